@@ -1,0 +1,377 @@
+/*
+ * The ledger: what a traced process and its monitor share.
+ *
+ * One memory file (memfd) serves a whole process tree. It holds a `struct pmm_tree` followed by slots of
+ * equal size; each traced process owns one slot, which is its ledger:
+ *
+ *     +----------+--------+--------+-----
+ *     | pmm_tree | slot 0 | slot 1 | ...          slot k at slots_off + k * slot_bytes
+ *     +----------+--------+--------+-----
+ *     slot:  pmm_ledger | fixed tables (see PMM_*_OFF) | arena, bump allocated, arena_off .. arena_used
+ *
+ * The file is sparse. Inside a slot only the header, the pages the fixed tables were touched at, and the arena
+ * below `arena_ready` have backing; a reader must not touch anything else through a mapping (reading a hole of a
+ * shared mapping allocates it). Every list a reader needs hangs off the header, so it never has to scan a table.
+ *
+ * References inside a slot are `pmm_ref`: a byte offset from the slot's start divided by 64, 0 = none.
+ * All integers are little-endian, naturally aligned, and of fixed width. Words that both sides touch are read and
+ * written whole. The agent is the only writer of a ledger, the monitor the only writer of the fields marked [monitor].
+ *
+ * A reader treats everything here as outside data: a broken program may have scribbled on it.
+ */
+#ifndef PMM_LEDGER_H
+#define PMM_LEDGER_H
+
+#include <stdint.h>
+
+#define PMM_TREE_MAGIC		0x31454552544d4d50ull	/* "PMMTREE1" */
+#define PMM_LEDGER_MAGIC	0x3147444c4d4d50ffull	/* "\xffPMMLDG1" */
+#define PMM_LEDGER_VERSION	1u
+#define PMM_BYTE_ORDER_MARK	0x01020304u
+#define PMM_MEMFD_NAME		"pmm-ledger"
+#define PMM_ENV			"PMM_LEDGER"		/* "MONITORPID:FD:COOKIE", FD = the memfd's number in the monitor */
+
+#define PMM_REF_SHIFT		6
+#define PMM_MAX_SLOTS		512
+#define PMM_TICK_NS		10000000ull		/* one tick: 10 ms */
+
+typedef uint32_t pmm_ref;
+
+/* ---- the tree ------------------------------------------------------------------------------------------- */
+
+enum pmm_slot_state {
+	PMM_SLOT_FREE,		/* nobody's; holds no backing */
+	PMM_SLOT_LIVE,		/* claimed by an agent (compare-and-swap from FREE), in use */
+	PMM_SLOT_REPLACED,	/* its process called exec; the new image has a slot of its own */
+	PMM_SLOT_TAKEN,		/* [monitor] process ended, capture being written; then hole punched and FREE */
+};
+
+struct pmm_slot {
+	uint32_t state;		/* enum pmm_slot_state */
+	uint32_t pid;		/* in the pid namespace of the process */
+};
+
+enum pmm_mode { PMM_MODE_EXACT, PMM_MODE_SAMPLED };
+
+enum pmm_tree_flags {
+	PMM_TREE_FOLLOW		= 1 << 0,	/* trace children too; else only root_pid */
+	PMM_TREE_STANDALONE	= 1 << 1,	/* made by an agent that found no monitor */
+};
+
+struct pmm_tree {
+	uint64_t magic;			/* PMM_TREE_MAGIC, written last by whoever makes the file */
+	uint32_t version;		/* PMM_LEDGER_VERSION */
+	uint32_t byte_order;		/* PMM_BYTE_ORDER_MARK */
+	uint32_t word_bytes;		/* 8 */
+	uint32_t nr_slots;		/* <= PMM_MAX_SLOTS */
+	uint64_t slot_bytes;		/* distance between slots, a multiple of 2 MiB */
+	uint64_t slots_off;		/* byte offset of slot 0, page aligned */
+
+	/* what the user asked for; constant once magic is set */
+	uint32_t mode;			/* enum pmm_mode */
+	uint32_t flags;			/* enum pmm_tree_flags */
+	uint64_t sample_bytes;		/* mean bytes between samples, sampled mode */
+	uint64_t min_size_bytes;	/* smaller blocks are only counted (pmm_ctx.skipped_*) */
+	uint64_t warn_size_bytes;	/* a request of at least this is "huge"; 0 = none */
+	uint64_t limit_bytes;		/* backing a single ledger may take (its arena_off + arena_used) */
+	uint32_t max_frames;		/* deepest stack kept, 1..PMM_MAX_FRAMES */
+	uint32_t monitor_pid;		/* 0 = none */
+	uint32_t root_pid;		/* [monitor] process launched, 0 until known */
+	uint32_t reserved0;
+	uint64_t cookie;		/* the COOKIE of PMM_ENV, so that a reused pid is not mistaken for the monitor */
+	uint64_t start_realtime_ns;	/* CLOCK_REALTIME and ... */
+	uint64_t start_monotonic_ns;	/* ... CLOCK_MONOTONIC at tick 0 */
+
+	/* live */
+	uint32_t tick;			/* [monitor] ticks since start, advanced every PMM_TICK_NS */
+	uint32_t lost_processes;	/* processes that found no free slot or could not map it */
+	uint32_t code_epoch;		/* [monitor] raised when executable mappings changed under a live process */
+	uint32_t reserved1;
+	struct pmm_slot slot[PMM_MAX_SLOTS];
+};
+
+/* ---- one process ---------------------------------------------------------------------------------------- */
+
+#define PMM_MAX_FRAMES		512
+#define PMM_MAX_CTX		4096	/* threads at the same time */
+#define PMM_MAX_MODULES		4096
+#define PMM_MAX_THREADS		65535	/* over the process's life; later ones share the last number */
+#define PMM_MAX_SITES		(1u << 20)
+#define PMM_MAX_NODES		(1u << 24)
+#define PMM_NR_CLASSES		7	/* <=16 <=256 <=1024 <=4096 <=16384 <=65536 larger */
+#define PMM_NR_LIFETIMES	24	/* bucket 0: under a tick; k: [2^(k-1), 2^k) ticks; the last: and longer */
+
+/* chunked arrays: directory in the fixed area, chunk k holds entries k << SHIFT .. */
+#define PMM_NODE_SHIFT		10	/* chunk of 1024 struct pmm_node */
+#define PMM_SITE_SHIFT		10	/* chunk of 1024 struct pmm_site */
+#define PMM_THREAD_SHIFT	6	/* chunk of 64 struct pmm_thread */
+#define PMM_MODULE_SHIFT	5	/* chunk of 32 struct pmm_module */
+
+/* how a block came to be: pmm_block.word0 */
+enum pmm_kind {
+	PMM_KIND_NONE, PMM_KIND_MALLOC, PMM_KIND_CALLOC, PMM_KIND_REALLOC, PMM_KIND_REALLOCARRAY,
+	PMM_KIND_POSIX_MEMALIGN, PMM_KIND_ALIGNED_ALLOC, PMM_KIND_MEMALIGN, PMM_KIND_VALLOC, PMM_KIND_PVALLOC,
+	PMM_KIND_NEW, PMM_KIND_NEW_ARRAY, PMM_KIND_NEW_ALIGNED, PMM_KIND_NEW_ARRAY_ALIGNED,
+	PMM_KIND_MMAP, PMM_KIND_OTHER, PMM_NR_KINDS,
+};
+
+/*
+ * A live block, 16 bytes. word0 is 0 when there is none; it is written last on insert and first on delete.
+ *   word0:  site:24 | kind:4 | sub:4 | birth_tick:32   (site in the low bits; sub: address bits below the
+ *           table's granule, in units of 2^(shift-4) bytes for the heap table, unused elsewhere)
+ *   word1:  size_bytes:48 | thread:16
+ */
+struct pmm_block {
+	uint64_t word0;
+	uint64_t word1;
+};
+
+/*
+ * Block tables are radix trees over the block's address:
+ *     top[addr >> top_shift] -> mid[...] -> leaf[...] (256 struct pmm_block)
+ * Mids are chained for readers through `next`, newest first, from pmm_ledger.table[].mids.
+ *   HEAP  granule 32 bytes: enough for glibc, whose blocks start at least 32 bytes apart
+ *   DENSE granule  8 bytes: blocks whose HEAP granule is taken by a neighbour (8- and 16-byte classes elsewhere)
+ *   MAP   granule 4 KiB: mappings made through mmap
+ */
+enum pmm_table_id { PMM_TABLE_HEAP, PMM_TABLE_DENSE, PMM_TABLE_MAP, PMM_NR_TABLES };
+#define PMM_LEAF_BITS		8
+#define PMM_ADDRESS_BITS	47
+
+struct pmm_mid {
+	uint64_t base;			/* address of the first byte it covers */
+	pmm_ref next;			/* next mid of the same table, 0 = last */
+	uint32_t nr_leaves;		/* entries in leaf[], a power of two */
+	uint64_t reserved[6];
+	pmm_ref leaf[];			/* each covers (1 << shift) * 256 bytes of address space; 0 = nothing there */
+};
+
+struct pmm_table {
+	uint32_t shift;			/* log2 of the granule */
+	uint32_t mid_bits;		/* log2 of the leaves a mid holds */
+	uint32_t top_bits;		/* log2 of the entries of the top directory */
+	pmm_ref mids;			/* newest mid */
+	uint64_t top_off;		/* byte offset of the top directory in the slot (agent only) */
+};
+
+/*
+ * A frame: module:16 | pc:48. pc is an address inside the call instruction (return address - 1), as it was in the
+ * process; module is the number of the pmm_module it lay in, 0 = none known. Marks have module 0 and these pcs:
+ */
+enum pmm_frame_mark {
+	PMM_FRAME_NONE = 0,
+	PMM_FRAME_TRUNCATED = 1,	/* the stack goes on, max_frames reached */
+	PMM_FRAME_NO_UNWIND = 2,	/* the stack goes on in code without unwind information */
+	PMM_FRAME_FULL = 3,		/* no room in the ledger for more stacks */
+	PMM_FRAME_MARK_MAX = 4095,
+};
+#define PMM_FRAME_PC(f)		((f) & 0xffffffffffffull)
+#define PMM_FRAME_MODULE(f)	((uint32_t)((f) >> 48))
+
+/* A node of the call tree. Node 0 is the root and has no frame. parent < own number always. */
+struct pmm_node {
+	uint64_t frame;
+	uint32_t parent;		/* node number of the caller */
+	uint32_t next;			/* agent only: hash chain */
+	uint32_t site;			/* site number when stacks end here, else 0 */
+	uint32_t reserved;
+};
+
+/* A call site: a whole stack. Site 0 collects what had no room (PMM_FRAME_FULL). */
+struct pmm_site {
+	uint32_t node;			/* innermost frame's node; 0 = number never used */
+	uint32_t reserved;
+};
+
+/*
+ * One thread's counters for one site. Sums over all records of a site are its figures.
+ * Live bytes = bytes_in - bytes_out (either may be the larger in a single record). In sampled mode bytes and counts
+ * are unbiased estimates and `samples_*` hold the number of samples they rest on.
+ * At the peak: if epoch == the sealed epoch's number (see pmm_ledger.peak_epoch) at_peak_*, else live now.
+ */
+struct pmm_record {
+	uint64_t bytes_in, bytes_out;
+	uint64_t allocs, frees;
+	uint64_t epoch;			/* epoch of the last change */
+	int64_t at_peak_bytes;		/* live at the end of the epoch before `epoch` */
+	int64_t at_peak_blocks;
+	uint64_t temporary;		/* freed as the thread's next event */
+
+	uint64_t max_bytes;		/* largest request */
+	uint64_t failed;		/* requests answered with NULL */
+	uint64_t zero_size;		/* requests for 0 bytes */
+	uint64_t huge;			/* requests of warn_size_bytes and more */
+	uint32_t first_tick, last_tick;	/* of allocations */
+	uint32_t site;			/* whose record this is */
+	pmm_ref next;			/* next record of the same context, 0 = last */
+	uint32_t samples_in, samples_out;
+	uint64_t reserved;
+
+	uint64_t lifetime[PMM_NR_LIFETIMES];
+};
+
+/* Table of sizes; class of a block by its requested size. frees and bytes_out: tracked blocks only. */
+struct pmm_class {
+	uint64_t calls[PMM_NR_KINDS];	/* successful, by enum pmm_kind */
+	uint64_t frees;
+	uint64_t bytes_in, bytes_out;
+	uint64_t failed;
+};
+
+/* A thread that was seen, in order of appearance; blocks name it by number. */
+struct pmm_thread {
+	uint32_t tid;			/* as in the process's pid namespace */
+	uint32_t start_tick;		/* first event seen */
+	char name[16];			/* at that time */
+	uint64_t allocs, frees, bytes_in, bytes_out;	/* complete only when !current; else add ctx - ctx.base */
+	uint32_t ctx;			/* number of its context */
+	uint32_t current;		/* 1 = still the owner of that context */
+	uint64_t reserved;
+};
+
+/*
+ * A context: what one thread at a time writes. Contexts are handed on when a thread ends, so sums over all
+ * contexts are sums over all threads that ever were. Agent-private state follows it in memory.
+ */
+struct pmm_ctx {
+	uint64_t credit;		/* see agent/total.c; bit 63: valid, low bits: bytes that may still be taken */
+	uint64_t credit_granted;	/* bytes granted with it */
+	uint64_t allocs, frees, bytes_in, bytes_out;	/* all tracked events of this context */
+	uint64_t base_allocs, base_frees, base_bytes_in, base_bytes_out;	/* the same when its thread took it */
+	uint64_t skipped_allocs, skipped_bytes;		/* below min_size_bytes */
+	uint64_t untracked_frees;	/* free of a block the ledger does not hold */
+	uint64_t temporary;
+	uint64_t seq;			/* odd while an event is being recorded */
+	pmm_ref records;		/* newest pmm_record */
+	uint32_t thread;		/* number of the owning thread */
+	uint32_t level;			/* 0: thread, 1..: its signal handlers interrupting pmm itself */
+	uint32_t number;
+	struct pmm_class class[PMM_NR_CLASSES];
+};
+
+#define PMM_BUILD_ID_MAX	32
+
+/* An ELF file seen in the process. Number 0 is unused. */
+struct pmm_module {
+	uint64_t start, end;		/* address range it took in the process */
+	uint64_t bias;			/* run-time address = ELF address + bias */
+	uint64_t dev, ino;
+	uint32_t load_tick;		/* first seen */
+	uint32_t unload_tick;		/* 0 = still there as far as is known */
+	pmm_ref path;			/* NUL-terminated, 0 = none */
+	uint32_t path_len;		/* without the NUL */
+	uint8_t build_id_len;		/* 0 = none */
+	uint8_t build_id[PMM_BUILD_ID_MAX];
+	uint8_t reserved[31];
+};
+
+/* The allocator's own figures, taken inside the process. */
+struct pmm_allocator_view {
+	uint32_t tick;			/* when taken */
+	uint32_t valid;			/* 1 = the figures below are set */
+	uint64_t arena_bytes;		/* mallinfo2.arena: obtained with brk/mmap for arenas */
+	uint64_t used_bytes;		/* uordblks */
+	uint64_t free_bytes;		/* fordblks */
+	uint64_t free_chunks;		/* ordblks */
+	uint64_t fast_chunks, fast_bytes;	/* smblks, fsmblks */
+	uint64_t mmapped_chunks, mmapped_bytes;	/* hblks, hblkhd */
+	uint64_t top_bytes;		/* keepcost */
+};
+
+enum pmm_state {
+	PMM_STATE_STARTING, PMM_STATE_RUNNING,
+	PMM_STATE_EXITED,		/* left through exit(); a ledger left RUNNING by a dead process was killed or _exit */
+	PMM_STATE_OFF,			/* the agent turned itself off: off_reason */
+};
+
+enum pmm_off_reason {
+	PMM_OFF_NONE, PMM_OFF_NO_ALLOCATOR, PMM_OFF_NO_MEMORY, PMM_OFF_NO_SLOT, PMM_OFF_NOT_FOLLOWED, PMM_OFF_INTERNAL,
+};
+
+/* What was not recorded, and why. */
+enum pmm_drop {
+	PMM_DROP_BLOCK_FULL,		/* ledger at its limit: block not recorded */
+	PMM_DROP_SITE_FULL,		/* stack charged to site 0 */
+	PMM_DROP_CTX_FULL,		/* event of a thread without context */
+	PMM_DROP_NESTED,		/* event in signal handlers nested deeper than contexts reach */
+	PMM_DROP_MODULE_FULL,		/* module not recorded */
+	PMM_DROP_ADDRESS,		/* block outside the address range the tables cover */
+	PMM_NR_DROPS,
+};
+
+/* Mappings and brk, through the C library's entries, by the program and its libraries. */
+struct pmm_mapping_totals {
+	uint64_t mmap_calls, mmap_bytes, mmap_failed;
+	uint64_t munmap_calls, munmap_bytes;
+	uint64_t mremap_calls, mremap_grown_bytes, mremap_shrunk_bytes;
+	uint64_t brk_calls, brk_start, brk_now, brk_max;	/* calls of brk/sbrk; addresses of the break */
+};
+
+struct pmm_ledger {
+	uint64_t magic;			/* PMM_LEDGER_MAGIC, written last */
+	uint32_t version;
+	uint32_t header_bytes;		/* sizeof(struct pmm_ledger) */
+	uint32_t state;			/* enum pmm_state */
+	uint32_t off_reason;		/* enum pmm_off_reason */
+	uint32_t pid, ppid;
+	uint32_t start_tick, end_tick;	/* end_tick: set at exit(), else 0 */
+	uint32_t forked;		/* 1 = began at fork, so blocks of the parent are freed as untracked */
+	uint32_t dense;			/* 1 = allocator may place blocks closer than 32 bytes */
+	char comm[16];			/* /proc/self/comm */
+	pmm_ref exe, cmdline;		/* path; arguments separated by NUL */
+	uint32_t exe_len, cmdline_len;
+	pmm_ref allocator;		/* path of the module whose malloc is used */
+	uint32_t allocator_len;
+
+	/* the arena */
+	uint64_t arena_off;		/* byte offsets in the slot */
+	uint64_t arena_used;		/* handed out up to here */
+	uint64_t arena_ready;		/* backed up to here */
+	uint64_t arena_end;		/* the limit */
+
+	/*
+	 * live bytes and the peak, see agent/total.c. `total` packs epoch:20 | rising:1 | bytes:43 (bytes in the
+	 * high bits); bytes not yet returned from contexts' credits come on top: for each ctx with a valid credit add
+	 * credit_granted - credit.
+	 */
+	uint64_t total;
+	uint64_t credit_out;		/* sum of credits granted */
+	uint64_t peak_bytes;		/* highest sealed total */
+	uint64_t peak_epoch;		/* epoch that ended at that total; at_peak of a record counts when its epoch is later */
+	uint32_t peak_tick;
+	uint32_t reserved1;
+	uint64_t epoch;			/* current epoch in full */
+
+	struct pmm_table table[PMM_NR_TABLES];
+
+	/* chunked arrays: numbers in use run from 1 (nodes, sites, modules) or 0 (threads, contexts) to below nr_* */
+	uint32_t nr_nodes, nr_sites, nr_modules, nr_threads, nr_ctx;
+	uint32_t reserved2;
+	uint64_t dropped[PMM_NR_DROPS];
+	uint64_t dropped_bytes;		/* of PMM_DROP_BLOCK_FULL */
+
+	struct pmm_mapping_totals mapping;
+	struct pmm_allocator_view allocator_view;
+	uint32_t want_view;		/* [monitor] raised to ask for a fresh allocator_view */
+	uint32_t reserved3;
+	uint64_t wall_skew_ns;		/* reserved, 0 */
+
+	pmm_ref node_dir[PMM_MAX_NODES >> PMM_NODE_SHIFT];
+	pmm_ref site_dir[PMM_MAX_SITES >> PMM_SITE_SHIFT];
+	pmm_ref thread_dir[(PMM_MAX_THREADS >> PMM_THREAD_SHIFT) + 1];
+	pmm_ref module_dir[PMM_MAX_MODULES >> PMM_MODULE_SHIFT];
+	pmm_ref ctx[PMM_MAX_CTX];	/* struct pmm_ctx */
+};
+
+/* the fixed area of a slot, after the header */
+#define PMM_PAGE		4096ull
+#define PMM_NODE_HASH_BITS	16	/* agent only: heads of node hash chains */
+#define PMM_NODE_HASH_OFF	(128ull << 10)
+#define PMM_TOP_OFF(table)	((1ull << 20) + (uint64_t)(table) * (8ull << 20))
+#define PMM_ARENA_OFF		(32ull << 20)
+
+_Static_assert(sizeof(struct pmm_ledger) <= PMM_NODE_HASH_OFF, "header must end before the node hash");
+_Static_assert(sizeof(struct pmm_block) == 16 && sizeof(struct pmm_node) == 24 && sizeof(struct pmm_site) == 8, "layout");
+_Static_assert(sizeof(struct pmm_mid) == 64, "mid header is one cache line");
+
+#endif

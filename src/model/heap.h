@@ -1,0 +1,183 @@
+/*
+ * A heap as it was at one moment: what every capture source delivers and every analysis reads.
+ *
+ * Plain arrays and numbers, already merged over threads and checked: every index in a heap that a source has
+ * delivered is in range, parents come before children, and strings are valid NUL-terminated UTF-8 or ASCII.
+ * Nothing here knows where the data came from. Bytes are bytes, times nanoseconds since the start of tracking unless
+ * the name says otherwise.
+ */
+#ifndef MODEL_HEAP_H
+#define MODEL_HEAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define HEAP_NR_CLASSES		7
+#define HEAP_NR_KINDS		16	/* enum pmm_kind, include/pmm/ledger.h */
+#define HEAP_NR_LIFETIMES	24	/* bucket 0: under tick_ns; k: [2^(k-1), 2^k) * tick_ns */
+#define HEAP_NR_DROPS		6	/* enum pmm_drop */
+#define HEAP_BUILD_ID_MAX	32
+
+enum heap_mode { HEAP_EXACT, HEAP_SAMPLED };
+
+enum heap_end {
+	HEAP_RUNNING,		/* the process was still running */
+	HEAP_EXITED,		/* exit() with end_status */
+	HEAP_KILLED,		/* signal end_status */
+	HEAP_GONE,		/* ended without exit() (_exit), end_status if known, else -1 */
+	HEAP_REPLACED,		/* called exec */
+};
+
+struct heap_module {
+	uint64_t start, end;		/* address range in the process */
+	uint64_t bias;			/* run-time address = ELF address + bias */
+	uint64_t load_ns, unload_ns;	/* unload_ns 0: not unloaded */
+	char *path;			/* "" if unknown */
+	uint8_t build_id[HEAP_BUILD_ID_MAX];
+	uint8_t build_id_len;		/* 0: none */
+};
+
+/* A node of the call tree. Node 0 is the root (no frame). parent < own index. */
+struct heap_node {
+	uint64_t pc;			/* address inside the call instruction; below 4096: enum pmm_frame_mark */
+	uint32_t parent;
+	uint32_t module;		/* index into modules, 0 = none known (entry 0 is a placeholder) */
+};
+
+/* A call site: a whole stack, innermost frame = node. */
+struct heap_site {
+	uint32_t node;			/* 0: stack unknown */
+	uint32_t reserved;
+	uint64_t allocs, frees;		/* in sampled mode estimates, like all counts and bytes here */
+	uint64_t bytes_in, bytes_out;
+	int64_t live_bytes, live_blocks;
+	int64_t peak_bytes, peak_blocks;	/* live when the process's heap was largest */
+	uint64_t temporary;		/* freed as the thread's next event */
+	uint64_t max_bytes;		/* largest request */
+	uint64_t failed, zero_size, huge;
+	uint64_t first_ns, last_ns;	/* of allocations */
+	uint64_t samples_in, samples_out;	/* sampled mode: samples behind the estimates */
+	uint64_t lifetime[HEAP_NR_LIFETIMES];
+};
+
+struct heap_block {
+	uint64_t address;
+	uint64_t size_bytes;		/* as requested */
+	uint64_t birth_ns;
+	uint32_t site;			/* index into sites */
+	uint16_t thread;		/* index into threads */
+	uint8_t kind;			/* enum pmm_kind */
+};
+
+struct heap_thread {
+	uint32_t tid;
+	char name[17];
+	bool alive;
+	uint64_t start_ns;
+	uint64_t allocs, frees, bytes_in, bytes_out;
+};
+
+struct heap_class {
+	uint64_t calls[HEAP_NR_KINDS];	/* by enum pmm_kind */
+	uint64_t frees;
+	uint64_t bytes_in, bytes_out;
+	uint64_t failed;
+};
+
+struct heap_allocator {
+	bool valid;
+	uint64_t taken_ns;
+	char *path;			/* module whose malloc is used; "" if unknown */
+	uint64_t arena_bytes, used_bytes, free_bytes, free_chunks;
+	uint64_t fast_chunks, fast_bytes, mmapped_chunks, mmapped_bytes, top_bytes;
+};
+
+struct heap_mapping {
+	uint64_t mmap_calls, mmap_bytes, mmap_failed;
+	uint64_t munmap_calls, munmap_bytes;
+	uint64_t mremap_calls, mremap_grown_bytes, mremap_shrunk_bytes;
+	uint64_t brk_calls, brk_growth_bytes, brk_peak_bytes;	/* break above where it started, now and at most */
+};
+
+/* Totals at one time; a series has them in order of time. */
+struct heap_point {
+	uint64_t time_ns;
+	uint64_t live_bytes, live_blocks;
+	uint64_t allocs;		/* so far */
+	uint64_t rss_bytes;		/* 0 = not known */
+};
+
+/* Live bytes of one of the top sites at one time. */
+struct heap_site_point {
+	uint64_t time_ns;
+	uint32_t site;
+	uint32_t reserved;
+	uint64_t live_bytes, live_blocks;
+};
+
+struct heap {
+	/* what ran */
+	uint32_t pid, ppid;
+	char *comm, *exe;		/* never NULL */
+	char *cmdline;			/* arguments joined by spaces, quoted where needed */
+	char *host;			/* node name, "" if unknown */
+	uint64_t start_realtime_ns;	/* wall clock at time 0 */
+	uint64_t attach_ns;		/* this process's tracking began here on the tree's time axis */
+	uint64_t taken_ns;		/* the moment described: now, or the end */
+	enum heap_end end;
+	int end_status;
+	bool forked;			/* began at fork: blocks of the parent are freed as untracked */
+
+	/* how it was watched */
+	enum heap_mode mode;
+	uint64_t sample_bytes, min_size_bytes, warn_size_bytes;
+	uint64_t tick_ns;
+	uint64_t ledger_bytes, ledger_limit_bytes;
+	uint64_t ledger_slots_used, ledger_slots;	/* entries of the block tables: used, provided */
+	uint64_t dropped[HEAP_NR_DROPS], dropped_bytes;
+	int off_reason;			/* enum pmm_off_reason, 0 = tracked to the end */
+	uint64_t drift_blocks;		/* blocks that changed while a running process was read; 0 = exact */
+
+	/* totals */
+	uint64_t allocs, frees, bytes_in, bytes_out;
+	uint64_t live_bytes, live_blocks;
+	uint64_t peak_bytes, peak_ns;
+	uint64_t temporary;
+	uint64_t failed, zero_size, huge;
+	uint64_t untracked_frees;
+	uint64_t skipped_allocs, skipped_bytes;	/* below min_size_bytes */
+
+	struct heap_class class[HEAP_NR_CLASSES];
+	struct heap_allocator allocator;
+	struct heap_mapping mapping;
+
+	struct heap_module *modules;	/* [0] is a placeholder */
+	struct heap_node *nodes;	/* [0] is the root */
+	struct heap_site *sites;	/* heap allocations; [0] = stack unknown */
+	struct heap_site *map_sites;	/* mmap call sites: bytes_in/out are bytes mapped/unmapped */
+	struct heap_block *blocks;	/* live, by address */
+	struct heap_block *maps;	/* live mappings, by address; .site indexes map_sites */
+	struct heap_thread *threads;
+	struct heap_point *points;
+	struct heap_site_point *site_points;
+	uint32_t nr_modules, nr_nodes, nr_sites, nr_map_sites, nr_threads, nr_points, nr_site_points;
+	uint64_t nr_blocks, nr_maps;
+};
+
+/* An empty heap: all zero, strings "", arrays with their placeholders. NULL when out of memory. */
+struct heap *heap_new(void);
+
+/* Release a heap and all it holds. NULL is fine. */
+void heap_free(struct heap *h);
+
+/*
+ * Check the invariants named above (indices, parents, order of blocks, sums of sites against totals where nothing was
+ * dropped and drift_blocks is 0). 0, or -EBADMSG with the first violation in `why` (size bytes).
+ */
+int heap_check(const struct heap *h, char *why, size_t size);
+
+/* Size class 0..6 of a request: <=16 <=256 <=1024 <=4096 <=16384 <=65536 larger. */
+unsigned heap_class_of(uint64_t size_bytes);
+
+#endif
