@@ -177,10 +177,14 @@ struct pmm_node {
 	uint32_t reserved;
 };
 
+enum pmm_site_flags {
+	PMM_SITE_MAPPING = 1 << 0,	/* a caller of mmap: its records count mappings, not heap blocks */
+};
+
 /* A call site: a whole stack. Site 0 collects what had no room (PMM_FRAME_FULL). */
 struct pmm_site {
 	uint32_t node;			/* innermost frame's node; 0 = number never used */
-	uint32_t reserved;
+	uint32_t flags;			/* enum pmm_site_flags */
 };
 
 /*
