@@ -1,0 +1,91 @@
+/*
+ * Address -> function, file:line and inlined frames, all outside the target.
+ *
+ * A symbolizer holds the modules of one process and what is known of their files. Files are opened on the first lookup
+ * in them. Answers are kept per (module, ELF address); strings live until symbolizer_free(). Lookups are cheapest in
+ * order of module and address. Not for use by several threads at once. Files are outside data: a damaged one gives
+ * fewer names, never an error.
+ */
+#ifndef SYMBOL_SYMBOL_H
+#define SYMBOL_SYMBOL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct symbolizer;
+
+struct symbolizer_options {
+	bool full;		/* DWARF: file:line and inlined frames; else ELF symbols only (a few ms per module) */
+	bool debuginfod;	/* ask the servers of $DEBUGINFOD_URLS; never done otherwise */
+	bool use_cache;		/* keep answers on disk between runs (full only) */
+	const char *cache_dir;	/* NULL: $XDG_CACHE_HOME/pmm/symbols or ~/.cache/pmm/symbols */
+	const char *debug_dirs;	/* where separate debug files are, ':' between; NULL: /usr/lib/debug */
+	const char *root;	/* put before module paths (/proc/PID/root); NULL or "": none */
+};
+
+struct symbol_module {
+	const char *path;	/* as the process sees it; NULL or "": unknown; "[vdso]" */
+	const uint8_t *build_id;
+	size_t build_id_len;	/* 0: none */
+	uint64_t bias;		/* run-time address = ELF address + bias */
+	uint64_t start, end;	/* address range in the process; end 0: not known */
+};
+
+enum symbol_state {
+	SYMBOL_FILE_OK,		/* the file that ran (build ids agree) */
+	SYMBOL_FILE_UNCHECKED,	/* no build id to compare: hopefully the file that ran */
+	SYMBOL_FILE_REPLACED,	/* another file is there now; not used */
+	SYMBOL_FILE_GONE,	/* nothing there, or not readable */
+	SYMBOL_FILE_BAD,	/* there, but no ELF file */
+};
+
+enum symbol_quality { SYMBOL_NONE, SYMBOL_DYNSYM, SYMBOL_SYMTAB, SYMBOL_DWARF };	/* best that the module has */
+
+struct symbol_module_info {
+	enum symbol_state state;
+	enum symbol_quality quality;
+	const char *source;	/* file that the names come from, "" if none */
+	const char *build_id;	/* hex, "" if none */
+};
+
+struct symbol_frame {
+	const char *function;	/* to print, never NULL: demangled; "MODULE+0xELFADDRESS" or "0xADDRESS" if unnamed */
+	const char *linkage;	/* as in the object file (mangled), NULL: unnamed */
+	const char *file;	/* NULL: not known */
+	uint32_t line;		/* 0: not known; of an outer frame: where the inner one was inlined */
+	uint64_t offset;	/* from the function's entry; unnamed: the ELF address; inlined: 0 */
+	bool inlined;		/* into the next frame */
+	bool named;
+};
+
+#define SYMBOL_FRAMES_MAX	64	/* never more for one address */
+
+/* NULL when out of memory. opt NULL: all off. The options' strings are copied. */
+struct symbolizer *symbolizer_new(const struct symbolizer_options *opt);
+
+/* Release it and all its strings. NULL is fine. Does not write the cache. */
+void symbolizer_free(struct symbolizer *sym);
+
+/* Add a module (copied): its index, counting from 0, or -ENOMEM. A placeholder with path "" is fine. */
+int symbolizer_add(struct symbolizer *sym, const struct symbol_module *mod);
+
+/*
+ * Frames of a run-time address inside an instruction (of the call, not after it), innermost first: their number,
+ * 1..max, the outermost always among them; 0 only if max is 0. Any module index is fine.
+ */
+int symbol_lookup(struct symbolizer *sym, uint32_t module, uint64_t address, struct symbol_frame *frames, int max);
+
+/* What is known of a module's file; opens it. An index out of range gives SYMBOL_FILE_GONE. */
+struct symbol_module_info symbolizer_module(struct symbolizer *sym, uint32_t module);
+
+/* Write new answers to the cache on disk. 0, or the first -errno; a cache that cannot be written loses only time. */
+int symbolizer_save(struct symbolizer *sym);
+
+/* Close files and free what lookups have built; answers stay. Later lookups open files again. */
+void symbolizer_trim(struct symbolizer *sym);
+
+/* Demangle C++ or Rust into buf (NUL-terminated, cut to size): its length, or 0 if `name` is not mangled. */
+size_t symbol_demangle(const char *name, char *buf, size_t size);
+
+#endif
