@@ -1,0 +1,135 @@
+/* Numbers for people: bytes, counts, durations. */
+#include "src/base/fmt.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+/* x with three digits: 1.23, 12.3, 123. Rounds down what would round up to 1000. */
+static void three_digits(char *s, size_t size, double x, const char *unit)
+{
+	if (x < 9.995)
+		snprintf(s, size, "%.2f%s", x, unit);
+	else if (x < 99.95)
+		snprintf(s, size, "%.1f%s", x, unit);
+	else
+		snprintf(s, size, "%.0f%s", x, unit);
+}
+
+struct fmt fmt_bytes(uint64_t bytes)
+{
+	static const char *const units[] = { " KiB", " MiB", " GiB", " TiB", " PiB", " EiB" };
+	struct fmt f;
+	double x = bytes;
+	size_t i;
+
+	if (bytes < 1024) {
+		snprintf(f.s, sizeof(f.s), "%u B", (unsigned)bytes);
+		return f;
+	}
+	x /= 1024;
+	for (i = 0; x >= 1023.5 && i < 5; i++)
+		x /= 1024;
+	three_digits(f.s, sizeof(f.s), x, units[i]);
+	return f;
+}
+
+struct fmt fmt_bytes_signed(int64_t bytes)
+{
+	struct fmt f, u = fmt_bytes(bytes < 0 ? -(uint64_t)bytes : (uint64_t)bytes);
+
+	snprintf(f.s, sizeof(f.s), "%s%.30s", bytes < 0 ? "-" : "", u.s);
+	return f;
+}
+
+struct fmt fmt_count(uint64_t n)
+{
+	struct fmt f;
+	char digits[24];
+	int len = snprintf(digits, sizeof(digits), "%llu", (unsigned long long)n);
+	char *p = f.s;
+	int i;
+
+	for (i = 0; i < len; i++) {
+		if (i && (len - i) % 3 == 0)
+			*p++ = ',';
+		*p++ = digits[i];
+	}
+	*p = '\0';
+	return f;
+}
+
+struct fmt fmt_count_short(uint64_t n)
+{
+	static const char *const units[] = { "k", "M", "G", "T", "P", "E" };
+	struct fmt f;
+	double x = n;
+	size_t i;
+
+	if (n < 10000) {
+		snprintf(f.s, sizeof(f.s), "%u", (unsigned)n);
+		return f;
+	}
+	x /= 1000;
+	for (i = 0; x >= 999.5 && i < 5; i++)
+		x /= 1000;
+	three_digits(f.s, sizeof(f.s), x, units[i]);
+	return f;
+}
+
+struct fmt fmt_duration(uint64_t ns)
+{
+	struct fmt f;
+	uint64_t s = ns / 1000000000;
+
+	if (!ns)
+		snprintf(f.s, sizeof(f.s), "0 s");
+	else if (ns < 1000)
+		snprintf(f.s, sizeof(f.s), "%u ns", (unsigned)ns);
+	else if (ns < 999500)
+		three_digits(f.s, sizeof(f.s), ns / 1e3, " us");
+	else if (ns < 999500000)
+		three_digits(f.s, sizeof(f.s), ns / 1e6, " ms");
+	else if (ns < 99950000000)
+		three_digits(f.s, sizeof(f.s), ns / 1e9, " s");
+	else if (s < 3600)
+		snprintf(f.s, sizeof(f.s), "%um%02us", (unsigned)(s / 60), (unsigned)(s % 60));
+	else if (s < 86400)
+		snprintf(f.s, sizeof(f.s), "%uh%02um", (unsigned)(s / 3600),
+			 (unsigned)(s / 60 % 60));
+	else
+		snprintf(f.s, sizeof(f.s), "%llud%02uh", (unsigned long long)(s / 86400),
+			 (unsigned)(s / 3600 % 24));
+	return f;
+}
+
+struct fmt fmt_percent(uint64_t part, uint64_t whole)
+{
+	struct fmt f;
+	double x = whole ? 100.0 * (double)part / (double)whole : 0;
+
+	if (!whole)
+		snprintf(f.s, sizeof(f.s), "-");
+	else if (!part)
+		snprintf(f.s, sizeof(f.s), "0%%");
+	else if (part == whole)
+		snprintf(f.s, sizeof(f.s), "100%%");
+	else if (x < 0.1)
+		snprintf(f.s, sizeof(f.s), "<0.1%%");
+	else
+		snprintf(f.s, sizeof(f.s), "%.1f%%", part < whole && x > 99.9 ? 99.9 : x);
+	return f;
+}
+
+struct fmt fmt_time(uint64_t realtime_ns)
+{
+	time_t t = (time_t)(realtime_ns / 1000000000);
+	struct tm tm;
+	struct fmt f = { "?" };
+
+	if (localtime_r(&t, &tm))
+		strftime(f.s, sizeof(f.s), "%Y-%m-%d %H:%M:%S", &tm);
+	return f;
+}

@@ -1,0 +1,54 @@
+/* Unit tests of src/base/err.c. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "src/base/err.h"
+
+static void set_returns_code_and_formats(void **state)
+{
+	struct err e = { .hint = "old", .exit_code = 2 };
+
+	(void)state;
+	assert_int_equal(err_set(&e, -ENOENT, "no such file '%s'", "a"), -ENOENT);
+	assert_string_equal(e.text, "no such file 'a'");
+	assert_string_equal(e.hint, "");
+	assert_int_equal(e.exit_code, 2);
+	err_hint(&e, "try %d", 3);
+	assert_string_equal(e.hint, "try 3");
+	assert_string_equal(e.text, "no such file 'a'");
+}
+
+static void nobody_asks(void **state)
+{
+	(void)state;
+	assert_int_equal(err_set(NULL, -EIO, "x"), -EIO);
+	err_hint(NULL, "x");
+}
+
+static void long_text_is_cut(void **state)
+{
+	struct err e = { .text = "" };
+
+	(void)state;
+	err_set(&e, -EIO, "%01000d", 7);
+	assert_int_equal(strlen(e.text), sizeof(e.text) - 1);
+	err_hint(&e, "%01000d", 7);
+	assert_int_equal(strlen(e.hint), sizeof(e.hint) - 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(set_returns_code_and_formats),
+		cmocka_unit_test(nobody_asks),
+		cmocka_unit_test(long_text_is_cut),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
