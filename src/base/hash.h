@@ -1,7 +1,7 @@
 /*
  * Hash tables: 64-bit number -> 32-bit number, and strings -> small consecutive numbers (interning).
  *
- * All zero is empty. Open addressing, at most 3/4 full, keys scrambled so that outside data cannot line them up by accident.
+ * All zero is empty. Open addressing, at most 3/4 full, keys scrambled.
  */
 #ifndef BASE_HASH_H
 #define BASE_HASH_H
@@ -32,7 +32,7 @@ void hash_fini(struct hash_map *m);
 
 /* Interned strings: equal strings have equal numbers, 0, 1, 2 ... in the order of arrival. */
 struct intern {
-	const char **text;	/* by number; owned, NUL-terminated */
+	char **text;		/* by number; owned, NUL-terminated */
 	size_t nr, room;	/* of text */
 	uint32_t *slots;	/* number + 1 */
 	size_t nr_slots;

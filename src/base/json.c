@@ -1,0 +1,249 @@
+/* Streaming JSON writer. */
+#include "src/base/json.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void json_init(struct json *j, FILE *out)
+{
+	*j = (struct json){ .out = out, .first = true };
+}
+
+/*
+ * Length of the UTF-8 character at s (RFC 3629: no overlong forms, no surrogates, at most U+10FFFF), 0 if there is
+ * none.
+ */
+static size_t utf8_length(const unsigned char *s, size_t n)
+{
+	unsigned char low = 0x80, high = 0xbf;
+	size_t len, i;
+
+	if (s[0] < 0x80)
+		return 1;
+	if (s[0] >= 0xc2 && s[0] <= 0xdf)
+		len = 2;
+	else if (s[0] >= 0xe0 && s[0] <= 0xef)
+		len = 3;
+	else if (s[0] >= 0xf0 && s[0] <= 0xf4)
+		len = 4;
+	else
+		return 0;
+	if (s[0] == 0xe0)
+		low = 0xa0;
+	else if (s[0] == 0xed)
+		high = 0x9f;
+	else if (s[0] == 0xf0)
+		low = 0x90;
+	else if (s[0] == 0xf4)
+		high = 0x8f;
+	if (n < len || s[1] < low || s[1] > high)
+		return 0;
+	for (i = 2; i < len; i++)
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+	return len;
+}
+
+static void put_escaped(FILE *out, unsigned char c)
+{
+	static const char from[] = "\b\f\n\r\t\"\\", to[] = "bfnrt\"\\";
+	const char *p = c ? strchr(from, c) : NULL;
+
+	if (p)
+		fprintf(out, "\\%c", to[p - from]);
+	else
+		fprintf(out, "\\u%04x", c);
+}
+
+static void put_string(FILE *out, const char *text, size_t n)
+{
+	const unsigned char *s = (const unsigned char *)text;
+	size_t i = 0, plain = 0;
+
+	putc('"', out);
+	while (i < n) {
+		size_t len = utf8_length(s + i, n - i);
+
+		if (len && s[i] >= 0x20 && s[i] != 0x7f && s[i] != '"' && s[i] != '\\') {
+			i += len;
+			continue;
+		}
+		fwrite(s + plain, 1, i - plain, out);
+		if (len)
+			put_escaped(out, s[i]);
+		else
+			fputs("\xef\xbf\xbd", out);
+		plain = ++i;
+	}
+	fwrite(s + plain, 1, n - plain, out);
+	putc('"', out);
+}
+
+static bool flat(const struct json *j)
+{
+	return j->flat && j->depth >= j->flat;
+}
+
+static void new_line(struct json *j)
+{
+	unsigned i;
+
+	putc('\n', j->out);
+	for (i = 0; i < j->depth; i++)
+		fputs("  ", j->out);
+}
+
+/* Comma, line and key before a value. False when no value may stand here. */
+static bool before(struct json *j, const char *key)
+{
+	bool object = j->depth && j->closer[j->depth - 1] == '}';
+
+	if (object != !!key || (!j->depth && !j->first)) {
+		j->misused = true;
+		return false;
+	}
+	if (!j->first)
+		putc(',', j->out);
+	if (j->depth && !flat(j))
+		new_line(j);
+	else if (!j->first)
+		putc(' ', j->out);
+	j->first = false;
+	if (key) {
+		put_string(j->out, key, strlen(key));
+		fputs(": ", j->out);
+	}
+	return true;
+}
+
+static void open_level(struct json *j, const char *key, char opener, char closer, bool one_line)
+{
+	if (j->depth >= JSON_MAX_DEPTH) {
+		j->misused = true;
+		return;
+	}
+	if (!before(j, key))
+		return;
+	putc(opener, j->out);
+	j->closer[j->depth++] = closer;
+	j->first = true;
+	if (one_line && !j->flat)
+		j->flat = j->depth;
+}
+
+void json_object(struct json *j, const char *key)
+{
+	open_level(j, key, '{', '}', false);
+}
+
+void json_array(struct json *j, const char *key)
+{
+	open_level(j, key, '[', ']', false);
+}
+
+void json_object_flat(struct json *j, const char *key)
+{
+	open_level(j, key, '{', '}', true);
+}
+
+void json_array_flat(struct json *j, const char *key)
+{
+	open_level(j, key, '[', ']', true);
+}
+
+void json_end(struct json *j)
+{
+	bool empty = j->first, line;
+
+	if (!j->depth) {
+		j->misused = true;
+		return;
+	}
+	line = !flat(j) && !empty;
+	if (j->flat == j->depth)
+		j->flat = 0;
+	j->depth--;
+	if (line)
+		new_line(j);
+	putc(j->closer[j->depth], j->out);
+	j->first = false;
+}
+
+void json_strn(struct json *j, const char *key, const char *text, size_t n)
+{
+	if (!before(j, key))
+		return;
+	if (text)
+		put_string(j->out, text, n);
+	else
+		fputs("null", j->out);
+}
+
+void json_str(struct json *j, const char *key, const char *text)
+{
+	json_strn(j, key, text, text ? strlen(text) : 0);
+}
+
+void json_u64(struct json *j, const char *key, uint64_t n)
+{
+	if (before(j, key))
+		fprintf(j->out, "%" PRIu64, n);
+}
+
+void json_i64(struct json *j, const char *key, int64_t n)
+{
+	if (before(j, key))
+		fprintf(j->out, "%" PRId64, n);
+}
+
+void json_double(struct json *j, const char *key, double x)
+{
+	char text[32];
+	int digits;
+
+	if (!isfinite(x)) {
+		json_null(j, key);
+		return;
+	}
+	if (!before(j, key))
+		return;
+	for (digits = 1; digits < 17; digits++) {
+		snprintf(text, sizeof(text), "%.*g", digits, x);
+		if (strtod(text, NULL) == x)
+			break;
+	}
+	snprintf(text, sizeof(text), "%.*g", digits, x);
+	fputs(text, j->out);
+}
+
+void json_bool(struct json *j, const char *key, bool b)
+{
+	if (before(j, key))
+		fputs(b ? "true" : "false", j->out);
+}
+
+void json_null(struct json *j, const char *key)
+{
+	if (before(j, key))
+		fputs("null", j->out);
+}
+
+void json_hex(struct json *j, const char *key, uint64_t n)
+{
+	if (before(j, key))
+		fprintf(j->out, "\"0x%" PRIx64 "\"", n);
+}
+
+int json_finish(struct json *j)
+{
+	if (j->depth || j->first || j->misused)
+		return -EINVAL;
+	putc('\n', j->out);
+	errno = 0;
+	if (fflush(j->out))
+		return errno ? -errno : -EIO;
+	return ferror(j->out) ? -EIO : 0;
+}
