@@ -61,6 +61,9 @@ extern const struct cmd cmd_help;
 /* The command of that name, NULL = none. */
 const struct cmd *cmd_find(const char *name);
 
+/* Say that there is no such command and which one comes near; returns CMD_USAGE. */
+int cmd_unknown(const char *name);
+
 /* Print an error and its hint on stderr; returns the exit code it asks for (CMD_FAILED by default). */
 int cmd_fail(const struct err *e);
 

@@ -1,9 +1,27 @@
 /* pmm help: what there is; also the man pages and completions, made from the tables of options. */
-#include <stdarg.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "src/base/str.h"
 #include "src/cmd/cmd.h"
+#include "src/cmd/manual.h"
+
+#define HELP_COLUMN 27
+#define HELP_WIDTH 96
+
+static bool want_man;
+static int completion;
+static bool want_completion;
+
+static const char *const shells[] = { "bash", "zsh", NULL };
+
+static const struct opt help_opts[] = {
+	{ "man", 0, OPT_FLAG, NULL, "print the man page (of COMMAND) as roff", &want_man },
+	{ "completion", 0, OPT_CHOICE, "SHELL", "print the completion script for a shell: bash or zsh",
+	  &completion, .given = &want_completion, .choices = shells },
+	{ 0 }
+};
 
 const struct cmd *cmd_find(const char *name)
 {
@@ -15,48 +33,123 @@ const struct cmd *cmd_find(const char *name)
 	return NULL;
 }
 
-int cmd_fail(const struct err *e)
+int cmd_unknown(const char *name)
 {
-	fflush(stdout);
-	fprintf(stderr, "pmm: %s\n", e->text);
-	if (e->hint[0])
-		fprintf(stderr, "pmm: hint: %s\n", e->hint);
-	return e->exit_code ? e->exit_code : CMD_FAILED;
+	const char *names[32] = { NULL };
+	struct err e = { .exit_code = CMD_USAGE };
+	const char *near;
+	size_t i;
+
+	for (i = 0; cmd_table[i] && i < 31; i++)
+		names[i] = cmd_table[i]->name;
+	err_set(&e, -EINVAL, "no command '%.100s'", name);
+	near = opt_nearest(name, names);
+	if (near)
+		err_hint(&e, "did you mean 'pmm %s'?", near);
+	else
+		err_hint(&e, "'pmm help' lists the commands");
+	return cmd_fail(&e);
 }
 
-void cmd_note(const char *fmt, ...)
+/* Print words from column `at` on, broken before HELP_WIDTH, further lines indented to HELP_COLUMN. */
+static void print_wrapped(const char *text, size_t at)
 {
-	va_list ap;
+	while (*text) {
+		size_t n = strcspn(text, " \n");
 
-	fflush(stdout);
-	fputs("pmm: ", stderr);
-	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
-	va_end(ap);
-	fputc('\n', stderr);
+		if (at > HELP_COLUMN && at + 1 + n > HELP_WIDTH) {
+			printf("\n%*s", HELP_COLUMN, "");
+			at = HELP_COLUMN;
+		} else if (at > HELP_COLUMN) {
+			putchar(' ');
+			at++;
+		}
+		printf("%.*s", (int)n, text);
+		at += n;
+		text += n + strspn(text + n, " \n");
+	}
+	putchar('\n');
+}
+
+static void print_option(const struct opt *o)
+{
+	struct str left = STR_INIT;
+
+	str_addf(&left, o->letter ? "  -%c, " : "      ", o->letter);
+	opt_usage(o, &left);
+	printf("%s", str_text(&left));
+	if (left.len + 2 > HELP_COLUMN) {
+		putchar('\n');
+		left.len = 0;
+	}
+	printf("%*s", (int)(HELP_COLUMN - left.len), "");
+	print_wrapped(o->help, HELP_COLUMN);
+	str_fini(&left);
 }
 
 void cmd_print_help(const struct cmd *cmd)
 {
-	printf("usage: pmm %s %s\n", cmd->name, cmd->usage);
+	static const struct opt help = { "help", 'h', OPT_FLAG, NULL, "show this", NULL };
+	const struct cmd_pair *p;
+	const struct opt *o;
+
+	printf("usage: pmm %s %s\n\n%s\n\noptions:\n", cmd->name, cmd->usage, cmd->summary);
+	for (o = cmd->opts; o && o->name; o++)
+		print_option(o);
+	print_option(&help);
+	if (cmd->examples)
+		puts("\nexamples:");
+	for (p = cmd->examples; p && p->left; p++)
+		printf("  %s\n      %s\n", p->left, p->right);
+	printf("\n'pmm help --man %s | man -l -' shows the whole manual\n", cmd->name);
+}
+
+static void print_commands(void)
+{
+	size_t i;
+
+	puts("usage: pmm COMMAND [options] ...\n\n" PMM_SUMMARY "\n\ncommands:");
+	for (i = 0; cmd_table[i]; i++)
+		printf("  %-10s %s\n", cmd_table[i]->name, cmd_table[i]->summary);
+	puts("\n'pmm COMMAND --help' lists the options of a command; 'pmm --version' the version");
 }
 
 static int help_run(int argc, char **argv)
 {
-	size_t i;
+	const struct cmd *cmd = NULL;
 
-	(void)argc;
-	(void)argv;
-	puts("usage: pmm COMMAND [options] ...");
-	for (i = 0; cmd_table[i]; i++)
-		printf("  %-10s %s\n", cmd_table[i]->name, cmd_table[i]->summary);
+	if (argc > 0) {
+		cmd = cmd_find(argv[0]);
+		if (!cmd)
+			return cmd_unknown(argv[0]);
+	}
+	if (want_completion && completion == 0)
+		completion_print_bash(stdout);
+	else if (want_completion)
+		completion_print_zsh(stdout);
+	else if (want_man)
+		manual_print(stdout, cmd);
+	else if (cmd)
+		cmd_print_help(cmd);
+	else
+		print_commands();
 	return CMD_OK;
 }
+
+static const struct cmd_pair help_examples[] = {
+	{ "pmm help run", "the options of 'pmm run'" },
+	{ "pmm help --man run | man -l -", "its manual page" },
+	{ "source <(pmm help --completion bash)", "complete commands and options in this shell" },
+	{ 0 }
+};
 
 const struct cmd cmd_help = {
 	.name = "help",
 	.summary = "explain pmm or one of its commands",
-	.usage = "[COMMAND]",
+	.usage = "[options] [COMMAND]",
+	.description = "Without a command, lists the commands. With one, lists its options.",
+	.opts = help_opts,
+	.examples = help_examples,
 	.max_operands = 1,
 	.run = help_run,
 };

@@ -10,24 +10,6 @@ const struct cmd *const cmd_table[] = {
 	NULL
 };
 
-static int no_such_command(const char *name)
-{
-	const char *names[32] = { NULL };
-	struct err e = { .exit_code = CMD_USAGE };
-	const char *near;
-	size_t i;
-
-	for (i = 0; cmd_table[i] && i < 31; i++)
-		names[i] = cmd_table[i]->name;
-	err_set(&e, -EINVAL, "no command '%s'", name);
-	near = opt_nearest(name, names);
-	if (near)
-		err_hint(&e, "did you mean 'pmm %s'?", near);
-	else
-		err_hint(&e, "'pmm help' lists the commands");
-	return cmd_fail(&e);
-}
-
 /* Check the operands left at argv[first..] against what the command takes, then run it. */
 static int run(const struct cmd *cmd, int argc, char **argv)
 {
@@ -76,7 +58,7 @@ int main(int argc, char **argv)
 	else
 		cmd = cmd_find(argv[1]);
 	if (!cmd)
-		return no_such_command(argv[1]);
+		return cmd_unknown(argv[1]);
 	code = run(cmd, argc - 1, argv + 1);
 	if (fflush(stdout) || ferror(stdout)) {
 		if (code == CMD_OK && errno != EPIPE) {

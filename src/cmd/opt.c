@@ -224,6 +224,22 @@ int opt_parse(const struct opt *table, bool stop, int argc, char **argv, bool *h
 	return first;
 }
 
+void opt_usage(const struct opt *o, struct str *out)
+{
+	size_t i;
+
+	str_addf(out, "--%s", o->name);
+	if (o->type == OPT_FLAG)
+		return;
+	str_add(out, o->if_omitted ? "[=" : " ");
+	if (o->arg)
+		str_add(out, o->arg);
+	for (i = 0; !o->arg && o->choices && o->choices[i]; i++)
+		str_addf(out, "%s%s", i ? "|" : "", o->choices[i]);
+	if (o->if_omitted)
+		str_addc(out, ']');
+}
+
 /* Letters to add, drop, replace or swap to make `a` into `b` (optimal string alignment). */
 static unsigned slips(const char *a, const char *b)
 {

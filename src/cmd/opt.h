@@ -9,6 +9,7 @@
 
 #include "src/base/err.h"
 #include "src/base/fmt.h"
+#include "src/base/str.h"
 
 enum opt_type {			/* what target points to */
 	OPT_FLAG,		/* bool, set to true */
@@ -41,6 +42,9 @@ struct opt {
  * (argc if none). -EINVAL with `e` set (exit_code 2). --help and -h set *help and end parsing.
  */
 int opt_parse(const struct opt *table, bool stop, int argc, char **argv, bool *help, struct err *e);
+
+/* Append how the option is written: "--output FILE", "--sample[=BYTES]", "--sort live|peak". */
+void opt_usage(const struct opt *o, struct str *out);
 
 /* The known word nearest to `word` (a slip of at most a third of its letters), NULL = none. `words` ends with NULL. */
 const char *opt_nearest(const char *word, const char *const *words);
