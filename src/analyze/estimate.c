@@ -1,0 +1,63 @@
+/*
+ * Errors of sampled figures: sums of the variance each sampled block adds.
+ */
+#include "src/analyze/estimate.h"
+
+#include <math.h>
+
+#define Z95 1.959964	/* two-sided 95 % of the normal distribution */
+
+static double probability(const struct heap *h, uint64_t size_bytes)
+{
+	uint64_t s = size_bytes ? size_bytes : 1;	/* the agent samples empty blocks as one byte */
+
+	return -expm1(-(double)s / (double)h->sample_bytes);
+}
+
+static bool sampled(const struct heap *h)
+{
+	return h->mode == HEAP_SAMPLED && h->sample_bytes > 0;
+}
+
+double estimate_weight(const struct heap *h, uint64_t size_bytes)
+{
+	return sampled(h) ? 1 / probability(h, size_bytes) : 1;
+}
+
+static double variance(const struct heap *h, uint64_t size_bytes)
+{
+	double p = probability(h, size_bytes);
+	double s = (double)size_bytes;
+
+	return s * s * (1 - p) / (p * p);
+}
+
+double estimate_live_error(const struct heap *h)
+{
+	double sum = 0;
+
+	if (!sampled(h))
+		return 0;
+	for (uint64_t i = 0; i < h->nr_blocks; i++)
+		sum += variance(h, h->blocks[i].size_bytes);
+	return Z95 * sqrt(sum);
+}
+
+void estimate_site_errors(const struct heap *h, double *error_bytes)
+{
+	for (uint32_t i = 0; i < h->nr_sites; i++)
+		error_bytes[i] = 0;
+	if (!sampled(h))
+		return;
+	for (uint64_t i = 0; i < h->nr_blocks; i++)
+		error_bytes[h->blocks[i].site] += variance(h, h->blocks[i].size_bytes);
+	for (uint32_t i = 0; i < h->nr_sites; i++)
+		error_bytes[i] = Z95 * sqrt(error_bytes[i]);
+}
+
+double estimate_relative(uint64_t samples)
+{
+	double e = samples ? Z95 / sqrt((double)samples) : 1;
+
+	return e < 1 ? e : 1;
+}

@@ -1,0 +1,27 @@
+/*
+ * How sure a figure of a sampled capture is.
+ *
+ * A block of s bytes is sampled with probability p = 1 - exp(-s/R), R the mean distance, and then stands for 1/p blocks.
+ * The variance of a sum of such estimates is itself estimated without bias by the sum of s^2 (1-p) / p^2 over the
+ * samples (Horvitz and Thompson 1952, for independent draws). Errors here are half-widths of 95 % intervals.
+ */
+#ifndef ANALYZE_ESTIMATE_H
+#define ANALYZE_ESTIMATE_H
+
+#include <stdint.h>
+
+#include "src/model/heap.h"
+
+/* Blocks that a block of this size in the capture stands for: 1 in an exact capture. */
+double estimate_weight(const struct heap *h, uint64_t size_bytes);
+
+/* Error of the heap's live bytes, from its sampled live blocks; 0 in an exact capture. */
+double estimate_live_error(const struct heap *h);
+
+/* The same for each site, into error_bytes[0..nr_sites). */
+void estimate_site_errors(const struct heap *h, double *error_bytes);
+
+/* Relative error (1.0 = 100 %) of a figure that rests on so many small samples; 1 when on none. */
+double estimate_relative(uint64_t samples);
+
+#endif

@@ -1,0 +1,257 @@
+/*
+ * Lines by lazy refinement.
+ *
+ * Every site starts at its innermost frame outside run-time libraries, told by module alone. Sites at the same address
+ * are a group. The largest group that has no name yet gets one: if its frame turns out to be the program's the group is
+ * final (and joins a final one of the same line), else its sites move on to their callers and are grouped again. It ends
+ * when the `top` largest groups are final. Groups only lose sites when they dissolve, so a final one never shrinks.
+ */
+#include "src/analyze/lines.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/hash.h"
+#include "src/base/vec.h"
+
+#define NO_SITE UINT32_MAX
+#define KEY_FALLBACK (1ull << 47)	/* beyond user addresses: groups of stacks without a program frame */
+
+enum group_state { GROUP_OPEN, GROUP_FINAL, GROUP_GONE };
+
+struct group {
+	struct weight weight;
+	const struct frame_name *frame;	/* FINAL */
+	uint32_t first;			/* site; the rest through next[] */
+	uint32_t node;			/* one of those that make the group */
+	uint32_t nr_sites;
+	uint8_t state;			/* enum group_state */
+	bool fallback;
+};
+
+struct work {
+	const struct heap *h;
+	const struct selection *s;
+	struct names *names;
+	enum rank_key key;
+	VEC(struct group) groups;
+	struct hash_map by_key;
+	uint32_t *next, *at;		/* by site: next of its group; node it stands at */
+	uint8_t *skip;			/* by module: run-time library */
+};
+
+/* From `node` on outward, the first node outside run-time libraries; 0: none. */
+static uint32_t program_node(const struct work *w, uint32_t node)
+{
+	while (node && w->skip[w->h->nodes[node].module])
+		node = w->h->nodes[node].parent;
+	return node;
+}
+
+static int place(struct work *w, uint32_t site, uint32_t node)
+{
+	bool fallback = node == 0, added;
+	const struct heap_node *at;
+	struct weight weight = rank_weight(w->h, w->s, w->key, site);
+	struct group *g;
+	uint32_t *number;
+
+	if (fallback)
+		names_responsible(w->names, w->h->sites[site].node, &node);
+	at = &w->h->nodes[node];
+	number = hash_add(&w->by_key, at->pc ^ (uint64_t)at->module << 48 ^ (fallback ? KEY_FALLBACK : 0),
+			  (uint32_t)w->groups.nr, &added);
+	if (!number)
+		return -ENOMEM;
+	if (added && vec_push(&w->groups, (struct group){ .first = NO_SITE, .node = node, .fallback = fallback }))
+		return -ENOMEM;
+	g = &w->groups.v[*number];
+	w->at[site] = node;
+	w->next[site] = g->first;
+	g->first = site;
+	g->nr_sites++;
+	g->weight.bytes += weight.bytes;
+	g->weight.count += weight.count;
+	return 0;
+}
+
+static bool same_text(const char *a, const char *b)
+{
+	return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static bool same_line(const struct frame_name *a, const struct frame_name *b)
+{
+	if (a == b)
+		return true;
+	if (!a || !b || !a->function || !b->function)
+		return false;
+	return a->line == b->line && same_text(a->function, b->function) && same_text(a->file, b->file) &&
+	       same_text(a->module, b->module);
+}
+
+/* Make a group final; join it to a final one of the same line if there is one. */
+static void finish(struct work *w, struct group *g, const struct frame_name *frame)
+{
+	g->state = GROUP_FINAL;
+	g->frame = frame;
+	for (size_t i = 0; i < w->groups.nr; i++) {
+		struct group *other = &w->groups.v[i];
+
+		if (other == g || other->state != GROUP_FINAL || !same_line(frame, other->frame))
+			continue;
+		other->weight.bytes += g->weight.bytes;
+		other->weight.count += g->weight.count;
+		other->nr_sites += g->nr_sites;
+		g->weight = (struct weight){ 0, 0 };
+		g->nr_sites = 0;
+		g->state = GROUP_GONE;
+		return;
+	}
+}
+
+static int dissolve(struct work *w, size_t number)
+{
+	uint32_t site = w->groups.v[number].first, next;
+	int rc = 0;
+
+	w->groups.v[number].state = GROUP_GONE;
+	for (; site != NO_SITE && !rc; site = next) {
+		next = w->next[site];
+		rc = place(w, site, program_node(w, w->h->nodes[w->at[site]].parent));
+	}
+	return rc;
+}
+
+/* The frame that answers for a node, NULL when it is nobody's but a run-time library's. */
+static const struct frame_name *program_frame(struct names *n, uint32_t node)
+{
+	unsigned nr;
+	const struct frame_name *frame = names_find(n, node, &nr);
+
+	for (unsigned i = 0; i < nr; i++)
+		if (frame[i].role == FRAME_PROGRAM)
+			return &frame[i];
+	return NULL;
+}
+
+static int settle(struct work *w, size_t number)
+{
+	struct group *g = &w->groups.v[number];
+	const struct frame_name *frame;
+
+	if (g->fallback) {
+		finish(w, g, names_responsible(w->names, g->node, NULL));
+		return 0;
+	}
+	frame = program_frame(w->names, g->node);
+	if (!frame)
+		return dissolve(w, number);
+	finish(w, g, frame);
+	return 0;
+}
+
+/* The largest open group if it could still be among the top, else the number of groups. */
+static size_t next_open(const struct work *w, uint64_t top)
+{
+	uint64_t best = 0, above = 0;
+	size_t found = w->groups.nr;
+
+	for (size_t i = 0; i < w->groups.nr; i++) {
+		const struct group *g = &w->groups.v[i];
+		uint64_t value = rank_value(w->key, g->weight);
+
+		if (g->state == GROUP_OPEN && g->nr_sites && (found == w->groups.nr || value > best)) {
+			best = value;
+			found = i;
+		}
+	}
+	for (size_t i = 0; i < w->groups.nr; i++)
+		above += w->groups.v[i].state == GROUP_FINAL && rank_value(w->key, w->groups.v[i].weight) >= best;
+	return above >= top ? w->groups.nr : found;
+}
+
+static int by_weight(const void *a, const void *b)
+{
+	const struct line *x = a, *y = b;
+
+	if (x->weight.bytes != y->weight.bytes)
+		return x->weight.bytes < y->weight.bytes ? 1 : -1;
+	if (x->weight.count != y->weight.count)
+		return x->weight.count < y->weight.count ? 1 : -1;
+	return x->frame && y->frame && x->frame->function && y->frame->function ?
+	       strcmp(x->frame->function, y->frame->function) : 0;
+}
+
+static int by_count(const void *a, const void *b)
+{
+	const struct line *x = a, *y = b;
+
+	if (x->weight.count != y->weight.count)
+		return x->weight.count < y->weight.count ? 1 : -1;
+	return by_weight(a, b);
+}
+
+static int collect(struct work *w, uint64_t top, struct lines *out)
+{
+	VEC(struct line) lines = { 0 };
+
+	vec_each(&w->groups, g)
+		if (g->state == GROUP_FINAL &&
+		    vec_push(&lines, (struct line){ g->frame, g->weight, g->nr_sites })) {
+			vec_fini(&lines);
+			return -ENOMEM;
+		}
+	vec_sort(&lines, rank_by_count(w->key) ? by_count : by_weight);
+	out->line = lines.v;
+	out->nr = (uint32_t)(lines.nr < top ? lines.nr : top);
+	return 0;
+}
+
+static int run(struct work *w, uint64_t top, struct lines *out)
+{
+	int rc = 0;
+	size_t open;
+
+	for (uint32_t i = 0; i < w->h->nr_modules; i++)
+		w->skip[i] = i && role_of(w->h->modules[i].path, NULL) != FRAME_PROGRAM;
+	for (uint32_t i = 0; i < w->h->nr_sites && !rc; i++) {
+		struct weight weight = rank_weight(w->h, w->s, w->key, i);
+
+		if (!rank_value(w->key, weight))
+			continue;
+		out->total.bytes += weight.bytes;
+		out->total.count += weight.count;
+		rc = place(w, i, program_node(w, w->h->sites[i].node));
+	}
+	while (!rc && (open = next_open(w, top)) < w->groups.nr)
+		rc = settle(w, open);
+	return rc ? rc : collect(w, top, out);
+}
+
+int lines_rank(const struct heap *h, const struct selection *s, struct names *n, enum rank_key key, uint64_t top,
+	       struct lines *out)
+{
+	struct work w = { .h = h, .s = s, .names = n, .key = key };
+	int rc = -ENOMEM;
+
+	*out = (struct lines){ 0 };
+	w.next = malloc((h->nr_sites + 1) * sizeof(*w.next));
+	w.at = malloc((h->nr_sites + 1) * sizeof(*w.at));
+	w.skip = malloc(h->nr_modules + 1);
+	if (w.next && w.at && w.skip)
+		rc = run(&w, top && top < LINES_MAX ? top : LINES_MAX, out);
+	free(w.next);
+	free(w.at);
+	free(w.skip);
+	vec_fini(&w.groups);
+	hash_fini(&w.by_key);
+	return rc;
+}
+
+void lines_fini(struct lines *l)
+{
+	free(l->line);
+	l->line = NULL;
+}

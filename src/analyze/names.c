@@ -1,0 +1,162 @@
+/*
+ * Names of frames: a hash from address to what it resolved to, filled on demand.
+ */
+#include "src/analyze/names.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "include/pmm/ledger.h"
+
+#define NAMES_MAX_INLINE 32
+
+struct names_entry {
+	uint64_t pc;
+	uint32_t module;
+	uint32_t nr;			/* 0: slot not in use */
+	struct frame_name *frame;
+};
+
+void names_init(struct names *n, const struct heap *h, names_resolve *resolve, void *ctx)
+{
+	static const struct frame_name lost = { .role = FRAME_PROGRAM };
+
+	memset(n, 0, sizeof(*n));
+	n->heap = h;
+	n->resolve = resolve;
+	n->ctx = ctx;
+	n->lost = &lost;
+}
+
+void names_fini(struct names *n)
+{
+	for (uint32_t i = 0; i < n->nr_slots; i++)
+		free(n->entry[i].frame);
+	free(n->entry);
+	n->entry = NULL;
+	n->nr_entries = n->nr_slots = 0;
+}
+
+static struct names_entry *slot_of(struct names_entry *table, uint32_t nr_slots, uint64_t pc, uint32_t module)
+{
+	uint64_t x = (pc ^ (uint64_t)module << 48) * 0x9e3779b97f4a7c15ull;
+	uint32_t i = (uint32_t)(x >> 32) & (nr_slots - 1);
+
+	while (table[i].nr && (table[i].pc != pc || table[i].module != module))
+		i = (i + 1) & (nr_slots - 1);
+	return &table[i];
+}
+
+static bool grow(struct names *n)
+{
+	uint32_t nr_slots = n->nr_slots ? n->nr_slots * 2 : 1024;
+	struct names_entry *table;
+
+	if (n->nr_entries * 2 < n->nr_slots)
+		return true;
+	table = calloc(nr_slots, sizeof(*table));
+	if (!table)
+		return false;
+	for (uint32_t i = 0; i < n->nr_slots; i++)
+		if (n->entry[i].nr)
+			*slot_of(table, nr_slots, n->entry[i].pc, n->entry[i].module) = n->entry[i];
+	free(n->entry);
+	n->entry = table;
+	n->nr_slots = nr_slots;
+	return true;
+}
+
+static const char *mark_text(uint64_t pc)
+{
+	switch (pc) {
+	case PMM_FRAME_NONE:
+		return "[stack unknown]";
+	case PMM_FRAME_TRUNCATED:
+		return "[stack cut here: --frames reached]";
+	case PMM_FRAME_NO_UNWIND:
+		return "[stack lost here: code without unwind information]";
+	case PMM_FRAME_FULL:
+		return "[stack not kept: ledger full]";
+	}
+	return "[stack ends here]";
+}
+
+static unsigned resolve_node(struct names *n, uint32_t node, struct frame_name *out)
+{
+	const struct heap_node *at = &n->heap->nodes[node];
+	const struct heap_module *m = &n->heap->modules[at->module];
+	unsigned nr = 0;
+
+	memset(out, 0, NAMES_MAX_INLINE * sizeof(*out));
+	if (at->pc <= PMM_FRAME_MARK_MAX || node == 0) {
+		out[0].function = mark_text(node ? at->pc : PMM_FRAME_NONE);
+		out[0].role = FRAME_MARK;
+		return 1;
+	}
+	if (n->resolve)
+		nr = n->resolve(n->ctx, n->heap, node, out, NAMES_MAX_INLINE);
+	if (nr == 0 || nr > NAMES_MAX_INLINE) {
+		memset(out, 0, sizeof(*out));
+		nr = 1;
+	}
+	for (unsigned i = 0; i < nr; i++) {
+		out[i].address = at->pc;
+		out[i].offset = at->module ? at->pc - m->bias : 0;
+		out[i].module = at->module && m->path[0] ? m->path : NULL;
+		out[i].inlined = i + 1 < nr;
+		out[i].role = role_of(out[i].module, out[i].function);
+	}
+	return nr;
+}
+
+const struct frame_name *names_find(struct names *n, uint32_t node, unsigned *nr)
+{
+	struct frame_name frame[NAMES_MAX_INLINE];
+	const struct heap_node *at = &n->heap->nodes[node];
+	struct names_entry *e;
+
+	*nr = 1;
+	if (!grow(n))
+		return n->lost;
+	e = slot_of(n->entry, n->nr_slots, node ? at->pc : 0, at->module);
+	if (!e->nr) {
+		unsigned found = resolve_node(n, node, frame);
+
+		e->frame = malloc(found * sizeof(*frame));
+		if (!e->frame)
+			return n->lost;
+		memcpy(e->frame, frame, found * sizeof(*frame));
+		e->pc = node ? at->pc : 0;
+		e->module = at->module;
+		e->nr = found;
+		n->nr_entries++;
+	}
+	*nr = e->nr;
+	return e->frame;
+}
+
+const struct frame_name *names_responsible(struct names *n, uint32_t stack, uint32_t *node)
+{
+	const struct frame_name *fallback = NULL;
+	uint32_t fallback_node = stack;
+
+	for (uint32_t at = stack; at; at = n->heap->nodes[at].parent) {
+		unsigned nr;
+		const struct frame_name *f = names_find(n, at, &nr);
+
+		for (unsigned i = 0; i < nr; i++) {
+			if (f[i].role == FRAME_PROGRAM) {
+				if (node)
+					*node = at;
+				return &f[i];
+			}
+			if (!fallback || (fallback->role == FRAME_ALLOCATOR && f[i].role == FRAME_RUNTIME)) {
+				fallback = &f[i];
+				fallback_node = at;
+			}
+		}
+	}
+	if (node)
+		*node = fallback_node;
+	return fallback;
+}
