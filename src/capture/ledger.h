@@ -1,0 +1,57 @@
+/*
+ * A ledger (include/pmm/ledger.h) read into a heap (src/model/heap.h), and the cheap looks at it while it runs.
+ */
+#ifndef CAPTURE_LEDGER_H
+#define CAPTURE_LEDGER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "src/base/err.h"
+#include "src/capture/ledger_map.h"
+#include "src/model/heap.h"
+
+struct ledger_options {
+	bool running;			/* the process goes on: retry what changes, look into /proc */
+	pid_t pid;			/* as we see it, for heap.pid and /proc; 0 = the ledger's own word */
+	const struct heap_point *points;	/* series, copied into the heap */
+	const struct heap_site_point *site_points;	/* .site is the ledger's number; translated */
+	uint32_t nr_points, nr_site_points;
+	uint64_t *damaged;		/* may be NULL: how many things made no sense and were left out */
+};
+
+/*
+ * Read the whole ledger. *out is the caller's (heap_free()). heap.end is HEAP_EXITED (status -1), HEAP_REPLACED or
+ * HEAP_RUNNING as the ledger says; who knows better sets end, end_status and taken_ns afterwards. Damage is left out
+ * and counted. 0 or -errno with `e`: -EBADMSG when nothing can be believed, -ENOMEM.
+ */
+int ledger_read(struct ledger_map *m, const struct ledger_options *o, struct heap **out, struct err *e);
+
+/* Sums over contexts only: heap and mapping events alike. */
+struct ledger_totals {
+	uint64_t time_ns;		/* the tree's clock */
+	uint64_t live_bytes, live_blocks;
+	uint64_t allocs, frees, bytes_in, bytes_out;
+	uint64_t untracked_frees, skipped_allocs, temporary;
+};
+
+/* A few microseconds. 0 or -errno. */
+int ledger_totals(struct ledger_map *m, struct ledger_totals *t);
+
+struct ledger_top_site {
+	uint32_t site;			/* the ledger's number */
+	int64_t live_bytes, live_blocks;
+};
+
+/* Remembers where the records are, so that each look reads only their counters. */
+struct ledger_top;
+
+/* For one ledger, which must outlive it. NULL when out of memory. */
+struct ledger_top *ledger_top_new(struct ledger_map *m);
+void ledger_top_free(struct ledger_top *t);
+
+/* The `n` heap sites with the most live bytes, largest first, into top[]. Their number, at most n, or -errno. */
+int ledger_top_sites(struct ledger_top *t, struct ledger_top_site *top, unsigned n);
+
+#endif
