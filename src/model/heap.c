@@ -69,12 +69,11 @@ unsigned heap_class_of(uint64_t size_bytes)
 	unsigned class = 0;
 
 	while (class < HEAP_NR_CLASSES - 1 && size_bytes > limit[class])
-		class ++;
+		class++;
 	return class;
 }
 
-/* ---- heap_check
- * ---------------------------------------------------------------------------------------- */
+/* ---- heap_check ---------------------------------------------------------------------- */
 
 /* Where the first violation goes. */
 struct complaint {

@@ -1,0 +1,210 @@
+/*
+ * The fake source: a recipe gives exactly the heap it spells out.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "include/pmm/ledger.h"
+#include "src/capture/capture.h"
+
+static struct heap *make(const char *recipe)
+{
+	struct heap *h = NULL;
+	struct err e = { 0 };
+	int rc = capture_fake.read(recipe, &h, &e);
+
+	if (rc)
+		fail_msg("%d: %s", rc, e.text);
+	return h;
+}
+
+static void expect_error(const char *recipe, const char *text)
+{
+	struct heap *h = NULL;
+	struct err e = { 0 };
+
+	assert_int_equal(capture_fake.read(recipe, &h, &e), -EINVAL);
+	assert_null(h);
+	assert_string_equal(e.text, text);
+}
+
+static void an_empty_recipe_is_an_empty_heap(void **state)
+{
+	struct heap *h = make("fake:\n# nothing\n");
+
+	(void)state;
+	assert_string_equal(h->comm, "fake");
+	assert_int_equal(h->pid, 4242);
+	assert_int_equal(h->end, HEAP_EXITED);
+	assert_int_equal(h->taken_ns, 10000000000);
+	assert_int_equal(h->nr_nodes, 1);
+	assert_int_equal(h->nr_sites, 1);
+	assert_int_equal(h->nr_blocks, 0);
+	assert_int_equal(h->nr_threads, 1);
+	heap_free(h);
+}
+
+static void a_site_counts_and_lists_its_blocks(void **state)
+{
+	struct heap *h = make("site main>parse>node_new kind=calloc allocs=100 frees=97 size=48 "
+			      "temporary=7 life=25ms first=1s last=2s peak-blocks=40 failed=2\n");
+	const struct heap_site *s = &h->sites[1];
+
+	(void)state;
+	assert_int_equal(h->nr_sites, 2);
+	assert_int_equal(h->nr_nodes, 4);
+	assert_int_equal(s->node, 3);
+	assert_int_equal(h->nodes[3].parent, 2);
+	assert_string_equal(h->modules[h->nodes[3].module].path, "node_new");
+	assert_int_equal(h->nodes[3].pc, h->modules[h->nodes[3].module].start + 0x10);
+	assert_int_equal(s->allocs, 100);
+	assert_int_equal(s->frees, 97);
+	assert_int_equal(s->bytes_in, 4800);
+	assert_int_equal(s->bytes_out, 97 * 48);
+	assert_int_equal(s->live_bytes, 144);
+	assert_int_equal(s->live_blocks, 3);
+	assert_int_equal(s->peak_bytes, 1920);
+	assert_int_equal(s->lifetime[0], 7);
+	assert_int_equal(s->lifetime[2], 90);
+	assert_int_equal(s->failed, 2);
+	assert_int_equal(h->peak_bytes, 1920);
+	assert_int_equal(h->live_bytes, 144);
+	assert_int_equal(h->class[1].calls[PMM_KIND_CALLOC], 100);
+	assert_int_equal(h->class[1].frees, 97);
+	assert_int_equal(h->threads[0].allocs, 100);
+	assert_int_equal(h->nr_blocks, 3);
+	assert_int_equal(h->blocks[0].birth_ns, 1000000000);
+	assert_int_equal(h->blocks[1].birth_ns, 1500000000);
+	assert_int_equal(h->blocks[2].birth_ns, 2000000000);
+	assert_int_equal(h->blocks[1].address - h->blocks[0].address, 64);
+	assert_int_equal(h->blocks[0].kind, PMM_KIND_CALLOC);
+	heap_free(h);
+}
+
+static void every_verb_is_obeyed(void **state)
+{
+	struct heap *h = make(
+		"process comm=demo pid=7 ppid=3 exe=/bin/demo cmdline=\"demo -x 'a b'\" host=box realtime=5 "
+		"attach=1s taken=1m end=killed status=9 forked\n"
+		"watch mode=sampled sample=512K min-size=16 warn-size=1M tick=20ms ledger=1M limit=2M "
+		"slots-used=3 slots=9 off=2 drift=1\n"
+		"totals peak=3K peak-at=2s untracked-frees=4 skipped=5 skipped-bytes=6\n"
+		"drop block-full=1 address=2 bytes=3\n"
+		"module /lib/a.so at=0x7000000 size=64K bias=0x6fff000 load=1s unload=2s build-id=00ff10\n"
+		"thread main tid=7\nthread \"worker one\" tid=8 start=3s ended\n"
+		"site main@/lib/a.so>/lib/a.so+0x2345>!no-unwind size=10 thread=\"worker one\"\n"
+		"site +0x999 kind=mmap size=8K allocs=2 frees=1\n"
+		"allocator /lib/libc.so.6 arena=1M used=3 free=4 free-chunks=5 fast-chunks=6 fast-bytes=7 "
+		"mmapped-chunks=8 mmapped-bytes=9 top=10 at=11s\n"
+		"mapping mmap-failed=1 mremaps=2 grown=3 shrunk=4 brks=5 brk=6 brk-peak=7\n"
+		"point 1s live=10 blocks=2 allocs=3 rss=4K\npoint 2s live=11\n"
+		"site-point 1s main@/lib/a.so>/lib/a.so+0x2345>!no-unwind live=10 blocks=1\n");
+
+	(void)state;
+	assert_string_equal(h->cmdline, "demo -x 'a b'");
+	assert_int_equal(h->end, HEAP_KILLED);
+	assert_int_equal(h->end_status, 9);
+	assert_true(h->forked);
+	assert_int_equal(h->mode, HEAP_SAMPLED);
+	assert_int_equal(h->sample_bytes, 512 << 10);
+	assert_int_equal(h->off_reason, 2);
+	assert_int_equal(h->peak_bytes, 3072);
+	assert_int_equal(h->peak_ns, 2000000000);
+	assert_int_equal(h->dropped[PMM_DROP_ADDRESS], 2);
+	assert_int_equal(h->modules[1].bias, 0x6fff000);
+	assert_int_equal(h->modules[1].build_id_len, 3);
+	assert_int_equal(h->modules[1].build_id[1], 0xff);
+	assert_int_equal(h->nr_threads, 2);
+	assert_string_equal(h->threads[1].name, "worker one");
+	assert_false(h->threads[1].alive);
+	assert_int_equal(h->nodes[1].pc, 0x7000010);
+	assert_int_equal(h->nodes[2].pc, 0x6fff000 + 0x2345);
+	assert_int_equal(h->nodes[3].pc, PMM_FRAME_NO_UNWIND);
+	assert_int_equal(h->nodes[3].module, 0);
+	assert_int_equal(h->nodes[4].pc, 0x999);
+	assert_int_equal(h->blocks[0].thread, 1);
+	assert_int_equal(h->nr_map_sites, 2);
+	assert_int_equal(h->nr_maps, 1);
+	assert_int_equal(h->allocs, 1);
+	assert_int_equal(h->mapping.mmap_calls, 2);
+	assert_int_equal(h->mapping.munmap_bytes, 8192);
+	assert_int_equal(h->mapping.brk_peak_bytes, 7);
+	assert_int_equal(h->allocator.top_bytes, 10);
+	assert_int_equal(h->nr_points, 2);
+	assert_int_equal(h->site_points[0].site, 1);
+	assert_int_equal(h->nr_sites, 2);
+	heap_free(h);
+}
+
+static void recipes_with_mistakes_are_refused(void **state)
+{
+	(void)state;
+	expect_error("\nfrob x\n", "line 2: unknown verb 'frob'");
+	expect_error("site a sise=3\n", "line 1: 'site' does not take 'sise'");
+	expect_error("site\n", "line 1: 'site' lacks an argument");
+	expect_error("site a>!odd\n", "line 1: unknown mark '!odd'");
+	expect_error("site a kind=frob\n", "line 1: 'frob' is no value for 'kind'");
+	expect_error("site a size=10 address=1000\nsite b size=10 address=1000\n",
+		     "the recipe makes no heap: block 1 is out of order");
+	expect_error("point 2s\npoint 1s\n",
+		     "the recipe makes no heap: point 1 of the time series is out of order");
+}
+
+static void generated_heaps_have_the_size_asked_for(void **state)
+{
+	const char *recipe = "generate sites=500 blocks=10000 seed=3 depth=12 points=20\n";
+	struct heap *a = make(recipe), *b = make(recipe);
+	struct heap *other = make("generate sites=500 blocks=10000 seed=4 depth=12 points=20\n");
+
+	(void)state;
+	assert_int_equal(a->nr_sites, 501);
+	assert_int_equal(a->nr_blocks, 10000);
+	assert_int_equal(a->live_blocks, 10000);
+	assert_int_equal(a->nr_points, 20);
+	assert_memory_equal(a->blocks, b->blocks, a->nr_blocks * sizeof(*a->blocks));
+	assert_memory_not_equal(a->blocks, other->blocks, a->nr_blocks * sizeof(*a->blocks));
+	heap_free(a);
+	heap_free(b);
+	heap_free(other);
+}
+
+static void recipes_come_from_files_too(void **state)
+{
+	char path[] = "/tmp/pmm-test-fake-XXXXXX", what[64];
+	int fd = mkstemp(path);
+	struct err e = { 0 };
+	struct heap *h = NULL;
+
+	(void)state;
+	assert_true(fd >= 0 && write(fd, "site a size=7", 13) == 13);
+	close(fd);
+	snprintf(what, sizeof(what), "fake:%s", path);
+	h = make(what);
+	assert_int_equal(h->live_bytes, 7);
+	heap_free(h);
+	unlink(path);
+	assert_int_equal(capture_fake.read(what, &h, &e), -ENOENT);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_empty_recipe_is_an_empty_heap),
+		cmocka_unit_test(a_site_counts_and_lists_its_blocks),
+		cmocka_unit_test(every_verb_is_obeyed),
+		cmocka_unit_test(recipes_with_mistakes_are_refused),
+		cmocka_unit_test(generated_heaps_have_the_size_asked_for),
+		cmocka_unit_test(recipes_come_from_files_too),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
