@@ -1,0 +1,226 @@
+/* The tree memfd on the monitor's side; its layout is include/pmm/ledger.h. */
+#include "src/capture/ledger_tree.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MIB		(1ull << 20)
+#define SLOTS_OFF	(64ull << 10)
+#define ALIGN_BYTES	(2 * MIB) /* of a slot's size */
+#define MIN_SLOT_BYTES	(PMM_ARENA_OFF + 2 * MIB)
+#define GOOD_SLOT_BYTES (64 * MIB)     /* rather fewer slots than smaller ones */
+#define MAX_SLOT_BYTES	(128ull << 30) /* the agent refuses more than 256 GiB */
+#define MAX_LIMIT_BYTES (16ull << 30)  /* unless the user says so */
+#define MAX_TREE_BYTES	(16ull << 40)  /* of the program's 128 TiB of address space */
+
+static uint64_t round_up(uint64_t n, uint64_t to)
+{
+	return (n + to - 1) / to * to;
+}
+
+static uint64_t now_ns(clockid_t clock)
+{
+	struct timespec ts;
+
+	clock_gettime(clock, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000ull + (uint64_t)ts.tv_nsec;
+}
+
+static size_t head_bytes(void)
+{
+	return round_up(sizeof(struct pmm_tree), PMM_PAGE);
+}
+
+/* A number in a one-line file; UINT64_MAX when there is none ("max", no such file). */
+static uint64_t number_in(const char *path)
+{
+	unsigned long long n;
+	FILE *f = fopen(path, "re");
+	int got;
+
+	if (!f)
+		return UINT64_MAX;
+	got = fscanf(f, "%llu", &n);
+	fclose(f);
+	return got == 1 ? n : UINT64_MAX;
+}
+
+uint64_t ledger_tree_default_limit(void)
+{
+	uint64_t ram = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+	uint64_t v2 = number_in("/sys/fs/cgroup/memory.max");
+	uint64_t v1 = number_in("/sys/fs/cgroup/memory/memory.limit_in_bytes");
+
+	if (v2 < ram)
+		ram = v2;
+	if (v1 < ram)
+		ram = v1;
+	return ram / 4 < MAX_LIMIT_BYTES ? ram / 4 : MAX_LIMIT_BYTES;
+}
+
+/* Address space that ledgers may take of the program's: a quarter of a limited one, or half where
+ * that holds none. */
+static uint64_t space_for(const struct ledger_tree_options *o)
+{
+	uint64_t space = o->space_bytes / 4;
+
+	if (space < SLOTS_OFF + MIN_SLOT_BYTES)
+		space = o->space_bytes / 2;
+	if (space > MAX_TREE_BYTES)
+		space = MAX_TREE_BYTES;
+	if (space > o->file_bytes)
+		space = o->file_bytes;
+	return space < SLOTS_OFF ? 0 : space - SLOTS_OFF;
+}
+
+/* Slot size and number: as asked for and 512, or what the limits leave, rather a few slots than a
+ * single large one. */
+static int plan(const struct ledger_tree_options *o, uint64_t *slot_bytes, uint32_t *nr_slots)
+{
+	uint64_t want = o->limit_bytes ? o->limit_bytes : ledger_tree_default_limit();
+	uint64_t space = space_for(o), slot = MAX_SLOT_BYTES, most = space / 4;
+
+	if (space < MIN_SLOT_BYTES)
+		return -ENOMEM;
+	if (want < slot - PMM_ARENA_OFF)
+		slot = round_up(PMM_ARENA_OFF + want, ALIGN_BYTES);
+	if (slot < MIN_SLOT_BYTES)
+		slot = MIN_SLOT_BYTES;
+	if (most < GOOD_SLOT_BYTES)
+		most = space < GOOD_SLOT_BYTES ? space : GOOD_SLOT_BYTES;
+	if (slot > most)
+		slot = most / ALIGN_BYTES * ALIGN_BYTES;
+	*slot_bytes = slot;
+	*nr_slots = space / slot < PMM_MAX_SLOTS ? (uint32_t)(space / slot) : PMM_MAX_SLOTS;
+	return 0;
+}
+
+static void write_head(struct ledger_tree *t, const struct ledger_tree_options *o,
+		       uint64_t slot_bytes, uint32_t nr_slots)
+{
+	struct pmm_tree *h = t->head;
+	uint64_t want = o->limit_bytes ? o->limit_bytes : ledger_tree_default_limit();
+	uint64_t most = slot_bytes - PMM_ARENA_OFF;
+
+	h->version = PMM_LEDGER_VERSION;
+	h->byte_order = PMM_BYTE_ORDER_MARK;
+	h->word_bytes = sizeof(void *);
+	h->nr_slots = nr_slots;
+	h->slot_bytes = slot_bytes;
+	h->slots_off = SLOTS_OFF;
+	h->mode = o->mode;
+	h->flags = o->follow ? PMM_TREE_FOLLOW : 0;
+	h->sample_bytes = o->sample_bytes;
+	h->min_size_bytes = o->min_size_bytes;
+	h->warn_size_bytes = o->warn_size_bytes;
+	h->limit_bytes = want < most ? want : most;
+	h->max_frames = o->max_frames ? o->max_frames : 128;
+	h->monitor_pid = (uint32_t)getpid();
+	if (getrandom(&h->cookie, sizeof(h->cookie), GRND_NONBLOCK) != sizeof(h->cookie))
+		h->cookie = now_ns(CLOCK_MONOTONIC) * 0x9e3779b97f4a7c15ull;
+	h->start_realtime_ns = now_ns(CLOCK_REALTIME);
+	h->start_monotonic_ns = now_ns(CLOCK_MONOTONIC);
+	t->shrunk = want > most;
+	t->nr_slots = nr_slots;
+	t->slot_bytes = slot_bytes;
+	t->slots_off = h->slots_off;
+	t->start_monotonic_ns = h->start_monotonic_ns;
+	t->cookie = h->cookie;
+	__atomic_store_n(&h->magic, PMM_TREE_MAGIC, __ATOMIC_RELEASE);
+}
+
+static int no_memory(struct err *e, const char *what, int code)
+{
+	err_set(e, code, "no memory for the ledger: %s: %s", what, strerror(-code));
+	err_hint(e, "raise the limits of address space and file size (ulimit -v, ulimit -f) and of "
+		    "the control group");
+	return code;
+}
+
+int ledger_tree_init(struct ledger_tree *t, const struct ledger_tree_options *o, struct err *e)
+{
+	uint64_t slot_bytes;
+	uint32_t nr_slots;
+	int rc;
+
+	*t = (struct ledger_tree){.fd = -1};
+	rc = plan(o, &slot_bytes, &nr_slots);
+	if (rc)
+		return no_memory(e, "the limits leave no room for a single one", rc);
+	t->fd = memfd_create(PMM_MEMFD_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (t->fd < 0)
+		return no_memory(e, "memfd_create", -errno);
+	if (ftruncate(t->fd, (off_t)(SLOTS_OFF + slot_bytes * nr_slots)) ||
+	    fcntl(t->fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) ||
+	    fallocate(t->fd, 0, 0, (off_t)head_bytes())) {
+		rc = no_memory(e, "sizing the file", -errno);
+		goto out;
+	}
+	t->head = mmap(NULL, head_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, t->fd, 0);
+	if (t->head == MAP_FAILED) {
+		rc = no_memory(e, "mapping it", -errno);
+		t->head = NULL;
+		goto out;
+	}
+	write_head(t, o, slot_bytes, nr_slots);
+	return 0;
+out:
+	ledger_tree_fini(t);
+	return rc;
+}
+
+void ledger_tree_fini(struct ledger_tree *t)
+{
+	if (t->head)
+		munmap(t->head, head_bytes());
+	if (t->fd >= 0)
+		close(t->fd);
+	*t = (struct ledger_tree){.fd = -1};
+}
+
+uint64_t ledger_tree_slot_off(const struct ledger_tree *t, unsigned k)
+{
+	return t->slots_off + (uint64_t)k * t->slot_bytes;
+}
+
+enum pmm_slot_state ledger_tree_slot_state(const struct ledger_tree *t, unsigned k, uint32_t *pid)
+{
+	uint32_t state = __atomic_load_n(&t->head->slot[k].state, __ATOMIC_ACQUIRE);
+
+	*pid = __atomic_load_n(&t->head->slot[k].pid, __ATOMIC_RELAXED);
+	return state <= PMM_SLOT_TAKEN ? (enum pmm_slot_state)state : PMM_SLOT_LIVE;
+}
+
+void ledger_tree_slot_take(struct ledger_tree *t, unsigned k)
+{
+	__atomic_store_n(&t->head->slot[k].state, PMM_SLOT_TAKEN, __ATOMIC_RELEASE);
+}
+
+int ledger_tree_slot_release(struct ledger_tree *t, unsigned k)
+{
+	if (fallocate(t->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+		      (off_t)ledger_tree_slot_off(t, k), (off_t)t->slot_bytes))
+		return -errno;
+	__atomic_store_n(&t->head->slot[k].pid, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&t->head->slot[k].state, PMM_SLOT_FREE, __ATOMIC_RELEASE);
+	return 0;
+}
+
+uint64_t ledger_tree_now_ns(const struct ledger_tree *t)
+{
+	return now_ns(CLOCK_MONOTONIC) - t->start_monotonic_ns;
+}
+
+uint64_t ledger_tree_tick(struct ledger_tree *t)
+{
+	uint64_t ns = ledger_tree_now_ns(t);
+
+	__atomic_store_n(&t->head->tick, (uint32_t)(ns / PMM_TICK_NS), __ATOMIC_RELAXED);
+	return ns;
+}

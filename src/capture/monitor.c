@@ -1,0 +1,307 @@
+/* The monitor's loop. */
+#include "src/capture/monitor.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "src/capture/serve.h"
+#include "src/target/proc.h"
+
+#define ON_SIGNAL      PMM_MAX_SLOTS /* epoll data; below: the slot whose process ended */
+#define ON_CONNECT     (PMM_MAX_SLOTS + 1)
+#define STATUS_WAIT_NS 50000000ull   /* for a parent to collect the status, so that we may see it */
+#define CLAIM_WAIT_NS  2000000000ull /* for a claimed slot to get its pid */
+
+static int add_fd(struct monitor *m, int fd, unsigned what)
+{
+	struct epoll_event ev = {.events = EPOLLIN, .data.u32 = what};
+
+	return epoll_ctl(m->epoll, EPOLL_CTL_ADD, fd, &ev) ? -errno : 0;
+}
+
+int monitor_init(struct monitor *m, struct ledger_tree *t, struct child *c, uint64_t interval_ns,
+		 const struct monitor_ops *ops, void *arg, struct err *e)
+{
+	struct stat st;
+	int rc;
+
+	*m = (struct monitor){
+		.tree = t,
+		.child = c,
+		.ops = ops,
+		.arg = arg,
+		.interval_ns = interval_ns,
+		.epoll = -1,
+		.listen_fd = -1,
+	};
+	m->watched = calloc(PMM_MAX_SLOTS, sizeof(*m->watched));
+	m->claimed_ns = calloc(PMM_MAX_SLOTS, sizeof(*m->claimed_ns));
+	m->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (!m->watched || !m->claimed_ns || m->epoll < 0 || fstat(t->fd, &st)) {
+		rc = err_set(e, -errno, "cannot set up the monitor: %s", strerror(errno));
+		goto out;
+	}
+	m->who = (struct whois){.monitor = getpid(), .ino = st.st_ino};
+	rc = m->listen_fd = serve_open(t, e);
+	if (rc < 0)
+		goto out;
+	rc = add_fd(m, c->signal_fd, ON_SIGNAL);
+	if (!rc)
+		rc = add_fd(m, m->listen_fd, ON_CONNECT);
+	if (!rc)
+		return 0;
+	err_set(e, rc, "cannot set up the monitor: %s", strerror(-rc));
+out:
+	monitor_fini(m);
+	return rc;
+}
+
+void monitor_fini(struct monitor *m)
+{
+	for (unsigned k = 0; m->watched && k < PMM_MAX_SLOTS; k++)
+		watched_free(m->watched[k]);
+	free(m->watched);
+	free(m->claimed_ns);
+	if (m->epoll >= 0)
+		close(m->epoll);
+	if (m->listen_fd >= 0)
+		close(m->listen_fd);
+	*m = (struct monitor){.epoll = -1, .listen_fd = -1};
+}
+
+void monitor_begin(struct monitor *m)
+{
+	m->who.root = m->child->pid;
+	__atomic_store_n(&m->tree->head->root_pid, (uint32_t)m->child->pid, __ATOMIC_RELAXED);
+}
+
+/* An epoll set delivers signals of the process that filled it: after a fork it has to be filled
+ * anew. */
+int monitor_moved(struct monitor *m)
+{
+	int rc;
+
+	m->who.monitor = getpid();
+	m->end_asked = false;
+	__atomic_store_n(&m->tree->head->monitor_pid, (uint32_t)getpid(), __ATOMIC_RELAXED);
+	close(m->epoll);
+	m->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (m->epoll < 0)
+		return -errno;
+	rc = add_fd(m, m->child->signal_fd, ON_SIGNAL);
+	if (!rc)
+		rc = add_fd(m, m->listen_fd, ON_CONNECT);
+	for (unsigned k = 0; !rc && k < m->tree->nr_slots; k++)
+		if (m->watched[k] && m->watched[k]->pidfd >= 0 && !m->watched[k]->ended)
+			rc = add_fd(m, m->watched[k]->pidfd, k);
+	return rc;
+}
+
+/* Stop watching and give the slot back. */
+static void let_go(struct monitor *m, unsigned k)
+{
+	watched_free(m->watched[k]);
+	m->watched[k] = NULL;
+	m->claimed_ns[k] = 0;
+	ledger_tree_slot_take(m->tree, k);
+	ledger_tree_slot_release(m->tree, k);
+}
+
+/* Deliver a process's heap, if there is anything in it. */
+static void deliver(struct monitor *m, struct watched *w)
+{
+	struct err e = {.text = ""};
+	struct heap *h;
+	int rc = watched_read(w, m->tree, &h, &e);
+
+	if (rc == -EAGAIN && !w->is_root) {
+		m->nr_without_events++; /* ended before its ledger began */
+	} else if (rc) {
+		m->ops->unreadable(m->arg, w->pid ? w->pid : (pid_t)w->ns_pid, w->is_root, &e);
+	} else if (!w->is_root && !watched_has_events(h)) {
+		m->nr_without_events++;
+		heap_free(h);
+	} else {
+		m->ops->ended(m->arg, h, w->is_root);
+	}
+}
+
+/* Has the process of a slot another one, of the image that replaced this one? */
+static bool has_newer_image(const struct monitor *m, unsigned k, uint32_t pid)
+{
+	for (unsigned i = 0; i < m->tree->nr_slots; i++) {
+		uint32_t other;
+
+		if (i != k && ledger_tree_slot_state(m->tree, i, &other) == PMM_SLOT_LIVE &&
+		    other == pid)
+			return true;
+	}
+	return false;
+}
+
+/* Is all known of how it ended, or has waiting for it no point any more? */
+static bool is_settled(const struct monitor *m, struct watched *w, uint64_t now_ns)
+{
+	if (w->is_root) {
+		w->status = m->child->status;
+		w->status_known = m->child->ended;
+		return m->child->ended;
+	}
+	if (!w->status_known && w->pid)
+		w->status_known = !whois_status(w->pid, w->pidfd, &w->status);
+	return w->status_known || !w->pid || now_ns - w->ended_ns >= STATUS_WAIT_NS;
+}
+
+static void visit_claimed(struct monitor *m, unsigned k, uint32_t pid, uint64_t now_ns)
+{
+	struct watched *w = m->watched[k];
+
+	if (!w) {
+		w = m->watched[k] = watched_new(m->tree, k, pid, &m->who, m->interval_ns);
+		if (!w)
+			return; /* out of memory: perhaps not for long */
+		if (w->pidfd >= 0)
+			add_fd(m, w->pidfd, k);
+	}
+	if (!w->ended && (w->is_root ? m->child->ended : w->pidfd < 0 && !proc_alive(w->pid)))
+		watched_end(w, now_ns);
+	if (!w->ended) {
+		watched_tick(w, m->tree, now_ns);
+		if (watched_code_changed(w, now_ns))
+			__atomic_fetch_add(&m->tree->head->code_epoch, 1, __ATOMIC_RELAXED);
+	} else if (is_settled(m, w, now_ns)) {
+		ledger_tree_slot_take(m->tree, k);
+		deliver(m, w);
+		let_go(m, k);
+	}
+}
+
+static void visit(struct monitor *m, unsigned k, uint64_t now_ns)
+{
+	uint32_t pid;
+	enum pmm_slot_state state = ledger_tree_slot_state(m->tree, k, &pid);
+
+	if (state == PMM_SLOT_FREE || state == PMM_SLOT_TAKEN)
+		return;
+	if (!pid) { /* between claiming and saying who; or killed there */
+		if (!m->claimed_ns[k])
+			m->claimed_ns[k] = now_ns;
+		else if (now_ns - m->claimed_ns[k] > CLAIM_WAIT_NS)
+			let_go(m, k);
+		return;
+	}
+	if (state == PMM_SLOT_REPLACED && has_newer_image(m, k, pid)) {
+		m->nr_replaced++;
+		let_go(m, k);
+		return;
+	}
+	visit_claimed(m, k, pid, now_ns);
+}
+
+static bool is_traced(void *arg, pid_t pid)
+{
+	struct monitor *m = arg;
+
+	for (unsigned k = 0; k < m->tree->nr_slots; k++)
+		if (m->watched[k] && m->watched[k]->pid == pid)
+			return true;
+	return false;
+}
+
+static bool is_of_tree(void *arg, pid_t pid)
+{
+	struct monitor *m = arg;
+
+	return is_traced(m, pid) || whois_descends(&m->who, pid);
+}
+
+static void on_event(struct monitor *m, unsigned what)
+{
+	if (what == ON_SIGNAL) {
+		m->end_asked |= child_signals(m->child, is_traced, m);
+	} else if (what == ON_CONNECT) {
+		serve_all(m->listen_fd, m->tree, is_of_tree, m);
+	} else if (what < PMM_MAX_SLOTS && m->watched[what]) {
+		struct watched *w = m->watched[what];
+
+		watched_end(w, ledger_tree_now_ns(m->tree));
+		epoll_ctl(m->epoll, EPOLL_CTL_DEL, w->pidfd, NULL);
+	}
+}
+
+uint64_t monitor_step(struct monitor *m)
+{
+	struct epoll_event ev[16];
+	uint64_t now_ns = ledger_tree_tick(m->tree);
+	int ms = (int)((PMM_TICK_NS - now_ns % PMM_TICK_NS) / 1000000) + 1;
+	int n = epoll_wait(m->epoll, ev, 16, ms);
+
+	for (int i = 0; i < n; i++)
+		on_event(m, ev[i].data.u32);
+	now_ns = ledger_tree_tick(m->tree);
+	for (unsigned k = 0; k < m->tree->nr_slots; k++)
+		visit(m, k, now_ns);
+	return now_ns;
+}
+
+unsigned monitor_living(const struct monitor *m, pid_t *pid)
+{
+	unsigned nr = 0;
+
+	for (unsigned k = 0; k < m->tree->nr_slots; k++) {
+		uint32_t ns_pid;
+		enum pmm_slot_state state = ledger_tree_slot_state(m->tree, k, &ns_pid);
+
+		if ((state != PMM_SLOT_LIVE && state != PMM_SLOT_REPLACED) ||
+		    (m->claimed_ns[k] && !ns_pid))
+			continue;
+		if (pid && !nr)
+			*pid = m->watched[k] && m->watched[k]->pid ? m->watched[k]->pid
+								   : (pid_t)ns_pid;
+		nr++;
+	}
+	return nr;
+}
+
+/* Does the root still hold a slot? */
+static bool root_is_watched(const struct monitor *m)
+{
+	for (unsigned k = 0; k < m->tree->nr_slots; k++)
+		if (m->watched[k] && m->watched[k]->is_root)
+			return true;
+	return false;
+}
+
+/* The step after the end is seen visits every slot once more: nothing the root claimed is missed.
+ */
+void monitor_until_root(struct monitor *m)
+{
+	while (!m->child->ended)
+		monitor_step(m);
+	do
+		monitor_step(m);
+	while (root_is_watched(m));
+}
+
+unsigned monitor_settle(struct monitor *m, uint64_t grace_ns)
+{
+	uint64_t end_ns = ledger_tree_now_ns(m->tree) + grace_ns;
+
+	while (monitor_living(m, NULL) && monitor_step(m) < end_ns)
+		;
+	return monitor_living(m, NULL);
+}
+
+void monitor_until_all(struct monitor *m)
+{
+	while (monitor_living(m, NULL) && !m->end_asked)
+		monitor_step(m);
+	for (unsigned k = 0; k < m->tree->nr_slots; k++)
+		if (m->watched[k])
+			deliver(m, m->watched[k]);
+}

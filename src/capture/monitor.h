@@ -1,0 +1,70 @@
+/*
+ * The monitor: keeps the tree's clock, notices processes, and turns each one that ends into a heap.
+ *
+ * A single thread in one loop; wakes every 10 ms for the clock and at once for ends, signals and
+ * connections. Prints nothing: what there is to tell goes to the callbacks or is counted here.
+ */
+#ifndef CAPTURE_MONITOR_H
+#define CAPTURE_MONITOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "src/base/err.h"
+#include "src/capture/child.h"
+#include "src/capture/ledger_tree.h"
+#include "src/capture/watched.h"
+
+struct monitor_ops {
+	/* A process has ended, or is given up on while it lives. The heap is the callee's. */
+	void (*ended)(void *arg, struct heap *h, bool is_root);
+	/* Its ledger could not be read. */
+	void (*unreadable)(void *arg, pid_t pid, bool is_root, const struct err *e);
+};
+
+struct monitor {
+	struct ledger_tree *tree;
+	struct child *child;
+	const struct monitor_ops *ops;
+	void *arg;
+	struct whois who;
+	struct watched **watched; /* by slot, NULL = nothing there */
+	uint64_t *claimed_ns;	  /* by slot: when a claim without pid was seen; 0 = none */
+	int epoll, listen_fd;
+	uint64_t interval_ns;	    /* --interval, 0 = adaptive */
+	bool end_asked;		    /* SIGTERM or SIGHUP after the program's end */
+	unsigned nr_replaced;	    /* images that exec replaced: no capture */
+	unsigned nr_without_events; /* processes that never allocated: no capture */
+};
+
+/*
+ * Before the program is started: descriptors and tables. Everything is borrowed and must outlive
+ * it. 0 or -errno with `e`.
+ */
+int monitor_init(struct monitor *m, struct ledger_tree *t, struct child *c, uint64_t interval_ns,
+		 const struct monitor_ops *ops, void *arg, struct err *e);
+void monitor_fini(struct monitor *m);
+
+/* The program runs: who it is. */
+void monitor_begin(struct monitor *m);
+
+/* Until the program (the root) has ended and its heap is delivered. */
+void monitor_until_root(struct monitor *m);
+
+/* Until all processes of the tree have ended, or `grace_ns` are over; how many live. */
+unsigned monitor_settle(struct monitor *m, uint64_t grace_ns);
+
+/* Until all have ended; when asked to end (SIGTERM) delivers the living as they are. */
+void monitor_until_all(struct monitor *m);
+
+/* Processes of the tree that live; the first one's pid in *pid (may be NULL). */
+unsigned monitor_living(const struct monitor *m, pid_t *pid);
+
+/* In a forked child that goes on as the monitor: take over. 0 or -errno. */
+int monitor_moved(struct monitor *m);
+
+/* Wait at most until the next tick and serve what came up. Returns nanoseconds since the start. */
+uint64_t monitor_step(struct monitor *m);
+
+#endif

@@ -1,0 +1,55 @@
+/*
+ * One slot under watch: its process, its series, and how it ends up as a heap.
+ */
+#ifndef CAPTURE_WATCHED_H
+#define CAPTURE_WATCHED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "src/capture/ledger.h"
+#include "src/capture/series.h"
+#include "src/capture/ledger_tree.h"
+#include "src/capture/whois.h"
+
+struct watched {
+	unsigned slot;
+	uint32_t ns_pid; /* as the slot has it */
+	pid_t pid;	 /* as we see it; 0 = was gone when we looked */
+	int pidfd;	 /* -1 when pid is 0 */
+	bool is_root;
+	bool ended;
+	uint64_t ended_ns; /* when we noticed */
+	int status;	   /* wait status, when status_known */
+	bool status_known;
+	struct ledger_map *map; /* NULL until the header is complete */
+	struct series series;
+	uint64_t interval_ns; /* of the series; 0 = adaptive */
+	uint64_t code_hash;   /* of executable file mappings; 0 = not looked yet */
+	uint64_t next_code_ns;
+};
+
+/* Begin to watch a slot that a process has claimed. NULL when out of memory. */
+struct watched *watched_new(const struct ledger_tree *t, unsigned slot, uint32_t ns_pid,
+			    const struct whois *who, uint64_t interval_ns);
+void watched_free(struct watched *w);
+
+/* Its process has ended. The first call counts. */
+void watched_end(struct watched *w, uint64_t now_ns);
+
+/* Take what is due of the series; false when nothing was. */
+bool watched_tick(struct watched *w, const struct ledger_tree *t, uint64_t now_ns);
+
+/* Have executable file mappings come or gone since the last call? Looks once a second at most, and
+ * not at all costs. */
+bool watched_code_changed(struct watched *w, uint64_t now_ns);
+
+/* Its heap at the end, or as it is now when it lives, with series and status; the caller's. 0 or
+ * -errno with `e`. */
+int watched_read(struct watched *w, const struct ledger_tree *t, struct heap **out, struct err *e);
+
+/* Did anything happen in this heap that is worth a capture? */
+bool watched_has_events(const struct heap *h);
+
+#endif

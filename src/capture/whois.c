@@ -1,0 +1,135 @@
+/* Processes named by a slot: found, told from strangers, asked how they ended. */
+#include "src/capture/whois.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "include/pmm/ledger.h"
+#include "src/target/proc.h"
+
+#define MAX_ANCESTORS 64
+
+/* ioctl of a pidfd: linux/pidfd.h, first published size; exit_code since Linux 6.15 */
+struct info {
+	uint64_t mask, cgroupid;
+	uint32_t pid, tgid, ppid, ids[8];
+	int32_t exit_code;
+};
+#define INFO_EXIT (1ull << 3)
+#define GET_INFO  _IOWR(0xFF, 11, struct info)
+
+/* State, parent and exit code from /proc/PID/stat. 0 or -ESRCH. */
+static int read_stat(pid_t pid, char *state, pid_t *parent, int *exit_code)
+{
+	char path[64], text[2048], *p;
+	size_t n;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	f = fopen(path, "re");
+	if (!f)
+		return -ESRCH;
+	n = fread(text, 1, sizeof(text) - 1, f);
+	fclose(f);
+	text[n] = '\0';
+	p = strrchr(text, ')'); /* the name before it may hold anything */
+	if (!p || sscanf(p + 1, " %c %d", state, parent) != 2)
+		return -ESRCH;
+	p = strrchr(p, ' '); /* exit_code is the last field, 52 */
+	*exit_code = p ? atoi(p) : 0;
+	return 0;
+}
+
+bool whois_descends(const struct whois *w, pid_t pid)
+{
+	int exit_code;
+	char state;
+
+	for (int i = 0; i < MAX_ANCESTORS && pid > 1; i++) {
+		if (pid == w->root || pid == w->monitor)
+			return true;
+		if (read_stat(pid, &state, &pid, &exit_code))
+			return false;
+	}
+	return false;
+}
+
+bool whois_maps_tree(const struct whois *w, pid_t pid)
+{
+	struct proc_maps maps;
+	bool found = false;
+
+	if (proc_maps_read(pid, &maps, NULL))
+		return false;
+	for (size_t i = 0; i < maps.nr && !found; i++)
+		found = maps.v[i].ino == w->ino && strstr(maps.v[i].path, PMM_MEMFD_NAME);
+	proc_maps_fini(&maps);
+	return found;
+}
+
+static int open_pidfd(pid_t pid)
+{
+	return (int)syscall(SYS_pidfd_open, pid, 0);
+}
+
+/* Through all processes: who calls itself so and has the tree mapped. 0 = nobody. */
+static pid_t search(const struct whois *w, uint32_t ns_pid)
+{
+	DIR *dir = opendir("/proc");
+	struct dirent *d;
+	pid_t found = 0;
+
+	while (dir && !found && (d = readdir(dir))) {
+		pid_t pid = (pid_t)atoi(d->d_name);
+
+		if (pid > 0 && proc_ns_pid(pid) == (pid_t)ns_pid && whois_maps_tree(w, pid))
+			found = pid;
+	}
+	if (dir)
+		closedir(dir);
+	return found;
+}
+
+/*
+ * The pid namespace is ours nearly always: a pid above the root's that does not exist has ended,
+ * one that exists and descends from the root is the one. Numbers of a young namespace are small;
+ * they, and strangers, cost a search.
+ */
+pid_t whois_find(const struct whois *w, uint32_t ns_pid, int *pidfd)
+{
+	pid_t pid = (pid_t)ns_pid;
+
+	*pidfd = open_pidfd(pid);
+	if (*pidfd >= 0 && (whois_descends(w, pid) || whois_maps_tree(w, pid)))
+		return pid;
+	if (*pidfd < 0 && errno == ESRCH && pid > w->root)
+		return 0;
+	if (*pidfd >= 0)
+		close(*pidfd);
+	*pidfd = -1;
+	pid = search(w, ns_pid);
+	if (pid)
+		*pidfd = open_pidfd(pid);
+	return pid;
+}
+
+int whois_status(pid_t pid, int pidfd, int *status)
+{
+	struct info info = {.mask = INFO_EXIT};
+	pid_t parent;
+	char state;
+
+	if (pidfd >= 0 && !ioctl(pidfd, GET_INFO, &info) && info.mask & INFO_EXIT) {
+		*status = info.exit_code;
+		return 0;
+	}
+	if (pid > 0 && !read_stat(pid, &state, &parent, status) && state == 'Z')
+		return 0;
+	return -ENODATA;
+}

@@ -1,0 +1,35 @@
+/*
+ * Which process is it? A slot holds a pid as its process sees it; in a pid namespace of its own
+ * that is another number than ours, and the number may belong to a stranger here.
+ */
+#ifndef CAPTURE_WHOIS_H
+#define CAPTURE_WHOIS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct whois {
+	pid_t root;    /* first process of the tree */
+	pid_t monitor; /* its parent */
+	uint64_t ino;  /* of the tree's memfd */
+};
+
+/*
+ * Find the process that calls itself `ns_pid`. Its pid as we see it, with *pidfd open
+ * (close-on-exec); 0 when it has ended. Looks through all of /proc only where the plain answer
+ * cannot be believed.
+ */
+pid_t whois_find(const struct whois *w, uint32_t ns_pid, int *pidfd);
+
+/* Does `pid` descend from the tree's root or monitor, by its parents as they are now? */
+bool whois_descends(const struct whois *w, pid_t pid);
+
+/* Does `pid` have the tree's memfd mapped? */
+bool whois_maps_tree(const struct whois *w, pid_t pid);
+
+/* Wait status of an ended process: kept by its pidfd (Linux 6.15), or by its zombie. 0, or -ENODATA
+ * when not (yet) known. */
+int whois_status(pid_t pid, int pidfd, int *status);
+
+#endif
