@@ -1,0 +1,349 @@
+/*
+ * One DWARF compilation unit, indexed on first use: where its functions are, their scopes, its lines.
+ *
+ * The index looks into namespaces and classes but not into functions; only when an address is in none of the functions
+ * found is the unit walked again to the bottom (functions of local classes). DIE trees are stored in order, so a
+ * sibling or child that does not lie further on is damage and ends the walk; so do too deep nesting and the budget.
+ */
+#include "src/symbol/dwarfunit.h"
+
+#include <dwarf.h>
+#include <string.h>
+#include <time.h>
+
+#include "src/base/str.h"
+
+#define DEPTH_MAX	128
+#define ORIGINS_MAX	16
+#define NAME_MAX_BYTES	8192
+
+struct walk {
+	struct dwarf_unit *unit;
+	struct dwarf_budget *budget;
+	bool deep;
+};
+
+static uint64_t cpu_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+void dwarf_budget_begin(struct dwarf_budget *b, uint64_t more_ns)
+{
+	b->limit_ns += more_ns;
+	b->start_ns = cpu_ns();
+}
+
+void dwarf_budget_end(struct dwarf_budget *b)
+{
+	b->used_ns += cpu_ns() - b->start_ns;
+	if (b->used_ns > b->limit_ns)
+		b->spent = true;
+}
+
+bool dwarf_budget_step(struct dwarf_budget *b)
+{
+	if (++b->steps % 4096 == 0 && b->used_ns + (cpu_ns() - b->start_ns) > b->limit_ns)
+		b->spent = true;
+	return !b->spent;
+}
+
+static bool first_child(Dwarf_Die *die, Dwarf_Die *child)
+{
+	return !dwarf_child(die, child) && dwarf_dieoffset(child) > dwarf_dieoffset(die);
+}
+
+static bool next_sibling(Dwarf_Die *die)
+{
+	Dwarf_Die next;
+
+	if (dwarf_siblingof(die, &next) || dwarf_dieoffset(&next) <= dwarf_dieoffset(die))
+		return false;
+	*die = next;
+	return true;
+}
+
+static void add_function(struct walk *w, Dwarf_Die *die)
+{
+	Dwarf_Addr base, lo, hi;
+	ptrdiff_t at = 0;
+
+	if (!dwarf_hasattr(die, DW_AT_low_pc) && !dwarf_hasattr(die, DW_AT_ranges))
+		return;
+	while (dwarf_budget_step(w->budget) && (at = dwarf_ranges(die, at, &base, &lo, &hi)) > 0) {
+		if (elf_file_is_code(w->unit->file, lo) &&
+		    ranges_add(&w->unit->functions, lo, hi, dwarf_dieoffset(die)))
+			return;
+	}
+}
+
+static int32_t add_scope(struct walk *w, Dwarf_Die *die, int32_t parent)
+{
+	struct dwarf_unit *u = w->unit;
+	const char *name = dwarf_diename(die);
+
+	if (!name)
+		name = dwarf_tag(die) == DW_TAG_namespace ? "(anonymous namespace)" : "{unnamed}";
+	if (vec_push(&u->scopes, (struct dwarf_scope){ .begin = dwarf_dieoffset(die), .end = UINT64_MAX, .name = name,
+		     .parent = parent }))
+		return -1;
+	return (int32_t)u->scopes.nr - 1;
+}
+
+static void walk_children(struct walk *w, Dwarf_Die *die, int32_t scope, int depth);
+
+static void walk_one(struct walk *w, Dwarf_Die *die, int32_t scope, int depth)
+{
+	switch (dwarf_tag(die)) {
+	case DW_TAG_subprogram:
+		add_function(w, die);
+		if (w->deep)
+			walk_children(w, die, scope, depth + 1);
+		break;
+	case DW_TAG_lexical_block:
+	case DW_TAG_inlined_subroutine:
+		if (w->deep)
+			walk_children(w, die, scope, depth + 1);
+		break;
+	case DW_TAG_namespace:
+	case DW_TAG_module:
+	case DW_TAG_class_type:
+	case DW_TAG_structure_type:
+	case DW_TAG_union_type:
+	case DW_TAG_enumeration_type:
+		if (dwarf_haschildren(die) > 0)
+			walk_children(w, die, add_scope(w, die, scope), depth + 1);
+		break;
+	default:
+		break;
+	}
+}
+
+static void walk_children(struct walk *w, Dwarf_Die *die, int32_t scope, int depth)
+{
+	Dwarf_Die child;
+
+	if (depth > DEPTH_MAX || !first_child(die, &child))
+		return;
+	do {
+		size_t nr_scopes = w->unit->scopes.nr;
+
+		walk_one(w, &child, scope, depth);
+		if (!next_sibling(&child))
+			break;
+		if (w->unit->scopes.nr > nr_scopes && w->unit->scopes.v[nr_scopes].parent == scope)
+			w->unit->scopes.v[nr_scopes].end = dwarf_dieoffset(&child);
+	} while (dwarf_budget_step(w->budget));
+}
+
+static void build_index(struct dwarf_unit *u, struct dwarf_budget *b, bool deep)
+{
+	struct walk w = { .unit = u, .budget = b, .deep = deep };
+
+	u->functions.list.nr = 0;
+	u->scopes.nr = 0;
+	walk_children(&w, &u->die, -1, 0);
+	ranges_sort(&u->functions);
+	u->indexed = true;
+	u->deep = deep;
+}
+
+bool dwarf_unit_function(struct dwarf_unit *u, Dwarf *dw, struct dwarf_budget *b, uint64_t address, Dwarf_Die *die,
+			 uint64_t *entry)
+{
+	const struct range *r;
+
+	if (!u->indexed)
+		build_index(u, b, false);
+	r = ranges_find(&u->functions, address);
+	if (!r && !u->deep && !b->spent) {
+		build_index(u, b, true);
+		r = ranges_find(&u->functions, address);
+	}
+	if (!r || !dwarf_offdie(dw, r->value, die))
+		return false;
+	*entry = r->lo;
+	return true;
+}
+
+struct chain {
+	struct dwarf_budget *budget;
+	uint64_t address;
+	Dwarf_Die *inlines;
+	int nr, max;
+};
+
+/* Does the chain go on through one of the children? */
+static bool follow(struct chain *c, Dwarf_Die *die, int depth)
+{
+	Dwarf_Die child;
+
+	if (depth > DEPTH_MAX || c->nr == c->max || !first_child(die, &child))
+		return false;
+	do {
+		int tag = dwarf_tag(&child);
+		bool bare;
+
+		if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_lexical_block)
+			continue;
+		bare = tag == DW_TAG_lexical_block && !dwarf_hasattr(&child, DW_AT_low_pc) &&
+		       !dwarf_hasattr(&child, DW_AT_ranges);
+		if (!bare && dwarf_haspc(&child, c->address) <= 0)
+			continue;
+		if (tag == DW_TAG_inlined_subroutine)
+			c->inlines[c->nr++] = child;
+		if (follow(c, &child, depth + 1) || !bare)
+			return true;
+	} while (dwarf_budget_step(c->budget) && next_sibling(&child));
+	return false;
+}
+
+int dwarf_unit_inlines(Dwarf_Die *function, struct dwarf_budget *b, uint64_t address, Dwarf_Die *inlines, int max)
+{
+	struct chain c = { .budget = b, .address = address, .inlines = inlines, .max = max };
+
+	follow(&c, function, 0);
+	return c.nr;
+}
+
+static void read_lines(struct dwarf_unit *u)
+{
+	if (u->lines_read)
+		return;
+	u->lines_read = true;
+	if (dwarf_getsrclines(&u->die, &u->lines, &u->nr_lines))
+		u->nr_lines = 0;
+	if (dwarf_getsrcfiles(&u->die, &u->files, &u->nr_files))
+		u->nr_files = 0;
+}
+
+/* The last row at or below the address; rows are sorted, those that end a sequence before others of their address. */
+static Dwarf_Line *find_row(struct dwarf_unit *u, uint64_t address)
+{
+	size_t lo = 0, hi = u->nr_lines;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		Dwarf_Addr at;
+
+		if (dwarf_lineaddr(dwarf_onesrcline(u->lines, mid), &at))
+			return NULL;
+		if (at <= address)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo ? dwarf_onesrcline(u->lines, lo - 1) : NULL;
+}
+
+bool dwarf_unit_line(struct dwarf_unit *u, uint64_t address, const char **file, uint32_t *line)
+{
+	Dwarf_Line *row;
+	bool end;
+	int n;
+
+	read_lines(u);
+	row = find_row(u, address);
+	if (!row || dwarf_lineendsequence(row, &end) || end)
+		return false;
+	*file = dwarf_linesrc(row, NULL, NULL);
+	*line = !dwarf_lineno(row, &n) && n > 0 ? (uint32_t)n : 0;
+	return *file != NULL;
+}
+
+const char *dwarf_unit_file(struct dwarf_unit *u, uint64_t number)
+{
+	read_lines(u);
+	return number < u->nr_files ? dwarf_filesrc(u->files, number, NULL, NULL) : NULL;
+}
+
+/* The innermost scope around a DIE: index, -1 = none. */
+static int32_t scope_of(const struct dwarf_unit *u, Dwarf_Off die)
+{
+	size_t lo = 0, hi = u->scopes.nr;
+	int32_t found;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (u->scopes.v[mid].begin < die)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	found = (int32_t)lo - 1;
+	for (int32_t s = found; s >= 0; s = u->scopes.v[s].parent) {
+		if (die >= u->scopes.v[s].end)	/* the end of a last child is not known: look at all outer ones */
+			found = u->scopes.v[s].parent;
+	}
+	return found;
+}
+
+static bool names_have_scopes(Dwarf_Die *unit)
+{
+	switch (dwarf_srclang(unit)) {
+	case DW_LANG_C89:
+	case DW_LANG_C:
+	case DW_LANG_C99:
+	case DW_LANG_C11:
+	case DW_LANG_Mips_Assembler:
+	case DW_LANG_Go:
+		return false;
+	default:
+		return true;
+	}
+}
+
+/* Go from an instance to the declaration, which is where the scopes are. */
+static void to_declaration(Dwarf_Die *die)
+{
+	for (int i = 0; i < ORIGINS_MAX; i++) {
+		Dwarf_Attribute attr;
+		Dwarf_Die next;
+
+		if (!dwarf_attr(die, DW_AT_abstract_origin, &attr) && !dwarf_attr(die, DW_AT_specification, &attr))
+			return;
+		if (!dwarf_formref_die(&attr, &next))
+			return;
+		*die = next;
+	}
+}
+
+static void add_scopes(struct str *s, const struct dwarf_unit *u, int32_t scope, int depth)
+{
+	if (scope < 0 || depth > DEPTH_MAX)
+		return;
+	add_scopes(s, u, u->scopes.v[scope].parent, depth + 1);
+	str_add(s, u->scopes.v[scope].name);
+	str_add(s, "::");
+}
+
+const char *dwarf_unit_name(struct dwarf_unit *u, Dwarf_Die *die, struct intern *names)
+{
+	const char *name = dwarf_diename(die);
+	Dwarf_Die declaration = *die;
+	struct str s = STR_INIT;
+	int64_t number;
+	int32_t scope;
+
+	if (!name || !*name || !names_have_scopes(&u->die))
+		return name && *name ? name : NULL;
+	to_declaration(&declaration);
+	scope = declaration.cu == u->die.cu ? scope_of(u, dwarf_dieoffset(&declaration)) : -1;
+	if (scope < 0)
+		return name;
+	add_scopes(&s, u, scope, 0);
+	str_add(&s, name);
+	number = str_error(&s) ? -ENOMEM : intern_addn(names, str_text(&s), s.len < NAME_MAX_BYTES ? s.len : NAME_MAX_BYTES);
+	str_fini(&s);
+	return number < 0 ? name : intern_text(names, (uint32_t)number);
+}
+
+void dwarf_unit_fini(struct dwarf_unit *u)
+{
+	ranges_fini(&u->functions);
+	vec_fini(&u->scopes);
+}

@@ -1,0 +1,193 @@
+/*
+ * The ELF symbols of a module's code, from up to three tables, by address.
+ *
+ * Names are read when asked for; sorting looks at numbers only. A symbol without size (assembler labels) reaches to the
+ * next symbol or the end of its section; in .dynsym it is not used, since most functions around it are not there. Where symbols share an address (malloc, __libc_malloc) the global, least underscored, shortest one wins.
+ */
+#include "src/symbol/symtab.h"
+
+#include <limits.h>
+#include <string.h>
+
+#define BACK_MAX	64	/* symbols looked at before the nearest; more overlap than that is nonsense */
+
+static uint8_t rank_of(const GElf_Sym *s)
+{
+	static const uint8_t of_bind[] = { [STB_LOCAL] = 2, [STB_GLOBAL] = 0, [STB_WEAK] = 1 };
+	unsigned bind = GELF_ST_BIND(s->st_info);
+	uint8_t rank = bind < sizeof(of_bind) ? of_bind[bind] : 2;
+
+	return GELF_ST_TYPE(s->st_info) == STT_NOTYPE ? rank + 4 : rank;
+}
+
+static bool wanted(const GElf_Sym *s)
+{
+	unsigned type = GELF_ST_TYPE(s->st_info);
+
+	if (s->st_shndx == SHN_UNDEF || s->st_shndx == SHN_ABS || !s->st_name)
+		return false;
+	return type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE;
+}
+
+static uint64_t section_end(const struct elf_file *f, const GElf_Sym *s)
+{
+	Elf_Scn *scn = s->st_shndx < SHN_LORESERVE ? elf_getscn(f->elf, s->st_shndx) : NULL;
+	GElf_Shdr header;
+
+	if (!scn || !gelf_getshdr(scn, &header) || header.sh_size > UINT64_MAX - header.sh_addr)
+		return s->st_value;
+	return header.sh_addr + header.sh_size;
+}
+
+/* 0 also if the symbol is not wanted; -ENOMEM. */
+static int add_symbol(struct symtab *t, const struct elf_file *f, const GElf_Sym *s, const struct elf_file *code,
+		      uint64_t shift)
+{
+	struct symtab_entry e = {
+		.address = s->st_value + shift,
+		.end = s->st_value + s->st_size + shift,
+		.name = s->st_name,
+		.source = (uint8_t)t->nr_sources,
+		.rank = rank_of(s),
+		.sizeless = !s->st_size,
+	};
+
+	if (!wanted(s) || !elf_file_is_code(code, e.address))
+		return 0;
+	if (e.sizeless)
+		e.end = section_end(f, s) + shift;
+	return e.end <= e.address ? 0 : vec_push(&t->entries, e);
+}
+
+int symtab_add(struct symtab *t, const struct elf_file *f, unsigned type, const struct elf_file *code, uint64_t shift)
+{
+	GElf_Shdr header;
+	Elf_Scn *scn = elf_file_section(f, NULL, type, &header);
+	Elf_Data *data = scn && header.sh_type != SHT_NOBITS ? elf_getdata(scn, NULL) : NULL;
+	size_t before = t->entries.nr, nr;
+
+	if (!data || !data->d_buf || t->nr_sources == SYMTAB_SOURCES_MAX)
+		return -ENOENT;
+	nr = data->d_size / gelf_fsize(f->elf, ELF_T_SYM, 1, EV_CURRENT);
+	for (size_t i = 1; i < nr && i < INT_MAX; i++) {
+		GElf_Sym s;
+
+		if (!gelf_getsym(data, (int)i, &s) || (type == SHT_DYNSYM && !s.st_size))
+			continue;
+		if (add_symbol(t, f, &s, code, shift))
+			return -ENOMEM;
+	}
+	t->source[t->nr_sources].elf = f->elf;
+	t->source[t->nr_sources++].strings = header.sh_link;
+	t->sorted = false;
+	return (int)(t->entries.nr - before);
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const struct symtab_entry *x = a, *y = b;
+
+	if (x->address != y->address)
+		return x->address < y->address ? -1 : 1;
+	return (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+static void sort(struct symtab *t)
+{
+	uint64_t reach = 0;
+
+	vec_sort(&t->entries, by_address);
+	vec_each(&t->entries, e) {
+		if (!e->sizeless && e->end > reach)
+			reach = e->end;
+		e->reach = reach;
+	}
+	t->sorted = true;
+}
+
+static const char *name_of(const struct symtab *t, const struct symtab_entry *e)
+{
+	return elf_strptr(t->source[e->source].elf, t->source[e->source].strings, e->name);
+}
+
+static bool better_name(const char *a, const char *b)
+{
+	size_t under_a = strspn(a, "_"), under_b = strspn(b, "_");
+	size_t len_a = strlen(a), len_b = strlen(b);
+
+	if (under_a != under_b)
+		return under_a < under_b;
+	if (len_a != len_b)
+		return len_a < len_b;
+	return strcmp(a, b) < 0;
+}
+
+/* The best name among those at the address of entry `at` that reach to `address`. */
+static const char *best_name(const struct symtab *t, size_t at, uint64_t address)
+{
+	uint64_t entry = t->entries.v[at].address;
+	const char *best = NULL;
+	uint8_t rank = UINT8_MAX;
+
+	while (at && t->entries.v[at - 1].address == entry)
+		at--;
+	for (; at < t->entries.nr && t->entries.v[at].address == entry; at++) {
+		const struct symtab_entry *e = &t->entries.v[at];
+		const char *name;
+
+		if (e->rank > rank)
+			break;
+		if (address >= e->end)
+			continue;
+		name = name_of(t, e);
+		if (!name || !*name || (best && !better_name(name, best)))
+			continue;
+		best = name;
+		rank = e->rank;
+	}
+	return best;
+}
+
+/* Number of entries at or below an address. */
+static size_t count_upto(const struct symtab *t, uint64_t address)
+{
+	size_t lo = 0, hi = t->entries.nr;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (t->entries.v[mid].address <= address)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+const char *symtab_find(struct symtab *t, uint64_t address, uint64_t *entry)
+{
+	size_t nr;
+
+	if (!t->sorted)
+		sort(t);
+	nr = count_upto(t, address);
+	for (size_t i = nr; i && nr - i < BACK_MAX && t->entries.v[i - 1].reach > address; i--) {
+		const struct symtab_entry *e = &t->entries.v[i - 1];
+		const char *name = !e->sizeless && address < e->end ? best_name(t, i - 1, address) : NULL;
+
+		if (name) {
+			*entry = e->address;
+			return name;
+		}
+	}
+	if (!nr || !t->entries.v[nr - 1].sizeless)
+		return NULL;
+	*entry = t->entries.v[nr - 1].address;
+	return best_name(t, nr - 1, address);
+}
+
+void symtab_fini(struct symtab *t)
+{
+	vec_fini(&t->entries);
+	*t = (struct symtab){ 0 };
+}
