@@ -46,7 +46,7 @@
 
 #define vec_last(vec)	(&(vec)->v[(vec)->nr - 1])
 #define vec_each(vec, p) \
-	for (__typeof__((vec)->v) p = (vec)->v; p && p < (vec)->v + (vec)->nr; p++)
+	for (__typeof__(*(vec)->v) *p = (vec)->v; p && p < (vec)->v + (vec)->nr; p++)
 #define vec_sort(vec, compare) vec_qsort((vec)->v, (vec)->nr, sizeof(*(vec)->v), (compare))
 
 /* Release the elements; the vector is empty and usable again. */

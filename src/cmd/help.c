@@ -10,7 +10,7 @@
 #define HELP_COLUMN 27
 #define HELP_WIDTH 96
 
-static bool want_man;
+static bool want_man, want_list;
 static int completion;
 static bool want_completion;
 
@@ -18,6 +18,7 @@ static const char *const shells[] = { "bash", "zsh", NULL };
 
 static const struct opt help_opts[] = {
 	{ "man", 0, OPT_FLAG, NULL, "print the man page (of COMMAND) as roff", &want_man },
+	{ "list", 0, OPT_FLAG, NULL, "print the names of the commands, one a line", &want_list },
 	{ "completion", 0, OPT_CHOICE, "SHELL", "print the completion script for a shell: bash or zsh",
 	  &completion, .given = &want_completion, .choices = shells },
 	{ 0 }
@@ -114,6 +115,14 @@ static void print_commands(void)
 	puts("\n'pmm COMMAND --help' lists the options of a command; 'pmm --version' the version");
 }
 
+static void print_names(void)
+{
+	size_t i;
+
+	for (i = 0; cmd_table[i]; i++)
+		puts(cmd_table[i]->name);
+}
+
 static int help_run(int argc, char **argv)
 {
 	const struct cmd *cmd = NULL;
@@ -127,6 +136,8 @@ static int help_run(int argc, char **argv)
 		completion_print_bash(stdout);
 	else if (want_completion)
 		completion_print_zsh(stdout);
+	else if (want_list)
+		print_names();
 	else if (want_man)
 		manual_print(stdout, cmd);
 	else if (cmd)
