@@ -73,7 +73,7 @@ struct pmm_tree {
 	uint64_t sample_bytes;		/* mean bytes between samples, sampled mode */
 	uint64_t min_size_bytes;	/* smaller blocks are only counted (pmm_ctx.skipped_*) */
 	uint64_t warn_size_bytes;	/* a request of at least this is "huge"; 0 = none */
-	uint64_t limit_bytes;		/* backing a single ledger may take (its arena_off + arena_used) */
+	uint64_t limit_bytes;		/* backing the arena of a single ledger may take */
 	uint32_t max_frames;		/* deepest stack kept, 1..PMM_MAX_FRAMES */
 	uint32_t monitor_pid;		/* 0 = none */
 	uint32_t root_pid;		/* [monitor] process launched, 0 until known */

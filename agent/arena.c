@@ -1,0 +1,99 @@
+/*
+ * The ledger's memory: a bump allocator in the slot, backed for certain before it is used.
+ *
+ * The whole slot was mapped without access at the start. Growing is mprotect and MADV_POPULATE_WRITE, which answers
+ * "no memory" with an error where a first touch would answer with SIGBUS. No lock: threads that grow at the same time
+ * do the same work twice, which is harmless.
+ */
+#include "agent/agent.h"
+
+#define GROW_MIN	(64ull << 10)
+#define GROW_MAX	(1024ull << 10)
+
+/* Kernels before 5.14 do not know MADV_POPULATE_WRITE: let the kernel itself write to each page, which fails politely. */
+static bool touch_pages(uint64_t at, uint64_t end)
+{
+	for (; at < end; at += ARCH_PAGE)
+		if (sys_failed(sys2(clock_gettime, SYS_CLOCK_MONOTONIC, at)))
+			return false;
+		else
+			memset((void *)at, 0, 16);
+	return true;
+}
+
+/* Give [from, to) of the slot backing. */
+bool arena_back(uint64_t from, uint64_t to)
+{
+	char *at = A.base + from;
+	long ret;
+
+	if (sys_failed(sys3(mprotect, at, to - from, SYS_PROT_READ | SYS_PROT_WRITE)))
+		return false;
+	ret = sys3(madvise, at, to - from, SYS_MADV_POPULATE_WRITE);
+	return !sys_failed(ret) || (ret == -SYS_EINVAL && touch_pages((uint64_t)at, (uint64_t)A.base + to));
+}
+
+static bool arena_grow(struct pmm_ledger *l, uint64_t need)
+{
+	uint64_t ready = LOAD_ACQUIRE(l->arena_ready);
+	uint64_t step = (ready - l->arena_off) / 8;
+	uint64_t to;
+
+	if (step < GROW_MIN)
+		step = GROW_MIN;
+	if (step > GROW_MAX)
+		step = GROW_MAX;
+	to = (need + step) & ~(PMM_PAGE - 1);
+	if (to > l->arena_end)
+		to = l->arena_end;
+	if (to > ready && !arena_back(ready, to))
+		return false;
+	while (ready < to && !CAS(l->arena_ready, ready, to))
+		;
+	return true;
+}
+
+void *arena_get(size_t bytes, size_t align)
+{
+	struct pmm_ledger *l = A.ledger;
+	uint64_t used = LOAD(l->arena_used);
+	uint64_t start, end;
+
+	do {
+		start = (used + align - 1) & ~(uint64_t)(align - 1);
+		end = (start + bytes + 63) & ~63ull;
+		if (end > l->arena_end)
+			return NULL;
+		if (end > LOAD_ACQUIRE(l->arena_ready) && !arena_grow(l, end))
+			return NULL;
+	} while (!CAS(l->arena_used, used, end));
+	return A.base + start;
+}
+
+void *arena_chunk(pmm_ref *dir, uint32_t nr, uint32_t shift, size_t bytes)
+{
+	pmm_ref *slot = &dir[nr >> shift];
+	pmm_ref ref = LOAD_ACQUIRE(*slot);
+
+	if (unlikely(!ref)) {
+		void *chunk = arena_get(bytes << shift, 64);
+		pmm_ref none = 0;
+
+		if (!chunk)
+			return NULL;
+		ref = arena_ref(chunk);
+		if (!CAS(*slot, none, ref))	/* somebody else was faster; a rare chunk is lost */
+			ref = none;
+	}
+	return (char *)arena_at(ref) + (nr & ((1u << shift) - 1)) * bytes;
+}
+
+pmm_ref arena_string(const char *s, size_t length)
+{
+	char *copy = arena_get(length + 1, 64);
+
+	if (!copy)
+		return 0;
+	memcpy(copy, s, length);
+	return arena_ref(copy);
+}

@@ -1,0 +1,34 @@
+/*
+ * Time as the ledger counts it. The monitor ticks a word in the tree; without one the agent reads the kernel's
+ * coarse clock itself, at most about once in a millisecond.
+ */
+#include "agent/agent.h"
+
+#define LATE_TICKS	50		/* half a second: the monitor is gone, stopped or starved */
+#define CYCLES_PER_LOOK	2000000u	/* 0.5 to 2 ms on any machine of this century */
+
+static uint32_t clock_ticks(void)
+{
+	uint64_t now_ns = sys_clock_ns(SYS_CLOCK_MONOTONIC_COARSE);
+
+	return now_ns > A.tree->start_monotonic_ns ? (uint32_t)((now_ns - A.tree->start_monotonic_ns) / PMM_TICK_NS) : 0;
+}
+
+uint32_t clock_own(void)
+{
+	uint64_t cycles = arch_cycles();
+
+	if (cycles - LOAD(A.own_clock_cycles) > CYCLES_PER_LOOK) {
+		STORE(A.own_clock_cycles, cycles);
+		STORE(A.own_tick, clock_ticks());
+	}
+	return LOAD(A.own_tick);
+}
+
+void clock_check(void)
+{
+	uint32_t ticks = clock_ticks();
+
+	STORE(A.own_tick, ticks);
+	STORE(A.own_clock, ticks > LOAD(A.tree->tick) + LATE_TICKS);
+}

@@ -1,0 +1,169 @@
+/*
+ * The agent's life: start at the first call of a hook, off on trouble, and the end of the program.
+ */
+#include "agent/agent.h"
+
+#define SCRATCH_BYTES	(1u << 20)
+#define EVENTS_PER_CHECK 4096
+
+struct agent A;
+static uint8_t never_single;
+
+/* Everything private in one mapping; the part that fork must wipe comes first. */
+static bool memory_get(void)
+{
+	size_t wiped = ARCH_PAGE + AGENT_CTX_HASH * sizeof(struct ctx_entry);
+	size_t rules = sizeof(struct rule_entry) << AGENT_RULE_BITS;
+	size_t modules = AGENT_MAX_MODULES * sizeof(struct agent_module);
+	char *p = sys_mmap(wiped + rules + modules + SCRATCH_BYTES + AGENT_FILTER_SLOTS,
+			   SYS_PROT_READ | SYS_PROT_WRITE, SYS_MAP_PRIVATE | SYS_MAP_ANONYMOUS | SYS_MAP_NORESERVE, -1);
+
+	if (!p)
+		return false;
+	sys3(madvise, p, wiped, SYS_MADV_WIPEONFORK);
+	A.alive = (uint32_t *)p;
+	A.ctx_hash = (struct ctx_entry *)(p + ARCH_PAGE);
+	A.rules = (struct rule_entry *)(p + wiped);
+	A.modules = (struct agent_module *)(p + wiped + rules);
+	A.scratch = p + wiped + rules + modules;
+	A.filter = (uint8_t *)A.scratch + SCRATCH_BYTES;
+	return true;
+}
+
+static bool followed(void)
+{
+	uint32_t root = LOAD(A.tree->root_pid);
+
+	if (A.tree->flags & PMM_TREE_FOLLOW)
+		return true;
+	return root ? root == (uint32_t)A.pid : (uint32_t)sys0(getppid) == A.tree->monitor_pid;
+}
+
+static bool start(void)
+{
+	A.pid = (int)sys0(getpid);
+	if (!A.single_threaded)
+		A.single_threaded = &never_single;
+	if (!memory_get() || segment_open() || !followed() || segment_claim(true)) {
+		if (A.tree)
+			ADD(A.tree->lost_processes, !A.ledger && followed());
+		return false;
+	}
+	A.sampled = A.tree->mode == PMM_MODE_SAMPLED;
+	A.min_size = A.tree->min_size_bytes;
+	A.warn_size = A.tree->warn_size_bytes ? A.tree->warn_size_bytes : UINT64_MAX;
+	A.max_frames = A.tree->max_frames;
+	A.code_epoch_seen = LOAD(A.tree->code_epoch);
+	*A.alive = 1;
+	return true;
+}
+
+bool agent_start(void)
+{
+	uint32_t unknown = AGENT_UNKNOWN;
+
+	if (!CAS(A.state, unknown, AGENT_STARTING))
+		return LOAD(A.state) == AGENT_ON;
+	if (!start()) {
+		STORE(A.state, AGENT_OFF);
+		return false;
+	}
+	STORE_RELEASE(A.state, AGENT_ON);
+	return true;
+}
+
+void agent_off(uint32_t reason)
+{
+	STORE(A.state, AGENT_OFF);
+	if (!A.ledger)
+		return;
+	STORE(A.ledger->off_reason, reason);
+	STORE(A.ledger->state, PMM_STATE_OFF);
+}
+
+void agent_note_break(void)
+{
+	struct pmm_ledger *l = A.ledger;
+	uint64_t now = (uint64_t)sys1(brk, 0);
+
+	STORE(l->mapping.brk_now, now);
+	if (now > LOAD(l->mapping.brk_max))
+		STORE(l->mapping.brk_max, now);
+}
+
+/* glibc's struct mallinfo2, in its order. */
+struct mallinfo2 {
+	size_t arena, ordblks, smblks, hblks, hblkhd, usmblks, fsmblks, uordblks, fordblks, keepcost;
+};
+
+static void view_take(struct pmm_ledger *l)
+{
+	struct pmm_allocator_view *v = &l->allocator_view;
+	struct mallinfo2 m;
+
+	if (!A.next.mallinfo2)
+		return;
+	m = ((struct mallinfo2 (*)(void))A.next.mallinfo2)();
+	v->arena_bytes = m.arena;
+	v->used_bytes = m.uordblks;
+	v->free_bytes = m.fordblks;
+	v->free_chunks = m.ordblks;
+	v->fast_chunks = m.smblks;
+	v->fast_bytes = m.fsmblks;
+	v->mmapped_chunks = m.hblks;
+	v->mmapped_bytes = m.hblkhd;
+	v->top_bytes = m.keepcost;
+	v->tick = clock_now();
+	STORE_RELEASE(v->valid, 1);
+}
+
+void agent_finish(void)
+{
+	struct pmm_ledger *l = A.ledger;
+
+	if (LOAD(A.state) != AGENT_ON || !LOAD(*A.alive) || !ctx_find())
+		return;
+	l = A.ledger;
+	agent_note_break();
+	view_take(l);
+	STORE(l->end_tick, clock_now());
+	STORE_RELEASE(l->state, PMM_STATE_EXITED);
+}
+
+/* Now and then: is the clock right, where is the break. */
+static __attribute__((noinline)) void check(void)
+{
+	clock_check();
+	agent_note_break();
+}
+
+/* The monitor asked for the allocator's figures. Only from a hook that interrupted nothing. */
+static __attribute__((noinline)) void view_answer(struct tctx *c)
+{
+	uint32_t one = 1;
+
+	if (c->pub.level || !CAS(A.ledger->want_view, one, 0))
+		return;
+	agent_note_break();
+	view_take(A.ledger);
+}
+
+struct tctx *agent_enter(uintptr_t sp)
+{
+	struct tctx *c = ctx_find();
+
+	if (unlikely(!c))
+		return NULL;
+	if (unlikely(c->busy)) {
+		c = ctx_nested(c, sp);
+		if (!c)
+			return NULL;
+	}
+	c->busy_sp = sp;
+	STORE(c->busy, TCTX_RECORDING);
+	if (unlikely(c->events++ % EVENTS_PER_CHECK == EVENTS_PER_CHECK - 1))
+		check();
+	if (unlikely(LOAD(A.ledger->want_view)))
+		view_answer(c);
+	return c;
+}

@@ -1,0 +1,261 @@
+/*
+ * Contexts: per-thread state without a TLS section, found by hashing the thread pointer.
+ *
+ * The hash table lies in memory that fork wipes, so a forked child misses at its first event and lands here, whoever
+ * forked it and how. vfork and posix_spawn children share the parent's memory and thread pointer; they use the parent's context
+ * while the parent waits, which is right: it is the parent's heap they change.
+ *
+ * A thread whose pointer is known but whose id is another is a new thread on an old stack: it takes the context over. Contexts of
+ * ended threads are adopted before new ones are made, so their number follows the threads alive at once.
+ */
+#include "agent/agent.h"
+
+#define ADOPT_TRIES	4
+#define PROBES		8
+
+/* Where the C library keeps the thread id: found by looking for it, since the layout is its own business. */
+static uint32_t tid_offset_find(uint64_t tp, uint32_t tid)
+{
+	static const uint16_t usual[] = { 0x2d0, 0x30, 0x38 };	/* glibc, musl */
+
+	for (unsigned i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
+		if (*(volatile uint32_t *)(tp + usual[i]) == tid)
+			return usual[i];
+	return 0;
+}
+
+static void thread_name(char *name)
+{
+	enum { PR_GET_NAME = 16 };
+
+	sys2(prctl, PR_GET_NAME, name);
+}
+
+/* Close the record of the thread that had the context. */
+static void thread_retire(struct tctx *c)
+{
+	struct pmm_thread *t = arena_chunk(A.ledger->thread_dir, c->pub.thread, PMM_THREAD_SHIFT, sizeof(*t));
+
+	if (!t || !t->current || c->pub.level)
+		return;
+	t->allocs = c->pub.allocs - c->pub.base_allocs;
+	t->frees = c->pub.frees - c->pub.base_frees;
+	t->bytes_in = c->pub.bytes_in - c->pub.base_bytes_in;
+	t->bytes_out = c->pub.bytes_out - c->pub.base_bytes_out;
+	t->current = 0;
+}
+
+/* A number and a record for the calling thread. */
+static void thread_new(struct tctx *c, uint32_t tid)
+{
+	struct pmm_ledger *l = A.ledger;
+	uint32_t nr = LOAD(l->nr_threads);
+	struct pmm_thread *t;
+
+	do
+		if (nr >= PMM_MAX_THREADS)
+			break;
+	while (!CAS(l->nr_threads, nr, nr + 1));
+	if (nr >= PMM_MAX_THREADS)
+		nr = PMM_MAX_THREADS - 1;
+	c->pub.thread = nr;
+	c->pub.base_allocs = c->pub.allocs;
+	c->pub.base_frees = c->pub.frees;
+	c->pub.base_bytes_in = c->pub.bytes_in;
+	c->pub.base_bytes_out = c->pub.bytes_out;
+	t = arena_chunk(l->thread_dir, nr, PMM_THREAD_SHIFT, sizeof(*t));
+	if (!t)
+		return;
+	t->tid = tid;
+	t->start_tick = clock_now();
+	t->ctx = c->pub.number;
+	thread_name(t->name);
+	STORE_RELEASE(t->current, 1);
+}
+
+/* Start afresh what belongs to a thread and not to the context. */
+static void ctx_reset(struct tctx *c, uint64_t tp, uint32_t tid)
+{
+	c->tp = tp;
+	c->tid = tid;
+	c->busy = TCTX_IDLE;
+	c->last_address = 0;
+	c->memo_valid = 0;
+	c->last_site = 0;
+	c->stack_lo = c->stack_hi = 0;
+	c->random = sys_clock_ns(SYS_CLOCK_MONOTONIC) * 0x9e3779b97f4a7c15ull ^ (uint64_t)tid << 32 ^ tp;
+	c->countdown = A.sampled ? sample_next(c) : 0;
+	if (c->nested)
+		ctx_reset(c->nested, 0, tid);
+}
+
+static struct tctx *ctx_new(void)
+{
+	struct pmm_ledger *l = A.ledger;
+	size_t memo_bytes = sizeof(struct frame) * A.max_frames;
+	struct tctx *c = arena_get(sizeof(*c) + 2 * memo_bytes, 64);
+	uint32_t nr = LOAD(l->nr_ctx);
+
+	if (!c)
+		return NULL;
+	c->memo = (struct frame *)(c + 1);
+	c->fresh = c->memo + A.max_frames;
+	do
+		if (nr >= PMM_MAX_CTX)
+			return NULL;
+	while (!CAS(l->nr_ctx, nr, nr + 1));
+	c->pub.number = nr;
+	STORE_RELEASE(l->ctx[nr], arena_ref(c));
+	return c;
+}
+
+/* The entry of a thread pointer's neighbourhood that holds it, else a free one, else the first. */
+static struct ctx_entry *entry_near(uint64_t tp)
+{
+	uint32_t at = ctx_hash_of(tp);
+	struct ctx_entry *free = NULL;
+
+	for (uint32_t i = 0; i < PROBES; i++) {
+		struct ctx_entry *e = &A.ctx_hash[(at + i) % AGENT_CTX_HASH];
+
+		if (LOAD(e->tp) == tp)
+			return e;
+		if (!LOAD(e->tp) && !free)
+			free = e;
+	}
+	return free ? free : &A.ctx_hash[at];
+}
+
+/* Take over the context of a thread that has ended. */
+static struct tctx *ctx_adopt(void)
+{
+	static uint32_t turn;
+	uint32_t nr = LOAD(A.ledger->nr_ctx);
+
+	for (uint32_t i = 0; i < ADOPT_TRIES && i < nr; i++) {
+		pmm_ref ref = LOAD_ACQUIRE(A.ledger->ctx[ADD(turn, 1) % nr]);
+		struct tctx *c = ref ? arena_at(ref) : NULL;
+		uint32_t tid = c ? LOAD(c->tid) : 0;
+
+		if (tid && !c->pub.level && sys3(tgkill, A.pid, tid, 0) == -SYS_ESRCH && CAS(c->tid, tid, (uint32_t){0})) {
+			struct ctx_entry *e = entry_near(c->tp);
+
+			if (LOAD(e->ctx) == c)
+				STORE(e->tp, 0);
+			return c;
+		}
+	}
+	return NULL;
+}
+
+/* The context of this thread pointer when its hash entry is taken by another thread's: a list by context number. */
+static struct tctx *ctx_search(uint64_t tp)
+{
+	uint32_t nr = LOAD(A.ledger->nr_ctx);
+
+	for (uint32_t i = 0; i < nr; i++) {
+		pmm_ref ref = LOAD_ACQUIRE(A.ledger->ctx[i]);
+		struct tctx *c = ref ? arena_at(ref) : NULL;
+
+		if (c && LOAD(c->tp) == tp && !c->pub.level)
+			return c;
+	}
+	return NULL;
+}
+
+/* The process forked: what we have is the parent's. */
+static bool child_start(void)
+{
+	A.pid = (int)sys0(getpid);
+	A.module_lock = 0;
+	A.parent_base = A.base;
+	if (!(A.tree->flags & PMM_TREE_FOLLOW)) {
+		STORE(A.state, AGENT_OFF);
+		return false;
+	}
+	if (segment_claim(false)) {
+		ADD(A.tree->lost_processes, 1);
+		STORE(A.state, AGENT_OFF);
+		return false;
+	}
+	A.ledger->forked = 1;
+	memset(A.ctx_hash, 0, AGENT_CTX_HASH * sizeof(*A.ctx_hash));
+	if (A.sampled)
+		memset(A.filter, 0, AGENT_FILTER_SLOTS);
+	module_record_all();
+	STORE(*A.alive, 1);
+	return true;
+}
+
+struct tctx *ctx_find_slow(uint64_t tp)
+{
+	struct ctx_entry *e;
+	uint32_t tid;
+	struct tctx *c;
+
+	if (!LOAD(*A.alive) && !child_start())
+		return NULL;
+	e = entry_near(tp);
+	c = LOAD(e->ctx);
+	if (likely(LOAD(e->tp) == tp && c && A.tid_offset && c->tid == *(volatile uint32_t *)(tp + A.tid_offset)))
+		return c;
+	tid = (uint32_t)sys0(gettid);
+	if (!A.tid_offset)
+		A.tid_offset = tid_offset_find(tp, tid);
+	c = LOAD(e->tp) == tp ? LOAD(e->ctx) : ctx_search(tp);
+	if (c && c->tid == tid) {
+		STORE(e->ctx, c);		/* back in the hash; its neighbour will do the same */
+		STORE(e->tp, tp);
+		return c;
+	}
+	if (c)
+		thread_retire(c);
+	else if ((c = ctx_adopt()))
+		thread_retire(c);
+	else if (!(c = ctx_new())) {
+		ADD(A.ledger->dropped[PMM_DROP_CTX_FULL], 1);
+		return NULL;
+	}
+	ctx_reset(c, tp, tid);
+	thread_new(c, tid);
+	STORE(e->tp, 0);
+	STORE(e->ctx, c);
+	STORE_RELEASE(e->tp, tp);
+	clock_check();
+	return c;
+}
+
+/* Is the thread running on its alternate signal stack? */
+static bool on_signal_stack(void)
+{
+	struct { void *sp; int flags; size_t size; } ss = { 0 };
+
+	return !sys_failed(sys2(sigaltstack, 0, &ss)) && (ss.flags & 1);
+}
+
+struct tctx *ctx_nested(struct tctx *c, uintptr_t sp)
+{
+	/* A hook that lies below us on the same stack cannot still be running: somebody jumped out of it. */
+	if (sp > c->busy_sp && sp - c->busy_sp < (8ul << 20) && !on_signal_stack()) {
+		c->memo_valid = 0;
+		c->busy = TCTX_IDLE;
+		return c;
+	}
+	if (c->pub.level >= AGENT_MAX_LEVEL) {
+		ADD(A.ledger->dropped[PMM_DROP_NESTED], 1);
+		return NULL;
+	}
+	if (!c->nested) {
+		struct tctx *n = ctx_new();
+
+		if (!n) {
+			ADD(A.ledger->dropped[PMM_DROP_CTX_FULL], 1);
+			return NULL;
+		}
+		ctx_reset(n, 0, c->tid);
+		n->pub.level = c->pub.level + 1;
+		c->nested = n;
+	}
+	c->nested->pub.thread = c->pub.thread;
+	return c->nested->busy ? ctx_nested(c->nested, sp) : c->nested;
+}

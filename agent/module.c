@@ -1,0 +1,303 @@
+/*
+ * Which ELF file a pc lies in: read from /proc/self/maps, which takes none of the loader's locks, and from the file's
+ * headers as they are mapped. Every module found is recorded in the ledger under a number.
+ *
+ * The list is private memory under a small lock. The lock is never waited for by its own holder (a signal handler), only for
+ * a bounded time by others, and a forked child starts with it open; who does not get it ends the stack with a mark.
+ * Executable memory without a file (JIT) is kept in the list too, with number 0, so that it is looked for only once.
+ */
+#include <elf.h>
+
+#include "agent/agent.h"
+
+#define CHUNK	(64u << 10)
+#define TRIES	20000
+
+static bool module_lock(uint32_t tid)
+{
+	for (unsigned i = 0; i < TRIES; i++) {
+		uint32_t none = 0;
+
+		if (CAS(A.module_lock, none, tid))
+			return true;
+		if (none == tid)
+			return false;
+		if (i > 100)
+			sys0(sched_yield);
+		else
+			arch_pause();
+	}
+	return false;
+}
+
+static void module_unlock(void)
+{
+	STORE_RELEASE(A.module_lock, 0);
+}
+
+/* ---- one module ----------------------------------------------------------------------------------------- */
+
+/* A run of lines of /proc/self/maps that belong to one file. */
+struct run {
+	uint64_t start, end, dev, ino;
+	bool readable, executable, whole;	/* whole: begins with the file's start, readable */
+	const char *path;
+	uint32_t path_len;
+};
+
+static void build_id_find(const char *note, const char *end, struct pmm_module *m)
+{
+	while (note + sizeof(Elf64_Nhdr) <= end) {
+		const Elf64_Nhdr *n = (const Elf64_Nhdr *)note;
+		const char *name = note + sizeof(*n);
+		uint64_t desc_off = ((uint64_t)n->n_namesz + 3) & ~3ull;
+		uint64_t next_off = desc_off + (((uint64_t)n->n_descsz + 3) & ~3ull);
+
+		if (next_off > (uint64_t)(end - name))
+			return;
+		if (n->n_type == NT_GNU_BUILD_ID && n->n_namesz == 4 && str_equal(name, "GNU") && n->n_descsz &&
+		    n->n_descsz <= PMM_BUILD_ID_MAX) {
+			memcpy(m->build_id, name + desc_off, n->n_descsz);
+			m->build_id_len = (uint8_t)n->n_descsz;
+			return;
+		}
+		note = name + next_off;
+	}
+}
+
+static bool inside(const struct run *r, uint64_t at, uint64_t bytes)
+{
+	return at >= r->start && at <= r->end && bytes <= r->end - at;
+}
+
+/* Read the program headers: bias, unwind information, build id. */
+static bool headers_read(const struct run *r, struct agent_module *m, struct pmm_module *rec)
+{
+	const Elf64_Ehdr *e = (const Elf64_Ehdr *)r->start;
+	const Elf64_Phdr *ph;
+	uint64_t eh = 0, eh_bytes = 0;
+	bool have_bias = false;
+
+	if (r->end - r->start < sizeof(*e) || *(const uint32_t *)e->e_ident != 0x464c457f ||
+	    e->e_ident[EI_CLASS] != ELFCLASS64 || e->e_phentsize != sizeof(*ph) || e->e_phoff > 0x10000 ||
+	    e->e_phnum > 200 || e->e_phoff + e->e_phnum * sizeof(*ph) > ARCH_PAGE)
+		return false;
+	ph = (const Elf64_Phdr *)(r->start + e->e_phoff);
+	for (unsigned i = 0; i < e->e_phnum; i++)
+		if (ph[i].p_type == PT_LOAD && ph[i].p_offset < ARCH_PAGE && !have_bias) {
+			rec->bias = r->start - (ph[i].p_vaddr & ~(ARCH_PAGE - 1));
+			have_bias = true;
+		}
+	if (!have_bias)
+		return false;
+	for (unsigned i = 0; i < e->e_phnum; i++) {
+		uint64_t at = rec->bias + ph[i].p_vaddr;
+
+		if (!inside(r, at, ph[i].p_filesz))
+			continue;
+		if (ph[i].p_type == PT_GNU_EH_FRAME) {
+			eh = at;
+			eh_bytes = ph[i].p_filesz;
+		} else if (ph[i].p_type == PT_NOTE && !rec->build_id_len) {
+			build_id_find((const char *)at, (const char *)at + ph[i].p_filesz, rec);
+		}
+	}
+	for (unsigned i = 0; i < e->e_phnum && eh; i++) {
+		uint64_t at = rec->bias + ph[i].p_vaddr;
+
+		if (ph[i].p_type == PT_LOAD && eh >= at && eh - at < ph[i].p_filesz && inside(r, at, ph[i].p_filesz)) {
+			m->cfi.start = at;
+			m->cfi.end = at + ph[i].p_filesz;
+			m->cfi.hdr = eh;
+			m->cfi.hdr_bytes = eh_bytes;
+		}
+	}
+	return true;
+}
+
+/* Record a module in the ledger; 0 when there is no room. */
+static uint32_t module_record(const struct pmm_module *rec, const char *path, uint32_t path_len)
+{
+	struct pmm_ledger *l = A.ledger;
+	uint32_t nr = l->nr_modules;
+	struct pmm_module *m;
+
+	m = nr < PMM_MAX_MODULES ? arena_chunk(l->module_dir, nr, PMM_MODULE_SHIFT, sizeof(*m)) : NULL;
+	if (!m) {
+		ADD(l->dropped[PMM_DROP_MODULE_FULL], 1);
+		return 0;
+	}
+	*m = *rec;
+	m->path = arena_string(path, path_len);
+	m->path_len = m->path ? path_len : 0;
+	STORE_RELEASE(l->nr_modules, nr + 1);
+	return nr;
+}
+
+static void run_end(const struct run *r)
+{
+	struct pmm_module rec = { .start = r->start, .end = r->end, .dev = r->dev, .ino = r->ino };
+	struct agent_module *m;
+
+	if (!r->executable || r->end <= r->start)
+		return;
+	for (uint32_t i = 0; i < A.nr_modules; i++) {
+		m = &A.modules[i];
+		if (m->start == r->start && m->end == r->end && m->dev == r->dev && m->ino == r->ino) {
+			m->seen = A.module_scan;
+			return;
+		}
+	}
+	if (A.nr_modules >= AGENT_MAX_MODULES)
+		return;
+	m = &A.modules[A.nr_modules];
+	*m = (struct agent_module){ .start = r->start, .end = r->end, .dev = r->dev, .ino = r->ino,
+				    .seen = A.module_scan };
+	if (r->whole && headers_read(r, m, &rec)) {
+		rec.load_tick = clock_now();
+		m->id = module_record(&rec, r->path, r->path_len);
+	}
+	A.nr_modules++;
+}
+
+/* ---- /proc/self/maps ------------------------------------------------------------------------------------ */
+
+static const char *hex(const char *s, uint64_t *out)
+{
+	uint64_t n = 0;
+
+	for (;; s++) {
+		unsigned d = *s >= '0' && *s <= '9' ? (unsigned)(*s - '0') :
+			     *s >= 'a' && *s <= 'f' ? (unsigned)(*s - 'a' + 10) : 16;
+
+		if (d > 15)
+			break;
+		n = n << 4 | d;
+	}
+	*out = n;
+	return s;
+}
+
+/* One line, NUL-terminated: extend the current run or end it and begin another. */
+static void line_take(const char *s, const char *end, struct run *r, char *path)
+{
+	uint64_t start, stop, offset, major, minor, ino = 0;
+	bool readable, executable, same;
+
+	s = hex(s, &start) + 1;
+	s = hex(s, &stop) + 1;
+	readable = s[0] == 'r';
+	executable = s[2] == 'x';
+	s = hex(s + 5, &offset) + 1;
+	s = hex(s, &major) + 1;
+	s = hex(s, &minor) + 1;
+	while (*s >= '0' && *s <= '9')
+		ino = ino * 10 + (uint64_t)(*s++ - '0');
+	while (*s == ' ')
+		s++;
+	same = ino && ino == r->ino && (major << 32 | minor) == r->dev && r->whole && offset && start >= r->end;
+	if (same) {
+		r->end = stop;
+		r->executable |= executable && readable;
+		return;
+	}
+	run_end(r);
+	r->start = start;
+	r->end = stop;
+	r->dev = major << 32 | minor;
+	r->ino = ino;
+	r->executable = executable && readable;
+	r->whole = readable && ((ino && !offset) || str_equal(s, "[vdso]"));
+	r->path_len = (uint32_t)(end - s);
+	if (r->path_len > 4095)
+		r->path_len = 4095;
+	memcpy(path, s, r->path_len);
+	path[r->path_len] = '\0';
+	r->path = path;
+}
+
+/* Read all mappings; modules that are gone are marked as unloaded. */
+static bool modules_scan(void)
+{
+	char *buf = A.scratch, *path = A.scratch + CHUNK + 8192;
+	int fd = sys_open("/proc/self/maps", SYS_O_RDONLY);
+	struct run run = { 0 };
+	size_t held = 0;
+	uint32_t kept = 0;
+	long n;
+
+	if (fd < 0)
+		return false;
+	A.module_scan++;
+	while ((n = sys3(read, fd, buf + held, CHUNK - held)) > 0) {
+		char *line = buf, *end = buf + held + n;
+
+		for (char *p = line; p < end; p++)
+			if (*p == '\n') {
+				*p = '\0';
+				line_take(line, p, &run, path);
+				line = p + 1;
+			}
+		held = (size_t)(end - line);
+		if (held >= CHUNK)
+			held = 0;
+		for (size_t i = 0; i < held; i++)
+			buf[i] = line[i];
+	}
+	sys1(close, fd);
+	run_end(&run);
+	for (uint32_t i = 0; i < A.nr_modules; i++) {
+		struct agent_module *m = &A.modules[i];
+
+		if (m->seen == A.module_scan) {
+			A.modules[kept++] = *m;
+		} else if (m->id) {
+			struct pmm_module *rec = arena_chunk(A.ledger->module_dir, m->id, PMM_MODULE_SHIFT, sizeof(*rec));
+
+			if (rec)
+				rec->unload_tick = clock_now() + !clock_now();
+		}
+	}
+	A.nr_modules = kept;
+	return true;
+}
+
+static bool modules_search(uint64_t pc, struct agent_module *out)
+{
+	for (uint32_t i = 0; i < A.nr_modules; i++)
+		if (pc >= A.modules[i].start && pc < A.modules[i].end) {
+			*out = A.modules[i];
+			return true;
+		}
+	return false;
+}
+
+bool module_find(uint64_t pc, struct agent_module *out)
+{
+	bool found;
+
+	if (!module_lock((uint32_t)sys0(gettid)))
+		return false;
+	found = A.module_gen == A.code_gen && modules_search(pc, out);
+	if (!found) {
+		A.module_gen = A.code_gen;
+		found = modules_scan() && modules_search(pc, out);
+	}
+	module_unlock();
+	return found;
+}
+
+void module_record_all(void)
+{
+	const char *parent = A.parent_base;
+	const struct pmm_ledger *p = (const struct pmm_ledger *)parent;
+
+	for (uint32_t nr = 1; nr < p->nr_modules; nr++) {
+		const struct pmm_module *rec;
+		pmm_ref ref = p->module_dir[nr >> PMM_MODULE_SHIFT];
+
+		rec = (const struct pmm_module *)(parent + ((uint64_t)ref << PMM_REF_SHIFT)) +
+		      (nr & ((1u << PMM_MODULE_SHIFT) - 1));
+		module_record(rec, parent + ((uint64_t)rec->path << PMM_REF_SHIFT), rec->path_len);
+	}
+}

@@ -1,0 +1,228 @@
+/*
+ * The C library's allocation functions, as the program sees them.
+ *
+ * Each is a short entry that in sampled mode usually jumps straight to the real function, and a body that records.
+ * The entry jumps to the body, so the body's return address is the program's. errno is the real function's: nothing
+ * in the agent touches it.
+ */
+#include "agent/preload/preload.h"
+
+#define ENOMEM 12
+
+void hook_allocated(struct tctx *c, void *p, size_t size, uint32_t kind, const struct caller *from)
+{
+	if (unlikely(!p)) {
+		record_failed(c, size, kind, from);
+	} else if (unlikely(size < A.min_size)) {
+		c->pub.skipped_allocs++;
+		c->pub.skipped_bytes += size;
+	} else {
+		record_alloc(c, (uint64_t)p, size, kind, from);
+	}
+}
+
+void *hook_malloc(size_t size, uint32_t kind, const struct caller *from)
+{
+	struct tctx *c = hook_enter(from);
+	void *p;
+
+	if (unlikely(!c))
+		return A.next.malloc ? A.next.malloc(size) : NULL;
+	p = REAL(c, A.next.malloc(size));
+	if (hook_hit(c, size) || !p)
+		hook_allocated(c, p, size, kind, from);
+	agent_leave(c);
+	return p;
+}
+
+static SLOW void *malloc_body(size_t size)
+{
+	struct caller from = CALLER_HERE();
+
+	return hook_malloc(size, PMM_KIND_MALLOC, &from);
+}
+
+EXPORT void *malloc(size_t size)
+{
+	if (A.sampled && hook_passes(size))
+		return A.next.malloc(size);
+	return malloc_body(size);
+}
+
+static SLOW void *calloc_body(size_t n, size_t each)
+{
+	struct caller from = CALLER_HERE();
+	struct tctx *c = hook_enter(&from);
+	size_t size;
+	void *p;
+
+	if (unlikely(!c))
+		return A.next.calloc ? A.next.calloc(n, each) : NULL;
+	if (__builtin_mul_overflow(n, each, &size))
+		size = SIZE_MAX;
+	p = REAL(c, A.next.calloc(n, each));
+	if (!p || hook_hit(c, size))
+		hook_allocated(c, p, size, PMM_KIND_CALLOC, &from);
+	agent_leave(c);
+	return p;
+}
+
+EXPORT void *calloc(size_t n, size_t each)
+{
+	if (A.sampled && n < 1u << 31 && each < 1u << 31 && hook_passes(n * each))
+		return A.next.calloc(n, each);
+	return calloc_body(n, each);
+}
+
+/* realloc and reallocarray: the old block goes, a new one comes, also when the address stays. */
+static void *realloc_record(struct tctx *c, void *old, size_t n, size_t each, uint32_t kind, const struct caller *from)
+{
+	struct block_info was;
+	bool tracked = false;
+	size_t size;
+	void *p;
+
+	if (__builtin_mul_overflow(n, each, &size))
+		size = SIZE_MAX;
+	if (old && (!A.sampled || *sample_filter((uint64_t)old)))
+		tracked = record_free(c, (uint64_t)old, &was);
+	p = kind == PMM_KIND_REALLOCARRAY && A.next.reallocarray ? REAL(c, A.next.reallocarray(old, n, each)) :
+								    REAL(c, A.next.realloc(old, size));
+	if (unlikely(!p && (size || !old))) {
+		if (tracked)
+			record_restore(c, (uint64_t)old, &was);
+		hook_allocated(c, NULL, size, kind, from);
+	} else if (p && hook_hit(c, size)) {
+		hook_allocated(c, p, size, kind, from);
+	}
+	return p;
+}
+
+static SLOW void *realloc_body(void *old, size_t size)
+{
+	struct caller from = CALLER_HERE();
+	struct tctx *c = hook_enter(&from);
+	void *p;
+
+	if (unlikely(!c))
+		return A.next.realloc ? A.next.realloc(old, size) : NULL;
+	p = realloc_record(c, old, size, 1, PMM_KIND_REALLOC, &from);
+	agent_leave(c);
+	return p;
+}
+
+EXPORT void *realloc(void *old, size_t size)
+{
+	if (A.sampled && !*sample_filter((uint64_t)old) && hook_passes(size))
+		return A.next.realloc(old, size);
+	return realloc_body(old, size);
+}
+
+EXPORT void *reallocarray(void *old, size_t n, size_t each)
+{
+	struct caller from = CALLER_HERE();
+	struct tctx *c = hook_enter(&from);
+	size_t size;
+	void *p;
+
+	if (unlikely(!c)) {
+		if (A.next.reallocarray)
+			return A.next.reallocarray(old, n, each);
+		return __builtin_mul_overflow(n, each, &size) || !A.next.realloc ? NULL : A.next.realloc(old, size);
+	}
+	p = realloc_record(c, old, n, each, PMM_KIND_REALLOCARRAY, &from);
+	agent_leave(c);
+	return p;
+}
+
+void hook_free(void *p, const struct caller *from)
+{
+	struct block_info was;
+	struct tctx *c;
+
+	if (!p)
+		return;
+	c = hook_enter(from);
+	if (unlikely(!c)) {
+		if (A.next.free)
+			A.next.free(p);
+		return;
+	}
+	if (record_free(c, (uint64_t)p, &was) && was.size >= 32768)
+		ADD(A.stack_gen, 1);		/* it may have been a stack, and its memory may go */
+	STORE(c->busy, TCTX_IN_ALLOCATOR);
+	A.next.free(p);
+	agent_leave(c);
+}
+
+static SLOW void free_body(void *p)
+{
+	struct caller from = CALLER_HERE();
+
+	hook_free(p, &from);
+}
+
+EXPORT void free(void *p)
+{
+	if (A.sampled && !*sample_filter((uint64_t)p)) {
+		A.next.free(p);
+		return;
+	}
+	free_body(p);
+}
+
+EXPORT void cfree(void *p)
+{
+	free_body(p);
+}
+
+/* The aligned family: all alike. */
+#define ALIGNED(NAME, KIND, PARAMS, ARGS, SIZE)						\
+EXPORT void *NAME PARAMS								\
+{											\
+	struct caller from = CALLER_HERE();						\
+	struct tctx *c = hook_enter(&from);						\
+	void *p;									\
+											\
+	if (unlikely(!c))								\
+		return A.next.NAME ? A.next.NAME ARGS : NULL;				\
+	p = REAL(c, A.next.NAME ARGS);							\
+	if (!p || hook_hit(c, SIZE))							\
+		hook_allocated(c, p, SIZE, KIND, &from);				\
+	agent_leave(c);									\
+	return p;									\
+}
+
+ALIGNED(aligned_alloc, PMM_KIND_ALIGNED_ALLOC, (size_t align, size_t size), (align, size), size)
+ALIGNED(memalign, PMM_KIND_MEMALIGN, (size_t align, size_t size), (align, size), size)
+ALIGNED(valloc, PMM_KIND_VALLOC, (size_t size), (size), size)
+ALIGNED(pvalloc, PMM_KIND_PVALLOC, (size_t size), (size), size)
+
+EXPORT int posix_memalign(void **out, size_t align, size_t size)
+{
+	struct caller from = CALLER_HERE();
+	struct tctx *c = hook_enter(&from);
+	int ret;
+
+	if (unlikely(!c))
+		return A.next.posix_memalign ? A.next.posix_memalign(out, align, size) : ENOMEM;
+	ret = REAL(c, A.next.posix_memalign(out, align, size));
+	if (ret || hook_hit(c, size))
+		hook_allocated(c, ret ? NULL : *out, size, PMM_KIND_POSIX_MEMALIGN, &from);
+	agent_leave(c);
+	return ret;
+}
+
+/* ---- the program's beginning and end -------------------------------------------------------------------- */
+
+static __attribute__((constructor(101))) void begin(void)
+{
+	if (!A.next.malloc && !resolve())
+		return;
+	agent_on();
+}
+
+static __attribute__((destructor(101))) void end(void)
+{
+	agent_finish();
+}

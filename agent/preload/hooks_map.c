@@ -1,0 +1,140 @@
+/*
+ * Mappings: mmap, munmap, mremap, brk, sbrk as the program and its libraries call them, and dlclose.
+ *
+ * Counted apart from the heap. The C library's own mappings (arenas, large blocks, thread stacks) do not come by here.
+ */
+#include "agent/preload/preload.h"
+
+#define MAP_FAILED ((void *)-1)
+
+static void mapped(void *p, size_t bytes, const struct caller *from)
+{
+	struct tctx *c = hook_enter(from);
+
+	if (!c)
+		return;
+	if (p == MAP_FAILED) {
+		ADD(A.ledger->mapping.mmap_failed, 1);
+	} else {
+		ADD(A.ledger->mapping.mmap_calls, 1);
+		ADD(A.ledger->mapping.mmap_bytes, bytes);
+		record_map(c, (uint64_t)p, bytes, from);
+	}
+	agent_leave(c);
+}
+
+EXPORT void *mmap(void *at, size_t bytes, int prot, int flags, int fd, long offset)
+{
+	struct caller from = CALLER_HERE();
+	void *p;
+
+	if (!A.next.mmap && !resolve())
+		return MAP_FAILED;
+	p = A.next.mmap(at, bytes, prot, flags, fd, offset);
+	mapped(p, bytes, &from);
+	return p;
+}
+
+EXPORT void *mmap64(void *at, size_t bytes, int prot, int flags, int fd, long offset)
+{
+	struct caller from = CALLER_HERE();
+	void *p;
+
+	if (!A.next.mmap && !resolve())
+		return MAP_FAILED;
+	p = (A.next.mmap64 ? A.next.mmap64 : A.next.mmap)(at, bytes, prot, flags, fd, offset);
+	mapped(p, bytes, &from);
+	return p;
+}
+
+EXPORT int munmap(void *at, size_t bytes)
+{
+	struct caller from = CALLER_HERE();
+	struct tctx *c;
+	int ret;
+
+	if (!A.next.munmap && !resolve())
+		return -1;
+	c = hook_enter(&from);
+	if (c) {
+		ADD(A.ledger->mapping.munmap_calls, 1);
+		ADD(A.ledger->mapping.munmap_bytes, bytes);
+		ADD(A.stack_gen, 1);
+		record_unmap(c, (uint64_t)at, bytes);
+		agent_leave(c);
+	}
+	ret = A.next.munmap(at, bytes);
+	return ret;
+}
+
+EXPORT void *mremap(void *old, size_t old_bytes, size_t bytes, int flags, void *fixed)
+{
+	struct caller from = CALLER_HERE();
+	struct tctx *c;
+	void *p;
+
+	if (!A.next.mremap && !resolve())
+		return MAP_FAILED;
+	p = A.next.mremap(old, old_bytes, bytes, flags, fixed);
+	c = p == MAP_FAILED ? NULL : hook_enter(&from);
+	if (!c)
+		return p;
+	ADD(A.ledger->mapping.mremap_calls, 1);
+	if (bytes > old_bytes)
+		ADD(A.ledger->mapping.mremap_grown_bytes, bytes - old_bytes);
+	else
+		ADD(A.ledger->mapping.mremap_shrunk_bytes, old_bytes - bytes);
+	ADD(A.stack_gen, 1);
+	record_unmap(c, (uint64_t)old, old_bytes);
+	record_map(c, (uint64_t)p, bytes, &from);
+	agent_leave(c);
+	return p;
+}
+
+static void break_moved(const struct caller *from)
+{
+	struct tctx *c = hook_enter(from);
+
+	if (!c)
+		return;
+	ADD(A.ledger->mapping.brk_calls, 1);
+	agent_note_break();
+	agent_leave(c);
+}
+
+EXPORT int brk(void *end)
+{
+	struct caller from = CALLER_HERE();
+	int ret;
+
+	if (!A.next.brk && !resolve())
+		return -1;
+	ret = A.next.brk(end);
+	break_moved(&from);
+	return ret;
+}
+
+EXPORT void *sbrk(long bytes)
+{
+	struct caller from = CALLER_HERE();
+	void *p;
+
+	if (!A.next.sbrk && !resolve())
+		return MAP_FAILED;
+	p = A.next.sbrk(bytes);
+	break_moved(&from);
+	return p;
+}
+
+/* Code goes: afterwards other code may lie at the same addresses. */
+EXPORT int dlclose(void *handle)
+{
+	int ret;
+
+	if (!A.next.dlclose && !resolve())
+		return -1;
+	ret = A.next.dlclose(handle);
+	if (LOAD(A.state) == AGENT_ON)
+		unwind_flush();
+	return ret;
+}

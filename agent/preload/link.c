@@ -1,0 +1,202 @@
+/*
+ * The loader's list of objects and their symbol tables, read without calling the loader.
+ *
+ * The way there: the initial stack holds the auxiliary vector, that the program headers of the main program, these its dynamic
+ * section, and DT_DEBUG in it the list. Used once, when the process has one thread and no dlopen is under way.
+ */
+#include <elf.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "agent/preload/link.h"
+#include "agent/env.h"
+#include "agent/sys.h"
+
+/* glibc's loader notes where the initial stack began: argc, argv, 0, envp, 0, auxv. */
+extern void *__libc_stack_end __attribute__((weak));
+extern char **environ __attribute__((weak));
+extern Elf64_Dyn _DYNAMIC[] __attribute__((visibility("hidden")));
+
+struct r_debug {
+	int version;
+	struct link_map *map;
+};
+
+static char **env_first(void)
+{
+	if (&__libc_stack_end && __libc_stack_end) {
+		uint64_t *sp = __libc_stack_end;
+
+		return (char **)(sp + 1 + *sp + 1);
+	}
+	return &environ ? environ : NULL;
+}
+
+const char *env_get(const char *name)
+{
+	char **env = env_first();
+	size_t n = str_length(name);
+
+	for (; env && *env; env++)
+		if (str_starts(*env, name) && (*env)[n] == '=')
+			return *env + n + 1;
+	return NULL;
+}
+
+static uint64_t auxv_get(uint64_t type)
+{
+	char **env = env_first();
+	Elf64_auxv_t *a;
+
+	if (!env)
+		return 0;
+	while (*env)
+		env++;
+	for (a = (Elf64_auxv_t *)(env + 1); a->a_type != AT_NULL; a++)
+		if (a->a_type == type)
+			return a->a_un.a_val;
+	return 0;
+}
+
+struct link_map *link_first(void)
+{
+	const Elf64_Phdr *ph = (const Elf64_Phdr *)auxv_get(AT_PHDR), *dynamic = NULL;
+	uint64_t bias = 0;
+
+	if (!ph)
+		return NULL;
+	for (uint64_t i = 0, nr = auxv_get(AT_PHNUM); i < nr; i++) {
+		if (ph[i].p_type == PT_PHDR)
+			bias = (uint64_t)ph - ph[i].p_vaddr;
+		if (ph[i].p_type == PT_DYNAMIC)
+			dynamic = &ph[i];
+	}
+	if (!dynamic)
+		return NULL;
+	for (Elf64_Dyn *d = (Elf64_Dyn *)(bias + dynamic->p_vaddr); d->d_tag != DT_NULL; d++)
+		if (d->d_tag == DT_DEBUG && d->d_un.d_ptr)
+			return ((struct r_debug *)d->d_un.d_ptr)->map;
+	return NULL;
+}
+
+struct link_map *link_self(void)
+{
+	struct link_map *m = link_first();
+
+	while (m && m->l_ld != (void *)_DYNAMIC)
+		m = m->l_next;
+	return m;
+}
+
+/* The tables of an object. */
+struct tables {
+	const Elf64_Sym *sym;
+	const char *str;
+	const uint16_t *version;
+	const uint32_t *gnu_hash, *hash;
+};
+
+/* The dynamic section holds addresses or, where the loader did not relocate it, offsets. */
+static const void *at(const struct link_map *map, uint64_t value)
+{
+	return (const void *)(value < map->l_addr ? value + map->l_addr : value);
+}
+
+static bool tables_read(const struct link_map *map, struct tables *t)
+{
+	*t = (struct tables){ 0 };
+	for (const Elf64_Dyn *d = map->l_ld; d && d->d_tag != DT_NULL; d++) {
+		switch (d->d_tag) {
+		case DT_SYMTAB:
+			t->sym = at(map, d->d_un.d_ptr);
+			break;
+		case DT_STRTAB:
+			t->str = at(map, d->d_un.d_ptr);
+			break;
+		case DT_VERSYM:
+			t->version = at(map, d->d_un.d_ptr);
+			break;
+		case DT_GNU_HASH:
+			t->gnu_hash = at(map, d->d_un.d_ptr);
+			break;
+		case DT_HASH:
+			t->hash = at(map, d->d_un.d_ptr);
+			break;
+		default:
+			break;
+		}
+	}
+	return t->sym && t->str && (t->gnu_hash || t->hash);
+}
+
+/* A definition of the default version, or of an old one only (`hidden`) when `old` asks for these. */
+static bool matches(const struct tables *t, uint32_t i, const char *name, bool old)
+{
+	const Elf64_Sym *s = &t->sym[i];
+	unsigned type = ELF64_ST_TYPE(s->st_info);
+	bool hidden = t->version && t->version[i] & 0x8000;
+
+	return s->st_shndx != SHN_UNDEF && (type == STT_FUNC || type == STT_OBJECT || type == STT_GNU_IFUNC) &&
+	       hidden == old && str_equal(t->str + s->st_name, name);
+}
+
+static uint32_t find_gnu(const struct tables *t, const char *name, bool old)
+{
+	const uint32_t *h = t->gnu_hash;
+	uint32_t nr_buckets = h[0], first = h[1], bloom_words = h[2];
+	const uint32_t *buckets = h + 4 + bloom_words * 2;
+	const uint32_t *chain = buckets + nr_buckets;
+	uint32_t hash = 5381, i;
+
+	for (const char *s = name; *s; s++)
+		hash = hash * 33 + (uint8_t)*s;
+	if (!nr_buckets)
+		return 0;
+	for (i = buckets[hash % nr_buckets]; i >= first && i; i++) {
+		uint32_t value = chain[i - first];
+
+		if ((value | 1) == (hash | 1) && matches(t, i, name, old))
+			return i;
+		if (value & 1)
+			break;
+	}
+	return 0;
+}
+
+static uint32_t find_sysv(const struct tables *t, const char *name, bool old)
+{
+	for (uint32_t i = 1; i < t->hash[1]; i++)
+		if (matches(t, i, name, old))
+			return i;
+	return 0;
+}
+
+void *link_symbol(const struct link_map *map, const char *name)
+{
+	struct tables t;
+	uint32_t i = 0;
+
+	if (!tables_read(map, &t))
+		return NULL;
+	for (int old = 0; old < 2 && !i; old++)
+		i = t.gnu_hash ? find_gnu(&t, name, old) : find_sysv(&t, name, old);
+	if (!i)
+		return NULL;
+	if (ELF64_ST_TYPE(t.sym[i].st_info) == STT_GNU_IFUNC)
+		return ((void *(*)(void))(map->l_addr + t.sym[i].st_value))();
+	return (void *)(map->l_addr + t.sym[i].st_value);
+}
+
+void *link_symbol_from(struct link_map *map, const char *name, struct link_map **where)
+{
+	for (; map; map = map->l_next) {
+		void *p = link_symbol(map, name);
+
+		if (p) {
+			if (where)
+				*where = map;
+			return p;
+		}
+	}
+	return NULL;
+}

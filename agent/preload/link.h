@@ -1,0 +1,29 @@
+/*
+ * The objects the dynamic loader has loaded, read from its own list without calling it.
+ */
+#ifndef AGENT_PRELOAD_LINK_H
+#define AGENT_PRELOAD_LINK_H
+
+#include <stdint.h>
+
+/* What glibc and musl agree on; <link.h>. */
+struct link_map {
+	uint64_t l_addr;
+	char *l_name;
+	void *l_ld;
+	struct link_map *l_next, *l_prev;
+};
+
+/* First object of the global list, or NULL when the loader cannot be found. */
+struct link_map *link_first(void);
+
+/* Our own object in that list, or NULL. */
+struct link_map *link_self(void);
+
+/* Address of a function or variable that this object defines, or NULL. */
+void *link_symbol(const struct link_map *map, const char *name);
+
+/* The same in the first object from `map` on that has it; *where gets the object when not NULL. */
+void *link_symbol_from(struct link_map *map, const char *name, struct link_map **where);
+
+#endif

@@ -1,0 +1,69 @@
+/*
+ * Finding the real allocator: the next definition of each function after ours, once.
+ */
+#include "agent/preload/preload.h"
+#include "agent/preload/link.h"
+
+enum cxx_form cxx_form __attribute__((visibility("hidden")));
+
+/* Names in the order of struct next_functions. */
+static const char names[] =
+	"malloc\0calloc\0realloc\0reallocarray\0free\0cfree\0posix_memalign\0aligned_alloc\0memalign\0valloc\0"
+	"pvalloc\0mmap\0mmap64\0munmap\0mremap\0brk\0sbrk\0dlclose\0mallinfo2\0";
+
+static const char cxx_names[] =
+	"_Znwm\0_Znam\0_ZnwmRKSt9nothrow_t\0_ZnamRKSt9nothrow_t\0"
+	"_ZnwmSt11align_val_t\0_ZnamSt11align_val_t\0"
+	"_ZnwmSt11align_val_tRKSt9nothrow_t\0_ZnamSt11align_val_tRKSt9nothrow_t\0"
+	"_ZdlPv\0_ZdaPv\0_ZdlPvm\0_ZdaPvm\0_ZdlPvRKSt9nothrow_t\0_ZdaPvRKSt9nothrow_t\0"
+	"_ZdlPvSt11align_val_t\0_ZdaPvSt11align_val_t\0_ZdlPvmSt11align_val_t\0_ZdaPvmSt11align_val_t\0"
+	"_ZdlPvSt11align_val_tRKSt9nothrow_t\0_ZdaPvSt11align_val_tRKSt9nothrow_t\0";
+
+static const char *base_name(const char *path)
+{
+	const char *base = path;
+
+	for (; *path; path++)
+		if (*path == '/')
+			base = path + 1;
+	return base;
+}
+
+static bool is_cxx_library(const struct link_map *m)
+{
+	const char *b = base_name(m->l_name);
+
+	return str_starts(b, "libstdc++.") || str_starts(b, "libc++.") || str_starts(b, "libc++abi.");
+}
+
+/* Libraries whose blocks are at least 32 bytes apart: glibc. */
+static bool is_glibc(const struct link_map *m)
+{
+	return str_starts(base_name(m->l_name), "libc.so.6") || str_starts(base_name(m->l_name), "libc-2.");
+}
+
+bool resolve(void)
+{
+	struct link_map *self = link_self(), *allocator = NULL, *cxx = NULL, *all;
+	void **slot = (void **)&A.next;
+
+	if (!self)
+		return false;
+	for (const char *n = names; *n; n += str_length(n) + 1)
+		*slot++ = link_symbol_from(self->l_next, n, str_equal(n, "malloc") ? &allocator : NULL);
+	slot = A.next.cxx;
+	for (const char *n = cxx_names; *n; n += str_length(n) + 1)
+		*slot++ = link_symbol_from(self->l_next, n, n == cxx_names ? &cxx : NULL);
+	cxx_form = !cxx || is_cxx_library(cxx) ? CXX_PLAIN : cxx == allocator ? CXX_SAME : CXX_CUSTOM;
+	if (!allocator)
+		return false;
+	A.dense = !is_glibc(allocator) || cxx_form == CXX_CUSTOM;
+	if (!is_glibc(allocator))
+		A.next.mallinfo2 = NULL;
+	A.allocator_path = allocator->l_name;
+	all = link_first();
+	A.own_allocator = all && link_symbol(all, "malloc");	/* the program's own goes before ours: we see nothing */
+	for (; all && !A.single_threaded; all = all->l_next)
+		A.single_threaded = link_symbol(all, "__libc_single_threaded");
+	return A.next.malloc && A.next.free;
+}

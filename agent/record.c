@@ -1,0 +1,252 @@
+/*
+ * Events into the ledger: one function per kind of event, called by the hooks with a busy context.
+ */
+#include "agent/agent.h"
+
+static inline unsigned class_of(uint64_t size)
+{
+	unsigned bits;
+
+	if (size <= 16)
+		return 0;
+	if (size <= 256)
+		return 1;
+	bits = 64 - (unsigned)__builtin_clzll(size - 1);	/* 2^(bits-1) < size <= 2^bits */
+	return bits > 16 ? 6 : (bits - 5) / 2;
+}
+
+/* The figures an allocation of this size counts for: itself, or what its sample stands for. */
+static inline void scale(uint64_t address, uint64_t size, uint64_t *blocks, uint64_t *bytes)
+{
+	if (likely(!A.sampled)) {
+		*blocks = 1;
+		*bytes = size;
+		return;
+	}
+	*blocks = sample_weight(size, address);
+	*bytes = sample_bytes(size);
+}
+
+static inline void seq_begin(struct tctx *c)
+{
+	STORE(c->pub.seq, c->pub.seq + 1);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+
+static inline void seq_end(struct tctx *c)
+{
+	STORE_RELEASE(c->pub.seq, c->pub.seq + 1);
+}
+
+static inline unsigned lifetime_of(uint32_t birth, uint32_t now)
+{
+	uint32_t ticks = now - birth;
+	unsigned k;
+
+	if (likely(!ticks) || ticks > UINT32_MAX / 2)
+		return 0;
+	k = 32 - (unsigned)__builtin_clz(ticks);
+	return k < PMM_NR_LIFETIMES ? k : PMM_NR_LIFETIMES - 1;
+}
+
+void record_alloc(struct tctx *c, uint64_t address, uint64_t size, uint32_t kind, const struct caller *from)
+{
+	uint32_t tick = clock_now();
+	uint64_t blocks, bytes, epoch;
+	struct pmm_class *class = &c->pub.class[class_of(size)];
+	struct pmm_record *r;
+	uint32_t site;
+
+	site = unwind_site(c, from, 0);
+	seq_begin(c);
+	if (unlikely(!block_add(address, size, site, kind, c->pub.thread, tick)))
+		goto out;
+	scale(address, size, &blocks, &bytes);
+	epoch = total_add(c, bytes);
+	r = site_record(c, site, epoch);
+	if (likely(r)) {
+		r->bytes_in += bytes;
+		r->allocs += blocks;
+		if (unlikely(size > r->max_bytes))
+			r->max_bytes = size;
+		if (unlikely(r->first_tick == UINT32_MAX))
+			r->first_tick = tick;
+		r->last_tick = tick;
+		if (unlikely(!size))
+			r->zero_size++;
+		if (unlikely(size >= A.warn_size))
+			r->huge++;
+		if (A.sampled)
+			r->samples_in++;
+	} else {
+		ADD(A.ledger->dropped[PMM_DROP_SITE_FULL], 1);
+	}
+	c->pub.allocs += blocks;
+	c->pub.bytes_in += bytes;
+	class->calls[kind] += blocks;
+	class->bytes_in += bytes;
+	c->last_address = address;
+	if (A.sampled) {
+		uint8_t *filter = sample_filter(address), old = LOAD(*filter);
+
+		while (old < 255 && !CAS(*filter, old, old + 1))
+			;
+	}
+out:
+	seq_end(c);
+}
+
+bool record_free(struct tctx *c, uint64_t address, struct block_info *was)
+{
+	struct pmm_class *class;
+	uint64_t blocks, bytes, epoch;
+	struct pmm_record *r;
+
+	seq_begin(c);
+	if (unlikely(!block_del(address, was))) {
+		if (!A.sampled && !A.min_size)
+			c->pub.untracked_frees++;
+		c->last_address = 0;
+		seq_end(c);
+		return false;
+	}
+	scale(address, was->size, &blocks, &bytes);
+	epoch = total_sub(c, bytes);
+	r = site_record(c, was->site, epoch);
+	if (likely(r)) {
+		r->bytes_out += bytes;
+		r->frees += blocks;
+		r->lifetime[lifetime_of(was->birth_tick, clock_now())] += blocks;
+		if (A.sampled)
+			r->samples_out++;
+		if (c->last_address == address) {
+			r->temporary += blocks;
+			c->pub.temporary += blocks;
+		}
+	}
+	c->pub.frees += blocks;
+	c->pub.bytes_out += bytes;
+	class = &c->pub.class[class_of(was->size)];
+	class->frees += blocks;
+	class->bytes_out += bytes;
+	c->last_address = 0;
+	if (A.sampled) {
+		uint8_t *filter = sample_filter(address), old = LOAD(*filter);
+
+		while (old && old < 255 && !CAS(*filter, old, old - 1))
+			;
+	}
+	seq_end(c);
+	return true;
+}
+
+void record_restore(struct tctx *c, uint64_t address, const struct block_info *was)
+{
+	uint64_t blocks, bytes, epoch;
+	struct pmm_class *class = &c->pub.class[class_of(was->size)];
+	struct pmm_record *r;
+
+	seq_begin(c);
+	if (block_add(address, was->size, was->site, was->kind, c->pub.thread, was->birth_tick)) {
+		scale(address, was->size, &blocks, &bytes);
+		epoch = total_add(c, bytes);
+		r = site_record(c, was->site, epoch);
+		if (r) {
+			r->bytes_out -= bytes;
+			r->frees -= blocks;
+			r->lifetime[lifetime_of(was->birth_tick, clock_now())] -= blocks;
+			if (A.sampled)
+				r->samples_out--;
+		}
+		c->pub.frees -= blocks;
+		c->pub.bytes_out -= bytes;
+		class->frees -= blocks;
+		class->bytes_out -= bytes;
+		if (A.sampled)
+			ADD(*sample_filter(address), 1);
+	}
+	seq_end(c);
+}
+
+void record_failed(struct tctx *c, uint64_t size, uint32_t kind, const struct caller *from)
+{
+	uint32_t site = unwind_site(c, from, 0);
+	struct pmm_record *r;
+
+	(void)kind;
+	seq_begin(c);
+	r = site_record(c, site, LOAD(A.ledger->epoch));
+	if (r) {
+		r->failed++;
+		if (!size)
+			r->zero_size++;
+		if (size >= A.warn_size)
+			r->huge++;
+		if (size > r->max_bytes)
+			r->max_bytes = size;
+	}
+	c->pub.class[class_of(size)].failed++;
+	seq_end(c);
+}
+
+void record_rename(struct tctx *c, uint64_t address, uint32_t kind)
+{
+	uint64_t size = 0, blocks, bytes;
+	uint32_t was = block_rename(address, kind, &size);
+	struct pmm_class *class = &c->pub.class[class_of(size)];
+
+	if (was == PMM_KIND_NONE)
+		return;
+	scale(address, size, &blocks, &bytes);
+	class->calls[was] -= blocks;
+	class->calls[kind] += blocks;
+}
+
+void record_map(struct tctx *c, uint64_t address, uint64_t size, const struct caller *from)
+{
+	uint32_t site = unwind_site(c, from, PMM_SITE_MAPPING), tick = clock_now();
+	struct block_info old;
+	struct pmm_record *r;
+
+	seq_begin(c);
+	if (block_del_map(address, &old)) {		/* MAP_FIXED over an older one */
+		r = site_record(c, old.site, 0);
+		if (r) {
+			r->bytes_out += old.size;
+			r->frees++;
+		}
+	}
+	if (block_add_map(address, size, site, c->pub.thread, tick)) {
+		r = site_record(c, site, 0);
+		if (r) {
+			r->bytes_in += size;
+			r->allocs++;
+			if (size > r->max_bytes)
+				r->max_bytes = size;
+			if (r->first_tick == UINT32_MAX)
+				r->first_tick = tick;
+			r->last_tick = tick;
+		}
+	}
+	seq_end(c);
+}
+
+void record_unmap(struct tctx *c, uint64_t address, uint64_t size)
+{
+	struct block_info was;
+	struct pmm_record *r;
+
+	seq_begin(c);
+	if (block_del_map(address, &was)) {
+		r = site_record(c, was.site, 0);
+		if (r) {
+			r->bytes_out += was.size < size ? was.size : size;
+			r->frees++;
+		}
+		if (size < was.size)		/* only its first part went: what is left starts further on */
+			block_add_map(address + size, was.size - size, was.site, c->pub.thread, was.birth_tick);
+		if (size < was.size && r)
+			r->frees--;
+	}
+	seq_end(c);
+}

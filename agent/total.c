@@ -1,0 +1,169 @@
+/*
+ * Live bytes of the process and the exact moment of their peak, without an event log and without a lock.
+ *
+ * pmm_ledger.total is one word: epoch:20 (low) | rising:1 | bytes:43. An allocation that takes the bytes above
+ * peak_bytes sets `rising`; the first release after that seals the peak: it stores peak_bytes, clears `rising` and starts the
+ * next epoch. All three change in one compare-and-swap, so every event belongs to exactly one epoch, the one in the word it
+ * replaced or made, and a record that notices a new epoch (site_record) knows its own live value at the seal.
+ *
+ * The word would be contended by threads that allocate at once. While the total is well below its peak no
+ * new peak can happen, so a thread takes out a credit: it adds `g` bytes to the word in advance and then allocates and
+ * releases within its own word (pmm_ctx.credit) as long as the credit lasts. The total in the word is then an upper bound, and
+ * it stays at or below the peak. Whoever would exceed the peak first calls all credits back, which makes the word exact
+ * again. No epoch can end while a credit is out.
+ *
+ * Limits: 8 TiB of live bytes; a thread that loses the processor between taking a credit from the word and noting it can
+ * make a peak that is reached in that very moment look higher by that credit (at most CREDIT_MAX).
+ *
+ * Single-threaded processes use the same code with an unlocked compare-and-swap, which is atomic against signal handlers.
+ */
+#include "agent/agent.h"
+
+#define EPOCH_MASK	((1ull << 20) - 1)
+#define RISING		(1ull << 20)
+#define BYTES_SHIFT	21
+#define VALID		(1ull << 63)
+#define CREDIT_MIN	(4ull << 10)
+#define CREDIT_MAX	(64ull << 10)
+
+static inline bool swap(uint64_t *word, uint64_t *expected, uint64_t desired, bool alone)
+{
+	return alone ? arch_cas_local(word, expected, desired) : CAS(*word, *expected, desired);
+}
+
+static inline void store_max(uint64_t *word, uint64_t value)
+{
+	uint64_t old = LOAD(*word);
+
+	while (old < value && !CAS(*word, old, value))
+		;
+}
+
+/* The full number of the epoch whose low bits are in `word`; `before` was read from ledger->epoch before the word. */
+static inline uint64_t epoch_full(uint64_t before, uint64_t word)
+{
+	return before + ((word - before) & EPOCH_MASK);
+}
+
+/* Take what is left of a context's credit; the caller subtracts it from the total. */
+static uint64_t credit_end(struct pmm_ledger *l, struct pmm_ctx *ctx)
+{
+	uint64_t credit = __atomic_exchange_n(&ctx->credit, 0, __ATOMIC_ACQ_REL);
+
+	if (!(credit & VALID))
+		return 0;
+	ADD(l->credit_out, -1);
+	return credit & ~VALID;
+}
+
+/* Call all credits back. */
+static void recall(struct pmm_ledger *l)
+{
+	uint32_t nr = LOAD(l->nr_ctx);
+	uint64_t back = 0;
+
+	for (uint32_t i = 0; i < nr && i < PMM_MAX_CTX; i++) {
+		pmm_ref ref = LOAD_ACQUIRE(l->ctx[i]);
+
+		if (ref)
+			back += credit_end(l, arena_at(ref));
+	}
+	__atomic_fetch_sub(&l->total, back << BYTES_SHIFT, __ATOMIC_ACQ_REL);
+}
+
+/* Take a credit if the total is far enough below the peak. */
+static void take_credit(struct tctx *c, struct pmm_ledger *l, uint64_t word, uint64_t epoch)
+{
+	uint64_t peak = LOAD(l->peak_bytes), bytes = word >> BYTES_SHIFT;
+	uint64_t share;
+
+	if (word & RISING || bytes >= peak)
+		return;
+	share = (peak - bytes) / (4 * (uint64_t)LOAD(l->nr_ctx));
+	if (share < CREDIT_MIN)
+		return;
+	if (share > CREDIT_MAX)
+		share = CREDIT_MAX;
+	ADD(l->credit_out, 1);
+	if (!CAS(l->total, word, word + (share << BYTES_SHIFT))) {
+		ADD(l->credit_out, -1);
+		return;
+	}
+	c->credit_epoch = epoch;
+	c->pub.credit_granted = share;
+	STORE_RELEASE(c->pub.credit, VALID | share);
+}
+
+/* Change the context's own credit; false when it is gone or too small. */
+static inline bool use_credit(struct tctx *c, int64_t delta)
+{
+	uint64_t credit = LOAD(c->pub.credit);
+
+	while (credit & VALID) {
+		if ((int64_t)(credit & ~VALID) + delta < 0)
+			return false;
+		if (CAS(c->pub.credit, credit, credit + (uint64_t)delta))
+			return true;
+	}
+	return false;
+}
+
+uint64_t total_add(struct tctx *c, uint64_t bytes)
+{
+	struct pmm_ledger *l = A.ledger;
+	bool alone = *A.single_threaded;
+	uint64_t word, next, before;
+
+	if (!alone) {
+		if (use_credit(c, -(int64_t)bytes))
+			return c->credit_epoch;
+		if (LOAD(c->pub.credit) & VALID)	/* too small: back to the exact total */
+			__atomic_fetch_sub(&l->total, credit_end(l, &c->pub) << BYTES_SHIFT, __ATOMIC_ACQ_REL);
+	}
+	before = LOAD_ACQUIRE(l->epoch);
+	word = LOAD_ACQUIRE(l->total);
+	do {
+		next = word + (bytes << BYTES_SHIFT);
+		if (!(word & RISING) && next >> BYTES_SHIFT > LOAD_ACQUIRE(l->peak_bytes)) {
+			if (LOAD_ACQUIRE(l->credit_out)) {
+				recall(l);
+				word = LOAD_ACQUIRE(l->total);
+				next = word + (bytes << BYTES_SHIFT);
+				if (word & RISING || next >> BYTES_SHIFT <= LOAD_ACQUIRE(l->peak_bytes))
+					continue;
+			}
+			next |= RISING;
+		}
+	} while (!swap(&l->total, &word, next, alone));
+	before = epoch_full(before, word);
+	if (!alone)
+		take_credit(c, l, next, before);
+	return before;
+}
+
+uint64_t total_sub(struct tctx *c, uint64_t bytes)
+{
+	struct pmm_ledger *l = A.ledger;
+	bool alone = *A.single_threaded;
+	uint64_t word, next, before;
+
+	if (!alone && use_credit(c, (int64_t)bytes))
+		return c->credit_epoch;
+	before = LOAD_ACQUIRE(l->epoch);
+	word = LOAD_ACQUIRE(l->total);
+	do {
+		next = word - (bytes << BYTES_SHIFT);
+		if (word & RISING) {
+			store_max(&l->peak_bytes, word >> BYTES_SHIFT);
+			next = (next & ~(EPOCH_MASK | RISING)) | ((word + 1) & EPOCH_MASK);
+		}
+	} while (!swap(&l->total, &word, next, alone));
+	before = epoch_full(before, word);
+	if (word & RISING) {
+		store_max(&l->epoch, before + 1);
+		store_max(&l->peak_epoch, before);
+		STORE(l->peak_tick, clock_now());
+		before++;		/* the release itself comes after the peak */
+	}
+	return before;
+}

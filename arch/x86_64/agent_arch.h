@@ -1,0 +1,117 @@
+/*
+ * x86-64, seen from inside a traced process: system calls, the thread pointer, registers, the cycle counter.
+ *
+ * Every architecture has a file of this name with the same functions; nothing else in agent/ knows the machine.
+ */
+#ifndef ARCH_AGENT_ARCH_H
+#define ARCH_AGENT_ARCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define ARCH_SYS_read		0
+#define ARCH_SYS_close		3
+#define ARCH_SYS_mmap		9
+#define ARCH_SYS_mprotect	10
+#define ARCH_SYS_munmap		11
+#define ARCH_SYS_brk		12
+#define ARCH_SYS_rt_sigprocmask	14
+#define ARCH_SYS_sched_yield	24
+#define ARCH_SYS_madvise	28
+#define ARCH_SYS_getpid		39
+#define ARCH_SYS_socket		41
+#define ARCH_SYS_connect	42
+#define ARCH_SYS_recvmsg	47
+#define ARCH_SYS_uname		63
+#define ARCH_SYS_ftruncate	77
+#define ARCH_SYS_readlink	89
+#define ARCH_SYS_getppid	110
+#define ARCH_SYS_sigaltstack	131
+#define ARCH_SYS_prctl		157
+#define ARCH_SYS_gettid		186
+#define ARCH_SYS_clock_gettime	228
+#define ARCH_SYS_tgkill		234
+#define ARCH_SYS_openat		257
+#define ARCH_SYS_ppoll		271
+#define ARCH_SYS_memfd_create	319
+
+/* One system call; returns the kernel's result, -errno on failure. errno is not touched. */
+static inline long arch_syscall(long nr, long a, long b, long c, long d, long e, long f)
+{
+	long ret;
+	register long r10 __asm__("r10") = d;
+	register long r8 __asm__("r8") = e;
+	register long r9 __asm__("r9") = f;
+
+	__asm__ volatile("syscall"
+			 : "=a"(ret)
+			 : "a"(nr), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+			 : "rcx", "r11", "memory");
+	return ret;
+}
+
+/* Address of the thread control block: psABI, the word at %fs:0 points to itself. */
+static inline uintptr_t arch_thread_pointer(void)
+{
+	uintptr_t tp;
+
+	__asm__("mov %%fs:0, %0" : "=r"(tp));
+	return tp;
+}
+
+/* A counter that rises steadily, some 10^9 a second; only used to tell whether about a millisecond has passed. */
+static inline uint64_t arch_cycles(void)
+{
+	uint32_t lo, hi;
+
+	__asm__ volatile("rdtsc" : "=a"(lo), "=d"(hi));
+	return (uint64_t)hi << 32 | lo;
+}
+
+static inline void arch_pause(void)
+{
+	__asm__ volatile("pause");
+}
+
+/*
+ * Compare and swap that is atomic against signal handlers of the same thread only: one instruction, no bus lock.
+ * For words that a single-threaded process alone writes.
+ */
+static inline bool arch_cas_local(uint64_t *p, uint64_t *expected, uint64_t desired)
+{
+	bool ok;
+
+	__asm__ volatile("cmpxchg %3, %1"
+			 : "=@ccz"(ok), "+m"(*p), "+a"(*expected)
+			 : "r"(desired)
+			 : "memory");
+	return ok;
+}
+
+/* The registers an unwinder starts from, at the call of this macro's place. DWARF numbers: x86-64 psABI figure 3.36. */
+#define ARCH_DWARF_RBX	3
+#define ARCH_DWARF_RBP	6
+#define ARCH_DWARF_RSP	7
+#define ARCH_DWARF_R12	12
+#define ARCH_DWARF_RA	16
+
+#define ARCH_CAPTURE_REGS(r) do {						\
+	__asm__ volatile("mov %%rbx, %0" : "=m"((r)[3]));			\
+	__asm__ volatile("mov %%rbp, %0" : "=m"((r)[6]));			\
+	__asm__ volatile("mov %%rsp, %0" : "=m"((r)[7]));			\
+	__asm__ volatile("mov %%r12, %0" : "=m"((r)[12]));			\
+	__asm__ volatile("mov %%r13, %0" : "=m"((r)[13]));			\
+	__asm__ volatile("mov %%r14, %0" : "=m"((r)[14]));			\
+	__asm__ volatile("mov %%r15, %0" : "=m"((r)[15]));			\
+	__asm__ volatile("lea 0(%%rip), %%rax; mov %%rax, %0" : "=m"((r)[16]) : : "rax"); \
+} while (0)
+
+/* Offsets in the kernel's rt_sigframe from the stack pointer inside the signal trampoline (ucontext.uc_mcontext). */
+#define ARCH_SIGFRAME_RBP	120
+#define ARCH_SIGFRAME_RSP	160
+#define ARCH_SIGFRAME_RIP	168
+
+/* AT_SYSINFO and friends are not needed here; the page size of x86-64 is fixed. */
+#define ARCH_PAGE	4096ul
+
+#endif
