@@ -28,7 +28,7 @@ struct ledger_options {
  */
 int ledger_read(struct ledger_map *m, const struct ledger_options *o, struct heap **out, struct err *e);
 
-/* Sums over contexts only: heap and mapping events alike. */
+/* Sums over contexts only; heap events, no mappings. */
 struct ledger_totals {
 	uint64_t time_ns;		/* the tree's clock */
 	uint64_t live_bytes, live_blocks;
@@ -51,7 +51,7 @@ struct ledger_top;
 struct ledger_top *ledger_top_new(struct ledger_map *m);
 void ledger_top_free(struct ledger_top *t);
 
-/* The `n` heap sites with the most live bytes, largest first, into top[]. Their number, at most n, or -errno. */
+/* The `n` heap sites with the most live bytes, largest first, into top[]. Their number, at most n, or -ENOMEM. */
 int ledger_top_sites(struct ledger_top *t, struct ledger_top_site *top, unsigned n);
 
 #endif

@@ -60,6 +60,13 @@ int ledger_map_read(struct ledger_map *m, uint64_t off, void *to, size_t size);
 /* The same by reference and element: entry `index` of an array of `size`-byte elements; ref 0 is -EFAULT. */
 int ledger_map_read_at(struct ledger_map *m, pmm_ref ref, uint64_t index, void *to, size_t size);
 
+/* Have a part that will be read soon fetched into the cache. */
+static inline void ledger_map_prefetch(const struct ledger_map *m, uint64_t off)
+{
+	if (m->base && off < m->arena_ready)
+		__builtin_prefetch(m->base + off);
+}
+
 /* Bytes of memory the slot takes, tables and arena. */
 uint64_t ledger_map_backing(struct ledger_map *m);
 

@@ -1,0 +1,281 @@
+/*
+ * A ledger read into a heap; doc/ledger.md tells how it can be read while the process goes on.
+ *
+ * The reading is bracketed by two counts of events: what was recorded in between is the drift.
+ */
+#include "src/capture/ledger.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "src/capture/capture.h"
+#include "src/capture/ledger_reader.h"
+#include "src/target/proc.h"
+
+_Static_assert(HEAP_NR_CLASSES == PMM_NR_CLASSES && HEAP_NR_KINDS == PMM_NR_KINDS &&
+	       HEAP_NR_LIFETIMES == PMM_NR_LIFETIMES && HEAP_NR_DROPS == PMM_NR_DROPS &&
+	       HEAP_BUILD_ID_MAX == PMM_BUILD_ID_MAX, "the heap describes what the ledger holds");
+
+/* ---- head ----------------------------------------------------------------------------------------------- */
+
+/* Replace a string of the heap. */
+static int set_string(char **to, char *s)
+{
+	if (!s)
+		return -ENOMEM;
+	free(*to);
+	*to = s;
+	return 0;
+}
+
+static char *host_name(void)
+{
+	struct utsname u;
+	char name[sizeof(u.nodename) + 1] = "";
+
+	if (!uname(&u))
+		ledger_reader_name(name, u.nodename, sizeof(u.nodename));
+	return strdup(name);
+}
+
+static int read_names(struct ledger_reader *r)
+{
+	const struct pmm_ledger *l = r->l;
+	char comm[sizeof(l->comm) + 1];
+	struct heap *h = r->h;
+
+	ledger_reader_name(comm, l->comm, sizeof(l->comm));
+	if (set_string(&h->comm, strdup(comm)) ||
+	    set_string(&h->exe, ledger_reader_string(r, l->exe, l->exe_len)) ||
+	    set_string(&h->cmdline, ledger_reader_cmdline(r, l->cmdline, l->cmdline_len)) ||
+	    set_string(&h->allocator.path, ledger_reader_string(r, l->allocator, l->allocator_len)) ||
+	    set_string(&h->host, host_name()))
+		return -ENOMEM;
+	return 0;
+}
+
+static void read_head(struct ledger_reader *r)
+{
+	const struct pmm_tree *t = &r->m->tree;
+	const struct pmm_ledger *l = r->l;
+	struct heap *h = r->h;
+
+	h->pid = r->o->pid ? (uint32_t)r->o->pid : l->pid;
+	h->ppid = l->ppid;
+	h->start_realtime_ns = t->start_realtime_ns;
+	h->attach_ns = l->start_tick * PMM_TICK_NS;
+	h->forked = l->forked == 1;
+	h->mode = t->mode == PMM_MODE_SAMPLED ? HEAP_SAMPLED : HEAP_EXACT;
+	h->sample_bytes = t->sample_bytes;
+	h->min_size_bytes = t->min_size_bytes;
+	h->warn_size_bytes = t->warn_size_bytes;
+	h->tick_ns = PMM_TICK_NS;
+	h->ledger_bytes = ledger_map_backing(r->m);
+	h->ledger_limit_bytes = t->limit_bytes;
+	for (unsigned i = 0; i < PMM_NR_DROPS; i++)
+		h->dropped[i] = l->dropped[i];
+	h->dropped_bytes = l->dropped_bytes;
+	h->off_reason = l->off_reason <= PMM_OFF_INTERNAL ? (int)l->off_reason : PMM_OFF_INTERNAL;
+}
+
+static void read_end(struct ledger_reader *r)
+{
+	struct heap *h = r->h;
+
+	h->end_status = -1;
+	h->end = HEAP_RUNNING;
+	if (ledger_map_slot(r->m).state == PMM_SLOT_REPLACED)
+		h->end = HEAP_REPLACED;
+	else if (r->l->state == PMM_STATE_EXITED)
+		h->end = HEAP_EXITED;
+	if (!r->o->running && r->l->end_tick)
+		h->taken_ns = r->l->end_tick * PMM_TICK_NS;
+	else
+		h->taken_ns = ledger_map_tick(r->m) * PMM_TICK_NS;
+}
+
+static void read_allocator(struct ledger_reader *r)
+{
+	const struct pmm_allocator_view *v = &r->l->allocator_view;
+	struct heap_allocator *a = &r->h->allocator;
+
+	a->valid = v->valid == 1;
+	if (!a->valid)
+		return;
+	a->taken_ns = v->tick * PMM_TICK_NS;
+	a->arena_bytes = v->arena_bytes;
+	a->used_bytes = v->used_bytes;
+	a->free_bytes = v->free_bytes;
+	a->free_chunks = v->free_chunks;
+	a->fast_chunks = v->fast_chunks;
+	a->fast_bytes = v->fast_bytes;
+	a->mmapped_chunks = v->mmapped_chunks;
+	a->mmapped_bytes = v->mmapped_bytes;
+	a->top_bytes = v->top_bytes;
+}
+
+static uint64_t above(uint64_t address, uint64_t start)
+{
+	return address > start ? address - start : 0;
+}
+
+static void read_mapping(struct ledger_reader *r)
+{
+	const struct pmm_mapping_totals *t = &r->l->mapping;
+
+	r->h->mapping = (struct heap_mapping){
+		.mmap_calls = t->mmap_calls, .mmap_bytes = t->mmap_bytes, .mmap_failed = t->mmap_failed,
+		.munmap_calls = t->munmap_calls, .munmap_bytes = t->munmap_bytes,
+		.mremap_calls = t->mremap_calls, .mremap_grown_bytes = t->mremap_grown_bytes,
+		.mremap_shrunk_bytes = t->mremap_shrunk_bytes, .brk_calls = t->brk_calls,
+		.brk_growth_bytes = above(t->brk_now, t->brk_start),
+		.brk_peak_bytes = above(t->brk_max, t->brk_start),
+	};
+}
+
+static void add_class(struct heap_class *to, const struct pmm_class *from)
+{
+	for (unsigned kind = 0; kind < PMM_NR_KINDS; kind++)
+		to->calls[kind] += from->calls[kind];
+	to->frees += from->frees;
+	to->bytes_in += from->bytes_in;
+	to->bytes_out += from->bytes_out;
+	to->failed += from->failed;
+}
+
+static void read_contexts(struct ledger_reader *r)
+{
+	struct heap *h = r->h;
+
+	for (uint32_t i = 0; i < r->l->nr_ctx; i++) {
+		struct pmm_ctx ctx;
+
+		if (ledger_reader_ctx(r, i, &ctx))
+			continue;
+		h->untracked_frees += ctx.untracked_frees;
+		h->skipped_allocs += ctx.skipped_allocs;
+		h->skipped_bytes += ctx.skipped_bytes;
+		for (unsigned k = 0; k < PMM_NR_CLASSES; k++)
+			add_class(&h->class[k], &ctx.class[k]);
+	}
+}
+
+/* ---- series --------------------------------------------------------------------------------------------- */
+
+static int copy_points(struct ledger_reader *r)
+{
+	const struct ledger_options *o = r->o;
+	struct heap *h = r->h;
+
+	if (o->nr_points) {
+		h->points = malloc(o->nr_points * sizeof(*h->points));
+		if (!h->points)
+			return -ENOMEM;
+		memcpy(h->points, o->points, o->nr_points * sizeof(*h->points));
+		h->nr_points = o->nr_points;
+	}
+	if (!o->nr_site_points)
+		return 0;
+	h->site_points = calloc(o->nr_site_points, sizeof(*h->site_points));
+	if (!h->site_points)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < o->nr_site_points; i++) {
+		struct heap_site_point p = o->site_points[i];
+		uint32_t index = p.site < r->nr_site_index ? r->site_index[p.site] : LEDGER_SITE_MAPPING;
+
+		if (index & LEDGER_SITE_MAPPING)
+			continue;	/* not a heap site after all */
+		p.site = index;
+		h->site_points[h->nr_site_points++] = p;
+	}
+	return 0;
+}
+
+/* ---- all of it ------------------------------------------------------------------------------------------ */
+
+static int read_parts(struct ledger_reader *r)
+{
+	uint64_t before, after;
+	int rc = ledger_reader_refresh(r);
+
+	if (rc)
+		return rc;
+	before = ledger_reader_events(r);
+	rc = ledger_read_blocks(r);
+	if (rc || (rc = ledger_reader_refresh(r)) || (rc = ledger_read_sites(r)))
+		return rc;
+	read_contexts(r);
+	rc = ledger_reader_refresh(r);
+	if (rc || (rc = ledger_read_nodes(r)) || (rc = ledger_reader_refresh(r)) || (rc = ledger_read_modules(r)) ||
+	    (rc = ledger_read_threads(r)) || (rc = read_names(r)) || (rc = copy_points(r)))
+		return rc;
+	read_head(r);
+	read_allocator(r);
+	read_mapping(r);
+	after = ledger_reader_events(r);
+	read_end(r);
+	r->h->drift_blocks = r->drift + r->damaged;
+	if (r->o->running && after > before)
+		r->h->drift_blocks += after - before;
+	return 0;
+}
+
+int ledger_read(struct ledger_map *m, const struct ledger_options *o, struct heap **out, struct err *e)
+{
+	struct ledger_reader r = { .m = m, .o = o };
+	int rc = -ENOMEM;
+
+	r.h = heap_new();
+	r.l = malloc(sizeof(*r.l));
+	if (r.h && r.l)
+		rc = read_parts(&r);
+	if (rc == -ENOMEM)
+		err_set(e, rc, "not enough memory to read the ledger");
+	else if (rc)
+		err_set(e, rc, "the ledger cannot be read");
+	if (o->damaged)
+		*o->damaged = r.damaged;
+	free(r.site_index);
+	free(r.l);
+	if (rc)
+		heap_free(r.h);
+	else
+		*out = r.h;
+	return rc;
+}
+
+/* ---- as a source ---------------------------------------------------------------------------------------- */
+
+static int parse_pid(const char *what, pid_t *pid, struct err *e)
+{
+	uint64_t n = 0;
+
+	for (const char *p = what; *p && n <= INT32_MAX; p++)
+		n = *p >= '0' && *p <= '9' ? n * 10 + (uint64_t)(*p - '0') : UINT64_MAX - 1;
+	if (!n || n > INT32_MAX)
+		return err_set(e, -EINVAL, "'%.64s' is not a process number", what);
+	*pid = (pid_t)n;
+	return 0;
+}
+
+static int capture_ledger_read(const char *what, struct heap **out, struct err *e)
+{
+	struct ledger_options o = { .running = true };
+	struct ledger_map *m;
+	int rc = parse_pid(what, &o.pid, e);
+
+	if (!rc)
+		rc = ledger_map_open_pid(o.pid, &m, e);
+	if (rc)
+		return rc;
+	rc = ledger_read(m, &o, out, e);
+	ledger_map_close(m);
+	return rc;
+}
+
+const struct capture_ops capture_ledger = {
+	.name = "ledger",
+	.read = capture_ledger_read,
+};

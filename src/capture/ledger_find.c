@@ -1,0 +1,197 @@
+/*
+ * Where the ledger of a running process is.
+ *
+ * The mapping "/memfd:pmm-ledger" in /proc/PID/maps says that there is one and which inode it is. The file itself is
+ * opened in the first of three ways that is allowed to this user; proc(5) says which capability each asks for.
+ */
+#include "src/capture/ledger_find.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "src/base/str.h"
+
+#define MAP_NAME "/memfd:" PMM_MEMFD_NAME
+
+static bool is_ours(const struct proc_map *m)
+{
+	return (m->perms & PROC_MAP_SHARED) && m->ino && str_starts(m->path, MAP_NAME);
+}
+
+static const struct proc_map *find_map(const struct proc_maps *maps)
+{
+	for (size_t i = 0; i < maps->nr; i++)
+		if (is_ours(&maps->v[i]))
+			return &maps->v[i];
+	return NULL;
+}
+
+static int open_either(const char *path, bool *writable)
+{
+	int fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+
+	*writable = fd >= 0;
+	return fd >= 0 ? fd : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+}
+
+static int open_map_file(pid_t pid, const struct proc_map *m, bool *writable)
+{
+	char path[96];
+
+	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid, m->start, m->end);
+	return open_either(path, writable);
+}
+
+/* The monitor's pid in the environment the process was started with, 0 = not there. */
+static pid_t monitor_of(pid_t pid)
+{
+	char path[64], text[65536];
+	pid_t monitor = 0;
+	size_t n = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/environ", pid);
+	f = fopen(path, "re");
+	if (!f)
+		return 0;
+	n = fread(text, 1, sizeof(text) - 1, f);
+	fclose(f);
+	text[n] = '\0';
+	for (size_t i = 0; i < n; i += strlen(text + i) + 1)
+		if (str_starts(text + i, PMM_ENV "="))
+			monitor = (pid_t)strtol(text + i + strlen(PMM_ENV "="), NULL, 10);
+	return monitor;
+}
+
+static bool is_inode(int fd, uint64_t ino)
+{
+	struct stat st;
+
+	return !fstat(fd, &st) && st.st_ino == ino && S_ISREG(st.st_mode);
+}
+
+/* The descriptor of `monitor` that is the memfd `ino`, opened anew; or -1. */
+static int open_of_monitor(pid_t monitor, uint64_t ino, bool *writable)
+{
+	struct dirent *entry;
+	char path[64];
+	int fd = -1;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", monitor);
+	dir = monitor > 0 ? opendir(path) : NULL;
+	while (dir && fd < 0 && (entry = readdir(dir))) {
+		char file[96], link[sizeof(MAP_NAME)] = "";
+
+		if (!isdigit((unsigned char)entry->d_name[0]))
+			continue;
+		snprintf(file, sizeof(file), "%s/%.20s", path, entry->d_name);
+		if (readlink(file, link, sizeof(link) - 1) < 0 || strcmp(link, MAP_NAME))
+			continue;
+		fd = open_either(file, writable);
+		if (fd >= 0 && !is_inode(fd, ino)) {
+			close(fd);
+			fd = -1;
+		}
+	}
+	if (dir)
+		closedir(dir);
+	return fd;
+}
+
+static int open_memory(pid_t pid)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/mem", pid);
+	return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+static int not_tracked(pid_t pid, struct err *e)
+{
+	err_set(e, -ENOENT, "process '%d' is not tracked by pmm", pid);
+	err_hint(e, "start it with 'pmm run'");
+	return -ENOENT;
+}
+
+int ledger_find(pid_t pid, struct ledger_place *place, struct err *e)
+{
+	const struct proc_map *m;
+	int rc;
+
+	*place = (struct ledger_place){ .fd = -1 };
+	rc = proc_maps_read(pid, &place->maps, e);
+	if (rc)
+		return rc == -EACCES ? -EPERM : rc;
+	m = find_map(&place->maps);
+	if (!m) {
+		ledger_find_fini(place);
+		return not_tracked(pid, e);
+	}
+	place->ino = m->ino;
+	place->delta = m->start - m->offset;
+	place->fd = open_map_file(pid, m, &place->writable);
+	if (place->fd < 0)
+		place->fd = open_of_monitor(monitor_of(pid), m->ino, &place->writable);
+	if (place->fd >= 0)
+		return 0;
+	place->fd = open_memory(pid);
+	place->is_memory = true;
+	if (place->fd >= 0)
+		return 0;
+	rc = errno == ENOENT || errno == ESRCH ? -ESRCH : -EPERM;
+	ledger_find_fini(place);
+	if (rc == -ESRCH)
+		return err_set(e, rc, "no process '%d'", pid);
+	err_set(e, rc, "not allowed to read the ledger of process '%d'", pid);
+	err_hint(e, "run as the user the process belongs to, or as root");
+	return rc;
+}
+
+/* Is part of the slot mapped for writing? A process writes to no slot but its own. */
+static bool is_written(const struct ledger_place *place, uint64_t from, uint64_t bytes)
+{
+	for (size_t i = 0; i < place->maps.nr; i++) {
+		const struct proc_map *m = &place->maps.v[i];
+
+		if (is_ours(m) && m->ino == place->ino && (m->perms & PROC_MAP_WRITE) &&
+		    m->offset < from + bytes && m->offset + (m->end - m->start) > from)
+			return true;
+	}
+	return false;
+}
+
+int ledger_find_slot(const struct ledger_place *place, const struct pmm_tree *tree, pid_t pid, unsigned *slot,
+		     struct err *e)
+{
+	pid_t inner = proc_ns_pid(pid);
+	bool found = false;
+
+	/* several pid namespaces may use the same number in one tree: the mapped slot decides */
+	for (unsigned i = 0; i < tree->nr_slots && i < PMM_MAX_SLOTS; i++) {
+		bool mapped;
+
+		if (tree->slot[i].state != PMM_SLOT_LIVE || (pid_t)tree->slot[i].pid != inner)
+			continue;
+		mapped = is_written(place, tree->slots_off + i * tree->slot_bytes, tree->slot_bytes);
+		if (!found || mapped)
+			*slot = i;
+		found = true;
+		if (mapped)
+			break;
+	}
+	return found ? 0 : not_tracked(pid, e);
+}
+
+void ledger_find_fini(struct ledger_place *place)
+{
+	proc_maps_fini(&place->maps);
+}

@@ -1,0 +1,194 @@
+/* One reading of a ledger: consistent copies of its words, and its strings. */
+#include "src/capture/ledger_reader.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/str.h"
+
+#define MAX_TRIES	200		/* of a copy between two events; the later ones yield the processor */
+#define SPIN_TRIES	100
+#define MAX_STRING	(1u << 20)
+
+int ledger_reader_refresh(struct ledger_reader *r)
+{
+	struct pmm_ledger *l = r->l;
+
+	if (ledger_map_refresh(r->m) || ledger_map_read(r->m, 0, l, sizeof(*l)))
+		return -EBADMSG;
+	l->nr_nodes = l->nr_nodes < PMM_MAX_NODES ? l->nr_nodes : PMM_MAX_NODES;
+	l->nr_sites = l->nr_sites < PMM_MAX_SITES ? l->nr_sites : PMM_MAX_SITES;
+	l->nr_modules = l->nr_modules < PMM_MAX_MODULES ? l->nr_modules : PMM_MAX_MODULES;
+	l->nr_threads = l->nr_threads < PMM_MAX_THREADS ? l->nr_threads : PMM_MAX_THREADS;
+	l->nr_ctx = l->nr_ctx < PMM_MAX_CTX ? l->nr_ctx : PMM_MAX_CTX;
+	return 0;
+}
+
+uint64_t ledger_reader_arena(const struct ledger_reader *r)
+{
+	return r->m->arena_ready - r->m->arena_off;
+}
+
+static uint64_t ref_off(pmm_ref ref)
+{
+	return (uint64_t)ref << PMM_REF_SHIFT;
+}
+
+int ledger_reader_stable(struct ledger_reader *r, pmm_ref ctx, pmm_ref what, void *to, size_t size)
+{
+	uint64_t seq_off = ref_off(ctx) + offsetof(struct pmm_ctx, seq), before = 0, after = 0;
+	unsigned tries = r->o->running ? MAX_TRIES : 1;
+
+	if (!ctx || !what)
+		return -EFAULT;
+	for (unsigned i = 0; i < tries; i++) {
+		if (ledger_map_read(r->m, seq_off, &before, sizeof(before)) ||
+		    ledger_map_read(r->m, ref_off(what), to, size) ||
+		    ledger_map_read(r->m, seq_off, &after, sizeof(after)))
+			return -EFAULT;
+		if (!r->o->running || (before == after && !(before & 1)))
+			return 0;
+		if (before == after && r->stuck_off == seq_off && r->stuck_seq == before)
+			break;
+		if (i > SPIN_TRIES)
+			sched_yield();
+	}
+	if (before == after) {
+		r->stuck_off = seq_off;
+		r->stuck_seq = before;
+	}
+	r->drift++;
+	return 0;
+}
+
+int ledger_reader_ctx(struct ledger_reader *r, uint32_t i, struct pmm_ctx *ctx)
+{
+	pmm_ref ref = r->l->ctx[i];
+
+	if (!ref)
+		return -ENOENT;
+	if (!ledger_reader_stable(r, ref, ref, ctx, sizeof(*ctx)))
+		return 0;
+	r->damaged++;
+	return -ENOENT;
+}
+
+uint64_t ledger_reader_events(struct ledger_reader *r)
+{
+	uint64_t events = 0, seq;
+
+	for (uint32_t i = 0; i < r->l->nr_ctx; i++)
+		if (r->l->ctx[i] &&
+		    !ledger_map_read(r->m, ref_off(r->l->ctx[i]) + offsetof(struct pmm_ctx, seq), &seq, sizeof(seq)))
+			events += (seq + 1) / 2;
+	return events;
+}
+
+bool ledger_reader_entry(const pmm_ref *dir, uint32_t nr, uint32_t shift, pmm_ref *chunk, uint32_t *index)
+{
+	*chunk = dir[nr >> shift];
+	*index = nr & ((1u << shift) - 1);
+	return *chunk != 0;
+}
+
+/* ---- strings -------------------------------------------------------------------------------------------- */
+
+/* Bytes of the UTF-8 character at s (RFC 3629), 0 = none. */
+static size_t character(const unsigned char *s, size_t n)
+{
+	static const uint32_t least[5] = { 0, 0, 0x80, 0x800, 0x10000 };
+	size_t len = s[0] < 0x80 ? 1 : (s[0] >> 5) == 6 ? 2 : (s[0] >> 4) == 14 ? 3 : (s[0] >> 3) == 30 ? 4 : 0;
+	uint32_t code;
+
+	if (!len || len > n)
+		return 0;
+	if (len == 1)
+		return s[0] >= 0x20 && s[0] != 0x7f;
+	code = s[0] & (0x7fu >> len);
+	for (size_t i = 1; i < len; i++) {
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+		code = code << 6 | (s[i] & 0x3f);
+	}
+	return code < least[len] || code > 0x10ffff || (code >> 11) == 0x1b ? 0 : len;
+}
+
+/* In place: whatever is no printable UTF-8 becomes '?'. NULs stay. */
+static void clean(char *s, size_t n)
+{
+	for (size_t i = 0, len; i < n; i += len) {
+		len = s[i] ? character((const unsigned char *)s + i, n - i) : 1;
+		if (!len) {
+			s[i] = '?';
+			len = 1;
+		}
+	}
+}
+
+void ledger_reader_name(char *to, const char *from, size_t size)
+{
+	size_t n = strnlen(from, size);
+
+	memcpy(to, from, n);
+	memset(to + n, 0, size + 1 - n);
+	clean(to, n);
+}
+
+/* Copy of `length` bytes and a NUL; "" and *length 0 where there is none. */
+static char *copy_bytes(struct ledger_reader *r, pmm_ref ref, uint32_t *length)
+{
+	char *s;
+
+	if (!ref || *length > MAX_STRING)
+		*length = 0;
+	s = calloc(1, (size_t)*length + 1);
+	if (s && *length && ledger_map_read_at(r->m, ref, 0, s, *length)) {
+		r->damaged++;
+		*s = '\0';
+		*length = 0;
+	}
+	if (s)
+		clean(s, *length);
+	return s;
+}
+
+char *ledger_reader_string(struct ledger_reader *r, pmm_ref ref, uint32_t length)
+{
+	return copy_bytes(r, ref, &length);
+}
+
+static void add_quoted(struct str *to, const char *arg)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
+
+	if (*arg && !arg[strspn(arg, plain)]) {
+		str_add(to, arg);
+		return;
+	}
+	str_addc(to, '\'');
+	for (; *arg; arg++)
+		if (*arg == '\'')
+			str_add(to, "'\\''");
+		else
+			str_addc(to, *arg);
+	str_addc(to, '\'');
+}
+
+char *ledger_reader_cmdline(struct ledger_reader *r, pmm_ref ref, uint32_t length)
+{
+	char *args = copy_bytes(r, ref, &length);
+	struct str line = STR_INIT;
+
+	if (!args)
+		return NULL;
+	for (size_t i = 0; i < length; i += strlen(args + i) + 1) {
+		if (i)
+			str_addc(&line, ' ');
+		add_quoted(&line, args + i);
+	}
+	str_add(&line, "");
+	free(args);
+	return str_steal(&line);
+}
