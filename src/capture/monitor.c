@@ -283,6 +283,7 @@ void monitor_until_root(struct monitor *m)
 {
 	while (!m->child->ended)
 		monitor_step(m);
+	m->root_end_ns = ledger_tree_now_ns(m->tree);
 	do
 		monitor_step(m);
 	while (root_is_watched(m));

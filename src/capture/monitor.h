@@ -33,6 +33,7 @@ struct monitor {
 	uint64_t *claimed_ns;	  /* by slot: when a claim without pid was seen; 0 = none */
 	int epoll, listen_fd;
 	uint64_t interval_ns;	    /* --interval, 0 = adaptive */
+	uint64_t root_end_ns;	    /* when the program ended; 0 = it runs */
 	bool end_asked;		    /* SIGTERM or SIGHUP after the program's end */
 	unsigned nr_replaced;	    /* images that exec replaced: no capture */
 	unsigned nr_without_events; /* processes that never allocated: no capture */

@@ -1,0 +1,104 @@
+/* The agent's file and the environment that loads it. */
+#include "src/capture/preload.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "src/base/str.h"
+
+#define AGENT_FILE "libpmm.so"
+
+/* AGENT_FILE in the directory of this program. false when that cannot be said. */
+static bool beside_us(char path[PATH_MAX])
+{
+	ssize_t n = readlink("/proc/self/exe", path, PATH_MAX - 1);
+	char *slash;
+
+	if (n < 0)
+		return false;
+	path[n] = '\0';
+	slash = strrchr(path, '/');
+	if (!slash || slash + sizeof("/" AGENT_FILE) > path + PATH_MAX)
+		return false;
+	strcpy(slash + 1, AGENT_FILE);
+	return true;
+}
+
+int preload_find(char path[PATH_MAX], struct err *e)
+{
+	const char *wanted = getenv("PMM_AGENT");
+
+	if (wanted && *wanted) {
+		if (!realpath(wanted, path)) {
+			err_set(e, -errno, "cannot find the agent '%s': %s", wanted, strerror(errno));
+			err_hint(e, "PMM_AGENT names it; unset it to use the one that came with pmm");
+			return -ENOENT;
+		}
+	} else if (!beside_us(path) || access(path, R_OK)) {
+		snprintf(path, PATH_MAX, "%s/%s", PMM_LIBDIR, AGENT_FILE);
+		if (access(path, R_OK)) {
+			err_set(e, -ENOENT, "cannot find the agent '%s'", AGENT_FILE);
+			err_hint(e, "it belongs beside the pmm program or into '%s'", PMM_LIBDIR);
+			return -ENOENT;
+		}
+	}
+	if (strpbrk(path, " :")) {	/* ld.so(8): both separate names in LD_PRELOAD */
+		err_set(e, -EINVAL, "the agent's path '%s' has a space or a colon", path);
+		err_hint(e, "LD_PRELOAD cannot name it; copy %s elsewhere and point PMM_AGENT to it",
+			 AGENT_FILE);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static char *formatted(struct str *s)
+{
+	char *text = str_steal(s);
+
+	str_fini(s);
+	return text;
+}
+
+char **preload_env(char **env, const char *agent, const struct ledger_tree *t)
+{
+	struct str preload = STR_INIT, ledger = STR_INIT;
+	size_t nr = 0, to = 0;
+	char **out;
+
+	while (env[nr])
+		nr++;
+	out = calloc(nr + 3, sizeof(*out));
+	if (!out)
+		return NULL;
+	str_addf(&preload, "LD_PRELOAD=%s", agent);
+	str_addf(&ledger, PMM_ENV "=%d:%d:%llx", (int)getpid(), t->fd, (unsigned long long)t->cookie);
+	for (size_t i = 0; i < nr; i++) {
+		if (str_starts(env[i], PMM_ENV "="))
+			continue;
+		if (!str_starts(env[i], "LD_PRELOAD="))
+			out[to++] = strdup(env[i]);
+		else if (env[i][strlen("LD_PRELOAD=")])
+			str_addf(&preload, ":%s", env[i] + strlen("LD_PRELOAD="));
+	}
+	out[to++] = formatted(&preload);
+	out[to++] = formatted(&ledger);
+	for (size_t i = 0; i < to; i++) {
+		if (out[i])
+			continue;
+		for (size_t j = 0; j < to; j++)		/* a hole ends the list for preload_env_free() */
+			free(out[j]);
+		free(out);
+		return NULL;
+	}
+	return out;
+}
+
+void preload_env_free(char **env)
+{
+	for (char **p = env; p && *p; p++)
+		free(*p);
+	free(env);
+}

@@ -1,0 +1,25 @@
+/*
+ * How a program comes to load the agent: which libpmm.so, and the environment that makes it so.
+ */
+#ifndef CAPTURE_PRELOAD_H
+#define CAPTURE_PRELOAD_H
+
+#include <limits.h>
+
+#include "src/base/err.h"
+#include "src/capture/ledger_tree.h"
+
+/*
+ * The agent's file: $PMM_AGENT, else libpmm.so beside the pmm program, else in PMM_LIBDIR. 0; -ENOENT
+ * not found, -EINVAL its path cannot be said in LD_PRELOAD.
+ */
+int preload_find(char path[PATH_MAX], struct err *e);
+
+/*
+ * The environment `env` with LD_PRELOAD led by `agent` and PMM_LEDGER set to the tree. An array to be
+ * released by preload_env_free(), NULL when out of memory.
+ */
+char **preload_env(char **env, const char *agent, const struct ledger_tree *t);
+void preload_env_free(char **env);
+
+#endif

@@ -1,0 +1,252 @@
+/* pmm run: launch a program, track it and its children, leave a capture of each and a summary. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "src/capture/monitor.h"
+#include "src/capture/output.h"
+#include "src/capture/preload.h"
+#include "src/cmd/cmd.h"
+#include "src/cmd/summary.h"
+#include "src/target/elf_check.h"
+
+#define GRACE_NS	200000000ull	/* for children that end just after the program */
+
+static const char *output = OUTPUT_DEFAULT;
+static uint64_t sample_bytes, min_size_bytes, limit_bytes, interval_ns, warn_size_bytes;
+static uint64_t max_frames = 128;
+static bool sampled, no_follow, quiet;
+
+static const struct opt run_opts[] = {
+	{ "output", 'o', OPT_FILE, "FILE",
+	  "name of the capture; %p is the pid, %c the command (default " OUTPUT_DEFAULT ")", &output },
+	{ "sample", 0, OPT_SIZE, "BYTES", "look at a sample only, one block per BYTES on average (512K)",
+	  &sample_bytes, .if_omitted = "512K", .given = &sampled, .min = 1, .max = 1ull << 40 },
+	{ "min-size", 0, OPT_SIZE, "BYTES", "track only blocks of at least BYTES", &min_size_bytes },
+	{ "no-follow", 0, OPT_FLAG, NULL, "do not track children", &no_follow },
+	{ "ledger-limit", 0, OPT_SIZE, "BYTES",
+	  "memory one ledger may take (default a quarter of RAM, at most 16G)", &limit_bytes,
+	  .min = 1 },
+	{ "interval", 0, OPT_DURATION, "SECONDS",
+	  "time between points of the time series (default adaptive; doubled when they get too many)",
+	  &interval_ns, .min = 1000000 },
+	{ "frames", 0, OPT_UINT, "N", "deepest stack kept (default 128)", &max_frames, .min = 1,
+	  .max = PMM_MAX_FRAMES },
+	{ "warn-size", 0, OPT_SIZE, "BYTES", "count and report requests of at least BYTES as huge",
+	  &warn_size_bytes, .min = 1 },
+	{ "quiet", 'q', OPT_FLAG, NULL, "no summary on stderr", &quiet },
+	{ 0 }
+};
+
+struct run {
+	struct child child;
+	struct ledger_tree tree;
+	struct monitor monitor;
+	struct elf_check program;
+	struct summary summary;
+	struct heap *heap;		/* of the program itself, kept for the summary */
+	bool in_background;		/* nobody reads messages any more */
+};
+
+/* A process has ended: its capture. */
+static void on_ended(void *arg, struct heap *h, bool is_root)
+{
+	struct run *r = arg;
+	struct err e = { .text = "" };
+	char name[PATH_MAX], *kept;
+	bool moved;
+
+	if (output_write(h, output, is_root, name, &moved, &e)) {
+		if (!r->in_background) {
+			cmd_note("the capture of process %u is LOST", h->pid);
+			cmd_fail(&e);
+		}
+	} else {
+		if (moved && !r->in_background) {
+			cmd_fail(&e);
+			cmd_note("the capture of process %u is in '%s' instead", h->pid, name);
+		}
+		kept = strdup(name);
+		if (kept && vec_push(&r->summary.captures, kept))
+			free(kept);
+		else if (is_root)
+			r->summary.root_capture = kept;
+	}
+	if (is_root && !r->heap)
+		r->heap = h;
+	else
+		heap_free(h);
+}
+
+static void on_unreadable(void *arg, pid_t pid, bool is_root, const struct err *e)
+{
+	struct run *r = arg;
+
+	(void)is_root;
+	if (r->in_background)
+		return;
+	cmd_note("the ledger of process %d cannot be read; no capture", (int)pid);
+	cmd_fail(e);
+}
+
+static const struct monitor_ops monitor_ops = { .ended = on_ended, .unreadable = on_unreadable };
+
+/* pmm's own descriptors must not become the program's 0, 1 or 2 where the caller has closed those. */
+static void guard_std_fds(void)
+{
+	for (int fd = 0; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR | O_CLOEXEC) != fd)
+			break;
+}
+
+/* Everything that can be refused before the program runs. 0 or -errno with `e`. */
+static int prepare(struct run *r, const char *command, char agent[PATH_MAX], struct err *e)
+{
+	struct ledger_tree_options o = {
+		.mode = sampled ? PMM_MODE_SAMPLED : PMM_MODE_EXACT,
+		.follow = !no_follow,
+		.sample_bytes = sample_bytes,
+		.min_size_bytes = min_size_bytes,
+		.warn_size_bytes = warn_size_bytes,
+		.limit_bytes = limit_bytes,
+		.max_frames = (uint32_t)max_frames,
+	};
+	int rc;
+
+	if (elf_check(command, &r->program, e) != ELF_CHECK_OK)
+		return -ENOEXEC;
+	rc = preload_find(agent, e);
+	if (!rc)
+		rc = output_check(output, e);
+	if (!rc)
+		rc = child_prepare(&r->child, e);
+	if (rc)
+		return rc;
+	o.space_bytes = child_limit(&r->child, RLIMIT_AS).rlim_cur;
+	o.file_bytes = child_limit(&r->child, RLIMIT_FSIZE).rlim_max;
+	rc = ledger_tree_init(&r->tree, &o, e);
+	if (rc)
+		return rc;
+	return monitor_init(&r->monitor, &r->tree, &r->child, interval_ns, &monitor_ops, r, e);
+}
+
+static int launch(struct run *r, const char *agent, char **argv, struct err *e)
+{
+	char **env = preload_env(environ, agent, &r->tree);
+	int keep[] = { r->tree.fd, r->child.signal_fd, r->monitor.epoll, r->monitor.listen_fd };
+	int rc;
+
+	if (!env)
+		return err_set(e, -ENOMEM, "out of memory");
+	rc = child_start(&r->child, r->program.path, argv, env, e);
+	preload_env_free(env);
+	if (rc)
+		return rc;
+	monitor_begin(&r->monitor);
+	child_drop_fds(keep, sizeof(keep) / sizeof(*keep));
+	return 0;
+}
+
+/* Children outlive the program: a process without terminal goes on for them. */
+static void go_on(struct run *r)
+{
+	int null;
+
+	r->summary.nr_living = monitor_living(&r->monitor, &r->summary.living);
+	if (fork() != 0)
+		return;
+	r->in_background = true;
+	setsid();
+	null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	if (null >= 0)
+		dup2(null, STDERR_FILENO);
+	if (!monitor_moved(&r->monitor))
+		monitor_until_all(&r->monitor);
+	_exit(0);
+}
+
+static void tell(struct run *r, char **argv)
+{
+	struct summary *s = &r->summary;
+
+	s->heap = r->heap;
+	s->argv = argv;
+	s->status = r->child.status;
+	s->run_ns = r->monitor.root_end_ns;
+	s->nr_replaced = r->monitor.nr_replaced;
+	s->nr_lost = __atomic_load_n(&r->tree.head->lost_processes, __ATOMIC_RELAXED);
+	s->shrunk = r->tree.shrunk;
+	summary_print(s, quiet);
+}
+
+static void release(struct run *r)
+{
+	vec_each(&r->summary.captures, name)
+		free(*name);
+	vec_fini(&r->summary.captures);
+	heap_free(r->heap);
+	monitor_fini(&r->monitor);
+	ledger_tree_fini(&r->tree);
+}
+
+static int run_run(int argc, char **argv)
+{
+	struct run r = { .tree.fd = -1, .monitor = { .epoll = -1, .listen_fd = -1 } };
+	struct err e = { .text = "" };
+	char agent[PATH_MAX];
+	int code;
+
+	(void)argc;
+	guard_std_fds();
+	if (prepare(&r, argv[0], agent, &e) || launch(&r, agent, argv, &e)) {
+		release(&r);
+		return cmd_fail(&e);
+	}
+	monitor_until_root(&r.monitor);
+	if (monitor_settle(&r.monitor, GRACE_NS))
+		go_on(&r);
+	tell(&r, argv);
+	code = child_exit_code(r.child.status);
+	release(&r);
+	return code;
+}
+
+static const struct cmd_pair run_exits[] = {
+	{ "N", "the program's own exit code" },
+	{ "128+N", "signal N ended the program" },
+	{ "2", "wrong usage (or the program's own)" },
+	{ "3", "refused before the launch (or the program's own)" },
+	{ 0 }
+};
+
+static const struct cmd_pair run_examples[] = {
+	{ "pmm run python3 script.py", "track a program and its children" },
+	{ "pmm run -o heap.pmm -- ./server --port 80", "name the capture" },
+	{ "pmm run --sample ./server", "look at one block per 512 KiB only: next to no cost" },
+	{ 0 }
+};
+
+const struct cmd cmd_run = {
+	.name = "run",
+	.summary = "launch a program and track its memory",
+	.usage = "[options] [--] COMMAND [ARGUMENT...]",
+	.description =
+		"Runs COMMAND with a small agent preloaded that keeps a ledger of every heap block: "
+		"who allocated it, when, and whether it is still there. Nothing else changes for the "
+		"program: same terminal, descriptors, signals, limits and exit status. Children are "
+		"tracked as well.\n\n"
+		"When a process ends, however it ends, its ledger becomes a capture, which "
+		"'pmm report' reads. Processes that go on after the program are watched in the "
+		"background until they end.\n\n"
+		"Programs without a dynamic loader (static ones), of another architecture or with "
+		"set-user-ID cannot be tracked in this way and are refused before they run.",
+	.opts = run_opts,
+	.exits = run_exits,
+	.examples = run_examples,
+	.min_operands = 1,
+	.max_operands = CMD_ANY,
+	.stop_at_operand = true,
+	.run = run_run,
+};

@@ -1,0 +1,247 @@
+/* The summary of `pmm run`: what ran, what it held, who holds it, where the capture is. */
+#include "src/cmd/summary.h"
+
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "include/pmm/ledger.h"
+#include "src/analyze/lines.h"
+#include "src/analyze/names.h"
+#include "src/base/fmt.h"
+#include "src/base/str.h"
+#include "src/cmd/cmd.h"
+#include "src/symbol/symbol.h"
+
+#define TOP_LINES	3
+#define MAX_COMMAND	60	/* characters shown */
+#define MAX_FUNCTION	70
+
+/* ELF symbols only: no DWARF is read here, which costs seconds for large programs. */
+static unsigned resolve(void *ctx, const struct heap *h, uint32_t node, struct frame_name *out, unsigned max)
+{
+	const struct heap_node *n = &h->nodes[node];
+	struct symbol_frame frame;
+
+	if (!max || symbol_lookup(ctx, n->module, n->pc, &frame, 1) != 1 || !frame.named)
+		return 0;
+	out->function = frame.function;
+	out->file = frame.file;
+	out->line = frame.line;
+	return 1;
+}
+
+static struct symbolizer *symbols_of(const struct heap *h)
+{
+	struct symbolizer *sym = symbolizer_new(NULL);
+
+	for (uint32_t i = 0; sym && i < h->nr_modules; i++) {
+		const struct heap_module *m = &h->modules[i];
+
+		symbolizer_add(sym, &(struct symbol_module){
+			.path = m->path, .build_id = m->build_id, .build_id_len = m->build_id_len,
+			.bias = m->bias, .start = m->start, .end = m->end,
+		});
+	}
+	return sym;
+}
+
+static const char *basename_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static void print_line(const struct line *l, const struct lines *all)
+{
+	const struct frame_name *f = l->frame;
+	struct str s = STR_INIT;
+
+	str_addf(&s, "  %10s %6s  ", fmt_bytes(l->weight.bytes).s,
+		 fmt_percent(l->weight.bytes, all->total.bytes).s);
+	if (!f)
+		str_add(&s, "[stack unknown]");
+	else if (f->function && strlen(f->function) > MAX_FUNCTION)
+		str_addf(&s, "%.*s...", MAX_FUNCTION, f->function);
+	else if (f->function)
+		str_add(&s, f->function);
+	else
+		str_addf(&s, "%s+0x%llx", f->module ? basename_of(f->module) : "[unknown]",
+			 (unsigned long long)f->offset);
+	if (f && f->function && f->file)
+		str_addf(&s, " (%s:%u)", basename_of(f->file), f->line);
+	else if (f && f->function && f->module)
+		str_addf(&s, " (%s)", basename_of(f->module));
+	cmd_note("%s", str_text(&s));
+	str_fini(&s);
+}
+
+/* The lines of source that hold the most, or held it at the peak. */
+static void print_top(const struct heap *h)
+{
+	bool live = h->live_bytes > 0;
+	struct symbolizer *sym = symbols_of(h);
+	struct names names;
+	struct lines top;
+
+	names_init(&names, h, sym ? resolve : NULL, sym);
+	if (!lines_rank(h, NULL, &names, live ? RANK_LIVE : RANK_PEAK, TOP_LINES, &top)) {
+		if (top.nr)
+			cmd_note(live ? "live at the end, by who allocated it:"
+				      : "at the peak, by who allocated it:");
+		for (uint32_t i = 0; i < top.nr; i++)
+			print_line(&top.line[i], &top);
+		lines_fini(&top);
+	}
+	names_fini(&names);
+	symbolizer_free(sym);
+}
+
+static void print_ending(const struct summary *s)
+{
+	struct str command = STR_INIT;
+	const char *text;
+
+	for (char *const *arg = s->argv; *arg; arg++)
+		str_addf(&command, "%s%s", arg == s->argv ? "" : " ", *arg);
+	text = str_text(&command);
+	for (char *c = command.s; c && *c; c++)
+		if ((unsigned char)*c < ' ' || *c == 0x7f)
+			*c = '?';
+	if (WIFSIGNALED(s->status))
+		cmd_note("'%.*s%s' killed by signal %d (%s%s) after %s", MAX_COMMAND, text,
+			 strlen(text) > MAX_COMMAND ? "..." : "", WTERMSIG(s->status),
+			 strsignal(WTERMSIG(s->status)), WCOREDUMP(s->status) ? ", core dumped" : "",
+			 fmt_duration(s->run_ns).s);
+	else
+		cmd_note("'%.*s%s' exited with status %d after %s", MAX_COMMAND, text,
+			 strlen(text) > MAX_COMMAND ? "..." : "", WEXITSTATUS(s->status),
+			 fmt_duration(s->run_ns).s);
+	str_fini(&command);
+}
+
+static void print_totals(const struct heap *h)
+{
+	const char *about = h->mode == HEAP_SAMPLED ? "about " : "";
+
+	cmd_note("peak         %s%s, %s after the start", about, fmt_bytes(h->peak_bytes).s,
+		 fmt_duration(h->peak_ns > h->attach_ns ? h->peak_ns - h->attach_ns : 0).s);
+	cmd_note("live at end  %s%s in %s blocks", about, fmt_bytes(h->live_bytes).s,
+		 fmt_count(h->live_blocks).s);
+	cmd_note("calls        %s%s allocations of %s, %s frees; %s temporary", about,
+		 fmt_count(h->allocs).s, fmt_bytes(h->bytes_in).s, fmt_count(h->frees).s,
+		 fmt_percent(h->temporary, h->allocs).s);
+	if (h->failed)
+		cmd_note("failed       %s requests were answered with NULL", fmt_count(h->failed).s);
+	if (h->huge)
+		cmd_note("huge         %s requests of at least %s", fmt_count(h->huge).s,
+			 fmt_bytes(h->warn_size_bytes).s);
+	if (h->skipped_allocs)
+		cmd_note("passed over  %s blocks (%s) below %s", fmt_count(h->skipped_allocs).s,
+			 fmt_bytes(h->skipped_bytes).s, fmt_bytes(h->min_size_bytes).s);
+}
+
+static const char *const off_text[] = {
+	[PMM_OFF_NO_ALLOCATOR] = "no allocator functions were found in it",
+	[PMM_OFF_NO_MEMORY] = "there was no memory for the ledger",
+	[PMM_OFF_NO_SLOT] = "more processes ran at once than there are ledgers",
+	[PMM_OFF_NOT_FOLLOWED] = "children are not followed",
+	[PMM_OFF_INTERNAL] = "the agent met something that it does not understand",
+};
+
+static const char *const drop_text[PMM_NR_DROPS] = {
+	[PMM_DROP_BLOCK_FULL] = "blocks were not recorded: the ledger is full",
+	[PMM_DROP_SITE_FULL] = "allocations lost their stack: no room for more stacks",
+	[PMM_DROP_CTX_FULL] = "events were not recorded: too many threads at once",
+	[PMM_DROP_NESTED] = "events were not recorded: signal handlers nested too deep",
+	[PMM_DROP_MODULE_FULL] = "modules were not recorded: there are too many",
+	[PMM_DROP_ADDRESS] = "blocks were not recorded: unusual addresses",
+};
+
+/* What the figures above leave out. Told even with --quiet: nothing is lost silently. */
+static void print_losses(const struct summary *s)
+{
+	const struct heap *h = s->heap;
+	bool full = false;
+
+	if (h && h->off_reason) {
+		unsigned reason = (unsigned)h->off_reason;
+
+		cmd_note("WARNING: tracking turned itself off: %s",
+			 reason < sizeof(off_text) / sizeof(*off_text) && off_text[reason]
+				 ? off_text[reason]
+				 : "reason unknown");
+	}
+	for (unsigned i = 0; h && i < PMM_NR_DROPS; i++) {
+		if (!h->dropped[i])
+			continue;
+		cmd_note("WARNING: %s %s", fmt_count(h->dropped[i]).s, drop_text[i]);
+		full |= i == PMM_DROP_BLOCK_FULL || i == PMM_DROP_SITE_FULL;
+	}
+	if (full)
+		cmd_note("hint: raise --ledger-limit (it was %s)", fmt_bytes(h->ledger_limit_bytes).s);
+	if (full && s->shrunk)
+		cmd_note("hint: a resource limit keeps the ledger small: ulimit -v, ulimit -f");
+	if (s->nr_lost)
+		cmd_note("WARNING: %u processes were not tracked: no ledger was free, or it could not be "
+			 "mapped", s->nr_lost);
+}
+
+static void print_never_started(const struct summary *s)
+{
+	cmd_note("WARNING: nothing was seen: the agent never started in this program");
+	if (s->nr_lost)
+		cmd_note("hint: it found no room for the ledger in its address space; see ulimit -v");
+	else if (WIFSIGNALED(s->status) || WEXITSTATUS(s->status) == 127)
+		cmd_note("hint: it may have ended before; 'pmm doctor' tells whether tracking works here");
+	else
+		cmd_note("hint: does it clear LD_PRELOAD, or start another program by a static one? "
+			 "'pmm doctor' tells whether tracking works here");
+}
+
+static void print_captures(const struct summary *s)
+{
+	if (s->root_capture && s->captures.nr > 1)
+		cmd_note("captures     %s and %zu more", s->root_capture, s->captures.nr - 1);
+	else if (s->root_capture)
+		cmd_note("capture      %s", s->root_capture);
+	else if (s->captures.nr)
+		cmd_note("captures     %zu, the first is %s", s->captures.nr, s->captures.v[0]);
+	if (s->captures.nr)
+		cmd_note("hint: pmm report %s",
+			 s->root_capture ? s->root_capture : s->captures.v[0]);
+}
+
+static void print_living(const struct summary *s)
+{
+	if (s->nr_living == 1)
+		cmd_note("1 process goes on (pid %d); its capture is written when it ends; "
+			 "'pmm report %d' shows it now", (int)s->living, (int)s->living);
+	else if (s->nr_living)
+		cmd_note("%u processes go on (pid %d and others); their captures are written when they "
+			 "end; 'pmm report %d' shows the first now", s->nr_living, (int)s->living,
+			 (int)s->living);
+}
+
+void summary_print(const struct summary *s, bool brief)
+{
+	if (!brief) {
+		print_ending(s);
+		if (s->heap && !s->heap->allocs && !s->heap->off_reason)
+			cmd_note("it never allocated anything that is tracked");
+		else if (s->heap) {
+			print_totals(s->heap);
+			print_top(s->heap);
+		}
+		if (s->nr_replaced)
+			cmd_note("exec         %u times a program took another's place; the earlier "
+				 "ones have no capture", s->nr_replaced);
+		print_captures(s);
+	}
+	if (!s->heap)
+		print_never_started(s);
+	print_losses(s);
+	if (!brief)
+		print_living(s);
+}
