@@ -1,0 +1,236 @@
+/*
+ * Writing a heap as a .pmm capture: its tables section by section, and the file in one step.
+ */
+#include "src/capture/capture.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "src/base/str.h"
+#include "src/capture/file_format.h"
+#include "src/capture/file_pack.h"
+
+static uint64_t table_rows(const struct heap *h, const struct file_table *t)
+{
+	const char *nr = (const char *)h + t->nr;
+
+	return t->nr_size == 8 ? *(const uint64_t *)nr : *(const uint32_t *)nr;
+}
+
+static void write_columns(struct pack *p, const struct file_table *t, const void *rows,
+			  uint64_t count)
+{
+	for (unsigned i = 0; i < t->nr_columns; i++)
+		pack_column(p, (const char *)rows + t->column[i].offset, t->row_bytes,
+			    t->column[i].bytes, count);
+}
+
+static void write_head(const struct heap *h, struct pack *p)
+{
+	pack_begin(p, file_tables[FILE_HEAD].id, 1);
+	write_columns(p, &file_tables[FILE_HEAD], h, 1);
+	pack_text(p, h->comm);
+	pack_text(p, h->exe);
+	pack_text(p, h->cmdline);
+	pack_text(p, h->host);
+	pack_text(p, h->allocator.path);
+	pack_end(p);
+
+	pack_begin(p, file_tables[FILE_CLASSES].id, HEAP_NR_CLASSES);
+	write_columns(p, &file_tables[FILE_CLASSES], h->class, HEAP_NR_CLASSES);
+	pack_end(p);
+}
+
+/* An array of the heap, with the strings that follow some tables' columns. */
+static void write_table(const struct heap *h, struct pack *p, enum file_table_number number)
+{
+	const struct file_table *t = &file_tables[number];
+	uint64_t count = table_rows(h, t);
+
+	pack_begin(p, t->id, count);
+	write_columns(p, t, *(void *const *)((const char *)h + t->array), count);
+	for (uint64_t i = 0; number == FILE_MODULES && i < count; i++) {
+		pack_text(p, h->modules[i].path);
+		pack_bytes(p, h->modules[i].build_id, h->modules[i].build_id_len);
+	}
+	for (uint64_t i = 0; number == FILE_THREADS && i < count; i++)
+		pack_text(p, h->threads[i].name);
+	pack_end(p);
+}
+
+static int by_frame(const void *a, const void *b)
+{
+	const struct file_frame *x = a, *y = b;
+
+	if (x->pc != y->pc)
+		return x->pc < y->pc ? -1 : 1;
+	return (x->module > y->module) - (x->module < y->module);
+}
+
+/* The different frames of the call tree in order; their number. */
+static uint32_t collect_frames(const struct heap *h, struct file_frame *frames)
+{
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; i < h->nr_nodes; i++)
+		frames[i] = (struct file_frame){.pc = h->nodes[i].pc, .module = h->nodes[i].module};
+	qsort(frames, h->nr_nodes, sizeof(*frames), by_frame);
+	for (uint32_t i = 0; i < h->nr_nodes; i++)
+		if (!i || by_frame(&frames[i], &frames[nr - 1]))
+			frames[nr++] = frames[i];
+	return nr;
+}
+
+/* A call tree has few different frames: write those, then each node as the number of its frame. */
+static int write_nodes(const struct heap *h, struct pack *p)
+{
+	struct file_frame *frames = calloc(h->nr_nodes, sizeof(*frames));
+	uint32_t *numbers = calloc(h->nr_nodes, sizeof(*numbers));
+	int rc = frames && numbers ? 0 : -ENOMEM;
+
+	if (!rc) {
+		uint32_t nr = collect_frames(h, frames);
+
+		for (uint32_t i = 0; i < h->nr_nodes; i++) {
+			struct file_frame key = {.pc = h->nodes[i].pc,
+						 .module = h->nodes[i].module};
+			struct file_frame *at =
+				bsearch(&key, frames, nr, sizeof(*frames), by_frame);
+
+			numbers[i] = (uint32_t)(at - frames);
+		}
+		pack_begin(p, file_tables[FILE_FRAMES].id, nr);
+		write_columns(p, &file_tables[FILE_FRAMES], frames, nr);
+		pack_end(p);
+		pack_begin(p, file_tables[FILE_NODES].id, h->nr_nodes);
+		pack_column(p, numbers, sizeof(*numbers), sizeof(*numbers), h->nr_nodes);
+		write_columns(p, &file_tables[FILE_NODES], h->nodes, h->nr_nodes);
+		pack_end(p);
+	}
+	free(frames);
+	free(numbers);
+	return rc;
+}
+
+static int write_failed(struct err *e, int rc, const char *name)
+{
+	err_set(e, rc, "cannot write the capture '%s': %s", name, strerror(-rc));
+	if (rc == -ENOSPC || rc == -EDQUOT || rc == -EFBIG)
+		err_hint(e, "make room there, or name a file elsewhere with -o");
+	else if (rc == -EACCES || rc == -EPERM || rc == -EROFS)
+		err_hint(e, "name a file in a directory that you may write to with -o");
+	else if (rc == -ENOENT || rc == -ENOTDIR)
+		err_hint(e, "make the directory first, or name a file elsewhere with -o");
+	return rc;
+}
+
+int file_write_heap(const struct heap *h, FILE *f, const char *name, struct err *e)
+{
+	struct pack *p;
+	char why[200];
+	int rc;
+
+	if (heap_check(h, why, sizeof(why)))
+		return err_set(e, -EBADMSG,
+			       "cannot write the capture '%s': the heap contradicts itself: %s",
+			       name, why);
+	p = pack_new(f);
+	if (!p)
+		return err_set(e, -ENOMEM, "cannot write the capture '%s': out of memory", name);
+	write_head(h, p);
+	write_table(h, p, FILE_MODULES);
+	write_table(h, p, FILE_THREADS);
+	rc = write_nodes(h, p);
+	for (enum file_table_number i = FILE_SITES; i < FILE_NR_TABLES; i++)
+		write_table(h, p, i);
+	if (!rc)
+		rc = pack_finish(p);
+	pack_free(p);
+	return rc ? write_failed(e, rc, name) : 0;
+}
+
+/* ---- the file ------------------------------------------------------------------------------ */
+
+/* Create a file of a name that is not taken, in the directory of `path`. The descriptor, or -errno.
+ */
+static int temporary_open(const char *path, struct str *name)
+{
+	const char *slash = strrchr(path, '/');
+	int fd = -1;
+
+	for (unsigned i = 0; fd < 0 && i < 1000; i++) {
+		struct timespec now;
+
+		clock_gettime(CLOCK_MONOTONIC, &now);
+		str_clear(name);
+		str_addn(name, path, slash ? (size_t)(slash + 1 - path) : 0);
+		str_addf(name, ".pmm-%d-%lx%u.tmp", (int)getpid(), now.tv_nsec, i);
+		if (str_error(name))
+			return -ENOMEM;
+		fd = open(str_text(name), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+		if (fd < 0 && errno != EEXIST)
+			return -errno;
+	}
+	return fd < 0 ? -EEXIST : fd;
+}
+
+/* What must not be replaced by a capture: anything but a file. */
+static int target_check(const char *path, struct err *e)
+{
+	struct stat st;
+
+	if (!*path)
+		return err_set(e, -EINVAL, "cannot write a capture: its name is empty");
+	if (stat(path, &st))
+		return 0;
+	if (S_ISDIR(st.st_mode)) {
+		err_set(e, -EISDIR, "cannot write the capture '%s': it is a directory", path);
+		err_hint(e, "name a file in it");
+		return -EISDIR;
+	}
+	if (!S_ISREG(st.st_mode)) {
+		err_set(e, -EINVAL, "cannot write the capture '%s': it is not a regular file",
+			path);
+		err_hint(e,
+			 "a capture replaces its file when complete; name a file and copy it on");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+int capture_write(const struct heap *h, const char *path, struct err *e)
+{
+	struct str name = STR_INIT;
+	int rc = target_check(path, e), fd;
+	FILE *f;
+
+	if (rc)
+		return rc;
+	fd = temporary_open(path, &name);
+	if (fd < 0) {
+		rc = write_failed(e, fd, path);
+		goto out;
+	}
+	f = fdopen(fd, "w");
+	if (!f) {
+		rc = write_failed(e, -ENOMEM, path);
+		close(fd);
+		goto remove;
+	}
+	rc = file_write_heap(h, f, path, e);
+	if (fclose(f) && !rc)
+		rc = write_failed(e, -errno, path);
+	if (!rc && rename(str_text(&name), path))
+		rc = write_failed(e, -errno, path);
+remove:
+	if (rc)
+		unlink(str_text(&name));
+out:
+	str_fini(&name);
+	return rc;
+}
