@@ -6,6 +6,7 @@
 #include "src/cmd/cmd.h"
 
 const struct cmd *const cmd_table[] = {
+	&cmd_run,
 	&cmd_help,
 	NULL
 };
