@@ -166,7 +166,7 @@ int cfi_step_slow(const struct cfi_module *m, uint64_t pc, struct cfi_regs *regs
 		return -1;
 	if (row.reg[REG_RA].how == HOW_UNDEFINED)
 		return 0;
-	if (row.reg[REG_RA].how == HOW_UNSPEC || row.reg[REG_RA].how == HOW_SAME)
+	if (row.reg[REG_RA].how == HOW_SAME)
 		return -1;
 	if (cfa_find(m, &row.cfa, &env, &cfa))
 		return -1;

@@ -88,6 +88,23 @@ static void test_saved_rbp(void **state)
 	expect(&im, 8, CFI_RSP, 0, 8);
 	expect(&im, 9, CFI_SLOW, 0, 0);		/* saved at the CFA itself: 0 means unchanged */
 	assert_int_equal(step(&im, 9, 1).r[CFI_REG_RBP], STACK + 8 + 1);
+
+	image_plain(&im, BYTES(0x86, 0x80, 0x80, 2, AT(1), 0x11, 6, 0x80, 0x80, 2));
+	expect(&im, 0, CFI_RSP, -32768, 8);
+	expect(&im, 1, CFI_RSP, -32768, 8);
+	image_plain(&im, BYTES(0x86, 0x81, 0x80, 2));
+	expect(&im, 0, CFI_SLOW, 0, 0);		/* farther than a rule can say */
+
+	image_init(&im);
+	add_cie(&im, "", BYTES(), BYTES(0x0c, 7, 8, 0x90, 2));
+	im.b[10] = 4;				/* code alignment 4, data alignment -4 */
+	im.b[11] = 0x7c;
+	fde_begin(&im, CODE, CODE_BYTES, 8);
+	put(&im, BYTES(0x86, 3, AT(2), 0x86, 4));
+	entry_end(&im);
+	expect(&im, 0, CFI_SLOW, 0, 0);		/* not a whole number of words */
+	expect(&im, 7, CFI_SLOW, 0, 0);
+	expect(&im, 8, CFI_RSP, -2, 8);
 }
 
 /* Every rule a register can have, told by what becomes of rbx (0x3000) and rbp. */
@@ -136,7 +153,8 @@ static void test_return_address(void **state)
 	struct image im;
 
 	(void)state;
-	image_plain(&im, BYTES(0x07, 16, AT(1), 0x90, 2, AT(1), 0x09, 16, 2, AT(1), 0x08, 16, AT(1), 0x16, 16, 1, 0x30));
+	image_plain(&im, BYTES(0x07, 16, AT(1), 0x90, 2, AT(1), 0x09, 16, 2, AT(1), 0x08, 16, AT(1), 0x16, 16, 1, 0x30,
+			       AT(1), 0x09, 16, 8));
 	expect(&im, 0, CFI_END, 0, 0);
 	step(&im, 0, 0);
 	expect(&im, 1, CFI_SLOW, 0, 0);
@@ -145,6 +163,7 @@ static void test_return_address(void **state)
 	assert_int_equal(step(&im, 2, 1).r[CFI_REG_RA], 0x2000);
 	step(&im, 3, -1);
 	assert_int_equal(step(&im, 4, 1).r[CFI_REG_RA], 0);
+	step(&im, 5, -1);			/* r8 is not known */
 }
 
 static void test_states(void **state)
@@ -212,6 +231,11 @@ static void test_realigned(void **state)
 	assert_int_equal(step(&im, 8, 1).r[CFI_REG_RSP], STACK + 0x100 - 8 + 1);
 	assert_int_equal(step(&im, 8, 1).r[CFI_REG_RBP], STACK + 0x100 + 1);
 	expect(&im, 12, CFI_SLOW, 0, 0);	/* rbp not where rbp points */
+
+	image_plain(&im, BYTES(0x10, 6, 2, 0x76, 0, 0x0f, 5, 0x76, 0x78, 0x06, 0x23, 8, AT(1), 0x0f, 8, 0x76, 0x80, 0x80,
+			       0x80, 0x80, 0x80, 1, 0x06));
+	expect(&im, 0, CFI_SLOW, 0, 0);		/* goes on after deref */
+	expect(&im, 1, CFI_SLOW, 0, 0);		/* offset beyond 32 bits */
 }
 
 /* glibc's __restore_rt, sysdeps/unix/sysv/linux/x86_64/libc_sigaction.c */
@@ -238,6 +262,9 @@ static void test_sigframe(void **state)
 	assert_true(r.known & 1u << 8);
 	expect(&im, 1, CFI_SLOW, 0, 0);		/* some other signal frame */
 	step(&im, 1, 2);
+	im.b[im.entry + 47] = 0xb0;	/* rip elsewhere: not the kernel's frame */
+	expect(&im, 0, CFI_SLOW, 0, 0);
+	assert_int_equal(step(&im, 0, 2).r[CFI_REG_RA], STACK + 176 + 1);
 }
 
 int main(void)

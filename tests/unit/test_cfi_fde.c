@@ -194,10 +194,55 @@ static void test_table(void **state)
 	image_with_table(&im, 0, 0);		/* no table: the header leads to .eh_frame, all of it is read */
 	expect_three(&im);
 	image_with_table(&im, 0, 1);
-	im.m.hdr_bytes--;			/* a table that does not fit is none */
+	im.m.hdr_bytes--;			/* a table that does not fit is none: the lie in it is not noticed */
+	im.b[12] ^= 1;
 	expect_three(&im);
 	im.b[0] = 2;				/* nor is one of a version to come; and now .eh_frame is not known */
 	expect_at(&im, im.m.start + 0x1000, CFI_NONE, 0);
+}
+
+/* A header that does not say where .eh_frame is, but has the table. */
+static void test_table_alone(void **state)
+{
+	struct image im;
+	size_t n;
+
+	(void)state;
+	image_with_table(&im, 11, 1);
+	for (n = 4; n + 4 < im.m.hdr_bytes; n++)	/* close the gap the field leaves */
+		im.b[n] = im.b[n + 4];
+	im.b[1] = 0xff;
+	expect_three(&im);
+}
+
+/* Aligned pointers; a CIE of version 4, which has two fields more. */
+static void test_rare_cie(void **state)
+{
+	struct image im;
+
+	(void)state;
+	image_init(&im);
+	add_cie(&im, "zR", BYTES(0x50), BYTES(CALL, 0, 0, 0));
+	entry_begin(&im);
+	put_int(&im, im.n - im.cie, 4);
+	while (im.n % 8)
+		put_int(&im, 0xee, 1);
+	put_int(&im, CODE, 8);
+	put_int(&im, CODE_BYTES, 8);
+	put(&im, BYTES(0, 0x0e, 16));
+	entry_end(&im);
+	assert_int_not_equal((im.entry + 8) % 8, 0);
+	expect(&im, 0, CFI_RSP, 0, 16);
+
+	image_init(&im);
+	entry_begin(&im);
+	put(&im, BYTES(0, 0, 0, 0, 4, 0, 8, 0, 1, 0x78, 16, CALL));
+	entry_end(&im);
+	fde_begin(&im, CODE, CODE_BYTES, 8);
+	entry_end(&im);
+	expect(&im, 0, CFI_RSP, 0, 8);
+	im.b[10] = 4;				/* addresses of 4 bytes */
+	expect(&im, 0, CFI_NONE, 0, 0);
 }
 
 /* 64-bit lengths, and lengths that reach beyond. */
@@ -285,6 +330,8 @@ int main(void)
 		cmocka_unit_test(test_cie_fields),
 		cmocka_unit_test(test_encodings),
 		cmocka_unit_test(test_table),
+		cmocka_unit_test(test_table_alone),
+		cmocka_unit_test(test_rare_cie),
 		cmocka_unit_test(test_lengths),
 		cmocka_unit_test(test_cut_short),
 		cmocka_unit_test(test_empty_module),
