@@ -2,6 +2,7 @@
 #include "src/cmd/opt.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -247,7 +248,7 @@ static unsigned slips(const char *a, const char *b)
 	size_t n = strlen(a), m = strlen(b), i, j;
 
 	if (n > MAX_WORD || m > MAX_WORD)
-		return MAX_WORD;
+		return UINT_MAX;
 	for (j = 0; j <= m; j++)
 		row[0][j] = j;
 	for (i = 1; i <= n; i++) {
