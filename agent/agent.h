@@ -102,6 +102,11 @@ struct agent_module {
 	struct cfi_module cfi;
 };
 
+/* struct rlimit of 64-bit machines. */
+struct limit {
+	uint64_t now, most;
+};
+
 /* The real allocator: the next definition of each entry after ours. NULL where there is none. */
 struct next_functions {
 	void *(*malloc)(size_t);
@@ -122,6 +127,9 @@ struct next_functions {
 	int (*brk)(void *);
 	void *(*sbrk)(long);
 	int (*dlclose)(void *);
+	int (*setrlimit)(int, const struct limit *);
+	int (*getrlimit)(int, struct limit *);
+	int (*prlimit)(int, int, const struct limit *, struct limit *);
 	void *mallinfo2;
 	void *cxx[32];		/* enum in agent/preload/hooks_cxx.c */
 };
@@ -149,6 +157,8 @@ struct agent {
 	uint8_t *filter;
 	uint64_t min_size;
 	uint64_t warn_size;
+	uint64_t reserved_bytes;	/* address space our mappings take */
+	bool limit_shifted;		/* RLIMIT_AS was raised by that much */
 
 	/* the clock without a monitor */
 	bool own_clock;

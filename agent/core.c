@@ -54,6 +54,8 @@ static bool start(void)
 	A.warn_size = A.tree->warn_size_bytes ? A.tree->warn_size_bytes : UINT64_MAX;
 	A.max_frames = A.tree->max_frames;
 	A.code_epoch_seen = LOAD(A.tree->code_epoch);
+	if (A.own_allocator)
+		A.ledger->off_reason = PMM_OFF_OWN_ALLOCATOR;
 	*A.alive = 1;
 	return true;
 }

@@ -136,6 +136,21 @@ static bool tree_sane(const struct pmm_tree *t)
 	       t->slot_bytes < 1ull << 38 && t->slots_off >= sizeof(*t) && t->slots_off < 1u << 20;
 }
 
+enum { LIMIT_FILE_SIZE = 1, LIMIT_ADDRESS_SPACE = 9 };
+
+/* A limit on the address space is the program's, not ours: let it keep what it had. */
+static void limit_make_room(uint64_t bytes)
+{
+	struct limit l = { UINT64_MAX, UINT64_MAX };
+
+	A.reserved_bytes = bytes;
+	sys4(prlimit, 0, LIMIT_ADDRESS_SPACE, 0, &l);
+	if (l.now == UINT64_MAX || l.now + bytes > l.most)
+		return;			/* the mapping fails and the agent stays off */
+	l.now += bytes;
+	A.limit_shifted = !sys_failed(sys4(prlimit, 0, LIMIT_ADDRESS_SPACE, &l, 0));
+}
+
 /* Map the file behind fd as a whole. */
 static int tree_map(int fd, const struct address *a)
 {
@@ -151,9 +166,12 @@ static int tree_map(int fd, const struct address *a)
 	sys2(munmap, t, sizeof(*t));
 	if (!sane)
 		return -1;
+	limit_make_room(bytes);
 	base = sys_mmap(bytes, SYS_PROT_NONE, SYS_MAP_SHARED | SYS_MAP_NORESERVE, fd);
-	if (!base)
+	if (!base) {
+		A.reserved_bytes = 0;
 		return -1;
+	}
 	sys3(madvise, base, bytes, SYS_MADV_DONTDUMP);
 	if (sys_failed(sys3(mprotect, base, (sizeof(*t) + ARCH_PAGE - 1) & ~(ARCH_PAGE - 1),
 			    SYS_PROT_READ | SYS_PROT_WRITE))) {
@@ -167,10 +185,14 @@ static int tree_map(int fd, const struct address *a)
 /* No monitor: a file of our own, found later by 'pmm report PID'. */
 static int tree_make(void)
 {
-	int fd = (int)sys2(memfd_create, PMM_MEMFD_NAME, 1 /* MFD_CLOEXEC */);
+	struct limit size = { 0, 0 };
 	struct pmm_tree *t;
-	int ret;
+	int fd, ret;
 
+	sys4(prlimit, 0, LIMIT_FILE_SIZE, 0, &size);
+	if (size.now != UINT64_MAX)		/* growing a file past it is a signal, not an error */
+		return -1;
+	fd = (int)sys2(memfd_create, PMM_MEMFD_NAME, 1 /* MFD_CLOEXEC */);
 	if (fd < 0)
 		return fd;
 	if (sys_failed(sys2(ftruncate, fd, (64ull << 10) + OWN_SLOTS * (PMM_ARENA_OFF + OWN_LIMIT))))

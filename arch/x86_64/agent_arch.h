@@ -33,6 +33,7 @@
 #define ARCH_SYS_tgkill		234
 #define ARCH_SYS_openat		257
 #define ARCH_SYS_ppoll		271
+#define ARCH_SYS_prlimit	302
 #define ARCH_SYS_memfd_create	319
 
 /* One system call; returns the kernel's result, -errno on failure. errno is not touched. */

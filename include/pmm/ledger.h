@@ -290,6 +290,7 @@ enum pmm_state {
 
 enum pmm_off_reason {
 	PMM_OFF_NONE, PMM_OFF_NO_ALLOCATOR, PMM_OFF_NO_MEMORY, PMM_OFF_NO_SLOT, PMM_OFF_NOT_FOLLOWED, PMM_OFF_INTERNAL,
+	PMM_OFF_OWN_ALLOCATOR,	/* state stays RUNNING: the program's own malloc goes before ours, nothing is seen */
 };
 
 /* What was not recorded, and why. */
