@@ -297,8 +297,13 @@ static void test_cut_short(void **state)
 
 		assert_non_null(b);
 		memcpy(b, im.b, n);
-		for (k = 12; k + 8 <= n && k < im.m.hdr_bytes; k += 8)
-			*(uint64_t *)(b + k) += shift;
+		for (k = 12; k + 8 <= n && k < im.m.hdr_bytes; k += 8) {
+			uint64_t word;
+
+			memcpy(&word, b + k, 8);
+			word += shift;
+			memcpy(b + k, &word, 8);
+		}
 		for (k = 0; k < 3; k++) {
 			assert_in_range(cfi_rule_find(&m, m.start + 0x1000 * (k + 1), &r), CFI_NONE, CFI_RSP);
 			cfi_step_slow(&m, m.start + 0x1000 * (k + 1), &regs, read_word, NULL);
