@@ -11,20 +11,21 @@
 
 #define AGENT_FILE "libpmm.so"
 
-/* AGENT_FILE in the directory of this program. false when that cannot be said. */
-static bool beside_us(char path[PATH_MAX])
+/* A readable file at `place`, relative to the directory this program lies in; path is the real one. */
+static bool from_here(const char *place, char path[PATH_MAX])
 {
-	ssize_t n = readlink("/proc/self/exe", path, PATH_MAX - 1);
+	char here[PATH_MAX + 64];
+	ssize_t n = readlink("/proc/self/exe", here, PATH_MAX - 1);
 	char *slash;
 
 	if (n < 0)
 		return false;
-	path[n] = '\0';
-	slash = strrchr(path, '/');
-	if (!slash || slash + sizeof("/" AGENT_FILE) > path + PATH_MAX)
+	here[n] = '\0';
+	slash = strrchr(here, '/');
+	if (!slash)
 		return false;
-	strcpy(slash + 1, AGENT_FILE);
-	return true;
+	snprintf(slash + 1, sizeof(here) - (size_t)(slash + 1 - here), "%s", place);
+	return !access(here, R_OK) && realpath(here, path);
 }
 
 int preload_find(char path[PATH_MAX], struct err *e)
@@ -37,7 +38,7 @@ int preload_find(char path[PATH_MAX], struct err *e)
 			err_hint(e, "PMM_AGENT names it; unset it to use the one that came with pmm");
 			return -ENOENT;
 		}
-	} else if (!beside_us(path) || access(path, R_OK)) {
+	} else if (!from_here(AGENT_FILE, path) && !from_here("../lib/pmm/" AGENT_FILE, path)) {
 		snprintf(path, PATH_MAX, "%s/%s", PMM_LIBDIR, AGENT_FILE);
 		if (access(path, R_OK)) {
 			err_set(e, -ENOENT, "cannot find the agent '%s'", AGENT_FILE);
