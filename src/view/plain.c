@@ -1,0 +1,180 @@
+/*
+ * Plain text: cleaning, cutting and the looks of cells.
+ */
+#include "src/view/plain.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "src/base/fmt.h"
+
+/* Length of the well-formed UTF-8 character at s, 0 if there is none. Decodes it into *c. */
+static unsigned decode(const unsigned char *s, uint32_t *c)
+{
+	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	unsigned len = s[0] < 0x80 ? 1 : s[0] >= 0xf0 && s[0] < 0xf8 ? 4 : s[0] >= 0xe0 ? 3 : 2;
+
+	if (s[0] >= 0xf8 || (s[0] >= 0x80 && s[0] < 0xc0))
+		return 0;
+	*c = len == 1 ? s[0] : s[0] & (0x7f >> len);
+	for (unsigned i = 1; i < len; i++) {
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+		*c = *c << 6 | (s[i] & 0x3f);
+	}
+	return *c < least[len] || *c > 0x10ffff || (*c >= 0xd800 && *c < 0xe000) ? 0 : len;
+}
+
+/* May it go to a terminal? Not controls, invisible or direction-changing characters. */
+static bool harmless(uint32_t c)
+{
+	if (c < 0x20 || (c >= 0x7f && c < 0xa0))
+		return false;
+	if ((c >= 0x200b && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) || (c >= 0x2060 && c <= 0x206f))
+		return false;
+	return c != 0xfeff && !(c >= 0xe000 && c < 0xf900) && c < 0xe0000;
+}
+
+void plain_text(struct str *s, const char *text)
+{
+	const unsigned char *p = (const unsigned char *)text;
+
+	while (*p) {
+		uint32_t c;
+		unsigned len = decode(p, &c);
+
+		if (len && harmless(c)) {
+			str_addn(s, (const char *)p, len);
+		} else {
+			len = len ? len : 1;
+			for (unsigned i = 0; i < len; i++)
+				str_addf(s, "\\x%02x", p[i]);
+		}
+		p += len;
+	}
+}
+
+unsigned plain_width(const char *text)
+{
+	unsigned n = 0;
+
+	for (; *text; text++)
+		n += (*text & 0xc0) != 0x80;
+	return n;
+}
+
+/* The text after its first n characters. */
+static const char *skip(const char *text, unsigned n)
+{
+	for (; *text && (n || (*text & 0xc0) == 0x80); text++)
+		if ((text[1] & 0xc0) != 0x80)
+			n -= n > 0;
+	return text;
+}
+
+static const char *ellipsis(const struct style *style)
+{
+	return style->utf8 ? "…" : "~";
+}
+
+void plain_cut(struct str *s, const char *text, unsigned width, const struct style *style)
+{
+	if (plain_width(text) <= width) {
+		str_add(s, text);
+	} else if (width) {
+		str_addn(s, text, (size_t)(skip(text, width - 1) - text));
+		str_add(s, ellipsis(style));
+	}
+}
+
+void plain_cut_front(struct str *s, const char *text, unsigned width, const struct style *style)
+{
+	unsigned have = plain_width(text);
+
+	if (have <= width) {
+		str_add(s, text);
+	} else if (width) {
+		str_add(s, ellipsis(style));
+		str_add(s, skip(text, have - (width - 1)));
+	}
+}
+
+static void percent(struct str *s, double x)
+{
+	if (x > 0 && x < 0.05)
+		str_add(s, "<0.1%");
+	else
+		str_addf(s, x > 99.95 ? "%.0f%%" : "%.1f%%", x);
+}
+
+/* Counts as one character each, by their share of the largest. */
+static void bars(struct str *s, const uint64_t *v, unsigned nr, const struct style *style)
+{
+	static const char *const utf8[] = { " ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
+	static const char *const ascii[] = { " ", ".", ".", ":", "-", "=", "+", "*", "#" };
+	uint64_t max = 0;
+
+	for (unsigned i = 0; i < nr; i++)
+		max = v[i] > max ? v[i] : max;
+	for (unsigned i = 0; i < nr; i++) {
+		unsigned level = v[i] ? 1 + (unsigned)((double)v[i] / (double)max * 7) : 0;
+
+		str_add(s, (style->utf8 ? utf8 : ascii)[level > 8 ? 8 : level]);
+	}
+}
+
+void plain_cell(struct str *s, const struct table *t, unsigned column, const struct cell *c, const struct style *style)
+{
+	const struct column *col = &t->column[column];
+
+	if (!c->set)
+		return;
+	if ((col->flags & COLUMN_ZERO_BLANK) && c->u == 0) {
+		str_add(s, "-");
+		return;
+	}
+	switch (col->unit) {
+	case UNIT_TEXT:
+		plain_text(s, c->text);
+		break;
+	case UNIT_COUNT:
+		str_add(s, fmt_count(c->u).s);
+		break;
+	case UNIT_NUMBER:
+		str_addf(s, "%" PRIu64, c->u);
+		break;
+	case UNIT_BYTES:
+		str_add(s, fmt_bytes(c->u).s);
+		break;
+	case UNIT_PERCENT:
+		percent(s, c->f);
+		break;
+	case UNIT_DURATION:
+		str_add(s, fmt_duration(c->u).s);
+		break;
+	case UNIT_TIME:
+		str_add(s, fmt_time(c->u).s);
+		break;
+	case UNIT_ADDRESS:
+		str_addf(s, "0x%" PRIx64, c->u);
+		break;
+	case UNIT_RATE:
+		str_addf(s, "%s/s", fmt_count((uint64_t)(c->f + 0.5)).s);
+		break;
+	case UNIT_BOOL:
+		str_add(s, c->u ? "yes" : "no");
+		break;
+	case UNIT_BARS:
+		bars(s, c->bars, t->bars_nr, style);
+		break;
+	}
+}
+
+void plain_title(const char *title, const struct style *style, FILE *out)
+{
+	struct str s = STR_INIT;
+
+	plain_text(&s, title);
+	fprintf(out, style->colour ? "\033[1;4m%s\033[0m\n" : "%s\n", str_text(&s));
+	str_fini(&s);
+}

@@ -1,0 +1,253 @@
+/*
+ * The text renderer, for a person in a hurry: aligned columns, one line per row, cut to the width of the line.
+ *
+ * Widths are measured over all rows first. A label takes what is left of the line; when label and tail do not fit, the
+ * label loses its end, so that the file and line of a long C++ name stay readable.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/view/doc.h"
+#include "src/view/plain.h"
+
+#define GAP 2
+#define INDENT 2
+#define MIN_LABEL 24
+#define MAX_COLUMNS 64
+
+struct printer {
+	const struct style *style;
+	FILE *out;
+	unsigned width[MAX_COLUMNS];
+	uint32_t *indent;	/* by row; NULL: depth times INDENT */
+};
+
+static bool visible(const struct column *col)
+{
+	return !(col->flags & COLUMN_JSON_ONLY);
+}
+
+static bool aligned(const struct column *col)
+{
+	return visible(col) && !(col->flags & (COLUMN_LABEL | COLUMN_TAIL));
+}
+
+static void measure(struct printer *p, struct table *t)
+{
+	struct str s = STR_INIT;
+
+	for (unsigned c = 0; c < t->nr_columns; c++)
+		p->width[c] = t->column[c].title ? plain_width(t->column[c].title) : 0;
+	for (uint64_t i = 0; i < table_nr(t); i++) {
+		const struct cell *cells;
+		const struct row *r = table_at(t, i, &cells);
+
+		for (unsigned c = 0; r && r->where != ROW_JSON_ONLY && c < t->nr_columns; c++) {
+			unsigned width;
+
+			if (!aligned(&t->column[c]))
+				continue;
+			str_clear(&s);
+			plain_cell(&s, t, c, &cells[c], p->style);
+			width = plain_width(str_text(&s));
+			if (width > p->width[c])
+				p->width[c] = width;
+		}
+	}
+	str_fini(&s);
+}
+
+static void add_aligned(struct str *line, const struct column *col, const char *text, unsigned width)
+{
+	unsigned have = plain_width(text);
+	unsigned pad = width > have ? width - have : 0;
+
+	if (col->unit != UNIT_TEXT && col->unit != UNIT_BARS)
+		str_pad(line, ' ', pad);
+	str_add(line, text);
+	if (col->unit == UNIT_TEXT || col->unit == UNIT_BARS)
+		str_pad(line, ' ', pad);
+}
+
+/* Label and tail in what is left of the line after `used` columns. */
+static void add_label(struct printer *p, struct str *line, const char *label, const char *tail, unsigned used)
+{
+	unsigned room = p->style->width > used + MIN_LABEL ? p->style->width - used : MIN_LABEL;
+	unsigned tail_width = *tail ? plain_width(tail) + GAP : 0;
+
+	if (tail_width + MIN_LABEL > room) {
+		plain_cut_front(line, label, room - (room > MIN_LABEL + GAP ? room / 2 : 0), p->style);
+		str_pad(line, ' ', *tail ? GAP : 0);
+		plain_cut_front(line, tail, room / 2, p->style);
+		return;
+	}
+	plain_cut(line, label, room - tail_width, p->style);
+	str_pad(line, ' ', *tail ? GAP : 0);
+	str_add(line, tail);
+}
+
+static void put_line(struct printer *p, struct str *line, enum row_style style)
+{
+	static const char *const on[] = {
+		[ROW_PLAIN] = "", [ROW_STRONG] = "\033[1m", [ROW_DIM] = "\033[2m", [ROW_TOTAL] = "\033[1m",
+	};
+	const char *text = str_text(line);
+	size_t len = strlen(text);
+
+	while (len && text[len - 1] == ' ')
+		len--;
+	if (p->style->colour && *on[style])
+		fprintf(p->out, "%s%.*s\033[0m\n", on[style], (int)len, text);
+	else
+		fprintf(p->out, "%.*s\n", (int)len, text);
+}
+
+static void put_row(struct printer *p, struct table *t, const struct row *r, const struct cell *cells, uint32_t indent)
+{
+	struct str line = STR_INIT, cell = STR_INIT, label = STR_INIT;
+	unsigned used = GAP;
+
+	str_pad(&line, ' ', GAP);
+	for (unsigned c = 0; c < t->nr_columns; c++) {
+		const struct column *col = &t->column[c];
+
+		if (!visible(col))
+			continue;
+		str_clear(&cell);
+		plain_cell(&cell, t, c, &cells[c], p->style);
+		if (col->flags & COLUMN_LABEL) {
+			str_add(&label, str_text(&cell));
+		} else if (!(col->flags & COLUMN_TAIL)) {
+			add_aligned(&line, col, str_text(&cell), p->width[c]);
+			str_pad(&line, ' ', GAP);
+			used += p->width[c] + GAP;
+		}
+	}
+	str_pad(&line, ' ', indent);
+	if (label.len) {
+		const char *tail = t->column[t->nr_columns - 1].flags & COLUMN_TAIL ? str_text(&cell) : "";
+
+		add_label(p, &line, str_text(&label), tail, used + indent);
+	}
+	put_line(p, &line, r->style);
+	str_fini(&line);
+	str_fini(&cell);
+	str_fini(&label);
+}
+
+static void put_heading(struct printer *p, const struct table *t)
+{
+	struct str line = STR_INIT;
+	bool any = false;
+
+	for (unsigned c = 0; c < t->nr_columns; c++)
+		any |= visible(&t->column[c]) && t->column[c].title;
+	if (!any)
+		return;
+	str_pad(&line, ' ', GAP);
+	for (unsigned c = 0; c < t->nr_columns; c++) {
+		const struct column *col = &t->column[c];
+
+		if (!visible(col) || (col->flags & COLUMN_TAIL))
+			continue;
+		add_aligned(&line, col, col->title ? col->title : "", aligned(col) ? p->width[c] : 0);
+		str_pad(&line, ' ', GAP);
+	}
+	put_line(p, &line, ROW_DIM);
+	str_fini(&line);
+}
+
+/*
+ * Indentation that leaves chains flat: an only child stands where its parent does. `shown` is the indentation of the
+ * last row at each depth, so one pass suffices; whether a row has siblings is found by looking ahead at equal depth.
+ */
+static int fold_chains(struct printer *p, const struct table *t)
+{
+	size_t nr = t->rows.nr;
+	uint32_t max = 0, *last, *children;
+
+	for (size_t i = 0; i < nr; i++)
+		max = t->rows.v[i].depth > max ? t->rows.v[i].depth : max;
+	p->indent = calloc(nr + 1, sizeof(*p->indent));
+	last = calloc((size_t)max + 2, sizeof(*last));
+	children = calloc(nr + 1, sizeof(*children));
+	if (!p->indent || !last || !children) {
+		free(last);
+		free(children);
+		return -ENOMEM;
+	}
+	/* last[d]: row + 1 that is the parent of rows at depth d */
+	for (size_t i = 0; i < nr; i++) {
+		uint32_t depth = t->rows.v[i].depth;
+
+		children[last[depth]]++;
+		last[depth + 1] = (uint32_t)i + 1;
+	}
+	memset(last, 0, ((size_t)max + 2) * sizeof(*last));
+	for (size_t i = 0; i < nr; i++) {
+		uint32_t depth = t->rows.v[i].depth, parent = last[depth];
+
+		p->indent[i] = depth && parent ? p->indent[parent - 1] + (children[parent] > 1 ? INDENT : 0) : 0;
+		last[depth + 1] = (uint32_t)i + 1;
+	}
+	free(last);
+	free(children);
+	return 0;
+}
+
+static int put_table(struct printer *p, struct table *t)
+{
+	if (t->json_only)
+		return 0;
+	p->indent = NULL;
+	if (t->fold_chains && !t->fill && fold_chains(p, t))
+		return -ENOMEM;
+	measure(p, t);
+	if (t->title)
+		plain_title(t->title, p->style, p->out);
+	put_heading(p, t);
+	for (uint64_t i = 0; i < table_nr(t); i++) {
+		const struct cell *cells;
+		const struct row *r = table_at(t, i, &cells);
+
+		if (r && r->where != ROW_JSON_ONLY)
+			put_row(p, t, r, cells, p->indent ? p->indent[i] : r->depth * INDENT);
+	}
+	vec_each(&t->notes, note) {
+		struct str line = STR_INIT;
+
+		str_pad(&line, ' ', GAP);
+		plain_text(&line, *note);
+		put_line(p, &line, ROW_DIM);
+		str_fini(&line);
+	}
+	free(p->indent);
+	return table_error(t);
+}
+
+int doc_print_text(const struct doc *d, const struct style *style, FILE *out)
+{
+	struct printer p = { .style = style, .out = out };
+	bool first = true;
+	int rc = 0;
+
+	for (size_t i = 0; i < d->sections.nr; i++) {
+		const struct section *s = &d->sections.v[i];
+
+		if (s->table && s->table->json_only)
+			continue;
+		if (!first)
+			fputc('\n', out);
+		first = false;
+		if (s->series)
+			rc = plain_graph(s->series, style, out);
+		else if (s->table->nr_columns <= MAX_COLUMNS || s->table->json_only)
+			rc = put_table(&p, s->table);
+		if (rc)
+			return rc;
+	}
+	if (fflush(out) || ferror(out))
+		return errno ? -errno : -EIO;
+	return 0;
+}

@@ -1,0 +1,161 @@
+/*
+ * Tables: rows in one array, cells in another, text in an arena.
+ */
+#include "src/view/table.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct table *table_new(enum table_shape shape, const char *key, const char *title, const struct column *column,
+			unsigned nr_columns)
+{
+	struct table *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return NULL;
+	t->shape = shape;
+	t->key = key;
+	t->title = title;
+	t->column = column;
+	t->nr_columns = nr_columns;
+	return t;
+}
+
+void table_free(struct table *t)
+{
+	if (!t)
+		return;
+	if (t->fill_free)
+		t->fill_free(t->fill_ctx);
+	vec_fini(&t->rows);
+	vec_fini(&t->cells);
+	vec_fini(&t->notes);
+	arena_fini(&t->text);
+	free(t);
+}
+
+void table_row(struct table *t, uint32_t depth, enum row_style style, enum row_where where)
+{
+	if (t->failed)
+		return;
+	if (vec_push(&t->rows, (struct row){ depth, style, where }) ||
+	    vec_resize(&t->cells, t->rows.nr * t->nr_columns))
+		t->failed = true;
+}
+
+/* Cell of the row begun last; NULL after trouble. */
+static struct cell *cell_of(struct table *t, unsigned column)
+{
+	struct cell *c;
+
+	if (t->failed || !t->rows.nr || column >= t->nr_columns)
+		return NULL;
+	c = &t->cells.v[(t->rows.nr - 1) * t->nr_columns + column];
+	c->set = true;
+	return c;
+}
+
+void table_set(struct table *t, unsigned column, uint64_t value)
+{
+	struct cell *c = cell_of(t, column);
+
+	if (c)
+		c->u = value;
+}
+
+void table_set_float(struct table *t, unsigned column, double value)
+{
+	struct cell *c = cell_of(t, column);
+
+	if (c)
+		c->f = value;
+}
+
+void table_set_bars(struct table *t, unsigned column, const uint64_t *bars)
+{
+	struct cell *c = cell_of(t, column);
+
+	if (c)
+		c->bars = bars;
+}
+
+void table_set_const(struct table *t, unsigned column, const char *text)
+{
+	struct cell *c = text ? cell_of(t, column) : NULL;
+
+	if (c)
+		c->text = text;
+}
+
+void table_set_text(struct table *t, unsigned column, const char *text)
+{
+	const char *copy = text ? arena_strdup(&t->text, text) : NULL;
+
+	if (text && !copy)
+		t->failed = true;
+	table_set_const(t, column, copy);
+}
+
+static const char *format(struct table *t, const char *fmt, va_list args)
+{
+	char *text;
+	const char *copy;
+
+	if (vasprintf(&text, fmt, args) < 0) {
+		t->failed = true;
+		return NULL;
+	}
+	copy = arena_strdup(&t->text, text);
+	free(text);
+	if (!copy)
+		t->failed = true;
+	return copy;
+}
+
+void table_setf(struct table *t, unsigned column, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	table_set_const(t, column, format(t, fmt, args));
+	va_end(args);
+}
+
+void table_note(struct table *t, const char *fmt, ...)
+{
+	const char *text;
+	va_list args;
+
+	va_start(args, fmt);
+	text = format(t, fmt, args);
+	va_end(args);
+	if (text && vec_push(&t->notes, text))
+		t->failed = true;
+}
+
+uint64_t table_nr(const struct table *t)
+{
+	return t->fill ? t->fill_nr : t->rows.nr;
+}
+
+const struct row *table_at(struct table *t, uint64_t i, const struct cell **cells)
+{
+	if (t->fill) {
+		t->rows.nr = 0;
+		t->cells.nr = 0;
+		table_row(t, 0, ROW_PLAIN, ROW_BOTH);
+		t->fill(t, i);
+		i = 0;
+	}
+	if (t->failed)
+		return NULL;
+	*cells = &t->cells.v[i * t->nr_columns];
+	return &t->rows.v[i];
+}
+
+int table_error(const struct table *t)
+{
+	return t->failed ? -ENOMEM : 0;
+}
