@@ -1,0 +1,511 @@
+/*
+ * Unit tests of src/capture/monitor.c and what it is made of (child, watched, whois, serve): the
+ * test program launches itself as `test_monitor --agent MODE` and plays a traced program there.
+ */
+#include "tests/unit/unit.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "src/capture/monitor.h"
+#include "src/capture/preload.h"
+#include "tests/unit/fake_agent.h"
+
+#define MIB	  (1ull << 20)
+#define MAX_HEAPS 16
+
+/* ---- the traced program
+ * ---------------------------------------------------------------------------------- */
+
+static struct fake_agent agent;
+
+static void start_agent(void)
+{
+	if (fake_agent_start(&agent, fake_agent_open_proc(getenv(PMM_ENV))))
+		_exit(99);
+}
+
+static void play_exit(void)
+{
+	start_agent();
+	fake_agent_record(&agent, 5, 3);
+	agent.ledger->state = PMM_STATE_EXITED;
+	agent.ledger->end_tick = agent.tree->tick;
+	_exit(7);
+}
+
+static void play_kill(void)
+{
+	start_agent();
+	fake_agent_record(&agent, 4, 0);
+	kill(getpid(), SIGKILL);
+}
+
+static void play_gone(void)
+{
+	start_agent();
+	fake_agent_record(&agent, 2, 2);
+	_exit(5);
+}
+
+/* Three children: one with events and exit code 9, one killed, one that does nothing. */
+static void play_family(void)
+{
+	start_agent();
+	fake_agent_record(&agent, 1, 0);
+	for (int i = 0; i < 3; i++) {
+		if (fork())
+			continue;
+		if (fake_agent_claim(&agent))
+			_exit(99);
+		fake_agent_record(&agent, i < 2 ? 10 + (uint64_t)i : 0, 0);
+		if (i == 1)
+			raise(SIGTERM);
+		_exit(9);
+	}
+	for (int i = 0; i < 3; i++) {
+		usleep(30000); /* be zombies for a while */
+		wait(NULL);
+	}
+	_exit(0);
+}
+
+/* A child that outlives its parent. */
+static void play_daemon(void)
+{
+	start_agent();
+	fake_agent_record(&agent, 1, 1);
+	if (fork())
+		_exit(0);
+	fake_agent_claim(&agent);
+	fake_agent_record(&agent, 20, 0);
+	usleep(400000);
+	_exit(0);
+}
+
+/* exec: the second image claims its own slot and marks the first as replaced. */
+static void play_exec(char *self)
+{
+	start_agent();
+	fake_agent_record(&agent, 30, 0);
+	execl(self, self, "--agent", "exec2", NULL);
+}
+
+static void play_exec2(void)
+{
+	start_agent();
+	for (uint32_t i = 0; i < agent.tree->nr_slots; i++)
+		if (i != agent.slot && agent.tree->slot[i].pid == (uint32_t)getpid())
+			agent.tree->slot[i].state = PMM_SLOT_REPLACED;
+	fake_agent_record(&agent, 40, 0);
+	usleep(50000);
+	_exit(0);
+}
+
+static void play_socket(void)
+{
+	if (setgid(65534) || setuid(65534) || prctl(PR_SET_DUMPABLE, 0))
+		_exit(98);
+	if (fake_agent_open_proc(getenv(PMM_ENV)) >= 0)
+		_exit(97); /* meant to be impossible: then the socket is not tested */
+	if (fake_agent_start(&agent, fake_agent_open_socket(getenv(PMM_ENV))))
+		_exit(99);
+	fake_agent_record(&agent, 3, 0);
+	_exit(0);
+}
+
+static void play_slow(void)
+{
+	start_agent();
+	for (int i = 0; i < 30; i++) {
+		fake_agent_record(&agent, 10 * (uint64_t)i, 0);
+		usleep(10000);
+	}
+	_exit(0);
+}
+
+/* What the program was given: exit code is a bit set of what differs from what the test set up. */
+static void play_given(void)
+{
+	struct sigaction sa;
+	struct rlimit lim;
+	sigset_t mask;
+	int wrong = 0;
+
+	sigprocmask(SIG_SETMASK, NULL, &mask);
+	for (int sig = 1; sig < NSIG; sig++)
+		if (sig != SIGUSR2 && sigismember(&mask, sig) == 1)
+			wrong |= 1;
+	if (!sigismember(&mask, SIGUSR2))
+		wrong |= 1;
+	for (int sig = 1; sig < 32; sig++) {
+		sigaction(sig, NULL, &sa);
+		if ((sa.sa_handler == SIG_IGN) != (sig == SIGQUIT || sig == SIGHUP))
+			wrong |= 2;
+	}
+	getrlimit(RLIMIT_NOFILE, &lim);
+	if (lim.rlim_cur != 100)
+		wrong |= 4;
+	getrlimit(RLIMIT_FSIZE, &lim);
+	if (lim.rlim_cur != 64 * MIB)
+		wrong |= 8;
+	for (int fd = 3; fd < 100; fd++)
+		if ((fcntl(fd, F_GETFD) >= 0) != (fd == 77))
+			wrong |= 16;
+	if (getpgrp() != getpgid(getppid()))
+		wrong |= 32;
+	_exit(wrong);
+}
+
+static void play_signal(int sig)
+{
+	(void)sig;
+	_exit(42);
+}
+
+static void play_wait(void)
+{
+	signal(SIGTERM, play_signal);
+	start_agent();
+	fake_agent_record(&agent, 1, 0);
+	for (;;)
+		pause();
+}
+
+static int play(const char *mode, char *self)
+{
+	static const struct {
+		const char *mode;
+		void (*play)(void);
+	} modes[] = {
+		{"exit", play_exit},	 {"kill", play_kill},	  {"gone", play_gone},
+		{"family", play_family}, {"daemon", play_daemon}, {"exec2", play_exec2},
+		{"socket", play_socket}, {"slow", play_slow},	  {"given", play_given},
+		{"wait", play_wait},
+	};
+
+	if (!strcmp(mode, "exec"))
+		play_exec(self);
+	for (size_t i = 0; i < NR(modes); i++)
+		if (!strcmp(modes[i].mode, mode))
+			modes[i].play();
+	return 96;
+}
+
+/* ---- the monitor
+ * ------------------------------------------------------------------------------------------ */
+
+struct fixture {
+	struct ledger_tree tree;
+	struct child child;
+	struct monitor monitor;
+	struct heap *heap[MAX_HEAPS];
+	bool root[MAX_HEAPS];
+	unsigned nr, nr_unreadable;
+};
+
+static char self[4096];
+
+static void on_ended(void *arg, struct heap *h, bool is_root)
+{
+	struct fixture *f = arg;
+
+	assert_true(f->nr < MAX_HEAPS);
+	f->root[f->nr] = is_root;
+	f->heap[f->nr++] = h;
+}
+
+static void on_unreadable(void *arg, pid_t pid, bool is_root, const struct err *e)
+{
+	struct fixture *f = arg;
+
+	(void)pid;
+	(void)is_root;
+	(void)e;
+	f->nr_unreadable++;
+}
+
+static const struct monitor_ops ops = {.ended = on_ended, .unreadable = on_unreadable};
+
+static void launch(struct fixture *f, const char *mode)
+{
+	struct ledger_tree_options o = {
+		.limit_bytes = 8 * MIB,
+		.space_bytes = UINT64_MAX,
+		.file_bytes = UINT64_MAX,
+		.follow = true,
+	};
+	char *argv[] = {self, "--agent", (char *)mode, NULL};
+	char **env;
+
+	memset(f, 0, sizeof(*f));
+	assert_int_equal(child_prepare(&f->child, NULL), 0);
+	assert_int_equal(ledger_tree_init(&f->tree, &o, NULL), 0);
+	assert_int_equal(monitor_init(&f->monitor, &f->tree, &f->child, 0, &ops, f, NULL), 0);
+	env = preload_env(environ, "", &f->tree);
+	assert_non_null(env);
+	assert_int_equal(child_start(&f->child, self, argv, env, NULL), 0);
+	preload_env_free(env);
+	monitor_begin(&f->monitor);
+}
+
+static void end(struct fixture *f)
+{
+	for (unsigned i = 0; i < f->nr; i++)
+		heap_free(f->heap[i]);
+	monitor_fini(&f->monitor);
+	ledger_tree_fini(&f->tree);
+	close(f->child.signal_fd);
+	sigprocmask(SIG_SETMASK, &f->child.mask, NULL);
+}
+
+static void slots_are_free(const struct fixture *f)
+{
+	uint32_t pid;
+
+	for (unsigned k = 0; k < f->tree.nr_slots; k++)
+		assert_int_equal(ledger_tree_slot_state(&f->tree, k, &pid), PMM_SLOT_FREE);
+}
+
+/* Launch, run to the end, expect the root's heap alone with these figures. */
+static void one(const char *mode, int code, enum heap_end how, int status, uint64_t allocs,
+		uint64_t frees)
+{
+	struct fixture f;
+
+	launch(&f, mode);
+	monitor_until_root(&f.monitor);
+	assert_int_equal(child_exit_code(f.child.status), code);
+	assert_int_equal(f.nr_unreadable, 0);
+	assert_int_equal(f.nr, 1);
+	assert_true(f.root[0]);
+	assert_int_equal(f.heap[0]->end, how);
+	assert_int_equal(f.heap[0]->end_status, status);
+	assert_int_equal(f.heap[0]->allocs, allocs);
+	assert_int_equal(f.heap[0]->frees, frees);
+	assert_int_equal(f.heap[0]->live_bytes, (allocs - frees) * FAKE_BYTES);
+	assert_int_equal(f.heap[0]->pid, f.monitor.who.root);
+	assert_string_equal(f.heap[0]->comm, "fake");
+	slots_are_free(&f);
+	end(&f);
+}
+
+static void ends_are_told_apart(void **state)
+{
+	(void)state;
+	one("exit", 7, HEAP_EXITED, 7, 5, 3);
+	one("kill", 128 + SIGKILL, HEAP_KILLED, SIGKILL, 4, 0);
+	one("gone", 5, HEAP_GONE, 5, 2, 2);
+}
+
+static void exec_leaves_the_last_image(void **state)
+{
+	(void)state;
+	one("exec", 0, HEAP_GONE, 0, 40, 0);
+}
+
+static void socket_serves_another_user(void **state)
+{
+	(void)state;
+	if (geteuid())
+		skip(); /* changing user needs root */
+	one("socket", 0, HEAP_GONE, 0, 3, 0);
+}
+
+static void family_leaves_a_heap_each(void **state)
+{
+	struct fixture f;
+	unsigned killed = 0, gone = 0, roots = 0;
+
+	(void)state;
+	launch(&f, "family");
+	monitor_until_root(&f.monitor);
+	assert_int_equal(monitor_settle(&f.monitor, 1000000000), 0);
+	assert_int_equal(f.nr, 3);
+	for (unsigned i = 0; i < f.nr; i++) {
+		const struct heap *h = f.heap[i];
+
+		roots += f.root[i];
+		if (f.root[i]) {
+			assert_int_equal(h->allocs, 1);
+		} else if (h->end == HEAP_KILLED) {
+			killed++;
+			assert_int_equal(h->end_status, SIGTERM);
+			assert_int_equal(h->allocs, 11);
+		} else {
+			gone++;
+			assert_int_equal(h->end, HEAP_GONE);
+			assert_int_equal(h->end_status, 9);
+			assert_int_equal(h->allocs, 10);
+		}
+	}
+	assert_int_equal(roots, 1);
+	assert_int_equal(killed, 1);
+	assert_int_equal(gone, 1);
+	assert_int_equal(f.monitor.nr_without_events, 1);
+	slots_are_free(&f);
+	end(&f);
+}
+
+static void daemon_is_waited_for(void **state)
+{
+	struct fixture f;
+	pid_t pid = 0;
+
+	(void)state;
+	launch(&f, "daemon");
+	monitor_until_root(&f.monitor);
+	assert_int_equal(f.nr, 1);
+	assert_int_equal(monitor_settle(&f.monitor, 50000000), 1);
+	assert_int_equal(monitor_living(&f.monitor, &pid), 1);
+	assert_int_equal(kill(pid, 0), 0);
+	assert_int_not_equal(pid, f.monitor.who.root);
+	assert_int_equal(monitor_moved(&f.monitor), 0);
+	monitor_until_all(&f.monitor);
+	assert_int_equal(f.nr, 2);
+	assert_false(f.root[1]);
+	assert_int_equal(f.heap[1]->allocs, 20);
+	assert_int_equal(f.heap[1]->pid, pid);
+	assert_int_equal(f.heap[1]->end, HEAP_GONE);
+	slots_are_free(&f);
+	end(&f);
+}
+
+static void living_are_delivered_when_asked_to_end(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	launch(&f, "daemon");
+	monitor_until_root(&f.monitor);
+	assert_int_equal(monitor_settle(&f.monitor, 20000000), 1);
+	kill(getpid(), SIGTERM);
+	monitor_until_all(&f.monitor);
+	assert_int_equal(f.nr, 2);
+	assert_int_equal(f.heap[1]->end, HEAP_RUNNING);
+	assert_int_equal(f.heap[1]->allocs, 20);
+	end(&f);
+}
+
+static void series_follows_the_run(void **state)
+{
+	struct fixture f;
+	const struct heap *h;
+
+	(void)state;
+	launch(&f, "slow");
+	monitor_until_root(&f.monitor);
+	assert_int_equal(f.nr, 1);
+	h = f.heap[0];
+	assert_true(h->nr_points >= 10 &&
+		    h->nr_points <= 60); /* 300 ms at 10 ms, on a busy machine */
+	for (uint32_t i = 1; i < h->nr_points; i++) {
+		assert_true(h->points[i].time_ns > h->points[i - 1].time_ns);
+		assert_true(h->points[i].allocs >= h->points[i - 1].allocs);
+		assert_int_equal(h->points[i].live_bytes, h->points[i].allocs * FAKE_BYTES);
+		assert_int_equal(h->points[i].live_blocks, h->points[i].allocs);
+		assert_true(h->points[i].rss_bytes > 0);
+	}
+	assert_true(h->nr_site_points > 0);
+	assert_true(h->site_points[0].live_bytes % (10 * FAKE_BYTES) == 0);
+	end(&f);
+}
+
+static void program_gets_what_pmm_was_given(void **state)
+{
+	struct rlimit files, old_files, old_size, size;
+	struct sigaction quit, hup;
+	struct fixture f;
+	sigset_t set, old;
+
+	(void)state;
+	for (int sig = 1; sig < 32; sig++) /* the tests before have left pmm's settings */
+		signal(sig, SIG_DFL);
+	getrlimit(RLIMIT_NOFILE, &old_files);
+	getrlimit(RLIMIT_FSIZE, &old_size);
+	files = (struct rlimit){100, old_files.rlim_max};
+	size = (struct rlimit){64 * MIB, old_size.rlim_max};
+	for (int fd = 3; fd < 100; fd++)
+		close(fd);
+	assert_int_equal(dup2(0, 77), 77);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &files), 0);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &size), 0);
+	sigaction(SIGQUIT, &(struct sigaction){.sa_handler = SIG_IGN}, &quit);
+	sigaction(SIGHUP, &(struct sigaction){.sa_handler = SIG_IGN}, &hup);
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR2);
+	sigprocmask(SIG_BLOCK, &set, &old);
+	launch(&f, "given");
+	monitor_until_root(&f.monitor);
+	assert_int_equal(child_exit_code(f.child.status), 0);
+	assert_int_equal(f.nr, 0);
+	end(&f);
+	sigprocmask(SIG_SETMASK, &old, NULL);
+	sigaction(SIGQUIT, &quit, NULL);
+	sigaction(SIGHUP, &hup, NULL);
+	setrlimit(RLIMIT_NOFILE, &old_files);
+	setrlimit(RLIMIT_FSIZE, &old_size);
+	close(77);
+}
+
+static void signals_are_passed_on(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	launch(&f, "wait");
+	for (int i = 0; i < 200 && !f.monitor.watched[0]; i++)
+		monitor_step(&f.monitor);
+	assert_non_null(f.monitor.watched[0]);
+	/* from somebody else: this process is the monitor, so a child sends it */
+	if (fork() == 0) {
+		kill(getppid(), SIGTERM);
+		_exit(0);
+	}
+	monitor_until_root(&f.monitor);
+	assert_int_equal(child_exit_code(f.child.status), 42);
+	end(&f);
+	wait(NULL);
+}
+
+static void what_cannot_run_is_said(void **state)
+{
+	char *argv[] = {"/nonexistent/program", NULL};
+	struct err e = {.text = ""};
+	struct child c;
+
+	(void)state;
+	assert_int_equal(child_prepare(&c, NULL), 0);
+	assert_int_equal(child_start(&c, argv[0], argv, environ, &e), -ENOENT);
+	assert_non_null(strstr(e.text, "cannot execute '/nonexistent/program'"));
+	assert_int_equal(c.pid, 0);
+	close(c.signal_fd);
+	sigprocmask(SIG_SETMASK, &c.mask, NULL);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(ends_are_told_apart),
+		cmocka_unit_test(exec_leaves_the_last_image),
+		cmocka_unit_test(socket_serves_another_user),
+		cmocka_unit_test(family_leaves_a_heap_each),
+		cmocka_unit_test(daemon_is_waited_for),
+		cmocka_unit_test(living_are_delivered_when_asked_to_end),
+		cmocka_unit_test(series_follows_the_run),
+		cmocka_unit_test(program_gets_what_pmm_was_given),
+		cmocka_unit_test(signals_are_passed_on),
+		cmocka_unit_test(what_cannot_run_is_said),
+	};
+
+	if (argc == 3 && !strcmp(argv[1], "--agent"))
+		return play(argv[2], argv[0]);
+	if (!realpath("/proc/self/exe", self))
+		return 1;
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
