@@ -1,34 +1,43 @@
 /*
  * The `fake` source: a heap from a short text, the recipe.
  *
- * "fake:FILE" reads the recipe from a file; text after "fake:" that holds a newline is the recipe itself. A line is a
- * verb and its arguments, KEY=VALUE or bare words; "#" begins a comment, "..." keeps blanks in a value. Sizes take K,
- * M, G; times 10ms, 5s, 2m, a bare number is seconds. What is not given has the default in brackets.
+ * "fake:FILE" reads the recipe from a file; text after "fake:" that holds a newline is the recipe
+ * itself. A line is a verb and its arguments, KEY=VALUE or bare words; "#" begins a comment, "..."
+ * keeps blanks in a value. Sizes take K, M, G; times 10ms, 5s, 2m, a bare number is seconds. What is
+ * not given has the default in brackets.
  *
- *	process comm=demo [fake] pid=7 [4242] ppid=1 [1] exe=/usr/bin/demo [""] cmdline="demo -x" [""] host=box [""]
- *		realtime=SECONDS [1700000000] attach=TIME [0] taken=TIME [10s] end=running|exited|killed|gone|replaced
- *		[exited] status=N [0] forked
- *	watch	mode=exact|sampled [exact] sample=SIZE [0] min-size=SIZE [0] warn-size=SIZE [0] tick=TIME [10ms]
- *		ledger=SIZE limit=SIZE slots-used=N slots=N off=N drift=N [all 0]
- *	totals	peak=SIZE [sum over sites] peak-at=TIME [taken] untracked-frees=N skipped=N skipped-bytes=SIZE [0]
+ *	process comm=NAME [fake] pid=N [4242] ppid=N [1] exe=PATH [""] cmdline="demo -x" [""]
+ *		host=NAME [""] realtime=SECONDS [1700000000] attach=TIME [0] taken=TIME [10s]
+ *		end=running|exited|killed|gone|replaced [exited] status=N [0] forked
+ *	watch	mode=exact|sampled [exact] sample=SIZE min-size=SIZE warn-size=SIZE [0]
+ *		tick=TIME [10ms] ledger=SIZE limit=SIZE slots-used=N slots=N off=N drift=N [0]
+ *	totals	peak=SIZE [sum over sites] peak-at=TIME [taken] untracked-frees=N skipped=N
+ *		skipped-bytes=SIZE [0]
  *	drop	block-full=N site-full=N ctx-full=N nested=N module-full=N address=N bytes=SIZE
- *	module PATH at=ADDRESS [assigned] size=SIZE [1M] bias=ADDRESS [at] load=TIME [0] unload=TIME [0] build-id=HEX
+ *	module PATH at=ADDRESS [assigned] size=SIZE [1M] bias=ADDRESS [at] load=TIME unload=TIME [0]
+ *		build-id=HEX
  *	thread NAME tid=N [pid, pid + 1, ...] start=TIME [0] ended
- *	site STACK [kind=malloc] thread=NAME [main] allocs=N [1] frees=N [0] size=SIZE [0] bytes-in=SIZE [allocs * size]
- *		bytes-out=SIZE [frees * size] peak-blocks=N [live] peak-bytes=SIZE [peak-blocks * size] max=SIZE [size]
- *		temporary=N failed=N zero=N huge=N samples-in=N samples-out=N [0] first=TIME [1s] last=TIME [first]
- *		life=TIME [1s] blocks=N [live] address=ADDRESS [assigned]
- *		A second line for the same stack adds to it. The `blocks` live ones are listed, born evenly between first
- *		and last. kind: malloc calloc realloc reallocarray posix_memalign aligned_alloc memalign valloc pvalloc new
- *		new[] new-aligned new[]-aligned mmap other; mmap makes it a mapping site.
- *	allocator PATH arena= used= free= free-chunks= fast-chunks= fast-bytes= mmapped-chunks= mmapped-bytes= top= at=TIME
- *	mapping	mmap-failed=N mremaps=N grown=SIZE shrunk=SIZE brks=N brk=SIZE brk-peak=SIZE (mmap and munmap: from sites)
+ *	site STACK kind=KIND [malloc] thread=NAME [main] allocs=N [1] frees=N [0] size=SIZE [0]
+ *		bytes-in=SIZE [allocs * size] bytes-out=SIZE [frees * size] peak-blocks=N [live]
+ *		peak-bytes=SIZE [peak-blocks * size] max=SIZE [size] temporary=N failed=N zero=N
+ *		huge=N samples-in=N samples-out=N [0] first=TIME [1s] last=TIME [first] life=TIME [1s]
+ *		blocks=N [live] address=ADDRESS [assigned]
+ *		A second line for the same stack adds to it. The `blocks` live ones are listed, born
+ *		evenly between first and last. KIND: malloc calloc realloc reallocarray posix_memalign
+ *		aligned_alloc memalign valloc pvalloc new new[] new-aligned new[]-aligned mmap other;
+ *		mmap makes it a mapping site.
+ *	allocator PATH arena=SIZE used=SIZE free=SIZE free-chunks=N fast-chunks=N fast-bytes=SIZE
+ *		mmapped-chunks=N mmapped-bytes=SIZE top=SIZE at=TIME
+ *	mapping	mmap-failed=N mremaps=N grown=SIZE shrunk=SIZE brks=N brk=SIZE brk-peak=SIZE
+ *		(mmap and munmap: from the sites)
  *	point TIME live=SIZE blocks=N allocs=N rss=SIZE
- *	site-point TIME STACK live=SIZE blocks=N		(of a site named before)
- *	generate sites=N [100] blocks=N [1000] seed=N [1] depth=N [20] modules=N [8] threads=N [4] points=N [0]
+ *	site-point TIME STACK live=SIZE blocks=N
+ *	generate sites=N [100] blocks=N [1000] seed=N [1] depth=N [20] modules=N [8] threads=N [4]
+ *		points=N [0]
  *
  * STACK is FRAME>FRAME>...>FRAME, outermost first; "-" is the unknown stack. FRAME is
- *	NAME		a function; it lies in a module of its own of that name, so that NAME shows in reports
+ *	NAME		a function; it lies in a module of its own of that name, so that NAME shows
+ *			in reports
  *	NAME@PATH	a function in the module PATH, at the next free address
  *	PATH+0xADDRESS	an address as in the file PATH; without a PATH a bare address in no module
  *	!truncated !no-unwind !full !unknown	the marks of enum pmm_frame_mark

@@ -74,7 +74,7 @@ int fake_heap_record(struct fake_heap *f, const struct fake_record *r);
 /* The same where the site's number is known. */
 int fake_heap_record_at(struct fake_heap *f, const struct fake_record *r, uint32_t site);
 
-/* Sort, total up, and hand the heap to the caller (heap_free()). 0, -ENOMEM, -EINVAL with `e` set when it is no heap. */
+/* Sort, total up, hand the heap to the caller (heap_free()). 0, -ENOMEM, or -EINVAL (no sound heap) with `e` set. */
 int fake_heap_finish(struct fake_heap *f, struct heap **out, struct err *e);
 
 /* Add a large heap that depends on these numbers only. 0 or -ENOMEM. */

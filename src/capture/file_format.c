@@ -1,5 +1,6 @@
 /*
- * What sections a .pmm capture has and their columns; checksum; strings from outside. See file_format.h.
+ * What sections a .pmm capture has and their columns; checksum; strings from outside. See
+ * file_format.h.
  */
 #include "src/capture/file_format.h"
 
@@ -7,70 +8,121 @@
 
 #include "include/pmm/ledger.h"
 
-#define FIELD(type, field)									\
-	{											\
-		offsetof(struct type, field), sizeof(((struct type *)0)->field),		\
-			_Generic(((struct type *)0)->field, bool: true, default: false)		\
+#define IS_BOOL(x) _Generic((x), bool: true, default: false)
+#define FIELD(type, field)                                                                         \
+	{                                                                                          \
+		offsetof(struct type, field), sizeof(((struct type *)0)->field),                   \
+			IS_BOOL(((struct type *)0)->field)                                         \
 	}
-#define HEAP(field)	FIELD(heap, field)
-#define MODULE(field)	FIELD(heap_module, field)
-#define THREAD(field)	FIELD(heap_thread, field)
-#define SITE(field)	FIELD(heap_site, field)
-#define BLOCK(field)	FIELD(heap_block, field)
-#define CLASS(field)	FIELD(heap_class, field)
+#define HEAP(field)   FIELD(heap, field)
+#define MODULE(field) FIELD(heap_module, field)
+#define THREAD(field) FIELD(heap_thread, field)
+#define SITE(field)   FIELD(heap_site, field)
+#define BLOCK(field)  FIELD(heap_block, field)
+#define CLASS(field)  FIELD(heap_class, field)
 
 /* The order is the format's. */
 static const struct file_column head_columns[] = {
-	HEAP(pid), HEAP(ppid), HEAP(start_realtime_ns), HEAP(attach_ns), HEAP(taken_ns), HEAP(end),
-	HEAP(end_status), HEAP(forked),
-	HEAP(mode), HEAP(sample_bytes), HEAP(min_size_bytes), HEAP(warn_size_bytes), HEAP(tick_ns),
-	HEAP(ledger_bytes), HEAP(ledger_limit_bytes), HEAP(ledger_slots_used), HEAP(ledger_slots),
-	HEAP(dropped[0]), HEAP(dropped[1]), HEAP(dropped[2]), HEAP(dropped[3]), HEAP(dropped[4]),
-	HEAP(dropped[5]), HEAP(dropped_bytes), HEAP(off_reason), HEAP(drift_blocks),
-	HEAP(allocs), HEAP(frees), HEAP(bytes_in), HEAP(bytes_out), HEAP(live_bytes), HEAP(live_blocks),
-	HEAP(peak_bytes), HEAP(peak_ns), HEAP(temporary), HEAP(failed), HEAP(zero_size), HEAP(huge),
-	HEAP(untracked_frees), HEAP(skipped_allocs), HEAP(skipped_bytes),
-	HEAP(allocator.valid), HEAP(allocator.taken_ns), HEAP(allocator.arena_bytes),
-	HEAP(allocator.used_bytes), HEAP(allocator.free_bytes), HEAP(allocator.free_chunks),
-	HEAP(allocator.fast_chunks), HEAP(allocator.fast_bytes), HEAP(allocator.mmapped_chunks),
-	HEAP(allocator.mmapped_bytes), HEAP(allocator.top_bytes),
-	HEAP(mapping.mmap_calls), HEAP(mapping.mmap_bytes), HEAP(mapping.mmap_failed),
-	HEAP(mapping.munmap_calls), HEAP(mapping.munmap_bytes), HEAP(mapping.mremap_calls),
-	HEAP(mapping.mremap_grown_bytes), HEAP(mapping.mremap_shrunk_bytes), HEAP(mapping.brk_calls),
-	HEAP(mapping.brk_growth_bytes), HEAP(mapping.brk_peak_bytes),
+	HEAP(pid),
+	HEAP(ppid),
+	HEAP(start_realtime_ns),
+	HEAP(attach_ns),
+	HEAP(taken_ns),
+	HEAP(end),
+	HEAP(end_status),
+	HEAP(forked),
+	HEAP(mode),
+	HEAP(sample_bytes),
+	HEAP(min_size_bytes),
+	HEAP(warn_size_bytes),
+	HEAP(tick_ns),
+	HEAP(ledger_bytes),
+	HEAP(ledger_limit_bytes),
+	HEAP(ledger_slots_used),
+	HEAP(ledger_slots),
+	HEAP(dropped[0]),
+	HEAP(dropped[1]),
+	HEAP(dropped[2]),
+	HEAP(dropped[3]),
+	HEAP(dropped[4]),
+	HEAP(dropped[5]),
+	HEAP(dropped_bytes),
+	HEAP(off_reason),
+	HEAP(drift_blocks),
+	HEAP(allocs),
+	HEAP(frees),
+	HEAP(bytes_in),
+	HEAP(bytes_out),
+	HEAP(live_bytes),
+	HEAP(live_blocks),
+	HEAP(peak_bytes),
+	HEAP(peak_ns),
+	HEAP(temporary),
+	HEAP(failed),
+	HEAP(zero_size),
+	HEAP(huge),
+	HEAP(untracked_frees),
+	HEAP(skipped_allocs),
+	HEAP(skipped_bytes),
+	HEAP(allocator.valid),
+	HEAP(allocator.taken_ns),
+	HEAP(allocator.arena_bytes),
+	HEAP(allocator.used_bytes),
+	HEAP(allocator.free_bytes),
+	HEAP(allocator.free_chunks),
+	HEAP(allocator.fast_chunks),
+	HEAP(allocator.fast_bytes),
+	HEAP(allocator.mmapped_chunks),
+	HEAP(allocator.mmapped_bytes),
+	HEAP(allocator.top_bytes),
+	HEAP(mapping.mmap_calls),
+	HEAP(mapping.mmap_bytes),
+	HEAP(mapping.mmap_failed),
+	HEAP(mapping.munmap_calls),
+	HEAP(mapping.munmap_bytes),
+	HEAP(mapping.mremap_calls),
+	HEAP(mapping.mremap_grown_bytes),
+	HEAP(mapping.mremap_shrunk_bytes),
+	HEAP(mapping.brk_calls),
+	HEAP(mapping.brk_growth_bytes),
+	HEAP(mapping.brk_peak_bytes),
 };
 
 static const struct file_column class_columns[] = {
-	CLASS(calls[0]), CLASS(calls[1]), CLASS(calls[2]), CLASS(calls[3]), CLASS(calls[4]), CLASS(calls[5]),
-	CLASS(calls[6]), CLASS(calls[7]), CLASS(calls[8]), CLASS(calls[9]), CLASS(calls[10]),
-	CLASS(calls[11]), CLASS(calls[12]), CLASS(calls[13]), CLASS(calls[14]), CLASS(calls[15]),
-	CLASS(frees), CLASS(bytes_in), CLASS(bytes_out), CLASS(failed),
+	CLASS(calls[0]),  CLASS(calls[1]),  CLASS(calls[2]),  CLASS(calls[3]),	CLASS(calls[4]),
+	CLASS(calls[5]),  CLASS(calls[6]),  CLASS(calls[7]),  CLASS(calls[8]),	CLASS(calls[9]),
+	CLASS(calls[10]), CLASS(calls[11]), CLASS(calls[12]), CLASS(calls[13]), CLASS(calls[14]),
+	CLASS(calls[15]), CLASS(frees),	    CLASS(bytes_in),  CLASS(bytes_out), CLASS(failed),
 };
 
 static const struct file_column module_columns[] = {
-	MODULE(start), MODULE(end), MODULE(bias), MODULE(load_ns), MODULE(unload_ns), MODULE(build_id_len),
+	MODULE(start),	 MODULE(end),	    MODULE(bias),
+	MODULE(load_ns), MODULE(unload_ns), MODULE(build_id_len),
 };
 
 static const struct file_column thread_columns[] = {
-	THREAD(tid), THREAD(alive), THREAD(start_ns), THREAD(allocs), THREAD(frees), THREAD(bytes_in),
-	THREAD(bytes_out),
+	THREAD(tid),   THREAD(alive),	 THREAD(start_ns),  THREAD(allocs),
+	THREAD(frees), THREAD(bytes_in), THREAD(bytes_out),
 };
 
-static const struct file_column frame_columns[] = { FIELD(file_frame, pc), FIELD(file_frame, module) };
+static const struct file_column frame_columns[] = {FIELD(file_frame, pc),
+						   FIELD(file_frame, module)};
 
 /* The first column of NODE, each node's frame, is no field of the heap: see file_write.c. */
-static const struct file_column node_columns[] = { FIELD(heap_node, parent) };
+static const struct file_column node_columns[] = {FIELD(heap_node, parent)};
 
 static const struct file_column site_columns[] = {
-	SITE(node), SITE(allocs), SITE(frees), SITE(bytes_in), SITE(bytes_out), SITE(live_bytes),
-	SITE(live_blocks), SITE(peak_bytes), SITE(peak_blocks), SITE(temporary), SITE(max_bytes),
-	SITE(failed), SITE(zero_size), SITE(huge), SITE(first_ns), SITE(last_ns), SITE(samples_in),
-	SITE(samples_out),
-	SITE(lifetime[0]), SITE(lifetime[1]), SITE(lifetime[2]), SITE(lifetime[3]), SITE(lifetime[4]),
-	SITE(lifetime[5]), SITE(lifetime[6]), SITE(lifetime[7]), SITE(lifetime[8]), SITE(lifetime[9]),
-	SITE(lifetime[10]), SITE(lifetime[11]), SITE(lifetime[12]), SITE(lifetime[13]), SITE(lifetime[14]),
-	SITE(lifetime[15]), SITE(lifetime[16]), SITE(lifetime[17]), SITE(lifetime[18]), SITE(lifetime[19]),
-	SITE(lifetime[20]), SITE(lifetime[21]), SITE(lifetime[22]), SITE(lifetime[23]),
+	SITE(node),	    SITE(allocs),	SITE(frees),	    SITE(bytes_in),
+	SITE(bytes_out),    SITE(live_bytes),	SITE(live_blocks),  SITE(peak_bytes),
+	SITE(peak_blocks),  SITE(temporary),	SITE(max_bytes),    SITE(failed),
+	SITE(zero_size),    SITE(huge),		SITE(first_ns),	    SITE(last_ns),
+	SITE(samples_in),   SITE(samples_out),	SITE(lifetime[0]),  SITE(lifetime[1]),
+	SITE(lifetime[2]),  SITE(lifetime[3]),	SITE(lifetime[4]),  SITE(lifetime[5]),
+	SITE(lifetime[6]),  SITE(lifetime[7]),	SITE(lifetime[8]),  SITE(lifetime[9]),
+	SITE(lifetime[10]), SITE(lifetime[11]), SITE(lifetime[12]), SITE(lifetime[13]),
+	SITE(lifetime[14]), SITE(lifetime[15]), SITE(lifetime[16]), SITE(lifetime[17]),
+	SITE(lifetime[18]), SITE(lifetime[19]), SITE(lifetime[20]), SITE(lifetime[21]),
+	SITE(lifetime[22]), SITE(lifetime[23]),
 };
 
 static const struct file_column block_columns[] = {
@@ -79,40 +131,47 @@ static const struct file_column block_columns[] = {
 
 static const struct file_column point_columns[] = {
 	FIELD(heap_point, time_ns), FIELD(heap_point, live_bytes), FIELD(heap_point, live_blocks),
-	FIELD(heap_point, allocs), FIELD(heap_point, rss_bytes),
+	FIELD(heap_point, allocs),  FIELD(heap_point, rss_bytes),
 };
 
 static const struct file_column site_point_columns[] = {
-	FIELD(heap_site_point, time_ns), FIELD(heap_site_point, site), FIELD(heap_site_point, live_bytes),
+	FIELD(heap_site_point, time_ns),
+	FIELD(heap_site_point, site),
+	FIELD(heap_site_point, live_bytes),
 	FIELD(heap_site_point, live_blocks),
 };
 
-_Static_assert(HEAP_NR_DROPS == 6 && HEAP_NR_KINDS == 16 && HEAP_NR_LIFETIMES == 24 && HEAP_NR_CLASSES == 7,
+_Static_assert(HEAP_NR_DROPS == 6 && HEAP_NR_KINDS == 16 && HEAP_NR_LIFETIMES == 24 &&
+		       HEAP_NR_CLASSES == 7,
 	       "a new one is a new optional section, see doc/capture-format.md");
 
-#define COLUMNS(c)		c, sizeof(c) / sizeof(*(c))
-#define ARRAY(field)		sizeof(*((struct heap *)0)->field), offsetof(struct heap, field),	\
-				offsetof(struct heap, nr_##field), sizeof(((struct heap *)0)->nr_##field)
+#define COLUMNS(c) c, sizeof(c) / sizeof(*(c))
+#define ARRAY(field)                                                                               \
+	sizeof(*((struct heap *)0)->field), offsetof(struct heap, field),                          \
+		offsetof(struct heap, nr_##field), sizeof(((struct heap *)0)->nr_##field)
 
 const struct file_table file_tables[FILE_NR_TABLES] = {
-	[FILE_HEAD] = { "HEAD", "what ran", 1, sizeof(struct heap), 0, 0, 0, COLUMNS(head_columns) },
-	[FILE_CLASSES] = { "CLAS", "size classes", HEAP_NR_CLASSES, sizeof(struct heap_class), 0, 0, 0,
-			   COLUMNS(class_columns) },
-	[FILE_MODULES] = { "MODU", "modules", 1 << 20, ARRAY(modules), COLUMNS(module_columns) },
-	[FILE_THREADS] = { "THRD", "threads", PMM_MAX_THREADS + 1, ARRAY(threads), COLUMNS(thread_columns) },
-	[FILE_FRAMES] = { "FRAM", "frames", PMM_MAX_NODES, sizeof(struct file_frame), 0, 0, 0,
-			  COLUMNS(frame_columns) },
-	[FILE_NODES] = { "NODE", "call tree", PMM_MAX_NODES, ARRAY(nodes), COLUMNS(node_columns) },
-	[FILE_SITES] = { "SITE", "call sites", PMM_MAX_SITES, ARRAY(sites), COLUMNS(site_columns) },
-	[FILE_MAP_SITES] = { "MSIT", "mapping sites", PMM_MAX_SITES, ARRAY(map_sites), COLUMNS(site_columns) },
-	[FILE_BLOCKS] = { "BLOK", "live blocks", 1ull << 34, ARRAY(blocks), COLUMNS(block_columns) },
-	[FILE_MAPS] = { "MAPS", "live mappings", 1ull << 30, ARRAY(maps), COLUMNS(block_columns) },
-	[FILE_POINTS] = { "PNTS", "time series", 1 << 24, ARRAY(points), COLUMNS(point_columns) },
-	[FILE_SITE_POINTS] = { "SPNT", "time series of sites", 1 << 28, ARRAY(site_points),
-			       COLUMNS(site_point_columns) },
+	[FILE_HEAD] = {"HEAD", "what ran", 1, sizeof(struct heap), 0, 0, 0, COLUMNS(head_columns)},
+	[FILE_CLASSES] = {"CLAS", "size classes", HEAP_NR_CLASSES, sizeof(struct heap_class), 0, 0,
+			  0, COLUMNS(class_columns)},
+	[FILE_MODULES] = {"MODU", "modules", 1 << 20, ARRAY(modules), COLUMNS(module_columns)},
+	[FILE_THREADS] = {"THRD", "threads", PMM_MAX_THREADS + 1, ARRAY(threads),
+			  COLUMNS(thread_columns)},
+	[FILE_FRAMES] = {"FRAM", "frames", PMM_MAX_NODES, sizeof(struct file_frame), 0, 0, 0,
+			 COLUMNS(frame_columns)},
+	[FILE_NODES] = {"NODE", "call tree", PMM_MAX_NODES, ARRAY(nodes), COLUMNS(node_columns)},
+	[FILE_SITES] = {"SITE", "call sites", PMM_MAX_SITES, ARRAY(sites), COLUMNS(site_columns)},
+	[FILE_MAP_SITES] = {"MSIT", "mapping sites", PMM_MAX_SITES, ARRAY(map_sites),
+			    COLUMNS(site_columns)},
+	[FILE_BLOCKS] = {"BLOK", "live blocks", 1ull << 34, ARRAY(blocks), COLUMNS(block_columns)},
+	[FILE_MAPS] = {"MAPS", "live mappings", 1ull << 30, ARRAY(maps), COLUMNS(block_columns)},
+	[FILE_POINTS] = {"PNTS", "time series", 1 << 24, ARRAY(points), COLUMNS(point_columns)},
+	[FILE_SITE_POINTS] = {"SPNT", "time series of sites", 1 << 28, ARRAY(site_points),
+			      COLUMNS(site_point_columns)},
 };
 
-/* Column coding and zstd together make at most some thousand bytes of heap from one of file; small heaps go beyond. */
+/* Column coding and zstd together make at most some thousand bytes of heap from one of file; small
+ * heaps go beyond. */
 uint64_t file_budget(uint64_t file_bytes)
 {
 	uint64_t ratio = 4096, floor = 1ull << 30;
@@ -143,7 +202,12 @@ uint32_t file_crc(uint32_t crc, const void *bytes, size_t n)
 static size_t printable(const uint8_t *s, size_t n)
 {
 	uint32_t c = s[0];
-	size_t length = c < 0x80 ? 1 : c < 0xc2 ? 0 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : c < 0xf5 ? 4 : 0;
+	size_t length = c < 0x80   ? 1
+			: c < 0xc2 ? 0
+			: c < 0xe0 ? 2
+			: c < 0xf0 ? 3
+			: c < 0xf5 ? 4
+				   : 0;
 
 	if (!length || length > n)
 		return 0;

@@ -1,0 +1,86 @@
+/*
+ * Seeds for fuzz_capture: captures of a few made-up heaps, as files and as sections, into the directory named.
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <zstd.h>
+
+#include "src/capture/capture.h"
+#include "src/capture/file_format.h"
+
+static const char *const recipes[] = {
+	"#\n",
+	("site main>a size=10 allocs=3 frees=1\nthread b ended\npoint 1s live=3\nsite-point 1s main>a live=3\n"
+	"site m kind=mmap size=4K\nallocator x used=3\nmodule /y build-id=0102 unload=3s\n"),
+	"generate sites=20 blocks=100 points=5 depth=6\n",
+	"watch mode=sampled sample=4K drift=3 off=2\nsite - size=7 allocs=9 blocks=1\nprocess forked end=killed\n",
+};
+
+static FILE *seed_open(const char *dir, const char *kind, size_t number, int first_byte)
+{
+	char path[4096];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s-%zu", dir, kind, number);
+	f = fopen(path, "w");
+	if (!f) {
+		perror(path);
+		exit(1);
+	}
+	fputc(first_byte, f);
+	return f;
+}
+
+/* The sections of a capture, decompressed, as fuzz_capture takes them. */
+static void put_sections(const uint8_t *image, size_t size, FILE *out)
+{
+	static uint8_t raw[1 << 20];
+	struct file_toc_entry toc[FILE_NR_TABLES];
+	struct file_end end;
+
+	memcpy(&end, image + size - sizeof(end), sizeof(end));
+	memcpy(toc, image + end.toc_offset + sizeof(struct file_section), sizeof(toc));
+	for (uint8_t i = 0; i < FILE_NR_TABLES; i++) {
+		const struct file_section *s = &toc[i].section;
+		uint32_t count = (uint32_t)s->count, n = (uint32_t)s->raw_bytes;
+
+		if (ZSTD_decompress(raw, sizeof(raw), image + toc[i].offset + sizeof(*s), s->stored_bytes) != n)
+			abort();
+		fputc(i, out);
+		fwrite(&count, sizeof(count), 1, out);
+		fwrite(&n, sizeof(n), 1, out);
+		fwrite(raw, 1, n, out);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	static uint8_t image[1 << 20];
+
+	if (argc != 2)
+		return 2;
+	for (size_t i = 0; i < sizeof(recipes) / sizeof(*recipes); i++) {
+		FILE *f = fmemopen(image, sizeof(image), "w+"), *out;
+		struct heap *h;
+		struct err e;
+		size_t n;
+
+		if (!f || capture_fake.read(recipes[i], &h, &e) || file_write_heap(h, f, "seed", &e)) {
+			fprintf(stderr, "seed %zu: %s\n", i, e.text);
+			return 1;
+		}
+		n = (size_t)ftell(f);
+		fclose(f);
+		heap_free(h);
+		out = seed_open(argv[1], "file", i, 0);
+		fwrite(image, 1, n, out);
+		fclose(out);
+		out = seed_open(argv[1], "sections", i, 1);
+		put_sections(image, n, out);
+		fclose(out);
+	}
+	return 0;
+}

@@ -1,0 +1,164 @@
+/*
+ * The heap snapshot: size classes, an empty one, and each rule that heap_check() keeps.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "include/pmm/ledger.h"
+#include "src/capture/capture.h"
+#include "src/model/heap.h"
+
+static const char sound_recipe[] = "module /lib/a.so build-id=0102\n"
+				   "site main>read>line size=40 allocs=5 frees=2\n"
+				   "site main>write size=100 allocs=2\n"
+				   "site main>map kind=mmap size=8K allocs=2\n"
+				   "point 1s live=10\npoint 2s live=20\n"
+				   "site-point 1s main>write live=10\nsite-point 2s main>write live=20\n";
+
+static struct heap *sound(void)
+{
+	struct heap *h = NULL;
+
+	assert_int_equal(capture_fake.read(sound_recipe, &h, NULL), 0);
+	return h;
+}
+
+/* heap_check() must refuse `h` with this sentence; releases it. */
+static void expect_why(struct heap *h, const char *expected)
+{
+	char why[200];
+
+	assert_int_equal(heap_check(h, why, sizeof(why)), -EBADMSG);
+	assert_string_equal(why, expected);
+	assert_int_equal(heap_check(h, NULL, 0), -EBADMSG);
+	heap_free(h);
+}
+
+/* A sound heap with one thing changed. */
+#define EXPECT_WHY(change, expected) do {	\
+	struct heap *h = sound();		\
+	change;					\
+	expect_why(h, expected);		\
+} while (0)
+
+static void sizes_fall_into_classes(void **state)
+{
+	static const uint64_t last[] = { 16, 256, 1024, 4096, 16384, 65536 };
+
+	(void)state;
+	assert_int_equal(heap_class_of(0), 0);
+	for (unsigned i = 0; i < 6; i++) {
+		assert_int_equal(heap_class_of(last[i]), i);
+		assert_int_equal(heap_class_of(last[i] + 1), i + 1);
+	}
+	assert_int_equal(heap_class_of(UINT64_MAX), 6);
+}
+
+static void a_new_heap_is_empty_and_sound(void **state)
+{
+	struct heap *h = heap_new();
+	char why[100] = "x";
+
+	(void)state;
+	assert_int_equal(heap_check(h, why, sizeof(why)), 0);
+	assert_string_equal(why, "");
+	assert_string_equal(h->comm, "");
+	assert_string_equal(h->modules[0].path, "");
+	assert_int_equal(h->nr_sites, 1);
+	assert_int_equal(h->nr_map_sites, 1);
+	assert_int_equal(h->nr_threads, 0);
+	heap_free(h);
+	heap_free(NULL);
+}
+
+static void indices_out_of_range_are_found(void **state)
+{
+	(void)state;
+	EXPECT_WHY(h->nodes[2].parent = 2, "node 2 comes before its parent 2");
+	EXPECT_WHY(h->nodes[1].module = h->nr_modules, "node 1 names module 7");
+	EXPECT_WHY(h->nodes[1].pc = 2, "node 1 is a mark inside a module");
+	EXPECT_WHY(h->nodes[0].pc = 2, "node 0 is not the root");
+	EXPECT_WHY(h->sites[2].node = h->nr_nodes, "site 2 names node 6");
+	EXPECT_WHY(h->map_sites[1].node = h->nr_nodes, "mapping site 1 names node 6");
+	EXPECT_WHY(h->blocks[4].site = h->nr_sites, "block 4 names site 3");
+	EXPECT_WHY(h->blocks[0].thread = 1, "block 0 names thread 1");
+	EXPECT_WHY(h->blocks[0].kind = 0, "block 0 is of kind 0");
+	EXPECT_WHY(h->blocks[0].kind = PMM_NR_KINDS, "block 0 is of kind 16");
+	EXPECT_WHY(h->maps[1].site = h->nr_map_sites, "mapping 1 names site 2");
+	EXPECT_WHY(h->site_points[1].site = h->nr_sites, "site point 1 names site 3");
+	EXPECT_WHY(h->modules[1].build_id_len = 33, "module 1 has a build id of 33 bytes");
+	EXPECT_WHY(h->modules[1].end = h->modules[1].start - 1, "module 1 ends before it starts");
+	EXPECT_WHY(h->end = HEAP_REPLACED + 1, "unknown kind of end 5");
+	EXPECT_WHY(h->mode = 2, "unknown mode 2");
+	EXPECT_WHY(h->nr_sites = 0, "a table lacks its first entry");
+}
+
+static void what_is_out_of_order_is_found(void **state)
+{
+	(void)state;
+	EXPECT_WHY(h->blocks[1].address = h->blocks[0].address, "block 1 is out of order");
+	EXPECT_WHY(h->maps[1].address = 0, "mapping 1 is out of order");
+	EXPECT_WHY(h->points[1].time_ns = 5, "point 1 of the time series is out of order");
+	EXPECT_WHY(h->site_points[1].time_ns = 5, "site point 1 is out of order");
+}
+
+static void texts_are_utf8(void **state)
+{
+	(void)state;
+	EXPECT_WHY(memset(h->threads[0].name, 'x', sizeof(h->threads[0].name)),
+		   "thread 0 has a name without end");
+	EXPECT_WHY(memcpy(h->comm, "\xc0\x80", 2), "the command's name is not UTF-8");
+	EXPECT_WHY(memcpy(h->comm, "\xed\xa0\x80", 3), "the command's name is not UTF-8");
+	EXPECT_WHY(memcpy(h->comm, "\xf4\x90\x80\x80", 4), "the command's name is not UTF-8");
+	EXPECT_WHY(memcpy(h->comm, "fak\xe2", 4), "the command's name is not UTF-8");
+	EXPECT_WHY(h->modules[1].path[0] = (char)0xff, "a module's path is not UTF-8");
+}
+
+static void sums_must_agree_when_all_was_seen(void **state)
+{
+	struct heap *h = sound();
+
+	(void)state;
+	assert_int_equal(heap_check(h, NULL, 0), 0);
+	h->allocs++;
+	h->drift_blocks = 1;
+	assert_int_equal(heap_check(h, NULL, 0), 0);
+	h->drift_blocks = 0;
+	h->dropped[PMM_DROP_NESTED] = 1;
+	assert_int_equal(heap_check(h, NULL, 0), 0);
+	h->dropped[PMM_DROP_NESTED] = 0;
+	expect_why(h, "allocations: the sites add up to 7, the total is 8");
+}
+
+static void each_sum_is_looked_at(void **state)
+{
+	(void)state;
+	EXPECT_WHY(h->sites[1].frees--, "frees: the sites add up to 1, the total is 2");
+	EXPECT_WHY(h->bytes_in = 1, "bytes allocated: the sites add up to 400, the total is 1");
+	EXPECT_WHY(h->bytes_out = 1, "bytes freed: the sites add up to 80, the total is 1");
+	EXPECT_WHY(h->live_bytes = 1, "live bytes: the sites add up to 320, the total is 1");
+	EXPECT_WHY(h->live_blocks = 1, "live blocks: the sites add up to 5, the total is 1");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(sizes_fall_into_classes),
+		cmocka_unit_test(a_new_heap_is_empty_and_sound),
+		cmocka_unit_test(indices_out_of_range_are_found),
+		cmocka_unit_test(what_is_out_of_order_is_found),
+		cmocka_unit_test(texts_are_utf8),
+		cmocka_unit_test(sums_must_agree_when_all_was_seen),
+		cmocka_unit_test(each_sum_is_looked_at),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
