@@ -363,19 +363,31 @@ struct pmm_slot ledger_map_slot(struct ledger_map *m)
 	return slot;
 }
 
+/* Taken after `tick`? The agent lowers want_view before it takes the figures, and sets their tick at the end. */
+static bool view_is_fresh(const struct ledger_map *m, uint32_t tick)
+{
+	struct pmm_allocator_view view;
+	uint32_t want;
+
+	if (file_read(m, m->slot_off + offsetof(struct pmm_ledger, want_view), &want, sizeof(want)) || want)
+		return false;
+	if (file_read(m, m->slot_off + offsetof(struct pmm_ledger, allocator_view), &view, sizeof(view)))
+		return false;
+	return view.valid == 1 && view.tick >= tick;
+}
+
 int ledger_map_ask_view(struct ledger_map *m, unsigned wait_ms)
 {
 	uint64_t off = m->slot_off + offsetof(struct pmm_ledger, want_view);
-	uint32_t want = 1;
+	uint32_t want = 1, tick = 0;
 
-	if (!m->writable || m->is_memory ||
+	if (!m->writable || m->is_memory || file_read(m, offsetof(struct pmm_tree, tick), &tick, sizeof(tick)) ||
 	    pwrite(m->fd, &want, sizeof(want), (off_t)off) != (ssize_t)sizeof(want))
 		return -EROFS;
-	for (unsigned ms = 0;; ms++) {
-		if (!file_read(m, off, &want, sizeof(want)) && !want)
-			return 1;
-		if (ms >= wait_ms)
-			return 0;
+	for (unsigned ms = 0; ms < wait_ms; ms++) {
 		nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+		if (view_is_fresh(m, tick))
+			return 1;
 	}
+	return 0;
 }

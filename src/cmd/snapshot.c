@@ -1,0 +1,111 @@
+/* pmm snapshot: the capture of a running, tracked process, which does not notice. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "src/base/fmt.h"
+#include "src/capture/capture.h"
+#include "src/capture/ledger.h"
+#include "src/capture/output.h"
+#include "src/cmd/cmd.h"
+
+#define VIEW_WAIT_MS 100
+
+static const char *output;
+static bool quiet;
+
+static const struct opt snapshot_opts[] = {
+	{ "output", 'o', OPT_FILE, "FILE", "write there (%p: pid, %c: command); default " OUTPUT_DEFAULT, &output },
+	{ "quiet", 'q', OPT_FLAG, NULL, "no messages but errors", &quiet },
+	{ 0 }
+};
+
+static int parse_pid(const char *text, pid_t *pid, struct err *e)
+{
+	uint64_t n = 0;
+
+	if (fmt_parse_uint(text, &n, NULL) || !n || n > INT32_MAX) {
+		err_set(e, -EINVAL, "'%s' is not a process number", text);
+		err_hint(e, "'pmm report FILE' shows a capture that was written");
+		if (e)
+			e->exit_code = CMD_USAGE;
+		return -EINVAL;
+	}
+	*pid = (pid_t)n;
+	return 0;
+}
+
+/* The allocator answers at its next call only: a program that allocates nothing now does not. */
+static void ask_view(struct ledger_map *m)
+{
+	int rc = ledger_map_ask_view(m, VIEW_WAIT_MS);
+
+	if (rc == 1 || quiet)
+		return;
+	if (rc < 0)
+		cmd_note("the allocator could not be asked for its figures; those it gave last are used");
+	else
+		cmd_note("the program did not call its allocator within %d ms; the figures it gave last are used",
+			 VIEW_WAIT_MS);
+}
+
+static int take(pid_t pid, struct heap **h, struct err *e)
+{
+	uint64_t damaged = 0;
+	struct ledger_options o = { .running = true, .pid = pid, .damaged = &damaged };
+	struct ledger_map *m;
+	int rc = ledger_map_open_pid(pid, &m, e);
+
+	if (rc)
+		return rc;
+	ask_view(m);
+	rc = ledger_read(m, &o, h, e);
+	if (!rc && damaged)
+		cmd_note("%s entries of the ledger made no sense and were left out", fmt_count(damaged).s);
+	ledger_map_close(m);
+	return rc;
+}
+
+static int snapshot_run(int argc, char **argv)
+{
+	char name[PATH_MAX];
+	struct heap *h = NULL;
+	struct err e = { 0 };
+	pid_t pid;
+	int rc;
+
+	(void)argc;
+	rc = parse_pid(argv[0], &pid, &e);
+	if (!rc)
+		rc = take(pid, &h, &e);
+	if (!rc && output_name(output ? output : OUTPUT_DEFAULT, pid, h->comm, true, name))
+		rc = err_set(&e, -ENAMETOOLONG, "the capture's name is too long");
+	if (!rc)
+		rc = capture_write(h, name, &e);
+	if (!rc && !quiet)
+		cmd_note("%s live in %s blocks of process %d, written to '%s'", fmt_bytes(h->live_bytes).s,
+			 fmt_count(h->live_blocks).s, (int)pid, name);
+	heap_free(h);
+	return rc ? cmd_fail(&e) : CMD_OK;
+}
+
+const struct cmd cmd_snapshot = {
+	.name = "snapshot",
+	.summary = "write the capture of a running, tracked process",
+	.usage = "[options] PID",
+	.opts = snapshot_opts,
+	.min_operands = 1,
+	.max_operands = 1,
+	.run = snapshot_run,
+	.description =
+		"Reads the ledger of a process that runs under 'pmm run' and writes it as a capture. The process is not "
+		"stopped and does not notice; blocks that come and go meanwhile are counted as drift in the report.\n\n"
+		"The allocator's own figures are asked for first. They come with the program's next allocation; when "
+		"none happens within 100 ms, older figures are used and a message says so.\n\n"
+		"'pmm report PID' shows the same without writing a file.",
+	.examples = (const struct cmd_pair[]){
+		{ "pmm snapshot 4711", "write pmm.COMM.4711.pmm in the current directory" },
+		{ "pmm snapshot -o before.pmm 4711", "choose the name" },
+		{ 0 }
+	},
+};
