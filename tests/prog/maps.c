@@ -3,11 +3,12 @@
  *
  * expect:
  *   total    allocs=0 live=0
- *   mapping  mmap_calls=5 mmap_bytes=2162688 mmap_failed=1 munmap_calls=4 munmap_bytes=2080768
+ *   mapping  mmap_calls=7 mmap_bytes=2359296 mmap_failed=1 munmap_calls=6 munmap_bytes=2162688
  *   mapping  mremap_calls=2 mremap_grown=131072 mremap_shrunk=32768
  *   map by_mmap    allocs=3 bytes=1064960 live=32768 blocks=2
  *   map by_mmap64  allocs=1 bytes=1048576 live=0 blocks=0
  *   map by_mremap  live=147456 blocks=1
+ *   map cut        allocs=2 bytes=196608 live=114688 blocks=3
  */
 #include <sys/mman.h>
 
@@ -27,8 +28,11 @@ SITE static char *by_mremap(void)
 	return mremap(p, 49152 + 131072, 147456, 0);
 }
 
+SITE static char *cut(size_t bytes) { return mmap(NULL, bytes, RW, ANON, -1, 0); }
+
 int main(void)
 {
+	char *f = cut(65536), *g = cut(131072);
 	char *a = by_mmap(16384), *b = by_mmap(32768), *c = by_mmap64(1 << 20);
 	char *d = by_mmap(1015808), *e = by_mremap();
 
@@ -39,5 +43,7 @@ int main(void)
 	munmap(b, 16384);		/* the first half */
 	munmap(d, 49152);		/* the front, then the rest: gone */
 	munmap(d + 49152, 1015808 - 49152);
+	munmap(f + 32768, 32768);	/* the end: 32768 left */
+	munmap(g + 16384, 49152);	/* the middle: 16384 and 65536 left, two mappings now */
 	return 0;
 }

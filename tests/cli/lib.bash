@@ -1,0 +1,110 @@
+# Helpers of the command line tests: where pmm is, running things tracked, comparing reports with what must be found.
+
+ROOT=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
+PMM=${PMM:-$ROOT/build/pmm}
+PROG=${PMM_VICTIMS:-$(dirname "$PMM")/tests/prog}
+SOURCE=$ROOT/tests/prog
+T=$BATS_TEST_TMPDIR
+export NO_COLOR=1 LC_ALL=C DEBUGINFOD_URLS=
+
+# path NAME: a victim of that name, else the name itself.
+path() {
+	if [ -x "$PROG/$1" ]; then echo "$PROG/$1"; else echo "$1"; fi
+}
+
+# track [-OPTION...] CMD [ARG...]: run tracked, one minute at most. Sets STATUS; leaves the program's output in $T/out,
+# messages in $T/err, captures in $T/cap/PID.pmm and, if there is only one, its name in CAP.
+track() {
+	local options=() command
+	while [[ ${1:-} == -* ]]; do options+=("$1"); shift; done
+	command=$(path "$1"); shift
+	rm -rf "$T/cap"; mkdir -p "$T/cap"; chmod 1777 "$T/cap"
+	STATUS=0
+	timeout -k 5 60 "$PMM" run -q -o "$T/cap/%p.pmm" "${options[@]}" -- "$command" "$@" \
+		>"$T/out" 2>"$T/err" </dev/null || STATUS=$?
+	CAP=$(only_capture)
+}
+
+# captures: the names of all captures that track left.
+captures() { find "$T/cap" -name '*.pmm' | sort; }
+
+# only_capture: the capture's name when there is exactly one, else nothing.
+only_capture() {
+	local all
+	mapfile -t all < <(captures)
+	if [ ${#all[@]} -eq 1 ]; then echo "${all[0]}"; fi
+}
+
+# json CAPTURE: its whole report as JSON, made once.
+json() {
+	[ -s "$1.json" ] || timeout 60 "$PMM" report --json --top 0 --blocks "$1" >"$1.json" || return 1
+	cat "$1.json"
+}
+
+# check CAPTURE <EXPECTATIONS: compare with lines "KIND [NAME] KEY=NUMBER..." as in the victims' comments; see facts.jq.
+# Fails with a line for each difference.
+check() {
+	local difference expected
+	[ -n "$1" ] || { echo "not exactly one capture:"; ls -l "$T/cap"; cat "$T/err"; return 1; }
+	expected=$(cat)
+	[ -n "$expected" ] || { echo "nothing is expected"; return 1; }
+	json "$1" >/dev/null || return 1
+	difference=$(jq -r --arg expected "$expected" -f "$BATS_TEST_DIRNAME/facts.jq" "$1.json") || return 1
+	[ -z "$difference" ] || { echo "$difference"; return 1; }
+}
+
+# found CAPTURE EXPECTATION...: check a single line.
+found() {
+	local capture=$1
+	shift
+	check "$capture" <<<"$*"
+}
+
+# expected SOURCE: the expectations in a victim's first comment.
+expected() {
+	awk '/^ \* expect:/ { on = 1; next } on && !/^ \*   / { exit } on { sub(/^ \*   /, ""); print }' "$SOURCE/$1"
+}
+
+# as_expected SOURCE [ARG...]: run a victim tracked, compare with its comment.
+as_expected() {
+	local source=$1
+	shift
+	track "${source%.*}" "$@"
+	[ "$STATUS" -eq 0 ] || { echo "status $STATUS"; cat "$T/err"; return 1; }
+	check "$CAP" <<<"$(expected "$source")"
+}
+
+# stacks CAPTURE FUNCTION: the stacks with blocks made in FUNCTION's own frame, innermost first, up to main, a line each.
+stacks() {
+	json "$1" | jq -r --arg f "$2" "$(cat "$BATS_TEST_DIRNAME/names.jq")"'
+		sites[] | names | select(.[0] == $f) |
+		(index("main") // (length - 1)) as $n | .[:$n + 1] | join(" ")' | sort
+}
+
+# fact CAPTURE WHAT [NAME] KEY: a single number.
+fact() {
+	local capture=$1 key=${*: -1}
+	shift
+	set -- "${@:1:$#-1}"
+	json "$capture" | jq -r --arg expected "$* $key=0" --argjson value true -f "$BATS_TEST_DIRNAME/facts.jq"
+}
+
+# same CMD...: output, messages and status of CMD are the same natively and tracked.
+same() {
+	local command native=0
+	command=$(path "$1"); shift
+	timeout -k 5 60 "$command" "$@" >"$T/out.native" 2>"$T/err.native" </dev/null || native=$?
+	track "$command" "$@"
+	[ "$STATUS" -eq "$native" ] || { echo "status $STATUS, natively $native"; cat "$T/err"; return 1; }
+	cmp "$T/out.native" "$T/out" && cmp "$T/err.native" "$T/err" && [ -n "$(captures)" ]
+}
+
+# need TOOL...: skip the test, by name, when a tool is missing.
+need() {
+	local tool
+	for tool; do
+		command -v "$tool" >/dev/null || skip "$tool is not installed"
+	done
+}
+
+need_root() { [ "$(id -u)" -eq 0 ] || skip "needs root"; }

@@ -1,0 +1,36 @@
+#!/usr/bin/env bats
+# Another allocator preloaded: pmm stands in front of it, and the numbers are the same.
+
+load lib
+
+# library NAME: where it is, or a skip.
+library() {
+	LIBRARY=$(/sbin/ldconfig -p | awk -v name="$1" '$1 == name { print $NF; exit }')
+	[ -n "$LIBRARY" ] || skip "$1 is not installed"
+}
+
+# over LIBRARY: the victims under it.
+over() {
+	library "$1"
+	export LD_PRELOAD=$LIBRARY
+	track dense; check "$CAP" <<<"$(expected dense.c | grep -v total)"
+	track leaf; check "$CAP" <<<"$(expected leaf.c | grep -v total)"
+	track many 20000 8; found "$CAP" site many allocs=20000 live=160000; found "$CAP" site tiny allocs=20000 live=20000
+	track threads; check "$CAP" <<<"$(expected threads.c | grep -v worker)"
+	track temporary; check "$CAP" <<<"$(expected temporary.c | grep -v total)"
+	track peak; check "$CAP" <<<"$(expected peak.c | grep -v total)"
+	track cxx_new; check "$CAP" <<<"$(expected cxx_new.cc | grep -v kinds)"
+	unset LD_PRELOAD
+	json "$CAP" | jq -r "$(cat "$BATS_TEST_DIRNAME/names.jq") allocator_path" | grep -q "$(basename "$LIBRARY" | cut -d. -f1)"
+}
+
+@test "jemalloc" { over libjemalloc.so.2; }
+@test "tcmalloc" { over libtcmalloc_minimal.so.4; }
+@test "mimalloc" { over libmimalloc.so.2; }
+
+@test "a library that is not there is ld.so's affair" {
+	export LD_PRELOAD=/no/such.so
+	track leaf
+	[ "$STATUS" -eq 0 ]
+	check "$CAP" <<<"$(expected leaf.c)"
+}

@@ -1,0 +1,73 @@
+#!/usr/bin/env bats
+# Code that is hard on a tracer: signals, jumps, exceptions, coroutines, odd frames, libraries that come and go.
+
+load lib
+
+@test "SIGSEGV handler on an alternate stack" { as_expected sigstack.c; }
+@test "longjmp out of nested calls" { as_expected jump.c; }
+@test "exceptions" { as_expected cxx_throw.cc; }
+@test "coroutines" { as_expected coro.c; }
+@test "frames that are hard to walk" { as_expected frames.c; }
+@test "deep recursion" { as_expected recurse.c; }
+
+@test "handler that allocates while main does: every event is counted" {
+	local n
+	track sigalloc
+	[ "$STATUS" -eq 0 ]
+	check "$CAP" <<<"$(expected sigalloc.c)"
+	n=$(cut -d' ' -f1 "$T/out")
+	[ "$n" -ge 100 ]
+	found "$CAP" site in_handler allocs="$n" frees=$((n / 2)) bytes=$((n * 24)) live=$(((n - n / 2) * 24))
+}
+
+@test "stacks are whole: jump, exception, coroutine" {
+	track jump
+	[ "$(stacks "$CAP" landed)" = "landed main" ]
+	[ "$(stacks "$CAP" deep | head -1)" = "deep deep deep deep deep main" ]
+	track cxx_throw
+	[ "$(stacks "$CAP" after)" = "after main" ]
+	track coro
+	[ "$(stacks "$CAP" in_coro | cut -d' ' -f1-3 | uniq)" = "in_coro step body" ]
+}
+
+@test "stacks are whole: alloca, arrays, realignment, large frame, lost frame pointer" {
+	track frames
+	diff <(stacks "$CAP" leaf) - <<-END
+	leaf by_alloca main
+	leaf by_large main
+	leaf by_realigned main
+	leaf by_saving main
+	leaf by_vla by_realigned_too main
+	leaf by_vla main
+	leaf main
+	END
+}
+
+@test "a deep stack keeps its innermost frames" {
+	track recurse
+	[ "$(stacks "$CAP" bottom | cut -d' ' -f1-4)" = "bottom down down down" ]
+	[ "$(stacks "$CAP" bottom | wc -w)" -ge 127 ]
+	track --frames=3 leaf
+	check "$CAP" <<<"$(expected leaf.c)"
+	[ "$(stacks "$CAP" kept | cut -d' ' -f1-2)" = "kept main" ]
+}
+
+@test "libraries unloaded since: names are right" {
+	as_expected unload.c "$PROG"
+	[ "$(stacks "$CAP" only_in_a)" = "only_in_a enter visit main" ]
+	[ "$(stacks "$CAP" only_in_b)" = "only_in_b enter visit main" ]
+}
+
+@test "threads, forks, dlopen and signals at once" {
+	local capture
+	track stress "$PROG/libvictim_a.so"
+	[ "$STATUS" -eq 0 ] || { cat "$T/err"; return 1; }
+	[ "$(cat "$T/out")" = unharmed ]
+	[ "$(captures | wc -l)" -ge 10 ]
+	for capture in $(captures | head -20); do
+		found "$capture" total dropped=0
+	done
+	capture=$(ls -S "$T"/cap/*.pmm | head -1)
+	[ "$(fact "$capture" site churner live)" -eq 0 ]
+	[ "$(fact "$capture" site churner allocs)" -ge 10000 ]
+}

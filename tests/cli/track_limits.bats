@@ -1,0 +1,80 @@
+#!/usr/bin/env bats
+# pmm short of memory, space or room: the program is unharmed, and what was not recorded is counted and told.
+
+load lib
+
+# told PATTERN: pmm itself said so (run without -q).
+loudly() {
+	rm -rf "$T/cap"; mkdir -p "$T/cap"
+	STATUS=0
+	timeout -k 5 60 "$PMM" run -o "$T/cap/%p.pmm" "$@" >"$T/out" 2>"$T/err" </dev/null || STATUS=$?
+	CAP=$(only_capture)
+}
+
+@test "a ledger too small for 2 million blocks" {
+	local dropped recorded
+	loudly --ledger-limit=1M -- "$PROG/many" 1000000 16
+	[ "$STATUS" -eq 0 ]
+	[ "$(cat "$T/out")" = unharmed ]
+	dropped=$(fact "$CAP" total dropped)
+	recorded=$(fact "$CAP" total blocks)
+	echo "recorded $recorded, dropped $dropped"
+	[ "$dropped" -gt 1000000 ]
+	[ $((recorded + dropped)) -eq 2000000 ]
+	grep -q -i 'limit' "$T/err"
+	grep -q -- '--ledger-limit' "$T/err"
+}
+
+@test "a large enough ledger drops nothing" {
+	track many 1000000 16
+	[ "$STATUS" -eq 0 ]
+	found "$CAP" total allocs=2000000 live=17000000 blocks=2000000 dropped=0
+}
+
+@test "an address space limit that leaves no room for the ledger" {
+	rm -rf "$T/cap"; mkdir -p "$T/cap"
+	run timeout 60 bash -c "ulimit -v 200000; exec '$PMM' run -o '$T/cap/%p.pmm' -- '$PROG/many' 1000 16"
+	echo "$output"
+	# either refused with the reason before the launch, or run unharmed with the reason told
+	if [ "$status" -eq 3 ]; then
+		[[ $output == *"pmm: "* && $output != *unharmed* ]]
+	else
+		[ "$status" -eq 0 ]
+		[[ $output == *unharmed* && $output == *"pmm: "* ]]
+	fi
+}
+
+@test "the program limits its address space in the middle" {
+	track confined as
+	[ "$STATUS" -eq 0 ]
+	[ "$(cat "$T/out")" = unharmed ]
+}
+
+@test "no space for the capture: it goes elsewhere, and that is told" {
+	need_root
+	mkdir -p "$T/full" "$T/elsewhere"
+	mount -t tmpfs -o size=64K none "$T/full" 2>/dev/null || skip "cannot mount a tmpfs here"
+	head -c 60K /dev/urandom >"$T/full/taken" || true
+	TMPDIR=$T/elsewhere run timeout 60 "$PMM" run -o "$T/full/c.pmm" -- "$PROG/many" 20000 100
+	ls -A "$T/full" >"$T/left"
+	umount "$T/full"
+	echo "$output"
+	[[ $output == *unharmed* ]]
+	[[ $output == *"pmm: "*"$T/full/c.pmm"* ]]
+	[[ $output == *[Nn]"o space left"* ]]
+	[ "$(cat "$T/left")" = taken ]
+	CAP=$(find "$T/elsewhere" -name '*.pmm')
+	found "$CAP" site many allocs=20000 live=2000000
+}
+
+@test "the monitor is killed: the program goes on unharmed" {
+	local monitor
+	"$PMM" run -q -o "$T/c.pmm" -- bash -c "sleep 1; '$PROG/many' 20000 30; echo \$? >'$T/status'" >"$T/out" 2>/dev/null &
+	monitor=$!
+	sleep 0.5
+	kill -9 "$monitor"
+	wait "$monitor" 2>/dev/null || true
+	for _ in $(seq 50); do [ -s "$T/status" ] && break; sleep 0.1; done
+	[ "$(cat "$T/status")" = 0 ]
+	[ "$(cat "$T/out")" = unharmed ]
+}

@@ -1,0 +1,136 @@
+#!/usr/bin/env bats
+# Processes of every shape: forks, launches, daemons, endings, and programs that confine themselves.
+
+load lib
+
+# total_of FUNCTION KEY: the sum over all captures.
+total_of() {
+	local capture sum=0
+	for capture in $(captures); do
+		sum=$((sum + $(fact "$capture" site "$1" "$2")))
+	done
+	echo "$sum"
+}
+
+# named COMMAND: the captures of processes whose executable has that name.
+named() {
+	local capture
+	for capture in $(captures); do
+		if [ "$(json "$capture" | jq -r "$(cat "$BATS_TEST_DIRNAME/names.jq") exe" | xargs basename)" = "$1" ]; then
+			echo "$capture"
+		fi
+	done
+}
+
+@test "fork: each has its own, a block of the parent's is an untracked free" {
+	local capture parent=0 child=0
+	track fork
+	[ "$STATUS" -eq 0 ]
+	[ "$(captures | wc -l)" -eq 2 ]
+	for capture in $(captures); do
+		if [ "$(fact "$capture" site in_child allocs)" -eq 0 ]; then
+			found "$capture" site in_parent allocs=10 live=1000 blocks=10
+			found "$capture" total allocs=10 live=1000 untracked=0
+			parent=1
+		else
+			found "$capture" site in_child allocs=20 live=2000 blocks=20
+			found "$capture" total allocs=20 live=2000 frees=0 untracked=1
+			child=1
+		fi
+	done
+	[ $parent$child = 11 ]
+}
+
+@test "200 forks" {
+	track fork_storm
+	[ "$STATUS" -eq 0 ]
+	[ "$(captures | wc -l)" -eq 201 ]
+	for capture in $(captures); do json "$capture" >/dev/null; done
+	[ "$(jq -s "$(cat "$BATS_TEST_DIRNAME/names.jq")"' [.[] | total.allocs] | add' "$T"/cap/*.json)" -eq 20100 ]
+	[ "$(jq -s "$(cat "$BATS_TEST_DIRNAME/names.jq")"' [.[] | total.allocs] | unique | length' "$T"/cap/*.json)" -eq 201 ]
+}
+
+launched() {
+	track launch "$1" "$PROG/leaf"
+	[ "$STATUS" -eq 0 ] || { cat "$T/err"; return 1; }
+	[ "$(named leaf | wc -l)" -eq "${2:-1}" ] || { ls "$T/cap"; return 1; }
+	for capture in $(named leaf); do
+		check "$capture" <<<"$(expected leaf.c)"
+	done
+	[ "$(total_of before allocs)" -eq 5 ]
+	[ "$(total_of before live)" -eq 300 ]
+}
+
+@test "vfork and exec" { launched vfork; }
+@test "posix_spawn" { launched spawn; }
+@test "system()" { launched system 2; }
+@test "exec" { launched exec; }
+@test "exec with every descriptor closed" { launched exec-closed; }
+@test "exec from another directory" { launched exec-chdir; }
+
+@test "exec after privileges are dropped" {
+	need_root
+	su -s /bin/sh nobody -c "test -x '$PROG/leaf'" || skip "the build directory is not reachable for nobody"
+	launched exec-setuid
+}
+
+@test "--no-follow tracks the program alone" {
+	track --no-follow launch spawn "$PROG/leaf"
+	[ "$STATUS" -eq 0 ]
+	[ -n "$CAP" ]
+	found "$CAP" site before allocs=5
+	track --no-follow fork
+	[ "$STATUS" -eq 0 ]
+	found "$CAP" total allocs=10 live=1000
+}
+
+@test "a daemon that outlives the program launched" {
+	local deadline=$((SECONDS + 15))
+	track daemon
+	[ "$STATUS" -eq 0 ]
+	until [ "$(total_of in_daemon allocs)" -eq 30 ]; do
+		[ $SECONDS -lt $deadline ] || { ls -l "$T/cap"; return 1; }
+		sleep 0.2
+	done
+	[ "$(total_of in_daemon live)" -eq 2100 ]
+}
+
+# ending HOW STATUS: the status is passed on, and the ledger complete.
+ending() {
+	track endings "$1"
+	[ "$STATUS" -eq "$2" ] || { echo "status $STATUS, must be $2"; cat "$T/err"; return 1; }
+	found "$CAP" site kept allocs=13 frees=0 bytes=1170 live=1170 blocks=13
+}
+
+@test "return from main" { ending none 3; }
+@test "_exit" { ending _exit 4; }
+@test "SIGKILL" { ending kill 137; }
+@test "abort" { ending abort 134; }
+@test "SIGSEGV" { ending segv 139; }
+@test "quick_exit" { ending quick 8; }
+@test "exit from a thread" { ending thread 5; }
+@test "main thread ends first" { ending main-first 7; }
+
+# confined HOW: unharmed, and every block recorded.
+confined() {
+	track confined "$1"
+	[ "$STATUS" -eq 0 ] || { echo "status $STATUS"; cat "$T/err"; return 1; }
+	[ "$(cat "$T/out")" = unharmed ]
+	found "$CAP" site confined allocs=2000 frees=1000 bytes=100000 live=50000 blocks=1000
+}
+
+@test "all descriptors closed" { confined fds; }
+@test "RLIMIT_AS" { confined as; }
+@test "RLIMIT_DATA" { confined data; }
+@test "RLIMIT_NOFILE" { confined nofile; }
+@test "RLIMIT_NPROC, another user" { need_root; confined nproc; }
+@test "chroot, another user" { need_root; confined chroot; }
+@test "mlockall" { need_root; confined mlock; }
+@test "seccomp filter" { confined seccomp; }
+
+@test "RLIMIT_FSIZE" {
+	track sh -c "'$PROG/confined' fsize | cat"
+	[ "$STATUS" -eq 0 ]
+	[ "$(cat "$T/out")" = unharmed ]
+	found "$(named confined)" site confined allocs=2000 frees=1000 live=50000
+}
