@@ -6,10 +6,13 @@
  */
 #include "agent/cfi.h"
 
-#include "agent/arch/x86_64/regs.h"
 #include "agent/cfi_expr.h"
 #include "agent/cfi_fde.h"
 #include "agent/cfi_row.h"
+#include "arch/x86_64/agent_arch.h"
+
+/* rbx, rbp, r12 - r15: a callee leaves them as they were (x86-64 psABI, 3.2.1) */
+#define REGS_CALLEE_SAVED	(1u << ARCH_DWARF_RBX | 1u << ARCH_DWARF_RBP | 0xfu << ARCH_DWARF_R12)
 
 #define OP_DEREF	0x06
 #define OP_BREG0	0x70
@@ -30,18 +33,19 @@ static int expr_is_reg(const struct cfi_module *m, int32_t expr, unsigned int re
 /* Whether this is the row of a signal frame as the kernel makes it. */
 static int row_is_sigframe(const struct cfi_module *m, const struct cfi_row *row)
 {
-	const struct cfi_reg_rule *rip = &row->reg[REG_RA], *rbp = &row->reg[REG_RBP];
+	const struct cfi_reg_rule *rip = &row->reg[ARCH_DWARF_RA], *rbp = &row->reg[ARCH_DWARF_RBP];
 	int64_t off;
 
-	return row->cfa.how == HOW_EXPR && expr_is_reg(m, row->cfa.val, REG_RSP, 1, &off) && off == UCONTEXT_RSP &&
-	       rip->how == HOW_EXPR && expr_is_reg(m, rip->val, REG_RSP, 0, &off) && off == UCONTEXT_RIP &&
-	       rbp->how == HOW_EXPR && expr_is_reg(m, rbp->val, REG_RSP, 0, &off) && off == UCONTEXT_RBP;
+	return row->cfa.how == HOW_EXPR && expr_is_reg(m, row->cfa.val, ARCH_DWARF_RSP, 1, &off) &&
+	       off == ARCH_SIGFRAME_RSP &&
+	       rip->how == HOW_EXPR && expr_is_reg(m, rip->val, ARCH_DWARF_RSP, 0, &off) && off == ARCH_SIGFRAME_RIP &&
+	       rbp->how == HOW_EXPR && expr_is_reg(m, rbp->val, ARCH_DWARF_RSP, 0, &off) && off == ARCH_SIGFRAME_RBP;
 }
 
 /* Whether caller's rsp is the CFA and the return address just below it. */
 static int row_is_plain_call(const struct cfi_row *row)
 {
-	const struct cfi_reg_rule *rsp = &row->reg[REG_RSP], *ra = &row->reg[REG_RA];
+	const struct cfi_reg_rule *rsp = &row->reg[ARCH_DWARF_RSP], *ra = &row->reg[ARCH_DWARF_RA];
 
 	return (rsp->how == HOW_UNSPEC || (rsp->how == HOW_VAL_OFFSET && rsp->val == 0)) &&
 	       ra->how == HOW_OFFSET && ra->val == -8;
@@ -50,12 +54,12 @@ static int row_is_plain_call(const struct cfi_row *row)
 /* CFA found through rbp after gcc realigned the stack: the old rbp is where rbp points. */
 static int rule_from_expr(const struct cfi_module *m, const struct cfi_row *row, struct cfi_rule *out)
 {
-	const struct cfi_reg_rule *rbp = &row->reg[REG_RBP];
+	const struct cfi_reg_rule *rbp = &row->reg[ARCH_DWARF_RBP];
 	int64_t off, zero;
 
-	if (!expr_is_reg(m, row->cfa.val, REG_RBP, 1, &off) || off != (int32_t)off)
+	if (!expr_is_reg(m, row->cfa.val, ARCH_DWARF_RBP, 1, &off) || off != (int32_t)off)
 		return CFI_SLOW;
-	if (rbp->how != HOW_EXPR || !expr_is_reg(m, rbp->val, REG_RBP, 0, &zero) || zero)
+	if (rbp->how != HOW_EXPR || !expr_is_reg(m, rbp->val, ARCH_DWARF_RBP, 0, &zero) || zero)
 		return CFI_SLOW;
 	out->cfa_off = (int32_t)off;
 	return CFI_RBP_DEREF;
@@ -63,16 +67,16 @@ static int rule_from_expr(const struct cfi_module *m, const struct cfi_row *row,
 
 static int rule_from_row(const struct cfi_module *m, const struct cfi_row *row, struct cfi_rule *out)
 {
-	const struct cfi_reg_rule *rbp = &row->reg[REG_RBP];
+	const struct cfi_reg_rule *rbp = &row->reg[ARCH_DWARF_RBP];
 	int32_t words = 0;
 
-	if (row->reg[REG_RA].how == HOW_UNDEFINED)
+	if (row->reg[ARCH_DWARF_RA].how == HOW_UNDEFINED)
 		return CFI_END;
 	if (!row_is_plain_call(row))
 		return CFI_SLOW;
 	if (row->cfa.how == HOW_EXPR)
 		return rule_from_expr(m, row, out);
-	if (row->cfa.reg != REG_RSP && row->cfa.reg != REG_RBP)
+	if (row->cfa.reg != ARCH_DWARF_RSP && row->cfa.reg != ARCH_DWARF_RBP)
 		return CFI_SLOW;
 
 	if (rbp->how == HOW_OFFSET) {
@@ -84,7 +88,7 @@ static int rule_from_row(const struct cfi_module *m, const struct cfi_row *row, 
 	}
 	out->rbp_off = (int16_t)words;
 	out->cfa_off = row->cfa.val;
-	return row->cfa.reg == REG_RSP ? CFI_RSP : CFI_RBP;
+	return row->cfa.reg == ARCH_DWARF_RSP ? CFI_RSP : CFI_RBP;
 }
 
 int cfi_rule_find(const struct cfi_module *m, uint64_t pc, struct cfi_rule *out)
@@ -138,7 +142,7 @@ static int reg_find(const struct cfi_module *m, const struct cfi_row *row, unsig
 	case HOW_VAL_EXPR:
 		return cfi_expr_eval(cfi_row_expr(m, rule->val), env, &cfa, val) ? -1 : 1;
 	case HOW_UNSPEC:
-		if (k == REG_RSP) {
+		if (k == ARCH_DWARF_RSP) {
 			*val = cfa;
 			return 1;
 		}
@@ -164,9 +168,9 @@ int cfi_step_slow(const struct cfi_module *m, uint64_t pc, struct cfi_regs *regs
 
 	if (!cfi_fde_find(m, pc, &fde) || !cfi_row_find(m, &fde, pc, &row))
 		return -1;
-	if (row.reg[REG_RA].how == HOW_UNDEFINED)
+	if (row.reg[ARCH_DWARF_RA].how == HOW_UNDEFINED)
 		return 0;
-	if (row.reg[REG_RA].how == HOW_SAME)
+	if (row.reg[ARCH_DWARF_RA].how == HOW_SAME)
 		return -1;
 	if (cfa_find(m, &row.cfa, &env, &cfa))
 		return -1;
@@ -177,7 +181,7 @@ int cfi_step_slow(const struct cfi_module *m, uint64_t pc, struct cfi_regs *regs
 		if (reg_find(m, &row, k, &env, cfa, &caller.r[k]) > 0)
 			caller.known |= 1u << k;
 	}
-	if (!(caller.known & 1u << REG_RA) || !(caller.known & 1u << REG_RSP))
+	if (!(caller.known & 1u << ARCH_DWARF_RA) || !(caller.known & 1u << ARCH_DWARF_RSP))
 		return -1;
 
 	for (k = 0; k < CFI_NR_REGS; k++) {

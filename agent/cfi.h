@@ -20,7 +20,7 @@ enum cfi_kind {
 	CFI_RSP,		/* CFA = rsp + cfa_off */
 	CFI_RBP,		/* CFA = rbp + cfa_off */
 	CFI_RBP_DEREF,		/* CFA = *(rbp + cfa_off), caller's rbp = *rbp: gcc's realigned stacks */
-	CFI_SIGFRAME,		/* rt_sigframe: rip, rsp, rbp from the ucontext at rsp (arch/x86_64/regs.h) */
+	CFI_SIGFRAME,		/* rt_sigframe: rip, rsp, rbp from the ucontext at rsp (ARCH_SIGFRAME_*) */
 	CFI_SLOW,		/* anything else: cfi_step_slow() */
 };
 
