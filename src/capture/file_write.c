@@ -25,7 +25,7 @@ static uint64_t table_rows(const struct heap *h, const struct file_table *t)
 static void write_columns(struct pack *p, const struct file_table *t, const void *rows,
 			  uint64_t count)
 {
-	for (unsigned i = 0; i < t->nr_columns; i++)
+	for (unsigned i = 0; count && i < t->nr_columns; i++)
 		pack_column(p, (const char *)rows + t->column[i].offset, t->row_bytes,
 			    t->column[i].bytes, count);
 }
@@ -52,6 +52,8 @@ static void write_table(const struct heap *h, struct pack *p, enum file_table_nu
 	const struct file_table *t = &file_tables[number];
 	uint64_t count = table_rows(h, t);
 
+	if (count > t->max_rows)
+		pack_fail(p, -E2BIG);
 	pack_begin(p, t->id, count);
 	write_columns(p, t, *(void *const *)((const char *)h + t->array), count);
 	for (uint64_t i = 0; number == FILE_MODULES && i < count; i++) {
@@ -117,6 +119,20 @@ static int write_nodes(const struct heap *h, struct pack *p)
 	return rc;
 }
 
+/* What reading it takes, generously. */
+static uint64_t memory_needed(const struct heap *h)
+{
+	uint64_t bytes = h->nr_nodes * (sizeof(struct file_frame) + sizeof(uint32_t));
+
+	for (int i = FILE_MODULES; i < FILE_NR_TABLES; i++)
+		if (i != FILE_FRAMES)
+			bytes += table_rows(h, &file_tables[i]) * file_tables[i].row_bytes;
+	for (uint32_t i = 0; i < h->nr_modules; i++)
+		bytes += strlen(h->modules[i].path) + 1;
+	bytes += strlen(h->comm) + strlen(h->exe) + strlen(h->cmdline) + strlen(h->host);
+	return 2 * bytes + (1 << 20);
+}
+
 static int write_failed(struct err *e, int rc, const char *name)
 {
 	err_set(e, rc, "cannot write the capture '%s': %s", name, strerror(-rc));
@@ -148,6 +164,7 @@ int file_write_heap(const struct heap *h, FILE *f, const char *name, struct err 
 	rc = write_nodes(h, p);
 	for (enum file_table_number i = FILE_SITES; i < FILE_NR_TABLES; i++)
 		write_table(h, p, i);
+	pack_pad(p, memory_needed(h));
 	if (!rc)
 		rc = pack_finish(p);
 	pack_free(p);
