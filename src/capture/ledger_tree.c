@@ -51,16 +51,60 @@ static uint64_t number_in(const char *path)
 	return got == 1 ? n : UINT64_MAX;
 }
 
+/* The lowest limit from the control group `path` up to the root of its hierarchy at `mount`. */
+static uint64_t lowest_limit(const char *mount, const char *path, const char *file)
+{
+	uint64_t lowest = UINT64_MAX, n;
+	char group[512], name[1024];
+	char *slash;
+
+	snprintf(group, sizeof(group), "%s", path);
+	for (;;) {
+		snprintf(name, sizeof(name), "%s%s/%s", mount, group, file);
+		n = number_in(name);
+		lowest = n < lowest ? n : lowest;
+		slash = strrchr(group, '/');
+		if (!slash)
+			return lowest;
+		*slash = '\0';
+	}
+}
+
+/* Lines of /proc/self/cgroup: "0::/path" (version 2) or "4:memory:/path" (version 1). */
+uint64_t ledger_tree_cgroup_limit(void)
+{
+	FILE *f = fopen("/proc/self/cgroup", "re");
+	uint64_t lowest = UINT64_MAX, n;
+	char line[600];
+
+	while (f && fgets(line, sizeof(line), f)) {
+		char *controllers = strchr(line, ':'),
+		     *path = controllers ? strchr(controllers + 1, ':') : NULL;
+
+		if (!path)
+			continue;
+		*path++ = '\0';
+		path[strcspn(path, "\n")] = '\0';
+		if (!controllers[1])
+			n = lowest_limit("/sys/fs/cgroup", path, "memory.max");
+		else if (strstr(controllers, "memory"))
+			n = lowest_limit("/sys/fs/cgroup/memory", path, "memory.limit_in_bytes");
+		else
+			continue;
+		lowest = n < lowest ? n : lowest;
+	}
+	if (f)
+		fclose(f);
+	return lowest;
+}
+
 uint64_t ledger_tree_default_limit(void)
 {
 	uint64_t ram = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
-	uint64_t v2 = number_in("/sys/fs/cgroup/memory.max");
-	uint64_t v1 = number_in("/sys/fs/cgroup/memory/memory.limit_in_bytes");
+	uint64_t group = ledger_tree_cgroup_limit();
 
-	if (v2 < ram)
-		ram = v2;
-	if (v1 < ram)
-		ram = v1;
+	if (group < ram)
+		ram = group;
 	return ram / 4 < MAX_LIMIT_BYTES ? ram / 4 : MAX_LIMIT_BYTES;
 }
 

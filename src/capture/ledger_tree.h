@@ -33,6 +33,9 @@ struct ledger_tree {
 	bool shrunk;		/* a resource limit left less than was asked for */
 };
 
+/* Memory limit of the control group pmm runs in, either version; UINT64_MAX = none. */
+uint64_t ledger_tree_cgroup_limit(void);
+
 /* What one ledger may take when the user does not say: a quarter of RAM (or of the cgroup's limit),
  * at most 16 GiB. */
 uint64_t ledger_tree_default_limit(void);

@@ -8,6 +8,7 @@
 const struct cmd *const cmd_table[] = {
 	&cmd_run,
 	&cmd_snapshot,
+	&cmd_doctor,
 	&cmd_help,
 	NULL
 };
