@@ -9,7 +9,7 @@
 
 #define LEVEL 3
 
-static void fail(struct pack *p, int rc)
+void pack_fail(struct pack *p, int rc)
 {
 	if (!p->rc)
 		p->rc = rc;
@@ -19,7 +19,7 @@ static void put(struct pack *p, const void *bytes, size_t n)
 {
 	errno = 0;
 	if (!p->rc && fwrite(bytes, 1, n, p->f) != n)
-		fail(p, errno ? -errno : -EIO);
+		pack_fail(p, errno ? -errno : -EIO);
 	p->offset += n;
 }
 
@@ -38,7 +38,7 @@ struct pack *pack_new(FILE *f)
 	}
 	if (ZSTD_isError(ZSTD_CCtx_setParameter(p->zstd, ZSTD_c_compressionLevel, LEVEL)) ||
 	    ZSTD_isError(ZSTD_CCtx_setParameter(p->zstd, ZSTD_c_checksumFlag, 1)))
-		fail(p, -ENOTSUP);
+		pack_fail(p, -ENOTSUP);
 	memcpy(head.magic, FILE_MAGIC, sizeof(head.magic));
 	head.crc = file_crc(0, &head, offsetof(struct file_header, crc));
 	put(p, &head, sizeof(head));
@@ -86,7 +86,7 @@ static void squeeze(struct pack *p, ZSTD_EndDirective how)
 
 		left = ZSTD_compressStream2(p->zstd, &out, &in, how);
 		if (ZSTD_isError(left)) {
-			fail(p, -ENOMEM);
+			pack_fail(p, -ENOMEM);
 			return;
 		}
 		s->payload_crc = file_crc(s->payload_crc, p->out, out.pos);
@@ -104,9 +104,9 @@ void pack_end(struct pack *p)
 	if (!p->rc &&
 	    (fseeko(p->f, (off_t)p->toc[p->nr_toc].offset, SEEK_SET) ||
 	     fwrite(s, sizeof(*s), 1, p->f) != 1 || fseeko(p->f, (off_t)p->offset, SEEK_SET)))
-		fail(p, errno ? -errno : -EIO);
+		pack_fail(p, errno ? -errno : -EIO);
 	if (++p->nr_toc == FILE_MAX_SECTIONS)
-		fail(p, -E2BIG);
+		pack_fail(p, -E2BIG);
 }
 
 void pack_number(struct pack *p, uint64_t n)
@@ -143,7 +143,7 @@ void pack_text(struct pack *p, const char *text)
 	size_t n = strlen(text);
 
 	if (n > FILE_MAX_TEXT) {
-		fail(p, -E2BIG);
+		pack_fail(p, -E2BIG);
 		n = 0;
 	}
 	pack_number(p, n);
@@ -251,6 +251,28 @@ void pack_column(struct pack *p, const void *base, size_t stride, unsigned bytes
 	}
 }
 
+/* A section of zeros that nobody needs to know, not compressed. */
+void pack_pad(struct pack *p, uint64_t need)
+{
+	static const uint8_t zeros[4096];
+	struct file_section *s = current(p);
+	uint64_t n = 0;
+
+	while (file_budget(p->offset + n) < need)
+		n += sizeof(zeros);
+	if (!n)
+		return;
+	*s = (struct file_section){.id = "PADD", .stored_bytes = n, .raw_bytes = n};
+	for (uint64_t i = 0; i < n; i += sizeof(zeros))
+		s->payload_crc = file_crc(s->payload_crc, zeros, sizeof(zeros));
+	s->crc = file_crc(0, s, offsetof(struct file_section, crc));
+	p->toc[p->nr_toc].offset = p->offset;
+	put(p, s, sizeof(*s));
+	for (uint64_t i = 0; i < n; i += sizeof(zeros))
+		put(p, zeros, sizeof(zeros));
+	p->nr_toc++;
+}
+
 /* ---- the end ------------------------------------------------------------------------------- */
 
 int pack_finish(struct pack *p)
@@ -267,6 +289,6 @@ int pack_finish(struct pack *p)
 	put(p, &end, sizeof(end));
 	errno = 0;
 	if (!p->rc && fflush(p->f))
-		fail(p, errno ? -errno : -EIO);
+		pack_fail(p, errno ? -errno : -EIO);
 	return p->rc;
 }

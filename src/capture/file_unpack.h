@@ -48,6 +48,9 @@ void unpack_end(struct unpack *u);
 /* Pass over the payload. */
 void unpack_skip(struct unpack *u);
 
+/* Decompress the next part into `out`, which has been used up; nothing comes when `ended`. 0 or rc. */
+int unpack_more(struct unpack *u);
+
 /* Zeroed memory for n elements, free()d by the caller; NULL (and rc set) if that is too much. */
 void *unpack_alloc(struct unpack *u, uint64_t n, size_t size);
 

@@ -505,6 +505,27 @@ static void later_minor_versions_are_read(void **state)
 	free(later.bytes);
 }
 
+static void forge_large(struct pack *p)
+{
+	pack_pad(p, 5ull << 30);
+	pack_pad(p, 5ull << 30);	/* no more of it */
+}
+
+/* A very regular heap compresses below what the reader takes for honest: then the file is made larger. */
+static void large_heaps_get_a_file_to_match(void **state)
+{
+	struct image m = forged(forge_large);
+
+	(void)state;
+	assert_true(file_budget(m.n) >= 5ull << 30);
+	assert_in_range(m.n, 1 << 20, (1 << 20) + 8192);
+	expect_refusal(m.bytes, m.n, -EBADMSG, "the capture 'x' is damaged (what ran): it is missing");
+	m.bytes[1000]++;
+	expect_refusal(m.bytes, m.n, -EBADMSG,
+		       "the capture 'x' is damaged (a section passed over): its checksum does not match");
+	free(m.bytes);
+}
+
 /* ---- files --------------------------------------------------------------------------------- */
 
 struct place {
@@ -685,6 +706,7 @@ int main(void)
 		cmocka_unit_test(forgeries_are_refused),
 		cmocka_unit_test(contradictions_are_refused),
 		cmocka_unit_test(later_minor_versions_are_read),
+		cmocka_unit_test(large_heaps_get_a_file_to_match),
 		cmocka_unit_test(a_file_is_written_for_its_owner_only),
 		cmocka_unit_test(places_that_cannot_be_written_are_named),
 		cmocka_unit_test(a_full_disk_leaves_nothing_behind),
