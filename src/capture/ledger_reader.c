@@ -10,6 +10,7 @@
 
 #define MAX_TRIES	200		/* of a copy between two events; the later ones yield the processor */
 #define SPIN_TRIES	100
+#define MAX_STUCK	32		/* contexts waited for in vain */
 #define MAX_STRING	(1u << 20)
 
 int ledger_reader_refresh(struct ledger_reader *r)
@@ -39,7 +40,7 @@ static uint64_t ref_off(pmm_ref ref)
 int ledger_reader_stable(struct ledger_reader *r, pmm_ref ctx, pmm_ref what, void *to, size_t size)
 {
 	uint64_t seq_off = ref_off(ctx) + offsetof(struct pmm_ctx, seq), before = 0, after = 0;
-	unsigned tries = r->o->running ? MAX_TRIES : 1;
+	unsigned tries = r->o->running && r->nr_stuck < MAX_STUCK ? MAX_TRIES : 1;
 
 	if (!ctx || !what)
 		return -EFAULT;
@@ -58,6 +59,7 @@ int ledger_reader_stable(struct ledger_reader *r, pmm_ref ctx, pmm_ref what, voi
 	if (before == after) {
 		r->stuck_off = seq_off;
 		r->stuck_seq = before;
+		r->nr_stuck++;
 	}
 	r->drift++;
 	return 0;
@@ -115,13 +117,13 @@ static size_t character(const unsigned char *s, size_t n)
 	return code < least[len] || code > 0x10ffff || (code >> 11) == 0x1b ? 0 : len;
 }
 
-/* In place: whatever is no printable UTF-8 becomes '?'. NULs stay. */
+/* In place: line ends and tabs become blanks, whatever else is no printable UTF-8 becomes '?'. NULs stay. */
 static void clean(char *s, size_t n)
 {
 	for (size_t i = 0, len; i < n; i += len) {
 		len = s[i] ? character((const unsigned char *)s + i, n - i) : 1;
 		if (!len) {
-			s[i] = '?';
+			s[i] = s[i] == '\n' || s[i] == '\t' ? ' ' : '?';
 			len = 1;
 		}
 	}
