@@ -56,6 +56,22 @@ enum frame_flags {
 	FRAME_NO_JOIN = 4,	/* found by full interpretation: cannot be confirmed by a look at its slots */
 };
 
+/*
+ * A stack seen before, as a list of the stack slots that determine it: when the same call comes from the same stack pointer and
+ * all slots hold what they held, it is the same stack.
+ */
+#define KNOWN_SLOTS	64
+#define KNOWN_STACKS	64	/* per context, direct mapped by return address and stack pointer */
+
+struct known_stack {
+	uint64_t ra, sp, rbp;	/* of the caller; ra 0 = unused */
+	uint32_t site;
+	uint16_t nr_slots;	/* 0 = only the key was seen so far */
+	uint16_t needs_rbp;
+	uint16_t slot[KNOWN_SLOTS];	/* offset from sp, in words, less one */
+	uint64_t value[KNOWN_SLOTS];
+};
+
 struct tctx {
 	struct pmm_ctx pub;
 	uint64_t tp;			/* thread pointer of the owner */
@@ -65,8 +81,9 @@ struct tctx {
 	struct tctx *nested;		/* for handlers interrupting this one */
 	struct tctx *hash_next;
 	uint64_t credit_epoch;
+	uintptr_t failing_new;		/* operator new asked in vain from a frame here and calls its handler */
 	uint64_t last_address;		/* block of the last event if that was an allocation, else 0 */
-	int64_t countdown;		/* sampled mode: bytes to the next sample */
+	bool sampling;			/* sampled mode: the thread's first sample was drawn */
 	uint64_t random;
 	uint32_t events;		/* wraps; paces slow checks */
 	uint32_t code_gen;		/* A.code_gen the memo belongs to */
@@ -77,6 +94,7 @@ struct tctx {
 	uint32_t last_site;
 	struct frame *memo;		/* max_frames */
 	struct frame *fresh;		/* max_frames, the walk's new frames */
+	struct known_stack *known;	/* KNOWN_STACKS */
 	pmm_ref site_page[PMM_MAX_SITES >> 10];	/* pages of 1024 pmm_ref: record of a site */
 };
 
@@ -154,7 +172,6 @@ struct agent {
 	uint32_t *alive;		/* 1; a page that fork wipes, so that a child notices */
 	struct ctx_entry *ctx_hash;	/* likewise wiped */
 	struct rule_entry *rules;
-	uint8_t *filter;
 	uint64_t min_size;
 	uint64_t warn_size;
 	uint64_t reserved_bytes;	/* address space our mappings take */
@@ -174,6 +191,7 @@ struct agent {
 	char *scratch;			/* 64 KiB, for reading /proc/self/maps; under module_lock */
 	uint64_t self_start, self_end;	/* our own code */
 
+	long (*vdso_clock)(int, int64_t *);	/* the kernel's clock_gettime without a system call, or NULL */
 	struct next_functions next;
 	const char *allocator_path;	/* of the object that has next.malloc */
 	bool own_allocator;		/* the program brings its own malloc, which goes before ours */
@@ -220,6 +238,9 @@ int segment_open(void);
 int segment_claim(bool new_image);
 
 /* ---- agent/clock.c -------------------------------------------------------------------------------------- */
+
+/* Nanoseconds of a clock, without a system call where the kernel offers it. */
+uint64_t clock_ns(int clock);
 
 /* Look whether the monitor still ticks; now and then. */
 void clock_check(void);
@@ -297,6 +318,8 @@ struct block_info {
 	uint32_t site;
 	uint32_t birth_tick;
 	uint32_t kind;
+	uint8_t lifetime;	/* what record_free counted, for record_restore */
+	bool temporary;
 };
 
 /* Set up the tables of a new ledger. */
@@ -304,6 +327,9 @@ void block_init(void);
 
 /* Note a live block. False when there was no room (counted). The address belongs to the caller until block_del. */
 bool block_add(uint64_t address, uint64_t size, uint32_t site, uint32_t kind, uint32_t thread, uint32_t tick);
+
+/* Start fetching the entry of an address that block_add or block_del will ask for soon. */
+void block_prefetch(uint64_t address);
 
 /* Take a block out. False when it is not known. */
 bool block_del(uint64_t address, struct block_info *out);
@@ -313,7 +339,12 @@ uint32_t block_rename(uint64_t address, uint32_t kind, uint64_t *size);
 
 /* The same for mappings (page-aligned addresses). */
 bool block_add_map(uint64_t address, uint64_t size, uint32_t site, uint32_t thread, uint32_t tick);
-bool block_del_map(uint64_t address, struct block_info *out);
+
+/*
+ * Take out the mapping that begins at or, failing that, nearest above `from` and below `to`; its start goes to *at. With
+ * `below`, the one that begins nearest below `from` instead. False when there is none.
+ */
+bool block_take_map(uint64_t from, uint64_t to, bool below, uint64_t *at, struct block_info *out);
 
 /* ---- agent/site.c --------------------------------------------------------------------------------------- */
 
@@ -328,6 +359,9 @@ struct pmm_record *site_record(struct tctx *c, uint32_t site, uint64_t epoch);
 
 /* ---- agent/unwind.c, agent/module.c --------------------------------------------------------------------- */
 
+/* Read the list of modules now, while the process can still open files. */
+void module_start(void);
+
 /* Where a hook was called from. */
 struct caller {
 	uint64_t ra;		/* return address into the program */
@@ -337,6 +371,9 @@ struct caller {
 
 /* Walk the stack and return its site. */
 uint32_t unwind_site(struct tctx *c, const struct caller *from, uint32_t site_flags);
+
+/* Forget what is known of the context's stacks. */
+void unwind_forget(struct tctx *c);
 
 /* Code came or went: throw away all rules. */
 void unwind_flush(void);
@@ -371,7 +408,7 @@ void record_unmap(struct tctx *c, uint64_t address, uint64_t size);
 /* ---- agent/sample.c ------------------------------------------------------------------------------------- */
 
 /* Bytes until the next sample: exponentially distributed with the mean asked for. */
-int64_t sample_next(struct tctx *c);
+uint64_t sample_next(struct tctx *c);
 
 /* How many allocations of this size one sample stands for, rounded at random but the same for the same block. */
 uint64_t sample_weight(uint64_t size, uint64_t address);
@@ -379,9 +416,12 @@ uint64_t sample_weight(uint64_t size, uint64_t address);
 /* ... and how many bytes. */
 uint64_t sample_bytes(uint64_t size);
 
+extern uint8_t sample_pages[AGENT_FILTER_SLOTS] __attribute__((visibility("hidden")));
+
+/* How many live samples lie on pages that share this address's slot; 255 = many, for ever. */
 static inline uint8_t *sample_filter(uint64_t address)
 {
-	return &A.filter[((address >> 12) * 0x9e3779b97f4a7c15ull) >> 49];
+	return &sample_pages[(address >> 12) % AGENT_FILTER_SLOTS];
 }
 
 #endif

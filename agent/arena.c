@@ -48,6 +48,7 @@ static bool arena_grow(struct pmm_ledger *l, uint64_t need)
 		to = l->arena_end;
 	if (to > ready && !arena_back(ready, to))
 		return false;
+	agent_note_break();
 	while (ready < to && !CAS(l->arena_ready, ready, to))
 		;
 	return true;

@@ -101,6 +101,12 @@ static inline struct pmm_block *entry_find(enum pmm_table_id id, uint64_t addres
 	return (struct pmm_block *)arena_at(ref) + (address >> shift & (ENTRIES - 1));
 }
 
+void block_prefetch(uint64_t address)
+{
+	if (likely(address >> PMM_ADDRESS_BITS == 0))
+		__builtin_prefetch(entry_find(PMM_TABLE_HEAP, address), 1);
+}
+
 static inline bool address_ok(uint64_t address)
 {
 	if (likely(address >> PMM_ADDRESS_BITS == 0))
@@ -230,13 +236,34 @@ bool block_add_map(uint64_t address, uint64_t size, uint32_t site, uint32_t thre
 	return true;
 }
 
-bool block_del_map(uint64_t address, struct block_info *out)
-{
-	struct pmm_block *b = address >> PMM_ADDRESS_BITS ? NULL : entry_find(PMM_TABLE_MAP, address);
-	uint64_t w0 = b ? LOAD(b->word0) : 0;
+/* How far below an address the start of its mapping is looked for. */
+#define MAP_SEARCH_LEAVES	8192u
+#define MAP_LEAF_BYTES		(PMM_PAGE << PMM_LEAF_BITS)
 
-	if (!w0)
-		return false;
-	take(b, w0, out);
-	return true;
+bool block_take_map(uint64_t from, uint64_t to, bool below, uint64_t *at, struct block_info *out)
+{
+	uint64_t page = below ? from - PMM_PAGE : from;
+
+	for (unsigned leaves = 0; leaves < MAP_SEARCH_LEAVES && page >> PMM_ADDRESS_BITS == 0; leaves++) {
+		uint64_t first = page & ~(MAP_LEAF_BYTES - 1), last = first + MAP_LEAF_BYTES - PMM_PAGE;
+		struct pmm_block *leaf = entry_find(PMM_TABLE_MAP, first);
+
+		for (; leaf && page >= first && page <= last && (below || page < to);
+		     page = below ? page - PMM_PAGE : page + PMM_PAGE) {
+			struct pmm_block *b = &leaf[(page - first) / PMM_PAGE];
+			uint64_t w0 = LOAD(b->word0), size = LOAD(b->word1) & SIZE_MASK;
+
+			if (!w0)
+				continue;
+			if (below && page + size <= from)
+				return false;		/* ends before us, and so does all below it */
+			take(b, w0, out);
+			*at = page;
+			return true;
+		}
+		page = below ? first - PMM_PAGE : last + PMM_PAGE;
+		if (!below && page >= to)
+			return false;
+	}
+	return false;
 }

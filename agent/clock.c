@@ -7,9 +7,18 @@
 #define LATE_TICKS	50		/* half a second: the monitor is gone, stopped or starved */
 #define CYCLES_PER_LOOK	2000000u	/* 0.5 to 2 ms on any machine of this century */
 
+uint64_t clock_ns(int clock)
+{
+	int64_t ts[2] = { 0, 0 };
+
+	if (!A.vdso_clock || A.vdso_clock(clock, ts))
+		return sys_clock_ns(clock);
+	return (uint64_t)ts[0] * 1000000000u + (uint64_t)ts[1];
+}
+
 static uint32_t clock_ticks(void)
 {
-	uint64_t now_ns = sys_clock_ns(SYS_CLOCK_MONOTONIC_COARSE);
+	uint64_t now_ns = clock_ns(SYS_CLOCK_MONOTONIC_COARSE);
 
 	return now_ns > A.tree->start_monotonic_ns ? (uint32_t)((now_ns - A.tree->start_monotonic_ns) / PMM_TICK_NS) : 0;
 }

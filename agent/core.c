@@ -15,7 +15,7 @@ static bool memory_get(void)
 	size_t wiped = ARCH_PAGE + AGENT_CTX_HASH * sizeof(struct ctx_entry);
 	size_t rules = sizeof(struct rule_entry) << AGENT_RULE_BITS;
 	size_t modules = AGENT_MAX_MODULES * sizeof(struct agent_module);
-	char *p = sys_mmap(wiped + rules + modules + SCRATCH_BYTES + AGENT_FILTER_SLOTS,
+	char *p = sys_mmap(wiped + rules + modules + SCRATCH_BYTES,
 			   SYS_PROT_READ | SYS_PROT_WRITE, SYS_MAP_PRIVATE | SYS_MAP_ANONYMOUS | SYS_MAP_NORESERVE, -1);
 
 	if (!p)
@@ -26,7 +26,6 @@ static bool memory_get(void)
 	A.rules = (struct rule_entry *)(p + wiped);
 	A.modules = (struct agent_module *)(p + wiped + rules);
 	A.scratch = p + wiped + rules + modules;
-	A.filter = (uint8_t *)A.scratch + SCRATCH_BYTES;
 	return true;
 }
 
@@ -51,7 +50,7 @@ static bool start(void)
 	}
 	A.sampled = A.tree->mode == PMM_MODE_SAMPLED;
 	A.min_size = A.tree->min_size_bytes;
-	A.warn_size = A.tree->warn_size_bytes ? A.tree->warn_size_bytes : UINT64_MAX;
+	A.warn_size = A.tree->warn_size_bytes;
 	A.max_frames = A.tree->max_frames;
 	A.code_epoch_seen = LOAD(A.tree->code_epoch);
 	if (A.own_allocator)
@@ -121,22 +120,17 @@ static void view_take(struct pmm_ledger *l)
 
 void agent_finish(void)
 {
-	struct pmm_ledger *l = A.ledger;
+	struct pmm_ledger *l;
+	struct tctx *c;
 
-	if (LOAD(A.state) != AGENT_ON || !LOAD(*A.alive) || !ctx_find())
+	if (LOAD(A.state) != AGENT_ON || !LOAD(*A.alive) || !(c = ctx_find()))
 		return;
 	l = A.ledger;
 	agent_note_break();
-	view_take(l);
+	if (!c->busy)		/* else exit() was called by a signal handler that interrupted the allocator */
+		view_take(l);
 	STORE(l->end_tick, clock_now());
 	STORE_RELEASE(l->state, PMM_STATE_EXITED);
-}
-
-/* Now and then: is the clock right, where is the break. */
-static __attribute__((noinline)) void check(void)
-{
-	clock_check();
-	agent_note_break();
 }
 
 /* The monitor asked for the allocator's figures. Only from a hook that interrupted nothing. */
@@ -164,7 +158,7 @@ struct tctx *agent_enter(uintptr_t sp)
 	c->busy_sp = sp;
 	STORE(c->busy, TCTX_RECORDING);
 	if (unlikely(c->events++ % EVENTS_PER_CHECK == EVENTS_PER_CHECK - 1))
-		check();
+		clock_check();
 	if (unlikely(LOAD(A.ledger->want_view)))
 		view_answer(c);
 	return c;

@@ -80,11 +80,9 @@ static void ctx_reset(struct tctx *c, uint64_t tp, uint32_t tid)
 	c->tid = tid;
 	c->busy = TCTX_IDLE;
 	c->last_address = 0;
-	c->memo_valid = 0;
-	c->last_site = 0;
-	c->stack_lo = c->stack_hi = 0;
-	c->random = sys_clock_ns(SYS_CLOCK_MONOTONIC) * 0x9e3779b97f4a7c15ull ^ (uint64_t)tid << 32 ^ tp;
-	c->countdown = A.sampled ? sample_next(c) : 0;
+	unwind_forget(c);
+	c->random = clock_ns(SYS_CLOCK_MONOTONIC) * 0x9e3779b97f4a7c15ull ^ (uint64_t)tid << 32 ^ tp;
+	c->sampling = false;
 	if (c->nested)
 		ctx_reset(c->nested, 0, tid);
 }
@@ -93,13 +91,14 @@ static struct tctx *ctx_new(void)
 {
 	struct pmm_ledger *l = A.ledger;
 	size_t memo_bytes = sizeof(struct frame) * A.max_frames;
-	struct tctx *c = arena_get(sizeof(*c) + 2 * memo_bytes, 64);
+	struct tctx *c = arena_get(sizeof(*c) + 2 * memo_bytes + KNOWN_STACKS * sizeof(struct known_stack), 64);
 	uint32_t nr = LOAD(l->nr_ctx);
 
 	if (!c)
 		return NULL;
 	c->memo = (struct frame *)(c + 1);
 	c->fresh = c->memo + A.max_frames;
+	c->known = (struct known_stack *)(c->fresh + A.max_frames);
 	do
 		if (nr >= PMM_MAX_CTX)
 			return NULL;
@@ -181,7 +180,7 @@ static bool child_start(void)
 	A.ledger->forked = 1;
 	memset(A.ctx_hash, 0, AGENT_CTX_HASH * sizeof(*A.ctx_hash));
 	if (A.sampled)
-		memset(A.filter, 0, AGENT_FILTER_SLOTS);
+		memset(sample_pages, 0, sizeof(sample_pages));
 	module_record_all();
 	STORE(*A.alive, 1);
 	return true;

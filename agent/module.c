@@ -272,11 +272,28 @@ static bool modules_search(uint64_t pc, struct agent_module *out)
 	return false;
 }
 
+/* The calling thread's id without a system call. */
+static uint32_t self_tid(void)
+{
+	uint32_t tid = A.tid_offset ? *(volatile uint32_t *)(arch_thread_pointer() + A.tid_offset) : 0;
+
+	return tid ? tid : (uint32_t)sys0(gettid);
+}
+
+void module_start(void)
+{
+	if (!module_lock(self_tid()))
+		return;
+	A.module_gen = A.code_gen;
+	modules_scan();
+	module_unlock();
+}
+
 bool module_find(uint64_t pc, struct agent_module *out)
 {
 	bool found;
 
-	if (!module_lock((uint32_t)sys0(gettid)))
+	if (!module_lock(self_tid()))
 		return false;
 	found = A.module_gen == A.code_gen && modules_search(pc, out);
 	if (!found) {

@@ -57,6 +57,7 @@ void record_alloc(struct tctx *c, uint64_t address, uint64_t size, uint32_t kind
 	struct pmm_record *r;
 	uint32_t site;
 
+	block_prefetch(address);	/* the walk hides the cache miss */
 	site = unwind_site(c, from, 0);
 	seq_begin(c);
 	if (unlikely(!block_add(address, size, site, kind, c->pub.thread, tick)))
@@ -74,7 +75,7 @@ void record_alloc(struct tctx *c, uint64_t address, uint64_t size, uint32_t kind
 		r->last_tick = tick;
 		if (unlikely(!size))
 			r->zero_size++;
-		if (unlikely(size >= A.warn_size))
+		if (unlikely(A.warn_size && size >= A.warn_size))
 			r->huge++;
 		if (A.sampled)
 			r->samples_in++;
@@ -116,10 +117,12 @@ bool record_free(struct tctx *c, uint64_t address, struct block_info *was)
 	if (likely(r)) {
 		r->bytes_out += bytes;
 		r->frees += blocks;
-		r->lifetime[lifetime_of(was->birth_tick, clock_now())] += blocks;
+		was->lifetime = (uint8_t)lifetime_of(was->birth_tick, clock_now());
+		was->temporary = c->last_address == address;
+		r->lifetime[was->lifetime] += blocks;
 		if (A.sampled)
 			r->samples_out++;
-		if (c->last_address == address) {
+		if (was->temporary) {
 			r->temporary += blocks;
 			c->pub.temporary += blocks;
 		}
@@ -154,7 +157,11 @@ void record_restore(struct tctx *c, uint64_t address, const struct block_info *w
 		if (r) {
 			r->bytes_out -= bytes;
 			r->frees -= blocks;
-			r->lifetime[lifetime_of(was->birth_tick, clock_now())] -= blocks;
+			r->lifetime[was->lifetime] -= blocks;
+			if (was->temporary) {
+				r->temporary -= blocks;
+				c->pub.temporary -= blocks;
+			}
 			if (A.sampled)
 				r->samples_out--;
 		}
@@ -180,7 +187,7 @@ void record_failed(struct tctx *c, uint64_t size, uint32_t kind, const struct ca
 		r->failed++;
 		if (!size)
 			r->zero_size++;
-		if (size >= A.warn_size)
+		if (A.warn_size && size >= A.warn_size)
 			r->huge++;
 		if (size > r->max_bytes)
 			r->max_bytes = size;
@@ -202,51 +209,79 @@ void record_rename(struct tctx *c, uint64_t address, uint32_t kind)
 	class->calls[kind] += blocks;
 }
 
+/* Count a mapping, or what is left of one, in (sign 1) or out (-1) at its site. */
+static void map_count(struct tctx *c, uint32_t site, uint64_t bytes, int sign)
+{
+	struct pmm_record *r = site_record(c, site, 0);
+
+	if (!r)
+		return;
+	if (sign > 0) {
+		r->bytes_out -= bytes;
+		r->frees--;
+	} else {
+		r->bytes_out += bytes;
+		r->frees++;
+	}
+}
+
+/* Take what overlaps [from, to) out of one mapping that began at `at`, and put back what is left on both sides. */
+static void map_cut(struct tctx *c, uint64_t at, const struct block_info *m, uint64_t from, uint64_t to)
+{
+	map_count(c, m->site, m->size, -1);
+	if (at < from) {
+		uint64_t left = from - at < m->size ? from - at : m->size;
+
+		if (block_add_map(at, left, m->site, c->pub.thread, m->birth_tick))
+			map_count(c, m->site, left, 1);
+	}
+	if (at + m->size > to && block_add_map(to, at + m->size - to, m->site, c->pub.thread, m->birth_tick))
+		map_count(c, m->site, at + m->size - to, 1);
+}
+
+/* Forget all mappings in [from, to), whole or in part. */
+static void map_clear(struct tctx *c, uint64_t from, uint64_t to)
+{
+	struct block_info m;
+	uint64_t at, next = from;
+
+	while (next < to && block_take_map(next, to, false, &at, &m)) {
+		map_cut(c, at, &m, from, to);
+		next = at + ARCH_PAGE;
+		if (at == from && at + m.size >= to)
+			return;		/* the usual case: exactly one mapping */
+	}
+	if (block_take_map(from, 0, true, &at, &m))
+		map_cut(c, at, &m, from, to);
+}
+
+static inline uint64_t pages(uint64_t bytes)
+{
+	return (bytes + ARCH_PAGE - 1) & ~(ARCH_PAGE - 1);
+}
+
 void record_map(struct tctx *c, uint64_t address, uint64_t size, const struct caller *from)
 {
 	uint32_t site = unwind_site(c, from, PMM_SITE_MAPPING), tick = clock_now();
-	struct block_info old;
 	struct pmm_record *r;
 
 	seq_begin(c);
-	if (block_del_map(address, &old)) {		/* MAP_FIXED over an older one */
-		r = site_record(c, old.site, 0);
-		if (r) {
-			r->bytes_out += old.size;
-			r->frees++;
-		}
-	}
-	if (block_add_map(address, size, site, c->pub.thread, tick)) {
-		r = site_record(c, site, 0);
-		if (r) {
-			r->bytes_in += size;
-			r->allocs++;
-			if (size > r->max_bytes)
-				r->max_bytes = size;
-			if (r->first_tick == UINT32_MAX)
-				r->first_tick = tick;
-			r->last_tick = tick;
-		}
+	map_clear(c, address, address + pages(size));
+	if (block_add_map(address, size, site, c->pub.thread, tick) && (r = site_record(c, site, 0))) {
+		r->bytes_in += size;
+		r->allocs++;
+		if (size > r->max_bytes)
+			r->max_bytes = size;
+		if (r->first_tick == UINT32_MAX)
+			r->first_tick = tick;
+		r->last_tick = tick;
 	}
 	seq_end(c);
 }
 
 void record_unmap(struct tctx *c, uint64_t address, uint64_t size)
 {
-	struct block_info was;
-	struct pmm_record *r;
-
 	seq_begin(c);
-	if (block_del_map(address, &was)) {
-		r = site_record(c, was.site, 0);
-		if (r) {
-			r->bytes_out += was.size < size ? was.size : size;
-			r->frees++;
-		}
-		if (size < was.size)		/* only its first part went: what is left starts further on */
-			block_add_map(address + size, was.size - size, was.site, c->pub.thread, was.birth_tick);
-		if (size < was.size && r)
-			r->frees--;
-	}
+	map_clear(c, address, address + pages(size));
 	seq_end(c);
 }

@@ -8,6 +8,8 @@
 
 #define Q30	(1ull << 30)
 
+uint8_t sample_pages[AGENT_FILTER_SLOTS];
+
 /* xorshift64*, Vigna 2016 */
 static uint64_t random_next(struct tctx *c)
 {
@@ -37,13 +39,13 @@ static uint64_t minus_log2(uint64_t u)
 	return ((uint64_t)(zeros + 1) << 24) - fraction;
 }
 
-int64_t sample_next(struct tctx *c)
+uint64_t sample_next(struct tctx *c)
 {
 	const uint64_t ln2_q32 = 2977044472ull;
 	uint64_t u = random_next(c) | 1;
 	uint64_t e_q24 = minus_log2(u) * (ln2_q32 >> 8) >> 24;	/* -ln(u), 24 fractional bits, at most 45 */
 
-	return (int64_t)(A.tree->sample_bytes * (e_q24 >> 4) >> 20) + 1;
+	return (A.tree->sample_bytes * (e_q24 >> 4) >> 20) + 1;
 }
 
 /* w with 16 fractional bits. */

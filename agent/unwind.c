@@ -8,7 +8,8 @@
  * also in the memo (same pc, same stack pointer, same rbp where that matters), what lies further out is determined by the
  * contents of the same stack slots; the walk then only confirms that these slots still hold what they held (one load
  * and compare a frame, independent of each other) and takes the rest, with its node numbers, from the memo. A slot that differs is
- * walked from there. The result is always that of a full walk.
+ * walked from there. Stacks that come back are kept whole as a list of such slots (struct known_stack) and need no
+ * step at all. The result is always that of a full walk.
  *
  * Never a wrong frame: where there is no rule, or an address is not readable, the stack ends with a mark.
  */
@@ -372,6 +373,93 @@ static __attribute__((noinline)) uint32_t walk_slow(struct tctx *c, const struct
 	return n + 1;
 }
 
+/* ---- stacks that come back ------------------------------------------------------------------------------ */
+
+static inline struct known_stack *known_at(const struct tctx *c, const struct caller *from)
+{
+	return &c->known[(from->ra * 0x9e3779b97f4a7c15ull ^ from->sp * 0xc2b2ae3d27d4eb4full) >> 58];
+}
+
+_Static_assert(KNOWN_STACKS == 1 << (64 - 58), "known_at's shift");
+
+static inline bool known_holds(const struct known_stack *k, const struct caller *from)
+{
+	const uint64_t *stack = (const uint64_t *)from->sp;
+
+	if (k->ra != from->ra || k->sp != from->sp || !k->nr_slots || (k->needs_rbp && k->rbp != from->rbp))
+		return false;
+	for (uint32_t i = 0; i < k->nr_slots; i++)
+		if (stack[k->slot[i]] != k->value[i])
+			return false;
+	return true;
+}
+
+/* Note that the word at `address` must be `value`. False when it does not fit. */
+static inline bool known_put(struct known_stack *k, uint32_t *nr, uint64_t address, uint64_t value)
+{
+	uint64_t words = (address - k->sp) / 8;
+
+	if (*nr >= KNOWN_SLOTS || words > UINT16_MAX)
+		return false;
+	k->slot[*nr] = (uint16_t)words;
+	k->value[(*nr)++] = value;
+	return true;
+}
+
+static bool known_put_frame(struct known_stack *k, uint32_t *nr, const struct frame *f, const struct frame *next)
+{
+	uint64_t pc = PMM_FRAME_PC(next->id);
+
+	switch (f->kind) {
+	case CFI_RSP:
+	case CFI_RBP:
+		return known_put(k, nr, next->sp - 8, pc + 1) &&
+		       (!(f->flags & FRAME_CHECK_RBP) ||
+			known_put(k, nr, next->sp + 8 * (uint64_t)(int64_t)f->rbp_off, next->rbp));
+	case CFI_RBP_DEREF:
+		return known_put(k, nr, f->rbp + (uint64_t)(int64_t)f->aux, next->sp) &&
+		       known_put(k, nr, next->sp - 8, pc + 1) && known_put(k, nr, f->rbp, next->rbp);
+	case CFI_SIGFRAME:
+		return known_put(k, nr, f->sp + ARCH_SIGFRAME_RIP, pc) &&
+		       known_put(k, nr, f->sp + ARCH_SIGFRAME_RSP, next->sp) &&
+		       known_put(k, nr, f->sp + ARCH_SIGFRAME_RBP, next->rbp);
+	default:
+		return true;
+	}
+}
+
+/* A stack was walked: the first time note its key, the second time its slots. */
+static inline void known_note(struct tctx *c, struct known_stack *k, const struct caller *from)
+{
+	uint32_t nr = 0;
+
+	if (k->ra != from->ra || k->sp != from->sp) {
+		k->ra = from->ra;
+		k->sp = from->sp;
+		k->nr_slots = 0;
+		return;
+	}
+	k->nr_slots = 0;
+	for (uint32_t i = c->memo_first; i + 1 < A.max_frames; i++)
+		if (!known_put_frame(k, &nr, &c->memo[i], &c->memo[i + 1]))
+			return;
+	k->rbp = from->rbp;
+	k->needs_rbp = c->memo[c->memo_first].flags & FRAME_NEEDS_RBP;
+	k->site = c->last_site;
+	k->nr_slots = (uint16_t)nr;
+}
+
+void unwind_forget(struct tctx *c)
+{
+	c->code_gen = LOAD(A.code_gen);
+	c->stack_gen = LOAD(A.stack_gen);
+	c->memo_valid = 0;
+	c->last_site = 0;
+	c->stack_lo = c->stack_hi = 0;
+	for (uint32_t i = 0; i < KNOWN_STACKS; i++)
+		c->known[i].ra = 0;
+}
+
 static __attribute__((noinline)) void changed(struct tctx *c)
 {
 	uint32_t epoch = LOAD(A.tree->code_epoch);
@@ -380,20 +468,15 @@ static __attribute__((noinline)) void changed(struct tctx *c)
 		STORE(A.code_epoch_seen, epoch);
 		unwind_flush();
 	}
-	c->code_gen = LOAD(A.code_gen);
-	c->stack_gen = LOAD(A.stack_gen);
-	c->memo_valid = 0;
-	c->stack_lo = c->stack_hi = 0;
+	unwind_forget(c);
 }
 
-uint32_t unwind_site(struct tctx *c, const struct caller *from, uint32_t site_flags)
+static __attribute__((noinline)) uint32_t walk_site(struct tctx *c, const struct caller *from, uint32_t site_flags,
+						    struct known_stack *known)
 {
-	uint32_t n, join, node;
+	uint32_t n, join;
 	enum step why;
 
-	if (unlikely(c->code_gen != LOAD(A.code_gen) || c->stack_gen != LOAD(A.stack_gen) ||
-		     LOAD(A.tree->code_epoch) != LOAD(A.code_epoch_seen)))
-		changed(c);
 	stack_note(c, from->sp);
 	n = walk(c, from, c->memo_valid, &join, &why);
 	if (unlikely(join < A.max_frames && n > join))	/* deeper than a stack may be */
@@ -401,13 +484,26 @@ uint32_t unwind_site(struct tctx *c, const struct caller *from, uint32_t site_fl
 	if (unlikely(why == STEP_SLOW))
 		n = walk_slow(c, from), join = A.max_frames;
 	if (n || !c->last_site) {
-		node = memo_put(c, n, join);
-		c->last_site = site_get(node, site_flags);
+		c->last_site = site_get(memo_put(c, n, join), site_flags);
 	} else if (join != c->memo_first) {
 		c->memo_first = join;
 		c->last_site = site_get(c->memo[join].node, site_flags);
 	}
 	if (unlikely(why == STEP_SLOW || (n && c->fresh[n - 1].id == PMM_FRAME_TRUNCATED)))
 		c->memo_valid = 0;
+	if (likely(c->memo_valid))
+		known_note(c, known, from);
 	return c->last_site;
+}
+
+uint32_t unwind_site(struct tctx *c, const struct caller *from, uint32_t site_flags)
+{
+	struct known_stack *known = known_at(c, from);
+
+	if (unlikely(c->code_gen != LOAD(A.code_gen) || c->stack_gen != LOAD(A.stack_gen) ||
+		     LOAD(A.tree->code_epoch) != LOAD(A.code_epoch_seen)))
+		changed(c);
+	if (likely(known_holds(known, from)))
+		return known->site;
+	return walk_site(c, from, site_flags, known);
 }

@@ -9,6 +9,8 @@
 
 #define ENOMEM 12
 
+__thread uint64_t hook_countdown;
+
 void hook_allocated(struct tctx *c, void *p, size_t size, uint32_t kind, const struct caller *from)
 {
 	if (unlikely(!p)) {
@@ -29,8 +31,11 @@ void *hook_malloc(size_t size, uint32_t kind, const struct caller *from)
 	if (unlikely(!c))
 		return A.next.malloc ? A.next.malloc(size) : NULL;
 	p = REAL(c, A.next.malloc(size));
-	if (hook_hit(c, size) || !p)
+	if (unlikely(!p) && from->sp < c->failing_new)
+		;			/* operator new trying again: counted when it tried first */
+	else if (!p || hook_hit(c, size))
 		hook_allocated(c, p, size, kind, from);
+	c->failing_new = !p && kind >= PMM_KIND_NEW ? from->sp : from->sp < c->failing_new ? c->failing_new : 0;
 	agent_leave(c);
 	return p;
 }
@@ -44,7 +49,7 @@ static SLOW void *malloc_body(size_t size)
 
 EXPORT void *malloc(size_t size)
 {
-	if (A.sampled && hook_passes(size))
+	if (hook_passes(size))
 		return A.next.malloc(size);
 	return malloc_body(size);
 }
@@ -69,7 +74,7 @@ static SLOW void *calloc_body(size_t n, size_t each)
 
 EXPORT void *calloc(size_t n, size_t each)
 {
-	if (A.sampled && n < 1u << 31 && each < 1u << 31 && hook_passes(n * each))
+	if (n < 1u << 31 && each < 1u << 31 && hook_passes(n * each))
 		return A.next.calloc(n, each);
 	return calloc_body(n, each);
 }
@@ -86,8 +91,9 @@ static void *realloc_record(struct tctx *c, void *old, size_t n, size_t each, ui
 		size = SIZE_MAX;
 	if (old && (!A.sampled || *sample_filter((uint64_t)old)))
 		tracked = record_free(c, (uint64_t)old, &was);
-	p = kind == PMM_KIND_REALLOCARRAY && A.next.reallocarray ? REAL(c, A.next.reallocarray(old, n, each)) :
-								    REAL(c, A.next.realloc(old, size));
+	/* glibc's reallocarray calls realloc, that is us: it only serves to fail in its own way */
+	p = size == SIZE_MAX && A.next.reallocarray ? REAL(c, A.next.reallocarray(old, n, each)) :
+						       REAL(c, A.next.realloc(old, size));
 	if (unlikely(!p && (size || !old))) {
 		if (tracked)
 			record_restore(c, (uint64_t)old, &was);
@@ -113,7 +119,7 @@ static SLOW void *realloc_body(void *old, size_t size)
 
 EXPORT void *realloc(void *old, size_t size)
 {
-	if (A.sampled && !*sample_filter((uint64_t)old) && hook_passes(size))
+	if (A.sampled && !*sample_filter((uint64_t)old) && size && hook_passes(size))
 		return A.next.realloc(old, size);
 	return realloc_body(old, size);
 }
@@ -142,6 +148,7 @@ void hook_free(void *p, const struct caller *from)
 
 	if (!p)
 		return;
+	__builtin_prefetch((char *)p - 16);	/* the allocator's header: its miss and ours at the same time */
 	c = hook_enter(from);
 	if (unlikely(!c)) {
 		if (A.next.free)
@@ -219,7 +226,8 @@ static __attribute__((constructor(101))) void begin(void)
 {
 	if (!A.next.malloc && !resolve())
 		return;
-	agent_on();
+	if (agent_on())
+		module_start();
 }
 
 static __attribute__((destructor(101))) void end(void)

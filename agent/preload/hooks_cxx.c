@@ -49,7 +49,7 @@ static SLOW void *SYMBOL##_body(size_t size, const void *tag)				\
 EXPORT void *SYMBOL(size_t size, const void *tag);					\
 EXPORT void *SYMBOL(size_t size, const void *tag)					\
 {											\
-	if (A.sampled && cxx_form == CXX_PLAIN && size && hook_passes(size)) {		\
+	if (cxx_form == CXX_PLAIN && size && hook_passes(size)) {		\
 		void *p = A.next.malloc(size);						\
 											\
 		if (likely(p))								\

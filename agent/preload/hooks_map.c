@@ -55,7 +55,7 @@ EXPORT int munmap(void *at, size_t bytes)
 
 	if (!A.next.munmap && !resolve())
 		return -1;
-	c = hook_enter(&from);
+	c = (uint64_t)at % ARCH_PAGE || !bytes ? NULL : hook_enter(&from);	/* such a call only fails */
 	if (c) {
 		ADD(A.ledger->mapping.munmap_calls, 1);
 		ADD(A.ledger->mapping.munmap_bytes, bytes);

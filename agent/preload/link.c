@@ -79,6 +79,24 @@ struct link_map *link_first(void)
 	return NULL;
 }
 
+void *link_vdso_symbol(const char *name)
+{
+	const Elf64_Ehdr *e = (const Elf64_Ehdr *)auxv_get(AT_SYSINFO_EHDR);
+	const Elf64_Phdr *ph;
+	struct link_map map = { 0 };
+
+	if (!e)
+		return NULL;
+	ph = (const Elf64_Phdr *)((const char *)e + e->e_phoff);
+	for (unsigned i = 0; i < e->e_phnum; i++) {
+		if (ph[i].p_type == PT_LOAD && !map.l_addr)
+			map.l_addr = (uint64_t)e + ph[i].p_offset - ph[i].p_vaddr;
+		if (ph[i].p_type == PT_DYNAMIC)
+			map.l_ld = (char *)e + ph[i].p_offset;
+	}
+	return map.l_ld ? link_symbol(&map, name) : NULL;
+}
+
 struct link_map *link_self(void)
 {
 	struct link_map *m = link_first();

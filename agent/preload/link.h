@@ -20,6 +20,9 @@ struct link_map *link_first(void);
 /* Our own object in that list, or NULL. */
 struct link_map *link_self(void);
 
+/* A function of the kernel's own object in the process (vdso), or NULL. */
+void *link_vdso_symbol(const char *name);
+
 /* Address of a function or variable that this object defines, or NULL. */
 void *link_symbol(const struct link_map *map, const char *name);
 

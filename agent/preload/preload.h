@@ -43,33 +43,38 @@ static inline struct tctx *hook_enter(const struct caller *from)
 	return agent_on() ? agent_enter(from->sp) : NULL;
 }
 
-/* In sampled mode: is this allocation hit? Counts its bytes unless the fast path did. */
+/*
+ * Bytes this thread may still allocate before the next sample; 0 in exact mode and before the thread's first allocation.
+ * The only thread-local variable: the sampled fast path is two instructions with it and ten without.
+ */
+extern __thread uint64_t hook_countdown __attribute__((visibility("hidden"), tls_model("initial-exec")));
+
+/* Sampled mode's fast path: is there nothing to record for this size on this thread? */
+static inline bool hook_passes(size_t size)
+{
+	if (size >= hook_countdown)
+		return false;
+	hook_countdown -= size;
+	return true;
+}
+
+/* Is this allocation to be recorded? Always in exact mode. */
 static inline bool hook_hit(struct tctx *c, size_t size)
 {
 	if (likely(!A.sampled))
 		return true;
-	if (c->countdown > 0)
-		c->countdown -= (int64_t)size;
-	if (c->countdown > 0)
+	if (!c->sampling) {
+		c->sampling = true;
+		hook_countdown = sample_next(c);
+	}
+	if (hook_passes(size))
 		return false;
-	c->countdown = sample_next(c);
+	hook_countdown = sample_next(c);
 	return true;
 }
 
 /* Record what an allocation function returned. */
 void hook_allocated(struct tctx *c, void *p, size_t size, uint32_t kind, const struct caller *from);
-
-/* Sampled mode's fast path: nothing to record for this size on this thread. */
-static inline bool hook_passes(size_t size)
-{
-	uint64_t tp = arch_thread_pointer();
-	struct ctx_entry *e = &A.ctx_hash[ctx_hash_of(tp)];
-	struct tctx *c = e->ctx;
-
-	if (unlikely(e->tp != tp || c->tid != *(volatile uint32_t *)(tp + A.tid_offset)))
-		return false;
-	return (c->countdown -= (int64_t)size) > 0;
-}
 
 /* The real free, reported to the ledger first: what free() and the operators delete share. */
 void hook_free(void *p, const struct caller *from);

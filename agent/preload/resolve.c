@@ -66,5 +66,6 @@ bool resolve(void)
 	A.own_allocator = all && link_symbol(all, "malloc");	/* the program's own goes before ours: we see nothing */
 	for (; all && !A.single_threaded; all = all->l_next)
 		A.single_threaded = link_symbol(all, "__libc_single_threaded");
+	A.vdso_clock = (long (*)(int, int64_t *))link_vdso_symbol("__vdso_clock_gettime");
 	return A.next.malloc && A.next.free;
 }
