@@ -32,10 +32,14 @@ static struct symcache_source source_of(const struct object *o)
 	return s;
 }
 
+static bool same(uint64_t bytes, int64_t mtime_ns, uint64_t bytes_kept, int64_t mtime_ns_kept)
+{
+	return bytes == bytes_kept && mtime_ns == mtime_ns_kept;
+}
+
 void symbol_answers_load(struct symbolizer *sym, struct symbol_object *o)
 {
-	const struct symcache_source *kept;
-	struct symcache_source now;
+	const struct symcache_source *kept, *now = &o->source;
 
 	if (o->cache_tried)
 		return;
@@ -43,13 +47,12 @@ void symbol_answers_load(struct symbolizer *sym, struct symbol_object *o)
 	if (!cacheable(sym, &o->object))
 		return;
 	object_open(&o->object, &sym->options);
+	o->source = source_of(&o->object);
 	if (symcache_read(&o->cache, sym->cache_dir, o->object.build_id, o->object.build_id_len))
 		return;
 	kept = &o->cache.header->source;
-	now = source_of(&o->object);
-	if (o->object.has_main && (now.main_bytes != kept->main_bytes || now.main_mtime_ns != kept->main_mtime_ns))
-		symcache_fini(&o->cache);
-	else if (o->object.has_debug && (now.debug_bytes != kept->debug_bytes || now.debug_mtime_ns != kept->debug_mtime_ns))
+	if ((o->object.has_main && !same(now->main_bytes, now->main_mtime_ns, kept->main_bytes, kept->main_mtime_ns)) ||
+	    (o->object.has_debug && !same(now->debug_bytes, now->debug_mtime_ns, kept->debug_bytes, kept->debug_mtime_ns)))
 		symcache_fini(&o->cache);
 }
 
@@ -136,20 +139,17 @@ static int merge(struct symcache_writer *w, const struct symbolizer *sym, struct
 
 int symbol_answers_save(struct symbolizer *sym, struct symbol_object *o)
 {
-	struct symcache_source source;
 	struct symcache_writer *w;
 	int rc;
 
 	if (!cacheable(sym, &o->object) || o->answers.nr == o->nr_saved)
 		return 0;
-	object_open(&o->object, &sym->options);
-	if (!o->object.has_main && !o->object.has_debug)
+	if (!o->source.main_bytes && !o->source.debug_bytes)
 		return 0;
 	w = symcache_writer_new();
-	source = source_of(&o->object);
 	rc = w ? merge(w, sym, o) : -ENOMEM;
 	if (!rc)
-		rc = symcache_write(w, sym->cache_dir, o->object.build_id, o->object.build_id_len, &source);
+		rc = symcache_write(w, sym->cache_dir, o->object.build_id, o->object.build_id_len, &o->source);
 	symcache_writer_free(w);
 	if (!rc)
 		o->nr_saved = o->answers.nr;

@@ -2,9 +2,8 @@
  * Address -> function, file:line and inlined frames, all outside the target.
  *
  * A symbolizer holds the modules of one process and what is known of their files. Files are opened on the first lookup
- * in them. Answers are kept per (module, ELF address); strings live until symbolizer_free(). Lookups are cheapest in
- * order of module and address. Not for use by several threads at once. Files are outside data: a damaged one gives
- * fewer names, never an error.
+ * in them. Answers are kept per (module, ELF address); strings live until symbolizer_free(). Not for use by several
+ * threads at once. Files are outside data: a damaged one gives fewer names, never an error.
  */
 #ifndef SYMBOL_SYMBOL_H
 #define SYMBOL_SYMBOL_H
@@ -75,6 +74,17 @@ int symbolizer_add(struct symbolizer *sym, const struct symbol_module *mod);
  * 1..max, the outermost always among them; 0 only if max is 0. Any module index is fine.
  */
 int symbol_lookup(struct symbolizer *sym, uint32_t module, uint64_t address, struct symbol_frame *frames, int max);
+
+struct symbol_address {
+	uint32_t module;
+	uint64_t address;
+};
+
+/*
+ * Look up many addresses in the cheapest order, a file at a time, closing each; answers are kept for symbol_lookup().
+ * The way to go for a whole capture. 0 or -ENOMEM (nothing is lost but time).
+ */
+int symbol_prefetch(struct symbolizer *sym, const struct symbol_address *list, size_t nr);
 
 /* What is known of a module's file; opens it. An index out of range gives SYMBOL_FILE_GONE. */
 struct symbol_module_info symbolizer_module(struct symbolizer *sym, uint32_t module);

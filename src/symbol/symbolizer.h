@@ -28,6 +28,7 @@ struct symbol_object {
 	size_t nr_saved;		/* answers that are in the cache on disk */
 	bool cache_tried;
 	struct symcache cache;
+	struct symcache_source source;	/* the files that answers come from, as first seen */
 };
 
 struct symbol_slot {

@@ -1,7 +1,8 @@
 /*
  * The ELF symbols of a module's code, from up to three tables, by address.
  *
- * Names are read when asked for; sorting looks at numbers only. A symbol without size (assembler labels) reaches to the
+ * Names are read when asked for. The first few lookups scan the table, for sorting costs as much as hundreds of scans;
+ * then it is sorted, by numbers only. A symbol without size (assembler labels) reaches to the
  * next symbol or the end of its section; in .dynsym it is not used, since most functions around it are not there. Where symbols share an address (malloc, __libc_malloc) the global, least underscored, shortest one wins.
  */
 #include "src/symbol/symtab.h"
@@ -9,7 +10,9 @@
 #include <limits.h>
 #include <string.h>
 
+#define SCANS_MAX	16
 #define BACK_MAX	64	/* symbols looked at before the nearest; more overlap than that is nonsense */
+#define SAME_MAX	1024	/* symbols at one address; more than that is damage */
 
 static uint8_t rank_of(const GElf_Sym *s)
 {
@@ -122,25 +125,20 @@ static bool better_name(const char *a, const char *b)
 	return strcmp(a, b) < 0;
 }
 
-/* The best name among those at the address of entry `at` that reach to `address`. */
-static const char *best_name(const struct symtab *t, size_t at, uint64_t address)
+/* The best name among entries from..to that start at `entry` and reach to `address`. */
+static const char *best_name(const struct symtab *t, size_t from, size_t to, uint64_t entry, uint64_t address)
 {
-	uint64_t entry = t->entries.v[at].address;
 	const char *best = NULL;
 	uint8_t rank = UINT8_MAX;
 
-	while (at && t->entries.v[at - 1].address == entry)
-		at--;
-	for (; at < t->entries.nr && t->entries.v[at].address == entry; at++) {
-		const struct symtab_entry *e = &t->entries.v[at];
+	for (size_t i = from; i < to; i++) {
+		const struct symtab_entry *e = &t->entries.v[i];
 		const char *name;
 
-		if (e->rank > rank)
-			break;
-		if (address >= e->end)
+		if (e->address != entry || address >= e->end || e->rank > rank)
 			continue;
 		name = name_of(t, e);
-		if (!name || !*name || (best && !better_name(name, best)))
+		if (!name || !*name || (best && e->rank == rank && !better_name(name, best)))
 			continue;
 		best = name;
 		rank = e->rank;
@@ -164,26 +162,44 @@ static size_t count_upto(const struct symtab *t, uint64_t address)
 	return lo;
 }
 
-const char *symtab_find(struct symtab *t, uint64_t address, uint64_t *entry)
+/* Narrow [*from, *to) to the entries that can matter for an address. */
+static void narrow(struct symtab *t, uint64_t address, size_t *from, size_t *to)
 {
-	size_t nr;
-
+	*from = 0;
+	*to = t->entries.nr;
+	if (!t->sorted && t->nr_scans++ < SCANS_MAX)
+		return;
 	if (!t->sorted)
 		sort(t);
-	nr = count_upto(t, address);
-	for (size_t i = nr; i && nr - i < BACK_MAX && t->entries.v[i - 1].reach > address; i--) {
-		const struct symtab_entry *e = &t->entries.v[i - 1];
-		const char *name = !e->sizeless && address < e->end ? best_name(t, i - 1, address) : NULL;
+	*from = *to = count_upto(t, address);
+	while (*from && *to - *from < BACK_MAX && t->entries.v[*from - 1].reach > address)
+		--*from;
+	while (*from && *to - *from < SAME_MAX && t->entries.v[*from - 1].address == t->entries.v[*to - 1].address)
+		--*from;
+}
 
-		if (name) {
-			*entry = e->address;
-			return name;
-		}
+const char *symtab_find(struct symtab *t, uint64_t address, uint64_t *entry)
+{
+	const struct symtab_entry *around = NULL, *nearest = NULL;
+	size_t from, to;
+
+	narrow(t, address, &from, &to);
+	for (size_t i = from; i < to; i++) {
+		const struct symtab_entry *e = &t->entries.v[i];
+
+		if (e->address > address)
+			continue;
+		if (!e->sizeless && address < e->end && (!around || e->address > around->address))
+			around = e;
+		if (!nearest || e->address > nearest->address || (e->address == nearest->address && e->sizeless))
+			nearest = e;
 	}
-	if (!nr || !t->entries.v[nr - 1].sizeless)
+	if (!around && nearest && nearest->sizeless)
+		around = nearest;
+	if (!around)
 		return NULL;
-	*entry = t->entries.v[nr - 1].address;
-	return best_name(t, nr - 1, address);
+	*entry = around->address;
+	return best_name(t, from, to, around->address, address);
 }
 
 void symtab_fini(struct symtab *t)

@@ -27,6 +27,7 @@ struct symtab {
 	} source[SYMTAB_SOURCES_MAX];
 	int nr_sources;
 	bool sorted;
+	unsigned nr_scans;	/* lookups made without sorting */
 };
 
 /*
