@@ -1,0 +1,267 @@
+#!/usr/bin/env bats
+# pmm run as a command: status, streams, signals, names of captures, summary, background, refusals. What it finds in
+# programs is told by track_*.bats.
+
+load lib
+
+setup() { cd "$T" || return 1; }
+
+# run_pmm ARG...: pmm run; STATUS, $T/out, $T/err.
+run_pmm() {
+	STATUS=0
+	timeout -k 5 60 "$PMM" run "$@" >"$T/out" 2>"$T/err" </dev/null || STATUS=$?
+}
+
+# wait_for SECONDS CMD...: until CMD succeeds.
+wait_for() {
+	local i n=$(($1 * 20))
+	shift
+	for ((i = 0; i < n; i++)); do
+		"$@" && return 0
+		sleep 0.05
+	done
+	return 1
+}
+
+@test "run: the exit status is passed on" {
+	local code
+	for code in 0 1 2 3 42 127 255; do
+		run_pmm -q -- sh -c "exit $code"
+		[ "$STATUS" -eq "$code" ]
+	done
+}
+
+@test "run: death by a signal becomes 128 + its number" {
+	local signal
+	for signal in 1 2 6 9 11 15; do
+		run_pmm -q -- sh -c "kill -$signal \$\$"
+		[ "$STATUS" -eq $((128 + signal)) ]
+		ls pmm.sh.*.pmm && rm pmm.sh.*.pmm
+	done
+}
+
+@test "run: stdin, stdout and stderr are the program's" {
+	printf 'a\nb\n' | "$PMM" run -q -- sh -c 'cat; echo c >&2' >out 2>err
+	[ "$(cat out)" = $'a\nb' ]
+	[ "$(cat err)" = c ]
+}
+
+@test "run: -- may be left out, and the program's options stay its own" {
+	run_pmm -q -o x.pmm echo -q --help
+	[ "$STATUS" -eq 0 ]
+	[ "$(cat out)" = "-q --help" ]
+}
+
+@test "run: no descriptor of pmm's reaches the program, those of the caller do" {
+	local here
+	exec 9>kept
+	here=$(sh -c 'ls /proc/self/fd' | tr '\n' ' ')
+	run_pmm -q -- sh -c 'ls /proc/self/fd; echo yes >&9'
+	exec 9>&-
+	[ "$(tr '\n' ' ' <out)" = "$here" ]
+	[ "$(cat kept)" = yes ]
+}
+
+@test "run: signal dispositions and limits are what pmm was given" {
+	(
+		trap '' INT USR1
+		ulimit -S -n 300
+		ulimit -S -f 9999
+		sh -c 'grep Sig[BI] /proc/self/status; ulimit -n; ulimit -f' >native
+		"$PMM" run -q -- sh -c 'grep Sig[BI] /proc/self/status; ulimit -n; ulimit -f' >out
+	)
+	diff native out
+}
+
+@test "run: default name in the current directory, mode 0600" {
+	run_pmm -q -- sh -c 'exit 0'
+	[ "$(ls)" = "$(printf 'err\nout\n%s' pmm.sh.*.pmm)" ]
+	[ "$(stat -c %a pmm.sh.*.pmm)" = 600 ]
+}
+
+@test "run: -o FILE, %p and %c; further processes get their pid before .pmm" {
+	run_pmm -q -o one.pmm -- sh -c 'exit 0'
+	[ -f one.pmm ]
+	run_pmm -q -o 'x-%c-%p' -- sh -c 'echo $$'
+	[ -f "x-sh-$(cat out)" ]
+	run_pmm -q -o fam.pmm -- sh -c 'ls / >/dev/null; exit 0'
+	[ -f fam.pmm ]
+	[ "$(find . -name 'fam.*.pmm' | wc -l)" -eq 1 ]
+}
+
+@test "run: --no-follow leaves one capture" {
+	run_pmm -q --no-follow -o fam.pmm -- sh -c 'ls / >/dev/null; ls / >/dev/null; exit 0'
+	[ "$(ls ./*.pmm)" = ./fam.pmm ]
+}
+
+@test "run: summary on stderr says what ran, what is live and where the capture is" {
+	run_pmm -o s.pmm -- sh -c 'exit 5'
+	[ "$STATUS" -eq 5 ]
+	[ ! -s out ]
+	grep -x "pmm: 'sh -c exit 5' exited with status 5 after .*" err
+	grep -E '^pmm: peak +[0-9.]+ [KM]?i?B' err
+	grep -E '^pmm: live at end +[0-9.]+ [KM]?i?B in [0-9]+ blocks' err
+	grep -E '^pmm: calls +[0-9]+ allocations' err
+	grep -E '^pmm: capture +s.pmm$' err
+	grep -x 'pmm: hint: pmm report s.pmm' err
+	[ "$(wc -l <err)" -le 15 ]
+}
+
+@test "run: -q is silent" {
+	run_pmm -q -o s.pmm -- sh -c 'exit 0'
+	[ ! -s err ]
+}
+
+@test "run: a program that clears the environment before exec is captured as far as it was seen" {
+	run_pmm -o s.pmm -- env -i sh -c 'exit 0'
+	[ "$STATUS" -eq 0 ]
+	[ -f s.pmm ]
+}
+
+@test "run: SIGTERM to pmm reaches the program, and the capture is written" {
+	"$PMM" run -q -o s.pmm -- sh -c 'trap "exit 33" TERM; touch ready; while :; do sleep 0.05; done' &
+	wait_for 10 test -f ready
+	kill $!
+	STATUS=0
+	wait $! || STATUS=$?
+	[ "$STATUS" -eq 33 ]
+	[ -f s.pmm ]
+}
+
+@test "run: Ctrl-C ends the program, pmm writes the capture, also when it is pressed twice" {
+	STATUS=0
+	python3 - "$PMM" <<-'END' || STATUS=$?
+		import os, signal, subprocess, sys, time
+		p = subprocess.Popen([sys.argv[1], "run", "-q", "-o", "s.pmm", "--", "sh", "-c", "touch ready; exec sleep 60"],
+		                     start_new_session=True)
+		while not os.path.exists("ready"): time.sleep(0.02)
+		time.sleep(0.1)
+		for i in range(2):
+		    try: os.killpg(p.pid, signal.SIGINT)
+		    except ProcessLookupError: pass
+		sys.exit(p.wait())
+	END
+	[ "$STATUS" -eq 130 ]
+	[ -f s.pmm ]
+}
+
+@test "run: the program goes on when pmm is killed" {
+	"$PMM" run -q -o s.pmm -- sh -c 'touch ready; sleep 0.5; touch done' &
+	wait_for 10 test -f ready
+	kill -9 $!
+	wait_for 10 test -f done
+}
+
+@test "run: children that outlive the program are watched in the background" {
+	local before after
+	before=$SECONDS
+	run_pmm -o s.pmm -- sh -c '(sleep 2; ls / >/dev/null) & exit 4'
+	after=$SECONDS
+	[ "$STATUS" -eq 4 ]
+	[ $((after - before)) -lt 2 ]
+	grep -E "process(es)? goe?s? on \(pid [0-9]+" err
+	[ "$(find . -name 's.*.pmm' | wc -l)" -eq 0 ]
+	captured() { [ "$(find . -name 's.*.pmm' | wc -l)" -ge 2 ]; }
+	wait_for 10 captured
+}
+
+@test "run: a pipe on stderr ends when pmm does, whatever goes on in the background" {
+	timeout 10 "$PMM" run -o s.pmm -- sh -c 'sleep 3 >/dev/null 2>&1 & exit 0' 2>&1 | cat >piped
+	grep -q 'goes on' piped
+	pgrep -f "^$PMM run -o s.pmm" >/dev/null
+}
+
+@test "run: a full disk does not lose the capture" {
+	need_root
+	mkdir small
+	mount -t tmpfs -o size=16k none small || skip "cannot mount a tmpfs"
+	head -c 16k /dev/zero >small/fill
+	mkdir other
+	TMPDIR=$T/other run_pmm -q -o small/x.pmm -- sh -c 'exit 7'
+	umount small
+	[ "$STATUS" -eq 7 ]
+	grep "No space left" err
+	grep "'$T/other/pmm.sh.[0-9]*.pmm' instead" err
+	[ -f "$T"/other/pmm.sh.*.pmm ]
+}
+
+@test "run: unwritable output is refused before the program runs" {
+	run_pmm -o "$T/none/x.pmm" -- touch "$T/ran"
+	[ "$STATUS" -eq 3 ]
+	grep "^pmm: cannot write captures into '$T/none': No such file" err
+	grep '^pmm: hint: ' err
+	run_pmm -o "$T" -- touch "$T/ran"
+	[ "$STATUS" -eq 3 ]
+	grep "is a directory" err
+	[ ! -e ran ]
+}
+
+@test "run: no room for a ledger is refused before the program runs" {
+	(
+		ulimit -v 50000
+		run_pmm -- touch "$T/ran"
+		[ "$STATUS" -eq 3 ]
+	)
+	grep 'no memory for the ledger' err
+	[ ! -e ran ]
+}
+
+@test "run: a small address space gets a small ledger" {
+	(
+		ulimit -v 400000
+		run_pmm -q -o s.pmm -- sh -c 'ulimit -v'
+		[ "$STATUS" -eq 0 ]
+	)
+	[ "$(cat out)" = 400000 ]
+	[ -f s.pmm ]
+}
+
+@test "run: a missing agent is refused" {
+	PMM_AGENT=/nonexistent/libpmm.so run_pmm -- touch "$T/ran"
+	[ "$STATUS" -eq 3 ]
+	grep "cannot find the agent '/nonexistent/libpmm.so'" err
+	[ ! -e ran ]
+}
+
+@test "run: an agent whose path LD_PRELOAD cannot name is refused" {
+	mkdir "a b"
+	cp "$(dirname "$PMM")/libpmm.so" "a b/"
+	PMM_AGENT="$T/a b/libpmm.so" run_pmm -- touch "$T/ran"
+	[ "$STATUS" -eq 3 ]
+	grep "has a space or a colon" err
+	[ ! -e ran ]
+}
+
+@test "run: an LD_PRELOAD of the user's is kept behind the agent" {
+	LD_PRELOAD=libm.so.6 run_pmm -q -- sh -c 'echo "$LD_PRELOAD"'
+	[ "$(cat out)" = "$(realpath "$(dirname "$PMM")/libpmm.so"):libm.so.6" ]
+}
+
+@test "run: usage errors" {
+	run_pmm
+	[ "$STATUS" -eq 2 ]
+	run_pmm --frames 513 true
+	[ "$STATUS" -eq 2 ]
+	run_pmm --frames 0 true
+	[ "$STATUS" -eq 2 ]
+	run_pmm --ledger-limit 12Q true
+	[ "$STATUS" -eq 2 ]
+	run_pmm --nonsense true
+	[ "$STATUS" -eq 2 ]
+}
+
+@test "doctor: this machine can run, and says so in JSON as well" {
+	"$PMM" doctor >out
+	grep -E "^ *ok +trial +a trial run of /bin/sh was tracked: [0-9]+ allocations" out
+	grep "'pmm run' works here" out
+	need jq
+	[ "$("$PMM" doctor --json | jq -r '.schema, .verdict.run_works, (.checks | map(select(.check == "trial"))[0].state)' | tr '\n' ' ')" = "pmm-doctor/1 true ok " ]
+}
+
+@test "doctor: without an agent it exits with 1 and says why" {
+	STATUS=0
+	PMM_AGENT=/nonexistent "$PMM" doctor >out || STATUS=$?
+	[ "$STATUS" -eq 1 ]
+	grep -E "^ *no +agent +cannot find the agent '/nonexistent'" out
+	grep "does NOT work here" out
+}
