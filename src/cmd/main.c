@@ -7,6 +7,7 @@
 
 const struct cmd *const cmd_table[] = {
 	&cmd_run,
+	&cmd_report,
 	&cmd_snapshot,
 	&cmd_doctor,
 	&cmd_help,

@@ -158,8 +158,8 @@ void plain_cell(struct str *s, const struct table *t, unsigned column, const str
 	case UNIT_ADDRESS:
 		str_addf(s, "0x%" PRIx64, c->u);
 		break;
-	case UNIT_RATE:
-		str_addf(s, "%s/s", fmt_count((uint64_t)(c->f + 0.5)).s);
+	case UNIT_FLOAT:
+		str_addf(s, "%.1f", c->f);
 		break;
 	case UNIT_BOOL:
 		str_add(s, c->u ? "yes" : "no");

@@ -7,6 +7,31 @@
 #include "src/base/json.h"
 #include "src/view/doc.h"
 
+/* Where a walk over all rows of all groups stands; all zero: before the first. */
+struct at {
+	const struct row *row;
+	const struct cell *cells;
+	uint64_t group;
+	size_t next;
+	bool loaded;
+};
+
+static bool next_row(struct table *t, struct at *at)
+{
+	for (; at->group < table_groups(t); at->group++, at->next = 0, at->loaded = false) {
+		if (!at->loaded)
+			table_load(t, at->group);
+		at->loaded = true;
+		while (at->next < t->rows.nr) {
+			at->row = &t->rows.v[at->next];
+			at->cells = table_cells(t, at->next++);
+			if (at->row->where != ROW_TEXT_ONLY)
+				return true;
+		}
+	}
+	return false;
+}
+
 static void bars(struct json *j, const char *key, const uint64_t *v, unsigned nr)
 {
 	json_array_flat(j, key);
@@ -22,7 +47,7 @@ static void value(struct json *j, const struct table *t, const struct column *co
 		json_str(j, col->key, c->text);
 		break;
 	case UNIT_PERCENT:
-	case UNIT_RATE:
+	case UNIT_FLOAT:
 		json_double(j, col->key, c->f);
 		break;
 	case UNIT_ADDRESS:
@@ -61,14 +86,9 @@ static void members(struct json *j, const struct table *t, const struct cell *ce
 static void rows(struct json *j, struct table *t)
 {
 	json_array(j, t->key);
-	for (uint64_t i = 0; i < table_nr(t); i++) {
-		const struct cell *cells;
-		const struct row *r = table_at(t, i, &cells);
-
-		if (!r || r->where == ROW_TEXT_ONLY)
-			continue;
+	for (struct at at = { 0 }; next_row(t, &at);) {
 		json_object_flat(j, NULL);
-		members(j, t, cells);
+		members(j, t, at.cells);
 		json_end(j);
 	}
 	json_end(j);
@@ -76,11 +96,11 @@ static void rows(struct json *j, struct table *t)
 
 static void record(struct json *j, struct table *t)
 {
-	const struct cell *cells;
+	struct at at = { 0 };
 
 	json_object(j, t->key);
-	if (table_nr(t) && table_at(t, 0, &cells))
-		members(j, t, cells);
+	if (next_row(t, &at))
+		members(j, t, at.cells);
 	json_end(j);
 }
 
@@ -90,15 +110,10 @@ static void nested_tree(struct json *j, struct table *t)
 	bool open = false;
 
 	json_array(j, t->key);
-	for (uint64_t i = 0; i < table_nr(t); i++) {
-		const struct cell *cells;
-		const struct row *r = table_at(t, i, &cells);
-
-		if (!r || r->where == ROW_TEXT_ONLY)
-			continue;
-		if (r->depth && open) {
+	for (struct at at = { 0 }; next_row(t, &at);) {
+		if (at.row->depth && open) {
 			json_object_flat(j, NULL);
-			members(j, t, cells);
+			members(j, t, at.cells);
 			json_end(j);
 			continue;
 		}
@@ -107,7 +122,7 @@ static void nested_tree(struct json *j, struct table *t)
 			json_end(j);
 		}
 		json_object(j, NULL);
-		members(j, t, cells);
+		members(j, t, at.cells);
 		json_array(j, t->children_key);
 		open = true;
 	}
@@ -122,15 +137,10 @@ static void nested_tree(struct json *j, struct table *t)
 static void flat_tree(struct json *j, struct table *t)
 {
 	json_array(j, t->key);
-	for (uint64_t i = 0; i < table_nr(t); i++) {
-		const struct cell *cells;
-		const struct row *r = table_at(t, i, &cells);
-
-		if (!r || r->where == ROW_TEXT_ONLY)
-			continue;
+	for (struct at at = { 0 }; next_row(t, &at);) {
 		json_object_flat(j, NULL);
-		json_u64(j, "depth", r->depth);
-		members(j, t, cells);
+		json_u64(j, "depth", at.row->depth);
+		members(j, t, at.cells);
 		json_end(j);
 	}
 	json_end(j);

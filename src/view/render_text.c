@@ -33,27 +33,34 @@ static bool aligned(const struct column *col)
 	return visible(col) && !(col->flags & (COLUMN_LABEL | COLUMN_TAIL));
 }
 
+static void measure_row(struct printer *p, const struct table *t, size_t row, struct str *s)
+{
+	const struct cell *cells = table_cells(t, row);
+
+	for (unsigned c = 0; c < t->nr_columns; c++) {
+		unsigned width;
+
+		if (!aligned(&t->column[c]))
+			continue;
+		str_clear(s);
+		plain_cell(s, t, c, &cells[c], p->style);
+		width = plain_width(str_text(s));
+		if (width > p->width[c])
+			p->width[c] = width;
+	}
+}
+
 static void measure(struct printer *p, struct table *t)
 {
 	struct str s = STR_INIT;
 
 	for (unsigned c = 0; c < t->nr_columns; c++)
 		p->width[c] = t->column[c].title ? plain_width(t->column[c].title) : 0;
-	for (uint64_t i = 0; i < table_nr(t); i++) {
-		const struct cell *cells;
-		const struct row *r = table_at(t, i, &cells);
-
-		for (unsigned c = 0; r && r->where != ROW_JSON_ONLY && c < t->nr_columns; c++) {
-			unsigned width;
-
-			if (!aligned(&t->column[c]))
-				continue;
-			str_clear(&s);
-			plain_cell(&s, t, c, &cells[c], p->style);
-			width = plain_width(str_text(&s));
-			if (width > p->width[c])
-				p->width[c] = width;
-		}
+	for (uint64_t group = 0; group < table_groups(t); group++) {
+		table_load(t, group);
+		for (size_t i = 0; i < t->rows.nr; i++)
+			if (t->rows.v[i].where != ROW_JSON_ONLY)
+				measure_row(p, t, i, &s);
 	}
 	str_fini(&s);
 }
@@ -207,12 +214,14 @@ static int put_table(struct printer *p, struct table *t)
 	if (t->title)
 		plain_title(t->title, p->style, p->out);
 	put_heading(p, t);
-	for (uint64_t i = 0; i < table_nr(t); i++) {
-		const struct cell *cells;
-		const struct row *r = table_at(t, i, &cells);
+	for (uint64_t group = 0; group < table_groups(t); group++) {
+		table_load(t, group);
+		for (size_t i = 0; i < t->rows.nr; i++) {
+			const struct row *r = &t->rows.v[i];
 
-		if (r && r->where != ROW_JSON_ONLY)
-			put_row(p, t, r, cells, p->indent ? p->indent[i] : r->depth * INDENT);
+			if (r->where != ROW_JSON_ONLY)
+				put_row(p, t, r, table_cells(t, i), p->indent ? p->indent[i] : r->depth * INDENT);
+		}
 	}
 	vec_each(&t->notes, note) {
 		struct str line = STR_INIT;

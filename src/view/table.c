@@ -27,12 +27,11 @@ void table_free(struct table *t)
 {
 	if (!t)
 		return;
-	if (t->fill_free)
-		t->fill_free(t->fill_ctx);
 	vec_fini(&t->rows);
 	vec_fini(&t->cells);
 	vec_fini(&t->notes);
 	arena_fini(&t->text);
+	arena_fini(&t->note_text);
 	free(t);
 }
 
@@ -98,7 +97,7 @@ void table_set_text(struct table *t, unsigned column, const char *text)
 	table_set_const(t, column, copy);
 }
 
-static const char *format(struct table *t, const char *fmt, va_list args)
+static const char *format(struct table *t, struct arena *arena, const char *fmt, va_list args)
 {
 	char *text;
 	const char *copy;
@@ -107,7 +106,7 @@ static const char *format(struct table *t, const char *fmt, va_list args)
 		t->failed = true;
 		return NULL;
 	}
-	copy = arena_strdup(&t->text, text);
+	copy = arena_strdup(arena, text);
 	free(text);
 	if (!copy)
 		t->failed = true;
@@ -119,7 +118,7 @@ void table_setf(struct table *t, unsigned column, const char *fmt, ...)
 	va_list args;
 
 	va_start(args, fmt);
-	table_set_const(t, column, format(t, fmt, args));
+	table_set_const(t, column, format(t, &t->text, fmt, args));
 	va_end(args);
 }
 
@@ -129,30 +128,32 @@ void table_note(struct table *t, const char *fmt, ...)
 	va_list args;
 
 	va_start(args, fmt);
-	text = format(t, fmt, args);
+	text = format(t, &t->note_text, fmt, args);
 	va_end(args);
 	if (text && vec_push(&t->notes, text))
 		t->failed = true;
 }
 
-uint64_t table_nr(const struct table *t)
+uint64_t table_groups(const struct table *t)
 {
-	return t->fill ? t->fill_nr : t->rows.nr;
+	return t->fill ? t->nr_groups : 1;
 }
 
-const struct row *table_at(struct table *t, uint64_t i, const struct cell **cells)
+void table_load(struct table *t, uint64_t group)
 {
-	if (t->fill) {
-		t->rows.nr = 0;
-		t->cells.nr = 0;
-		table_row(t, 0, ROW_PLAIN, ROW_BOTH);
-		t->fill(t, i);
-		i = 0;
-	}
+	if (!t->fill)
+		return;
+	t->rows.nr = 0;
+	t->cells.nr = 0;
+	arena_fini(&t->text);
+	t->fill(t, group);
 	if (t->failed)
-		return NULL;
-	*cells = &t->cells.v[i * t->nr_columns];
-	return &t->rows.v[i];
+		t->rows.nr = 0;
+}
+
+const struct cell *table_cells(const struct table *t, size_t i)
+{
+	return &t->cells.v[i * t->nr_columns];
 }
 
 int table_error(const struct table *t)

@@ -2,8 +2,8 @@
  * A result as a table or a tree: what renderers know how to show.
  *
  * A tree is a table whose rows have a depth; a record is a table of one row. Cells hold raw numbers, columns say what
- * those are; how they look is the renderer's affair. Rows are either stored or made on demand by a `fill` function (so
- * that a million blocks need no million rows). Trouble is sticky: add without checking, ask table_error() once.
+ * those are; how they look is the renderer's affair. Rows come in groups: stored ones are a single group; others are made
+ * on demand, group by group, by a `fill` function, so that a million blocks need no million rows. Trouble is sticky: add without checking, ask table_error() once.
  */
 #ifndef VIEW_TABLE_H
 #define VIEW_TABLE_H
@@ -25,7 +25,7 @@ enum unit {
 	UNIT_DURATION,		/* _ns */
 	UNIT_TIME,		/* _realtime_ns, since 1970 */
 	UNIT_ADDRESS,		/* hexadecimal, a string in JSON */
-	UNIT_RATE,		/* _per_second */
+	UNIT_FLOAT,		/* any other number */
 	UNIT_BOOL,
 	UNIT_BARS,		/* a list of counts */
 };
@@ -49,7 +49,7 @@ struct cell {
 	bool set;		/* else empty: left out of trees' and records' JSON, null in rows */
 	union {
 		uint64_t u;
-		double f;	/* UNIT_PERCENT, UNIT_RATE */
+		double f;	/* UNIT_PERCENT, UNIT_FLOAT */
 		const char *text;
 		const uint64_t *bars;	/* bars_nr of the table */
 	};
@@ -79,13 +79,11 @@ struct table {
 	VEC(struct row) rows;
 	VEC(struct cell) cells;	/* nr_columns per row */
 	VEC(const char *) notes;	/* lines below the table, text only */
-	struct arena text;
+	struct arena text, note_text;
 	bool failed;
-	/* rows on demand: called for rows 0..fill_nr-1 with one empty row begun */
-	void (*fill)(struct table *t, uint64_t row);
-	uint64_t fill_nr;
-	void *fill_ctx;
-	void (*fill_free)(void *ctx);
+	void (*fill)(struct table *t, uint64_t group);	/* adds the rows of a group; NULL: rows are stored */
+	uint64_t nr_groups;	/* with fill */
+	void *ctx;		/* for fill; not owned */
 };
 
 /* An empty table, table_free(). Strings and columns are not copied and must outlive it. NULL when out of memory. */
@@ -106,10 +104,13 @@ void table_setf(struct table *t, unsigned column, const char *fmt, ...) __attrib
 
 void table_note(struct table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-uint64_t table_nr(const struct table *t);
+uint64_t table_groups(const struct table *t);
 
-/* Row i and its cells, valid until the next call. NULL when memory is out. */
-const struct row *table_at(struct table *t, uint64_t i, const struct cell **cells);
+/* Make the rows of a group the ones in t->rows; texts of other groups' cells are gone. */
+void table_load(struct table *t, uint64_t group);
+
+/* Cells of row i of the loaded group, nr_columns of them. */
+const struct cell *table_cells(const struct table *t, size_t i);
 
 /* 0 or -ENOMEM. */
 int table_error(const struct table *t);

@@ -1,0 +1,166 @@
+/*
+ * The report: what is asked for is checked, everything is ranked once, then the parts add themselves.
+ */
+#include "src/view/report.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/analyze/estimate.h"
+#include "src/analyze/lifetimes.h"
+#include "src/view/report_part.h"
+
+int report_check(const struct report_options *opt, struct err *e)
+{
+	int rc = 0;
+
+	if (filter_by_block(&opt->filter) && opt->sort_given && opt->sort != RANK_LIVE) {
+		rc = err_set(e, -EINVAL, "'--sort %s' cannot be had with --thread, --size or --age",
+			     rank_key_name[opt->sort]);
+		err_hint(e, "those are known of live blocks only; leave out --sort or use '--sort live'");
+	} else if (opt->blocks && opt->shape != REPORT_LIST) {
+		rc = err_set(e, -EINVAL, "'--blocks' cannot be had with --top-down or --bottom-up");
+		err_hint(e, "ask for one after the other");
+	}
+	if (rc && e)
+		e->exit_code = 2;
+	return rc;
+}
+
+uint64_t report_time(const struct heap *h, uint64_t ns)
+{
+	return ns > h->attach_ns ? ns - h->attach_ns : 0;
+}
+
+double report_percent(uint64_t part, uint64_t whole)
+{
+	return whole ? 100 * (double)part / (double)whole : 0;
+}
+
+const char *report_basename(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+void report_frame_label(struct str *s, const struct frame_name *f)
+{
+	if (!f)
+		str_add(s, "[stack unknown]");
+	else if (f->function)
+		str_add(s, f->function);
+	else if (f->module)
+		str_addf(s, "%s+0x%" PRIx64, report_basename(f->module), f->offset);
+	else
+		str_addf(s, "0x%" PRIx64, f->address);
+}
+
+void report_frame_tail(struct str *s, const struct frame_name *f)
+{
+	if (!f || f->role == FRAME_MARK)
+		return;
+	if (f->file && f->line)
+		str_addf(s, "%s:%u", report_basename(f->file), f->line);
+	else if (f->file)
+		str_add(s, report_basename(f->file));
+	else if (f->function && f->module)
+		str_addf(s, "[%s]", report_basename(f->module));
+}
+
+void report_set_frame(struct table *t, unsigned first, const struct frame_name *f)
+{
+	if (!f)
+		return;
+	table_set_text(t, first, f->function);
+	table_set_text(t, first + 1, f->file);
+	if (f->file && f->line)
+		table_set(t, first + 2, f->line);
+	table_set_text(t, first + 3, f->module);
+	if (f->module)
+		table_set(t, first + 4, f->offset);
+	if (f->address)
+		table_set(t, first + 5, f->address);
+}
+
+static int rank_all(struct report *r, struct err *e)
+{
+	const struct heap *h = r->heap;
+	struct report_options *o = &r->opt;
+	int rc = selection_init(&r->selection, h, r->names, &o->filter, e);
+
+	if (rc)
+		return rc;
+	if (!o->sort_given)
+		o->sort = h->live_bytes || r->selection.from_blocks ? RANK_LIVE : RANK_PEAK;
+	rc = rank_sites(h, &r->selection, o->sort, o->top, &r->sites);
+	if (!rc)
+		rc = rank_map_sites(h, o->top, &r->map_sites);
+	if (!rc)
+		rc = history_init(&r->history, h);
+	if (!rc && o->blocks)
+		rc = rank_blocks(h, &r->selection, o->top, &r->block, &r->nr_blocks);
+	if (!rc && h->mode == HEAP_SAMPLED) {
+		r->site_error_bytes = calloc((size_t)h->nr_sites + 1, sizeof(*r->site_error_bytes));
+		rc = r->site_error_bytes ? 0 : -ENOMEM;
+		if (!rc)
+			estimate_site_errors(h, r->site_error_bytes);
+	}
+	lifetimes_sum(h, r->lifetime);
+	return rc;
+}
+
+/* What a filter leaves out is about the whole process and would only mislead beside filtered figures. */
+static void add_parts(struct report *r)
+{
+	bool filtered = filter_by_stack(&r->opt.filter) || filter_by_block(&r->opt.filter);
+
+	report_head(r);
+	if (!filtered)
+		report_history(r);
+	report_lines(r);
+	if (r->opt.blocks)
+		report_blocks(r);
+	if (r->opt.shape == REPORT_LIST)
+		report_sites(r);
+	else
+		report_tree(r);
+	if (!filtered) {
+		report_map_sites(r);
+		report_sizes(r);
+		report_lifetimes(r);
+		report_memory(r);
+		report_threads(r);
+	}
+	report_modules(r);
+}
+
+int report_init(struct report *r, const struct heap *h, struct names *n, const struct report_options *opt, struct err *e)
+{
+	int rc;
+
+	memset(r, 0, sizeof(*r));
+	r->heap = h;
+	r->names = n;
+	r->opt = *opt;
+	r->doc.schema = REPORT_SCHEMA;
+	rc = rank_all(r, e);
+	if (!rc) {
+		add_parts(r);
+		rc = doc_error(&r->doc);
+	}
+	return rc == -ENOMEM ? err_set(e, rc, "out of memory") : rc;
+}
+
+void report_fini(struct report *r)
+{
+	doc_fini(&r->doc);
+	selection_fini(&r->selection);
+	ranking_fini(&r->sites);
+	ranking_fini(&r->map_sites);
+	history_fini(&r->history);
+	free(r->block);
+	free(r->site_error_bytes);
+}

@@ -1,0 +1,233 @@
+/*
+ * Lists in the report: threads, blocks, modules, and the heap over time.
+ */
+#include <string.h>
+
+#include "src/analyze/estimate.h"
+#include "src/analyze/sizes.h"
+#include "src/base/fmt.h"
+#include "src/base/str.h"
+#include "src/view/report_part.h"
+
+/* ---- over time ---- */
+
+static const struct column history_columns[] = {
+	{ "time_ns", NULL, UNIT_DURATION }, { "live_bytes", NULL, UNIT_BYTES }, { "live_blocks", NULL, UNIT_COUNT },
+	{ "allocs", NULL, UNIT_COUNT }, { "rss_bytes", NULL, UNIT_BYTES },
+};
+
+static const struct column site_history_columns[] = {
+	{ "time_ns", NULL, UNIT_DURATION }, { "site", NULL, UNIT_NUMBER }, { "live_bytes", NULL, UNIT_BYTES },
+	{ "live_blocks", NULL, UNIT_COUNT },
+};
+
+static void fill_site_point(struct table *t, uint64_t i)
+{
+	const struct report *r = t->ctx;
+	const struct heap_site_point *p = &r->heap->site_points[i];
+
+	table_row(t, 0, ROW_PLAIN, ROW_BOTH);
+	table_set(t, 0, report_time(r->heap, p->time_ns));
+	table_set(t, 1, p->site);
+	table_set(t, 2, p->live_bytes);
+	table_set(t, 3, p->live_blocks);
+}
+
+void report_history(struct report *r)
+{
+	const struct history *y = &r->history;
+	struct series *s = series_new("history", "Live bytes over time", history_columns, NR_COLUMNS(history_columns),
+				      y->nr);
+	struct table *t = table_new(TABLE_ROWS, "site_history", NULL, site_history_columns,
+				    NR_COLUMNS(site_history_columns));
+
+	for (size_t i = 0; s && i < y->nr; i++) {
+		const struct heap_point *p = &y->point[i];
+
+		series_set(s, i, 0, report_time(r->heap, p->time_ns));
+		series_set(s, i, 1, p->live_bytes);
+		series_set(s, i, 2, p->live_blocks);
+		series_set(s, i, 3, p->allocs);
+		series_set(s, i, 4, p->rss_bytes);
+	}
+	if (s) {
+		s->mark = y->peak;
+		s->mark_key = "peak_index";
+		s->mark_name = "peak";
+	}
+	doc_add_series(&r->doc, s);
+	if (t) {
+		t->json_only = true;
+		t->fill = fill_site_point;
+		t->nr_groups = r->heap->nr_site_points;
+		t->ctx = r;
+	}
+	doc_add(&r->doc, t);
+}
+
+/* ---- threads ---- */
+
+static const struct column thread_columns[] = {
+	{ "tid", "tid", UNIT_NUMBER }, { "name", "thread", UNIT_TEXT }, { "alive", "alive", UNIT_BOOL },
+	{ "start_ns", "since", UNIT_DURATION }, { "allocs", "allocs", UNIT_COUNT }, { "frees", "frees", UNIT_COUNT },
+	{ "allocated_bytes", "allocated", UNIT_BYTES }, { "freed_bytes", "freed", UNIT_BYTES },
+};
+
+static bool before(const struct heap_thread *a, const struct heap_thread *b)
+{
+	return a->bytes_in > b->bytes_in;
+}
+
+static void add_thread(struct table *t, const struct heap *h, const struct heap_thread *th, enum row_where where)
+{
+	table_row(t, 0, ROW_PLAIN, where);
+	table_set(t, 0, th->tid);
+	table_set_const(t, 1, th->name);
+	table_set(t, 2, th->alive);
+	table_set(t, 3, report_time(h, th->start_ns));
+	table_set(t, 4, th->allocs);
+	table_set(t, 5, th->frees);
+	table_set(t, 6, th->bytes_in);
+	table_set(t, 7, th->bytes_out);
+}
+
+/* In text the threads that allocated most; ties and JSON keep the order of appearance. */
+void report_threads(struct report *r)
+{
+	const struct heap *h = r->heap;
+	uint64_t top = r->opt.top ? r->opt.top : h->nr_threads;
+	struct table *t = table_new(TABLE_ROWS, "threads", "Threads by bytes allocated", thread_columns,
+				    NR_COLUMNS(thread_columns));
+	uint32_t shown[64], nr = 0;
+
+	if (!t) {
+		doc_add(&r->doc, NULL);
+		return;
+	}
+	top = top < 64 ? top : 64;
+	for (uint32_t i = 0; i < h->nr_threads && top; i++) {
+		uint32_t at = nr;
+
+		while (at && before(&h->threads[i], &h->threads[shown[at - 1]]))
+			at--;
+		if (at >= top)
+			continue;
+		nr += nr < top;
+		memmove(&shown[at + 1], &shown[at], (nr - at - 1) * sizeof(*shown));
+		shown[at] = i;
+	}
+	for (uint32_t i = 0; i < nr; i++)
+		add_thread(t, h, &h->threads[shown[i]], ROW_TEXT_ONLY);
+	for (uint32_t i = 0; i < h->nr_threads; i++)
+		add_thread(t, h, &h->threads[i], ROW_JSON_ONLY);
+	if (nr < h->nr_threads)
+		table_note(t, "%s more threads (--json has all)", fmt_count(h->nr_threads - nr).s);
+	doc_add(&r->doc, t);
+}
+
+/* ---- blocks ---- */
+
+enum { BLOCK_NUMBER, BLOCK_SIZE, BLOCK_ADDRESS, BLOCK_ENTRY, BLOCK_AGE, BLOCK_BIRTH, BLOCK_BORN, BLOCK_THREAD,
+	BLOCK_TID, BLOCK_SITE, BLOCK_WEIGHT, BLOCK_FRAME, BLOCK_LABEL = BLOCK_FRAME + 6, BLOCK_TAIL, BLOCK_NR };
+
+static const struct column block_columns[BLOCK_NR] = {
+	[BLOCK_NUMBER] = { "number", "#", UNIT_NUMBER },
+	[BLOCK_SIZE] = { "size_bytes", "size", UNIT_BYTES },
+	[BLOCK_ADDRESS] = { "address", "address", UNIT_ADDRESS },
+	[BLOCK_ENTRY] = { "entry", "entry", UNIT_TEXT },
+	[BLOCK_AGE] = { "age_ns", "age", UNIT_DURATION },
+	[BLOCK_BIRTH] = { "birth_ns", NULL, UNIT_DURATION, COLUMN_JSON_ONLY },
+	[BLOCK_BORN] = { "born_realtime_ns", "allocated at", UNIT_TIME },
+	[BLOCK_THREAD] = { "thread", NULL, UNIT_TEXT, COLUMN_JSON_ONLY },
+	[BLOCK_TID] = { "tid", NULL, UNIT_NUMBER, COLUMN_JSON_ONLY },
+	[BLOCK_SITE] = { "site", NULL, UNIT_NUMBER, COLUMN_JSON_ONLY },
+	[BLOCK_WEIGHT] = { "stands_for_blocks", NULL, UNIT_FLOAT, COLUMN_JSON_ONLY },
+	[BLOCK_FRAME] = REPORT_FRAME_COLUMNS,
+	[BLOCK_LABEL] = { NULL, "line", UNIT_TEXT, COLUMN_TEXT_ONLY | COLUMN_LABEL },
+	[BLOCK_TAIL] = { NULL, NULL, UNIT_TEXT, COLUMN_TEXT_ONLY | COLUMN_TAIL },
+};
+
+static void fill_block(struct table *t, uint64_t i)
+{
+	struct report *r = t->ctx;
+	const struct heap *h = r->heap;
+	const struct heap_block *b = &h->blocks[r->block[i]];
+	const struct frame_name *f = names_responsible(r->names, h->sites[b->site].node, NULL);
+	struct str s = STR_INIT;
+
+	table_row(t, 0, ROW_PLAIN, ROW_BOTH);
+	table_set(t, BLOCK_NUMBER, i + 1);
+	table_set(t, BLOCK_SIZE, b->size_bytes);
+	table_set(t, BLOCK_ADDRESS, b->address);
+	table_set_const(t, BLOCK_ENTRY, kind_name(b->kind));
+	table_set(t, BLOCK_AGE, h->taken_ns > b->birth_ns ? h->taken_ns - b->birth_ns : 0);
+	table_set(t, BLOCK_BIRTH, report_time(h, b->birth_ns));
+	table_set(t, BLOCK_BORN, h->start_realtime_ns + b->birth_ns);
+	if (b->thread < h->nr_threads) {
+		table_set_const(t, BLOCK_THREAD, h->threads[b->thread].name);
+		table_set(t, BLOCK_TID, h->threads[b->thread].tid);
+	}
+	table_set(t, BLOCK_SITE, b->site);
+	table_set_float(t, BLOCK_WEIGHT, estimate_weight(h, b->size_bytes));
+	report_set_frame(t, BLOCK_FRAME, f);
+	report_frame_label(&s, f);
+	table_set_text(t, BLOCK_LABEL, str_text(&s));
+	str_clear(&s);
+	report_frame_tail(&s, f);
+	table_set_text(t, BLOCK_TAIL, str_text(&s));
+	str_fini(&s);
+}
+
+void report_blocks(struct report *r)
+{
+	struct table *t = table_new(TABLE_ROWS, "blocks", "Live blocks, largest first", block_columns, BLOCK_NR);
+	uint64_t all = r->selection.nr_blocks;
+
+	if (t) {
+		t->fill = fill_block;
+		t->nr_groups = r->nr_blocks;
+		t->ctx = r;
+		if (r->nr_blocks < all)
+			table_note(t, "%s more blocks (--top 0 shows all)", fmt_count(all - r->nr_blocks).s);
+		else if (!all)
+			table_note(t, "none");
+		if (r->heap->mode == HEAP_SAMPLED)
+			table_note(t, "sampled: each stands for others of its kind");
+	}
+	doc_add(&r->doc, t);
+}
+
+/* ---- modules ---- */
+
+static const struct column module_columns[] = {
+	{ "path", NULL, UNIT_TEXT }, { "build_id", NULL, UNIT_TEXT }, { "start", NULL, UNIT_ADDRESS },
+	{ "end", NULL, UNIT_ADDRESS }, { "bias", NULL, UNIT_ADDRESS }, { "load_ns", NULL, UNIT_DURATION },
+	{ "unload_ns", NULL, UNIT_DURATION },
+};
+
+void report_modules(struct report *r)
+{
+	const struct heap *h = r->heap;
+	struct table *t = table_new(TABLE_ROWS, "modules", NULL, module_columns, NR_COLUMNS(module_columns));
+
+	for (uint32_t i = 1; t && i < h->nr_modules; i++) {
+		const struct heap_module *m = &h->modules[i];
+		char id[2 * HEAP_BUILD_ID_MAX + 1];
+
+		for (unsigned k = 0; k < m->build_id_len; k++)
+			snprintf(id + 2 * k, 3, "%02x", m->build_id[k]);
+		table_row(t, 0, ROW_PLAIN, ROW_BOTH);
+		table_set_const(t, 0, m->path);
+		if (m->build_id_len)
+			table_set_text(t, 1, id);
+		table_set(t, 2, m->start);
+		table_set(t, 3, m->end);
+		table_set(t, 4, m->bias);
+		table_set(t, 5, report_time(h, m->load_ns));
+		if (m->unload_ns)
+			table_set(t, 6, report_time(h, m->unload_ns));
+	}
+	if (t)
+		t->json_only = true;
+	doc_add(&r->doc, t);
+}

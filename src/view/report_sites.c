@@ -1,0 +1,384 @@
+/*
+ * Sites in the report: first the source lines that hold the memory, then the stacks behind them.
+ *
+ * A stack's headline is the frame that answers for it. In text the allocator's and run-time library's frames inside it
+ * shrink to one line "via ..."; the callers follow. JSON has every frame, with its role.
+ */
+#include <string.h>
+
+#include "src/analyze/lifetimes.h"
+#include "src/analyze/lines.h"
+#include "src/base/fmt.h"
+#include "src/base/str.h"
+#include "src/view/report_part.h"
+
+#define TEXT_FRAMES 12		/* callers shown unless --depth says otherwise */
+#define LINES_SHOWN 10
+
+/* What the figures of a sort key are called. */
+static const struct {
+	const char *bytes, *count, *lines, *stacks;
+} key_title[RANK_NR] = {
+	[RANK_LIVE] = { "live", "blocks", "Lines by live bytes", "Stacks by live bytes" },
+	[RANK_PEAK] = { "at peak", "blocks", "Lines by bytes at the peak", "Stacks by bytes at the peak" },
+	[RANK_ALLOCATED] = { "allocated", "calls", "Lines by bytes allocated", "Stacks by bytes allocated" },
+	[RANK_CALLS] = { "allocated", "calls", "Lines by calls", "Stacks by calls" },
+	[RANK_TEMPORARY] = { NULL, "temporary", "Lines by temporary allocations", "Stacks by temporary allocations" },
+};
+
+/* ---- lines ---- */
+
+enum { LINE_BYTES, LINE_COUNT, LINE_SHARE, LINE_SITES, LINE_FRAME, LINE_LABEL = LINE_FRAME + 6, LINE_TAIL, LINE_NR };
+
+static void line_columns(struct column *c, enum rank_key key)
+{
+	static const struct column plain[LINE_NR] = {
+		[LINE_BYTES] = { "value_bytes", NULL, UNIT_BYTES },
+		[LINE_COUNT] = { "value_count", NULL, UNIT_COUNT },
+		[LINE_SHARE] = { "share_percent", "share", UNIT_PERCENT },
+		[LINE_SITES] = { "sites", "stacks", UNIT_COUNT },
+		[LINE_FRAME] = REPORT_FRAME_COLUMNS,
+		[LINE_LABEL] = { NULL, "line", UNIT_TEXT, COLUMN_TEXT_ONLY | COLUMN_LABEL },
+		[LINE_TAIL] = { NULL, NULL, UNIT_TEXT, COLUMN_TEXT_ONLY | COLUMN_TAIL },
+	};
+
+	memcpy(c, plain, sizeof(plain));
+	c[LINE_BYTES].title = key_title[key].bytes;
+	c[LINE_COUNT].title = key_title[key].count;
+	if (!key_title[key].bytes)
+		c[LINE_BYTES].flags |= COLUMN_JSON_ONLY;
+}
+
+static void add_line(struct table *t, const struct lines *all, const struct line *l, enum rank_key key, bool first)
+{
+	struct str s = STR_INIT;
+
+	table_row(t, 0, first ? ROW_STRONG : ROW_PLAIN, ROW_BOTH);
+	table_set(t, LINE_BYTES, l->weight.bytes);
+	table_set(t, LINE_COUNT, l->weight.count);
+	table_set_float(t, LINE_SHARE, report_percent(rank_value(key, l->weight), rank_value(key, all->total)));
+	table_set(t, LINE_SITES, l->nr_sites);
+	report_set_frame(t, LINE_FRAME, l->frame);
+	report_frame_label(&s, l->frame);
+	table_set_text(t, LINE_LABEL, str_text(&s));
+	str_clear(&s);
+	report_frame_tail(&s, l->frame);
+	table_set_text(t, LINE_TAIL, str_text(&s));
+	str_fini(&s);
+}
+
+void report_lines(struct report *r)
+{
+	uint64_t top = r->opt.top && r->opt.top < LINES_SHOWN ? r->opt.top : LINES_SHOWN;
+	enum rank_key key = r->opt.sort;
+	struct column *columns;
+	struct table *t = table_new(TABLE_ROWS, "lines", NULL, NULL, LINE_NR);
+	struct lines lines;
+
+	columns = t ? arena_alloc(&t->note_text, LINE_NR * sizeof(*columns)) : NULL;
+	if (!columns || lines_rank(r->heap, &r->selection, r->names, key, top, &lines)) {
+		table_free(t);
+		doc_add(&r->doc, NULL);
+		return;
+	}
+	line_columns(columns, key);
+	t->column = columns;
+	t->title = key_title[key].lines;
+	for (uint32_t i = 0; i < lines.nr; i++)
+		add_line(t, &lines, &lines.line[i], key, i == 0);
+	if (!lines.nr)
+		table_note(t, "nothing to show");
+	lines_fini(&lines);
+	doc_add(&r->doc, t);
+}
+
+/* ---- stacks ---- */
+
+enum {
+	SITE_NUMBER, SITE_LIVE_BYTES, SITE_LIVE_BLOCKS, SITE_LIVE_ERROR, SITE_PEAK_BYTES, SITE_PEAK_BLOCKS,
+	SITE_ALLOCATED, SITE_FREED, SITE_ALLOCS, SITE_FREES, SITE_TEMPORARY, SITE_TEMPORARY_PERCENT, SITE_MEAN,
+	SITE_MAX, SITE_FAILED, SITE_ZERO, SITE_HUGE, SITE_FIRST, SITE_LAST, SITE_SAMPLES_IN, SITE_SAMPLES_OUT,
+	SITE_LIFETIMES, SITE_FRAME, SITE_INLINED = SITE_FRAME + 6, SITE_ROLE,
+	SITE_BYTES, SITE_SHARE, SITE_COUNT, SITE_LABEL, SITE_TAIL, SITE_NR,
+};
+
+#define JSON(key, unit) { key, NULL, unit, COLUMN_JSON_ONLY }
+
+static const struct column site_columns[SITE_NR] = {
+	[SITE_NUMBER] = JSON("site", UNIT_NUMBER),
+	[SITE_LIVE_BYTES] = JSON("live_bytes", UNIT_BYTES),
+	[SITE_LIVE_BLOCKS] = JSON("live_blocks", UNIT_COUNT),
+	[SITE_LIVE_ERROR] = JSON("live_error_bytes", UNIT_BYTES),
+	[SITE_PEAK_BYTES] = JSON("peak_bytes", UNIT_BYTES),
+	[SITE_PEAK_BLOCKS] = JSON("peak_blocks", UNIT_COUNT),
+	[SITE_ALLOCATED] = JSON("allocated_bytes", UNIT_BYTES),
+	[SITE_FREED] = JSON("freed_bytes", UNIT_BYTES),
+	[SITE_ALLOCS] = JSON("allocs", UNIT_COUNT),
+	[SITE_FREES] = JSON("frees", UNIT_COUNT),
+	[SITE_TEMPORARY] = JSON("temporary", UNIT_COUNT),
+	[SITE_TEMPORARY_PERCENT] = JSON("temporary_percent", UNIT_PERCENT),
+	[SITE_MEAN] = JSON("mean_bytes", UNIT_BYTES),
+	[SITE_MAX] = JSON("max_bytes", UNIT_BYTES),
+	[SITE_FAILED] = JSON("failed", UNIT_COUNT),
+	[SITE_ZERO] = JSON("zero_size", UNIT_COUNT),
+	[SITE_HUGE] = JSON("huge", UNIT_COUNT),
+	[SITE_FIRST] = JSON("first_ns", UNIT_DURATION),
+	[SITE_LAST] = JSON("last_ns", UNIT_DURATION),
+	[SITE_SAMPLES_IN] = JSON("samples_in", UNIT_COUNT),
+	[SITE_SAMPLES_OUT] = JSON("samples_out", UNIT_COUNT),
+	[SITE_LIFETIMES] = JSON("lifetimes", UNIT_BARS),
+	[SITE_FRAME] = REPORT_FRAME_COLUMNS,
+	[SITE_INLINED] = JSON("inlined", UNIT_BOOL),
+	[SITE_ROLE] = JSON("role", UNIT_TEXT),
+	[SITE_BYTES] = { NULL, NULL, UNIT_BYTES, COLUMN_TEXT_ONLY },
+	[SITE_SHARE] = { "share_percent", "share", UNIT_PERCENT },
+	[SITE_COUNT] = { NULL, NULL, UNIT_COUNT, COLUMN_TEXT_ONLY },
+	[SITE_LABEL] = { NULL, "stack", UNIT_TEXT, COLUMN_TEXT_ONLY | COLUMN_LABEL },
+	[SITE_TAIL] = { NULL, NULL, UNIT_TEXT, COLUMN_TEXT_ONLY | COLUMN_TAIL },
+};
+
+/* What is known of every site, from its counters. */
+static void set_counters(struct table *t, const struct report *r, const struct heap_site *s)
+{
+	const struct heap *h = r->heap;
+
+	table_set(t, SITE_PEAK_BYTES, s->peak_bytes > 0 ? (uint64_t)s->peak_bytes : 0);
+	table_set(t, SITE_PEAK_BLOCKS, s->peak_blocks > 0 ? (uint64_t)s->peak_blocks : 0);
+	table_set(t, SITE_ALLOCATED, s->bytes_in);
+	table_set(t, SITE_FREED, s->bytes_out);
+	table_set(t, SITE_ALLOCS, s->allocs);
+	table_set(t, SITE_FREES, s->frees);
+	table_set(t, SITE_TEMPORARY, s->temporary);
+	table_set_float(t, SITE_TEMPORARY_PERCENT, report_percent(s->temporary, s->allocs));
+	table_set(t, SITE_MEAN, s->allocs ? s->bytes_in / s->allocs : 0);
+	table_set(t, SITE_MAX, s->max_bytes);
+	table_set(t, SITE_FAILED, s->failed);
+	table_set(t, SITE_ZERO, s->zero_size);
+	table_set(t, SITE_HUGE, s->huge);
+	table_set(t, SITE_FIRST, report_time(h, s->first_ns));
+	table_set(t, SITE_LAST, report_time(h, s->last_ns));
+	if (h->mode == HEAP_SAMPLED) {
+		table_set(t, SITE_SAMPLES_IN, s->samples_in);
+		table_set(t, SITE_SAMPLES_OUT, s->samples_out);
+	}
+	table_set_bars(t, SITE_LIFETIMES, s->lifetime);
+}
+
+static void set_text(struct table *t, const struct frame_name *f)
+{
+	struct str s = STR_INIT;
+
+	report_frame_label(&s, f);
+	table_set_text(t, SITE_LABEL, str_text(&s));
+	str_clear(&s);
+	report_frame_tail(&s, f);
+	table_set_text(t, SITE_TAIL, str_text(&s));
+	str_fini(&s);
+}
+
+static void detail(struct table *t, struct str *s)
+{
+	table_row(t, 1, ROW_DIM, ROW_TEXT_ONLY);
+	table_set_text(t, SITE_LABEL, str_text(s));
+	str_clear(s);
+}
+
+/* One line with what the headline does not say. */
+static void add_detail(struct table *t, const struct report *r, const struct heap_site *s, uint32_t number)
+{
+	const struct heap *h = r->heap;
+	unsigned median = lifetime_quantile(s->lifetime, 50);
+	struct str d = STR_INIT;
+
+	str_addf(&d, "%s calls, %s, mean %s, max %s", fmt_count(s->allocs).s, fmt_bytes(s->bytes_in).s,
+		 fmt_bytes(s->allocs ? s->bytes_in / s->allocs : 0).s, fmt_bytes(s->max_bytes).s);
+	if (s->temporary)
+		str_addf(&d, ", %s temporary", fmt_percent(s->temporary, s->allocs).s);
+	str_addf(&d, "; %s", fmt_duration(report_time(h, s->first_ns)).s);
+	if (s->last_ns != s->first_ns)
+		str_addf(&d, " to %s", fmt_duration(report_time(h, s->last_ns)).s);
+	if (median + 1 < HEAP_NR_LIFETIMES)
+		str_addf(&d, "; half the freed lived < %s", fmt_duration(lifetime_from_ns(h, median + 1)).s);
+	else if (median < HEAP_NR_LIFETIMES)
+		str_addf(&d, "; half the freed lived > %s", fmt_duration(lifetime_from_ns(h, median)).s);
+	detail(t, &d);
+	if (s->failed || s->zero_size || s->huge) {
+		str_addf(&d, "%s failed, %s of size zero, %s huge", fmt_count(s->failed).s, fmt_count(s->zero_size).s,
+			 fmt_count(s->huge).s);
+		detail(t, &d);
+	}
+	if (r->site_error_bytes) {
+		str_addf(&d, "from %s samples; live within %s in 19 of 20 cases", fmt_count(s->samples_in).s,
+			 fmt_bytes((uint64_t)(r->site_error_bytes[number] + 0.5)).s);
+		detail(t, &d);
+	}
+	str_fini(&d);
+}
+
+struct walk {
+	struct table *t;
+	const struct frame_name *responsible;
+	struct str via;		/* frames inside the responsible one */
+	uint64_t shown, limit, left_out;
+	bool outside;		/* past the responsible frame */
+	bool via_done;
+};
+
+static bool starts_program(const struct frame_name *f)
+{
+	return f->function && (strcmp(f->function, "_start") == 0 || strncmp(f->function, "__libc_start", 12) == 0);
+}
+
+static void add_frame(struct walk *w, const struct frame_name *f)
+{
+	static const char *const role[] = { "program", "runtime", "allocator", "mark" };
+	bool shown = w->outside && (!w->limit || w->shown < w->limit) && !starts_program(f);
+
+	if (w->outside && !shown && !starts_program(f))
+		w->left_out++;
+	if (w->outside && !w->via_done && w->via.len) {
+		table_row(w->t, 1, ROW_DIM, ROW_TEXT_ONLY);
+		table_setf(w->t, SITE_LABEL, "via %s", str_text(&w->via));
+	}
+	w->via_done |= w->outside;
+	table_row(w->t, 1, f->role == FRAME_PROGRAM ? ROW_PLAIN : ROW_DIM, shown ? ROW_BOTH : ROW_JSON_ONLY);
+	report_set_frame(w->t, SITE_FRAME, f);
+	table_set(w->t, SITE_INLINED, f->inlined);
+	table_set_const(w->t, SITE_ROLE, role[f->role]);
+	if (shown) {
+		set_text(w->t, f);
+		w->shown++;
+	}
+	if (f == w->responsible) {
+		w->outside = true;
+	} else if (!w->outside) {
+		str_add(&w->via, w->via.len ? " < " : "");
+		report_frame_label(&w->via, f);
+	}
+}
+
+static void add_stack(struct table *t, struct report *r, uint32_t node, const struct frame_name *responsible)
+{
+	struct walk w = { .t = t, .responsible = responsible, .outside = !responsible, .via_done = !responsible };
+
+	w.limit = r->opt.depth_given ? r->opt.depth : TEXT_FRAMES;
+	for (uint32_t at = node; at; at = r->heap->nodes[at].parent) {
+		unsigned nr;
+		const struct frame_name *f = names_find(r->names, at, &nr);
+
+		for (unsigned i = 0; i < nr; i++)
+			add_frame(&w, &f[i]);
+	}
+	if (!w.via_done && w.via.len) {
+		table_row(t, 1, ROW_DIM, ROW_TEXT_ONLY);
+		table_setf(t, SITE_LABEL, "via %s", str_text(&w.via));
+	}
+	if (w.left_out) {
+		table_row(t, 1, ROW_DIM, ROW_TEXT_ONLY);
+		table_setf(t, SITE_LABEL, "... %s more frames (--depth 0 shows all)", fmt_count(w.left_out).s);
+	}
+	str_fini(&w.via);
+}
+
+static void add_site(struct table *t, struct report *r, const struct heap_site *s, struct weight live,
+		     struct weight weight, uint64_t total, enum rank_key key)
+{
+	const struct frame_name *f = names_responsible(r->names, s->node, NULL);
+
+	table_row(t, 0, ROW_STRONG, ROW_BOTH);
+	table_set(t, SITE_LIVE_BYTES, live.bytes);
+	table_set(t, SITE_LIVE_BLOCKS, live.count);
+	table_set(t, SITE_BYTES, weight.bytes);
+	table_set(t, SITE_COUNT, weight.count);
+	table_set_float(t, SITE_SHARE, report_percent(rank_value(key, weight), total));
+	report_set_frame(t, SITE_FRAME, f);
+	set_text(t, f);
+}
+
+static void fill_site(struct table *t, uint64_t i)
+{
+	struct report *r = t->ctx;
+	uint32_t number = r->sites.site[i];
+	const struct heap_site *s = &r->heap->sites[number];
+	const struct frame_name *f = names_responsible(r->names, s->node, NULL);
+
+	add_site(t, r, s, rank_weight(r->heap, &r->selection, RANK_LIVE, number),
+		 rank_weight(r->heap, &r->selection, r->opt.sort, number),
+		 rank_value(r->opt.sort, r->sites.total), r->opt.sort);
+	table_set(t, SITE_NUMBER, number);
+	if (r->site_error_bytes)
+		table_set(t, SITE_LIVE_ERROR, (uint64_t)(r->site_error_bytes[number] + 0.5));
+	if (!r->selection.from_blocks) {
+		set_counters(t, r, s);
+		add_detail(t, r, s, number);
+	}
+	add_stack(t, r, s->node, f);
+}
+
+static struct table *stacks_table(struct report *r, const char *key, const char *title, enum rank_key sort)
+{
+	struct table *t = table_new(TABLE_TREE, key, title, NULL, SITE_NR);
+	struct column *columns = t ? arena_alloc(&t->note_text, sizeof(site_columns)) : NULL;
+
+	if (!columns) {
+		table_free(t);
+		return NULL;
+	}
+	memcpy(columns, site_columns, sizeof(site_columns));
+	columns[SITE_BYTES].title = key_title[sort].bytes;
+	columns[SITE_COUNT].title = key_title[sort].count;
+	if (!key_title[sort].bytes)
+		columns[SITE_BYTES].flags = COLUMN_JSON_ONLY;
+	t->column = columns;
+	t->children_key = "frames";
+	t->bars_nr = HEAP_NR_LIFETIMES;
+	t->ctx = r;
+	return t;
+}
+
+void report_sites(struct report *r)
+{
+	struct table *t = stacks_table(r, "sites", key_title[r->opt.sort].stacks, r->opt.sort);
+
+	if (t) {
+		t->fill = fill_site;
+		t->nr_groups = r->sites.nr;
+		if (r->sites.nr < r->sites.nr_all)
+			table_note(t, "%s more stacks (--top 0 shows all)",
+				   fmt_count(r->sites.nr_all - r->sites.nr).s);
+		else if (!r->sites.nr)
+			table_note(t, "nothing to show");
+	}
+	doc_add(&r->doc, t);
+}
+
+/* ---- stacks of mmap ---- */
+
+static void fill_map_site(struct table *t, uint64_t i)
+{
+	struct report *r = t->ctx;
+	uint32_t number = r->map_sites.site[i];
+	const struct heap_site *s = &r->heap->map_sites[number];
+	struct weight live = { s->live_bytes > 0 ? (uint64_t)s->live_bytes : 0,
+			       s->live_blocks > 0 ? (uint64_t)s->live_blocks : 0 };
+
+	add_site(t, r, s, live, live, r->map_sites.total.bytes, RANK_LIVE);
+	table_set(t, SITE_NUMBER, number);
+	set_counters(t, r, s);
+	add_stack(t, r, s->node, names_responsible(r->names, s->node, NULL));
+}
+
+void report_map_sites(struct report *r)
+{
+	struct table *t = stacks_table(r, "map_sites", "Stacks of mmap by bytes mapped", RANK_LIVE);
+
+	if (t) {
+		t->fill = fill_map_site;
+		t->nr_groups = r->map_sites.nr;
+		t->json_only = r->map_sites.nr == 0;
+		if (r->map_sites.nr < r->map_sites.nr_all)
+			table_note(t, "%s more stacks (--top 0 shows all)",
+				   fmt_count(r->map_sites.nr_all - r->map_sites.nr).s);
+	}
+	doc_add(&r->doc, t);
+}
