@@ -196,8 +196,9 @@ static uint32_t find_stack(struct fake_heap *f, struct recipe_line *l)
 static void do_site(struct fake_heap *f, struct recipe_line *l)
 {
 	static const char *const kinds[PMM_NR_KINDS - 1] = {
-		NULL, "malloc", "calloc", "realloc", "reallocarray", "posix_memalign", "aligned_alloc",
-		"memalign", "valloc", "pvalloc", "new", "new[]", "new-aligned", "new[]-aligned", "mmap",
+		NULL, "malloc", "calloc", "realloc", "reallocarray", "posix_memalign",
+		"aligned_alloc", "memalign", "valloc", "pvalloc", "new", "new[]", "new-aligned",
+		"new[]-aligned", "mmap",
 	};
 	struct fake_record r = { .node = find_stack(f, l) };
 	const char *thread = recipe_text(l, "thread"), *kind = recipe_text(l, "kind");
@@ -319,8 +320,8 @@ static void do_generate(struct fake_heap *f, struct recipe_line *l)
 	p.points = recipe_count(l, "points", 0);
 	if (l->rc)
 		return;
-	if (!p.sites || p.sites >= PMM_MAX_SITES || !p.depth || p.depth > PMM_MAX_FRAMES || !p.modules ||
-	    !p.threads || p.threads > 1000 || p.modules > 1000 || p.points > 1000000) {
+	if (!p.sites || p.sites >= PMM_MAX_SITES || !p.depth || p.depth > PMM_MAX_FRAMES ||
+	    !p.modules || !p.threads || p.threads > 1000 || p.modules > 1000 || p.points > 1000000) {
 		recipe_fail(l, -EINVAL, "a number of 'generate' is out of range");
 		return;
 	}

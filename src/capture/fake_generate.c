@@ -98,8 +98,7 @@ static int record_run(struct fake_heap *f, const struct fake_plan *p, struct fak
 	return fake_heap_record_at(f, r, site);
 }
 
-/* Runs of blocks of one site, later ones younger on the whole; every site gets at least one record.
- */
+/* Runs of blocks of one site, later ones younger on the whole; each site gets a record. */
 static int make_blocks(struct fake_heap *f, const struct fake_plan *p, uint32_t first_site,
 		       uint64_t *state)
 {

@@ -1,9 +1,9 @@
 /*
  * Fuzz target: the reader of .pmm captures.
  *
- * The first byte chooses. Even: the rest is a file. Odd: the rest are sections, packed here with the checksums that no
- * mutation would get right: number of the table (1 byte), rows (4), bytes (4), then those bytes.
- * What can be read must survive being written and read again.
+ * The first byte chooses. Even: the rest is a file. Odd: the rest are sections, packed here with
+ * the checksums that no mutation would get right: number of the table (1 byte), rows (4), bytes
+ * (4), then those bytes. What can be read must survive being written and read again.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -14,8 +14,8 @@
 #include "src/capture/file_pack.h"
 #include "tests/unit/heap_equal.h"
 
-#define BUDGET		(8u << 20)
-#define IMAGE_MAX	(4u << 20)
+#define BUDGET	  (8u << 20)
+#define IMAGE_MAX (4u << 20)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -25,7 +25,7 @@ static struct heap *read_bytes(const uint8_t *bytes, size_t n)
 {
 	FILE *f = fmemopen((void *)(uintptr_t)bytes, n ? n : 1, "r");
 	struct heap *h = NULL;
-	struct err e = { 0 };
+	struct err e = {0};
 
 	if (!f)
 		abort();

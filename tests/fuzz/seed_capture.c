@@ -1,5 +1,6 @@
 /*
- * Seeds for fuzz_capture: captures of a few made-up heaps, as files and as sections, into the directory named.
+ * Seeds for fuzz_capture: captures of a few made-up heaps, as files and as sections, into the
+ * directory named.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -13,10 +14,12 @@
 
 static const char *const recipes[] = {
 	"#\n",
-	("site main>a size=10 allocs=3 frees=1\nthread b ended\npoint 1s live=3\nsite-point 1s main>a live=3\n"
-	"site m kind=mmap size=4K\nallocator x used=3\nmodule /y build-id=0102 unload=3s\n"),
+	("site main>a size=10 allocs=3 frees=1\nthread b ended\npoint 1s live=3\nsite-point 1s "
+	 "main>a live=3\n"
+	 "site m kind=mmap size=4K\nallocator x used=3\nmodule /y build-id=0102 unload=3s\n"),
 	"generate sites=20 blocks=100 points=5 depth=6\n",
-	"watch mode=sampled sample=4K drift=3 off=2\nsite - size=7 allocs=9 blocks=1\nprocess forked end=killed\n",
+	"watch mode=sampled sample=4K drift=3 off=2\nsite - size=7 allocs=9 blocks=1\nprocess "
+	"forked end=killed\n",
 };
 
 static FILE *seed_open(const char *dir, const char *kind, size_t number, int first_byte)
@@ -47,7 +50,8 @@ static void put_sections(const uint8_t *image, size_t size, FILE *out)
 		const struct file_section *s = &toc[i].section;
 		uint32_t count = (uint32_t)s->count, n = (uint32_t)s->raw_bytes;
 
-		if (ZSTD_decompress(raw, sizeof(raw), image + toc[i].offset + sizeof(*s), s->stored_bytes) != n)
+		if (ZSTD_decompress(raw, sizeof(raw), image + toc[i].offset + sizeof(*s),
+				    s->stored_bytes) != n)
 			abort();
 		fputc(i, out);
 		fwrite(&count, sizeof(count), 1, out);
@@ -68,7 +72,8 @@ int main(int argc, char **argv)
 		struct err e;
 		size_t n;
 
-		if (!f || capture_fake.read(recipes[i], &h, &e) || file_write_heap(h, f, "seed", &e)) {
+		if (!f || capture_fake.read(recipes[i], &h, &e) ||
+		    file_write_heap(h, f, "seed", &e)) {
 			fprintf(stderr, "seed %zu: %s\n", i, e.text);
 			return 1;
 		}

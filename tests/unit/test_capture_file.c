@@ -22,19 +22,23 @@
 #include "src/capture/file_pack.h"
 #include "tests/unit/heap_equal.h"
 
-#define BUDGET	(64u << 20)
+#define BUDGET (64u << 20)
 
 static const char rich_recipe[] =
-	"process comm=demo pid=7 ppid=3 exe=/bin/demo cmdline=\"demo 'a b'\" host=box attach=1s taken=1m "
+	"process comm=demo pid=7 ppid=3 exe=/bin/demo cmdline=\"demo 'a b'\" host=box attach=1s "
+	"taken=1m "
 	"end=killed status=9 forked\n"
-	"watch sample=512K min-size=16 warn-size=1M tick=20ms ledger=1M limit=2M slots-used=3 slots=9 off=2 "
+	"watch sample=512K min-size=16 warn-size=1M tick=20ms ledger=1M limit=2M slots-used=3 "
+	"slots=9 off=2 "
 	"drift=1\n"
 	"totals peak=3K peak-at=2s untracked-frees=4 skipped=5 skipped-bytes=6\n"
 	"drop block-full=1 site-full=2 ctx-full=3 nested=4 module-full=5 address=6 bytes=7\n"
 	"module /lib/a.so at=0x7000000 size=64K bias=0x6fff000 load=1s unload=2s build-id=00ff10\n"
 	"thread main tid=7\nthread \"worker one\" tid=8 start=3s ended\n"
-	"site main@/lib/a.so>/lib/a.so+0x2345>!no-unwind size=10 allocs=9 frees=4 thread=\"worker one\" "
-	"temporary=1 max=11 failed=2 zero=3 huge=4 samples-in=5 samples-out=6 first=2s last=5s life=4s\n"
+	"site main@/lib/a.so>/lib/a.so+0x2345>!no-unwind size=10 allocs=9 frees=4 thread=\"worker "
+	"one\" "
+	"temporary=1 max=11 failed=2 zero=3 huge=4 samples-in=5 samples-out=6 first=2s last=5s "
+	"life=4s\n"
 	"site main@/lib/a.so>other kind=calloc size=4000 allocs=3 first=7s\n"
 	"site - size=1\n"
 	"site +0x999 kind=mmap size=8K allocs=2 frees=1 last=9s\n"
@@ -47,7 +51,7 @@ static const char rich_recipe[] =
 static struct heap *make(const char *recipe)
 {
 	struct heap *h = NULL;
-	struct err e = { 0 };
+	struct err e = {0};
 
 	if (capture_fake.read(recipe, &h, &e))
 		fail_msg("%s", e.text);
@@ -77,7 +81,7 @@ static struct image image_of(FILE *f)
 static struct image write_image(const struct heap *h)
 {
 	FILE *f = tmpfile();
-	struct err e = { 0 };
+	struct err e = {0};
 
 	assert_non_null(f);
 	if (file_write_heap(h, f, "x", &e))
@@ -159,8 +163,15 @@ static void extreme_numbers_read_back_the_same(void **state)
 
 static void texts_are_made_harmless(void **state)
 {
-	static const char from[] = "a\x1b[2J\xc3\xa4\n\xff\xc2\x9b\xe2\x80\xae\xe2\x82\xac\x7f\xe2\x82";
-	static const char to[] = "a?[2J\xc3\xa4?" "?" "??" "???" "\xe2\x82\xac" "?" "??";
+	static const char from[] =
+		"a\x1b[2J\xc3\xa4\n\xff\xc2\x9b\xe2\x80\xae\xe2\x82\xac\x7f\xe2\x82";
+	static const char to[] = "a?[2J\xc3\xa4?"
+				 "?"
+				 "??"
+				 "???"
+				 "\xe2\x82\xac"
+				 "?"
+				 "??";
 	char text[sizeof(from)];
 	struct heap *h = make("process comm=abcd\n"), *back;
 	struct image m;
@@ -192,7 +203,7 @@ static void any_changed_byte_is_noticed(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < m.n; i++) {
-		const uint8_t change[] = { 0xff, (uint8_t)(1u << i % 8), 0x80 };
+		const uint8_t change[] = {0xff, (uint8_t)(1u << i % 8), 0x80};
 
 		for (size_t k = 0; k < sizeof(change); k++) {
 			int rc;
@@ -200,9 +211,11 @@ static void any_changed_byte_is_noticed(void **state)
 			m.bytes[i] ^= change[k];
 			rc = read_image(m.bytes, m.n, &back, &e);
 			if (!rc || !e.text[0] || !e.hint[0])
-				fail_msg("byte %zu changed by %#x: %d '%s'", i, change[k], rc, e.text);
+				fail_msg("byte %zu changed by %#x: %d '%s'", i, change[k], rc,
+					 e.text);
 			if (rc != (i < 8 ? -EINVAL : -EBADMSG))
-				fail_msg("byte %zu changed by %#x: %d '%s'", i, change[k], rc, e.text);
+				fail_msg("byte %zu changed by %#x: %d '%s'", i, change[k], rc,
+					 e.text);
 			m.bytes[i] ^= change[k];
 		}
 	}
@@ -222,7 +235,8 @@ static void any_lost_end_is_noticed(void **state)
 			fail_msg("cut to %zu of %zu bytes: '%s'", n, m.n, e.text);
 	expect_refusal(m.bytes, 0, -ENODATA, "the capture 'x' is empty");
 	expect_refusal(m.bytes, 4, -ENODATA, "the capture 'x' is cut short (header)");
-	expect_refusal(m.bytes, m.n + 1, -EBADMSG, "the capture 'x' is damaged (end mark): something follows it");
+	expect_refusal(m.bytes, m.n + 1, -EBADMSG,
+		       "the capture 'x' is damaged (end mark): something follows it");
 	heap_free(h);
 	free(m.bytes);
 }
@@ -235,8 +249,9 @@ static void other_files_are_told_apart(void **state)
 
 	(void)state;
 	expect_refusal((const uint8_t *)"hello", 5, -EINVAL, "'x' is not a pmm capture");
-	expect_refusal((const uint8_t *)"\x7f" "ELF, and some more so that there is a whole header", 51,
-		       -EINVAL, "'x' is not a pmm capture");
+	expect_refusal((const uint8_t *)"\x7f"
+					"ELF, and some more so that there is a whole header",
+		       51, -EINVAL, "'x' is not a pmm capture");
 	head->major = FILE_MAJOR + 1;
 	expect_refusal(m.bytes, m.n, -EBADMSG,
 		       "the capture 'x' is damaged (header): its checksum does not match");
@@ -374,12 +389,14 @@ static void forge_unknown(struct pack *p)
 static void forgeries_are_refused(void **state)
 {
 	(void)state;
-	expect_forgery(forge_count, -EBADMSG, "the capture 'x' is damaged (live blocks): it declares more "
-					      "than such a file can hold");
+	expect_forgery(forge_count, -EBADMSG,
+		       "the capture 'x' is damaged (live blocks): it declares more "
+		       "than such a file can hold");
 	expect_forgery(forge_impossible_count, -EBADMSG,
 		       "the capture 'x' is damaged (threads): it cannot have 1099511627776 rows");
-	expect_forgery(forge_bomb, -EBADMSG, "the capture 'x' is damaged (live blocks): it declares more "
-					     "than such a file can hold");
+	expect_forgery(forge_bomb, -EBADMSG,
+		       "the capture 'x' is damaged (live blocks): it declares more "
+		       "than such a file can hold");
 	expect_forgery(forge_surplus, -EBADMSG,
 		       "the capture 'x' is damaged (time series): it holds more than its rows");
 	expect_forgery(forge_deficit, -EBADMSG,
@@ -396,12 +413,14 @@ static void forgeries_are_refused(void **state)
 		       "the capture 'x' is damaged (modules): a string is too long");
 	expect_forgery(forge_twice, -EBADMSG,
 		       "the capture 'x' is damaged (time series): it is there twice");
-	expect_forgery(forge_nothing, -EBADMSG, "the capture 'x' is damaged (what ran): it is missing");
+	expect_forgery(forge_nothing, -EBADMSG,
+		       "the capture 'x' is damaged (what ran): it is missing");
 	expect_forgery(forge_unknown, -EPROTO, "the capture 'x' was made by a newer pmm");
 }
 
 /* Pack an image's sections again, each changed by `change`, and whatever `more` adds. */
-static struct image repacked(const struct image *m, void (*change)(const char *id, uint8_t *raw, size_t *n),
+static struct image repacked(const struct image *m,
+			     void (*change)(const char *id, uint8_t *raw, size_t *n),
 			     void (*more)(struct pack *p))
 {
 	struct file_toc_entry toc[FILE_NR_TABLES];
@@ -418,7 +437,8 @@ static struct image repacked(const struct image *m, void (*change)(const char *i
 		uint8_t *raw = calloc(1, n + 1);
 
 		assert_int_equal(ZSTD_decompress(raw, n + 1, m->bytes + toc[i].offset + sizeof(s),
-						 s.stored_bytes), n);
+						 s.stored_bytes),
+				 n);
 		change(s.id, raw, &n);
 		pack_begin(p, s.id, s.count);
 		pack_bytes(p, raw, n);
@@ -457,9 +477,10 @@ static void contradictions_are_refused(void **state)
 	h->allocs = 3;
 	m = write_image(h);
 	forgery = repacked(&m, clear_drift, forge_nothing);
-	expect_refusal(forgery.bytes, forgery.n, -EBADMSG,
-		       "the capture 'x' is damaged (contents): allocations: the sites add up to 2, the "
-		       "total is 3");
+	expect_refusal(
+		forgery.bytes, forgery.n, -EBADMSG,
+		"the capture 'x' is damaged (contents): allocations: the sites add up to 2, the "
+		"total is 3");
 	h->drift_blocks = 0;
 	assert_int_equal(file_write_heap(h, stderr, "x", &e), -EBADMSG);
 	heap_free(h);
@@ -508,10 +529,11 @@ static void later_minor_versions_are_read(void **state)
 static void forge_large(struct pack *p)
 {
 	pack_pad(p, 5ull << 30);
-	pack_pad(p, 5ull << 30);	/* no more of it */
+	pack_pad(p, 5ull << 30); /* no more of it */
 }
 
-/* A very regular heap compresses below what the reader takes for honest: then the file is made larger. */
+/* A very regular heap compresses below what the reader takes for honest: then the file is made
+ * larger. */
 static void large_heaps_get_a_file_to_match(void **state)
 {
 	struct image m = forged(forge_large);
@@ -519,10 +541,12 @@ static void large_heaps_get_a_file_to_match(void **state)
 	(void)state;
 	assert_true(file_budget(m.n) >= 5ull << 30);
 	assert_in_range(m.n, 1 << 20, (1 << 20) + 8192);
-	expect_refusal(m.bytes, m.n, -EBADMSG, "the capture 'x' is damaged (what ran): it is missing");
-	m.bytes[1000]++;
 	expect_refusal(m.bytes, m.n, -EBADMSG,
-		       "the capture 'x' is damaged (a section passed over): its checksum does not match");
+		       "the capture 'x' is damaged (what ran): it is missing");
+	m.bytes[1000]++;
+	expect_refusal(
+		m.bytes, m.n, -EBADMSG,
+		"the capture 'x' is damaged (a section passed over): its checksum does not match");
 	free(m.bytes);
 }
 
@@ -535,7 +559,7 @@ struct place {
 
 static struct place place_new(void)
 {
-	struct place p = { .dir = "/tmp/pmm-test-capture-XXXXXX" };
+	struct place p = {.dir = "/tmp/pmm-test-capture-XXXXXX"};
 
 	assert_non_null(mkdtemp(p.dir));
 	snprintf(p.path, sizeof(p.path), "%s/a.pmm", p.dir);
@@ -566,12 +590,12 @@ static void a_file_is_written_for_its_owner_only(void **state)
 	struct place p = place_new();
 	struct heap *h = make(rich_recipe), *back = NULL;
 	mode_t mask = umask(0);
-	struct err e = { 0 };
+	struct err e = {0};
 	char what[200];
 	struct stat st;
 
 	(void)state;
-	for (int i = 0; i < 2; i++)	/* the second replaces the first */
+	for (int i = 0; i < 2; i++) /* the second replaces the first */
 		assert_int_equal(capture_write(h, p.path, &e), 0);
 	umask(mask);
 	assert_int_equal(stat(p.path, &st), 0);
@@ -586,7 +610,7 @@ static void a_file_is_written_for_its_owner_only(void **state)
 
 static void expect_no_write(const struct heap *h, const char *path, int code)
 {
-	struct err e = { 0 };
+	struct err e = {0};
 
 	assert_int_equal(capture_write(h, path, &e), code);
 	assert_non_null(strstr(e.text, "cannot write the capture"));
@@ -626,9 +650,10 @@ static void places_that_cannot_be_written_are_named(void **state)
 static void a_full_disk_leaves_nothing_behind(void **state)
 {
 	struct place p = place_new();
-	struct heap *small = heap_new(), *large = make("generate sites=2000 blocks=50000\n"), *back = NULL;
+	struct heap *small = heap_new(), *large = make("generate sites=2000 blocks=50000\n"),
+		    *back = NULL;
 	struct rlimit old, limit;
-	struct err e = { 0 };
+	struct err e = {0};
 	char what[200];
 
 	(void)state;
@@ -654,7 +679,7 @@ static void a_full_disk_leaves_nothing_behind(void **state)
 static void expect_no_read(const char *path, int code, const char *text)
 {
 	struct heap *h = NULL;
-	struct err e = { 0 };
+	struct err e = {0};
 
 	assert_int_equal(capture_file.read(path, &h, &e), code);
 	assert_null(h);

@@ -19,7 +19,7 @@
 static struct heap *make(const char *recipe)
 {
 	struct heap *h = NULL;
-	struct err e = { 0 };
+	struct err e = {0};
 	int rc = capture_fake.read(recipe, &h, &e);
 
 	if (rc)
@@ -30,7 +30,7 @@ static struct heap *make(const char *recipe)
 static void expect_error(const char *recipe, const char *text)
 {
 	struct heap *h = NULL;
-	struct err e = { 0 };
+	struct err e = {0};
 
 	assert_int_equal(capture_fake.read(recipe, &h, &e), -EINVAL);
 	assert_null(h);
@@ -93,17 +93,21 @@ static void a_site_counts_and_lists_its_blocks(void **state)
 static void every_verb_is_obeyed(void **state)
 {
 	struct heap *h = make(
-		"process comm=demo pid=7 ppid=3 exe=/bin/demo cmdline=\"demo -x 'a b'\" host=box realtime=5 "
+		"process comm=demo pid=7 ppid=3 exe=/bin/demo cmdline=\"demo -x 'a b'\" host=box "
+		"realtime=5 "
 		"attach=1s taken=1m end=killed status=9 forked\n"
-		"watch mode=sampled sample=512K min-size=16 warn-size=1M tick=20ms ledger=1M limit=2M "
+		"watch mode=sampled sample=512K min-size=16 warn-size=1M tick=20ms ledger=1M "
+		"limit=2M "
 		"slots-used=3 slots=9 off=2 drift=1\n"
 		"totals peak=3K peak-at=2s untracked-frees=4 skipped=5 skipped-bytes=6\n"
 		"drop block-full=1 address=2 bytes=3\n"
-		"module /lib/a.so at=0x7000000 size=64K bias=0x6fff000 load=1s unload=2s build-id=00ff10\n"
+		"module /lib/a.so at=0x7000000 size=64K bias=0x6fff000 load=1s unload=2s "
+		"build-id=00ff10\n"
 		"thread main tid=7\nthread \"worker one\" tid=8 start=3s ended\n"
 		"site main@/lib/a.so>/lib/a.so+0x2345>!no-unwind size=10 thread=\"worker one\"\n"
 		"site +0x999 kind=mmap size=8K allocs=2 frees=1\n"
-		"allocator /lib/libc.so.6 arena=1M used=3 free=4 free-chunks=5 fast-chunks=6 fast-bytes=7 "
+		"allocator /lib/libc.so.6 arena=1M used=3 free=4 free-chunks=5 fast-chunks=6 "
+		"fast-bytes=7 "
 		"mmapped-chunks=8 mmapped-bytes=9 top=10 at=11s\n"
 		"mapping mmap-failed=1 mremaps=2 grown=3 shrunk=4 brks=5 brk=6 brk-peak=7\n"
 		"point 1s live=10 blocks=2 allocs=3 rss=4K\npoint 2s live=11\n"
@@ -181,7 +185,7 @@ static void recipes_come_from_files_too(void **state)
 {
 	char path[] = "/tmp/pmm-test-fake-XXXXXX", what[64];
 	int fd = mkstemp(path);
-	struct err e = { 0 };
+	struct err e = {0};
 	struct heap *h = NULL;
 
 	(void)state;

@@ -16,12 +16,13 @@
 #include "src/capture/capture.h"
 #include "src/model/heap.h"
 
-static const char sound_recipe[] = "module /lib/a.so build-id=0102\n"
-				   "site main>read>line size=40 allocs=5 frees=2\n"
-				   "site main>write size=100 allocs=2\n"
-				   "site main>map kind=mmap size=8K allocs=2\n"
-				   "point 1s live=10\npoint 2s live=20\n"
-				   "site-point 1s main>write live=10\nsite-point 2s main>write live=20\n";
+static const char sound_recipe[] =
+	"module /lib/a.so build-id=0102\n"
+	"site main>read>line size=40 allocs=5 frees=2\n"
+	"site main>write size=100 allocs=2\n"
+	"site main>map kind=mmap size=8K allocs=2\n"
+	"point 1s live=10\npoint 2s live=20\n"
+	"site-point 1s main>write live=10\nsite-point 2s main>write live=20\n";
 
 static struct heap *sound(void)
 {
@@ -43,15 +44,16 @@ static void expect_why(struct heap *h, const char *expected)
 }
 
 /* A sound heap with one thing changed. */
-#define EXPECT_WHY(change, expected) do {	\
-	struct heap *h = sound();		\
-	change;					\
-	expect_why(h, expected);		\
-} while (0)
+#define EXPECT_WHY(change, expected)                                                               \
+	do {                                                                                       \
+		struct heap *h = sound();                                                          \
+		change;                                                                            \
+		expect_why(h, expected);                                                           \
+	} while (0)
 
 static void sizes_fall_into_classes(void **state)
 {
-	static const uint64_t last[] = { 16, 256, 1024, 4096, 16384, 65536 };
+	static const uint64_t last[] = {16, 256, 1024, 4096, 16384, 65536};
 
 	(void)state;
 	assert_int_equal(heap_class_of(0), 0);
