@@ -173,8 +173,7 @@ int file_write_heap(const struct heap *h, FILE *f, const char *name, struct err 
 
 /* ---- the file ------------------------------------------------------------------------------ */
 
-/* Create a file of a name that is not taken, in the directory of `path`. The descriptor, or -errno.
- */
+/* Create a file of a free name in the directory of `path`. The descriptor, or -errno. */
 static int temporary_open(const char *path, struct str *name)
 {
 	const char *slash = strrchr(path, '/');
