@@ -56,6 +56,8 @@ static void layout(void **state)
 	json_end(j);
 	json_end(j);
 	json_array_flat(j, NULL);
+	json_bool(j, NULL, false);
+	json_bool(j, NULL, true);
 	json_end(j);
 	json_object(j, NULL);
 	json_u64(j, "c", 4);
@@ -74,7 +76,7 @@ static void layout(void **state)
 	    "  \"hollow\": {},\n"
 	    "  \"rows\": [\n"
 	    "    {\"a\": 1, \"b\": [2, 3]},\n"
-	    "    [],\n"
+	    "    [false, true],\n"
 	    "    {\n"
 	    "      \"c\": 4\n"
 	    "    }\n"
@@ -96,6 +98,9 @@ static void strings(void **state)
 		{ "\0\x01\x1f\x7f", 4, "\"\\u0000\\u0001\\u001f\\u007f\"\n" },
 		{ "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80", 9,
 		  "\"\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80\"\n" },
+		{ "\xc2\x80\xdf\xbf\xe0\xa0\x80\xed\x9f\xbf\xef\xbf\xbf\xf0\x90\x80\x80\xf4\x8f\xbf\xbf", 21,
+		  "\"\xc2\x80\xdf\xbf\xe0\xa0\x80\xed\x9f\xbf\xef\xbf\xbf\xf0\x90\x80\x80\xf4\x8f\xbf\xbf\"\n" },
+		{ "\xf5\x80", 2, "\"\xef\xbf\xbd\xef\xbf\xbd\"\n" },
 		{ "\xff", 1, "\"\xef\xbf\xbd\"\n" },
 		{ "a\x80z", 3, "\"a\xef\xbf\xbdz\"\n" },
 		{ "\xc0\xaf", 2, "\"\xef\xbf\xbd\xef\xbf\xbd\"\n" },			/* overlong */
@@ -151,6 +156,9 @@ static void misuse_is_told(void **state)
 	end(&d, -EINVAL, NULL);				/* left open */
 	json_end(begin(&d));
 	end(&d, -EINVAL, NULL);				/* nothing to end */
+	json_u64(begin(&d), NULL, 1);
+	json_end(j);
+	end(&d, -EINVAL, "1");				/* one end too many */
 	json_u64(begin(&d), "key", 1);
 	end(&d, -EINVAL, "");				/* key at the top */
 	json_object(begin(&d), NULL);

@@ -70,6 +70,11 @@ static void every_type_and_form(void **state)
 	assert_int_equal(frames, 3);
 	assert_int_equal(parse(false, "-s 1M"), 2);		/* optional: the next word is an operand */
 	assert_int_equal(sample, 524288);
+	assert_int_equal(parse(false, "--frames 1"), 3);
+	assert_int_equal(frames, 1);
+	assert_int_equal(parse(false, "--frames 512"), 3);
+	assert_int_equal(frames, 512);
+	assert_int_equal(parse(false, "--interval 10ms"), 3);
 	assert_int_equal(parse(false, "--output="), 2);
 	assert_string_equal(output, "");
 	assert_false(sampled);
@@ -85,6 +90,8 @@ static void operands_come_last_in_order(void **state)
 	assert_string_equal(words[7], "three");
 	assert_string_equal(words[8], "-q");
 	assert_int_equal(parse(false, "one --frames 7 two"), 3);
+	assert_string_equal(words[1], "--frames");
+	assert_string_equal(words[2], "7");
 	assert_string_equal(words[3], "one");
 	assert_string_equal(words[4], "two");
 	assert_int_equal(parse(false, "-"), 1);
@@ -179,7 +186,16 @@ static void nearest_word(void **state)
 	(void)state;
 	assert_string_equal(opt_nearest("reprot", names), "report");
 	assert_string_equal(opt_nearest("docter", names), "doctor");
-	assert_string_equal(opt_nearest("rn", names), "run");
+	assert_string_equal(opt_nearest("rn", names), "run");	/* one slip in up to three letters */
+	assert_string_equal(opt_nearest("rnu", names), "run");
+	assert_string_equal(opt_nearest("rux", names), "run");
+	assert_string_equal(opt_nearest("xxrun", names), "run");	/* two in up to six */
+	assert_string_equal(opt_nearest("runxx", names), "run");
+	assert_string_equal(opt_nearest("hepl", names), "help");
+	assert_null(opt_nearest("hpx", names));
+	assert_string_equal(opt_nearest("snaphsot", names), "snapshot");
+	assert_null(opt_nearest("nur", names));
+	assert_null(opt_nearest("rxxxn", names));
 	assert_string_equal(opt_nearest("help", names), "help");
 	assert_null(opt_nearest("quux", names));
 	assert_null(opt_nearest("", names));

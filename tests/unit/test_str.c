@@ -73,6 +73,8 @@ static void beginnings_and_ends(void **state)
 	assert_false(str_starts("/mem", "/memfd:"));
 	assert_true(str_ends("a.pmm", ".pmm"));
 	assert_true(str_ends("a", ""));
+	assert_true(str_ends(".pmm", ".pmm"));
+	assert_true(str_starts("/memfd:", "/memfd:"));
 	assert_false(str_ends("pmm", ".pmm"));
 	assert_false(str_ends("a.pmm ", ".pmm"));
 }
