@@ -4,11 +4,12 @@
  * The way there: the initial stack holds the auxiliary vector, that the program headers of the main program, these its dynamic
  * section, and DT_DEBUG in it the list. Used once, when the process has one thread and no dlopen is under way.
  */
+#include "agent/preload/link.h"
+
 #include <elf.h>
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "agent/preload/link.h"
 #include "agent/env.h"
 #include "agent/sys.h"
 
