@@ -128,8 +128,10 @@ static void sum_records(struct sum *sum)
 	for (unsigned tries = 0; tries < PEAK_TRIES; tries++) {
 		struct peak after;
 
-		memset(sum->v, 0, sum->nr * sizeof(*sum->v));
-		memset(sum->seen, 0, sum->nr * sizeof(*sum->seen));
+		if (tries) {		/* at first they are zero, and mostly no memory yet */
+			memset(sum->v, 0, sum->nr * sizeof(*sum->v));
+			memset(sum->seen, 0, sum->nr * sizeof(*sum->seen));
+		}
 		sum->records = 0;
 		sum->peak = peak_of(r->l);
 		for (uint32_t i = 0; i < r->l->nr_ctx; i++)
@@ -276,9 +278,14 @@ static void sum_totals(struct sum *sum)
 int ledger_read_sites(struct ledger_reader *r)
 {
 	struct sum sum = { .r = r, .max_records = ledger_reader_arena(r) / sizeof(struct pmm_record) + 1 };
+	uint64_t most = ledger_reader_arena(r) / sizeof(struct pmm_site) + 1;
 	uint32_t nr = r->l->nr_sites;
 	int rc = -ENOMEM;
 
+	if (nr > most) {
+		nr = (uint32_t)most;
+		r->damaged++;
+	}
 	if (r->o->running)		/* sites that come while we read */
 		nr = nr + nr / 8 + 1024 < PMM_MAX_SITES ? nr + nr / 8 + 1024 : PMM_MAX_SITES;
 	sum.nr = nr ? nr : 1;

@@ -35,18 +35,18 @@ static int parse_pid(const char *text, pid_t *pid, struct err *e)
 	return 0;
 }
 
-/* The allocator answers at its next call only: a program that allocates nothing now does not. */
-static void ask_view(struct ledger_map *m)
+/* The allocator answers at the program's next call only: a program that allocates nothing now does not. */
+static void note_view(int answer, const struct heap *h)
 {
-	int rc = ledger_map_ask_view(m, VIEW_WAIT_MS);
+	const char *rest = h->allocator.valid ? "those it gave last are in the capture" : "the capture has none";
 
-	if (rc == 1 || quiet)
+	if (answer == 1 || quiet)
 		return;
-	if (rc < 0)
-		cmd_note("the allocator could not be asked for its figures; those it gave last are used");
+	if (answer < 0)
+		cmd_note("the allocator cannot be asked for its figures; %s", rest);
 	else
-		cmd_note("the program did not call its allocator within %d ms; the figures it gave last are used",
-			 VIEW_WAIT_MS);
+		cmd_note("the allocator gave no figures within %d ms, the program did not call it; %s",
+			 VIEW_WAIT_MS, rest);
 }
 
 static int take(pid_t pid, struct heap **h, struct err *e)
@@ -54,12 +54,14 @@ static int take(pid_t pid, struct heap **h, struct err *e)
 	uint64_t damaged = 0;
 	struct ledger_options o = { .running = true, .pid = pid, .damaged = &damaged };
 	struct ledger_map *m;
-	int rc = ledger_map_open_pid(pid, &m, e);
+	int rc = ledger_map_open_pid(pid, &m, e), answer;
 
 	if (rc)
 		return rc;
-	ask_view(m);
+	answer = ledger_map_ask_view(m, VIEW_WAIT_MS);
 	rc = ledger_read(m, &o, h, e);
+	if (!rc)
+		note_view(answer, *h);
 	if (!rc && damaged)
 		cmd_note("%s entries of the ledger made no sense and were left out", fmt_count(damaged).s);
 	ledger_map_close(m);

@@ -136,7 +136,10 @@ static void times_are_of_allocations(void **state)
 	(void)state;
 	image_site(&im, 1, 1, 0);
 	image_node(&im, 1, 0, 0, 0x1000);
-	image_record(&im, a, 1)->frees = 1;
+	r = image_record(&im, a, 1);
+	r->frees = 1;
+	r->first_tick = 0;
+	r->last_tick = 90;
 	r = image_record(&im, b, 1);
 	r->allocs = 2;
 	r->first_tick = 30;
@@ -501,10 +504,13 @@ static void reading_allocates_nothing(void **state)
 	image_block(&im, PMM_TABLE_HEAP, 0x40000, 1, 0, PMM_KIND_MALLOC, 0, 0);
 	assert_int_equal(fallocate(im.fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
 				   (off_t)(im.slot_off + IMAGE_ARENA_OFF + (512 << 10)), 512 << 10), 0);
+	im.l->exe = (pmm_ref)((IMAGE_ARENA_OFF + (600 << 10)) >> PMM_REF_SHIFT);
+	im.l->exe_len = 100;
 	fstat(im.fd, &before);
 	h = read_image(&im);
 	fstat(im.fd, &after);
 	assert_int_equal(h->nr_blocks, 1);
+	assert_string_equal(h->exe, "");
 	assert_int_equal(after.st_blocks, before.st_blocks);
 	heap_free(h);
 	image_free(&im);
@@ -606,24 +612,31 @@ struct writer {
 	bool stop;
 };
 
-/* Keeps bytes_in = 16 * allocs between events, as the agent would. */
+/*
+ * Keeps the record's first and last word in step between events, as the agent would, and like a program does something
+ * else in between.
+ */
 static void *write_events(void *arg)
 {
 	struct writer *w = arg;
+	uint64_t *last = &w->record->lifetime[PMM_NR_LIFETIMES - 1];
 
 	while (!__atomic_load_n(&w->stop, __ATOMIC_RELAXED)) {
 		__atomic_store_n(&w->ctx->seq, w->ctx->seq + 1, __ATOMIC_SEQ_CST);
 		__atomic_store_n(&w->record->bytes_in, w->record->bytes_in + 16, __ATOMIC_RELEASE);
-		__atomic_store_n(&w->record->allocs, w->record->allocs + 1, __ATOMIC_RELEASE);
+		__atomic_store_n(last, *last + 1, __ATOMIC_RELEASE);
 		__atomic_store_n(&w->ctx->seq, w->ctx->seq + 1, __ATOMIC_SEQ_CST);
+		for (unsigned i = 0; i < 2000; i++)
+			__asm__ volatile("");
 	}
 	return NULL;
 }
 
+/* Also when another thread stays in the middle of an event and has many records. */
 static void a_record_is_read_between_events(void **state)
 {
 	struct image im = image_new();
-	pmm_ref a = image_ctx(&im);
+	pmm_ref stopped = image_ctx(&im), a = image_ctx(&im);
 	struct ledger_options o = { .running = true, .pid = getpid() };
 	struct writer w = { .ctx = image_at(&im, a) };
 	bool moved = false;
@@ -632,14 +645,17 @@ static void a_record_is_read_between_events(void **state)
 	(void)state;
 	image_node(&im, 1, 0, 0, 0x1000);
 	image_site(&im, 1, 1, 0);
+	((struct pmm_ctx *)image_at(&im, stopped))->seq = 7;
+	for (unsigned i = 2; i < 100; i++) {
+		image_site(&im, i, 1, 0);
+		image_record(&im, stopped, i);
+	}
 	w.record = image_record(&im, a, 1);
-	w.record->allocs = 1;
-	w.record->bytes_in = 16;
 	pthread_create(&thread, NULL, write_events, &w);
 	for (unsigned i = 0; i < 300; i++) {
 		struct heap *h = read_with(&im, &o);
 
-		assert_int_equal(h->sites[1].live_bytes, 16 * h->sites[1].live_blocks);
+		assert_int_equal(h->sites[1].live_bytes, 16 * h->sites[1].lifetime[HEAP_NR_LIFETIMES - 1]);
 		assert_int_equal(h->live_bytes, h->sites[1].live_bytes);
 		moved |= h->drift_blocks > 0;
 		heap_free(h);
@@ -647,6 +663,44 @@ static void a_record_is_read_between_events(void **state)
 	__atomic_store_n(&w.stop, true, __ATOMIC_RELAXED);
 	pthread_join(thread, NULL);
 	assert_true(moved);
+	image_free(&im);
+}
+
+/* Peaks are sealed all the time: the records are added up again, not added twice. */
+static void *write_epochs(void *arg)
+{
+	struct image *im = arg;
+
+	while (__atomic_load_n(&im->l->want_view, __ATOMIC_RELAXED) == 0) {
+		__atomic_store_n(&im->l->total, im->l->total + 1, __ATOMIC_RELAXED);
+		for (unsigned i = 0; i < 1000; i++)
+			__asm__ volatile("");
+	}
+	return NULL;
+}
+
+static void peaks_sealed_meanwhile_start_over(void **state)
+{
+	struct image im = image_new();
+	struct ledger_options o = { .running = true, .pid = getpid() };
+	pmm_ref a = image_ctx(&im);
+	pthread_t thread;
+
+	(void)state;
+	image_node(&im, 1, 0, 0, 0x1000);
+	for (unsigned i = 1; i < 50; i++) {
+		image_site(&im, i, 1, 0);
+		image_record(&im, a, i)->allocs = 1;
+	}
+	pthread_create(&thread, NULL, write_epochs, &im);
+	for (unsigned i = 0; i < 50; i++) {
+		struct heap *h = read_with(&im, &o);
+
+		assert_int_equal(h->allocs, 49);
+		heap_free(h);
+	}
+	im.l->want_view = 1;
+	pthread_join(thread, NULL);
 	image_free(&im);
 }
 
@@ -756,6 +810,7 @@ int main(void)
 		cmocka_unit_test(rings_and_wild_references_are_cut),
 		cmocka_unit_test(shared_leaves_do_not_multiply),
 		cmocka_unit_test(a_record_is_read_between_events),
+		cmocka_unit_test(peaks_sealed_meanwhile_start_over),
 		cmocka_unit_test(a_context_in_the_middle_is_not_waited_for),
 		cmocka_unit_test(totals_add_up_contexts),
 		cmocka_unit_test(top_sites_are_the_largest_in_order),
