@@ -25,9 +25,10 @@ int history_init(struct history *out, const struct heap *h)
 	bool peak_done = h->peak_bytes == 0;
 
 	memset(out, 0, sizeof(*out));
-	out->point = malloc(((size_t)h->nr_points + 2) * sizeof(*out->point));
+	out->point = malloc(((size_t)h->nr_points + 3) * sizeof(*out->point));
 	if (!out->point)
 		return -ENOMEM;
+	put(out, &(struct heap_point){ .time_ns = h->attach_ns });
 	for (uint32_t i = 0; i < h->nr_points; i++) {
 		const struct heap_point *p = &h->points[i];
 
@@ -39,7 +40,7 @@ int history_init(struct history *out, const struct heap *h)
 	}
 	if (!peak_done)
 		put(out, &peak);
-	if (!out->nr || out->point[out->nr - 1].time_ns < end.time_ns)
+	if (out->point[out->nr - 1].time_ns < end.time_ns)
 		put(out, &end);
 	for (size_t i = 1; i < out->nr; i++)
 		if (out->point[i].live_bytes > out->point[out->peak].live_bytes)

@@ -84,6 +84,16 @@ static int keep_top(struct pair *pair, size_t nr, uint64_t top, struct ranking *
 	return 0;
 }
 
+/* Is there anything to tell of a site that has no weight? */
+static bool did_anything(const struct heap *h, const struct selection *s, uint32_t site)
+{
+	const struct heap_site *at = &h->sites[site];
+
+	if (s && (s->live_bytes || (s->site && !s->site[site])))
+		return false;
+	return at->allocs || at->frees || at->failed;
+}
+
 int rank_sites(const struct heap *h, const struct selection *s, enum rank_key key, uint64_t top, struct ranking *out)
 {
 	VEC(struct pair) pairs = { 0 };
@@ -93,7 +103,7 @@ int rank_sites(const struct heap *h, const struct selection *s, enum rank_key ke
 	for (uint32_t i = 0; i < h->nr_sites && !rc; i++) {
 		struct weight w = rank_weight(h, s, key, i);
 
-		if (!w.bytes && !w.count)
+		if (!w.bytes && !w.count && (top || !did_anything(h, s, i)))
 			continue;
 		out->total.bytes += w.bytes;
 		out->total.count += w.count;

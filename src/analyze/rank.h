@@ -36,7 +36,7 @@ struct ranking {
 	struct weight total;	/* over all of those */
 };
 
-/* Rank the heap's sites; top 0: all. 0 or -ENOMEM. */
+/* Rank the heap's sites; top 0: all that pass, also those with nothing to show. 0 or -ENOMEM. */
 int rank_sites(const struct heap *h, const struct selection *s, enum rank_key key, uint64_t top, struct ranking *out);
 
 /* The same for mappings (heap.map_sites), by bytes still mapped, then by bytes ever mapped. 0 or -ENOMEM. */

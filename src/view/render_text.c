@@ -188,7 +188,7 @@ static int fold_chains(struct printer *p, const struct table *t)
 	for (size_t i = 0; i < nr; i++) {
 		uint32_t depth = t->rows.v[i].depth;
 
-		children[last[depth]]++;
+		children[last[depth]] += t->rows.v[i].where != ROW_JSON_ONLY;
 		last[depth + 1] = (uint32_t)i + 1;
 	}
 	memset(last, 0, ((size_t)max + 2) * sizeof(*last));

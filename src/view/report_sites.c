@@ -12,7 +12,7 @@
 #include "src/base/str.h"
 #include "src/view/report_part.h"
 
-#define TEXT_FRAMES 12		/* callers shown unless --depth says otherwise */
+#define TEXT_FRAMES 8		/* callers shown unless --depth says otherwise */
 #define LINES_SHOWN 10
 
 /* What the figures of a sort key are called. */
@@ -28,7 +28,7 @@ static const struct {
 
 /* ---- lines ---- */
 
-enum { LINE_BYTES, LINE_COUNT, LINE_SHARE, LINE_SITES, LINE_FRAME, LINE_LABEL = LINE_FRAME + 6, LINE_TAIL, LINE_NR };
+enum { LINE_BYTES, LINE_SHARE, LINE_COUNT, LINE_SITES, LINE_FRAME, LINE_LABEL = LINE_FRAME + 6, LINE_TAIL, LINE_NR };
 
 static void line_columns(struct column *c, enum rank_key key)
 {
@@ -183,24 +183,29 @@ static void detail(struct table *t, struct str *s)
 	str_clear(s);
 }
 
-/* One line with what the headline does not say. */
+/* What the headline does not say. */
 static void add_detail(struct table *t, const struct report *r, const struct heap_site *s, uint32_t number)
 {
 	const struct heap *h = r->heap;
 	unsigned median = lifetime_quantile(s->lifetime, 50);
 	struct str d = STR_INIT;
 
-	str_addf(&d, "%s calls, %s, mean %s, max %s", fmt_count(s->allocs).s, fmt_bytes(s->bytes_in).s,
-		 fmt_bytes(s->allocs ? s->bytes_in / s->allocs : 0).s, fmt_bytes(s->max_bytes).s);
+	str_addf(&d, "%s call%s, %s, mean %s, max %s", fmt_count(s->allocs).s, s->allocs == 1 ? "" : "s",
+		 fmt_bytes(s->bytes_in).s, fmt_bytes(s->allocs ? s->bytes_in / s->allocs : 0).s,
+		 fmt_bytes(s->max_bytes).s);
 	if (s->temporary)
 		str_addf(&d, ", %s temporary", fmt_percent(s->temporary, s->allocs).s);
-	str_addf(&d, "; %s", fmt_duration(report_time(h, s->first_ns)).s);
+	detail(t, &d);
+	str_addf(&d, "made %s %s", s->last_ns != s->first_ns ? "from" : "at",
+		 fmt_duration(report_time(h, s->first_ns)).s);
 	if (s->last_ns != s->first_ns)
 		str_addf(&d, " to %s", fmt_duration(report_time(h, s->last_ns)).s);
 	if (median + 1 < HEAP_NR_LIFETIMES)
-		str_addf(&d, "; half the freed lived < %s", fmt_duration(lifetime_from_ns(h, median + 1)).s);
+		str_addf(&d, "; of %s freed half lived under %s", fmt_count(s->frees).s,
+			 fmt_duration(lifetime_from_ns(h, median + 1)).s);
 	else if (median < HEAP_NR_LIFETIMES)
-		str_addf(&d, "; half the freed lived > %s", fmt_duration(lifetime_from_ns(h, median)).s);
+		str_addf(&d, "; of %s freed half lived over %s", fmt_count(s->frees).s,
+			 fmt_duration(lifetime_from_ns(h, median)).s);
 	detail(t, &d);
 	if (s->failed || s->zero_size || s->huge) {
 		str_addf(&d, "%s failed, %s of size zero, %s huge", fmt_count(s->failed).s, fmt_count(s->zero_size).s,

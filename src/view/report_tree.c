@@ -39,11 +39,14 @@ static void put_row(struct put *p, const struct tree_row *row, uint32_t depth, c
 	struct table *t = p->t;
 	struct str s = STR_INIT;
 
-	table_row(t, depth, !f || f->role == FRAME_PROGRAM ? ROW_PLAIN : ROW_DIM, ROW_BOTH);
+	double share = report_percent(rank_value(p->key, row->weight), rank_value(p->key, p->tree->total));
+
+	/* what stands for many and is still little is only noise to a reader */
+	table_row(t, depth, !f || f->role == FRAME_PROGRAM ? ROW_PLAIN : ROW_DIM,
+		  row->more && share < MIN_PERCENT ? ROW_JSON_ONLY : ROW_BOTH);
 	table_set(t, TREE_BYTES, row->weight.bytes);
 	table_set(t, TREE_COUNT, row->weight.count);
-	table_set_float(t, TREE_SHARE,
-			report_percent(rank_value(p->key, row->weight), rank_value(p->key, p->tree->total)));
+	table_set_float(t, TREE_SHARE, share);
 	if (self && p->down) {
 		table_set(t, TREE_SELF_BYTES, row->self.bytes);
 		table_set(t, TREE_SELF_COUNT, row->self.count);
