@@ -154,9 +154,11 @@ bool child_signals(struct child *c, bool (*from_inside)(void *arg, pid_t pid), v
 		}
 		if (si.ssi_signo == SIGCONT && !c->stopped)
 			continue;
-		/* from the kernel: a hang-up, of which the shell tells the whole job */
-		if (si.ssi_code > 0 || (pid_t)si.ssi_pid == c->pid ||
-		    from_inside(arg, (pid_t)si.ssi_pid))
+		/* a hang-up: the kernel tells the session's leader, a shell then tells the job */
+		if (si.ssi_code > 0 && getsid(0) != getpid())
+			continue;
+		if (si.ssi_code <= 0 &&
+		    ((pid_t)si.ssi_pid == c->pid || from_inside(arg, (pid_t)si.ssi_pid)))
 			continue;
 		if (c->pid)
 			kill(c->pid, (int)si.ssi_signo);

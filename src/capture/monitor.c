@@ -181,26 +181,31 @@ static void visit_claimed(struct monitor *m, unsigned k, uint32_t pid, uint64_t 
 	}
 }
 
+/* A claim stays without pid for a moment; for ever, when the process was killed right there. */
+static void visit_nameless(struct monitor *m, unsigned k, uint64_t now_ns)
+{
+	if (!m->claimed_ns[k])
+		m->claimed_ns[k] = now_ns;
+	else if (now_ns - m->claimed_ns[k] > CLAIM_WAIT_NS)
+		let_go(m, k);
+}
+
 static void visit(struct monitor *m, unsigned k, uint64_t now_ns)
 {
 	uint32_t pid;
 	enum pmm_slot_state state = ledger_tree_slot_state(m->tree, k, &pid);
 
-	if (state == PMM_SLOT_FREE || state == PMM_SLOT_TAKEN)
-		return;
-	if (!pid) { /* between claiming and saying who; or killed there */
-		if (!m->claimed_ns[k])
-			m->claimed_ns[k] = now_ns;
-		else if (now_ns - m->claimed_ns[k] > CLAIM_WAIT_NS)
-			let_go(m, k);
-		return;
-	}
-	if (state == PMM_SLOT_REPLACED && has_newer_image(m, k, pid)) {
+	if (state == PMM_SLOT_FREE || state == PMM_SLOT_TAKEN) {
+		watched_free(m->watched[k]);	/* given back by the agent, or scribbled on */
+		m->watched[k] = NULL;
+	} else if (!pid && !m->watched[k]) {
+		visit_nameless(m, k, now_ns);
+	} else if (state == PMM_SLOT_REPLACED && !m->who.foreign && has_newer_image(m, k, pid)) {
 		m->nr_replaced++;
 		let_go(m, k);
-		return;
+	} else {
+		visit_claimed(m, k, pid, now_ns);
 	}
-	visit_claimed(m, k, pid, now_ns);
 }
 
 static bool is_traced(void *arg, pid_t pid)

@@ -14,7 +14,7 @@
 #define CODE_REST    200 /* cost of a look : pause */
 
 struct watched *watched_new(const struct ledger_tree *t, unsigned slot, uint32_t ns_pid,
-			    const struct whois *who, uint64_t interval_ns)
+			    struct whois *who, uint64_t interval_ns)
 {
 	struct watched *w = calloc(1, sizeof(*w));
 
@@ -22,7 +22,7 @@ struct watched *watched_new(const struct ledger_tree *t, unsigned slot, uint32_t
 		return NULL;
 	w->slot = slot;
 	w->ns_pid = ns_pid;
-	w->pid = whois_find(who, ns_pid, &w->pidfd);
+	w->pid = whois_find(who, ns_pid, ledger_tree_slot_off(t, slot), &w->pidfd);
 	w->is_root = w->pid ? w->pid == who->root : (pid_t)ns_pid == who->root;
 	w->interval_ns = interval_ns;
 	w->ended = !w->pid;

@@ -32,7 +32,7 @@ struct watched {
 
 /* Begin to watch a slot that a process has claimed. NULL when out of memory. */
 struct watched *watched_new(const struct ledger_tree *t, unsigned slot, uint32_t ns_pid,
-			    const struct whois *who, uint64_t interval_ns);
+			    struct whois *who, uint64_t interval_ns);
 void watched_free(struct watched *w);
 
 /* Its process has ended. The first call counts. */

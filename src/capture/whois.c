@@ -60,15 +60,20 @@ bool whois_descends(const struct whois *w, pid_t pid)
 	return false;
 }
 
-bool whois_maps_tree(const struct whois *w, pid_t pid)
+/* The agent gives itself access to its own slot only, so the slot's head is a mapping of its own. */
+bool whois_maps_slot(const struct whois *w, pid_t pid, uint64_t slot_off)
 {
 	struct proc_maps maps;
 	bool found = false;
 
 	if (proc_maps_read(pid, &maps, NULL))
 		return false;
-	for (size_t i = 0; i < maps.nr && !found; i++)
-		found = maps.v[i].ino == w->ino && strstr(maps.v[i].path, PMM_MEMFD_NAME);
+	for (size_t i = 0; i < maps.nr && !found; i++) {
+		const struct proc_map *m = &maps.v[i];
+
+		found = m->ino == w->ino && m->perms & PROC_MAP_WRITE && m->offset <= slot_off &&
+			slot_off - m->offset < m->end - m->start && strstr(m->path, PMM_MEMFD_NAME);
+	}
 	proc_maps_fini(&maps);
 	return found;
 }
@@ -78,8 +83,8 @@ static int open_pidfd(pid_t pid)
 	return (int)syscall(SYS_pidfd_open, pid, 0);
 }
 
-/* Through all processes: who calls itself so and has the tree mapped. 0 = nobody. */
-static pid_t search(const struct whois *w, uint32_t ns_pid)
+/* Through all processes: who calls itself so and has the slot. 0 = nobody. */
+static pid_t search(const struct whois *w, uint32_t ns_pid, uint64_t slot_off)
 {
 	DIR *dir = opendir("/proc");
 	struct dirent *d;
@@ -88,7 +93,7 @@ static pid_t search(const struct whois *w, uint32_t ns_pid)
 	while (dir && !found && (d = readdir(dir))) {
 		pid_t pid = (pid_t)atoi(d->d_name);
 
-		if (pid > 0 && proc_ns_pid(pid) == (pid_t)ns_pid && whois_maps_tree(w, pid))
+		if (pid > 0 && proc_ns_pid(pid) == (pid_t)ns_pid && whois_maps_slot(w, pid, slot_off))
 			found = pid;
 	}
 	if (dir)
@@ -97,23 +102,25 @@ static pid_t search(const struct whois *w, uint32_t ns_pid)
 }
 
 /*
- * The pid namespace is ours nearly always: a pid above the root's that does not exist has ended,
- * one that exists and descends from the root is the one. Numbers of a young namespace are small;
- * they, and strangers, cost a search.
+ * The pid namespace is ours nearly always: a pid that does not exist has ended, one that exists and
+ * descends from the root is the one. A new namespace counts from 1, so a number below the root's gives
+ * it away (or pids have wrapped around); from then on every number is searched for.
  */
-pid_t whois_find(const struct whois *w, uint32_t ns_pid, int *pidfd)
+pid_t whois_find(struct whois *w, uint32_t ns_pid, uint64_t slot_off, int *pidfd)
 {
 	pid_t pid = (pid_t)ns_pid;
 
+	w->foreign |= pid < w->root;
 	*pidfd = open_pidfd(pid);
-	if (*pidfd >= 0 && (whois_descends(w, pid) || whois_maps_tree(w, pid)))
+	if (*pidfd >= 0 && (w->foreign ? whois_maps_slot(w, pid, slot_off) && proc_ns_pid(pid) == pid
+				       : whois_descends(w, pid) || whois_maps_slot(w, pid, slot_off)))
 		return pid;
-	if (*pidfd < 0 && errno == ESRCH && pid > w->root)
+	if (*pidfd < 0 && errno == ESRCH && !w->foreign)
 		return 0;
 	if (*pidfd >= 0)
 		close(*pidfd);
 	*pidfd = -1;
-	pid = search(w, ns_pid);
+	pid = search(w, ns_pid, slot_off);
 	if (pid)
 		*pidfd = open_pidfd(pid);
 	return pid;

@@ -10,23 +10,24 @@
 #include <sys/types.h>
 
 struct whois {
-	pid_t root;    /* first process of the tree */
-	pid_t monitor; /* its parent */
-	uint64_t ino;  /* of the tree's memfd */
+	pid_t root;	/* first process of the tree */
+	pid_t monitor;	/* its parent */
+	uint64_t ino;	/* of the tree's memfd */
+	bool foreign;	/* numbers of another pid namespace were met: none is believed any more */
 };
 
 /*
- * Find the process that calls itself `ns_pid`. Its pid as we see it, with *pidfd open
- * (close-on-exec); 0 when it has ended. Looks through all of /proc only where the plain answer
- * cannot be believed.
+ * Find the process that calls itself `ns_pid` and has the slot at file offset `slot_off`. Its pid as
+ * we see it, with *pidfd open (close-on-exec); 0 when it has ended. Looks through all of /proc only
+ * where the plain answer cannot be believed.
  */
-pid_t whois_find(const struct whois *w, uint32_t ns_pid, int *pidfd);
+pid_t whois_find(struct whois *w, uint32_t ns_pid, uint64_t slot_off, int *pidfd);
 
 /* Does `pid` descend from the tree's root or monitor, by its parents as they are now? */
 bool whois_descends(const struct whois *w, pid_t pid);
 
-/* Does `pid` have the tree's memfd mapped? */
-bool whois_maps_tree(const struct whois *w, pid_t pid);
+/* Does `pid` have that slot of the tree mapped for writing? */
+bool whois_maps_slot(const struct whois *w, pid_t pid, uint64_t slot_off);
 
 /* Wait status of an ended process: kept by its pidfd (Linux 6.15), or by its zombie. 0, or -ENODATA
  * when not (yet) known. */

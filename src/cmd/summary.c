@@ -121,25 +121,32 @@ static void print_ending(const struct summary *s)
 	str_fini(&command);
 }
 
+static const char *plural(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
 static void print_totals(const struct heap *h)
 {
 	const char *about = h->mode == HEAP_SAMPLED ? "about " : "";
 
 	cmd_note("peak         %s%s, %s after the start", about, fmt_bytes(h->peak_bytes).s,
 		 fmt_duration(h->peak_ns > h->attach_ns ? h->peak_ns - h->attach_ns : 0).s);
-	cmd_note("live at end  %s%s in %s blocks", about, fmt_bytes(h->live_bytes).s,
-		 fmt_count(h->live_blocks).s);
-	cmd_note("calls        %s%s allocations of %s, %s frees; %s temporary", about,
-		 fmt_count(h->allocs).s, fmt_bytes(h->bytes_in).s, fmt_count(h->frees).s,
-		 fmt_percent(h->temporary, h->allocs).s);
+	cmd_note("live at end  %s%s in %s block%s", about, fmt_bytes(h->live_bytes).s,
+		 fmt_count(h->live_blocks).s, plural(h->live_blocks));
+	cmd_note("calls        %s%s allocation%s of %s, %s free%s; %s temporary", about,
+		 fmt_count(h->allocs).s, plural(h->allocs), fmt_bytes(h->bytes_in).s,
+		 fmt_count(h->frees).s, plural(h->frees), fmt_percent(h->temporary, h->allocs).s);
 	if (h->failed)
-		cmd_note("failed       %s requests were answered with NULL", fmt_count(h->failed).s);
+		cmd_note("failed       %s request%s answered with NULL", fmt_count(h->failed).s,
+			 plural(h->failed));
 	if (h->huge)
-		cmd_note("huge         %s requests of at least %s", fmt_count(h->huge).s,
-			 fmt_bytes(h->warn_size_bytes).s);
+		cmd_note("huge         %s request%s of at least %s", fmt_count(h->huge).s,
+			 plural(h->huge), fmt_bytes(h->warn_size_bytes).s);
 	if (h->skipped_allocs)
-		cmd_note("passed over  %s blocks (%s) below %s", fmt_count(h->skipped_allocs).s,
-			 fmt_bytes(h->skipped_bytes).s, fmt_bytes(h->min_size_bytes).s);
+		cmd_note("passed over  %s block%s (%s) below %s", fmt_count(h->skipped_allocs).s,
+			 plural(h->skipped_allocs), fmt_bytes(h->skipped_bytes).s,
+			 fmt_bytes(h->min_size_bytes).s);
 }
 
 static const char *const off_text[] = {
@@ -235,8 +242,8 @@ void summary_print(const struct summary *s, bool brief)
 			print_top(s->heap);
 		}
 		if (s->nr_replaced)
-			cmd_note("exec         %u times a program took another's place; the earlier "
-				 "ones have no capture", s->nr_replaced);
+			cmd_note("exec         %u time%s a program took another's place; the earlier "
+				 "ones have no capture", s->nr_replaced, plural(s->nr_replaced));
 		print_captures(s);
 	}
 	if (!s->heap)

@@ -168,6 +168,18 @@ static void play_signal(int sig)
 	_exit(42);
 }
 
+/* Code comes while it runs: a file mapped executable, after the monitor's first look. */
+static void play_code(void)
+{
+	int fd = open("/proc/self/exe", O_RDONLY);
+
+	start_agent();
+	usleep(600000);
+	mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	usleep(1000000);
+	_exit(0);
+}
+
 static void play_wait(void)
 {
 	signal(SIGTERM, play_signal);
@@ -186,7 +198,7 @@ static int play(const char *mode, char *self)
 		{"exit", play_exit},	 {"kill", play_kill},	  {"gone", play_gone},
 		{"family", play_family}, {"daemon", play_daemon}, {"exec2", play_exec2},
 		{"socket", play_socket}, {"slow", play_slow},	  {"given", play_given},
-		{"wait", play_wait},
+		{"wait", play_wait}, {"code", play_code},
 	};
 
 	if (!strcmp(mode, "exec"))
@@ -473,6 +485,52 @@ static void signals_are_passed_on(void **state)
 	wait(NULL);
 }
 
+static void new_code_raises_the_epoch(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	launch(&f, "code");
+	monitor_until_root(&f.monitor);
+	assert_int_equal(f.tree.head->code_epoch, 1);
+	end(&f);
+	launch(&f, "slow");
+	monitor_until_root(&f.monitor);
+	assert_int_equal(f.tree.head->code_epoch, 0);
+	end(&f);
+}
+
+/* Numbers of another namespace are looked for; a slot given back behind the monitor's back is let go. */
+static void strangers_are_told_apart(void **state)
+{
+	struct fixture f;
+	struct whois who;
+	int pidfd;
+
+	(void)state;
+	launch(&f, "wait");
+	while (!f.monitor.watched[0])
+		monitor_step(&f.monitor);
+	who = f.monitor.who;
+	assert_int_equal(whois_find(&who, (uint32_t)who.root, ledger_tree_slot_off(&f.tree, 0), &pidfd), who.root);
+	close(pidfd);
+	assert_false(who.foreign);
+	assert_int_equal(whois_find(&who, 1, ledger_tree_slot_off(&f.tree, 0), &pidfd), 0);
+	assert_true(who.foreign);
+	assert_int_equal(pidfd, -1);
+	assert_int_equal(whois_find(&who, (uint32_t)who.root, ledger_tree_slot_off(&f.tree, 0), &pidfd), who.root);
+	close(pidfd);
+	/* the stand-in maps everything for writing, a stranger nothing */
+	assert_true(whois_maps_slot(&who, who.root, ledger_tree_slot_off(&f.tree, 511)));
+	assert_false(whois_maps_slot(&who, getppid(), ledger_tree_slot_off(&f.tree, 0)));
+	f.tree.head->slot[0].state = PMM_SLOT_FREE;
+	kill(who.root, SIGKILL);
+	monitor_until_root(&f.monitor);
+	assert_null(f.monitor.watched[0]);
+	assert_int_equal(f.nr, 0);
+	end(&f);
+}
+
 static void what_cannot_run_is_said(void **state)
 {
 	char *argv[] = {"/nonexistent/program", NULL};
@@ -500,6 +558,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(series_follows_the_run),
 		cmocka_unit_test(program_gets_what_pmm_was_given),
 		cmocka_unit_test(signals_are_passed_on),
+		cmocka_unit_test(new_code_raises_the_epoch),
+		cmocka_unit_test(strangers_are_told_apart),
 		cmocka_unit_test(what_cannot_run_is_said),
 	};
 
