@@ -1,0 +1,103 @@
+/*
+ * The agent's modules outside a traced process.
+ */
+#include "tests/unit/agent_host.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "agent/env.h"
+
+static struct pmm_tree tree;
+static uint8_t threaded;
+static size_t mapped;
+
+/* Part of the preload form, not of what is tested here. */
+const char *env_get(const char *name)
+{
+	(void)name;
+	return NULL;
+}
+
+void agent_host_init(size_t arena_bytes)
+{
+	mapped = PMM_ARENA_OFF + arena_bytes;
+	A = (struct agent){ 0 };
+	A.tree = &tree;
+	A.single_threaded = &threaded;
+	A.max_frames = 16;
+	A.base = mmap(NULL, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (A.base == MAP_FAILED) {
+		perror("mmap");
+		exit(2);
+	}
+	A.ledger = (struct pmm_ledger *)A.base;
+	A.ledger->arena_off = A.ledger->arena_used = A.ledger->arena_ready = PMM_ARENA_OFF;
+	A.ledger->arena_end = mapped;
+	A.ledger->nr_nodes = A.ledger->nr_sites = A.ledger->nr_modules = 1;
+	block_init();
+}
+
+void agent_host_fini(void)
+{
+	munmap(A.base, mapped);
+}
+
+struct tctx *agent_host_ctx(void)
+{
+	struct tctx *c = arena_get(sizeof(*c), 64);
+	uint32_t nr = ADD(A.ledger->nr_ctx, 1);
+
+	STORE_RELEASE(A.ledger->ctx[nr], arena_ref(c));
+	return c;
+}
+
+static int64_t records_sum(int64_t (*value)(const struct pmm_record *))
+{
+	int64_t sum = 0;
+
+	for (uint32_t i = 0; i < A.ledger->nr_ctx; i++) {
+		const struct pmm_ctx *c = arena_at(A.ledger->ctx[i]);
+
+		for (pmm_ref r = c->records; r; r = ((struct pmm_record *)arena_at(r))->next)
+			sum += value(arena_at(r));
+	}
+	return sum;
+}
+
+static int64_t record_live(const struct pmm_record *r)
+{
+	return (int64_t)(r->bytes_in - r->bytes_out);
+}
+
+/* As the ledger's contract says: the saved value when the record changed after the peak was sealed. */
+static int64_t record_at_peak(const struct pmm_record *r)
+{
+	bool rising = A.ledger->total >> 20 & 1;
+
+	return !rising && r->epoch > A.ledger->peak_epoch ? r->at_peak_bytes : record_live(r);
+}
+
+int64_t agent_host_live(void)
+{
+	return records_sum(record_live);
+}
+
+int64_t agent_host_at_peak(void)
+{
+	return records_sum(record_at_peak);
+}
+
+uint64_t agent_host_total(void)
+{
+	uint64_t total = A.ledger->total >> 21;
+
+	for (uint32_t i = 0; i < A.ledger->nr_ctx; i++) {
+		uint64_t credit = ((struct pmm_ctx *)arena_at(A.ledger->ctx[i]))->credit;
+
+		if (credit >> 63)
+			total -= credit & ~(1ull << 63);
+	}
+	return total;
+}

@@ -1,0 +1,27 @@
+/*
+ * The agent's modules outside a traced process: a ledger in ordinary memory, for unit tests.
+ */
+#ifndef TESTS_UNIT_AGENT_HOST_H
+#define TESTS_UNIT_AGENT_HOST_H
+
+#include <stddef.h>
+
+#include "agent/agent.h"
+
+/* Set up A with an empty ledger of this arena size, exact mode, "several threads". Ends the test program on failure. */
+void agent_host_init(size_t arena_bytes);
+
+/* Release what agent_host_init() mapped. */
+void agent_host_fini(void);
+
+/* A context of its own, as a new thread would get. */
+struct tctx *agent_host_ctx(void);
+
+/* Sum of live bytes, and of the bytes at the peak, over all records of all contexts. */
+int64_t agent_host_live(void);
+int64_t agent_host_at_peak(void);
+
+/* Live bytes as the total word and the credits say. */
+uint64_t agent_host_total(void);
+
+#endif

@@ -1,0 +1,168 @@
+/*
+ * agent/total.c: live bytes, the peak, and what the heap was made of at the peak, on one thread and on many.
+ */
+#include "tests/unit/agent_host.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+static void in(struct tctx *c, uint32_t site, uint64_t bytes)
+{
+	struct pmm_record *r = site_record(c, site, total_add(c, bytes));
+
+	r->bytes_in += bytes;
+	r->allocs++;
+}
+
+static void out(struct tctx *c, uint32_t site, uint64_t bytes)
+{
+	struct pmm_record *r = site_record(c, site, total_sub(c, bytes));
+
+	r->bytes_out += bytes;
+	r->frees++;
+}
+
+static struct pmm_record *record_of(struct tctx *c, uint32_t site)
+{
+	pmm_ref ref = c->pub.records;
+
+	while (ref && ((struct pmm_record *)arena_at(ref))->site != site)
+		ref = ((struct pmm_record *)arena_at(ref))->next;
+	return ref ? arena_at(ref) : NULL;
+}
+
+static void test_peak_is_sealed_by_the_first_release(void **state)
+{
+	struct tctx *c;
+
+	(void)state;
+	agent_host_init(16 << 20);
+	c = agent_host_ctx();
+	in(c, 1, 100);
+	in(c, 2, 50);
+	assert_int_equal(A.ledger->total >> 21, 150);
+	assert_int_equal(A.ledger->peak_bytes, 0);		/* still rising: not sealed */
+	out(c, 1, 100);
+	assert_int_equal(A.ledger->peak_bytes, 150);
+	in(c, 3, 70);						/* 120: below the peak */
+	out(c, 2, 50);
+	assert_int_equal(A.ledger->peak_bytes, 150);
+	assert_int_equal(agent_host_at_peak(), 150);
+	assert_int_equal(record_of(c, 1)->at_peak_bytes, 100);
+	assert_int_equal(record_of(c, 2)->at_peak_bytes, 50);
+	assert_int_equal(record_of(c, 3)->at_peak_bytes, 0);
+	in(c, 3, 200);						/* 270: a new peak */
+	assert_int_equal(agent_host_at_peak(), 270);
+	out(c, 3, 70);
+	assert_int_equal(A.ledger->peak_bytes, 270);
+	assert_int_equal(record_of(c, 3)->at_peak_bytes, 270);
+	assert_int_equal(agent_host_at_peak(), 270);
+	agent_host_fini();
+}
+
+/* The epoch is kept in 20 bits of the total: go round several times. */
+static void test_epochs_beyond_their_bits(void **state)
+{
+	struct tctx *c;
+	uint64_t bytes = 0;
+
+	(void)state;
+	agent_host_init(16 << 20);
+	c = agent_host_ctx();
+	for (unsigned i = 0; i < 3000000; i++) {
+		in(c, 1 + i % 7, 3);
+		out(c, 1 + i % 7, 1);				/* each round is a new peak and seals it */
+		bytes += 2;
+	}
+	assert_int_equal(A.ledger->epoch, 3000000);
+	assert_int_equal(A.ledger->peak_bytes, bytes + 1);
+	assert_int_equal(agent_host_live(), bytes);
+	assert_int_equal(agent_host_at_peak(), bytes + 1);
+	agent_host_fini();
+}
+
+static void test_credits_are_taken_and_called_back(void **state)
+{
+	struct tctx *a, *b;
+
+	(void)state;
+	agent_host_init(16 << 20);
+	a = agent_host_ctx();
+	b = agent_host_ctx();
+	in(a, 1, 10 << 20);
+	out(a, 1, 9 << 20);			/* 9 MiB below the peak: room for credits */
+	in(a, 2, 1000);
+	in(b, 3, 1000);
+	assert_int_equal(A.ledger->credit_out, 2);
+	in(a, 2, 1000);
+	in(b, 3, 500);
+	out(b, 3, 200);
+	assert_int_equal(agent_host_total(), (1 << 20) + 3300);
+	in(a, 4, 9 << 20);			/* beyond the peak: the word must be exact now */
+	assert_int_equal(A.ledger->credit_out, 0);
+	assert_int_equal(A.ledger->total >> 21, (10 << 20) + 3300);
+	out(b, 3, 1);
+	assert_int_equal(A.ledger->peak_bytes, (10 << 20) + 3300);
+	assert_int_equal(agent_host_at_peak(), (10 << 20) + 3300);
+	assert_int_equal(record_of(b, 3)->at_peak_bytes, 1300);
+	agent_host_fini();
+}
+
+#define THREADS	6
+#define ROUNDS	400000
+
+static void *churn(void *arg)
+{
+	struct tctx *c = arg;
+	uint64_t x = 88172645463325252ull * (c->pub.number + 1), held[64] = { 0 };
+
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		unsigned k;
+
+		x ^= x << 13;
+		x ^= x >> 7;
+		x ^= x << 17;
+		k = x % 64;
+		if (held[k]) {
+			out(c, 1 + k % 5, held[k]);
+			held[k] = 0;
+		} else {
+			held[k] = 1 + (x >> 20) % (i % 50000 < 1000 ? 100000 : 3000);
+			in(c, 1 + k % 5, held[k]);
+		}
+	}
+	return NULL;
+}
+
+/* Whatever the order of events was, the records at the peak must add up to the peak, to the byte. */
+static void test_threads_agree_on_the_peak(void **state)
+{
+	pthread_t thread[THREADS];
+
+	(void)state;
+	agent_host_init(64 << 20);
+	for (int i = 0; i < THREADS; i++)
+		pthread_create(&thread[i], NULL, churn, agent_host_ctx());
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(thread[i], NULL);
+	assert_int_equal(agent_host_total(), agent_host_live());
+	assert_true(A.ledger->peak_bytes >= (uint64_t)agent_host_live());
+	assert_int_equal(agent_host_at_peak(), A.ledger->peak_bytes);
+	agent_host_fini();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_peak_is_sealed_by_the_first_release),
+		cmocka_unit_test(test_epochs_beyond_their_bits),
+		cmocka_unit_test(test_credits_are_taken_and_called_back),
+		cmocka_unit_test(test_threads_agree_on_the_peak),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
