@@ -1,0 +1,76 @@
+/*
+ * Heaps for tests of what stands on the model: made from a recipe of the fake source, named after their modules.
+ *
+ * A frame NAME of a recipe lies in a module NAME; recipe_names() calls the function that, in NAME.c:7. A name "a|b"
+ * stands for b inlined into a. Modules with a '/' or ".so" in their name have no symbols.
+ */
+#ifndef TESTS_UNIT_RECIPE_HEAP_H
+#define TESTS_UNIT_RECIPE_HEAP_H
+
+#include "src/analyze/names.h"
+#include "src/base/hash.h"
+#include "src/capture/capture.h"
+#include "tests/unit/unit.h"
+
+static inline struct heap *recipe_heap(const char *recipe)
+{
+	struct heap *h = NULL;
+	struct err e = { 0 };
+	char why[200] = "";
+
+	if (capture_fake.read(recipe, &h, &e))
+		fail_msg("%s", e.text);
+	if (heap_check(h, why, sizeof(why)))
+		fail_msg("%s", why);
+	return h;
+}
+
+static struct intern recipe_strings;
+static unsigned recipe_lookups;
+
+static inline const char *recipe_keep(const char *text, size_t n)
+{
+	return intern_text(&recipe_strings, (uint32_t)intern_addn(&recipe_strings, text, n));
+}
+
+static inline unsigned recipe_resolve(void *ctx, const struct heap *h, uint32_t node, struct frame_name *out,
+				      unsigned max)
+{
+	const char *path = h->modules[h->nodes[node].module].path;
+	unsigned nr = 0;
+
+	(void)ctx;
+	recipe_lookups++;
+	if (!*path || strchr(path, '/') || strstr(path, ".so"))
+		return 0;
+	for (const char *end = path + strlen(path); end && nr < max; nr++) {
+		const char *start = end;
+		char file[300];
+
+		while (start > path && start[-1] != '|')
+			start--;
+		out[nr].function = recipe_keep(start, (size_t)(end - start));
+		snprintf(file, sizeof(file), "/src/%s.c", out[nr].function);
+		out[nr].file = recipe_keep(file, strlen(file));
+		out[nr].line = 7;
+		end = start > path ? start - 1 : NULL;
+	}
+	return nr;
+}
+
+static inline void recipe_names(struct names *n, const struct heap *h)
+{
+	recipe_lookups = 0;
+	names_init(n, h, recipe_resolve, NULL);
+}
+
+/* The number of the site whose innermost frame lies in a module of this name; UINT32_MAX: none. */
+static inline uint32_t recipe_site(const struct heap *h, const char *name)
+{
+	for (uint32_t i = 0; i < h->nr_sites; i++)
+		if (strcmp(h->modules[h->nodes[h->sites[i].node].module].path, name) == 0)
+			return i;
+	return UINT32_MAX;
+}
+
+#endif

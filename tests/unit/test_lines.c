@@ -1,0 +1,109 @@
+/*
+ * Lines that hold the memory: which frame answers, how stacks join, how few names are asked for.
+ */
+#include "tests/unit/recipe_heap.h"
+
+#include "src/analyze/lines.h"
+
+static void expect(const char *recipe, enum rank_key key, uint64_t top, const char *expected)
+{
+	struct heap *h = recipe_heap(recipe);
+	struct names n;
+	struct lines l;
+	char got[1000] = "", *p = got;
+
+	recipe_names(&n, h);
+	assert_int_equal(lines_rank(h, NULL, &n, key, top, &l), 0);
+	for (uint32_t i = 0; i < l.nr; i++) {
+		const struct frame_name *f = l.line[i].frame;
+
+		p += sprintf(p, "%s=%llu/%u ", !f ? "?" : f->function ? f->function : f->module,
+			     (unsigned long long)rank_value(key, l.line[i].weight), l.line[i].nr_sites);
+	}
+	assert_string_equal(got, expected);
+	lines_fini(&l);
+	names_fini(&n);
+	heap_free(h);
+}
+
+static void stacks_of_one_line_join(void **state)
+{
+	(void)state;
+	expect("site main>a>leaf allocs=1 size=100\nsite main>b>leaf allocs=2 size=100\nsite main>b allocs=1 size=250\n",
+	       RANK_LIVE, 5, "leaf=300/2 b=250/1 ");
+}
+
+static void libraries_and_wrappers_hand_on(void **state)
+{
+	(void)state;
+	expect("site main>parse>/lib/libc.so.6 allocs=1 size=100\n"
+	       "site main>parse>xmalloc allocs=1 size=50\n"
+	       "site main>parse>xmalloc>libc.so.6 allocs=1 size=7\n"
+	       "site main>xmalloc allocs=1 size=20\n",
+	       RANK_LIVE, 5, "parse=157/3 main=20/1 ");
+}
+
+static void inlined_frames_answer_first(void **state)
+{
+	(void)state;
+	expect("site main>outer|inner allocs=1 size=8\n", RANK_LIVE, 5, "inner=8/1 ");
+	expect("site main>outer|std::vector allocs=1 size=8\n", RANK_LIVE, 5, "outer=8/1 ");
+}
+
+static void without_a_program_frame_the_library_answers(void **state)
+{
+	(void)state;
+	expect("site libc.so.6 allocs=1 size=8\nsite - allocs=1 size=16\n", RANK_LIVE, 5, "?=16/1 libc.so.6=8/1 ");
+}
+
+static void a_dissolved_group_can_make_another_the_largest(void **state)
+{
+	(void)state;
+	/* xmalloc is largest by address (120), but its two callers have 60 each, less than direct (100) */
+	expect("site main>one>xmalloc allocs=1 size=60\nsite main>two>xmalloc allocs=1 size=60\n"
+	       "site main>direct allocs=1 size=100\n", RANK_LIVE, 1, "direct=100/1 ");
+	expect("site main>one>xmalloc allocs=1 size=60\nsite main>two>xmalloc allocs=1 size=60\n"
+	       "site main>one allocs=1 size=50\nsite main>direct allocs=1 size=100\n", RANK_LIVE, 2,
+	       "one=110/2 direct=100/1 ");
+}
+
+static void keys_are_followed(void **state)
+{
+	static const char recipe[] = "site main>a allocs=10 size=1 temporary=2\nsite main>b allocs=1 size=100\n";
+
+	(void)state;
+	expect(recipe, RANK_CALLS, 5, "a=10/1 b=1/1 ");
+	expect(recipe, RANK_ALLOCATED, 5, "b=100/1 a=10/1 ");
+	expect(recipe, RANK_TEMPORARY, 5, "a=2/1 ");
+}
+
+static void only_what_is_shown_is_looked_up(void **state)
+{
+	struct heap *h = recipe_heap("generate sites=5000 blocks=5000 seed=3 modules=4\n");
+	struct names n;
+	struct lines l;
+
+	(void)state;
+	recipe_names(&n, h);
+	assert_int_equal(lines_rank(h, NULL, &n, RANK_LIVE, 10, &l), 0);
+	assert_int_equal(l.nr, 10);
+	assert_in_range(recipe_lookups, 10, 100);
+	lines_fini(&l);
+	names_fini(&n);
+	heap_free(h);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(stacks_of_one_line_join),
+		cmocka_unit_test(libraries_and_wrappers_hand_on),
+		cmocka_unit_test(inlined_frames_answer_first),
+		cmocka_unit_test(without_a_program_frame_the_library_answers),
+		cmocka_unit_test(a_dissolved_group_can_make_another_the_largest),
+		cmocka_unit_test(keys_are_followed),
+		cmocka_unit_test(only_what_is_shown_is_looked_up),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,145 @@
+/*
+ * Names of frames: the cache, marks, offsets, roles.
+ */
+#include "tests/unit/recipe_heap.h"
+
+static void roles(void **state)
+{
+	static const struct {
+		const char *module, *function;
+		enum frame_role role;
+	} table[] = {
+		{ "/usr/bin/app", "parse_node", FRAME_PROGRAM },
+		{ "/usr/bin/app", NULL, FRAME_PROGRAM },
+		{ NULL, NULL, FRAME_PROGRAM },
+		{ "/lib/x86_64-linux-gnu/libc.so.6", "fopen", FRAME_RUNTIME },
+		{ "/lib/x86_64-linux-gnu/libc.so.6", "malloc", FRAME_ALLOCATOR },
+		{ "/lib/x86_64-linux-gnu/libcrypto.so.3", "EVP_new", FRAME_PROGRAM },
+		{ "/usr/lib/libjemalloc.so.2", "anything", FRAME_ALLOCATOR },
+		{ "/opt/pmm/libpmm.so", "hook", FRAME_ALLOCATOR },
+		{ "/lib/ld-linux-x86-64.so.2", "_dl_new_object", FRAME_RUNTIME },
+		{ "/usr/lib/libstdc++.so.6", "operator new(unsigned long)", FRAME_ALLOCATOR },
+		{ "/usr/bin/app", "operator new[](unsigned long)", FRAME_ALLOCATOR },
+		{ "/usr/bin/app", "std::vector<int, std::allocator<int> >::push_back(int&&)", FRAME_RUNTIME },
+		{ "/usr/bin/app", "void std::vector<int>::_M_realloc_insert<int>(int&&)", FRAME_RUNTIME },
+		{ "/usr/bin/app", "std::__new_allocator<int>::allocate(unsigned long, void const*)", FRAME_ALLOCATOR },
+		{ "/usr/bin/app", "Tree<std::string>::insert(std::string)", FRAME_PROGRAM },
+		{ "/usr/bin/app", "std::string make_name(int)", FRAME_PROGRAM },
+		{ "/usr/bin/app", "alloc::raw_vec::finish_grow", FRAME_ALLOCATOR },
+		{ "/usr/bin/app", "<alloc::string::String as core::clone::Clone>::clone", FRAME_RUNTIME },
+		{ "/usr/bin/app", "xmalloc", FRAME_ALLOCATOR },
+		{ "/usr/bin/app", "mallocate", FRAME_PROGRAM },
+		{ "/usr/bin/app", "allocate_nodes", FRAME_PROGRAM },
+		{ "/usr/bin/app", "_start", FRAME_RUNTIME },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < NR(table); i++)
+		if (role_of(table[i].module, table[i].function) != table[i].role)
+			fail_msg("%s in %s", table[i].function, table[i].module);
+}
+
+static void an_address_is_looked_up_once(void **state)
+{
+	struct heap *h = recipe_heap("site main>a>leaf size=1\nsite main>b>leaf size=1\n");
+	struct names n;
+	unsigned nr;
+
+	(void)state;
+	recipe_names(&n, h);
+	for (int round = 0; round < 2; round++)
+		for (uint32_t i = 1; i < h->nr_nodes; i++)
+			assert_non_null(names_find(&n, i, &nr));
+	assert_int_equal(h->nr_nodes, 6);
+	assert_int_equal(recipe_lookups, 4);
+	names_fini(&n);
+	heap_free(h);
+}
+
+static void inlined_frames_come_innermost_first(void **state)
+{
+	struct heap *h = recipe_heap("site main>outer|middle|inner size=1\n");
+	const struct frame_name *f;
+	struct names n;
+	unsigned nr;
+
+	(void)state;
+	recipe_names(&n, h);
+	f = names_find(&n, h->sites[recipe_site(h, "outer|middle|inner")].node, &nr);
+	assert_int_equal(nr, 3);
+	assert_string_equal(f[0].function, "inner");
+	assert_true(f[0].inlined);
+	assert_true(f[1].inlined);
+	assert_string_equal(f[2].function, "outer");
+	assert_false(f[2].inlined);
+	assert_string_equal(f[2].file, "/src/outer.c");
+	names_fini(&n);
+	heap_free(h);
+}
+
+static void without_symbols_module_and_offset_remain(void **state)
+{
+	struct heap *h = recipe_heap("module /lib/libx.so at=0x7f0000000000 bias=0x7f0000000000\n"
+				     "site /lib/libx.so+0x1234 size=1\n");
+	const struct frame_name *f;
+	struct names n;
+	unsigned nr;
+
+	(void)state;
+	names_init(&n, h, NULL, NULL);
+	f = names_find(&n, h->sites[recipe_site(h, "/lib/libx.so")].node, &nr);
+	assert_int_equal(nr, 1);
+	assert_null(f->function);
+	assert_string_equal(f->module, "/lib/libx.so");
+	assert_int_equal(f->offset, 0x1234);
+	assert_int_equal(f->address, 0x7f0000001234);
+	names_fini(&n);
+	heap_free(h);
+}
+
+static void marks_say_why_a_stack_ends(void **state)
+{
+	struct heap *h = recipe_heap("site !truncated>a size=1\nsite !no-unwind>a size=2\n");
+	struct names n;
+	unsigned nr, marks = 0;
+
+	(void)state;
+	recipe_names(&n, h);
+	for (uint32_t i = 1; i < h->nr_nodes; i++)
+		marks += names_find(&n, i, &nr)->role == FRAME_MARK;
+	assert_int_equal(marks, 2);
+	assert_string_equal(names_find(&n, 0, &nr)->function, "[stack unknown]");
+	names_fini(&n);
+	heap_free(h);
+}
+
+static void the_innermost_program_frame_answers(void **state)
+{
+	struct heap *h = recipe_heap("site main>f>g>xmalloc>libc.so.6 size=1\n");
+	const struct frame_name *f;
+	struct names n;
+	uint32_t node;
+
+	(void)state;
+	recipe_names(&n, h);
+	f = names_responsible(&n, h->sites[recipe_site(h, "libc.so.6")].node, &node);
+	assert_string_equal(f->function, "g");
+	assert_string_equal(h->modules[h->nodes[node].module].path, "g");
+	assert_null(names_responsible(&n, 0, NULL));
+	names_fini(&n);
+	heap_free(h);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(roles),
+		cmocka_unit_test(an_address_is_looked_up_once),
+		cmocka_unit_test(inlined_frames_come_innermost_first),
+		cmocka_unit_test(without_symbols_module_and_offset_remain),
+		cmocka_unit_test(marks_say_why_a_stack_ends),
+		cmocka_unit_test(the_innermost_program_frame_answers),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
