@@ -4,6 +4,7 @@ ROOT=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
 PMM=${PMM:-$ROOT/build/pmm}
 PROG=${PMM_VICTIMS:-$(dirname "$PMM")/tests/prog}
 SOURCE=$ROOT/tests/prog
+CLI=$BATS_TEST_DIRNAME
 T=$BATS_TEST_TMPDIR
 export NO_COLOR=1 LC_ALL=C DEBUGINFOD_URLS=
 
@@ -35,9 +36,10 @@ only_capture() {
 	if [ ${#all[@]} -eq 1 ]; then echo "${all[0]}"; fi
 }
 
-# json CAPTURE: its whole report as JSON, made once.
+# json CAPTURE: its whole report as JSON, made once; with the live blocks unless BLOCKS is made empty.
+BLOCKS=--blocks
 json() {
-	[ -s "$1.json" ] || timeout 60 "$PMM" report --json --top 0 --blocks "$1" >"$1.json" || return 1
+	[ -s "$1.json" ] || timeout 60 "$PMM" report --json --top 0 $BLOCKS "$1" >"$1.json" || return 1
 	cat "$1.json"
 }
 
@@ -49,7 +51,7 @@ check() {
 	expected=$(cat)
 	[ -n "$expected" ] || { echo "nothing is expected"; return 1; }
 	json "$1" >/dev/null || return 1
-	difference=$(jq -r --arg expected "$expected" -f "$BATS_TEST_DIRNAME/facts.jq" "$1.json") || return 1
+	difference=$(jq -r --arg expected "$expected" --argjson value false "$(cat "$CLI/names.jq" "$CLI/facts.jq")" "$1.json") || return 1
 	[ -z "$difference" ] || { echo "$difference"; return 1; }
 }
 
@@ -76,9 +78,9 @@ as_expected() {
 
 # stacks CAPTURE FUNCTION: the stacks with blocks made in FUNCTION's own frame, innermost first, up to main, a line each.
 stacks() {
-	json "$1" | jq -r --arg f "$2" "$(cat "$BATS_TEST_DIRNAME/names.jq")"'
+	json "$1" | jq -r --arg f "$2" "$(cat "$CLI/names.jq")"'
 		sites[] | names | select(.[0] == $f) |
-		(index("main") // (length - 1)) as $n | .[:$n + 1] | join(" ")' | sort
+		(index("main") // (length - 1)) as $n | .[:$n + 1] | join(" ")' | sort -u
 }
 
 # fact CAPTURE WHAT [NAME] KEY: a single number.
@@ -86,8 +88,20 @@ fact() {
 	local capture=$1 key=${*: -1}
 	shift
 	set -- "${@:1:$#-1}"
-	json "$capture" | jq -r --arg expected "$* $key=0" --argjson value true -f "$BATS_TEST_DIRNAME/facts.jq"
+	json "$capture" | jq -r --arg expected "$* $key=0" --argjson value true "$(cat "$CLI/names.jq" "$CLI/facts.jq")"
 }
+
+# look CAPTURE FILTER: a jq filter over its report, with the short names of names.jq.
+look() { json "$1" | jq -r "$(cat "$CLI/names.jq") $2"; }
+
+# blocks CAPTURE: the live blocks, "ADDRESS SIZE ENTRY" a line, sorted.
+blocks() { look "$1" 'blocks[] | "\(.address) \(.size) \(.kind)"' | sort; }
+
+# sized CAPTURE MIN [MAX]: how many live blocks have that size.
+sized() { look "$1" "[blocks[] | select(.size >= $2 and .size <= ${3:-$2})] | length"; }
+
+# lives CAPTURE FUNCTION FROM TO: how many of its blocks lived as long as the buckets FROM to TO say.
+lives() { look "$1" "[sites[] | select(names | index(\"$2\")) | .lifetimes[$3:$4 + 1][]] | add // 0"; }
 
 # same CMD...: output, messages and status of CMD are the same natively and tracked.
 same() {

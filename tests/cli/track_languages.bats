@@ -70,9 +70,9 @@ load lib
 	print(len(data), sum(d["n"] for d in data))
 	sys.exit(9)
 	END
-	same python3 "$T/v.py"
+	same "$(python3 -c 'import sys; print(sys.executable)')" "$T/v.py"
 	[ "$STATUS" -eq 9 ]
-	[ "$(sized "$(named_like python)" 12345)" -eq 40 ]
+	[ "$(sized "$CAP" 12345)" -eq 40 ]
 }
 
 @test "Perl" {

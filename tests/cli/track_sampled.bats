@@ -30,7 +30,7 @@ estimates() {
 
 @test "the default mean is 512K" {
 	track --sample sampled
-	[ "$(json "$CAP" | jq "$(cat "$BATS_TEST_DIRNAME/names.jq") sample_bytes")" -eq 524288 ]
+	[ "$(look "$CAP" sample_bytes)" -eq 524288 ]
 	within "$(fact "$CAP" site small bytes)" 40000000 100 400000 524288
 	within "$(fact "$CAP" site medium live)" 40000000 8000 5000 524288
 }

@@ -3,9 +3,10 @@
  * three times and then gives up. Prints what happened.
  *
  * expect:
- *   site throwing  allocs=0 failed=1000 live=0
- *   site quiet     allocs=0 failed=1 live=0
- *   site handled   allocs=0 failed=1 live=0
+ *   site throwing  allocs=1000 frees=1000 failed=1000 live=0
+ *   site quiet     failed=1 live=0
+ *   site handled   failed=4 live=0
+ * (allocs are the exceptions; with a handler, each attempt fails)
  */
 #include <cstdint>
 #include <cstdio>

@@ -11,7 +11,7 @@
  *   site quiet_aligned allocs=2 frees=1 bytes=768 live=384 blocks=1
  *   site quiet_aligned_array allocs=2 frees=1 bytes=1024 live=512 blocks=1
  *   site sized         allocs=2 frees=2 bytes=60 live=0 blocks=0
- *   kinds new=5 new_array=5 new_aligned=5 new_array_aligned=5
+ *   kinds new=2 new[]=2 new(aligned)=2 new[](aligned)=2
  */
 #include <new>
 

@@ -4,7 +4,7 @@
  *
  * expect:
  *   total          untracked=0
- *   site in_main   allocs=2000000 frees=1999000 live=40000 blocks=1000
+ *   own in_main   allocs=2000000 frees=1999000 live=40000 blocks=1000
  * Site in_handler: N allocs, N / 2 of them live (rounded up), 24 bytes each.
  */
 #include <signal.h>
