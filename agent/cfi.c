@@ -1,8 +1,8 @@
 /*
  * Call frame information: from .eh_frame as it lies in memory to simple unwind rules, x86-64.
  *
- * A row that says what nearly all rows say becomes a struct cfi_rule. Any other one is followed to the letter by
- * cfi_step_slow().
+ * A row that says what nearly all rows say becomes a struct cfi_rule. Any other one is followed to
+ * the letter by cfi_step_slow().
  */
 #include "agent/cfi.h"
 
@@ -12,13 +12,14 @@
 #include "arch/x86_64/agent_arch.h"
 
 /* rbx, rbp, r12 - r15: a callee leaves them as they were (x86-64 psABI, 3.2.1) */
-#define REGS_CALLEE_SAVED	(1u << ARCH_DWARF_RBX | 1u << ARCH_DWARF_RBP | 0xfu << ARCH_DWARF_R12)
+#define REGS_CALLEE_SAVED (1u << ARCH_DWARF_RBX | 1u << ARCH_DWARF_RBP | 0xfu << ARCH_DWARF_R12)
 
 #define OP_DEREF	0x06
 #define OP_BREG0	0x70
 
 /* Whether the expression is "register `reg` + *off", followed by deref when `deref`. */
-static int expr_is_reg(const struct cfi_module *m, int32_t expr, unsigned int reg, int deref, int64_t *off)
+static int expr_is_reg(const struct cfi_module *m, int32_t expr, unsigned int reg, int deref,
+		       int64_t *off)
 {
 	struct cursor c = cfi_row_expr(m, expr);
 
@@ -37,9 +38,10 @@ static int row_is_sigframe(const struct cfi_module *m, const struct cfi_row *row
 	int64_t off;
 
 	return row->cfa.how == HOW_EXPR && expr_is_reg(m, row->cfa.val, ARCH_DWARF_RSP, 1, &off) &&
-	       off == ARCH_SIGFRAME_RSP &&
-	       rip->how == HOW_EXPR && expr_is_reg(m, rip->val, ARCH_DWARF_RSP, 0, &off) && off == ARCH_SIGFRAME_RIP &&
-	       rbp->how == HOW_EXPR && expr_is_reg(m, rbp->val, ARCH_DWARF_RSP, 0, &off) && off == ARCH_SIGFRAME_RBP;
+	       off == ARCH_SIGFRAME_RSP && rip->how == HOW_EXPR &&
+	       expr_is_reg(m, rip->val, ARCH_DWARF_RSP, 0, &off) && off == ARCH_SIGFRAME_RIP &&
+	       rbp->how == HOW_EXPR && expr_is_reg(m, rbp->val, ARCH_DWARF_RSP, 0, &off) &&
+	       off == ARCH_SIGFRAME_RBP;
 }
 
 /* Whether caller's rsp is the CFA and the return address just below it. */
@@ -52,7 +54,8 @@ static int row_is_plain_call(const struct cfi_row *row)
 }
 
 /* CFA found through rbp after gcc realigned the stack: the old rbp is where rbp points. */
-static int rule_from_expr(const struct cfi_module *m, const struct cfi_row *row, struct cfi_rule *out)
+static int rule_from_expr(const struct cfi_module *m, const struct cfi_row *row,
+			  struct cfi_rule *out)
 {
 	const struct cfi_reg_rule *rbp = &row->reg[ARCH_DWARF_RBP];
 	int64_t off, zero;
@@ -65,7 +68,8 @@ static int rule_from_expr(const struct cfi_module *m, const struct cfi_row *row,
 	return CFI_RBP_DEREF;
 }
 
-static int rule_from_row(const struct cfi_module *m, const struct cfi_row *row, struct cfi_rule *out)
+static int rule_from_row(const struct cfi_module *m, const struct cfi_row *row,
+			 struct cfi_rule *out)
 {
 	const struct cfi_reg_rule *rbp = &row->reg[ARCH_DWARF_RBP];
 	int32_t words = 0;
@@ -106,10 +110,10 @@ int cfi_rule_find(const struct cfi_module *m, uint64_t pc, struct cfi_rule *out)
 	return out->kind;
 }
 
-/* ---- full interpretation --------------------------------------------------------------------------------- */
+/* ---- full interpretation --------------------------------------------------------------------- */
 
-static int cfa_find(const struct cfi_module *m, const struct cfi_reg_rule *rule, const struct cfi_expr_env *env,
-		    uint64_t *cfa)
+static int cfa_find(const struct cfi_module *m, const struct cfi_reg_rule *rule,
+		    const struct cfi_expr_env *env, uint64_t *cfa)
 {
 	if (rule->how == HOW_EXPR)
 		return cfi_expr_eval(cfi_row_expr(m, rule->val), env, 0, cfa);
@@ -136,7 +140,8 @@ static int reg_find(const struct cfi_module *m, const struct cfi_row *row, unsig
 		*val = at;
 		return 1;
 	case HOW_EXPR:
-		if (cfi_expr_eval(cfi_row_expr(m, rule->val), env, &cfa, &at) || env->read(env->ctx, at, val))
+		if (cfi_expr_eval(cfi_row_expr(m, rule->val), env, &cfa, &at) ||
+		    env->read(env->ctx, at, val))
 			return -1;
 		return 1;
 	case HOW_VAL_EXPR:
@@ -157,7 +162,8 @@ static int reg_find(const struct cfi_module *m, const struct cfi_row *row, unsig
 	return (env->regs->known & 1u << from) != 0;
 }
 
-int cfi_step_slow(const struct cfi_module *m, uint64_t pc, struct cfi_regs *regs, cfi_read_fn read, void *ctx)
+int cfi_step_slow(const struct cfi_module *m, uint64_t pc, struct cfi_regs *regs, cfi_read_fn read,
+		  void *ctx)
 {
 	const struct cfi_expr_env env = { .regs = regs, .read = read, .ctx = ctx };
 	struct cfi_fde fde;
@@ -186,7 +192,7 @@ int cfi_step_slow(const struct cfi_module *m, uint64_t pc, struct cfi_regs *regs
 
 	for (k = 0; k < CFI_NR_REGS; k++) {
 		regs->r[k] = caller.r[k];
-		__asm__("" : "+r"(k));		/* or the compiler makes a call of memcpy out of it */
+		__asm__("" : "+r"(k));	/* or the compiler makes a call of memcpy out of it */
 	}
 	regs->known = caller.known;
 	return fde.signal ? 2 : 1;

@@ -1,7 +1,9 @@
 /*
- * A cursor over bytes that may hold anything: reads little-endian and LEB128 numbers and never leaves its range.
+ * A cursor over bytes that may hold anything: reads little-endian and LEB128 numbers, and never
+ * leaves its range.
  *
- * A read that does not fit sets `bad`, returns 0 and moves to the end, so a parser may check once after several.
+ * A read that does not fit sets `bad`, returns 0 and moves to the end, so a parser may check once
+ * after several.
  */
 #ifndef AGENT_CFI_CURSOR_H
 #define AGENT_CFI_CURSOR_H
@@ -65,7 +67,7 @@ static inline uint64_t cursor_u64(struct cursor *c)
 	return at ? ((const struct cursor_u64 *)at)->v : 0;
 }
 
-/* One LEB128 number, DWARF 5 section 7.6; bits beyond 64 are dropped. *bits is how many were there. */
+/* One LEB128 number, DWARF 5, 7.6; bits beyond 64 are dropped. *bits: how many there were. */
 static inline uint64_t cursor_leb(struct cursor *c, unsigned int *bits, uint8_t *last)
 {
 	uint64_t val = 0;

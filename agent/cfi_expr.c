@@ -1,17 +1,18 @@
 /*
- * Evaluates the DWARF expressions that call frame information uses: a stack machine, DWARF 5 section 2.5.1.
+ * Evaluates the DWARF expressions that call frame information uses: a stack machine, DWARF 5
+ * section 2.5.1.
  *
  * Operations that name objects, types or calls cannot occur there (section 6.4.2) and fail.
  */
 #include "agent/cfi_expr.h"
 
 enum {
-	OP_ADDR = 0x03, OP_DEREF = 0x06, OP_CONST1U = 0x08, OP_CONST1S, OP_CONST2U, OP_CONST2S, OP_CONST4U, OP_CONST4S,
-	OP_CONST8U, OP_CONST8S, OP_CONSTU, OP_CONSTS, OP_DUP, OP_DROP, OP_OVER, OP_PICK, OP_SWAP, OP_ROT,
-	OP_ABS = 0x19, OP_AND, OP_DIV, OP_MINUS, OP_MOD, OP_MUL, OP_NEG, OP_NOT, OP_OR, OP_PLUS, OP_PLUS_UCONST,
-	OP_SHL, OP_SHR, OP_SHRA, OP_XOR, OP_BRA, OP_EQ, OP_GE, OP_GT, OP_LE, OP_LT, OP_NE, OP_SKIP,
-	OP_LIT0 = 0x30, OP_LIT31 = 0x4f, OP_BREG0 = 0x70, OP_BREG31 = 0x8f, OP_BREGX = 0x92, OP_DEREF_SIZE = 0x94,
-	OP_NOP = 0x96,
+	OP_ADDR = 0x03, OP_DEREF = 0x06, OP_CONST1U = 0x08, OP_CONST1S, OP_CONST2U, OP_CONST2S,
+	OP_CONST4U, OP_CONST4S, OP_CONST8U, OP_CONST8S, OP_CONSTU, OP_CONSTS, OP_DUP, OP_DROP,
+	OP_OVER, OP_PICK, OP_SWAP, OP_ROT, OP_ABS = 0x19, OP_AND, OP_DIV, OP_MINUS, OP_MOD, OP_MUL,
+	OP_NEG, OP_NOT, OP_OR, OP_PLUS, OP_PLUS_UCONST, OP_SHL, OP_SHR, OP_SHRA, OP_XOR, OP_BRA,
+	OP_EQ, OP_GE, OP_GT, OP_LE, OP_LT, OP_NE, OP_SKIP, OP_LIT0 = 0x30, OP_LIT31 = 0x4f,
+	OP_BREG0 = 0x70, OP_BREG31 = 0x8f, OP_BREGX = 0x92, OP_DEREF_SIZE = 0x94, OP_NOP = 0x96,
 };
 
 #define MAX_DEPTH	16
@@ -231,7 +232,8 @@ static int step(struct machine *vm, uint8_t op)
 	return binary(vm, op);
 }
 
-int cfi_expr_eval(struct cursor c, const struct cfi_expr_env *env, const uint64_t *initial, uint64_t *out)
+int cfi_expr_eval(struct cursor c, const struct cfi_expr_env *env, const uint64_t *initial,
+		  uint64_t *out)
 {
 	struct machine vm;
 	unsigned int steps;

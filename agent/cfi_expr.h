@@ -12,7 +12,11 @@ struct cfi_expr_env {
 	void *ctx;
 };
 
-/* The value on top of the stack after the operations of `c`; *initial (may be NULL) is pushed first. Returns 0, or -1. */
-int cfi_expr_eval(struct cursor c, const struct cfi_expr_env *env, const uint64_t *initial, uint64_t *out);
+/*
+ * The value on top of the stack after the operations of `c`; *initial (may be NULL) is pushed
+ * first. Returns 0, or -1.
+ */
+int cfi_expr_eval(struct cursor c, const struct cfi_expr_env *env, const uint64_t *initial,
+		  uint64_t *out);
 
 #endif

@@ -61,9 +61,12 @@ uint64_t cfi_encoded_read(struct cursor *c, uint8_t encoding, uint64_t data_base
 	return 0;
 }
 
-/* ---- CIE and FDE ----------------------------------------------------------------------------------------- */
+/* ---- CIE and FDE ----------------------------------------------------------------------------- */
 
-/* A cursor over the body of the entry at `at`, below `end`. Returns 1, or 0 at a terminator or when it does not fit. */
+/*
+ * A cursor over the body of the entry at `at`, below `end`. Returns 1, or 0 at a terminator or when
+ * it does not fit.
+ */
 static int entry_open(uint64_t at, uint64_t end, struct cursor *c)
 {
 	uint64_t bytes;
@@ -108,7 +111,10 @@ static void augmentation_parse(uint64_t letters, struct cursor *c, struct cfi_fd
 	}
 }
 
-/* The augmentation of a CIE whose cursor is at the first byte after the numbers; `letters` is its string. */
+/*
+ * The augmentation of a CIE whose cursor is at the first byte after the numbers; `letters` is its
+ * string.
+ */
 static void augmentation_read(uint64_t letters, struct cursor *c, struct cfi_fde *fde)
 {
 	const uint8_t *s = (const uint8_t *)letters;
@@ -125,7 +131,7 @@ static void augmentation_read(uint64_t letters, struct cursor *c, struct cfi_fde
 		augmentation_parse(letters + 1, &data, fde);
 		c->bad |= data.bad;
 	} else if (s[0]) {
-		c->bad |= !(s[0] == 'e' && s[1] == 'h' && !s[2]);	/* "eh": read where the pointer stands */
+		c->bad |= !(s[0] == 'e' && s[1] == 'h' && !s[2]);	/* "eh": read already */
 	}
 }
 
@@ -148,7 +154,8 @@ static int cie_parse(const struct cfi_module *m, uint64_t at, struct cfi_fde *fd
 		return 0;
 	if (((const uint8_t *)letters)[0] == 'e')
 		cursor_u64(&c);		/* gcc 2 put a pointer here */
-	if (version == 4 && (cursor_u8(&c) != 8 || cursor_u8(&c) != 0))	/* bytes of an address, of a segment */
+	/* bytes of an address, of a segment selector */
+	if (version == 4 && (cursor_u8(&c) != 8 || cursor_u8(&c) != 0))
 		return 0;
 
 	fde->code_align = cursor_uleb(&c);
@@ -183,9 +190,12 @@ static int fde_parse(const struct cfi_module *m, uint64_t at, struct cfi_fde *fd
 	return !c.bad;
 }
 
-/* ---- search ---------------------------------------------------------------------------------------------- */
+/* ---- search ---------------------------------------------------------------------------------- */
 
-/* The search table of .eh_frame_hdr: `nr` pairs (code start, FDE), each number `width` bytes, sorted by the first. */
+/*
+ * The search table of .eh_frame_hdr: `nr` pairs (code start, FDE), each number `width` bytes,
+ * sorted by the first.
+ */
 struct table {
 	uint64_t at, nr;
 	uint8_t encoding, width;
@@ -208,7 +218,10 @@ static uint8_t format_width(uint8_t format)
 	return 0;
 }
 
-/* Read the header: *frame is where it says .eh_frame is (0 = does not). Returns 1 when it has a table we can search. */
+/*
+ * Read the header: *frame is where it says .eh_frame is (0 = does not). Returns 1 when it has a
+ * table we can search.
+ */
 static int table_open(const struct cfi_module *m, struct table *t, uint64_t *frame)
 {
 	struct cursor c;
@@ -236,7 +249,8 @@ static int table_open(const struct cfi_module *m, struct table *t, uint64_t *fra
 	t->nr = cfi_encoded_read(&c, nr_encoding, m->hdr);
 	t->at = c.at;
 	return !c.bad && t->width && !((t->encoding | nr_encoding) & PE_INDIRECT) &&
-	       (t->encoding & PE_BASE) != PE_ALIGNED && t->nr && t->nr <= cursor_left(&c) / (2 * t->width);
+	       (t->encoding & PE_BASE) != PE_ALIGNED && t->nr &&
+	       t->nr <= cursor_left(&c) / (2 * t->width);
 }
 
 /* Number `k` of the table (even: code start, odd: FDE). */
@@ -250,7 +264,7 @@ static uint64_t table_get(const struct cfi_module *m, const struct table *t, uin
 /* Address of the last FDE in the table that starts at or before `pc`, 0 = none. */
 static uint64_t table_search(const struct cfi_module *m, const struct table *t, uint64_t pc)
 {
-	uint64_t low = 0, high = t->nr;		/* entries before low start <= pc, from high on > pc */
+	uint64_t low = 0, high = t->nr;	/* entries before low start <= pc, from high on > pc */
 
 	while (low < high) {
 		uint64_t mid = low + (high - low) / 2;
@@ -264,7 +278,8 @@ static uint64_t table_search(const struct cfi_module *m, const struct table *t, 
 }
 
 /* Look at every entry of .eh_frame from `at` on. */
-static int frame_scan(const struct cfi_module *m, uint64_t at, uint64_t end, uint64_t pc, struct cfi_fde *fde)
+static int frame_scan(const struct cfi_module *m, uint64_t at, uint64_t end, uint64_t pc,
+		      struct cfi_fde *fde)
 {
 	struct cursor c;
 
@@ -286,7 +301,8 @@ int cfi_fde_find(const struct cfi_module *m, uint64_t pc, struct cfi_fde *out)
 	if (m->start >= m->end)
 		return 0;
 	if (table_open(m, &t, &frame))
-		return fde_parse(m, table_search(m, &t, pc), out) && pc >= out->start && pc < out->end;
+		return fde_parse(m, table_search(m, &t, pc), out) && pc >= out->start &&
+		       pc < out->end;
 	if (m->frame) {
 		frame = m->frame;
 		if (m->frame_bytes && m->frame_bytes < end - frame)

@@ -21,8 +21,8 @@ struct cfi_fde {
 int cfi_fde_find(const struct cfi_module *m, uint64_t pc, struct cfi_fde *out);
 
 /*
- * One value encoded as `encoding` (DW_EH_PE_*), not followed through memory when indirect. Sets c->bad for encodings without a meaning
- * here (textrel, funcrel).
+ * One value encoded as `encoding` (DW_EH_PE_*), not followed through memory when indirect. Sets
+ * c->bad for encodings without a meaning here (textrel, funcrel).
  */
 uint64_t cfi_encoded_read(struct cursor *c, uint8_t encoding, uint64_t data_base);
 

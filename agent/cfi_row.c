@@ -3,22 +3,24 @@
  *
  * Instructions: DWARF 5 sections 6.4.2 and 7.24; the GNU ones: LSB 5.0 core, 10.6.
  *
- * remember_state needs no copy of the state: instructions run in order up to `pc`, so what stands between a
- * remember_state and its restore_state, both before `pc`, has no effect but to advance the location. It is passed over. A
- * remember_state whose restore_state comes after `pc` has no effect at all. That costs a look ahead per open
- * remember_state, so their number is bounded.
+ * remember_state needs no copy of the state: instructions run in order up to `pc`, so what stands
+ * between a remember_state and its restore_state, both before `pc`, has no effect but to advance
+ * the location. It is passed over. A remember_state whose restore_state comes after `pc` has no
+ * effect at all. That costs a look ahead per open remember_state, so their number is bounded.
  */
 #include "agent/cfi_row.h"
 
 enum {
-	CFA_ADVANCE_LOC = 0x40, CFA_OFFSET = 0x80, CFA_RESTORE = 0xc0,	/* with an operand in the low 6 bits */
+	/* with an operand in the low 6 bits */
+	CFA_ADVANCE_LOC = 0x40, CFA_OFFSET = 0x80, CFA_RESTORE = 0xc0,
 
-	CFA_NOP = 0x00, CFA_SET_LOC, CFA_ADVANCE_LOC1, CFA_ADVANCE_LOC2, CFA_ADVANCE_LOC4, CFA_OFFSET_EXTENDED,
-	CFA_RESTORE_EXTENDED, CFA_UNDEFINED, CFA_SAME_VALUE, CFA_REGISTER, CFA_REMEMBER_STATE, CFA_RESTORE_STATE,
-	CFA_DEF_CFA, CFA_DEF_CFA_REGISTER, CFA_DEF_CFA_OFFSET, CFA_DEF_CFA_EXPRESSION, CFA_EXPRESSION,
-	CFA_OFFSET_EXTENDED_SF, CFA_DEF_CFA_SF, CFA_DEF_CFA_OFFSET_SF, CFA_VAL_OFFSET, CFA_VAL_OFFSET_SF,
-	CFA_VAL_EXPRESSION,
-	CFA_MIPS_ADVANCE_LOC8 = 0x1d, CFA_GNU_ARGS_SIZE = 0x2e, CFA_GNU_NEGATIVE_OFFSET_EXTENDED = 0x2f,
+	CFA_NOP = 0x00, CFA_SET_LOC, CFA_ADVANCE_LOC1, CFA_ADVANCE_LOC2, CFA_ADVANCE_LOC4,
+	CFA_OFFSET_EXTENDED, CFA_RESTORE_EXTENDED, CFA_UNDEFINED, CFA_SAME_VALUE, CFA_REGISTER,
+	CFA_REMEMBER_STATE, CFA_RESTORE_STATE, CFA_DEF_CFA, CFA_DEF_CFA_REGISTER,
+	CFA_DEF_CFA_OFFSET, CFA_DEF_CFA_EXPRESSION, CFA_EXPRESSION, CFA_OFFSET_EXTENDED_SF,
+	CFA_DEF_CFA_SF, CFA_DEF_CFA_OFFSET_SF, CFA_VAL_OFFSET, CFA_VAL_OFFSET_SF,
+	CFA_VAL_EXPRESSION, CFA_MIPS_ADVANCE_LOC8 = 0x1d, CFA_GNU_ARGS_SIZE = 0x2e,
+	CFA_GNU_NEGATIVE_OFFSET_EXTENDED = 0x2f,
 };
 
 #define MAX_OPEN_STATES	8	/* gcc and clang nest one deep */
@@ -161,7 +163,10 @@ static struct insn insn_read_extended(struct run *r, uint8_t op)
 	case CFA_NOP:
 		return (struct insn){ .kind = INSN_NOTHING };
 	case CFA_SET_LOC:
-		return (struct insn){ .kind = INSN_LOC, .val = cfi_encoded_read(&r->c, r->fde->encoding, r->m->hdr) };
+		return (struct insn){
+			.kind = INSN_LOC,
+			.val = cfi_encoded_read(&r->c, r->fde->encoding, r->m->hdr),
+		};
 	case CFA_ADVANCE_LOC1:
 		return insn_advance(r, cursor_u8(&r->c));
 	case CFA_ADVANCE_LOC2:
@@ -263,13 +268,17 @@ static int insn_apply(const struct insn *in, struct cfi_row *row, const struct c
 		if (in->kind == INSN_RESTORE)
 			row->reg[in->reg] = initial->reg[in->reg];
 		else
-			row->reg[in->reg] = (struct cfi_reg_rule){ .how = in->how, .val = (int32_t)in->val };
+			row->reg[in->reg] = (struct cfi_reg_rule){
+				.how = in->how, .val = (int32_t)in->val,
+			};
 		return (int64_t)in->val == (int32_t)in->val;
 	}
 	if (in->reg >= CFI_NR_REGS || (int64_t)in->val != (int32_t)in->val)
 		return 0;
 	if (in->kind == INSN_CFA) {
-		row->cfa = (struct cfi_reg_rule){ .how = in->how, .reg = (uint8_t)in->reg, .val = (int32_t)in->val };
+		row->cfa = (struct cfi_reg_rule){
+			.how = in->how, .reg = (uint8_t)in->reg, .val = (int32_t)in->val,
+		};
 		return 1;
 	}
 	if (row->cfa.how != HOW_REGISTER)
@@ -304,7 +313,8 @@ static int program_run(struct run *r, struct cfi_row *row, const struct cfi_row 
 	return 1;
 }
 
-int cfi_row_find(const struct cfi_module *m, const struct cfi_fde *fde, uint64_t pc, struct cfi_row *row)
+int cfi_row_find(const struct cfi_module *m, const struct cfi_fde *fde, uint64_t pc,
+		 struct cfi_row *row)
 {
 	struct run r = { .m = m, .fde = fde, .c = fde->initial, .loc = fde->start, .pc = pc };
 	struct cfi_row initial;
@@ -313,7 +323,7 @@ int cfi_row_find(const struct cfi_module *m, const struct cfi_fde *fde, uint64_t
 	row->cfa = (struct cfi_reg_rule){ .how = HOW_UNSPEC };
 	for (k = 0; k < CFI_NR_REGS; k++) {
 		row->reg[k] = (struct cfi_reg_rule){ .how = HOW_UNSPEC };
-		__asm__("" : "+r"(k));		/* or the compiler makes a call of memset out of it */
+		__asm__("" : "+r"(k));	/* or the compiler makes a call of memset out of it */
 	}
 	if (!program_run(&r, row, 0))
 		return 0;

@@ -29,7 +29,8 @@ struct cfi_row {
 };
 
 /* The row of `pc`, which `fde` covers. Returns 1, or 0 when the instructions make no sense. */
-int cfi_row_find(const struct cfi_module *m, const struct cfi_fde *fde, uint64_t pc, struct cfi_row *row);
+int cfi_row_find(const struct cfi_module *m, const struct cfi_fde *fde, uint64_t pc,
+		 struct cfi_row *row);
 
 /* A cursor over the operations of the expression `val` (of a rule of this module). */
 struct cursor cfi_row_expr(const struct cfi_module *m, int32_t val);

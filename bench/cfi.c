@@ -1,6 +1,7 @@
 /*
- * Benchmark of the .eh_frame reader: what a rule costs when it is asked for, and what a table of all rules of the given
- * files (default: this machine's libpython, libc and libstdc++) would cost in time and memory.
+ * Benchmark of the .eh_frame reader: what a rule costs when it is asked for, and what a table of
+ * all rules of the given files (default: this machine's libpython, libc and libstdc++) would cost
+ * in time and memory.
  *
  * Everything is looked at once before anything is timed, so no page faults are in the figures.
  */
@@ -48,14 +49,18 @@ static int module_of(const struct link_map *map, struct cfi_module *m)
 			m->hdr_bytes = ph[k].p_memsz;
 		}
 	for (k = 0; k < e->e_phnum; k++)
-		if (ph[k].p_type == PT_LOAD && m->hdr - map->l_addr - ph[k].p_vaddr < ph[k].p_filesz) {
+		if (ph[k].p_type == PT_LOAD &&
+		    m->hdr - map->l_addr - ph[k].p_vaddr < ph[k].p_filesz) {
 			m->start = map->l_addr + ph[k].p_vaddr;
 			m->end = m->start + ph[k].p_filesz;
 		}
 	return m->start ? 0 : -1;
 }
 
-/* FDEs of a module by its search table, which all linkers make with 4-byte numbers relative to the header. */
+/*
+ * FDEs of a module by its search table, which all linkers make with 4-byte numbers relative to the
+ * header.
+ */
 static uint32_t nr_fdes(const struct cfi_module *m, const int32_t **table)
 {
 	*table = (const int32_t *)(m->hdr + 12);
@@ -99,7 +104,10 @@ static double time_rules(const struct row *r, size_t n)
 	return (now_ns() - start) / (double)n;
 }
 
-/* Look up the last row of each function: every program is run once to its end, the least that a full table takes. */
+/*
+ * Look up the last row of each function: every program is run once to its end, the least that a
+ * full table takes.
+ */
 static double time_functions(void)
 {
 	struct cfi_rule rule;
@@ -160,9 +168,10 @@ int main(int argc, char **argv)
 
 	printf("functions                      %10zu\n", nr_functions);
 	printf("different rules in a row       %10zu\n", nr_rows);
-	printf("all of them, eagerly           %10.2f to %.2f ms, %.2f MiB at 12 bytes each\n", least_ns / 1e6,
-	       all_ns / 1e6, (double)nr_rows * 12 / (1 << 20));
+	printf("all of them, eagerly           %10.2f to %.2f ms, %.2f MiB at 12 bytes each\n",
+	       least_ns / 1e6, all_ns / 1e6, (double)nr_rows * 12 / (1 << 20));
 	printf("one rule, lazily               %10.0f ns\n", time_rules(rows, n));
-	printf("%zu rules, lazily            %10.2f ms\n", n, time_rules(rows + n, n) * (double)n / 1e6);
+	printf("%zu rules, lazily            %10.2f ms\n", n,
+	       time_rules(rows + n, n) * (double)n / 1e6);
 	return checksum == 1;
 }

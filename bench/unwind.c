@@ -3,12 +3,13 @@
  *
  *     unwind LIBPMM      (build/libpmm.so)
  *
- * The program starts itself with and without the agent and times malloc and free in a shallow function and below 40
- * more frames, of distinct functions without frame pointers. What the agent adds there, less what it adds here, over
- * 40, is what a frame costs. Runs are interleaved, the fastest count. Three ways:
+ * The program starts itself with and without the agent and times malloc and free in a shallow
+ * function and below 40 more frames, of distinct functions without frame pointers. What the agent
+ * adds there, less what it adds here, over 40, is what a frame costs. Runs are interleaved, the
+ * fastest count. Three ways:
  *   same      again and again from the same place: the stack before is confirmed
- *   next      the whole chain is called anew from the same place: confirmed too, what changed is walked
- *   moved     ... from 64 places in turn, so no frame is where one was: walked by rule and interned
+ *   next      the whole chain is called anew from the same place: confirmed, what changed is walked
+ *   moved     ... from 64 places in turn, so no frame is where one was: walked and interned
  */
 #include <alloca.h>
 #include <stdint.h>
@@ -52,11 +53,13 @@ static __attribute__((noipa)) void leaf(int n)
 static frame_fn next[DEEP + 1];
 
 /* Functions of three shapes: plain, with two registers saved, with a larger frame. */
-#define PLAIN(k)  static __attribute__((noipa)) void f##k(int n) { next[n](n - 1); __asm__ volatile(""); }
+#define PLAIN(k)  static __attribute__((noipa)) void f##k(int n)				\
+	{ next[n](n - 1); __asm__ volatile(""); }
 #define SAVING(k) static __attribute__((noipa)) void f##k(int n)			\
 	{ __asm__ volatile("" : : : "rbx", "rbp"); next[n](n - 1); __asm__ volatile(""); }
-#define LARGE(k)  static __attribute__((noipa)) void f##k(int n)			\
-	{ char v[200]; __asm__ volatile("" : : "r"(v) : "memory"); next[n](n - 1); __asm__ volatile("" : : "r"(v)); }
+#define LARGE(k)  static __attribute__((noipa)) void f##k(int n)				\
+	{ char v[200]; __asm__ volatile("" : : "r"(v) : "memory"); next[n](n - 1);	\
+	  __asm__ volatile("" : : "r"(v)); }
 #define FIVE(a, b, c, d, e) PLAIN(a) SAVING(b) LARGE(c) PLAIN(d) SAVING(e)
 
 FIVE(1, 2, 3, 4, 5) FIVE(6, 7, 8, 9, 10) FIVE(11, 12, 13, 14, 15) FIVE(16, 17, 18, 19, 20)
@@ -64,7 +67,8 @@ FIVE(21, 22, 23, 24, 25) FIVE(26, 27, 28, 29, 30) FIVE(31, 32, 33, 34, 35) FIVE(
 
 static const frame_fn frames[DEEP] = {
 	f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17, f18, f19, f20,
-	f21, f22, f23, f24, f25, f26, f27, f28, f29, f30, f31, f32, f33, f34, f35, f36, f37, f38, f39, f40,
+	f21, f22, f23, f24, f25, f26, f27, f28, f29, f30, f31, f32, f33, f34, f35, f36, f37, f38,
+	f39, f40,
 };
 
 /* next[0] is the leaf; the chain is entered at next[depth]. */
@@ -104,7 +108,7 @@ static double run(const char *way, int depth)
 	return (now_ns() - start) / PAIRS;
 }
 
-/* The same in a process of its own, with LD_PRELOAD=preload unless NULL. Negative when it cannot be done. */
+/* The same in a process of its own, with LD_PRELOAD=preload unless NULL. Negative: failed. */
 static double run_apart(const char *self, const char *preload, const char *way, int depth)
 {
 	char text[64] = "", number[16];
@@ -160,11 +164,13 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: unwind LIBPMM\n");
 		return 2;
 	}
-	printf("ns added to malloc + free\n%-8s %10s %10s %11s\n", "way", "shallow", "40 deeper", "each frame");
+	printf("ns added to malloc + free\n");
+	printf("%-8s %10s %10s %11s\n", "way", "shallow", "40 deeper", "each frame");
 	for (w = 0; w < sizeof(ways) / sizeof(ways[0]); w++) {
 		double here, there;
 
-		if (added(argv[0], argv[1], ways[w], 0, &here) || added(argv[0], argv[1], ways[w], DEEP, &there)) {
+		if (added(argv[0], argv[1], ways[w], 0, &here) ||
+		    added(argv[0], argv[1], ways[w], DEEP, &there)) {
 			fprintf(stderr, "unwind: cannot run with '%s'\n", argv[1]);
 			return 3;
 		}

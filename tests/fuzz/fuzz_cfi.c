@@ -1,8 +1,9 @@
 /*
  * Fuzz target: the .eh_frame reader on a module made of arbitrary bytes.
  *
- * Input: 4 bytes that choose pc, whether there is a header and what else is known, then the image. Pointers in it are meant
- * relative to their own address (pcrel) or to the image (datarel), so a mutation keeps its sense wherever it lies.
+ * Input: 4 bytes that choose pc, whether there is a header and what else is known, then the image.
+ * Pointers in it are meant relative to their own address (pcrel) or to the image (datarel), so a
+ * mutation keeps its sense wherever it lies.
  */
 #include "agent/cfi.h"
 
@@ -31,9 +32,11 @@ static void check_rule(const struct cfi_rule *r, int kind)
 }
 
 /* A simple rule must say what the full step does. */
-static void check_step(const struct cfi_rule *rule, const struct cfi_regs *before, const struct cfi_regs *after, int ret)
+static void check_step(const struct cfi_rule *rule, const struct cfi_regs *before,
+		       const struct cfi_regs *after, int ret)
 {
-	uint64_t cfa = before->r[rule->kind == CFI_RSP ? CFI_REG_RSP : CFI_REG_RBP] + (uint64_t)(int64_t)rule->cfa_off;
+	uint64_t cfa = before->r[rule->kind == CFI_RSP ? CFI_REG_RSP : CFI_REG_RBP] +
+		       (uint64_t)(int64_t)rule->cfa_off;
 
 	if (ret <= 0 && memcmp(before, after, sizeof(*before)))
 		abort();
@@ -41,7 +44,8 @@ static void check_step(const struct cfi_rule *rule, const struct cfi_regs *befor
 		abort();
 	if (rule->kind == CFI_END && ret != 0)
 		abort();
-	if ((rule->kind == CFI_RSP || rule->kind == CFI_RBP) && ret > 0 && after->r[CFI_REG_RSP] != cfa)
+	if ((rule->kind == CFI_RSP || rule->kind == CFI_RBP) && ret > 0 &&
+	    after->r[CFI_REG_RSP] != cfa)
 		abort();
 }
 
@@ -56,7 +60,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size < 5)
 		return 0;
-	image = malloc(size - 4);		/* of its own, so that a read beyond it is noticed */
+	image = malloc(size - 4);	/* of its own, so that a read beyond it is noticed */
 	if (!image)
 		return 0;
 	memcpy(image, data + 4, size - 4);

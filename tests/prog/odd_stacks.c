@@ -1,9 +1,11 @@
 /*
- * Random call chains through every kind of frame, for tests/prog/same_stacks.c to compare: plain, alloca, realigned,
- * larger than a page, callbacks out of the C library, signal handlers on both stacks, tail calls, functions whose CFA
- * is in rbx, is an expression, or whose rbp is somewhere else, threads, coroutines, and one deeper than a stack may be.
+ * Random call chains through every kind of frame, for tests/prog/same_stacks.c to compare: plain,
+ * alloca, realigned, larger than a page, callbacks out of the C library, signal handlers on both
+ * stacks, tail calls, functions whose CFA is in rbx, is an expression, or whose rbp is somewhere
+ * else, threads, coroutines, and one deeper than a stack may be.
  *
- * Neighbouring chains share their outer part, or seem to: the same frames at the same place called from elsewhere.
+ * Neighbouring chains share their outer part, or seem to: the same frames at the same place, called
+ * from elsewhere.
  */
 #include <alloca.h>
 #include <pthread.h>
@@ -128,7 +130,7 @@ SITE static void with_jump(struct way *w)
  *   cfa_in_rbx      keeps its CFA in rbx, as glibc's _dl_runtime_resolve does, and clobbers rbp
  *   cfa_expression  keeps its CFA in a stack slot, as OpenSSL's assembler functions do
  *   rbp_in_r12      keeps the caller's rbp in r12
- *   fault           is interrupted by a signal at its first instruction; what stands before it has another CFA
+ *   fault           is interrupted by a signal at its first instruction, with another CFA before it
  *   saves_rbp       pushes rbp and uses it otherwise
  */
 void fault(void), saves_rbp(struct way *w);
@@ -226,7 +228,9 @@ static void fault_handler(int number, siginfo_t *info, void *context)
 
 SITE static void with_fault(struct way *w)
 {
-	struct sigaction act = { .sa_sigaction = fault_handler, .sa_flags = SA_NODEFER | SA_SIGINFO };
+	struct sigaction act = {
+		.sa_sigaction = fault_handler, .sa_flags = SA_NODEFER | SA_SIGINFO,
+	};
 
 	sigaction(SIGILL, &act, NULL);
 	signal_way = w;
@@ -237,8 +241,9 @@ SITE static void with_fault(struct way *w)
 static void go(struct way *w)
 {
 	static void (*const ways[])(struct way *) = {
-		plain, tail, with_alloca, with_large, with_realigned, with_realigned_alloca, with_qsort, with_signal,
-		with_jump, cfa_in_rbx, cfa_expression, rbp_in_r12, call_go, with_fault,
+		plain, tail, with_alloca, with_large, with_realigned, with_realigned_alloca,
+		with_qsort, with_signal, with_jump, cfa_in_rbx, cfa_expression, rbp_in_r12, call_go,
+		with_fault,
 	};
 
 	if (--w->depth < 0) {
@@ -256,7 +261,7 @@ SITE static void rounds(uint64_t seed, int nr)
 
 	for (k = 0; k < nr; k++) {
 		if (k % 3 == 0)
-			w.random = seed + (uint64_t)(k % 100);	/* the same chain again, after others */
+			w.random = seed + (uint64_t)(k % 100);	/* the same chain again */
 		w.depth = (int)pick(&w, 12);
 		go(&w);
 	}
@@ -278,8 +283,9 @@ SITE static void deep(int n)
 }
 
 /*
- * Chains that differ only in a saved rbp: one frame more outside, so many bytes less of alloca inside. All that the
- * inner frames hold is the same at the same place, and where the outer frames were is left as it was.
+ * Chains that differ only in a saved rbp: one frame more outside, so many bytes less of alloca
+ * inside. All that the inner frames hold is the same at the same place, and where the outer frames
+ * were is left as it was.
  */
 static uintptr_t frame_at[4];
 

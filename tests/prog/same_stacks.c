@@ -1,9 +1,10 @@
 /*
- * A library to preload in front of libpmm.so: asks libgcc's unwinder for the stack of each malloc and calloc and
- * compares it with the one the ledger holds for the block.
+ * A library to preload in front of libpmm.so: asks libgcc's unwinder for the stack of each malloc
+ * and calloc and compares it with the one the ledger holds for the block.
  *
- * Needs an agent without a monitor (no PMM_LEDGER), whose ledger lies in this process. At exit a line is
- * appended to the file $SAME_STACKS names: NAME stacks= distinct= frames= deepest= different= unfinished= untracked=
+ * Needs an agent without a monitor (no PMM_LEDGER), whose ledger lies in this process. At exit a
+ * line is appended to the file $SAME_STACKS names:
+ *     NAME stacks= distinct= frames= deepest= different= unfinished= untracked=
  *   different   a frame is not the reference's, or the stack has more or fewer
  *   unfinished  it ends with the mark that says there was no way on; right as far as it goes
  * and before it the first different stacks in full.
@@ -43,7 +44,7 @@ static uint64_t *seen;			/* hashes of stacks */
 static char out_path[256];
 static __thread int busy __attribute__((tls_model("initial-exec")));
 
-/* ---- the ledger ------------------------------------------------------------------------------------------ */
+/* ---- the ledger ------------------------------------------------------------------------------ */
 
 /* Where /proc/self/maps says the ledger begins; without stdio, which would allocate. */
 static uint64_t mapping_find(void)
@@ -122,7 +123,7 @@ static bool stack_recorded(uint64_t address, struct stack *s)
 	return true;
 }
 
-/* ---- the reference --------------------------------------------------------------------------------------- */
+/* ---- the reference --------------------------------------------------------------------------- */
 
 static _Unwind_Reason_Code frame_add(struct _Unwind_Context *ctx, void *arg)
 {
@@ -137,7 +138,7 @@ static _Unwind_Reason_Code frame_add(struct _Unwind_Context *ctx, void *arg)
 	return _URC_NO_REASON;
 }
 
-/* ---- comparison ------------------------------------------------------------------------------------------ */
+/* ---- comparison ------------------------------------------------------------------------------ */
 
 static void line_write(const char *line)
 {
@@ -187,7 +188,10 @@ static void note_distinct(const struct stack *s)
 	}
 }
 
-/* `ref` has check() and the interposed function in front, `got` only the latter: compare their callers. */
+/*
+ * `ref` has check() and the interposed function in front, `got` only the latter: compare their
+ * callers.
+ */
 static void compare(const struct stack *got, const struct stack *ref)
 {
 	unsigned int nr = got->nr, k, mark = 0;
@@ -238,9 +242,10 @@ static void finish(void)
 	busy = 1;
 	if (!out_path[0])
 		return;
-	snprintf(line, sizeof(line), "%s stacks=%lu distinct=%lu frames=%lu deepest=%lu different=%lu unfinished=%lu "
-		 "untracked=%lu\n", program_invocation_short_name, count.stacks, count.distinct, count.frames,
-		 count.deepest, count.different, count.unfinished, count.untracked);
+	snprintf(line, sizeof(line), "%s stacks=%lu distinct=%lu frames=%lu deepest=%lu "
+		 "different=%lu unfinished=%lu untracked=%lu\n", program_invocation_short_name,
+		 count.stacks, count.distinct, count.frames, count.deepest, count.different,
+		 count.unfinished, count.untracked);
 	line_write(line);
 }
 
@@ -249,7 +254,8 @@ static __attribute__((constructor)) void start(void)
 	const char *path = getenv("SAME_STACKS");
 
 	busy = 1;
-	seen = mmap(NULL, sizeof(*seen) << HASH_BITS, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	seen = mmap(NULL, sizeof(*seen) << HASH_BITS, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (seen == MAP_FAILED)
 		_exit(99);
 	if (path && strlen(path) < sizeof(out_path))
@@ -258,7 +264,7 @@ static __attribute__((constructor)) void start(void)
 	busy = 0;
 }
 
-/* ---- interposed ------------------------------------------------------------------------------------------ */
+/* ---- interposed ------------------------------------------------------------------------------ */
 
 static void resolve(void)
 {

@@ -1,4 +1,7 @@
-/* Frame sections assembled by hand, and what the reader is expected to make of them. For the tests of agent/cfi*.c. */
+/*
+ * Frame sections assembled by hand, and what the reader is expected to make of them. For the tests
+ * of agent/cfi*.c.
+ */
 #ifndef TESTS_UNIT_CFI_IMAGE_H
 #define TESTS_UNIT_CFI_IMAGE_H
 
@@ -66,9 +69,9 @@ static inline void entry_end(struct image *im)
 	im->m.frame_bytes = im->n;
 }
 
-/* A CIE, code alignment 1, data alignment -8, with what stands behind the augmentation's letters. */
-static inline void add_cie(struct image *im, const char *letters, const uint8_t *data, size_t nr_data, const uint8_t *insns,
-		    size_t nr_insns)
+/* A CIE, code alignment 1, data alignment -8; data: what the augmentation's letters stand for. */
+static inline void add_cie(struct image *im, const char *letters, const uint8_t *data,
+			   size_t nr_data, const uint8_t *insns, size_t nr_insns)
 {
 	entry_begin(im);
 	im->cie = im->entry;

@@ -1,4 +1,4 @@
-/* Unit test of agent/cfi.c and cfi_row.c: every call frame instruction, and the rule it leads to. */
+/* Unit test of agent/cfi.c and cfi_row.c: each call frame instruction, and the rule it leads to. */
 #include "agent/cfi.h"
 
 #include "tests/unit/cfi_image.h"
@@ -13,8 +13,8 @@ static void test_advance(void **state)
 	image_init(&im);
 	add_cie(&im, "", BYTES(), BYTES(CALL));
 	fde_begin(&im, CODE, CODE_BYTES, 8);
-	put(&im, BYTES(AT(3), 0x0e, 16, 0x02, 0x80, 0x0e, 24, 0x03, 0, 0x80, 0x0e, 32, 0x04, 0, 0, 1, 0, 0x0e, 40,
-		       0x1d, 0, 0, 1, 0, 0, 0, 0, 0, 0x0e, 48));
+	put(&im, BYTES(AT(3), 0x0e, 16, 0x02, 0x80, 0x0e, 24, 0x03, 0, 0x80, 0x0e, 32, 0x04, 0, 0,
+		       1, 0, 0x0e, 40, 0x1d, 0, 0, 1, 0, 0, 0, 0, 0, 0x0e, 48));
 	memcpy(set_loc + 1, &loc, 8);
 	put(&im, set_loc, 9);
 	put(&im, BYTES(0x0e, 56));
@@ -42,8 +42,9 @@ static void test_cfa(void **state)
 	struct image im;
 
 	(void)state;
-	image_plain(&im, BYTES(AT(1), 0x0c, 6, 16, AT(1), 0x0d, 7, AT(1), 0x0e, 0x90, 1, AT(1), 0x12, 6, 0x7e, AT(1),
-			       0x13, 0x7d, AT(1), 0x0c, 10, 0, AT(1), 0x0f, 2, 0x77, 8, AT(1), 0x0e, 16));
+	image_plain(&im, BYTES(AT(1), 0x0c, 6, 16, AT(1), 0x0d, 7, AT(1), 0x0e, 0x90, 1, AT(1),
+			       0x12, 6, 0x7e, AT(1), 0x13, 0x7d, AT(1), 0x0c, 10, 0, AT(1), 0x0f, 2,
+			       0x77, 8, AT(1), 0x0e, 16));
 	expect(&im, 1, CFI_RBP, 0, 16);
 	expect(&im, 2, CFI_RSP, 0, 16);
 	expect(&im, 3, CFI_RSP, 0, 144);
@@ -75,8 +76,9 @@ static void test_saved_rbp(void **state)
 	struct image im;
 
 	(void)state;
-	image_plain(&im, BYTES(0x86, 2, AT(1), 0x05, 6, 3, AT(1), 0x11, 6, 0x7f, AT(1), 0x2f, 6, 5, AT(1), 0xc6, AT(1),
-			       0x86, 4, AT(1), 0x06, 6, AT(1), 0x86, 4, AT(1), 0x08, 6, AT(1), 0x86, 0));
+	image_plain(&im, BYTES(0x86, 2, AT(1), 0x05, 6, 3, AT(1), 0x11, 6, 0x7f, AT(1), 0x2f, 6, 5,
+			       AT(1), 0xc6, AT(1), 0x86, 4, AT(1), 0x06, 6, AT(1), 0x86, 4, AT(1),
+			       0x08, 6, AT(1), 0x86, 0));
 	expect(&im, 0, CFI_RSP, -2, 8);
 	expect(&im, 1, CFI_RSP, -3, 8);
 	expect(&im, 2, CFI_RSP, 1, 8);
@@ -114,9 +116,10 @@ static void test_register_rules(void **state)
 	struct cfi_regs r;
 
 	(void)state;
-	image_plain(&im, BYTES(0x83, 2, AT(1), 0x14, 3, 2, AT(1), 0x15, 3, 0x7e, AT(1), 0x10, 3, 2, 0x23, 16, AT(1),
-			       0x16, 3, 2, 0x23, 16, AT(1), 0x09, 3, 12, AT(1), 0x07, 3, AT(1), 0x08, 3, AT(1), 0xc3,
-			       AT(1), 0x09, 3, 8, 0xa0 - 0x20 + 20, 1));
+	image_plain(&im,
+		    BYTES(0x83, 2, AT(1), 0x14, 3, 2, AT(1), 0x15, 3, 0x7e, AT(1), 0x10, 3, 2, 0x23,
+			  16, AT(1), 0x16, 3, 2, 0x23, 16, AT(1), 0x09, 3, 12, AT(1), 0x07, 3,
+			  AT(1), 0x08, 3, AT(1), 0xc3, AT(1), 0x09, 3, 8, 0xa0 - 0x20 + 20, 1));
 	assert_int_equal(step(&im, 0, 1).r[3], STACK - 8 + 1);
 	assert_int_equal(step(&im, 1, 1).r[3], STACK - 8);
 	assert_int_equal(step(&im, 2, 1).r[3], STACK + 24);
@@ -126,7 +129,8 @@ static void test_register_rules(void **state)
 	assert_int_equal(step(&im, 6, 1).known & 1u << 3, 0);
 	assert_int_equal(step(&im, 7, 1).r[3], 0x3000);
 	assert_int_equal(step(&im, 8, 1).r[3], 0x3000);
-	assert_int_equal(step(&im, 9, 1).known & 1u << 3, 0);	/* r8 is not known; xmm3 is nobody's business */
+	/* r8 is not known; xmm3 is nobody's business */
+	assert_int_equal(step(&im, 9, 1).known & 1u << 3, 0);
 
 	r = step(&im, 7, 1);
 	assert_int_equal(r.known, 1u << 3 | 1u << 6 | 1u << 7 | 0xfu << 12 | 1u << 16);
@@ -135,8 +139,9 @@ static void test_register_rules(void **state)
 	assert_int_equal(r.r[CFI_REG_RBP], STACK + 0x100);
 	expect(&im, 1, CFI_RSP, 0, 8);			/* rbx does not matter to the simple rule */
 
-	image_plain(&im, BYTES(0x14, 6, 2, AT(1), 0x07, 6, AT(1), 0x09, 6, 12, AT(1), 0x10, 6, 2, 0x23, 16, AT(1), 0xc6,
-			       0x07, 7, AT(1), 0x14, 7, 0, AT(1), 0x14, 7, 1, AT(1), 0x09, 6, 17));
+	image_plain(&im, BYTES(0x14, 6, 2, AT(1), 0x07, 6, AT(1), 0x09, 6, 12, AT(1), 0x10, 6, 2,
+			       0x23, 16, AT(1), 0xc6, 0x07, 7, AT(1), 0x14, 7, 0, AT(1), 0x14, 7, 1,
+			       AT(1), 0x09, 6, 17));
 	expect(&im, 0, CFI_SLOW, 0, 0);
 	expect(&im, 1, CFI_SLOW, 0, 0);
 	expect(&im, 2, CFI_SLOW, 0, 0);
@@ -153,8 +158,8 @@ static void test_return_address(void **state)
 	struct image im;
 
 	(void)state;
-	image_plain(&im, BYTES(0x07, 16, AT(1), 0x90, 2, AT(1), 0x09, 16, 2, AT(1), 0x08, 16, AT(1), 0x16, 16, 1, 0x30,
-			       AT(1), 0x09, 16, 8));
+	image_plain(&im, BYTES(0x07, 16, AT(1), 0x90, 2, AT(1), 0x09, 16, 2, AT(1), 0x08, 16, AT(1),
+			       0x16, 16, 1, 0x30, AT(1), 0x09, 16, 8));
 	expect(&im, 0, CFI_END, 0, 0);
 	step(&im, 0, 0);
 	expect(&im, 1, CFI_SLOW, 0, 0);
@@ -173,8 +178,9 @@ static void test_states(void **state)
 	size_t k;
 
 	(void)state;
-	image_plain(&im, BYTES(0x0e, 16, AT(1), 0x0a, 0x0e, 24, AT(1), 0x0a, 0x86, 2, 0x0e, 32, AT(1), 0x0b, AT(1), 0x0b,
-			       AT(1), 0x0a, 0x0d, 6, 0x02, 1, 0x0b, 0x0a, AT(1), 0x0b, AT(1), 0x0b));
+	image_plain(&im, BYTES(0x0e, 16, AT(1), 0x0a, 0x0e, 24, AT(1), 0x0a, 0x86, 2, 0x0e, 32,
+			       AT(1), 0x0b, AT(1), 0x0b, AT(1), 0x0a, 0x0d, 6, 0x02, 1, 0x0b, 0x0a,
+			       AT(1), 0x0b, AT(1), 0x0b));
 	expect(&im, 0, CFI_RSP, 0, 16);
 	expect(&im, 1, CFI_RSP, 0, 24);
 	expect(&im, 2, CFI_RSP, -2, 32);
@@ -223,8 +229,8 @@ static void test_realigned(void **state)
 	struct image im;
 
 	(void)state;
-	image_plain(&im, BYTES(0x0c, 10, 0, AT(4), 0x10, 6, 2, 0x76, 0, AT(4), 0x0f, 3, 0x76, 0x78, 0x06, AT(4), 0x10, 6,
-			       2, 0x76, 8));
+	image_plain(&im, BYTES(0x0c, 10, 0, AT(4), 0x10, 6, 2, 0x76, 0, AT(4), 0x0f, 3, 0x76, 0x78,
+			       0x06, AT(4), 0x10, 6, 2, 0x76, 8));
 	expect(&im, 0, CFI_SLOW, 0, 0);
 	expect(&im, 4, CFI_SLOW, 0, 0);
 	expect(&im, 8, CFI_RBP_DEREF, 0, -8);
@@ -232,8 +238,8 @@ static void test_realigned(void **state)
 	assert_int_equal(step(&im, 8, 1).r[CFI_REG_RBP], STACK + 0x100 + 1);
 	expect(&im, 12, CFI_SLOW, 0, 0);	/* rbp not where rbp points */
 
-	image_plain(&im, BYTES(0x10, 6, 2, 0x76, 0, 0x0f, 5, 0x76, 0x78, 0x06, 0x23, 8, AT(1), 0x0f, 8, 0x76, 0x80, 0x80,
-			       0x80, 0x80, 0x80, 1, 0x06));
+	image_plain(&im, BYTES(0x10, 6, 2, 0x76, 0, 0x0f, 5, 0x76, 0x78, 0x06, 0x23, 8, AT(1), 0x0f,
+			       8, 0x76, 0x80, 0x80, 0x80, 0x80, 0x80, 1, 0x06));
 	expect(&im, 0, CFI_SLOW, 0, 0);		/* goes on after deref */
 	expect(&im, 1, CFI_SLOW, 0, 0);		/* offset beyond 32 bits */
 }
@@ -248,8 +254,8 @@ static void test_sigframe(void **state)
 	image_init(&im);
 	add_cie(&im, "zRS", BYTES(0x00), BYTES(0));
 	fde_begin(&im, CODE, CODE_BYTES, 8);
-	put(&im, BYTES(0, 0x0f, 4, 0x77, 0xa0, 1, 0x06, 0x10, 6, 3, 0x77, 0xf8, 0, 0x10, 7, 3, 0x77, 0xa0, 1, 0x10, 16, 3,
-		       0x77, 0xa8, 1, 0x10, 8, 2, 0x77, 0x28));
+	put(&im, BYTES(0, 0x0f, 4, 0x77, 0xa0, 1, 0x06, 0x10, 6, 3, 0x77, 0xf8, 0, 0x10, 7, 3, 0x77,
+		       0xa0, 1, 0x10, 16, 3, 0x77, 0xa8, 1, 0x10, 8, 2, 0x77, 0x28));
 	put(&im, BYTES(AT(1), 0x0c, 7, 8, 0x90, 1));
 	entry_end(&im);
 

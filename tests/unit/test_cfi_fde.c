@@ -48,7 +48,7 @@ static void test_cie_fields(void **state)
 	(void)state;
 	image_plain(&im, BYTES());
 	expect(&im, 0, CFI_RSP, 0, 8);
-	im.b[8] = 3;				/* version 3: return address column is a LEB128 number */
+	im.b[8] = 3;		/* version 3: return address column is a LEB128 number */
 	expect(&im, 0, CFI_RSP, 0, 8);
 	im.b[8] = 2;
 	expect(&im, 0, CFI_NONE, 0, 0);
@@ -67,7 +67,10 @@ static void test_cie_fields(void **state)
 	expect(&im, 0, CFI_NONE, 0, 0);
 }
 
-/* How FDE and table say where code is: encoding, and the base that is taken off before it is stored. */
+/*
+ * How FDE and table say where code is: encoding, and the base that is taken off before it is
+ * stored.
+ */
 static const struct {
 	uint8_t encoding, width;
 	enum { ABS, PC, DATA } base;
@@ -110,7 +113,8 @@ static void test_encodings(void **state)
 		expect_at(&im, code + 0x3f, CFI_RSP, 16);
 		expect_at(&im, code + 0x40, CFI_NONE, 0);
 	}
-	for (k = 0; k < 256; k++) {		/* textrel, funcrel, formats that do not exist: never a rule for this pc */
+	/* textrel, funcrel, formats that do not exist: never a rule for this pc */
+	for (k = 0; k < 256; k++) {
 		uint8_t encoding = (uint8_t)k;
 
 		image_init(&im);
@@ -118,12 +122,16 @@ static void test_encodings(void **state)
 		fde_begin(&im, CODE, 0x40, 8);
 		put(&im, BYTES(0));
 		entry_end(&im);
-		if ((k & 0x70) == 0x20 || (k & 0x70) == 0x40 || (k & 0x80) || ((k & 0xf) > 4 && (k & 0xf) < 9))
+		if ((k & 0x70) == 0x20 || (k & 0x70) == 0x40 || (k & 0x80) ||
+		    ((k & 0xf) > 4 && (k & 0xf) < 9))
 			expect(&im, 0, CFI_NONE, 0, 0);
 	}
 }
 
-/* Three FDEs, 0x1000 apart and 0x100 long, with CFA rsp + 16, + 24, + 32, and a table of them in front. */
+/*
+ * Three FDEs, 0x1000 apart and 0x100 long, with CFA rsp + 16, + 24, + 32, and a table of them in
+ * front.
+ */
 static void image_with_table(struct image *im, size_t k, int with_table)
 {
 	size_t table, fde, n;
@@ -132,7 +140,7 @@ static void image_with_table(struct image *im, size_t k, int with_table)
 	image_init(im);
 	im->m.hdr = im->m.start;
 	put(im, BYTES(1, 0x1b, 0x03, encodings[k].encoding));
-	put_int(im, 12 + 6 * encodings[k].width - 4, 4);	/* .eh_frame, relative to this field */
+	put_int(im, 12 + 6 * encodings[k].width - 4, 4); /* .eh_frame, relative to this field */
 	put_int(im, 3, 4);
 	table = im->n;
 	im->n += 6 * encodings[k].width;
@@ -183,7 +191,7 @@ static void test_table(void **state)
 			continue;
 		image_with_table(&im, k, 1);
 		expect_three(&im);
-		fde = im.m.hdr_bytes + 4 + 4;	/* the CIE's version: proves that the table leads there */
+		fde = im.m.hdr_bytes + 8;	/* the CIE's version: the table leads there */
 		im.b[fde] = 99;
 		expect_at(&im, im.m.start + 0x1000, CFI_NONE, 0);
 		im.b[fde] = 1;
@@ -191,13 +199,14 @@ static void test_table(void **state)
 		expect_at(&im, im.m.start + 0x2000, CFI_RSP, 24);
 		expect_at(&im, im.m.start + 0x3000, CFI_NONE, 0);
 	}
-	image_with_table(&im, 0, 0);		/* no table: the header leads to .eh_frame, all of it is read */
+	/* no table: the header leads to .eh_frame, all of it is read */
+	image_with_table(&im, 0, 0);
 	expect_three(&im);
 	image_with_table(&im, 0, 1);
-	im.m.hdr_bytes--;			/* a table that does not fit is none: the lie in it is not noticed */
+	im.m.hdr_bytes--;	/* a table that does not fit is none: its lie goes unnoticed */
 	im.b[12] ^= 1;
 	expect_three(&im);
-	im.b[0] = 2;				/* nor is one of a version to come; and now .eh_frame is not known */
+	im.b[0] = 2;		/* nor is one of a later version; .eh_frame is unknown too */
 	expect_at(&im, im.m.start + 0x1000, CFI_NONE, 0);
 }
 
@@ -250,6 +259,7 @@ static void test_lengths(void **state)
 {
 	struct image im;
 	uint32_t bytes;
+	int cfa_off;
 
 	(void)state;
 	image_init(&im);
@@ -269,8 +279,8 @@ static void test_lengths(void **state)
 	for (bytes = 0; bytes < 64; bytes++) {
 		image_plain(&im, BYTES(0x0e, 16));
 		memcpy(im.b + im.entry, &bytes, 4);
-		expect(&im, 0, bytes >= 22 && bytes <= 24 ? CFI_RSP : bytes == 20 ? CFI_RSP : CFI_NONE, 0,
-		       bytes == 20 ? 8 : bytes >= 22 && bytes <= 24 ? 16 : 0);
+		cfa_off = bytes == 20 ? 8 : bytes >= 22 && bytes <= 24 ? 16 : 0;
+		expect(&im, 0, cfa_off ? CFI_RSP : CFI_NONE, 0, cfa_off);
 	}
 	image_plain(&im, BYTES(0x0e, 16));
 	bytes = 0xfffffff0;
@@ -290,8 +300,10 @@ static void test_cut_short(void **state)
 	image_with_table(&im, 0, 1);
 	for (n = 1; n < im.n; n++) {
 		uint8_t *b = malloc(n);
-		struct cfi_module m = { .start = (uintptr_t)b, .end = (uintptr_t)b + n, .hdr = (uintptr_t)b,
-					.hdr_bytes = im.m.hdr_bytes };
+		struct cfi_module m = {
+			.start = (uintptr_t)b, .end = (uintptr_t)b + n,
+			.hdr = (uintptr_t)b, .hdr_bytes = im.m.hdr_bytes,
+		};
 		uint64_t shift = m.start - im.m.start;
 		size_t k;
 
@@ -305,7 +317,8 @@ static void test_cut_short(void **state)
 			memcpy(b + k, &word, 8);
 		}
 		for (k = 0; k < 3; k++) {
-			assert_in_range(cfi_rule_find(&m, m.start + 0x1000 * (k + 1), &r), CFI_NONE, CFI_RSP);
+			assert_in_range(cfi_rule_find(&m, m.start + 0x1000 * (k + 1), &r), CFI_NONE,
+					CFI_RSP);
 			cfi_step_slow(&m, m.start + 0x1000 * (k + 1), &regs, read_word, NULL);
 		}
 		free(b);

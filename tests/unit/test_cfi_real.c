@@ -1,9 +1,10 @@
 /*
- * Test of agent/cfi.c against elfutils on the libraries and programs of this machine: at the first and last byte of every
- * row of every FDE, the simple rule and the full step must find the caller that elfutils finds.
+ * Test of agent/cfi.c against elfutils on the libraries and programs of this machine: at the first
+ * and last byte of every row of every FDE, the simple rule and the full step must find the caller
+ * that elfutils finds.
  *
- * A frame is made up: registers and memory hold values that depend on their number and address only, so two ways to the
- * same value agree by chance never.
+ * A frame is made up: registers and memory hold values that depend on their number and address
+ * only, so two ways to the same value agree by chance never.
  */
 #include "agent/cfi.h"
 
@@ -25,7 +26,10 @@
 #define STACK		0x7ffc00100000ull
 #define ROUND_DOWN(x)	((x) & ~0xfffull)
 
-/* registers a callee keeps: elfutils 0.188 (backends/x86_64_cfi.c) lists rax, number 0, in the place of rbx, number 3 */
+/*
+ * Of the registers a callee keeps, elfutils 0.188 (backends/x86_64_cfi.c) lists rax, number 0, in
+ * the place of rbx, number 3.
+ */
 #define ELFUTILS_MIXES_UP	(1u << 0 | 1u << 3)
 
 /* A file as the loader would map it, and what elfutils makes of it. */
@@ -64,8 +68,10 @@ static void map_segments(struct file *f)
 	for (k = 0; k < nr; k++)
 		if (gelf_getphdr(f->elf, (int)k, &ph) && ph.p_type == PT_LOAD)
 			assert_ptr_not_equal(mmap(f->map + ROUND_DOWN(ph.p_vaddr) - low,
-						  ph.p_filesz + ph.p_vaddr % 4096, PROT_READ, MAP_PRIVATE | MAP_FIXED,
-						  f->fd, (off_t)ROUND_DOWN(ph.p_offset)), MAP_FAILED);
+						  ph.p_filesz + ph.p_vaddr % 4096, PROT_READ,
+						  MAP_PRIVATE | MAP_FIXED, f->fd,
+						  (off_t)ROUND_DOWN(ph.p_offset)),
+					     MAP_FAILED);
 }
 
 /* The module as the agent sees it: the mapping that holds .eh_frame_hdr. */
@@ -80,7 +86,8 @@ static void find_module(struct file *f)
 			hdr = ph;
 	assert_int_equal(hdr.p_type, PT_GNU_EH_FRAME);
 	for (k = 0; k < nr; k++)
-		if (gelf_getphdr(f->elf, (int)k, &ph) && ph.p_type == PT_LOAD && hdr.p_vaddr - ph.p_vaddr < ph.p_filesz) {
+		if (gelf_getphdr(f->elf, (int)k, &ph) && ph.p_type == PT_LOAD &&
+		    hdr.p_vaddr - ph.p_vaddr < ph.p_filesz) {
 			f->m.start = ph.p_vaddr + f->bias;
 			f->m.end = f->m.start + ph.p_filesz;
 		}
@@ -102,7 +109,8 @@ static void find_plt(struct file *f)
 		if (!name || strncmp(name, ".plt", 4))
 			continue;
 		f->plt_start = sh.sh_addr < f->plt_start ? sh.sh_addr : f->plt_start;
-		f->plt_end = sh.sh_addr + sh.sh_size > f->plt_end ? sh.sh_addr + sh.sh_size : f->plt_end;
+		f->plt_end =
+			sh.sh_addr + sh.sh_size > f->plt_end ? sh.sh_addr + sh.sh_size : f->plt_end;
 	}
 }
 
@@ -133,7 +141,7 @@ static void file_close(struct file *f)
 	close(f->fd);
 }
 
-/* ---- the frame and its reference ------------------------------------------------------------------------- */
+/* ---- the frame and its reference ------------------------------------------------------------- */
 
 static int read_word(void *ctx, uint64_t addr, uint64_t *val)
 {
@@ -163,8 +171,12 @@ static struct cfi_regs frame_regs(uint64_t pc)
 	return r;
 }
 
-/* Evaluate what elfutils gives for a CFA or a register. *is_value: a value, not the address where it is saved. */
-static uint64_t ops_eval(const Dwarf_Op *ops, size_t n, const struct cfi_regs *r, uint64_t cfa, int *is_value)
+/*
+ * Evaluate what elfutils gives for a CFA or a register. *is_value: a value, not the address where
+ * it is saved.
+ */
+static uint64_t ops_eval(const Dwarf_Op *ops, size_t n, const struct cfi_regs *r, uint64_t cfa,
+			 int *is_value)
 {
 	uint64_t s[16] = { 0 };
 	int d = 0;
@@ -201,7 +213,10 @@ static uint64_t ops_eval(const Dwarf_Op *ops, size_t n, const struct cfi_regs *r
 		case DW_OP_mul:			d--; s[d - 1] *= s[d]; break;
 		case DW_OP_and:			d--; s[d - 1] &= s[d]; break;
 		case DW_OP_shl:			d--; s[d - 1] <<= s[d]; break;
-		case DW_OP_ge:			d--; s[d - 1] = (int64_t)s[d - 1] >= (int64_t)s[d]; break;
+		case DW_OP_ge:
+			d--;
+			s[d - 1] = (int64_t)s[d - 1] >= (int64_t)s[d];
+			break;
 		default:
 			fail_msg("operation 0x%x: teach it to this test", op->atom);
 		}
@@ -210,7 +225,8 @@ static uint64_t ops_eval(const Dwarf_Op *ops, size_t n, const struct cfi_regs *r
 }
 
 /* The caller's registers as elfutils sees them. Returns 1, 0 at the end of the stack. */
-static int reference_step(Dwarf_Frame *frame, const struct cfi_regs *r, struct cfi_regs *out, uint64_t *cfa)
+static int reference_step(Dwarf_Frame *frame, const struct cfi_regs *r, struct cfi_regs *out,
+			  uint64_t *cfa)
 {
 	Dwarf_Op mem[3], *ops;
 	size_t n;
@@ -235,10 +251,11 @@ static int reference_step(Dwarf_Frame *frame, const struct cfi_regs *r, struct c
 	return (out->known & 1u << CFI_REG_RA) != 0;
 }
 
-/* ---- comparison ------------------------------------------------------------------------------------------ */
+/* ---- comparison ------------------------------------------------------------------------------ */
 
 /* Follow a simple rule, as the agent's walker does. */
-static void rule_step(const struct cfi_rule *rule, const struct cfi_regs *r, uint64_t *cfa, uint64_t *ra, uint64_t *rbp)
+static void rule_step(const struct cfi_rule *rule, const struct cfi_regs *r, uint64_t *cfa,
+		      uint64_t *ra, uint64_t *rbp)
 {
 	uint64_t old_rbp = r->r[CFI_REG_RBP], off = (uint64_t)(int64_t)rule->cfa_off;
 
@@ -254,7 +271,8 @@ static void rule_step(const struct cfi_rule *rule, const struct cfi_regs *r, uin
 	*ra = word_at(*cfa - 8);
 }
 
-static int rule_agrees(const struct cfi_rule *rule, const struct cfi_regs *r, const struct cfi_regs *ref, int more)
+static int rule_agrees(const struct cfi_rule *rule, const struct cfi_regs *r,
+		       const struct cfi_regs *ref, int more)
 {
 	uint64_t cfa, ra, rbp, uc = r->r[CFI_REG_RSP];
 
@@ -273,10 +291,12 @@ static int rule_agrees(const struct cfi_rule *rule, const struct cfi_regs *r, co
 	default:
 		rule_step(rule, r, &cfa, &ra, &rbp);
 	}
-	return more && cfa == ref->r[CFI_REG_RSP] && ra == ref->r[CFI_REG_RA] && rbp == ref->r[CFI_REG_RBP];
+	return more && cfa == ref->r[CFI_REG_RSP] && ra == ref->r[CFI_REG_RA] &&
+	       rbp == ref->r[CFI_REG_RBP];
 }
 
-static int step_agrees(const struct file *f, uint64_t pc, const struct cfi_regs *ref, int more, bool signal)
+static int step_agrees(const struct file *f, uint64_t pc, const struct cfi_regs *ref, int more,
+		       bool signal)
 {
 	struct cfi_regs r = frame_regs(pc);
 	int k, ret = cfi_step_slow(&f->m, pc + f->bias, &r, read_word, NULL);
@@ -302,8 +322,8 @@ static void compare_at(struct file *f, Dwarf_Frame *frame, uint64_t pc, bool sig
 
 	cfi_rule_find(&f->m, pc + f->bias, &rule);
 	if (!rule_agrees(&rule, &r, &ref, more))
-		fail_msg("%s 0x%lx: rule kind %d rbp %d cfa %d disagrees", f->path, (unsigned long)pc, rule.kind,
-			 rule.rbp_off, rule.cfa_off);
+		fail_msg("%s 0x%lx: rule kind %d rbp %d cfa %d disagrees", f->path,
+			 (unsigned long)pc, rule.kind, rule.rbp_off, rule.cfa_off);
 	if (!step_agrees(f, pc, &ref, more, signal))
 		fail_msg("%s 0x%lx: full step disagrees", f->path, (unsigned long)pc);
 	f->nr_pcs++;
@@ -354,9 +374,10 @@ static void compare_file(const char *path)
 		compare_fde(&f, hdr + (uint64_t)(int64_t)table[2 * k],
 			    k + 1 < nr ? hdr + (uint64_t)(int64_t)table[2 * k + 2] : UINT64_MAX);
 	}
-	print_message("%s: %u fdes, %lu pcs (%lu in plt): rsp %lu, rbp %lu, deref %lu, end %lu, signal %lu, "
-		      "slow outside plt %lu = %.3f %%\n", path, nr, f.nr_pcs, f.nr_plt, f.nr_kind[CFI_RSP],
-		      f.nr_kind[CFI_RBP], f.nr_kind[CFI_RBP_DEREF], f.nr_kind[CFI_END], f.nr_kind[CFI_SIGFRAME],
+	print_message("%s: %u fdes, %lu pcs (%lu in plt): rsp %lu, rbp %lu, deref %lu, end %lu, "
+		      "signal %lu, slow outside plt %lu = %.3f %%\n",
+		      path, nr, f.nr_pcs, f.nr_plt, f.nr_kind[CFI_RSP], f.nr_kind[CFI_RBP],
+		      f.nr_kind[CFI_RBP_DEREF], f.nr_kind[CFI_END], f.nr_kind[CFI_SIGFRAME],
 		      f.nr_slow, 100.0 * (double)f.nr_slow / (double)(f.nr_pcs - f.nr_plt));
 	total_pcs += f.nr_pcs;
 	total_slow += f.nr_slow;
@@ -368,8 +389,9 @@ static void compare_file(const char *path)
 static void test_files(void **state)
 {
 	static const char *const paths[] = {
-		LIB "libc.so.6", LIB "ld-linux-x86-64.so.2", LIB "libm.so.6", LIB "libgcc_s.so.1", LIB "libstdc++.so.6",
-		LIB "libsqlite3.so.0", LIB "libpython3.11.so.1.0", LIB "libperl.so.5.36", LIB "libcrypto.so.3",
+		LIB "libc.so.6", LIB "ld-linux-x86-64.so.2", LIB "libm.so.6", LIB "libgcc_s.so.1",
+		LIB "libstdc++.so.6", LIB "libsqlite3.so.0", LIB "libpython3.11.so.1.0",
+		LIB "libperl.so.5.36", LIB "libcrypto.so.3",
 		"/usr/bin/python3", "/usr/bin/perl", "/usr/bin/sqlite3",
 	};
 	size_t k;
