@@ -83,15 +83,13 @@ static void add_label(struct printer *p, struct str *line, const char *label, co
 	unsigned room = p->style->width > used + MIN_LABEL ? p->style->width - used : MIN_LABEL;
 	unsigned tail_width = *tail ? plain_width(tail) + GAP : 0;
 
-	if (tail_width + MIN_LABEL > room) {
-		plain_cut_front(line, label, room - (room > MIN_LABEL + GAP ? room / 2 : 0), p->style);
-		str_pad(line, ' ', *tail ? GAP : 0);
-		plain_cut_front(line, tail, room / 2, p->style);
-		return;
-	}
+	if (tail_width > room / 2)
+		tail_width = room / 2;
 	plain_cut(line, label, room - tail_width, p->style);
-	str_pad(line, ' ', *tail ? GAP : 0);
-	str_add(line, tail);
+	if (!tail_width)
+		return;
+	str_pad(line, ' ', GAP);
+	plain_cut_front(line, tail, tail_width - GAP, p->style);
 }
 
 static void put_line(struct printer *p, struct str *line, enum row_style style)

@@ -179,7 +179,7 @@ static void calls_rows(struct table *t, const struct heap *h)
 		   fmt_percent(h->temporary, h->allocs).s, fmt_bytes(h->allocs ? h->bytes_in / h->allocs : 0).s);
 	if (!h->failed && !h->zero_size && !h->huge)
 		return;
-	head_row(t, "odd calls");
+	head_row(t, "unusual");
 	table_setf(t, 1, "%s failed, %s of size zero, %s huge", fmt_count(h->failed).s, fmt_count(h->zero_size).s,
 		   fmt_count(h->huge).s);
 }

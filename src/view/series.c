@@ -64,16 +64,15 @@ uint64_t series_fold(const struct series *s, uint64_t *out, size_t nr)
 		size_t at = stretch_of(s, i, nr);
 		uint64_t value = series_get(s, i, 1);
 
-		for (; done < at; done++)
-			if (out[done] < last)
-				out[done] = last;
+		for (; done <= at; done++)
+			out[done] = last;
 		if (value > out[at])
 			out[at] = value;
 		if (value > highest)
 			highest = value;
 		last = value;
 	}
-	for (; nr && done + 1 < nr; done++)
-		out[done + 1] = last;
+	for (; done < nr; done++)
+		out[done] = last;
 	return highest;
 }

@@ -26,8 +26,8 @@ void series_set(struct series *s, size_t point, unsigned column, uint64_t value)
 uint64_t series_get(const struct series *s, size_t point, unsigned column);
 
 /*
- * The series as `nr` columns of equal width in time: out[i] is the highest value of column 1 in that stretch; where no
- * point lies in it, the last one before. Returns the highest of all.
+ * The series as `nr` columns of equal width in time: out[i] is the highest value of column 1 in that stretch, counting
+ * the one it began with. Returns the highest of all.
  */
 uint64_t series_fold(const struct series *s, uint64_t *out, size_t nr);
 

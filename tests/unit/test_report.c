@@ -1,0 +1,186 @@
+/*
+ * The report: what may be asked together, what sections there are, and that no heap and no wish breaks it.
+ */
+#include "tests/unit/recipe_heap.h"
+
+#include "src/view/report.h"
+
+static const char recipe[] =
+	"process comm=demo cmdline=demo\\x1b taken=10s\n"
+	"thread main tid=7\nthread worker tid=8\n"
+	"site main>parse|inner>xmalloc>libc.so.6 thread=worker allocs=20 frees=5 size=100 temporary=3 life=50ms\n"
+	"site main>draw allocs=4 size=5000 failed=1 zero=2 huge=3\n"
+	"site !truncated>deep allocs=1 size=8\n"
+	"site - allocs=2 size=9\n"
+	"site main>map kind=mmap allocs=2 frees=1 size=4096\n"
+	"point 1s live=10 blocks=1 allocs=1\nsite-point 1s main>draw live=10 blocks=1\n";
+
+static char *make(const char *text, struct report_options opt, bool json)
+{
+	struct heap *h = recipe_heap(text);
+	const struct style style = { .width = 100 };
+	struct names n;
+	struct report r;
+	struct err e = { 0 };
+	char *got = NULL;
+	size_t size;
+	FILE *out = open_memstream(&got, &size);
+
+	recipe_names(&n, h);
+	assert_int_equal(report_init(&r, h, &n, &opt, &e), 0);
+	assert_int_equal(json ? doc_print_json(&r.doc, out) : doc_print_text(&r.doc, &style, out), 0);
+	fclose(out);
+	report_fini(&r);
+	names_fini(&n);
+	heap_free(h);
+	return got;
+}
+
+static bool has(const char *text, const char *part)
+{
+	return strstr(text, part) != NULL;
+}
+
+static void expect_refused(struct report_options opt, const char *text)
+{
+	struct err e = { 0 };
+
+	assert_int_equal(report_check(&opt, &e), -EINVAL);
+	assert_string_equal(e.text, text);
+	assert_int_equal(e.exit_code, 2);
+	assert_string_not_equal(e.hint, "");
+}
+
+static void senseless_wishes_are_refused(void **state)
+{
+	(void)state;
+	expect_refused((struct report_options){ .sort = RANK_PEAK, .sort_given = true, .filter.thread = "x" },
+		       "'--sort peak' cannot be had with --thread, --size or --age");
+	expect_refused((struct report_options){ .sort = RANK_CALLS, .sort_given = true, .filter.by_age = true },
+		       "'--sort calls' cannot be had with --thread, --size or --age");
+	expect_refused((struct report_options){ .blocks = true, .shape = REPORT_TOP_DOWN },
+		       "'--blocks' cannot be had with --top-down or --bottom-up");
+	assert_int_equal(report_check(&(struct report_options){ .sort_given = true, .filter.by_size = true }, NULL), 0);
+	assert_int_equal(report_check(&(struct report_options){ .sort = RANK_PEAK, .sort_given = true,
+							       .filter.function = "f" }, NULL), 0);
+}
+
+static void sort_falls_back_to_the_peak(void **state)
+{
+	char *live = make("site a size=8\n", (struct report_options){ .top = 3 }, false);
+	char *gone = make("site a allocs=1 frees=1 peak-blocks=1 size=8\n", (struct report_options){ .top = 3 }, false);
+	char *asked = make("site a allocs=1 frees=1 peak-blocks=1 size=8\n",
+			   (struct report_options){ .top = 3, .sort_given = true }, false);
+
+	(void)state;
+	assert_true(has(live, "Stacks by live bytes"));
+	assert_true(has(gone, "Stacks by bytes at the peak"));
+	assert_true(has(asked, "Stacks by live bytes"));
+	free(live);
+	free(gone);
+	free(asked);
+}
+
+static void filters_leave_only_what_they_are_about(void **state)
+{
+	char *all = make(recipe, (struct report_options){ .top = 5 }, false);
+	char *some = make(recipe, (struct report_options){ .top = 5, .filter.function = "parse" }, false);
+
+	(void)state;
+	assert_true(has(all, "Threads by bytes") && has(all, "Sizes of requests") && has(all, "draw"));
+	assert_false(has(some, "Threads by bytes") || has(some, "Sizes of requests") || has(some, "draw"));
+	assert_true(has(some, "only     function 'parse'"));
+	free(all);
+	free(some);
+}
+
+static void stacks_show_who_answers_and_what_is_inside(void **state)
+{
+	char *text = make("site main>parse|inner>xmalloc>libc.so.6 size=100\n", (struct report_options){ .top = 5 },
+			  false);
+
+	(void)state;
+	assert_true(has(text, "100%       1  inner  inner.c:7\n"));
+	assert_true(has(text, "via libc.so.6+0x10 < xmalloc\n"));
+	assert_true(has(text, "  parse  parse.c:7\n"));
+	assert_true(has(text, "  main  main.c:7\n"));
+	free(text);
+}
+
+static void depth_says_what_it_left_out(void **state)
+{
+	static const char deep[] = "site main>a>b>c>d>e size=8\n";
+	char *text = make(deep, (struct report_options){ .depth = 2, .depth_given = true }, false);
+
+	(void)state;
+	assert_true(has(text, "  d  d.c:7\n") && has(text, "  c  c.c:7\n"));
+	assert_false(has(text, "  b  b.c:7\n"));
+	assert_true(has(text, "... 3 more frames"));
+	free(text);
+}
+
+static void nothing_raw_reaches_the_text(void **state)
+{
+	char *text;
+	struct heap *h = recipe_heap(recipe);
+
+	(void)state;
+	heap_free(h);
+	text = make("process comm=demo cmdline=\"a\033[31m\"\nsite main\033]0;x\007 size=1\n",
+		    (struct report_options){ .top = 5, .blocks = true }, false);
+	for (const char *p = text; *p; p++)
+		assert_true(*p == '\n' || (unsigned char)*p >= ' ');
+	free(text);
+}
+
+static void losses_are_said(void **state)
+{
+	char *text = make("watch off=2 drift=5 min-size=64\ntotals skipped=9 skipped-bytes=100\n"
+			  "drop block-full=1234 site-full=2 ctx-full=3 nested=4 module-full=5 address=6\nsite a size=8\n",
+			  (struct report_options){ .top = 5 }, false);
+
+	(void)state;
+	assert_true(has(text, "!  tracking stopped early (no memory for the ledger)"));
+	assert_true(has(text, "!  1,234 blocks were not recorded: the ledger reached its limit"));
+	assert_true(has(text, "!  2 stacks were not kept"));
+	assert_true(has(text, "!  5 blocks changed while"));
+	assert_true(has(text, "!  9 allocations below 64 B were passed over (100 B in all)"));
+	free(text);
+}
+
+/* Every combination of wishes on full, empty and made-up heaps: for the sanitizers to watch. */
+static void every_wish_on_every_heap(void **state)
+{
+	static const char *const heaps[] = {
+		"\n", recipe, "watch mode=sampled sample=512K\nsite a allocs=5 frees=2 size=100 samples-in=5\n",
+		"generate sites=300 blocks=900 seed=2 depth=40 points=20\n",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < NR(heaps); i++)
+		for (unsigned wish = 0; wish < RANK_NR * 3 * 4 * 2; wish++) {
+			struct report_options opt = {
+				.sort = (enum rank_key)(wish % RANK_NR), .sort_given = true,
+				.shape = (enum report_shape)(wish / RANK_NR % 3), .top = wish / 30 % 2 ? 3 : 0,
+				.depth = 2, .depth_given = wish / 15 % 2, .blocks = wish / 60 % 2,
+			};
+
+			free(make(heaps[i], opt, wish % 7 == 0));
+		}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(senseless_wishes_are_refused),
+		cmocka_unit_test(sort_falls_back_to_the_peak),
+		cmocka_unit_test(filters_leave_only_what_they_are_about),
+		cmocka_unit_test(stacks_show_who_answers_and_what_is_inside),
+		cmocka_unit_test(depth_says_what_it_left_out),
+		cmocka_unit_test(nothing_raw_reaches_the_text),
+		cmocka_unit_test(losses_are_said),
+		cmocka_unit_test(every_wish_on_every_heap),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
