@@ -145,6 +145,8 @@ struct next_functions {
 	int (*brk)(void *);
 	void *(*sbrk)(long);
 	int (*dlclose)(void *);
+	int (*prctl)(int, unsigned long, unsigned long, unsigned long, unsigned long);
+	long (*syscall)(long, ...);
 	int (*setrlimit)(int, const struct limit *);
 	int (*getrlimit)(int, struct limit *);
 	int (*prlimit)(int, int, const struct limit *, struct limit *);
@@ -166,6 +168,7 @@ struct agent {
 	uint32_t max_frames;
 	struct pmm_tree *tree;
 	char *base;			/* our slot */
+	int reserved_slot;		/* a forked child's slot before its first event, -1 = none */
 	char *parent_base;		/* a forked child's: the parent's slot */
 	struct pmm_ledger *ledger;
 	const uint8_t *single_threaded;	/* glibc's __libc_single_threaded, or a 0 byte */
@@ -175,6 +178,7 @@ struct agent {
 	uint64_t min_size;
 	uint64_t warn_size;
 	uint64_t reserved_bytes;	/* address space our mappings take */
+	bool confined;			/* the program put itself under seccomp: no unusual system call any more */
 	bool limit_shifted;		/* RLIMIT_AS was raised by that much */
 
 	/* the clock without a monitor */
@@ -186,6 +190,7 @@ struct agent {
 	uint32_t module_lock;		/* tid of the holder, 0 = free */
 	uint32_t nr_modules;
 	uint32_t module_scan;
+	uint32_t modules_recorded;	/* numbers below this are in the ledger */
 	uint32_t module_gen;	/* A.code_gen the list belongs to */
 	struct agent_module *modules;
 	char *scratch;			/* 64 KiB, for reading /proc/self/maps; under module_lock */
@@ -237,6 +242,13 @@ int segment_open(void);
  */
 int segment_claim(bool new_image);
 
+/*
+ * fork is about to happen / has happened in the child: tell the monitor at once that there is one more process. The child's
+ * ledger is made at its first event.
+ */
+void segment_forking(void);
+void segment_forked(void);
+
 /* ---- agent/clock.c -------------------------------------------------------------------------------------- */
 
 /* Nanoseconds of a clock, without a system call where the kernel offers it. */
@@ -280,6 +292,14 @@ pmm_ref arena_string(const char *s, size_t length);
 
 /* The calling thread's context, making or adopting one. NULL when there is none. Detects a forked child. */
 struct tctx *ctx_find_slow(uint64_t tp);
+
+/* The calling thread's id, without a system call where the C library keeps it. */
+static inline uint32_t ctx_tid(uint64_t tp)
+{
+	uint32_t tid = A.tid_offset ? *(volatile uint32_t *)(tp + A.tid_offset) : 0;
+
+	return tid ? tid : (uint32_t)sys0(gettid);
+}
 
 /* A context for a signal handler that interrupted `c`; may reset `c` if its hook was left by longjmp. */
 struct tctx *ctx_nested(struct tctx *c, uintptr_t sp);

@@ -41,6 +41,7 @@ static bool followed(void)
 static bool start(void)
 {
 	A.pid = (int)sys0(getpid);
+	A.reserved_slot = -1;
 	if (!A.single_threaded)
 		A.single_threaded = &never_single;
 	if (!memory_get() || segment_open() || !followed() || segment_claim(true)) {

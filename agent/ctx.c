@@ -28,7 +28,8 @@ static void thread_name(char *name)
 {
 	enum { PR_GET_NAME = 16 };
 
-	sys2(prctl, PR_GET_NAME, name);
+	if (!A.confined)
+		sys2(prctl, PR_GET_NAME, name);
 }
 
 /* Close the record of the thread that had the context. */
@@ -131,7 +132,7 @@ static struct tctx *ctx_adopt(void)
 	static uint32_t turn;
 	uint32_t nr = LOAD(A.ledger->nr_ctx);
 
-	for (uint32_t i = 0; i < ADOPT_TRIES && i < nr; i++) {
+	for (uint32_t i = 0; i < ADOPT_TRIES && i < nr && !A.confined; i++) {
 		pmm_ref ref = LOAD_ACQUIRE(A.ledger->ctx[ADD(turn, 1) % nr]);
 		struct tctx *c = ref ? arena_at(ref) : NULL;
 		uint32_t tid = c ? LOAD(c->tid) : 0;
@@ -165,7 +166,7 @@ static struct tctx *ctx_search(uint64_t tp)
 /* The process forked: what we have is the parent's. */
 static bool child_start(void)
 {
-	A.pid = (int)sys0(getpid);
+	A.pid = A.confined ? (int)ctx_tid(arch_thread_pointer()) : (int)sys0(getpid);
 	A.module_lock = 0;
 	A.parent_base = A.base;
 	if (!(A.tree->flags & PMM_TREE_FOLLOW)) {
@@ -198,7 +199,7 @@ struct tctx *ctx_find_slow(uint64_t tp)
 	c = LOAD(e->ctx);
 	if (likely(LOAD(e->tp) == tp && c && A.tid_offset && c->tid == *(volatile uint32_t *)(tp + A.tid_offset)))
 		return c;
-	tid = (uint32_t)sys0(gettid);
+	tid = ctx_tid(tp);
 	if (!A.tid_offset)
 		A.tid_offset = tid_offset_find(tp, tid);
 	c = LOAD(e->tp) == tp ? LOAD(e->ctx) : ctx_search(tp);

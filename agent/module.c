@@ -10,7 +10,11 @@
 
 #include "agent/agent.h"
 
+/* The scratch memory: lines of /proc/self/maps, a path, a module's first page, its note. */
 #define CHUNK	(64u << 10)
+#define PATH_AT	(CHUNK + (8u << 10))
+#define HEADER_AT (CHUNK + (16u << 10))
+#define NOTE_AT	(CHUNK + (20u << 10))
 #define TRIES	20000
 
 static bool module_lock(uint32_t tid)
@@ -45,6 +49,17 @@ struct run {
 	uint32_t path_len;
 };
 
+/*
+ * Copy memory of this process that another thread may be unmapping (dlclose): the kernel does it, so that a hole is an
+ * error and not a fault.
+ */
+static bool copy_in(void *to, uint64_t from, size_t bytes)
+{
+	struct { void *base; size_t bytes; } local = { to, bytes }, remote = { (void *)from, bytes };
+
+	return arch_syscall(ARCH_SYS_process_vm_readv, A.pid, (long)&local, 1, (long)&remote, 1, 0) == (long)bytes;
+}
+
 static void build_id_find(const char *note, const char *end, struct pmm_module *m)
 {
 	while (note + sizeof(Elf64_Nhdr) <= end) {
@@ -73,16 +88,16 @@ static bool inside(const struct run *r, uint64_t at, uint64_t bytes)
 /* Read the program headers: bias, unwind information, build id. */
 static bool headers_read(const struct run *r, struct agent_module *m, struct pmm_module *rec)
 {
-	const Elf64_Ehdr *e = (const Elf64_Ehdr *)r->start;
+	const Elf64_Ehdr *e = (const Elf64_Ehdr *)(A.scratch + HEADER_AT);
 	const Elf64_Phdr *ph;
 	uint64_t eh = 0, eh_bytes = 0;
 	bool have_bias = false;
 
-	if (r->end - r->start < sizeof(*e) || *(const uint32_t *)e->e_ident != 0x464c457f ||
+	if (r->end - r->start < ARCH_PAGE || !copy_in(A.scratch + HEADER_AT, r->start, ARCH_PAGE) || *(const uint32_t *)e->e_ident != 0x464c457f ||
 	    e->e_ident[EI_CLASS] != ELFCLASS64 || e->e_phentsize != sizeof(*ph) || e->e_phoff > 0x10000 ||
 	    e->e_phnum > 200 || e->e_phoff + e->e_phnum * sizeof(*ph) > ARCH_PAGE)
 		return false;
-	ph = (const Elf64_Phdr *)(r->start + e->e_phoff);
+	ph = (const Elf64_Phdr *)((const char *)e + e->e_phoff);
 	for (unsigned i = 0; i < e->e_phnum; i++)
 		if (ph[i].p_type == PT_LOAD && ph[i].p_offset < ARCH_PAGE && !have_bias) {
 			rec->bias = r->start - (ph[i].p_vaddr & ~(ARCH_PAGE - 1));
@@ -99,7 +114,11 @@ static bool headers_read(const struct run *r, struct agent_module *m, struct pmm
 			eh = at;
 			eh_bytes = ph[i].p_filesz;
 		} else if (ph[i].p_type == PT_NOTE && !rec->build_id_len) {
-			build_id_find((const char *)at, (const char *)at + ph[i].p_filesz, rec);
+			const char *note = A.scratch + NOTE_AT;
+			size_t bytes = ph[i].p_filesz < ARCH_PAGE ? ph[i].p_filesz : ARCH_PAGE;
+
+			if (copy_in(A.scratch + NOTE_AT, at, bytes))
+				build_id_find(note, note + bytes, rec);
 		}
 	}
 	for (unsigned i = 0; i < e->e_phnum && eh; i++) {
@@ -113,6 +132,23 @@ static bool headers_read(const struct run *r, struct agent_module *m, struct pmm
 		}
 	}
 	return true;
+}
+
+/* The number of a module that was here before and went away, or 0. */
+static uint32_t module_return(const struct pmm_module *rec)
+{
+	struct pmm_ledger *l = A.ledger;
+
+	for (uint32_t nr = 1; nr < l->nr_modules; nr++) {
+		struct pmm_module *m = arena_chunk(l->module_dir, nr, PMM_MODULE_SHIFT, sizeof(*m));
+
+		if (m && m->unload_tick && m->start == rec->start && m->end == rec->end && m->dev == rec->dev &&
+		    m->ino == rec->ino && m->bias == rec->bias) {
+			m->unload_tick = 0;
+			return nr;
+		}
+	}
+	return 0;
 }
 
 /* Record a module in the ledger; 0 when there is no room. */
@@ -131,6 +167,7 @@ static uint32_t module_record(const struct pmm_module *rec, const char *path, ui
 	m->path = arena_string(path, path_len);
 	m->path_len = m->path ? path_len : 0;
 	STORE_RELEASE(l->nr_modules, nr + 1);
+	A.modules_recorded = nr + 1;
 	return nr;
 }
 
@@ -155,7 +192,9 @@ static void run_end(const struct run *r)
 				    .seen = A.module_scan };
 	if (r->whole && headers_read(r, m, &rec)) {
 		rec.load_tick = clock_now();
-		m->id = module_record(&rec, r->path, r->path_len);
+		m->id = module_return(&rec);
+		if (!m->id)
+			m->id = module_record(&rec, r->path, r->path_len);
 	}
 	A.nr_modules++;
 }
@@ -219,8 +258,8 @@ static void line_take(const char *s, const char *end, struct run *r, char *path)
 /* Read all mappings; modules that are gone are marked as unloaded. */
 static bool modules_scan(void)
 {
-	char *buf = A.scratch, *path = A.scratch + CHUNK + 8192;
-	int fd = sys_open("/proc/self/maps", SYS_O_RDONLY);
+	char *buf = A.scratch, *path = A.scratch + PATH_AT;
+	int fd = A.confined ? -1 : sys_open("/proc/self/maps", SYS_O_RDONLY);
 	struct run run = { 0 };
 	size_t held = 0;
 	uint32_t kept = 0;
@@ -272,17 +311,9 @@ static bool modules_search(uint64_t pc, struct agent_module *out)
 	return false;
 }
 
-/* The calling thread's id without a system call. */
-static uint32_t self_tid(void)
-{
-	uint32_t tid = A.tid_offset ? *(volatile uint32_t *)(arch_thread_pointer() + A.tid_offset) : 0;
-
-	return tid ? tid : (uint32_t)sys0(gettid);
-}
-
 void module_start(void)
 {
-	if (!module_lock(self_tid()))
+	if (!module_lock(ctx_tid(arch_thread_pointer())))
 		return;
 	A.module_gen = A.code_gen;
 	modules_scan();
@@ -293,7 +324,7 @@ bool module_find(uint64_t pc, struct agent_module *out)
 {
 	bool found;
 
-	if (!module_lock(self_tid()))
+	if (!module_lock(ctx_tid(arch_thread_pointer())))
 		return false;
 	found = A.module_gen == A.code_gen && modules_search(pc, out);
 	if (!found) {
@@ -309,7 +340,8 @@ void module_record_all(void)
 	const char *parent = A.parent_base;
 	const struct pmm_ledger *p = (const struct pmm_ledger *)parent;
 
-	for (uint32_t nr = 1; nr < p->nr_modules; nr++) {
+	/* our own count: what the parent has added since lies in memory that we have no access to */
+	for (uint32_t nr = 1, end = A.modules_recorded; nr < end; nr++) {
 		const struct pmm_module *rec;
 		pmm_ref ref = p->module_dir[nr >> PMM_MODULE_SHIFT];
 

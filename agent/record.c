@@ -209,34 +209,29 @@ void record_rename(struct tctx *c, uint64_t address, uint32_t kind)
 	class->calls[kind] += blocks;
 }
 
-/* Count a mapping, or what is left of one, in (sign 1) or out (-1) at its site. */
-static void map_count(struct tctx *c, uint32_t site, uint64_t bytes, int sign)
-{
-	struct pmm_record *r = site_record(c, site, 0);
-
-	if (!r)
-		return;
-	if (sign > 0) {
-		r->bytes_out -= bytes;
-		r->frees--;
-	} else {
-		r->bytes_out += bytes;
-		r->frees++;
-	}
-}
-
-/* Take what overlaps [from, to) out of one mapping that began at `at`, and put back what is left on both sides. */
+/*
+ * Take what overlaps [from, to) out of one mapping that began at `at`, and put back what is left on both sides. A mapping that
+ * goes altogether counts as released; one that falls in two counts as one more.
+ */
 static void map_cut(struct tctx *c, uint64_t at, const struct block_info *m, uint64_t from, uint64_t to)
 {
-	map_count(c, m->site, m->size, -1);
-	if (at < from) {
-		uint64_t left = from - at < m->size ? from - at : m->size;
+	struct pmm_record *r = site_record(c, m->site, 0);
+	uint64_t end = at + m->size, left = 0;
+	unsigned pieces = 0;
 
-		if (block_add_map(at, left, m->site, c->pub.thread, m->birth_tick))
-			map_count(c, m->site, left, 1);
+	if (at < from && block_add_map(at, (from < end ? from : end) - at, m->site, c->pub.thread, m->birth_tick)) {
+		left += (from < end ? from : end) - at;
+		pieces++;
 	}
-	if (at + m->size > to && block_add_map(to, at + m->size - to, m->site, c->pub.thread, m->birth_tick))
-		map_count(c, m->site, at + m->size - to, 1);
+	if (end > to && block_add_map(to, end - to, m->site, c->pub.thread, m->birth_tick)) {
+		left += end - to;
+		pieces++;
+	}
+	if (!r)
+		return;
+	r->bytes_out += m->size - left;
+	r->frees += pieces == 0;
+	r->allocs += pieces == 2;
 }
 
 /* Forget all mappings in [from, to), whole or in part. */

@@ -298,10 +298,29 @@ static void describe(struct pmm_ledger *l)
 	}
 }
 
+void segment_forking(void)
+{
+	if (LOAD(A.state) == AGENT_ON)
+		ADD(A.tree->forks_begun, 1);
+}
+
+void segment_forked(void)
+{
+	if (LOAD(A.state) != AGENT_ON)
+		return;
+	A.pid = A.confined ? (int)ctx_tid(arch_thread_pointer()) : (int)sys0(getpid);
+	A.reserved_slot = A.tree->flags & PMM_TREE_FOLLOW ? slot_take(false) : -1;
+	ADD(A.tree->forks_seen, 1);
+}
+
 int segment_claim(bool new_image)
 {
-	int slot = slot_take(new_image);
+	int slot = A.reserved_slot;
 	struct pmm_ledger *l;
+
+	A.reserved_slot = -1;
+	if (slot < 0)
+		slot = slot_take(new_image);
 
 	if (slot < 0)
 		return -1;
@@ -316,7 +335,7 @@ int segment_claim(bool new_image)
 	l->version = PMM_LEDGER_VERSION;
 	l->header_bytes = sizeof(*l);
 	l->pid = (uint32_t)A.pid;
-	l->ppid = (uint32_t)sys0(getppid);
+	l->ppid = A.confined ? 0 : (uint32_t)sys0(getppid);
 	l->arena_off = l->arena_used = l->arena_ready = PMM_ARENA_OFF;
 	l->arena_end = A.tree->slot_bytes;
 	if (A.tree->limit_bytes < l->arena_end - PMM_ARENA_OFF)
@@ -327,7 +346,8 @@ int segment_claim(bool new_image)
 	block_init();
 	clock_check();
 	l->start_tick = clock_now();
-	describe(l);
+	if (!A.confined)
+		describe(l);
 	STORE(l->state, PMM_STATE_RUNNING);
 	STORE_RELEASE(l->magic, PMM_LEDGER_MAGIC);
 	return 0;

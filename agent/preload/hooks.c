@@ -222,12 +222,20 @@ EXPORT int posix_memalign(void **out, size_t align, size_t size)
 
 /* ---- the program's beginning and end -------------------------------------------------------------------- */
 
+/* glibc's pthread_atfork; runs for the forks inside libc (system, popen, daemon) as well. */
+extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void *dso)
+	__attribute__((weak));
+
 static __attribute__((constructor(101))) void begin(void)
 {
 	if (!A.next.malloc && !resolve())
 		return;
-	if (agent_on())
-		module_start();
+	if (!agent_on())
+		return;
+	module_start();
+	ctx_find();
+	if (&__register_atfork)
+		__register_atfork(segment_forking, NULL, segment_forked, NULL);
 }
 
 static __attribute__((destructor(101))) void end(void)

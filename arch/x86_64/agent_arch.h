@@ -34,6 +34,8 @@
 #define ARCH_SYS_openat		257
 #define ARCH_SYS_ppoll		271
 #define ARCH_SYS_prlimit	302
+#define ARCH_SYS_process_vm_readv 310
+#define ARCH_SYS_seccomp	317
 #define ARCH_SYS_memfd_create	319
 
 /* One system call; returns the kernel's result, -errno on failure. errno is not touched. */
@@ -88,6 +90,24 @@ static inline bool arch_cas_local(uint64_t *p, uint64_t *expected, uint64_t desi
 			 : "memory");
 	return ok;
 }
+
+/*
+ * syscall(), interposed: it may be the program's vfork or clone, which must not return into a frame of ours, so it is a jump
+ * to the real one with all arguments in place. syscall_next(nr) says where that is.
+ */
+#define ARCH_HOOK_SYSCALL __asm__(						\
+	".text\n.globl syscall\n.type syscall, @function\nsyscall:\n"	\
+	".cfi_startproc\n"							\
+	"push %rdi\n.cfi_adjust_cfa_offset 8\npush %rsi\n.cfi_adjust_cfa_offset 8\n" \
+	"push %rdx\n.cfi_adjust_cfa_offset 8\npush %rcx\n.cfi_adjust_cfa_offset 8\n" \
+	"push %r8\n.cfi_adjust_cfa_offset 8\npush %r9\n.cfi_adjust_cfa_offset 8\n"	\
+	"sub $8, %rsp\n.cfi_adjust_cfa_offset 8\n"				\
+	"call syscall_next\n"							\
+	"add $8, %rsp\n.cfi_adjust_cfa_offset -8\n"				\
+	"pop %r9\n.cfi_adjust_cfa_offset -8\npop %r8\n.cfi_adjust_cfa_offset -8\n"	\
+	"pop %rcx\n.cfi_adjust_cfa_offset -8\npop %rdx\n.cfi_adjust_cfa_offset -8\n" \
+	"pop %rsi\n.cfi_adjust_cfa_offset -8\npop %rdi\n.cfi_adjust_cfa_offset -8\n" \
+	"jmp *%rax\n.cfi_endproc\n.size syscall, .-syscall\n");
 
 /* The registers an unwinder starts from, at the call of this macro's place. DWARF numbers: x86-64 psABI figure 3.36. */
 #define ARCH_DWARF_RBX	3

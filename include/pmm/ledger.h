@@ -86,7 +86,9 @@ struct pmm_tree {
 	uint32_t tick;			/* [monitor] ticks since start, advanced every PMM_TICK_NS */
 	uint32_t lost_processes;	/* processes that found no free slot or could not map it */
 	uint32_t code_epoch;		/* [monitor] raised when executable mappings changed under a live process */
-	uint32_t reserved1;
+	uint32_t forks_begun;		/* raised before a traced process forks ... */
+	uint32_t forks_seen;		/* ... and by the child once it holds a slot, or does not want one */
+	uint32_t reserved1[2];
 	struct pmm_slot slot[PMM_MAX_SLOTS];
 };
 
