@@ -171,6 +171,7 @@ static void write_head(struct ledger_tree *t, const struct ledger_tree_options *
 	h->start_realtime_ns = now_ns(CLOCK_REALTIME);
 	h->start_monotonic_ns = now_ns(CLOCK_MONOTONIC);
 	t->shrunk = want > most;
+	t->follow = o->follow;
 	t->nr_slots = nr_slots;
 	t->slot_bytes = slot_bytes;
 	t->slots_off = h->slots_off;

@@ -30,6 +30,7 @@ struct ledger_tree {
 	uint32_t nr_slots;
 	uint64_t slot_bytes, slots_off;
 	uint64_t start_monotonic_ns, cookie;
+	bool follow;		/* as asked for */
 	bool shrunk;		/* a resource limit left less than was asked for */
 };
 

@@ -2,6 +2,7 @@
 #include "src/capture/monitor.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -9,13 +10,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "src/capture/preload.h"
 #include "src/capture/serve.h"
 #include "src/target/proc.h"
 
-#define ON_SIGNAL      PMM_MAX_SLOTS /* epoll data; below: the slot whose process ended */
-#define ON_CONNECT     (PMM_MAX_SLOTS + 1)
-#define STATUS_WAIT_NS 50000000ull   /* for a parent to collect the status, so that we may see it */
-#define CLAIM_WAIT_NS  2000000000ull /* for a claimed slot to get its pid */
+#define ON_SIGNAL	PMM_MAX_SLOTS	/* epoll data; below: the slot whose process ended */
+#define ON_CONNECT	(PMM_MAX_SLOTS + 1)
+
+#define STATUS_WAIT_NS	50000000ull	/* for a parent to collect the status, so that we may see it */
+#define CLAIM_WAIT_NS	2000000000ull	/* for a claimed slot to get its pid */
+#define START_WAIT_NS	1000000000ull	/* for a launched process to claim a slot */
+#define UNCLAIMED_NS	100000000ull	/* between looks for such */
 
 static int add_fd(struct monitor *m, int fd, unsigned what)
 {
@@ -36,6 +41,7 @@ int monitor_init(struct monitor *m, struct ledger_tree *t, struct child *c, uint
 		.ops = ops,
 		.arg = arg,
 		.interval_ns = interval_ns,
+		.follow = t->follow,
 		.epoll = -1,
 		.listen_fd = -1,
 	};
@@ -76,7 +82,11 @@ void monitor_fini(struct monitor *m)
 
 void monitor_begin(struct monitor *m)
 {
+	char value[PRELOAD_VALUE_BYTES];
+
 	m->who.root = m->child->pid;
+	preload_value(m->tree, value);
+	snprintf(m->who.env, sizeof(m->who.env), PMM_ENV "=%s", value);
 	__atomic_store_n(&m->tree->head->root_pid, (uint32_t)m->child->pid, __ATOMIC_RELAXED);
 }
 
@@ -294,19 +304,45 @@ void monitor_until_root(struct monitor *m)
 	while (root_is_watched(m));
 }
 
-unsigned monitor_settle(struct monitor *m, uint64_t grace_ns)
+/*
+ * A process that was just forked or launched has no slot yet, and one that was forked gets none before
+ * it allocates. Where children are not followed none will come.
+ */
+static unsigned unclaimed(struct monitor *m, bool mapped, pid_t *pid)
 {
-	uint64_t end_ns = ledger_tree_now_ns(m->tree) + grace_ns;
-
-	while (monitor_living(m, NULL) && monitor_step(m) < end_ns)
-		;
-	return monitor_living(m, NULL);
+	if (!m->follow)
+		return 0;
+	return whois_unclaimed(&m->who, mapped, is_traced, m, pid);
 }
 
+unsigned monitor_settle(struct monitor *m, uint64_t grace_ns, pid_t *pid)
+{
+	uint64_t end_ns = ledger_tree_now_ns(m->tree) + grace_ns;
+	unsigned nr;
+
+	do {
+		nr = monitor_living(m, pid);
+		if (!nr)
+			nr = unclaimed(m, false, pid);
+	} while (nr && monitor_step(m) < end_ns);
+	return nr;
+}
+
+/* A process without slot and mapping is given a second to show up; it may be no business of ours. */
 void monitor_until_all(struct monitor *m)
 {
-	while (monitor_living(m, NULL) && !m->end_asked)
-		monitor_step(m);
+	uint64_t now_ns = ledger_tree_now_ns(m->tree), seen_ns = now_ns, next_ns = 0;
+
+	while (!m->end_asked) {
+		if (monitor_living(m, NULL)) {
+			seen_ns = now_ns;
+		} else if (now_ns >= next_ns) {
+			if (!unclaimed(m, now_ns - seen_ns > START_WAIT_NS, NULL))
+				break;
+			next_ns = now_ns + UNCLAIMED_NS;
+		}
+		now_ns = monitor_step(m);
+	}
 	for (unsigned k = 0; k < m->tree->nr_slots; k++)
 		if (m->watched[k])
 			deliver(m, m->watched[k]);

@@ -29,14 +29,15 @@ struct monitor {
 	const struct monitor_ops *ops;
 	void *arg;
 	struct whois who;
-	struct watched **watched; /* by slot, NULL = nothing there */
-	uint64_t *claimed_ns;	  /* by slot: when a claim without pid was seen; 0 = none */
+	struct watched **watched;	/* by slot, NULL = nothing there */
+	uint64_t *claimed_ns;		/* by slot: when a claim without pid was seen; 0 = none */
 	int epoll, listen_fd;
-	uint64_t interval_ns;	    /* --interval, 0 = adaptive */
-	uint64_t root_end_ns;	    /* when the program ended; 0 = it runs */
-	bool end_asked;		    /* SIGTERM or SIGHUP after the program's end */
-	unsigned nr_replaced;	    /* images that exec replaced: no capture */
-	unsigned nr_without_events; /* processes that never allocated: no capture */
+	uint64_t interval_ns;		/* --interval, 0 = adaptive */
+	uint64_t root_end_ns;		/* when the program ended; 0 = it runs */
+	bool follow;			/* children are tracked too */
+	bool end_asked;			/* SIGTERM or SIGHUP after the program's end */
+	unsigned nr_replaced;		/* images that exec replaced: no capture */
+	unsigned nr_without_events;	/* processes that never allocated: no capture */
 };
 
 /*
@@ -53,13 +54,13 @@ void monitor_begin(struct monitor *m);
 /* Until the program (the root) has ended and its heap is delivered. */
 void monitor_until_root(struct monitor *m);
 
-/* Until all processes of the tree have ended, or `grace_ns` are over; how many live. */
-unsigned monitor_settle(struct monitor *m, uint64_t grace_ns);
+/* Until all processes of the tree have ended, or `grace_ns` are over; how many live, one in *pid. */
+unsigned monitor_settle(struct monitor *m, uint64_t grace_ns, pid_t *pid);
 
 /* Until all have ended; when asked to end (SIGTERM) delivers the living as they are. */
 void monitor_until_all(struct monitor *m);
 
-/* Processes of the tree that live; the first one's pid in *pid (may be NULL). */
+/* Processes that live and hold a slot; the first one's pid in *pid (may be NULL). */
 unsigned monitor_living(const struct monitor *m, pid_t *pid);
 
 /* In a forked child that goes on as the monitor: take over. 0 or -errno. */

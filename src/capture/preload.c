@@ -63,9 +63,16 @@ static char *formatted(struct str *s)
 	return text;
 }
 
+void preload_value(const struct ledger_tree *t, char value[PRELOAD_VALUE_BYTES])
+{
+	snprintf(value, PRELOAD_VALUE_BYTES, "%d:%d:%llx", (int)getpid(), t->fd,
+		 (unsigned long long)t->cookie);
+}
+
 char **preload_env(char **env, const char *agent, const struct ledger_tree *t)
 {
 	struct str preload = STR_INIT, ledger = STR_INIT;
+	char value[PRELOAD_VALUE_BYTES];
 	size_t nr = 0, to = 0;
 	char **out;
 
@@ -75,7 +82,8 @@ char **preload_env(char **env, const char *agent, const struct ledger_tree *t)
 	if (!out)
 		return NULL;
 	str_addf(&preload, "LD_PRELOAD=%s", agent);
-	str_addf(&ledger, PMM_ENV "=%d:%d:%llx", (int)getpid(), t->fd, (unsigned long long)t->cookie);
+	preload_value(t, value);
+	str_addf(&ledger, PMM_ENV "=%s", value);
 	for (size_t i = 0; i < nr; i++) {
 		if (str_starts(env[i], PMM_ENV "="))
 			continue;

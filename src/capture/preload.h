@@ -15,6 +15,10 @@
  */
 int preload_find(char path[PATH_MAX], struct err *e);
 
+/* What PMM_LEDGER is set to for a tree of this process. */
+#define PRELOAD_VALUE_BYTES 64
+void preload_value(const struct ledger_tree *t, char value[PRELOAD_VALUE_BYTES]);
+
 /*
  * The environment `env` with LD_PRELOAD led by `agent` and PMM_LEDGER set to the tree. An array to be
  * released by preload_env_free(), NULL when out of memory.

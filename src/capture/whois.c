@@ -13,7 +13,9 @@
 #include "include/pmm/ledger.h"
 #include "src/target/proc.h"
 
-#define MAX_ANCESTORS 64
+#define MAX_ANCESTORS	64
+#define MAX_ENVIRON	(1u << 20)
+#define ANY		UINT64_MAX
 
 /* ioctl of a pidfd: linux/pidfd.h, first published size; exit_code since Linux 6.15 */
 struct info {
@@ -60,8 +62,8 @@ bool whois_descends(const struct whois *w, pid_t pid)
 	return false;
 }
 
-/* The agent gives itself access to its own slot only, so the slot's head is a mapping of its own. */
-bool whois_maps_slot(const struct whois *w, pid_t pid, uint64_t slot_off)
+/* Is there a mapping of the tree, and writable at `slot_off` unless that is ANY? */
+static bool maps_tree(const struct whois *w, pid_t pid, uint64_t slot_off)
 {
 	struct proc_maps maps;
 	bool found = false;
@@ -71,11 +73,19 @@ bool whois_maps_slot(const struct whois *w, pid_t pid, uint64_t slot_off)
 	for (size_t i = 0; i < maps.nr && !found; i++) {
 		const struct proc_map *m = &maps.v[i];
 
-		found = m->ino == w->ino && m->perms & PROC_MAP_WRITE && m->offset <= slot_off &&
-			slot_off - m->offset < m->end - m->start && strstr(m->path, PMM_MEMFD_NAME);
+		if (m->ino != w->ino || !strstr(m->path, PMM_MEMFD_NAME))
+			continue;
+		found = slot_off == ANY || (m->perms & PROC_MAP_WRITE && m->offset <= slot_off &&
+					    slot_off - m->offset < m->end - m->start);
 	}
 	proc_maps_fini(&maps);
 	return found;
+}
+
+/* The agent gives itself access to its own slot only, so the slot's head is a mapping of its own. */
+bool whois_maps_slot(const struct whois *w, pid_t pid, uint64_t slot_off)
+{
+	return maps_tree(w, pid, slot_off);
 }
 
 static int open_pidfd(pid_t pid)
@@ -124,6 +134,65 @@ pid_t whois_find(struct whois *w, uint32_t ns_pid, uint64_t slot_off, int *pidfd
 	if (pid)
 		*pidfd = open_pidfd(pid);
 	return pid;
+}
+
+/* Was it launched with the tree's PMM_LEDGER? A zombie has no environment any more. */
+static bool has_env(const struct whois *w, pid_t pid)
+{
+	char path[64], *line = NULL;
+	size_t room = 0, seen = 0;
+	bool found = false;
+	ssize_t n;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/environ", (int)pid);
+	f = fopen(path, "re");
+	if (!f)
+		return false;
+	while (!found && seen < MAX_ENVIRON && (n = getdelim(&line, &room, '\0', f)) > 0) {
+		found = !strcmp(line, w->env);
+		seen += (size_t)n;
+	}
+	free(line);
+	fclose(f);
+	return found;
+}
+
+/* Have pid numbers wrapped around since the root was started? The last one given is in loadavg. */
+static bool has_wrapped(const struct whois *w)
+{
+	FILE *f = fopen("/proc/loadavg", "re");
+	int last = 0;
+
+	if (f) {
+		if (fscanf(f, "%*s %*s %*s %*s %d", &last) != 1)
+			last = 0;
+		fclose(f);
+	}
+	return last < w->root;
+}
+
+unsigned whois_unclaimed(const struct whois *w, bool mapped, bool (*has_slot)(void *arg, pid_t pid),
+			 void *arg, pid_t *pid)
+{
+	pid_t oldest = has_wrapped(w) ? 1 : w->root;
+	DIR *dir = opendir("/proc");
+	struct dirent *d;
+	unsigned nr = 0;
+
+	while (dir && (d = readdir(dir))) {
+		pid_t p = (pid_t)atoi(d->d_name);
+
+		if (p <= oldest || p == w->monitor || has_slot(arg, p) || !has_env(w, p) ||
+		    (mapped && !maps_tree(w, p, ANY)))
+			continue;
+		if (pid)
+			*pid = p;
+		nr++;
+	}
+	if (dir)
+		closedir(dir);
+	return nr;
 }
 
 int whois_status(pid_t pid, int pidfd, int *status)

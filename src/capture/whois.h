@@ -13,6 +13,7 @@ struct whois {
 	pid_t root;	/* first process of the tree */
 	pid_t monitor;	/* its parent */
 	uint64_t ino;	/* of the tree's memfd */
+	char env[96];	/* "PMM_LEDGER=..." as the tree's programs have it in their environment */
 	bool foreign;	/* numbers of another pid namespace were met: none is believed any more */
 };
 
@@ -28,6 +29,14 @@ bool whois_descends(const struct whois *w, pid_t pid);
 
 /* Does `pid` have that slot of the tree mapped for writing? */
 bool whois_maps_slot(const struct whois *w, pid_t pid, uint64_t slot_off);
+
+/*
+ * Processes of the tree that hold no slot: just launched, or forked and without an event so far.
+ * `has_slot(arg, pid)` tells the others; `mapped` leaves out those that do not have the tree mapped.
+ * Their number, one of them in *pid (may be NULL). Looks at processes younger than the root only.
+ */
+unsigned whois_unclaimed(const struct whois *w, bool mapped, bool (*has_slot)(void *arg, pid_t pid),
+			 void *arg, pid_t *pid);
 
 /* Wait status of an ended process: kept by its pidfd (Linux 6.15), or by its zombie. 0, or -ENODATA
  * when not (yet) known. */

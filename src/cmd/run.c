@@ -154,7 +154,6 @@ static void go_on(struct run *r)
 {
 	int null;
 
-	r->summary.nr_living = monitor_living(&r->monitor, &r->summary.living);
 	if (fork() != 0)
 		return;
 	r->in_background = true;
@@ -205,7 +204,8 @@ static int run_run(int argc, char **argv)
 		return cmd_fail(&e);
 	}
 	monitor_until_root(&r.monitor);
-	if (monitor_settle(&r.monitor, GRACE_NS))
+	r.summary.nr_living = monitor_settle(&r.monitor, GRACE_NS, &r.summary.living);
+	if (r.summary.nr_living)
 		go_on(&r);
 	tell(&r, argv);
 	code = child_exit_code(r.child.status);

@@ -68,10 +68,9 @@ static void play_family(void)
 			raise(SIGTERM);
 		_exit(9);
 	}
-	for (int i = 0; i < 3; i++) {
-		usleep(30000); /* be zombies for a while */
+	usleep(400000);	/* be zombies for a while */
+	for (int i = 0; i < 3; i++)
 		wait(NULL);
-	}
 	_exit(0);
 }
 
@@ -84,7 +83,7 @@ static void play_daemon(void)
 		_exit(0);
 	fake_agent_claim(&agent);
 	fake_agent_record(&agent, 20, 0);
-	usleep(400000);
+	usleep(1000000);
 	_exit(0);
 }
 
@@ -180,6 +179,19 @@ static void play_code(void)
 	_exit(0);
 }
 
+/* A child that has no slot for a while: it is waited for all the same. */
+static void play_late(void)
+{
+	start_agent();
+	fake_agent_record(&agent, 1, 1);
+	if (fork())
+		_exit(0);
+	usleep(500000);
+	fake_agent_claim(&agent);
+	fake_agent_record(&agent, 6, 0);
+	_exit(0);
+}
+
 static void play_wait(void)
 {
 	signal(SIGTERM, play_signal);
@@ -198,7 +210,7 @@ static int play(const char *mode, char *self)
 		{"exit", play_exit},	 {"kill", play_kill},	  {"gone", play_gone},
 		{"family", play_family}, {"daemon", play_daemon}, {"exec2", play_exec2},
 		{"socket", play_socket}, {"slow", play_slow},	  {"given", play_given},
-		{"wait", play_wait}, {"code", play_code},
+		{"wait", play_wait}, {"code", play_code}, {"late", play_late},
 	};
 
 	if (!strcmp(mode, "exec"))
@@ -337,7 +349,7 @@ static void family_leaves_a_heap_each(void **state)
 	(void)state;
 	launch(&f, "family");
 	monitor_until_root(&f.monitor);
-	assert_int_equal(monitor_settle(&f.monitor, 1000000000), 0);
+	assert_int_equal(monitor_settle(&f.monitor, 1000000000, NULL), 0);
 	assert_int_equal(f.nr, 3);
 	for (unsigned i = 0; i < f.nr; i++) {
 		const struct heap *h = f.heap[i];
@@ -373,8 +385,9 @@ static void daemon_is_waited_for(void **state)
 	launch(&f, "daemon");
 	monitor_until_root(&f.monitor);
 	assert_int_equal(f.nr, 1);
-	assert_int_equal(monitor_settle(&f.monitor, 50000000), 1);
-	assert_int_equal(monitor_living(&f.monitor, &pid), 1);
+	assert_int_equal(monitor_settle(&f.monitor, 50000000, NULL), 1);
+	while (!monitor_living(&f.monitor, &pid))
+		monitor_step(&f.monitor);
 	assert_int_equal(kill(pid, 0), 0);
 	assert_int_not_equal(pid, f.monitor.who.root);
 	assert_int_equal(monitor_moved(&f.monitor), 0);
@@ -388,6 +401,24 @@ static void daemon_is_waited_for(void **state)
 	end(&f);
 }
 
+static void late_child_is_waited_for(void **state)
+{
+	struct fixture f;
+	pid_t pid = 0;
+
+	(void)state;
+	launch(&f, "late");
+	monitor_until_root(&f.monitor);
+	assert_int_equal(monitor_settle(&f.monitor, 30000000, &pid), 1);
+	assert_int_equal(kill(pid, 0), 0);
+	assert_int_equal(monitor_living(&f.monitor, NULL), 0);
+	monitor_until_all(&f.monitor);
+	assert_int_equal(f.nr, 2);
+	assert_int_equal(f.heap[1]->allocs, 6);
+	assert_int_equal(f.heap[1]->pid, pid);
+	end(&f);
+}
+
 static void living_are_delivered_when_asked_to_end(void **state)
 {
 	struct fixture f;
@@ -395,7 +426,9 @@ static void living_are_delivered_when_asked_to_end(void **state)
 	(void)state;
 	launch(&f, "daemon");
 	monitor_until_root(&f.monitor);
-	assert_int_equal(monitor_settle(&f.monitor, 20000000), 1);
+	assert_int_equal(monitor_settle(&f.monitor, 20000000, NULL), 1);
+	while (!f.monitor.watched[0] && !f.monitor.watched[1])
+		monitor_step(&f.monitor);
 	kill(getpid(), SIGTERM);
 	monitor_until_all(&f.monitor);
 	assert_int_equal(f.nr, 2);
@@ -554,6 +587,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(socket_serves_another_user),
 		cmocka_unit_test(family_leaves_a_heap_each),
 		cmocka_unit_test(daemon_is_waited_for),
+		cmocka_unit_test(late_child_is_waited_for),
 		cmocka_unit_test(living_are_delivered_when_asked_to_end),
 		cmocka_unit_test(series_follows_the_run),
 		cmocka_unit_test(program_gets_what_pmm_was_given),
