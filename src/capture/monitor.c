@@ -239,6 +239,8 @@ static void on_event(struct monitor *m, unsigned what)
 {
 	if (what == ON_SIGNAL) {
 		m->end_asked |= child_signals(m->child, is_traced, m);
+		if (m->child->ended && !m->root_end_ns)
+			m->root_end_ns = ledger_tree_now_ns(m->tree);
 	} else if (what == ON_CONNECT) {
 		serve_all(m->listen_fd, m->tree, is_of_tree, m);
 	} else if (what < PMM_MAX_SLOTS && m->watched[what]) {
@@ -298,7 +300,6 @@ void monitor_until_root(struct monitor *m)
 {
 	while (!m->child->ended)
 		monitor_step(m);
-	m->root_end_ns = ledger_tree_now_ns(m->tree);
 	do
 		monitor_step(m);
 	while (root_is_watched(m));
