@@ -1,0 +1,13 @@
+#!/usr/bin/env bats
+# `make demo`: what a newcomer sees first.
+
+load lib
+
+@test "the demonstration names what holds the memory" {
+	need xmllint
+	"$ROOT/tools/demo" "$(dirname "$PMM")" >"$T/out" 2>"$T/err"
+	grep -qx '3154' "$T/out"
+	grep -q "^pmm: peak  *[1-9][0-9.]* MiB" "$T/err"
+	grep -q '^  peak  *[1-9][0-9.]* MiB' "$T/out"
+	grep -q 'xmlSAX2StartElementNs' "$T/out"
+}
