@@ -5,7 +5,10 @@
  * "no memory" with an error where a first touch would answer with SIGBUS. No lock: threads that grow at the same time
  * do the same work twice, which is harmless.
  */
-#include "agent/agent.h"
+#include "agent/arena.h"
+
+#include "agent/core.h"
+#include "agent/sys.h"
 
 #define GROW_MIN	(64ull << 10)
 #define GROW_MAX	(1024ull << 10)

@@ -6,7 +6,11 @@
  * writer and plain stores do. Other allocators (A.dense) share granules: then an entry is taken by compare-and-swap, and a
  * block whose granule is taken by a neighbour goes to the table with 8-byte granules.
  */
+#include "agent/block.h"
+
 #include "agent/agent.h"
+#include "agent/arena.h"
+#include "agent/sys.h"
 
 #define ENTRIES	(1u << PMM_LEAF_BITS)
 

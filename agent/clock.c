@@ -2,7 +2,7 @@
  * Time as the ledger counts it. The monitor ticks a word in the tree; without one the agent reads the kernel's
  * coarse clock itself, at most about once in a millisecond.
  */
-#include "agent/agent.h"
+#include "agent/clock.h"
 
 #define LATE_TICKS	50		/* half a second: the monitor is gone, stopped or starved */
 #define CYCLES_PER_LOOK	2000000u	/* 0.5 to 2 ms on any machine of this century */

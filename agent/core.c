@@ -1,7 +1,13 @@
 /*
  * The agent's life: start at the first call of a hook, off on trouble, and the end of the program.
  */
-#include "agent/agent.h"
+#include "agent/core.h"
+
+#include "agent/arena.h"
+#include "agent/clock.h"
+#include "agent/module.h"
+#include "agent/rule.h"
+#include "agent/segment.h"
 
 #define SCRATCH_BYTES	(1u << 20)
 #define EVENTS_PER_CHECK 4096

@@ -8,7 +8,14 @@
  * A thread whose pointer is known but whose id is another is a new thread on an old stack: it takes the context over. Contexts of
  * ended threads are adopted before new ones are made, so their number follows the threads alive at once.
  */
-#include "agent/agent.h"
+#include "agent/ctx.h"
+
+#include "agent/arena.h"
+#include "agent/clock.h"
+#include "agent/module.h"
+#include "agent/sample.h"
+#include "agent/segment.h"
+#include "agent/unwind.h"
 
 #define ADOPT_TRIES	4
 #define PROBES		8
@@ -92,14 +99,13 @@ static struct tctx *ctx_new(void)
 {
 	struct pmm_ledger *l = A.ledger;
 	size_t memo_bytes = sizeof(struct frame) * A.max_frames;
-	struct tctx *c = arena_get(sizeof(*c) + 2 * memo_bytes + KNOWN_STACKS * sizeof(struct known_stack), 64);
+	struct tctx *c = arena_get(sizeof(*c) + 2 * memo_bytes, 64);
 	uint32_t nr = LOAD(l->nr_ctx);
 
 	if (!c)
 		return NULL;
 	c->memo = (struct frame *)(c + 1);
 	c->fresh = c->memo + A.max_frames;
-	c->known = (struct known_stack *)(c->fresh + A.max_frames);
 	do
 		if (nr >= PMM_MAX_CTX)
 			return NULL;

@@ -6,9 +6,14 @@
  * a bounded time by others, and a forked child starts with it open; who does not get it ends the stack with a mark.
  * Executable memory without a file (JIT) is kept in the list too, with number 0, so that it is looked for only once.
  */
+#include "agent/module.h"
+
 #include <elf.h>
 
-#include "agent/agent.h"
+#include "agent/arena.h"
+#include "agent/clock.h"
+#include "agent/ctx.h"
+#include "agent/sys.h"
 
 /* The scratch memory: lines of /proc/self/maps, a path, a module's first page, its note. */
 #define CHUNK	(64u << 10)

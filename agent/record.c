@@ -1,7 +1,17 @@
 /*
  * Events into the ledger: one function per kind of event, called by the hooks with a busy context.
  */
+#include "agent/record.h"
+
 #include "agent/agent.h"
+#include "agent/block.h"
+#include "agent/clock.h"
+#include "agent/ctx.h"
+#include "agent/sample.h"
+#include "agent/site.h"
+#include "agent/sys.h"
+#include "agent/total.h"
+#include "agent/unwind.h"
 
 static inline unsigned class_of(uint64_t size)
 {

@@ -4,7 +4,10 @@
  * for w = 1 / (1 - exp(-S/R)) allocations; sums of w and of w * S are unbiased. Integers only: the agent uses no
  * floating-point registers.
  */
+#include "agent/sample.h"
+
 #include "agent/agent.h"
+#include "agent/ctx.h"
 
 #define Q30	(1ull << 30)
 

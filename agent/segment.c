@@ -5,8 +5,15 @@
  * The whole file is mapped once without access and no descriptor is kept: programs close all descriptors, change root
  * and drop privileges, and forked children find their slot in the mapping they inherit.
  */
+#include "agent/segment.h"
+
 #include "agent/agent.h"
+#include "agent/arena.h"
+#include "agent/block.h"
+#include "agent/clock.h"
+#include "agent/ctx.h"
 #include "agent/env.h"
+#include "agent/sys.h"
 
 #define SOCKET_WAIT_NS	200000000	/* for the monitor's answer */
 #define OWN_SLOTS	64

@@ -5,7 +5,12 @@
  * Insertion is lock-free: a new node is filled, then put at the head of its hash chain by compare-and-swap; on
  * failure only the nodes that came in between have to be looked at. Nodes and sites are never taken out.
  */
+#include "agent/site.h"
+
 #include "agent/agent.h"
+#include "agent/arena.h"
+#include "agent/ctx.h"
+#include "agent/sys.h"
 
 #define NODE_HASH_SIZE	(1u << PMM_NODE_HASH_BITS)
 

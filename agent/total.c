@@ -17,7 +17,13 @@
  *
  * Single-threaded processes use the same code with an unlocked compare-and-swap, which is atomic against signal handlers.
  */
+#include "agent/total.h"
+
 #include "agent/agent.h"
+#include "agent/arena.h"
+#include "agent/clock.h"
+#include "agent/ctx.h"
+#include "agent/sys.h"
 
 #define EPOCH_MASK	((1ull << 20) - 1)
 #define RISING		(1ull << 20)

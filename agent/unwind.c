@@ -13,69 +13,22 @@
  *
  * Never a wrong frame: where there is no rule, or an address is not readable, the stack ends with a mark.
  */
+#include "agent/unwind.h"
+
 #include "agent/agent.h"
+#include "agent/arena.h"
+#include "agent/known.h"
+#include "agent/module.h"
+#include "agent/rule.h"
+#include "agent/site.h"
+
+#define KNOWN_AFTER	200	/* events of a context */
 
 /* A frame as the walk stands on it. */
 struct at {
 	uint64_t pc;		/* to look rules up with: inside the call, or exact where interrupted */
 	uint64_t sp, rbp;
 };
-
-/* ---- rules ---------------------------------------------------------------------------------------------- */
-
-static inline uint64_t rule_pack(struct cfi_rule r)
-{
-	return r.kind | (uint64_t)(uint16_t)r.rbp_off << 16 | (uint64_t)(uint32_t)r.cfa_off << 32;
-}
-
-static inline struct cfi_rule rule_unpack(uint64_t w)
-{
-	return (struct cfi_rule){ .kind = (uint8_t)w, .rbp_off = (int16_t)(w >> 16), .cfa_off = (int32_t)(w >> 32) };
-}
-
-static inline struct rule_entry *rule_slot(uint64_t pc)
-{
-	return &A.rules[pc * 0x9e3779b97f4a7c15ull >> (64 - AGENT_RULE_BITS)];
-}
-
-static __attribute__((noinline)) struct cfi_rule rule_make(uint64_t pc, uint64_t *id)
-{
-	struct cfi_rule rule = { .kind = CFI_NONE };
-	struct rule_entry *e = rule_slot(pc);
-	struct agent_module m;
-
-	*id = pc;
-	if (pc >> 47 || !module_find(pc, &m))
-		return rule;
-	*id = pc | (uint64_t)m.id << 48;
-	if (m.cfi.hdr)
-		cfi_rule_find(&m.cfi, pc, &rule);
-	STORE(e->check, *id ^ rule_pack(rule));
-	STORE(e->rule, rule_pack(rule));
-	return rule;
-}
-
-static inline __attribute__((always_inline)) struct cfi_rule rule_get(uint64_t pc, uint64_t *id)
-{
-	struct rule_entry *e = rule_slot(pc);
-	uint64_t rule = LOAD(e->rule);
-
-	*id = LOAD(e->check) ^ rule;
-	if (likely(PMM_FRAME_PC(*id) == pc))
-		return rule_unpack(rule);
-	return rule_make(pc, id);
-}
-
-struct cfi_rule unwind_rule(uint64_t pc, uint64_t *id)
-{
-	return rule_get(pc, id);
-}
-
-void unwind_flush(void)
-{
-	ADD(A.code_gen, 1);
-	memset(A.rules, 0, sizeof(*A.rules) << AGENT_RULE_BITS);
-}
 
 /* ---- reading the stack ---------------------------------------------------------------------------------- */
 
@@ -373,81 +326,7 @@ static __attribute__((noinline)) uint32_t walk_slow(struct tctx *c, const struct
 	return n + 1;
 }
 
-/* ---- stacks that come back ------------------------------------------------------------------------------ */
-
-static inline struct known_stack *known_at(const struct tctx *c, const struct caller *from)
-{
-	return &c->known[(from->ra * 0x9e3779b97f4a7c15ull ^ from->sp * 0xc2b2ae3d27d4eb4full) >> 58];
-}
-
-_Static_assert(KNOWN_STACKS == 1 << (64 - 58), "known_at's shift");
-
-static inline bool known_holds(const struct known_stack *k, const struct caller *from)
-{
-	const uint64_t *stack = (const uint64_t *)from->sp;
-
-	if (k->ra != from->ra || k->sp != from->sp || !k->nr_slots || (k->needs_rbp && k->rbp != from->rbp))
-		return false;
-	for (uint32_t i = 0; i < k->nr_slots; i++)
-		if (stack[k->slot[i]] != k->value[i])
-			return false;
-	return true;
-}
-
-/* Note that the word at `address` must be `value`. False when it does not fit. */
-static inline bool known_put(struct known_stack *k, uint32_t *nr, uint64_t address, uint64_t value)
-{
-	uint64_t words = (address - k->sp) / 8;
-
-	if (*nr >= KNOWN_SLOTS || words > UINT16_MAX)
-		return false;
-	k->slot[*nr] = (uint16_t)words;
-	k->value[(*nr)++] = value;
-	return true;
-}
-
-static bool known_put_frame(struct known_stack *k, uint32_t *nr, const struct frame *f, const struct frame *next)
-{
-	uint64_t pc = PMM_FRAME_PC(next->id);
-
-	switch (f->kind) {
-	case CFI_RSP:
-	case CFI_RBP:
-		return known_put(k, nr, next->sp - 8, pc + 1) &&
-		       (!(f->flags & FRAME_CHECK_RBP) ||
-			known_put(k, nr, next->sp + 8 * (uint64_t)(int64_t)f->rbp_off, next->rbp));
-	case CFI_RBP_DEREF:
-		return known_put(k, nr, f->rbp + (uint64_t)(int64_t)f->aux, next->sp) &&
-		       known_put(k, nr, next->sp - 8, pc + 1) && known_put(k, nr, f->rbp, next->rbp);
-	case CFI_SIGFRAME:
-		return known_put(k, nr, f->sp + ARCH_SIGFRAME_RIP, pc) &&
-		       known_put(k, nr, f->sp + ARCH_SIGFRAME_RSP, next->sp) &&
-		       known_put(k, nr, f->sp + ARCH_SIGFRAME_RBP, next->rbp);
-	default:
-		return true;
-	}
-}
-
-/* A stack was walked: the first time note its key, the second time its slots. */
-static inline void known_note(struct tctx *c, struct known_stack *k, const struct caller *from)
-{
-	uint32_t nr = 0;
-
-	if (k->ra != from->ra || k->sp != from->sp) {
-		k->ra = from->ra;
-		k->sp = from->sp;
-		k->nr_slots = 0;
-		return;
-	}
-	k->nr_slots = 0;
-	for (uint32_t i = c->memo_first; i + 1 < A.max_frames; i++)
-		if (!known_put_frame(k, &nr, &c->memo[i], &c->memo[i + 1]))
-			return;
-	k->rbp = from->rbp;
-	k->needs_rbp = c->memo[c->memo_first].flags & FRAME_NEEDS_RBP;
-	k->site = c->last_site;
-	k->nr_slots = (uint16_t)nr;
-}
+/* ---- a hook's stack ------------------------------------------------------------------------------------- */
 
 void unwind_forget(struct tctx *c)
 {
@@ -456,7 +335,7 @@ void unwind_forget(struct tctx *c)
 	c->memo_valid = 0;
 	c->last_site = 0;
 	c->stack_lo = c->stack_hi = 0;
-	for (uint32_t i = 0; i < KNOWN_STACKS; i++)
+	for (uint32_t i = 0; c->known && i < KNOWN_STACKS; i++)
 		c->known[i].ra = 0;
 }
 
@@ -466,13 +345,12 @@ static __attribute__((noinline)) void changed(struct tctx *c)
 
 	if (epoch != LOAD(A.code_epoch_seen)) {
 		STORE(A.code_epoch_seen, epoch);
-		unwind_flush();
+		rule_flush();
 	}
 	unwind_forget(c);
 }
 
-static __attribute__((noinline)) uint32_t walk_site(struct tctx *c, const struct caller *from, uint32_t site_flags,
-						    struct known_stack *known)
+static __attribute__((noinline)) uint32_t walk_site(struct tctx *c, const struct caller *from, uint32_t site_flags)
 {
 	uint32_t n, join;
 	enum step why;
@@ -491,19 +369,24 @@ static __attribute__((noinline)) uint32_t walk_site(struct tctx *c, const struct
 	}
 	if (unlikely(why == STEP_SLOW || (n && c->fresh[n - 1].id == PMM_FRAME_TRUNCATED)))
 		c->memo_valid = 0;
-	if (likely(c->memo_valid))
-		known_note(c, known, from);
+	if (!c->known && c->events > KNOWN_AFTER)
+		c->known = arena_get(KNOWN_STACKS * sizeof(*c->known), 64);
+	if (likely(c->memo_valid && c->known))
+		known_note(c, known_at(c, from), from);
 	return c->last_site;
 }
 
 uint32_t unwind_site(struct tctx *c, const struct caller *from, uint32_t site_flags)
 {
-	struct known_stack *known = known_at(c, from);
+	const struct known_stack *known;
 
 	if (unlikely(c->code_gen != LOAD(A.code_gen) || c->stack_gen != LOAD(A.stack_gen) ||
 		     LOAD(A.tree->code_epoch) != LOAD(A.code_epoch_seen)))
 		changed(c);
-	if (likely(known_holds(known, from)))
-		return known->site;
-	return walk_site(c, from, site_flags, known);
+	if (likely(c->known)) {
+		known = known_at(c, from);
+		if (likely(known_holds(known, from)))
+			return known->site;
+	}
+	return walk_site(c, from, site_flags);
 }

@@ -5,7 +5,9 @@
  * The entry jumps to the body, so the body's return address is the program's. errno is the real function's: nothing
  * in the agent touches it.
  */
+#include "agent/module.h"
 #include "agent/preload/preload.h"
+#include "agent/segment.h"
 
 #define ENOMEM 12
 

@@ -4,6 +4,7 @@
  * Counted apart from the heap. The C library's own mappings (arenas, large blocks, thread stacks) do not come by here.
  */
 #include "agent/preload/preload.h"
+#include "agent/rule.h"
 
 #define MAP_FAILED ((void *)-1)
 
@@ -135,6 +136,6 @@ EXPORT int dlclose(void *handle)
 		return -1;
 	ret = A.next.dlclose(handle);
 	if (LOAD(A.state) == AGENT_ON)
-		unwind_flush();
+		rule_flush();
 	return ret;
 }

@@ -4,7 +4,11 @@
 #ifndef AGENT_PRELOAD_PRELOAD_H
 #define AGENT_PRELOAD_PRELOAD_H
 
-#include "agent/agent.h"
+#include "agent/core.h"
+#include "agent/ctx.h"
+#include "agent/record.h"
+#include "agent/sample.h"
+#include "agent/unwind.h"
 
 #define EXPORT __attribute__((visibility("default")))
 #define SLOW __attribute__((noinline))

@@ -7,6 +7,12 @@
 #include <stddef.h>
 
 #include "agent/agent.h"
+#include "agent/arena.h"
+#include "agent/block.h"
+#include "agent/ctx.h"
+#include "agent/sample.h"
+#include "agent/site.h"
+#include "agent/total.h"
 
 /* Set up A with an empty ledger of this arena size, exact mode, "several threads". Ends the test program on failure. */
 void agent_host_init(size_t arena_bytes);

@@ -1,0 +1,91 @@
+/*
+ * Contexts: per-thread state, found by hashing the thread pointer.
+ */
+#ifndef AGENT_CTX_H
+#define AGENT_CTX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "agent/agent.h"
+#include "agent/sys.h"
+#include "include/pmm/ledger.h"
+
+#define AGENT_CTX_HASH		8192	/* entries: thread pointer -> context */
+#define AGENT_MAX_LEVEL		3	/* signal handlers interrupting hooks, each in turn */
+
+struct frame;
+struct known_stack;
+
+enum tctx_busy {
+	TCTX_IDLE,
+	TCTX_RECORDING,		/* our own code runs: its state is half changed */
+	TCTX_IN_ALLOCATOR,	/* the real allocator runs */
+};
+
+struct tctx {
+	struct pmm_ctx pub;
+	uint64_t tp;			/* thread pointer of the owner */
+	uint32_t tid;
+	uint32_t busy;			/* enum tctx_busy */
+	uintptr_t busy_sp;		/* stack pointer at the hook that made it busy */
+	struct tctx *nested;		/* for handlers interrupting this one */
+	uint64_t credit_epoch;
+	uintptr_t failing_new;		/* operator new asked in vain from a frame here and calls its handler */
+	uint64_t last_address;		/* block of the last event if that was an allocation, else 0 */
+	bool sampling;			/* sampled mode: the thread's first sample was drawn */
+	uint64_t random;
+	uint32_t events;		/* wraps; paces slow checks */
+	uint32_t code_gen;		/* A.code_gen the memo belongs to */
+	uintptr_t stack_lo, stack_hi;	/* part of the stack known to be readable */
+	uint32_t stack_gen;
+	uint32_t memo_first;		/* memo frames are memo[memo_first .. max_frames), innermost first */
+	uint32_t memo_valid;
+	uint32_t last_site;
+	struct frame *memo;		/* max_frames */
+	struct frame *fresh;		/* max_frames, the walk's new frames */
+	struct known_stack *known;	/* KNOWN_STACKS, NULL until the context has been used for a while */
+	pmm_ref site_page[PMM_MAX_SITES >> 10];	/* pages of 1024 pmm_ref: record of a site */
+};
+
+struct ctx_entry {
+	uint64_t tp;
+	struct tctx *ctx;
+};
+
+/* The calling thread's context, making or adopting one. NULL when there is none. Detects a forked child. */
+struct tctx *ctx_find_slow(uint64_t tp);
+
+/* The calling thread's id, without a system call where the C library keeps it. */
+static inline uint32_t ctx_tid(uint64_t tp)
+{
+	uint32_t tid = A.tid_offset ? *(volatile uint32_t *)(tp + A.tid_offset) : 0;
+
+	return tid ? tid : (uint32_t)sys0(gettid);
+}
+
+/* A context for a signal handler that interrupted `c`; may reset `c` if its hook was left by longjmp. */
+struct tctx *ctx_nested(struct tctx *c, uintptr_t sp);
+
+static inline uint32_t ctx_hash_of(uint64_t tp)
+{
+	return (uint32_t)((tp * 0x9e3779b97f4a7c15ull) >> 51);	/* 13 bits: AGENT_CTX_HASH */
+}
+
+/* The calling thread's context or NULL; also checks that the thread is still the one that made it. */
+static inline struct tctx *ctx_find(void)
+{
+	uint64_t tp = arch_thread_pointer();
+	struct ctx_entry *e = &A.ctx_hash[ctx_hash_of(tp)];
+
+	if (likely(LOAD(e->tp) == tp)) {
+		struct tctx *c = LOAD(e->ctx);
+
+		if (likely(c && c->tid == *(volatile uint32_t *)(tp + A.tid_offset)))
+			return c;
+	}
+	return ctx_find_slow(tp);
+}
+
+#endif

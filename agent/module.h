@@ -1,0 +1,31 @@
+/*
+ * Which ELF file a pc lies in.
+ */
+#ifndef AGENT_MODULE_H
+#define AGENT_MODULE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "agent/cfi.h"
+
+#define AGENT_MAX_MODULES	2048
+
+struct agent_module {
+	uint64_t start, end;
+	uint64_t dev, ino;
+	uint32_t id;		/* number in the ledger, 0 = not recorded */
+	uint32_t seen;		/* scan that saw it last */
+	struct cfi_module cfi;
+};
+
+/* Read the list of modules now, while the process can still open files. */
+void module_start(void);
+
+/* The module that holds pc, reading /proc/self/maps when none is known. Copies it to *out; false when there is none. */
+bool module_find(uint64_t pc, struct agent_module *out);
+
+/* A forked child's ledger: record all modules known again, under the same numbers. */
+void module_record_all(void);
+
+#endif

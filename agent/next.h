@@ -1,0 +1,44 @@
+/*
+ * The functions that come after ours: the real allocator and what else is interposed.
+ */
+#ifndef AGENT_NEXT_H
+#define AGENT_NEXT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* struct rlimit of 64-bit machines. */
+struct limit {
+	uint64_t now, most;
+};
+
+/* The real allocator: the next definition of each entry after ours. NULL where there is none. */
+struct next_functions {
+	void *(*malloc)(size_t);
+	void *(*calloc)(size_t, size_t);
+	void *(*realloc)(void *, size_t);
+	void *(*reallocarray)(void *, size_t, size_t);
+	void (*free)(void *);
+	void (*cfree)(void *);
+	int (*posix_memalign)(void **, size_t, size_t);
+	void *(*aligned_alloc)(size_t, size_t);
+	void *(*memalign)(size_t, size_t);
+	void *(*valloc)(size_t);
+	void *(*pvalloc)(size_t);
+	void *(*mmap)(void *, size_t, int, int, int, long);
+	void *(*mmap64)(void *, size_t, int, int, int, long);
+	int (*munmap)(void *, size_t);
+	void *(*mremap)(void *, size_t, size_t, int, void *);
+	int (*brk)(void *);
+	void *(*sbrk)(long);
+	int (*dlclose)(void *);
+	int (*prctl)(int, unsigned long, unsigned long, unsigned long, unsigned long);
+	long (*syscall)(long, ...);
+	int (*setrlimit)(int, const struct limit *);
+	int (*getrlimit)(int, struct limit *);
+	int (*prlimit)(int, int, const struct limit *, struct limit *);
+	void *mallinfo2;
+	void *cxx[32];		/* enum in agent/preload/hooks_cxx.c */
+};
+
+#endif

@@ -1,0 +1,32 @@
+/*
+ * Events into the ledger; called by the hooks with a busy context.
+ */
+#ifndef AGENT_RECORD_H
+#define AGENT_RECORD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "agent/block.h"
+
+struct tctx;
+struct caller;
+
+/* A block was allocated / is about to be released / an allocation failed. The context is busy with RECORDING. */
+void record_alloc(struct tctx *c, uint64_t address, uint64_t size, uint32_t kind, const struct caller *from);
+void record_failed(struct tctx *c, uint64_t size, uint32_t kind, const struct caller *from);
+
+/* Returns whether the block was tracked; *was is set then. */
+bool record_free(struct tctx *c, uint64_t address, struct block_info *was);
+
+/* Put back a block that record_free took out although it stayed (failed realloc). */
+void record_restore(struct tctx *c, uint64_t address, const struct block_info *was);
+
+/* The block was allocated by another name than was recorded: operator new, on top of aligned_alloc. */
+void record_rename(struct tctx *c, uint64_t address, uint32_t kind);
+
+/* A mapping appeared; [address, address + size) went. */
+void record_map(struct tctx *c, uint64_t address, uint64_t size, const struct caller *from);
+void record_unmap(struct tctx *c, uint64_t address, uint64_t size);
+
+#endif
