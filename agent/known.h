@@ -12,7 +12,7 @@
 #include "agent/unwind.h"
 
 #define KNOWN_SLOTS	64
-#define KNOWN_STACKS	64	/* per context, direct mapped by return address and stack pointer */
+#define KNOWN_STACKS	128	/* per context, direct mapped by return address and stack pointer */
 
 struct known_stack {
 	uint64_t ra, sp, rbp;	/* of the caller; ra 0 = unused */
@@ -25,10 +25,10 @@ struct known_stack {
 
 static inline struct known_stack *known_at(const struct tctx *c, const struct caller *from)
 {
-	return &c->known[(from->ra * 0x9e3779b97f4a7c15ull ^ from->sp * 0xc2b2ae3d27d4eb4full) >> 58];
+	return &c->known[(from->ra * 0x9e3779b97f4a7c15ull ^ from->sp * 0xc2b2ae3d27d4eb4full) >> 57];
 }
 
-_Static_assert(KNOWN_STACKS == 1 << (64 - 58), "known_at's shift");
+_Static_assert(KNOWN_STACKS == 1 << (64 - 57), "shift of known_at");
 
 static inline bool known_holds(const struct known_stack *k, const struct caller *from)
 {

@@ -22,7 +22,7 @@
 #include "agent/rule.h"
 #include "agent/site.h"
 
-#define KNOWN_AFTER	200	/* events of a context */
+#define KNOWN_AFTER	1000	/* events of a context */
 
 /* A frame as the walk stands on it. */
 struct at {
