@@ -103,8 +103,10 @@ static void percent(struct str *s, double x)
 {
 	if (x > 0 && x < 0.05)
 		str_add(s, "<0.1%");
+	else if (x < 100)
+		str_addf(s, "%.1f%%", x > 99.9 ? 99.9 : x);
 	else
-		str_addf(s, x > 99.95 ? "%.0f%%" : "%.1f%%", x);
+		str_add(s, "100%");
 }
 
 /* Counts as one character each, by their share of the largest. */

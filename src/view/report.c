@@ -39,6 +39,16 @@ double report_percent(uint64_t part, uint64_t whole)
 	return whole ? 100 * (double)part / (double)whole : 0;
 }
 
+struct fmt report_many(uint64_t n, const char *what)
+{
+	struct fmt f;
+
+	snprintf(f.s, sizeof(f.s), "%.20s %.10s", fmt_count(n).s, what);
+	if (n != 1)
+		strncat(f.s, "s", sizeof(f.s) - strlen(f.s) - 1);
+	return f;
+}
+
 const char *report_basename(const char *path)
 {
 	const char *slash = strrchr(path, '/');

@@ -174,8 +174,8 @@ static void mode_row(struct table *t, const struct heap *h)
 static void calls_rows(struct table *t, const struct heap *h)
 {
 	head_row(t, "calls");
-	table_setf(t, 1, "%s allocations of %s (%s/s), %s frees; %s temporary, mean %s", fmt_count(h->allocs).s,
-		   fmt_bytes(h->bytes_in).s, fmt_count((uint64_t)(per_second(h) + 0.5)).s, fmt_count(h->frees).s,
+	table_setf(t, 1, "%s of %s (%s/s), %s; %s temporary, mean %s", report_many(h->allocs, "allocation").s,
+		   fmt_bytes(h->bytes_in).s, fmt_count((uint64_t)(per_second(h) + 0.5)).s, report_many(h->frees, "free").s,
 		   fmt_percent(h->temporary, h->allocs).s, fmt_bytes(h->allocs ? h->bytes_in / h->allocs : 0).s);
 	if (!h->failed && !h->zero_size && !h->huge)
 		return;
@@ -196,7 +196,7 @@ static void head_rows(struct table *t, const struct heap *h)
 	head_row(t, "peak");
 	table_setf(t, 1, "%s after %s", fmt_bytes(h->peak_bytes).s, fmt_duration(report_time(h, h->peak_ns)).s);
 	head_row(t, "live");
-	table_setf(t, 1, "%s in %s blocks %s", fmt_bytes(h->live_bytes).s, fmt_count(h->live_blocks).s,
+	table_setf(t, 1, "%s in %s %s", fmt_bytes(h->live_bytes).s, report_many(h->live_blocks, "block").s,
 		   h->end == HEAP_RUNNING ? "now" : "at the end");
 	calls_rows(t, h);
 	mode_row(t, h);

@@ -197,25 +197,25 @@ static void allocator_rows(struct table *t, const struct heap_allocator *a)
 		table_setf(t, 1, "%s: no figures of its own", a->path && a->path[0] ? a->path : "unknown");
 		return;
 	}
-	table_setf(t, 1, "%s: %s from the system, %s used, %s free in %s chunks",
+	table_setf(t, 1, "%s: %s from the system, %s used, %s free in %s",
 		   a->path && a->path[0] ? report_basename(a->path) : "?", fmt_bytes(a->arena_bytes).s,
-		   fmt_bytes(a->used_bytes).s, fmt_bytes(a->free_bytes).s, fmt_count(a->free_chunks).s);
+		   fmt_bytes(a->used_bytes).s, fmt_bytes(a->free_bytes).s, report_many(a->free_chunks, "chunk").s);
 	memory_row(t, "");
-	table_setf(t, 1, "%s more in %s mmapped chunks; %s in %s fast chunks; %s at the top could be given back",
-		   fmt_bytes(a->mmapped_bytes).s, fmt_count(a->mmapped_chunks).s, fmt_bytes(a->fast_bytes).s,
-		   fmt_count(a->fast_chunks).s, fmt_bytes(a->top_bytes).s);
+	table_setf(t, 1, "%s more in %s of mmap; %s in %s of the fast lists; %s at the top",
+		   fmt_bytes(a->mmapped_bytes).s, report_many(a->mmapped_chunks, "chunk").s, fmt_bytes(a->fast_bytes).s,
+		   report_many(a->fast_chunks, "chunk").s, fmt_bytes(a->top_bytes).s);
 }
 
 static void mapping_rows(struct table *t, const struct heap_mapping *m)
 {
 	memory_row(t, "mappings");
-	table_setf(t, 1, "mmap %s calls, %s, %s failed; munmap %s calls, %s", fmt_count(m->mmap_calls).s,
-		   fmt_bytes(m->mmap_bytes).s, fmt_count(m->mmap_failed).s, fmt_count(m->munmap_calls).s,
+	table_setf(t, 1, "mmap %s, %s, %s failed; munmap %s, %s", report_many(m->mmap_calls, "call").s,
+		   fmt_bytes(m->mmap_bytes).s, fmt_count(m->mmap_failed).s, report_many(m->munmap_calls, "call").s,
 		   fmt_bytes(m->munmap_bytes).s);
 	memory_row(t, "");
-	table_setf(t, 1, "mremap %s calls, %s grown, %s shrunk; brk %s calls, %s, at most %s",
-		   fmt_count(m->mremap_calls).s, fmt_bytes(m->mremap_grown_bytes).s,
-		   fmt_bytes(m->mremap_shrunk_bytes).s, fmt_count(m->brk_calls).s, fmt_bytes(m->brk_growth_bytes).s,
+	table_setf(t, 1, "mremap %s, %s grown, %s shrunk; brk %s, %s, at most %s",
+		   report_many(m->mremap_calls, "call").s, fmt_bytes(m->mremap_grown_bytes).s,
+		   fmt_bytes(m->mremap_shrunk_bytes).s, report_many(m->brk_calls, "call").s, fmt_bytes(m->brk_growth_bytes).s,
 		   fmt_bytes(m->brk_peak_bytes).s);
 }
 

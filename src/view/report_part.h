@@ -4,6 +4,7 @@
 #ifndef VIEW_REPORT_PART_H
 #define VIEW_REPORT_PART_H
 
+#include "src/base/fmt.h"
 #include "src/base/str.h"
 #include "src/view/report.h"
 
@@ -27,6 +28,9 @@ uint64_t report_time(const struct heap *h, uint64_t ns);
 
 /* part / whole in percent, 0 of nothing. */
 double report_percent(uint64_t part, uint64_t whole);
+
+/* "1 call", "12,345 calls". */
+struct fmt report_many(uint64_t n, const char *what);
 
 const char *report_basename(const char *path);
 

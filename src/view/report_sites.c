@@ -190,7 +190,7 @@ static void add_detail(struct table *t, const struct report *r, const struct hea
 	unsigned median = lifetime_quantile(s->lifetime, 50);
 	struct str d = STR_INIT;
 
-	str_addf(&d, "%s call%s, %s, mean %s, max %s", fmt_count(s->allocs).s, s->allocs == 1 ? "" : "s",
+	str_addf(&d, "%s, %s, mean %s, max %s", report_many(s->allocs, "call").s,
 		 fmt_bytes(s->bytes_in).s, fmt_bytes(s->allocs ? s->bytes_in / s->allocs : 0).s,
 		 fmt_bytes(s->max_bytes).s);
 	if (s->temporary)
@@ -213,7 +213,7 @@ static void add_detail(struct table *t, const struct report *r, const struct hea
 		detail(t, &d);
 	}
 	if (r->site_error_bytes) {
-		str_addf(&d, "from %s samples; live within %s in 19 of 20 cases", fmt_count(s->samples_in).s,
+		str_addf(&d, "from %s; live within %s in 19 of 20 cases", report_many(s->samples_in, "sample").s,
 			 fmt_bytes((uint64_t)(r->site_error_bytes[number] + 0.5)).s);
 		detail(t, &d);
 	}

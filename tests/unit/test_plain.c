@@ -90,6 +90,7 @@ static void cells_look_like_their_unit(void **state)
 	cell(UNIT_BYTES, 0, (struct cell){ true, { .u = 1536 } }, "1.50 KiB");
 	cell(UNIT_PERCENT, 0, (struct cell){ true, { .f = 0.04 } }, "<0.1%");
 	cell(UNIT_PERCENT, 0, (struct cell){ true, { .f = 12.34 } }, "12.3%");
+	cell(UNIT_PERCENT, 0, (struct cell){ true, { .f = 99.99 } }, "99.9%");
 	cell(UNIT_PERCENT, 0, (struct cell){ true, { .f = 100 } }, "100%");
 	cell(UNIT_PERCENT, 0, (struct cell){ true, { .f = 0 } }, "0.0%");
 	cell(UNIT_DURATION, 0, (struct cell){ true, { .u = 1500000 } }, "1.50 ms");

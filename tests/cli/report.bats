@@ -1,0 +1,210 @@
+#!/usr/bin/env bats
+# pmm report on heaps made up by the fake source: every figure expected here follows from the recipe by hand.
+
+load lib
+
+GOLDEN=$BATS_TEST_DIRNAME/golden
+DEMO=fake:$GOLDEN/demo.recipe
+TREE=fake:$GOLDEN/tree.recipe
+export TZ=UTC
+
+# report ARG...: its standard output; fails unless it ends with 0 and without messages.
+report() {
+	"$PMM" report "$@" 2>"$T/said" || { echo "status $?"; cat "$T/said"; return 1; }
+	[ ! -s "$T/said" ] || { cat "$T/said"; return 1; }
+}
+
+# section TITLE: of a report on stdin, from the line TITLE to the next empty one.
+section() { awk -v title="$1" '$0 == title { on = 1 } on && !length { exit } on'; }
+
+# is WANTED FILTER ARG...: the report's JSON through jq is WANTED.
+is() {
+	local want=$1 filter=$2 got
+	shift 2
+	got=$(report --json "$@" | jq -c "$filter") || return 1
+	[ "$got" = "$want" ] || { echo "$filter: $got, must be $want"; return 1; }
+}
+
+# refuses STATUS TEXT ARG...: pmm report ARG... ends with STATUS, a sentence holding TEXT, a hint, and no report.
+refuses() {
+	local want=$1 text=$2 status=0
+	shift 2
+	"$PMM" report "$@" >"$T/out" 2>"$T/said" || status=$?
+	[ "$status" -eq "$want" ] || { echo "status $status"; cat "$T/said"; return 1; }
+	[ ! -s "$T/out" ] || { cat "$T/out"; return 1; }
+	head -1 "$T/said" | grep -q "^pmm: .*$text" || { cat "$T/said"; return 1; }
+	sed -n 2p "$T/said" | grep -q "^pmm: hint: " || { cat "$T/said"; return 1; }
+}
+
+@test "report: the text is the golden text" {
+	LC_ALL=C.UTF-8 report "$DEMO" >"$T/demo.txt"
+	diff -u "$GOLDEN/demo.txt" "$T/demo.txt"
+}
+
+@test "report: call trees, both ways" {
+	report --top-down "$TREE" | section "Call tree by live bytes" | diff -u "$GOLDEN/tree.top-down.txt" -
+	report --bottom-up "$TREE" | section "Callers by live bytes" | diff -u "$GOLDEN/tree.bottom-up.txt" -
+	report --top-down --depth 1 "$TREE" | section "Call tree by live bytes" | diff -u <(head -3 "$GOLDEN/tree.top-down.txt") -
+}
+
+@test "report: trees in JSON have depth, sums and what is their own" {
+	is '[[0,10000,20,0],[1,9000,18,0],[2,6000,12,2000],[3,4000,8,4000],[2,3000,6,0],[3,3000,6,3000],[1,1000,2,1000]]' \
+		'[.tree[] | [.depth, .value_bytes, .value_count, .self_bytes]]' --top-down "$TREE"
+	is '[["main",100],["serve",90],["+1",10]]' \
+		'[.tree[] | [.module // "+\(.more)", .share_percent]]' --top-down --top 1 --depth 2 "$TREE"
+}
+
+@test "report: the schema's keys are the documented ones" {
+	report --json --blocks "$DEMO" | jq -r '
+		[.. | objects] as $all | to_entries[] | select(.key != "schema")
+		| "\(.key): \([.value | if type == "array" then .[] else . end | keys[]] | unique | join(" "))"' |
+		sort >"$T/keys"
+	is '"pmm-report/1"' .schema "$DEMO"
+	# rows that the demo has none of keep their place with no keys
+	sed -i 's/^warnings: $/warnings: code count text/' "$T/keys"
+	diff -u "$GOLDEN/keys.txt" "$T/keys"
+}
+
+@test "report: totals and process" {
+	is '[4242,17,"demo","/usr/bin/demo","demo --fast input.txt","box","exited",3,false]' \
+		'.process | [.pid,.ppid,.comm,.exe,.cmdline,.host,.end,.exit_status,.forked]' "$DEMO"
+	is '[1700000000,1700000020,20]' \
+		'.process | [.start_realtime_ns,.taken_realtime_ns,.run_ns | . / 1e9]' "$DEMO"
+	is '["exact",96344,109,1144920,10000000000,1144920,110]' \
+		'.totals | [.mode,.live_bytes,.live_blocks,.peak_bytes,.peak_ns,.peak_accounted_bytes,.peak_accounted_blocks]' "$DEMO"
+	is '[155,46,2198776,2102432,7.75,30,1,1,0,7,4]' \
+		'.totals | [.allocs,.frees,.allocated_bytes,.freed_bytes,.allocs_per_second,.temporary,.failed,.zero_size,.huge,.untracked_frees,.sites]' "$DEMO"
+}
+
+@test "report: each sort puts its site first" {
+	is '"libc.so.6"' '.sites[0].frames[0].module | sub(".*/"; "")' "$DEMO"
+	is '["big",1048576,1]' '.sites[0] | [.module,.peak_bytes,.peak_blocks]' --sort peak "$DEMO"
+	is '["big",2097152]' '.sites[0] | [.module,.allocated_bytes]' --sort allocated "$DEMO"
+	is '["libxalloc.so",100]' '.sites[0] | [.module,.allocs]' --sort calls "$DEMO"
+	is '["names",30,60]' '.sites[0] | [.module,.temporary,.temporary_percent]' --sort temporary "$DEMO"
+	is '[4,1]' '[(.sites | length), ([.sites[] | select(.module == "big")] | length)]' --top 0 "$DEMO"
+	is '3' '.sites | length' "$DEMO"
+	is '1' '.sites | length' --top 1 "$DEMO"
+}
+
+@test "report: a site's figures, lifetimes and stack" {
+	is '[96000,96,96000,96,100000,4000,100,4,0,1000,1000,2000000000,12000000000]' \
+		'.sites[0] | [.live_bytes,.live_blocks,.peak_bytes,.peak_blocks,.allocated_bytes,.freed_bytes,.allocs,.frees,.temporary,.mean_bytes,.max_bytes,.first_ns,.last_ns]' "$DEMO"
+	is '[30,0,10,0]' '.sites[1].lifetimes[:4]' "$DEMO"
+	is '["0x98765","libxalloc.so","parse","load","main"]' \
+		'.sites[0].frames | [.[0].module_offset] + [.[1:][].module]' "$DEMO"
+	is '["runtime","program"]' '[.sites[0].frames[:2][].role]' "$DEMO"
+	is '[["libxalloc.so",96000],["names",320],[null,24]]' '[.lines[] | [.module,.value_bytes]]' "$DEMO"
+}
+
+@test "report: size classes, allocator, mappings, threads, lifetimes" {
+	is '[["<=16",3,0,0,0,24,0,24,0],["<=256",50,0,0,40,1600,1280,320,0],["<=1024",0,100,0,4,100000,4000,96000,0],["larger",0,0,2,2,2097152,2097152,0,1],["total",53,100,2,46,2198776,2102432,96344,1]]' \
+		'[.size_classes[] | select((.calls // 0) > 0) | [.class,.malloc,.calloc,.realloc,.free,.allocated_bytes,.freed_bytes,.in_use_bytes,.failed]]' "$DEMO"
+	is '["untracked",7]' '.size_classes[-1] | [.class,.free]' "$DEMO"
+	is '[1081344,102400,978944,12,135168,1,524288]' \
+		'.allocator | [.arena_bytes,.used_bytes,.free_bytes,.free_chunks,.mmapped_bytes,.mmapped_chunks,.top_bytes]' "$DEMO"
+	is '[3,196608,2,1,65536,4,131072,65536,5,1081344,2097152]' \
+		'.mapping | [.mmap_calls,.mmap_bytes,.mmap_failed,.munmap_calls,.munmap_bytes,.mremap_calls,.mremap_grown_bytes,.mremap_shrunk_bytes,.brk_calls,.brk_growth_bytes,.brk_peak_bytes]' "$DEMO"
+	is '[["map",131072,2,3]]' '[.map_sites[] | [.module,.live_bytes,.live_blocks,.allocs]]' "$DEMO"
+	is '[["main",55,42],["worker",100,4]]' '[.threads[] | [.name,.allocs,.frees]]' "$DEMO"
+	is '[[0,30],[20000000,10],[640000000,2],[2560000000,4]]' \
+		'[.lifetimes[] | select(.frees > 0) | [.from_ns,.frees]]' "$DEMO"
+	is '[109,4096,2097152,67108864]' '.ledger | [.slots_used,.slots,.ledger_bytes,.limit_bytes]' "$DEMO"
+}
+
+@test "report: history has its peak and its end" {
+	is '[[0,5000000000,10000000000,15000000000,20000000000],[0,200000,1144920,100000,96344],2]' \
+		'.history | [.time_ns,.live_bytes,.peak_index]' "$DEMO"
+	is '[[5000000000,64,2]]' '[.site_history[] | [.time_ns,.live_bytes,.live_blocks]]' "$DEMO"
+}
+
+@test "report: blocks are listed with entry, age and time" {
+	is '109' '.blocks | length' --blocks --top 0 "$DEMO"
+	is '[1,1000,"calloc","worker",4243,18,1700000002]' \
+		'.blocks[0] | [.number,.size_bytes,.entry,.thread,.tid,(.age_ns,.born_realtime_ns | . / 1e9)]' --blocks "$DEMO"
+	is '[10,[32]]' '[(.blocks | length), ([.blocks[].size_bytes] | unique)]' --blocks --top 0 --size 9:999 "$DEMO"
+	report --blocks --top 1 "$DEMO" | grep -q '^  1  1000 B  0x[0-9a-f]*  calloc  18.0 s  2023-11-14 22:13:22  libxalloc.so+0x10$'
+	report --blocks --top 1 "$DEMO" | grep -q '^  108 more blocks'
+}
+
+@test "report: filters" {
+	is '[["libxalloc.so",96000]]' '[.sites[] | [.module,.live_bytes]]' --thread worker "$DEMO"
+	is '[["libxalloc.so",96000]]' '[.sites[] | [.module,.live_bytes]]' --thread 4243 "$DEMO"
+	is '[["names",320],[null,24]]' '[.sites[] | [.module,.live_bytes]]' --size :999 "$DEMO"
+	is '[96000,320]' '[.sites[].live_bytes]' --module load "$DEMO"
+	is '[]' '.sites' --module nowhere "$DEMO"
+	# made at 500 ms, 1 s, 3 s, 5 s: unknown 3, names 2 born by 5 s of 1, 3 ... 19 s; parse from 2 s on, each 10/95 s
+	is '[[null,3],["names",1]]' '[.sites[] | [.module,.live_blocks]] | sort' --age 18.5 "$DEMO"
+	report --module load "$DEMO" | grep -q "^  only     module 'load'$"
+	[ "$(report --module load "$DEMO" | grep -c 'Threads by')" -eq 0 ]
+}
+
+@test "report: sampled figures carry their error" {
+	printf 'watch mode=sampled sample=1000\nsite main allocs=4 size=1000 samples-in=4\n' >"$T/sampled"
+	# 1.959964 * sqrt(4 * 920673.60) = 3761.2
+	is '["sampled",1000,3761]' '.totals | [.mode,.sample_bytes,.live_error_bytes]' "fake:$T/sampled"
+	report "fake:$T/sampled" | grep -q 'sampled every 1000 B: .* within 3.67 KiB'
+	report "fake:$T/sampled" | grep -q 'from 4 samples; live within 3.67 KiB'
+}
+
+@test "report: what is missing is said" {
+	printf 'process taken=1s\ndrop block-full=5 bytes=100\nwatch off=2 min-size=32\ntotals skipped=3 skipped-bytes=30\nsite main size=64\n' >"$T/lost"
+	is '[["tracking_stopped",1],["blocks_dropped",5],["skipped",3]]' '[.warnings[] | [.code,.count]]' "fake:$T/lost"
+	report "fake:$T/lost" | grep -q '^  !  5 blocks were not recorded: the ledger reached its limit'
+}
+
+@test "report: an empty heap has a report" {
+	printf '\n' >"$T/empty"
+	report "fake:$T/empty" | grep -q '^  live     0 B in 0 blocks at the end$'
+	is '[[],[],0]' '[.sites,.lines,.totals.live_bytes]' "fake:$T/empty"
+}
+
+@test "report: nothing from a capture reaches the terminal raw" {
+	printf 'process comm=a cmdline="x\033[2J\033]0;owned\007y"\nthread t\033[31m\nsite main\033[31m size=1\n' >"$T/evil"
+	report --blocks "fake:$T/evil" >"$T/out"
+	[ "$(LC_ALL=C grep -cP '[\x00-\x09\x0b-\x1f\x7f]' "$T/out")" -eq 0 ]
+	grep -qF 'x\x1b[2J\x1b]0;owned\x07y' "$T/out"
+	report --json --blocks "fake:$T/evil" | jq -e . >"$T/json"
+}
+
+@test "report: wishes that do not go together" {
+	refuses 2 "'--sort peak' cannot be had with" --sort peak --thread main "$DEMO"
+	refuses 2 "'--sort allocated' cannot be had with" --sort allocated --size 1K "$DEMO"
+	refuses 2 "'--top-down' and '--bottom-up'" --top-down --bottom-up "$DEMO"
+	refuses 2 "'--blocks' cannot be had with" --blocks --bottom-up "$DEMO"
+	refuses 2 "'--function' needs symbols" --no-symbols --function main "$DEMO"
+	refuses 2 "" --sort size "$DEMO"
+	refuses 2 "" --size 10:5 "$DEMO"
+	refuses 2 "" --top many "$DEMO"
+	refuses 2 ""
+	refuses 3 "no thread matches 'nobody'" --thread nobody "$DEMO"
+}
+
+@test "report: captures that cannot be read" {
+	refuses 3 "no/such" "$T/no/such.pmm"
+	head -c 5000 /dev/urandom >"$T/noise.pmm"
+	refuses 3 "noise.pmm" "$T/noise.pmm"
+}
+
+@test "report: output that cannot be written" {
+	local status=0
+	"$PMM" report "$DEMO" >/dev/full 2>"$T/said" || status=$?
+	[ "$status" -eq 3 ]
+	grep -q "^pmm: cannot write the report: No space left" "$T/said"
+	status=0
+	"$PMM" report --json "$DEMO" >/dev/full 2>"$T/said" || status=$?
+	[ "$status" -eq 3 ]
+}
+
+@test "report: all of a long list" {
+	printf 'generate sites=3000 blocks=50000 depth=20\n' >"$T/long"
+	[ "$(report --no-symbols --json --top 0 --blocks "fake:$T/long" | jq '.blocks | length')" -eq 50000 ]
+}
+
+@test "report: a million blocks at 50,000 sites fit in 300 MB" {
+	printf 'generate sites=50000 blocks=1000000 depth=20 modules=8 threads=4 points=500\n' >"$T/large"
+	(ulimit -v 600000; report --no-symbols "fake:$T/large" >"$T/out")
+	grep -q 'in 1,000,000 blocks' "$T/out"
+	(ulimit -v 600000; report --no-symbols --json "fake:$T/large" | jq -c '[.totals.live_blocks, (.sites | length)]' >"$T/out")
+	[ "$(cat "$T/out")" = "[1000000,10]" ]
+}
