@@ -20,6 +20,11 @@ load lib
 	found "$CAP" site in_handler allocs="$n" frees=$((n / 2)) bytes=$((n * 24)) live=$(((n - n / 2) * 24))
 }
 
+@test "handler that jumps out of malloc" {
+	as_expected sigjump.c
+	[ "$(cat "$T/out")" = unharmed ]
+}
+
 @test "stacks are whole: jump, exception, coroutine" {
 	track jump
 	[ "$(stacks "$CAP" landed)" = "landed main" ]

@@ -61,12 +61,25 @@ launched() {
 	[[ $1 == exec* ]] || [ "$(total_of before live)" -eq 300 ]
 }
 
-@test "vfork and exec" { launched vfork; }
+@test "vfork and exec" {
+	launched vfork
+	[ "$(total_of in_vfork live)" -eq 61 ]
+}
+
 @test "posix_spawn" { launched spawn; }
 @test "system()" { launched system 2; }
 @test "exec" { launched exec; }
 @test "exec with every descriptor closed" { launched exec-closed; }
 @test "exec from another directory" { launched exec-chdir; }
+
+@test "a child that cannot be tracked is unharmed" {
+	track launch spawn "$PROG/leaf_static"
+	[ "$STATUS" -eq 0 ]
+	found "$CAP" site before allocs=5
+	track env -i "$PROG/confined" none
+	[ "$STATUS" -eq 0 ]
+	[ "$(cat "$T/out")" = unharmed ]
+}
 
 @test "exec after privileges are dropped" {
 	need_root

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
-# Packaged programs: output, messages and exit status are the same natively and tracked.
+# Packaged programs: output, messages and exit status are the same natively and tracked, and so is what a program sees
+# of itself.
 
 load lib
 
@@ -43,3 +44,10 @@ setup() { seq 1 20000 | sed 's/$/ some words and numbers/' >"$T/lines"; }
 }
 
 @test "git" { need git; same git -C "$ROOT" log --oneline -3; }
+
+@test "descriptors" { same ls /proc/self/fd; }
+@test "signals: blocked, ignored, caught" { same grep -E '^(Sig(Blk|Ign|Cgt|Pnd)|ShdPnd)' /proc/self/status; }
+@test "threads, capabilities, users, umask" { same grep -E '^(Threads|Cap|Uid|Gid|Groups|Umask|NoNewPrivs)' /proc/self/status; }
+@test "limits" { same sh -c 'ulimit -a; ulimit -H -a'; }
+@test "directory, priority" { same sh -c 'pwd; nice; cat /proc/self/oom_score_adj'; }
+@test "signals ignored by the caller" { trap '' PIPE INT; same grep -E '^Sig(Blk|Ign|Cgt)' /proc/self/status; }

@@ -1,5 +1,6 @@
 /*
- * errno after each kind of call, and what alignment and malloc_usable_size() say: the same text natively and traced.
+ * errno after each kind of call, what alignment and malloc_usable_size() say, and how full the heap is in the end: the
+ * same text natively and traced.
  */
 #include <errno.h>
 #include <malloc.h>
@@ -65,5 +66,6 @@ int main(void)
 	SHOW((intptr_t)munmap((void *)1, 4096));
 	SHOW(sbrk(PTRDIFF_MAX));
 	SHOW((intptr_t)brk((void *)-4096));
+	printf("heap %zu used, %zu free\n", mallinfo2().uordblks, mallinfo2().fordblks);
 	return 0;
 }

@@ -1,0 +1,64 @@
+#!/usr/bin/env bats
+# A program that runs: its ledger is read while it changes, also without the monitor.
+
+load lib
+
+# begin CMD...: start a command around the victim 'steady'; sets PID (the victim's) and JOB.
+begin() {
+	mkfifo "$T/stdin"
+	"$@" "$PROG/steady" <"$T/stdin" >"$T/pid" 2>"$T/err" &
+	JOB=$!
+	exec 7>"$T/stdin"
+	for _ in $(seq 100); do [ -s "$T/pid" ] && break; sleep 0.05; done
+	PID=$(cat "$T/pid")
+	[ -n "$PID" ]
+}
+
+end() { exec 7>&-; wait "$JOB"; }
+
+teardown() { if { true >&7; } 2>/dev/null; then exec 7>&-; fi; }
+
+# steady WHAT: exactly what is known.
+steady() {
+	rm -f "$1.json"
+	(cd "$T" && found "$1" site steady allocs=3000 frees=0 bytes=300000 live=300000 blocks=3000)
+	(cd "$T" && found "$1" map mapped allocs=1 live=1048576)
+}
+
+@test "20 looks at a running program" {
+	begin "$PMM" run -q -o "$T/c.pmm" --
+	for _ in $(seq 20); do
+		steady "$PID"
+		[ "$(cd "$T" && fact "$PID" site churned blocks)" -le 202 ]
+	done
+	end
+	found "$T/c.pmm" site steady live=300000
+	found "$T/c.pmm" site churned live=0 blocks=0
+}
+
+@test "snapshots of a running program" {
+	begin "$PMM" run -q -o "$T/c.pmm" --
+	for i in 1 2 3 4 5; do
+		"$PMM" snapshot "$PID" -o "$T/s$i.pmm"
+		steady "$T/s$i.pmm"
+		[ "$(stat -c %a "$T/s$i.pmm")" = 600 ]
+	done
+	end
+}
+
+@test "the monitor is killed, the program still tells" {
+	begin "$PMM" run -q -o "$T/c.pmm" --
+	kill -9 "$JOB"
+	wait "$JOB" || true
+	sleep 0.2
+	steady "$PID"
+	exec 7>&-
+	for _ in $(seq 100); do kill -0 "$PID" 2>/dev/null || break; sleep 0.05; done
+	! kill -0 "$PID" 2>/dev/null
+}
+
+@test "preloaded by hand, without a monitor" {
+	begin env LD_PRELOAD="$(dirname "$PMM")/libpmm.so"
+	steady "$PID"
+	end
+}
