@@ -2,15 +2,16 @@
 #include "src/capture/ledger_reader.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "src/base/str.h"
 
-#define MAX_TRIES	200		/* of a copy between two events; the later ones yield the processor */
-#define SPIN_TRIES	100
-#define MAX_STUCK	32		/* contexts waited for in vain */
+#define SPIN_TRIES	100		/* of a copy between two events, before waiting */
+#define MAX_WAITS	200		/* of WAIT_NS in a whole reading ... */
+#define MAX_WAITS_EACH	10		/* ... and for one thread, which may have been stopped in the middle of an event */
+#define WAIT_NS		100000
 #define MAX_STRING	(1u << 20)
 
 int ledger_reader_refresh(struct ledger_reader *r)
@@ -37,14 +38,25 @@ static uint64_t ref_off(pmm_ref ref)
 	return (uint64_t)ref << PMM_REF_SHIFT;
 }
 
+/* Wait for a context to finish its event; false when waiting is over. */
+static bool wait_for(struct ledger_reader *r, unsigned tries)
+{
+	if (tries < SPIN_TRIES)
+		return true;
+	if (tries == SPIN_TRIES + MAX_WAITS_EACH || r->waits == MAX_WAITS)
+		return false;
+	r->waits++;
+	nanosleep(&(struct timespec){ .tv_nsec = WAIT_NS }, NULL);
+	return true;
+}
+
 int ledger_reader_stable(struct ledger_reader *r, pmm_ref ctx, pmm_ref what, void *to, size_t size)
 {
 	uint64_t seq_off = ref_off(ctx) + offsetof(struct pmm_ctx, seq), before = 0, after = 0;
-	unsigned tries = r->o->running && r->nr_stuck < MAX_STUCK ? MAX_TRIES : 1;
 
 	if (!ctx || !what)
 		return -EFAULT;
-	for (unsigned i = 0; i < tries; i++) {
+	for (unsigned tries = 0;; tries++) {
 		if (ledger_map_read(r->m, seq_off, &before, sizeof(before)) ||
 		    ledger_map_read(r->m, ref_off(what), to, size) ||
 		    ledger_map_read(r->m, seq_off, &after, sizeof(after)))
@@ -53,13 +65,12 @@ int ledger_reader_stable(struct ledger_reader *r, pmm_ref ctx, pmm_ref what, voi
 			return 0;
 		if (before == after && r->stuck_off == seq_off && r->stuck_seq == before)
 			break;
-		if (i > SPIN_TRIES)
-			sched_yield();
+		if (!wait_for(r, tries))
+			break;
 	}
 	if (before == after) {
 		r->stuck_off = seq_off;
 		r->stuck_seq = before;
-		r->nr_stuck++;
 	}
 	r->drift++;
 	return 0;

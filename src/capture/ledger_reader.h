@@ -26,8 +26,8 @@ struct ledger_reader {
 	uint32_t nr_site_index;
 	uint64_t damaged;		/* things left out */
 	uint64_t drift;			/* inconsistencies a running process caused */
-	uint64_t stuck_off, stuck_seq;	/* a context that stays in the middle of an event ... */
-	uint32_t nr_stuck;		/* ... and how many were met */
+	uint64_t stuck_off, stuck_seq;	/* a context that stays in the middle of an event */
+	uint32_t waits;			/* spent on such contexts so far */
 };
 
 /* Count something that makes no sense: in a running process the reading's fault, else damage. */
