@@ -42,7 +42,8 @@ static const char *const allocator_function[] = {
 	"_PyObject_Calloc", "_PyObject_Realloc", "CRYPTO_malloc", "CRYPTO_zalloc", "CRYPTO_realloc", "Perl_safesys*",
 	"Perl_safe*alloc", "sqlite3MemMalloc", "sqlite3MemRealloc", "sqlite3Malloc*", "sqlite3Realloc*",
 	"sqlite3_malloc*", "sqlite3_realloc*", "sqlite3DbMalloc*", "sqlite3DbRealloc*", "dbMallocRawFinish",
-	"jv_mem_*", "ggc_internal_*", "ggc_alloc*", "apr_palloc*", "av_malloc*", "av_realloc*", "av_calloc",
+	"_PyObject_GC_*", "_PyObject_New*", "PyType_GenericAlloc", "os::malloc", "os::realloc", "AllocateHeap",
+	"ReallocateHeap", "CHeapObj*", "ngx_*alloc", "jv_mem_*", "ggc_internal_*", "ggc_alloc*", "apr_palloc*", "av_malloc*", "av_realloc*", "av_calloc",
 };
 
 static const char *const runtime_function[] = {
