@@ -134,8 +134,6 @@ static int plan(const struct ledger_tree_options *o, uint64_t *slot_bytes, uint3
 		return -ENOMEM;
 	if (want < slot - PMM_ARENA_OFF)
 		slot = round_up(PMM_ARENA_OFF + want, ALIGN_BYTES);
-	if (slot < MIN_SLOT_BYTES)
-		slot = MIN_SLOT_BYTES;
 	if (most < GOOD_SLOT_BYTES)
 		most = space < GOOD_SLOT_BYTES ? space : GOOD_SLOT_BYTES;
 	if (slot > most)

@@ -9,6 +9,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -179,6 +180,22 @@ static void play_code(void)
 	_exit(0);
 }
 
+/* A child whose parent waits for it: there is no zombie to look at. */
+static void play_reaped(void)
+{
+	start_agent();
+	fake_agent_record(&agent, 1, 1);
+	if (!fork()) {
+		fake_agent_claim(&agent);
+		fake_agent_record(&agent, 8, 0);
+		usleep(300000);
+		_exit(9);
+	}
+	wait(NULL);
+	usleep(200000);
+	_exit(0);
+}
+
 /* A child that has no slot for a while: it is waited for all the same. */
 static void play_late(void)
 {
@@ -210,7 +227,7 @@ static int play(const char *mode, char *self)
 		{"exit", play_exit},	 {"kill", play_kill},	  {"gone", play_gone},
 		{"family", play_family}, {"daemon", play_daemon}, {"exec2", play_exec2},
 		{"socket", play_socket}, {"slow", play_slow},	  {"given", play_given},
-		{"wait", play_wait}, {"code", play_code}, {"late", play_late},
+		{"wait", play_wait}, {"code", play_code}, {"late", play_late}, {"reaped", play_reaped},
 	};
 
 	if (!strcmp(mode, "exec"))
@@ -401,6 +418,26 @@ static void daemon_is_waited_for(void **state)
 	end(&f);
 }
 
+static void status_is_known_without_a_zombie(void **state)
+{
+	struct fixture f;
+	struct utsname u;
+	int major = 0, minor = 0;
+
+	(void)state;
+	uname(&u);
+	sscanf(u.release, "%d.%d", &major, &minor);
+	if (major < 6 || (major == 6 && minor < 15))
+		skip();		/* pidfds keep the status since Linux 6.15 */
+	launch(&f, "reaped");
+	monitor_until_root(&f.monitor);
+	assert_int_equal(f.nr, 2);
+	assert_false(f.root[0]);
+	assert_int_equal(f.heap[0]->allocs, 8);
+	assert_int_equal(f.heap[0]->end_status, 9);
+	end(&f);
+}
+
 static void late_child_is_waited_for(void **state)
 {
 	struct fixture f;
@@ -429,6 +466,7 @@ static void living_are_delivered_when_asked_to_end(void **state)
 	assert_int_equal(monitor_settle(&f.monitor, 20000000, NULL), 1);
 	while (!f.monitor.watched[0] && !f.monitor.watched[1])
 		monitor_step(&f.monitor);
+	assert_int_equal(monitor_moved(&f.monitor), 0);
 	kill(getpid(), SIGTERM);
 	monitor_until_all(&f.monitor);
 	assert_int_equal(f.nr, 2);
@@ -587,6 +625,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(socket_serves_another_user),
 		cmocka_unit_test(family_leaves_a_heap_each),
 		cmocka_unit_test(daemon_is_waited_for),
+		cmocka_unit_test(status_is_known_without_a_zombie),
 		cmocka_unit_test(late_child_is_waited_for),
 		cmocka_unit_test(living_are_delivered_when_asked_to_end),
 		cmocka_unit_test(series_follows_the_run),
