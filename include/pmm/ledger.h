@@ -338,11 +338,11 @@ struct pmm_ledger {
 
 	/*
 	 * live bytes and the peak, see agent/total.c. `total` packs epoch:20 | rising:1 | bytes:43 (bytes in the
-	 * high bits); bytes not yet returned from contexts' credits come on top: for each ctx with a valid credit add
-	 * credit_granted - credit.
+	 * high bits). Credits are counted in full when they are granted: the exact total is what remains after subtracting,
+	 * for each ctx with a valid credit, what is left of it.
 	 */
 	uint64_t total;
-	uint64_t credit_out;		/* sum of credits granted */
+	uint64_t credit_out;		/* number of credits that are out */
 	uint64_t peak_bytes;		/* highest sealed total */
 	uint64_t peak_epoch;		/* epoch that ended at that total; at_peak of a record counts when its epoch is later */
 	uint32_t peak_tick;
