@@ -33,7 +33,9 @@ void names_fini(struct names *n)
 	for (uint32_t i = 0; i < n->nr_slots; i++)
 		free(n->entry[i].frame);
 	free(n->entry);
+	free(n->unnamed);
 	n->entry = NULL;
+	n->unnamed = NULL;
 	n->nr_entries = n->nr_slots = 0;
 }
 
@@ -81,6 +83,19 @@ static const char *mark_text(uint64_t pc)
 	return "[stack ends here]";
 }
 
+static void note_unnamed(struct names *n, uint32_t module)
+{
+	if (!n->unnamed)
+		n->unnamed = calloc((size_t)n->heap->nr_modules + 1, 1);
+	if (n->unnamed)
+		n->unnamed[module] = 1;
+}
+
+bool names_unnamed(const struct names *n, uint32_t module)
+{
+	return n->unnamed && n->unnamed[module];
+}
+
 static unsigned resolve_node(struct names *n, uint32_t node, struct frame_name *out)
 {
 	const struct heap_node *at = &n->heap->nodes[node];
@@ -99,6 +114,8 @@ static unsigned resolve_node(struct names *n, uint32_t node, struct frame_name *
 		memset(out, 0, sizeof(*out));
 		nr = 1;
 	}
+	if (!out[nr - 1].function && at->module)
+		note_unnamed(n, at->module);
 	for (unsigned i = 0; i < nr; i++) {
 		out[i].address = at->pc;
 		out[i].offset = at->module ? at->pc - m->bias : 0;

@@ -44,6 +44,7 @@ struct names {
 	struct names_entry *entry;	/* hash by address */
 	uint32_t nr_entries, nr_slots;
 	const struct frame_name *lost;	/* stands in when memory is out */
+	uint8_t *unnamed;		/* by module: an address in it was asked for and has no name; NULL: none yet */
 };
 
 /* Names of `h`, which must outlive them. */
@@ -59,6 +60,9 @@ const struct frame_name *names_find(struct names *n, uint32_t node, unsigned *nr
  * *node (may be NULL) gets its node. NULL for an unknown stack.
  */
 const struct frame_name *names_responsible(struct names *n, uint32_t stack, uint32_t *node);
+
+/* Was a name in this module asked for in vain? */
+bool names_unnamed(const struct names *n, uint32_t module);
 
 /* Role of a frame by its module's path (NULL: unknown) and function (NULL: unknown). */
 enum frame_role role_of(const char *module, const char *function);

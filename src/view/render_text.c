@@ -21,6 +21,8 @@ struct printer {
 	FILE *out;
 	unsigned width[MAX_COLUMNS];
 	uint32_t *indent;	/* by row; NULL: depth times INDENT */
+	bool visible;		/* the table has rows to show */
+	bool begun;		/* something was written before */
 };
 
 static bool visible(const struct column *col)
@@ -54,13 +56,17 @@ static void measure(struct printer *p, struct table *t)
 {
 	struct str s = STR_INIT;
 
+	p->visible = false;
 	for (unsigned c = 0; c < t->nr_columns; c++)
 		p->width[c] = t->column[c].title ? plain_width(t->column[c].title) : 0;
 	for (uint64_t group = 0; group < table_groups(t); group++) {
 		table_load(t, group);
-		for (size_t i = 0; i < t->rows.nr; i++)
-			if (t->rows.v[i].where != ROW_JSON_ONLY)
-				measure_row(p, t, i, &s);
+		for (size_t i = 0; i < t->rows.nr; i++) {
+			if (t->rows.v[i].where == ROW_JSON_ONLY)
+				continue;
+			p->visible = true;
+			measure_row(p, t, i, &s);
+		}
 	}
 	str_fini(&s);
 }
@@ -201,14 +207,23 @@ static int fold_chains(struct printer *p, const struct table *t)
 	return 0;
 }
 
+/* An empty line between sections. */
+static void separate(struct printer *p)
+{
+	if (p->begun)
+		fputc('\n', p->out);
+	p->begun = true;
+}
+
 static int put_table(struct printer *p, struct table *t)
 {
-	if (t->json_only)
-		return 0;
 	p->indent = NULL;
 	if (t->fold_chains && !t->fill && fold_chains(p, t))
 		return -ENOMEM;
 	measure(p, t);
+	if (!p->visible && !t->notes.nr)
+		goto out;
+	separate(p);
 	if (t->title)
 		plain_title(t->title, p->style, p->out);
 	put_heading(p, t);
@@ -229,6 +244,7 @@ static int put_table(struct printer *p, struct table *t)
 		put_line(p, &line, ROW_DIM);
 		str_fini(&line);
 	}
+out:
 	free(p->indent);
 	return table_error(t);
 }
@@ -236,21 +252,17 @@ static int put_table(struct printer *p, struct table *t)
 int doc_print_text(const struct doc *d, const struct style *style, FILE *out)
 {
 	struct printer p = { .style = style, .out = out };
-	bool first = true;
 	int rc = 0;
 
 	for (size_t i = 0; i < d->sections.nr; i++) {
 		const struct section *s = &d->sections.v[i];
 
-		if (s->table && s->table->json_only)
-			continue;
-		if (!first)
-			fputc('\n', out);
-		first = false;
-		if (s->series)
+		if (s->series) {
+			separate(&p);
 			rc = plain_graph(s->series, style, out);
-		else if (s->table->nr_columns <= MAX_COLUMNS || s->table->json_only)
+		} else if (!s->table->json_only && s->table->nr_columns <= MAX_COLUMNS) {
 			rc = put_table(&p, s->table);
+		}
 		if (rc)
 			return rc;
 	}

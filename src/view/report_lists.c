@@ -199,35 +199,48 @@ void report_blocks(struct report *r)
 
 /* ---- modules ---- */
 
+#define J COLUMN_JSON_ONLY
+
 static const struct column module_columns[] = {
-	{ "path", NULL, UNIT_TEXT }, { "build_id", NULL, UNIT_TEXT }, { "start", NULL, UNIT_ADDRESS },
-	{ "end", NULL, UNIT_ADDRESS }, { "bias", NULL, UNIT_ADDRESS }, { "load_ns", NULL, UNIT_DURATION },
-	{ "unload_ns", NULL, UNIT_DURATION },
+	{ "path", "module", UNIT_TEXT }, { "build_id", "build id", UNIT_TEXT }, { "start", NULL, UNIT_ADDRESS, J },
+	{ "end", NULL, UNIT_ADDRESS, J }, { "bias", NULL, UNIT_ADDRESS, J }, { "load_ns", NULL, UNIT_DURATION, J },
+	{ "unload_ns", NULL, UNIT_DURATION, J },
 };
+
+/*
+ * JSON has every module; text those that names were missing in, which is known when all above has been written: so rows
+ * are made on demand and this comes last.
+ */
+static void fill_module(struct table *t, uint64_t i)
+{
+	const struct report *r = t->ctx;
+	const struct heap_module *m = &r->heap->modules[i + 1];
+	bool unnamed = names_unnamed(r->names, (uint32_t)i + 1);
+	char id[2 * HEAP_BUILD_ID_MAX + 1];
+
+	for (unsigned k = 0; k < m->build_id_len; k++)
+		snprintf(id + 2 * k, 3, "%02x", m->build_id[k]);
+	table_row(t, 0, ROW_PLAIN, unnamed ? ROW_BOTH : ROW_JSON_ONLY);
+	table_set_const(t, 0, m->path);
+	if (m->build_id_len)
+		table_set_text(t, 1, id);
+	table_set(t, 2, m->start);
+	table_set(t, 3, m->end);
+	table_set(t, 4, m->bias);
+	table_set(t, 5, report_time(r->heap, m->load_ns));
+	if (m->unload_ns)
+		table_set(t, 6, report_time(r->heap, m->unload_ns));
+}
 
 void report_modules(struct report *r)
 {
-	const struct heap *h = r->heap;
-	struct table *t = table_new(TABLE_ROWS, "modules", NULL, module_columns, NR_COLUMNS(module_columns));
+	struct table *t = table_new(TABLE_ROWS, "modules", "Modules without names for what is shown above",
+				    module_columns, NR_COLUMNS(module_columns));
 
-	for (uint32_t i = 1; t && i < h->nr_modules; i++) {
-		const struct heap_module *m = &h->modules[i];
-		char id[2 * HEAP_BUILD_ID_MAX + 1];
-
-		for (unsigned k = 0; k < m->build_id_len; k++)
-			snprintf(id + 2 * k, 3, "%02x", m->build_id[k]);
-		table_row(t, 0, ROW_PLAIN, ROW_BOTH);
-		table_set_const(t, 0, m->path);
-		if (m->build_id_len)
-			table_set_text(t, 1, id);
-		table_set(t, 2, m->start);
-		table_set(t, 3, m->end);
-		table_set(t, 4, m->bias);
-		table_set(t, 5, report_time(h, m->load_ns));
-		if (m->unload_ns)
-			table_set(t, 6, report_time(h, m->unload_ns));
+	if (t) {
+		t->fill = fill_module;
+		t->nr_groups = r->heap->nr_modules ? r->heap->nr_modules - 1 : 0;
+		t->ctx = r;
 	}
-	if (t)
-		t->json_only = true;
 	doc_add(&r->doc, t);
 }

@@ -93,6 +93,8 @@ static void without_symbols_module_and_offset_remain(void **state)
 	assert_string_equal(f->module, "/lib/libx.so");
 	assert_int_equal(f->offset, 0x1234);
 	assert_int_equal(f->address, 0x7f0000001234);
+	assert_true(names_unnamed(&n, h->nodes[h->sites[recipe_site(h, "/lib/libx.so")].node].module));
+	assert_false(names_unnamed(&n, 0));
 	names_fini(&n);
 	heap_free(h);
 }
