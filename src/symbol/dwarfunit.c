@@ -2,8 +2,11 @@
  * One DWARF compilation unit, indexed on first use: where its functions are, their scopes, its lines.
  *
  * The index looks into namespaces and classes but not into functions; only when an address is in none of the functions
- * found is the unit walked again to the bottom (functions of local classes). DIE trees are stored in order, so a
- * sibling or child that does not lie further on is damage and ends the walk; so do too deep nesting and the budget.
+ * found is the unit walked again to the bottom (functions of local classes). DIE trees are stored in order of a walk,
+ * so a DIE that does not lie further on than all before it is damage and ends the walk, which keeps walks linear; so do
+ * too deep nesting and the budget.
+ *
+ * Whoever leaves children unwalked must set `last` to BROKEN: see check_children().
  */
 #include "src/symbol/dwarfunit.h"
 
@@ -15,10 +18,12 @@
 
 #define DEPTH_MAX	128
 #define ORIGINS_MAX	16
+#define BROKEN		UINT64_MAX
 #define NAME_MAX_BYTES	8192
 
 struct walk {
 	struct dwarf_unit *unit;
+	Dwarf_Off last;			/* the furthest DIE seen */
 	struct dwarf_budget *budget;
 	bool deep;
 };
@@ -51,19 +56,40 @@ bool dwarf_budget_step(struct dwarf_budget *b)
 	return !b->spent;
 }
 
-static bool first_child(Dwarf_Die *die, Dwarf_Die *child)
+/* Is the DIE further on than all seen before? If not, BROKEN ends all loops of this walk. */
+static bool advance(Dwarf_Off *last, Dwarf_Die *die)
 {
-	return !dwarf_child(die, child) && dwarf_dieoffset(child) > dwarf_dieoffset(die);
+	Dwarf_Off at = dwarf_dieoffset(die);
+
+	*last = at > *last ? at : BROKEN;
+	return *last != BROKEN;
 }
 
-static bool next_sibling(Dwarf_Die *die)
+static bool first_child(Dwarf_Off *last, Dwarf_Die *die, Dwarf_Die *child)
 {
-	Dwarf_Die next;
+	return *last != BROKEN && !dwarf_child(die, child) && advance(last, child);
+}
 
-	if (dwarf_siblingof(die, &next) || dwarf_dieoffset(&next) <= dwarf_dieoffset(die))
-		return false;
-	*die = next;
-	return true;
+static bool next_sibling(Dwarf_Off *last, Dwarf_Die *die)
+{
+	return *last != BROKEN && !dwarf_siblingof(die, die) && advance(last, die);
+}
+
+/*
+ * To be called for a DIE that is not walked into, before next_sibling(): without DW_AT_sibling libdw goes through the
+ * children to find the sibling, and a damaged reference among them would keep it there for ever. So we go first.
+ */
+static void check_children(Dwarf_Off *last, Dwarf_Die *die, int depth)
+{
+	Dwarf_Die child;
+
+	if (dwarf_haschildren(die) <= 0 || dwarf_hasattr(die, DW_AT_sibling) || !first_child(last, die, &child))
+		return;
+	if (depth > DEPTH_MAX)
+		*last = BROKEN;
+	do {
+		check_children(last, &child, depth + 1);
+	} while (next_sibling(last, &child));
 }
 
 static void add_function(struct walk *w, Dwarf_Die *die)
@@ -100,13 +126,13 @@ static void walk_one(struct walk *w, Dwarf_Die *die, int32_t scope, int depth)
 	switch (dwarf_tag(die)) {
 	case DW_TAG_subprogram:
 		add_function(w, die);
-		if (w->deep)
-			walk_children(w, die, scope, depth + 1);
-		break;
+		/* fall through */
 	case DW_TAG_lexical_block:
 	case DW_TAG_inlined_subroutine:
 		if (w->deep)
 			walk_children(w, die, scope, depth + 1);
+		else
+			check_children(&w->last, die, depth + 1);
 		break;
 	case DW_TAG_namespace:
 	case DW_TAG_module:
@@ -118,6 +144,7 @@ static void walk_one(struct walk *w, Dwarf_Die *die, int32_t scope, int depth)
 			walk_children(w, die, add_scope(w, die, scope), depth + 1);
 		break;
 	default:
+		check_children(&w->last, die, depth + 1);
 		break;
 	}
 }
@@ -126,22 +153,24 @@ static void walk_children(struct walk *w, Dwarf_Die *die, int32_t scope, int dep
 {
 	Dwarf_Die child;
 
-	if (depth > DEPTH_MAX || !first_child(die, &child))
+	if (!first_child(&w->last, die, &child))
 		return;
-	do {
+	for (;;) {
 		size_t nr_scopes = w->unit->scopes.nr;
 
+		if (depth > DEPTH_MAX || !dwarf_budget_step(w->budget))
+			w->last = BROKEN;
 		walk_one(w, &child, scope, depth);
-		if (!next_sibling(&child))
+		if (!next_sibling(&w->last, &child))
 			break;
 		if (w->unit->scopes.nr > nr_scopes && w->unit->scopes.v[nr_scopes].parent == scope)
 			w->unit->scopes.v[nr_scopes].end = dwarf_dieoffset(&child);
-	} while (dwarf_budget_step(w->budget));
+	}
 }
 
 static void build_index(struct dwarf_unit *u, struct dwarf_budget *b, bool deep)
 {
-	struct walk w = { .unit = u, .budget = b, .deep = deep };
+	struct walk w = { .unit = u, .last = dwarf_dieoffset(&u->die), .budget = b, .deep = deep };
 
 	u->functions.list.nr = 0;
 	u->scopes.nr = 0;
@@ -172,6 +201,7 @@ bool dwarf_unit_function(struct dwarf_unit *u, Dwarf *dw, struct dwarf_budget *b
 struct chain {
 	struct dwarf_budget *budget;
 	uint64_t address;
+	Dwarf_Off last;			/* the furthest DIE seen */
 	Dwarf_Die *inlines;
 	int nr, max;
 };
@@ -181,29 +211,38 @@ static bool follow(struct chain *c, Dwarf_Die *die, int depth)
 {
 	Dwarf_Die child;
 
-	if (depth > DEPTH_MAX || c->nr == c->max || !first_child(die, &child))
+	if (!first_child(&c->last, die, &child))
 		return false;
+	if (depth > DEPTH_MAX || c->nr == c->max)
+		c->last = BROKEN;
 	do {
 		int tag = dwarf_tag(&child);
-		bool bare;
+		bool block = tag == DW_TAG_lexical_block;
+		bool bare = block && !dwarf_hasattr(&child, DW_AT_low_pc) && !dwarf_hasattr(&child, DW_AT_ranges);
 
-		if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_lexical_block)
+		if (!bare && ((!block && tag != DW_TAG_inlined_subroutine) || dwarf_haspc(&child, c->address) <= 0)) {
+			check_children(&c->last, &child, depth + 1);
 			continue;
-		bare = tag == DW_TAG_lexical_block && !dwarf_hasattr(&child, DW_AT_low_pc) &&
-		       !dwarf_hasattr(&child, DW_AT_ranges);
-		if (!bare && dwarf_haspc(&child, c->address) <= 0)
-			continue;
-		if (tag == DW_TAG_inlined_subroutine)
+		}
+		if (!block && c->nr < c->max)
 			c->inlines[c->nr++] = child;
 		if (follow(c, &child, depth + 1) || !bare)
 			return true;
-	} while (dwarf_budget_step(c->budget) && next_sibling(&child));
+		if (!dwarf_budget_step(c->budget))
+			c->last = BROKEN;
+	} while (next_sibling(&c->last, &child));
 	return false;
 }
 
 int dwarf_unit_inlines(Dwarf_Die *function, struct dwarf_budget *b, uint64_t address, Dwarf_Die *inlines, int max)
 {
-	struct chain c = { .budget = b, .address = address, .inlines = inlines, .max = max };
+	struct chain c = {
+		.budget = b,
+		.address = address,
+		.last = dwarf_dieoffset(function),
+		.inlines = inlines,
+		.max = max,
+	};
 
 	follow(&c, function, 0);
 	return c.nr;
