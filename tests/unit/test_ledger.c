@@ -9,7 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 
 #include <cmocka.h>
@@ -516,6 +518,108 @@ static void reading_allocates_nothing(void **state)
 	image_free(&im);
 }
 
+static void fill(struct image *im)
+{
+	image_node(im, 1, 0, 0, 0x1000);
+	image_site(im, 1, 1, 0);
+	image_record(im, image_ctx(im), 1)->bytes_in = 4711;
+	image_block(im, PMM_TABLE_HEAP, 0x40000, 4711, 1, PMM_KIND_MALLOC, 0, 0);
+}
+
+/* A file that may shrink is not mapped: cut short, it is an error and no SIGBUS. */
+static void a_file_that_may_shrink_is_not_mapped(void **state)
+{
+	struct image sealed = image_new(), im = sealed;
+	struct ledger_map *m = NULL;
+	uint64_t word;
+	struct heap *h;
+
+	(void)state;
+	fill(&sealed);
+	im.fd = memfd_create("loose", MFD_CLOEXEC);
+	assert_int_equal(write(im.fd, im.file, im.bytes), im.bytes);
+	h = read_image(&im);
+	assert_int_equal(h->live_bytes, 4711);
+	assert_int_equal(h->blocks[0].size_bytes, 4711);
+	heap_free(h);
+	assert_int_equal(ledger_map_open_fd(im.fd, IMAGE_SLOT, &m, NULL), 0);
+	assert_null(m->base);
+	assert_int_equal(ftruncate(im.fd, 4096), 0);
+	assert_int_equal(ledger_map_read(m, IMAGE_ARENA_OFF, &word, sizeof(word)), -EIO);
+	ledger_map_close(m);
+	close(im.fd);
+	image_free(&sealed);
+}
+
+/* Without capabilities and monitor the ledger is read out of the process's memory. Runs in a child. */
+static int read_as_nobody(struct image *im)
+{
+	struct ledger_options o = { .running = true };
+	struct ledger_map *m = NULL;
+	struct heap *h = NULL;
+
+	if (!getuid() && (setgid(65534) || setuid(65534)))
+		return 10;
+	prctl(PR_SET_DUMPABLE, 1);
+	im->tree->slot[IMAGE_SLOT].pid = (uint32_t)getpid();
+	if (ledger_map_open_pid(getpid(), &m, NULL))
+		return 11;
+	if (!m->is_memory || m->base || ledger_map_ask_view(m, 1) != -EROFS)
+		return 12;
+	if (ledger_read(m, &o, &h, NULL))
+		return 13;
+	return h->live_bytes == 4711 && h->nr_blocks == 1 && h->blocks[0].address == 0x40000 ? 0 : 14;
+}
+
+static void a_ledger_is_read_through_memory(void **state)
+{
+	struct image im = image_new();
+	int status = 0;
+	pid_t child;
+
+	(void)state;
+	fill(&im);
+	child = fork();
+	if (!child)
+		_exit(read_as_nobody(&im));
+	waitpid(child, &status, 0);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+	image_free(&im);
+}
+
+/* Somebody who answers at the next tick, as the agent does. */
+static void *answer_view(void *arg)
+{
+	struct image *im = arg;
+
+	while (!__atomic_load_n(&im->l->want_view, __ATOMIC_ACQUIRE))
+		;
+	__atomic_store_n(&im->l->want_view, 0, __ATOMIC_RELEASE);
+	im->l->allocator_view.tick = im->tree->tick;
+	__atomic_store_n(&im->l->allocator_view.valid, 1, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+static void a_view_is_asked_for(void **state)
+{
+	struct image im = image_new();
+	struct ledger_map *m = NULL;
+	pthread_t thread;
+
+	(void)state;
+	im.l->allocator_view.tick = im.tree->tick - 1;
+	assert_int_equal(ledger_map_open_fd(im.fd, IMAGE_SLOT, &m, NULL), 0);
+	assert_int_equal(ledger_map_ask_view(m, 3), 0);
+	assert_int_equal(im.l->want_view, 1);
+	im.l->want_view = 0;
+	pthread_create(&thread, NULL, answer_view, &im);
+	assert_int_equal(ledger_map_ask_view(m, 10000), 1);
+	pthread_join(thread, NULL);
+	ledger_map_close(m);
+	image_free(&im);
+}
+
 static void an_arena_that_grows_is_followed(void **state)
 {
 	struct image im = image_new();
@@ -809,6 +913,9 @@ int main(void)
 		cmocka_unit_test(what_is_no_ledger_is_refused),
 		cmocka_unit_test(a_process_is_found_by_its_mapping),
 		cmocka_unit_test(reading_allocates_nothing),
+		cmocka_unit_test(a_file_that_may_shrink_is_not_mapped),
+		cmocka_unit_test(a_ledger_is_read_through_memory),
+		cmocka_unit_test(a_view_is_asked_for),
 		cmocka_unit_test(an_arena_that_grows_is_followed),
 		cmocka_unit_test(rings_and_wild_references_are_cut),
 		cmocka_unit_test(shared_leaves_do_not_multiply),
