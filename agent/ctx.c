@@ -241,10 +241,11 @@ static bool on_signal_stack(void)
 
 struct tctx *ctx_nested(struct tctx *c, uintptr_t sp)
 {
-	/* A hook that lies below us on the same stack cannot still be running: somebody jumped out of it. */
-	if (sp > c->busy_sp && sp - c->busy_sp < (8ul << 20) && !on_signal_stack()) {
+	/* A hook that lies below us on the same stack, or just here, cannot still be running: somebody jumped out of it. */
+	if (sp >= c->busy_sp && sp - c->busy_sp < (8ul << 20) && !on_signal_stack()) {
 		c->memo_valid = 0;
 		c->busy = TCTX_IDLE;
+		c->pub.seq += c->pub.seq & 1;		/* the event was cut short */
 		return c;
 	}
 	if (c->pub.level >= AGENT_MAX_LEVEL) {
