@@ -12,8 +12,9 @@
 
 #include "src/symbol/dwarfunit.h"
 
-#define BUDGET_NS	20000000000ull	/* CPU time for one file */
-#define BUDGET_LOOKUP_NS	1000000ull	/* and for each lookup in it */
+#define BUDGET_NS	2000000000ull	/* CPU time for one file */
+#define BUDGET_BYTE_NS	100ull		/* more for each byte of it: reading all of it takes a tenth of that */
+#define BUDGET_LOOKUP_NS	1000000ull	/* and for each lookup */
 #define INLINES_MAX	64
 #define BYTES_PER_LINE	64		/* of a decoded row in libdw, roughly */
 
@@ -48,7 +49,7 @@ static int index_units(struct dwarf_info *info)
 	Dwarf_Die die;
 	int rc = 0;
 
-	dwarf_budget_begin(&info->budget, BUDGET_NS);
+	dwarf_budget_begin(&info->budget, BUDGET_NS + BUDGET_BYTE_NS * info->file->size_bytes);
 	while (!rc && !info->budget.spent && !dwarf_get_units(info->dw, cu, &cu, NULL, &type, &die, NULL)) {
 		if (type != DW_UT_compile && type != DW_UT_skeleton)
 			continue;

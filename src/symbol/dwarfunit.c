@@ -4,9 +4,7 @@
  * The index looks into namespaces and classes but not into functions; only when an address is in none of the functions
  * found is the unit walked again to the bottom (functions of local classes). DIE trees are stored in order of a walk,
  * so a DIE that does not lie further on than all before it is damage and ends the walk, which keeps walks linear; so do
- * too deep nesting and the budget.
- *
- * Whoever leaves children unwalked must set `last` to BROKEN: see check_children().
+ * too deep nesting and the budget. (libdw itself refuses siblings that point backwards.)
  */
 #include "src/symbol/dwarfunit.h"
 
@@ -75,23 +73,6 @@ static bool next_sibling(Dwarf_Off *last, Dwarf_Die *die)
 	return *last != BROKEN && !dwarf_siblingof(die, die) && advance(last, die);
 }
 
-/*
- * To be called for a DIE that is not walked into, before next_sibling(): without DW_AT_sibling libdw goes through the
- * children to find the sibling, and a damaged reference among them would keep it there for ever. So we go first.
- */
-static void check_children(Dwarf_Off *last, Dwarf_Die *die, int depth)
-{
-	Dwarf_Die child;
-
-	if (dwarf_haschildren(die) <= 0 || dwarf_hasattr(die, DW_AT_sibling) || !first_child(last, die, &child))
-		return;
-	if (depth > DEPTH_MAX)
-		*last = BROKEN;
-	do {
-		check_children(last, &child, depth + 1);
-	} while (next_sibling(last, &child));
-}
-
 static void add_function(struct walk *w, Dwarf_Die *die)
 {
 	Dwarf_Addr base, lo, hi;
@@ -131,8 +112,6 @@ static void walk_one(struct walk *w, Dwarf_Die *die, int32_t scope, int depth)
 	case DW_TAG_inlined_subroutine:
 		if (w->deep)
 			walk_children(w, die, scope, depth + 1);
-		else
-			check_children(&w->last, die, depth + 1);
 		break;
 	case DW_TAG_namespace:
 	case DW_TAG_module:
@@ -144,7 +123,6 @@ static void walk_one(struct walk *w, Dwarf_Die *die, int32_t scope, int depth)
 			walk_children(w, die, add_scope(w, die, scope), depth + 1);
 		break;
 	default:
-		check_children(&w->last, die, depth + 1);
 		break;
 	}
 }
@@ -153,13 +131,11 @@ static void walk_children(struct walk *w, Dwarf_Die *die, int32_t scope, int dep
 {
 	Dwarf_Die child;
 
-	if (!first_child(&w->last, die, &child))
+	if (depth > DEPTH_MAX || !first_child(&w->last, die, &child))
 		return;
-	for (;;) {
+	while (dwarf_budget_step(w->budget)) {
 		size_t nr_scopes = w->unit->scopes.nr;
 
-		if (depth > DEPTH_MAX || !dwarf_budget_step(w->budget))
-			w->last = BROKEN;
 		walk_one(w, &child, scope, depth);
 		if (!next_sibling(&w->last, &child))
 			break;
@@ -211,26 +187,20 @@ static bool follow(struct chain *c, Dwarf_Die *die, int depth)
 {
 	Dwarf_Die child;
 
-	if (!first_child(&c->last, die, &child))
+	if (depth > DEPTH_MAX || c->nr == c->max || !first_child(&c->last, die, &child))
 		return false;
-	if (depth > DEPTH_MAX || c->nr == c->max)
-		c->last = BROKEN;
 	do {
 		int tag = dwarf_tag(&child);
 		bool block = tag == DW_TAG_lexical_block;
 		bool bare = block && !dwarf_hasattr(&child, DW_AT_low_pc) && !dwarf_hasattr(&child, DW_AT_ranges);
 
-		if (!bare && ((!block && tag != DW_TAG_inlined_subroutine) || dwarf_haspc(&child, c->address) <= 0)) {
-			check_children(&c->last, &child, depth + 1);
+		if (!bare && ((!block && tag != DW_TAG_inlined_subroutine) || dwarf_haspc(&child, c->address) <= 0))
 			continue;
-		}
-		if (!block && c->nr < c->max)
+		if (!block)
 			c->inlines[c->nr++] = child;
 		if (follow(c, &child, depth + 1) || !bare)
 			return true;
-		if (!dwarf_budget_step(c->budget))
-			c->last = BROKEN;
-	} while (next_sibling(&c->last, &child));
+	} while (dwarf_budget_step(c->budget) && next_sibling(&c->last, &child));
 	return false;
 }
 

@@ -85,10 +85,52 @@ static void test_prelinked_library(void **state)
 	assert_true(fixture_address("chain", "outer") >= 0x3a0000000);
 }
 
+/* A large function that the linker drops keeps its DWARF, at address 0: it must not cover the code that is there. */
 static void test_dropped_functions(void **state)
 {
+	static const char dropped[] = "void dropped(void) { __asm__ volatile(\".skip 65536, 0x90\"); }\n";
+	struct symbolizer *sym;
+	struct symbol_frame f[8];
+
 	(void)state;
-	chain_of("-g -O2 -ffunction-sections -Wl,--gc-sections -Wl,--build-id", 0x555555554000);
+	chain_of("-g -O2 -ffunction-sections -Wl,--gc-sections", 0x555555554000);
+	fixture_write("dropped.c", dropped, strlen(dropped));
+	fixture_run("cc -g -O2 -ffunction-sections -Wl,--gc-sections chain.c dropped.c -o chain");
+	sym = fixture_symbolizer(&full, "chain", "chain", 0);
+	check_chain(sym, "chain", 0, "chain.c");
+	assert_int_equal(symbol_lookup(sym, 0, fixture_address("chain", "_start"), f, 8), 1);
+	fixture_expect(&f[0], "_start", NULL, 0, false);
+	symbolizer_free(sym);
+}
+
+/* A function inside a function has its DIE there, too: only the second, deep walk finds it. */
+static void test_nested_function(void **state)
+{
+	static const char nested[] =
+		"int main(int argc, char **argv)\n"
+		"{\n"
+		"	__attribute__((noinline)) int within(int n)\n"
+		"	{\n"
+		"		__asm__ volatile(\".globl pc_within\\npc_within: nop\");\n"
+		"		return argc + n;\n"
+		"	}\n"
+		"	(void)argv;\n"
+		"	return within(1);\n"
+		"}\n";
+	struct symbolizer *sym;
+	struct symbol_frame f[8];
+
+	(void)state;
+	fixture_write("nested.c", nested, strlen(nested));
+	if (system("cc --version | grep -qi 'free software foundation'")) {
+		print_message("cc is not gcc, which has nested functions\n");
+		skip();
+	}
+	fixture_run("cc -g -O0 nested.c -o nested");
+	sym = fixture_symbolizer(&full, "nested", "nested", 0);
+	assert_int_equal(symbol_lookup(sym, 0, fixture_address("nested", "pc_within"), f, 8), 1);
+	fixture_expect(&f[0], "within", "nested.c", 5, false);
+	symbolizer_free(sym);
 }
 
 static void test_without_aranges(void **state)
@@ -316,6 +358,7 @@ int main(void)
 		cmocka_unit_test(test_no_pie),
 		cmocka_unit_test(test_prelinked_library),
 		cmocka_unit_test(test_dropped_functions),
+		cmocka_unit_test(test_nested_function),
 		cmocka_unit_test(test_without_aranges),
 		cmocka_unit_test(test_link_time_optimization),
 		cmocka_unit_test(test_few_frames),

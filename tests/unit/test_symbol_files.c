@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -99,7 +100,7 @@ static void test_wrong_debug_file(void **state)
 
 	(void)state;
 	make_split("");
-	fixture_run("cc -g -O1 chain.c -Wl,--build-id=0x0123456789abcdef -o other && objcopy --only-keep-debug other chain.debug");
+	fixture_run("cc -g -O2 chain.c -Wl,--build-id=0x0123456789abcdef -o other && objcopy --only-keep-debug other chain.debug");
 	file_by_id("debug");
 	sym = with_debug_dirs(0);
 	expect_unnamed(sym);
@@ -381,6 +382,41 @@ static void test_damaged(void **state)
 	free(bad);
 }
 
+/*
+ * Sixty namespaces, each with the next one as its first child and as its sibling, too: 2^60 ways to the function
+ * behind them, unless a walk goes only forward.
+ */
+static const char tangled[] =
+	".section .debug_abbrev,\"\",@progbits\n"
+	".uleb128 1,0x11\n.byte 1\n.uleb128 0x11,1,0x12,7,0,0\n"	/* compile unit: low_pc, high_pc */
+	".uleb128 2,0x39\n.byte 1\n.uleb128 0x01,0x13,0,0\n"		/* namespace: sibling */
+	".uleb128 3,0x2e\n.byte 0\n.uleb128 0x03,8,0x11,1,0x12,7,0,0\n.byte 0\n"	/* subprogram: name, low_pc, high_pc */
+	".section .debug_info,\"\",@progbits\n"
+	"begin: .long end - start\nstart: .value 4\n.long .debug_abbrev\n.byte 8\n"
+	".uleb128 1\n.quad code\n.quad 64\n"
+	".rept 60\n.uleb128 2\n.long . + 4 - begin\n.endr\n"
+	".uleb128 3\n.string \"behind\"\n.quad code\n.quad 64\n"
+	".skip 61, 0\nend:\n"
+	".text\n.globl main\n.type main,@function\nmain: code: .skip 64, 0x90\n.size main, . - main\n"
+	".section .note.GNU-stack,\"\",@progbits\n";
+
+static void test_tangled_siblings(void **state)
+{
+	struct symbol_frame f[8];
+	struct symbolizer *sym;
+	clock_t start = clock();
+
+	(void)state;
+	fixture_write("tangled.s", tangled, strlen(tangled));
+	fixture_run("cc tangled.s -o tangled");
+	sym = fixture_symbolizer(&none, "tangled", NULL, 0);
+	assert_int_equal(symbol_lookup(sym, 0, fixture_address("tangled", "main") + 5, f, 8), 1);
+	assert_string_equal(strrchr(f[0].function, ':') + 1, "behind");
+	assert_int_equal(f[0].offset, 5);
+	symbolizer_free(sym);
+	assert_true(clock() - start < CLOCKS_PER_SEC);
+}
+
 static int setup(void **state)
 {
 	(void)state;
@@ -403,6 +439,7 @@ int main(void)
 		cmocka_unit_test(test_root),
 		cmocka_unit_test(test_vdso),
 		cmocka_unit_test(test_debuginfod),
+		cmocka_unit_test(test_tangled_siblings),
 		cmocka_unit_test(test_damaged),
 	};
 

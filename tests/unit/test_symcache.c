@@ -72,6 +72,8 @@ static void test_round_trip(void **state)
 	fixture_run("test $(ls new/cache | wc -l) = 1");	/* no temporary file is left */
 	fixture_run("mv new/cache/deadbeef new/cache/deadbe");	/* a file about another build id */
 	assert_int_equal(symcache_read(&c, dir, id, 3), -EBADMSG);
+	fixture_run("mv new/cache/deadbe new/cache/deadbee0");
+	assert_int_equal(symcache_read(&c, dir, (const uint8_t[]){ 0xde, 0xad, 0xbe, 0xe0 }, 4), -EBADMSG);
 }
 
 /* Every single changed byte and every shorter length is noticed. */
@@ -262,9 +264,13 @@ static void test_debug_file_appears(void **state)
 	assert_int_equal(symbolizer_save(sym), 0);
 	symbolizer_free(sym);
 	sym = cached(0x1000);			/* an unnamed answer is kept, too, and names the module of today */
-	assert_int_equal(symbol_lookup(sym, 0, pc + 0x1000, f, 8), 1);
-	assert_int_equal(f[0].offset, pc);
-	assert_memory_equal(f[0].function, "chain+0x", 8);
+	assert_int_equal(symbolizer_add(sym, &(struct symbol_module){ .path = fixture_path("moved"), .build_id_len = 8,
+			 .build_id = (const uint8_t *)"\x01\x23\x45\x67\x89\xab\xcd\xef" }), 1);
+	for (uint32_t module = 0; module < 2; module++) {
+		assert_int_equal(symbol_lookup(sym, module, module ? pc : pc + 0x1000, f, 8), 1);
+		assert_int_equal(f[0].offset, pc);
+		assert_memory_equal(f[0].function, module ? "moved+0x" : "chain+0x", 8);
+	}
 	symbolizer_free(sym);
 	fixture_run("mkdir -p debug/.build-id/01 && objcopy --only-keep-debug whole debug/.build-id/01/23456789abcdef.debug");
 	sym = cached(0);

@@ -19,7 +19,7 @@ static const char source[] =
 	"int __step(int n) { return n + 1; }\n"
 	"extern int step(int) __attribute__((alias(\"__step\")));\n"
 	"extern int pas(int) __attribute__((weak, alias(\"__step\")));\n"
-	"extern int _step_by_one(int) __attribute__((alias(\"__step\")));\n"
+	"extern int _s(int) __attribute__((alias(\"__step\")));\n"
 	"static int st(int) __attribute__((alias(\"__step\"), used));\n"
 	"int main(void) { return 0; }\n";
 
