@@ -18,7 +18,7 @@ _Static_assert(HEAP_NR_CLASSES == PMM_NR_CLASSES && HEAP_NR_KINDS == PMM_NR_KIND
 	       HEAP_NR_LIFETIMES == PMM_NR_LIFETIMES && HEAP_NR_DROPS == PMM_NR_DROPS &&
 	       HEAP_BUILD_ID_MAX == PMM_BUILD_ID_MAX, "the heap describes what the ledger holds");
 
-/* ---- head ----------------------------------------------------------------------------------------------- */
+/* ---- head ------------------------------------------------------------------------------------ */
 
 /* Replace a string of the heap. */
 static int set_string(char **to, char *s)
@@ -50,7 +50,8 @@ static int read_names(struct ledger_reader *r)
 	if (set_string(&h->comm, strdup(comm)) ||
 	    set_string(&h->exe, ledger_reader_string(r, l->exe, l->exe_len)) ||
 	    set_string(&h->cmdline, ledger_reader_cmdline(r, l->cmdline, l->cmdline_len)) ||
-	    set_string(&h->allocator.path, ledger_reader_string(r, l->allocator, l->allocator_len)) ||
+	    set_string(&h->allocator.path,
+		       ledger_reader_string(r, l->allocator, l->allocator_len)) ||
 	    set_string(&h->host, host_name()))
 		return -ENOMEM;
 	return 0;
@@ -126,10 +127,15 @@ static void read_mapping(struct ledger_reader *r)
 	const struct pmm_mapping_totals *t = &r->l->mapping;
 
 	r->h->mapping = (struct heap_mapping){
-		.mmap_calls = t->mmap_calls, .mmap_bytes = t->mmap_bytes, .mmap_failed = t->mmap_failed,
-		.munmap_calls = t->munmap_calls, .munmap_bytes = t->munmap_bytes,
-		.mremap_calls = t->mremap_calls, .mremap_grown_bytes = t->mremap_grown_bytes,
-		.mremap_shrunk_bytes = t->mremap_shrunk_bytes, .brk_calls = t->brk_calls,
+		.mmap_calls = t->mmap_calls,
+		.mmap_bytes = t->mmap_bytes,
+		.mmap_failed = t->mmap_failed,
+		.munmap_calls = t->munmap_calls,
+		.munmap_bytes = t->munmap_bytes,
+		.mremap_calls = t->mremap_calls,
+		.mremap_grown_bytes = t->mremap_grown_bytes,
+		.mremap_shrunk_bytes = t->mremap_shrunk_bytes,
+		.brk_calls = t->brk_calls,
 		.brk_growth_bytes = above(t->brk_now, t->brk_start),
 		.brk_peak_bytes = above(t->brk_max, t->brk_start),
 	};
@@ -162,7 +168,7 @@ static void read_contexts(struct ledger_reader *r)
 	}
 }
 
-/* ---- series --------------------------------------------------------------------------------------------- */
+/* ---- series ---------------------------------------------------------------------------------- */
 
 static int copy_points(struct ledger_reader *r)
 {
@@ -183,7 +189,8 @@ static int copy_points(struct ledger_reader *r)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < o->nr_site_points; i++) {
 		struct heap_site_point p = o->site_points[i];
-		uint32_t index = p.site < r->nr_site_index ? r->site_index[p.site] : LEDGER_SITE_MAPPING;
+		uint32_t index =
+			p.site < r->nr_site_index ? r->site_index[p.site] : LEDGER_SITE_MAPPING;
 
 		if (index & LEDGER_SITE_MAPPING)
 			continue;	/* not a heap site after all */
@@ -193,7 +200,7 @@ static int copy_points(struct ledger_reader *r)
 	return 0;
 }
 
-/* ---- all of it ------------------------------------------------------------------------------------------ */
+/* ---- all of it ------------------------------------------------------------------------------- */
 
 static int read_parts(struct ledger_reader *r)
 {
@@ -208,8 +215,9 @@ static int read_parts(struct ledger_reader *r)
 		return rc;
 	read_contexts(r);
 	rc = ledger_reader_refresh(r);
-	if (rc || (rc = ledger_read_nodes(r)) || (rc = ledger_reader_refresh(r)) || (rc = ledger_read_modules(r)) ||
-	    (rc = ledger_read_threads(r)) || (rc = read_names(r)) || (rc = copy_points(r)))
+	if (rc || (rc = ledger_read_nodes(r)) || (rc = ledger_reader_refresh(r)) ||
+	    (rc = ledger_read_modules(r)) || (rc = ledger_read_threads(r)) ||
+	    (rc = read_names(r)) || (rc = copy_points(r)))
 		return rc;
 	read_head(r);
 	read_allocator(r);
@@ -222,7 +230,8 @@ static int read_parts(struct ledger_reader *r)
 	return 0;
 }
 
-int ledger_read(struct ledger_map *m, const struct ledger_options *o, struct heap **out, struct err *e)
+int ledger_read(struct ledger_map *m, const struct ledger_options *o, struct heap **out,
+		struct err *e)
 {
 	struct ledger_reader r = { .m = m, .o = o };
 	int rc = -ENOMEM;
@@ -246,7 +255,7 @@ int ledger_read(struct ledger_map *m, const struct ledger_options *o, struct hea
 	return rc;
 }
 
-/* ---- as a source ---------------------------------------------------------------------------------------- */
+/* ---- as a source ----------------------------------------------------------------------------- */
 
 static int parse_pid(const char *what, pid_t *pid, struct err *e)
 {

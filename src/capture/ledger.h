@@ -1,5 +1,6 @@
 /*
- * A ledger (include/pmm/ledger.h) read into a heap (src/model/heap.h), and the cheap looks at it while it runs.
+ * A ledger (include/pmm/ledger.h) read into a heap (src/model/heap.h), and the cheap looks at it
+ * while it runs.
  */
 #ifndef CAPTURE_LEDGER_H
 #define CAPTURE_LEDGER_H
@@ -13,20 +14,22 @@
 #include "src/model/heap.h"
 
 struct ledger_options {
-	bool running;			/* the process goes on: retry what changes, look into /proc */
-	pid_t pid;			/* as we see it, for heap.pid and /proc; 0 = the ledger's own word */
+	bool running;			/* it goes on: retry what changes, look into /proc */
+	pid_t pid;			/* as we see it; 0 = not known, heap.pid is the ledger's */
 	const struct heap_point *points;	/* series, copied into the heap */
-	const struct heap_site_point *site_points;	/* .site is the ledger's number; translated */
+	const struct heap_site_point *site_points;	/* .site by the ledger's numbers */
 	uint32_t nr_points, nr_site_points;
-	uint64_t *damaged;		/* may be NULL: how many things made no sense and were left out */
+	uint64_t *damaged;		/* may be NULL: how many things made no sense */
 };
 
 /*
- * Read the whole ledger. *out is the caller's (heap_free()). heap.end is HEAP_EXITED (status -1), HEAP_REPLACED or
- * HEAP_RUNNING as the ledger says; who knows better sets end, end_status and taken_ns afterwards. Damage is left out
- * and counted. 0 or -errno with `e`: -EBADMSG when nothing can be believed, -ENOMEM.
+ * Read the whole ledger. *out is the caller's (heap_free()). heap.end is HEAP_EXITED (status -1),
+ * HEAP_REPLACED or HEAP_RUNNING as the ledger says; who knows better sets end, end_status and
+ * taken_ns afterwards. Damage is left out and counted. 0 or -errno with `e`: -EBADMSG when nothing
+ * can be believed, -ENOMEM.
  */
-int ledger_read(struct ledger_map *m, const struct ledger_options *o, struct heap **out, struct err *e);
+int ledger_read(struct ledger_map *m, const struct ledger_options *o, struct heap **out,
+		struct err *e);
 
 /* Sums over contexts only; heap events, no mappings. */
 struct ledger_totals {
@@ -51,7 +54,10 @@ struct ledger_top;
 struct ledger_top *ledger_top_new(struct ledger_map *m);
 void ledger_top_free(struct ledger_top *t);
 
-/* The `n` heap sites with the most live bytes, largest first, into top[]. Their number, at most n, or -ENOMEM. */
+/*
+ * The `n` heap sites with the most live bytes, largest first, into top[]. Their number, at most n,
+ * or -ENOMEM.
+ */
 int ledger_top_sites(struct ledger_top *t, struct ledger_top_site *top, unsigned n);
 
 #endif

@@ -1,10 +1,11 @@
 /*
  * The live blocks of a ledger, in order of address.
  *
- * Each table is a radix tree whose leaves are in order within a mid, and mids of a table neither overlap nor share
- * addresses, so sorting the mids gives a cursor that yields blocks in order; HEAP and DENSE are merged by two cursors.
- * In a running process a leaf is copied until two copies of an entry agree in both words: inserts write word0 last and
- * deletes write it first, so such a pair is one block that was live.
+ * Each table is a radix tree whose leaves are in order within a mid, and mids of a table neither
+ * overlap nor share addresses, so sorting the mids gives a cursor that yields blocks in order; HEAP
+ * and DENSE are merged by two cursors. In a running process a leaf is copied until two copies of an
+ * entry agree in both words: inserts write word0 last and deletes write it first, so such a pair is
+ * one block that was live.
  */
 #include "src/capture/ledger_reader.h"
 
@@ -39,7 +40,7 @@ struct cursor {
 	struct pmm_block *leaf, *again;	/* LEAF_ENTRIES each */
 };
 
-/* ---- the way to the next leaf --------------------------------------------------------------------------- */
+/* ---- the way to the next leaf ---------------------------------------------------------------- */
 
 static int compare_mids(const void *a, const void *b)
 {
@@ -48,7 +49,10 @@ static int compare_mids(const void *a, const void *b)
 	return x->base < y->base ? -1 : x->base > y->base;
 }
 
-/* Collect the mids of the table. A list longer than the arena could hold is a ring: what was seen of it is kept. */
+/*
+ * Collect the mids of the table. A list longer than the arena could hold is a ring: what was seen
+ * of it is kept.
+ */
 static int cursor_mids(struct cursor *c, pmm_ref ref)
 {
 	uint64_t span = 1ull << (c->shift + PMM_LEAF_BITS + c->mid_bits);
@@ -60,7 +64,8 @@ static int cursor_mids(struct cursor *c, pmm_ref ref)
 		struct pmm_mid mid;
 
 		if (c->mids.nr == max || ledger_map_read_at(c->r->m, ref, 0, &mid, sizeof(mid)) ||
-		    mid.nr_leaves != 1u << c->mid_bits || mid.base % span || mid.base >> PMM_ADDRESS_BITS) {
+		    mid.nr_leaves != 1u << c->mid_bits || mid.base % span ||
+		    mid.base >> PMM_ADDRESS_BITS) {
 			c->r->damaged++;
 			break;
 		}
@@ -110,7 +115,8 @@ static bool cursor_next_mid(struct cursor *c)
 {
 	while (c->next_mid < c->mids.nr) {
 		const struct mid *mid = &c->mids.v[c->next_mid++];
-		uint64_t at = ((uint64_t)mid->ref << PMM_REF_SHIFT) + offsetof(struct pmm_mid, leaf);
+		uint64_t at =
+			((uint64_t)mid->ref << PMM_REF_SHIFT) + offsetof(struct pmm_mid, leaf);
 
 		c->next_leaf = 0;
 		if (!ledger_map_read(c->r->m, at, c->leaf_ref, sizeof(pmm_ref) << c->mid_bits))
@@ -126,7 +132,8 @@ static unsigned adopt_changes(struct cursor *c)
 	unsigned changed = 0;
 
 	for (unsigned i = 0; i < LEAF_ENTRIES; i++)
-		if (c->leaf[i].word0 != c->again[i].word0 || c->leaf[i].word1 != c->again[i].word1) {
+		if (c->leaf[i].word0 != c->again[i].word0 ||
+		    c->leaf[i].word1 != c->again[i].word1) {
 			c->leaf[i] = c->again[i];
 			changed++;
 		}
@@ -171,15 +178,17 @@ static bool cursor_next_leaf(struct cursor *c)
 			c->r->damaged++;
 			continue;
 		}
-		c->leaf_address = c->mids.v[c->next_mid - 1].base + ((uint64_t)i << (c->shift + PMM_LEAF_BITS));
+		c->leaf_address = c->mids.v[c->next_mid - 1].base +
+				  ((uint64_t)i << (c->shift + PMM_LEAF_BITS));
 		c->next_entry = 0;
 		return true;
 	}
 }
 
-/* ---- blocks --------------------------------------------------------------------------------------------- */
+/* ---- blocks ---------------------------------------------------------------------------------- */
 
-static void block_decode(const struct cursor *c, const struct pmm_block *from, uint32_t entry, struct heap_block *to)
+static void block_decode(const struct cursor *c, const struct pmm_block *from, uint32_t entry,
+			 struct heap_block *to)
 {
 	unsigned sub = from->word0 >> 28 & 15;
 
@@ -220,7 +229,7 @@ struct block_list {
 static int list_add(struct block_list *list, struct ledger_reader *r, const struct heap_block *b)
 {
 	if (list->v.nr && vec_last(&list->v)->address >= b->address) {
-		r->drift++;		/* freed and allocated again between the two tables' turns */
+		r->drift++; /* freed and allocated again between the two tables' turns */
 		return 0;
 	}
 	return vec_push(&list->v, *b);

@@ -1,8 +1,9 @@
 /*
  * Where the ledger of a running process is.
  *
- * The mapping "/memfd:pmm-ledger" in /proc/PID/maps says that there is one and which inode it is. The file itself is
- * opened in the first of three ways that is allowed to this user; proc(5) says which capability each asks for.
+ * The mapping "/memfd:pmm-ledger" in /proc/PID/maps says that there is one and which inode it is.
+ * The file itself is opened in the first of three ways that is allowed to this user; proc(5) says
+ * which capability each asks for.
  */
 #include "src/capture/ledger_find.h"
 
@@ -46,7 +47,8 @@ static int open_map_file(pid_t pid, const struct proc_map *m, bool *writable)
 {
 	char path[96];
 
-	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid, m->start, m->end);
+	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid, m->start,
+		 m->end);
 	return open_either(path, writable);
 }
 
@@ -169,8 +171,8 @@ static bool is_written(const struct ledger_place *place, uint64_t from, uint64_t
 	return false;
 }
 
-int ledger_find_slot(const struct ledger_place *place, const struct pmm_tree *tree, pid_t pid, unsigned *slot,
-		     struct err *e)
+int ledger_find_slot(const struct ledger_place *place, const struct pmm_tree *tree, pid_t pid,
+		     unsigned *slot, struct err *e)
 {
 	pid_t inner = proc_ns_pid(pid);
 	bool found = false;
@@ -181,7 +183,8 @@ int ledger_find_slot(const struct ledger_place *place, const struct pmm_tree *tr
 
 		if (tree->slot[i].state != PMM_SLOT_LIVE || (pid_t)tree->slot[i].pid != inner)
 			continue;
-		mapped = is_written(place, tree->slots_off + i * tree->slot_bytes, tree->slot_bytes);
+		mapped =
+			is_written(place, tree->slots_off + i * tree->slot_bytes, tree->slot_bytes);
 		if (!found || mapped)
 			*slot = i;
 		found = true;

@@ -1,5 +1,6 @@
 /*
- * Where the ledger of a running process is: its memfd, reached through the process, its monitor, or its memory.
+ * Where the ledger of a running process is: its memfd, reached through the process, its monitor, or
+ * its memory.
  */
 #ifndef CAPTURE_LEDGER_FIND_H
 #define CAPTURE_LEDGER_FIND_H
@@ -14,7 +15,7 @@
 
 struct ledger_place {
 	int fd;				/* the caller's from now on */
-	bool is_memory;			/* fd is /proc/PID/mem; the file begins at address `delta` */
+	bool is_memory; /* fd is /proc/PID/mem; the file begins at address `delta` */
 	bool writable;
 	uint64_t delta;
 	struct proc_maps maps;		/* of the process, for ledger_find_slot() */
@@ -22,14 +23,15 @@ struct ledger_place {
 };
 
 /*
- * Find the memfd a process has mapped and open it: /proc/PID/map_files (needs CAP_SYS_ADMIN or CAP_CHECKPOINT_RESTORE),
- * else a descriptor of its monitor, else the process's memory. 0, -ESRCH, -ENOENT not tracked, -EPERM, with `e`.
+ * Find the memfd a process has mapped and open it: /proc/PID/map_files (needs CAP_SYS_ADMIN or
+ * CAP_CHECKPOINT_RESTORE), else a descriptor of its monitor, else the process's memory. 0, -ESRCH,
+ * -ENOENT not tracked, -EPERM, with `e`.
  */
 int ledger_find(pid_t pid, struct ledger_place *place, struct err *e);
 
 /* The slot of `pid` in its tree. 0, or -ENOENT with `e` when it has none (no longer tracked). */
-int ledger_find_slot(const struct ledger_place *place, const struct pmm_tree *tree, pid_t pid, unsigned *slot,
-		     struct err *e);
+int ledger_find_slot(const struct ledger_place *place, const struct pmm_tree *tree, pid_t pid,
+		     unsigned *slot, struct err *e);
 
 /* Release what finding took; the fd stays. */
 void ledger_find_fini(struct ledger_place *place);

@@ -1,9 +1,9 @@
 /*
  * Cheap looks at a running ledger: totals, and the sites that hold most.
  *
- * Records are only ever added at the head of a context's list and never move, so the list is walked once and its new
- * part on later looks; each look then reads the first cache line of every record, in an order the processor can
- * run ahead of.
+ * Records are only ever added at the head of a context's list and never move, so the list is walked
+ * once and its new part on later looks; each look then reads the first cache line of every record,
+ * in an order the processor can run ahead of.
  */
 #include "src/capture/ledger.h"
 
@@ -14,9 +14,12 @@
 #include "src/base/vec.h"
 
 #define COUNTED_BYTES	(offsetof(struct pmm_record, frees) + sizeof(uint64_t))
+#define SITE_OFF	offsetof(struct pmm_record, site)
+#define NEXT_OFF	offsetof(struct pmm_record, next)
 #define AHEAD		16		/* records prefetched */
 
-_Static_assert(offsetof(struct pmm_record, bytes_in) == 0 && COUNTED_BYTES == 32, "a record begins with its counters");
+_Static_assert(offsetof(struct pmm_record, bytes_in) == 0 && COUNTED_BYTES == 32,
+	       "a record begins with its counters");
 
 static uint64_t ref_off(pmm_ref ref)
 {
@@ -31,7 +34,9 @@ static uint32_t contexts(struct ledger_map *m, pmm_ref ctx[PMM_MAX_CTX])
 	if (ledger_map_read(m, offsetof(struct pmm_ledger, nr_ctx), &nr, sizeof(nr)))
 		return 0;
 	nr = nr < PMM_MAX_CTX ? nr : PMM_MAX_CTX;
-	return ledger_map_read(m, offsetof(struct pmm_ledger, ctx), ctx, nr * sizeof(*ctx)) ? 0 : nr;
+	if (ledger_map_read(m, offsetof(struct pmm_ledger, ctx), ctx, nr * sizeof(*ctx)))
+		return 0;
+	return nr;
 }
 
 int ledger_totals(struct ledger_map *m, struct ledger_totals *t)
@@ -43,7 +48,8 @@ int ledger_totals(struct ledger_map *m, struct ledger_totals *t)
 	for (uint32_t i = 0; i < nr; i++) {
 		struct pmm_ctx c;
 
-		if (!refs[i] || ledger_map_read(m, ref_off(refs[i]), &c, offsetof(struct pmm_ctx, class)))
+		if (!refs[i] ||
+		    ledger_map_read(m, ref_off(refs[i]), &c, offsetof(struct pmm_ctx, class)))
 			continue;
 		t->allocs += c.allocs;
 		t->frees += c.frees;
@@ -59,7 +65,7 @@ int ledger_totals(struct ledger_map *m, struct ledger_totals *t)
 	return 0;
 }
 
-/* ---- top sites ------------------------------------------------------------------------------------------ */
+/* ---- top sites ------------------------------------------------------------------------------- */
 
 struct place {
 	pmm_ref record;
@@ -79,7 +85,7 @@ struct ledger_top {
 	VEC(uint8_t) kinds;			/* enum site_kind, as long as sites */
 	pmm_ref head[PMM_MAX_CTX];		/* newest record known of each context */
 	uint64_t walked;			/* records met, at most what the arena can hold */
-	bool broken;				/* a list is a ring: no new records are looked for */
+	bool broken;				/* a list is a ring: look for no new records */
 };
 
 struct ledger_top *ledger_top_new(struct ledger_map *m)
@@ -104,7 +110,8 @@ void ledger_top_free(struct ledger_top *t)
 /* Is it a site of heap blocks? Stays unknown until its entry can be read. */
 static enum site_kind kind_of(struct ledger_map *m, uint32_t site)
 {
-	uint64_t dir = offsetof(struct pmm_ledger, site_dir) + (site >> PMM_SITE_SHIFT) * sizeof(pmm_ref);
+	uint64_t dir =
+		offsetof(struct pmm_ledger, site_dir) + (site >> PMM_SITE_SHIFT) * sizeof(pmm_ref);
 	struct pmm_site s;
 	pmm_ref chunk;
 
@@ -121,7 +128,8 @@ static int top_add(struct ledger_top *t, pmm_ref ref, uint32_t site)
 {
 	if (site >= PMM_MAX_SITES)
 		return 0;
-	if (site >= t->sites.nr && (vec_resize(&t->sites, site + 1) || vec_resize(&t->kinds, site + 1)))
+	if (site >= t->sites.nr &&
+	    (vec_resize(&t->sites, site + 1) || vec_resize(&t->kinds, site + 1)))
 		return -ENOMEM;
 	if (t->kinds.v[site] == SITE_UNKNOWN)
 		t->kinds.v[site] = kind_of(t->m, site);
@@ -139,15 +147,16 @@ static int top_extend(struct ledger_top *t, uint32_t nr, const pmm_ref *ctx)
 		pmm_ref head, ref, next;
 		uint32_t site;
 
-		if (!ctx[i] || ledger_map_read(t->m, ref_off(ctx[i]) + offsetof(struct pmm_ctx, records), &head,
-					       sizeof(head)))
+		if (!ctx[i] ||
+		    ledger_map_read(t->m, ref_off(ctx[i]) + offsetof(struct pmm_ctx, records),
+				    &head, sizeof(head)))
 			continue;
 		for (ref = head; ref && ref != t->head[i] && !t->broken; ref = next) {
 			uint64_t off = ref_off(ref);
 
 			if (t->walked++ == max ||
-			    ledger_map_read(t->m, off + offsetof(struct pmm_record, site), &site, sizeof(site)) ||
-			    ledger_map_read(t->m, off + offsetof(struct pmm_record, next), &next, sizeof(next)))
+			    ledger_map_read(t->m, off + SITE_OFF, &site, sizeof(site)) ||
+			    ledger_map_read(t->m, off + NEXT_OFF, &next, sizeof(next)))
 				t->broken = true;
 			else if (top_add(t, ref, site))
 				return -ENOMEM;
@@ -175,7 +184,8 @@ static void top_sum(struct ledger_top *t)
 }
 
 /* Keep top[0..*nr) the largest seen so far, in order. */
-static void top_insert(struct ledger_top_site *top, unsigned *nr, unsigned n, struct ledger_top_site s)
+static void top_insert(struct ledger_top_site *top, unsigned *nr, unsigned n,
+		       struct ledger_top_site s)
 {
 	unsigned at = *nr < n ? (*nr)++ : n - 1;
 
@@ -200,7 +210,8 @@ int ledger_top_sites(struct ledger_top *t, struct ledger_top_site *top, unsigned
 		const struct held *held = &t->sites.v[i];
 
 		if (held->bytes > 0 && (nr < n || held->bytes > top[n - 1].live_bytes))
-			top_insert(top, &nr, n, (struct ledger_top_site){ i, held->bytes, held->blocks });
+			top_insert(top, &nr, n,
+				   (struct ledger_top_site){ i, held->bytes, held->blocks });
 	}
 	return (int)nr;
 }

@@ -1,10 +1,11 @@
 /*
  * A ledger got at from outside: checking what is there, and bounded reading.
  *
- * Two ways to read: mapped, when the file cannot shrink under us (a mapping beyond the end of a file is a SIGBUS), or
- * by pread(). The mapped way maps the header and the arena below `arena_ready` only, and of that only what SEEK_HOLE
- * says is there, because touching a hole of a shared mapping would allocate it. Address space for the whole arena is
- * reserved at first, so that a growing arena is mapped in place.
+ * Two ways to read: mapped, when the file cannot shrink under us (a mapping beyond the end of a
+ * file is a SIGBUS), or by pread(). The mapped way maps the header and the arena below
+ * `arena_ready` only, and of that only what SEEK_HOLE says is there, because touching a hole of a
+ * shared mapping would allocate it. Address space for the whole arena is reserved at first, so that
+ * a growing arena is mapped in place.
  */
 #include "src/capture/ledger_map.h"
 
@@ -56,7 +57,7 @@ static int file_read(const struct ledger_map *m, uint64_t off, void *to, size_t 
 	return 0;
 }
 
-/* ---- checks --------------------------------------------------------------------------------------------- */
+/* ---- checks ---------------------------------------------------------------------------------- */
 
 static int damaged(struct err *e, const char *what)
 {
@@ -67,7 +68,8 @@ static int damaged(struct err *e, const char *what)
 
 static int other_version(struct err *e, uint32_t version)
 {
-	err_set(e, -EPROTO, "the ledger has version %u, this pmm reads version %u", version, PMM_LEDGER_VERSION);
+	err_set(e, -EPROTO, "the ledger has version %u, this pmm reads version %u", version,
+		PMM_LEDGER_VERSION);
 	err_hint(e, "use the pmm that started the program");
 	return -EPROTO;
 }
@@ -86,8 +88,8 @@ static int check_tree(const struct ledger_map *m, struct err *e)
 	if (!t->nr_slots || t->nr_slots > PMM_MAX_SLOTS)
 		return damaged(e, "number of slots");
 	if (t->slot_bytes % PMM_PAGE || t->slot_bytes < page_up(sizeof(struct pmm_ledger)) ||
-	    t->slot_bytes > MAX_SLOT_BYTES || t->slots_off % PMM_PAGE || t->slots_off < sizeof(*t) ||
-	    t->slots_off > MAX_SLOT_BYTES)
+	    t->slot_bytes > MAX_SLOT_BYTES || t->slots_off % PMM_PAGE ||
+	    t->slots_off < sizeof(*t) || t->slots_off > MAX_SLOT_BYTES)
 		return damaged(e, "size of slots");
 	if (!m->is_memory && (fstat(m->fd, &st) || (uint64_t)st.st_size < t->slots_off ||
 			      ((uint64_t)st.st_size - t->slots_off) / t->slot_bytes < t->nr_slots))
@@ -109,15 +111,15 @@ static int check_ledger(struct ledger_map *m, struct err *e)
 		return other_version(e, l->version);
 	if (l->header_bytes != sizeof(*l))
 		return damaged(e, "size of the header");
-	if (l->arena_off % PMM_PAGE || l->arena_off < page_up(sizeof(*l)) || l->arena_off > l->arena_end ||
-	    l->arena_end > m->tree.slot_bytes)
+	if (l->arena_off % PMM_PAGE || l->arena_off < page_up(sizeof(*l)) ||
+	    l->arena_off > l->arena_end || l->arena_end > m->tree.slot_bytes)
 		return damaged(e, "place of the arena");
 	m->arena_off = m->arena_ready = l->arena_off;
 	m->arena_end = l->arena_end < REF_REACH ? l->arena_end : REF_REACH;
 	return 0;
 }
 
-/* ---- reading -------------------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 static bool map_part(struct ledger_map *m, uint64_t from, uint64_t to)
 {
@@ -134,7 +136,8 @@ static void map_head(struct ledger_map *m)
 	if (seals < 0 || !(seals & F_SEAL_SHRINK))
 		return;
 	m->base_bytes = page_up(m->arena_end);
-	p = mmap(NULL, m->base_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	p = mmap(NULL, m->base_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+		 0);
 	if (p == MAP_FAILED)
 		return;
 	m->base = p;
@@ -161,7 +164,8 @@ int ledger_map_refresh(struct ledger_map *m)
 {
 	uint64_t ready;
 
-	if (file_read(m, m->slot_off + offsetof(struct pmm_ledger, arena_ready), &ready, sizeof(ready)))
+	if (file_read(m, m->slot_off + offsetof(struct pmm_ledger, arena_ready), &ready,
+		      sizeof(ready)))
 		return 0;
 	ready = page_down(ready < m->arena_end ? ready : m->arena_end);
 	if (ready <= m->arena_ready)
@@ -191,7 +195,8 @@ static void copy_words(void *to, const unsigned char *from, size_t size)
 
 	if (((uintptr_t)from | (uintptr_t)to) % sizeof(uint64_t) == 0)
 		for (; i + sizeof(uint64_t) <= size; i += sizeof(uint64_t))
-			*(uint64_t *)((unsigned char *)to + i) = *(const volatile uint64_t *)(from + i);
+			*(uint64_t *)((unsigned char *)to + i) =
+				*(const volatile uint64_t *)(from + i);
 	for (; i < size; i++)
 		((unsigned char *)to)[i] = ((const volatile unsigned char *)from)[i];
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
@@ -216,7 +221,7 @@ int ledger_map_read_at(struct ledger_map *m, pmm_ref ref, uint64_t index, void *
 	return ledger_map_read(m, ((uint64_t)ref << PMM_REF_SHIFT) + index * size, to, size);
 }
 
-/* ---- opening -------------------------------------------------------------------------------------------- */
+/* ---- opening --------------------------------------------------------------------------------- */
 
 /* From m->fd to a map that can be read. */
 static int open_slot(struct ledger_map *m, struct err *e)
@@ -317,7 +322,7 @@ void ledger_map_close(struct ledger_map *m)
 	free(m);
 }
 
-/* ---- looks ---------------------------------------------------------------------------------------------- */
+/* ---- looks ----------------------------------------------------------------------------------- */
 
 uint64_t ledger_map_backing(struct ledger_map *m)
 {
@@ -358,20 +363,27 @@ struct pmm_slot ledger_map_slot(struct ledger_map *m)
 {
 	struct pmm_slot slot;
 
-	if (file_read(m, offsetof(struct pmm_tree, slot) + m->slot * sizeof(slot), &slot, sizeof(slot)))
+	if (file_read(m, offsetof(struct pmm_tree, slot) + m->slot * sizeof(slot), &slot,
+		      sizeof(slot)))
 		slot = m->tree.slot[m->slot];
 	return slot;
 }
 
-/* Taken after `tick`? The agent lowers want_view before it takes the figures, and sets their tick at the end. */
+/*
+ * Taken after `tick`? The agent lowers want_view before it takes the figures, and sets their tick
+ * at the end.
+ */
 static bool view_is_fresh(const struct ledger_map *m, uint32_t tick)
 {
 	struct pmm_allocator_view view;
 	uint32_t want;
 
-	if (file_read(m, m->slot_off + offsetof(struct pmm_ledger, want_view), &want, sizeof(want)) || want)
+	if (file_read(m, m->slot_off + offsetof(struct pmm_ledger, want_view), &want,
+		      sizeof(want)) ||
+	    want)
 		return false;
-	if (file_read(m, m->slot_off + offsetof(struct pmm_ledger, allocator_view), &view, sizeof(view)))
+	if (file_read(m, m->slot_off + offsetof(struct pmm_ledger, allocator_view), &view,
+		      sizeof(view)))
 		return false;
 	return view.valid == 1 && view.tick >= tick;
 }
@@ -381,7 +393,8 @@ int ledger_map_ask_view(struct ledger_map *m, unsigned wait_ms)
 	uint64_t off = m->slot_off + offsetof(struct pmm_ledger, want_view);
 	uint32_t want = 1, tick = 0;
 
-	if (!m->writable || m->is_memory || file_read(m, offsetof(struct pmm_tree, tick), &tick, sizeof(tick)) ||
+	if (!m->writable || m->is_memory ||
+	    file_read(m, offsetof(struct pmm_tree, tick), &tick, sizeof(tick)) ||
 	    pwrite(m->fd, &want, sizeof(want), (off_t)off) != (ssize_t)sizeof(want))
 		return -EROFS;
 	for (unsigned ms = 0; ms < wait_ms; ms++) {

@@ -1,9 +1,9 @@
 /*
  * A ledger got at from outside: where it is, what part of it has backing, and bounded reading.
  *
- * Reading never faults and never allocates: where the memfd cannot shrink (F_SEAL_SHRINK) the parts that have backing
- * are mapped, else every read is a pread() of the file or of the process's memory. All reads copy out, so that what
- * has been checked cannot change afterwards.
+ * Reading never faults and never allocates: where the memfd cannot shrink (F_SEAL_SHRINK) the parts
+ * that have backing are mapped, else every read is a pread() of the file or of the process's
+ * memory. All reads copy out, so that what has been checked cannot change afterwards.
  */
 #ifndef CAPTURE_LEDGER_MAP_H
 #define CAPTURE_LEDGER_MAP_H
@@ -26,22 +26,23 @@ struct ledger_map {
 	uint64_t arena_end;		/* ... and at most to here */
 	/* how it is read */
 	int fd;				/* memfd (own copy), or /proc/PID/mem */
-	bool is_memory;			/* fd is /proc/PID/mem and the file begins at address `delta` */
+	bool is_memory;			/* fd is /proc/PID/mem, the file begins at `delta` */
 	bool writable;			/* want_view can be raised */
 	uint64_t delta;
-	unsigned char *base;		/* slot's place in our memory, NULL = pread; header and arena are there */
+	unsigned char *base;		/* slot in our memory: header and arena; NULL = pread */
 	uint64_t base_bytes;		/* address space reserved at base */
 };
 
 /*
- * Open slot `slot` of the memfd `fd` (the caller keeps its fd). The slot's header must be complete. 0 or -errno with
- * `e`: -EBADMSG not a ledger or damaged, -EPROTO other version, -EAGAIN not written yet, -ENOMEM.
+ * Open slot `slot` of the memfd `fd` (the caller keeps its fd). The slot's header must be complete.
+ * 0 or -errno with `e`: -EBADMSG not a ledger or damaged, -EPROTO other version, -EAGAIN not
+ * written yet, -ENOMEM.
  */
 int ledger_map_open_fd(int fd, unsigned slot, struct ledger_map **out, struct err *e);
 
 /*
- * Open the ledger of a running process (pid as we see it). As above, and -ESRCH no such process, -ENOENT not tracked,
- * -EPERM not allowed to look.
+ * Open the ledger of a running process (pid as we see it). As above, and -ESRCH no such process,
+ * -ENOENT not tracked, -EPERM not allowed to look.
  */
 int ledger_map_open_pid(pid_t pid, struct ledger_map **out, struct err *e);
 
@@ -51,13 +52,16 @@ void ledger_map_close(struct ledger_map *m);
 int ledger_map_refresh(struct ledger_map *m);
 
 /*
- * Copy `size` bytes at byte offset `off` of the slot; the range must lie in the header or in the arena's backed part
- * (which is looked up again when it does not). Aligned 8-byte words are never torn in a mapped ledger.
- * 0, -EFAULT out of range, -EIO could not be read.
+ * Copy `size` bytes at byte offset `off` of the slot; the range must lie in the header or in the
+ * arena's backed part (which is looked up again when it does not). Aligned 8-byte words are never
+ * torn in a mapped ledger. 0, -EFAULT out of range, -EIO could not be read.
  */
 int ledger_map_read(struct ledger_map *m, uint64_t off, void *to, size_t size);
 
-/* The same by reference and element: entry `index` of an array of `size`-byte elements; ref 0 is -EFAULT. */
+/*
+ * The same by reference and element: entry `index` of an array of `size`-byte elements; ref 0 is
+ * -EFAULT.
+ */
 int ledger_map_read_at(struct ledger_map *m, pmm_ref ref, uint64_t index, void *to, size_t size);
 
 /* Have a part that will be read soon fetched into the cache. */
@@ -76,7 +80,10 @@ uint32_t ledger_map_tick(struct ledger_map *m);
 /* State of the slot now (enum pmm_slot_state) and the pid in it. */
 struct pmm_slot ledger_map_slot(struct ledger_map *m);
 
-/* Raise want_view and wait at most `wait_ms` for a fresh view. 1 fresh, 0 not answered, -EROFS cannot write. */
+/*
+ * Raise want_view and wait at most `wait_ms` for a fresh view. 1 fresh, 0 not answered, -EROFS
+ * cannot write.
+ */
 int ledger_map_ask_view(struct ledger_map *m, unsigned wait_ms);
 
 #endif

@@ -10,7 +10,7 @@
 
 #define SPIN_TRIES	100		/* of a copy between two events, before waiting */
 #define MAX_WAITS	200		/* of WAIT_NS in a whole reading ... */
-#define MAX_WAITS_EACH	10		/* ... and for one thread, which may have been stopped in the middle of an event */
+#define MAX_WAITS_EACH	10		/* ... and for one thread, which may have been stopped */
 #define WAIT_NS		100000
 #define MAX_STRING	(1u << 20)
 
@@ -94,25 +94,39 @@ uint64_t ledger_reader_events(struct ledger_reader *r)
 
 	for (uint32_t i = 0; i < r->l->nr_ctx; i++)
 		if (r->l->ctx[i] &&
-		    !ledger_map_read(r->m, ref_off(r->l->ctx[i]) + offsetof(struct pmm_ctx, seq), &seq, sizeof(seq)))
+		    !ledger_map_read(r->m, ref_off(r->l->ctx[i]) + offsetof(struct pmm_ctx, seq),
+				     &seq, sizeof(seq)))
 			events += (seq + 1) / 2;
 	return events;
 }
 
-bool ledger_reader_entry(const pmm_ref *dir, uint32_t nr, uint32_t shift, pmm_ref *chunk, uint32_t *index)
+bool ledger_reader_entry(const pmm_ref *dir, uint32_t nr, uint32_t shift, pmm_ref *chunk,
+			 uint32_t *index)
 {
 	*chunk = dir[nr >> shift];
 	*index = nr & ((1u << shift) - 1);
 	return *chunk != 0;
 }
 
-/* ---- strings -------------------------------------------------------------------------------------------- */
+/* ---- strings --------------------------------------------------------------------------------- */
 
-/* Bytes of the UTF-8 character at s (RFC 3629), 0 = none. */
+/* Bytes of a UTF-8 character by its first one, 0 = cannot be one. */
+static size_t sequence_length(unsigned char first)
+{
+	if (first < 0x80)
+		return 1;
+	if (first >> 5 == 6)
+		return 2;
+	if (first >> 4 == 14)
+		return 3;
+	return first >> 3 == 30 ? 4 : 0;
+}
+
+/* Bytes of the printable UTF-8 character at s (RFC 3629), 0 = none. */
 static size_t character(const unsigned char *s, size_t n)
 {
 	static const uint32_t least[5] = { 0, 0, 0x80, 0x800, 0x10000 };
-	size_t len = s[0] < 0x80 ? 1 : (s[0] >> 5) == 6 ? 2 : (s[0] >> 4) == 14 ? 3 : (s[0] >> 3) == 30 ? 4 : 0;
+	size_t len = sequence_length(s[0]);
 	uint32_t code;
 
 	if (!len || len > n)
@@ -128,7 +142,10 @@ static size_t character(const unsigned char *s, size_t n)
 	return code < least[len] || code > 0x10ffff || (code >> 11) == 0x1b ? 0 : len;
 }
 
-/* In place: line ends and tabs become blanks, whatever else is no printable UTF-8 becomes '?'. NULs stay. */
+/*
+ * In place: line ends and tabs become blanks, whatever else is no printable UTF-8 becomes '?'. NULs
+ * stay.
+ */
 static void clean(char *s, size_t n)
 {
 	for (size_t i = 0, len; i < n; i += len) {
@@ -174,7 +191,8 @@ char *ledger_reader_string(struct ledger_reader *r, pmm_ref ref, uint32_t length
 
 static void add_quoted(struct str *to, const char *arg)
 {
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
+	static const char plain[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
 
 	if (*arg && !arg[strspn(arg, plain)]) {
 		str_add(to, arg);

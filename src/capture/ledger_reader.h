@@ -1,14 +1,15 @@
 /*
- * One reading of a ledger: what its parts share. Each part is a file of its own and is called once, in this order:
+ * One reading of a ledger: what its parts share. Each part is called once, in this order:
  *
  *	ledger_read_blocks()	ledger_blocks.c		sites still by the ledger's numbers
- *	ledger_read_sites()	ledger_sites.c		totals; numbers of sites and blocks become the heap's
+ *	ledger_read_sites()	ledger_sites.c		totals; sites get the heap's numbers
  *	ledger_read_nodes()	ledger_stacks.c
  *	ledger_read_modules()	ledger_stacks.c
  *	ledger_read_threads()	ledger_threads.c
  *
- * What is published first is read last (a block names a site that names a node that names a module), so that in a
- * running process whatever is named is found. Damage is left out and counted, never followed.
+ * What is published first is read last (a block names a site that names a node that names a
+ * module), so that in a running process whatever is named is found. Damage is left out and counted,
+ * never followed.
  */
 #ifndef CAPTURE_LEDGER_READER_H
 #define CAPTURE_LEDGER_READER_H
@@ -21,8 +22,8 @@ struct ledger_reader {
 	struct ledger_map *m;
 	const struct ledger_options *o;
 	struct heap *h;			/* being filled */
-	struct pmm_ledger *l;		/* copy of the header, as of the last ledger_reader_refresh() */
-	uint32_t *site_index;		/* [nr_site_index] ledger's site number -> index in sites or map_sites */
+	struct pmm_ledger *l;		/* copy of the header, by ledger_reader_refresh() */
+	uint32_t *site_index;		/* ledger's site number -> index in sites or map_sites */
 	uint32_t nr_site_index;
 	uint64_t damaged;		/* things left out */
 	uint64_t drift;			/* inconsistencies a running process caused */
@@ -46,8 +47,8 @@ int ledger_reader_refresh(struct ledger_reader *r);
 uint64_t ledger_reader_arena(const struct ledger_reader *r);
 
 /*
- * Copy what the owner of context `ctx` changes while it records an event, between two events. Gives up after a while
- * (the thread was stopped in the middle), which counts as drift. 0 or -EFAULT.
+ * Copy what the owner of context `ctx` changes while it records an event, between two events. Gives
+ * up after a while (the thread was stopped in the middle), which counts as drift. 0 or -EFAULT.
  */
 int ledger_reader_stable(struct ledger_reader *r, pmm_ref ctx, pmm_ref what, void *to, size_t size);
 
@@ -57,10 +58,17 @@ int ledger_reader_ctx(struct ledger_reader *r, uint32_t i, struct pmm_ctx *ctx);
 /* Events recorded so far, all contexts. */
 uint64_t ledger_reader_events(struct ledger_reader *r);
 
-/* Where entry `nr` of a chunked array is: its chunk's reference and its index there. false: no such chunk. */
-bool ledger_reader_entry(const pmm_ref *dir, uint32_t nr, uint32_t shift, pmm_ref *chunk, uint32_t *index);
+/*
+ * Where entry `nr` of a chunked array is: its chunk's reference and its index there. false: no such
+ * chunk.
+ */
+bool ledger_reader_entry(const pmm_ref *dir, uint32_t nr, uint32_t shift, pmm_ref *chunk,
+			 uint32_t *index);
 
-/* A string of the ledger as valid UTF-8 (bad bytes and controls become '?'), caller frees; "" if none. NULL: no memory. */
+/*
+ * A string of the ledger as valid UTF-8 (bad bytes and controls become '?'), caller frees; "" if
+ * none. NULL: no memory.
+ */
 char *ledger_reader_string(struct ledger_reader *r, pmm_ref ref, uint32_t length);
 
 /* Arguments separated by NUL as one line, quoted for a shell where needed; as above. */

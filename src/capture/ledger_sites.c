@@ -1,9 +1,10 @@
 /*
- * The call sites of a ledger: every context's records added up, split into heap and mapping sites, and what they held
- * when the heap was largest.
+ * The call sites of a ledger: every context's records added up, split into heap and mapping sites,
+ * and what they held when the heap was largest.
  *
- * The peak (agent/total.c): while `total` is rising the peak is now. Else it was when the epoch before the current one
- * ended; a record changed since then has its value from that moment in at_peak_*, any other record has not changed.
+ * The peak (agent/total.c): while `total` is rising the peak is now. Else it was when the epoch
+ * before the current one ended; a record changed since then has its value from that moment in
+ * at_peak_*, any other record has not changed.
  */
 #include "src/capture/ledger_reader.h"
 
@@ -44,7 +45,7 @@ static struct peak peak_of(const struct pmm_ledger *l)
 	};
 }
 
-/* ---- adding up ------------------------------------------------------------------------------------------ */
+/* ---- adding up ------------------------------------------------------------------------------- */
 
 static int64_t minus(uint64_t a, uint64_t b)
 {
@@ -98,8 +99,10 @@ static void add_records(struct sum *sum, uint32_t i)
 	struct ledger_reader *r = sum->r;
 	pmm_ref ctx = r->l->ctx[i], ref;
 
-	if (!ctx || ledger_map_read(r->m, ((uint64_t)ctx << PMM_REF_SHIFT) + offsetof(struct pmm_ctx, records), &ref,
-				    sizeof(ref)))
+	if (!ctx ||
+	    ledger_map_read(r->m,
+			    ((uint64_t)ctx << PMM_REF_SHIFT) + offsetof(struct pmm_ctx, records),
+			    &ref, sizeof(ref)))
 		return;
 	while (ref) {
 		struct pmm_record rec;
@@ -120,7 +123,10 @@ static void add_records(struct sum *sum, uint32_t i)
 	}
 }
 
-/* Add up all records; again when a peak was sealed on the way, as values of two peaks would then be mixed. */
+/*
+ * Add up all records; again when a peak was sealed on the way, as values of two peaks would then be
+ * mixed.
+ */
 static void sum_records(struct sum *sum)
 {
 	struct ledger_reader *r = sum->r;
@@ -145,7 +151,10 @@ static void sum_records(struct sum *sum)
 	r->drift++;
 }
 
-/* A site whose counters went below zero: a thread was read before and another after the same block's release. */
+/*
+ * A site whose counters went below zero: a thread was read before and another after the same
+ * block's release.
+ */
 static void settle(struct ledger_reader *r, struct heap_site *s)
 {
 	s->live_bytes = minus(s->bytes_in, s->bytes_out);
@@ -162,7 +171,7 @@ static void settle(struct ledger_reader *r, struct heap_site *s)
 	s->peak_blocks = s->peak_blocks < 0 ? 0 : s->peak_blocks;
 }
 
-/* ---- numbers -------------------------------------------------------------------------------------------- */
+/* ---- numbers --------------------------------------------------------------------------------- */
 
 /* Sites that only a block names (its event was not finished when the records were read). */
 static void mark_blocks(struct sum *sum, struct heap_block *blocks, uint64_t nr)
@@ -194,7 +203,10 @@ static void read_site(struct sum *sum, uint32_t nr, bool *mapping)
 	sum->v[nr].node = site.node;
 }
 
-/* Split into sites and map_sites, both in order of the ledger's numbers; entry 0 stands for an unknown stack. */
+/*
+ * Split into sites and map_sites, both in order of the ledger's numbers; entry 0 stands for an
+ * unknown stack.
+ */
 static int number_sites(struct sum *sum)
 {
 	VEC(struct heap_site) sites = { 0 }, maps = { 0 };
@@ -209,7 +221,8 @@ static int number_sites(struct sum *sum)
 		if (!sum->seen[i])
 			continue;
 		read_site(sum, i, &mapping);
-		r->site_index[i] = mapping ? LEDGER_SITE_MAPPING | (uint32_t)maps.nr : (uint32_t)sites.nr;
+		r->site_index[i] =
+			mapping ? LEDGER_SITE_MAPPING | (uint32_t)maps.nr : (uint32_t)sites.nr;
 		rc = mapping ? vec_push(&maps, sum->v[i]) : vec_push(&sites, sum->v[i]);
 	}
 	if (rc) {
@@ -240,7 +253,7 @@ static void renumber(struct ledger_reader *r, struct heap_block *blocks, uint64_
 	}
 }
 
-/* ---- totals --------------------------------------------------------------------------------------------- */
+/* ---- totals ---------------------------------------------------------------------------------- */
 
 static void add_totals(struct heap *h, const struct heap_site *s)
 {
@@ -277,7 +290,8 @@ static void sum_totals(struct sum *sum)
 
 int ledger_read_sites(struct ledger_reader *r)
 {
-	struct sum sum = { .r = r, .max_records = ledger_reader_arena(r) / sizeof(struct pmm_record) + 1 };
+	struct sum sum = {.r = r,
+			  .max_records = ledger_reader_arena(r) / sizeof(struct pmm_record) + 1};
 	uint64_t most = ledger_reader_arena(r) / sizeof(struct pmm_site) + 1;
 	uint32_t nr = r->l->nr_sites;
 	int rc = -ENOMEM;

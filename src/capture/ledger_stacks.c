@@ -8,7 +8,8 @@
 #define CHUNK_NODES	(1u << PMM_NODE_SHIFT)
 #define MAX_PATH	8192
 
-static void node_decode(struct ledger_reader *r, const struct pmm_node *from, uint32_t nr, struct heap_node *to)
+static void node_decode(struct ledger_reader *r, const struct pmm_node *from, uint32_t nr,
+			struct heap_node *to)
 {
 	to->pc = PMM_FRAME_PC(from->frame);
 	to->module = to->pc > PMM_FRAME_MARK_MAX ? PMM_FRAME_MODULE(from->frame) : 0;
@@ -63,7 +64,7 @@ int ledger_read_nodes(struct ledger_reader *r)
 	return 0;
 }
 
-/* ---- modules -------------------------------------------------------------------------------------------- */
+/* ---- modules --------------------------------------------------------------------------------- */
 
 static int module_read(struct ledger_reader *r, uint32_t nr, struct heap_module *to)
 {

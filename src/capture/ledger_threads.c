@@ -24,13 +24,21 @@ static void thread_read(struct ledger_reader *r, uint32_t nr, struct heap_thread
 	    ledger_map_read_at(r->m, chunk, index, &t, sizeof(t)))
 		ledger_reader_odd(r);
 	*to = (struct heap_thread){
-		.tid = t.tid, .alive = t.current == 1, .start_ns = t.start_tick * PMM_TICK_NS,
-		.allocs = t.allocs, .frees = t.frees, .bytes_in = t.bytes_in, .bytes_out = t.bytes_out,
+		.tid = t.tid,
+		.alive = t.current == 1,
+		.start_ns = t.start_tick * PMM_TICK_NS,
+		.allocs = t.allocs,
+		.frees = t.frees,
+		.bytes_in = t.bytes_in,
+		.bytes_out = t.bytes_out,
 	};
 	ledger_reader_name(to->name, t.name, sizeof(t.name));
 }
 
-/* What current threads have done since they took their contexts, and with the contexts of their signal handlers. */
+/*
+ * What current threads have done since they took their contexts, and with the contexts of their
+ * signal handlers.
+ */
 static void add_contexts(struct ledger_reader *r, struct heap_thread *threads, uint32_t nr)
 {
 	for (uint32_t i = 0; i < r->l->nr_ctx; i++) {
@@ -66,7 +74,8 @@ static void ask_proc(struct ledger_reader *r, struct heap_thread *threads, uint3
 		found = bsearch(&key, now, (size_t)nr_now, sizeof(*now), compare_tids);
 		threads[i].alive = found;
 		if (found && found->comm[0])
-			ledger_reader_name(threads[i].name, found->comm, sizeof(threads[i].name) - 1);
+			ledger_reader_name(threads[i].name, found->comm,
+					   sizeof(threads[i].name) - 1);
 	}
 	free(now);
 }

@@ -15,7 +15,8 @@ static const char *output;
 static bool quiet;
 
 static const struct opt snapshot_opts[] = {
-	{ "output", 'o', OPT_FILE, "FILE", "write there (%p: pid, %c: command); default " OUTPUT_DEFAULT, &output },
+	{ "output", 'o', OPT_FILE, "FILE",
+	  "write there (%p: pid, %c: command); default " OUTPUT_DEFAULT, &output },
 	{ "quiet", 'q', OPT_FLAG, NULL, "no messages but errors", &quiet },
 	{ 0 }
 };
@@ -35,17 +36,21 @@ static int parse_pid(const char *text, pid_t *pid, struct err *e)
 	return 0;
 }
 
-/* The allocator answers at the program's next call only: a program that allocates nothing now does not. */
+/*
+ * The allocator answers at the program's next call only: a program that allocates nothing now does
+ * not.
+ */
 static void note_view(int answer, const struct heap *h)
 {
-	const char *rest = h->allocator.valid ? "those it gave last are in the capture" : "the capture has none";
+	const char *rest = h->allocator.valid ? "those it gave last are in the capture"
+					      : "the capture has none";
 
 	if (answer == 1 || quiet)
 		return;
 	if (answer < 0)
 		cmd_note("the allocator cannot be asked for its figures; %s", rest);
 	else
-		cmd_note("the allocator gave no figures within %d ms, the program did not call it; %s",
+		cmd_note("the allocator was not called within %d ms and gave no figures; %s",
 			 VIEW_WAIT_MS, rest);
 }
 
@@ -63,7 +68,8 @@ static int take(pid_t pid, struct heap **h, struct err *e)
 	if (!rc)
 		note_view(answer, *h);
 	if (!rc && damaged)
-		cmd_note("%s entries of the ledger made no sense and were left out", fmt_count(damaged).s);
+		cmd_note("%s entries of the ledger made no sense and were left out",
+			 fmt_count(damaged).s);
 	ledger_map_close(m);
 	return rc;
 }
@@ -85,8 +91,8 @@ static int snapshot_run(int argc, char **argv)
 	if (!rc)
 		rc = capture_write(h, name, &e);
 	if (!rc && !quiet)
-		cmd_note("%s live in %s blocks of process %d, written to '%s'", fmt_bytes(h->live_bytes).s,
-			 fmt_count(h->live_blocks).s, (int)pid, name);
+		cmd_note("%s live in %s blocks of process %d, written to '%s'",
+			 fmt_bytes(h->live_bytes).s, fmt_count(h->live_blocks).s, (int)pid, name);
 	heap_free(h);
 	return rc ? cmd_fail(&e) : CMD_OK;
 }
@@ -100,10 +106,12 @@ const struct cmd cmd_snapshot = {
 	.max_operands = 1,
 	.run = snapshot_run,
 	.description =
-		"Reads the ledger of a process that runs under 'pmm run' and writes it as a capture. The process is not "
-		"stopped and does not notice; blocks that come and go meanwhile are counted as drift in the report.\n\n"
-		"The allocator's own figures are asked for first. They come with the program's next allocation; when "
-		"none happens within 100 ms, older figures are used and a message says so.\n\n"
+		"Reads the ledger of a process that runs under 'pmm run' and writes it as a "
+		"capture. The process is not stopped and does not notice; blocks that come and "
+		"go meanwhile are counted as drift in the report.\n\n"
+		"The allocator's own figures are asked for first. They come with the program's "
+		"next allocation; when none happens within 100 ms, older figures are used and a "
+		"message says so.\n\n"
 		"'pmm report PID' shows the same without writing a file.",
 	.examples = (const struct cmd_pair[]){
 		{ "pmm snapshot 4711", "write pmm.COMM.4711.pmm in the current directory" },

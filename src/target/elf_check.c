@@ -1,8 +1,9 @@
 /*
  * What kind of executable is it?
  *
- * Follows what execve(2) and ld.so(8) do: scripts are replaced by their interpreter, secure execution (AT_SECURE)
- * drops LD_PRELOAD, and only a dynamic loader named by PT_INTERP reads it at all.
+ * Follows what execve(2) and ld.so(8) do: scripts are replaced by their interpreter, secure
+ * execution (AT_SECURE) drops LD_PRELOAD, and only a dynamic loader named by PT_INTERP reads it at
+ * all.
  */
 #include "src/target/elf_check.h"
 
@@ -20,7 +21,7 @@
 
 #include "src/base/str.h"
 
-#define MAX_NESTED	5		/* scripts whose interpreter is a script (kernel: fs/exec.c) */
+#define MAX_NESTED	5 /* scripts whose interpreter is a script (kernel: fs/exec.c) */
 #define MAX_PHDRS	4096
 #define SCRIPT_LINE	256		/* BINPRM_BUF_SIZE */
 
@@ -37,7 +38,10 @@ static int read_at(int fd, uint64_t off, void *to, size_t size)
 	return pread(fd, to, size, (off_t)off) == (ssize_t)size ? 0 : -EIO;
 }
 
-/* DF_1_PIE tells a position-independent program from a shared object (the dynamic loader itself is one). */
+/*
+ * DF_1_PIE tells a position-independent program from a shared object (the dynamic loader itself is
+ * one).
+ */
 static bool dynamic_is_pie(int fd, const Elf64_Phdr *ph)
 {
 	uint64_t nr = ph->p_filesz / sizeof(Elf64_Dyn);
@@ -91,7 +95,8 @@ static const char *base_name(const char *path)
 
 static bool is_wrong_arch(const unsigned char *id, const Elf64_Ehdr *eh)
 {
-	return id[EI_CLASS] != ELFCLASS64 || id[EI_DATA] != ELFDATA2LSB || eh->e_machine != EM_X86_64;
+	return id[EI_CLASS] != ELFCLASS64 || id[EI_DATA] != ELFDATA2LSB ||
+	       eh->e_machine != EM_X86_64;
 }
 
 /* Kind of an ELF file by its contents; its loader's path is left in `im` for the message. */
@@ -115,12 +120,16 @@ static enum elf_check_kind classify_image(struct image *im, int fd, const char *
 		return access(im->interp, F_OK) ? ELF_CHECK_NO_LOADER : ELF_CHECK_OK;
 	if (im->ehdr.e_type == ET_EXEC)
 		return ELF_CHECK_STATIC;
-	if (!im->is_pie && (str_starts(base_name(path), "ld-") || str_starts(base_name(path), "ld.so")))
+	if (!im->is_pie &&
+	    (str_starts(base_name(path), "ld-") || str_starts(base_name(path), "ld.so")))
 		return ELF_CHECK_OK;	/* the dynamic loader run as a program reads LD_PRELOAD */
 	return ELF_CHECK_STATIC_PIE;
 }
 
-/* Would running the file give it other rights than the caller's, so that the loader drops LD_PRELOAD? */
+/*
+ * Would running the file give it other rights than the caller's, so that the loader drops
+ * LD_PRELOAD?
+ */
 static enum elf_check_kind classify_rights(int fd, uid_t uid, gid_t gid)
 {
 	struct statvfs fs;
@@ -153,10 +162,14 @@ static enum elf_check_kind classify_file(const char *path)
 
 static bool is_elsewhere(enum elf_check_kind kind)
 {
-	return kind == ELF_CHECK_NOT_FOUND || kind == ELF_CHECK_DIRECTORY || kind == ELF_CHECK_NOT_EXECUTABLE;
+	return kind == ELF_CHECK_NOT_FOUND || kind == ELF_CHECK_DIRECTORY ||
+	       kind == ELF_CHECK_NOT_EXECUTABLE;
 }
 
-/* execvp(3): the first file in PATH that may be executed; one that may not is remembered for the message. */
+/*
+ * execvp(3): the first file in PATH that may be executed; one that may not is remembered for the
+ * message.
+ */
 static enum elf_check_kind search_path(const char *name, char found[PATH_MAX])
 {
 	const char *dirs = getenv("PATH") ? getenv("PATH") : "/bin:/usr/bin";
@@ -244,27 +257,44 @@ static const struct message {
 	const char *before, *after;	/* the program's name stands between them, in quotes */
 	const char *hint;
 } messages[ELF_CHECK_NR] = {
-	[ELF_CHECK_NOT_FOUND] = { "cannot find the program ", "",
+	[ELF_CHECK_NOT_FOUND] = {
+		"cannot find the program ", "",
 		"check the spelling and PATH, or give its path" },
-	[ELF_CHECK_DIRECTORY] = { "", " is a directory", "name the program inside it" },
-	[ELF_CHECK_NOT_EXECUTABLE] = { "", " may not be executed",
+	[ELF_CHECK_DIRECTORY] = {
+		"", " is a directory",
+		"name the program inside it" },
+	[ELF_CHECK_NOT_EXECUTABLE] = {
+		"", " may not be executed",
 		"give it execute permission (chmod +x), or name its interpreter before it" },
-	[ELF_CHECK_UNREADABLE] = { "", " may be executed but not read",
+	[ELF_CHECK_UNREADABLE] = {
+		"", " may be executed but not read",
 		"give read permission, so that pmm can see what kind of program it is" },
-	[ELF_CHECK_NOT_ELF] = { "", " is neither an ELF program nor a script with a '#!' line",
+	[ELF_CHECK_NOT_ELF] = {
+		"", " is neither an ELF program nor a script with a '#!' line",
 		"name its interpreter before it, for example: pmm run -- sh FILE" },
-	[ELF_CHECK_DAMAGED] = { "", " is a damaged ELF file, or not a program",
+	[ELF_CHECK_DAMAGED] = {
+		"", " is a damaged ELF file, or not a program",
 		"look at it with 'readelf -lW'" },
-	[ELF_CHECK_WRONG_ARCH] = { "", " is built for another processor or for 32 bits",
+	[ELF_CHECK_WRONG_ARCH] = {
+		"", " is built for another processor or for 32 bits",
 		"this pmm watches 64-bit x86-64 programs" },
-	[ELF_CHECK_STATIC] = { "", " is statically linked: preload cannot work", ATTACH_HINT },
-	[ELF_CHECK_STATIC_PIE] = { "", " is statically linked (static-pie): preload cannot work",
+	[ELF_CHECK_STATIC] = {
+		"", " is statically linked: preload cannot work",
 		ATTACH_HINT },
-	[ELF_CHECK_NO_LOADER] = { "", " needs a dynamic loader that does not exist here",
+	[ELF_CHECK_STATIC_PIE] = {
+		"", " is statically linked (static-pie): preload cannot work",
+		ATTACH_HINT },
+	[ELF_CHECK_NO_LOADER] = {
+		"", " needs a dynamic loader that does not exist here",
 		"install the C library it was built for; 'readelf -lW' shows the loader's name" },
-	[ELF_CHECK_SETUID] = { "", " is set-user-ID or set-group-ID: preload is ignored", SECURE_HINT },
-	[ELF_CHECK_CAPABILITIES] = { "", " has file capabilities: preload is ignored", SECURE_HINT },
-	[ELF_CHECK_BAD_SCRIPT] = { "the interpreter of the script ", " cannot be run",
+	[ELF_CHECK_SETUID] = {
+		"", " is set-user-ID or set-group-ID: preload is ignored",
+		SECURE_HINT },
+	[ELF_CHECK_CAPABILITIES] = {
+		"", " has file capabilities: preload is ignored",
+		SECURE_HINT },
+	[ELF_CHECK_BAD_SCRIPT] = {
+		"the interpreter of the script ", " cannot be run",
 		"correct the '#!' line; what it names must exist and be executable" },
 };
 

@@ -31,13 +31,14 @@ enum elf_check_kind {
 struct elf_check {
 	enum elf_check_kind kind;
 	char path[PATH_MAX];		/* the file `name` stands for; "" = not found */
-	char program[PATH_MAX];		/* the ELF file that will run: path, or a script's interpreter */
+	char program[PATH_MAX]; /* the ELF file that will run: path, or a script's interpreter */
 	bool script;
 };
 
 /*
- * Classify what execvp(name) would run as this user: looked for in PATH unless it holds a '/', scripts followed to
- * their interpreter. Fills `c` and, unless the kind is ELF_CHECK_OK, `e` with sentence and hint. Returns the kind.
+ * Classify what execvp(name) would run as this user: looked for in PATH unless it holds a '/',
+ * scripts followed to their interpreter. Fills `c` and, unless the kind is ELF_CHECK_OK, `e` with
+ * sentence and hint. Returns the kind.
  */
 enum elf_check_kind elf_check(const char *name, struct elf_check *c, struct err *e);
 

@@ -115,8 +115,8 @@ int proc_exe(pid_t pid, char **path)
 }
 
 /*
- * Field `number` (3 = state) of /proc/PID/stat. The name before may hold anything, also spaces and brackets: fields
- * are counted from the last ')' (proc(5)).
+ * Field `number` (3 = state) of /proc/PID/stat. The name before may hold anything, also spaces and
+ * brackets: fields are counted from the last ')' (proc(5)).
  */
 static const char *stat_field(const char *stat, unsigned number)
 {
@@ -218,8 +218,10 @@ static int parse_map(char *line, struct proc_map *m)
 	int at = 0;
 
 	*m = (struct proc_map){ 0 };
-	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %" SCNx32 ":%" SCNx32 " %" SCNu64 " %n",
-		   &m->start, &m->end, perms, &m->offset, &m->dev_major, &m->dev_minor, &m->ino, &at) < 7)
+	if (sscanf(line,
+		   "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %" SCNx32 ":%" SCNx32 " %" SCNu64 " %n",
+		   &m->start, &m->end, perms, &m->offset, &m->dev_major, &m->dev_minor, &m->ino,
+		   &at) < 7)
 		return -EINVAL;
 	m->perms = (perms[0] == 'r' ? PROC_MAP_READ : 0) | (perms[1] == 'w' ? PROC_MAP_WRITE : 0) |
 		   (perms[2] == 'x' ? PROC_MAP_EXEC : 0) | (perms[3] == 's' ? PROC_MAP_SHARED : 0);
@@ -266,7 +268,8 @@ int proc_maps_read(pid_t pid, struct proc_maps *maps, struct err *e)
 	if (rc == -ESRCH)
 		err_set(e, -ESRCH, "no process '%d'", pid);
 	else if (rc < 0)
-		err_set(e, (int)rc, "cannot read the mappings of process '%d': %s", pid, strerror((int)-rc));
+		err_set(e, (int)rc, "cannot read the mappings of process '%d': %s", pid,
+			strerror((int)-rc));
 	if (rc == -EACCES || rc == -EPERM)
 		err_hint(e, "run as the user the process belongs to, or as root");
 	return (int)rc;

@@ -1,8 +1,8 @@
 /*
  * A process seen from outside, through /proc: names, mappings, threads, times.
  *
- * Everything read is outside data: counts are bounded, names are as the process set them (any bytes but NUL). A process
- * may end between two calls: -ESRCH.
+ * Everything read is outside data: counts are bounded, names are as the process set them (any bytes
+ * but NUL). A process may end between two calls: -ESRCH.
  */
 #ifndef TARGET_PROC_H
 #define TARGET_PROC_H
@@ -17,7 +17,12 @@
 #define PROC_COMM_BYTES		17	/* 16 and a NUL */
 #define PROC_MAX_MAPS		262144	/* mappings read of one process */
 
-enum proc_map_perms { PROC_MAP_READ = 1, PROC_MAP_WRITE = 2, PROC_MAP_EXEC = 4, PROC_MAP_SHARED = 8 };
+enum proc_map_perms {
+	PROC_MAP_READ = 1,
+	PROC_MAP_WRITE = 2,
+	PROC_MAP_EXEC = 4,
+	PROC_MAP_SHARED = 8
+};
 
 struct proc_map {
 	uint64_t start, end;		/* addresses */
@@ -46,7 +51,10 @@ bool proc_alive(pid_t pid);
 int proc_comm(pid_t pid, char comm[PROC_COMM_BYTES]);
 int proc_thread_comm(pid_t pid, pid_t tid, char comm[PROC_COMM_BYTES]);
 
-/* Arguments, each followed by a NUL, in *args (caller frees, may be empty); length in bytes or -errno. */
+/*
+ * Arguments, each followed by a NUL, in *args (caller frees, may be empty); length in bytes or
+ * -errno.
+ */
 ssize_t proc_cmdline(pid_t pid, char **args);
 
 /* Path of the executable in *path (caller frees). 0, -ESRCH, -EACCES, -ENOMEM. */

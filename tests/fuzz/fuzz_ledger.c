@@ -1,8 +1,9 @@
 /*
  * Fuzzer of the ledger reader: a sound ledger is written over in places that the input chooses.
  *
- * Input: flags (1 byte: bit 0 = as running), then writes of 11 bytes each: what (1), where (2), value (8). `what` 0-5
- * aims at a structure of the ledger, others at any place of header and arena. Whatever comes out must pass heap_check().
+ * Input: flags (1 byte: bit 0 = as running), then writes of 11 bytes each: what (1), where (2),
+ * value (8). `what` 0-5 aims at a structure of the ledger, others at any place of header and arena.
+ * Whatever comes out must pass heap_check().
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,7 +41,8 @@ static void make_sound(void)
 	image_thread(&im, 0, 100, "main");
 	image_thread(&im, 1, 101, "worker")->current = 1;
 	for (unsigned i = 0; i < 20; i++)
-		image_block(&im, PMM_TABLE_HEAP, 0x40000 + 48 * i, i, i % 5, PMM_KIND_MALLOC, i & 1, i);
+		image_block(&im, PMM_TABLE_HEAP, 0x40000 + 48 * i, i, i % 5, PMM_KIND_MALLOC, i & 1,
+			    i);
 	image_block(&im, PMM_TABLE_HEAP, 0x7f0000000010, 99, 1, PMM_KIND_NEW, 0, 1);
 	image_block(&im, PMM_TABLE_DENSE, 0x40038, 8, 2, PMM_KIND_CALLOC, 0, 1);
 	image_block(&im, PMM_TABLE_MAP, 0x7f0000000000, 4096, 5, PMM_KIND_MMAP, 0, 1);
@@ -65,10 +67,12 @@ static size_t place_of(unsigned what, unsigned where)
 		at = slot + ((uint64_t)ctx[where & 1] << PMM_REF_SHIFT) + (where >> 1) % 32 * 8;
 		break;
 	case 2:
-		at = slot + ((uint64_t)record << PMM_REF_SHIFT) + where % (sizeof(struct pmm_record) / 4) * 4;
+		at = slot + ((uint64_t)record << PMM_REF_SHIFT) +
+		     where % (sizeof(struct pmm_record) / 4) * 4;
 		break;
 	case 3:
-		at = slot + ((uint64_t)im.l->table[where % PMM_NR_TABLES].mids << PMM_REF_SHIFT) + where / 4 % 32 * 4;
+		at = slot + ((uint64_t)im.l->table[where % PMM_NR_TABLES].mids << PMM_REF_SHIFT) +
+		     where / 4 % 32 * 4;
 		break;
 	case 4:
 		at = where * 8 % sizeof(struct pmm_tree);
@@ -114,7 +118,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		make_sound();
 	memcpy(im.file, sound, sound_bytes);
 	for (size_t i = 1; i + WRITE_BYTES <= size; i += WRITE_BYTES)
-		memcpy(im.file + place_of(data[i] % 8, data[i + 1] | data[i + 2] << 8), data + i + 3, 8);
+		memcpy(im.file + place_of(data[i] % 8, data[i + 1] | data[i + 2] << 8),
+		       data + i + 3, 8);
 	if (ledger_map_open_fd(im.fd, IMAGE_SLOT, &m, NULL))
 		return 0;
 	use(m, size && data[0] & 1);

@@ -1,5 +1,6 @@
 /*
- * Ledgers made by hand, for tests of the reader: a memfd with one tree of two slots, the second one in use.
+ * Ledgers made by hand, for tests of the reader: a memfd with one tree of two slots, the second one
+ *in use.
  *
  *	struct image im = image_new();
  *	pmm_ref ctx = image_ctx(&im);
@@ -55,8 +56,8 @@ static inline pmm_ref image_string(struct image *im, const void *s, size_t n)
 }
 
 /* Element of a chunked array, making the chunk and raising the number in use. */
-static inline void *image_entry(struct image *im, pmm_ref *dir, uint32_t *nr_used, uint32_t nr, uint32_t shift,
-				size_t bytes)
+static inline void *image_entry(struct image *im, pmm_ref *dir, uint32_t *nr_used, uint32_t nr,
+				uint32_t shift, size_t bytes)
 {
 	if (!dir[nr >> shift])
 		dir[nr >> shift] = image_get(im, bytes << shift);
@@ -65,24 +66,28 @@ static inline void *image_entry(struct image *im, pmm_ref *dir, uint32_t *nr_use
 	return (unsigned char *)image_at(im, dir[nr >> shift]) + (nr & ((1u << shift) - 1)) * bytes;
 }
 
-static inline void image_node(struct image *im, uint32_t nr, uint32_t parent, uint32_t module, uint64_t pc)
+static inline void image_node(struct image *im, uint32_t nr, uint32_t parent, uint32_t module,
+			      uint64_t pc)
 {
-	struct pmm_node *n = image_entry(im, im->l->node_dir, &im->l->nr_nodes, nr, PMM_NODE_SHIFT, sizeof(*n));
+	struct pmm_node *n =
+		image_entry(im, im->l->node_dir, &im->l->nr_nodes, nr, PMM_NODE_SHIFT, sizeof(*n));
 
 	*n = (struct pmm_node){ .frame = (uint64_t)module << 48 | pc, .parent = parent };
 }
 
 static inline void image_site(struct image *im, uint32_t nr, uint32_t node, uint32_t flags)
 {
-	struct pmm_site *s = image_entry(im, im->l->site_dir, &im->l->nr_sites, nr, PMM_SITE_SHIFT, sizeof(*s));
+	struct pmm_site *s =
+		image_entry(im, im->l->site_dir, &im->l->nr_sites, nr, PMM_SITE_SHIFT, sizeof(*s));
 
 	*s = (struct pmm_site){ node, flags };
 }
 
-static inline struct pmm_thread *image_thread(struct image *im, uint32_t nr, uint32_t tid, const char *name)
+static inline struct pmm_thread *image_thread(struct image *im, uint32_t nr, uint32_t tid,
+					      const char *name)
 {
-	struct pmm_thread *t = image_entry(im, im->l->thread_dir, &im->l->nr_threads, nr, PMM_THREAD_SHIFT,
-					   sizeof(*t));
+	struct pmm_thread *t = image_entry(im, im->l->thread_dir, &im->l->nr_threads, nr,
+					   PMM_THREAD_SHIFT, sizeof(*t));
 
 	t->tid = tid;
 	strncpy(t->name, name, sizeof(t->name));
@@ -91,8 +96,8 @@ static inline struct pmm_thread *image_thread(struct image *im, uint32_t nr, uin
 
 static inline struct pmm_module *image_module(struct image *im, uint32_t nr, const char *path)
 {
-	struct pmm_module *m = image_entry(im, im->l->module_dir, &im->l->nr_modules, nr, PMM_MODULE_SHIFT,
-					   sizeof(*m));
+	struct pmm_module *m = image_entry(im, im->l->module_dir, &im->l->nr_modules, nr,
+					   PMM_MODULE_SHIFT, sizeof(*m));
 
 	m->path = image_string(im, path, strlen(path));
 	m->path_len = (uint32_t)strlen(path);
@@ -127,7 +132,8 @@ static inline struct pmm_record *image_record(struct image *im, pmm_ref ctx, uin
 static inline struct pmm_block *image_entry_of(struct image *im, unsigned table, uint64_t address)
 {
 	struct pmm_table *t = &im->l->table[table];
-	uint64_t span = 1ull << (t->shift + PMM_LEAF_BITS + t->mid_bits), base = address / span * span;
+	uint64_t span = 1ull << (t->shift + PMM_LEAF_BITS + t->mid_bits),
+		 base = address / span * span;
 	struct pmm_mid *mid = NULL;
 	pmm_ref ref, *leaf;
 
@@ -147,11 +153,13 @@ static inline struct pmm_block *image_entry_of(struct image *im, unsigned table,
 	leaf = &mid->leaf[(address - base) >> (t->shift + PMM_LEAF_BITS)];
 	if (!*leaf)
 		*leaf = image_get(im, sizeof(struct pmm_block) << PMM_LEAF_BITS);
-	return (struct pmm_block *)image_at(im, *leaf) + (address >> t->shift & ((1u << PMM_LEAF_BITS) - 1));
+	return (struct pmm_block *)image_at(im, *leaf) +
+	       (address >> t->shift & ((1u << PMM_LEAF_BITS) - 1));
 }
 
-static inline struct pmm_block *image_block(struct image *im, unsigned table, uint64_t address, uint64_t size,
-					    uint32_t site, unsigned kind, unsigned thread, uint32_t tick)
+static inline struct pmm_block *image_block(struct image *im, unsigned table, uint64_t address,
+					    uint64_t size, uint32_t site, unsigned kind,
+					    unsigned thread, uint32_t tick)
 {
 	struct pmm_block *b = image_entry_of(im, table, address);
 	unsigned shift = im->l->table[table].shift;
@@ -169,7 +177,8 @@ static inline struct image image_new_sized(uint64_t arena_bytes)
 	struct image im = { .bytes = IMAGE_SLOTS_OFF + 2 * slot_bytes };
 
 	im.fd = memfd_create(PMM_MEMFD_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	if (im.fd < 0 || ftruncate(im.fd, (off_t)im.bytes) || fcntl(im.fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW))
+	if (im.fd < 0 || ftruncate(im.fd, (off_t)im.bytes) ||
+	    fcntl(im.fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW))
 		abort();
 	im.file = mmap(NULL, im.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, im.fd, 0);
 	if (im.file == MAP_FAILED)
@@ -177,10 +186,18 @@ static inline struct image image_new_sized(uint64_t arena_bytes)
 	im.slot_off = IMAGE_SLOTS_OFF + IMAGE_SLOT * slot_bytes;
 	im.tree = (struct pmm_tree *)im.file;
 	*im.tree = (struct pmm_tree){
-		.magic = PMM_TREE_MAGIC, .version = PMM_LEDGER_VERSION, .byte_order = PMM_BYTE_ORDER_MARK,
-		.word_bytes = 8, .nr_slots = 2, .slot_bytes = slot_bytes, .slots_off = IMAGE_SLOTS_OFF,
-		.limit_bytes = 1 << 30, .max_frames = 128, .start_realtime_ns = 1700000000000000000ull,
-		.start_monotonic_ns = UINT64_MAX, .tick = 1000,
+		.magic = PMM_TREE_MAGIC,
+		.version = PMM_LEDGER_VERSION,
+		.byte_order = PMM_BYTE_ORDER_MARK,
+		.word_bytes = 8,
+		.nr_slots = 2,
+		.slot_bytes = slot_bytes,
+		.slots_off = IMAGE_SLOTS_OFF,
+		.limit_bytes = 1 << 30,
+		.max_frames = 128,
+		.start_realtime_ns = 1700000000000000000ull,
+		.start_monotonic_ns = UINT64_MAX,
+		.tick = 1000,
 	};
 	im.tree->slot[IMAGE_SLOT] = (struct pmm_slot){ PMM_SLOT_LIVE, (uint32_t)getpid() };
 	im.l = (struct pmm_ledger *)(im.file + im.slot_off);

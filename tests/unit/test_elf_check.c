@@ -120,7 +120,8 @@ static void static_programs_are_told_apart(void **state)
 	struct elf_file loader = elf_file(ET_DYN, NULL, false);
 
 	(void)state;
-	expect_elf(elf_file(ET_EXEC, NULL, false), ELF_CHECK_STATIC, "is statically linked: preload cannot work");
+	expect_elf(elf_file(ET_EXEC, NULL, false), ELF_CHECK_STATIC,
+		   "is statically linked: preload cannot work");
 	expect_elf(elf_file(ET_DYN, NULL, true), ELF_CHECK_STATIC_PIE, "(static-pie)");
 	expect(make_file("ld-x.so.1", &loader, sizeof(loader), 0755), ELF_CHECK_OK, "");
 }
@@ -150,8 +151,10 @@ static void damaged_files_are_refused(void **state)
 	expect_elf(f, ELF_CHECK_DAMAGED, "damaged");
 	f = elf_file(ET_REL, LOADER, true);
 	expect_elf(f, ELF_CHECK_DAMAGED, "damaged");
-	expect_elf(elf_file(ET_DYN, "/lib/no-such-loader", true), ELF_CHECK_NO_LOADER, "does not exist here");
-	expect(make_file("text", "hello\n", 6, 0755), ELF_CHECK_NOT_ELF, "neither an ELF program nor a script");
+	expect_elf(elf_file(ET_DYN, "/lib/no-such-loader", true), ELF_CHECK_NO_LOADER,
+		   "does not exist here");
+	expect(make_file("text", "hello\n", 6, 0755), ELF_CHECK_NOT_ELF,
+	       "neither an ELF program nor a script");
 	expect(make_file("empty", "", 0, 0755), ELF_CHECK_NOT_ELF, "neither");
 }
 
@@ -172,7 +175,8 @@ static void scripts_are_followed(void **state)
 	struct elf_check c;
 
 	(void)state;
-	assert_int_equal(elf_check(make_script("a.sh", "#! /bin/cat -n\n"), &c, NULL), ELF_CHECK_OK);
+	assert_int_equal(elf_check(make_script("a.sh", "#! /bin/cat -n\n"), &c, NULL),
+			 ELF_CHECK_OK);
 	assert_true(c.script);
 	assert_string_equal(c.path, in_dir("a.sh"));
 	assert_string_equal(c.program, "/bin/cat");
@@ -231,7 +235,8 @@ static void other_peoples_rights_are_told(void **state)
 
 static void file_capabilities_are_told(void **state)
 {
-	/* struct vfs_cap_data, revision 2: cap_net_raw permitted and effective (linux/capability.h) */
+	/* struct vfs_cap_data, revision 2: cap_net_raw permitted and effective (linux/capability.h)
+	 */
 	static const uint32_t caps[5] = { 0x02000001, 1 << 13, 0, 0, 0 };
 	struct elf_file f = elf_file(ET_DYN, LOADER, true);
 	const char *path = make_file("caps", &f, sizeof(f), 0755);
@@ -240,7 +245,8 @@ static void file_capabilities_are_told(void **state)
 
 	(void)state;
 	if (setxattr(path, "security.capability", caps, sizeof(caps), 0)) {
-		print_message("[  SKIPPED ] file capabilities cannot be set in %s: %s\n", dir, strerror(errno));
+		print_message("[  SKIPPED ] file capabilities cannot be set in %s: %s\n", dir,
+			      strerror(errno));
 		skip();
 	}
 	assert_int_equal(elf_check_as(path, 1000, 1000, &c, &e), ELF_CHECK_CAPABILITIES);
