@@ -55,6 +55,13 @@ void estimate_site_errors(const struct heap *h, double *error_bytes)
 		error_bytes[i] = Z95 * sqrt(error_bytes[i]);
 }
 
+uint64_t estimate_round(double x)
+{
+	if (!(x > 0))
+		return 0;
+	return x < 9.2e18 ? (uint64_t)(x + 0.5) : INT64_MAX;
+}
+
 double estimate_relative(uint64_t samples)
 {
 	double e = samples ? Z95 / sqrt((double)samples) : 1;

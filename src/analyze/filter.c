@@ -139,8 +139,8 @@ static int select_blocks(struct selection *s)
 		s->nr_blocks++;
 	}
 	for (uint32_t i = 0; i < h->nr_sites; i++) {
-		s->live_bytes[i] = (int64_t)(bytes[i] + 0.5);
-		s->live_blocks[i] = (int64_t)(blocks[i] + 0.5);
+		s->live_bytes[i] = (int64_t)estimate_round(bytes[i]);
+		s->live_blocks[i] = (int64_t)estimate_round(blocks[i]);
 	}
 	free(bytes);
 	free(blocks);

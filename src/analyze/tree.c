@@ -220,6 +220,8 @@ static int expand_up(struct build *b, const struct child *parent, struct childre
 	size_t to = parent ? move_out(b, parent->from, parent->to) : b->stacks.nr;
 	struct stack *st = b->stacks.v;
 
+	if (from == to)
+		return 0;
 	vec_qsort(st + from, to - from, sizeof(*st), by_place);
 	for (size_t i = from; i < to; i++) {
 		bool begins = i == from || st[i].pc != st[i - 1].pc || st[i].module != st[i - 1].module;

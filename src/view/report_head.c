@@ -85,7 +85,7 @@ static void set_totals(struct table *t, const struct heap *h)
 	table_set(t, c++, h->warn_size_bytes);
 	table_set(t, c++, h->live_bytes);
 	table_set(t, c++, h->live_blocks);
-	table_set(t, c++, (uint64_t)(estimate_live_error(h) + 0.5));
+	table_set(t, c++, estimate_round(estimate_live_error(h)));
 	table_set(t, c++, h->peak_bytes);
 	table_set(t, c++, report_time(h, h->peak_ns));
 	table_set(t, c++, peak.sites_bytes);
@@ -167,7 +167,7 @@ static void mode_row(struct table *t, const struct heap *h)
 		return;
 	}
 	table_setf(t, 1, "sampled every %s: figures are estimates, live bytes within %s (%.1f%%) in 19 of 20 cases",
-		   fmt_bytes(h->sample_bytes).s, fmt_bytes((uint64_t)(error + 0.5)).s,
+		   fmt_bytes(h->sample_bytes).s, fmt_bytes(estimate_round(error)).s,
 		   h->live_bytes ? 100 * error / (double)h->live_bytes : 0);
 }
 
@@ -175,7 +175,7 @@ static void calls_rows(struct table *t, const struct heap *h)
 {
 	head_row(t, "calls");
 	table_setf(t, 1, "%s of %s (%s/s), %s; %s temporary, mean %s", report_many(h->allocs, "allocation").s,
-		   fmt_bytes(h->bytes_in).s, fmt_count((uint64_t)(per_second(h) + 0.5)).s, report_many(h->frees, "free").s,
+		   fmt_bytes(h->bytes_in).s, fmt_count(estimate_round(per_second(h))).s, report_many(h->frees, "free").s,
 		   fmt_percent(h->temporary, h->allocs).s, fmt_bytes(h->allocs ? h->bytes_in / h->allocs : 0).s);
 	if (!h->failed && !h->zero_size && !h->huge)
 		return;

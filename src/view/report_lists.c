@@ -73,9 +73,25 @@ static const struct column thread_columns[] = {
 	{ "allocated_bytes", "allocated", UNIT_BYTES }, { "freed_bytes", "freed", UNIT_BYTES },
 };
 
-static bool before(const struct heap_thread *a, const struct heap_thread *b)
+#define MAX_THREADS 64	/* in text */
+
+/* The up to `top` threads that allocated most, in order; among equals the one that came first. Returns how many. */
+static uint32_t top_threads(const struct heap *h, uint64_t top, uint32_t *shown)
 {
-	return a->bytes_in > b->bytes_in;
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; i < h->nr_threads; i++) {
+		uint32_t at = nr;
+
+		while (at && h->threads[i].bytes_in > h->threads[shown[at - 1]].bytes_in)
+			at--;
+		if (at >= top)
+			continue;
+		nr += nr < top;
+		memmove(&shown[at + 1], &shown[at], (nr - at - 1) * sizeof(*shown));
+		shown[at] = i;
+	}
+	return nr;
 }
 
 static void add_thread(struct table *t, const struct heap *h, const struct heap_thread *th, enum row_where where)
@@ -91,37 +107,23 @@ static void add_thread(struct table *t, const struct heap *h, const struct heap_
 	table_set(t, 7, th->bytes_out);
 }
 
-/* In text the threads that allocated most; ties and JSON keep the order of appearance. */
+/* In text the threads that allocated most; JSON has all in order of appearance. */
 void report_threads(struct report *r)
 {
 	const struct heap *h = r->heap;
-	uint64_t top = r->opt.top ? r->opt.top : h->nr_threads;
+	uint64_t top = r->opt.top && r->opt.top < MAX_THREADS ? r->opt.top : MAX_THREADS;
 	struct table *t = table_new(TABLE_ROWS, "threads", "Threads by bytes allocated", thread_columns,
 				    NR_COLUMNS(thread_columns));
-	uint32_t shown[64], nr = 0;
+	uint32_t shown[MAX_THREADS], nr = top_threads(h, top, shown);
 
-	if (!t) {
-		doc_add(&r->doc, NULL);
-		return;
+	if (t) {
+		for (uint32_t i = 0; i < nr; i++)
+			add_thread(t, h, &h->threads[shown[i]], ROW_TEXT_ONLY);
+		for (uint32_t i = 0; i < h->nr_threads; i++)
+			add_thread(t, h, &h->threads[i], ROW_JSON_ONLY);
+		if (nr < h->nr_threads)
+			table_note(t, "%s (--json has all)", report_many(h->nr_threads - nr, "more thread").s);
 	}
-	top = top < 64 ? top : 64;
-	for (uint32_t i = 0; i < h->nr_threads && top; i++) {
-		uint32_t at = nr;
-
-		while (at && before(&h->threads[i], &h->threads[shown[at - 1]]))
-			at--;
-		if (at >= top)
-			continue;
-		nr += nr < top;
-		memmove(&shown[at + 1], &shown[at], (nr - at - 1) * sizeof(*shown));
-		shown[at] = i;
-	}
-	for (uint32_t i = 0; i < nr; i++)
-		add_thread(t, h, &h->threads[shown[i]], ROW_TEXT_ONLY);
-	for (uint32_t i = 0; i < h->nr_threads; i++)
-		add_thread(t, h, &h->threads[i], ROW_JSON_ONLY);
-	if (nr < h->nr_threads)
-		table_note(t, "%s more threads (--json has all)", fmt_count(h->nr_threads - nr).s);
 	doc_add(&r->doc, t);
 }
 

@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "src/analyze/estimate.h"
 #include "src/analyze/lifetimes.h"
 #include "src/analyze/lines.h"
 #include "src/base/fmt.h"
@@ -214,7 +215,7 @@ static void add_detail(struct table *t, const struct report *r, const struct hea
 	}
 	if (r->site_error_bytes) {
 		str_addf(&d, "from %s; live within %s in 19 of 20 cases", report_many(s->samples_in, "sample").s,
-			 fmt_bytes((uint64_t)(r->site_error_bytes[number] + 0.5)).s);
+			 fmt_bytes(estimate_round(r->site_error_bytes[number])).s);
 		detail(t, &d);
 	}
 	str_fini(&d);
@@ -312,7 +313,7 @@ static void fill_site(struct table *t, uint64_t i)
 		 rank_value(r->opt.sort, r->sites.total), r->opt.sort);
 	table_set(t, SITE_NUMBER, number);
 	if (r->site_error_bytes)
-		table_set(t, SITE_LIVE_ERROR, (uint64_t)(r->site_error_bytes[number] + 0.5));
+		table_set(t, SITE_LIVE_ERROR, estimate_round(r->site_error_bytes[number]));
 	if (!r->selection.from_blocks) {
 		set_counters(t, r, s);
 		add_detail(t, r, s, number);
