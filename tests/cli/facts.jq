@@ -1,9 +1,10 @@
-# Compares a report with what must be found: lines of "KIND [NAME] KEY=NUMBER...", given as $expected. Prints a line for
-# each difference; with $value only the numbers of the first line's keys.
+# Compares a report with what must be found: lines of "KIND [NAME] KEY=NUMBER...", given as
+# $expected. Prints a line for each difference; with $value only the numbers of the first line's
+# keys.
 #
 #   total, mapping, threads    figures of the process
 #   kinds                      live blocks by entry (malloc, new[], ...)
-#   site NAME, map NAME        sum over all stacks that pass through a function; of heap blocks, of mappings
+#   site NAME, map NAME        sum over all stacks through a function: of blocks, of mappings
 #   own NAME                   the same of stacks whose innermost function it is
 #   class N, thread NAME       a row of the table of sizes; a thread
 
@@ -15,7 +16,8 @@ def actual($kind; $name):
 	elif $kind == "class" then classes[$name | tonumber]
 	elif $kind == "thread" then first((threads[] | select(.name == $name)), {})
 	elif $kind == "threads" then {count: (threads | length)}
-	elif $kind == "kinds" then blocks | group_by(.kind) | map({key: .[0].kind, value: length}) | from_entries
+	elif $kind == "kinds" then
+		blocks | group_by(.kind) | map({key: .[0].kind, value: length}) | from_entries
 	elif $kind == "mapping" then mapping
 	else error("no kind \($kind)") end;
 

@@ -1,4 +1,5 @@
-# Helpers of the command line tests: where pmm is, running things tracked, comparing reports with what must be found.
+# Helpers of the command line tests: where pmm is, running things tracked, comparing reports with
+# what must be found.
 
 ROOT=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
 PMM=${PMM:-$ROOT/build/pmm}
@@ -13,8 +14,9 @@ path() {
 	if [ -x "$PROG/$1" ]; then echo "$PROG/$1"; else echo "$1"; fi
 }
 
-# track [-OPTION...] CMD [ARG...]: run tracked, one minute at most. Sets STATUS; leaves the program's output in $T/out,
-# messages in $T/err, captures in $T/cap/PID.pmm and, if there is only one, its name in CAP.
+# track [-OPTION...] CMD [ARG...]: run tracked, one minute at most. Sets STATUS; leaves the
+# program's output in $T/out, messages in $T/err, captures in $T/cap/PID.pmm and, if there is only
+# one, its name in CAP.
 track() {
 	local options=() command
 	while [[ ${1:-} == -* ]]; do options+=("$1"); shift; done
@@ -36,22 +38,27 @@ only_capture() {
 	if [ ${#all[@]} -eq 1 ]; then echo "${all[0]}"; fi
 }
 
-# json CAPTURE: its whole report as JSON, made once; with the live blocks unless BLOCKS is made empty.
+# json CAPTURE: its whole report as JSON, made once; with the live blocks unless BLOCKS is made
+# empty.
 BLOCKS=--blocks
 json() {
 	[ -s "$1.json" ] || timeout 60 "$PMM" report --json --top 0 $BLOCKS "$1" >"$1.json" || return 1
 	cat "$1.json"
 }
 
-# check CAPTURE <EXPECTATIONS: compare with lines "KIND [NAME] KEY=NUMBER..." as in the victims' comments; see facts.jq.
-# Fails with a line for each difference.
+# facts CAPTURE EXPECTED VALUE: facts.jq over its report.
+facts() {
+	json "$1" | jq -r --arg expected "$2" --argjson value "$3" "$(cat "$CLI/names.jq" "$CLI/facts.jq")"
+}
+
+# check CAPTURE <EXPECTATIONS: compare with lines "KIND [NAME] KEY=NUMBER..." as in the victims'
+# comments; see facts.jq. Fails with a line for each difference.
 check() {
 	local difference expected
 	[ -n "$1" ] || { echo "not exactly one capture:"; ls -l "$T/cap"; cat "$T/err"; return 1; }
 	expected=$(cat)
 	[ -n "$expected" ] || { echo "nothing is expected"; return 1; }
-	json "$1" >/dev/null || return 1
-	difference=$(jq -r --arg expected "$expected" --argjson value false "$(cat "$CLI/names.jq" "$CLI/facts.jq")" "$1.json") || return 1
+	difference=$(facts "$1" "$expected" false) || return 1
 	[ -z "$difference" ] || { echo "$difference"; return 1; }
 }
 
@@ -64,7 +71,7 @@ found() {
 
 # expected SOURCE: the expectations in a victim's first comment.
 expected() {
-	awk '/^ \* expect:/ { on = 1; next } on && !/^ \*   / { exit } on { sub(/^ \*   /, ""); print }' "$SOURCE/$1"
+	awk '/^ \* expect:/ { on = 1; next } !on { next } !sub(/^ \*   /, "") { exit } 1' "$SOURCE/$1"
 }
 
 # as_expected SOURCE [ARG...]: run a victim tracked, compare with its comment.
@@ -76,7 +83,8 @@ as_expected() {
 	check "$CAP" <<<"$(expected "$source")"
 }
 
-# stacks CAPTURE FUNCTION: the stacks with blocks made in FUNCTION's own frame, innermost first, up to main, a line each.
+# stacks CAPTURE FUNCTION: the stacks with blocks made in FUNCTION's own frame, innermost first, up
+# to main, a line each.
 stacks() {
 	json "$1" | jq -r --arg f "$2" "$(cat "$CLI/names.jq")"'
 		sites[] | names | select(.[0] == $f) |
@@ -88,7 +96,7 @@ fact() {
 	local capture=$1 key=${*: -1}
 	shift
 	set -- "${@:1:$#-1}"
-	json "$capture" | jq -r --arg expected "$* $key=0" --argjson value true "$(cat "$CLI/names.jq" "$CLI/facts.jq")"
+	facts "$capture" "$* $key=0" true
 }
 
 # look CAPTURE FILTER: a jq filter over its report, with the short names of names.jq.
@@ -100,8 +108,11 @@ blocks() { look "$1" 'blocks[] | "\(.address) \(.size) \(.kind)"' | sort; }
 # sized CAPTURE MIN [MAX]: how many live blocks have that size.
 sized() { look "$1" "[blocks[] | select(.size >= $2 and .size <= ${3:-$2})] | length"; }
 
-# lives CAPTURE FUNCTION FROM TO: how many of its blocks lived as long as the buckets FROM to TO say.
-lives() { look "$1" "[sites[] | select(names | index(\"$2\")) | .lifetimes[$3:$4 + 1][]] | add // 0"; }
+# lives CAPTURE FUNCTION FROM TO: how many of its blocks lived as long as the buckets FROM to TO
+# say.
+lives() {
+	look "$1" "[sites[] | select(names | index(\"$2\")) | .lifetimes[$3:$4 + 1][]] | add // 0"
+}
 
 # same CMD...: output, messages and status of CMD are the same natively and tracked.
 same() {

@@ -1,4 +1,5 @@
-# The report's keys under the short names that the victims' comments use. The only place that knows the schema.
+# The report's keys under the short names that the victims' comments use. The only place that knows
+# the schema.
 
 # A function's own name: without arguments, scope, or Rust's hash.
 def plain: sub("\\(.*"; "") | sub("::h[0-9a-f]{16}$"; "") | sub(".*::"; "");
@@ -6,9 +7,10 @@ def names: [.frames[] | .function // "" | plain];
 
 def sum(f): map(f) | add // 0;
 def sums: {
-	allocs: sum(.allocs), frees: sum(.frees), bytes: sum(.allocated_bytes), live: sum(.live_bytes),
-	blocks: sum(.live_blocks), peak: sum(.peak_bytes), peak_blocks: sum(.peak_blocks), temporary: sum(.temporary),
-	max: (map(.max_bytes) | max // 0), failed: sum(.failed), zero: sum(.zero_size), huge: sum(.huge)
+	allocs: sum(.allocs), frees: sum(.frees), bytes: sum(.allocated_bytes),
+	live: sum(.live_bytes), blocks: sum(.live_blocks), peak: sum(.peak_bytes),
+	peak_blocks: sum(.peak_blocks), temporary: sum(.temporary), max: (map(.max_bytes) | max // 0),
+	failed: sum(.failed), zero: sum(.zero_size), huge: sum(.huge)
 };
 
 def sites: .sites;
@@ -26,7 +28,8 @@ def total: .totals + {
 };
 
 def classes: [.size_classes[] | {
-	malloc, calloc, realloc, frees: .free, bytes: .allocated_bytes, freed: .freed_bytes, live: .in_use_bytes, failed
+	malloc, calloc, realloc, frees: .free, failed,
+	bytes: .allocated_bytes, freed: .freed_bytes, live: .in_use_bytes
 }];
 
 def threads: [.threads[] | {name, allocs, frees, bytes: .allocated_bytes}];

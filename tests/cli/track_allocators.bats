@@ -15,7 +15,9 @@ over() {
 	export LD_PRELOAD=$LIBRARY
 	track dense; check "$CAP" <<<"$(expected dense.c | grep -v total)"
 	track leaf; check "$CAP" <<<"$(expected leaf.c | grep -v total)"
-	track many 20000 8; found "$CAP" site many allocs=20000 live=160000; found "$CAP" site tiny allocs=20000 live=20000
+	track many 20000 8
+	found "$CAP" site many allocs=20000 live=160000
+	found "$CAP" site tiny allocs=20000 live=20000
 	track threads; check "$CAP" <<<"$(expected threads.c | grep -v worker)"
 	track temporary; check "$CAP" <<<"$(expected temporary.c | grep -v total)"
 	track peak; check "$CAP" <<<"$(expected peak.c | grep -v total)"

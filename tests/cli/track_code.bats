@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
-# Code that is hard on a tracer: signals, jumps, exceptions, coroutines, odd frames, libraries that come and go.
+# Code that is hard on a tracer: signals, jumps, exceptions, coroutines, odd frames, libraries that
+# come and go.
 
 load lib
 
@@ -17,7 +18,8 @@ load lib
 	check "$CAP" <<<"$(expected sigalloc.c)"
 	n=$(cut -d' ' -f1 "$T/out")
 	[ "$n" -ge 100 ]
-	found "$CAP" site in_handler allocs="$n" frees=$((n / 2)) bytes=$((n * 24)) live=$(((n - n / 2) * 24))
+	found "$CAP" site in_handler allocs="$n" frees=$((n / 2)) bytes=$((n * 24)) \
+		live=$(((n - n / 2) * 24))
 }
 
 @test "handler that jumps out of malloc" {

@@ -1,10 +1,15 @@
 #!/usr/bin/env bats
-# What is counted: victims whose numbers are known to the byte, compared with what their first comment says.
+# What is counted: victims whose numbers are known to the byte, compared with what their first
+# comment says.
 
 load lib
 
 @test "every entry of the C library" { as_expected entries.c; }
-@test "failing, empty and huge requests" { track --warn-size=1M fail; check "$CAP" <<<"$(expected fail.c)"; }
+@test "failing, empty and huge requests" {
+	track --warn-size=1M fail
+	check "$CAP" <<<"$(expected fail.c)"
+}
+
 @test "allocations made inside the C library" { as_expected inside.c; }
 @test "mappings are counted apart from the heap" { as_expected maps.c; }
 @test "the break" { as_expected brk.c; }

@@ -1,12 +1,12 @@
 #!/usr/bin/env bats
 # Totals equal to heaptrack's on the same deterministic programs.
 #
-# Compared with the raw events that heaptrack records, from which its own totals are made, because heaptrack_print
-# rounds bytes and takes for temporary what has the size and stack of the last allocation, even at another address.
-# Differences that are heaptrack's: its library brings libstdc++ with it, whose emergency pool (72704 bytes, the first
-# event, freed at the end) is taken off for C programs; it does not see memalign, valloc, pvalloc and realloc(p, 0);
-# at exit it frees what the C library keeps for itself, so what leaks is compared for C programs without
-# stdio only.
+# Compared with the raw events that heaptrack records, from which its own totals are made, because
+# heaptrack_print rounds bytes and takes for temporary what has the size and stack of the last
+# allocation, even at another address. Differences that are heaptrack's: its library brings
+# libstdc++ with it, whose emergency pool (72704 bytes, the first event, freed at the end) is taken
+# off for C programs; it does not see memalign, valloc, pvalloc and realloc(p, 0); at exit it frees
+# what the C library keeps for itself, so what leaks is compared for C programs without stdio only.
 
 load lib
 

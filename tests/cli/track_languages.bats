@@ -35,7 +35,8 @@ load lib
 	package main
 
 	// #include <stdlib.h>
-	// static __attribute__((noinline)) void *kept(size_t n) { void *p = malloc(n); __asm__ volatile("" : : "r"(p) : "memory"); return p; }
+	// static __attribute__((noinline)) void *kept(size_t n) {
+	//   void *p = malloc(n); __asm__ volatile("" : : "r"(p) : "memory"); return p; }
 	// static __attribute__((noinline)) void dropped(size_t n) { free(kept(n)); }
 	import "C"
 	import ("fmt"; "os"; "sync")
@@ -51,7 +52,8 @@ load lib
 	    os.Exit(5)
 	}
 	END
-	(cd "$T" && GO111MODULE=off CGO_ENABLED=1 GOFLAGS= timeout 120 go build -o v v.go) || skip "go does not build with cgo here"
+	(cd "$T" && GO111MODULE=off CGO_ENABLED=1 GOFLAGS= timeout 120 go build -o v v.go) ||
+		skip "go does not build with cgo here"
 	same "$T/v"
 	[ "$STATUS" -eq 5 ]
 	found "$CAP" site kept allocs=800 frees=400 bytes=231600 live=49200 blocks=400
@@ -77,7 +79,8 @@ load lib
 
 @test "Perl" {
 	need perl
-	same perl -e 'my %h; $h{$_ % 977} .= "x" x ($_ % 13) for 1..50000; my $n = 0; $n += length for values %h; print "$n\n"; exit 7'
+	same perl -e 'my %h; $h{$_ % 977} .= "x" x ($_ % 13) for 1..50000; my $n = 0;
+		$n += length for values %h; print "$n\n"; exit 7'
 	[ "$STATUS" -eq 7 ]
 	[ "$(fact "$CAP" total allocs)" -gt 1000 ]
 }
@@ -91,7 +94,9 @@ load lib
 	        long[] sum = new long[4];
 	        for (int i = 0; i < 4; i++) {
 	            final int n = i;
-	            t[i] = new Thread(() -> { for (int k = 0; k < 200000; k++) sum[n] += new byte[k % 97].length; });
+	            t[i] = new Thread(() -> {
+	                for (int k = 0; k < 200000; k++) sum[n] += new byte[k % 97].length;
+	            });
 	            t[i].start();
 	        }
 	        for (Thread x : t) x.join();

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
-# pmm short of memory, space or room: the program is unharmed, and what was not recorded is counted and told.
+# pmm short of memory, space or room: the program is unharmed, and what was not recorded is counted
+# and told.
 
 load lib
 
@@ -35,7 +36,8 @@ loudly() {
 
 @test "an address space limit that leaves no room for the ledger" {
 	rm -rf "$T/cap"; mkdir -p "$T/cap"
-	run timeout 60 bash -c "ulimit -v 200000; exec '$PMM' run -o '$T/cap/%p.pmm' -- '$PROG/many' 1000 16"
+	run timeout 60 bash -c "ulimit -v 200000; exec '$PMM' run -o '$T/cap/%p.pmm' -- \
+		'$PROG/many' 1000 16"
 	echo "$output"
 	# either refused with the reason before the launch, or run unharmed with the reason told
 	if [ "$status" -eq 3 ]; then
@@ -71,7 +73,8 @@ loudly() {
 
 @test "the monitor is killed: the program goes on unharmed" {
 	local monitor
-	"$PMM" run -q -o "$T/c.pmm" -- bash -c "sleep 1; '$PROG/many' 20000 30; echo \$? >'$T/status'" >"$T/out" 2>/dev/null &
+	"$PMM" run -q -o "$T/c.pmm" -- bash -c "sleep 1; '$PROG/many' 20000 30; echo \$? >'$T/status'" \
+		>"$T/out" 2>/dev/null &
 	monitor=$!
 	sleep 0.5
 	kill -9 "$monitor"

@@ -46,11 +46,12 @@ named() {
 	[ "$STATUS" -eq 0 ]
 	[ "$(captures | wc -l)" -eq 201 ]
 	for capture in $(captures); do json "$capture" >/dev/null; done
-	[ "$(jq -s "$(cat "$CLI/names.jq")"' [.[] | total.allocs] | add' "$T"/cap/*.json)" -eq 20100 ]
-	[ "$(jq -s "$(cat "$CLI/names.jq")"' [.[] | total.allocs] | unique | length' "$T"/cap/*.json)" -eq 201 ]
+	[ "$(jq .totals.allocs "$T"/cap/*.json | awk '{ n += $1 } END { print n }')" -eq 20100 ]
+	[ "$(jq .totals.allocs "$T"/cap/*.json | sort -u | wc -l)" -eq 201 ]
 }
 
-# launched HOW [N]: N leaves in N captures of their own, and the launcher's unless it was replaced by exec.
+# launched HOW [N]: N leaves in N captures of their own, and the launcher's unless it was replaced
+# by exec.
 launched() {
 	track launch "$1" "$PROG/leaf"
 	[ "$STATUS" -eq 0 ] || { cat "$T/err"; return 1; }
@@ -83,7 +84,7 @@ launched() {
 
 @test "exec after privileges are dropped" {
 	need_root
-	su -s /bin/sh nobody -c "test -x '$PROG/leaf'" || skip "the build directory is not reachable for nobody"
+	su -s /bin/sh nobody -c "test -x '$PROG/leaf'" || skip "nobody may not reach the build directory"
 	launched exec-setuid
 }
 

@@ -22,8 +22,8 @@ run_refused() {
 	[ ! -e "$T/c.pmm" ]
 }
 
-@test "program not found" { run_refused "cannot find the program 'no-such-program-here'" no-such-program-here; }
-@test "path not found" { run_refused "cannot find the program '/no/such/program'" /no/such/program; }
+@test "program not found" { run_refused "cannot find the program 'no-such-one'" no-such-one; }
+@test "path not found" { run_refused "cannot find the program '/no/such/one'" /no/such/one; }
 @test "directory" { run_refused "directory" /tmp; }
 @test "not executable" { touch "$T/plain"; run_refused "not executable|permission" "$T/plain"; }
 @test "static program" { run_refused "static" "$PROG/leaf_static"; grep -q attach "$T/err"; }
@@ -80,7 +80,8 @@ run_refused() {
 
 @test "output directory of another user" {
 	need_root
-	su -s /bin/sh nobody -c "test -x '$PMM' && test -x '$PROG/many'" || skip "the build directory is not reachable for nobody"
+	su -s /bin/sh nobody -c "test -x '$PMM' && test -x '$PROG/many'" ||
+		skip "nobody may not reach the build directory"
 	mkdir -m 755 "$T/theirs"
 	refused "theirs" su -s /bin/sh nobody -c "'$PMM' run -o '$T/theirs/c.pmm' -- '$PROG/many' 10 10"
 }

@@ -1,8 +1,9 @@
 #!/usr/bin/env bats
 # Sampled mode: estimates of a program whose numbers are known.
 #
-# With blocks of s bytes sampled with probability p = 1 - exp(-s / R), n of them give an estimate whose standard error
-# is s * sqrt(n * (1 - p) / p). The bounds are six of it: a wrong failure is rarer than one in 5 * 10^8.
+# With blocks of s bytes sampled with probability p = 1 - exp(-s / R), n of them give an estimate
+# whose standard error is s * sqrt(n * (1 - p) / p). The bounds are six of it: a wrong failure is
+# rarer than one in 5 * 10^8.
 
 load lib
 

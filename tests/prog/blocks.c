@@ -1,5 +1,6 @@
 /*
- * Prints address, size and kind of each of the six blocks it leaves; the block list must hold exactly these.
+ * Prints address, size and kind of each of the six blocks it leaves; the block list must hold
+ * exactly these.
  */
 #include <malloc.h>
 #include <stdio.h>

@@ -1,7 +1,9 @@
 /*
- * libbump.so: an allocator that a signal handler may call at any time: blocks 8 or 16 bytes apart, never reused.
+ * libbump.so: an allocator that a signal handler may call at any time: blocks 8 or 16 bytes apart,
+ * never reused.
  *
- * It shows the tracer two things that glibc does not: events inside events, and neighbours closer than 32 bytes.
+ * It shows the tracer two things that glibc does not: events inside events, and neighbours closer
+ * than 32 bytes.
  */
 #include <errno.h>
 #include <stdint.h>

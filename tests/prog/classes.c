@@ -1,6 +1,6 @@
 /*
- * The table of sizes: both sides of every boundary. Row i: i + 1 malloc(low), 1 malloc(high), 2 calloc(high),
- * 1 realloc(NULL, low), i of the first freed; one malloc too large to be met.
+ * The table of sizes: both sides of every boundary. Row i: i + 1 malloc(low), 1 malloc(high), 2
+ * calloc(high), 1 realloc(NULL, low), i of the first freed; one malloc too large to be met.
  *
  * expect:
  *   total    allocs=56 frees=21 bytes=1231715 live=736574 blocks=35 failed=1 untracked=0

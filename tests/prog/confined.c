@@ -1,6 +1,6 @@
 /*
- * Confines itself in the way argv[1] says, then allocates as if nothing had happened: 2000 blocks of 50 bytes
- * (site confined), the half freed, every byte of them checked. Prints "unharmed".
+ * Confines itself in the way argv[1] says, then allocates as if nothing had happened: 2000 blocks
+ * of 50 bytes (site confined), the half freed, every byte of them checked. Prints "unharmed".
  */
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -23,15 +23,16 @@ static int limit(int what, rlim_t n)
 	return setrlimit(what, &r);
 }
 
-#define ALLOW(nr) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (nr), 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
+#define ALLOW(nr) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (nr), 0, 1), \
+	BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
 
 static int filter(void)
 {
 	static struct sock_filter code[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0),
-		ALLOW(SYS_mmap), ALLOW(SYS_munmap), ALLOW(SYS_mprotect), ALLOW(SYS_madvise), ALLOW(SYS_brk),
-		ALLOW(SYS_mremap), ALLOW(SYS_getrandom), ALLOW(SYS_write), ALLOW(SYS_exit_group), ALLOW(SYS_futex),
-		ALLOW(SYS_rt_sigprocmask), ALLOW(SYS_rt_sigreturn),
+		ALLOW(SYS_mmap), ALLOW(SYS_munmap), ALLOW(SYS_mprotect), ALLOW(SYS_madvise),
+		ALLOW(SYS_brk), ALLOW(SYS_mremap), ALLOW(SYS_getrandom), ALLOW(SYS_write),
+		ALLOW(SYS_exit_group), ALLOW(SYS_futex), ALLOW(SYS_rt_sigprocmask), ALLOW(SYS_rt_sigreturn),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
 	};
 	struct sock_fprog prog = { sizeof(code) / sizeof(*code), code };

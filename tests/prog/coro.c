@@ -1,6 +1,6 @@
 /*
- * Coroutines (ucontext), two on malloc'ed stacks and two on mmap'ed ones, each switching away in the middle of its work
- * 100 times.
+ * Coroutines (ucontext), two on malloc'ed stacks and two on mmap'ed ones, each switching away in
+ * the middle of its work 100 times.
  *
  * expect:
  *   total          untracked=0

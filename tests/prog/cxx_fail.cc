@@ -1,6 +1,6 @@
 /*
- * operator new that fails: bad_alloc thrown and caught a thousand times, nothrow answers NULL, a new_handler is called
- * three times and then gives up. Prints what happened.
+ * operator new that fails: bad_alloc thrown and caught a thousand times, nothrow answers NULL, a
+ * new_handler is called three times and then gives up. Prints what happened.
  *
  * expect:
  *   site throwing  allocs=1000 frees=1000 failed=1000 live=0

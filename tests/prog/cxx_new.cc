@@ -44,12 +44,14 @@ SITE static void aligned_array()
 
 SITE static void quiet_aligned()
 {
-	operator delete((operator new(384, wide, quietly), operator new(384, wide, quietly)), wide, quietly);
+	operator delete((operator new(384, wide, quietly), operator new(384, wide, quietly)),
+			wide, quietly);
 }
 
 SITE static void quiet_aligned_array()
 {
-	operator delete[]((operator new[](512, wide, quietly), operator new[](512, wide, quietly)), wide, quietly);
+	operator delete[]((operator new[](512, wide, quietly), operator new[](512, wide, quietly)),
+			  wide, quietly);
 }
 
 SITE static void sized()

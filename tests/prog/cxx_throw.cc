@@ -1,5 +1,6 @@
 /*
- * Exceptions through frames that own memory: 2000 thrown five calls deep, each frame's vector freed on the way.
+ * Exceptions through frames that own memory: 2000 thrown five calls deep, each frame's vector freed
+ * on the way.
  *
  * expect:
  *   total       untracked=0

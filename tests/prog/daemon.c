@@ -1,6 +1,7 @@
 /*
- * A daemon in the classical way: two forks, a session of its own, descriptors closed. The program launched returns at
- * once; the daemon makes 30 blocks of 70 bytes (site in_daemon) 300 ms later and ends after 600 ms.
+ * A daemon in the classical way: two forks, a session of its own, descriptors closed. The program
+ * launched returns at once; the daemon makes 30 blocks of 70 bytes (site in_daemon) 300 ms later
+ * and ends after 600 ms.
  */
 #include <stdlib.h>
 #include <sys/wait.h>

@@ -1,6 +1,6 @@
 /*
- * Neighbours 8 and 16 bytes apart (linked with libbump.so, or under another allocator): 10000 blocks of 8 bytes, every
- * other freed, 10000 of 16, the first half freed.
+ * Neighbours 8 and 16 bytes apart (linked with libbump.so, or under another allocator): 10000
+ * blocks of 8 bytes, every other freed, 10000 of 16, the first half freed.
  *
  * expect:
  *   total         untracked=0

@@ -1,6 +1,6 @@
 /*
- * errno after each kind of call, what alignment and malloc_usable_size() say, and how full the heap is in the end: the
- * same text natively and traced.
+ * errno after each kind of call, what alignment and malloc_usable_size() say, and how full the heap
+ * is in the end: the same text natively and traced.
  */
 #include <errno.h>
 #include <malloc.h>

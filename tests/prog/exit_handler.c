@@ -1,6 +1,7 @@
 /*
- * Leaves through exit() in a signal handler, most likely in the middle of malloc, with a second thread alive. Not allowed
- * by the book, and done by many programs: it must end with status 4 and not hang.
+ * Leaves through exit() in a signal handler, most likely in the middle of malloc, with a second
+ * thread alive. Not allowed by the book, and done by many programs: it must end with status 4 and
+ * not hang.
  */
 #include <pthread.h>
 #include <signal.h>

@@ -2,7 +2,8 @@
  * Requests that cannot be met, requests for nothing, and one that is huge.
  *
  * expect:
- *   total           allocs=7 frees=0 bytes=8389608 live=8389608 blocks=7 failed=10 zero=4 temporary=0 untracked=0
+ *   total           allocs=7 frees=0 bytes=8389608 live=8389608 blocks=7 failed=10
+ *   total           zero=4 temporary=0 untracked=0
  *   site too_large  allocs=0 failed=7 live=0
  *   site overflow   allocs=0 failed=2 live=0
  *   site not_grown  allocs=1 frees=0 bytes=1000 live=1000 blocks=1 failed=1

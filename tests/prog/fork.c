@@ -1,8 +1,9 @@
 /*
- * A parent that leaves 1000 bytes and a child that leaves 2000 of its own and frees a block of the parent's.
+ * A parent that leaves 1000 bytes and a child that leaves 2000 of its own and frees a block of the
+ * parent's.
  *
- * The parent's capture: site in_parent 10 x 100 live. The child's: site in_child 20 x 100 live, 1 untracked free,
- * nothing of in_parent.
+ * The parent's capture: site in_parent 10 x 100 live. The child's: site in_child 20 x 100 live, 1
+ * untracked free, nothing of in_parent.
  */
 #include <stdlib.h>
 #include <sys/wait.h>

@@ -1,6 +1,6 @@
 /*
- * 200 children, ten at a time; child number i leaves i + 1 blocks of 16 bytes (site in_child): 20100 blocks in all,
- * one capture each.
+ * 200 children, ten at a time; child number i leaves i + 1 blocks of 16 bytes (site in_child):
+ * 20100 blocks in all, one capture each.
  */
 #include <stdlib.h>
 #include <sys/wait.h>

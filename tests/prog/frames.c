@@ -1,6 +1,6 @@
 /*
- * Frames that are hard to walk: alloca, variable arrays, a realigned stack, a frame of 1 MiB, a call through a pointer
- * in the middle of them.
+ * Frames that are hard to walk: alloca, variable arrays, a realigned stack, a frame of 1 MiB, a
+ * call through a pointer in the middle of them.
  *
  * expect:
  *   total  allocs=7 live=77 blocks=7
@@ -66,7 +66,8 @@ SITE static void by_saving(void)
 {
 	char v;
 
-	__asm__ volatile("xor %%ebp, %%ebp\n\tmov %%rbp, %%rbx" : : : "rbx", "rbp", "r12", "r13", "r14", "r15");
+	__asm__ volatile("xor %%ebp, %%ebp\n\tmov %%rbp, %%rbx" : : :
+			 "rbx", "rbp", "r12", "r13", "r14", "r15");
 	leaf(&v);
 	hide(&v);
 }

@@ -41,5 +41,6 @@ int main(void)
 	static int v[2000];
 	FILE *f = fopen("/proc/self/status", "r");
 
-	return !f || ungetc(fgetc(f), f) < 0 || by_strdup() || by_strndup() || by_getline(f) || by_qsort(v);
+	return !f || ungetc(fgetc(f), f) < 0 || by_strdup() || by_strndup() || by_getline(f) ||
+	       by_qsort(v);
 }

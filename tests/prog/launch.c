@@ -1,8 +1,10 @@
 /*
- * Launches `leaf` (argv[2], with its arguments) in the way argv[1] says, with nothing of its own left open or live.
+ * Launches `leaf` (argv[2], with its arguments) in the way argv[1] says, with nothing of its own
+ * left open or live.
  *
- * The launched program's capture is complete; this one's holds 5 blocks of 60 bytes (site before), whatever the way,
- * and one of 61 (in_vfork) that the child made in its memory before it called exec.
+ * The launched program's capture is complete; this one's holds 5 blocks of 60 bytes (site before),
+ * whatever the way, and one of 61 (in_vfork) that the child made in its memory before it called
+ * exec.
  */
 #include <fcntl.h>
 #include <grp.h>

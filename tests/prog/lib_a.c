@@ -1,4 +1,4 @@
-/* libvictim_a.so: leaves one block of 50 bytes each time it is called, from a function named after the library. */
+/* libvictim_a.so: leaves a block of 50 bytes at each call, from a function named after it. */
 #include <stdlib.h>
 
 #include "victim.h"

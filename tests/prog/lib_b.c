@@ -1,4 +1,4 @@
-/* libvictim_b.so: leaves one block of 70 bytes each time it is called, from a function named after the library. */
+/* libvictim_b.so: leaves a block of 70 bytes at each call, from a function named after it. */
 #include <stdlib.h>
 
 #include "victim.h"

@@ -1,5 +1,6 @@
 /*
- * Blocks that live for no time, for about 120 ms (bucket 4: 80 ms to 160 ms) and for about 480 ms (bucket 6: 320 to 640).
+ * Blocks that live for no time, for about 120 ms (bucket 4: 80 ms to 160 ms) and for about 480 ms
+ * (bucket 6: 320 to 640).
  *
  * 1000 blocks of `briefly`, 100 of `a_moment`, 50 of `a_while`; on a busy machine a bucket higher.
  */

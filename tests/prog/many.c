@@ -1,6 +1,6 @@
 /*
- * Makes argv[1] (at most 1000000) blocks of argv[2] bytes (site many), and one of 1 byte (site tiny) with each; keeps
- * all, checks every byte it wrote, prints "unharmed".
+ * Makes argv[1] (at most 1000000) blocks of argv[2] bytes (site many), and one of 1 byte (site
+ * tiny) with each; keeps all, checks every byte it wrote, prints "unharmed".
  */
 #include <stdlib.h>
 #include <unistd.h>

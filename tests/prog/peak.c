@@ -1,7 +1,9 @@
 /*
- * Two rises; the second, higher one is the peak, and its composition differs from both the end and the first rise.
+ * Two rises; the second, higher one is the peak, and its composition differs from both the end and
+ * the first rise.
  *
- * At the peak: first 250 x 100 (half of it freed before), second 100 x 300, late 400 x 200, grown 1 x 5000.
+ * At the peak: first 250 x 100 (half of it freed before), second 100 x 300, late 400 x 200, grown 1
+ * x 5000.
  *
  * expect:
  *   total       peak=140000 live=25000 blocks=250

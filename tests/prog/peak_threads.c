@@ -1,5 +1,6 @@
 /*
- * Two threads take turns at barriers: the peak is reached while both hold blocks and neither alone is at its own peak.
+ * Two threads take turns at barriers: the peak is reached while both hold blocks and neither alone
+ * is at its own peak.
  *
  *   step   left holds   right holds   sum
  *   1      30000        0             30000

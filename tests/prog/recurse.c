@@ -1,5 +1,6 @@
 /*
- * Recursion 100000 deep with an allocation at every thousandth level, and one in another function at the bottom.
+ * Recursion 100000 deep with an allocation at every thousandth level, and one in another function
+ * at the bottom.
  *
  * expect:
  *   total        allocs=101 live=1701 blocks=101

@@ -1,6 +1,6 @@
 /*
- * A known amount from three sites, for the sampled mode: small 400000 x 100 bytes (40 MB, half of it freed), medium
- * 5000 x 8000 (40 MB, kept), large 40 x 1000000 (40 MB, kept).
+ * A known amount from three sites, for the sampled mode: small 400000 x 100 bytes (40 MB, half of
+ * it freed), medium 5000 x 8000 (40 MB, kept), large 40 x 1000000 (40 MB, kept).
  */
 #include <stdlib.h>
 

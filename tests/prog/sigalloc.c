@@ -1,6 +1,6 @@
 /*
- * A timer that fires every 30 us while main allocates; the handler allocates and frees too. The allocator
- * (libbump.so) allows that, so every single event must be counted. Prints "N handled".
+ * A timer that fires every 30 us while main allocates; the handler allocates and frees too. The
+ * allocator (libbump.so) allows that, so every single event must be counted. Prints "N handled".
  *
  * expect:
  *   total          untracked=0

@@ -1,6 +1,7 @@
 /*
- * A timer whose handler jumps out of whatever main is doing, most often out of malloc or free, 2000 times. The allocator
- * (libbump.so) allows that. What was under way at a jump may or may not count; everything before and after must.
+ * A timer whose handler jumps out of whatever main is doing, most often out of malloc or free, 2000
+ * times. The allocator (libbump.so) allows that. What was under way at a jump may or may not count;
+ * everything before and after must.
  *
  * expect:
  *   own before   allocs=1000 frees=0 bytes=17000 live=17000 blocks=1000

@@ -1,6 +1,7 @@
 /*
- * Holds 3000 blocks of 100 bytes (site steady) and one mapping of 1 MiB, prints its process id, then churns others in two
- * threads until its standard input ends. Whoever looks meanwhile must find exactly these.
+ * Holds 3000 blocks of 100 bytes (site steady) and one mapping of 1 MiB, prints its process id,
+ * then churns others in two threads until its standard input ends. Whoever looks meanwhile must
+ * find exactly these.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -14,7 +15,11 @@ static volatile int stop;
 
 SITE static void *steady(void) { return malloc(100); }
 SITE static void *churned(size_t bytes) { return malloc(bytes); }
-SITE static void *mapped(void) { return mmap(NULL, 1 << 20, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0); }
+
+SITE static void *mapped(void)
+{
+	return mmap(NULL, 1 << 20, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+}
 
 static void *churn(void *arg)
 {

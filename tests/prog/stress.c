@@ -1,6 +1,6 @@
 /*
- * Threads, forks, dlopen and signals at once for about two seconds; every block carries its own address and is checked
- * before it is freed. Prints "unharmed"; nothing may be left of site block.
+ * Threads, forks, dlopen and signals at once for about two seconds; every block carries its own
+ * address and is checked before it is freed. Prints "unharmed"; nothing may be left of site block.
  *
  * expect:
  *   site block  live=0 blocks=0

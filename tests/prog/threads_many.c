@@ -1,5 +1,6 @@
 /*
- * 1000 threads one after the other, then 100 at once; each leaves one block of 24 bytes and frees nine of 40.
+ * 1000 threads one after the other, then 100 at once; each leaves one block of 24 bytes and frees
+ * nine of 40.
  *
  * expect:
  *   site left   allocs=1100 frees=0 bytes=26400 live=26400 blocks=1100

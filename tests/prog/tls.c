@@ -1,5 +1,6 @@
 /*
- * Big thread-local storage, keys with destructors that allocate and free, and a cancelled thread with a cleanup.
+ * Big thread-local storage, keys with destructors that allocate and free, and a cancelled thread
+ * with a cleanup.
  *
  * expect:
  *   site in_thread      allocs=20 frees=20 bytes=6000 live=0 blocks=0

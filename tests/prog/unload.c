@@ -1,6 +1,7 @@
 /*
- * Loads, calls and unloads two libraries of the same layout in turn, 50 times each, most likely at one address. Each
- * block must be charged to the library that was there then, and both be named although neither is loaded at the end.
+ * Loads, calls and unloads two libraries of the same layout in turn, 50 times each, most likely at
+ * one address. Each block must be charged to the library that was there then, and both be named
+ * although neither is loaded at the end.
  *
  * expect:
  *   site only_in_a  allocs=50 frees=0 bytes=2500 live=2500 blocks=50

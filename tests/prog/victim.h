@@ -1,4 +1,4 @@
-/* What the victims share: functions that stay functions, pointers that the compiler cannot follow. */
+/* What the victims share: functions that stay functions, pointers the compiler cannot follow. */
 #ifndef VICTIM_H
 #define VICTIM_H
 
