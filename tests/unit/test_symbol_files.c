@@ -164,6 +164,35 @@ static void test_debuglink(void **state)
 	symbolizer_free(sym);
 }
 
+/* dwz moves what two programs have in common to a third file; names and types are there then. */
+static void test_shared_dwarf(void **state)
+{
+	struct symbolizer *sym;
+	struct symbol_frame f[8];
+	uint64_t pc;
+
+	(void)state;
+	if (system("command -v dwz > /dev/null")) {
+		print_message("dwz is not installed\n");
+		skip();
+	}
+	fixture_write("names.cc", fixture_cc, strlen(fixture_cc));
+	fixture_run("sed -i '1i #include <map>\\n#include <string>\\nstd::map<std::string, std::string> goods;' names.cc && "
+		    "c++ -g -O2 names.cc -o one && c++ -g -O2 -DOTHER names.cc -Wl,--build-id=0x0123456789abcdef -o two && "
+		    "dwz -m common.dwz -M common.dwz one two && readelf -SW one | grep -q gnu_debugaltlink");
+	pc = fixture_address("one", "pc_take");
+	sym = fixture_symbolizer(&none, "one", "one", 0);
+	assert_int_equal(symbol_lookup(sym, 0, pc, f, 8), 2);
+	fixture_expect(&f[0], "shop::shelf<long>::take(long)", "names.cc", 16, true);
+	fixture_expect(&f[1], "shop::sell(long)", "names.cc", 28, false);
+	symbolizer_free(sym);
+	fixture_run("cp two common.dwz");	/* not the file it was made with: no DWARF then, but symbols */
+	sym = fixture_symbolizer(&none, "one", "one", 0);
+	assert_int_equal(symbol_lookup(sym, 0, pc, f, 8), 1);
+	fixture_expect(&f[0], "shop::sell(long)", NULL, 0, false);
+	symbolizer_free(sym);
+}
+
 static void test_mini_debug_info(void **state)
 {
 	struct symbolizer *sym;
@@ -432,6 +461,7 @@ int main(void)
 		cmocka_unit_test(test_shifted_debug_file),
 		cmocka_unit_test(test_file_gone_debug_file_there),
 		cmocka_unit_test(test_debuglink),
+		cmocka_unit_test(test_shared_dwarf),
 		cmocka_unit_test(test_mini_debug_info),
 		cmocka_unit_test(test_replaced),
 		cmocka_unit_test(test_gone_and_bad),
