@@ -5,11 +5,11 @@
 
 #include <math.h>
 
-#define Z95 1.959964	/* two-sided 95 % of the normal distribution */
+#define Z95 1.959964 /* two-sided 95 % of the normal distribution */
 
 static double probability(const struct heap *h, uint64_t size_bytes)
 {
-	uint64_t s = size_bytes ? size_bytes : 1;	/* the agent samples empty blocks as one byte */
+	uint64_t s = size_bytes ? size_bytes : 1; /* the agent samples empty blocks as one byte */
 
 	return -expm1(-(double)s / (double)h->sample_bytes);
 }

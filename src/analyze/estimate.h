@@ -1,9 +1,10 @@
 /*
  * How sure a figure of a sampled capture is.
  *
- * A block of s bytes is sampled with probability p = 1 - exp(-s/R), R the mean distance, and then stands for 1/p blocks.
- * The variance of a sum of such estimates is itself estimated without bias by the sum of s^2 (1-p) / p^2 over the
- * samples (Horvitz and Thompson 1952, for independent draws). Errors here are half-widths of 95 % intervals.
+ * A block of s bytes is sampled with probability p = 1 - exp(-s/R), R the mean distance, and then
+ * stands for 1/p blocks. The variance of a sum of such estimates is itself estimated without bias
+ * by the sum of s^2 (1-p) / p^2 over the samples (Horvitz and Thompson 1952, for independent
+ * draws). Errors here are half-widths of 95 % intervals.
  */
 #ifndef ANALYZE_ESTIMATE_H
 #define ANALYZE_ESTIMATE_H
@@ -21,7 +22,8 @@ double estimate_live_error(const struct heap *h);
 /* The same for each site, into error_bytes[0..nr_sites). */
 void estimate_site_errors(const struct heap *h, double *error_bytes);
 
-/* The nearest number that fits: what is below 0 or not a number gives 0, what is too large INT64_MAX. */
+/* The nearest number that fits: what is below 0 or not a number gives 0, what is too large
+ * INT64_MAX. */
 uint64_t estimate_round(double x);
 
 /* Relative error (1.0 = 100 %) of a figure that rests on so many small samples; 1 when on none. */

@@ -1,5 +1,6 @@
 /*
- * Filters: one pass over the call tree (a node passes when it or its parent does) and one over the blocks.
+ * Filters: one pass over the call tree (a node passes when it or its parent does) and one over the
+ * blocks.
  */
 #include "src/analyze/filter.h"
 
@@ -110,7 +111,8 @@ bool selection_has_block(const struct selection *s, const struct heap_block *b)
 		return false;
 	if (s->thread && !s->thread[b->thread])
 		return false;
-	if (f && f->by_size && (b->size_bytes < f->size_bytes.min || b->size_bytes > f->size_bytes.max))
+	if (f && f->by_size &&
+	    (b->size_bytes < f->size_bytes.min || b->size_bytes > f->size_bytes.max))
 		return false;
 	return !f || !f->by_age || (age_ns >= f->age_ns.min && age_ns <= f->age_ns.max);
 }
@@ -118,7 +120,8 @@ bool selection_has_block(const struct selection *s, const struct heap_block *b)
 static int select_blocks(struct selection *s)
 {
 	const struct heap *h = s->heap;
-	double *bytes = calloc(h->nr_sites + 1, sizeof(*bytes)), *blocks = calloc(h->nr_sites + 1, sizeof(*blocks));
+	double *bytes = calloc(h->nr_sites + 1, sizeof(*bytes)),
+	       *blocks = calloc(h->nr_sites + 1, sizeof(*blocks));
 
 	s->live_bytes = calloc(h->nr_sites + 1, sizeof(*s->live_bytes));
 	s->live_blocks = calloc(h->nr_sites + 1, sizeof(*s->live_blocks));
@@ -147,7 +150,8 @@ static int select_blocks(struct selection *s)
 	return 0;
 }
 
-int selection_init(struct selection *s, const struct heap *h, struct names *n, const struct filter *f, struct err *e)
+int selection_init(struct selection *s, const struct heap *h, struct names *n,
+		   const struct filter *f, struct err *e)
 {
 	int rc = 0;
 
@@ -165,7 +169,8 @@ int selection_init(struct selection *s, const struct heap *h, struct names *n, c
 		rc = select_blocks(s);
 	}
 	if (!rc && !s->from_blocks) {
-		/* on the stack alone, sites keep their own figures: they are exact where blocks were dropped */
+		/* on the stack alone, sites keep their own figures: they are exact where blocks
+		 * were dropped */
 		free(s->live_bytes);
 		free(s->live_blocks);
 		s->live_bytes = s->live_blocks = NULL;

@@ -1,10 +1,11 @@
 /*
  * Lines by lazy refinement.
  *
- * Every site starts at its innermost frame outside run-time libraries, told by module alone. Sites at the same address
- * are a group. The largest group that has no name yet gets one: if its frame turns out to be the program's the group is
- * final (and joins a final one of the same line), else its sites move on to their callers and are grouped again. It ends
- * when the `top` largest groups are final. Groups only lose sites when they dissolve, so a final one never shrinks.
+ * Every site starts at its innermost frame outside run-time libraries, told by module alone. Sites
+ * at the same address are a group. The largest group that has no name yet gets one: if its frame
+ * turns out to be the program's the group is final (and joins a final one of the same line), else
+ * its sites move on to their callers and are grouped again. It ends when the `top` largest groups
+ * are final. Groups only lose sites when they dissolve, so a final one never shrinks.
  */
 #include "src/analyze/lines.h"
 
@@ -16,17 +17,18 @@
 #include "src/base/vec.h"
 
 #define NO_SITE UINT32_MAX
-#define KEY_FALLBACK (1ull << 47)	/* beyond user addresses: groups of stacks without a program frame */
+#define KEY_FALLBACK                                                                               \
+	(1ull << 47) /* beyond user addresses: groups of stacks without a program frame */
 
 enum group_state { GROUP_OPEN, GROUP_FINAL, GROUP_GONE };
 
 struct group {
 	struct weight weight;
-	const struct frame_name *frame;	/* FINAL */
+	const struct frame_name *frame; /* FINAL */
 	uint32_t first;			/* site; the rest through next[] */
 	uint32_t node;			/* one of those that make the group */
 	uint32_t nr_sites;
-	uint8_t state;			/* enum group_state */
+	uint8_t state; /* enum group_state */
 	bool fallback;
 };
 
@@ -37,8 +39,8 @@ struct work {
 	enum rank_key key;
 	VEC(struct group) groups;
 	struct hash_map by_key;
-	uint32_t *next, *at;		/* by site: next of its group; node it stands at */
-	uint8_t *skip;			/* by module: run-time library */
+	uint32_t *next, *at; /* by site: next of its group; node it stands at */
+	uint8_t *skip;	     /* by module: run-time library */
 };
 
 /* From `node` on outward, the first node outside run-time libraries; 0: none. */
@@ -60,11 +62,14 @@ static int place(struct work *w, uint32_t site, uint32_t node)
 	if (fallback)
 		names_responsible(w->names, w->h->sites[site].node, &node);
 	at = &w->h->nodes[node];
-	number = hash_add(&w->by_key, at->pc ^ (uint64_t)at->module << 48 ^ (fallback ? KEY_FALLBACK : 0),
+	number = hash_add(&w->by_key,
+			  at->pc ^ (uint64_t)at->module << 48 ^ (fallback ? KEY_FALLBACK : 0),
 			  (uint32_t)w->groups.nr, &added);
 	if (!number)
 		return -ENOMEM;
-	if (added && vec_push(&w->groups, (struct group){ .first = NO_SITE, .node = node, .fallback = fallback }))
+	if (added &&
+	    vec_push(&w->groups,
+		     (struct group){ .first = NO_SITE, .node = node, .fallback = fallback }))
 		return -ENOMEM;
 	g = &w->groups.v[*number];
 	w->at[site] = node;
@@ -87,8 +92,8 @@ static bool same_line(const struct frame_name *a, const struct frame_name *b)
 		return true;
 	if (!a || !b || !a->function || !b->function)
 		return false;
-	return a->line == b->line && same_text(a->function, b->function) && same_text(a->file, b->file) &&
-	       same_text(a->module, b->module);
+	return a->line == b->line && same_text(a->function, b->function) &&
+	       same_text(a->file, b->file) && same_text(a->module, b->module);
 }
 
 /* Make a group final; join it to a final one of the same line if there is one. */
@@ -162,13 +167,15 @@ static size_t next_open(const struct work *w, uint64_t top)
 		const struct group *g = &w->groups.v[i];
 		uint64_t value = rank_value(w->key, g->weight);
 
-		if (g->state == GROUP_OPEN && g->nr_sites && (found == w->groups.nr || value > best)) {
+		if (g->state == GROUP_OPEN && g->nr_sites &&
+		    (found == w->groups.nr || value > best)) {
 			best = value;
 			found = i;
 		}
 	}
 	for (size_t i = 0; i < w->groups.nr; i++)
-		above += w->groups.v[i].state == GROUP_FINAL && rank_value(w->key, w->groups.v[i].weight) >= best;
+		above += w->groups.v[i].state == GROUP_FINAL &&
+			 rank_value(w->key, w->groups.v[i].weight) >= best;
 	return above >= top ? w->groups.nr : found;
 }
 
@@ -180,8 +187,9 @@ static int by_weight(const void *a, const void *b)
 		return x->weight.bytes < y->weight.bytes ? 1 : -1;
 	if (x->weight.count != y->weight.count)
 		return x->weight.count < y->weight.count ? 1 : -1;
-	return x->frame && y->frame && x->frame->function && y->frame->function ?
-	       strcmp(x->frame->function, y->frame->function) : 0;
+	return x->frame && y->frame && x->frame->function && y->frame->function
+		       ? strcmp(x->frame->function, y->frame->function)
+		       : 0;
 }
 
 static int by_count(const void *a, const void *b)
@@ -197,7 +205,7 @@ static int collect(struct work *w, uint64_t top, struct lines *out)
 {
 	VEC(struct line) lines = { 0 };
 
-	vec_each(&w->groups, g)
+	vec_each (&w->groups, g)
 		if (g->state == GROUP_FINAL &&
 		    vec_push(&lines, (struct line){ g->frame, g->weight, g->nr_sites })) {
 			vec_fini(&lines);
@@ -230,8 +238,8 @@ static int run(struct work *w, uint64_t top, struct lines *out)
 	return rc ? rc : collect(w, top, out);
 }
 
-int lines_rank(const struct heap *h, const struct selection *s, struct names *n, enum rank_key key, uint64_t top,
-	       struct lines *out)
+int lines_rank(const struct heap *h, const struct selection *s, struct names *n, enum rank_key key,
+	       uint64_t top, struct lines *out)
 {
 	struct work w = { .h = h, .s = s, .names = n, .key = key };
 	int rc = -ENOMEM;

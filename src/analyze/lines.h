@@ -1,8 +1,8 @@
 /*
  * Which source lines hold the memory: sites grouped by the frame that answers for them.
  *
- * Many stacks end in the same line; a ranking of stacks splinters it. Only lines that can reach the top are given names,
- * so that a heap with 50 000 sites costs a few dozen lookups.
+ * Many stacks end in the same line; a ranking of stacks splinters it. Only lines that can reach the
+ * top are given names, so that a heap with 50 000 sites costs a few dozen lookups.
  */
 #ifndef ANALYZE_LINES_H
 #define ANALYZE_LINES_H
@@ -13,20 +13,20 @@
 #define LINES_MAX 100
 
 struct line {
-	const struct frame_name *frame;	/* as names_responsible(); NULL: stack unknown */
+	const struct frame_name *frame; /* as names_responsible(); NULL: stack unknown */
 	struct weight weight;
 	uint32_t nr_sites;
 };
 
 struct lines {
-	struct line *line;		/* largest first */
+	struct line *line; /* largest first */
 	uint32_t nr;
-	struct weight total;		/* over all sites that pass */
+	struct weight total; /* over all sites that pass */
 };
 
 /* The `top` first lines, 0 or more than LINES_MAX: LINES_MAX. 0 or -ENOMEM. */
-int lines_rank(const struct heap *h, const struct selection *s, struct names *n, enum rank_key key, uint64_t top,
-	       struct lines *out);
+int lines_rank(const struct heap *h, const struct selection *s, struct names *n, enum rank_key key,
+	       uint64_t top, struct lines *out);
 
 void lines_fini(struct lines *l);
 

@@ -13,7 +13,7 @@
 struct names_entry {
 	uint64_t pc;
 	uint32_t module;
-	uint32_t nr;			/* 0: slot not in use */
+	uint32_t nr; /* 0: slot not in use */
 	struct frame_name *frame;
 };
 
@@ -39,7 +39,8 @@ void names_fini(struct names *n)
 	n->nr_entries = n->nr_slots = 0;
 }
 
-static struct names_entry *slot_of(struct names_entry *table, uint32_t nr_slots, uint64_t pc, uint32_t module)
+static struct names_entry *slot_of(struct names_entry *table, uint32_t nr_slots, uint64_t pc,
+				   uint32_t module)
 {
 	uint64_t x = (pc ^ (uint64_t)module << 48) * 0x9e3779b97f4a7c15ull;
 	uint32_t i = (uint32_t)(x >> 32) & (nr_slots - 1);
@@ -167,7 +168,8 @@ const struct frame_name *names_responsible(struct names *n, uint32_t stack, uint
 					*node = at;
 				return &f[i];
 			}
-			if (!fallback || (fallback->role == FRAME_ALLOCATOR && f[i].role == FRAME_RUNTIME)) {
+			if (!fallback ||
+			    (fallback->role == FRAME_ALLOCATOR && f[i].role == FRAME_RUNTIME)) {
 				fallback = &f[i];
 				fallback_node = at;
 			}

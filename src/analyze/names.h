@@ -1,8 +1,8 @@
 /*
  * What the frames of a heap's call tree are called, looked up on demand and remembered.
  *
- * analyze/ sees names only through this: the owner gives a `resolve` function (symbol/ behind it in pmm, a plain
- * table in tests). Each address is resolved at most once, and only when somebody asks.
+ * analyze/ sees names only through this: the owner gives a `resolve` function (symbol/ behind it in
+ * pmm, a plain table in tests). Each address is resolved at most once, and only when somebody asks.
  */
 #ifndef ANALYZE_NAMES_H
 #define ANALYZE_NAMES_H
@@ -14,37 +14,40 @@
 
 /* Whose code a frame is; see role.c for how that is decided. */
 enum frame_role {
-	FRAME_PROGRAM,		/* the program and its own libraries */
-	FRAME_RUNTIME,		/* C and language run-time libraries: asks for memory on its caller's behalf */
-	FRAME_ALLOCATOR,	/* malloc itself and wrappers that only hand memory on */
-	FRAME_MARK,		/* no frame: says why the stack ends here */
+	FRAME_PROGRAM, /* the program and its own libraries */
+	FRAME_RUNTIME, /* C and language run-time libraries: asks for memory on its caller's behalf
+			*/
+	FRAME_ALLOCATOR, /* malloc itself and wrappers that only hand memory on */
+	FRAME_MARK,	 /* no frame: says why the stack ends here */
 };
 
 struct frame_name {
-	const char *function;	/* demangled, NULL: not known */
-	const char *file;	/* NULL: not known */
-	const char *module;	/* path, NULL: not known */
-	uint64_t address;	/* in the process, inside the call instruction */
-	uint64_t offset;	/* the same as the ELF file counts */
-	uint32_t line;		/* 0: not known */
-	bool inlined;		/* has no frame of its own: the next entry called it inline */
+	const char *function; /* demangled, NULL: not known */
+	const char *file;     /* NULL: not known */
+	const char *module;   /* path, NULL: not known */
+	uint64_t address;     /* in the process, inside the call instruction */
+	uint64_t offset;      /* the same as the ELF file counts */
+	uint32_t line;	      /* 0: not known */
+	bool inlined;	      /* has no frame of its own: the next entry called it inline */
 	enum frame_role role;
 };
 
 /*
- * Fill out[0..max) with what `node` of `h` stands for, innermost inlined function first, function, file and line set.
- * Strings must outlive the names. Returns how many (at least 0; 0: not known).
+ * Fill out[0..max) with what `node` of `h` stands for, innermost inlined function first, function,
+ * file and line set. Strings must outlive the names. Returns how many (at least 0; 0: not known).
  */
-typedef unsigned names_resolve(void *ctx, const struct heap *h, uint32_t node, struct frame_name *out, unsigned max);
+typedef unsigned names_resolve(void *ctx, const struct heap *h, uint32_t node,
+			       struct frame_name *out, unsigned max);
 
 struct names {
 	const struct heap *heap;
-	names_resolve *resolve;		/* NULL: no symbols */
+	names_resolve *resolve; /* NULL: no symbols */
 	void *ctx;
-	struct names_entry *entry;	/* hash by address */
+	struct names_entry *entry; /* hash by address */
 	uint32_t nr_entries, nr_slots;
-	const struct frame_name *lost;	/* stands in when memory is out */
-	uint8_t *unnamed;		/* by module: an address in it was asked for and has no name; NULL: none yet */
+	const struct frame_name *lost; /* stands in when memory is out */
+	uint8_t *unnamed; /* by module: an address in it was asked for and has no name; NULL: none
+			     yet */
 };
 
 /* Names of `h`, which must outlive them. */
@@ -56,8 +59,8 @@ void names_fini(struct names *n);
 const struct frame_name *names_find(struct names *n, uint32_t node, unsigned *nr);
 
 /*
- * The frame that answers for a stack: the innermost that is FRAME_PROGRAM, else the innermost that is no allocator.
- * *node (may be NULL) gets its node. NULL for an unknown stack.
+ * The frame that answers for a stack: the innermost that is FRAME_PROGRAM, else the innermost that
+ * is no allocator. *node (may be NULL) gets its node. NULL for an unknown stack.
  */
 const struct frame_name *names_responsible(struct names *n, uint32_t stack, uint32_t *node);
 

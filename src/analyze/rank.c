@@ -8,7 +8,8 @@
 
 #include "src/base/vec.h"
 
-const char *const rank_key_name[RANK_NR + 1] = { "live", "peak", "allocated", "calls", "temporary", NULL };
+const char *const rank_key_name[RANK_NR + 1] = { "live",  "peak",      "allocated",
+						 "calls", "temporary", NULL };
 
 struct pair {
 	uint64_t value, second;
@@ -42,14 +43,16 @@ static struct weight weight_of(const struct heap_site *s, enum rank_key key)
 	return (struct weight){ s->bytes_in, s->allocs };
 }
 
-struct weight rank_weight(const struct heap *h, const struct selection *s, enum rank_key key, uint32_t site)
+struct weight rank_weight(const struct heap *h, const struct selection *s, enum rank_key key,
+			  uint32_t site)
 {
 	if (s && s->site && !s->site[site])
 		return (struct weight){ 0, 0 };
 	if (s && s->live_bytes) {
 		if (key != RANK_LIVE)
 			return (struct weight){ 0, 0 };
-		return (struct weight){ at_least_0(s->live_bytes[site]), at_least_0(s->live_blocks[site]) };
+		return (struct weight){ at_least_0(s->live_bytes[site]),
+					at_least_0(s->live_blocks[site]) };
 	}
 	return weight_of(&h->sites[site], key);
 }
@@ -94,7 +97,8 @@ static bool did_anything(const struct heap *h, const struct selection *s, uint32
 	return at->allocs || at->frees || at->failed;
 }
 
-int rank_sites(const struct heap *h, const struct selection *s, enum rank_key key, uint64_t top, struct ranking *out)
+int rank_sites(const struct heap *h, const struct selection *s, enum rank_key key, uint64_t top,
+	       struct ranking *out)
 {
 	VEC(struct pair) pairs = { 0 };
 	int rc = 0;
@@ -137,7 +141,8 @@ int rank_map_sites(const struct heap *h, uint64_t top, struct ranking *out)
 	return rc;
 }
 
-int rank_blocks(const struct heap *h, const struct selection *s, uint64_t top, uint64_t **out, uint64_t *nr)
+int rank_blocks(const struct heap *h, const struct selection *s, uint64_t top, uint64_t **out,
+		uint64_t *nr)
 {
 	VEC(struct pair) pairs = { 0 };
 	int rc = 0;

@@ -1,9 +1,9 @@
 /*
  * Whose code a frame is, by the names people give to run-time libraries and allocation wrappers.
  *
- * A stack's innermost frames are often not the program's: operator new, std::vector growing, strdup, xmalloc. The
- * line that a person looks for is the first below those. Names only choose which line is shown first; the whole
- * stack is always kept, so a wrong guess hides nothing.
+ * A stack's innermost frames are often not the program's: operator new, std::vector growing,
+ * strdup, xmalloc. The line that a person looks for is the first below those. Names only choose
+ * which line is shown first; the whole stack is always kept, so a wrong guess hides nothing.
  */
 #include "src/analyze/names.h"
 
@@ -14,42 +14,49 @@
 
 /* by the file's name; patterns as in fnmatch(3) */
 static const char *const allocator_module[] = {
-	"libpmm.so*", "libjemalloc*.so*", "libtcmalloc*.so*", "libmimalloc*.so*", "libsnmalloc*.so*",
-	"libhoard*.so*", "librpmalloc*.so*",
+	"libpmm.so*", "libjemalloc*.so*", "libtcmalloc*.so*", "libmimalloc*.so*",
+	"libsnmalloc*.so*", "libhoard*.so*", "librpmalloc*.so*",
 };
 
 static const char *const runtime_module[] = {
-	"libc.so*", "libc-[0-9]*.so", "libm.so*", "libm-[0-9]*.so", "libdl.so*", "librt.so*", "libpthread*.so*",
-	"ld-linux*.so*", "ld-[0-9]*.so", "ld-musl*.so*", "libc.musl*.so*", "libstdc++.so*", "libc++.so*",
-	"libc++abi.so*", "libgcc_s.so*", "libsupc++.so*", "linux-vdso*", "[[]vdso[]]",
+	"libc.so*", "libc-[0-9]*.so", "libm.so*", "libm-[0-9]*.so", "libdl.so*", "librt.so*",
+	"libpthread*.so*", "ld-linux*.so*", "ld-[0-9]*.so", "ld-musl*.so*", "libc.musl*.so*",
+	"libstdc++.so*", "libc++.so*", "libc++abi.so*", "libgcc_s.so*", "libsupc++.so*",
+	"linux-vdso*", "[[]vdso[]]",
 };
 
 /* by the function's name; `*` only at the end */
 static const char *const allocator_function[] = {
-	"malloc", "calloc", "realloc", "reallocarray", "posix_memalign", "aligned_alloc", "memalign", "valloc",
-	"pvalloc", "__libc_malloc", "__libc_calloc", "__libc_realloc", "__libc_memalign", "_int_malloc",
-	"_int_realloc", "_int_memalign", "tcache_*", "sysmalloc", "operator new*", "__gnu_cxx::new_allocator<*",
-	"__gnu_cxx::__alloc_traits<*", "std::__new_allocator<*", "std::allocator<*", "std::allocator_traits<*",
-	"std::__allocate_guarded<*", "std::_Vector_base<*", "std::__1::allocator<*",
-	"std::__1::allocator_traits<*", "std::__1::__libcpp_allocate*", "std::__1::__allocate_at_least*",
-	"alloc::alloc::*", "<alloc::alloc::*", "alloc::raw_vec::*", "__rust_alloc*", "__rust_realloc", "__rdl_alloc*",
-	"__rdl_realloc", "__rg_alloc*", "std::alloc::*", "std::sys::alloc::*",
-	"xmalloc*", "xcalloc*", "xrealloc*", "xnmalloc", "xnrealloc", "x2realloc", "x2nrealloc", "xpalloc", "xzalloc",
-	"xstrdup", "xstrndup", "xmemdup*", "ximalloc", "xicalloc", "xirealloc", "zmalloc*", "zcalloc*", "zrealloc*",
-	"ztrymalloc*", "ztrycalloc*", "ztryrealloc*", "g_malloc*", "g_try_malloc*", "g_realloc*", "g_try_realloc*",
-	"g_slice_alloc*", "g_strdup", "g_strndup", "g_memdup*", "PyMem_Malloc", "PyMem_Calloc", "PyMem_Realloc",
-	"PyMem_Raw*", "_PyMem_*", "PyObject_Malloc", "PyObject_Calloc", "PyObject_Realloc", "_PyObject_Malloc",
-	"_PyObject_Calloc", "_PyObject_Realloc", "CRYPTO_malloc", "CRYPTO_zalloc", "CRYPTO_realloc", "Perl_safesys*",
-	"Perl_safe*alloc", "sqlite3MemMalloc", "sqlite3MemRealloc", "sqlite3Malloc*", "sqlite3Realloc*",
-	"sqlite3_malloc*", "sqlite3_realloc*", "sqlite3DbMalloc*", "sqlite3DbRealloc*", "dbMallocRawFinish",
-	"_PyObject_GC_*", "_PyObject_New*", "PyType_GenericAlloc", "os::malloc", "os::realloc", "AllocateHeap",
-	"ReallocateHeap", "CHeapObj*", "ngx_*alloc", "jv_mem_*", "ggc_internal_*", "ggc_alloc*", "apr_palloc*", "av_malloc*", "av_realloc*", "av_calloc",
+	"malloc", "calloc", "realloc", "reallocarray", "posix_memalign", "aligned_alloc",
+	"memalign", "valloc", "pvalloc", "__libc_malloc", "__libc_calloc", "__libc_realloc",
+	"__libc_memalign", "_int_malloc", "_int_realloc", "_int_memalign", "tcache_*",
+	"sysmalloc", "operator new*", "__gnu_cxx::new_allocator<*",
+	"__gnu_cxx::__alloc_traits<*", "std::__new_allocator<*", "std::allocator<*",
+	"std::allocator_traits<*", "std::__allocate_guarded<*", "std::_Vector_base<*",
+	"std::__1::allocator<*", "std::__1::allocator_traits<*", "std::__1::__libcpp_allocate*",
+	"std::__1::__allocate_at_least*", "alloc::alloc::*", "<alloc::alloc::*",
+	"alloc::raw_vec::*", "__rust_alloc*", "__rust_realloc", "__rdl_alloc*", "__rdl_realloc",
+	"__rg_alloc*", "std::alloc::*", "std::sys::alloc::*", "xmalloc*", "xcalloc*",
+	"xrealloc*", "xnmalloc", "xnrealloc", "x2realloc", "x2nrealloc", "xpalloc", "xzalloc",
+	"xstrdup", "xstrndup", "xmemdup*", "ximalloc", "xicalloc", "xirealloc", "zmalloc*",
+	"zcalloc*", "zrealloc*", "ztrymalloc*", "ztrycalloc*", "ztryrealloc*", "g_malloc*",
+	"g_try_malloc*", "g_realloc*", "g_try_realloc*", "g_slice_alloc*", "g_strdup",
+	"g_strndup", "g_memdup*", "PyMem_Malloc", "PyMem_Calloc", "PyMem_Realloc", "PyMem_Raw*",
+	"_PyMem_*", "PyObject_Malloc", "PyObject_Calloc", "PyObject_Realloc", "_PyObject_Malloc",
+	"_PyObject_Calloc", "_PyObject_Realloc", "CRYPTO_malloc", "CRYPTO_zalloc",
+	"CRYPTO_realloc", "Perl_safesys*", "Perl_safe*alloc", "sqlite3MemMalloc",
+	"sqlite3MemRealloc", "sqlite3Malloc*", "sqlite3Realloc*", "sqlite3_malloc*",
+	"sqlite3_realloc*", "sqlite3DbMalloc*", "sqlite3DbRealloc*", "dbMallocRawFinish",
+	"_PyObject_GC_*", "_PyObject_New*", "PyType_GenericAlloc", "os::malloc", "os::realloc",
+	"AllocateHeap", "ReallocateHeap", "CHeapObj*", "ngx_*alloc", "jv_mem_*",
+	"ggc_internal_*", "ggc_alloc*", "apr_palloc*", "av_malloc*", "av_realloc*", "av_calloc",
 };
 
 static const char *const runtime_function[] = {
-	"std::*", "<std::*", "__gnu_cxx::*", "__cxxabiv1::*", "__cxa_*", "__gxx_*", "core::*", "<core::*", "alloc::*",
-	"<alloc::*", "hashbrown::*", "<hashbrown::*", "_start", "__libc_start*", "call_init", "_dl_*", "dl_main",
-	"start_thread", "clone", "clone3", "strdup", "strndup",
+	"std::*", "<std::*", "__gnu_cxx::*", "__cxxabiv1::*", "__cxa_*", "__gxx_*", "core::*",
+	"<core::*", "alloc::*", "<alloc::*", "hashbrown::*", "<hashbrown::*", "_start",
+	"__libc_start*", "call_init", "_dl_*", "dl_main", "start_thread", "clone", "clone3",
+	"strdup", "strndup",
 };
 
 static bool module_in(const char *path, const char *const *list, size_t nr)
@@ -68,15 +75,19 @@ static bool function_in(const char *name, const char *const *list, size_t nr)
 	for (size_t i = 0; i < nr; i++) {
 		size_t len = strlen(list[i]);
 
-		if (list[i][len - 1] == '*' ? strncmp(name, list[i], len - 1) == 0 : strcmp(name, list[i]) == 0)
+		if (list[i][len - 1] == '*')
+			len--;
+		else
+			len++; /* its end must match too */
+		if (strncmp(name, list[i], len) == 0)
 			return true;
 	}
 	return false;
 }
 
 /*
- * Where the qualified name begins in a demangled function: "void std::vector<int>::push_back(int)" has its return
- * type before it. "operator new(unsigned long)" has a space but no return type.
+ * Where the qualified name begins in a demangled function: "void std::vector<int>::push_back(int)"
+ * has its return type before it. "operator new(unsigned long)" has a space but no return type.
  */
 static const char *name_start(const char *function)
 {

@@ -7,7 +7,9 @@
 
 #include "include/pmm/ledger.h"
 
-static const uint64_t class_max[HEAP_NR_CLASSES] = { 16, 256, 1024, 4096, 16384, 65536, UINT64_MAX };
+static const uint64_t class_max[HEAP_NR_CLASSES] = {
+	16, 256, 1024, 4096, 16384, 65536, UINT64_MAX
+};
 
 static const struct {
 	const char *name;
@@ -31,7 +33,8 @@ static const struct {
 	[PMM_KIND_OTHER] = { "other", SIZE_OTHER },
 };
 
-_Static_assert(PMM_NR_KINDS == HEAP_NR_KINDS && PMM_NR_CLASSES == HEAP_NR_CLASSES, "model follows the ledger");
+_Static_assert(PMM_NR_KINDS == HEAP_NR_KINDS && PMM_NR_CLASSES == HEAP_NR_CLASSES,
+	       "model follows the ledger");
 
 const char *kind_name(unsigned kind)
 {

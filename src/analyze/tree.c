@@ -1,8 +1,9 @@
 /*
  * Trees of sums.
  *
- * Top-down follows the heap's own nodes: one pass adds every node to its parent. Bottom-up has no nodes of its own: the
- * stacks of a row are a slice of one array, sorted by where they stand now, then each moved on to its caller.
+ * Top-down follows the heap's own nodes: one pass adds every node to its parent. Bottom-up has no
+ * nodes of its own: the stacks of a row are a slice of one array, sorted by where they stand now,
+ * then each moved on to its caller.
  */
 #include "src/analyze/tree.h"
 
@@ -16,7 +17,7 @@ struct child {
 	struct weight weight, self;
 	uint64_t value;
 	uint32_t node;
-	size_t from, to;	/* bottom-up: its slice of stacks */
+	size_t from, to; /* bottom-up: its slice of stacks */
 };
 
 struct children {
@@ -27,7 +28,7 @@ struct children {
 struct stack {
 	struct weight weight;
 	uint64_t pc;
-	uint32_t at;		/* node it stands at */
+	uint32_t at; /* node it stands at */
 	uint32_t module;
 };
 
@@ -40,7 +41,7 @@ struct build {
 	int (*expand)(struct build *b, const struct child *parent, struct children *out);
 	/* top-down, by node */
 	struct weight *sum, *self;
-	uint32_t *first, *next;	/* child; sibling */
+	uint32_t *first, *next; /* child; sibling */
 	/* bottom-up */
 	VEC(struct stack) stacks;
 };
@@ -72,7 +73,8 @@ static bool shown(const struct build *b, const struct child *c, size_t rank)
 /* Append the children of `parent` at `depth`, and below each its own. */
 static int emit(struct build *b, const struct child *parent, uint32_t depth)
 {
-	uint64_t max_depth = b->limits.depth && b->limits.depth < TREE_MAX_DEPTH ? b->limits.depth : TREE_MAX_DEPTH;
+	uint64_t max_depth = b->limits.depth && b->limits.depth < TREE_MAX_DEPTH ? b->limits.depth
+										 : TREE_MAX_DEPTH;
 	struct tree_row rest = { .depth = depth };
 	struct children kids = { 0 };
 	int rc = 0;
@@ -127,7 +129,9 @@ static int expand_down(struct build *b, const struct child *parent, struct child
 		rc = vec_push(out, (struct child){ .weight = b->self[0], .self = b->self[0] });
 	for (uint32_t i = b->first[at]; i && !rc; i = b->next[i])
 		if (rank_value(b->key, b->sum[i]))
-			rc = vec_push(out, (struct child){ .weight = b->sum[i], .self = b->self[i], .node = i });
+			rc = vec_push(out, (struct child){ .weight = b->sum[i],
+							   .self = b->self[i],
+							   .node = i });
 	return rc;
 }
 
@@ -151,8 +155,8 @@ static void sum_up(struct build *b, const struct selection *s)
 	}
 }
 
-int tree_top_down(const struct heap *h, const struct selection *s, enum rank_key key, const struct tree_limits *limits,
-		  struct tree *out)
+int tree_top_down(const struct heap *h, const struct selection *s, enum rank_key key,
+		  const struct tree_limits *limits, struct tree *out)
 {
 	struct build b = { .h = h, .key = key, .limits = *limits, .expand = expand_down };
 	size_t nr = (size_t)h->nr_nodes + 1;
@@ -224,7 +228,8 @@ static int expand_up(struct build *b, const struct child *parent, struct childre
 		return 0;
 	vec_qsort(st + from, to - from, sizeof(*st), by_place);
 	for (size_t i = from; i < to; i++) {
-		bool begins = i == from || st[i].pc != st[i - 1].pc || st[i].module != st[i - 1].module;
+		bool begins =
+			i == from || st[i].pc != st[i - 1].pc || st[i].module != st[i - 1].module;
 
 		if (begins && vec_push(out, (struct child){ .node = st[i].at, .from = i }))
 			return -ENOMEM;

@@ -9,28 +9,28 @@
 #define TREE_MAX_DEPTH 1000
 
 struct tree_limits {
-	uint64_t depth;		/* levels of frames, 0: all (up to TREE_MAX_DEPTH) */
-	uint64_t top;		/* children shown of each, 0: all */
-	double min_percent;	/* of the total; smaller children are not shown one by one */
+	uint64_t depth;	    /* levels of frames, 0: all (up to TREE_MAX_DEPTH) */
+	uint64_t top;	    /* children shown of each, 0: all */
+	double min_percent; /* of the total; smaller children are not shown one by one */
 };
 
 struct tree_row {
-	uint32_t node;		/* 0: stack unknown */
-	uint32_t more;		/* not 0: stands for so many siblings not shown one by one */
-	uint32_t depth;		/* 0: outermost (top-down) or innermost (bottom-up) */
-	struct weight weight;	/* of all stacks through here */
-	struct weight self;	/* of those that end here */
+	uint32_t node;	      /* 0: stack unknown */
+	uint32_t more;	      /* not 0: stands for so many siblings not shown one by one */
+	uint32_t depth;	      /* 0: outermost (top-down) or innermost (bottom-up) */
+	struct weight weight; /* of all stacks through here */
+	struct weight self;   /* of those that end here */
 };
 
 struct tree {
-	struct tree_row *row;	/* parents before children, largest first among siblings */
+	struct tree_row *row; /* parents before children, largest first among siblings */
 	size_t nr;
 	struct weight total;
 };
 
 /* Sums from the outermost frame inward. *out: tree_fini(). 0 or -ENOMEM. */
-int tree_top_down(const struct heap *h, const struct selection *s, enum rank_key key, const struct tree_limits *limits,
-		  struct tree *out);
+int tree_top_down(const struct heap *h, const struct selection *s, enum rank_key key,
+		  const struct tree_limits *limits, struct tree *out);
 
 /* Sums from the innermost frame outward; frames inside the allocator are left out. 0 or -ENOMEM. */
 int tree_bottom_up(const struct heap *h, const struct selection *s, enum rank_key key,

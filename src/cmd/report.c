@@ -24,32 +24,41 @@ static bool as_json, bottom_up, top_down, no_symbols, debuginfod;
 
 static const struct opt report_opts[] = {
 	{ "json", 0, OPT_FLAG, NULL, "write JSON (schema " REPORT_SCHEMA ")", &as_json },
-	{ "sort", 0, OPT_CHOICE, NULL, "what makes a site large (default live; peak when nothing is live)", &sort,
+	{ "sort", 0, OPT_CHOICE, NULL,
+	  "what makes a site large (default live; peak when nothing is live)", &sort,
 	  .given = &opt.sort_given, .choices = rank_key_name },
 	{ "top", 0, OPT_UINT, "N", "rows shown of each list (default 10, 0 = all)", &opt.top },
-	{ "top-down", 0, OPT_FLAG, NULL, "call tree from the outermost function inward, instead of stacks", &top_down },
-	{ "bottom-up", 0, OPT_FLAG, NULL, "call tree from what allocated outward, instead of stacks", &bottom_up },
-	{ "depth", 0, OPT_UINT, "N", "frames shown of a stack, levels of a tree (0 = all)", &opt.depth,
-	  .given = &opt.depth_given },
-	{ "function", 0, OPT_STRING, "PATTERN", "only stacks with a function like this", &opt.filter.function },
-	{ "file", 0, OPT_STRING, "PATTERN", "only stacks through a source file like this", &opt.filter.file },
+	{ "top-down", 0, OPT_FLAG, NULL,
+	  "call tree from the outermost function inward, instead of stacks", &top_down },
+	{ "bottom-up", 0, OPT_FLAG, NULL,
+	  "call tree from what allocated outward, instead of stacks", &bottom_up },
+	{ "depth", 0, OPT_UINT, "N", "frames shown of a stack, levels of a tree (0 = all)",
+	  &opt.depth, .given = &opt.depth_given },
+	{ "function", 0, OPT_STRING, "PATTERN", "only stacks with a function like this",
+	  &opt.filter.function },
+	{ "file", 0, OPT_STRING, "PATTERN", "only stacks through a source file like this",
+	  &opt.filter.file },
 	{ "module", 0, OPT_STRING, "PATTERN", "only stacks through a library or program like this",
 	  &opt.filter.module },
-	{ "thread", 0, OPT_STRING, "NAME|TID", "only live blocks that this thread made", &opt.filter.thread },
-	{ "size", 0, OPT_SIZE_RANGE, "MIN[:MAX]", "only live blocks of this size", &opt.filter.size_bytes,
-	  .given = &opt.filter.by_size },
-	{ "age", 0, OPT_DURATION_RANGE, "MIN[:MAX]", "only live blocks of this age (seconds, or 10ms, 2m, 3h, 1d)",
-	  &opt.filter.age_ns, .given = &opt.filter.by_age },
+	{ "thread", 0, OPT_STRING, "NAME|TID", "only live blocks that this thread made",
+	  &opt.filter.thread },
+	{ "size", 0, OPT_SIZE_RANGE, "MIN[:MAX]", "only live blocks of this size",
+	  &opt.filter.size_bytes, .given = &opt.filter.by_size },
+	{ "age", 0, OPT_DURATION_RANGE, "MIN[:MAX]",
+	  "only live blocks of this age (seconds, or 10ms, 2m, 3h, 1d)", &opt.filter.age_ns,
+	  .given = &opt.filter.by_age },
 	{ "blocks", 0, OPT_FLAG, NULL, "list live blocks too, largest first", &opt.blocks },
-	{ "debuginfod", 0, OPT_FLAG, NULL, "ask the servers of $DEBUGINFOD_URLS for missing debug information",
-	  &debuginfod },
+	{ "debuginfod", 0, OPT_FLAG, NULL,
+	  "ask the servers of $DEBUGINFOD_URLS for missing debug information", &debuginfod },
 	{ "no-symbols", 0, OPT_FLAG, NULL, "no names: module and offset only", &no_symbols },
 	{ 0 }
 };
 
 static const struct cmd_pair report_examples[] = {
-	{ "pmm report pmm.app.4242.pmm", "what a program held when it ended, by source line and stack" },
-	{ "pmm report --sort peak --top 3 4242", "the three stacks behind the peak of a running process" },
+	{ "pmm report pmm.app.4242.pmm",
+	  "what a program held when it ended, by source line and stack" },
+	{ "pmm report --sort peak --top 3 4242",
+	  "the three stacks behind the peak of a running process" },
 	{ "pmm report --bottom-up --depth 5 FILE", "who calls what allocates" },
 	{ "pmm report --size 1M --blocks FILE", "every live block of 1 MiB and more" },
 	{ "pmm report --json FILE | jq '.lines[0]'", "the line that holds the most" },
@@ -58,11 +67,13 @@ static const struct cmd_pair report_examples[] = {
 
 /* ---- names: the bridge from symbol/ to analyze/ ---- */
 
-static unsigned resolve(void *ctx, const struct heap *h, uint32_t node, struct frame_name *out, unsigned max)
+static unsigned resolve(void *ctx, const struct heap *h, uint32_t node, struct frame_name *out,
+			unsigned max)
 {
 	const struct heap_node *n = &h->nodes[node];
 	struct symbol_frame frame[SYMBOL_FRAMES_MAX];
-	int nr = symbol_lookup(ctx, n->module, n->pc, frame, max < SYMBOL_FRAMES_MAX ? (int)max : SYMBOL_FRAMES_MAX);
+	int nr = symbol_lookup(ctx, n->module, n->pc, frame,
+			       max < SYMBOL_FRAMES_MAX ? (int)max : SYMBOL_FRAMES_MAX);
 
 	for (int i = 0; i < nr; i++) {
 		out[i].function = frame[i].named ? frame[i].function : NULL;
@@ -74,14 +85,20 @@ static unsigned resolve(void *ctx, const struct heap *h, uint32_t node, struct f
 
 static struct symbolizer *symbols_of(const struct heap *h)
 {
-	struct symbolizer_options options = { .full = true, .debuginfod = debuginfod, .use_cache = true };
+	struct symbolizer_options options = { .full = true,
+					      .debuginfod = debuginfod,
+					      .use_cache = true };
 	struct symbolizer *sym = symbolizer_new(&options);
 
 	for (uint32_t i = 0; sym && i < h->nr_modules; i++) {
 		const struct heap_module *m = &h->modules[i];
 		struct symbol_module module = {
-			.path = m->path, .build_id = m->build_id, .build_id_len = m->build_id_len,
-			.bias = m->bias, .start = m->start, .end = m->end,
+			.path = m->path,
+			.build_id = m->build_id,
+			.build_id_len = m->build_id_len,
+			.bias = m->bias,
+			.start = m->start,
+			.end = m->end,
 		};
 
 		if (symbolizer_add(sym, &module) < 0) {
@@ -154,7 +171,8 @@ static int check_options(struct err *e)
 		return -EINVAL;
 	}
 	if (no_symbols && (opt.filter.function || opt.filter.file)) {
-		err_set(e, -EINVAL, "'--%s' needs symbols", opt.filter.function ? "function" : "file");
+		err_set(e, -EINVAL, "'--%s' needs symbols",
+			opt.filter.function ? "function" : "file");
 		err_hint(e, "leave out --no-symbols");
 		e->exit_code = CMD_USAGE;
 		return -EINVAL;
@@ -189,12 +207,17 @@ const struct cmd cmd_report = {
 	.min_operands = 1,
 	.max_operands = 1,
 	.run = report_run,
-	.description =
-		"Reports on a capture that 'pmm run' or 'pmm snapshot' wrote, or on a process that is being tracked.\n\n"
-		"The first list names the source lines that hold memory: for each stack the innermost frame that is "
-		"neither allocator nor run-time library answers for it. Below it are the stacks themselves. With "
-		"--top-down or --bottom-up a call tree takes their place.\n\n"
-		"PATTERN is a shell pattern, or a part of the name when it has none of *?[ in it. With --thread, --size "
-		"or --age figures come from the live blocks that pass; what was freed is not known by these.\n\n"
-		"Times count from the start of tracking. See doc/report.md for each figure and the JSON schema.",
+	.description = "Reports on a capture that 'pmm run' or 'pmm snapshot' wrote, or on a "
+		       "process that is being tracked.\n\n"
+		       "The first list names the source lines that hold memory: for each stack the "
+		       "innermost frame that is "
+		       "neither allocator nor run-time library answers for it. Below it are the "
+		       "stacks themselves. With "
+		       "--top-down or --bottom-up a call tree takes their place.\n\n"
+		       "PATTERN is a shell pattern, or a part of the name when it has none of *?[ "
+		       "in it. With --thread, --size "
+		       "or --age figures come from the live blocks that pass; what was freed is "
+		       "not known by these.\n\n"
+		       "Times count from the start of tracking. See doc/report.md for each figure "
+		       "and the JSON schema.",
 };

@@ -28,7 +28,7 @@ int doc_error(const struct doc *d)
 
 void doc_fini(struct doc *d)
 {
-	vec_each(&d->sections, s) {
+	vec_each (&d->sections, s) {
 		table_free(s->table);
 		series_free(s->series);
 	}

@@ -1,5 +1,6 @@
 /*
- * A report: tables and series in order. Every renderer shows every document: N reports + M renderers, not N x M.
+ * A report: tables and series in order. Every renderer shows every document: N reports + M
+ * renderers, not N x M.
  */
 #ifndef VIEW_DOC_H
 #define VIEW_DOC_H
@@ -10,23 +11,24 @@
 #include "src/view/table.h"
 
 struct section {
-	struct table *table;	/* one of the two */
+	struct table *table; /* one of the two */
 	struct series *series;
 };
 
 struct doc {
-	const char *schema;	/* "pmm-report/1" */
+	const char *schema; /* "pmm-report/1" */
 	VEC(struct section) sections;
 	bool failed;
 };
 
 struct style {
-	unsigned width;		/* columns of a line */
-	bool colour;		/* escape sequences may be used */
-	bool utf8;		/* else plain ASCII */
+	unsigned width; /* columns of a line */
+	bool colour;	/* escape sequences may be used */
+	bool utf8;	/* else plain ASCII */
 };
 
-/* Take over a table or series; NULL (out of memory when it was made) and trouble inside it fail the document. */
+/* Take over a table or series; NULL (out of memory when it was made) and trouble inside it fail the
+ * document. */
 void doc_add(struct doc *d, struct table *t);
 void doc_add_series(struct doc *d, struct series *s);
 
@@ -38,7 +40,8 @@ void doc_fini(struct doc *d);
 /* Write for a person. Nothing from outside reaches a terminal raw. 0 or -errno. */
 int doc_print_text(const struct doc *d, const struct style *style, FILE *out);
 
-/* Write one JSON object: "schema", then a member per table or series that has a key. 0 or -errno. */
+/* Write one JSON object: "schema", then a member per table or series that has a key. 0 or -errno.
+ */
 int doc_print_json(const struct doc *d, FILE *out);
 
 #endif

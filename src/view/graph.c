@@ -16,7 +16,7 @@
 #define HEIGHT 8
 #define MIN_WIDTH 20
 #define MAX_WIDTH 100
-#define SCALE_WIDTH 12	/* of the scale at the left, with its bar */
+#define SCALE_WIDTH 12 /* of the scale at the left, with its bar */
 
 static const char *const utf8_part[] = { " ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
 static const char *const ascii_part[] = { " ", " ", "_", "_", ".", ".", ":", ":", "#" };
@@ -31,18 +31,21 @@ static unsigned eighths(uint64_t value, uint64_t highest, unsigned level)
 	return filled <= 0 ? 0 : filled >= 8 ? 8 : (unsigned)(filled + 0.5);
 }
 
-static void put_level(const uint64_t *v, unsigned width, uint64_t highest, unsigned level, const struct style *style,
-		      FILE *out)
+static void put_level(const uint64_t *v, unsigned width, uint64_t highest, unsigned level,
+		      const struct style *style, FILE *out)
 {
 	struct str line = STR_INIT;
-	const char *scale = level == HEIGHT - 1 ? fmt_bytes(highest).s : level == HEIGHT / 2 - 1 ?
-			    fmt_bytes(highest / 2).s : level == 0 ? "0" : "";
+	const char *scale = level == HEIGHT - 1	      ? fmt_bytes(highest).s
+			    : level == HEIGHT / 2 - 1 ? fmt_bytes(highest / 2).s
+			    : level == 0	      ? "0"
+						      : "";
 	size_t len;
 
 	str_addf(&line, "%*s ", SCALE_WIDTH - 2, scale);
 	str_add(&line, style->utf8 ? "│" : "|");
 	for (unsigned i = 0; i < width; i++)
-		str_add(&line, (style->utf8 ? utf8_part : ascii_part)[eighths(v[i], highest, level)]);
+		str_add(&line,
+			(style->utf8 ? utf8_part : ascii_part)[eighths(v[i], highest, level)]);
 	len = line.len;
 	while (len && str_text(&line)[len - 1] == ' ')
 		len--;
@@ -71,7 +74,8 @@ static void put_times(const struct series *s, unsigned width, FILE *out)
 	if (len && at + len > width) {
 		/* no room to the right: put the text before the arrow */
 		snprintf(mark, sizeof(mark), "%s %s at %s ^", s->mark_name,
-			 fmt_bytes(series_get(s, s->mark, 1)).s, fmt_duration(series_get(s, s->mark, 0)).s);
+			 fmt_bytes(series_get(s, s->mark, 1)).s,
+			 fmt_duration(series_get(s, s->mark, 0)).s);
 		at = at + 1 > len ? at + 1 - len : 0;
 	}
 	if (len)
@@ -81,7 +85,8 @@ static void put_times(const struct series *s, unsigned width, FILE *out)
 
 int plain_graph(const struct series *s, const struct style *style, FILE *out)
 {
-	unsigned width = style->width > SCALE_WIDTH + MIN_WIDTH ? style->width - SCALE_WIDTH : MIN_WIDTH;
+	unsigned width =
+		style->width > SCALE_WIDTH + MIN_WIDTH ? style->width - SCALE_WIDTH : MIN_WIDTH;
 	uint64_t *v, highest;
 
 	if (width > MAX_WIDTH)

@@ -30,7 +30,8 @@ static bool harmless(uint32_t c)
 {
 	if (c < 0x20 || (c >= 0x7f && c < 0xa0))
 		return false;
-	if ((c >= 0x200b && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) || (c >= 0x2060 && c <= 0x206f))
+	if ((c >= 0x200b && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) ||
+	    (c >= 0x2060 && c <= 0x206f))
 		return false;
 	return c != 0xfeff && !(c >= 0xe000 && c < 0xf900) && c < 0xe0000;
 }
@@ -125,7 +126,8 @@ static void bars(struct str *s, const uint64_t *v, unsigned nr, const struct sty
 	}
 }
 
-void plain_cell(struct str *s, const struct table *t, unsigned column, const struct cell *c, const struct style *style)
+void plain_cell(struct str *s, const struct table *t, unsigned column, const struct cell *c,
+		const struct style *style)
 {
 	const struct column *col = &t->column[column];
 

@@ -1,6 +1,6 @@
 /*
- * Pieces of plain text for the text renderer: cells, cutting, graphs. Whatever comes from outside goes through
- * plain_text(), which leaves only printable characters; widths count characters.
+ * Pieces of plain text for the text renderer: cells, cutting, graphs. Whatever comes from outside
+ * goes through plain_text(), which leaves only printable characters; widths count characters.
  */
 #ifndef VIEW_PLAIN_H
 #define VIEW_PLAIN_H
@@ -8,18 +8,21 @@
 #include "src/base/str.h"
 #include "src/view/doc.h"
 
-/* Append text with control characters, bidirectional overrides and bytes that are not UTF-8 written as \xNN. */
+/* Append text with control characters, bidirectional overrides and bytes that are not UTF-8 written
+ * as \xNN. */
 void plain_text(struct str *s, const char *text);
 
 /* Columns that clean text takes. */
 unsigned plain_width(const char *text);
 
-/* Append clean text, cut to `width` columns at its end (at its front) with a mark where something is missing. */
+/* Append clean text, cut to `width` columns at its end (at its front) with a mark where something
+ * is missing. */
 void plain_cut(struct str *s, const char *text, unsigned width, const struct style *style);
 void plain_cut_front(struct str *s, const char *text, unsigned width, const struct style *style);
 
 /* Append a cell as a person reads it. */
-void plain_cell(struct str *s, const struct table *t, unsigned column, const struct cell *c, const struct style *style);
+void plain_cell(struct str *s, const struct table *t, unsigned column, const struct cell *c,
+		const struct style *style);
 
 /* Write the heading of a section. */
 void plain_title(const char *title, const struct style *style, FILE *out);

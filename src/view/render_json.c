@@ -1,6 +1,6 @@
 /*
- * The JSON renderer: records become objects, rows arrays of objects, trees objects with an array of children
- * or rows with their depth, series objects of arrays.
+ * The JSON renderer: records become objects, rows arrays of objects, trees objects with an array of
+ * children or rows with their depth, series objects of arrays.
  */
 #include <errno.h>
 
@@ -40,7 +40,8 @@ static void bars(struct json *j, const char *key, const uint64_t *v, unsigned nr
 	json_end(j);
 }
 
-static void value(struct json *j, const struct table *t, const struct column *col, const struct cell *c)
+static void value(struct json *j, const struct table *t, const struct column *col,
+		  const struct cell *c)
 {
 	switch (col->unit) {
 	case UNIT_TEXT:
@@ -133,7 +134,8 @@ static void nested_tree(struct json *j, struct table *t)
 	json_end(j);
 }
 
-/* Rows with their depth, parents first: a row's parent is the nearest one above it with a smaller depth. */
+/* Rows with their depth, parents first: a row's parent is the nearest one above it with a smaller
+ * depth. */
 static void flat_tree(struct json *j, struct table *t)
 {
 	json_array(j, t->key);

@@ -1,8 +1,10 @@
 /*
- * The text renderer, for a person in a hurry: aligned columns, one line per row, cut to the width of the line.
+ * The text renderer, for a person in a hurry: aligned columns, one line per row, cut to the width
+ * of the line.
  *
- * Widths are measured over all rows first. A label takes what is left of the line; when label and tail do not fit, the
- * label loses its end, so that the file and line of a long C++ name stay readable.
+ * Widths are measured over all rows first. A label takes what is left of the line; when label and
+ * tail do not fit, the label loses its end, so that the file and line of a long C++ name stay
+ * readable.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -20,9 +22,9 @@ struct printer {
 	const struct style *style;
 	FILE *out;
 	unsigned width[MAX_COLUMNS];
-	uint32_t *indent;	/* by row; NULL: depth times INDENT */
-	bool visible;		/* the table has rows to show */
-	bool begun;		/* something was written before */
+	uint32_t *indent; /* by row; NULL: depth times INDENT */
+	bool visible;	  /* the table has rows to show */
+	bool begun;	  /* something was written before */
 };
 
 static bool visible(const struct column *col)
@@ -71,7 +73,8 @@ static void measure(struct printer *p, struct table *t)
 	str_fini(&s);
 }
 
-static void add_aligned(struct str *line, const struct column *col, const char *text, unsigned width)
+static void add_aligned(struct str *line, const struct column *col, const char *text,
+			unsigned width)
 {
 	unsigned have = plain_width(text);
 	unsigned pad = width > have ? width - have : 0;
@@ -84,7 +87,8 @@ static void add_aligned(struct str *line, const struct column *col, const char *
 }
 
 /* Label and tail in what is left of the line after `used` columns. */
-static void add_label(struct printer *p, struct str *line, const char *label, const char *tail, unsigned used)
+static void add_label(struct printer *p, struct str *line, const char *label, const char *tail,
+		      unsigned used)
 {
 	unsigned room = p->style->width > used + MIN_LABEL ? p->style->width - used : MIN_LABEL;
 	unsigned tail_width = *tail ? plain_width(tail) + GAP : 0;
@@ -101,7 +105,10 @@ static void add_label(struct printer *p, struct str *line, const char *label, co
 static void put_line(struct printer *p, struct str *line, enum row_style style)
 {
 	static const char *const on[] = {
-		[ROW_PLAIN] = "", [ROW_STRONG] = "\033[1m", [ROW_DIM] = "\033[2m", [ROW_TOTAL] = "\033[1m",
+		[ROW_PLAIN] = "",
+		[ROW_STRONG] = "\033[1m",
+		[ROW_DIM] = "\033[2m",
+		[ROW_TOTAL] = "\033[1m",
 	};
 	const char *text = str_text(line);
 	size_t len = strlen(text);
@@ -114,7 +121,8 @@ static void put_line(struct printer *p, struct str *line, enum row_style style)
 		fprintf(p->out, "%.*s\n", (int)len, text);
 }
 
-static void put_row(struct printer *p, struct table *t, const struct row *r, const struct cell *cells, uint32_t indent)
+static void put_row(struct printer *p, struct table *t, const struct row *r,
+		    const struct cell *cells, uint32_t indent)
 {
 	struct str line = STR_INIT, cell = STR_INIT, label = STR_INIT;
 	unsigned used = GAP;
@@ -137,7 +145,8 @@ static void put_row(struct printer *p, struct table *t, const struct row *r, con
 	}
 	str_pad(&line, ' ', indent);
 	if (label.len) {
-		const char *tail = t->column[t->nr_columns - 1].flags & COLUMN_TAIL ? str_text(&cell) : "";
+		const char *tail =
+			t->column[t->nr_columns - 1].flags & COLUMN_TAIL ? str_text(&cell) : "";
 
 		add_label(p, &line, str_text(&label), tail, used + indent);
 	}
@@ -162,7 +171,8 @@ static void put_heading(struct printer *p, const struct table *t)
 
 		if (!visible(col) || (col->flags & COLUMN_TAIL))
 			continue;
-		add_aligned(&line, col, col->title ? col->title : "", aligned(col) ? p->width[c] : 0);
+		add_aligned(&line, col, col->title ? col->title : "",
+			    aligned(col) ? p->width[c] : 0);
 		str_pad(&line, ' ', GAP);
 	}
 	put_line(p, &line, ROW_DIM);
@@ -170,8 +180,9 @@ static void put_heading(struct printer *p, const struct table *t)
 }
 
 /*
- * Indentation that leaves chains flat: an only child stands where its parent does. `shown` is the indentation of the
- * last row at each depth, so one pass suffices; whether a row has siblings is found by looking ahead at equal depth.
+ * Indentation that leaves chains flat: an only child stands where its parent does. `shown` is the
+ * indentation of the last row at each depth, so one pass suffices; whether a row has siblings is
+ * found by looking ahead at equal depth.
  */
 static int fold_chains(struct printer *p, const struct table *t)
 {
@@ -199,7 +210,9 @@ static int fold_chains(struct printer *p, const struct table *t)
 	for (size_t i = 0; i < nr; i++) {
 		uint32_t depth = t->rows.v[i].depth, parent = last[depth];
 
-		p->indent[i] = depth && parent ? p->indent[parent - 1] + (children[parent] > 1 ? INDENT : 0) : 0;
+		p->indent[i] = depth && parent
+				       ? p->indent[parent - 1] + (children[parent] > 1 ? INDENT : 0)
+				       : 0;
 		last[depth + 1] = (uint32_t)i + 1;
 	}
 	free(last);
@@ -233,10 +246,11 @@ static int put_table(struct printer *p, struct table *t)
 			const struct row *r = &t->rows.v[i];
 
 			if (r->where != ROW_JSON_ONLY)
-				put_row(p, t, r, table_cells(t, i), p->indent ? p->indent[i] : r->depth * INDENT);
+				put_row(p, t, r, table_cells(t, i),
+					p->indent ? p->indent[i] : r->depth * INDENT);
 		}
 	}
-	vec_each(&t->notes, note) {
+	vec_each (&t->notes, note) {
 		struct str line = STR_INIT;
 
 		str_pad(&line, ' ', GAP);

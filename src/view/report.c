@@ -1,5 +1,6 @@
 /*
- * The report: what is asked for is checked, everything is ranked once, then the parts add themselves.
+ * The report: what is asked for is checked, everything is ranked once, then the parts add
+ * themselves.
  */
 #include "src/view/report.h"
 
@@ -19,7 +20,8 @@ int report_check(const struct report_options *opt, struct err *e)
 	if (filter_by_block(&opt->filter) && opt->sort_given && opt->sort != RANK_LIVE) {
 		rc = err_set(e, -EINVAL, "'--sort %s' cannot be had with --thread, --size or --age",
 			     rank_key_name[opt->sort]);
-		err_hint(e, "those are known of live blocks only; leave out --sort or use '--sort live'");
+		err_hint(e, "those are known of live blocks only; leave out --sort or use '--sort "
+			    "live'");
 	} else if (opt->blocks && opt->shape != REPORT_LIST) {
 		rc = err_set(e, -EINVAL, "'--blocks' cannot be had with --top-down or --bottom-up");
 		err_hint(e, "ask for one after the other");
@@ -68,16 +70,21 @@ void report_frame_label(struct str *s, const struct frame_name *f)
 		str_addf(s, "0x%" PRIx64, f->address);
 }
 
-void report_frame_tail(struct str *s, const struct frame_name *f)
+void report_set_label(struct table *t, unsigned label, const struct frame_name *f)
 {
+	struct str s = STR_INIT;
+
+	report_frame_label(&s, f);
+	table_set_text(t, label, str_text(&s));
+	str_fini(&s);
 	if (!f || f->role == FRAME_MARK)
 		return;
 	if (f->file && f->line)
-		str_addf(s, "%s:%u", report_basename(f->file), f->line);
+		table_setf(t, label + 1, "%s:%u", report_basename(f->file), f->line);
 	else if (f->file)
-		str_add(s, report_basename(f->file));
+		table_set_text(t, label + 1, report_basename(f->file));
 	else if (f->function && f->module)
-		str_addf(s, "[%s]", report_basename(f->module));
+		table_setf(t, label + 1, "[%s]", report_basename(f->module));
 }
 
 void report_set_frame(struct table *t, unsigned first, const struct frame_name *f)
@@ -122,7 +129,8 @@ static int rank_all(struct report *r, struct err *e)
 	return rc;
 }
 
-/* What a filter leaves out is about the whole process and would only mislead beside filtered figures. */
+/* What a filter leaves out is about the whole process and would only mislead beside filtered
+ * figures. */
 static void add_parts(struct report *r)
 {
 	bool filtered = filter_by_stack(&r->opt.filter) || filter_by_block(&r->opt.filter);
@@ -147,7 +155,8 @@ static void add_parts(struct report *r)
 	report_modules(r);
 }
 
-int report_init(struct report *r, const struct heap *h, struct names *n, const struct report_options *opt, struct err *e)
+int report_init(struct report *r, const struct heap *h, struct names *n,
+		const struct report_options *opt, struct err *e)
 {
 	int rc;
 

@@ -16,12 +16,12 @@ enum report_shape { REPORT_LIST, REPORT_TOP_DOWN, REPORT_BOTTOM_UP };
 
 struct report_options {
 	enum rank_key sort;
-	bool sort_given;	/* else live, or peak when nothing is live */
-	uint64_t top;		/* rows shown, 0: all */
+	bool sort_given; /* else live, or peak when nothing is live */
+	uint64_t top;	 /* rows shown, 0: all */
 	enum report_shape shape;
-	uint64_t depth;		/* frames shown, 0: all */
+	uint64_t depth; /* frames shown, 0: all */
 	bool depth_given;
-	bool blocks;		/* list blocks */
+	bool blocks; /* list blocks */
 	struct filter filter;
 };
 
@@ -33,8 +33,8 @@ struct report {
 	struct ranking sites, map_sites;
 	struct history history;
 	uint64_t lifetime[HEAP_NR_LIFETIMES];
-	uint64_t *block, nr_blocks;	/* the block list, largest first */
-	double *site_error_bytes;	/* sampled: by site */
+	uint64_t *block, nr_blocks; /* the block list, largest first */
+	double *site_error_bytes;   /* sampled: by site */
 	struct doc doc;
 };
 
@@ -42,10 +42,12 @@ struct report {
 int report_check(const struct report_options *opt, struct err *e);
 
 /*
- * Build the report of a heap into r->doc; heap, names and the strings of the options must outlive it. report_fini() in
- * any case. 0, -ENOMEM, -ENOENT (a filter names nothing there is) with `e` set.
+ * Build the report of a heap into r->doc; heap, names and the strings of the options must outlive
+ * it. report_fini() in any case. 0, -ENOMEM, -ENOENT (a filter names nothing there is) with `e`
+ * set.
  */
-int report_init(struct report *r, const struct heap *h, struct names *n, const struct report_options *opt, struct err *e);
+int report_init(struct report *r, const struct heap *h, struct names *n,
+		const struct report_options *opt, struct err *e);
 
 void report_fini(struct report *r);
 

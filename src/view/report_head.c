@@ -1,5 +1,6 @@
 /*
- * The report's head: what ran, how it ended, the totals, and what must be known before believing them.
+ * The report's head: what ran, how it ended, the totals, and what must be known before believing
+ * them.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -12,22 +13,31 @@
 #include "src/view/report_part.h"
 
 static const char *const end_name[] = {
-	[HEAP_RUNNING] = "running", [HEAP_EXITED] = "exited", [HEAP_KILLED] = "killed", [HEAP_GONE] = "gone",
-	[HEAP_REPLACED] = "replaced",
+	[HEAP_RUNNING] = "running", [HEAP_EXITED] = "exited",	  [HEAP_KILLED] = "killed",
+	[HEAP_GONE] = "gone",	    [HEAP_REPLACED] = "replaced",
 };
 
 static const struct column process_columns[] = {
-	{ "pid", NULL, UNIT_NUMBER }, { "ppid", NULL, UNIT_NUMBER }, { "comm", NULL, UNIT_TEXT },
-	{ "exe", NULL, UNIT_TEXT }, { "cmdline", NULL, UNIT_TEXT }, { "host", NULL, UNIT_TEXT },
-	{ "start_realtime_ns", NULL, UNIT_TIME }, { "taken_realtime_ns", NULL, UNIT_TIME },
-	{ "run_ns", NULL, UNIT_DURATION }, { "end", NULL, UNIT_TEXT }, { "exit_status", NULL, UNIT_NUMBER },
-	{ "signal", NULL, UNIT_NUMBER }, { "forked", NULL, UNIT_BOOL },
+	{ "pid", NULL, UNIT_NUMBER },
+	{ "ppid", NULL, UNIT_NUMBER },
+	{ "comm", NULL, UNIT_TEXT },
+	{ "exe", NULL, UNIT_TEXT },
+	{ "cmdline", NULL, UNIT_TEXT },
+	{ "host", NULL, UNIT_TEXT },
+	{ "start_realtime_ns", NULL, UNIT_TIME },
+	{ "taken_realtime_ns", NULL, UNIT_TIME },
+	{ "run_ns", NULL, UNIT_DURATION },
+	{ "end", NULL, UNIT_TEXT },
+	{ "exit_status", NULL, UNIT_NUMBER },
+	{ "signal", NULL, UNIT_NUMBER },
+	{ "forked", NULL, UNIT_BOOL },
 };
 
 static void add_process(struct report *r)
 {
 	const struct heap *h = r->heap;
-	struct table *t = table_new(TABLE_RECORD, "process", NULL, process_columns, NR_COLUMNS(process_columns));
+	struct table *t = table_new(TABLE_RECORD, "process", NULL, process_columns,
+				    NR_COLUMNS(process_columns));
 	unsigned c = 0;
 
 	if (t) {
@@ -53,17 +63,31 @@ static void add_process(struct report *r)
 }
 
 static const struct column totals_columns[] = {
-	{ "mode", NULL, UNIT_TEXT }, { "sample_bytes", NULL, UNIT_BYTES }, { "min_size_bytes", NULL, UNIT_BYTES },
-	{ "warn_size_bytes", NULL, UNIT_BYTES }, { "live_bytes", NULL, UNIT_BYTES },
-	{ "live_blocks", NULL, UNIT_COUNT }, { "live_error_bytes", NULL, UNIT_BYTES },
-	{ "peak_bytes", NULL, UNIT_BYTES }, { "peak_ns", NULL, UNIT_DURATION },
-	{ "peak_accounted_bytes", NULL, UNIT_BYTES }, { "peak_accounted_blocks", NULL, UNIT_COUNT },
-	{ "allocs", NULL, UNIT_COUNT }, { "frees", NULL, UNIT_COUNT }, { "allocated_bytes", NULL, UNIT_BYTES },
-	{ "freed_bytes", NULL, UNIT_BYTES }, { "allocs_per_second", NULL, UNIT_FLOAT },
-	{ "temporary", NULL, UNIT_COUNT }, { "temporary_percent", NULL, UNIT_PERCENT },
-	{ "failed", NULL, UNIT_COUNT }, { "zero_size", NULL, UNIT_COUNT }, { "huge", NULL, UNIT_COUNT },
-	{ "untracked_frees", NULL, UNIT_COUNT }, { "skipped_allocs", NULL, UNIT_COUNT },
-	{ "skipped_bytes", NULL, UNIT_BYTES }, { "sites", NULL, UNIT_COUNT },
+	{ "mode", NULL, UNIT_TEXT },
+	{ "sample_bytes", NULL, UNIT_BYTES },
+	{ "min_size_bytes", NULL, UNIT_BYTES },
+	{ "warn_size_bytes", NULL, UNIT_BYTES },
+	{ "live_bytes", NULL, UNIT_BYTES },
+	{ "live_blocks", NULL, UNIT_COUNT },
+	{ "live_error_bytes", NULL, UNIT_BYTES },
+	{ "peak_bytes", NULL, UNIT_BYTES },
+	{ "peak_ns", NULL, UNIT_DURATION },
+	{ "peak_accounted_bytes", NULL, UNIT_BYTES },
+	{ "peak_accounted_blocks", NULL, UNIT_COUNT },
+	{ "allocs", NULL, UNIT_COUNT },
+	{ "frees", NULL, UNIT_COUNT },
+	{ "allocated_bytes", NULL, UNIT_BYTES },
+	{ "freed_bytes", NULL, UNIT_BYTES },
+	{ "allocs_per_second", NULL, UNIT_FLOAT },
+	{ "temporary", NULL, UNIT_COUNT },
+	{ "temporary_percent", NULL, UNIT_PERCENT },
+	{ "failed", NULL, UNIT_COUNT },
+	{ "zero_size", NULL, UNIT_COUNT },
+	{ "huge", NULL, UNIT_COUNT },
+	{ "untracked_frees", NULL, UNIT_COUNT },
+	{ "skipped_allocs", NULL, UNIT_COUNT },
+	{ "skipped_bytes", NULL, UNIT_BYTES },
+	{ "sites", NULL, UNIT_COUNT },
 };
 
 static double per_second(const struct heap *h)
@@ -108,7 +132,8 @@ static void set_totals(struct table *t, const struct heap *h)
 
 static void add_totals(struct report *r)
 {
-	struct table *t = table_new(TABLE_RECORD, "totals", NULL, totals_columns, NR_COLUMNS(totals_columns));
+	struct table *t =
+		table_new(TABLE_RECORD, "totals", NULL, totals_columns, NR_COLUMNS(totals_columns));
 
 	if (t) {
 		t->json_only = true;
@@ -121,7 +146,8 @@ static void add_totals(struct report *r)
 /* ---- for people ---- */
 
 static const struct column head_columns[] = {
-	{ NULL, NULL, UNIT_TEXT, COLUMN_TEXT_ONLY }, { NULL, NULL, UNIT_TEXT, COLUMN_TEXT_ONLY },
+	{ NULL, NULL, UNIT_TEXT, COLUMN_TEXT_ONLY },
+	{ NULL, NULL, UNIT_TEXT, COLUMN_TEXT_ONLY },
 };
 
 static void head_row(struct table *t, const char *name)
@@ -163,10 +189,14 @@ static void mode_row(struct table *t, const struct heap *h)
 
 	head_row(t, "mode");
 	if (h->mode != HEAP_SAMPLED) {
-		table_set_const(t, 1, h->min_size_bytes ? "exact, of large enough blocks" : "exact: every call");
+		table_set_const(t, 1,
+				h->min_size_bytes ? "exact, of large enough blocks"
+						  : "exact: every call");
 		return;
 	}
-	table_setf(t, 1, "sampled every %s: figures are estimates, live bytes within %s (%.1f%%) in 19 of 20 cases",
+	table_setf(t, 1,
+		   "sampled every %s: figures are estimates, live bytes within %s (%.1f%%) in 19 "
+		   "of 20 cases",
 		   fmt_bytes(h->sample_bytes).s, fmt_bytes(estimate_round(error)).s,
 		   h->live_bytes ? 100 * error / (double)h->live_bytes : 0);
 }
@@ -174,14 +204,16 @@ static void mode_row(struct table *t, const struct heap *h)
 static void calls_rows(struct table *t, const struct heap *h)
 {
 	head_row(t, "calls");
-	table_setf(t, 1, "%s of %s (%s/s), %s; %s temporary, mean %s", report_many(h->allocs, "allocation").s,
-		   fmt_bytes(h->bytes_in).s, fmt_count(estimate_round(per_second(h))).s, report_many(h->frees, "free").s,
-		   fmt_percent(h->temporary, h->allocs).s, fmt_bytes(h->allocs ? h->bytes_in / h->allocs : 0).s);
+	table_setf(t, 1, "%s of %s (%s/s), %s; %s temporary, mean %s",
+		   report_many(h->allocs, "allocation").s, fmt_bytes(h->bytes_in).s,
+		   fmt_count(estimate_round(per_second(h))).s, report_many(h->frees, "free").s,
+		   fmt_percent(h->temporary, h->allocs).s,
+		   fmt_bytes(h->allocs ? h->bytes_in / h->allocs : 0).s);
 	if (!h->failed && !h->zero_size && !h->huge)
 		return;
 	head_row(t, "unusual");
-	table_setf(t, 1, "%s failed, %s of size zero, %s huge", fmt_count(h->failed).s, fmt_count(h->zero_size).s,
-		   fmt_count(h->huge).s);
+	table_setf(t, 1, "%s failed, %s of size zero, %s huge", fmt_count(h->failed).s,
+		   fmt_count(h->zero_size).s, fmt_count(h->huge).s);
 }
 
 static void head_rows(struct table *t, const struct heap *h)
@@ -194,9 +226,11 @@ static void head_rows(struct table *t, const struct heap *h)
 		   fmt_duration(report_time(h, h->taken_ns)).s,
 		   fmt_time(h->start_realtime_ns + h->attach_ns).s, str_text(&end));
 	head_row(t, "peak");
-	table_setf(t, 1, "%s after %s", fmt_bytes(h->peak_bytes).s, fmt_duration(report_time(h, h->peak_ns)).s);
+	table_setf(t, 1, "%s after %s", fmt_bytes(h->peak_bytes).s,
+		   fmt_duration(report_time(h, h->peak_ns)).s);
 	head_row(t, "live");
-	table_setf(t, 1, "%s in %s %s", fmt_bytes(h->live_bytes).s, report_many(h->live_blocks, "block").s,
+	table_setf(t, 1, "%s in %s %s", fmt_bytes(h->live_bytes).s,
+		   report_many(h->live_blocks, "block").s,
 		   h->end == HEAP_RUNNING ? "now" : "at the end");
 	calls_rows(t, h);
 	mode_row(t, h);
@@ -218,11 +252,13 @@ static void add_filter_row(struct table *t, const struct report_options *o)
 		str_addf(&s, "thread '%s', ", f->thread);
 	if (f->by_size) {
 		str_addf(&s, "size %s to ", fmt_bytes(f->size_bytes.min).s);
-		str_addf(&s, "%s, ", f->size_bytes.max == UINT64_MAX ? "any" : fmt_bytes(f->size_bytes.max).s);
+		str_addf(&s, "%s, ",
+			 f->size_bytes.max == UINT64_MAX ? "any" : fmt_bytes(f->size_bytes.max).s);
 	}
 	if (f->by_age) {
 		str_addf(&s, "age %s to ", fmt_duration(f->age_ns.min).s);
-		str_addf(&s, "%s, ", f->age_ns.max == UINT64_MAX ? "any" : fmt_duration(f->age_ns.max).s);
+		str_addf(&s, "%s, ",
+			 f->age_ns.max == UINT64_MAX ? "any" : fmt_duration(f->age_ns.max).s);
 	}
 	if (s.len) {
 		head_row(t, "only");
@@ -235,8 +271,8 @@ static void add_filter_row(struct table *t, const struct report_options *o)
 static void add_head(struct report *r)
 {
 	const struct heap *h = r->heap;
-	struct table *t = table_new(TABLE_ROWS, NULL, h->cmdline[0] ? h->cmdline : h->comm, head_columns,
-				    NR_COLUMNS(head_columns));
+	struct table *t = table_new(TABLE_ROWS, NULL, h->cmdline[0] ? h->cmdline : h->comm,
+				    head_columns, NR_COLUMNS(head_columns));
 
 	if (t) {
 		head_rows(t, h);
@@ -264,27 +300,36 @@ static void warn(struct table *t, const char *code, uint64_t count, const char *
 }
 
 static const struct {
-	const char *code, *text;	/* text: one %s, the count */
+	const char *code, *text; /* text: one %s, the count */
 } drop_warning[HEAP_NR_DROPS] = {
-	[PMM_DROP_BLOCK_FULL] = { "blocks_dropped",
-		"%s blocks were not recorded: the ledger reached its limit (pmm run --ledger-limit)" },
-	[PMM_DROP_SITE_FULL] = { "stacks_dropped", "%s stacks were not kept: they are charged to '[stack unknown]'" },
-	[PMM_DROP_CTX_FULL] = { "threads_dropped", "%s events of threads were not recorded: too many at a time" },
-	[PMM_DROP_NESTED] = { "nested_dropped", "%s events in nested signal handlers were not recorded" },
-	[PMM_DROP_MODULE_FULL] = { "modules_dropped", "%s libraries were not recorded: their frames have no names" },
-	[PMM_DROP_ADDRESS] = { "addresses_dropped", "%s blocks outside the usual address range were not recorded" },
+	[PMM_DROP_BLOCK_FULL] = { "blocks_dropped", "%s blocks were not recorded: the ledger "
+						    "reached its limit (pmm run --ledger-limit)" },
+	[PMM_DROP_SITE_FULL] = { "stacks_dropped",
+				 "%s stacks were not kept: they are charged to '[stack unknown]'" },
+	[PMM_DROP_CTX_FULL] = { "threads_dropped",
+				"%s events of threads were not recorded: too many at a time" },
+	[PMM_DROP_NESTED] = { "nested_dropped",
+			      "%s events in nested signal handlers were not recorded" },
+	[PMM_DROP_MODULE_FULL] = { "modules_dropped",
+				   "%s libraries were not recorded: their frames have no names" },
+	[PMM_DROP_ADDRESS] = { "addresses_dropped",
+			       "%s blocks outside the usual address range were not recorded" },
 };
 
 static const char *const off_text[] = {
-	[PMM_OFF_NONE] = "", [PMM_OFF_NO_ALLOCATOR] = "no allocator was found",
-	[PMM_OFF_NO_MEMORY] = "no memory for the ledger", [PMM_OFF_NO_SLOT] = "too many processes at a time",
-	[PMM_OFF_NOT_FOLLOWED] = "children are not followed", [PMM_OFF_INTERNAL] = "an internal error",
+	[PMM_OFF_NONE] = "",
+	[PMM_OFF_NO_ALLOCATOR] = "no allocator was found",
+	[PMM_OFF_NO_MEMORY] = "no memory for the ledger",
+	[PMM_OFF_NO_SLOT] = "too many processes at a time",
+	[PMM_OFF_NOT_FOLLOWED] = "children are not followed",
+	[PMM_OFF_INTERNAL] = "an internal error",
 };
 
 static void add_warnings(struct report *r)
 {
 	const struct heap *h = r->heap;
-	struct table *t = table_new(TABLE_ROWS, "warnings", NULL, warning_columns, NR_COLUMNS(warning_columns));
+	struct table *t = table_new(TABLE_ROWS, "warnings", NULL, warning_columns,
+				    NR_COLUMNS(warning_columns));
 
 	if (!t) {
 		doc_add(&r->doc, NULL);
@@ -293,19 +338,24 @@ static void add_warnings(struct report *r)
 	if (h->off_reason) {
 		unsigned reason = (unsigned)h->off_reason;
 
-		warn(t, "tracking_stopped", 1, "tracking stopped early; what came after is missing");
+		warn(t, "tracking_stopped", 1,
+		     "tracking stopped early; what came after is missing");
 		if (reason <= PMM_OFF_INTERNAL)
-			table_setf(t, 3, "tracking stopped early (%s); what came after is missing", off_text[reason]);
+			table_setf(t, 3, "tracking stopped early (%s); what came after is missing",
+				   off_text[reason]);
 	}
 	for (unsigned i = 0; i < HEAP_NR_DROPS; i++)
 		if (h->dropped[i])
 			warn(t, drop_warning[i].code, h->dropped[i], drop_warning[i].text);
 	if (h->drift_blocks)
-		warn(t, "drift", h->drift_blocks, "%s blocks changed while the running process was read: sums may differ");
+		warn(t, "drift", h->drift_blocks,
+		     "%s blocks changed while the running process was read: sums may differ");
 	if (h->skipped_allocs) {
-		warn(t, "skipped", h->skipped_allocs, "%s allocations below --min-size were passed over");
-		table_setf(t, 3, "%s allocations below %s were passed over (%s in all)", fmt_count(h->skipped_allocs).s,
-			   fmt_bytes(h->min_size_bytes).s, fmt_bytes(h->skipped_bytes).s);
+		warn(t, "skipped", h->skipped_allocs,
+		     "%s allocations below --min-size were passed over");
+		table_setf(t, 3, "%s allocations below %s were passed over (%s in all)",
+			   fmt_count(h->skipped_allocs).s, fmt_bytes(h->min_size_bytes).s,
+			   fmt_bytes(h->skipped_bytes).s);
 	}
 	t->json_only = t->rows.nr == 0;
 	doc_add(&r->doc, t);

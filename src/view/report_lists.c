@@ -12,12 +12,15 @@
 /* ---- over time ---- */
 
 static const struct column history_columns[] = {
-	{ "time_ns", NULL, UNIT_DURATION }, { "live_bytes", NULL, UNIT_BYTES }, { "live_blocks", NULL, UNIT_COUNT },
-	{ "allocs", NULL, UNIT_COUNT }, { "rss_bytes", NULL, UNIT_BYTES },
+	{ "time_ns", NULL, UNIT_DURATION },  { "live_bytes", NULL, UNIT_BYTES },
+	{ "live_blocks", NULL, UNIT_COUNT }, { "allocs", NULL, UNIT_COUNT },
+	{ "rss_bytes", NULL, UNIT_BYTES },
 };
 
 static const struct column site_history_columns[] = {
-	{ "time_ns", NULL, UNIT_DURATION }, { "site", NULL, UNIT_NUMBER }, { "live_bytes", NULL, UNIT_BYTES },
+	{ "time_ns", NULL, UNIT_DURATION },
+	{ "site", NULL, UNIT_NUMBER },
+	{ "live_bytes", NULL, UNIT_BYTES },
 	{ "live_blocks", NULL, UNIT_COUNT },
 };
 
@@ -36,8 +39,8 @@ static void fill_site_point(struct table *t, uint64_t i)
 void report_history(struct report *r)
 {
 	const struct history *y = &r->history;
-	struct series *s = series_new("history", "Live bytes over time", history_columns, NR_COLUMNS(history_columns),
-				      y->nr);
+	struct series *s = series_new("history", "Live bytes over time", history_columns,
+				      NR_COLUMNS(history_columns), y->nr);
 	struct table *t = table_new(TABLE_ROWS, "site_history", NULL, site_history_columns,
 				    NR_COLUMNS(site_history_columns));
 
@@ -68,14 +71,20 @@ void report_history(struct report *r)
 /* ---- threads ---- */
 
 static const struct column thread_columns[] = {
-	{ "tid", "tid", UNIT_NUMBER }, { "name", "thread", UNIT_TEXT }, { "alive", "alive", UNIT_BOOL },
-	{ "start_ns", "since", UNIT_DURATION }, { "allocs", "allocs", UNIT_COUNT }, { "frees", "frees", UNIT_COUNT },
-	{ "allocated_bytes", "allocated", UNIT_BYTES }, { "freed_bytes", "freed", UNIT_BYTES },
+	{ "tid", "tid", UNIT_NUMBER },
+	{ "name", "thread", UNIT_TEXT },
+	{ "alive", "alive", UNIT_BOOL },
+	{ "start_ns", "since", UNIT_DURATION },
+	{ "allocs", "allocs", UNIT_COUNT },
+	{ "frees", "frees", UNIT_COUNT },
+	{ "allocated_bytes", "allocated", UNIT_BYTES },
+	{ "freed_bytes", "freed", UNIT_BYTES },
 };
 
-#define MAX_THREADS 64	/* in text */
+#define MAX_THREADS 64 /* in text */
 
-/* The up to `top` threads that allocated most, in order; among equals the one that came first. Returns how many. */
+/* The up to `top` threads that allocated most, in order; among equals the one that came first.
+ * Returns how many. */
 static uint32_t top_threads(const struct heap *h, uint64_t top, uint32_t *shown)
 {
 	uint32_t nr = 0;
@@ -94,7 +103,8 @@ static uint32_t top_threads(const struct heap *h, uint64_t top, uint32_t *shown)
 	return nr;
 }
 
-static void add_thread(struct table *t, const struct heap *h, const struct heap_thread *th, enum row_where where)
+static void add_thread(struct table *t, const struct heap *h, const struct heap_thread *th,
+		       enum row_where where)
 {
 	table_row(t, 0, ROW_PLAIN, where);
 	table_set(t, 0, th->tid);
@@ -112,8 +122,8 @@ void report_threads(struct report *r)
 {
 	const struct heap *h = r->heap;
 	uint64_t top = r->opt.top && r->opt.top < MAX_THREADS ? r->opt.top : MAX_THREADS;
-	struct table *t = table_new(TABLE_ROWS, "threads", "Threads by bytes allocated", thread_columns,
-				    NR_COLUMNS(thread_columns));
+	struct table *t = table_new(TABLE_ROWS, "threads", "Threads by bytes allocated",
+				    thread_columns, NR_COLUMNS(thread_columns));
 	uint32_t shown[MAX_THREADS], nr = top_threads(h, top, shown);
 
 	if (t) {
@@ -122,15 +132,31 @@ void report_threads(struct report *r)
 		for (uint32_t i = 0; i < h->nr_threads; i++)
 			add_thread(t, h, &h->threads[i], ROW_JSON_ONLY);
 		if (nr < h->nr_threads)
-			table_note(t, "%s (--json has all)", report_many(h->nr_threads - nr, "more thread").s);
+			table_note(t, "%s (--json has all)",
+				   report_many(h->nr_threads - nr, "more thread").s);
 	}
 	doc_add(&r->doc, t);
 }
 
 /* ---- blocks ---- */
 
-enum { BLOCK_NUMBER, BLOCK_SIZE, BLOCK_ADDRESS, BLOCK_ENTRY, BLOCK_AGE, BLOCK_BIRTH, BLOCK_BORN, BLOCK_THREAD,
-	BLOCK_TID, BLOCK_SITE, BLOCK_WEIGHT, BLOCK_FRAME, BLOCK_LABEL = BLOCK_FRAME + 6, BLOCK_TAIL, BLOCK_NR };
+enum {
+	BLOCK_NUMBER,
+	BLOCK_SIZE,
+	BLOCK_ADDRESS,
+	BLOCK_ENTRY,
+	BLOCK_AGE,
+	BLOCK_BIRTH,
+	BLOCK_BORN,
+	BLOCK_THREAD,
+	BLOCK_TID,
+	BLOCK_SITE,
+	BLOCK_WEIGHT,
+	BLOCK_FRAME,
+	BLOCK_LABEL = BLOCK_FRAME + 6,
+	BLOCK_TAIL,
+	BLOCK_NR
+};
 
 static const struct column block_columns[BLOCK_NR] = {
 	[BLOCK_NUMBER] = { "number", "#", UNIT_NUMBER },
@@ -155,7 +181,6 @@ static void fill_block(struct table *t, uint64_t i)
 	const struct heap *h = r->heap;
 	const struct heap_block *b = &h->blocks[r->block[i]];
 	const struct frame_name *f = names_responsible(r->names, h->sites[b->site].node, NULL);
-	struct str s = STR_INIT;
 
 	table_row(t, 0, ROW_PLAIN, ROW_BOTH);
 	table_set(t, BLOCK_NUMBER, i + 1);
@@ -172,17 +197,13 @@ static void fill_block(struct table *t, uint64_t i)
 	table_set(t, BLOCK_SITE, b->site);
 	table_set_float(t, BLOCK_WEIGHT, estimate_weight(h, b->size_bytes));
 	report_set_frame(t, BLOCK_FRAME, f);
-	report_frame_label(&s, f);
-	table_set_text(t, BLOCK_LABEL, str_text(&s));
-	str_clear(&s);
-	report_frame_tail(&s, f);
-	table_set_text(t, BLOCK_TAIL, str_text(&s));
-	str_fini(&s);
+	report_set_label(t, BLOCK_LABEL, f);
 }
 
 void report_blocks(struct report *r)
 {
-	struct table *t = table_new(TABLE_ROWS, "blocks", "Live blocks, largest first", block_columns, BLOCK_NR);
+	struct table *t = table_new(TABLE_ROWS, "blocks", "Live blocks, largest first",
+				    block_columns, BLOCK_NR);
 	uint64_t all = r->selection.nr_blocks;
 
 	if (t) {
@@ -190,7 +211,8 @@ void report_blocks(struct report *r)
 		t->nr_groups = r->nr_blocks;
 		t->ctx = r;
 		if (r->nr_blocks < all)
-			table_note(t, "%s more blocks (--top 0 shows all)", fmt_count(all - r->nr_blocks).s);
+			table_note(t, "%s more blocks (--top 0 shows all)",
+				   fmt_count(all - r->nr_blocks).s);
 		else if (!all)
 			table_note(t, "none");
 		if (r->heap->mode == HEAP_SAMPLED)
@@ -204,14 +226,15 @@ void report_blocks(struct report *r)
 #define J COLUMN_JSON_ONLY
 
 static const struct column module_columns[] = {
-	{ "path", "module", UNIT_TEXT }, { "build_id", "build id", UNIT_TEXT }, { "start", NULL, UNIT_ADDRESS, J },
-	{ "end", NULL, UNIT_ADDRESS, J }, { "bias", NULL, UNIT_ADDRESS, J }, { "load_ns", NULL, UNIT_DURATION, J },
+	{ "path", "module", UNIT_TEXT },	 { "build_id", "build id", UNIT_TEXT },
+	{ "start", NULL, UNIT_ADDRESS, J },	 { "end", NULL, UNIT_ADDRESS, J },
+	{ "bias", NULL, UNIT_ADDRESS, J },	 { "load_ns", NULL, UNIT_DURATION, J },
 	{ "unload_ns", NULL, UNIT_DURATION, J },
 };
 
 /*
- * JSON has every module; text those that names were missing in, which is known when all above has been written: so rows
- * are made on demand and this comes last.
+ * JSON has every module; text those that names were missing in, which is known when all above has
+ * been written: so rows are made on demand and this comes last.
  */
 static void fill_module(struct table *t, uint64_t i)
 {
@@ -236,8 +259,9 @@ static void fill_module(struct table *t, uint64_t i)
 
 void report_modules(struct report *r)
 {
-	struct table *t = table_new(TABLE_ROWS, "modules", "Modules without names for what is shown above",
-				    module_columns, NR_COLUMNS(module_columns));
+	struct table *t =
+		table_new(TABLE_ROWS, "modules", "Modules without names for what is shown above",
+			  module_columns, NR_COLUMNS(module_columns));
 
 	if (t) {
 		t->fill = fill_module;

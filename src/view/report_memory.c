@@ -1,5 +1,6 @@
 /*
- * The memory around the sites: size classes, lifetimes, the allocator's own view, mappings, the ledger.
+ * The memory around the sites: size classes, lifetimes, the allocator's own view, mappings, the
+ * ledger.
  */
 #include <string.h>
 
@@ -15,16 +16,22 @@
 static const struct column size_columns[] = {
 	{ "class", "size", UNIT_TEXT },
 	{ "max_bytes", NULL, UNIT_BYTES, COLUMN_JSON_ONLY },
-	{ "malloc", "malloc", UNIT_COUNT, Z }, { "calloc", "calloc", UNIT_COUNT, Z },
-	{ "realloc", "realloc", UNIT_COUNT, Z }, { "aligned", "aligned", UNIT_COUNT, Z },
-	{ "new", "new", UNIT_COUNT, Z }, { "other", NULL, UNIT_COUNT, COLUMN_JSON_ONLY },
+	{ "malloc", "malloc", UNIT_COUNT, Z },
+	{ "calloc", "calloc", UNIT_COUNT, Z },
+	{ "realloc", "realloc", UNIT_COUNT, Z },
+	{ "aligned", "aligned", UNIT_COUNT, Z },
+	{ "new", "new", UNIT_COUNT, Z },
+	{ "other", NULL, UNIT_COUNT, COLUMN_JSON_ONLY },
 	{ "calls", NULL, UNIT_COUNT, COLUMN_JSON_ONLY },
-	{ "free", "free", UNIT_COUNT, Z }, { "allocated_bytes", "allocated", UNIT_BYTES, Z },
-	{ "freed_bytes", "freed", UNIT_BYTES, Z }, { "in_use_bytes", "in use", UNIT_BYTES, Z },
+	{ "free", "free", UNIT_COUNT, Z },
+	{ "allocated_bytes", "allocated", UNIT_BYTES, Z },
+	{ "freed_bytes", "freed", UNIT_BYTES, Z },
+	{ "in_use_bytes", "in use", UNIT_BYTES, Z },
 	{ "failed", "failed", UNIT_COUNT, Z },
 };
 
-static void add_size_row(struct table *t, const struct size_row *s, const char *name, enum row_style style)
+static void add_size_row(struct table *t, const struct size_row *s, const char *name,
+			 enum row_style style)
 {
 	unsigned c = 0;
 
@@ -48,8 +55,8 @@ void report_sizes(struct report *r)
 	static const char *const name[HEAP_NR_CLASSES] = {
 		"<=16", "<=256", "<=1024", "<=4096", "<=16384", "<=65536", "larger",
 	};
-	struct table *t = table_new(TABLE_ROWS, "size_classes", "Sizes of requests (bytes)", size_columns,
-				    NR_COLUMNS(size_columns));
+	struct table *t = table_new(TABLE_ROWS, "size_classes", "Sizes of requests (bytes)",
+				    size_columns, NR_COLUMNS(size_columns));
 	struct sizes sizes;
 
 	if (t) {
@@ -61,10 +68,12 @@ void report_sizes(struct report *r)
 		table_set_const(t, 0, "untracked");
 		table_set(t, 9, sizes.untracked_frees);
 		if (sizes.untracked_frees)
-			table_note(t, "untracked: frees of blocks that pmm did not see being made%s",
+			table_note(t,
+				   "untracked: frees of blocks that pmm did not see being made%s",
 				   r->heap->forked ? " (here also those made before fork)" : "");
 		if (sizes.total.calls[SIZE_OTHER])
-			table_note(t, "%s calls of other entries", fmt_count(sizes.total.calls[SIZE_OTHER]).s);
+			table_note(t, "%s calls of other entries",
+				   fmt_count(sizes.total.calls[SIZE_OTHER]).s);
 	}
 	doc_add(&r->doc, t);
 }
@@ -73,13 +82,14 @@ void report_sizes(struct report *r)
 
 static const struct column lifetime_columns[] = {
 	{ "from_ns", "lived from", UNIT_DURATION }, { "to_ns", "to", UNIT_DURATION },
-	{ "frees", "frees", UNIT_COUNT }, { "share_percent", "share", UNIT_PERCENT },
+	{ "frees", "frees", UNIT_COUNT },	    { "share_percent", "share", UNIT_PERCENT },
 	{ NULL, "", UNIT_TEXT, COLUMN_TEXT_ONLY },
 };
 
 #define BAR_WIDTH 40
 
-static void add_lifetime(struct table *t, const struct heap *h, unsigned k, uint64_t frees, uint64_t all, uint64_t max)
+static void add_lifetime(struct table *t, const struct heap *h, unsigned k, uint64_t frees,
+			 uint64_t all, uint64_t max)
 {
 	char bar[BAR_WIDTH + 1];
 	unsigned width = (unsigned)((double)frees / (double)max * BAR_WIDTH + 0.5);
@@ -98,8 +108,8 @@ static void add_lifetime(struct table *t, const struct heap *h, unsigned k, uint
 
 void report_lifetimes(struct report *r)
 {
-	struct table *t = table_new(TABLE_ROWS, "lifetimes", "Lifetimes of freed blocks", lifetime_columns,
-				    NR_COLUMNS(lifetime_columns));
+	struct table *t = table_new(TABLE_ROWS, "lifetimes", "Lifetimes of freed blocks",
+				    lifetime_columns, NR_COLUMNS(lifetime_columns));
 	uint64_t all = 0, max = 0;
 	unsigned last = 0;
 
@@ -118,24 +128,28 @@ void report_lifetimes(struct report *r)
 /* ---- the allocator's own view ---- */
 
 static const struct column allocator_columns[] = {
-	{ "path", NULL, UNIT_TEXT }, { "taken_ns", NULL, UNIT_DURATION }, { "arena_bytes", NULL, UNIT_BYTES },
-	{ "used_bytes", NULL, UNIT_BYTES }, { "free_bytes", NULL, UNIT_BYTES }, { "free_chunks", NULL, UNIT_COUNT },
-	{ "fast_bytes", NULL, UNIT_BYTES }, { "fast_chunks", NULL, UNIT_COUNT },
+	{ "path", NULL, UNIT_TEXT },	       { "taken_ns", NULL, UNIT_DURATION },
+	{ "arena_bytes", NULL, UNIT_BYTES },   { "used_bytes", NULL, UNIT_BYTES },
+	{ "free_bytes", NULL, UNIT_BYTES },    { "free_chunks", NULL, UNIT_COUNT },
+	{ "fast_bytes", NULL, UNIT_BYTES },    { "fast_chunks", NULL, UNIT_COUNT },
 	{ "mmapped_bytes", NULL, UNIT_BYTES }, { "mmapped_chunks", NULL, UNIT_COUNT },
 	{ "top_bytes", NULL, UNIT_BYTES },
 };
 
 static const struct column ledger_columns[] = {
-	{ "ledger_bytes", NULL, UNIT_BYTES }, { "limit_bytes", NULL, UNIT_BYTES },
-	{ "slots_used", NULL, UNIT_COUNT }, { "slots", NULL, UNIT_COUNT },
+	{ "ledger_bytes", NULL, UNIT_BYTES },
+	{ "limit_bytes", NULL, UNIT_BYTES },
+	{ "slots_used", NULL, UNIT_COUNT },
+	{ "slots", NULL, UNIT_COUNT },
 };
 
 static const struct column mapping_columns[] = {
-	{ "mmap_calls", NULL, UNIT_COUNT }, { "mmap_bytes", NULL, UNIT_BYTES }, { "mmap_failed", NULL, UNIT_COUNT },
-	{ "munmap_calls", NULL, UNIT_COUNT }, { "munmap_bytes", NULL, UNIT_BYTES },
-	{ "mremap_calls", NULL, UNIT_COUNT }, { "mremap_grown_bytes", NULL, UNIT_BYTES },
-	{ "mremap_shrunk_bytes", NULL, UNIT_BYTES }, { "brk_calls", NULL, UNIT_COUNT },
-	{ "brk_growth_bytes", NULL, UNIT_BYTES }, { "brk_peak_bytes", NULL, UNIT_BYTES },
+	{ "mmap_calls", NULL, UNIT_COUNT },	    { "mmap_bytes", NULL, UNIT_BYTES },
+	{ "mmap_failed", NULL, UNIT_COUNT },	    { "munmap_calls", NULL, UNIT_COUNT },
+	{ "munmap_bytes", NULL, UNIT_BYTES },	    { "mremap_calls", NULL, UNIT_COUNT },
+	{ "mremap_grown_bytes", NULL, UNIT_BYTES }, { "mremap_shrunk_bytes", NULL, UNIT_BYTES },
+	{ "brk_calls", NULL, UNIT_COUNT },	    { "brk_growth_bytes", NULL, UNIT_BYTES },
+	{ "brk_peak_bytes", NULL, UNIT_BYTES },
 };
 
 static struct table *record(const char *key, const struct column *columns, unsigned nr)
@@ -165,23 +179,32 @@ static void add_records(struct report *r)
 	if (t && a->path && a->path[0])
 		table_set_const(t, 0, a->path);
 	if (a->valid)
-		set_all(t, 1, (const uint64_t[]){ report_time(h, a->taken_ns), a->arena_bytes, a->used_bytes,
-			a->free_bytes, a->free_chunks, a->fast_bytes, a->fast_chunks, a->mmapped_bytes,
-			a->mmapped_chunks, a->top_bytes }, 10);
+		set_all(t, 1,
+			(const uint64_t[]){ report_time(h, a->taken_ns), a->arena_bytes,
+					    a->used_bytes, a->free_bytes, a->free_chunks,
+					    a->fast_bytes, a->fast_chunks, a->mmapped_bytes,
+					    a->mmapped_chunks, a->top_bytes },
+			10);
 	doc_add(&r->doc, t);
 	t = record("mapping", mapping_columns, NR_COLUMNS(mapping_columns));
-	set_all(t, 0, (const uint64_t[]){ m->mmap_calls, m->mmap_bytes, m->mmap_failed, m->munmap_calls,
-		m->munmap_bytes, m->mremap_calls, m->mremap_grown_bytes, m->mremap_shrunk_bytes, m->brk_calls,
-		m->brk_growth_bytes, m->brk_peak_bytes }, 11);
+	set_all(t, 0,
+		(const uint64_t[]){ m->mmap_calls, m->mmap_bytes, m->mmap_failed, m->munmap_calls,
+				    m->munmap_bytes, m->mremap_calls, m->mremap_grown_bytes,
+				    m->mremap_shrunk_bytes, m->brk_calls, m->brk_growth_bytes,
+				    m->brk_peak_bytes },
+		11);
 	doc_add(&r->doc, t);
 	t = record("ledger", ledger_columns, NR_COLUMNS(ledger_columns));
-	set_all(t, 0, (const uint64_t[]){ h->ledger_bytes, h->ledger_limit_bytes, h->ledger_slots_used,
-		h->ledger_slots }, 4);
+	set_all(t, 0,
+		(const uint64_t[]){ h->ledger_bytes, h->ledger_limit_bytes, h->ledger_slots_used,
+				    h->ledger_slots },
+		4);
 	doc_add(&r->doc, t);
 }
 
 static const struct column memory_columns[] = {
-	{ NULL, NULL, UNIT_TEXT, COLUMN_TEXT_ONLY }, { NULL, NULL, UNIT_TEXT, COLUMN_TEXT_ONLY },
+	{ NULL, NULL, UNIT_TEXT, COLUMN_TEXT_ONLY },
+	{ NULL, NULL, UNIT_TEXT, COLUMN_TEXT_ONLY },
 };
 
 static void memory_row(struct table *t, const char *name)
@@ -194,44 +217,49 @@ static void allocator_rows(struct table *t, const struct heap_allocator *a)
 {
 	memory_row(t, "allocator");
 	if (!a->valid) {
-		table_setf(t, 1, "%s: no figures of its own", a->path && a->path[0] ? a->path : "unknown");
+		table_setf(t, 1, "%s: no figures of its own",
+			   a->path && a->path[0] ? a->path : "unknown");
 		return;
 	}
 	table_setf(t, 1, "%s: %s from the system, %s used, %s free in %s",
-		   a->path && a->path[0] ? report_basename(a->path) : "?", fmt_bytes(a->arena_bytes).s,
-		   fmt_bytes(a->used_bytes).s, fmt_bytes(a->free_bytes).s, report_many(a->free_chunks, "chunk").s);
+		   a->path && a->path[0] ? report_basename(a->path) : "?",
+		   fmt_bytes(a->arena_bytes).s, fmt_bytes(a->used_bytes).s,
+		   fmt_bytes(a->free_bytes).s, report_many(a->free_chunks, "chunk").s);
 	memory_row(t, "");
 	table_setf(t, 1, "%s more in %s of mmap; %s in %s of the fast lists; %s at the top",
-		   fmt_bytes(a->mmapped_bytes).s, report_many(a->mmapped_chunks, "chunk").s, fmt_bytes(a->fast_bytes).s,
-		   report_many(a->fast_chunks, "chunk").s, fmt_bytes(a->top_bytes).s);
+		   fmt_bytes(a->mmapped_bytes).s, report_many(a->mmapped_chunks, "chunk").s,
+		   fmt_bytes(a->fast_bytes).s, report_many(a->fast_chunks, "chunk").s,
+		   fmt_bytes(a->top_bytes).s);
 }
 
 static void mapping_rows(struct table *t, const struct heap_mapping *m)
 {
 	memory_row(t, "mappings");
-	table_setf(t, 1, "mmap %s, %s, %s failed; munmap %s, %s", report_many(m->mmap_calls, "call").s,
-		   fmt_bytes(m->mmap_bytes).s, fmt_count(m->mmap_failed).s, report_many(m->munmap_calls, "call").s,
+	table_setf(t, 1, "mmap %s, %s, %s failed; munmap %s, %s",
+		   report_many(m->mmap_calls, "call").s, fmt_bytes(m->mmap_bytes).s,
+		   fmt_count(m->mmap_failed).s, report_many(m->munmap_calls, "call").s,
 		   fmt_bytes(m->munmap_bytes).s);
 	memory_row(t, "");
 	table_setf(t, 1, "mremap %s, %s grown, %s shrunk; brk %s, %s, at most %s",
 		   report_many(m->mremap_calls, "call").s, fmt_bytes(m->mremap_grown_bytes).s,
-		   fmt_bytes(m->mremap_shrunk_bytes).s, report_many(m->brk_calls, "call").s, fmt_bytes(m->brk_growth_bytes).s,
-		   fmt_bytes(m->brk_peak_bytes).s);
+		   fmt_bytes(m->mremap_shrunk_bytes).s, report_many(m->brk_calls, "call").s,
+		   fmt_bytes(m->brk_growth_bytes).s, fmt_bytes(m->brk_peak_bytes).s);
 }
 
 void report_memory(struct report *r)
 {
 	const struct heap *h = r->heap;
-	struct table *t = table_new(TABLE_ROWS, NULL, "Memory around it", memory_columns, NR_COLUMNS(memory_columns));
+	struct table *t = table_new(TABLE_ROWS, NULL, "Memory around it", memory_columns,
+				    NR_COLUMNS(memory_columns));
 
 	add_records(r);
 	if (t) {
 		allocator_rows(t, &h->allocator);
 		mapping_rows(t, &h->mapping);
 		memory_row(t, "ledger");
-		table_setf(t, 1, "%s of at most %s; %s of %s slots used", fmt_bytes(h->ledger_bytes).s,
-			   fmt_bytes(h->ledger_limit_bytes).s, fmt_count(h->ledger_slots_used).s,
-			   fmt_count(h->ledger_slots).s);
+		table_setf(t, 1, "%s of at most %s; %s of %s slots used",
+			   fmt_bytes(h->ledger_bytes).s, fmt_bytes(h->ledger_limit_bytes).s,
+			   fmt_count(h->ledger_slots_used).s, fmt_count(h->ledger_slots).s);
 	}
 	doc_add(&r->doc, t);
 }

@@ -1,5 +1,6 @@
 /*
- * Parts of the report: each adds its tables and series to r->doc, in order. Trouble stays in the document.
+ * Parts of the report: each adds its tables and series to r->doc, in order. Trouble stays in the
+ * document.
  */
 #ifndef VIEW_REPORT_PART_H
 #define VIEW_REPORT_PART_H
@@ -10,17 +11,17 @@
 
 #define NR_COLUMNS(a) ((unsigned)(sizeof(a) / sizeof((a)[0])))
 
-void report_head(struct report *r);		/* what ran, totals, what must be known before believing them */
-void report_history(struct report *r);		/* the heap over time */
-void report_lines(struct report *r);		/* source lines that hold the memory */
-void report_sites(struct report *r);		/* stacks */
-void report_tree(struct report *r);		/* call tree */
-void report_map_sites(struct report *r);	/* stacks of mmap */
-void report_sizes(struct report *r);		/* size classes */
+void report_head(struct report *r); /* what ran, totals, what must be known before believing them */
+void report_history(struct report *r);	 /* the heap over time */
+void report_lines(struct report *r);	 /* source lines that hold the memory */
+void report_sites(struct report *r);	 /* stacks */
+void report_tree(struct report *r);	 /* call tree */
+void report_map_sites(struct report *r); /* stacks of mmap */
+void report_sizes(struct report *r);	 /* size classes */
 void report_lifetimes(struct report *r);
-void report_memory(struct report *r);		/* the allocator's own view, mappings, the ledger */
+void report_memory(struct report *r); /* the allocator's own view, mappings, the ledger */
 void report_threads(struct report *r);
-void report_blocks(struct report *r);		/* block list */
+void report_blocks(struct report *r); /* block list */
 void report_modules(struct report *r);
 
 /* Time since this process's tracking began, of a time on the heap's axis. */
@@ -34,18 +35,30 @@ struct fmt report_many(uint64_t n, const char *what);
 
 const char *report_basename(const char *path);
 
-/* "parse_node", or "libx.so+0x1234" without symbols; "file.c:12", or the module's name, "" when there is none. */
+/* "parse_node", or "libx.so+0x1234" without symbols. */
 void report_frame_label(struct str *s, const struct frame_name *f);
-void report_frame_tail(struct str *s, const struct frame_name *f);
 
-/* Set JSON columns function, file, line, module, module_offset, pc (in this order from `first`) of a frame. */
-#define REPORT_FRAME_COLUMNS \
-	{ "function", NULL, UNIT_TEXT, COLUMN_JSON_ONLY }, \
-	{ "file", NULL, UNIT_TEXT, COLUMN_JSON_ONLY }, \
-	{ "line", NULL, UNIT_NUMBER, COLUMN_JSON_ONLY }, \
-	{ "module", NULL, UNIT_TEXT, COLUMN_JSON_ONLY }, \
-	{ "module_offset", NULL, UNIT_ADDRESS, COLUMN_JSON_ONLY }, \
-	{ "pc", NULL, UNIT_ADDRESS, COLUMN_JSON_ONLY }
+/* Set the label column to that, and the tail column after it to "file.c:12" or the module's name.
+ */
+void report_set_label(struct table *t, unsigned label, const struct frame_name *f);
+
+/* What the figures of a sort key are called. */
+struct report_titles {
+	const char *bytes, *count, *lines, *stacks; /* bytes NULL: the key has none */
+};
+extern const struct report_titles report_titles[RANK_NR];
+
+/* Set JSON columns function, file, line, module, module_offset, pc (in this order from `first`) of
+ * a frame. */
+#define REPORT_FRAME_COLUMNS                                                                       \
+	{ "function", NULL, UNIT_TEXT, COLUMN_JSON_ONLY },                                         \
+		{ "file", NULL, UNIT_TEXT, COLUMN_JSON_ONLY },                                     \
+		{ "line", NULL, UNIT_NUMBER, COLUMN_JSON_ONLY },                                   \
+		{ "module", NULL, UNIT_TEXT, COLUMN_JSON_ONLY },                                   \
+		{ "module_offset", NULL, UNIT_ADDRESS, COLUMN_JSON_ONLY },                         \
+	{                                                                                          \
+		"pc", NULL, UNIT_ADDRESS, COLUMN_JSON_ONLY                                         \
+	}
 void report_set_frame(struct table *t, unsigned first, const struct frame_name *f);
 
 #endif

@@ -1,109 +1,60 @@
 /*
- * Sites in the report: first the source lines that hold the memory, then the stacks behind them.
+ * Sites in the report: stacks one by one, of the heap and of mmap.
  *
- * A stack's headline is the frame that answers for it. In text the allocator's and run-time library's frames inside it
- * shrink to one line "via ..."; the callers follow. JSON has every frame, with its role.
+ * A stack's headline is the frame that answers for it. In text the allocator's and run-time
+ * library's frames inside it shrink to one line "via ..."; the callers follow. JSON has every
+ * frame, with its role.
  */
 #include <string.h>
 
 #include "src/analyze/estimate.h"
 #include "src/analyze/lifetimes.h"
-#include "src/analyze/lines.h"
 #include "src/base/fmt.h"
 #include "src/base/str.h"
 #include "src/view/report_part.h"
 
-#define TEXT_FRAMES 8		/* callers shown unless --depth says otherwise */
-#define LINES_SHOWN 10
-
-/* What the figures of a sort key are called. */
-static const struct {
-	const char *bytes, *count, *lines, *stacks;
-} key_title[RANK_NR] = {
-	[RANK_LIVE] = { "live", "blocks", "Lines by live bytes", "Stacks by live bytes" },
-	[RANK_PEAK] = { "at peak", "blocks", "Lines by bytes at the peak", "Stacks by bytes at the peak" },
-	[RANK_ALLOCATED] = { "allocated", "calls", "Lines by bytes allocated", "Stacks by bytes allocated" },
-	[RANK_CALLS] = { "allocated", "calls", "Lines by calls", "Stacks by calls" },
-	[RANK_TEMPORARY] = { NULL, "temporary", "Lines by temporary allocations", "Stacks by temporary allocations" },
-};
-
-/* ---- lines ---- */
-
-enum { LINE_BYTES, LINE_SHARE, LINE_COUNT, LINE_SITES, LINE_FRAME, LINE_LABEL = LINE_FRAME + 6, LINE_TAIL, LINE_NR };
-
-static void line_columns(struct column *c, enum rank_key key)
-{
-	static const struct column plain[LINE_NR] = {
-		[LINE_BYTES] = { "value_bytes", NULL, UNIT_BYTES },
-		[LINE_COUNT] = { "value_count", NULL, UNIT_COUNT },
-		[LINE_SHARE] = { "share_percent", "share", UNIT_PERCENT },
-		[LINE_SITES] = { "sites", "stacks", UNIT_COUNT },
-		[LINE_FRAME] = REPORT_FRAME_COLUMNS,
-		[LINE_LABEL] = { NULL, "line", UNIT_TEXT, COLUMN_TEXT_ONLY | COLUMN_LABEL },
-		[LINE_TAIL] = { NULL, NULL, UNIT_TEXT, COLUMN_TEXT_ONLY | COLUMN_TAIL },
-	};
-
-	memcpy(c, plain, sizeof(plain));
-	c[LINE_BYTES].title = key_title[key].bytes;
-	c[LINE_COUNT].title = key_title[key].count;
-	if (!key_title[key].bytes)
-		c[LINE_BYTES].flags |= COLUMN_JSON_ONLY;
-}
-
-static void add_line(struct table *t, const struct lines *all, const struct line *l, enum rank_key key, bool first)
-{
-	struct str s = STR_INIT;
-
-	table_row(t, 0, first ? ROW_STRONG : ROW_PLAIN, ROW_BOTH);
-	table_set(t, LINE_BYTES, l->weight.bytes);
-	table_set(t, LINE_COUNT, l->weight.count);
-	table_set_float(t, LINE_SHARE, report_percent(rank_value(key, l->weight), rank_value(key, all->total)));
-	table_set(t, LINE_SITES, l->nr_sites);
-	report_set_frame(t, LINE_FRAME, l->frame);
-	report_frame_label(&s, l->frame);
-	table_set_text(t, LINE_LABEL, str_text(&s));
-	str_clear(&s);
-	report_frame_tail(&s, l->frame);
-	table_set_text(t, LINE_TAIL, str_text(&s));
-	str_fini(&s);
-}
-
-void report_lines(struct report *r)
-{
-	uint64_t top = r->opt.top && r->opt.top < LINES_SHOWN ? r->opt.top : LINES_SHOWN;
-	enum rank_key key = r->opt.sort;
-	struct column *columns;
-	struct table *t = table_new(TABLE_ROWS, "lines", NULL, NULL, LINE_NR);
-	struct lines lines;
-
-	columns = t ? arena_alloc(&t->note_text, LINE_NR * sizeof(*columns)) : NULL;
-	if (!columns || lines_rank(r->heap, &r->selection, r->names, key, top, &lines)) {
-		table_free(t);
-		doc_add(&r->doc, NULL);
-		return;
-	}
-	line_columns(columns, key);
-	t->column = columns;
-	t->title = key_title[key].lines;
-	for (uint32_t i = 0; i < lines.nr; i++)
-		add_line(t, &lines, &lines.line[i], key, i == 0);
-	if (!lines.nr)
-		table_note(t, "nothing to show");
-	lines_fini(&lines);
-	doc_add(&r->doc, t);
-}
+#define TEXT_FRAMES 8 /* callers shown unless --depth says otherwise */
 
 /* ---- stacks ---- */
 
 enum {
-	SITE_NUMBER, SITE_LIVE_BYTES, SITE_LIVE_BLOCKS, SITE_LIVE_ERROR, SITE_PEAK_BYTES, SITE_PEAK_BLOCKS,
-	SITE_ALLOCATED, SITE_FREED, SITE_ALLOCS, SITE_FREES, SITE_TEMPORARY, SITE_TEMPORARY_PERCENT, SITE_MEAN,
-	SITE_MAX, SITE_FAILED, SITE_ZERO, SITE_HUGE, SITE_FIRST, SITE_LAST, SITE_SAMPLES_IN, SITE_SAMPLES_OUT,
-	SITE_LIFETIMES, SITE_FRAME, SITE_INLINED = SITE_FRAME + 6, SITE_ROLE,
-	SITE_BYTES, SITE_SHARE, SITE_COUNT, SITE_LABEL, SITE_TAIL, SITE_NR,
+	SITE_NUMBER,
+	SITE_LIVE_BYTES,
+	SITE_LIVE_BLOCKS,
+	SITE_LIVE_ERROR,
+	SITE_PEAK_BYTES,
+	SITE_PEAK_BLOCKS,
+	SITE_ALLOCATED,
+	SITE_FREED,
+	SITE_ALLOCS,
+	SITE_FREES,
+	SITE_TEMPORARY,
+	SITE_TEMPORARY_PERCENT,
+	SITE_MEAN,
+	SITE_MAX,
+	SITE_FAILED,
+	SITE_ZERO,
+	SITE_HUGE,
+	SITE_FIRST,
+	SITE_LAST,
+	SITE_SAMPLES_IN,
+	SITE_SAMPLES_OUT,
+	SITE_LIFETIMES,
+	SITE_FRAME,
+	SITE_INLINED = SITE_FRAME + 6,
+	SITE_ROLE,
+	SITE_BYTES,
+	SITE_SHARE,
+	SITE_COUNT,
+	SITE_LABEL,
+	SITE_TAIL,
+	SITE_NR,
 };
 
-#define JSON(key, unit) { key, NULL, unit, COLUMN_JSON_ONLY }
+#define JSON(key, unit)                                                                            \
+	{                                                                                          \
+		key, NULL, unit, COLUMN_JSON_ONLY                                                  \
+	}
 
 static const struct column site_columns[SITE_NR] = {
 	[SITE_NUMBER] = JSON("site", UNIT_NUMBER),
@@ -165,18 +116,6 @@ static void set_counters(struct table *t, const struct report *r, const struct h
 	table_set_bars(t, SITE_LIFETIMES, s->lifetime);
 }
 
-static void set_text(struct table *t, const struct frame_name *f)
-{
-	struct str s = STR_INIT;
-
-	report_frame_label(&s, f);
-	table_set_text(t, SITE_LABEL, str_text(&s));
-	str_clear(&s);
-	report_frame_tail(&s, f);
-	table_set_text(t, SITE_TAIL, str_text(&s));
-	str_fini(&s);
-}
-
 static void detail(struct table *t, struct str *s)
 {
 	table_row(t, 1, ROW_DIM, ROW_TEXT_ONLY);
@@ -185,7 +124,8 @@ static void detail(struct table *t, struct str *s)
 }
 
 /* What the headline does not say. */
-static void add_detail(struct table *t, const struct report *r, const struct heap_site *s, uint32_t number)
+static void add_detail(struct table *t, const struct report *r, const struct heap_site *s,
+		       uint32_t number)
 {
 	const struct heap *h = r->heap;
 	unsigned median = lifetime_quantile(s->lifetime, 50);
@@ -209,12 +149,13 @@ static void add_detail(struct table *t, const struct report *r, const struct hea
 			 fmt_duration(lifetime_from_ns(h, median)).s);
 	detail(t, &d);
 	if (s->failed || s->zero_size || s->huge) {
-		str_addf(&d, "%s failed, %s of size zero, %s huge", fmt_count(s->failed).s, fmt_count(s->zero_size).s,
-			 fmt_count(s->huge).s);
+		str_addf(&d, "%s failed, %s of size zero, %s huge", fmt_count(s->failed).s,
+			 fmt_count(s->zero_size).s, fmt_count(s->huge).s);
 		detail(t, &d);
 	}
 	if (r->site_error_bytes) {
-		str_addf(&d, "from %s; live within %s in 19 of 20 cases", report_many(s->samples_in, "sample").s,
+		str_addf(&d, "from %s; live within %s in 19 of 20 cases",
+			 report_many(s->samples_in, "sample").s,
 			 fmt_bytes(estimate_round(r->site_error_bytes[number])).s);
 		detail(t, &d);
 	}
@@ -224,15 +165,16 @@ static void add_detail(struct table *t, const struct report *r, const struct hea
 struct walk {
 	struct table *t;
 	const struct frame_name *responsible;
-	struct str via;		/* frames inside the responsible one */
+	struct str via; /* frames inside the responsible one */
 	uint64_t shown, limit, left_out;
-	bool outside;		/* past the responsible frame */
+	bool outside; /* past the responsible frame */
 	bool via_done;
 };
 
 static bool starts_program(const struct frame_name *f)
 {
-	return f->function && (strcmp(f->function, "_start") == 0 || strncmp(f->function, "__libc_start", 12) == 0);
+	return f->function && (strcmp(f->function, "_start") == 0 ||
+			       strncmp(f->function, "__libc_start", 12) == 0);
 }
 
 static void add_frame(struct walk *w, const struct frame_name *f)
@@ -247,12 +189,13 @@ static void add_frame(struct walk *w, const struct frame_name *f)
 		table_setf(w->t, SITE_LABEL, "via %s", str_text(&w->via));
 	}
 	w->via_done |= w->outside;
-	table_row(w->t, 1, f->role == FRAME_PROGRAM ? ROW_PLAIN : ROW_DIM, shown ? ROW_BOTH : ROW_JSON_ONLY);
+	table_row(w->t, 1, f->role == FRAME_PROGRAM ? ROW_PLAIN : ROW_DIM,
+		  shown ? ROW_BOTH : ROW_JSON_ONLY);
 	report_set_frame(w->t, SITE_FRAME, f);
 	table_set(w->t, SITE_INLINED, f->inlined);
 	table_set_const(w->t, SITE_ROLE, role[f->role]);
 	if (shown) {
-		set_text(w->t, f);
+		report_set_label(w->t, SITE_LABEL, f);
 		w->shown++;
 	}
 	if (f == w->responsible) {
@@ -263,9 +206,13 @@ static void add_frame(struct walk *w, const struct frame_name *f)
 	}
 }
 
-static void add_stack(struct table *t, struct report *r, uint32_t node, const struct frame_name *responsible)
+static void add_stack(struct table *t, struct report *r, uint32_t node,
+		      const struct frame_name *responsible)
 {
-	struct walk w = { .t = t, .responsible = responsible, .outside = !responsible, .via_done = !responsible };
+	struct walk w = { .t = t,
+			  .responsible = responsible,
+			  .outside = !responsible,
+			  .via_done = !responsible };
 
 	w.limit = r->opt.depth_given ? r->opt.depth : TEXT_FRAMES;
 	for (uint32_t at = node; at; at = r->heap->nodes[at].parent) {
@@ -281,13 +228,14 @@ static void add_stack(struct table *t, struct report *r, uint32_t node, const st
 	}
 	if (w.left_out) {
 		table_row(t, 1, ROW_DIM, ROW_TEXT_ONLY);
-		table_setf(t, SITE_LABEL, "... %s more frames (--depth 0 shows all)", fmt_count(w.left_out).s);
+		table_setf(t, SITE_LABEL, "... %s more frames (--depth 0 shows all)",
+			   fmt_count(w.left_out).s);
 	}
 	str_fini(&w.via);
 }
 
-static void add_site(struct table *t, struct report *r, const struct heap_site *s, struct weight live,
-		     struct weight weight, uint64_t total, enum rank_key key)
+static void add_site(struct table *t, struct report *r, const struct heap_site *s,
+		     struct weight live, struct weight weight, uint64_t total, enum rank_key key)
 {
 	const struct frame_name *f = names_responsible(r->names, s->node, NULL);
 
@@ -298,7 +246,7 @@ static void add_site(struct table *t, struct report *r, const struct heap_site *
 	table_set(t, SITE_COUNT, weight.count);
 	table_set_float(t, SITE_SHARE, report_percent(rank_value(key, weight), total));
 	report_set_frame(t, SITE_FRAME, f);
-	set_text(t, f);
+	report_set_label(t, SITE_LABEL, f);
 }
 
 static void fill_site(struct table *t, uint64_t i)
@@ -321,7 +269,8 @@ static void fill_site(struct table *t, uint64_t i)
 	add_stack(t, r, s->node, f);
 }
 
-static struct table *stacks_table(struct report *r, const char *key, const char *title, enum rank_key sort)
+static struct table *stacks_table(struct report *r, const char *key, const char *title,
+				  enum rank_key sort)
 {
 	struct table *t = table_new(TABLE_TREE, key, title, NULL, SITE_NR);
 	struct column *columns = t ? arena_alloc(&t->note_text, sizeof(site_columns)) : NULL;
@@ -331,9 +280,9 @@ static struct table *stacks_table(struct report *r, const char *key, const char 
 		return NULL;
 	}
 	memcpy(columns, site_columns, sizeof(site_columns));
-	columns[SITE_BYTES].title = key_title[sort].bytes;
-	columns[SITE_COUNT].title = key_title[sort].count;
-	if (!key_title[sort].bytes)
+	columns[SITE_BYTES].title = report_titles[sort].bytes;
+	columns[SITE_COUNT].title = report_titles[sort].count;
+	if (!report_titles[sort].bytes)
 		columns[SITE_BYTES].flags = COLUMN_JSON_ONLY;
 	t->column = columns;
 	t->children_key = "frames";
@@ -344,7 +293,7 @@ static struct table *stacks_table(struct report *r, const char *key, const char 
 
 void report_sites(struct report *r)
 {
-	struct table *t = stacks_table(r, "sites", key_title[r->opt.sort].stacks, r->opt.sort);
+	struct table *t = stacks_table(r, "sites", report_titles[r->opt.sort].stacks, r->opt.sort);
 
 	if (t) {
 		t->fill = fill_site;

@@ -1,5 +1,6 @@
 /*
- * The call tree in the report: a row per frame, inlined ones included; chains of only children stay flat in text.
+ * The call tree in the report: a row per frame, inlined ones included; chains of only children stay
+ * flat in text.
  */
 #include <string.h>
 
@@ -11,8 +12,18 @@
 #define DEFAULT_DEPTH_UP 12
 #define MIN_PERCENT 0.5
 
-enum { TREE_BYTES, TREE_COUNT, TREE_SHARE, TREE_SELF_BYTES, TREE_SELF_COUNT, TREE_MORE, TREE_FRAME,
-	TREE_LABEL = TREE_FRAME + 6, TREE_TAIL, TREE_NR };
+enum {
+	TREE_BYTES,
+	TREE_COUNT,
+	TREE_SHARE,
+	TREE_SELF_BYTES,
+	TREE_SELF_COUNT,
+	TREE_MORE,
+	TREE_FRAME,
+	TREE_LABEL = TREE_FRAME + 6,
+	TREE_TAIL,
+	TREE_NR
+};
 
 static const struct column tree_columns[TREE_NR] = {
 	[TREE_BYTES] = { "value_bytes", "bytes", UNIT_BYTES },
@@ -31,15 +42,16 @@ struct put {
 	const struct tree *tree;
 	enum rank_key key;
 	bool down;
-	uint32_t extra[TREE_MAX_DEPTH + 2];	/* rows that inlined frames added above, by depth */
+	uint32_t extra[TREE_MAX_DEPTH + 2]; /* rows that inlined frames added above, by depth */
 };
 
-static void put_row(struct put *p, const struct tree_row *row, uint32_t depth, const struct frame_name *f, bool self)
+static void put_row(struct put *p, const struct tree_row *row, uint32_t depth,
+		    const struct frame_name *f, bool self)
 {
 	struct table *t = p->t;
-	struct str s = STR_INIT;
 
-	double share = report_percent(rank_value(p->key, row->weight), rank_value(p->key, p->tree->total));
+	double share =
+		report_percent(rank_value(p->key, row->weight), rank_value(p->key, p->tree->total));
 
 	/* what stands for many and is still little is only noise to a reader */
 	table_row(t, depth, !f || f->role == FRAME_PROGRAM ? ROW_PLAIN : ROW_DIM,
@@ -57,12 +69,7 @@ static void put_row(struct put *p, const struct tree_row *row, uint32_t depth, c
 		return;
 	}
 	report_set_frame(t, TREE_FRAME, f);
-	report_frame_label(&s, f);
-	table_set_text(t, TREE_LABEL, str_text(&s));
-	str_clear(&s);
-	report_frame_tail(&s, f);
-	table_set_text(t, TREE_TAIL, str_text(&s));
-	str_fini(&s);
+	report_set_label(t, TREE_LABEL, f);
 }
 
 /* A row of the tree and, as rows between it and its children, what was inlined there. */
@@ -86,8 +93,8 @@ static int build(struct report *r, struct tree *tree)
 
 	if (!r->opt.depth_given)
 		limits.depth = down ? 0 : DEFAULT_DEPTH_UP;
-	return down ? tree_top_down(r->heap, &r->selection, r->opt.sort, &limits, tree) :
-	       tree_bottom_up(r->heap, &r->selection, r->opt.sort, &limits, tree);
+	return down ? tree_top_down(r->heap, &r->selection, r->opt.sort, &limits, tree)
+		    : tree_bottom_up(r->heap, &r->selection, r->opt.sort, &limits, tree);
 }
 
 void report_tree(struct report *r)
@@ -97,7 +104,8 @@ void report_tree(struct report *r)
 		[RANK_PEAK] = { "Call tree by bytes at the peak", "Callers by bytes at the peak" },
 		[RANK_ALLOCATED] = { "Call tree by bytes allocated", "Callers by bytes allocated" },
 		[RANK_CALLS] = { "Call tree by calls", "Callers by calls" },
-		[RANK_TEMPORARY] = { "Call tree by temporary allocations", "Callers by temporary allocations" },
+		[RANK_TEMPORARY] = { "Call tree by temporary allocations",
+				     "Callers by temporary allocations" },
 	};
 	struct put p = { .key = r->opt.sort, .down = r->opt.shape == REPORT_TOP_DOWN };
 	struct tree tree;

@@ -5,8 +5,8 @@
 
 #include <stdlib.h>
 
-struct series *series_new(const char *key, const char *title, const struct column *column, unsigned nr_columns,
-			  size_t nr)
+struct series *series_new(const char *key, const char *title, const struct column *column,
+			  unsigned nr_columns, size_t nr)
 {
 	struct series *s = calloc(1, sizeof(*s));
 

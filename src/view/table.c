@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-struct table *table_new(enum table_shape shape, const char *key, const char *title, const struct column *column,
-			unsigned nr_columns)
+struct table *table_new(enum table_shape shape, const char *key, const char *title,
+			const struct column *column, unsigned nr_columns)
 {
 	struct table *t = calloc(1, sizeof(*t));
 

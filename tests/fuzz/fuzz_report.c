@@ -1,8 +1,9 @@
 /*
  * Fuzz target: reports of heaps whose numbers are anything at all.
  *
- * A capture that was read has its indices in range and its strings in order, but its numbers may be any. Here the
- * numbers of a small heap come from the input; its shape stays. The first two bytes choose what is asked for.
+ * A capture that was read has its indices in range and its strings in order, but its numbers may be
+ * any. Here the numbers of a small heap come from the input; its shape stays. The first two bytes
+ * choose what is asked for.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -36,7 +37,7 @@ static void take(struct input *in, void *at, size_t bytes)
 	in->size -= bytes;
 }
 
-#define TAKE(in, first, last) \
+#define TAKE(in, first, last)                                                                      \
 	take(in, &(first), (size_t)((uint8_t *)(&(last) + 1) - (uint8_t *)&(first)))
 
 static void scramble(struct heap *h, struct input *in)
@@ -61,10 +62,15 @@ static void scramble(struct heap *h, struct input *in)
 static struct report_options wish(unsigned bits)
 {
 	return (struct report_options){
-		.sort = (enum rank_key)(bits % RANK_NR), .sort_given = true,
-		.shape = (enum report_shape)(bits / 8 % 3), .top = bits / 32 % 2 ? 2 : 0, .blocks = bits / 64 % 2,
-		.filter = { .by_size = bits / 128 % 2, .size_bytes = { 9, UINT64_MAX },
-			    .by_age = bits / 256 % 2, .age_ns = { 1000, UINT64_MAX } },
+		.sort = (enum rank_key)(bits % RANK_NR),
+		.sort_given = true,
+		.shape = (enum report_shape)(bits / 8 % 3),
+		.top = bits / 32 % 2 ? 2 : 0,
+		.blocks = bits / 64 % 2,
+		.filter = { .by_size = bits / 128 % 2,
+			    .size_bytes = { 9, UINT64_MAX },
+			    .by_age = bits / 256 % 2,
+			    .age_ns = { 1000, UINT64_MAX } },
 	};
 }
 

@@ -1,8 +1,10 @@
 /*
- * Heaps for tests of what stands on the model: made from a recipe of the fake source, named after their modules.
+ * Heaps for tests of what stands on the model: made from a recipe of the fake source, named after
+ * their modules.
  *
- * A frame NAME of a recipe lies in a module NAME; recipe_names() calls the function that, in NAME.c:7. A name "a|b"
- * stands for b inlined into a. Modules with a '/' or ".so" in their name have no symbols.
+ * A frame NAME of a recipe lies in a module NAME; recipe_names() calls the function that, in
+ * NAME.c:7. A name "a|b" stands for b inlined into a. Modules with a '/' or ".so" in their name
+ * have no symbols.
  */
 #ifndef TESTS_UNIT_RECIPE_HEAP_H
 #define TESTS_UNIT_RECIPE_HEAP_H
@@ -33,8 +35,8 @@ static inline const char *recipe_keep(const char *text, size_t n)
 	return intern_text(&recipe_strings, (uint32_t)intern_addn(&recipe_strings, text, n));
 }
 
-static inline unsigned recipe_resolve(void *ctx, const struct heap *h, uint32_t node, struct frame_name *out,
-				      unsigned max)
+static inline unsigned recipe_resolve(void *ctx, const struct heap *h, uint32_t node,
+				      struct frame_name *out, unsigned max)
 {
 	const char *path = h->modules[h->nodes[node].module].path;
 	unsigned nr = 0;

@@ -55,7 +55,8 @@ static const struct column columns[] = {
 	{ NULL, NULL, UNIT_TEXT, COLUMN_TEXT_ONLY | COLUMN_TAIL },
 };
 
-static void put(struct table *t, uint32_t depth, uint64_t size, const char *name, const char *label, const char *tail)
+static void put(struct table *t, uint32_t depth, uint64_t size, const char *name, const char *label,
+		const char *tail)
 {
 	table_row(t, depth, ROW_PLAIN, ROW_BOTH);
 	table_set(t, 0, size);
@@ -81,14 +82,17 @@ static void rows_align_and_keep_the_tail(void **state)
 	       "       5 B  a              -  short  f.c:1\n"
 	       "  2.00 KiB  long name      -  a_function_with_a_~  file.c:12\n"
 	       "  a note\n",
-	       "{\"schema\":\"s/1\",\"rows\":[{\"size_bytes\":5,\"name\":\"a\",\"calls\":0,\"secret\":null},"
+	       "{\"schema\":\"s/"
+	       "1\",\"rows\":[{\"size_bytes\":5,\"name\":\"a\",\"calls\":0,\"secret\":null},"
 	       "{\"size_bytes\":2048,\"name\":\"long name\",\"calls\":0,\"secret\":null}]}");
 }
 
 static void records_are_objects(void **state)
 {
-	static const struct column c[] = { { "pid", NULL, UNIT_NUMBER }, { "x", NULL, UNIT_TEXT },
-					   { "share_percent", NULL, UNIT_PERCENT }, { "ok", NULL, UNIT_BOOL },
+	static const struct column c[] = { { "pid", NULL, UNIT_NUMBER },
+					   { "x", NULL, UNIT_TEXT },
+					   { "share_percent", NULL, UNIT_PERCENT },
+					   { "ok", NULL, UNIT_BOOL },
 					   { "at", NULL, UNIT_ADDRESS } };
 	struct doc d = { .schema = "s/1" };
 	struct table *t = table_new(TABLE_RECORD, "process", NULL, c, NR(c));
@@ -101,7 +105,9 @@ static void records_are_objects(void **state)
 	table_set(t, 3, 1);
 	table_set(t, 4, 0x7f00);
 	doc_add(&d, t);
-	expect(&d, "", "{\"schema\":\"s/1\",\"process\":{\"pid\":7,\"share_percent\":12.5,\"ok\":true,\"at\":\"0x7f00\"}}");
+	expect(&d, "",
+	       "{\"schema\":\"s/"
+	       "1\",\"process\":{\"pid\":7,\"share_percent\":12.5,\"ok\":true,\"at\":\"0x7f00\"}}");
 }
 
 static const struct column tree_columns[] = {
@@ -144,7 +150,8 @@ static void call_trees_fold_chains_and_come_flat(void **state)
 	       "  2    load\n"
 	       "  2    parse\n"
 	       "  1    draw\n",
-	       "{\"schema\":\"s/1\",\"tree\":[{\"depth\":0,\"n\":3},{\"depth\":1,\"n\":3},{\"depth\":2,\"n\":2},"
+	       "{\"schema\":\"s/"
+	       "1\",\"tree\":[{\"depth\":0,\"n\":3},{\"depth\":1,\"n\":3},{\"depth\":2,\"n\":2},"
 	       "{\"depth\":3,\"n\":2},{\"depth\":2,\"n\":1}]}");
 }
 
@@ -166,7 +173,9 @@ static void nested_trees_have_two_levels(void **state)
 	       "  5    a1\n"
 	       "  6    a2\n"
 	       "  1  b\n",
-	       "{\"schema\":\"s/1\",\"sites\":[{\"n\":2,\"frames\":[{\"n\":5},{\"n\":6}]},{\"n\":1,\"frames\":[]}]}");
+	       "{\"schema\":\"s/"
+	       "1\",\"sites\":[{\"n\":2,\"frames\":[{\"n\":5},{\"n\":6}]},{\"n\":1,\"frames\":[]}]"
+	       "}");
 }
 
 static void two_rows(struct table *t, uint64_t group)
@@ -197,7 +206,8 @@ static void rows_can_be_made_on_demand(void **state)
 }
 
 static const struct column series_columns[] = {
-	{ "time_ns", NULL, UNIT_DURATION }, { "live_bytes", NULL, UNIT_BYTES },
+	{ "time_ns", NULL, UNIT_DURATION },
+	{ "live_bytes", NULL, UNIT_BYTES },
 };
 
 static struct series *three_points(void)
@@ -225,7 +235,7 @@ static void series_fold_to_the_highest_in_each_stretch(void **state)
 	assert_int_equal(v[0], 0);
 	assert_int_equal(v[1], 0);
 	assert_int_equal(v[2], 800);
-	assert_int_equal(v[3], 800);	/* the fall to 400 is at its very end: it began with 800 */
+	assert_int_equal(v[3], 800); /* the fall to 400 is at its very end: it began with 800 */
 	series_fold(s, v, 1);
 	assert_int_equal(v[0], 800);
 	series_free(s);
@@ -249,7 +259,8 @@ static void series_draw_their_peak(void **state)
 	       "         0 |                        ########################\n"
 	       "                                    ^ peak 800 B at 5.00 s\n"
 	       "            0 s                                       10.0 s\n",
-	       "{\"schema\":\"s/1\",\"history\":{\"time_ns\":[0,5000000000,10000000000],\"live_bytes\":[0,800,400],"
+	       "{\"schema\":\"s/"
+	       "1\",\"history\":{\"time_ns\":[0,5000000000,10000000000],\"live_bytes\":[0,800,400],"
 	       "\"peak_index\":1}}");
 }
 

@@ -28,14 +28,15 @@ static void weights_are_one_over_the_probability(void **state)
 	struct heap *h = recipe_heap("watch mode=sampled sample=1000\n");
 
 	(void)state;
-	close_to(estimate_weight(h, 1000), 1 / (1 - exp(-1)), 1e-9);	/* 1.58197671 */
-	close_to(estimate_weight(h, 1), 1000.5, 1e-6);			/* R + 1/2 for small blocks */
+	close_to(estimate_weight(h, 1000), 1 / (1 - exp(-1)), 1e-9); /* 1.58197671 */
+	close_to(estimate_weight(h, 1), 1000.5, 1e-6);		     /* R + 1/2 for small blocks */
 	close_to(estimate_weight(h, 0), 1000.5, 1e-6);
 	close_to(estimate_weight(h, 1000000), 1, 1e-9);
 	heap_free(h);
 }
 
-/* p = 1 - 1/e = 0.63212056; variance of one: 1000^2 * 0.36787944 / 0.39957640 = 920673.60; of 4: 3682694.4 */
+/* p = 1 - 1/e = 0.63212056; variance of one: 1000^2 * 0.36787944 / 0.39957640 = 920673.60; of 4:
+ * 3682694.4 */
 static void four_blocks_by_hand(void **state)
 {
 	struct heap *h = recipe_heap("watch mode=sampled sample=1000\n"
@@ -83,7 +84,7 @@ static void intervals_hold_the_truth_as_often_as_they_say(void **state)
 		}
 		held += fabs(estimate - truth) <= estimate_live_error(&h);
 	}
-	assert_in_range(held, 368, 392);	/* 380 expected, 12 is 2.75 standard deviations */
+	assert_in_range(held, 368, 392); /* 380 expected, 12 is 2.75 standard deviations */
 }
 
 static void relative_errors_shrink_with_samples(void **state)

@@ -144,7 +144,10 @@ static void ages_include_both_ends(void **state)
 static void filters_add_up(void **state)
 {
 	(void)state;
-	expect((struct filter){ .function = "load", .thread = "worker", .by_size = true, .size_bytes = { 1, 5000 } },
+	expect((struct filter){ .function = "load",
+				.thread = "worker",
+				.by_size = true,
+				.size_bytes = { 1, 5000 } },
 	       10000, 2, 2);
 	expect((struct filter){ .function = "parse", .thread = "worker" }, 0, 0, 0);
 }
@@ -156,7 +159,8 @@ static void stack_filters_keep_all_figures(void **state)
 	(void)state;
 	apply(&x);
 	assert_false(x.s.from_blocks);
-	assert_int_equal(rank_weight(x.h, &x.s, RANK_ALLOCATED, recipe_site(x.h, "parse")).bytes, 500);
+	assert_int_equal(rank_weight(x.h, &x.s, RANK_ALLOCATED, recipe_site(x.h, "parse")).bytes,
+			 500);
 	assert_int_equal(rank_weight(x.h, &x.s, RANK_ALLOCATED, recipe_site(x.h, "old")).bytes, 0);
 	done(&x);
 }
@@ -169,7 +173,8 @@ static void block_filters_know_live_blocks_only(void **state)
 	apply(&x);
 	assert_true(x.s.from_blocks);
 	assert_int_equal(rank_weight(x.h, &x.s, RANK_LIVE, recipe_site(x.h, "parse")).bytes, 400);
-	assert_int_equal(rank_weight(x.h, &x.s, RANK_ALLOCATED, recipe_site(x.h, "parse")).bytes, 0);
+	assert_int_equal(rank_weight(x.h, &x.s, RANK_ALLOCATED, recipe_site(x.h, "parse")).bytes,
+			 0);
 	done(&x);
 }
 

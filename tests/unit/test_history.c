@@ -28,14 +28,16 @@ static void peak_goes_between_points(void **state)
 	(void)state;
 	expect("process taken=10s\ntotals peak=900 peak-at=3s\nsite a size=500 peak-bytes=900\n"
 	       "point 2s live=100 blocks=1 allocs=1\npoint 4s live=200 blocks=1 allocs=1\n",
-	       5, 2, (const uint64_t[][2]){ { 0, 0 }, { 2 * S, 100 }, { 3 * S, 900 }, { 4 * S, 200 }, { 10 * S, 500 } });
+	       5, 2,
+	       (const uint64_t[][2]){
+		       { 0, 0 }, { 2 * S, 100 }, { 3 * S, 900 }, { 4 * S, 200 }, { 10 * S, 500 } });
 }
 
 static void peak_at_the_end_comes_before_the_end(void **state)
 {
 	(void)state;
-	expect("process taken=10s\ntotals peak=900 peak-at=9s\nsite a size=500 peak-bytes=900\n",
-	       3, 1, (const uint64_t[][2]){ { 0, 0 }, { 9 * S, 900 }, { 10 * S, 500 } });
+	expect("process taken=10s\ntotals peak=900 peak-at=9s\nsite a size=500 peak-bytes=900\n", 3,
+	       1, (const uint64_t[][2]){ { 0, 0 }, { 9 * S, 900 }, { 10 * S, 500 } });
 }
 
 static void a_heap_that_held_nothing_is_flat(void **state)
@@ -47,7 +49,8 @@ static void a_heap_that_held_nothing_is_flat(void **state)
 static void a_child_begins_when_it_began(void **state)
 {
 	(void)state;
-	expect("process attach=4s taken=10s\n", 2, 0, (const uint64_t[][2]){ { 4 * S, 0 }, { 10 * S, 0 } });
+	expect("process attach=4s taken=10s\n", 2, 0,
+	       (const uint64_t[][2]){ { 4 * S, 0 }, { 10 * S, 0 } });
 }
 
 static void time_never_runs_backwards(void **state)

@@ -17,8 +17,12 @@ static void expect(const char *recipe, enum rank_key key, uint64_t top, const ch
 	for (uint32_t i = 0; i < l.nr; i++) {
 		const struct frame_name *f = l.line[i].frame;
 
-		p += sprintf(p, "%s=%llu/%u ", !f ? "?" : f->function ? f->function : f->module,
-			     (unsigned long long)rank_value(key, l.line[i].weight), l.line[i].nr_sites);
+		p += sprintf(p, "%s=%llu/%u ",
+			     !f		   ? "?"
+			     : f->function ? f->function
+					   : f->module,
+			     (unsigned long long)rank_value(key, l.line[i].weight),
+			     l.line[i].nr_sites);
 	}
 	assert_string_equal(got, expected);
 	lines_fini(&l);
@@ -29,7 +33,8 @@ static void expect(const char *recipe, enum rank_key key, uint64_t top, const ch
 static void stacks_of_one_line_join(void **state)
 {
 	(void)state;
-	expect("site main>a>leaf allocs=1 size=100\nsite main>b>leaf allocs=2 size=100\nsite main>b allocs=1 size=250\n",
+	expect("site main>a>leaf allocs=1 size=100\nsite main>b>leaf allocs=2 size=100\nsite "
+	       "main>b allocs=1 size=250\n",
 	       RANK_LIVE, 5, "leaf=300/2 b=250/1 ");
 }
 
@@ -53,23 +58,27 @@ static void inlined_frames_answer_first(void **state)
 static void without_a_program_frame_the_library_answers(void **state)
 {
 	(void)state;
-	expect("site libc.so.6 allocs=1 size=8\nsite - allocs=1 size=16\n", RANK_LIVE, 5, "?=16/1 libc.so.6=8/1 ");
+	expect("site libc.so.6 allocs=1 size=8\nsite - allocs=1 size=16\n", RANK_LIVE, 5,
+	       "?=16/1 libc.so.6=8/1 ");
 }
 
 static void a_dissolved_group_can_make_another_the_largest(void **state)
 {
 	(void)state;
-	/* xmalloc is largest by address (120), but its two callers have 60 each, less than direct (100) */
+	/* xmalloc is largest by address (120), but its two callers have 60 each, less than direct
+	 * (100) */
 	expect("site main>one>xmalloc allocs=1 size=60\nsite main>two>xmalloc allocs=1 size=60\n"
-	       "site main>direct allocs=1 size=100\n", RANK_LIVE, 1, "direct=100/1 ");
+	       "site main>direct allocs=1 size=100\n",
+	       RANK_LIVE, 1, "direct=100/1 ");
 	expect("site main>one>xmalloc allocs=1 size=60\nsite main>two>xmalloc allocs=1 size=60\n"
-	       "site main>one allocs=1 size=50\nsite main>direct allocs=1 size=100\n", RANK_LIVE, 2,
-	       "one=110/2 direct=100/1 ");
+	       "site main>one allocs=1 size=50\nsite main>direct allocs=1 size=100\n",
+	       RANK_LIVE, 2, "one=110/2 direct=100/1 ");
 }
 
 static void keys_are_followed(void **state)
 {
-	static const char recipe[] = "site main>a allocs=10 size=1 temporary=2\nsite main>b allocs=1 size=100\n";
+	static const char recipe[] =
+		"site main>a allocs=10 size=1 temporary=2\nsite main>b allocs=1 size=100\n";
 
 	(void)state;
 	expect(recipe, RANK_CALLS, 5, "a=10/1 b=1/1 ");

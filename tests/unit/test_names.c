@@ -20,13 +20,17 @@ static void roles(void **state)
 		{ "/lib/ld-linux-x86-64.so.2", "_dl_new_object", FRAME_RUNTIME },
 		{ "/usr/lib/libstdc++.so.6", "operator new(unsigned long)", FRAME_ALLOCATOR },
 		{ "/usr/bin/app", "operator new[](unsigned long)", FRAME_ALLOCATOR },
-		{ "/usr/bin/app", "std::vector<int, std::allocator<int> >::push_back(int&&)", FRAME_RUNTIME },
-		{ "/usr/bin/app", "void std::vector<int>::_M_realloc_insert<int>(int&&)", FRAME_RUNTIME },
-		{ "/usr/bin/app", "std::__new_allocator<int>::allocate(unsigned long, void const*)", FRAME_ALLOCATOR },
+		{ "/usr/bin/app", "std::vector<int, std::allocator<int> >::push_back(int&&)",
+		  FRAME_RUNTIME },
+		{ "/usr/bin/app", "void std::vector<int>::_M_realloc_insert<int>(int&&)",
+		  FRAME_RUNTIME },
+		{ "/usr/bin/app", "std::__new_allocator<int>::allocate(unsigned long, void const*)",
+		  FRAME_ALLOCATOR },
 		{ "/usr/bin/app", "Tree<std::string>::insert(std::string)", FRAME_PROGRAM },
 		{ "/usr/bin/app", "std::string make_name(int)", FRAME_PROGRAM },
 		{ "/usr/bin/app", "alloc::raw_vec::finish_grow", FRAME_ALLOCATOR },
-		{ "/usr/bin/app", "<alloc::string::String as core::clone::Clone>::clone", FRAME_RUNTIME },
+		{ "/usr/bin/app", "<alloc::string::String as core::clone::Clone>::clone",
+		  FRAME_RUNTIME },
 		{ "/usr/bin/app", "xmalloc", FRAME_ALLOCATOR },
 		{ "/usr/bin/app", "mallocate", FRAME_PROGRAM },
 		{ "/usr/bin/app", "allocate_nodes", FRAME_PROGRAM },
@@ -93,7 +97,8 @@ static void without_symbols_module_and_offset_remain(void **state)
 	assert_string_equal(f->module, "/lib/libx.so");
 	assert_int_equal(f->offset, 0x1234);
 	assert_int_equal(f->address, 0x7f0000001234);
-	assert_true(names_unnamed(&n, h->nodes[h->sites[recipe_site(h, "/lib/libx.so")].node].module));
+	assert_true(
+		names_unnamed(&n, h->nodes[h->sites[recipe_site(h, "/lib/libx.so")].node].module));
 	assert_false(names_unnamed(&n, 0));
 	names_fini(&n);
 	heap_free(h);

@@ -22,9 +22,14 @@ static void controls_are_escaped(void **state)
 	clean("plain text", "plain text");
 	clean("\033[31mred\033[0m", "\\x1b[31mred\\x1b[0m");
 	clean("a\nb\tc\rd\x7f", "a\\x0ab\\x09c\\x0dd\\x7f");
-	clean("\xc2\x9b" "31m", "\\xc2\\x9b31m");		/* C1 control sequence introducer */
-	clean("\xe2\x80\xae" "abc", "\\xe2\\x80\\xae" "abc");	/* right-to-left override */
-	clean("\xef\xbb\xbfx", "\\xef\\xbb\\xbfx");		/* invisible */
+	clean("\xc2\x9b"
+	      "31m",
+	      "\\xc2\\x9b31m"); /* C1 control sequence introducer */
+	clean("\xe2\x80\xae"
+	      "abc",
+	      "\\xe2\\x80\\xae"
+	      "abc");				    /* right-to-left override */
+	clean("\xef\xbb\xbfx", "\\xef\\xbb\\xbfx"); /* invisible */
 }
 
 static void utf8_passes_and_broken_utf8_does_not(void **state)
@@ -32,10 +37,10 @@ static void utf8_passes_and_broken_utf8_does_not(void **state)
 	(void)state;
 	clean("größe 日本", "größe 日本");
 	clean("\xff\xc3", "\\xff\\xc3");
-	clean("\xc0\xaf", "\\xc0\\xaf");			/* overlong */
-	clean("\xed\xa0\x80", "\\xed\\xa0\\x80");		/* surrogate */
-	clean("\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80");	/* beyond Unicode */
-	clean("\xe2\x80", "\\xe2\\x80");			/* cut short */
+	clean("\xc0\xaf", "\\xc0\\xaf");		   /* overlong */
+	clean("\xed\xa0\x80", "\\xed\\xa0\\x80");	   /* surrogate */
+	clean("\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80"); /* beyond Unicode */
+	clean("\xe2\x80", "\\xe2\\x80");		   /* cut short */
 }
 
 static void widths_count_characters(void **state)
@@ -46,7 +51,8 @@ static void widths_count_characters(void **state)
 	assert_int_equal(plain_width("größe"), 5);
 }
 
-static void cut(bool front, const char *text, unsigned width, const struct style *style, const char *expected)
+static void cut(bool front, const char *text, unsigned width, const struct style *style,
+		const char *expected)
 {
 	struct str s = STR_INIT;
 

@@ -52,7 +52,8 @@ static void top_cuts_and_zero_shows_all(void **state)
 static void equals_keep_the_order_of_sites(void **state)
 {
 	(void)state;
-	order("site a allocs=1 size=8\nsite b allocs=1 size=8\nsite c allocs=1 size=8\n", RANK_LIVE, 2, "a b");
+	order("site a allocs=1 size=8\nsite b allocs=1 size=8\nsite c allocs=1 size=8\n", RANK_LIVE,
+	      2, "a b");
 }
 
 static void totals_are_over_all_sites(void **state)
@@ -110,7 +111,8 @@ static void mappings_rank_by_what_is_mapped_then_by_what_was(void **state)
 
 static void blocks_rank_by_size(void **state)
 {
-	struct heap *h = recipe_heap("site a allocs=2 size=100\nsite b allocs=1 size=5000\nsite c allocs=1 size=1\n");
+	struct heap *h = recipe_heap(
+		"site a allocs=2 size=100\nsite b allocs=1 size=5000\nsite c allocs=1 size=1\n");
 	uint64_t *block, nr;
 
 	(void)state;

@@ -1,5 +1,6 @@
 /*
- * The report: what may be asked together, what sections there are, and that no heap and no wish breaks it.
+ * The report: what may be asked together, what sections there are, and that no heap and no wish
+ * breaks it.
  */
 #include "tests/unit/recipe_heap.h"
 
@@ -8,7 +9,8 @@
 static const char recipe[] =
 	"process comm=demo cmdline=demo\\x1b taken=10s\n"
 	"thread main tid=7\nthread worker tid=8\n"
-	"site main>parse|inner>xmalloc>libc.so.6 thread=worker allocs=20 frees=5 size=100 temporary=3 life=50ms\n"
+	"site main>parse|inner>xmalloc>libc.so.6 thread=worker allocs=20 frees=5 size=100 "
+	"temporary=3 life=50ms\n"
 	"site main>draw allocs=4 size=5000 failed=1 zero=2 huge=3\n"
 	"site !truncated>deep allocs=1 size=8\n"
 	"site - allocs=2 size=9\n"
@@ -28,7 +30,8 @@ static char *make(const char *text, struct report_options opt, bool json)
 
 	recipe_names(&n, h);
 	assert_int_equal(report_init(&r, h, &n, &opt, &e), 0);
-	assert_int_equal(json ? doc_print_json(&r.doc, out) : doc_print_text(&r.doc, &style, out), 0);
+	assert_int_equal(json ? doc_print_json(&r.doc, out) : doc_print_text(&r.doc, &style, out),
+			 0);
 	fclose(out);
 	report_fini(&r);
 	names_fini(&n);
@@ -54,21 +57,32 @@ static void expect_refused(struct report_options opt, const char *text)
 static void senseless_wishes_are_refused(void **state)
 {
 	(void)state;
-	expect_refused((struct report_options){ .sort = RANK_PEAK, .sort_given = true, .filter.thread = "x" },
+	expect_refused((struct report_options){ .sort = RANK_PEAK,
+						.sort_given = true,
+						.filter.thread = "x" },
 		       "'--sort peak' cannot be had with --thread, --size or --age");
-	expect_refused((struct report_options){ .sort = RANK_CALLS, .sort_given = true, .filter.by_age = true },
+	expect_refused((struct report_options){ .sort = RANK_CALLS,
+						.sort_given = true,
+						.filter.by_age = true },
 		       "'--sort calls' cannot be had with --thread, --size or --age");
 	expect_refused((struct report_options){ .blocks = true, .shape = REPORT_TOP_DOWN },
 		       "'--blocks' cannot be had with --top-down or --bottom-up");
-	assert_int_equal(report_check(&(struct report_options){ .sort_given = true, .filter.by_size = true }, NULL), 0);
-	assert_int_equal(report_check(&(struct report_options){ .sort = RANK_PEAK, .sort_given = true,
-							       .filter.function = "f" }, NULL), 0);
+	assert_int_equal(
+		report_check(&(struct report_options){ .sort_given = true, .filter.by_size = true },
+			     NULL),
+		0);
+	assert_int_equal(report_check(&(struct report_options){ .sort = RANK_PEAK,
+								.sort_given = true,
+								.filter.function = "f" },
+				      NULL),
+			 0);
 }
 
 static void sort_falls_back_to_the_peak(void **state)
 {
 	char *live = make("site a size=8\n", (struct report_options){ .top = 3 }, false);
-	char *gone = make("site a allocs=1 frees=1 peak-blocks=1 size=8\n", (struct report_options){ .top = 3 }, false);
+	char *gone = make("site a allocs=1 frees=1 peak-blocks=1 size=8\n",
+			  (struct report_options){ .top = 3 }, false);
 	char *asked = make("site a allocs=1 frees=1 peak-blocks=1 size=8\n",
 			   (struct report_options){ .top = 3, .sort_given = true }, false);
 
@@ -84,11 +98,14 @@ static void sort_falls_back_to_the_peak(void **state)
 static void filters_leave_only_what_they_are_about(void **state)
 {
 	char *all = make(recipe, (struct report_options){ .top = 5 }, false);
-	char *some = make(recipe, (struct report_options){ .top = 5, .filter.function = "parse" }, false);
+	char *some = make(recipe, (struct report_options){ .top = 5, .filter.function = "parse" },
+			  false);
 
 	(void)state;
-	assert_true(has(all, "Threads by bytes") && has(all, "Sizes of requests") && has(all, "draw"));
-	assert_false(has(some, "Threads by bytes") || has(some, "Sizes of requests") || has(some, "draw"));
+	assert_true(has(all, "Threads by bytes") && has(all, "Sizes of requests") &&
+		    has(all, "draw"));
+	assert_false(has(some, "Threads by bytes") || has(some, "Sizes of requests") ||
+		     has(some, "draw"));
 	assert_true(has(some, "only     function 'parse'"));
 	free(all);
 	free(some);
@@ -96,8 +113,8 @@ static void filters_leave_only_what_they_are_about(void **state)
 
 static void stacks_show_who_answers_and_what_is_inside(void **state)
 {
-	char *text = make("site main>parse|inner>xmalloc>libc.so.6 size=100\n", (struct report_options){ .top = 5 },
-			  false);
+	char *text = make("site main>parse|inner>xmalloc>libc.so.6 size=100\n",
+			  (struct report_options){ .top = 5 }, false);
 
 	(void)state;
 	assert_true(has(text, "100%       1  inner  inner.c:7\n"));
@@ -136,7 +153,8 @@ static void nothing_raw_reaches_the_text(void **state)
 static void losses_are_said(void **state)
 {
 	char *text = make("watch off=2 drift=5 min-size=64\ntotals skipped=9 skipped-bytes=100\n"
-			  "drop block-full=1234 site-full=2 ctx-full=3 nested=4 module-full=5 address=6\nsite a size=8\n",
+			  "drop block-full=1234 site-full=2 ctx-full=3 nested=4 module-full=5 "
+			  "address=6\nsite a size=8\n",
 			  (struct report_options){ .top = 5 }, false);
 
 	(void)state;
@@ -152,7 +170,9 @@ static void losses_are_said(void **state)
 static void every_wish_on_every_heap(void **state)
 {
 	static const char *const heaps[] = {
-		"\n", recipe, "watch mode=sampled sample=512K\nsite a allocs=5 frees=2 size=100 samples-in=5\n",
+		"\n",
+		recipe,
+		"watch mode=sampled sample=512K\nsite a allocs=5 frees=2 size=100 samples-in=5\n",
 		"generate sites=300 blocks=900 seed=2 depth=40 points=20\n",
 	};
 
@@ -160,9 +180,13 @@ static void every_wish_on_every_heap(void **state)
 	for (size_t i = 0; i < NR(heaps); i++)
 		for (unsigned wish = 0; wish < RANK_NR * 3 * 4 * 2; wish++) {
 			struct report_options opt = {
-				.sort = (enum rank_key)(wish % RANK_NR), .sort_given = true,
-				.shape = (enum report_shape)(wish / RANK_NR % 3), .top = wish / 30 % 2 ? 3 : 0,
-				.depth = 2, .depth_given = wish / 15 % 2, .blocks = wish / 60 % 2,
+				.sort = (enum rank_key)(wish % RANK_NR),
+				.sort_given = true,
+				.shape = (enum report_shape)(wish / RANK_NR % 3),
+				.top = wish / 30 % 2 ? 3 : 0,
+				.depth = 2,
+				.depth_given = wish / 15 % 2,
+				.blocks = wish / 60 % 2,
 			};
 
 			free(make(heaps[i], opt, wish % 7 == 0));

@@ -10,11 +10,10 @@
  *	  load 700 in 4:  parse 600 in 3 (of these 400 in 2 through node), 100 in 1 its own
  *	  draw 300 in 6:  parse 300 in 6
  */
-static const char recipe[] =
-	"site main>load>parse allocs=1 size=200\n"
-	"site main>load>parse>node allocs=2 size=200\n"
-	"site main>load allocs=1 size=100\n"
-	"site main>draw>parse allocs=6 size=50\n";
+static const char recipe[] = "site main>load>parse allocs=1 size=200\n"
+			     "site main>load>parse>node allocs=2 size=200\n"
+			     "site main>load allocs=1 size=100\n"
+			     "site main>draw>parse allocs=6 size=50\n";
 
 static void print(char *out, const struct heap *h, const struct tree *t)
 {
@@ -25,7 +24,8 @@ static void print(char *out, const struct heap *h, const struct tree *t)
 		if (r->more)
 			out += sprintf(out, "+%u", r->more);
 		else
-			out += sprintf(out, "%s", r->node ? h->modules[h->nodes[r->node].module].path : "?");
+			out += sprintf(out, "%s",
+				       r->node ? h->modules[h->nodes[r->node].module].path : "?");
 		out += sprintf(out, "=%llu/%llu", (unsigned long long)r->weight.bytes,
 			       (unsigned long long)r->weight.count);
 		if (r->self.count)
@@ -35,7 +35,8 @@ static void print(char *out, const struct heap *h, const struct tree *t)
 	*out = '\0';
 }
 
-static void expect(const char *text, bool down, enum rank_key key, struct tree_limits limits, const char *expected)
+static void expect(const char *text, bool down, enum rank_key key, struct tree_limits limits,
+		   const char *expected)
 {
 	struct heap *h = recipe_heap(text);
 	struct tree t;
@@ -94,23 +95,24 @@ static void recursion_is_a_chain(void **state)
 static void unknown_stacks_have_a_row(void **state)
 {
 	(void)state;
-	expect("site - allocs=2 size=8\nsite main allocs=1 size=8\n", true, RANK_LIVE, (struct tree_limits){ 0 },
-	       "0:?=16/2(16) 0:main=8/1(8) ");
-	expect("site - allocs=2 size=8\nsite main allocs=1 size=8\n", false, RANK_LIVE, (struct tree_limits){ 0 },
-	       "0:?=16/2 0:main=8/1 ");
+	expect("site - allocs=2 size=8\nsite main allocs=1 size=8\n", true, RANK_LIVE,
+	       (struct tree_limits){ 0 }, "0:?=16/2(16) 0:main=8/1(8) ");
+	expect("site - allocs=2 size=8\nsite main allocs=1 size=8\n", false, RANK_LIVE,
+	       (struct tree_limits){ 0 }, "0:?=16/2 0:main=8/1 ");
 }
 
 static void bottom_up_begins_outside_the_allocator(void **state)
 {
 	(void)state;
-	expect("site main>f>libjemalloc.so.2 allocs=1 size=8\n", false, RANK_LIVE, (struct tree_limits){ 0 },
-	       "0:f=8/1 1:main=8/1 ");
+	expect("site main>f>libjemalloc.so.2 allocs=1 size=8\n", false, RANK_LIVE,
+	       (struct tree_limits){ 0 }, "0:f=8/1 1:main=8/1 ");
 }
 
 static void nothing_is_an_empty_tree(void **state)
 {
 	(void)state;
-	expect("site main allocs=1 frees=1 size=8 peak-blocks=0\n", true, RANK_LIVE, (struct tree_limits){ 0 }, "");
+	expect("site main allocs=1 frees=1 size=8 peak-blocks=0\n", true, RANK_LIVE,
+	       (struct tree_limits){ 0 }, "");
 	expect("\n", false, RANK_LIVE, (struct tree_limits){ 0 }, "");
 }
 
