@@ -189,6 +189,8 @@ static int tree_map(int fd, const struct address *a)
 	return 0;
 }
 
+#define F_ADD_SEALS 1033
+
 /* No monitor: a file of our own, found later by 'pmm report PID'. */
 static int tree_make(void)
 {
@@ -199,11 +201,12 @@ static int tree_make(void)
 	sys4(prlimit, 0, LIMIT_FILE_SIZE, 0, &size);
 	if (size.now != UINT64_MAX)		/* growing a file past it is a signal, not an error */
 		return -1;
-	fd = (int)sys2(memfd_create, PMM_MEMFD_NAME, 1 /* MFD_CLOEXEC */);
+	fd = (int)sys2(memfd_create, PMM_MEMFD_NAME, 3 /* MFD_CLOEXEC | MFD_ALLOW_SEALING */);
 	if (fd < 0)
 		return fd;
 	if (sys_failed(sys2(ftruncate, fd, (64ull << 10) + OWN_SLOTS * (PMM_ARENA_OFF + OWN_LIMIT))))
 		goto fail;
+	sys3(fcntl, fd, F_ADD_SEALS, 7 /* the size stays, and so do the seals: readers may map it */);
 	t = sys_mmap(sizeof(*t), SYS_PROT_READ | SYS_PROT_WRITE, SYS_MAP_SHARED, fd);
 	if (!t)
 		goto fail;

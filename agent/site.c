@@ -148,7 +148,7 @@ struct pmm_record *site_record(struct tctx *c, uint32_t site, uint64_t epoch)
 	if (unlikely(!ref))
 		return record_new(c, site, epoch);
 	r = arena_at(ref);
-	if (r->epoch != epoch) {
+	if (r->epoch < epoch) {
 		r->at_peak_bytes = (int64_t)(r->bytes_in - r->bytes_out);
 		r->at_peak_blocks = (int64_t)(r->allocs - r->frees);
 		r->epoch = epoch;

@@ -23,6 +23,7 @@
 #define ARCH_SYS_connect	42
 #define ARCH_SYS_recvmsg	47
 #define ARCH_SYS_uname		63
+#define ARCH_SYS_fcntl		72
 #define ARCH_SYS_ftruncate	77
 #define ARCH_SYS_readlink	89
 #define ARCH_SYS_getppid	110
