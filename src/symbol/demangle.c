@@ -11,7 +11,7 @@
 #include <setjmp.h>
 #include <string.h>
 
-#define MANGLED_MAX	32768	/* the demangler's stack grows with the length of the name */
+#define MANGLED_MAX	16384	/* the demangler takes 80 bytes of stack for each character */
 
 struct sink {
 	char *buf;
