@@ -177,6 +177,29 @@ static bool starts_program(const struct frame_name *f)
 			       strncmp(f->function, "__libc_start", 12) == 0);
 }
 
+/*
+ * A function without template arguments and parameters: "std::vector::push_back". Names that begin
+ * with '<' (Rust's <T as Trait>::f) and operators stay as they are.
+ */
+static void add_short(struct str *s, const struct frame_name *f)
+{
+	const char *name = f->function;
+	int depth = 0;
+
+	if (!name || *name == '<' || strstr(name, "operator")) {
+		report_frame_label(s, f);
+		return;
+	}
+	for (const char *p = name; *p && (depth || *p != '('); p++) {
+		if (*p == '<')
+			depth++;
+		else if (*p == '>' && depth)
+			depth--;
+		else if (!depth)
+			str_addc(s, *p);
+	}
+}
+
 static void add_frame(struct walk *w, const struct frame_name *f)
 {
 	static const char *const role[] = { "program", "runtime", "allocator", "mark" };
@@ -202,7 +225,7 @@ static void add_frame(struct walk *w, const struct frame_name *f)
 		w->outside = true;
 	} else if (!w->outside) {
 		str_add(&w->via, w->via.len ? " < " : "");
-		report_frame_label(&w->via, f);
+		add_short(&w->via, f);
 	}
 }
 

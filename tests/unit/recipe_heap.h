@@ -4,7 +4,7 @@
  *
  * A frame NAME of a recipe lies in a module NAME; recipe_names() calls the function that, in
  * NAME.c:7. A name "a|b" stands for b inlined into a. Modules with a '/' or ".so" in their name
- * have no symbols.
+ * have no symbols; '{' and '}' stand for '<' and '>', which part the frames of a recipe.
  */
 #ifndef TESTS_UNIT_RECIPE_HEAP_H
 #define TESTS_UNIT_RECIPE_HEAP_H
@@ -32,7 +32,12 @@ static unsigned recipe_lookups;
 
 static inline const char *recipe_keep(const char *text, size_t n)
 {
-	return intern_text(&recipe_strings, (uint32_t)intern_addn(&recipe_strings, text, n));
+	char copy[300];
+
+	snprintf(copy, sizeof(copy), "%.*s", (int)n, text);
+	for (char *p = copy; *p; p++)
+		*p = *p == '{' ? '<' : *p == '}' ? '>' : *p;
+	return intern_text(&recipe_strings, (uint32_t)intern_add(&recipe_strings, copy));
 }
 
 static inline unsigned recipe_resolve(void *ctx, const struct heap *h, uint32_t node,

@@ -120,6 +120,10 @@ static void stacks_show_who_answers_and_what_is_inside(void **state)
 	assert_true(has(text, "100%       1  inner  inner.c:7\n"));
 	assert_true(has(text, "via libc.so.6+0x10 < xmalloc\n"));
 	assert_true(has(text, "  parse  parse.c:7\n"));
+	free(text);
+	text = make("site main>std::vector{int,std::allocator{int}}::push_back(int&&) size=100\n",
+		    (struct report_options){ .top = 5 }, false);
+	assert_true(has(text, "via std::vector::push_back\n"));
 	assert_true(has(text, "  main  main.c:7\n"));
 	free(text);
 }
