@@ -53,6 +53,8 @@ struct agent {
 	bool confined;			/* the program put itself under seccomp: no unusual system call any more */
 	bool limit_shifted;		/* RLIMIT_AS was raised by that much */
 
+	uint64_t credits_lost;		/* credits that never came back (agent/total.c) */
+
 	/* the clock without a monitor */
 	bool own_clock;
 	uint32_t own_tick;

@@ -12,8 +12,11 @@
  * it stays at or below the peak. Whoever would exceed the peak first calls all credits back, which makes the word exact
  * again. No epoch can end while a credit is out.
  *
- * Limits: 8 TiB of live bytes; a thread that loses the processor between taking a credit from the word and noting it can
- * make a peak that is reached in that very moment look higher by that credit (at most CREDIT_MAX).
+ * credit_out counts the credits from before the word holds them until after it no longer does, so whoever would exceed the peak can
+ * tell that one is on its way and waits for it, for a bounded time.
+ *
+ * Limits: 8 TiB of live bytes; a signal handler that interrupts these very instructions, or a thread that never comes back to
+ * them, can make a peak look higher by one credit (at most CREDIT_MAX).
  *
  * Single-threaded processes use the same code with an unlocked compare-and-swap, which is atomic against signal handlers.
  */
@@ -31,6 +34,7 @@
 #define VALID		(1ull << 63)
 #define CREDIT_MIN	(4ull << 10)
 #define CREDIT_MAX	(64ull << 10)
+#define RECALL_TRIES	5000
 
 static inline bool swap(uint64_t *word, uint64_t *expected, uint64_t desired, bool alone)
 {
@@ -51,30 +55,51 @@ static inline uint64_t epoch_full(uint64_t before, uint64_t word)
 	return before + ((word - before) & EPOCH_MASK);
 }
 
-/* Take what is left of a context's credit; the caller subtracts it from the total. */
-static uint64_t credit_end(struct pmm_ledger *l, struct pmm_ctx *ctx)
+/* Take what is left of a context's credit out of the total; returns whether it had one. */
+static bool credit_end(struct pmm_ledger *l, struct pmm_ctx *ctx)
 {
 	uint64_t credit = __atomic_exchange_n(&ctx->credit, 0, __ATOMIC_ACQ_REL);
 
 	if (!(credit & VALID))
-		return 0;
-	ADD(l->credit_out, -1);
-	return credit & ~VALID;
+		return false;
+	__atomic_fetch_sub(&l->total, (credit & ~VALID) << BYTES_SHIFT, __ATOMIC_ACQ_REL);
+	__atomic_fetch_sub(&l->credit_out, 1, __ATOMIC_ACQ_REL);
+	return true;
 }
 
-/* Call all credits back. */
-static void recall(struct pmm_ledger *l)
+/* Are credits out, or on their way between the total and a context? Those given up for lost do not count. */
+static inline bool credits_out(struct pmm_ledger *l)
 {
-	uint32_t nr = LOAD(l->nr_ctx);
-	uint64_t back = 0;
+	uint64_t out = LOAD_ACQUIRE(l->credit_out);
 
-	for (uint32_t i = 0; i < nr && i < PMM_MAX_CTX; i++) {
-		pmm_ref ref = LOAD_ACQUIRE(l->ctx[i]);
+	if (unlikely(out < LOAD(A.credits_lost)))
+		STORE(A.credits_lost, out);
+	return out > LOAD(A.credits_lost);
+}
 
-		if (ref)
-			back += credit_end(l, arena_at(ref));
+/*
+ * Call all credits back. One that is on its way belongs to a thread between two instructions: give it the processor, but not for
+ * ever, for it may be the code that this signal handler interrupted.
+ */
+static __attribute__((noinline)) void recall(struct pmm_ledger *l)
+{
+	for (unsigned tries = 0; tries < RECALL_TRIES; tries++) {
+		uint32_t nr = LOAD(l->nr_ctx);
+
+		for (uint32_t i = 0; i < nr && i < PMM_MAX_CTX; i++) {
+			pmm_ref ref = LOAD_ACQUIRE(l->ctx[i]);
+
+			if (ref)
+				credit_end(l, arena_at(ref));
+		}
+		if (!credits_out(l))
+			return;
+		if (tries < 100 || A.confined)
+			arch_pause();
+		else
+			sys0(sched_yield);
 	}
-	__atomic_fetch_sub(&l->total, back << BYTES_SHIFT, __ATOMIC_ACQ_REL);
+	STORE(A.credits_lost, LOAD(l->credit_out));
 }
 
 /* Take a credit if the total is far enough below the peak. */
@@ -90,9 +115,9 @@ static void take_credit(struct tctx *c, struct pmm_ledger *l, uint64_t word, uin
 		return;
 	if (share > CREDIT_MAX)
 		share = CREDIT_MAX;
-	ADD(l->credit_out, 1);
+	__atomic_fetch_add(&l->credit_out, 1, __ATOMIC_ACQ_REL);	/* before the total holds it */
 	if (!CAS(l->total, word, word + (share << BYTES_SHIFT))) {
-		ADD(l->credit_out, -1);
+		__atomic_fetch_sub(&l->credit_out, 1, __ATOMIC_ACQ_REL);
 		return;
 	}
 	c->credit_epoch = epoch;
@@ -124,14 +149,14 @@ uint64_t total_add(struct tctx *c, uint64_t bytes)
 		if (use_credit(c, -(int64_t)bytes))
 			return c->credit_epoch;
 		if (LOAD(c->pub.credit) & VALID)	/* too small: back to the exact total */
-			__atomic_fetch_sub(&l->total, credit_end(l, &c->pub) << BYTES_SHIFT, __ATOMIC_ACQ_REL);
+			credit_end(l, &c->pub);
 	}
 	before = LOAD_ACQUIRE(l->epoch);
 	word = LOAD_ACQUIRE(l->total);
 	do {
 		next = word + (bytes << BYTES_SHIFT);
 		if (!(word & RISING) && next >> BYTES_SHIFT > LOAD_ACQUIRE(l->peak_bytes)) {
-			if (LOAD_ACQUIRE(l->credit_out)) {
+			if (credits_out(l)) {
 				recall(l);
 				word = LOAD_ACQUIRE(l->total);
 				next = word + (bytes << BYTES_SHIFT);
