@@ -41,7 +41,6 @@ struct agent {
 	struct pmm_tree *tree;
 	char *base;			/* our slot */
 	int reserved_slot;		/* a forked child's slot before its first event, -1 = none */
-	char *parent_base;		/* a forked child's: the parent's slot */
 	struct pmm_ledger *ledger;
 	const uint8_t *single_threaded;	/* glibc's __libc_single_threaded, or a 0 byte */
 	uint32_t *alive;		/* 1; a page that fork wipes, so that a child notices */
@@ -64,9 +63,10 @@ struct agent {
 	uint32_t module_lock;		/* tid of the holder, 0 = free */
 	uint32_t nr_modules;
 	uint32_t module_scan;
-	uint32_t modules_recorded;	/* numbers below this are in the ledger */
 	uint32_t module_gen;	/* A.code_gen the list belongs to */
 	struct agent_module *modules;
+	char *paths;			/* of the modules, one after the other */
+	uint32_t paths_used;
 	char *scratch;			/* 64 KiB, for reading /proc/self/maps; under module_lock */
 
 	long (*vdso_clock)(int, int64_t *);	/* the kernel's clock_gettime without a system call, or NULL */

@@ -21,7 +21,7 @@ static bool memory_get(void)
 	size_t wiped = ARCH_PAGE + AGENT_CTX_HASH * sizeof(struct ctx_entry);
 	size_t rules = sizeof(struct rule_entry) << AGENT_RULE_BITS;
 	size_t modules = AGENT_MAX_MODULES * sizeof(struct agent_module);
-	char *p = sys_mmap(wiped + rules + modules + SCRATCH_BYTES,
+	char *p = sys_mmap(wiped + rules + modules + SCRATCH_BYTES + AGENT_PATHS_BYTES,
 			   SYS_PROT_READ | SYS_PROT_WRITE, SYS_MAP_PRIVATE | SYS_MAP_ANONYMOUS | SYS_MAP_NORESERVE, -1);
 
 	if (!p)
@@ -32,6 +32,7 @@ static bool memory_get(void)
 	A.rules = (struct rule_entry *)(p + wiped);
 	A.modules = (struct agent_module *)(p + wiped + rules);
 	A.scratch = p + wiped + rules + modules;
+	A.paths = A.scratch + SCRATCH_BYTES;
 	return true;
 }
 

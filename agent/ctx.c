@@ -174,7 +174,6 @@ static bool child_start(void)
 {
 	A.pid = A.confined ? (int)ctx_tid(arch_thread_pointer()) : (int)sys0(getpid);
 	A.module_lock = 0;
-	A.parent_base = A.base;
 	if (!(A.tree->flags & PMM_TREE_FOLLOW)) {
 		STORE(A.state, AGENT_OFF);
 		return false;

@@ -156,29 +156,40 @@ static uint32_t module_return(const struct pmm_module *rec)
 	return 0;
 }
 
-/* Record a module in the ledger; 0 when there is no room. */
-static uint32_t module_record(const struct pmm_module *rec, const char *path, uint32_t path_len)
+/* Write a module to the ledger under this number. */
+static bool module_write(uint32_t nr, const struct agent_module *m)
 {
-	struct pmm_ledger *l = A.ledger;
-	uint32_t nr = l->nr_modules;
-	struct pmm_module *m;
+	struct pmm_module *out = arena_chunk(A.ledger->module_dir, nr, PMM_MODULE_SHIFT, sizeof(*out));
 
-	m = nr < PMM_MAX_MODULES ? arena_chunk(l->module_dir, nr, PMM_MODULE_SHIFT, sizeof(*m)) : NULL;
-	if (!m) {
-		ADD(l->dropped[PMM_DROP_MODULE_FULL], 1);
-		return 0;
+	if (!out) {
+		ADD(A.ledger->dropped[PMM_DROP_MODULE_FULL], 1);
+		return false;
 	}
-	*m = *rec;
-	m->path = arena_string(path, path_len);
-	m->path_len = m->path ? path_len : 0;
-	STORE_RELEASE(l->nr_modules, nr + 1);
-	A.modules_recorded = nr + 1;
+	*out = m->rec;
+	out->path = m->rec.path_len ? arena_string(A.paths + m->path, m->rec.path_len) : 0;
+	out->path_len = out->path ? m->rec.path_len : 0;
+	return true;
+}
+
+/* Record a module in the ledger; 0 when there is no room. */
+static uint32_t module_record(struct agent_module *m, const char *path, uint32_t path_len)
+{
+	uint32_t nr = A.ledger->nr_modules;
+
+	if (path_len < AGENT_PATHS_BYTES - A.paths_used) {
+		m->path = A.paths_used;
+		m->rec.path_len = path_len;
+		memcpy(A.paths + A.paths_used, path, path_len);
+		A.paths_used += path_len;
+	}
+	if (nr >= PMM_MAX_MODULES || !module_write(nr, m))
+		return 0;
+	STORE_RELEASE(A.ledger->nr_modules, nr + 1);
 	return nr;
 }
 
 static void run_end(const struct run *r)
 {
-	struct pmm_module rec = { .start = r->start, .end = r->end, .dev = r->dev, .ino = r->ino };
 	struct agent_module *m;
 
 	if (!r->executable || r->end <= r->start)
@@ -195,11 +206,12 @@ static void run_end(const struct run *r)
 	m = &A.modules[A.nr_modules];
 	*m = (struct agent_module){ .start = r->start, .end = r->end, .dev = r->dev, .ino = r->ino,
 				    .seen = A.module_scan };
-	if (r->whole && headers_read(r, m, &rec)) {
-		rec.load_tick = clock_now();
-		m->id = module_return(&rec);
+	m->rec = (struct pmm_module){ .start = r->start, .end = r->end, .dev = r->dev, .ino = r->ino };
+	if (r->whole && headers_read(r, m, &m->rec)) {
+		m->rec.load_tick = clock_now();
+		m->id = module_return(&m->rec);
 		if (!m->id)
-			m->id = module_record(&rec, r->path, r->path_len);
+			m->id = module_record(m, r->path, r->path_len);
 	}
 	A.nr_modules++;
 }
@@ -342,16 +354,17 @@ bool module_find(uint64_t pc, struct agent_module *out)
 
 void module_record_all(void)
 {
-	const char *parent = A.parent_base;
-	const struct pmm_ledger *p = (const struct pmm_ledger *)parent;
+	static const struct agent_module gone;
+	uint32_t end = 1;
 
-	/* our own count: what the parent has added since lies in memory that we have no access to */
-	for (uint32_t nr = 1, end = A.modules_recorded; nr < end; nr++) {
-		const struct pmm_module *rec;
-		pmm_ref ref = p->module_dir[nr >> PMM_MODULE_SHIFT];
-
-		rec = (const struct pmm_module *)(parent + ((uint64_t)ref << PMM_REF_SHIFT)) +
-		      (nr & ((1u << PMM_MODULE_SHIFT) - 1));
-		module_record(rec, parent + ((uint64_t)rec->path << PMM_REF_SHIFT), rec->path_len);
-	}
+	for (uint32_t i = 0; i < A.nr_modules; i++)
+		if (A.modules[i].id >= end)
+			end = A.modules[i].id + 1;
+	for (uint32_t nr = 1; nr < end; nr++)	/* what the parent had unloaded keeps its number, empty */
+		if (!module_write(nr, &gone))
+			return;
+	for (uint32_t i = 0; i < A.nr_modules; i++)
+		if (A.modules[i].id)
+			module_write(A.modules[i].id, &A.modules[i]);
+	STORE_RELEASE(A.ledger->nr_modules, end);
 }

@@ -8,14 +8,18 @@
 #include <stdint.h>
 
 #include "agent/cfi.h"
+#include "include/pmm/ledger.h"
 
 #define AGENT_MAX_MODULES	2048
+#define AGENT_PATHS_BYTES	(256u << 10)
 
 struct agent_module {
 	uint64_t start, end;
 	uint64_t dev, ino;
 	uint32_t id;		/* number in the ledger, 0 = not recorded */
 	uint32_t seen;		/* scan that saw it last */
+	struct pmm_module rec;	/* as in the ledger, for a forked child's */
+	uint32_t path;		/* offset in A.paths */
 	struct cfi_module cfi;
 };
 
