@@ -20,7 +20,12 @@ load lib
 @test "composition at the peak: two threads" { as_expected peak_threads.c; }
 @test "table of sizes" { as_expected classes.c; }
 @test "eight threads, blocks freed by another" { as_expected threads.c; }
-@test "1000 threads in turn, 100 at once" { as_expected threads_many.c; }
+
+@test "1000 threads in turn, 100 at once" {
+	as_expected threads_many.c
+	[ "$(look "$CAP" '[threads[] | select([.allocs, .frees, .bytes] == [10, 9, 384])] | length')" -eq 1100 ]
+}
+
 @test "before main and after it" { as_expected ends.c; }
 @test "thread-local storage, keys, cancellation" { as_expected tls.c; }
 @test "blocks 8 and 16 bytes apart" { as_expected dense.c; }
@@ -30,13 +35,16 @@ load lib
 @test "failing operator new behaves as natively" { same cxx_fail; }
 
 @test "lifetimes fall into their buckets" {
-	track lifetime
-	json "$CAP" >/dev/null
-	found "$CAP" site briefly allocs=1000 frees=1000
-	[ "$(lives "$CAP" briefly 0 2)" -eq 1000 ]
-	[ "$(lives "$CAP" briefly 0 0)" -ge 990 ]
-	[ "$(lives "$CAP" a_moment 4 6)" -eq 100 ]
-	[ "$(lives "$CAP" a_while 6 8)" -eq 50 ]
+	# a busy machine may stretch a sleep beyond its bucket, but hardly three times
+	for _ in 1 2 3; do
+		track lifetime
+		found "$CAP" site briefly allocs=1000 frees=1000
+		[ "$(lives "$CAP" briefly 0 0)" -ge 990 ] || continue
+		[ "$(lives "$CAP" a_moment 5 5)" -eq 100 ] || continue
+		[ "$(lives "$CAP" a_while 7 7)" -eq 50 ] || continue
+		return 0
+	done
+	return 1
 }
 
 @test "the block list holds exactly the live blocks" {

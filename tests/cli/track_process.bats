@@ -125,6 +125,13 @@ ending() {
 @test "exit from a thread" { ending thread 5; }
 @test "main thread ends first" { ending main-first 7; }
 
+@test "exit in a signal handler, in the middle of malloc" {
+	for _ in $(seq 15); do
+		timeout -k 1 20 "$PMM" run -q -o "$T/c.pmm" -- "$PROG/exit_handler" || STATUS=$?
+		[ "$STATUS" -eq 4 ]
+	done
+}
+
 # confined HOW: unharmed, and every block recorded.
 confined() {
 	track confined "$1"

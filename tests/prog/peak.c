@@ -6,8 +6,8 @@
  * x 5000.
  *
  * expect:
- *   total       peak=140000 live=25000 blocks=250
- *   site first  allocs=500 bytes=50000 live=25000 blocks=250 peak=25000 peak_blocks=250
+ *   total       peak=140000 live=20000 blocks=200
+ *   site first  allocs=500 bytes=50000 live=20000 blocks=200 peak=25000 peak_blocks=250
  *   site second allocs=100 bytes=30000 live=0 blocks=0 peak=30000 peak_blocks=100
  *   site gone   allocs=50 bytes=20000 live=0 blocks=0 peak=0 peak_blocks=0
  *   site late   allocs=400 bytes=80000 live=0 blocks=0 peak=80000 peak_blocks=400
@@ -52,6 +52,7 @@ int main(void)
 	fill(e, 900, after);		/* churn below it */
 	drop(e, 900);
 	drop(b, 100);
+	drop(a + 250, 50);
 	free(g);
 	return 0;
 }
