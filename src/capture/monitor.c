@@ -85,6 +85,8 @@ void monitor_begin(struct monitor *m)
 	char value[PRELOAD_VALUE_BYTES];
 
 	m->who.root = m->child->pid;
+	if (proc_start_time(m->child->pid, &m->who.start))
+		m->who.start = 0;
 	preload_value(m->tree, value);
 	snprintf(m->who.env, sizeof(m->who.env), PMM_ENV "=%s", value);
 	__atomic_store_n(&m->tree->head->root_pid, (uint32_t)m->child->pid, __ATOMIC_RELAXED);
@@ -132,7 +134,7 @@ static void deliver(struct monitor *m, struct watched *w)
 	if (rc == -EAGAIN && !w->is_root) {
 		m->nr_without_events++; /* ended before its ledger began */
 	} else if (rc) {
-		m->ops->unreadable(m->arg, w->pid ? w->pid : (pid_t)w->ns_pid, w->is_root, &e);
+		m->ops->unreadable(m->arg, w->pid > 0 ? w->pid : (pid_t)w->ns_pid, w->is_root, &e);
 	} else if (!w->is_root && !watched_has_events(h)) {
 		m->nr_without_events++;
 		heap_free(h);
@@ -171,10 +173,13 @@ static void visit_claimed(struct monitor *m, unsigned k, uint32_t pid, uint64_t 
 {
 	struct watched *w = m->watched[k];
 
-	if (!w) {
-		w = m->watched[k] = watched_new(m->tree, k, pid, &m->who, m->interval_ns);
-		if (!w)
-			return; /* out of memory: perhaps not for long */
+	if (!w)
+		w = m->watched[k] = watched_new(k, pid, m->interval_ns, now_ns);
+	if (!w)
+		return; /* out of memory: perhaps not for long */
+	if (w->pid < 0) {
+		if (!watched_find(w, m->tree, &m->who, now_ns))
+			return;
 		if (w->pidfd >= 0)
 			add_fd(m, w->pidfd, k);
 	}
@@ -278,7 +283,7 @@ unsigned monitor_living(const struct monitor *m, pid_t *pid)
 		    (m->claimed_ns[k] && !ns_pid))
 			continue;
 		if (pid && !nr)
-			*pid = m->watched[k] && m->watched[k]->pid ? m->watched[k]->pid
+			*pid = m->watched[k] && m->watched[k]->pid > 0 ? m->watched[k]->pid
 								   : (pid_t)ns_pid;
 		nr++;
 	}

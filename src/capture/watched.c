@@ -11,10 +11,11 @@
 #include "src/target/proc.h"
 
 #define CODE_LOOK_NS 1000000000ull
+#define FIND_NS		1000000000ull	/* give up */
+#define FIND_AGAIN_NS	100000000ull
 #define CODE_REST    200 /* cost of a look : pause */
 
-struct watched *watched_new(const struct ledger_tree *t, unsigned slot, uint32_t ns_pid,
-			    struct whois *who, uint64_t interval_ns)
+struct watched *watched_new(unsigned slot, uint32_t ns_pid, uint64_t interval_ns, uint64_t now_ns)
 {
 	struct watched *w = calloc(1, sizeof(*w));
 
@@ -22,13 +23,30 @@ struct watched *watched_new(const struct ledger_tree *t, unsigned slot, uint32_t
 		return NULL;
 	w->slot = slot;
 	w->ns_pid = ns_pid;
-	w->pid = whois_find(who, ns_pid, ledger_tree_slot_off(t, slot), &w->pidfd);
-	w->is_root = w->pid ? w->pid == who->root : (pid_t)ns_pid == who->root;
+	w->pid = -1;
+	w->pidfd = -1;
 	w->interval_ns = interval_ns;
-	w->ended = !w->pid;
-	w->ended_ns = ledger_tree_now_ns(t);
-	w->next_code_ns = w->ended_ns + CODE_LOOK_NS / 4;
+	w->seen_ns = w->next_find_ns = now_ns;
+	w->next_code_ns = now_ns + CODE_LOOK_NS / 4;
 	return w;
+}
+
+bool watched_find(struct watched *w, const struct ledger_tree *t, struct whois *who, uint64_t now_ns)
+{
+	if (w->pid >= 0)
+		return true;
+	if (now_ns < w->next_find_ns)
+		return false;
+	w->next_find_ns = now_ns + FIND_AGAIN_NS;
+	w->pid = whois_find(who, w->ns_pid, ledger_tree_slot_off(t, w->slot), &w->pidfd);
+	if (w->pid < 0 && now_ns - w->seen_ns < FIND_NS)
+		return false;
+	if (w->pid <= 0) {
+		w->pid = 0;
+		watched_end(w, now_ns);
+	}
+	w->is_root = w->pid ? w->pid == who->root : (pid_t)w->ns_pid == who->root;
+	return true;
 }
 
 void watched_free(struct watched *w)
@@ -65,7 +83,7 @@ bool watched_tick(struct watched *w, const struct ledger_tree *t, uint64_t now_n
 	}
 	if (!series_due(&w->series, now_ns))
 		return false;
-	if (w->pid)
+	if (w->pid > 0)
 		proc_rss(w->pid, &rss);
 	series_take(&w->series, w->map, now_ns, rss);
 	return true;
@@ -105,7 +123,7 @@ bool watched_code_changed(struct watched *w, uint64_t now_ns)
 {
 	uint64_t start, cost, hash, old = w->code_hash;
 
-	if (!w->pid || w->ended || now_ns < w->next_code_ns)
+	if (w->pid <= 0 || w->ended || now_ns < w->next_code_ns)
 		return false;
 	start = thread_cpu_ns();
 	hash = hash_code(w->pid);
@@ -137,7 +155,7 @@ static void set_end(const struct watched *w, struct heap *h)
 
 int watched_read(struct watched *w, const struct ledger_tree *t, struct heap **out, struct err *e)
 {
-	struct ledger_options o = {.running = !w->ended, .pid = w->pid ? w->pid : (pid_t)w->ns_pid};
+	struct ledger_options o = {.running = !w->ended, .pid = w->pid > 0 ? w->pid : (pid_t)w->ns_pid};
 	int rc = open_map(w, t, e);
 
 	if (rc)

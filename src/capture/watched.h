@@ -16,10 +16,11 @@
 struct watched {
 	unsigned slot;
 	uint32_t ns_pid; /* as the slot has it */
-	pid_t pid;	 /* as we see it; 0 = was gone when we looked */
+	pid_t pid;	 /* as we see it; 0 = was gone when we looked, -1 = not found so far */
 	int pidfd;	 /* -1 when pid is 0 */
 	bool is_root;
 	bool ended;
+	uint64_t seen_ns, next_find_ns;
 	uint64_t ended_ns; /* when we noticed */
 	int status;	   /* wait status, when status_known */
 	bool status_known;
@@ -30,10 +31,15 @@ struct watched {
 	uint64_t next_code_ns;
 };
 
-/* Begin to watch a slot that a process has claimed. NULL when out of memory. */
-struct watched *watched_new(const struct ledger_tree *t, unsigned slot, uint32_t ns_pid,
-			    struct whois *who, uint64_t interval_ns);
+/* Begin to watch a slot that a process has claimed; watched_find() comes next. NULL: out of memory. */
+struct watched *watched_new(unsigned slot, uint32_t ns_pid, uint64_t interval_ns, uint64_t now_ns);
 void watched_free(struct watched *w);
+
+/*
+ * Look for the process as long as it is not found; one that stays so for a second has ended. False
+ * while it is not known.
+ */
+bool watched_find(struct watched *w, const struct ledger_tree *t, struct whois *who, uint64_t now_ns);
 
 /* Its process has ended. The first call counts. */
 void watched_end(struct watched *w, uint64_t now_ns);

@@ -16,6 +16,7 @@
 #define MAX_ANCESTORS	64
 #define MAX_ENVIRON	(1u << 20)
 #define ANY		UINT64_MAX
+#define MAX_PASSES	4
 
 /* ioctl of a pidfd: linux/pidfd.h, first published size; exit_code since Linux 6.15 */
 struct info {
@@ -62,14 +63,14 @@ bool whois_descends(const struct whois *w, pid_t pid)
 	return false;
 }
 
-/* Is there a mapping of the tree, and writable at `slot_off` unless that is ANY? */
-static bool maps_tree(const struct whois *w, pid_t pid, uint64_t slot_off)
+/* Is there a mapping of the tree, and writable at `slot_off` unless that is ANY? -EACCES: we may not look. */
+static int maps_tree(const struct whois *w, pid_t pid, uint64_t slot_off)
 {
 	struct proc_maps maps;
-	bool found = false;
+	int found = 0, rc = proc_maps_read(pid, &maps, NULL);
 
-	if (proc_maps_read(pid, &maps, NULL))
-		return false;
+	if (rc)
+		return rc == -ESRCH ? 0 : rc;
 	for (size_t i = 0; i < maps.nr && !found; i++) {
 		const struct proc_map *m = &maps.v[i];
 
@@ -82,10 +83,19 @@ static bool maps_tree(const struct whois *w, pid_t pid, uint64_t slot_off)
 	return found;
 }
 
+/* The same of any part; where we may not look, all that is younger than the root may have it. */
+static bool may_map_tree(const struct whois *w, pid_t pid)
+{
+	int rc = maps_tree(w, pid, ANY);
+	uint64_t start;
+
+	return rc > 0 || (rc < 0 && !proc_start_time(pid, &start) && start >= w->start);
+}
+
 /* The agent gives itself access to its own slot only, so the slot's head is a mapping of its own. */
 bool whois_maps_slot(const struct whois *w, pid_t pid, uint64_t slot_off)
 {
-	return maps_tree(w, pid, slot_off);
+	return maps_tree(w, pid, slot_off) > 0;
 }
 
 static int open_pidfd(pid_t pid)
@@ -93,17 +103,24 @@ static int open_pidfd(pid_t pid)
 	return (int)syscall(SYS_pidfd_open, pid, 0);
 }
 
-/* Through all processes: who calls itself so and has the slot. 0 = nobody. */
-static pid_t search(const struct whois *w, uint32_t ns_pid, uint64_t slot_off)
+/*
+ * Through all processes in pid namespaces below ours: who calls itself so and has the slot? 0 = nobody;
+ * `foreign` is then whether there was anybody of the tree at all.
+ */
+static pid_t search(struct whois *w, uint32_t ns_pid, uint64_t slot_off)
 {
 	DIR *dir = opendir("/proc");
 	struct dirent *d;
 	pid_t found = 0;
 
+	w->foreign = false;
 	while (dir && !found && (d = readdir(dir))) {
-		pid_t pid = (pid_t)atoi(d->d_name);
+		pid_t pid = (pid_t)atoi(d->d_name), inner = pid > 0 ? proc_ns_pid(pid) : -1;
 
-		if (pid > 0 && proc_ns_pid(pid) == (pid_t)ns_pid && whois_maps_slot(w, pid, slot_off))
+		if (inner <= 0 || inner == pid || !may_map_tree(w, pid))
+			continue;
+		w->foreign = true;
+		if (inner == (pid_t)ns_pid && whois_maps_slot(w, pid, slot_off))
 			found = pid;
 	}
 	if (dir)
@@ -111,21 +128,31 @@ static pid_t search(const struct whois *w, uint32_t ns_pid, uint64_t slot_off)
 	return found;
 }
 
+/* Is it the process of ours that has this number? */
+static bool is_it(const struct whois *w, pid_t pid, uint64_t slot_off)
+{
+	if (w->foreign)
+		return proc_ns_pid(pid) == pid && whois_maps_slot(w, pid, slot_off);
+	return whois_descends(w, pid) || may_map_tree(w, pid);
+}
+
 /*
- * The pid namespace is ours nearly always: a pid that does not exist has ended, one that exists and
- * descends from the root is the one. A new namespace counts from 1, so a number below the root's gives
- * it away (or pids have wrapped around); from then on every number is searched for.
+ * The pid namespace is ours nearly always: a pid that does not exist has ended, one that exists and is
+ * of the tree is the one. A new namespace counts from 1, so a number below the root's gives it away
+ * (or pids have wrapped around) and is searched for. While there are processes of the tree in
+ * namespaces of their own, only who has the very slot is believed; the agent makes it writable just
+ * after it has claimed it.
  */
 pid_t whois_find(struct whois *w, uint32_t ns_pid, uint64_t slot_off, int *pidfd)
 {
 	pid_t pid = (pid_t)ns_pid;
+	bool exists;
 
-	w->foreign |= pid < w->root;
 	*pidfd = open_pidfd(pid);
-	if (*pidfd >= 0 && (w->foreign ? whois_maps_slot(w, pid, slot_off) && proc_ns_pid(pid) == pid
-				       : whois_descends(w, pid) || whois_maps_slot(w, pid, slot_off)))
+	exists = *pidfd >= 0 || errno != ESRCH;
+	if (exists && is_it(w, pid, slot_off))
 		return pid;
-	if (*pidfd < 0 && errno == ESRCH && !w->foreign)
+	if (!exists && !w->foreign && pid > w->root)
 		return 0;
 	if (*pidfd >= 0)
 		close(*pidfd);
@@ -133,6 +160,8 @@ pid_t whois_find(struct whois *w, uint32_t ns_pid, uint64_t slot_off, int *pidfd
 	pid = search(w, ns_pid, slot_off);
 	if (pid)
 		*pidfd = open_pidfd(pid);
+	else if (w->foreign)
+		pid = -1;
 	return pid;
 }
 
@@ -172,8 +201,9 @@ static bool has_wrapped(const struct whois *w)
 	return last < w->root;
 }
 
-unsigned whois_unclaimed(const struct whois *w, bool mapped, bool (*has_slot)(void *arg, pid_t pid),
-			 void *arg, pid_t *pid)
+/* One pass over /proc. *vanished: a candidate ended meanwhile, and may have left a child that the list lacks. */
+static unsigned count_unclaimed(const struct whois *w, bool mapped, bool (*has_slot)(void *arg, pid_t pid),
+				void *arg, pid_t *pid, bool *vanished)
 {
 	pid_t oldest = has_wrapped(w) ? 1 : w->root;
 	DIR *dir = opendir("/proc");
@@ -183,8 +213,13 @@ unsigned whois_unclaimed(const struct whois *w, bool mapped, bool (*has_slot)(vo
 	while (dir && (d = readdir(dir))) {
 		pid_t p = (pid_t)atoi(d->d_name);
 
-		if (p <= oldest || p == w->monitor || has_slot(arg, p) || !has_env(w, p) ||
-		    (mapped && !maps_tree(w, p, ANY)))
+		if (p <= oldest || p == w->monitor || has_slot(arg, p))
+			continue;
+		if (!has_env(w, p)) {
+			*vanished |= !proc_alive(p);
+			continue;
+		}
+		if (mapped && !may_map_tree(w, p))
 			continue;
 		if (pid)
 			*pid = p;
@@ -192,6 +227,21 @@ unsigned whois_unclaimed(const struct whois *w, bool mapped, bool (*has_slot)(vo
 	}
 	if (dir)
 		closedir(dir);
+	return nr;
+}
+
+unsigned whois_unclaimed(const struct whois *w, bool mapped, bool (*has_slot)(void *arg, pid_t pid),
+			 void *arg, pid_t *pid)
+{
+	unsigned nr = 0;
+
+	for (int i = 0; i < MAX_PASSES && !nr; i++) {
+		bool vanished = false;
+
+		nr = count_unclaimed(w, mapped, has_slot, arg, pid, &vanished);
+		if (!vanished)
+			break;
+	}
 	return nr;
 }
 

@@ -13,14 +13,16 @@ struct whois {
 	pid_t root;	/* first process of the tree */
 	pid_t monitor;	/* its parent */
 	uint64_t ino;	/* of the tree's memfd */
+	uint64_t start;	/* of the root, in clock ticks since boot */
 	char env[96];	/* "PMM_LEDGER=..." as the tree's programs have it in their environment */
-	bool foreign;	/* numbers of another pid namespace were met: none is believed any more */
+	bool foreign;	/* processes in pid namespaces of their own were met: no number is believed now */
 };
 
 /*
  * Find the process that calls itself `ns_pid` and has the slot at file offset `slot_off`. Its pid as
- * we see it, with *pidfd open (close-on-exec); 0 when it has ended. Looks through all of /proc only
- * where the plain answer cannot be believed.
+ * we see it, with *pidfd open (close-on-exec, -1 where that cannot be had); 0 when it has ended for
+ * certain; -1 when nobody was found who could be it, which may be because it has only just claimed the
+ * slot. Looks through all of /proc only where the plain answer cannot be believed.
  */
 pid_t whois_find(struct whois *w, uint32_t ns_pid, uint64_t slot_off, int *pidfd);
 

@@ -5,6 +5,7 @@
 #include "tests/unit/unit.h"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -209,8 +210,29 @@ static void play_late(void)
 	_exit(0);
 }
 
+/* A child that is number 1 in a pid namespace of its own. */
+static void play_inner(void)
+{
+	start_agent();
+	fake_agent_record(&agent, 1, 1);
+	if (unshare(CLONE_NEWPID))
+		_exit(98);
+	if (!fork()) {
+		if (getpid() != 1 || fake_agent_claim(&agent))
+			_exit(99);
+		for (int i = 0; i < 50; i++) {
+			fake_agent_record(&agent, 1 + (uint64_t)i, 0);
+			usleep(10000);
+		}
+		_exit(3);
+	}
+	wait(NULL);
+	_exit(0);
+}
+
 static void play_wait(void)
 {
+	alarm(30);	/* not left over when the test dies */
 	signal(SIGTERM, play_signal);
 	start_agent();
 	fake_agent_record(&agent, 1, 0);
@@ -227,7 +249,7 @@ static int play(const char *mode, char *self)
 		{"exit", play_exit},	 {"kill", play_kill},	  {"gone", play_gone},
 		{"family", play_family}, {"daemon", play_daemon}, {"exec2", play_exec2},
 		{"socket", play_socket}, {"slow", play_slow},	  {"given", play_given},
-		{"wait", play_wait}, {"code", play_code}, {"late", play_late}, {"reaped", play_reaped},
+		{"wait", play_wait}, {"code", play_code}, {"late", play_late}, {"inner", play_inner}, {"reaped", play_reaped},
 	};
 
 	if (!strcmp(mode, "exec"))
@@ -438,6 +460,31 @@ static void status_is_known_without_a_zombie(void **state)
 	end(&f);
 }
 
+static void namespace_costs_nobody_its_ledger(void **state)
+{
+	const struct heap *inner;
+	struct fixture f;
+
+	(void)state;
+	if (geteuid())
+		skip();		/* a pid namespace needs root */
+	launch(&f, "inner");
+	monitor_until_root(&f.monitor);
+	if (child_exit_code(f.child.status) == 98) {
+		end(&f);
+		skip();		/* ... and a kernel that makes them */
+	}
+	assert_int_equal(child_exit_code(f.child.status), 0);
+	assert_int_equal(monitor_settle(&f.monitor, 2000000000, NULL), 0);
+	assert_int_equal(f.nr, 2);
+	inner = f.heap[f.root[0]];	/* both may end within a tick */
+	assert_int_equal(inner->allocs, 50);
+	assert_int_equal(inner->end_status, 3);
+	assert_true(inner->pid > 1);
+	assert_int_equal(f.heap[!f.root[0]]->allocs, 1);
+	end(&f);
+}
+
 static void late_child_is_waited_for(void **state)
 {
 	struct fixture f;
@@ -571,11 +618,12 @@ static void new_code_raises_the_epoch(void **state)
 	end(&f);
 }
 
-/* Numbers of another namespace are looked for; a slot given back behind the monitor's back is let go. */
+/* A number is believed only of a process of the tree; a slot given back behind the monitor's back is let go. */
 static void strangers_are_told_apart(void **state)
 {
 	struct fixture f;
 	struct whois who;
+	uint64_t slot_off;
 	int pidfd;
 
 	(void)state;
@@ -583,14 +631,19 @@ static void strangers_are_told_apart(void **state)
 	while (!f.monitor.watched[0])
 		monitor_step(&f.monitor);
 	who = f.monitor.who;
-	assert_int_equal(whois_find(&who, (uint32_t)who.root, ledger_tree_slot_off(&f.tree, 0), &pidfd), who.root);
+	slot_off = ledger_tree_slot_off(&f.tree, 0);
+	assert_int_equal(whois_find(&who, (uint32_t)who.root, slot_off, &pidfd), who.root);
 	close(pidfd);
-	assert_false(who.foreign);
-	assert_int_equal(whois_find(&who, 1, ledger_tree_slot_off(&f.tree, 0), &pidfd), 0);
-	assert_true(who.foreign);
+	/* init is no process of the tree, and nobody else calls himself so */
+	assert_int_equal(whois_find(&who, 1, slot_off, &pidfd), 0);
 	assert_int_equal(pidfd, -1);
-	assert_int_equal(whois_find(&who, (uint32_t)who.root, ledger_tree_slot_off(&f.tree, 0), &pidfd), who.root);
+	assert_false(who.foreign);
+	/* as if there had been others in namespaces of their own: who has the slot is found all the same */
+	who.foreign = true;
+	assert_int_equal(whois_find(&who, (uint32_t)who.root, slot_off, &pidfd), who.root);
 	close(pidfd);
+	assert_int_equal(whois_find(&who, (uint32_t)getpid(), slot_off + (1ull << 50), &pidfd), 0);
+	assert_false(who.foreign);
 	/* the stand-in maps everything for writing, a stranger nothing */
 	assert_true(whois_maps_slot(&who, who.root, ledger_tree_slot_off(&f.tree, 511)));
 	assert_false(whois_maps_slot(&who, getppid(), ledger_tree_slot_off(&f.tree, 0)));
@@ -626,6 +679,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(family_leaves_a_heap_each),
 		cmocka_unit_test(daemon_is_waited_for),
 		cmocka_unit_test(status_is_known_without_a_zombie),
+		cmocka_unit_test(namespace_costs_nobody_its_ledger),
 		cmocka_unit_test(late_child_is_waited_for),
 		cmocka_unit_test(living_are_delivered_when_asked_to_end),
 		cmocka_unit_test(series_follows_the_run),
