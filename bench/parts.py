@@ -1,0 +1,254 @@
+"""
+The parts of the benchmark. Each has a `name`, jobs() that are run in turn in every round, and tables from what they
+left in `results`, which --json writes as it is.
+"""
+
+import glob
+import os
+import subprocess
+
+from figures import added, against, geomean, over_native, ratio, summary, table, text, verdict
+from measure import peak_kib, run
+from tools import captured_bytes, fresh_directory
+
+
+class Bench:
+    """What all parts share: where things are and how much is to be done."""
+
+    def __init__(self, build, directory, tools, size):
+        self.build, self.directory, self.tools, self.size = build, directory, tools, size
+
+    def program(self, name):
+        return f"{self.build}/bench/{name}"
+
+    def go(self, tool, argv, measurement=run, **how):
+        """Run argv under a tool; (what `measurement` says, bytes of captures)."""
+        out = fresh_directory(self.directory, "captures")
+        result = measurement(tool.wrap(argv, out), f"{out}/log", **how)
+        return result, captured_bytes(out)
+
+
+def failed(result, tool, name):
+    if result.status:
+        raise RuntimeError(f"{name} under {tool.name} ended with status {result.status}")
+
+
+class Programs:
+    """CPU and captures of real programs."""
+    name = "programs"
+
+    def __init__(self, bench, programs):
+        self.bench, self.programs = bench, programs
+        self.cpu, self.bytes = {}, {}
+
+    def jobs(self):
+        for program in self.programs:
+            for tool in self.bench.tools:
+                yield f"{program.name}, {tool.name}", lambda p=program, t=tool: self.measure(p, t)
+
+    def measure(self, program, tool):
+        result, size = self.bench.go(tool, program.argv, environment=program.environment, drive=program.drive)
+        failed(result, tool, program.name)
+        self.cpu.setdefault(program.name, {}).setdefault(tool.name, []).append(result.cpu)
+        self.bytes.setdefault(program.name, {})[tool.name] = size
+
+    def results(self):
+        return {"cpu_seconds": self.cpu, "capture_bytes": self.bytes}
+
+    def tables(self):
+        times = {name: {tool: summary(v) for tool, v in by.items()} for name, by in self.cpu.items()}
+        yield "Real programs: CPU seconds natively, ratios to native (least of all rounds; in brackets the median's)"
+        yield table(["program", "native s", "pmm", "sampled", "heaptrack", "added: pmm / heaptrack", "capture KiB",
+                     "heaptrack's"], [self.row(name, t) for name, t in times.items()])
+        every = times.values()
+        ratios = [r for r in map(against, every) if r is not None]
+        yield verdict(geomean(ratios), 1 / 8, "added CPU, pmm / heaptrack, geometric mean")
+        yield verdict(max(ratios, default=None), 1 / 4, "the worst of them")
+        yield verdict(geomean([over_native(t, "sampled") for t in every]), 1.02, "sampled / native, geometric mean")
+
+    def row(self, name, t):
+        def both(of, *args):
+            least, middle = of(t, *args), of(t, *args, "median")
+            return "-" if least is None else f"{least:.2f} ({middle:.2f})"
+        size = self.bytes[name]
+        return [name, text(t["native"]["min"])] + [both(over_native, tool) for tool in ("pmm", "sampled", "heaptrack")] + \
+            [text(against(t), 3)] + [text(ratio(size.get(tool), 1024), 0) for tool in ("pmm", "heaptrack")]
+
+
+class Memory:
+    """Peaks of memory: real programs, and a heap of many small blocks."""
+    name = "memory"
+    exact = ("native", "pmm", "heaptrack")
+
+    def __init__(self, bench, programs):
+        self.bench, self.programs = bench, programs
+        self.blocks = [max(1000, int(n * bench.size)) for n in (1000000, 10000000)]
+        self.kib = {}
+
+    def jobs(self):
+        tools = [tool for tool in self.bench.tools if tool.name in self.exact]
+        for program in self.programs:
+            for tool in tools:
+                yield f"memory of {program.name}, {tool.name}", lambda p=program, t=tool: self.measure(
+                    p.name, p.argv, t, environment=p.environment, drive=p.drive)
+        for blocks in self.blocks:
+            argv = [self.bench.program("bench_micro"), "live", str(blocks), "1"]
+            for tool in tools:
+                yield f"memory of {blocks} blocks, {tool.name}", lambda b=blocks, a=argv, t=tool: self.measure(
+                    f"{b} blocks of 48 bytes", a, t)
+
+    def measure(self, name, argv, tool, **how):
+        kib, _ = self.bench.go(tool, argv, peak_kib, **how)
+        self.kib.setdefault(name, {}).setdefault(tool.name, []).append(kib)
+
+    def results(self):
+        return {"peak_kib": self.kib}
+
+    def added(self, by, tool):
+        return max(min(by[tool]) - min(by["native"]), 1) if tool in by else None
+
+    def tables(self):
+        yield "Memory: peak of the tree natively, and what the tools add to it (MiB)"
+        rows, ratios = [], []
+        for name, by in self.kib.items():
+            pmm, theirs = self.added(by, "pmm"), self.added(by, "heaptrack")
+            ratios.append(ratio(pmm, theirs))
+            rows.append([name, text(min(by["native"]) / 1024, 1), text(ratio(pmm, 1024), 1), text(ratio(theirs, 1024), 1),
+                         text(ratios[-1]), self.per_block(name, pmm)])
+        yield table(["program", "native", "pmm adds", "heaptrack adds", "pmm / heaptrack", "bytes a block"], rows)
+        yield verdict(geomean(ratios), 1 / 2, "added memory, pmm / heaptrack, geometric mean")
+        yield verdict(max((r for r in ratios if r), default=None), 1 / 2, "the worst of them")
+
+    def per_block(self, name, kib):
+        count = name.split()[0]
+        return text(kib * 1024 / int(count), 1) if count.isdigit() else ""
+
+
+class Micro:
+    """ns of CPU for a malloc and free, of a program that does nothing else."""
+    name = "micro"
+
+    def __init__(self, bench, kinds=("random", "hot"), threads=(1, 2, 8), depths=(1, 15, 40)):
+        self.bench = bench
+        self.cases = [(kind, t, d) for kind in kinds for d in depths for t in threads]
+        self.ns = {}
+
+    def jobs(self):
+        for case in self.cases:
+            for tool in self.bench.tools:
+                yield "micro {} {} threads, depth {}, {}".format(*case, tool.name), \
+                    lambda c=case, t=tool: self.measure(c, t)
+
+    def measure(self, case, tool):
+        """What the pairs add to a run without any, so that start and end are not in the figure."""
+        kind, threads, depth = case
+        pairs = int((2000000 if kind == "random" else 4000000) * self.bench.size / (4 if tool.name == "heaptrack" else 1))
+        cpu = []
+        for n in (0, pairs):
+            result, _ = self.bench.go(tool, [self.bench.program("bench_micro"), kind, str(threads), str(depth), str(n)])
+            failed(result, tool, "bench_micro")
+            cpu.append(result.cpu)
+        self.ns.setdefault("{} {} {}".format(*case), {}).setdefault(tool.name, []).append((cpu[1] - cpu[0]) / pairs * 1e9)
+
+    def results(self):
+        return {"ns_per_pair": self.ns}
+
+    def tables(self):
+        times = {case: {tool: summary(v) for tool, v in by.items()} for case, by in self.ns.items()}
+        yield "Micro-workloads: ns of CPU a malloc+free pair natively, and what the tools add (least; in brackets the median's)"
+        yield table(["workload, threads, depth", "native", "pmm adds", "sampled adds", "heaptrack adds", "pmm / heaptrack"],
+                    [self.row(case, t) for case, t in times.items()])
+        sampled = [self.more(t, "sampled") for t in times.values()]
+        yield verdict(max(sampled, default=None), 6, "ns that sampled mode adds, the worst", 1)
+        yield from self.scaling(times)
+
+    def more(self, t, tool, which="min"):
+        return t[tool][which] - t["native"][which] if tool in t else None
+
+    def row(self, case, t):
+        def both(tool):
+            least, middle = self.more(t, tool), self.more(t, tool, "median")
+            return "-" if least is None else f"{least:.1f} ({middle:.1f})"
+        return [case.replace(" ", ", "), text(t["native"]["min"], 1)] + \
+            [both(tool) for tool in ("pmm", "sampled", "heaptrack")] + \
+            [text(ratio(self.more(t, "pmm"), self.more(t, "heaptrack")), 3)]
+
+    def scaling(self, times):
+        """CPU a pair with two threads over that with one."""
+        rows = []
+        for case, two in times.items():
+            kind, threads, depth = case.split()
+            one = times.get(f"{kind} 1 {depth}")
+            if threads == "2" and one:
+                rows.append([f"{kind}, depth {depth}"] + [text(ratio(two[t.name]["min"], one[t.name]["min"]))
+                                                          for t in self.bench.tools])
+        if rows:
+            yield "Two threads: CPU a pair over that with one thread"
+            yield table(["workload"] + [t.name for t in self.bench.tools], rows)
+
+
+class Report:
+    """Opening a large capture: made up, and of a real program, whose symbols are looked up the first time."""
+    name = "report"
+
+    def __init__(self, bench):
+        self.bench = bench
+        self.blocks, self.sites = max(1000, int(1000000 * bench.size)), max(50, int(50000 * bench.size))
+        self.pmm = f"{bench.build}/pmm"
+        self.used = {}
+
+    def make(self):
+        made, real = f"{self.bench.directory}/made.pmm", f"{self.bench.directory}/real.pmm"
+        subprocess.run([self.bench.program("bench_capture"), made, str(self.blocks), str(self.sites)], check=True)
+        subprocess.run([self.pmm, "run", "-q", "-o", real, "--", self.bench.program("bench_micro"), "live",
+                        str(self.blocks), str(self.sites)], check=True)
+        return {"made up": made, "real": real}
+
+    def jobs(self):
+        if not glob.glob(f"{self.bench.directory}/made.pmm"):
+            self.captures = self.make()
+        for name, path in self.captures.items():
+            yield f"report of {name}", lambda n=name, p=path: self.measure(n, p)
+
+    def measure(self, name, path):
+        os.environ["XDG_CACHE_HOME"] = fresh_directory(self.bench.directory, "cache")
+        for turn in ("first", "again"):
+            result = run([self.pmm, "report", path], os.devnull)
+            if result.status:
+                raise RuntimeError(f"pmm report {path} ended with status {result.status}")
+            self.used.setdefault(f"{name}, {turn}", []).append((result.wall, result.cpu, result.rss_kib))
+
+    def results(self):
+        return {"wall_cpu_rss_kib": self.used}
+
+    def tables(self):
+        least = {name: [min(column) for column in zip(*v)] for name, v in self.used.items()}
+        yield f"pmm report: a capture of {self.blocks} live blocks and {self.sites} sites"
+        yield table(["capture", "seconds", "CPU seconds", "peak MiB"],
+                    [[name, text(wall), text(cpu), text(rss / 1024, 0)] for name, (wall, cpu, rss) in least.items()])
+        again = [v for name, v in least.items() if name.endswith("again")]
+        yield verdict(max((v[0] for v in again), default=None), 2, "seconds, symbols looked up before", 2)
+        yield verdict(max((v[2] / 1024 for v in least.values()), default=None), 300, "MiB, the worst", 0)
+
+
+class Unwind:
+    """The agent's unwinder by itself (bench/unwind.c)."""
+    name = "unwind"
+
+    def __init__(self, bench):
+        self.bench, self.said = bench, []
+
+    def jobs(self):
+        yield "unwind", self.measure
+
+    def measure(self):
+        done = subprocess.run([self.bench.program("bench_unwind"), f"{self.bench.build}/libpmm.so"], check=True,
+                              capture_output=True, text=True)
+        self.said.append(done.stdout)
+
+    def results(self):
+        return {"output": self.said}
+
+    def tables(self):
+        yield "Unwinder, last round (bench/unwind.c)"
+        yield "".join(self.said[-1:]).rstrip()

@@ -1,0 +1,37 @@
+"""The four ways a command is run: natively, under pmm (exact and sampled), and under heaptrack."""
+
+import os
+import shutil
+
+
+class Tool:
+    """`name`, and how it changes a command line; captures go to the directory given."""
+
+    def __init__(self, name, wrap):
+        self.name, self.wrap = name, wrap
+
+    def missing(self):
+        return "heaptrack" if self.name == "heaptrack" and not shutil.which("heaptrack") else None
+
+
+def all_tools(pmm):
+    """In the order of the tables, native first."""
+    return [
+        Tool("native", lambda argv, out: argv),
+        Tool("pmm", lambda argv, out: [pmm, "run", "-q", "-o", f"{out}/%p.pmm", "--", *argv]),
+        Tool("sampled", lambda argv, out: [pmm, "run", "-q", "--sample", "-o", f"{out}/%p.pmm", "--", *argv]),
+        Tool("heaptrack", lambda argv, out: ["heaptrack", "-o", f"{out}/heaptrack", *argv]),
+    ]
+
+
+def fresh_directory(parent, name):
+    """An empty directory for the captures of one run."""
+    path = os.path.join(parent, name)
+    shutil.rmtree(path, ignore_errors=True)
+    os.mkdir(path)
+    return path
+
+
+def captured_bytes(directory):
+    """What a run left there."""
+    return sum(entry.stat().st_size for entry in os.scandir(directory) if entry.name != "log")
