@@ -16,6 +16,13 @@ struct pair {
 	uint64_t number;
 };
 
+enum rank_key rank_default(const struct heap *h)
+{
+	if (!h->live_bytes || (h->end != HEAP_RUNNING && h->live_bytes < h->peak_bytes / 10))
+		return RANK_PEAK;
+	return RANK_LIVE;
+}
+
 bool rank_by_count(enum rank_key key)
 {
 	return key == RANK_CALLS || key == RANK_TEMPORARY;

@@ -25,7 +25,7 @@ static bool as_json, bottom_up, top_down, no_symbols, debuginfod;
 static const struct opt report_opts[] = {
 	{ "json", 0, OPT_FLAG, NULL, "write JSON (schema " REPORT_SCHEMA ")", &as_json },
 	{ "sort", 0, OPT_CHOICE, NULL,
-	  "what makes a site large (default live; peak when nothing is live)", &sort,
+	  "what makes a site large (default live; peak when little of it is left)", &sort,
 	  .given = &opt.sort_given, .choices = rank_key_name },
 	{ "top", 0, OPT_UINT, "N", "rows shown of each list (default 10, 0 = all)", &opt.top },
 	{ "top-down", 0, OPT_FLAG, NULL,

@@ -80,15 +80,15 @@ static void print_line(const struct line *l, const struct lines *all)
 /* The lines of source that hold the most, or held it at the peak. */
 static void print_top(const struct heap *h)
 {
-	bool live = h->live_bytes > 0;
+	enum rank_key key = rank_default(h);
 	struct symbolizer *sym = symbols_of(h);
 	struct names names;
 	struct lines top;
 
 	names_init(&names, h, sym ? resolve : NULL, sym);
-	if (!lines_rank(h, NULL, &names, live ? RANK_LIVE : RANK_PEAK, TOP_LINES, &top)) {
+	if (!lines_rank(h, NULL, &names, key, TOP_LINES, &top)) {
 		if (top.nr)
-			cmd_note(live ? "live at the end, by who allocated it:"
+			cmd_note(key == RANK_LIVE ? "live at the end, by who allocated it:"
 				      : "at the peak, by who allocated it:");
 		for (uint32_t i = 0; i < top.nr; i++)
 			print_line(&top.line[i], &top);

@@ -15,6 +15,7 @@
 
 #define HEIGHT 8
 #define MIN_WIDTH 20
+#define SHORTEST_NS	50000000u /* less says nothing: a few ticks of the clock */
 #define MAX_WIDTH 100
 #define SCALE_WIDTH 12 /* of the scale at the left, with its bar */
 
@@ -89,6 +90,8 @@ int plain_graph(const struct series *s, const struct style *style, FILE *out)
 		style->width > SCALE_WIDTH + MIN_WIDTH ? style->width - SCALE_WIDTH : MIN_WIDTH;
 	uint64_t *v, highest;
 
+	if (!s->nr || series_get(s, s->nr - 1, 0) - series_get(s, 0, 0) < SHORTEST_NS)
+		return 0;
 	if (width > MAX_WIDTH)
 		width = MAX_WIDTH;
 	v = calloc(width, sizeof(*v));

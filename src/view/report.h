@@ -16,7 +16,7 @@ enum report_shape { REPORT_LIST, REPORT_TOP_DOWN, REPORT_BOTTOM_UP };
 
 struct report_options {
 	enum rank_key sort;
-	bool sort_given; /* else live, or peak when nothing is live */
+	bool sort_given; /* else live, or as rank_default() finds */
 	uint64_t top;	 /* rows shown, 0: all */
 	enum report_shape shape;
 	uint64_t depth; /* frames shown, 0: all */
