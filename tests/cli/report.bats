@@ -95,7 +95,7 @@ refuses() {
 	is '[30,0,10,0]' '.sites[1].lifetimes[:4]' --sort live "$DEMO"
 	is '["0x98765","libxalloc.so","parse","load","main"]' \
 		'.sites[0].frames | [.[0].module_offset] + [.[1:][].module]' --sort live "$DEMO"
-	is '["runtime","program"]' '[.sites[0].frames[:2][].role]' "$DEMO"
+	is '["runtime","program"]' '[.sites[0].frames[:2][].role]' --sort live "$DEMO"
 	is '[["libxalloc.so",96000],["names",320],[null,24]]' '[.lines[] | [.module,.value_bytes]]' "$DEMO"
 }
 
