@@ -11,6 +11,7 @@
 #include "src/analyze/names.h"
 #include "src/capture/capture.h"
 #include "src/cmd/cmd.h"
+#include "src/cmd/naming.h"
 #include "src/symbol/symbol.h"
 #include "src/view/report.h"
 
@@ -65,50 +66,6 @@ static const struct cmd_pair report_examples[] = {
 	{ 0 }
 };
 
-/* ---- names: the bridge from symbol/ to analyze/ ---- */
-
-static unsigned resolve(void *ctx, const struct heap *h, uint32_t node, struct frame_name *out,
-			unsigned max)
-{
-	const struct heap_node *n = &h->nodes[node];
-	struct symbol_frame frame[SYMBOL_FRAMES_MAX];
-	int nr = symbol_lookup(ctx, n->module, n->pc, frame,
-			       max < SYMBOL_FRAMES_MAX ? (int)max : SYMBOL_FRAMES_MAX);
-
-	for (int i = 0; i < nr; i++) {
-		out[i].function = frame[i].named ? frame[i].function : NULL;
-		out[i].file = frame[i].file;
-		out[i].line = frame[i].line;
-	}
-	return nr > 0 ? (unsigned)nr : 0;
-}
-
-static struct symbolizer *symbols_of(const struct heap *h)
-{
-	struct symbolizer_options options = { .full = true,
-					      .debuginfod = debuginfod,
-					      .use_cache = true };
-	struct symbolizer *sym = symbolizer_new(&options);
-
-	for (uint32_t i = 0; sym && i < h->nr_modules; i++) {
-		const struct heap_module *m = &h->modules[i];
-		struct symbol_module module = {
-			.path = m->path,
-			.build_id = m->build_id,
-			.build_id_len = m->build_id_len,
-			.bias = m->bias,
-			.start = m->start,
-			.end = m->end,
-		};
-
-		if (symbolizer_add(sym, &module) < 0) {
-			symbolizer_free(sym);
-			return NULL;
-		}
-	}
-	return sym;
-}
-
 /* ---- output ---- */
 
 static struct style style_of(FILE *out)
@@ -145,12 +102,13 @@ static int print_doc(const struct doc *doc, struct err *e)
 
 static int report_heap(const struct heap *h, struct err *e)
 {
-	struct symbolizer *sym = no_symbols ? NULL : symbols_of(h);
+	struct symbolizer_options options = { .full = true, .debuginfod = debuginfod, .use_cache = true };
+	struct symbolizer *sym = no_symbols ? NULL : naming_symbols(h, &options);
 	struct report report;
 	struct names names;
 	int rc;
 
-	names_init(&names, h, sym ? resolve : NULL, sym);
+	names_init(&names, h, sym ? naming_resolve : NULL, sym);
 	rc = report_init(&report, h, &names, &opt, e);
 	if (!rc)
 		rc = print_doc(&report.doc, e);

@@ -7,44 +7,14 @@
 
 #include "include/pmm/ledger.h"
 #include "src/analyze/lines.h"
-#include "src/analyze/names.h"
 #include "src/base/fmt.h"
 #include "src/base/str.h"
 #include "src/cmd/cmd.h"
-#include "src/symbol/symbol.h"
+#include "src/cmd/naming.h"
 
 #define TOP_LINES	3
 #define MAX_COMMAND	60	/* characters shown */
 #define MAX_FUNCTION	70
-
-/* ELF symbols only: no DWARF is read here, which costs seconds for large programs. */
-static unsigned resolve(void *ctx, const struct heap *h, uint32_t node, struct frame_name *out, unsigned max)
-{
-	const struct heap_node *n = &h->nodes[node];
-	struct symbol_frame frame;
-
-	if (!max || symbol_lookup(ctx, n->module, n->pc, &frame, 1) != 1 || !frame.named)
-		return 0;
-	out->function = frame.function;
-	out->file = frame.file;
-	out->line = frame.line;
-	return 1;
-}
-
-static struct symbolizer *symbols_of(const struct heap *h)
-{
-	struct symbolizer *sym = symbolizer_new(NULL);
-
-	for (uint32_t i = 0; sym && i < h->nr_modules; i++) {
-		const struct heap_module *m = &h->modules[i];
-
-		symbolizer_add(sym, &(struct symbol_module){
-			.path = m->path, .build_id = m->build_id, .build_id_len = m->build_id_len,
-			.bias = m->bias, .start = m->start, .end = m->end,
-		});
-	}
-	return sym;
-}
 
 static const char *basename_of(const char *path)
 {
@@ -77,15 +47,18 @@ static void print_line(const struct line *l, const struct lines *all)
 	str_fini(&s);
 }
 
-/* The lines of source that hold the most, or held it at the peak. */
+/*
+ * Who holds the most, or held it at the peak. ELF symbols only: reading the DWARF of a large program
+ * takes seconds.
+ */
 static void print_top(const struct heap *h)
 {
 	enum rank_key key = rank_default(h);
-	struct symbolizer *sym = symbols_of(h);
+	struct symbolizer *sym = naming_symbols(h, NULL);
 	struct names names;
 	struct lines top;
 
-	names_init(&names, h, sym ? resolve : NULL, sym);
+	names_init(&names, h, sym ? naming_resolve : NULL, sym);
 	if (!lines_rank(h, NULL, &names, key, TOP_LINES, &top)) {
 		if (top.nr)
 			cmd_note(key == RANK_LIVE ? "live at the end, by who allocated it:"

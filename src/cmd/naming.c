@@ -1,0 +1,41 @@
+/* The bridge from symbol/ to analyze/. */
+#include "src/cmd/naming.h"
+
+unsigned naming_resolve(void *sym, const struct heap *h, uint32_t node, struct frame_name *out,
+			unsigned max)
+{
+	const struct heap_node *n = &h->nodes[node];
+	struct symbol_frame frame[SYMBOL_FRAMES_MAX];
+	int nr = symbol_lookup(sym, n->module, n->pc, frame,
+			       max < SYMBOL_FRAMES_MAX ? (int)max : SYMBOL_FRAMES_MAX);
+
+	for (int i = 0; i < nr; i++) {
+		out[i].function = frame[i].named ? frame[i].function : NULL;
+		out[i].file = frame[i].file;
+		out[i].line = frame[i].line;
+	}
+	return nr > 0 ? (unsigned)nr : 0;
+}
+
+struct symbolizer *naming_symbols(const struct heap *h, const struct symbolizer_options *o)
+{
+	struct symbolizer *sym = symbolizer_new(o);
+
+	for (uint32_t i = 0; sym && i < h->nr_modules; i++) {
+		const struct heap_module *m = &h->modules[i];
+		struct symbol_module module = {
+			.path = m->path,
+			.build_id = m->build_id,
+			.build_id_len = m->build_id_len,
+			.bias = m->bias,
+			.start = m->start,
+			.end = m->end,
+		};
+
+		if (symbolizer_add(sym, &module) < 0) {
+			symbolizer_free(sym);
+			return NULL;
+		}
+	}
+	return sym;
+}

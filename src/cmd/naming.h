@@ -1,0 +1,17 @@
+/*
+ * The bridge from symbol/ to analyze/: a heap's frames get their names.
+ */
+#ifndef CMD_NAMING_H
+#define CMD_NAMING_H
+
+#include "src/analyze/names.h"
+#include "src/symbol/symbol.h"
+
+/* A symbolizer for the modules of a heap; the caller's. NULL when out of memory. `o` as symbolizer_new(). */
+struct symbolizer *naming_symbols(const struct heap *h, const struct symbolizer_options *o);
+
+/* For names_init(); its context is the symbolizer. */
+unsigned naming_resolve(void *sym, const struct heap *h, uint32_t node, struct frame_name *out,
+			unsigned max);
+
+#endif
