@@ -96,7 +96,7 @@ refuses() {
 	is '["0x98765","libxalloc.so","parse","load","main"]' \
 		'.sites[0].frames | [.[0].module_offset] + [.[1:][].module]' --sort live "$DEMO"
 	is '["runtime","program"]' '[.sites[0].frames[:2][].role]' --sort live "$DEMO"
-	is '[["libxalloc.so",96000],["names",320],[null,24]]' '[.lines[] | [.module,.value_bytes]]' "$DEMO"
+	is '[["libxalloc.so",96000],["names",320],[null,24]]' '[.lines[] | [.module,.value_bytes]]' --sort live "$DEMO"
 }
 
 @test "report: size classes, allocator, mappings, threads, lifetimes" {
