@@ -4,7 +4,7 @@
  *
  * At most SERIES_MAX_POINTS are kept: when they are full every second one goes and the interval
  * doubles, so a run of any length leaves between 256 and 512 points, evenly spread. The look at the
- * sites pays its way: after a scan that took t it rests for at least 200 t.
+ * sites pays its way: after a scan that took t it rests for at least 500 t.
  */
 #ifndef CAPTURE_SERIES_H
 #define CAPTURE_SERIES_H
@@ -19,7 +19,7 @@
 #define SERIES_MAX_SCANS  256
 #define SERIES_TOP_SITES  20
 #define SERIES_FIRST_NS	  10000000ull
-#define SERIES_REST	  200 /* scan cost : pause */
+#define SERIES_REST		500	/* scan cost : pause */
 
 struct series {
 	uint64_t interval_ns; /* between points, doubles */

@@ -13,7 +13,7 @@
 #define CODE_LOOK_NS 1000000000ull
 #define FIND_NS		1000000000ull	/* give up */
 #define FIND_AGAIN_NS	100000000ull
-#define CODE_REST    200 /* cost of a look : pause */
+#define CODE_REST	500		/* cost of a look : pause */
 
 struct watched *watched_new(unsigned slot, uint32_t ns_pid, uint64_t interval_ns, uint64_t now_ns)
 {
