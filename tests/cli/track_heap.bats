@@ -23,7 +23,8 @@ load lib
 
 @test "1000 threads in turn, 100 at once" {
 	as_expected threads_many.c
-	[ "$(look "$CAP" '[threads[] | select([.allocs, .frees, .bytes] == [10, 9, 384])] | length')" -eq 1100 ]
+	local whole='[threads[] | select([.allocs, .frees, .bytes] == [10, 9, 384])] | length'
+	[ "$(look "$CAP" "$whole")" -eq 1100 ]
 }
 
 @test "before main and after it" { as_expected ends.c; }

@@ -3,6 +3,8 @@
 
 load lib
 
+BLOCKS=
+
 # begin CMD...: start a command around the victim 'steady'; sets PID (the victim's) and JOB.
 begin() {
 	mkfifo "$T/stdin"
@@ -25,9 +27,9 @@ steady() {
 	(cd "$T" && found "$1" map mapped allocs=1 live=1048576)
 }
 
-@test "20 looks at a running program" {
+@test "10 looks at a running program" {
 	begin "$PMM" run -q -o "$T/c.pmm" --
-	for _ in $(seq 20); do
+	for _ in $(seq 10); do
 		steady "$PID"
 		[ "$(cd "$T" && fact "$PID" site churned blocks)" -le 202 ]
 	done

@@ -45,9 +45,10 @@ named() {
 	track fork_storm
 	[ "$STATUS" -eq 0 ]
 	[ "$(captures | wc -l)" -eq 201 ]
-	for capture in $(captures); do json "$capture" >/dev/null; done
-	[ "$(jq .totals.allocs "$T"/cap/*.json | awk '{ n += $1 } END { print n }')" -eq 20100 ]
-	[ "$(jq .totals.allocs "$T"/cap/*.json | sort -u | wc -l)" -eq 201 ]
+	for capture in $(captures); do
+		"$PMM" report --json --no-symbols --top 1 "$capture"
+	done | jq .totals.allocs >"$T/allocs"
+	diff <(seq 0 200) <(sort -n "$T/allocs")
 }
 
 # launched HOW [N]: N leaves in N captures of their own, and the launcher's unless it was replaced

@@ -1,6 +1,6 @@
 /*
- * 1000 blocks that live for no time (briefly), 100 for 170 ms (a_moment; bucket 5: 160 to 320 ms) and 50
- * for 660 ms (a_while; bucket 7: 640 to 1280 ms).
+ * 1000 blocks that live for no time (briefly), 100 for 170 ms (a_moment; bucket 5: 160 to 320 ms)
+ * and 50 for 660 ms (a_while; bucket 7: 640 to 1280 ms).
  */
 #include <stdlib.h>
 #include <unistd.h>
