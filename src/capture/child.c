@@ -9,17 +9,19 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Terminal signals: the program's group gets them from the kernel. SIGPIPE, SIGXFSZ: an error code
- * serves pmm better. */
-static const int ignored[] = {SIGINT, SIGQUIT, SIGTSTP, SIGTTIN, SIGTTOU, SIGPIPE, SIGXFSZ};
-static const int watched[] = {SIGCHLD, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGCONT};
+/*
+ * Terminal signals: the program's group gets them from the kernel. SIGPIPE, SIGXFSZ: an error
+ * code serves pmm better.
+ */
+static const int ignored[] = { SIGINT, SIGQUIT, SIGTSTP, SIGTTIN, SIGTTOU, SIGPIPE, SIGXFSZ };
+static const int watched[] = { SIGCHLD, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGCONT };
 
 /* Raised for pmm: it maps ledgers, writes captures, holds a few descriptors per process. */
-static const int raised[CHILD_NR_LIMITS] = {RLIMIT_AS, RLIMIT_FSIZE, RLIMIT_NOFILE};
+static const int raised[CHILD_NR_LIMITS] = { RLIMIT_AS, RLIMIT_FSIZE, RLIMIT_NOFILE };
 
 int child_prepare(struct child *c, struct err *e)
 {
-	struct sigaction ignore = {.sa_handler = SIG_IGN}, normal = {.sa_handler = SIG_DFL};
+	struct sigaction ignore = { .sa_handler = SIG_IGN }, normal = { .sa_handler = SIG_DFL };
 	sigset_t set;
 
 	memset(c, 0, sizeof(*c));
@@ -38,7 +40,7 @@ int child_prepare(struct child *c, struct err *e)
 		struct rlimit most;
 
 		getrlimit(raised[i], &c->limit[i]);
-		most = (struct rlimit){c->limit[i].rlim_max, c->limit[i].rlim_max};
+		most = (struct rlimit){ c->limit[i].rlim_max, c->limit[i].rlim_max };
 		setrlimit(raised[i], &most);
 	}
 	c->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -52,7 +54,7 @@ struct rlimit child_limit(const struct child *c, int resource)
 	for (unsigned i = 0; i < CHILD_NR_LIMITS; i++)
 		if (raised[i] == resource)
 			return c->limit[i];
-	return (struct rlimit){RLIM_INFINITY, RLIM_INFINITY};
+	return (struct rlimit){ RLIM_INFINITY, RLIM_INFINITY };
 }
 
 /* In the forked child: give back what child_prepare() took and become the program. */

@@ -31,8 +31,10 @@ struct child {
 	bool ended, stopped;
 };
 
-/* Remember signals and limits, then ignore, block and raise what pmm must; opens signal_fd. 0 or
- * -errno with `e`. */
+/*
+ * Remember signals and limits, then ignore, block and raise what pmm must; opens signal_fd. 0 or
+ * -errno with `e`.
+ */
 int child_prepare(struct child *c, struct err *e);
 
 /* The limit the program will run under, of RLIMIT_AS, RLIMIT_FSIZE or RLIMIT_NOFILE. */

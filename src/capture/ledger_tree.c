@@ -108,8 +108,10 @@ uint64_t ledger_tree_default_limit(void)
 	return ram / 4 < MAX_LIMIT_BYTES ? ram / 4 : MAX_LIMIT_BYTES;
 }
 
-/* Address space that ledgers may take of the program's: a quarter of a limited one, or half where
- * that holds none. */
+/*
+ * Address space that ledgers may take of the program's: a quarter of a limited one, or half where
+ * that holds none.
+ */
 static uint64_t space_for(const struct ledger_tree_options *o)
 {
 	uint64_t space = o->space_bytes / 4;
@@ -123,8 +125,10 @@ static uint64_t space_for(const struct ledger_tree_options *o)
 	return space < SLOTS_OFF ? 0 : space - SLOTS_OFF;
 }
 
-/* Slot size and number: as asked for and 512, or what the limits leave, rather a few slots than a
- * single large one. */
+/*
+ * Slot size and number: as asked for and 512, or what the limits leave, rather a few slots than a
+ * single large one.
+ */
 static int plan(const struct ledger_tree_options *o, uint64_t *slot_bytes, uint32_t *nr_slots)
 {
 	uint64_t want = o->limit_bytes ? o->limit_bytes : ledger_tree_default_limit();
@@ -192,7 +196,7 @@ int ledger_tree_init(struct ledger_tree *t, const struct ledger_tree_options *o,
 	uint32_t nr_slots;
 	int rc;
 
-	*t = (struct ledger_tree){.fd = -1};
+	*t = (struct ledger_tree){ .fd = -1 };
 	rc = plan(o, &slot_bytes, &nr_slots);
 	if (rc)
 		return no_memory(e, "the limits leave no room for a single one", rc);
@@ -224,7 +228,7 @@ void ledger_tree_fini(struct ledger_tree *t)
 		munmap(t->head, head_bytes());
 	if (t->fd >= 0)
 		close(t->fd);
-	*t = (struct ledger_tree){.fd = -1};
+	*t = (struct ledger_tree){ .fd = -1 };
 }
 
 uint64_t ledger_tree_slot_off(const struct ledger_tree *t, unsigned k)

@@ -16,29 +16,31 @@
 
 struct ledger_tree_options {
 	enum pmm_mode mode;
-	bool follow;		/* trace children too */
+	bool follow; /* trace children too */
 	uint64_t sample_bytes, min_size_bytes, warn_size_bytes;
-	uint64_t limit_bytes;	/* for one ledger's arena; 0 = ledger_tree_default_limit() */
-	uint32_t max_frames;	/* 0 = 128 */
-	uint64_t space_bytes;	/* RLIMIT_AS of the program to come; UINT64_MAX = none */
-	uint64_t file_bytes;	/* largest file pmm may make; UINT64_MAX = any */
+	uint64_t limit_bytes; /* for one ledger's arena; 0 = ledger_tree_default_limit() */
+	uint32_t max_frames;  /* 0 = 128 */
+	uint64_t space_bytes; /* RLIMIT_AS of the program to come; UINT64_MAX = none */
+	uint64_t file_bytes;  /* largest file pmm may make; UINT64_MAX = any */
 };
 
 struct ledger_tree {
-	int fd;			/* the memfd, close-on-exec, sealed against resizing */
-	struct pmm_tree *head;	/* programs may scribble on it, hence the copies: */
+	int fd;		       /* the memfd, close-on-exec, sealed against resizing */
+	struct pmm_tree *head; /* programs may scribble on it, hence the copies: */
 	uint32_t nr_slots;
 	uint64_t slot_bytes, slots_off;
 	uint64_t start_monotonic_ns, cookie;
-	bool follow;		/* as asked for */
-	bool shrunk;		/* a resource limit left less than was asked for */
+	bool follow; /* as asked for */
+	bool shrunk; /* a resource limit left less than was asked for */
 };
 
 /* Memory limit of the control group pmm runs in, either version; UINT64_MAX = none. */
 uint64_t ledger_tree_cgroup_limit(void);
 
-/* What one ledger may take when the user does not say: a quarter of RAM (or of the cgroup's limit),
- * at most 16 GiB. */
+/*
+ * What one ledger may take when the user does not say: a quarter of RAM (or of the cgroup's
+ * limit), at most 16 GiB.
+ */
 uint64_t ledger_tree_default_limit(void);
 
 /* Make the memfd and write its head; -ENOMEM when no ledger fits the limits, -errno with `e`. */
@@ -56,11 +58,15 @@ enum pmm_slot_state ledger_tree_slot_state(const struct ledger_tree *t, unsigned
 /* Keep a slot from everybody else while its ledger is read. */
 void ledger_tree_slot_take(struct ledger_tree *t, unsigned k);
 
-/* Give a slot's memory back to the system and the slot to the next process. 0 or -errno (the slot
- * then stays taken). */
+/*
+ * Give a slot's memory back to the system and the slot to the next process. 0 or -errno (the slot
+ * then stays taken).
+ */
 int ledger_tree_slot_release(struct ledger_tree *t, unsigned k);
 
-/* Set the tick to the number that belongs to the clock's time; returns nanoseconds since the start.
+/*
+ * Set the tick to the number that belongs to the clock's time; returns nanoseconds since the
+ * start.
  */
 uint64_t ledger_tree_tick(struct ledger_tree *t);
 

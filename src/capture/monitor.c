@@ -14,17 +14,17 @@
 #include "src/capture/serve.h"
 #include "src/target/proc.h"
 
-#define ON_SIGNAL	PMM_MAX_SLOTS	/* epoll data; below: the slot whose process ended */
-#define ON_CONNECT	(PMM_MAX_SLOTS + 1)
+#define ON_SIGNAL  PMM_MAX_SLOTS /* epoll data; below: the slot whose process ended */
+#define ON_CONNECT (PMM_MAX_SLOTS + 1)
 
-#define STATUS_WAIT_NS	50000000ull	/* for a parent to collect the status, so that we may see it */
-#define CLAIM_WAIT_NS	2000000000ull	/* for a claimed slot to get its pid */
-#define START_WAIT_NS	1000000000ull	/* for a launched process to claim a slot */
-#define UNCLAIMED_NS	100000000ull	/* between looks for such */
+#define STATUS_WAIT_NS 50000000ull   /* for a parent to collect the status, so that we may see it */
+#define CLAIM_WAIT_NS  2000000000ull /* for a claimed slot to get its pid */
+#define START_WAIT_NS  1000000000ull /* for a launched process to claim a slot */
+#define UNCLAIMED_NS   100000000ull  /* between looks for such */
 
 static int add_fd(struct monitor *m, int fd, unsigned what)
 {
-	struct epoll_event ev = {.events = EPOLLIN, .data.u32 = what};
+	struct epoll_event ev = { .events = EPOLLIN, .data.u32 = what };
 
 	return epoll_ctl(m->epoll, EPOLL_CTL_ADD, fd, &ev) ? -errno : 0;
 }
@@ -52,7 +52,7 @@ int monitor_init(struct monitor *m, struct ledger_tree *t, struct child *c, uint
 		rc = err_set(e, -errno, "cannot set up the monitor: %s", strerror(errno));
 		goto out;
 	}
-	m->who = (struct whois){.monitor = getpid(), .ino = st.st_ino};
+	m->who = (struct whois){ .monitor = getpid(), .ino = st.st_ino };
 	rc = m->listen_fd = serve_open(t, e);
 	if (rc < 0)
 		goto out;
@@ -77,7 +77,7 @@ void monitor_fini(struct monitor *m)
 		close(m->epoll);
 	if (m->listen_fd >= 0)
 		close(m->listen_fd);
-	*m = (struct monitor){.epoll = -1, .listen_fd = -1};
+	*m = (struct monitor){ .epoll = -1, .listen_fd = -1 };
 }
 
 void monitor_begin(struct monitor *m)
@@ -92,8 +92,10 @@ void monitor_begin(struct monitor *m)
 	__atomic_store_n(&m->tree->head->root_pid, (uint32_t)m->child->pid, __ATOMIC_RELAXED);
 }
 
-/* An epoll set delivers signals of the process that filled it: after a fork it has to be filled
- * anew. */
+/*
+ * An epoll set delivers signals of the process that filled it: after a fork it has to be filled
+ * anew.
+ */
 int monitor_moved(struct monitor *m)
 {
 	int rc;
@@ -127,7 +129,7 @@ static void let_go(struct monitor *m, unsigned k)
 /* Deliver a process's heap, if there is anything in it. */
 static void deliver(struct monitor *m, struct watched *w)
 {
-	struct err e = {.text = ""};
+	struct err e = { .text = "" };
 	struct heap *h;
 	int rc = watched_read(w, m->tree, &h, &e);
 
@@ -211,7 +213,7 @@ static void visit(struct monitor *m, unsigned k, uint64_t now_ns)
 	enum pmm_slot_state state = ledger_tree_slot_state(m->tree, k, &pid);
 
 	if (state == PMM_SLOT_FREE || state == PMM_SLOT_TAKEN) {
-		watched_free(m->watched[k]);	/* given back by the agent, or scribbled on */
+		watched_free(m->watched[k]); /* given back by the agent, or scribbled on */
 		m->watched[k] = NULL;
 	} else if (!pid && !m->watched[k]) {
 		visit_nameless(m, k, now_ns);
@@ -284,7 +286,7 @@ unsigned monitor_living(const struct monitor *m, pid_t *pid)
 			continue;
 		if (pid && !nr)
 			*pid = m->watched[k] && m->watched[k]->pid > 0 ? m->watched[k]->pid
-								   : (pid_t)ns_pid;
+								       : (pid_t)ns_pid;
 		nr++;
 	}
 	return nr;
@@ -299,7 +301,8 @@ static bool root_is_watched(const struct monitor *m)
 	return false;
 }
 
-/* The step after the end is seen visits every slot once more: nothing the root claimed is missed.
+/*
+ * The step after the end is seen visits every slot once more: nothing the root claimed is missed.
  */
 void monitor_until_root(struct monitor *m)
 {
@@ -311,8 +314,8 @@ void monitor_until_root(struct monitor *m)
 }
 
 /*
- * A process that was just forked or launched has no slot yet, and one that was forked gets none before
- * it allocates. Where children are not followed none will come.
+ * A process that was just forked or launched has no slot yet, and one that was forked gets none
+ * before it allocates. Where children are not followed none will come.
  */
 static unsigned unclaimed(struct monitor *m, bool mapped, pid_t *pid)
 {
@@ -334,7 +337,9 @@ unsigned monitor_settle(struct monitor *m, uint64_t grace_ns, pid_t *pid)
 	return nr;
 }
 
-/* A process without slot and mapping is given a second to show up; it may be no business of ours. */
+/*
+ * A process without slot and mapping is given a second to show up; it may be no business of ours.
+ */
 void monitor_until_all(struct monitor *m)
 {
 	uint64_t now_ns = ledger_tree_now_ns(m->tree), seen_ns = now_ns, next_ns = 0;

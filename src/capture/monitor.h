@@ -29,15 +29,15 @@ struct monitor {
 	const struct monitor_ops *ops;
 	void *arg;
 	struct whois who;
-	struct watched **watched;	/* by slot, NULL = nothing there */
-	uint64_t *claimed_ns;		/* by slot: when a claim without pid was seen; 0 = none */
+	struct watched **watched; /* by slot, NULL = nothing there */
+	uint64_t *claimed_ns;	  /* by slot: when a claim without pid was seen; 0 = none */
 	int epoll, listen_fd;
-	uint64_t interval_ns;		/* --interval, 0 = adaptive */
-	uint64_t root_end_ns;		/* when the program ended; 0 = it runs */
-	bool follow;			/* children are tracked too */
-	bool end_asked;			/* SIGTERM or SIGHUP after the program's end */
-	unsigned nr_replaced;		/* images that exec replaced: no capture */
-	unsigned nr_without_events;	/* processes that never allocated: no capture */
+	uint64_t interval_ns;	    /* --interval, 0 = adaptive */
+	uint64_t root_end_ns;	    /* when the program ended; 0 = it runs */
+	bool follow;		    /* children are tracked too */
+	bool end_asked;		    /* SIGTERM or SIGHUP after the program's end */
+	unsigned nr_replaced;	    /* images that exec replaced: no capture */
+	unsigned nr_without_events; /* processes that never allocated: no capture */
 };
 
 /*
@@ -54,7 +54,9 @@ void monitor_begin(struct monitor *m);
 /* Until the program (the root) has ended and its heap is delivered. */
 void monitor_until_root(struct monitor *m);
 
-/* Until all processes of the tree have ended, or `grace_ns` are over; how many live, one in *pid. */
+/*
+ * Until all processes of the tree have ended, or `grace_ns` are over; how many live, one in *pid.
+ */
 unsigned monitor_settle(struct monitor *m, uint64_t grace_ns, pid_t *pid);
 
 /* Until all have ended; when asked to end (SIGTERM) delivers the living as they are. */

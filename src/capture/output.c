@@ -104,7 +104,7 @@ static int write_to(const struct heap *h, const char *pattern, bool is_root, cha
 int output_write(const struct heap *h, const char *pattern, bool is_root, char name[PATH_MAX],
 		 bool *moved, struct err *e)
 {
-	const char *places[] = {getenv("TMPDIR"), "/tmp", "/var/tmp", "/dev/shm"};
+	const char *places[] = { getenv("TMPDIR"), "/tmp", "/var/tmp", "/dev/shm" };
 	char elsewhere[PATH_MAX];
 	int rc = write_to(h, pattern, is_root, name, e);
 

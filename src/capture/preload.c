@@ -11,7 +11,10 @@
 
 #define AGENT_FILE "libpmm.so"
 
-/* A readable file at `place`, relative to the directory this program lies in; path is the real one. */
+/*
+ * A readable file at `place`, relative to the directory this program lies in; path is the real
+ * one.
+ */
 static bool from_here(const char *place, char path[PATH_MAX])
 {
 	char here[PATH_MAX + 64];
@@ -34,8 +37,10 @@ int preload_find(char path[PATH_MAX], struct err *e)
 
 	if (wanted && *wanted) {
 		if (!realpath(wanted, path)) {
-			err_set(e, -errno, "cannot find the agent '%s': %s", wanted, strerror(errno));
-			err_hint(e, "PMM_AGENT names it; unset it to use the one that came with pmm");
+			err_set(e, -errno, "cannot find the agent '%s': %s", wanted,
+				strerror(errno));
+			err_hint(e,
+				 "PMM_AGENT names it; unset it to use the one that came with pmm");
 			return -ENOENT;
 		}
 	} else if (!from_here(AGENT_FILE, path) && !from_here("../lib/pmm/" AGENT_FILE, path)) {
@@ -46,9 +51,10 @@ int preload_find(char path[PATH_MAX], struct err *e)
 			return -ENOENT;
 		}
 	}
-	if (strpbrk(path, " :")) {	/* ld.so(8): both separate names in LD_PRELOAD */
+	if (strpbrk(path, " :")) { /* ld.so(8): both separate names in LD_PRELOAD */
 		err_set(e, -EINVAL, "the agent's path '%s' has a space or a colon", path);
-		err_hint(e, "LD_PRELOAD cannot name it; copy %s elsewhere and point PMM_AGENT to it",
+		err_hint(e,
+			 "LD_PRELOAD cannot name it; copy %s elsewhere and point PMM_AGENT to it",
 			 AGENT_FILE);
 		return -EINVAL;
 	}
@@ -97,7 +103,7 @@ char **preload_env(char **env, const char *agent, const struct ledger_tree *t)
 	for (size_t i = 0; i < to; i++) {
 		if (out[i])
 			continue;
-		for (size_t j = 0; j < to; j++)		/* a hole ends the list for preload_env_free() */
+		for (size_t j = 0; j < to; j++) /* a hole ends the list for preload_env_free() */
 			free(out[j]);
 		free(out);
 		return NULL;

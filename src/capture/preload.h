@@ -10,8 +10,8 @@
 #include "src/capture/ledger_tree.h"
 
 /*
- * The agent's file: $PMM_AGENT, else libpmm.so beside the pmm program, else in PMM_LIBDIR. 0; -ENOENT
- * not found, -EINVAL its path cannot be said in LD_PRELOAD.
+ * The agent's file: $PMM_AGENT, else libpmm.so beside the pmm program, else in PMM_LIBDIR. 0;
+ * -ENOENT not found, -EINVAL its path cannot be said in LD_PRELOAD.
  */
 int preload_find(char path[PATH_MAX], struct err *e);
 
@@ -20,8 +20,8 @@ int preload_find(char path[PATH_MAX], struct err *e);
 void preload_value(const struct ledger_tree *t, char value[PRELOAD_VALUE_BYTES]);
 
 /*
- * The environment `env` with LD_PRELOAD led by `agent` and PMM_LEDGER set to the tree. An array to be
- * released by preload_env_free(), NULL when out of memory.
+ * The environment `env` with LD_PRELOAD led by `agent` and PMM_LEDGER set to the tree. An array to
+ * be released by preload_env_free(), NULL when out of memory.
  */
 char **preload_env(char **env, const char *agent, const struct ledger_tree *t);
 void preload_env_free(char **env);

@@ -19,14 +19,14 @@
 #define SERIES_MAX_SCANS  256
 #define SERIES_TOP_SITES  20
 #define SERIES_FIRST_NS	  10000000ull
-#define SERIES_REST		500	/* scan cost : pause */
+#define SERIES_REST	  500 /* scan cost : pause */
 
 struct series {
 	uint64_t interval_ns; /* between points, doubles */
 	uint64_t next_ns, next_scan_ns;
 	uint64_t scan_interval_ns;
-	struct heap_point *points;	/* SERIES_MAX_POINTS */
-	struct heap_site_point *sites;	/* SERIES_MAX_SCANS * SERIES_TOP_SITES, scan by scan */
+	struct heap_point *points;     /* SERIES_MAX_POINTS */
+	struct heap_site_point *sites; /* SERIES_MAX_SCANS * SERIES_TOP_SITES, scan by scan */
 	uint32_t nr_points, nr_sites, nr_scans;
 	struct ledger_top *top;
 };

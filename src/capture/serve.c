@@ -11,7 +11,7 @@
 
 int serve_open(const struct ledger_tree *t, struct err *e)
 {
-	struct sockaddr_un sun = {.sun_family = AF_UNIX};
+	struct sockaddr_un sun = { .sun_family = AF_UNIX };
 	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	int n, rc;
 
@@ -35,9 +35,9 @@ static void send_fd(int peer, int fd)
 	union {
 		char bytes[CMSG_SPACE(sizeof(int))];
 		struct cmsghdr align;
-	} control = {{0}};
+	} control = { { 0 } };
 	char byte = 'L';
-	struct iovec iov = {&byte, 1};
+	struct iovec iov = { &byte, 1 };
 	struct msghdr msg = {
 		.msg_iov = &iov,
 		.msg_iovlen = 1,

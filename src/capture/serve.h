@@ -18,8 +18,10 @@
 /* Listen for this tree. The descriptor (close-on-exec, nonblocking) or -errno with `e`. */
 int serve_open(const struct ledger_tree *t, struct err *e);
 
-/* Answer everybody who waits. `is_ours(arg, pid)`: does a process of another user belong to the
- * tree? Never blocks. */
+/*
+ * Answer everybody who waits. `is_ours(arg, pid)`: does a process of another user belong to the
+ * tree? Never blocks.
+ */
 void serve_all(int listen_fd, const struct ledger_tree *t, bool (*is_ours)(void *arg, pid_t pid),
 	       void *arg);
 

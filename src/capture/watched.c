@@ -10,10 +10,10 @@
 
 #include "src/target/proc.h"
 
-#define CODE_LOOK_NS 1000000000ull
-#define FIND_NS		1000000000ull	/* give up */
-#define FIND_AGAIN_NS	100000000ull
-#define CODE_REST	500		/* cost of a look : pause */
+#define CODE_LOOK_NS  1000000000ull
+#define FIND_NS	      1000000000ull /* give up */
+#define FIND_AGAIN_NS 100000000ull
+#define CODE_REST     500 /* cost of a look : pause */
 
 struct watched *watched_new(unsigned slot, uint32_t ns_pid, uint64_t interval_ns, uint64_t now_ns)
 {
@@ -31,7 +31,8 @@ struct watched *watched_new(unsigned slot, uint32_t ns_pid, uint64_t interval_ns
 	return w;
 }
 
-bool watched_find(struct watched *w, const struct ledger_tree *t, struct whois *who, uint64_t now_ns)
+bool watched_find(struct watched *w, const struct ledger_tree *t, struct whois *who,
+		  uint64_t now_ns)
 {
 	if (w->pid >= 0)
 		return true;
@@ -97,8 +98,10 @@ static uint64_t thread_cpu_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000ull + (uint64_t)ts.tv_nsec;
 }
 
-/* Never 0. Anonymous code is left out: a JIT changes it all the time, and it has no unwind tables
- * to go stale. */
+/*
+ * Never 0. Anonymous code is left out: a JIT changes it all the time, and it has no unwind tables
+ * to go stale.
+ */
 static uint64_t hash_code(pid_t pid)
 {
 	struct proc_maps maps;
@@ -155,7 +158,8 @@ static void set_end(const struct watched *w, struct heap *h)
 
 int watched_read(struct watched *w, const struct ledger_tree *t, struct heap **out, struct err *e)
 {
-	struct ledger_options o = {.running = !w->ended, .pid = w->pid > 0 ? w->pid : (pid_t)w->ns_pid};
+	struct ledger_options o = { .running = !w->ended,
+				    .pid = w->pid > 0 ? w->pid : (pid_t)w->ns_pid };
 	int rc = open_map(w, t, e);
 
 	if (rc)

@@ -31,7 +31,10 @@ struct watched {
 	uint64_t next_code_ns;
 };
 
-/* Begin to watch a slot that a process has claimed; watched_find() comes next. NULL: out of memory. */
+/*
+ * Begin to watch a slot that a process has claimed; watched_find() comes next. NULL: out of
+ * memory.
+ */
 struct watched *watched_new(unsigned slot, uint32_t ns_pid, uint64_t interval_ns, uint64_t now_ns);
 void watched_free(struct watched *w);
 
@@ -39,7 +42,8 @@ void watched_free(struct watched *w);
  * Look for the process as long as it is not found; one that stays so for a second has ended. False
  * while it is not known.
  */
-bool watched_find(struct watched *w, const struct ledger_tree *t, struct whois *who, uint64_t now_ns);
+bool watched_find(struct watched *w, const struct ledger_tree *t, struct whois *who,
+		  uint64_t now_ns);
 
 /* Its process has ended. The first call counts. */
 void watched_end(struct watched *w, uint64_t now_ns);
@@ -47,12 +51,16 @@ void watched_end(struct watched *w, uint64_t now_ns);
 /* Take what is due of the series; false when nothing was. */
 bool watched_tick(struct watched *w, const struct ledger_tree *t, uint64_t now_ns);
 
-/* Have executable file mappings come or gone since the last call? Looks once a second at most, and
- * not at all costs. */
+/*
+ * Have executable file mappings come or gone since the last call? Looks once a second at most,
+ * and not at all costs.
+ */
 bool watched_code_changed(struct watched *w, uint64_t now_ns);
 
-/* Its heap at the end, or as it is now when it lives, with series and status; the caller's. 0 or
- * -errno with `e`. */
+/*
+ * Its heap at the end, or as it is now when it lives, with series and status; the caller's. 0 or
+ * -errno with `e`.
+ */
 int watched_read(struct watched *w, const struct ledger_tree *t, struct heap **out, struct err *e);
 
 /* Did anything happen in this heap that is worth a capture? */

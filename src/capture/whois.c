@@ -13,10 +13,10 @@
 #include "include/pmm/ledger.h"
 #include "src/target/proc.h"
 
-#define MAX_ANCESTORS	64
-#define MAX_ENVIRON	(1u << 20)
-#define ANY		UINT64_MAX
-#define MAX_PASSES	4
+#define MAX_ANCESTORS 64
+#define MAX_ENVIRON   (1u << 20)
+#define ANY	      UINT64_MAX
+#define MAX_PASSES    4
 
 /* ioctl of a pidfd: linux/pidfd.h, first published size; exit_code since Linux 6.15 */
 struct info {
@@ -63,7 +63,10 @@ bool whois_descends(const struct whois *w, pid_t pid)
 	return false;
 }
 
-/* Is there a mapping of the tree, and writable at `slot_off` unless that is ANY? -EACCES: we may not look. */
+/*
+ * Is there a mapping of the tree, and writable at `slot_off` unless that is ANY? -EACCES: we may
+ * not look.
+ */
 static int maps_tree(const struct whois *w, pid_t pid, uint64_t slot_off)
 {
 	struct proc_maps maps;
@@ -92,7 +95,9 @@ static bool may_map_tree(const struct whois *w, pid_t pid)
 	return rc > 0 || (rc < 0 && !proc_start_time(pid, &start) && start >= w->start);
 }
 
-/* The agent gives itself access to its own slot only, so the slot's head is a mapping of its own. */
+/*
+ * The agent gives itself access to its own slot only, so the slot's head is a mapping of its own.
+ */
 bool whois_maps_slot(const struct whois *w, pid_t pid, uint64_t slot_off)
 {
 	return maps_tree(w, pid, slot_off) > 0;
@@ -104,8 +109,8 @@ static int open_pidfd(pid_t pid)
 }
 
 /*
- * Through all processes in pid namespaces below ours: who calls itself so and has the slot? 0 = nobody;
- * `foreign` is then whether there was anybody of the tree at all.
+ * Through all processes in pid namespaces below ours: who calls itself so and has the slot? 0 =
+ * nobody; `foreign` is then whether there was anybody of the tree at all.
  */
 static pid_t search(struct whois *w, uint32_t ns_pid, uint64_t slot_off)
 {
@@ -137,9 +142,9 @@ static bool is_it(const struct whois *w, pid_t pid, uint64_t slot_off)
 }
 
 /*
- * The pid namespace is ours nearly always: a pid that does not exist has ended, one that exists and is
- * of the tree is the one. A new namespace counts from 1, so a number below the root's gives it away
- * (or pids have wrapped around) and is searched for. While there are processes of the tree in
+ * The pid namespace is ours nearly always: a pid that does not exist has ended, one that exists and
+ * is of the tree is the one. A new namespace counts from 1, so a number below the root's gives it
+ * away (or pids have wrapped around) and is searched for. While there are processes of the tree in
  * namespaces of their own, only who has the very slot is believed; the agent makes it writable just
  * after it has claimed it.
  */
@@ -201,9 +206,13 @@ static bool has_wrapped(const struct whois *w)
 	return last < w->root;
 }
 
-/* One pass over /proc. *vanished: a candidate ended meanwhile, and may have left a child that the list lacks. */
-static unsigned count_unclaimed(const struct whois *w, bool mapped, bool (*has_slot)(void *arg, pid_t pid),
-				void *arg, pid_t *pid, bool *vanished)
+/*
+ * One pass over /proc. *vanished: a candidate ended meanwhile, and may have left a child that the
+ * list lacks.
+ */
+static unsigned count_unclaimed(const struct whois *w, bool mapped,
+				bool (*has_slot)(void *arg, pid_t pid), void *arg, pid_t *pid,
+				bool *vanished)
 {
 	pid_t oldest = has_wrapped(w) ? 1 : w->root;
 	DIR *dir = opendir("/proc");
@@ -247,7 +256,7 @@ unsigned whois_unclaimed(const struct whois *w, bool mapped, bool (*has_slot)(vo
 
 int whois_status(pid_t pid, int pidfd, int *status)
 {
-	struct info info = {.mask = INFO_EXIT};
+	struct info info = { .mask = INFO_EXIT };
 	pid_t parent;
 	char state;
 

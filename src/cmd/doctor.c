@@ -38,7 +38,8 @@ static const struct column columns[] = {
 void doctor_add(struct doctor *d, const char *check, enum doctor_state state, bool needed,
 		const char *remedy, const char *fmt, ...)
 {
-	struct doctor_finding f = {check, state, needed, NULL, state == DOCTOR_OK ? NULL : remedy};
+	struct doctor_finding f = { check, state, needed, NULL,
+				    state == DOCTOR_OK ? NULL : remedy };
 	va_list ap;
 
 	va_start(ap, fmt);
@@ -52,7 +53,7 @@ void doctor_add(struct doctor *d, const char *check, enum doctor_state state, bo
 /* Can `pmm run` work? */
 static bool is_able(const struct doctor *d)
 {
-	vec_each (&d->findings, f)
+	vec_each(&d->findings, f)
 		if (f->needed && f->state == DOCTOR_NO)
 			return false;
 	return true;
@@ -65,7 +66,7 @@ static struct table *table_of(const struct doctor *d)
 
 	if (!t)
 		return NULL;
-	vec_each (&d->findings, f) {
+	vec_each(&d->findings, f) {
 		bool stops = f->needed && f->state == DOCTOR_NO;
 
 		table_row(t, 0, stops ? ROW_STRONG : ROW_PLAIN, ROW_BOTH);
@@ -105,9 +106,9 @@ static struct table *verdict_of(const struct doctor *d)
 
 static int print(const struct doctor *d)
 {
-	struct style style = {.width = WIDE};
-	struct doc doc = {.schema = "pmm-doctor/1"};
-	struct err e = {.text = ""};
+	struct style style = { .width = WIDE };
+	struct doc doc = { .schema = "pmm-doctor/1" };
+	struct err e = { .text = "" };
 	int rc;
 
 	doc_add(&doc, verdict_of(d));
@@ -124,7 +125,7 @@ static int print(const struct doctor *d)
 
 static int doctor_run(int argc, char **argv)
 {
-	struct doctor d = {0};
+	struct doctor d = { 0 };
 	int code;
 
 	(void)argc;
@@ -133,7 +134,7 @@ static int doctor_run(int argc, char **argv)
 	doctor_kernel(&d);
 	doctor_limits(&d);
 	code = print(&d);
-	vec_each (&d.findings, f)
+	vec_each(&d.findings, f)
 		free(f->found);
 	vec_fini(&d.findings);
 	return code;

@@ -10,16 +10,16 @@
 
 enum doctor_state {
 	DOCTOR_OK,
-	DOCTOR_NOTE,	/* works, with something to know */
-	DOCTOR_NO,	/* does not work; only what `needed` names stands in the way of `pmm run` */
+	DOCTOR_NOTE, /* works, with something to know */
+	DOCTOR_NO,   /* does not work; only what `needed` names stands in the way of `pmm run` */
 };
 
 struct doctor_finding {
-	const char *check;	/* constant, a word: key in JSON */
+	const char *check; /* constant, a word: key in JSON */
 	enum doctor_state state;
-	bool needed;		/* `pmm run` cannot do without it */
-	char *found;		/* owned, one sentence */
-	const char *remedy;	/* constant; NULL = nothing to do */
+	bool needed;	    /* `pmm run` cannot do without it */
+	char *found;	    /* owned, one sentence */
+	const char *remedy; /* constant; NULL = nothing to do */
 };
 
 struct doctor {

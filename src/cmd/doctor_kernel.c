@@ -122,7 +122,9 @@ static void check_ptrace(struct doctor *d, unsigned long long caps)
 			   scope);
 }
 
-/* The files behind mappings, also deleted ones. Their names need an address: the first one of ours.
+/*
+ * The files behind mappings, also deleted ones. Their names need an address: the first one of
+ * ours.
  */
 static void check_map_files(struct doctor *d)
 {

@@ -52,10 +52,10 @@ static void check_container(struct doctor *d)
 
 static void check_ledger(struct doctor *d)
 {
-	struct ledger_tree_options o = {.space_bytes = UINT64_MAX, .file_bytes = UINT64_MAX};
+	struct ledger_tree_options o = { .space_bytes = UINT64_MAX, .file_bytes = UINT64_MAX };
 	struct ledger_tree t;
 	struct rlimit lim;
-	struct err e = {.text = ""};
+	struct err e = { .text = "" };
 
 	if (!getrlimit(RLIMIT_AS, &lim))
 		o.space_bytes = lim.rlim_cur;
@@ -91,7 +91,7 @@ static void check_cgroup(struct doctor *d)
 static void check_core(struct doctor *d)
 {
 	char pattern[256] = "";
-	struct rlimit lim = {0, 0};
+	struct rlimit lim = { 0, 0 };
 
 	getrlimit(RLIMIT_CORE, &lim);
 	first_line("/proc/sys/kernel/core_pattern", pattern, sizeof(pattern));

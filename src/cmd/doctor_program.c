@@ -30,7 +30,7 @@ static int wait_for(pid_t pid)
 	for (int ms = 0; ms < TRIAL_WAIT_MS; ms += 5) {
 		if (waitpid(pid, &status, WNOHANG) == pid)
 			return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-		nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+		nanosleep(&(struct timespec){ .tv_nsec = 5000000 }, NULL);
 	}
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
@@ -59,7 +59,7 @@ static int run_trial(char *output)
 static void check_trial(struct doctor *d)
 {
 	char output[] = "/tmp/pmm-doctor-XXXXXX";
-	struct err e = {.text = ""};
+	struct err e = { .text = "" };
 	struct heap *h = NULL;
 	int fd = mkstemp(output), code;
 
@@ -90,7 +90,7 @@ static void check_trial(struct doctor *d)
 static void check_agent(struct doctor *d)
 {
 	char path[PATH_MAX];
-	struct err e = {.text = ""};
+	struct err e = { .text = "" };
 
 	if (preload_find(path, &e)) {
 		doctor_add(d, "agent", DOCTOR_NO, true,
@@ -108,16 +108,16 @@ static int find_libc(struct dl_phdr_info *info, size_t size, void *to)
 	if (!info->dlpi_name || !strstr(info->dlpi_name, "/libc.so"))
 		return 0;
 	*(struct symbol_module *)to =
-		(struct symbol_module){.path = info->dlpi_name, .bias = info->dlpi_addr};
+		(struct symbol_module){ .path = info->dlpi_name, .bias = info->dlpi_addr };
 	return 1;
 }
 
 static void check_symbols(struct doctor *d)
 {
-	struct symbolizer_options o = {.full = true};
+	struct symbolizer_options o = { .full = true };
 	struct symbolizer *sym = symbolizer_new(&o);
-	struct symbol_module libc = {0};
-	struct symbol_module_info info = {0};
+	struct symbol_module libc = { 0 };
+	struct symbol_module_info info = { 0 };
 
 	if (sym && dl_iterate_phdr(find_libc, &libc) && symbolizer_add(sym, &libc) == 0)
 		info = symbolizer_module(sym, 0);

@@ -7,7 +7,10 @@
 #include "src/analyze/names.h"
 #include "src/symbol/symbol.h"
 
-/* A symbolizer for the modules of a heap; the caller's. NULL when out of memory. `o` as symbolizer_new(). */
+/*
+ * A symbolizer for the modules of a heap; the caller's. NULL when out of memory. `o` as
+ * symbolizer_new().
+ */
 struct symbolizer *naming_symbols(const struct heap *h, const struct symbolizer_options *o);
 
 /* For names_init(); its context is the symbolizer. */

@@ -12,7 +12,7 @@
 #include "src/cmd/summary.h"
 #include "src/target/elf_check.h"
 
-#define GRACE_NS	200000000ull	/* for children that end just after the program */
+#define GRACE_NS 200000000ull /* for children that end just after the program */
 
 static const char *output = OUTPUT_DEFAULT;
 static uint64_t sample_bytes, min_size_bytes, limit_bytes, interval_ns, warn_size_bytes;
@@ -21,10 +21,13 @@ static bool sampled, no_follow, quiet;
 
 static const struct opt run_opts[] = {
 	{ "output", 'o', OPT_FILE, "FILE",
-	  "name of the capture; %p is the pid, %c the command (default " OUTPUT_DEFAULT ")", &output },
-	{ "sample", 0, OPT_SIZE, "BYTES", "look at a sample only, one block per BYTES on average (512K)",
-	  &sample_bytes, .if_omitted = "512K", .given = &sampled, .min = 1, .max = 1ull << 40 },
-	{ "min-size", 0, OPT_SIZE, "BYTES", "track only blocks of at least BYTES", &min_size_bytes },
+	  "name of the capture; %p is the pid, %c the command (default " OUTPUT_DEFAULT ")",
+	  &output },
+	{ "sample", 0, OPT_SIZE, "BYTES",
+	  "look at a sample only, one block per BYTES on average (512K)", &sample_bytes,
+	  .if_omitted = "512K", .given = &sampled, .min = 1, .max = 1ull << 40 },
+	{ "min-size", 0, OPT_SIZE, "BYTES", "track only blocks of at least BYTES",
+	  &min_size_bytes },
 	{ "no-follow", 0, OPT_FLAG, NULL, "do not track children", &no_follow },
 	{ "ledger-limit", 0, OPT_SIZE, "BYTES",
 	  "memory one ledger may take (default a quarter of RAM, at most 16G)", &limit_bytes,
@@ -46,8 +49,8 @@ struct run {
 	struct monitor monitor;
 	struct elf_check program;
 	struct summary summary;
-	struct heap *heap;		/* of the program itself, kept for the summary */
-	bool in_background;		/* nobody reads messages any more */
+	struct heap *heap;  /* of the program itself, kept for the summary */
+	bool in_background; /* nobody reads messages any more */
 };
 
 /* A process has ended: its capture. */
@@ -93,7 +96,10 @@ static void on_unreadable(void *arg, pid_t pid, bool is_root, const struct err *
 
 static const struct monitor_ops monitor_ops = { .ended = on_ended, .unreadable = on_unreadable };
 
-/* pmm's own descriptors must not become the program's 0, 1 or 2 where the caller has closed those. */
+/*
+ * pmm's own descriptors must not become the program's 0, 1 or 2 where the caller has closed
+ * those.
+ */
 static void guard_std_fds(void)
 {
 	for (int fd = 0; fd <= STDERR_FILENO; fd++)

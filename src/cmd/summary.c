@@ -12,9 +12,9 @@
 #include "src/cmd/cmd.h"
 #include "src/cmd/naming.h"
 
-#define TOP_LINES	3
-#define MAX_COMMAND	60	/* characters shown */
-#define MAX_FUNCTION	70
+#define TOP_LINES    3
+#define MAX_COMMAND  60 /* characters shown */
+#define MAX_FUNCTION 70
 
 static const char *basename_of(const char *path)
 {
@@ -48,8 +48,8 @@ static void print_line(const struct line *l, const struct lines *all)
 }
 
 /*
- * Who holds the most, or held it at the peak. ELF symbols only: reading the DWARF of a large program
- * takes seconds.
+ * Who holds the most, or held it at the peak. ELF symbols only: reading the DWARF of a large
+ * program takes seconds.
  */
 static void print_top(const struct heap *h)
 {
@@ -62,7 +62,7 @@ static void print_top(const struct heap *h)
 	if (!lines_rank(h, NULL, &names, key, TOP_LINES, &top)) {
 		if (top.nr)
 			cmd_note(key == RANK_LIVE ? "live at the end, by who allocated it:"
-				      : "at the peak, by who allocated it:");
+						  : "at the peak, by who allocated it:");
 		for (uint32_t i = 0; i < top.nr; i++)
 			print_line(&top.line[i], &top);
 		lines_fini(&top);
@@ -85,8 +85,8 @@ static void print_ending(const struct summary *s)
 	if (WIFSIGNALED(s->status))
 		cmd_note("'%.*s%s' killed by signal %d (%s%s) after %s", MAX_COMMAND, text,
 			 strlen(text) > MAX_COMMAND ? "..." : "", WTERMSIG(s->status),
-			 strsignal(WTERMSIG(s->status)), WCOREDUMP(s->status) ? ", core dumped" : "",
-			 fmt_duration(s->run_ns).s);
+			 strsignal(WTERMSIG(s->status)),
+			 WCOREDUMP(s->status) ? ", core dumped" : "", fmt_duration(s->run_ns).s);
 	else
 		cmd_note("'%.*s%s' exited with status %d after %s", MAX_COMMAND, text,
 			 strlen(text) > MAX_COMMAND ? "..." : "", WEXITSTATUS(s->status),
@@ -145,7 +145,10 @@ static void print_losses(const struct summary *s)
 	const struct heap *h = s->heap;
 	bool full = false;
 
-	if (h && h->off_reason) {
+	if (h && h->off_reason == PMM_OFF_OWN_ALLOCATOR) {
+		cmd_note("WARNING: the program has a malloc of its own, which goes before pmm's: its heap is "
+			 "not seen");
+	} else if (h && h->off_reason) {
 		unsigned reason = (unsigned)h->off_reason;
 
 		cmd_note("WARNING: tracking turned itself off: %s",
@@ -160,24 +163,30 @@ static void print_losses(const struct summary *s)
 		full |= i == PMM_DROP_BLOCK_FULL || i == PMM_DROP_SITE_FULL;
 	}
 	if (full)
-		cmd_note("hint: raise --ledger-limit (it was %s)", fmt_bytes(h->ledger_limit_bytes).s);
+		cmd_note("hint: raise --ledger-limit (it was %s)",
+			 fmt_bytes(h->ledger_limit_bytes).s);
 	if (full && s->shrunk)
 		cmd_note("hint: a resource limit keeps the ledger small: ulimit -v, ulimit -f");
 	if (s->nr_lost)
-		cmd_note("WARNING: %u processes were not tracked: no ledger was free, or it could not be "
-			 "mapped", s->nr_lost);
+		cmd_note(
+			"WARNING: %u processes were not tracked: no ledger was free, or it could not be "
+			"mapped",
+			s->nr_lost);
 }
 
 static void print_never_started(const struct summary *s)
 {
 	cmd_note("WARNING: nothing was seen: the agent never started in this program");
 	if (s->nr_lost)
-		cmd_note("hint: it found no room for the ledger in its address space; see ulimit -v");
+		cmd_note(
+			"hint: it found no room for the ledger in its address space; see ulimit -v");
 	else if (WIFSIGNALED(s->status) || WEXITSTATUS(s->status) == 127)
-		cmd_note("hint: it may have ended before; 'pmm doctor' tells whether tracking works here");
+		cmd_note(
+			"hint: it may have ended before; 'pmm doctor' tells whether tracking works here");
 	else
-		cmd_note("hint: does it clear LD_PRELOAD, or start another program by a static one? "
-			 "'pmm doctor' tells whether tracking works here");
+		cmd_note(
+			"hint: does it clear LD_PRELOAD, or start another program by a static one? "
+			"'pmm doctor' tells whether tracking works here");
 }
 
 static void print_captures(const struct summary *s)
@@ -197,11 +206,13 @@ static void print_living(const struct summary *s)
 {
 	if (s->nr_living == 1)
 		cmd_note("1 process goes on (pid %d); its capture is written when it ends; "
-			 "'pmm report %d' shows it now", (int)s->living, (int)s->living);
+			 "'pmm report %d' shows it now",
+			 (int)s->living, (int)s->living);
 	else if (s->nr_living)
-		cmd_note("%u processes go on (pid %d and others); their captures are written when they "
-			 "end; 'pmm report %d' shows the first now", s->nr_living, (int)s->living,
-			 (int)s->living);
+		cmd_note(
+			"%u processes go on (pid %d and others); their captures are written when they "
+			"end; 'pmm report %d' shows the first now",
+			s->nr_living, (int)s->living, (int)s->living);
 }
 
 void summary_print(const struct summary *s, bool brief)
@@ -215,8 +226,10 @@ void summary_print(const struct summary *s, bool brief)
 			print_top(s->heap);
 		}
 		if (s->nr_replaced)
-			cmd_note("exec         %u time%s a program took another's place; the earlier "
-				 "ones have no capture", s->nr_replaced, plural(s->nr_replaced));
+			cmd_note(
+				"exec         %u time%s a program took another's place; the earlier "
+				"ones have no capture",
+				s->nr_replaced, plural(s->nr_replaced));
 		print_captures(s);
 	}
 	if (!s->heap)

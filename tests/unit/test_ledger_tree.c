@@ -60,17 +60,17 @@ static void size_follows_the_limits(void **state)
 		uint64_t slot_mib, nr;
 		bool shrunk;
 	} cases[] = {
-		{100 * MIB, NO_LIMIT, NO_LIMIT, 0, 132, 512, false},
-		{1, NO_LIMIT, NO_LIMIT, 0, 34, 512, false},
-		{3 * MIB, NO_LIMIT, NO_LIMIT, 0, 36, 512, false},
+		{ 100 * MIB, NO_LIMIT, NO_LIMIT, 0, 132, 512, false },
+		{ 1, NO_LIMIT, NO_LIMIT, 0, 34, 512, false },
+		{ 3 * MIB, NO_LIMIT, NO_LIMIT, 0, 36, 512, false },
 		/* a quarter of 4 GiB of address space, in four slots */
-		{8192 * MIB, 4096 * MIB, NO_LIMIT, 0, 254, 4, true},
-		{30 * MIB, 4096 * MIB, NO_LIMIT, 0, 62, 16, false},
+		{ 8192 * MIB, 4096 * MIB, NO_LIMIT, 0, 254, 4, true },
+		{ 30 * MIB, 4096 * MIB, NO_LIMIT, 0, 62, 16, false },
 		/* half of a very small one */
-		{100 * MIB, 100 * MIB, NO_LIMIT, 0, 48, 1, true},
-		{100 * MIB, 60 * MIB, NO_LIMIT, -ENOMEM, 0, 0, false},
-		{100 * MIB, NO_LIMIT, 20 * MIB, -ENOMEM, 0, 0, false},
-		{100 * MIB, NO_LIMIT, 0, -ENOMEM, 0, 0, false},
+		{ 100 * MIB, 100 * MIB, NO_LIMIT, 0, 48, 1, true },
+		{ 100 * MIB, 60 * MIB, NO_LIMIT, -ENOMEM, 0, 0, false },
+		{ 100 * MIB, NO_LIMIT, 20 * MIB, -ENOMEM, 0, 0, false },
+		{ 100 * MIB, NO_LIMIT, 0, -ENOMEM, 0, 0, false },
 	};
 
 	(void)state;
@@ -78,7 +78,7 @@ static void size_follows_the_limits(void **state)
 		struct ledger_tree_options o =
 			options(cases[i].limit, cases[i].space, cases[i].file);
 		struct ledger_tree t;
-		struct err e = {.text = ""};
+		struct err e = { .text = "" };
 
 		assert_int_equal(ledger_tree_init(&t, &o, &e), cases[i].rc);
 		if (cases[i].rc) {

@@ -21,8 +21,10 @@
 #define MIB	  (1ull << 20)
 #define MAX_HEAPS 16
 
-/* ---- the traced program
- * ---------------------------------------------------------------------------------- */
+/*
+ * ---- the traced program
+ * ----------------------------------------------------------------------------------
+ */
 
 static struct fake_agent agent;
 
@@ -70,7 +72,7 @@ static void play_family(void)
 			raise(SIGTERM);
 		_exit(9);
 	}
-	usleep(400000);	/* be zombies for a while */
+	usleep(400000); /* be zombies for a while */
 	for (int i = 0; i < 3; i++)
 		wait(NULL);
 	_exit(0);
@@ -232,7 +234,7 @@ static void play_inner(void)
 
 static void play_wait(void)
 {
-	alarm(30);	/* not left over when the test dies */
+	alarm(30); /* not left over when the test dies */
 	signal(SIGTERM, play_signal);
 	start_agent();
 	fake_agent_record(&agent, 1, 0);
@@ -246,10 +248,11 @@ static int play(const char *mode, char *self)
 		const char *mode;
 		void (*play)(void);
 	} modes[] = {
-		{"exit", play_exit},	 {"kill", play_kill},	  {"gone", play_gone},
-		{"family", play_family}, {"daemon", play_daemon}, {"exec2", play_exec2},
-		{"socket", play_socket}, {"slow", play_slow},	  {"given", play_given},
-		{"wait", play_wait}, {"code", play_code}, {"late", play_late}, {"inner", play_inner}, {"reaped", play_reaped},
+		{ "exit", play_exit },	   { "kill", play_kill },     { "gone", play_gone },
+		{ "family", play_family }, { "daemon", play_daemon }, { "exec2", play_exec2 },
+		{ "socket", play_socket }, { "slow", play_slow },     { "given", play_given },
+		{ "wait", play_wait },	   { "code", play_code },     { "late", play_late },
+		{ "inner", play_inner },   { "reaped", play_reaped },
 	};
 
 	if (!strcmp(mode, "exec"))
@@ -260,8 +263,10 @@ static int play(const char *mode, char *self)
 	return 96;
 }
 
-/* ---- the monitor
- * ------------------------------------------------------------------------------------------ */
+/*
+ * ---- the monitor
+ * ------------------------------------------------------------------------------------------
+ */
 
 struct fixture {
 	struct ledger_tree tree;
@@ -293,7 +298,7 @@ static void on_unreadable(void *arg, pid_t pid, bool is_root, const struct err *
 	f->nr_unreadable++;
 }
 
-static const struct monitor_ops ops = {.ended = on_ended, .unreadable = on_unreadable};
+static const struct monitor_ops ops = { .ended = on_ended, .unreadable = on_unreadable };
 
 static void launch(struct fixture *f, const char *mode)
 {
@@ -303,7 +308,7 @@ static void launch(struct fixture *f, const char *mode)
 		.file_bytes = UINT64_MAX,
 		.follow = true,
 	};
-	char *argv[] = {self, "--agent", (char *)mode, NULL};
+	char *argv[] = { self, "--agent", (char *)mode, NULL };
 	char **env;
 
 	memset(f, 0, sizeof(*f));
@@ -450,7 +455,7 @@ static void status_is_known_without_a_zombie(void **state)
 	uname(&u);
 	sscanf(u.release, "%d.%d", &major, &minor);
 	if (major < 6 || (major == 6 && minor < 15))
-		skip();		/* pidfds keep the status since Linux 6.15 */
+		skip(); /* pidfds keep the status since Linux 6.15 */
 	launch(&f, "reaped");
 	monitor_until_root(&f.monitor);
 	assert_int_equal(f.nr, 2);
@@ -467,17 +472,17 @@ static void namespace_costs_nobody_its_ledger(void **state)
 
 	(void)state;
 	if (geteuid())
-		skip();		/* a pid namespace needs root */
+		skip(); /* a pid namespace needs root */
 	launch(&f, "inner");
 	monitor_until_root(&f.monitor);
 	if (child_exit_code(f.child.status) == 98) {
 		end(&f);
-		skip();		/* ... and a kernel that makes them */
+		skip(); /* ... and a kernel that makes them */
 	}
 	assert_int_equal(child_exit_code(f.child.status), 0);
 	assert_int_equal(monitor_settle(&f.monitor, 2000000000, NULL), 0);
 	assert_int_equal(f.nr, 2);
-	inner = f.heap[f.root[0]];	/* both may end within a tick */
+	inner = f.heap[f.root[0]]; /* both may end within a tick */
 	assert_int_equal(inner->allocs, 50);
 	assert_int_equal(inner->end_status, 3);
 	assert_true(inner->pid > 1);
@@ -558,15 +563,15 @@ static void program_gets_what_pmm_was_given(void **state)
 		signal(sig, SIG_DFL);
 	getrlimit(RLIMIT_NOFILE, &old_files);
 	getrlimit(RLIMIT_FSIZE, &old_size);
-	files = (struct rlimit){100, old_files.rlim_max};
-	size = (struct rlimit){64 * MIB, old_size.rlim_max};
+	files = (struct rlimit){ 100, old_files.rlim_max };
+	size = (struct rlimit){ 64 * MIB, old_size.rlim_max };
 	for (int fd = 3; fd < 100; fd++)
 		close(fd);
 	assert_int_equal(dup2(0, 77), 77);
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &files), 0);
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &size), 0);
-	sigaction(SIGQUIT, &(struct sigaction){.sa_handler = SIG_IGN}, &quit);
-	sigaction(SIGHUP, &(struct sigaction){.sa_handler = SIG_IGN}, &hup);
+	sigaction(SIGQUIT, &(struct sigaction){ .sa_handler = SIG_IGN }, &quit);
+	sigaction(SIGHUP, &(struct sigaction){ .sa_handler = SIG_IGN }, &hup);
 	sigemptyset(&set);
 	sigaddset(&set, SIGUSR2);
 	sigprocmask(SIG_BLOCK, &set, &old);
@@ -618,7 +623,10 @@ static void new_code_raises_the_epoch(void **state)
 	end(&f);
 }
 
-/* A number is believed only of a process of the tree; a slot given back behind the monitor's back is let go. */
+/*
+ * A number is believed only of a process of the tree; a slot given back behind the monitor's back
+ * is let go.
+ */
 static void strangers_are_told_apart(void **state)
 {
 	struct fixture f;
@@ -638,7 +646,8 @@ static void strangers_are_told_apart(void **state)
 	assert_int_equal(whois_find(&who, 1, slot_off, &pidfd), 0);
 	assert_int_equal(pidfd, -1);
 	assert_false(who.foreign);
-	/* as if there had been others in namespaces of their own: who has the slot is found all the same */
+	/* as if there had been others in namespaces of their own: who has the slot is found all the
+	 * same */
 	who.foreign = true;
 	assert_int_equal(whois_find(&who, (uint32_t)who.root, slot_off, &pidfd), who.root);
 	close(pidfd);
@@ -657,8 +666,8 @@ static void strangers_are_told_apart(void **state)
 
 static void what_cannot_run_is_said(void **state)
 {
-	char *argv[] = {"/nonexistent/program", NULL};
-	struct err e = {.text = ""};
+	char *argv[] = { "/nonexistent/program", NULL };
+	struct err e = { .text = "" };
 	struct child c;
 
 	(void)state;

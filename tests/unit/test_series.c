@@ -15,7 +15,7 @@ static void points_thin_out(void **state)
 	for (; now < 60000 * MS; now += 10 * MS) { /* a minute of ticks */
 		if (now < s.next_ns)
 			continue;
-		series_add(&s, &(struct heap_point){.time_ns = now, .allocs = now / MS});
+		series_add(&s, &(struct heap_point){ .time_ns = now, .allocs = now / MS });
 		taken++;
 	}
 	/* 512 points of 10 ms last 5.12 s; then 256 each of 20 (to 10.24 s), 40, 80, 160 ms (81.9
@@ -37,7 +37,7 @@ static void interval_of_the_user_is_kept(void **state)
 	(void)state;
 	assert_int_equal(series_init(&s, 7 * MS, 1000 * MS), 0);
 	assert_true(series_due(&s, 7 * MS));
-	series_add(&s, &(struct heap_point){.time_ns = 7 * MS});
+	series_add(&s, &(struct heap_point){ .time_ns = 7 * MS });
 	assert_false(series_due(&s, 1006 * MS));
 	assert_true(series_due(&s, 1007 * MS));
 	assert_int_equal(s.interval_ns, 1000 * MS);
@@ -46,7 +46,7 @@ static void interval_of_the_user_is_kept(void **state)
 
 static void scans_rest_for_what_they_cost(void **state)
 {
-	struct ledger_top_site top[2] = {{7, 300, 3}, {9, -5, 1}};
+	struct ledger_top_site top[2] = { { 7, 300, 3 }, { 9, -5, 1 } };
 	struct series s;
 
 	(void)state;
@@ -66,7 +66,7 @@ static void scans_rest_for_what_they_cost(void **state)
 
 static void scans_thin_out(void **state)
 {
-	struct ledger_top_site top[SERIES_TOP_SITES] = {{1, 10, 1}, {2, 5, 1}};
+	struct ledger_top_site top[SERIES_TOP_SITES] = { { 1, 10, 1 }, { 2, 5, 1 } };
 	struct series s;
 
 	(void)state;
