@@ -78,7 +78,7 @@ static void read_head(struct ledger_reader *r)
 	for (unsigned i = 0; i < PMM_NR_DROPS; i++)
 		h->dropped[i] = l->dropped[i];
 	h->dropped_bytes = l->dropped_bytes;
-	h->off_reason = l->off_reason <= PMM_OFF_INTERNAL ? (int)l->off_reason : PMM_OFF_INTERNAL;
+	h->off_reason = l->off_reason <= PMM_OFF_OWN_ALLOCATOR ? (int)l->off_reason : PMM_OFF_INTERNAL;
 }
 
 static void read_end(struct ledger_reader *r)

@@ -28,6 +28,7 @@
 struct image {				/* what matters of an ELF file */
 	Elf64_Ehdr ehdr;
 	bool has_interp, is_pie, bad;
+	Elf64_Phdr dynamic;
 	char interp[PATH_MAX];
 };
 
@@ -59,8 +60,10 @@ static bool dynamic_is_pie(int fd, const Elf64_Phdr *ph)
 
 static void image_read_phdr(struct image *im, int fd, const Elf64_Phdr *ph)
 {
-	if (ph->p_type == PT_DYNAMIC)
+	if (ph->p_type == PT_DYNAMIC) {
+		im->dynamic = *ph;
 		im->is_pie = dynamic_is_pie(fd, ph);
+	}
 	if (ph->p_type != PT_INTERP)
 		return;
 	im->has_interp = true;
@@ -84,6 +87,54 @@ static void image_read(struct image *im, int fd)
 		else
 			image_read_phdr(im, fd, &ph);
 	}
+}
+
+/* File offset of a virtual address, 0 when no segment holds it. */
+static uint64_t file_offset(const struct image *im, int fd, uint64_t address)
+{
+	for (unsigned i = 0; i < im->ehdr.e_phnum; i++) {
+		Elf64_Phdr ph;
+
+		if (!read_at(fd, im->ehdr.e_phoff + i * sizeof(ph), &ph, sizeof(ph)) && ph.p_type == PT_LOAD &&
+		    address >= ph.p_vaddr && address - ph.p_vaddr < ph.p_filesz)
+			return ph.p_offset + (address - ph.p_vaddr);
+	}
+	return 0;
+}
+
+/* The value of the n-th entry with this tag in the dynamic section; false when there are fewer. */
+static bool dynamic_get(const struct image *im, int fd, int64_t tag, unsigned n, uint64_t *value)
+{
+	uint64_t nr = im->dynamic.p_filesz / sizeof(Elf64_Dyn);
+
+	for (uint64_t i = 0; i < nr && i < 4096; i++) {
+		Elf64_Dyn d;
+
+		if (read_at(fd, im->dynamic.p_offset + i * sizeof(d), &d, sizeof(d)) || d.d_tag == DT_NULL)
+			break;
+		if (d.d_tag == tag && !n--) {
+			*value = d.d_un.d_val;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Is a sanitizer's runtime among the libraries it needs? These refuse to start behind a preloaded library. */
+static bool needs_sanitizer(const struct image *im, int fd)
+{
+	uint64_t strings, name, offset;
+
+	if (!dynamic_get(im, fd, DT_STRTAB, 0, &strings) || !(offset = file_offset(im, fd, strings)))
+		return false;
+	for (unsigned n = 0; dynamic_get(im, fd, DT_NEEDED, n, &name); n++) {
+		char text[16] = "";
+
+		if (name < INT64_MAX - offset && pread(fd, text, sizeof(text) - 1, (off_t)(offset + name)) > 0 &&
+		    (str_starts(text, "libasan.") || str_starts(text, "libtsan.") || str_starts(text, "libhwasan.")))
+			return true;
+	}
+	return false;
 }
 
 static const char *base_name(const char *path)
@@ -116,8 +167,10 @@ static enum elf_check_kind classify_image(struct image *im, int fd, const char *
 	image_read(im, fd);
 	if (im->bad)
 		return ELF_CHECK_DAMAGED;
+	if (im->has_interp && access(im->interp, F_OK))
+		return ELF_CHECK_NO_LOADER;
 	if (im->has_interp)
-		return access(im->interp, F_OK) ? ELF_CHECK_NO_LOADER : ELF_CHECK_OK;
+		return needs_sanitizer(im, fd) ? ELF_CHECK_SANITIZER : ELF_CHECK_OK;
 	if (im->ehdr.e_type == ET_EXEC)
 		return ELF_CHECK_STATIC;
 	if (!im->is_pie &&
@@ -293,6 +346,9 @@ static const struct message {
 	[ELF_CHECK_CAPABILITIES] = {
 		"", " has file capabilities: preload is ignored",
 		SECURE_HINT },
+	[ELF_CHECK_SANITIZER] = {
+		"", " is built with a sanitizer, which brings its own malloc and must come first",
+		"build it without -fsanitize, or set ASAN_OPTIONS=detect_leaks=1 and let it report" },
 	[ELF_CHECK_BAD_SCRIPT] = {
 		"the interpreter of the script ", " cannot be run",
 		"correct the '#!' line; what it names must exist and be executable" },

@@ -25,6 +25,7 @@ enum elf_check_kind {
 	ELF_CHECK_SETUID,		/* set-user-ID or set-group-ID to somebody else */
 	ELF_CHECK_CAPABILITIES,		/* file capabilities that would be gained */
 	ELF_CHECK_BAD_SCRIPT,		/* interpreter missing or nested too deep */
+	ELF_CHECK_SANITIZER,		/* linked with a sanitizer that must come first itself */
 	ELF_CHECK_NR,
 };
 

@@ -335,7 +335,10 @@ static void add_warnings(struct report *r)
 		doc_add(&r->doc, NULL);
 		return;
 	}
-	if (h->off_reason) {
+	if (h->off_reason == PMM_OFF_OWN_ALLOCATOR) {
+		warn(t, "own_allocator", 1,
+		     "the program has a malloc of its own, which goes before pmm's: its heap is not seen");
+	} else if (h->off_reason) {
 		unsigned reason = (unsigned)h->off_reason;
 
 		warn(t, "tracking_stopped", 1,

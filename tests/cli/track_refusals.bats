@@ -32,6 +32,19 @@ run_refused() {
 	run_refused "static" "$T/sp"
 }
 
+@test "program built with a sanitizer" {
+	gcc -fsanitize=address -o "$T/asan" "$SOURCE/leaf.c" 2>/dev/null || skip "gcc has no AddressSanitizer here"
+	run_refused "sanitizer" "$T/asan"
+	gcc -fsanitize=thread -o "$T/tsan" "$SOURCE/leaf.c" 2>/dev/null || skip "gcc has no ThreadSanitizer here"
+	run_refused "sanitizer" "$T/tsan"
+}
+
+@test "program with a malloc of its own: it runs, and pmm says that it sees nothing" {
+	"$PMM" run -o "$T/c.pmm" -- "$PROG/own_malloc" 2>"$T/err"
+	grep -q "malloc of its own" "$T/err"
+	[ "$("$PMM" report --json "$T/c.pmm" | jq -c '[.totals.allocs, .warnings[].code]')" = '[0,"own_allocator"]' ]
+}
+
 @test "setuid program" {
 	need_root
 	cp "$PROG/leaf" "$T/suid"
