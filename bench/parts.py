@@ -8,7 +8,7 @@ import os
 import subprocess
 
 from figures import added, against, geomean, over_native, ratio, summary, table, text, verdict
-from measure import peak_kib, run
+from measure import peak_kib, read, run
 from tools import captured_bytes, fresh_directory
 
 
@@ -25,12 +25,14 @@ class Bench:
         """Run argv under a tool; (what `measurement` says, bytes of captures)."""
         out = fresh_directory(self.directory, "captures")
         result = measurement(tool.wrap(argv, out), f"{out}/log", **how)
+        check(result, tool, argv, f"{out}/log")
         return result, captured_bytes(out)
 
 
-def failed(result, tool, name):
-    if result.status:
-        raise RuntimeError(f"{name} under {tool.name} ended with status {result.status}")
+def check(result, tool, argv, log):
+    """No figures of a run that failed; heaptrack's script ends well even when its interpreter dies."""
+    if getattr(result, "status", 0) or "terminate called" in read(log):
+        raise RuntimeError(f"{argv[0]} under {tool.name} failed: {read(log)[-500:]}")
 
 
 class Programs:
@@ -48,7 +50,6 @@ class Programs:
 
     def measure(self, program, tool):
         result, size = self.bench.go(tool, program.argv, environment=program.environment, drive=program.drive)
-        failed(result, tool, program.name)
         self.cpu.setdefault(program.name, {}).setdefault(tool.name, []).append(result.cpu)
         self.bytes.setdefault(program.name, {})[tool.name] = size
 
@@ -146,7 +147,6 @@ class Micro:
         cpu = []
         for n in (0, pairs):
             result, _ = self.bench.go(tool, [self.bench.program("bench_micro"), kind, str(threads), str(depth), str(n)])
-            failed(result, tool, "bench_micro")
             cpu.append(result.cpu)
         self.ns.setdefault("{} {} {}".format(*case), {}).setdefault(tool.name, []).append((cpu[1] - cpu[0]) / pairs * 1e9)
 

@@ -160,7 +160,7 @@ class Xmllint(Program):
     def make(self, directory, size):
         path = f"{directory}/xmllint.xml"
         write(path, "<r>\n" + "\n".join('<item id="i%d" name="%s"><x unit="m">%.6f</x><l>%s</l></item>' % r
-                                        for r in records(int(250000 * size) + 1)) + "\n</r>\n")
+                                        for r in records(int(500000 * size) + 1)) + "\n</r>\n")
         self.argv = ["xmllint", "--noout", "--xpath", "count(//item[@name = 'name7']/x)", path]
 
 
