@@ -1,0 +1,30 @@
+#!/usr/bin/env bats
+# The benchmark still works: not its figures, only that all its parts measure something.
+
+load lib
+
+setup() { need /usr/bin/python3 ninja; }
+
+bench() {
+	timeout -k 5 300 "$ROOT/bench/run" --smoke --build "$(dirname "$PMM")" --json "$T/bench.json" "$@" >"$T/out" 2>"$T/err" ||
+		{ tail "$T/err"; return 1; }
+}
+
+@test "every part measures every tool there is" {
+	need jq
+	bench
+	local tools=3
+	if command -v heaptrack >/dev/null; then tools=4; fi
+	[ "$(jq ".parts.programs.cpu_seconds.jq | map(select(.[0] > 0)) | length" "$T/bench.json")" -eq "$tools" ]
+	[ "$(jq ".parts.micro.ns_per_pair[\"hot 2 15\"] | length" "$T/bench.json")" -eq "$tools" ]
+	[ "$(jq '.parts.memory.peak_kib["100000 blocks of 48 bytes"] | .pmm[0] - .native[0] > 1000' "$T/bench.json")" = true ]
+	[ "$(jq '.parts.report.wall_cpu_rss_kib | length' "$T/bench.json")" -eq 4 ]
+	grep -q '^| jq ' "$T/out"
+	grep -q '^- added CPU, pmm / heaptrack, geometric mean: ' "$T/out"
+}
+
+@test "a part that is not there is refused" {
+	run "$ROOT/bench/run" --smoke --build "$(dirname "$PMM")" --only nonsense
+	[ "$status" -ne 0 ]
+	[[ "$output" == *"no part or program 'nonsense'"* ]]
+}
