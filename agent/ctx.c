@@ -13,6 +13,7 @@
 #include "agent/arena.h"
 #include "agent/clock.h"
 #include "agent/module.h"
+#include "agent/rule.h"
 #include "agent/sample.h"
 #include "agent/segment.h"
 #include "agent/unwind.h"
@@ -84,15 +85,16 @@ static void thread_new(struct tctx *c, uint32_t tid)
 /* Start afresh what belongs to a thread and not to the context. */
 static void ctx_reset(struct tctx *c, uint64_t tp, uint32_t tid)
 {
-	c->tp = tp;
-	c->tid = tid;
+	STORE(c->tp, tp);
 	c->busy = TCTX_IDLE;
+	c->pub.seq += c->pub.seq & 1;	/* its thread may have ended in the midst of an event */
 	c->last_address = 0;
 	unwind_forget(c);
 	c->random = clock_ns(SYS_CLOCK_MONOTONIC) * 0x9e3779b97f4a7c15ull ^ (uint64_t)tid << 32 ^ tp;
 	c->sampling = false;
 	if (c->nested)
 		ctx_reset(c->nested, 0, tid);
+	STORE_RELEASE(c->tid, tid);
 }
 
 static struct tctx *ctx_new(void)
@@ -132,6 +134,12 @@ static struct ctx_entry *entry_near(uint64_t tp)
 	return free ? free : &A.ctx_hash[at];
 }
 
+/* Take a context from the thread `owner`, which has ended. False when somebody else is doing so. */
+static bool ctx_seize(struct tctx *c, uint32_t owner)
+{
+	return owner && CAS(c->tid, owner, 0);
+}
+
 /* Take over the context of a thread that has ended. */
 static struct tctx *ctx_adopt(void)
 {
@@ -143,7 +151,7 @@ static struct tctx *ctx_adopt(void)
 		struct tctx *c = ref ? arena_at(ref) : NULL;
 		uint32_t tid = c ? LOAD(c->tid) : 0;
 
-		if (tid && !c->pub.level && sys3(tgkill, A.pid, tid, 0) == -SYS_ESRCH && CAS(c->tid, tid, (uint32_t){0})) {
+		if (tid && !c->pub.level && sys3(tgkill, A.pid, tid, 0) == -SYS_ESRCH && ctx_seize(c, tid)) {
 			struct ctx_entry *e = entry_near(c->tp);
 
 			if (LOAD(e->ctx) == c)
@@ -173,7 +181,11 @@ static struct tctx *ctx_search(uint64_t tp)
 static bool child_start(void)
 {
 	A.pid = A.confined ? (int)ctx_tid(arch_thread_pointer()) : (int)sys0(getpid);
-	A.module_lock = 0;
+	if (LOAD(A.module_lock)) {		/* another thread of the parent was changing the list */
+		A.nr_modules = 0;
+		rule_flush();
+		A.module_lock = 0;
+	}
 	if (!(A.tree->flags & PMM_TREE_FOLLOW)) {
 		STORE(A.state, AGENT_OFF);
 		return false;
@@ -195,7 +207,7 @@ static bool child_start(void)
 struct tctx *ctx_find_slow(uint64_t tp)
 {
 	struct ctx_entry *e;
-	uint32_t tid;
+	uint32_t tid, owner;
 	struct tctx *c;
 
 	if (!LOAD(*A.alive) && !child_start())
@@ -207,13 +219,16 @@ struct tctx *ctx_find_slow(uint64_t tp)
 	tid = ctx_tid(tp);
 	if (!A.tid_offset)
 		A.tid_offset = tid_offset_find(tp, tid);
-	c = LOAD(e->tp) == tp ? LOAD(e->ctx) : ctx_search(tp);
-	if (c && c->tid == tid) {
+	c = LOAD(e->tp) == tp ? LOAD(e->ctx) : NULL;
+	if (!c || LOAD(c->tp) != tp)		/* an entry may mix what two threads wrote at once */
+		c = ctx_search(tp);
+	owner = c ? LOAD(c->tid) : 0;
+	if (c && owner == tid) {
 		STORE(e->ctx, c);		/* back in the hash; its neighbour will do the same */
 		STORE(e->tp, tp);
 		return c;
 	}
-	if (c)
+	if (c && ctx_seize(c, owner))		/* a new thread on the stack of one that has ended */
 		thread_retire(c);
 	else if ((c = ctx_adopt()))
 		thread_retire(c);
