@@ -8,9 +8,11 @@
 #include "agent/module.h"
 #include "agent/rule.h"
 #include "agent/segment.h"
+#include "agent/unwind.h"
 
 #define SCRATCH_BYTES	(1u << 20)
 #define EVENTS_PER_CHECK 4096
+#define STUCK_TRIES	2000
 
 struct agent A;
 static uint8_t never_single;
@@ -126,7 +128,47 @@ static void view_take(struct pmm_ledger *l)
 	STORE_RELEASE(v->valid, 1);
 }
 
-void agent_finish(void)
+/* Does this thread stay in the allocator? Suspended or cancelled there it would keep an arena's lock. */
+static bool stuck(const struct tctx *c)
+{
+	uint32_t events = LOAD(c->events);
+
+	for (unsigned i = 0; i < STUCK_TRIES; i++) {
+		if (LOAD(c->busy) != TCTX_IN_ALLOCATOR || LOAD(c->events) != events)
+			return false;
+		if (i < 100 || A.confined)
+			arch_pause();
+		else
+			sys0(sched_yield);
+	}
+	return true;
+}
+
+/*
+ * May the allocator's locks be waited for at exit()? Not when a signal handler called it, which may have interrupted
+ * fork() or malloc_trim() with the locks in their hands, nor when another thread will not come out of the allocator.
+ */
+static bool view_safe(struct tctx *c, const struct caller *from)
+{
+	uint32_t nr = LOAD(A.ledger->nr_ctx);
+	bool interrupted;
+
+	if (c->busy)
+		return false;
+	c->busy_sp = from->sp;
+	STORE(c->busy, TCTX_RECORDING);
+	interrupted = unwind_interrupted(c, from);
+	agent_leave(c);
+	for (uint32_t i = 0; i < nr && !interrupted; i++) {
+		pmm_ref ref = LOAD_ACQUIRE(A.ledger->ctx[i]);
+
+		if (ref && stuck(arena_at(ref)))
+			return false;
+	}
+	return !interrupted;
+}
+
+void agent_finish(const struct caller *from)
 {
 	struct pmm_ledger *l;
 	struct tctx *c;
@@ -135,7 +177,7 @@ void agent_finish(void)
 		return;
 	l = A.ledger;
 	agent_note_break();
-	if (!c->busy)		/* else exit() was called by a signal handler that interrupted the allocator */
+	if (view_safe(c, from))
 		view_take(l);
 	STORE(l->end_tick, clock_now());
 	STORE_RELEASE(l->state, PMM_STATE_EXITED);

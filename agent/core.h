@@ -11,14 +11,16 @@
 #include "agent/agent.h"
 #include "agent/ctx.h"
 
+struct caller;
+
 /* Make the agent ready; called by the first hook. True when it records. Safe to call again. */
 bool agent_start(void);
 
 /* Stop recording for good and say why in the ledger (enum pmm_off_reason). */
 void agent_off(uint32_t reason);
 
-/* The program leaves through exit(). */
-void agent_finish(void);
+/* The program leaves through exit(), which calls this from there. */
+void agent_finish(const struct caller *from);
 
 /* Note where the program break is. */
 void agent_note_break(void);

@@ -23,6 +23,7 @@
 #include "agent/site.h"
 
 #define KNOWN_AFTER	1000	/* events of a context */
+#define INTERRUPTED_STEPS 10000	/* frames looked at for a signal handler among them */
 
 /* A frame as the walk stands on it. */
 struct at {
@@ -374,6 +375,22 @@ static __attribute__((noinline)) uint32_t walk_site(struct tctx *c, const struct
 	if (likely(c->memo_valid && c->known))
 		known_note(c, known_at(c, from), from);
 	return c->last_site;
+}
+
+bool unwind_interrupted(struct tctx *c, const struct caller *from)
+{
+	struct at at = { from->ra - 1, from->sp, from->rbp };
+
+	stack_note(c, from->sp);
+	for (unsigned steps = 0; steps < INTERRUPTED_STEPS; steps++) {
+		uint64_t id;
+		struct cfi_rule rule = rule_get(at.pc, &id);
+		enum step why = rule.kind == CFI_SIGFRAME ? STEP_UNKNOWN : step(c, &at, rule);
+
+		if (why != STEP_ON)
+			return why != STEP_END;
+	}
+	return true;
 }
 
 uint32_t unwind_site(struct tctx *c, const struct caller *from, uint32_t site_flags)

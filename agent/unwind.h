@@ -36,6 +36,9 @@ struct caller {
 /* Walk the stack and return its site. */
 uint32_t unwind_site(struct tctx *c, const struct caller *from, uint32_t site_flags);
 
+/* Does the stack go through a signal handler, or can that not be told? */
+bool unwind_interrupted(struct tctx *c, const struct caller *from);
+
 /* Forget what is known of the context's stacks. */
 void unwind_forget(struct tctx *c);
 

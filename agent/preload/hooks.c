@@ -242,5 +242,7 @@ static __attribute__((constructor(101))) void begin(void)
 
 static __attribute__((destructor(101))) void end(void)
 {
-	agent_finish();
+	struct caller from = CALLER_HERE();
+
+	agent_finish(&from);
 }
