@@ -70,6 +70,7 @@ struct agent {
 	char *scratch;			/* 64 KiB, for reading /proc/self/maps; under module_lock */
 
 	long (*vdso_clock)(int, int64_t *);	/* the kernel's clock_gettime without a system call, or NULL */
+	int (*find_object)(void *, void *);	/* glibc's _dl_find_object, or NULL */
 	struct next_functions next;
 	const char *allocator_path;	/* of the object that has next.malloc */
 	bool own_allocator;		/* the program brings its own malloc, which goes before ours */

@@ -27,11 +27,36 @@ static void *next_done(void *p, size_t size, uint32_t kind, const struct caller 
 	return p;
 }
 
+/*
+ * The library's operator. A C program may get its C++ library by dlopen, together with whoever calls us here: then it is looked up
+ * when it is needed, which is when an allocation failed, since it may be gone the next time.
+ */
+static void *next_operator(unsigned which)
+{
+	return A.next.cxx[which] ? A.next.cxx[which] : resolve_late(which);
+}
+
+/* Aligned new where there was no C++ library at the start. NULL on failure: left to the library. */
+static void *aligned_new(size_t size, size_t align, uint32_t kind, const struct caller *from)
+{
+	struct tctx *c;
+	void *p;
+
+	if (!A.next.memalign || !(c = hook_enter(from)))
+		return A.next.memalign ? A.next.memalign(align, size ? size : 1) : NULL;
+	p = REAL(c, A.next.memalign(align, size ? size : 1));
+	if (p && hook_hit(c, size))
+		hook_allocated(c, p, size, kind, from);
+	agent_leave(c);
+	return p;
+}
+
 /* operator new(size) and new[]: throwing, and with nothrow as second argument. */
 #define NEW_FORM(SYMBOL, WHICH, KIND)							\
 static SLOW void *SYMBOL##_body(size_t size, const void *tag)				\
 {											\
 	struct caller from = CALLER_HERE();						\
+	void *next;									\
 											\
 	if (!A.next.malloc && !resolve())						\
 		return NULL;								\
@@ -41,9 +66,10 @@ static SLOW void *SYMBOL##_body(size_t size, const void *tag)				\
 		if (likely(p))								\
 			return p;							\
 	}										\
-	if (!A.next.cxx[WHICH])								\
+	next = next_operator(WHICH);							\
+	if (!next)									\
 		return NULL;								\
-	return next_done(((void *(*)(size_t, const void *))A.next.cxx[WHICH])(size, tag), size, KIND, &from); \
+	return next_done(((void *(*)(size_t, const void *))next)(size, tag), size, KIND, &from); \
 }											\
 											\
 EXPORT void *SYMBOL(size_t size, const void *tag);					\
@@ -63,16 +89,25 @@ NEW_FORM(_Znam, NEW_A, PMM_KIND_NEW_ARRAY)
 NEW_FORM(_ZnwmRKSt9nothrow_t, NEW_NT, PMM_KIND_NEW)
 NEW_FORM(_ZnamRKSt9nothrow_t, NEW_A_NT, PMM_KIND_NEW_ARRAY)
 
-/* With alignment: through the next operator. */
+/* With alignment: through the next operator, if there is one. */
 #define NEW_ALIGNED_FORM(SYMBOL, WHICH, KIND)						\
 EXPORT void *SYMBOL(size_t size, size_t align, const void *tag);			\
 EXPORT void *SYMBOL(size_t size, size_t align, const void *tag)			\
 {											\
 	struct caller from = CALLER_HERE();						\
+	void *next, *p;									\
 											\
-	if ((!A.next.malloc && !resolve()) || !A.next.cxx[WHICH])			\
+	if (!A.next.malloc && !resolve())						\
 		return NULL;								\
-	return next_done(((void *(*)(size_t, size_t, const void *))A.next.cxx[WHICH])(size, align, tag), \
+	if (cxx_form == CXX_PLAIN && !A.next.cxx[WHICH]) {				\
+		p = aligned_new(size, align, KIND, &from);				\
+		if (likely(p))								\
+			return p;							\
+	}										\
+	next = next_operator(WHICH);							\
+	if (!next)									\
+		return NULL;								\
+	return next_done(((void *(*)(size_t, size_t, const void *))next)(size, align, tag), \
 			 size, KIND, &from);						\
 }
 

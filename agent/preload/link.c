@@ -16,6 +16,16 @@
 /* glibc's loader notes where the initial stack began: argc, argv, 0, envp, 0, auxv. */
 extern void *__libc_stack_end __attribute__((weak));
 extern char **environ __attribute__((weak));
+
+/* From <link.h>, which brings a link_map of its own. */
+struct dl_phdr_info {
+	uint64_t dlpi_addr;
+	const char *dlpi_name;
+	const Elf64_Phdr *dlpi_phdr;
+	uint16_t dlpi_phnum;
+};
+
+extern int dl_iterate_phdr(int (*look)(struct dl_phdr_info *, size_t, void *), void *arg) __attribute__((weak));
 extern Elf64_Dyn _DYNAMIC[] __attribute__((visibility("hidden")));
 
 struct r_debug {
@@ -218,4 +228,32 @@ void *link_symbol_from(struct link_map *map, const char *name, struct link_map *
 		}
 	}
 	return NULL;
+}
+
+struct wanted {
+	const char *name;
+	void *found;
+};
+
+static int late_look(struct dl_phdr_info *o, size_t bytes, void *arg)
+{
+	struct wanted *w = arg;
+	struct link_map map = { .l_addr = o->dlpi_addr };
+
+	(void)bytes;
+	for (unsigned i = 0; i < o->dlpi_phnum; i++)
+		if (o->dlpi_phdr[i].p_type == PT_DYNAMIC)
+			map.l_ld = (void *)(o->dlpi_addr + o->dlpi_phdr[i].p_vaddr);
+	if (map.l_ld && map.l_ld != (void *)_DYNAMIC)
+		w->found = link_symbol(&map, w->name);
+	return w->found != NULL;
+}
+
+void *link_symbol_late(const char *name)
+{
+	struct wanted w = { name, NULL };
+
+	if (&dl_iterate_phdr)
+		dl_iterate_phdr(late_look, &w);
+	return w.found;
 }

@@ -39,6 +39,9 @@ extern enum cxx_form cxx_form __attribute__((visibility("hidden")));
 /* Find the real functions. False when there is no malloc after ours. */
 bool resolve(void);
 
+/* A C++ operator (index of A.next.cxx) of a library that was loaded later; NULL when there is none. */
+void *resolve_late(unsigned which);
+
 /* A context to record an event with, or NULL: pass through. */
 static inline struct tctx *hook_enter(const struct caller *from)
 {

@@ -43,6 +43,15 @@ static bool is_glibc(const struct link_map *m)
 	return str_starts(base_name(m->l_name), "libc.so.6") || str_starts(base_name(m->l_name), "libc-2.");
 }
 
+void *resolve_late(unsigned which)
+{
+	const char *n = cxx_names;
+
+	while (which--)
+		n += str_length(n) + 1;
+	return link_symbol_late(n);
+}
+
 bool resolve(void)
 {
 	struct link_map *self = link_self(), *allocator = NULL, *cxx = NULL, *all;
@@ -64,6 +73,7 @@ bool resolve(void)
 	A.allocator_path = allocator->l_name;
 	all = link_first();
 	A.own_allocator = all && link_symbol(all, "malloc");	/* the program's own goes before ours: we see nothing */
+	A.find_object = (int (*)(void *, void *))link_symbol_from(all, "_dl_find_object", NULL);
 	for (; all && !A.single_threaded; all = all->l_next)
 		A.single_threaded = link_symbol(all, "__libc_single_threaded");
 	A.vdso_clock = (long (*)(int, int64_t *))link_vdso_symbol("__vdso_clock_gettime");
