@@ -31,7 +31,7 @@ static bool module_lock(uint32_t tid)
 			return true;
 		if (none == tid)
 			return false;
-		if (i > 100)
+		if (i > 100 && !A.confined)
 			sys0(sched_yield);
 		else
 			arch_pause();
@@ -188,6 +188,25 @@ static uint32_t module_record(struct agent_module *m, const char *path, uint32_t
 	return nr;
 }
 
+/* glibc's struct dl_find_object, <dlfcn.h>. */
+struct found_object {
+	uint64_t flags, start, end;
+	void *map, *eh_frame;
+	uint64_t reserved[7];
+};
+
+/*
+ * Does the loader have this module at pc, with its unwind information where we have it? Takes no lock and may be asked in a
+ * signal handler: the one way to see that a library went that nobody told us of (iconv's and NSS's come and go inside libc).
+ */
+static bool loader_agrees(const struct agent_module *m, uint64_t pc)
+{
+	struct found_object o;
+
+	return A.find_object && !A.find_object((void *)pc, &o) && o.start == m->start &&
+	       (uint64_t)o.eh_frame == m->cfi.hdr;
+}
+
 static void run_end(const struct run *r)
 {
 	struct agent_module *m;
@@ -213,6 +232,7 @@ static void run_end(const struct run *r)
 		if (!m->id)
 			m->id = module_record(m, r->path, r->path_len);
 	}
+	m->listed = m->cfi.hdr && loader_agrees(m, m->start);
 	A.nr_modules++;
 }
 
@@ -323,7 +343,7 @@ static bool modules_search(uint64_t pc, struct agent_module *out)
 	for (uint32_t i = 0; i < A.nr_modules; i++)
 		if (pc >= A.modules[i].start && pc < A.modules[i].end) {
 			*out = A.modules[i];
-			return true;
+			return !out->listed || loader_agrees(out, pc);
 		}
 	return false;
 }

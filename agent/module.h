@@ -21,6 +21,7 @@ struct agent_module {
 	struct pmm_module rec;	/* as in the ledger, for a forked child's */
 	uint32_t path;		/* offset in A.paths */
 	struct cfi_module cfi;
+	bool listed;		/* the loader knows it as we do */
 };
 
 /* Read the list of modules now, while the process can still open files. */
