@@ -152,6 +152,10 @@ static void limit_make_room(uint64_t bytes)
 
 	A.reserved_bytes = bytes;
 	sys4(prlimit, 0, LIMIT_ADDRESS_SPACE, 0, &l);
+	if (l.now >= bytes && l.now != UINT64_MAX) {
+		A.limit_shifted = true;	/* raised already, by the image before exec */
+		return;
+	}
 	if (l.now == UINT64_MAX || l.now + bytes > l.most)
 		return;			/* the mapping fails and the agent stays off */
 	l.now += bytes;

@@ -6,20 +6,32 @@
 #include "agent/preload/preload.h"
 
 #define PR_SET_SECCOMP	22
+#define SECCOMP_MODE_STRICT 1		/* of prctl */
+#define SECCOMP_SET_MODE_STRICT 0	/* of seccomp */
+
+/* Strict mode allows none of the agent's calls, not even for more memory. */
+static void confine(bool strict)
+{
+	A.confined = true;
+	if (strict && LOAD(A.state) == AGENT_ON)
+		agent_off(PMM_OFF_INTERNAL);
+}
 
 EXPORT int prctl(int what, unsigned long a, unsigned long b, unsigned long c, unsigned long d)
 {
 	if (!A.next.prctl && !resolve())
 		return -1;
 	if (what == PR_SET_SECCOMP)
-		A.confined = true;
+		confine(a == SECCOMP_MODE_STRICT);
 	return A.next.prctl(what, a, b, c, d);
 }
 
-__attribute__((used)) static void *syscall_next(long nr)
+__attribute__((used)) static void *syscall_next(long nr, long a, long b)
 {
 	if (nr == ARCH_SYS_seccomp)
-		A.confined = true;
+		confine((uint32_t)a == SECCOMP_SET_MODE_STRICT);
+	else if (nr == ARCH_SYS_prctl && (uint32_t)a == PR_SET_SECCOMP)
+		confine(b == SECCOMP_MODE_STRICT);
 	if (!A.next.syscall)
 		resolve();
 	return (void *)A.next.syscall;
