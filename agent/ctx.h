@@ -17,6 +17,7 @@
 
 struct frame;
 struct known_stack;
+struct node_cache;
 
 enum tctx_busy {
 	TCTX_IDLE,
@@ -46,6 +47,7 @@ struct tctx {
 	struct frame *memo;		/* max_frames */
 	struct frame *fresh;		/* max_frames, the walk's new frames */
 	struct known_stack *known;	/* KNOWN_STACKS, NULL until the context has been used for a while */
+	struct node_cache *nodes;	/* NULL until the context has been used for long */
 	pmm_ref site_page[PMM_MAX_SITES >> 10];	/* pages of 1024 pmm_ref: record of a site */
 };
 

@@ -340,9 +340,9 @@ int segment_claim(bool new_image)
 		return -1;
 	A.base = (char *)A.tree + A.tree->slots_off + A.tree->slot_bytes * (uint64_t)slot;
 	A.ledger = l = (struct pmm_ledger *)A.base;
-	if (!arena_back(0, PMM_NODE_HASH_OFF + (4ull << PMM_NODE_HASH_BITS)) ||
-	    sys_failed(sys3(mprotect, A.base + PMM_TOP_OFF(0), PMM_TOP_OFF(PMM_NR_TABLES) - PMM_TOP_OFF(0),
-			    SYS_PROT_READ | SYS_PROT_WRITE))) {
+	if (sys_failed(sys3(mprotect, A.base, PMM_ARENA_OFF, SYS_PROT_READ | SYS_PROT_WRITE)) ||
+	    !arena_back(0, PMM_HEADER_BYTES) ||
+	    !arena_back(PMM_NODE_HASH_OFF, PMM_NODE_HASH_OFF + (4ull << PMM_NODE_HASH_BITS))) {
 		STORE(A.tree->slot[slot].state, PMM_SLOT_FREE);
 		return -1;
 	}

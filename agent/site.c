@@ -14,7 +14,8 @@
 
 #define NODE_HASH_SIZE	(1u << PMM_NODE_HASH_BITS)
 
-_Static_assert(PMM_NODE_HASH_OFF + NODE_HASH_SIZE * 4 <= PMM_TOP_OFF(0), "node hash must end before the tables");
+_Static_assert(PMM_NODE_HASH_OFF >= PMM_TOP_OFF(PMM_NR_TABLES) && PMM_NODE_HASH_OFF + NODE_HASH_SIZE * 4 <= PMM_ARENA_OFF,
+	       "the node hash lies between tables and arena");
 
 static inline struct pmm_node *node_at(uint32_t nr)
 {

@@ -22,6 +22,7 @@
 #include "agent/rule.h"
 #include "agent/site.h"
 
+#define NODES_AFTER	50000	/* ... likewise */
 #define KNOWN_AFTER	1000	/* events of a context */
 #define INTERRUPTED_STEPS 10000	/* frames looked at for a signal handler among them */
 
@@ -192,7 +193,7 @@ static uint32_t memo_put(struct tctx *c, uint32_t nr_fresh, uint32_t join)
 		struct frame *f = &c->memo[--at];
 
 		*f = c->fresh[i];
-		node = node_get(node, f->id);
+		node = node_get_cached(c->nodes, node, f->id);
 		if (unlikely(!node)) {
 			c->memo_valid = 0;
 			return 0;
@@ -370,6 +371,8 @@ static __attribute__((noinline)) uint32_t walk_site(struct tctx *c, const struct
 	}
 	if (unlikely(why == STEP_SLOW || (n && c->fresh[n - 1].id == PMM_FRAME_TRUNCATED)))
 		c->memo_valid = 0;
+	if (unlikely(!c->nodes && c->events > NODES_AFTER))
+		c->nodes = arena_get(sizeof(*c->nodes), ARCH_PAGE);
 	if (!c->known && c->events > KNOWN_AFTER)
 		c->known = arena_get(KNOWN_STACKS * sizeof(*c->known), 64);
 	if (likely(c->memo_valid && c->known))

@@ -372,12 +372,13 @@ struct pmm_ledger {
 
 /* the fixed area of a slot, after the header */
 #define PMM_PAGE		4096ull
-#define PMM_NODE_HASH_BITS	16	/* agent only: heads of node hash chains */
-#define PMM_NODE_HASH_OFF	(128ull << 10)
+#define PMM_HEADER_BYTES	(128ull << 10)	/* the header's share, backed from the start */
+#define PMM_NODE_HASH_BITS	18	/* agent only: heads of node hash chains */
+#define PMM_NODE_HASH_OFF	(26ull << 20)
 #define PMM_TOP_OFF(table)	((1ull << 20) + (uint64_t)(table) * (8ull << 20))
 #define PMM_ARENA_OFF		(32ull << 20)
 
-_Static_assert(sizeof(struct pmm_ledger) <= PMM_NODE_HASH_OFF, "header must end before the node hash");
+_Static_assert(sizeof(struct pmm_ledger) <= PMM_HEADER_BYTES, "the header must fit");
 _Static_assert(sizeof(struct pmm_block) == 16 && sizeof(struct pmm_node) == 24 && sizeof(struct pmm_site) == 8, "layout");
 _Static_assert(sizeof(struct pmm_mid) == 64, "mid header is one cache line");
 

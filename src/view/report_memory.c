@@ -217,8 +217,9 @@ static void allocator_rows(struct table *t, const struct heap_allocator *a)
 {
 	memory_row(t, "allocator");
 	if (!a->valid) {
-		table_setf(t, 1, "%s: no figures of its own",
-			   a->path && a->path[0] ? a->path : "unknown");
+		table_setf(t, 1, "%s: not asked for its figures (killed, not glibc, or too many free chunks to count "
+			   "at exit); 'pmm snapshot PID' asks",
+			   a->path && a->path[0] ? report_basename(a->path) : "unknown");
 		return;
 	}
 	table_setf(t, 1, "%s: %s from the system, %s used, %s free in %s",
