@@ -8,7 +8,7 @@
  *
  * Every block is made at the end of a chain of DEPTH functions without frame pointers, called anew each time. In
  * random and hot the outer ones are always the same and the two innermost vary: 64 stacks. Sizes are multiples of 16:
- * of many thousand pairs of size and stack, heaptrack 1.4's interpreter hashes some so badly that it runs out of memory.
+ * with many thousand different pairs of size and stack heaptrack 1.4's interpreter runs out of memory.
  */
 #include <pthread.h>
 #include <stdint.h>

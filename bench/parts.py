@@ -6,6 +6,7 @@ left in `results`, which --json writes as it is.
 import glob
 import os
 import subprocess
+from statistics import median
 
 from figures import added, against, geomean, over_native, ratio, summary, table, text, verdict
 from measure import peak_kib, read, run
@@ -132,7 +133,7 @@ class Micro:
     def __init__(self, bench, kinds=("random", "hot"), threads=(1, 2, 8), depths=(1, 15, 40)):
         self.bench = bench
         self.cases = [(kind, t, d) for kind in kinds for d in depths for t in threads]
-        self.ns = {}
+        self.cpu = {}
 
     def jobs(self):
         for case in self.cases:
@@ -141,25 +142,32 @@ class Micro:
                     lambda c=case, t=tool: self.measure(c, t)
 
     def measure(self, case, tool):
-        """What the pairs add to a run without any, so that start and end are not in the figure."""
+        """CPU without pairs and with them: the difference has neither start nor end in it."""
         kind, threads, depth = case
-        pairs = int((2000000 if kind == "random" else 4000000) * self.bench.size / (4 if tool.name == "heaptrack" else 1))
-        cpu = []
-        for n in (0, pairs):
+        pairs = int((4000000 if kind == "random" else 8000000) * self.bench.size / (4 if tool.name == "heaptrack" else 1))
+        took = self.cpu.setdefault("{} {} {}".format(*case), {}).setdefault(tool.name, {"pairs": pairs, "none": [], "all": []})
+        for n, name in ((0, "none"), (pairs, "all")):
             result, _ = self.bench.go(tool, [self.bench.program("bench_micro"), kind, str(threads), str(depth), str(n)])
-            cpu.append(result.cpu)
-        self.ns.setdefault("{} {} {}".format(*case), {}).setdefault(tool.name, []).append((cpu[1] - cpu[0]) / pairs * 1e9)
+            took[name].append(result.cpu)
 
     def results(self):
-        return {"ns_per_pair": self.ns}
+        return {"cpu_seconds": self.cpu, "ns_per_pair": self.ns()}
+
+    def ns(self):
+        """{case: {tool: {min, median}}}: of the least CPU (the median) with and without pairs."""
+        def per_pair(took):
+            none, every = summary(took["none"]), summary(took["all"])
+            return {which: (every[which] - none[which]) / took["pairs"] * 1e9 for which in every}
+        return {case: {tool: per_pair(took) for tool, took in by.items()} for case, by in self.cpu.items()}
 
     def tables(self):
-        times = {case: {tool: summary(v) for tool, v in by.items()} for case, by in self.ns.items()}
+        times = self.ns()
         yield "Micro-workloads: ns of CPU a malloc+free pair natively, and what the tools add (least; in brackets the median's)"
         yield table(["workload, threads, depth", "native", "pmm adds", "sampled adds", "heaptrack adds", "pmm / heaptrack"],
                     [self.row(case, t) for case, t in times.items()])
         sampled = [self.more(t, "sampled") for t in times.values()]
         yield verdict(max(sampled, default=None), 6, "ns that sampled mode adds, the worst", 1)
+        yield verdict(median(sampled) if sampled else None, 6, "their median", 1)
         yield from self.scaling(times)
 
     def more(self, t, tool, which="min"):
