@@ -38,7 +38,8 @@ static int run(const struct cmd *cmd, int argc, char **argv)
 	else if (n > cmd->max_operands)
 		err_set(&e, -EINVAL, "unexpected argument '%s'", argv[first + cmd->max_operands]);
 	if (e.text[0]) {
-		err_hint(&e, "usage: pmm %s %s", cmd->name, cmd->usage);
+		err_hint(&e, "usage: pmm %s %s%s", cmd->name, cmd->usage,
+			 n > 1 && cmd->min_operands == 1 ? ", one at a time" : "");
 		return cmd_fail(&e);
 	}
 	return cmd->run(n, argv + first);

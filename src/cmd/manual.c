@@ -6,7 +6,6 @@
 
 static const struct cmd_pair usual_exits[] = {
 	{ "0", "everything went well" },
-	{ "1", "found what was asked for" },
 	{ "2", "the command line was wrong" },
 	{ "3", "it could not be done; the message says why" },
 	{ 0 }
