@@ -203,10 +203,14 @@ static void mode_row(struct table *t, const struct heap *h)
 
 static void calls_rows(struct table *t, const struct heap *h)
 {
+	double rate = per_second(h);
+
+	/* a run within one tick of the clock has no rate */
 	head_row(t, "calls");
-	table_setf(t, 1, "%s of %s (%s/s), %s; %s temporary, mean %s",
+	table_setf(t, 1, "%s of %s%s%s%s, %s; %s temporary, mean %s",
 		   report_many(h->allocs, "allocation").s, fmt_bytes(h->bytes_in).s,
-		   fmt_count(estimate_round(per_second(h))).s, report_many(h->frees, "free").s,
+		   rate > 0 ? " (" : "", rate > 0 ? fmt_count(estimate_round(rate)).s : "",
+		   rate > 0 ? "/s)" : "", report_many(h->frees, "free").s,
 		   fmt_percent(h->temporary, h->allocs).s,
 		   fmt_bytes(h->allocs ? h->bytes_in / h->allocs : 0).s);
 	if (!h->failed && !h->zero_size && !h->huge)
@@ -336,7 +340,8 @@ static void add_warnings(struct report *r)
 		return;
 	}
 	if (h->off_reason == PMM_OFF_OWN_ALLOCATOR) {
-		warn(t, "own_allocator", 1,
+		if (!h->allocs) /* else its malloc leads to ours after all */
+			warn(t, "own_allocator", 1,
 		     "the program has a malloc of its own, which goes before pmm's: its heap is not seen");
 	} else if (h->off_reason) {
 		unsigned reason = (unsigned)h->off_reason;

@@ -353,7 +353,7 @@ void report_map_sites(struct report *r)
 	if (t) {
 		t->fill = fill_map_site;
 		t->nr_groups = r->map_sites.nr;
-		t->json_only = r->map_sites.nr == 0;
+		t->json_only = r->map_sites.total.bytes == 0; /* nothing mapped any more */
 		if (r->map_sites.nr < r->map_sites.nr_all)
 			table_note(t, "%s more stacks (--top 0 shows all)",
 				   fmt_count(r->map_sites.nr_all - r->map_sites.nr).s);
