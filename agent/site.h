@@ -13,35 +13,36 @@ struct pmm_record;
 uint32_t node_get(uint32_t parent, uint64_t frame);
 
 /*
- * A context's short cut to nodes it asked for before: direct mapped, so that a program with many stacks takes one cache
- * miss for a frame instead of a bucket's and a chain's.
+ * A context's short cut to nodes it asked for before: direct mapped by frame and stack pointer, which are known while the stack
+ * is walked, so that the entries are fetched by the time the parents are known too.
  */
 #define NODE_CACHE_BITS	14
 
-struct node_cache {
-	struct {
-		uint64_t frame;
-		uint32_t parent, node;
-	} entry[1 << NODE_CACHE_BITS];
+struct node_entry {
+	uint64_t frame;
+	uint32_t parent, node;
 };
 
-/* node_get() through the context's cache, which may be NULL. */
-static inline uint32_t node_get_cached(struct node_cache *cache, uint32_t parent, uint64_t frame)
-{
-	uint64_t h = (frame ^ (uint64_t)parent << 32) * 0x9e3779b97f4a7c15ull;
-	uint32_t at = (uint32_t)((h ^ h << 23) >> (64 - NODE_CACHE_BITS)), node;
+struct node_cache {
+	struct node_entry entry[1 << NODE_CACHE_BITS];
+};
 
-	if (!cache)
-		return node_get(parent, frame);
-	if (cache->entry[at].frame == frame && cache->entry[at].parent == parent)
-		return cache->entry[at].node;
-	node = node_get(parent, frame);
-	if (node) {
-		cache->entry[at].frame = frame;
-		cache->entry[at].parent = parent;
-		cache->entry[at].node = node;
+static inline struct node_entry *node_entry_at(struct node_cache *cache, uint64_t frame, uint64_t sp)
+{
+	return &cache->entry[(frame * 0x9e3779b97f4a7c15ull ^ sp * 0xc2b2ae3d27d4eb4full) >> (64 - NODE_CACHE_BITS)];
+}
+
+/* node_get() through the entry for its frame and stack pointer. */
+static inline uint32_t node_get_cached(struct node_entry *e, uint32_t parent, uint64_t frame)
+{
+	if (e->frame != frame || e->parent != parent) {
+		uint32_t node = node_get(parent, frame);
+
+		if (!node)
+			return 0;
+		*e = (struct node_entry){ frame, parent, node };
 	}
-	return node;
+	return e->node;
 }
 
 /* The site whose stack ends at `node`; 0 when there is no room. */

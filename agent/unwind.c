@@ -193,7 +193,8 @@ static uint32_t memo_put(struct tctx *c, uint32_t nr_fresh, uint32_t join)
 		struct frame *f = &c->memo[--at];
 
 		*f = c->fresh[i];
-		node = node_get_cached(c->nodes, node, f->id);
+		node = c->nodes ? node_get_cached(node_entry_at(c->nodes, f->id, f->sp), node, f->id) :
+				  node_get(node, f->id);
 		if (unlikely(!node)) {
 			c->memo_valid = 0;
 			return 0;
@@ -228,6 +229,8 @@ static inline void fresh_put(struct tctx *c, uint32_t n, uint64_t id, const stru
 	f->kind = rule.kind;
 	f->rbp_off = rule.rbp_off;
 	f->aux = rule.cfa_off;
+	if (c->nodes)
+		__builtin_prefetch(node_entry_at(c->nodes, id, at->sp));
 }
 
 static void fresh_mark(struct tctx *c, uint32_t n, enum pmm_frame_mark mark, uint64_t sp)

@@ -207,44 +207,56 @@ static uint64_t column_unit(const struct column *c)
 	return unit;
 }
 
+/* A value in units; most columns have unit 1, and a division costs more than all the rest. */
+static inline uint64_t in_units(uint64_t value, uint64_t unit)
+{
+	return unit == 1 ? value : value / unit;
+}
+
+static bool column_constant(const struct column *c)
+{
+	uint64_t first = column_get(c, 0);
+
+	for (uint64_t i = 1; i < c->count; i++)
+		if (column_get(c, i) != first)
+			return false;
+	return true;
+}
+
 /* The shorter of both codings. All delta: the sums differ by the lengths' differences. */
 static enum file_coding column_coding(const struct column *c, uint64_t unit)
 {
 	uint64_t plain = 0, delta = 0, last = 0;
-	bool constant = true;
 
 	for (uint64_t i = 0; i < c->count; i++) {
-		uint64_t n = column_get(c, i) / unit;
+		uint64_t n = in_units(column_get(c, i), unit);
 
-		constant = constant && (!i || n == last);
 		plain += varint_bytes(n);
 		delta += varint_bytes(zigzag(n - last));
 		last = n;
 	}
-	if (constant)
-		return FILE_CONSTANT;
 	return delta < plain ? FILE_DELTA : FILE_PLAIN;
 }
 
 void pack_column(struct pack *p, const void *base, size_t stride, unsigned bytes, uint64_t count)
 {
 	const struct column c = {base, stride, bytes, count};
-	uint64_t unit = column_unit(&c), last = 0;
+	uint64_t unit, last = 0;
 	enum file_coding coding;
 
 	if (!count)
 		return;
-	if (!unit)
-		unit = 1;
-	coding = column_coding(&c, unit);
-	pack_number(p, coding);
-	if (coding == FILE_CONSTANT) {
+	if (column_constant(&c)) {
+		pack_number(p, FILE_CONSTANT);
 		pack_number(p, column_get(&c, 0));
 		return;
 	}
+	unit = column_unit(&c);
+	coding = column_coding(&c, unit);
+	pack_number(p, coding);
 	pack_number(p, unit);
 	for (uint64_t i = 0; i < count; i++) {
-		uint64_t n = column_get(&c, i) / unit;
+		uint64_t n = in_units(column_get(&c, i), unit);
 
 		pack_number(p, coding == FILE_DELTA ? zigzag(n - last) : n);
 		last = n;

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "src/base/hash.h"
 #include "src/base/str.h"
 #include "src/capture/file_format.h"
 #include "src/capture/file_pack.h"
@@ -74,15 +75,32 @@ static int by_frame(const void *a, const void *b)
 	return (x->module > y->module) - (x->module < y->module);
 }
 
-/* The different frames of the call tree in order; their number. */
-static uint32_t collect_frames(const struct heap *h, struct file_frame *frames)
+/* One number for a frame: pcs of user space have 47 bits, modules are few. Others are told apart by sorting. */
+static uint64_t frame_key(const struct heap_node *n)
 {
-	uint32_t nr = 0;
+	return n->pc | (uint64_t)n->module << 48;
+}
 
-	for (uint32_t i = 0; i < h->nr_nodes; i++)
-		frames[i] = (struct file_frame){.pc = h->nodes[i].pc, .module = h->nodes[i].module};
-	qsort(frames, h->nr_nodes, sizeof(*frames), by_frame);
-	for (uint32_t i = 0; i < h->nr_nodes; i++)
+/* The different frames of the call tree in order; their number, or -ENOMEM. Few frames make many nodes: a hash first. */
+static int64_t collect_frames(const struct heap *h, struct file_frame *frames)
+{
+	struct hash_map seen = { 0 };
+	uint32_t all = 0, nr = 0;
+
+	for (uint32_t i = 0; i < h->nr_nodes; i++) {
+		const struct heap_node *n = &h->nodes[i];
+		bool added = true;
+
+		if (!(n->pc >> 48) && n->module <= UINT16_MAX && !hash_add(&seen, frame_key(n), 0, &added)) {
+			hash_fini(&seen);
+			return -ENOMEM;
+		}
+		if (added)
+			frames[all++] = (struct file_frame){.pc = n->pc, .module = n->module};
+	}
+	hash_fini(&seen);
+	qsort(frames, all, sizeof(*frames), by_frame);
+	for (uint32_t i = 0; i < all; i++)
 		if (!i || by_frame(&frames[i], &frames[nr - 1]))
 			frames[nr++] = frames[i];
 	return nr;
@@ -95,19 +113,19 @@ static int write_nodes(const struct heap *h, struct pack *p)
 	uint32_t *numbers = calloc(h->nr_nodes, sizeof(*numbers));
 	int rc = frames && numbers ? 0 : -ENOMEM;
 
-	if (!rc) {
-		uint32_t nr = collect_frames(h, frames);
+	int64_t nr = rc ? rc : collect_frames(h, frames);
 
+	if (nr >= 0) {
 		for (uint32_t i = 0; i < h->nr_nodes; i++) {
 			struct file_frame key = {.pc = h->nodes[i].pc,
 						 .module = h->nodes[i].module};
 			struct file_frame *at =
-				bsearch(&key, frames, nr, sizeof(*frames), by_frame);
+				bsearch(&key, frames, (size_t)nr, sizeof(*frames), by_frame);
 
 			numbers[i] = (uint32_t)(at - frames);
 		}
-		pack_begin(p, file_tables[FILE_FRAMES].id, nr);
-		write_columns(p, &file_tables[FILE_FRAMES], frames, nr);
+		pack_begin(p, file_tables[FILE_FRAMES].id, (uint64_t)nr);
+		write_columns(p, &file_tables[FILE_FRAMES], frames, (uint64_t)nr);
 		pack_end(p);
 		pack_begin(p, file_tables[FILE_NODES].id, h->nr_nodes);
 		pack_column(p, numbers, sizeof(*numbers), sizeof(*numbers), h->nr_nodes);
@@ -116,7 +134,7 @@ static int write_nodes(const struct heap *h, struct pack *p)
 	}
 	free(frames);
 	free(numbers);
-	return rc;
+	return nr < 0 ? (int)nr : 0;
 }
 
 /* What reading it takes, generously. */

@@ -151,8 +151,9 @@ static bool has_newer_image(const struct monitor *m, unsigned k, uint32_t pid)
 	for (unsigned i = 0; i < m->tree->nr_slots; i++) {
 		uint32_t other;
 
+		/* the same number in another pid namespace is another process */
 		if (i != k && ledger_tree_slot_state(m->tree, i, &other) == PMM_SLOT_LIVE &&
-		    other == pid)
+		    other == pid && m->watched[i] && m->watched[i]->pid == (pid_t)pid)
 			return true;
 	}
 	return false;

@@ -146,7 +146,8 @@ static void print_losses(const struct summary *s)
 	bool full = false;
 
 	if (h && h->off_reason == PMM_OFF_OWN_ALLOCATOR) {
-		cmd_note("WARNING: the program has a malloc of its own, which goes before pmm's: its heap is "
+		if (!h->allocs)		/* else its malloc leads to ours after all */
+			cmd_note("WARNING: the program has a malloc of its own, which goes before pmm's: its heap is "
 			 "not seen");
 	} else if (h && h->off_reason) {
 		unsigned reason = (unsigned)h->off_reason;
