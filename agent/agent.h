@@ -40,6 +40,7 @@ struct agent {
 	uint32_t max_frames;
 	struct pmm_tree *tree;
 	char *base;			/* our slot */
+	struct pmm_slot *slot;		/* our entry in the tree */
 	int reserved_slot;		/* a forked child's slot before its first event, -1 = none */
 	struct pmm_ledger *ledger;
 	const uint8_t *single_threaded;	/* glibc's __libc_single_threaded, or a 0 byte */

@@ -145,19 +145,34 @@ static bool tree_sane(const struct pmm_tree *t)
 
 enum { LIMIT_FILE_SIZE = 1, LIMIT_ADDRESS_SPACE = 9 };
 
+/* Was the limit raised already, by the image before exec or, where the child did not stop to say so, by its parent? */
+static bool limit_inherited(const struct pmm_tree *t)
+{
+	uint32_t parent = (uint32_t)sys0(getppid);
+
+	for (uint32_t i = 0; i < t->nr_slots; i++) {
+		const struct pmm_slot *s = &t->slot[i];
+		uint32_t state = LOAD(s->state), pid = LOAD(s->pid);
+
+		if ((state == PMM_SLOT_LIVE || state == PMM_SLOT_REPLACED) && LOAD(s->limit_raised) &&
+		    (pid == (uint32_t)A.pid || pid == parent))
+			return true;
+	}
+	return false;
+}
+
 /* A limit on the address space is the program's, not ours: let it keep what it had. */
-static void limit_make_room(uint64_t bytes)
+static void limit_make_room(const struct pmm_tree *t, uint64_t bytes)
 {
 	struct limit l = { UINT64_MAX, UINT64_MAX };
 
 	A.reserved_bytes = bytes;
 	sys4(prlimit, 0, LIMIT_ADDRESS_SPACE, 0, &l);
-	if (l.now >= bytes && l.now != UINT64_MAX) {
-		A.limit_shifted = true;	/* raised already, by the image before exec */
+	if (l.now == UINT64_MAX)
 		return;
-	}
-	if (l.now == UINT64_MAX || l.now + bytes > l.most)
-		return;			/* the mapping fails and the agent stays off */
+	A.limit_shifted = limit_inherited(t);
+	if (A.limit_shifted || l.now + bytes > l.most)
+		return;			/* no room: where the mapping fails, the agent stays off */
 	l.now += bytes;
 	A.limit_shifted = !sys_failed(sys4(prlimit, 0, LIMIT_ADDRESS_SPACE, &l, 0));
 }
@@ -174,10 +189,11 @@ static int tree_map(int fd, const struct address *a)
 		return -1;
 	sane = tree_sane(t) && (!a || t->cookie == a->cookie);
 	bytes = sane ? t->slots_off + t->slot_bytes * t->nr_slots : 0;
+	if (sane)
+		limit_make_room(t, bytes);
 	sys2(munmap, t, sizeof(*t));
 	if (!sane)
 		return -1;
-	limit_make_room(bytes);
 	base = sys_mmap(bytes, SYS_PROT_NONE, SYS_MAP_SHARED | SYS_MAP_NORESERVE, fd);
 	if (!base) {
 		A.reserved_bytes = 0;
@@ -270,6 +286,8 @@ static int slot_take(bool new_image)
 		uint32_t free = PMM_SLOT_FREE;
 
 		if (LOAD(s->state) == PMM_SLOT_FREE && CAS(s->state, free, PMM_SLOT_LIVE)) {
+			A.slot = s;
+			STORE(s->limit_raised, A.limit_shifted);
 			STORE_RELEASE(s->pid, pid);
 			return (int)i;
 		}

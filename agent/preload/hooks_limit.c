@@ -27,6 +27,8 @@ static bool concerns_us(int what, int pid)
 static struct limit raised_limit(const struct limit *in)
 {
 	A.limit_shifted = true;
+	if (A.slot)
+		STORE(A.slot->limit_raised, 1);
 	return (struct limit){ raised(in->now), raised(in->most) };
 }
 

@@ -49,6 +49,8 @@ enum pmm_slot_state {
 struct pmm_slot {
 	uint32_t state;		/* enum pmm_slot_state */
 	uint32_t pid;		/* in the pid namespace of the process */
+	uint32_t limit_raised;	/* agent only: RLIMIT_AS was raised by the mapping's size; exec keeps it so */
+	uint32_t reserved;
 };
 
 enum pmm_mode { PMM_MODE_EXACT, PMM_MODE_SAMPLED };
