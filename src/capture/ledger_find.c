@@ -151,8 +151,11 @@ int ledger_find(pid_t pid, struct ledger_place *place, struct err *e)
 		return 0;
 	rc = errno == ENOENT || errno == ESRCH ? -ESRCH : -EPERM;
 	ledger_find_fini(place);
-	if (rc == -ESRCH)
-		return err_set(e, rc, "no process '%d'", pid);
+	if (rc == -ESRCH) {
+		err_set(e, rc, "no process '%d'", pid);
+		err_hint(e, "when it has ended, name its capture, pmm.COMMAND.%d.pmm as a rule", pid);
+		return rc;
+	}
 	err_set(e, rc, "not allowed to read the ledger of process '%d'", pid);
 	err_hint(e, "run as the user the process belongs to, or as root");
 	return rc;

@@ -31,7 +31,7 @@ static const struct opt run_opts[] = {
 	{ "no-follow", 0, OPT_FLAG, NULL, "do not track children", &no_follow },
 	{ "ledger-limit", 0, OPT_SIZE, "BYTES",
 	  "memory one ledger may take (default a quarter of RAM, at most 16G)", &limit_bytes,
-	  .min = 1 },
+	  .min = 1 << 20 },
 	{ "interval", 0, OPT_DURATION, "SECONDS",
 	  "time between points of the time series (default adaptive; doubled when they get too many)",
 	  &interval_ns, .min = 1000000 },

@@ -102,11 +102,15 @@ static const char *plural(uint64_t n)
 static void print_totals(const struct heap *h)
 {
 	const char *about = h->mode == HEAP_SAMPLED ? "about " : "";
+	uint64_t nr_mapped;
 
 	cmd_note("peak         %s%s, %s after the start", about, fmt_bytes(h->peak_bytes).s,
 		 fmt_duration(h->peak_ns > h->attach_ns ? h->peak_ns - h->attach_ns : 0).s);
 	cmd_note("live at end  %s%s in %s block%s", about, fmt_bytes(h->live_bytes).s,
 		 fmt_count(h->live_blocks).s, plural(h->live_blocks));
+	if (heap_mapped_bytes(h, &nr_mapped) > h->live_bytes)
+		cmd_note("mapped       %s in %s mapping%s by mmap, beside the heap",
+			 fmt_bytes(heap_mapped_bytes(h, NULL)).s, fmt_count(nr_mapped).s, plural(nr_mapped));
 	cmd_note("calls        %s%s allocation%s of %s, %s free%s; %s temporary", about,
 		 fmt_count(h->allocs).s, plural(h->allocs), fmt_bytes(h->bytes_in).s,
 		 fmt_count(h->frees).s, plural(h->frees), fmt_percent(h->temporary, h->allocs).s);

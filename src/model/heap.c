@@ -63,6 +63,19 @@ void heap_free(struct heap *h)
 	free(h);
 }
 
+uint64_t heap_mapped_bytes(const struct heap *h, uint64_t *nr)
+{
+	int64_t bytes = 0, count = 0;
+
+	for (uint32_t i = 0; i < h->nr_map_sites; i++) {
+		bytes += h->map_sites[i].live_bytes;
+		count += h->map_sites[i].live_blocks;
+	}
+	if (nr)
+		*nr = count > 0 ? (uint64_t)count : 0;
+	return bytes > 0 ? (uint64_t)bytes : 0;
+}
+
 unsigned heap_class_of(uint64_t size_bytes)
 {
 	static const uint32_t limit[HEAP_NR_CLASSES - 1] = {16, 256, 1024, 4096, 16384, 65536};

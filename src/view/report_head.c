@@ -223,6 +223,7 @@ static void calls_rows(struct table *t, const struct heap *h)
 static void head_rows(struct table *t, const struct heap *h)
 {
 	struct str end = STR_INIT;
+	uint64_t mapped, nr_mapped;
 
 	end_text(&end, h);
 	head_row(t, "process");
@@ -236,6 +237,12 @@ static void head_rows(struct table *t, const struct heap *h)
 	table_setf(t, 1, "%s in %s %s", fmt_bytes(h->live_bytes).s,
 		   report_many(h->live_blocks, "block").s,
 		   h->end == HEAP_RUNNING ? "now" : "at the end");
+	mapped = heap_mapped_bytes(h, &nr_mapped);
+	if (mapped) {
+		head_row(t, "mapped");
+		table_setf(t, 1, "%s in %s by mmap, beside the heap", fmt_bytes(mapped).s,
+			   report_many(nr_mapped, "mapping").s);
+	}
 	calls_rows(t, h);
 	mode_row(t, h);
 	str_fini(&end);

@@ -260,7 +260,7 @@ static void fill_module(struct table *t, uint64_t i)
 void report_modules(struct report *r)
 {
 	struct table *t =
-		table_new(TABLE_ROWS, "modules", "Modules without names for what is shown above",
+		table_new(TABLE_ROWS, "modules", "Modules without names for what is shown above (install their -dbgsym packages, or use --debuginfod)",
 			  module_columns, NR_COLUMNS(module_columns));
 
 	if (t) {
