@@ -32,7 +32,7 @@
 #define RISING		(1ull << 20)
 #define BYTES_SHIFT	21
 #define VALID		(1ull << 63)
-#define CREDIT_MIN	(4ull << 10)
+#define CREDIT_MIN	128ull
 #define CREDIT_MAX	(64ull << 10)
 #define RECALL_TRIES	5000
 
