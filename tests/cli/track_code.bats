@@ -65,6 +65,15 @@ load lib
 	[ "$(stacks "$CAP" only_in_b)" = "only_in_b enter visit main" ]
 }
 
+@test "libraries unloaded where nobody sees it" {
+	same vanish "$PROG"
+	[ "$STATUS" -eq 0 ]
+	[ "$(cat "$T/out")" = unharmed ]
+	check "$CAP" <<<"$(expected vanish.c)"
+	[ "$(stacks "$CAP" only_in_c)" = "only_in_c enter visit main" ]
+	[ "$(stacks "$CAP" only_in_b)" = "only_in_b enter visit main" ]
+}
+
 @test "threads, forks, dlopen and signals at once" {
 	local capture
 	track stress "$PROG/libvictim_a.so"

@@ -8,6 +8,13 @@ load lib
 	found "$CAP" site after blocks=2000
 }
 
+@test "C++ loaded by a program in C" {
+	same cxx_host "$PROG/libcxx_plugin.so"
+	[ "$STATUS" -eq 0 ]
+	[ "$(tail -1 "$T/out")" = end ]
+	check "$CAP" <<<"$(expected cxx_plugin.cc)"
+}
+
 @test "Rust" {
 	need rustc
 	cat >"$T/v.rs" <<-'END'

@@ -54,6 +54,23 @@ loudly() {
 	[ "$(cat "$T/out")" = unharmed ]
 }
 
+# limited HOW ROUNDS: an address space limit means the same as natively after that many exec.
+limited() {
+	same limited "$1" "$2"
+	[ "$STATUS" -eq 0 ]
+	[[ $(head -1 "$T/out") == "small 0, large 12" ]]
+}
+
+@test "an address space limit, then exec" { limited soft 1; }
+@test "a hard address space limit, then exec" { limited hard 1; }
+@test "an address space limit, then exec three times" { limited soft 3; limited hard 3; }
+
+@test "an address space limit of the shell" {
+	same bash -c 'ulimit -S -v 409600; "$1"; exec "$1"' - "$PROG/limited"
+	[ "$(sort -u "$T/out" | head -1)" = "limit 19000000 of ffffffffffffffff" ]
+	[ "$(sort -u "$T/out" | tail -1)" = "small 0, large 12" ]
+}
+
 @test "no space for the capture: it goes elsewhere, and that is told" {
 	need_root
 	mkdir -p "$T/full" "$T/elsewhere"

@@ -133,6 +133,44 @@ ending() {
 	done
 }
 
+@test "exit in a signal handler, in the middle of malloc_trim" {
+	for _ in $(seq 5); do
+		track exit_trim
+		[ "$STATUS" -eq 7 ] || { echo "status $STATUS"; cat "$T/err"; return 1; }
+	done
+}
+
+# strict CALL: after seccomp's strict mode as natively, all from before it recorded, and the end of
+# tracking told.
+strict() {
+	local native=0
+	"$PROG/strict" "$1" >"$T/native" || native=$?
+	track strict "$1"
+	[ "$native/$STATUS" = 5/5 ] || { echo "status $STATUS, natively $native"; return 1; }
+	cmp "$T/native" "$T/out"
+	[ "$(cat "$T/out")" = unharmed ]
+	grep -q 'tracking turned itself off' "$T/err"
+	[ "$(wc -l <"$T/err")" -eq 1 ]
+	check "$CAP" <<<"$(expected strict.c)"
+}
+
+@test "strict seccomp by prctl" { strict prctl; }
+@test "strict seccomp by syscall" { strict syscall; }
+@test "strict seccomp by seccomp" { strict seccomp; }
+
+@test "processes with one number, in pid namespaces of their own" {
+	need_root
+	need unshare
+	unshare -p -f true 2>/dev/null || skip "no pid namespaces here"
+	for _ in $(seq 4); do
+		track bash -c 'for _ in {1..8}; do unshare -p -f "$1" & p+=($!); done
+			for i in "${p[@]}"; do wait "$i" || echo "status $?"; done' - "$PROG/namesake"
+		[ "$STATUS" -eq 0 ]
+		[ ! -s "$T/out" ] || { cat "$T/out"; return 1; }
+		[ -n "$(named namesake)" ]
+	done
+}
+
 # confined HOW: unharmed, and every block recorded.
 confined() {
 	track confined "$1"

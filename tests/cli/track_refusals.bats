@@ -45,6 +45,13 @@ run_refused() {
 	[ "$("$PMM" report --json "$T/c.pmm" | jq -c '[.totals.allocs, .warnings[].code]')" = '[0,"own_allocator"]' ]
 }
 
+@test "program with a malloc that hands on to the next one: all is seen, and no warning" {
+	"$PMM" run -o "$T/c.pmm" -- "$PROG/wrapper" 2>"$T/err"
+	[ -z "$(grep WARNING "$T/err")" ]
+	check "$T/c.pmm" <<<"$(expected wrapper.c)"
+	[ "$("$PMM" report --json "$T/c.pmm" | jq -c '[.warnings[]?.code]')" = '[]' ]
+}
+
 @test "setuid program" {
 	need_root
 	cp "$PROG/leaf" "$T/suid"
