@@ -65,15 +65,17 @@ void heap_free(struct heap *h)
 
 uint64_t heap_mapped_bytes(const struct heap *h, uint64_t *nr)
 {
-	int64_t bytes = 0, count = 0;
+	uint64_t bytes = 0, count = 0;
 
 	for (uint32_t i = 0; i < h->nr_map_sites; i++) {
-		bytes += h->map_sites[i].live_bytes;
-		count += h->map_sites[i].live_blocks;
+		const struct heap_site *s = &h->map_sites[i];
+
+		bytes += s->live_bytes > 0 ? (uint64_t)s->live_bytes : 0;
+		count += s->live_blocks > 0 ? (uint64_t)s->live_blocks : 0;
 	}
 	if (nr)
-		*nr = count > 0 ? (uint64_t)count : 0;
-	return bytes > 0 ? (uint64_t)bytes : 0;
+		*nr = count;
+	return bytes;
 }
 
 unsigned heap_class_of(uint64_t size_bytes)
