@@ -238,37 +238,20 @@ static void run_end(const struct run *r)
 
 /* ---- /proc/self/maps ------------------------------------------------------------------------------------ */
 
-static const char *hex(const char *s, uint64_t *out)
-{
-	uint64_t n = 0;
-
-	for (;; s++) {
-		unsigned d = *s >= '0' && *s <= '9' ? (unsigned)(*s - '0') :
-			     *s >= 'a' && *s <= 'f' ? (unsigned)(*s - 'a' + 10) : 16;
-
-		if (d > 15)
-			break;
-		n = n << 4 | d;
-	}
-	*out = n;
-	return s;
-}
-
 /* One line, NUL-terminated: extend the current run or end it and begin another. */
 static void line_take(const char *s, const char *end, struct run *r, char *path)
 {
-	uint64_t start, stop, offset, major, minor, ino = 0;
+	uint64_t start, stop, offset, major, minor, ino;
 	bool readable, executable, same;
 
-	s = hex(s, &start) + 1;
-	s = hex(s, &stop) + 1;
+	s = str_number(s, 16, &start) + 1;
+	s = str_number(s, 16, &stop) + 1;
 	readable = s[0] == 'r';
 	executable = s[2] == 'x';
-	s = hex(s + 5, &offset) + 1;
-	s = hex(s, &major) + 1;
-	s = hex(s, &minor) + 1;
-	while (*s >= '0' && *s <= '9')
-		ino = ino * 10 + (uint64_t)(*s++ - '0');
+	s = str_number(s + 5, 16, &offset) + 1;
+	s = str_number(s, 16, &major) + 1;
+	s = str_number(s, 16, &minor) + 1;
+	s = str_number(s, 10, &ino);
 	while (*s == ' ')
 		s++;
 	same = ino && ino == r->ino && (major << 32 | minor) == r->dev && r->whole && offset && start >= r->end;

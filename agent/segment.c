@@ -23,33 +23,17 @@ struct address {
 	uint64_t monitor, fd, cookie;
 };
 
-static const char *number_parse(const char *s, unsigned base, uint64_t *out)
-{
-	uint64_t n = 0;
-
-	for (;; s++) {
-		unsigned digit = *s >= '0' && *s <= '9' ? (unsigned)(*s - '0') :
-				 *s >= 'a' && *s <= 'f' ? (unsigned)(*s - 'a' + 10) : 99;
-
-		if (digit >= base)
-			break;
-		n = n * base + digit;
-	}
-	*out = n;
-	return s;
-}
-
 static bool address_parse(const char *s, struct address *a)
 {
 	if (!s)
 		return false;
-	s = number_parse(s, 10, &a->monitor);
+	s = str_number(s, 10, &a->monitor);
 	if (*s++ != ':')
 		return false;
-	s = number_parse(s, 10, &a->fd);
+	s = str_number(s, 10, &a->fd);
 	if (*s++ != ':')
 		return false;
-	return !*number_parse(s, 16, &a->cookie);
+	return !*str_number(s, 16, &a->cookie);
 }
 
 static char *number_put(char *to, uint64_t n, unsigned base)

@@ -27,7 +27,6 @@
 #define SYS_CLOCK_MONOTONIC	1
 #define SYS_EINVAL		22
 #define SYS_ESRCH		3
-#define SYS_EFAULT		14
 #define SYS_O_RDONLY		0
 #define SYS_O_RDWR		2
 #define SYS_O_CLOEXEC		02000000
@@ -102,6 +101,23 @@ static inline bool str_starts(const char *s, const char *prefix)
 	while (*prefix && *s == *prefix)
 		s++, prefix++;
 	return !*prefix;
+}
+
+/* Read a number in base 10 or 16 (small letters) from the start of s; returns where it ends. */
+static inline const char *str_number(const char *s, unsigned base, uint64_t *out)
+{
+	uint64_t n = 0;
+
+	for (;; s++) {
+		unsigned digit = *s >= '0' && *s <= '9' ? (unsigned)(*s - '0') :
+				 *s >= 'a' && *s <= 'f' ? (unsigned)(*s - 'a' + 10) : 99;
+
+		if (digit >= base)
+			break;
+		n = n * base + digit;
+	}
+	*out = n;
+	return s;
 }
 
 /* gcc may call these by itself; hidden, so that the process's own are neither used nor replaced. */

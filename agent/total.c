@@ -121,7 +121,6 @@ static void take_credit(struct tctx *c, struct pmm_ledger *l, uint64_t word, uin
 		return;
 	}
 	c->credit_epoch = epoch;
-	c->pub.credit_granted = share;
 	STORE_RELEASE(c->pub.credit, VALID | share);
 }
 

@@ -243,7 +243,6 @@ struct pmm_thread {
  */
 struct pmm_ctx {
 	uint64_t credit;		/* see agent/total.c; bit 63: valid, low bits: bytes that may still be taken */
-	uint64_t credit_granted;	/* bytes granted with it */
 	uint64_t allocs, frees, bytes_in, bytes_out;	/* all tracked events of this context */
 	uint64_t base_allocs, base_frees, base_bytes_in, base_bytes_out;	/* the same when its thread took it */
 	uint64_t skipped_allocs, skipped_bytes;		/* below min_size_bytes */
@@ -363,7 +362,6 @@ struct pmm_ledger {
 	struct pmm_allocator_view allocator_view;
 	uint32_t want_view;		/* [monitor] raised to ask for a fresh allocator_view */
 	uint32_t reserved3;
-	uint64_t wall_skew_ns;		/* reserved, 0 */
 
 	pmm_ref node_dir[PMM_MAX_NODES >> PMM_NODE_SHIFT];
 	pmm_ref site_dir[PMM_MAX_SITES >> PMM_SITE_SHIFT];

@@ -10,23 +10,9 @@
 
 #include "src/capture/ledger.h"
 #include "tests/unit/ledger_image.h"
+#include "tests/unit/ledger_read.h"
 
 static uint64_t damaged;
-
-static struct heap *read_with(struct image *im, struct ledger_options *o)
-{
-	struct ledger_map *m = NULL;
-	struct heap *h = NULL;
-	struct err e = { 0 };
-	char why[128];
-
-	if (ledger_map_open_fd(im->fd, IMAGE_SLOT, &m, &e) || ledger_read(m, o, &h, &e))
-		fail_msg("%s", e.text);
-	ledger_map_close(m);
-	if (heap_check(h, why, sizeof(why)))
-		fail_msg("%s", why);
-	return h;
-}
 
 struct writer {
 	struct pmm_ctx *ctx;

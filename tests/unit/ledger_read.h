@@ -1,0 +1,34 @@
+/*
+ * Reading a hand-made ledger as the product does, for tests that expect it to succeed.
+ */
+#ifndef TESTS_UNIT_LEDGER_READ_H
+#define TESTS_UNIT_LEDGER_READ_H
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "src/capture/ledger.h"
+#include "src/capture/ledger_map.h"
+#include "tests/unit/ledger_image.h"
+
+/* The image's heap, checked; owned by the caller. Fails the test when it cannot be read or is not sound. */
+static inline struct heap *read_with(struct image *im, struct ledger_options *o)
+{
+	struct ledger_map *m = NULL;
+	struct heap *h = NULL;
+	struct err e = { 0 };
+	char why[128];
+
+	if (ledger_map_open_fd(im->fd, IMAGE_SLOT, &m, &e) || ledger_read(m, o, &h, &e))
+		fail_msg("%s", e.text);
+	ledger_map_close(m);
+	if (heap_check(h, why, sizeof(why)))
+		fail_msg("%s", why);
+	return h;
+}
+
+#endif
