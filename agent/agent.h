@@ -10,6 +10,7 @@
  *   context   what one thread (or one level of signal handlers on it) records with; agent/ctx.h
  *   event     one allocation or release, from the hook's first look at the ledger to its last
  *   memo      the last stack walked on a context, kept to be confirmed instead of walked again; agent/unwind.c
+ *   piece     four frames at a fixed place of a stack, numbered with one look-up; agent/piece.h
  *   known     a stack that came back, kept as the list of stack slots that determine it; agent/known.h
  */
 #ifndef AGENT_AGENT_H
@@ -19,44 +20,50 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "agent/cfi.h"
 #include "agent/next.h"
 #include "include/pmm/ledger.h"
 
 struct agent_module;
 struct ctx_entry;
-struct rule_entry;
+struct rules;
 
 enum agent_state { AGENT_UNKNOWN, AGENT_STARTING, AGENT_ON, AGENT_OFF };
 
 struct agent {
+	/* what every event reads: two cache lines */
 	uint32_t state;			/* enum agent_state */
 	bool sampled;
 	bool dense;			/* blocks may start closer than 32 bytes */
+	bool own_clock;			/* nobody ticks: see agent/clock.c */
+	bool confined;			/* the program put itself under seccomp: no unusual system call any more */
 	uint32_t code_gen;		/* raised when code was unmapped: rules and memos are void */
 	uint32_t code_epoch_seen;	/* tree->code_epoch at that time */
 	uint32_t stack_gen;		/* raised when memory that may have been a stack was unmapped */
 	uint32_t tid_offset;		/* of the thread id from the thread pointer; 0 = unknown */
-	int pid;
-	uint32_t max_frames;
 	struct pmm_tree *tree;
 	char *base;			/* our slot */
-	struct pmm_slot *slot;		/* our entry in the tree */
-	int reserved_slot;		/* a forked child's slot before its first event, -1 = none */
 	struct pmm_ledger *ledger;
 	const uint8_t *single_threaded;	/* glibc's __libc_single_threaded, or a 0 byte */
-	uint32_t *alive;		/* 1; a page that fork wipes, so that a child notices */
-	struct ctx_entry *ctx_hash;	/* likewise wiped */
-	struct rule_entry *rules;
+	struct ctx_entry *ctx_hash;	/* memory that fork wipes */
+
 	uint64_t min_size;
 	uint64_t warn_size;
-	uint64_t reserved_bytes;	/* address space our mappings take */
-	bool confined;			/* the program put itself under seccomp: no unusual system call any more */
-	bool limit_shifted;		/* RLIMIT_AS was raised by that much */
+	struct rules *rules;
+	uint32_t max_frames;
+	int pid;
+	struct next_functions next;
 
+	uint32_t passing;		/* injected: calls of real functions from frames of ours with no context busy */
+	uint32_t *alive;		/* 1; a page that fork wipes, so that a child notices */
+	struct pmm_slot *slot;		/* our entry in the tree */
+	int reserved_slot;		/* a forked child's slot before its first event, -1 = none */
+	bool limit_shifted;		/* RLIMIT_AS was raised by that much */
+	uint64_t reserved_bytes;	/* address space the tree's mapping takes */
+	uint64_t limit_raised_bytes;	/* RLIMIT_AS was raised by this process itself by that much */
 	uint64_t credits_lost;		/* credits that never came back (agent/total.c) */
 
 	/* the clock without a monitor */
-	bool own_clock;
 	uint32_t own_tick;
 	uint64_t own_clock_cycles;
 
@@ -72,9 +79,16 @@ struct agent {
 
 	long (*vdso_clock)(int, int64_t *);	/* the kernel's clock_gettime without a system call, or NULL */
 	int (*find_object)(void *, void *);	/* glibc's _dl_find_object, or NULL */
-	struct next_functions next;
 	const char *allocator_path;	/* of the object that has next.malloc */
 	bool own_allocator;		/* the program brings its own malloc, which goes before ours */
+
+	/* injected only */
+	struct cfi_module own;		/* our own code, which the program's loader does not know */
+	uint64_t borrowed;		/* return address of functions called by hooks of any signature (agent/inject/borrow.c) */
+	void *private_start;		/* alive, ctx_hash, rules, modules, scratch, paths: one mapping */
+	size_t private_bytes;
+	uint32_t stale_tick;		/* the monitor's last tick, when it was first found late ... */
+	uint32_t stale_since;		/* ... at that time; 0 = it is not late */
 };
 
 extern struct agent A __attribute__((visibility("hidden")));

@@ -2,9 +2,12 @@
  * The block tables: radix trees over addresses (include/pmm/ledger.h, struct pmm_table).
  *
  * Hot path: block_add and block_del, one cache miss each. A live block belongs to one owner, the thread that
- * allocated it or is about to free it, so with an allocator whose blocks are at least a granule apart every entry has one
- * writer and plain stores do. Other allocators (A.dense) share granules: then an entry is taken by compare-and-swap, and a
+ * allocated it or is about to free it, so with an allocator whose blocks are at least a granule apart every word has one
+ * writer and plain stores do. Other allocators (A.dense) share granules: then a word is taken by compare-and-swap, and a
  * block whose granule is taken by a neighbour goes to the table with 8-byte granules.
+ *
+ * Blocks of pools (PMM_KIND_OTHER) lie inside blocks or mappings that are recorded themselves, so they always go to that table, and are
+ * only found there when they are asked for.
  */
 #include "agent/block.h"
 
@@ -12,22 +15,14 @@
 #include "agent/arena.h"
 #include "agent/sys.h"
 
-#define ENTRIES	(1u << PMM_LEAF_BITS)
+#define GRANULES	(1u << PMM_LEAF_BITS)
+#define STAMPS_PER_STEP_LOG2	18	/* 2 MiB of stamps */
 
-/* word0 */
-#define SITE_MASK	0xffffffull
-#define KIND_SHIFT	24
-#define SUB_SHIFT	28
-#define BIRTH_SHIFT	32
-/* word1 */
-#define THREAD_SHIFT	48
-#define SIZE_MASK	((1ull << THREAD_SHIFT) - 1)
-
-/* The tables' shapes: granule, leaves per mid. Together with 256-entry leaves they cover PMM_ADDRESS_BITS. */
+/* The tables' shapes: granule, leaves per mid. Together with 256-granule leaves they cover PMM_ADDRESS_BITS. */
 static const struct { uint8_t shift, mid_bits; } shape[PMM_NR_TABLES] = {
 	[PMM_TABLE_HEAP]  = {  5, 13 },
 	[PMM_TABLE_DENSE] = {  3, 15 },
-	[PMM_TABLE_MAP]   = { 12, 13 },
+	[PMM_TABLE_MAP]   = { 11, 13 },
 };
 
 void block_init(void)
@@ -61,9 +56,9 @@ static struct pmm_mid *mid_new(struct pmm_table *t, pmm_ref *top, uint64_t base)
 	return mid;
 }
 
-static struct pmm_block *leaf_new(pmm_ref *slot)
+static uint64_t *leaf_new(pmm_ref *slot)
 {
-	void *leaf = arena_get(ENTRIES * sizeof(struct pmm_block), ARCH_PAGE);
+	uint64_t *leaf = arena_get(PMM_LEAF_WORDS * sizeof(*leaf), 64);
 	pmm_ref none = 0;
 
 	if (!leaf)
@@ -71,25 +66,25 @@ static struct pmm_block *leaf_new(pmm_ref *slot)
 	return CAS(*slot, none, arena_ref(leaf)) ? leaf : arena_at(none);
 }
 
-static __attribute__((noinline)) struct pmm_block *entry_make(enum pmm_table_id id, uint64_t address)
+static __attribute__((noinline)) uint64_t *word_make(enum pmm_table_id id, uint64_t address)
 {
 	struct pmm_table *t = &A.ledger->table[id];
 	unsigned top_shift = shape[id].shift + PMM_LEAF_BITS + shape[id].mid_bits;
 	pmm_ref *top = (pmm_ref *)(A.base + PMM_TOP_OFF(id)) + (address >> top_shift);
 	uint64_t base = address >> top_shift << top_shift;
 	struct pmm_mid *mid = *top ? arena_at(*top) : mid_new(t, top, base);
-	struct pmm_block *leaf;
+	uint64_t *leaf;
 	pmm_ref *slot;
 
 	if (!mid)
 		return NULL;
 	slot = &mid->leaf[(address - base) >> (shape[id].shift + PMM_LEAF_BITS)];
 	leaf = *slot ? arena_at(*slot) : leaf_new(slot);
-	return leaf ? &leaf[address >> shape[id].shift & (ENTRIES - 1)] : NULL;
+	return leaf ? &leaf[address >> shape[id].shift & (GRANULES - 1)] : NULL;
 }
 
-/* The entry for an address; NULL where there is no leaf. */
-static inline struct pmm_block *entry_find(enum pmm_table_id id, uint64_t address)
+/* The word for an address; NULL where there is no leaf. */
+static inline uint64_t *word_find(enum pmm_table_id id, uint64_t address)
 {
 	unsigned shift = shape[id].shift, mid_bits = shape[id].mid_bits;
 	unsigned leaf_shift = shift + PMM_LEAF_BITS;
@@ -102,44 +97,27 @@ static inline struct pmm_block *entry_find(enum pmm_table_id id, uint64_t addres
 	ref = LOAD_ACQUIRE(mid->leaf[address >> leaf_shift & ((1u << mid_bits) - 1)]);
 	if (unlikely(!ref))
 		return NULL;
-	return (struct pmm_block *)arena_at(ref) + (address >> shift & (ENTRIES - 1));
+	return (uint64_t *)arena_at(ref) + (address >> shift & (GRANULES - 1));
 }
 
-void block_prefetch(uint64_t address)
-{
-	if (likely(address >> PMM_ADDRESS_BITS == 0))
-		__builtin_prefetch(entry_find(PMM_TABLE_HEAP, address), 1);
-}
-
+/* Can blocks be at this address? Not beyond the tables nor between words. */
 static inline bool address_ok(uint64_t address)
 {
-	if (likely(address >> PMM_ADDRESS_BITS == 0))
-		return true;
+	return likely(address >> PMM_ADDRESS_BITS == 0 && !(address & 7));
+}
+
+uint64_t *block_place(uint64_t address)
+{
+	uint64_t *at = likely(address_ok(address)) ? word_find(PMM_TABLE_HEAP, address) : NULL;
+
+	__builtin_prefetch(at, 1);
+	return at;
+}
+
+static bool no_address(void)
+{
 	ADD(A.ledger->dropped[PMM_DROP_ADDRESS], 1);
 	return false;
-}
-
-/* Address bits below the granule, in sixteenths of it. */
-static inline uint64_t sub_of(enum pmm_table_id id, uint64_t address)
-{
-	return shape[id].shift < 4 ? 0 : (address & ((1ull << shape[id].shift) - 1)) >> (shape[id].shift - 4);
-}
-
-static inline uint64_t word0(uint64_t site, uint64_t kind, uint64_t sub, uint64_t tick)
-{
-	return site | kind << KIND_SHIFT | sub << SUB_SHIFT | tick << BIRTH_SHIFT;
-}
-
-static __attribute__((noinline)) bool add_dense(uint64_t address, uint64_t word0_heap, uint64_t word1)
-{
-	uint64_t w0 = word0_heap & ~(0xfull << SUB_SHIFT);
-	struct pmm_block *b = entry_find(PMM_TABLE_DENSE, address);
-
-	if (!b && !(b = entry_make(PMM_TABLE_DENSE, address)))
-		return false;
-	STORE(b->word1, word1);
-	STORE_RELEASE(b->word0, w0);
-	return true;
 }
 
 static bool no_room(uint64_t size)
@@ -149,119 +127,270 @@ static bool no_room(uint64_t size)
 	return false;
 }
 
-bool block_add(uint64_t address, uint64_t size, uint32_t site, uint32_t kind, uint32_t thread, uint32_t tick)
-{
-	uint64_t w0, w1 = (size & SIZE_MASK) | (uint64_t)thread << THREAD_SHIFT;
-	struct pmm_block *b;
-	uint64_t none = 0;
+/* ---- stamps --------------------------------------------------------------------------------------------- */
 
-	if (!address_ok(address))
-		return false;
-	b = entry_find(PMM_TABLE_HEAP, address);
-	if (unlikely(!b) && !(b = entry_make(PMM_TABLE_HEAP, address)))
-		return no_room(size);
-	w0 = word0(site, kind, sub_of(PMM_TABLE_HEAP, address), tick);
+static inline struct pmm_stamp *stamp_at(uint32_t number)
+{
+	return (struct pmm_stamp *)arena_at(A.ledger->stamp_dir[number >> PMM_STAMP_SHIFT]) +
+	       (number & ((1u << PMM_STAMP_SHIFT) - 1));
+}
+
+/*
+ * A new number for a thread and a time. Each stands for one tick at first and for twice as many after every 2^18 numbers, so that
+ * stamps never take more than some tens of MiB: one busy thread has ticks for 43 minutes and 1 s after three days.
+ * Without room the context's last number goes on.
+ */
+static __attribute__((noinline)) void stamp_new(struct block_stamp *stamp, uint32_t thread, uint32_t tick)
+{
+	uint32_t nr = LOAD(A.ledger->nr_stamps);
+	struct pmm_stamp *s;
+
+	do
+		if (nr >= PMM_MAX_STAMPS)
+			return;
+	while (!CAS(A.ledger->nr_stamps, nr, nr + 1));
+	s = arena_chunk(A.ledger->stamp_dir, nr, PMM_STAMP_SHIFT, sizeof(*s));
+	if (!s)
+		return;
+	s->tick = tick;
+	s->thread = (uint16_t)thread;
+	stamp->number = nr;
+	stamp->tick = tick;
+	stamp->end_tick = tick + (1u << (nr >> STAMPS_PER_STEP_LOG2));
+}
+
+static inline uint32_t stamp_number(const struct block_new *b)
+{
+	struct block_stamp *stamp = b->stamp;
+
+	if (unlikely(b->tick - stamp->tick >= stamp->end_tick - stamp->tick))
+		stamp_new(stamp, b->thread, b->tick);
+	return stamp->number;
+}
+
+/* ---- words ---------------------------------------------------------------------------------------------- */
+
+static inline uint64_t sub_of(uint64_t address)
+{
+	return address >> 3 & 3;
+}
+
+static inline uint64_t word_of(uint64_t time, uint64_t site, uint64_t sub, uint64_t size, uint64_t kind)
+{
+	return time | site << PMM_WORD_SITE_SHIFT | sub << PMM_WORD_SUB_SHIFT | size << PMM_WORD_SIZE_SHIFT |
+	       kind << PMM_WORD_KIND_SHIFT;
+}
+
+static inline uint32_t kind_of(uint64_t word)
+{
+	return (uint32_t)(word >> PMM_WORD_KIND_SHIFT);
+}
+
+static inline bool is_block(uint64_t word)
+{
+	return kind_of(word) != PMM_KIND_NONE;
+}
+
+static inline uint64_t size_field(uint64_t word)
+{
+	return word >> PMM_WORD_SIZE_SHIFT & 63;
+}
+
+static inline bool is_wide(uint64_t word)
+{
+	return size_field(word) == PMM_SIZE_WIDE;
+}
+
+static inline uint64_t size_of(const uint64_t *at, uint64_t word)
+{
+	return is_wide(word) ? LOAD(at[1]) & PMM_SIZE_MAX : size_field(word);
+}
+
+/* Enter words at their place. With allocators that share granules it may be taken: false. */
+static inline bool put(uint64_t *at, const uint64_t word[2])
+{
 	if (unlikely(A.dense)) {
-		/*
-		 * Take the entry with word0 alone, then fill word1. A reader may see the new word0 with an old word1 for a
-		 * moment; it re-reads.
-		 */
-		if (!CAS(b->word0, none, w0))
-			return add_dense(address, w0, w1) || no_room(size);
-		STORE_RELEASE(b->word1, w1);
+		uint64_t old = LOAD(*at);
+
+		/* A reader may see the new first word with an old second one for a moment; it re-reads. */
+		do
+			if (is_block(old))
+				return false;
+		while (!CAS(*at, old, word[0]));
+		if (is_wide(word[0]))
+			STORE_RELEASE(at[1], word[1]);
 		return true;
 	}
-	STORE(b->word1, w1);
-	STORE_RELEASE(b->word0, w0);
+	if (is_wide(word[0]))
+		STORE(at[1], word[1]);
+	STORE_RELEASE(at[0], word[0]);
 	return true;
 }
 
-static inline void take(struct pmm_block *b, uint64_t w0, struct block_info *out)
+static __attribute__((noinline)) bool put_dense(uint64_t address, uint64_t word[2])
 {
-	out->size = LOAD(b->word1) & SIZE_MASK;
-	out->site = (uint32_t)(w0 & SITE_MASK);
-	out->kind = w0 >> KIND_SHIFT & 15;
-	out->birth_tick = (uint32_t)(w0 >> BIRTH_SHIFT);
-	STORE_RELEASE(b->word0, 0);
+	uint64_t *at = word_find(PMM_TABLE_DENSE, address);
+
+	word[0] &= ~(3ull << PMM_WORD_SUB_SHIFT);
+	if (!at && !(at = word_make(PMM_TABLE_DENSE, address)))
+		return false;
+	return put(at, word);
 }
 
-bool block_del(uint64_t address, struct block_info *out)
+/* `at` as block_place found it. */
+static inline bool put_anywhere(uint64_t address, uint64_t *at, uint64_t word[2])
 {
-	struct pmm_block *b;
-	uint64_t w0;
-
-	if (unlikely(address >> PMM_ADDRESS_BITS))
+	if (unlikely(!at) && !(at = word_make(PMM_TABLE_HEAP, address)))
 		return false;
-	b = entry_find(PMM_TABLE_HEAP, address);
-	if (likely(b)) {
-		w0 = LOAD(b->word0);
-		if (likely(w0 && (w0 >> SUB_SHIFT & 15) == sub_of(PMM_TABLE_HEAP, address))) {
-			take(b, w0, out);
-			return true;
-		}
+	return likely(put(at, word)) || put_dense(address, word);
+}
+
+bool block_add(uint64_t address, uint64_t *place, const struct block_new *b)
+{
+	uint64_t word[2];
+
+	if (unlikely(!place && !address_ok(address)))
+		return no_address();
+	if (b->size <= PMM_SIZE_SMALL) {
+		word[0] = word_of(stamp_number(b), b->site, sub_of(address), b->size, b->kind);
+	} else {
+		word[0] = word_of(b->tick, b->site, sub_of(address), PMM_SIZE_WIDE, b->kind);
+		word[1] = b->size | (uint64_t)b->thread << PMM_WIDE_THREAD_SHIFT;
+	}
+	if (unlikely(b->kind == PMM_KIND_OTHER))
+		return put_dense(address, word) || no_room(b->size);
+	return likely(put_anywhere(address, place, word)) || no_room(b->size);
+}
+
+bool block_restore(uint64_t address, const struct block_info *was)
+{
+	uint64_t word[2] = { was->word[0] & ~(3ull << PMM_WORD_SUB_SHIFT), was->word[1] };
+
+	if (was->kind == PMM_KIND_OTHER)
+		return put_dense(address, word) || no_room(was->size);
+	word[0] |= sub_of(address) << PMM_WORD_SUB_SHIFT;
+	return put_anywhere(address, block_place(address), word) || no_room(was->size);
+}
+
+/* Where the live block that begins at `address` has its words; NULL: there is none. */
+static inline uint64_t *block_find(uint64_t address)
+{
+	uint64_t *at, word;
+
+	if (unlikely(!address_ok(address)))
+		return NULL;
+	at = word_find(PMM_TABLE_HEAP, address);
+	if (likely(at)) {
+		word = LOAD(*at);
+		if (likely(is_block(word) && (word >> PMM_WORD_SUB_SHIFT & 3) == sub_of(address)))
+			return at;
 	}
 	if (!A.dense)
+		return NULL;
+	at = word_find(PMM_TABLE_DENSE, address);
+	return at && is_block(LOAD(*at)) && kind_of(LOAD(*at)) != PMM_KIND_OTHER ? at : NULL;
+}
+
+/* The same for a pool's block. */
+static uint64_t *pool_find(uint64_t address)
+{
+	uint64_t *at = address_ok(address) ? word_find(PMM_TABLE_DENSE, address) : NULL;
+
+	return at && kind_of(LOAD(*at)) == PMM_KIND_OTHER ? at : NULL;
+}
+
+static inline void take(uint64_t *at, const struct block_stamp *now, struct block_info *out)
+{
+	uint64_t word = LOAD(*at);
+	uint32_t time = (uint32_t)word;
+
+	out->word[0] = word;
+	out->site = word >> PMM_WORD_SITE_SHIFT & (PMM_MAX_SITES - 1);
+	out->kind = kind_of(word);
+	out->size = size_field(word);
+	if (out->size == PMM_SIZE_WIDE) {
+		out->word[1] = LOAD(at[1]);
+		out->size = out->word[1] & PMM_SIZE_MAX;
+		out->birth_tick = time;
+	} else if (likely(time == now->number)) {
+		out->birth_tick = now->end_tick - 1;
+	} else {
+		out->birth_tick = time && time < LOAD(A.ledger->nr_stamps) ? stamp_at(time)->tick : A.ledger->start_tick;
+	}
+	STORE_RELEASE(*at, 0);
+}
+
+bool block_del(uint64_t address, const struct block_stamp *now, struct block_info *out)
+{
+	uint64_t *at = block_find(address);
+
+	if (unlikely(!at))
 		return false;
-	b = entry_find(PMM_TABLE_DENSE, address);
-	w0 = b ? LOAD(b->word0) : 0;
-	if (!w0)
+	take(at, now, out);
+	return true;
+}
+
+bool block_del_pool(uint64_t address, const struct block_stamp *now, struct block_info *out)
+{
+	uint64_t *at = pool_find(address);
+
+	if (!at)
 		return false;
-	take(b, w0, out);
+	take(at, now, out);
 	return true;
 }
 
 uint32_t block_rename(uint64_t address, uint32_t kind, uint64_t *size)
 {
-	struct pmm_block *b = address >> PMM_ADDRESS_BITS ? NULL : entry_find(PMM_TABLE_HEAP, address);
-	uint64_t w0 = b ? LOAD(b->word0) : 0;
+	uint64_t *at = block_find(address);
+	uint64_t word;
 
-	if (!w0 || (w0 >> SUB_SHIFT & 15) != sub_of(PMM_TABLE_HEAP, address)) {
-		b = A.dense && !(address >> PMM_ADDRESS_BITS) ? entry_find(PMM_TABLE_DENSE, address) : NULL;
-		w0 = b ? LOAD(b->word0) : 0;
-	}
-	if (!w0)
+	if (!at)
 		return PMM_KIND_NONE;
-	*size = LOAD(b->word1) & SIZE_MASK;
-	STORE(b->word0, (w0 & ~(15ull << KIND_SHIFT)) | (uint64_t)kind << KIND_SHIFT);
-	return w0 >> KIND_SHIFT & 15;
+	word = LOAD(*at);
+	*size = size_of(at, word);
+	STORE(*at, (word & ~(15ull << PMM_WORD_KIND_SHIFT)) | (uint64_t)kind << PMM_WORD_KIND_SHIFT);
+	return kind_of(word);
 }
+
+/* ---- mappings ------------------------------------------------------------------------------------------- */
 
 bool block_add_map(uint64_t address, uint64_t size, uint32_t site, uint32_t thread, uint32_t tick)
 {
-	struct pmm_block *b;
+	uint64_t *at;
 
 	if (!address_ok(address))
-		return false;
-	b = entry_find(PMM_TABLE_MAP, address);
-	if (!b && !(b = entry_make(PMM_TABLE_MAP, address)))
+		return no_address();
+	at = word_find(PMM_TABLE_MAP, address);
+	if (!at && !(at = word_make(PMM_TABLE_MAP, address)))
 		return no_room(size);
-	STORE(b->word1, (size & SIZE_MASK) | (uint64_t)thread << THREAD_SHIFT);
-	STORE_RELEASE(b->word0, word0(site, PMM_KIND_MMAP, 0, tick));
+	STORE(at[1], size | (uint64_t)thread << PMM_WIDE_THREAD_SHIFT);
+	STORE_RELEASE(at[0], word_of(tick, site, 0, PMM_SIZE_WIDE, PMM_KIND_MMAP));
 	return true;
 }
 
 /* How far below an address the start of its mapping is looked for. */
-#define MAP_SEARCH_LEAVES	8192u
-#define MAP_LEAF_BYTES		(PMM_PAGE << PMM_LEAF_BITS)
+#define MAP_SEARCH_LEAVES	16384u
+#define MAP_LEAF_BYTES		((PMM_PAGE / 2) << PMM_LEAF_BITS)
 
 bool block_take_map(uint64_t from, uint64_t to, bool below, uint64_t *at, struct block_info *out)
 {
+	static const struct block_stamp no_stamp;
 	uint64_t page = below ? from - PMM_PAGE : from;
 
 	for (unsigned leaves = 0; leaves < MAP_SEARCH_LEAVES && page >> PMM_ADDRESS_BITS == 0; leaves++) {
 		uint64_t first = page & ~(MAP_LEAF_BYTES - 1), last = first + MAP_LEAF_BYTES - PMM_PAGE;
-		struct pmm_block *leaf = entry_find(PMM_TABLE_MAP, first);
+		uint64_t *leaf = word_find(PMM_TABLE_MAP, first);
 
 		for (; leaf && page >= first && page <= last && (below || page < to);
 		     page = below ? page - PMM_PAGE : page + PMM_PAGE) {
-			struct pmm_block *b = &leaf[(page - first) / PMM_PAGE];
-			uint64_t w0 = LOAD(b->word0), size = LOAD(b->word1) & SIZE_MASK;
+			uint64_t *words = &leaf[(page - first) / (PMM_PAGE / 2)], word = LOAD(*words);
 
-			if (!w0)
+			if (!is_block(word))
 				continue;
-			if (below && page + size <= from)
+			if (below && page + size_of(words, word) <= from)
 				return false;		/* ends before us, and so does all below it */
-			take(b, w0, out);
+			take(words, &no_stamp, out);
 			*at = page;
 			return true;
 		}

@@ -10,6 +10,7 @@
 /* What was live at an address. */
 struct block_info {
 	uint64_t size;
+	uint64_t word[2];	/* as they were, for block_restore */
 	uint32_t site;
 	uint32_t birth_tick;
 	uint32_t kind;
@@ -17,17 +18,40 @@ struct block_info {
 	bool temporary;
 };
 
+/* The last pair of thread and time a context gave a number to (struct pmm_stamp); zeroed: none yet. */
+struct block_stamp {
+	uint32_t number;
+	uint32_t tick;		/* from then ... */
+	uint32_t end_tick;	/* ... to before then */
+};
+
+/* A block to be noted. */
+struct block_new {
+	uint64_t size;
+	uint32_t site;
+	uint32_t kind;
+	uint32_t tick;
+	uint32_t thread;
+	struct block_stamp *stamp;	/* of the context */
+};
+
 /* Set up the tables of a new ledger. */
 void block_init(void);
 
+/* Where the word of a block at this address will be, already being fetched; NULL when there is no such place yet. */
+uint64_t *block_place(uint64_t address);
+
 /* Note a live block. False when there was no room (counted). The address belongs to the caller until block_del. */
-bool block_add(uint64_t address, uint64_t size, uint32_t site, uint32_t kind, uint32_t thread, uint32_t tick);
+bool block_add(uint64_t address, uint64_t *place, const struct block_new *b);
 
-/* Start fetching the entry of an address that block_add or block_del will ask for soon. */
-void block_prefetch(uint64_t address);
+/* Put back what block_del took out. */
+bool block_restore(uint64_t address, const struct block_info *was);
 
-/* Take a block out. False when it is not known. */
-bool block_del(uint64_t address, struct block_info *out);
+/* Take a block out. False when it is not known. `now` is the context's stamp: what bears it was born in this moment. */
+bool block_del(uint64_t address, const struct block_stamp *now, struct block_info *out);
+
+/* The same for a block of a pool, that is one entered with PMM_KIND_OTHER; block_del() does not find these. */
+bool block_del_pool(uint64_t address, const struct block_stamp *now, struct block_info *out);
 
 /* Give a live block another kind; returns the old one and sets *size, or PMM_KIND_NONE. */
 uint32_t block_rename(uint64_t address, uint32_t kind, uint64_t *size);

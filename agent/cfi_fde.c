@@ -97,6 +97,7 @@ static void augmentation_parse(uint64_t letters, struct cursor *c, struct cfi_fd
 		case 'P': {
 			uint8_t encoding = cursor_u8(c);
 
+			fde->personality = 1;
 			if (encoding != PE_OMIT)
 				cfi_encoded_read(c, encoding, 0);
 			break;

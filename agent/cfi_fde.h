@@ -14,6 +14,7 @@ struct cfi_fde {
 	int64_t data_align;
 	uint8_t encoding;		/* DW_EH_PE_* of code addresses */
 	uint8_t signal;			/* augmentation 'S': describes a signal frame */
+	uint8_t personality;		/* augmentation 'P': the language has a say */
 	uint8_t sized;			/* augmentation 'z': the FDE has augmentation data */
 };
 

@@ -15,24 +15,26 @@
 #define CHEAP_CHUNKS	50000	/* 2.5 ms */
 #define STUCK_TRIES	2000
 
-struct agent A;
+struct agent A __attribute__((aligned(64)));
 static uint8_t never_single;
 
 /* Everything private in one mapping; the part that fork must wipe comes first. */
 static bool memory_get(void)
 {
 	size_t wiped = ARCH_PAGE + AGENT_CTX_HASH * sizeof(struct ctx_entry);
-	size_t rules = sizeof(struct rule_entry) << AGENT_RULE_BITS;
+	size_t rules = sizeof(struct rules);
 	size_t modules = AGENT_MAX_MODULES * sizeof(struct agent_module);
-	char *p = sys_mmap(wiped + rules + modules + SCRATCH_BYTES + AGENT_PATHS_BYTES,
-			   SYS_PROT_READ | SYS_PROT_WRITE, SYS_MAP_PRIVATE | SYS_MAP_ANONYMOUS | SYS_MAP_NORESERVE, -1);
+	size_t bytes = wiped + rules + modules + SCRATCH_BYTES + AGENT_PATHS_BYTES;
+	char *p = sys_mmap(bytes, SYS_PROT_READ | SYS_PROT_WRITE, SYS_MAP_PRIVATE | SYS_MAP_ANONYMOUS | SYS_MAP_NORESERVE, -1);
 
 	if (!p)
 		return false;
+	A.private_start = p;
+	A.private_bytes = bytes;
 	sys3(madvise, p, wiped, SYS_MADV_WIPEONFORK);
 	A.alive = (uint32_t *)p;
 	A.ctx_hash = (struct ctx_entry *)(p + ARCH_PAGE);
-	A.rules = (struct rule_entry *)(p + wiped);
+	A.rules = (struct rules *)(p + wiped);
 	A.modules = (struct agent_module *)(p + wiped + rules);
 	A.scratch = p + wiped + rules + modules;
 	A.paths = A.scratch + SCRATCH_BYTES;
@@ -43,7 +45,7 @@ static bool followed(void)
 {
 	uint32_t root = LOAD(A.tree->root_pid);
 
-	if (A.tree->flags & PMM_TREE_FOLLOW)
+	if (A.tree->flags & (PMM_TREE_FOLLOW | PMM_TREE_ATTACHED))
 		return true;
 	return root ? root == (uint32_t)A.pid : (uint32_t)sys0(getppid) == A.tree->monitor_pid;
 }
@@ -156,7 +158,7 @@ static bool view_safe(struct tctx *c, const struct caller *from)
 
 	if (c->busy)
 		return false;
-	c->busy_sp = from->sp;
+	c->pub.busy_sp = from->sp;
 	STORE(c->busy, TCTX_RECORDING);
 	interrupted = unwind_interrupted(c, from);
 	agent_leave(c);
@@ -209,6 +211,17 @@ static __attribute__((noinline)) void view_answer(struct tctx *c)
 	view_take(A.ledger);
 }
 
+static inline struct tctx *begin(struct tctx *c, uintptr_t sp, bool locked)
+{
+	c->pub.busy_sp = sp;
+	STORE(c->busy, TCTX_RECORDING);
+	if (unlikely(c->events++ % EVENTS_PER_CHECK == EVENTS_PER_CHECK - 1))
+		clock_check();
+	if (unlikely(LOAD(A.ledger->want_view)) && !locked)
+		view_answer(c);
+	return c;
+}
+
 struct tctx *agent_enter(uintptr_t sp)
 {
 	struct tctx *c = ctx_find();
@@ -220,11 +233,27 @@ struct tctx *agent_enter(uintptr_t sp)
 		if (!c)
 			return NULL;
 	}
-	c->busy_sp = sp;
-	STORE(c->busy, TCTX_RECORDING);
-	if (unlikely(c->events++ % EVENTS_PER_CHECK == EVENTS_PER_CHECK - 1))
-		clock_check();
-	if (unlikely(LOAD(A.ledger->want_view)))
-		view_answer(c);
-	return c;
+	return begin(c, sp, false);
+}
+
+/* Which context, with `c` busy? The innermost busy one knows whether its function calls. */
+static __attribute__((noinline)) struct tctx *enter_busy(struct tctx *c, const struct caller *from, bool locked)
+{
+	struct tctx *inner = c;
+
+	while (inner->nested && inner->nested->busy)
+		inner = inner->nested;
+	if (inner->busy == TCTX_IN_ALLOCATOR && unwind_inside(inner, from, inner->pub.busy_sp))
+		return NULL;
+	c = ctx_nested(c, from->sp);
+	return c ? begin(c, from->sp, locked) : NULL;
+}
+
+struct tctx *agent_enter_outermost(const struct caller *from, bool locked)
+{
+	struct tctx *c = ctx_find();
+
+	if (unlikely(!c))
+		return NULL;
+	return likely(!c->busy) ? begin(c, from->sp, locked) : enter_busy(c, from, locked);
 }

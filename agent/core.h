@@ -28,10 +28,18 @@ void agent_note_break(void);
 /* Hook entry: the context to record with, marked busy, or NULL when this event is not to be recorded. sp: the hook's frame. */
 struct tctx *agent_enter(uintptr_t sp);
 
+/*
+ * The same where the allocator's own calls come by here too: NULL also for a call that the real function of another hook makes, which
+ * is that hook's to record. A signal handler that interrupted the allocator is recorded. locked: the allocator may be calling, with its
+ * locks in its hands and from a function that began before it was hooked; it is not asked for its figures then.
+ */
+struct tctx *agent_enter_outermost(const struct caller *from, bool locked);
+
 /* Hook exit. */
 static inline void agent_leave(struct tctx *c)
 {
 	STORE(c->busy, TCTX_IDLE);
+	STORE(c->pub.busy_sp, 0);
 }
 
 /* Is the agent on? Starts it at the very first call. */

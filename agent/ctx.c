@@ -13,6 +13,7 @@
 #include "agent/arena.h"
 #include "agent/clock.h"
 #include "agent/module.h"
+#include "agent/record.h"
 #include "agent/rule.h"
 #include "agent/sample.h"
 #include "agent/segment.h"
@@ -27,7 +28,8 @@ static uint32_t tid_offset_find(uint64_t tp, uint32_t tid)
 	static const uint16_t usual[] = { 0x2d0, 0x30, 0x38 };	/* glibc, musl */
 
 	for (unsigned i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
-		if (*(volatile uint32_t *)(tp + usual[i]) == tid)
+		/* another library's thread block may end before that, and its memory with it */
+		if (sys_readable(tp + usual[i]) && *(volatile uint32_t *)(tp + usual[i]) == tid)
 			return usual[i];
 	return 0;
 }
@@ -86,12 +88,19 @@ static void thread_new(struct tctx *c, uint32_t tid)
 static void ctx_reset(struct tctx *c, uint64_t tp, uint32_t tid)
 {
 	STORE(c->tp, tp);
+	if (c->busy == TCTX_RECORDING)		/* its thread ended in the midst of an event */
+		unwind_recover(c);
 	c->busy = TCTX_IDLE;
-	c->pub.seq += c->pub.seq & 1;	/* its thread may have ended in the midst of an event */
+	c->pub.seq += c->pub.seq & 1;
 	c->last_address = 0;
+	c->stamp = (struct block_stamp){ 0 };
 	unwind_forget(c);
 	c->random = clock_ns(SYS_CLOCK_MONOTONIC) * 0x9e3779b97f4a7c15ull ^ (uint64_t)tid << 32 ^ tp;
 	c->sampling = false;
+	c->bytes_left = 0;
+	c->pub.pool_sp = 0;
+	c->throwing = false;
+	c->countdown = ctx_countdown(c);
 	if (c->nested)
 		ctx_reset(c->nested, 0, tid);
 	STORE_RELEASE(c->tid, tid);
@@ -100,14 +109,13 @@ static void ctx_reset(struct tctx *c, uint64_t tp, uint32_t tid)
 static struct tctx *ctx_new(void)
 {
 	struct pmm_ledger *l = A.ledger;
-	size_t memo_bytes = sizeof(struct frame) * A.max_frames;
-	struct tctx *c = arena_get(sizeof(*c) + 2 * memo_bytes, 64);
+	size_t bytes = (sizeof(struct tctx) + 63) & ~63ul;
+	struct tctx *c = arena_get(bytes + unwind_bytes(), 64);
 	uint32_t nr = LOAD(l->nr_ctx);
 
 	if (!c)
 		return NULL;
-	c->memo = (struct frame *)(c + 1);
-	c->fresh = c->memo + A.max_frames;
+	unwind_init(c, (char *)c + bytes);
 	do
 		if (nr >= PMM_MAX_CTX)
 			return NULL;
@@ -256,10 +264,15 @@ static bool on_signal_stack(void)
 struct tctx *ctx_nested(struct tctx *c, uintptr_t sp)
 {
 	/* A hook that lies below us on the same stack, or just here, cannot still be running: somebody jumped out of it. */
-	if (sp >= c->busy_sp && sp - c->busy_sp < (8ul << 20) && !on_signal_stack()) {
-		c->memo_valid = 0;
+	if (sp >= c->pub.busy_sp && sp - c->pub.busy_sp < (8ul << 20) && !on_signal_stack()) {
+		if (c->busy == TCTX_RECORDING)
+			unwind_recover(c);
+		c->memo_nr = 0;
 		c->busy = TCTX_IDLE;
 		c->pub.seq += c->pub.seq & 1;		/* the event was cut short */
+		if (c->throwing)
+			record_failed_at(c, c->throwing_size, c->throwing_site);
+		c->throwing = false;
 		return c;
 	}
 	if (c->pub.level >= AGENT_MAX_LEVEL) {

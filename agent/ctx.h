@@ -9,15 +9,18 @@
 #include <stdint.h>
 
 #include "agent/agent.h"
+#include "agent/block.h"
 #include "agent/sys.h"
 #include "include/pmm/ledger.h"
 
 #define AGENT_CTX_HASH		8192	/* entries: thread pointer -> context */
 #define AGENT_MAX_LEVEL		3	/* signal handlers interrupting hooks, each in turn */
 
+struct check;
 struct frame;
-struct known_stack;
-struct node_cache;
+struct fresh_frame;
+struct known;
+struct piece_cache;
 
 enum tctx_busy {
 	TCTX_IDLE,
@@ -27,27 +30,34 @@ enum tctx_busy {
 
 struct tctx {
 	struct pmm_ctx pub;
+	/* what every event reads or changes: one cache line and a half */
 	uint64_t tp;			/* thread pointer of the owner */
 	uint32_t tid;
 	uint32_t busy;			/* enum tctx_busy */
-	uintptr_t busy_sp;		/* stack pointer at the hook that made it busy */
-	struct tctx *nested;		/* for handlers interrupting this one */
-	uint64_t credit_epoch;
+	uint64_t bytes_left;		/* the injected agent's countdown */
 	uintptr_t failing_new;		/* operator new asked in vain from a frame here and calls its handler */
 	uint64_t last_address;		/* block of the last event if that was an allocation, else 0 */
-	bool sampling;			/* sampled mode: the thread's first sample was drawn */
-	uint64_t random;
+	struct block_stamp stamp;
 	uint32_t events;		/* wraps; paces slow checks */
 	uint32_t code_gen;		/* A.code_gen the memo belongs to */
-	uintptr_t stack_lo, stack_hi;	/* part of the stack known to be readable */
 	uint32_t stack_gen;
-	uint32_t memo_first;		/* memo frames are memo[memo_first .. max_frames), innermost first */
-	uint32_t memo_valid;
-	uint32_t last_site;
+	uint32_t known_gen;		/* raised to forget all known stacks */
+	struct known *known;		/* NULL until the context has been used for a while */
+	uint64_t credit_epoch;
+	uintptr_t stack_lo, stack_hi;	/* part of the stack known to be readable */
+	uint32_t memo_nr;		/* frames of the memo, outermost first; 0 = nothing known */
+	uint32_t last_site;		/* the memo's */
 	struct frame *memo;		/* max_frames */
-	struct frame *fresh;		/* max_frames, the walk's new frames */
-	struct known_stack *known;	/* KNOWN_STACKS, NULL until the context has been used for a while */
-	struct node_cache *nodes;	/* NULL until the context has been used for long */
+	struct check *checks;		/* what the memo hangs on, outermost first */
+	struct fresh_frame *fresh;	/* max_frames, the walk's new frames */
+	struct piece_cache *pieces;	/* NULL until the context has been used for long */
+	bool sampling;			/* sampled mode: the thread's first sample was drawn */
+	bool throwing;			/* an operator new is running that may leave by an exception: */
+	uint32_t throwing_site;
+	uint64_t throwing_size;
+	uint64_t *countdown;		/* bytes that may be allocated before the next one */
+	uint64_t random;
+	struct tctx *nested;		/* for handlers interrupting this one */
 	pmm_ref site_page[PMM_MAX_SITES >> 10];	/* pages of 1024 pmm_ref: record of a site */
 };
 
@@ -66,6 +76,9 @@ static inline uint32_t ctx_tid(uint64_t tp)
 
 	return tid ? tid : (uint32_t)sys0(gettid);
 }
+
+/* Where a thread's bytes until the next sample are counted; each form of the agent has its own place. */
+uint64_t *ctx_countdown(struct tctx *c);
 
 /* A context for a signal handler that interrupted `c`; may reset `c` if its hook was left by longjmp. */
 struct tctx *ctx_nested(struct tctx *c, uintptr_t sp);

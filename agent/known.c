@@ -1,60 +1,47 @@
 /*
- * Stacks that come back: making the list of slots from the memo.
+ * Stacks that come back: noting them.
  */
 #include "agent/known.h"
 
-#include "agent/cfi.h"
-
-/* Note that the word at `address` must be `value`. False when it does not fit. */
-static inline bool known_put(struct known_stack *k, uint32_t *nr, uint64_t address, uint64_t value)
+/* Checks as slots. Returns the number of groups, 0 when they do not fit. */
+static uint16_t slots_put(struct known_stack *k, const struct check *checks, uint32_t nr)
 {
-	uint64_t words = (address - k->sp) / 8;
+	uint32_t filled = (nr + KNOWN_GROUP - 1) / KNOWN_GROUP * KNOWN_GROUP;
 
-	if (*nr >= KNOWN_SLOTS || words > UINT16_MAX)
-		return false;
-	k->slot[*nr] = (uint16_t)words;
-	k->value[(*nr)++] = value;
-	return true;
-}
+	if (filled > KNOWN_SLOTS)
+		return 0;
+	for (uint32_t i = 0; i < filled; i++) {
+		const struct check *check = &checks[nr - 1 - (i < nr ? i : 0)];
+		struct known_group *g = &k->group[i / KNOWN_GROUP];
+		uint64_t bytes = check->address - k->sp;
 
-static bool known_put_frame(struct known_stack *k, uint32_t *nr, const struct frame *f, const struct frame *next)
-{
-	uint64_t pc = PMM_FRAME_PC(next->id);
-
-	switch (f->kind) {
-	case CFI_RSP:
-	case CFI_RBP:
-		return known_put(k, nr, next->sp - 8, pc + 1) &&
-		       (!(f->flags & FRAME_CHECK_RBP) ||
-			known_put(k, nr, next->sp + 8 * (uint64_t)(int64_t)f->rbp_off, next->rbp));
-	case CFI_RBP_DEREF:
-		return known_put(k, nr, f->rbp + (uint64_t)(int64_t)f->aux, next->sp) &&
-		       known_put(k, nr, next->sp - 8, pc + 1) && known_put(k, nr, f->rbp, next->rbp);
-	case CFI_SIGFRAME:
-		return known_put(k, nr, f->sp + ARCH_SIGFRAME_RIP, pc) &&
-		       known_put(k, nr, f->sp + ARCH_SIGFRAME_RSP, next->sp) &&
-		       known_put(k, nr, f->sp + ARCH_SIGFRAME_RBP, next->rbp);
-	default:
-		return true;
+		if (bytes & 7 || bytes / 8 > UINT16_MAX)
+			return 0;
+		g->slot[i % KNOWN_GROUP] = (uint16_t)(bytes / 8);
+		g->value[i % KNOWN_GROUP] = check->value;
 	}
+	return (uint16_t)(filled / KNOWN_GROUP);
 }
 
 void known_note(const struct tctx *c, struct known_stack *k, const struct caller *from)
 {
-	uint32_t nr = 0;
+	const struct frame *inner = &c->memo[c->memo_nr - 1];
 
-	if (k->ra != from->ra || k->sp != from->sp) {
+	if (k->ra != from->ra || k->sp != from->sp || k->gen != c->known_gen) {
 		k->ra = from->ra;
 		k->sp = from->sp;
-		k->nr_slots = 0;
+		k->gen = c->known_gen;
+		k->nr_groups = 0;
+		k->found = 0;
+		k->vain = 0;
 		return;
 	}
-	k->nr_slots = 0;
-	for (uint32_t i = c->memo_first; i + 1 < A.max_frames; i++)
-		if (!known_put_frame(k, &nr, &c->memo[i], &c->memo[i + 1]))
-			return;
+	k->vain = k->found ? 0 : k->vain + 1;
+	if (k->vain & (k->vain - 1))
+		return;
+	k->found = 0;
 	k->rbp = from->rbp;
-	k->needs_rbp = c->memo[c->memo_first].flags & FRAME_NEEDS_RBP;
+	k->needs_rbp = inner->needs_rbp;
 	k->site = c->last_site;
-	k->nr_slots = (uint16_t)nr;
+	k->nr_groups = slots_put(k, c->checks, inner->nr_checks);
 }

@@ -54,11 +54,8 @@ struct run {
 	uint32_t path_len;
 };
 
-/*
- * Copy memory of this process that another thread may be unmapping (dlclose): the kernel does it, so that a hole is an
- * error and not a fault.
- */
-static bool copy_in(void *to, uint64_t from, size_t bytes)
+/* The kernel copies, since another thread may be unmapping it (dlclose). */
+bool module_copy(void *to, uint64_t from, size_t bytes)
 {
 	struct { void *base; size_t bytes; } local = { to, bytes }, remote = { (void *)from, bytes };
 
@@ -98,7 +95,7 @@ static bool headers_read(const struct run *r, struct agent_module *m, struct pmm
 	uint64_t eh = 0, eh_bytes = 0;
 	bool have_bias = false;
 
-	if (r->end - r->start < ARCH_PAGE || !copy_in(A.scratch + HEADER_AT, r->start, ARCH_PAGE) || *(const uint32_t *)e->e_ident != 0x464c457f ||
+	if (r->end - r->start < ARCH_PAGE || !module_copy(A.scratch + HEADER_AT, r->start, ARCH_PAGE) || *(const uint32_t *)e->e_ident != 0x464c457f ||
 	    e->e_ident[EI_CLASS] != ELFCLASS64 || e->e_phentsize != sizeof(*ph) || e->e_phoff > 0x10000 ||
 	    e->e_phnum > 200 || e->e_phoff + e->e_phnum * sizeof(*ph) > ARCH_PAGE)
 		return false;
@@ -122,7 +119,7 @@ static bool headers_read(const struct run *r, struct agent_module *m, struct pmm
 			const char *note = A.scratch + NOTE_AT;
 			size_t bytes = ph[i].p_filesz < ARCH_PAGE ? ph[i].p_filesz : ARCH_PAGE;
 
-			if (copy_in(A.scratch + NOTE_AT, at, bytes))
+			if (module_copy(A.scratch + NOTE_AT, at, bytes))
 				build_id_find(note, note + bytes, rec);
 		}
 	}
@@ -203,8 +200,8 @@ static bool loader_agrees(const struct agent_module *m, uint64_t pc)
 {
 	struct found_object o;
 
-	return A.find_object && !A.find_object((void *)pc, &o) && o.start == m->start &&
-	       (uint64_t)o.eh_frame == m->cfi.hdr;
+	return A.find_object && !A.find_object((void *)pc, &o) && o.start >= m->start &&	/* a static program's by segment */
+	       o.start < m->end && (uint64_t)o.eh_frame == m->cfi.hdr;
 }
 
 static void run_end(const struct run *r)
@@ -217,6 +214,7 @@ static void run_end(const struct run *r)
 		m = &A.modules[i];
 		if (m->start == r->start && m->end == r->end && m->dev == r->dev && m->ino == r->ino) {
 			m->seen = A.module_scan;
+			m->listed |= m->cfi.hdr && loader_agrees(m, m->start);
 			return;
 		}
 	}
@@ -275,20 +273,24 @@ static void line_take(const char *s, const char *end, struct run *r, char *path)
 	r->path = path;
 }
 
-/* Read all mappings; modules that are gone are marked as unloaded. */
-static bool modules_scan(void)
+static long text_read(struct module_text *t, char *to, size_t bytes)
+{
+	long n = bytes < t->end - t->at ? (long)bytes : (long)(t->end - t->at);
+
+	n = sys4(pread64, t->fd, to, n, t->at);
+	if (n > 0)
+		t->at += (uint64_t)n;
+	return n;
+}
+
+static void lines_take(struct module_text *text)
 {
 	char *buf = A.scratch, *path = A.scratch + PATH_AT;
-	int fd = A.confined ? -1 : sys_open("/proc/self/maps", SYS_O_RDONLY);
 	struct run run = { 0 };
 	size_t held = 0;
-	uint32_t kept = 0;
 	long n;
 
-	if (fd < 0)
-		return false;
-	A.module_scan++;
-	while ((n = sys3(read, fd, buf + held, CHUNK - held)) > 0) {
+	while ((n = text_read(text, buf + held, CHUNK - held)) > 0) {
 		char *line = buf, *end = buf + held + n;
 
 		for (char *p = line; p < end; p++)
@@ -303,8 +305,16 @@ static bool modules_scan(void)
 		for (size_t i = 0; i < held; i++)
 			buf[i] = line[i];
 	}
-	sys1(close, fd);
 	run_end(&run);
+}
+
+/* Read all mappings; modules that are gone are marked as unloaded. */
+static void modules_read(struct module_text *text)
+{
+	uint32_t kept = 0;
+
+	A.module_scan++;
+	lines_take(text);
 	for (uint32_t i = 0; i < A.nr_modules; i++) {
 		struct agent_module *m = &A.modules[i];
 
@@ -318,6 +328,17 @@ static bool modules_scan(void)
 		}
 	}
 	A.nr_modules = kept;
+}
+
+static bool modules_scan(void)
+{
+	struct module_text text = { .end = INT64_MAX };
+
+	text.fd = A.confined ? -1 : sys_open("/proc/self/maps", SYS_O_RDONLY);
+	if (text.fd < 0)
+		return false;
+	modules_read(&text);
+	sys1(close, text.fd);
 	return true;
 }
 
@@ -331,19 +352,28 @@ static bool modules_search(uint64_t pc, struct agent_module *out)
 	return false;
 }
 
-void module_start(void)
+bool module_start(const struct module_text *text)
 {
-	if (!module_lock(ctx_tid(arch_thread_pointer())))
-		return;
+	bool has_proc;
+
+	if (!module_lock((uint32_t)sys0(gettid)))	/* the thread pointer may not be set up yet */
+		return false;
 	A.module_gen = A.code_gen;
-	modules_scan();
+	has_proc = modules_scan();
+	if (!has_proc && text)
+		modules_read(&(struct module_text){ text->fd, text->at, text->end });
 	module_unlock();
+	return has_proc;
 }
 
 bool module_find(uint64_t pc, struct agent_module *out)
 {
 	bool found;
 
+	if (module_own(pc)) {
+		*out = (struct agent_module){ .start = A.own.start, .end = A.own.end, .cfi = A.own };
+		return true;
+	}
 	if (!module_lock(ctx_tid(arch_thread_pointer())))
 		return false;
 	found = A.module_gen == A.code_gen && modules_search(pc, out);

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "agent/agent.h"
 #include "agent/cfi.h"
 #include "include/pmm/ledger.h"
 
@@ -24,11 +25,29 @@ struct agent_module {
 	bool listed;		/* the loader knows it as we do */
 };
 
-/* Read the list of modules now, while the process can still open files. */
-void module_start(void);
+/* Is this the injected agent's own code? */
+static inline bool module_own(uint64_t pc)
+{
+	return pc - A.own.start < A.own.end - A.own.start;
+}
+
+/* Text as in /proc/PID/maps, part of a file. */
+struct module_text {
+	int fd;
+	uint64_t at, end;
+};
+
+/*
+ * Read the list of modules now, while the process can still open files; from `text` when it has no /proc, NULL = none. Returns whether
+ * it has.
+ */
+bool module_start(const struct module_text *text);
 
 /* The module that holds pc, reading /proc/self/maps when none is known. Copies it to *out; false when there is none. */
 bool module_find(uint64_t pc, struct agent_module *out);
+
+/* Copy memory of this process; false where there is a hole. */
+bool module_copy(void *to, uint64_t from, size_t bytes);
 
 /* A forked child's ledger: record all modules known again, under the same numbers. */
 void module_record_all(void);

@@ -65,12 +65,17 @@ void record_alloc(struct tctx *c, uint64_t address, uint64_t size, uint32_t kind
 	uint64_t blocks, bytes, epoch;
 	struct pmm_class *class = &c->pub.class[class_of(size)];
 	struct pmm_record *r;
+	struct block_new new;
+	uint64_t *place;
 	uint32_t site;
 
-	block_prefetch(address);	/* the walk hides the cache miss */
+	if (unlikely(size > PMM_SIZE_MAX))
+		size = PMM_SIZE_MAX;
+	place = block_place(address);	/* the walk hides the cache miss */
 	site = unwind_site(c, from, 0);
+	new = (struct block_new){ size, site, kind, tick, c->pub.thread, &c->stamp };
 	seq_begin(c);
-	if (unlikely(!block_add(address, size, site, kind, c->pub.thread, tick)))
+	if (unlikely(!block_add(address, place, &new)))
 		goto out;
 	scale(address, size, &blocks, &bytes);
 	epoch = total_add(c, bytes);
@@ -107,20 +112,20 @@ out:
 	seq_end(c);
 }
 
-bool record_free(struct tctx *c, uint64_t address, struct block_info *was)
+void record_free_unknown(struct tctx *c)
+{
+	if (!A.sampled && !A.min_size)
+		c->pub.untracked_frees++;
+	c->last_address = 0;
+}
+
+/* The block was taken out of the table: out of all sums as well. */
+static inline __attribute__((always_inline)) void released(struct tctx *c, uint64_t address, struct block_info *was)
 {
 	struct pmm_class *class;
 	uint64_t blocks, bytes, epoch;
 	struct pmm_record *r;
 
-	seq_begin(c);
-	if (unlikely(!block_del(address, was))) {
-		if (!A.sampled && !A.min_size)
-			c->pub.untracked_frees++;
-		c->last_address = 0;
-		seq_end(c);
-		return false;
-	}
 	scale(address, was->size, &blocks, &bytes);
 	epoch = total_sub(c, bytes);
 	r = site_record(c, was->site, epoch);
@@ -149,8 +154,32 @@ bool record_free(struct tctx *c, uint64_t address, struct block_info *was)
 		while (old && old < 255 && !CAS(*filter, old, old - 1))
 			;
 	}
+}
+
+bool record_free(struct tctx *c, uint64_t address, struct block_info *was)
+{
+	bool known;
+
+	seq_begin(c);
+	known = likely(block_del(address, &c->stamp, was));
+	if (likely(known))
+		released(c, address, was);
+	else
+		record_free_unknown(c);
 	seq_end(c);
-	return true;
+	return known;
+}
+
+bool record_free_pool(struct tctx *c, uint64_t address, struct block_info *was)
+{
+	bool known;
+
+	seq_begin(c);
+	known = block_del_pool(address, &c->stamp, was);
+	if (known)
+		released(c, address, was);
+	seq_end(c);
+	return known;
 }
 
 void record_restore(struct tctx *c, uint64_t address, const struct block_info *was)
@@ -160,7 +189,7 @@ void record_restore(struct tctx *c, uint64_t address, const struct block_info *w
 	struct pmm_record *r;
 
 	seq_begin(c);
-	if (block_add(address, was->size, was->site, was->kind, c->pub.thread, was->birth_tick)) {
+	if (block_restore(address, was)) {
 		scale(address, was->size, &blocks, &bytes);
 		epoch = total_add(c, bytes);
 		r = site_record(c, was->site, epoch);
@@ -187,10 +216,14 @@ void record_restore(struct tctx *c, uint64_t address, const struct block_info *w
 
 void record_failed(struct tctx *c, uint64_t size, uint32_t kind, const struct caller *from)
 {
-	uint32_t site = unwind_site(c, from, 0);
+	(void)kind;
+	record_failed_at(c, size, unwind_site(c, from, 0));
+}
+
+void record_failed_at(struct tctx *c, uint64_t size, uint32_t site)
+{
 	struct pmm_record *r;
 
-	(void)kind;
 	seq_begin(c);
 	r = site_record(c, site, 0);		/* changes nothing that the peak is made of */
 	if (r) {
@@ -270,6 +303,8 @@ void record_map(struct tctx *c, uint64_t address, uint64_t size, const struct ca
 	uint32_t site = unwind_site(c, from, PMM_SITE_MAPPING), tick = clock_now();
 	struct pmm_record *r;
 
+	if (size > PMM_SIZE_MAX)
+		size = PMM_SIZE_MAX;
 	seq_begin(c);
 	map_clear(c, address, address + pages(size));
 	if (block_add_map(address, size, site, c->pub.thread, tick) && (r = site_record(c, site, 0))) {

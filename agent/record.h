@@ -16,8 +16,17 @@ struct caller;
 void record_alloc(struct tctx *c, uint64_t address, uint64_t size, uint32_t kind, const struct caller *from);
 void record_failed(struct tctx *c, uint64_t size, uint32_t kind, const struct caller *from);
 
+/* ... with the stack known already. */
+void record_failed_at(struct tctx *c, uint64_t size, uint32_t site);
+
 /* Returns whether the block was tracked; *was is set then. */
 bool record_free(struct tctx *c, uint64_t address, struct block_info *was);
+
+/* The same for a block of a pool (PMM_KIND_OTHER); an unknown one is not counted. */
+bool record_free_pool(struct tctx *c, uint64_t address, struct block_info *was);
+
+/* A block that is not known was released. */
+void record_free_unknown(struct tctx *c);
 
 /* Put back a block that record_free took out although it stayed (failed realloc). */
 void record_restore(struct tctx *c, uint64_t address, const struct block_info *was);

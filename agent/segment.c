@@ -1,7 +1,6 @@
 /*
- * The memory file the ledger lies in: finding it, mapping it, claiming a slot.
+ * The memory file the ledger lies in: mapping it, claiming a slot.
  *
- * Found in this order: the monitor's descriptor through /proc, the monitor's socket (other user, other root), an own file.
  * The whole file is mapped once without access and no descriptor is kept: programs close all descriptors, change root
  * and drop privileges, and forked children find their slot in the mapping they inherit.
  */
@@ -12,112 +11,7 @@
 #include "agent/block.h"
 #include "agent/clock.h"
 #include "agent/ctx.h"
-#include "agent/env.h"
 #include "agent/sys.h"
-
-#define SOCKET_WAIT_NS	200000000	/* for the monitor's answer */
-#define OWN_SLOTS	64
-#define OWN_LIMIT	(4ull << 30)
-
-struct address {
-	uint64_t monitor, fd, cookie;
-};
-
-static bool address_parse(const char *s, struct address *a)
-{
-	if (!s)
-		return false;
-	s = str_number(s, 10, &a->monitor);
-	if (*s++ != ':')
-		return false;
-	s = str_number(s, 10, &a->fd);
-	if (*s++ != ':')
-		return false;
-	return !*str_number(s, 16, &a->cookie);
-}
-
-static char *number_put(char *to, uint64_t n, unsigned base)
-{
-	char digits[24];
-	int nr = 0;
-
-	do
-		digits[nr++] = "0123456789abcdef"[n % base];
-	while (n /= base);
-	while (nr)
-		*to++ = digits[--nr];
-	return to;
-}
-
-static char *text_put(char *to, const char *s)
-{
-	while (*s)
-		*to++ = *s++;
-	return to;
-}
-
-static int open_through_proc(const struct address *a)
-{
-	static const char want[] = "/memfd:" PMM_MEMFD_NAME;
-	char path[64], target[sizeof(want)], *p = path;
-	long n;
-
-	p = text_put(p, "/proc/");
-	p = number_put(p, a->monitor, 10);
-	p = text_put(p, "/fd/");
-	*number_put(p, a->fd, 10) = '\0';
-	n = sys3(readlink, path, target, sizeof(target) - 1);
-	if (n != sizeof(target) - 1)
-		return -1;
-	target[n] = '\0';
-	return str_equal(target, want) ? sys_open(path, SYS_O_RDWR) : -1;
-}
-
-/* Take the descriptor out of the monitor's answer. */
-static int receive_fd(int sock)
-{
-	struct { void *base; size_t bytes; } iov;
-	struct { size_t bytes; int level, type, fd, pad; } control;
-	struct { void *name; uint32_t name_bytes; void *iov; size_t nr_iov; void *control; size_t control_bytes; int flags; }
-		msg = { 0 };
-	struct { int fd; short events, got; } poll = { sock, 1 /* POLLIN */, 0 };
-	int64_t wait[2] = { 0, SOCKET_WAIT_NS };
-	char byte;
-
-	if (arch_syscall(ARCH_SYS_ppoll, (long)&poll, 1, (long)wait, 0, 8, 0) != 1)
-		return -1;
-	iov.base = &byte;
-	iov.bytes = 1;
-	msg.iov = &iov;
-	msg.nr_iov = 1;
-	msg.control = &control;
-	msg.control_bytes = sizeof(control);
-	if (sys3(recvmsg, sock, &msg, 0x40000040 /* MSG_CMSG_CLOEXEC | MSG_DONTWAIT */) < 0)
-		return -1;
-	return msg.control_bytes >= 20 && control.level == 1 && control.type == 1 ? control.fd : -1;
-}
-
-static int open_through_socket(const struct address *a)
-{
-	enum { AF_UNIX = 1, SOCK_SEQPACKET = 5, NONBLOCK_CLOEXEC = 02004000 };
-	struct { uint16_t family; char path[108]; } name;
-	char *p = name.path;
-	int sock, fd = -1;
-
-	name.family = AF_UNIX;
-	*p++ = '\0';
-	p = text_put(p, "pmm-");
-	p = number_put(p, a->monitor, 10);
-	p = text_put(p, "-");
-	p = number_put(p, a->cookie, 16);
-	sock = (int)sys3(socket, AF_UNIX, SOCK_SEQPACKET | NONBLOCK_CLOEXEC, 0);
-	if (sock < 0)
-		return -1;
-	if (!sys_failed(sys3(connect, sock, &name, p - (char *)&name)))
-		fd = receive_fd(sock);
-	sys1(close, sock);
-	return fd;
-}
 
 static bool tree_sane(const struct pmm_tree *t)
 {
@@ -127,7 +21,7 @@ static bool tree_sane(const struct pmm_tree *t)
 	       t->slot_bytes < 1ull << 38 && t->slots_off >= sizeof(*t) && t->slots_off < 1u << 20;
 }
 
-enum { LIMIT_FILE_SIZE = 1, LIMIT_ADDRESS_SPACE = 9 };
+#define RLIMIT_AS 9
 
 /* Was the limit raised already, by the image before exec or, where the child did not stop to say so, by its parent? */
 static bool limit_inherited(const struct pmm_tree *t)
@@ -151,28 +45,41 @@ static void limit_make_room(const struct pmm_tree *t, uint64_t bytes)
 	struct limit l = { UINT64_MAX, UINT64_MAX };
 
 	A.reserved_bytes = bytes;
-	sys4(prlimit, 0, LIMIT_ADDRESS_SPACE, 0, &l);
+	sys4(prlimit, 0, RLIMIT_AS, 0, &l);
 	if (l.now == UINT64_MAX)
 		return;
 	A.limit_shifted = limit_inherited(t);
 	if (A.limit_shifted || l.now + bytes > l.most)
 		return;			/* no room: where the mapping fails, the agent stays off */
 	l.now += bytes;
-	A.limit_shifted = !sys_failed(sys4(prlimit, 0, LIMIT_ADDRESS_SPACE, &l, 0));
+	A.limit_shifted = !sys_failed(sys4(prlimit, 0, RLIMIT_AS, &l, 0));
+	A.limit_raised_bytes = A.limit_shifted ? bytes : 0;
 }
 
-/* Map the file behind fd as a whole. */
-static int tree_map(int fd, const struct address *a)
+static void limit_restore(void)
+{
+	struct limit l;
+
+	if (A.limit_raised_bytes && !sys_failed(sys4(prlimit, 0, RLIMIT_AS, 0, &l)) && l.now != UINT64_MAX) {
+		l.now -= A.limit_raised_bytes;
+		sys4(prlimit, 0, RLIMIT_AS, &l, 0);
+		A.limit_shifted = false;
+	}
+	A.limit_raised_bytes = A.reserved_bytes = 0;
+}
+
+int segment_map(int fd, const uint64_t *cookie)
 {
 	struct pmm_tree *t = sys_mmap(sizeof(*t), SYS_PROT_READ | SYS_PROT_WRITE, SYS_MAP_SHARED, fd);
-	size_t bytes;
+	size_t bytes, shared;
 	char *base;
 	bool sane;
 
 	if (!t)
 		return -1;
-	sane = tree_sane(t) && (!a || t->cookie == a->cookie);
+	sane = tree_sane(t) && (!cookie || t->cookie == *cookie);
 	bytes = sane ? t->slots_off + t->slot_bytes * t->nr_slots : 0;
+	shared = sane && t->flags & PMM_TREE_ATTACHED ? t->slots_off : sizeof(*t);	/* struct pmm_attach follows */
 	if (sane)
 		limit_make_room(t, bytes);
 	sys2(munmap, t, sizeof(*t));
@@ -180,76 +87,27 @@ static int tree_map(int fd, const struct address *a)
 		return -1;
 	base = sys_mmap(bytes, SYS_PROT_NONE, SYS_MAP_SHARED | SYS_MAP_NORESERVE, fd);
 	if (!base) {
-		A.reserved_bytes = 0;
+		limit_restore();
 		return -1;
 	}
 	sys3(madvise, base, bytes, SYS_MADV_DONTDUMP);
-	if (sys_failed(sys3(mprotect, base, (sizeof(*t) + ARCH_PAGE - 1) & ~(ARCH_PAGE - 1),
-			    SYS_PROT_READ | SYS_PROT_WRITE))) {
+	if (sys_failed(sys3(mprotect, base, (shared + ARCH_PAGE - 1) & ~(ARCH_PAGE - 1), SYS_PROT_READ | SYS_PROT_WRITE))) {
 		sys2(munmap, base, bytes);
+		limit_restore();
 		return -1;
 	}
 	A.tree = (struct pmm_tree *)base;
 	return 0;
 }
 
-#define F_ADD_SEALS 1033
-
-/* No monitor: a file of our own, found later by 'pmm report PID'. */
-static int tree_make(void)
+void segment_unmap(void)
 {
-	struct limit size = { 0, 0 };
-	struct pmm_tree *t;
-	int fd, ret;
-
-	sys4(prlimit, 0, LIMIT_FILE_SIZE, 0, &size);
-	if (size.now != UINT64_MAX)		/* growing a file past it is a signal, not an error */
-		return -1;
-	fd = (int)sys2(memfd_create, PMM_MEMFD_NAME, 3 /* MFD_CLOEXEC | MFD_ALLOW_SEALING */);
-	if (fd < 0)
-		return fd;
-	if (sys_failed(sys2(ftruncate, fd, (64ull << 10) + OWN_SLOTS * (PMM_ARENA_OFF + OWN_LIMIT))))
-		goto fail;
-	sys3(fcntl, fd, F_ADD_SEALS, 7 /* the size stays, and so do the seals: readers may map it */);
-	t = sys_mmap(sizeof(*t), SYS_PROT_READ | SYS_PROT_WRITE, SYS_MAP_SHARED, fd);
-	if (!t)
-		goto fail;
-	t->version = PMM_LEDGER_VERSION;
-	t->byte_order = PMM_BYTE_ORDER_MARK;
-	t->word_bytes = 8;
-	t->nr_slots = OWN_SLOTS;
-	t->slot_bytes = PMM_ARENA_OFF + OWN_LIMIT;
-	t->slots_off = 64ull << 10;
-	t->flags = PMM_TREE_FOLLOW | PMM_TREE_STANDALONE;
-	t->limit_bytes = OWN_LIMIT;
-	t->max_frames = 128;
-	t->start_realtime_ns = sys_clock_ns(SYS_CLOCK_REALTIME);
-	t->start_monotonic_ns = sys_clock_ns(SYS_CLOCK_MONOTONIC);
-	t->magic = PMM_TREE_MAGIC;
-	sys2(munmap, t, sizeof(*t));
-	ret = tree_map(fd, NULL);
-	sys1(close, fd);
-	return ret;
-fail:
-	sys1(close, fd);
-	return -1;
-}
-
-int segment_open(void)
-{
-	struct address a;
-	int fd, ret;
-
-	if (!address_parse(env_get(PMM_ENV), &a))
-		return tree_make();
-	fd = open_through_proc(&a);
-	if (fd < 0)
-		fd = open_through_socket(&a);
-	if (fd < 0)
-		return tree_make();
-	ret = tree_map(fd, &a);
-	sys1(close, fd);
-	return ret;
+	if (!A.tree)
+		return;
+	sys2(munmap, A.tree, A.reserved_bytes);
+	limit_restore();
+	A.tree = NULL;
+	A.ledger = NULL;
 }
 
 static int slot_take(bool new_image)
@@ -356,7 +214,7 @@ int segment_claim(bool new_image)
 	l->arena_end = A.tree->slot_bytes;
 	if (A.tree->limit_bytes < l->arena_end - PMM_ARENA_OFF)
 		l->arena_end = PMM_ARENA_OFF + (A.tree->limit_bytes & ~(PMM_PAGE - 1));
-	l->nr_nodes = l->nr_sites = l->nr_modules = 1;
+	l->nr_nodes = l->nr_sites = l->nr_modules = l->nr_stamps = 1;
 	l->dense = A.dense;
 	l->mapping.brk_start = l->mapping.brk_now = l->mapping.brk_max = (uint64_t)sys1(brk, 0);
 	block_init();

@@ -1,13 +1,20 @@
 /*
- * The memory file the ledger lies in: finding it, mapping it, claiming a slot.
+ * The memory file the ledger lies in: mapping it, claiming a slot.
  */
 #ifndef AGENT_SEGMENT_H
 #define AGENT_SEGMENT_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
-/* Find the tree: environment, monitor, or an own one. Sets A.tree; 0 or -errno. */
+/* Find the tree's file and map it; each form of the agent has its own way. 0 or negative. */
 int segment_open(void);
+
+/* Map the file behind fd as a whole, if it is a tree, and one with that cookie when one is given. Sets A.tree; 0 or -1. */
+int segment_map(int fd, const uint64_t *cookie);
+
+/* Undo segment_map(), the limit on address space included. */
+void segment_unmap(void);
 
 /*
  * Claim a slot, make its fixed area usable and set A.base and A.ledger. new_image: we come from exec, an older slot of this

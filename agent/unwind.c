@@ -1,15 +1,14 @@
 /*
  * Call stacks: from the caller of a hook to the outermost frame, without frame pointers and usually without a walk.
  *
- * Rules (agent/cfi.h) are kept in a direct-mapped cache by pc, so a warm step is one probe, one addition and one or two loads.
+ * Rules (agent/rule.h) are kept in caches by pc, so a warm step is one probe, one addition and one or two loads.
  *
  * Most stacks share their outer part with the stack of the thread's previous event. The context keeps that stack as a
- * memo: for each frame its pc, stack pointer and rbp, and how its caller was found. As soon as the walk stands on a frame that is
- * also in the memo (same pc, same stack pointer, same rbp where that matters), what lies further out is determined by the
- * contents of the same stack slots; the walk then only confirms that these slots still hold what they held (one load
- * and compare a frame, independent of each other) and takes the rest, with its node numbers, from the memo. A slot that differs is
- * walked from there. Stacks that come back are kept whole as a list of such slots (struct known_stack) and need no
- * step at all. The result is always that of a full walk.
+ * memo: its frames, and a list of checks, the words of the stack that lead from each of them to the outermost one. As soon as the
+ * walk stands on a frame that is also in the memo (same pc, same stack pointer, same rbp where that matters), the frames further out
+ * are determined by these words; the walk then only confirms that they still hold what they held (loads and compares
+ * independent of each other). Beyond a word that differs it is walked on. The new frames are numbered by pieces (agent/piece.h).
+ * Stacks that come back are kept whole (agent/known.h) and need no step at all. The result is always that of a full walk.
  *
  * Never a wrong frame: where there is no rule, or an address is not readable, the stack ends with a mark.
  */
@@ -19,12 +18,15 @@
 #include "agent/arena.h"
 #include "agent/known.h"
 #include "agent/module.h"
+#include "agent/piece.h"
 #include "agent/rule.h"
 #include "agent/site.h"
 
-#define NODES_AFTER	50000	/* ... likewise */
 #define KNOWN_AFTER	1000	/* events of a context */
+#define PIECES_AFTER	50000	/* ... likewise */
 #define INTERRUPTED_STEPS 10000	/* frames looked at for a signal handler among them */
+#define INSIDE_STEPS	200	/* ... between one hook and another below it */
+#define INSIDE_BYTES	(64ull << 10)
 
 /* A frame as the walk stands on it. */
 struct at {
@@ -144,93 +146,109 @@ static inline __attribute__((always_inline)) enum step step(struct tctx *c, stru
 
 /* ---- the memo ------------------------------------------------------------------------------------------- */
 
-/* Would stepping from f lead to `next` again? */
-static inline bool holds(const struct frame *f, const struct frame *next)
+/*
+ * How many of the checks [0, nr) are left when the first one that fails, from the last one on, has been met: 0 = all hold. In this
+ * order each word that is read belongs to a stack that the checks before have shown to be there.
+ */
+static inline uint32_t checks_failing(const struct check *checks, uint32_t nr)
 {
-	uint64_t pc = PMM_FRAME_PC(next->id);
-
-	switch (f->kind) {
-	case CFI_RSP:
-	case CFI_RBP:
-		if (word_at(next->sp - 8) != pc + 1)
-			return false;
-		return !(f->flags & FRAME_CHECK_RBP) ||
-		       word_at(next->sp + 8 * (uint64_t)(int64_t)f->rbp_off) == next->rbp;
-	case CFI_RBP_DEREF:
-		return word_at(f->rbp + (uint64_t)(int64_t)f->aux) == next->sp && word_at(next->sp - 8) == pc + 1 &&
-		       word_at(f->rbp) == next->rbp;
-	case CFI_SIGFRAME:
-		return word_at(f->sp + ARCH_SIGFRAME_RIP) == pc && word_at(f->sp + ARCH_SIGFRAME_RSP) == next->sp &&
-		       word_at(f->sp + ARCH_SIGFRAME_RBP) == next->rbp;
-	default:		/* ends here, or a mark follows: decided by the pc alone */
-		return true;
-	}
+	for (; nr; nr--)
+		if (word_at(checks[nr - 1].address) != checks[nr - 1].value)
+			break;
+	return nr;
 }
 
-/* Confirm the memo from frame `j` outwards: index of the first frame that does not lead on as before, or max_frames. */
-static inline uint32_t confirm(const struct tctx *c, uint32_t j)
+static inline void check_put(struct check *checks, uint32_t *nr, uint64_t address, uint64_t value)
 {
-	uint32_t end = A.max_frames;
-
-	for (; j + 1 < end; j++)
-		if (unlikely(!holds(&c->memo[j], &c->memo[j + 1])))
-			return j;
-	return end;
+	checks[(*nr)++] = (struct check){ address, value };
 }
 
 /*
- * Number the new frames from the outermost inwards and put them in front of memo[join..]. Also finds out
+ * What has to hold for f to lead to `next` (NULL: to nothing) again, the first to look at last. `saved`: the rbp
+ * that f saved matters.
+ */
+static inline uint32_t checks_put(struct check *checks, uint32_t nr, const struct fresh_frame *f, const struct frame *next,
+				  bool saved)
+{
+	uint64_t pc = next ? PMM_FRAME_PC(next->id) : 0, cfa;
+
+	switch (f->rule.kind) {
+	case CFI_RSP:
+	case CFI_RBP:
+		if (unlikely(!next)) {		/* ends where the return address is 0 */
+			cfa = (f->rule.kind == CFI_RSP ? f->sp : f->rbp) + (uint64_t)(int64_t)f->rule.cfa_off;
+			check_put(checks, &nr, cfa - 8, 0);
+			break;
+		}
+		if (saved)
+			check_put(checks, &nr, next->sp + 8 * (uint64_t)(int64_t)f->rule.rbp_off, next->rbp);
+		check_put(checks, &nr, next->sp - 8, pc + 1);
+		break;
+	case CFI_RBP_DEREF:
+		check_put(checks, &nr, f->rbp, next->rbp);
+		check_put(checks, &nr, next->sp - 8, pc + 1);
+		check_put(checks, &nr, f->rbp + (uint64_t)(int64_t)f->rule.cfa_off, next->sp);
+		break;
+	case CFI_SIGFRAME:
+		check_put(checks, &nr, f->sp + ARCH_SIGFRAME_RBP, next->rbp);
+		check_put(checks, &nr, f->sp + ARCH_SIGFRAME_RSP, next->sp);
+		check_put(checks, &nr, f->sp + ARCH_SIGFRAME_RIP, pc);
+		break;
+	default:		/* ends here, or a mark follows: decided by the pc alone */
+		break;
+	}
+	return nr;
+}
+
+/* Put the new frames on top of memo[0 .. join), as far as numbering them needs. */
+static inline void memo_put_ids(struct tctx *c, uint32_t join, uint32_t nr_fresh)
+{
+	struct frame *f = &c->memo[join];
+
+	for (const struct fresh_frame *w = &c->fresh[nr_fresh]; w-- > c->fresh; f++) {
+		f->id = w->id;
+		f->node = 0;
+	}
+	c->memo_nr = join + nr_fresh;
+}
+
+/*
+ * The rest of the new frames, from the outermost inwards. Also finds out
  * where rbp matters: from a frame whose CFA hangs on rbp inwards to the frame that saved it.
  */
-static uint32_t memo_put(struct tctx *c, uint32_t nr_fresh, uint32_t join)
+static inline void memo_put(struct tctx *c, uint32_t join, uint32_t nr_fresh)
 {
-	uint32_t max = A.max_frames;
-	uint32_t node = join < max ? c->memo[join].node : 0;
-	bool needed = join < max && c->memo[join].flags & FRAME_NEEDS_RBP;
-	uint32_t at = join;
+	const struct frame *next = join ? &c->memo[join - 1] : NULL;
+	uint32_t nr_checks = next ? next->nr_checks : 0;
+	bool needed = next && next->needs_rbp;
+	struct frame *f = &c->memo[join];
 
-	for (uint32_t i = nr_fresh; i-- > 0; ) {
-		struct frame *f = &c->memo[--at];
+	for (const struct fresh_frame *w = &c->fresh[nr_fresh]; w-- > c->fresh; next = f++) {
+		bool saved = w->rule.rbp_off && needed;
 
-		*f = c->fresh[i];
-		node = c->nodes ? node_get_cached(node_entry_at(c->nodes, f->id, f->sp), node, f->id) :
-				  node_get(node, f->id);
-		if (unlikely(!node)) {
-			c->memo_valid = 0;
-			return 0;
-		}
-		f->node = node;
-		f->flags = 0;
-		if (f->rbp_off && needed) {
-			f->flags |= FRAME_CHECK_RBP;
-			needed = false;
-		}
-		if (f->kind == CFI_RBP || f->kind == CFI_RBP_DEREF)
-			needed = true;
-		else if (f->kind == CFI_SIGFRAME)
-			needed = false;
-		if (needed)
-			f->flags |= FRAME_NEEDS_RBP;
+		nr_checks = checks_put(c->checks, nr_checks, w, next, saved);
+		needed &= !saved && w->rule.kind != CFI_SIGFRAME;
+		needed |= w->rule.kind == CFI_RBP || w->rule.kind == CFI_RBP_DEREF;
+		f->sp = w->sp;
+		f->rbp = w->rbp;
+		f->nr_checks = (uint16_t)nr_checks;
+		f->needs_rbp = needed;
 	}
-	c->memo_first = at;
-	c->memo_valid = 1;
-	return node;
 }
 
 /* ---- the walk ------------------------------------------------------------------------------------------- */
 
+/* How a walk ended. */
+struct walked {
+	uint32_t nr;		/* new frames, innermost first in the context's `fresh` */
+	uint32_t join;		/* memo frames that follow, 0 = none */
+	enum step why;		/* STEP_ON: joined, or deeper than a stack may be */
+	bool keep;		/* checks can tell whether it would end the same way again */
+};
+
 static inline void fresh_put(struct tctx *c, uint32_t n, uint64_t id, const struct at *at, struct cfi_rule rule)
 {
-	struct frame *f = &c->fresh[n];
-
-	f->id = id;
-	f->sp = at->sp;
-	f->rbp = at->rbp;
-	f->kind = rule.kind;
-	f->rbp_off = rule.rbp_off;
-	f->aux = rule.cfa_off;
-	if (c->nodes)
-		__builtin_prefetch(node_entry_at(c->nodes, id, at->sp));
+	c->fresh[n] = (struct fresh_frame){ .id = id, .sp = at->sp, .rbp = at->rbp, .rule = rule };
 }
 
 static void fresh_mark(struct tctx *c, uint32_t n, enum pmm_frame_mark mark, uint64_t sp)
@@ -240,50 +258,94 @@ static void fresh_mark(struct tctx *c, uint32_t n, enum pmm_frame_mark mark, uin
 	fresh_put(c, n, mark, &at, (struct cfi_rule){ .kind = CFI_END });
 }
 
-/*
- * Walk from `from` outwards into c->fresh until a memo frame is confirmed or the stack ends. Returns the number of new frames and
- * sets *join to the memo frame that follows (max_frames: none), *why to how it ended.
- */
-static inline uint32_t walk(struct tctx *c, const struct caller *from, bool use_memo, uint32_t *join, enum step *why)
+/* The walk came to frame n and cannot step from there. */
+static __attribute__((noinline)) void walk_end(struct tctx *c, struct walked *w, const struct at *at)
+{
+	uint8_t kind = c->fresh[w->nr++].rule.kind;
+
+	if (w->why == STEP_END) {
+		w->keep = kind == CFI_END || kind == CFI_RSP || kind == CFI_RBP;
+		return;
+	}
+	w->keep = kind == CFI_NONE;
+	if (w->why == STEP_UNKNOWN && w->nr < A.max_frames)
+		fresh_mark(c, w->nr++, PMM_FRAME_NO_UNWIND, at->sp);
+}
+
+/* A step of any kind. False: it was the last; *w says so. */
+static __attribute__((noinline)) bool walk_step(struct tctx *c, struct walked *w, struct at *at)
+{
+	uint64_t id;
+	struct cfi_rule rule = rule_get(at->pc, &id);
+
+	fresh_put(c, w->nr, id, at, rule);
+	w->why = step(c, at, rule);
+	if (w->why == STEP_ON)
+		w->nr++;
+	else
+		walk_end(c, w, at);
+	return w->why == STEP_ON;
+}
+
+/* The usual step: a near rule, on the part of the stack that is known to be readable. False: nothing was done. */
+static inline bool walk_step_near(struct tctx *c, uint32_t n, struct at *at)
+{
+	uint64_t rule = rule_near(at->pc), cfa, ra, slot, saved;
+
+	if (unlikely(!rule))
+		return false;
+	cfa = ((rule & 3) == RULE_NEAR_RSP ? at->sp : at->rbp) + 8 * (rule >> RULE_CFA_AT & (RULE_CFAS - 1));
+	saved = rule >> RULE_RBP_AT & (RULE_RBPS - 1);
+	slot = cfa - 8 * (saved ? saved : 1);
+	if (unlikely(cfa <= at->sp || slot < c->stack_lo || cfa - 8 >= c->stack_hi || cfa & 7))
+		return false;
+	ra = word_at(cfa - 8);
+	if (unlikely(!ra))
+		return false;
+	fresh_put(c, n, rule_near_id(rule, at->pc), at, rule_near_rule(rule));
+	slot = word_at(slot);
+	at->rbp = saved ? slot : at->rbp;
+	at->pc = ra - 1;
+	at->sp = cfa;
+	return true;
+}
+
+/* Walk from `from` outwards into c->fresh until one of the memo's first `nr_memo` frames is confirmed or the stack ends. */
+static void walk(struct tctx *c, const struct caller *from, uint32_t nr_memo, struct walked *w)
 {
 	struct at at = { from->ra - 1, from->sp, from->rbp };
-	uint32_t max = A.max_frames, j = use_memo ? c->memo_first : max, tried = 0, n = 0;
+	const struct frame *memo = c->memo, *m = memo + nr_memo - 1;	/* memo[-1] is outside everything */
+	uint32_t failing = UINT32_MAX, n = 0, last = A.max_frames - 1;
 
-	*join = max;
+	*w = (struct walked){ .why = STEP_ON, .keep = true };
 	for (;;) {
-		struct cfi_rule rule;
-		uint64_t id;
-
-		while (j < max && c->memo[j].sp < at.sp)
-			j++;
-		if (j < max && j >= tried && c->memo[j].sp == at.sp && PMM_FRAME_PC(c->memo[j].id) == at.pc &&
-		    (!(c->memo[j].flags & FRAME_NEEDS_RBP) || c->memo[j].rbp == at.rbp)) {
-			uint32_t good = confirm(c, j);
-
-			if (likely(good == max)) {
-				*join = j;
-				*why = STEP_ON;
-				return n;
+		while (m->sp < at.sp)
+			m--;
+		if (m->sp == at.sp && PMM_FRAME_PC(m->id) == at.pc && m->nr_checks < failing &&
+		    (!m->needs_rbp || m->rbp == at.rbp)) {
+			failing = checks_failing(c->checks, m->nr_checks);
+			if (likely(!failing)) {
+				w->join = (uint32_t)(m - memo) + 1;
+				break;
 			}
-			tried = good + 1;	/* up to there it is the same stack, but not worth a copy */
+			/* inside the frame that this check is of it is the same stack, but not worth a copy */
 		}
-		if (n >= max - 1) {
-			fresh_mark(c, n, PMM_FRAME_TRUNCATED, at.sp);
-			*why = STEP_ON;
-			return n + 1;
+		if (unlikely(n >= last)) {
+			fresh_mark(c, n++, PMM_FRAME_TRUNCATED, at.sp);
+			w->keep = false;
+			break;
 		}
-		rule = rule_get(at.pc, &id);
-		fresh_put(c, n, id, &at, rule);
-		*why = step(c, &at, rule);
-		if (unlikely(*why != STEP_ON)) {
-			c->fresh[n].kind = CFI_END;
-			n++;
-			if (*why == STEP_UNKNOWN && n < max)
-				fresh_mark(c, n++, PMM_FRAME_NO_UNWIND, at.sp);
-			return n;
+		if (unlikely(!walk_step_near(c, n, &at))) {
+			struct at other = at;
+
+			w->nr = n;
+			if (!walk_step(c, w, &other))
+				return;
+			at = other;
 		}
 		n++;
 	}
+	w->nr = n;
 }
 
 static int slow_read(void *ctx, uint64_t address, uint64_t *value)
@@ -333,15 +395,38 @@ static __attribute__((noinline)) uint32_t walk_slow(struct tctx *c, const struct
 
 /* ---- a hook's stack ------------------------------------------------------------------------------------- */
 
+size_t unwind_bytes(void)
+{
+	return A.max_frames * (sizeof(struct frame) + sizeof(struct fresh_frame) + CHECKS_PER_FRAME * sizeof(struct check)) +
+	       2 * sizeof(struct frame);
+}
+
+void unwind_init(struct tctx *c, void *memory)
+{
+	c->memo = (struct frame *)memory + 2;
+	c->memo[-1].sp = UINT64_MAX;
+	c->fresh = (struct fresh_frame *)(c->memo + A.max_frames);
+	c->checks = (struct check *)(c->fresh + A.max_frames);
+}
+
 void unwind_forget(struct tctx *c)
 {
-	c->code_gen = LOAD(A.code_gen);
+	uint32_t code_gen = LOAD(A.code_gen);
+
+	if (c->pieces && c->code_gen != code_gen)
+		memset(c->pieces, 0, sizeof(*c->pieces));
+	c->code_gen = code_gen;
 	c->stack_gen = LOAD(A.stack_gen);
-	c->memo_valid = 0;
-	c->last_site = 0;
+	c->memo_nr = 0;
 	c->stack_lo = c->stack_hi = 0;
-	for (uint32_t i = 0; c->known && i < KNOWN_STACKS; i++)
-		c->known[i].ra = 0;
+	c->known_gen++;
+}
+
+void unwind_recover(struct tctx *c)
+{
+	unwind_forget(c);
+	if (c->pieces)
+		memset(c->pieces, 0, sizeof(*c->pieces));
 }
 
 static __attribute__((noinline)) void changed(struct tctx *c)
@@ -355,30 +440,35 @@ static __attribute__((noinline)) void changed(struct tctx *c)
 	unwind_forget(c);
 }
 
+/* What pays only for contexts that are used for long. */
+static __attribute__((noinline)) void settle(struct tctx *c)
+{
+	if (!c->known)
+		c->known = arena_get(sizeof(*c->known), ARCH_PAGE);
+	if (!c->pieces && c->events > PIECES_AFTER)
+		c->pieces = arena_get(sizeof(*c->pieces), ARCH_PAGE);
+}
+
 static __attribute__((noinline)) uint32_t walk_site(struct tctx *c, const struct caller *from, uint32_t site_flags)
 {
-	uint32_t n, join;
-	enum step why;
+	struct walked w;
 
 	stack_note(c, from->sp);
-	n = walk(c, from, c->memo_valid, &join, &why);
-	if (unlikely(join < A.max_frames && n > join))	/* deeper than a stack may be */
-		n = walk(c, from, false, &join, &why);
-	if (unlikely(why == STEP_SLOW))
-		n = walk_slow(c, from), join = A.max_frames;
-	if (n || !c->last_site) {
-		c->last_site = site_get(memo_put(c, n, join), site_flags);
-	} else if (join != c->memo_first) {
-		c->memo_first = join;
-		c->last_site = site_get(c->memo[join].node, site_flags);
+	walk(c, from, c->memo_nr, &w);
+	if (unlikely(w.join + w.nr > A.max_frames))	/* deeper than a stack may be */
+		walk(c, from, 0, &w);
+	if (unlikely(w.why == STEP_SLOW))
+		w = (struct walked){ .nr = walk_slow(c, from) };
+	if (w.nr || w.join != c->memo_nr) {
+		memo_put_ids(c, w.join, w.nr);
+		c->last_site = piece_site(c, w.join, site_flags);
+		memo_put(c, w.join, w.nr);	/* while the processor waits for the number */
 	}
-	if (unlikely(why == STEP_SLOW || (n && c->fresh[n - 1].id == PMM_FRAME_TRUNCATED)))
-		c->memo_valid = 0;
-	if (unlikely(!c->nodes && c->events > NODES_AFTER))
-		c->nodes = arena_get(sizeof(*c->nodes), ARCH_PAGE);
-	if (!c->known && c->events > KNOWN_AFTER)
-		c->known = arena_get(KNOWN_STACKS * sizeof(*c->known), 64);
-	if (likely(c->memo_valid && c->known))
+	if (unlikely(!w.keep || !c->last_site))
+		c->memo_nr = 0;
+	if (unlikely(!c->pieces && c->events > KNOWN_AFTER))
+		settle(c);
+	if (likely(c->memo_nr && c->known))
 		known_note(c, known_at(c, from), from);
 	return c->last_site;
 }
@@ -399,17 +489,61 @@ bool unwind_interrupted(struct tctx *c, const struct caller *from)
 	return true;
 }
 
+/*
+ * The same without unwind information, as in musl: is there a signal frame between the two stack pointers? It is told by the
+ * segment registers it holds, and by a stack pointer that leads on to the hook's frame.
+ */
+static bool signal_frame_between(struct tctx *c, uint64_t sp, uint64_t outer)
+{
+	for (uint64_t at = sp; at < outer && at - sp < INSIDE_BYTES; at += 8) {
+		uint64_t frame = at - ARCH_SIGFRAME_SEGMENTS, interrupted;
+
+		if (!readable(c, at))
+			return true;		/* another stack */
+		if (word_at(at) != ARCH_SEGMENTS || frame < sp)
+			continue;
+		interrupted = word_at(frame + ARCH_SIGFRAME_RSP);
+		if (interrupted <= outer && outer - interrupted < INSIDE_BYTES)
+			return true;
+	}
+	return outer - sp >= INSIDE_BYTES;
+}
+
+bool unwind_inside(struct tctx *c, const struct caller *from, uint64_t outer)
+{
+	struct at at = { from->ra - 1, from->sp, from->rbp };
+
+	if (from->sp >= outer)
+		return false;
+	stack_note(c, from->sp);
+	for (unsigned steps = 0; steps < INSIDE_STEPS && at.sp < outer; steps++) {
+		struct cfi_rule rule;
+		enum step why;
+		uint64_t id;
+
+		if (module_own(at.pc) || at.pc + 1 == A.borrowed)
+			return true;
+		rule = rule_get(at.pc, &id);
+		if (rule.kind == CFI_SIGFRAME)
+			return false;
+		why = step(c, &at, rule);
+		if (why != STEP_ON)
+			return why != STEP_END && !signal_frame_between(c, from->sp, outer);
+	}
+	return false;
+}
+
 uint32_t unwind_site(struct tctx *c, const struct caller *from, uint32_t site_flags)
 {
-	const struct known_stack *known;
+	uint32_t site;
 
 	if (unlikely(c->code_gen != LOAD(A.code_gen) || c->stack_gen != LOAD(A.stack_gen) ||
 		     LOAD(A.tree->code_epoch) != LOAD(A.code_epoch_seen)))
 		changed(c);
 	if (likely(c->known)) {
-		known = known_at(c, from);
-		if (likely(known_holds(known, from)))
-			return known->site;
+		site = known_site(known_at(c, from), c->known_gen, from);
+		if (likely(site))
+			return site;
 	}
 	return walk_site(c, from, site_flags);
 }

@@ -4,6 +4,8 @@
  *     bench_micro random|hot THREADS DEPTH PAIRS    threads hold their slots filled, then free and fill one of them
  *                                                   at random, PAIRS times; slots (65536 or 1000) and PAIRS are over
  *                                                   all threads
+ *     bench_micro random|hot THREADS DEPTH PAIRS wait    the same, but first it says "ready" and waits for a line, to be
+ *                                                   attached to; at the end it says how many ns of CPU the pairs took
  *     bench_micro live BLOCKS STACKS                leaves BLOCKS of 48 bytes live, made by STACKS different stacks
  *
  * Every block is made at the end of a chain of DEPTH functions without frame pointers, called anew each time. In
@@ -11,10 +13,12 @@
  * with many thousand different pairs of size and stack heaptrack 1.4's interpreter runs out of memory.
  */
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #define WAYS		8	/* functions to choose from at each level */
@@ -30,6 +34,7 @@ struct worker {
 	unsigned nr_slots;
 	unsigned size_mask;		/* sizes are 16 + random & size_mask bytes */
 	unsigned long pairs;
+	uint64_t cpu_ns;		/* that they took */
 	size_t size;			/* the leaf's arguments: make a block of that size ... */
 	void **slot;			/* ... there */
 };
@@ -87,9 +92,18 @@ static void fill(struct worker *w, void **slot)
 	make(w, slot);
 }
 
+static uint64_t thread_cpu_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
 static void *work(void *arg)
 {
 	struct worker *w = arg;
+	uint64_t before_ns;
 	unsigned k;
 
 	w->slots = calloc(w->nr_slots, sizeof(*w->slots));
@@ -97,22 +111,26 @@ static void *work(void *arg)
 		abort();
 	for (k = 0; k < w->nr_slots; k++)
 		fill(w, &w->slots[k]);
+	before_ns = thread_cpu_ns();
 	while (w->pairs-- > 0) {
 		void **slot = &w->slots[(next_random(w) * w->nr_slots >> 40) % w->nr_slots];
 
 		free(*slot);
 		fill(w, slot);
 	}
+	w->cpu_ns = thread_cpu_ns() - before_ns;
 	for (k = 0; k < w->nr_slots; k++)
 		free(w->slots[k]);
 	free(w->slots);
 	return NULL;
 }
 
-static void run_threads(const struct worker *model, unsigned nr)
+/* The CPU time that all pairs took, in ns. */
+static uint64_t run_threads(const struct worker *model, unsigned nr)
 {
 	static struct worker workers[MAX_THREADS];
 	pthread_t threads[MAX_THREADS];
+	uint64_t cpu_ns;
 	unsigned k;
 
 	for (k = 0; k < nr; k++) {
@@ -124,8 +142,24 @@ static void run_threads(const struct worker *model, unsigned nr)
 			abort();
 	}
 	work(&workers[0]);
-	for (k = 1; k < nr; k++)
+	cpu_ns = workers[0].cpu_ns;
+	for (k = 1; k < nr; k++) {
 		pthread_join(threads[k], NULL);
+		cpu_ns += workers[k].cpu_ns;
+	}
+	return cpu_ns;
+}
+
+/* Without stdio's buffers: no block is older than what is waited for. */
+static void wait_for_line(void)
+{
+	static const char ready[] = "ready\n";
+	char c;
+
+	if (write(STDOUT_FILENO, ready, sizeof(ready) - 1) < 0)
+		exit(1);
+	while (read(STDIN_FILENO, &c, 1) == 1 && c != '\n')
+		;
 }
 
 /* Stack number `n` is the path with its digits. */
@@ -156,20 +190,26 @@ static unsigned long number(const char *text, unsigned long min, unsigned long m
 
 int main(int argc, char **argv)
 {
+	bool wait = argc == 6 && !strcmp(argv[5], "wait");
 	struct worker w = { 0 };
+	uint64_t cpu_ns;
 
 	if (argc == 4 && !strcmp(argv[1], "live")) {
 		run_live(number(argv[2], 1, 1000000000), number(argv[3], 1, 1ul << 21));
 		return 0;
 	}
-	if (argc != 5 || (strcmp(argv[1], "random") && strcmp(argv[1], "hot"))) {
-		fputs("usage: bench_micro random|hot THREADS DEPTH PAIRS | live BLOCKS STACKS\n", stderr);
+	if ((argc != 5 && !wait) || (strcmp(argv[1], "random") && strcmp(argv[1], "hot"))) {
+		fputs("usage: bench_micro random|hot THREADS DEPTH PAIRS [wait] | live BLOCKS STACKS\n", stderr);
 		return 2;
 	}
 	w.nr_slots = strcmp(argv[1], "hot") ? 65536 : 1000;
 	w.size_mask = strcmp(argv[1], "hot") ? 0x1f0 : 0x70;
 	w.depth = (unsigned)number(argv[3], 1, MAX_DEPTH);
 	w.pairs = number(argv[4], 0, 1000000000);
-	run_threads(&w, (unsigned)number(argv[2], 1, MAX_THREADS));
+	if (wait)
+		wait_for_line();
+	cpu_ns = run_threads(&w, (unsigned)number(argv[2], 1, MAX_THREADS));
+	if (wait)
+		printf("%llu\n", (unsigned long long)cpu_ns);
 	return 0;
 }

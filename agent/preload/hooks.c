@@ -13,31 +13,20 @@
 
 __thread uint64_t hook_countdown;
 
-void hook_allocated(struct tctx *c, void *p, size_t size, uint32_t kind, const struct caller *from)
+uint64_t *ctx_countdown(struct tctx *c)
 {
-	if (unlikely(!p)) {
-		record_failed(c, size, kind, from);
-	} else if (unlikely(size < A.min_size)) {
-		c->pub.skipped_allocs++;
-		c->pub.skipped_bytes += size;
-	} else {
-		record_alloc(c, (uint64_t)p, size, kind, from);
-	}
+	(void)c;
+	return &hook_countdown;
 }
 
-void *hook_malloc(size_t size, uint32_t kind, const struct caller *from)
+void *preload_malloc(size_t size, uint32_t kind, const struct caller *from)
 {
 	struct tctx *c = hook_enter(from);
 	void *p;
 
 	if (unlikely(!c))
 		return A.next.malloc ? A.next.malloc(size) : NULL;
-	p = REAL(c, A.next.malloc(size));
-	if (unlikely(!p) && from->sp < c->failing_new)
-		;			/* operator new trying again: counted when it tried first */
-	else if (!p || hook_hit(c, size))
-		hook_allocated(c, p, size, kind, from);
-	c->failing_new = !p && kind >= PMM_KIND_NEW ? from->sp : from->sp < c->failing_new ? c->failing_new : 0;
+	p = hook_malloc(c, A.next.malloc, size, kind, from);
 	agent_leave(c);
 	return p;
 }
@@ -46,7 +35,7 @@ static SLOW void *malloc_body(size_t size)
 {
 	struct caller from = CALLER_HERE();
 
-	return hook_malloc(size, PMM_KIND_MALLOC, &from);
+	return preload_malloc(size, PMM_KIND_MALLOC, &from);
 }
 
 EXPORT void *malloc(size_t size)
@@ -60,16 +49,11 @@ static SLOW void *calloc_body(size_t n, size_t each)
 {
 	struct caller from = CALLER_HERE();
 	struct tctx *c = hook_enter(&from);
-	size_t size;
 	void *p;
 
 	if (unlikely(!c))
 		return A.next.calloc ? A.next.calloc(n, each) : NULL;
-	if (__builtin_mul_overflow(n, each, &size))
-		size = SIZE_MAX;
-	p = REAL(c, A.next.calloc(n, each));
-	if (!p || hook_hit(c, size))
-		hook_allocated(c, p, size, PMM_KIND_CALLOC, &from);
+	p = hook_calloc(c, A.next.calloc, n, each, PMM_KIND_CALLOC, &from);
 	agent_leave(c);
 	return p;
 }
@@ -81,29 +65,10 @@ EXPORT void *calloc(size_t n, size_t each)
 	return calloc_body(n, each);
 }
 
-/* realloc and reallocarray: the old block goes, a new one comes, also when the address stays. */
-static void *realloc_record(struct tctx *c, void *old, size_t n, size_t each, uint32_t kind, const struct caller *from)
+/* glibc's reallocarray calls realloc, that is us: it only serves to fail in its own way. */
+static inline struct hook_realloc next_realloc(void)
 {
-	struct block_info was;
-	bool tracked = false;
-	size_t size;
-	void *p;
-
-	if (__builtin_mul_overflow(n, each, &size))
-		size = SIZE_MAX;
-	if (old && (!A.sampled || *sample_filter((uint64_t)old)))
-		tracked = record_free(c, (uint64_t)old, &was);
-	/* glibc's reallocarray calls realloc, that is us: it only serves to fail in its own way */
-	p = size == SIZE_MAX && A.next.reallocarray ? REAL(c, A.next.reallocarray(old, n, each)) :
-						       REAL(c, A.next.realloc(old, size));
-	if (unlikely(!p && (size || !old))) {
-		if (tracked)
-			record_restore(c, (uint64_t)old, &was);
-		hook_allocated(c, NULL, size, kind, from);
-	} else if (p && hook_hit(c, size)) {
-		hook_allocated(c, p, size, kind, from);
-	}
-	return p;
+	return (struct hook_realloc){ A.next.realloc, A.next.reallocarray };
 }
 
 static SLOW void *realloc_body(void *old, size_t size)
@@ -114,7 +79,7 @@ static SLOW void *realloc_body(void *old, size_t size)
 
 	if (unlikely(!c))
 		return A.next.realloc ? A.next.realloc(old, size) : NULL;
-	p = realloc_record(c, old, size, 1, PMM_KIND_REALLOC, &from);
+	p = hook_realloc(c, next_realloc(), old, size, 1, PMM_KIND_REALLOC, &from);
 	agent_leave(c);
 	return p;
 }
@@ -138,14 +103,13 @@ EXPORT void *reallocarray(void *old, size_t n, size_t each)
 			return A.next.reallocarray(old, n, each);
 		return __builtin_mul_overflow(n, each, &size) || !A.next.realloc ? NULL : A.next.realloc(old, size);
 	}
-	p = realloc_record(c, old, n, each, PMM_KIND_REALLOCARRAY, &from);
+	p = hook_realloc(c, next_realloc(), old, n, each, PMM_KIND_REALLOCARRAY, &from);
 	agent_leave(c);
 	return p;
 }
 
-void hook_free(void *p, const struct caller *from)
+void preload_free(void *p, const struct caller *from)
 {
-	struct block_info was;
 	struct tctx *c;
 
 	if (!p)
@@ -157,9 +121,7 @@ void hook_free(void *p, const struct caller *from)
 			A.next.free(p);
 		return;
 	}
-	if (record_free(c, (uint64_t)p, &was) && was.size >= 32768)
-		ADD(A.stack_gen, 1);		/* it may have been a stack, and its memory may go */
-	STORE(c->busy, TCTX_IN_ALLOCATOR);
+	hook_free(c, p);
 	A.next.free(p);
 	agent_leave(c);
 }
@@ -168,7 +130,7 @@ static SLOW void free_body(void *p)
 {
 	struct caller from = CALLER_HERE();
 
-	hook_free(p, &from);
+	preload_free(p, &from);
 }
 
 EXPORT void free(void *p)
@@ -196,8 +158,7 @@ EXPORT void *NAME PARAMS								\
 	if (unlikely(!c))								\
 		return A.next.NAME ? A.next.NAME ARGS : NULL;				\
 	p = REAL(c, A.next.NAME ARGS);							\
-	if (!p || hook_hit(c, SIZE))							\
-		hook_allocated(c, p, SIZE, KIND, &from);				\
+	hook_result(c, p, SIZE, KIND, &from);						\
 	agent_leave(c);									\
 	return p;									\
 }
@@ -215,9 +176,7 @@ EXPORT int posix_memalign(void **out, size_t align, size_t size)
 
 	if (unlikely(!c))
 		return A.next.posix_memalign ? A.next.posix_memalign(out, align, size) : ENOMEM;
-	ret = REAL(c, A.next.posix_memalign(out, align, size));
-	if (ret || hook_hit(c, size))
-		hook_allocated(c, ret ? NULL : *out, size, PMM_KIND_POSIX_MEMALIGN, &from);
+	ret = hook_posix_memalign(c, A.next.posix_memalign, out, align, size, &from);
 	agent_leave(c);
 	return ret;
 }
@@ -234,7 +193,7 @@ static __attribute__((constructor(101))) void begin(void)
 		return;
 	if (!agent_on())
 		return;
-	module_start();
+	module_start(NULL);
 	ctx_find();
 	if (&__register_atfork)
 		__register_atfork(segment_forking, NULL, segment_forked, NULL);

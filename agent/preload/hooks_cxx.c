@@ -61,7 +61,7 @@ static SLOW void *SYMBOL##_body(size_t size, const void *tag)				\
 	if (!A.next.malloc && !resolve())						\
 		return NULL;								\
 	if (cxx_form == CXX_PLAIN) {							\
-		void *p = hook_malloc(size ? size : 1, KIND, &from);			\
+		void *p = preload_malloc(size ? size : 1, KIND, &from);			\
 											\
 		if (likely(p))								\
 			return p;							\
@@ -126,7 +126,7 @@ static SLOW void SYMBOL##_body(void *p, size_t a, size_t b)				\
 	if (!A.next.malloc && !resolve())						\
 		return;									\
 	if (cxx_form == CXX_PLAIN) {							\
-		hook_free(p, &from);							\
+		preload_free(p, &from);							\
 		return;									\
 	}										\
 	next = (void (*)(void *, size_t, size_t))A.next.cxx[WHICH];			\

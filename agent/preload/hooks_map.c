@@ -14,13 +14,7 @@ static void mapped(void *p, size_t bytes, const struct caller *from)
 
 	if (!c)
 		return;
-	if (p == MAP_FAILED) {
-		ADD(A.ledger->mapping.mmap_failed, 1);
-	} else {
-		ADD(A.ledger->mapping.mmap_calls, 1);
-		ADD(A.ledger->mapping.mmap_bytes, bytes);
-		record_map(c, (uint64_t)p, bytes, from);
-	}
+	hook_mapped(c, p, bytes, from);
 	agent_leave(c);
 }
 
@@ -58,10 +52,7 @@ EXPORT int munmap(void *at, size_t bytes)
 		return -1;
 	c = (uint64_t)at % ARCH_PAGE || !bytes ? NULL : hook_enter(&from);	/* such a call only fails */
 	if (c) {
-		ADD(A.ledger->mapping.munmap_calls, 1);
-		ADD(A.ledger->mapping.munmap_bytes, bytes);
-		ADD(A.stack_gen, 1);
-		record_unmap(c, (uint64_t)at, bytes);
+		hook_unmapping(c, at, bytes);
 		agent_leave(c);
 	}
 	ret = A.next.munmap(at, bytes);
@@ -80,14 +71,7 @@ EXPORT void *mremap(void *old, size_t old_bytes, size_t bytes, int flags, void *
 	c = p == MAP_FAILED ? NULL : hook_enter(&from);
 	if (!c)
 		return p;
-	ADD(A.ledger->mapping.mremap_calls, 1);
-	if (bytes > old_bytes)
-		ADD(A.ledger->mapping.mremap_grown_bytes, bytes - old_bytes);
-	else
-		ADD(A.ledger->mapping.mremap_shrunk_bytes, old_bytes - bytes);
-	ADD(A.stack_gen, 1);
-	record_unmap(c, (uint64_t)old, old_bytes);
-	record_map(c, (uint64_t)p, bytes, &from);
+	hook_remapped(c, old, old_bytes, p, bytes, &from);
 	agent_leave(c);
 	return p;
 }

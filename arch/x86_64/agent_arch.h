@@ -16,6 +16,7 @@
 #define ARCH_SYS_munmap		11
 #define ARCH_SYS_brk		12
 #define ARCH_SYS_rt_sigprocmask	14
+#define ARCH_SYS_pread64	17
 #define ARCH_SYS_sched_yield	24
 #define ARCH_SYS_madvise	28
 #define ARCH_SYS_getpid		39
@@ -132,6 +133,8 @@ static inline bool arch_cas_local(uint64_t *p, uint64_t *expected, uint64_t desi
 #define ARCH_SIGFRAME_RBP	120
 #define ARCH_SIGFRAME_RSP	160
 #define ARCH_SIGFRAME_RIP	168
+#define ARCH_SIGFRAME_SEGMENTS	184
+#define ARCH_SEGMENTS		0x002b000000000033ull	/* what stands there in 64-bit processes, since Linux 4.6: ss, cs */
 
 /* AT_SYSINFO and friends are not needed here; the page size of x86-64 is fixed. */
 #define ARCH_PAGE	4096ul

@@ -22,11 +22,12 @@
 #ifndef PMM_LEDGER_H
 #define PMM_LEDGER_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #define PMM_TREE_MAGIC		0x31454552544d4d50ull	/* "PMMTREE1" */
 #define PMM_LEDGER_MAGIC	0x3147444c4d4d50ffull	/* "\xffPMMLDG1" */
-#define PMM_LEDGER_VERSION	1u
+#define PMM_LEDGER_VERSION	2u
 #define PMM_BYTE_ORDER_MARK	0x01020304u
 #define PMM_MEMFD_NAME		"pmm-ledger"
 #define PMM_ENV			"PMM_LEDGER"		/* "MONITORPID:FD:COOKIE", FD = the memfd's number in the monitor */
@@ -58,6 +59,7 @@ enum pmm_mode { PMM_MODE_EXACT, PMM_MODE_SAMPLED };
 enum pmm_tree_flags {
 	PMM_TREE_FOLLOW		= 1 << 0,	/* trace children too; else only root_pid */
 	PMM_TREE_STANDALONE	= 1 << 1,	/* made by an agent that found no monitor */
+	PMM_TREE_ATTACHED	= 1 << 2,	/* made by pmm for a running process: see include/pmm/inject.h */
 };
 
 struct pmm_tree {
@@ -102,6 +104,7 @@ struct pmm_tree {
 #define PMM_MAX_THREADS		65535	/* over the process's life; later ones share the last number */
 #define PMM_MAX_SITES		(1u << 20)
 #define PMM_MAX_NODES		(1u << 24)
+#define PMM_MAX_STAMPS		(1u << 22)
 #define PMM_NR_CLASSES		7	/* <=16 <=256 <=1024 <=4096 <=16384 <=65536 larger */
 #define PMM_NR_LIFETIMES	24	/* bucket 0: under a tick; k: [2^(k-1), 2^k) ticks; the last: and longer */
 
@@ -110,8 +113,9 @@ struct pmm_tree {
 #define PMM_SITE_SHIFT		10	/* chunk of 1024 struct pmm_site */
 #define PMM_THREAD_SHIFT	6	/* chunk of 64 struct pmm_thread */
 #define PMM_MODULE_SHIFT	5	/* chunk of 32 struct pmm_module */
+#define PMM_STAMP_SHIFT		10	/* chunk of 1024 struct pmm_stamp */
 
-/* how a block came to be: pmm_block.word0 */
+/* how a block came to be */
 enum pmm_kind {
 	PMM_KIND_NONE, PMM_KIND_MALLOC, PMM_KIND_CALLOC, PMM_KIND_REALLOC, PMM_KIND_REALLOCARRAY,
 	PMM_KIND_POSIX_MEMALIGN, PMM_KIND_ALIGNED_ALLOC, PMM_KIND_MEMALIGN, PMM_KIND_VALLOC, PMM_KIND_PVALLOC,
@@ -120,26 +124,44 @@ enum pmm_kind {
 };
 
 /*
- * A live block, 16 bytes. word0 is 0 when there is none; it is written last on insert and first on delete.
- *   word0:  site:24 | kind:4 | sub:4 | birth_tick:32   (site in the low bits; sub: address bits below the
- *           table's granule, in units of 2^(shift-4) bytes for the heap table, unused elsewhere)
- *   word1:  size_bytes:48 | thread:16
+ * A live block is one word, at the granule in which it begins:
+ *   time:32 (low) | site:20 | sub:2 | size:6 | kind:4
+ * sub: how far into the granule, in units of 8 bytes (HEAP only). A word whose kind is 0 is no block.
+ *
+ * size up to PMM_SIZE_SMALL is the block's size in bytes, and time is the number of a pmm_stamp. A larger block has size PMM_SIZE_WIDE:
+ * it begins at least two granules before the next one, so the word of the next granule is its own as well:
+ *   size_bytes:44 (low) | thread:16 | 0:4
+ * and time is its birth_tick. The first word is written last on insert and set to 0 on delete; the second stays, it is no block.
  */
-struct pmm_block {
-	uint64_t word0;
-	uint64_t word1;
+#define PMM_WORD_SITE_SHIFT	32
+#define PMM_WORD_SUB_SHIFT	52
+#define PMM_WORD_SIZE_SHIFT	54
+#define PMM_WORD_KIND_SHIFT	60
+#define PMM_WIDE_THREAD_SHIFT	44
+#define PMM_SIZE_SMALL		56u
+#define PMM_SIZE_WIDE		63u
+#define PMM_SIZE_MAX		((1ull << PMM_WIDE_THREAD_SHIFT) - 1)	/* what is larger counts for this */
+
+/* Who and when, for small blocks: each context takes a new number as time passes (agent/block.c says how often). */
+struct pmm_stamp {
+	uint32_t tick;
+	uint16_t thread;
+	uint16_t reserved;
 };
 
 /*
  * Block tables are radix trees over the block's address:
- *     top[addr >> top_shift] -> mid[...] -> leaf[...] (256 struct pmm_block)
+ *     top[addr >> top_shift] -> mid[...] -> leaf[...] (PMM_LEAF_WORDS words: 256 granules, and one more so that the
+ *     last block can be wide)
  * Mids are chained for readers through `next`, newest first, from pmm_ledger.table[].mids.
  *   HEAP  granule 32 bytes: enough for glibc, whose blocks start at least 32 bytes apart
- *   DENSE granule  8 bytes: blocks whose HEAP granule is taken by a neighbour (8- and 16-byte classes elsewhere)
- *   MAP   granule 4 KiB: mappings made through mmap
+ *   DENSE granule  8 bytes: blocks whose HEAP granule is taken by a neighbour (8- and 16-byte classes elsewhere), and blocks of
+ *         custom allocators (PMM_KIND_OTHER), which lie inside others
+ *   MAP   granule  2 KiB: mappings made through mmap, all wide
  */
 enum pmm_table_id { PMM_TABLE_HEAP, PMM_TABLE_DENSE, PMM_TABLE_MAP, PMM_NR_TABLES };
 #define PMM_LEAF_BITS		8
+#define PMM_LEAF_WORDS		((1u << PMM_LEAF_BITS) + 1)
 #define PMM_ADDRESS_BITS	47
 
 struct pmm_mid {
@@ -198,32 +220,34 @@ struct pmm_site {
  * At the peak: if epoch == the sealed epoch's number (see pmm_ledger.peak_epoch) at_peak_*, else live now.
  */
 struct pmm_record {
+	/* one cache line: what nearly every event changes */
 	uint64_t bytes_in, bytes_out;
 	uint64_t allocs, frees;
 	uint64_t epoch;			/* epoch of the last change */
+	uint64_t temporary;		/* freed as the thread's next event */
+	uint64_t max_bytes;		/* largest request */
+	uint32_t first_tick, last_tick;	/* of allocations */
+
+	uint64_t lifetime[PMM_NR_LIFETIMES];
+
 	int64_t at_peak_bytes;		/* live at the end of the epoch before `epoch` */
 	int64_t at_peak_blocks;
-	uint64_t temporary;		/* freed as the thread's next event */
-
-	uint64_t max_bytes;		/* largest request */
 	uint64_t failed;		/* requests answered with NULL */
 	uint64_t zero_size;		/* requests for 0 bytes */
 	uint64_t huge;			/* requests of warn_size_bytes and more */
-	uint32_t first_tick, last_tick;	/* of allocations */
 	uint32_t site;			/* whose record this is */
 	pmm_ref next;			/* next record of the same context, 0 = last */
 	uint32_t samples_in, samples_out;
 	uint64_t reserved;
-
-	uint64_t lifetime[PMM_NR_LIFETIMES];
 };
 
 /* Table of sizes; class of a block by its requested size. frees and bytes_out: tracked blocks only. */
 struct pmm_class {
-	uint64_t calls[PMM_NR_KINDS];	/* successful, by enum pmm_kind */
 	uint64_t frees;
 	uint64_t bytes_in, bytes_out;
 	uint64_t failed;
+	uint64_t calls[PMM_NR_KINDS];	/* successful, by enum pmm_kind; the common ones share a cache line with the above */
+	uint64_t reserved[4];
 };
 
 /* A thread that was seen, in order of appearance; blocks name it by number. */
@@ -243,17 +267,20 @@ struct pmm_thread {
  */
 struct pmm_ctx {
 	uint64_t credit;		/* see agent/total.c; bit 63: valid, low bits: bytes that may still be taken */
-	uint64_t allocs, frees, bytes_in, bytes_out;	/* all tracked events of this context */
-	uint64_t base_allocs, base_frees, base_bytes_in, base_bytes_out;	/* the same when its thread took it */
-	uint64_t skipped_allocs, skipped_bytes;		/* below min_size_bytes */
-	uint64_t untracked_frees;	/* free of a block the ledger does not hold */
-	uint64_t temporary;
 	uint64_t seq;			/* odd while an event is being recorded */
+	uint64_t allocs, frees, bytes_in, bytes_out;	/* all tracked events of this context */
+	uint64_t temporary;
+	uint64_t untracked_frees;	/* free of a block the ledger does not hold */
+	uint64_t busy_sp;		/* stack pointer of the caller of the hook that runs, 0 = none does */
+	uint64_t pool_sp;		/* ... of the outermost custom allocator that runs (agent/inject/hooks_custom.c) */
+	uint64_t base_allocs, base_frees, base_bytes_in, base_bytes_out;	/* the same when its thread took it */
 	pmm_ref records;		/* newest pmm_record */
 	uint32_t thread;		/* number of the owning thread */
 	uint32_t level;			/* 0: thread, 1..: its signal handlers interrupting pmm itself */
 	uint32_t number;
 	struct pmm_class class[PMM_NR_CLASSES];
+	uint64_t skipped_allocs, skipped_bytes;		/* below min_size_bytes */
+	uint64_t reserved1[6];
 };
 
 #define PMM_BUILD_ID_MAX	32
@@ -294,6 +321,9 @@ enum pmm_state {
 enum pmm_off_reason {
 	PMM_OFF_NONE, PMM_OFF_NO_ALLOCATOR, PMM_OFF_NO_MEMORY, PMM_OFF_NO_SLOT, PMM_OFF_NOT_FOLLOWED, PMM_OFF_INTERNAL,
 	PMM_OFF_OWN_ALLOCATOR,	/* state stays RUNNING: the program's own malloc goes before ours, nothing is seen */
+	PMM_OFF_MONITOR_GONE,	/* attached, and the monitor no longer ticks */
+	PMM_OFF_CONFINED,	/* attached, and the program put itself under seccomp */
+	PMM_NR_OFF_REASONS,
 };
 
 /* What was not recorded, and why. */
@@ -323,6 +353,8 @@ struct pmm_ledger {
 	uint32_t off_reason;		/* enum pmm_off_reason */
 	uint32_t pid, ppid;
 	uint32_t start_tick, end_tick;	/* end_tick: set at exit(), else 0 */
+	uint32_t attached;		/* 1 = began in a running process, so older blocks are freed as untracked */
+	uint32_t reserved3;
 	uint32_t forked;		/* 1 = began at fork, so blocks of the parent are freed as untracked */
 	uint32_t dense;			/* 1 = allocator may place blocks closer than 32 bytes */
 	char comm[16];			/* /proc/self/comm */
@@ -336,7 +368,6 @@ struct pmm_ledger {
 	uint64_t arena_used;		/* handed out up to here */
 	uint64_t arena_ready;		/* backed up to here */
 	uint64_t arena_end;		/* the limit */
-
 	/*
 	 * live bytes and the peak, see agent/total.c. `total` packs epoch:20 | rising:1 | bytes:43 (bytes in the
 	 * high bits). Credits are counted in full when they are granted: the exact total is what remains after subtracting,
@@ -347,27 +378,28 @@ struct pmm_ledger {
 	uint64_t peak_bytes;		/* highest sealed total */
 	uint64_t peak_epoch;		/* epoch that ended at that total; at_peak of a record counts when its epoch is later */
 	uint32_t peak_tick;
-	uint32_t reserved1;
+	uint32_t want_view;		/* [monitor] raised to ask for a fresh allocator_view; here, in a line that every event reads */
 	uint64_t epoch;			/* current epoch in full */
+	uint64_t hook_pc;		/* pc of frames that belong to a hook of the agent and are none of the program's; 0 = none */
+	uint64_t reserved1[1];
 
 	struct pmm_table table[PMM_NR_TABLES];
 
 	/* chunked arrays: numbers in use run from 1 (nodes, sites, modules) or 0 (threads, contexts) to below nr_* */
 	uint32_t nr_nodes, nr_sites, nr_modules, nr_threads, nr_ctx;
-	uint32_t reserved2;
+	uint32_t nr_stamps;		/* numbers from 1 */
 	uint64_t dropped[PMM_NR_DROPS];
 	uint64_t dropped_bytes;		/* of PMM_DROP_BLOCK_FULL */
 
 	struct pmm_mapping_totals mapping;
 	struct pmm_allocator_view allocator_view;
-	uint32_t want_view;		/* [monitor] raised to ask for a fresh allocator_view */
-	uint32_t reserved3;
 
 	pmm_ref node_dir[PMM_MAX_NODES >> PMM_NODE_SHIFT];
 	pmm_ref site_dir[PMM_MAX_SITES >> PMM_SITE_SHIFT];
 	pmm_ref thread_dir[(PMM_MAX_THREADS >> PMM_THREAD_SHIFT) + 1];
 	pmm_ref module_dir[PMM_MAX_MODULES >> PMM_MODULE_SHIFT];
 	pmm_ref ctx[PMM_MAX_CTX];	/* struct pmm_ctx */
+	pmm_ref stamp_dir[PMM_MAX_STAMPS >> PMM_STAMP_SHIFT];
 };
 
 /* the fixed area of a slot, after the header */
@@ -379,7 +411,8 @@ struct pmm_ledger {
 #define PMM_ARENA_OFF		(32ull << 20)
 
 _Static_assert(sizeof(struct pmm_ledger) <= PMM_HEADER_BYTES, "the header must fit");
-_Static_assert(sizeof(struct pmm_block) == 16 && sizeof(struct pmm_node) == 24 && sizeof(struct pmm_site) == 8, "layout");
+_Static_assert(sizeof(struct pmm_node) == 24 && sizeof(struct pmm_site) == 8 && sizeof(struct pmm_stamp) == 8, "layout");
+_Static_assert(offsetof(struct pmm_record, lifetime) == 64 && sizeof(struct pmm_record) % 64 == 0, "cache lines");
 _Static_assert(sizeof(struct pmm_mid) == 64, "mid header is one cache line");
 
 #endif

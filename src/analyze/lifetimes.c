@@ -43,3 +43,32 @@ unsigned lifetime_quantile(const uint64_t lifetime[HEAP_NR_LIFETIMES], unsigned 
 	}
 	return HEAP_NR_LIFETIMES - 1;
 }
+
+void lifetime_range(const struct heap *h, const struct heap_site *s, struct lifetime_range *out)
+{
+	uint64_t known_ns = h->taken_ns > s->first_ns ? h->taken_ns - s->first_ns : 0;
+	double from = 0, to = 0;
+
+	*out = (struct lifetime_range){ 0 };
+	for (unsigned k = 0; k < HEAP_NR_LIFETIMES; k++) {
+		uint64_t least = lifetime_from_ns(h, k), most = lifetime_from_ns(h, k + 1);
+
+		if (!s->lifetime[k])
+			continue;
+		if (most > known_ns)
+			most = known_ns > least ? known_ns : least;
+		if (!out->nr) {
+			out->min.from_ns = least;
+			out->min.to_ns = most;
+		}
+		out->max.from_ns = least;
+		out->max.to_ns = most;
+		out->nr += s->lifetime[k];
+		from += (double)s->lifetime[k] * (double)least;
+		to += (double)s->lifetime[k] * (double)most;
+	}
+	if (!out->nr)
+		return;
+	out->mean.from_ns = (uint64_t)(from / (double)out->nr);
+	out->mean.to_ns = (uint64_t)(to / (double)out->nr);
+}

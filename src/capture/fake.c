@@ -8,7 +8,7 @@
  *
  *	process comm=NAME [fake] pid=N [4242] ppid=N [1] exe=PATH [""] cmdline="demo -x" [""]
  *		host=NAME [""] realtime=SECONDS [1700000000] attach=TIME [0] taken=TIME [10s]
- *		end=running|exited|killed|gone|replaced [exited] status=N [0] forked
+ *		end=running|exited|killed|gone|replaced [exited] status=N [0] forked|attached
  *	watch	mode=exact|sampled [exact] sample=SIZE min-size=SIZE warn-size=SIZE [0]
  *		tick=TIME [10ms] ledger=SIZE limit=SIZE slots-used=N slots=N off=N drift=N [0]
  *	totals	peak=SIZE [sum over sites] peak-at=TIME [taken] untracked-frees=N skipped=N
@@ -78,7 +78,8 @@ static void do_process(struct fake_heap *f, struct recipe_line *l)
 	status = recipe_text(l, "status");
 	if (status)
 		h->end_status = atoi(status);
-	h->forked = recipe_flag(l, "forked");
+	h->began = recipe_flag(l, "forked") ? HEAP_BEGAN_FORK :
+		   recipe_flag(l, "attached") ? HEAP_BEGAN_ATTACH : HEAP_BEGAN_EXEC;
 }
 
 static void do_watch(struct fake_heap *f, struct recipe_line *l)

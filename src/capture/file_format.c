@@ -30,7 +30,7 @@ static const struct file_column head_columns[] = {
 	HEAP(taken_ns),
 	HEAP(end),
 	HEAP(end_status),
-	HEAP(forked),
+	HEAP(began),
 	HEAP(mode),
 	HEAP(sample_bytes),
 	HEAP(min_size_bytes),

@@ -67,7 +67,7 @@ static void read_head(struct ledger_reader *r)
 	h->ppid = l->ppid;
 	h->start_realtime_ns = t->start_realtime_ns;
 	h->attach_ns = l->start_tick * PMM_TICK_NS;
-	h->forked = l->forked == 1;
+	h->began = l->attached == 1 ? HEAP_BEGAN_ATTACH : l->forked == 1 ? HEAP_BEGAN_FORK : HEAP_BEGAN_EXEC;
 	h->mode = t->mode == PMM_MODE_SAMPLED ? HEAP_SAMPLED : HEAP_EXACT;
 	h->sample_bytes = t->sample_bytes;
 	h->min_size_bytes = t->min_size_bytes;
@@ -78,7 +78,7 @@ static void read_head(struct ledger_reader *r)
 	for (unsigned i = 0; i < PMM_NR_DROPS; i++)
 		h->dropped[i] = l->dropped[i];
 	h->dropped_bytes = l->dropped_bytes;
-	h->off_reason = l->off_reason <= PMM_OFF_OWN_ALLOCATOR ? (int)l->off_reason : PMM_OFF_INTERNAL;
+	h->off_reason = l->off_reason < PMM_NR_OFF_REASONS ? (int)l->off_reason : PMM_OFF_INTERNAL;
 }
 
 static void read_end(struct ledger_reader *r)
@@ -247,6 +247,7 @@ int ledger_read(struct ledger_map *m, const struct ledger_options *o, struct hea
 	if (o->damaged)
 		*o->damaged = r.damaged;
 	free(r.site_index);
+	free(r.stamps);
 	free(r.l);
 	if (rc)
 		heap_free(r.h);

@@ -3,9 +3,9 @@
  *
  * Each table is a radix tree whose leaves are in order within a mid, and mids of a table neither
  * overlap nor share addresses, so sorting the mids gives a cursor that yields blocks in order; HEAP
- * and DENSE are merged by two cursors. In a running process a leaf is copied until two copies of an
- * entry agree in both words: inserts write word0 last and deletes write it first, so such a pair is
- * one block that was live.
+ * and DENSE are merged by two cursors. In a running process a leaf is copied until two copies
+ * agree: inserts write a block's first word last and deletes write it first, so what stands there
+ * are blocks that were live.
  */
 #include "src/capture/ledger_reader.h"
 
@@ -15,8 +15,8 @@
 
 #include "src/base/vec.h"
 
-#define LEAF_ENTRIES	(1u << PMM_LEAF_BITS)
-#define LEAF_BYTES	(LEAF_ENTRIES * sizeof(struct pmm_block))
+#define LEAF_GRANULES	(1u << PMM_LEAF_BITS)
+#define LEAF_BYTES	(PMM_LEAF_WORDS * sizeof(uint64_t))
 #define MAX_COPIES	16
 #define MAX_MID_BITS	20
 #define MAX_SHIFT	21
@@ -34,10 +34,10 @@ struct cursor {
 	size_t next_mid;
 	pmm_ref *leaf_ref;		/* of the current mid, 1 << mid_bits */
 	uint32_t next_leaf;		/* in leaf_ref */
-	uint32_t next_entry;		/* in leaf */
+	uint32_t next_word;		/* in leaf */
 	uint64_t leaf_address;
 	uint64_t leaves, max_leaves;	/* visited; as many as the arena can hold */
-	struct pmm_block *leaf, *again;	/* LEAF_ENTRIES each */
+	uint64_t *leaf, *again;		/* PMM_LEAF_WORDS each */
 };
 
 /* ---- the way to the next leaf ---------------------------------------------------------------- */
@@ -103,10 +103,10 @@ static int cursor_init(struct cursor *c, struct ledger_reader *r, enum pmm_table
 	}
 	c->max_leaves = ledger_reader_arena(r) / LEAF_BYTES + 1;
 	c->next_leaf = 1u << c->mid_bits;
-	c->next_entry = LEAF_ENTRIES;
+	c->next_word = LEAF_GRANULES;
 	c->leaf_ref = calloc(1u << c->mid_bits, sizeof(*c->leaf_ref));
-	c->leaf = calloc(LEAF_ENTRIES, sizeof(*c->leaf));
-	c->again = calloc(LEAF_ENTRIES, sizeof(*c->again));
+	c->leaf = calloc(PMM_LEAF_WORDS, sizeof(*c->leaf));
+	c->again = calloc(PMM_LEAF_WORDS, sizeof(*c->again));
 	return c->leaf_ref && c->leaf && c->again ? cursor_mids(c, t->mids) : -ENOMEM;
 }
 
@@ -126,14 +126,13 @@ static bool cursor_next_mid(struct cursor *c)
 	return false;
 }
 
-/* Take from `again` what differs in `leaf`; how many entries did. */
+/* Take from `again` what differs in `leaf`; how many words did. */
 static unsigned adopt_changes(struct cursor *c)
 {
 	unsigned changed = 0;
 
-	for (unsigned i = 0; i < LEAF_ENTRIES; i++)
-		if (c->leaf[i].word0 != c->again[i].word0 ||
-		    c->leaf[i].word1 != c->again[i].word1) {
+	for (unsigned i = 0; i < PMM_LEAF_WORDS; i++)
+		if (c->leaf[i] != c->again[i]) {
 			c->leaf[i] = c->again[i];
 			changed++;
 		}
@@ -180,26 +179,53 @@ static bool cursor_next_leaf(struct cursor *c)
 		}
 		c->leaf_address = c->mids.v[c->next_mid - 1].base +
 				  ((uint64_t)i << (c->shift + PMM_LEAF_BITS));
-		c->next_entry = 0;
+		c->next_word = 0;
 		return true;
 	}
 }
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
-static void block_decode(const struct cursor *c, const struct pmm_block *from, uint32_t entry,
-			 struct heap_block *to)
+/* Thread and time that a small block's word names: they were published before it. */
+static bool stamp_get(struct ledger_reader *r, uint32_t nr, struct pmm_stamp *to)
 {
-	unsigned sub = from->word0 >> 28 & 15;
+	if (nr >= r->nr_stamps && ledger_reader_stamps(r))
+		return false;
+	if (nr >= r->nr_stamps)
+		return false;
+	*to = r->stamps[nr];
+	return true;
+}
 
-	to->address = c->leaf_address + ((uint64_t)entry << c->shift);
-	if (c->id == PMM_TABLE_HEAP && c->shift >= 4)
-		to->address += (uint64_t)sub << (c->shift - 4);
-	to->site = from->word0 & 0xffffff;
-	to->kind = from->word0 >> 24 & 15;
-	to->birth_ns = (from->word0 >> 32) * PMM_TICK_NS;
-	to->size_bytes = from->word1 & 0xffffffffffffull;
-	to->thread = (uint16_t)(from->word1 >> 48);
+static unsigned size_field(uint64_t word)
+{
+	return word >> PMM_WORD_SIZE_SHIFT & 63;
+}
+
+/* What the words at granule `i` of the leaf say. false: nonsense. */
+static bool block_decode(struct cursor *c, uint32_t i, struct heap_block *to)
+{
+	uint64_t word = c->leaf[i], wide = c->leaf[i + 1];
+	struct pmm_stamp stamp = { .tick = c->r->l->start_tick };
+
+	to->address = c->leaf_address + ((uint64_t)i << c->shift);
+	if (c->id == PMM_TABLE_HEAP)
+		to->address += (word >> PMM_WORD_SUB_SHIFT & 3) << 3;
+	to->site = word >> PMM_WORD_SITE_SHIFT & (PMM_MAX_SITES - 1);
+	to->kind = (uint8_t)(word >> PMM_WORD_KIND_SHIFT);
+	if (size_field(word) == PMM_SIZE_WIDE) {
+		to->birth_ns = (uint32_t)word * PMM_TICK_NS;
+		to->size_bytes = wide & PMM_SIZE_MAX;
+		to->thread = (uint16_t)(wide >> PMM_WIDE_THREAD_SHIFT);
+		return !(wide >> PMM_WORD_KIND_SHIFT);
+	}
+	to->size_bytes = size_field(word);
+	/* number 0: there was no room for stamps */
+	if ((uint32_t)word && !stamp_get(c->r, (uint32_t)word, &stamp))
+		return false;
+	to->birth_ns = stamp.tick * PMM_TICK_NS;
+	to->thread = stamp.thread;
+	return to->size_bytes <= PMM_SIZE_SMALL && c->id != PMM_TABLE_MAP;
 }
 
 /* The next block in order of address. false at the end. */
@@ -210,15 +236,14 @@ static bool cursor_next(struct cursor *c, struct heap_block *b)
 	for (;;) {
 		uint32_t i;
 
-		if (c->next_entry >= LEAF_ENTRIES && !cursor_next_leaf(c))
+		if (c->next_word >= LEAF_GRANULES && !cursor_next_leaf(c))
 			return false;
-		i = c->next_entry++;
-		if (!c->leaf[i].word0)
+		i = c->next_word++;
+		if (c->leaf[i] >> PMM_WORD_KIND_SHIFT == PMM_KIND_NONE)
 			continue;
-		block_decode(c, &c->leaf[i], i, b);
-		if (b->kind != PMM_KIND_NONE)
+		if (block_decode(c, i, b))
 			return true;
-		c->r->damaged++;
+		ledger_reader_odd(c->r);
 	}
 }
 
@@ -280,7 +305,7 @@ int ledger_read_blocks(struct ledger_reader *r)
 		if (!rc)
 			rc = list_merge(&maps, &map, NULL);
 	}
-	r->h->ledger_slots = (heap.leaves + dense.leaves + map.leaves) * LEAF_ENTRIES;
+	r->h->ledger_slots = (heap.leaves + dense.leaves + map.leaves) * LEAF_GRANULES;
 	r->h->ledger_slots_used = blocks.v.nr + maps.v.nr;
 	list_move(&blocks, &r->h->blocks, &r->h->nr_blocks);
 	list_move(&maps, &r->h->maps, &r->h->nr_maps);

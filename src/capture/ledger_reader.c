@@ -88,6 +88,37 @@ int ledger_reader_ctx(struct ledger_reader *r, uint32_t i, struct pmm_ctx *ctx)
 	return -ENOENT;
 }
 
+int ledger_reader_stamps(struct ledger_reader *r)
+{
+	const uint32_t chunk = 1u << PMM_STAMP_SHIFT;
+	uint64_t possible = ledger_reader_arena(r) / sizeof(struct pmm_stamp) + 1;
+	struct pmm_stamp *stamps;
+	uint32_t nr;
+
+	if (ledger_map_read(r->m, offsetof(struct pmm_ledger, nr_stamps), &nr, sizeof(nr)))
+		return -EBADMSG;
+	nr = nr < PMM_MAX_STAMPS ? nr : PMM_MAX_STAMPS;
+	nr = nr < possible ? nr : (uint32_t)possible;
+	if (nr <= r->nr_stamps)
+		return 0;
+	if (ledger_map_refresh(r->m) ||
+	    ledger_map_read(r->m, offsetof(struct pmm_ledger, stamp_dir), r->l->stamp_dir,
+			    sizeof(r->l->stamp_dir)))
+		return -EBADMSG;
+	stamps = calloc(((size_t)nr + chunk - 1) / chunk * chunk, sizeof(*stamps));
+	if (!stamps)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < nr; i += chunk)
+		if (!r->l->stamp_dir[i / chunk] ||
+		    ledger_map_read_at(r->m, r->l->stamp_dir[i / chunk], 0, &stamps[i],
+				       chunk * sizeof(*stamps)))
+			r->damaged++;
+	free(r->stamps);
+	r->stamps = stamps;
+	r->nr_stamps = nr;
+	return 0;
+}
+
 uint64_t ledger_reader_events(struct ledger_reader *r)
 {
 	uint64_t events = 0, seq;

@@ -25,6 +25,8 @@ struct ledger_reader {
 	struct pmm_ledger *l;		/* copy of the header, by ledger_reader_refresh() */
 	uint32_t *site_index;		/* ledger's site number -> index in sites or map_sites */
 	uint32_t nr_site_index;
+	struct pmm_stamp *stamps;	/* [nr_stamps], as far as they were needed */
+	uint32_t nr_stamps;
 	uint64_t damaged;		/* things left out */
 	uint64_t drift;			/* inconsistencies a running process caused */
 	uint64_t stuck_off, stuck_seq;	/* a context that stays in the middle of an event */
@@ -54,6 +56,9 @@ int ledger_reader_stable(struct ledger_reader *r, pmm_ref ctx, pmm_ref what, voi
 
 /* Context number i. 0, or -ENOENT when there is none. */
 int ledger_reader_ctx(struct ledger_reader *r, uint32_t i, struct pmm_ctx *ctx);
+
+/* Copy the stamps there are by now; what cannot be read is zero. 0 or -errno. */
+int ledger_reader_stamps(struct ledger_reader *r);
 
 /* Events recorded so far, all contexts. */
 uint64_t ledger_reader_events(struct ledger_reader *r);

@@ -201,6 +201,7 @@ static void read_site(struct sum *sum, uint32_t nr, bool *mapping)
 	}
 	*mapping = site.flags & PMM_SITE_MAPPING;
 	sum->v[nr].node = site.node;
+	sum->v[nr].number = nr;
 }
 
 /*

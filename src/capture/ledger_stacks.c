@@ -20,6 +20,15 @@ static void node_decode(struct ledger_reader *r, const struct pmm_node *from, ui
 	}
 }
 
+/* A hook's own frame, between a custom allocator and its caller: as if it were not there. */
+static void skip_hook(const struct ledger_reader *r, struct heap_node *nodes, uint32_t nr)
+{
+	uint32_t parent = nodes[nr].parent;
+
+	if (parent && nodes[parent].pc == r->l->hook_pc)
+		nodes[nr].parent = nodes[parent].parent;
+}
+
 /* Site's innermost frames that lie beyond the nodes read. */
 static void check_sites(struct ledger_reader *r, struct heap_site *sites, uint32_t nr)
 {
@@ -52,8 +61,10 @@ int ledger_read_nodes(struct ledger_reader *r)
 				ledger_reader_odd(r);
 			continue;
 		}
-		for (uint32_t i = first ? 0 : 1; i < CHUNK_NODES && first + i < nr; i++)
+		for (uint32_t i = first ? 0 : 1; i < CHUNK_NODES && first + i < nr; i++) {
 			node_decode(r, &chunk[i], first + i, &nodes[first + i]);
+			skip_hook(r, nodes, first + i);
+		}
 	}
 	free(chunk);
 	free(r->h->nodes);

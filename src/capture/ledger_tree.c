@@ -70,12 +70,15 @@ static uint64_t lowest_limit(const char *mount, const char *path, const char *fi
 	}
 }
 
-/* Lines of /proc/self/cgroup: "0::/path" (version 2) or "4:memory:/path" (version 1). */
-uint64_t ledger_tree_cgroup_limit(void)
+/* Lines of /proc/PID/cgroup: "0::/path" (version 2) or "4:memory:/path" (version 1). */
+uint64_t ledger_tree_cgroup_limit(pid_t pid)
 {
-	FILE *f = fopen("/proc/self/cgroup", "re");
 	uint64_t lowest = UINT64_MAX, n;
 	char line[600];
+	FILE *f;
+
+	snprintf(line, sizeof(line), "/proc/%d/cgroup", pid ? (int)pid : (int)getpid());
+	f = fopen(line, "re");
 
 	while (f && fgets(line, sizeof(line), f)) {
 		char *controllers = strchr(line, ':'),
@@ -98,10 +101,10 @@ uint64_t ledger_tree_cgroup_limit(void)
 	return lowest;
 }
 
-uint64_t ledger_tree_default_limit(void)
+uint64_t ledger_tree_default_limit(pid_t pid)
 {
 	uint64_t ram = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
-	uint64_t group = ledger_tree_cgroup_limit();
+	uint64_t group = ledger_tree_cgroup_limit(pid);
 
 	if (group < ram)
 		ram = group;
@@ -131,7 +134,7 @@ static uint64_t space_for(const struct ledger_tree_options *o)
  */
 static int plan(const struct ledger_tree_options *o, uint64_t *slot_bytes, uint32_t *nr_slots)
 {
-	uint64_t want = o->limit_bytes ? o->limit_bytes : ledger_tree_default_limit();
+	uint64_t want = o->limit_bytes ? o->limit_bytes : ledger_tree_default_limit(o->pid);
 	uint64_t space = space_for(o), slot = MAX_SLOT_BYTES, most = space / 4;
 
 	if (space < MIN_SLOT_BYTES)
@@ -144,6 +147,8 @@ static int plan(const struct ledger_tree_options *o, uint64_t *slot_bytes, uint3
 		slot = most / ALIGN_BYTES * ALIGN_BYTES;
 	*slot_bytes = slot;
 	*nr_slots = space / slot < PMM_MAX_SLOTS ? (uint32_t)(space / slot) : PMM_MAX_SLOTS;
+	if (o->attached)
+		*nr_slots = 1;
 	return 0;
 }
 
@@ -151,7 +156,7 @@ static void write_head(struct ledger_tree *t, const struct ledger_tree_options *
 		       uint64_t slot_bytes, uint32_t nr_slots)
 {
 	struct pmm_tree *h = t->head;
-	uint64_t want = o->limit_bytes ? o->limit_bytes : ledger_tree_default_limit();
+	uint64_t want = o->limit_bytes ? o->limit_bytes : ledger_tree_default_limit(o->pid);
 	uint64_t most = slot_bytes - PMM_ARENA_OFF;
 
 	h->version = PMM_LEDGER_VERSION;
@@ -161,7 +166,7 @@ static void write_head(struct ledger_tree *t, const struct ledger_tree_options *
 	h->slot_bytes = slot_bytes;
 	h->slots_off = SLOTS_OFF;
 	h->mode = o->mode;
-	h->flags = o->follow ? PMM_TREE_FOLLOW : 0;
+	h->flags = (o->follow ? PMM_TREE_FOLLOW : 0) | (o->attached ? PMM_TREE_ATTACHED : 0);
 	h->sample_bytes = o->sample_bytes;
 	h->min_size_bytes = o->min_size_bytes;
 	h->warn_size_bytes = o->warn_size_bytes;
@@ -192,17 +197,27 @@ static int no_memory(struct err *e, const char *what, int code)
 
 int ledger_tree_init(struct ledger_tree *t, const struct ledger_tree_options *o, struct err *e)
 {
+	int fd = memfd_create(PMM_MEMFD_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	*t = (struct ledger_tree){ .fd = -1 };
+	if (fd < 0)
+		return no_memory(e, "memfd_create", -errno);
+	return ledger_tree_init_fd(t, fd, o, e);
+}
+
+int ledger_tree_init_fd(struct ledger_tree *t, int fd, const struct ledger_tree_options *o,
+			struct err *e)
+{
 	uint64_t slot_bytes;
 	uint32_t nr_slots;
 	int rc;
 
-	*t = (struct ledger_tree){ .fd = -1 };
+	*t = (struct ledger_tree){ .fd = fd };
 	rc = plan(o, &slot_bytes, &nr_slots);
-	if (rc)
-		return no_memory(e, "the limits leave no room for a single one", rc);
-	t->fd = memfd_create(PMM_MEMFD_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	if (t->fd < 0)
-		return no_memory(e, "memfd_create", -errno);
+	if (rc) {
+		no_memory(e, "the limits leave no room for a single one", rc);
+		goto out;
+	}
 	if (ftruncate(t->fd, (off_t)(SLOTS_OFF + slot_bytes * nr_slots)) ||
 	    fcntl(t->fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) ||
 	    fallocate(t->fd, 0, 0, (off_t)head_bytes())) {

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "include/pmm/ledger.h"
 #include "src/base/err.h"
@@ -22,6 +23,8 @@ struct ledger_tree_options {
 	uint32_t max_frames;  /* 0 = 128 */
 	uint64_t space_bytes; /* RLIMIT_AS of the program to come; UINT64_MAX = none */
 	uint64_t file_bytes;  /* largest file pmm may make; UINT64_MAX = any */
+	bool attached;	      /* for a process that runs already: a single slot */
+	pid_t pid;	      /* ... whose control group's limit counts; 0 = pmm's own */
 };
 
 struct ledger_tree {
@@ -34,17 +37,21 @@ struct ledger_tree {
 	bool shrunk; /* a resource limit left less than was asked for */
 };
 
-/* Memory limit of the control group pmm runs in, either version; UINT64_MAX = none. */
-uint64_t ledger_tree_cgroup_limit(void);
+/* Memory limit of the control group a process (0 = pmm) runs in, either version; UINT64_MAX = none. */
+uint64_t ledger_tree_cgroup_limit(pid_t pid);
 
 /*
- * What one ledger may take when the user does not say: a quarter of RAM (or of the cgroup's
- * limit), at most 16 GiB.
+ * What one ledger may take when the user does not say: a quarter of RAM (or of the limit of the
+ * process's control group), at most 16 GiB.
  */
-uint64_t ledger_tree_default_limit(void);
+uint64_t ledger_tree_default_limit(pid_t pid);
 
 /* Make the memfd and write its head; -ENOMEM when no ledger fits the limits, -errno with `e`. */
 int ledger_tree_init(struct ledger_tree *t, const struct ledger_tree_options *o, struct err *e);
+
+/* The same in a memfd that exists, still empty; `fd` is the tree's from now on, also on failure. */
+int ledger_tree_init_fd(struct ledger_tree *t, int fd, const struct ledger_tree_options *o,
+			struct err *e);
 
 /* Unmap and close. A process that has the file mapped keeps it. */
 void ledger_tree_fini(struct ledger_tree *t);

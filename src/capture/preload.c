@@ -9,7 +9,8 @@
 
 #include "src/base/str.h"
 
-#define AGENT_FILE "libpmm.so"
+#define AGENT_FILE  "libpmm.so"
+#define INJECT_FILE "libpmm_inject.so"
 
 /*
  * A readable file at `place`, relative to the directory this program lies in; path is the real
@@ -31,26 +32,41 @@ static bool from_here(const char *place, char path[PATH_MAX])
 	return !access(here, R_OK) && realpath(here, path);
 }
 
-int preload_find(char path[PATH_MAX], struct err *e)
+/* The file `name`: what the environment's `variable` says, beside pmm, or installed. */
+static int find(const char *name, const char *variable, char path[PATH_MAX], struct err *e)
 {
-	const char *wanted = getenv("PMM_AGENT");
+	const char *wanted = getenv(variable);
+	char installed[64];
 
 	if (wanted && *wanted) {
-		if (!realpath(wanted, path)) {
-			err_set(e, -errno, "cannot find the agent '%s': %s", wanted,
-				strerror(errno));
-			err_hint(e,
-				 "PMM_AGENT names it; unset it to use the one that came with pmm");
-			return -ENOENT;
-		}
-	} else if (!from_here(AGENT_FILE, path) && !from_here("../lib/pmm/" AGENT_FILE, path)) {
-		snprintf(path, PATH_MAX, "%s/%s", PMM_LIBDIR, AGENT_FILE);
-		if (access(path, R_OK)) {
-			err_set(e, -ENOENT, "cannot find the agent '%s'", AGENT_FILE);
-			err_hint(e, "it belongs beside the pmm program or into '%s'", PMM_LIBDIR);
-			return -ENOENT;
-		}
+		if (realpath(wanted, path))
+			return 0;
+		err_set(e, -errno, "cannot find the agent '%s': %s", wanted, strerror(errno));
+		err_hint(e, "%s names it; unset it to use the one that came with pmm", variable);
+		return -ENOENT;
 	}
+	snprintf(installed, sizeof(installed), "../lib/pmm/%s", name);
+	if (from_here(name, path) || from_here(installed, path))
+		return 0;
+	snprintf(path, PATH_MAX, "%s/%s", PMM_LIBDIR, name);
+	if (!access(path, R_OK))
+		return 0;
+	err_set(e, -ENOENT, "cannot find the agent '%s'", name);
+	err_hint(e, "it belongs beside the pmm program or into '%s'", PMM_LIBDIR);
+	return -ENOENT;
+}
+
+int preload_find_injected(char path[PATH_MAX], struct err *e)
+{
+	return find(INJECT_FILE, "PMM_INJECT", path, e);
+}
+
+int preload_find(char path[PATH_MAX], struct err *e)
+{
+	int rc = find(AGENT_FILE, "PMM_AGENT", path, e);
+
+	if (rc)
+		return rc;
 	if (strpbrk(path, " :")) { /* ld.so(8): both separate names in LD_PRELOAD */
 		err_set(e, -EINVAL, "the agent's path '%s' has a space or a colon", path);
 		err_hint(e,

@@ -131,6 +131,7 @@ static int doctor_run(int argc, char **argv)
 	(void)argc;
 	(void)argv;
 	doctor_program(&d);
+	doctor_attach(&d);
 	doctor_kernel(&d);
 	doctor_limits(&d);
 	code = print(&d);

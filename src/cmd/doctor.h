@@ -39,4 +39,7 @@ void doctor_limits(struct doctor *d);
 /* pmm itself: the agent and a trial run under it, symbols of the C library, debuginfod. */
 void doctor_program(struct doctor *d);
 
+/* Attaching to a running process, tried on a child. */
+void doctor_attach(struct doctor *d);
+
 #endif

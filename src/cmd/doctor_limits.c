@@ -76,7 +76,7 @@ static void check_ledger(struct doctor *d)
 /* The memory limit of our control group, either version. */
 static void check_cgroup(struct doctor *d)
 {
-	uint64_t bytes = ledger_tree_cgroup_limit();
+	uint64_t bytes = ledger_tree_cgroup_limit(0);
 	uint64_t ram = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
 
 	if (bytes < ram)

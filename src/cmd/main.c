@@ -7,6 +7,8 @@
 
 const struct cmd *const cmd_table[] = {
 	&cmd_run,
+	&cmd_attach,
+	&cmd_detach,
 	&cmd_report,
 	&cmd_snapshot,
 	&cmd_doctor,

@@ -58,6 +58,16 @@ static int store_number(const struct opt *o, const char *arg, struct err *e)
 		       (unsigned long long)(o->max ? o->max : UINT64_MAX));
 }
 
+static int store_again(const struct opt *o, const char *arg, struct err *e)
+{
+	struct opt_list *list = o->target;
+
+	if (list->nr == OPT_LIST_MAX)
+		return err_set(e, -ERANGE, "given more than %d times", OPT_LIST_MAX);
+	list->v[list->nr++] = arg;
+	return 0;
+}
+
 /* Put an argument where the option wants it; a failure names the option. */
 static int store(const struct opt *o, const char *arg, struct err *e)
 {
@@ -85,6 +95,9 @@ static int store(const struct opt *o, const char *arg, struct err *e)
 		break;
 	case OPT_CHOICE:
 		return store_choice(o, arg, e);
+	case OPT_LIST:
+		rc = store_again(o, arg, &why);
+		break;
 	}
 	if (rc) {
 		err_set(e, -EINVAL, "--%s: %.400s", o->name, why.text);

@@ -21,6 +21,14 @@ enum opt_type {			/* what target points to */
 	OPT_SIZE_RANGE,		/* struct fmt_range of bytes: MIN[:MAX] */
 	OPT_DURATION_RANGE,	/* struct fmt_range of nanoseconds */
 	OPT_CHOICE,		/* int, index into choices */
+	OPT_LIST,		/* struct opt_list: may be given again and again */
+};
+
+#define OPT_LIST_MAX	64
+
+struct opt_list {
+	const char *v[OPT_LIST_MAX];
+	unsigned nr;
 };
 
 struct opt {

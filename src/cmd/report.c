@@ -1,23 +1,15 @@
 /* pmm report: what a capture or a running process holds, who holds it, how it came to that. */
 #include <errno.h>
-#include <langinfo.h>
-#include <locale.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "src/analyze/names.h"
 #include "src/capture/capture.h"
 #include "src/cmd/cmd.h"
 #include "src/cmd/naming.h"
+#include "src/cmd/terminal.h"
 #include "src/symbol/symbol.h"
 #include "src/view/report.h"
-
-#define DEFAULT_WIDTH 110
-#define MIN_WIDTH 80
-#define MAX_WIDTH 240
 
 static struct report_options opt = { .top = 10 };
 static int sort;
@@ -68,28 +60,9 @@ static const struct cmd_pair report_examples[] = {
 
 /* ---- output ---- */
 
-static struct style style_of(FILE *out)
-{
-	const char *term = getenv("TERM"), *no_color = getenv("NO_COLOR");
-	struct style style = { .width = DEFAULT_WIDTH };
-	bool terminal = isatty(fileno(out));
-	struct winsize size;
-
-	setlocale(LC_CTYPE, "");
-	style.utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
-	style.colour = terminal && (!no_color || !*no_color) && term && strcmp(term, "dumb") != 0;
-	if (terminal && ioctl(fileno(out), TIOCGWINSZ, &size) == 0 && size.ws_col)
-		style.width = size.ws_col;
-	if (style.width < MIN_WIDTH)
-		style.width = MIN_WIDTH;
-	if (style.width > MAX_WIDTH)
-		style.width = MAX_WIDTH;
-	return style;
-}
-
 static int print_doc(const struct doc *doc, struct err *e)
 {
-	struct style style = style_of(stdout);
+	struct style style = terminal_style(stdout);
 	int rc = as_json ? doc_print_json(doc, stdout) : doc_print_text(doc, &style, stdout);
 
 	/* a reader that has seen enough (head, less) is no trouble */

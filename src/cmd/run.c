@@ -10,6 +10,7 @@
 #include "src/capture/preload.h"
 #include "src/cmd/cmd.h"
 #include "src/cmd/summary.h"
+#include "src/cmd/terminal.h"
 #include "src/target/elf_check.h"
 
 #define GRACE_NS 200000000ull /* for children that end just after the program */
@@ -95,17 +96,6 @@ static void on_unreadable(void *arg, pid_t pid, bool is_root, const struct err *
 }
 
 static const struct monitor_ops monitor_ops = { .ended = on_ended, .unreadable = on_unreadable };
-
-/*
- * pmm's own descriptors must not become the program's 0, 1 or 2 where the caller has closed
- * those.
- */
-static void guard_std_fds(void)
-{
-	for (int fd = 0; fd <= STDERR_FILENO; fd++)
-		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR | O_CLOEXEC) != fd)
-			break;
-}
 
 /* Everything that can be refused before the program runs. 0 or -errno with `e`. */
 static int prepare(struct run *r, const char *command, char agent[PATH_MAX], struct err *e)
@@ -204,7 +194,7 @@ static int run_run(int argc, char **argv)
 	int code;
 
 	(void)argc;
-	guard_std_fds();
+	terminal_guard();
 	if (prepare(&r, argv[0], agent, &e) || launch(&r, agent, argv, &e)) {
 		release(&r);
 		return cmd_fail(&e);

@@ -1,13 +1,14 @@
 /* pmm snapshot: the capture of a running, tracked process, which does not notice. */
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "src/base/fmt.h"
 #include "src/capture/capture.h"
 #include "src/capture/ledger.h"
 #include "src/capture/output.h"
 #include "src/cmd/cmd.h"
+#include "src/cmd/pid.h"
 
 #define VIEW_WAIT_MS 100
 
@@ -20,21 +21,6 @@ static const struct opt snapshot_opts[] = {
 	{ "quiet", 'q', OPT_FLAG, NULL, "no messages but errors", &quiet },
 	{ 0 }
 };
-
-static int parse_pid(const char *text, pid_t *pid, struct err *e)
-{
-	uint64_t n = 0;
-
-	if (fmt_parse_uint(text, &n, NULL) || !n || n > INT32_MAX) {
-		err_set(e, -EINVAL, "'%s' is not a process number", text);
-		err_hint(e, "'pmm report FILE' shows a capture that was written");
-		if (e)
-			e->exit_code = CMD_USAGE;
-		return -EINVAL;
-	}
-	*pid = (pid_t)n;
-	return 0;
-}
 
 /*
  * The allocator answers at the program's next call only: a program that allocates nothing now does
@@ -83,7 +69,7 @@ static int snapshot_run(int argc, char **argv)
 	int rc;
 
 	(void)argc;
-	rc = parse_pid(argv[0], &pid, &e);
+	rc = cmd_parse_pid(argv[0], &pid, &e);
 	if (!rc)
 		rc = take(pid, &h, &e);
 	if (!rc && output_name(output ? output : OUTPUT_DEFAULT, pid, h->comm, true, name))

@@ -132,6 +132,8 @@ static const char *const off_text[] = {
 	[PMM_OFF_NO_SLOT] = "more processes ran at once than there are ledgers",
 	[PMM_OFF_NOT_FOLLOWED] = "children are not followed",
 	[PMM_OFF_INTERNAL] = "the agent met something that it does not understand",
+	[PMM_OFF_MONITOR_GONE] = "pmm stood still for too long",
+	[PMM_OFF_CONFINED] = "the program put itself under seccomp",
 };
 
 static const char *const drop_text[PMM_NR_DROPS] = {

@@ -160,6 +160,8 @@ static int check_head(const struct heap *h, const struct complaint *c)
 	    check_text(h->host, "the host's name", c) ||
 	    check_text(h->allocator.path, "the allocator's path", c))
 		return -EBADMSG;
+	if ((unsigned)h->began > HEAP_BEGAN_ATTACH)
+		return violated(c, "unknown kind of beginning %d", (int)h->began);
 	if ((unsigned)h->end > HEAP_REPLACED)
 		return violated(c, "unknown kind of end %d", (int)h->end);
 	if ((unsigned)h->mode > HEAP_SAMPLED)

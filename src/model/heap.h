@@ -19,6 +19,13 @@
 #define HEAP_NR_DROPS		6	/* enum pmm_drop */
 #define HEAP_BUILD_ID_MAX	32
 
+/* How tracking began. Frees of blocks from before, where there are such, are untracked_frees. */
+enum heap_began {
+	HEAP_BEGAN_EXEC,	/* with the program */
+	HEAP_BEGAN_FORK,	/* with a forked child: blocks of the parent are not known */
+	HEAP_BEGAN_ATTACH,	/* while it ran: older blocks are not known */
+};
+
 enum heap_mode { HEAP_EXACT, HEAP_SAMPLED };
 
 enum heap_end {
@@ -48,7 +55,7 @@ struct heap_node {
 /* A call site: a whole stack, innermost frame = node. */
 struct heap_site {
 	uint32_t node;			/* 0: stack unknown */
-	uint32_t reserved;
+	uint32_t number;		/* the same in all snapshots of a running process; 0: not known */
 	uint64_t allocs, frees;		/* in sampled mode estimates, like all counts and bytes here */
 	uint64_t bytes_in, bytes_out;
 	int64_t live_bytes, live_blocks;
@@ -127,7 +134,7 @@ struct heap {
 	uint64_t taken_ns;		/* the moment described: now, or the end */
 	enum heap_end end;
 	int end_status;
-	bool forked;			/* began at fork: blocks of the parent are freed as untracked */
+	enum heap_began began;
 
 	/* how it was watched */
 	enum heap_mode mode;

@@ -4,7 +4,7 @@
 #ifndef SYMBOL_DWARFINFO_H
 #define SYMBOL_DWARFINFO_H
 
-#include "src/symbol/elffile.h"
+#include "src/target/elffile.h"
 
 struct dwarf_info;
 

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 #include "src/base/hash.h"
-#include "src/symbol/elffile.h"
+#include "src/target/elffile.h"
 #include "src/symbol/ranges.h"
 
 /* CPU time that the DWARF of one file may take: a damaged file must not keep us for ever. */

@@ -4,7 +4,7 @@
 #ifndef SYMBOL_OBJECT_H
 #define SYMBOL_OBJECT_H
 
-#include "src/symbol/debugfile.h"
+#include "src/target/debugfile.h"
 #include "src/symbol/dwarfinfo.h"
 #include "src/symbol/symbol.h"
 #include "src/symbol/symtab.h"

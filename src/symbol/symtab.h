@@ -5,7 +5,7 @@
 #define SYMBOL_SYMTAB_H
 
 #include "src/base/vec.h"
-#include "src/symbol/elffile.h"
+#include "src/target/elffile.h"
 
 #define SYMTAB_SOURCES_MAX	3
 

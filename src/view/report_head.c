@@ -17,6 +17,10 @@ static const char *const end_name[] = {
 	[HEAP_GONE] = "gone",	    [HEAP_REPLACED] = "replaced",
 };
 
+static const char *const began_name[] = {
+	[HEAP_BEGAN_EXEC] = "exec", [HEAP_BEGAN_FORK] = "fork", [HEAP_BEGAN_ATTACH] = "attach",
+};
+
 static const struct column process_columns[] = {
 	{ "pid", NULL, UNIT_NUMBER },
 	{ "ppid", NULL, UNIT_NUMBER },
@@ -30,7 +34,7 @@ static const struct column process_columns[] = {
 	{ "end", NULL, UNIT_TEXT },
 	{ "exit_status", NULL, UNIT_NUMBER },
 	{ "signal", NULL, UNIT_NUMBER },
-	{ "forked", NULL, UNIT_BOOL },
+	{ "began", NULL, UNIT_TEXT },
 };
 
 static void add_process(struct report *r)
@@ -57,7 +61,7 @@ static void add_process(struct report *r)
 			table_set(t, c, (uint64_t)h->end_status);
 		if (h->end == HEAP_KILLED)
 			table_set(t, c + 1, (uint64_t)h->end_status);
-		table_set(t, c + 2, h->forked);
+		table_set_const(t, c + 2, began_name[h->began]);
 	}
 	doc_add(&r->doc, t);
 }
@@ -227,7 +231,8 @@ static void head_rows(struct table *t, const struct heap *h)
 
 	end_text(&end, h);
 	head_row(t, "process");
-	table_setf(t, 1, "%s, pid %u, ran %s from %s, %s", h->comm, h->pid,
+	table_setf(t, 1, "%s, pid %u, %s %s from %s, %s", h->comm, h->pid,
+		   h->began == HEAP_BEGAN_ATTACH ? "watched while it ran for" : "ran",
 		   fmt_duration(report_time(h, h->taken_ns)).s,
 		   fmt_time(h->start_realtime_ns + h->attach_ns).s, str_text(&end));
 	head_row(t, "peak");
@@ -334,6 +339,9 @@ static const char *const off_text[] = {
 	[PMM_OFF_NO_SLOT] = "too many processes at a time",
 	[PMM_OFF_NOT_FOLLOWED] = "children are not followed",
 	[PMM_OFF_INTERNAL] = "an internal error",
+	[PMM_OFF_OWN_ALLOCATOR] = "",
+	[PMM_OFF_MONITOR_GONE] = "the pmm that was attached has ended or stood still",
+	[PMM_OFF_CONFINED] = "the program put itself under seccomp",
 };
 
 static void add_warnings(struct report *r)
@@ -355,7 +363,7 @@ static void add_warnings(struct report *r)
 
 		warn(t, "tracking_stopped", 1,
 		     "tracking stopped early; what came after is missing");
-		if (reason <= PMM_OFF_INTERNAL)
+		if (reason < sizeof(off_text) / sizeof(*off_text))
 			table_setf(t, 3, "tracking stopped early (%s); what came after is missing",
 				   off_text[reason]);
 	}

@@ -57,6 +57,11 @@ void report_sizes(struct report *r)
 	};
 	struct table *t = table_new(TABLE_ROWS, "size_classes", "Sizes of requests (bytes)",
 				    size_columns, NR_COLUMNS(size_columns));
+	static const char *const before_what[] = {
+		[HEAP_BEGAN_EXEC] = "",
+		[HEAP_BEGAN_FORK] = " (here also those made before fork)",
+		[HEAP_BEGAN_ATTACH] = " (here also those from before the attach)",
+	};
 	struct sizes sizes;
 
 	if (t) {
@@ -70,7 +75,7 @@ void report_sizes(struct report *r)
 		if (sizes.untracked_frees)
 			table_note(t,
 				   "untracked: frees of blocks that pmm did not see being made%s",
-				   r->heap->forked ? " (here also those made before fork)" : "");
+				   before_what[r->heap->began]);
 		if (sizes.total.calls[SIZE_OTHER])
 			table_note(t, "%s calls of other entries",
 				   fmt_count(sizes.total.calls[SIZE_OTHER]).s);

@@ -1,9 +1,5 @@
 /*
- * Sites in the report: stacks one by one, of the heap and of mmap.
- *
- * A stack's headline is the frame that answers for it. In text the allocator's and run-time
- * library's frames inside it shrink to one line "via ..."; the callers follow. JSON has every
- * frame, with its role.
+ * Sites in the report: stacks one by one, of the heap and of mmap. A stack's headline is the frame that answers for it.
  */
 #include <string.h>
 
@@ -12,6 +8,7 @@
 #include "src/base/fmt.h"
 #include "src/base/str.h"
 #include "src/view/report_part.h"
+#include "src/view/stack.h"
 
 #define TEXT_FRAMES 8 /* callers shown unless --depth says otherwise */
 
@@ -162,99 +159,14 @@ static void add_detail(struct table *t, const struct report *r, const struct hea
 	str_fini(&d);
 }
 
-struct walk {
-	struct table *t;
-	const struct frame_name *responsible;
-	struct str via; /* frames inside the responsible one */
-	uint64_t shown, limit, left_out;
-	bool outside; /* past the responsible frame */
-	bool via_done;
-};
-
-static bool starts_program(const struct frame_name *f)
+static void add_stack(struct table *t, struct report *r, uint32_t node, const struct frame_name *responsible)
 {
-	return f->function && (strcmp(f->function, "_start") == 0 ||
-			       strncmp(f->function, "__libc_start", 12) == 0);
-}
+	static const struct stack_columns columns = {
+		.frame = SITE_FRAME, .inlined = SITE_INLINED, .role = SITE_ROLE, .label = SITE_LABEL,
+	};
 
-/*
- * A function without template arguments and parameters: "std::vector::push_back". Names that begin
- * with '<' (Rust's <T as Trait>::f) and operators stay as they are.
- */
-static void add_short(struct str *s, const struct frame_name *f)
-{
-	const char *name = f->function;
-	int depth = 0;
-
-	if (!name || *name == '<' || strstr(name, "operator")) {
-		report_frame_label(s, f);
-		return;
-	}
-	for (const char *p = name; *p && (depth || *p != '('); p++) {
-		if (*p == '<')
-			depth++;
-		else if (*p == '>' && depth)
-			depth--;
-		else if (!depth)
-			str_addc(s, *p);
-	}
-}
-
-static void add_frame(struct walk *w, const struct frame_name *f)
-{
-	static const char *const role[] = { "program", "runtime", "allocator", "mark" };
-	bool shown = w->outside && (!w->limit || w->shown < w->limit) && !starts_program(f);
-
-	if (w->outside && !shown && !starts_program(f))
-		w->left_out++;
-	if (w->outside && !w->via_done && w->via.len) {
-		table_row(w->t, 1, ROW_DIM, ROW_TEXT_ONLY);
-		table_setf(w->t, SITE_LABEL, "via %s", str_text(&w->via));
-	}
-	w->via_done |= w->outside;
-	table_row(w->t, 1, f->role == FRAME_PROGRAM ? ROW_PLAIN : ROW_DIM,
-		  shown ? ROW_BOTH : ROW_JSON_ONLY);
-	report_set_frame(w->t, SITE_FRAME, f);
-	table_set(w->t, SITE_INLINED, f->inlined);
-	table_set_const(w->t, SITE_ROLE, role[f->role]);
-	if (shown) {
-		report_set_label(w->t, SITE_LABEL, f);
-		w->shown++;
-	}
-	if (f == w->responsible) {
-		w->outside = true;
-	} else if (!w->outside) {
-		str_add(&w->via, w->via.len ? " < " : "");
-		add_short(&w->via, f);
-	}
-}
-
-static void add_stack(struct table *t, struct report *r, uint32_t node,
-		      const struct frame_name *responsible)
-{
-	struct walk w = { .t = t,
-			  .responsible = responsible,
-			  .outside = !responsible,
-			  .via_done = !responsible };
-
-	w.limit = r->opt.depth_given ? r->opt.depth : TEXT_FRAMES;
-	for (uint32_t at = node; at; at = r->heap->nodes[at].parent) {
-		unsigned nr;
-		const struct frame_name *f = names_find(r->names, at, &nr);
-
-		for (unsigned i = 0; i < nr; i++)
-			add_frame(&w, &f[i]);
-	}
-	if (!w.via_done && w.via.len) {
-		table_row(t, 1, ROW_DIM, ROW_TEXT_ONLY);
-		table_setf(t, SITE_LABEL, "via %s", str_text(&w.via));
-	}
-	if (w.left_out) {
-		table_row(t, 1, ROW_DIM, ROW_TEXT_ONLY);
-		table_setf(t, SITE_LABEL, "... %s more frames (--depth 0 shows all)",
-			   fmt_count(w.left_out).s);
-	}
-	str_fini(&w.via);
+	stack_add(t, r->names, node, responsible, r->opt.depth_given ? r->opt.depth : TEXT_FRAMES, " (--depth 0 shows all)",
+		  &columns);
 }
 
 static void add_site(struct table *t, struct report *r, const struct heap_site *s,

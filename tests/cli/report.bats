@@ -66,8 +66,8 @@ refuses() {
 }
 
 @test "report: totals and process" {
-	is '[4242,17,"demo","/usr/bin/demo","demo --fast input.txt","box","exited",3,false]' \
-		'.process | [.pid,.ppid,.comm,.exe,.cmdline,.host,.end,.exit_status,.forked]' "$DEMO"
+	is '[4242,17,"demo","/usr/bin/demo","demo --fast input.txt","box","exited",3,"exec"]' \
+		'.process | [.pid,.ppid,.comm,.exe,.cmdline,.host,.end,.exit_status,.began]' "$DEMO"
 	is '[1700000000,1700000020,20]' \
 		'.process | [.start_realtime_ns,.taken_realtime_ns,.run_ns | . / 1e9]' "$DEMO"
 	is '["exact",96344,109,1144920,10000000000,1144920,110]' \

@@ -258,6 +258,13 @@ wait_for() {
 	[ "$("$PMM" doctor --json | jq -r '.schema, .verdict.run_works, (.checks | map(select(.check == "trial"))[0].state)' | tr '\n' ' ')" = "pmm-doctor/1 true ok " ]
 }
 
+@test "doctor: a trial attach" {
+	[ "$("$PMM" doctor --json | jq -r '.checks | map(select(.check == "attach"))[0].state')" = ok ]
+	PMM_INJECT=/nonexistent "$PMM" doctor >out
+	grep -q 'no .*attach .*/nonexistent' out
+	grep -q "works here" out				# pmm run does
+}
+
 @test "doctor: without an agent it exits with 1 and says why" {
 	STATUS=0
 	PMM_AGENT=/nonexistent "$PMM" doctor >out || STATUS=$?

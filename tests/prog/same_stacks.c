@@ -96,12 +96,12 @@ static uint32_t site_of(uint64_t address)
 	uint32_t leaf_shift = t->shift + PMM_LEAF_BITS;
 	pmm_ref ref = ((const pmm_ref *)(base + t->top_off))[address >> (leaf_shift + t->mid_bits)];
 	const struct pmm_mid *mid = at_ref(ref);
-	const struct pmm_block *leaf;
+	const uint64_t *leaf;
 
 	if (!ref || !(ref = mid->leaf[address >> leaf_shift & ((1u << t->mid_bits) - 1)]))
 		return 0;
 	leaf = at_ref(ref);
-	return leaf[address >> t->shift & ((1u << PMM_LEAF_BITS) - 1)].word0 & 0xffffff;
+	return leaf[address >> t->shift & ((1u << PMM_LEAF_BITS) - 1)] >> PMM_WORD_SITE_SHIFT & (PMM_MAX_SITES - 1);
 }
 
 /* The stack of the block at `address`, innermost first, with its closing mark if there is one. */

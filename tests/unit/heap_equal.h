@@ -87,7 +87,7 @@ static inline bool heap_equal_head(const struct heap *a, const struct heap *b, c
 	HEAP_SAME(a, b, taken_ns);
 	HEAP_SAME(a, b, end);
 	HEAP_SAME(a, b, end_status);
-	HEAP_SAME(a, b, forked);
+	HEAP_SAME(a, b, began);
 	HEAP_SAME(a, b, mode);
 	HEAP_SAME(a, b, sample_bytes);
 	HEAP_SAME(a, b, min_size_bytes);

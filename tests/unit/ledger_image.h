@@ -127,9 +127,9 @@ static inline struct pmm_record *image_record(struct image *im, pmm_ref ctx, uin
 	return r;
 }
 
-/* The table's entry for an address; 16 leaves to a mid, so that a few blocks make several. */
+/* The table's word for an address; 16 leaves to a mid, so that a few blocks make several. */
 #define IMAGE_MID_BITS 4
-static inline struct pmm_block *image_entry_of(struct image *im, unsigned table, uint64_t address)
+static inline uint64_t *image_word_of(struct image *im, unsigned table, uint64_t address)
 {
 	struct pmm_table *t = &im->l->table[table];
 	uint64_t span = 1ull << (t->shift + PMM_LEAF_BITS + t->mid_bits),
@@ -152,27 +152,43 @@ static inline struct pmm_block *image_entry_of(struct image *im, unsigned table,
 	}
 	leaf = &mid->leaf[(address - base) >> (t->shift + PMM_LEAF_BITS)];
 	if (!*leaf)
-		*leaf = image_get(im, sizeof(struct pmm_block) << PMM_LEAF_BITS);
-	return (struct pmm_block *)image_at(im, *leaf) +
+		*leaf = image_get(im, PMM_LEAF_WORDS * sizeof(uint64_t));
+	return (uint64_t *)image_at(im, *leaf) +
 	       (address >> t->shift & ((1u << PMM_LEAF_BITS) - 1));
 }
 
-static inline struct pmm_block *image_block(struct image *im, unsigned table, uint64_t address,
-					    uint64_t size, uint32_t site, unsigned kind,
-					    unsigned thread, uint32_t tick)
+/* A stamp of its own for each small block. */
+static inline uint32_t image_stamp(struct image *im, unsigned thread, uint32_t tick)
 {
-	struct pmm_block *b = image_entry_of(im, table, address);
-	unsigned shift = im->l->table[table].shift;
-	uint64_t sub = table == PMM_TABLE_HEAP ? (address & ((1u << shift) - 1)) >> (shift - 4) : 0;
+	uint32_t nr = im->l->nr_stamps;
+	struct pmm_stamp *s = image_entry(im, im->l->stamp_dir, &im->l->nr_stamps, nr,
+					  PMM_STAMP_SHIFT, sizeof(*s));
 
-	b->word1 = size | (uint64_t)thread << 48;
-	b->word0 = site | (uint64_t)kind << 24 | sub << 28 | (uint64_t)tick << 32;
-	return b;
+	*s = (struct pmm_stamp){ .tick = tick, .thread = (uint16_t)thread };
+	return nr;
+}
+
+static inline uint64_t *image_block(struct image *im, unsigned table, uint64_t address,
+				    uint64_t size, uint32_t site, unsigned kind, unsigned thread,
+				    uint32_t tick)
+{
+	uint64_t *word = image_word_of(im, table, address);
+	uint64_t sub = table == PMM_TABLE_HEAP ? address >> 3 & 3 : 0;
+
+	word[0] = (uint64_t)site << PMM_WORD_SITE_SHIFT | sub << PMM_WORD_SUB_SHIFT |
+		  (uint64_t)kind << PMM_WORD_KIND_SHIFT;
+	if (size > PMM_SIZE_SMALL || table == PMM_TABLE_MAP) {
+		word[0] |= tick | (uint64_t)PMM_SIZE_WIDE << PMM_WORD_SIZE_SHIFT;
+		word[1] = size | (uint64_t)thread << PMM_WIDE_THREAD_SHIFT;
+	} else {
+		word[0] |= image_stamp(im, thread, tick) | size << PMM_WORD_SIZE_SHIFT;
+	}
+	return word;
 }
 
 static inline struct image image_new_sized(uint64_t arena_bytes)
 {
-	static const unsigned shifts[PMM_NR_TABLES] = { 5, 3, 12 };
+	static const unsigned shifts[PMM_NR_TABLES] = { 5, 3, 11 };
 	uint64_t slot_bytes = IMAGE_ARENA_OFF + arena_bytes;
 	struct image im = { .bytes = IMAGE_SLOTS_OFF + 2 * slot_bytes };
 
@@ -210,7 +226,7 @@ static inline struct image image_new_sized(uint64_t arena_bytes)
 	memcpy(im.l->comm, "victim", 7);
 	im.l->arena_off = im.l->arena_used = IMAGE_ARENA_OFF;
 	im.l->arena_ready = im.l->arena_end = slot_bytes;
-	im.l->nr_nodes = im.l->nr_sites = im.l->nr_modules = 1;
+	im.l->nr_nodes = im.l->nr_sites = im.l->nr_modules = im.l->nr_stamps = 1;
 	for (unsigned t = 0; t < PMM_NR_TABLES; t++) {
 		im.l->table[t].shift = shifts[t];
 		im.l->table[t].mid_bits = IMAGE_MID_BITS;

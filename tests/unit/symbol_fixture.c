@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "src/symbol/elffile.h"
+#include "src/target/elffile.h"
 
 const char fixture_c[] =
 	"static inline __attribute__((always_inline)) int inner(int n)\n"

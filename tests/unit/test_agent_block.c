@@ -10,21 +10,46 @@
 
 #define HEAP 0x555555600000ull
 
+static struct block_stamp stamp;
+
+/* By thread `thread`, the only one with a stamp here, at `tick`. */
+static bool add_by(uint64_t address, uint64_t size, uint32_t site, uint32_t kind, uint32_t thread, uint32_t tick)
+{
+	return block_add(address, block_place(address),
+			 &(struct block_new){ size, site, kind, tick, thread, &stamp });
+}
+
+static bool add(uint64_t address, uint64_t size, uint32_t site)
+{
+	return add_by(address, size, site, PMM_KIND_MALLOC, 0, 0);
+}
+
+static bool del(uint64_t address, struct block_info *b)
+{
+	return block_del(address, &stamp, b);
+}
+
+static void start(size_t arena_bytes)
+{
+	agent_host_init(arena_bytes);
+	stamp = (struct block_stamp){ 0 };
+}
+
 static void test_add_and_del(void **state)
 {
 	struct block_info b;
 
 	(void)state;
-	agent_host_init(16 << 20);
-	assert_false(block_del(HEAP + 16, &b));
-	assert_true(block_add(HEAP + 16, 123456789012, 0xabcdef, PMM_KIND_CALLOC, 77, 4000000000u));
-	assert_false(block_del(HEAP, &b));			/* same granule, other address */
-	assert_true(block_del(HEAP + 16, &b));
+	start(16 << 20);
+	assert_false(del(HEAP + 16, &b));
+	assert_true(add_by(HEAP + 16, 123456789012, 0xabcde, PMM_KIND_CALLOC, 77, 4000000000u));
+	assert_false(del(HEAP, &b));			/* same granule, other address */
+	assert_true(del(HEAP + 16, &b));
 	assert_int_equal(b.size, 123456789012);
-	assert_int_equal(b.site, 0xabcdef);
+	assert_int_equal(b.site, 0xabcde);
 	assert_int_equal(b.kind, PMM_KIND_CALLOC);
 	assert_int_equal(b.birth_tick, 4000000000u);
-	assert_false(block_del(HEAP + 16, &b));
+	assert_false(del(HEAP + 16, &b));
 	agent_host_fini();
 }
 
@@ -33,15 +58,16 @@ static void test_every_granule_of_64_mib(void **state)
 	struct block_info b;
 
 	(void)state;
-	agent_host_init(64 << 20);
+	start(64 << 20);
 	for (uint64_t i = 0; i < 1 << 21; i++)
-		assert_true(block_add(HEAP + 32 * i, i + 1, i & 0xffffff, PMM_KIND_MALLOC, 0, 0));
+		assert_true(add(HEAP + 32 * i, i % 57, i & 0xfffff));
 	for (uint64_t i = 0; i < 1 << 21; i++) {
-		assert_true(block_del(HEAP + 32 * i, &b));
-		assert_int_equal(b.size, i + 1);
+		assert_true(del(HEAP + 32 * i, &b));
+		assert_int_equal(b.size, i % 57);
+		assert_int_equal(b.site, i & 0xfffff);
 	}
-	/* half a byte of table for a byte of heap, and little else */
-	assert_in_range(A.ledger->arena_used - PMM_ARENA_OFF, 32 << 20, (32 << 20) + (80 << 10));
+	/* a quarter of a byte of table for a byte of heap, 1/32 of that for the ends of leaves, and little else */
+	assert_in_range(A.ledger->arena_used - PMM_ARENA_OFF, (16 << 20) + (512 << 10), (16 << 20) + (600 << 10));
 	agent_host_fini();
 }
 
@@ -50,22 +76,158 @@ static void test_dense_neighbours(void **state)
 	struct block_info b;
 
 	(void)state;
-	agent_host_init(16 << 20);
+	start(16 << 20);
 	A.dense = true;
 	for (uint64_t i = 0; i < 1000; i++)
-		assert_true(block_add(HEAP + 8 * i, i + 1, 1, PMM_KIND_MALLOC, 0, 0));
+		assert_true(add(HEAP + 8 * i, i % 50, 1));
 	for (uint64_t i = 0; i < 1000; i += 2) {
-		assert_true(block_del(HEAP + 8 * i, &b));
-		assert_int_equal(b.size, i + 1);
+		assert_true(del(HEAP + 8 * i, &b));
+		assert_int_equal(b.size, i % 50);
 	}
 	for (uint64_t i = 0; i < 1000; i += 2)			/* into granules that others hold or left */
-		assert_true(block_add(HEAP + 8 * i, 5000 + i, 2, PMM_KIND_MALLOC, 0, 0));
+		assert_true(add(HEAP + 8 * i, 56 - i % 50, 2));
 	for (uint64_t i = 0; i < 1000; i++) {
-		assert_true(block_del(HEAP + 8 * i, &b));
-		assert_int_equal(b.size, i % 2 ? i + 1 : 5000 + i);
+		assert_true(del(HEAP + 8 * i, &b));
+		assert_int_equal(b.size, i % 2 ? i % 50 : 56 - i % 50);
 	}
 	for (uint64_t i = 0; i < 1000; i++)
-		assert_false(block_del(HEAP + 8 * i, &b));
+		assert_false(del(HEAP + 8 * i, &b));
+	agent_host_fini();
+}
+
+/* Blocks of all sizes side by side as close as they can be: no word is another block's. */
+static void test_small_and_wide_neighbours(void **state)
+{
+	static const uint16_t sizes[] = { 24, 56, 57, 40, 0, 88, 1000, 8, 56, 4096, 120, 57, 25 };
+	uint64_t at[3000], next = HEAP;
+	struct block_info b;
+	unsigned nr = sizeof(at) / sizeof(at[0]);
+
+	(void)state;
+	start(16 << 20);
+	A.dense = true;
+	for (unsigned i = 0; i < nr; i++) {
+		uint64_t size = sizes[i % 13];
+
+		at[i] = next;
+		next += size < 8 ? 8 : (size + 7) & ~7ull;
+		assert_true(add_by(at[i], size, i, PMM_KIND_NEW, i, 7 * i));
+	}
+	for (unsigned i = 0; i < nr; i++)			/* inside of blocks there are none */
+		if (sizes[i % 13] > 8) {
+			assert_false(del(at[i] + 8, &b));
+			assert_false(del(at[i] + ((sizes[i % 13] - 1) & ~7u), &b));
+		}
+	for (unsigned i = 0; i < nr; i++) {
+		unsigned k = i * 1009 % nr;
+
+		assert_true(del(at[k], &b));
+		assert_int_equal(b.size, sizes[k % 13]);
+		assert_int_equal(b.site, k);
+		if (b.size > PMM_SIZE_SMALL)
+			assert_int_equal(b.birth_tick, 7 * k);
+		assert_false(del(at[k], &b));
+	}
+	agent_host_fini();
+}
+
+/* A pool's blocks lie inside others, also where these begin, and neither is taken for the other. */
+static void test_pools(void **state)
+{
+	struct block_info b;
+
+	(void)state;
+	for (int dense = 0; dense < 2; dense++) {
+		start(16 << 20);
+		A.dense = dense;
+		assert_true(add(HEAP, 65536, 1));
+		assert_true(add_by(HEAP, 100, 2, PMM_KIND_OTHER, 0, 5));
+		assert_true(add_by(HEAP + 104, 8, 3, PMM_KIND_OTHER, 0, 5));
+		assert_true(add_by(HEAP + 112, 16, 4, PMM_KIND_OTHER, 0, 5));
+		assert_false(del(HEAP + 112, &b));
+		assert_true(del(HEAP, &b));
+		assert_int_equal(b.size, 65536);
+		assert_false(del(HEAP, &b));
+		assert_true(block_del_pool(HEAP, &stamp, &b));
+		assert_int_equal(b.size, 100);
+		assert_false(block_del_pool(HEAP, &stamp, &b));
+		assert_true(block_restore(HEAP, &b));
+		assert_false(del(HEAP, &b));
+		assert_true(block_del_pool(HEAP, &stamp, &b));
+		assert_int_equal(b.site, 2);
+		assert_true(block_del_pool(HEAP + 104, &stamp, &b));
+		assert_int_equal(b.size, 8);
+		assert_true(block_del_pool(HEAP + 112, &stamp, &b));
+		assert_int_equal(b.kind, PMM_KIND_OTHER);
+		assert_true(add(HEAP, 8, 7));
+		assert_false(block_del_pool(HEAP, &stamp, &b));
+		if (dense) {
+			assert_true(add(HEAP + 8, 8, 8));	/* in the pools' table, but none of theirs */
+			assert_false(block_del_pool(HEAP + 8, &stamp, &b));
+			assert_true(del(HEAP + 8, &b));
+		}
+		agent_host_fini();
+	}
+}
+
+static void test_restore(void **state)
+{
+	struct block_info b, again;
+
+	(void)state;
+	start(16 << 20);
+	assert_true(add_by(HEAP + 8, 56, 3, PMM_KIND_MALLOC, 9, 100));
+	assert_true(add_by(HEAP + 96, 57, 4, PMM_KIND_CALLOC, 8, 100));
+	for (unsigned i = 0; i < 2; i++) {
+		uint64_t at = i ? HEAP + 96 : HEAP + 8;
+
+		assert_true(del(at, &b));
+		assert_true(block_restore(at, &b));
+		assert_true(del(at, &again));
+		assert_int_equal(again.size, 56 + i);
+		assert_int_equal(again.site, 3 + i);
+		assert_int_equal(again.word[0], b.word[0]);
+		if (i)
+			assert_int_equal(again.word[1], b.word[1]);
+	}
+	agent_host_fini();
+}
+
+/* One number for a thread and a tick, and numbers that stand for more ticks as more were given. */
+static void test_stamps(void **state)
+{
+	const struct pmm_stamp *s;
+	struct block_stamp other = { 0 };
+	struct block_info b;
+
+	(void)state;
+	start(16 << 20);
+	for (uint64_t i = 0; i < 10; i++)
+		assert_true(add_by(HEAP + 32 * i, 8, 1, PMM_KIND_MALLOC, 5, 1000 + i / 4));
+	assert_int_equal(A.ledger->nr_stamps, 4);		/* numbers 1, 2, 3 */
+	s = arena_at(A.ledger->stamp_dir[0]);
+	assert_int_equal(s[2].tick, 1001);
+	assert_int_equal(s[2].thread, 5);
+	assert_true(block_del(HEAP + 32 * 4, &other, &b));	/* by another thread */
+	assert_int_equal(b.birth_tick, 1001);
+	assert_true(add_by(HEAP, 8, 1, PMM_KIND_MALLOC, 5, 999));	/* clocks that go back */
+	assert_int_equal(A.ledger->nr_stamps, 5);
+
+	A.ledger->nr_stamps = 3 << 18;				/* 8 ticks each by now */
+	assert_true(add_by(HEAP + 4096, 8, 1, PMM_KIND_MALLOC, 5, 2000));
+	assert_true(add_by(HEAP + 4128, 8, 1, PMM_KIND_MALLOC, 5, 2007));
+	assert_int_equal(A.ledger->nr_stamps, (3 << 18) + 1);
+	assert_true(del(HEAP + 4096, &b));
+	assert_int_equal(b.birth_tick, 2007);			/* just now, as far as is known */
+	assert_true(block_del(HEAP + 4128, &other, &b));
+	assert_int_equal(b.birth_tick, 2000);
+	assert_true(add_by(HEAP + 4096, 8, 1, PMM_KIND_MALLOC, 5, 2008));
+	assert_int_equal(A.ledger->nr_stamps, (3 << 18) + 2);
+
+	A.ledger->nr_stamps = PMM_MAX_STAMPS;			/* no more: the last one goes on */
+	assert_true(add_by(HEAP + 4160, 8, 1, PMM_KIND_MALLOC, 5, 9999));
+	assert_true(block_del(HEAP + 4160, &other, &b));
+	assert_int_equal(b.birth_tick, 2008);
 	agent_host_fini();
 }
 
@@ -75,12 +237,12 @@ static void test_rename(void **state)
 	uint64_t size;
 
 	(void)state;
-	agent_host_init(16 << 20);
+	start(16 << 20);
 	assert_int_equal(block_rename(HEAP, PMM_KIND_NEW, &size), PMM_KIND_NONE);
-	block_add(HEAP, 99, 3, PMM_KIND_ALIGNED_ALLOC, 1, 2);
+	add_by(HEAP, 99, 3, PMM_KIND_ALIGNED_ALLOC, 1, 2);
 	assert_int_equal(block_rename(HEAP, PMM_KIND_NEW_ALIGNED, &size), PMM_KIND_ALIGNED_ALLOC);
 	assert_int_equal(size, 99);
-	assert_true(block_del(HEAP, &b));
+	assert_true(del(HEAP, &b));
 	assert_int_equal(b.kind, PMM_KIND_NEW_ALIGNED);
 	assert_int_equal(b.site, 3);
 	agent_host_fini();
@@ -91,12 +253,13 @@ static void test_the_limit_is_counted(void **state)
 	unsigned kept = 0;
 
 	(void)state;
-	agent_host_init(256 << 10);
-	for (uint64_t i = 0; i < 100; i++)			/* each in a leaf of its own */
-		kept += block_add(HEAP + 8192 * i, 1000, 1, PMM_KIND_MALLOC, 0, 0);
-	assert_int_equal(kept, 55);				/* 256 KiB less the 32 KiB mid with its header, in pages */
-	assert_int_equal(A.ledger->dropped[PMM_DROP_BLOCK_FULL], 45);
-	assert_int_equal(A.ledger->dropped_bytes, 45000);
+	start(256 << 10);
+	for (uint64_t i = 0; i < 200; i++)			/* each in a leaf of its own */
+		kept += add(HEAP + 8192 * i, 1000, 1);
+	assert_int_equal(kept, ((256 << 10) - (32 << 10) - 64) / 2112);	/* less the mid; a leaf is 257 words in whole lines */
+	assert_int_equal(kept, 108);
+	assert_int_equal(A.ledger->dropped[PMM_DROP_BLOCK_FULL], 92);
+	assert_int_equal(A.ledger->dropped_bytes, 92000);
 	agent_host_fini();
 }
 
@@ -105,12 +268,16 @@ static void test_addresses_beyond_the_tables(void **state)
 	struct block_info b;
 
 	(void)state;
-	agent_host_init(16 << 20);
-	assert_false(block_add(1ull << 47, 1, 1, PMM_KIND_MALLOC, 0, 0));
+	start(16 << 20);
+	assert_false(add(1ull << 47, 1, 1));
 	assert_int_equal(A.ledger->dropped[PMM_DROP_ADDRESS], 1);
-	assert_false(block_del(1ull << 47, &b));
-	assert_true(block_add((1ull << 47) - 32, 1, 1, PMM_KIND_MALLOC, 0, 0));
-	assert_true(block_del((1ull << 47) - 32, &b));
+	assert_false(del(1ull << 47, &b));
+	assert_false(add(HEAP + 4, 1, 1));			/* between words */
+	assert_int_equal(A.ledger->dropped[PMM_DROP_ADDRESS], 2);
+	assert_true(add(HEAP, 1, 1));
+	assert_false(del(HEAP + 4, &b));
+	assert_true(add((1ull << 47) - 32, 1, 1));
+	assert_true(del((1ull << 47) - 32, &b));
 	agent_host_fini();
 }
 
@@ -121,7 +288,7 @@ static void test_mappings_are_found_from_inside(void **state)
 	uint64_t at = 0;
 
 	(void)state;
-	agent_host_init(16 << 20);
+	start(16 << 20);
 	assert_true(block_add_map(map, 3 << 20, 1, 0, 0));
 	assert_true(block_add_map(map + (8 << 20), 4096, 2, 0, 0));
 	assert_false(block_take_map(map + (4 << 20), 0, true, &at, &b));	/* in the gap */
@@ -140,6 +307,10 @@ int main(void)
 		cmocka_unit_test(test_add_and_del),
 		cmocka_unit_test(test_every_granule_of_64_mib),
 		cmocka_unit_test(test_dense_neighbours),
+		cmocka_unit_test(test_small_and_wide_neighbours),
+		cmocka_unit_test(test_pools),
+		cmocka_unit_test(test_restore),
+		cmocka_unit_test(test_stamps),
 		cmocka_unit_test(test_rename),
 		cmocka_unit_test(test_the_limit_is_counted),
 		cmocka_unit_test(test_addresses_beyond_the_tables),

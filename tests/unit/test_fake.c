@@ -117,7 +117,7 @@ static void every_verb_is_obeyed(void **state)
 	assert_string_equal(h->cmdline, "demo -x 'a b'");
 	assert_int_equal(h->end, HEAP_KILLED);
 	assert_int_equal(h->end_status, 9);
-	assert_true(h->forked);
+	assert_int_equal(h->began, HEAP_BEGAN_FORK);
 	assert_int_equal(h->mode, HEAP_SAMPLED);
 	assert_int_equal(h->sample_bytes, 512 << 10);
 	assert_int_equal(h->off_reason, 2);

@@ -320,21 +320,81 @@ static void blocks_of_all_tables_come_in_order(void **state)
 	image_free(&im);
 }
 
-/* All sixteen places a block can start at within a granule of 32 bytes. */
+/* All places a block can start at within a granule of 32 bytes. */
 static void addresses_below_the_granule_are_kept(void **state)
 {
 	(void)state;
-	for (unsigned sub = 0; sub < 16; sub++) {
+	for (unsigned at = 0; at < 32; at += 8) {
 		struct image im = image_new();
 		struct heap *h;
 
-		image_block(&im, PMM_TABLE_HEAP, 0x40000 + 2 * sub, 1, 0, PMM_KIND_MALLOC, 0, 0);
+		image_block(&im, PMM_TABLE_HEAP, 0x40000 + at, 1, 0, PMM_KIND_MALLOC, 0, 0);
 		h = read_image(&im);
 		assert_int_equal(h->nr_blocks, 1);
-		assert_int_equal(h->blocks[0].address, 0x40000 + 2 * sub);
+		assert_int_equal(h->blocks[0].address, 0x40000 + at);
 		heap_free(h);
 		image_free(&im);
 	}
+}
+
+/* Up to 56 bytes thread and time are looked up; beyond, they stand in the next granule's word. */
+static void small_and_wide_blocks_say_who_and_when(void **state)
+{
+	struct image im = image_new();
+	struct heap *h;
+
+	(void)state;
+	for (unsigned i = 0; i < 60; i++)
+		image_thread(&im, i, 100 + i, "t");
+	image_block(&im, PMM_TABLE_HEAP, 0x40000, 56, 1, PMM_KIND_MALLOC, 50, 7);
+	image_block(&im, PMM_TABLE_HEAP, 0x40040, 57, 0xfffff, PMM_KIND_OTHER, 51, UINT32_MAX);
+	image_block(&im, PMM_TABLE_HEAP, 0x40080, 0, 1, PMM_KIND_MALLOC, 52, 9);
+	/* the last granule of a leaf, and nothing after it */
+	image_block(&im, PMM_TABLE_HEAP, 0x40000 + 255 * 32, PMM_SIZE_MAX, 1, PMM_KIND_NEW, 53, 10);
+	image_block(&im, PMM_TABLE_MAP, 0x7f0000000000, 20, 1, PMM_KIND_MMAP, 54, 11);
+	image_block(&im, PMM_TABLE_MAP, 0x7f0000001000, 1ull << 40, 1, PMM_KIND_MMAP, 55, 12);
+	h = read_image(&im);
+	assert_int_equal(h->nr_blocks, 4);
+	assert_int_equal(h->blocks[0].size_bytes, 56);
+	assert_int_equal(h->blocks[0].thread, 50);
+	assert_int_equal(h->blocks[0].birth_ns, 70000000);
+	assert_int_equal(h->blocks[1].size_bytes, 57);
+	assert_int_equal(h->blocks[1].thread, 51);
+	assert_int_equal(h->blocks[1].kind, PMM_KIND_OTHER);
+	assert_int_equal(h->blocks[1].birth_ns, UINT32_MAX * 10000000ull);
+	assert_int_equal(h->blocks[2].size_bytes, 0);
+	assert_int_equal(h->blocks[2].thread, 52);
+	assert_int_equal(h->blocks[3].size_bytes, (1ull << 44) - 1);
+	assert_int_equal(h->blocks[3].thread, 53);
+	assert_int_equal(h->nr_maps, 2);
+	assert_int_equal(h->maps[0].size_bytes, 20);
+	assert_int_equal(h->maps[0].thread, 54);
+	assert_int_equal(h->maps[1].address, 0x7f0000001000);
+	assert_int_equal(h->maps[1].size_bytes, 1ull << 40);
+	heap_free(h);
+	image_free(&im);
+}
+
+/* A small block with a number that no stamp has is left out, one with number 0 is from the start. */
+static void stamps_that_are_not_there(void **state)
+{
+	struct image im = image_new();
+	uint64_t *none, *bad;
+	struct heap *h;
+
+	(void)state;
+	im.l->start_tick = 5;
+	none = image_block(&im, PMM_TABLE_HEAP, 0x40000, 8, 0, PMM_KIND_MALLOC, 3, 7);
+	bad = image_block(&im, PMM_TABLE_HEAP, 0x40020, 8, 0, PMM_KIND_MALLOC, 3, 7);
+	*none &= ~0xffffffffull;
+	*bad |= 0xffffffffull;
+	h = read_image(&im);
+	assert_int_equal(h->nr_blocks, 1);
+	assert_int_equal(h->blocks[0].address, 0x40000);
+	assert_int_equal(h->blocks[0].birth_ns, 50000000);
+	assert_true(damaged > 0);
+	heap_free(h);
+	image_free(&im);
 }
 
 /* ---- the rest -------------------------------------------------------------------------------- */
@@ -409,7 +469,7 @@ static void names_modules_and_threads_come_along(void **state)
 	assert_int_equal(h->end, HEAP_EXITED);
 	assert_int_equal(h->taken_ns, 8000000000);
 	assert_int_equal(h->attach_ns, 1000000000);
-	assert_true(h->forked);
+	assert_int_equal(h->began, HEAP_BEGAN_FORK);
 	assert_int_equal(h->dropped[PMM_DROP_NESTED], 4);
 	assert_int_equal(h->off_reason, PMM_OFF_NO_MEMORY);
 	heap_free(h);
@@ -479,7 +539,7 @@ static void shared_leaves_do_not_multiply(void **state)
 		im.l->table[PMM_TABLE_HEAP].mids = ref;
 	}
 	h = read_image(&im);
-	assert_int_equal(h->nr_blocks, (256 << 10) / 4096 + 1);
+	assert_int_equal(h->nr_blocks, (256 << 10) / (PMM_LEAF_WORDS * 8) + 1);
 	assert_true(damaged > 0);
 	heap_free(h);
 	image_free(&im);
@@ -498,6 +558,8 @@ int main(void)
 		cmocka_unit_test(epochs_wrap),
 		cmocka_unit_test(blocks_of_all_tables_come_in_order),
 		cmocka_unit_test(addresses_below_the_granule_are_kept),
+		cmocka_unit_test(small_and_wide_blocks_say_who_and_when),
+		cmocka_unit_test(stamps_that_are_not_there),
 		cmocka_unit_test(names_modules_and_threads_come_along),
 		cmocka_unit_test(rings_and_wild_references_are_cut),
 		cmocka_unit_test(shared_leaves_do_not_multiply),

@@ -49,12 +49,43 @@ static void quantiles_name_the_bucket(void **state)
 	assert_int_equal(lifetime_quantile(some, 100), 3);
 }
 
+/* Means of 30 blocks under a tick and 10 of [20, 40) ms: 5 and 17.5 ms. */
+static void ranges_hold_what_buckets_tell(void **state)
+{
+	struct heap *h = recipe_heap("watch tick=10ms\n");
+	struct heap_site s = { .lifetime = { [0] = 30, [2] = 10 } };
+	struct lifetime_range r;
+
+	(void)state;
+	h->taken_ns = 1000000000;
+	lifetime_range(h, &s, &r);
+	assert_int_equal(r.nr, 40);
+	assert_int_equal(r.min.from_ns, 0);
+	assert_int_equal(r.min.to_ns, 10000000);
+	assert_int_equal(r.mean.from_ns, 5000000);
+	assert_int_equal(r.mean.to_ns, 17500000);
+	assert_int_equal(r.max.from_ns, 20000000);
+	assert_int_equal(r.max.to_ns, 40000000);
+	/* nobody lived for longer than the site is known */
+	s.first_ns = 970000000;
+	lifetime_range(h, &s, &r);
+	assert_int_equal(r.max.to_ns, 30000000);
+	s = (struct heap_site){ .lifetime = { [HEAP_NR_LIFETIMES - 1] = 1 } };
+	lifetime_range(h, &s, &r);
+	assert_int_equal(r.max.from_ns, r.max.to_ns);
+	s = (struct heap_site){ 0 };
+	lifetime_range(h, &s, &r);
+	assert_int_equal(r.nr, 0);
+	heap_free(h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sums_run_over_all_sites),
 		cmocka_unit_test(buckets_double),
 		cmocka_unit_test(quantiles_name_the_bucket),
+		cmocka_unit_test(ranges_hold_what_buckets_tell),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

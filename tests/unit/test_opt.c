@@ -8,6 +8,7 @@ static const char *output, *pattern;
 static uint64_t frames, sample, interval;
 static struct fmt_range size, age;
 static int sort;
+static struct opt_list also;
 static const char *const orders[] = { "live", "peak", "calls", NULL };
 
 static const struct opt table[] = {
@@ -20,6 +21,7 @@ static const struct opt table[] = {
 	{ "size", 0, OPT_SIZE_RANGE, "MIN[:MAX]", "sizes", &size },
 	{ "age", 0, OPT_DURATION_RANGE, "MIN[:MAX]", "ages", &age },
 	{ "sort", 0, OPT_CHOICE, NULL, "order", &sort, .choices = orders },
+	{ "also", 0, OPT_LIST, "NAME", "again and again", &also },
 	{ 0 }
 };
 
@@ -38,6 +40,7 @@ static int parse(bool stop, const char *line)
 	frames = sample = interval = sort = 0;
 	size = age = (struct fmt_range){ 0 };
 	why = (struct err){ .text = "" };
+	also = (struct opt_list){ 0 };
 	nr_words = 0;
 	snprintf(copy, sizeof(copy), "pmm %s", line);
 	for (p = strtok(copy, " "); p; p = strtok(NULL, " "))
@@ -178,6 +181,24 @@ static void usage_of_an_option(void **state)
 	}
 }
 
+static void a_list_takes_every_one(void **state)
+{
+	char line[250] = "";
+
+	(void)state;
+	assert_int_equal(parse(false, "--also a -q --also=b operand --also c"), 7);
+	assert_int_equal(also.nr, 3);
+	assert_string_equal(also.v[0], "a");
+	assert_string_equal(also.v[1], "b");
+	assert_string_equal(also.v[2], "c");
+	also.nr = OPT_LIST_MAX;
+	snprintf(line, sizeof(line), "--also=x");
+	words[1] = line;
+	words[2] = NULL;
+	assert_int_equal(opt_parse(table, false, 2, words, &help, &why), -EINVAL);
+	assert_string_equal(why.text, "--also: given more than 64 times");
+}
+
 static void nearest_word(void **state)
 {
 	static const char *const names[] = { "run", "report", "snapshot", "doctor", "help", NULL };
@@ -213,6 +234,7 @@ int main(void)
 		cmocka_unit_test(errors_are_sentences),
 		cmocka_unit_test(commands_without_options),
 		cmocka_unit_test(usage_of_an_option),
+		cmocka_unit_test(a_list_takes_every_one),
 		cmocka_unit_test(nearest_word),
 	};
 

@@ -1,8 +1,8 @@
 /*
  * An ELF file opened for reading: its identity, its build id and where its code lies.
  */
-#ifndef SYMBOL_ELFFILE_H
-#define SYMBOL_ELFFILE_H
+#ifndef TARGET_ELFFILE_H
+#define TARGET_ELFFILE_H
 
 #include <gelf.h>
 #include <libelf.h>
@@ -32,6 +32,13 @@ int elf_file_open(struct elf_file *f, const char *path);
 
 /* The same for an open descriptor, which it owns from here on, also on error. */
 int elf_file_open_fd(struct elf_file *f, int fd, const char *path);
+
+/*
+ * Both again, reading instead of mapping: a file that shrinks meanwhile is an error and not a SIGBUS. For the symbols of files that
+ * somebody else may change; costs memory for what is read.
+ */
+int elf_file_copy(struct elf_file *f, const char *path);
+int elf_file_copy_fd(struct elf_file *f, int fd, const char *path);
 
 /* The same for bytes from malloc(), which it owns from here on, also on error. */
 int elf_file_open_memory(struct elf_file *f, void *image, size_t size, const char *path);

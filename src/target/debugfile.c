@@ -4,7 +4,7 @@
  * Nothing is taken on trust: a file found by any way must have the build id asked for, or, where the program has none,
  * the checksum that its .gnu_debuglink gives.
  */
-#include "src/symbol/debugfile.h"
+#include "src/target/debugfile.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -25,10 +25,17 @@ static void add_hex(struct str *s, const uint8_t *id, size_t len)
 		str_addf(s, "%02x", id[i]);
 }
 
-/* Open `path` (its builder is emptied) if it has the build id. */
-static int open_with_id(struct str *path, const uint8_t *id, size_t len, struct elf_file *out)
+static int open_path(const struct debug_search *s, const struct str *path, struct elf_file *out)
 {
-	int rc = str_error(path) ? -ENOMEM : elf_file_open(out, str_text(path));
+	if (str_error(path))
+		return -ENOMEM;
+	return s->copied ? elf_file_copy(out, str_text(path)) : elf_file_open(out, str_text(path));
+}
+
+/* Open `path` (its builder is emptied) if it has the build id. */
+static int open_with_id(const struct debug_search *s, struct str *path, const uint8_t *id, size_t len, struct elf_file *out)
+{
+	int rc = open_path(s, path, out);
 
 	str_clear(path);
 	if (!rc && elf_file_has_build_id(out, id, len))
@@ -66,7 +73,7 @@ int debug_file_by_id(const struct debug_search *s, const uint8_t *id, size_t len
 		str_addc(&path, '/');
 		add_hex(&path, id + 1, len - 1);
 		str_add(&path, suffix);
-		rc = open_with_id(&path, id, len, out);
+		rc = open_with_id(s, &path, id, len, out);
 	}
 	str_fini(&path);
 	return rc;
@@ -127,9 +134,9 @@ static bool same_file(const struct elf_file *a, const struct elf_file *b)
 }
 
 /* Open a candidate (its builder is emptied) for what .gnu_debuglink of `main` names. */
-static int open_linked(struct str *path, const struct elf_file *main, uint32_t crc, struct elf_file *out)
+static int open_linked(const struct debug_search *s, struct str *path, const struct elf_file *main, uint32_t crc, struct elf_file *out)
 {
-	int rc = str_error(path) ? -ENOMEM : elf_file_open(out, str_text(path));
+	int rc = open_path(s, path, out);
 
 	str_clear(path);
 	if (rc)
@@ -162,17 +169,17 @@ static int find_linked(const struct debug_search *s, const struct elf_file *main
 	memcpy(&crc, name + at, sizeof(crc));
 	str_addn(&path, main->path, home);
 	str_addf(&path, "/%s", name);
-	rc = open_linked(&path, main, crc, out);
+	rc = open_linked(s, &path, main, crc, out);
 	if (rc) {
 		str_addn(&path, main->path, home);
 		str_addf(&path, "/.debug/%s", name);
-		rc = open_linked(&path, main, crc, out);
+		rc = open_linked(s, &path, main, crc, out);
 	}
 	while (rc && (n = next_dir(&dirs, &dir))) {
 		str_addn(&path, dir, n);
 		str_addn(&path, main->path, home);
 		str_addf(&path, "/%s", name);
-		rc = open_linked(&path, main, crc, out);
+		rc = open_linked(s, &path, main, crc, out);
 	}
 	str_fini(&path);
 	return rc;
@@ -212,7 +219,7 @@ int debug_file_alt(const struct debug_search *s, const struct elf_file *f, struc
 	if (*name != '/' && slash)
 		str_addn(&path, f->path, (size_t)(slash - f->path) + 1);
 	str_addn(&path, name, n);
-	rc = open_with_id(&path, id, len, out);
+	rc = open_with_id(s, &path, id, len, out);
 	str_fini(&path);
 	return rc && s->debuginfod ? fetch(id, len, out) : rc;
 }

@@ -1,7 +1,7 @@
 /*
  * An ELF file opened for reading: its identity, its build id and where its code lies.
  */
-#include "src/symbol/elffile.h"
+#include "src/target/elffile.h"
 
 #include <elfutils/libdwelf.h>
 #include <errno.h>
@@ -53,7 +53,7 @@ static int read_identity(struct elf_file *f)
 	return 0;
 }
 
-int elf_file_open_fd(struct elf_file *f, int fd, const char *path)
+static int open_fd(struct elf_file *f, int fd, const char *path, Elf_Cmd how)
 {
 	struct stat st;
 
@@ -68,12 +68,12 @@ int elf_file_open_fd(struct elf_file *f, int fd, const char *path)
 	f->mtime_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
 	if (S_ISREG(st.st_mode)) {
 		elf_version(EV_CURRENT);
-		f->elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+		f->elf = elf_begin(fd, how, NULL);
 	}
 	return read_identity(f);
 }
 
-int elf_file_open(struct elf_file *f, const char *path)
+static int open_path(struct elf_file *f, const char *path, Elf_Cmd how)
 {
 	struct stat st;
 	int fd;
@@ -86,7 +86,27 @@ int elf_file_open(struct elf_file *f, const char *path)
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
 		return -errno;
-	return elf_file_open_fd(f, fd, path);
+	return open_fd(f, fd, path, how);
+}
+
+int elf_file_open(struct elf_file *f, const char *path)
+{
+	return open_path(f, path, ELF_C_READ_MMAP);
+}
+
+int elf_file_open_fd(struct elf_file *f, int fd, const char *path)
+{
+	return open_fd(f, fd, path, ELF_C_READ_MMAP);
+}
+
+int elf_file_copy(struct elf_file *f, const char *path)
+{
+	return open_path(f, path, ELF_C_READ);
+}
+
+int elf_file_copy_fd(struct elf_file *f, int fd, const char *path)
+{
+	return open_fd(f, fd, path, ELF_C_READ);
 }
 
 int elf_file_open_memory(struct elf_file *f, void *image, size_t size, const char *path)

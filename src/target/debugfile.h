@@ -1,14 +1,15 @@
 /*
  * Separate debug files: by build id, by .gnu_debuglink, from debuginfod servers when asked for; and .gnu_debugdata.
  */
-#ifndef SYMBOL_DEBUGFILE_H
-#define SYMBOL_DEBUGFILE_H
+#ifndef TARGET_DEBUGFILE_H
+#define TARGET_DEBUGFILE_H
 
-#include "src/symbol/elffile.h"
+#include "src/target/elffile.h"
 
 struct debug_search {
 	char *dirs;		/* ':' between */
 	bool debuginfod;
+	bool copied;		/* read files, do not map them: somebody else may change them (elf_file_copy()) */
 };
 
 /* Open DIR/.build-id/xx/yyyy + suffix, only if its build id is that. 0 or -ENOENT. */

@@ -1,0 +1,90 @@
+/*
+ * What a hook does around the real function: the rarer kinds.
+ */
+#include "agent/hook.h"
+
+#define MAP_FAILED ((void *)-1)
+
+void hook_allocated(struct tctx *c, void *p, size_t size, uint32_t kind, const struct caller *from)
+{
+	if (unlikely(!p)) {
+		record_failed(c, size, kind, from);
+	} else if (unlikely(size < A.min_size)) {
+		c->pub.skipped_allocs++;
+		c->pub.skipped_bytes += size;
+	} else {
+		record_alloc(c, (uint64_t)p, size, kind, from);
+	}
+}
+
+bool hook_resizing(struct tctx *c, void *old, struct block_info *was)
+{
+	return old && (!A.sampled || *sample_filter((uint64_t)old)) && record_free(c, (uint64_t)old, was);
+}
+
+void hook_resized(struct tctx *c, void *old, const struct block_info *was, void *p, size_t size, uint32_t kind,
+		  const struct caller *from)
+{
+	if (unlikely(!p && (size || !old))) {
+		if (was)
+			record_restore(c, (uint64_t)old, was);
+		hook_allocated(c, NULL, size, kind, from);
+	} else if (p && hook_hit(c, size)) {
+		hook_allocated(c, p, size, kind, from);
+	}
+}
+
+void *hook_realloc(struct tctx *c, struct hook_realloc real, void *old, size_t n, size_t each, uint32_t kind,
+		   const struct caller *from)
+{
+	struct block_info was;
+	bool known = hook_resizing(c, old, &was);
+	size_t size;
+	void *p;
+
+	if (__builtin_mul_overflow(n, each, &size))
+		size = SIZE_MAX;
+	p = real.array && (size == SIZE_MAX || !real.plain) ? REAL(c, real.array(old, n, each)) : REAL(c, real.plain(old, size));
+	hook_resized(c, old, known ? &was : NULL, p, size, kind, from);
+	return p;
+}
+
+int hook_posix_memalign(struct tctx *c, int (*real)(void **, size_t, size_t), void **out, size_t align, size_t size,
+			const struct caller *from)
+{
+	int ret = REAL(c, real(out, align, size));
+
+	hook_result(c, ret ? NULL : *out, size, PMM_KIND_POSIX_MEMALIGN, from);
+	return ret;
+}
+
+void hook_mapped(struct tctx *c, void *p, size_t bytes, const struct caller *from)
+{
+	if (p == MAP_FAILED) {
+		ADD(A.ledger->mapping.mmap_failed, 1);
+		return;
+	}
+	ADD(A.ledger->mapping.mmap_calls, 1);
+	ADD(A.ledger->mapping.mmap_bytes, bytes);
+	record_map(c, (uint64_t)p, bytes, from);
+}
+
+void hook_unmapping(struct tctx *c, void *at, size_t bytes)
+{
+	ADD(A.ledger->mapping.munmap_calls, 1);
+	ADD(A.ledger->mapping.munmap_bytes, bytes);
+	ADD(A.stack_gen, 1);
+	record_unmap(c, (uint64_t)at, bytes);
+}
+
+void hook_remapped(struct tctx *c, void *old, size_t old_bytes, void *p, size_t bytes, const struct caller *from)
+{
+	ADD(A.ledger->mapping.mremap_calls, 1);
+	if (bytes > old_bytes)
+		ADD(A.ledger->mapping.mremap_grown_bytes, bytes - old_bytes);
+	else
+		ADD(A.ledger->mapping.mremap_shrunk_bytes, old_bytes - bytes);
+	ADD(A.stack_gen, 1);
+	record_unmap(c, (uint64_t)old, old_bytes);
+	record_map(c, (uint64_t)p, bytes, from);
+}

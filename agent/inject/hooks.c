@@ -1,0 +1,135 @@
+/*
+ * Hooks of a C library's allocation functions, entered by a jump from the function itself.
+ *
+ * Here the allocator's own calls come by as well: a calloc made of malloc, a realloc(NULL). The outermost call is recorded, those
+ * inside pass (agent_enter_outermost). In sampled mode a call may pass without a trace, so only functions that do not call others
+ * take the fast path: glibc's calloc and realloc, not those of allocators we do not know so well (A.dense).
+ */
+#include "agent/inject/inject.h"
+
+static SLOW void *malloc_body(size_t size, const struct pmm_entry *e)
+{
+	struct caller from = CALLER_HERE();
+	struct tctx *c = inject_enter(&from);
+	void *p;
+
+	if (unlikely(!c))
+		return PASS(NEXT(e, void *(*)(size_t))(size));
+	p = hook_malloc(c, NEXT(e, void *(*)(size_t)), size, e->kind, &from);
+	agent_leave(c);
+	return p;
+}
+
+void *inject_malloc(size_t size, const struct pmm_entry *e)
+{
+	if (inject_passes(size))
+		return NEXT(e, void *(*)(size_t))(size);
+	return malloc_body(size, e);
+}
+
+static SLOW void *calloc_body(size_t n, size_t each, const struct pmm_entry *e)
+{
+	struct caller from = CALLER_HERE();
+	struct tctx *c = inject_enter(&from);
+	void *p;
+
+	if (unlikely(!c))
+		return PASS(NEXT(e, void *(*)(size_t, size_t))(n, each));
+	p = hook_calloc(c, NEXT(e, void *(*)(size_t, size_t)), n, each, e->kind, &from);
+	agent_leave(c);
+	return p;
+}
+
+void *inject_calloc(size_t n, size_t each, const struct pmm_entry *e)
+{
+	if (n < 1u << 31 && each < 1u << 31 && !A.dense && inject_passes(n * each))
+		return NEXT(e, void *(*)(size_t, size_t))(n, each);
+	return calloc_body(n, each, e);
+}
+
+static SLOW void *realloc_body(void *old, size_t size, const struct pmm_entry *e)
+{
+	struct caller from = CALLER_HERE();
+	struct tctx *c = inject_enter(&from);
+	struct hook_realloc real = { NEXT(e, void *(*)(void *, size_t)), NULL };
+	void *p;
+
+	if (unlikely(!c))
+		return PASS(real.plain(old, size));
+	p = hook_realloc(c, real, old, size, 1, PMM_KIND_REALLOC, &from);
+	agent_leave(c);
+	return p;
+}
+
+void *inject_realloc(void *old, size_t size, const struct pmm_entry *e)
+{
+	if (old && size && !A.dense && inject_passes_free(old) && inject_passes(size))
+		return NEXT(e, void *(*)(void *, size_t))(old, size);
+	return realloc_body(old, size, e);
+}
+
+void *inject_reallocarray(void *old, size_t n, size_t each, const struct pmm_entry *e)
+{
+	struct caller from = CALLER_HERE();
+	struct tctx *c = inject_enter(&from);
+	struct hook_realloc real = { NULL, NEXT(e, void *(*)(void *, size_t, size_t)) };
+	void *p;
+
+	if (unlikely(!c))
+		return PASS(real.array(old, n, each));
+	p = hook_realloc(c, real, old, n, each, PMM_KIND_REALLOCARRAY, &from);
+	agent_leave(c);
+	return p;
+}
+
+static SLOW void free_body(void *p, size_t a, size_t b, const struct pmm_entry *e)
+{
+	struct caller from = CALLER_HERE();
+	struct tctx *c;
+
+	__builtin_prefetch((char *)p - 16);	/* the allocator's header: its miss and ours at the same time */
+	c = inject_enter(&from);
+	if (likely(c))
+		hook_free(c, p);
+	else
+		ADD(A.passing, 1);
+	NEXT(e, void (*)(void *, size_t, size_t))(p, a, b);
+	if (likely(c))
+		agent_leave(c);
+	else
+		ADD(A.passing, -1);
+}
+
+void inject_free(void *p, size_t a, size_t b, const struct pmm_entry *e)
+{
+	if (inject_passes_free(p))
+		return NEXT(e, void (*)(void *, size_t, size_t))(p, a, b);
+	free_body(p, a, b, e);
+}
+
+void *inject_memalign(size_t align, size_t size, const struct pmm_entry *e)
+{
+	struct caller from = CALLER_HERE();
+	struct tctx *c = inject_enter(&from);
+	void *p;
+
+	if (unlikely(!c))
+		return PASS(NEXT(e, void *(*)(size_t, size_t))(align, size));
+	p = REAL(c, NEXT(e, void *(*)(size_t, size_t))(align, size));
+	hook_result(c, p, size, e->kind, &from);
+	agent_leave(c);
+	return p;
+}
+
+int inject_posix_memalign(void **out, size_t align, size_t size, const struct pmm_entry *e)
+{
+	struct caller from = CALLER_HERE();
+	struct tctx *c = inject_enter(&from);
+	int ret;
+
+	if (unlikely(!c))
+		return PASS(NEXT(e, int (*)(void **, size_t, size_t))(out, align, size));
+	ret = hook_posix_memalign(c, NEXT(e, int (*)(void **, size_t, size_t)), out, align, size, &from);
+	agent_leave(c);
+	return ret;
+}

@@ -1,0 +1,169 @@
+/*
+ * What pmm and the agent that it maps into a running process agree on.
+ *
+ * The agent's injected form is an ELF shared object without symbols to be found elsewhere (libpmm_inject.so): pmm maps its
+ * segments into the process itself, applies its R_X86_64_RELATIVE relocations and calls inject_start() on one of the process's
+ * threads. Then it gives each allocator function a slot in memory near it (struct pmm_entry) and overwrites the function's first
+ * instructions with a jump there, all threads stopped:
+ *
+ *     function:  jmp slot.stub              (5 bytes, behind endbr64 if there is one)
+ *     slot:      struct pmm_entry           data, read by the hook
+ *                stub:  load the entry's address into a register; jmp *entry.hook
+ *                moved: the overwritten instructions, adjusted; jmp function + n        (entry.next)
+ *
+ * A hook is called as if it were the function, with the program's return address on the stack, and one argument more: the entry, in
+ * the register that pmm_role_register() names. It calls entry.next to do the real work, or jumps there.
+ *
+ * What has to be undone later stands in the tree's file (struct pmm_attach, at PMM_ATTACH_OFF), written before the first byte of
+ * the program is, so that any later pmm can undo it: `pmm detach`, the next `pmm attach`.
+ */
+#ifndef PMM_INJECT_H
+#define PMM_INJECT_H
+
+#include <stdint.h>
+
+#define PMM_INJECT_VERSION	1u
+#define PMM_ATTACH_MAGIC	0x3148435441504d4dull	/* "MMPATCH1" */
+#define PMM_ATTACH_OFF		(16ull << 10)		/* in the tree's file, below slots_off */
+#define PMM_MAX_PATCHES		256
+#define PMM_PATCH_BYTES		32			/* longest stretch of code that a patch may replace */
+
+/* What a patched function does, in terms of its arguments. */
+enum pmm_role {
+	PMM_ROLE_NONE,
+	PMM_ROLE_MALLOC,		/* (size): also valloc, pvalloc */
+	PMM_ROLE_CALLOC,		/* (n, each) */
+	PMM_ROLE_REALLOC,		/* (old, size) */
+	PMM_ROLE_REALLOCARRAY,		/* (old, n, each) */
+	PMM_ROLE_FREE,			/* (p, ...): also operator delete in all forms, whose further arguments are passed on */
+	PMM_ROLE_POSIX_MEMALIGN,	/* (out, align, size) */
+	PMM_ROLE_MEMALIGN,		/* (align, size): memalign, aligned_alloc */
+	PMM_ROLE_NEW,			/* (size): plain and array; may throw */
+	PMM_ROLE_NEW_NOTHROW,		/* (size, nothrow) */
+	PMM_ROLE_NEW_ALIGNED,		/* (size, align) */
+	PMM_ROLE_NEW_ALIGNED_NOTHROW,	/* (size, align, nothrow) */
+	PMM_ROLE_MMAP,			/* (addr, length, prot, flags, fd, offset); entry in r11 */
+	PMM_ROLE_MUNMAP,		/* (addr, length) */
+	PMM_ROLE_MREMAP,		/* (old, old_size, new_size, flags, new); entry in r9 */
+	PMM_ROLE_CUSTOM_ALLOC,		/* --alloc NAME=malloc/calloc(...): up to 6 arguments; entry in r11 */
+	PMM_ROLE_CUSTOM_REALLOC,	/* --alloc NAME=realloc(...); entry in r11 */
+	PMM_ROLE_CUSTOM_FREE,		/* --alloc NAME=free(...); entry in r11 */
+	PMM_ROLE_PRCTL,			/* libc's prctl and ... */
+	PMM_ROLE_SYSCALL,		/* ... syscall, so that the agent stops before the program enters seccomp; entry in r11 */
+	PMM_NR_ROLES,
+};
+
+/* The argument register that holds the entry: 0..5 for rdi rsi rdx rcx r8 r9, 6 for r11. Always one behind the function's arguments. */
+static inline int pmm_role_register(enum pmm_role role)
+{
+	switch (role) {
+	case PMM_ROLE_MALLOC: case PMM_ROLE_NEW:
+		return 1;
+	case PMM_ROLE_CALLOC: case PMM_ROLE_REALLOC: case PMM_ROLE_MEMALIGN: case PMM_ROLE_NEW_NOTHROW:
+	case PMM_ROLE_NEW_ALIGNED: case PMM_ROLE_MUNMAP:
+		return 2;
+	case PMM_ROLE_REALLOCARRAY: case PMM_ROLE_FREE: case PMM_ROLE_POSIX_MEMALIGN: case PMM_ROLE_NEW_ALIGNED_NOTHROW:
+		return 3;		/* operators delete have up to three arguments */
+	case PMM_ROLE_MREMAP:
+		return 5;
+	default:
+		return 6;
+	}
+}
+
+/* One patched function; in memory that the program can execute and read. 64 bytes. */
+struct pmm_entry {
+	uint64_t next;			/* runs the function as it was */
+	uint64_t hook;			/* the agent's, for this role */
+	uint64_t function;		/* address of the function */
+	uint32_t role;			/* enum pmm_role */
+	uint32_t kind;			/* enum pmm_kind its blocks get */
+	int8_t arg_size;		/* custom: which argument (0..5) is the size in bytes, -1 = none */
+	int8_t arg_count;		/* ... the number of elements to multiply it with */
+	int8_t arg_pointer;		/* ... the block to be released */
+	uint8_t reserved0[5];
+	/*
+	 * NEW, NEW_ALIGNED: the same allocator's malloc(size) or memalign(align, size): its entry's `next` or, when it is not patched, its
+	 * address. Called in place of the operator, since an exception cannot pass through a hook; when it fails, the hook jumps to the
+	 * operator. 0 = none: the hook only jumps, nothing is recorded.
+	 */
+	uint64_t plain;
+	uint64_t fixed_bytes;		/* custom: the size in bytes where arg_size is -1 */
+	uint64_t reserved;
+};
+
+#define PMM_ENTRY_SLOT_BYTES	256	/* a slot: entry, stub at +64, moved instructions at +96 */
+#define PMM_ENTRY_STUB_OFF	64
+#define PMM_ENTRY_MOVED_OFF	96
+
+/* Argument of inject_start(): in memory that pmm has mapped; 0 = unknown or not there. */
+struct pmm_inject_args {
+	uint32_t version;		/* PMM_INJECT_VERSION */
+	int32_t tree_fd;		/* the tree's file, open in the process; pmm closes it afterwards */
+	uint32_t dense;			/* blocks may begin closer than 32 bytes to each other */
+	uint32_t reserved;
+	uint64_t single_threaded;	/* address of glibc's __libc_single_threaded */
+	uint64_t find_object;		/* address of glibc's _dl_find_object */
+	uint64_t vdso_clock;		/* address of the vdso's __vdso_clock_gettime */
+	uint64_t mallinfo2;		/* address of glibc's mallinfo2, where malloc is glibc's */
+	uint64_t allocator_path;	/* address of a NUL-terminated path */
+	uint64_t maps_off, maps_bytes;	/* text of /proc/PID/maps in the tree's file, for a process whose root has no /proc */
+	/* set by inject_start() */
+	int32_t error;			/* 0, else enum pmm_off_reason */
+	uint32_t slot;			/* claimed in the tree */
+	uint64_t private_start, private_bytes;	/* the agent's own mapping */
+	uint64_t tree_start, tree_bytes;	/* the tree's file as mapped */
+	uint64_t limit_raised_bytes;	/* RLIMIT_AS was raised by that much */
+	uint64_t passing_at;		/* address of a uint32_t: calls that pass through frames of the agent unrecorded */
+};
+
+/*
+ * Symbols of libpmm_inject.so, looked up by pmm in the file:
+ *	long inject_start(struct pmm_inject_args *args);	called once, on a stack of at least 32 KiB; returns args->error
+ *	const uint64_t inject_hooks[PMM_NR_ROLES];		addresses of the hooks (relocated), 0 = none
+ */
+
+enum pmm_range_use {
+	PMM_RANGE_NONE,
+	PMM_RANGE_BLOB,			/* the agent's code and data */
+	PMM_RANGE_SLOTS,		/* entries near a module */
+	PMM_RANGE_PRIVATE,		/* the agent's tables */
+	PMM_RANGE_TREE,			/* the ledger */
+};
+
+struct pmm_range {
+	uint64_t start, bytes;
+	uint32_t use;			/* enum pmm_range_use */
+	uint32_t was;			/* the same, also after it was unmapped: forked children have it still */
+};
+
+#define PMM_MAX_RANGES	64
+
+struct pmm_patch {
+	uint64_t address;		/* first byte overwritten */
+	uint64_t entry;			/* its slot */
+	uint32_t nr_bytes;		/* overwritten, 5 */
+	uint32_t nr_moved;		/* bytes of whole instructions from `address` that the slot holds a copy of */
+	uint8_t original[PMM_PATCH_BYTES];
+	uint8_t patched[PMM_PATCH_BYTES];
+	uint8_t boundary[PMM_PATCH_BYTES];	/* offset of an instruction in `original` -> offset in the slot's copy, 0xff = none */
+	uint32_t applied;		/* 1 = may be in place */
+	uint32_t reserved;
+};
+
+struct pmm_attach {
+	uint64_t magic;			/* PMM_ATTACH_MAGIC, written last */
+	uint32_t version;		/* PMM_INJECT_VERSION */
+	uint32_t monitor_pid;		/* as the monitor's pid namespace has it */
+	uint64_t monitor_start;		/* its start time in clock ticks since boot, /proc/PID/stat field 22 */
+	uint64_t limit_raised_bytes;	/* to be taken off RLIMIT_AS again */
+	uint64_t passing_at;		/* see pmm_inject_args */
+	uint32_t nr_ranges, nr_patches;
+	struct pmm_range range[PMM_MAX_RANGES];
+	struct pmm_patch patch[PMM_MAX_PATCHES];
+};
+
+_Static_assert(sizeof(struct pmm_entry) == 64, "layout");
+_Static_assert(PMM_ATTACH_OFF + sizeof(struct pmm_attach) <= 64u << 10, "below the slots");
+
+#endif

@@ -1,0 +1,171 @@
+/*
+ * Trends: all pairs of at most 128 points, so 8128 slopes at most.
+ *
+ * The variance of Kendall's S is reduced by ties and raised by (1 + r) / (1 - r) for noise whose neighbours correlate by r, which is
+ * estimated from what remains when the trend is taken off, less its bias (an AR(1) process; Kulkarni and von Storch 1995,
+ * Hamed and Rao 1998). The interval of the slope is that of Sen 1968 with the same variance.
+ */
+#include "src/analyze/trend.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CONFIDENCE_Z	1.96	/* 95 % */
+#define MAX_MEMORY	0.99
+
+double trend_select(double *v, unsigned n, unsigned k)
+{
+	unsigned from = 0, to = n - 1;
+
+	while (from < to) {
+		double pivot = v[from + (to - from) / 2];
+		unsigned i = from, j = to;
+
+		for (;;) {
+			while (v[i] < pivot)
+				i++;
+			while (pivot < v[j])
+				j--;
+			if (i < j) {
+				double swap = v[i];
+
+				v[i++] = v[j];
+				v[j--] = swap;
+				continue;
+			}
+			break;
+		}
+		/* v[from..j] <= pivot <= v[j+1..to], except where both stopped at one element */
+		if (k <= j && j < to)
+			to = j;
+		else if (j < to)
+			from = j + 1;
+		else
+			to--;		/* the largest is in its place */
+	}
+	return v[k];
+}
+
+static double median_of(double *v, unsigned n)
+{
+	double high = trend_select(v, n, n / 2);
+
+	return n % 2 ? high : (trend_select(v, n, n / 2 - 1) + high) / 2;
+}
+
+static int compare(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Variance of Kendall's S for independent noise with the ties of `y`. */
+static double variance(const double *y, unsigned n, double *scratch)
+{
+	double v = (double)n * (n - 1) * (2.0 * n + 5), ties = 1;
+
+	memcpy(scratch, y, n * sizeof(*y));
+	qsort(scratch, n, sizeof(*scratch), compare);
+	for (unsigned i = 1; i <= n; i++) {
+		if (i < n && scratch[i] == scratch[i - 1]) {
+			ties++;
+			continue;
+		}
+		v -= ties * (ties - 1) * (2 * ties + 5);
+		ties = 1;
+	}
+	return v / 18;
+}
+
+/* Correlation of neighbours about the trend. */
+static double memory(const double *t, const double *y, unsigned n, double slope, double *rest)
+{
+	double mean = 0, square = 0, product = 0, low = y[0], high = y[0], r;
+
+	for (unsigned i = 0; i < n; i++) {
+		rest[i] = y[i] - slope * (t[i] - t[0]);
+		mean += rest[i] / n;
+		low = fmin(low, y[i]);
+		high = fmax(high, y[i]);
+	}
+	for (unsigned i = 0; i < n; i++) {
+		square += (rest[i] - mean) * (rest[i] - mean);
+		if (i)
+			product += (rest[i] - mean) * (rest[i - 1] - mean);
+	}
+	if (n <= 8 || square <= 1e-12 * (high - low) * (high - low))
+		return 0;	/* nothing but rounding is left */
+	r = (product / square + 2.0 / n) / (1 - 4.0 / n);
+	return fmin(fmax(r, 0), MAX_MEMORY);
+}
+
+/* Rising pairs less falling ones, less one for continuity. */
+static double pairs(const double *y, unsigned n)
+{
+	int s = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		for (unsigned j = i + 1; j < n; j++)
+			s += (y[j] > y[i]) - (y[j] < y[i]);
+	return s - (s > 0) + (s < 0);
+}
+
+double trend_score(const double *y, unsigned n)
+{
+	double scratch[TREND_MAX_POINTS], v = variance(y, n, scratch);
+
+	return v > 0 ? pairs(y, n) / sqrt(v) : 0;
+}
+
+int trend_fit(const double *t, const double *y, unsigned n, struct trend *out)
+{
+	unsigned nr = n * (n - 1) / 2, k = 0;
+	double *slope, sd, reach;
+
+	if (n < 2 || n > TREND_MAX_POINTS)
+		return -EINVAL;
+	slope = malloc((nr + n) * sizeof(*slope));
+	if (!slope)
+		return -ENOMEM;
+	for (unsigned i = 0; i < n; i++)
+		for (unsigned j = i + 1; j < n; j++)
+			slope[k++] = t[j] > t[i] ? (y[j] - y[i]) / (t[j] - t[i]) : 0;
+	out->slope = median_of(slope, nr);
+	out->memory = memory(t, y, n, out->slope, slope + nr);
+	sd = sqrt(variance(y, n, slope + nr) * (1 + out->memory) / (1 - out->memory));
+	out->z = sd > 0 ? pairs(y, n) / sd : 0;
+	reach = CONFIDENCE_Z * sd / 2;
+	out->low = trend_select(slope, nr, (unsigned)fmax(nr / 2.0 - reach, 0));
+	out->high = trend_select(slope, nr, (unsigned)fmin(nr / 2.0 + reach, nr - 1));
+	free(slope);
+	return 0;
+}
+
+void trend_line_or_step(const double *t, const double *y, unsigned n, double *line, double *step)
+{
+	double st = 0, sy = 0, stt = 0, sty = 0, syy = 0, left = 0, best = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		st += (t[i] - t[0]) / n;
+		sy += (y[i] - y[0]) / n;
+	}
+	for (unsigned i = 0; i < n; i++) {
+		double dt = t[i] - t[0] - st, dy = y[i] - y[0] - sy;
+
+		stt += dt * dt;
+		sty += dt * dy;
+		syy += dy * dy;
+	}
+	*line = stt > 0 ? syy - sty * sty / stt : syy;
+	for (unsigned i = 0; i + 1 < n; i++) {
+		double gain;
+
+		left += y[i] - y[0] - sy;	/* the right part's sum is -left */
+		gain = left * left * (1.0 / (i + 1) + 1.0 / (n - i - 1));
+		best = fmax(best, gain);
+	}
+	*step = syy - best;
+}

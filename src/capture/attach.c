@@ -1,0 +1,370 @@
+/* A process watched that was running already. */
+#include "src/capture/attach.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "src/capture/ledger_map.h"
+#include "src/capture/ledger_tree.h"
+#include "src/capture/preload.h"
+#include "src/capture/watched.h"
+#include "src/target/inject.h"
+#include "src/target/proc.h"
+#include "src/target/stop.h"
+
+#define EXEC_LOOK_NS	500000000ull
+#define AUXV_BYTES	1024
+
+struct attach {
+	pid_t pid;
+	struct attach_options o;
+	char agent[PATH_MAX];		/* libpmm_inject.so */
+	struct ledger_tree tree;
+	struct watched *w;
+	struct attach_info info;
+	int signal_fd;
+	sigset_t old_mask;
+	struct sigaction old_stop;
+	uint8_t auxv[AUXV_BYTES];	/* changes with exec */
+	size_t nr_auxv;
+	uint64_t next_exec_ns;
+	bool execed, detached;
+};
+
+/* ---- what we get instead of signals --------------------------------------------------------- */
+
+/* Under nohup the terminal may go. (SIGINT counts also where a shell ignores it for us, in the background.) Ctrl-Z would stop the clock, and with it the agent: it is ignored. */
+static int signals_take(struct attach *a)
+{
+	struct sigaction ignore = { .sa_handler = SIG_IGN }, hangup;
+	sigset_t mask;
+
+	sigemptyset(&mask);
+	sigaddset(&mask, SIGINT);
+	sigaddset(&mask, SIGTERM);
+	if (!sigaction(SIGHUP, NULL, &hangup) && hangup.sa_handler != SIG_IGN)
+		sigaddset(&mask, SIGHUP);
+	sigprocmask(SIG_BLOCK, &mask, &a->old_mask);
+	sigaction(SIGTSTP, &ignore, &a->old_stop);
+	a->signal_fd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
+	return a->signal_fd < 0 ? -errno : 0;
+}
+
+static void signals_give_back(struct attach *a)
+{
+	struct signalfd_siginfo drop;
+
+	while (a->signal_fd >= 0 && read(a->signal_fd, &drop, sizeof(drop)) == (ssize_t)sizeof(drop))
+		;	/* one that came while detaching was obeyed already */
+	if (a->signal_fd >= 0)
+		close(a->signal_fd);
+	sigaction(SIGTSTP, &a->old_stop, NULL);
+	sigprocmask(SIG_SETMASK, &a->old_mask, NULL);
+}
+
+static bool signal_came(struct attach *a)
+{
+	struct signalfd_siginfo info;
+
+	return read(a->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info);
+}
+
+/* ---- exec ----------------------------------------------------------------------------------- */
+
+/* The auxiliary vector holds addresses of the stack and of the loader, which exec places anew. */
+static size_t auxv_read(pid_t pid, uint8_t *to)
+{
+	char path[64];
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/auxv", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	n = read(fd, to, AUXV_BYTES);
+	close(fd);
+	return n > 0 ? (size_t)n : 0;
+}
+
+static bool exec_happened(struct attach *a, uint64_t now_ns)
+{
+	uint8_t now[AUXV_BYTES];
+	size_t nr;
+
+	if (a->execed || now_ns < a->next_exec_ns)
+		return a->execed;
+	a->next_exec_ns = now_ns + EXEC_LOOK_NS;
+	nr = auxv_read(a->pid, now);
+	if (nr && a->nr_auxv)
+		a->execed = nr != a->nr_auxv || memcmp(now, a->auxv, nr);
+	return a->execed;
+}
+
+/* ---- opening -------------------------------------------------------------------------------- */
+
+static uint64_t limit_of(pid_t pid, int resource)
+{
+	struct rlimit l;
+
+	return prlimit(pid, resource, NULL, &l) || l.rlim_cur == RLIM_INFINITY ? UINT64_MAX : l.rlim_cur;
+}
+
+/* For inject_attach(). */
+static int make_tree(void *arg, int fd, struct err *e)
+{
+	struct attach *a = arg;
+	struct ledger_tree_options o = {
+		.mode = a->o.sample_bytes ? PMM_MODE_SAMPLED : PMM_MODE_EXACT,
+		.sample_bytes = a->o.sample_bytes,
+		.min_size_bytes = a->o.min_size_bytes,
+		.warn_size_bytes = a->o.warn_size_bytes,
+		.limit_bytes = a->o.limit_bytes,
+		.max_frames = a->o.max_frames,
+		.space_bytes = limit_of(a->pid, RLIMIT_AS),
+		.file_bytes = limit_of(getpid(), RLIMIT_FSIZE),
+		.attached = true,
+		.pid = a->pid,
+	};
+	int rc = ledger_tree_init_fd(&a->tree, fd, &o, e);
+
+	if (!rc)
+		ledger_tree_tick(&a->tree);
+	return rc;
+}
+
+static void count_refused(struct attach *a)
+{
+	a->info.nr_refused = 0;
+	for (size_t i = 0; i < a->info.entries.nr; i++)
+		a->info.nr_refused += a->info.entries.v[i].refused != NULL;
+}
+
+static int watch(struct attach *a, uint32_t slot, struct err *e)
+{
+	uint64_t now_ns = ledger_tree_tick(&a->tree);
+
+	a->w = watched_new(slot, (uint32_t)proc_ns_pid(a->pid), 0, now_ns);
+	if (!a->w)
+		return err_set(e, -ENOMEM, "not enough memory to watch process %d", (int)a->pid);
+	a->w->pid = a->pid;
+	a->w->is_root = true;
+	a->w->pidfd = (int)syscall(SYS_pidfd_open, a->pid, 0);
+	watched_tick(a->w, &a->tree, now_ns);
+	watched_code_changed(a->w, a->w->next_code_ns);	/* from now on changes count */
+	a->w->next_code_ns = now_ns;
+	return 0;
+}
+
+/* The preloaded agent records already what a process does that was started under pmm. */
+static int was_launched(pid_t pid, struct err *e)
+{
+	struct ledger_map *m;
+	bool attached;
+
+	if (ledger_map_open_pid(pid, &m, NULL))
+		return 0;
+	attached = m->tree.flags & PMM_TREE_ATTACHED;
+	ledger_map_close(m);
+	if (attached)
+		return 0;		/* inject_attach() knows more about it */
+	err_set(e, -EBUSY, "process %d was started by 'pmm run', which records what it allocates", (int)pid);
+	err_hint(e, "'pmm report %d' shows that, 'pmm snapshot %d' keeps it", (int)pid, (int)pid);
+	return -EBUSY;
+}
+
+static int open_it(struct attach *a, struct err *e)
+{
+	struct inject_options o = { .agent = a->agent, .entries = &a->info.entries, .make_tree = make_tree, .arg = a };
+	struct inject_result r;
+	int rc = stop_allowed(a->pid, e);
+
+	if (!rc)
+		rc = was_launched(a->pid, e);
+	if (!rc)
+		rc = preload_find_injected(a->agent, e);
+	if (!rc)
+		rc = signals_take(a);
+	if (!rc)
+		rc = entries_find(a->pid, a->o.custom, a->o.nr_custom, &a->info.entries, e);
+	if (rc)
+		return rc;
+	a->nr_auxv = auxv_read(a->pid, a->auxv);
+	rc = inject_attach(a->pid, &o, &r, e);
+	if (rc)
+		return rc;
+	a->detached = false;
+	a->info.nr_patched = r.nr_patched;
+	a->info.prepare_ns = r.prepare_ns;
+	a->info.pause_ns = r.pause_ns;
+	count_refused(a);
+	return watch(a, r.slot, e);
+}
+
+int attach_open(pid_t pid, const struct attach_options *o, struct attach **out, struct err *e)
+{
+	struct attach *a = calloc(1, sizeof(*a));
+	int rc;
+
+	*out = NULL;
+	if (!a)
+		return -ENOMEM;
+	a->pid = pid;
+	a->o = *o;
+	a->tree.fd = a->signal_fd = -1;
+	a->detached = true;		/* as long as nothing of ours is in the process */
+	sigprocmask(SIG_SETMASK, NULL, &a->old_mask);
+	sigaction(SIGTSTP, NULL, &a->old_stop);
+	rc = open_it(a, e);
+	if (rc)
+		attach_close(a);
+	else
+		*out = a;
+	return rc;
+}
+
+/* ---- watching ------------------------------------------------------------------------------- */
+
+static bool known(const struct attach *a, uint64_t address)
+{
+	for (size_t i = 0; i < a->info.entries.nr; i++)
+		if (a->info.entries.v[i].address == address)
+			return true;
+	return false;
+}
+
+/* Libraries came or went: stacks have to be unwound by other tables, and there may be allocators among the new. */
+static void code_changed(struct attach *a)
+{
+	struct entries now;
+	uint64_t pause_ns;
+	bool news = false;
+	int nr;
+
+	__atomic_fetch_add(&a->tree.head->code_epoch, 1, __ATOMIC_RELAXED);
+	if (entries_find(a->pid, a->o.custom, a->o.nr_custom, &now, NULL)) {
+		entries_fini(&now);
+		return;
+	}
+	for (size_t i = 0; i < now.nr; i++)
+		news |= !now.v[i].refused && !known(a, now.v[i].address);
+	nr = news ? inject_more(a->pid, a->agent, &now, &pause_ns, NULL) : 0;
+	if (nr > 0)
+		a->info.nr_patched += (unsigned)nr;
+	if (nr > 0 && pause_ns > a->info.pause_ns)
+		a->info.pause_ns = pause_ns;
+	entries_fini(&a->info.entries);
+	a->info.entries = now;
+	count_refused(a);
+}
+
+static bool process_ended(const struct attach *a)
+{
+	struct pollfd p = { .fd = a->w->pidfd, .events = POLLIN };
+
+	return a->w->pidfd >= 0 ? poll(&p, 1, 0) == 1 : !proc_alive(a->pid);
+}
+
+/* Sleep until the next tick, a signal or the process's end. */
+static void sleep_tick(struct attach *a, uint64_t now_ns)
+{
+	struct pollfd p[2] = { { .fd = a->signal_fd, .events = POLLIN }, { .fd = a->w->pidfd, .events = POLLIN } };
+	uint64_t left_ns = PMM_TICK_NS - now_ns % PMM_TICK_NS;
+	struct timespec ts = { .tv_nsec = (long)left_ns };
+
+	ppoll(p, 2, &ts, NULL);
+}
+
+enum attach_event attach_wait(struct attach *a, uint64_t until_ns)
+{
+	for (;;) {
+		uint64_t now_ns = ledger_tree_tick(&a->tree);
+
+		if (process_ended(a)) {
+			watched_end(a->w, now_ns);
+			return ATTACH_ENDED;
+		}
+		if (exec_happened(a, now_ns))
+			return ATTACH_EXECED;
+		if (signal_came(a))
+			return ATTACH_SIGNAL;
+		watched_tick(a->w, &a->tree, now_ns);
+		if (watched_code_changed(a->w, now_ns))
+			code_changed(a);
+		if (now_ns >= until_ns)
+			return ATTACH_TICK;
+		sleep_tick(a, now_ns);
+	}
+}
+
+uint64_t attach_now_ns(const struct attach *a)
+{
+	return ledger_tree_now_ns(&a->tree);
+}
+
+int attach_totals(struct attach *a, struct ledger_totals *t)
+{
+	return a->w->map ? ledger_totals(a->w->map, t) : -EAGAIN;
+}
+
+int attach_read(struct attach *a, struct heap **out, struct err *e)
+{
+	return watched_read(a->w, &a->tree, out, e);
+}
+
+const struct attach_info *attach_info(const struct attach *a)
+{
+	return &a->info;
+}
+
+/* ---- leaving -------------------------------------------------------------------------------- */
+
+int attach_detach(struct attach *a, struct heap **final, bool *removed, struct err *e)
+{
+	bool gone = a->execed || (a->w && a->w->ended);
+	int rc = 0;
+
+	if (final)
+		*final = NULL;
+	*removed = true;
+	if (a->detached)
+		return 0;
+	a->detached = true;
+	if (!gone)
+		rc = inject_detach(a->pid, removed, &a->info.detach_pause_ns, e);
+	if (rc == -ESRCH || rc == -ENOENT) {	/* ended just now, or somebody else took the agent out */
+		*removed = true;
+		rc = 0;
+	}
+	if (a->w && process_ended(a))
+		watched_end(a->w, ledger_tree_now_ns(&a->tree));
+	if (final && a->w && a->tree.head && watched_read(a->w, &a->tree, final, rc ? NULL : e))
+		*final = NULL;
+	if (final && *final && a->execed)
+		(*final)->end = HEAP_REPLACED;
+	return rc;
+}
+
+void attach_close(struct attach *a)
+{
+	bool removed;
+
+	if (!a)
+		return;
+	attach_detach(a, NULL, &removed, NULL);
+	watched_free(a->w);
+	ledger_tree_fini(&a->tree);
+	entries_fini(&a->info.entries);
+	signals_give_back(a);
+	free(a);
+}

@@ -1,0 +1,243 @@
+/* pmm attach: watch a process that is running already, tell what outlives its time and what grows, and leave it as it was. */
+#include <errno.h>
+#include <signal.h>
+
+#include "src/base/fmt.h"
+#include "src/capture/attach.h"
+#include "src/capture/output.h"
+#include "src/cmd/attach_session.h"
+#include "src/cmd/cmd.h"
+#include "src/cmd/pid.h"
+#include "src/cmd/terminal.h"
+#include "src/target/proc.h"
+
+static const char *output;
+static uint64_t duration_ns, expire_ns = 10000000000ull, interval_ns;
+static uint64_t sample_bytes, min_size_bytes, limit_bytes, warn_size_bytes, max_frames = 128, top = 10;
+static bool sampled, exact, as_json, quiet, timed;
+static struct opt_list alloc;
+
+static const struct opt attach_opts[] = {
+	{ "duration", 'd', OPT_DURATION, "TIME", "detach after TIME (seconds, or 10ms, 5m, 2h, 1d)", &duration_ns,
+	  .given = &timed },
+	{ "expire", 0, OPT_DURATION, "TIME", "tell of blocks that live for TIME (default 10s)", &expire_ns, .min = 1000000 },
+	{ "interval", 0, OPT_DURATION, "TIME",
+	  "time between looks at the heap (default: a second or more, so that looking takes 2% of a processor at most)",
+	  &interval_ns, .min = 10000000 },
+	{ "sample", 0, OPT_SIZE, "BYTES", "look at a sample only, one block per BYTES on average (512K)", &sample_bytes,
+	  .if_omitted = "512K", .given = &sampled, .min = 1, .max = 1ull << 40 },
+	{ "exact", 0, OPT_FLAG, NULL, "look at every block (the default)", &exact },
+	{ "min-size", 0, OPT_SIZE, "BYTES", "track only blocks of at least BYTES", &min_size_bytes },
+	{ "warn-size", 0, OPT_SIZE, "BYTES", "count requests of at least BYTES as huge", &warn_size_bytes, .min = 1 },
+	{ "frames", 0, OPT_UINT, "N", "deepest stack kept (default 128)", &max_frames, .min = 1, .max = PMM_MAX_FRAMES },
+	{ "ledger-limit", 0, OPT_SIZE, "BYTES", "memory the ledger may take (default a quarter of RAM, at most 16G)",
+	  &limit_bytes, .min = 1 << 20 },
+	{ "alloc", 0, OPT_LIST, "[MODULE:]NAME=KIND(ARGS)",
+	  "an allocator of the program's own: malloc(arg0), calloc(arg0,arg1), realloc(arg0,arg1), free(arg0), or malloc(16) for "
+	  "a fixed size; may be given again",
+	  &alloc },
+	{ "output", 'o', OPT_FILE, "FILE", "write a capture at the end (%p: pid, %c: command)", &output },
+	{ "json", 0, OPT_FLAG, NULL, "write lines of JSON (schema " WATCH_SCHEMA ")", &as_json },
+	{ "top", 0, OPT_UINT, "N", "sites in the table at the end (default 10, 0 = all)", &top },
+	{ "quiet", 'q', OPT_FLAG, NULL, "no messages but errors", &quiet },
+	{ 0 }
+};
+
+/* ---- before and after ---- */
+
+static int parse_custom(struct entries_custom *custom, size_t *nr, struct err *e)
+{
+	for (*nr = 0; *nr < alloc.nr; (*nr)++) {
+		int rc = entries_parse_custom(alloc.v[*nr], &custom[*nr], e);
+
+		if (rc && !e->exit_code)
+			e->exit_code = CMD_USAGE;
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+static int check_options(struct err *e)
+{
+	if (sampled && exact) {
+		err_set(e, -EINVAL, "'--sample' and '--exact' cannot be had together");
+		e->exit_code = CMD_USAGE;
+		return -EINVAL;
+	}
+	return output ? output_check(output, e) : 0;
+}
+
+static const char *allocator_name(const struct entries *found)
+{
+	static const char *const name[] = { "glibc", "musl", "jemalloc", "tcmalloc", "mimalloc", "the program's own", "" };
+
+	return found->allocator <= ENTRIES_OTHER ? name[found->allocator] : "";
+}
+
+static void tell_attached(pid_t pid, const char *comm, const struct attach_info *info)
+{
+	const struct entries *found = &info->entries;
+	const char *path = found->allocator_path ? found->allocator_path : "";
+
+	cmd_note("attached to '%s' (%d): allocator %s%s%s%s, %u functions patched, all threads stopped for %s", comm, (int)pid,
+		 allocator_name(found), *path ? " (" : "", path, *path ? ")" : "", info->nr_patched,
+		 fmt_duration(info->pause_ns).s);
+	for (size_t i = 0; i < found->nr; i++)
+		if (found->v[i].refused)
+			cmd_note("not patched: %s: %s", found->v[i].name, found->v[i].refused);
+}
+
+static void tell_detached(pid_t pid, const struct outcome *o)
+{
+	static const char *const why[] = {
+		[SAY_ENDED] = "the process has ended",
+		[SAY_EXECED] = "the process runs another program now, which is not watched",
+		[SAY_UNREAD] = "nobody reads the output any more",
+	};
+
+	if (o->end == SAY_ENDED || o->end == SAY_EXECED || o->end == SAY_UNREAD)
+		cmd_note("%s", why[o->end]);
+	if (o->end == SAY_ENDED || o->end == SAY_EXECED)
+		return;
+	if (o->removed)
+		cmd_note("detached: process %d is as it was, all threads stopped for %s", (int)pid,
+			 fmt_duration(o->detach_pause_ns).s);
+	else
+		cmd_note("detached: the code of process %d is as it was; a thread is still inside the agent, which does no harm; "
+			 "'pmm detach %d' takes it out later", (int)pid, (int)pid);
+}
+
+/* The capture. 0 or -errno with `e`. */
+static int keep(const struct heap *h, struct err *e)
+{
+	struct err why = { 0 };
+	char name[PATH_MAX];
+	bool moved = false;
+	int rc;
+
+	if (!output)
+		return 0;
+	if (!h)
+		return err_set(e, -ENODATA, "no capture: what was recorded could not be read");
+	rc = output_write(h, output, true, name, &moved, &why);
+	if (rc) {
+		*e = why;
+		return rc;
+	}
+	if (moved)
+		cmd_fail(&why);
+	if (!quiet || moved)
+		cmd_note("capture      %s", name);
+	return 0;
+}
+
+/* Closes `a`. The exit code, or -errno with `e`. */
+static int watch(pid_t pid, struct attach *a, const char *comm, struct err *e)
+{
+	struct session s = {
+		.pid = pid,
+		.comm = comm,
+		.a = a,
+		.say = { .json = as_json, .style = terminal_style(stdout), .pid = pid, .start_ns = attach_now_ns(a),
+			 .expire_ns = expire_ns },
+		.expiry = { .expire_ns = expire_ns },
+		.interval_ns = interval_ns,
+		.end_ns = timed ? attach_now_ns(a) + duration_ns : UINT64_MAX,
+		.top = top,
+		.sampled = sampled,
+	};
+	struct outcome o;
+	int rc;
+
+	if (!quiet)
+		tell_attached(pid, comm, attach_info(a));
+	session_run(&s);
+	rc = session_finish(&s, &o, e);
+	if (!rc && !quiet)
+		tell_detached(pid, &o);
+	if (!rc)
+		rc = keep(o.heap, e);
+	if (!rc)
+		rc = session_found(&o) ? CMD_FOUND : CMD_OK;
+	session_fini(&s);
+	return rc;
+}
+
+static int attach_run(int argc, char **argv)
+{
+	struct entries_custom custom[OPT_LIST_MAX];
+	struct attach_options o = {
+		.min_size_bytes = min_size_bytes,
+		.warn_size_bytes = warn_size_bytes,
+		.limit_bytes = limit_bytes,
+		.max_frames = (uint32_t)max_frames,
+		.sample_bytes = sampled ? sample_bytes : 0,
+		.custom = custom,
+	};
+	char comm[PROC_COMM_BYTES] = "";
+	struct err e = { 0 };
+	struct attach *a = NULL;
+	pid_t pid;
+	int rc;
+
+	(void)argc;
+	terminal_guard();
+	rc = cmd_parse_pid(argv[0], &pid, &e);
+	if (!rc)
+		rc = check_options(&e);
+	if (!rc)
+		rc = parse_custom(custom, &o.nr_custom, &e);
+	signal(SIGPIPE, SIG_IGN);	/* who no longer reads ends the watching, not us */
+	if (!rc)
+		rc = attach_open(pid, &o, &a, &e);
+	if (!rc) {
+		proc_comm(pid, comm);
+		rc = watch(pid, a, comm, &e);
+	}
+	for (size_t i = 0; i < o.nr_custom; i++)
+		entries_custom_fini(&custom[i]);
+	return rc < 0 ? cmd_fail(&e) : rc;
+}
+
+static const struct cmd_pair attach_exits[] = {
+	{ "0", "nothing was found" },
+	{ "1", "blocks outlived their time and are alive at a site that has not freed such ones, or something grows steadily" },
+	{ "2", "wrong usage" },
+	{ "3", "could not attach, or not keep what was recorded" },
+	{ 0 }
+};
+
+static const struct cmd_pair attach_examples[] = {
+	{ "pmm attach 4711", "watch until Ctrl-C" },
+	{ "pmm attach -d 10m --expire 1m 4711", "for ten minutes; tell of blocks that live for a minute" },
+	{ "pmm attach --sample -d 1h -o now.pmm 4711", "next to no cost; keep a capture for 'pmm report'" },
+	{ "pmm attach --alloc 'pool_get=malloc(16)' --alloc 'pool_put=free(arg0)' 4711", "a pool of 16-byte objects" },
+	{ "pmm attach --json -d 60 4711 | jq 'select(.event == \"site\")'", "the sites found, for another program" },
+	{ 0 }
+};
+
+const struct cmd cmd_attach = {
+	.name = "attach",
+	.summary = "watch a process that is running already, then leave it as it was",
+	.usage = "[options] PID",
+	.opts = attach_opts,
+	.exits = attach_exits,
+	.examples = attach_examples,
+	.min_operands = 1,
+	.max_operands = 1,
+	.run = attach_run,
+	.description =
+		"Stops the process for some milliseconds, puts a small agent into it, lets its allocator's functions pass through "
+		"that, and undoes all this at the end: on Ctrl-C, SIGTERM, SIGHUP, after --duration, or when nobody reads the "
+		"output any more. No debugger, no restart, no help from the program. doc/attach.md tells what is done and "
+		"promised; 'pmm detach PID' clears up after a pmm that was killed.\n\n"
+		"A call site whose blocks live for --expire is told of once with its stack and a number; later as 'again' when "
+		"more of its blocks do, at growing intervals. When such blocks are freed after all, that is said and the site falls "
+		"silent until it holds more than twice as many; it still counts in the table at the end.\n\n"
+		"Live bytes over time are tested for steady growth: a cache that filled up, the start of a program, a step or peaks are "
+		"none, a slow leak is. Where the process has a limit (control group, address space, data, the machine) the time "
+		"until it is reached is told.\n\n"
+		"Blocks from before the attach are unknown; their frees are counted. 'pmm report PID' and 'pmm snapshot PID' work "
+		"meanwhile. The line that says what was attached, and all other messages, go to stderr.",
+};

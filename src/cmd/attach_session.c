@@ -1,0 +1,348 @@
+/*
+ * Watching: totals once a second, the whole heap as often as two percent of a processor allow. Looking up names can take long; the clock of
+ * the process is kept going meanwhile.
+ */
+#include "src/cmd/attach_session.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "src/base/hash.h"
+#include "src/cmd/attach_voice.h"
+#include "src/cmd/naming.h"
+
+#define SECOND_NS	1000000000ull
+#define LOOK_SHARE	50		/* a look's cost : pause until the next */
+#define MAX_PAUSE_NS	(5 * SECOND_NS)	/* unless looks cost more */
+#define JUDGE_NS	(2 * SECOND_NS)
+#define MAX_LINES	20		/* of new sites, of known ones, of freed blocks, at a look */
+#define CALM_NS		(60 * SECOND_NS)	/* between two changes of the verdict that are told */
+
+/* ---- names ---- */
+
+/* Keep the process's clock going; what happens meanwhile is kept for later. */
+static void pulse(struct session *s)
+{
+	if (s->a && s->event == ATTACH_TICK)
+		s->event = attach_wait(s->a, 0);
+}
+
+static unsigned resolve(void *arg, const struct heap *h, uint32_t node, struct frame_name *out, unsigned max)
+{
+	struct session *s = arg;
+
+	pulse(s);
+	return naming_resolve(s->sym, h, node, out, max);
+}
+
+static uint64_t modules_of(const struct heap *h)
+{
+	uint64_t sum = h->nr_modules;
+
+	for (uint32_t i = 0; i < h->nr_modules; i++) {
+		const struct heap_module *m = &h->modules[i];
+
+		sum = hash_u64(sum ^ m->start) ^ hash_u64(m->bias + m->end) ^ hash_bytes(m->path, strlen(m->path));
+	}
+	return sum;
+}
+
+/* Where paths of a process that lives in another file system tree begin; "" = here. A chroot's paths may be told as we see them. */
+static void root_of(pid_t pid, const struct heap *h, char root[64])
+{
+	struct stat ours, its, file;
+	char path[PATH_MAX];
+
+	snprintf(root, 64, "/proc/%d/root", (int)pid);
+	for (uint32_t i = 0; i < h->nr_modules; i++) {
+		if (h->modules[i].path[0] != '/')
+			continue;
+		snprintf(path, sizeof(path), "%s%s", root, h->modules[i].path);
+		if (stat("/", &ours) == 0 && stat(root, &its) == 0 && (ours.st_dev != its.st_dev || ours.st_ino != its.st_ino) &&
+		    stat(path, &file) == 0)
+			return;
+		break;
+	}
+	root[0] = '\0';
+}
+
+/* Names for a heap; a symbolizer serves as long as the modules stay. */
+static void name_it(struct session *s, struct names *n, const struct heap *h)
+{
+	uint64_t modules = modules_of(h);
+	char root[64];
+
+	if (!s->sym || s->modules != modules) {
+		struct symbolizer_options o = { .full = true, .use_cache = true, .root = root };
+
+		root_of(s->pid, h, root);
+		symbolizer_free(s->sym);
+		s->sym = naming_symbols(h, &o);
+		s->modules = modules;
+	}
+	names_init(n, h, s->sym ? resolve : NULL, s);
+}
+
+/* ---- what is said ---- */
+
+#define SAY(s, function, ...) do {						\
+	struct say *say_ = voice_begin(s);					\
+										\
+	if (say_)								\
+		function(say_, __VA_ARGS__);					\
+	voice_end(s);								\
+} while (0)
+
+/* Each on a line; a person gets so many at once only. */
+static void say_events(struct session *s, const struct heap *h, const struct expiry_events *events)
+{
+	unsigned told[3] = { 0 };
+	uint64_t more = 0;
+	struct names names;
+
+	if (!events->list.nr)
+		return;
+	name_it(s, &names, h);
+	vec_each(&events->list, e) {
+		if (s->a && s->event != ATTACH_TICK)
+			break;
+		if (s->say.json || told[e->what]++ < MAX_LINES)
+			SAY(s, say_event, h, &names, e);
+		else
+			more++;
+	}
+	names_fini(&names);
+	if (more)
+		SAY(s, say_more, h->taken_ns, more);
+}
+
+static const struct limit *nearest(struct session *s, struct limit *limit)
+{
+	return limits_nearest("", s->pid, limit) ? NULL : limit;
+}
+
+/* Tell when the verdict on the whole heap changes. */
+static void judge(struct session *s, uint64_t now_ns)
+{
+	struct limit limit;
+	struct growth g;
+	bool grows;
+
+	if (now_ns < s->judged_ns)
+		return;
+	s->judged_ns = now_ns + JUDGE_NS;
+	if (growing_judge(&s->growing, &g))
+		return;
+	grows = g.verdict == GROWTH_STEADY;
+	if (grows == s->grows)
+		return;
+	s->grows = grows;
+	s->judged_ns = now_ns + CALM_NS;
+	SAY(s, say_growth, now_ns, &g, nearest(s, &limit));
+}
+
+/* ---- looking ---- */
+
+static void totals(struct session *s, bool tell)
+{
+	struct ledger_totals t;
+
+	if (attach_totals(s->a, &t))
+		return;
+	if (growing_totals(&s->growing, t.time_ns, t.live_bytes, t.live_blocks, t.untracked_frees))
+		s->out_of_memory = true;
+	if (tell)
+		SAY(s, say_totals, &t);
+}
+
+static void take_in(struct session *s, struct heap *h)
+{
+	struct expiry_events events = { 0 };
+
+	heap_free(s->heap);
+	s->heap = h;
+	if (expiry_look(&s->expiry, h, &events) || growing_look(&s->growing, h))
+		s->out_of_memory = true;
+	say_events(s, h, &events);
+	vec_fini(&events.list);
+}
+
+static void look(struct session *s)
+{
+	struct heap *h;
+
+	if (s->heap) {			/* millions of blocks need not be held twice */
+		free(s->heap->blocks);
+		s->heap->blocks = NULL;
+		s->heap->nr_blocks = 0;
+	}
+	if (!attach_read(s->a, &h, NULL))
+		take_in(s, h);
+}
+
+/* Until the next look when the last one has cost that much. */
+static uint64_t pause_ns(const struct session *s, uint64_t cost_ns)
+{
+	uint64_t pause = s->expiry.expire_ns / 2;
+
+	if (s->interval_ns)
+		return s->interval_ns;
+	pause = pause < SECOND_NS ? SECOND_NS : pause > MAX_PAUSE_NS ? MAX_PAUSE_NS : pause;
+	return pause > LOOK_SHARE * cost_ns ? pause : LOOK_SHARE * cost_ns;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static bool over(const struct session *s, uint64_t now_ns)
+{
+	return s->event != ATTACH_TICK || s->unread || s->out_of_memory || now_ns >= s->end_ns;
+}
+
+void session_run(struct session *s)
+{
+	uint64_t now_ns = attach_now_ns(s->a), totals_ns = now_ns, look_ns = now_ns + pause_ns(s, 0);
+
+	SAY(s, say_begin, s->comm, attach_info(s->a));
+	while (!over(s, now_ns)) {
+		s->event = attach_wait(s->a, least(s->end_ns, least(totals_ns, look_ns)));
+		now_ns = attach_now_ns(s->a);
+		if (over(s, now_ns))
+			break;
+		if (now_ns >= totals_ns) {
+			totals(s, false);
+			totals_ns = now_ns + least(SECOND_NS, pause_ns(s, 0));
+		}
+		if (now_ns >= look_ns) {
+			uint64_t begun_ns = now_ns, cost_ns;
+
+			totals(s, true);
+			look(s);
+			now_ns = attach_now_ns(s->a);
+			cost_ns = now_ns - begun_ns;
+			look_ns = now_ns + pause_ns(s, cost_ns);
+			totals_ns = now_ns + least(SECOND_NS, pause_ns(s, 0));
+			if (look_ns + cost_ns >= s->end_ns)
+				look_ns = UINT64_MAX;	/* the last one is taken after detaching */
+		}
+		judge(s, now_ns);
+	}
+}
+
+/* ---- the end ---- */
+
+static enum say_end end_of(const struct session *s, int rc)
+{
+	if (rc || s->out_of_memory)
+		return SAY_TROUBLE;
+	if (s->event == ATTACH_ENDED)
+		return SAY_ENDED;
+	if (s->event == ATTACH_EXECED)
+		return SAY_EXECED;
+	if (s->unread)
+		return SAY_UNREAD;
+	return s->event == ATTACH_SIGNAL ? SAY_SIGNAL : SAY_DURATION;
+}
+
+/* Worth a line in the table? */
+static bool noteworthy(const struct watch_site *w)
+{
+	return w->row.number || w->growth.verdict == GROWTH_STEADY || w->growth.reason == GROWTH_TURNOVER;
+}
+
+/* Sites with what is known of them; those not worth a line are left out. */
+static int judge_sites(struct session *s, struct outcome *o)
+{
+	struct expiry_row *rows = NULL;
+	int64_t nr = expiry_rows(&s->expiry, s->heap, &rows);
+	size_t used = 0;
+	int rc = nr < 0 ? (int)nr : 0;
+
+	s->sites = nr > 0 ? calloc((size_t)nr, sizeof(*s->sites)) : NULL;
+	if (nr > 0 && !s->sites)
+		rc = -ENOMEM;
+	for (int64_t i = 0; !rc && i < nr; i++) {
+		struct watch_site *w = &s->sites[used];
+
+		w->row = rows[i];
+		rc = growing_judge_site(&s->growing, s->heap, rows[i].site, &w->growth);
+		used += noteworthy(w);
+	}
+	free(rows);
+	o->site = s->sites;
+	o->nr_all_sites = rc ? 0 : used;
+	o->nr_sites = s->top && o->nr_all_sites > s->top ? s->top : o->nr_all_sites;
+	return rc;
+}
+
+static void say_end(struct session *s, struct outcome *o)
+{
+	struct names names;
+
+	if (s->unread)
+		return;
+	if (!s->heap) {
+		SAY(s, say_outcome, NULL, o);
+		return;
+	}
+	name_it(s, &names, s->heap);
+	SAY(s, say_outcome, &names, o);
+	names_fini(&names);
+	if (s->sym)
+		symbolizer_save(s->sym);
+}
+
+int session_finish(struct session *s, struct outcome *o, struct err *e)
+{
+	uint64_t now_ns = attach_now_ns(s->a);
+	struct heap *final = NULL;
+	int rc;
+
+	*o = (struct outcome){ .sampled = s->sampled };
+	o->limited = nearest(s, &o->limit) != NULL;
+	totals(s, false);
+	rc = attach_detach(s->a, &final, &o->removed, e);
+	o->end = end_of(s, rc);
+	o->seen_ns = now_ns > s->say.start_ns ? now_ns - s->say.start_ns : 0;
+	o->detach_pause_ns = attach_info(s->a)->detach_pause_ns;
+	attach_close(s->a);	/* Ctrl-C means what it always does from here on */
+	s->a = NULL;
+	if (final)
+		take_in(s, final);
+	o->heap = s->heap;
+	o->nr_expired_sites = expiry_held(&s->expiry, &o->expired, &o->nr_silent_sites);
+	o->nr_unjudged_sites = s->growing.nr_left_out;
+	if (growing_judge(&s->growing, &o->growth) || (s->heap && judge_sites(s, o)))
+		s->out_of_memory = true;
+	say_end(s, o);
+	if (!rc && s->out_of_memory)
+		rc = err_set(e, -ENOMEM, "not enough memory to keep book of what was seen");
+	return rc;
+}
+
+bool session_found(const struct outcome *o)
+{
+	if (o->nr_expired_sites > o->nr_silent_sites || o->growth.verdict == GROWTH_STEADY)
+		return true;
+	for (size_t i = 0; i < o->nr_all_sites; i++)
+		if (o->site[i].growth.verdict == GROWTH_STEADY)
+			return true;
+	return false;
+}
+
+void session_fini(struct session *s)
+{
+	expiry_fini(&s->expiry);
+	growing_fini(&s->growing);
+	heap_free(s->heap);
+	symbolizer_free(s->sym);
+	free(s->sites);
+	str_fini(&s->unsaid);
+}

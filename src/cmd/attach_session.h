@@ -1,0 +1,53 @@
+/*
+ * A process being watched, from attach to detach: when to look, what to keep of each look, the verdict at the end.
+ */
+#ifndef CMD_ATTACH_SESSION_H
+#define CMD_ATTACH_SESSION_H
+
+#include "src/analyze/expiry.h"
+#include "src/analyze/growing.h"
+#include "src/base/str.h"
+#include "src/capture/attach.h"
+#include "src/cmd/attach_say.h"
+#include "src/symbol/symbol.h"
+
+struct session {
+	/* set by the command */
+	pid_t pid;
+	const char *comm;
+	struct attach *a;		/* closed and NULL once it is over */
+	struct say say;
+	struct expiry expiry;		/* expire_ns set */
+	uint64_t interval_ns;		/* between looks; 0 = as seems good */
+	uint64_t end_ns;		/* on the tree's clock, UINT64_MAX = never */
+	uint64_t top;			/* sites told at the end; 0 = all */
+	bool sampled;
+
+	/* zero at first */
+	struct growing growing;
+	struct heap *heap;		/* of the last look */
+	enum attach_event event;	/* that ended the watching, or came while names were looked up */
+	bool out_of_memory;
+	bool unread;			/* nobody can read what we say any more */
+	struct str unsaid;		/* said, not written yet */
+	char *words;			/* being said */
+	size_t nr_words;
+	bool grows;			/* the verdict told last, and when */
+	uint64_t judged_ns;
+	struct symbolizer *sym;		/* for the modules that `modules` stands for */
+	uint64_t modules;
+	struct watch_site *sites;	/* of the outcome */
+};
+
+/* Watch until something ends it. */
+void session_run(struct session *s);
+
+/* Detach, look a last time and say how it ended. 0 or -errno with `e`: the process may not be as it was. */
+int session_finish(struct session *s, struct outcome *o, struct err *e);
+
+/* Was something found? */
+bool session_found(const struct outcome *o);
+
+void session_fini(struct session *s);
+
+#endif

@@ -1,0 +1,78 @@
+/* pmm detach: take the agent out of a process that a monitor has left behind. */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+
+#include "src/base/fmt.h"
+#include "src/capture/preload.h"
+#include "src/cmd/cmd.h"
+#include "src/cmd/pid.h"
+#include "src/target/inject.h"
+
+static bool quiet;
+
+static const struct opt detach_opts[] = {
+	{ "quiet", 'q', OPT_FLAG, NULL, "no messages but errors", &quiet },
+	{ 0 }
+};
+
+/* A pmm that was killed early has left no agent, but may have left the memory for it. */
+static bool cleared(pid_t pid)
+{
+	char agent[PATH_MAX];
+
+	return !preload_find_injected(agent, NULL) && inject_clear(pid, agent, NULL) > 0;
+}
+
+static int detach_run(int argc, char **argv)
+{
+	struct err e = { 0 };
+	uint64_t pause_ns;
+	pid_t pid, monitor;
+	bool removed;
+	int rc;
+
+	(void)argc;
+	rc = cmd_parse_pid(argv[0], &pid, &e);
+	if (!rc)
+		rc = inject_present(pid, &monitor, &e);
+	if (rc >= 0)
+		rc = inject_detach(pid, &removed, &pause_ns, &e);
+	if (((!rc && removed) || rc == -ENOENT) && cleared(pid)) {
+		removed = true;
+		rc = 0;
+	}
+	if (rc)
+		return cmd_fail(&e);
+	if (!removed) {
+		err_set(&e, -EBUSY, "the code of process %d is as it was, but a thread is still inside the agent", (int)pid);
+		err_hint(&e, "it does no harm there; 'pmm detach %d' again takes it out once the thread has left it", (int)pid);
+		return cmd_fail(&e);
+	}
+	if (!quiet && monitor)
+		cmd_note("process %d is as it was before process %d attached to it (stopped for %s)", (int)pid, (int)monitor,
+			 fmt_duration(pause_ns).s);
+	else if (!quiet)
+		cmd_note("process %d is as it was before pmm (stopped for %s)", (int)pid, fmt_duration(pause_ns).s);
+	return CMD_OK;
+}
+
+const struct cmd cmd_detach = {
+	.name = "detach",
+	.summary = "take pmm out of a process that was left attached",
+	.usage = "[options] PID",
+	.opts = detach_opts,
+	.min_operands = 1,
+	.max_operands = 1,
+	.run = detach_run,
+	.description =
+		"'pmm attach' takes itself out of the process when it ends, whatever ends it but SIGKILL. After that, or "
+		"when a thread was still inside the agent, this command restores the program's code and unmaps what pmm "
+		"has mapped. The next 'pmm attach' does the same first.\n\n"
+		"Until then the program runs on: the agent notices within some seconds that nobody watches and stops "
+		"recording.",
+	.examples = (const struct cmd_pair[]){
+		{ "pmm detach 4711", "restore the code of process 4711" },
+		{ 0 }
+	},
+};

@@ -1,0 +1,14 @@
+/*
+ * Operands that name a process.
+ */
+#ifndef CMD_PID_H
+#define CMD_PID_H
+
+#include <sys/types.h>
+
+#include "src/base/err.h"
+
+/* A process number. 0, or -EINVAL with `e` (a usage error). */
+int cmd_parse_pid(const char *text, pid_t *pid, struct err *e);
+
+#endif

@@ -1,0 +1,127 @@
+/*
+ * An interpreter of classic BPF as seccomp has it (linux/seccomp.h, kernel/seccomp.c: seccomp_check_filter()).
+ *
+ * All jumps go forward, so that no program runs longer than it is. What the kernel does not accept, or ends by a division by zero, is an error.
+ */
+#include "src/target/bpf.h"
+
+#include <errno.h>
+#include <linux/audit.h>
+#include <linux/seccomp.h>
+
+struct machine {
+	uint32_t a, x;
+	uint32_t memory[BPF_MEMWORDS];
+	uint32_t syscall_nr;
+};
+
+static int load(struct machine *m, uint32_t offset)
+{
+	if (offset & 3 || offset >= sizeof(struct seccomp_data))
+		return -EINVAL;
+	if (offset == offsetof(struct seccomp_data, nr))
+		m->a = m->syscall_nr;
+	else if (offset == offsetof(struct seccomp_data, arch))
+		m->a = AUDIT_ARCH_X86_64;
+	else
+		return -ENODATA;
+	return 0;
+}
+
+static int compute(struct machine *m, const struct sock_filter *f)
+{
+	uint32_t by = BPF_SRC(f->code) == BPF_X ? m->x : f->k;
+
+	switch (BPF_OP(f->code)) {
+	case BPF_ADD: m->a += by; return 0;
+	case BPF_SUB: m->a -= by; return 0;
+	case BPF_MUL: m->a *= by; return 0;
+	case BPF_AND: m->a &= by; return 0;
+	case BPF_OR: m->a |= by; return 0;
+	case BPF_XOR: m->a ^= by; return 0;
+	case BPF_NEG: m->a = -m->a; return 0;
+	}
+	if (BPF_OP(f->code) == BPF_DIV ? !by : by > 31)
+		return -EINVAL;
+	switch (BPF_OP(f->code)) {
+	case BPF_DIV: m->a /= by; return 0;
+	case BPF_LSH: m->a <<= by; return 0;
+	case BPF_RSH: m->a >>= by; return 0;
+	}
+	return -EINVAL;
+}
+
+/* How many instructions a jump leaves out. -EINVAL. */
+static int64_t jump(const struct machine *m, const struct sock_filter *f)
+{
+	uint32_t with = BPF_SRC(f->code) == BPF_X ? m->x : f->k;
+
+	switch (BPF_OP(f->code)) {
+	case BPF_JA: return f->k;
+	case BPF_JEQ: return m->a == with ? f->jt : f->jf;
+	case BPF_JGT: return m->a > with ? f->jt : f->jf;
+	case BPF_JGE: return m->a >= with ? f->jt : f->jf;
+	case BPF_JSET: return m->a & with ? f->jt : f->jf;
+	}
+	return -EINVAL;
+}
+
+/* Loads, stores and moves. */
+static int move(struct machine *m, const struct sock_filter *f)
+{
+	uint32_t *cell = f->k < BPF_MEMWORDS ? &m->memory[f->k] : NULL;
+
+	switch (f->code) {
+	case BPF_LD | BPF_W | BPF_ABS: return load(m, f->k);
+	case BPF_LD | BPF_W | BPF_LEN: m->a = sizeof(struct seccomp_data); return 0;
+	case BPF_LDX | BPF_W | BPF_LEN: m->x = sizeof(struct seccomp_data); return 0;
+	case BPF_LD | BPF_IMM: m->a = f->k; return 0;
+	case BPF_LDX | BPF_IMM: m->x = f->k; return 0;
+	case BPF_MISC | BPF_TAX: m->x = m->a; return 0;
+	case BPF_MISC | BPF_TXA: m->a = m->x; return 0;
+	}
+	if (!cell)
+		return -EINVAL;
+	switch (f->code) {
+	case BPF_LD | BPF_MEM: m->a = *cell; return 0;
+	case BPF_LDX | BPF_MEM: m->x = *cell; return 0;
+	case BPF_ST: *cell = m->a; return 0;
+	case BPF_STX: *cell = m->x; return 0;
+	}
+	return -EINVAL;
+}
+
+int bpf_run(const struct sock_filter *v, size_t nr, uint32_t syscall_nr, uint32_t *verdict)
+{
+	struct machine m = { .syscall_nr = syscall_nr };
+
+	if (nr > BPF_MAXINSNS)
+		return -EINVAL;
+	for (uint64_t at = 0; at < nr; at++) {
+		const struct sock_filter *f = &v[at];
+		int64_t skip = 0;
+		int rc = 0;
+
+		if (f->code > 0xff)
+			return -EINVAL;
+		switch (BPF_CLASS(f->code)) {
+		case BPF_RET:
+			if (f->code != (BPF_RET | BPF_K) && f->code != (BPF_RET | BPF_A))
+				return -EINVAL;
+			*verdict = f->code == (BPF_RET | BPF_A) ? m.a : f->k;
+			return 0;
+		case BPF_JMP:
+			skip = jump(&m, f);
+			break;
+		case BPF_ALU:
+			rc = compute(&m, f);
+			break;
+		default:
+			rc = move(&m, f);
+		}
+		if (rc || skip < 0)
+			return rc ? rc : -EINVAL;
+		at += (uint64_t)skip;
+	}
+	return -EINVAL;		/* it ended without a verdict */
+}

@@ -1,0 +1,23 @@
+/*
+ * Would a process's seccomp filters let pmm and its agent make the system calls that they have to make in it?
+ */
+#ifndef TARGET_CONFINED_H
+#define TARGET_CONFINED_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+#include <linux/filter.h>
+
+#include "src/base/err.h"
+
+/*
+ * 0 when every filter of every thread does, also when there is none. -EACCES with `e`: one does not (which system call), or it cannot be
+ * known. Stops each thread that has filters for a moment, one after the other; other errors are those of stop_one().
+ */
+int confined_check(pid_t pid, struct err *e);
+
+/* The name of a system call that this filter does not let us make, "" when it is none that can be run, NULL = it lets us make all. */
+const char *confined_refuses(const struct sock_filter *v, size_t nr);
+
+#endif

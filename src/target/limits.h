@@ -1,0 +1,34 @@
+/*
+ * Which limit a process that grows will hit first: its control groups' memory, its address space, its data, the machine.
+ */
+#ifndef TARGET_LIMITS_H
+#define TARGET_LIMITS_H
+
+#include <limits.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum limit_kind {
+	LIMIT_CGROUP,		/* memory.max, memory.limit_in_bytes of its group or one above */
+	LIMIT_ADDRESS_SPACE,	/* RLIMIT_AS */
+	LIMIT_DATA,		/* RLIMIT_DATA */
+	LIMIT_MACHINE,		/* memory without swap space */
+};
+
+struct limit {
+	enum limit_kind kind;
+	uint64_t limit_bytes, used_bytes;
+	uint64_t left_bytes;		/* page cache that would be given back counts as left */
+	char where[PATH_MAX];		/* LIMIT_CGROUP: directory of the group; else "" */
+};
+
+/*
+ * The limit of which the least is left. `root` goes before all paths below /proc and /sys ("" = this machine's own). 0, -ESRCH when
+ * the process does not exist, -ENOENT when no limit is known.
+ */
+int limits_nearest(const char *root, pid_t pid, struct limit *out);
+
+/* "cgroup limit", "address space limit", "data limit", "machine's memory". */
+const char *limit_name(enum limit_kind kind);
+
+#endif

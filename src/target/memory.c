@@ -1,0 +1,55 @@
+/* Memory of another process, whole or not at all. */
+#include "src/target/stop.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "src/target/task.h"
+
+/* Opened through a thread that lives: of one that has ended the kernel knows no memory any more. */
+static int memory_open(pid_t pid, int flags)
+{
+	pid_t live = task_live(pid);
+	char path[64];
+	int fd;
+
+	if (live < 0)
+		return live;
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/mem", (int)pid, (int)live);
+	fd = open(path, flags | O_CLOEXEC);
+	return fd < 0 ? (errno == ENOENT ? -ESRCH : -errno) : fd;
+}
+
+static int whole(ssize_t n, size_t bytes)
+{
+	return n < 0 ? -errno : (size_t)n == bytes ? 0 : -EFAULT;
+}
+
+int stop_read(pid_t pid, uint64_t address, void *to, size_t bytes)
+{
+	struct iovec here = { to, bytes }, there = { (void *)(uintptr_t)address, bytes };
+	int fd, rc;
+
+	if (process_vm_readv(pid, &here, 1, &there, 1, 0) == (ssize_t)bytes)
+		return 0;
+	fd = memory_open(pid, O_RDONLY);	/* also reads what the program itself may not */
+	if (fd < 0)
+		return fd;
+	rc = whole(pread(fd, to, bytes, (off_t)address), bytes);
+	close(fd);
+	return rc == -EIO ? -EFAULT : rc;
+}
+
+int stop_write(pid_t pid, uint64_t address, const void *from, size_t bytes)
+{
+	int fd = memory_open(pid, O_RDWR), rc;
+
+	if (fd < 0)
+		return fd;
+	rc = whole(pwrite(fd, from, bytes, (off_t)address), bytes);
+	close(fd);
+	return rc == -EIO ? -EFAULT : rc;
+}

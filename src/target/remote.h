@@ -1,0 +1,39 @@
+/*
+ * System calls and functions executed by a stopped thread of another process.
+ *
+ * Safe against our own death at any moment: before the thread's registers are changed, a signal frame with its true state lies on its
+ * stack, and every way out of what it is made to do ends in rt_sigreturn on that frame. While we live, we restore the
+ * registers ourselves, so that interrupted system calls restart as if nothing had been.
+ */
+#ifndef TARGET_REMOTE_H
+#define TARGET_REMOTE_H
+
+#include <stdint.h>
+
+#include "src/base/err.h"
+#include "src/target/stop.h"
+
+#define REMOTE_CODE_BYTES	4096u	/* mapped by remote_call(), begins with arch_call_code */
+
+struct remote;
+
+/*
+ * Use thread `i` of `s`. Finds in the process's code the two instructions it needs (syscall; ret and rt_sigreturn). `s` must outlive
+ * it. 0 or -errno with `e`.
+ */
+int remote_open(struct stopped *s, size_t i, struct remote **out, struct err *e);
+
+/* Put the thread back to where it was and free. */
+void remote_close(struct remote *r);
+
+/* One system call; *result as the kernel gives it (negative errno). 0, or -errno when the thread could not do it. */
+int remote_syscall(struct remote *r, long nr, const uint64_t args[6], int64_t *result, struct err *e);
+
+/*
+ * Call function(arg) on the stack that ends at `stack_end` (16-byte aligned, at least 32 KiB, mapped), for at most `timeout_ns`. Its
+ * system calls are its own. 0, -errno.
+ */
+int remote_call(struct remote *r, uint64_t function, uint64_t arg, uint64_t stack_end, uint64_t timeout_ns,
+		int64_t *result, struct err *e);
+
+#endif

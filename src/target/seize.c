@@ -1,0 +1,196 @@
+/*
+ * One thread seized and stopped, as part of stopping several.
+ *
+ * Stops seen on the way (ptrace(2)):
+ *
+ *	PTRACE_EVENT_STOP	what PTRACE_INTERRUPT leads to, also in a process that is stopped by SIGSTOP: done. On its way back to user
+ *				mode, before signals are looked at and before an interrupted system call starts again
+ *	a signal		let it be delivered and interrupt again: it stops at the handler's first instruction
+ *	PTRACE_EVENT_EXIT	let it end
+ *	PTRACE_EVENT_EXEC	everything known of the process is void
+ */
+#include "src/target/seize.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "arch/x86_64/stop_arch.h"
+#include "src/base/vec.h"
+#include "src/target/proc.h"
+#include "src/target/task.h"
+#include "src/target/tracer.h"
+
+#define OPTIONS		(PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEEXEC | PTRACE_O_TRACEEXIT)
+#define SEIZE_TRIES	8
+#define LATE_NS		500000000u	/* for threads to stop that are too late */
+#define SOON_NS		20000000u	/* ... where none of them can be interrupted now */
+#define POLL_NS		300000
+#define PF_IO_WORKER	0x10u		/* linux/sched.h: of field 9 of stat */
+#define PF_USER_WORKER	0x4000u
+
+static int regs(int request, struct stop_thread *thread)
+{
+	return tracer_regset(request, thread->tid, NT_PRSTATUS, &thread->regs, sizeof(thread->regs));
+}
+
+static int add_thread(struct seizing *sz, pid_t tid)
+{
+	struct stopped *s = sz->s;
+	struct stop_thread *v = vec_grow(s->v, &sz->room, s->nr + 1, sizeof(*v));
+
+	if (!v || tracer_watch(sz->s->tracer, tid))
+		return -ENOMEM;
+	s->v = v;
+	s->v[s->nr++] = (struct stop_thread){ .tid = tid };
+	return 0;
+}
+
+int seize_began_another(struct seizing *sz)
+{
+	err_set(sz->e, -EAGAIN, "process %d has just begun another program (exec)", (int)sz->s->pid);
+	err_hint(sz->e, "try again");
+	return -EAGAIN;
+}
+
+static int cannot_seize(struct seizing *sz, pid_t tid, int rc)
+{
+	struct err *e = sz->e;
+	pid_t tracer = task_tracer(sz->s->pid, tid);
+
+	if (tracer == getpid())	/* seized under the number that it had before exec */
+		return seize_began_another(sz);
+	if (tracer) {
+		err_set(e, -EBUSY, "thread %d of process %d is being traced by process %d", (int)tid, (int)sz->s->pid, (int)tracer);
+		err_hint(e, "the kernel allows one tracer at a time: let that one detach first");
+		return -EBUSY;
+	}
+	err_set(e, rc, "thread %d of process %d cannot be traced: %s", (int)tid, (int)sz->s->pid, strerror(-rc));
+	err_hint(e, "run pmm as root");
+	return rc;
+}
+
+/* Has it ended, or is it one of the kernel's (io_uring), which some kernels do not let be traced and which run none of the program's code? */
+static bool nothing_to_stop(pid_t pid, pid_t tid)
+{
+	uint64_t flags = 0;
+
+	return task_ended(pid, tid) || (!task_stat(pid, tid, 9, &flags) && flags & (PF_IO_WORKER | PF_USER_WORKER));
+}
+
+/* The dead are refused with EPERM, too, also a first thread whose place the thread that calls exec is just about to take. */
+int seize(struct seizing *sz, pid_t tid)
+{
+	int rc, tries = 0;
+
+	do
+		rc = (int)tracer_ptrace(PTRACE_SEIZE, tid, 0, OPTIONS);
+	while (rc == -EPERM && ++tries < SEIZE_TRIES && !task_ended(sz->s->pid, tid));
+	if (rc == -ESRCH || (rc == -EPERM && nothing_to_stop(sz->s->pid, tid)))
+		return 0;
+	if (rc)
+		return cannot_seize(sz, tid, rc);
+	rc = add_thread(sz, tid);
+	if (!rc)
+		rc = (int)tracer_ptrace(PTRACE_INTERRUPT, tid, 0, 0);
+	return rc == -ESRCH || !rc ? 1 : rc;
+}
+
+static int does_not_stop(struct seizing *sz, pid_t tid)
+{
+	char comm[PROC_COMM_BYTES] = "?", where[64];
+	char state = task_sleeps_in(sz->s->pid, tid, where, sizeof(where));
+
+	proc_thread_comm(sz->s->pid, tid, comm);
+	err_set(sz->e, -ETIMEDOUT, "thread %d ('%s') of process %d does not stop (state %c%s%s)", (int)tid, comm, (int)sz->s->pid,
+		state, where[0] ? ", in " : "", where);
+	if (state == 'D')
+		err_hint(sz->e, "it waits in the kernel for something that cannot be interrupted, such as a disk or a child made by vfork; "
+			 "try again");
+	else
+		err_hint(sz->e, "the machine is too busy for it to get so far; try again");
+	return -ETIMEDOUT;
+}
+
+int seize_wait(struct seizing *sz, struct stop_thread *thread)
+{
+	for (;;) {
+		int status = tracer_wait(sz->s->tracer, thread->tid);
+
+		if (status == -ETIMEDOUT)
+			return does_not_stop(sz, thread->tid);
+		if (status < 0) {
+			thread->ended = true;
+			return 0;
+		}
+		switch (TRACER_EVENT(status)) {
+		case PTRACE_EVENT_STOP:
+			return seize_look(thread);
+		case PTRACE_EVENT_EXIT:
+			thread->ended = true;
+			tracer_ptrace(PTRACE_DETACH, thread->tid, 0, 0);
+			return 0;
+		case PTRACE_EVENT_EXEC:
+			return seize_began_another(sz);
+		}
+		/* A signal; interrupt first, for a stop of any kind uses up an earlier interrupt. */
+		tracer_ptrace(PTRACE_INTERRUPT, thread->tid, 0, 0);
+		tracer_ptrace(PTRACE_CONT, thread->tid, 0, TRACER_EVENT(status) ? 0 : (uint64_t)status);
+	}
+}
+
+int seize_look(struct stop_thread *thread)
+{
+	int rc = regs(PTRACE_GETREGSET, thread);
+
+	if (!rc && arch_restart_unless_handled(&thread->regs))
+		rc = regs(PTRACE_SETREGSET, thread);
+	if (rc == -ESRCH)
+		thread->ended = true;
+	return rc == -ESRCH ? 0 : rc;
+}
+
+/* Let go of a thread if it has stopped. False while it has not. */
+static bool let_go(struct stop_thread *thread)
+{
+	int status = tracer_peek(thread->tid);
+
+	if (status == -EAGAIN)
+		return false;
+	if (status >= 0 && TRACER_EVENT(status) == PTRACE_EVENT_STOP)
+		seize_look(thread);
+	if (status >= 0)
+		tracer_ptrace(PTRACE_DETACH, thread->tid, 0, TRACER_EVENT(status) ? 0 : (uint64_t)status);
+	thread->ended = true;
+	return true;
+}
+
+/* A thread that does not get to run for a while does stop in the end; one that cannot be interrupted is not worth waiting for. */
+void seize_let_go(struct seizing *sz)
+{
+	const uint64_t begin_ns = tracer_now_ns();
+	struct stopped *s = sz->s;
+	uint64_t wait_ns;
+	char where[64];
+
+	for (size_t i = 0; i < sz->nr_looked_at; i++)
+		if (!s->v[i].ended)
+			tracer_ptrace(PTRACE_DETACH, s->v[i].tid, 0, 0);
+	do {
+		wait_ns = 0;
+		for (size_t i = sz->nr_looked_at; i < s->nr; i++) {
+			struct stop_thread *thread = &s->v[i];
+
+			if (thread->ended || let_go(thread) || wait_ns == LATE_NS)
+				continue;
+			wait_ns = task_sleeps_in(s->pid, thread->tid, where, sizeof(where)) == 'D' ? SOON_NS : LATE_NS;
+		}
+		if (wait_ns)
+			nanosleep(&(struct timespec){ .tv_nsec = POLL_NS }, NULL);
+	} while (tracer_now_ns() - begin_ns < wait_ns);
+	s->nr = 0;
+}

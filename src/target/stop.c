@@ -1,0 +1,277 @@
+/*
+ * All threads of a process stopped, looked at and let go.
+ *
+ * Each pass over /proc/PID/task seizes and interrupts what is new and then waits for it; once a pass finds nothing new, nobody is left
+ * who could make another thread.
+ */
+#include "src/target/stop.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <time.h>
+
+#include "arch/x86_64/stop_arch.h"
+#include "src/base/hash.h"
+#include "src/target/borrow.h"
+#include "src/target/seize.h"
+#include "src/target/task.h"
+#include "src/target/tracer.h"
+
+#define ALL_WAIT_NS	15000000u	/* at first, for all threads */
+#define ONE_WAIT_NS	200000000u	/* for a thread among several to choose from */
+#define AGAIN_NS	2000000		/* between looking at all of them */
+#define MAX_CHOICES	64
+
+struct stopping {
+	struct seizing sz;
+	struct stopped *s;
+	struct err *e;
+	pid_t tid;			/* stop this one, 0 = all */
+	uint64_t deadline_ns;
+	struct hash_map known;		/* thread -> index in s->v, plus 1; 0 = it has ended */
+	struct task_list tasks;
+};
+
+/* Stop what is new. The number of new threads, or -errno. */
+static int stop_pass(struct stopping *st)
+{
+	size_t first = st->s->nr;
+	int rc = task_list(st->s->pid, &st->tasks);
+
+	for (size_t i = 0; !rc && i < st->tasks.tids.nr; i++) {
+		pid_t tid = st->tasks.tids.v[i];
+		uint32_t *index = hash_add(&st->known, (uint64_t)tid, 0, NULL);
+
+		if (!index)
+			rc = -ENOMEM;
+		else if (!*index || st->s->v[*index - 1].ended)
+			rc = seize(&st->sz, tid);
+		if (rc > 0) {
+			*index = (uint32_t)st->s->nr;
+			rc = 0;
+		}
+	}
+	for (size_t i = first; !rc && i < st->s->nr; i++) {
+		rc = seize_wait(&st->sz, &st->s->v[i]);
+		st->sz.nr_looked_at += !rc;
+	}
+	return rc ? rc : (int)(st->s->nr - first);
+}
+
+static void forget_ended(struct stopped *s)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < s->nr; i++)
+		if (!s->v[i].ended)
+			s->v[kept++] = s->v[i];
+	s->nr = kept;
+}
+
+static int run_stop_all(void *arg)
+{
+	struct stopping *st = arg;
+	int new;
+
+	tracer_deadline(st->s->tracer, st->deadline_ns);
+	st->s->begin_ns = tracer_now_ns();
+	do {
+		new = stop_pass(st);
+		if (new > 0 && tracer_now_ns() > st->deadline_ns)
+			new = err_set(st->e, -ETIMEDOUT, "process %d makes threads faster than they can be stopped", (int)st->s->pid);
+	} while (new > 0);
+	if (new)
+		seize_let_go(&st->sz);
+	forget_ended(st->s);
+	if ((new == -ESRCH || !new) && !st->s->nr && task_live(st->s->pid) > 0)
+		return seize_began_another(&st->sz);
+	if (new == -ESRCH || (!new && !st->s->nr))
+		return err_set(st->e, -ESRCH, "process %d has ended", (int)st->s->pid);
+	if (new == -ENOMEM)
+		err_set(st->e, new, "out of memory");
+	return new;
+}
+
+static int run_resume(void *arg)
+{
+	struct stopped *s = arg;
+
+	for (size_t i = 0; i < s->nr; i++)
+		if (!s->v[i].ended)
+			tracer_ptrace(PTRACE_DETACH, s->v[i].tid, 0, 0);
+	return 0;
+}
+
+/*
+ * While all threads of a program stand still nobody should wait for a processor, least of all we: real-time priority where we may have it
+ * (CAP_SYS_NICE, RLIMIT_RTPRIO). The tracer's thread inherits it.
+ */
+static void hurry(struct stopped *s)
+{
+	struct sched_param p = { 0 };
+
+	s->policy = sched_getscheduler(0);
+	if (s->policy != SCHED_OTHER || sched_getparam(0, &p))
+		return;
+	s->priority = p.sched_priority;
+	p.sched_priority = sched_get_priority_min(SCHED_RR);
+	s->hurried = !sched_setscheduler(0, SCHED_RR, &p);
+}
+
+static void calm_down(struct stopped *s)
+{
+	if (s->hurried)
+		sched_setscheduler(0, s->policy, &(struct sched_param){ .sched_priority = s->priority });
+	s->hurried = false;
+}
+
+uint64_t stop_resume(struct stopped *s)
+{
+	uint64_t ns = 0;
+
+	if (s->tracer) {
+		tracer_do(s->tracer, run_resume, s);
+		ns = tracer_now_ns() - s->begin_ns;
+	}
+	tracer_free(s->tracer);
+	calm_down(s);
+	free(s->v);
+	*s = (struct stopped){ .pid = s->pid };
+	return ns;
+}
+
+/* Begin a tracing, do it, and on failure let everything go. */
+static int stop_some(pid_t pid, pid_t tid, uint64_t timeout_ns, struct stopped *s, int (*function)(void *), struct err *e)
+{
+	struct stopping st = { .sz = { .s = s, .e = e }, .s = s, .e = e, .tid = tid, .deadline_ns = tracer_now_ns() + timeout_ns };
+	int rc;
+
+	*s = (struct stopped){ .pid = pid };
+	if (!tid)
+		hurry(s);
+	rc = tracer_new(&s->tracer, e);
+	if (!rc)
+		rc = tracer_do(s->tracer, function, &st);
+	hash_fini(&st.known);
+	vec_fini(&st.tasks.tids);
+	if (rc)
+		stop_resume(s);
+	return rc;
+}
+
+static void nap(uint64_t ns)
+{
+	nanosleep(&(struct timespec){ (time_t)(ns / 1000000000), (long)(ns % 1000000000) }, NULL);
+}
+
+/*
+ * A thread that does not stop, say one that waits for a child made by vfork, must not hold up all others for long: they go on for a
+ * while between attempts that wait longer and longer.
+ */
+int stop_all(pid_t pid, uint64_t timeout_ns, struct stopped *s, struct err *e)
+{
+	const uint64_t deadline_ns = tracer_now_ns() + timeout_ns;
+
+	for (uint64_t wait_ns = ALL_WAIT_NS;; wait_ns += wait_ns / 2) {
+		const uint64_t now_ns = tracer_now_ns();
+		const uint64_t left_ns = now_ns < deadline_ns ? deadline_ns - now_ns : 0;
+		int rc = stop_some(pid, 0, wait_ns < left_ns ? wait_ns : left_ns, s, run_stop_all, e);
+
+		if (rc != -ETIMEDOUT || wait_ns >= left_ns)
+			return rc;
+		nap(wait_ns / 2);
+	}
+}
+
+/* ---- one thread ----------------------------------------------------------------------------- */
+
+struct choice {
+	pid_t tid;
+	unsigned rank;
+};
+
+static int by_rank(const void *a, const void *b)
+{
+	const struct choice *x = a, *y = b;
+
+	return x->rank != y->rank ? (x->rank < y->rank ? -1 : 1) : x->tid < y->tid ? -1 : 1;
+}
+
+/* The threads to choose from, best first. Their number, which is 0 in the midst of an exec, or -ESRCH. */
+static int choose(pid_t pid, struct choice choice[MAX_CHOICES])
+{
+	struct task_list tasks = { 0 };
+	int nr = 0;
+
+	if (task_list(pid, &tasks))
+		tasks.tids.nr = 0;
+	for (size_t i = 0; i < tasks.tids.nr && nr < MAX_CHOICES; i++) {
+		pid_t tid = tasks.tids.v[i];
+		uint64_t args[6], sp;
+		long call;
+
+		if (task_ended(pid, tid))
+			continue;
+		call = task_syscall(pid, tid, args, &sp);
+		choice[nr++] = (struct choice){
+			tid, call == -1 ? ARCH_RANK_RUNNING : arch_rank_syscall(call, args)
+		};
+	}
+	vec_fini(&tasks.tids);
+	qsort(choice, (size_t)nr, sizeof(choice[0]), by_rank);
+	return nr ? nr : task_live(pid) > 0 ? 0 : -ESRCH;
+}
+
+static int run_stop_this(void *arg)
+{
+	struct stopping *st = arg;
+	int rc;
+
+	tracer_deadline(st->s->tracer, st->deadline_ns);
+	st->s->begin_ns = tracer_now_ns();
+	rc = seize(&st->sz, st->tid);
+	if (rc > 0)
+		rc = seize_wait(&st->sz, &st->s->v[0]);
+	if (rc) {
+		seize_let_go(&st->sz);
+		return rc;
+	}
+	st->sz.nr_looked_at = 1;
+	if (!st->s->nr || st->s->v[0].ended)
+		return err_set(st->e, -EAGAIN, "thread %d of process %d has ended", (int)st->tid, (int)st->s->pid);
+	return borrow_check(st->s->pid, &st->s->v[0], NULL, st->e);
+}
+
+/* Worth trying another thread, or this one later? */
+static bool try_on(int rc)
+{
+	return rc == -EAGAIN || rc == -ETIMEDOUT;
+}
+
+int stop_one(pid_t pid, uint64_t timeout_ns, struct stopped *s, struct err *e)
+{
+	uint64_t deadline_ns = tracer_now_ns() + timeout_ns;
+	struct choice choice[MAX_CHOICES];
+	int rc;
+
+	*s = (struct stopped){ .pid = pid };
+	for (;;) {
+		int nr = choose(pid, choice);
+
+		if (nr < 0)
+			return err_set(e, -ESRCH, "process %d has ended", (int)pid);
+		for (int i = 0; i < nr; i++) {
+			uint64_t wait_ns = nr > 1 && timeout_ns > ONE_WAIT_NS ? ONE_WAIT_NS : timeout_ns;
+
+			rc = stop_some(pid, choice[i].tid, wait_ns, s, run_stop_this, e);
+			if (!rc || !try_on(rc) || tracer_now_ns() > deadline_ns)
+				return rc;
+		}
+		if (tracer_now_ns() > deadline_ns)
+			return err_set(e, -EAGAIN, "no thread of process %d can be stopped just now", (int)pid);
+		nap(AGAIN_NS);
+	}
+}

@@ -1,0 +1,76 @@
+/*
+ * All threads of a process stopped, looked at and let go (ptrace).
+ *
+ * Threads are seized, never attached: no signal is sent, the program's stops and signals stay what they were. Whatever happens to
+ * us, the kernel lets the threads go on; nothing is left stopped. A signal that a thread was about to get is delivered first: the thread
+ * then stands at the first instruction of its handler.
+ */
+#ifndef TARGET_STOP_H
+#define TARGET_STOP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <sys/user.h>
+
+#include "src/base/err.h"
+
+struct tracer;
+
+struct stop_thread {
+	pid_t tid;
+	struct user_regs_struct regs;	/* as of the stop; change through stop_set_regs() */
+	bool ended;			/* killed since */
+};
+
+struct stopped {
+	pid_t pid;
+	struct stop_thread *v;
+	size_t nr;
+	uint64_t begin_ns;		/* CLOCK_MONOTONIC of the first thread's stop */
+	struct tracer *tracer;		/* does the work */
+	int policy, priority;		/* sched_setscheduler(2): our own as they were */
+	bool hurried;
+};
+
+/*
+ * May this process be traced at all? 0, or -errno with `e` saying why and what to do: no such process, ended, kernel thread, 32-bit,
+ * another tracer (who), Yama, capabilities and user namespaces, seccomp filters (stops each thread that has some for a moment; see
+ * confined.h), ourselves.
+ */
+int stop_allowed(pid_t pid, struct err *e);
+
+/*
+ * Stop every thread, also those that appear meanwhile, within `timeout_ns`. On failure nothing is stopped. 0 or -errno with `e`:
+ * -ESRCH ended, -EPERM, -ETIMEDOUT (a thread sleeps uninterruptibly; named), -EAGAIN (it called exec meanwhile).
+ */
+int stop_all(pid_t pid, uint64_t timeout_ns, struct stopped *s, struct err *e);
+
+/*
+ * Stop one thread only, one that bears being used for a while: rather in a system call that restarts by itself than in a timed one,
+ * not about to get a signal, not in a restartable sequence. As above.
+ */
+int stop_one(pid_t pid, uint64_t timeout_ns, struct stopped *s, struct err *e);
+
+/* Change a thread's registers. 0 or -errno. */
+int stop_set_regs(struct stopped *s, size_t i, const struct user_regs_struct *regs);
+
+/*
+ * Execute one instruction of thread i and stop again; updates regs. 0, -EBUSY it is in a system call that waits, -errno. The one thing
+ * here that is not safe against our own death: the kernel would deliver the step's SIGTRAP. Rather set the registers to where the
+ * instruction would lead, where that is known.
+ */
+int stop_step(struct stopped *s, size_t i, struct err *e);
+
+/*
+ * Let all go on as if nothing had happened, signals included. Returns the nanoseconds since the first thread's stop. Does nothing
+ * when stopping failed, and when called again.
+ */
+uint64_t stop_resume(struct stopped *s);
+
+/* Memory of the process, stopped or not: 0 when all was read or written (also to read-only pages), -errno. */
+int stop_read(pid_t pid, uint64_t address, void *to, size_t bytes);
+int stop_write(pid_t pid, uint64_t address, const void *from, size_t bytes);
+
+#endif

@@ -1,0 +1,195 @@
+/*
+ * Watching in tables: a site is a headline, what happened to its blocks, and its stack.
+ */
+#include "src/view/watch.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "src/analyze/estimate.h"
+#include "src/view/report_part.h"
+#include "src/view/stack.h"
+
+#define FRAMES 8	/* callers shown */
+
+struct fmt watch_pace(double pace)
+{
+	static const struct {
+		double seconds;
+		const char *unit;
+	} units[] = { { 1, "s" }, { 60, "min" }, { 3600, "h" }, { 86400, "day" } };
+	struct fmt f;
+	unsigned i = 0;
+
+	while (i < 3 && fabs(pace) * units[i].seconds < 10)
+		i++;
+	snprintf(f.s, sizeof(f.s), "%s%.20s/%s", pace < 0 ? "-" : "",
+		 fmt_bytes(estimate_round(fabs(pace) * units[i].seconds)).s, units[i].unit);
+	return f;
+}
+
+struct fmt watch_range(uint64_t from_ns, uint64_t to_ns)
+{
+	struct fmt f, from = fmt_duration(from_ns), to = fmt_duration(to_ns);
+	char *unit = strchr(from.s, ' ');
+
+	if (from_ns >= to_ns)
+		return from;
+	if (unit && str_ends(to.s, unit))
+		*unit = '\0';		/* once is enough */
+	if (from_ns)
+		snprintf(f.s, sizeof(f.s), "%.12s to %.12s", from.s, to.s);
+	else
+		snprintf(f.s, sizeof(f.s), "under %.20s", to.s);
+	return f;
+}
+
+const char *watch_reason(enum growth_reason reason)
+{
+	static const char *const text[] = {
+		[GROWTH_REASON_NONE] = "",
+		[GROWTH_NO_TREND] = "it stays, falls, or goes up and down",
+		[GROWTH_ONE_STEP] = "it rose once and then stayed",
+		[GROWTH_LEVELLED] = "it rose and then levelled off",
+		[GROWTH_PEAKS_ONLY] = "only its peaks rise",
+		[GROWTH_TURNOVER] = "blocks from before the attach were freed meanwhile: it may only replace them",
+	};
+
+	return text[reason];
+}
+
+/* ---- a stack ---- */
+
+enum { STACK_LABEL, STACK_TAIL, STACK_NR };
+
+struct table *watch_stack(const struct heap *h, struct names *n, uint32_t site)
+{
+	static const struct column columns[STACK_NR] = {
+		[STACK_LABEL] = { NULL, NULL, UNIT_TEXT, COLUMN_TEXT_ONLY | COLUMN_LABEL },
+		[STACK_TAIL] = { NULL, NULL, UNIT_TEXT, COLUMN_TEXT_ONLY | COLUMN_TAIL },
+	};
+	static const struct stack_columns where = { .label = STACK_LABEL, .text_only = true };
+	struct table *t = table_new(TABLE_TREE, NULL, NULL, columns, STACK_NR);
+	const struct frame_name *f = names_responsible(n, h->sites[site].node, NULL);
+
+	if (!t)
+		return NULL;
+	table_row(t, 1, ROW_STRONG, ROW_BOTH);
+	report_set_label(t, STACK_LABEL, f);
+	stack_add(t, n, h->sites[site].node, f, FRAMES, "", &where);
+	return t;
+}
+
+/* ---- the sites at the end ---- */
+
+enum {
+	SITE_NUMBER,
+	SITE_EXPIRED_BYTES,
+	SITE_EXPIRED_BLOCKS,
+	SITE_LABEL,
+	SITE_TAIL,
+	SITE_NR,
+};
+
+static const struct column site_columns[SITE_NR] = {
+	[SITE_NUMBER] = { NULL, "#", UNIT_NUMBER, COLUMN_TEXT_ONLY | COLUMN_ZERO_BLANK },
+	[SITE_EXPIRED_BYTES] = { NULL, "expired", UNIT_BYTES, COLUMN_TEXT_ONLY },
+	[SITE_EXPIRED_BLOCKS] = { NULL, "blocks", UNIT_COUNT, COLUMN_TEXT_ONLY },
+	[SITE_LABEL] = { NULL, "stack", UNIT_TEXT, COLUMN_TEXT_ONLY | COLUMN_LABEL },
+	[SITE_TAIL] = { NULL, NULL, UNIT_TEXT, COLUMN_TEXT_ONLY | COLUMN_TAIL },
+};
+
+struct sites {
+	const struct heap *heap;
+	struct names *names;
+	const struct watch_site *site;
+	uint64_t left_bytes;
+};
+
+static void detail(struct table *t, struct str *s)
+{
+	table_row(t, 1, ROW_DIM, ROW_BOTH);
+	table_set_text(t, SITE_LABEL, str_text(s));
+	str_clear(s);
+}
+
+static void add_growth(struct table *t, const struct growth *g, uint64_t left_bytes)
+{
+	uint64_t left_ns = growth_time_left(left_bytes, g->slope);
+	struct str d = STR_INIT;
+
+	str_addf(&d, "GROWS steadily by %s ", watch_pace(g->slope).s);
+	str_addf(&d, "(%s to ", watch_pace(g->slope_low).s);
+	str_addf(&d, "%s in 19 of 20 cases)", watch_pace(g->slope_high).s);
+	detail(t, &d);
+	if (left_bytes != UINT64_MAX && left_ns != UINT64_MAX) {
+		str_addf(&d, "uses up alone what the limit leaves in about %s", fmt_duration(left_ns).s);
+		detail(t, &d);
+	}
+	str_fini(&d);
+}
+
+static void add_details(struct table *t, const struct sites *x, const struct watch_site *w)
+{
+	const struct heap_site *s = &x->heap->sites[w->row.site];
+	const struct expiry_row *r = &w->row;
+	struct str d = STR_INIT;
+
+	str_addf(&d, "live: %s, %s", report_many(r->live.blocks, "block").s, fmt_bytes(r->live.bytes).s);
+	if (r->live.blocks)
+		str_addf(&d, ", the oldest %s old", fmt_duration(r->oldest_ns).s);
+	detail(t, &d);
+	str_addf(&d, "%s of %s, ", report_many(s->allocs, "allocation").s, fmt_bytes(s->bytes_in).s);
+	str_addf(&d, "%s of %s", report_many(s->frees, "free").s, fmt_bytes(s->bytes_out).s);
+	detail(t, &d);
+	if (r->ever.blocks) {
+		str_addf(&d, "expired so far: %s, %s; freed after that: %s, %s", report_many(r->ever.blocks, "block").s,
+			 fmt_bytes(r->ever.bytes).s, report_many(r->freed.blocks, "block").s, fmt_bytes(r->freed.bytes).s);
+		detail(t, &d);
+	}
+	if (r->lifetime.nr) {
+		str_addf(&d, "freed: lived min %s, ", watch_range(r->lifetime.min.from_ns, r->lifetime.min.to_ns).s);
+		str_addf(&d, "mean %s, ", watch_range(r->lifetime.mean.from_ns, r->lifetime.mean.to_ns).s);
+		str_addf(&d, "max %s", watch_range(r->lifetime.max.from_ns, r->lifetime.max.to_ns).s);
+		detail(t, &d);
+	}
+	if (w->growth.verdict == GROWTH_STEADY) {
+		add_growth(t, &w->growth, x->left_bytes);
+	} else if (w->growth.reason == GROWTH_TURNOVER) {
+		str_addf(&d, "grows, but %s", watch_reason(GROWTH_TURNOVER));
+		detail(t, &d);
+	}
+	str_fini(&d);
+}
+
+static void add_site(struct table *t, const struct sites *x, const struct watch_site *w)
+{
+	static const struct stack_columns where = { .label = SITE_LABEL, .text_only = true };
+	const struct expiry_row *r = &w->row;
+	uint32_t node = x->heap->sites[r->site].node;
+	const struct frame_name *f = names_responsible(x->names, node, NULL);
+
+	table_row(t, 0, ROW_STRONG, ROW_BOTH);
+	table_set(t, SITE_NUMBER, r->number);
+	table_set(t, SITE_EXPIRED_BYTES, r->expired.bytes);
+	table_set(t, SITE_EXPIRED_BLOCKS, r->expired.blocks);
+	report_set_label(t, SITE_LABEL, f);
+	add_details(t, x, w);
+	stack_add(t, x->names, node, f, FRAMES, "", &where);
+}
+
+struct table *watch_sites(const struct heap *h, struct names *n, const struct watch_site *site, size_t nr, size_t nr_all,
+			  uint64_t left_bytes)
+{
+	struct table *t = table_new(TABLE_TREE, NULL, "Sites", site_columns, SITE_NR);
+	struct sites x = { .heap = h, .names = n, .site = site, .left_bytes = left_bytes };
+
+	if (!t)
+		return NULL;
+	for (size_t i = 0; i < nr; i++)
+		add_site(t, &x, &site[i]);
+	if (nr < nr_all)
+		table_note(t, "%s more sites (--top 0 shows all)", fmt_count(nr_all - nr).s);
+	return t;
+}

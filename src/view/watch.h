@@ -1,0 +1,39 @@
+/*
+ * What watching a process has found: a site's stack when its blocks expire, and the table of sites at the end.
+ */
+#ifndef VIEW_WATCH_H
+#define VIEW_WATCH_H
+
+#include "src/analyze/expiry.h"
+#include "src/analyze/growth.h"
+#include "src/analyze/names.h"
+#include "src/base/fmt.h"
+#include "src/view/doc.h"
+
+#define WATCH_SCHEMA "pmm-attach/1"
+
+struct watch_site {
+	struct expiry_row row;
+	struct growth growth;
+};
+
+/* The stack of a site below a line that names it, as a table. NULL when out of memory. */
+struct table *watch_stack(const struct heap *h, struct names *n, uint32_t site);
+
+/*
+ * The sites that hold expired blocks, grow, or gave expired blocks back, in the given order; how many of all `nr_all` those are is said.
+ * `left_bytes`: what the process may still take, UINT64_MAX = any amount. NULL when out of memory.
+ */
+struct table *watch_sites(const struct heap *h, struct names *n, const struct watch_site *site, size_t nr, size_t nr_all,
+			  uint64_t left_bytes);
+
+/* "1.20 KiB/s", "3.4 KiB/h" for what is slow, with a sign. */
+struct fmt watch_pace(double bytes_per_second);
+
+/* "10.0 to 20.0 ms", "640 ms to 1.28 s", "under 10.0 ms"; ends that are equal: "0 s". */
+struct fmt watch_range(uint64_t from_ns, uint64_t to_ns);
+
+/* Why something is no steady growth: "it rose and then stayed". */
+const char *watch_reason(enum growth_reason reason);
+
+#endif

@@ -1,0 +1,146 @@
+# Helpers of the tests of `pmm attach`: a victim that obeys (tests/prog/attach.h), pmm attached to it, what must be as before.
+
+load lib
+
+# start CMD [ARG...]: a victim, or any command that becomes one. Sets PID; it is "ready" then.
+start() {
+	local command
+	command=$(path "$1"); shift
+	rm -f "$T/in" "$T/out"
+	mkfifo "$T/in" "$T/out"
+	"$command" "$@" <"$T/in" >"$T/out" 2>"$T/victim.err" 3>&- &
+	PID=$!
+	exec 7>"$T/in" 8<"$T/out"
+	hear ready
+}
+
+# start_below CMD...: the same where the victim is a descendant of the command.
+start_below() {
+	local child
+	start "$@"
+	TOP=$PID
+	while child=$(cat "/proc/$PID/task/$PID/children") && [ -n "$child" ]; do PID=${child%% *}; done
+}
+
+# hear LINE: the victim's next line is that.
+hear() {
+	local line=
+	read -r -t 30 line <&8 || true
+	[ "$line" = "$1" ] || { echo "the victim says '$line', must say '$1'"; cat "$T/victim.err"; return 1; }
+}
+
+# tell ORDER LINE: give an order and hear the answer.
+tell() { echo "$1" >&7; hear "$2"; }
+
+# finish STATUS [LINE]: end of input; it must say that and end so.
+finish() {
+	local status=0
+	exec 7>&-
+	[ $# -lt 2 ] || hear "$2"
+	wait "${TOP:-$PID}" || status=$?
+	exec 8<&-
+	[ "$status" -eq "$1" ] || { echo "the victim's status is $status, must be $1"; return 1; }
+	PID=
+}
+
+# watch [OPTION...]: attach in the background, capture in $T/c.pmm; all calls are seen when it returns. Sets MONITOR.
+watch() {
+	rm -f "$T/c.pmm" "$T/c.pmm.json" "$T/watch.out" "$T/watch.err"
+	"$PMM" attach -o "$T/c.pmm" "$@" "$PID" >"$T/watch.out" 2>"$T/watch.err" 3>&- 7>&- 8<&- &
+	MONITOR=$!
+	for _ in $(seq 400); do
+		grep -q -i attached "$T/watch.err" "$T/watch.out" 2>/dev/null && return 0
+		kill -0 "$MONITOR" 2>/dev/null || break
+		sleep 0.02
+	done
+	echo "does not attach:"; cat "$T/watch.err"
+	return 1
+}
+
+# unwatch [SIGNAL]: end it, by SIGINT unless told; sets STATUS to its status.
+unwatch() {
+	STATUS=0
+	kill -"${1:-INT}" "$MONITOR"
+	wait "$MONITOR" || STATUS=$?
+	MONITOR=
+	[ "$STATUS" -le 1 ] || { echo "attach ended with status $STATUS:"; cat "$T/watch.err"; return 1; }
+}
+
+# picture NAME [loose], same_picture NAME [loose]: what must not change, before and after.
+picture() { python3 "$CLI/picture.py" "$PID" "${@:2}" >"$T/$1.picture"; }
+same_picture() {
+	clean
+	cp "$T/$1.picture" "$T/before.picture"
+	picture after "${@:2}"
+	diff "$T/before.picture" "$T/after.picture"
+}
+
+# clean: nothing of ours is in the victim, nobody traces it, no thread is stopped.
+clean() {
+	local left
+	left=$(grep -i pmm "/proc/$PID/maps"
+		find "/proc/$PID/fd" -lname '*pmm*'
+		grep -h TracerPid "/proc/$PID"/task/*/status 2>/dev/null | grep -v -w 0
+		grep -h State: "/proc/$PID"/task/*/status 2>/dev/null | grep -w '[tT]') || true
+	[ -z "$left" ] || { echo "left in the process: $left"; return 1; }
+}
+
+# now EXPECTATION...: a line that holds for the running victim as well.
+now() {
+	rm -f "$T/$PID.json"
+	(cd "$T" && BLOCKS="" found "$PID" "$@")
+}
+
+# round SOURCE STATUS [OPTION...]: attach, one round, compare with the victim's comment (but for lines that match EXCEPT, ".": for all), detach,
+# another round unseen, end.
+EXCEPT='^$'
+round() {
+	local source=$1 status=$2
+	shift 2
+	picture first loose
+	watch "$@"
+	tell g done
+	unwatch
+	same_picture first loose
+	tell g done
+	finish "$status" ${SUM:+"$SUM"}
+	[ "$EXCEPT" = . ] || check "$T/c.pmm" <<<"$(expected "$source" | grep -v -E "$EXCEPT")"
+}
+
+# refused PATTERN CMD...: exit code 3, a message that matches, nothing on stdout.
+refused() {
+	local pattern=$1 status=0
+	shift
+	timeout 30 "$@" >"$T/refused.out" 2>"$T/refused.err" </dev/null 3>&- 7>&- || status=$?
+	cat "$T/refused.err"
+	[ "$status" -eq 3 ] || { echo "exit code $status"; return 1; }
+	grep -q '^pmm: ' "$T/refused.err"
+	grep -q -i -E -- "$pattern" "$T/refused.err" || { echo "must match: $pattern"; return 1; }
+	[ ! -s "$T/refused.out" ]
+}
+
+# Ends what a failed test has left.
+stop_all() {
+	exec 7>&- 8<&-
+	[ -z "${MONITOR:-}" ] || kill -9 "$MONITOR" 2>/dev/null || true
+	[ -z "${TOP:-}" ] || kill -9 "$TOP" 2>/dev/null || true
+	[ -z "${PID:-}" ] || kill -9 "$PID" 2>/dev/null || true
+}
+teardown() { stop_all; }
+
+may_trace() {
+	local other said
+	sleep 30 3>&- &
+	other=$!
+	said=$("$PROG/attach_refuse" trace "$other" </dev/null)
+	kill "$other"
+	[ "$said" = ready ]
+}
+
+need_attach() {
+	[ "$(uname -m)" = x86_64 ] || skip "attach knows x86-64 only"
+	need python3 jq
+	[ "$(cat /proc/sys/kernel/yama/ptrace_scope 2>/dev/null || echo 0)" -eq 0 ] || need_root
+	may_trace || skip "ptrace is not allowed here"
+}
+setup() { need_attach; }

@@ -1,0 +1,132 @@
+#!/usr/bin/env bats
+# pmm attach leaves a process as it was, however it ends itself.
+
+load attach
+
+# as_before SIGNAL: attach to an idle victim, end so: all is as before to the byte, mappings and registers included.
+as_before() {
+	start attach_victim
+	picture idle
+	watch
+	unwatch "$1"
+	same_picture idle
+	tell g done
+	finish 42 "sum 41400"
+}
+
+@test "Ctrl-C" { as_before INT; }
+@test "SIGTERM" { as_before TERM; }
+@test "SIGHUP" { as_before HUP; }
+
+@test "--duration" {
+	start attach_victim
+	picture idle
+	run timeout 20 "$PMM" attach --duration 300ms "$PID"
+	[ "$status" -eq 0 ]
+	same_picture idle
+	finish 42
+}
+
+@test "nobody reads its output any more" {
+	start attach_victim
+	picture first loose
+	"$PMM" attach --expire 100ms --interval 1 "$PID" 2>"$T/watch.err" 3>&- 7>&- 8<&- > >(sleep 0.3) &
+	MONITOR=$!
+	for _ in $(seq 400); do grep -q -i attached "$T/watch.err" && break; sleep 0.02; done
+	for _ in $(seq 10); do tell g done; sleep 0.3; kill -0 "$MONITOR" 2>/dev/null || break; done
+	kill "$MONITOR" 2>/dev/null || true
+	wait "$MONITOR" || true
+	MONITOR=
+	same_picture first loose
+	finish 42
+}
+
+@test "an idle process: no event is said as such, not as no leaks" {
+	start attach_victim
+	timeout 20 "$PMM" attach -d 1 "$PID" >"$T/watch.out" 2>"$T/watch.err"
+	cat "$T/watch.out" "$T/watch.err"
+	grep -q -i -E 'no (calls|events|allocat)|nothing (was )?(seen|called)|0 (calls|events)' "$T/watch.out" "$T/watch.err"
+	finish 42
+}
+
+@test "attach and detach 200 times, the target does not grow" {
+	local maps after n=${PMM_ATTACH_ROUNDS:-200}
+	start attach_victim
+	timeout 20 "$PMM" attach -q -d 1ms "$PID" >/dev/null
+	picture idle
+	maps=$(grep VmRSS "/proc/$PID/status")
+	for i in $(seq "$n"); do
+		timeout 20 "$PMM" attach -q -d 1ms "$PID" >/dev/null || { echo "round $i"; return 1; }
+	done
+	same_picture idle
+	after=$(grep VmRSS "/proc/$PID/status")
+	echo "before: $maps, after: $after"
+	[ "$(tr -dc 0-9 <<<"$after")" -le $(($(tr -dc 0-9 <<<"$maps") + 64)) ]
+	tell g done
+	finish 42
+}
+
+@test "attached, left, attached again: only what came since is known" {
+	start attach_victim
+	watch
+	tell g done
+	unwatch
+	tell g done
+	watch
+	tell g done
+	unwatch
+	clean
+	found "$T/c.pmm" total allocs=1434 frees=1258 untracked=64 live=57784
+	finish 42 "sum 124200"
+}
+
+@test "two at a time: the second is refused, the first sees all" {
+	start attach_victim
+	watch
+	refused "attached|watch" "$PMM" attach -d 1 "$PID"
+	tell g done
+	unwatch
+	clean
+	check "$T/c.pmm" <<<"$(expected attach_victim.c)"
+	finish 42
+}
+
+@test "the monitor is killed: pmm detach takes it out" {
+	start attach_victim
+	picture first loose
+	watch
+	kill -9 "$MONITOR"
+	wait "$MONITOR" || true
+	tell g done
+	timeout 20 "$PMM" detach "$PID"
+	same_picture first loose
+	refused "nothing|not attached|no " "$PMM" detach "$PID"
+	tell g done
+	finish 42 "sum 82800"
+}
+
+@test "the monitor is killed: the next attach takes over" {
+	start attach_victim
+	picture first loose
+	watch
+	tell g done
+	kill -9 "$MONITOR"
+	wait "$MONITOR" || true
+	watch
+	tell g done
+	unwatch
+	same_picture first loose
+	found "$T/c.pmm" total allocs=1434 frees=1258 untracked=64 live=57784
+	finish 42 "sum 82800"
+}
+
+@test "a stopped process stays stopped" {
+	start attach_victim
+	kill -STOP "$PID"
+	timeout 20 "$PMM" attach -q -d 200ms "$PID" || true
+	grep -q 'State:.T' "/proc/$PID/status"
+	kill -CONT "$PID"
+	clean
+	tell g done
+	finish 42
+}

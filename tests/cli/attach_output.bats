@@ -1,0 +1,188 @@
+#!/usr/bin/env bats
+# pmm attach: what it says of blocks that outlive their time and of growth, in text and JSON.
+
+load attach
+
+# listen OPTION...: attach in the background, lines in $T/said.
+listen() {
+	rm -f "$T/said" "$T/watch.err"
+	"$PMM" attach --expire 500ms --interval 100ms "$@" "$PID" >"$T/said" 2>"$T/watch.err" 3>&- 7>&- 8<&- &
+	MONITOR=$!
+	for _ in $(seq 400); do
+		grep -q attached "$T/watch.err" && return 0
+		kill -0 "$MONITOR" 2>/dev/null || break
+		sleep 0.02
+	done
+	cat "$T/watch.err"
+	return 1
+}
+
+# says PATTERN: it does within 15 s.
+says() {
+	for _ in $(seq 300); do
+		grep -q -E -- "$1" "$T/said" && return 0
+		sleep 0.05
+	done
+	echo "never said: $1"; cat "$T/said" "$T/watch.err"
+	return 1
+}
+
+# Times and what hangs on them, as words.
+timeless() {
+	sed -E -e 's/^ *[0-9.]+ m?s  /TIME  /' -e 's/ [0-9.]+ m?s old/ AGE old/' -e 's/\([0-9]+\) for [0-9.]+ m?s/(PID) for TIME/' \
+		-e 's/(min|mean|max) [0-9.]+ (m?s )?to [0-9.]+ m?s/\1 RANGE/g' "$T/said"
+}
+
+play() {
+	tell l leaked
+	says "${1:-#1 3 blocks}"
+	tell l leaked
+	says "${2:-#1 again}"
+	tell h held
+	says "${3:-#2 4 blocks}"
+	tell u freed
+	says "${4:-#2 freed}"
+}
+
+@test "a site is told of when its blocks expire, again, and when they are freed" {
+	start attach_outlive
+	listen
+	play
+	unwatch
+	[ "$STATUS" -eq 1 ]
+	diff -u "$CLI/golden/attach.txt" <(timeless)
+	grep -q "detached: process $PID is as it was" "$T/watch.err"
+	finish 0
+}
+
+@test "the same as JSON" {
+	start attach_outlive
+	listen --json
+	play '"event": "expired".*"number": 1,.*"leak"' '"event": "again", .*"number": 1, "blocks": 3' \
+		'"event": "expired".*"number": 2,.*"hold"' '"event": "freed"'
+	unwatch
+	[ "$STATUS" -eq 1 ]
+	[ "$(jq -r .schema "$T/said" | sort -u)" = pmm-attach/1 ]
+	jq -c 'select(.event != "totals") |
+		[.event, .number, .blocks, .bytes, .expired, .freed_after_expiry, .allocs, .frees, .why, .growth.verdict, .stack[0].function]' \
+		"$T/said" | diff -u "$CLI/golden/attach.jsonl" -
+	jq -e -s 'map(select(.event == "totals") | .time_ns) | length > 5 and . == sort' "$T/said"
+	finish 0
+}
+
+@test "a leak grows and reaches its limit, a cache does not" {
+	start attach_outlive
+	prlimit --pid "$PID" --data=200000000
+	listen --expire 5
+	tell g grows
+	says "the heap GROWS steadily by .* since .*; reaches its data limit of 191 MiB in about 1h"
+	unwatch
+	[ "$STATUS" -eq 1 ]
+	grep -q -E '^growth: the heap GROWS steadily by (3[6-9]|40)\.[0-9] KiB/s ' "$T/said"
+	grep -q -E '^ +GROWS steadily by (3[6-9]|40)\.[0-9] KiB/s ' "$T/said"
+	grep -q -E '^ +uses up alone what the limit leaves in about 1h' "$T/said"
+	finish 0
+	start attach_outlive
+	listen --expire 1m
+	tell c fills
+	sleep 11
+	unwatch
+	cat "$T/said"
+	[ "$STATUS" -eq 0 ]
+	grep -q -E '^growth: no steady growth: it rose (once and then stayed|and then levelled off)$' "$T/said"
+	grep -q '^expired: none: it was watched for less than 60.0 s' "$T/said"
+	finish 0
+}
+
+@test "the process ends, or runs another program" {
+	start attach_outlive
+	listen
+	tell l leaked
+	says '#1 3 blocks'
+	finish 0
+	STATUS=0
+	wait "$MONITOR" || STATUS=$?
+	MONITOR=
+	[ "$STATUS" -eq 1 ]
+	grep -q 'the process has ended' "$T/watch.err"
+	grep -q '^expired: 3 blocks, 2.93 KiB of 1 site live for 500 ms or more' "$T/said"
+	start attach_outlive
+	listen --json
+	tell h held
+	echo x >&7
+	STATUS=0
+	wait "$MONITOR" || STATUS=$?
+	MONITOR=
+	[ "$(jq -r 'select(.event == "detached") | .why' "$T/said")" = process_called_exec ]
+	[ "$(jq -r 'select(.event == "detached") | .allocs' "$T/said")" = 4 ]
+	grep -q 'runs another program now' "$T/watch.err"
+	kill "$PID"
+}
+
+@test "a reader that sleeps does not keep it from ending" {
+	start attach_outlive
+	mkfifo "$T/pipe"
+	exec 6<>"$T/pipe"
+	head -c 65536 /dev/zero >"$T/pipe"
+	"$PMM" attach --json --interval 10ms "$PID" >"$T/pipe" 2>"$T/watch.err" 3>&- 6>&- 7>&- 8<&- &
+	MONITOR=$!
+	sleep 1
+	clean && false
+	kill -TERM "$MONITOR"
+	for _ in $(seq 100); do clean >/dev/null && break; sleep 0.05; done
+	clean
+	kill -KILL "$MONITOR" || true
+	wait "$MONITOR" || true
+	MONITOR=
+	exec 6>&-
+	finish 0
+}
+
+@test "many sites at once: twenty lines in text, all as JSON, the largest in the table" {
+	start attach_outlive
+	listen --top 5
+	tell m many
+	says 'and 10 more of the kind; the table at the end has all sites'
+	unwatch
+	[ "$(grep -c ' outlived 500 ms' "$T/said")" -eq 20 ]
+	grep -q '^expired: 30 blocks, 300 B of 30 sites live' "$T/said"
+	grep -q '^  25 more sites (--top 0 shows all)' "$T/said"
+	[ "$(grep -c '^  *[0-9]* *10 B *1  deep' "$T/said")" -eq 5 ]
+	listen --json --top 0
+	tell m many
+	says '"number": 30,'
+	unwatch
+	[ "$(jq -s 'map(select(.event == "expired")) | length' "$T/said")" -eq 30 ]
+	[ "$(jq -s 'map(select(.event == "site")) | length' "$T/said")" -eq 30 ]
+	finish 0
+}
+
+@test "names of a program in another root" {
+	need_root
+	local lib
+	mkdir -p "$T/root"
+	cp "$PROG/attach_outlive" "$T/root/"
+	for lib in $(ldd "$PROG/attach_outlive" | grep -oE '/[^ ]+'); do
+		mkdir -p "$T/root$(dirname "$lib")"
+		cp "$lib" "$T/root$lib"
+	done
+	start chroot "$T/root" /attach_outlive
+	listen
+	tell l leaked
+	says '^    leak  attach_outlive.c:15'
+	unwatch
+	finish 0
+}
+
+@test "usage" {
+	says_usage() {
+		local want=$1 status=0
+		shift
+		"$PMM" attach "$@" $$ 2>"$T/err" || status=$?
+		[ "$status" -eq 2 ]
+		[ "$(cat "$T/err")" = "$want" ] || { cat "$T/err"; return 1; }
+	}
+	says_usage "pmm: '--sample' and '--exact' cannot be had together" --sample --exact
+	says_usage "pmm: --expire: '0' is out of range: 1.00 ms .. any
+pmm: hint: 'pmm attach --help' lists the options" --expire 0
+}

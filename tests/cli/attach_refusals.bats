@@ -1,0 +1,160 @@
+#!/usr/bin/env bats
+# What pmm attach refuses: exit code 3, the cause, and the process as it was.
+
+load attach
+
+# victim_refused PATTERN: and nothing has changed; ends the victim, with status 48.
+victim_refused() {
+	picture idle
+	refused "$1" "$PMM" attach -d 1 "$PID"
+	same_picture idle
+	[ $# -lt 2 ] || finish "$2"
+}
+
+@test "no such process" {
+	refused "no process|no such process|not exist" "$PMM" attach -d 1 4194303
+	refused "no process|no such process|not exist" "$PMM" detach 4194303
+}
+
+@test "usage" {
+	for bad in "" "x" "0" "-1" "1 2" "12x" "99999999999999999999"; do
+		# shellcheck disable=SC2086
+		run timeout 20 "$PMM" attach $bad
+		[ "$status" -eq 2 ] || { echo "attach $bad: $status $output"; return 1; }
+	done
+	for bad in "-d x" "-d -1" "--expire x" "--sample=x" "--top x" "--nonsense"; do
+		# shellcheck disable=SC2086
+		run timeout 20 "$PMM" attach $bad $$
+		[ "$status" -eq 2 ] || { echo "attach $bad: $status $output"; return 1; }
+	done
+}
+
+@test "a process that has ended and is not waited for" {
+	start_zombie() { start attach_refuse zombie; }
+	mkfifo "$T/in" "$T/out"
+	"$PROG/attach_refuse" zombie <"$T/in" >"$T/out" 3>&- &
+	PID=$!
+	exec 7>"$T/in" 8<"$T/out"
+	read -r -t 10 _ zombie <&8
+	hear ready
+	refused "ended" "$PMM" attach -d 1 "$zombie"
+	finish 48
+}
+
+@test "another tracer" {
+	local tracer
+	start attach_victim
+	mkfifo "$T/tin" "$T/tout"
+	"$PROG/attach_refuse" trace "$PID" <"$T/tin" >"$T/tout" 3>&- 7>&- 8<&- &
+	tracer=$!
+	exec 9>"$T/tin" 10<"$T/tout"
+	read -r -t 10 line <&10
+	[ "$line" = ready ]
+	refused "$tracer|attach_refuse|trac" "$PMM" attach -d 1 "$PID"
+	grep -q "$tracer" "$T/refused.err"
+	grep -q "TracerPid:.$tracer" "/proc/$PID/status"
+	exec 9>&- 10<&-
+	wait "$tracer" || true
+	clean
+	tell g done
+	finish 42
+}
+
+@test "a program for 32 bits" {
+	gcc -m32 -O1 -fno-pie -no-pie -nostdlib -static -fno-stack-protector -o "$T/bare32" "$SOURCE/attach_bare.c" 2>/dev/null ||
+		skip "gcc makes no programs for 32 bits"
+	"$T/bare32" 3>&- &
+	PID=$!
+	for _ in $(seq 200); do grep -q bare32 "/proc/$PID/comm" && break; sleep 0.01; done
+	kill -0 "$PID" || skip "the kernel runs no programs for 32 bits"
+	refused "64-bit|32.bit" "$PMM" attach -d 1 "$PID"
+	clean
+	kill -0 "$PID"
+}
+
+@test "no allocator: says what was looked for" {
+	"$PROG/attach_bare" 3>&- &
+	PID=$!
+	for _ in $(seq 200); do grep -q attach_bare "/proc/$PID/comm" && break; sleep 0.01; done
+	picture idle
+	refused "malloc" "$PMM" attach -d 1 "$PID"
+	grep -q -- --alloc "$T/refused.err"
+	same_picture idle
+}
+
+# filter_refuses KIND CALL: the filter does not allow that system call; the victim is as it was, and works.
+filter_refuses() {
+	need_root
+	start attach_filter "$1" "$PROG/attach_victim"
+	picture idle loose
+	refused "process $PID has its system calls filtered \(seccomp\), and the filter does not simply allow '$2'" "$PMM" attach -d 1 "$PID"
+	same_picture idle loose
+	tell g done
+	finish 42 "sum 41400"
+}
+
+@test "a seccomp filter without memfd_create" { filter_refuses memfd memfd_create; }
+@test "a deadly seccomp filter without madvise" { filter_refuses madvise madvise; }
+@test "a deadly seccomp filter without restart_syscall" { filter_refuses restart restart_syscall; }
+@test "a seccomp filter that looks at what is mapped" { filter_refuses mmap mmap; }
+
+# A timed call that is stopped goes on by restart_syscall: it begins anew instead, where that would be the end.
+@test "a deadly seccomp filter without restart_syscall, in a timed call" {
+	need_root
+	"$PROG/attach_filter" restart "$(command -v sleep)" 2 3>&- &
+	PID=$!
+	for _ in $(seq 200); do grep -q nanosleep "/proc/$PID/wchan" && break; sleep 0.01; done
+	grep -q nanosleep "/proc/$PID/wchan" || skip "/proc does not say what it sleeps in"
+	refused "'restart_syscall'" "$PMM" attach -d 1 "$PID"
+	wait "$PID"
+	PID=
+}
+
+@test "a seccomp filter that may not be read" {
+	need_root
+	need setpriv
+	start attach_refuse filter
+	picture idle
+	refused "seccomp" setpriv --inh-caps -sys_admin --bounding-set -sys_admin "$PMM" attach -d 1 "$PID"
+	grep -q "run pmm as root" "$T/refused.err"
+	refused "seccomp" "$PROG/attach_filter" all "$PMM" attach -d 1 "$PID"
+	grep -q "outside of containers" "$T/refused.err"
+	same_picture idle
+	finish 48
+}
+
+@test "seccomp's strict mode" { start attach_refuse strict; victim_refused "seccomp" 48; }
+
+@test "a kernel thread" {
+	grep -q kthreadd /proc/2/comm 2>/dev/null || skip "no kernel threads are seen here"
+	refused "kernel" "$PMM" attach -d 1 2
+}
+
+@test "itself" {
+	refused "itself" bash -c 'exec "$0" attach -d 1 $$' "$PMM"
+}
+
+@test "a process that pmm run watches" {
+	start_below "$PMM" run -q -o "$T/run.pmm" -- "$PROG/attach_victim"
+	victim_run=$PID
+	refused "pmm run|tracked|already|preload" "$PMM" attach -d 1 "$PID"
+	PID=$victim_run
+	tell g done
+	finish 42
+}
+
+@test "output that cannot be written: nothing is done to the process" {
+	start attach_victim
+	picture idle
+	refused "no/such" "$PMM" attach -d 1 -o /no/such/dir/c.pmm "$PID"
+	same_picture idle
+	finish 42
+}
+
+@test "no agent" {
+	start attach_victim
+	picture idle
+	PMM_INJECT=/no/such/agent.so refused "no/such/agent" "$PMM" attach -d 1 "$PID"
+	same_picture idle
+	finish 42
+}

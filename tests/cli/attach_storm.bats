@@ -1,0 +1,95 @@
+#!/usr/bin/env bats
+# pmm attach and detach at bad moments: into a program that never pauses, forks, loads libraries, is showered with signals, starts,
+# and with the monitor killed anywhere. The victim checks itself all the time.
+
+load attach
+
+RANDOM=${SEED:-$(date +%s)}
+
+mappings() { wc -l <"/proc/$PID/maps"; }
+rss_kib() { awk '/VmRSS/ { print $2 }' "/proc/$PID/status"; }
+
+# storm KINDS ROUNDS: attach so often for a moment.
+storm() {
+	local at rss
+	start nice -n 10 "$PROG/attach_stress" "$1"	# so that pmm gets on
+	for i in $(seq "$2"); do
+		timeout 20 "$PMM" attach -q -d "$((RANDOM % 40 + 1))ms" "$PID" >/dev/null 2>"$T/watch.err" || [ $? -eq 1 ] ||
+			{ echo "round $i"; cat "$T/watch.err"; return 1; }
+		if [ "$i" -eq 10 ]; then at=$(mappings) rss=$(rss_kib); fi
+	done
+	echo "mappings $at to $(mappings), KiB $rss to $(rss_kib)"
+	[ "$(mappings)" -le $((at + 12)) ]
+	[ "$(rss_kib)" -le $((rss + rss / 4 + 2048)) ]
+	clean
+	finish 45 unharmed
+}
+
+# PMM_ATTACH_ROUNDS=200: each round waits until all eight have had a processor.
+@test "8 threads that allocate without pause" { storm "" "${PMM_ATTACH_ROUNDS:-40}"; }
+@test "8 threads, 200 times" { storm q 200; }
+@test "fork storm" { storm fq 40; }
+@test "dlopen storm" { storm lq 40; }
+@test "signal storm" { storm sq 40; }
+@test "all at once" { storm flsq 40; }
+
+@test "the monitor is killed at random moments, then pmm detach" {
+	local status
+	start attach_stress q
+	picture first loose
+	for i in $(seq 25); do
+		"$PMM" attach -q "$PID" >/dev/null 2>&1 3>&- 7>&- 8<&- &
+		MONITOR=$!
+		sleep "0.0$(printf %02d $((RANDOM % 60)))"
+		kill -9 "$MONITOR"
+		wait "$MONITOR" 2>/dev/null || true
+		MONITOR= status=0
+		timeout 20 "$PMM" detach "$PID" 2>"$T/detach.err" || status=$?
+		[ "$status" -eq 0 ] || [ "$status" -eq 3 ] || { echo "round $i: $status"; cat "$T/detach.err"; return 1; }
+		same_picture first loose
+	done
+	finish 45 unharmed
+}
+
+@test "the monitor is killed at random moments, then the next attaches" {
+	start attach_stress flsq
+	for i in $(seq 25); do
+		"$PMM" attach -q "$PID" >/dev/null 2>&1 3>&- 7>&- 8<&- &
+		MONITOR=$!
+		sleep "0.0$(printf %02d $((RANDOM % 60)))"
+		kill -9 "$MONITOR"
+		wait "$MONITOR" 2>/dev/null || true
+		MONITOR=
+	done
+	watch
+	sleep 0.2
+	unwatch
+	clean
+	finish 45 unharmed
+}
+
+@test "at random moments of a program's start" {
+	local status pid
+	for i in $(seq 20); do
+		"$PROG/many" 20000 30 >"$T/many.out" 3>&- &
+		pid=$!
+		sleep "0.0$(printf %02d $((RANDOM % 20)))"
+		status=0
+		timeout 20 "$PMM" attach -q -d 20ms "$pid" >/dev/null 2>"$T/watch.err" || status=$?
+		[ "$status" -le 1 ] || grep -q '^pmm: ' "$T/watch.err"
+		wait "$pid"
+		[ "$(cat "$T/many.out")" = unharmed ]
+	done
+}
+
+@test "children of an attached process outlive it and the monitor" {
+	start attach_stress fq
+	watch
+	sleep 0.3
+	kill -9 "$MONITOR"
+	wait "$MONITOR" 2>/dev/null || true
+	sleep 0.3
+	timeout 20 "$PMM" detach "$PID"
+	clean
+	finish 45 unharmed
+}

@@ -1,0 +1,112 @@
+#!/usr/bin/env bats
+# pmm attach on every kind of program: exactly what it allocates meanwhile is found, and it stays as it was.
+
+load attach
+
+SUM="sum 82800"
+
+victim() {
+	start "$1"
+	round attach_victim.c 42
+}
+
+# library NAME: where it is, or a skip.
+library() {
+	LIBRARY=$(/sbin/ldconfig -p | awk -v name="$1" '$1 == name { print $NF; exit }')
+	[ -n "$LIBRARY" ] || skip "$1 is not installed"
+}
+
+preloaded() {
+	library "$1"
+	start env LD_PRELOAD="$LIBRARY" "$PROG/attach_victim"
+	round attach_victim.c 42
+	look "$T/c.pmm" allocator_path | grep -q "${1%%.*}"
+}
+
+# made COMPILER ARG...: the victim built so.
+made() {
+	"$1" -O1 -g -fno-builtin -fno-optimize-sibling-calls -o "$T/made" "$SOURCE/attach_victim.c" "${@:2}" 2>"$T/cc.err" ||
+		{ head -3 "$T/cc.err"; skip "$1 ${*: -1} does not work here"; }
+	victim "$T/made"
+}
+
+@test "glibc" { victim attach_victim; }
+@test "glibc, without frame pointers" { victim attach_omit; }
+@test "static" { victim attach_static; }
+@test "static PIE" { victim attach_static_pie; }
+@test "musl" { need musl-gcc; made musl-gcc; }
+@test "musl, static" { need musl-gcc; made musl-gcc -static; }
+@test "jemalloc preloaded" { preloaded libjemalloc.so.2; }
+@test "tcmalloc preloaded" { preloaded libtcmalloc_minimal.so.4; }
+@test "mimalloc preloaded" { preloaded libmimalloc.so.2; }
+@test "jemalloc linked" { library libjemalloc.so.2; made gcc -Wl,--no-as-needed "$LIBRARY"; }
+@test "tcmalloc linked" { library libtcmalloc_minimal.so.4; made gcc -Wl,--no-as-needed "$LIBRARY"; }
+@test "mimalloc linked" { library libmimalloc.so.2; made gcc -Wl,--no-as-needed "$LIBRARY"; }
+@test "built by clang" { need clang; made clang; }
+@test "linked with lazy binding and without PIE" { made gcc -no-pie -Wl,-z,lazy; }
+@test "control flow protection" { made gcc -fcf-protection=full; }
+
+@test "static and stripped: nothing to be found, but --alloc with addresses" {
+	local malloc calloc realloc free memalign
+	for f in malloc calloc realloc free posix_memalign; do
+		local "$f=0x$(nm "$PROG/attach_static" | awk -v f="$f" '$3 == f { print $1 }')"
+	done
+	strip -o "$T/stripped" "$PROG/attach_static"
+	start "$T/stripped"
+	picture idle
+	refused "malloc" "$PMM" attach -d 1 "$PID"
+	same_picture idle
+	watch --alloc "stripped:$malloc=malloc(arg0)" --alloc "stripped:$calloc=calloc(arg0,arg1)" \
+		--alloc "stripped:$realloc=realloc(arg0,arg1)" --alloc "stripped:$free=free(arg0)"
+	tell g done
+	unwatch
+	clean
+	finish 42 "sum 41400"
+	found "$T/c.pmm" total allocs=1432 frees=1258 blocks=174
+}
+
+@test "static and stripped, with a separate debug file" {
+	need objcopy
+	cp "$PROG/attach_static" "$T/apart"
+	objcopy --only-keep-debug "$T/apart" "$T/apart.debug"
+	(cd "$T" && objcopy --strip-all --add-gnu-debuglink=apart.debug apart)
+	victim "$T/apart"
+}
+
+@test "blocks from before the attach are unknown, their frees counted" {
+	start attach_victim
+	tell g done
+	watch
+	tell f freed
+	tell r moved
+	now total allocs=1 untracked=11 live=7000
+	tell g done
+	unwatch
+	found "$T/c.pmm" total allocs=1435 untracked=75 live=64784 blocks=177
+	finish 42 "sum 82800"
+}
+
+@test "what a running process has, by report and snapshot" {
+	start attach_victim
+	watch
+	tell g done
+	tell g done
+	now site leak_a allocs=200 live=9600
+	now total allocs=2868 live=99184 blocks=288
+	"$PMM" snapshot "$PID" -o "$T/s.pmm"
+	found "$T/s.pmm" site leak_b allocs=14 live=42000
+	unwatch
+	clean
+	finish 42
+}
+
+@test "the program ends while it is watched" {
+	start attach_victim
+	watch
+	tell g done
+	finish 42 "sum 41400"
+	for _ in $(seq 250); do [ -s "$T/c.pmm" ] && break; sleep 0.02; done
+	wait "$MONITOR" || [ $? -eq 1 ]
+	MONITOR=
+	check "$T/c.pmm" <<<"$(expected attach_victim.c)"
+}

@@ -1,0 +1,91 @@
+/*
+ * Detours of random bytes: what is planned keeps its promises, checked by decoding it again.
+ *
+ * Input: two bytes choose the address and what is known of the size, the rest is code.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/target/detour.h"
+#include "src/target/insn.h"
+
+#define BASE	0x10000000ull
+#define STUB	0x10004040ull
+#define MOVED	0x10004060ull
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void must(int holds)
+{
+	if (!holds)
+		abort();
+}
+
+static int memory_read(void *arg, uint64_t at, void *to, size_t bytes)
+{
+	const struct detour_function *f = arg;
+
+	if (at < f->address || at - f->address > f->nr_code || bytes > f->nr_code - (at - f->address))
+		return -1;
+	memcpy(to, f->code + (at - f->address), bytes);
+	return 0;
+}
+
+/* The moved instructions: they decode, and the last is a jump back. */
+static void check_moved(const struct detour *d)
+{
+	struct insn in = { 0 };
+	unsigned at;
+
+	must(d->nr_moved_out <= DETOUR_MOVED_MAX);
+	for (at = 0; at < d->nr_moved_out; at += in.length) {
+		must(insn_decode(d->moved + at, d->nr_moved_out - at, MOVED + at, &in));
+		must(in.flow != INSN_FLOW_CALL && in.flow != INSN_FLOW_CALL_INDIRECT && in.flow != INSN_FLOW_TRAP);
+		must(!in.has_target || in.target <= d->address || in.target >= d->address + d->nr_bytes);
+	}
+	must(at == d->nr_moved_out && in.flow == INSN_FLOW_JUMP && in.length == 5 && in.target == d->address + d->nr_moved);
+}
+
+/* Each instruction of the original has its place among the moved, and refers to the same. */
+static void check_original(const struct detour *d)
+{
+	struct insn in, moved;
+
+	for (unsigned at = 0; at < d->nr_moved; at++) {
+		if (d->boundary[at] == 0xff)
+			continue;
+		must(insn_decode(d->original + at, d->nr_moved - at, d->address + at, &in));
+		must(d->boundary[at] < d->nr_moved_out);
+		must(insn_decode(d->moved + d->boundary[at], d->nr_moved_out - d->boundary[at], MOVED + d->boundary[at], &moved));
+		if (in.flow == INSN_FLOW_ON && in.refers)
+			must(moved.refers && moved.reference == in.reference && moved.opcode == in.opcode);
+		if (in.flow == INSN_FLOW_JUMP && in.target > d->address)
+			must(moved.flow == INSN_FLOW_JUMP && moved.target == in.target);
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct detour_function f = { 0 };
+	struct insn in;
+	struct detour d;
+	struct err e;
+
+	if (size < 3 || size > 4096)
+		return 0;
+	f.address = BASE + data[0];
+	f.code = data + 2;
+	f.nr_code = size - 2;
+	f.size = data[1] == 255 ? UINT64_MAX : data[1];
+	detour_calls(&f, (const uint64_t[]){ BASE, BASE + 64 }, 2, memory_read, &f);
+	if (detour_plan(&f, STUB, MOVED, &d, &e))
+		return 0;
+	must(d.nr_bytes == 5 && d.nr_moved >= 5 && d.nr_moved <= PMM_PATCH_BYTES);
+	must(d.address == f.address || d.address == f.address + 4);
+	must(!memcmp(d.original, f.code + (d.address - f.address), d.nr_moved));
+	must(d.boundary[0] == 0 && insn_decode(d.patch, 5, d.address, &in) && in.target == STUB && in.flow == INSN_FLOW_JUMP);
+	check_moved(&d);
+	check_original(&d);
+	return 0;
+}

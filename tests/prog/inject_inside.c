@@ -1,0 +1,116 @@
+/*
+ * Scenarios of inject_self: allocators that call themselves, and signal handlers that interrupt them.
+ */
+#include "tests/prog/inject_self.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- an allocator that calls itself -------------------------------------------------------------------------- */
+
+static NOIPA void *calloc_of_malloc(size_t n, size_t each)
+{
+	void *p = hooked_malloc(n * each);
+
+	return p ? memset(p, 0, n * each) : NULL;
+}
+
+static NOIPA void *realloc_of_malloc(void *old, size_t size)
+{
+	void *p = hooked_malloc(size);
+
+	if (p && old) {
+		memcpy(p, old, size);
+		hooked_free(old, 0, 0);
+	}
+	return p;
+}
+
+static NOIPA void free_of_free(void *p, size_t a, size_t b)
+{
+	hooked_free(p, a, b);
+	__asm__ volatile("");
+}
+
+/* musl's: no unwind information. */
+void *blind_malloc(size_t size);
+__asm__(".text\nblind_malloc:\nsub $0x58, %rsp\nmov %rdi, (%rsp)\nmov hooked_malloc(%rip), %rax\ncall *%rax\nadd $0x58, %rsp\nret\n");
+
+void recursion(void)
+{
+	void *(*outer_calloc)(size_t, size_t), *(*outer_realloc)(void *, size_t), *(*outer_malloc)(size_t), *a, *b;
+	void (*outer_free)(void *, size_t, size_t);
+
+	start_exact();
+	outer_calloc = host_entry(&h, PMM_ROLE_CALLOC, PMM_KIND_CALLOC, calloc_of_malloc, NULL);
+	outer_realloc = host_entry(&h, PMM_ROLE_REALLOC, PMM_KIND_REALLOC, realloc_of_malloc, NULL);
+	outer_malloc = host_entry(&h, PMM_ROLE_MALLOC, PMM_KIND_MALLOC, blind_malloc, NULL);
+	outer_free = host_entry(&h, PMM_ROLE_FREE, 0, free_of_free, NULL);
+	for (int i = 0; i < 1000; i++) {
+		a = outer_calloc(10, 20);
+		a = outer_realloc(a, 100);
+		b = outer_malloc(30);
+		outer_free(a, 0, 0);
+		outer_free(b, 0, 0);
+	}
+	a = outer_realloc(NULL, 7);
+	heap_free(LEDGER(3001, 3000, 330007, 330000));
+	outer_free(a, 0, 0);
+}
+
+/* ---- signal handlers that interrupt the allocator -------------------------------------------------------------- */
+
+void *from_handler[8];		/* known to assembly */
+int nr_from_handler;
+
+static NOIPA void handler(int sig)
+{
+	(void)sig;
+	from_handler[nr_from_handler++] = hooked_malloc(1000);
+}
+
+/* ... written without unwind information. */
+void blind_handler(int sig);
+__asm__(".text\nblind_handler:\nsub $0x38, %rsp\ncall handler_blind\nadd $0x38, %rsp\nret\n");
+__asm__(".text\nhandler_blind:\nsub $8, %rsp\nmov $1000, %edi\nmov hooked_malloc(%rip), %rax\ncall *%rax\n"
+	"movslq nr_from_handler(%rip), %rcx\nlea from_handler(%rip), %rdx\nmov %rax, (%rdx,%rcx,8)\n"
+	"incl nr_from_handler(%rip)\nadd $8, %rsp\nret\n");
+
+static NOIPA void *interrupted_malloc(size_t size)
+{
+	raise(SIGUSR1);
+	return malloc(size);
+}
+
+void handlers(void)
+{
+	static char stack[65536];
+	stack_t ss = { .ss_sp = stack, .ss_size = sizeof(stack) };
+	void *(*outer_malloc)(size_t), *(*outer_calloc)(size_t, size_t), *v[5];
+	struct heap *p;
+
+	start_exact();
+	outer_malloc = host_entry(&h, PMM_ROLE_MALLOC, PMM_KIND_MALLOC, interrupted_malloc, NULL);
+	sigaltstack(&ss, NULL);
+	for (int i = 0; i < 4; i++) {
+		struct sigaction sa = { .sa_handler = i & 1 ? blind_handler : handler, .sa_flags = i & 2 ? SA_ONSTACK : 0 };
+
+		sigaction(SIGUSR1, &sa, NULL);
+		v[i] = outer_malloc(10);
+	}
+	EXPECT(nr_from_handler, 4);
+	heap_free(LEDGER(8, 0, 4040, 0));
+	/* a handler while an inner call passes: the allocator's calloc calls its malloc, which is interrupted */
+	hooked_malloc = outer_malloc;
+	outer_calloc = host_entry(&h, PMM_ROLE_CALLOC, PMM_KIND_CALLOC, calloc_of_malloc, NULL);
+	signal(SIGUSR1, SIG_IGN);
+	v[4] = outer_calloc(3, 5);
+	for (int i = 0; i < 5; i++)
+		hooked_free(v[i], 0, 0);
+	for (int i = 0; i < 4; i++)
+		hooked_free(from_handler[i], 0, 0);
+	p = LEDGER(9, 9, 4055, 4055);
+	EXPECT(p->untracked_frees, 0);
+	heap_free(p);
+}

@@ -1,0 +1,295 @@
+/*
+ * Drives src/target/stop.h and remote.h from the command line, for tests/cli/stop.bats:
+ *
+ *	allowed PID			stop_allowed()
+ *	all PID TIMES			stop all threads and let them go; prints threads and the median pause in microseconds
+ *	one PID TIMES [FUNCTION]	a system call each time (getpid), and the function called
+ *	each PID TIMES FUNCTION		the same with every thread, all being stopped
+ *	step PID			execute one instruction of each thread
+ *	hold PID			stop all until standard input ends
+ *	die PID TIMES FUNCTION		children that do all that without end, each killed at a random moment
+ *	points PID 1 FUNCTION		children that do all that once, killed behind their first, second, ... request of the kernel
+ *
+ * A refusal is printed as "CODE: sentence" and the hint, status 3.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "src/target/remote.h"
+#include "src/target/stop.h"
+
+#define WAIT_NS		2000000000u
+#define STACK_BYTES	65536u
+
+static struct err e;
+static atomic_uint nr_requests, die_at;	/* 0 = never */
+
+/* In place of the real ones (ld --wrap). */
+long __real_ptrace(int request, pid_t pid, void *address, void *data);
+int __real_waitid(idtype_t type, id_t id, siginfo_t *info, int options);
+long __wrap_ptrace(int request, pid_t pid, void *address, void *data);
+int __wrap_waitid(idtype_t type, id_t id, siginfo_t *info, int options);
+
+static void requested(void)
+{
+	int saved = errno;
+
+	if (++nr_requests == die_at)
+		kill(getpid(), SIGKILL);
+	errno = saved;
+}
+
+long __wrap_ptrace(int request, pid_t pid, void *address, void *data)
+{
+	long rc = __real_ptrace(request, pid, address, data);
+
+	requested();
+	return rc;
+}
+
+int __wrap_waitid(idtype_t type, id_t id, siginfo_t *info, int options)
+{
+	int rc = __real_waitid(type, id, info, options);
+
+	requested();
+	return rc;
+}
+
+static int refused(int rc)
+{
+	printf("%s: %s\n", strerrorname_np(-rc), e.text);
+	if (e.hint[0])
+		printf("hint: %s\n", e.hint);
+	return 3;
+}
+
+static int wrong(const char *what, int64_t result)
+{
+	printf("%s: result %lld\n", what, (long long)result);
+	return 1;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+static int all(pid_t pid, unsigned times)
+{
+	uint64_t *ns = calloc(times, sizeof(*ns));
+	size_t nr = 0;
+
+	for (unsigned i = 0; i < times; i++) {
+		struct stopped s;
+		int rc = stop_all(pid, WAIT_NS, &s, &e);
+
+		if (rc) {
+			free(ns);
+			return refused(rc);
+		}
+		nr = s.nr;
+		ns[i] = stop_resume(&s);
+	}
+	qsort(ns, times, sizeof(*ns), by_value);
+	printf("threads=%zu median_us=%llu max_us=%llu\n", nr, (unsigned long long)ns[times / 2] / 1000,
+	       (unsigned long long)ns[times - 1] / 1000);
+	free(ns);
+	return 0;
+}
+
+/* The function on a stack of its own. */
+static int call(struct remote *r, uint64_t function, uint64_t x)
+{
+	const uint64_t map[6] = { 0, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, (uint64_t)-1, 0 };
+	int64_t stack, result;
+	int rc = remote_syscall(r, SYS_mmap, map, &stack, &e);
+
+	if (rc)
+		return rc;
+	rc = remote_call(r, function, x, (uint64_t)stack + STACK_BYTES, WAIT_NS, &result, &e);
+	if (!rc && result != (int64_t)(3 * x + 1))
+		return wrong("function", result);
+	if (!rc)
+		rc = remote_syscall(r, SYS_munmap, (uint64_t[6]){ (uint64_t)stack, STACK_BYTES }, &result, &e);
+	return rc;
+}
+
+static int borrow(struct stopped *s, size_t i, pid_t pid, uint64_t function, uint64_t x)
+{
+	struct remote *r;
+	int64_t result;
+	int rc = remote_open(s, i, &r, &e);
+
+	if (rc)
+		return rc;
+	rc = remote_syscall(r, SYS_getpid, (uint64_t[6]){ 0 }, &result, &e);
+	if (!rc && result != pid)
+		rc = wrong("getpid", result);
+	if (!rc && function)
+		rc = call(r, function, x);
+	remote_close(r);
+	return rc;
+}
+
+static int one(pid_t pid, unsigned times, uint64_t function)
+{
+	for (unsigned i = 0; i < times; i++) {
+		struct stopped s;
+		int rc = stop_one(pid, WAIT_NS, &s, &e);
+
+		if (!rc)
+			rc = borrow(&s, 0, pid, function, i);
+		stop_resume(&s);
+		if (rc)
+			return rc < 0 ? refused(rc) : rc;
+	}
+	return 0;
+}
+
+/* Every thread made to work, one after the other; those whose stack is not fit for it are passed over. */
+static int each(pid_t pid, unsigned times, uint64_t function)
+{
+	for (unsigned n = 0; n < times; n++) {
+		struct stopped s;
+		int rc = stop_all(pid, WAIT_NS, &s, &e);
+
+		for (size_t i = 0; !rc && i < s.nr; i++) {
+			rc = borrow(&s, i, pid, function, n + i);
+			rc = rc == -EAGAIN ? 0 : rc;
+		}
+		stop_resume(&s);
+		if (rc)
+			return rc < 0 ? refused(rc) : rc;
+	}
+	return 0;
+}
+
+static int step(pid_t pid)
+{
+	struct stopped s;
+	int rc = stop_all(pid, WAIT_NS, &s, &e);
+
+	unsigned stepped = 0;
+
+	for (size_t i = 0; !rc && i < s.nr; i++) {
+		unsigned long from = s.v[i].regs.rip;
+
+		rc = stop_step(&s, i, &e);
+		stepped += !rc && s.v[i].regs.rip != from;
+		rc = rc == -EBUSY ? 0 : rc;
+	}
+	stop_resume(&s);
+	if (!rc)
+		printf("stepped %u\n", stepped);
+	return rc ? refused(rc) : 0;
+}
+
+static int hold(pid_t pid)
+{
+	struct stopped s;
+	int rc = stop_all(pid, WAIT_NS, &s, &e);
+	char c;
+
+	if (rc)
+		return refused(rc);
+	puts("held");
+	fflush(stdout);
+	while (read(0, &c, 1) > 0)
+		;
+	stop_resume(&s);
+	return 0;
+}
+
+static int die(pid_t pid, unsigned times, uint64_t function)
+{
+	srand(1);
+	for (unsigned i = 0; i < times; i++) {
+		pid_t child = fork();
+		int status;
+
+		if (!child) {
+			int rc;
+
+			if (!freopen("/dev/null", "w", stdout))
+				_exit(1);
+			do
+				rc = i % 3 == 0 ? all(pid, 1) : i % 3 == 1 ? one(pid, 1, function) : each(pid, 1, function);
+			while (!rc);
+			_exit(rc);
+		}
+		nanosleep(&(struct timespec){ .tv_nsec = 100000 + rand() % 20000000 }, NULL);
+		kill(child, SIGKILL);
+		waitpid(child, &status, 0);
+		if (!WIFSIGNALED(status))
+			return printf("tracer %u ended with %#x\n", i, status), 1;
+	}
+	return 0;
+}
+
+static int points(pid_t pid, uint64_t function)
+{
+	unsigned nr[3] = { 0 };
+
+	for (unsigned what = 0; what < 3; what++)
+		for (bool ended = false; !ended; ) {
+			pid_t child = fork();
+			int status;
+
+			if (!child) {
+				nr_requests = 0;
+				die_at = nr[what] + 1;
+				if (!freopen("/dev/null", "w", stdout))
+					_exit(1);
+				_exit(what == 0 ? all(pid, 1) : what == 1 ? one(pid, 1, function) : each(pid, 1, function));
+			}
+			waitpid(child, &status, 0);
+			ended = !WIFSIGNALED(status);
+			nr[what] += !ended;
+			if (ended && status)
+				return printf("tracer ended with %#x\n", status), 1;
+		}
+	printf("all=%u one=%u each=%u\n", nr[0], nr[1], nr[2]);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 2 ? argv[1] : "";
+	pid_t pid = argc > 2 ? atoi(argv[2]) : 0;
+	unsigned times = argc > 3 ? (unsigned)atoi(argv[3]) : 1;
+	uint64_t function = argc > 4 ? strtoull(argv[4], NULL, 0) : 0;
+
+	if (!strcmp(what, "allowed")) {
+		int rc = stop_allowed(pid, &e);
+
+		return rc ? refused(rc) : 0;
+	}
+	if (!strcmp(what, "all"))
+		return all(pid, times);
+	if (!strcmp(what, "one"))
+		return one(pid, times, function);
+	if (!strcmp(what, "each"))
+		return each(pid, times, function);
+	if (!strcmp(what, "step"))
+		return step(pid);
+	if (!strcmp(what, "hold"))
+		return hold(pid);
+	if (!strcmp(what, "points"))
+		return points(pid, function);
+	if (!strcmp(what, "die"))
+		return die(pid, times, function);
+	fprintf(stderr, "usage: stop_driver allowed|all|one|each|step|hold|die|points PID [TIMES] [FUNCTION]\n");
+	return 2;
+}

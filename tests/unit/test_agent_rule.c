@@ -1,0 +1,102 @@
+/*
+ * agent/rule.c: a rule comes out of the near cache as it went in, and for its own pc only.
+ */
+#include "tests/unit/agent_host.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "agent/rule.h"
+
+static void far_put(uint64_t pc, uint64_t module, struct cfi_rule r)
+{
+	uint64_t packed = r.kind | (uint64_t)(uint16_t)r.rbp_off << 16 | (uint64_t)(uint32_t)r.cfa_off << 32;
+
+	A.rules->far[pc * 0x9e3779b97f4a7c15ull >> (64 - RULE_FAR_BITS)] =
+		(struct rule_entry){ packed ^ (pc | module << 48), packed };
+}
+
+static void start(void)
+{
+	agent_host_init(1 << 20);
+	A.rules = calloc(1, sizeof(*A.rules));
+}
+
+static void stop(void)
+{
+	free(A.rules);
+	agent_host_fini();
+}
+
+/* Once out of the far cache, then out of the near one if it fits there. */
+static void check(struct cfi_rule r, uint64_t module, bool fits)
+{
+	const uint64_t pc = 0x7ffff7d4a123;
+
+	start();
+	far_put(pc, module, r);
+	for (int turn = 0; turn < 2; turn++) {
+		uint64_t id;
+		struct cfi_rule got = rule_get(pc, &id);
+
+		assert_true(id == (pc | module << 48));
+		assert_int_equal(got.kind, r.kind);
+		assert_int_equal(got.rbp_off, r.rbp_off);
+		assert_int_equal(got.cfa_off, r.cfa_off);
+		assert_int_equal(rule_near(pc) != 0, fits);
+	}
+	stop();
+}
+
+static void test_what_fits(void **state)
+{
+	(void)state;
+	check((struct cfi_rule){ CFI_RSP, 0, 8 }, 1, true);
+	check((struct cfi_rule){ CFI_RSP, -2, 16 }, 1023, true);
+	check((struct cfi_rule){ CFI_RSP, -31, 16383 * 8 }, 1, true);
+	check((struct cfi_rule){ CFI_RBP, -2, 16 }, 1, true);
+	check((struct cfi_rule){ CFI_RSP, -2, 16 }, 1024, false);
+	check((struct cfi_rule){ CFI_RSP, -32, 16 }, 1, false);
+	check((struct cfi_rule){ CFI_RSP, 1, 16 }, 1, false);
+	check((struct cfi_rule){ CFI_RSP, 0, 16384 * 8 }, 1, false);
+	check((struct cfi_rule){ CFI_RSP, 0, 12 }, 1, false);
+	check((struct cfi_rule){ CFI_RSP, 0, -8 }, 1, false);
+	check((struct cfi_rule){ CFI_RBP_DEREF, 0, -8 }, 1, false);
+	check((struct cfi_rule){ .kind = CFI_END }, 1, false);
+	check((struct cfi_rule){ .kind = CFI_SIGFRAME }, 1, false);
+	check((struct cfi_rule){ .kind = CFI_SLOW }, 1, false);
+	check((struct cfi_rule){ .kind = CFI_NONE }, 1, false);
+}
+
+/* No other pc finds it: not one that differs in one bit, not one that is no address at all. */
+static void test_its_own_pc_only(void **state)
+{
+	const uint64_t pc = 0x555555554321;
+	uint64_t id;
+
+	(void)state;
+	start();
+	far_put(pc, 3, (struct cfi_rule){ CFI_RSP, -2, 48 });
+	rule_get(pc, &id);
+	assert_int_not_equal(rule_near(pc), 0);
+	for (unsigned bit = 0; bit < 64; bit++)
+		assert_int_equal(rule_near(pc ^ 1ull << bit), 0);
+	for (uint64_t other = 1; other < 1000000; other++)
+		assert_int_equal(rule_near(pc + other) | rule_near(pc - other), 0);
+	rule_flush();
+	assert_int_equal(rule_near(pc), 0);
+	stop();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_what_fits),
+		cmocka_unit_test(test_its_own_pc_only),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,465 @@
+/*
+ * agent/unwind.c, piece.c, known.c: whatever the context remembers of earlier stacks, the site is that of a full walk.
+ * Stacks are made up in an array, of functions whose rules are put into the rule cache.
+ */
+#include "tests/unit/agent_host.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "agent/piece.h"
+#include "agent/rule.h"
+#include "agent/unwind.h"
+
+#define MODULE		7ull
+#define FUNCTIONS	64
+#define WORDS		2048
+
+static uint64_t words[WORDS] __attribute__((aligned(4096)));
+static struct cfi_rule rules[FUNCTIONS];
+static struct tctx *ctx;
+
+static uint64_t pc_of(unsigned f)
+{
+	return 0x401000 + f * 0x40ull;
+}
+
+static uint64_t id_of(unsigned f)
+{
+	return pc_of(f) | MODULE << 48;
+}
+
+static void rule_put(unsigned f, uint64_t module, struct cfi_rule r)
+{
+	uint64_t packed = r.kind | (uint64_t)(uint16_t)r.rbp_off << 16 | (uint64_t)(uint32_t)r.cfa_off << 32;
+
+	A.rules->far[pc_of(f) * 0x9e3779b97f4a7c15ull >> (64 - RULE_FAR_BITS)] =
+		(struct rule_entry){ packed ^ (pc_of(f) | module << 48), packed };
+	A.rules->near[rule_mix(pc_of(f)) >> RULE_TAG_BITS] = 0;
+	rules[f] = r;
+}
+
+/* From here on a walk that steps out of function f finds no way. */
+static void forbid(unsigned f)
+{
+	struct cfi_rule was = rules[f];
+
+	rule_put(f, MODULE, (struct cfi_rule){ .kind = CFI_NONE });
+	rules[f] = was;			/* its frames look the same */
+}
+
+/* Functions: 0 outermost, 1..31 two words, 32..47 four words and rbp saved, 48..55 found through rbp, 56..63 realigned. */
+static void start(bool long_used)
+{
+	agent_host_init(64 << 20);
+	A.rules = calloc(1, sizeof(*A.rules));
+	ctx = arena_get(sizeof(*ctx), 64);
+	unwind_init(ctx, arena_get(unwind_bytes(), 64));
+	ctx->events = long_used ? 100000 : 0;
+	memset(words, 0, sizeof(words));
+	rule_put(0, MODULE, (struct cfi_rule){ .kind = CFI_END });
+	for (unsigned f = 1; f < 32; f++)
+		rule_put(f, MODULE, (struct cfi_rule){ .kind = CFI_RSP, .cfa_off = 16 });
+	for (unsigned f = 32; f < 48; f++)
+		rule_put(f, MODULE, (struct cfi_rule){ .kind = CFI_RSP, .cfa_off = 32, .rbp_off = -2 });
+	for (unsigned f = 48; f < 56; f++)
+		rule_put(f, MODULE, (struct cfi_rule){ .kind = CFI_RBP, .cfa_off = 16, .rbp_off = -2 });
+	for (unsigned f = 56; f < 64; f++)
+		rule_put(f, MODULE, (struct cfi_rule){ .kind = CFI_RBP_DEREF, .cfa_off = -8 });
+}
+
+static void stop(void)
+{
+	free(A.rules);
+	agent_host_fini();
+}
+
+/* A stack under construction, outermost function first, growing down from the end of `words`. */
+struct stack {
+	struct caller at;	/* its innermost frame */
+	unsigned nr;
+	unsigned f[64];
+};
+
+static uint64_t *push(struct stack *s, uint64_t word)
+{
+	s->at.sp -= 8;
+	*(uint64_t *)s->at.sp = word;
+	return (uint64_t *)s->at.sp;
+}
+
+/* Function f, called from the innermost one. */
+static void call(struct stack *s, unsigned f)
+{
+	if (s->nr)
+		push(s, s->at.ra);
+	switch (rules[f].kind) {
+	case CFI_RSP:
+		push(s, s->at.rbp);
+		for (int32_t k = 16; k < rules[f].cfa_off; k += 8)
+			push(s, 0xabad1dea);
+		if (rules[f].rbp_off)
+			s->at.rbp = 0xdeadbeef;
+		break;
+	case CFI_RBP:
+		push(s, s->at.rbp);
+		s->at.rbp = s->at.sp;
+		push(s, 0xabad1dea);
+		break;
+	case CFI_RBP_DEREF: {
+		uint64_t cfa = s->at.sp + 8;
+
+		push(s, 0xabad1dea);
+		push(s, s->at.rbp);
+		s->at.rbp = s->at.sp;
+		push(s, cfa);
+		push(s, 0xabad1dea);
+		break;
+	}
+	default:
+		break;
+	}
+	s->at.ra = pc_of(f) + 1;
+	s->f[s->nr++] = f;
+}
+
+static struct stack stack_of(unsigned nr, const unsigned *f)
+{
+	struct stack s = { .at = { .sp = (uint64_t)&words[WORDS - 64], .rbp = 0x5555 } };
+
+	for (unsigned i = 0; i < nr; i++)
+		call(&s, f[i]);
+	return s;
+}
+
+#define STACK(...) stack_of(sizeof((unsigned[]){ __VA_ARGS__ }) / sizeof(unsigned), (unsigned[]){ __VA_ARGS__ })
+#define SITE(...) site_of(sizeof((unsigned[]){ __VA_ARGS__ }) / sizeof(unsigned), (unsigned[]){ __VA_ARGS__ })
+
+/* What a full walk has to find, outermost function first. */
+static uint32_t site_of(unsigned nr, const unsigned *f)
+{
+	uint32_t node = 0;
+
+	for (unsigned i = 0; i < nr; i++)
+		node = node_get(node, id_of(f[i]));
+	return site_get(node, 0);
+}
+
+static uint32_t site_at(const struct stack *s)
+{
+	return unwind_site(ctx, &s->at, 0);
+}
+
+/* Joins the stack before in the middle of a piece, at its edges, and where it merely became shorter. */
+static void test_joins_anywhere(void **state)
+{
+	(void)state;
+	for (int long_used = 0; long_used < 2; long_used++) {
+		struct stack s;
+
+		start(long_used);
+		s = STACK(0, 1, 2, 3, 4, 5, 6, 7, 8);
+		assert_int_equal(site_at(&s), 1);
+		assert_int_equal(site_at(&s), SITE(0, 1, 2, 3, 4, 5, 6, 7, 8));
+		assert_int_equal(ctx->memo_nr, 9);
+		if (long_used)
+			assert_non_null(ctx->pieces);
+		forbid(1);			/* from here on only what is remembered leads further */
+		s = STACK(0, 1, 2, 3, 4, 5, 9, 10);	/* at 6: between the edges 4 and 8 */
+		assert_int_equal(site_at(&s), SITE(0, 1, 2, 3, 4, 5, 9, 10));
+		s = STACK(0, 1, 2, 3, 4, 5);		/* shorter, ends between them */
+		assert_int_equal(site_at(&s), SITE(0, 1, 2, 3, 4, 5));
+		assert_int_equal(ctx->memo_nr, 6);
+		s = STACK(0, 1, 2, 3);			/* at an edge whose node is known */
+		assert_int_equal(site_at(&s), SITE(0, 1, 2, 3));
+		s = STACK(0, 1, 2, 3, 11);		/* beyond it */
+		assert_int_equal(site_at(&s), SITE(0, 1, 2, 3, 11));
+		assert_int_equal(ctx->memo[3].node, node_get(node_get(node_get(node_get(0, id_of(0)), id_of(1)), id_of(2)), id_of(3)));
+		s = STACK(0, 1, 2, 12, 13);		/* before it */
+		assert_int_equal(site_at(&s), SITE(0, 1, 2, 12, 13));
+		assert_int_equal(A.ledger->nr_nodes, 1 + 9 + 2 + 1 + 2);
+		stop();
+	}
+}
+
+/* The innermost of exactly four frames has no node of its own until a fifth comes. */
+static void test_a_full_piece_gets_deeper(void **state)
+{
+	struct stack s;
+	uint32_t site;
+
+	(void)state;
+	start(true);
+	for (unsigned i = 1; i < 10; i++) {		/* so that site and node numbers differ */
+		s = STACK(0, i, i, i, i, i);
+		site_at(&s);
+	}
+	s = STACK(0, 20, 21, 22);
+	site = site_at(&s);
+	assert_int_equal(site, 10);
+	assert_int_equal(ctx->memo[3].node, 0);
+	s = STACK(0, 20, 21, 22, 23);
+	assert_int_equal(site_at(&s), 11);
+	assert_int_equal(ctx->memo[3].node, 1 + 1 + 9 * 5 + 2);
+	s = STACK(0, 20, 21, 22);
+	assert_int_equal(site_at(&s), site);
+	assert_int_equal(SITE(0, 20, 21, 22), site);
+	assert_int_equal(SITE(0, 20, 21, 22, 23), 11);
+	stop();
+}
+
+/* A frame in the middle returned and was called from elsewhere; those around it have not moved. */
+static void test_a_word_in_the_middle_differs(void **state)
+{
+	(void)state;
+	for (unsigned changed = 1; changed < 9; changed++) {
+		unsigned f[] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 };
+		struct stack s;
+
+		start(true);
+		s = stack_of(10, f);
+		assert_int_equal(site_at(&s), 1);
+		f[changed] = 20;
+		s = stack_of(10, f);
+		assert_int_equal(site_at(&s), site_of(10, f));
+		assert_int_equal(A.ledger->nr_nodes, 1 + 10 + (10 - changed));
+		forbid(changed > 1 ? 1 : 2);
+		f[9] = 21;				/* the outer part is confirmed again */
+		s = stack_of(10, f);
+		assert_int_equal(site_at(&s), site_of(10, f));
+		stop();
+	}
+}
+
+/* A saved rbp counts where a frame further out is found through it, and nowhere else. */
+static void test_saved_rbp(void **state)
+{
+	struct stack s;
+	uint64_t *saved;
+
+	(void)state;
+	start(true);
+	s = STACK(0, 1, 48, 2, 32, 3, 4);
+	assert_int_equal(site_at(&s), SITE(0, 1, 48, 2, 32, 3, 4));
+	assert_true(ctx->memo[4].nr_checks == 5 && ctx->memo[5].nr_checks == 6);	/* 48 saved one that nobody needs */
+	saved = (uint64_t *)(ctx->memo[3].sp - 16);
+	assert_int_equal(*saved, ctx->memo[3].rbp);
+	words[WORDS - 32] = pc_of(9) + 1;		/* where a wrong rbp would lead */
+	*saved = (uint64_t)&words[WORDS - 33];
+	assert_int_not_equal(site_at(&s), SITE(0, 1, 48, 2, 32, 3, 4));
+	stop();
+
+	start(true);
+	s = STACK(0, 1, 5, 2, 32, 3, 4);
+	assert_int_equal(site_at(&s), SITE(0, 1, 5, 2, 32, 3, 4));
+	assert_int_equal(ctx->memo[6].nr_checks, 6);
+	*(uint64_t *)(ctx->memo[3].sp - 16) = 0x1234;
+	forbid(1);
+	assert_int_equal(site_at(&s), SITE(0, 1, 5, 2, 32, 3, 4));
+	stop();
+
+	start(true);					/* saved twice: the one further in is not needed */
+	s = STACK(0, 1, 48, 2, 32, 33, 3);
+	site_at(&s);
+	assert_true(ctx->memo[4].nr_checks == 5 && ctx->memo[6].nr_checks == 7);
+	assert_true(ctx->memo[4].needs_rbp == false && ctx->memo[3].needs_rbp == true);
+	stop();
+
+	start(true);					/* rbp itself, not saved by anybody */
+	s = STACK(0, 1, 48, 2);
+	assert_int_equal(site_at(&s), SITE(0, 1, 48, 2));
+	words[WORDS - 32] = pc_of(0) + 1;
+	s.at.rbp = (uint64_t)&words[WORDS - 33];
+	assert_int_equal(site_at(&s), SITE(0, 48, 2));
+	stop();
+}
+
+/* Of a realigned frame: where its CFA is kept, the return address there, and the rbp it saved. */
+static void test_a_realigned_frame(void **state)
+{
+	(void)state;
+	for (int word = 0; word < 3; word++) {
+		struct stack s;
+		uint64_t *at, ra = pc_of(9) + 1;
+
+		start(true);
+		s = STACK(0, 1, 48, 2, 56, 3);
+		assert_int_equal(site_at(&s), SITE(0, 1, 48, 2, 56, 3));
+		assert_int_equal(ctx->memo[4].nr_checks, 6);
+		words[WORDS - 32] = pc_of(0) + 1;
+		at = (uint64_t *)ctx->memo[4].rbp;
+		switch (word) {
+		case 0:				/* the CFA */
+			at[-1] = (uint64_t)&words[WORDS - 31];
+			assert_int_equal(site_at(&s), SITE(0, 56, 3));
+			break;
+		case 1:				/* the return address, of function 2 */
+			*(uint64_t *)(at[-1] - 8) = ra;
+			assert_int_equal(site_at(&s), SITE(0, 1, 48, 9, 56, 3));
+			break;
+		default:			/* rbp, by which function 48 is left */
+			at[0] = (uint64_t)&words[WORDS - 33];
+			assert_int_equal(site_at(&s), SITE(0, 48, 2, 56, 3));
+		}
+		stop();
+	}
+}
+
+/* A stack ends at a return address of 0: of a coroutine, until it is given a caller. */
+static void test_a_zero_return_address(void **state)
+{
+	struct stack s;
+
+	(void)state;
+	start(true);
+	s = STACK(1, 2, 3);				/* function 1's return address is what lies above, 0 */
+	assert_int_equal(site_at(&s), SITE(1, 2, 3));
+	assert_int_equal(site_at(&s), SITE(1, 2, 3));
+	words[WORDS - 64] = pc_of(0) + 1;
+	assert_int_equal(site_at(&s), SITE(0, 1, 2, 3));
+	stop();
+}
+
+/* Two stacks in turn, until both are known and their pieces are kept. */
+static void settle_on(struct stack *a, struct stack *b)
+{
+	struct stack again;
+
+	for (int turn = 0; turn < 4; turn++) {
+		again = stack_of(b->nr, b->f);
+		site_at(&again);
+		again = stack_of(a->nr, a->f);
+		site_at(&again);
+	}
+}
+
+/* Another module at the same addresses: neither memo, nor known stacks, nor pieces may count. */
+static void test_code_that_goes(void **state)
+{
+	struct stack s, other;
+
+	(void)state;
+	start(true);
+	s = STACK(0, 1, 2, 3, 4, 5);
+	other = STACK(0, 1, 2, 3, 4, 5, 6);
+	settle_on(&s, &other);
+	assert_int_equal(A.ledger->nr_nodes, 1 + 7);
+	ctx->memo_nr = 0;				/* numbered from the outermost frame by pieces */
+	s = STACK(0, 1, 2, 3, 7);
+	site_at(&s);
+	settle_on(&s, &other);
+	rule_flush();
+	for (unsigned f = 0; f < 32; f++)
+		rule_put(f, MODULE + 1, rules[f]);
+	assert_int_equal(site_at(&s), 4);
+	assert_int_equal(A.ledger->nr_nodes, 1 + 8 + 5);
+	stop();
+}
+
+/* A known stack found through rbp is another one with another rbp. */
+static void test_a_known_stack_and_rbp(void **state)
+{
+	struct stack s, other;
+
+	(void)state;
+	start(true);
+	s = STACK(0, 1, 48, 2);
+	other = STACK(0, 1, 3, 4, 5);
+	settle_on(&s, &other);
+	other = STACK(0, 6, 7, 8, 9, 10);
+	assert_int_equal(site_at(&other), SITE(0, 6, 7, 8, 9, 10));
+	s = STACK(0, 1, 48, 2);
+	assert_int_equal(site_at(&s), SITE(0, 1, 48, 2));
+	assert_int_equal(ctx->memo_nr, 6);		/* of the other: this one was known */
+	words[WORDS - 32] = pc_of(0) + 1;
+	s.at.rbp = (uint64_t)&words[WORDS - 33];
+	assert_int_equal(site_at(&s), SITE(0, 48, 2));
+	stop();
+}
+
+/* An entry that differs in any bit from what is looked for is not it. */
+static void test_a_piece_is_verified(void **state)
+{
+	struct stack s;
+	uint32_t site;
+
+	(void)state;
+	start(true);
+	s = STACK(0, 1, 2, 3, 4, 5, 6, 7);
+	site_at(&s);
+	ctx->memo_nr = 0;
+	site = site_at(&s);
+	for (unsigned i = 0; i < 2u << PIECE_BITS; i++) {
+		struct piece *p = &ctx->pieces->set[i / 2][i % 2], was = *p;
+
+		for (unsigned bit = 0; was.number && bit < 224; bit++) {
+			*p = was;
+			((uint32_t *)p)[bit / 32] ^= 1u << bit % 32;
+			p->number = 999;
+			ctx->memo_nr = 0;
+			ctx->known_gen++;
+			assert_int_equal(site_at(&s), site);
+		}
+	}
+	stop();
+}
+
+static uint64_t random_state;
+
+static unsigned below(unsigned n)
+{
+	random_state = random_state * 6364136223846793005ull + 1442695040888963407ull;
+	return (unsigned)(random_state >> 33) % n;
+}
+
+#define ROUNDS 200000
+
+/* Random stacks that share their outer part with the one before, or look as if; many come back. */
+static void test_random_stacks(void **state)
+{
+	unsigned f[16] = { 0 }, nr = 1, joined = 0, found = 0;
+
+	(void)state;
+	start(true);
+	random_state = 42;
+	for (unsigned round = 0; round < ROUNDS; round++) {
+		unsigned keep = 1 + below(nr), more = below(4), change = below(3);
+		uint32_t memo_nr = ctx->memo_nr;
+		struct stack s;
+
+		nr = keep + more < 15 ? keep + more : 15;
+		for (unsigned i = keep; i < nr; i++)
+			f[i] = below(10) ? 1 + below(3) + 31 * below(2) : 46 + below(12);
+		if (!change)
+			f[nr > 1 ? 1 + below(nr - 1) : 0] = nr > 1 ? 1 + below(60) : 0;
+		s = stack_of(nr, f);
+		assert_int_equal(site_at(&s), site_of(nr, f));
+		found += ctx->memo_nr == memo_nr && ctx->memo_nr != nr;	/* known: the memo was not touched */
+		joined += ctx->memo_nr == nr;
+	}
+	assert_true(joined > ROUNDS / 2);
+	assert_true(found > 1000);
+	stop();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_joins_anywhere),
+		cmocka_unit_test(test_a_full_piece_gets_deeper),
+		cmocka_unit_test(test_a_word_in_the_middle_differs),
+		cmocka_unit_test(test_saved_rbp),
+		cmocka_unit_test(test_a_realigned_frame),
+		cmocka_unit_test(test_a_zero_return_address),
+		cmocka_unit_test(test_code_that_goes),
+		cmocka_unit_test(test_a_known_stack_and_rbp),
+		cmocka_unit_test(test_a_piece_is_verified),
+		cmocka_unit_test(test_random_stacks),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
