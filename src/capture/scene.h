@@ -1,0 +1,51 @@
+/*
+ * The scene of a search for leaks: a heap's blocks and the process's memory, both of the same moment, and what is a root in it.
+ *
+ * Sources: a running process (copy or stopped), a process about to end (stopped), a core file with the capture of the same process.
+ * What is a root and what is not: doc/leaks.md.
+ */
+#ifndef CAPTURE_SCENE_H
+#define CAPTURE_SCENE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "src/base/err.h"
+#include "src/model/heap.h"
+#include "src/model/memory.h"
+
+struct core;
+struct snapshot;
+
+struct scene {
+	struct heap *heap;
+	struct memory memory;
+	uint64_t pause_ns;		/* the program stood still for that long; known after scene_free() where it is stopped meanwhile */
+	bool stopped;			/* no copy could be made: the program stands still until scene_free() */
+	struct err why_stopped;
+	bool complete;			/* every block there is is known; else unknown heap memory is root (attached, forked, limits, --min-size) */
+	struct scene_state *state;
+};
+
+struct scene_options {
+	bool no_copy;			/* scan with the threads stopped */
+	uint64_t leave_sp;		/* at exit: the first thread's stack counts from here up; 0 = from its stack pointer */
+	pid_t leave_tid;		/* ... the thread that is */
+};
+
+/* Of a running process that pmm tracks. 0 or -errno with `e`. */
+int scene_live(pid_t pid, const struct scene_options *o, struct scene *s, struct err *e);
+
+/* Of a core file and the capture that was written when that process died (blocks compared by pid, modules). 0 or -errno with `e`. */
+int scene_core(const char *core_path, const char *capture_path, struct scene *s, struct err *e);
+
+/* Release; lets the program go on where it was stopped. Returns the pause in nanoseconds. */
+uint64_t scene_free(struct scene *s);
+
+/*
+ * The parts, for tests: fill in roots, words, owned blocks and code for a heap whose blocks are known, from a snapshot or a core.
+ */
+int scene_roots(struct scene *s, const struct snapshot *snapshot, const struct core *core, const struct scene_options *o, struct err *e);
+
+#endif

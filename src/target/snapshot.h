@@ -1,0 +1,68 @@
+/*
+ * A process as it was at one moment, to be read at leisure while it runs on: a copy-on-write copy of it, made inside it, and the registers of
+ * its threads.
+ *
+ * The copy never executes an instruction and is invisible to the program: it is a child with exit signal 0 (no SIGCHLD, not seen by wait()
+ * without __WALL or __WCLONE), shares the table of descriptors (so that what the program closes is closed), is killed by the kernel when we die
+ * (PTRACE_O_EXITKILL) and is waited for by the program's own thread, borrowed for that moment, before snapshot_free() returns.
+ *
+ * Where no copy can be had (no memory, a limit on processes, a system call filter) the threads stay stopped until snapshot_free().
+ */
+#ifndef TARGET_SNAPSHOT_H
+#define TARGET_SNAPSHOT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <sys/user.h>
+
+#include "src/base/err.h"
+#include "src/base/vec.h"
+#include "src/target/proc.h"
+
+#define SNAPSHOT_WORDS	(27 + 8 + 64 + 256 + 8)	/* general registers, fs/gs base, x87/SSE/AVX/AVX-512 state at most */
+
+struct snapshot_thread {
+	pid_t tid;
+	struct user_regs_struct regs;	/* as the program has them: of an interrupted system call, before it */
+	uint64_t *words;		/* every 8 bytes of general and vector registers */
+	size_t nr_words;
+};
+
+struct snapshot_options {
+	uint64_t timeout_ns;		/* for all threads to stop; 0 = 5 s */
+	bool no_copy;			/* leave the threads stopped */
+	/*
+	 * Called while all threads are stopped, after the copy is made; may read the process, must be quick. Non-zero: give up. May be NULL.
+	 */
+	int (*stopped)(void *arg, struct err *e);
+	void *arg;
+};
+
+struct snapshot {
+	pid_t pid;			/* the process */
+	pid_t copy;			/* 0 = there is none, the threads are stopped */
+	struct err why;			/* why there is no copy */
+	VEC(struct snapshot_thread) threads;
+	struct proc_maps maps;		/* as of that moment */
+	uint64_t pause_ns;		/* all threads were stopped for that long; without a copy 0 until snapshot_free() */
+	struct snapshot_state *state;
+};
+
+/* 0 or -errno with `e` (as stop_allowed(), stop_all()); then the process is as it was. */
+int snapshot_take(pid_t pid, const struct snapshot_options *o, struct snapshot *s, struct err *e);
+
+/*
+ * Read memory as it was; how many bytes could be read from `address` on. What is not in the copy (MADV_DONTFORK, MADV_WIPEONFORK) is read from
+ * the process as it is now. From several threads at once.
+ */
+size_t snapshot_read(const struct snapshot *s, uint64_t address, void *to, size_t bytes);
+
+/* Let go of the copy, or of the threads, and release. Returns how long all threads were stopped, in nanoseconds. All zero is fine. */
+uint64_t snapshot_free(struct snapshot *s);
+
+/* Wait for copies that a killed pmm has left in a process as zombies; their number. */
+unsigned snapshot_reap_leftovers(pid_t pid);
+
+#endif
