@@ -49,7 +49,7 @@ struct leaks {
 
 struct leaks_options {
 	const struct growing *growing;	/* NULL = growth is not known */
-	const struct suppress *suppress;	/* NULL = none */
+	struct suppress *suppress;	/* counts what it suppresses; NULL = none */
 	struct names *names;		/* for suppressions; NULL = none */
 	uint64_t old_ns;		/* a block is old from this age on; 0 = 10 s */
 };

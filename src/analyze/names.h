@@ -23,6 +23,7 @@ enum frame_role {
 
 struct frame_name {
 	const char *function; /* demangled, NULL: not known */
+	const char *linkage;  /* the same as the object file has it, NULL: not known */
 	const char *file;     /* NULL: not known */
 	const char *module;   /* path, NULL: not known */
 	uint64_t address;     /* in the process, inside the call instruction */
@@ -34,7 +35,7 @@ struct frame_name {
 
 /*
  * Fill out[0..max) with what `node` of `h` stands for, innermost inlined function first, function,
- * file and line set. Strings must outlive the names. Returns how many (at least 0; 0: not known).
+ * linkage name, file and line set. Strings must outlive the names. Returns how many (at least 0; 0: not known).
  */
 typedef unsigned names_resolve(void *ctx, const struct heap *h, uint32_t node,
 			       struct frame_name *out, unsigned max);

@@ -11,6 +11,7 @@ unsigned naming_resolve(void *sym, const struct heap *h, uint32_t node, struct f
 
 	for (int i = 0; i < nr; i++) {
 		out[i].function = frame[i].named ? frame[i].function : NULL;
+		out[i].linkage = frame[i].linkage;
 		out[i].file = frame[i].file;
 		out[i].line = frame[i].line;
 	}
