@@ -1,8 +1,13 @@
 /*
  * The verdict: which call sites leak, how sure that is and why. Joins reachability (reach.h), age and growth (growth.h, growing.h).
  *
- * One entry per site and class of its blocks, as memcheck's loss records: biggest first within a verdict. Pure: a heap, its classes, what is
- * known of growth, and suppressions in; rows out.
+ * One entry per site and class of its blocks, as memcheck's loss records; indirectly lost blocks have one per site and site of the block that
+ * they are lost with. Pure: a heap, its classes, what is known of growth, and suppressions in; rows out.
+ *
+ *	leaks_collect()		entries from classes and the heap's blocks: quick, while the program may stand still
+ *	leaks_store()		entries into the heap, where a capture keeps them
+ *	leaks_load()		entries out of a heap
+ *	leaks_judge()		verdicts, suppressions, order, sums; needs names and may take long: when the process runs again
  */
 #ifndef ANALYZE_LEAKS_H
 #define ANALYZE_LEAKS_H
@@ -18,6 +23,8 @@
 struct suppress;
 struct names;
 
+#define LEAKS_OLD_NS	10000000000ull	/* a block is old from this age on unless said otherwise */
+
 enum leak_verdict {
 	LEAK_CERTAIN,		/* definitely lost, or indirectly with it */
 	LEAK_LIKELY,		/* possibly lost and old; or reachable, old, growing steadily */
@@ -26,15 +33,30 @@ enum leak_verdict {
 	LEAK_NR_VERDICTS,
 };
 
+/* Why it is that verdict. */
+enum leak_reason {
+	LEAK_UNREACHABLE,	/* certain: nothing points to them */
+	LEAK_LOST_WITH,		/* certain: only lost blocks of the holder point to them */
+	LEAK_INTERIOR,		/* likely: only pointers into their middles, and old or the program has ended */
+	LEAK_GROWS,		/* likely: grows steadily */
+	LEAK_YOUNG,		/* unlikely: only pointers into their middles, too young to tell */
+	LEAK_STEADY,		/* unlikely: does not grow steadily (growth.reason) */
+	LEAK_GROWTH_UNKNOWN,	/* unlikely: reachable, and not watched for long enough */
+};
+
 struct leak_entry {
 	uint32_t site;			/* index into heap.sites */
 	uint8_t class;			/* enum reach_class */
 	uint8_t verdict;		/* enum leak_verdict */
+	uint8_t reason;			/* enum leak_reason */
 	uint64_t blocks, bytes;		/* direct */
 	uint64_t indirect_blocks, indirect_bytes;	/* definite: lost with them */
 	uint64_t oldest_ns, newest_ns;	/* birth of the oldest and the newest of these blocks */
 	uint64_t fresh_blocks, fresh_bytes;	/* not in the search before (--every); all of them in the first */
-	uint32_t holder_site;		/* reachable: the site whose blocks hold most of them; UINT32_MAX = roots */
+	uint32_t holder_site;		/* see struct heap_leak; HEAP_NO_SITE = roots */
+	uint64_t held_blocks, chained_blocks;	/* likewise */
+	uint64_t example;		/* address of the oldest; 0 = not known: a capture keeps none */
+	uint64_t example_bytes;		/* its size */
 	struct growth growth;		/* reachable and possible: what is known of the site's growth */
 	const char *suppression;	/* name of what suppressed it, else NULL; borrowed from the suppressions */
 };
@@ -42,20 +64,51 @@ struct leak_entry {
 struct leak_sum { uint64_t blocks, bytes, sites; };
 
 struct leaks {
-	VEC(struct leak_entry) entries;
+	VEC(struct leak_entry) entries;	/* judged: by verdict, then bytes with indirect ones */
 	struct leak_sum by_class[REACH_NR_CLASSES];	/* without what is suppressed */
-	struct leak_sum suppressed;
+	struct leak_sum suppressed;	/* all classes */
+	struct leak_sum by_verdict[LEAK_NR_VERDICTS];	/* entries; indirect ones not on their own, sums with their definite ones */
+};
+
+struct leaks_seen_block {
+	uint64_t address, birth_ns;
+	uint8_t class;
+};
+
+/* Lost blocks of a search, to tell the next one's new ones. All zero is empty. */
+struct leaks_seen {
+	VEC(struct leaks_seen_block) blocks;	/* by address */
+	uint64_t at_ns;			/* reachable blocks born later are new */
+	bool any;			/* there was a search */
 };
 
 struct leaks_options {
 	const struct growing *growing;	/* NULL = growth is not known */
-	struct suppress *suppress;	/* counts what it suppresses; NULL = none */
+	struct suppress *suppress;	/* NULL = none; counts what it suppresses */
 	struct names *names;		/* for suppressions; NULL = none */
-	uint64_t old_ns;		/* a block is old from this age on; 0 = 10 s */
+	uint64_t old_ns;		/* 0 = LEAKS_OLD_NS */
 };
 
-/* 0 or -ENOMEM. */
-int leaks_init(struct leaks *l, const struct heap *h, const struct reach *r, const struct leaks_options *o);
+/* Entries of classified blocks. `seen` (NULL = no search before). `l` is released with leaks_fini() in any case. 0 or -ENOMEM. */
+int leaks_collect(struct leaks *l, const struct heap *h, const struct reach *r, const struct leaks_seen *seen);
+
+/* Remember the lost blocks. 0 or -ENOMEM. */
+int leaks_see(struct leaks_seen *seen, const struct heap *h, const struct reach *r);
+void leaks_seen_fini(struct leaks_seen *seen);
+
+/* Put entries into a heap (heap.leaks; not heap.search), and take them out. 0 or -ENOMEM. */
+int leaks_store(const struct leaks *l, struct heap *h);
+int leaks_load(struct leaks *l, const struct heap *h);
+
+/*
+ * What a search found in `from`, put into a later snapshot of the same process: sites are told by their numbers (struct heap_site); those
+ * that are not there become site 0. 0 or -ENOMEM.
+ */
+int leaks_carry(const struct heap *from, struct heap *to);
+
+/* Verdicts on the entries, in place; may be called again. Growth is of the heap's own sites. 0 or -ENOMEM. */
+int leaks_judge(struct leaks *l, const struct heap *h, const struct leaks_options *o);
+
 void leaks_fini(struct leaks *l);
 
 #endif

@@ -55,6 +55,7 @@ void heap_free(struct heap *h)
 	free(h->threads);
 	free(h->points);
 	free(h->site_points);
+	free(h->leaks);
 	free(h->allocator.path);
 	free(h->comm);
 	free(h->exe);
@@ -171,7 +172,7 @@ static int check_head(const struct heap *h, const struct complaint *c)
 	if (!h->modules || !h->nodes || !h->sites || !h->map_sites ||
 	    (h->nr_blocks && !h->blocks) || (h->nr_maps && !h->maps) ||
 	    (h->nr_threads && !h->threads) || (h->nr_points && !h->points) ||
-	    (h->nr_site_points && !h->site_points))
+	    (h->nr_site_points && !h->site_points) || (h->nr_leaks && !h->leaks))
 		return violated(c, "a table is missing");
 	return 0;
 }
@@ -269,6 +270,38 @@ static int check_series(const struct heap *h, const struct complaint *c)
 	return 0;
 }
 
+static int leak_order(const struct heap_leak *a, const struct heap_leak *b)
+{
+	if (a->class != b->class)
+		return a->class < b->class ? -1 : 1;
+	if (a->site != b->site)
+		return a->site < b->site ? -1 : 1;
+	return (a->holder_site > b->holder_site) - (a->holder_site < b->holder_site);
+}
+
+static int check_leaks(const struct heap *h, const struct complaint *c)
+{
+	if ((unsigned)h->search.how > HEAP_SEARCH_CORE)
+		return violated(c, "unknown kind of search %d", (int)h->search.how);
+	if (h->nr_leaks && h->search.how == HEAP_SEARCH_NONE)
+		return violated(c, "leaks that nobody searched for");
+	for (uint64_t i = 0; i < h->nr_leaks; i++) {
+		const struct heap_leak *l = &h->leaks[i];
+
+		if (l->class >= HEAP_NR_LEAK_CLASSES)
+			return violated(c, "leak %" PRIu64 " is of class %u", i, l->class);
+		if (l->site >= h->nr_sites)
+			return violated(c, "leak %" PRIu64 " names site %" PRIu32, i, l->site);
+		if (l->holder_site >= h->nr_sites && l->holder_site != HEAP_NO_SITE)
+			return violated(c, "leak %" PRIu64 " is held by site %" PRIu32, i, l->holder_site);
+		if (i && leak_order(l - 1, l) >= 0)
+			return violated(c, "leak %" PRIu64 " is out of order", i);
+		if (!l->blocks || l->held_blocks > l->blocks || l->chained_blocks > l->blocks || l->newest_ns < l->oldest_ns)
+			return violated(c, "leak %" PRIu64 " contradicts itself", i);
+	}
+	return 0;
+}
+
 /* Sums can be asked for only where every event was seen, each once, and counts are no estimates. */
 static bool is_complete(const struct heap *h)
 {
@@ -323,7 +356,7 @@ int heap_check(const struct heap *h, char *why, size_t size)
 	    check_threads(h, &c) ||
 	    check_blocks(h, h->blocks, h->nr_blocks, h->nr_sites, "block", &c) ||
 	    check_blocks(h, h->maps, h->nr_maps, h->nr_map_sites, "mapping", &c) ||
-	    check_series(h, &c))
+	    check_series(h, &c) || check_leaks(h, &c))
 		return -EBADMSG;
 	return is_complete(h) ? check_sums(h, &c) : 0;
 }

@@ -123,6 +123,43 @@ struct heap_site_point {
 	uint64_t live_bytes, live_blocks;
 };
 
+/* How the memory was seen when pointers to the blocks were searched for. */
+enum heap_search_how {
+	HEAP_SEARCH_NONE,	/* nobody searched */
+	HEAP_SEARCH_COPY,	/* a copy of the running process */
+	HEAP_SEARCH_STOPPED,	/* its threads stood still meanwhile */
+	HEAP_SEARCH_EXIT,	/* its threads stood still, at its end */
+	HEAP_SEARCH_CORE,	/* a core file */
+};
+
+struct heap_search {
+	enum heap_search_how how;
+	bool complete;			/* all blocks were known; else unknown heap memory counted as what the program can get at */
+	uint64_t at_ns;			/* the moment */
+	uint64_t pause_ns;		/* the program stood still for that long */
+	uint64_t took_ns;
+	uint64_t read_bytes, unread_bytes;	/* of blocks and of what points to them */
+};
+
+#define HEAP_NR_LEAK_CLASSES	4
+#define HEAP_NO_SITE		UINT32_MAX
+
+/* The live blocks of one site and one class, at the moment of the search. */
+struct heap_leak {
+	uint32_t site;			/* index into sites */
+	uint8_t class;			/* enum reach_class (src/analyze/reach.h) */
+	/*
+	 * Of indirectly lost blocks the site of the block they are lost with; of others the site of other blocks that most of them are reached
+	 * through. HEAP_NO_SITE: none, roots.
+	 */
+	uint32_t holder_site;
+	uint64_t blocks, bytes;
+	uint64_t indirect_blocks, indirect_bytes;	/* definitely lost ones: what is lost with them */
+	uint64_t oldest_ns, newest_ns;	/* births */
+	uint64_t held_blocks;		/* of them are reached through the holder's */
+	uint64_t chained_blocks;	/* of them hang on another block of this site: a list, a tree */
+};
+
 struct heap {
 	/* what ran */
 	uint32_t pid, ppid;
@@ -158,6 +195,7 @@ struct heap {
 	struct heap_class class[HEAP_NR_CLASSES];
 	struct heap_allocator allocator;
 	struct heap_mapping mapping;
+	struct heap_search search;
 
 	struct heap_module *modules;	/* [0] is a placeholder */
 	struct heap_node *nodes;	/* [0] is the root */
@@ -168,7 +206,9 @@ struct heap {
 	struct heap_thread *threads;
 	struct heap_point *points;
 	struct heap_site_point *site_points;
+	struct heap_leak *leaks;	/* what the search found, by class, site and holder; none without a search */
 	uint32_t nr_modules, nr_nodes, nr_sites, nr_map_sites, nr_threads, nr_points, nr_site_points;
+	uint64_t nr_leaks;
 	uint64_t nr_blocks, nr_maps;
 };
 
