@@ -20,15 +20,14 @@ int growing_totals(struct growing *g, uint64_t time_ns, uint64_t live_bytes, uin
 	return rc ? rc : growth_add(&g->gone, time_ns, (double)untracked_frees);
 }
 
-static int add_site(struct growing *g, const struct heap *h, uint32_t site)
+int growing_add(struct growing *g, const struct heap *h, uint32_t site, uint64_t time_ns, double live_bytes)
 {
 	uint32_t *i = hash_find(&g->by_site, key_of(h, site));
-	double live = (double)h->sites[site].live_bytes;
 	int rc;
 
 	if (i)
-		return growth_add(&g->sites.v[*i], h->taken_ns, live);
-	if (live <= 0)
+		return growth_add(&g->sites.v[*i], time_ns, live_bytes);
+	if (live_bytes <= 0)
 		return 0;
 	if (g->sites.nr >= GROWING_MAX_SITES) {
 		g->nr_left_out++;
@@ -37,7 +36,7 @@ static int add_site(struct growing *g, const struct heap *h, uint32_t site)
 	rc = hash_put(&g->by_site, key_of(h, site), (uint32_t)g->sites.nr);
 	if (!rc)
 		rc = vec_push(&g->sites, (struct growth_series){ 0 });
-	return rc ? rc : growth_add(vec_last(&g->sites), h->taken_ns, live);
+	return rc ? rc : growth_add(vec_last(&g->sites), time_ns, live_bytes);
 }
 
 int growing_look(struct growing *g, const struct heap *h)
@@ -46,7 +45,7 @@ int growing_look(struct growing *g, const struct heap *h)
 
 	g->nr_left_out = 0;
 	for (uint32_t i = 0; !rc && i < h->nr_sites; i++)
-		rc = add_site(g, h, i);
+		rc = growing_add(g, h, i, h->taken_ns, (double)h->sites[i].live_bytes);
 	return rc;
 }
 

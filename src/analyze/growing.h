@@ -29,6 +29,15 @@ int growing_totals(struct growing *g, uint64_t time_ns, uint64_t live_bytes, uin
 /* Add a snapshot's sites. 0 or -ENOMEM. */
 int growing_look(struct growing *g, const struct heap *h);
 
+/* Add what a site of a heap held at a time, at rising times for each. 0 or -ENOMEM. */
+int growing_add(struct growing *g, const struct heap *h, uint32_t site, uint64_t time_ns, double live_bytes);
+
+/*
+ * What one heap tells of its past: the series it holds; and of a site without one that gave back next to nothing (one block in twenty), the
+ * births of its live blocks. `g` is empty before. 0 or -ENOMEM.
+ */
+int growing_past(struct growing *g, const struct heap *h);
+
 /* The verdict on the whole heap. 0 or -ENOMEM. */
 int growing_judge(const struct growing *g, struct growth *out);
 

@@ -1,0 +1,419 @@
+/*
+ * Leaks: blocks classified by hand give these entries, holders, verdicts and sums; what is in a heap comes out of it again.
+ */
+#include "src/analyze/leaks.h"
+#include "src/base/str.h"
+#include "tests/unit/recipe_heap.h"
+
+#define SECOND	1000000000ull
+#define NONE	UINT32_MAX
+
+/* Classes and parents of a heap's blocks, which are in the order of the recipe's lines. */
+static struct reach reach_of(const struct heap *h, const char *classes, const uint32_t *parents)
+{
+	static const char letters[] = "rpid";
+	struct reach r = { .nr = h->nr_blocks };
+
+	assert_int_equal(strlen(classes), h->nr_blocks);
+	r.class = malloc(r.nr + 1);
+	r.parent = malloc((r.nr + 1) * sizeof(*r.parent));
+	for (uint64_t i = 0; i < r.nr; i++) {
+		r.class[i] = (uint8_t)(strchr(letters, classes[i]) - letters);
+		r.parent[i] = parents ? parents[i] : NONE;
+	}
+	return r;
+}
+
+static void reach_free(struct reach *r)
+{
+	free(r->class);
+	free(r->parent);
+}
+
+static const struct leak_entry *find(const struct leaks *l, uint32_t site, unsigned class)
+{
+	vec_each(&l->entries, e)
+		if (e->site == site && e->class == class)
+			return e;
+	fail_msg("no entry of site %u, class %u", site, class);
+	return NULL;
+}
+
+/* Collect and judge. */
+static struct leaks leaks_of(const struct heap *h, const char *classes, const uint32_t *parents, const struct leaks_options *o)
+{
+	struct reach r = reach_of(h, classes, parents);
+	struct leaks l;
+
+	assert_int_equal(leaks_collect(&l, h, &r, NULL), 0);
+	assert_int_equal(leaks_judge(&l, h, o), 0);
+	reach_free(&r);
+	return l;
+}
+
+static void expect_sum(const struct leak_sum *s, uint64_t blocks, uint64_t bytes, uint64_t sites)
+{
+	assert_int_equal(s->blocks, blocks);
+	assert_int_equal(s->bytes, bytes);
+	assert_int_equal(s->sites, sites);
+}
+
+/* A document lost at "doc" takes three nodes and a text with it; another text is lost on its own, one is held. */
+static void indirect_blocks_count_with_their_definite_one(void **state)
+{
+	struct heap *h = recipe_heap("process taken=60s end=running\n"
+				     "site main>doc size=100 allocs=2 first=1s last=2s\n"
+				     "site main>node size=32 allocs=3 first=3s\n"
+				     "site main>text size=7 allocs=3 first=4s last=8s\n");
+	static const uint32_t parents[] = { NONE, NONE, 0, 0, 1, 1, NONE, NONE };
+	struct leaks l = leaks_of(h, "ddiiiidr", parents, &(struct leaks_options){ 0 });
+	uint32_t doc = recipe_site(h, "doc"), node = recipe_site(h, "node"), text = recipe_site(h, "text");
+	const struct leak_entry *e;
+
+	(void)state;
+	assert_int_equal(l.entries.nr, 5);
+	e = &l.entries.v[0];
+	assert_int_equal(e->site, doc);
+	assert_int_equal(e->verdict, LEAK_CERTAIN);
+	assert_int_equal(e->reason, LEAK_UNREACHABLE);
+	assert_int_equal(e->blocks, 2);
+	assert_int_equal(e->bytes, 200);
+	assert_int_equal(e->indirect_blocks, 4);
+	assert_int_equal(e->indirect_bytes, 3 * 32 + 7);
+	assert_int_equal(e->oldest_ns, 1 * SECOND);
+	assert_int_equal(e->newest_ns, 2 * SECOND);
+	assert_int_equal(e->example, h->blocks[0].address);
+	assert_int_equal(l.entries.v[1].site, text);	/* then the text that is lost alone, then indirect ones, then what is reachable */
+	assert_int_equal(l.entries.v[1].class, REACH_DEFINITE);
+	assert_int_equal(l.entries.v[1].indirect_blocks, 0);
+	assert_int_equal(l.entries.v[2].site, node);
+	assert_int_equal(l.entries.v[2].reason, LEAK_LOST_WITH);
+	assert_int_equal(l.entries.v[2].holder_site, doc);
+	assert_int_equal(l.entries.v[2].held_blocks, 3);
+	assert_int_equal(l.entries.v[3].site, text);
+	assert_int_equal(l.entries.v[3].class, REACH_INDIRECT);
+	assert_int_equal(l.entries.v[4].class, REACH_REACHED);
+	assert_int_equal(l.entries.v[4].verdict, LEAK_UNLIKELY);
+	expect_sum(&l.by_class[REACH_DEFINITE], 3, 207, 2);
+	expect_sum(&l.by_class[REACH_INDIRECT], 4, 103, 2);
+	expect_sum(&l.by_class[REACH_POSSIBLE], 0, 0, 0);
+	expect_sum(&l.by_class[REACH_REACHED], 1, 7, 1);
+	expect_sum(&l.by_verdict[LEAK_CERTAIN], 7, 310, 3);
+	leaks_fini(&l);
+	heap_free(h);
+}
+
+/* head -> node -> node ... ; each node holds a text. Nodes hang on the head's site, texts on the nodes'; one text is held by a root. */
+static void the_holder_is_the_next_other_site(void **state)
+{
+	enum { NODES = 200000 };
+	struct heap *h = recipe_heap("site main>head size=16 allocs=1\n"
+				     "site main>node size=16 allocs=200000\n"
+				     "site main>text size=8 allocs=3\n");
+	uint32_t *parents = malloc(h->nr_blocks * sizeof(*parents));
+	char *classes = malloc(h->nr_blocks + 1);
+	const struct leak_entry *e;
+	struct leaks l;
+
+	(void)state;
+	memset(classes, 'r', h->nr_blocks);
+	classes[h->nr_blocks] = '\0';
+	parents[0] = NONE;
+	parents[NODES] = 0;	/* the list runs down the addresses: the deepest comes first */
+	for (uint32_t i = 1; i < NODES; i++)
+		parents[i] = i + 1;
+	parents[NODES + 1] = 5;
+	parents[NODES + 2] = 77;
+	parents[NODES + 3] = NONE;
+	l = leaks_of(h, classes, parents, &(struct leaks_options){ 0 });
+	e = find(&l, recipe_site(h, "node"), REACH_REACHED);
+	assert_int_equal(e->holder_site, recipe_site(h, "head"));
+	assert_int_equal(e->held_blocks, NODES);
+	assert_int_equal(e->chained_blocks, NODES - 1);
+	e = find(&l, recipe_site(h, "text"), REACH_REACHED);
+	assert_int_equal(e->holder_site, recipe_site(h, "node"));
+	assert_int_equal(e->held_blocks, 2);
+	assert_int_equal(e->chained_blocks, 0);
+	e = find(&l, recipe_site(h, "head"), REACH_REACHED);
+	assert_int_equal(e->holder_site, HEAP_NO_SITE);
+	assert_int_equal(e->held_blocks, 0);
+	leaks_fini(&l);
+	free(classes);
+	free(parents);
+	heap_free(h);
+}
+
+/* Parents that lead in a circle (there are none from reach_run()) end the search for a holder. */
+static void a_circle_of_parents_has_no_holder(void **state)
+{
+	struct heap *h = recipe_heap("site main>ring size=16 allocs=3\n");
+	static const uint32_t parents[] = { 1, 2, 0 };
+	struct leaks l = leaks_of(h, "rrr", parents, &(struct leaks_options){ 0 });
+
+	(void)state;
+	assert_int_equal(find(&l, 1, REACH_REACHED)->holder_site, HEAP_NO_SITE);
+	leaks_fini(&l);
+	heap_free(h);
+}
+
+/* ---- possibly lost ---- */
+
+static struct leak_entry possible(const char *process, uint64_t old_ns)
+{
+	char recipe[300];
+	struct leak_entry e;
+	struct heap *h;
+	struct leaks l;
+
+	snprintf(recipe, sizeof(recipe), "process taken=60s %s\nsite main>a size=10 allocs=2 first=49s last=59s\n", process);
+	h = recipe_heap(recipe);
+	l = leaks_of(h, "pp", NULL, &(struct leaks_options){ .old_ns = old_ns });
+	assert_int_equal(l.entries.nr, 1);
+	e = l.entries.v[0];
+	leaks_fini(&l);
+	heap_free(h);
+	return e;
+}
+
+static void possibly_lost_is_likely_when_old_or_at_the_end(void **state)
+{
+	(void)state;
+	assert_int_equal(possible("end=running", 0).verdict, LEAK_LIKELY);
+	assert_int_equal(possible("end=running", 0).reason, LEAK_INTERIOR);
+	assert_int_equal(possible("end=running", 11 * SECOND).verdict, LEAK_LIKELY);
+	assert_int_equal(possible("end=running", 11 * SECOND + 1).verdict, LEAK_UNLIKELY);
+	assert_int_equal(possible("end=running", 11 * SECOND + 1).reason, LEAK_YOUNG);
+	assert_int_equal(possible("end=exited", 11 * SECOND + 1).verdict, LEAK_LIKELY);
+}
+
+/* ---- growth ---- */
+
+/* "grow" gets 100 bytes a second for a minute, "full" got all in its first 10 s, "young" is 5 s old; nobody frees. */
+static void reachable_is_likely_when_it_grows(void **state)
+{
+	struct heap *h = recipe_heap("process taken=60s end=running\n"
+				     "site main>grow size=100 allocs=60 first=0s last=60s\n"
+				     "site main>full size=100 allocs=1000 first=0s last=10s\n"
+				     "site main>young size=100 allocs=1000 first=55s last=60s\n");
+	struct growing g = { 0 };
+	char *classes = malloc(h->nr_blocks + 1);
+	const struct leak_entry *e;
+	struct leaks l;
+
+	(void)state;
+	memset(classes, 'r', h->nr_blocks);
+	classes[h->nr_blocks] = '\0';
+	assert_int_equal(growing_past(&g, h), 0);
+	l = leaks_of(h, classes, NULL, &(struct leaks_options){ .growing = &g });
+	e = &l.entries.v[0];
+	assert_int_equal(e->site, recipe_site(h, "grow"));
+	assert_int_equal(e->verdict, LEAK_LIKELY);
+	assert_int_equal(e->reason, LEAK_GROWS);
+	assert_in_range((uint64_t)e->growth.slope, 97, 103);
+	e = find(&l, recipe_site(h, "full"), REACH_REACHED);
+	assert_int_equal(e->verdict, LEAK_UNLIKELY);
+	assert_int_equal(e->reason, LEAK_STEADY);
+	e = find(&l, recipe_site(h, "young"), REACH_REACHED);
+	assert_int_equal(e->verdict, LEAK_UNLIKELY);
+	assert_int_equal(e->reason, LEAK_GROWTH_UNKNOWN);
+	expect_sum(&l.by_verdict[LEAK_LIKELY], 60, 6000, 1);
+	expect_sum(&l.by_verdict[LEAK_UNLIKELY], 2000, 200000, 2);
+	leaks_fini(&l);
+	growing_fini(&g);
+	free(classes);
+	heap_free(h);
+}
+
+/* Births say nothing of a site that frees: what lives is always young. */
+static void births_of_what_is_freed_say_nothing(void **state)
+{
+	struct heap *h = recipe_heap("process taken=60s end=running\n"
+				     "site main>a size=100 allocs=70 frees=10 first=0s last=60s\n"
+				     "site main>b size=100 allocs=63 frees=3 first=0s last=60s\n");
+	struct growing g = { 0 };
+	struct growth growth;
+
+	(void)state;
+	assert_int_equal(growing_past(&g, h), 0);
+	assert_int_equal(growing_judge_site(&g, h, recipe_site(h, "a"), &growth), 0);
+	assert_int_equal(growth.verdict, GROWTH_UNKNOWN);
+	assert_int_equal(growing_judge_site(&g, h, recipe_site(h, "b"), &growth), 0);
+	assert_int_equal(growth.verdict, GROWTH_STEADY);
+	growing_fini(&g);
+	heap_free(h);
+}
+
+/* A capture's series count where there are any: this site frees as much as it lives, and grows by 1000 bytes a second. */
+static void series_of_a_capture_tell_growth(void **state)
+{
+	struct str recipe = STR_INIT;
+	struct growing g = { 0 };
+	struct growth growth;
+	struct heap *h;
+
+	(void)state;
+	str_add(&recipe, "process taken=40s end=running\nsite main>a size=1000 allocs=1000 frees=960 first=0s last=40s\n");
+	for (unsigned t = 0; t <= 40; t++)
+		str_addf(&recipe, "site-point %us main>a live=%u blocks=%u\n", t, 1000 * t, t);
+	h = recipe_heap(str_text(&recipe));
+	assert_int_equal(growing_past(&g, h), 0);
+	assert_int_equal(growing_judge_site(&g, h, recipe_site(h, "a"), &growth), 0);
+	assert_int_equal(growth.verdict, GROWTH_STEADY);
+	assert_in_range((uint64_t)(growth.slope + 0.5), 1000, 1000);
+	growing_fini(&g);
+	str_fini(&recipe);
+	heap_free(h);
+}
+
+/* ---- again and again ---- */
+
+static void only_what_is_new_is_fresh(void **state)
+{
+	struct heap *h = recipe_heap("process taken=20s end=running\n"
+				     "site main>a size=10 allocs=4 first=1s last=4s\n"
+				     "site main>b size=10 allocs=2 first=5s last=6s\n");
+	struct heap *later = recipe_heap("process taken=40s end=running\n"
+					 "site main>a size=10 allocs=5 first=1s last=5s\n"
+					 "site main>b size=10 allocs=3 first=5s last=35s\n");
+	struct reach r = reach_of(h, "ddprrr", NULL), r2 = reach_of(later, "ddddprrr", NULL);
+	struct leaks_seen seen = { 0 };
+	struct leaks l;
+
+	(void)state;
+	assert_int_equal(leaks_collect(&l, h, &r, &seen), 0);
+	assert_int_equal(find(&l, 1, REACH_DEFINITE)->fresh_blocks, 2);
+	assert_int_equal(find(&l, 2, REACH_REACHED)->fresh_blocks, 2);
+	leaks_fini(&l);
+	assert_int_equal(leaks_see(&seen, h, &r), 0);
+	assert_int_equal(leaks_collect(&l, later, &r2, &seen), 0);
+	assert_int_equal(find(&l, 1, REACH_DEFINITE)->blocks, 4);
+	assert_int_equal(find(&l, 1, REACH_DEFINITE)->fresh_blocks, 2);	/* was possibly lost, was reachable */
+	assert_int_equal(find(&l, 1, REACH_DEFINITE)->fresh_bytes, 20);
+	assert_int_equal(find(&l, 1, REACH_POSSIBLE)->fresh_blocks, 1);
+	assert_int_equal(find(&l, 2, REACH_REACHED)->fresh_blocks, 1);	/* born at 35 s */
+	leaks_fini(&l);
+	leaks_seen_fini(&seen);
+	reach_free(&r);
+	reach_free(&r2);
+	heap_free(h);
+	heap_free(later);
+}
+
+/* A block of the same address, lost too, but born later, is another. */
+static void another_block_at_the_same_address_is_fresh(void **state)
+{
+	struct heap *h = recipe_heap("site main>a size=10 first=1s\n");
+	struct reach r = reach_of(h, "d", NULL);
+	struct leaks_seen seen = { 0 };
+	struct leaks l;
+
+	(void)state;
+	assert_int_equal(leaks_see(&seen, h, &r), 0);
+	h->blocks[0].birth_ns++;
+	assert_int_equal(leaks_collect(&l, h, &r, &seen), 0);
+	assert_int_equal(l.entries.v[0].fresh_blocks, 1);
+	leaks_fini(&l);
+	leaks_seen_fini(&seen);
+	reach_free(&r);
+	heap_free(h);
+}
+
+/* ---- in a heap ---- */
+
+static void rows_come_out_as_they_went_in(void **state)
+{
+	struct heap *h = recipe_heap("process taken=60s end=running\n"
+				     "site main>doc size=100 allocs=2 first=1s last=2s\n"
+				     "site main>node size=32 allocs=3 first=3s\n");
+	static const uint32_t parents[] = { NONE, NONE, 0, 1, 1 };
+	struct leaks l = leaks_of(h, "ddiip", parents, &(struct leaks_options){ 0 }), back;
+	char why[200];
+
+	(void)state;
+	h->search.how = HEAP_SEARCH_COPY;
+	h->search.at_ns = h->taken_ns;
+	assert_int_equal(leaks_store(&l, h), 0);
+	if (heap_check(h, why, sizeof(why)))
+		fail_msg("%s", why);
+	assert_int_equal(h->nr_leaks, 3);
+	assert_int_equal(leaks_load(&back, h), 0);
+	assert_int_equal(leaks_judge(&back, h, &(struct leaks_options){ 0 }), 0);
+	assert_int_equal(back.entries.nr, l.entries.nr);
+	for (size_t i = 0; i < l.entries.nr; i++) {
+		struct leak_entry *a = &l.entries.v[i], *b = &back.entries.v[i];
+
+		a->example = a->example_bytes = 0;	/* a capture keeps none */
+		assert_memory_equal(a, b, sizeof(*a));
+	}
+	assert_memory_equal(l.by_class, back.by_class, sizeof(l.by_class));
+	leaks_fini(&l);
+	leaks_fini(&back);
+	heap_free(h);
+}
+
+static void rows_go_to_the_same_sites_of_a_later_heap(void **state)
+{
+	struct heap *h = recipe_heap("site main>a size=1 allocs=1\nsite main>b size=2 allocs=3\nsite main>c size=4 allocs=1\n");
+	struct heap *later = recipe_heap("site main>x size=1\nsite main>b size=2\n");
+	static const uint32_t parents[] = { NONE, 0, 0, 0, 1 };
+	struct leaks l = leaks_of(h, "diiid", parents, &(struct leaks_options){ 0 });
+	char why[200];
+
+	(void)state;
+	h->sites[1].number = 10;
+	h->sites[2].number = 20;
+	h->sites[3].number = 30;
+	later->sites[2].number = 20;
+	h->search = (struct heap_search){ .how = HEAP_SEARCH_EXIT, .took_ns = 7 };
+	assert_int_equal(leaks_store(&l, h), 0);
+	assert_int_equal(leaks_carry(h, later), 0);
+	if (heap_check(later, why, sizeof(why)))
+		fail_msg("%s", why);
+	assert_int_equal(later->search.took_ns, 7);
+	assert_int_equal(later->nr_leaks, 2);
+	assert_int_equal(later->leaks[0].class, REACH_INDIRECT);
+	assert_int_equal(later->leaks[0].site, 2);
+	assert_int_equal(later->leaks[0].holder_site, 0);
+	assert_int_equal(later->leaks[0].blocks, 3);
+	assert_int_equal(later->leaks[1].class, REACH_DEFINITE);	/* a and c, both not there */
+	assert_int_equal(later->leaks[1].site, 0);
+	assert_int_equal(later->leaks[1].blocks, 2);
+	assert_int_equal(later->leaks[1].bytes, 5);
+	assert_int_equal(later->leaks[1].indirect_blocks, 3);
+	leaks_fini(&l);
+	heap_free(h);
+	heap_free(later);
+}
+
+static void nothing_gives_nothing(void **state)
+{
+	struct heap *h = recipe_heap("#\n");
+	struct leaks l = leaks_of(h, "", NULL, &(struct leaks_options){ 0 });
+
+	(void)state;
+	assert_int_equal(l.entries.nr, 0);
+	assert_int_equal(leaks_store(&l, h), 0);
+	assert_int_equal(h->nr_leaks, 0);
+	leaks_fini(&l);
+	heap_free(h);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(indirect_blocks_count_with_their_definite_one),
+		cmocka_unit_test(the_holder_is_the_next_other_site),
+		cmocka_unit_test(a_circle_of_parents_has_no_holder),
+		cmocka_unit_test(possibly_lost_is_likely_when_old_or_at_the_end),
+		cmocka_unit_test(reachable_is_likely_when_it_grows),
+		cmocka_unit_test(births_of_what_is_freed_say_nothing),
+		cmocka_unit_test(series_of_a_capture_tell_growth),
+		cmocka_unit_test(only_what_is_new_is_fresh),
+		cmocka_unit_test(another_block_at_the_same_address_is_fresh),
+		cmocka_unit_test(rows_come_out_as_they_went_in),
+		cmocka_unit_test(rows_go_to_the_same_sites_of_a_later_heap),
+		cmocka_unit_test(nothing_gives_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
