@@ -87,6 +87,14 @@ static bool inside(const struct run *r, uint64_t at, uint64_t bytes)
 	return at >= r->start && at <= r->end && bytes <= r->end - at;
 }
 
+/* A copy of notes: mostly they lie in the page that was copied already, and each system call of the injected agent's start costs two stops. */
+static const char *note_at(const struct run *r, uint64_t at, size_t bytes)
+{
+	if (at - r->start <= ARCH_PAGE - bytes)
+		return A.scratch + HEADER_AT + (at - r->start);
+	return module_copy(A.scratch + NOTE_AT, at, bytes) ? A.scratch + NOTE_AT : NULL;
+}
+
 /* Read the program headers: bias, unwind information, build id. */
 static bool headers_read(const struct run *r, struct agent_module *m, struct pmm_module *rec)
 {
@@ -116,10 +124,10 @@ static bool headers_read(const struct run *r, struct agent_module *m, struct pmm
 			eh = at;
 			eh_bytes = ph[i].p_filesz;
 		} else if (ph[i].p_type == PT_NOTE && !rec->build_id_len) {
-			const char *note = A.scratch + NOTE_AT;
 			size_t bytes = ph[i].p_filesz < ARCH_PAGE ? ph[i].p_filesz : ARCH_PAGE;
+			const char *note = note_at(r, at, bytes);
 
-			if (module_copy(A.scratch + NOTE_AT, at, bytes))
+			if (note)
 				build_id_find(note, note + bytes, rec);
 		}
 	}

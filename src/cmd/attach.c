@@ -80,9 +80,9 @@ static void tell_attached(pid_t pid, const char *comm, const struct attach_info 
 	const struct entries *found = &info->entries;
 	const char *path = found->allocator_path ? found->allocator_path : "";
 
-	cmd_note("attached to '%s' (%d): allocator %s%s%s%s, %u functions patched, all threads stopped for %s", comm, (int)pid,
-		 allocator_name(found), *path ? " (" : "", path, *path ? ")" : "", info->nr_patched,
-		 fmt_duration(info->pause_ns).s);
+	cmd_note("attached to '%s' (%d): allocator %s%s%s%s, %u functions patched, all threads stopped for %s, one for %s before",
+		 comm, (int)pid, allocator_name(found), *path ? " (" : "", path, *path ? ")" : "", info->nr_patched,
+		 fmt_duration(info->pause_ns).s, fmt_duration(info->prepare_ns).s);
 	for (size_t i = 0; i < found->nr; i++)
 		if (found->v[i].refused)
 			cmd_note("not patched: %s: %s", found->v[i].name, found->v[i].refused);

@@ -106,7 +106,7 @@ static int run_resume(void *arg)
 }
 
 /*
- * While all threads of a program stand still nobody should wait for a processor, least of all we: real-time priority where we may have it
+ * While a program's threads stand still nobody should wait for a processor, least of all we: real-time priority where we may have it
  * (CAP_SYS_NICE, RLIMIT_RTPRIO). The tracer's thread inherits it.
  */
 static void hurry(struct stopped *s)
@@ -150,8 +150,7 @@ static int stop_some(pid_t pid, pid_t tid, uint64_t timeout_ns, struct stopped *
 	int rc;
 
 	*s = (struct stopped){ .pid = pid };
-	if (!tid)
-		hurry(s);
+	hurry(s);
 	rc = tracer_new(&s->tracer, e);
 	if (!rc)
 		rc = tracer_do(s->tracer, function, &st);
