@@ -190,17 +190,6 @@ void leaks_fini(struct leaks *l)
 
 /* ---- in a heap ---- */
 
-static int by_key(const void *a, const void *b)
-{
-	const struct heap_leak *x = a, *y = b;
-
-	if (x->class != y->class)
-		return x->class < y->class ? -1 : 1;
-	if (x->site != y->site)
-		return x->site < y->site ? -1 : 1;
-	return (x->holder_site > y->holder_site) - (x->holder_site < y->holder_site);
-}
-
 /* Join neighbours of the same key: sites that were two may be one in another heap. */
 static uint64_t join_rows(struct heap_leak *row, uint64_t nr)
 {
@@ -209,7 +198,7 @@ static uint64_t join_rows(struct heap_leak *row, uint64_t nr)
 	for (uint64_t i = 0; i < nr; i++) {
 		struct heap_leak *last = to ? &row[to - 1] : NULL;
 
-		if (!last || by_key(last, &row[i])) {
+		if (!last || heap_leak_order(last, &row[i])) {
 			row[to++] = row[i];
 			continue;
 		}
@@ -228,7 +217,7 @@ static uint64_t join_rows(struct heap_leak *row, uint64_t nr)
 /* Put rows, which are the heap's from now on, in place of what was there. */
 static void put_rows(struct heap *h, struct heap_leak *row, uint64_t nr)
 {
-	vec_qsort(row, nr, sizeof(*row), by_key);
+	vec_qsort(row, nr, sizeof(*row), heap_leak_order);
 	free(h->leaks);
 	h->leaks = row;
 	h->nr_leaks = join_rows(row, nr);

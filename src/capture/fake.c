@@ -32,6 +32,10 @@
  *		(mmap and munmap: from the sites)
  *	point TIME live=SIZE blocks=N allocs=N rss=SIZE
  *	site-point TIME STACK live=SIZE blocks=N
+ *	search	copy|stopped|exit|core [complete] at=TIME [taken] pause=TIME took=TIME read=SIZE unread=SIZE [0]
+ *	leak STACK definite|indirect|possible|reachable blocks=N [1] bytes=SIZE [0] indirect-blocks=N
+ *		indirect-bytes=SIZE [0] oldest=TIME [1s] newest=TIME [oldest] holder=STACK [none] held=N
+ *		chained=N [0]
  *	generate sites=N [100] blocks=N [1000] seed=N [1] depth=N [20] modules=N [8] threads=N [4]
  *		points=N [0]
  *
@@ -339,6 +343,7 @@ static const struct verb {
 	{ "drop", do_drop },		{ "module", do_module },	 { "thread", do_thread },
 	{ "site", do_site },		{ "allocator", do_allocator },	 { "mapping", do_mapping },
 	{ "point", do_point },		{ "site-point", do_site_point }, { "generate", do_generate },
+	{ "search", fake_search },	{ "leak", fake_leak },
 };
 
 static int line_obey(struct fake_heap *f, struct recipe_line *l, char *text)

@@ -44,6 +44,7 @@ void fake_heap_fini(struct fake_heap *f)
 	vec_fini(&f->threads);
 	vec_fini(&f->points);
 	vec_fini(&f->site_points);
+	vec_fini(&f->leaks);
 	vec_fini(&f->functions);
 	heap_free(f->h);
 	f->h = NULL;
@@ -353,6 +354,7 @@ int fake_heap_finish(struct fake_heap *f, struct heap **out, struct err *e)
 		return err_set(e, -ENOMEM, "out of memory");
 	vec_sort(&f->blocks, by_address);
 	vec_sort(&f->maps, by_address);
+	vec_sort(&f->leaks, heap_leak_order);
 	h->live_blocks = h->allocs - h->frees;
 	h->live_bytes = h->bytes_in - h->bytes_out;
 	if (!h->peak_bytes)
@@ -368,6 +370,7 @@ int fake_heap_finish(struct fake_heap *f, struct heap **out, struct err *e)
 	HAND_OVER(f, threads);
 	HAND_OVER(f, points);
 	HAND_OVER(f, site_points);
+	HAND_OVER(f, leaks);
 	if (heap_check(h, why, sizeof(why)))
 		return err_set(e, -EINVAL, "the recipe makes no heap: %s", why);
 	*out = h;

@@ -8,6 +8,7 @@
 
 #include "src/base/err.h"
 #include "src/base/vec.h"
+#include "src/capture/recipe.h"
 #include "src/model/heap.h"
 
 /* A function that was named, and where it was put. */
@@ -28,6 +29,7 @@ struct fake_heap {
 	VEC(struct heap_thread) threads;
 	VEC(struct heap_point) points;
 	VEC(struct heap_site_point) site_points;
+	VEC(struct heap_leak) leaks;
 	VEC(struct fake_function) functions;
 	uint64_t next_address, next_map;	/* of the next block, mapping */
 	uint64_t peak_bytes;		/* of the heap; 0: sum over sites */
@@ -73,6 +75,10 @@ int64_t fake_heap_site(struct fake_heap *f, uint32_t node, bool mapping);
 int fake_heap_record(struct fake_heap *f, const struct fake_record *r);
 /* The same where the site's number is known. */
 int fake_heap_record_at(struct fake_heap *f, const struct fake_record *r, uint32_t site);
+
+/* Obey a recipe's line; trouble stays in it (fake_leaks.c). */
+void fake_search(struct fake_heap *f, struct recipe_line *l);
+void fake_leak(struct fake_heap *f, struct recipe_line *l);
 
 /* Sort, total up, hand the heap to the caller (heap_free()). 0, -ENOMEM, or -EINVAL (no sound heap) with `e` set. */
 int fake_heap_finish(struct fake_heap *f, struct heap **out, struct err *e);

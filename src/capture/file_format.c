@@ -20,6 +20,7 @@
 #define SITE(field)   FIELD(heap_site, field)
 #define BLOCK(field)  FIELD(heap_block, field)
 #define CLASS(field)  FIELD(heap_class, field)
+#define LEAK(field)   FIELD(heap_leak, field)
 
 /* The order is the format's. */
 static const struct file_column head_columns[] = {
@@ -141,6 +142,17 @@ static const struct file_column site_point_columns[] = {
 	FIELD(heap_site_point, live_blocks),
 };
 
+static const struct file_column search_columns[] = {
+	HEAP(search.how),     HEAP(search.complete),   HEAP(search.at_ns),	  HEAP(search.pause_ns),
+	HEAP(search.took_ns), HEAP(search.read_bytes), HEAP(search.unread_bytes),
+};
+
+static const struct file_column leak_columns[] = {
+	LEAK(site),	       LEAK(class),	     LEAK(holder_site), LEAK(blocks),	 LEAK(bytes),
+	LEAK(indirect_blocks), LEAK(indirect_bytes), LEAK(oldest_ns),	LEAK(newest_ns), LEAK(held_blocks),
+	LEAK(chained_blocks),
+};
+
 _Static_assert(HEAP_NR_DROPS == 6 && HEAP_NR_KINDS == 16 && HEAP_NR_LIFETIMES == 24 &&
 		       HEAP_NR_CLASSES == 7,
 	       "a new one is a new optional section, see doc/capture-format.md");
@@ -168,6 +180,9 @@ const struct file_table file_tables[FILE_NR_TABLES] = {
 	[FILE_POINTS] = {"PNTS", "time series", 1 << 24, ARRAY(points), COLUMNS(point_columns)},
 	[FILE_SITE_POINTS] = {"SPNT", "time series of sites", 1 << 28, ARRAY(site_points),
 			      COLUMNS(site_point_columns)},
+	[FILE_SEARCH] = {"SRCH", "search for leaks", 1, sizeof(struct heap), 0, 0, 0, COLUMNS(search_columns),
+			 .optional = true},
+	[FILE_LEAKS] = {"LEAK", "leaks", 1 << 28, ARRAY(leaks), COLUMNS(leak_columns), .optional = true},
 };
 
 /* Column coding and zstd together make at most some thousand bytes of heap from one of file; small

@@ -21,7 +21,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "structures are writte
 #define FILE_MAGIC	"\x89PMM\r\n\x1a\n"
 #define FILE_END_MAGIC	"\x89" "END"
 #define FILE_MAJOR	1
-#define FILE_MINOR	0
+#define FILE_MINOR	1
 
 struct file_header {
 	uint8_t magic[8];
@@ -77,7 +77,9 @@ struct file_column {
 
 enum file_table_number {
 	FILE_HEAD, FILE_CLASSES, FILE_MODULES, FILE_THREADS, FILE_FRAMES, FILE_NODES, FILE_SITES, FILE_MAP_SITES,
-	FILE_BLOCKS, FILE_MAPS, FILE_POINTS, FILE_SITE_POINTS, FILE_NR_TABLES,
+	FILE_BLOCKS, FILE_MAPS, FILE_POINTS, FILE_SITE_POINTS,
+	FILE_SEARCH, FILE_LEAKS,	/* both or none; since 1.1 */
+	FILE_NR_TABLES,
 };
 
 /* A section of version 1 and the table in struct heap it holds. */
@@ -91,6 +93,7 @@ struct file_table {
 	size_t nr_size;			/* 4 or 8 */
 	const struct file_column *column;
 	unsigned nr_columns;
+	bool optional;			/* may be missing; readers that do not know it pass over it */
 };
 
 extern const struct file_table file_tables[FILE_NR_TABLES];

@@ -70,6 +70,11 @@ void pack_begin(struct pack *p, const char *id, uint64_t count)
 	put(p, s, sizeof(*s));
 }
 
+void pack_optional(struct pack *p)
+{
+	current(p)->flags &= ~(uint32_t)FILE_REQUIRED;	/* pack_end() writes it again */
+}
+
 /* Compress what has gathered; at the end of the section write all of it out. */
 static void squeeze(struct pack *p, ZSTD_EndDirective how)
 {

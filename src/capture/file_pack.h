@@ -26,6 +26,8 @@ struct pack *pack_new(FILE *f);
 void pack_free(struct pack *p);
 
 void pack_begin(struct pack *p, const char *id, uint64_t count);
+/* Readers that do not know the section being written may pass over it. */
+void pack_optional(struct pack *p);
 void pack_end(struct pack *p);
 
 void pack_number(struct pack *p, uint64_t n);

@@ -136,6 +136,12 @@ static void read_array(struct reading *r, enum file_table_number number)
 		read_thread_names(r);
 }
 
+/* Parts of struct heap itself. */
+static bool has_fixed_rows(enum file_table_number number)
+{
+	return number == FILE_HEAD || number == FILE_CLASSES || number == FILE_SEARCH;
+}
+
 static void read_table(struct reading *r, enum file_table_number number)
 {
 	const struct file_table *t = &file_tables[number];
@@ -145,13 +151,16 @@ static void read_table(struct reading *r, enum file_table_number number)
 	if (r->seen[number])
 		unpack_damaged(r->u, "it is there twice");
 	r->seen[number] = true;
-	if (count > t->max_rows || (number <= FILE_CLASSES && count != t->max_rows))
+	if (count > t->max_rows || (has_fixed_rows(number) && count != t->max_rows))
 		unpack_damaged(r->u, "it cannot have %llu rows", (unsigned long long)count);
 	if (r->u->rc)
 		return;
 	switch (number) {
 	case FILE_HEAD:
 		read_head(r);
+		break;
+	case FILE_SEARCH:
+		read_columns(r, t, r->h);
 		break;
 	case FILE_CLASSES:
 		read_columns(r, t, r->h->class);
@@ -191,7 +200,7 @@ static int read_sections(struct reading *r)
 	}
 	for (int i = 0; i < FILE_NR_TABLES && !u->rc; i++) {
 		u->where = file_tables[i].name;
-		if (!r->seen[i])
+		if (!r->seen[i] && !file_tables[i].optional)
 			unpack_damaged(u, "it is missing");
 	}
 	return u->rc;

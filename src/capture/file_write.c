@@ -56,6 +56,8 @@ static void write_table(const struct heap *h, struct pack *p, enum file_table_nu
 	if (count > t->max_rows)
 		pack_fail(p, -E2BIG);
 	pack_begin(p, t->id, count);
+	if (t->optional)
+		pack_optional(p);
 	write_columns(p, t, *(void *const *)((const char *)h + t->array), count);
 	for (uint64_t i = 0; number == FILE_MODULES && i < count; i++) {
 		pack_text(p, h->modules[i].path);
@@ -64,6 +66,17 @@ static void write_table(const struct heap *h, struct pack *p, enum file_table_nu
 	for (uint64_t i = 0; number == FILE_THREADS && i < count; i++)
 		pack_text(p, h->threads[i].name);
 	pack_end(p);
+}
+
+static void write_search(const struct heap *h, struct pack *p)
+{
+	if (h->search.how == HEAP_SEARCH_NONE)
+		return;
+	pack_begin(p, file_tables[FILE_SEARCH].id, 1);
+	pack_optional(p);
+	write_columns(p, &file_tables[FILE_SEARCH], h, 1);
+	pack_end(p);
+	write_table(h, p, FILE_LEAKS);
 }
 
 static int by_frame(const void *a, const void *b)
@@ -143,7 +156,7 @@ static uint64_t memory_needed(const struct heap *h)
 	uint64_t bytes = h->nr_nodes * (sizeof(struct file_frame) + sizeof(uint32_t));
 
 	for (int i = FILE_MODULES; i < FILE_NR_TABLES; i++)
-		if (i != FILE_FRAMES)
+		if (i != FILE_FRAMES && i != FILE_SEARCH)
 			bytes += table_rows(h, &file_tables[i]) * file_tables[i].row_bytes;
 	for (uint32_t i = 0; i < h->nr_modules; i++)
 		bytes += strlen(h->modules[i].path) + 1;
@@ -180,8 +193,9 @@ int file_write_heap(const struct heap *h, FILE *f, const char *name, struct err 
 	write_table(h, p, FILE_MODULES);
 	write_table(h, p, FILE_THREADS);
 	rc = write_nodes(h, p);
-	for (enum file_table_number i = FILE_SITES; i < FILE_NR_TABLES; i++)
+	for (enum file_table_number i = FILE_SITES; i <= FILE_SITE_POINTS; i++)
 		write_table(h, p, i);
+	write_search(h, p);
 	pack_pad(p, memory_needed(h));
 	if (!rc)
 		rc = pack_finish(p);

@@ -89,6 +89,17 @@ unsigned heap_class_of(uint64_t size_bytes)
 	return class;
 }
 
+int heap_leak_order(const void *a, const void *b)
+{
+	const struct heap_leak *x = a, *y = b;
+
+	if (x->class != y->class)
+		return x->class < y->class ? -1 : 1;
+	if (x->site != y->site)
+		return x->site < y->site ? -1 : 1;
+	return (x->holder_site > y->holder_site) - (x->holder_site < y->holder_site);
+}
+
 /* ---- heap_check ---------------------------------------------------------------------- */
 
 /* Where the first violation goes. */
@@ -270,15 +281,6 @@ static int check_series(const struct heap *h, const struct complaint *c)
 	return 0;
 }
 
-static int leak_order(const struct heap_leak *a, const struct heap_leak *b)
-{
-	if (a->class != b->class)
-		return a->class < b->class ? -1 : 1;
-	if (a->site != b->site)
-		return a->site < b->site ? -1 : 1;
-	return (a->holder_site > b->holder_site) - (a->holder_site < b->holder_site);
-}
-
 static int check_leaks(const struct heap *h, const struct complaint *c)
 {
 	if ((unsigned)h->search.how > HEAP_SEARCH_CORE)
@@ -294,7 +296,7 @@ static int check_leaks(const struct heap *h, const struct complaint *c)
 			return violated(c, "leak %" PRIu64 " names site %" PRIu32, i, l->site);
 		if (l->holder_site >= h->nr_sites && l->holder_site != HEAP_NO_SITE)
 			return violated(c, "leak %" PRIu64 " is held by site %" PRIu32, i, l->holder_site);
-		if (i && leak_order(l - 1, l) >= 0)
+		if (i && heap_leak_order(l - 1, l) >= 0)
 			return violated(c, "leak %" PRIu64 " is out of order", i);
 		if (!l->blocks || l->held_blocks > l->blocks || l->chained_blocks > l->blocks || l->newest_ns < l->oldest_ns)
 			return violated(c, "leak %" PRIu64 " contradicts itself", i);

@@ -227,6 +227,9 @@ int heap_check(const struct heap *h, char *why, size_t size);
 /* Live mappings made through mmap: bytes, and their number in *nr (may be NULL). They are no part of live_bytes. */
 uint64_t heap_mapped_bytes(const struct heap *h, uint64_t *nr);
 
+/* The order of leaks, as for qsort(): class, site, holder. Equal is the same row twice. */
+int heap_leak_order(const void *a, const void *b);
+
 /* Size class 0..6 of a request: <=16 <=256 <=1024 <=4096 <=16384 <=65536 larger. */
 unsigned heap_class_of(uint64_t size_bytes);
 

@@ -18,6 +18,9 @@ static const char *const recipes[] = {
 	 "main>a live=3\n"
 	 "site m kind=mmap size=4K\nallocator x used=3\nmodule /y build-id=0102 unload=3s\n"),
 	"generate sites=20 blocks=100 points=5 depth=6\n",
+	("site main>a size=10 allocs=3\nsite main>b size=4 allocs=2\nsearch copy took=1s pause=2ms read=4K unread=8\n"
+	 "leak main>a definite blocks=2 bytes=20 indirect-blocks=1 indirect-bytes=4\n"
+	 "leak main>b indirect blocks=1 bytes=4 holder=main>a held=1\nleak main>b reachable blocks=1 bytes=4\n"),
 	"watch mode=sampled sample=4K drift=3 off=2\nsite - size=7 allocs=9 blocks=1\nprocess "
 	"forked end=killed\n",
 };
@@ -41,12 +44,14 @@ static FILE *seed_open(const char *dir, const char *kind, size_t number, int fir
 static void put_sections(const uint8_t *image, size_t size, FILE *out)
 {
 	static uint8_t raw[1 << 20];
-	struct file_toc_entry toc[FILE_NR_TABLES];
+	struct file_toc_entry toc[FILE_MAX_SECTIONS];
+	struct file_section head;
 	struct file_end end;
 
 	memcpy(&end, image + size - sizeof(end), sizeof(end));
-	memcpy(toc, image + end.toc_offset + sizeof(struct file_section), sizeof(toc));
-	for (uint8_t i = 0; i < FILE_NR_TABLES; i++) {
+	memcpy(&head, image + end.toc_offset, sizeof(head));
+	memcpy(toc, image + end.toc_offset + sizeof(head), head.raw_bytes);
+	for (uint8_t i = 0; i < head.count; i++) {
 		const struct file_section *s = &toc[i].section;
 		uint32_t count = (uint32_t)s->count, n = (uint32_t)s->raw_bytes;
 

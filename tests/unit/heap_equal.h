@@ -39,6 +39,26 @@ static inline bool heap_equal_blocks(const struct heap_block *a, const struct he
 	return true;
 }
 
+static inline bool heap_equal_leaks(const struct heap *a, const struct heap *b, char *what, size_t size)
+{
+	for (uint64_t i = 0; i < a->nr_leaks; i++) {
+		const struct heap_leak *k = &a->leaks[i], *l = &b->leaks[i];
+
+		HEAP_SAME(k, l, site);
+		HEAP_SAME(k, l, class);
+		HEAP_SAME(k, l, holder_site);
+		HEAP_SAME(k, l, blocks);
+		HEAP_SAME(k, l, bytes);
+		HEAP_SAME(k, l, indirect_blocks);
+		HEAP_SAME(k, l, indirect_bytes);
+		HEAP_SAME(k, l, oldest_ns);
+		HEAP_SAME(k, l, newest_ns);
+		HEAP_SAME(k, l, held_blocks);
+		HEAP_SAME(k, l, chained_blocks);
+	}
+	return true;
+}
+
 static inline bool heap_equal_modules(const struct heap *a, const struct heap *b, char *what, size_t size)
 {
 	for (uint32_t i = 0; i < a->nr_modules; i++) {
@@ -144,6 +164,14 @@ static inline bool heap_equal(const struct heap *a, const struct heap *b, char *
 		return false;
 	HEAP_SAME(a, b, class);
 	HEAP_SAME(a, b, mapping);
+	HEAP_SAME(a, b, search.how);
+	HEAP_SAME(a, b, search.complete);
+	HEAP_SAME(a, b, search.at_ns);
+	HEAP_SAME(a, b, search.pause_ns);
+	HEAP_SAME(a, b, search.took_ns);
+	HEAP_SAME(a, b, search.read_bytes);
+	HEAP_SAME(a, b, search.unread_bytes);
+	HEAP_SAME(a, b, nr_leaks);
 	HEAP_SAME(a, b, nr_modules);
 	HEAP_SAME(a, b, nr_threads);
 	HEAP_SAME_ROWS(a, b, nodes);
@@ -153,7 +181,7 @@ static inline bool heap_equal(const struct heap *a, const struct heap *b, char *
 	HEAP_SAME_ROWS(a, b, site_points);
 	HEAP_SAME(a, b, nr_blocks);
 	HEAP_SAME(a, b, nr_maps);
-	return heap_equal_modules(a, b, what, size) && heap_equal_threads(a, b, what, size) &&
+	return heap_equal_leaks(a, b, what, size) && heap_equal_modules(a, b, what, size) && heap_equal_threads(a, b, what, size) &&
 	       heap_equal_blocks(a->blocks, b->blocks, a->nr_blocks, what, size) &&
 	       heap_equal_blocks(a->maps, b->maps, a->nr_maps, what, size);
 }

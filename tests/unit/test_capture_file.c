@@ -46,7 +46,11 @@ static const char rich_recipe[] =
 	"mmapped-chunks=8 mmapped-bytes=9 top=10 at=11s\n"
 	"mapping mmap-failed=1 mremaps=2 grown=3 shrunk=4 brks=5 brk=6 brk-peak=7\n"
 	"point 1s live=10 blocks=2 allocs=3 rss=4K\npoint 2s live=11\n"
-	"site-point 1s main@/lib/a.so>other live=10 blocks=1\n";
+	"site-point 1s main@/lib/a.so>other live=10 blocks=1\n"
+	"search exit complete at=59s pause=3ms took=1s read=4K unread=5\n"
+	"leak main@/lib/a.so>other definite blocks=2 bytes=8000 indirect-blocks=1 indirect-bytes=1 oldest=1s newest=2s\n"
+	"leak - indirect blocks=1 bytes=1 holder=main@/lib/a.so>other held=1 oldest=3s\n"
+	"leak main@/lib/a.so>other reachable blocks=1 bytes=4000 chained=1 holder=- held=1\n";
 
 static struct heap *make(const char *recipe)
 {
@@ -257,7 +261,7 @@ static void other_files_are_told_apart(void **state)
 		       "the capture 'x' is damaged (header): its checksum does not match");
 	head->crc = file_crc(0, head, offsetof(struct file_header, crc));
 	expect_refusal(m.bytes, m.n, -EPROTO,
-		       "the capture 'x' was made by a newer pmm (format 2.0, this one reads 1)");
+		       "the capture 'x' was made by a newer pmm (format 2.1, this one reads 1)");
 	heap_free(h);
 	free(m.bytes);
 }
@@ -423,15 +427,17 @@ static struct image repacked(const struct image *m,
 			     void (*change)(const char *id, uint8_t *raw, size_t *n),
 			     void (*more)(struct pack *p))
 {
-	struct file_toc_entry toc[FILE_NR_TABLES];
+	struct file_toc_entry toc[FILE_MAX_SECTIONS];
+	struct file_section head;
 	struct file_end end;
 	FILE *f = tmpfile();
 	struct pack *p = pack_new(f);
 
 	assert_non_null(p);
 	memcpy(&end, m->bytes + m->n - sizeof(end), sizeof(end));
-	memcpy(toc, m->bytes + end.toc_offset + sizeof(struct file_section), sizeof(toc));
-	for (int i = 0; i < FILE_NR_TABLES; i++) {
+	memcpy(&head, m->bytes + end.toc_offset, sizeof(head));
+	memcpy(toc, m->bytes + end.toc_offset + sizeof(head), head.raw_bytes);
+	for (uint64_t i = 0; i < head.count; i++) {
 		struct file_section s = toc[i].section;
 		size_t n = s.raw_bytes;
 		uint8_t *raw = calloc(1, n + 1);
@@ -524,6 +530,52 @@ static void later_minor_versions_are_read(void **state)
 	heap_free(back);
 	free(m.bytes);
 	free(later.bytes);
+}
+
+static void forge_leaks_without_search(struct pack *p)
+{
+	pack_begin(p, "LEAK", 1);
+	for (unsigned i = 0; i < file_tables[FILE_LEAKS].nr_columns; i++) {
+		pack_number(p, FILE_CONSTANT);
+		pack_number(p, 1);
+	}
+	pack_end(p);
+}
+
+static void change_nothing(const char *id, uint8_t *raw, size_t *n)
+{
+	(void)id;
+	(void)raw;
+	(void)n;
+}
+
+/* Search and leaks came with 1.1: readers of 1.0 pass over them, files of 1.0 have none. */
+static void a_search_is_optional(void **state)
+{
+	struct heap *h = make("site main size=10 allocs=2\n"), *searched = make(rich_recipe);
+	struct image m = write_image(h), rich = write_image(searched), forgery = repacked(&m, change_nothing, forge_leaks_without_search);
+	struct file_section head;
+	struct file_toc_entry toc;
+	struct file_end end;
+
+	(void)state;
+	memcpy(&end, m.bytes + m.n - sizeof(end), sizeof(end));
+	memcpy(&head, m.bytes + end.toc_offset, sizeof(head));
+	assert_int_equal(head.count, FILE_SEARCH);
+	memcpy(&end, rich.bytes + rich.n - sizeof(end), sizeof(end));
+	memcpy(&head, rich.bytes + end.toc_offset, sizeof(head));
+	assert_int_equal(head.count, FILE_NR_TABLES);
+	for (int i = 0; i < FILE_NR_TABLES; i++) {
+		memcpy(&toc, rich.bytes + end.toc_offset + sizeof(head) + i * sizeof(toc), sizeof(toc));
+		assert_int_equal(!(toc.section.flags & FILE_REQUIRED), i >= FILE_SEARCH);
+	}
+	expect_refusal(forgery.bytes, forgery.n, -EBADMSG,
+		       "the capture 'x' is damaged (contents): leaks that nobody searched for");
+	heap_free(h);
+	heap_free(searched);
+	free(m.bytes);
+	free(rich.bytes);
+	free(forgery.bytes);
 }
 
 static void forge_large(struct pack *p)
@@ -731,6 +783,7 @@ int main(void)
 		cmocka_unit_test(forgeries_are_refused),
 		cmocka_unit_test(contradictions_are_refused),
 		cmocka_unit_test(later_minor_versions_are_read),
+		cmocka_unit_test(a_search_is_optional),
 		cmocka_unit_test(large_heaps_get_a_file_to_match),
 		cmocka_unit_test(a_file_is_written_for_its_owner_only),
 		cmocka_unit_test(places_that_cannot_be_written_are_named),

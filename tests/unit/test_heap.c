@@ -22,7 +22,8 @@ static const char sound_recipe[] =
 	"site main>write size=100 allocs=2\n"
 	"site main>map kind=mmap size=8K allocs=2\n"
 	"point 1s live=10\npoint 2s live=20\n"
-	"site-point 1s main>write live=10\nsite-point 2s main>write live=20\n";
+	"site-point 1s main>write live=10\nsite-point 2s main>write live=20\n"
+	"search copy\nleak main>write possible\nleak main>read>line definite blocks=2 held=2 chained=2\n";
 
 static struct heap *sound(void)
 {
@@ -150,6 +151,23 @@ static void each_sum_is_looked_at(void **state)
 	EXPECT_WHY(h->live_blocks = 1, "live blocks: the sites add up to 5, the total is 1");
 }
 
+static void leaks_have_their_rules(void **state)
+{
+	(void)state;
+	EXPECT_WHY(h->search.how = 5, "unknown kind of search 5");
+	EXPECT_WHY(h->search.how = HEAP_SEARCH_NONE, "leaks that nobody searched for");
+	EXPECT_WHY(h->leaks[1].class = 4, "leak 1 is of class 4");
+	EXPECT_WHY(h->leaks[0].site = h->nr_sites, "leak 0 names site 3");
+	EXPECT_WHY(h->leaks[0].holder_site = h->nr_sites, "leak 0 is held by site 3");
+	EXPECT_WHY(h->leaks[0].class = 3, "leak 1 is out of order");
+	EXPECT_WHY(h->leaks[1] = h->leaks[0], "leak 1 is out of order");
+	EXPECT_WHY(h->leaks[0].blocks = 0, "leak 0 contradicts itself");
+	EXPECT_WHY(h->leaks[1].held_blocks = 3, "leak 1 contradicts itself");
+	EXPECT_WHY(h->leaks[1].chained_blocks = 3, "leak 1 contradicts itself");
+	EXPECT_WHY(h->leaks[1].oldest_ns = h->leaks[1].newest_ns + 1, "leak 1 contradicts itself");
+	EXPECT_WHY((free(h->leaks), h->leaks = NULL), "a table is missing");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -159,6 +177,7 @@ int main(void)
 		cmocka_unit_test(what_is_out_of_order_is_found),
 		cmocka_unit_test(texts_are_utf8),
 		cmocka_unit_test(sums_must_agree_when_all_was_seen),
+		cmocka_unit_test(leaks_have_their_rules),
 		cmocka_unit_test(each_sum_is_looked_at),
 	};
 
