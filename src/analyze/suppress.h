@@ -65,11 +65,16 @@ struct suppress_use suppress_find_use(const struct suppress *s, size_t i);
 
 enum suppress_form { SUPPRESS_VALGRIND, SUPPRESS_LSAN };
 
+/* By site the enum pmm_kind of its blocks, 0 where it has none; free(). NULL when out of memory. */
+uint8_t *suppress_kinds(const struct heap *h);
+
 /*
- * Append a suppression for exactly this: Valgrind's with the whole stack up to main and the class, LeakSanitizer's with the function that
- * answers for the stack. `name` NULL: made from function and class. What is written can be read by suppress_parse() and matches the site.
+ * Append a suppression for exactly this: Valgrind's with the whole stack up to main, from the allocator's function (`kind`, of
+ * suppress_kinds()) on, and the class; LeakSanitizer's with the function that answers for the stack. `name` NULL: made from function and
+ * class. What is written can be read by suppress_parse() and matches the site.
  */
-void suppress_write(struct str *out, enum suppress_form form, struct names *names, uint32_t site, unsigned class, const char *name);
+void suppress_write(struct str *out, enum suppress_form form, struct names *names, uint32_t site, unsigned kind, unsigned class,
+		    const char *name);
 
 /* "definite", "indirect", "possible", "reachable", as match-leak-kinds: has them. */
 const char *suppress_class_name(unsigned class);
