@@ -6,6 +6,9 @@
  * writer and plain stores do. Other allocators (A.dense) share granules: then a word is taken by compare-and-swap, and a
  * block whose granule is taken by a neighbour goes to the table with 8-byte granules.
  *
+ * While a scanner copies the tables (pmm_ledger.changing), each store is followed by a mark on the place where it was. Which of the two
+ * comes first matters: whoever clears the mark copies the place afterwards.
+ *
  * Blocks of pools (PMM_KIND_OTHER) lie inside blocks or mappings that are recorded themselves, so they always go to that table, and are
  * only found there when they are asked for.
  */
@@ -37,6 +40,27 @@ void block_init(void)
 	}
 }
 
+/* ---- marks ---------------------------------------------------------------------------------------------- */
+
+/* Does a scanner want to know what changes? */
+static inline bool watched(void)
+{
+	return unlikely(LOAD(A.ledger->changing));
+}
+
+/* [at, at + bytes) has changed. Numbers that somebody has scribbled on lead to a wrong mark at most. */
+static __attribute__((noinline, cold)) void mark(const void *at, size_t bytes)
+{
+	uint64_t off = (uint64_t)((const char *)at - A.base) - PMM_ARENA_OFF;
+	uint32_t shift = LOAD(A.ledger->mark_shift) & 63, nr = LOAD(A.ledger->nr_marks);
+	uint8_t *marks = (uint8_t *)A.base + PMM_MARKS_OFF;
+
+	for (uint64_t i = off >> shift; i <= (off + bytes - 1) >> shift && i < nr && i < PMM_MAX_MARKS; i++)
+		STORE_RELEASE(marks[i], 1);
+}
+
+/* ---- the trees ------------------------------------------------------------------------------------------ */
+
 static struct pmm_mid *mid_new(struct pmm_table *t, pmm_ref *top, uint64_t base)
 {
 	uint64_t top_page = ((uint64_t)((char *)top - A.base)) & ~(PMM_PAGE - 1);
@@ -53,6 +77,8 @@ static struct pmm_mid *mid_new(struct pmm_table *t, pmm_ref *top, uint64_t base)
 	do
 		mid->next = head;
 	while (!CAS(t->mids, head, arena_ref(mid)));
+	if (watched())
+		mark(mid, sizeof(*mid));
 	return mid;
 }
 
@@ -63,7 +89,11 @@ static uint64_t *leaf_new(pmm_ref *slot)
 
 	if (!leaf)
 		return NULL;
-	return CAS(*slot, none, arena_ref(leaf)) ? leaf : arena_at(none);
+	if (!CAS(*slot, none, arena_ref(leaf)))
+		return arena_at(none);
+	if (watched())
+		mark(slot, sizeof(*slot));
+	return leaf;
 }
 
 static __attribute__((noinline)) uint64_t *word_make(enum pmm_table_id id, uint64_t address)
@@ -206,25 +236,54 @@ static inline uint64_t size_of(const uint64_t *at, uint64_t word)
 	return is_wide(word) ? LOAD(at[1]) & PMM_SIZE_MAX : size_field(word);
 }
 
-/* Enter words at their place. With allocators that share granules it may be taken: false. */
-static inline bool put(uint64_t *at, const uint64_t word[2])
+/* The first word, which makes it a block. */
+static inline bool put_first(uint64_t *at, uint64_t word, bool dense)
 {
-	if (unlikely(A.dense)) {
-		uint64_t old = LOAD(*at);
+	uint64_t old;
 
-		/* A reader may see the new first word with an old second one for a moment; it re-reads. */
-		do
-			if (is_block(old))
-				return false;
-		while (!CAS(*at, old, word[0]));
-		if (is_wide(word[0]))
-			STORE_RELEASE(at[1], word[1]);
+	if (likely(!dense)) {
+		STORE_RELEASE(*at, word);
 		return true;
 	}
+	old = LOAD(*at);
+	do
+		if (is_block(old))
+			return false;
+	while (!CAS(*at, old, word));
+	return true;
+}
+
+/* With marks. The second word's comes before the first word, so that no copy ever has the first one without the second. */
+static __attribute__((noinline, cold)) bool put_watched(uint64_t *at, const uint64_t word[2], bool dense)
+{
+	if (is_wide(word[0])) {
+		STORE(at[1], word[1]);
+		mark(at + 1, sizeof(*at));
+	}
+	if (!put_first(at, word[0], dense))
+		return false;
+	mark(at, sizeof(*at));
+	return true;
+}
+
+static inline bool put_words(uint64_t *at, const uint64_t word[2], bool dense)
+{
+	if (watched())
+		return put_watched(at, word, dense);
 	if (is_wide(word[0]))
 		STORE(at[1], word[1]);
-	STORE_RELEASE(at[0], word[0]);
-	return true;
+	return put_first(at, word[0], dense);
+}
+
+/*
+ * Enter words at their place. With allocators that share granules it may be taken: false. A neighbour that has our granule is small, and
+ * one that takes it meanwhile is as well, so the next granule lies within our block in any case.
+ */
+static inline bool put(uint64_t *at, const uint64_t word[2])
+{
+	bool dense = A.dense;
+
+	return likely(!dense) ? put_words(at, word, false) : !is_block(LOAD(*at)) && put_words(at, word, true);
 }
 
 static __attribute__((noinline)) bool put_dense(uint64_t address, uint64_t word[2])
@@ -318,6 +377,8 @@ static inline void take(uint64_t *at, const struct block_stamp *now, struct bloc
 		out->birth_tick = time && time < LOAD(A.ledger->nr_stamps) ? stamp_at(time)->tick : A.ledger->start_tick;
 	}
 	STORE_RELEASE(*at, 0);
+	if (watched())
+		mark(at, sizeof(*at));
 }
 
 bool block_del(uint64_t address, const struct block_stamp *now, struct block_info *out)
@@ -350,6 +411,8 @@ uint32_t block_rename(uint64_t address, uint32_t kind, uint64_t *size)
 	word = LOAD(*at);
 	*size = size_of(at, word);
 	STORE(*at, (word & ~(15ull << PMM_WORD_KIND_SHIFT)) | (uint64_t)kind << PMM_WORD_KIND_SHIFT);
+	if (watched())
+		mark(at, sizeof(*at));
 	return kind_of(word);
 }
 
@@ -357,6 +420,7 @@ uint32_t block_rename(uint64_t address, uint32_t kind, uint64_t *size)
 
 bool block_add_map(uint64_t address, uint64_t size, uint32_t site, uint32_t thread, uint32_t tick)
 {
+	uint64_t word[2] = { word_of(tick, site, 0, PMM_SIZE_WIDE, PMM_KIND_MMAP), size | (uint64_t)thread << PMM_WIDE_THREAD_SHIFT };
 	uint64_t *at;
 
 	if (!address_ok(address))
@@ -364,9 +428,7 @@ bool block_add_map(uint64_t address, uint64_t size, uint32_t site, uint32_t thre
 	at = word_find(PMM_TABLE_MAP, address);
 	if (!at && !(at = word_make(PMM_TABLE_MAP, address)))
 		return no_room(size);
-	STORE(at[1], size | (uint64_t)thread << PMM_WIDE_THREAD_SHIFT);
-	STORE_RELEASE(at[0], word_of(tick, site, 0, PMM_SIZE_WIDE, PMM_KIND_MMAP));
-	return true;
+	return put_words(at, word, false);
 }
 
 /* How far below an address the start of its mapping is looked for. */

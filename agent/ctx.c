@@ -99,6 +99,8 @@ static void ctx_reset(struct tctx *c, uint64_t tp, uint32_t tid)
 	c->sampling = false;
 	c->bytes_left = 0;
 	c->pub.pool_sp = 0;
+	for (unsigned i = 0; i < PMM_NR_MOVES; i++)
+		STORE(c->pub.move[i].address, 0);
 	c->throwing = false;
 	c->countdown = ctx_countdown(c);
 	if (c->nested)
@@ -270,6 +272,7 @@ struct tctx *ctx_nested(struct tctx *c, uintptr_t sp)
 		c->memo_nr = 0;
 		c->busy = TCTX_IDLE;
 		c->pub.seq += c->pub.seq & 1;		/* the event was cut short */
+		STORE(c->pub.move[PMM_MOVE_HEAP].address, 0);
 		if (c->throwing)
 			record_failed_at(c, c->throwing_size, c->throwing_site);
 		c->throwing = false;

@@ -17,9 +17,17 @@ void hook_allocated(struct tctx *c, void *p, size_t size, uint32_t kind, const s
 	}
 }
 
-bool hook_resizing(struct tctx *c, void *old, struct block_info *was)
+bool hook_resizing(struct tctx *c, void *old, size_t size, struct block_info *was)
 {
-	return old && (!A.sampled || *sample_filter((uint64_t)old)) && record_free(c, (uint64_t)old, was);
+	bool known;
+
+	if (!old)
+		return false;
+	move_begin(&c->pub.move[PMM_MOVE_HEAP], (uint64_t)old, size);
+	known = (!A.sampled || *sample_filter((uint64_t)old)) && record_free(c, (uint64_t)old, was);
+	if (known)
+		STORE(c->pub.move[PMM_MOVE_HEAP].old_bytes, was->size);
+	return known;
 }
 
 void hook_resized(struct tctx *c, void *old, const struct block_info *was, void *p, size_t size, uint32_t kind,
@@ -32,18 +40,20 @@ void hook_resized(struct tctx *c, void *old, const struct block_info *was, void 
 	} else if (p && hook_hit(c, size)) {
 		hook_allocated(c, p, size, kind, from);
 	}
+	move_end(&c->pub.move[PMM_MOVE_HEAP]);
 }
 
 void *hook_realloc(struct tctx *c, struct hook_realloc real, void *old, size_t n, size_t each, uint32_t kind,
 		   const struct caller *from)
 {
 	struct block_info was;
-	bool known = hook_resizing(c, old, &was);
 	size_t size;
+	bool known;
 	void *p;
 
 	if (__builtin_mul_overflow(n, each, &size))
 		size = SIZE_MAX;
+	known = hook_resizing(c, old, size, &was);
 	p = real.array && (size == SIZE_MAX || !real.plain) ? REAL(c, real.array(old, n, each)) : REAL(c, real.plain(old, size));
 	hook_resized(c, old, known ? &was : NULL, p, size, kind, from);
 	return p;

@@ -92,12 +92,28 @@ struct hook_realloc {
 	void *(*array)(void *, size_t, size_t);
 };
 
+/* The block at `address` will be taken out and, perhaps elsewhere, entered again; has been. */
+static inline void move_begin(struct pmm_move *m, uint64_t address, uint64_t new_bytes)
+{
+	STORE(m->old_bytes, 0);
+	STORE(m->new_bytes, new_bytes);
+	STORE_RELEASE(m->address, address);
+}
+
+static inline void move_end(struct pmm_move *m)
+{
+	STORE_RELEASE(m->address, 0);
+}
+
 /* realloc and reallocarray: the old block goes, a new one comes, also when the address stays. */
 void *hook_realloc(struct tctx *c, struct hook_realloc real, void *old, size_t n, size_t each, uint32_t kind,
 		   const struct caller *from);
 
-/* The two parts of it: before; after, where `was` is NULL unless the block was known. */
-bool hook_resizing(struct tctx *c, void *old, struct block_info *was);
+/*
+ * The two parts of it: before; after, where `was` is NULL unless the block was known. From the one to the other the block is in no
+ * table, and pmm_ctx.move says so.
+ */
+bool hook_resizing(struct tctx *c, void *old, size_t size, struct block_info *was);
 void hook_resized(struct tctx *c, void *old, const struct block_info *was, void *p, size_t size, uint32_t kind,
 		  const struct caller *from);
 

@@ -242,14 +242,18 @@ void record_failed_at(struct tctx *c, uint64_t size, uint32_t site)
 void record_rename(struct tctx *c, uint64_t address, uint32_t kind)
 {
 	uint64_t size = 0, blocks, bytes;
-	uint32_t was = block_rename(address, kind, &size);
-	struct pmm_class *class = &c->pub.class[class_of(size)];
+	uint32_t was;
 
-	if (was == PMM_KIND_NONE)
-		return;
-	scale(address, size, &blocks, &bytes);
-	class->calls[was] -= blocks;
-	class->calls[kind] += blocks;
+	seq_begin(c);
+	was = block_rename(address, kind, &size);
+	if (was != PMM_KIND_NONE) {
+		struct pmm_class *class = &c->pub.class[class_of(size)];
+
+		scale(address, size, &blocks, &bytes);
+		class->calls[was] -= blocks;
+		class->calls[kind] += blocks;
+	}
+	seq_end(c);
 }
 
 /*

@@ -113,7 +113,7 @@ static int own_begin(struct arch_call *call, const struct caller *from, void *ol
 		k->c->throwing_site = unwind_site(k->c, from, 0);
 		k->c->throwing = true;
 	}
-	k->known = hook_resizing(k->c, old, &k->was);
+	k->known = hook_resizing(k->c, old, k->size, &k->was);
 	STORE(k->c->busy, TCTX_IN_ALLOCATOR);
 	return any_call(call);
 }
@@ -216,7 +216,11 @@ static SLOW __attribute__((used)) int realloc_begin(struct arch_call *call)
 	if (!c)
 		return 0;
 	k->size = size_asked(call);
+	if (old)
+		move_begin(&c->pub.move[PMM_MOVE_POOL], old, k->size);
 	k->known = !inject_passes_free((void *)old) && record_free_pool(c, old, &k->was);
+	if (k->known)
+		STORE(c->pub.move[PMM_MOVE_POOL].old_bytes, k->was.size);
 	agent_leave(c);
 	return any_call(call);
 }
@@ -240,6 +244,7 @@ static SLOW __attribute__((used)) void realloc_end(struct arch_call *call)
 			record_restore(c, old, &k->was);
 		allocated(c, call->result, k->size, &from);
 	}
+	move_end(&c->pub.move[PMM_MOVE_POOL]);
 	agent_leave(c);
 }
 

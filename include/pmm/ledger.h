@@ -27,7 +27,7 @@
 
 #define PMM_TREE_MAGIC		0x31454552544d4d50ull	/* "PMMTREE1" */
 #define PMM_LEDGER_MAGIC	0x3147444c4d4d50ffull	/* "\xffPMMLDG1" */
-#define PMM_LEDGER_VERSION	2u
+#define PMM_LEDGER_VERSION	3u
 #define PMM_BYTE_ORDER_MARK	0x01020304u
 #define PMM_MEMFD_NAME		"pmm-ledger"
 #define PMM_ENV			"PMM_LEDGER"		/* "MONITORPID:FD:COOKIE", FD = the memfd's number in the monitor */
@@ -262,6 +262,22 @@ struct pmm_thread {
 };
 
 /*
+ * A block on its way from one place or size to another: realloc takes the old one out of its table, then calls the real function, then
+ * enters the new one. In between no table holds it though the program's data are in it, so who looks for pointers must know of it.
+ */
+struct pmm_move {
+	uint64_t address;		/* where it was, 0 = nothing is on its way; set before it is taken out, cleared when it is in again */
+	uint64_t old_bytes;		/* 0 = not known, or not yet */
+	uint64_t new_bytes;
+};
+
+enum pmm_move_of {
+	PMM_MOVE_HEAP,			/* valid while busy_sp is set: the hook's frame is below */
+	PMM_MOVE_POOL,			/* the same with pool_sp */
+	PMM_NR_MOVES,
+};
+
+/*
  * A context: what one thread at a time writes. Contexts are handed on when a thread ends, so sums over all
  * contexts are sums over all threads that ever were. Agent-private state follows it in memory.
  */
@@ -280,7 +296,7 @@ struct pmm_ctx {
 	uint32_t number;
 	struct pmm_class class[PMM_NR_CLASSES];
 	uint64_t skipped_allocs, skipped_bytes;		/* below min_size_bytes */
-	uint64_t reserved1[6];
+	struct pmm_move move[PMM_NR_MOVES];
 };
 
 #define PMM_BUILD_ID_MAX	32
@@ -354,7 +370,7 @@ struct pmm_ledger {
 	uint32_t pid, ppid;
 	uint32_t start_tick, end_tick;	/* end_tick: set at exit(), else 0 */
 	uint32_t attached;		/* 1 = began in a running process, so older blocks are freed as untracked */
-	uint32_t reserved3;
+	uint32_t nr_marks;		/* [scanner] see `changing` */
 	uint32_t forked;		/* 1 = began at fork, so blocks of the parent are freed as untracked */
 	uint32_t dense;			/* 1 = allocator may place blocks closer than 32 bytes */
 	char comm[16];			/* /proc/self/comm */
@@ -381,7 +397,13 @@ struct pmm_ledger {
 	uint32_t want_view;		/* [monitor] raised to ask for a fresh allocator_view; here, in a line that every event reads */
 	uint64_t epoch;			/* current epoch in full */
 	uint64_t hook_pc;		/* pc of frames that belong to a hook of the agent and are none of the program's; 0 = none */
-	uint64_t reserved1[1];
+	/*
+	 * [scanner] While this is not 0, the agent sets the byte at PMM_MARKS_OFF + ((offset in the arena) >> mark_shift), if that is one of
+	 * nr_marks, after each store to a block table. nr_marks bytes have backing before this is raised. See doc/ledger.md, "A ledger
+	 * frozen". Who raises it holds a lock on these four bytes of the file (F_OFD_SETLK), which ends with its process.
+	 */
+	uint32_t changing;		/* pid of the scanner */
+	uint32_t mark_shift;
 
 	struct pmm_table table[PMM_NR_TABLES];
 
@@ -408,11 +430,15 @@ struct pmm_ledger {
 #define PMM_NODE_HASH_BITS	18	/* agent only: heads of node hash chains */
 #define PMM_NODE_HASH_OFF	(26ull << 20)
 #define PMM_TOP_OFF(table)	((1ull << 20) + (uint64_t)(table) * (8ull << 20))
+#define PMM_MARKS_OFF		(28ull << 20)	/* backed only when a scanner asked for it */
+#define PMM_MAX_MARKS		(4u << 20)
 #define PMM_ARENA_OFF		(32ull << 20)
 
 _Static_assert(sizeof(struct pmm_ledger) <= PMM_HEADER_BYTES, "the header must fit");
 _Static_assert(sizeof(struct pmm_node) == 24 && sizeof(struct pmm_site) == 8 && sizeof(struct pmm_stamp) == 8, "layout");
 _Static_assert(offsetof(struct pmm_record, lifetime) == 64 && sizeof(struct pmm_record) % 64 == 0, "cache lines");
+_Static_assert(offsetof(struct pmm_ledger, changing) / 64 == offsetof(struct pmm_ledger, total) / 64, "a line that every event reads");
+_Static_assert(PMM_MARKS_OFF + PMM_MAX_MARKS <= PMM_ARENA_OFF, "the marks must fit");
 _Static_assert(sizeof(struct pmm_mid) == 64, "mid header is one cache line");
 
 #endif

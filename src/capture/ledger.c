@@ -91,7 +91,9 @@ static void read_end(struct ledger_reader *r)
 		h->end = HEAP_REPLACED;
 	else if (r->l->state == PMM_STATE_EXITED)
 		h->end = HEAP_EXITED;
-	if (!r->o->running && r->l->end_tick)
+	if (r->o->frozen)
+		h->taken_ns = r->o->frozen->tick * PMM_TICK_NS;
+	else if (!r->o->running && r->l->end_tick)
 		h->taken_ns = r->l->end_tick * PMM_TICK_NS;
 	else
 		h->taken_ns = ledger_map_tick(r->m) * PMM_TICK_NS;
@@ -204,13 +206,14 @@ static int copy_points(struct ledger_reader *r)
 
 static int read_parts(struct ledger_reader *r)
 {
-	uint64_t before, after;
+	uint64_t before, after, drift;
 	int rc = ledger_reader_refresh(r);
 
 	if (rc)
 		return rc;
 	before = ledger_reader_events(r);
 	rc = ledger_read_blocks(r);
+	drift = r->drift;
 	if (rc || (rc = ledger_reader_refresh(r)) || (rc = ledger_read_sites(r)))
 		return rc;
 	read_contexts(r);
@@ -224,8 +227,10 @@ static int read_parts(struct ledger_reader *r)
 	read_mapping(r);
 	after = ledger_reader_events(r);
 	read_end(r);
-	r->h->drift_blocks = r->drift + r->damaged;
-	if (r->o->running && after > before)
+	if (!r->o->frozen)
+		drift = r->drift;
+	r->h->drift_blocks = drift + r->damaged;
+	if (r->o->running && !r->o->frozen && after > before)
 		r->h->drift_blocks += after - before;
 	return 0;
 }

@@ -13,12 +13,22 @@
 #include "src/capture/ledger_map.h"
 #include "src/model/heap.h"
 
+/* The block tables as they were at one moment (freeze.h): mids, leaves and the words in them. */
+struct ledger_frozen {
+	const unsigned char *arena;	/* copy of the arena as far as block tables lie there ... */
+	uint64_t arena_off;		/* ... from this offset in the slot on */
+	uint64_t bytes;
+	struct pmm_table table[PMM_NR_TABLES];
+	uint32_t tick;			/* that moment */
+};
+
 struct ledger_options {
 	bool running;			/* it goes on: retry what changes, look into /proc */
 	pid_t pid;			/* as we see it; 0 = not known, heap.pid is the ledger's */
 	const struct heap_point *points;	/* series, copied into the heap */
 	const struct heap_site_point *site_points;	/* .site by the ledger's numbers */
 	uint32_t nr_points, nr_site_points;
+	const struct ledger_frozen *frozen;	/* blocks are read from there; NULL = from the ledger */
 	uint64_t *damaged;		/* may be NULL: how many things made no sense */
 };
 

@@ -5,7 +5,7 @@
  * overlap nor share addresses, so sorting the mids gives a cursor that yields blocks in order; HEAP
  * and DENSE are merged by two cursors. In a running process a leaf is copied until two copies
  * agree: inserts write a block's first word last and deletes write it first, so what stands there
- * are blocks that were live.
+ * are blocks that were live. Frozen tables (freeze.h) are read from their copy, which does not change.
  */
 #include "src/capture/ledger_reader.h"
 
@@ -40,6 +40,24 @@ struct cursor {
 	uint64_t *leaf, *again;		/* PMM_LEAF_WORDS each */
 };
 
+/* A part of a table. 0 or -errno. */
+static int read_part(struct ledger_reader *r, uint64_t off, void *to, size_t size)
+{
+	const struct ledger_frozen *f = r->o->frozen;
+
+	if (!f)
+		return ledger_map_read(r->m, off, to, size);
+	if (off < f->arena_off || off - f->arena_off > f->bytes || size > f->bytes - (off - f->arena_off))
+		return -EFAULT;
+	memcpy(to, f->arena + (off - f->arena_off), size);
+	return 0;
+}
+
+static uint64_t ref_off(pmm_ref ref)
+{
+	return (uint64_t)ref << PMM_REF_SHIFT;
+}
+
 /* ---- the way to the next leaf ---------------------------------------------------------------- */
 
 static int compare_mids(const void *a, const void *b)
@@ -63,7 +81,7 @@ static int cursor_mids(struct cursor *c, pmm_ref ref)
 	while (ref) {
 		struct pmm_mid mid;
 
-		if (c->mids.nr == max || ledger_map_read_at(c->r->m, ref, 0, &mid, sizeof(mid)) ||
+		if (c->mids.nr == max || read_part(c->r, ref_off(ref), &mid, sizeof(mid)) ||
 		    mid.nr_leaves != 1u << c->mid_bits || mid.base % span ||
 		    mid.base >> PMM_ADDRESS_BITS) {
 			c->r->damaged++;
@@ -92,7 +110,7 @@ static void cursor_fini(struct cursor *c)
 
 static int cursor_init(struct cursor *c, struct ledger_reader *r, enum pmm_table_id id)
 {
-	const struct pmm_table *t = &r->l->table[id];
+	const struct pmm_table *t = r->o->frozen ? &r->o->frozen->table[id] : &r->l->table[id];
 
 	*c = (struct cursor){ .r = r, .id = id, .shift = t->shift, .mid_bits = t->mid_bits };
 	if (!t->mids)
@@ -115,11 +133,10 @@ static bool cursor_next_mid(struct cursor *c)
 {
 	while (c->next_mid < c->mids.nr) {
 		const struct mid *mid = &c->mids.v[c->next_mid++];
-		uint64_t at =
-			((uint64_t)mid->ref << PMM_REF_SHIFT) + offsetof(struct pmm_mid, leaf);
+		uint64_t at = ref_off(mid->ref) + offsetof(struct pmm_mid, leaf);
 
 		c->next_leaf = 0;
-		if (!ledger_map_read(c->r->m, at, c->leaf_ref, sizeof(pmm_ref) << c->mid_bits))
+		if (!read_part(c->r, at, c->leaf_ref, sizeof(pmm_ref) << c->mid_bits))
 			return true;
 		c->r->damaged++;
 	}
@@ -141,12 +158,12 @@ static unsigned adopt_changes(struct cursor *c)
 
 static int cursor_read_leaf(struct cursor *c, pmm_ref ref)
 {
-	int rc = ledger_map_read_at(c->r->m, ref, 0, c->leaf, LEAF_BYTES);
+	int rc = read_part(c->r, ref_off(ref), c->leaf, LEAF_BYTES);
 
-	if (rc || !c->r->o->running)
+	if (rc || !c->r->o->running || c->r->o->frozen)
 		return rc;
 	for (unsigned i = 0; i < MAX_COPIES; i++) {
-		rc = ledger_map_read_at(c->r->m, ref, 0, c->again, LEAF_BYTES);
+		rc = read_part(c->r, ref_off(ref), c->again, LEAF_BYTES);
 		if (rc || !adopt_changes(c))
 			return rc;
 	}

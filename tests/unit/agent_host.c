@@ -24,23 +24,31 @@ uint64_t *ctx_countdown(struct tctx *c)
 	return &c->bytes_left;
 }
 
-void agent_host_init(size_t arena_bytes)
+void agent_host_init_at(void *base, size_t bytes)
 {
-	mapped = PMM_ARENA_OFF + arena_bytes;
 	A = (struct agent){ 0 };
 	A.tree = &tree;
 	A.single_threaded = &threaded;
 	A.max_frames = 16;
-	A.base = mmap(NULL, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (A.base == MAP_FAILED) {
+	A.base = base;
+	A.ledger = (struct pmm_ledger *)A.base;
+	A.ledger->arena_off = A.ledger->arena_used = A.ledger->arena_ready = PMM_ARENA_OFF;
+	A.ledger->arena_end = bytes;
+	A.ledger->nr_nodes = A.ledger->nr_sites = A.ledger->nr_modules = A.ledger->nr_stamps = 1;
+	block_init();
+}
+
+void agent_host_init(size_t arena_bytes)
+{
+	void *base;
+
+	mapped = PMM_ARENA_OFF + arena_bytes;
+	base = mmap(NULL, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (base == MAP_FAILED) {
 		perror("mmap");
 		exit(2);
 	}
-	A.ledger = (struct pmm_ledger *)A.base;
-	A.ledger->arena_off = A.ledger->arena_used = A.ledger->arena_ready = PMM_ARENA_OFF;
-	A.ledger->arena_end = mapped;
-	A.ledger->nr_nodes = A.ledger->nr_sites = A.ledger->nr_modules = A.ledger->nr_stamps = 1;
-	block_init();
+	agent_host_init_at(base, mapped);
 }
 
 void agent_host_fini(void)

@@ -17,6 +17,9 @@
 /* Set up A with an empty ledger of this arena size, exact mode, "several threads". Ends the test program on failure. */
 void agent_host_init(size_t arena_bytes);
 
+/* The same in memory that lies there already, zeroed, `bytes` of it. */
+void agent_host_init_at(void *base, size_t bytes);
+
 /* Release what agent_host_init() mapped. */
 void agent_host_fini(void);
 
