@@ -1,12 +1,9 @@
 /* Suppressions: the list, what it has suppressed, and the set that pmm brings along. */
-#include "src/analyze/suppressions.h"
+#include "src/analyze/suppress.h"
 
 #include <string.h>
 
-/* suppressions.supp as a string; made by the build */
-static const char default_text[] =
-#include "src/analyze/suppressions.inc"
-	;
+#include "src/analyze/suppressions.h"
 
 struct suppress *suppress_new(void)
 {
@@ -40,7 +37,7 @@ int suppress_add_step(struct suppress *s, enum suppress_what what, const char *p
 
 int suppress_add_default(struct suppress *s, struct err *e)
 {
-	return suppress_parse(s, "pmm's own suppressions", default_text, sizeof(default_text) - 1, e);
+	return suppress_parse(s, "pmm's own suppressions", suppress_default_text, strlen(suppress_default_text), e);
 }
 
 size_t suppress_nr(const struct suppress *s)

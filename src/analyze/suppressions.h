@@ -66,6 +66,9 @@ struct suppress {
 	VEC(uint32_t) path;		/* nodes yet to do */
 };
 
+/* The text of suppressions.supp; made by the build. */
+extern const char suppress_default_text[];
+
 /* Append a step to the last entry. `pattern` is copied. 0 or -ENOMEM. */
 int suppress_add_step(struct suppress *s, enum suppress_what what, const char *pattern, size_t n, uint32_t line);
 

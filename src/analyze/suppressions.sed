@@ -1,3 +1,9 @@
-# a text as C string literals, a line each
+# suppressions.supp as C, a string
 s/[\\"]/\\&/g
 s/.*/"&\\n"/
+1i\
+/* Made of src/analyze/suppressions.supp. */\
+extern const char suppress_default_text[];\
+const char suppress_default_text[] =
+$a\
+;
