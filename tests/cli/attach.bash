@@ -24,9 +24,7 @@ start_below() {
 
 # hear LINE: the victim's next line is that.
 hear() {
-	local line=
-	read -r -t 30 line <&8 || true
-	[ "$line" = "$1" ] || { echo "the victim says '$line', must say '$1'"; cat "$T/victim.err"; return 1; }
+	next_line 8 "$PID" && [ "$LINE" = "$1" ] || { echo "the victim says '$LINE', must say '$1'"; cat "$T/victim.err"; return 1; }
 }
 
 # tell ORDER LINE: give an order and hear the answer.
@@ -48,13 +46,12 @@ watch() {
 	rm -f "$T/c.pmm" "$T/c.pmm.json" "$T/watch.out" "$T/watch.err"
 	"$PMM" attach -o "$T/c.pmm" "$@" "$PID" >"$T/watch.out" 2>"$T/watch.err" 3>&- 7>&- 8<&- &
 	MONITOR=$!
-	for _ in $(seq 400); do
-		grep -q -i attached "$T/watch.err" "$T/watch.out" 2>/dev/null && return 0
-		kill -0 "$MONITOR" 2>/dev/null || break
-		sleep 0.02
-	done
-	echo "does not attach:"; cat "$T/watch.err"
-	return 1
+	attached "$T/watch.out"
+}
+
+# attached [FILE...]: MONITOR says so, in $T/watch.err or there.
+attached() {
+	await -p "$MONITOR" grep -q -i attached "$T/watch.err" "$@" || { cat "$T/watch.err"; return 1; }
 }
 
 # unwatch [SIGNAL]: end it, by SIGINT unless told; sets STATUS to its status.
@@ -111,7 +108,7 @@ round() {
 refused() {
 	local pattern=$1 status=0
 	shift
-	timeout 30 "$@" >"$T/refused.out" 2>"$T/refused.err" </dev/null 3>&- 7>&- || status=$?
+	within "$@" >"$T/refused.out" 2>"$T/refused.err" </dev/null 3>&- 7>&- || status=$?
 	cat "$T/refused.err"
 	[ "$status" -eq 3 ] || { echo "exit code $status"; return 1; }
 	grep -q '^pmm: ' "$T/refused.err"
@@ -130,7 +127,7 @@ teardown() { stop_all; }
 
 may_trace() {
 	local other said
-	sleep 30 3>&- &
+	sleep 1000 3>&- &
 	other=$!
 	said=$("$PROG/attach_refuse" trace "$other" </dev/null)
 	kill "$other"

@@ -35,8 +35,8 @@ forked() {
 	wait "$MONITOR" || true
 	MONITOR=
 	tell g done
-	timeout 20 "$PMM" detach "$PARENT"
-	timeout 20 "$PMM" detach "$PID"
+	within "$PMM" detach "$PARENT"
+	within "$PMM" detach "$PID"
 	clean
 	(PID=$PARENT clean)
 	tell g done

@@ -47,13 +47,8 @@ load attach
 	start attach_host "$PROG/libattach_own_plugin.so"
 	watch
 	tell l loaded
-	for _ in $(seq 100); do
-		echo p >&7
-		read -r -t 10 line <&8
-		[ "$line" = jump ] && break
-		sleep 0.05
-	done
-	[ "$line" = jump ]
+	patched() { echo p >&7; next_line 8 "$PID"; [ "$LINE" = jump ]; }
+	await -p "$PID" patched
 	tell g done
 	unwatch
 	tell p plain
@@ -92,7 +87,7 @@ POOL=(--alloc "pool_get=malloc(arg0)" --alloc "pool_put=free(arg0)" --alloc "poo
 	picture idle
 	refused "pool_gone" "$PMM" attach -d 1 --alloc "pool_gone=malloc(arg0)" "$PID"
 	for bad in "x" "pool_get=" "pool_get=malloc" "pool_get=malloc(arg9)" "pool_get=frob(arg0)" "=malloc(arg0)"; do
-		run timeout 20 "$PMM" attach -d 1 --alloc "$bad" "$PID"
+		run within "$PMM" attach -d 1 --alloc "$bad" "$PID"
 		[ "$status" -eq 2 ] || { echo "$bad: $status $output"; return 1; }
 	done
 	same_picture idle

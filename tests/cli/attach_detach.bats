@@ -21,7 +21,7 @@ as_before() {
 @test "--duration" {
 	start attach_victim
 	picture idle
-	run timeout 20 "$PMM" attach --duration 300ms "$PID"
+	run within "$PMM" attach --duration 300ms "$PID"
 	[ "$status" -eq 0 ]
 	same_picture idle
 	finish 42
@@ -32,7 +32,7 @@ as_before() {
 	picture first loose
 	"$PMM" attach --expire 100ms --interval 1 "$PID" 2>"$T/watch.err" 3>&- 7>&- 8<&- > >(sleep 0.3) &
 	MONITOR=$!
-	for _ in $(seq 400); do grep -q -i attached "$T/watch.err" && break; sleep 0.02; done
+	attached
 	for _ in $(seq 10); do tell g done; sleep 0.3; kill -0 "$MONITOR" 2>/dev/null || break; done
 	kill "$MONITOR" 2>/dev/null || true
 	wait "$MONITOR" || true
@@ -43,7 +43,7 @@ as_before() {
 
 @test "an idle process: no event is said as such, not as no leaks" {
 	start attach_victim
-	timeout 20 "$PMM" attach -d 1 "$PID" >"$T/watch.out" 2>"$T/watch.err"
+	within "$PMM" attach -d 1 "$PID" >"$T/watch.out" 2>"$T/watch.err"
 	cat "$T/watch.out" "$T/watch.err"
 	grep -q -i -E 'no (calls|events|allocat)|nothing (was )?(seen|called)|0 (calls|events)' "$T/watch.out" "$T/watch.err"
 	finish 42
@@ -52,11 +52,11 @@ as_before() {
 @test "attach and detach 200 times, the target does not grow" {
 	local maps after n=${PMM_ATTACH_ROUNDS:-200}
 	start attach_victim
-	timeout 20 "$PMM" attach -q -d 1ms "$PID" >/dev/null
+	within "$PMM" attach -q -d 1ms "$PID" >/dev/null
 	picture idle
 	maps=$(grep VmRSS "/proc/$PID/status")
 	for i in $(seq "$n"); do
-		timeout 20 "$PMM" attach -q -d 1ms "$PID" >/dev/null || { echo "round $i"; return 1; }
+		within "$PMM" attach -q -d 1ms "$PID" >/dev/null || { echo "round $i"; return 1; }
 	done
 	same_picture idle
 	after=$(grep VmRSS "/proc/$PID/status")
@@ -98,7 +98,7 @@ as_before() {
 	kill -9 "$MONITOR"
 	wait "$MONITOR" || true
 	tell g done
-	timeout 20 "$PMM" detach "$PID"
+	within "$PMM" detach "$PID"
 	same_picture first loose
 	refused "nothing|not attached|no " "$PMM" detach "$PID"
 	tell g done
@@ -123,7 +123,7 @@ as_before() {
 @test "a stopped process stays stopped" {
 	start attach_victim
 	kill -STOP "$PID"
-	timeout 20 "$PMM" attach -q -d 200ms "$PID" || true
+	within "$PMM" attach -q -d 200ms "$PID" || true
 	grep -q 'State:.T' "/proc/$PID/status"
 	kill -CONT "$PID"
 	clean

@@ -86,7 +86,8 @@ inside_room() {
 	read -r line <&8
 	[ $! -gt 65535 ] || exit 77
 	"$3" attach -o "$1/c.pmm" $! 2>"$1/watch.err" >/dev/null 7>&- 8<&- &
-	for _ in $(seq 400); do grep -q -i attached "$1/watch.err" && break; sleep 0.02; done
+	. "$4"
+	await -p "$(jobs -p %2)" grep -q -i attached "$1/watch.err" || exit 1
 	echo g >&7; read -r line <&8
 	"$3" report --json --top 1 "$(jobs -p %1)" >"$1/report.json" || exit 1
 	kill -INT "$(jobs -p %2)"
@@ -97,7 +98,7 @@ inside_room() {
 	wait %1
 	END
 	STATUS=0
-	timeout 60 unshare --pid --fork --mount-proc bash "$T/inner" "$T" "$PROG/attach_victim" "$PMM" 3>&- >"$T/inner.out" 2>&1 ||
+	within unshare --pid --fork --mount-proc bash "$T/inner" "$T" "$PROG/attach_victim" "$PMM" "$CLI/wait.bash" 3>&- >"$T/inner.out" 2>&1 ||
 		STATUS=$?
 	[ "$(cat /proc/sys/kernel/pid_max)" = "$before" ] || echo "$before" >/proc/sys/kernel/pid_max
 	cat "$T/inner.out"

@@ -8,24 +8,15 @@ listen() {
 	rm -f "$T/said" "$T/watch.err"
 	"$PMM" attach --expire 500ms --interval 100ms "$@" "$PID" >"$T/said" 2>"$T/watch.err" 3>&- 7>&- 8<&- &
 	MONITOR=$!
-	for _ in $(seq 400); do
-		grep -q attached "$T/watch.err" && return 0
-		kill -0 "$MONITOR" 2>/dev/null || break
-		sleep 0.02
-	done
-	cat "$T/watch.err"
-	return 1
+	attached
 }
 
-# says PATTERN: it does within 15 s.
-says() {
-	for _ in $(seq 300); do
-		grep -q -E -- "$1" "$T/said" && return 0
-		sleep 0.05
-	done
-	echo "never said: $1"; cat "$T/said" "$T/watch.err"
-	return 1
-}
+# says PATTERN: it does, some time.
+says() { await -p "$MONITOR" grep -q -E -- "$1" "$T/said" || { cat "$T/said" "$T/watch.err"; return 1; }; }
+
+# in_time SECONDS: a test of what is said in the first SECONDS was done by then.
+begun=$SECONDS
+in_time() { [ $((SECONDS - begun)) -lt "$1" ] || skip "the machine stalled: this took $((SECONDS - begun)) s"; }
 
 # Times and what hangs on them, as words.
 timeless() {
@@ -50,6 +41,7 @@ play() {
 	play
 	unwatch
 	[ "$STATUS" -eq 1 ]
+	in_time 10
 	diff -u "$CLI/golden/attach.txt" <(timeless)
 	grep -q "detached: process $PID is as it was" "$T/watch.err"
 	finish 0
@@ -63,6 +55,7 @@ play() {
 	unwatch
 	[ "$STATUS" -eq 1 ]
 	[ "$(jq -r .schema "$T/said" | sort -u)" = pmm-attach/1 ]
+	in_time 10
 	jq -c 'select(.event != "totals") |
 		[.event, .number, .blocks, .bytes, .expired, .freed_after_expiry, .allocs, .frees, .why, .growth.verdict, .stack[0].function]' \
 		"$T/said" | diff -u "$CLI/golden/attach.jsonl" -
@@ -126,11 +119,10 @@ play() {
 	head -c 65536 /dev/zero >"$T/pipe"
 	"$PMM" attach --json --interval 10ms "$PID" >"$T/pipe" 2>"$T/watch.err" 3>&- 6>&- 7>&- 8<&- &
 	MONITOR=$!
-	sleep 1
+	attached
 	clean && false
 	kill -TERM "$MONITOR"
-	for _ in $(seq 100); do clean >/dev/null && break; sleep 0.05; done
-	clean
+	await -p "$PID" clean
 	kill -KILL "$MONITOR" || true
 	wait "$MONITOR" || true
 	MONITOR=
@@ -169,7 +161,7 @@ play() {
 	start chroot "$T/root" /attach_outlive
 	listen
 	tell l leaked
-	says '^    leak  attach_outlive.c:15'
+	says '^    leak  attach_outlive.c:17'
 	unwatch
 	finish 0
 }

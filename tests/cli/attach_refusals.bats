@@ -19,12 +19,12 @@ victim_refused() {
 @test "usage" {
 	for bad in "" "x" "0" "-1" "1 2" "12x" "99999999999999999999"; do
 		# shellcheck disable=SC2086
-		run timeout 20 "$PMM" attach $bad
+		run within "$PMM" attach $bad
 		[ "$status" -eq 2 ] || { echo "attach $bad: $status $output"; return 1; }
 	done
 	for bad in "-d x" "-d -1" "--expire x" "--sample=x" "--top x" "--nonsense"; do
 		# shellcheck disable=SC2086
-		run timeout 20 "$PMM" attach $bad $$
+		run within "$PMM" attach $bad $$
 		[ "$status" -eq 2 ] || { echo "attach $bad: $status $output"; return 1; }
 	done
 }
@@ -35,7 +35,8 @@ victim_refused() {
 	"$PROG/attach_refuse" zombie <"$T/in" >"$T/out" 3>&- &
 	PID=$!
 	exec 7>"$T/in" 8<"$T/out"
-	read -r -t 10 _ zombie <&8
+	next_line 8 "$PID"
+	zombie=${LINE#zombie }
 	hear ready
 	refused "ended" "$PMM" attach -d 1 "$zombie"
 	finish 48
@@ -47,13 +48,13 @@ victim_refused() {
 	mkfifo "$T/tin" "$T/tout"
 	"$PROG/attach_refuse" trace "$PID" <"$T/tin" >"$T/tout" 3>&- 7>&- 8<&- &
 	tracer=$!
-	exec 9>"$T/tin" 10<"$T/tout"
-	read -r -t 10 line <&10
-	[ "$line" = ready ]
+	exec 9>"$T/tin" 6<"$T/tout"
+	next_line 6 "$tracer"
+	[ "$LINE" = ready ]
 	refused "$tracer|attach_refuse|trac" "$PMM" attach -d 1 "$PID"
 	grep -q "$tracer" "$T/refused.err"
 	grep -q "TracerPid:.$tracer" "/proc/$PID/status"
-	exec 9>&- 10<&-
+	exec 9>&- 6<&-
 	wait "$tracer" || true
 	clean
 	tell g done
@@ -65,8 +66,7 @@ victim_refused() {
 		skip "gcc makes no programs for 32 bits"
 	"$T/bare32" 3>&- &
 	PID=$!
-	for _ in $(seq 200); do grep -q bare32 "/proc/$PID/comm" && break; sleep 0.01; done
-	kill -0 "$PID" || skip "the kernel runs no programs for 32 bits"
+	await -p "$PID" grep -q bare32 "/proc/$PID/comm" || skip "the kernel runs no programs for 32 bits"
 	refused "64-bit|32.bit" "$PMM" attach -d 1 "$PID"
 	clean
 	kill -0 "$PID"
@@ -75,7 +75,7 @@ victim_refused() {
 @test "no allocator: says what was looked for" {
 	"$PROG/attach_bare" 3>&- &
 	PID=$!
-	for _ in $(seq 200); do grep -q attach_bare "/proc/$PID/comm" && break; sleep 0.01; done
+	await -p "$PID" grep -q attach_bare "/proc/$PID/comm"
 	picture idle
 	refused "malloc" "$PMM" attach -d 1 "$PID"
 	grep -q -- --alloc "$T/refused.err"
@@ -101,13 +101,13 @@ filter_refuses() {
 # A timed call that is stopped goes on by restart_syscall: it begins anew instead, where that would be the end.
 @test "a deadly seccomp filter without restart_syscall, in a timed call" {
 	need_root
-	"$PROG/attach_filter" restart "$(command -v sleep)" 2 3>&- &
+	"$PROG/attach_filter" restart "$(command -v sleep)" 1000 3>&- &
 	PID=$!
-	for _ in $(seq 200); do grep -q nanosleep "/proc/$PID/wchan" && break; sleep 0.01; done
+	sleeps() { grep -q '^Name:.sleep' "/proc/$PID/status" && grep -q '^State:.S' "/proc/$PID/status"; }
+	await -p "$PID" sleeps
 	grep -q nanosleep "/proc/$PID/wchan" || skip "/proc does not say what it sleeps in"
 	refused "'restart_syscall'" "$PMM" attach -d 1 "$PID"
-	wait "$PID"
-	PID=
+	await -p "$PID" grep -q nanosleep "/proc/$PID/wchan"
 }
 
 @test "a seccomp filter that may not be read" {

@@ -14,7 +14,7 @@ storm() {
 	local at rss
 	start nice -n 10 "$PROG/attach_stress" "$1"	# so that pmm gets on
 	for i in $(seq "$2"); do
-		timeout 20 "$PMM" attach -q -d "$((RANDOM % 40 + 1))ms" "$PID" >/dev/null 2>"$T/watch.err" || [ $? -eq 1 ] ||
+		within "$PMM" attach -q -d "$((RANDOM % 40 + 1))ms" "$PID" >/dev/null 2>"$T/watch.err" || [ $? -eq 1 ] ||
 			{ echo "round $i"; cat "$T/watch.err"; return 1; }
 		if [ "$i" -eq 10 ]; then at=$(mappings) rss=$(rss_kib); fi
 	done
@@ -44,7 +44,7 @@ storm() {
 		kill -9 "$MONITOR"
 		wait "$MONITOR" 2>/dev/null || true
 		MONITOR= status=0
-		timeout 20 "$PMM" detach "$PID" 2>"$T/detach.err" || status=$?
+		within "$PMM" detach "$PID" 2>"$T/detach.err" || status=$?
 		[ "$status" -eq 0 ] || [ "$status" -eq 3 ] || { echo "round $i: $status"; cat "$T/detach.err"; return 1; }
 		same_picture first loose
 	done
@@ -75,7 +75,7 @@ storm() {
 		pid=$!
 		sleep "0.0$(printf %02d $((RANDOM % 20)))"
 		status=0
-		timeout 20 "$PMM" attach -q -d 20ms "$pid" >/dev/null 2>"$T/watch.err" || status=$?
+		within "$PMM" attach -q -d 20ms "$pid" >/dev/null 2>"$T/watch.err" || status=$?
 		[ "$status" -le 1 ] || grep -q '^pmm: ' "$T/watch.err"
 		wait "$pid"
 		[ "$(cat "$T/many.out")" = unharmed ]
@@ -89,7 +89,7 @@ storm() {
 	kill -9 "$MONITOR"
 	wait "$MONITOR" 2>/dev/null || true
 	sleep 0.3
-	timeout 20 "$PMM" detach "$PID"
+	within "$PMM" detach "$PID"
 	clean
 	finish 45 unharmed
 }

@@ -105,7 +105,7 @@ made() {
 	watch
 	tell g done
 	finish 42 "sum 41400"
-	for _ in $(seq 250); do [ -s "$T/c.pmm" ] && break; sleep 0.02; done
+	await [ -s "$T/c.pmm" ]
 	wait "$MONITOR" || [ $? -eq 1 ]
 	MONITOR=
 	check "$T/c.pmm" <<<"$(expected attach_victim.c)"

@@ -5,7 +5,7 @@ load lib
 
 AGENT=$(dirname "$PMM")/libpmm_inject.so
 
-self() { timeout 60 "$PROG/inject_self" "$AGENT" "$1"; }
+self() { within "$PROG/inject_self" "$AGENT" "$1"; }
 
 @test "the file: no symbols from elsewhere, no TLS, only relative relocations, two exports" {
 	need readelf

@@ -7,6 +7,7 @@ PROG=${PMM_VICTIMS:-$(dirname "$PMM")/tests/prog}
 SOURCE=$ROOT/tests/prog
 CLI=$BATS_TEST_DIRNAME
 T=$BATS_TEST_TMPDIR
+. "$CLI/wait.bash"
 export NO_COLOR=1 LC_ALL=C DEBUGINFOD_URLS=
 
 # path NAME: a victim of that name, else the name itself.
@@ -14,7 +15,7 @@ path() {
 	if [ -x "$PROG/$1" ]; then echo "$PROG/$1"; else echo "$1"; fi
 }
 
-# track [-OPTION...] CMD [ARG...]: run tracked, one minute at most. Sets STATUS; leaves the
+# track [-OPTION...] CMD [ARG...]: run tracked. Sets STATUS; leaves the
 # program's output in $T/out, messages in $T/err, captures in $T/cap/PID.pmm and, if there is only
 # one, its name in CAP.
 track() {
@@ -23,7 +24,7 @@ track() {
 	command=$(path "$1"); shift
 	rm -rf "$T/cap"; mkdir -p "$T/cap"; chmod 1777 "$T/cap"
 	STATUS=0
-	timeout -k 5 60 "$PMM" run -q -o "$T/cap/%p.pmm" "${options[@]}" -- "$command" "$@" \
+	within "$PMM" run -q -o "$T/cap/%p.pmm" "${options[@]}" -- "$command" "$@" \
 		>"$T/out" 2>"$T/err" </dev/null || STATUS=$?
 	CAP=$(only_capture)
 }
@@ -42,7 +43,7 @@ only_capture() {
 # empty.
 BLOCKS=--blocks
 json() {
-	[ -s "$1.json" ] || timeout 60 "$PMM" report --json --top 0 $BLOCKS "$1" >"$1.json" || return 1
+	[ -s "$1.json" ] || within "$PMM" report --json --top 0 $BLOCKS "$1" >"$1.json" || return 1
 	cat "$1.json"
 }
 
@@ -118,7 +119,7 @@ lives() {
 same() {
 	local command native=0
 	command=$(path "$1"); shift
-	timeout -k 5 60 "$command" "$@" >"$T/out.native" 2>"$T/err.native" </dev/null || native=$?
+	within "$command" "$@" >"$T/out.native" 2>"$T/err.native" </dev/null || native=$?
 	track "$command" "$@"
 	[ "$STATUS" -eq "$native" ] || { echo "status $STATUS, natively $native"; cat "$T/err"; return 1; }
 	cmp "$T/out.native" "$T/out" && cmp "$T/err.native" "$T/err" && [ -n "$(captures)" ]

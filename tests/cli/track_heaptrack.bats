@@ -17,7 +17,7 @@ theirs() {
 	local pool=72704
 	if ldd "$(command -v "$1")" | grep -q libstdc; then pool=0; fi
 	rm -f "$T"/h.*
-	timeout 60 heaptrack -r -o "$T/h" "$@" >/dev/null 2>&1 || true
+	within heaptrack -r -o "$T/h" "$@" >/dev/null 2>&1 || true
 	read -r CALLS TEMPORARY PEAK LEAKED < <(zstd -dcq "$T"/h.raw.zst | perl -ne '
 		BEGIN { $pool = shift; $calls = $temporary = $live = $peak = 0; $last = "" }
 		if (/^\+ (\S+) \S+ (\S+)/) {

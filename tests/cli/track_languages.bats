@@ -59,7 +59,7 @@ load lib
 	    os.Exit(5)
 	}
 	END
-	(cd "$T" && GO111MODULE=off CGO_ENABLED=1 GOFLAGS= timeout 120 go build -o v v.go) ||
+	(cd "$T" && GO111MODULE=off CGO_ENABLED=1 GOFLAGS= within go build -o v v.go) ||
 		skip "go does not build with cgo here"
 	same "$T/v"
 	[ "$STATUS" -eq 5 ]

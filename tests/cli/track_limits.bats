@@ -10,7 +10,7 @@ BLOCKS=
 loudly() {
 	rm -rf "$T/cap"; mkdir -p "$T/cap"
 	STATUS=0
-	timeout -k 5 60 "$PMM" run -o "$T/cap/%p.pmm" "$@" >"$T/out" 2>"$T/err" </dev/null || STATUS=$?
+	within "$PMM" run -o "$T/cap/%p.pmm" "$@" >"$T/out" 2>"$T/err" </dev/null || STATUS=$?
 	CAP=$(only_capture)
 }
 
@@ -36,7 +36,7 @@ loudly() {
 
 @test "an address space limit that leaves no room for the ledger" {
 	rm -rf "$T/cap"; mkdir -p "$T/cap"
-	run timeout 60 bash -c "ulimit -v 200000; exec '$PMM' run -o '$T/cap/%p.pmm' -- \
+	run within bash -c "ulimit -v 200000; exec '$PMM' run -o '$T/cap/%p.pmm' -- \
 		'$PROG/many' 1000 16"
 	echo "$output"
 	# either refused with the reason before the launch, or run unharmed with the reason told
@@ -76,7 +76,7 @@ limited() {
 	mkdir -p "$T/full" "$T/elsewhere"
 	mount -t tmpfs -o size=64K none "$T/full" 2>/dev/null || skip "cannot mount a tmpfs here"
 	head -c 1M /dev/zero >"$T/full/taken" 2>/dev/null || true
-	TMPDIR=$T/elsewhere run timeout 60 "$PMM" run -o "$T/full/c.pmm" -- "$PROG/many" 20000 100
+	TMPDIR=$T/elsewhere run within "$PMM" run -o "$T/full/c.pmm" -- "$PROG/many" 20000 100
 	ls -A "$T/full" >"$T/left"
 	umount "$T/full"
 	echo "$output"
@@ -90,13 +90,14 @@ limited() {
 
 @test "the monitor is killed: the program goes on unharmed" {
 	local monitor
-	"$PMM" run -q -o "$T/c.pmm" -- bash -c "sleep 1; '$PROG/many' 20000 30; echo \$? >'$T/status'" \
+	"$PMM" run -q -o "$T/c.pmm" -- bash -c "touch '$T/ready'; until [ -e '$T/go' ]; do sleep 0.05; done; '$PROG/many' 20000 30; echo \$? >'$T/status'" \
 		>"$T/out" 2>/dev/null &
 	monitor=$!
-	sleep 0.5
+	await [ -e "$T/ready" ]
 	kill -9 "$monitor"
 	wait "$monitor" 2>/dev/null || true
-	for _ in $(seq 50); do [ -s "$T/status" ] && break; sleep 0.1; done
+	touch "$T/go"
+	await [ -s "$T/status" ]
 	[ "$(cat "$T/status")" = 0 ]
 	[ "$(cat "$T/out")" = unharmed ]
 }

@@ -11,7 +11,7 @@ begin() {
 	"$@" "$PROG/steady" <"$T/stdin" >"$T/pid" 2>"$T/err" &
 	JOB=$!
 	exec 7>"$T/stdin"
-	for _ in $(seq 100); do [ -s "$T/pid" ] && break; sleep 0.05; done
+	await -p "$JOB" [ -s "$T/pid" ]
 	PID=$(cat "$T/pid")
 	[ -n "$PID" ]
 }
@@ -55,8 +55,7 @@ steady() {
 	sleep 0.2
 	steady "$PID"
 	exec 7>&-
-	for _ in $(seq 100); do kill -0 "$PID" 2>/dev/null || break; sleep 0.05; done
-	! kill -0 "$PID" 2>/dev/null
+	await [ ! -d "/proc/$PID" ]
 }
 
 @test "preloaded by hand, without a monitor" {

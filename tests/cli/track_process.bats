@@ -100,13 +100,10 @@ launched() {
 }
 
 @test "a daemon that outlives the program launched" {
-	local deadline=$((SECONDS + 15))
+	complete() { [ "$(total_of in_daemon allocs)" -eq 30 ]; }
 	track daemon
 	[ "$STATUS" -eq 0 ]
-	until [ "$(total_of in_daemon allocs)" -eq 30 ]; do
-		[ $SECONDS -lt $deadline ] || { ls -l "$T/cap"; return 1; }
-		sleep 0.2
-	done
+	await complete || { ls -l "$T/cap"; return 1; }
 	[ "$(total_of in_daemon live)" -eq 2100 ]
 }
 
@@ -128,7 +125,7 @@ ending() {
 
 @test "exit in a signal handler, in the middle of malloc" {
 	for _ in $(seq 15); do
-		timeout -k 1 20 "$PMM" run -q -o "$T/c.pmm" -- "$PROG/exit_handler" || STATUS=$?
+		within "$PMM" run -q -o "$T/c.pmm" -- "$PROG/exit_handler" || STATUS=$?
 		[ "$STATUS" -eq 4 ]
 	done
 }

@@ -7,7 +7,7 @@ load lib
 refused() {
 	local pattern=$1 status=0
 	shift
-	timeout 30 "$@" >"$T/out" 2>"$T/err" </dev/null || status=$?
+	within "$@" >"$T/out" 2>"$T/err" </dev/null || status=$?
 	cat "$T/err"
 	[ "$status" -eq 3 ] || { echo "exit code $status"; return 1; }
 	grep -q '^pmm: ' "$T/err"
@@ -114,7 +114,7 @@ run_refused() {
 	refused "no/such.pmm" "$PMM" report /no/such.pmm
 	refused "4194303|process" "$PMM" report 4194303
 	refused "4194303|process" "$PMM" snapshot 4194303 -o "$T/s.pmm"
-	sleep 20 &
+	sleep 1000 3>&- &
 	refused "not tracked|ledger|track" "$PMM" report $!
 	kill $!
 }

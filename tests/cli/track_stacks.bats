@@ -11,11 +11,11 @@ compare() {
 	local command
 	command=$(path "$1"); shift
 	rm -f "$T/stacks"
-	env -u PMM_LEDGER SAME_STACKS="$T/stacks" LD_PRELOAD="$PROG/libsame_stacks.so:$LIBPMM" \
-		timeout -k 5 100 "$command" "$@" >"$T/out" 2>"$T/err" </dev/null
+	within env -u PMM_LEDGER SAME_STACKS="$T/stacks" LD_PRELOAD="$PROG/libsame_stacks.so:$LIBPMM" \
+		"$command" "$@" >"$T/out" 2>"$T/err" </dev/null
 	cat "$T/stacks"
 	grep -q 'stacks=[1-9]' "$T/stacks"
-	! grep -v '^timeout ' "$T/stacks" | grep -Ev ' different=0 unfinished=0 untracked=0$'
+	! grep -Ev ' different=0 unfinished=0 untracked=0$' "$T/stacks"
 }
 
 # distinct NAME LEAST: how many different stacks the process NAME was compared on.

@@ -6,9 +6,11 @@
  *   g  from now on 2000 bytes at `grow` every 50 ms -> "grows"
  *   c  from now on 2000 bytes at `cache` every 50 ms until it has 40 such blocks -> "fills"
  *   m  leaks 10 bytes at each of 30 depths of `deep` -> "many"
- *   x  executes `sleep 5` in its place
+ *   x  executes `sleep 1000` in its place
  */
 #include <poll.h>
+#include <stdint.h>
+#include <time.h>
 
 #include "attach.h"
 
@@ -25,9 +27,19 @@ SITE static void deep(int n)
 		hide(malloc(10));
 }
 
-/* An order, or '\n' when none came in time. */
-static char order_within(int timeout_ms)
+static int64_t now_ms(void)
 {
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* An order, or '\n' when none came until `due` (0: none ever). Time lost is made up for: many in a row come then. */
+static char order_until(int64_t due)
+{
+	int64_t left = due - now_ms();
+	int timeout_ms = !due ? -1 : left > 0 ? (int)left : 0;
 	struct pollfd p = { .fd = 0, .events = POLLIN };
 	char c = '\n';
 
@@ -41,11 +53,18 @@ int main(void)
 	void *held[64];
 	unsigned nr_held = 0, cached = 40;
 	int growing = 0;
+	int64_t due = 0;
 	char c = 0;
 
 	say("ready\n");
 	do {
-		c = order_within(growing || cached < 40 ? 50 : -1);
+		if (!growing && cached >= 40)
+			due = 0;
+		else if (!due)
+			due = now_ms() + 50;
+		else if (c == '\n')
+			due += 50;
+		c = order_until(due);
 		if (c == '\n' && growing)
 			hide(grow());
 		if (c == '\n' && cached < 40 && ++cached)
@@ -61,7 +80,7 @@ int main(void)
 		growing |= c == 'g';
 		cached = c == 'c' ? 0 : cached;
 		if (c == 'x')
-			execlp("sleep", "sleep", "5", (char *)0);
+			execlp("sleep", "sleep", "1000", (char *)0);
 		if (c && c != '\n')
 			say(c == 'l' ? "leaked\n" : c == 'h' ? "held\n" : c == 'u' ? "freed\n" : c == 'g' ? "grows\n" :
 			    c == 'm' ? "many\n" : "fills\n");
