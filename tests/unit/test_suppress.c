@@ -452,6 +452,42 @@ static void what_is_written_is_read_back(void **state)
 
 /* ---- files there are -------------------------------------------------------------------------------------- */
 
+/* Stacks as they were seen, with and without the names of static functions. */
+static void what_the_default_set_suppresses(void **state)
+{
+	static const struct {
+		const char *stack, *kind;
+		unsigned classes;	/* bits 1 << class that are suppressed */
+		const char *name;
+	} table[] = {
+		{ "main>pthread_create>allocate_stack>_dl_allocate_tls>allocate_dtv>calloc", "calloc", 1 << REACH_POSSIBLE | 1 << REACH_REACHED,
+		  "glibc: thread-local storage of a thread" },
+		{ "main>pthread_create>/lib/libc.so.6+0x100>_dl_allocate_tls>/lib/ld-linux-x86-64.so.2+0x100", "calloc",
+		  1 << REACH_POSSIBLE | 1 << REACH_REACHED, "glibc: thread-local storage of a thread" },
+		{ "main>f>__tls_get_addr>tls_get_addr_tail", "malloc", 1 << REACH_POSSIBLE | 1 << REACH_REACHED,
+		  "glibc: thread-local storage of a library, made when first used" },
+		{ "/lib/ld-linux-x86-64.so.2+0x100>/usr/lib/libstdc++.so.6+0x100", "malloc", 1 << REACH_REACHED,
+		  "libstdc++: pool for exceptions when memory is out" },
+		{ "main>/usr/lib/libstdc++.so.6+0x100", "malloc", 0, "" },
+		{ "main>make>/usr/bin/perl+0x100", "malloc", 1 << REACH_DEFINITE | 1 << REACH_INDIRECT | 1 << REACH_POSSIBLE,
+		  "perl: not torn down at exit" },
+		{ "main>g_object_new>g_type_class_ref>g_malloc0", "calloc", 1 << REACH_POSSIBLE | 1 << REACH_REACHED,
+		  "glib: classes and interfaces of types" },
+		{ "main>pthread_create>start>work", "malloc", 0, "" },
+		{ "main>_dl_open>load", "malloc", 0, "" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < NR(table); i++) {
+		for (unsigned class = 0; class < REACH_NR_CLASSES; class++) {
+			const char *name = matched(suppress_default_text, table[i].stack, table[i].kind, class);
+
+			if ((*name != 0) != (table[i].classes >> class & 1) || (*name && strcmp(name, table[i].name)))
+				fail_msg("%s, class %u: '%s'", table[i].stack, class, name);
+		}
+	}
+}
+
 static void the_default_set_is_read(void **state)
 {
 	struct suppress *s = suppress_new();
@@ -460,7 +496,7 @@ static void the_default_set_is_read(void **state)
 	(void)state;
 	if (suppress_add_default(s, &e))
 		fail_msg("%s", e.text);
-	assert_true(suppress_nr(s) > 0);
+	assert_true(suppress_nr(s) > 10);
 	suppress_free(s);
 }
 
@@ -526,6 +562,7 @@ int main(void)
 		cmocka_unit_test(what_is_written),
 		cmocka_unit_test(what_is_written_is_read_back),
 		cmocka_unit_test(the_default_set_is_read),
+		cmocka_unit_test(what_the_default_set_suppresses),
 		cmocka_unit_test(valgrinds_own_file_is_read),
 		cmocka_unit_test(many_sites_and_many_suppressions),
 	};
