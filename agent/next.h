@@ -12,6 +12,16 @@ struct limit {
 	uint64_t now, most;
 };
 
+/* struct sigaction as the C library has it on 64-bit machines. */
+typedef void sig_handler(int);
+
+struct sig_action {
+	sig_handler *handler;
+	uint64_t mask[16];
+	int flags;
+	void (*restorer)(void);
+};
+
 /* The real allocator: the next definition of each entry after ours. NULL where there is none. */
 struct next_functions {
 	void *(*malloc)(size_t);
@@ -37,6 +47,17 @@ struct next_functions {
 	int (*setrlimit)(int, const struct limit *);
 	int (*getrlimit)(int, struct limit *);
 	int (*prlimit)(int, int, const struct limit *, struct limit *);
+	void (*exit)(int);
+	void (*_exit)(int);
+	void (*_Exit)(int);
+	void (*quick_exit)(int);
+	int (*sigaction)(int, const struct sig_action *, struct sig_action *);
+	sig_handler *(*signal)(int, sig_handler *);
+	sig_handler *(*bsd_signal)(int, sig_handler *);
+	sig_handler *(*ssignal)(int, sig_handler *);
+	sig_handler *(*sysv_signal)(int, sig_handler *);
+	sig_handler *(*__sysv_signal)(int, sig_handler *);
+	sig_handler *(*sigset)(int, sig_handler *);
 	void *mallinfo2;
 	void *cxx[32];		/* enum in agent/preload/hooks_cxx.c */
 };

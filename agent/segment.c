@@ -130,6 +130,7 @@ static int slot_take(bool new_image)
 		if (LOAD(s->state) == PMM_SLOT_FREE && CAS(s->state, free, PMM_SLOT_LIVE)) {
 			A.slot = s;
 			STORE(s->limit_raised, A.limit_shifted);
+			STORE(s->leave, PMM_LEAVE_NOT);
 			STORE_RELEASE(s->pid, pid);
 			return (int)i;
 		}

@@ -533,6 +533,23 @@ bool unwind_inside(struct tctx *c, const struct caller *from, uint64_t outer)
 	return false;
 }
 
+uint64_t unwind_outermost(struct tctx *c, const struct caller *from, uint64_t start, uint64_t end)
+{
+	struct at at = { from->ra - 1, from->sp, from->rbp };
+
+	stack_note(c, from->sp);
+	for (unsigned steps = 0; steps < INSIDE_STEPS; steps++) {
+		uint64_t id, pc = at.pc, sp = at.sp;
+		enum step why = step(c, &at, rule_get(pc, &id));
+
+		if (why == STEP_END)
+			return sp;
+		if (why != STEP_ON || pc < start || pc >= end)
+			return 0;
+	}
+	return 0;
+}
+
 uint32_t unwind_site(struct tctx *c, const struct caller *from, uint32_t site_flags)
 {
 	uint32_t site;

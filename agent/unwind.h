@@ -57,6 +57,11 @@ bool unwind_interrupted(struct tctx *c, const struct caller *from);
  */
 bool unwind_inside(struct tctx *c, const struct caller *from, uint64_t outer);
 
+/*
+ * The stack pointer of the outermost frame, if all frames but that one are in [start, end) or in the agent; else 0.
+ */
+uint64_t unwind_outermost(struct tctx *c, const struct caller *from, uint64_t start, uint64_t end);
+
 /* Forget what is known of the context's stacks. */
 void unwind_forget(struct tctx *c);
 

@@ -6,6 +6,7 @@
  * in the agent touches it.
  */
 #include "agent/module.h"
+#include "agent/preload/leave.h"
 #include "agent/preload/preload.h"
 #include "agent/segment.h"
 
@@ -197,6 +198,7 @@ static __attribute__((constructor(101))) void begin(void)
 	ctx_find();
 	if (&__register_atfork)
 		__register_atfork(segment_forking, NULL, segment_forked, NULL);
+	leave_start();
 }
 
 static __attribute__((destructor(101))) void end(void)
@@ -204,4 +206,5 @@ static __attribute__((destructor(101))) void end(void)
 	struct caller from = CALLER_HERE();
 
 	agent_finish(&from);
+	leave_destructor();
 }

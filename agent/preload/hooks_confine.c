@@ -3,6 +3,7 @@
  *
  * What it had to learn by such calls (modules, clock, who it is) it learnt at the start.
  */
+#include "agent/preload/leave.h"
 #include "agent/preload/preload.h"
 
 #define PR_SET_SECCOMP	22
@@ -13,6 +14,7 @@
 static void confine(bool strict)
 {
 	A.confined = true;
+	signals_unguard();
 	if (strict && LOAD(A.state) == AGENT_ON)
 		agent_off(PMM_OFF_INTERNAL);
 }
@@ -32,6 +34,8 @@ __attribute__((used)) static void *syscall_next(long nr, long a, long b)
 		confine((uint32_t)a == SECCOMP_SET_MODE_STRICT);
 	else if (nr == ARCH_SYS_prctl && (uint32_t)a == PR_SET_SECCOMP)
 		confine(b == SECCOMP_MODE_STRICT);
+	else if (nr == ARCH_SYS_exit_group)
+		leave_ask(PMM_LEAVE_CALL, 0, (uint32_t)a);
 	if (!A.next.syscall)
 		resolve();
 	return (void *)A.next.syscall;

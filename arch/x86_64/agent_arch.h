@@ -15,6 +15,7 @@
 #define ARCH_SYS_mprotect	10
 #define ARCH_SYS_munmap		11
 #define ARCH_SYS_brk		12
+#define ARCH_SYS_rt_sigaction	13
 #define ARCH_SYS_rt_sigprocmask	14
 #define ARCH_SYS_pread64	17
 #define ARCH_SYS_sched_yield	24
@@ -31,10 +32,13 @@
 #define ARCH_SYS_sigaltstack	131
 #define ARCH_SYS_prctl		157
 #define ARCH_SYS_gettid		186
+#define ARCH_SYS_futex		202
 #define ARCH_SYS_clock_gettime	228
+#define ARCH_SYS_exit_group	231
 #define ARCH_SYS_tgkill		234
 #define ARCH_SYS_openat		257
 #define ARCH_SYS_ppoll		271
+#define ARCH_SYS_rt_tgsigqueueinfo 297
 #define ARCH_SYS_prlimit	302
 #define ARCH_SYS_process_vm_readv 310
 #define ARCH_SYS_seccomp	317
@@ -110,6 +114,27 @@ static inline bool arch_cas_local(uint64_t *p, uint64_t *expected, uint64_t desi
 	"pop %rcx\n.cfi_adjust_cfa_offset -8\npop %rdx\n.cfi_adjust_cfa_offset -8\n" \
 	"pop %rsi\n.cfi_adjust_cfa_offset -8\npop %rdi\n.cfi_adjust_cfa_offset -8\n" \
 	"jmp *%rax\n.cfi_endproc\n.size syscall, .-syscall\n");
+
+/*
+ * A function that ends the process, interposed. The registers that a caller may have things of its own in are put on the stack, just below its
+ * frame; leave_hook(status, where they are, WHICH) says which function to call. That one does not return, so the stack keeps them.
+ */
+#define ARCH_HOOK_LEAVE(NAME, WHICH) __asm__(					\
+	".text\n.globl " NAME "\n.type " NAME ", @function\n" NAME ":\n"	\
+	".cfi_startproc\n"							\
+	"push %r15\n.cfi_adjust_cfa_offset 8\n.cfi_rel_offset %r15, 0\n"	\
+	"push %r14\n.cfi_adjust_cfa_offset 8\n.cfi_rel_offset %r14, 0\n"	\
+	"push %r13\n.cfi_adjust_cfa_offset 8\n.cfi_rel_offset %r13, 0\n"	\
+	"push %r12\n.cfi_adjust_cfa_offset 8\n.cfi_rel_offset %r12, 0\n"	\
+	"push %rbp\n.cfi_adjust_cfa_offset 8\n.cfi_rel_offset %rbp, 0\n"	\
+	"push %rbx\n.cfi_adjust_cfa_offset 8\n.cfi_rel_offset %rbx, 0\n"	\
+	"push %rdi\n.cfi_adjust_cfa_offset 8\n"					\
+	"lea 8(%rsp), %rsi\n"							\
+	"mov $" #WHICH ", %edx\n"						\
+	"call leave_hook\n"							\
+	"mov (%rsp), %rdi\n"							\
+	"call *%rax\n"								\
+	"hlt\n.cfi_endproc\n.size " NAME ", .-" NAME "\n");
 
 /* The registers an unwinder starts from, at the call of this macro's place. DWARF numbers: x86-64 psABI figure 3.36. */
 #define ARCH_DWARF_RBX	3

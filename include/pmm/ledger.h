@@ -51,6 +51,38 @@ struct pmm_slot {
 	uint32_t state;		/* enum pmm_slot_state */
 	uint32_t pid;		/* in the pid namespace of the process */
 	uint32_t limit_raised;	/* agent only: RLIMIT_AS was raised by the mapping's size; exec keeps it so */
+	uint32_t leave;		/* enum pmm_leave_state; a futex, with [monitor] */
+};
+
+/*
+ * The end of a process, where the tree has PMM_TREE_LEAKS: at the last moment the agent can act it fills pmm_ledger.leave, asks, adds one to
+ * pmm_tree.leaves (a futex as well) and waits until the monitor has searched the process for leaks. It waits no longer than the monitor
+ * shows signs of life (pmm_tree.tick).
+ */
+enum pmm_leave_state {
+	PMM_LEAVE_NOT,		/* it runs */
+	PMM_LEAVE_FILLING,	/* one of its threads has found the end and fills the record */
+	PMM_LEAVE_ASKED,	/* the record is complete; it waits */
+	PMM_LEAVE_SEARCHED,	/* [monitor] is at it */
+	PMM_LEAVE_DONE,		/* [monitor] go on; or the agent did not want to wait any longer */
+};
+
+enum pmm_leave_cause {
+	PMM_LEAVE_NO_CAUSE,
+	PMM_LEAVE_EXIT,		/* exit(), after all handlers and destructors */
+	PMM_LEAVE_RETURN,	/* main, or the start function of the last thread, returned */
+	PMM_LEAVE_QUICK_EXIT,	/* quick_exit(), after its handlers */
+	PMM_LEAVE_AT_ONCE,	/* _exit() or _Exit() */
+	PMM_LEAVE_CALL,		/* syscall(SYS_exit_group) */
+	PMM_LEAVE_SIGNAL,	/* a signal whose default action is death */
+	PMM_NR_LEAVE_CAUSES,
+};
+
+struct pmm_leave {
+	uint64_t sp;			/* the leaving thread's stack counts from here up, and its registers not at all; 0 = as it is */
+	uint32_t tid;			/* that thread, as in the process's pid namespace */
+	uint32_t cause;			/* enum pmm_leave_cause */
+	uint32_t number;		/* exit status or signal; of a return not known */
 	uint32_t reserved;
 };
 
@@ -60,6 +92,7 @@ enum pmm_tree_flags {
 	PMM_TREE_FOLLOW		= 1 << 0,	/* trace children too; else only root_pid */
 	PMM_TREE_STANDALONE	= 1 << 1,	/* made by an agent that found no monitor */
 	PMM_TREE_ATTACHED	= 1 << 2,	/* made by pmm for a running process: see include/pmm/inject.h */
+	PMM_TREE_LEAKS		= 1 << 3,	/* processes are searched for leaks when they end; the monitor takes it back when it goes */
 };
 
 struct pmm_tree {
@@ -92,7 +125,8 @@ struct pmm_tree {
 	uint32_t code_epoch;		/* [monitor] raised when executable mappings changed under a live process */
 	uint32_t forks_begun;		/* raised before a traced process forks ... */
 	uint32_t forks_seen;		/* ... and by the child once it holds a slot, or does not want one */
-	uint32_t reserved1[2];
+	uint32_t leaves;		/* raised by an agent that asks to leave */
+	uint32_t reserved1;
 	struct pmm_slot slot[PMM_MAX_SLOTS];
 };
 
@@ -422,6 +456,8 @@ struct pmm_ledger {
 	pmm_ref module_dir[PMM_MAX_MODULES >> PMM_MODULE_SHIFT];
 	pmm_ref ctx[PMM_MAX_CTX];	/* struct pmm_ctx */
 	pmm_ref stamp_dir[PMM_MAX_STAMPS >> PMM_STAMP_SHIFT];
+
+	struct pmm_leave leave;
 };
 
 /* the fixed area of a slot, after the header */

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#define LATE_TICKS 100 /* a thread may be between looking at the clock and setting the tick */
 #define MIB		(1ull << 20)
 #define SLOTS_OFF	(64ull << 10)
 #define ALIGN_BYTES	(2 * MIB) /* of a slot's size */
@@ -166,7 +167,8 @@ static void write_head(struct ledger_tree *t, const struct ledger_tree_options *
 	h->slot_bytes = slot_bytes;
 	h->slots_off = SLOTS_OFF;
 	h->mode = o->mode;
-	h->flags = (o->follow ? PMM_TREE_FOLLOW : 0) | (o->attached ? PMM_TREE_ATTACHED : 0);
+	h->flags = (o->follow ? PMM_TREE_FOLLOW : 0) | (o->attached ? PMM_TREE_ATTACHED : 0) |
+		   (o->leaks ? PMM_TREE_LEAKS : 0);
 	h->sample_bytes = o->sample_bytes;
 	h->min_size_bytes = o->min_size_bytes;
 	h->warn_size_bytes = o->warn_size_bytes;
@@ -270,6 +272,7 @@ int ledger_tree_slot_release(struct ledger_tree *t, unsigned k)
 		      (off_t)ledger_tree_slot_off(t, k), (off_t)t->slot_bytes))
 		return -errno;
 	__atomic_store_n(&t->head->slot[k].pid, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&t->head->slot[k].leave, PMM_LEAVE_NOT, __ATOMIC_RELAXED);
 	__atomic_store_n(&t->head->slot[k].state, PMM_SLOT_FREE, __ATOMIC_RELEASE);
 	return 0;
 }
@@ -282,7 +285,11 @@ uint64_t ledger_tree_now_ns(const struct ledger_tree *t)
 uint64_t ledger_tree_tick(struct ledger_tree *t)
 {
 	uint64_t ns = ledger_tree_now_ns(t);
+	uint32_t now = (uint32_t)(ns / PMM_TICK_NS);
+	uint32_t was = __atomic_load_n(&t->head->tick, __ATOMIC_RELAXED);
 
-	__atomic_store_n(&t->head->tick, (uint32_t)(ns / PMM_TICK_NS), __ATOMIC_RELAXED);
+	/* not backwards where another thread was quicker */
+	if (now - was - 1 < UINT32_MAX - LATE_TICKS)
+		__atomic_store_n(&t->head->tick, now, __ATOMIC_RELAXED);
 	return ns;
 }

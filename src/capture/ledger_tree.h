@@ -23,6 +23,7 @@ struct ledger_tree_options {
 	uint32_t max_frames;  /* 0 = 128 */
 	uint64_t space_bytes; /* RLIMIT_AS of the program to come; UINT64_MAX = none */
 	uint64_t file_bytes;  /* largest file pmm may make; UINT64_MAX = any */
+	bool leaks;	      /* processes wait at their end for a search */
 	bool attached;	      /* for a process that runs already: a single slot */
 	pid_t pid;	      /* ... whose control group's limit counts; 0 = pmm's own */
 };
@@ -73,7 +74,7 @@ int ledger_tree_slot_release(struct ledger_tree *t, unsigned k);
 
 /*
  * Set the tick to the number that belongs to the clock's time; returns nanoseconds since the
- * start.
+ * start. From several threads at once.
  */
 uint64_t ledger_tree_tick(struct ledger_tree *t);
 

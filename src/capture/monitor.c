@@ -16,6 +16,7 @@
 
 #define ON_SIGNAL  PMM_MAX_SLOTS /* epoll data; below: the slot whose process ended */
 #define ON_CONNECT (PMM_MAX_SLOTS + 1)
+#define ON_LEAVING (PMM_MAX_SLOTS + 2)
 
 #define STATUS_WAIT_NS 50000000ull   /* for a parent to collect the status, so that we may see it */
 #define CLAIM_WAIT_NS  2000000000ull /* for a claimed slot to get its pid */
@@ -27,6 +28,18 @@ static int add_fd(struct monitor *m, int fd, unsigned what)
 	struct epoll_event ev = { .events = EPOLLIN, .data.u32 = what };
 
 	return epoll_ctl(m->epoll, EPOLL_CTL_ADD, fd, &ev) ? -errno : 0;
+}
+
+/* What every loop wakes for, whatever processes there are. */
+static int add_fds(struct monitor *m)
+{
+	int rc = add_fd(m, m->child->signal_fd, ON_SIGNAL);
+
+	if (!rc)
+		rc = add_fd(m, m->listen_fd, ON_CONNECT);
+	if (!rc && m->leaving.fd >= 0)
+		rc = add_fd(m, m->leaving.fd, ON_LEAVING);
+	return rc;
 }
 
 int monitor_init(struct monitor *m, struct ledger_tree *t, struct child *c, uint64_t interval_ns,
@@ -44,6 +57,7 @@ int monitor_init(struct monitor *m, struct ledger_tree *t, struct child *c, uint
 		.follow = t->follow,
 		.epoll = -1,
 		.listen_fd = -1,
+		.leaving.fd = -1,
 	};
 	m->watched = calloc(PMM_MAX_SLOTS, sizeof(*m->watched));
 	m->claimed_ns = calloc(PMM_MAX_SLOTS, sizeof(*m->claimed_ns));
@@ -56,9 +70,12 @@ int monitor_init(struct monitor *m, struct ledger_tree *t, struct child *c, uint
 	rc = m->listen_fd = serve_open(t, e);
 	if (rc < 0)
 		goto out;
-	rc = add_fd(m, c->signal_fd, ON_SIGNAL);
-	if (!rc)
-		rc = add_fd(m, m->listen_fd, ON_CONNECT);
+	if (t->head->flags & PMM_TREE_LEAKS) {
+		rc = leaving_watch_init(&m->leaving, t, e);
+		if (rc)
+			goto out;
+	}
+	rc = add_fds(m);
 	if (!rc)
 		return 0;
 	err_set(e, rc, "cannot set up the monitor: %s", strerror(-rc));
@@ -69,6 +86,7 @@ out:
 
 void monitor_fini(struct monitor *m)
 {
+	leaving_watch_fini(&m->leaving);
 	for (unsigned k = 0; m->watched && k < PMM_MAX_SLOTS; k++)
 		watched_free(m->watched[k]);
 	free(m->watched);
@@ -77,7 +95,7 @@ void monitor_fini(struct monitor *m)
 		close(m->epoll);
 	if (m->listen_fd >= 0)
 		close(m->listen_fd);
-	*m = (struct monitor){ .epoll = -1, .listen_fd = -1 };
+	*m = (struct monitor){ .epoll = -1, .listen_fd = -1, .leaving.fd = -1 };
 }
 
 void monitor_begin(struct monitor *m)
@@ -90,6 +108,8 @@ void monitor_begin(struct monitor *m)
 	preload_value(m->tree, value);
 	snprintf(m->who.env, sizeof(m->who.env), PMM_ENV "=%s", value);
 	__atomic_store_n(&m->tree->head->root_pid, (uint32_t)m->child->pid, __ATOMIC_RELAXED);
+	if (m->leaving.fd >= 0)
+		leaving_watch_start(&m->leaving);
 }
 
 /*
@@ -107,12 +127,12 @@ int monitor_moved(struct monitor *m)
 	m->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (m->epoll < 0)
 		return -errno;
-	rc = add_fd(m, m->child->signal_fd, ON_SIGNAL);
-	if (!rc)
-		rc = add_fd(m, m->listen_fd, ON_CONNECT);
+	rc = add_fds(m);
 	for (unsigned k = 0; !rc && k < m->tree->nr_slots; k++)
 		if (m->watched[k] && m->watched[k]->pidfd >= 0 && !m->watched[k]->ended)
 			rc = add_fd(m, m->watched[k]->pidfd, k);
+	if (!rc && m->leaving.fd >= 0)
+		leaving_watch_start(&m->leaving);
 	return rc;
 }
 
@@ -172,6 +192,18 @@ static bool is_settled(const struct monitor *m, struct watched *w, uint64_t now_
 	return w->status_known || !w->pid || now_ns - w->ended_ns >= STATUS_WAIT_NS;
 }
 
+/* It waits at its end: have it searched, and let it go on. */
+static void see_off(struct monitor *m, unsigned k, const struct watched *w)
+{
+	struct leaving l;
+
+	if (m->leaving.fd < 0 || !leaving_take(m->tree, k))
+		return;
+	if (m->ops->leaving && w->pid > 0 && !leaving_read(m->tree, k, w->pid, &l))
+		m->ops->leaving(m->arg, w->pid, &l);
+	leaving_answer(m->tree, k);
+}
+
 static void visit_claimed(struct monitor *m, unsigned k, uint32_t pid, uint64_t now_ns)
 {
 	struct watched *w = m->watched[k];
@@ -186,6 +218,7 @@ static void visit_claimed(struct monitor *m, unsigned k, uint32_t pid, uint64_t 
 		if (w->pidfd >= 0)
 			add_fd(m, w->pidfd, k);
 	}
+	see_off(m, k, w);
 	if (!w->ended && (w->is_root ? m->child->ended : w->pidfd < 0 && !proc_alive(w->pid)))
 		watched_end(w, now_ns);
 	if (!w->ended) {
@@ -251,6 +284,8 @@ static void on_event(struct monitor *m, unsigned what)
 			m->root_end_ns = ledger_tree_now_ns(m->tree);
 	} else if (what == ON_CONNECT) {
 		serve_all(m->listen_fd, m->tree, is_of_tree, m);
+	} else if (what == ON_LEAVING) {
+		leaving_watch_drain(&m->leaving);
 	} else if (what < PMM_MAX_SLOTS && m->watched[what]) {
 		struct watched *w = m->watched[what];
 

@@ -13,6 +13,7 @@
 
 #include "src/base/err.h"
 #include "src/capture/child.h"
+#include "src/capture/leaving.h"
 #include "src/capture/ledger_tree.h"
 #include "src/capture/watched.h"
 
@@ -21,6 +22,11 @@ struct monitor_ops {
 	void (*ended)(void *arg, struct heap *h, bool is_root);
 	/* Its ledger could not be read. */
 	void (*unreadable)(void *arg, pid_t pid, bool is_root, const struct err *e);
+	/*
+	 * It is about to end and stands still until this returns, alive; `ended` follows. Only where the tree was made with
+	 * ledger_tree_options.leaks; may be NULL.
+	 */
+	void (*leaving)(void *arg, pid_t pid, const struct leaving *l);
 };
 
 struct monitor {
@@ -32,6 +38,7 @@ struct monitor {
 	struct watched **watched; /* by slot, NULL = nothing there */
 	uint64_t *claimed_ns;	  /* by slot: when a claim without pid was seen; 0 = none */
 	int epoll, listen_fd;
+	struct leaving_watch leaving; /* fd -1: processes do not wait at their end */
 	uint64_t interval_ns;	    /* --interval, 0 = adaptive */
 	uint64_t root_end_ns;	    /* when the program ended; 0 = it runs */
 	bool follow;		    /* children are tracked too */

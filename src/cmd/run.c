@@ -131,7 +131,7 @@ static int prepare(struct run *r, const char *command, char agent[PATH_MAX], str
 static int launch(struct run *r, const char *agent, char **argv, struct err *e)
 {
 	char **env = preload_env(environ, agent, &r->tree);
-	int keep[] = { r->tree.fd, r->child.signal_fd, r->monitor.epoll, r->monitor.listen_fd };
+	int keep[] = { r->tree.fd, r->child.signal_fd, r->monitor.epoll, r->monitor.listen_fd, r->monitor.leaving.fd };
 	int rc;
 
 	if (!env)
@@ -148,9 +148,12 @@ static int launch(struct run *r, const char *agent, char **argv, struct err *e)
 /* Children outlive the program: a process without terminal goes on for them. */
 static void go_on(struct run *r)
 {
+	pid_t pid = fork();
 	int null;
 
-	if (fork() != 0)
+	if (pid > 0)
+		leaving_watch_stop(&r->monitor.leaving);
+	if (pid)
 		return;
 	r->in_background = true;
 	setsid();
@@ -159,6 +162,7 @@ static void go_on(struct run *r)
 		dup2(null, STDERR_FILENO);
 	if (!monitor_moved(&r->monitor))
 		monitor_until_all(&r->monitor);
+	monitor_fini(&r->monitor);
 	_exit(0);
 }
 
@@ -188,7 +192,7 @@ static void release(struct run *r)
 
 static int run_run(int argc, char **argv)
 {
-	struct run r = { .tree.fd = -1, .monitor = { .epoll = -1, .listen_fd = -1 } };
+	struct run r = { .tree.fd = -1, .monitor = { .epoll = -1, .listen_fd = -1, .leaving.fd = -1 } };
 	struct err e = { .text = "" };
 	char agent[PATH_MAX];
 	int code;

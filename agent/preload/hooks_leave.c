@@ -1,0 +1,122 @@
+/*
+ * The C library's ways out of the process, as the program calls them.
+ *
+ * exit() is only noted: who called it, for the frames below are dead. The search comes after all handlers and destructors: the first
+ * handler to be registered is the last one that runs, and ours is registered before the program's first code, also before the one that
+ * runs the destructors of all objects (glibc: __libc_start_main registers _dl_fini). Where destructors run after all handlers (musl) our own
+ * destructor is the place. What then remains for the C library to do is to write out its buffers.
+ */
+#include "agent/module.h"
+#include "agent/preload/leave.h"
+#include "agent/preload/preload.h"
+
+enum { EXIT, EXIT_AT_ONCE, EXIT_AT_ONCE_C, EXIT_QUICK };	/* as numbers below */
+
+static struct {
+	uint32_t tid;
+	int status;
+	uint64_t sp;
+} noted;				/* the last call of exit() or quick_exit() */
+static bool destructed, handled;
+
+extern int __cxa_atexit(void (*handler)(void *), void *arg, void *dso) __attribute__((weak));
+extern int __cxa_at_quick_exit(void (*handler)(void *), void *dso) __attribute__((weak));
+
+/* The real ones return as little. */
+static void end_at_once(int status)
+{
+	for (;;)
+		sys1(exit_group, status);
+}
+
+__attribute__((used)) static void *leave_hook(int status, uint64_t sp, unsigned which)
+{
+	if (!A.next.malloc)
+		resolve();
+	void (*next[])(int) = { A.next.exit, A.next._exit, A.next._Exit, A.next.quick_exit };
+
+	if (which == EXIT_AT_ONCE || which == EXIT_AT_ONCE_C) {
+		leave_ask(PMM_LEAVE_AT_ONCE, sp, (uint32_t)status);
+	} else if (leave_wanted()) {
+		noted.sp = sp;
+		noted.status = status;
+		noted.tid = ctx_tid(arch_thread_pointer());
+	}
+	return next[which] ? (void *)next[which] : (void *)end_at_once;
+}
+
+ARCH_HOOK_LEAVE("exit", 0)
+ARCH_HOOK_LEAVE("_exit", 1)
+ARCH_HOOK_LEAVE("_Exit", 2)
+ARCH_HOOK_LEAVE("quick_exit", 3)
+
+/*
+ * The C library called exit() itself. When main has returned (or the start function of the last thread) there are only frames of its own
+ * between here and the outermost one, whose stack pointer this returns; else, as in err(), 0.
+ */
+static uint64_t returned_to(const struct caller *from)
+{
+	struct tctx *c = ctx_find();
+	struct agent_module libc;
+	uint64_t sp;
+
+	if (!c || c->busy || !module_find((uint64_t)A.next.exit, &libc))
+		return 0;
+	c->pub.busy_sp = from->sp;
+	STORE(c->busy, TCTX_RECORDING);
+	sp = unwind_outermost(c, from, libc.start, libc.end);
+	agent_leave(c);
+	return sp;
+}
+
+static void ask_at_exit(const struct caller *from, enum pmm_leave_cause cause)
+{
+	uint64_t sp;
+
+	if (!leave_wanted() || !LOAD(*A.alive))
+		return;
+	if (noted.tid == ctx_tid(arch_thread_pointer())) {
+		leave_ask(cause, noted.sp, (uint32_t)noted.status);
+		return;
+	}
+	sp = returned_to(from);
+	leave_ask(sp ? PMM_LEAVE_RETURN : cause, sp, 0);
+}
+
+static void at_exit(void *unused)
+{
+	struct caller from = CALLER_HERE();
+
+	(void)unused;
+	handled = true;
+	if (destructed)
+		ask_at_exit(&from, PMM_LEAVE_EXIT);
+}
+
+static void at_quick_exit(void *unused)
+{
+	struct caller from = CALLER_HERE();
+
+	(void)unused;
+	ask_at_exit(&from, PMM_LEAVE_QUICK_EXIT);
+}
+
+void leave_destructor(void)
+{
+	struct caller from = CALLER_HERE();
+
+	destructed = true;
+	if (handled || !&__cxa_atexit)
+		ask_at_exit(&from, PMM_LEAVE_EXIT);
+}
+
+void leave_start(void)
+{
+	if (!leave_wanted())
+		return;
+	if (&__cxa_atexit)
+		__cxa_atexit(at_exit, NULL, NULL);
+	if (&__cxa_at_quick_exit)
+		__cxa_at_quick_exit(at_quick_exit, NULL);
+	signals_guard();
+}

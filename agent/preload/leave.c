@@ -1,0 +1,94 @@
+/*
+ * Asking the monitor for a search at the process's end, and waiting for it.
+ *
+ * What the wait may cost is bounded: it ends when the monitor's clock stands still while we have really been waiting, so that a process and a
+ * monitor that were stopped together (job control) find each other again. Under seccomp the wait makes no system call.
+ */
+#include "agent/preload/leave.h"
+
+#include "agent/clock.h"
+#include "agent/ctx.h"
+#include "agent/sys.h"
+
+#define FUTEX_WAIT	0
+#define FUTEX_WAKE	1
+#define EVERYBODY	0x7fffffff
+#define PAUSE_NS	100000000ull	/* between looks at the monitor's clock */
+#define LONGEST_PAUSE_NS 200000000ull	/* of a pause that took longer no more is believed: we were stopped, too */
+#define GONE_NS		4000000000ull	/* the clock stood still for that long: there is no monitor any more */
+#define SURE_NS		1000000000ull	/* ... where it had stood before */
+#define FILLING_NS	200000000ull	/* for another thread to fill the record; it may be one that we interrupted */
+#define SPINS		20000		/* some 0.5 ms */
+
+bool leave_wanted(void)
+{
+	return LOAD(A.state) == AGENT_ON && LOAD(A.tree->flags) & PMM_TREE_LEAKS && !A.own_allocator;
+}
+
+/*
+ * A forked child without events of its own has no ledger yet and nothing to lose. One made by vfork ends in its parent's memory: told by its
+ * number, for which under seccomp we do not ask; exit() it must not call.
+ */
+static bool is_tracked(enum pmm_leave_cause cause)
+{
+	if (!leave_wanted() || !LOAD(*A.alive) || !A.slot)
+		return false;
+	return A.confined ? cause <= PMM_LEAVE_QUICK_EXIT : (int)sys0(getpid) == A.pid;
+}
+
+static void pause_while(uint32_t *word, uint32_t value)
+{
+	int64_t wait[2] = { 0, PAUSE_NS };
+
+	if (!A.confined)
+		sys4(futex, word, FUTEX_WAIT, value, wait);
+	else
+		for (unsigned i = 0; i < SPINS && LOAD(*word) == value; i++)
+			arch_pause();
+}
+
+/* How long the monitor's clock may stand still. */
+static uint64_t patience_ns(void)
+{
+	uint64_t now_ns = clock_ns(SYS_CLOCK_MONOTONIC), tick_ns = A.tree->start_monotonic_ns + LOAD(A.tree->tick) * PMM_TICK_NS;
+
+	return now_ns > tick_ns && now_ns - tick_ns > GONE_NS ? SURE_NS : GONE_NS;
+}
+
+static void wait_for_monitor(struct pmm_slot *s)
+{
+	uint64_t still_ns = 0, limit_ns = patience_ns(), now_ns, before_ns = clock_ns(SYS_CLOCK_MONOTONIC);
+	uint32_t state, tick = LOAD(A.tree->tick);
+
+	while ((state = LOAD_ACQUIRE(s->leave)) != PMM_LEAVE_DONE && state != PMM_LEAVE_NOT) {
+		if (still_ns >= limit_ns || (state == PMM_LEAVE_FILLING && still_ns >= FILLING_NS))
+			break;
+		pause_while(&s->leave, state);
+		now_ns = clock_ns(SYS_CLOCK_MONOTONIC);
+		still_ns += now_ns - before_ns < LONGEST_PAUSE_NS ? now_ns - before_ns : LONGEST_PAUSE_NS;
+		before_ns = now_ns;
+		if (LOAD(A.tree->tick) == tick || state == PMM_LEAVE_FILLING)
+			continue;
+		tick = LOAD(A.tree->tick);
+		still_ns = 0;
+		limit_ns = GONE_NS;
+	}
+	if (state == PMM_LEAVE_ASKED)
+		CAS(s->leave, state, PMM_LEAVE_DONE);
+}
+
+void leave_ask(enum pmm_leave_cause cause, uint64_t sp, uint32_t number)
+{
+	uint32_t not = PMM_LEAVE_NOT;
+
+	if (!is_tracked(cause))
+		return;
+	if (CAS(A.slot->leave, not, PMM_LEAVE_FILLING)) {
+		A.ledger->leave = (struct pmm_leave){ .sp = sp, .tid = ctx_tid(arch_thread_pointer()), .cause = cause, .number = number };
+		STORE_RELEASE(A.slot->leave, PMM_LEAVE_ASKED);
+		ADD(A.tree->leaves, 1);
+		if (!A.confined)
+			sys3(futex, &A.tree->leaves, FUTEX_WAKE, EVERYBODY);
+	}
+	wait_for_monitor(A.slot);
+}

@@ -1,0 +1,33 @@
+/*
+ * The process's end, where it is to be searched for leaks first (PMM_TREE_LEAKS; include/pmm/ledger.h, enum pmm_leave_state).
+ *
+ * Asking and waiting: leave.c. Who notices the end: hooks_leave.c (the C library's ways out), hooks_signal.c (death by a signal).
+ */
+#ifndef AGENT_PRELOAD_LEAVE_H
+#define AGENT_PRELOAD_LEAVE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "include/pmm/ledger.h"
+
+/*
+ * Ask the monitor for a search and wait until it is done; at once back where there is nobody to ask, in children made by vfork, and when it has
+ * been done. The first of several threads gives the record; all wait. Safe in signal handlers.
+ */
+void leave_ask(enum pmm_leave_cause cause, uint64_t sp, uint32_t number);
+
+/* Is the end of processes of interest at all? Once the agent is on. */
+bool leave_wanted(void);
+
+/* The agent is on, nothing of the program has run: be told of the end. */
+void leave_start(void);
+
+/* The destructor runs; see hooks_leave.c. */
+void leave_destructor(void);
+
+/* Be told of signals whose default action is death; no more of that: the program is about to enter seccomp. */
+void signals_guard(void);
+void signals_unguard(void);
+
+#endif

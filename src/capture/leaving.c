@@ -1,0 +1,161 @@
+/* Processes that wait at their end to be searched for leaks. */
+#include "src/capture/leaving.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "src/target/proc.h"
+
+#define STACK_BYTES (64u << 10)
+
+/* Not private: the word lies in memory shared with the program. */
+static void futex_wake(uint32_t *word)
+{
+	syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+static void futex_wait(uint32_t *word, uint32_t value, uint64_t ns)
+{
+	struct timespec t = { .tv_nsec = (long)ns };
+
+	syscall(SYS_futex, word, FUTEX_WAIT, value, &t, NULL, 0);
+}
+
+static void *watch(void *arg)
+{
+	struct leaving_watch *w = arg;
+	uint32_t *leaves = &w->tree->head->leaves;
+	uint32_t seen = 0;
+	const uint64_t one = 1;
+
+	while (!__atomic_load_n(&w->end, __ATOMIC_ACQUIRE)) {
+		uint32_t now = __atomic_load_n(leaves, __ATOMIC_ACQUIRE);
+
+		ledger_tree_tick(w->tree);
+		if (now != seen && write(w->fd, &one, sizeof(one)) < 0 && errno != EAGAIN)
+			break;
+		seen = now;
+		futex_wait(leaves, seen, PMM_TICK_NS);
+	}
+	return NULL;
+}
+
+int leaving_watch_init(struct leaving_watch *w, struct ledger_tree *t, struct err *e)
+{
+	*w = (struct leaving_watch){ .tree = t, .fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) };
+	return w->fd < 0 ? err_set(e, -errno, "cannot wait for processes that end: %s", strerror(errno)) : 0;
+}
+
+int leaving_watch_start(struct leaving_watch *w)
+{
+	sigset_t all, mine;
+	pthread_attr_t attr;
+	int rc = pthread_attr_init(&attr);
+
+	if (rc)
+		return -rc;
+	pthread_attr_setstacksize(&attr, STACK_BYTES);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &mine);
+	w->end = false;
+	rc = pthread_create(&w->thread, &attr, watch, w);
+	pthread_sigmask(SIG_SETMASK, &mine, NULL);
+	pthread_attr_destroy(&attr);
+	w->on = !rc;
+	return -rc;
+}
+
+void leaving_watch_stop(struct leaving_watch *w)
+{
+	if (!w->tree || w->fd < 0)
+		return;
+	if (w->on) {
+		__atomic_store_n(&w->end, true, __ATOMIC_RELEASE);
+		pthread_join(w->thread, NULL);
+	}
+	close(w->fd);
+	*w = (struct leaving_watch){ .fd = -1 };
+}
+
+/* First the flag, then those who asked before they saw it. */
+void leaving_watch_fini(struct leaving_watch *w)
+{
+	if (!w->tree || w->fd < 0)
+		return;
+	__atomic_fetch_and(&w->tree->head->flags, ~(uint32_t)PMM_TREE_LEAKS, __ATOMIC_SEQ_CST);
+	for (unsigned k = 0; k < w->tree->nr_slots; k++)
+		if (leaving_take(w->tree, k))
+			leaving_answer(w->tree, k);
+	leaving_watch_stop(w);
+}
+
+void leaving_watch_drain(struct leaving_watch *w)
+{
+	uint64_t count;
+
+	if (read(w->fd, &count, sizeof(count)) < 0)
+		return;
+}
+
+bool leaving_take(struct ledger_tree *t, unsigned k)
+{
+	uint32_t asked = PMM_LEAVE_ASKED;
+
+	return __atomic_compare_exchange_n(&t->head->slot[k].leave, &asked, PMM_LEAVE_SEARCHED, false, __ATOMIC_ACQ_REL,
+					   __ATOMIC_ACQUIRE);
+}
+
+void leaving_answer(struct ledger_tree *t, unsigned k)
+{
+	__atomic_store_n(&t->head->slot[k].leave, PMM_LEAVE_DONE, __ATOMIC_RELEASE);
+	futex_wake(&t->head->slot[k].leave);
+}
+
+/* The thread's number as we see it. 0 = there is none such. */
+static pid_t tid_here(pid_t pid, uint32_t ns_tid)
+{
+	struct proc_thread *threads = NULL;
+	ssize_t nr = proc_threads(pid, &threads);
+	pid_t tid = 0;
+
+	for (ssize_t i = 0; i < nr && !tid; i++)
+		if (threads[i].ns_tid == (pid_t)ns_tid)
+			tid = threads[i].tid;
+	free(threads);
+	return tid;
+}
+
+int leaving_read(const struct ledger_tree *t, unsigned k, pid_t pid, struct leaving *out)
+{
+	off_t at = (off_t)(ledger_tree_slot_off(t, k) + offsetof(struct pmm_ledger, leave));
+	struct pmm_leave l;
+	ssize_t got = pread(t->fd, &l, sizeof(l), at);
+
+	if (got != sizeof(l))
+		return got < 0 ? -errno : -EIO;
+	*out = (struct leaving){
+		.cause = l.cause < PMM_NR_LEAVE_CAUSES ? (enum pmm_leave_cause)l.cause : PMM_LEAVE_NO_CAUSE,
+		.tid = tid_here(pid, l.tid),
+		.number = l.number,
+	};
+	out->sp = out->tid ? l.sp : 0;
+	return 0;
+}
+
+const char *leaving_cause_name(enum pmm_leave_cause cause)
+{
+	static const char *const names[PMM_NR_LEAVE_CAUSES] = {
+		"end", "exit()", "return from main", "quick_exit()", "_exit()", "syscall(SYS_exit_group)", "death by a signal",
+	};
+
+	return names[cause < PMM_NR_LEAVE_CAUSES ? cause : PMM_LEAVE_NO_CAUSE];
+}

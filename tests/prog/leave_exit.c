@@ -1,0 +1,119 @@
+/*
+ * Ends in the way argv[1] says, with "before" on stdout still buffered. Marks, for tests/prog/leave_driver.c: two in main's frame, one in a
+ * register that main's caller's functions must save, one (argv[2] = "library") in a frame that calls err().
+ */
+#include <err.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "leave_mark.h"
+#include "victim.h"
+
+static volatile unsigned long mark = LEAVE_MARK;
+static sigset_t none;
+
+static void last(void) { write(1, "handler\n", 8); }
+static __attribute__((destructor)) void destroy(void) { write(1, "destructor\n", 11); }
+static void caught(int sig) { (void)sig, _exit(44); }
+static void harmless(int sig) { (void)sig, write(1, "signal\n", 7); }
+
+SITE static void end(const char *how)
+{
+	register unsigned long held __asm__("rbx") = mark ^ 3;
+
+	__asm__ volatile("" : "+r"(held));
+	if (!strcmp(how, "exit"))
+		exit(3);
+	if (!strcmp(how, "err"))
+		err(4, "err");
+	if (!strcmp(how, "_exit"))
+		_exit(5);
+	if (!strcmp(how, "_Exit"))
+		_Exit(6);
+	if (!strcmp(how, "quick_exit"))
+		quick_exit(7);
+	if (!strcmp(how, "syscall"))
+		syscall(SYS_exit_group, 8);
+	if (!strcmp(how, "abort"))
+		abort();
+	if (!strcmp(how, "segv"))
+		*(volatile int *)opaque(8) = 1;
+	if (!strcmp(how, "trap"))
+		__asm__ volatile("int3");
+	if (!strcmp(how, "raise"))
+		raise(SIGTERM);
+	if (!strcmp(how, "realtime"))
+		sigqueue(getpid(), SIGRTMIN + 3, (union sigval){ 0 });
+	if (!strcmp(how, "overflow"))
+		end(strdup(how));
+	if (!strcmp(how, "kill"))
+		kill(getpid(), SIGKILL);
+	if (!strcmp(how, "sleep"))
+		for (;;)
+			pause();
+	__asm__ volatile("" : "+r"(held));
+}
+
+static void *end_here(void *how)
+{
+	end(how);
+	return NULL;
+}
+
+static void *wait_here(void *arg)
+{
+	for (;;)
+		sigsuspend(&none);
+	return arg;
+}
+
+int main(int argc, char **argv)
+{
+	volatile unsigned long frame[] = { mark ^ 1, mark ^ 2 };
+	const char *how = argc > 1 ? argv[1] : "return", *with = argc > 2 ? argv[2] : "";
+	struct itimerval often = { { 0, 1000 }, { 0, 1000 } };
+	pthread_t t;
+
+	free(malloc(100));
+	atexit(last);
+	at_quick_exit(last);
+	printf("before\n");
+	if (!strcmp(with, "handler"))		/* the program's own wishes count */
+		signal(SIGTERM, caught);
+	if (!strcmp(with, "ignored"))
+		signal(SIGTERM, SIG_IGN);
+	if (!strcmp(with, "seen") && (signal(SIGTERM, SIG_DFL) != SIG_DFL || sigaction(SIGSEGV, NULL, &(struct sigaction){ 0 })))
+		return 90;
+	if (!strcmp(with, "timer") && signal(SIGALRM, harmless) != SIG_ERR)
+		setitimer(ITIMER_REAL, &often, NULL);
+	if (!strcmp(with, "threads"))
+		for (int i = 0; i < 100; i++)
+			pthread_create(&t, NULL, wait_here, NULL);
+	if (!strcmp(with, "thread") && !pthread_create(&t, NULL, end_here, (void *)how))
+		pthread_join(t, NULL);
+	if (!strcmp(with, "closed"))
+		for (int fd = 3; fd < 1024; fd++)
+			close(fd);
+	if (!strcmp(with, "vfork") && !vfork())
+		_exit(9);
+	if (!strcmp(with, "fork") && !fork()) {
+		free(malloc(10));
+		end(how);
+		_exit(1);
+	}
+	if (!strcmp(with, "fork")) {
+		int status;
+
+		wait(&status);
+		printf("child %d %d\n", WIFSIGNALED(status) ? WTERMSIG(status) : 0, WIFEXITED(status) ? WEXITSTATUS(status) : 0);
+		return 10;
+	}
+	end(how);
+	return frame[0] ? 12 : 13;
+}
