@@ -63,7 +63,7 @@ struct reach {
 	struct reach_stats stats;
 };
 
-/* Classify every block of a heap. `r` is released with reach_fini(). 0 or -errno with `e`: -ENOMEM, -E2BIG more than 2^31 blocks. */
+/* Classify every block of a heap. `r` is released with reach_fini(). 0 or -errno with `e`: -ENOMEM, -E2BIG more than 2^30 blocks. */
 int reach_run(const struct heap *h, const struct memory *m, const struct reach_options *o, struct reach *r, struct err *e);
 void reach_fini(struct reach *r);
 

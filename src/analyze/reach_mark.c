@@ -1,0 +1,322 @@
+/*
+ * What the program can still reach.
+ *
+ * Each thread has a stack of blocks whose pointers are to be followed, taken off by the handful, so that what they need from memory is under
+ * way before it is used. A block enters a stack when its class gets better, which one thread alone brings about; so it does at most twice.
+ * Pointers into the middle that a guess might accept wait until the thread has nothing else to do: most of their blocks are reached
+ * otherwise meanwhile, and need no guess.
+ */
+#include "src/analyze/reach_mark.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "src/analyze/reach_bag.h"
+#include "src/analyze/reach_guess.h"
+
+#define HANDFUL		32
+#define MAX_TARGETS	1024
+#define MAX_DOUBTS	(128 << 10)
+#define ROOT_PIECE	REACH_WINDOW
+#define CHUNK_HEAD	8	/* of glibc, before each block */
+#define CHUNK_MIN	32
+
+struct target {
+	uint32_t block, offset;
+	uint32_t from;			/* block, or REACH_NONE: a root */
+};
+
+struct marking {
+	const struct reach_graph *g;
+	const struct memory *memory;
+	const struct reach_options *o;
+	struct reach *r;
+	struct reach_pool pool;
+	bool possible;			/* the second round */
+	pthread_mutex_t lock;		/* for the next two */
+	size_t root;			/* where the next piece of a root is to be taken */
+	uint64_t root_at;
+	uint64_t seeds;			/* second round: blocks looked at */
+	int rc;
+};
+
+struct worker {
+	struct marking *w;
+	struct reach_scanner s;
+	struct reach_stack stack;
+	struct reach_guess guess;
+	uint32_t from;			/* block whose pointers are looked at */
+	bool chunk_lists;
+	bool failed;
+	unsigned nr_targets;
+	uint32_t nr_doubts;
+	struct target targets[MAX_TARGETS];
+	struct target doubts[MAX_DOUBTS];
+};
+
+static uint8_t class_of(const struct worker *k, uint32_t block)
+{
+	return __atomic_load_n(&k->w->r->class[block], __ATOMIC_RELAXED);
+}
+
+static void enter(struct worker *k, const struct target *t)
+{
+	if (k->w->o->want_parents)
+		__atomic_store_n(&k->w->r->parent[t->block], t->from, __ATOMIC_RELAXED);
+	if (reach_push(&k->stack, t->block))
+		k->failed = true;
+}
+
+static void reached(struct worker *k, const struct target *t)
+{
+	if (__atomic_exchange_n(&k->w->r->class[t->block], REACH_REACHED, __ATOMIC_RELAXED) != REACH_REACHED)
+		enter(k, t);
+}
+
+/* A possible block of the first round is not followed in it. */
+static bool possible(struct worker *k, const struct target *t)
+{
+	uint8_t lost = REACH_DEFINITE;
+
+	return __atomic_compare_exchange_n(&k->w->r->class[t->block], &lost, REACH_POSSIBLE, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
+static void look_at_doubt(struct worker *k, const struct target *t)
+{
+	if (class_of(k, t->block) == REACH_REACHED)
+		return;
+	if (reach_guess(&k->guess, t->block, t->offset))
+		reached(k, t);
+	else if (possible(k, t) && k->w->o->want_parents)
+		__atomic_store_n(&k->w->r->parent[t->block], t->from, __ATOMIC_RELAXED);
+}
+
+/* Up to `nr` of them, the newest first. */
+static void look_at_doubts(struct worker *k, uint32_t nr)
+{
+	while (nr-- && k->nr_doubts)
+		look_at_doubt(k, &k->doubts[--k->nr_doubts]);
+}
+
+static void judge(struct worker *k, const struct target *t)
+{
+	uint8_t class = class_of(k, t->block);
+
+	if (class == REACH_REACHED)
+		return;
+	if (k->w->possible) {
+		if (class == REACH_DEFINITE && possible(k, t))
+			enter(k, t);
+	} else if (!t->offset) {
+		reached(k, t);
+	} else if (reach_guess_worth(&k->guess, t->block, t->offset)) {
+		if (k->nr_doubts == MAX_DOUBTS)
+			look_at_doubts(k, MAX_DOUBTS);
+		k->doubts[k->nr_doubts++] = *t;
+	} else if (class == REACH_DEFINITE && possible(k, t) && k->w->o->want_parents) {
+		__atomic_store_n(&k->w->r->parent[t->block], t->from, __ATOMIC_RELAXED);
+	}
+}
+
+static void judge_all(struct worker *k)
+{
+	for (unsigned i = 0; i < k->nr_targets; i++)
+		judge(k, &k->targets[i]);
+	k->nr_targets = 0;
+}
+
+static inline void add_target(void *arg, uint32_t block, uint32_t offset)
+{
+	struct worker *k = arg;
+
+	if (k->nr_targets == MAX_TARGETS)
+		judge_all(k);
+	__builtin_prefetch(&k->w->r->class[block]);
+	k->targets[k->nr_targets++] = (struct target){ block, offset, k->from };
+}
+
+/* Follow a handful of blocks. false: the stack is empty. */
+static bool follow(struct worker *k)
+{
+	const struct reach_graph *g = k->w->g;
+	uint32_t block[HANDFUL];
+	unsigned nr = reach_pop(&k->stack, block, HANDFUL);
+
+	for (unsigned i = 0; i < nr; i++)
+		__builtin_prefetch(&g->first[block[i]]);
+	for (unsigned i = 0; i < nr; i++)
+		if (g->first[block[i]] < REACH_MAX_EDGES)
+			__builtin_prefetch(&g->edges[g->first[block[i]]]);
+	for (unsigned i = 0; i < nr; i++) {
+		k->from = block[i];
+		reach_follow(g, &k->s, block[i], add_target, k);
+	}
+	judge_all(k);
+	return nr;
+}
+
+/* glibc's lists of free chunks hold the address of the chunk behind a block, which is within the block's last bytes. */
+static bool is_chunk_behind(const struct heap_block *b, uint32_t offset)
+{
+	uint64_t chunk = (b->size_bytes + CHUNK_HEAD + 15) & ~15ull;
+
+	return offset >= CHUNK_MIN - 16 && offset == (chunk < CHUNK_MIN ? CHUNK_MIN : chunk) - 16;
+}
+
+static void root_hits(void *arg, const struct reach_scanner *s)
+{
+	struct worker *k = arg;
+
+	k->from = REACH_NONE;
+	for (unsigned i = 0; i < s->nr; i++) {
+		struct reach_hit hit = s->hits[i];
+
+		if (hit.block == REACH_NONE)
+			continue;
+		if (k->chunk_lists && is_chunk_behind(&s->ix->blocks[hit.block], hit.offset))
+			continue;
+		add_target(k, hit.block, hit.offset);
+	}
+	judge_all(k);
+}
+
+static bool next_root(struct marking *w, struct memory_range *piece)
+{
+	const struct memory *m = w->memory;
+	bool found;
+
+	pthread_mutex_lock(&w->lock);
+	for (; w->root < m->roots.nr; w->root++, w->root_at = 0) {
+		*piece = m->roots.v[w->root];
+		if (w->root_at > piece->start)
+			piece->start = w->root_at;
+		if (piece->start >= piece->end)
+			continue;
+		if (piece->end - piece->start > ROOT_PIECE)
+			piece->end = piece->start + ROOT_PIECE;
+		w->root_at = piece->end;
+		break;
+	}
+	found = w->root < m->roots.nr;
+	pthread_mutex_unlock(&w->lock);
+	return found;
+}
+
+/* What needs no reading of memory: registers, and what the C library owns. */
+static void root_words(struct worker *k)
+{
+	const struct memory *m = k->w->memory;
+	struct reach_scanner *s = &k->s;
+
+	vec_each(&m->words, word) {
+		reach_sieve(s, &word->value, 1);
+		reach_sieved(s);
+		root_hits(k, s);
+		s->nr = 0;
+	}
+	vec_each(&m->owned, address) {
+		struct reach_hit hit;
+
+		reach_resolve(s->ix, address, 1, &hit);
+		k->from = REACH_NONE;
+		if (hit.block != REACH_NONE)
+			add_target(k, hit.block, 0);
+	}
+	judge_all(k);
+}
+
+static void take_roots(struct worker *k)
+{
+	struct memory_range piece;
+
+	while (next_root(k->w, &piece) && !k->failed) {
+		k->chunk_lists = piece.chunk_lists;
+		reach_scan(&k->s, piece.start, piece.end, root_hits, k);
+		k->chunk_lists = false;
+		reach_pool_share(&k->w->pool, &k->stack);
+	}
+}
+
+/*
+ * Second round: what is possible by now is where it begins. What another thread makes possible meanwhile may be followed twice, which does no
+ * harm.
+ */
+static void take_seeds(struct worker *k)
+{
+	struct marking *w = k->w;
+	const uint64_t step = 1 << 16;
+	uint64_t at;
+
+	while ((at = __atomic_fetch_add(&w->seeds, step, __ATOMIC_RELAXED)) < w->r->nr) {
+		uint64_t end = w->r->nr - at < step ? w->r->nr : at + step;
+
+		for (; at < end; at++)
+			if (class_of(k, (uint32_t)at) == REACH_POSSIBLE && !k->failed)
+				k->failed = reach_push(&k->stack, (uint32_t)at);
+	}
+}
+
+static void work(struct worker *k, unsigned who)
+{
+	struct marking *w = k->w;
+
+	if (w->possible) {
+		take_seeds(k);
+	} else {
+		if (!who)
+			root_words(k);
+		take_roots(k);
+	}
+	while (!k->failed) {
+		if (follow(k))
+			reach_pool_share(&w->pool, &k->stack);
+		else if (k->nr_doubts)
+			look_at_doubts(k, HANDFUL);
+		else if (!reach_pool_wait(&w->pool, &k->stack))
+			break;
+	}
+	if (k->failed)
+		reach_pool_stop(&w->pool);
+}
+
+static void worker_run(void *arg, unsigned who)
+{
+	struct marking *w = arg;
+	struct reach_space *space = w->g->space;
+	struct worker *k = reach_take(space, sizeof(*k));
+
+	if (!k || reach_scanner_init(&k->s, w->g->ix, w->memory, w->o->tag_mask, space)) {
+		/* The others can do without, but for what only the first one does. */
+		if (!who)
+			__atomic_store_n(&w->rc, -ENOMEM, __ATOMIC_RELAXED);
+		reach_give(space, k, sizeof(*k));
+		return;
+	}
+	k->w = w;
+	k->stack.space = space;
+	k->guess = (struct reach_guess){ .ix = w->g->ix, .memory = w->memory, .heuristics = w->o->heuristics };
+	reach_pool_enter(&w->pool);
+	work(k, who);
+	if (k->failed)
+		__atomic_store_n(&w->rc, -ENOMEM, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&w->r->stats.read_bytes, k->s.read_bytes, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&w->r->stats.unread_bytes, k->s.unread_bytes, __ATOMIC_RELAXED);
+	reach_stack_fini(&k->stack);
+	reach_scanner_fini(&k->s);
+	reach_give(space, k, sizeof(*k));
+}
+
+int reach_mark(const struct reach_graph *g, const struct memory *m, const struct reach_options *o, unsigned nr_threads, struct reach *r)
+{
+	struct marking w = { .g = g, .memory = m, .o = o, .r = r };
+
+	pthread_mutex_init(&w.lock, NULL);
+	for (int round = 0; round < 2 && !w.rc; round++) {
+		w.possible = round;
+		reach_pool_init(&w.pool);
+		reach_team(nr_threads, worker_run, &w);
+		reach_pool_fini(&w.pool, g->space);
+	}
+	pthread_mutex_destroy(&w.lock);
+	return w.rc;
+}

@@ -1,0 +1,124 @@
+/*
+ * Reading a process's memory in large pieces.
+ */
+#include "src/analyze/reach_scan.h"
+
+#include <errno.h>
+
+#define PAGE 4096
+#define MAX_FAILURES (1 << 20)	/* reads in vain in a row, page by page; from then on somebody claims terabytes that are not there, */
+#define LARGE_STEP (64 << 10)	/* and large blocks are tried in larger steps */
+
+int reach_scanner_init(struct reach_scanner *s, const struct reach_index *ix, const struct memory *m, uint64_t tag_mask,
+		       struct reach_space *space)
+{
+	s->ix = ix;
+	s->memory = m;
+	s->tag_mask = tag_mask;
+	s->space = space;
+	s->window = reach_take(space, REACH_WINDOW);
+	return s->window ? 0 : -ENOMEM;
+}
+
+void reach_scanner_fini(struct reach_scanner *s)
+{
+	reach_give(s->space, s->window, REACH_WINDOW);
+	s->window = NULL;
+}
+
+static const uint64_t *missing(struct reach_scanner *s, uint64_t from, uint64_t to, uint64_t *bytes)
+{
+	uint64_t step = ++s->failures > MAX_FAILURES && to - from >= LARGE_STEP ? LARGE_STEP : PAGE;
+
+	step -= from & (step - 1);
+	*bytes = step < to - from ? step : to - from;
+	s->unread_bytes += *bytes;
+	return NULL;
+}
+
+const uint64_t *reach_window(struct reach_scanner *s, uint64_t from, uint64_t to, uint64_t ahead, uint64_t *bytes)
+{
+	if (from < s->at || from - s->at >= s->held) {
+		uint64_t want = ahead > to ? ahead - from : to - from;
+
+		want = want < REACH_WINDOW ? want : REACH_WINDOW;
+		s->at = from;
+		s->held = s->memory->ops->read(s->memory->arg, from, s->window, want);
+		s->read_bytes += s->held;
+		s->held = s->held > want ? 0 : s->held & ~(size_t)7;
+		if (!s->held)
+			return missing(s, from, to, bytes);
+		s->failures = 0;
+	}
+	*bytes = s->held - (from - s->at);
+	if (*bytes > to - from)
+		*bytes = to - from;
+	return (const uint64_t *)(s->window + (from - s->at));
+}
+
+static void flush(struct reach_scanner *s, reach_hits_fn *fn, void *arg)
+{
+	reach_sieved(s);
+	fn(arg, s);
+	s->nr = 0;
+}
+
+/* Words of [from, to), both multiples of 8, into batches; the last is left in the scanner. */
+static void scan_words(struct reach_scanner *s, uint64_t from, uint64_t to, uint64_t ahead, reach_hits_fn *fn, void *arg)
+{
+	while (from < to) {
+		uint64_t bytes;
+		const uint64_t *words = reach_window(s, from, to, ahead, &bytes);
+		size_t nr = words ? bytes / 8 : 0;
+
+		for (size_t done = 0; done < nr;) {
+			done += reach_sieve(s, words + done, nr - done);
+			if (s->nr == REACH_BATCH)
+				flush(s, fn, arg);
+		}
+		from += bytes;
+	}
+}
+
+static uint64_t up(uint64_t address)
+{
+	return address > UINT64_MAX - 7 ? UINT64_MAX & ~7ull : (address + 7) & ~7ull;
+}
+
+void reach_scan(struct reach_scanner *s, uint64_t from, uint64_t to, reach_hits_fn *fn, void *arg)
+{
+	scan_words(s, up(from), to & ~7ull, 0, fn, arg);
+	flush(s, fn, arg);
+}
+
+/* The words between the blocks in a block, from one of those to the next; what lies in them is passed with them. Returns where the last ends. */
+static uint64_t scan_between(struct reach_scanner *s, uint32_t block, uint64_t from, uint64_t end, reach_hits_fn *fn, void *arg)
+{
+	const struct reach_index *ix = s->ix;
+	uint32_t i = block + 1;
+
+	while (i < ix->nr && ix->blocks[i].address < end) {
+		const struct heap_block *inner = &ix->blocks[i];
+
+		i++;
+		if (!inner->size_bytes)
+			continue;
+		scan_words(s, up(from), inner->address & ~7ull, end & ~7ull, fn, arg);
+		if (reach_block_end(inner) > from)
+			from = reach_block_end(inner);
+		i = reach_first_from(ix, i, from);
+	}
+	return from;
+}
+
+void reach_scan_block(struct reach_scanner *s, uint32_t block, reach_hits_fn *fn, void *arg)
+{
+	const struct reach_index *ix = s->ix;
+	uint64_t from = ix->blocks[block].address, end = reach_block_end(&ix->blocks[block]);
+
+	if (reach_has_inner(ix, block))
+		from = scan_between(s, block, from, end, fn, arg);
+	if (from < end)
+		scan_words(s, up(from), end & ~7ull, 0, fn, arg);
+	flush(s, fn, arg);
+}

@@ -1,0 +1,124 @@
+/*
+ * A made-up heap and its memory for tests of reachability: words in a plain array, blocks in it, roots beside it.
+ *
+ * Addresses begin at SCENE_BASE; scene_put() writes a word, scene_block() adds a block (in order of address). Pages of which nothing can be
+ * read are in `holes`.
+ */
+#ifndef TESTS_UNIT_REACH_SCENE_H
+#define TESTS_UNIT_REACH_SCENE_H
+
+#include "src/analyze/reach.h"
+#include "src/analyze/reach_tune.h"
+#include "src/base/vec.h"
+#include "tests/unit/unit.h"
+
+#define SCENE_BASE 0x7f0000100000ull
+#define SCENE_PAGE 4096
+
+struct scene {
+	uint8_t *bytes;
+	uint64_t size;
+	VEC(struct heap_block) blocks;
+	VEC(uint64_t) holes;		/* addresses of pages */
+	struct heap heap;
+	struct memory memory;
+	struct reach_options options;
+	struct reach_tune tune;
+	struct reach reach;
+};
+
+static inline size_t scene_read(void *arg, uint64_t address, void *to, size_t bytes)
+{
+	const struct scene *s = arg;
+	size_t n = 0;
+
+	if (address < SCENE_BASE || address - SCENE_BASE >= s->size)
+		return 0;
+	if (bytes > s->size - (address - SCENE_BASE))
+		bytes = s->size - (address - SCENE_BASE);
+	while (n < bytes) {
+		uint64_t page = (address + n) & ~(SCENE_PAGE - 1ull);
+		size_t part = page + SCENE_PAGE - (address + n);
+
+		vec_each(&s->holes, hole)
+			if (*hole == page)
+				return n;
+		if (part > bytes - n)
+			part = bytes - n;
+		memcpy((char *)to + n, s->bytes + (address + n - SCENE_BASE), part);
+		n += part;
+	}
+	return n;
+}
+
+static const struct memory_ops scene_ops = { scene_read };
+
+static inline void scene_init(struct scene *s, uint64_t size)
+{
+	memset(s, 0, sizeof(*s));
+	s->bytes = calloc(1, size);
+	s->size = size;
+	assert_non_null(s->bytes);
+	s->memory.ops = &scene_ops;
+	s->memory.arg = s;
+	s->options.nr_threads = 1;
+	s->options.heuristics = REACH_ALL_HEURISTICS;
+}
+
+static inline void scene_fini(struct scene *s)
+{
+	reach_fini(&s->reach);
+	memory_fini(&s->memory);
+	vec_fini(&s->blocks);
+	vec_fini(&s->holes);
+	free(s->bytes);
+}
+
+static inline void scene_put(struct scene *s, uint64_t address, uint64_t value)
+{
+	assert_true(address >= SCENE_BASE && address - SCENE_BASE + 8 <= s->size);
+	memcpy(s->bytes + (address - SCENE_BASE), &value, 8);
+}
+
+static inline void scene_block(struct scene *s, uint64_t address, uint64_t size)
+{
+	assert_int_equal(vec_push(&s->blocks, (struct heap_block){ .address = address, .size_bytes = size }), 0);
+}
+
+static inline void scene_root(struct scene *s, uint64_t start, uint64_t end, bool chunk_lists)
+{
+	struct memory_range r = { .start = start, .end = end, .kind = MEMORY_DATA, .chunk_lists = chunk_lists };
+
+	assert_int_equal(vec_push(&s->memory.roots, r), 0);
+}
+
+static inline void scene_word(struct scene *s, uint64_t value)
+{
+	assert_int_equal(vec_push(&s->memory.words, (struct memory_word){ .value = value }), 0);
+}
+
+static inline void scene_run(struct scene *s)
+{
+	struct err e = { 0 };
+
+	reach_fini(&s->reach);
+	s->heap.blocks = s->blocks.v;
+	s->heap.nr_blocks = s->blocks.nr;
+	if (reach_run_tuned(&s->heap, &s->memory, &s->options, &s->tune, &s->reach, &e))
+		fail_msg("%s", e.text);
+	assert_int_equal(s->reach.nr, s->blocks.nr);
+}
+
+/* The classes of all blocks as a string: R reached, P possible, I indirect, D definite. */
+static inline void scene_expect(struct scene *s, const char *classes)
+{
+	char got[100] = "";
+
+	assert_true(s->blocks.nr < sizeof(got));
+	scene_run(s);
+	for (size_t i = 0; i < s->blocks.nr; i++)
+		got[i] = "RPID"[s->reach.class[i]];
+	assert_string_equal(got, classes);
+}
+
+#endif

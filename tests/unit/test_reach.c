@@ -1,0 +1,395 @@
+/* Reachability: each class, what is a pointer and what is not, roots of each kind. Random graphs: test_reach_random.c. */
+#include "tests/unit/reach_scene.h"
+
+#define MIB		(1ull << 20)
+#define AT(n)		(SCENE_BASE + 0x10000 + (n) * 0x100)	/* block n of nr(), 64 bytes */
+#define ROOT		SCENE_BASE
+
+static int setup(void **state)
+{
+	struct scene *s = malloc(sizeof(*s));
+
+	scene_init(s, 4 * MIB);
+	*state = s;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	scene_fini(*state);
+	free(*state);
+	return 0;
+}
+
+/* Blocks of 64 bytes at AT(0), AT(1), ...; a root of 4 KiB. */
+static struct scene *nr(void **state, unsigned blocks)
+{
+	struct scene *s = *state;
+
+	for (unsigned i = 0; i < blocks; i++)
+		scene_block(s, AT(i), 64);
+	scene_root(s, ROOT, ROOT + 4096, false);
+	return s;
+}
+
+static void empty_heap(void **state)
+{
+	struct scene *s = nr(state, 0);
+
+	scene_word(s, AT(0));
+	assert_int_equal(vec_push(&s->memory.owned, AT(0)), 0);
+	scene_expect(s, "");
+}
+
+static void each_class(void **state)
+{
+	struct scene *s = nr(state, 6);
+
+	scene_put(s, ROOT + 8, AT(0));
+	scene_put(s, AT(0) + 56, AT(1));
+	scene_put(s, AT(1), AT(2) + 16);	/* possible, */
+	scene_put(s, AT(2), AT(3));		/* and what hangs on it */
+	scene_put(s, AT(4), AT(5));
+	scene_expect(s, "RRPPDI");
+	assert_int_equal(s->reach.parent[5], 4);
+	assert_int_equal(s->reach.parent[4], UINT32_MAX);
+	assert_int_equal(s->reach.parent[1], UINT32_MAX);
+	assert_int_equal(s->reach.stats.pointers, 4);
+}
+
+static void parents_on_demand(void **state)
+{
+	struct scene *s = nr(state, 4);
+
+	s->options.want_parents = true;
+	scene_put(s, ROOT + 8, AT(0));
+	scene_put(s, AT(0), AT(1));
+	scene_put(s, AT(1), AT(2) + 4);
+	scene_put(s, AT(2), AT(3));
+	scene_expect(s, "RRPP");
+	assert_int_equal(s->reach.parent[0], UINT32_MAX);
+	assert_int_equal(s->reach.parent[1], 0);
+	assert_int_equal(s->reach.parent[2], 1);
+	assert_int_equal(s->reach.parent[3], 2);
+}
+
+/* A pointer to the start makes good what one to the middle, found first, left open. */
+static void possible_becomes_reached(void **state)
+{
+	struct scene *s = nr(state, 3);
+
+	scene_put(s, ROOT, AT(2) + 16);
+	scene_put(s, ROOT + 8, AT(0));
+	scene_put(s, AT(0), AT(1));
+	scene_put(s, AT(1), AT(2));
+	scene_expect(s, "RRR");
+}
+
+static void one_definite_of_a_cycle(void **state)
+{
+	struct scene *s = nr(state, 7);
+
+	scene_put(s, AT(1), AT(2));	/* 1 -> 2 -> 3 -> 1, 3 -> 0 */
+	scene_put(s, AT(2), AT(3));
+	scene_put(s, AT(3), AT(1));
+	scene_put(s, AT(3) + 8, AT(0));
+	scene_put(s, AT(4), AT(4));	/* to itself */
+	scene_put(s, AT(6), AT(5));	/* 6 -> 5 -> 5 */
+	scene_put(s, AT(5), AT(5));
+	scene_expect(s, "IDIIDID");
+	assert_int_equal(s->reach.parent[0], 1);
+	assert_int_equal(s->reach.parent[3], 1);
+	assert_int_equal(s->reach.parent[5], 6);
+}
+
+/* Two roots of lost trees share a branch: it counts with the lower. A cycle below them is nobody's root. */
+static void shared_branch(void **state)
+{
+	struct scene *s = nr(state, 6);
+
+	scene_put(s, AT(4), AT(0));
+	scene_put(s, AT(5), AT(0));
+	scene_put(s, AT(0), AT(1));
+	scene_put(s, AT(1), AT(2));
+	scene_put(s, AT(2), AT(1) + 8);
+	scene_put(s, AT(5) + 8, AT(3));
+	scene_expect(s, "IIIIDD");
+	for (unsigned i = 0; i < 3; i++)
+		assert_int_equal(s->reach.parent[i], 4);
+	assert_int_equal(s->reach.parent[3], 5);
+}
+
+static void bounds(void **state)
+{
+	struct scene *s = nr(state, 4);
+
+	scene_put(s, ROOT, AT(0) + 64);		/* behind the end */
+	scene_put(s, ROOT + 8, AT(1) + 63);	/* the last byte */
+	scene_put(s, ROOT + 16, AT(2) - 1);
+	scene_put(s, ROOT + 4096, AT(3));	/* behind the root */
+	scene_expect(s, "DPDD");
+}
+
+/* Words count at multiples of 8 only, and only whole within block and root. */
+static void alignment(void **state)
+{
+	struct scene *s = *state;
+
+	scene_root(s, ROOT + 4, ROOT + 36, false);
+	scene_block(s, AT(0) + 4, 28);
+	for (unsigned i = 1; i < 6; i++)
+		scene_block(s, AT(i), 64);
+	scene_put(s, ROOT, AT(1));		/* begins before the root */
+	scene_put(s, ROOT + 24, AT(0) + 4);
+	scene_put(s, ROOT + 32, AT(2));		/* ends behind the root */
+	scene_put(s, AT(0), AT(3));		/* begins before the block */
+	scene_put(s, AT(0) + 8, AT(4));
+	scene_put(s, AT(0) + 24, AT(5));
+	scene_expect(s, "RDDDRR");
+	scene_put(s, AT(0) + 24, 0);
+	scene_put(s, AT(0) + 12, AT(5));	/* misaligned */
+	scene_expect(s, "RDDDDD");
+}
+
+static void size_zero(void **state)
+{
+	struct scene *s = *state;
+
+	scene_block(s, AT(0), 0);
+	scene_block(s, AT(1), 0);
+	scene_block(s, AT(2), 0);
+	scene_word(s, AT(0));
+	scene_word(s, AT(1) + 1);
+	scene_expect(s, "RDD");
+}
+
+static void registers_and_owned(void **state)
+{
+	struct scene *s = nr(state, 5);
+
+	scene_word(s, AT(0));
+	scene_word(s, AT(1) + 8);
+	assert_int_equal(vec_push(&s->memory.owned, AT(2) + 10), 0);
+	assert_int_equal(vec_push(&s->memory.owned, AT(9)), 0);
+	scene_put(s, AT(2), AT(3));
+	scene_expect(s, "RPRRD");
+}
+
+static void tags(void **state)
+{
+	struct scene *s = nr(state, 2);
+
+	scene_word(s, AT(0) | 0xab00000000000000);
+	scene_put(s, AT(0), AT(1) | 3);
+	scene_expect(s, "DI");
+	s->options.tag_mask = 0xff00000000000007;
+	scene_expect(s, "RR");
+	s->options.tag_mask = 0xff00000000000000;
+	scene_expect(s, "RP");
+}
+
+/* A pool and what was handed out of it; a pointer between two of those is one into the pool. */
+static void nested(void **state)
+{
+	struct scene *s = *state;
+
+	scene_root(s, ROOT, ROOT + 4096, false);
+	scene_block(s, AT(0), 1024);			/* 0: pool */
+	scene_block(s, AT(0) + 64, 64);			/* 1 */
+	scene_block(s, AT(0) + 192, 256);		/* 2: a pool in the pool */
+	scene_block(s, AT(0) + 192 + 128, 64);		/* 3 */
+	scene_block(s, AT(8), 64);			/* 4: pointed to from the pool's own bytes */
+	scene_block(s, AT(9), 64);			/* 5: from the inner pool's, behind its block */
+	scene_block(s, AT(10), 64);			/* 6: from block 1 */
+	scene_put(s, AT(0) + 56, AT(8));
+	scene_put(s, AT(0) + 192 + 200, AT(9));
+	scene_put(s, AT(0) + 64, AT(10));
+	scene_put(s, ROOT, AT(0));
+	scene_expect(s, "RDDDRII");
+	assert_int_equal(s->reach.parent[5], 2);
+	assert_int_equal(s->reach.parent[6], 1);
+	scene_put(s, ROOT, AT(0) + 140);		/* in 0, behind 1 */
+	scene_expect(s, "PDDDPII");
+	scene_put(s, ROOT, AT(0) + 192 + 192);		/* in 2, behind 3 */
+	scene_expect(s, "DDPDIPI");
+	scene_put(s, ROOT, AT(0) + 192 + 128);
+	scene_expect(s, "DDDRIII");
+}
+
+/* Blocks closer than 16 bytes, closer than 8, at odd addresses; in chunks of the index of which the others know nothing. */
+static void close_blocks(void **state)
+{
+	struct scene *s = *state;
+	uint64_t other = SCENE_BASE + MIB, odd = SCENE_BASE + 2 * MIB;
+
+	scene_block(s, AT(0), 64);
+	scene_block(s, other, 8);
+	scene_block(s, other + 8, 8);
+	scene_block(s, other + 16, 8);
+	scene_block(s, odd + 1, 2);
+	scene_block(s, odd + 3, 3);
+	scene_block(s, odd + 6, 0);
+	scene_block(s, odd + 7, 100);
+	scene_expect(s, "DDDDDDDD");
+	scene_word(s, other + 8);
+	scene_word(s, other + 23);
+	scene_word(s, odd + 3);
+	scene_word(s, odd + 2);
+	scene_word(s, odd + 7 + 99);
+	scene_expect(s, "DDRPPRDP");
+	scene_word(s, odd + 6);
+	scene_word(s, AT(0) + 8);
+	scene_word(s, odd + 7 + 100);
+	scene_expect(s, "PDRPPRRP");
+}
+
+/* Of a block over several chunks of the index, pointers into each; and words at each end of it. */
+static void large_block(void **state)
+{
+	struct scene *s = *state;
+	uint64_t start = SCENE_BASE + MIB / 2 + 16, size = 3 * MIB;
+
+	scene_block(s, AT(0), 64);
+	scene_block(s, AT(1), 64);
+	scene_block(s, AT(2), 64);
+	scene_block(s, start, size);
+	scene_put(s, start, AT(0));
+	scene_put(s, start + size - 8, AT(1));
+	scene_put(s, start + size / 2, AT(2) + 8);
+	scene_expect(s, "IIID");
+	scene_word(s, start + size);
+	scene_expect(s, "IIID");
+	for (uint64_t offset = size - 1; offset > MIB / 2; offset -= MIB / 2) {
+		s->memory.words.v[0].value = start + offset;
+		scene_expect(s, "PPPP");
+	}
+	s->memory.words.v[0].value = start;
+	scene_expect(s, "RRPR");
+	for (s->tune.max_edges = 1; s->tune.max_edges < 5; s->tune.max_edges++)
+		scene_expect(s, "RRPR");
+}
+
+static void unreadable(void **state)
+{
+	struct scene *s = *state;
+	uint64_t start = SCENE_BASE + MIB;
+
+	scene_root(s, ROOT, ROOT + 3 * SCENE_PAGE, false);
+	for (unsigned i = 0; i < 4; i++)
+		scene_block(s, AT(i), 64);
+	scene_block(s, start, 4 * SCENE_PAGE);
+	scene_block(s, SCENE_BASE + 2 * MIB, 1ull << 60);	/* nonsense */
+	scene_put(s, ROOT + SCENE_PAGE, AT(0));
+	scene_put(s, ROOT + 3 * SCENE_PAGE - 8, start);
+	scene_put(s, start + SCENE_PAGE - 8, AT(1));
+	scene_put(s, start + SCENE_PAGE, AT(2));
+	scene_put(s, start + 3 * SCENE_PAGE, AT(3));
+	s->blocks.nr--;
+	scene_expect(s, "RRRRR");
+	assert_int_equal(s->reach.stats.unread_bytes, 0);
+	vec_push(&s->holes, ROOT + SCENE_PAGE);
+	vec_push(&s->holes, start + SCENE_PAGE);
+	vec_push(&s->holes, start + 2 * SCENE_PAGE);
+	scene_expect(s, "DRDRR");
+	assert_int_equal(s->reach.stats.unread_bytes, 3 * SCENE_PAGE);
+	assert_int_equal(s->reach.stats.read_bytes, 4 * SCENE_PAGE + 3 * 0x100 + 64);	/* small gaps are read, too */
+	s->blocks.nr++;
+	s->blocks.v[5].size_bytes = 1ull << 33;
+	scene_expect(s, "DRDRRD");
+}
+
+/* glibc keeps the addresses of free chunks; one behind a block is within the block's last bytes. */
+static void chunk_lists(void **state)
+{
+	struct scene *s = *state;
+
+	scene_root(s, ROOT, ROOT + 256, true);
+	scene_block(s, AT(0), 24);
+	scene_block(s, AT(1), 24);
+	scene_block(s, AT(2), 72);
+	scene_block(s, AT(3), 64);
+	scene_block(s, AT(4), 72);
+	scene_put(s, ROOT, AT(0) + 16);
+	scene_put(s, ROOT + 8, AT(1) + 8);
+	scene_put(s, ROOT + 16, AT(2) + 64);
+	scene_put(s, ROOT + 24, AT(3) + 56);
+	scene_put(s, ROOT + 32, AT(4));
+	s->options.heuristics = 0;
+	scene_expect(s, "DPDPR");
+	s->memory.roots.v[0].chunk_lists = false;
+	scene_expect(s, "PPPPR");
+}
+
+/* A million blocks in a chain, from a root or lost, in order of address or against it: nothing recurses. */
+static void chain(void **state)
+{
+	enum { LINKS = 1000000 };
+	struct scene s;
+
+	(void)state;
+	scene_init(&s, 64ull * (LINKS + 64));
+	for (unsigned i = 0; i < LINKS; i++)
+		scene_block(&s, SCENE_BASE + 64ull * (i + 1), 48);
+	for (unsigned i = 0; i + 1 < LINKS; i++)
+		scene_put(&s, s.blocks.v[i].address, s.blocks.v[i + 1].address);
+	s.options.nr_threads = 2;
+	scene_run(&s);
+	assert_int_equal(s.reach.class[0], REACH_DEFINITE);
+	for (unsigned i = 1; i < LINKS; i++)
+		if (s.reach.class[i] != REACH_INDIRECT || s.reach.parent[i] != 0)
+			fail_msg("block %u", i);
+	scene_word(&s, s.blocks.v[0].address);
+	scene_run(&s);
+	for (unsigned i = 0; i < LINKS; i++)
+		assert_int_equal(s.reach.class[i], REACH_REACHED);
+	memset(s.bytes, 0, s.size);
+	for (unsigned i = 1; i < LINKS; i++)
+		scene_put(&s, s.blocks.v[i].address, s.blocks.v[i - 1].address);
+	s.memory.words.nr = 0;
+	scene_run(&s);
+	assert_int_equal(s.reach.class[LINKS - 1], REACH_DEFINITE);
+	for (unsigned i = 0; i + 1 < LINKS; i++)
+		if (s.reach.class[i] != REACH_INDIRECT || s.reach.parent[i] != LINKS - 1)
+			fail_msg("block %u", i);
+	assert_true(s.reach.stats.extra_bytes < 40ull * LINKS + (64 << 20));
+	scene_fini(&s);
+}
+
+static void too_many(void **state)
+{
+	struct heap h = { .nr_blocks = (1u << 30) + 1 };
+	struct memory m = { .ops = &scene_ops };
+	struct reach_options o = { 0 };
+	struct reach r;
+	struct err e = { 0 };
+
+	(void)state;
+	assert_int_equal(reach_run(&h, &m, &o, &r, &e), -E2BIG);
+	assert_non_null(strstr(e.text, "1073741825"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(empty_heap, setup, teardown),
+		cmocka_unit_test_setup_teardown(each_class, setup, teardown),
+		cmocka_unit_test_setup_teardown(parents_on_demand, setup, teardown),
+		cmocka_unit_test_setup_teardown(possible_becomes_reached, setup, teardown),
+		cmocka_unit_test_setup_teardown(one_definite_of_a_cycle, setup, teardown),
+		cmocka_unit_test_setup_teardown(shared_branch, setup, teardown),
+		cmocka_unit_test_setup_teardown(bounds, setup, teardown),
+		cmocka_unit_test_setup_teardown(alignment, setup, teardown),
+		cmocka_unit_test_setup_teardown(size_zero, setup, teardown),
+		cmocka_unit_test_setup_teardown(registers_and_owned, setup, teardown),
+		cmocka_unit_test_setup_teardown(tags, setup, teardown),
+		cmocka_unit_test_setup_teardown(nested, setup, teardown),
+		cmocka_unit_test_setup_teardown(close_blocks, setup, teardown),
+		cmocka_unit_test_setup_teardown(large_block, setup, teardown),
+		cmocka_unit_test_setup_teardown(unreadable, setup, teardown),
+		cmocka_unit_test_setup_teardown(chunk_lists, setup, teardown),
+		cmocka_unit_test(chain),
+		cmocka_unit_test(too_many),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
