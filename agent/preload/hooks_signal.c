@@ -3,7 +3,10 @@
  *
  * A signal whose default action is death, and of which the program wants nothing else, gets a handler of ours: it asks for the search, then
  * gives the signal back as it came, with the default action, so that it kills the process on return from the handler, at the same
- * instruction, with the same status and core dump. The program does not see the handler: what asks for actions is interposed.
+ * instruction, with the same status and core dump. The program does not see the handler: what asks for actions is interposed. Its own handlers
+ * are left alone, except that resetting one when it is called (SA_RESETHAND) is done by us, since the kernel would reset it to death unseen.
+ *
+ * A child made by vfork has actions of its own but this memory in common with its parent: what it sets is set as it says, and not noted.
  *
  * Tracing the process instead (ptrace) would see the same deaths but is no way to treat a program: ignored signals then interrupt system calls,
  * so that epoll_wait() fails with EINTR where nothing had happened (doc/leaks.md).
@@ -14,10 +17,11 @@
 #define NR_SIGNALS	65
 #define SIG_DFL		((sig_handler *)0)
 #define SIG_ERR		((sig_handler *)-1)
+#define SIG_IGN		((sig_handler *)1)
 #define SA_SIGINFO	0x00000004
 #define SA_ONSTACK	0x08000000
 #define SA_RESTART	0x10000000
-#define SIGSEGV		11
+#define SA_RESETHAND	0x80000000u
 #define FRAME_BYTES	(64ull << 10)	/* a signal's frame is smaller, with any vector registers */
 
 /* As the kernel has it. */
@@ -34,7 +38,8 @@ struct kernel_action {
 #define FAULTS		(BIT(4) | BIT(7) | BIT(8) | BIT(11))	/* the instruction that caused it can be run again */
 
 static bool guarding;
-static struct sig_action wanted[NR_SIGNALS];	/* the program's: flags and mask beside SIG_DFL, which mean nothing but are shown */
+/* The program's own: where `deadly` is in place SIG_DFL with flags and mask that mean nothing but are shown; where `once` is, the handler. */
+static struct sig_action wanted[NR_SIGNALS];
 
 static bool guarded(int signal)
 {
@@ -89,6 +94,30 @@ static struct sig_action ours(void)
 	return a;
 }
 
+/* In place of a handler that is to be called once. Of two threads the second finds the default action. */
+static void once(int signal, void *info, void *context)
+{
+	struct sig_action a = ours();
+	sig_handler *handler;
+
+	if ((int)sys0(getpid) == A.pid) {
+		handler = __atomic_exchange_n(&wanted[signal].handler, SIG_DFL, __ATOMIC_ACQ_REL);
+		A.next.sigaction(signal, &a, NULL);
+	} else {
+		handler = wanted[signal].handler;
+		set_default(signal);
+	}
+	if (handler == SIG_DFL)
+		deadly(signal, info, context);
+	else
+		((void (*)(int, void *, void *))(void *)handler)(signal, info, context);
+}
+
+static bool is_ours(const void *handler)
+{
+	return handler == (void *)deadly || handler == (void *)once;
+}
+
 void signals_guard(void)
 {
 	struct sig_action a = ours();
@@ -115,54 +144,64 @@ void signals_unguard(void)
 	for (int signal = 1; signal < NR_SIGNALS; signal++) {
 		struct kernel_action now;
 
-		if (DEADLY & BIT(signal) && !sys_failed(sys4(rt_sigaction, signal, 0, &now, 8)) && now.handler == (void *)deadly)
-			set_default(signal);
+		if (DEADLY & BIT(signal) && !sys_failed(sys4(rt_sigaction, signal, 0, &now, 8)) && is_ours(now.handler))
+			A.next.sigaction(signal, &wanted[signal], NULL);
 	}
 }
 
+/* What to install for what the program wants. */
+static struct sig_action instead_of(const struct sig_action *new)
+{
+	struct sig_action a = *new;
+
+	if (new->handler == SIG_DFL)
+		return ours();
+	if (new->handler != SIG_IGN && (unsigned)new->flags & SA_RESETHAND) {
+		a.handler = (sig_handler *)(void *)once;
+		a.flags = (int)((unsigned)a.flags & ~SA_RESETHAND) | SA_SIGINFO;
+	}
+	return a;
+}
+
+/*
+ * `new` and `old` may be the same. The wish is noted first: the signal may strike at once.
+ */
 EXPORT int sigaction(int signal, const struct sig_action *new, struct sig_action *old)
 {
-	struct sig_action given = { 0 }, instead, was;
-	bool set = new != NULL, dfl;
+	struct sig_action was, instead;
 	int ret;
 
 	if (!A.next.sigaction && (!resolve() || !A.next.sigaction))
 		return -1;
 	if (!guarded(signal))
 		return A.next.sigaction(signal, new, old);
-	if (set)
-		given = *new;			/* they may be the same */
-	dfl = set && given.handler == SIG_DFL;
-	if (dfl)
-		instead = ours();
 	was = wanted[signal];
-	ret = A.next.sigaction(signal, dfl ? &instead : new, old);
-	if (ret)
-		return ret;
-	if (old && old->handler == (sig_handler *)(void *)deadly) {
+	if (new && (int)sys0(getpid) == A.pid) {
+		instead = instead_of(new);
+		if (is_ours(instead.handler))
+			wanted[signal] = *new;
+		new = &instead;
+	}
+	ret = A.next.sigaction(signal, new, old);
+	if (!ret && old && is_ours(old->handler)) {
 		was.restorer = old->restorer;
 		*old = was;
 	}
-	if (dfl) {
-		wanted[signal] = given;
-		wanted[signal].handler = SIG_DFL;
-	}
-	return 0;
+	return ret;
 }
 
 /* signal() and its relatives: whatever they did, where the action is now the default one ours takes its place. */
 static sig_handler *hidden(int signal, sig_handler *new, sig_handler *old)
 {
-	struct sig_action a;
+	struct sig_action a = { 0 };
+	sig_handler *was;
 
 	if (old == SIG_ERR || !guarded(signal))
 		return old;
-	if (new == SIG_DFL) {
-		a = ours();
-		A.next.sigaction(signal, &a, NULL);
-		wanted[signal] = (struct sig_action){ 0 };
-	}
-	return old == (sig_handler *)(void *)deadly ? SIG_DFL : old;
+	was = is_ours(old) ? wanted[signal].handler : old;
+	if (new == SIG_DFL)
+		sigaction(signal, &a, NULL);
+	return was;
 }
 
 #define SIGNAL_FORM(NAME)								\

@@ -71,6 +71,7 @@ ends() {
 @test "the program's own wishes for signals count, and it sees only those" {
 	both raise handler && ends "leave_exit _exit() 44 main held=3"
 	both raise ignored && ends "leave_exit return from main 0 main held=0"
+	both raise once && grep -q "^leave_exit death by a signal 15 main held=[345]$" ends
 	both raise seen && ends "leave_exit death by a signal 15 main held=3"
 }
 

@@ -21,6 +21,7 @@ static sigset_t none;
 static void last(void) { write(1, "handler\n", 8); }
 static __attribute__((destructor)) void destroy(void) { write(1, "destructor\n", 11); }
 static void caught(int sig) { (void)sig, _exit(44); }
+static void again(int sig) { write(1, "again\n", 6), raise(sig); }
 static void harmless(int sig) { (void)sig, write(1, "signal\n", 7); }
 
 SITE static void end(const char *how)
@@ -90,6 +91,16 @@ int main(int argc, char **argv)
 		signal(SIGTERM, SIG_IGN);
 	if (!strcmp(with, "seen") && (signal(SIGTERM, SIG_DFL) != SIG_DFL || sigaction(SIGSEGV, NULL, &(struct sigaction){ 0 })))
 		return 90;
+	if (!strcmp(with, "once")) {		/* a first time, then by default */
+		struct sigaction a = { .sa_handler = again, .sa_flags = SA_RESETHAND };
+
+		sigaction(SIGTERM, &a, NULL);
+		if (!vfork())			/* what it sets is its own */
+			_exit(sigaction(SIGTERM, &(struct sigaction){ .sa_handler = SIG_DFL }, NULL));
+		sigaction(SIGTERM, NULL, &a);
+		if (a.sa_handler != again || a.sa_flags != (int)SA_RESETHAND)
+			return 91;
+	}
 	if (!strcmp(with, "timer") && signal(SIGALRM, harmless) != SIG_ERR)
 		setitimer(ITIMER_REAL, &often, NULL);
 	if (!strcmp(with, "threads"))
