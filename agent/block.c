@@ -19,6 +19,7 @@
 #include "agent/sys.h"
 
 #define GRANULES	(1u << PMM_LEAF_BITS)
+#define MID_TRIES	5000
 #define STAMPS_PER_STEP_LOG2	18	/* 2 MiB of stamps */
 
 /* The tables' shapes: granule, leaves per mid. Together with 256-granule leaves they cover PMM_ADDRESS_BITS. */
@@ -77,8 +78,23 @@ static struct pmm_mid *mid_new(struct pmm_table *t, pmm_ref *top, uint64_t base)
 	do
 		mid->next = head;
 	while (!CAS(t->mids, head, arena_ref(mid)));
+	STORE_RELEASE(mid->chained, 1);
 	if (watched())
 		mark(mid, sizeof(*mid));
+	return mid;
+}
+
+/*
+ * Nothing is hung into a mid that readers cannot find yet: its maker may be stopped for long just there. But not for ever, for it may be
+ * the code that this signal handler interrupted.
+ */
+static __attribute__((noinline, cold)) struct pmm_mid *mid_wait(struct pmm_mid *mid)
+{
+	for (unsigned tries = 0; tries < MID_TRIES && !LOAD_ACQUIRE(mid->chained); tries++)
+		if (tries < 100 || A.confined)
+			arch_pause();
+		else
+			sys0(sched_yield);
 	return mid;
 }
 
@@ -108,6 +124,8 @@ static __attribute__((noinline)) uint64_t *word_make(enum pmm_table_id id, uint6
 
 	if (!mid)
 		return NULL;
+	if (unlikely(!LOAD_ACQUIRE(mid->chained)))
+		mid = mid_wait(mid);
 	slot = &mid->leaf[(address - base) >> (shape[id].shift + PMM_LEAF_BITS)];
 	leaf = *slot ? arena_at(*slot) : leaf_new(slot);
 	return leaf ? &leaf[address >> shape[id].shift & (GRANULES - 1)] : NULL;

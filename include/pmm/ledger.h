@@ -202,7 +202,8 @@ struct pmm_mid {
 	uint64_t base;			/* address of the first byte it covers */
 	pmm_ref next;			/* next mid of the same table, 0 = last */
 	uint32_t nr_leaves;		/* entries in leaf[], a power of two */
-	uint64_t reserved[6];
+	uint64_t chained;		/* 1 = readers find it */
+	uint64_t reserved[5];
 	pmm_ref leaf[];			/* each covers (1 << shift) * 256 bytes of address space; 0 = nothing there */
 };
 

@@ -241,9 +241,10 @@ static void copy_range(struct freeze *f, uint64_t from, uint64_t to)
 	}
 }
 
-/* Copy all of it; how much that is. */
+/* Copy all of it, also what came into use until the word was raised; how much that is. */
 static uint64_t copy_all(struct freeze *f)
 {
+	ledger_map_refresh(f->map);
 	copy_range(f, 0, UINT64_MAX);
 	return f->map->arena_ready - f->map->arena_off;
 }
@@ -251,25 +252,30 @@ static uint64_t copy_all(struct freeze *f)
 /* Take back the mark of place `i`; was there one? A store after this shows in a mark or in a copy made afterwards. */
 static inline bool mark_take(struct freeze_state *s, uint32_t i)
 {
-	return i < s->nr_marks && __atomic_load_n(&s->marks[i], __ATOMIC_RELAXED) &&
-	       __atomic_exchange_n(&s->marks[i], 0, __ATOMIC_SEQ_CST);
+	return __atomic_load_n(&s->marks[i], __ATOMIC_RELAXED) && __atomic_exchange_n(&s->marks[i], 0, __ATOMIC_SEQ_CST);
 }
 
-/* Copy what is marked; how much that is. */
-static uint64_t copy_marked(struct freeze *f)
+/*
+ * Copy what is marked; how much that is. Marks of what has come into use since the map was looked at stay for the next time; with the
+ * threads stopped there are none of these.
+ */
+static uint64_t copy_marked(struct freeze *f, bool stopped)
 {
 	struct freeze_state *s = f->state;
-	uint64_t bytes = 0;
+	uint64_t bytes = 0, ready;
+	uint32_t nr;
 
 	ledger_map_refresh(f->map);
-	for (uint32_t i = 0; i < s->nr_marks; i++) {
+	ready = f->map->arena_ready - f->map->arena_off;
+	nr = ready >> s->shift < s->nr_marks && !stopped ? (uint32_t)(ready >> s->shift) : s->nr_marks;
+	for (uint32_t i = 0; i < nr; i++) {
 		uint32_t first = i;
 
-		if (i % 8 == 0 && s->nr_marks - i >= 8 && !__atomic_load_n((uint64_t *)&s->marks[i], __ATOMIC_RELAXED)) {
+		if (i % 8 == 0 && nr - i >= 8 && !__atomic_load_n((uint64_t *)&s->marks[i], __ATOMIC_RELAXED)) {
 			i += 7;
 			continue;
 		}
-		while (mark_take(s, i))
+		while (i < nr && mark_take(s, i))
 			i++;
 		if (i == first)
 			continue;
@@ -284,7 +290,7 @@ static void copy_rounds(struct freeze *f)
 	uint64_t last = UINT64_MAX, bytes;
 
 	for (unsigned i = 0; i < MAX_ROUNDS; i++) {
-		bytes = copy_marked(f);
+		bytes = copy_marked(f, false);
 		f->copied_bytes += bytes;
 		f->rounds++;
 		if (bytes <= FEW_BYTES || bytes > last / 4 * 3)
@@ -347,6 +353,30 @@ static int copy_beyond(struct freeze *f)
 	return 0;
 }
 
+/*
+ * Copy all mids. Others may have used a leaf whose maker was stopped before it marked where it hung the leaf; what they stored in the leaf
+ * itself they have marked.
+ */
+static void copy_mids(struct freeze *f)
+{
+	struct freeze_state *s = f->state;
+
+	for (unsigned t = 0; t < PMM_NR_TABLES; t++) {
+		uint64_t bytes = sizeof(struct pmm_mid) + (sizeof(pmm_ref) << (s->header.table[t].mid_bits & 31));
+		uint64_t most = (f->map->arena_ready - f->map->arena_off) / bytes;
+		struct pmm_mid mid;
+
+		for (pmm_ref ref = s->header.table[t].mids; ref && most--; ref = mid.next) {
+			uint64_t off = (uint64_t)ref << PMM_REF_SHIFT;
+
+			if (off < f->map->arena_off || ledger_map_read(f->map, off, &mid, sizeof(mid)))
+				break;
+			copy_range(f, off - f->map->arena_off, off - f->map->arena_off + bytes);
+			f->late_bytes += bytes;
+		}
+	}
+}
+
 static uint32_t thread_tid(struct freeze *f, uint32_t thread)
 {
 	const struct pmm_ledger *l = &f->state->header;
@@ -396,24 +426,34 @@ static int moves_find(struct freeze *f)
 	return rc;
 }
 
+/* 0 or -errno. */
+static int copy_late(struct freeze *f)
+{
+	struct freeze_state *s = f->state;
+	bool unseen = s->open.nr;		/* such an event may have stored since, without a mark */
+	int rc = ledger_map_refresh(f->map);
+
+	s->open.nr = 0;
+	if (!rc)
+		rc = events_note(f);
+	if (rc)
+		return rc;
+	f->late_bytes = unseen ? copy_all(f) : copy_marked(f, true);
+	rc = copy_beyond(f);
+	if (!rc && s->open.nr)
+		copy_mids(f);
+	return rc ? rc : moves_find(f);
+}
+
 int freeze_now(struct freeze *f, struct err *e)
 {
 	struct freeze_state *s = f->state;
-	int rc;
+	int rc = copy_late(f);
 
-	rc = ledger_map_refresh(f->map);
-	if (!rc)
-		rc = ledger_map_read(f->map, 0, &s->header, sizeof(s->header)) ? -EBADMSG : 0;
-	if (rc == -EBADMSG)
-		return err_set(e, rc, "the ledger cannot be read");
-	/* an event from before the word was raised may have stored since, without a mark */
-	f->late_bytes = s->open.nr ? copy_all(f) : copy_marked(f);
-	if (!rc)
-		rc = copy_beyond(f);
-	if (!rc)
-		rc = moves_find(f);
-	if (rc)
+	if (rc == -ENOMEM)
 		return no_memory(e, strerror(ENOMEM));
+	if (rc)
+		return err_set(e, rc, "the ledger cannot be read");
 	s->result = (struct ledger_frozen){
 		.arena = s->copy,
 		.arena_off = f->map->arena_off,
