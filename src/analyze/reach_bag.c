@@ -50,6 +50,7 @@ static void drop_top(struct reach_stack *s)
 	struct reach_bag *bag = s->top;
 
 	s->top = bag->next;
+	bag->next = NULL;
 	if (s->spare)
 		bag_free(s->space, bag);
 	else

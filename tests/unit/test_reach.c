@@ -355,6 +355,36 @@ static void chain(void **state)
 	scene_fini(&s);
 }
 
+/* Many more blocks at once than a thread takes along: they go from hand to hand. */
+static void wide(void **state)
+{
+	enum { BLOCKS = 100000 };
+	struct scene s;
+
+	(void)state;
+	scene_init(&s, 48ull * BLOCKS);
+	for (unsigned i = 0; i < BLOCKS; i++)
+		scene_block(&s, SCENE_BASE + 16ull * BLOCKS + 32 * i, 24);
+	scene_root(&s, SCENE_BASE, SCENE_BASE + 8ull * BLOCKS / 2, false);
+	for (unsigned i = 0; i < BLOCKS / 2; i++) {
+		scene_put(&s, SCENE_BASE + 8 * i, s.blocks.v[2 * i].address);
+		scene_put(&s, s.blocks.v[2 * i].address, s.blocks.v[2 * i + 1].address);
+		scene_put(&s, s.blocks.v[2 * i].address + 16, s.blocks.v[(7919 * i) % BLOCKS].address + 8);
+	}
+	for (s.options.nr_threads = 1; s.options.nr_threads <= 8; s.options.nr_threads *= 2) {
+		scene_run(&s);
+		for (unsigned i = 0; i < BLOCKS; i++)
+			assert_int_equal(s.reach.class[i], REACH_REACHED);
+	}
+	for (s.options.nr_threads = 1; s.options.nr_threads <= 8; s.options.nr_threads *= 2) {
+		s.memory.roots.nr = 0;
+		scene_run(&s);
+		assert_int_equal(s.reach.class[0], REACH_DEFINITE);
+		assert_int_equal(s.reach.class[1], REACH_INDIRECT);
+	}
+	scene_fini(&s);
+}
+
 static void too_many(void **state)
 {
 	struct heap h = { .nr_blocks = (1u << 30) + 1 };
@@ -388,6 +418,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(unreadable, setup, teardown),
 		cmocka_unit_test_setup_teardown(chunk_lists, setup, teardown),
 		cmocka_unit_test(chain),
+		cmocka_unit_test(wide),
 		cmocka_unit_test(too_many),
 	};
 
