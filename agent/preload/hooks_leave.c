@@ -37,6 +37,8 @@ __attribute__((used)) static void *leave_hook(int status, uint64_t sp, unsigned 
 
 	if (which == EXIT_AT_ONCE || which == EXIT_AT_ONCE_C) {
 		leave_ask(PMM_LEAVE_AT_ONCE, sp, (uint32_t)status);
+	} else if (which == EXIT_QUICK && !&__cxa_at_quick_exit) {
+		leave_ask(PMM_LEAVE_QUICK_EXIT, sp, (uint32_t)status);	/* musl: its handlers run after us */
 	} else if (leave_wanted()) {
 		noted.sp = sp;
 		noted.status = status;
