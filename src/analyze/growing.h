@@ -33,8 +33,8 @@ int growing_look(struct growing *g, const struct heap *h);
 int growing_add(struct growing *g, const struct heap *h, uint32_t site, uint64_t time_ns, double live_bytes);
 
 /*
- * What one heap tells of its past: the series it holds; and of a site without one that gave back next to nothing (one block in twenty), the
- * births of its live blocks. `g` is empty before. 0 or -ENOMEM.
+ * What one heap tells of its past: the series it holds; and of a site without one that gave back next to nothing (one block in twenty),
+ * the births of its live blocks. `g` is empty before. 0 or -ENOMEM.
  */
 int growing_past(struct growing *g, const struct heap *h);
 

@@ -1,6 +1,6 @@
 /*
- * Growth from a single heap: out of the series that a capture holds, and out of births. What a site held over time is known from the births of
- * its live blocks alone if it frees nothing; where it frees next to nothing the error is as small.
+ * Growth from a single heap: out of the series that a capture holds, and out of births. What a site held over time is known from the
+ * births of its live blocks alone if it frees nothing; where it frees next to nothing the error is as small.
  */
 #include "src/analyze/growing.h"
 

@@ -9,9 +9,6 @@
 #include "src/analyze/suppress.h"
 #include "src/base/hash.h"
 
-#pragma weak suppress_begin
-#pragma weak suppress_match
-
 /* ---- one entry ---- */
 
 static uint64_t moment_of(const struct heap *h)
@@ -57,6 +54,8 @@ static int judge_entry(const struct heap *h, struct leak_entry *e, const struct 
 	e->suppression = NULL;
 	if (pointed_at && o->growing)
 		rc = growing_judge_site(o->growing, h, e->site, &e->growth);
+	if (!rc && pointed_at && o->past && e->growth.verdict == GROWTH_UNKNOWN)
+		rc = growing_judge_site(o->past, h, e->site, &e->growth);
 	if (e->class == REACH_REACHED) {
 		judge_reachable(h, e, o->old_ns);
 	} else if (e->class == REACH_POSSIBLE) {

@@ -1,8 +1,8 @@
 /*
  * The verdict: which call sites leak, how sure that is and why. Joins reachability (reach.h), age and growth (growth.h, growing.h).
  *
- * One entry per site and class of its blocks, as memcheck's loss records; indirectly lost blocks have one per site and site of the block that
- * they are lost with. Pure: a heap, its classes, what is known of growth, and suppressions in; rows out.
+ * One entry per site and class of its blocks, as memcheck's loss records; indirectly lost blocks have one per site and site of the block
+ * that they are lost with. Pure: a heap, its classes, what is known of growth, and suppressions in; rows out.
  *
  *	leaks_collect()		entries from classes and the heap's blocks: quick, while the program may stand still
  *	leaks_store()		entries into the heap, where a capture keeps them
@@ -23,6 +23,7 @@
 struct suppress;
 struct names;
 
+#define LEAKS_CONTENTS	32
 #define LEAKS_OLD_NS	10000000000ull	/* a block is old from this age on unless said otherwise */
 
 enum leak_verdict {
@@ -57,6 +58,8 @@ struct leak_entry {
 	uint64_t held_blocks, chained_blocks;	/* likewise */
 	uint64_t example;		/* address of the oldest; 0 = not known: a capture keeps none */
 	uint64_t example_bytes;		/* its size */
+	uint8_t contents[LEAKS_CONTENTS];	/* its first bytes, where somebody asked for them; never stored */
+	uint8_t nr_contents;
 	struct growth growth;		/* reachable and possible: what is known of the site's growth */
 	const char *suppression;	/* name of what suppressed it, else NULL; borrowed from the suppressions */
 };
@@ -83,7 +86,8 @@ struct leaks_seen {
 };
 
 struct leaks_options {
-	const struct growing *growing;	/* NULL = growth is not known */
+	const struct growing *growing;	/* what was watched ... */
+	const struct growing *past;	/* ... and where that does not tell, what the heap does; either may be NULL */
 	struct suppress *suppress;	/* NULL = none; counts what it suppresses */
 	struct names *names;		/* for suppressions; NULL = none */
 	uint64_t old_ns;		/* 0 = LEAKS_OLD_NS */

@@ -1,6 +1,7 @@
 /*
- * Entries of classified blocks: sums by site and class, who holds them, what is new. One pass over the blocks; a second array of four bytes a
- * block says through which other site each is reached: of a list of a million nodes the one that hangs the list up, not the node before.
+ * Entries of classified blocks: sums by site and class, who holds them, what is new. One pass over the blocks; a second array of four
+ * bytes a block says through which other site each is reached: of a list of a million nodes the one that hangs the list up, not the node
+ * before.
  */
 #include "src/analyze/leaks.h"
 
@@ -35,8 +36,8 @@ struct collect {
 /* ---- through which site a block is reached ---- */
 
 /*
- * The site of the first block on the way to the roots that is of another site; HEAP_NO_SITE = there is none. Each block's way is walked once:
- * what was found is kept for all blocks on it.
+ * The site of the first block on the way to the roots that is of another site; HEAP_NO_SITE = there is none. Each block's way is walked
+ * once: what was found is kept for all blocks on it.
  */
 static uint32_t anchor_of(struct collect *c, uint32_t block)
 {

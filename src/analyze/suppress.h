@@ -68,6 +68,9 @@ enum suppress_form { SUPPRESS_VALGRIND, SUPPRESS_LSAN };
 /* By site the enum pmm_kind of its blocks, 0 where it has none; free(). NULL when out of memory. */
 uint8_t *suppress_kinds(const struct heap *h);
 
+/* The frames that stand for the allocator's function, of which stacks have none, innermost first: their number, 0 = not known. */
+unsigned suppress_allocator(unsigned kind, const struct frame_name **frames);
+
 /*
  * Append a suppression for exactly this: Valgrind's with the whole stack up to main, from the allocator's function (`kind`, of
  * suppress_kinds()) on, and the class; LeakSanitizer's with the function that answers for the stack. `name` NULL: made from function and

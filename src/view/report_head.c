@@ -37,9 +37,8 @@ static const struct column process_columns[] = {
 	{ "began", NULL, UNIT_TEXT },
 };
 
-static void add_process(struct report *r)
+void report_process(struct doc *d, const struct heap *h)
 {
-	const struct heap *h = r->heap;
 	struct table *t = table_new(TABLE_RECORD, "process", NULL, process_columns,
 				    NR_COLUMNS(process_columns));
 	unsigned c = 0;
@@ -63,7 +62,7 @@ static void add_process(struct report *r)
 			table_set(t, c + 1, (uint64_t)h->end_status);
 		table_set_const(t, c + 2, began_name[h->began]);
 	}
-	doc_add(&r->doc, t);
+	doc_add(d, t);
 }
 
 static const struct column totals_columns[] = {
@@ -160,7 +159,7 @@ static void head_row(struct table *t, const char *name)
 	table_set_const(t, 0, name);
 }
 
-static void end_text(struct str *s, const struct heap *h)
+void report_end_text(struct str *s, const struct heap *h)
 {
 	const char *name = h->end == HEAP_KILLED ? sigabbrev_np(h->end_status) : NULL;
 
@@ -229,7 +228,7 @@ static void head_rows(struct table *t, const struct heap *h)
 	struct str end = STR_INIT;
 	uint64_t mapped, nr_mapped;
 
-	end_text(&end, h);
+	report_end_text(&end, h);
 	head_row(t, "process");
 	table_setf(t, 1, "%s, pid %u, %s %s from %s, %s", h->comm, h->pid,
 		   h->began == HEAP_BEGAN_ATTACH ? "watched while it ran for" : "ran",
@@ -344,14 +343,13 @@ static const char *const off_text[] = {
 	[PMM_OFF_CONFINED] = "the program put itself under seccomp",
 };
 
-static void add_warnings(struct report *r)
+void report_warnings(struct doc *d, const struct heap *h)
 {
-	const struct heap *h = r->heap;
 	struct table *t = table_new(TABLE_ROWS, "warnings", NULL, warning_columns,
 				    NR_COLUMNS(warning_columns));
 
 	if (!t) {
-		doc_add(&r->doc, NULL);
+		doc_add(d, NULL);
 		return;
 	}
 	if (h->off_reason == PMM_OFF_OWN_ALLOCATOR) {
@@ -381,13 +379,13 @@ static void add_warnings(struct report *r)
 			   fmt_bytes(h->skipped_bytes).s);
 	}
 	t->json_only = t->rows.nr == 0;
-	doc_add(&r->doc, t);
+	doc_add(d, t);
 }
 
 void report_head(struct report *r)
 {
-	add_process(r);
+	report_process(&r->doc, r->heap);
 	add_totals(r);
 	add_head(r);
-	add_warnings(r);
+	report_warnings(&r->doc, r->heap);
 }

@@ -11,6 +11,11 @@
 
 #define NR_COLUMNS(a) ((unsigned)(sizeof(a) / sizeof((a)[0])))
 
+/* JSON record of the process; table of what was not recorded; how it ended, in words. For other documents on a heap too. */
+void report_process(struct doc *d, const struct heap *h);
+void report_warnings(struct doc *d, const struct heap *h);
+void report_end_text(struct str *s, const struct heap *h);
+
 void report_head(struct report *r); /* what ran, totals, what must be known before believing them */
 void report_history(struct report *r);	 /* the heap over time */
 void report_lines(struct report *r);	 /* source lines that hold the memory */

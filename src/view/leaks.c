@@ -1,0 +1,340 @@
+/*
+ * The verdict on leaks as a document: a head and the entries by verdict, each with the reason and its stack.
+ */
+#include "src/view/leaks.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "src/base/fmt.h"
+#include "src/view/leaks_part.h"
+#include "src/view/report_part.h"
+#include "src/view/stack.h"
+
+const char *const leaks_class_name[REACH_NR_CLASSES] = {
+	[REACH_REACHED] = "reachable", [REACH_POSSIBLE] = "possible", [REACH_INDIRECT] = "indirect", [REACH_DEFINITE] = "definite",
+};
+
+#define REASON_WIDTH	58
+
+static const char *const verdict_name[LEAK_NR_VERDICTS] = {
+	[LEAK_CERTAIN] = "certain", [LEAK_LIKELY] = "likely", [LEAK_UNLIKELY] = "unlikely", [LEAK_SUPPRESSED] = "suppressed",
+};
+
+/* ---- entries ---- */
+
+enum {
+	ENTRY_CLASS,
+	ENTRY_VERDICT,
+	ENTRY_WHY,
+	ENTRY_DIRECT_BYTES,
+	ENTRY_DIRECT_BLOCKS,
+	ENTRY_INDIRECT_BYTES,
+	ENTRY_INDIRECT_BLOCKS,
+	ENTRY_FRESH_BYTES,
+	ENTRY_FRESH_BLOCKS,
+	ENTRY_OLDEST,
+	ENTRY_NEWEST,
+	ENTRY_GROWTH,
+	ENTRY_GROWS_FOR,
+	ENTRY_HOLDER_FUNCTION,
+	ENTRY_HOLDER_FILE,
+	ENTRY_HOLDER_LINE,
+	ENTRY_HELD_BLOCKS,
+	ENTRY_CHAINED_BLOCKS,
+	ENTRY_SUPPRESSION,
+	ENTRY_EXAMPLE,
+	ENTRY_CONTENTS,
+	ENTRY_SITE,
+	ENTRY_FRAME,
+	ENTRY_INLINED = ENTRY_FRAME + 6,
+	ENTRY_ROLE,
+	ENTRY_BYTES,
+	ENTRY_BLOCKS,
+	ENTRY_LABEL,
+	ENTRY_TAIL,
+	ENTRY_NR,
+};
+
+#define JSON(key, unit) { key, NULL, unit, COLUMN_JSON_ONLY }
+
+static const struct column entry_columns[ENTRY_NR] = {
+	[ENTRY_CLASS] = JSON("class", UNIT_TEXT),
+	[ENTRY_VERDICT] = JSON("verdict", UNIT_TEXT),
+	[ENTRY_WHY] = JSON("why", UNIT_TEXT),
+	[ENTRY_DIRECT_BYTES] = JSON("bytes", UNIT_COUNT),
+	[ENTRY_DIRECT_BLOCKS] = JSON("blocks", UNIT_COUNT),
+	[ENTRY_INDIRECT_BYTES] = JSON("indirect_bytes", UNIT_COUNT),
+	[ENTRY_INDIRECT_BLOCKS] = JSON("indirect_blocks", UNIT_COUNT),
+	[ENTRY_FRESH_BYTES] = JSON("new_bytes", UNIT_COUNT),
+	[ENTRY_FRESH_BLOCKS] = JSON("new_blocks", UNIT_COUNT),
+	[ENTRY_OLDEST] = JSON("oldest_age_ns", UNIT_DURATION),
+	[ENTRY_NEWEST] = JSON("newest_age_ns", UNIT_DURATION),
+	[ENTRY_GROWTH] = JSON("growth_bytes_per_second", UNIT_FLOAT),
+	[ENTRY_GROWS_FOR] = JSON("growth_ns", UNIT_DURATION),
+	[ENTRY_HOLDER_FUNCTION] = JSON("holder_function", UNIT_TEXT),
+	[ENTRY_HOLDER_FILE] = JSON("holder_file", UNIT_TEXT),
+	[ENTRY_HOLDER_LINE] = JSON("holder_line", UNIT_NUMBER),
+	[ENTRY_HELD_BLOCKS] = JSON("held_blocks", UNIT_COUNT),
+	[ENTRY_CHAINED_BLOCKS] = JSON("chained_blocks", UNIT_COUNT),
+	[ENTRY_SUPPRESSION] = JSON("suppression", UNIT_TEXT),
+	[ENTRY_EXAMPLE] = JSON("example_address", UNIT_ADDRESS),
+	[ENTRY_CONTENTS] = JSON("example_contents", UNIT_TEXT),
+	[ENTRY_SITE] = JSON("site", UNIT_NUMBER),
+	[ENTRY_FRAME] = REPORT_FRAME_COLUMNS,
+	[ENTRY_INLINED] = JSON("inlined", UNIT_BOOL),
+	[ENTRY_ROLE] = JSON("role", UNIT_TEXT),
+	[ENTRY_BYTES] = { NULL, "bytes", UNIT_BYTES, COLUMN_TEXT_ONLY },
+	[ENTRY_BLOCKS] = { NULL, "blocks", UNIT_COUNT, COLUMN_TEXT_ONLY },
+	[ENTRY_LABEL] = { NULL, "allocated in", UNIT_TEXT, COLUMN_TEXT_ONLY | COLUMN_LABEL },
+	[ENTRY_TAIL] = { NULL, NULL, UNIT_TEXT, COLUMN_TEXT_ONLY | COLUMN_TAIL },
+};
+
+static void set_holder(struct table *t, struct leaks_view *v, const struct leak_entry *e)
+{
+	const struct frame_name *f;
+
+	if (e->holder_site == HEAP_NO_SITE)
+		return;
+	f = names_responsible(v->names, v->heap->sites[e->holder_site].node, NULL);
+	if (f) {
+		struct str s = STR_INIT;
+
+		report_frame_label(&s, f);
+		table_set_text(t, ENTRY_HOLDER_FUNCTION, str_text(&s));
+		str_fini(&s);
+		table_set_text(t, ENTRY_HOLDER_FILE, f->file);
+		if (f->file && f->line)
+			table_set(t, ENTRY_HOLDER_LINE, f->line);
+	}
+	table_set(t, ENTRY_HELD_BLOCKS, e->held_blocks);
+}
+
+static uint64_t age_of(const struct heap *h, uint64_t birth_ns)
+{
+	return h->search.at_ns > birth_ns ? h->search.at_ns - birth_ns : 0;
+}
+
+static void add_hex(struct str *s, const struct leak_entry *e, unsigned group)
+{
+	for (unsigned i = 0; i < e->nr_contents; i++)
+		str_addf(s, "%s%02x", group && i && i % group == 0 ? " " : "", e->contents[i]);
+}
+
+static void set_figures(struct table *t, struct leaks_view *v, const struct leak_entry *e)
+{
+	const struct growth *g = &e->growth;
+
+	table_set_const(t, ENTRY_CLASS, leaks_class_name[e->class]);
+	table_set_const(t, ENTRY_VERDICT, verdict_name[e->verdict]);
+	table_set(t, ENTRY_DIRECT_BYTES, e->bytes);
+	table_set(t, ENTRY_DIRECT_BLOCKS, e->blocks);
+	table_set(t, ENTRY_INDIRECT_BYTES, e->indirect_bytes);
+	table_set(t, ENTRY_INDIRECT_BLOCKS, e->indirect_blocks);
+	table_set(t, ENTRY_FRESH_BYTES, e->fresh_bytes);
+	table_set(t, ENTRY_FRESH_BLOCKS, e->fresh_blocks);
+	table_set(t, ENTRY_OLDEST, age_of(v->heap, e->oldest_ns));
+	table_set(t, ENTRY_NEWEST, age_of(v->heap, e->newest_ns));
+	if (g->verdict == GROWTH_STEADY) {
+		table_set_float(t, ENTRY_GROWTH, g->slope);
+		table_set(t, ENTRY_GROWS_FOR, g->until_ns > g->since_ns ? g->until_ns - g->since_ns : 0);
+	}
+	set_holder(t, v, e);
+	table_set(t, ENTRY_CHAINED_BLOCKS, e->chained_blocks);
+	table_set_text(t, ENTRY_SUPPRESSION, e->suppression);
+	if (e->example)
+		table_set(t, ENTRY_EXAMPLE, e->example);
+	if (e->nr_contents) {
+		struct str s = STR_INIT;
+
+		add_hex(&s, e, 0);
+		table_set_text(t, ENTRY_CONTENTS, str_text(&s));
+		str_fini(&s);
+	}
+	table_set(t, ENTRY_SITE, e->site);
+	table_set(t, ENTRY_BYTES, e->bytes + e->indirect_bytes);
+	table_set(t, ENTRY_BLOCKS, e->blocks + e->indirect_blocks);
+}
+
+static void detail(struct table *t, struct str *s)
+{
+	table_row(t, 1, ROW_DIM, ROW_TEXT_ONLY);
+	table_set_text(t, ENTRY_LABEL, str_text(s));
+	str_clear(s);
+}
+
+/* The reason must be read whole: in lines that a narrow terminal holds. */
+static void reason(struct table *t, const struct leak_entry *e, const char *why)
+{
+	struct str s = STR_INIT;
+	const char *at;
+
+	str_addf(&s, "%s: %s", leaks_class_text(e->class), why);
+	at = str_text(&s);
+	while (strlen(at) > REASON_WIDTH) {
+		size_t n = REASON_WIDTH;
+
+		while (n && at[n] != ' ')
+			n--;
+		if (!n)
+			n = strcspn(at, " ");
+		table_row(t, 1, ROW_PLAIN, ROW_TEXT_ONLY);
+		table_setf(t, ENTRY_LABEL, "%.*s", (int)n, at);
+		at += n + (at[n] == ' ');
+	}
+	if (*at) {
+		table_row(t, 1, ROW_PLAIN, ROW_TEXT_ONLY);
+		table_set_text(t, ENTRY_LABEL, at);
+	}
+	str_fini(&s);
+}
+
+/* What a person reads below the headline: why, what goes with them, what is in them. */
+static void add_details(struct table *t, const struct leak_entry *e, const char *why)
+{
+	struct str s = STR_INIT;
+
+	reason(t, e, why);
+	if (e->indirect_blocks) {
+		str_addf(&s, "%s in %s directly, ", fmt_bytes(e->bytes).s, report_many(e->blocks, "block").s);
+		str_addf(&s, "and %s in %s that only they lead to", fmt_bytes(e->indirect_bytes).s,
+			 report_many(e->indirect_blocks, "block").s);
+		detail(t, &s);
+	}
+	if (e->suppression) {
+		str_addf(&s, "suppressed by '%s'", e->suppression);
+		detail(t, &s);
+	}
+	if (e->nr_contents) {
+		str_addf(&s, "at 0x%llx, %s: ", (unsigned long long)e->example, report_many(e->example_bytes, "byte").s);
+		add_hex(&s, e, 8);
+		str_add(&s, e->nr_contents < e->example_bytes ? " ..." : "");
+		detail(t, &s);
+	}
+	str_fini(&s);
+}
+
+static void add_entry(struct table *t, struct leaks_view *v, const struct leak_entry *e)
+{
+	static const struct stack_columns columns = {
+		.frame = ENTRY_FRAME, .inlined = ENTRY_INLINED, .role = ENTRY_ROLE, .label = ENTRY_LABEL,
+	};
+	uint32_t node = v->heap->sites[e->site].node;
+	const struct frame_name *f = names_responsible(v->names, node, NULL);
+	struct str why = STR_INIT;
+
+	leaks_why(&why, v->heap, v->names, e);
+	table_row(t, 0, ROW_STRONG, ROW_BOTH);
+	set_figures(t, v, e);
+	table_set_text(t, ENTRY_WHY, str_text(&why));
+	report_set_frame(t, ENTRY_FRAME, f);
+	report_set_label(t, ENTRY_LABEL, f);
+	add_details(t, e, str_text(&why));
+	stack_add(t, v->names, node, f, v->opt.depth, " (--depth 0 shows all)", &columns);
+	str_fini(&why);
+}
+
+#define FILL(name, verdict) \
+	static void name(struct table *t, uint64_t i) \
+	{ \
+		struct leaks_view *v = t->ctx; \
+		add_entry(t, v, v->shown[verdict].v[i]); \
+	}
+FILL(fill_certain, LEAK_CERTAIN)
+FILL(fill_likely, LEAK_LIKELY)
+FILL(fill_unlikely, LEAK_UNLIKELY)
+FILL(fill_suppressed, LEAK_SUPPRESSED)
+
+static void add_entries(struct leaks_view *v, enum leak_verdict verdict)
+{
+	static const struct {
+		const char *title;
+		void (*fill)(struct table *t, uint64_t i);
+	} part[LEAK_NR_VERDICTS] = {
+		[LEAK_CERTAIN] = { "Leaks, certain", fill_certain },
+		[LEAK_LIKELY] = { "Leaks, likely", fill_likely },
+		[LEAK_UNLIKELY] = { "Caches, pools, too young to tell: probably no leaks", fill_unlikely },
+		[LEAK_SUPPRESSED] = { "Suppressed", fill_suppressed },
+	};
+	struct table *t = table_new(TABLE_TREE, verdict_name[verdict], part[verdict].title, entry_columns, ENTRY_NR);
+
+	if (t) {
+		t->children_key = "frames";
+		t->ctx = v;
+		t->fill = part[verdict].fill;
+		t->nr_groups = v->shown[verdict].nr;
+		t->json_only = v->nr_all[verdict] == 0;
+		if (v->shown[verdict].nr < v->nr_all[verdict])
+			table_note(t, "%s more (--top 0 shows all)", fmt_count(v->nr_all[verdict] - v->shown[verdict].nr).s);
+	}
+	doc_add(&v->doc, t);
+}
+
+/* The end: nothing found, or what was not shown. */
+static void add_rest(struct leaks_view *v)
+{
+	static const struct column columns[] = { { NULL, NULL, UNIT_TEXT, COLUMN_TEXT_ONLY } };
+	struct table *t = table_new(TABLE_ROWS, NULL, NULL, columns, NR_COLUMNS(columns));
+	bool none = true;
+
+	for (int i = 0; i < LEAK_NR_VERDICTS; i++)
+		none &= v->nr_all[i] == 0;
+	if (t && none)
+		table_note(t, "no leaks were found");
+	if (t && v->hidden.blocks)
+		table_note(t, "%s in %s at %s: reachable or too young to tell, probably no leaks (--show=all lists them)",
+			   fmt_bytes(v->hidden.bytes).s, report_many(v->hidden.blocks, "block").s,
+			   report_many(v->hidden.sites, "site").s);
+	doc_add(&v->doc, t);
+}
+
+/* ---- the whole ---- */
+
+bool leaks_view_shows(const struct leak_entry *e, unsigned show)
+{
+	if (e->verdict == LEAK_SUPPRESSED)
+		return show & LEAKS_SHOW_SUPPRESSED;
+	return (show & 1u << e->class) || (e->verdict == LEAK_LIKELY && (show & LEAKS_SHOW_LIKELY));
+}
+
+static int choose(struct leaks_view *v)
+{
+	const struct leak_entry *const end = v->leaks->entries.v + v->leaks->entries.nr;
+
+	for (const struct leak_entry *e = v->leaks->entries.v; e < end; e++) {
+		if (!leaks_view_shows(e, v->opt.show)) {
+			if (e->verdict == LEAK_UNLIKELY) {
+				v->hidden.bytes += e->bytes;
+				v->hidden.blocks += e->blocks;
+				v->hidden.sites++;
+			}
+			continue;
+		}
+		if (v->opt.top && v->nr_all[e->verdict]++ >= v->opt.top)
+			continue;
+		v->nr_all[e->verdict] += !v->opt.top;
+		if (vec_push(&v->shown[e->verdict], e))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+int leaks_view_init(struct leaks_view *v, const struct heap *h, struct names *n, const struct leaks *l,
+		    const struct leaks_view_options *o)
+{
+	*v = (struct leaks_view){ .heap = h, .names = n, .leaks = l, .opt = *o, .doc.schema = LEAKS_SCHEMA };
+	if (choose(v))
+		return -ENOMEM;
+	leaks_head(v);
+	for (int i = 0; i < LEAK_NR_VERDICTS; i++)
+		add_entries(v, (enum leak_verdict)i);
+	add_rest(v);
+	return doc_error(&v->doc);
+}
+
+void leaks_view_fini(struct leaks_view *v)
+{
+	doc_fini(&v->doc);
+	for (int i = 0; i < LEAK_NR_VERDICTS; i++)
+		vec_fini(&v->shown[i]);
+}

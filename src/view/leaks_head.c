@@ -1,0 +1,172 @@
+/*
+ * The head of the verdict on leaks: how was searched, sums in memcheck's words, what must be known before believing it.
+ */
+#include "src/base/fmt.h"
+#include "src/view/leaks_part.h"
+#include "src/view/report_part.h"
+
+/* ---- the search ---- */
+
+static const struct column search_columns[] = {
+	{ "how", NULL, UNIT_TEXT },
+	{ "complete", NULL, UNIT_BOOL },
+	{ "at_ns", NULL, UNIT_DURATION },
+	{ "pause_ns", NULL, UNIT_DURATION },
+	{ "took_ns", NULL, UNIT_DURATION },
+	{ "read_bytes", NULL, UNIT_BYTES },
+	{ "unread_bytes", NULL, UNIT_BYTES },
+	{ "why_stopped", NULL, UNIT_TEXT },
+};
+
+static void add_search(struct leaks_view *v)
+{
+	static const char *const how[] = { "none", "copy", "stopped", "exit", "core" };
+	const struct heap_search *s = &v->heap->search;
+	struct table *t = table_new(TABLE_RECORD, "search", NULL, search_columns, NR_COLUMNS(search_columns));
+
+	if (t) {
+		t->json_only = true;
+		table_row(t, 0, ROW_PLAIN, ROW_BOTH);
+		table_set_const(t, 0, s->how <= HEAP_SEARCH_CORE ? how[s->how] : "unknown");
+		table_set(t, 1, s->complete);
+		table_set(t, 2, report_time(v->heap, s->at_ns));
+		table_set(t, 3, s->pause_ns);
+		table_set(t, 4, s->took_ns);
+		table_set(t, 5, s->read_bytes);
+		table_set(t, 6, s->unread_bytes);
+		table_set_text(t, 7, v->opt.why_stopped);
+	}
+	doc_add(&v->doc, t);
+}
+
+/* ---- sums ---- */
+
+static const struct column total_columns[] = {
+	{ "class", NULL, UNIT_TEXT },
+	{ "bytes", NULL, UNIT_COUNT },
+	{ "blocks", NULL, UNIT_COUNT },
+	{ "sites", NULL, UNIT_COUNT },
+};
+
+static void add_total(struct table *t, const char *name, const struct leak_sum *s)
+{
+	table_row(t, 0, ROW_PLAIN, ROW_BOTH);
+	table_set_const(t, 0, name);
+	table_set(t, 1, s->bytes);
+	table_set(t, 2, s->blocks);
+	table_set(t, 3, s->sites);
+}
+
+static void add_totals(struct leaks_view *v)
+{
+	struct table *t = table_new(TABLE_ROWS, "totals", NULL, total_columns, NR_COLUMNS(total_columns));
+
+	if (t) {
+		t->json_only = true;
+		for (int i = REACH_NR_CLASSES - 1; i >= 0; i--)
+			add_total(t, leaks_class_name[i], &v->leaks->by_class[i]);
+		add_total(t, "suppressed", &v->leaks->suppressed);
+	}
+	doc_add(&v->doc, t);
+}
+
+/* ---- for people ---- */
+
+static const struct column head_columns[] = {
+	{ NULL, NULL, UNIT_TEXT, COLUMN_TEXT_ONLY },
+	{ NULL, NULL, UNIT_TEXT, COLUMN_TEXT_ONLY },
+};
+
+static void head_row(struct table *t, const char *name)
+{
+	table_row(t, 0, ROW_PLAIN, ROW_TEXT_ONLY);
+	table_set_const(t, 0, name);
+}
+
+static void process_row(struct table *t, const struct heap *h)
+{
+	struct str end = STR_INIT;
+
+	report_end_text(&end, h);
+	head_row(t, "process");
+	table_setf(t, 1, "%s, pid %u, %s %s, %s", h->comm, h->pid, h->began == HEAP_BEGAN_ATTACH ? "watched for" : "ran",
+		   fmt_duration(report_time(h, h->taken_ns)).s, str_text(&end));
+	str_fini(&end);
+}
+
+static void search_row(struct table *t, const struct heap *h, const char *why_stopped)
+{
+	const struct heap_search *s = &h->search;
+	struct fmt pause = fmt_duration(s->pause_ns), took = fmt_duration(s->took_ns), bytes = fmt_bytes(s->read_bytes);
+
+	head_row(t, "searched");
+	switch (s->how) {
+	case HEAP_SEARCH_COPY:
+		table_setf(t, 1, "%s in %s, in a copy; the program stood still for %s", bytes.s, took.s, pause.s);
+		break;
+	case HEAP_SEARCH_STOPPED:
+		table_setf(t, 1, "%s in %s; the program stood still for %s%s%s", bytes.s, took.s, pause.s,
+			   why_stopped ? ", as no copy could be made: " : "", why_stopped ? why_stopped : "");
+		break;
+	case HEAP_SEARCH_EXIT:
+		table_setf(t, 1, "%s in %s, at the program's end; it was held up for %s", bytes.s, took.s, pause.s);
+		break;
+	default:
+		table_setf(t, 1, "%s in %s, in the core file", bytes.s, took.s);
+		break;
+	}
+}
+
+static void sum_row(struct table *t, const char *name, const struct leak_sum *s)
+{
+	head_row(t, name);
+	table_setf(t, 1, "%s byte%s in %s", fmt_count(s->bytes).s, s->bytes == 1 ? "" : "s", report_many(s->blocks, "block").s);
+	if (s->blocks)
+		table_setf(t, 1, "%s byte%s in %s, %s", fmt_count(s->bytes).s, s->bytes == 1 ? "" : "s",
+			   report_many(s->blocks, "block").s, report_many(s->sites, "site").s);
+}
+
+static void add_head(struct leaks_view *v)
+{
+	const struct heap *h = v->heap;
+	struct table *t = table_new(TABLE_ROWS, NULL, h->cmdline[0] ? h->cmdline : h->comm, head_columns, NR_COLUMNS(head_columns));
+
+	if (t) {
+		process_row(t, h);
+		search_row(t, h, v->opt.why_stopped);
+		for (int i = REACH_NR_CLASSES - 1; i >= 0; i--)
+			sum_row(t, leaks_class_text((unsigned)i), &v->leaks->by_class[i]);
+		if (v->leaks->suppressed.blocks)
+			sum_row(t, "suppressed", &v->leaks->suppressed);
+	}
+	doc_add(&v->doc, t);
+}
+
+/* What must be known before believing it. */
+static void add_notes(struct leaks_view *v)
+{
+	const struct heap *h = v->heap;
+	struct table *t = table_new(TABLE_ROWS, NULL, NULL, head_columns, NR_COLUMNS(head_columns));
+
+	if (t && !h->search.complete) {
+		head_row(t, "!");
+		table_set_const(t, 1, h->mode == HEAP_SAMPLED ?
+				"only a sample of the blocks is known: what the others point to counts as reachable, the figures are the sample's" :
+				"not all blocks are known: what the others point to counts as reachable");
+	}
+	if (t && h->search.unread_bytes) {
+		head_row(t, "!");
+		table_setf(t, 1, "%s could not be read: pointers in there are not known", fmt_bytes(h->search.unread_bytes).s);
+	}
+	doc_add(&v->doc, t);
+}
+
+void leaks_head(struct leaks_view *v)
+{
+	report_process(&v->doc, v->heap);
+	add_search(v);
+	add_totals(v);
+	add_head(v);
+	report_warnings(&v->doc, v->heap);
+	add_notes(v);
+}

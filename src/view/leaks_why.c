@@ -1,0 +1,138 @@
+/*
+ * Why an entry is a leak or none, in a line for somebody who was woken up: what points to the blocks, how old they are, how they grow.
+ */
+#include <string.h>
+
+#include "src/base/fmt.h"
+#include "src/view/leaks.h"
+#include "src/view/report_part.h"
+#include "src/view/watch.h"
+
+const char *leaks_class_text(unsigned class)
+{
+	static const char *const text[REACH_NR_CLASSES] = {
+		[REACH_REACHED] = "still reachable",
+		[REACH_POSSIBLE] = "possibly lost",
+		[REACH_INDIRECT] = "indirectly lost",
+		[REACH_DEFINITE] = "definitely lost",
+	};
+
+	return class < REACH_NR_CLASSES ? text[class] : "";
+}
+
+static uint64_t age_of(const struct heap *h, uint64_t birth_ns)
+{
+	uint64_t now_ns = h->search.how ? h->search.at_ns : h->taken_ns;
+
+	return now_ns > birth_ns ? now_ns - birth_ns : 0;
+}
+
+/* "this block", "these 3 blocks". */
+static struct fmt these(uint64_t blocks)
+{
+	struct fmt f = { .s = "this block" };
+
+	if (blocks != 1)
+		snprintf(f.s, sizeof(f.s), "these %.18s blocks", fmt_count(blocks).s);
+	return f;
+}
+
+static void add_age(struct str *s, const struct heap *h, const struct leak_entry *e)
+{
+	struct fmt oldest = fmt_duration(age_of(h, e->oldest_ns)), newest = fmt_duration(age_of(h, e->newest_ns));
+
+	if (e->blocks == 1)
+		str_addf(s, "; %s old", oldest.s);
+	else if (!strcmp(oldest.s, newest.s))
+		str_addf(s, "; all %s old", oldest.s);
+	else
+		str_addf(s, "; oldest %s, newest %s", oldest.s, newest.s);
+}
+
+/* "parse() (doc.c:41)". */
+static void add_site(struct str *s, const struct heap *h, struct names *n, uint32_t site)
+{
+	const struct frame_name *f = names_responsible(n, h->sites[site].node, NULL);
+
+	report_frame_label(s, f);
+	if (f && f->function && !strchr(f->function, '('))
+		str_add(s, "()");
+	if (f && f->function && f->file && f->line)
+		str_addf(s, " (%s:%u)", report_basename(f->file), f->line);
+}
+
+/* Most of the blocks hang on others of the same site. */
+static bool is_chained(const struct leak_entry *e)
+{
+	return e->chained_blocks > e->blocks / 2;
+}
+
+/* What leads to reachable blocks. */
+static void add_holder(struct str *s, const struct heap *h, struct names *n, const struct leak_entry *e)
+{
+	const char *all = e->held_blocks >= e->blocks ? "all" : "most";
+
+	if (e->holder_site != HEAP_NO_SITE && is_chained(e)) {
+		str_addf(s, ", %s held by a list or tree that hangs on blocks made in ", all);
+		add_site(s, h, n, e->holder_site);
+	} else if (e->holder_site != HEAP_NO_SITE) {
+		str_addf(s, ", %s held by blocks made in ", all);
+		add_site(s, h, n, e->holder_site);
+	} else if (is_chained(e)) {
+		str_add(s, ", held by the list or tree grown in ");
+		add_site(s, h, n, e->site);
+	} else if (e->reason == LEAK_GROWS) {
+		str_add(s, ", pointed to by variables or stacks directly");
+	}
+}
+
+static void add_growth(struct str *s, const struct heap *h, struct names *n, const struct leak_entry *e)
+{
+	const struct growth *g = &e->growth;
+
+	str_addf(s, "%s, growing ", fmt_bytes(e->bytes).s);
+	str_addf(s, "%s for ", watch_pace(g->slope).s);
+	str_addf(s, "%s", fmt_duration(g->until_ns > g->since_ns ? g->until_ns - g->since_ns : 0).s);
+	add_holder(s, h, n, e);
+}
+
+static void add_reason(struct str *s, const struct heap *h, struct names *n, const struct leak_entry *e)
+{
+	switch (e->reason) {
+	case LEAK_UNREACHABLE:
+		str_addf(s, "nothing points to %s any more", these(e->blocks).s);
+		add_age(s, h, e);
+		break;
+	case LEAK_LOST_WITH:
+		str_addf(s, "only lost blocks point to %s", these(e->blocks).s);
+		if (e->holder_site != HEAP_NO_SITE) {
+			str_add(s, ": those made in ");
+			add_site(s, h, n, e->holder_site);
+		}
+		break;
+	case LEAK_INTERIOR:
+	case LEAK_YOUNG:
+		str_addf(s, "only pointers into the middle of %s are left", these(e->blocks).s);
+		add_age(s, h, e);
+		str_add(s, e->reason == LEAK_YOUNG ? ": too young to tell" : "");
+		break;
+	case LEAK_GROWS:
+		add_growth(s, h, n, e);
+		break;
+	case LEAK_STEADY:
+		str_addf(s, "%s: %s", e->growth.reason == GROWTH_TURNOVER ? "may grow" : "does not grow", watch_reason(e->growth.reason));
+		add_holder(s, h, n, e);
+		break;
+	default:
+		str_add(s, "not watched for long enough to say whether it grows");
+		add_holder(s, h, n, e);
+		break;
+	}
+}
+
+void leaks_why(struct str *s, const struct heap *h, struct names *n, const struct leak_entry *e)
+{
+	add_reason(s, h, n, e);
+	if (e->fresh_blocks && e->fresh_blocks < e->blocks)
+		str_addf(s, "; %s new since the search before", fmt_count(e->fresh_blocks).s);
+}
