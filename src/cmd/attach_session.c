@@ -5,11 +5,9 @@
 #include "src/cmd/attach_session.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "src/base/hash.h"
@@ -52,25 +50,6 @@ static uint64_t modules_of(const struct heap *h)
 	return sum;
 }
 
-/* Where paths of a process that lives in another file system tree begin; "" = here. A chroot's paths may be told as we see them. */
-static void root_of(pid_t pid, const struct heap *h, char root[64])
-{
-	struct stat ours, its, file;
-	char path[PATH_MAX];
-
-	snprintf(root, 64, "/proc/%d/root", (int)pid);
-	for (uint32_t i = 0; i < h->nr_modules; i++) {
-		if (h->modules[i].path[0] != '/')
-			continue;
-		snprintf(path, sizeof(path), "%s%s", root, h->modules[i].path);
-		if (stat("/", &ours) == 0 && stat(root, &its) == 0 && (ours.st_dev != its.st_dev || ours.st_ino != its.st_ino) &&
-		    stat(path, &file) == 0)
-			return;
-		break;
-	}
-	root[0] = '\0';
-}
-
 /* Names for a heap; a symbolizer serves as long as the modules stay. */
 static void name_it(struct session *s, struct names *n, const struct heap *h)
 {
@@ -80,7 +59,7 @@ static void name_it(struct session *s, struct names *n, const struct heap *h)
 	if (!s->sym || s->modules != modules) {
 		struct symbolizer_options o = { .full = true, .use_cache = true, .root = root };
 
-		root_of(s->pid, h, root);
+		naming_root(s->pid, h, root);
 		symbolizer_free(s->sym);
 		s->sym = naming_symbols(h, &o);
 		s->modules = modules;

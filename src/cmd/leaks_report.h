@@ -1,5 +1,6 @@
 /*
- * The verdict on a searched heap, told: names, suppressions, text, JSON or Valgrind's XML. For `pmm leaks` and for the end of `pmm run --leaks`.
+ * The verdict on a searched heap, told: names, suppressions, growth; text, JSON, Valgrind's XML or suppressions. For `pmm leaks` and for
+ * the end of `pmm run --leaks`.
  */
 #ifndef CMD_LEAKS_REPORT_H
 #define CMD_LEAKS_REPORT_H
@@ -8,30 +9,46 @@
 #include <stdio.h>
 
 #include "src/analyze/leaks.h"
+#include "src/analyze/suppress.h"
 #include "src/base/err.h"
 #include "src/cmd/opt.h"
+#include "src/view/leaks.h"
 
-enum leaks_format { LEAKS_TEXT, LEAKS_JSON, LEAKS_VALGRIND_XML };
+enum leaks_format { LEAKS_TEXT, LEAKS_JSON, LEAKS_VALGRIND_XML, LEAKS_GEN_VALGRIND, LEAKS_GEN_LSAN };
+
+/* What makes it fail (enum leaks_show has the classes in its low bits). */
+enum leaks_fail {
+	LEAKS_FAIL_LIKELY	= 1 << 4,	/* certain or likely */
+	LEAKS_FAIL_GROWTH	= 1 << 5,	/* reachable and growing steadily */
+	LEAKS_FAIL_DEFAULT	= LEAKS_FAIL_LIKELY,
+};
 
 struct leaks_report_options {
 	enum leaks_format format;
-	const char *show;		/* "definite,possible,..."; NULL = definite, possible, likely */
-	uint64_t top;			/* entries; 0 = all */
+	struct leaks_view_options view;
 	uint64_t old_ns;		/* 0 = LEAKS_OLD_NS */
-	const struct opt_list *suppressions;	/* files; NULL = none */
-	bool no_default_suppressions;
-	bool gen_suppressions;		/* one for each entry that is shown */
+	const struct growing *growing;	/* what was watched; NULL = only what the heap tells of its past */
+	struct suppress *suppress;	/* borrowed; NULL = none */
 	bool no_symbols, debuginfod;
-	const char *fail_on;		/* "definite,possible,likely,growth"; NULL = nothing */
-	uint64_t max_leaked_bytes;	/* lost ones; UINT64_MAX = any amount */
+	pid_t pid;			/* the process, where it may live in another file system tree; 0 = none */
+	/* After the verdict: take entries out. What is told is what is left, sums are of all; NULL = all. */
+	void (*choose)(void *arg, struct leaks *l);
+	void *choose_arg;
+	bool quiet_if_none;		/* write nothing when no entry is left */
+	unsigned fail_on;		/* enum leaks_fail and classes */
+	uint64_t max_leaked_bytes;	/* more than that of what fail_on names; 0 = any block */
 };
 
 /* What is meant when nobody says otherwise. */
+#define LEAKS_REPORT_DEFAULT	{ .view = { .show = LEAKS_SHOW_DEFAULT, .top = 10, .depth = 8 }, .fail_on = LEAKS_FAIL_DEFAULT }
 extern const struct leaks_report_options leaks_report_default;
 
+/* Suppressions of the files named (NULL = none) and pmm's own unless `no_default`; *out is suppress_free()d. 0 or -errno with `e`. */
+int leaks_read_suppressions(const struct opt_list *files, bool no_default, struct suppress **out, struct err *e);
+
 /*
- * Judge `l` (NULL = the rows of `h`) and write. 1 = found what fail_on or max_leaked_bytes ask for, 0 = not, -errno with `e`.
+ * Judge `l` (NULL = the rows of `h`) and write it. 1 = found what fail_on asks for, 0 = not, -errno with `e`: -ENODATA nobody searched.
  */
-int leaks_report(struct heap *h, struct leaks *l, const struct leaks_report_options *o, FILE *out, struct err *e);
+int leaks_report(const struct heap *h, struct leaks *l, const struct leaks_report_options *o, FILE *out, struct err *e);
 
 #endif

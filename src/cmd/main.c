@@ -10,6 +10,7 @@ const struct cmd *const cmd_table[] = {
 	&cmd_attach,
 	&cmd_detach,
 	&cmd_report,
+	&cmd_leaks,
 	&cmd_snapshot,
 	&cmd_doctor,
 	&cmd_help,

@@ -1,6 +1,10 @@
 /* The bridge from symbol/ to analyze/. */
 #include "src/cmd/naming.h"
 
+#include <limits.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
 unsigned naming_resolve(void *sym, const struct heap *h, uint32_t node, struct frame_name *out,
 			unsigned max)
 {
@@ -39,4 +43,22 @@ struct symbolizer *naming_symbols(const struct heap *h, const struct symbolizer_
 		}
 	}
 	return sym;
+}
+
+void naming_root(pid_t pid, const struct heap *h, char root[64])
+{
+	struct stat ours, its, file;
+	char path[PATH_MAX];
+
+	snprintf(root, 64, "/proc/%d/root", (int)pid);
+	for (uint32_t i = 0; i < h->nr_modules; i++) {
+		if (h->modules[i].path[0] != '/')
+			continue;
+		snprintf(path, sizeof(path), "%s%s", root, h->modules[i].path);
+		if (stat("/", &ours) == 0 && stat(root, &its) == 0 && (ours.st_dev != its.st_dev || ours.st_ino != its.st_ino) &&
+		    stat(path, &file) == 0)
+			return;
+		break;
+	}
+	root[0] = '\0';
 }

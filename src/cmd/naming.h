@@ -4,6 +4,8 @@
 #ifndef CMD_NAMING_H
 #define CMD_NAMING_H
 
+#include <sys/types.h>
+
 #include "src/analyze/names.h"
 #include "src/symbol/symbol.h"
 
@@ -16,5 +18,10 @@ struct symbolizer *naming_symbols(const struct heap *h, const struct symbolizer_
 /* For names_init(); its context is the symbolizer. */
 unsigned naming_resolve(void *sym, const struct heap *h, uint32_t node, struct frame_name *out,
 			unsigned max);
+
+/*
+ * Where paths of a process that lives in another file system tree begin; "" = here. A chroot's paths may be told as we see them.
+ */
+void naming_root(pid_t pid, const struct heap *h, char root[64]);
 
 #endif

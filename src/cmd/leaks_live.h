@@ -1,0 +1,31 @@
+/*
+ * `pmm leaks PID`: search a running process once or again and again.
+ */
+#ifndef CMD_LEAKS_LIVE_H
+#define CMD_LEAKS_LIVE_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "src/cmd/leaks_report.h"
+#include "src/cmd/leaks_search.h"
+
+struct leaks_job {
+	struct leaks_search_options search;
+	struct leaks_report_options report;
+	bool no_copy;			/* search with the threads stopped */
+	bool contents;			/* keep the first bytes of examples */
+	uint64_t every_ns;		/* 0 = once */
+	uint64_t count;			/* searches; 0 = any number */
+};
+
+/*
+ * Search and report on stdout; again every `every_ns`, then only what is new, until `count`, a signal (SIGINT, SIGTERM, SIGHUP) or the
+ * process's end. 1 = found what is asked for, 0 = not, -errno with `e`.
+ */
+int leaks_live(pid_t pid, const struct leaks_job *job, struct err *e);
+
+/* Search a core file with the process's capture. As leaks_live(). */
+int leaks_core(const char *core, const char *capture, const struct leaks_job *job, struct err *e);
+
+#endif

@@ -1,0 +1,208 @@
+/* The verdict on a searched heap, told. */
+#include "src/cmd/leaks_report.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/cmd/naming.h"
+#include "src/cmd/terminal.h"
+
+#define MAX_FILE	(64u << 20)	/* of suppressions */
+
+const struct leaks_report_options leaks_report_default = LEAKS_REPORT_DEFAULT;
+
+/* ---- suppressions ---- */
+
+static int read_file(const char *path, char **text, size_t *bytes, struct err *e)
+{
+	FILE *f = fopen(path, "re");
+	char *buffer = f ? malloc(MAX_FILE) : NULL;
+	int rc = 0;
+
+	if (!f)
+		rc = err_set(e, -errno, "cannot read the suppressions in '%s': %s", path, strerror(errno));
+	else if (!buffer)
+		rc = err_set(e, -ENOMEM, "out of memory");
+	if (!rc) {
+		*bytes = fread(buffer, 1, MAX_FILE, f);
+		if (ferror(f))
+			rc = err_set(e, -errno, "cannot read the suppressions in '%s': %s", path, strerror(errno));
+		else if (*bytes == MAX_FILE)
+			rc = err_set(e, -EFBIG, "cannot read the suppressions in '%s': it is too large", path);
+	}
+	if (f)
+		fclose(f);
+	if (rc && rc != -ENOMEM)
+		err_hint(e, "name a file in Valgrind's or LeakSanitizer's form; 'pmm leaks --gen-suppressions' writes one");
+	if (rc)
+		free(buffer);
+	else
+		*text = buffer;
+	return rc;
+}
+
+int leaks_read_suppressions(const struct opt_list *files, bool no_default, struct suppress **out, struct err *e)
+{
+	struct suppress *s = suppress_new();
+	int rc = s ? 0 : err_set(e, -ENOMEM, "out of memory");
+
+	for (unsigned i = 0; !rc && files && i < files->nr; i++) {
+		char *text = NULL;
+		size_t bytes = 0;
+
+		rc = read_file(files->v[i], &text, &bytes, e);
+		if (!rc)
+			rc = suppress_parse(s, files->v[i], text, bytes, e);
+		free(text);
+	}
+	if (!rc && !no_default)
+		rc = suppress_add_default(s, e);
+	if (rc)
+		suppress_free(s);
+	else
+		*out = s;
+	return rc;
+}
+
+/* ---- the verdict ---- */
+
+static bool counts(const struct leak_entry *e, unsigned fail_on)
+{
+	if (e->verdict == LEAK_SUPPRESSED)
+		return false;
+	return (fail_on & 1u << e->class) || ((fail_on & LEAKS_FAIL_LIKELY) && e->verdict <= LEAK_LIKELY) ||
+	       ((fail_on & LEAKS_FAIL_GROWTH) && e->reason == LEAK_GROWS);
+}
+
+/* Is there more of what makes it fail than is allowed? */
+static bool found(const struct leaks *l, const struct leaks_report_options *o)
+{
+	const struct leak_entry *const end = l->entries.v + l->entries.nr;
+	uint64_t blocks = 0, bytes = 0;
+
+	for (const struct leak_entry *e = l->entries.v; e < end; e++) {
+		if (!counts(e, o->fail_on))
+			continue;
+		blocks += e->blocks;
+		bytes += e->bytes;
+		if (e->class == REACH_DEFINITE && !(o->fail_on & (1u << REACH_INDIRECT | LEAKS_FAIL_LIKELY)))
+			bytes += e->indirect_bytes;	/* else they count as entries of their own */
+	}
+	return o->max_leaked_bytes ? bytes > o->max_leaked_bytes : blocks > 0;
+}
+
+static int judge(const struct heap *h, struct leaks *l, struct names *n, const struct leaks_report_options *o)
+{
+	struct growing past = { 0 };
+	struct leaks_options options = {
+		.growing = o->growing, .past = &past, .suppress = o->suppress, .names = n, .old_ns = o->old_ns,
+	};
+	int rc = growing_past(&past, h);
+
+	if (!rc)
+		rc = leaks_judge(l, h, &options);
+	growing_fini(&past);
+	return rc;
+}
+
+static int write_suppressions(const struct heap *h, struct names *n, const struct leaks *l, const struct leaks_report_options *o,
+			      FILE *out)
+{
+	const struct leak_entry *const end = l->entries.v + l->entries.nr;
+	enum suppress_form form = o->format == LEAKS_GEN_LSAN ? SUPPRESS_LSAN : SUPPRESS_VALGRIND;
+	uint8_t *kinds = suppress_kinds(h);
+	struct str text = STR_INIT;
+	int rc = kinds ? 0 : -ENOMEM;
+
+	for (const struct leak_entry *e = l->entries.v; !rc && e < end; e++)
+		if (e->verdict != LEAK_SUPPRESSED && leaks_view_shows(e, o->view.show))
+			suppress_write(&text, form, n, e->site, kinds[e->site], e->class, NULL);
+	if (!rc)
+		rc = str_error(&text);
+	if (!rc && (fputs(str_text(&text), out) < 0 || fflush(out)))
+		rc = -errno;
+	str_fini(&text);
+	free(kinds);
+	return rc;
+}
+
+static int write_doc(const struct heap *h, struct names *n, const struct leaks *l, const struct leaks_report_options *o, FILE *out)
+{
+	struct style style = terminal_style(out);
+	struct leaks_view view;
+	int rc = leaks_view_init(&view, h, n, l, &o->view);
+
+	if (!rc)
+		rc = o->format == LEAKS_JSON ? doc_print_json(&view.doc, out) : doc_print_text(&view.doc, &style, out);
+	leaks_view_fini(&view);
+	return rc;
+}
+
+static int write_all(const struct heap *h, struct names *n, const struct leaks *l, const struct leaks_report_options *o, FILE *out,
+		     struct err *e)
+{
+	int rc;
+
+	if (o->format == LEAKS_VALGRIND_XML)
+		rc = leaks_print_xml(h, n, l, &o->view, o->suppress, out);
+	else if (o->format == LEAKS_GEN_VALGRIND || o->format == LEAKS_GEN_LSAN)
+		rc = write_suppressions(h, n, l, o, out);
+	else
+		rc = write_doc(h, n, l, o, out);
+	/* a reader that has seen enough (head, less) is no trouble */
+	return rc && rc != -EPIPE ? err_set(e, rc, "cannot write the verdict: %s", strerror(-rc)) : 0;
+}
+
+static struct symbolizer *symbols(const struct heap *h, const struct leaks_report_options *o)
+{
+	char root[64] = "";
+	struct symbolizer_options options = { .full = true, .debuginfod = o->debuginfod, .use_cache = true, .root = root };
+
+	if (o->no_symbols)
+		return NULL;
+	if (o->pid)
+		naming_root(o->pid, h, root);
+	return naming_symbols(h, &options);
+}
+
+/* Judge, choose, write; 1 = found what was asked for, 0 = not, -errno with `e`. */
+static int tell(const struct heap *h, struct leaks *l, struct names *n, const struct leaks_report_options *o, FILE *out, struct err *e)
+{
+	int rc = judge(h, l, n, o);
+
+	if (rc)
+		return err_set(e, rc, "not enough memory for the verdict");
+	if (o->choose)
+		o->choose(o->choose_arg, l);
+	if (l->entries.nr || !o->quiet_if_none)
+		rc = write_all(h, n, l, o, out, e);
+	return rc ? rc : found(l, o);
+}
+
+int leaks_report(const struct heap *h, struct leaks *l, const struct leaks_report_options *o, FILE *out, struct err *e)
+{
+	struct leaks own = { 0 };
+	struct symbolizer *sym;
+	struct names names;
+	int rc;
+
+	if (!l && h->search.how == HEAP_SEARCH_NONE) {
+		err_set(e, -ENODATA, "nobody searched for leaks in the process of this capture");
+		err_hint(e, "record another with 'pmm run --leaks', or search a running process with 'pmm leaks PID'");
+		return -ENODATA;
+	}
+	sym = symbols(h, o);
+	names_init(&names, h, sym ? naming_resolve : NULL, sym);
+	rc = l ? 0 : leaks_load(&own, h);
+	if (rc)
+		err_set(e, rc, "not enough memory for the verdict");
+	else
+		rc = tell(h, l ? l : &own, &names, o, out, e);
+	if (rc >= 0 && sym)
+		symbolizer_save(sym);
+	leaks_fini(&own);
+	names_fini(&names);
+	symbolizer_free(sym);
+	return rc;
+}

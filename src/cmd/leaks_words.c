@@ -1,0 +1,103 @@
+/* What options of `pmm leaks` say in words. */
+#include "src/cmd/leaks_words.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/cmd/cmd.h"
+#include "src/cmd/leaks_report.h"
+
+#define MAX_LOW_BITS	12
+
+struct word {
+	const char *name;
+	unsigned bits;
+};
+
+/* Find each of the words in text, parted by commas. 0 or -EINVAL with `e`. */
+static int parse_words(const char *option, const char *text, const struct word *known, unsigned *bits, struct err *e)
+{
+	char *copy = strdup(text), *rest = copy, *name;
+	struct str all = STR_INIT;
+	int rc = 0;
+
+	if (!copy)
+		return err_set(e, -ENOMEM, "out of memory");
+	for (const struct word *w = known; w->name; w++)
+		str_addf(&all, "%s%s", w == known ? "" : ", ", w->name);
+	*bits = 0;
+	while (!rc && (name = strsep(&rest, ","))) {
+		const struct word *w = known;
+
+		while (w->name && strcmp(w->name, name))
+			w++;
+		*bits |= w->bits;
+		if (w->name)
+			continue;
+		rc = err_set(e, -EINVAL, "'%s' is nothing for '--%s'", name, option);
+		err_hint(e, "one or more of %s, parted by commas", str_text(&all));
+		if (e)
+			e->exit_code = CMD_USAGE;
+	}
+	str_fini(&all);
+	free(copy);
+	return rc;
+}
+
+int leaks_parse_show(const char *text, unsigned *show, struct err *e)
+{
+	static const struct word words[] = {
+		{ "definite", LEAKS_SHOW_DEFINITE }, { "indirect", LEAKS_SHOW_INDIRECT }, { "possible", LEAKS_SHOW_POSSIBLE },
+		{ "reachable", LEAKS_SHOW_REACHABLE }, { "likely", LEAKS_SHOW_LIKELY }, { "suppressed", LEAKS_SHOW_SUPPRESSED },
+		{ "all", LEAKS_SHOW_ALL }, { 0 },
+	};
+
+	return parse_words("show", text, words, show, e);
+}
+
+int leaks_parse_fail_on(const char *text, unsigned *fail_on, struct err *e)
+{
+	static const struct word words[] = {
+		{ "definite", 1 << REACH_DEFINITE }, { "indirect", 1 << REACH_INDIRECT }, { "possible", 1 << REACH_POSSIBLE },
+		{ "reachable", 1 << REACH_REACHED }, { "likely", LEAKS_FAIL_LIKELY }, { "growth", LEAKS_FAIL_GROWTH },
+		{ "none", 0 }, { 0 },
+	};
+
+	return parse_words("fail-on", text, words, fail_on, e);
+}
+
+int leaks_parse_heuristics(const char *text, unsigned *heuristics, struct err *e)
+{
+	static const struct word words[] = {
+		{ "stdstring", REACH_STDSTRING }, { "length64", REACH_LENGTH64 }, { "newarray", REACH_NEWARRAY },
+		{ "multipleinheritance", REACH_MULTIPLE_INHERITANCE }, { "all", REACH_ALL_HEURISTICS }, { "none", 0 }, { 0 },
+	};
+
+	return parse_words("heuristics", text, words, heuristics, e);
+}
+
+int leaks_parse_tag_bits(const char *text, uint64_t *mask, struct err *e)
+{
+	char *end;
+
+	errno = 0;
+	*mask = 0;
+	if (!strcmp(text, "top")) {
+		*mask = 0xffull << 56;
+	} else if (isdigit((unsigned char)*text)) {
+		*mask = strtoull(text, &end, 0);
+		if (!errno && !*end && strncmp(text, "0x", 2) && *mask >= 1 && *mask <= MAX_LOW_BITS)
+			*mask = (1ull << *mask) - 1;
+		else if (errno || *end || strncmp(text, "0x", 2))
+			*mask = 0;
+	}
+	if (*mask)
+		return 0;
+	err_set(e, -EINVAL, "'%s' is nothing for '--tag-bits'", text);
+	err_hint(e, "'top' for the highest byte, 1 to %d for so many low bits, or a mask such as 0xff00000000000007", MAX_LOW_BITS);
+	if (e)
+		e->exit_code = CMD_USAGE;
+	return -EINVAL;
+}

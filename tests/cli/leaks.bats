@@ -1,0 +1,174 @@
+#!/usr/bin/env bats
+# pmm leaks on captures made up by the fake source: verdicts, figures and forms follow from the recipe by hand.
+
+load lib
+
+GOLDEN=$BATS_TEST_DIRNAME/golden
+LEAKS=fake:$GOLDEN/leaks.recipe
+export TZ=UTC
+
+# leaks STATUS ARG...: its standard output; fails unless it ends with STATUS and without messages.
+leaks() {
+	local want=$1 status=0
+	shift
+	"$PMM" leaks "$@" 2>"$T/said" || status=$?
+	[ "$status" -eq "$want" ] || { echo "status $status"; cat "$T/said"; return 1; }
+	[ ! -s "$T/said" ] || { cat "$T/said"; return 1; }
+}
+
+# is WANTED FILTER ARG...: the verdict's JSON through jq is WANTED.
+is() {
+	local want=$1 filter=$2 got
+	shift 2
+	got=$("$PMM" leaks --json "$@" | jq -c "$filter") || return 1
+	[ "$got" = "$want" ] || { echo "$filter: $got, must be $want"; return 1; }
+}
+
+# refuses STATUS TEXT ARG...: ends with STATUS, a sentence holding TEXT, a hint, and no output.
+refuses() {
+	local want=$1 text=$2 status=0
+	shift 2
+	"$PMM" leaks "$@" >"$T/out" 2>"$T/said" || status=$?
+	[ "$status" -eq "$want" ] || { echo "status $status"; cat "$T/said"; return 1; }
+	[ ! -s "$T/out" ] || { cat "$T/out"; return 1; }
+	head -1 "$T/said" | grep -q "^pmm: .*$text" || { cat "$T/said"; return 1; }
+	sed -n 2p "$T/said" | grep -q "^pmm: hint: " || { cat "$T/said"; return 1; }
+}
+
+@test "leaks: the text is the golden text" {
+	LC_ALL=C.UTF-8 leaks 1 --show=all "$LEAKS" >"$T/leaks.txt"
+	diff -u "$GOLDEN/leaks.txt" "$T/leaks.txt"
+}
+
+@test "leaks: reasons are read whole in the narrowest terminal" {
+	leaks 1 --show=all "$LEAKS" | tr -s ' \n' ' ' >"$T/out"
+	"$PMM" leaks --json --show=all "$LEAKS" | jq -r '.certain[], .likely[], .unlikely[] | .why' >"$T/why"
+	[ "$(wc -l <"$T/why")" -eq 10 ]
+	while read -r line; do grep -qF -- "$line" "$T/out" || { echo "missing: $line"; return 1; }; done <"$T/why"
+	[ "$(leaks 1 --show=all "$LEAKS" | awk '{ if (length > n) n = length } END { print n }')" -le 110 ]
+}
+
+@test "leaks: what is listed, and in which order" {
+	is '["libxalloc.so","name"]' '[.certain[].module]' "$LEAKS"
+	is '["queue","view"]' '[.likely[].module]' "$LEAKS"
+	is '["young"]' '[.unlikely[].module]' "$LEAKS"
+	is '[["libxalloc.so","name"],[],[]]' '[.certain, .likely, .unlikely | [.[].module]]' --show=definite "$LEAKS"
+	is '[["node","text"],[],[]]' '[.certain, .likely, .unlikely | [.[].module]]' --show=indirect "$LEAKS"
+	is '[[],["view"],["young"]]' '[.certain, .likely, .unlikely | [.[].module]]' --show=possible "$LEAKS"
+	is '[[],["queue"],["full","node","hub"]]' '[.certain, .likely, .unlikely | [.[].module]]' --show=reachable "$LEAKS"
+	is '[[],["queue","view"],[]]' '[.certain, .likely, .unlikely | [.[].module]]' --show=likely "$LEAKS"
+	is '[["libxalloc.so"],["queue"],["full"]]' '[.certain, .likely, .unlikely | [.[].module]]' --show=all --top 1 "$LEAKS"
+}
+
+@test "leaks: figures of entries and sums" {
+	is '[["definite",313,4,2],["indirect",2940,126,2],["possible",160,6,2],["reachable",616288,1611,4],["suppressed",0,0,0]]' \
+		'[.totals[] | [.class, .bytes, .blocks, .sites]]' "$LEAKS"
+	is '["definite","certain",300,3,2940,126,55,10]' \
+		'.certain[0] | [.class, .verdict, .bytes, .blocks, .indirect_bytes, .indirect_blocks, .oldest_age_ns/1e9, .newest_age_ns/1e9]' "$LEAKS"
+	is '["hub+0x10",600,599]' '.likely[0] | [.holder_function, .held_blocks, .chained_blocks]' "$LEAKS"
+	is 'true' '.likely[0].growth_bytes_per_second | . > 9900 and . < 10100' "$LEAKS"
+	is '["copy",true,3.1,600]' '.search | [.how, .complete, .pause_ns/1e6, .took_ns/1e6]' "$LEAKS"
+}
+
+@test "leaks: how old is old" {
+	is '["young"]' '[.likely[] | select(.class == "possible").module] - ["view"]' --old 2s "$LEAKS"
+	is '[]' '[.likely[] | select(.class == "possible").module]' --old 1m "$LEAKS"
+}
+
+@test "leaks: the schema's keys are the documented ones" {
+	"$PMM" leaks --json --show=all "$LEAKS" | jq -r '
+		to_entries[] | select(.key != "schema")
+		| "\(.key): \([.value | if type == "array" then .[] else . end | keys[]] | unique | join(" "))"' | sort >"$T/keys"
+	is '"pmm-leaks/1"' .schema "$LEAKS"
+	diff -u "$GOLDEN/leaks.keys.txt" "$T/keys"
+	while read -r key; do
+		grep -q "\`$key\`" "$ROOT/doc/leaks.md" || { echo "not in doc/leaks.md: $key"; return 1; }
+	done < <(grep -v '^process' "$T/keys" | sed 's/.*: //; /^$/d' | tr ' ' '\n' | sort -u)
+}
+
+@test "leaks: exit codes" {
+	leaks 1 "$LEAKS" >/dev/null
+	leaks 0 --fail-on=none "$LEAKS" >/dev/null
+	leaks 1 --fail-on=growth "$LEAKS" >/dev/null
+	leaks 0 --fail-on=growth --old 2m "$LEAKS" >/dev/null
+	leaks 7 --fail-on=definite,possible --error-exitcode 7 "$LEAKS" >/dev/null
+	leaks 0 --error-exitcode 0 "$LEAKS" >/dev/null
+	leaks 1 --fail-on=definite --max-leaked 3252 "$LEAKS" >/dev/null	# 313 and 2940 with them
+	leaks 0 --fail-on=definite --max-leaked 3253 "$LEAKS" >/dev/null
+	leaks 1 --fail-on=definite,indirect --max-leaked 3252 "$LEAKS" >/dev/null
+	leaks 0 --fail-on=definite,indirect --max-leaked 3253 "$LEAKS" >/dev/null
+	leaks 1 --max-leaked 603380 "$LEAKS" >/dev/null			# certain ones, the queue and the view
+	leaks 0 --max-leaked 603381 "$LEAKS" >/dev/null
+}
+
+@test "leaks: suppressions in both forms" {
+	leaks 1 --gen-suppressions --show=definite "$LEAKS" >"$T/valgrind.supp"
+	leaks 1 --gen-suppressions=lsan --show=definite "$LEAKS" >"$T/lsan.supp"
+	grep -q 'match-leak-kinds: definite' "$T/valgrind.supp"
+	for file in "$T"/*.supp; do
+		is '[0,0,160]' '[.totals[:3][].bytes]' --suppressions "$file" "$LEAKS"
+		is '3253' '.totals[4].bytes' --suppressions "$file" "$LEAKS"
+		leaks 0 --fail-on=definite,indirect --suppressions "$file" "$LEAKS" >/dev/null
+		is '["libxalloc.so","node","text","name"]' '[.suppressed[].module]' --show=suppressed --suppressions "$file" "$LEAKS" ||
+			is '["libxalloc.so","name","node","text"]' '[.suppressed[].module]' --show=suppressed --suppressions "$file" "$LEAKS"
+	done
+	leaks 1 --show=suppressed --suppressions "$T/valgrind.supp" "$LEAKS" | grep -q "suppressed by 'name, definite'"
+}
+
+@test "leaks: Valgrind's form" {
+	need xmllint
+	leaks 1 --format valgrind-xml --show=all --suppressions <(printf '{\nsome\nMemcheck:Leak\nfun:malloc\nobj:name\n}\n') "$LEAKS" >"$T/x.xml"
+	xmllint --noout "$T/x.xml"
+	q() { xmllint --xpath "$1" "$T/x.xml"; }
+	[ "$(q 'string(/valgrindoutput/protocolversion)')" = 4 ]
+	[ "$(q 'string(/valgrindoutput/tool)')" = memcheck ]
+	[ "$(q 'string(/valgrindoutput/pid)') $(q 'string(/valgrindoutput/ppid)')" = "4242 17" ]
+	[ "$(q 'count(/valgrindoutput/error)')" = 9 ]
+	[ "$(q 'count(//error[kind="Leak_DefinitelyLost"])')" = 1 ]
+	[ "$(q 'count(//error[kind="Leak_IndirectlyLost"])')" = 2 ]
+	[ "$(q 'count(//error[kind="Leak_PossiblyLost"])')" = 2 ]
+	[ "$(q 'count(//error[kind="Leak_StillReachable"])')" = 4 ]
+	[ "$(q 'string(//error[1]/xwhat/text)')" = "3240 (300 direct, 2940 indirect) bytes in 3 blocks are definitely lost in loss record 1 of 9" ]
+	[ "$(q 'string(//error[1]/xwhat/leakedbytes)') $(q 'string(//error[1]/xwhat/leakedblocks)')" = "3240 3" ]
+	[ "$(q 'string(//error[1]/stack/frame[1]/fn)')" = calloc ]
+	[ "$(q 'string(//error[1]/stack/frame[2]/obj)')" = /lib/demo/libc.so.6 ]
+	[ "$(q 'string(//error[1]/stack/frame[2]/ip)')" = 0x998765 ]
+	[ "$(q 'string(//suppcounts/pair/count) ')" = 1 ]
+	[ "$(q 'string(//suppcounts/pair/name)')" = some ]
+	[ "$(q 'string(//preamble/line[2])')" = "demo --serve <all>" ]
+}
+
+@test "leaks: nothing lost, nothing said" {
+	printf 'site main size=8\nsearch exit complete\nleak main reachable bytes=8\n' >"$T/none.recipe"
+	leaks 0 "fake:$T/none.recipe" >"$T/out"
+	grep -q 'no leaks were found' "$T/out"
+	grep -q 'definitely lost  0 bytes in 0 blocks' "$T/out"
+	grep -q '8 B in 1 block at 1 site: reachable' "$T/out"
+}
+
+@test "leaks: a capture without a search says what to do" {
+	printf 'site main size=8\n' >"$T/unsearched.recipe"
+	refuses 3 "nobody searched for leaks" "fake:$T/unsearched.recipe"
+	grep -q "pmm run --leaks" "$T/said"
+}
+
+@test "leaks: what is not known of the heap is told" {
+	printf 'site main size=8\nsearch copy unread=4K\nleak main definite bytes=8\n' >"$T/part.recipe"
+	leaks 1 "fake:$T/part.recipe" >"$T/out"
+	grep -q 'not all blocks are known' "$T/out"
+	grep -q '4.00 KiB could not be read' "$T/out"
+}
+
+@test "leaks: bad input is refused" {
+	refuses 2 "'definit' is nothing for '--show'" --show=definit "$LEAKS"
+	refuses 2 "'' is nothing for '--fail-on'" --fail-on= "$LEAKS"
+	refuses 2 "'stl' is nothing for '--heuristics'" --heuristics=stdstring,stl "$LEAKS"
+	for bits in 0 13 0x 0x0 low -1; do refuses 2 "is nothing for '--tag-bits'" --tag-bits=$bits "$LEAKS"; done
+	refuses 2 "needs '--every'" --count 3 "$LEAKS"
+	refuses 2 "contradict" --json --format valgrind-xml "$LEAKS"
+	refuses 2 "text and JSON only" --every 1 --format valgrind-xml "$LEAKS"
+	refuses 3 "cannot read the suppressions in '$T/none'" --suppressions "$T/none" "$LEAKS"
+	printf '{\n' >"$T/bad.supp"
+	refuses 3 "bad.supp" --suppressions "$T/bad.supp" "$LEAKS"
+	refuses 3 "cannot open" "$T/none.pmm"
+}
