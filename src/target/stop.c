@@ -21,7 +21,7 @@
 #include "src/target/tracer.h"
 
 #define ALL_WAIT_NS	15000000u	/* at first, for all threads */
-#define ONE_WAIT_NS	200000000u	/* for a thread among several to choose from */
+#define ONE_WAIT_NS	200000000u	/* for one thread, before another one or it again is tried */
 #define AGAIN_NS	2000000		/* between looking at all of them */
 #define MAX_CHOICES	64
 
@@ -166,22 +166,28 @@ static void nap(uint64_t ns)
 	nanosleep(&(struct timespec){ (time_t)(ns / 1000000000), (long)(ns % 1000000000) }, NULL);
 }
 
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
 /*
+ * Patience is counted in what was waited, not in the time that passed: a machine that stood still, or us, uses up one attempt.
+ *
  * A thread that does not stop, say one that waits for a child made by vfork, must not hold up all others for long: they go on for a
  * while between attempts that wait longer and longer.
  */
 int stop_all(pid_t pid, uint64_t timeout_ns, struct stopped *s, struct err *e)
 {
-	const uint64_t deadline_ns = tracer_now_ns() + timeout_ns;
+	uint64_t wait_ns = ALL_WAIT_NS, left_ns = timeout_ns;
 
-	for (uint64_t wait_ns = ALL_WAIT_NS;; wait_ns += wait_ns / 2) {
-		const uint64_t now_ns = tracer_now_ns();
-		const uint64_t left_ns = now_ns < deadline_ns ? deadline_ns - now_ns : 0;
-		int rc = stop_some(pid, 0, wait_ns < left_ns ? wait_ns : left_ns, s, run_stop_all, e);
+	for (;; wait_ns += wait_ns / 2) {
+		int rc = stop_some(pid, 0, least(wait_ns, left_ns), s, run_stop_all, e);
 
 		if (rc != -ETIMEDOUT || wait_ns >= left_ns)
 			return rc;
 		nap(wait_ns / 2);
+		left_ns -= least(left_ns, wait_ns + wait_ns / 2);
 	}
 }
 
@@ -252,7 +258,8 @@ static bool try_on(int rc)
 
 int stop_one(pid_t pid, uint64_t timeout_ns, struct stopped *s, struct err *e)
 {
-	uint64_t deadline_ns = tracer_now_ns() + timeout_ns;
+	const uint64_t wait_ns = least(timeout_ns, ONE_WAIT_NS);
+	uint64_t left_ns = timeout_ns;
 	struct choice choice[MAX_CHOICES];
 	int rc;
 
@@ -263,14 +270,16 @@ int stop_one(pid_t pid, uint64_t timeout_ns, struct stopped *s, struct err *e)
 		if (nr < 0)
 			return err_set(e, -ESRCH, "process %d has ended", (int)pid);
 		for (int i = 0; i < nr; i++) {
-			uint64_t wait_ns = nr > 1 && timeout_ns > ONE_WAIT_NS ? ONE_WAIT_NS : timeout_ns;
+			const uint64_t begin_ns = tracer_now_ns();
 
 			rc = stop_some(pid, choice[i].tid, wait_ns, s, run_stop_this, e);
-			if (!rc || !try_on(rc) || tracer_now_ns() > deadline_ns)
+			left_ns -= least(left_ns, least(wait_ns, tracer_now_ns() - begin_ns));
+			if (!rc || !try_on(rc) || !left_ns)
 				return rc;
 		}
-		if (tracer_now_ns() > deadline_ns)
+		if (!left_ns)
 			return err_set(e, -EAGAIN, "no thread of process %d can be stopped just now", (int)pid);
 		nap(AGAIN_NS);
+		left_ns -= least(left_ns, AGAIN_NS);
 	}
 }

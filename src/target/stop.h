@@ -42,7 +42,7 @@ struct stopped {
 int stop_allowed(pid_t pid, struct err *e);
 
 /*
- * Stop every thread, also those that appear meanwhile, within `timeout_ns`. On failure nothing is stopped. 0 or -errno with `e`:
+ * Stop every thread, also those that appear meanwhile, within `timeout_ns` of waiting. On failure nothing is stopped. 0 or -errno with `e`:
  * -ESRCH ended, -EPERM, -ETIMEDOUT (a thread sleeps uninterruptibly; named), -EAGAIN (it called exec meanwhile).
  */
 int stop_all(pid_t pid, uint64_t timeout_ns, struct stopped *s, struct err *e);
