@@ -93,14 +93,11 @@ static void tell_detached(pid_t pid, const struct outcome *o)
 	static const char *const why[] = {
 		[SAY_ENDED] = "the process has ended",
 		[SAY_EXECED] = "the process runs another program now, which is not watched",
-		[SAY_UNREAD] = "nobody reads the output any more",
 	};
 
-	if (o->end == SAY_ENDED || o->end == SAY_EXECED || o->end == SAY_UNREAD)
-		cmd_note("%s", why[o->end]);
 	if (o->end == SAY_ENDED || o->end == SAY_EXECED)
-		return;
-	if (o->removed)
+		cmd_note("%s", why[o->end]);
+	else if (o->removed)
 		cmd_note("detached: process %d is as it was, all threads stopped for %s", (int)pid,
 			 fmt_duration(o->detach_pause_ns).s);
 	else
@@ -159,6 +156,8 @@ static int watch(pid_t pid, struct attach *a, const char *comm, struct err *e)
 	if (!rc)
 		rc = keep(o.heap, e);
 	if (!rc)
+		rc = session_said(&s, e);
+	if (!rc)
 		rc = session_found(&o) ? CMD_FOUND : CMD_OK;
 	session_fini(&s);
 	return rc;
@@ -204,7 +203,7 @@ static const struct cmd_pair attach_exits[] = {
 	{ "0", "nothing was found" },
 	{ "1", "blocks outlived their time and are alive at a site that has not freed such ones, or something grows steadily" },
 	{ "2", "wrong usage" },
-	{ "3", "could not attach, or not keep what was recorded" },
+	{ "3", "could not attach, or not keep or say what was recorded" },
 	{ 0 }
 };
 
@@ -229,8 +228,8 @@ const struct cmd cmd_attach = {
 	.run = attach_run,
 	.description =
 		"Stops the process for some milliseconds, puts a small agent into it, lets its allocator's functions pass through "
-		"that, and undoes all this at the end: on Ctrl-C, SIGTERM, SIGHUP, after --duration, or when nobody reads the "
-		"output any more. No debugger, no restart, no help from the program. doc/attach.md tells what is done and "
+		"that, and undoes all this at the end: on Ctrl-C, SIGTERM, SIGHUP, after --duration, or when the output cannot be "
+		"written any more. No debugger, no restart, no help from the program. doc/attach.md tells what is done and "
 		"promised; 'pmm detach PID' clears up after a pmm that was killed.\n\n"
 		"A call site whose blocks live for --expire is told of once with its stack and a number; later as 'again' when "
 		"more of its blocks do, at growing intervals. When such blocks are freed after all, that is said and the site falls "

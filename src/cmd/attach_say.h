@@ -23,7 +23,7 @@ struct say {
 };
 
 /* Why watching ended. */
-enum say_end { SAY_SIGNAL, SAY_DURATION, SAY_ENDED, SAY_EXECED, SAY_UNREAD, SAY_TROUBLE };
+enum say_end { SAY_SIGNAL, SAY_DURATION, SAY_ENDED, SAY_EXECED, SAY_MUTE, SAY_TROUBLE };
 
 struct outcome {
 	enum say_end end;

@@ -182,7 +182,7 @@ static uint64_t least(uint64_t a, uint64_t b)
 
 static bool over(const struct session *s, uint64_t now_ns)
 {
-	return s->event != ATTACH_TICK || s->unread || s->out_of_memory || now_ns >= s->end_ns;
+	return s->event != ATTACH_TICK || s->mute || s->out_of_memory || now_ns >= s->end_ns;
 }
 
 void session_run(struct session *s)
@@ -225,8 +225,8 @@ static enum say_end end_of(const struct session *s, int rc)
 		return SAY_ENDED;
 	if (s->event == ATTACH_EXECED)
 		return SAY_EXECED;
-	if (s->unread)
-		return SAY_UNREAD;
+	if (s->mute)
+		return SAY_MUTE;
 	return s->event == ATTACH_SIGNAL ? SAY_SIGNAL : SAY_DURATION;
 }
 
@@ -265,7 +265,7 @@ static void say_end(struct session *s, struct outcome *o)
 {
 	struct names names;
 
-	if (s->unread)
+	if (s->mute)
 		return;
 	if (!s->heap) {
 		SAY(s, say_outcome, NULL, o);
@@ -304,6 +304,15 @@ int session_finish(struct session *s, struct outcome *o, struct err *e)
 	if (!rc && s->out_of_memory)
 		rc = err_set(e, -ENOMEM, "not enough memory to keep book of what was seen");
 	return rc;
+}
+
+int session_said(const struct session *s, struct err *e)
+{
+	if (s->mute == EPIPE)
+		return err_set(e, -EPIPE, "nobody reads the output any more");
+	if (s->mute)
+		return err_set(e, -s->mute, "cannot write to standard output: %s", strerror(s->mute));
+	return 0;
 }
 
 bool session_found(const struct outcome *o)

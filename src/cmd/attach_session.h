@@ -28,7 +28,7 @@ struct session {
 	struct heap *heap;		/* of the last look */
 	enum attach_event event;	/* that ended the watching, or came while names were looked up */
 	bool out_of_memory;
-	bool unread;			/* nobody can read what we say any more */
+	int mute;			/* why nothing can be said any more: an errno; EPIPE: nobody reads it. 0 = it can */
 	struct str unsaid;		/* said, not written yet */
 	char *words;			/* being said */
 	size_t nr_words;
@@ -44,6 +44,9 @@ void session_run(struct session *s);
 
 /* Detach, look a last time and say how it ended. 0 or -errno with `e`: the process may not be as it was. */
 int session_finish(struct session *s, struct outcome *o, struct err *e);
+
+/* Was everything said? 0, or -errno with `e`: it could not be written. */
+int session_said(const struct session *s, struct err *e);
 
 /* Was something found? */
 bool session_found(const struct outcome *o);

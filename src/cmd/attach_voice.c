@@ -30,7 +30,7 @@ static void drain(struct session *s)
 {
 	size_t done = 0;
 
-	while (!s->unread && done < s->unsaid.len) {
+	while (!s->mute && done < s->unsaid.len) {
 		struct pollfd p = { .fd = STDOUT_FILENO, .events = POLLOUT };
 		size_t n = s->unsaid.len - done < PIPE_BUF ? s->unsaid.len - done : PIPE_BUF;
 		ssize_t written;
@@ -44,7 +44,7 @@ static void drain(struct session *s)
 		if (written > 0)
 			done += (size_t)written;
 		else if (written < 0 && errno != EINTR && errno != EAGAIN)
-			s->unread = true;
+			s->mute = errno;
 	}
 	memmove(s->unsaid.s, s->unsaid.s + done, s->unsaid.len - done + 1);
 	s->unsaid.len -= done;
@@ -52,8 +52,8 @@ static void drain(struct session *s)
 
 struct say *voice_begin(struct session *s)
 {
-	s->say.out = s->unread ? NULL : open_memstream(&s->words, &s->nr_words);
-	if (!s->say.out && !s->unread)
+	s->say.out = s->mute ? NULL : open_memstream(&s->words, &s->nr_words);
+	if (!s->say.out && !s->mute)
 		s->out_of_memory = true;
 	return s->say.out ? &s->say : NULL;
 }

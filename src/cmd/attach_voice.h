@@ -7,7 +7,7 @@
 
 #include "src/cmd/attach_session.h"
 
-/* What follows goes to the say's stream, up to voice_end(). NULL when nobody reads any more or memory is out. */
+/* What follows goes to the say's stream, up to voice_end(). NULL when nothing can be written any more or memory is out. */
 struct say *voice_begin(struct session *s);
 
 /* Write what was said, or as much as goes; the rest follows next time. */

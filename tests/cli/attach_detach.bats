@@ -30,14 +30,35 @@ as_before() {
 @test "nobody reads its output any more" {
 	start attach_victim
 	picture first loose
-	"$PMM" attach --expire 100ms --interval 1 "$PID" 2>"$T/watch.err" 3>&- 7>&- 8<&- > >(sleep 0.3) &
+	"$PMM" attach --expire 10ms --interval 10ms "$PID" 2>"$T/watch.err" 3>&- 7>&- 8<&- > >(sed '/leak_a/q' >"$T/read") &
 	MONITOR=$!
 	attached
-	for _ in $(seq 10); do tell g done; sleep 0.3; kill -0 "$MONITOR" 2>/dev/null || break; done
-	kill "$MONITOR" 2>/dev/null || true
-	wait "$MONITOR" || true
+	ends() { tell g done; ! kill -0 "$MONITOR"; }
+	await ends
+	STATUS=0
+	wait "$MONITOR" || STATUS=$?
 	MONITOR=
+	cat "$T/watch.err"
+	[ "$STATUS" -eq 3 ]
+	grep -q "detached: process $PID is as it was" "$T/watch.err"
+	[ "$(tail -1 "$T/watch.err")" = "pmm: nobody reads the output any more" ]
 	same_picture first loose
+	finish 42
+}
+
+@test "output that cannot be written" {
+	start attach_victim
+	picture first loose
+	for options in "" "--json" "-q --json" "-q -o $T/c.pmm"; do
+		STATUS=0
+		# shellcheck disable=SC2086
+		within "$PMM" attach -d 300ms $options "$PID" >/dev/full 2>"$T/watch.err" || STATUS=$?
+		cat "$T/watch.err"
+		[ "$STATUS" -eq 3 ]
+		[ "$(tail -1 "$T/watch.err")" = "pmm: cannot write to standard output: No space left on device" ]
+		same_picture first loose
+	done
+	[ -s "$T/c.pmm" ]
 	finish 42
 }
 
