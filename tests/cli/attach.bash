@@ -63,6 +63,16 @@ unwatch() {
 	[ "$STATUS" -le 1 ] || { echo "attach ended with status $STATUS:"; cat "$T/watch.err"; return 1; }
 }
 
+# patiently CMD...: pmm, messages in $T/watch.err, again as long as it says that the machine is too busy. Its status.
+patiently() {
+	local status end=$((SECONDS + LIMIT))
+	while :; do
+		status=0
+		within "$@" >/dev/null 2>"$T/watch.err" || status=$?
+		grep -q 'the machine is too busy' "$T/watch.err" && [ $SECONDS -lt $end ] || return "$status"
+	done
+}
+
 # picture NAME [loose], same_picture NAME [loose]: what must not change, before and after.
 picture() { python3 "$CLI/picture.py" "$PID" "${@:2}" >"$T/$1.picture"; }
 same_picture() {

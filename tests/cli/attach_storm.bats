@@ -14,7 +14,7 @@ storm() {
 	local at rss
 	start nice -n 10 "$PROG/attach_stress" "$1"	# so that pmm gets on
 	for i in $(seq "$2"); do
-		within "$PMM" attach -q -d "$((RANDOM % 40 + 1))ms" "$PID" >/dev/null 2>"$T/watch.err" || [ $? -eq 1 ] ||
+		patiently "$PMM" attach -q -d "$((RANDOM % 40 + 1))ms" "$PID" || [ $? -eq 1 ] ||
 			{ echo "round $i"; cat "$T/watch.err"; return 1; }
 		if [ "$i" -eq 10 ]; then at=$(mappings) rss=$(rss_kib); fi
 	done
