@@ -137,17 +137,18 @@ teardown() { stop_all; }
 
 may_trace() {
 	local other said
-	sleep 1000 3>&- &
+	sleep 1000 >/dev/null 3>&- &
 	other=$!
 	said=$("$PROG/attach_refuse" trace "$other" </dev/null)
-	kill "$other"
-	[ "$said" = ready ]
+	kill -9 "$other"
+	[ "$said" = ready ] || { echo "${said:-no answer}"; return 1; }
 }
 
 need_attach() {
 	[ "$(uname -m)" = x86_64 ] || skip "attach knows x86-64 only"
 	need python3 jq
 	[ "$(cat /proc/sys/kernel/yama/ptrace_scope 2>/dev/null || echo 0)" -eq 0 ] || need_root
-	may_trace || skip "ptrace is not allowed here"
+	local why
+	why=$(may_trace) || skip "ptrace is not allowed here: $why"
 }
 setup() { need_attach; }

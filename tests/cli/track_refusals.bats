@@ -116,7 +116,7 @@ run_refused() {
 	refused "4194303|process" "$PMM" snapshot 4194303 -o "$T/s.pmm"
 	sleep 1000 3>&- &
 	refused "not tracked|ledger|track" "$PMM" report $!
-	kill $!
+	kill -9 $!
 }
 
 # A good capture to damage.

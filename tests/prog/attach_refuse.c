@@ -5,6 +5,7 @@
  *   strict     is in seccomp's strict mode; ends with status 48 as well
  *   zombie     has a child that has ended and is not waited for -> "zombie PID"
  */
+#include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
@@ -49,7 +50,9 @@ int main(int argc, char **argv)
 		failed = prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT, 0, 0, 0);
 	if (!strcmp(how, "zombie"))
 		failed = zombie();
-	say(failed ? "FAILED\n" : "ready\n");
+	say(failed ? "FAILED " : "ready\n");
+	if (failed)
+		say_number("", (unsigned long)errno);
 	while (order())
 		;
 	syscall(SYS_exit, failed ? 1 : 48);
