@@ -1,228 +1,18 @@
 /*
  * Freezing block tables by pre-copy: doc/ledger.md, "A ledger frozen".
- *
- * Offsets here are in the arena, places are the 1 << shift bytes that one mark stands for. The copy covers as much of the arena as there are
- * marks for; an arena that outgrows it is copied on from there by freeze_now(). What is neither copied nor marked has not been used, and is
- * zero in the arena as well as in the copy.
- *
- * The process may have scribbled on its ledger: marks are only ever read as "copy this place", and all copying is bounded by what the map
- * found to have backing.
  */
 #include "src/capture/freeze.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <linux/membarrier.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 
-#define MIN_SHIFT	6		/* a cache line: blocks freed at random are copied at the least cost */
+#include "src/capture/freeze_parts.h"
+
 #define CHUNK_BYTES	(1ull << 20)
-#define ROOM_BYTES	(8ull << 20)	/* for the arena to grow, and a quarter of it */
 #define MAX_ROUNDS	16
 #define FEW_BYTES	(64ull << 10)	/* copied in no time: no further round */
-#define EVENT_WAIT_NS	500000000u	/* for events that are being recorded to end */
-#define POLL_NS		100000
-#define BARRIER_NS	10000000	/* where there is no membarrier(): by far longer than a store buffer keeps anything */
-
-struct open_event {
-	uint64_t seq_off;		/* of the context's seq in the slot */
-	uint64_t seq;			/* odd */
-};
-
-struct freeze_state {
-	uint8_t *marks;			/* [nr_marks] in the ledger */
-	uint32_t nr_marks, shift;
-	bool locked, raised, frozen;
-	unsigned char *copy;
-	uint64_t copy_bytes;
-	VEC(struct open_event) open;	/* events from before the word was raised, which may store without a mark */
-	struct pmm_ledger header;	/* latest copy */
-	struct ledger_frozen result;
-};
-
-static void wait_ns(long ns)
-{
-	nanosleep(&(struct timespec){ .tv_nsec = ns }, NULL);
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
-
-static uint64_t page_up(uint64_t n)
-{
-	return (n + PMM_PAGE - 1) & ~(PMM_PAGE - 1);
-}
-
-/* ---- raising and lowering the word ------------------------------------------------------------------------- */
-
-static int word_write(struct ledger_map *m, size_t field, uint32_t value)
-{
-	return pwrite(m->fd, &value, sizeof(value), (off_t)(m->slot_off + field)) == (ssize_t)sizeof(value) ? 0 : -EROFS;
-}
-
-static int word_lock(struct ledger_map *m, short type)
-{
-	struct flock lock = {
-		.l_type = type,
-		.l_whence = SEEK_SET,
-		.l_start = (off_t)(m->slot_off + offsetof(struct pmm_ledger, changing)),
-		.l_len = sizeof(uint32_t),
-	};
-
-	return fcntl(m->fd, F_OFD_SETLK, &lock) ? -errno : 0;
-}
-
-static int lock(struct freeze *f, struct err *e)
-{
-	struct ledger_map *m = f->map;
-	int rc;
-
-	if (m->is_memory || !m->writable || !m->base) {
-		err_set(e, -EROFS, "the ledger of the process can be read only, so its blocks cannot be frozen");
-		err_hint(e, "run pmm as root, or as the user and in the container that the process runs in");
-		return -EROFS;
-	}
-	rc = word_lock(m, F_WRLCK);
-	if (rc == -EAGAIN || rc == -EACCES) {
-		err_set(e, -EBUSY, "another pmm is searching this process");
-		err_hint(e, "wait until it is done");
-		return -EBUSY;
-	}
-	if (rc)
-		return err_set(e, rc, "the ledger cannot be locked: %s", strerror(-rc));
-	f->state->locked = true;
-	return 0;
-}
-
-static int no_memory(struct err *e, const char *what)
-{
-	return err_set(e, -ENOMEM, "not enough memory to freeze the ledger: %s", what);
-}
-
-/* Marks for as much of the arena as may be used soon, and a copy of the same size. */
-static int make_room(struct freeze *f, struct err *e)
-{
-	struct freeze_state *s = f->state;
-	struct ledger_map *m = f->map;
-	uint64_t used = m->arena_ready - m->arena_off, most = m->arena_end - m->arena_off;
-	uint64_t want = used + used / 4 + ROOM_BYTES;
-	off_t at = (off_t)(m->slot_off + PMM_MARKS_OFF);
-
-	if (m->arena_off < PMM_MARKS_OFF + PMM_MAX_MARKS)
-		return err_set(e, -EBADMSG, "the ledger is damaged: place of the arena");
-	want = page_up(want < most ? want : most);
-	for (s->shift = MIN_SHIFT; want >> s->shift > PMM_MAX_MARKS - 1; )
-		s->shift++;
-	s->nr_marks = (uint32_t)((want + (1ull << s->shift) - 1) >> s->shift);
-	if (fallocate(m->fd, 0, at, (off_t)page_up(s->nr_marks)))
-		return no_memory(e, strerror(errno));
-	s->marks = mmap(NULL, page_up(s->nr_marks), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, m->fd, at);
-	if (s->marks == MAP_FAILED) {
-		s->marks = NULL;
-		return no_memory(e, strerror(errno));
-	}
-	memset(s->marks, 0, s->nr_marks);
-	s->copy_bytes = page_up((uint64_t)s->nr_marks << s->shift);
-	s->copy = mmap(NULL, s->copy_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (s->copy == MAP_FAILED) {
-		s->copy = NULL;
-		return no_memory(e, strerror(errno));
-	}
-	madvise(s->copy, s->copy_bytes, MADV_HUGEPAGE);
-	return 0;
-}
-
-/*
- * From here on every thread sees the word raised at its next look at it, and what a thread stored before its last look that did not, is seen
- * here: a barrier on all processors, without which a thread's seq could still be in its store buffer.
- */
-static void barrier(void)
-{
-	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))
-		wait_ns(BARRIER_NS);
-}
-
-/* Contexts in the middle of an event, nested ones as well. */
-static int events_note(struct freeze *f)
-{
-	struct freeze_state *s = f->state;
-	struct pmm_ledger *l = &s->header;
-
-	if (ledger_map_read(f->map, 0, l, sizeof(*l)))
-		return -EBADMSG;
-	for (uint32_t i = 0; i < l->nr_ctx && i < PMM_MAX_CTX; i++) {
-		struct open_event o = { .seq_off = ((uint64_t)l->ctx[i] << PMM_REF_SHIFT) + offsetof(struct pmm_ctx, seq) };
-
-		if (!l->ctx[i] || ledger_map_read(f->map, o.seq_off, &o.seq, sizeof(o.seq)) || !(o.seq & 1))
-			continue;
-		if (vec_push(&s->open, o))
-			return -ENOMEM;
-	}
-	return 0;
-}
-
-/* Forget those that have ended. */
-static void events_look(struct freeze *f)
-{
-	struct freeze_state *s = f->state;
-	size_t kept = 0;
-
-	for (size_t i = 0; i < s->open.nr; i++) {
-		uint64_t seq;
-
-		if (!ledger_map_read(f->map, s->open.v[i].seq_off, &seq, sizeof(seq)) && seq == s->open.v[i].seq)
-			s->open.v[kept++] = s->open.v[i];
-	}
-	s->open.nr = kept;
-}
-
-static int raise_word(struct freeze *f, struct err *e)
-{
-	struct freeze_state *s = f->state;
-	struct ledger_map *m = f->map;
-	uint64_t end;
-	int rc;
-
-	s->raised = true;
-	rc = word_write(m, offsetof(struct pmm_ledger, nr_marks), s->nr_marks);
-	if (!rc)
-		rc = word_write(m, offsetof(struct pmm_ledger, mark_shift), s->shift);
-	if (!rc)
-		rc = word_write(m, offsetof(struct pmm_ledger, changing), (uint32_t)getpid());
-	if (rc)
-		return err_set(e, rc, "the ledger of the process cannot be written");
-	barrier();
-	rc = events_note(f);
-	if (rc == -ENOMEM)
-		return no_memory(e, strerror(ENOMEM));
-	if (rc)
-		return err_set(e, rc, "the ledger cannot be read");
-	for (end = now_ns() + EVENT_WAIT_NS; s->open.nr && now_ns() < end; events_look(f))
-		wait_ns(POLL_NS);
-	return 0;
-}
-
-/* The agent need not mark any more, and another scanner may come. */
-static void lower_word(struct freeze *f)
-{
-	struct freeze_state *s = f->state;
-
-	if (s->raised)
-		word_write(f->map, offsetof(struct pmm_ledger, changing), 0);
-	if (s->locked)
-		word_lock(f->map, F_UNLCK);
-	s->raised = s->locked = false;
-}
 
 /* ---- copying --------------------------------------------------------------------------------------------------- */
 
@@ -236,15 +26,17 @@ static void copy_range(struct freeze *f, uint64_t from, uint64_t to)
 	to = to < s->copy_bytes ? to : s->copy_bytes;
 	for (uint64_t bytes; from < to; from += bytes) {
 		bytes = to - from < CHUNK_BYTES ? to - from : CHUNK_BYTES;
-		if (ledger_map_read(f->map, f->map->arena_off + from, s->copy + from, bytes))
+		if (ledger_map_read(f->map, f->map->arena_off + from, s->copy + from, bytes)) {
+			s->failed = true;
 			return;
+		}
 	}
 }
 
 /* Copy all of it, also what came into use until the word was raised; how much that is. */
 static uint64_t copy_all(struct freeze *f)
 {
-	ledger_map_refresh(f->map);
+	f->state->failed |= ledger_map_refresh(f->map) != 0;
 	copy_range(f, 0, UINT64_MAX);
 	return f->map->arena_ready - f->map->arena_off;
 }
@@ -265,7 +57,7 @@ static uint64_t copy_marked(struct freeze *f, bool stopped)
 	uint64_t bytes = 0, ready;
 	uint32_t nr;
 
-	ledger_map_refresh(f->map);
+	s->failed |= ledger_map_refresh(f->map) != 0;
 	ready = f->map->arena_ready - f->map->arena_off;
 	nr = ready >> s->shift < s->nr_marks && !stopped ? (uint32_t)(ready >> s->shift) : s->nr_marks;
 	for (uint32_t i = 0; i < nr; i++) {
@@ -306,14 +98,8 @@ int freeze_begin(struct freeze *f, struct ledger_map *map, struct err *e)
 
 	*f = (struct freeze){ .map = map, .state = s };
 	if (!s)
-		return no_memory(e, strerror(ENOMEM));
-	rc = lock(f, e);
-	if (!rc && ledger_map_refresh(map))
-		rc = no_memory(e, "no address space left to map it");
-	if (!rc)
-		rc = make_room(f, e);
-	if (!rc)
-		rc = raise_word(f, e);
+		return freeze_no_memory(e, strerror(ENOMEM));
+	rc = freeze_raise(f, e);
 	if (rc) {
 		freeze_end(f);
 		return rc;
@@ -321,7 +107,7 @@ int freeze_begin(struct freeze *f, struct ledger_map *map, struct err *e)
 	f->copied_bytes = copy_all(f);
 	copy_rounds(f);
 	if (s->open.nr) {
-		events_look(f);
+		freeze_events_look(f);
 		if (!s->open.nr) {		/* too late for the copy just made */
 			f->copied_bytes += copy_all(f);
 			copy_rounds(f);
@@ -399,15 +185,14 @@ static int moves_add(struct freeze *f, uint64_t ctx_off)
 	    ledger_map_read(f->map, ctx_off, &c, sizeof(c)))
 		return 0;
 	for (unsigned i = 0; i < PMM_NR_MOVES; i++) {
-		struct freeze_move to = {
-			.from = move[i].address,
-			.bytes = move[i].old_bytes && move[i].old_bytes < move[i].new_bytes ? move[i].old_bytes : move[i].new_bytes,
-			.to_bytes = move[i].new_bytes,
-			.sp = i == PMM_MOVE_HEAP ? c.busy_sp : c.pool_sp,
-		};
+		uint64_t old = move[i].old_bytes, bytes = move[i].new_bytes;
+		struct freeze_move to = { .from = move[i].address, .sp = i == PMM_MOVE_HEAP ? c.busy_sp : c.pool_sp };
 
-		if (!to.from || !to.sp || !to.to_bytes)
+		if (!to.from || !to.sp || !bytes)
 			continue;
+		bytes = old && old < bytes ? old : bytes;
+		to.bytes = bytes < PMM_SIZE_MAX ? bytes : PMM_SIZE_MAX;
+		to.to_bytes = to.bytes + FREEZE_HEADER_BYTES;
 		to.tid = thread_tid(f, c.thread);
 		if (vec_push(&f->moves, to))
 			return -ENOMEM;
@@ -435,13 +220,15 @@ static int copy_late(struct freeze *f)
 
 	s->open.nr = 0;
 	if (!rc)
-		rc = events_note(f);
+		rc = freeze_events_note(f);
 	if (rc)
 		return rc;
 	f->late_bytes = unseen ? copy_all(f) : copy_marked(f, true);
 	rc = copy_beyond(f);
 	if (!rc && s->open.nr)
 		copy_mids(f);
+	if (!rc && s->failed)
+		rc = -ENOMEM;
 	return rc ? rc : moves_find(f);
 }
 
@@ -451,7 +238,7 @@ int freeze_now(struct freeze *f, struct err *e)
 	int rc = copy_late(f);
 
 	if (rc == -ENOMEM)
-		return no_memory(e, strerror(ENOMEM));
+		return freeze_no_memory(e, strerror(ENOMEM));
 	if (rc)
 		return err_set(e, rc, "the ledger cannot be read");
 	s->result = (struct ledger_frozen){
@@ -462,7 +249,7 @@ int freeze_now(struct freeze *f, struct err *e)
 	};
 	memcpy(s->result.table, s->header.table, sizeof(s->result.table));
 	s->frozen = true;
-	lower_word(f);
+	freeze_lower(f);
 	return 0;
 }
 
@@ -478,17 +265,6 @@ int freeze_heap(struct freeze *f, const struct ledger_options *o, struct heap **
 
 void freeze_end(struct freeze *f)
 {
-	struct freeze_state *s = f->state;
-
-	if (s) {
-		lower_word(f);
-		if (s->marks)
-			munmap(s->marks, page_up(s->nr_marks));
-		if (s->copy)
-			munmap(s->copy, s->copy_bytes);
-		vec_fini(&s->open);
-		free(s);
-	}
+	freeze_state_free(f);
 	vec_fini(&f->moves);
-	f->state = NULL;
 }

@@ -21,13 +21,16 @@
 #include "src/base/vec.h"
 #include "src/capture/ledger.h"
 
+#define FREEZE_HEADER_BYTES	64	/* a thread may know a new block by what its allocator keeps before it, at most so far */
+
 /*
  * Memory that a thread was moving, all of which counts as reached: what is there of [from, from + bytes) outside of known blocks; and for
- * each word of that thread's registers and stack below `sp` that leads to heap memory outside of known blocks, the `to_bytes` from there on.
+ * each word of that thread's registers and stack below `sp` that leads to heap memory outside of known blocks, the `to_bytes` from there on,
+ * for there is where the contents may be by now. Why that is enough: doc/leaks.md.
  */
 struct freeze_move {
-	uint64_t from, bytes;		/* where the block was, and as much of it as stays */
-	uint64_t to_bytes;		/* of the new block, which begins at an address that only the thread knows */
+	uint64_t from, bytes;		/* where the block was, and as much of it as the new one will hold */
+	uint64_t to_bytes;		/* the same and FREEZE_HEADER_BYTES */
 	uint64_t sp;			/* of the hook's caller */
 	uint32_t tid;			/* as in the process's pid namespace; 0 = not known */
 };

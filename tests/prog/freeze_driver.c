@@ -75,7 +75,7 @@ static int sort_out(const struct truth *truth, struct comparison *c)
 
 		for (unsigned k = 0; k < c->nr_flights; k++)
 			certain &= c->flight[k].t.slot != i;
-		if (certain && i % truth->nr_slots % 64 == 0)
+		if (certain && truth->nr_maps_of && i % truth->nr_slots % truth->nr_maps_of == 0)
 			rc = vec_push(&c->maps, truth->slot[i]);
 		else if (certain && truth->slot[i].size >= min_size)
 			rc = vec_push(&c->blocks, truth->slot[i]);
@@ -184,7 +184,7 @@ static unsigned check_reallocs(const struct comparison *c, const struct freeze *
 		bool told = x->t.op != TRUTH_REALLOC || x->old_found || x->new_found || sampled || min_size;
 
 		vec_each(&f->moves, m)
-			told |= m->from == x->t.old.address && m->to_bytes == x->t.new_size &&
+			told |= m->from == x->t.old.address && m->to_bytes == m->bytes + FREEZE_HEADER_BYTES &&
 				(m->bytes == x->t.old.size || m->bytes == x->t.new_size) && m->bytes <= x->t.new_size;
 		if (!told && ++wrong)
 			printf("nowhere: %#llx, which realloc has\n", (unsigned long long)x->t.old.address);

@@ -28,7 +28,7 @@ struct truth_thread {
 struct truth {
 	uint32_t pid;
 	uint32_t nr_threads, nr_slots;	/* slots of each thread; a multiple of 64 */
-	uint32_t reserved;
+	uint32_t nr_maps_of;		/* of that many slots one is for mappings; 0 = none is */
 	struct truth_thread thread[TRUTH_THREADS];
 	struct truth_slot slot[];	/* of thread 0, then of thread 1, ... */
 };

@@ -1,7 +1,7 @@
 /*
  * Threads that allocate, move and release blocks and mappings at random without end, and keep a truth of it (freeze_truth.h).
  *
- *	freeze_victim FILE THREADS SLOTS	SLOTS for each thread; about half are in use
+ *	freeze_victim FILE THREADS SLOTS [small]	SLOTS for each thread; about half are in use; small: blocks of up to 200 bytes only
  *
  * Says "ready" and waits for a line, fills the slots, says "running", ends with its input.
  */
@@ -65,10 +65,10 @@ static void operate(struct truth_thread *t, struct truth_slot *s, enum truth_op 
  */
 static void change(struct truth_thread *t, struct truth_slot *s, unsigned i, uint64_t dice)
 {
-	uint64_t most = i % 64 == 0 ? 65536 : i % 16 == 1 ? 100000 : 600;
+	uint64_t most = !truth->nr_maps_of ? 256 : i % truth->nr_maps_of == 0 ? 65536 : i % 16 == 1 ? 100000 : 600;
 	uint64_t size = (dice >> 16) % most / 128 * 128 + 8 + 8 * (uint64_t)(t - truth->thread) + TRUTH_ODD;
 
-	if (i % 64 == 0)
+	if (truth->nr_maps_of && i % truth->nr_maps_of == 0)
 		operate(t, s, s->address ? TRUTH_UNMAP : TRUTH_MAP, size);
 	else if (!s->address)
 		operate(t, s, TRUTH_ALLOC, size);
@@ -103,6 +103,7 @@ int main(int argc, char **argv)
 	truth = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	truth->nr_threads = nr_threads;
 	truth->nr_slots = nr_slots;
+	truth->nr_maps_of = argc > 4 ? 0 : 64;
 	truth->pid = (uint32_t)getpid();
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	puts("ready");
