@@ -11,13 +11,15 @@
 #include "src/base/hash.h"
 
 #define UNKNOWN	(UINT32_MAX - 1)	/* no site has that number */
+#define AHEAD	16			/* blocks looked at that early, as their parents are anywhere */
 
 _Static_assert((int)REACH_NR_CLASSES == HEAP_NR_LEAK_CLASSES, "one class, two names");
 
-/* Blocks of an entry that are reached through those of one site. */
-struct hold {
-	uint32_t entry, site;
-	uint64_t blocks, bytes;
+/* A vote among the sites that hold an entry's blocks. */
+struct vote {
+	uint32_t site;
+	uint64_t lead;			/* bytes */
+	uint64_t blocks, bytes;		/* second pass: held by it */
 };
 
 struct collect {
@@ -29,8 +31,7 @@ struct collect {
 	uint32_t *by_site;		/* entry + 1, by site and class; not of indirect ones */
 	struct hash_map indirect;	/* site, holder -> entry */
 	uint32_t *anchor;		/* by block: the site it is reached through */
-	struct hash_map hold_of;	/* entry, site -> index into holds */
-	VEC(struct hold) holds;
+	VEC(struct vote) votes;		/* by entry */
 };
 
 /* ---- through which site a block is reached ---- */
@@ -69,42 +70,52 @@ static uint32_t anchor_of(struct collect *c, uint32_t block)
 	return found;
 }
 
-static int count_hold(struct collect *c, uint32_t entry, uint32_t site, uint64_t bytes)
+static void vote(struct vote *v, uint32_t site, uint64_t bytes)
 {
-	uint32_t *i = hash_add(&c->hold_of, (uint64_t)entry << 32 | site, (uint32_t)c->holds.nr, NULL);
-	struct hold *hold;
-
-	if (!i)
-		return -ENOMEM;
-	if (*i == c->holds.nr && vec_push(&c->holds, (struct hold){ .entry = entry, .site = site }))
-		return -ENOMEM;
-	hold = &c->holds.v[*i];
-	hold->blocks++;
-	hold->bytes += bytes;
-	return 0;
+	bytes += !bytes;
+	if (v->site == site) {
+		v->lead += bytes;
+	} else if (v->lead >= bytes) {
+		v->lead -= bytes;
+	} else {
+		v->lead = bytes - v->lead;
+		v->site = site;
+	}
 }
 
-/* Of each entry the one that holds the most, roots being one. */
-static int choose_holders(struct collect *c)
+static uint32_t entry_number(const struct collect *c, uint32_t block)
 {
-	uint64_t *most = calloc(c->l->entries.nr + 1, sizeof(*most));
+	return c->by_site[(size_t)c->h->blocks[block].site * REACH_NR_CLASSES + c->r->class[block]] - 1;
+}
 
-	if (!most)
-		return -ENOMEM;
-	vec_each(&c->holds, hold) {
-		struct leak_entry *e = &c->l->entries.v[hold->entry];
+static bool is_pointed_at(uint8_t class)
+{
+	return class == REACH_REACHED || class == REACH_POSSIBLE;
+}
 
-		if (hold->bytes < most[hold->entry] || (hold->bytes == most[hold->entry] && hold->blocks <= e->held_blocks))
+/* Count what the winners hold; those that hold most are holders. */
+static void choose_holders(struct collect *c)
+{
+	for (uint64_t i = 0; i < c->r->nr; i++) {
+		struct vote *v;
+
+		if (!is_pointed_at(c->r->class[i]))
 			continue;
-		most[hold->entry] = hold->bytes;
-		e->holder_site = hold->site;
-		e->held_blocks = hold->blocks;
+		v = &c->votes.v[entry_number(c, (uint32_t)i)];
+		if (v->site != c->anchor[i])
+			continue;
+		v->blocks++;
+		v->bytes += c->h->blocks[i].size_bytes;
 	}
-	vec_each(&c->l->entries, e)
-		if (e->holder_site == HEAP_NO_SITE)
-			e->held_blocks = 0;
-	free(most);
-	return 0;
+	for (size_t i = 0; i < c->l->entries.nr; i++) {
+		struct leak_entry *e = &c->l->entries.v[i];
+		const struct vote *v = &c->votes.v[i];
+
+		if (!is_pointed_at(e->class) || v->site == HEAP_NO_SITE || !v->blocks || v->bytes < e->bytes / 2)
+			continue;
+		e->holder_site = v->site;
+		e->held_blocks = v->blocks;
+	}
 }
 
 /* ---- entries ---- */
@@ -113,7 +124,7 @@ static int64_t entry_add(struct collect *c, uint32_t site, uint8_t class, uint32
 {
 	struct leak_entry e = { .site = site, .class = class, .holder_site = holder, .oldest_ns = UINT64_MAX };
 
-	if (c->l->entries.nr >= UINT32_MAX - 1 || vec_push(&c->l->entries, e))
+	if (c->l->entries.nr >= UINT32_MAX - 1 || vec_push(&c->l->entries, e) || vec_push(&c->votes, (struct vote){ .site = HEAP_NO_SITE }))
 		return -ENOMEM;
 	return (int64_t)c->l->entries.nr - 1;
 }
@@ -212,7 +223,8 @@ static int add_block(struct collect *c, uint32_t block)
 		return 0;
 	if (parent < c->r->nr && c->h->blocks[parent].site == b->site)
 		c->l->entries.v[n].chained_blocks++;
-	return count_hold(c, (uint32_t)n, anchor_of(c, block), b->size_bytes);
+	vote(&c->votes.v[n], anchor_of(c, block), b->size_bytes);
+	return 0;
 }
 
 int leaks_collect(struct leaks *l, const struct heap *h, const struct reach *r, const struct leaks_seen *seen)
@@ -227,15 +239,17 @@ int leaks_collect(struct leaks *l, const struct heap *h, const struct reach *r, 
 		rc = -ENOMEM;
 	for (uint64_t i = 0; !rc && i < r->nr; i++)
 		c.anchor[i] = UNKNOWN;
-	for (uint64_t i = 0; !rc && i < r->nr; i++)
+	for (uint64_t i = 0; !rc && i < r->nr; i++) {
+		if (i + AHEAD < r->nr && r->parent && r->parent[i + AHEAD] < r->nr)
+			__builtin_prefetch(&h->blocks[r->parent[i + AHEAD]].site);
 		rc = add_block(&c, (uint32_t)i);
+	}
 	if (!rc)
-		rc = choose_holders(&c);
+		choose_holders(&c);
 	free(c.by_site);
 	free(c.anchor);
 	hash_fini(&c.indirect);
-	hash_fini(&c.hold_of);
-	vec_fini(&c.holds);
+	vec_fini(&c.votes);
 	return rc;
 }
 

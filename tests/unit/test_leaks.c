@@ -143,6 +143,31 @@ static void the_holder_is_the_next_other_site(void **state)
 	heap_free(h);
 }
 
+/* Of eight texts one is larger than all others: who holds it holds most. When all are of a size nobody holds most: 2, 3 and 3. */
+static void a_holder_has_the_majority(void **state)
+{
+	struct heap *h = recipe_heap("site main>a size=16 allocs=1\nsite main>b size=16 allocs=1\nsite main>c size=16 allocs=1\n"
+				     "site main>text size=8 allocs=7\nsite main>text size=64\n");
+	uint32_t parents[] = { NONE, NONE, NONE, 2, 0, 2, 1, 2, 1, 0, 0 };
+	struct leaks l = leaks_of(h, "rrrrrrrrrrr", parents, &(struct leaks_options){ 0 });
+
+	(void)state;
+	assert_int_equal(find(&l, recipe_site(h, "text"), REACH_REACHED)->holder_site, recipe_site(h, "a"));
+	assert_int_equal(find(&l, recipe_site(h, "text"), REACH_REACHED)->held_blocks, 3);
+	leaks_fini(&l);
+	parents[10] = 2;
+	l = leaks_of(h, "rrrrrrrrrrr", parents, &(struct leaks_options){ 0 });
+	assert_int_equal(find(&l, recipe_site(h, "text"), REACH_REACHED)->holder_site, recipe_site(h, "c"));
+	assert_int_equal(find(&l, recipe_site(h, "text"), REACH_REACHED)->held_blocks, 4);
+	leaks_fini(&l);
+	h->blocks[10].size_bytes = 8;
+	l = leaks_of(h, "rrrrrrrrrrr", (uint32_t[]){ NONE, NONE, NONE, 2, 0, 2, 1, 2, 1, 0, 1 }, &(struct leaks_options){ 0 });
+	assert_int_equal(find(&l, recipe_site(h, "text"), REACH_REACHED)->holder_site, HEAP_NO_SITE);
+	assert_int_equal(find(&l, recipe_site(h, "text"), REACH_REACHED)->held_blocks, 0);
+	leaks_fini(&l);
+	heap_free(h);
+}
+
 /* Parents that lead in a circle (there are none from reach_run()) end the search for a holder. */
 static void a_circle_of_parents_has_no_holder(void **state)
 {
@@ -403,6 +428,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(indirect_blocks_count_with_their_definite_one),
 		cmocka_unit_test(the_holder_is_the_next_other_site),
+		cmocka_unit_test(a_holder_has_the_majority),
 		cmocka_unit_test(a_circle_of_parents_has_no_holder),
 		cmocka_unit_test(possibly_lost_is_likely_when_old_or_at_the_end),
 		cmocka_unit_test(reachable_is_likely_when_it_grows),
