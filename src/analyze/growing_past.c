@@ -19,7 +19,9 @@ static uint64_t gone_until(const struct heap *h, uint64_t time_ns)
 
 	if (time_ns <= from || to <= from)
 		return 0;
-	return time_ns >= to ? h->untracked_frees : (uint64_t)((double)h->untracked_frees * (double)(time_ns - from) / (double)(to - from));
+	if (time_ns >= to)
+		return h->untracked_frees;
+	return (uint64_t)((unsigned __int128)h->untracked_frees * (time_ns - from) / (to - from));
 }
 
 static int add_series(struct growing *g, const struct heap *h, const uint32_t *nr_points)
@@ -55,9 +57,9 @@ static bool births_tell(const struct heap *h, const uint32_t *nr_points, uint32_
 static unsigned bin_of(const struct heap *h, const struct heap_site *s, uint64_t birth_ns)
 {
 	uint64_t age = birth_ns > s->first_ns ? birth_ns - s->first_ns : 0;
-	unsigned bin = (unsigned)((double)age / (double)(h->taken_ns - s->first_ns) * BINS);
+	double bin = (double)age / (double)(h->taken_ns - s->first_ns) * BINS;
 
-	return bin < BINS ? bin : BINS - 1;
+	return bin < BINS ? (unsigned)bin : BINS - 1;
 }
 
 static int add_bins(struct growing *g, const struct heap *h, uint32_t site, const double *bytes)
