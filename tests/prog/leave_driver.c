@@ -3,8 +3,8 @@
  *
  *	leave_driver [-s MS] [-k | -K] FILE AGENT PROGRAM [ARG...]
  *
- * A line of FILE for each: "NAME CAUSE NUMBER THREAD held=N": THREAD is main or other; held: how many of the words that leave_exit.c marks
- * lie in what counts of the stack. -s: look for that long. -k: kill the process while it waits, -K: kill the driver itself, at the first one.
+ * A line of FILE for each: "NAME CAUSE NUMBER THREAD held=DIGITS": THREAD is main or other; held: which of the words that leave_exit.c
+ * marks lie in what counts of the stack. -s: look for that long. -k: kill the process while it waits, -K: kill the driver itself, at the first one.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -28,20 +28,21 @@ static FILE *out;
 static unsigned look_ms;
 static bool kill_it, kill_us;
 
-/* Marks from sp to the end of its mapping. */
+/* Marks from sp to the end of its mapping, as a set of bits. */
 static unsigned marks(pid_t pid, uint64_t sp)
 {
 	struct proc_maps maps;
-	unsigned nr = 0;
+	unsigned found = 0;
 	uint64_t word;
 
 	if (!sp || proc_maps_read(pid, &maps, NULL))
 		return 0;
 	for (size_t i = 0; i < maps.nr; i++)
 		for (uint64_t at = sp; at >= maps.v[i].start && at + 8 <= maps.v[i].end; at += 8)
-			nr += !stop_read(pid, at, &word, 8) && (word ^ LEAVE_MARK) < 16;
+			if (!stop_read(pid, at, &word, 8) && (word ^ LEAVE_MARK) < LEAVE_MARKS)
+				found |= 1u << (word ^ LEAVE_MARK);
 	proc_maps_fini(&maps);
-	return nr;
+	return found;
 }
 
 static void on_leaving(void *arg, pid_t pid, const struct leaving *l)
@@ -50,8 +51,11 @@ static void on_leaving(void *arg, pid_t pid, const struct leaving *l)
 
 	(void)arg;
 	proc_comm(pid, comm);
-	fprintf(out, "%s %s %u %s held=%u\n", comm, leaving_cause_name(l->cause), l->number, l->tid == pid ? "main" : "other",
-		marks(pid, l->sp));
+	fprintf(out, "%s %s %u %s held=", comm, leaving_cause_name(l->cause), l->number, l->tid == pid ? "main" : "other");
+	for (unsigned i = 1, found = marks(pid, l->sp); i < LEAVE_MARKS; i++)
+		if (found & 1u << i)
+			fprintf(out, "%u", i);
+	fprintf(out, "\n");
 	fflush(out);
 	if (kill_us)
 		kill(getpid(), SIGKILL);

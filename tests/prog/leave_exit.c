@@ -1,6 +1,12 @@
 /*
- * Ends in the way argv[1] says, with "before" on stdout still buffered. Marks, for tests/prog/leave_driver.c: two in main's frame, one in a
- * register that main's caller's functions must save, one (argv[2] = "library") in a frame that calls err().
+ * Ends in the way argv[1] says, with "before" on stdout still buffered; argv[2] says what else there is. At the end:
+ *
+ *	lost		3 blocks of 100 bytes, no pointer to them
+ *	kept		2 of 60, in static variables
+ *	framed		1 of 40, in main's frame: lost when main has returned
+ *	registered	1 of 30, in a register of end()'s, which what it calls must save: lost when end() has returned
+ *
+ * And marks, which tests/prog/leave_driver.c counts on the stack: two in main's frame, one in a register of end()'s.
  */
 #include <err.h>
 #include <pthread.h>
@@ -17,6 +23,7 @@
 
 static volatile unsigned long mark = LEAVE_MARK;
 static sigset_t none;
+static void *volatile keeps[2];
 
 static void last(void) { write(1, "handler\n", 8); }
 static __attribute__((destructor)) void destroy(void) { write(1, "destructor\n", 11); }
@@ -24,11 +31,17 @@ static void caught(int sig) { (void)sig, _exit(44); }
 static void again(int sig) { write(1, "again\n", 6), raise(sig); }
 static void harmless(int sig) { (void)sig, write(1, "signal\n", 7); }
 
+SITE static void *lost(void) { return malloc(100); }
+SITE static void *kept(void) { return malloc(60); }
+SITE static void *framed(void) { return malloc(40); }
+SITE static void *registered(void) { return malloc(30); }
+
 SITE static void end(const char *how)
 {
 	register unsigned long held __asm__("rbx") = mark ^ 3;
+	register void *block __asm__("r12") = registered();
 
-	__asm__ volatile("" : "+r"(held));
+	__asm__ volatile("" : "+r"(held), "+r"(block));
 	if (!strcmp(how, "exit"))
 		exit(3);
 	if (!strcmp(how, "err"))
@@ -58,7 +71,7 @@ SITE static void end(const char *how)
 	if (!strcmp(how, "sleep"))
 		for (;;)
 			pause();
-	__asm__ volatile("" : "+r"(held));
+	__asm__ volatile("" : "+r"(held), "+r"(block));
 }
 
 static void *end_here(void *how)
@@ -76,12 +89,18 @@ static void *wait_here(void *arg)
 
 int main(int argc, char **argv)
 {
-	volatile unsigned long frame[] = { mark ^ 1, mark ^ 2 };
+	volatile unsigned long frame[3];
 	const char *how = argc > 1 ? argv[1] : "return", *with = argc > 2 ? argv[2] : "";
 	struct itimerval often = { { 0, 1000 }, { 0, 1000 } };
 	pthread_t t;
 
-	free(malloc(100));
+	frame[2] = (unsigned long)framed();
+	frame[0] = mark ^ 1;
+	frame[1] = mark ^ 2;
+	for (int i = 0; i < 3; i++)
+		hide(lost());
+	for (int i = 0; i < 2; i++)
+		keeps[i] = kept();
 	atexit(last);
 	at_quick_exit(last);
 	printf("before\n");

@@ -3,5 +3,6 @@
 #define LEAVE_MARK_H
 
 #define LEAVE_MARK	0x5ca1ab1e0ddba110ull
+#define LEAVE_MARKS	8u
 
 #endif
