@@ -127,9 +127,38 @@ static inline struct arch_ucontext arch_context(const struct user_regs_struct *r
 	};
 }
 
+/* A frame of a thread that is to end its process. */
+struct arch_end_frame {
+	uint64_t address;
+	size_t nr;
+	uint8_t bytes[ARCH_WAY_WORDS * sizeof(uint64_t) + sizeof(struct arch_ucontext)];
+};
+
+#define ARCH_END_ROOM	(sizeof(struct arch_end_frame) + 128)	/* more than one takes with what aligns it */
+
 /*
- * The frame that brings a thread back to `regs`, `mask` and `x`, below the red zone of its stack. What returns into it goes the `way` of
- * nr_way words to rt_sigreturn.
+ * Below the red zone of the thread with `regs`, above that thread's own frame: whoever borrows the thread while it is about to make use
+ * of it takes no memory above its stack pointer. All signals are blocked; vector registers are in their initial state.
+ */
+static inline void arch_end_frame(const struct user_regs_struct *regs, const uint64_t *way, unsigned nr_way, uint64_t syscall_ret,
+				  unsigned status, struct arch_end_frame *f)
+{
+	const uint64_t end = regs->rsp - ARCH_RED_ZONE - 64;
+	const struct user_regs_struct ending = {
+		.rip = syscall_ret, .rax = SYS_exit_group, .rdi = status, .rsp = end, .eflags = 0x202, .cs = regs->cs, .ss = regs->ss,
+	};
+	const struct arch_ucontext context = arch_context(&ending, ~0ull, 0);
+	const uint64_t at = (end - sizeof(context)) & ~15ull;
+
+	f->address = at - nr_way * sizeof(*way);
+	f->nr = nr_way * sizeof(*way) + sizeof(context);
+	memcpy(f->bytes, way, nr_way * sizeof(*way));
+	memcpy(f->bytes + nr_way * sizeof(*way), &context, sizeof(context));
+}
+
+/*
+ * The frame that brings a thread back to `regs`, `mask` and `x`, below the red zone of its stack and room for an arch_end_frame. What
+ * returns into it goes the `way` of nr_way words to rt_sigreturn.
  */
 static inline void arch_frame(const struct user_regs_struct *regs, uint64_t mask, const struct arch_xstate *x, const uint64_t *way,
 			      unsigned nr_way, struct arch_frame *f)
@@ -137,7 +166,7 @@ static inline void arch_frame(const struct user_regs_struct *regs, uint64_t mask
 	const uint32_t used = (uint32_t)arch_xstate_used(x), extended = used + 4;
 	const uint32_t magic1 = ARCH_XSTATE_MAGIC1, magic2 = ARCH_XSTATE_MAGIC2;
 	uint64_t features = arch_load(x->image + ARCH_XSTATE_SW);	/* all that the image could hold */
-	uint64_t fpstate = (regs->rsp - ARCH_RED_ZONE - extended) & ~63ull;
+	uint64_t fpstate = (regs->rsp - ARCH_RED_ZONE - ARCH_END_ROOM - extended) & ~63ull;
 	struct user_regs_struct back = *regs;
 	struct arch_ucontext context;
 	uint8_t *sw;

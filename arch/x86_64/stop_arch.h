@@ -101,6 +101,7 @@ static inline unsigned arch_rank_syscall(long nr, const uint64_t args[6])
 	return 3;
 }
 
+#define ARCH_RANK_WORST		3
 #define ARCH_RANK_RUNNING	2	/* a thread that is in no system call */
 #define ARCH_RED_ZONE		128	/* below the stack pointer, in use (psABI) */
 

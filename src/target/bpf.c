@@ -12,17 +12,21 @@
 struct machine {
 	uint32_t a, x;
 	uint32_t memory[BPF_MEMWORDS];
-	uint32_t syscall_nr;
+	const struct bpf_call *call;
 };
 
 static int load(struct machine *m, uint32_t offset)
 {
+	const uint32_t first = offsetof(struct seccomp_data, args);
+
 	if (offset & 3 || offset >= sizeof(struct seccomp_data))
 		return -EINVAL;
 	if (offset == offsetof(struct seccomp_data, nr))
-		m->a = m->syscall_nr;
+		m->a = m->call->nr;
 	else if (offset == offsetof(struct seccomp_data, arch))
 		m->a = AUDIT_ARCH_X86_64;
+	else if ((offset == first || offset == first + 4) && m->call->first_known)
+		m->a = (uint32_t)(m->call->first >> (offset - first) * 8);
 	else
 		return -ENODATA;
 	return 0;
@@ -91,9 +95,9 @@ static int move(struct machine *m, const struct sock_filter *f)
 	return -EINVAL;
 }
 
-int bpf_run(const struct sock_filter *v, size_t nr, uint32_t syscall_nr, uint32_t *verdict)
+int bpf_run(const struct sock_filter *v, size_t nr, const struct bpf_call *call, uint32_t *verdict)
 {
-	struct machine m = { .syscall_nr = syscall_nr };
+	struct machine m = { .call = call };
 
 	if (nr > BPF_MAXINSNS)
 		return -EINVAL;

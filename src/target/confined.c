@@ -10,6 +10,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <linux/seccomp.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -29,15 +30,17 @@
 #define CAP_SYS_ADMIN_BIT	21
 #define ALL_NS			5000000000u	/* for all threads */
 #define MAX_FILTERS		6554		/* of a thread: the kernel takes 32768 instructions, and counts 4 more for each filter */
-#define HINT_START		"start it without the filter to attach to it"
+#define HINT_START		"start it without the filter"
 
-static const struct call {
-	uint32_t nr;
+struct call {
+	struct bpf_call call;
 	const char *name;
 	bool may_fail;		/* with an error number */
-} calls[] = {
-#define MUST(name)	{ SYS_##name, #name, false }
-#define MAY(name)	{ SYS_##name, #name, true }
+};
+
+static const struct call attach_calls[] = {
+#define MUST(name)	{ { .nr = SYS_##name }, #name, false }
+#define MAY(name)	{ { .nr = SYS_##name }, #name, true }
 	/* those that we have it make; the kernel makes restart_syscall of a timed call that a stop interrupts */
 	MUST(memfd_create), MUST(mmap), MUST(mprotect), MUST(munmap), MUST(close), MUST(rt_sigreturn), MUST(restart_syscall),
 	/*
@@ -49,15 +52,32 @@ static const struct call {
 	/* Without: what it is called, its arguments, libraries loaded later (segment.c: describe(); module.c: modules_scan(); ctx.c) */
 	MAY(openat), MAY(read), MAY(readlink), MAY(prctl),
 	/* Without: no room made below RLIMIT_AS, the mapping may fail (segment.c: limit_make_room()) */
-	{ SYS_prlimit64, "prlimit64", true },
+	{ { .nr = SYS_prlimit64 }, "prlimit64", true },
 	/* Without: it spins */
 	MAY(sched_yield),
+};
+
+/* An ended copy that cannot be waited for would stay until the process ends, so what must be is what it takes to undo it. */
+static const struct call copy_calls[] = {
+	MUST(rt_sigreturn), MUST(restart_syscall), MUST(exit_group), MUST(wait4),
+	/* filters for containers want to see that it makes no namespaces (remote_fork()) */
+	{ { .nr = SYS_clone, .first_known = true, .first = CLONE_FILES }, "clone", true },
+};
+
+static const struct call stop_calls[] = { MUST(restart_syscall) };
+
+static const struct {
+	const struct call *v;
+	size_t nr;
+} needed[CONFINED_NR_USES] = {
+#define CALLS(list)	{ list, sizeof(list) / sizeof((list)[0]) }
+	[CONFINED_ATTACH] = CALLS(attach_calls), [CONFINED_COPY] = CALLS(copy_calls), [CONFINED_STOP] = CALLS(stop_calls),
 };
 
 static bool lets(const struct sock_filter *v, size_t nr, const struct call *call, bool *valid)
 {
 	uint32_t verdict = 0;
-	int rc = bpf_run(v, nr, call->nr, &verdict);
+	int rc = bpf_run(v, nr, &call->call, &verdict);
 
 	*valid = rc != -EINVAL;
 	if (rc)
@@ -72,13 +92,13 @@ static bool lets(const struct sock_filter *v, size_t nr, const struct call *call
 	return false;
 }
 
-const char *confined_refuses(const struct sock_filter *v, size_t nr)
+const char *confined_refuses(enum confined_use use, const struct sock_filter *v, size_t nr)
 {
 	bool valid;
 
-	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
-		if (!lets(v, nr, &calls[i], &valid))
-			return valid ? calls[i].name : "";
+	for (size_t i = 0; i < needed[use].nr; i++)
+		if (!lets(v, nr, &needed[use].v[i], &valid))
+			return valid ? needed[use].v[i].name : "";
 	return NULL;
 }
 
@@ -92,6 +112,7 @@ struct filter {
 struct reading {
 	struct seizing sz;
 	struct stopped s;
+	enum confined_use use;
 	struct err *e;
 	struct task_list tasks;
 	VEC(struct filter) known;	/* judged: they let us */
@@ -135,7 +156,7 @@ static int look_at(struct reading *r, size_t nr, size_t index)
 
 	if (is_known(r, nr, index))
 		return 0;
-	name = confined_refuses(r->buf, nr);
+	name = confined_refuses(r->use, r->buf, nr);
 	if (name)
 		return refuse(r->s.pid, name, r->e);
 	f.v = malloc(nr * sizeof(*f.v));
@@ -262,7 +283,7 @@ static int read_all(struct reading *r)
 	return rc;
 }
 
-int confined_check(pid_t pid, struct err *e)
+int confined_check(pid_t pid, enum confined_use use, struct err *e)
 {
 	struct reading *r = calloc(1, sizeof(*r));
 	uint64_t mode;
@@ -271,6 +292,7 @@ int confined_check(pid_t pid, struct err *e)
 	if (!r)
 		return err_set(e, -ENOMEM, "out of memory");
 	r->s.pid = pid;
+	r->use = use;
 	r->e = e;
 	rc = task_list(pid, &r->tasks);
 	mode = rc ? SECCOMP_MODE_DISABLED : mode_of(pid, &r->tasks);

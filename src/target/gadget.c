@@ -70,6 +70,24 @@ unsigned gadget_way(const struct gadget *g, uint64_t way[3])
 	return 3;
 }
 
+static bool is_there(pid_t pid, uint64_t at, const uint8_t *pattern, size_t length)
+{
+	uint8_t code[16];
+
+	return length <= sizeof(code) && !stop_read(pid, at, code, length) && !memcmp(code, pattern, length);
+}
+
+#define IS_THERE(at, pattern) is_there(pid, at, pattern, sizeof(pattern))
+
+bool gadget_there(pid_t pid, const struct gadget *g)
+{
+	if (!g->syscall_ret || !IS_THERE(g->syscall_ret, arch_syscall_ret))
+		return false;
+	if (g->sigreturn)
+		return IS_THERE(g->sigreturn, arch_sigreturn) || IS_THERE(g->sigreturn, arch_sigreturn_short);
+	return g->pop_return && IS_THERE(g->pop_return, arch_pop_rax_ret);
+}
+
 static void look_through(pid_t pid, const struct proc_map *m, uint8_t *code, uint64_t *budget, struct gadget *g)
 {
 	for (uint64_t at = m->start; at < m->end && *budget >= PIECE && !complete(g); at += PIECE - OVERLAP) {

@@ -4,6 +4,7 @@
 #ifndef TARGET_GADGET_H
 #define TARGET_GADGET_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -17,6 +18,9 @@ struct gadget {
 
 /* What a stack has to hold so that a return ends in rt_sigreturn; the number of words. */
 unsigned gadget_way(const struct gadget *g, uint64_t way[3]);
+
+/* Is what was found before still there? */
+bool gadget_there(pid_t pid, const struct gadget *g);
 
 /* Look in everything executable that is not writable. 0, -ENOTSUP with `e` when something is not there, -ESRCH, -EACCES. */
 int gadget_find(pid_t pid, struct gadget *g, struct err *e);

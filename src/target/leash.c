@@ -71,6 +71,14 @@ static bool own_fault(struct leash *l, int signal)
 	return !(leash_mask() >> (signal - 1) & 1) && !leash_request(l, PTRACE_GETSIGINFO, 0, (uintptr_t)&info) && info.si_code > 0;
 }
 
+static void note_child(struct leash *l)
+{
+	unsigned long child = 0;
+
+	if (!leash_request(l, PTRACE_GETEVENTMSG, 0, (uintptr_t)&child))
+		l->child = (pid_t)child;
+}
+
 int leash_run(struct leash *l)
 {
 	uint64_t signal = 0;
@@ -84,6 +92,8 @@ int leash_run(struct leash *l)
 			return status;
 		if (status == TRACER_SYSCALL)
 			return 0;
+		if (TRACER_EVENT(status) == PTRACE_EVENT_CLONE)
+			note_child(l);
 		if (!TRACER_EVENT(status)) {
 			if (own_fault(l, status))
 				return -EFAULT;

@@ -16,6 +16,7 @@ struct leash {
 	struct tracer *t;
 	pid_t tid;
 	bool lost;		/* it has ended, or does not stop any more: every request fails with -ESRCH */
+	pid_t child;		/* the last one that it has made, where its making is traced (PTRACE_O_TRACECLONE); as we see it */
 };
 
 /* Requests about it. 0 or -errno. */

@@ -208,7 +208,7 @@ static int check_shadow_stack(pid_t pid, struct err *e)
 	return -ENOTSUP;
 }
 
-int stop_allowed(pid_t pid, struct err *e)
+int stop_possible(pid_t pid, struct err *e)
 {
 	pid_t live = 0;
 	int rc = check_there(pid, &live, e);
@@ -219,9 +219,16 @@ int stop_allowed(pid_t pid, struct err *e)
 		rc = check_tracer(pid, live, e);
 	if (!rc)
 		rc = check_right(pid, live, e);
+	return rc;
+}
+
+int stop_allowed(pid_t pid, struct err *e)
+{
+	int rc = stop_possible(pid, e);
+
 	if (!rc)
 		rc = check_shadow_stack(pid, e);
 	if (!rc)
-		rc = confined_check(pid, e);
+		rc = confined_check(pid, CONFINED_ATTACH, e);
 	return rc;
 }

@@ -9,6 +9,7 @@
 #include "src/target/remote.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,7 @@
 #include "src/target/borrow.h"
 #include "src/target/gadget.h"
 #include "src/target/leash.h"
+#include "src/target/seize.h"
 #include "src/target/task.h"
 #include "src/target/tracer.h"
 
@@ -30,6 +32,7 @@ struct remote {
 	struct stopped *s;
 	struct stop_thread *thread;	/* its regs are the true ones */
 	struct leash leash;
+	uint64_t low;			/* lowest address of its stack */
 	struct gadget gadget;
 	uint64_t mask;			/* of signals, the true one */
 	uint64_t code;			/* page with arch_call_code, 0 = none yet */
@@ -129,15 +132,20 @@ struct job {
 static int find_gadget(struct remote *r, struct err *e)
 {
 	struct user_regs_struct regs;
-	int rc = gadget_find(r->s->pid, &r->gadget, e);
+	int rc;
 
+	if (r->s->gadget && gadget_there(r->s->pid, r->s->gadget)) {
+		r->gadget = *r->s->gadget;
+		return 0;
+	}
+	rc = gadget_find(r->s->pid, &r->gadget, e);
 	if (rc && leash_get_regs(&r->leash, &regs) == -ESRCH)
 		rc = -ESRCH;
 	return rc;
 }
 
-/* The frame by which the thread comes back should we be killed. -EAGAIN when the stack, which ends at `low`, has no room for it. */
-static int make_frame(struct remote *r, uint64_t low, struct err *e)
+/* The frame by which the thread comes back should we be killed. -EAGAIN when the stack has no room for it. */
+static int make_frame(struct remote *r, struct err *e)
 {
 	struct user_regs_struct back = r->thread->regs;
 	uint64_t way[ARCH_WAY_WORDS];
@@ -148,7 +156,7 @@ static int make_frame(struct remote *r, uint64_t low, struct err *e)
 		arch_name_restarted(&back, code);
 	nr = gadget_way(&r->gadget, way);
 	arch_frame(&back, r->mask, &r->vectors, way, nr, &r->frame);
-	if (r->frame.address < low + ARCH_RED_ZONE)
+	if (r->frame.address < r->low + ARCH_RED_ZONE)
 		return err_set(e, -EAGAIN, "thread %d of process %d has used up its stack", (int)r->thread->tid, (int)r->s->pid);
 	return 0;
 }
@@ -157,11 +165,10 @@ static int run_open(void *arg)
 {
 	struct job *job = arg;
 	struct remote *r = job->r;
-	uint64_t low;
 	int rc = r->thread->ended ? -ESRCH : find_gadget(r, job->e);
 
 	if (!rc)
-		rc = borrow_check(r->s->pid, r->thread, &low, job->e);
+		rc = borrow_check(r->s->pid, r->thread, &r->low, job->e);
 	if (rc)
 		return rc == -ESRCH ? explain(r, rc, "work for pmm", job->e) : rc;
 	if (shadow_stack(r))
@@ -169,7 +176,7 @@ static int run_open(void *arg)
 	rc = save(r);
 	if (rc)
 		return explain(r, rc, "work for pmm", job->e);
-	rc = make_frame(r, low, job->e);
+	rc = make_frame(r, job->e);
 	if (rc)
 		return rc;
 	rc = divert(r);
@@ -243,6 +250,48 @@ int remote_syscall(struct remote *r, long nr, const uint64_t args[6], int64_t *r
 
 	*result = -ENOSYS;
 	return tracer_do(r->s->tracer, run_syscall, &job);
+}
+
+/* ---- a copy --------------------------------------------------------------------------------- */
+
+/*
+ * The child, which begins as a thread in the midst of the program, gets a way of its own: its stack pointer is that of another frame, by
+ * which it goes to exit_group. So it does whenever nobody holds it.
+ */
+static int run_fork(void *arg)
+{
+	struct job *job = arg;
+	struct remote *r = job->r;
+	uint64_t way[ARCH_WAY_WORDS];
+	struct arch_end_frame f;
+	int rc;
+
+	arch_end_frame(&r->thread->regs, way, gadget_way(&r->gadget, way), r->gadget.syscall_ret, REMOTE_CHILD_STATUS, &f);
+	rc = stop_write(r->s->pid, f.address, f.bytes, f.nr);
+	if (!rc)
+		rc = leash_request(&r->leash, PTRACE_SETOPTIONS, 0, SEIZE_OPTIONS | PTRACE_O_TRACECLONE);
+	if (rc)
+		return explain(r, rc, "make a copy", job->e);
+	r->leash.child = 0;
+	job->nr = SYS_clone;
+	job->args = (const uint64_t[6]){ CLONE_FILES, f.address };
+	return run_syscall(job);
+}
+
+int remote_fork(struct remote *r, struct remote_child *child, struct err *e)
+{
+	int64_t result = -ENOSYS;
+	struct job job = { .r = r, .e = e, .result = &result };
+	int rc = tracer_do(r->s->tracer, run_fork, &job);
+
+	if (!rc && result == -EAGAIN)
+		rc = err_set(e, -EDQUOT, "process %d could not be copied: a limit on processes forbids one more", (int)r->s->pid);
+	else if (!rc && result < 0)
+		rc = err_set(e, (int)result, "process %d could not be copied: %s", (int)r->s->pid, strerror((int)-result));
+	else if (!rc && !r->leash.child)
+		rc = err_set(e, -ENOTSUP, "the copy of process %d cannot be traced", (int)r->s->pid);
+	*child = (struct remote_child){ rc ? 0 : r->leash.child, rc ? 0 : (pid_t)result };
+	return rc;
 }
 
 /* ---- a function ----------------------------------------------------------------------------- */

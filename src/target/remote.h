@@ -9,6 +9,7 @@
 #define TARGET_REMOTE_H
 
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "src/base/err.h"
 #include "src/target/stop.h"
@@ -28,6 +29,19 @@ void remote_close(struct remote *r);
 
 /* One system call; *result as the kernel gives it (negative errno). 0, or -errno when the thread could not do it. */
 int remote_syscall(struct remote *r, long nr, const uint64_t args[6], int64_t *result, struct err *e);
+
+struct remote_child {
+	pid_t pid;		/* as we see it */
+	pid_t ns_pid;		/* as the process sees it */
+};
+
+/*
+ * A copy of the process as by fork(), but that it shares the table of descriptors and that its end is signalled to nobody. Traced by the
+ * thread that traces r's, it stops before it executes anything; PTRACE_EVENT_STOP is not waited for here. Let go, all it does is end,
+ * with status REMOTE_CHILD_STATUS. 0; -EAGAIN with `e`: not by this thread; -EDQUOT a limit on processes, other -errno.
+ */
+#define REMOTE_CHILD_STATUS	112
+int remote_fork(struct remote *r, struct remote_child *child, struct err *e);
 
 /*
  * Call function(arg) on the stack that ends at `stack_end` (16-byte aligned, at least 32 KiB, mapped), for at most `timeout_ns`. Its

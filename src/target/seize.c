@@ -25,7 +25,6 @@
 #include "src/target/task.h"
 #include "src/target/tracer.h"
 
-#define OPTIONS		(PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEEXEC | PTRACE_O_TRACEEXIT)
 #define SEIZE_TRIES	8
 #define LATE_NS		500000000u	/* for threads to stop that are too late */
 #define SOON_NS		20000000u	/* ... where none of them can be interrupted now */
@@ -88,7 +87,7 @@ int seize(struct seizing *sz, pid_t tid)
 	int rc, tries = 0;
 
 	do
-		rc = (int)tracer_ptrace(PTRACE_SEIZE, tid, 0, OPTIONS);
+		rc = (int)tracer_ptrace(PTRACE_SEIZE, tid, 0, SEIZE_OPTIONS);
 	while (rc == -EPERM && ++tries < SEIZE_TRIES && !task_ended(sz->s->pid, tid));
 	if (rc == -ESRCH || (rc == -EPERM && nothing_to_stop(sz->s->pid, tid)))
 		return 0;

@@ -11,6 +11,8 @@
 #include "src/base/err.h"
 #include "src/target/stop.h"
 
+#define SEIZE_OPTIONS	(PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEEXEC | PTRACE_O_TRACEEXIT)	/* of sys/ptrace.h */
+
 struct seizing {
 	struct stopped *s;		/* threads seized are added to it */
 	struct err *e;

@@ -21,8 +21,6 @@
 #include "src/base/vec.h"
 #include "src/target/proc.h"
 
-#define SNAPSHOT_WORDS	(27 + 8 + 64 + 256 + 8)	/* general registers, fs/gs base, x87/SSE/AVX/AVX-512 state at most */
-
 struct snapshot_thread {
 	pid_t tid;
 	struct user_regs_struct regs;	/* as the program has them: of an interrupted system call, before it */
@@ -58,6 +56,12 @@ int snapshot_take(pid_t pid, const struct snapshot_options *o, struct snapshot *
  * the process as it is now. From several threads at once.
  */
 size_t snapshot_read(const struct snapshot *s, uint64_t address, void *to, size_t bytes);
+
+/*
+ * Is the copy still there? The kernel kills it, rather than the program, when memory runs out: what was read since the last time that this
+ * was true is not all there was. True without a copy.
+ */
+bool snapshot_intact(const struct snapshot *s);
 
 /* Let go of the copy, or of the threads, and release. Returns how long all threads were stopped, in nanoseconds. All zero is fine. */
 uint64_t snapshot_free(struct snapshot *s);

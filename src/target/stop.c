@@ -121,25 +121,44 @@ static void hurry(struct stopped *s)
 	s->hurried = !sched_setscheduler(0, SCHED_RR, &p);
 }
 
-static void calm_down(struct stopped *s)
+static int run_calm_down(void *arg)
 {
+	const struct stopped *s = arg;
+
+	return sched_setscheduler(0, s->policy, &(struct sched_param){ .sched_priority = s->priority });
+}
+
+void stop_calm_down(struct stopped *s)
+{
+	if (s->hurried && s->tracer)
+		tracer_do(s->tracer, run_calm_down, s);
 	if (s->hurried)
-		sched_setscheduler(0, s->policy, &(struct sched_param){ .sched_priority = s->priority });
+		run_calm_down(s);
 	s->hurried = false;
 }
 
-uint64_t stop_resume(struct stopped *s)
+uint64_t stop_resume_traced(struct stopped *s, struct tracer **tracer)
 {
 	uint64_t ns = 0;
 
 	if (s->tracer) {
 		tracer_do(s->tracer, run_resume, s);
 		ns = tracer_now_ns() - s->begin_ns;
+		tracer_forget(s->tracer);
 	}
-	tracer_free(s->tracer);
-	calm_down(s);
+	stop_calm_down(s);
 	free(s->v);
+	*tracer = s->tracer;
 	*s = (struct stopped){ .pid = s->pid };
+	return ns;
+}
+
+uint64_t stop_resume(struct stopped *s)
+{
+	struct tracer *t;
+	uint64_t ns = stop_resume_traced(s, &t);
+
+	tracer_free(t);
 	return ns;
 }
 

@@ -16,6 +16,7 @@
 
 #include "src/base/err.h"
 
+struct gadget;
 struct tracer;
 
 struct stop_thread {
@@ -30,6 +31,7 @@ struct stopped {
 	size_t nr;
 	uint64_t begin_ns;		/* CLOCK_MONOTONIC of the first thread's stop */
 	struct tracer *tracer;		/* does the work */
+	const struct gadget *gadget;	/* for remote_open(): instructions found before the stop, where they can be; NULL = it looks for them */
 	int policy, priority;		/* sched_setscheduler(2): our own as they were */
 	bool hurried;
 };
@@ -40,6 +42,9 @@ struct stopped {
  * confined.h), ourselves.
  */
 int stop_allowed(pid_t pid, struct err *e);
+
+/* The same of who wants to stop it only, or to copy it: without regard to filters, see confined.h. */
+int stop_possible(pid_t pid, struct err *e);
 
 /*
  * Stop every thread, also those that appear meanwhile, within `timeout_ns` of waiting. On failure nothing is stopped. 0 or -errno with `e`:
@@ -68,6 +73,12 @@ int stop_step(struct stopped *s, size_t i, struct err *e);
  * when stopping failed, and when called again.
  */
 uint64_t stop_resume(struct stopped *s);
+
+/* As stop_resume(), but the tracing thread goes on, with what else it traces, in *tracer; release: tracer_free(). */
+uint64_t stop_resume_traced(struct stopped *s, struct tracer **tracer);
+
+/* Give up the priority that stop_all() takes so that the stop be short: for who keeps the threads stopped while it works. */
+void stop_calm_down(struct stopped *s);
 
 /* Memory of the process, stopped or not: 0 when all was read or written (also to read-only pages), -errno. */
 int stop_read(pid_t pid, uint64_t address, void *to, size_t bytes);

@@ -96,6 +96,12 @@ int tracer_watch(struct tracer *t, pid_t tid)
 	return rc;
 }
 
+void tracer_forget(struct tracer *t)
+{
+	atomic_store(&t->nr_watched, 0);
+	t->watched.nr = 0;
+}
+
 /* The timer; when there is none to be had, waits have no end. */
 static bool start_ticking(timer_t *timer)
 {

@@ -3,51 +3,9 @@
 # themselves and exit with 7.
 
 load lib
+load victim
 
 DRIVER=$PROG/stop_driver
-
-setup() { cd "$T" || return 1; }
-
-teardown() {
-	exec 9>&-
-	[ -z "${VICTIM:-}" ] || kill -9 "$VICTIM" 2>/dev/null || true
-}
-
-# victim NAME [ARG...]: start it; VICTIM is its pid, its first line is in FIRST. It ends when descriptor 9 is closed.
-victim() {
-	local program=$1
-	shift
-	mkfifo in
-	: >out
-	"$PROG/$program" "$@" <in >out 2>&1 &
-	VICTIM=$!
-	exec 9>in
-	await -p "$VICTIM" has_lines "${LINES_WANTED:-1}"
-	FIRST=$(head -1 out)
-}
-
-has_lines() { [ "$(wc -l <out)" -ge "$1" ]; }
-
-# ends_well: let it end; its own checks were right, nothing else happened to it.
-ends_well() {
-	local status=0
-	exec 9>&-
-	wait "$VICTIM" || status=$?
-	VICTIM=
-	[ "$status" -eq 7 ] || { echo "victim: status $status"; cat out; return 1; }
-}
-
-drive() { within "$DRIVER" "$@" 9>&-; }
-
-# refused CODE SENTENCE [HINT] -- DRIVER ARGS...: status 3 and exactly that.
-refused() {
-	local expected="$1: $2" status=0
-	[ "$3" = -- ] || { expected+=$'\nhint: '"$3"; shift; }
-	shift 3
-	"$@" >refusal 9>&- || status=$?
-	[ "$status" -eq 3 ] || { echo "status $status"; cat refusal; return 1; }
-	diff <(echo "$expected") refusal
-}
 
 # states: of the threads, each once.
 states() { sed 's/.*) //' /proc/"$VICTIM"/task/*/stat | cut -c1 | sort -u | tr -d '\n'; }

@@ -14,8 +14,6 @@
  */
 #include <errno.h>
 #include <signal.h>
-#include <stdatomic.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,50 +25,15 @@
 
 #include "src/target/remote.h"
 #include "src/target/stop.h"
+#include "tests/prog/requests.h"
 
 #define WAIT_NS		2000000000u
 #define STACK_BYTES	65536u
 
 static struct err e;
-static atomic_uint nr_requests, die_at;	/* 0 = never */
-
-/* In place of the real ones (ld --wrap). */
-long __real_ptrace(int request, pid_t pid, void *address, void *data);
-int __real_waitid(idtype_t type, id_t id, siginfo_t *info, int options);
-long __wrap_ptrace(int request, pid_t pid, void *address, void *data);
-int __wrap_waitid(idtype_t type, id_t id, siginfo_t *info, int options);
-
-static void requested(void)
-{
-	int saved = errno;
-
-	if (++nr_requests == die_at)
-		kill(getpid(), SIGKILL);
-	errno = saved;
-}
-
-long __wrap_ptrace(int request, pid_t pid, void *address, void *data)
-{
-	long rc = __real_ptrace(request, pid, address, data);
-
-	requested();
-	return rc;
-}
-
-int __wrap_waitid(idtype_t type, id_t id, siginfo_t *info, int options)
-{
-	int rc = __real_waitid(type, id, info, options);
-
-	requested();
-	return rc;
-}
-
 static int refused(int rc)
 {
-	printf("%s: %s\n", strerrorname_np(-rc), e.text);
-	if (e.hint[0])
-		printf("hint: %s\n", e.hint);
-	return 3;
+	return requests_refused(rc, &e);
 }
 
 static int wrong(const char *what, int64_t result)
@@ -238,29 +201,29 @@ static int die(pid_t pid, unsigned times, uint64_t function)
 	return 0;
 }
 
+struct work {
+	unsigned what;
+	pid_t pid;
+	uint64_t function;
+};
+
+static int work(void *arg)
+{
+	const struct work *w = arg;
+
+	return w->what == 0 ? all(w->pid, 1) : w->what == 1 ? one(w->pid, 1, w->function) : each(w->pid, 1, w->function);
+}
+
 static int points(pid_t pid, uint64_t function)
 {
-	unsigned nr[3] = { 0 };
+	int nr[3];
 
-	for (unsigned what = 0; what < 3; what++)
-		for (bool ended = false; !ended; ) {
-			pid_t child = fork();
-			int status;
-
-			if (!child) {
-				nr_requests = 0;
-				die_at = nr[what] + 1;
-				if (!freopen("/dev/null", "w", stdout))
-					_exit(1);
-				_exit(what == 0 ? all(pid, 1) : what == 1 ? one(pid, 1, function) : each(pid, 1, function));
-			}
-			waitpid(child, &status, 0);
-			ended = !WIFSIGNALED(status);
-			nr[what] += !ended;
-			if (ended && status)
-				return printf("tracer ended with %#x\n", status), 1;
-		}
-	printf("all=%u one=%u each=%u\n", nr[0], nr[1], nr[2]);
+	for (unsigned what = 0; what < 3; what++) {
+		nr[what] = requests_die_behind_each(work, NULL, &(struct work){ what, pid, function });
+		if (nr[what] < 0)
+			return 1;
+	}
+	printf("all=%d one=%d each=%d\n", nr[0], nr[1], nr[2]);
 	return 0;
 }
 

@@ -24,7 +24,7 @@ static uint32_t says(const struct sock_filter *v, size_t nr, uint32_t syscall_nr
 {
 	uint32_t verdict = 1;
 
-	assert_int_equal(bpf_run(v, nr, syscall_nr, &verdict), 0);
+	assert_int_equal(bpf_run(v, nr, &(struct bpf_call){ .nr = syscall_nr }, &verdict), 0);
 	return verdict;
 }
 
@@ -32,7 +32,7 @@ static int fails(const struct sock_filter *v, size_t nr)
 {
 	uint32_t verdict;
 
-	return bpf_run(v, nr, 9, &verdict);
+	return bpf_run(v, nr, &(struct bpf_call){ .nr = 9 }, &verdict);
 }
 
 #define SAYS(v, nr, verdict)	assert_int_equal(says(v, NR(v), nr), verdict)
@@ -91,7 +91,7 @@ static void arguments(void **state)
 
 	(void)state;
 	SAYS(v, 10, SECCOMP_RET_ALLOW);
-	assert_int_equal(bpf_run(v, NR(v), 9, &verdict), -ENODATA);
+	assert_int_equal(bpf_run(v, NR(v), &(struct bpf_call){ .nr = 9 }, &verdict), -ENODATA);
 	FAILS(-ENODATA, LOAD(instruction_pointer), ALLOW);
 	FAILS(-ENODATA, BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 60), ALLOW);
 	FAILS(-EINVAL, BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 64), ALLOW);

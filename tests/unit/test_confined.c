@@ -19,7 +19,7 @@ static const char *refused(uint32_t nr, uint32_t verdict)
 		BPF_STMT(BPF_RET | BPF_K, verdict), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
 
-	return confined_refuses(v, 4);
+	return confined_refuses(CONFINED_ATTACH, v, 4);
 }
 
 static void verdicts(void **state)
@@ -65,8 +65,8 @@ static void no_filter(void **state)
 	const struct sock_filter v = BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0), args = BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 16);
 
 	(void)state;
-	assert_string_equal(confined_refuses(&v, 1), "");
-	assert_string_equal(confined_refuses(&args, 1), "memfd_create");
+	assert_string_equal(confined_refuses(CONFINED_ATTACH, &v, 1), "");
+	assert_string_equal(confined_refuses(CONFINED_ATTACH, &args, 1), "memfd_create");
 }
 
 int main(void)

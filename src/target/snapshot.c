@@ -1,0 +1,363 @@
+/*
+ * A process as it was at one moment.
+ *
+ * What the kernel leaves out of a copy is read from the process: mappings that are in the list of the process but not in that of its
+ * copy, and those whose flags say that a copy gets them empty.
+ */
+#include "src/target/snapshot.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "arch/x86_64/remote_arch.h"
+#include "src/target/confined.h"
+#include "src/target/copy.h"
+#include "src/target/gadget.h"
+#include "src/target/stop.h"
+#include "src/target/task.h"
+#include "src/target/tracer.h"
+
+#define STOP_NS		5000000000u
+#define MAX_TRIES	6		/* to find a thread that can be used */
+#define NAP_NS		1000000u	/* at first, between tries */
+#define PAGE		4096u
+
+struct span {
+	uint64_t start, end;
+};
+
+struct snapshot_state {
+	struct stopped stopped;		/* without a copy */
+	struct copy copy;
+	int mem, copy_mem;		/* /proc/PID/mem, -1 = none */
+	VEC(struct span) elsewhere;	/* not in the copy; by address */
+};
+
+/* ---- registers -------------------------------------------------------------------------------- */
+
+#define GENERAL_WORDS	(sizeof(struct user_regs_struct) / sizeof(uint64_t))
+#define LEGACY_BEGIN	32		/* of an XSAVE image: x87 and SSE registers */
+#define LEGACY_END	416
+#define EXTENDED_BEGIN	576		/* AVX and later */
+
+static void add_words(struct snapshot_thread *t, const uint8_t *from, size_t bytes)
+{
+	memcpy(t->words + t->nr_words, from, bytes);
+	t->nr_words += bytes / sizeof(uint64_t);
+}
+
+static int read_thread(struct snapshot_thread *t, struct arch_xstate *x)
+{
+	struct iovec io = { x->image, ARCH_XSTATE_BYTES };
+	int rc = (int)tracer_ptrace(PTRACE_GETREGSET, t->tid, ARCH_NT_XSTATE, (uintptr_t)&io);
+	size_t used = 0;
+
+	x->nr = io.iov_len;
+	if (!rc && x->nr >= ARCH_XSTATE_MIN)
+		used = arch_xstate_used(x);
+	t->words = malloc(sizeof(t->regs) + used);
+	if (!t->words)
+		return -ENOMEM;
+	add_words(t, (const uint8_t *)&t->regs, sizeof(t->regs));
+	if (used)
+		add_words(t, x->image + LEGACY_BEGIN, LEGACY_END - LEGACY_BEGIN);
+	if (used > EXTENDED_BEGIN)
+		add_words(t, x->image + EXTENDED_BEGIN, used - EXTENDED_BEGIN);
+	return 0;
+}
+
+static int run_read_threads(void *arg)
+{
+	struct snapshot *s = arg;
+	const struct stopped *stopped = &s->state->stopped;
+	struct arch_xstate *x = aligned_alloc(64, (sizeof(*x) + 63) & ~63ul);
+	int rc = x ? vec_reserve(&s->threads, stopped->nr) : -ENOMEM;
+
+	for (size_t i = 0; !rc && i < stopped->nr; i++) {
+		struct snapshot_thread t = { .tid = stopped->v[i].tid, .regs = stopped->v[i].regs };
+
+		if (stopped->v[i].ended)
+			continue;
+		arch_rewind(&t.regs);
+		rc = read_thread(&t, x);
+		if (!rc)
+			s->threads.v[s->threads.nr++] = t;
+	}
+	free(x);
+	return rc;
+}
+
+/* ---- what is not in the copy ------------------------------------------------------------------ */
+
+static int add_elsewhere(struct snapshot_state *state, uint64_t start, uint64_t end)
+{
+	if (state->elsewhere.nr && vec_last(&state->elsewhere)->end == start) {
+		vec_last(&state->elsewhere)->end = end;
+		return 0;
+	}
+	return vec_push(&state->elsewhere, (struct span){ start, end });
+}
+
+/* Mappings that the program keeps from its copies (MADV_DONTFORK; those of devices). Both lists are by address. */
+static int find_left_out(struct snapshot *s)
+{
+	struct proc_maps maps = { 0 };
+	int rc = proc_maps_read(s->copy, &maps, NULL);
+	size_t k = 0;
+
+	for (size_t i = 0; !rc && i < s->maps.nr; i++) {
+		const struct proc_map *m = &s->maps.v[i];
+
+		while (k < maps.nr && maps.v[k].end <= m->start)
+			k++;
+		if (k == maps.nr || maps.v[k].start >= m->end)
+			rc = add_elsewhere(s->state, m->start, m->end);
+	}
+	proc_maps_fini(&maps);
+	return rc;
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const struct span *x = a, *y = b;
+
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+/* Mappings that a copy gets empty (MADV_WIPEONFORK): only the flags in smaps tell. */
+static int find_wiped(struct snapshot *s)
+{
+	char path[64], line[512];
+	struct span at = { 0 }, next;
+	int rc = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/smaps", (int)s->copy);
+	f = fopen(path, "re");
+	while (!rc && f && fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " ", &next.start, &next.end) == 2)
+			at = next;
+		else if (!strncmp(line, "VmFlags:", 8) && strstr(line, " wf"))
+			rc = vec_push(&s->state->elsewhere, at);
+	}
+	if (f)
+		fclose(f);
+	vec_sort(&s->state->elsewhere, by_address);
+	return rc;
+}
+
+/* ---- reading ---------------------------------------------------------------------------------- */
+
+/* The first span that ends behind an address; NULL = none. */
+static const struct span *span_behind(const struct snapshot_state *state, uint64_t address)
+{
+	size_t low = 0, high = state->elsewhere.nr;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (state->elsewhere.v[middle].end <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < state->elsewhere.nr ? &state->elsewhere.v[low] : NULL;
+}
+
+/* In large pieces; pages that the program itself may not read at the moment one by one. How many bytes. */
+static size_t read_from(pid_t pid, int mem, uint64_t address, uint8_t *to, size_t bytes)
+{
+	size_t done = 0;
+
+	while (done < bytes) {
+		struct iovec here = { to + done, bytes - done }, there = { (void *)(uintptr_t)(address + done), bytes - done };
+		ssize_t n = process_vm_readv(pid, &here, 1, &there, 1, 0);
+
+		if (n <= 0) {
+			size_t to_page_end = PAGE - (address + done) % PAGE, left = bytes - done;
+
+			n = mem < 0 ? 0 : pread(mem, to + done, left < to_page_end ? left : to_page_end, (off_t)(address + done));
+		}
+		if (n <= 0)
+			break;
+		done += (size_t)n;
+	}
+	return done;
+}
+
+size_t snapshot_read(const struct snapshot *s, uint64_t address, void *to, size_t bytes)
+{
+	const struct snapshot_state *state = s->state;
+	size_t done = 0;
+
+	if (!s->copy)
+		return read_from(s->pid, state->mem, address, to, bytes);
+	while (done < bytes) {
+		const uint64_t at = address + done;
+		const struct span *span = span_behind(state, at);
+		const bool inside = span && span->start <= at;
+		size_t part = bytes - done, n;
+
+		if (span && (inside ? span->end : span->start) - at < part)
+			part = (inside ? span->end : span->start) - at;
+		n = inside ? read_from(s->pid, state->mem, at, (uint8_t *)to + done, part) :
+			     read_from(s->copy, state->copy_mem, at, (uint8_t *)to + done, part);
+		done += n;
+		if (n < part)
+			break;
+	}
+	return done;
+}
+
+static int open_mem(pid_t pid)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);
+	return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+/* ---- taking ----------------------------------------------------------------------------------- */
+
+/* Is it worth the attempt to make a copy? Else says in s->why what is against it. */
+static bool want_copy(struct snapshot *s, const struct snapshot_options *o)
+{
+	if (o->no_copy) {
+		err_set(&s->why, 0, "no copy was asked for");
+		return false;
+	}
+	return !copy_possible(s->pid, &s->why) && !gadget_find(s->pid, &s->state->copy.gadget, &s->why);
+}
+
+/* Stop all and make the copy; when no thread is fit for it just now, again a bit later. Ends with the threads stopped. 0 or -errno. */
+static int stop_and_copy(struct snapshot *s, const struct snapshot_options *o, bool wanted, struct err *e)
+{
+	struct snapshot_state *state = s->state;
+	const uint64_t timeout_ns = o->timeout_ns ? o->timeout_ns : STOP_NS;
+
+	for (unsigned tries = 0;; tries++) {
+		int rc = stop_all(s->pid, timeout_ns, &state->stopped, e);
+
+		if (rc || !wanted)
+			return rc;
+		rc = copy_make(&state->stopped, &state->copy, &s->why);
+		if (rc != -EAGAIN || tries == MAX_TRIES)
+			return 0;
+		stop_resume(&state->stopped);
+		nanosleep(&(struct timespec){ .tv_nsec = NAP_NS << tries }, NULL);
+	}
+}
+
+/* All threads are stopped. */
+static int look(struct snapshot *s, const struct snapshot_options *o, struct err *e)
+{
+	int rc = tracer_do(s->state->stopped.tracer, run_read_threads, s);
+	pid_t live = task_live(s->pid);
+
+	if (rc == -ENOMEM)
+		return err_set(e, rc, "out of memory");
+	if (!rc)
+		rc = proc_maps_read(live > 0 ? live : s->pid, &s->maps, e);
+	if (!rc && o->stopped)
+		rc = o->stopped(o->arg, e);
+	return rc;
+}
+
+/* Behind the stop: let the process go on where there is a copy, and find out what the copy has. */
+static int settle(struct snapshot *s, struct err *e)
+{
+	struct snapshot_state *state = s->state;
+	int rc;
+
+	if (!state->copy.child.pid) {
+		stop_calm_down(&state->stopped);
+		state->mem = open_mem(s->pid);
+		return 0;
+	}
+	rc = copy_hold(&state->stopped, &state->copy, &s->pause_ns, e);
+	if (rc)
+		return rc;
+	s->copy = state->copy.child.pid;
+	s->why = (struct err){ 0 };
+	state->mem = open_mem(s->pid);
+	state->copy_mem = open_mem(s->copy);
+	rc = find_left_out(s);
+	if (!rc)
+		rc = find_wiped(s);
+	if (rc == -ENOMEM)
+		return err_set(e, rc, "out of memory");
+	return rc ? err_set(e, -ECHILD, "the copy of process %d has been killed", (int)s->pid) : 0;
+}
+
+int snapshot_take(pid_t pid, const struct snapshot_options *o, struct snapshot *s, struct err *e)
+{
+	bool wanted = false;
+	int rc = stop_possible(pid, e);
+
+	*s = (struct snapshot){ .pid = pid };
+	if (!rc)
+		rc = confined_check(pid, CONFINED_STOP, e);
+	if (rc)
+		return rc;
+	s->state = calloc(1, sizeof(*s->state));
+	if (!s->state)
+		return err_set(e, -ENOMEM, "out of memory");
+	s->state->mem = s->state->copy_mem = -1;
+	copy_reap_leftovers(pid);
+	wanted = want_copy(s, o);
+	rc = stop_and_copy(s, o, wanted, e);
+	if (!rc) {
+		rc = look(s, o, e);
+		if (!rc)
+			rc = settle(s, e);
+		else if (s->state->copy.child.pid)
+			copy_hold(&s->state->stopped, &s->state->copy, &s->pause_ns, NULL);
+	}
+	if (rc)
+		snapshot_free(s);
+	return rc;
+}
+
+bool snapshot_intact(const struct snapshot *s)
+{
+	return !s->copy || !task_ended(s->copy, s->copy);
+}
+
+uint64_t snapshot_free(struct snapshot *s)
+{
+	struct snapshot_state *state = s->state;
+	uint64_t ns = s->pause_ns;
+
+	if (!state)
+		return 0;
+	if (state->copy.child.pid)
+		copy_end(&state->copy);
+	else
+		ns = stop_resume(&state->stopped);
+	if (state->mem >= 0)
+		close(state->mem);
+	if (state->copy_mem >= 0)
+		close(state->copy_mem);
+	vec_fini(&state->elsewhere);
+	free(state);
+	vec_each(&s->threads, t)
+		free(t->words);
+	vec_fini(&s->threads);
+	proc_maps_fini(&s->maps);
+	*s = (struct snapshot){ 0 };
+	return ns;
+}
+
+unsigned snapshot_reap_leftovers(pid_t pid)
+{
+	return copy_reap_leftovers(pid);
+}

@@ -1,0 +1,198 @@
+/*
+ * Drives src/target/snapshot.h from the command line, for tests/cli/snapshot.bats:
+ *
+ *	take PID TIMES [ADDRESS]	take and let go; prints how many were copies, why others were not, the median pause in microseconds. With
+ *					the address of a snapshot_victim's pages each is compared with what it must be
+ *	hold PID [ADDRESS]		prints "copy PID" or "stopped: why", each line of standard input is answered by "intact" or "gone"
+ *	read PID ADDRESS BYTES		take; prints how many bytes can be read there, and the first 8 as a number
+ *	left PID			snapshot_reap_leftovers(): prints their number
+ *	die PID TIMES			children that take snapshots without end, each killed at a random moment
+ *	points PID			children that take one, killed behind their first, second, ... request of the kernel; prints how
+ *					many requests there are and how many copies were left behind
+ *	stopped PID TIMES		take, without a copy
+ *
+ * A refusal is printed as "CODE: sentence" and the hint, status 3.
+ */
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "src/target/snapshot.h"
+#include "tests/prog/requests.h"
+
+#define NR_PAIRS	4	/* of a snapshot_victim: pages of which the two of a pair count alike */
+#define PAGE		4096
+
+static struct err e;
+static struct snapshot_options options;
+static unsigned nr_left;
+
+static int refused(int rc)
+{
+	return requests_refused(rc, &e);
+}
+
+static uint64_t word(const struct snapshot *s, uint64_t address)
+{
+	uint64_t value = 0;
+
+	if (snapshot_read(s, address, &value, sizeof(value)) != sizeof(value))
+		printf("nothing to be read at %#llx\n", (unsigned long long)address);
+	return value;
+}
+
+/* First all first pages, then all second ones: were this not one moment, the counters would have gone on. */
+static int compare(const struct snapshot *s, uint64_t address)
+{
+	uint64_t first[NR_PAIRS];
+	int wrong = 0;
+
+	for (unsigned i = 0; i < NR_PAIRS; i++)
+		first[i] = word(s, address + 2 * i * PAGE);
+	nanosleep(&(struct timespec){ .tv_nsec = 2000000 }, NULL);
+	for (unsigned i = 0; i < NR_PAIRS; i++) {
+		uint64_t second = word(s, address + (2 * i + 1) * PAGE);
+
+		if (first[i] != second && first[i] != second + 1)
+			wrong += printf("pair %u: %llu and %llu\n", i, (unsigned long long)first[i], (unsigned long long)second);
+	}
+	return wrong ? 1 : 0;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+static int take(pid_t pid, unsigned times, uint64_t address)
+{
+	uint64_t *ns = calloc(times, sizeof(*ns));
+	unsigned copies = 0;
+	size_t nr = 0;
+
+	for (unsigned i = 0; i < times; i++) {
+		struct snapshot s;
+		int rc = snapshot_take(pid, &options, &s, &e);
+
+		if (!rc && address)
+			rc = compare(&s, address);
+		copies += !rc && s.copy;
+		if (!rc && !s.copy && !options.no_copy)
+			printf("stopped: %s\n", s.why.text);
+		nr = s.threads.nr;
+		ns[i] = snapshot_free(&s);
+		if (rc) {
+			free(ns);
+			return rc < 0 ? refused(rc) : rc;
+		}
+	}
+	qsort(ns, times, sizeof(*ns), by_value);
+	printf("copies=%u threads=%zu median_us=%llu max_us=%llu\n", copies, nr, (unsigned long long)ns[times / 2] / 1000,
+	       (unsigned long long)ns[times - 1] / 1000);
+	free(ns);
+	return 0;
+}
+
+static int hold(pid_t pid)
+{
+	struct snapshot s;
+	int rc = snapshot_take(pid, &options, &s, &e);
+	char line[80];
+
+	if (rc)
+		return refused(rc);
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	if (s.copy)
+		printf("copy %d\n", (int)s.copy);
+	else
+		printf("stopped: %s\n", s.why.text);
+	while (fgets(line, sizeof(line), stdin))
+		puts(snapshot_intact(&s) ? "intact" : "gone");
+	snapshot_free(&s);
+	return 0;
+}
+
+static int read_at(pid_t pid, uint64_t address, size_t bytes)
+{
+	struct snapshot s;
+	int rc = snapshot_take(pid, &options, &s, &e);
+	uint64_t *to = calloc(1, bytes + sizeof(*to));
+
+	if (rc) {
+		free(to);
+		return refused(rc);
+	}
+	printf("%zu", snapshot_read(&s, address, to, bytes));
+	printf(" %llu\n", (unsigned long long)*to);
+	free(to);
+	snapshot_free(&s);
+	return 0;
+}
+
+static int die(pid_t pid, unsigned times)
+{
+	srand(1);
+	for (unsigned i = 0; i < times; i++) {
+		pid_t child = fork();
+		int status;
+
+		if (!child) {
+			if (!freopen("/dev/null", "w", stdout))
+				_exit(1);
+			while (!take(pid, 1, 0))
+				;
+			_exit(1);
+		}
+		nanosleep(&(struct timespec){ .tv_nsec = 100000 + rand() % 30000000 }, NULL);
+		kill(child, SIGKILL);
+		waitpid(child, &status, 0);
+		if (!WIFSIGNALED(status))
+			return printf("tracer %u ended with %#x\n", i, status), 1;
+	}
+	return 0;
+}
+
+static int once(void *arg)
+{
+	return take(*(pid_t *)arg, 1, 0);
+}
+
+static int reap(void *arg)
+{
+	nr_left += snapshot_reap_leftovers(*(pid_t *)arg);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 2 ? argv[1] : "";
+	pid_t pid = argc > 2 ? atoi(argv[2]) : 0;
+	unsigned times = argc > 3 ? (unsigned)atoi(argv[3]) : 1;
+
+	options.no_copy = !strcmp(what, "stopped");
+	if (!strcmp(what, "take") || options.no_copy)
+		return take(pid, times, argc > 4 ? strtoull(argv[4], NULL, 0) : 0);
+	if (!strcmp(what, "hold"))
+		return hold(pid);
+	if (!strcmp(what, "read") && argc > 4)
+		return read_at(pid, strtoull(argv[3], NULL, 0), strtoull(argv[4], NULL, 0));
+	if (!strcmp(what, "left"))
+		return printf("%u\n", snapshot_reap_leftovers(pid)) < 0;
+	if (!strcmp(what, "die"))
+		return die(pid, times);
+	if (!strcmp(what, "points")) {
+		int nr = requests_die_behind_each(once, reap, &pid);
+
+		printf("points=%d left=%u\n", nr, nr_left);
+		return nr < 0;
+	}
+	fprintf(stderr, "usage: snapshot_driver take|stopped|hold|read|left|die|points PID [...]\n");
+	return 2;
+}
