@@ -1,0 +1,160 @@
+/*
+ * The scene of a search for leaks.
+ *
+ * The copy of a running process's memory and the blocks are of one moment: the tables are frozen while the threads stand still for the copy.
+ */
+#include "src/capture/scene.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "include/pmm/inject.h"
+#include "src/capture/freeze.h"
+#include "src/capture/scene_pages.h"
+#include "src/target/attached.h"
+#include "src/target/snapshot.h"
+
+struct scene_state {
+	struct ledger_map *map;
+	struct freeze freeze;
+	struct snapshot snapshot;
+};
+
+static size_t read_snapshot(void *arg, uint64_t address, void *to, size_t bytes)
+{
+	return snapshot_read(arg, address, to, bytes);
+}
+
+static const struct memory_ops ops_snapshot = { read_snapshot };
+
+/* ---- roots ------------------------------------------------------------------------------------------------- */
+
+/* What pmm has mapped into a running process when it attached. */
+static int own_add(struct scene_find *f, pid_t pid)
+{
+	struct attached *a = malloc(sizeof(*a));
+	int rc = a ? 0 : -ENOMEM;
+
+	if (a && attached_find(pid, a, NULL) > 0)
+		for (uint32_t i = 0; !rc && i < a->record.nr_ranges; i++) {
+			const struct pmm_range *r = &a->record.range[i];
+
+			if (r->use != PMM_RANGE_NONE && r->start + r->bytes > r->start)
+				rc = vec_push(&f->own, (struct memory_range){ .start = r->start, .end = r->start + r->bytes,
+									      .kind = SCENE_NONE });
+		}
+	free(a);
+	return rc;
+}
+
+static void find_snapshot(struct scene_find *f, const struct snapshot *s)
+{
+	f->memory->ops = &ops_snapshot;
+	f->memory->arg = (void *)(uintptr_t)s;
+	f->maps = &s->maps;
+	f->threads = s->threads.v;
+	f->nr_threads = s->threads.nr;
+}
+
+int scene_roots(struct scene *s, const struct snapshot *snapshot, const struct core *core, const struct scene_options *o, struct err *e)
+{
+	struct scene_find f = {
+		.memory = &s->memory, .heap = s->heap, .complete = s->complete, .leave_sp = o->leave_sp, .leave_tid = o->leave_tid,
+	};
+	struct scene_pagemaps pagemaps;
+	int rc = 0;
+
+	if (s->state) {
+		f.moves = s->state->freeze.moves.v;
+		f.nr_moves = s->state->freeze.moves.nr;
+	}
+	if (snapshot) {
+		find_snapshot(&f, snapshot);
+		scene_pagemaps_open(&pagemaps, snapshot->pid, snapshot->copy);
+		f.pages = &pagemaps.pages;
+		rc = own_add(&f, snapshot->pid);
+	} else {
+		(void)core;
+		rc = -EOPNOTSUPP;
+	}
+	if (!rc)
+		rc = scene_find_roots(&f);
+	scene_find_fini(&f);
+	if (snapshot)
+		scene_pagemaps_close(&pagemaps);
+	return rc ? err_set(e, rc, "not enough memory to search for pointers") : 0;
+}
+
+/* ---- a running process ------------------------------------------------------------------------------------- */
+
+static int freeze_stopped(void *arg, struct err *e)
+{
+	return freeze_now(arg, e);
+}
+
+static int live_read(struct scene *s, pid_t pid, const struct scene_options *o, struct err *e)
+{
+	struct scene_state *state = s->state;
+	uint64_t damaged = 0;
+	struct ledger_options lo = { .running = true, .pid = pid, .damaged = &damaged };
+	struct snapshot_options so = { .no_copy = o->no_copy, .stopped = freeze_stopped, .arg = &state->freeze };
+	int rc;
+
+	rc = ledger_map_open_pid(pid, &state->map, e);
+	if (!rc)
+		rc = freeze_begin(&state->freeze, state->map, e);
+	if (!rc)
+		rc = snapshot_take(pid, &so, &state->snapshot, e);
+	if (rc)
+		return rc;
+	s->stopped = !state->snapshot.copy;
+	s->pause_ns = state->snapshot.pause_ns;
+	s->why_stopped = state->snapshot.why;
+	rc = freeze_heap(&state->freeze, &lo, &s->heap, e);
+	if (rc)
+		return rc;
+	s->complete = scene_complete(s->heap) && !damaged;
+	return scene_roots(s, &state->snapshot, NULL, o, e);
+}
+
+int scene_live(pid_t pid, const struct scene_options *o, struct scene *s, struct err *e)
+{
+	int rc;
+
+	*s = (struct scene){ .state = calloc(1, sizeof(*s->state)) };
+	if (!s->state)
+		return err_set(e, -ENOMEM, "not enough memory to search for leaks");
+	rc = live_read(s, pid, o, e);
+	if (rc)
+		scene_free(s);
+	else
+		freeze_end(&s->state->freeze);
+	return rc;
+}
+
+uint64_t scene_free(struct scene *s)
+{
+	struct scene_state *state = s->state;
+	uint64_t pause_ns = s->pause_ns, ns;
+
+	if (state) {
+		freeze_end(&state->freeze);
+		ns = snapshot_free(&state->snapshot);
+		pause_ns = ns ? ns : pause_ns;
+		if (state->map)
+			ledger_map_close(state->map);
+		free(state);
+	}
+	memory_fini(&s->memory);
+	heap_free(s->heap);
+	*s = (struct scene){ 0 };
+	return pause_ns;
+}
+
+int scene_core(const char *core_path, const char *capture_path, struct scene *s, struct err *e)
+{
+	(void)capture_path;
+	*s = (struct scene){ 0 };
+	return err_set(e, -EOPNOTSUPP, "core files like '%s' cannot be searched yet", core_path);
+}

@@ -1,0 +1,34 @@
+/*
+ * glibc's malloc as seen from outside: its arenas, found by their shape, and its chunks.
+ *
+ * What is known of its layout (malloc/malloc.c, malloc/arena.c; the same from 2.26 on) is checked on the process's own memory before it is
+ * believed: bins that point to themselves, a ring of arenas that closes, sizes that lead from one chunk to the next.
+ */
+#ifndef CAPTURE_SCENE_GLIBC_H
+#define CAPTURE_SCENE_GLIBC_H
+
+#include "src/capture/scene_parts.h"
+
+/* Memory of an arena other than the main one. */
+struct glibc_heap {
+	uint64_t start, end;
+	uint64_t first;			/* its first chunk */
+};
+
+struct glibc {
+	VEC(struct memory_span) states;	/* every struct malloc_state in data, of all C libraries there are */
+	VEC(uint64_t) tops;		/* the topmost chunks of the arenas, by address */
+	VEC(struct glibc_heap) heaps;	/* by address */
+};
+
+/* Find the arenas of the C library whose blocks are known. No arena: the allocator is another one, or of another shape. 0 or -ENOMEM. */
+int glibc_find(struct scene_find *f, struct glibc *g);
+void glibc_fini(struct glibc *g);
+
+/*
+ * Go through the chunks of [lo, hi): from live block to live block, from `first` (0 = not known) to the first one, from the last one to the
+ * top. Where the sizes lead where they must, what is between blocks is covered: all of it when every block is known, else what is free.
+ */
+int glibc_cover(struct scene_find *f, const struct glibc *g, uint64_t lo, uint64_t hi, uint64_t first);
+
+#endif

@@ -1,0 +1,42 @@
+/*
+ * A child process to search for roots in: it says where it has put pointers, and which blocks it holds, and waits.
+ */
+#ifndef TESTS_UNIT_SCENE_HOST_H
+#define TESTS_UNIT_SCENE_HOST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "src/capture/scene_pages.h"
+
+#define SCENE_HOST_MAX 4096
+
+enum place_is { IS_ROOT, IS_NONE, IS_OWNED, IS_WORD };
+
+struct scene_place {
+	const char *name;		/* a literal: the same in parent and child */
+	uint64_t address;
+	enum place_is is;
+};
+
+/* In memory that parent and child share. */
+struct scene_host {
+	unsigned nr_places, nr_blocks;
+	struct scene_place place[SCENE_HOST_MAX];
+	struct heap_block block[SCENE_HOST_MAX];
+	uint64_t leave_sp;
+	bool ready;
+};
+
+extern struct scene_host *host;
+
+/* In the child. */
+void host_place(const char *name, const volatile void *address, enum place_is is);
+void *host_block(void *p, uint64_t bytes);	/* a live block; returns p */
+void host_ready(void);				/* from here on it waits for its end; does not return */
+
+/* In the parent: fork, run `child`, search, compare every place. `complete` as scene_find.complete. How many were wrong. */
+unsigned host_run(void (*child)(void), bool complete, bool with_pages, uint64_t *root_bytes);
+
+#endif

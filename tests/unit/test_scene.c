@@ -1,0 +1,474 @@
+/*
+ * What is a root in real processes, and what is not: children that say where they have put a pointer.
+ */
+#include "tests/unit/unit.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "tests/unit/scene_host.h"
+
+#define RW	(PROT_READ | PROT_WRITE)
+#define PRIVATE	(MAP_PRIVATE | MAP_ANONYMOUS)
+
+static int data_word = 1, bss_word;
+static __thread int tls_word = 1;
+static const char *const relro_word = "";
+static sigset_t none;
+
+static void *block(size_t bytes)
+{
+	return host_block(malloc(bytes), bytes);
+}
+
+static void *area(size_t bytes, int prot, int flags, int fd)
+{
+	char *p = mmap(NULL, bytes, prot, flags, fd, 0);
+
+	if (p == MAP_FAILED)
+		_exit(2);
+	if (prot & PROT_WRITE)
+		*p = 1;
+	return p;
+}
+
+/* ---- mappings ---------------------------------------------------------------------------------------------- */
+
+static void maps_child(void)
+{
+	int memfd = memfd_create("roots", 0), file = open("/proc/self/exe", O_RDONLY);
+	char *page = area(8192, RW, MAP_PRIVATE, file);
+
+	if (ftruncate(memfd, 8192))
+		_exit(2);
+	block(100);
+	host_place("data", &data_word, IS_ROOT);
+	host_place("bss", &bss_word, IS_ROOT);
+	host_place("RELRO", &relro_word, IS_ROOT);
+	host_place("code", (void *)maps_child, IS_NONE);
+	host_place("anonymous memory", area(8192, RW, PRIVATE, -1), IS_ROOT);
+	host_place("shared anonymous memory", area(8192, RW, MAP_SHARED | MAP_ANONYMOUS, -1), IS_ROOT);
+	host_place("memfd", area(8192, RW, MAP_SHARED, memfd), IS_ROOT);
+	host_place("memfd, read only", area(8192, PROT_READ, MAP_SHARED, memfd), IS_ROOT);
+	host_place("file, shared, read only", area(4096, PROT_READ, MAP_SHARED, file), IS_NONE);
+	host_place("file, private, written", page, IS_ROOT);
+	host_place("no access", area(4096, PROT_NONE, PRIVATE, -1), IS_NONE);
+	host_place("the program's other data", &host, IS_ROOT);
+	host_ready();
+}
+
+static void each_kind_of_mapping(void **state)
+{
+	(void)state;
+	assert_int_equal(host_run(maps_child, true, false, NULL), 0);
+	assert_int_equal(host_run(maps_child, true, true, NULL), 0);
+	assert_int_equal(host_run(maps_child, false, true, NULL), 0);
+}
+
+static void changed_child(void)
+{
+	int file = open("/proc/self/exe", O_RDONLY);
+	char *page = area(8192, RW, MAP_PRIVATE, file);
+
+	mprotect(page, 8192, PROT_READ);
+	host_place("changed and then read only", page, IS_ROOT);
+	host_place("unchanged", page + 4096, IS_NONE);
+	host_ready();
+}
+
+static void of_a_file_what_was_changed(void **state)
+{
+	(void)state;
+	assert_int_equal(host_run(changed_child, true, true, NULL), 0);
+}
+
+static void reserved_child(void)
+{
+	int memfd = memfd_create("holes", 0);
+	char *p = area(1ull << 40, RW, PRIVATE | MAP_NORESERVE, -1), *q;
+
+	if (ftruncate(memfd, 1ll << 40))
+		_exit(2);
+	q = area(1ull << 40, RW, MAP_SHARED | MAP_NORESERVE, memfd);
+	p[1ull << 39] = q[1ull << 39] = 1;
+	host_place("first page", p, IS_ROOT);
+	host_place("another page", &p[1ull << 39], IS_ROOT);
+	host_place("a page never touched", &p[1ull << 38], IS_NONE);
+	host_place("first shared page", q, IS_ROOT);
+	host_place("another shared page", &q[1ull << 39], IS_ROOT);
+	host_place("a shared page never touched", &q[1ull << 38], IS_NONE);
+	host_ready();
+}
+
+static void terabytes_without_memory_are_left_out(void **state)
+{
+	uint64_t bytes;
+
+	(void)state;
+	assert_int_equal(host_run(reserved_child, true, true, &bytes), 0);
+	assert_true(bytes < 64u << 20);
+}
+
+/* ---- threads ----------------------------------------------------------------------------------------------- */
+
+static pthread_barrier_t there;
+
+/* An address below the stack pointer of who called it. */
+static __attribute__((noinline)) void *deep(void)
+{
+	char dead[65536];
+	void *address = dead;
+
+	__asm__ volatile("" : "+r"(address) : : "memory");
+	return address;
+}
+
+static void *waits(void *arg)
+{
+	int local = 1;
+	void *below = deep();
+
+	block(100);
+	host_place("a thread's local", &local, IS_ROOT);
+	host_place("its dead stack", below, IS_NONE);
+	host_place("its static TLS", &tls_word, IS_ROOT);
+	host_place("its record", (void *)pthread_self(), IS_ROOT);
+	pthread_barrier_wait(&there);
+	for (;;)
+		sigsuspend(&none);
+	return arg;
+}
+
+static volatile pid_t ended;
+
+static void *ends(void *arg)
+{
+	int local = 1;
+
+	host_place(arg ? "stack of an ended thread" : "stack of an ended thread that is not joined", &local, IS_NONE);
+	host_place(arg ? "its TLS" : "TLS of one that is not joined", &tls_word, IS_NONE);
+	ended = gettid();
+	host_place(arg ? "its old record" : "record of one that is not joined", (void *)pthread_self(), arg ? IS_NONE : IS_ROOT);
+	return &data_word;
+}
+
+static void threads_child(void)
+{
+	pthread_t thread[4];
+	int local = 1;
+
+	pthread_barrier_init(&there, NULL, 3);
+	for (int i = 0; i < 2; i++)
+		pthread_create(&thread[i], NULL, waits, NULL);
+	pthread_barrier_wait(&there);
+	pthread_create(&thread[2], NULL, ends, NULL);
+	while (!ended || !tgkill(getpid(), ended, 0))
+		sched_yield();
+	pthread_create(&thread[3], NULL, ends, &data_word);
+	pthread_join(thread[3], NULL);
+	host_place("the first thread's local", &local, IS_ROOT);
+	host_place("its dead stack", deep(), IS_NONE);
+	host_place("its TLS", &tls_word, IS_ROOT);
+	host_ready();
+}
+
+static void stacks_from_their_pointers_up(void **state)
+{
+	(void)state;
+	assert_int_equal(host_run(threads_child, true, false, NULL), 0);
+	assert_int_equal(host_run(threads_child, false, true, NULL), 0);
+}
+
+static void handler(int signo)
+{
+	int local = signo;
+
+	host_place("a local on the signal stack", &local, IS_ROOT);
+	host_ready();
+}
+
+static void altstack_child(void)
+{
+	stack_t stack = { .ss_sp = area(65536, RW, PRIVATE, -1), .ss_size = 65536 };
+	struct sigaction action = { .sa_handler = handler, .sa_flags = SA_ONSTACK };
+	int local = 1;
+
+	sigaltstack(&stack, NULL);
+	sigaction(SIGUSR1, &action, NULL);
+	host_place("a local on the usual stack", &local, IS_ROOT);
+	raise(SIGUSR1);
+}
+
+static void the_signal_stack_and_the_other(void **state)
+{
+	(void)state;
+	assert_int_equal(host_run(altstack_child, true, false, NULL), 0);
+}
+
+static void coroutine(void)
+{
+	uintptr_t sp = (uintptr_t)__builtin_frame_address(0);
+
+	host_place("the block that is a stack", (void *)sp, IS_NONE);
+	__atomic_store_n(&host->ready, true, __ATOMIC_SEQ_CST);
+	__asm__ volatile("1: pause; jmp 1b");
+}
+
+static void coroutine_child(void)
+{
+	static ucontext_t there_now, here;
+	int local = 1;
+
+	getcontext(&there_now);
+	there_now.uc_stack.ss_sp = block(65536);
+	there_now.uc_stack.ss_size = 65536;
+	makecontext(&there_now, coroutine, 0);
+	host_place("a local of who switched", &local, IS_ROOT);
+	swapcontext(&here, &there_now);
+}
+
+static void a_coroutine_on_a_block(void **state)
+{
+	(void)state;
+	assert_int_equal(host_run(coroutine_child, true, false, NULL), 0);
+}
+
+static void leave_child(void)
+{
+	int local[2048] = { 1 };
+
+	host->leave_sp = (uintptr_t)&local[1024] & ~7ull;
+	host_place("above where it leaves", &local[1030], IS_ROOT);
+	host_place("below where it leaves", &local[1000], IS_NONE);
+	host_ready();
+}
+
+static void at_the_end_from_the_caller_up(void **state)
+{
+	(void)state;
+	assert_int_equal(host_run(leave_child, true, false, NULL), 0);
+}
+
+/* ---- the allocator ----------------------------------------------------------------------------------------- */
+
+static void freed_child(void)
+{
+	static const size_t size[] = { 24, 100, 2000, 20000, 120000 };
+
+	for (unsigned n = 0; n < 3; n++)
+		for (unsigned i = 0; i < NR(size); i++) {
+			char *p[12];
+
+			for (unsigned k = 0; k < NR(p); k++)
+				p[k] = malloc(size[i]);
+			for (unsigned k = 0; k < NR(p); k++) {
+				host_place(k % 3 == n ? "a live block" : "a freed block", p[k] + 16, IS_NONE);
+				if (k % 3 == n)
+					host_block(p[k], size[i]);
+				else
+					free(p[k]);
+			}
+		}
+	host_place("slack", (char *)block(25) + 32, IS_NONE);
+	host_place("a mapped block's slack", (char *)block(200000) + 200000, IS_NONE);
+	host_place("above the top", (char *)sbrk(0) - 64, IS_NONE);
+	host_ready();
+}
+
+static void freed_blocks_are_none(void **state)
+{
+	(void)state;
+	assert_int_equal(host_run(freed_child, true, false, NULL), 0);
+	assert_int_equal(host_run(freed_child, true, true, NULL), 0);
+}
+
+static void *arena_user(void *arg)
+{
+	char *p[64] = { 0 };
+
+	for (unsigned i = 0; i < NR(p); i++)
+		p[i] = malloc(5000);
+	for (unsigned i = 0; i < NR(p); i++) {
+		host_place(i % 2 ? "a live block of an arena" : "a freed block of an arena", p[i] + 100, IS_NONE);
+		if (i % 2)
+			host_block(p[i], 5000);
+		else
+			free(p[i]);
+	}
+	pthread_barrier_wait(&there);
+	for (;;)
+		sigsuspend(&none);
+	return arg;
+}
+
+static void *arena_leaver(void *arg)
+{
+	char *p = malloc(5000);
+
+	host_place("the only block of an arena, freed", p + 100, IS_NONE);
+	free(p);
+	return arg;
+}
+
+static void arenas_child(void)
+{
+	pthread_t thread[6];
+
+	block(100);
+	pthread_barrier_init(&there, NULL, NR(thread) + 1);
+	for (unsigned i = 0; i < NR(thread); i++)
+		if (pthread_create(&thread[i], NULL, arena_user, NULL))
+			_exit(2);
+		else if (i < 3)
+			usleep(1000);
+	pthread_barrier_wait(&there);
+	pthread_create(&thread[0], NULL, arena_leaver, NULL);
+	pthread_join(thread[0], NULL);
+	host_ready();
+}
+
+static void arenas_of_threads(void **state)
+{
+	(void)state;
+	assert_int_equal(host_run(arenas_child, true, false, NULL), 0);
+}
+
+static void sbrk_child(void)
+{
+	char *mine, *freed;
+
+	block(100);
+	mine = sbrk(8192);
+	memset(mine, 1, 8192);
+	for (unsigned i = 0; i < 8; i++) {
+		block(100000);
+		freed = malloc(100000);
+		block(100000);
+		host_place("freed behind the program's own", freed + 100, IS_NONE);
+		free(freed);
+	}
+	host_place("sbrk by the program", mine, IS_ROOT);
+	host_place("its end", mine + 8184, IS_ROOT);
+	mine = sbrk(100);
+	*mine = 1;
+	host_place("sbrk behind the top", mine, IS_ROOT);
+	host_place("its end", mine + 92, IS_ROOT);
+	host_ready();
+}
+
+static void the_programs_own_part_of_the_break(void **state)
+{
+	(void)state;
+	assert_int_equal(host_run(sbrk_child, true, false, NULL), 0);
+	assert_int_equal(host_run(sbrk_child, false, false, NULL), 0);
+}
+
+/* A C library of its own, whose blocks nobody knows. */
+static void namespace_child(void)
+{
+	void *libc = dlmopen(LM_ID_NEWLM, "libc.so.6", RTLD_NOW);
+	void *(*other)(size_t) = libc ? (void *(*)(size_t))(uintptr_t)dlsym(libc, "malloc") : NULL;
+
+	if (!other || !dlsym(libc, "environ"))
+		_exit(2);
+	block(100);
+	host_place("data in another namespace", dlsym(libc, "environ"), IS_ROOT);
+	host_place("its block", other(100), IS_ROOT);
+	host_place("its large block", other(1000000), IS_ROOT);
+	host_ready();
+}
+
+static void another_namespace(void **state)
+{
+	(void)state;
+	assert_int_equal(host_run(namespace_child, true, false, NULL), 0);
+}
+
+static void unknown_child(void)
+{
+	static const size_t size[] = { 2000, 20000, 120000 };
+	char *old;
+
+	for (unsigned i = 0; i < NR(size); i++) {
+		char *known = block(size[i]);
+		char *freed = malloc(size[i]);
+
+		old = malloc(size[i]);
+		block(size[i]);
+		host_place("an old block", old, IS_ROOT);
+		host_place("its end", old + malloc_usable_size(old) - 8, IS_ROOT);
+		host_place("a known block", known, IS_NONE);
+		host_place("a freed block", freed + 40, IS_NONE);
+		free(freed);
+	}
+	old = malloc(100);
+	host_place("a freed block that a thread keeps in its cache", old + 40, IS_ROOT);
+	free(old);
+	host_place("above the top", (char *)sbrk(0) - 64, IS_NONE);
+	host_ready();
+}
+
+static void blocks_from_before_are_roots(void **state)
+{
+	(void)state;
+	assert_int_equal(host_run(unknown_child, false, false, NULL), 0);
+}
+
+static void *old_arena(void *arg)
+{
+	char *old = malloc(5000), *freed = malloc(5000), *known = block(5000);
+
+	host_place("an old block of an arena", old, IS_ROOT);
+	host_place("a freed block of an arena", freed + 40, IS_NONE);
+	host_place("a known block of an arena", known, IS_NONE);
+	host_place("an arena's top", known + 8000, IS_NONE);
+	free(freed);
+	pthread_barrier_wait(&there);
+	for (;;)
+		sigsuspend(&none);
+	return arg;
+}
+
+static void old_arena_child(void)
+{
+	pthread_t thread;
+
+	block(100);
+	pthread_barrier_init(&there, NULL, 2);
+	pthread_create(&thread, NULL, old_arena, NULL);
+	pthread_barrier_wait(&there);
+	host_ready();
+}
+
+static void blocks_from_before_in_arenas(void **state)
+{
+	(void)state;
+	assert_int_equal(host_run(old_arena_child, false, false, NULL), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_kind_of_mapping),
+		cmocka_unit_test(of_a_file_what_was_changed),
+		cmocka_unit_test(terabytes_without_memory_are_left_out),
+		cmocka_unit_test(stacks_from_their_pointers_up),
+		cmocka_unit_test(the_signal_stack_and_the_other),
+		cmocka_unit_test(a_coroutine_on_a_block),
+		cmocka_unit_test(at_the_end_from_the_caller_up),
+		cmocka_unit_test(freed_blocks_are_none),
+		cmocka_unit_test(arenas_of_threads),
+		cmocka_unit_test(the_programs_own_part_of_the_break),
+		cmocka_unit_test(another_namespace),
+		cmocka_unit_test(blocks_from_before_are_roots),
+		cmocka_unit_test(blocks_from_before_in_arenas),
+	};
+
+	return cmocka_run_group_tests_name("scene", tests, NULL, NULL);
+}
