@@ -22,6 +22,13 @@ victim_refused() {
 		run within "$PMM" attach $bad
 		[ "$status" -eq 2 ] || { echo "attach $bad: $status $output"; return 1; }
 	done
+	run within "$PMM" attach -o "" $$
+	[ "$status $output" = "2 pmm: the capture's name is empty" ]
+	run within "$PMM" detach nginx
+	[ "$output" = "pmm: 'nginx' is not a process number
+pmm: hint: 'pgrep -a nginx' lists the processes of that name with their numbers" ]
+	run within "$PMM" attach "$T"
+	[[ $output == *"hint: it is a file: 'pmm report $T' shows"* ]]
 	for bad in "-d x" "-d -1" "--expire x" "--sample=x" "--top x" "--nonsense"; do
 		# shellcheck disable=SC2086
 		run within "$PMM" attach $bad $$
