@@ -59,7 +59,7 @@ bool module_copy(void *to, uint64_t from, size_t bytes)
 {
 	struct { void *base; size_t bytes; } local = { to, bytes }, remote = { (void *)from, bytes };
 
-	return arch_syscall(ARCH_SYS_process_vm_readv, A.pid, (long)&local, 1, (long)&remote, 1, 0) == (long)bytes;
+	return arch_syscall(ARCH_SYS_process_vm_readv, sys0(gettid), (long)&local, 1, (long)&remote, 1, 0) == (long)bytes;
 }
 
 static void build_id_find(const char *note, const char *end, struct pmm_module *m)
@@ -342,7 +342,7 @@ static bool modules_scan(void)
 {
 	struct module_text text = { .end = INT64_MAX };
 
-	text.fd = A.confined ? -1 : sys_open("/proc/self/maps", SYS_O_RDONLY);
+	text.fd = A.confined ? -1 : sys_open("/proc/thread-self/maps", SYS_O_RDONLY);	/* a first thread that has ended has none */
 	if (text.fd < 0)
 		return false;
 	modules_read(&text);

@@ -160,10 +160,10 @@ static void describe(struct pmm_ledger *l)
 		memcpy(l->comm, s, (size_t)n - 1);
 	else
 		sys2(prctl, 16 /* PR_GET_NAME */, l->comm);
-	n = file_read("/proc/self/cmdline", s, 4096);
+	n = file_read("/proc/thread-self/cmdline", s, 4096);
 	l->cmdline = n ? arena_string(s, (size_t)n) : 0;
 	l->cmdline_len = l->cmdline ? (uint32_t)n : 0;
-	n = sys3(readlink, "/proc/self/exe", s, 4096);
+	n = sys3(readlink, "/proc/thread-self/exe", s, 4096);
 	l->exe = n > 0 ? arena_string(s, (size_t)n) : 0;
 	l->exe_len = l->exe ? (uint32_t)n : 0;
 	if (A.allocator_path) {

@@ -74,7 +74,9 @@ patiently() {
 }
 
 # picture NAME [loose], same_picture NAME [loose]: what must not change, before and after.
-picture() { python3 "$CLI/picture.py" "$PID" "${@:2}" >"$T/$1.picture"; }
+# FACE: a thread by which the kernel shows what all of them share, where the first one has ended.
+FACE=
+picture() { python3 "$CLI/picture.py" "${FACE:-$PID}" "${@:2}" >"$T/$1.picture"; }
 same_picture() {
 	clean
 	cp "$T/$1.picture" "$T/before.picture"
@@ -85,8 +87,8 @@ same_picture() {
 # clean: nothing of ours is in the victim, nobody traces it, no thread is stopped.
 clean() {
 	local left
-	left=$(grep -i pmm "/proc/$PID/maps"
-		find "/proc/$PID/fd" -lname '*pmm*'
+	left=$(grep -i pmm "/proc/${FACE:-$PID}/maps"
+		find "/proc/${FACE:-$PID}/fd" -lname '*pmm*'
 		grep -h TracerPid "/proc/$PID"/task/*/status 2>/dev/null | grep -v -w 0
 		grep -h State: "/proc/$PID"/task/*/status 2>/dev/null | grep -w '[tT]') || true
 	[ -z "$left" ] || { echo "left in the process: $left"; return 1; }

@@ -86,6 +86,32 @@ made() {
 	finish 42 "sum 82800"
 }
 
+# One that has ended has no mappings, no memory, no descriptors and no executable in /proc.
+@test "the first thread has ended" {
+	start attach_leader
+	await -p "$PID" grep -q "^State:.Z" "/proc/$PID/task/$PID/status"
+	FACE=$(find "/proc/$PID/task" -mindepth 1 -maxdepth 1 ! -name "$PID" -printf %f)
+	picture first loose
+	watch
+	tell g done
+	now site leak_a allocs=100 live=4800
+	"$PMM" snapshot "$PID" -o "$T/s.pmm"
+	found "$T/s.pmm" site leak_b allocs=7 live=21000
+	unwatch
+	same_picture first loose
+	check "$T/c.pmm" <<<"$(expected attach_victim.c)"
+	[ "$(look "$T/c.pmm" exe)" = "$PROG/attach_leader" ]
+	watch
+	kill -9 "$MONITOR"
+	wait "$MONITOR" || true
+	MONITOR=
+	tell g done
+	within "$PMM" detach "$PID"
+	same_picture first loose
+	tell g done
+	finish 42 "sum 124200"
+}
+
 @test "what a running process has, by report and snapshot" {
 	start attach_victim
 	watch
