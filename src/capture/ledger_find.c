@@ -19,7 +19,6 @@
 #include <unistd.h>
 
 #include "src/base/str.h"
-#include "src/target/task.h"
 
 #define MAP_NAME "/memfd:" PMM_MEMFD_NAME
 
@@ -48,7 +47,7 @@ static int open_map_file(pid_t pid, const struct proc_map *m, bool *writable)
 {
 	char path[96];
 
-	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)task_proc(pid), m->start,
+	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid, m->start,
 		 m->end);
 	return open_either(path, writable);
 }
@@ -61,7 +60,7 @@ static pid_t monitor_of(pid_t pid)
 	size_t n = 0;
 	FILE *f;
 
-	snprintf(path, sizeof(path), "/proc/%d/environ", (int)task_proc(pid));
+	snprintf(path, sizeof(path), "/proc/%d/environ", pid);
 	f = fopen(path, "re");
 	if (!f)
 		return 0;
@@ -114,7 +113,7 @@ static int open_memory(pid_t pid)
 {
 	char path[64];
 
-	snprintf(path, sizeof(path), "/proc/%d/mem", (int)task_proc(pid));
+	snprintf(path, sizeof(path), "/proc/%d/mem", pid);
 	return open(path, O_RDONLY | O_CLOEXEC);
 }
 

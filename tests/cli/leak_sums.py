@@ -2,8 +2,10 @@
 """leak_sums.py SOURCE WAY RESULT: compare what a search for leaks found in a victim with what its first comment says must be found.
 
 RESULT is `pmm leaks --json` or memcheck's XML. WAY (live, exit, attach, memcheck, tagged, plain, ...) chooses among the expectations of a
-line: "FUNCTION [WAY:]CLASS=BLOCKS/BYTES ...", "CLASS=+" (some, and none of the other classes), "any". Those with a WAY count instead of
+line: "FUNCTION [WAY:]CLASS=BLOCKS/BYTES ...", "CLASS=+" (some), "CLASS=*" (some or none), "any". Those with a WAY count instead of
 those without. Blocks belong to the innermost function listed that is in the stack that made them. Prints a line for each difference.
+
+leak_sums.py --total RESULT: print "definite BLOCKS/BYTES indirect BLOCKS/BYTES possible BLOCKS/BYTES" of all that was found.
 """
 
 import json
@@ -65,15 +67,30 @@ def sums(found, functions):
 def differs(what, actual):
     if what == ["any"]:
         return False
-    if any(word.endswith("=+") for word in what):
-        return set(actual) != {word[:-2] for word in what}
+    loose = {word[:-2]: word[-1] for word in what if word[-1] in "+*"}
+    if loose:
+        return not set(actual) <= set(loose) or any(sign == "+" and kind not in actual for kind, sign in loose.items())
     return actual != {word.split("=")[0]: tuple(map(int, word.split("=")[1].split("/"))) for word in what}
 
 
+def found_in(result):
+    return found_by_memcheck(result) if open(result).read(5) == "<?xml" else found_by_pmm(result)
+
+
+def total(result):
+    sum_ = {kind: [0, 0] for kind in CLASSES}
+    for kind, blocks, bytes_, _ in found_in(result):
+        sum_[kind][0] += blocks
+        sum_[kind][1] += bytes_
+    print(" ".join(f"{kind} {sum_[kind][0]}/{sum_[kind][1]}" for kind in CLASSES[:3]))
+
+
 def main():
+    if sys.argv[1] == "--total":
+        return total(sys.argv[2])
     source, way, result = sys.argv[1:]
     want = expected(source, way.split(","))
-    found = found_by_memcheck(result) if open(result).read(5) == "<?xml" else found_by_pmm(result)
+    found = found_in(result)
     actual = sums(found, want)
     if not want:
         print("nothing is expected")
