@@ -21,6 +21,7 @@
 #include "src/target/inject.h"
 #include "src/target/proc.h"
 #include "src/target/stop.h"
+#include "src/target/task.h"
 
 #define EXEC_LOOK_NS	500000000ull
 #define AUXV_BYTES	1024
@@ -88,7 +89,7 @@ static size_t auxv_read(pid_t pid, uint8_t *to)
 	ssize_t n;
 	int fd;
 
-	snprintf(path, sizeof(path), "/proc/%d/auxv", (int)pid);
+	snprintf(path, sizeof(path), "/proc/%d/auxv", (int)task_proc(pid));
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return 0;

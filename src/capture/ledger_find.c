@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "src/base/str.h"
+#include "src/target/task.h"
 
 #define MAP_NAME "/memfd:" PMM_MEMFD_NAME
 
@@ -47,7 +48,7 @@ static int open_map_file(pid_t pid, const struct proc_map *m, bool *writable)
 {
 	char path[96];
 
-	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid, m->start,
+	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)task_proc(pid), m->start,
 		 m->end);
 	return open_either(path, writable);
 }
@@ -60,7 +61,7 @@ static pid_t monitor_of(pid_t pid)
 	size_t n = 0;
 	FILE *f;
 
-	snprintf(path, sizeof(path), "/proc/%d/environ", pid);
+	snprintf(path, sizeof(path), "/proc/%d/environ", (int)task_proc(pid));
 	f = fopen(path, "re");
 	if (!f)
 		return 0;
@@ -113,7 +114,7 @@ static int open_memory(pid_t pid)
 {
 	char path[64];
 
-	snprintf(path, sizeof(path), "/proc/%d/mem", pid);
+	snprintf(path, sizeof(path), "/proc/%d/mem", (int)task_proc(pid));
 	return open(path, O_RDONLY | O_CLOEXEC);
 }
 

@@ -197,6 +197,18 @@ static int no_memory(struct err *e, const char *what, int code)
 	return code;
 }
 
+static void no_room(struct err *e, const struct ledger_tree_options *o, int code)
+{
+	const unsigned least = (unsigned)(round_up(SLOTS_OFF + MIN_SLOT_BYTES, MIB) / MIB);
+
+	err_set(e, code, "no memory for the ledger: it takes limits of %u MiB of address space and %u MiB of file size at least",
+		2 * least, least);
+	if (o->attached)
+		err_hint(e, "raise those of the process: prlimit --pid %d --as=BYTES --fsize=BYTES", (int)o->pid);
+	else
+		err_hint(e, "raise them (ulimit -v, ulimit -f)");
+}
+
 int ledger_tree_init(struct ledger_tree *t, const struct ledger_tree_options *o, struct err *e)
 {
 	int fd = memfd_create(PMM_MEMFD_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -217,7 +229,7 @@ int ledger_tree_init_fd(struct ledger_tree *t, int fd, const struct ledger_tree_
 	*t = (struct ledger_tree){ .fd = fd };
 	rc = plan(o, &slot_bytes, &nr_slots);
 	if (rc) {
-		no_memory(e, "the limits leave no room for a single one", rc);
+		no_room(e, o, rc);
 		goto out;
 	}
 	if (ftruncate(t->fd, (off_t)(SLOTS_OFF + slot_bytes * nr_slots)) ||

@@ -72,8 +72,12 @@ int output_check(const char *pattern, struct err *e)
 	char name[PATH_MAX], dir[PATH_MAX];
 	struct stat st;
 
-	if (!*pattern)
-		return err_set(e, -ENOENT, "the capture's name is empty");
+	if (!*pattern) {
+		err_set(e, -EINVAL, "the capture's name is empty");
+		if (e)
+			e->exit_code = 2;
+		return -EINVAL;
+	}
 	if (output_name(pattern, 999999999, "comm-16-bytes-xx", true, name))
 		return err_set(e, -ENAMETOOLONG, "the capture's name is too long");
 	if (!stat(name, &st) && S_ISDIR(st.st_mode)) {

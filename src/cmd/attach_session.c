@@ -13,6 +13,7 @@
 #include "src/base/hash.h"
 #include "src/cmd/attach_voice.h"
 #include "src/cmd/naming.h"
+#include "src/target/task.h"
 
 #define SECOND_NS	1000000000ull
 #define LOOK_SHARE	50		/* a look's cost : pause until the next */
@@ -102,7 +103,7 @@ static void say_events(struct session *s, const struct heap *h, const struct exp
 
 static const struct limit *nearest(struct session *s, struct limit *limit)
 {
-	return limits_nearest("", s->pid, limit) ? NULL : limit;
+	return limits_nearest("", task_proc(s->pid), limit) ? NULL : limit;
 }
 
 /* Tell when the verdict on the whole heap changes. */

@@ -1,5 +1,6 @@
 /* The bridge from symbol/ to analyze/. */
 #include "src/cmd/naming.h"
+#include "src/target/task.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -50,7 +51,7 @@ void naming_root(pid_t pid, const struct heap *h, char root[64])
 	struct stat ours, its, file;
 	char path[PATH_MAX];
 
-	snprintf(root, 64, "/proc/%d/root", (int)pid);
+	snprintf(root, 64, "/proc/%d/root", (int)task_proc(pid));
 	for (uint32_t i = 0; i < h->nr_modules; i++) {
 		if (h->modules[i].path[0] != '/')
 			continue;

@@ -1,11 +1,21 @@
 /* Operands that name a process. */
 #include "src/cmd/pid.h"
 
+#include <ctype.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "src/base/fmt.h"
 #include "src/cmd/cmd.h"
+
+/* Could it be meant as a program's name? */
+static bool is_name(const char *text)
+{
+	return isalpha((unsigned char)*text) && !text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.")];
+}
 
 int cmd_parse_pid(const char *text, pid_t *pid, struct err *e)
 {
@@ -16,7 +26,12 @@ int cmd_parse_pid(const char *text, pid_t *pid, struct err *e)
 		return 0;
 	}
 	err_set(e, -EINVAL, "'%s' is not a process number", text);
-	err_hint(e, "'pmm report FILE' shows a capture that was written");
+	if (!access(text, F_OK))
+		err_hint(e, "it is a file: 'pmm report %s' shows a capture that was written", text);
+	else if (is_name(text))
+		err_hint(e, "'pgrep -a %s' lists the processes of that name with their numbers", text);
+	else
+		err_hint(e, "'ps -e' lists all processes with their numbers");
 	if (e)
 		e->exit_code = CMD_USAGE;
 	return -EINVAL;

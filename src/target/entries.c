@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/target/entries_custom.h"
 #include "src/target/entries_scan.h"
 
 #define JUMP_BYTES	5u
@@ -237,6 +238,14 @@ static int none(const struct scan *s, struct err *e)
 	return -ENOENT;
 }
 
+static bool is_loaded(const struct scan *s, const struct entries_custom *c)
+{
+	for (size_t i = 0; i < s->objects.nr; i++)
+		if (entries_custom_object(c, &s->objects.v[i]))
+			return true;
+	return false;
+}
+
 static int check_custom(const struct scan *s, struct err *e)
 {
 	for (size_t i = 0; i < s->nr_custom; i++) {
@@ -244,6 +253,12 @@ static int check_custom(const struct scan *s, struct err *e)
 
 		if (s->custom_found[i])
 			continue;
+		if (!is_loaded(s, c)) {
+			err_set(e, -ENOENT, "process %d has no program or library '%s' loaded", (int)s->objects.pid, c->module);
+			err_hint(e, "a module is named as in /proc/%d/maps, by its path or file name, or by the file name up to '.so'",
+				 (int)s->objects.pid);
+			return -ENOENT;
+		}
 		err_set(e, -ENOENT, "process %d has no function '%s%s%s': looked in %s", (int)s->objects.pid, c->module ? c->module : "",
 			c->module ? ":" : "", c->name, str_text(&s->looked));
 		err_hint(e, "C++ names are given as in 'nm', without --demangle; a function without a symbol as MODULE:0xADDRESS");

@@ -63,6 +63,13 @@ static void skip_blanks(const char **at)
 		(*at)++;
 }
 
+/* Does nothing but blanks come before the end? */
+static bool ends(const char *at)
+{
+	skip_blanks(&at);
+	return !*at;
+}
+
 /* What stands in the brackets: number of arguments, -1 = bad. */
 static int arguments_parse(const char *at, int v[MAX_ARGUMENTS], uint64_t *fixed)
 {
@@ -76,7 +83,7 @@ static int arguments_parse(const char *at, int v[MAX_ARGUMENTS], uint64_t *fixed
 		*fixed = strtoull(at, &end, 0);
 		at = end;
 		skip_blanks(&at);
-		return *fixed && !errno && !strcmp(at, ")") ? 0 : -1;
+		return *fixed && !errno && *at == ')' && ends(at + 1) ? 0 : -1;
 	}
 	while (nr < MAX_ARGUMENTS) {
 		v[nr] = argument_parse(&at);
@@ -88,7 +95,7 @@ static int arguments_parse(const char *at, int v[MAX_ARGUMENTS], uint64_t *fixed
 		at++;
 		skip_blanks(&at);
 	}
-	return !strcmp(at, ")") ? nr : -1;
+	return *at == ')' && ends(at + 1) ? nr : -1;
 }
 
 static int arguments_set(const char *text, const struct form *form, const char *at, struct entries_custom *c, struct err *e)
@@ -114,21 +121,29 @@ static int arguments_set(const char *text, const struct form *form, const char *
 	return -EINVAL;
 }
 
-/* MODULE:NAME. A "::" belongs to the name. */
-static int name_set(const char *text, size_t length, struct entries_custom *c, struct err *e)
+/* The length of what stands from `at` to `end`, less the blanks before the end. */
+static size_t trimmed(const char *at, const char *end)
 {
-	const char *colon = memchr(text, ':', length);
+	while (end > at && end[-1] == ' ')
+		end--;
+	return (size_t)(end - at);
+}
+
+/* MODULE:NAME at `at`, of `text`. A "::" belongs to the name. */
+static int name_set(const char *at, size_t length, const char *text, struct entries_custom *c, struct err *e)
+{
+	const char *colon = length ? memchr(at, ':', length) : NULL;
 	size_t module;
 	uint64_t address;
 
-	if (colon && (size_t)(colon - text) + 1 < length && colon[1] == ':')
+	if (colon && (size_t)(colon - at) + 1 < length && colon[1] == ':')
 		colon = NULL;
-	module = colon ? (size_t)(colon - text) + 1 : 0;
+	module = colon ? (size_t)(colon - at) + 1 : 0;
 	if (module == 1 || module == length)
 		return bad(text, e, module == length ? "a name is missing" : "a module is missing before ':'");
 	if (colon)
-		c->module = strndup(text, module - 1);
-	c->name = strndup(text + module, length - module);
+		c->module = strndup(at, module - 1);
+	c->name = strndup(at + module, length - module);
 	if (!c->name || (colon && !c->module))
 		return err_set(e, -ENOMEM, "out of memory");
 	if (str_starts(c->name, "0x") && !entries_custom_address(c, &address))
@@ -139,20 +154,23 @@ static int name_set(const char *text, size_t length, struct entries_custom *c, s
 int entries_parse_custom(const char *text, struct entries_custom *c, struct err *e)
 {
 	const char *equals = strrchr(text, '='), *bracket = equals ? strchr(equals, '(') : NULL;
+	const char *name = text, *like = equals ? equals + 1 : NULL;
 	const struct form *form;
 	int rc;
 
+	skip_blanks(&name);
 	*c = (struct entries_custom){ .arg_size = -1, .arg_count = -1, .arg_pointer = -1 };
-	if (!equals || equals == text)
+	if (!equals || equals == name)
 		return bad(text, e, equals ? "a name is missing before '='" : "'=' is missing");
 	if (!bracket)
 		return bad(text, e, "it does not say which argument is which");
-	form = form_find(equals + 1, (size_t)(bracket - equals - 1));
+	skip_blanks(&like);
+	form = form_find(like, trimmed(like, bracket));
 	if (!form)
 		return bad(text, e, "it must act like malloc, calloc, realloc or free");
 	rc = arguments_set(text, form, bracket + 1, c, e);
 	if (!rc)
-		rc = name_set(text, (size_t)(equals - text), c, e);
+		rc = name_set(name, trimmed(name, equals), text, c, e);
 	if (rc)
 		entries_custom_fini(c);
 	return rc;

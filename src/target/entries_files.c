@@ -18,6 +18,7 @@
 #include "src/target/elffile.h"
 #include "src/target/entries_custom.h"
 #include "src/target/entries_scan.h"
+#include "src/target/task.h"
 
 #define HOST_DEBUG_DIR	"/usr/lib/debug"
 #define MAX_NAMED	2u		/* objects named in a message */
@@ -59,7 +60,7 @@ int object_open_file(const struct objects *o, const struct object *object, struc
 
 	if (!object->ino)
 		return -ENOENT;
-	snprintf(path, sizeof(path), "/proc/%d/root%s", (int)o->pid, object->path);
+	snprintf(path, sizeof(path), "/proc/%d/root%s", (int)task_proc(o->pid), object->path);
 	fd = open_regular(path, &st);
 	if (fd >= 0 && (st.st_ino != object->ino || st.st_dev != makedev(object->dev_major, object->dev_minor))) {
 		close(fd);
@@ -68,7 +69,7 @@ int object_open_file(const struct objects *o, const struct object *object, struc
 	if (fd < 0) {
 		char map[96];
 
-		snprintf(map, sizeof(map), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)o->pid, object->map_start,
+		snprintf(map, sizeof(map), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)task_proc(o->pid), object->map_start,
 			 object->map_end);
 		fd = open_regular(map, &st);
 	}

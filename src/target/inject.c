@@ -26,6 +26,11 @@
 #include "src/target/maps_text.h"
 #include "src/target/patch.h"
 #include "src/target/proc.h"
+#include "src/target/task.h"
+
+#ifndef PIDFD_THREAD
+#define PIDFD_THREAD	O_EXCL
+#endif
 
 #define PAGE		4096ull
 #define STRINGS_OFF	1024u
@@ -99,11 +104,13 @@ static int map_image(struct job *j, struct err *e)
 
 /*
  * A copy of a descriptor of the process, with the access that the process has to it: opening it through /proc would be done with our
- * rights, and other threads of the process run and can put any file in its place. pidfd_getfd(2), Linux 5.6.
+ * rights, and other threads of the process run and can put any file in its place. pidfd_getfd(2), Linux 5.6; of a process whose first
+ * thread has ended Linux 6.9.
  */
 static int take_fd(pid_t pid, int fd)
 {
-	int pidfd = (int)syscall(SYS_pidfd_open, pid, 0), copy, rc;
+	const pid_t live = task_proc(pid);
+	int pidfd = (int)syscall(SYS_pidfd_open, live, live == pid ? 0 : PIDFD_THREAD), copy, rc;
 
 	if (pidfd < 0)
 		return -errno;
@@ -140,9 +147,12 @@ static int make_tree(struct job *j, struct err *e)
 	if (rc)
 		return rc;
 	j->tree_fd = take_fd(j->pid, (int)j->their_fd);
-	if (j->tree_fd < 0)
-		return err_set(e, j->tree_fd, "cannot take the ledger's file out of process %d: %s", (int)j->pid,
-			       strerror(-j->tree_fd));
+	if (j->tree_fd < 0) {
+		err_set(e, j->tree_fd, "cannot take the ledger's file out of process %d: %s", (int)j->pid, strerror(-j->tree_fd));
+		if (j->tree_fd == -EINVAL)
+			err_hint(e, "its first thread has ended; to attach to such a process takes Linux 6.9");
+		return j->tree_fd;
+	}
 	if (!is_fresh(j->tree_fd))
 		return err_set(e, -EPROTO, "process %d put another file in the place of the ledger's", (int)j->pid);
 	rc = j->o->make_tree(j->o->arg, j->tree_fd, e);

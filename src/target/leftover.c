@@ -15,6 +15,7 @@
 #include "arch/x86_64/remote_arch.h"
 #include "include/pmm/ledger.h"
 #include "src/target/proc.h"
+#include "src/target/task.h"
 
 #define LINK "/memfd:" PMM_MEMFD_NAME
 #define SAME_BYTES 64		/* of the agent's file: its ELF header */
@@ -74,7 +75,7 @@ static void clear_files(struct clearing *c)
 	char path[64];
 	DIR *d;
 
-	snprintf(path, sizeof(path), "/proc/%d/fd", (int)c->pid);
+	snprintf(path, sizeof(path), "/proc/%d/fd", (int)task_proc(c->pid));
 	d = opendir(path);
 	while (d && (entry = readdir(d)))
 		if (entry->d_name[0] != '.')

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "include/pmm/ledger.h"
+#include "src/target/task.h"
 
 #define MAX_BYTES (4ull << 20)
 
@@ -16,7 +17,7 @@ static int is_needed(pid_t pid)
 {
 	char path[64];
 
-	snprintf(path, sizeof(path), "/proc/%d/root/proc/self/maps", (int)pid);
+	snprintf(path, sizeof(path), "/proc/%d/root/proc/self/maps", (int)task_proc(pid));
 	return access(path, F_OK) != 0;
 }
 
@@ -30,7 +31,7 @@ void maps_text_put(pid_t pid, int tree_fd, struct pmm_inject_args *args)
 
 	if (!is_needed(pid) || pread(tree_fd, &t, sizeof(t), 0) != (ssize_t)sizeof(t) || t.slot_bytes < PMM_ARENA_OFF + 2 * MAX_BYTES)
 		return;
-	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)task_proc(pid));
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return;

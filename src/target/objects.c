@@ -14,6 +14,7 @@
 #include "src/base/str.h"
 #include "src/base/vec.h"
 #include "src/target/proc.h"
+#include "src/target/task.h"
 
 #define PAGE		4096ull
 #define MAX_PHDRS	64
@@ -229,7 +230,7 @@ static void auxv_read(struct reader *r)
 	ssize_t n = -1;
 	int fd;
 
-	snprintf(path, sizeof(path), "/proc/%d/auxv", (int)r->o->pid);
+	snprintf(path, sizeof(path), "/proc/%d/auxv", (int)task_proc(r->o->pid));
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd >= 0) {
 		n = read(fd, v, sizeof(v));
@@ -248,7 +249,7 @@ static int memory_open(struct reader *r)
 	char path[48];
 	int code;
 
-	snprintf(path, sizeof(path), "/proc/%d/mem", (int)r->o->pid);
+	snprintf(path, sizeof(path), "/proc/%d/mem", (int)task_proc(r->o->pid));
 	r->o->mem = open(path, O_RDONLY | O_CLOEXEC);
 	if (r->o->mem >= 0)
 		return 0;

@@ -13,8 +13,10 @@
 #include <unistd.h>
 
 #include "src/base/vec.h"
+#include "src/target/task.h"
 
 #define MAX_FILE_BYTES	(64u << 20)	/* of a file of /proc; maps of 262144 lines stay below */
+#define STAT_START_TIME	22		/* proc(5) */
 #define MAX_THREADS	4194304		/* PID_MAX_LIMIT */
 
 /* What a missing /proc file or vanished process is called. */
@@ -57,7 +59,7 @@ static ssize_t read_proc(pid_t pid, const char *file, char **out)
 {
 	char path[64];
 
-	snprintf(path, sizeof(path), "/proc/%d/%s", pid, file);
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, file);
 	return read_all(path, out);
 }
 
@@ -97,7 +99,7 @@ int proc_thread_comm(pid_t pid, pid_t tid, char comm[PROC_COMM_BYTES])
 
 ssize_t proc_cmdline(pid_t pid, char **args)
 {
-	return read_proc(pid, "cmdline", args);
+	return read_proc(task_proc(pid), "cmdline", args);
 }
 
 int proc_exe(pid_t pid, char **path)
@@ -105,7 +107,7 @@ int proc_exe(pid_t pid, char **path)
 	char link[64], target[PATH_MAX];
 	ssize_t n;
 
-	snprintf(link, sizeof(link), "/proc/%d/exe", pid);
+	snprintf(link, sizeof(link), "/proc/%d/exe", (int)task_proc(pid));
 	n = readlink(link, target, sizeof(target) - 1);
 	if (n < 0)
 		return gone(errno);
@@ -114,57 +116,21 @@ int proc_exe(pid_t pid, char **path)
 	return *path ? 0 : -ENOMEM;
 }
 
-/*
- * Field `number` (3 = state) of /proc/PID/stat. The name before may hold anything, also spaces and
- * brackets: fields are counted from the last ')' (proc(5)).
- */
-static const char *stat_field(const char *stat, unsigned number)
-{
-	const char *p = strrchr(stat, ')');
-
-	for (unsigned field = 2; p && field < number; field++) {
-		p = strchr(p, ' ');
-		if (p)
-			p++;
-	}
-	return p;
-}
-
 bool proc_alive(pid_t pid)
 {
-	char *stat = NULL;
-	const char *state;
-	bool alive = false;
-
-	if (pid <= 0 || read_proc(pid, "stat", &stat) < 0)
-		return false;
-	state = stat_field(stat, 3);
-	if (state)
-		alive = *state != 'Z' && *state != 'X';
-	free(stat);
-	return alive;
+	return pid > 0 && task_live(pid) > 0;
 }
 
 int proc_start_time(pid_t pid, uint64_t *ticks)
 {
-	char *stat = NULL;
-	const char *field;
-	ssize_t n = read_proc(pid, "stat", &stat);
-
-	if (n < 0)
-		return (int)n;
-	field = stat_field(stat, 22);
-	if (field)
-		*ticks = strtoull(field, NULL, 10);
-	free(stat);
-	return field ? 0 : -ESRCH;
+	return task_stat(pid, pid, STAT_START_TIME, ticks);
 }
 
 int proc_rss(pid_t pid, uint64_t *bytes)
 {
 	char *statm = NULL;
 	uint64_t pages = 0;
-	ssize_t n = read_proc(pid, "statm", &statm);
+	ssize_t n = read_proc(task_proc(pid), "statm", &statm);
 
 	if (n < 0)
 		return (int)n;
@@ -258,7 +224,7 @@ static int parse_maps(char *text, struct proc_maps *maps)
 int proc_maps_read(pid_t pid, struct proc_maps *maps, struct err *e)
 {
 	char *text = NULL;
-	ssize_t rc = read_proc(pid, "maps", &text);
+	ssize_t rc = read_proc(task_proc(pid), "maps", &text);
 
 	*maps = (struct proc_maps){ 0 };
 	if (rc >= 0) {

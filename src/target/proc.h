@@ -44,7 +44,7 @@ struct proc_thread {
 	char comm[PROC_COMM_BYTES];
 };
 
-/* Does it exist and run (a zombie does not)? */
+/* Does it exist and run? A zombie does not; a process whose first thread alone has ended does. */
 bool proc_alive(pid_t pid);
 
 /* The short name of a process, or of a thread (tid as we see it), without newline. 0 or -ESRCH. */

@@ -26,7 +26,7 @@
 #include "src/target/tracer.h"
 
 #define SEIZE_TRIES	8
-#define LATE_NS		500000000u	/* for threads to stop that are too late */
+#define LATE_NS		10000000000ull	/* for threads to stop that are too late, on a machine too busy for them */
 #define SOON_NS		20000000u	/* ... where none of them can be interrupted now */
 #define POLL_NS		300000
 #define PF_IO_WORKER	0x10u		/* linux/sched.h: of field 9 of stat */

@@ -140,6 +140,13 @@ pid_t task_live(pid_t pid)
 	return live;
 }
 
+pid_t task_proc(pid_t pid)
+{
+	pid_t live = task_live(pid);
+
+	return live > 0 ? live : pid;
+}
+
 char task_sleeps_in(pid_t pid, pid_t tid, char *where, size_t room)
 {
 	if (read_file(pid, tid, "wchan", where, room) < 0 || !strcmp(where, "0"))

@@ -21,6 +21,12 @@ int task_list(pid_t pid, struct task_list *list);
 /* A thread that has not ended, the first one if it lives. -ESRCH = none. */
 pid_t task_live(pid_t pid);
 
+/*
+ * The number under which /proc has what all threads share, as maps, mem, exe, root and fd: a first thread that has ended has none of it.
+ * `pid`, or a thread that lives.
+ */
+pid_t task_proc(pid_t pid);
+
 /* Has it ended, or is it just about to (states Z and X)? True also when it is not there. */
 bool task_ended(pid_t pid, pid_t tid);
 

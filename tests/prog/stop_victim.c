@@ -292,6 +292,13 @@ int main(int argc, char **argv)
 		return 77;
 	}
 	stops_show = argc > 1 && !with_vfork;
+	if (with_vfork) {	/* the kernel wakes threads with signals that are ignored, too, as long as one is traced: EINTR in epoll_wait */
+		sigset_t child;
+
+		sigemptyset(&child);
+		sigaddset(&child, SIGCHLD);
+		sigprocmask(SIG_BLOCK, &child, NULL);
+	}
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	sigaction(SIGRTMIN + 2, &action, NULL);
 	if (pipe(pipe_fd))

@@ -436,6 +436,11 @@ static void test_parse(void **state)
 	parse(&c, "node_new=malloc(48)");
 	assert_true(c.role == PMM_ROLE_CUSTOM_ALLOC && c.arg_size == -1 && c.fixed_bytes == 48);
 	entries_custom_fini(&c);
+	parse(&c, " my lib.so:get  =  realloc ( arg1 , arg2 )  ");
+	assert_string_equal(c.module, "my lib.so");
+	assert_string_equal(c.name, "get");
+	assert_true(c.role == PMM_ROLE_CUSTOM_REALLOC && c.arg_pointer == 1 && c.arg_size == 2);
+	entries_custom_fini(&c);
 }
 
 static void test_parse_bad(void **state)
@@ -444,6 +449,7 @@ static void test_parse_bad(void **state)
 		{ "", "bad allocator '': '=' is missing" },
 		{ "x", "bad allocator 'x': '=' is missing" },
 		{ "=malloc(arg0)", "bad allocator '=malloc(arg0)': a name is missing before '='" },
+		{ "  =malloc(arg0)", "bad allocator '  =malloc(arg0)': a name is missing before '='" },
 		{ "x=malloc", "bad allocator 'x=malloc': it does not say which argument is which" },
 		{ "x=alloc(arg0)", "bad allocator 'x=alloc(arg0)': it must act like malloc, calloc, realloc or free" },
 		{ "x=malloc(arg6)", "bad allocator 'x=malloc(arg6)': expected malloc(arg0), where argument 0 is the size, or malloc(16)" },
@@ -526,6 +532,11 @@ static void test_custom_missing(void **state)
 	assert_non_null(strstr(e.text, "has no function 'libc:pool_get': looked in "));
 	assert_non_null(strstr(e.text, "libc.so.6' (no symbol table, "));
 	assert_true(found.nr == 0 && e.hint[0]);
+	entries_fini(&found);
+	entries_custom_fini(&c);
+	parse(&c, "libnone:pool_get=malloc(arg0)");
+	assert_int_equal(entries_find(v.pid, &c, 1, &found, &e), -ENOENT);
+	assert_non_null(strstr(e.text, "has no program or library 'libnone' loaded"));
 	entries_fini(&found);
 	entries_custom_fini(&c);
 	stop(&v);
