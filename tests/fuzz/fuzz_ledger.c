@@ -1,7 +1,7 @@
 /*
  * Fuzzer of the ledger reader: a sound ledger is written over in places that the input chooses.
  *
- * Input: flags (1 byte: bit 0 = as running), then writes of 11 bytes each: what (1), where (2),
+ * Input: flags (1 byte: bit 0 = as running, bit 1 = blocks from frozen tables), then writes of 11 bytes each: what (1), where (2),
  * value (8). `what` 0-5 aims at a structure of the ledger, others at any place of header and arena.
  * Whatever comes out must pass heap_check().
  */
@@ -86,15 +86,17 @@ static size_t place_of(unsigned what, unsigned where)
 	return at <= sound_bytes - 8 ? at : 0;
 }
 
-static void use(struct ledger_map *m, bool running)
+static void use(struct ledger_map *m, unsigned flags)
 {
-	struct ledger_options o = { .running = running };
+	struct ledger_frozen frozen = { .arena = (unsigned char *)im.l + IMAGE_ARENA_OFF, .arena_off = IMAGE_ARENA_OFF, .bytes = ARENA_BYTES };
+	struct ledger_options o = { .running = flags & 1, .frozen = flags & 2 ? &frozen : NULL };
 	struct ledger_top_site top[4];
 	struct ledger_top *t = ledger_top_new(m);
 	struct ledger_totals totals;
 	struct heap *h = NULL;
 	char why[256];
 
+	memcpy(frozen.table, im.l->table, sizeof(frozen.table));
 	ledger_totals(m, &totals);
 	if (t)
 		ledger_top_sites(t, top, 4);
@@ -122,7 +124,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		       data + i + 3, 8);
 	if (ledger_map_open_fd(im.fd, IMAGE_SLOT, &m, NULL))
 		return 0;
-	use(m, size && data[0] & 1);
+	use(m, size ? data[0] : 0);
 	ledger_map_close(m);
 	return 0;
 }

@@ -18,7 +18,9 @@
 
 #include "include/pmm/ledger.h"
 
+#ifndef IMAGE_ARENA_OFF
 #define IMAGE_ARENA_OFF	(128ull << 10)
+#endif
 #define IMAGE_SLOT	1u
 #define IMAGE_SLOTS_OFF	(64ull << 10)
 
