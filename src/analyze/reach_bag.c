@@ -93,6 +93,7 @@ void reach_stack_fini(struct reach_stack *s)
 void reach_pool_init(struct reach_pool *p)
 {
 	memset(p, 0, sizeof(*p));
+	p->busy = 1;
 	pthread_mutex_init(&p->lock, NULL);
 	pthread_cond_init(&p->changed, NULL);
 }
@@ -144,7 +145,7 @@ void reach_pool_share(struct reach_pool *p, struct reach_stack *s)
 	if (!__atomic_load_n(&p->hungry, __ATOMIC_RELAXED))
 		return;
 	pthread_mutex_lock(&p->lock);
-	bag = p->hungry && !p->bags ? take_bag(s) : NULL;
+	bag = p->hungry && !p->bags && !p->done ? take_bag(s) : NULL; /* at the end nobody would take it */
 	if (bag) {
 		bag->next = p->bags;
 		p->bags = bag;

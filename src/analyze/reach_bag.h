@@ -40,10 +40,11 @@ struct reach_pool {
 	bool done;
 };
 
+/* One thread, the one that does what no other can, counts as having begun. */
 void reach_pool_init(struct reach_pool *p);
 void reach_pool_fini(struct reach_pool *p, struct reach_space *space);
 
-/* A thread begins: it has work, or will ask for it. */
+/* Another thread begins: it has work, or will ask for it. It may do so after the end. */
 void reach_pool_enter(struct reach_pool *p);
 
 /* Give a part of the stack away if somebody waits for work. Cheap if nobody does. */

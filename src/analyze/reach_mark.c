@@ -3,6 +3,7 @@
  *
  * Each thread has a stack of blocks whose pointers are to be followed, taken off by the handful, so that what they need from memory is under
  * way before it is used. A block enters a stack when its class gets better, which one thread alone brings about; so it does at most twice.
+ * Whether it is reached is one bit, so that what is asked most often, for nearly every pointer in vain, stays in the processor's caches.
  * Pointers into the middle that a guess might accept wait until the thread has nothing else to do: most of their blocks are reached
  * otherwise meanwhile, and need no guess.
  */
@@ -15,7 +16,6 @@
 #include "src/analyze/reach_guess.h"
 
 #define HANDFUL		32
-#define MAX_TARGETS	1024
 #define MAX_DOUBTS	(128 << 10)
 #define ROOT_PIECE	REACH_WINDOW
 #define CHUNK_HEAD	8	/* of glibc, before each block */
@@ -32,6 +32,7 @@ struct marking {
 	const struct reach_options *o;
 	struct reach *r;
 	struct reach_pool pool;
+	uint64_t *reached;		/* bit by block; first round's class REACH_REACHED */
 	bool possible;			/* the second round */
 	pthread_mutex_t lock;		/* for the next two */
 	size_t root;			/* where the next piece of a root is to be taken */
@@ -48,9 +49,7 @@ struct worker {
 	uint32_t from;			/* block whose pointers are looked at */
 	bool chunk_lists;
 	bool failed;
-	unsigned nr_targets;
 	uint32_t nr_doubts;
-	struct target targets[MAX_TARGETS];
 	struct target doubts[MAX_DOUBTS];
 };
 
@@ -59,21 +58,33 @@ static uint8_t class_of(const struct worker *k, uint32_t block)
 	return __atomic_load_n(&k->w->r->class[block], __ATOMIC_RELAXED);
 }
 
-static void enter(struct worker *k, const struct target *t)
+static bool is_reached(const struct worker *k, uint32_t block)
+{
+	return __atomic_load_n(&k->w->reached[block / 64], __ATOMIC_RELAXED) >> (block & 63) & 1;
+}
+
+static void set_parent(struct worker *k, const struct target *t)
 {
 	if (k->w->o->want_parents)
 		__atomic_store_n(&k->w->r->parent[t->block], t->from, __ATOMIC_RELAXED);
+}
+
+static void enter(struct worker *k, const struct target *t)
+{
+	set_parent(k, t);
 	if (reach_push(&k->stack, t->block))
 		k->failed = true;
 }
 
 static void reached(struct worker *k, const struct target *t)
 {
-	if (__atomic_exchange_n(&k->w->r->class[t->block], REACH_REACHED, __ATOMIC_RELAXED) != REACH_REACHED)
+	uint64_t bit = (uint64_t)1 << (t->block & 63);
+
+	if (!(__atomic_fetch_or(&k->w->reached[t->block / 64], bit, __ATOMIC_RELAXED) & bit))
 		enter(k, t);
 }
 
-/* A possible block of the first round is not followed in it. */
+/* In the first round: unless it turns out to be reached. */
 static bool possible(struct worker *k, const struct target *t)
 {
 	uint8_t lost = REACH_DEFINITE;
@@ -83,12 +94,12 @@ static bool possible(struct worker *k, const struct target *t)
 
 static void look_at_doubt(struct worker *k, const struct target *t)
 {
-	if (class_of(k, t->block) == REACH_REACHED)
+	if (is_reached(k, t->block))
 		return;
 	if (reach_guess(&k->guess, t->block, t->offset))
 		reached(k, t);
-	else if (possible(k, t) && k->w->o->want_parents)
-		__atomic_store_n(&k->w->r->parent[t->block], t->from, __ATOMIC_RELAXED);
+	else if (possible(k, t))
+		set_parent(k, t);
 }
 
 /* Up to `nr` of them, the newest first. */
@@ -98,41 +109,32 @@ static void look_at_doubts(struct worker *k, uint32_t nr)
 		look_at_doubt(k, &k->doubts[--k->nr_doubts]);
 }
 
+/* A pointer into the middle of a block, or, in the second round, any. */
 static void judge(struct worker *k, const struct target *t)
 {
-	uint8_t class = class_of(k, t->block);
-
-	if (class == REACH_REACHED)
-		return;
 	if (k->w->possible) {
-		if (class == REACH_DEFINITE && possible(k, t))
+		if (possible(k, t))
 			enter(k, t);
-	} else if (!t->offset) {
-		reached(k, t);
 	} else if (reach_guess_worth(&k->guess, t->block, t->offset)) {
 		if (k->nr_doubts == MAX_DOUBTS)
 			look_at_doubts(k, MAX_DOUBTS);
 		k->doubts[k->nr_doubts++] = *t;
-	} else if (class == REACH_DEFINITE && possible(k, t) && k->w->o->want_parents) {
-		__atomic_store_n(&k->w->r->parent[t->block], t->from, __ATOMIC_RELAXED);
+	} else if (possible(k, t)) {
+		set_parent(k, t);
 	}
-}
-
-static void judge_all(struct worker *k)
-{
-	for (unsigned i = 0; i < k->nr_targets; i++)
-		judge(k, &k->targets[i]);
-	k->nr_targets = 0;
 }
 
 static inline void add_target(void *arg, uint32_t block, uint32_t offset)
 {
 	struct worker *k = arg;
+	struct target t = { block, offset, k->from };
 
-	if (k->nr_targets == MAX_TARGETS)
-		judge_all(k);
-	__builtin_prefetch(&k->w->r->class[block]);
-	k->targets[k->nr_targets++] = (struct target){ block, offset, k->from };
+	if (is_reached(k, block))
+		return;
+	if (!offset && !k->w->possible)
+		reached(k, &t);
+	else
+		judge(k, &t);
 }
 
 /* Follow a handful of blocks. false: the stack is empty. */
@@ -151,7 +153,6 @@ static bool follow(struct worker *k)
 		k->from = block[i];
 		reach_follow(g, &k->s, block[i], add_target, k);
 	}
-	judge_all(k);
 	return nr;
 }
 
@@ -177,7 +178,6 @@ static void root_hits(void *arg, const struct reach_scanner *s)
 			continue;
 		add_target(k, hit.block, hit.offset);
 	}
-	judge_all(k);
 }
 
 static bool next_root(struct marking *w, struct memory_range *piece)
@@ -222,7 +222,6 @@ static void root_words(struct worker *k)
 		if (hit.block != REACH_NONE)
 			add_target(k, hit.block, 0);
 	}
-	judge_all(k);
 }
 
 static void take_roots(struct worker *k)
@@ -287,15 +286,18 @@ static void worker_run(void *arg, unsigned who)
 
 	if (!k || reach_scanner_init(&k->s, w->g->ix, w->memory, w->o->tag_mask, space)) {
 		/* The others can do without, but for what only the first one does. */
-		if (!who)
+		if (!who) {
 			__atomic_store_n(&w->rc, -ENOMEM, __ATOMIC_RELAXED);
+			reach_pool_stop(&w->pool);
+		}
 		reach_give(space, k, sizeof(*k));
 		return;
 	}
 	k->w = w;
 	k->stack.space = space;
 	k->guess = (struct reach_guess){ .ix = w->g->ix, .memory = w->memory, .heuristics = w->o->heuristics };
-	reach_pool_enter(&w->pool);
+	if (who)
+		reach_pool_enter(&w->pool);
 	work(k, who);
 	if (k->failed)
 		__atomic_store_n(&w->rc, -ENOMEM, __ATOMIC_RELAXED);
@@ -306,17 +308,32 @@ static void worker_run(void *arg, unsigned who)
 	reach_give(space, k, sizeof(*k));
 }
 
+static void set_reached(struct marking *w)
+{
+	for (uint64_t i = 0; i < w->r->nr; i += 64)
+		for (uint64_t left = w->reached[i / 64]; left; left &= left - 1)
+			w->r->class[i + (unsigned)__builtin_ctzll(left)] = REACH_REACHED;
+}
+
 int reach_mark(const struct reach_graph *g, const struct memory *m, const struct reach_options *o, unsigned nr_threads, struct reach *r)
 {
 	struct marking w = { .g = g, .memory = m, .o = o, .r = r };
 
+	size_t bytes = (r->nr + 63) / 64 * sizeof(*w.reached);
+
+	w.reached = reach_take(g->space, bytes);
+	if (!w.reached)
+		return -ENOMEM;
 	pthread_mutex_init(&w.lock, NULL);
 	for (int round = 0; round < 2 && !w.rc; round++) {
 		w.possible = round;
 		reach_pool_init(&w.pool);
 		reach_team(nr_threads, worker_run, &w);
 		reach_pool_fini(&w.pool, g->space);
+		if (!round)
+			set_reached(&w);
 	}
+	reach_give(g->space, w.reached, bytes);
 	pthread_mutex_destroy(&w.lock);
 	return w.rc;
 }

@@ -4,6 +4,7 @@
  */
 #include "src/analyze/reach_index.h"
 
+#define GROUP 64 /* whose lines fit into the nearest cache besides what is at hand */
 #define MAX_DEPTH 64 /* blocks around an address that are tried; deeper than that nothing nests but what somebody made up */
 
 enum how { EXACT, BEFORE };
@@ -99,15 +100,10 @@ static struct reach_hit look_inside(const struct reach_index *ix, uint64_t addre
 	return (struct reach_hit){ REACH_NONE, 0 };
 }
 
-void reach_resolve(const struct reach_index *ix, const uint64_t *address, unsigned nr, struct reach_hit *hits)
+static void resolve(const struct reach_index *ix, const uint64_t *address, unsigned nr, struct reach_hit *hits)
 {
-	struct probe probes[REACH_BATCH];
+	struct probe probes[GROUP];
 
-	if (!ix->nr) {
-		for (unsigned i = 0; i < nr; i++)
-			hits[i].block = REACH_NONE;
-		return;
-	}
 	for (unsigned i = 0; i < nr; i++)
 		find_line(ix, address[i], &probes[i]);
 	for (unsigned i = 0; i < nr; i++)
@@ -118,4 +114,15 @@ void reach_resolve(const struct reach_index *ix, const uint64_t *address, unsign
 		else
 			hits[i] = look_inside(ix, address[i], probes[i].block);
 	}
+}
+
+void reach_resolve(const struct reach_index *ix, const uint64_t *address, unsigned nr, struct reach_hit *hits)
+{
+	if (!ix->nr) {
+		for (unsigned i = 0; i < nr; i++)
+			hits[i].block = REACH_NONE;
+		return;
+	}
+	for (unsigned at = 0; at < nr; at += GROUP)
+		resolve(ix, address + at, nr - at < GROUP ? nr - at : GROUP, hits + at);
 }
