@@ -345,6 +345,25 @@ static void another_block_at_the_same_address_is_fresh(void **state)
 
 /* ---- in a heap ---- */
 
+static void expect_same(const struct leak_entry *a, const struct leak_entry *b)
+{
+	assert_int_equal(a->site, b->site);
+	assert_int_equal(a->class, b->class);
+	assert_int_equal(a->verdict, b->verdict);
+	assert_int_equal(a->reason, b->reason);
+	assert_int_equal(a->blocks, b->blocks);
+	assert_int_equal(a->bytes, b->bytes);
+	assert_int_equal(a->indirect_blocks, b->indirect_blocks);
+	assert_int_equal(a->indirect_bytes, b->indirect_bytes);
+	assert_int_equal(a->oldest_ns, b->oldest_ns);
+	assert_int_equal(a->newest_ns, b->newest_ns);
+	assert_int_equal(a->fresh_blocks, b->fresh_blocks);
+	assert_int_equal(a->fresh_bytes, b->fresh_bytes);
+	assert_int_equal(a->holder_site, b->holder_site);
+	assert_int_equal(a->held_blocks, b->held_blocks);
+	assert_int_equal(a->chained_blocks, b->chained_blocks);
+}
+
 static void rows_come_out_as_they_went_in(void **state)
 {
 	struct heap *h = recipe_heap("process taken=60s end=running\n"
@@ -365,10 +384,10 @@ static void rows_come_out_as_they_went_in(void **state)
 	assert_int_equal(leaks_judge(&back, h, &(struct leaks_options){ 0 }), 0);
 	assert_int_equal(back.entries.nr, l.entries.nr);
 	for (size_t i = 0; i < l.entries.nr; i++) {
-		struct leak_entry *a = &l.entries.v[i], *b = &back.entries.v[i];
+		const struct leak_entry *a = &l.entries.v[i], *b = &back.entries.v[i];
 
-		a->example = a->example_bytes = 0;	/* a capture keeps none */
-		assert_memory_equal(a, b, sizeof(*a));
+		expect_same(a, b);
+		assert_int_equal(b->example, 0);	/* a capture keeps none */
 	}
 	assert_memory_equal(l.by_class, back.by_class, sizeof(l.by_class));
 	leaks_fini(&l);

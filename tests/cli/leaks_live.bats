@@ -1,0 +1,107 @@
+#!/usr/bin/env bats
+# pmm leaks PID: what is told of a running process, again and again, and how that ends. What must be found in which victim is tested elsewhere.
+
+load leaks
+
+# entry RESULT FUNCTION CLASS KEY...: figures of the entry of blocks made in FUNCTION, of the last document in RESULT.
+entry() {
+	local result=$1 function=$2 class=$3 keys
+	shift 3
+	keys=$(printf ', .%s' "$@")
+	jq -r -s "last | [.certain[], .likely[], .unlikely[] | select(.class == \"$class\" and any(.frames[]; .function == \"$function\")) |
+		[${keys#, }] | join(\" \")] | join(\"; \")" "$result"
+}
+
+# every [OPTION...]: search again and again in the background, JSON in $T/every. Sets MONITOR.
+every() {
+	rm -f "$T/every"
+	"$PMM" leaks --json --top 0 --show all --every 100ms "$@" "$PID" >"$T/every" 2>"$T/watch.err" 3>&- 7>&- 8<&- &
+	MONITOR=$!
+}
+
+# documents N: so many are there, whole.
+documents() { [ "$(jq -s length "$T/every" 2>/dev/null)" -ge "$1" ]; }
+
+# ended: its status in STATUS.
+ended() {
+	STATUS=0
+	wait "$MONITOR" || STATUS=$?
+	MONITOR=
+}
+
+@test "leaks: a process that is not tracked" {
+	refused 'pmm does not track it' "$PMM" leaks $$
+	grep -q "hint: 'pmm attach $$' first" "$T/refused.err"
+	refused 'cannot|no process|does not' "$PMM" leaks 4194300
+}
+
+@test "leaks: a running process is told of, with the pause, and stays as it is" {
+	launch shapes
+	picture before loose
+	timeout 120 "$PMM" leaks "$PID" >"$T/text" 2>"$T/said" 3>&- 7>&- 8<&- || [ $? -eq 1 ]
+	[ ! -s "$T/said" ] || { cat "$T/said"; return 1; }
+	clean_of_search
+	same_picture before loose
+	grep -q 'in a copy; the program stood still for [0-9]' "$T/text"
+	grep -q 'definitely lost: nothing points to' "$T/text"
+	grep -q 'leak_shapes.c:' "$T/text"
+	search "$T/live.json" "$PID"
+	[ "$(jq -r '.search | "\(.how) \(.complete) \(.pause_ns > 0) \(.read_bytes > 0)"' "$T/live.json")" = "copy true true true" ]
+	[ "$(entry "$T/live.json" ring definite blocks bytes indirect_blocks indirect_bytes new_blocks)" = "1 56 2 112 1" ]
+	[ "$(entry "$T/live.json" ring indirect blocks bytes holder_file)" = "2 112 $(jq -r '.certain[0].frames[0].file' "$T/live.json")" ]
+	finish 0
+}
+
+@test "leaks --stop: no copy, and that is told" {
+	launch shapes
+	search "$T/live.json" --stop "$PID"
+	clean_of_search
+	[ "$(jq -r '.search | "\(.how) \(.pause_ns > 0)"' "$T/live.json")" = "stopped true" ]
+	"$PMM" leaks --stop --fail-on none "$PID" >"$T/text" 3>&- 7>&- 8<&-
+	grep -q 'searched .* in .*; the program stood still for' "$T/text"
+	finish 0
+}
+
+@test "leaks --show-bytes: contents, only where they are asked for" {
+	launch shapes
+	search "$T/plain.json" "$PID"
+	! grep -q example_contents "$T/plain.json"
+	search "$T/bytes.json" --show-bytes "$PID"
+	# a ring of three of 56 bytes: a pointer, then nothing
+	entry "$T/bytes.json" ring definite example_contents | grep -q -E '^[0-9a-f]{12}0000(00){24}$'
+	"$PMM" leaks --show-bytes --top 0 --fail-on none "$PID" >"$T/text" 3>&- 7>&- 8<&-
+	grep -q -E 'at 0x[0-9a-f]+, 56 bytes: [0-9a-f]{12}0000 0{16} 0{16} 0{16} \.\.\.' "$T/text"
+	finish 0
+}
+
+@test "leaks --every: first all, then what is new, to the end of the process" {
+	launch shapes
+	every
+	await -p "$MONITOR" documents 1
+	[ "$(entry "$T/every" ring definite blocks new_blocks)" = "1 1" ]
+	tell g "done"
+	await -p "$MONITOR" documents 2
+	finish 0
+	ended
+	[ "$STATUS" -eq 1 ]
+	grep -q 'the process has ended' "$T/watch.err"
+	jq -s '.[1:] | [.[] | .certain[]] | all(.new_blocks > 0)' "$T/every" | grep -q true
+	jq -s -c '[.[1:][] | .certain[] | select(.class == "definite" and .frames[2].function == "ring") | [.blocks, .new_blocks]]' "$T/every" |
+		tee "$T/ring"
+	[ "$(jq -s '[.[1:][] | .certain[].new_blocks] | add' "$T/every")" -gt 0 ]
+}
+
+@test "leaks --every: nothing new is not told; Ctrl-C and --count end it" {
+	launch shapes
+	every --count 3
+	ended
+	[ "$STATUS" -eq 1 ]
+	[ "$(jq -s length "$T/every")" -eq 1 ]
+	every
+	await -p "$MONITOR" documents 1
+	kill -INT "$MONITOR"
+	ended
+	[ "$STATUS" -eq 1 ]
+	clean_of_search
+	finish 0
+}
