@@ -115,8 +115,6 @@ static int report_capture(const char *path, struct err *e)
 
 /* ---- the command ---- */
 
-#pragma weak leaks_live
-#pragma weak leaks_core
 
 static int dispatch(int argc, char **argv, struct err *e)
 {

@@ -115,10 +115,10 @@ static uint64_t age_of(const struct heap *h, uint64_t birth_ns)
 	return h->search.at_ns > birth_ns ? h->search.at_ns - birth_ns : 0;
 }
 
-static void add_hex(struct str *s, const struct leak_entry *e, unsigned group)
+static void add_hex(struct str *s, const uint8_t *byte, unsigned nr, unsigned group)
 {
-	for (unsigned i = 0; i < e->nr_contents; i++)
-		str_addf(s, "%s%02x", group && i && i % group == 0 ? " " : "", e->contents[i]);
+	for (unsigned i = 0; i < nr; i++)
+		str_addf(s, "%s%02x", group && i && i % group == 0 ? " " : "", byte[i]);
 }
 
 static void set_figures(struct table *t, struct leaks_view *v, const struct leak_entry *e)
@@ -147,7 +147,7 @@ static void set_figures(struct table *t, struct leaks_view *v, const struct leak
 	if (e->nr_contents) {
 		struct str s = STR_INIT;
 
-		add_hex(&s, e, 0);
+		add_hex(&s, e->contents, e->nr_contents, 0);
 		table_set_text(t, ENTRY_CONTENTS, str_text(&s));
 		str_fini(&s);
 	}
@@ -189,6 +189,23 @@ static void reason(struct table *t, const struct leak_entry *e, const char *why)
 	str_fini(&s);
 }
 
+static void add_contents(struct table *t, const struct leak_entry *e)
+{
+	struct str s = STR_INIT;
+
+	str_addf(&s, "at 0x%llx, %s:", (unsigned long long)e->example, report_many(e->example_bytes, "byte").s);
+	detail(t, &s);
+	for (unsigned i = 0; i < e->nr_contents; i += 16) {
+		unsigned left = e->nr_contents - i;
+
+		str_add(&s, "  ");
+		add_hex(&s, e->contents + i, left < 16 ? left : 16, 8);
+		str_add(&s, left <= 16 && e->nr_contents < e->example_bytes ? " ..." : "");
+		detail(t, &s);
+	}
+	str_fini(&s);
+}
+
 /* What a person reads below the headline: why, what goes with them, what is in them. */
 static void add_details(struct table *t, const struct leak_entry *e, const char *why)
 {
@@ -205,12 +222,8 @@ static void add_details(struct table *t, const struct leak_entry *e, const char 
 		str_addf(&s, "suppressed by '%s'", e->suppression);
 		detail(t, &s);
 	}
-	if (e->nr_contents) {
-		str_addf(&s, "at 0x%llx, %s: ", (unsigned long long)e->example, report_many(e->example_bytes, "byte").s);
-		add_hex(&s, e, 8);
-		str_add(&s, e->nr_contents < e->example_bytes ? " ..." : "");
-		detail(t, &s);
-	}
+	if (e->nr_contents)
+		add_contents(t, e);
 	str_fini(&s);
 }
 

@@ -41,7 +41,8 @@ ended() {
 	timeout 120 "$PMM" leaks "$PID" >"$T/text" 2>"$T/said" 3>&- 7>&- 8<&- || [ $? -eq 1 ]
 	[ ! -s "$T/said" ] || { cat "$T/said"; return 1; }
 	clean_of_search
-	same_picture before loose
+	picture after loose
+	diff "$T/before.picture" "$T/after.picture"
 	grep -q 'in a copy; the program stood still for [0-9]' "$T/text"
 	grep -q 'definitely lost: nothing points to' "$T/text"
 	grep -q 'leak_shapes.c:' "$T/text"
@@ -70,7 +71,9 @@ ended() {
 	# a ring of three of 56 bytes: a pointer, then nothing
 	entry "$T/bytes.json" ring definite example_contents | grep -q -E '^[0-9a-f]{12}0000(00){24}$'
 	"$PMM" leaks --show-bytes --top 0 --fail-on none "$PID" >"$T/text" 3>&- 7>&- 8<&-
-	grep -q -E 'at 0x[0-9a-f]+, 56 bytes: [0-9a-f]{12}0000 0{16} 0{16} 0{16} \.\.\.' "$T/text"
+	grep -A2 -E 'at 0x[0-9a-f]+, 56 bytes:$' "$T/text" >"$T/found" || { cat "$T/text"; return 1; }
+	sed -n 2p "$T/found" | grep -q -E '^ +[0-9a-f]{12}0000 0{16}$'
+	sed -n 3p "$T/found" | grep -q -E '^ +0{16} 0{16} \.\.\.$'
 	finish 0
 }
 
@@ -85,10 +88,11 @@ ended() {
 	ended
 	[ "$STATUS" -eq 1 ]
 	grep -q 'the process has ended' "$T/watch.err"
-	jq -s '.[1:] | [.[] | .certain[]] | all(.new_blocks > 0)' "$T/every" | grep -q true
-	jq -s -c '[.[1:][] | .certain[] | select(.class == "definite" and .frames[2].function == "ring") | [.blocks, .new_blocks]]' "$T/every" |
-		tee "$T/ring"
-	[ "$(jq -s '[.[1:][] | .certain[].new_blocks] | add' "$T/every")" -gt 0 ]
+	[ "$(jq -s '[.[1:][] | .certain[]] | all(.new_blocks > 0)' "$T/every")" = true ]
+	# it may be caught in the middle of that: twice as many in the end, each told once
+	jq -s -c '[.[1:][] | .certain[] | select(.class == "definite" and any(.frames[]; .function == "ring"))] |
+		[last.blocks, (map(.new_blocks) | add)]' "$T/every" >"$T/ring"
+	[ "$(cat "$T/ring")" = "[2,1]" ] || { cat "$T/ring"; return 1; }
 }
 
 @test "leaks --every: nothing new is not told; Ctrl-C and --count end it" {
