@@ -95,13 +95,10 @@ static int eject_one(struct attached *a, bool *removed, uint64_t *pause_ns, stru
 int eject(pid_t pid, bool *removed, uint64_t *pause_ns, struct err *e)
 {
 	struct attached a;
-	int rc = stop_allowed(pid, e), left;
+	int rc = 0, left = attached_find(pid, &a, e);
 
 	*removed = false;
 	*pause_ns = 0;
-	if (rc)
-		return rc;
-	left = attached_find(pid, &a, e);
 	if (left == -ENOENT)
 		return err_set(e, left, "process %d has nothing of pmm in it", (int)pid);
 	while (!rc && left > 0) {
@@ -130,9 +127,13 @@ int inject_detach(pid_t pid, bool *removed, uint64_t *pause_ns, struct err *e)
 {
 	int lock = leftover_lock(pid, e), rc;
 
+	*removed = false;
+	*pause_ns = 0;
 	if (lock == -EBUSY)
 		return lock;
-	rc = eject(pid, removed, pause_ns, e);
+	rc = stop_allowed(pid, e);
+	if (!rc)
+		rc = eject(pid, removed, pause_ns, e);
 	if (lock >= 0)
 		close(lock);
 	return rc;

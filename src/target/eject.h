@@ -11,7 +11,7 @@
 #include "src/base/err.h"
 #include "src/target/attached.h"
 
-/* inject_detach() without its lock. */
+/* inject_detach() without its lock and without asking stop_allowed(). */
 int eject(pid_t pid, bool *removed, uint64_t *pause_ns, struct err *e);
 
 /* The same where it is certain that no jump is in place, or else as far as one can see. Errors are of no use to anybody. */

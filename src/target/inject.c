@@ -367,11 +367,8 @@ static int attach_locked(pid_t pid, const struct inject_options *o, struct injec
 	struct job j = { .pid = pid, .o = o, .tree_fd = -1, .their_fd = -1, .a = { .pid = pid } };
 	pid_t monitor;
 	bool removed;
-	int rc = stop_allowed(pid, e);
+	int rc = inject_present(pid, &monitor, e);
 
-	if (rc)
-		return rc;
-	rc = inject_present(pid, &monitor, e);
 	if (rc == 1)
 		return busy_with(pid, monitor, e);
 	if (rc == 2) {
@@ -416,8 +413,6 @@ int inject_clear(pid_t pid, const char *agent, struct err *e)
 
 	if (lock == -EBUSY)
 		rc = lock;
-	if (!rc)
-		rc = stop_allowed(pid, e);
 	if (!rc)
 		rc = clear(pid, &im, e);
 	if (lock >= 0)

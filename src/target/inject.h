@@ -31,7 +31,7 @@ struct inject_result {
 	uint64_t pause_ns;		/* all threads were stopped for that long */
 };
 
-/* Put it in. On failure the process is as it was. 0 or -errno with `e`. */
+/* Put it in; stop_allowed() was asked before. On failure the process is as it was. 0 or -errno with `e`. */
 int inject_attach(pid_t pid, const struct inject_options *o, struct inject_result *r, struct err *e);
 
 /* Patch what is in `more` and not patched yet (libraries loaded later). Number of functions patched, or -errno. */
@@ -40,13 +40,13 @@ int inject_more(pid_t pid, const char *agent, struct entries *more, uint64_t *pa
 /*
  * Take it out: restore the code, and once no thread can be inside the agent any more, unmap everything. Works on what any pmm has left
  * behind. `*removed` is false when the code is restored but the agent had to stay for a thread that does not come out of it
- * (harmless; a later call takes it out). 0 or -errno: -ENOENT nothing of ours in the process.
+ * (harmless; a later call takes it out). Asks stop_allowed() itself. 0 or -errno: -ENOENT nothing of ours in the process.
  */
 int inject_detach(pid_t pid, bool *removed, uint64_t *pause_ns, struct err *e);
 
 /*
  * Take away what a pmm left that was killed before the agent came to run: mapped memory, an open file. No code was changed then. `agent` is
- * the path of libpmm_inject.so. Number of things removed, 0 = there was nothing, or -errno with `e`.
+ * the path of libpmm_inject.so; stop_allowed() was asked before. Number of things removed, 0 = there was nothing, or -errno with `e`.
  */
 int inject_clear(pid_t pid, const char *agent, struct err *e);
 
