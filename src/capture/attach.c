@@ -39,7 +39,7 @@ struct attach {
 	uint8_t auxv[AUXV_BYTES];	/* changes with exec */
 	size_t nr_auxv;
 	uint64_t next_exec_ns;
-	bool execed, detached;
+	bool detached;
 };
 
 /* ---- what we get instead of signals --------------------------------------------------------- */
@@ -98,18 +98,22 @@ static size_t auxv_read(pid_t pid, uint8_t *to)
 	return n > 0 ? (size_t)n : 0;
 }
 
-static bool exec_happened(struct attach *a, uint64_t now_ns)
+static bool exec_look(struct attach *a)
 {
 	uint8_t now[AUXV_BYTES];
-	size_t nr;
+	size_t nr = auxv_read(a->pid, now);
 
-	if (a->execed || now_ns < a->next_exec_ns)
-		return a->execed;
+	if (!a->info.execed && nr && a->nr_auxv)
+		a->info.execed = nr != a->nr_auxv || memcmp(now, a->auxv, nr);
+	return a->info.execed;
+}
+
+static bool exec_happened(struct attach *a, uint64_t now_ns)
+{
+	if (a->info.execed || now_ns < a->next_exec_ns)
+		return a->info.execed;
 	a->next_exec_ns = now_ns + EXEC_LOOK_NS;
-	nr = auxv_read(a->pid, now);
-	if (nr && a->nr_auxv)
-		a->execed = nr != a->nr_auxv || memcmp(now, a->auxv, nr);
-	return a->execed;
+	return exec_look(a);
 }
 
 /* ---- opening -------------------------------------------------------------------------------- */
@@ -184,11 +188,21 @@ static int was_launched(pid_t pid, struct err *e)
 	return -EBUSY;
 }
 
+/* What was found may be the earlier program's; why it did not work then makes no sense. */
+static int another_program(pid_t pid, struct err *e)
+{
+	err_set(e, -EAGAIN, "process %d began another program (exec) just now", (int)pid);
+	err_hint(e, "try again");
+	return -EAGAIN;
+}
+
 static int open_it(struct attach *a, struct err *e)
 {
 	struct inject_options o = { .agent = a->agent, .entries = &a->info.entries, .make_tree = make_tree, .arg = a };
 	struct inject_result r;
 	int rc = stop_allowed(a->pid, e);
+
+	a->nr_auxv = auxv_read(a->pid, a->auxv);
 
 	if (!rc)
 		rc = was_launched(a->pid, e);
@@ -196,14 +210,13 @@ static int open_it(struct attach *a, struct err *e)
 		rc = preload_find_injected(a->agent, e);
 	if (!rc)
 		rc = signals_take(a);
+	if (rc)
+		return rc;
+	rc = entries_find(a->pid, a->o.custom, a->o.nr_custom, &a->info.entries, e);
 	if (!rc)
-		rc = entries_find(a->pid, a->o.custom, a->o.nr_custom, &a->info.entries, e);
+		rc = inject_attach(a->pid, &o, &r, e);
 	if (rc)
-		return rc;
-	a->nr_auxv = auxv_read(a->pid, a->auxv);
-	rc = inject_attach(a->pid, &o, &r, e);
-	if (rc)
-		return rc;
+		return exec_look(a) ? another_program(a->pid, e) : rc;
 	a->detached = false;
 	a->info.nr_patched = r.nr_patched;
 	a->info.prepare_ns = r.prepare_ns;
@@ -332,7 +345,7 @@ const struct attach_info *attach_info(const struct attach *a)
 
 int attach_detach(struct attach *a, struct heap **final, bool *removed, struct err *e)
 {
-	bool gone = a->execed || (a->w && a->w->ended);
+	bool gone = a->info.execed || (a->w && a->w->ended);
 	int rc = 0;
 
 	if (final)
@@ -343,7 +356,9 @@ int attach_detach(struct attach *a, struct heap **final, bool *removed, struct e
 	a->detached = true;
 	if (!gone)
 		rc = inject_detach(a->pid, removed, &a->info.detach_pause_ns, e);
-	if (rc == -ESRCH || rc == -ENOENT) {	/* ended just now, or somebody else took the agent out */
+	if (rc == -ESRCH || rc == -ENOENT || (rc == -EAGAIN && exec_look(a))) {	/* ended or called exec just now, or somebody else took the agent out */
+		a->info.ended = a->w && process_ended(a);
+		exec_look(a);
 		*removed = true;
 		rc = 0;
 	}
@@ -351,7 +366,7 @@ int attach_detach(struct attach *a, struct heap **final, bool *removed, struct e
 		watched_end(a->w, ledger_tree_now_ns(&a->tree));
 	if (final && a->w && a->tree.head && watched_read(a->w, &a->tree, final, rc ? NULL : e))
 		*final = NULL;
-	if (final && *final && a->execed)
+	if (final && *final && a->info.execed)
 		(*final)->end = HEAP_REPLACED;
 	return rc;
 }

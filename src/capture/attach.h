@@ -48,6 +48,7 @@ struct attach_info {
 	uint64_t prepare_ns;		/* one thread was stopped for that long at attach */
 	uint64_t pause_ns;		/* all threads were stopped for that long at attach */
 	uint64_t detach_pause_ns;	/* ... and at detach, known after attach_detach() */
+	bool execed, ended;		/* the process runs another program now; it has ended. At the latest known after attach_detach() */
 };
 
 /*

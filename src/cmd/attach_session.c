@@ -289,6 +289,8 @@ int session_finish(struct session *s, struct outcome *o, struct err *e)
 	o->limited = nearest(s, &o->limit) != NULL;
 	totals(s, false);
 	rc = attach_detach(s->a, &final, &o->removed, e);
+	if (attach_info(s->a)->execed || attach_info(s->a)->ended)	/* noticed while detaching */
+		s->event = attach_info(s->a)->ended ? ATTACH_ENDED : ATTACH_EXECED;
 	o->end = end_of(s, rc);
 	o->seen_ns = now_ns > s->say.start_ns ? now_ns - s->say.start_ns : 0;
 	o->detach_pause_ns = attach_info(s->a)->detach_pause_ns;

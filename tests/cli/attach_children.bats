@@ -56,3 +56,15 @@ forked() {
 	check "$T/c.pmm" <<<"$(expected attach_victim.c)"
 	finish 42 "sum 41400"
 }
+
+@test "the process runs another program just before the end" {
+	start attach_victim
+	watch
+	tell g done
+	tell x ready
+	unwatch
+	grep -q "another program" "$T/watch.err"
+	! grep -q "as it was" "$T/watch.err"
+	check "$T/c.pmm" <<<"$(expected attach_victim.c)"
+	finish 42 "sum 0"
+}
