@@ -38,16 +38,13 @@ static bool wanted(const struct attached *a, const struct entry_found *f)
 }
 
 /* Map memory in a gap near a module; -EEXIST when another thread has just taken that. */
-static int gap_map(pid_t pid, struct remote *r, uint64_t low, uint64_t high, uint64_t bytes, uint64_t *at, struct err *e)
+static int gap_map(const struct proc_maps *maps, struct remote *r, uint64_t low, uint64_t high, uint64_t bytes, uint64_t *at,
+		   struct err *e)
 {
-	struct proc_maps maps = { 0 };
 	int64_t result;
-	int rc = proc_maps_read(pid, &maps, e);
+	int rc;
 
-	*at = rc ? 0 : gap_near(&maps, low, high, bytes);
-	proc_maps_fini(&maps);
-	if (rc)
-		return rc;
+	*at = gap_near(maps, low, high, bytes);
 	if (!*at)
 		return err_set(e, -ENOMEM, "no free address space within 2 GiB of the allocator's code");
 	rc = remote_syscall(r, SYS_mmap,
@@ -59,14 +56,19 @@ static int gap_map(pid_t pid, struct remote *r, uint64_t low, uint64_t high, uin
 		       strerror(result < 0 ? (int)-result : ENOMEM));
 }
 
-/* Memory for `nr` slots near a module. 0 or -errno. */
-static int slots_map(struct attached *a, struct remote *r, uint64_t low, uint64_t high, size_t nr, uint64_t *at, struct err *e)
+/* Memory for `nr` slots near a module; `maps` is read, and is the caller's. 0 or -errno. */
+static int slots_map(struct attached *a, struct remote *r, struct proc_maps *maps, uint64_t low, uint64_t high, size_t nr,
+		     uint64_t *at, struct err *e)
 {
 	uint64_t bytes = (nr * PMM_ENTRY_SLOT_BYTES + PAGE - 1) & ~(PAGE - 1);
 	int rc = -EEXIST;
 
-	for (unsigned tries = 0; rc == -EEXIST && tries < GAP_TRIES; tries++)
-		rc = gap_map(a->pid, r, low, high, bytes, at, e);
+	for (unsigned tries = 0; rc == -EEXIST && tries < GAP_TRIES; tries++) {
+		proc_maps_fini(maps);
+		rc = proc_maps_read(a->pid, maps, e);
+		if (!rc)
+			rc = gap_map(maps, r, low, high, bytes, at, e);
+	}
 	if (rc)
 		return rc;
 	rc = attached_range(a, PMM_RANGE_SLOTS, *at, bytes);
@@ -102,22 +104,18 @@ static void refuse(struct entry_found *f, const char *why)
 }
 
 /* Only what is mapped executable, private and not writable is overwritten. */
-static bool is_code(pid_t pid, uint64_t address, uint64_t bytes)
+static bool is_code(const struct proc_maps *maps, uint64_t address, uint64_t bytes)
 {
-	struct proc_maps maps = { 0 };
 	bool code = false;
 
-	if (proc_maps_read(pid, &maps, NULL))
-		return false;
-	for (size_t i = 0; i < maps.nr && !code; i++)
-		code = address >= maps.v[i].start && address < maps.v[i].end && bytes <= maps.v[i].end - address &&
-		       (maps.v[i].perms & ~PROC_MAP_READ) == PROC_MAP_EXEC;
-	proc_maps_fini(&maps);
+	for (size_t i = 0; i < maps->nr && !code; i++)
+		code = address >= maps->v[i].start && address < maps->v[i].end && bytes <= maps->v[i].end - address &&
+		       (maps->v[i].perms & ~PROC_MAP_READ) == PROC_MAP_EXEC;
 	return code;
 }
 
 /* One function: plan it, fill its slot, note the patch. 1, 0 when it cannot be patched, -errno. */
-static int prepare_one(struct attached *a, const struct image *im, struct entry_found *f, uint64_t slot)
+static int prepare_one(struct attached *a, const struct proc_maps *maps, const struct image *im, struct entry_found *f, uint64_t slot)
 {
 	uint8_t code[CODE_MAX], bytes[PMM_ENTRY_SLOT_BYTES];
 	struct detour_function function = { .address = f->address, .code = code, .size = f->size };
@@ -129,7 +127,7 @@ static int prepare_one(struct attached *a, const struct image *im, struct entry_
 	nr = nr < CODE_MAX ? nr : CODE_MAX;
 	nr = nr < f->module_end - f->address ? nr : f->module_end - f->address;
 	function.nr_code = nr;
-	if (!is_code(a->pid, f->address, PMM_PATCH_BYTES))
+	if (!is_code(maps, f->address, PMM_PATCH_BYTES))
 		return refuse(f, "it does not lie in the program's code"), 0;
 	if (!image_hook(im, f->role))
 		return refuse(f, "the agent has no hook for it"), 0;
@@ -154,20 +152,22 @@ static int prepare_one(struct attached *a, const struct image *im, struct entry_
 static int prepare_module(struct attached *a, struct remote *r, const struct image *im, struct entry_found *v, size_t nr,
 			  struct err *e)
 {
+	struct proc_maps maps = { 0 };
 	size_t want = 0;
-	uint64_t slot;
+	uint64_t slot = 0;
 	int rc, made = 0;
 
 	for (size_t i = 0; i < nr; i++)
 		want += wanted(a, &v[i]);
 	if (!want)
 		return 0;
-	rc = slots_map(a, r, v->module_start, v->module_end, want, &slot, e);
+	rc = slots_map(a, r, &maps, v->module_start, v->module_end, want, &slot, e);
 	for (size_t i = 0; !rc && i < nr; i++)
 		if (wanted(a, &v[i])) {
-			made += prepare_one(a, im, &v[i], slot);
+			made += prepare_one(a, &maps, im, &v[i], slot);
 			slot += PMM_ENTRY_SLOT_BYTES;
 		}
+	proc_maps_fini(&maps);
 	return rc ? rc : made;
 }
 
