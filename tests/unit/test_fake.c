@@ -15,6 +15,7 @@
 
 #include "include/pmm/ledger.h"
 #include "src/capture/capture.h"
+#include "tests/unit/heap_equal.h"
 
 static struct heap *make(const char *recipe)
 {
@@ -168,14 +169,15 @@ static void generated_heaps_have_the_size_asked_for(void **state)
 	const char *recipe = "generate sites=500 blocks=10000 seed=3 depth=12 points=20\n";
 	struct heap *a = make(recipe), *b = make(recipe);
 	struct heap *other = make("generate sites=500 blocks=10000 seed=4 depth=12 points=20\n");
+	char what[200];
 
 	(void)state;
 	assert_int_equal(a->nr_sites, 501);
 	assert_int_equal(a->nr_blocks, 10000);
 	assert_int_equal(a->live_blocks, 10000);
 	assert_int_equal(a->nr_points, 20);
-	assert_memory_equal(a->blocks, b->blocks, a->nr_blocks * sizeof(*a->blocks));
-	assert_memory_not_equal(a->blocks, other->blocks, a->nr_blocks * sizeof(*a->blocks));
+	assert_true(heap_equal_blocks(a->blocks, b->blocks, a->nr_blocks, what, sizeof(what)));
+	assert_false(heap_equal_blocks(a->blocks, other->blocks, a->nr_blocks, what, sizeof(what)));
 	heap_free(a);
 	heap_free(b);
 	heap_free(other);
