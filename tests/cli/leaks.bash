@@ -31,8 +31,10 @@ at_exit() {
 	shift 2
 	rm -f "$T/exit.pmm"
 	echo g | timeout -k 5 120 "$PMM" run -q --leaks -o "$T/exit.pmm" -- "$PROG/leak_$name" >"$T/exit.out" 2>"$T/exit.err" 3>&- || status=$?
-	[ "$status" -eq 0 ] && [ "$(cat "$T/exit.out")" = $'ready\ndone' ] ||
-		{ echo "status $status"; cat "$T/exit.out" "$T/exit.err"; return 1; }
+	if [ "$status" -ne 0 ] || [ "$(cat "$T/exit.out")" != $'ready\ndone' ]; then
+		echo "status $status"; cat "$T/exit.out" "$T/exit.err"
+		return 1
+	fi
 	search "$T/exit.json" "$@" "$T/exit.pmm"
 	sums "$name" "$ways" "$T/exit.json"
 }
@@ -64,8 +66,8 @@ clean_of_search() {
 	[ -z "$left" ] || { echo "left of the search: $left"; return 1; }
 }
 
-# attached NAME WAYS: the same where pmm attaches before the victim makes its blocks.
-attached() {
+# while_attached NAME WAYS: the same where pmm attaches before the victim makes its blocks.
+while_attached() {
 	need_attach
 	start "$PROG/leak_$1"
 	watch

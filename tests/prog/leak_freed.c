@@ -1,9 +1,10 @@
 /*
  * Blocks whose only pointer lies where nobody may look any more: in freed blocks of each size the allocator treats in its own way, and in
- * the frame of a function that has returned.
+ * the frame of a function that has returned. After an attach nothing tells a block in a thread's cache (tcache) from a used one that is older than
+ * the attach, so what it points to counts as reachable.
  *
  * expect:
- *   in_tcache      definite=1/701
+ *   in_tcache      definite=1/701 attach:reachable=1/701
  *   in_fastbin     definite=1/702
  *   in_unsorted    definite=1/703
  *   in_large_bin   definite=1/704

@@ -1,0 +1,24 @@
+#!/usr/bin/env bats
+# Threads that allocate, link, hand on and free at full speed, searched again and again: whatever is said to be lost is a false alarm.
+
+load leaks
+
+# How often; the long run takes 100.
+SEARCHES=${LEAK_SEARCHES:-20}
+
+@test "a program at full speed is searched again and again without a false alarm" {
+	local n lost
+	start_below "$PMM" run -q -o "$T/soak.pmm" -- "$PROG/leak_soak"
+	for n in $(seq "$SEARCHES"); do
+		search "$T/soak.json" "$PID"
+		lost=$(jq -r '[.totals[] | select(.class == "definite" or .class == "indirect") | "\(.class) \(.blocks)"] | join(" ")' "$T/soak.json")
+		[ "$lost" = "definite 0 indirect 0" ] || { echo "search $n: $lost"; jq .certain "$T/soak.json" | head -100; return 1; }
+		tell g "done"
+	done
+	clean_of_search
+	exec 7>&-
+	read -r -t 30 -u 8 lost
+	[[ $lost = "blocks "* ]]
+	wait "$TOP"
+	TOP='' PID=''
+}
