@@ -19,6 +19,7 @@
 #define SIG_ERR		((sig_handler *)-1)
 #define SIG_IGN		((sig_handler *)1)
 #define SA_SIGINFO	0x00000004
+#define SA_RESTORER	0x04000000	/* the C library adds it, and shows it */
 #define SA_ONSTACK	0x08000000
 #define SA_RESTART	0x10000000
 #define SA_RESETHAND	0x80000000u
@@ -178,13 +179,15 @@ EXPORT int sigaction(int signal, const struct sig_action *new, struct sig_action
 	was = wanted[signal];
 	if (new && (int)sys0(getpid) == A.pid) {
 		instead = instead_of(new);
-		if (is_ours(instead.handler))
+		if (is_ours(instead.handler)) {
 			wanted[signal] = *new;
+			wanted[signal].flags |= SA_RESTORER;
+		}
 		new = &instead;
 	}
 	ret = A.next.sigaction(signal, new, old);
 	if (!ret && old && is_ours(old->handler)) {
-		was.restorer = old->restorer;
+		was.restorer = was.flags & SA_RESTORER ? old->restorer : NULL;
 		*old = was;
 	}
 	return ret;
@@ -199,7 +202,7 @@ static sig_handler *hidden(int signal, sig_handler *new, sig_handler *old)
 	if (old == SIG_ERR || !guarded(signal))
 		return old;
 	was = is_ours(old) ? wanted[signal].handler : old;
-	if (new == SIG_DFL)
+	if (new == SIG_DFL && !A.next.sigaction(signal, NULL, &a))
 		sigaction(signal, &a, NULL);
 	return was;
 }

@@ -32,53 +32,79 @@ ends() {
 }
 
 @test "exit, _exit, _Exit, quick_exit: what the caller has in frames and registers is held" {
-	both exit && ends "leave_exit exit() 3 main held=123"
-	both _exit && ends "leave_exit _exit() 5 main held=123"
-	both _Exit && ends "leave_exit _exit() 6 main held=123"
-	both quick_exit && ends "leave_exit quick_exit() 7 main held=123"
+	both exit
+	ends "leave_exit exit() 3 main held=123"
+	both _exit
+	ends "leave_exit _exit() 5 main held=123"
+	both _Exit
+	ends "leave_exit _exit() 6 main held=123"
+	both quick_exit
+	ends "leave_exit quick_exit() 7 main held=123"
 }
 
 @test "exit called by the C library and exit_group through syscall: nothing is taken for dead" {
-	both err && ends "leave_exit exit() 0 main held="
-	both syscall && ends "leave_exit syscall(SYS_exit_group) 8 main held="
+	both err
+	ends "leave_exit exit() 0 main held="
+	both syscall
+	ends "leave_exit syscall(SYS_exit_group) 8 main held="
 }
 
 @test "another thread ends the process" {
-	both exit thread && ends "leave_exit exit() 3 other held=3"
-	both _exit thread && ends "leave_exit _exit() 5 other held=3"
-	both segv thread && ends "leave_exit death by a signal 11 other held=3"
-	both trap thread && ends "leave_exit death by a signal 5 other held=3"
+	both exit thread
+	ends "leave_exit exit() 3 other held=3"
+	both _exit thread
+	ends "leave_exit _exit() 5 other held=3"
+	both segv thread
+	ends "leave_exit death by a signal 11 other held=3"
+	both trap thread
+	ends "leave_exit death by a signal 5 other held=3"
 }
 
 @test "a hundred other threads" {
-	both exit threads && ends "leave_exit exit() 3 main held=123"
-	both raise threads && ends "leave_exit death by a signal 15 main held=123"
+	both exit threads
+	ends "leave_exit exit() 3 main held=123"
+	both raise threads
+	ends "leave_exit death by a signal 15 main held=123"
 }
 
 @test "deadly signals: by fault, by kill, real-time, abort" {
-	both segv && ends "leave_exit death by a signal 11 main held=123"
-	both trap && ends "leave_exit death by a signal 5 main held=123"
-	both raise && ends "leave_exit death by a signal 15 main held=123"
-	both realtime && grep -q "^leave_exit death by a signal 37 main held=123$" ends
-	both abort && grep -q "^leave_exit death by a signal 6 main held=123$" ends
+	both segv
+	ends "leave_exit death by a signal 11 main held=123"
+	both trap
+	ends "leave_exit death by a signal 5 main held=123"
+	both raise
+	ends "leave_exit death by a signal 15 main held=123"
+	both realtime
+	grep -q "^leave_exit death by a signal 37 main held=123$" ends
+	both abort
+	grep -q "^leave_exit death by a signal 6 main held=123$" ends
 }
 
 @test "what cannot be seen: SIGKILL and a stack that has run over" {
-	both kill && [ ! -s ends ]
-	both overflow && [ ! -s ends ]
+	both kill
+	[ ! -s ends ]
+	both overflow
+	[ ! -s ends ]
 }
 
 @test "the program's own wishes for signals count, and it sees only those" {
-	both raise handler && ends "leave_exit _exit() 44 main held=123"
-	both raise ignored && ends "leave_exit return from main 0 main held="
-	both raise once && grep -q "^leave_exit death by a signal 15 main held=123$" ends
-	both raise seen && ends "leave_exit death by a signal 15 main held=123"
+	both raise handler
+	ends "leave_exit _exit() 44 main held=123"
+	both raise ignored
+	ends "leave_exit return from main 0 main held="
+	both raise once
+	grep -q "^leave_exit death by a signal 15 main held=123$" ends
+	both raise seen
+	ends "leave_exit death by a signal 15 main held=123"
 }
 
 @test "forked children are seen off each, children made by vfork not" {
-	both exit fork && ends "leave_exit exit() 3 main held=123" "leave_exit return from main 0 main held="
-	both segv fork && ends "leave_exit death by a signal 11 main held=123" "leave_exit return from main 0 main held="
-	both return vfork && ends "leave_exit return from main 0 main held="
+	both exit fork
+	ends "leave_exit exit() 3 main held=123" "leave_exit return from main 0 main held="
+	both segv fork
+	ends "leave_exit death by a signal 11 main held=123" "leave_exit return from main 0 main held="
+	both return vfork
+	ends "leave_exit return from main 0 main held="
 }
 
 @test "all processes of a shell's script" {
