@@ -9,6 +9,7 @@
 #include "src/capture/output.h"
 #include "src/capture/preload.h"
 #include "src/cmd/cmd.h"
+#include "src/cmd/run_leaks.h"
 #include "src/cmd/summary.h"
 #include "src/cmd/terminal.h"
 #include "src/target/elf_check.h"
@@ -18,7 +19,9 @@
 static const char *output = OUTPUT_DEFAULT;
 static uint64_t sample_bytes, min_size_bytes, limit_bytes, interval_ns, warn_size_bytes;
 static uint64_t max_frames = 128;
-static bool sampled, no_follow, quiet;
+static uint64_t error_code;
+static bool sampled, no_follow, quiet, leaks, given_code, no_default;
+static struct opt_list suppressions;
 
 static const struct opt run_opts[] = {
 	{ "output", 'o', OPT_FILE, "FILE",
@@ -40,7 +43,14 @@ static const struct opt run_opts[] = {
 	  .max = PMM_MAX_FRAMES },
 	{ "warn-size", 0, OPT_SIZE, "BYTES", "count and report requests of at least BYTES as huge",
 	  &warn_size_bytes, .min = 1 },
-	{ "quiet", 'q', OPT_FLAG, NULL, "no summary on stderr", &quiet },
+	{ "leaks", 0, OPT_FLAG, NULL, "search each process for leaks at its end, and tell; 'pmm leaks FILE' tells again", &leaks },
+	{ "error-exitcode", 0, OPT_UINT, "N", "with --leaks: exit code when leaks were found that are certain or likely", &error_code,
+	  .given = &given_code, .max = 255 },
+	{ "suppressions", 0, OPT_LIST, "FILE",
+	  "with --leaks: do not tell of what FILE suppresses (Valgrind's or LeakSanitizer's form; may be given again)", &suppressions },
+	{ "no-default-suppressions", 0, OPT_FLAG, NULL,
+	  "with --leaks: tell also of what the C library and run-time systems keep on purpose", &no_default },
+	{ "quiet", 'q', OPT_FLAG, NULL, "no summary on stderr; with --leaks only what is lost", &quiet },
 	{ 0 }
 };
 
@@ -50,6 +60,7 @@ struct run {
 	struct monitor monitor;
 	struct elf_check program;
 	struct summary summary;
+	struct run_leaks leaks;
 	struct heap *heap;  /* of the program itself, kept for the summary */
 	bool in_background; /* nobody reads messages any more */
 };
@@ -62,6 +73,7 @@ static void on_ended(void *arg, struct heap *h, bool is_root)
 	char name[PATH_MAX], *kept;
 	bool moved;
 
+	run_leaks_ended(&r->leaks, h);
 	if (output_write(h, output, is_root, name, &moved, &e)) {
 		if (!r->in_background) {
 			cmd_note("the capture of process %u is LOST", h->pid);
@@ -80,8 +92,15 @@ static void on_ended(void *arg, struct heap *h, bool is_root)
 	}
 	if (is_root && !r->heap)
 		r->heap = h;
-	else
+	else if (r->in_background || !run_leaks_keep(&r->leaks, h))
 		heap_free(h);
+}
+
+static void on_leaving(void *arg, pid_t pid, const struct leaving *l)
+{
+	struct run *r = arg;
+
+	run_leaks_search(&r->leaks, pid, l);
 }
 
 static void on_unreadable(void *arg, pid_t pid, bool is_root, const struct err *e)
@@ -95,7 +114,7 @@ static void on_unreadable(void *arg, pid_t pid, bool is_root, const struct err *
 	cmd_fail(e);
 }
 
-static const struct monitor_ops monitor_ops = { .ended = on_ended, .unreadable = on_unreadable };
+static const struct monitor_ops monitor_ops = { .ended = on_ended, .unreadable = on_unreadable, .leaving = on_leaving };
 
 /* Everything that can be refused before the program runs. 0 or -errno with `e`. */
 static int prepare(struct run *r, const char *command, char agent[PATH_MAX], struct err *e)
@@ -103,6 +122,7 @@ static int prepare(struct run *r, const char *command, char agent[PATH_MAX], str
 	struct ledger_tree_options o = {
 		.mode = sampled ? PMM_MODE_SAMPLED : PMM_MODE_EXACT,
 		.follow = !no_follow,
+		.leaks = leaks,
 		.sample_bytes = sample_bytes,
 		.min_size_bytes = min_size_bytes,
 		.warn_size_bytes = warn_size_bytes,
@@ -114,6 +134,8 @@ static int prepare(struct run *r, const char *command, char agent[PATH_MAX], str
 	if (elf_check(command, &r->program, e) != ELF_CHECK_OK)
 		return -ENOEXEC;
 	rc = preload_find(agent, e);
+	if (!rc && leaks)
+		rc = run_leaks_init(&r->leaks, &suppressions, no_default, e);
 	if (!rc)
 		rc = output_check(output, e);
 	if (!rc)
@@ -180,12 +202,28 @@ static void tell(struct run *r, char **argv)
 	summary_print(s, quiet);
 }
 
+/* The exit code, after the verdict. */
+static int tell_leaks(struct run *r)
+{
+	int code = child_exit_code(r->child.status);
+	struct err e = { .text = "" };
+	int found;
+
+	if (!leaks)
+		return code;
+	found = run_leaks_tell(&r->leaks, r->heap, quiet, &e);
+	if (found < 0)
+		cmd_fail(&e);
+	return found > 0 && given_code ? (int)error_code : code;
+}
+
 static void release(struct run *r)
 {
 	vec_each(&r->summary.captures, name)
 		free(*name);
 	vec_fini(&r->summary.captures);
 	heap_free(r->heap);
+	run_leaks_fini(&r->leaks);
 	monitor_fini(&r->monitor);
 	ledger_tree_fini(&r->tree);
 }
@@ -208,13 +246,13 @@ static int run_run(int argc, char **argv)
 	if (r.summary.nr_living)
 		go_on(&r);
 	tell(&r, argv);
-	code = child_exit_code(r.child.status);
+	code = tell_leaks(&r);
 	release(&r);
 	return code;
 }
 
 static const struct cmd_pair run_exits[] = {
-	{ "N", "the program's own exit code" },
+	{ "N", "the program's own exit code; with --leaks and --error-exitcode that one when leaks were found" },
 	{ "128+N", "signal N ended the program" },
 	{ "2", "wrong usage (or the program's own)" },
 	{ "3", "refused before the launch (or the program's own)" },
@@ -224,6 +262,7 @@ static const struct cmd_pair run_exits[] = {
 static const struct cmd_pair run_examples[] = {
 	{ "pmm run python3 script.py", "track a program and its children" },
 	{ "pmm run -o heap.pmm -- ./server --port 80", "name the capture" },
+	{ "pmm run --leaks --error-exitcode 9 ./test", "search for leaks at the end; exit code 9 when there are some" },
 	{ "pmm run --sample ./server", "look at one block per 512 KiB only: next to no cost" },
 	{ 0 }
 };

@@ -155,7 +155,9 @@ ends() {
 	need gdb
 	"$PROG/leave_driver" ends "$AGENT" "$PROG/leave_exit" segv thread || [ $? -eq 139 ]
 	[ -s ends ]
-	timeout 60 gdb -batch -ex bt "$PROG/leave_exit" "$(find . -name "core*")" >bt 2>&1
-	grep -q SIGSEGV bt
-	grep -q "#0 .* end (" bt || { cat bt; return 1; }
+	local core
+	core=$(find . -name "core*")
+	timeout 60 gdb -batch -ex bt "$PROG/leave_exit" "$core" >trace 2>&1
+	grep -q SIGSEGV trace
+	grep -q "#0 .* end (" trace || { cat trace; return 1; }
 }

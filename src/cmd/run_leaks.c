@@ -1,0 +1,161 @@
+/* Processes searched for leaks at their end. */
+#include "src/cmd/run_leaks.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/str.h"
+#include "src/capture/scene.h"
+#include "src/cmd/cmd.h"
+#include "src/cmd/leaks_report.h"
+
+#define MOST_KEPT 20
+
+int run_leaks_init(struct run_leaks *r, const struct opt_list *files, bool no_default, struct err *e)
+{
+	*r = (struct run_leaks){ .search = leaks_search_default };
+	return leaks_read_suppressions(files, no_default, &r->suppress, e);
+}
+
+static void note(struct run_leaks *r, pid_t pid, const struct leaving *l, const struct err *e)
+{
+	struct str s = STR_INIT;
+	char *text;
+
+	str_addf(&s, "process %d was not searched for leaks at its end (%s): %s", (int)pid, leaving_cause_name(l->cause), e->text);
+	text = str_error(&s) || r->notes.nr >= MOST_KEPT ? NULL : strdup(str_text(&s));
+	if (!text || vec_push(&r->notes, text)) {
+		free(text);
+		r->nr_untold++;
+	}
+	str_fini(&s);
+}
+
+void run_leaks_search(struct run_leaks *r, pid_t pid, const struct leaving *l)
+{
+	const struct scene_options where = { .no_copy = true, .leave_sp = l->sp, .leave_tid = l->tid };
+	struct leaks_search_options o = r->search;
+	struct scene s = { 0 };
+	struct err e = { .text = "" };
+	struct heap *h;
+	int rc = scene_live(pid, &where, &s, &e);
+
+	if (rc) {
+		if (rc != -ESRCH)		/* killed meanwhile */
+			note(r, pid, l, &e);
+		return;
+	}
+	o.how = HEAP_SEARCH_EXIT;
+	rc = leaks_search(&s, &o, NULL, NULL, &e);
+	h = s.heap;
+	s.heap = NULL;
+	h->search.pause_ns = scene_free(&s);
+	if (!rc && vec_push(&r->searched, h))
+		rc = err_set(&e, -ENOMEM, "out of memory");
+	if (rc) {
+		note(r, pid, l, &e);
+		heap_free(h);
+	}
+}
+
+/* The same image of the same process. */
+static bool is_same(const struct heap *a, const struct heap *b)
+{
+	return a->pid == b->pid && a->attach_ns == b->attach_ns;
+}
+
+void run_leaks_ended(struct run_leaks *r, struct heap *h)
+{
+	for (size_t i = 0; i < r->searched.nr; i++) {
+		struct heap *found = r->searched.v[i];
+
+		if (!is_same(found, h))
+			continue;
+		if (leaks_carry(found, h))
+			r->nr_untold++;
+		heap_free(found);
+		r->searched.v[i] = r->searched.v[--r->searched.nr];
+		return;
+	}
+}
+
+static bool lost_any(const struct heap *h)
+{
+	for (uint64_t i = 0; i < h->nr_leaks; i++)
+		if (h->leaks[i].class != REACH_REACHED)
+			return true;
+	return false;
+}
+
+bool run_leaks_keep(struct run_leaks *r, struct heap *h)
+{
+	if (!lost_any(h))
+		return false;
+	if (r->lost.nr < MOST_KEPT && !vec_push(&r->lost, h))
+		return true;
+	r->nr_untold++;
+	return false;
+}
+
+/* The program had blocks but was not searched, and nobody said why so far. */
+static void tell_unsearched(const struct run_leaks *r, const struct heap *root)
+{
+	if (r->notes.nr)
+		return;
+	if (root->end == HEAP_KILLED && root->end_status == SIGKILL)
+		cmd_note("nobody could search process %u for leaks at its end: SIGKILL leaves no time for that", root->pid);
+	else if (root->end != HEAP_REPLACED)
+		cmd_note("process %u was not searched for leaks: its end could not be seen in time (see 'At the program's end' in doc/leaks.md)",
+			 root->pid);
+}
+
+/* Where nothing is certain or likely there is nothing to tell. */
+static void only_losses(void *arg, struct leaks *l)
+{
+	(void)arg;
+	vec_each(&l->entries, e)
+		if (e->verdict <= LEAK_LIKELY)
+			return;
+	l->entries.nr = 0;
+}
+
+int run_leaks_tell(struct run_leaks *r, const struct heap *root, bool brief, struct err *e)
+{
+	struct leaks_report_options options = leaks_report_default;
+	int rc = 0, found = 0;
+
+	vec_each(&r->notes, text)
+		cmd_note("%s", *text);
+	options.suppress = r->suppress;
+	options.quiet_if_none = brief;
+	options.choose = brief ? only_losses : NULL;
+	if (root && root->search.how != HEAP_SEARCH_NONE)
+		rc = found = leaks_report(root, NULL, &options, stderr, e);
+	else if (root)
+		tell_unsearched(r, root);
+	options.quiet_if_none = true;
+	options.choose = only_losses;
+	for (size_t i = 0; rc >= 0 && i < r->lost.nr; i++) {
+		rc = leaks_report(r->lost.v[i], NULL, &options, stderr, e);
+		found |= rc > 0;
+	}
+	if (r->nr_untold)
+		cmd_note("of %u more processes nothing is told here; 'pmm leaks FILE' tells what their captures have", r->nr_untold);
+	return rc < 0 ? rc : found;
+}
+
+void run_leaks_fini(struct run_leaks *r)
+{
+	vec_each(&r->searched, h)
+		heap_free(*h);
+	vec_each(&r->lost, h)
+		heap_free(*h);
+	vec_each(&r->notes, text)
+		free(*text);
+	suppress_free(r->suppress);
+	vec_fini(&r->searched);
+	vec_fini(&r->lost);
+	vec_fini(&r->notes);
+}

@@ -1,0 +1,48 @@
+/*
+ * `pmm run --leaks`: each process searched for leaks at its end, what was found put into its capture and told when all is over.
+ */
+#ifndef CMD_RUN_LEAKS_H
+#define CMD_RUN_LEAKS_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "src/base/vec.h"
+#include "src/capture/leaving.h"
+#include "src/cmd/leaks_search.h"
+#include "src/model/heap.h"
+
+struct opt_list;
+struct suppress;
+
+struct run_leaks {
+	struct leaks_search_options search;
+	struct suppress *suppress;
+	VEC(struct heap *) searched;	/* they wait for their process's end */
+	VEC(struct heap *) lost;	/* of ended processes but the first: something is lost in them */
+	VEC(char *) notes;		/* what could not be searched, and why */
+	unsigned nr_untold;		/* more of either than is kept */
+};
+
+/* Read suppressions: of `files` (NULL = none), and pmm's own unless `no_default`. 0 or -errno with `e`. */
+int run_leaks_init(struct run_leaks *r, const struct opt_list *files, bool no_default, struct err *e);
+
+/* The process stands still at its end: search it. */
+void run_leaks_search(struct run_leaks *r, pid_t pid, const struct leaving *l);
+
+/* The process has ended: what was found belongs into its heap. */
+void run_leaks_ended(struct run_leaks *r, struct heap *h);
+
+/* Its capture is written. Takes the heap if it is worth being told of; else false. */
+bool run_leaks_keep(struct run_leaks *r, struct heap *h);
+
+/*
+ * Tell of the program itself (NULL = it has no heap) and of its children that lost something; `brief`: of nothing but losses. 1 = leaks that are
+ * certain or likely, 0 = none, -errno with `e`.
+ */
+int run_leaks_tell(struct run_leaks *r, const struct heap *root, bool brief, struct err *e);
+
+/* All zero is fine. */
+void run_leaks_fini(struct run_leaks *r);
+
+#endif

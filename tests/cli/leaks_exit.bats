@@ -1,0 +1,106 @@
+#!/usr/bin/env bats
+# pmm run --leaks: what is found at the end of a process, on all ways out. The mechanism alone: leaving.bats.
+
+bats_require_minimum_version 1.5.0
+load leaks
+
+# ends WAY ARG...: leave_exit natively and searched: same output and status; what is found is what its comment says for WAY.
+ends() {
+	local way=$1 native=0 searched=0
+	shift
+	timeout -k 5 60 "$PROG/leave_exit" "$@" >"$T/native.out" 2>/dev/null </dev/null || native=$?
+	rm -f "$T/exit.pmm"
+	timeout -k 5 120 "$PMM" run -q --leaks -o "$T/exit.pmm" -- "$PROG/leave_exit" "$@" >"$T/exit.out" 2>"$T/exit.err" </dev/null || searched=$?
+	[ "$native" -eq "$searched" ] || { echo "$*: status $searched, natively $native"; cat "$T/exit.err"; return 1; }
+	cmp "$T/native.out" "$T/exit.out" || return 1
+	search "$T/exit.json" "$T/exit.pmm" || { cat "$T/exit.err"; return 1; }
+	difference=$(python3 "$CLI/leak_sums.py" "$SOURCE/leave_exit.c" "$way" "$T/exit.json") || return 1
+	[ -z "$difference" ] || { echo "$*:"; echo "$difference"; cat "$T/exit.err"; return 1; }
+}
+
+@test "main has returned: what its frame held is lost" {
+	ends returned return
+	ends returned return threads
+	ends returned return closed
+	ends returned raise ignored
+}
+
+@test "exit, _exit, _Exit, quick_exit: frames and registers of the callers hold" {
+	local how
+	for how in exit _exit _Exit quick_exit; do
+		ends held "$how"
+		ends held "$how" thread
+	done
+}
+
+@test "exit by the C library, exit_group through syscall" {
+	ends held err
+	ends held syscall
+}
+
+@test "deadly signals" {
+	local how
+	for how in segv trap raise realtime abort; do
+		ends held "$how"
+	done
+	ends held segv thread
+	ends held raise threads
+	ends held raise handler
+	ends held raise once
+}
+
+@test "a hundred threads" {
+	ends held exit threads
+	ends held _exit threads
+}
+
+@test "the text is told on stderr, the exit code is the program's unless asked for" {
+	run -3 --separate-stderr "$PMM" run --leaks -o "$T/x.pmm" -- "$PROG/leave_exit" exit
+	[ "$output" = $'handler\ndestructor\nbefore' ]
+	grep -q "definitely lost  300 bytes in 3 blocks" <<<"$stderr"
+	run -9 "$PMM" run --leaks --error-exitcode 9 -o "$T/x.pmm" -- "$PROG/leave_exit" exit
+	run -0 --separate-stderr "$PMM" run -q --leaks --error-exitcode 9 -o "$T/x.pmm" -- /bin/true
+	[ -z "$stderr" ]
+}
+
+@test "suppressions" {
+	printf 'leak:^lost$\n' >"$T/lost.supp"
+	run -3 --separate-stderr "$PMM" run -q --leaks --error-exitcode 9 --suppressions "$T/lost.supp" -o "$T/x.pmm" -- "$PROG/leave_exit" exit
+	[ -z "$stderr" ]
+	run -3 --separate-stderr "$PMM" run --leaks --suppressions "$T/none" -o "$T/x.pmm" -- "$PROG/leave_exit" exit
+	[ -z "$output" ]
+}
+
+@test "a child is searched for its own blocks" {
+	rm -rf "$T/cap"; mkdir "$T/cap"
+	run -10 "$PMM" run -q --leaks -o "$T/cap/%p.pmm" -- "$PROG/leave_exit" segv fork
+	local file nr=0
+	for file in "$T"/cap/*.pmm; do
+		search "$T/child.json" "$file"
+		[ "$(jq .search.how "$T/child.json")" = '"exit"' ]
+		if [ "$(jq -r .process.began "$T/child.json")" = fork ]; then
+			jq -e '[.certain, .likely, .unlikely | .[]? | select(.function == "registered")] == [] | not' "$T/child.json"
+			jq -e '[.certain, .likely, .unlikely | .[]? | select(.function == "lost")] == []' "$T/child.json"
+		fi
+		nr=$((nr + 1))
+	done
+	[ "$nr" -eq 2 ]
+}
+
+@test "SIGKILL: nothing can be searched, and that is said" {
+	run -137 --separate-stderr "$PMM" run -q --leaks -o "$T/x.pmm" -- "$PROG/leave_exit" kill
+	grep -q SIGKILL <<<"$stderr"
+}
+
+@test "processes that go on in the background are searched at their end" {
+	printf '(sleep 1; exec "%s" exit) >/dev/null 2>&1 &\n' "$PROG/leave_exit" >"$T/script"
+	rm -rf "$T/cap"; mkdir "$T/cap"
+	"$PMM" run -q --leaks -o "$T/cap/%c.%p.pmm" -- /bin/sh "$T/script"
+	for ((i = 0; i < 1500; i++)); do
+		compgen -G "$T/cap/leave_exit.*.pmm" >/dev/null && break
+		sleep 0.02
+	done
+	search "$T/back.json" "$T"/cap/leave_exit.*.pmm
+	sums_of_exit=$(python3 "$CLI/leak_sums.py" "$SOURCE/leave_exit.c" held "$T/back.json")
+	[ -z "$sums_of_exit" ] || { echo "$sums_of_exit"; return 1; }
+}
