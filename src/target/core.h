@@ -1,8 +1,10 @@
 /*
  * A core file (ELF ET_CORE, core(5)) as a process's memory: mappings, threads' registers, contents.
  *
- * Hostile input: every offset and count is checked. What the kernel left out (file-backed pages, coredump_filter) is read from the mapped
- * files where they are still the ones named (build id or, without, size), else is not there.
+ * Hostile input: every offset and count is checked, the file is read and not mapped (it may shrink meanwhile). What the kernel left out
+ * (file-backed pages, coredump_filter) is read from the mapped files where they are still the same: where the core has the file's first
+ * page, which identifies ELF files, that page says so; else the file must not have been changed since the core was written. Else it is
+ * not there.
  */
 #ifndef TARGET_CORE_H
 #define TARGET_CORE_H
@@ -16,17 +18,21 @@
 #include "src/target/snapshot.h"
 
 struct core {
-	pid_t pid;			/* NT_PRPSINFO or the first thread's, as in its pid namespace */
+	pid_t pid;			/* NT_PRPSINFO or the first thread's, as in its pid namespace; 0 = not known */
 	int signal;			/* it died of, 0 = not known */
-	char comm[PROC_COMM_BYTES];
-	VEC(struct snapshot_thread) threads;
-	struct proc_maps maps;		/* PT_LOAD and NT_FILE joined */
+	char comm[PROC_COMM_BYTES];	/* "" = not known */
+	VEC(struct snapshot_thread) threads;	/* the one that died first; as in the kernel's order */
+	struct proc_maps maps;		/* PT_LOAD and NT_FILE joined; "[stack]" and "[vdso]" are named, no mapping is known to be shared */
 	struct core_state *state;
 };
 
-/* 0 or -errno with `e`: -ENOENT, -EBADMSG no core or damaged, -EPROTO of another machine, -ENOMEM. */
+/* 0 or -errno with `e`: -ENOENT, -EACCES, -EBADMSG no core or damaged, -EPROTO of another machine, -ENOMEM. */
 int core_open(const char *path, struct core *c, struct err *e);
+
+/* How many bytes could be read from `address` on. From several threads at once. */
 size_t core_read(const struct core *c, uint64_t address, void *to, size_t bytes);
+
+/* All zero or closed is fine. */
 void core_close(struct core *c);
 
 #endif

@@ -25,6 +25,7 @@
 #include "src/target/stop.h"
 #include "src/target/task.h"
 #include "src/target/tracer.h"
+#include "src/target/words.h"
 
 #define STOP_NS		5000000000u
 #define MAX_TRIES	6		/* to find a thread that can be used */
@@ -44,17 +45,6 @@ struct snapshot_state {
 
 /* ---- registers -------------------------------------------------------------------------------- */
 
-#define GENERAL_WORDS	(sizeof(struct user_regs_struct) / sizeof(uint64_t))
-#define LEGACY_BEGIN	32		/* of an XSAVE image: x87 and SSE registers */
-#define LEGACY_END	416
-#define EXTENDED_BEGIN	576		/* AVX and later */
-
-static void add_words(struct snapshot_thread *t, const uint8_t *from, size_t bytes)
-{
-	memcpy(t->words + t->nr_words, from, bytes);
-	t->nr_words += bytes / sizeof(uint64_t);
-}
-
 static int read_thread(struct snapshot_thread *t, struct arch_xstate *x)
 {
 	struct iovec io = { x->image, ARCH_XSTATE_BYTES };
@@ -64,15 +54,7 @@ static int read_thread(struct snapshot_thread *t, struct arch_xstate *x)
 	x->nr = io.iov_len;
 	if (!rc && x->nr >= ARCH_XSTATE_MIN)
 		used = arch_xstate_used(x);
-	t->words = malloc(sizeof(t->regs) + used);
-	if (!t->words)
-		return -ENOMEM;
-	add_words(t, (const uint8_t *)&t->regs, sizeof(t->regs));
-	if (used)
-		add_words(t, x->image + LEGACY_BEGIN, LEGACY_END - LEGACY_BEGIN);
-	if (used > EXTENDED_BEGIN)
-		add_words(t, x->image + EXTENDED_BEGIN, used - EXTENDED_BEGIN);
-	return 0;
+	return words_fill(t, x->image, used);
 }
 
 static int run_read_threads(void *arg)

@@ -1,0 +1,17 @@
+/*
+ * A thread's registers as words that may be pointers.
+ */
+#ifndef TARGET_WORDS_H
+#define TARGET_WORDS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/target/snapshot.h"
+
+/*
+ * The general registers and those of an XSAVE image (0 bytes = none), in place of the words there are; they are to be freed. 0 or -ENOMEM.
+ */
+int words_fill(struct snapshot_thread *t, const void *image, size_t bytes);
+
+#endif

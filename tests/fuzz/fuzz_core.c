@@ -1,0 +1,50 @@
+/*
+ * Cores that say anything at all: what is listed is in order, what is read stays inside.
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "src/target/core.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void look(const struct core *c)
+{
+	uint64_t sum = 0;
+	uint8_t to[300];
+
+	if (!c->maps.nr || !c->threads.nr || strlen(c->comm) >= sizeof(c->comm))
+		abort();
+	for (size_t i = 0; i < c->maps.nr; i++) {
+		const struct proc_map *m = &c->maps.v[i];
+
+		if (m->start >= m->end || (i && m->start < c->maps.v[i - 1].end) || !m->path)
+			abort();
+		if (core_read(c, m->start, to, sizeof(to)) > sizeof(to) || core_read(c, m->end - 1, to, sizeof(to)) > sizeof(to))
+			abort();
+	}
+	for (size_t i = 0; i < c->threads.nr; i++)
+		for (size_t k = 0; k < c->threads.v[i].nr_words; k++)
+			sum += c->threads.v[i].words[k];
+	core_read(c, sum, to, sizeof(to));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	int fd = memfd_create("fuzzed", MFD_CLOEXEC);
+	struct core c;
+	char path[64];
+
+	if (fd < 0 || write(fd, data, size) != (ssize_t)size)
+		abort();
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	if (!core_open(path, &c, NULL))
+		look(&c);
+	core_close(&c);
+	close(fd);
+	return 0;
+}
