@@ -1,10 +1,13 @@
 /*
- * What is live, by address: words in the block tables (agent/table.h).
+ * The block tables: radix trees over addresses (include/pmm/ledger.h, struct pmm_table).
  *
  * Hot path: block_add and block_del, one cache miss each. A live block belongs to one owner, the thread that
  * allocated it or is about to free it, so with an allocator whose blocks are at least a granule apart every word has one
  * writer and plain stores do. Other allocators (A.dense) share granules: then a word is taken by compare-and-swap, and a
  * block whose granule is taken by a neighbour goes to the table with 8-byte granules.
+ *
+ * While a scanner copies the tables (pmm_ledger.changing), each store is followed by a mark on the place where it was. Which of the two
+ * comes first matters: whoever clears the mark copies the place afterwards.
  *
  * Blocks of pools (PMM_KIND_OTHER) lie inside blocks or mappings that are recorded themselves, so they always go to that table, and are
  * only found there when they are asked for.
@@ -14,9 +17,136 @@
 #include "agent/agent.h"
 #include "agent/arena.h"
 #include "agent/sys.h"
-#include "agent/table.h"
 
+#define GRANULES	(1u << PMM_LEAF_BITS)
+#define MID_TRIES	5000
 #define STAMPS_PER_STEP_LOG2	18	/* 2 MiB of stamps */
+
+/* The tables' shapes: granule, leaves per mid. Together with 256-granule leaves they cover PMM_ADDRESS_BITS. */
+static const struct { uint8_t shift, mid_bits; } shape[PMM_NR_TABLES] = {
+	[PMM_TABLE_HEAP]  = {  5, 13 },
+	[PMM_TABLE_DENSE] = {  3, 15 },
+	[PMM_TABLE_MAP]   = { 11, 13 },
+};
+
+void block_init(void)
+{
+	for (int i = 0; i < PMM_NR_TABLES; i++) {
+		struct pmm_table *t = &A.ledger->table[i];
+
+		t->shift = shape[i].shift;
+		t->mid_bits = shape[i].mid_bits;
+		t->top_bits = PMM_ADDRESS_BITS - t->shift - t->mid_bits - PMM_LEAF_BITS;
+		t->top_off = PMM_TOP_OFF(i);
+	}
+}
+
+/* ---- marks ---------------------------------------------------------------------------------------------- */
+
+/* Does a scanner want to know what changes? */
+static inline bool watched(void)
+{
+	return unlikely(LOAD(A.ledger->changing));
+}
+
+/* [at, at + bytes) has changed. Numbers that somebody has scribbled on lead to a wrong mark at most. */
+static __attribute__((noinline, cold)) void mark(const void *at, size_t bytes)
+{
+	uint64_t off = (uint64_t)((const char *)at - A.base) - PMM_ARENA_OFF;
+	uint32_t shift = LOAD(A.ledger->mark_shift) & 63, nr = LOAD(A.ledger->nr_marks);
+	uint8_t *marks = (uint8_t *)A.base + PMM_MARKS_OFF;
+
+	for (uint64_t i = off >> shift; i <= (off + bytes - 1) >> shift && i < nr && i < PMM_MAX_MARKS; i++)
+		STORE_RELEASE(marks[i], 1);
+}
+
+/* ---- the trees ------------------------------------------------------------------------------------------ */
+
+static struct pmm_mid *mid_new(struct pmm_table *t, pmm_ref *top, uint64_t base)
+{
+	uint64_t top_page = ((uint64_t)((char *)top - A.base)) & ~(PMM_PAGE - 1);
+	struct pmm_mid *mid = arena_get(sizeof(*mid) + (sizeof(pmm_ref) << t->mid_bits), 64);
+	pmm_ref none = 0, head;
+
+	if (!mid || !arena_back(top_page, top_page + PMM_PAGE))
+		return NULL;
+	mid->base = base;
+	mid->nr_leaves = 1u << t->mid_bits;
+	if (!CAS(*top, none, arena_ref(mid)))
+		return arena_at(none);		/* somebody else was faster */
+	head = LOAD(t->mids);
+	do
+		mid->next = head;
+	while (!CAS(t->mids, head, arena_ref(mid)));
+	STORE_RELEASE(mid->chained, 1);
+	if (watched())
+		mark(mid, sizeof(*mid));
+	return mid;
+}
+
+/*
+ * Nothing is hung into a mid that readers cannot find yet: its maker may be stopped for long just there. But not for ever, for it may be
+ * the code that this signal handler interrupted.
+ */
+static __attribute__((noinline, cold)) struct pmm_mid *mid_wait(struct pmm_mid *mid)
+{
+	for (unsigned tries = 0; tries < MID_TRIES && !LOAD_ACQUIRE(mid->chained); tries++)
+		if (tries < 100 || A.confined)
+			arch_pause();
+		else
+			sys0(sched_yield);
+	return mid;
+}
+
+static uint64_t *leaf_new(pmm_ref *slot)
+{
+	uint64_t *leaf = arena_get(PMM_LEAF_WORDS * sizeof(*leaf), 64);
+	pmm_ref none = 0;
+
+	if (!leaf)
+		return NULL;
+	if (!CAS(*slot, none, arena_ref(leaf)))
+		return arena_at(none);
+	if (watched())
+		mark(slot, sizeof(*slot));
+	return leaf;
+}
+
+static __attribute__((noinline)) uint64_t *word_make(enum pmm_table_id id, uint64_t address)
+{
+	struct pmm_table *t = &A.ledger->table[id];
+	unsigned top_shift = shape[id].shift + PMM_LEAF_BITS + shape[id].mid_bits;
+	pmm_ref *top = (pmm_ref *)(A.base + PMM_TOP_OFF(id)) + (address >> top_shift);
+	uint64_t base = address >> top_shift << top_shift;
+	struct pmm_mid *mid = *top ? arena_at(*top) : mid_new(t, top, base);
+	uint64_t *leaf;
+	pmm_ref *slot;
+
+	if (!mid)
+		return NULL;
+	if (unlikely(!LOAD_ACQUIRE(mid->chained)))
+		mid = mid_wait(mid);
+	slot = &mid->leaf[(address - base) >> (shape[id].shift + PMM_LEAF_BITS)];
+	leaf = *slot ? arena_at(*slot) : leaf_new(slot);
+	return leaf ? &leaf[address >> shape[id].shift & (GRANULES - 1)] : NULL;
+}
+
+/* The word for an address; NULL where there is no leaf. */
+static inline uint64_t *word_find(enum pmm_table_id id, uint64_t address)
+{
+	unsigned shift = shape[id].shift, mid_bits = shape[id].mid_bits;
+	unsigned leaf_shift = shift + PMM_LEAF_BITS;
+	pmm_ref ref = LOAD_ACQUIRE(((pmm_ref *)(A.base + PMM_TOP_OFF(id)))[address >> (leaf_shift + mid_bits)]);
+	struct pmm_mid *mid;
+
+	if (unlikely(!ref))
+		return NULL;
+	mid = arena_at(ref);
+	ref = LOAD_ACQUIRE(mid->leaf[address >> leaf_shift & ((1u << mid_bits) - 1)]);
+	if (unlikely(!ref))
+		return NULL;
+	return (uint64_t *)arena_at(ref) + (address >> shift & (GRANULES - 1));
+}
 
 /* Can blocks be at this address? Not beyond the tables nor between words. */
 static inline bool address_ok(uint64_t address)
@@ -26,7 +156,7 @@ static inline bool address_ok(uint64_t address)
 
 uint64_t *block_place(uint64_t address)
 {
-	uint64_t *at = likely(address_ok(address)) ? table_find(PMM_TABLE_HEAP, address) : NULL;
+	uint64_t *at = likely(address_ok(address)) ? word_find(PMM_TABLE_HEAP, address) : NULL;
 
 	__builtin_prefetch(at, 1);
 	return at;
@@ -146,17 +276,17 @@ static __attribute__((noinline, cold)) bool put_watched(uint64_t *at, const uint
 {
 	if (is_wide(word[0])) {
 		STORE(at[1], word[1]);
-		table_mark(at + 1, sizeof(*at));
+		mark(at + 1, sizeof(*at));
 	}
 	if (!put_first(at, word[0], dense))
 		return false;
-	table_mark(at, sizeof(*at));
+	mark(at, sizeof(*at));
 	return true;
 }
 
 static inline bool put_words(uint64_t *at, const uint64_t word[2], bool dense)
 {
-	if (table_watched())
+	if (watched())
 		return put_watched(at, word, dense);
 	if (is_wide(word[0]))
 		STORE(at[1], word[1]);
@@ -176,10 +306,10 @@ static inline bool put(uint64_t *at, const uint64_t word[2])
 
 static __attribute__((noinline)) bool put_dense(uint64_t address, uint64_t word[2])
 {
-	uint64_t *at = table_find(PMM_TABLE_DENSE, address);
+	uint64_t *at = word_find(PMM_TABLE_DENSE, address);
 
 	word[0] &= ~(3ull << PMM_WORD_SUB_SHIFT);
-	if (!at && !(at = table_make(PMM_TABLE_DENSE, address)))
+	if (!at && !(at = word_make(PMM_TABLE_DENSE, address)))
 		return false;
 	return put(at, word);
 }
@@ -187,7 +317,7 @@ static __attribute__((noinline)) bool put_dense(uint64_t address, uint64_t word[
 /* `at` as block_place found it. */
 static inline bool put_anywhere(uint64_t address, uint64_t *at, uint64_t word[2])
 {
-	if (unlikely(!at) && !(at = table_make(PMM_TABLE_HEAP, address)))
+	if (unlikely(!at) && !(at = word_make(PMM_TABLE_HEAP, address)))
 		return false;
 	return likely(put(at, word)) || put_dense(address, word);
 }
@@ -226,7 +356,7 @@ static inline uint64_t *block_find(uint64_t address)
 
 	if (unlikely(!address_ok(address)))
 		return NULL;
-	at = table_find(PMM_TABLE_HEAP, address);
+	at = word_find(PMM_TABLE_HEAP, address);
 	if (likely(at)) {
 		word = LOAD(*at);
 		if (likely(is_block(word) && (word >> PMM_WORD_SUB_SHIFT & 3) == sub_of(address)))
@@ -234,14 +364,14 @@ static inline uint64_t *block_find(uint64_t address)
 	}
 	if (!A.dense)
 		return NULL;
-	at = table_find(PMM_TABLE_DENSE, address);
+	at = word_find(PMM_TABLE_DENSE, address);
 	return at && is_block(LOAD(*at)) && kind_of(LOAD(*at)) != PMM_KIND_OTHER ? at : NULL;
 }
 
 /* The same for a pool's block. */
 static uint64_t *pool_find(uint64_t address)
 {
-	uint64_t *at = address_ok(address) ? table_find(PMM_TABLE_DENSE, address) : NULL;
+	uint64_t *at = address_ok(address) ? word_find(PMM_TABLE_DENSE, address) : NULL;
 
 	return at && kind_of(LOAD(*at)) == PMM_KIND_OTHER ? at : NULL;
 }
@@ -265,8 +395,8 @@ static inline void take(uint64_t *at, const struct block_stamp *now, struct bloc
 		out->birth_tick = time && time < LOAD(A.ledger->nr_stamps) ? stamp_at(time)->tick : A.ledger->start_tick;
 	}
 	STORE_RELEASE(*at, 0);
-	if (table_watched())
-		table_mark(at, sizeof(*at));
+	if (watched())
+		mark(at, sizeof(*at));
 }
 
 bool block_del(uint64_t address, const struct block_stamp *now, struct block_info *out)
@@ -299,8 +429,8 @@ uint32_t block_rename(uint64_t address, uint32_t kind, uint64_t *size)
 	word = LOAD(*at);
 	*size = size_of(at, word);
 	STORE(*at, (word & ~(15ull << PMM_WORD_KIND_SHIFT)) | (uint64_t)kind << PMM_WORD_KIND_SHIFT);
-	if (table_watched())
-		table_mark(at, sizeof(*at));
+	if (watched())
+		mark(at, sizeof(*at));
 	return kind_of(word);
 }
 
@@ -313,8 +443,8 @@ bool block_add_map(uint64_t address, uint64_t size, uint32_t site, uint32_t thre
 
 	if (!address_ok(address))
 		return no_address();
-	at = table_find(PMM_TABLE_MAP, address);
-	if (!at && !(at = table_make(PMM_TABLE_MAP, address)))
+	at = word_find(PMM_TABLE_MAP, address);
+	if (!at && !(at = word_make(PMM_TABLE_MAP, address)))
 		return no_room(size);
 	return put_words(at, word, false);
 }
@@ -330,7 +460,7 @@ bool block_take_map(uint64_t from, uint64_t to, bool below, uint64_t *at, struct
 
 	for (unsigned leaves = 0; leaves < MAP_SEARCH_LEAVES && page >> PMM_ADDRESS_BITS == 0; leaves++) {
 		uint64_t first = page & ~(MAP_LEAF_BYTES - 1), last = first + MAP_LEAF_BYTES - PMM_PAGE;
-		uint64_t *leaf = table_find(PMM_TABLE_MAP, first);
+		uint64_t *leaf = word_find(PMM_TABLE_MAP, first);
 
 		for (; leaf && page >= first && page <= last && (below || page < to);
 		     page = below ? page - PMM_PAGE : page + PMM_PAGE) {

@@ -35,6 +35,9 @@ struct block_new {
 	struct block_stamp *stamp;	/* of the context */
 };
 
+/* Set up the tables of a new ledger. */
+void block_init(void);
+
 /* Where the word of a block at this address will be, already being fetched; NULL when there is no such place yet. */
 uint64_t *block_place(uint64_t address);
 

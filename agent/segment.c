@@ -8,10 +8,10 @@
 
 #include "agent/agent.h"
 #include "agent/arena.h"
+#include "agent/block.h"
 #include "agent/clock.h"
 #include "agent/ctx.h"
 #include "agent/sys.h"
-#include "agent/table.h"
 
 static bool tree_sane(const struct pmm_tree *t)
 {
@@ -218,7 +218,7 @@ int segment_claim(bool new_image)
 	l->nr_nodes = l->nr_sites = l->nr_modules = l->nr_stamps = 1;
 	l->dense = A.dense;
 	l->mapping.brk_start = l->mapping.brk_now = l->mapping.brk_max = (uint64_t)sys1(brk, 0);
-	table_init();
+	block_init();
 	clock_check();
 	l->start_tick = clock_now();
 	if (!A.confined)

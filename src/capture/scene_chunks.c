@@ -128,7 +128,7 @@ static int gap_cover(struct walk *k, uint64_t from, uint64_t to)
 	if (rc <= CHAIN_BROKEN)
 		return rc;
 	if (complete)
-		return scene_span_add(&k->f->covered, from + 8, rc != CHAIN_REACHED ? h.end : to < k->hi ? to + 8 : to);
+		return scene_span_add(&k->f->covered, from == k->lo ? from : from + 8, rc != CHAIN_REACHED ? h.end : to < k->hi ? to + 8 : to);
 	rc = rc == CHAIN_TOP ? scene_span_add(&k->gap, h.at + 8, h.end) : 0;
 	for (size_t i = 0; !rc && i < k->gap.nr; i++)
 		rc = scene_span_add(&k->f->covered, k->gap.v[i].start, k->gap.v[i].end);

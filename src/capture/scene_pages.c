@@ -5,6 +5,8 @@
  * of the process itself: a copy lacks what is not inherited (MADV_DONTFORK), and the process may have given back some since. Shared memory is
  * asked of its file (lseek(2), SEEK_DATA). Where the kernel does not answer the whole mapping counts.
  */
+#include "src/capture/scene_pages.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -13,8 +15,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
-
-#include "src/capture/scene_pages.h"
 
 #define MAX_PAGEMAP	(64ull << 30)	/* address space looked at entry by entry */
 

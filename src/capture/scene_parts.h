@@ -73,6 +73,7 @@ void scene_find_fini(struct scene_find *f);
 int scene_objects_find(struct scene_find *f);
 int scene_maps_find(struct scene_find *f);	/* ranges, code; without what is pmm's */
 int scene_threads_find(struct scene_find *f);	/* stacks, thread-local storage, registers, blocks of the C library */
+int scene_libc_find(struct scene_find *f);	/* blocks that the C library points into */
 int scene_allocator_find(struct scene_find *f);	/* covered */
 int scene_pages_trim(struct scene_find *f);	/* leave out what has no memory behind it */
 

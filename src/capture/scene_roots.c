@@ -133,6 +133,8 @@ int scene_find_roots(struct scene_find *f)
 	if (!rc)
 		rc = scene_threads_find(f);
 	if (!rc)
+		rc = scene_libc_find(f);
+	if (!rc)
 		rc = scene_allocator_find(f);
 	if (!rc)
 		rc = moves_find(f, &kept);

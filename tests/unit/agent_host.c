@@ -8,7 +8,6 @@
 #include <sys/mman.h>
 
 #include "agent/segment.h"
-#include "agent/table.h"
 
 static struct pmm_tree tree;
 static uint8_t threaded;
@@ -36,7 +35,7 @@ void agent_host_init_at(void *base, size_t bytes)
 	A.ledger->arena_off = A.ledger->arena_used = A.ledger->arena_ready = PMM_ARENA_OFF;
 	A.ledger->arena_end = bytes;
 	A.ledger->nr_nodes = A.ledger->nr_sites = A.ledger->nr_modules = A.ledger->nr_stamps = 1;
-	table_init();
+	block_init();
 }
 
 void agent_host_init(size_t arena_bytes)

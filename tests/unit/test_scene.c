@@ -309,7 +309,7 @@ static void *arena_user(void *arg)
 
 static void *arena_leaver(void *arg)
 {
-	char *p = malloc(5000);
+	char *p = memset(malloc(5000), 0, 5000);
 
 	host_place("the only block of an arena, freed", p + 100, IS_NONE);
 	free(p);
