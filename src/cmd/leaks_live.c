@@ -138,7 +138,7 @@ static int report(struct looking *x, struct err *e)
 
 	o.growing = x->job->every_ns ? &x->growing : NULL;
 	o.pid = x->pid;
-	if (x->why_stopped.text[0])
+	if (x->why_stopped.text[0] && !x->job->no_copy)
 		o.view.why_stopped = x->why_stopped.text;
 	if (x->job->every_ns) {
 		o.choose = keep_new;

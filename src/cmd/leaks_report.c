@@ -133,6 +133,8 @@ static int write_doc(const struct heap *h, struct names *n, const struct leaks *
 	struct leaks_view view;
 	int rc = leaks_view_init(&view, h, n, l, &o->view);
 
+	if (!rc && o->quiet_if_none && o->format == LEAKS_TEXT)
+		fputc('\n', out);	/* something stands before it */
 	if (!rc)
 		rc = o->format == LEAKS_JSON ? doc_print_json(&view.doc, out) : doc_print_text(&view.doc, &style, out);
 	leaks_view_fini(&view);

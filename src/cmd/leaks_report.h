@@ -34,7 +34,7 @@ struct leaks_report_options {
 	/* After the verdict: take entries out. What is told is what is left, sums are of all; NULL = all. */
 	void (*choose)(void *arg, struct leaks *l);
 	void *choose_arg;
-	bool quiet_if_none;		/* write nothing when no entry is left */
+	bool quiet_if_none;		/* write nothing when no entry is left; else an empty line before the text */
 	unsigned fail_on;		/* enum leaks_fail and classes */
 	uint64_t max_leaked_bytes;	/* more than that of what fail_on names; 0 = any block */
 };
