@@ -9,6 +9,7 @@
 #include "src/cmd/leaks_report.h"
 #include "src/cmd/leaks_words.h"
 #include "src/cmd/pid.h"
+#include "src/cmd/run.h"
 #include "src/cmd/terminal.h"
 
 static const char *const formats[] = { "text", "json", "valgrind-xml", NULL };
@@ -17,9 +18,9 @@ static const char *const forms[] = { "valgrind", "lsan", NULL };
 static struct leaks_job job = { .search = LEAKS_SEARCH_DEFAULT, .report = LEAKS_REPORT_DEFAULT };
 static int format, form;
 static uint64_t nr_threads;
-static const char *show, *fail_on, *heuristics, *tag_bits, *core;
+static const char *show, *fail_on, *heuristics, *tag_bits, *core, *report, *output;
 static uint64_t error_code;
-static bool as_json, generate, no_default, given_code;
+static bool as_json, generate, no_default, given_code, given_budget;
 static struct opt_list suppressions;
 
 static const struct opt leaks_opts[] = {
@@ -37,8 +38,10 @@ static const struct opt leaks_opts[] = {
 	  "what the exit code tells of: definite, indirect, possible, reachable, likely (certain ones too), growth, none (default likely)",
 	  &fail_on },
 	{ "max-leaked", 0, OPT_SIZE, "BYTES", "so much of what --fail-on names is tolerated (default nothing)",
-	  &job.report.max_leaked_bytes },
+	  &job.report.max_leaked_bytes, .given = &given_budget },
 	{ "error-exitcode", 0, OPT_UINT, "N", "exit code when there is more (default 1)", &error_code, .given = &given_code, .max = 255 },
+	{ "report", 0, OPT_FILE, "FILE", "write to FILE instead of standard output (of a COMMAND: instead of standard error)", &report },
+	{ "output", 'o', OPT_FILE, "FILE", "of a COMMAND: write captures too, as 'pmm run -o FILE'", &output },
 	{ "suppressions", 0, OPT_LIST, "FILE", "do not tell of what FILE suppresses (Valgrind's or LeakSanitizer's form; may be given again)",
 	  &suppressions },
 	{ "no-default-suppressions", 0, OPT_FLAG, NULL, "tell also of what the C library and run-time systems keep on purpose",
@@ -100,34 +103,85 @@ static int read_options(struct err *e)
 	return rc;
 }
 
-/* ---- a capture ---- */
+/* ---- where the processes are ---- */
 
-static int report_capture(const char *path, struct err *e)
+static int report_capture(const char *path, FILE *out, struct err *e)
 {
 	struct heap *h = NULL;
 	int rc = capture_for(path)->read(path, &h, e);
 
 	if (!rc)
-		rc = leaks_report(h, NULL, &job.report, stdout, e);
+		rc = leaks_report(h, NULL, &job.report, out, e);
+	else if (rc == -EINVAL && e)
+		err_hint(e, "a program is run with '--' before it: pmm leaks -- %s", path);
 	heap_free(h);
 	return rc;
 }
 
-/* ---- the command ---- */
+/* The program's own exit code, unless somebody asked for another when there is a find. */
+static int run_command(char **argv, FILE *out, struct err *e)
+{
+	struct run_search search = { .job = &job, .output = output, .report = out, .found_code = -1 };
 
+	if (core || job.every_ns)
+		return refuse(e, "'--core' and '--every' are about other processes than a COMMAND", "leave them out");
+	if (given_code)
+		search.found_code = (int)error_code;
+	else if (fail_on || given_budget)
+		search.found_code = CMD_FOUND;
+	return run_and_search(&search, argv);
+}
 
-static int dispatch(int argc, char **argv, struct err *e)
+/* A capture or a process. 1 = found, 0 = not, or -errno with `e`. */
+static int look_at(int argc, char **argv, FILE *out, struct err *e)
 {
 	pid_t pid;
 	int rc;
 
-	(void)argc;
+	if (argc > 1)
+		return refuse(e, "one capture or process at a time", "a program is run with '--' before it: pmm leaks -- COMMAND");
+	if (output)
+		return refuse(e, "'--output' is for a COMMAND", "'pmm snapshot PID' writes a capture of a running process");
 	if (core)
-		return leaks_core(core, argv[0], &job, e);
+		return leaks_core(core, argv[0], &job, out, e);
 	if (capture_for(argv[0]) != &capture_ledger)
-		return report_capture(argv[0], e);
+		return report_capture(argv[0], out, e);
 	rc = cmd_parse_pid(argv[0], &pid, e);
-	return rc ? rc : leaks_live(pid, &job, e);
+	return rc ? rc : leaks_live(pid, &job, out, e);
+}
+
+/* ---- the command ---- */
+
+static FILE *open_report(struct err *e)
+{
+	FILE *out = fopen(report, "we");
+
+	if (!out) {
+		err_set(e, -errno, "cannot write to '%s': %s", report, strerror(errno));
+		err_hint(e, "name a file in a directory that you may write to with --report");
+	}
+	return out;
+}
+
+/* The exit code, or -errno with `e`. */
+static int dispatch(int argc, char **argv, struct err *e)
+{
+	bool command = !strcmp(argv[-1], "--");		/* opt_parse() leaves it before the operands */
+	FILE *out = report ? open_report(e) : command ? NULL : stdout;
+	int rc;
+
+	if (report && !out)
+		return -EIO;
+	if (command) {
+		rc = run_command(argv, out, e);
+	} else {
+		rc = look_at(argc, argv, out, e);
+		if (rc > 0)
+			rc = given_code ? (int)error_code : CMD_FOUND;
+	}
+	if (report && fclose(out) && rc >= 0)
+		rc = err_set(e, -errno, "cannot write to '%s': %s", report, strerror(errno));
+	return rc;
 }
 
 static int leaks_run(int argc, char **argv)
@@ -135,20 +189,18 @@ static int leaks_run(int argc, char **argv)
 	struct err e = { 0 };
 	int rc;
 
-	signal(SIGPIPE, SIG_IGN);
 	terminal_guard();
 	rc = read_options(&e);
 	if (!rc)
 		rc = dispatch(argc, argv, &e);
 	suppress_free(job.report.suppress);
-	if (rc < 0)
-		return cmd_fail(&e);
-	return rc ? given_code ? (int)error_code : CMD_FOUND : CMD_OK;
+	return rc < 0 ? cmd_fail(&e) : rc;
 }
 
 static const struct cmd_pair leaks_exits[] = {
 	{ "0", "nothing was found" },
 	{ "1", "leaks were found: certain or likely ones, or what --fail-on names (--error-exitcode: another code)" },
+	{ "N", "of a COMMAND its own (128+N: signal N ended it), unless there was a find and --fail-on, --max-leaked or --error-exitcode is given" },
 	{ "2", "wrong usage" },
 	{ "3", "could not search" },
 	{ 0 }
@@ -157,6 +209,7 @@ static const struct cmd_pair leaks_exits[] = {
 static const struct cmd_pair leaks_examples[] = {
 	{ "pmm leaks 4711", "what has a process lost, that was started with 'pmm run' or is watched by 'pmm attach'?" },
 	{ "pmm leaks --every 10s 4711", "search every ten seconds; tell what is new" },
+	{ "pmm leaks -- ./test --all", "search a program and its children at their ends" },
 	{ "pmm leaks pmm.app.4242.pmm", "what 'pmm run --leaks' found at the program's end" },
 	{ "pmm leaks --fail-on=definite --max-leaked 64K FILE", "exit code 1 when more than 64 KiB are definitely lost" },
 	{ "pmm leaks --format valgrind-xml FILE >leaks.xml", "for tools that read Valgrind's output" },
@@ -167,12 +220,12 @@ static const struct cmd_pair leaks_examples[] = {
 const struct cmd cmd_leaks = {
 	.name = "leaks",
 	.summary = "tell which blocks nothing points to any more and which call sites grow",
-	.usage = "[options] FILE|PID",
+	.usage = "[options] FILE|PID|-- COMMAND [ARGUMENT...]",
 	.opts = leaks_opts,
 	.exits = leaks_exits,
 	.examples = leaks_examples,
 	.min_operands = 1,
-	.max_operands = 1,
+	.max_operands = CMD_ANY,
 	.run = leaks_run,
 	.description =
 		"Follows pointers from the program's variables, stacks and registers through all blocks and says which nothing leads to "
@@ -183,7 +236,8 @@ const struct cmd cmd_leaks = {
 		"does not grow is a cache or pool and no leak. Each entry says why it is what it is.\n\n"
 		"A running process (PID) is searched in a copy that is made in the time of a fork; it stands still for no longer. How long "
 		"that was is told. It must be tracked: started by 'pmm run', or watched by 'pmm attach'. A capture (FILE) tells what was "
-		"found when it was made with 'pmm run --leaks'.\n\n"
+		"found when it was made with 'pmm run --leaks'. A COMMAND is run, and it and its children are searched at their ends; that is "
+		"told on standard error or into --report, so that its output stays its own.\n\n"
 		"What the C library and run-time systems keep on purpose is suppressed. Contents of memory are shown with --show-bytes only, "
 		"and never kept. doc/leaks.md has the whole truth, and the JSON schema.",
 };

@@ -21,6 +21,7 @@
 struct looking {
 	const struct leaks_job *job;
 	pid_t pid;
+	FILE *out;
 	struct heap *heap;
 	struct leaks leaks;
 	struct err why_stopped;
@@ -145,7 +146,7 @@ static int report(struct looking *x, struct err *e)
 		o.choose_arg = x;
 		o.quiet_if_none = x->number > 1;
 	}
-	return leaks_report(x->heap, &x->leaks, &o, stdout, e);
+	return leaks_report(x->heap, &x->leaks, &o, x->out, e);
 }
 
 /* Wait for the next look. False: a signal came or the process has ended. */
@@ -193,9 +194,9 @@ static int repeat(struct looking *x, int signals, int process, struct err *e)
 	return found;
 }
 
-int leaks_live(pid_t pid, const struct leaks_job *job, struct err *e)
+int leaks_live(pid_t pid, const struct leaks_job *job, FILE *out, struct err *e)
 {
-	struct looking x = { .job = job, .pid = pid };
+	struct looking x = { .job = job, .pid = pid, .out = out };
 	int signals, process, rc;
 	sigset_t mask, old;
 
@@ -219,9 +220,9 @@ int leaks_live(pid_t pid, const struct leaks_job *job, struct err *e)
 	return rc;
 }
 
-int leaks_core(const char *core, const char *capture, const struct leaks_job *job, struct err *e)
+int leaks_core(const char *core, const char *capture, const struct leaks_job *job, FILE *out, struct err *e)
 {
-	struct looking x = { .job = job };
+	struct looking x = { .job = job, .out = out };
 	struct leaks_job with = *job;
 	struct scene scene = { 0 };
 	int rc = scene_core(core, capture, &scene, e);

@@ -20,12 +20,12 @@ struct leaks_job {
 };
 
 /*
- * Search and report on stdout; again every `every_ns`, then only what is new, until `count`, a signal (SIGINT, SIGTERM, SIGHUP) or the
+ * Search and write to `out`; again every `every_ns`, then only what is new, until `count`, a signal (SIGINT, SIGTERM, SIGHUP) or the
  * process's end. 1 = found what is asked for, 0 = not, -errno with `e`.
  */
-int leaks_live(pid_t pid, const struct leaks_job *job, struct err *e);
+int leaks_live(pid_t pid, const struct leaks_job *job, FILE *out, struct err *e);
 
 /* Search a core file with the process's capture. As leaks_live(). */
-int leaks_core(const char *core, const char *capture, const struct leaks_job *job, struct err *e);
+int leaks_core(const char *core, const char *capture, const struct leaks_job *job, FILE *out, struct err *e);
 
 #endif

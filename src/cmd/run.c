@@ -9,6 +9,7 @@
 #include "src/capture/output.h"
 #include "src/capture/preload.h"
 #include "src/cmd/cmd.h"
+#include "src/cmd/run.h"
 #include "src/cmd/run_leaks.h"
 #include "src/cmd/summary.h"
 #include "src/cmd/terminal.h"
@@ -22,6 +23,7 @@ static uint64_t max_frames = 128;
 static uint64_t error_code;
 static bool sampled, no_follow, quiet, leaks, given_code, no_default;
 static struct opt_list suppressions;
+static const struct run_search *searching;	/* for `pmm leaks`, else NULL */
 
 static const struct opt run_opts[] = {
 	{ "output", 'o', OPT_FILE, "FILE",
@@ -74,7 +76,9 @@ static void on_ended(void *arg, struct heap *h, bool is_root)
 	bool moved;
 
 	run_leaks_ended(&r->leaks, h);
-	if (output_write(h, output, is_root, name, &moved, &e)) {
+	if (!output) {
+		/* `pmm leaks` needs none */
+	} else if (output_write(h, output, is_root, name, &moved, &e)) {
 		if (!r->in_background) {
 			cmd_note("the capture of process %u is LOST", h->pid);
 			cmd_fail(&e);
@@ -134,9 +138,11 @@ static int prepare(struct run *r, const char *command, char agent[PATH_MAX], str
 	if (elf_check(command, &r->program, e) != ELF_CHECK_OK)
 		return -ENOEXEC;
 	rc = preload_find(agent, e);
-	if (!rc && leaks)
+	if (!rc && searching)
+		rc = run_leaks_init_for(&r->leaks, searching->job, searching->report, e);
+	else if (!rc && leaks)
 		rc = run_leaks_init(&r->leaks, &suppressions, no_default, e);
-	if (!rc)
+	if (!rc && output)
 		rc = output_check(output, e);
 	if (!rc)
 		rc = child_prepare(&r->child, e);
@@ -153,7 +159,8 @@ static int prepare(struct run *r, const char *command, char agent[PATH_MAX], str
 static int launch(struct run *r, const char *agent, char **argv, struct err *e)
 {
 	char **env = preload_env(environ, agent, &r->tree);
-	int keep[] = { r->tree.fd, r->child.signal_fd, r->monitor.epoll, r->monitor.listen_fd, r->monitor.leaving.fd };
+	int keep[] = { r->tree.fd, r->child.signal_fd, r->monitor.epoll, r->monitor.listen_fd, r->monitor.leaving.fd,
+		       searching && searching->report ? fileno(searching->report) : -1 };
 	int rc;
 
 	if (!env)
@@ -211,7 +218,7 @@ static int tell_leaks(struct run *r)
 
 	if (!leaks)
 		return code;
-	found = run_leaks_tell(&r->leaks, r->heap, quiet, &e);
+	found = run_leaks_tell(&r->leaks, r->heap, quiet && !searching, &e);
 	if (found < 0)
 		cmd_fail(&e);
 	return found > 0 && given_code ? (int)error_code : code;
@@ -228,14 +235,13 @@ static void release(struct run *r)
 	ledger_tree_fini(&r->tree);
 }
 
-static int run_run(int argc, char **argv)
+static int run_program(char **argv)
 {
 	struct run r = { .tree.fd = -1, .monitor = { .epoll = -1, .listen_fd = -1, .leaving.fd = -1 } };
 	struct err e = { .text = "" };
 	char agent[PATH_MAX];
 	int code;
 
-	(void)argc;
 	terminal_guard();
 	if (prepare(&r, argv[0], agent, &e) || launch(&r, agent, argv, &e)) {
 		release(&r);
@@ -243,12 +249,28 @@ static int run_run(int argc, char **argv)
 	}
 	monitor_until_root(&r.monitor);
 	r.summary.nr_living = monitor_settle(&r.monitor, GRACE_NS, &r.summary.living);
-	if (r.summary.nr_living)
+	if (r.summary.nr_living && output)
 		go_on(&r);
 	tell(&r, argv);
 	code = tell_leaks(&r);
 	release(&r);
 	return code;
+}
+
+static int run_run(int argc, char **argv)
+{
+	(void)argc;
+	return run_program(argv);
+}
+
+int run_and_search(const struct run_search *search, char **argv)
+{
+	searching = search;
+	output = search->output;
+	leaks = quiet = true;
+	given_code = search->found_code >= 0;
+	error_code = given_code ? (uint64_t)search->found_code : 0;
+	return run_program(argv);
 }
 
 static const struct cmd_pair run_exits[] = {

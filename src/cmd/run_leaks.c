@@ -9,14 +9,30 @@
 #include "src/base/str.h"
 #include "src/capture/scene.h"
 #include "src/cmd/cmd.h"
+#include "src/cmd/leaks_live.h"
 #include "src/cmd/leaks_report.h"
 
 #define MOST_KEPT 20
 
 int run_leaks_init(struct run_leaks *r, const struct opt_list *files, bool no_default, struct err *e)
 {
-	*r = (struct run_leaks){ .search = leaks_search_default };
-	return leaks_read_suppressions(files, no_default, &r->suppress, e);
+	const struct leaks_job job = { .search = leaks_search_default, .report = leaks_report_default };
+	int rc = run_leaks_init_for(r, &job, NULL, e);
+
+	if (!rc)
+		rc = leaks_read_suppressions(files, no_default, &r->suppress, e);
+	if (!rc)
+		r->report->suppress = r->suppress;
+	return rc;
+}
+
+int run_leaks_init_for(struct run_leaks *r, const struct leaks_job *job, FILE *out, struct err *e)
+{
+	*r = (struct run_leaks){ .search = job->search, .report = malloc(sizeof(*r->report)), .out = out };
+	if (!r->report)
+		return err_set(e, -ENOMEM, "out of memory");
+	*r->report = job->report;
+	return 0;
 }
 
 static void note(struct run_leaks *r, pid_t pid, const struct leaving *l, const struct err *e)
@@ -123,22 +139,26 @@ static void only_losses(void *arg, struct leaks *l)
 
 int run_leaks_tell(struct run_leaks *r, const struct heap *root, bool brief, struct err *e)
 {
-	struct leaks_report_options options = leaks_report_default;
+	struct leaks_report_options options = *r->report;
+	FILE *out = r->out ? r->out : stderr;
 	int rc = 0, found = 0;
 
 	vec_each(&r->notes, text)
 		cmd_note("%s", *text);
-	options.suppress = r->suppress;
 	options.quiet_if_none = brief;
 	options.choose = brief ? only_losses : NULL;
 	if (root && root->search.how != HEAP_SEARCH_NONE)
-		rc = found = leaks_report(root, NULL, &options, stderr, e);
+		rc = found = leaks_report(root, NULL, &options, out, e);
 	else if (root)
 		tell_unsearched(r, root);
 	options.quiet_if_none = true;
 	options.choose = only_losses;
 	for (size_t i = 0; rc >= 0 && i < r->lost.nr; i++) {
-		rc = leaks_report(r->lost.v[i], NULL, &options, stderr, e);
+		if (options.format != LEAKS_TEXT && options.format != LEAKS_JSON) {
+			r->nr_untold++;		/* one document a file */
+			continue;
+		}
+		rc = leaks_report(r->lost.v[i], NULL, &options, out, e);
 		found |= rc > 0;
 	}
 	if (r->nr_untold)
@@ -155,6 +175,7 @@ void run_leaks_fini(struct run_leaks *r)
 	vec_each(&r->notes, text)
 		free(*text);
 	suppress_free(r->suppress);
+	free(r->report);
 	vec_fini(&r->searched);
 	vec_fini(&r->lost);
 	vec_fini(&r->notes);

@@ -5,6 +5,7 @@
 #define CMD_RUN_LEAKS_H
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <sys/types.h>
 
 #include "src/base/vec.h"
@@ -12,12 +13,15 @@
 #include "src/cmd/leaks_search.h"
 #include "src/model/heap.h"
 
+struct leaks_job;
+struct leaks_report_options;
 struct opt_list;
-struct suppress;
 
 struct run_leaks {
 	struct leaks_search_options search;
-	struct suppress *suppress;
+	struct leaks_report_options *report;
+	FILE *out;			/* NULL = stderr; borrowed */
+	struct suppress *suppress;	/* our own, in use by `report`; NULL = none */
 	VEC(struct heap *) searched;	/* they wait for their process's end */
 	VEC(struct heap *) lost;	/* of ended processes but the first: something is lost in them */
 	VEC(char *) notes;		/* what could not be searched, and why */
@@ -26,6 +30,9 @@ struct run_leaks {
 
 /* Read suppressions: of `files` (NULL = none), and pmm's own unless `no_default`. 0 or -errno with `e`. */
 int run_leaks_init(struct run_leaks *r, const struct opt_list *files, bool no_default, struct err *e);
+
+/* Search and tell as `job` says, to `out` (NULL = stderr); its suppressions are borrowed. 0 or -ENOMEM. */
+int run_leaks_init_for(struct run_leaks *r, const struct leaks_job *job, FILE *out, struct err *e);
 
 /* The process stands still at its end: search it. */
 void run_leaks_search(struct run_leaks *r, pid_t pid, const struct leaving *l);

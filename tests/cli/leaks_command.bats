@@ -1,0 +1,86 @@
+#!/usr/bin/env bats
+# pmm leaks -- COMMAND: the program's output and status stay its own, the verdict goes elsewhere, exit codes are as asked for.
+
+load leaks
+
+# command STATUS OPTION...: leak_shapes, its cases made once. Its output must be what it always is; messages in $T/err, $T as working directory.
+command_is() {
+	local want=$1 status=0
+	shift
+	(cd "$T" && echo g | timeout -k 5 120 "$PMM" leaks "$@" -- "$PROG/leak_shapes") >"$T/out" 2>"$T/err" 3>&- || status=$?
+	[ "$status" -eq "$want" ] || { echo "status $status"; cat "$T/err"; return 1; }
+	[ "$(cat "$T/out")" = $'ready\ndone' ] || { cat "$T/out"; return 1; }
+}
+
+@test "leaks -- COMMAND: the verdict is on standard error, nothing is left behind" {
+	command_is 0
+	grep -q 'definitely lost' "$T/err"
+	grep -q "at the program's end; it was held up for" "$T/err"
+	grep -q 'leak_shapes.c:' "$T/err"
+	[ -z "$(find "$T" -name '*.pmm')" ]
+}
+
+@test "leaks -- COMMAND: figures, in a file; the capture tells the same" {
+	command_is 0 "${ALL[@]}" --report "$T/report.json" -o "$T/c.pmm"
+	[ ! -s "$T/err" ] || { cat "$T/err"; return 1; }
+	sums shapes exit "$T/report.json"
+	search "$T/again.json" "$T/c.pmm"
+	diff "$T/report.json" "$T/again.json"
+}
+
+@test "leaks -- COMMAND: Valgrind's form, read as memcheck's" {
+	need xmllint
+	command_is 0 --format valgrind-xml --show all --top 0 --no-default-suppressions --report "$T/report.xml"
+	xmllint --noout "$T/report.xml"
+	sums shapes exit "$T/report.xml"
+}
+
+@test "leaks -- COMMAND: exit codes" {
+	command_is 0					# its own, whatever was found
+	command_is 1 --fail-on=definite
+	command_is 0 --fail-on=growth
+	command_is 9 --error-exitcode 9
+	command_is 9 --error-exitcode 9 --max-leaked 1
+	command_is 0 --error-exitcode 9 --max-leaked 1M
+	command_is 1 --max-leaked 1
+	local status=0
+	"$PMM" leaks --error-exitcode 9 -- false 2>"$T/err" || status=$?
+	[ "$status" -eq 1 ]
+	grep -q 'no leaks were found' "$T/err"
+	status=0
+	"$PMM" leaks -- sh -c 'kill -TERM $$' 2>"$T/err" || status=$?
+	[ "$status" -eq 143 ]
+}
+
+@test "leaks -- COMMAND: suppressions that it wrote itself" {
+	command_is 1 --gen-suppressions --show all --fail-on definite --report "$T/own.supp"
+	command_is 0 --fail-on definite,indirect,possible --suppressions "$T/own.supp"
+	grep -q 'suppressed' "$T/err"
+}
+
+@test "leaks -- COMMAND: children are told of, each" {
+	(cd "$T" && echo g | timeout -k 5 120 "$PMM" leaks --fail-on none -- sh -c "$PROG/leak_shapes; exit 5") >"$T/out" 2>"$T/err" || [ $? -eq 5 ]
+	[ "$(cat "$T/out")" = $'ready\ndone' ]
+	grep -q 'leak_shapes, pid' "$T/err"
+}
+
+@test "leaks -- COMMAND: bad input is refused before it runs" {
+	local status
+	refuse() {
+		status=0
+		"$PMM" leaks "${@:2}" -- touch "$T/ran" >"$T/out" 2>"$T/err" || status=$?
+		[ "$status" -eq "$1" ] && [ ! -e "$T/ran" ] && [ ! -s "$T/out" ] || { echo "status $status"; cat "$T/err"; return 1; }
+		sed -n 2p "$T/err" | grep -q '^pmm: hint: ' || { cat "$T/err"; return 1; }
+	}
+	refuse 2 --every 1s
+	refuse 2 --core "$T/core"
+	refuse 3 --report "$T/none/report"
+	refuse 3 -o "$T/none/c.pmm"
+	refuse 3 --suppressions "$T/none"
+	status=0
+	"$PMM" leaks "$PROG/leak_shapes" 2>"$T/err" || status=$?
+	[ "$status" -eq 3 ] && grep -q "hint: a program is run with '--' before it" "$T/err"
+	status=0
+	"$PMM" leaks "$PROG/leak_shapes" more 2>"$T/err" || status=$?
+	[ "$status" -eq 2 ] && grep -q "hint: a program is run with '--' before it" "$T/err"
+}
