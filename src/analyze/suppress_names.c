@@ -157,6 +157,19 @@ static void short_name(const char *function, char *out, size_t size)
 	out[size - 1] = '\0';
 }
 
+/* The function's own name, where a symbol is its compiler's copy of it (f.part.0): patterns are cut like this too (suppress_parse.c). */
+static void add_own_name(struct suppress *s, struct members *m, const char *symbol)
+{
+	size_t n = 1 + strcspn(symbol + 1, ".@");
+	char *own = symbol[n] ? strndup(symbol, n) : NULL;
+
+	if (own)
+		add_matching(s, m, SUPPRESS_FUN, own);
+	else if (symbol[n])
+		m->rc = -ENOMEM;
+	free(own);
+}
+
 static void match_text(struct suppress *s, struct members *m, enum text_of of, const char *text)
 {
 	static const uint8_t what[] = { SUPPRESS_FUN, SUPPRESS_FUN, SUPPRESS_OBJ, SUPPRESS_SRC, SUPPRESS_ANY };
@@ -168,6 +181,8 @@ static void match_text(struct suppress *s, struct members *m, enum text_of of, c
 		text = name;
 	}
 	add_matching(s, m, what[of], text);
+	if (of == TEXT_FUN && text[0])
+		add_own_name(s, m, text);
 	slash = of == TEXT_SRC ? strrchr(text, '/') : NULL;
 	if (slash)
 		add_matching(s, m, what[of], slash + 1);

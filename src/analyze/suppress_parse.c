@@ -169,6 +169,18 @@ static uint32_t cut_line(const char *pattern, size_t *n)
 	return line;
 }
 
+/*
+ * Valgrind's names are those of symbols, with a version behind them (f@@V_2) or what the compiler calls its copies of a function
+ * (f.constprop.0); pmm's names are the function's own. How much of a pattern is about that. After a wild character all of it is.
+ */
+static size_t name_length(const char *pattern, size_t n)
+{
+	for (size_t i = 1; i < n; i++)
+		if (pattern[i] == '@' || pattern[i] == '.')
+			return pattern[i - 1] == '*' || pattern[i - 1] == '?' ? n : i;
+	return n;
+}
+
 static int read_frame(struct reader *r)
 {
 	const struct suppress_step *before = r->s->steps.nr ? vec_last(&r->s->steps) : NULL;
@@ -181,12 +193,8 @@ static int read_frame(struct reader *r)
 			return 0;
 		return add_step(r, SUPPRESS_FRAMES, NULL, 0, 0);
 	}
-	if (line_starts(r, "fun:", &pattern, &n) && n) {
-		/* Valgrind's names have symbol versions behind them, pmm's have not */
-		const char *version = memchr(pattern, '@', n);
-
-		return add_step(r, SUPPRESS_FUN, pattern, version > pattern ? (size_t)(version - pattern) : n, 0);
-	}
+	if (line_starts(r, "fun:", &pattern, &n) && n)
+		return add_step(r, SUPPRESS_FUN, pattern, name_length(pattern, n), 0);
 	if (line_starts(r, "obj:", &pattern, &n) && n)
 		return add_step(r, SUPPRESS_OBJ, pattern, n, 0);
 	if (line_starts(r, "src:", &pattern, &n) && n) {

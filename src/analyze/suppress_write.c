@@ -19,16 +19,16 @@ static void add_plain(struct str *out, const char *text, const char *special, ch
 		str_addc(out, (unsigned char)*text < ' ' || *text == 127 || strchr(special, *text) ? wild : *text);
 }
 
-/* Blanks at the ends of a line and symbol versions do not survive reading: leave them to '*'. */
-static void add_line(struct stack_writer *w, const char *prefix, const char *text)
+/* A blank at the end of a line, and in functions what begins with one of `special` (suppress_parse.c), is left to '*'. */
+static void add_line(struct stack_writer *w, const char *prefix, const char *text, const char *special)
 {
-	size_t len = strcspn(text, "@");
+	size_t len = strcspn(text, special);
 	struct str kept = STR_INIT;
 
 	str_addn(&kept, text, len);
 	str_add(w->out, prefix);
 	add_plain(w->out, str_text(&kept), "", '?');
-	if (text[len] || !len || (text[len - 1] == ' '))
+	if (text[len] || !len || text[len - 1] == ' ')
 		str_addc(w->out, '*');
 	str_addc(w->out, '\n');
 	str_fini(&kept);
@@ -54,9 +54,9 @@ static void add_frame(struct stack_writer *w, const struct frame_name *f)
 		return;
 	}
 	if (f->linkage)
-		add_line(w, "   fun:", f->linkage);
+		add_line(w, "   fun:", f->linkage, "@.");
 	else
-		add_line(w, "   obj:", f->module ? f->module : "");
+		add_line(w, "   obj:", f->module ? f->module : "", "");
 	w->done = f->linkage && !strcmp(f->linkage, "main");
 }
 
@@ -74,7 +74,7 @@ static void add_stack(struct str *out, struct names *names, uint32_t node, unsig
 			add_frame(&w, &f[i]);
 	}
 	if (!w.steps)
-		add_line(&w, "   obj:", "");
+		add_line(&w, "   obj:", "", "");
 }
 
 static void write_valgrind(struct str *out, struct names *names, uint32_t site, unsigned kind, unsigned class, const char *name)

@@ -291,9 +291,9 @@ static int32_t scope_of(const struct dwarf_unit *u, Dwarf_Off die)
 	return found;
 }
 
-static bool names_have_scopes(Dwarf_Die *unit)
+bool dwarf_unit_mangles(struct dwarf_unit *u)
 {
-	switch (dwarf_srclang(unit)) {
+	switch (dwarf_srclang(&u->die)) {
 	case DW_LANG_C89:
 	case DW_LANG_C:
 	case DW_LANG_C99:
@@ -338,7 +338,7 @@ const char *dwarf_unit_name(struct dwarf_unit *u, Dwarf_Die *die, struct intern 
 	int64_t number;
 	int32_t scope;
 
-	if (!name || !*name || !names_have_scopes(&u->die))
+	if (!name || !*name || !dwarf_unit_mangles(u))
 		return name && *name ? name : NULL;
 	to_declaration(&declaration);
 	scope = declaration.cu == u->die.cu ? scope_of(u, dwarf_dieoffset(&declaration)) : -1;

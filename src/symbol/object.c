@@ -174,13 +174,13 @@ static const char *find_symbol(struct object *o, uint64_t address, uint64_t *ent
 	return symtab_find(&o->symtab, address, entry);
 }
 
-/* Where DWARF gives no name, or a qualified one without linkage name, the symbol table may know better. */
+/* Where DWARF gives no name, or one without linkage name in a language that has those (static functions), the symbol table may know better. */
 static void complete(struct object *o, uint64_t address, struct dwarf_frame *outer)
 {
 	const char *name;
 	uint64_t entry;
 
-	if (outer->linkage || (outer->name && !strstr(outer->name, "::")))
+	if (outer->linkage || (outer->name && !outer->mangles))
 		return;
 	name = find_symbol(o, address, &entry);
 	if (!name || (outer->name && entry != outer->entry))
