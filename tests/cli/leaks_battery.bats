@@ -1,8 +1,19 @@
 #!/usr/bin/env bats
-# A victim for each kind of root, of lost block, of pointer: to the block and the byte what its first comment says, while it
+# A victim for each kind of root, of lost block, of pointer: to the block and the byte what its first comment says, at its end, while it
 # runs, attached.
 
 load leaks
+
+@test "exit: data, bss, relro, libraries, namespaces, unloaded ones" { at_exit data exit; }
+@test "exit: stacks, registers, alternate stacks, keys, ended threads" { at_exit threads exit; }
+@test "exit: thread-local storage, static and dynamic" { at_exit tls exit; }
+@test "exit: mappings and the break" { at_exit maps exit; }
+@test "exit: coroutines" { at_exit coro exit; }
+@test "exit: freed blocks and dead frames" { at_exit freed exit; }
+@test "exit: what the C library holds" { at_exit libc exit; }
+@test "exit: trees, lists, rings" { at_exit shapes exit; }
+@test "exit: chains of a million links" { at_exit deep exit; }
+@test "exit: pointers into blocks" { at_exit inside exit; }
 
 @test "live: data, bss, relro, libraries, namespaces, unloaded ones" { live data live; }
 @test "live: stacks, registers, alternate stacks, keys, ended threads" { live threads live; }

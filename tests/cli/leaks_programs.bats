@@ -1,0 +1,81 @@
+#!/usr/bin/env bats
+# Real packaged programs: what is definitely and indirectly lost at their end is to the byte what memcheck finds, which is nothing for most
+# of them. doc/leaks.md, "Agreement with memcheck", explains the differences.
+
+load leaks
+
+setup() {
+	need jq python3 valgrind
+	echo '<a><b>1</b></a>' >"$T/x.xml"
+	echo '{"a":[1,2],"b":{"c":"d"}}' >"$T/x.json"
+	cd "$T" || return 1
+}
+
+# memcheck_total CMD...: "definite BLOCKS/BYTES indirect BLOCKS/BYTES possible BLOCKS/BYTES", as memcheck has it.
+memcheck_total() {
+	timeout -k 5 300 valgrind --tool=memcheck --leak-check=full --show-leak-kinds=all --run-libc-freeres=no --run-cxx-freeres=no --xml=yes \
+		--xml-file="$T/memcheck.xml" "$@" >"$T/memcheck.out" 2>&1 </dev/null 3>&- || true
+	python3 "$CLI/leak_sums.py" --total "$T/memcheck.xml"
+}
+
+# pmm_total CMD...: the same, as pmm has it.
+pmm_total() {
+	local capture
+	rm -rf "$T/cap"; mkdir -p "$T/cap"
+	timeout -k 5 300 "$PMM" run -q --leaks -o "$T/cap/%p.pmm" -- "$@" >"$T/out" 2>"$T/err" </dev/null 3>&- || true
+	capture=$(only_capture)
+	[ -n "$capture" ] || { echo "not exactly one capture"; cat "$T/err"; return 1; }
+	search "$T/pmm.json" "$capture" && python3 "$CLI/leak_sums.py" --total "$T/pmm.json"
+}
+
+# agree CMD...: both find the same lost, if the program is there. What is possibly lost depends on what libraries keep; see doc.
+agree() {
+	local memcheck pmm
+	command -v "$1" >/dev/null || { echo "# $1 is not installed" >&3; return 0; }
+	memcheck=$(memcheck_total "$@")
+	pmm=$(pmm_total "$@") || { echo "$*: $pmm"; return 1; }
+	[ "${memcheck%% possible*}" = "${pmm%% possible*}" ] || { echo "$*: memcheck: $memcheck, pmm: $pmm"; return 1; }
+}
+
+@test "jq, xmllint, sqlite3, openssl agree" {
+	agree jq -c .a x.json
+	agree xmllint --format x.xml
+	agree sqlite3 :memory: 'create table t(a); insert into t values(1); select * from t'
+	agree openssl dgst -sha256 x.json
+}
+
+@test "python3, mawk, gawk, bash agree" {
+	agree /usr/bin/python3 -S -c 'print(sorted({3: 1, 2: 2}))'
+	agree mawk 'BEGIN { for (i = 0; i < 100; i++) a[i] = i; print length(a) }'
+	agree gawk 'BEGIN { for (i = 0; i < 100; i++) a[i] = i; print length(a) }'
+	# shellcheck disable=SC2016 # it is bash's to expand
+	agree bash -c 'a=(1 2 3); for i in "${a[@]}"; do echo $i; done'
+}
+
+@test "git, curl, nm, readelf agree" {
+	git init -q repo 2>/dev/null && agree git -C repo status
+	agree curl --version
+	agree nm "$(command -v ls)"
+	agree readelf -h "$(command -v ls)"
+}
+
+@test "sort, grep, sed, tar, find, ls, date, diff, xz agree" {
+	agree sort x.json
+	agree grep -c a x.xml
+	agree sed s/a/b/ x.xml
+	agree tar cf /dev/null x.xml
+	agree find . -name '*.xml'
+	agree ls -l
+	agree date
+	agree diff x.xml x.json
+	agree xz -c x.xml
+}
+
+@test "perl, which does not free what it has at exit, gives no alarm" {
+	need perl
+	local capture
+	rm -rf "$T/cap"; mkdir -p "$T/cap"
+	"$PMM" run -q --leaks -o "$T/cap/%p.pmm" -- perl -e 'my %h = (a => 1); print keys %h' >/dev/null 3>&-
+	capture=$(only_capture)
+	timeout 60 "$PMM" leaks --fail-on=definite "$capture"
+}
