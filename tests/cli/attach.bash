@@ -63,13 +63,13 @@ unwatch() {
 	[ "$STATUS" -le 1 ] || { echo "attach ended with status $STATUS:"; cat "$T/watch.err"; return 1; }
 }
 
-# patiently CMD...: pmm, messages in $T/watch.err, again as long as it says that the machine is too busy. Its status.
+# patiently CMD...: pmm, messages in $T/watch.err, again as long as it says that the machine is too slow for it. Its status.
 patiently() {
 	local status end=$((SECONDS + LIMIT))
 	while :; do
 		status=0
 		within "$@" >/dev/null 2>"$T/watch.err" || status=$?
-		grep -q 'the machine is too busy' "$T/watch.err" && [ $SECONDS -lt $end ] || return "$status"
+		grep -q -E 'the machine is too busy|it takes too long' "$T/watch.err" && [ $SECONDS -lt $end ] || return "$status"
 	done
 }
 
