@@ -49,6 +49,23 @@
 	for (__typeof__(*(vec)->v) *p = (vec)->v; p && p < (vec)->v + (vec)->nr; p++)
 #define vec_sort(vec, compare) vec_qsort((vec)->v, (vec)->nr, sizeof(*(vec)->v), (compare))
 
+/*
+ * How many elements come before the first one for which the expression, on `p` that points to it, does not hold. They are sorted so that it
+ * holds for none behind that. Binary search: vec_while(&rows, r, r->address <= address).
+ */
+#define vec_while(vec, p, ...) ({						\
+	size_t vec_low_ = 0, vec_high_ = (vec)->nr;				\
+	while (vec_low_ < vec_high_) {						\
+		size_t vec_middle_ = vec_low_ + (vec_high_ - vec_low_) / 2;	\
+		const __typeof__(*(vec)->v) *p = &(vec)->v[vec_middle_];	\
+		if (__VA_ARGS__)						\
+			vec_low_ = vec_middle_ + 1;				\
+		else								\
+			vec_high_ = vec_middle_;				\
+	}									\
+	vec_low_;								\
+})
+
 /* Release the elements; the vector is empty and usable again. */
 #define vec_fini(vec) do {							\
 	free((vec)->v);								\

@@ -272,18 +272,8 @@ const char *dwarf_unit_file(struct dwarf_unit *u, uint64_t number)
 /* The innermost scope around a DIE: index, -1 = none. */
 static int32_t scope_of(const struct dwarf_unit *u, Dwarf_Off die)
 {
-	size_t lo = 0, hi = u->scopes.nr;
-	int32_t found;
+	int32_t found = (int32_t)vec_while(&u->scopes, scope, scope->begin < die) - 1;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (u->scopes.v[mid].begin < die)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	found = (int32_t)lo - 1;
 	for (int32_t s = found; s >= 0; s = u->scopes.v[s].parent) {
 		if (die >= u->scopes.v[s].end)	/* the end of a last child is not known: look at all outer ones */
 			found = u->scopes.v[s].parent;

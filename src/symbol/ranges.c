@@ -40,19 +40,11 @@ void ranges_sort(struct ranges *r)
 
 const struct range *ranges_find(const struct ranges *r, uint64_t address)
 {
-	size_t lo = 0, hi = r->list.nr;
+	size_t i = vec_while(&r->list, e, e->lo <= address);
 	const struct range *best = NULL;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (r->list.v[mid].lo <= address)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	for (size_t steps = 0; lo && steps < BACK_MAX; steps++) {
-		const struct range *e = &r->list.v[--lo];
+	for (size_t steps = 0; i && steps < BACK_MAX; steps++) {
+		const struct range *e = &r->list.v[--i];
 
 		if (e->reach <= address)
 			break;

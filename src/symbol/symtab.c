@@ -146,22 +146,6 @@ static const char *best_name(const struct symtab *t, size_t from, size_t to, uin
 	return best;
 }
 
-/* Number of entries at or below an address. */
-static size_t count_upto(const struct symtab *t, uint64_t address)
-{
-	size_t lo = 0, hi = t->entries.nr;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (t->entries.v[mid].address <= address)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
-}
-
 /* Narrow [*from, *to) to the entries that can matter for an address. */
 static void narrow(struct symtab *t, uint64_t address, size_t *from, size_t *to)
 {
@@ -171,7 +155,7 @@ static void narrow(struct symtab *t, uint64_t address, size_t *from, size_t *to)
 		return;
 	if (!t->sorted)
 		sort(t);
-	*from = *to = count_upto(t, address);
+	*from = *to = vec_while(&t->entries, e, e->address <= address);
 	while (*from && *to - *from < BACK_MAX && t->entries.v[*from - 1].reach > address)
 		--*from;
 	while (*from && *to - *from < SAME_MAX && t->entries.v[*from - 1].address == t->entries.v[*to - 1].address)

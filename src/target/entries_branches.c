@@ -36,17 +36,9 @@ struct search {
 
 static struct target *target_find(const struct search *s, uint64_t to)
 {
-	size_t low = 0, high = s->targets.nr;
+	size_t i = vec_while(&s->targets, t, t->high <= to);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (s->targets.v[middle].high <= to)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < s->targets.nr && s->targets.v[low].low <= to ? &s->targets.v[low] : NULL;
+	return i < s->targets.nr && s->targets.v[i].low <= to ? &s->targets.v[i] : NULL;
 }
 
 /* Does an instruction begin at `at`? Decoding finds its way into step from nearly anywhere; most starts must agree. */

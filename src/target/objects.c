@@ -86,17 +86,9 @@ static void dynamic_read(struct reader *r, struct object *object, const Elf64_Ph
 
 static const struct proc_map *map_at(const struct reader *r, uint64_t address)
 {
-	size_t low = 0, high = r->maps.nr;
+	size_t i = vec_while(&r->maps, map, map->end <= address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (r->maps.v[middle].end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < r->maps.nr && r->maps.v[low].start <= address ? &r->maps.v[low] : NULL;
+	return i < r->maps.nr && r->maps.v[i].start <= address ? &r->maps.v[i] : NULL;
 }
 
 /* Where the segments lie when the file's first byte is at `base`; false when no code is there: a file that is only looked at. */

@@ -67,6 +67,20 @@ static void structs_and_sorting(void **state)
 	vec_fini(&v);
 }
 
+static void binary_search(void **state)
+{
+	VEC(int) v = { 0 };
+
+	(void)state;
+	assert_int_equal(vec_while(&v, p, *p < 3), 0);
+	for (int n = 0; n < 40; n++) {	/* 0 2 4 ... and sizes from 1 to 40 */
+		assert_int_equal(vec_push(&v, 2 * n), 0);
+		for (int i = -1; i <= 2 * n + 1; i++)
+			assert_int_equal(vec_while(&v, p, *p < i), (i + 1) / 2);
+	}
+	vec_fini(&v);
+}
+
 static void refuses_what_overflows(void **state)
 {
 	VEC(uint64_t) v = { 0 };
@@ -86,6 +100,7 @@ int main(void)
 		cmocka_unit_test(grows_and_keeps),
 		cmocka_unit_test(resize_zeroes_what_is_new),
 		cmocka_unit_test(structs_and_sorting),
+		cmocka_unit_test(binary_search),
 		cmocka_unit_test(refuses_what_overflows),
 	};
 
