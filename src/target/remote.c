@@ -26,7 +26,6 @@
 #include "src/target/tracer.h"
 
 #define WAIT_NS		10000000000u		/* for one system call */
-#define CODE_BYTES	4096
 
 struct remote {
 	struct stopped *s;
@@ -299,7 +298,7 @@ int remote_fork(struct remote *r, struct remote_child *child, struct err *e)
 /* The page that calls the function: the thread's own code cannot say what the function returned and end in rt_sigreturn, too. */
 static int make_code(struct remote *r, struct err *e)
 {
-	const uint64_t args[6] = { 0, CODE_BYTES, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, (uint64_t)-1, 0 };
+	const uint64_t args[6] = { 0, REMOTE_CODE_BYTES, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, (uint64_t)-1, 0 };
 	int64_t at = -ENOMEM;
 	int rc = r->code ? 0 : remote_syscall(r, SYS_mmap, args, &at, e);
 
@@ -372,7 +371,7 @@ static int run_close(void *arg)
 	int64_t result;
 
 	if (r->code)
-		remote_syscall(r, SYS_munmap, (const uint64_t[6]){ r->code, CODE_BYTES }, &result, NULL);
+		remote_syscall(r, SYS_munmap, (const uint64_t[6]){ r->code, REMOTE_CODE_BYTES }, &result, NULL);
 	if (r->diverted)
 		restore(r);
 	return 0;
