@@ -10,6 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "src/target/limits.h"
+
 #define LATE_TICKS 100 /* a thread may be between looking at the clock and setting the tick */
 #define MIB		(1ull << 20)
 #define SLOTS_OFF	(64ull << 10)
@@ -38,74 +40,10 @@ static size_t head_bytes(void)
 	return round_up(sizeof(struct pmm_tree), PMM_PAGE);
 }
 
-/* A number in a one-line file; UINT64_MAX when there is none ("max", no such file). */
-static uint64_t number_in(const char *path)
-{
-	unsigned long long n;
-	FILE *f = fopen(path, "re");
-	int got;
-
-	if (!f)
-		return UINT64_MAX;
-	got = fscanf(f, "%llu", &n);
-	fclose(f);
-	return got == 1 ? n : UINT64_MAX;
-}
-
-/* The lowest limit from the control group `path` up to the root of its hierarchy at `mount`. */
-static uint64_t lowest_limit(const char *mount, const char *path, const char *file)
-{
-	uint64_t lowest = UINT64_MAX, n;
-	char group[512], name[1024];
-	char *slash;
-
-	snprintf(group, sizeof(group), "%s", path);
-	for (;;) {
-		snprintf(name, sizeof(name), "%s%s/%s", mount, group, file);
-		n = number_in(name);
-		lowest = n < lowest ? n : lowest;
-		slash = strrchr(group, '/');
-		if (!slash)
-			return lowest;
-		*slash = '\0';
-	}
-}
-
-/* Lines of /proc/PID/cgroup: "0::/path" (version 2) or "4:memory:/path" (version 1). */
-uint64_t ledger_tree_cgroup_limit(pid_t pid)
-{
-	uint64_t lowest = UINT64_MAX, n;
-	char line[600];
-	FILE *f;
-
-	snprintf(line, sizeof(line), "/proc/%d/cgroup", pid ? (int)pid : (int)getpid());
-	f = fopen(line, "re");
-
-	while (f && fgets(line, sizeof(line), f)) {
-		char *controllers = strchr(line, ':'),
-		     *path = controllers ? strchr(controllers + 1, ':') : NULL;
-
-		if (!path)
-			continue;
-		*path++ = '\0';
-		path[strcspn(path, "\n")] = '\0';
-		if (!controllers[1])
-			n = lowest_limit("/sys/fs/cgroup", path, "memory.max");
-		else if (strstr(controllers, "memory"))
-			n = lowest_limit("/sys/fs/cgroup/memory", path, "memory.limit_in_bytes");
-		else
-			continue;
-		lowest = n < lowest ? n : lowest;
-	}
-	if (f)
-		fclose(f);
-	return lowest;
-}
-
 uint64_t ledger_tree_default_limit(pid_t pid)
 {
 	uint64_t ram = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
-	uint64_t group = ledger_tree_cgroup_limit(pid);
+	uint64_t group = limits_cgroup("", pid ? pid : getpid());
 
 	if (group < ram)
 		ram = group;

@@ -38,9 +38,6 @@ struct ledger_tree {
 	bool shrunk; /* a resource limit left less than was asked for */
 };
 
-/* Memory limit of the control group a process (0 = pmm) runs in, either version; UINT64_MAX = none. */
-uint64_t ledger_tree_cgroup_limit(pid_t pid);
-
 /*
  * What one ledger may take when the user does not say: a quarter of RAM (or of the limit of the
  * process's control group), at most 16 GiB.

@@ -7,6 +7,7 @@
 #include "src/base/fmt.h"
 #include "src/capture/ledger_tree.h"
 #include "src/cmd/doctor.h"
+#include "src/target/limits.h"
 
 /* First line of a file into `line`; false when there is none. */
 static bool first_line(const char *path, char *line, size_t size)
@@ -76,7 +77,7 @@ static void check_ledger(struct doctor *d)
 /* The memory limit of our control group, either version. */
 static void check_cgroup(struct doctor *d)
 {
-	uint64_t bytes = ledger_tree_cgroup_limit(0);
+	uint64_t bytes = limits_cgroup("", getpid());
 	uint64_t ram = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
 
 	if (bytes < ram)

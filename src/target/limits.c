@@ -17,6 +17,7 @@ struct search {
 	pid_t pid;
 	struct limit *out;
 	bool found;
+	uint64_t lowest_group;
 };
 
 const char *limit_name(enum limit_kind kind)
@@ -121,7 +122,10 @@ static void one_group(struct search *s, const char *dir, const struct files *f)
 	uint64_t max = group_number(dir, f->max, ""), used = group_number(dir, f->used, "");
 	uint64_t inactive, active;
 
-	if (max >= NONE || used == UINT64_MAX)
+	if (max >= NONE)
+		return;
+	s->lowest_group = max < s->lowest_group ? max : s->lowest_group;
+	if (used == UINT64_MAX)
 		return;
 	inactive = group_number(dir, "memory.stat", f->inactive);
 	active = group_number(dir, "memory.stat", f->active);
@@ -182,9 +186,18 @@ static void control_groups(struct search *s)
 		fclose(f);
 }
 
+uint64_t limits_cgroup(const char *root, pid_t pid)
+{
+	struct limit nearest;
+	struct search s = { .root = root, .pid = pid, .out = &nearest, .lowest_group = UINT64_MAX };
+
+	control_groups(&s);
+	return s.lowest_group;
+}
+
 int limits_nearest(const char *root, pid_t pid, struct limit *out)
 {
-	struct search s = { .root = root, .pid = pid, .out = out };
+	struct search s = { .root = root, .pid = pid, .out = out, .lowest_group = UINT64_MAX };
 
 	*out = (struct limit){ 0 };
 	if (proc_number(&s, "status", "Pid") == UINT64_MAX)

@@ -28,6 +28,9 @@ struct limit {
  */
 int limits_nearest(const char *root, pid_t pid, struct limit *out);
 
+/* The lowest memory limit of its control groups, in bytes; UINT64_MAX = none. */
+uint64_t limits_cgroup(const char *root, pid_t pid);
+
 /* "cgroup limit", "address space limit", "data limit", "machine's memory". */
 const char *limit_name(enum limit_kind kind);
 

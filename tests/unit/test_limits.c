@@ -64,6 +64,7 @@ static void nothing_known_is_said(void **state)
 	(void)state;
 	assert_int_equal(limits_nearest(root, PID, &l), -ENOENT);
 	assert_int_equal(limits_nearest(root, PID + 1, &l), -ESRCH);
+	assert_true(limits_cgroup(root, PID) == UINT64_MAX);
 }
 
 static void resource_limits_count_what_they_limit(void **state)
@@ -120,6 +121,7 @@ static void groups_above_count_too(void **state)
 	assert_int_equal(l.limit_bytes, 200 * MiB);
 	assert_int_equal(l.used_bytes, 150 * MiB);
 	assert_int_equal(l.left_bytes, 50 * MiB);
+	assert_int_equal(limits_cgroup(root, PID), 100 * MiB);	/* the lowest, whatever is left of it */
 	put("sys/fs/cgroup/web/memory.max", "max\n");
 	assert_int_equal(limits_nearest(root, PID, &l), 0);
 	assert_string_equal(l.where, "/sys/fs/cgroup/web/app");
@@ -140,6 +142,7 @@ static void version_1_has_other_names(void **state)
 	assert_int_equal(limits_nearest(root, PID, &l), 0);
 	assert_string_equal(l.where, "/sys/fs/cgroup/memory/box");
 	assert_int_equal(l.left_bytes, 448576);
+	assert_int_equal(limits_cgroup(root, PID), 1048576);
 }
 
 /* Nonsense is no limit and no crash; a group outside our namespace cannot be looked at. */
