@@ -6,6 +6,7 @@
  */
 #include "src/target/stop.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -103,6 +104,26 @@ static int run_resume(void *arg)
 		if (!s->v[i].ended)
 			tracer_ptrace(PTRACE_DETACH, s->v[i].tid, 0, 0);
 	return 0;
+}
+
+struct set_regs {
+	struct stopped *s;
+	size_t i;
+	const struct user_regs_struct *regs;
+};
+
+static int run_set_regs(void *arg)
+{
+	struct set_regs *set = arg;
+	struct stop_thread *thread = &set->s->v[set->i];
+
+	thread->regs = *set->regs;
+	return thread->ended ? -ESRCH : tracer_regset(PTRACE_SETREGSET, thread->tid, NT_PRSTATUS, &thread->regs, sizeof(thread->regs));
+}
+
+int stop_set_regs(struct stopped *s, size_t i, const struct user_regs_struct *regs)
+{
+	return tracer_do(s->tracer, run_set_regs, &(struct set_regs){ s, i, regs });
 }
 
 /*

@@ -62,13 +62,6 @@ int stop_one(pid_t pid, uint64_t timeout_ns, struct stopped *s, struct err *e);
 int stop_set_regs(struct stopped *s, size_t i, const struct user_regs_struct *regs);
 
 /*
- * Execute one instruction of thread i and stop again; updates regs. 0, -EBUSY it is in a system call that waits, -errno. The one thing
- * here that is not safe against our own death: the kernel would deliver the step's SIGTRAP. Rather set the registers to where the
- * instruction would lead, where that is known.
- */
-int stop_step(struct stopped *s, size_t i, struct err *e);
-
-/*
  * Let all go on as if nothing had happened, signals included. Returns the nanoseconds since the first thread's stop. Does nothing
  * when stopping failed, and when called again.
  */

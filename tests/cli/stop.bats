@@ -39,16 +39,6 @@ stays_stopped() {
 	ends_well
 }
 
-@test "stop: one instruction of each thread" {
-	victim stop_victim
-	for ((n = 0; n < 100; n++)); do drive step "$VICTIM"; done >steps
-	sort steps | uniq -c
-	[ "$(wc -l <steps)" -eq 100 ]
-	! grep -qvE '^stepped [0-9]+$' steps
-	grep -qv '^stepped 0$' steps
-	ends_well
-}
-
 @test "stop: the tracer killed 200 times at random moments" {
 	victim stop_victim killed
 	drive die "$VICTIM" 200 "$FIRST"

@@ -5,7 +5,6 @@
  *	all PID TIMES			stop all threads and let them go; prints threads and the median pause in microseconds
  *	one PID TIMES [FUNCTION]	a system call each time (getpid), and the function called
  *	each PID TIMES FUNCTION		the same with every thread, all being stopped
- *	step PID			execute one instruction of each thread
  *	hold PID			stop all until standard input ends
  *	die PID TIMES FUNCTION		children that do all that without end, each killed at a random moment
  *	points PID 1 FUNCTION		children that do all that once, killed behind their first, second, ... request of the kernel
@@ -139,26 +138,6 @@ static int each(pid_t pid, unsigned times, uint64_t function)
 	return 0;
 }
 
-static int step(pid_t pid)
-{
-	struct stopped s;
-	int rc = stop_all(pid, WAIT_NS, &s, &e);
-
-	unsigned stepped = 0;
-
-	for (size_t i = 0; !rc && i < s.nr; i++) {
-		unsigned long from = s.v[i].regs.rip;
-
-		rc = stop_step(&s, i, &e);
-		stepped += !rc && s.v[i].regs.rip != from;
-		rc = rc == -EBUSY ? 0 : rc;
-	}
-	stop_resume(&s);
-	if (!rc)
-		printf("stepped %u\n", stepped);
-	return rc ? refused(rc) : 0;
-}
-
 static int hold(pid_t pid)
 {
 	struct stopped s;
@@ -245,14 +224,12 @@ int main(int argc, char **argv)
 		return one(pid, times, function);
 	if (!strcmp(what, "each"))
 		return each(pid, times, function);
-	if (!strcmp(what, "step"))
-		return step(pid);
 	if (!strcmp(what, "hold"))
 		return hold(pid);
 	if (!strcmp(what, "points"))
 		return points(pid, function);
 	if (!strcmp(what, "die"))
 		return die(pid, times, function);
-	fprintf(stderr, "usage: stop_driver allowed|all|one|each|step|hold|die|points PID [TIMES] [FUNCTION]\n");
+	fprintf(stderr, "usage: stop_driver allowed|all|one|each|hold|die|points PID [TIMES] [FUNCTION]\n");
 	return 2;
 }
