@@ -7,8 +7,8 @@
 
 load lib
 
-# within VALUE TRUE BYTES COUNT MEAN: VALUE is within six standard errors of TRUE.
-within() {
+# close_to VALUE TRUE BYTES COUNT MEAN: VALUE is within six standard errors of TRUE.
+close_to() {
 	awk -v v="$1" -v t="$2" -v s="$3" -v n="$4" -v r="$5" 'BEGIN {
 		p = 1 - exp(-s / r); e = s * sqrt(n * (1 - p) / p)
 		printf "estimate %d of %d, standard error %d\n", v, t, e
@@ -20,10 +20,10 @@ within() {
 estimates() {
 	track --sample="$1" sampled
 	[ "$STATUS" -eq 0 ]
-	within "$(fact "$CAP" site small bytes)" 40000000 100 400000 "$1"
-	within "$(fact "$CAP" site small live)" 20000000 100 200000 "$1"
-	within "$(fact "$CAP" site medium live)" 40000000 8000 5000 "$1"
-	within "$(fact "$CAP" site large live)" 40000000 1000000 40 "$1"
+	close_to "$(fact "$CAP" site small bytes)" 40000000 100 400000 "$1"
+	close_to "$(fact "$CAP" site small live)" 20000000 100 200000 "$1"
+	close_to "$(fact "$CAP" site medium live)" 40000000 8000 5000 "$1"
+	close_to "$(fact "$CAP" site large live)" 40000000 1000000 40 "$1"
 }
 
 @test "mean 64K" { estimates 65536; }
@@ -32,8 +32,8 @@ estimates() {
 @test "the default mean is 512K" {
 	track --sample sampled
 	[ "$(look "$CAP" sample_bytes)" -eq 524288 ]
-	within "$(fact "$CAP" site small bytes)" 40000000 100 400000 524288
-	within "$(fact "$CAP" site medium live)" 40000000 8000 5000 524288
+	close_to "$(fact "$CAP" site small bytes)" 40000000 100 400000 524288
+	close_to "$(fact "$CAP" site medium live)" 40000000 8000 5000 524288
 }
 
 @test "ten runs together have no bias" {
@@ -42,14 +42,14 @@ estimates() {
 		track --sample=65536 sampled
 		sum=$((sum + $(fact "$CAP" site medium live)))
 	done
-	within "$sum" 400000000 8000 50000 65536
+	close_to "$sum" 400000000 8000 50000 65536
 }
 
 @test "counts are estimates too" {
 	local n
 	track --sample=4096 sampled
 	n=$(fact "$CAP" site small allocs)
-	within $((n * 100)) 40000000 100 400000 4096
+	close_to $((n * 100)) 40000000 100 400000 4096
 }
 
 @test "mean of one byte: every block is sampled" {
