@@ -10,23 +10,21 @@
 #include <string.h>
 
 #include "include/pmm/inject.h"
-#include "src/capture/freeze.h"
 #include "src/capture/scene_pages.h"
+#include "src/capture/scene_state.h"
 #include "src/target/attached.h"
-#include "src/target/snapshot.h"
-
-struct scene_state {
-	struct ledger_map *map;
-	struct freeze freeze;
-	struct snapshot snapshot;
-};
 
 static size_t read_snapshot(void *arg, uint64_t address, void *to, size_t bytes)
 {
 	return snapshot_read(arg, address, to, bytes);
 }
 
-static const struct memory_ops ops_snapshot = { read_snapshot };
+static size_t read_core(void *arg, uint64_t address, void *to, size_t bytes)
+{
+	return core_read(arg, address, to, bytes);
+}
+
+static const struct memory_ops ops_snapshot = { read_snapshot }, ops_core = { read_core };
 
 /* ---- roots ------------------------------------------------------------------------------------------------- */
 
@@ -53,8 +51,18 @@ static void find_snapshot(struct scene_find *f, const struct snapshot *s)
 	f->memory->ops = &ops_snapshot;
 	f->memory->arg = (void *)(uintptr_t)s;
 	f->maps = &s->maps;
+	f->names_break = true;
 	f->threads = s->threads.v;
 	f->nr_threads = s->threads.nr;
+}
+
+static void find_core(struct scene_find *f, const struct core *c)
+{
+	f->memory->ops = &ops_core;
+	f->memory->arg = (void *)(uintptr_t)c;
+	f->maps = &c->maps;
+	f->threads = c->threads.v;
+	f->nr_threads = c->threads.nr;
 }
 
 int scene_roots(struct scene *s, const struct snapshot *snapshot, const struct core *core, const struct scene_options *o, struct err *e)
@@ -75,8 +83,7 @@ int scene_roots(struct scene *s, const struct snapshot *snapshot, const struct c
 		f.pages = &pagemaps.pages;
 		rc = own_add(&f, snapshot->pid);
 	} else {
-		(void)core;
-		rc = -EOPNOTSUPP;
+		find_core(&f, core);
 	}
 	if (!rc)
 		rc = scene_find_roots(&f);
@@ -144,17 +151,11 @@ uint64_t scene_free(struct scene *s)
 		pause_ns = ns ? ns : pause_ns;
 		if (state->map)
 			ledger_map_close(state->map);
+		core_close(&state->core);
 		free(state);
 	}
 	memory_fini(&s->memory);
 	heap_free(s->heap);
 	*s = (struct scene){ 0 };
 	return pause_ns;
-}
-
-int scene_core(const char *core_path, const char *capture_path, struct scene *s, struct err *e)
-{
-	(void)capture_path;
-	*s = (struct scene){ 0 };
-	return err_set(e, -EOPNOTSUPP, "core files like '%s' cannot be searched yet", core_path);
 }

@@ -265,6 +265,28 @@ static int data_mark(struct scene_find *f)
 	return rc;
 }
 
+/* A core file does not name the break: it is the first private memory behind the program, which is the lowest object. */
+static void break_name(struct scene_find *f)
+{
+	const struct scene_object *program = f->objects.v;
+	size_t i;
+
+	vec_each(&f->objects, o)
+		if (o->start < program->start)
+			program = o;
+	if (!program)
+		return;
+	for (i = scene_range_at(&f->ranges, program->end); i < f->ranges.nr; i++)
+		if (f->ranges.v[i].kind == MEMORY_BREAK)
+			return;
+	i = scene_range_at(&f->ranges, program->end);
+	if (i == f->ranges.nr || f->ranges.v[i].kind != MEMORY_ANONYMOUS)
+		return;
+	do
+		f->ranges.v[i].kind = MEMORY_BREAK;
+	while (++i < f->ranges.nr && f->ranges.v[i].kind == MEMORY_ANONYMOUS && f->ranges.v[i].start == f->ranges.v[i - 1].end);
+}
+
 int scene_maps_find(struct scene_find *f)
 {
 	int rc = own_find(f);
@@ -282,5 +304,7 @@ int scene_maps_find(struct scene_find *f)
 		rc = scene_ranges_order(&f->ranges);
 	if (!rc)
 		rc = data_mark(f);
+	if (!rc && !f->names_break)
+		break_name(f);
 	return rc ? rc : scene_paint(&f->ranges, &f->own);
 }

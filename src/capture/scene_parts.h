@@ -58,6 +58,7 @@ struct scene_find {
 	uint64_t leave_sp;
 	pid_t leave_tid;
 	bool complete;
+	bool names_break;		/* the mappings do: "[heap]" */
 	/* found */
 	struct scene_ranges ranges;
 	struct scene_spans covered;

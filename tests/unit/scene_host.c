@@ -113,7 +113,7 @@ static unsigned search(pid_t pid, struct stopped *s, bool complete, bool with_pa
 	struct proc_maps maps = { 0 };
 	struct scene_pagemaps pagemaps;
 	struct snapshot_thread *threads = calloc(s->nr, sizeof(*threads));
-	struct scene_find f = { .memory = &m, .heap = h, .maps = &maps, .threads = threads, .nr_threads = s->nr, .complete = complete,
+	struct scene_find f = { .memory = &m, .heap = h, .maps = &maps, .threads = threads, .nr_threads = s->nr, .complete = complete, .names_break = with_pages,
 				.leave_sp = host->leave_sp, .leave_tid = pid };
 	unsigned wrong = 1;
 
