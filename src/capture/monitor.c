@@ -192,16 +192,26 @@ static bool is_settled(const struct monitor *m, struct watched *w, uint64_t now_
 	return w->status_known || !w->pid || now_ns - w->ended_ns >= STATUS_WAIT_NS;
 }
 
-/* It waits at its end: have it searched, and let it go on. */
-static void see_off(struct monitor *m, unsigned k, const struct watched *w)
+/*
+ * One of the processes that wait at their end: have it searched, and let it go on. False when none waits. One at a time: in between
+ * ends have to be noticed and slots given back.
+ */
+static bool see_one_off(struct monitor *m)
 {
-	struct leaving l;
+	for (unsigned i = 0; i < m->tree->nr_slots; i++) {
+		unsigned k = (m->next_leaving + i) % m->tree->nr_slots;
+		const struct watched *w = m->watched[k];
+		struct leaving l;
 
-	if (m->leaving.fd < 0 || !leaving_take(m->tree, k))
-		return;
-	if (m->ops->leaving && w->pid > 0 && !leaving_read(m->tree, k, w->pid, &l))
-		m->ops->leaving(m->arg, w->pid, &l);
-	leaving_answer(m->tree, k);
+		if (!w || w->pid < 0 || !leaving_take(m->tree, k))
+			continue;
+		if (m->ops->leaving && w->pid && !leaving_read(m->tree, k, w->pid, &l))
+			m->ops->leaving(m->arg, w->pid, &l);
+		leaving_answer(m->tree, k);
+		m->next_leaving = k + 1;
+		return true;
+	}
+	return false;
 }
 
 static void visit_claimed(struct monitor *m, unsigned k, uint32_t pid, uint64_t now_ns)
@@ -218,7 +228,6 @@ static void visit_claimed(struct monitor *m, unsigned k, uint32_t pid, uint64_t 
 		if (w->pidfd >= 0)
 			add_fd(m, w->pidfd, k);
 	}
-	see_off(m, k, w);
 	if (!w->ended && (w->is_root ? m->child->ended : w->pidfd < 0 && !proc_alive(w->pid)))
 		watched_end(w, now_ns);
 	if (!w->ended) {
@@ -299,13 +308,14 @@ uint64_t monitor_step(struct monitor *m)
 	struct epoll_event ev[16];
 	uint64_t now_ns = ledger_tree_tick(m->tree);
 	int ms = (int)((PMM_TICK_NS - now_ns % PMM_TICK_NS) / 1000000) + 1;
-	int n = epoll_wait(m->epoll, ev, 16, ms);
+	int n = epoll_wait(m->epoll, ev, 16, m->one_left ? 0 : ms);
 
 	for (int i = 0; i < n; i++)
 		on_event(m, ev[i].data.u32);
 	now_ns = ledger_tree_tick(m->tree);
 	for (unsigned k = 0; k < m->tree->nr_slots; k++)
 		visit(m, k, now_ns);
+	m->one_left = m->leaving.fd >= 0 && see_one_off(m);
 	return now_ns;
 }
 

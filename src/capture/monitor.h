@@ -39,6 +39,8 @@ struct monitor {
 	uint64_t *claimed_ns;	  /* by slot: when a claim without pid was seen; 0 = none */
 	int epoll, listen_fd;
 	struct leaving_watch leaving; /* fd -1: processes do not wait at their end */
+	unsigned next_leaving;	  /* the slot to look at first for one that waits */
+	bool one_left;		  /* one was seen off, there may be more */
 	uint64_t interval_ns;	    /* --interval, 0 = adaptive */
 	uint64_t root_end_ns;	    /* when the program ended; 0 = it runs */
 	bool follow;		    /* children are tracked too */

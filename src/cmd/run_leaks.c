@@ -12,7 +12,7 @@
 #include "src/cmd/leaks_live.h"
 #include "src/cmd/leaks_report.h"
 
-#define MOST_KEPT 20
+#define MOST_KEPT 5
 
 int run_leaks_init(struct run_leaks *r, const struct opt_list *files, bool no_default, struct err *e)
 {
@@ -162,7 +162,7 @@ int run_leaks_tell(struct run_leaks *r, const struct heap *root, bool brief, str
 		found |= rc > 0;
 	}
 	if (r->nr_untold)
-		cmd_note("of %u more processes nothing is told here; 'pmm leaks FILE' tells what their captures have", r->nr_untold);
+		cmd_note("nothing is told here of %u more processes; 'pmm leaks FILE' tells what their captures have", r->nr_untold);
 	return rc < 0 ? rc : found;
 }
 
