@@ -253,13 +253,36 @@ int freeze_now(struct freeze *f, struct err *e)
 	return 0;
 }
 
+int freeze_still(struct freeze *f, struct ledger_map *map, struct err *e)
+{
+	struct freeze_state *s = calloc(1, sizeof(*s));
+	int rc;
+
+	*f = (struct freeze){ .map = map, .state = s };
+	if (!s)
+		return freeze_no_memory(e, strerror(ENOMEM));
+	rc = ledger_map_refresh(map);
+	if (!rc)
+		rc = ledger_map_read(map, 0, &s->header, sizeof(s->header));
+	if (!rc)
+		rc = moves_find(f);
+	if (rc)
+		freeze_end(f);
+	if (rc == -ENOMEM)
+		return freeze_no_memory(e, strerror(ENOMEM));
+	if (rc)
+		return err_set(e, rc, "the ledger cannot be read");
+	s->frozen = true;
+	return 0;
+}
+
 int freeze_heap(struct freeze *f, const struct ledger_options *o, struct heap **out, struct err *e)
 {
 	struct ledger_options with = *o;
 
 	if (!f->state->frozen)
 		return err_set(e, -EINVAL, "the ledger was not frozen");
-	with.frozen = &f->state->result;
+	with.frozen = f->state->result.arena ? &f->state->result : NULL;
 	return ledger_read(f->map, &with, out, e);
 }
 

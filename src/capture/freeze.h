@@ -50,6 +50,11 @@ int freeze_begin(struct freeze *f, struct ledger_map *map, struct err *e);
 /* With all threads of the process stopped (or ended). 0 or -errno with `e`. */
 int freeze_now(struct freeze *f, struct err *e);
 
+/*
+ * In place of both where the threads stand still until freeze_heap() is done: nothing is marked, copied or waited for. 0 or -errno with `e`.
+ */
+int freeze_still(struct freeze *f, struct ledger_map *map, struct err *e);
+
 /* As ledger_read(), but blocks and mappings are those of freeze_now(); counters, sites and threads may be newer. Once. */
 int freeze_heap(struct freeze *f, const struct ledger_options *o, struct heap **out, struct err *e);
 

@@ -105,14 +105,18 @@ static int live_read(struct scene *s, pid_t pid, const struct scene_options *o, 
 	struct scene_state *state = s->state;
 	uint64_t damaged = 0;
 	struct ledger_options lo = { .running = true, .pid = pid, .damaged = &damaged };
-	struct snapshot_options so = { .no_copy = o->no_copy, .stopped = freeze_stopped, .arg = &state->freeze };
+	struct snapshot_options so = { .no_copy = o->no_copy, .arg = &state->freeze };
 	int rc;
 
 	rc = ledger_map_open_pid(pid, &state->map, e);
-	if (!rc)
+	if (!rc && !o->no_copy) {
+		so.stopped = freeze_stopped;
 		rc = freeze_begin(&state->freeze, state->map, e);
+	}
 	if (!rc)
 		rc = snapshot_take(pid, &so, &state->snapshot, e);
+	if (!rc && o->no_copy)
+		rc = freeze_still(&state->freeze, state->map, e);
 	if (rc)
 		return rc;
 	s->stopped = !state->snapshot.copy;
