@@ -1,4 +1,6 @@
 /* pmm run: launch a program, track it and its children, leave a capture of each and a summary. */
+#include "src/cmd/run.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -9,7 +11,6 @@
 #include "src/capture/output.h"
 #include "src/capture/preload.h"
 #include "src/cmd/cmd.h"
-#include "src/cmd/run.h"
 #include "src/cmd/run_leaks.h"
 #include "src/cmd/summary.h"
 #include "src/cmd/terminal.h"
