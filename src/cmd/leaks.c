@@ -48,7 +48,7 @@ static const struct opt leaks_opts[] = {
 	  &no_default },
 	{ "gen-suppressions", 0, OPT_CHOICE, NULL, "write suppressions for what would be listed, instead of the list", &form,
 	  .if_omitted = "valgrind", .given = &generate, .choices = forms },
-	{ "show-bytes", 0, OPT_FLAG, NULL, "show the first bytes of a block of each entry", &job.contents },
+	{ "show-bytes", 0, OPT_FLAG, NULL, "show the first bytes of a block of each entry", &job.search.contents },
 	{ "heuristics", 0, OPT_STRING, "LIST",
 	  "pointers into blocks that count as pointers to them: stdstring, length64, newarray, multipleinheritance, all, none (default all)",
 	  &heuristics },

@@ -22,9 +22,7 @@ struct looking {
 	const struct leaks_job *job;
 	pid_t pid;
 	FILE *out;
-	struct heap *heap;
-	struct leaks leaks;
-	struct err why_stopped;
+	struct leaks_found found;
 	struct leaks_seen seen;
 	struct growing growing;
 	struct hash_map told;		/* sites of which was told that they grow, by number */
@@ -41,51 +39,25 @@ static uint64_t now_ns(void)
 
 /* ---- one search ---- */
 
-/* The first bytes of an example of each entry, while the memory is there. */
-static void keep_contents(const struct scene *s, struct leaks *l)
-{
-	vec_each(&l->entries, e) {
-		size_t want = e->example_bytes < sizeof(e->contents) ? (size_t)e->example_bytes : sizeof(e->contents);
-
-		if (e->example && want)
-			e->nr_contents = (uint8_t)s->memory.ops->read(s->memory.arg, e->example, e->contents, want);
-	}
-}
-
-/* Search a scene, and release it. 0 or -errno with `e`. */
-static int search(struct looking *x, struct scene *s, struct err *e)
+/* Search a scene, which is released. 0 or -errno with `e`. */
+static int search(struct looking *x, struct scene *s, enum heap_search_how how, struct err *e)
 {
 	struct leaks_search_options o = x->job->search;
-	struct reach reach = { 0 };
 	int rc;
 
+	o.how = how;
 	o.seen = &x->seen;
-	rc = leaks_search(s, &o, &x->leaks, &reach, e);
-	if (!rc && x->job->contents)
-		keep_contents(s, &x->leaks);
-	if (!rc && x->job->every_ns && leaks_see(&x->seen, s->heap, &reach))
+	rc = leaks_search(s, &o, &x->found, e);
+	if (!rc && x->job->every_ns && leaks_see(&x->seen, x->found.heap, &x->found.reach))
 		rc = err_set(e, -ENOMEM, "not enough memory to tell the next search what is old");
-	reach_fini(&reach);
-	if (s->stopped)
-		x->why_stopped = s->why_stopped;
-	x->heap = s->heap;
-	s->heap = NULL;
-	x->heap->search.pause_ns = scene_free(s);
 	return rc;
-}
-
-static void forget(struct looking *x)
-{
-	leaks_fini(&x->leaks);
-	heap_free(x->heap);
-	x->heap = NULL;
-	x->why_stopped = (struct err){ 0 };
 }
 
 static int look(struct looking *x, struct err *e)
 {
 	struct scene_options o = { .no_copy = x->job->no_copy };
 	struct scene scene = { 0 };
+	const struct heap *h;
 	int rc = scene_live(x->pid, &o, &scene, e);
 
 	if (rc == -ENOENT) {
@@ -95,10 +67,10 @@ static int look(struct looking *x, struct err *e)
 	}
 	if (rc)
 		return rc;
-	rc = search(x, &scene, e);
+	rc = search(x, &scene, HEAP_SEARCH_NONE, e);
+	h = x->found.heap;
 	if (!rc && x->job->every_ns &&
-	    (growing_totals(&x->growing, x->heap->taken_ns, x->heap->live_bytes, x->heap->live_blocks, x->heap->untracked_frees) ||
-	     growing_look(&x->growing, x->heap)))
+	    (growing_totals(&x->growing, h->taken_ns, h->live_bytes, h->live_blocks, h->untracked_frees) || growing_look(&x->growing, h)))
 		rc = err_set(e, -ENOMEM, "not enough memory to keep book of what was seen");
 	return rc;
 }
@@ -108,7 +80,7 @@ static int look(struct looking *x, struct err *e)
 /* Lost blocks that are new, sites that began to grow. */
 static bool is_new(struct looking *x, const struct leak_entry *e)
 {
-	uint64_t number = x->heap->sites[e->site].number;
+	uint64_t number = x->found.heap->sites[e->site].number;
 	bool added = true;
 
 	if (e->reason == LEAK_GROWS) {
@@ -139,14 +111,14 @@ static int report(struct looking *x, struct err *e)
 
 	o.growing = x->job->every_ns ? &x->growing : NULL;
 	o.pid = x->pid;
-	if (x->why_stopped.text[0] && !x->job->no_copy)
-		o.view.why_stopped = x->why_stopped.text;
+	if (x->found.why_stopped.text[0] && !x->job->no_copy)
+		o.view.why_stopped = x->found.why_stopped.text;
 	if (x->job->every_ns) {
 		o.choose = keep_new;
 		o.choose_arg = x;
 		o.quiet_if_none = x->number > 1;
 	}
-	return leaks_report(x->heap, &x->leaks, &o, x->out, e);
+	return leaks_report(x->found.heap, &x->found.leaks, &o, x->out, e);
 }
 
 /* Wait for the next look. False: a signal came or the process has ended. */
@@ -182,7 +154,7 @@ static int repeat(struct looking *x, int signals, int process, struct err *e)
 		rc = look(x, e);
 		if (!rc)
 			rc = report(x, e);
-		forget(x);
+		leaks_found_fini(&x->found);
 		if (rc < 0 && x->number > 1 && kill(x->pid, 0) && errno == ESRCH) {
 			cmd_note("the process has ended");
 			break;
@@ -229,12 +201,11 @@ int leaks_core(const char *core, const char *capture, const struct leaks_job *jo
 
 	if (rc)
 		return rc;
-	with.search.how = HEAP_SEARCH_CORE;
 	with.every_ns = 0;
 	x.job = &with;
-	rc = search(&x, &scene, e);
+	rc = search(&x, &scene, HEAP_SEARCH_CORE, e);
 	if (!rc)
 		rc = report(&x, e);
-	forget(&x);
+	leaks_found_fini(&x.found);
 	return rc;
 }

@@ -14,7 +14,6 @@ struct leaks_job {
 	struct leaks_search_options search;
 	struct leaks_report_options report;
 	bool no_copy;			/* search with the threads stopped */
-	bool contents;			/* keep the first bytes of examples */
 	uint64_t every_ns;		/* 0 = once */
 	uint64_t count;			/* searches; 0 = any number */
 };

@@ -14,43 +14,67 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-static void note_search(struct scene *s, const struct leaks_search_options *o, const struct reach *r, uint64_t took_ns)
+/* The first bytes of an example of each entry, while the memory is there. */
+static void keep_contents(const struct scene *s, struct leaks *l)
 {
-	s->heap->search = (struct heap_search){
-		.how = o->how ? o->how : s->stopped ? HEAP_SEARCH_STOPPED : HEAP_SEARCH_COPY,
-		.complete = s->complete,
-		.at_ns = s->heap->taken_ns,
-		.pause_ns = s->pause_ns,
-		.took_ns = took_ns,
-		.read_bytes = r->stats.read_bytes,
-		.unread_bytes = r->stats.unread_bytes,
-	};
+	vec_each(&l->entries, e) {
+		size_t want = e->example_bytes < sizeof(e->contents) ? (size_t)e->example_bytes : sizeof(e->contents);
+
+		if (e->example && want)
+			e->nr_contents = (uint8_t)s->memory.ops->read(s->memory.arg, e->example, e->contents, want);
+	}
 }
 
-int leaks_search(struct scene *s, const struct leaks_search_options *o, struct leaks *l, struct reach *reach, struct err *e)
+/* What of the scene is to be known later. Takes its heap, releases it. */
+static void leave_scene(struct scene *s, enum heap_search_how how, struct leaks_found *out)
+{
+	struct heap_search search = {
+		.how = how ? how : s->stopped ? HEAP_SEARCH_STOPPED : HEAP_SEARCH_COPY,
+		.complete = s->complete,
+		.at_ns = s->heap->taken_ns,
+		.read_bytes = out->reach.stats.read_bytes,
+		.unread_bytes = out->reach.stats.unread_bytes,
+	};
+
+	if (s->stopped)
+		out->why_stopped = s->why_stopped;
+	out->heap = s->heap;
+	s->heap = NULL;
+	search.pause_ns = scene_free(s);
+	out->heap->search = search;
+}
+
+int leaks_search(struct scene *s, const struct leaks_search_options *o, struct leaks_found *out, struct err *e)
 {
 	struct reach_options options = o->reach;
-	struct leaks own = { 0 }, *leaks = l ? l : &own;
-	struct reach classes = { 0 };
 	uint64_t begun_ns = now_ns();
 	int rc;
 
+	*out = (struct leaks_found){ 0 };
 	options.want_parents = true;
-	*leaks = (struct leaks){ 0 };
-	rc = reach_run(s->heap, &s->memory, &options, &classes, e);
-	if (!rc) {
-		rc = leaks_collect(leaks, s->heap, &classes, o->seen);
-		if (!rc)
-			rc = leaks_store(leaks, s->heap);
-		if (rc)
-			err_set(e, rc, "not enough memory to sum up what was found");
+	rc = reach_run(s->heap, &s->memory, &options, &out->reach, e);
+	if (rc) {
+		scene_free(s);
+		return rc;
+	}
+	if (o->contents) {
+		rc = leaks_collect(&out->leaks, s->heap, &out->reach, o->seen);
+		keep_contents(s, &out->leaks);
+		leave_scene(s, o->how, out);
+	} else {
+		leave_scene(s, o->how, out);
+		rc = leaks_collect(&out->leaks, out->heap, &out->reach, o->seen);
 	}
 	if (!rc)
-		note_search(s, o, &classes, now_ns() - begun_ns);
-	if (!rc && reach)
-		*reach = classes;
-	else
-		reach_fini(&classes);
-	leaks_fini(&own);
-	return rc;
+		rc = leaks_store(&out->leaks, out->heap);
+	out->heap->search.took_ns = now_ns() - begun_ns;
+	return rc ? err_set(e, rc, "not enough memory to sum up what was found") : 0;
+}
+
+void leaks_found_fini(struct leaks_found *f)
+{
+	leaks_fini(&f->leaks);
+	reach_fini(&f->reach);
+	heap_free(f->heap);
+	*f = (struct leaks_found){ 0 };
 }

@@ -1,16 +1,9 @@
 /*
- * One search for leaks: what can be reached of a scene's blocks, as entries and as rows in the scene's heap. The same for a running
- * process, for one about to end and for a core file.
+ * One search for leaks: what can be reached of a scene's blocks, as entries and as rows in a heap. The same for a running process, for
+ * one about to end and for a core file.
  *
- * Here nothing is named, judged or printed: the program may stand still. Afterwards, when it runs again:
- *
- *	leaks_search(&scene, &o, &leaks, &e);
- *	h = scene.heap; scene.heap = NULL;
- *	h->search.pause_ns = scene_free(&scene);
- *	leaks_report(h, &leaks, ...)		src/cmd/leaks_report.h: names, verdicts, text
- *
- * or leaks_carry() (src/analyze/leaks.h) what is in `h` into the heap that becomes the capture; then `pmm leaks FILE` and leaks_report(h,
- * NULL, ...) show it.
+ * Here nothing is named, judged or printed: the program may stand still. Afterwards leaks_report() (src/cmd/leaks_report.h) tells it; or
+ * leaks_carry() (src/analyze/leaks.h) puts what is in the heap into the one that becomes the capture.
  */
 #ifndef CMD_LEAKS_SEARCH_H
 #define CMD_LEAKS_SEARCH_H
@@ -22,6 +15,7 @@
 struct leaks_search_options {
 	struct reach_options reach;	/* want_parents is set here */
 	enum heap_search_how how;	/* HEAP_SEARCH_EXIT, _CORE; else told by the scene: copy or stopped */
+	bool contents;			/* keep the first bytes of an example of each entry */
 	const struct leaks_seen *seen;	/* the search before; NULL = none */
 };
 
@@ -29,10 +23,18 @@ struct leaks_search_options {
 #define LEAKS_SEARCH_DEFAULT	{ .reach.heuristics = REACH_ALL_HEURISTICS }
 extern const struct leaks_search_options leaks_search_default;
 
+struct leaks_found {
+	struct heap *heap;		/* of the scene, with rows and what is to be known of the search */
+	struct leaks leaks;		/* not judged yet */
+	struct reach reach;		/* the classes, for leaks_see() */
+	struct err why_stopped;		/* "" = a copy was searched, or it is not known */
+};
+
 /*
- * Search; entries in `l` (leaks_fini() in any case; may be NULL when only the rows are wanted), rows in s->heap->leaks and
- * s->heap->search. `reach` (may be NULL) gets the classes, the caller's to reach_fini(). 0 or -errno with `e`.
+ * Search, and release the scene in any case: the program goes on as soon as its memory is not needed any more. 0 or -errno with `e`;
+ * leaks_found_fini() in any case.
  */
-int leaks_search(struct scene *s, const struct leaks_search_options *o, struct leaks *l, struct reach *reach, struct err *e);
+int leaks_search(struct scene *s, const struct leaks_search_options *o, struct leaks_found *out, struct err *e);
+void leaks_found_fini(struct leaks_found *f);
 
 #endif

@@ -55,7 +55,7 @@ void run_leaks_search(struct run_leaks *r, pid_t pid, const struct leaving *l)
 	struct leaks_search_options o = r->search;
 	struct scene s = { 0 };
 	struct err e = { .text = "" };
-	struct heap *h;
+	struct leaks_found found;
 	int rc = scene_live(pid, &where, &s, &e);
 
 	if (rc) {
@@ -64,16 +64,14 @@ void run_leaks_search(struct run_leaks *r, pid_t pid, const struct leaving *l)
 		return;
 	}
 	o.how = HEAP_SEARCH_EXIT;
-	rc = leaks_search(&s, &o, NULL, NULL, &e);
-	h = s.heap;
-	s.heap = NULL;
-	h->search.pause_ns = scene_free(&s);
-	if (!rc && vec_push(&r->searched, h))
+	rc = leaks_search(&s, &o, &found, &e);
+	if (!rc && vec_push(&r->searched, found.heap))
 		rc = err_set(&e, -ENOMEM, "out of memory");
-	if (rc) {
+	if (rc)
 		note(r, pid, l, &e);
-		heap_free(h);
-	}
+	else
+		found.heap = NULL;
+	leaks_found_fini(&found);
 }
 
 /* The same image of the same process. */

@@ -152,6 +152,8 @@ static void add_notes(struct leaks_view *v)
 		head_row(t, "!");
 		table_set_const(t, 1, h->mode == HEAP_SAMPLED ?
 				"only a sample of the blocks is known: what the others point to counts as reachable, the figures are the sample's" :
+				h->began == HEAP_BEGAN_ATTACH ? "blocks from before the attach are not known: what they point to counts as reachable" :
+				h->began == HEAP_BEGAN_FORK ? "blocks from before the fork are not known: what they point to counts as reachable" :
 				"not all blocks are known: what the others point to counts as reachable");
 	}
 	if (t && h->search.unread_bytes) {
