@@ -200,7 +200,8 @@ static int leaks_run(int argc, char **argv)
 static const struct cmd_pair leaks_exits[] = {
 	{ "0", "nothing was found" },
 	{ "1", "leaks were found: certain or likely ones, or what --fail-on names (--error-exitcode: another code)" },
-	{ "N", "of a COMMAND its own (128+N: signal N ended it), unless there was a find and --fail-on, --max-leaked or --error-exitcode is given" },
+	{ "N", "of a COMMAND its own (128+N: signal N ended it), unless something was found and --fail-on, --max-leaked or "
+	  "--error-exitcode is given" },
 	{ "2", "wrong usage" },
 	{ "3", "could not search" },
 	{ 0 }
