@@ -1,0 +1,57 @@
+#!/usr/bin/env bats
+# pmm leaks --core: a core file with the capture that was written when the process died says what a search at that moment would have said.
+
+load leaks
+
+# core NAME: run a victim tracked until it waits, have it dump core: $T/core.NAME, $T/NAME.pmm.
+core() {
+	local pattern
+	pattern=$(cat /proc/sys/kernel/core_pattern)
+	[ "$pattern" = core ] || skip "core files go to '$pattern' here"
+	mkdir -p "$T/in.$1"
+	cd "$T/in.$1"
+	ulimit -c unlimited || skip "no core files are allowed here"
+	start_below "$PMM" run -q -o "$T/$1.pmm" -- "$PROG/leak_$1"
+	tell g "done"
+	kill -SEGV "$PID"
+	exec 7>&-
+	wait "$TOP" || true
+	TOP='' PID=''
+	[ -e core ] || mv core.* core
+	cd "$SOURCE"
+}
+
+# of_core NAME: found in it is what is found while the victim runs.
+of_core() {
+	core "$1"
+	search "$T/core.json" --core "$T/in.$1/core" "$T/$1.pmm"
+	sums "$1" live "$T/core.json"
+	[ "$(jq -r '.search | "\(.how) \(.complete)"' "$T/core.json")" = "core true" ]
+}
+
+@test "core: freed blocks and dead frames" { of_core freed; }
+@test "core: trees, lists, rings" { of_core shapes; }
+@test "core: pointers into blocks" { of_core inside; }
+@test "core: stacks, registers, alternate stacks, keys, ended threads" { of_core threads; }
+@test "core: thread-local storage" { of_core tls; }
+@test "core: mappings and the break" { of_core maps; }
+@test "core: coroutines" { of_core coro; }
+@test "core: data, bss, relro, libraries, namespaces, unloaded ones" { of_core data; }
+
+@test "core: threads at full speed, no false alarm" {
+	core soak
+	search "$T/core.json" --core "$T/in.soak/core" "$T/soak.pmm"
+	[ "$(jq -r '[.totals[] | select(.class == "definite" or .class == "indirect") | .blocks] | add' "$T/core.json")" = 0 ]
+}
+
+@test "core: with the capture of another process, of another program, or from before it died it is refused" {
+	core shapes
+	core freed
+	refused "are not of the same process: the core is of process" "$PMM" leaks --core "$T/in.shapes/core" "$T/freed.pmm"
+	start_below "$PMM" run -q -o "$T/later.pmm" -- "$PROG/leak_shapes"
+	tell g "done"
+	"$PMM" snapshot -o "$T/early.pmm" "$PID"
+	finish 0
+	refused "was taken while the process still ran" "$PMM" leaks --core "$T/in.shapes/core" "$T/early.pmm"
+	refused "is no core file" "$PMM" leaks --core "$PROG/leak_shapes" "$T/shapes.pmm"
+}
