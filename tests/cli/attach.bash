@@ -63,6 +63,21 @@ unwatch() {
 	[ "$STATUS" -le 1 ] || { echo "attach ended with status $STATUS:"; cat "$T/watch.err"; return 1; }
 }
 
+# kill_monitor: it ends without having left the victim.
+kill_monitor() {
+	kill -9 "$MONITOR"
+	wait "$MONITOR" 2>/dev/null || true
+	MONITOR=
+}
+
+# killed_early: a monitor is killed within the first 60 ms, anywhere.
+killed_early() {
+	"$PMM" attach -q "$PID" >/dev/null 2>&1 3>&- 7>&- 8<&- &
+	MONITOR=$!
+	sleep "0.0$(printf %02d $((RANDOM % 60)))"
+	kill_monitor
+}
+
 # patiently CMD...: pmm, messages in $T/watch.err, again as long as it says that the machine is too slow for it. Its status.
 patiently() {
 	local status end=$((SECONDS + LIMIT))
@@ -100,6 +115,27 @@ now() {
 	(cd "$T" && BLOCKS="" found "$PID" "$@")
 }
 
+# seen: attach to attach_victim, one round, seen while it runs, detach; the victim is as it was, the capture complete.
+seen() {
+	picture first loose
+	watch
+	tell g done
+	now site leak_a allocs=100 live=4800
+	unwatch
+	same_picture first loose
+	check "$T/c.pmm" <<<"$(expected attach_victim.c)"
+}
+
+# seen_once STATUS: attach, one round, detach, another round unseen, end.
+seen_once() {
+	watch
+	tell g done
+	unwatch
+	clean
+	tell g done
+	finish "$1"
+}
+
 # round SOURCE STATUS [OPTION...]: attach, one round, compare with the victim's comment (but for lines that match EXCEPT, ".": for all), detach,
 # another round unseen, end.
 EXCEPT='^$'
@@ -114,18 +150,6 @@ round() {
 	tell g done
 	finish "$status" ${SUM:+"$SUM"}
 	[ "$EXCEPT" = . ] || check "$T/c.pmm" <<<"$(expected "$source" | grep -v -E "$EXCEPT")"
-}
-
-# refused PATTERN CMD...: exit code 3, a message that matches, nothing on stdout.
-refused() {
-	local pattern=$1 status=0
-	shift
-	within "$@" >"$T/refused.out" 2>"$T/refused.err" </dev/null 3>&- 7>&- || status=$?
-	cat "$T/refused.err"
-	[ "$status" -eq 3 ] || { echo "exit code $status"; return 1; }
-	grep -q '^pmm: ' "$T/refused.err"
-	grep -q -i -E -- "$pattern" "$T/refused.err" || { echo "must match: $pattern"; return 1; }
-	[ ! -s "$T/refused.out" ]
 }
 
 # Ends what a failed test has left.

@@ -31,9 +31,7 @@ forked() {
 
 @test "pmm detach of a child that was forked while its parent was watched" {
 	forked
-	kill -9 "$MONITOR"
-	wait "$MONITOR" || true
-	MONITOR=
+	kill_monitor
 	tell g done
 	within "$PMM" detach "$PARENT"
 	within "$PMM" detach "$PID"

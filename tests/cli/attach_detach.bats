@@ -116,8 +116,7 @@ as_before() {
 	start attach_victim
 	picture first loose
 	watch
-	kill -9 "$MONITOR"
-	wait "$MONITOR" || true
+	kill_monitor
 	tell g done
 	within "$PMM" detach "$PID"
 	same_picture first loose
@@ -131,8 +130,7 @@ as_before() {
 	picture first loose
 	watch
 	tell g done
-	kill -9 "$MONITOR"
-	wait "$MONITOR" || true
+	kill_monitor
 	watch
 	tell g done
 	unwatch

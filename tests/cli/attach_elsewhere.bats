@@ -7,14 +7,8 @@ load attach
 space() {
 	unshare "$@" true 2>/dev/null || skip "unshare $* does not work here"
 	start_below unshare "$@" "$PROG/attach_victim"
-	picture first loose
-	watch
-	tell g done
-	now site leak_a allocs=100 live=4800
-	unwatch
-	same_picture first loose
+	seen
 	finish 42 "sum 41400"
-	check "$T/c.pmm" <<<"$(expected attach_victim.c)"
 }
 
 @test "another PID namespace" { space --pid --fork; }
@@ -38,13 +32,7 @@ inside_room() {
 	room "$1"
 	start unshare --mount chroot "$T/root" /victim
 	[ ! -e /victim ]
-	picture first loose
-	watch
-	tell g done
-	now site leak_a allocs=100 live=4800
-	unwatch
-	same_picture first loose
-	found "$T/c.pmm" total allocs=1434 frees=1258 live=57784
+	seen
 	finish 42
 }
 
@@ -114,18 +102,10 @@ confined() {
 	need_root
 	start "$PROG/attach_filter" list "$PROG/attach_filter" list "$PROG/$1"
 	grep -q "Seccomp_filters:.2" "/proc/$PID/status" || skip "the kernel does not count filters"
-	picture first loose
-	watch
-	tell g done
-	now site leak_a allocs=100 live=4800
-	unwatch
-	same_picture first loose
-	check "$T/c.pmm" <<<"$(expected attach_victim.c)"
+	seen
 	tell g done
 	watch
-	kill -9 "$MONITOR"
-	wait "$MONITOR" || true
-	MONITOR=
+	kill_monitor
 	"$PMM" detach "$PID"
 	same_picture first loose
 	finish 42

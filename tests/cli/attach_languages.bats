@@ -24,14 +24,9 @@ load attach
 	    std::process::exit(6);
 	}
 	END
-	rustc -C opt-level=1 -g -o "$T/v" "$T/v.rs" 2>/dev/null || skip "rustc does not link here"
+	built_rust
 	start "$T/v"
-	watch
-	tell g done
-	unwatch
-	clean
-	tell g done
-	finish 6
+	seen_once 6
 	found "$T/c.pmm" site kept allocs=25 live=8025 blocks=25
 	found "$T/c.pmm" site dropped allocs=100 frees=100 bytes=40000 live=0
 }
@@ -64,14 +59,8 @@ load attach
 	    os.Exit(5)
 	}
 	END
-	(cd "$T" && GO111MODULE=off CGO_ENABLED=1 GOFLAGS= within go build -o v v.go) ||
-		skip "go does not build with cgo here"
+	built_go
 	start "$T/v"
-	watch
-	tell g done
-	unwatch
-	clean
-	tell g done
-	finish 5
+	seen_once 5
 	found "$T/c.pmm" site kept allocs=800 frees=400 bytes=231600 live=49200 blocks=400
 }

@@ -38,14 +38,10 @@ storm() {
 	start attach_stress q
 	picture first loose
 	for i in $(seq 25); do
-		"$PMM" attach -q "$PID" >/dev/null 2>&1 3>&- 7>&- 8<&- &
-		MONITOR=$!
-		sleep "0.0$(printf %02d $((RANDOM % 60)))"
-		kill -9 "$MONITOR"
-		wait "$MONITOR" 2>/dev/null || true
-		MONITOR= status=0
-		within "$PMM" detach "$PID" 2>"$T/detach.err" || status=$?
-		[ "$status" -eq 0 ] || [ "$status" -eq 3 ] || { echo "round $i: $status"; cat "$T/detach.err"; return 1; }
+		killed_early
+		status=0
+		patiently "$PMM" detach "$PID" || status=$?
+		[ "$status" -eq 0 ] || [ "$status" -eq 3 ] || { echo "round $i: $status"; cat "$T/watch.err"; return 1; }
 		same_picture first loose
 	done
 	finish 45 unharmed
@@ -53,14 +49,7 @@ storm() {
 
 @test "the monitor is killed at random moments, then the next attaches" {
 	start attach_stress flsq
-	for i in $(seq 25); do
-		"$PMM" attach -q "$PID" >/dev/null 2>&1 3>&- 7>&- 8<&- &
-		MONITOR=$!
-		sleep "0.0$(printf %02d $((RANDOM % 60)))"
-		kill -9 "$MONITOR"
-		wait "$MONITOR" 2>/dev/null || true
-		MONITOR=
-	done
+	for _ in {1..25}; do killed_early; done
 	watch
 	sleep 0.2
 	unwatch
@@ -86,8 +75,7 @@ storm() {
 	start attach_stress fq
 	watch
 	sleep 0.3
-	kill -9 "$MONITOR"
-	wait "$MONITOR" 2>/dev/null || true
+	kill_monitor
 	sleep 0.3
 	within "$PMM" detach "$PID"
 	clean

@@ -10,12 +10,6 @@ victim() {
 	round attach_victim.c 42
 }
 
-# library NAME: where it is, or a skip.
-library() {
-	LIBRARY=$(/sbin/ldconfig -p | awk -v name="$1" '$1 == name { print $NF; exit }')
-	[ -n "$LIBRARY" ] || skip "$1 is not installed"
-}
-
 preloaded() {
 	library "$1"
 	start env LD_PRELOAD="$LIBRARY" "$PROG/attach_victim"
@@ -102,9 +96,7 @@ made() {
 	check "$T/c.pmm" <<<"$(expected attach_victim.c)"
 	[ "$(look "$T/c.pmm" exe)" = "$PROG/attach_leader" ]
 	watch
-	kill -9 "$MONITOR"
-	wait "$MONITOR" || true
-	MONITOR=
+	kill_monitor
 	tell g done
 	within "$PMM" detach "$PID"
 	same_picture first loose

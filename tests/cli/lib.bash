@@ -125,6 +125,30 @@ same() {
 	cmp "$T/out.native" "$T/out" && cmp "$T/err.native" "$T/err" && [ -n "$(captures)" ]
 }
 
+# refused PATTERN CMD...: exit code 3, a message in $T/refused.err that matches, nothing on stdout.
+refused() {
+	local pattern=$1 status=0
+	shift
+	within "$@" >"$T/refused.out" 2>"$T/refused.err" </dev/null 3>&- 7>&- || status=$?
+	cat "$T/refused.err"
+	[ "$status" -eq 3 ] || { echo "exit code $status"; return 1; }
+	grep -q '^pmm: ' "$T/refused.err"
+	grep -q -i -E -- "$pattern" "$T/refused.err" || { echo "must match: $pattern"; return 1; }
+	[ ! -s "$T/refused.out" ]
+}
+
+# library NAME: LIBRARY is where it is; a skip where it is not.
+library() {
+	LIBRARY=$(/sbin/ldconfig -p | awk -v name="$1" '$1 == name { print $NF; exit }')
+	[ -n "$LIBRARY" ] || skip "$1 is not installed"
+}
+
+# built_rust, built_go: $T/v.rs, $T/v.go built as $T/v; a skip where that does not work.
+built_rust() { rustc -C opt-level=1 -g -o "$T/v" "$T/v.rs" 2>/dev/null || skip "rustc does not link here"; }
+built_go() {
+	(cd "$T" && GO111MODULE=off CGO_ENABLED=1 GOFLAGS= within go build -o v v.go) || skip "go does not build with cgo here"
+}
+
 # need TOOL...: skip the test, by name, when a tool is missing.
 need() {
 	local tool

@@ -3,12 +3,6 @@
 
 load lib
 
-# library NAME: where it is, or a skip.
-library() {
-	LIBRARY=$(/sbin/ldconfig -p | awk -v name="$1" '$1 == name { print $NF; exit }')
-	[ -n "$LIBRARY" ] || skip "$1 is not installed"
-}
-
 # over LIBRARY: the victims under it.
 over() {
 	library "$1"

@@ -29,7 +29,7 @@ load lib
 	    std::process::exit(6);
 	}
 	END
-	rustc -C opt-level=1 -g -o "$T/v" "$T/v.rs" 2>/dev/null || skip "rustc does not link here"
+	built_rust
 	same "$T/v"
 	[ "$STATUS" -eq 6 ]
 	found "$CAP" site kept allocs=25 live=8025 blocks=25
@@ -59,8 +59,7 @@ load lib
 	    os.Exit(5)
 	}
 	END
-	(cd "$T" && GO111MODULE=off CGO_ENABLED=1 GOFLAGS= within go build -o v v.go) ||
-		skip "go does not build with cgo here"
+	built_go
 	same "$T/v"
 	[ "$STATUS" -eq 5 ]
 	found "$CAP" site kept allocs=800 frees=400 bytes=231600 live=49200 blocks=400

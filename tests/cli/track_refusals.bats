@@ -3,18 +3,6 @@
 
 load lib
 
-# refused PATTERN CMD...: exit code 3, a message that matches, nothing on stdout.
-refused() {
-	local pattern=$1 status=0
-	shift
-	within "$@" >"$T/out" 2>"$T/err" </dev/null || status=$?
-	cat "$T/err"
-	[ "$status" -eq 3 ] || { echo "exit code $status"; return 1; }
-	grep -q '^pmm: ' "$T/err"
-	grep -q -i -E -- "$pattern" "$T/err" || { echo "must match: $pattern"; return 1; }
-	[ ! -s "$T/out" ]
-}
-
 run_refused() {
 	local pattern=$1
 	shift
@@ -26,7 +14,7 @@ run_refused() {
 @test "path not found" { run_refused "cannot find the program '/no/such/one'" /no/such/one; }
 @test "directory" { run_refused "directory" /tmp; }
 @test "not executable" { touch "$T/plain"; run_refused "not executable|permission" "$T/plain"; }
-@test "static program" { run_refused "static" "$PROG/leaf_static"; grep -q attach "$T/err"; }
+@test "static program" { run_refused "static" "$PROG/leaf_static"; grep -q attach "$T/refused.err"; }
 @test "static PIE program" {
 	gcc -static-pie -o "$T/sp" "$SOURCE/leaf.c" 2>/dev/null || skip "gcc makes no static PIE here"
 	run_refused "static" "$T/sp"
@@ -151,7 +139,7 @@ capture() { track leaf; cp "$CAP" "$T/good.pmm"; }
 	gzip -c "$T/head" | tail -c 8 | head -c 4 >"$T/crc"
 	{ cat "$T/head" "$T/crc"; tail -c +33 "$T/good.pmm"; } >"$T/future.pmm"
 	refused "version 2|newer" "$PMM" report "$T/future.pmm"
-	! grep -q -i damaged "$T/err"
+	! grep -q -i damaged "$T/refused.err"
 }
 
 @test "nothing of a refused program is left behind" {

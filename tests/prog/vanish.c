@@ -8,31 +8,14 @@
  *   site only_in_b  allocs=20 frees=0 bytes=1400 live=1400 blocks=20
  *   site only_in_c  allocs=20 frees=0 bytes=1200 live=1200 blocks=20
  */
-#include <dlfcn.h>
-#include <stdio.h>
 #include <sys/mman.h>
 
-static int (*unload)(void *lib);
-
-static int visit(const char *dir, const char *name)
-{
-	char path[4096];
-	void (*enter)(void);
-	void *lib;
-
-	snprintf(path, sizeof(path), "%s/%s", dir, name);
-	lib = dlopen(path, RTLD_NOW);
-	if (!lib)
-		return 1;
-	*(void **)&enter = dlsym(lib, "enter");
-	enter();
-	return unload(lib);
-}
+#include "visit.h"
 
 int main(int argc, char **argv)
 {
 	void *libc = dlopen("libc.so.6", RTLD_NOW);
-	int bad = argc != 2 || !libc;
+	int bad = argc != 2 || !libc, (*unload)(void *lib) = NULL;
 
 	if (!bad)
 		*(void **)&unload = dlsym(libc, "dlclose");
@@ -40,6 +23,6 @@ int main(int argc, char **argv)
 	for (int i = 0; i < 3000; i++)
 		mmap(NULL, 4096, i % 2 ? PROT_NONE : PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	for (int i = 0; i < 20 && !bad; i++)
-		bad = visit(argv[1], "libvictim_c.so") || visit(argv[1], "libvictim_b.so");
+		bad = visit(argv[1], "libvictim_c.so", unload) || visit(argv[1], "libvictim_b.so", unload);
 	return bad || puts("unharmed") < 0;
 }
