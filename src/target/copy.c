@@ -32,6 +32,7 @@
 #include "src/base/vec.h"
 #include "src/target/confined.h"
 #include "src/target/proc.h"
+#include "src/target/room.h"
 #include "src/target/task.h"
 #include "src/target/tracer.h"
 
@@ -91,7 +92,9 @@ static int make_with(struct stopped *s, size_t i, struct copy *c, struct err *e)
 
 int copy_possible(pid_t pid, struct err *e)
 {
-	return confined_check(pid, CONFINED_COPY, e);
+	int rc = confined_check(pid, CONFINED_COPY, e);
+
+	return rc ? rc : room_for_copy(pid, e);
 }
 
 int copy_make(struct stopped *s, struct copy *c, struct err *e)

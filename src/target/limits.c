@@ -22,20 +22,22 @@ struct search {
 
 const char *limit_name(enum limit_kind kind)
 {
-	static const char *const name[] = { "cgroup limit", "address space limit", "data limit", "machine's memory" };
+	static const char *const name[] = { "cgroup limit", "address space limit", "data limit", "machine's memory", "limit on processes" };
 
 	return name[kind];
 }
 
-static void consider(struct search *s, enum limit_kind kind, uint64_t limit, uint64_t used, const char *where)
+/* Returns whether it is the nearest one so far. */
+static bool consider(struct search *s, enum limit_kind kind, uint64_t limit, uint64_t used, const char *where)
 {
 	uint64_t left = limit > used ? limit - used : 0;
 
 	if (limit >= NONE || (s->found && left >= s->out->left_bytes))
-		return;
+		return false;
 	s->found = true;
 	*s->out = (struct limit){ .kind = kind, .limit_bytes = limit, .used_bytes = used, .left_bytes = left };
 	snprintf(s->out->where, sizeof(s->out->where), "%s", where);
+	return true;
 }
 
 /* The number behind `key` at the start of a line of a file; key "" = the file is a number. UINT64_MAX = not there. */
@@ -104,9 +106,23 @@ struct files {
 	const char *max, *used, *inactive, *active;
 };
 
-static const struct files version2 = { "memory.max", "memory.current", "inactive_file", "active_file" };
-static const struct files version1 = { "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file",
-				       "total_active_file" };
+/* What is limited: its files and, in version 1, where the groups are that limit it. */
+struct control {
+	enum limit_kind kind;
+	struct files version2, version1;
+	const char *name, *mount;
+};
+
+static const struct control memory = {
+	LIMIT_CGROUP,
+	{ "memory.max", "memory.current", "inactive_file", "active_file" },
+	{ "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file", "total_active_file" },
+	"memory", "/sys/fs/cgroup/memory",
+};
+
+static const struct control processes = {
+	LIMIT_PROCESSES, { .max = "pids.max", .used = "pids.current" }, { .max = "pids.max", .used = "pids.current" }, "pids", "/sys/fs/cgroup/pids",
+};
 
 static uint64_t group_number(const char *dir, const char *file, const char *key)
 {
@@ -117,27 +133,30 @@ static uint64_t group_number(const char *dir, const char *file, const char *key)
 	return number_in(path, key);
 }
 
-static void one_group(struct search *s, const char *dir, const struct files *f)
+static void one_group(struct search *s, const char *dir, const struct files *f, enum limit_kind kind)
 {
 	uint64_t max = group_number(dir, f->max, ""), used = group_number(dir, f->used, "");
-	uint64_t inactive, active;
+	uint64_t inactive = UINT64_MAX, active = UINT64_MAX;
 
 	if (max >= NONE)
 		return;
 	s->lowest_group = max < s->lowest_group ? max : s->lowest_group;
 	if (used == UINT64_MAX)
 		return;
-	inactive = group_number(dir, "memory.stat", f->inactive);
-	active = group_number(dir, "memory.stat", f->active);
+	if (f->inactive) {
+		inactive = group_number(dir, "memory.stat", f->inactive);
+		active = group_number(dir, "memory.stat", f->active);
+	}
 	if (inactive <= used)
 		used -= inactive;
 	if (active <= used)
 		used -= active;
-	consider(s, LIMIT_CGROUP, max, used, dir + strlen(s->root));
+	if (consider(s, kind, max, used, dir + strlen(s->root)))
+		s->out->together = group_number(dir, "memory.oom.group", "") == 1;
 }
 
 /* A group and all above it, up to the mount point. */
-static void groups(struct search *s, const char *mount, const char *path, const struct files *f)
+static void groups(struct search *s, const char *mount, const char *path, const struct files *f, enum limit_kind kind)
 {
 	char dir[PATH_MAX];
 	size_t top;
@@ -150,7 +169,7 @@ static void groups(struct search *s, const char *mount, const char *path, const 
 	if (snprintf(dir + top, sizeof(dir) - top, "%s", strcmp(path, "/") ? path : "") >= (int)(sizeof(dir) - top))
 		return;
 	for (;;) {
-		one_group(s, dir, f);
+		one_group(s, dir, f, kind);
 		slash = strrchr(dir + top, '/');
 		if (!slash)
 			return;
@@ -159,7 +178,7 @@ static void groups(struct search *s, const char *mount, const char *path, const 
 }
 
 /* Lines of /proc/PID/cgroup: "0::/path" (version 2) or "4:memory:/path" (version 1). */
-static void control_groups(struct search *s)
+static void control_groups(struct search *s, const struct control *what)
 {
 	char line[PATH_MAX + 64];
 	FILE *f;
@@ -176,10 +195,10 @@ static void control_groups(struct search *s)
 		controllers++;
 		path[strcspn(path, "\n")] = '\0';
 		if (!*controllers) {
-			groups(s, "/sys/fs/cgroup", path, &version2);
-			groups(s, "/sys/fs/cgroup/unified", path, &version2);
-		} else if (strstr(controllers, "memory")) {
-			groups(s, "/sys/fs/cgroup/memory", path, &version1);
+			groups(s, "/sys/fs/cgroup", path, &what->version2, what->kind);
+			groups(s, "/sys/fs/cgroup/unified", path, &what->version2, what->kind);
+		} else if (strstr(controllers, what->name)) {
+			groups(s, what->mount, path, &what->version1, what->kind);
 		}
 	}
 	if (f)
@@ -191,19 +210,45 @@ uint64_t limits_cgroup(const char *root, pid_t pid)
 	struct limit nearest;
 	struct search s = { .root = root, .pid = pid, .out = &nearest, .lowest_group = UINT64_MAX };
 
-	control_groups(&s);
+	control_groups(&s, &memory);
 	return s.lowest_group;
+}
+
+static int begin(struct search *s)
+{
+	*s->out = (struct limit){ 0 };
+	return proc_number(s, "status", "Pid") == UINT64_MAX ? -ESRCH : 0;
 }
 
 int limits_nearest(const char *root, pid_t pid, struct limit *out)
 {
 	struct search s = { .root = root, .pid = pid, .out = out, .lowest_group = UINT64_MAX };
 
-	*out = (struct limit){ 0 };
-	if (proc_number(&s, "status", "Pid") == UINT64_MAX)
+	if (begin(&s))
 		return -ESRCH;
-	control_groups(&s);
+	control_groups(&s, &memory);
 	resource_limits(&s);
 	machine(&s);
+	return s.found ? 0 : -ENOENT;
+}
+
+int limits_memory(const char *root, pid_t pid, struct limit *out)
+{
+	struct search s = { .root = root, .pid = pid, .out = out, .lowest_group = UINT64_MAX };
+
+	if (begin(&s))
+		return -ESRCH;
+	control_groups(&s, &memory);
+	machine(&s);
+	return s.found ? 0 : -ENOENT;
+}
+
+int limits_processes(const char *root, pid_t pid, struct limit *out)
+{
+	struct search s = { .root = root, .pid = pid, .out = out, .lowest_group = UINT64_MAX };
+
+	if (begin(&s))
+		return -ESRCH;
+	control_groups(&s, &processes);
 	return s.found ? 0 : -ENOENT;
 }

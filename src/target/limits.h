@@ -5,6 +5,7 @@
 #define TARGET_LIMITS_H
 
 #include <limits.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -13,13 +14,15 @@ enum limit_kind {
 	LIMIT_ADDRESS_SPACE,	/* RLIMIT_AS */
 	LIMIT_DATA,		/* RLIMIT_DATA */
 	LIMIT_MACHINE,		/* memory without swap space */
+	LIMIT_PROCESSES,	/* pids.max of its group or one above; counts, not bytes */
 };
 
 struct limit {
 	enum limit_kind kind;
 	uint64_t limit_bytes, used_bytes;
 	uint64_t left_bytes;		/* page cache that would be given back counts as left */
-	char where[PATH_MAX];		/* LIMIT_CGROUP: directory of the group; else "" */
+	bool together;			/* LIMIT_CGROUP: who reaches it has the whole group killed (memory.oom.group) */
+	char where[PATH_MAX];		/* LIMIT_CGROUP, LIMIT_PROCESSES: directory of the group; else "" */
 };
 
 /*
@@ -31,7 +34,11 @@ int limits_nearest(const char *root, pid_t pid, struct limit *out);
 /* The lowest memory limit of its control groups, in bytes; UINT64_MAX = none. */
 uint64_t limits_cgroup(const char *root, pid_t pid);
 
-/* "cgroup limit", "address space limit", "data limit", "machine's memory". */
+/* The same of memory only, its groups' and the machine's; of the number of its groups' processes and threads. */
+int limits_memory(const char *root, pid_t pid, struct limit *out);
+int limits_processes(const char *root, pid_t pid, struct limit *out);
+
+/* "cgroup limit", "address space limit", "data limit", "machine's memory", "limit on processes". */
 const char *limit_name(enum limit_kind kind);
 
 #endif

@@ -152,6 +152,40 @@ intact() {
 	let_go
 }
 
+@test "snapshot: memory that a copy does not have is read from the process, also what it may not read itself" {
+	victim snapshot_odd
+	local number=0 address
+	for address in $FIRST; do
+		number=$((number + 1))
+		[ "$(drive read "$VICTIM" "$address" 4096)" = "4096 $number" ]
+	done
+	[ "$(drive read "$VICTIM" "$address" 10000)" = "4096 4" ]
+	[ "$(drive read "$VICTIM" $((address + 4096)) 100)" = "0 0" ]
+	[ "$(drive read "$VICTIM" $((address + 4000)) 200)" = "96 0" ]
+	ends_well
+}
+
+@test "snapshot: a process that would be told of a copy, or ended for it, is not copied" {
+	victim snapshot_odd uffd
+	if [ "$FIRST" = cannot ]; then
+		echo "# userfaultfd is not to be had" >&3
+	else
+		drive take "$VICTIM" 1 >figures
+		[ "$(head -1 figures)" = "stopped: process $VICTIM would be told of a copy (userfaultfd)" ]
+		grep '^copies=0 ' figures
+	fi
+	ends_well
+	need_root
+	rm in
+	victim snapshot_odd filter
+	[ "$FIRST" != cannot ]
+	drive take "$VICTIM" 1 >figures
+	cat figures
+	[ "$(head -1 figures)" = "stopped: process $VICTIM has its system calls filtered (seccomp), and the filter does not simply allow 'clone'" ]
+	grep '^copies=0 ' figures
+	ends_well
+}
+
 @test "snapshot: a limit on processes: the threads stay stopped, with the reason" {
 	need_root
 	need setpriv

@@ -83,6 +83,29 @@ static void trees_and_ranges(void **state)
 	SAYS(v, 256, SECCOMP_RET_ALLOW);
 }
 
+/* As containers' filters look at clone: no namespaces. */
+static void first_argument(void **state)
+{
+	const struct sock_filter v[] = {
+		LOAD(nr), IF(BPF_JEQ, 56, 0, 4), BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 20), IF(BPF_JEQ, 0, 0, 2),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 16), IF(BPF_JSET, 0x7e020000, 0, 1), RET(SECCOMP_RET_ERRNO | 1), ALLOW,
+	};
+	struct bpf_call call = { .nr = 56, .first_known = true, .first = 0x400 };
+	uint32_t verdict;
+
+	(void)state;
+	assert_int_equal(bpf_run(v, NR(v), &call, &verdict), 0);
+	assert_int_equal(verdict, SECCOMP_RET_ALLOW);
+	call.first = 0x20000;
+	assert_int_equal(bpf_run(v, NR(v), &call, &verdict), 0);
+	assert_int_equal(verdict, SECCOMP_RET_ERRNO | 1);
+	call.first = 1ull << 40 | 0x20000;	/* the upper half is looked at, too */
+	assert_int_equal(bpf_run(v, NR(v), &call, &verdict), 0);
+	assert_int_equal(verdict, SECCOMP_RET_ERRNO | 1);
+	call.first_known = false;
+	assert_int_equal(bpf_run(v, NR(v), &call, &verdict), -ENODATA);
+}
+
 /* Only on the way to the verdict does it matter. */
 static void arguments(void **state)
 {
@@ -147,7 +170,7 @@ static void no_programs(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(architecture_and_x32), cmocka_unit_test(trees_and_ranges), cmocka_unit_test(arguments),
+		cmocka_unit_test(architecture_and_x32), cmocka_unit_test(trees_and_ranges), cmocka_unit_test(arguments), cmocka_unit_test(first_argument),
 		cmocka_unit_test(arithmetic), cmocka_unit_test(no_programs),
 	};
 

@@ -12,14 +12,19 @@
 #include "src/target/confined.h"
 
 /* Everything is allowed but one system call, which gets this verdict. */
-static const char *refused(uint32_t nr, uint32_t verdict)
+static const char *refused_to(enum confined_use use, uint32_t nr, uint32_t verdict)
 {
 	const struct sock_filter v[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, nr, 0, 1),
 		BPF_STMT(BPF_RET | BPF_K, verdict), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
 
-	return confined_refuses(CONFINED_ATTACH, v, 4);
+	return confined_refuses(use, v, 4);
+}
+
+static const char *refused(uint32_t nr, uint32_t verdict)
+{
+	return refused_to(CONFINED_ATTACH, nr, verdict);
 }
 
 static void verdicts(void **state)
@@ -69,10 +74,28 @@ static void no_filter(void **state)
 	assert_string_equal(confined_refuses(CONFINED_ATTACH, &args, 1), "memfd_create");
 }
 
+static void by_use(void **state)
+{
+	static const struct { uint32_t nr; const char *name; } must[] = {
+		{ SYS_rt_sigreturn, "rt_sigreturn" }, { SYS_restart_syscall, "restart_syscall" }, { SYS_exit_group, "exit_group" },
+		{ SYS_wait4, "wait4" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(must) / sizeof(must[0]); i++)
+		assert_string_equal(refused_to(CONFINED_COPY, must[i].nr, SECCOMP_RET_ERRNO | 1), must[i].name);
+	assert_null(refused_to(CONFINED_COPY, SYS_clone, SECCOMP_RET_ERRNO | 1));
+	assert_string_equal(refused_to(CONFINED_COPY, SYS_clone, SECCOMP_RET_KILL_PROCESS), "clone");
+	assert_null(refused_to(CONFINED_COPY, SYS_memfd_create, SECCOMP_RET_KILL_PROCESS));
+	assert_string_equal(refused_to(CONFINED_STOP, SYS_restart_syscall, SECCOMP_RET_KILL_PROCESS), "restart_syscall");
+	assert_null(refused_to(CONFINED_STOP, SYS_clone, SECCOMP_RET_KILL_PROCESS));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(verdicts), cmocka_unit_test(each_call), cmocka_unit_test(no_filter),
+		cmocka_unit_test(by_use),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -170,6 +170,41 @@ static void this_machine_has_a_limit(void **state)
 	assert_true(l.limit_bytes > 0 && l.left_bytes <= l.limit_bytes);
 }
 
+static void of_memory_and_of_processes_alone(void **state)
+{
+	struct limit l;
+
+	(void)state;
+	put("proc/4711/limits", "Max address space         104857600            unlimited            bytes     \n");
+	put("proc/4711/cgroup", "0::/a/b\n");
+	put("sys/fs/cgroup/a/b/memory.max", "67108864\n");
+	put("sys/fs/cgroup/a/b/memory.current", "33554432\n");
+	put("sys/fs/cgroup/a/b/memory.oom.group", "1\n");
+	put("sys/fs/cgroup/a/pids.max", "100\n");
+	put("sys/fs/cgroup/a/pids.current", "97\n");
+	put("sys/fs/cgroup/a/b/pids.max", "max\n");
+	put("sys/fs/cgroup/a/b/pids.current", "3\n");
+	assert_int_equal(limits_nearest(root, PID, &l), 0);
+	assert_int_equal(l.kind, LIMIT_ADDRESS_SPACE);
+	assert_int_equal(limits_memory(root, PID, &l), 0);
+	assert_int_equal(l.kind, LIMIT_CGROUP);
+	assert_int_equal(l.left_bytes, 32 * MiB);
+	assert_true(l.together);
+	assert_int_equal(limits_processes(root, PID, &l), 0);
+	assert_int_equal(l.kind, LIMIT_PROCESSES);
+	assert_int_equal(l.left_bytes, 3);
+	assert_string_equal(l.where, "/sys/fs/cgroup/a");
+	assert_false(l.together);
+
+	put("proc/4711/cgroup", "8:pids:/c\n4:memory:/d\n0::/\n");
+	put("sys/fs/cgroup/pids/c/pids.max", "10\n");
+	put("sys/fs/cgroup/pids/c/pids.current", "10\n");
+	assert_int_equal(limits_processes(root, PID, &l), 0);
+	assert_int_equal(l.left_bytes, 0);
+	assert_int_equal(limits_memory(root, PID, &l), -ENOENT);
+	assert_int_equal(limits_processes(root, 1, &l), -ESRCH);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -180,6 +215,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(version_1_has_other_names, begin, end),
 		cmocka_unit_test_setup_teardown(nonsense_is_left_out, begin, end),
 		cmocka_unit_test_setup_teardown(this_machine_has_a_limit, begin, end),
+		cmocka_unit_test_setup_teardown(of_memory_and_of_processes_alone, begin, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,60 @@
+/*
+ * Memory that a copy does not have: snapshot_odd. Prints the addresses of four pages, each of which begins with its number, 1 to 4: one
+ * that is not copied (MADV_DONTFORK), one that a copy gets empty (MADV_WIPEONFORK), one that may not be read (PROT_NONE), one as any other
+ * with nothing mapped behind it. With the argument uffd it has a userfaultfd that tells of forks, with filter one may not make children.
+ * Ends with 7.
+ */
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <linux/userfaultfd.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static int told_of_forks(void)
+{
+	struct uffdio_api api = { .api = UFFD_API, .features = UFFD_FEATURE_EVENT_FORK };
+	int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
+
+	return fd < 0 || ioctl(fd, UFFDIO_API, &api);
+}
+
+static int no_children(void)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { 4, filter };
+
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
+
+int main(int argc, char **argv)
+{
+	char *page[5], c;
+
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	for (int i = 0; i < 5; i++) {	/* apart from each other */
+		page[i] = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		munmap(page[i] + 4096, 4096);
+		*(uint64_t *)(void *)page[i] = (uint64_t)i + 1;
+	}
+	if (madvise(page[0], 4096, MADV_DONTFORK) || madvise(page[1], 4096, MADV_WIPEONFORK) || mprotect(page[2], 4096, PROT_NONE))
+		return 1;
+	if ((argc > 1 && !strcmp(argv[1], "uffd") && told_of_forks()) || (argc > 1 && !strcmp(argv[1], "filter") && no_children())) {
+		puts("cannot");
+		return 7;
+	}
+	printf("%p %p %p %p\n", (void *)page[0], (void *)page[1], (void *)page[2], (void *)page[3]);
+	while (read(0, &c, 1) > 0)
+		;
+	return 7;
+}
