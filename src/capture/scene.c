@@ -144,6 +144,15 @@ int scene_live(pid_t pid, const struct scene_options *o, struct scene *s, struct
 	return rc;
 }
 
+int scene_intact(const struct scene *s, struct err *e)
+{
+	if (!s->state || snapshot_intact(&s->state->snapshot))
+		return 0;
+	err_set(e, -ECHILD, "the copy of process %d was killed while it was searched", (int)s->state->snapshot.pid);
+	err_hint(e, "when memory runs out it goes first; search with the program stopped: --stop");
+	return -ECHILD;
+}
+
 uint64_t scene_free(struct scene *s)
 {
 	struct scene_state *state = s->state;

@@ -40,6 +40,9 @@ int scene_live(pid_t pid, const struct scene_options *o, struct scene *s, struct
 /* Of a core file and the capture that was written when that process died (blocks compared by pid, modules). 0 or -errno with `e`. */
 int scene_core(const char *core_path, const char *capture_path, struct scene *s, struct err *e);
 
+/* Was all there to be read until now? 0, or -ECHILD with `e`: memory ran out, and the kernel has killed the copy. */
+int scene_intact(const struct scene *s, struct err *e);
+
 /* Release; lets the program go on where it was stopped. Returns the pause in nanoseconds. */
 uint64_t scene_free(struct scene *s);
 

@@ -53,6 +53,8 @@ int leaks_search(struct scene *s, const struct leaks_search_options *o, struct l
 	*out = (struct leaks_found){ 0 };
 	options.want_parents = true;
 	rc = reach_run(s->heap, &s->memory, &options, &out->reach, e);
+	if (!rc)
+		rc = scene_intact(s, e);
 	if (rc) {
 		scene_free(s);
 		return rc;

@@ -133,6 +133,18 @@ intact() {
 	let_go
 }
 
+@test "snapshot: a copy that is killed is missed, and the process is not" {
+	victim snapshot_victim
+	hold
+	intact
+	kill -9 "${HELD#copy }"
+	await gone "${HELD#copy }"
+	! intact
+	let_go
+	[ -z "$(children)" ]
+	ends_well
+}
+
 @test "snapshot: a process that is init of its namespace can end while there is a copy" {
 	need_root
 	need unshare
