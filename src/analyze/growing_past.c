@@ -49,6 +49,8 @@ static bool births_tell(const struct heap *h, const uint32_t *nr_points, uint32_
 {
 	const struct heap_site *s = &h->sites[site];
 
+	if (h->mode == HEAP_SAMPLED && s->samples_in - s->samples_out < GROWTH_MIN_POINTS)
+		return false;
 	return s->live_blocks >= GROWTH_MIN_POINTS && s->live_bytes > 0 && nr_points[site] < GROWTH_MIN_POINTS &&
 	       s->frees <= (uint64_t)s->live_blocks / MAX_FREED && s->bytes_out <= (uint64_t)s->live_bytes / MAX_FREED &&
 	       h->taken_ns > s->first_ns && h->taken_ns - s->first_ns >= GROWTH_MIN_NS;
@@ -65,11 +67,15 @@ static unsigned bin_of(const struct heap *h, const struct heap_site *s, uint64_t
 static int add_bins(struct growing *g, const struct heap *h, uint32_t site, const double *bytes)
 {
 	const struct heap_site *s = &h->sites[site];
-	double sum = 0;
+	double sum = 0, all = 0, scale = 1;
 	int rc = 0;
 
+	for (unsigned i = 0; i < BINS; i++)
+		all += bytes[i];
+	if (h->mode == HEAP_SAMPLED && all > 0)
+		scale = (double)s->live_bytes / all;	/* blocks are samples, the site's figures estimates of all */
 	for (unsigned i = 0; !rc && i < BINS; i++) {
-		sum += bytes[i];
+		sum += bytes[i] * scale;
 		rc = growing_add(g, h, site, s->first_ns + (h->taken_ns - s->first_ns) / BINS * (i + 1), sum);
 	}
 	return rc;

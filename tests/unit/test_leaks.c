@@ -268,6 +268,26 @@ static void births_of_what_is_freed_say_nothing(void **state)
 	heap_free(h);
 }
 
+/* Of 600 blocks a tenth was sampled: growth is that of all. Fifteen samples say nothing. */
+static void births_of_samples_stand_for_all(void **state)
+{
+	struct heap *h = recipe_heap("process taken=60s end=running\nwatch mode=sampled sample=1000\n"
+				     "site main>a size=100 allocs=600 blocks=60 samples-in=60 first=0s last=60s\n"
+				     "site main>b size=100 allocs=150 blocks=15 samples-in=16 samples-out=1 first=0s last=60s\n");
+	struct growing g = { 0 };
+	struct growth growth;
+
+	(void)state;
+	assert_int_equal(growing_past(&g, h), 0);
+	assert_int_equal(growing_judge_site(&g, h, recipe_site(h, "a"), &growth), 0);
+	assert_int_equal(growth.verdict, GROWTH_STEADY);
+	assert_in_range((uint64_t)growth.slope, 970, 1030);
+	assert_int_equal(growing_judge_site(&g, h, recipe_site(h, "b"), &growth), 0);
+	assert_int_equal(growth.verdict, GROWTH_UNKNOWN);
+	growing_fini(&g);
+	heap_free(h);
+}
+
 /* A capture's series count where there are any: this site frees as much as it lives, and grows by 1000 bytes a second. */
 static void series_of_a_capture_tell_growth(void **state)
 {
@@ -452,6 +472,7 @@ int main(void)
 		cmocka_unit_test(possibly_lost_is_likely_when_old_or_at_the_end),
 		cmocka_unit_test(reachable_is_likely_when_it_grows),
 		cmocka_unit_test(births_of_what_is_freed_say_nothing),
+		cmocka_unit_test(births_of_samples_stand_for_all),
 		cmocka_unit_test(series_of_a_capture_tell_growth),
 		cmocka_unit_test(only_what_is_new_is_fresh),
 		cmocka_unit_test(another_block_at_the_same_address_is_fresh),
