@@ -1,0 +1,10 @@
+/*
+ * The programs that test_monitor launches: itself in a child, in one of several modes.
+ */
+#ifndef UNIT_MONITOR_PROGRAM_H
+#define UNIT_MONITOR_PROGRAM_H
+
+/* Does what the mode says and mostly does not return; `self` is the executable. The exit status of a mode that is not known. */
+int monitor_program(const char *mode, char *self);
+
+#endif
