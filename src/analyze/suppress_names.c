@@ -207,6 +207,11 @@ static void add_text(struct suppress *s, struct members *m, enum text_of of, con
 	add_set(s, m, set);
 }
 
+static bool is_mangled(const char *linkage)
+{
+	return linkage[0] == '_' && (linkage[1] == 'Z' || linkage[1] == 'R');
+}
+
 bool suppress_below_main(const struct frame_name *f)
 {
 	return f->linkage && (str_starts(f->linkage, "__libc_start_") || !strcmp(f->linkage, "generic_start_main") ||
@@ -233,6 +238,8 @@ static int64_t find_frame_set(struct suppress *s, const struct frame_name *f)
 	struct members m = { 0 };
 
 	add_text(s, &m, TEXT_FUN, f->linkage ? f->linkage : unknown);
+	if (f->function && f->linkage && !is_mangled(f->linkage) && strcmp(f->function, f->linkage))
+		add_text(s, &m, TEXT_FUN, f->function);
 	if (suppress_below_main(f))
 		add_text(s, &m, TEXT_FUN, below_main);
 	if (f->inlined && f->function)

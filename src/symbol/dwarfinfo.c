@@ -107,7 +107,6 @@ static const char *linkage_name(Dwarf_Die *die)
 static void name_frame(struct dwarf_info *info, struct dwarf_unit *u, Dwarf_Die *die, struct dwarf_frame *frame)
 {
 	frame->linkage = linkage_name(die);
-	frame->mangles = dwarf_unit_mangles(u);
 	frame->name = dwarf_unit_name(u, die, &info->names);
 }
 

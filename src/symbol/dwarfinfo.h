@@ -15,7 +15,6 @@ struct dwarf_frame {
 	uint32_t line;		/* 0: not known */
 	uint64_t entry;		/* ELF address where this piece of the function starts; 0: inlined or not known */
 	bool inlined;
-	bool mangles;		/* the symbol table calls it otherwise: its language has scopes */
 };
 
 /* An index over the DWARF of a file; both files (alt: dwz's, NULL if none) must stay open. NULL if there is none. */

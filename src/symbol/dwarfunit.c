@@ -281,9 +281,9 @@ static int32_t scope_of(const struct dwarf_unit *u, Dwarf_Off die)
 	return found;
 }
 
-bool dwarf_unit_mangles(struct dwarf_unit *u)
+static bool names_have_scopes(Dwarf_Die *unit)
 {
-	switch (dwarf_srclang(&u->die)) {
+	switch (dwarf_srclang(unit)) {
 	case DW_LANG_C89:
 	case DW_LANG_C:
 	case DW_LANG_C99:
@@ -328,7 +328,7 @@ const char *dwarf_unit_name(struct dwarf_unit *u, Dwarf_Die *die, struct intern 
 	int64_t number;
 	int32_t scope;
 
-	if (!name || !*name || !dwarf_unit_mangles(u))
+	if (!name || !*name || !names_have_scopes(&u->die))
 		return name && *name ? name : NULL;
 	to_declaration(&declaration);
 	scope = declaration.cu == u->die.cu ? scope_of(u, dwarf_dieoffset(&declaration)) : -1;

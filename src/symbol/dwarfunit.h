@@ -55,9 +55,6 @@ bool dwarf_unit_line(struct dwarf_unit *u, uint64_t address, const char **file, 
 /* Name of a file by its number in DW_AT_call_file. NULL = none. */
 const char *dwarf_unit_file(struct dwarf_unit *u, uint64_t number);
 
-/* Are the unit's functions called otherwise in the symbol table: does its language have scopes? */
-bool dwarf_unit_mangles(struct dwarf_unit *u);
-
 /* The name of a function DIE with its namespaces and classes, kept in `names`; plain in C. NULL = none. */
 const char *dwarf_unit_name(struct dwarf_unit *u, Dwarf_Die *die, struct intern *names);
 

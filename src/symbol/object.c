@@ -174,13 +174,16 @@ static const char *find_symbol(struct object *o, uint64_t address, uint64_t *ent
 	return symtab_find(&o->symtab, address, entry);
 }
 
-/* Where DWARF gives no name, or one without linkage name in a language that has those (static functions), the symbol table may know better. */
+/*
+ * What DWARF gives no linkage name the symbol table has: functions without debug information, static ones in C++ (_ZL1fv), and in C the name that
+ * others call a function by (newlocale, where the source has __newlocale) and the compiler's for its copies (f.part.0).
+ */
 static void complete(struct object *o, uint64_t address, struct dwarf_frame *outer)
 {
 	const char *name;
 	uint64_t entry;
 
-	if (outer->linkage || (outer->name && !outer->mangles))
+	if (outer->linkage)
 		return;
 	name = find_symbol(o, address, &entry);
 	if (!name || (outer->name && entry != outer->entry))
