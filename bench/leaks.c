@@ -78,8 +78,8 @@ static int round_of(const struct heap *h, const struct memory *m, const struct l
 	}
 	wall = seconds(CLOCK_MONOTONIC) - wall;
 	cpu = seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu;
-	printf("{\"blocks\": %" PRIu64 ", \"bytes\": %" PRIu64 ", \"read\": %" PRIu64 ", \"pointers\": %" PRIu64 ", \"threads\": %u, \"wall\": %.4f, "
-	       "\"cpu\": %.4f, \"build_ns\": %" PRIu64 ", \"mark_ns\": %" PRIu64 ", \"extra\": %" PRIu64 "}\n",
+	printf("{\"blocks\": %" PRIu64 ", \"bytes\": %" PRIu64 ", \"read\": %" PRIu64 ", \"pointers\": %" PRIu64 ", \"threads\": %u, "
+	       "\"wall\": %.4f, \"cpu\": %.4f, \"build_ns\": %" PRIu64 ", \"mark_ns\": %" PRIu64 ", \"extra\": %" PRIu64 "}\n",
 	       h->nr_blocks, built->bytes, r.stats.read_bytes, r.stats.pointers, threads, wall, cpu, r.stats.build_ns, r.stats.mark_ns,
 	       r.stats.extra_bytes);
 	fflush(stdout);

@@ -191,7 +191,8 @@ class Leaks:
 
     def engine_tables(self):
         best = {threads: min(runs, key=lambda r: r["wall"]) for threads, runs in self.engine.items()}
-        yield f"Search for leaks by itself: {self.blocks} blocks, {self.engine[1][0]['bytes'] / 2 ** 20:.0f} MiB, best of {len(self.engine[1])}"
+        mib = self.engine[1][0]["bytes"] / 2 ** 20
+        yield f"Search for leaks by itself: {self.blocks} blocks, {mib:.0f} MiB, best of {len(self.engine[1])}"
         yield table(["threads", "seconds", "reading", "following", "GB/s", "GB/s per core", "GB per CPU second", "bytes per block"],
                     [[str(threads), text(r["wall"], 3), text(r["build_ns"] / 1e9, 3), text(r["mark_ns"] / 1e9, 3),
                       text(r["read"] / GB / r["wall"]), text(r["read"] / GB / r["wall"] / threads), text(r["read"] / GB / r["cpu"]),
@@ -211,8 +212,10 @@ class Leaks:
               "pmm leaks: all": [r["wall"] * 1000 for r in self.live], "pmm leaks: CPU": [r["cpu"] * 1000 for r in self.live]}
         how = ", ".join(sorted({r["how"] for r in self.live}))
         yield f"The running process, {self.blocks} blocks, {len(self.live)} times (ms; searched in: {how})"
-        yield table(["", "least", "median", "worst"], [[what, text(min(v), 1), text(median(v), 1), text(max(v), 1)] for what, v in ms.items()])
-        yield verdict(median((r["pause_ns"] - r["fork_ns"]) / 1e6 for r in self.live), 5, "ms that the pause is longer than a bare fork, median", 1)
+        yield table(["", "least", "median", "worst"],
+                    [[what, text(min(v), 1), text(median(v), 1), text(max(v), 1)] for what, v in ms.items()])
+        yield verdict(median((r["pause_ns"] - r["fork_ns"]) / 1e6 for r in self.live), 5,
+                      "ms that the pause is longer than a bare fork, median", 1)
 
     def end_tables(self):
         for blocks, by in self.ends.items():

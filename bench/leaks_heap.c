@@ -78,7 +78,7 @@ static __attribute__((noinline)) struct leaks_node *make_node(bool lost)
 {
 	struct leaks_node *n = block(sizeof(*n), lost);
 
-	n->key = below(UINT32_MAX);
+	n->key = below(UINT32_MAX) | 1ull << 63; /* no pointer, wherever the heap is */
 	n->other = any();
 	if (below(100) < 55)
 		make_text(n, lost);

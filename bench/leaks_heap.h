@@ -1,6 +1,6 @@
 /*
- * A heap of small blocks for the benchmark of leak searches: lists of nodes with texts, objects and arrays on them, pointers at random between
- * all of these, and some of it lost. The same blocks each time.
+ * A heap of small blocks for the benchmark of leak searches: lists of nodes with texts, objects and arrays on them, pointers at random
+ * between all of these, and some of it lost. The same blocks each time.
  */
 #ifndef BENCH_LEAKS_HEAP_H
 #define BENCH_LEAKS_HEAP_H

@@ -3,11 +3,11 @@
  *
  * Wanted is one block of each strongly connected component that no other lost block leads to, the lowest; and for all others the lowest of
  * these that leads to them. Three traversals do it without finding the components:
- *   1. In order of address, follow all that leads on from each block not yet seen; these blocks are the candidates. A component that nothing
- *      leads to is entered only from itself, so its lowest block is one of them.
- *   2. From the last candidate to the first, the same, only from candidates; those seen by then from a later one are none. Each that is left is
- *      one of those wanted: had a block led to it without being led to by it, that block would have been seen with it in the first traversal,
- *      or from a later candidate in this one.
+ *   1. In order of address, follow all that leads on from each block not yet seen; these blocks are the candidates. A component that
+ *      nothing leads to is entered only from itself, so its lowest block is one of them.
+ *   2. From the last candidate to the first, the same, only from candidates; those seen by then from a later one are none. Each that is
+ *      left is one of those wanted: a block that leads to it is not seen before it in the first traversal (it would have been seen as
+ *      well), so either it is led to by it, or it is seen from a later candidate, which then has seen both in this one.
  *   3. In order of address, from those left; what is seen belongs to the one it is first seen from.
  */
 #include "src/analyze/reach_mark.h"

@@ -1,8 +1,8 @@
 /*
  * What the program can still reach.
  *
- * Each thread has a stack of blocks whose pointers are to be followed, taken off by the handful, so that what they need from memory is under
- * way before it is used. A block enters a stack when its class gets better, which one thread alone brings about; so it does at most twice.
+ * Each thread has a stack of blocks whose pointers are to be followed, taken off by the handful, so that what they need from memory is
+ * under way before it is used. A block enters a stack when its class gets better, which one thread alone brings about.
  * Whether it is reached is one bit, so that what is asked most often, for nearly every pointer in vain, stays in the processor's caches.
  * Pointers into the middle that a guess might accept wait until the thread has nothing else to do: most of their blocks are reached
  * otherwise meanwhile, and need no guess.
@@ -16,6 +16,7 @@
 #include "src/analyze/reach_guess.h"
 
 #define HANDFUL		32
+#define MAX_TARGETS	512
 #define MAX_DOUBTS	(128 << 10)
 #define ROOT_PIECE	REACH_WINDOW
 #define CHUNK_HEAD	8	/* of glibc, before each block */
@@ -49,7 +50,9 @@ struct worker {
 	uint32_t from;			/* block whose pointers are looked at */
 	bool chunk_lists;
 	bool failed;
+	unsigned nr_targets;
 	uint32_t nr_doubts;
+	struct target targets[MAX_TARGETS];
 	struct target doubts[MAX_DOUBTS];
 };
 
@@ -124,17 +127,29 @@ static void judge(struct worker *k, const struct target *t)
 	}
 }
 
+static void judge_all(struct worker *k)
+{
+	for (unsigned i = 0; i < k->nr_targets; i++) {
+		const struct target *t = &k->targets[i];
+
+		if (is_reached(k, t->block))
+			continue;
+		if (!t->offset && !k->w->possible)
+			reached(k, t);
+		else
+			judge(k, t);
+	}
+	k->nr_targets = 0;
+}
+
 static inline void add_target(void *arg, uint32_t block, uint32_t offset)
 {
 	struct worker *k = arg;
-	struct target t = { block, offset, k->from };
 
-	if (is_reached(k, block))
-		return;
-	if (!offset && !k->w->possible)
-		reached(k, &t);
-	else
-		judge(k, &t);
+	if (k->nr_targets == MAX_TARGETS)
+		judge_all(k);
+	__builtin_prefetch(&k->w->reached[block / 64]);
+	k->targets[k->nr_targets++] = (struct target){ block, offset, k->from };
 }
 
 /* Follow a handful of blocks. false: the stack is empty. */
@@ -153,6 +168,7 @@ static bool follow(struct worker *k)
 		k->from = block[i];
 		reach_follow(g, &k->s, block[i], add_target, k);
 	}
+	judge_all(k);
 	return nr;
 }
 
@@ -178,6 +194,7 @@ static void root_hits(void *arg, const struct reach_scanner *s)
 			continue;
 		add_target(k, hit.block, hit.offset);
 	}
+	judge_all(k);
 }
 
 static bool next_root(struct marking *w, struct memory_range *piece)
@@ -222,6 +239,7 @@ static void root_words(struct worker *k)
 		if (hit.block != REACH_NONE)
 			add_target(k, hit.block, 0);
 	}
+	judge_all(k);
 }
 
 static void take_roots(struct worker *k)
@@ -237,8 +255,8 @@ static void take_roots(struct worker *k)
 }
 
 /*
- * Second round: what is possible by now is where it begins. What another thread makes possible meanwhile may be followed twice, which does no
- * harm.
+ * Second round: what is possible by now is where it begins. What another thread makes possible meanwhile may be followed twice, which
+ * does no harm.
  */
 static void take_seeds(struct worker *k)
 {

@@ -1,8 +1,8 @@
 /*
  * What the program can still reach: following the graph from the roots with all threads.
  *
- * First over pointers to starts and guesses that hold (reached), to the end; blocks that only other pointers lead to from there are possible,
- * and so is what hangs on those. `class` must be all REACH_DEFINITE; what stays so is lost.
+ * First over pointers to starts and guesses that hold (reached), to the end; blocks that only other pointers lead to from there are
+ * possible, and so is what hangs on those. `class` must be all REACH_DEFINITE; what stays so is lost.
  */
 #ifndef ANALYZE_REACH_MARK_H
 #define ANALYZE_REACH_MARK_H

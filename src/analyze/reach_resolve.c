@@ -71,6 +71,14 @@ static void find_line(const struct reach_index *ix, uint64_t address, struct pro
 	__builtin_prefetch(p->line);
 }
 
+/* In a few additions; what compilers call for processors that may lack an instruction for it is a function. */
+static inline uint32_t count_bits(uint64_t v)
+{
+	v -= v >> 1 & 0x5555555555555555;
+	v = (v & 0x3333333333333333) + (v >> 2 & 0x3333333333333333);
+	return (uint32_t)(((v + (v >> 4)) & 0x0f0f0f0f0f0f0f0f) * 0x0101010101010101 >> 56);
+}
+
 static void read_line(const struct reach_index *ix, uint64_t address, struct probe *p)
 {
 	unsigned bit = address >> ix->granule_shift & 63;
@@ -81,7 +89,7 @@ static void read_line(const struct reach_index *ix, uint64_t address, struct pro
 		p->block = search(ix, address);
 		return;
 	}
-	p->block = p->line->before + (uint32_t)__builtin_popcountll(p->line->bits << (63 - bit)) - 1;
+	p->block = p->line->before + count_bits(p->line->bits << (63 - bit)) - 1;
 	if (p->line->bits >> bit & 1 && !low_bits)
 		p->how = EXACT;
 	else if (p->block != REACH_NONE)

@@ -91,7 +91,7 @@ void reach_scan(struct reach_scanner *s, uint64_t from, uint64_t to, reach_hits_
 	flush(s, fn, arg);
 }
 
-/* The words between the blocks in a block, from one of those to the next; what lies in them is passed with them. Returns where the last ends. */
+/* The words between the blocks in a block, from one to the next; what lies in those is passed with them. Where the last ends. */
 static uint64_t scan_between(struct reach_scanner *s, uint32_t block, uint64_t from, uint64_t end, reach_hits_fn *fn, void *arg)
 {
 	const struct reach_index *ix = s->ix;

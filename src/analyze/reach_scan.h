@@ -37,9 +37,7 @@ void reach_scanner_fini(struct reach_scanner *s);
  */
 const uint64_t *reach_window(struct reach_scanner *s, uint64_t from, uint64_t to, uint64_t ahead, uint64_t *bytes);
 
-/*
- * Take words into s->value, those that may point into a block; returns how many of the nr words were looked at (less when the batch is full).
- */
+/* Take those words into s->value that may point into a block; how many of the nr words were looked at (less when the batch is full). */
 static inline size_t reach_sieve(struct reach_scanner *s, const uint64_t *words, size_t nr)
 {
 	uint64_t keep = ~s->tag_mask, low = s->ix->low, span = s->ix->span;
