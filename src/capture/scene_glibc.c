@@ -42,16 +42,29 @@ static bool is_empty(const struct finding *x, size_t i)
 
 /* ---- the ring of arenas ------------------------------------------------------------------------------------ */
 
+static uint64_t heap_of(uint64_t address)
+{
+	return address & ~(HEAP_MAX - 1);
+}
+
+/* Can a state other than the main one be there? It stands at the beginning of its arena's first piece of memory. */
+static bool may_be_state(uint64_t at)
+{
+	return !(at & 7) && at - heap_of(at) >= 32 && at - heap_of(at) <= SCENE_PAGE;
+}
+
 /* Follow `next` from the main arena; 1 when it leads back, 0, -ENOMEM. */
 static int ring_follow(struct finding *x, uint64_t main)
 {
-	uint64_t at = main;
+	uint64_t at = main, arena;
 
 	x->arenas.nr = 0;
 	do {
 		if (vec_push(&x->arenas, at))
 			return -ENOMEM;
-		if (!scene_word(x->f, at + x->before + NEXT_WORDS * 8, &at) || at & 7 || !at)
+		if (!scene_word(x->f, at + x->before + NEXT_WORDS * 8, &at))
+			return 0;
+		if (at != main && (!may_be_state(at) || !scene_word(x->f, heap_of(at), &arena) || arena != at))
 			return 0;
 	} while (at != main && x->arenas.nr < MAX_ARENAS);
 	return at == main;
@@ -60,16 +73,20 @@ static int ring_follow(struct finding *x, uint64_t main)
 /* Do the bins begin at word `i`? Those in use lead elsewhere, and just now one may be half changed. */
 static int state_at(struct finding *x, size_t i)
 {
+	uint64_t bins = x->start + i * 8, next;
 	unsigned empty = 0;
 
-	if (i + STATE_WORDS > x->nr)
+	if (i < 2 || i + STATE_WORDS > x->nr || !x->word[i - 2] || x->word[i - 2] & 15)
+		return 0;		/* no top */
+	next = x->word[i + NEXT_WORDS];
+	if (!may_be_state(next) && (next > bins - MIN_BEFORE || next < bins - MAX_BEFORE))
 		return 0;
 	for (size_t k = i; k < i + BINS_WORDS; k += 2)
 		empty += is_empty(x, k);
 	if (empty < MIN_EMPTY)
 		return 0;
 	for (x->before = MIN_BEFORE; x->before <= MAX_BEFORE; x->before += 8) {
-		int rc = x->start + i * 8 > x->before ? ring_follow(x, x->start + i * 8 - x->before) : 0;
+		int rc = ring_follow(x, bins - x->before);
 
 		if (rc)
 			return rc;
@@ -78,11 +95,6 @@ static int state_at(struct finding *x, size_t i)
 }
 
 /* ---- what an arena has ------------------------------------------------------------------------------------- */
-
-static uint64_t heap_of(uint64_t address)
-{
-	return address & ~(HEAP_MAX - 1);
-}
 
 /* The pieces of memory of an arena other than the main one, from the topmost back. struct heap_info: arena | previous | size | usable size. */
 static int heaps_add(struct finding *x, uint64_t state, uint64_t top)
