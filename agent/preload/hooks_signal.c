@@ -75,7 +75,8 @@ static void deadly(int signal, void *info, void *context)
 {
 	long pid, tid;
 
-	leave_ask(PMM_LEAVE_SIGNAL, frame_sp(context), (uint32_t)signal);
+	if (leave_ask(PMM_LEAVE_SIGNAL, frame_sp(context), (uint32_t)signal))
+		return;			/* too late: without the search the process had ended by now */
 	if (!set_default(signal))
 		for (;;)
 			sys1(exit_group, 128 + signal);

@@ -17,6 +17,7 @@
 #define LONGEST_PAUSE_NS 200000000ull	/* of a pause that took longer no more is believed: we were stopped, too */
 #define GONE_NS		4000000000ull	/* the clock stood still for that long: there is no monitor any more */
 #define SURE_NS		1000000000ull	/* ... where it had stood before */
+#define FIRST_NS	2000000000ull	/* for the first thread to end the process */
 #define FILLING_NS	200000000ull	/* for another thread to fill the record; it may be one that we interrupted */
 #define SPINS		20000		/* some 0.5 ms */
 
@@ -77,18 +78,37 @@ static void wait_for_monitor(struct pmm_slot *s)
 		CAS(s->leave, state, PMM_LEAVE_DONE);
 }
 
-void leave_ask(enum pmm_leave_cause cause, uint64_t sp, uint32_t number)
+/*
+ * Another thread was first. Without the search the process would have ended with it, so ends it now: a thread that runs into what is being torn
+ * down must not change the exit status. Not for ever, for what is left to do there may wait for this thread.
+ */
+static void let_it_end(struct pmm_slot *s)
 {
-	uint32_t not = PMM_LEAVE_NOT;
+	uint64_t begin_ns = clock_ns(SYS_CLOCK_MONOTONIC);
+
+	while (clock_ns(SYS_CLOCK_MONOTONIC) - begin_ns < FIRST_NS)
+		pause_while(&s->leave, PMM_LEAVE_DONE);
+}
+
+bool leave_ask(enum pmm_leave_cause cause, uint64_t sp, uint32_t number)
+{
+	uint32_t not = PMM_LEAVE_NOT, tid;
+	bool first, waited;
 
 	if (!is_tracked(cause))
-		return;
-	if (CAS(A.slot->leave, not, PMM_LEAVE_FILLING)) {
-		A.ledger->leave = (struct pmm_leave){ .sp = sp, .tid = ctx_tid(arch_thread_pointer()), .cause = cause, .number = number };
+		return false;
+	tid = ctx_tid(arch_thread_pointer());
+	first = CAS(A.slot->leave, not, PMM_LEAVE_FILLING);
+	if (first) {
+		A.ledger->leave = (struct pmm_leave){ .sp = sp, .tid = tid, .cause = cause, .number = number };
 		STORE_RELEASE(A.slot->leave, PMM_LEAVE_ASKED);
 		ADD(A.tree->leaves, 1);
 		if (!A.confined)
 			sys3(futex, &A.tree->leaves, FUTEX_WAKE, EVERYBODY);
 	}
+	waited = LOAD(A.slot->leave) != PMM_LEAVE_DONE;
 	wait_for_monitor(A.slot);
+	if (!first && A.ledger->leave.tid != tid)
+		let_it_end(A.slot);
+	return !first && A.ledger->leave.tid == tid && waited;
 }

@@ -13,9 +13,10 @@
 
 /*
  * Ask the monitor for a search and wait until it is done; at once back where there is nobody to ask, in children made by vfork, and when it has
- * been done. The first of several threads gives the record; all wait. Safe in signal handlers.
+ * been done. The first of several threads gives the record; all wait, and the others let that one end the process. Safe in signal handlers:
+ * true when it was called from one that interrupted this thread's own wait, so that the end is under way and goes on when the handler returns.
  */
-void leave_ask(enum pmm_leave_cause cause, uint64_t sp, uint32_t number);
+bool leave_ask(enum pmm_leave_cause cause, uint64_t sp, uint32_t number);
 
 /* Is the end of processes of interest at all? Once the agent is on. */
 bool leave_wanted(void);

@@ -124,6 +124,33 @@ ends() {
 	grep -q before out
 }
 
+@test "threads end the process at the same moment: the first one's way counts" {
+	local status number
+	for ((i = 0; i < 20; i++)); do
+		status=0
+		timeout -k 5 60 "$PROG/leave_driver" ends "$AGENT" "$PROG/leave_race" >out 2>&1 || status=$?
+		[ "$(wc -l <ends)" -eq 1 ]
+		number=$(sed 's/.* \([0-9]*\) [a-z]* held=$/\1/' ends)
+		grep -q signal ends && number=$((128 + number))
+		[ "$number" -eq "$status" ] || { cat ends; echo "status $status"; return 1; }
+	done
+}
+
+@test "a deadly signal that comes while the process waits is too late" {
+	"$PROG/leave_driver" -s 2000 ends "$AGENT" "$PROG/leave_exit" exit >out &
+	local driver=$! status=0
+	await test -s ends
+	pkill -TERM -P "$driver" -x leave_exit
+	wait "$driver" || status=$?
+	[ "$status" -eq 3 ]
+	printf 'handler\ndestructor\nbefore\n' | cmp - out
+}
+
+@test "a long search is waited for" {
+	both -s6000 exit
+	ends "leave_exit exit() 3 main held=123"
+}
+
 @test "it is killed while it waits" {
 	local status=0
 	timeout -k 5 60 "$PROG/leave_driver" -k ends "$AGENT" "$PROG/leave_exit" exit >out || status=$?
