@@ -238,6 +238,21 @@ static void add_quoted(struct str *to, const char *arg)
 	str_addc(to, '\'');
 }
 
+/*
+ * A program that writes a title over its arguments fills up with NULs (setproctitle): without these, and is the title all there is?
+ */
+static bool title_only(const char *args, uint32_t *length)
+{
+	uint32_t n = *length;
+
+	while (n && !args[n - 1])
+		n--;
+	if (!n || *length - n < 3)	/* one that ends an argument, two for an empty one behind it */
+		return false;
+	*length = n;
+	return !memchr(args, '\0', n);
+}
+
 char *ledger_reader_cmdline(struct ledger_reader *r, pmm_ref ref, uint32_t length)
 {
 	char *args = copy_bytes(r, ref, &length);
@@ -245,6 +260,11 @@ char *ledger_reader_cmdline(struct ledger_reader *r, pmm_ref ref, uint32_t lengt
 
 	if (!args)
 		return NULL;
+	if (title_only(args, &length)) {
+		str_add(&line, args);
+		free(args);
+		return str_steal(&line);
+	}
 	for (size_t i = 0; i < length; i += strlen(args + i) + 1) {
 		if (i)
 			str_addc(&line, ' ');

@@ -399,6 +399,30 @@ static void stamps_that_are_not_there(void **state)
 
 /* ---- the rest -------------------------------------------------------------------------------- */
 
+/* The command line of a process with these arguments is that. */
+static void arguments_are(const char *args, size_t bytes, const char *expected)
+{
+	struct image im = image_new();
+	struct heap *h;
+
+	im.l->cmdline = image_string(&im, args, (uint32_t)bytes);
+	im.l->cmdline_len = (uint32_t)bytes;
+	h = read_image(&im);
+	assert_string_equal(h->cmdline, expected);
+	heap_free(h);
+	image_free(&im);
+}
+
+static void a_title_is_no_list_of_arguments(void **state)
+{
+	(void)state;
+	arguments_are("a b: idle\0\0\0\0", 13, "a b: idle");
+	arguments_are("a b\0\0", 5, "'a b' ''");
+	arguments_are("a\0b\0\0\0\0", 7, "a b");
+	arguments_are("\0\0\0\0", 4, "'' '' '' ''");
+	arguments_are("a\0", 2, "a");
+}
+
 static void names_modules_and_threads_come_along(void **state)
 {
 	struct image im = image_new();
@@ -560,6 +584,7 @@ int main(void)
 		cmocka_unit_test(addresses_below_the_granule_are_kept),
 		cmocka_unit_test(small_and_wide_blocks_say_who_and_when),
 		cmocka_unit_test(stamps_that_are_not_there),
+		cmocka_unit_test(a_title_is_no_list_of_arguments),
 		cmocka_unit_test(names_modules_and_threads_come_along),
 		cmocka_unit_test(rings_and_wild_references_are_cut),
 		cmocka_unit_test(shared_leaves_do_not_multiply),
