@@ -105,11 +105,26 @@ static int read_options(struct err *e)
 
 /* ---- where the processes are ---- */
 
+/* The option given that is about the search itself; NULL = none. */
+static const char *search_option(void)
+{
+	return job.every_ns ? "every" : heuristics ? "heuristics" : tag_bits ? "tag-bits" : job.search.contents ? "show-bytes" :
+	       job.no_copy ? "stop" : nr_threads ? "threads" : NULL;
+}
+
 static int report_capture(const char *path, FILE *out, struct err *e)
 {
 	struct heap *h = NULL;
-	int rc = capture_for(path)->read(path, &h, e);
+	const char *option = search_option();
+	int rc;
 
+	if (option) {
+		err_set(e, -EINVAL, "'--%s' is about a search, and a capture only holds the result of one", option);
+		err_hint(e, "search anew with it: pmm leaks PID, pmm leaks -- COMMAND, or pmm leaks --core CORE FILE");
+		e->exit_code = CMD_USAGE;
+		return -EINVAL;
+	}
+	rc = capture_for(path)->read(path, &h, e);
 	if (!rc)
 		rc = leaks_report(h, NULL, &job.report, out, e);
 	else if (rc == -EINVAL && e)
@@ -125,6 +140,8 @@ static int run_command(char **argv, FILE *out, struct err *e)
 
 	if (core || job.every_ns)
 		return refuse(e, "'--core' and '--every' are about other processes than a COMMAND", "leave them out");
+	if (job.search.contents)
+		return refuse(e, "'--show-bytes' is for running processes and core files", "leave it out, or search the program while it runs");
 	if (given_code)
 		search.found_code = (int)error_code;
 	else if (fail_on || given_budget)

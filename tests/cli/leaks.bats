@@ -167,6 +167,9 @@ refuses() {
 	refuses 2 "needs '--every'" --count 3 "$LEAKS"
 	refuses 2 "contradict" --json --format valgrind-xml "$LEAKS"
 	refuses 2 "text and JSON only" --every 1 --format valgrind-xml "$LEAKS"
+	for option in --every=1 --heuristics=none --tag-bits=top --show-bytes --stop --threads=1; do
+		refuses 2 "'${option%%=*}' is about a search" "$option" "$LEAKS"
+	done
 	refuses 3 "cannot read the suppressions in '$T/none'" --suppressions "$T/none" "$LEAKS"
 	printf '{\n' >"$T/bad.supp"
 	refuses 3 "bad.supp" --suppressions "$T/bad.supp" "$LEAKS"

@@ -73,6 +73,7 @@ command_is() {
 		sed -n 2p "$T/err" | grep -q '^pmm: hint: ' || { cat "$T/err"; return 1; }
 	}
 	refuse 2 --every 1s
+	refuse 2 --show-bytes
 	refuse 2 --core "$T/core"
 	refuse 3 --report "$T/none/report"
 	refuse 3 -o "$T/none/c.pmm"
