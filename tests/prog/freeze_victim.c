@@ -17,6 +17,7 @@
 #include "tests/prog/freeze_truth.h"
 
 static struct truth *truth;
+static void **own;		/* the same pointers in memory that is not shared: what the program itself works with */
 static volatile bool ended;
 
 static uint64_t next(uint64_t *x)
@@ -50,6 +51,7 @@ static void operate(struct truth_thread *t, struct truth_slot *s, enum truth_op 
 		munmap((void *)s->address, s->size);
 	else
 		free((void *)s->address);
+	own[s - truth->slot] = p;
 	s->address = (uint64_t)p;
 	s->size = p ? size : 0;
 	if (p && op != TRUTH_MAP)
@@ -100,6 +102,7 @@ int main(int argc, char **argv)
 
 	if (nr_threads > TRUTH_THREADS || ftruncate(fd, (off_t)bytes))
 		return 2;
+	own = mmap(NULL, (size_t)nr_threads * nr_slots * sizeof(*own), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	truth = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	truth->nr_threads = nr_threads;
 	truth->nr_slots = nr_slots;
