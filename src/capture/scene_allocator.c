@@ -2,15 +2,19 @@
  * What of a process's memory is its allocator's: free blocks, its own records, slack behind blocks. No program keeps anything there, and what is
  * left of old contents must not keep a lost block alive.
  *
- * glibc's is known chunk by chunk. Of another allocator only this is: in a page with live blocks nothing else lies. Its pages without live
- * blocks are roots, as nothing tells them from the program's own memory; a leak that only such a page points to is not found. When not every
- * block is known, only what glibc says to be free is left out.
+ * glibc's is known chunk by chunk. Of another allocator this is: in a page with live blocks nothing else lies, and what its own code has
+ * mapped is all its own, unless somebody asks it for blocks in ways of its own. Other pages are roots, as nothing tells them from the program's
+ * memory; a leak that only such a page points to is not found. When not every block is known, only what glibc says to be free is left out.
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "include/pmm/ledger.h"
+#include "src/base/str.h"
 #include "src/capture/scene_glibc.h"
+
+#define MAX_NAMES	(16ull << 20)	/* of an object's beginning, where its names are */
 
 bool scene_complete(const struct heap *h)
 {
@@ -92,19 +96,100 @@ static int states_paint(struct scene_find *f, const struct glibc *g)
 
 /* ---- others ------------------------------------------------------------------------------------------------ */
 
-static int pages_cover(struct scene_find *f, uint64_t lo, uint64_t hi)
+/* The pages of the block at *i or behind it; false = no more below `hi`. */
+static bool block_pages(const struct heap *h, uint64_t *i, uint64_t hi, struct memory_span *s)
+{
+	const struct heap_block *b;
+
+	while (*i < h->nr_blocks && h->blocks[*i].kind == PMM_KIND_OTHER)
+		++*i;
+	if (*i >= h->nr_blocks || h->blocks[*i].address >= hi)
+		return false;
+	b = &h->blocks[*i];
+	*s = (struct memory_span){ scene_page_down(b->address), scene_page_up(b->address + (b->size_bytes ? b->size_bytes : 1)) };
+	return true;
+}
+
+/* The same of the mappings that the allocator has made for itself. */
+static bool own_pages(const struct scene_find *f, uint64_t *i, uint64_t hi, struct memory_span *s)
 {
 	const struct heap *h = f->heap;
+
+	for (; *i < h->nr_maps && h->maps[*i].address < hi; ++*i) {
+		const struct heap_block *m = &h->maps[*i];
+		const struct heap_node *caller = &h->nodes[h->map_sites[m->site].node];
+
+		if (f->has_other_ways || !str_starts(h->modules[caller->module].path, h->allocator.path))
+			continue;
+		*s = (struct memory_span){ m->address, scene_page_up(m->address + m->size_bytes) };
+		return true;
+	}
+	return false;
+}
+
+/* The first mapping that ends behind an address; they are disjoint. */
+static uint64_t first_map(const struct heap *h, uint64_t address)
+{
+	uint64_t low = 0, high = h->nr_maps;
+
+	while (low < high) {
+		uint64_t middle = low + (high - low) / 2;
+
+		if (h->maps[middle].address + h->maps[middle].size_bytes <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static int pages_cover(struct scene_find *f, uint64_t lo, uint64_t hi)
+{
+	struct memory_span block = { 0 }, own = { 0 }, *s;
+	uint64_t i = scene_block_from(f->heap, lo), k = first_map(f->heap, lo);
 	int rc = 0;
 
-	for (uint64_t i = scene_block_from(h, lo); !rc && i < h->nr_blocks && h->blocks[i].address < hi; i++) {
-		const struct heap_block *b = &h->blocks[i];
-		uint64_t start = scene_page_down(b->address), end = scene_page_up(b->address + (b->size_bytes ? b->size_bytes : 1));
+	while (!rc) {
+		bool has_block = block_pages(f->heap, &i, hi, &block), has_own = own_pages(f, &k, hi, &own);
 
-		if (b->kind != PMM_KIND_OTHER)
-			rc = scene_span_add(&f->covered, start > lo ? start : lo, end < hi ? end : hi);
+		if (!has_block && !has_own)
+			break;
+		s = !has_own || (has_block && block.start < own.start) ? &block : &own;
+		if (s->end > lo)
+			rc = scene_span_add(&f->covered, s->start > lo ? s->start : lo, s->end < hi ? s->end : hi);
+		s == &block ? i++ : k++;
 	}
 	return rc;
+}
+
+/*
+ * Does anything ask the allocator for blocks in ways that pmm does not see (jemalloc's mallocx(), mimalloc's mi_malloc())? The names would be
+ * among those that an object imports, in the segment that it begins with.
+ */
+static bool imports(const struct scene_find *f, const struct scene_object *o)
+{
+	static const char *const names[] = { "mallocx", "rallocx", "je_malloc", "mi_malloc", "mi_heap_malloc", "mi_new", "tc_malloc", "tc_new" };
+	uint64_t bytes = o->end - o->start < MAX_NAMES ? o->end - o->start : MAX_NAMES;
+	char *text = malloc(bytes);
+	size_t n = text ? scene_read(f, o->start, text, bytes) : 0;
+	bool found = !text;
+
+	for (size_t i = 0; !found && i < sizeof(names) / sizeof(names[0]); i++)
+		found = memmem(text, n, names[i], strlen(names[i]) + 1);
+	free(text);
+	return found;
+}
+
+static bool has_other_ways(const struct scene_find *f)
+{
+	const char *path = f->heap->allocator.path;
+
+	if (!path[0] || !strcmp(path, f->heap->exe))
+		return true;
+	vec_each(&f->objects, o)
+		if (!str_starts(o->path, path) && imports(f, o))
+			return true;
+	return false;
 }
 
 /* ---- all --------------------------------------------------------------------------------------------------- */
@@ -140,6 +225,7 @@ int scene_allocator_find(struct scene_find *f)
 
 	if (!rc)
 		rc = states_paint(f, &g);
+	f->has_other_ways = f->complete && !g.tops.nr && has_other_ways(f);
 	if (!rc)
 		rc = areas_cover(f, &g);
 	glibc_fini(&g);

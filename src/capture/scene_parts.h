@@ -59,6 +59,7 @@ struct scene_find {
 	pid_t leave_tid;
 	bool complete;
 	bool names_break;		/* the mappings do: "[heap]" */
+	bool has_other_ways;		/* somebody gets blocks from the allocator that pmm does not see */
 	/* found */
 	struct scene_ranges ranges;
 	struct scene_spans covered;

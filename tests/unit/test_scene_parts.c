@@ -36,7 +36,7 @@ static int begin(void **state)
 	(void)state;
 	memset(&x, 0, sizeof(x));
 	x.heap.blocks = x.block;
-	x.heap.allocator.path = (char *)"";
+	x.heap.allocator.path = x.heap.exe = (char *)"";
 	x.memory.ops = &ops;
 	x.f = (struct scene_find){ .memory = &x.memory, .heap = &x.heap, .complete = true };
 	return 0;
@@ -241,6 +241,36 @@ static void pages_with_blocks_are_the_allocators(void **state)
 	assert_string_equal(covered(), "");
 }
 
+static void mappings_of_the_allocator_are_its_own(void **state)
+{
+	struct heap_module modules[] = { { .path = (char *)"" }, { .path = (char *)"/lib/liballoc.so.2.1" }, { .path = (char *)"/bin/p" } };
+	struct heap_node nodes[] = { { 0 }, { .module = 1 }, { .module = 2 } };
+	struct heap_site sites[] = { { .node = 1 }, { .node = 2 } };
+	struct heap_block maps[] = { { .address = BASE + 0x2000, .size_bytes = 0x4000 },
+				     { .address = BASE + 0x8000, .size_bytes = 0x1000, .site = 1 } };
+
+	(void)state;
+	x.heap.allocator.path = (char *)"/lib/liballoc.so.2";
+	x.heap.exe = (char *)"/bin/p";
+	x.heap.modules = modules;
+	x.heap.nodes = nodes;
+	x.heap.map_sites = sites;
+	x.heap.maps = maps;
+	x.heap.nr_maps = NR(maps);
+	vec_push(&x.f.ranges, (struct memory_range){ .start = BASE + 0x1000, .end = BASE + 0x10000, .kind = MEMORY_ANONYMOUS });
+	live(0x5800, 0x1000);
+	live(0x8800, 0x10);
+	assert_int_equal(scene_allocator_find(&x.f), 0);
+	assert_string_equal(covered(), "2000-7000 8000-9000");
+	x.f.covered.nr = x.heap.nr_blocks = 0;
+	assert_int_equal(scene_allocator_find(&x.f), 0);
+	assert_string_equal(covered(), "2000-6000");
+	x.f.covered.nr = 0;
+	x.heap.exe = x.heap.allocator.path;	/* built into the program, whose mappings are its own */
+	assert_int_equal(scene_allocator_find(&x.f), 0);
+	assert_string_equal(covered(), "");
+}
+
 /* ---- ranges -------------------------------------------------------------------------------------------------- */
 
 static void painting_and_cutting(void **state)
@@ -360,6 +390,7 @@ int main(void)
 		TEST(blocks_mapped_by_themselves),
 		TEST(pools_in_blocks_are_no_chunks),
 		TEST(pages_with_blocks_are_the_allocators),
+		TEST(mappings_of_the_allocator_are_its_own),
 		TEST(painting_and_cutting),
 		TEST(no_root_in_a_live_block),
 		TEST(what_a_thread_moves_counts),
