@@ -250,12 +250,12 @@ const struct cmd cmd_leaks = {
 		"any more, in the terms of Valgrind's memcheck: definitely lost, indirectly lost (with definitely lost ones), possibly "
 		"lost (only pointers into their middles are left), still reachable.\n\n"
 		"Leaks are certain when blocks are definitely lost. They are likely when blocks are possibly lost and old, or still "
-		"reachable at a call site that grows steadily: then something holds them that is never asked again. What is reachable and "
+		"reachable at a call site that grows steadily, such as a list that is filled and never emptied. What is reachable and "
 		"does not grow is a cache or pool and no leak. Each entry says why it is what it is.\n\n"
 		"A running process (PID) is searched in a copy that is made in the time of a fork; it stands still for no longer. How long "
 		"that was is told. It must be tracked: started by 'pmm run', or watched by 'pmm attach'. A capture (FILE) tells what was "
 		"found when it was made with 'pmm run --leaks'. A COMMAND is run, and it and its children are searched at their ends; that is "
 		"told on standard error or into --report, so that its output stays its own.\n\n"
 		"What the C library and run-time systems keep on purpose is suppressed. Contents of memory are shown with --show-bytes only, "
-		"and never kept. doc/leaks.md has the whole truth, and the JSON schema.",
+		"and never kept. doc/leaks.md tells how each is decided, and the JSON schema.",
 };
