@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define MAX_GAP		(8 << 10)	/* bytes between blocks that are read rather than making one more call */
-#define MAX_PIECES	(4 << 20)	/* half a terabyte; blocks beyond are read when they are reached */
+#define MAX_PIECES	(1 << 20)	/* 128 GiB; large blocks beyond are read when they are reached */
 #define MAX_MARKS	1024
 
 /* Words up to `end` of the batch are those of one block or piece. */

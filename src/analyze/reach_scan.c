@@ -6,8 +6,13 @@
 #include <errno.h>
 
 #define PAGE 4096
-#define MAX_FAILURES (1 << 20)	/* reads in vain in a row, page by page; from then on somebody claims terabytes that are not there, */
-#define LARGE_STEP (64 << 10)	/* and large blocks are tried in larger steps */
+/*
+ * Reads in vain, page by page; from then on somebody claims terabytes that are not there, and large blocks are passed in steps that double
+ * from LARGE_STEP on.
+ */
+#define MAX_FAILURES (128 << 10)
+#define LARGE_STEP (64ull << 10)
+#define MAX_DOUBLINGS 40
 
 int reach_scanner_init(struct reach_scanner *s, const struct reach_index *ix, const struct memory *m, uint64_t tag_mask,
 		       struct reach_space *space)
@@ -28,10 +33,15 @@ void reach_scanner_fini(struct reach_scanner *s)
 
 static const uint64_t *missing(struct reach_scanner *s, uint64_t from, uint64_t to, uint64_t *bytes)
 {
-	uint64_t step = ++s->failures > MAX_FAILURES && to - from >= LARGE_STEP ? LARGE_STEP : PAGE;
+	uint64_t step = PAGE;
 
+	if (++s->failures > MAX_FAILURES && to - from >= LARGE_STEP) {
+		s->doublings = from != s->missed ? 0 : s->doublings < MAX_DOUBLINGS ? s->doublings + 1 : MAX_DOUBLINGS;
+		step = LARGE_STEP << s->doublings;
+	}
 	step -= from & (step - 1);
 	*bytes = step < to - from ? step : to - from;
+	s->missed = from + *bytes;
 	s->unread_bytes += *bytes;
 	return NULL;
 }
@@ -48,7 +58,6 @@ const uint64_t *reach_window(struct reach_scanner *s, uint64_t from, uint64_t to
 		s->held = s->held > want ? 0 : s->held & ~(size_t)7;
 		if (!s->held)
 			return missing(s, from, to, bytes);
-		s->failures = 0;
 	}
 	*bytes = s->held - (from - s->at);
 	if (*bytes > to - from)

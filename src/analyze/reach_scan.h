@@ -19,7 +19,9 @@ struct reach_scanner {
 	uint64_t at;			/* address of the window's first byte */
 	size_t held;			/* bytes in it */
 	uint64_t read_bytes, unread_bytes;
-	uint64_t failures;		/* since something could be read */
+	uint64_t failures;		/* reads in vain */
+	uint64_t missed;		/* where the last of them ended */
+	unsigned doublings;		/* see missing() */
 	struct reach_space *space;
 	unsigned nr;			/* words taken and not yet resolved */
 	uint64_t value[REACH_BATCH];

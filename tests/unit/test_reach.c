@@ -296,6 +296,12 @@ static void unreadable(void **state)
 	s->blocks.nr++;
 	s->blocks.v[5].size_bytes = 1ull << 33;
 	scene_expect(s, "DRDRRD");
+	for (unsigned shift = 36; shift < 64; shift += 3) {
+		s->blocks.v[5].size_bytes = 1ull << shift;
+		scene_expect(s, "DRDRRD");
+	}
+	scene_word(s, SCENE_BASE + (1ull << 40));
+	scene_expect(s, "DRDRRP");
 }
 
 /* glibc keeps the addresses of free chunks; one behind a block is within the block's last bytes. */
