@@ -2,7 +2,7 @@
  * A process as it was at one moment.
  *
  * What the kernel leaves out of a copy is read from the process: mappings that are in the list of the process but not in that of its
- * copy, and those whose flags say that a copy gets them empty.
+ * copy while all threads stand still (withheld.h), and those whose flags say that a copy gets them empty when somebody asks.
  */
 #include "src/target/snapshot.h"
 
@@ -25,6 +25,7 @@
 #include "src/target/stop.h"
 #include "src/target/task.h"
 #include "src/target/tracer.h"
+#include "src/target/withheld.h"
 #include "src/target/words.h"
 
 #define STOP_NS		5000000000u
@@ -34,6 +35,7 @@
 
 struct span {
 	uint64_t start, end;
+	bool held;		/* in snapshot_state.withheld; else to be read from the process */
 };
 
 struct snapshot_state {
@@ -41,6 +43,7 @@ struct snapshot_state {
 	struct copy copy;
 	int mem, copy_mem;		/* /proc/PID/mem, -1 = none */
 	VEC(struct span) elsewhere;	/* not in the copy; by address */
+	struct withheld withheld;
 };
 
 /* ---- registers -------------------------------------------------------------------------------- */
@@ -80,29 +83,37 @@ static int run_read_threads(void *arg)
 
 /* ---- what is not in the copy ------------------------------------------------------------------ */
 
-static int add_elsewhere(struct snapshot_state *state, uint64_t start, uint64_t end)
+static int add_elsewhere(struct snapshot_state *state, struct span at)
 {
-	if (state->elsewhere.nr && vec_last(&state->elsewhere)->end == start) {
-		vec_last(&state->elsewhere)->end = end;
+	struct span *last = state->elsewhere.nr ? vec_last(&state->elsewhere) : NULL;
+
+	if (last && last->end == at.start && last->held == at.held) {
+		last->end = at.end;
 		return 0;
 	}
-	return vec_push(&state->elsewhere, (struct span){ start, end });
+	return vec_push(&state->elsewhere, at);
 }
 
-/* Mappings that the program keeps from its copies (MADV_DONTFORK; those of devices). Both lists are by address. */
-static int find_left_out(struct snapshot *s)
+/* Mappings that the program keeps from its copies (MADV_DONTFORK; those of devices). All threads are stopped. Both lists are by address. */
+static int find_left_out(struct snapshot *s, pid_t pid, pid_t copy)
 {
 	struct proc_maps maps = { 0 };
-	int rc = proc_maps_read(s->copy, &maps, NULL);
+	int rc;
 	size_t k = 0;
+
+	if (!withheld_any(pid, copy))
+		return 0;
+	rc = proc_maps_read(copy, &maps, NULL);
 
 	for (size_t i = 0; !rc && i < s->maps.nr; i++) {
 		const struct proc_map *m = &s->maps.v[i];
 
 		while (k < maps.nr && maps.v[k].end <= m->start)
 			k++;
-		if (k == maps.nr || maps.v[k].start >= m->end)
-			rc = add_elsewhere(s->state, m->start, m->end);
+		if (k < maps.nr && maps.v[k].start < m->end)
+			continue;
+		rc = add_elsewhere(s->state, (struct span){ m->start, m->end,
+							    withheld_readable(m) && !withheld_add(&s->state->withheld, pid, m) });
 	}
 	proc_maps_fini(&maps);
 	return rc;
@@ -119,7 +130,7 @@ static int by_address(const void *a, const void *b)
 static int find_wiped(struct snapshot *s)
 {
 	char path[64], line[512];
-	struct span at = { 0 }, next;
+	struct span at = { 0 }, next = { 0 };
 	int rc = 0;
 	FILE *f;
 
@@ -191,8 +202,13 @@ size_t snapshot_read(const struct snapshot *s, uint64_t address, void *to, size_
 
 		if (span && (inside ? span->end : span->start) - at < part)
 			part = (inside ? span->end : span->start) - at;
-		n = inside ? read_from(s->pid, state->mem, at, (uint8_t *)to + done, part) :
-			     read_from(s->copy, state->copy_mem, at, (uint8_t *)to + done, part);
+		n = part;
+		if (inside && span->held)
+			withheld_read(&state->withheld, at, (uint8_t *)to + done, part);
+		else if (inside)
+			n = read_from(s->pid, state->mem, at, (uint8_t *)to + done, part);
+		else
+			n = read_from(s->copy, state->copy_mem, at, (uint8_t *)to + done, part);
 		done += n;
 		if (n < part)
 			break;
@@ -239,6 +255,13 @@ static int stop_and_copy(struct snapshot *s, const struct snapshot_options *o, b
 	}
 }
 
+static int left_out_failed(const struct snapshot *s, int rc, struct err *e)
+{
+	if (rc == -ENOMEM)
+		return err_set(e, rc, "out of memory");
+	return err_set(e, -ECHILD, "the copy of process %d has been killed", (int)s->pid);
+}
+
 /* All threads are stopped. */
 static int look(struct snapshot *s, const struct snapshot_options *o, struct err *e)
 {
@@ -251,7 +274,10 @@ static int look(struct snapshot *s, const struct snapshot_options *o, struct err
 		rc = proc_maps_read(live > 0 ? live : s->pid, &s->maps, e);
 	if (!rc && o->stopped)
 		rc = o->stopped(o->arg, e);
-	return rc;
+	if (rc || !s->state->copy.child.pid)
+		return rc;
+	rc = find_left_out(s, live > 0 ? live : s->pid, s->state->copy.child.pid);
+	return rc ? left_out_failed(s, rc, e) : 0;
 }
 
 /* Behind the stop: let the process go on where there is a copy, and find out what the copy has. */
@@ -272,12 +298,8 @@ static int settle(struct snapshot *s, struct err *e)
 	s->why = (struct err){ 0 };
 	state->mem = open_mem(s->pid);
 	state->copy_mem = open_mem(s->copy);
-	rc = find_left_out(s);
-	if (!rc)
-		rc = find_wiped(s);
-	if (rc == -ENOMEM)
-		return err_set(e, rc, "out of memory");
-	return rc ? err_set(e, -ECHILD, "the copy of process %d has been killed", (int)s->pid) : 0;
+	rc = find_wiped(s);
+	return rc ? left_out_failed(s, rc, e) : 0;
 }
 
 int snapshot_take(pid_t pid, const struct snapshot_options *o, struct snapshot *s, struct err *e)
@@ -330,6 +352,7 @@ uint64_t snapshot_free(struct snapshot *s)
 	if (state->copy_mem >= 0)
 		close(state->copy_mem);
 	vec_fini(&state->elsewhere);
+	withheld_fini(&state->withheld);
 	free(state);
 	vec_each(&s->threads, t)
 		free(t->words);

@@ -2,10 +2,12 @@
  * Threads that allocate, link, hand on, unlink and free as fast as they can, for as long as standard input is open; each block is at all times
  * reachable: from a list, a tree, a mailbox, or a thread's registers and stack. Whatever a search says is lost is a false alarm.
  *
- * Then it must be as many blocks as are linked: it counts them itself at the end, "blocks N".
+ * With an argument the lists begin in memory that a child of the process does not get (MADV_DONTFORK). At the end it counts what is linked:
+ * "blocks N".
  */
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/mman.h>
 
 #include "attach.h"
 
@@ -22,7 +24,7 @@ static struct own {
 	struct node *list[LISTS];
 	unsigned nr[LISTS];
 	unsigned long random;
-} own[THREADS];
+} *own;
 static atomic_int stop;
 
 static unsigned long next_random(struct own *o)
@@ -133,10 +135,15 @@ static unsigned long count(const struct node *n)
 	return n ? 1 + count(n->child[0]) + count(n->child[1]) : 0;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	pthread_t t[THREADS];
 	unsigned long blocks = 0;
+
+	(void)argv;
+	own = mmap(NULL, THREADS * sizeof(*own), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (argc > 1)
+		madvise(own, THREADS * sizeof(*own), MADV_DONTFORK);
 
 	say("ready\n");
 	for (int i = 0; i < THREADS; i++) {
