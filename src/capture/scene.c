@@ -1,7 +1,8 @@
 /*
  * The scene of a search for leaks.
  *
- * The copy of a running process's memory and the blocks are of one moment: the tables are frozen while the threads stand still for the copy.
+ * The copy of a running process's memory and the blocks are of one moment: the tables are frozen while the threads stand still for the
+ * copy.
  */
 #include "src/capture/scene.h"
 

@@ -1,10 +1,11 @@
 /*
- * What of a process's memory is its allocator's: free blocks, its own records, slack behind blocks. No program keeps anything there, and what is
- * left of old contents must not keep a lost block alive.
+ * What of a process's memory is its allocator's: free blocks, its own records, slack behind blocks. No program keeps anything there, and
+ * what is left of old contents must not keep a lost block alive.
  *
  * glibc's is known chunk by chunk. Of another allocator this is: in a page with live blocks nothing else lies, and what its own code has
- * mapped is all its own, unless somebody asks it for blocks in ways of its own. Other pages are roots, as nothing tells them from the program's
- * memory; a leak that only such a page points to is not found. When not every block is known, only what glibc says to be free is left out.
+ * mapped is all its own, unless somebody asks it for blocks in ways of its own. Other pages are roots, as nothing tells them from the
+ * program's memory; a leak that only such a page points to is not found. When not every block is known, only what glibc says to be free
+ * is left out.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -163,8 +164,8 @@ static int pages_cover(struct scene_find *f, uint64_t lo, uint64_t hi)
 }
 
 /*
- * Does anything ask the allocator for blocks in ways that pmm does not see (jemalloc's mallocx(), mimalloc's mi_malloc())? The names would be
- * among those that an object imports, in the segment that it begins with.
+ * Does anything ask the allocator for blocks in ways that pmm does not see (jemalloc's mallocx(), mimalloc's mi_malloc())? The names
+ * would be among those that an object imports, in the segment that it begins with.
  */
 static bool imports(const struct scene_find *f, const struct scene_object *o)
 {

@@ -8,8 +8,8 @@
 #include "src/base/str.h"
 
 /*
- * struct malloc_state: locks and fast bins | top | last_remainder | bins[254] | binmap[4] | next | next_free | three sizes. A bin is two words,
- * and is taken for the last words of a chunk that begins 16 bytes before them; an empty one points to that chunk.
+ * struct malloc_state: locks and fast bins | top | last_remainder | bins[254] | binmap[4] | next | next_free | three sizes. A bin is two
+ * words, and is taken for the last words of a chunk that begins 16 bytes before them; an empty one points to that chunk.
  */
 #define NR_BINS		127u
 #define BINS_WORDS	(2 * NR_BINS)
@@ -96,7 +96,7 @@ static int state_at(struct finding *x, size_t i)
 
 /* ---- what an arena has ------------------------------------------------------------------------------------- */
 
-/* The pieces of memory of an arena other than the main one, from the topmost back. struct heap_info: arena | previous | size | usable size. */
+/* The pieces of memory of an arena that is not the main one, from the topmost back. heap_info: arena | previous | size | usable size. */
 static int heaps_add(struct finding *x, uint64_t state, uint64_t top)
 {
 	const uint64_t info_bytes = state - heap_of(state);

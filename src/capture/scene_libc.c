@@ -2,8 +2,8 @@
  * Blocks that the C library holds by pointers into them.
  *
  * glibc's loader keeps what _dl_find_object() looks up in segments that it aligns itself within larger blocks (elf/dl-find_object.c,
- * struct dlfo_mappings_segment: previous segment | block to be freed | ...). Thread vectors (dtv) are the other such thing: scene_threads.c.
- * What it mangles (PTR_MANGLE) are addresses of functions and the saved stacks of setjmp(), not blocks.
+ * struct dlfo_mappings_segment: previous segment | block to be freed | ...). Thread vectors (dtv) are the other such thing:
+ * scene_threads.c. What it mangles (PTR_MANGLE) are addresses of functions and the saved stacks of setjmp(), not blocks.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /*
  * Which pages a process has: so that what was only reserved, terabytes perhaps, is neither read nor, by being read, filled.
  *
- * Private memory is asked for with PAGEMAP_SCAN (Linux 6.7, Documentation/admin-guide/mm/pagemap.rst) or in /proc/PID/pagemap, of the copy and
- * of the process itself: a copy lacks what is not inherited (MADV_DONTFORK), and the process may have given back some since. Shared memory is
- * asked of its file (lseek(2), SEEK_DATA). Where the kernel does not answer the whole mapping counts.
+ * Private memory is asked for with PAGEMAP_SCAN (Linux 6.7, Documentation/admin-guide/mm/pagemap.rst) or in /proc/PID/pagemap, of the
+ * copy and of the process itself: a copy lacks what is not inherited (MADV_DONTFORK), and the process may have given back some since.
+ * Shared memory is asked of its file (lseek(2), SEEK_DATA). Where the kernel does not answer the whole mapping counts.
  */
 #include "src/capture/scene_pages.h"
 

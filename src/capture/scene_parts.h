@@ -2,7 +2,8 @@
  * The parts of the search for what is a root (doc/leaks.md), and what they hand to one another. For scene*.c and their tests only.
  *
  * The mappings give ranges that may be roots, each of a kind. The parts then paint over them (stacks, records of threads), and note which
- * memory is covered: the allocator's own, where no program keeps anything. Ranges without what is covered and without live blocks are the roots.
+ * memory is covered: the allocator's own, where no program keeps anything. Ranges without what is covered and without live blocks are
+ * the roots.
  */
 #ifndef CAPTURE_SCENE_PARTS_H
 #define CAPTURE_SCENE_PARTS_H

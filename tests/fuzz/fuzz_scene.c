@@ -2,8 +2,8 @@
  * A process's memory that says anything at all: thread records, lists of stacks, arenas, chunks, ELF headers. What is found must be in
  * order, within the mappings and outside of live blocks.
  *
- * The input is a list of 8-byte words. The first two say how blocks and threads lie. Each other one sets a word of the memory: which one is in
- * its high bits, and in the low bits how its value is made (an address in the memory, a size, itself).
+ * The input is a list of 8-byte words. The first two say how blocks and threads lie. Each other one sets a word of the memory: which one
+ * is in its high bits, and in the low bits how its value is made (an address in the memory, a size, itself).
  */
 #include <stdint.h>
 #include <stdlib.h>

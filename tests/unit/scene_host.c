@@ -26,7 +26,8 @@ void host_place(const char *name, const volatile void *address, enum place_is is
 
 void *host_block(void *p, uint64_t bytes)
 {
-	host->block[__atomic_fetch_add(&host->nr_blocks, 1, __ATOMIC_SEQ_CST)] = (struct heap_block){ .address = (uintptr_t)p, .size_bytes = bytes, .kind = 1 };
+	host->block[__atomic_fetch_add(&host->nr_blocks, 1, __ATOMIC_SEQ_CST)] =
+		(struct heap_block){ .address = (uintptr_t)p, .size_bytes = bytes, .kind = 1 };
 	return p;
 }
 
@@ -113,7 +114,8 @@ static unsigned search(pid_t pid, struct stopped *s, bool complete, bool with_pa
 	struct proc_maps maps = { 0 };
 	struct scene_pagemaps pagemaps;
 	struct snapshot_thread *threads = calloc(s->nr, sizeof(*threads));
-	struct scene_find f = { .memory = &m, .heap = h, .maps = &maps, .threads = threads, .nr_threads = s->nr, .complete = complete, .names_break = with_pages,
+	struct scene_find f = { .memory = &m, .heap = h, .maps = &maps, .threads = threads, .nr_threads = s->nr,
+				.complete = complete, .names_break = with_pages,
 				.leave_sp = host->leave_sp, .leave_tid = pid };
 	unsigned wrong = 1;
 
