@@ -77,15 +77,13 @@ intact() {
 @test "snapshot: a descriptor that the program closes is closed although there is a copy" {
 	mkfifo peer
 	sh -c 'cat peer >/dev/null; echo closed >peer_done' 9>&- &
-	local reader=$!
 	exec 5>peer
 	victim snapshot_victim
 	exec 5>&-
 	hold
 	[[ $HELD == "copy "* ]]
 	echo >&9
-	wait "$reader"
-	[ "$(cat peer_done)" = closed ]
+	await test -s peer_done
 	intact
 	let_go
 	ends_well
