@@ -6,7 +6,7 @@ load lib
 setup() { need /usr/bin/python3 ninja; }
 
 bench() {
-	"$CLI/within" 600 "$ROOT/bench/run" --smoke --build "$(dirname "$PMM")" --json "$T/bench.json" "$@" >"$T/out" 2>"$T/err" ||
+	LIMIT=300 within "$ROOT/bench/run" --smoke --build "$(dirname "$PMM")" --json "$T/bench.json" "$@" >"$T/out" 2>"$T/err" ||
 		{ tail "$T/err"; return 1; }
 }
 

@@ -20,7 +20,7 @@ victim() {
 	tell go running
 }
 
-drive() { timeout -k 5 100 "$PROG/freeze_driver" truth "$@" 7>&- 8<&-; }
+drive() { within "$PROG/freeze_driver" truth "$@" 7>&- 8<&-; }
 
 @test "every block, its size and nothing else, $TIMES times" {
 	victim

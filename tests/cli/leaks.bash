@@ -21,7 +21,7 @@ sums() {
 search() {
 	local result=$1
 	shift
-	timeout -k 5 120 "$PMM" leaks "${ALL[@]}" "$@" >"$result" 2>"$T/leaks.err" 3>&- 7>&- 8<&- ||
+	within "$PMM" leaks "${ALL[@]}" "$@" >"$result" 2>"$T/leaks.err" 3>&- 7>&- 8<&- ||
 		{ echo "pmm leaks ended with status $?:"; cat "$T/leaks.err"; return 1; }
 }
 
@@ -30,7 +30,7 @@ at_exit() {
 	local name=$1 ways=$2 status=0
 	shift 2
 	rm -f "$T/exit.pmm"
-	echo g | timeout -k 5 120 "$PMM" run -q --leaks -o "$T/exit.pmm" -- "$PROG/leak_$name" >"$T/exit.out" 2>"$T/exit.err" 3>&- || status=$?
+	echo g | within "$PMM" run -q --leaks -o "$T/exit.pmm" -- "$PROG/leak_$name" >"$T/exit.out" 2>"$T/exit.err" 3>&- || status=$?
 	if [ "$status" -ne 0 ] || [ "$(cat "$T/exit.out")" != $'ready\ndone' ]; then
 		echo "status $status"; cat "$T/exit.out" "$T/exit.err"
 		return 1
@@ -82,7 +82,7 @@ while_attached() {
 # by_memcheck NAME: memcheck finds in the victim what its comment says.
 by_memcheck() {
 	need valgrind
-	echo g | timeout -k 5 300 valgrind --tool=memcheck --leak-check=full --show-leak-kinds=all --leak-resolution=high --num-callers=30 \
+	echo g | LIMIT=300 within valgrind --tool=memcheck --leak-check=full --show-leak-kinds=all --leak-resolution=high --num-callers=30 \
 		--run-libc-freeres=no --run-cxx-freeres=no --xml=yes --xml-file="$T/$1.xml" "$PROG/leak_$1" >"$T/memcheck.out" 2>&1 3>&- ||
 		{ cat "$T/memcheck.out"; return 1; }
 	sums "$1" memcheck "$T/$1.xml"

@@ -7,7 +7,7 @@ load leaks
 command_is() {
 	local want=$1 status=0
 	shift
-	(cd "$T" && echo g | timeout -k 5 120 "$PMM" leaks "$@" -- "$PROG/leak_shapes") >"$T/out" 2>"$T/err" 3>&- || status=$?
+	(cd "$T" && echo g | within "$PMM" leaks "$@" -- "$PROG/leak_shapes") >"$T/out" 2>"$T/err" 3>&- || status=$?
 	[ "$status" -eq "$want" ] || { echo "status $status"; cat "$T/err"; return 1; }
 	[ "$(cat "$T/out")" = $'ready\ndone' ] || { cat "$T/out"; return 1; }
 }
@@ -59,7 +59,7 @@ command_is() {
 }
 
 @test "leaks -- COMMAND: children are told of, each" {
-	(cd "$T" && echo g | timeout -k 5 120 "$PMM" leaks --fail-on none -- sh -c "$PROG/leak_shapes; exit 5") >"$T/out" 2>"$T/err" || [ $? -eq 5 ]
+	(cd "$T" && echo g | within "$PMM" leaks --fail-on none -- sh -c "$PROG/leak_shapes; exit 5") >"$T/out" 2>"$T/err" || [ $? -eq 5 ]
 	[ "$(cat "$T/out")" = $'ready\ndone' ]
 	grep -q 'leak_shapes, pid' "$T/err"
 }

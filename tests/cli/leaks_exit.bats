@@ -8,9 +8,9 @@ load leaks
 ends() {
 	local way=$1 native=0 searched=0
 	shift
-	timeout -k 5 60 "$PROG/leave_exit" "$@" >"$T/native.out" 2>/dev/null </dev/null || native=$?
+	within "$PROG/leave_exit" "$@" >"$T/native.out" 2>/dev/null </dev/null || native=$?
 	rm -f "$T/exit.pmm"
-	timeout -k 5 120 "$PMM" run -q --leaks -o "$T/exit.pmm" -- "$PROG/leave_exit" "$@" >"$T/exit.out" 2>"$T/exit.err" </dev/null || searched=$?
+	within "$PMM" run -q --leaks -o "$T/exit.pmm" -- "$PROG/leave_exit" "$@" >"$T/exit.out" 2>"$T/exit.err" </dev/null || searched=$?
 	[ "$native" -eq "$searched" ] || { echo "$*: status $searched, natively $native"; cat "$T/exit.err"; return 1; }
 	cmp "$T/native.out" "$T/exit.out" || return 1
 	search "$T/exit.json" "$T/exit.pmm" || { cat "$T/exit.err"; return 1; }
@@ -93,13 +93,12 @@ ends() {
 }
 
 @test "processes that go on in the background are searched at their end" {
-	printf '(sleep 1; exec "%s" exit) >/dev/null 2>&1 &\n' "$PROG/leave_exit" >"$T/script"
+	printf '(read -r _ <"%s"; exec "%s" exit) >/dev/null 2>&1 &\n' "$T/go" "$PROG/leave_exit" >"$T/script"
+	mkfifo "$T/go"
 	rm -rf "$T/cap"; mkdir "$T/cap"
 	"$PMM" run -q --leaks -o "$T/cap/%c.%p.pmm" -- /bin/sh "$T/script"
-	for ((i = 0; i < 1500; i++)); do
-		compgen -G "$T/cap/leave_exit.*.pmm" >/dev/null && break
-		sleep 0.02
-	done
+	echo >"$T/go"
+	await compgen -G "$T/cap/leave_exit.*.pmm"
 	search "$T/back.json" "$T"/cap/leave_exit.*.pmm
 	sums_of_exit=$(python3 "$CLI/leak_sums.py" "$SOURCE/leave_exit.c" held "$T/back.json")
 	[ -z "$sums_of_exit" ] || { echo "$sums_of_exit"; return 1; }

@@ -38,7 +38,7 @@ ended() {
 @test "leaks: a running process is told of, with the pause, and stays as it is" {
 	launch shapes
 	picture before loose
-	timeout 120 "$PMM" leaks "$PID" >"$T/text" 2>"$T/said" 3>&- 7>&- 8<&- || [ $? -eq 1 ]
+	within "$PMM" leaks "$PID" >"$T/text" 2>"$T/said" 3>&- 7>&- 8<&- || [ $? -eq 1 ]
 	[ ! -s "$T/said" ] || { cat "$T/said"; return 1; }
 	clean_of_search
 	picture after loose

@@ -13,7 +13,7 @@ setup() {
 
 # memcheck_total CMD...: "definite BLOCKS/BYTES indirect BLOCKS/BYTES possible BLOCKS/BYTES", as memcheck has it.
 memcheck_total() {
-	timeout -k 5 300 valgrind --tool=memcheck --leak-check=full --show-leak-kinds=all --run-libc-freeres=no --run-cxx-freeres=no --xml=yes \
+	LIMIT=300 within valgrind --tool=memcheck --leak-check=full --show-leak-kinds=all --run-libc-freeres=no --run-cxx-freeres=no --xml=yes \
 		--xml-file="$T/memcheck.xml" "$@" >"$T/memcheck.out" 2>&1 </dev/null 3>&- || true
 	python3 "$CLI/leak_sums.py" --total "$T/memcheck.xml"
 }
@@ -22,7 +22,7 @@ memcheck_total() {
 pmm_total() {
 	local capture
 	rm -rf "$T/cap"; mkdir -p "$T/cap"
-	timeout -k 5 300 "$PMM" run -q --leaks -o "$T/cap/%p.pmm" -- "$@" >"$T/out" 2>"$T/err" </dev/null 3>&- || true
+	LIMIT=300 within "$PMM" run -q --leaks -o "$T/cap/%p.pmm" -- "$@" >"$T/out" 2>"$T/err" </dev/null 3>&- || true
 	capture=$(only_capture)
 	[ -n "$capture" ] || { echo "not exactly one capture"; cat "$T/err"; return 1; }
 	search "$T/pmm.json" "$capture" && python3 "$CLI/leak_sums.py" --total "$T/pmm.json"
@@ -83,9 +83,9 @@ quiet() {
 	local capture
 	command -v "$1" >/dev/null || { echo "# $1 is not installed" >&3; return 0; }
 	rm -rf "$T/cap"; mkdir -p "$T/cap"
-	timeout -k 5 300 "$PMM" run -q --leaks -o "$T/cap/%p.pmm" -- "$@" >"$T/out" 2>"$T/err" </dev/null 3>&-
+	LIMIT=300 within "$PMM" run -q --leaks -o "$T/cap/%p.pmm" -- "$@" >"$T/out" 2>"$T/err" </dev/null 3>&-
 	for capture in "$T"/cap/*.pmm; do
-		timeout 60 "$PMM" leaks "$capture" >"$T/report" || { cat "$T/report"; return 1; }
+		within "$PMM" leaks "$capture" >"$T/report" || { cat "$T/report"; return 1; }
 	done
 }
 

@@ -18,8 +18,8 @@ soak() {
 	done
 	clean_of_search
 	exec 7>&-
-	read -r -t 30 -u 8 lost
-	[[ $lost = "blocks "* ]]
+	next_line 8 "$PID"
+	[[ $LINE = "blocks "* ]]
 	wait "$TOP"
 	TOP='' PID=''
 }

@@ -17,13 +17,13 @@ setup() {
 
 # capture NAME: what is found at the end of a victim, in $T/x.pmm.
 capture() {
-	echo g | timeout -k 5 60 "$PMM" run -q --leaks -o "$T/x.pmm" -- "$PROG/leak_$1" >"$T/out" 2>"$T/err" 3>&-
+	echo g | within "$PMM" run -q --leaks -o "$T/x.pmm" -- "$PROG/leak_$1" >"$T/out" 2>"$T/err" 3>&-
 }
 
 # leaks [OPTION...]: sets STATUS, leaves the output in $T/out.
 leaks() {
 	STATUS=0
-	timeout 60 "$PMM" leaks "$@" "$T/x.pmm" >"$T/out" 2>"$T/err" || STATUS=$?
+	within "$PMM" leaks "$@" "$T/x.pmm" >"$T/out" 2>"$T/err" || STATUS=$?
 	cat "$T/err"
 }
 
@@ -59,7 +59,7 @@ suppressed_blocks() { jq '[.totals[] | select(.class == "suppressed") | .blocks]
 		capture "$victim"
 		leaks --show definite,indirect,possible,reachable --top 0 --gen-suppressions=valgrind
 		cp "$T/out" "$T/gen.supp"
-		echo g | timeout 120 valgrind -q --leak-check=full --show-leak-kinds=definite,indirect,possible --suppressions="$T/gen.supp" --error-exitcode=9 \
+		echo g | within valgrind -q --leak-check=full --show-leak-kinds=definite,indirect,possible --suppressions="$T/gen.supp" --error-exitcode=9 \
 			--errors-for-leak-kinds=definite,indirect,possible "$PROG/leak_$victim" >"$T/out" 2>"$T/err" 3>&- || { cat "$T/err"; return 1; }
 		[ ! -s "$T/err" ]
 	done
@@ -67,7 +67,7 @@ suppressed_blocks() { jq '[.totals[] | select(.class == "suppressed") | .blocks]
 
 @test "memcheck takes the set that pmm brings along" {
 	need valgrind
-	timeout 60 valgrind -q --suppressions="$ROOT/src/analyze/suppressions.supp" true 2>"$T/err"
+	within valgrind -q --suppressions="$ROOT/src/analyze/suppressions.supp" true 2>"$T/err"
 	[ ! -s "$T/err" ]
 }
 

@@ -13,8 +13,8 @@ both() {
 	local options=() native=0 seen=0
 	while [[ $1 == -* ]]; do options+=("$1"); shift; done
 	rm -f ends
-	timeout -k 5 60 "$PROG/leave_exit" "$@" >native.out 2>native.err </dev/null || native=$?
-	timeout -k 5 60 "$PROG/leave_driver" "${options[@]}" ends "$AGENT" "$PROG/leave_exit" "$@" >seen.out 2>seen.err </dev/null || seen=$?
+	within "$PROG/leave_exit" "$@" >native.out 2>native.err </dev/null || native=$?
+	within "$PROG/leave_driver" "${options[@]}" ends "$AGENT" "$PROG/leave_exit" "$@" >seen.out 2>seen.err </dev/null || seen=$?
 	[ "$native" -eq "$seen" ] || { echo "$*: status $seen, natively $native"; return 1; }
 	cmp native.out seen.out && cmp native.err seen.err
 }
@@ -110,7 +110,7 @@ ends() {
 @test "all processes of a shell's script" {
 	printf 'for i in 1 2 3 4 5 6; do "%s" exit; (:); done | tail -n +1\nexec "%s" _exit\n' "$PROG/leave_exit" "$PROG/leave_exit" >script
 	local status=0
-	timeout -k 5 100 "$PROG/leave_driver" ends "$AGENT" /bin/sh script >out || status=$?
+	within "$PROG/leave_driver" ends "$AGENT" /bin/sh script >out || status=$?
 	[ "$status" -eq 5 ]
 	[ "$(grep -c before out)" -eq 6 ]
 	[ "$(grep -c "^leave_exit exit() 3" ends)" -eq 6 ]
@@ -118,7 +118,7 @@ ends() {
 }
 
 @test "signals that come while the process waits are handled" {
-	timeout -k 5 60 "$PROG/leave_driver" -s 300 ends "$AGENT" "$PROG/leave_exit" return timer >out || [ $? -eq 12 ]
+	within "$PROG/leave_driver" -s 300 ends "$AGENT" "$PROG/leave_exit" return timer >out || [ $? -eq 12 ]
 	ends "leave_exit return from main 0 main held="
 	[ "$(grep -c signal out)" -ge 3 ]
 	grep -q before out
@@ -153,23 +153,21 @@ ends() {
 
 @test "it is killed while it waits" {
 	local status=0
-	timeout -k 5 60 "$PROG/leave_driver" -k ends "$AGENT" "$PROG/leave_exit" exit >out || status=$?
+	within "$PROG/leave_driver" -k ends "$AGENT" "$PROG/leave_exit" exit >out || status=$?
 	[ "$status" -eq 137 ]
 }
 
 @test "the monitor is killed while it waits: it goes on, and nothing is lost" {
 	local status=0
-	timeout -k 5 60 "$PROG/leave_driver" -K ends "$AGENT" "$PROG/leave_exit" exit | cat >out
+	within "$PROG/leave_driver" -K ends "$AGENT" "$PROG/leave_exit" exit | cat >out
 	printf 'handler\ndestructor\nbefore\n' | cmp - out	# cat ends when the program has
 }
 
 @test "the process and the monitor are stopped, then go on" {
 	"$PROG/leave_driver" ends "$AGENT" "$PROG/leave_exit" sleep >out &
 	local monitor=$! victim status=0
-	for ((i = 0; i < 1500; i++)); do
-		victim=$(pgrep -P "$monitor" -x leave_exit) && [ "$(cut -d' ' -f1 "/proc/$victim/syscall")" = 34 ] && break
-		sleep 0.02
-	done
+	pauses() { victim=$(pgrep -P "$monitor" -x leave_exit) && [ "$(cut -d' ' -f1 "/proc/$victim/syscall")" = 34 ]; }
+	await -p "$monitor" pauses
 	kill -STOP "$victim" "$monitor" && kill -TERM "$victim" && kill -CONT "$victim" "$monitor"
 	wait "$monitor" || status=$?
 	[ "$status" -eq 143 ]
@@ -184,7 +182,7 @@ ends() {
 	[ -s ends ]
 	local core
 	core=$(find . -name "core*")
-	timeout 60 gdb -batch -ex bt "$PROG/leave_exit" "$core" >trace 2>&1
+	within gdb -batch -ex bt "$PROG/leave_exit" "$core" >trace 2>&1
 	grep -q SIGSEGV trace
 	grep -q "#0 .* end (" trace || { cat trace; return 1; }
 }

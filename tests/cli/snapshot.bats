@@ -93,10 +93,10 @@ intact() {
 	need python3
 	victim stop_scene threads 8
 	await -p "$VICTIM" grep -q 'all there' out
-	sleep 0.1
+	await -p "$VICTIM" in_states S
 	python3 "$CLI/picture.py" "$VICTIM" >before
 	drive take "$VICTIM" 20 | grep '^copies=20 threads=9 '
-	sleep 0.1
+	await -p "$VICTIM" in_states S
 	python3 "$CLI/picture.py" "$VICTIM" >after
 	diff before after
 	ends_well

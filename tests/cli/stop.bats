@@ -7,10 +7,6 @@ load victim
 
 DRIVER=$PROG/stop_driver
 
-# states: of the threads, each once.
-states() { sed 's/.*) //' /proc/"$VICTIM"/task/*/stat | cut -c1 | sort -u | tr -d '\n'; }
-
-in_states() { [ "$(states)" = "$1" ]; }
 goes_on() { [[ $(states) != *[Tt]* ]]; }
 
 # stays_stopped: all threads, for good.

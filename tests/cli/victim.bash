@@ -31,6 +31,11 @@ ends_well() {
 	[ "$status" -eq 7 ] || { echo "victim: status $status"; cat out; return 1; }
 }
 
+# states: of the threads, each once.
+states() { sed 's/.*) //' /proc/"$VICTIM"/task/*/stat | cut -c1 | sort -u | tr -d '\n'; }
+
+in_states() { [ "$(states)" = "$1" ]; }
+
 drive() { within "$DRIVER" "$@" 9>&-; }
 
 # refused CODE SENTENCE [HINT] -- DRIVER ARGS...: status 3 and exactly that.

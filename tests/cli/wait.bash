@@ -39,4 +39,4 @@ next_line() {
 }
 
 # within CMD...: run it; what takes longer than twice the limit is shown and killed, status 124.
-within() { "$CLI/within" $((2 * LIMIT)) "$@"; }
+within() { "$PROG/within" "$CLI/wait.bash" $((2 * LIMIT)) "$@"; }
