@@ -28,7 +28,7 @@ struct names;
 
 enum leak_verdict {
 	LEAK_CERTAIN,		/* definitely lost, or indirectly with it */
-	LEAK_LIKELY,		/* possibly lost and old; or reachable, old, growing steadily */
+	LEAK_LIKELY,		/* possibly lost and old, unless known not to grow; or reachable, old, growing steadily */
 	LEAK_UNLIKELY,		/* reachable: a cache or pool that does not grow any more, or too young to tell */
 	LEAK_SUPPRESSED,
 	LEAK_NR_VERDICTS,
@@ -41,6 +41,7 @@ enum leak_reason {
 	LEAK_INTERIOR,		/* likely: only pointers into their middles, and old or the program has ended */
 	LEAK_GROWS,		/* likely: grows steadily */
 	LEAK_YOUNG,		/* unlikely: only pointers into their middles, too young to tell */
+	LEAK_INTERIOR_STEADY,	/* unlikely: only pointers into their middles, the program runs and they do not grow steadily */
 	LEAK_STEADY,		/* unlikely: does not grow steadily (growth.reason) */
 	LEAK_GROWTH_UNKNOWN,	/* unlikely: reachable, and not watched for long enough */
 };

@@ -96,6 +96,12 @@ static void add_growth(struct str *s, const struct heap *h, struct names *n, con
 	add_holder(s, h, n, e);
 }
 
+/* Why what is there is no steady growth. */
+static void add_standing(struct str *s, const char *before, const struct growth *g)
+{
+	str_addf(s, "%s%s: %s", before, g->reason == GROWTH_TURNOVER ? "may grow" : "does not grow", watch_reason(g->reason));
+}
+
 static void add_reason(struct str *s, const struct heap *h, struct names *n, const struct leak_entry *e)
 {
 	switch (e->reason) {
@@ -111,16 +117,20 @@ static void add_reason(struct str *s, const struct heap *h, struct names *n, con
 		}
 		break;
 	case LEAK_INTERIOR:
+	case LEAK_INTERIOR_STEADY:
 	case LEAK_YOUNG:
 		str_addf(s, "only pointers into the middle of %s are left", these(e->blocks).s);
 		add_age(s, h, e);
-		str_add(s, e->reason == LEAK_YOUNG ? ": too young to tell" : "");
+		if (e->reason == LEAK_YOUNG)
+			str_add(s, ": too young to tell");
+		if (e->reason == LEAK_INTERIOR_STEADY)
+			add_standing(s, "; ", &e->growth);
 		break;
 	case LEAK_GROWS:
 		add_growth(s, h, n, e);
 		break;
 	case LEAK_STEADY:
-		str_addf(s, "%s: %s", e->growth.reason == GROWTH_TURNOVER ? "may grow" : "does not grow", watch_reason(e->growth.reason));
+		add_standing(s, "", &e->growth);
 		add_holder(s, h, n, e);
 		break;
 	default:

@@ -211,6 +211,36 @@ static void possibly_lost_is_likely_when_old_or_at_the_end(void **state)
 	assert_int_equal(possible("end=exited", 11 * SECOND + 1).verdict, LEAK_LIKELY);
 }
 
+/* In a running program the call site that stands still keeps a header before its blocks; one that grows, or of which nothing is known, does not. */
+static void possibly_lost_is_unlikely_where_it_stands_still(void **state)
+{
+	static const char sites[] = "site main>grow size=100 allocs=60 first=0s last=60s\nsite main>full size=100 allocs=60 first=0s last=10s\n";
+	static const struct { const char *end; enum leak_verdict full; enum leak_reason why; } expect[] = {
+		{ "running", LEAK_UNLIKELY, LEAK_INTERIOR_STEADY }, { "exited", LEAK_LIKELY, LEAK_INTERIOR },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		char recipe[300], classes[121];
+		struct growing g = { 0 };
+		struct heap *h;
+		struct leaks l;
+
+		snprintf(recipe, sizeof(recipe), "process taken=60s end=%s\n%s", expect[i].end, sites);
+		h = recipe_heap(recipe);
+		memset(classes, 'p', 120);
+		classes[120] = '\0';
+		assert_int_equal(growing_past(&g, h), 0);
+		l = leaks_of(h, classes, NULL, &(struct leaks_options){ .growing = &g });
+		assert_int_equal(find(&l, recipe_site(h, "grow"), REACH_POSSIBLE)->verdict, LEAK_LIKELY);
+		assert_int_equal(find(&l, recipe_site(h, "full"), REACH_POSSIBLE)->verdict, expect[i].full);
+		assert_int_equal(find(&l, recipe_site(h, "full"), REACH_POSSIBLE)->reason, expect[i].why);
+		growing_fini(&g);
+		leaks_fini(&l);
+		heap_free(h);
+	}
+}
+
 /* ---- growth ---- */
 
 /* "grow" gets 100 bytes a second for a minute, "full" got all in its first 10 s, "young" is 5 s old; nobody frees. */
@@ -470,6 +500,7 @@ int main(void)
 		cmocka_unit_test(a_holder_has_the_majority),
 		cmocka_unit_test(a_circle_of_parents_has_no_holder),
 		cmocka_unit_test(possibly_lost_is_likely_when_old_or_at_the_end),
+		cmocka_unit_test(possibly_lost_is_unlikely_where_it_stands_still),
 		cmocka_unit_test(reachable_is_likely_when_it_grows),
 		cmocka_unit_test(births_of_what_is_freed_say_nothing),
 		cmocka_unit_test(births_of_samples_stand_for_all),
