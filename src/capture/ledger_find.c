@@ -22,6 +22,7 @@
 #include "src/target/task.h"
 
 #define MAP_NAME "/memfd:" PMM_MEMFD_NAME
+#define TRIES 20
 
 static bool is_ours(const struct proc_map *m)
 {
@@ -44,13 +45,23 @@ static int open_either(const char *path, bool *writable)
 	return fd >= 0 ? fd : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 }
 
-static int open_map_file(pid_t pid, const struct proc_map *m, bool *writable)
+/* The file through one of its mappings; each has the same file. -1: none could be opened. */
+static int open_map_file(pid_t pid, const struct proc_maps *maps, uint64_t ino, bool *writable)
 {
 	char path[96];
+	int fd = -1;
 
-	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)task_proc(pid), m->start,
-		 m->end);
-	return open_either(path, writable);
+	for (size_t i = 0; i < maps->nr && fd < 0; i++) {
+		const struct proc_map *m = &maps->v[i];
+
+		if (!is_ours(m) || m->ino != ino)
+			continue;
+		snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)task_proc(pid), m->start, m->end);
+		fd = open_either(path, writable);
+		if (fd < 0 && errno != ENOENT)
+			return -1;
+	}
+	return fd;
 }
 
 /* The monitor's pid in the environment the process was started with, 0 = not there. */
@@ -125,25 +136,42 @@ static int not_tracked(pid_t pid, struct err *e)
 	return -ENOENT;
 }
 
+/*
+ * Read the mappings and open the ledger's file through them. A growing ledger changes the ends of its mappings, by which they are opened: then
+ * they are looked at anew. 0, also when none can be opened (place->fd is -1 then), or -errno with `e`.
+ */
+static int find_file(pid_t pid, struct ledger_place *place, struct err *e)
+{
+	for (unsigned tries = 0;; tries++) {
+		const struct proc_map *m;
+		int rc = proc_maps_read(pid, &place->maps, e);
+
+		if (rc)
+			return rc == -EACCES ? -EPERM : rc;
+		m = find_map(&place->maps);
+		if (!m) {
+			ledger_find_fini(place);
+			return not_tracked(pid, e);
+		}
+		place->ino = m->ino;
+		place->delta = m->start - m->offset;
+		place->fd = open_map_file(pid, &place->maps, m->ino, &place->writable);
+		if (place->fd >= 0 || errno != ENOENT || tries == TRIES)
+			return 0;
+		proc_maps_fini(&place->maps);
+	}
+}
+
 int ledger_find(pid_t pid, struct ledger_place *place, struct err *e)
 {
-	const struct proc_map *m;
 	int rc;
 
 	*place = (struct ledger_place){ .fd = -1 };
-	rc = proc_maps_read(pid, &place->maps, e);
+	rc = find_file(pid, place, e);
 	if (rc)
-		return rc == -EACCES ? -EPERM : rc;
-	m = find_map(&place->maps);
-	if (!m) {
-		ledger_find_fini(place);
-		return not_tracked(pid, e);
-	}
-	place->ino = m->ino;
-	place->delta = m->start - m->offset;
-	place->fd = open_map_file(pid, m, &place->writable);
+		return rc;
 	if (place->fd < 0)
-		place->fd = open_of_monitor(monitor_of(pid), m->ino, &place->writable);
+		place->fd = open_of_monitor(monitor_of(pid), place->ino, &place->writable);
 	if (place->fd >= 0)
 		return 0;
 	place->fd = open_memory(pid);
