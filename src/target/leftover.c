@@ -46,7 +46,11 @@ static bool abandoned(pid_t pid, int fd)
 
 	if (n <= 0)
 		return n == 0;			/* made, and that was all */
-	if (n != (ssize_t)sizeof(tree) || !(tree.flags & PMM_TREE_ATTACHED))
+	if (n != (ssize_t)sizeof(tree))
+		return false;
+	if (!tree.magic && !tree.flags)
+		return true;			/* given its size, and that was all */
+	if (!(tree.flags & PMM_TREE_ATTACHED))
 		return false;
 	if (pread(fd, &record, sizeof(record), (off_t)PMM_ATTACH_OFF) != (ssize_t)sizeof(record) ||
 	    record.magic != PMM_ATTACH_MAGIC)

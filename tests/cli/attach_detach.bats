@@ -149,3 +149,19 @@ as_before() {
 	tell g done
 	finish 42
 }
+
+@test "a file that a monitor left that was killed before it wrote anything into it" {
+	local bytes
+	for bytes in 0 1000000; do
+		start python3 -c "import os, sys
+fd = os.memfd_create('pmm-ledger')
+os.ftruncate(fd, $bytes)
+print('ready', flush=True)
+sys.stdin.read()
+sys.exit(42)"
+		watch
+		unwatch
+		clean
+		finish 42
+	done
+}
