@@ -22,6 +22,13 @@ struct sig_action {
 	void (*restorer)(void);
 };
 
+/* stack_t. */
+struct sig_stack {
+	void *start;
+	int flags;
+	uint64_t bytes;
+};
+
 /* The real allocator: the next definition of each entry after ours. NULL where there is none. */
 struct next_functions {
 	void *(*malloc)(size_t);
@@ -58,6 +65,7 @@ struct next_functions {
 	sig_handler *(*sysv_signal)(int, sig_handler *);
 	sig_handler *(*__sysv_signal)(int, sig_handler *);
 	sig_handler *(*sigset)(int, sig_handler *);
+	int (*sigaltstack)(const struct sig_stack *, struct sig_stack *);
 	void *mallinfo2;
 	void *cxx[32];		/* enum in agent/preload/hooks_cxx.c */
 };

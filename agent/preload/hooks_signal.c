@@ -6,12 +6,15 @@
  * instruction, with the same status and core dump. The program does not see the handler: what asks for actions is interposed. Its own handlers
  * are left alone, except that resetting one when it is called (SA_RESETHAND) is done by us, since the kernel would reset it to death unseen.
  *
+ * They run on the alternate stack, as the program's own one may have run over; but not once the program has named one that is too small.
+ *
  * A child made by vfork has actions of its own but this memory in common with its parent: what it sets is set as it says, and not noted.
  *
  * Tracing the process instead (ptrace) would see the same deaths but is no way to treat a program: ignored signals then interrupt system calls,
  * so that epoll_wait() fails with EINTR where nothing had happened (doc/leaks.md).
  */
 #include "agent/preload/leave.h"
+#include "agent/preload/link.h"
 #include "agent/preload/preload.h"
 
 #define NR_SIGNALS	65
@@ -23,6 +26,10 @@
 #define SA_ONSTACK	0x08000000
 #define SA_RESTART	0x10000000
 #define SA_RESETHAND	0x80000000u
+#define SS_DISABLE	2
+#define AT_MINSIGSTKSZ	51		/* what the frame takes on this machine */
+#define FRAME_USUAL	4096u		/* where the kernel does not say */
+#define HANDLER_BYTES	2048u		/* what deadly() takes */
 #define FRAME_BYTES	(64ull << 10)	/* a signal's frame is smaller, with any vector registers */
 
 /* As the kernel has it. */
@@ -39,6 +46,7 @@ struct kernel_action {
 #define FAULTS		(BIT(4) | BIT(7) | BIT(8) | BIT(11))	/* the instruction that caused it can be run again */
 
 static bool guarding;
+static bool cramped;			/* some alternate stack has no room for a signal's frame and deadly() */
 /* The program's own: where `deadly` is in place SIG_DFL with flags and mask that mean nothing but are shown; where `once` is, the handler. */
 static struct sig_action wanted[NR_SIGNALS];
 
@@ -90,8 +98,10 @@ static void deadly(int signal, void *info, void *context)
 
 static struct sig_action ours(void)
 {
-	struct sig_action a = { .handler = (sig_handler *)(void *)deadly, .flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART };
+	struct sig_action a = { .handler = (sig_handler *)(void *)deadly, .flags = SA_SIGINFO | SA_RESTART };
 
+	if (!LOAD(cramped))
+		a.flags |= SA_ONSTACK;
 	memset(a.mask, 0xff, sizeof(a.mask));
 	return a;
 }
@@ -223,3 +233,31 @@ SIGNAL_FORM(ssignal)
 SIGNAL_FORM(sysv_signal)
 SIGNAL_FORM(__sysv_signal)
 SIGNAL_FORM(sigset)
+
+/* A signal whose frame finds no room on the alternate stack becomes SIGSEGV: then the program's own stack has to do. */
+static void leave_alternate_stacks(void)
+{
+	struct kernel_action now;
+	struct sig_action a;
+
+	STORE(cramped, true);
+	a = ours();
+	for (int signal = 1; signal < NR_SIGNALS; signal++)
+		if (guarded(signal) && !sys_failed(sys4(rt_sigaction, signal, 0, &now, 8)) && now.handler == (void *)deadly)
+			A.next.sigaction(signal, &a, NULL);
+}
+
+/* Before it is in place: a signal may strike at once. */
+EXPORT int sigaltstack(const struct sig_stack *new, struct sig_stack *old)
+{
+	uint64_t frame;
+
+	if (!A.next.sigaltstack && (!resolve() || !A.next.sigaltstack))
+		return -1;
+	if (new && !(new->flags & SS_DISABLE) && !LOAD(cramped)) {
+		frame = link_aux(AT_MINSIGSTKSZ);
+		if (new->bytes < (frame ? frame : FRAME_USUAL) + HANDLER_BYTES)
+			leave_alternate_stacks();
+	}
+	return A.next.sigaltstack(new, old);
+}

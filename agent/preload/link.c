@@ -54,7 +54,7 @@ const char *env_get(const char *name)
 	return NULL;
 }
 
-static uint64_t auxv_get(uint64_t type)
+uint64_t link_aux(uint64_t type)
 {
 	char **env = env_first();
 	Elf64_auxv_t *a;
@@ -71,12 +71,12 @@ static uint64_t auxv_get(uint64_t type)
 
 struct link_map *link_first(void)
 {
-	const Elf64_Phdr *ph = (const Elf64_Phdr *)auxv_get(AT_PHDR), *dynamic = NULL;
+	const Elf64_Phdr *ph = (const Elf64_Phdr *)link_aux(AT_PHDR), *dynamic = NULL;
 	uint64_t bias = 0;
 
 	if (!ph)
 		return NULL;
-	for (uint64_t i = 0, nr = auxv_get(AT_PHNUM); i < nr; i++) {
+	for (uint64_t i = 0, nr = link_aux(AT_PHNUM); i < nr; i++) {
 		if (ph[i].p_type == PT_PHDR)
 			bias = (uint64_t)ph - ph[i].p_vaddr;
 		if (ph[i].p_type == PT_DYNAMIC)
@@ -92,7 +92,7 @@ struct link_map *link_first(void)
 
 void *link_vdso_symbol(const char *name)
 {
-	const Elf64_Ehdr *e = (const Elf64_Ehdr *)auxv_get(AT_SYSINFO_EHDR);
+	const Elf64_Ehdr *e = (const Elf64_Ehdr *)link_aux(AT_SYSINFO_EHDR);
 	const Elf64_Phdr *ph;
 	struct link_map map = { 0 };
 

@@ -98,6 +98,11 @@ ends() {
 	ends "leave_exit death by a signal 15 main held=123"
 }
 
+@test "a deadly signal stays what it is where the alternate stack is too small for a handler" {
+	both raise cramped
+	ends "leave_exit death by a signal 15 main held=123"
+}
+
 @test "forked children are seen off each, children made by vfork not" {
 	both exit fork
 	ends "leave_exit exit() 3 main held=123" "leave_exit return from main 0 main held="

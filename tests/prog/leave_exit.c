@@ -122,6 +122,11 @@ int main(int argc, char **argv)
 		if (a.sa_handler != again || (unsigned)a.sa_flags % 0x04000000 || !(a.sa_flags & (int)SA_RESETHAND))
 			return 91;
 	}
+	if (!strcmp(with, "cramped")) {		/* no room for a signal's frame with large vector registers */
+		static char stack[2048];
+
+		sigaltstack(&(stack_t){ .ss_sp = stack, .ss_size = sizeof(stack) }, NULL);
+	}
 	if (!strcmp(with, "timer") && signal(SIGALRM, harmless) != SIG_ERR)
 		setitimer(ITIMER_REAL, &often, NULL);
 	if (!strcmp(with, "threads"))
