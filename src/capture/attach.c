@@ -18,7 +18,7 @@
 #include "src/capture/ledger_tree.h"
 #include "src/capture/preload.h"
 #include "src/capture/watched.h"
-#include "src/target/inject.h"
+#include "src/inject/inject.h"
 #include "src/target/proc.h"
 #include "src/target/stop.h"
 #include "src/target/task.h"

@@ -20,8 +20,8 @@
 
 #include "src/base/err.h"
 #include "src/capture/ledger.h"
+#include "src/inject/entries.h"
 #include "src/model/heap.h"
-#include "src/target/entries.h"
 
 struct attach;
 

@@ -13,7 +13,7 @@
 #include "include/pmm/inject.h"
 #include "src/capture/scene_pages.h"
 #include "src/capture/scene_state.h"
-#include "src/target/attached.h"
+#include "src/inject/attached.h"
 
 static size_t read_snapshot(void *arg, uint64_t address, void *to, size_t bytes)
 {

@@ -7,7 +7,7 @@
 #include "src/capture/preload.h"
 #include "src/cmd/cmd.h"
 #include "src/cmd/pid.h"
-#include "src/target/inject.h"
+#include "src/inject/inject.h"
 
 static bool quiet;
 

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/target/detour.h"
-#include "src/target/insn.h"
+#include "src/inject/detour.h"
+#include "src/inject/insn.h"
 
 #define BASE	0x10000000ull
 #define STUB	0x10004040ull

@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "src/target/objects.h"
+#include "src/inject/objects.h"
 
 #define BYTES	8192u
 

@@ -9,8 +9,8 @@
 #include <sys/mman.h>
 
 #include "src/capture/ledger.h"
-#include "src/target/detour.h"
-#include "src/target/image.h"
+#include "src/inject/detour.h"
+#include "src/inject/image.h"
 
 #define STACK_BYTES	(32ul << 10)
 #define MAX_SLOTS	64

@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "src/target/entries.h"
+#include "src/inject/entries.h"
 
 struct victim {
 	pid_t pid;

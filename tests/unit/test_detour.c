@@ -6,8 +6,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "src/target/detour.h"
-#include "src/target/insn.h"
+#include "src/inject/detour.h"
+#include "src/inject/insn.h"
 
 #define BASE	0x500000ull
 #define SLOT	0x540000ull

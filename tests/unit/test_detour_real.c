@@ -6,10 +6,10 @@
 
 #include <link.h>
 
-#include "src/target/detour.h"
+#include "src/inject/detour.h"
+#include "src/inject/entries_names.h"
+#include "src/inject/insn.h"
 #include "src/target/elffile.h"
-#include "src/target/entries_names.h"
-#include "src/target/insn.h"
 
 #define LIB "/usr/lib/x86_64-linux-gnu/"
 

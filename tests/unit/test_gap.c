@@ -1,4 +1,4 @@
-/* src/target/gap.c: where there is room near code, and where there is not. */
+/* src/inject/gap.c: where there is room near code, and where there is not. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "src/target/gap.h"
+#include "src/inject/gap.h"
 
 #define PAGE 4096ull
 #define GIB (1ull << 30)

@@ -1,0 +1,68 @@
+/*
+ * The allocator's functions in a running process, found from outside: in the dynamic symbols, the full symbol table or the separate debug
+ * file of every object it has mapped, seen through its own mount namespace.
+ */
+#ifndef INJECT_ENTRIES_H
+#define INJECT_ENTRIES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "include/pmm/inject.h"
+#include "include/pmm/ledger.h"
+#include "src/base/err.h"
+
+enum entries_allocator {
+	ENTRIES_GLIBC, ENTRIES_MUSL, ENTRIES_JEMALLOC, ENTRIES_TCMALLOC, ENTRIES_MIMALLOC,
+	ENTRIES_CUSTOM,		/* --alloc */
+	ENTRIES_OTHER,		/* has malloc and free */
+};
+
+struct entry_found {
+	uint64_t address, size;		/* size 0 = unknown */
+	enum pmm_role role;
+	enum pmm_kind kind;
+	int8_t arg_size, arg_count, arg_pointer;	/* custom, -1 = none */
+	uint64_t fixed_bytes;		/* custom: the size where arg_size is -1 */
+	uint64_t plain;			/* NEW, NEW_ALIGNED: address of the same allocator's malloc or memalign, 0 = none (struct pmm_entry) */
+	char *name;			/* of the symbol, one of its aliases */
+	char *module;			/* path as the process has it */
+	uint64_t module_start, module_end;
+	char *refused;			/* why it cannot be patched, NULL = it can */
+};
+
+struct entries {
+	struct entry_found *v;		/* by address, each address once */
+	size_t nr;
+	enum entries_allocator allocator;	/* of malloc */
+	char *allocator_path;
+	bool dense;			/* its blocks may begin closer than 32 bytes */
+	/* addresses of what the agent likes to know, 0 = not there */
+	uint64_t single_threaded, find_object, vdso_clock, mallinfo2;
+};
+
+/*
+ * A custom allocator, from "[MODULE:]NAME=malloc(arg0)", "=calloc(arg0,arg1)", "=realloc(arg0,arg1)" (block, size), "=free(arg0)", or
+ * "=malloc(16)" for a fixed size.
+ */
+struct entries_custom {
+	char *module;			/* path or file name of the object, also without ".so..."; NULL = any */
+	char *name;			/* symbol as in the symbol table, or 0xADDRESS as in the file (NULL module: the program itself) */
+	enum pmm_role role;
+	int8_t arg_size, arg_count, arg_pointer;	/* -1 = none */
+	uint64_t fixed_bytes;		/* size where arg_size is -1 */
+};
+
+/* 0 or -EINVAL with `e`. */
+int entries_parse_custom(const char *text, struct entries_custom *c, struct err *e);
+void entries_custom_fini(struct entries_custom *c);
+
+/*
+ * Find them. 0 or -errno with `e`: -ESRCH, -EACCES, -ENOENT no allocator (says what was looked for and where), or a custom one that is
+ * not there. Release with entries_fini() in any case.
+ */
+int entries_find(pid_t pid, const struct entries_custom *custom, size_t nr_custom, struct entries *found, struct err *e);
+void entries_fini(struct entries *found);
+
+#endif

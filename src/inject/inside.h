@@ -1,0 +1,24 @@
+/*
+ * Where the threads of a stopped process are, and where they will come back to from signal handlers.
+ */
+#ifndef INJECT_INSIDE_H
+#define INJECT_INSIDE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "src/inject/attached.h"
+#include "src/target/proc.h"
+#include "src/target/stop.h"
+
+/*
+ * Call `seen(arg, rip, rsp)` for every place that thread `t` stands at or will come back to from a signal handler, until it says true.
+ * `maps` are the process's. Returns whether it did.
+ */
+bool inside_each(const struct stopped *s, const struct stop_thread *t, const struct proc_maps *maps,
+		 bool (*seen)(void *arg, uint64_t rip, uint64_t rsp), void *arg);
+
+/* Is any thread in the agent, or will it come back to it? */
+bool inside_agent(const struct stopped *s, const struct attached *a);
+
+#endif

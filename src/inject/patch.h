@@ -1,0 +1,36 @@
+/*
+ * The jumps in a process's code: prepared in slots near the functions, put in place and taken back with all threads stopped.
+ */
+#ifndef INJECT_PATCH_H
+#define INJECT_PATCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/base/err.h"
+#include "src/inject/attached.h"
+#include "src/inject/entries.h"
+#include "src/inject/image.h"
+#include "src/target/remote.h"
+#include "src/target/stop.h"
+
+/*
+ * Give every function of `entries` that is not patched yet a slot (memory mapped by `r` and noted in `a`) and a patch in a->record, not
+ * applied; one that cannot be patched gets entries->v[i].refused. Number of patches made, or -errno.
+ */
+int patch_prepare(struct attached *a, struct remote *r, const struct image *im, struct entries *entries, struct err *e);
+
+/*
+ * May the patches from `first` on be put in place now? Moves threads that stand among the instructions to the slots' copies of them. False
+ * when one would come back to the midst of them: let go on and try again.
+ */
+bool patch_ready(struct stopped *s, const struct attached *a, uint32_t first);
+
+/* Put them in place and read them back. On failure all are taken back. Number in place, or -errno. */
+int patch_apply(const struct stopped *s, struct attached *a, uint32_t first, struct err *e);
+
+/* Take all back. What is no longer ours (the library is gone, somebody else wrote there) stays. Number taken back. */
+unsigned patch_restore(const struct stopped *s, struct attached *a);
+
+#endif
