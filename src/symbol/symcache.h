@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 #define SYMCACHE_MAGIC		0x31434d53504d4d50ull	/* "PMMPSMC1" */
-#define SYMCACHE_VERSION	3
+#define SYMCACHE_VERSION	4
 #define SYMCACHE_BUILD_ID_MAX	32
 
 /* The files that the answers came from; all zero: none. */

@@ -3,7 +3,8 @@
  *
  * Names are read when asked for. The first few lookups scan the table, for sorting costs as much as hundreds of scans;
  * then it is sorted, by numbers only. A symbol without size (assembler labels) reaches to the
- * next symbol or the end of its section; in .dynsym it is not used, since most functions around it are not there. Where symbols share an address (malloc, __libc_malloc) the global, least underscored, shortest one wins.
+ * next symbol or the end of its section; in .dynsym it is not used, since most functions around it are not there. Where symbols share an
+ * address (malloc, __libc_malloc) the one wins that others can link to, then the least underscored, the strong, the shortest one.
  */
 #include "src/symbol/symtab.h"
 
@@ -14,13 +15,15 @@
 #define BACK_MAX	64	/* symbols looked at before the nearest; more overlap than that is nonsense */
 #define SAME_MAX	1024	/* symbols at one address; more than that is damage */
 
+enum { RANK_WEAK = 1, RANK_LOCAL = 2, RANK_LABEL = 4 };
+
 static uint8_t rank_of(const GElf_Sym *s)
 {
-	static const uint8_t of_bind[] = { [STB_LOCAL] = 2, [STB_GLOBAL] = 0, [STB_WEAK] = 1 };
+	static const uint8_t of_bind[] = { [STB_LOCAL] = RANK_LOCAL, [STB_GLOBAL] = 0, [STB_WEAK] = RANK_WEAK };
 	unsigned bind = GELF_ST_BIND(s->st_info);
-	uint8_t rank = bind < sizeof(of_bind) ? of_bind[bind] : 2;
+	uint8_t rank = bind < sizeof(of_bind) ? of_bind[bind] : RANK_LOCAL;
 
-	return GELF_ST_TYPE(s->st_info) == STT_NOTYPE ? rank + 4 : rank;
+	return GELF_ST_TYPE(s->st_info) == STT_NOTYPE ? rank | RANK_LABEL : rank;
 }
 
 static bool wanted(const GElf_Sym *s)
@@ -113,37 +116,46 @@ static const char *name_of(const struct symtab *t, const struct symtab_entry *e)
 	return elf_strptr(t->source[e->source].elf, t->source[e->source].strings, e->name);
 }
 
-static bool better_name(const char *a, const char *b)
+/*
+ * Is `a` the better of two symbols for one address? Where a library exports a function under a name of its own as well (newlocale, __newlocale) the
+ * public one is the weak one as a rule, so underscores count before that.
+ */
+static bool is_better(const struct symtab_entry *a, const char *name_a, const struct symtab_entry *b, const char *name_b)
 {
-	size_t under_a = strspn(a, "_"), under_b = strspn(b, "_");
-	size_t len_a = strlen(a), len_b = strlen(b);
+	uint8_t kind_a = a->rank & ~RANK_WEAK, kind_b = b->rank & ~RANK_WEAK;
+	size_t under_a = strspn(name_a, "_"), under_b = strspn(name_b, "_");
+	size_t len_a = strlen(name_a), len_b = strlen(name_b);
 
+	if (kind_a != kind_b)
+		return kind_a < kind_b;
 	if (under_a != under_b)
 		return under_a < under_b;
+	if (a->rank != b->rank)
+		return a->rank < b->rank;
 	if (len_a != len_b)
 		return len_a < len_b;
-	return strcmp(a, b) < 0;
+	return strcmp(name_a, name_b) < 0;
 }
 
 /* The best name among entries from..to that start at `entry` and reach to `address`. */
 static const char *best_name(const struct symtab *t, size_t from, size_t to, uint64_t entry, uint64_t address)
 {
-	const char *best = NULL;
-	uint8_t rank = UINT8_MAX;
+	const struct symtab_entry *best = NULL;
+	const char *text = NULL;
 
 	for (size_t i = from; i < to; i++) {
 		const struct symtab_entry *e = &t->entries.v[i];
 		const char *name;
 
-		if (e->address != entry || address >= e->end || e->rank > rank)
+		if (e->address != entry || address >= e->end)
 			continue;
 		name = name_of(t, e);
-		if (!name || !*name || (best && e->rank == rank && !better_name(name, best)))
+		if (!name || !*name || (best && !is_better(e, name, best, text)))
 			continue;
-		best = name;
-		rank = e->rank;
+		best = e;
+		text = name;
 	}
-	return best;
+	return text;
 }
 
 /* Narrow [*from, *to) to the entries that can matter for an address. */

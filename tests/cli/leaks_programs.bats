@@ -90,6 +90,7 @@ quiet() {
 }
 
 @test "perl, which does not free what it has at exit, gives no alarm" { quiet perl -e 'use POSIX; my %h = (a => 1); print keys %h'; }
+@test "perl gives no alarm in a locale either" { LC_ALL=C.UTF-8 quiet perl -e 'print "1"'; }
 @test "java, whose virtual machine ends with the process, gives no alarm" { quiet java -version; }
 @test "node, curl, make, ssh, vim, apt-cache, systemctl, fc-list give no alarm" {
 	quiet node -e 1

@@ -21,6 +21,9 @@ static const char source[] =
 	"extern int pas(int) __attribute__((weak, alias(\"__step\")));\n"
 	"extern int _s(int) __attribute__((alias(\"__step\")));\n"
 	"static int st(int) __attribute__((alias(\"__step\"), used));\n"
+	"int __turn(int n) { return n - 1; }\n"
+	"extern int turn_about(int) __attribute__((weak, alias(\"__turn\")));\n"
+	"static int tn(int) __attribute__((alias(\"__turn\"), used));\n"
 	"int main(void) { return 0; }\n";
 
 static struct elf_file file;
@@ -74,6 +77,7 @@ static void test_aliases(void **state)
 	(void)state;
 	expect("__step", 0, "step", 0);
 	expect("__step", 1, "step", 1);
+	expect("__turn", 0, "turn_about", 0);	/* as the C library has newlocale */
 }
 
 static void test_outside(void **state)
