@@ -90,6 +90,9 @@ static void let_it_end(struct pmm_slot *s)
 		pause_while(&s->leave, PMM_LEAVE_DONE);
 }
 
+/* The thread that ends the process has not come back from its wait: what strikes it there came too late, whatever the monitor has said by then. */
+static bool waiting;
+
 bool leave_ask(enum pmm_leave_cause cause, uint64_t sp, uint32_t number)
 {
 	uint32_t not = PMM_LEAVE_NOT, tid;
@@ -100,14 +103,17 @@ bool leave_ask(enum pmm_leave_cause cause, uint64_t sp, uint32_t number)
 	tid = ctx_tid(arch_thread_pointer());
 	first = CAS(A.slot->leave, not, PMM_LEAVE_FILLING);
 	if (first) {
+		STORE(waiting, true);
 		A.ledger->leave = (struct pmm_leave){ .sp = sp, .tid = tid, .cause = cause, .number = number };
 		STORE_RELEASE(A.slot->leave, PMM_LEAVE_ASKED);
 		ADD(A.tree->leaves, 1);
 		if (!A.confined)
 			sys3(futex, &A.tree->leaves, FUTEX_WAKE, EVERYBODY);
 	}
-	waited = LOAD(A.slot->leave) != PMM_LEAVE_DONE;
+	waited = LOAD(waiting) || LOAD(A.slot->leave) != PMM_LEAVE_DONE;
 	wait_for_monitor(A.slot);
+	if (first)
+		STORE(waiting, false);
 	if (!first && A.ledger->leave.tid != tid)
 		let_it_end(A.slot);
 	return !first && A.ledger->leave.tid == tid && waited;

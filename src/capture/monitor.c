@@ -192,6 +192,23 @@ static bool is_settled(const struct monitor *m, struct watched *w, uint64_t now_
 	return w->status_known || !w->pid || now_ns - w->ended_ns >= STATUS_WAIT_NS;
 }
 
+static bool is_traced(void *arg, pid_t pid)
+{
+	struct monitor *m = arg;
+
+	for (unsigned k = 0; k < m->tree->nr_slots; k++)
+		if (m->watched[k] && m->watched[k]->pid == pid)
+			return true;
+	return false;
+}
+
+static void on_signals(struct monitor *m)
+{
+	m->end_asked |= child_signals(m->child, is_traced, m);
+	if (m->child->ended && !m->root_end_ns)
+		m->root_end_ns = ledger_tree_now_ns(m->tree);
+}
+
 /*
  * One of the processes that wait at their end: have it searched, and let it go on. False when none waits. One at a time: in between
  * ends have to be noticed and slots given back.
@@ -207,6 +224,7 @@ static bool see_one_off(struct monitor *m)
 			continue;
 		if (m->ops->leaving && w->pid && !leaving_read(m->tree, k, w->pid, &l))
 			m->ops->leaving(m->arg, w->pid, &l);
+		on_signals(m);	/* while it still waits they are too late; after that they would cost it what it has yet to write */
 		leaving_answer(m->tree, k);
 		m->next_leaving = k + 1;
 		return true;
@@ -268,16 +286,6 @@ static void visit(struct monitor *m, unsigned k, uint64_t now_ns)
 	}
 }
 
-static bool is_traced(void *arg, pid_t pid)
-{
-	struct monitor *m = arg;
-
-	for (unsigned k = 0; k < m->tree->nr_slots; k++)
-		if (m->watched[k] && m->watched[k]->pid == pid)
-			return true;
-	return false;
-}
-
 static bool is_of_tree(void *arg, pid_t pid)
 {
 	struct monitor *m = arg;
@@ -288,9 +296,7 @@ static bool is_of_tree(void *arg, pid_t pid)
 static void on_event(struct monitor *m, unsigned what)
 {
 	if (what == ON_SIGNAL) {
-		m->end_asked |= child_signals(m->child, is_traced, m);
-		if (m->child->ended && !m->root_end_ns)
-			m->root_end_ns = ledger_tree_now_ns(m->tree);
+		on_signals(m);
 	} else if (what == ON_CONNECT) {
 		serve_all(m->listen_fd, m->tree, is_of_tree, m);
 	} else if (what == ON_LEAVING) {
