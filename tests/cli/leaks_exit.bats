@@ -103,3 +103,14 @@ ends() {
 	sums_of_exit=$(python3 "$CLI/leak_sums.py" "$SOURCE/leave_exit.c" held "$T/back.json")
 	[ -z "$sums_of_exit" ] || { echo "$sums_of_exit"; return 1; }
 }
+
+@test "SIGTERM to pmm during the search at the end comes too late" {
+	"$PMM" run -q --leaks -o "$T/late.pmm" -- "$PROG/many" 1000000 16 >"$T/late.out" 2>"$T/late.err" &
+	local monitor=$! victim status=0
+	searched_or_gone() { victim=$(pgrep -P "$monitor" -x many) && grep -q '^State:.t' "/proc/$victim/status" || [ -e "$T/late.pmm" ]; }
+	await -p "$monitor" searched_or_gone
+	kill -TERM "$monitor" || true
+	wait "$monitor" || status=$?
+	[ "$status" -eq 0 ] || { echo "status $status"; cat "$T/late.err"; return 1; }
+	[ "$(cat "$T/late.out")" = unharmed ]
+}
