@@ -220,7 +220,7 @@ static const struct cmd_pair leaks_exits[] = {
 	{ "N", "of a COMMAND its own (128+N: signal N ended it), unless something was found and --fail-on, --max-leaked or "
 	  "--error-exitcode is given" },
 	{ "2", "wrong usage" },
-	{ "3", "could not search" },
+	{ "3", "could not search; of a COMMAND that ended with 0, if one of these is given" },
 	{ 0 }
 };
 

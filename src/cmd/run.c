@@ -222,7 +222,12 @@ static int tell_leaks(struct run *r)
 	found = run_leaks_tell(&r->leaks, r->heap, quiet && !searching, &e);
 	if (found < 0)
 		cmd_fail(&e);
-	return found > 0 && given_code ? (int)error_code : code;
+	if (found > 0 && given_code)
+		return (int)error_code;
+	/* who asked `pmm leaks` for a verdict must not take none for a good one */
+	if (searching && given_code && !code && (found < 0 || !r->heap || r->heap->search.how == HEAP_SEARCH_NONE))
+		return CMD_FAILED;
+	return code;
 }
 
 static void release(struct run *r)

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # pmm leaks -- COMMAND: the program's output and status stay its own, the verdict goes elsewhere, exit codes are as asked for.
 
+bats_require_minimum_version 1.5.0
 load leaks
 
 # command STATUS OPTION...: leak_shapes, its cases made once. Its output must be what it always is; messages in $T/err, $T as working directory.
@@ -50,6 +51,13 @@ command_is() {
 	status=0
 	"$PMM" leaks -- sh -c 'kill -TERM $$' 2>"$T/err" || status=$?
 	[ "$status" -eq 143 ]
+}
+
+@test "leaks -- COMMAND: no verdict is no good one, when it was asked for" {
+	"$PMM" leaks -- env -u LD_PRELOAD true 2>"$T/err"
+	run -3 "$PMM" leaks --fail-on=definite -- env -u LD_PRELOAD true
+	run -3 "$PMM" leaks --fail-on=definite --report /dev/full -- true
+	run -5 "$PMM" leaks --fail-on=definite -- env -u LD_PRELOAD sh -c 'exit 5'
 }
 
 @test "leaks -- COMMAND: suppressions that it wrote itself" {
