@@ -90,7 +90,7 @@ static void let_it_end(struct pmm_slot *s)
 		pause_while(&s->leave, PMM_LEAVE_DONE);
 }
 
-/* The thread that ends the process has not come back from its wait: what strikes it there came too late, whatever the monitor has said by then. */
+/* The thread that ends the process has not come back from its wait: what strikes it there is too late, whatever the monitor has said. */
 static bool waiting;
 
 bool leave_ask(enum pmm_leave_cause cause, uint64_t sp, uint32_t number)

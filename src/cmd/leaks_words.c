@@ -10,6 +10,7 @@
 #include "src/cmd/leaks_report.h"
 
 #define MAX_LOW_BITS	12
+#define ADDRESS_BITS	0x00007ffffffff000ull	/* without one of these nothing would be found */
 
 struct word {
 	const char *name;
@@ -93,7 +94,7 @@ int leaks_parse_tag_bits(const char *text, uint64_t *mask, struct err *e)
 		else if (errno || *end || strncmp(text, "0x", 2))
 			*mask = 0;
 	}
-	if (*mask)
+	if (*mask && !(*mask & ADDRESS_BITS))
 		return 0;
 	err_set(e, -EINVAL, "'%s' is nothing for '--tag-bits'", text);
 	err_hint(e, "'top' for the highest byte, 1 to %d for so many low bits, or a mask such as 0xff00000000000007", MAX_LOW_BITS);
