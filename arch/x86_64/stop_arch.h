@@ -19,7 +19,7 @@
 /* The system call that was interrupted by the stop, -1 = none. */
 static inline long arch_interrupted(const struct user_regs_struct *r)
 {
-	long error = -(long)r->rax;
+	unsigned long error = -(unsigned long)r->rax;
 
 	if ((long)r->orig_rax < 0)
 		return -1;
