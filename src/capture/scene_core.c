@@ -109,6 +109,11 @@ static int check_together(const struct heap *h, const struct core *c, const char
 		snprintf(why, sizeof(why), "the core is of process %d, the capture of %u", (int)c->pid, h->pid);
 		return not_together(core, capture, why, e);
 	}
+	if (h->end != HEAP_KILLED || c->signal != h->end_status) {
+		err_set(e, -EINVAL, "'%s' was not written when process %u died, so its memory is not that of the capture's blocks", core, h->pid);
+		err_hint(e, "a core that a debugger takes of a running process does not fit; 'pmm leaks PID' searches that");
+		return -EINVAL;
+	}
 	for (uint32_t i = 1; i < h->nr_modules; i++) {
 		const struct heap_module *m = &h->modules[i];
 

@@ -44,6 +44,19 @@ of_core() {
 	[ "$(jq -r '[.totals[] | select(.class == "definite" or .class == "indirect") | .blocks] | add' "$T/core.json")" = 0 ]
 }
 
+@test "core: one that a debugger took before the process died is refused" {
+	need gdb
+	start_below "$PMM" run -q -o "$T/gdb.pmm" -- "$PROG/leak_shapes"
+	tell g "done"
+	within gdb -q -batch -p "$PID" -ex "generate-core-file $T/gdb.core" >"$T/gdb.out" 2>&1 3>&- 7>&- 8<&-
+	[ -s "$T/gdb.core" ] || skip "gdb may not trace here"
+	kill -TERM "$PID"
+	exec 7>&-
+	wait "$TOP" || true
+	TOP='' PID=''
+	refused "was not written when process [0-9]+ died" "$PMM" leaks --core "$T/gdb.core" "$T/gdb.pmm"
+}
+
 @test "core: with the capture of another process, of another program, or from before it died it is refused" {
 	core shapes
 	core freed
