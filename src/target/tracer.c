@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "src/base/vec.h"
+#include "src/target/task.h"
 
 #define TICK_SIGNAL	(SIGRTMAX - 3)
 #define TICK_NS		5000000
@@ -40,6 +41,7 @@ struct tracer {
 	int result;
 	uint64_t deadline_ns;
 	VEC(pid_t) watched;
+	pid_t child;			/* of these the one that is pmm's own child, whose status pmm waits for; 0 = none */
 	atomic_size_t nr_watched;	/* of these the signal handler may look at */
 };
 
@@ -58,6 +60,8 @@ static void reap(pid_t tid)
 {
 	siginfo_t info = { 0 };
 
+	if (self && tid == self->child)
+		return;
 	if (!waitid(P_PID, (id_t)tid, &info, WEXITED | WNOHANG | WNOWAIT | __WALL) && info.si_pid == tid && info.si_code != CLD_TRAPPED)
 		waitid(P_PID, (id_t)tid, &info, WEXITED | WNOHANG | __WALL);
 }
@@ -88,8 +92,11 @@ static void on_tick(int number)
 
 int tracer_watch(struct tracer *t, pid_t tid)
 {
+	uint64_t parent = 0;
 	int rc;
 
+	if (!task_stat(tid, tid, 4, &parent) && parent == (uint64_t)getpid())
+		t->child = tid;
 	atomic_store(&t->nr_watched, 0);	/* the array may move */
 	rc = vec_push(&t->watched, tid);
 	atomic_store(&t->nr_watched, t->watched.nr);
