@@ -114,3 +114,12 @@ ends() {
 	[ "$status" -eq 0 ] || { echo "status $status"; cat "$T/late.err"; return 1; }
 	[ "$(cat "$T/late.out")" = unharmed ]
 }
+
+@test "many threads exit at once while the process is searched: it ends, with its status" {
+	local status
+	for _ in $(seq 30); do
+		status=0
+		within "$PMM" run -q --leaks -o "$T/race.pmm" -- "$PROG/exit_race" >"$T/race.out" 2>"$T/race.err" </dev/null || status=$?
+		[ "$status" -eq 7 ] || { echo "status $status"; cat "$T/race.err"; return 1; }
+	done
+}
