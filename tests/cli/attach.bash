@@ -102,8 +102,8 @@ same_picture() {
 # clean: nothing of ours is in the victim, nobody traces it, no thread is stopped.
 clean() {
 	local left
-	left=$(grep -i pmm "/proc/${FACE:-$PID}/maps"
-		find "/proc/${FACE:-$PID}/fd" -lname '*pmm*'
+	left=$(grep -E 'memfd:pmm|libpmm' "/proc/${FACE:-$PID}/maps"
+		find "/proc/${FACE:-$PID}/fd" -lname '*memfd:pmm*'
 		grep -h TracerPid "/proc/$PID"/task/*/status 2>/dev/null | grep -v -w 0
 		grep -h State: "/proc/$PID"/task/*/status 2>/dev/null | grep -w '[tT]') || true
 	[ -z "$left" ] || { echo "left in the process: $left"; return 1; }

@@ -317,7 +317,7 @@ static void test_vdso(void **state)
 	}
 	assert_int_equal(symbolizer_add(sym, &(struct symbol_module){ .path = "[vdso]", .bias = base }), 0);
 	assert_int_equal(symbol_lookup(sym, 0, (uintptr_t)function + 1, f, 2), 1);
-	fixture_expect(&f[0], "__vdso_gettimeofday", NULL, 0, false);
+	fixture_expect(&f[0], "gettimeofday", NULL, 0, false);	/* the weak name, without underscores */
 	assert_int_equal(f[0].offset, 1);
 	symbolizer_free(sym);
 }
