@@ -20,17 +20,7 @@ static void follow_hits(void *arg, const struct reach_scanner *s)
 
 static size_t first_piece(const struct reach_graph *g, uint32_t block)
 {
-	size_t low = 0, high = g->pieces.nr;
-
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (g->pieces.v[middle].block < block)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return vec_while(&g->pieces, p, p->block < block);
 }
 
 void reach_follow_other(const struct reach_graph *g, struct reach_scanner *s, uint32_t block, reach_edge_fn *fn, void *arg)

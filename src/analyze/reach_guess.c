@@ -20,32 +20,16 @@ static size_t read_at(const struct reach_guess *g, uint64_t address, void *to, s
 
 static bool is_code(const struct memory *m, uint64_t address)
 {
-	size_t low = 0, high = m->code.nr;
+	size_t i = vec_while(&m->code, p, p->end <= address);
 
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (m->code.v[middle].end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < m->code.nr && m->code.v[low].start <= address;
+	return i < m->code.nr && m->code.v[i].start <= address;
 }
 
 static bool on_stack(const struct memory *m, uint64_t address)
 {
-	size_t low = 0, high = m->roots.nr;
+	size_t i = vec_while(&m->roots, p, p->end <= address);
 
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (m->roots.v[middle].end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < m->roots.nr && m->roots.v[low].start <= address && m->roots.v[low].kind == MEMORY_STACK;
+	return i < m->roots.nr && m->roots.v[i].start <= address && m->roots.v[i].kind == MEMORY_STACK;
 }
 
 static bool look_at_vtable(const struct reach_guess *g, uint64_t address)

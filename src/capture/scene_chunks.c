@@ -48,17 +48,9 @@ bool scene_window_word(struct scene_window *w, uint64_t address, uint64_t *word)
 
 static bool is_top(const struct glibc *g, uint64_t chunk)
 {
-	size_t low = 0, high = g->tops.nr;
+	size_t i = vec_while(&g->tops, p, *p < chunk);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (g->tops.v[middle] < chunk)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < g->tops.nr && g->tops.v[low] == chunk;
+	return i < g->tops.nr && g->tops.v[i] == chunk;
 }
 
 /* What a request for n bytes makes a chunk's size, at least. */

@@ -119,17 +119,9 @@ static int mark(struct threads *t, uint64_t start, uint64_t end, unsigned kind, 
 /* Two threads with one record (clone() without a record of its own): which of them the stack belongs to is not known. */
 static bool is_shared(const struct threads *t, uint64_t at)
 {
-	size_t low = 0, high = t->records.nr;
+	size_t i = vec_while(&t->records, p, *p < at);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (t->records.v[middle] < at)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low + 1 < t->records.nr && t->records.v[low + 1] == at;
+	return i + 1 < t->records.nr && t->records.v[i + 1] == at;
 }
 
 /* The stack from its pointer up, or all of it when the thread stands on another one: signal handlers, coroutines. */

@@ -35,17 +35,9 @@ size_t core_read_at(int fd, uint64_t offset, void *to, size_t bytes)
 
 static const struct core_segment *segment_at(const struct core_state *state, uint64_t address)
 {
-	size_t low = 0, high = state->segments.nr;
+	size_t i = vec_while(&state->segments, p, p->end <= address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (state->segments.v[middle].end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < state->segments.nr && state->segments.v[low].start <= address ? &state->segments.v[low] : NULL;
+	return i < state->segments.nr && state->segments.v[i].start <= address ? &state->segments.v[i] : NULL;
 }
 
 size_t core_read(const struct core *c, uint64_t address, void *to, size_t bytes)

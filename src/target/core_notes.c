@@ -183,17 +183,9 @@ void core_notes_order(struct core_notes *notes)
 
 const struct core_mapped *core_notes_mapped(const struct core_notes *notes, uint64_t address)
 {
-	size_t low = 0, high = notes->mapped.nr;
+	size_t i = vec_while(&notes->mapped, p, p->end <= address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (notes->mapped.v[middle].end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < notes->mapped.nr && notes->mapped.v[low].start <= address ? &notes->mapped.v[low] : NULL;
+	return i < notes->mapped.nr && notes->mapped.v[i].start <= address ? &notes->mapped.v[i] : NULL;
 }
 
 void core_notes_fini(struct core_notes *notes)

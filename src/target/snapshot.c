@@ -153,17 +153,9 @@ static int find_wiped(struct snapshot *s)
 /* The first span that ends behind an address; NULL = none. */
 static const struct span *span_behind(const struct snapshot_state *state, uint64_t address)
 {
-	size_t low = 0, high = state->elsewhere.nr;
+	size_t i = vec_while(&state->elsewhere, p, p->end <= address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (state->elsewhere.v[middle].end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < state->elsewhere.nr ? &state->elsewhere.v[low] : NULL;
+	return i < state->elsewhere.nr ? &state->elsewhere.v[i] : NULL;
 }
 
 /* In large pieces; pages that the program itself may not read at the moment one by one. How many bytes. */

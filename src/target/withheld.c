@@ -117,19 +117,11 @@ int withheld_add(struct withheld *w, pid_t pid, const struct proc_map *m)
 void withheld_read(const struct withheld *w, uint64_t address, void *to, size_t bytes)
 {
 	const uint64_t end = address + bytes;
-	size_t low = 0, high = w->pieces.nr;
+	size_t i = vec_while(&w->pieces, p, p->end <= address);
 
 	memset(to, 0, bytes);
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (w->pieces.v[middle].end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (; low < w->pieces.nr && w->pieces.v[low].start < end; low++) {
-		const struct withheld_piece *p = &w->pieces.v[low];
+	for (; i < w->pieces.nr && w->pieces.v[i].start < end; i++) {
+		const struct withheld_piece *p = &w->pieces.v[i];
 		uint64_t from = p->start > address ? p->start : address, until = p->end < end ? p->end : end;
 
 		memcpy((uint8_t *)to + (from - address), p->bytes + (from - p->start), until - from);

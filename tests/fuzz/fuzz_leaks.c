@@ -12,6 +12,7 @@
 #include "src/analyze/suppress.h"
 #include "src/capture/capture.h"
 #include "src/view/leaks.h"
+#include "tests/fuzz/input.h"
 
 static const char recipe[] =
 	"process end=running taken=60s\n"
@@ -26,23 +27,6 @@ static const char recipe[] =
 	"leak - reachable\n";
 
 static const char suppressions[] = "leak:lost\n";
-
-struct input {
-	const uint8_t *data;
-	size_t size;
-};
-
-/* Bytes of the input; what is there stays when it has ended. */
-static void take(struct input *in, void *at, size_t bytes)
-{
-	if (bytes > in->size)
-		bytes = in->size;
-	memcpy(at, in->data, bytes);
-	in->data += bytes;
-	in->size -= bytes;
-}
-
-#define TAKE(in, first, last) take(in, &(first), (size_t)((uint8_t *)(&(last) + 1) - (uint8_t *)&(first)))
 
 static void scramble(struct heap *h, struct input *in)
 {

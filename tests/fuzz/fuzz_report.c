@@ -12,6 +12,7 @@
 
 #include "src/capture/capture.h"
 #include "src/view/report.h"
+#include "tests/fuzz/input.h"
 
 static const char recipe[] =
 	"thread main tid=7\nthread worker tid=8\n"
@@ -21,24 +22,6 @@ static const char recipe[] =
 	"site main>map kind=mmap allocs=2 frees=1 size=4096\n"
 	"point 1s live=10 blocks=1 allocs=1\npoint 2s live=10 blocks=1 allocs=1\n"
 	"site-point 1s main>draw live=10 blocks=1\n";
-
-struct input {
-	const uint8_t *data;
-	size_t size;
-};
-
-/* Eight bytes of the input at a time; what is there stays when it has ended. */
-static void take(struct input *in, void *at, size_t bytes)
-{
-	if (bytes > in->size)
-		bytes = in->size;
-	memcpy(at, in->data, bytes);
-	in->data += bytes;
-	in->size -= bytes;
-}
-
-#define TAKE(in, first, last)                                                                      \
-	take(in, &(first), (size_t)((uint8_t *)(&(last) + 1) - (uint8_t *)&(first)))
 
 static void scramble(struct heap *h, struct input *in)
 {
