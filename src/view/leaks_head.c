@@ -2,6 +2,7 @@
  * The head of the verdict on leaks: how was searched, sums in memcheck's words, what must be known before believing it.
  */
 #include "src/base/fmt.h"
+#include "src/view/facts.h"
 #include "src/view/leaks_part.h"
 #include "src/view/report_part.h"
 
@@ -72,24 +73,13 @@ static void add_totals(struct leaks_view *v)
 
 /* ---- for people ---- */
 
-static const struct column head_columns[] = {
-	{ NULL, NULL, UNIT_TEXT, COLUMN_TEXT_ONLY },
-	{ NULL, NULL, UNIT_TEXT, COLUMN_TEXT_ONLY },
-};
-
-static void head_row(struct table *t, const char *name)
-{
-	table_row(t, 0, ROW_PLAIN, ROW_TEXT_ONLY);
-	table_set_const(t, 0, name);
-}
-
 static void process_row(struct table *t, const struct heap *h)
 {
 	struct str end = STR_INIT;
 
 	report_end_text(&end, h);
-	head_row(t, "process");
-	table_setf(t, 1, "%s, pid %u, %s %s, %s", h->comm, h->pid, h->began == HEAP_BEGAN_ATTACH ? "watched for" : "ran",
+	facts_row(t, "process");
+	table_setf(t, FACT_TEXT, "%s, pid %u, %s %s, %s", h->comm, h->pid, h->began == HEAP_BEGAN_ATTACH ? "watched for" : "ran",
 		   fmt_duration(report_time(h, h->taken_ns)).s, str_text(&end));
 	str_fini(&end);
 }
@@ -99,37 +89,37 @@ static void search_row(struct table *t, const struct heap *h, const char *why_st
 	const struct heap_search *s = &h->search;
 	struct fmt pause = fmt_duration(s->pause_ns), took = fmt_duration(s->took_ns), bytes = fmt_bytes(s->read_bytes);
 
-	head_row(t, "searched");
+	facts_row(t, "searched");
 	switch (s->how) {
 	case HEAP_SEARCH_COPY:
-		table_setf(t, 1, "%s in %s, in a copy; the program stood still for %s", bytes.s, took.s, pause.s);
+		table_setf(t, FACT_TEXT, "%s in %s, in a copy; the program stood still for %s", bytes.s, took.s, pause.s);
 		break;
 	case HEAP_SEARCH_STOPPED:
-		table_setf(t, 1, "%s in %s; the program stood still for %s%s%s", bytes.s, took.s, pause.s,
+		table_setf(t, FACT_TEXT, "%s in %s; the program stood still for %s%s%s", bytes.s, took.s, pause.s,
 			   why_stopped ? ", as no copy could be made: " : "", why_stopped ? why_stopped : "");
 		break;
 	case HEAP_SEARCH_EXIT:
-		table_setf(t, 1, "%s in %s, at the program's end; it was held up for %s", bytes.s, took.s, pause.s);
+		table_setf(t, FACT_TEXT, "%s in %s, at the program's end; it was held up for %s", bytes.s, took.s, pause.s);
 		break;
 	default:
-		table_setf(t, 1, "%s in %s, in the core file", bytes.s, took.s);
+		table_setf(t, FACT_TEXT, "%s in %s, in the core file", bytes.s, took.s);
 		break;
 	}
 }
 
 static void sum_row(struct table *t, const char *name, const struct leak_sum *s)
 {
-	head_row(t, name);
-	table_setf(t, 1, "%s byte%s in %s", fmt_count(s->bytes).s, s->bytes == 1 ? "" : "s", report_many(s->blocks, "block").s);
+	facts_row(t, name);
+	table_setf(t, FACT_TEXT, "%s byte%s in %s", fmt_count(s->bytes).s, s->bytes == 1 ? "" : "s", report_many(s->blocks, "block").s);
 	if (s->blocks)
-		table_setf(t, 1, "%s byte%s in %s, %s", fmt_count(s->bytes).s, s->bytes == 1 ? "" : "s",
+		table_setf(t, FACT_TEXT, "%s byte%s in %s, %s", fmt_count(s->bytes).s, s->bytes == 1 ? "" : "s",
 			   report_many(s->blocks, "block").s, report_many(s->sites, "site").s);
 }
 
 static void add_head(struct leaks_view *v)
 {
 	const struct heap *h = v->heap;
-	struct table *t = table_new(TABLE_ROWS, NULL, h->cmdline[0] ? h->cmdline : h->comm, head_columns, NR_COLUMNS(head_columns));
+	struct table *t = facts_new(h->cmdline[0] ? h->cmdline : h->comm);
 
 	if (t) {
 		process_row(t, h);
@@ -146,19 +136,19 @@ static void add_head(struct leaks_view *v)
 static void add_notes(struct leaks_view *v)
 {
 	const struct heap *h = v->heap;
-	struct table *t = table_new(TABLE_ROWS, NULL, NULL, head_columns, NR_COLUMNS(head_columns));
+	struct table *t = facts_new(NULL);
 
 	if (t && !h->search.complete) {
-		head_row(t, "!");
-		table_set_const(t, 1, h->mode == HEAP_SAMPLED ?
+		facts_row(t, "!");
+		table_set_const(t, FACT_TEXT, h->mode == HEAP_SAMPLED ?
 				"only a sample of the blocks is known: what the others point to counts as reachable, the figures are the sample's" :
 				h->began == HEAP_BEGAN_ATTACH ? "blocks from before the attach are not known: what they point to counts as reachable" :
 				h->began == HEAP_BEGAN_FORK ? "blocks from before the fork are not known: what they point to counts as reachable" :
 				"not all blocks are known: what the others point to counts as reachable");
 	}
 	if (t && h->search.unread_bytes) {
-		head_row(t, "!");
-		table_setf(t, 1, "%s could not be read: pointers in there are not known", fmt_bytes(h->search.unread_bytes).s);
+		facts_row(t, "!");
+		table_setf(t, FACT_TEXT, "%s could not be read: pointers in there are not known", fmt_bytes(h->search.unread_bytes).s);
 	}
 	doc_add(&v->doc, t);
 }

@@ -10,6 +10,7 @@
 #include "src/analyze/estimate.h"
 #include "src/base/fmt.h"
 #include "src/base/str.h"
+#include "src/view/facts.h"
 #include "src/view/report_part.h"
 
 static const char *const end_name[] = {
@@ -148,17 +149,6 @@ static void add_totals(struct report *r)
 
 /* ---- for people ---- */
 
-static const struct column head_columns[] = {
-	{ NULL, NULL, UNIT_TEXT, COLUMN_TEXT_ONLY },
-	{ NULL, NULL, UNIT_TEXT, COLUMN_TEXT_ONLY },
-};
-
-static void head_row(struct table *t, const char *name)
-{
-	table_row(t, 0, ROW_PLAIN, ROW_TEXT_ONLY);
-	table_set_const(t, 0, name);
-}
-
 void report_end_text(struct str *s, const struct heap *h)
 {
 	const char *name = h->end == HEAP_KILLED ? sigabbrev_np(h->end_status) : NULL;
@@ -190,14 +180,14 @@ static void mode_row(struct table *t, const struct heap *h)
 {
 	double error = estimate_live_error(h);
 
-	head_row(t, "mode");
+	facts_row(t, "mode");
 	if (h->mode != HEAP_SAMPLED) {
-		table_set_const(t, 1,
+		table_set_const(t, FACT_TEXT,
 				h->min_size_bytes ? "exact, of large enough blocks"
 						  : "exact: every call");
 		return;
 	}
-	table_setf(t, 1,
+	table_setf(t, FACT_TEXT,
 		   "sampled every %s: figures are estimates, live bytes within %s (%.1f%%) in 19 "
 		   "of 20 cases",
 		   fmt_bytes(h->sample_bytes).s, fmt_bytes(estimate_round(error)).s,
@@ -209,8 +199,8 @@ static void calls_rows(struct table *t, const struct heap *h)
 	double rate = per_second(h);
 
 	/* a run within one tick of the clock has no rate */
-	head_row(t, "calls");
-	table_setf(t, 1, "%s of %s%s%s%s, %s; %s temporary, mean %s",
+	facts_row(t, "calls");
+	table_setf(t, FACT_TEXT, "%s of %s%s%s%s, %s; %s temporary, mean %s",
 		   report_many(h->allocs, "allocation").s, fmt_bytes(h->bytes_in).s,
 		   rate > 0 ? " (" : "", rate > 0 ? fmt_count(estimate_round(rate)).s : "",
 		   rate > 0 ? "/s)" : "", report_many(h->frees, "free").s,
@@ -218,8 +208,8 @@ static void calls_rows(struct table *t, const struct heap *h)
 		   fmt_bytes(h->allocs ? h->bytes_in / h->allocs : 0).s);
 	if (!h->failed && !h->zero_size && !h->huge)
 		return;
-	head_row(t, "unusual");
-	table_setf(t, 1, "%s failed, %s of size zero, %s huge", fmt_count(h->failed).s,
+	facts_row(t, "unusual");
+	table_setf(t, FACT_TEXT, "%s failed, %s of size zero, %s huge", fmt_count(h->failed).s,
 		   fmt_count(h->zero_size).s, fmt_count(h->huge).s);
 }
 
@@ -229,22 +219,22 @@ static void head_rows(struct table *t, const struct heap *h)
 	uint64_t mapped, nr_mapped;
 
 	report_end_text(&end, h);
-	head_row(t, "process");
-	table_setf(t, 1, "%s, pid %u, %s %s from %s, %s", h->comm, h->pid,
+	facts_row(t, "process");
+	table_setf(t, FACT_TEXT, "%s, pid %u, %s %s from %s, %s", h->comm, h->pid,
 		   h->began == HEAP_BEGAN_ATTACH ? "watched while it ran for" : "ran",
 		   fmt_duration(report_time(h, h->taken_ns)).s,
 		   fmt_time(h->start_realtime_ns + h->attach_ns).s, str_text(&end));
-	head_row(t, "peak");
-	table_setf(t, 1, "%s after %s", fmt_bytes(h->peak_bytes).s,
+	facts_row(t, "peak");
+	table_setf(t, FACT_TEXT, "%s after %s", fmt_bytes(h->peak_bytes).s,
 		   fmt_duration(report_time(h, h->peak_ns)).s);
-	head_row(t, "live");
-	table_setf(t, 1, "%s in %s %s", fmt_bytes(h->live_bytes).s,
+	facts_row(t, "live");
+	table_setf(t, FACT_TEXT, "%s in %s %s", fmt_bytes(h->live_bytes).s,
 		   report_many(h->live_blocks, "block").s,
 		   h->end == HEAP_RUNNING ? "now" : "at the end");
 	mapped = heap_mapped_bytes(h, &nr_mapped);
 	if (mapped) {
-		head_row(t, "mapped");
-		table_setf(t, 1, "%s in %s by mmap, beside the heap", fmt_bytes(mapped).s,
+		facts_row(t, "mapped");
+		table_setf(t, FACT_TEXT, "%s in %s by mmap, beside the heap", fmt_bytes(mapped).s,
 			   report_many(nr_mapped, "mapping").s);
 	}
 	calls_rows(t, h);
@@ -276,8 +266,8 @@ static void add_filter_row(struct table *t, const struct report_options *o)
 			 f->age_ns.max == UINT64_MAX ? "any" : fmt_duration(f->age_ns.max).s);
 	}
 	if (s.len) {
-		head_row(t, "only");
-		table_setf(t, 1, "%.*s%s", (int)s.len - 2, str_text(&s),
+		facts_row(t, "only");
+		table_setf(t, FACT_TEXT, "%.*s%s", (int)s.len - 2, str_text(&s),
 			   filter_by_block(f) ? " (of live blocks)" : "");
 	}
 	str_fini(&s);
@@ -286,8 +276,7 @@ static void add_filter_row(struct table *t, const struct report_options *o)
 static void add_head(struct report *r)
 {
 	const struct heap *h = r->heap;
-	struct table *t = table_new(TABLE_ROWS, NULL, h->cmdline[0] ? h->cmdline : h->comm,
-				    head_columns, NR_COLUMNS(head_columns));
+	struct table *t = facts_new(h->cmdline[0] ? h->cmdline : h->comm);
 
 	if (t) {
 		head_rows(t, h);

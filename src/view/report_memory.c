@@ -7,6 +7,7 @@
 #include "src/analyze/lifetimes.h"
 #include "src/analyze/sizes.h"
 #include "src/base/fmt.h"
+#include "src/view/facts.h"
 #include "src/view/report_part.h"
 
 /* ---- size classes ---- */
@@ -207,32 +208,21 @@ static void add_records(struct report *r)
 	doc_add(&r->doc, t);
 }
 
-static const struct column memory_columns[] = {
-	{ NULL, NULL, UNIT_TEXT, COLUMN_TEXT_ONLY },
-	{ NULL, NULL, UNIT_TEXT, COLUMN_TEXT_ONLY },
-};
-
-static void memory_row(struct table *t, const char *name)
-{
-	table_row(t, 0, ROW_PLAIN, ROW_TEXT_ONLY);
-	table_set_const(t, 0, name);
-}
-
 static void allocator_rows(struct table *t, const struct heap_allocator *a)
 {
-	memory_row(t, "allocator");
+	facts_row(t, "allocator");
 	if (!a->valid) {
-		table_setf(t, 1, "%s: not asked for its figures (killed, not glibc, or too many free chunks to count "
+		table_setf(t, FACT_TEXT, "%s: not asked for its figures (killed, not glibc, or too many free chunks to count "
 			   "at exit); 'pmm snapshot PID' asks",
 			   a->path && a->path[0] ? report_basename(a->path) : "unknown");
 		return;
 	}
-	table_setf(t, 1, "%s: %s from the system, %s used, %s free in %s",
+	table_setf(t, FACT_TEXT, "%s: %s from the system, %s used, %s free in %s",
 		   a->path && a->path[0] ? report_basename(a->path) : "?",
 		   fmt_bytes(a->arena_bytes).s, fmt_bytes(a->used_bytes).s,
 		   fmt_bytes(a->free_bytes).s, report_many(a->free_chunks, "chunk").s);
-	memory_row(t, "");
-	table_setf(t, 1, "%s more in %s of mmap; %s in %s of the fast lists; %s at the top",
+	facts_row(t, "");
+	table_setf(t, FACT_TEXT, "%s more in %s of mmap; %s in %s of the fast lists; %s at the top",
 		   fmt_bytes(a->mmapped_bytes).s, report_many(a->mmapped_chunks, "chunk").s,
 		   fmt_bytes(a->fast_bytes).s, report_many(a->fast_chunks, "chunk").s,
 		   fmt_bytes(a->top_bytes).s);
@@ -240,13 +230,13 @@ static void allocator_rows(struct table *t, const struct heap_allocator *a)
 
 static void mapping_rows(struct table *t, const struct heap_mapping *m)
 {
-	memory_row(t, "mappings");
-	table_setf(t, 1, "mmap %s, %s, %s failed; munmap %s, %s",
+	facts_row(t, "mappings");
+	table_setf(t, FACT_TEXT, "mmap %s, %s, %s failed; munmap %s, %s",
 		   report_many(m->mmap_calls, "call").s, fmt_bytes(m->mmap_bytes).s,
 		   fmt_count(m->mmap_failed).s, report_many(m->munmap_calls, "call").s,
 		   fmt_bytes(m->munmap_bytes).s);
-	memory_row(t, "");
-	table_setf(t, 1, "mremap %s, %s grown, %s shrunk; brk %s, %s, at most %s",
+	facts_row(t, "");
+	table_setf(t, FACT_TEXT, "mremap %s, %s grown, %s shrunk; brk %s, %s, at most %s",
 		   report_many(m->mremap_calls, "call").s, fmt_bytes(m->mremap_grown_bytes).s,
 		   fmt_bytes(m->mremap_shrunk_bytes).s, report_many(m->brk_calls, "call").s,
 		   fmt_bytes(m->brk_growth_bytes).s, fmt_bytes(m->brk_peak_bytes).s);
@@ -255,15 +245,14 @@ static void mapping_rows(struct table *t, const struct heap_mapping *m)
 void report_memory(struct report *r)
 {
 	const struct heap *h = r->heap;
-	struct table *t = table_new(TABLE_ROWS, NULL, "Memory around it", memory_columns,
-				    NR_COLUMNS(memory_columns));
+	struct table *t = facts_new("Memory around it");
 
 	add_records(r);
 	if (t) {
 		allocator_rows(t, &h->allocator);
 		mapping_rows(t, &h->mapping);
-		memory_row(t, "ledger");
-		table_setf(t, 1, "%s of at most %s; %s of %s slots used",
+		facts_row(t, "ledger");
+		table_setf(t, FACT_TEXT, "%s of at most %s; %s of %s slots used",
 			   fmt_bytes(h->ledger_bytes).s, fmt_bytes(h->ledger_limit_bytes).s,
 			   fmt_count(h->ledger_slots_used).s, fmt_count(h->ledger_slots).s);
 	}

@@ -1,0 +1,18 @@
+/* Facts for people: two columns without headings. */
+#include "src/view/facts.h"
+
+static const struct column columns[] = {
+	[FACT_NAME] = { NULL, NULL, UNIT_TEXT, COLUMN_TEXT_ONLY },
+	[FACT_TEXT] = { NULL, NULL, UNIT_TEXT, COLUMN_TEXT_ONLY },
+};
+
+struct table *facts_new(const char *title)
+{
+	return table_new(TABLE_ROWS, NULL, title, columns, sizeof(columns) / sizeof(*columns));
+}
+
+void facts_row(struct table *t, const char *name)
+{
+	table_row(t, 0, ROW_PLAIN, ROW_TEXT_ONLY);
+	table_set_const(t, FACT_NAME, name);
+}
