@@ -14,17 +14,9 @@ static bool holds(const struct suppress *s, uint32_t state, uint32_t step)
 {
 	const struct suppress_set *set = &s->sets.list.v[state];
 	const uint32_t *v = s->sets.members.v + set->first;
-	uint32_t from = 0, to = set->nr;
+	size_t i = array_while(v, set->nr, p, *p < step);
 
-	while (from < to) {
-		uint32_t middle = from + (to - from) / 2;
-
-		if (v[middle] < step)
-			from = middle + 1;
-		else
-			to = middle;
-	}
-	return from < set->nr && v[from] == step;
+	return i < set->nr && v[i] == step;
 }
 
 /*

@@ -51,13 +51,15 @@
 
 /*
  * How many elements come before the first one for which the expression, on `p` that points to it, does not hold. They are sorted so that it
- * holds for none behind that. Binary search: vec_while(&rows, r, r->address <= address).
+ * holds for none behind that. Binary search: vec_while(&rows, r, r->address <= address). array_while() is for `n` elements of a plain array.
  */
-#define vec_while(vec, p, ...) ({						\
-	size_t vec_low_ = 0, vec_high_ = (vec)->nr;				\
+#define vec_while(vec, p, ...) array_while((vec)->v, (vec)->nr, p, __VA_ARGS__)
+#define array_while(array, n, p, ...) ({					\
+	const __typeof__(*(array)) *vec_array_ = (array);			\
+	size_t vec_low_ = 0, vec_high_ = (n);					\
 	while (vec_low_ < vec_high_) {						\
 		size_t vec_middle_ = vec_low_ + (vec_high_ - vec_low_) / 2;	\
-		const __typeof__(*(vec)->v) *p = &(vec)->v[vec_middle_];	\
+		const __typeof__(*vec_array_) *p = &vec_array_[vec_middle_];	\
 		if (__VA_ARGS__)						\
 			vec_low_ = vec_middle_ + 1;				\
 		else								\

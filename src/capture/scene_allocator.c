@@ -131,17 +131,7 @@ static bool own_pages(const struct scene_find *f, uint64_t *i, uint64_t hi, stru
 /* The first mapping that ends behind an address; they are disjoint. */
 static uint64_t first_map(const struct heap *h, uint64_t address)
 {
-	uint64_t low = 0, high = h->nr_maps;
-
-	while (low < high) {
-		uint64_t middle = low + (high - low) / 2;
-
-		if (h->maps[middle].address + h->maps[middle].size_bytes <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return array_while(h->maps, h->nr_maps, m, m->address + m->size_bytes <= address);
 }
 
 static int pages_cover(struct scene_find *f, uint64_t lo, uint64_t hi)

@@ -169,41 +169,19 @@ int scene_span_add(struct scene_spans *s, uint64_t start, uint64_t end)
 	return vec_push(s, (struct memory_span){ start, end });
 }
 
-#define FIND_BEHIND(v, n, address) ({					\
-	size_t low_ = 0, high_ = (n);					\
-	while (low_ < high_) {						\
-		size_t middle_ = low_ + (high_ - low_) / 2;		\
-		if ((v)[middle_].end <= (address))			\
-			low_ = middle_ + 1;				\
-		else							\
-			high_ = middle_;				\
-	}								\
-	low_;								\
-})
-
 size_t scene_span_at(const struct scene_spans *s, uint64_t address)
 {
-	return FIND_BEHIND(s->v, s->nr, address);
+	return vec_while(s, p, p->end <= address);
 }
 
 size_t scene_range_at(const struct scene_ranges *r, uint64_t address)
 {
-	return FIND_BEHIND(r->v, r->nr, address);
+	return vec_while(r, p, p->end <= address);
 }
 
 uint64_t scene_block_from(const struct heap *h, uint64_t address)
 {
-	uint64_t low = 0, high = h->nr_blocks;
-
-	while (low < high) {
-		uint64_t middle = low + (high - low) / 2;
-
-		if (h->blocks[middle].address < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return array_while(h->blocks, h->nr_blocks, b, b->address < address);
 }
 
 bool scene_in_block(const struct heap *h, uint64_t address)

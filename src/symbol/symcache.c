@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "src/base/vec.h"
 #include "src/symbol/symcachefile.h"
 
 _Static_assert(sizeof(struct symcache_header) == 104, "the format is fixed");
@@ -131,21 +132,12 @@ out:
 
 int symcache_find(const struct symcache *c, uint64_t address, const struct symcache_frame **frames)
 {
-	uint32_t lo = 0, hi = c->header ? c->header->nr_addresses : 0;
+	size_t nr = c->header ? c->header->nr_addresses : 0, i = array_while(c->addresses, nr, p, *p < address);
 
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (c->addresses[mid] == address) {
-			*frames = &c->frames[c->first[mid]];
-			return (int)(c->first[mid + 1] - c->first[mid]);
-		}
-		if (c->addresses[mid] < address)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return 0;
+	if (i == nr || c->addresses[i] != address)
+		return 0;
+	*frames = &c->frames[c->first[i]];
+	return (int)(c->first[i + 1] - c->first[i]);
 }
 
 void symcache_fini(struct symcache *c)

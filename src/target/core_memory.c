@@ -207,17 +207,9 @@ static int add_unwritten(struct core_state *state)
 
 	for (size_t i = 0; !rc && i < state->notes.mapped.nr; i++) {
 		const struct core_mapped *m = &state->notes.mapped.v[i];
-		size_t low = 0, high = nr;
+		size_t k = array_while(state->segments.v, nr, s, s->end <= m->start);	/* of those that were written */
 
-		while (low < high) {
-			size_t middle = low + (high - low) / 2;
-
-			if (state->segments.v[middle].end <= m->start)
-				low = middle + 1;
-			else
-				high = middle;
-		}
-		if (low == nr || state->segments.v[low].start >= m->end)
+		if (k == nr || state->segments.v[k].start >= m->end)
 			rc = vec_push(&state->segments, (struct core_segment){ .start = m->start, .end = m->end, .perms = PROC_MAP_READ, .unwritten = true });
 	}
 	vec_sort(&state->segments, by_address);

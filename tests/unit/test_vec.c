@@ -75,8 +75,10 @@ static void binary_search(void **state)
 	assert_int_equal(vec_while(&v, p, *p < 3), 0);
 	for (int n = 0; n < 40; n++) {	/* 0 2 4 ... and sizes from 1 to 40 */
 		assert_int_equal(vec_push(&v, 2 * n), 0);
-		for (int i = -1; i <= 2 * n + 1; i++)
+		for (int i = -1; i <= 2 * n + 1; i++) {
 			assert_int_equal(vec_while(&v, p, *p < i), (i + 1) / 2);
+			assert_int_equal(array_while(v.v, n, p, *p < i), i > 2 * n ? n : (i + 1) / 2);	/* of all but the last */
+		}
 	}
 	vec_fini(&v);
 }
