@@ -16,24 +16,9 @@ leaks() {
 	[ ! -s "$T/said" ] || { cat "$T/said"; return 1; }
 }
 
-# is WANTED FILTER ARG...: the verdict's JSON through jq is WANTED.
-is() {
-	local want=$1 filter=$2 got
-	shift 2
-	got=$("$PMM" leaks --json "$@" | jq -c "$filter") || return 1
-	[ "$got" = "$want" ] || { echo "$filter: $got, must be $want"; return 1; }
-}
-
-# refuses STATUS TEXT ARG...: ends with STATUS, a sentence holding TEXT, a hint, and no output.
-refuses() {
-	local want=$1 text=$2 status=0
-	shift 2
-	"$PMM" leaks "$@" >"$T/out" 2>"$T/said" || status=$?
-	[ "$status" -eq "$want" ] || { echo "status $status"; cat "$T/said"; return 1; }
-	[ ! -s "$T/out" ] || { cat "$T/out"; return 1; }
-	head -1 "$T/said" | grep -q "^pmm: .*$text" || { cat "$T/said"; return 1; }
-	sed -n 2p "$T/said" | grep -q "^pmm: hint: " || { cat "$T/said"; return 1; }
-}
+# is WANTED FILTER ARG...: the verdict's JSON. refuses STATUS TEXT ARG...: there is none.
+is() { "$PMM" leaks --json "${@:3}" | json_is "$1" "$2"; }
+refuses() { refused_with "$1" "$2" "$PMM" leaks "${@:3}"; }
 
 @test "leaks: the text is the golden text" {
 	LC_ALL=C.UTF-8 leaks 1 --show=all "$LEAKS" >"$T/leaks.txt"

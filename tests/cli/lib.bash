@@ -137,16 +137,28 @@ refused() {
 	[ ! -s "$T/refused.out" ]
 }
 
+# refused_with STATUS TEXT CMD...: ends with STATUS, a sentence that holds TEXT and a hint in $T/said, nothing on stdout.
+refused_with() {
+	local want=$1 text=$2 status=0
+	shift 2
+	within "$@" >"$T/out" 2>"$T/said" || status=$?
+	[ "$status" -eq "$want" ] || { echo "status $status"; cat "$T/said"; return 1; }
+	[ ! -s "$T/out" ] || { cat "$T/out"; return 1; }
+	head -1 "$T/said" | grep -q "^pmm: .*$text" || { cat "$T/said"; return 1; }
+	sed -n 2p "$T/said" | grep -q "^pmm: hint: " || { cat "$T/said"; return 1; }
+}
+
+# json_is WANTED FILTER: JSON on standard input through jq is WANTED.
+json_is() {
+	local got
+	got=$(jq -c "$2") || return 1
+	[ "$got" = "$1" ] || { echo "$2: $got, must be $1"; return 1; }
+}
+
 # library NAME: LIBRARY is where it is; a skip where it is not.
 library() {
 	LIBRARY=$(/sbin/ldconfig -p | awk -v name="$1" '$1 == name { print $NF; exit }')
 	[ -n "$LIBRARY" ] || skip "$1 is not installed"
-}
-
-# built_rust, built_go: $T/v.rs, $T/v.go built as $T/v; a skip where that does not work.
-built_rust() { rustc -C opt-level=1 -g -o "$T/v" "$T/v.rs" 2>/dev/null || skip "rustc does not link here"; }
-built_go() {
-	(cd "$T" && GO111MODULE=off CGO_ENABLED=1 GOFLAGS= within go build -o v v.go) || skip "go does not build with cgo here"
 }
 
 # need TOOL...: skip the test, by name, when a tool is missing.

@@ -17,24 +17,9 @@ report() {
 # section TITLE: of a report on stdin, from the line TITLE to the next empty one.
 section() { awk -v title="$1" '$0 == title { on = 1 } on && !length { exit } on'; }
 
-# is WANTED FILTER ARG...: the report's JSON through jq is WANTED.
-is() {
-	local want=$1 filter=$2 got
-	shift 2
-	got=$(report --json "$@" | jq -c "$filter") || return 1
-	[ "$got" = "$want" ] || { echo "$filter: $got, must be $want"; return 1; }
-}
-
-# refuses STATUS TEXT ARG...: pmm report ARG... ends with STATUS, a sentence holding TEXT, a hint, and no report.
-refuses() {
-	local want=$1 text=$2 status=0
-	shift 2
-	"$PMM" report "$@" >"$T/out" 2>"$T/said" || status=$?
-	[ "$status" -eq "$want" ] || { echo "status $status"; cat "$T/said"; return 1; }
-	[ ! -s "$T/out" ] || { cat "$T/out"; return 1; }
-	head -1 "$T/said" | grep -q "^pmm: .*$text" || { cat "$T/said"; return 1; }
-	sed -n 2p "$T/said" | grep -q "^pmm: hint: " || { cat "$T/said"; return 1; }
-}
+# is WANTED FILTER ARG...: the report's JSON. refuses STATUS TEXT ARG...: there is none.
+is() { report --json "${@:3}" | json_is "$1" "$2"; }
+refuses() { refused_with "$1" "$2" "$PMM" report "${@:3}"; }
 
 @test "report: the text is the golden text" {
 	LC_ALL=C.UTF-8 report --sort live "$DEMO" >"$T/demo.txt"

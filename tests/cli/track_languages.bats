@@ -2,6 +2,7 @@
 # Programs in other languages: the same output and status as natively, and what they leave is found.
 
 load lib
+load languages
 
 @test "C++" {
 	same cxx_throw
@@ -16,53 +17,31 @@ load lib
 }
 
 @test "Rust" {
-	need rustc
-	cat >"$T/v.rs" <<-'END'
-	#[inline(never)]
-	fn kept(n: usize) -> Box<[u8]> { vec![7u8; n].into_boxed_slice() }
-	#[inline(never)]
-	fn dropped(n: usize) -> usize { let v: Vec<u64> = (0..n as u64).collect(); v.len() }
+	rust_victim <<-'END'
 	fn main() {
-	    let t = std::thread::spawn(|| (0..100).map(|_| dropped(50)).sum::<usize>());
-	    for _ in 0..25 { std::mem::forget(kept(321)); }
-	    println!("{}", t.join().unwrap());
+	    println!("{}", work());
 	    std::process::exit(6);
 	}
 	END
-	built_rust
 	same "$T/v"
 	[ "$STATUS" -eq 6 ]
-	found "$CAP" site kept allocs=25 live=8025 blocks=25
-	found "$CAP" site dropped allocs=100 frees=100 bytes=40000 live=0
+	[ "$(cat "$T/out")" = 5000 ]
+	rust_found "$CAP"
 }
 
 @test "Go with cgo" {
-	need go gcc
-	cat >"$T/v.go" <<-'END'
-	package main
-
-	// #include <stdlib.h>
-	// static __attribute__((noinline)) void *kept(size_t n) {
-	//   void *p = malloc(n); __asm__ volatile("" : : "r"(p) : "memory"); return p; }
-	// static __attribute__((noinline)) void dropped(size_t n) { free(kept(n)); }
-	import "C"
-	import ("fmt"; "os"; "sync")
+	go_victim <<-'END'
+	import ("fmt"; "os")
 
 	func main() {
-	    var wg sync.WaitGroup
-	    for i := 0; i < 8; i++ {
-	        wg.Add(1)
-	        go func() { defer wg.Done(); for k := 0; k < 50; k++ { C.kept(123); C.dropped(456) } }()
-	    }
-	    wg.Wait()
+	    work()
 	    fmt.Println("done")
 	    os.Exit(5)
 	}
 	END
-	built_go
 	same "$T/v"
 	[ "$STATUS" -eq 5 ]
-	found "$CAP" site kept allocs=800 frees=400 bytes=231600 live=49200 blocks=400
+	go_found "$CAP"
 }
 
 @test "Python" {
