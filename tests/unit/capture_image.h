@@ -45,6 +45,7 @@ struct image {
 	size_t n;
 };
 
+/* What was written to a file, which is closed. To be freed: bytes. */
 static inline struct image image_of(FILE *f)
 {
 	struct image m;
@@ -70,6 +71,7 @@ static inline struct image write_image(const struct heap *h)
 	return image_of(f);
 }
 
+/* As file_read_heap(), which calls it 'x'; e is cleared before. */
 static inline int read_image(const uint8_t *bytes, size_t n, struct heap **out, struct err *e)
 {
 	FILE *f = fmemopen((void *)(uintptr_t)bytes, n ? n : 1, "r");
@@ -83,6 +85,7 @@ static inline int read_image(const uint8_t *bytes, size_t n, struct heap **out, 
 	return rc;
 }
 
+/* Reading it gives that code and text, and a hint. */
 static inline void expect_refusal(const uint8_t *bytes, size_t n, int code, const char *text)
 {
 	struct heap *h;

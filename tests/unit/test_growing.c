@@ -1,11 +1,12 @@
 /*
- * Growing: a process watched from the middle of its life; turnover of blocks that nobody knew is no growth, a leak beside it is.
+ * Growing: a process watched from the middle of its life; turnover of blocks that nobody knew is no growth, a leak beside it is. And what
+ * one heap tells of its past.
  */
-#include "tests/unit/unit.h"
-
 #include <math.h>
 
 #include "src/analyze/growing.h"
+#include "src/base/str.h"
+#include "tests/unit/recipe_heap.h"
 
 #define SECOND 1000000000ull
 
@@ -104,6 +105,62 @@ static void only_so_many_sites_are_followed(void **state)
 	growing_fini(&g);
 }
 
+/* ---- the past of one heap ---- */
+
+static struct growth past(const char *recipe, const char *site)
+{
+	struct heap *h = recipe_heap(recipe);
+	struct growing g = { 0 };
+	struct growth out;
+
+	assert_int_equal(growing_past(&g, h), 0);
+	assert_int_equal(growing_judge_site(&g, h, recipe_site(h, site), &out), 0);
+	growing_fini(&g);
+	heap_free(h);
+	return out;
+}
+
+/* Births say nothing of a site that frees: what lives is always young. */
+static void births_of_what_is_freed_say_nothing(void **state)
+{
+	static const char recipe[] = "process taken=60s end=running\n"
+				     "site main>a size=100 allocs=70 frees=10 first=0s last=60s\n"
+				     "site main>b size=100 allocs=63 frees=3 first=0s last=60s\n";
+
+	(void)state;
+	assert_int_equal(past(recipe, "a").verdict, GROWTH_UNKNOWN);
+	assert_int_equal(past(recipe, "b").verdict, GROWTH_STEADY);
+}
+
+/* Of 600 blocks a tenth was sampled: growth is that of all. Fifteen samples say nothing. */
+static void births_of_samples_stand_for_all(void **state)
+{
+	static const char recipe[] = "process taken=60s end=running\nwatch mode=sampled sample=1000\n"
+				     "site main>a size=100 allocs=600 blocks=60 samples-in=60 first=0s last=60s\n"
+				     "site main>b size=100 allocs=150 blocks=15 samples-in=16 samples-out=1 first=0s last=60s\n";
+
+	(void)state;
+	assert_int_equal(past(recipe, "a").verdict, GROWTH_STEADY);
+	assert_in_range((uint64_t)past(recipe, "a").slope, 970, 1030);
+	assert_int_equal(past(recipe, "b").verdict, GROWTH_UNKNOWN);
+}
+
+/* A capture's series count where there are any: this site frees as much as it lives, and grows by 1000 bytes a second. */
+static void series_of_a_capture_tell_growth(void **state)
+{
+	struct str recipe = STR_INIT;
+	struct growth g;
+
+	(void)state;
+	str_add(&recipe, "process taken=40s end=running\nsite main>a size=1000 allocs=1000 frees=960 first=0s last=40s\n");
+	for (unsigned t = 0; t <= 40; t++)
+		str_addf(&recipe, "site-point %us main>a live=%u blocks=%u\n", t, 1000 * t, t);
+	g = past(str_text(&recipe), "a");
+	assert_int_equal(g.verdict, GROWTH_STEADY);
+	assert_in_range((uint64_t)(g.slope + 0.5), 1000, 1000);
+	str_fini(&recipe);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -111,6 +168,9 @@ int main(void)
 		cmocka_unit_test(a_leak_beside_turnover_is_found),
 		cmocka_unit_test(a_site_grows_unless_unknown_blocks_go),
 		cmocka_unit_test(only_so_many_sites_are_followed),
+		cmocka_unit_test(births_of_what_is_freed_say_nothing),
+		cmocka_unit_test(births_of_samples_stand_for_all),
+		cmocka_unit_test(series_of_a_capture_tell_growth),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
