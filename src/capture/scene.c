@@ -47,6 +47,16 @@ static int own_add(struct scene_find *f, pid_t pid)
 	return rc;
 }
 
+static int entrusted_add(struct memory *m, const struct snapshot *s)
+{
+	int rc = 0;
+
+	vec_each(&s->entrusted.words, word)
+		if (!rc)
+			rc = vec_push(&m->words, (struct memory_word){ .value = *word });
+	return rc;
+}
+
 static void find_snapshot(struct scene_find *f, const struct snapshot *s)
 {
 	f->memory->ops = &ops_snapshot;
@@ -83,6 +93,8 @@ int scene_roots(struct scene *s, const struct snapshot *snapshot, const struct c
 		scene_pagemaps_open(&pagemaps, snapshot->pid, snapshot->copy);
 		f.pages = &pagemaps.pages;
 		rc = own_add(&f, snapshot->pid);
+		if (!rc)
+			rc = entrusted_add(&s->memory, snapshot);
 	} else {
 		find_core(&f, core);
 	}

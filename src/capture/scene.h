@@ -40,6 +40,13 @@ int scene_live(pid_t pid, const struct scene_options *o, struct scene *s, struct
 /* Of a core file and the capture that was written when that process died (blocks compared by pid, modules). 0 or -errno with `e`. */
 int scene_core(const char *core_path, const char *capture_path, struct scene *s, struct err *e);
 
+/*
+ * Ask the threads of a running process, where anything is lost that could be one, for their alternate signal stacks. `class`: of each block, 0 =
+ * reached (enum reach_class). How many of these stacks lie in blocks that were not reached; they are roots from then on, so that it pays
+ * to search again. -ENOMEM.
+ */
+int scene_ask(struct scene *s, const uint8_t *class);
+
 /* Was all there to be read until now? 0, or -ECHILD with `e`: memory ran out, and the kernel has killed the copy. */
 int scene_intact(const struct scene *s, struct err *e);
 

@@ -102,6 +102,8 @@ size_t scene_range_at(const struct scene_ranges *r, uint64_t address);
 
 /* The first block at or behind an address: heap.nr_blocks = none. */
 uint64_t scene_block_from(const struct heap *h, uint64_t address);
+/* The live block that an address lies in, of several the innermost: heap.nr_blocks = none. */
+uint64_t scene_block_at(const struct heap *h, uint64_t address);
 /* Does an address lie in a live block of the allocator's? */
 bool scene_in_block(const struct heap *h, uint64_t address);
 

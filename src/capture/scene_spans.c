@@ -184,12 +184,17 @@ uint64_t scene_block_from(const struct heap *h, uint64_t address)
 	return array_while(h->blocks, h->nr_blocks, b, b->address < address);
 }
 
+uint64_t scene_block_at(const struct heap *h, uint64_t address)
+{
+	uint64_t found = h->nr_blocks;
+
+	for (uint64_t i = block_reaching(h, address); i < h->nr_blocks && h->blocks[i].address <= address; i++)
+		if (address - h->blocks[i].address < h->blocks[i].size_bytes)
+			found = i;
+	return found;
+}
+
 bool scene_in_block(const struct heap *h, uint64_t address)
 {
-	uint64_t i = block_reaching(h, address);
-
-	for (; i < h->nr_blocks && h->blocks[i].address <= address; i++)
-		if (address - h->blocks[i].address < h->blocks[i].size_bytes)
-			return true;
-	return false;
+	return scene_block_at(h, address) < h->nr_blocks;
 }

@@ -44,6 +44,22 @@ static void leave_scene(struct scene *s, enum heap_search_how how, struct leaks_
 	out->heap->search = search;
 }
 
+/* Again where the program's threads, asked, name as theirs what seemed lost. */
+static int classify(struct scene *s, const struct reach_options *o, struct reach *r, struct err *e)
+{
+	int rc = reach_run(s->heap, &s->memory, o, r, e), found;
+
+	if (rc)
+		return rc;
+	found = scene_ask(s, r->class);
+	if (found < 0)
+		return err_set(e, found, "not enough memory to search for leaks");
+	if (!found)
+		return 0;
+	reach_fini(r);
+	return reach_run(s->heap, &s->memory, o, r, e);
+}
+
 int leaks_search(struct scene *s, const struct leaks_search_options *o, struct leaks_found *out, struct err *e)
 {
 	struct reach_options options = o->reach;
@@ -52,7 +68,7 @@ int leaks_search(struct scene *s, const struct leaks_search_options *o, struct l
 
 	*out = (struct leaks_found){ 0 };
 	options.want_parents = true;
-	rc = reach_run(s->heap, &s->memory, &options, &out->reach, e);
+	rc = classify(s, &options, &out->reach, e);
 	if (!rc)
 		rc = scene_intact(s, e);
 	if (rc) {

@@ -66,12 +66,15 @@ static const struct call copy_calls[] = {
 
 static const struct call stop_calls[] = { MUST(restart_syscall) };
 
+static const struct call ask_calls[] = { MUST(rt_sigreturn), MUST(restart_syscall), MAY(sigaltstack) };
+
 static const struct {
 	const struct call *v;
 	size_t nr;
 } needed[CONFINED_NR_USES] = {
 #define CALLS(list)	{ list, sizeof(list) / sizeof((list)[0]) }
 	[CONFINED_ATTACH] = CALLS(attach_calls), [CONFINED_COPY] = CALLS(copy_calls), [CONFINED_STOP] = CALLS(stop_calls),
+	[CONFINED_ASK] = CALLS(ask_calls),
 };
 
 static bool lets(const struct sock_filter *v, size_t nr, const struct call *call, bool *valid)

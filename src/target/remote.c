@@ -251,6 +251,14 @@ int remote_syscall(struct remote *r, long nr, const uint64_t args[6], int64_t *r
 	return tracer_do(r->s->tracer, run_syscall, &job);
 }
 
+/* Below the frame make_frame() leaves so much of the stack. Signals, which would write there, are blocked. */
+uint64_t remote_scratch(const struct remote *r)
+{
+	_Static_assert(REMOTE_SCRATCH_BYTES <= ARCH_RED_ZONE, "");
+
+	return (r->frame.address - REMOTE_SCRATCH_BYTES) & ~7ull;
+}
+
 /* ---- a copy --------------------------------------------------------------------------------- */
 
 /*

@@ -30,6 +30,10 @@ void remote_close(struct remote *r);
 /* One system call; *result as the kernel gives it (negative errno). 0, or -errno when the thread could not do it. */
 int remote_syscall(struct remote *r, long nr, const uint64_t args[6], int64_t *result, struct err *e);
 
+/* REMOTE_SCRATCH_BYTES of the thread's stack, 8-byte aligned, that nobody else has anything in until remote_close(): for results. */
+#define REMOTE_SCRATCH_BYTES	64u
+uint64_t remote_scratch(const struct remote *r);
+
 struct remote_child {
 	pid_t pid;		/* as we see it */
 	pid_t ns_pid;		/* as the process sees it */

@@ -44,6 +44,7 @@ struct snapshot_state {
 	int mem, copy_mem;		/* /proc/PID/mem, -1 = none */
 	VEC(struct span) elsewhere;	/* not in the copy; by address */
 	struct withheld withheld;
+	bool may_ask;			/* snapshot_ask(): no filter forbids it */
 };
 
 /* ---- registers -------------------------------------------------------------------------------- */
@@ -260,10 +261,13 @@ static int look(struct snapshot *s, const struct snapshot_options *o, struct err
 	int rc = tracer_do(s->state->stopped.tracer, run_read_threads, s);
 	pid_t live = task_live(s->pid);
 
+	if (!rc)
+		rc = entrusted_stopped(&s->entrusted, live > 0 ? live : s->pid);
 	if (rc == -ENOMEM)
 		return err_set(e, rc, "out of memory");
-	if (!rc)
-		rc = proc_maps_read(live > 0 ? live : s->pid, &s->maps, e);
+	if (rc)
+		return err_set(e, rc, "the registers of process %d cannot be read: %s", (int)s->pid, strerror(-rc));
+	rc = proc_maps_read(live > 0 ? live : s->pid, &s->maps, e);
 	if (!rc && o->stopped)
 		rc = o->stopped(o->arg, e);
 	if (rc || !s->state->copy.child.pid)
@@ -291,6 +295,8 @@ static int settle(struct snapshot *s, struct err *e)
 	state->mem = open_mem(s->pid);
 	state->copy_mem = open_mem(s->copy);
 	rc = find_wiped(s);
+	if (!rc)
+		rc = entrusted_after(&s->entrusted, task_proc(s->pid));
 	return rc ? left_out_failed(s, rc, e) : 0;
 }
 
@@ -309,8 +315,11 @@ int snapshot_take(pid_t pid, const struct snapshot_options *o, struct snapshot *
 		return err_set(e, -ENOMEM, "out of memory");
 	s->state->mem = s->state->copy_mem = -1;
 	copy_reap_leftovers(pid);
+	s->state->may_ask = !confined_check(pid, CONFINED_ASK, NULL);
 	wanted = want_copy(s, o);
-	rc = stop_and_copy(s, o, wanted, e);
+	rc = entrusted_before(&s->entrusted, task_proc(pid)) ? err_set(e, -ENOMEM, "out of memory") : 0;
+	if (!rc)
+		rc = stop_and_copy(s, o, wanted, e);
 	if (!rc) {
 		rc = look(s, o, e);
 		if (!rc)
@@ -326,6 +335,23 @@ int snapshot_take(pid_t pid, const struct snapshot_options *o, struct snapshot *
 bool snapshot_intact(const struct snapshot *s)
 {
 	return !s->copy || !task_ended(s->copy, s->copy);
+}
+
+int snapshot_ask(struct snapshot *s, struct altstacks *a)
+{
+	struct snapshot_state *state = s->state;
+	struct gadget gadget;
+	int rc = 0;
+
+	if (!state->may_ask)
+		return -EACCES;
+	if (!s->copy) {
+		rc = gadget_find(s->pid, &gadget, NULL);
+		return rc ? rc : altstacks_stopped(&state->stopped, &gadget, a);
+	}
+	for (size_t i = 0; !rc && i < s->threads.nr; i++)
+		rc = altstacks_running(s->pid, s->threads.v[i].tid, &state->copy.gadget, a, &s->pause_ns);
+	return rc == -ESRCH ? 0 : rc;
 }
 
 uint64_t snapshot_free(struct snapshot *s)
@@ -350,6 +376,7 @@ uint64_t snapshot_free(struct snapshot *s)
 		free(t->words);
 	vec_fini(&s->threads);
 	proc_maps_fini(&s->maps);
+	entrusted_fini(&s->entrusted);
 	*s = (struct snapshot){ 0 };
 	return ns;
 }

@@ -19,6 +19,8 @@
 
 #include "src/base/err.h"
 #include "src/base/vec.h"
+#include "src/target/altstack.h"
+#include "src/target/entrusted.h"
 #include "src/target/proc.h"
 
 struct snapshot_thread {
@@ -44,6 +46,7 @@ struct snapshot {
 	struct err why;			/* why there is no copy */
 	VEC(struct snapshot_thread) threads;
 	struct proc_maps maps;		/* as of that moment */
+	struct entrusted entrusted;	/* the same */
 	uint64_t pause_ns;		/* all threads were stopped for that long; without a copy 0 until snapshot_free() */
 	struct snapshot_state *state;
 };
@@ -62,6 +65,12 @@ size_t snapshot_read(const struct snapshot *s, uint64_t address, void *to, size_
  * was true is not all there was. True without a copy.
  */
 bool snapshot_intact(const struct snapshot *s);
+
+/*
+ * Ask each of the snapshot's threads that still lives for its alternate signal stack, as it is now; added to `a`. Where there is a copy the
+ * threads are stopped for that once more, one at a time, which the pause includes. 0, -ENOMEM, -EACCES: the process's filters do not allow it.
+ */
+int snapshot_ask(struct snapshot *s, struct altstacks *a);
 
 /* Let go of the copy, or of the threads, and release. Returns how long all threads were stopped, in nanoseconds. All zero is fine. */
 uint64_t snapshot_free(struct snapshot *s);

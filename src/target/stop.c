@@ -290,6 +290,11 @@ static int run_stop_this(void *arg)
 	return borrow_check(st->s->pid, &st->s->v[0], NULL, st->e);
 }
 
+int stop_this(pid_t pid, pid_t tid, uint64_t timeout_ns, struct stopped *s, struct err *e)
+{
+	return stop_some(pid, tid, timeout_ns, s, run_stop_this, e);
+}
+
 /* Worth trying another thread, or this one later? */
 static bool try_on(int rc)
 {

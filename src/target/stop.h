@@ -58,6 +58,9 @@ int stop_all(pid_t pid, uint64_t timeout_ns, struct stopped *s, struct err *e);
  */
 int stop_one(pid_t pid, uint64_t timeout_ns, struct stopped *s, struct err *e);
 
+/* This very thread, if it bears being used just now. As above; -EAGAIN: it does not, or has ended. */
+int stop_this(pid_t pid, pid_t tid, uint64_t timeout_ns, struct stopped *s, struct err *e);
+
 /* Change a thread's registers. 0 or -errno. */
 int stop_set_regs(struct stopped *s, size_t i, const struct user_regs_struct *regs);
 

@@ -10,6 +10,7 @@ load leaks
 @test "exit: mappings and the break" { at_exit maps exit; }
 @test "exit: coroutines" { at_exit coro exit; }
 @test "exit: freed blocks and dead frames" { at_exit freed exit; }
+@test "exit: what the kernel holds" { at_exit kernel exit; }
 @test "exit: what the C library holds" { at_exit libc exit; }
 @test "exit: trees, lists, rings" { at_exit shapes exit; }
 @test "exit: chains of a million links" { at_exit deep exit; }
@@ -21,6 +22,7 @@ load leaks
 @test "live: mappings and the break" { live maps live; }
 @test "live: coroutines" { live coro live; }
 @test "live: freed blocks and dead frames" { live freed live; }
+@test "live: what the kernel holds" { live kernel live; }
 @test "live: what the C library holds" { live libc live; }
 @test "live: trees, lists, rings" { live shapes live; }
 @test "live: chains of a million links" { live deep live; }
@@ -28,6 +30,7 @@ load leaks
 
 @test "live, without a copy: the same" {
 	live threads live --stop
+	live kernel live --stop
 	live shapes live --stop
 	live inside live --stop
 }
@@ -47,10 +50,11 @@ load leaks
 	while_attached inside attach
 }
 
-@test "attached: stacks, registers, coroutines, the C library" {
+@test "attached: stacks, registers, coroutines, the C library, the kernel" {
 	while_attached threads attach
 	while_attached coro attach
 	while_attached libc attach
+	while_attached kernel attach
 }
 
 @test "searched again and again, it finds the same" {

@@ -21,20 +21,21 @@ core() {
 	cd "$SOURCE"
 }
 
-# of_core NAME: found in it is what is found while the victim runs.
+# of_core NAME [WAYS]: found in it is what is found while the victim runs.
 of_core() {
 	core "$1"
 	search "$T/core.json" --core "$T/in.$1/core" "$T/$1.pmm"
-	sums "$1" live "$T/core.json"
+	sums "$1" "${2-live}" "$T/core.json"
 	[ "$(jq -r '.search | "\(.how) \(.complete)"' "$T/core.json")" = "core true" ]
 }
 
 @test "core: freed blocks and dead frames" { of_core freed; }
 @test "core: trees, lists, rings" { of_core shapes; }
 @test "core: pointers into blocks" { of_core inside; }
-@test "core: stacks, registers, alternate stacks, keys, ended threads" { of_core threads; }
+@test "core: stacks, registers, alternate stacks, keys, ended threads" { of_core threads core,live; }
 @test "core: thread-local storage" { of_core tls; }
 @test "core: mappings and the break" { of_core maps; }
+@test "core: what the kernel holds is not in it" { of_core kernel core,live; }
 @test "core: coroutines" { of_core coro; }
 @test "core: data, bss, relro, libraries, namespaces, unloaded ones" { of_core data; }
 

@@ -17,4 +17,5 @@ load leaks
 	by_memcheck shapes
 	by_memcheck inside
 	by_memcheck libc
+	by_memcheck kernel
 }

@@ -1,7 +1,7 @@
 /*
  * Blocks held by what belongs to a thread: its stack, registers, red zone, keys, the stack its signal handler runs on and the one that it
  * was interrupted on; and by the stacks of threads that have ended. Memcheck scans no vector registers and knows no alternate stacks.
- * An alternate stack that is not in use is known to the kernel alone, which tells nobody but the thread itself.
+ * An alternate stack that is not in use is known to the kernel alone, which tells nobody but the thread itself: pmm has it ask.
  *
  * expect:
  *   in_main        reachable=1/300
@@ -13,7 +13,8 @@
  *   on_altstack    reachable=1/306 memcheck:possible=1/306
  *   interrupted    reachable=1/307
  *   altstack       reachable=1/16384 memcheck:any
- *   idle_altstack  definite=1/16400
+ *   idle_altstack  reachable=1/16400 memcheck:definite=1/16400 core:definite=1/16400
+ *   on_idle_stack  reachable=1/311 memcheck:indirect=1/311 core:indirect=1/311
  *   key_first      reachable=1/308
  *   key_second     reachable=1/309
  *   ended          definite=1/310
@@ -55,7 +56,15 @@ SITE static void give_stack(void *stack)
 }
 
 SITE static void altstack(void) { give_stack(make(16384)); }
-SITE static void idle_altstack(void) { give_stack(make(16400)); }
+SITE static void *on_idle_stack(void) { return make(311); }
+
+SITE static void idle_altstack(void)
+{
+	void **stack = make(16400);
+
+	*stack = on_idle_stack();
+	give_stack(stack);
+}
 
 SITE static void on_altstack(int signal)
 {

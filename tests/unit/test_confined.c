@@ -89,6 +89,10 @@ static void by_use(void **state)
 	assert_null(refused_to(CONFINED_COPY, SYS_memfd_create, SECCOMP_RET_KILL_PROCESS));
 	assert_string_equal(refused_to(CONFINED_STOP, SYS_restart_syscall, SECCOMP_RET_KILL_PROCESS), "restart_syscall");
 	assert_null(refused_to(CONFINED_STOP, SYS_clone, SECCOMP_RET_KILL_PROCESS));
+	assert_string_equal(refused_to(CONFINED_ASK, SYS_sigaltstack, SECCOMP_RET_KILL_PROCESS), "sigaltstack");
+	assert_null(refused_to(CONFINED_ASK, SYS_sigaltstack, SECCOMP_RET_ERRNO | 1));
+	assert_string_equal(refused_to(CONFINED_ASK, SYS_rt_sigreturn, SECCOMP_RET_ERRNO | 1), "rt_sigreturn");
+	assert_null(refused_to(CONFINED_ASK, SYS_clone, SECCOMP_RET_KILL_PROCESS));
 }
 
 int main(void)
