@@ -25,9 +25,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "include/pmm/check.h"
+
 #define PMM_TREE_MAGIC		0x31454552544d4d50ull	/* "PMMTREE1" */
 #define PMM_LEDGER_MAGIC	0x3147444c4d4d50ffull	/* "\xffPMMLDG1" */
-#define PMM_LEDGER_VERSION	3u
+#define PMM_LEDGER_VERSION	4u
 #define PMM_BYTE_ORDER_MARK	0x01020304u
 #define PMM_MEMFD_NAME		"pmm-ledger"
 #define PMM_ENV			"PMM_LEDGER"		/* "MONITORPID:FD:COOKIE", FD = the memfd's number in the monitor */
@@ -118,6 +120,7 @@ struct pmm_tree {
 	uint64_t cookie;		/* the COOKIE of PMM_ENV, so that a reused pid is not mistaken for the monitor */
 	uint64_t start_realtime_ns;	/* CLOCK_REALTIME and ... */
 	uint64_t start_monotonic_ns;	/* ... CLOCK_MONOTONIC at tick 0 */
+	struct pmm_check check;
 
 	/* live */
 	uint32_t tick;			/* [monitor] ticks since start, advanced every PMM_TICK_NS */
@@ -459,6 +462,10 @@ struct pmm_ledger {
 	pmm_ref stamp_dir[PMM_MAX_STAMPS >> PMM_STAMP_SHIFT];
 
 	struct pmm_leave leave;
+
+	struct pmm_check_state check;
+	pmm_ref finding_dir[PMM_MAX_FINDINGS >> PMM_FINDING_SHIFT];	/* struct pmm_finding */
+	pmm_ref guard_dir[PMM_MAX_GUARDS >> PMM_GUARD_SHIFT];		/* struct pmm_guard, by number of the run */
 };
 
 /* the fixed area of a slot, after the header */

@@ -27,6 +27,11 @@ struct monitor_ops {
 	 * ledger_tree_options.leaks; may be NULL.
 	 */
 	void (*leaving)(void *arg, pid_t pid, const struct leaving *l);
+	/*
+	 * Its agent has noted heap errors that were not there at the call before, or one came again for the first time in a second: the process as it
+	 * is, blocks left out. The heap is the caller's. May be NULL.
+	 */
+	void (*found)(void *arg, const struct heap *h, bool is_root);
 };
 
 struct monitor {

@@ -18,6 +18,9 @@ int preload_find(char path[PATH_MAX], struct err *e);
 /* The file of the agent's injected form: $PMM_INJECT, else libpmm_inject.so there. 0, -ENOENT. */
 int preload_find_injected(char path[PATH_MAX], struct err *e);
 
+/* The file of the agent's check form: $PMM_CHECK_AGENT, else libpmm_check.so there. 0, -ENOENT, -EINVAL. */
+int preload_find_check(char path[PATH_MAX], struct err *e);
+
 /* What PMM_LEDGER is set to for a tree of this process. */
 #define PRELOAD_VALUE_BYTES 64
 void preload_value(const struct ledger_tree *t, char value[PRELOAD_VALUE_BYTES]);

@@ -160,6 +160,45 @@ struct heap_leak {
 	uint64_t chained_blocks;	/* of them hang on another block of this site: a list, a tree */
 };
 
+#define HEAP_NO_THREAD		UINT16_MAX
+#define HEAP_FINDING_BYTES	16
+
+/* A heap error (struct pmm_finding, include/pmm/check.h, whose enums the small fields are). */
+struct heap_finding {
+	uint8_t type, by, access, place;
+	uint8_t kind, release;		/* of the block; what was called */
+	bool guarded;
+	uint8_t nr_code, nr_bytes;
+	uint8_t code[HEAP_FINDING_BYTES];	/* the instruction */
+	uint8_t bytes[HEAP_FINDING_BYTES];	/* contents of memory: not to be shown unless asked for */
+	char function[17];		/* "memcpy" of PMM_BY_FUNCTION, else "" */
+	char *text;			/* Valgrind's words; else "" (never NULL) */
+	uint32_t number;		/* the same in all snapshots of a running process */
+	uint64_t count;			/* identical ones */
+	uint64_t first_ns, last_ns;
+	uint64_t since_ns;		/* PMM_BY_SWEEP: all was well then */
+	uint64_t address;		/* first byte accessed wrongly, or pointer released; 0: none */
+	uint64_t size_bytes;		/* of the access or request; 0: not known */
+	uint64_t block, block_bytes;	/* the block concerned; 0: none known */
+	uint64_t other;			/* source of overlapping ranges; size or alignment that was said */
+	uint32_t site;			/* where; index into sites, 0 or HEAP_NO_SITE: not known */
+	uint32_t alloc_site, free_site;	/* HEAP_NO_SITE: not known, not released */
+	uint16_t thread, alloc_thread, free_thread;	/* indices into threads; HEAP_NO_THREAD */
+	uint64_t alloc_ns, free_ns;
+	uint32_t parent_pid;		/* not 0: the block was allocated before the fork, by that process, whose sites are not in here */
+};
+
+/* How heap errors were looked for, and what it cost (struct pmm_check and pmm_check_state, include/pmm/check.h). */
+struct heap_check {
+	uint8_t level;			/* enum pmm_check_level; 0: nobody looked for them */
+	uint8_t mechanism;		/* enum pmm_guard_mechanism */
+	uint32_t flags;			/* enum pmm_check_flags */
+	uint64_t guarded, guarded_now, guarded_most, canaried, passed;	/* blocks */
+	uint64_t unguarded_limit, unguarded_budget, unguarded_large, unguarded_refused;
+	uint64_t failed_on_purpose, quarantined_bytes, findings_lost;
+	uint64_t sweeps, swept_ns;	/* how often all live blocks were looked at; the last time */
+};
+
 struct heap {
 	/* what ran */
 	uint32_t pid, ppid;
@@ -196,6 +235,7 @@ struct heap {
 	struct heap_allocator allocator;
 	struct heap_mapping mapping;
 	struct heap_search search;
+	struct heap_check check;
 
 	struct heap_module *modules;	/* [0] is a placeholder */
 	struct heap_node *nodes;	/* [0] is the root */
@@ -207,8 +247,9 @@ struct heap {
 	struct heap_point *points;
 	struct heap_site_point *site_points;
 	struct heap_leak *leaks;	/* what the search found, by class, site and holder; none without a search */
+	struct heap_finding *findings;	/* in order of appearance */
 	uint32_t nr_modules, nr_nodes, nr_sites, nr_map_sites, nr_threads, nr_points, nr_site_points;
-	uint64_t nr_leaks;
+	uint64_t nr_leaks, nr_findings;
 	uint64_t nr_blocks, nr_maps;
 };
 

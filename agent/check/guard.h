@@ -1,0 +1,64 @@
+/*
+ * The pool of guarded blocks (include/pmm/check.h): each alone on pages between inaccessible ones, inaccessible itself once released,
+ * and used again as late as possible.
+ *
+ * Knows nothing of contexts, stacks and the heap: addresses and runs. No locks; what cannot be had at once is refused. What it knows is
+ * in private memory, which fork copies, and again in the ledger for the monitor (guard_dir), where there is room.
+ */
+#ifndef AGENT_CHECK_GUARD_H
+#define AGENT_CHECK_GUARD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "include/pmm/ledger.h"
+
+enum guard_refusal { GUARD_OK, GUARD_LIMIT, GUARD_LARGE, GUARD_KERNEL };
+
+/* Reserve the pool and find out how pages are closed. False: there is none, guard_alloc() refuses. */
+bool guard_start(const struct pmm_check *options);
+
+/*
+ * Zeroed memory for a block: number of its run, or UINT32_MAX with *why. pmm_guard.address, size_bytes, pages are set and the rest of
+ * its pages is canary; state is LIVE once guard_publish() was called, until then only the caller knows it.
+ */
+uint32_t guard_alloc(size_t size, size_t align, enum guard_refusal *why);
+
+/* The caller has set kind, site, tick, thread and pid: show it to the monitor. */
+void guard_publish(uint32_t run);
+
+/* A run's record; private, the caller may change what it owns. */
+struct pmm_guard *guard_at(uint32_t run);
+
+/*
+ * Is `address` in the pool? Its run then, or, in a guard page, the run behind which it lies if that is or was used, else the one before
+ * which it lies; UINT32_MAX for none.
+ */
+bool guard_in_pool(uint64_t address);
+uint32_t guard_find(uint64_t address);
+
+/* The run of a live block that begins exactly at `address`, else UINT32_MAX. */
+uint32_t guard_block(uint64_t address);
+
+/* First byte of the canary around a live block that is not as it was, and the bytes from there on; false: all is well. */
+bool guard_damage(uint32_t run, uint64_t *at);
+
+/*
+ * Take a live block out: one caller gets true, others (a double free) false. free_* are then the caller's to set, and guard_close() to
+ * call: its pages become inaccessible, their contents are gone.
+ */
+bool guard_release(uint32_t run);
+void guard_close(uint32_t run);
+
+/*
+ * Let one access to a page of the pool through: open it, close it again. What a page of a released block or between blocks held is lost,
+ * opened ones are zero. Safe in signal handlers. False: the kernel refused.
+ */
+bool guard_page_open(uint64_t page);
+void guard_page_close(uint64_t page);
+
+/* In a forked child before its first event: what other threads of the parent were in the midst of is given up. */
+void guard_forked(void);
+
+#endif

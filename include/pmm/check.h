@@ -1,0 +1,246 @@
+/*
+ * Heap errors: what the agent's check form (`pmm check`) shares with the monitor, as parts of the ledger (include/pmm/ledger.h).
+ *
+ * A checked block is either
+ *   canaried   a block of the real allocator, with a head before it and canary bytes behind it:
+ *                  real block:  [gap, canary][struct pmm_head][block, size bytes][canary, 16 to 31 bytes]
+ *              PMM_HEAD_BYTES or the block's alignment, whichever is more, lie between the real block's start and the block's;
+ *   guarded    alone on pages of the guard pool, between pages that cannot be accessed; what is left of its own pages is canary.
+ * A released block is kept from reuse: a canaried one full of poison in quarantine, a guarded one inaccessible.
+ */
+#ifndef PMM_CHECK_H
+#define PMM_CHECK_H
+
+#include <stdint.h>
+
+enum pmm_check_level {
+	PMM_CHECK_NONE,
+	PMM_CHECK_LIGHT,	/* every block canaried */
+	PMM_CHECK_GUARD,	/* every block guarded, as far as limits and budget go; else canaried */
+	PMM_CHECK_SAMPLED,	/* some blocks guarded, the others left as they are; with PMM_MODE_SAMPLED */
+	PMM_NR_CHECK_LEVELS,
+};
+
+enum pmm_check_flags {
+	PMM_CHECK_LEFT		= 1 << 0,	/* guarded blocks begin at a page's start; else they end at a page's end */
+	PMM_CHECK_MPROTECT	= 1 << 1,	/* do not use MADV_GUARD_INSTALL (6.13), also where it works */
+	PMM_CHECK_GARBAGE	= 1 << 2,	/* fill new blocks with `garbage` */
+	PMM_CHECK_ZERO		= 1 << 3,	/* requests for 0 bytes are findings */
+	PMM_CHECK_NO_STRINGS	= 1 << 4,	/* string and memory functions are not checked */
+};
+
+enum pmm_on_error { PMM_ON_ERROR_CONTINUE, PMM_ON_ERROR_ABORT, PMM_ON_ERROR_CORE };
+
+/* What the user asked for; constant once the tree's magic is set. */
+struct pmm_check {
+	uint32_t level;			/* enum pmm_check_level; PMM_CHECK_NONE: all else means nothing */
+	uint32_t flags;			/* enum pmm_check_flags */
+	uint32_t on_error;		/* enum pmm_on_error */
+	uint32_t garbage;		/* byte */
+	uint64_t secret;		/* canaries are made of it; random */
+	uint64_t max_guarded;		/* blocks guarded at the same time; 0 = none */
+	uint64_t max_mappings;		/* mappings the process may have, for PMM_CHECK_MPROTECT and old kernels (vm.max_map_count) */
+	uint64_t budget_permille;	/* CPU that guarding may cost, of the program's own; UINT64_MAX = any */
+	uint64_t quarantine_bytes;	/* of released canaried blocks */
+	uint64_t heap_limit_bytes;	/* requests that would take the heap above this fail; 0 = none */
+	uint64_t fail_after;		/* this many requests succeed, all later ones fail; UINT64_MAX = none does */
+	uint64_t fail_ppb;		/* of a thousand million requests so many fail, at random */
+};
+
+/* ---- findings ------------------------------------------------------------------------------------------- */
+
+enum pmm_finding_type {
+	PMM_FINDING_NONE,
+	PMM_FINDING_OVERRUN,		/* access behind a block's end */
+	PMM_FINDING_UNDERRUN,		/* access before a block's start */
+	PMM_FINDING_AFTER_FREE,		/* access to a released block */
+	PMM_FINDING_DOUBLE_FREE,
+	PMM_FINDING_BAD_FREE,		/* release of what is no block: enum pmm_finding_place */
+	PMM_FINDING_MISMATCH,		/* released by a function that does not go with the one that allocated it */
+	PMM_FINDING_REALLOC_FREED,
+	PMM_FINDING_OVERLAP,		/* memcpy and its like between ranges that overlap */
+	PMM_FINDING_SIZE,		/* request of 0 bytes, or of more than PTRDIFF_MAX */
+	PMM_FINDING_STACK_OVERFLOW,
+	PMM_FINDING_UNINITIALISED,	/* Valgrind's */
+	PMM_FINDING_WILD,		/* access to the guard pool where no block is or was near */
+	PMM_FINDING_OTHER,		/* Valgrind's, in its words */
+	PMM_NR_FINDING_TYPES,
+};
+
+/* How it came to light. */
+enum pmm_finding_by {
+	PMM_BY_ACCESS,			/* the access itself was stopped: the stack is the culprit's */
+	PMM_BY_FUNCTION,		/* checked before a string or memory function, or the allocator, did it: likewise */
+	PMM_BY_RELEASE,			/* canary found overwritten when the block was released or resized: it happened some time before */
+	PMM_BY_QUARANTINE,		/* poison found overwritten when the block left quarantine: likewise, after its release */
+	PMM_BY_SWEEP,			/* canary found overwritten by a sweep: between the one before (0: the block's birth) and this */
+	PMM_BY_VALGRIND,
+	PMM_NR_FINDING_BYS,
+};
+
+enum pmm_access { PMM_ACCESS_UNKNOWN, PMM_ACCESS_READ, PMM_ACCESS_WRITE, PMM_ACCESS_EXEC, PMM_NR_ACCESSES };
+
+/* What PMM_FINDING_BAD_FREE released. */
+enum pmm_finding_place {
+	PMM_PLACE_UNKNOWN,		/* never allocated, as far as is known */
+	PMM_PLACE_INSIDE,		/* the middle of a live block: `block` */
+	PMM_PLACE_STACK,		/* of some thread */
+	PMM_PLACE_STATIC,		/* of a loaded object */
+	PMM_PLACE_UNMAPPED,		/* no memory at all */
+	PMM_NR_FINDING_PLACES,
+};
+
+/* A function that releases or resizes, as the program called it. */
+enum pmm_release {
+	PMM_RELEASE_NONE, PMM_RELEASE_FREE, PMM_RELEASE_REALLOC, PMM_RELEASE_DELETE, PMM_RELEASE_DELETE_ARRAY,
+	PMM_RELEASE_DELETE_SIZED, PMM_RELEASE_DELETE_ARRAY_SIZED, PMM_RELEASE_DELETE_ALIGNED, PMM_RELEASE_DELETE_ARRAY_ALIGNED,
+	PMM_RELEASE_DELETE_SIZED_ALIGNED, PMM_RELEASE_DELETE_ARRAY_SIZED_ALIGNED, PMM_NR_RELEASES,
+};
+
+#define PMM_FINDING_BYTES	16
+#define PMM_FUNCTION_BYTES	16
+
+/*
+ * A finding. Identical ones are one: same type, by, access and sites. `count` and `last_tick` change, all else is constant once `type` is
+ * set (last, with release). Sites are numbers of call sites of this ledger, thread numbers its threads; where parent_pid is not 0
+ * alloc_site, alloc_tick and alloc_thread are those of that process's ledger, which this one was forked from.
+ */
+struct pmm_finding {
+	uint32_t type;			/* enum pmm_finding_type */
+	uint32_t by;			/* enum pmm_finding_by */
+	uint32_t access;		/* enum pmm_access */
+	uint32_t place;			/* enum pmm_finding_place */
+	uint64_t count;
+	uint32_t first_tick, last_tick;
+	uint32_t site;			/* where it happened or came to light */
+	uint32_t thread;
+	uint64_t address;		/* first byte accessed wrongly, or pointer released; 0 = none */
+	uint64_t size_bytes;		/* of the access or request; 0 = not known: see code[] */
+
+	uint64_t block, block_bytes;	/* the block concerned; 0 = none known */
+	uint32_t kind;			/* enum pmm_kind of it */
+	uint32_t release;		/* enum pmm_release: what was called now */
+	uint32_t alloc_site, alloc_tick, alloc_thread;	/* site 0 = not known */
+	uint32_t free_site, free_tick, free_thread;	/* site 0 = not released, or not known */
+	uint32_t parent_pid;		/* the block is of before the fork */
+	uint32_t since_tick;		/* PMM_BY_SWEEP: the sweep before, 0 = none */
+	uint64_t other;			/* PMM_FINDING_OVERLAP: the source; PMM_FINDING_MISMATCH: size or alignment that was said */
+
+	char function[PMM_FUNCTION_BYTES];	/* PMM_BY_FUNCTION: "memcpy", NUL-terminated */
+	uint8_t code[PMM_FINDING_BYTES];	/* PMM_BY_ACCESS: the instruction and what follows */
+	uint8_t bytes[PMM_FINDING_BYTES];	/* what is in the place of overwritten canary or poison, from `address` on */
+	uint32_t nr_code, nr_bytes;
+	uint32_t guarded;		/* 1 = the block was guarded, 0 = canaried or none */
+	uint32_t reserved[3];
+};
+
+#define PMM_MAX_FINDINGS	1024
+#define PMM_FINDING_SHIFT	5	/* chunk of 32 */
+
+_Static_assert(sizeof(struct pmm_finding) % 64 == 0, "layout");
+
+/* ---- guarded blocks ------------------------------------------------------------------------------------- */
+
+/*
+ * The pool is one reservation of address space. Area k holds runs of 1 << k data pages and one guard page before each; behind
+ * the last run of an area one more. Runs are numbered through: those of area 0, then those of area 1, and so on.
+ */
+#define PMM_GUARD_AREAS		9	/* runs of 1, 2, ... 256 pages: blocks up to 1 MiB */
+#define PMM_MAX_GUARDS		(1u << 21)
+#define PMM_GUARD_SHIFT		9	/* chunk of 512 struct pmm_guard */
+
+enum pmm_guard_state {
+	PMM_GUARD_UNUSED,
+	PMM_GUARD_LIVE,
+	PMM_GUARD_FREED,		/* inaccessible; the block it held last is still named */
+};
+
+/* A run and the block in it. */
+struct pmm_guard {
+	uint64_t address;		/* of the block */
+	uint64_t size_bytes;
+	uint32_t state;			/* enum pmm_guard_state */
+	uint32_t kind;			/* enum pmm_kind */
+	uint32_t site, tick;		/* of the allocation; numbers of the ledger of process `pid` */
+	uint32_t free_site, free_tick;
+	uint16_t thread, free_thread;
+	uint32_t pid;
+	uint32_t pages;			/* data pages that hold it, at the run's end (PMM_CHECK_LEFT: start) */
+	uint32_t reserved[3];
+};
+
+_Static_assert(sizeof(struct pmm_guard) == 64, "one cache line");
+
+/* What the agent did, in pmm_ledger.check. */
+struct pmm_check_state {
+	uint32_t mechanism;		/* enum pmm_guard_mechanism */
+	uint32_t nr_findings;		/* numbers in use: 0 .. below this */
+	uint64_t findings_lost;		/* had no room: counted only */
+	uint64_t guarded;		/* blocks that were guarded, ever */
+	uint64_t guarded_now, guarded_most;
+	uint64_t canaried;
+	uint64_t unguarded_limit;	/* canaried because of max_guarded */
+	uint64_t unguarded_budget;	/* ... of the budget */
+	uint64_t unguarded_large;	/* ... of their size */
+	uint64_t unguarded_refused;	/* ... because the kernel refused: mappings, memory */
+	uint64_t passed;		/* blocks not checked at all: threads without context and the like */
+	uint64_t failed_on_purpose;	/* requests */
+	uint64_t quarantined_bytes;	/* now */
+	uint64_t pool_start, pool_end;
+	uint32_t area_runs[PMM_GUARD_AREAS];	/* runs of each area */
+	uint32_t nr_guards;		/* runs that were ever used have numbers below this */
+};
+
+enum pmm_guard_mechanism { PMM_GUARD_NONE, PMM_GUARD_MADVISE, PMM_GUARD_MPROTECT };
+
+/* ---- canaries ------------------------------------------------------------------------------------------- */
+
+#define PMM_HEAD_BYTES		16u
+#define PMM_TAIL_BYTES		16u	/* at least; filled up to a multiple of 16 */
+#define PMM_POISON_BYTE		0xfdu
+
+/* Right before a canaried block. `seal` is pmm_seal() of the rest: it tells a head from the program's data. */
+struct pmm_head {
+	uint64_t what;			/* size:44 | alignment's log2:6 | state:1 | 0:13; state 1 = in quarantine */
+	uint64_t seal;
+};
+
+#define PMM_HEAD_ALIGN_SHIFT	44
+#define PMM_HEAD_FREED		(1ull << 50)
+
+static inline uint64_t pmm_seal(uint64_t secret, uint64_t address, uint64_t what)
+{
+	uint64_t x = (address ^ secret) * 0x9e3779b97f4a7c15ull ^ what;
+
+	x = (x ^ x >> 29) * 0xbf58476d1ce4e5b9ull;
+	return x ^ x >> 32;
+}
+
+/*
+ * The aligned word of canary at any address around the block that begins at `block`: differs from block to block, so that copies of it
+ * tell.
+ */
+static inline uint64_t pmm_canary(uint64_t secret, uint64_t block)
+{
+	return ((block ^ secret) * 0xc2b2ae3d27d4eb4full) | 0x8000000000000001ull;
+}
+
+/* Its byte at `address`. */
+static inline uint8_t pmm_canary_byte(uint64_t secret, uint64_t block, uint64_t address)
+{
+	return (uint8_t)(pmm_canary(secret, block) >> ((address & 7) * 8));
+}
+
+/* First byte behind the canary of a canaried block of `size` bytes at `block`. */
+static inline uint64_t pmm_tail_end(uint64_t block, uint64_t size)
+{
+	return ((block + size + 15) & ~15ull) + PMM_TAIL_BYTES;
+}
+
+/* Bytes between the real block's start and the block's, with this alignment of its own. */
+static inline uint64_t pmm_front_bytes(uint64_t align)
+{
+	return align > PMM_HEAD_BYTES ? align : PMM_HEAD_BYTES;
+}
+
+#endif

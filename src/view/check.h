@@ -1,0 +1,43 @@
+/*
+ * Heap errors as a document: one entry each with its three places, and what was looked at how.
+ */
+#ifndef VIEW_CHECK_H
+#define VIEW_CHECK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "src/analyze/names.h"
+#include "src/base/str.h"
+#include "src/view/doc.h"
+
+#define CHECK_SCHEMA "pmm-check/1"
+
+struct check_view_options {
+	uint64_t top;			/* entries; 0 = all */
+	uint64_t depth;			/* callers shown; 0 = all */
+	bool bytes;			/* contents of memory are shown */
+	uint64_t from;			/* findings before this index are left out: told already */
+	bool no_head;			/* only the entries, as told while the program runs */
+	/* How many bytes an instruction accesses, 0 = not known; NULL = nobody can tell. */
+	unsigned (*access_bytes)(const uint8_t *code, unsigned bytes);
+};
+
+struct check_view {
+	const struct heap *heap;
+	struct names *names;
+	struct check_view_options opt;
+	struct doc doc;
+};
+
+/* Build the document in v->doc; all that is pointed to must outlive it. check_view_fini() in any case. 0 or -ENOMEM. */
+int check_view_init(struct check_view *v, const struct heap *h, struct names *n, const struct check_view_options *o);
+void check_view_fini(struct check_view *v);
+
+/*
+ * Append what a finding is in one line: "write of 4 bytes, 12 bytes behind the end of a block of 40 bytes", "block of 24 bytes released
+ * a second time", "operator new[] released by free()".
+ */
+void check_headline(struct str *s, const struct heap *h, const struct heap_finding *f, unsigned access_bytes);
+
+#endif
