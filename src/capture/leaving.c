@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
-#include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "src/base/thread.h"
 #include "src/target/proc.h"
 
 #define STACK_BYTES (64u << 10)
@@ -57,21 +57,12 @@ int leaving_watch_init(struct leaving_watch *w, struct ledger_tree *t, struct er
 
 int leaving_watch_start(struct leaving_watch *w)
 {
-	sigset_t all, mine;
-	pthread_attr_t attr;
-	int rc = pthread_attr_init(&attr);
+	int rc;
 
-	if (rc)
-		return -rc;
-	pthread_attr_setstacksize(&attr, STACK_BYTES);
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &mine);
 	w->end = false;
-	rc = pthread_create(&w->thread, &attr, watch, w);
-	pthread_sigmask(SIG_SETMASK, &mine, NULL);
-	pthread_attr_destroy(&attr);
+	rc = thread_start(&w->thread, STACK_BYTES, watch, w);
 	w->on = !rc;
-	return -rc;
+	return rc;
 }
 
 void leaving_watch_stop(struct leaving_watch *w)

@@ -29,6 +29,7 @@
 #include <unistd.h>
 
 #include "arch/x86_64/stop_arch.h"
+#include "src/base/thread.h"
 #include "src/base/vec.h"
 #include "src/target/confined.h"
 #include "src/target/proc.h"
@@ -180,15 +181,8 @@ static void *watch(void *arg)
 
 static void watch_begin(struct copy *c)
 {
-	sigset_t all, mine;
-
 	c->end_fd = eventfd(0, EFD_CLOEXEC);
-	if (c->end_fd < 0)
-		return;
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &mine);
-	c->watched = !pthread_create(&c->watcher, NULL, watch, c);
-	pthread_sigmask(SIG_SETMASK, &mine, NULL);
+	c->watched = c->end_fd >= 0 && !thread_start(&c->watcher, 0, watch, c);
 }
 
 static void watch_end(struct copy *c)

@@ -8,7 +8,6 @@
 #include "src/target/tracer.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -22,6 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "src/base/thread.h"
 #include "src/base/vec.h"
 #include "src/target/task.h"
 
@@ -154,24 +154,6 @@ static void *serve(void *arg)
 	return NULL;
 }
 
-/* A thread that gets no signal of ours: those are for the others. */
-static int start_thread(struct tracer *t)
-{
-	sigset_t all, mine;
-	pthread_attr_t attr;
-	int rc = pthread_attr_init(&attr);
-
-	if (rc)
-		return -rc;
-	pthread_attr_setstacksize(&attr, STACK_BYTES);
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &mine);
-	rc = pthread_create(&t->thread, &attr, serve, t);
-	pthread_sigmask(SIG_SETMASK, &mine, NULL);
-	pthread_attr_destroy(&attr);
-	return -rc;
-}
-
 int tracer_new(struct tracer **out, struct err *e)
 {
 	struct tracer *t = calloc(1, sizeof(*t));
@@ -181,7 +163,7 @@ int tracer_new(struct tracer **out, struct err *e)
 	if (t) {
 		sem_init(&t->asked, 0, 0);
 		sem_init(&t->answered, 0, 0);
-		rc = start_thread(t);
+		rc = thread_start(&t->thread, STACK_BYTES, serve, t);
 	}
 	if (rc) {
 		free(t);

@@ -1,0 +1,22 @@
+/* Threads beside the main one: started with all signals blocked, which they inherit, so that not even the first moment gets one. */
+#include "src/base/thread.h"
+
+#include <signal.h>
+
+int thread_start(pthread_t *thread, size_t stack_bytes, void *(*run)(void *arg), void *arg)
+{
+	sigset_t all, mine;
+	pthread_attr_t attr;
+	int rc = pthread_attr_init(&attr);
+
+	if (rc)
+		return -rc;
+	if (stack_bytes)
+		pthread_attr_setstacksize(&attr, stack_bytes);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &mine);
+	rc = pthread_create(thread, &attr, run, arg);
+	pthread_sigmask(SIG_SETMASK, &mine, NULL);
+	pthread_attr_destroy(&attr);
+	return -rc;
+}
