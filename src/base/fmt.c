@@ -18,21 +18,27 @@ static void three_digits(char *s, size_t size, double x, const char *unit)
 		snprintf(s, size, "%.0f%s", x, unit);
 }
 
-struct fmt fmt_bytes(uint64_t bytes)
+/* In the unit, each `step` of the one before, that leaves a number below step. */
+static struct fmt scaled(uint64_t n, double step, const char *const units[6])
 {
-	static const char *const units[] = { " KiB", " MiB", " GiB", " TiB", " PiB", " EiB" };
 	struct fmt f;
-	double x = bytes;
+	double x = (double)n / step;
 	size_t i;
 
-	if (bytes < 1024) {
-		snprintf(f.s, sizeof(f.s), "%u B", (unsigned)bytes);
-		return f;
-	}
-	x /= 1024;
-	for (i = 0; x >= 1023.5 && i < 5; i++)
-		x /= 1024;
+	for (i = 0; x >= step - 0.5 && i < 5; i++)
+		x /= step;
 	three_digits(f.s, sizeof(f.s), x, units[i]);
+	return f;
+}
+
+struct fmt fmt_bytes(uint64_t bytes)
+{
+	static const char *const units[6] = { " KiB", " MiB", " GiB", " TiB", " PiB", " EiB" };
+	struct fmt f;
+
+	if (bytes >= 1024)
+		return scaled(bytes, 1024, units);
+	snprintf(f.s, sizeof(f.s), "%u B", (unsigned)bytes);
 	return f;
 }
 
@@ -63,19 +69,12 @@ struct fmt fmt_count(uint64_t n)
 
 struct fmt fmt_count_short(uint64_t n)
 {
-	static const char *const units[] = { "k", "M", "G", "T", "P", "E" };
+	static const char *const units[6] = { "k", "M", "G", "T", "P", "E" };
 	struct fmt f;
-	double x = n;
-	size_t i;
 
-	if (n < 10000) {
-		snprintf(f.s, sizeof(f.s), "%u", (unsigned)n);
-		return f;
-	}
-	x /= 1000;
-	for (i = 0; x >= 999.5 && i < 5; i++)
-		x /= 1000;
-	three_digits(f.s, sizeof(f.s), x, units[i]);
+	if (n >= 10000)
+		return scaled(n, 1000, units);
+	snprintf(f.s, sizeof(f.s), "%u", (unsigned)n);
 	return f;
 }
 
