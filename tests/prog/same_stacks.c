@@ -274,43 +274,30 @@ static void resolve(void)
 	busy--;
 }
 
-static inline bool wanted(const void *p)
+/* No frame of its own: stacks are those of malloc() and calloc(). */
+static inline __attribute__((always_inline)) void *checked(void *p)
 {
-	return p && !busy && out_path[0] && count.stacks < MAX_COMPARED;
+	if (p && !busy && out_path[0] && count.stacks < MAX_COMPARED) {
+		int saved = errno;
+
+		busy++;
+		check(p);
+		busy--;
+		errno = saved;
+	}
+	return p;
 }
 
 void *malloc(size_t size)
 {
-	void *p;
-
 	if (!next_malloc)
 		resolve();
-	p = next_malloc(size);
-	if (wanted(p)) {
-		int saved = errno;
-
-		busy++;
-		check(p);
-		busy--;
-		errno = saved;
-	}
-	return p;
+	return checked(next_malloc(size));
 }
 
 void *calloc(size_t n, size_t each)
 {
-	void *p;
-
 	if (!next_calloc)
 		resolve();
-	p = next_calloc(n, each);
-	if (wanted(p)) {
-		int saved = errno;
-
-		busy++;
-		check(p);
-		busy--;
-		errno = saved;
-	}
-	return p;
+	return checked(next_calloc(n, each));
 }

@@ -120,6 +120,13 @@ void fixture_write(const char *name, const void *bytes, size_t size)
 	assert_int_equal(fclose(f), 0);
 }
 
+int fixture_chain(void **state)
+{
+	(void)state;
+	fixture_write("chain.c", fixture_c, strlen(fixture_c));
+	return 0;
+}
+
 void *fixture_read(const char *name, size_t *size)
 {
 	FILE *f = fopen(fixture_path(name), "r");

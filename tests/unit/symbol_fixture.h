@@ -23,6 +23,9 @@ const char *fixture_path(const char *name);
 /* Write a file under the directory. */
 void fixture_write(const char *name, const void *bytes, size_t size);
 
+/* Set-up of a group of tests: fixture_c is chain.c. */
+int fixture_chain(void **state);
+
 /* Read a file under the directory whole; free() it. */
 void *fixture_read(const char *name, size_t *size);
 

@@ -76,6 +76,21 @@ static const char *covered(void)
 	return text;
 }
 
+/* Of the chunks from BASE to BASE + end. */
+static const char *covered_up_to(uint64_t end, uint64_t first)
+{
+	assert_int_equal(glibc_cover(&x.f, &x.g, BASE, BASE + end, first), 0);
+	return covered();
+}
+
+/* Of the pages of an allocator that nothing is known of. */
+static const char *covered_pages(void)
+{
+	x.f.covered.nr = 0;
+	assert_int_equal(scene_allocator_find(&x.f), 0);
+	return covered();
+}
+
 static const char *ranges(const struct scene_ranges *r)
 {
 	static char text[512];
@@ -107,8 +122,7 @@ static void what_lies_between_blocks_is_the_allocators(void **state)
 	live(0x2a0, 0x20);
 	live(0x3d0, 0x38);
 	top_at(0x400);
-	assert_int_equal(glibc_cover(&x.f, &x.g, BASE, BASE + 0x1000, BASE), 0);
-	assert_string_equal(covered(), "0-1000");
+	assert_string_equal(covered_up_to(0x1000, BASE), "0-1000");
 }
 
 static void when_blocks_are_unknown_only_what_is_free(void **state)
@@ -127,9 +141,8 @@ static void when_blocks_are_unknown_only_what_is_free(void **state)
 	live(0x2a0, 0x28);
 	live(0x400, 0x38);
 	top_at(0x450);
-	assert_int_equal(glibc_cover(&x.f, &x.g, BASE, BASE + 0x1000, BASE), 0);
 	/* an unknown chunk ends with the next one's first word */
-	assert_string_equal(covered(), "298-2c8 318-398 3f8-1000");
+	assert_string_equal(covered_up_to(0x1000, BASE), "298-2c8 318-398 3f8-1000");
 }
 
 static void the_programs_own_memory_lies_behind_a_fence(void **state)
@@ -145,8 +158,7 @@ static void the_programs_own_memory_lies_behind_a_fence(void **state)
 	live(0x10, 0x38);
 	live(0x810, 0x28);
 	top_at(0x830);
-	assert_int_equal(glibc_cover(&x.f, &x.g, BASE, BASE + 0x1000, BASE), 0);
-	assert_string_equal(covered(), "8-e0 808-1000");
+	assert_string_equal(covered_up_to(0x1000, BASE), "8-e0 808-1000");
 }
 
 static void and_behind_the_top(void **state)
@@ -156,8 +168,7 @@ static void and_behind_the_top(void **state)
 	chunk(0x40, 0x3c0, 1);		/* top, up to 400 */
 	live(0x10, 0x20);
 	top_at(0x40);
-	assert_int_equal(glibc_cover(&x.f, &x.g, BASE, BASE + 0x1000, BASE), 0);
-	assert_string_equal(covered(), "8-400");
+	assert_string_equal(covered_up_to(0x1000, BASE), "8-400");
 }
 
 /* Sizes that lead past the next block, nowhere, around the address space. */
@@ -176,8 +187,7 @@ static void damaged_sizes_cover_nothing(void **state)
 		live(0x90, 0x38);
 		top_at(0xc0);
 		chunk(0xc0, 0xf40, 1);
-		assert_int_equal(glibc_cover(&x.f, &x.g, BASE, BASE + 0x1000, 0), 0);
-		assert_string_equal(covered(), "8-48 88-1000");
+		assert_string_equal(covered_up_to(0x1000, 0), "8-48 88-1000");
 	}
 }
 
@@ -188,8 +198,7 @@ static void a_live_block_with_a_damaged_size_ends_the_walk(void **state)
 	live(0x10, 0x38);
 	live(0x90, 0x38);
 	chunk(0x80, 0x40, 1);
-	assert_int_equal(glibc_cover(&x.f, &x.g, BASE, BASE + 0xc0, 0), 0);
-	assert_string_equal(covered(), "88-c0");
+	assert_string_equal(covered_up_to(0xc0, 0), "88-c0");
 }
 
 static void blocks_mapped_by_themselves(void **state)
@@ -202,8 +211,7 @@ static void blocks_mapped_by_themselves(void **state)
 	live(0x1010, 0x2100);
 	live(0x8ff0, 0x1f00);
 	top_at(0x20000);
-	assert_int_equal(glibc_cover(&x.f, &x.g, BASE, BASE + 0x10000, 0), 0);
-	assert_string_equal(covered(), "1000-4000 8000-b000");
+	assert_string_equal(covered_up_to(0x10000, 0), "1000-4000 8000-b000");
 }
 
 static void pools_in_blocks_are_no_chunks(void **state)
@@ -219,8 +227,7 @@ static void pools_in_blocks_are_no_chunks(void **state)
 	x.block[2].kind = PMM_KIND_OTHER;
 	live(0x110, 0x38);
 	top_at(0x140);
-	assert_int_equal(glibc_cover(&x.f, &x.g, BASE, BASE + 0x1000, BASE), 0);
-	assert_string_equal(covered(), "8-1000");
+	assert_string_equal(covered_up_to(0x1000, BASE), "8-1000");
 }
 
 /* ---- pages, of allocators that nothing is known of --------------------------------------------------------- */
@@ -233,12 +240,9 @@ static void pages_with_blocks_are_the_allocators(void **state)
 	live(0x1800, 0x20);
 	live(0x4ff0, 0x20);
 	live(0x20800, 0x20);		/* in an object's data: no page of it is the allocator's alone */
-	assert_int_equal(scene_allocator_find(&x.f), 0);
-	assert_string_equal(covered(), "1000-2000 4000-6000");
-	x.f.covered.nr = 0;
+	assert_string_equal(covered_pages(), "1000-2000 4000-6000");
 	x.f.complete = false;
-	assert_int_equal(scene_allocator_find(&x.f), 0);
-	assert_string_equal(covered(), "");
+	assert_string_equal(covered_pages(), "");
 }
 
 static void mappings_of_the_allocator_are_its_own(void **state)
@@ -260,15 +264,11 @@ static void mappings_of_the_allocator_are_its_own(void **state)
 	vec_push(&x.f.ranges, (struct memory_range){ .start = BASE + 0x1000, .end = BASE + 0x10000, .kind = MEMORY_ANONYMOUS });
 	live(0x5800, 0x1000);
 	live(0x8800, 0x10);
-	assert_int_equal(scene_allocator_find(&x.f), 0);
-	assert_string_equal(covered(), "2000-7000 8000-9000");
-	x.f.covered.nr = x.heap.nr_blocks = 0;
-	assert_int_equal(scene_allocator_find(&x.f), 0);
-	assert_string_equal(covered(), "2000-6000");
-	x.f.covered.nr = 0;
+	assert_string_equal(covered_pages(), "2000-7000 8000-9000");
+	x.heap.nr_blocks = 0;
+	assert_string_equal(covered_pages(), "2000-6000");
 	x.heap.exe = x.heap.allocator.path;	/* built into the program, whose mappings are its own */
-	assert_int_equal(scene_allocator_find(&x.f), 0);
-	assert_string_equal(covered(), "");
+	assert_string_equal(covered_pages(), "");
 }
 
 /* ---- ranges -------------------------------------------------------------------------------------------------- */

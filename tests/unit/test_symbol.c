@@ -341,13 +341,6 @@ static void test_prefetch(void **state)
 	symbolizer_free(sym);
 }
 
-static int setup(void **state)
-{
-	(void)state;
-	fixture_write("chain.c", fixture_c, strlen(fixture_c));
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -372,5 +365,5 @@ int main(void)
 		cmocka_unit_test(test_prefetch),
 	};
 
-	return cmocka_run_group_tests_name("symbol", tests, setup, NULL);
+	return cmocka_run_group_tests_name("symbol", tests, fixture_chain, NULL);
 }

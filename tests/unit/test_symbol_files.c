@@ -446,13 +446,6 @@ static void test_tangled_siblings(void **state)
 	assert_true(clock() - start < CLOCKS_PER_SEC);
 }
 
-static int setup(void **state)
-{
-	(void)state;
-	fixture_write("chain.c", fixture_c, strlen(fixture_c));
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -473,5 +466,5 @@ int main(void)
 		cmocka_unit_test(test_damaged),
 	};
 
-	return cmocka_run_group_tests_name("symbol_files", tests, setup, NULL);
+	return cmocka_run_group_tests_name("symbol_files", tests, fixture_chain, NULL);
 }

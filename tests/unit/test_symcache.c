@@ -331,13 +331,6 @@ static void test_place(void **state)
 	fixture_run("test -f home/.cache/pmm/symbols/0123456789abcdef");
 }
 
-static int setup(void **state)
-{
-	(void)state;
-	fixture_write("chain.c", fixture_c, strlen(fixture_c));
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -353,5 +346,5 @@ int main(void)
 		cmocka_unit_test(test_place),
 	};
 
-	return cmocka_run_group_tests_name("symcache", tests, setup, NULL);
+	return cmocka_run_group_tests_name("symcache", tests, fixture_chain, NULL);
 }
