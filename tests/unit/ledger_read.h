@@ -31,4 +31,14 @@ static inline struct heap *read_with(struct image *im, struct ledger_options *o)
 	return h;
 }
 
+/* How much of the image read last was left out, or nonsense. */
+static uint64_t damaged;
+
+static inline struct heap *read_image(struct image *im)
+{
+	struct ledger_options o = { .damaged = &damaged };
+
+	return read_with(im, &o);
+}
+
 #endif

@@ -1,65 +1,7 @@
 /*
- * Suppressions: what the two forms say, which stacks they match, what is refused, what is written.
+ * Suppressions: what the two forms say, which stacks they match, what is refused.
  */
-#include "src/analyze/suppressions.h"
-#include "src/symbol/symbol.h"
-#include "tests/unit/recipe_heap.h"
-
-/* As recipe_resolve(); functions that begin with _Z or _R are mangled ones, in source line 7 of /src/NAME.c. */
-static unsigned resolve(void *ctx, const struct heap *h, uint32_t node, struct frame_name *out, unsigned max)
-{
-	unsigned nr = recipe_resolve(ctx, h, node, out, max);
-	char readable[300];
-
-	for (unsigned i = 0; i < nr; i++) {
-		out[i].linkage = out[i].function;
-		if (symbol_demangle(out[i].linkage, readable, sizeof(readable)))
-			out[i].function = intern_text(&recipe_strings, (uint32_t)intern_add(&recipe_strings, readable));
-	}
-	return nr;
-}
-
-struct scene {
-	struct heap *heap;
-	struct names names;
-	struct suppress *s;
-};
-
-static void open_scene(struct scene *c, const char *recipe, const char *text)
-{
-	struct err e = { 0 };
-
-	c->heap = recipe_heap(recipe);
-	names_init(&c->names, c->heap, resolve, NULL);
-	c->s = suppress_new();
-	assert_non_null(c->s);
-	if (suppress_parse(c->s, "x.supp", text, strlen(text), &e))
-		fail_msg("%s (%s)", e.text, e.hint);
-	assert_int_equal(suppress_begin(c->s, &c->names), 0);
-}
-
-static void close_scene(struct scene *c)
-{
-	suppress_free(c->s);
-	names_fini(&c->names);
-	heap_free(c->heap);
-}
-
-/* The name of what suppresses a site with blocks of this stack, class and kind; "" = nothing. */
-static const char *matched(const char *text, const char *stack, const char *kind, unsigned class)
-{
-	static char name[200];
-	char recipe[800];
-	struct scene c;
-	const char *found;
-
-	snprintf(recipe, sizeof(recipe), "site %s kind=%s size=8\n", stack, kind);
-	open_scene(&c, recipe, text);
-	found = suppress_match(c.s, c.heap->nr_sites - 1, class, 1, 8);
-	snprintf(name, sizeof(name), "%s", found ? found : "");
-	close_scene(&c);
-	return name;
-}
+#include "tests/unit/suppress_scene.h"
 
 static void valgrind_frames(void **state)
 {
@@ -291,7 +233,7 @@ static void a_file_counts_wholly_or_not_at_all(void **state)
 
 static void the_first_that_matches_is_named_and_counted(void **state)
 {
-	struct scene c;
+	struct suppress_scene c;
 	struct err e = { 0 };
 	uint32_t a, b;
 
@@ -344,7 +286,7 @@ static void agrees_with_a_plain_matcher(void **state)
 	srand(1);
 	for (int round = 0; round < ROUNDS; round++) {
 		struct str text = STR_INIT, recipe = STR_INIT;
-		struct scene c;
+		struct suppress_scene c;
 
 		for (int i = 0; i < 8; i++) {
 			str_addf(&text, "{\n %d\n Memcheck:Leak\n", i);
@@ -385,167 +327,10 @@ static void agrees_with_a_plain_matcher(void **state)
 	assert_in_range(hits, ROUNDS * 20 / 5, ROUNDS * 20 * 4 / 5);
 }
 
-/* ---- writing ---------------------------------------------------------------------------------------------- */
-
-static const char written_recipe[] = "site _start>main>_ZN3net5cache3addEi>helper|inner|_ZN1x1yEv kind=new size=8\n"
-				     "site main>/lib/libx.so+0x1234 size=8\n"
-				     "site !truncated>a kind=calloc size=8\n"
-				     "site - size=8\n";
-
-static const char *written(struct scene *c, struct str *out, enum suppress_form form, uint32_t site)
-{
-	uint8_t *kinds = suppress_kinds(c->heap);
-
-	str_clear(out);
-	suppress_write(out, form, &c->names, site, kinds[site], REACH_POSSIBLE, NULL);
-	free(kinds);
-	return str_text(out);
-}
-
-static void what_is_written(void **state)
-{
-	struct str out = STR_INIT;
-	struct scene c;
-	uint32_t first;
-
-	(void)state;
-	open_scene(&c, written_recipe, "");
-	first = recipe_site(c.heap, "helper|inner|_ZN1x1yEv");
-	assert_string_equal(written(&c, &out, SUPPRESS_VALGRIND, first),
-			    "{\n   x::y(), possible\n   Memcheck:Leak\n   match-leak-kinds: possible\n   fun:_Znwm\n   ...\n   fun:inner\n"
-			    "   fun:helper\n   fun:_ZN3net5cache3addEi\n   fun:main\n}\n");
-	assert_string_equal(written(&c, &out, SUPPRESS_LSAN, first), "# x::y(), possible\nleak:^x::y()$\n");
-	first = recipe_site(c.heap, "/lib/libx.so");
-	assert_string_equal(written(&c, &out, SUPPRESS_VALGRIND, first),
-			    "{\n   /lib/libx.so, possible\n   Memcheck:Leak\n   match-leak-kinds: possible\n   fun:malloc\n"
-			    "   obj:/lib/libx.so\n   fun:main\n}\n");
-	assert_string_equal(written(&c, &out, SUPPRESS_LSAN, first), "# /lib/libx.so, possible\nleak:libx.so\n");
-	str_clear(&out);
-	suppress_write(&out, SUPPRESS_VALGRIND, &c.names, first, PMM_KIND_MALLOC, REACH_DEFINITE, "two\nlines");
-	assert_non_null(strstr(str_text(&out), "{\n   two?lines\n"));
-	close_scene(&c);
-	str_fini(&out);
-}
-
-/* Whatever is written of a site suppresses it, and of the others with other stacks none. */
-static void what_is_written_is_read_back(void **state)
-{
-	struct str out = STR_INIT;
-	struct scene c;
-
-	(void)state;
-	open_scene(&c, written_recipe, "");
-	for (uint32_t site = 0; site < c.heap->nr_sites; site++)
-		for (int form = SUPPRESS_VALGRIND; form <= SUPPRESS_LSAN; form++) {
-			struct suppress *s = suppress_new();
-			struct err e = { 0 };
-
-			written(&c, &out, form, site);
-			if (suppress_parse(s, "out", str_text(&out), out.len, &e))
-				fail_msg("%s", e.text);
-			assert_int_equal(suppress_begin(s, &c.names), 0);
-			for (uint32_t i = 1; i < c.heap->nr_sites; i++) {
-				bool matches = suppress_match(s, i, REACH_POSSIBLE, 1, 1);
-
-				if (site && (matches != (i == site)))
-					fail_msg("site %u of %u:\n%s", i, site, str_text(&out));
-			}
-			if (form == SUPPRESS_VALGRIND && site)
-				assert_null(suppress_match(s, site, REACH_DEFINITE, 1, 1));
-			suppress_free(s);
-		}
-	close_scene(&c);
-	str_fini(&out);
-}
-
-/* ---- files there are -------------------------------------------------------------------------------------- */
-
-/* Stacks as they were seen, with and without the names of static functions. */
-static void what_the_default_set_suppresses(void **state)
-{
-	static const struct {
-		const char *stack, *kind;
-		unsigned classes;	/* bits 1 << class that are suppressed */
-		const char *name;
-	} table[] = {
-		{ "main>pthread_create>allocate_stack>_dl_allocate_tls>allocate_dtv>calloc", "calloc", 1 << REACH_POSSIBLE | 1 << REACH_REACHED,
-		  "glibc: thread-local storage of a thread" },
-		{ "main>pthread_create>/lib/libc.so.6+0x100>_dl_allocate_tls>/lib/ld-linux-x86-64.so.2+0x100", "calloc",
-		  1 << REACH_POSSIBLE | 1 << REACH_REACHED, "glibc: thread-local storage of a thread" },
-		{ "main>f>__tls_get_addr>tls_get_addr_tail", "malloc", 1 << REACH_POSSIBLE | 1 << REACH_REACHED,
-		  "glibc: thread-local storage of a library, made when first used" },
-		{ "/lib/ld-linux-x86-64.so.2+0x100>/usr/lib/libstdc++.so.6+0x100", "malloc", 1 << REACH_REACHED,
-		  "libstdc++: pool for exceptions when memory is out" },
-		{ "main>/usr/lib/libstdc++.so.6+0x100", "malloc", 0, "" },
-		{ "main>make>/usr/bin/perl+0x100", "malloc", 1 << REACH_DEFINITE | 1 << REACH_INDIRECT | 1 << REACH_POSSIBLE,
-		  "perl: not torn down at exit" },
-		{ "main>g_object_new>g_type_class_ref>g_malloc0", "calloc", 1 << REACH_POSSIBLE | 1 << REACH_REACHED,
-		  "glib: classes and interfaces of types" },
-		{ "main>/usr/lib/libgobject-2.0.so.0+0x100>g_malloc0", "calloc", 1 << REACH_POSSIBLE, "glib: nodes of the first types" },
-		{ "main>f>g_slice_alloc>posix", "posix_memalign", 1 << REACH_POSSIBLE, "glib: slices" },
-		{ "main>JNI_CreateJavaVM>_ZN2os6mallocEm", "malloc", 1 << REACH_DEFINITE | 1 << REACH_INDIRECT | 1 << REACH_POSSIBLE,
-		  "java: made when the virtual machine starts" },
-		{ "main>JavaMain>Unsafe_AllocateMemory0>_ZN2os6mallocEm", "malloc", 0, "" },
-		{ "main>pthread_create>start>work", "malloc", 0, "" },
-		{ "main>_dl_open>load", "malloc", 0, "" },
-		{ "main>dlopen>/lib64/ld-linux-x86-64.so.2+0x200>/lib64/ld-linux-x86-64.so.2+0x100", "malloc", 1 << REACH_POSSIBLE,
-		  "glibc: books of the dynamic linker" },
-	};
-
-	(void)state;
-	for (size_t i = 0; i < NR(table); i++) {
-		for (unsigned class = 0; class < REACH_NR_CLASSES; class++) {
-			const char *name = matched(suppress_default_text, table[i].stack, table[i].kind, class);
-
-			if ((*name != 0) != (table[i].classes >> class & 1) || (*name && strcmp(name, table[i].name)))
-				fail_msg("%s, class %u: '%s'", table[i].stack, class, name);
-		}
-	}
-}
-
-static void the_default_set_is_read(void **state)
-{
-	struct suppress *s = suppress_new();
-	struct err e = { 0 };
-
-	(void)state;
-	if (suppress_add_default(s, &e))
-		fail_msg("%s", e.text);
-	assert_true(suppress_nr(s) > 10);
-	suppress_free(s);
-}
-
-static void valgrinds_own_file_is_read(void **state)
-{
-	static const char *const paths[] = { "/usr/libexec/valgrind/default.supp", "/usr/lib/x86_64-linux-gnu/valgrind/default.supp",
-					     "/usr/lib/valgrind/default.supp" };
-	struct suppress *s = suppress_new();
-	struct err e = { 0 };
-	char *text = malloc(1 << 20);
-	size_t bytes = 0;
-	FILE *f = NULL;
-
-	(void)state;
-	for (size_t i = 0; i < NR(paths) && !f; i++)
-		f = fopen(paths[i], "re");
-	if (f) {
-		bytes = fread(text, 1, 1 << 20, f);
-		fclose(f);
-	}
-	if (f && suppress_parse(s, "default.supp", text, bytes, &e))
-		fail_msg("%s", e.text);
-	if (f)
-		assert_true(suppress_nr(s) >= 3);
-	free(text);
-	suppress_free(s);
-	if (!f)
-		skip();
-}
-
 static void many_sites_and_many_suppressions(void **state)
 {
 	struct str text = STR_INIT;
-	struct scene c;
+	struct suppress_scene c;
 	uint32_t hits = 0;
 
 	(void)state;
@@ -574,11 +359,6 @@ int main(void)
 		cmocka_unit_test(a_file_counts_wholly_or_not_at_all),
 		cmocka_unit_test(the_first_that_matches_is_named_and_counted),
 		cmocka_unit_test(agrees_with_a_plain_matcher),
-		cmocka_unit_test(what_is_written),
-		cmocka_unit_test(what_is_written_is_read_back),
-		cmocka_unit_test(the_default_set_is_read),
-		cmocka_unit_test(what_the_default_set_suppresses),
-		cmocka_unit_test(valgrinds_own_file_is_read),
 		cmocka_unit_test(many_sites_and_many_suppressions),
 	};
 
