@@ -59,7 +59,7 @@ static int take_out(struct attached *a, struct err *e)
 	if (!rc)
 		rc = unmap(a, remote, e);
 	if (!rc)
-		leftover_clear(a->pid, remote, NULL);	/* a monitor killed while attaching has not closed the file */
+		leftover_close(a->pid, remote);	/* a monitor killed while attaching has not closed the file */
 	if (remote)
 		remote_close(remote);
 	stop_resume(&one);

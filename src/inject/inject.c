@@ -278,51 +278,6 @@ static int prepare(struct job *j, struct inject_result *r, struct err *e)
 	return rc;
 }
 
-/* ---- what is left where no agent has come to run --------------------------------------------- */
-
-/* Wait until no thread is in what was left. */
-static int leave_alone(pid_t pid, const struct image *im, struct err *e)
-{
-	for (unsigned tries = 0; tries < READY_TRIES; tries++) {
-		struct stopped all;
-		bool busy;
-		int rc = stop_all(pid, ALL_WAIT_NS, &all, e);
-
-		if (rc)
-			return rc;
-		busy = leftover_in_use(&all, im);
-		stop_resume(&all);
-		if (!busy)
-			return 0;
-		sleep_ns(READY_SLEEP_NS);
-	}
-	return err_set(e, -EAGAIN, "a thread of process %d is still at work for a pmm that was killed; try again", (int)pid);
-}
-
-/* Number of things removed, or -errno. */
-static int clear(pid_t pid, const struct image *im, struct err *e)
-{
-	struct remote *remote = NULL;
-	struct stopped one;
-	struct attached a;
-	int rc, nr = 0;
-
-	if (attached_find(pid, &a, NULL) != -ENOENT || !leftover_seen(pid, im))
-		return 0;
-	rc = leave_alone(pid, im, e);
-	if (!rc)
-		rc = stop_one(pid, ONE_WAIT_NS, &one, e);
-	if (rc)
-		return rc;
-	rc = remote_open(&one, 0, &remote, e);
-	if (!rc)
-		nr = (int)leftover_clear(pid, remote, im);
-	if (remote)
-		remote_close(remote);
-	stop_resume(&one);
-	return rc ? rc : nr;
-}
-
 /* ---- all threads ---------------------------------------------------------------------------- */
 
 /* Stop all threads at a moment when none stands among the instructions to be replaced, and put the jumps in place. */
@@ -379,7 +334,7 @@ static int attach_locked(pid_t pid, const struct inject_options *o, struct injec
 	if (!rc)
 		rc = image_load(o->agent, &j.image, e);
 	if (!rc)
-		rc = clear(pid, &j.image, e);
+		rc = leftover_remove(pid, &j.image, e);
 	if (rc >= 0)
 		rc = prepare(&j, r, e);
 	if (!rc) {
@@ -414,7 +369,7 @@ int inject_clear(pid_t pid, const char *agent, struct err *e)
 	if (lock == -EBUSY)
 		rc = lock;
 	if (!rc)
-		rc = clear(pid, &im, e);
+		rc = leftover_remove(pid, &im, e);
 	if (lock >= 0)
 		close(lock);
 	image_fini(&im);

@@ -10,16 +10,21 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "arch/x86_64/remote_arch.h"
 #include "include/pmm/ledger.h"
+#include "src/inject/attached.h"
 #include "src/target/proc.h"
 #include "src/target/task.h"
 
 #define LINK "/memfd:" PMM_MEMFD_NAME
 #define SAME_BYTES 64		/* of the agent's file: its ELF header */
 #define MAX_PIECES 32
+#define WAIT_NS 2000000000ull	/* for threads to stop */
+#define TRIES 50		/* to find no thread at work in there, with pauses in between */
+#define SLEEP_NS 2000000
 
 struct clearing {
 	pid_t pid;
@@ -141,7 +146,8 @@ static bool inside(const struct pieces *p, uint64_t at)
 	return false;
 }
 
-bool leftover_in_use(const struct stopped *all, const struct image *im)
+/* Is a thread in the memory, or on it? */
+static bool in_use(const struct stopped *all, const struct image *im)
 {
 	struct pieces p;
 
@@ -152,18 +158,27 @@ bool leftover_in_use(const struct stopped *all, const struct image *im)
 	return false;
 }
 
+/* ---- all of it ------------------------------------------------------------------------------ */
+
 static void clear(struct clearing *c, const struct image *im)
 {
-	struct pieces p = { .nr = 0 };
+	struct pieces p;
 
-	if (im)
-		pieces_find(c->pid, im, &p);
+	pieces_find(c->pid, im, &p);
 	for (unsigned i = 0; i < p.nr; i++)
 		found(c, SYS_munmap, p.v[i].start, p.v[i].bytes);
 	clear_files(c);
 }
 
-bool leftover_seen(pid_t pid, const struct image *im)
+unsigned leftover_close(pid_t pid, struct remote *r)
+{
+	struct clearing c = { .pid = pid, .r = r };
+
+	clear_files(&c);
+	return c.nr;
+}
+
+static bool seen(pid_t pid, const struct image *im)
 {
 	struct clearing c = { .pid = pid };
 
@@ -171,12 +186,46 @@ bool leftover_seen(pid_t pid, const struct image *im)
 	return c.nr;
 }
 
-unsigned leftover_clear(pid_t pid, struct remote *r, const struct image *im)
+/* Wait until no thread does what a pmm made it do that was killed meanwhile: once none does, none comes back there. */
+static int leave_alone(pid_t pid, const struct image *im, struct err *e)
 {
-	struct clearing c = { .pid = pid, .r = r };
+	for (unsigned tries = 0; tries < TRIES; tries++) {
+		struct stopped all;
+		bool busy;
+		int rc = stop_all(pid, WAIT_NS, &all, e);
 
-	clear(&c, im);
-	return c.nr;
+		if (rc)
+			return rc;
+		busy = in_use(&all, im);
+		stop_resume(&all);
+		if (!busy)
+			return 0;
+		nanosleep(&(struct timespec){ .tv_nsec = SLEEP_NS }, NULL);
+	}
+	return err_set(e, -EAGAIN, "a thread of process %d is still at work for a pmm that was killed; try again", (int)pid);
+}
+
+int leftover_remove(pid_t pid, const struct image *im, struct err *e)
+{
+	struct clearing c = { .pid = pid };
+	struct stopped one;
+	struct attached a;
+	int rc;
+
+	if (attached_find(pid, &a, NULL) != -ENOENT || !seen(pid, im))
+		return 0;
+	rc = leave_alone(pid, im, e);
+	if (!rc)
+		rc = stop_one(pid, WAIT_NS, &one, e);
+	if (rc)
+		return rc;
+	rc = remote_open(&one, 0, &c.r, e);
+	if (!rc)
+		clear(&c, im);
+	if (c.r)
+		remote_close(c.r);
+	stop_resume(&one);
+	return rc ? rc : (int)c.nr;
 }
 
 /* ---- one at a time -------------------------------------------------------------------------- */

@@ -4,24 +4,20 @@
 #ifndef INJECT_LEFTOVER_H
 #define INJECT_LEFTOVER_H
 
-#include <stdbool.h>
 #include <sys/types.h>
 
 #include "src/base/err.h"
 #include "src/inject/image.h"
 #include "src/target/remote.h"
 
-/* Is any of it there? Only looks. `im` tells the agent's image among other memory, NULL = look for files only. */
-bool leftover_seen(pid_t pid, const struct image *im);
-
-/* Does a thread still do what a pmm made it do that was killed meanwhile? Once none does, none comes back there. */
-bool leftover_in_use(const struct stopped *all, const struct image *im);
-
 /*
- * Close and unmap it through a thread of the process. With an image only where the process has no agent and
- * nothing of it is in use. Number of things removed.
+ * Close and unmap it, where the process has no agent: `im` tells the agent's image among other memory. Waits until no thread is at work in
+ * it; stop_allowed() was asked before. Number of things removed, 0 = there was nothing, or -errno with `e`: -EAGAIN if one stays at work.
  */
-unsigned leftover_clear(pid_t pid, struct remote *r, const struct image *im);
+int leftover_remove(pid_t pid, const struct image *im, struct err *e);
+
+/* Close the open files alone, through a thread of the process. Number of files. */
+unsigned leftover_close(pid_t pid, struct remote *r);
 
 /*
  * Only one pmm at a time works on a process. A descriptor that holds the lock until it is closed, -1 where locks cannot be had; -EBUSY
