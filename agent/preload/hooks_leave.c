@@ -5,6 +5,11 @@
  * handler to be registered is the last one that runs, and ours is registered before the program's first code, also before the one that
  * runs the destructors of all objects (glibc: __libc_start_main registers _dl_fini). Where destructors run after all handlers (musl) our own
  * destructor is the place. What then remains for the C library to do is to write out its buffers.
+ *
+ * Several threads may be in exit() at once. glibc hands each handler to one of them and lets who finds none left end the process, also while
+ * another one still runs destructors or waits in our handler. So threads that call exit() come in one after the other, as POSIX has it since
+ * 2024 (leave_in_turn). For those that the C library sends there itself, when main returns, our handler is registered twice, and again before it asks:
+ * whoever comes to the end of the list finds it there. The first that does ends the process, as without us; the others wait.
  */
 #include "agent/module.h"
 #include "agent/preload/leave.h"
@@ -12,15 +17,46 @@
 
 enum { EXIT, EXIT_AT_ONCE, EXIT_AT_ONCE_C, EXIT_QUICK };	/* as numbers below */
 
-static struct {
-	uint32_t tid;
+#define NR_NOTES	64u
+
+/* The last call of exit() or quick_exit() of each thread. Notes are not given back; a thread that finds none has no dead frames. */
+static struct note {
+	uint32_t tid;			/* 0 = free */
 	int status;
 	uint64_t sp;
-} noted;				/* the last call of exit() or quick_exit() */
+} notes[NR_NOTES];
 static bool destructed, handled;
 
 extern int __cxa_atexit(void (*handler)(void *), void *arg, void *dso) __attribute__((weak));
 extern int __cxa_at_quick_exit(void (*handler)(void *), void *dso) __attribute__((weak));
+
+/* Handlers run before the destructors of objects, and those of quick_exit() cannot be joined from here. */
+static bool is_musl(void)
+{
+	return !&__cxa_at_quick_exit;
+}
+
+static struct note *note_of(uint32_t tid, bool make)
+{
+	for (unsigned i = 0; i < NR_NOTES; i++) {
+		struct note *n = &notes[(tid + i) % NR_NOTES];
+		uint32_t none = 0;
+
+		if (LOAD(n->tid) == tid || (make && CAS(n->tid, none, tid)))
+			return n;
+	}
+	return NULL;
+}
+
+static void note(int status, uint64_t sp)
+{
+	struct note *n = note_of(ctx_tid(arch_thread_pointer()), true);
+
+	if (n) {
+		n->sp = sp;
+		n->status = status;
+	}
+}
 
 /* The real ones return as little. */
 static void end_at_once(int status)
@@ -37,12 +73,12 @@ __attribute__((used)) static void *leave_hook(int status, uint64_t sp, unsigned 
 
 	if (which == EXIT_AT_ONCE || which == EXIT_AT_ONCE_C) {
 		leave_ask(PMM_LEAVE_AT_ONCE, sp, (uint32_t)status);
-	} else if (which == EXIT_QUICK && !&__cxa_at_quick_exit) {
-		leave_ask(PMM_LEAVE_QUICK_EXIT, sp, (uint32_t)status);	/* musl: its handlers run after us */
+	} else if (which == EXIT_QUICK && is_musl()) {
+		leave_ask(PMM_LEAVE_QUICK_EXIT, sp, (uint32_t)status);	/* its handlers run after us */
 	} else if (leave_wanted()) {
-		noted.sp = sp;
-		noted.status = status;
-		noted.tid = ctx_tid(arch_thread_pointer());
+		note(status, sp);
+		if (leave_in_turn())	/* no handler is left that would make it wait */
+			leave_ask(which == EXIT_QUICK ? PMM_LEAVE_QUICK_EXIT : PMM_LEAVE_EXIT, sp, (uint32_t)status);
 	}
 	return next[which] ? (void *)next[which] : (void *)end_at_once;
 }
@@ -73,12 +109,14 @@ static uint64_t returned_to(const struct caller *from)
 
 static void ask_at_exit(const struct caller *from, enum pmm_leave_cause cause)
 {
+	const struct note *n;
 	uint64_t sp;
 
 	if (!leave_wanted() || !LOAD(*A.alive))
 		return;
-	if (noted.tid == ctx_tid(arch_thread_pointer())) {
-		leave_ask(cause, noted.sp, (uint32_t)noted.status);
+	n = note_of(ctx_tid(arch_thread_pointer()), false);
+	if (n) {
+		leave_ask(cause, n->sp, (uint32_t)n->status);
 		return;
 	}
 	sp = returned_to(from);
@@ -91,8 +129,11 @@ static void at_exit(void *unused)
 
 	(void)unused;
 	handled = true;
-	if (destructed)
-		ask_at_exit(&from, PMM_LEAVE_EXIT);
+	if (is_musl() ? !destructed : leave_over())
+		return;
+	if (!is_musl())
+		__cxa_atexit(at_exit, NULL, NULL);
+	ask_at_exit(&from, PMM_LEAVE_EXIT);
 }
 
 static void at_quick_exit(void *unused)
@@ -100,6 +141,9 @@ static void at_quick_exit(void *unused)
 	struct caller from = CALLER_HERE();
 
 	(void)unused;
+	if (leave_over())
+		return;
+	__cxa_at_quick_exit(at_quick_exit, NULL);
 	ask_at_exit(&from, PMM_LEAVE_QUICK_EXIT);
 }
 
@@ -108,7 +152,7 @@ void leave_destructor(void)
 	struct caller from = CALLER_HERE();
 
 	destructed = true;
-	if (handled || !&__cxa_atexit)
+	if (is_musl() && (handled || !&__cxa_atexit))
 		ask_at_exit(&from, PMM_LEAVE_EXIT);
 }
 
@@ -118,7 +162,9 @@ void leave_start(void)
 		return;
 	if (&__cxa_atexit)
 		__cxa_atexit(at_exit, NULL, NULL);
-	if (&__cxa_at_quick_exit)
+	if (!is_musl()) {
+		__cxa_atexit(at_exit, NULL, NULL);
 		__cxa_at_quick_exit(at_quick_exit, NULL);
+	}
 	signals_guard();
 }

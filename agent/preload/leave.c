@@ -78,6 +78,9 @@ static void wait_for_monitor(struct pmm_slot *s)
 		CAS(s->leave, state, PMM_LEAVE_DONE);
 }
 
+/* The first thread was waited for in vain. */
+static bool overdue;
+
 /*
  * Another thread was first. Without the search the process would have ended with it, so ends it now: a thread that runs into what is being torn
  * down must not change the exit status. Not for ever, for what is left to do there may wait for this thread.
@@ -86,8 +89,37 @@ static void let_it_end(struct pmm_slot *s)
 {
 	uint64_t begin_ns = clock_ns(SYS_CLOCK_MONOTONIC);
 
-	while (clock_ns(SYS_CLOCK_MONOTONIC) - begin_ns < FIRST_NS)
+	while (!LOAD(overdue) && clock_ns(SYS_CLOCK_MONOTONIC) - begin_ns < FIRST_NS)
 		pause_while(&s->leave, PMM_LEAVE_DONE);
+	STORE(overdue, true);
+}
+
+/* The thread that is in exit() or quick_exit(); 0 = none. */
+static uint32_t leaver;
+
+bool leave_in_turn(void)
+{
+	uint32_t tid = ctx_tid(arch_thread_pointer()), other = 0;
+	uint64_t begin_ns;
+
+	if (!is_tracked(PMM_LEAVE_EXIT))
+		return false;
+	if (!A.confined && !CAS(leaver, other, tid) && other != tid) {
+		begin_ns = clock_ns(SYS_CLOCK_MONOTONIC);
+		while (LOAD(A.slot->leave) == PMM_LEAVE_NOT && clock_ns(SYS_CLOCK_MONOTONIC) - begin_ns < FIRST_NS) {
+			if (sys_failed(sys3(tgkill, A.pid, other, 0))) {
+				STORE(leaver, tid);	/* it has ended alone, or is one of a process that forked us */
+				break;
+			}
+			pause_while(&A.slot->leave, PMM_LEAVE_NOT);
+		}
+	}
+	return LOAD(A.slot->leave) != PMM_LEAVE_NOT;
+}
+
+bool leave_over(void)
+{
+	return LOAD(overdue) || !is_tracked(PMM_LEAVE_EXIT) || LOAD(A.ledger->leave.tid) == ctx_tid(arch_thread_pointer());
 }
 
 /* The thread that ends the process has not come back from its wait: what strikes it there is too late, whatever the monitor has said. */

@@ -18,6 +18,15 @@
  */
 bool leave_ask(enum pmm_leave_cause cause, uint64_t sp, uint32_t number);
 
+/*
+ * Before exit() or quick_exit(): where another thread is in one of them wait until it asks; not for ever, as one of its handlers may wait for
+ * this thread. True: some thread has asked.
+ */
+bool leave_in_turn(void);
+
+/* There is nothing left to wait for: this thread asked and is back, others have been waited for in vain, or nobody can be asked. */
+bool leave_over(void);
+
 /* Is the end of processes of interest at all? Once the agent is on. */
 bool leave_wanted(void);
 
