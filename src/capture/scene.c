@@ -14,6 +14,7 @@
 #include "src/capture/scene_pages.h"
 #include "src/capture/scene_state.h"
 #include "src/inject/attached.h"
+#include "src/target/task.h"
 
 static size_t read_snapshot(void *arg, uint64_t address, void *to, size_t bytes)
 {
@@ -90,7 +91,7 @@ int scene_roots(struct scene *s, const struct snapshot *snapshot, const struct c
 	}
 	if (snapshot) {
 		find_snapshot(&f, snapshot);
-		scene_pagemaps_open(&pagemaps, snapshot->pid, snapshot->copy);
+		scene_pagemaps_open(&pagemaps, task_proc(snapshot->pid), snapshot->copy);
 		f.pages = &pagemaps.pages;
 		rc = own_add(&f, snapshot->pid);
 		if (!rc)
@@ -161,6 +162,8 @@ int scene_intact(const struct scene *s, struct err *e)
 {
 	if (!s->state || snapshot_intact(&s->state->snapshot))
 		return 0;
+	if (s->stopped)
+		return err_set(e, -ESRCH, "process %d was killed while it was searched", (int)s->state->snapshot.pid);
 	err_set(e, -ECHILD, "the copy of process %d was killed while it was searched", (int)s->state->snapshot.pid);
 	err_hint(e, "when memory runs out it goes first; search with the program stopped: --stop");
 	return -ECHILD;

@@ -47,7 +47,7 @@ int scene_core(const char *core_path, const char *capture_path, struct scene *s,
  */
 int scene_ask(struct scene *s, const uint8_t *class);
 
-/* Was all there to be read until now? 0, or -ECHILD with `e`: memory ran out, and the kernel has killed the copy. */
+/* Was all there to be read until now? 0; with `e` -ECHILD: memory ran out, and the kernel has killed the copy; -ESRCH: the process was killed. */
 int scene_intact(const struct scene *s, struct err *e);
 
 /* Release; lets the program go on where it was stopped. Returns the pause in nanoseconds. */

@@ -41,6 +41,7 @@ struct span {
 struct snapshot_state {
 	struct stopped stopped;		/* without a copy */
 	struct copy copy;
+	pid_t task;			/* by which the process's memory is read: the first thread, while it lives */
 	int mem, copy_mem;		/* /proc/PID/mem, -1 = none */
 	VEC(struct span) elsewhere;	/* not in the copy; by address */
 	struct withheld withheld;
@@ -186,7 +187,7 @@ size_t snapshot_read(const struct snapshot *s, uint64_t address, void *to, size_
 	size_t done = 0;
 
 	if (!s->copy)
-		return read_from(s->pid, state->mem, address, to, bytes);
+		return read_from(state->task, state->mem, address, to, bytes);
 	while (done < bytes) {
 		const uint64_t at = address + done;
 		const struct span *span = span_behind(state, at);
@@ -199,7 +200,7 @@ size_t snapshot_read(const struct snapshot *s, uint64_t address, void *to, size_
 		if (inside && span->held)
 			withheld_read(&state->withheld, at, (uint8_t *)to + done, part);
 		else if (inside)
-			n = read_from(s->pid, state->mem, at, (uint8_t *)to + done, part);
+			n = read_from(state->task, state->mem, at, (uint8_t *)to + done, part);
 		else
 			n = read_from(s->copy, state->copy_mem, at, (uint8_t *)to + done, part);
 		done += n;
@@ -282,9 +283,10 @@ static int settle(struct snapshot *s, struct err *e)
 	struct snapshot_state *state = s->state;
 	int rc;
 
+	state->task = task_proc(s->pid);
+	state->mem = open_mem(state->task);
 	if (!state->copy.child.pid) {
 		stop_calm_down(&state->stopped);
-		state->mem = open_mem(s->pid);
 		return 0;
 	}
 	rc = copy_hold(&state->stopped, &state->copy, &s->pause_ns, e);
@@ -292,7 +294,6 @@ static int settle(struct snapshot *s, struct err *e)
 		return rc;
 	s->copy = state->copy.child.pid;
 	s->why = (struct err){ 0 };
-	state->mem = open_mem(s->pid);
 	state->copy_mem = open_mem(s->copy);
 	rc = find_wiped(s);
 	if (!rc)
@@ -332,9 +333,17 @@ int snapshot_take(pid_t pid, const struct snapshot_options *o, struct snapshot *
 	return rc;
 }
 
+/* A process that was killed has no memory some time before it counts as ended. */
 bool snapshot_intact(const struct snapshot *s)
 {
-	return !s->copy || !task_ended(s->copy, s->copy);
+	uint8_t byte;
+
+	if (s->copy)
+		return !task_ended(s->copy, s->copy);
+	vec_each(&s->maps, m)
+		if (m->perms & PROC_MAP_READ && snapshot_read(s, m->start, &byte, 1))
+			return true;
+	return false;
 }
 
 int snapshot_ask(struct snapshot *s, struct altstacks *a)
