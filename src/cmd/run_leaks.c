@@ -49,29 +49,41 @@ static void note(struct run_leaks *r, pid_t pid, const struct leaving *l, const 
 	str_fini(&s);
 }
 
-void run_leaks_search(struct run_leaks *r, pid_t pid, const struct leaving *l)
+/* Killed meanwhile, or another of its threads called exec. */
+static bool is_gone(int rc)
+{
+	return rc == -ESRCH || rc == -ENOENT;
+}
+
+static int search(struct run_leaks *r, pid_t pid, const struct leaving *l, struct err *e)
 {
 	const struct scene_options where = { .no_copy = true, .leave_sp = l->sp, .leave_tid = l->tid };
 	struct leaks_search_options o = r->search;
 	struct scene s = { 0 };
-	struct err e = { .text = "" };
 	struct leaks_found found;
-	int rc = scene_live(pid, &where, &s, &e);
+	int rc = scene_live(pid, &where, &s, e);
 
-	if (rc) {
-		if (rc != -ESRCH)		/* killed meanwhile */
-			note(r, pid, l, &e);
-		return;
-	}
-	o.how = HEAP_SEARCH_EXIT;
-	rc = leaks_search(&s, &o, &found, &e);
-	if (!rc && vec_push(&r->searched, found.heap))
-		rc = err_set(&e, -ENOMEM, "out of memory");
 	if (rc)
-		note(r, pid, l, &e);
-	else
+		return rc;
+	o.how = HEAP_SEARCH_EXIT;
+	rc = leaks_search(&s, &o, &found, e);
+	if (!rc && vec_push(&r->searched, found.heap))
+		rc = err_set(e, -ENOMEM, "out of memory");
+	if (!rc)
 		found.heap = NULL;
 	leaks_found_fini(&found);
+	return rc;
+}
+
+void run_leaks_search(struct run_leaks *r, pid_t pid, const struct leaving *l)
+{
+	struct err e = { .text = "" };
+	int rc = search(r, pid, l, &e);
+
+	if (is_gone(rc))
+		r->gone = pid;
+	else if (rc)
+		note(r, pid, l, &e);
 }
 
 /* The same image of the same process. */
@@ -120,6 +132,8 @@ static void tell_unsearched(const struct run_leaks *r, const struct heap *root)
 		return;
 	if (root->end == HEAP_KILLED && root->end_status == SIGKILL)
 		cmd_note("nobody could search process %u for leaks at its end: SIGKILL leaves no time for that", root->pid);
+	else if (r->gone == (pid_t)root->pid)
+		cmd_note("process %u was not searched for leaks: another of its threads ended it before that", root->pid);
 	else if (root->end != HEAP_REPLACED)
 		cmd_note("process %u was not searched for leaks: its end could not be seen in time (see 'At the program's end' in doc/leaks.md)",
 			 root->pid);

@@ -25,6 +25,7 @@ struct run_leaks {
 	VEC(struct heap *) searched;	/* they wait for their process's end */
 	VEC(struct heap *) lost;	/* of ended processes but the first: something is lost in them */
 	VEC(char *) notes;		/* what could not be searched, and why */
+	pid_t gone;			/* ended while it was to be searched; 0 = none */
 	unsigned nr_untold;		/* more of either than is kept */
 };
 

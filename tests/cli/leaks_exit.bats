@@ -92,6 +92,18 @@ ends() {
 	grep -q SIGKILL <<<"$stderr"
 }
 
+@test "SIGKILL during the search: nothing is called lost because it can no longer be read" {
+	"$PMM" run -q --leaks -o "$T/killed.pmm" -- "$PROG/many" 1000000 16 >"$T/killed.out" 2>"$T/killed.err" &
+	local monitor=$! victim status=0
+	is_searched() { victim=$(pgrep -P "$monitor" -x many) && grep -q '^State:.t' "/proc/$victim/status"; }
+	await -p "$monitor" is_searched
+	kill -KILL "$victim"
+	wait "$monitor" || status=$?
+	[ "$status" -eq 137 ] || { echo "status $status"; cat "$T/killed.err"; return 1; }
+	grep -q SIGKILL "$T/killed.err"
+	! grep "lost" "$T/killed.err"
+}
+
 @test "processes that go on in the background are searched at their end" {
 	printf '(read -r _ <"%s"; exec "%s" exit) >/dev/null 2>&1 &\n' "$T/go" "$PROG/leave_exit" >"$T/script"
 	mkfifo "$T/go"
@@ -115,11 +127,32 @@ ends() {
 	[ "$(cat "$T/late.out")" = unharmed ]
 }
 
-@test "many threads exit at once while the process is searched: it ends, with its status" {
-	local status
-	for _ in $(seq 30); do
+# together STATUS... -- ARG...: leave_together, 25 times: one of these is its status, and each time it is searched.
+together() {
+	local good=() status difference
+	while [ "$1" != -- ]; do good+=("$1"); shift; done
+	shift
+	for _ in $(seq 25); do
 		status=0
-		within "$PMM" run -q --leaks -o "$T/race.pmm" -- "$PROG/exit_race" >"$T/race.out" 2>"$T/race.err" </dev/null || status=$?
-		[ "$status" -eq 7 ] || { echo "status $status"; cat "$T/race.err"; return 1; }
+		rm -f "$T/race.pmm"
+		within "$PMM" run -q --leaks -o "$T/race.pmm" -- "$PROG/leave_together" "$@" >"$T/race.out" 2>"$T/race.err" </dev/null || status=$?
+		[[ " ${good[*]} " == *" $status "* ]] || { echo "$*: status $status"; cat "$T/race.err"; return 1; }
+		search "$T/race.json" "$T/race.pmm"
+		[ "$(jq -r .search.how "$T/race.json")" = "exit" ] || { echo "$*: not searched"; cat "$T/race.err"; return 1; }
+		difference=$(python3 "$CLI/leak_sums.py" "$SOURCE/leave_together.c" exit "$T/race.json") || return 1
+		[ -z "$difference" ] || { echo "$*:"; echo "$difference"; return 1; }
+		! grep "^pmm:" "$T/race.err"
 	done
+}
+
+@test "twenty threads in exit() at once: searched, once" { together 7 -- pause exit; }
+@test "twenty threads in _exit() at once" { together 7 -- pause _exit; }
+@test "twenty threads in quick_exit() at once" { together 7 -- pause quick_exit; }
+@test "twenty threads raise SIGTERM at once" { together 143 -- pause term; }
+@test "twenty threads end the process in five ways while main returns" { together 7 143 -- main exit _exit quick_exit err term; }
+
+@test "the first thread has ended long before the last one ends the process" {
+	run -7 "$PMM" run -q --leaks -o "$T/first.pmm" -- "$PROG/endings" main-first
+	search "$T/first.json" "$T/first.pmm"
+	[ "$(python3 "$CLI/leak_sums.py" --total "$T/first.json")" = "definite 13/1170 indirect 0/0 possible 0/0" ]
 }
