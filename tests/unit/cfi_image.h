@@ -5,14 +5,7 @@
 #ifndef TESTS_UNIT_CFI_IMAGE_H
 #define TESTS_UNIT_CFI_IMAGE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 #include "agent/cfi.h"
 

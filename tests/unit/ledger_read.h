@@ -4,12 +4,7 @@
 #ifndef TESTS_UNIT_LEDGER_READ_H
 #define TESTS_UNIT_LEDGER_READ_H
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 #include "src/capture/ledger.h"
 #include "src/capture/ledger_map.h"

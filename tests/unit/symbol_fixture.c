@@ -1,14 +1,9 @@
 /* Small programs compiled while the test runs, whose functions, lines and inlined calls are known exactly. */
 #include "tests/unit/symbol_fixture.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 #include "src/target/elffile.h"
 

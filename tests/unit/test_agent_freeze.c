@@ -3,16 +3,9 @@
  */
 #include "tests/unit/agent_host.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
+#include "tests/unit/unit.h"
 
-#include <cmocka.h>
-
-#include <errno.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>

@@ -3,11 +3,7 @@
  */
 #include "tests/unit/agent_host.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 #include "agent/rule.h"
 

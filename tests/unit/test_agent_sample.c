@@ -3,10 +3,7 @@
  */
 #include "tests/unit/agent_host.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 #include <math.h>
 
 #define R (512 << 10)

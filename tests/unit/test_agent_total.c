@@ -3,12 +3,8 @@
  */
 #include "tests/unit/agent_host.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 #include <pthread.h>
-#include <stdlib.h>
 
 static void in(struct tctx *c, uint32_t site, uint64_t bytes)
 {

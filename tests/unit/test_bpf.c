@@ -1,11 +1,5 @@
 /* src/target/bpf.c: what filters say, as libseccomp and people write them, and programs that are none. */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 #include <linux/audit.h>
 #include <linux/seccomp.h>
@@ -18,7 +12,6 @@
 #define ALLOW		RET(SECCOMP_RET_ALLOW)
 #define KILL		RET(SECCOMP_RET_KILL_PROCESS)
 #define SET(k)		BPF_STMT(BPF_LD | BPF_IMM, k)
-#define NR(v)		(sizeof(v) / sizeof((v)[0]))
 
 static uint32_t says(const struct sock_filter *v, size_t nr, uint32_t syscall_nr)
 {

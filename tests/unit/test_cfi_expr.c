@@ -1,11 +1,7 @@
 /* Unit test of agent/cfi_expr.c: each operation of the DWARF stack machine, and what it refuses. */
 #include "agent/cfi_expr.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 #define MINUS_1		0xffffffffffffffffull
 #define MIN		0x8000000000000000ull

@@ -12,16 +12,11 @@
 #include <elfutils/libdw.h>
 #include <fcntl.h>
 #include <gelf.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 #define STACK		0x7ffc00100000ull
 #define ROUND_DOWN(x)	((x) & ~0xfffull)

@@ -1,11 +1,7 @@
 /* src/target/confined.c: which filters let pmm do its work. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/syscall.h>
 
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 #include <linux/seccomp.h>
 

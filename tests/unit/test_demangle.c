@@ -1,13 +1,9 @@
 /* Unit test of demangling: C++, both forms of Rust, names that are neither, and names made to be expensive. */
 #include "src/symbol/symbol.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 #include <time.h>
 
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 static void expect(const char *mangled, const char *readable)
 {

@@ -2,21 +2,13 @@
  * Every kind of executable that pmm must tell apart, made on the spot.
  */
 #include <elf.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 #include "src/target/elf_check.h"
 

@@ -1,17 +1,9 @@
 /*
  * The fake source: a recipe gives exactly the heap it spells out.
  */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 #include "include/pmm/ledger.h"
 #include "src/capture/capture.h"

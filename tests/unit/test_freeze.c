@@ -2,15 +2,7 @@
  * src/capture/freeze.c with a ledger made by hand, marks as well: what is copied when, and ledgers that make no sense. With the agent's own
  * tables: test_agent_freeze.c.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <errno.h>
-#include <string.h>
+#include "tests/unit/unit.h"
 
 #define IMAGE_ARENA_OFF	PMM_ARENA_OFF
 #include "src/capture/freeze.h"

@@ -1,10 +1,5 @@
 /* src/inject/gap.c: where there is room near code, and where there is not. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 #include "src/inject/gap.h"
 

@@ -1,16 +1,7 @@
 /*
  * The heap snapshot: size classes, an empty one, and each rule that heap_check() keeps.
  */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 #include "include/pmm/ledger.h"
 #include "src/capture/capture.h"

@@ -1,11 +1,5 @@
 /* Totals and top sites, looked at while more is recorded. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 #include "src/capture/ledger.h"
 #include "tests/unit/ledger_image.h"

@@ -1,16 +1,10 @@
 /* A ledger is found and opened in every way there is, and read without a trace. */
-#include <errno.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 #include "src/capture/ledger.h"
 #include "tests/unit/ledger_image.h"

@@ -1,12 +1,7 @@
 /* Ledgers that change while they are read: whole records, and nobody is waited for long. */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 #include "src/capture/ledger.h"
 #include "tests/unit/ledger_image.h"

@@ -1,10 +1,7 @@
 /* Unit test of overlapping address ranges: the narrowest one around an address. */
 #include "src/symbol/ranges.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 static struct ranges ranges;
 

@@ -1,11 +1,6 @@
 /* What a diverted thread comes back by: restarted system calls, the signal frame, the instructions found in a program. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
-#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 

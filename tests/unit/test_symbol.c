@@ -1,14 +1,7 @@
 /* Unit test of the symbolizer: functions, lines and inlined frames of programs compiled here, to the number. */
 #include "src/symbol/symbol.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "tests/unit/unit.h"
 #include "tests/unit/symbol_fixture.h"
 
 static const struct symbolizer_options full = { .full = true, .debug_dirs = "/nonexistent" };

@@ -6,18 +6,12 @@
 #include <lzma.h>
 #include <netinet/in.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/auxv.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "tests/unit/unit.h"
 #include "tests/unit/symbol_fixture.h"
 
 static const struct symbolizer_options none = { .full = true, .debug_dirs = "/nonexistent" };

@@ -1,15 +1,9 @@
 /* Unit test of the symbol cache on disk: what comes back, when it is not used, and that damage is noticed. */
 #include "src/symbol/symcache.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 #include "src/symbol/symcachefile.h"
 #include "tests/unit/symbol_fixture.h"

@@ -1,13 +1,7 @@
 /* Unit test of the ELF symbols of a module, scanned and sorted: sizes, labels, gaps and aliases. */
 #include "src/symbol/symtab.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "tests/unit/unit.h"
 #include "tests/unit/symbol_fixture.h"
 
 /* big is 48 bytes; the label at 16 has no size, small is 8 bytes at 32; then a gap of 16 that belongs to nobody. */
