@@ -31,6 +31,18 @@ void *host_block(void *p, uint64_t bytes)
 	return p;
 }
 
+void *host_malloc(uint64_t bytes)
+{
+	return host_block(malloc(bytes), bytes);
+}
+
+void host_stay(pthread_barrier_t *there)
+{
+	pthread_barrier_wait(there);
+	for (;;)
+		pause();
+}
+
 void host_ready(void)
 {
 	__atomic_store_n(&host->ready, true, __ATOMIC_SEQ_CST);

@@ -4,6 +4,7 @@
 #ifndef TESTS_UNIT_SCENE_HOST_H
 #define TESTS_UNIT_SCENE_HOST_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -34,6 +35,8 @@ extern struct scene_host *host;
 /* In the child. */
 void host_place(const char *name, const volatile void *address, enum place_is is);
 void *host_block(void *p, uint64_t bytes);	/* a live block; returns p */
+void *host_malloc(uint64_t bytes);		/* a live block */
+void host_stay(pthread_barrier_t *there);	/* of a thread: is there, and waits for the end; does not return */
 void host_ready(void);				/* from here on it waits for its end; does not return */
 
 /* In the parent: fork, run `child`, search, compare every place. `complete` as scene_find.complete. How many were wrong. */
