@@ -1,7 +1,9 @@
 /* pmm: finds the command and hands over. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "src/cmd/cmd.h"
 
@@ -48,18 +50,41 @@ static int run(const struct cmd *cmd, int argc, char **argv)
 	return cmd->run(n, argv + first);
 }
 
+/*
+ * Where pmm was started without standard input, output or messages no file of its own must take their place, to be read or written by mistake.
+ * What is there instead can be neither read nor written, and a program that pmm launches does not get it.
+ */
+static void occupy_standard(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/", O_PATH | O_CLOEXEC) < 0)
+			return;
+}
+
+/* The exit code, when all is printed. A reader who has gone is no failure. */
+static int finish(int code)
+{
+	int error = fflush(stdout) ? errno : ferror(stdout) ? EIO : 0;
+	struct err e = { 0 };
+
+	if (code != CMD_OK || !error || error == EPIPE)
+		return code;
+	err_set(&e, -error, "cannot write to standard output: %s", strerror(error));
+	return cmd_fail(&e);
+}
+
 int main(int argc, char **argv)
 {
 	const struct cmd *cmd;
-	int code;
 
+	occupy_standard();
 	if (argc < 2) {
 		run(&cmd_help, 1, argv);
 		return CMD_USAGE;
 	}
 	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
 		puts("pmm " PMM_VERSION);
-		return CMD_OK;
+		return finish(CMD_OK);
 	}
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
 		cmd = &cmd_help;
@@ -67,14 +92,5 @@ int main(int argc, char **argv)
 		cmd = cmd_find(argv[1]);
 	if (!cmd)
 		return cmd_unknown(argv[1]);
-	code = run(cmd, argc - 1, argv + 1);
-	if (fflush(stdout) || ferror(stdout)) {
-		if (code == CMD_OK && errno != EPIPE) {
-			struct err e = { 0 };
-
-			err_set(&e, -errno, "cannot write to standard output: %s", strerror(errno));
-			return cmd_fail(&e);
-		}
-	}
-	return code;
+	return finish(run(cmd, argc - 1, argv + 1));
 }
