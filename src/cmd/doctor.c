@@ -31,8 +31,8 @@ static const struct column columns[] = {
 	[COLUMN_STATE] = { "state", "state", UNIT_TEXT, 0 },
 	[COLUMN_CHECK] = { "check", "check", UNIT_TEXT, 0 },
 	[COLUMN_FOUND] = { "found", "found", UNIT_TEXT, COLUMN_LABEL },
-	[COLUMN_NEEDED] = { "needed", NULL, UNIT_BOOL, COLUMN_JSON_ONLY },
-	[COLUMN_REMEDY] = { "remedy", NULL, UNIT_TEXT, COLUMN_JSON_ONLY },
+	[COLUMN_NEEDED] = JSON_COLUMN("needed", UNIT_BOOL),
+	[COLUMN_REMEDY] = JSON_COLUMN("remedy", UNIT_TEXT),
 };
 
 void doctor_add(struct doctor *d, const char *check, enum doctor_state state, bool needed,
@@ -86,8 +86,8 @@ static struct table *table_of(const struct doctor *d)
 }
 
 static const struct column verdict_columns[] = {
-	{ "run_works", NULL, UNIT_BOOL, COLUMN_JSON_ONLY },
-	{ "version", NULL, UNIT_TEXT, COLUMN_JSON_ONLY },
+	JSON_COLUMN("run_works", UNIT_BOOL),
+	JSON_COLUMN("version", UNIT_TEXT),
 };
 
 /* For scripts: the verdict by itself. */

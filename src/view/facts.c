@@ -2,8 +2,8 @@
 #include "src/view/facts.h"
 
 static const struct column columns[] = {
-	[FACT_NAME] = { NULL, NULL, UNIT_TEXT, COLUMN_TEXT_ONLY },
-	[FACT_TEXT] = { NULL, NULL, UNIT_TEXT, COLUMN_TEXT_ONLY },
+	[FACT_NAME] = TEXT_COLUMN(NULL, UNIT_TEXT),
+	[FACT_TEXT] = TEXT_COLUMN(NULL, UNIT_TEXT),
 };
 
 struct table *facts_new(const char *title)

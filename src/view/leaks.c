@@ -56,36 +56,34 @@ enum {
 	ENTRY_NR,
 };
 
-#define JSON(key, unit) { key, NULL, unit, COLUMN_JSON_ONLY }
-
 static const struct column entry_columns[ENTRY_NR] = {
-	[ENTRY_CLASS] = JSON("class", UNIT_TEXT),
-	[ENTRY_VERDICT] = JSON("verdict", UNIT_TEXT),
-	[ENTRY_WHY] = JSON("why", UNIT_TEXT),
-	[ENTRY_DIRECT_BYTES] = JSON("bytes", UNIT_COUNT),
-	[ENTRY_DIRECT_BLOCKS] = JSON("blocks", UNIT_COUNT),
-	[ENTRY_INDIRECT_BYTES] = JSON("indirect_bytes", UNIT_COUNT),
-	[ENTRY_INDIRECT_BLOCKS] = JSON("indirect_blocks", UNIT_COUNT),
-	[ENTRY_FRESH_BYTES] = JSON("new_bytes", UNIT_COUNT),
-	[ENTRY_FRESH_BLOCKS] = JSON("new_blocks", UNIT_COUNT),
-	[ENTRY_OLDEST] = JSON("oldest_age_ns", UNIT_DURATION),
-	[ENTRY_NEWEST] = JSON("newest_age_ns", UNIT_DURATION),
-	[ENTRY_GROWTH] = JSON("growth_bytes_per_second", UNIT_FLOAT),
-	[ENTRY_GROWS_FOR] = JSON("growth_ns", UNIT_DURATION),
-	[ENTRY_HOLDER_FUNCTION] = JSON("holder_function", UNIT_TEXT),
-	[ENTRY_HOLDER_FILE] = JSON("holder_file", UNIT_TEXT),
-	[ENTRY_HOLDER_LINE] = JSON("holder_line", UNIT_NUMBER),
-	[ENTRY_HELD_BLOCKS] = JSON("held_blocks", UNIT_COUNT),
-	[ENTRY_CHAINED_BLOCKS] = JSON("chained_blocks", UNIT_COUNT),
-	[ENTRY_SUPPRESSION] = JSON("suppression", UNIT_TEXT),
-	[ENTRY_EXAMPLE] = JSON("example_address", UNIT_ADDRESS),
-	[ENTRY_CONTENTS] = JSON("example_contents", UNIT_TEXT),
-	[ENTRY_SITE] = JSON("site", UNIT_NUMBER),
+	[ENTRY_CLASS] = JSON_COLUMN("class", UNIT_TEXT),
+	[ENTRY_VERDICT] = JSON_COLUMN("verdict", UNIT_TEXT),
+	[ENTRY_WHY] = JSON_COLUMN("why", UNIT_TEXT),
+	[ENTRY_DIRECT_BYTES] = JSON_COLUMN("bytes", UNIT_COUNT),
+	[ENTRY_DIRECT_BLOCKS] = JSON_COLUMN("blocks", UNIT_COUNT),
+	[ENTRY_INDIRECT_BYTES] = JSON_COLUMN("indirect_bytes", UNIT_COUNT),
+	[ENTRY_INDIRECT_BLOCKS] = JSON_COLUMN("indirect_blocks", UNIT_COUNT),
+	[ENTRY_FRESH_BYTES] = JSON_COLUMN("new_bytes", UNIT_COUNT),
+	[ENTRY_FRESH_BLOCKS] = JSON_COLUMN("new_blocks", UNIT_COUNT),
+	[ENTRY_OLDEST] = JSON_COLUMN("oldest_age_ns", UNIT_DURATION),
+	[ENTRY_NEWEST] = JSON_COLUMN("newest_age_ns", UNIT_DURATION),
+	[ENTRY_GROWTH] = JSON_COLUMN("growth_bytes_per_second", UNIT_FLOAT),
+	[ENTRY_GROWS_FOR] = JSON_COLUMN("growth_ns", UNIT_DURATION),
+	[ENTRY_HOLDER_FUNCTION] = JSON_COLUMN("holder_function", UNIT_TEXT),
+	[ENTRY_HOLDER_FILE] = JSON_COLUMN("holder_file", UNIT_TEXT),
+	[ENTRY_HOLDER_LINE] = JSON_COLUMN("holder_line", UNIT_NUMBER),
+	[ENTRY_HELD_BLOCKS] = JSON_COLUMN("held_blocks", UNIT_COUNT),
+	[ENTRY_CHAINED_BLOCKS] = JSON_COLUMN("chained_blocks", UNIT_COUNT),
+	[ENTRY_SUPPRESSION] = JSON_COLUMN("suppression", UNIT_TEXT),
+	[ENTRY_EXAMPLE] = JSON_COLUMN("example_address", UNIT_ADDRESS),
+	[ENTRY_CONTENTS] = JSON_COLUMN("example_contents", UNIT_TEXT),
+	[ENTRY_SITE] = JSON_COLUMN("site", UNIT_NUMBER),
 	[ENTRY_FRAME] = REPORT_FRAME_COLUMNS,
-	[ENTRY_INLINED] = JSON("inlined", UNIT_BOOL),
-	[ENTRY_ROLE] = JSON("role", UNIT_TEXT),
-	[ENTRY_BYTES] = { NULL, "bytes", UNIT_BYTES, COLUMN_TEXT_ONLY },
-	[ENTRY_BLOCKS] = { NULL, "blocks", UNIT_COUNT, COLUMN_TEXT_ONLY },
+	[ENTRY_INLINED] = JSON_COLUMN("inlined", UNIT_BOOL),
+	[ENTRY_ROLE] = JSON_COLUMN("role", UNIT_TEXT),
+	[ENTRY_BYTES] = TEXT_COLUMN("bytes", UNIT_BYTES),
+	[ENTRY_BLOCKS] = TEXT_COLUMN("blocks", UNIT_COUNT),
 	[ENTRY_LABEL] = { NULL, "allocated in", UNIT_TEXT, COLUMN_TEXT_ONLY | COLUMN_LABEL },
 	[ENTRY_TAIL] = { NULL, NULL, UNIT_TEXT, COLUMN_TEXT_ONLY | COLUMN_TAIL },
 };
@@ -286,7 +284,7 @@ static void add_entries(struct leaks_view *v, enum leak_verdict verdict)
 /* The end: nothing found, or what was not shown. */
 static void add_rest(struct leaks_view *v)
 {
-	static const struct column columns[] = { { NULL, NULL, UNIT_TEXT, COLUMN_TEXT_ONLY } };
+	static const struct column columns[] = { TEXT_COLUMN(NULL, UNIT_TEXT) };
 	struct table *t = table_new(TABLE_ROWS, NULL, NULL, columns, NR_COLUMNS(columns));
 	bool none = true;
 

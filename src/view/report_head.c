@@ -288,9 +288,9 @@ static void add_head(struct report *r)
 /* ---- what was not recorded ---- */
 
 static const struct column warning_columns[] = {
-	{ NULL, NULL, UNIT_TEXT, COLUMN_TEXT_ONLY },
-	{ "code", NULL, UNIT_TEXT, COLUMN_JSON_ONLY },
-	{ "count", NULL, UNIT_COUNT, COLUMN_JSON_ONLY },
+	TEXT_COLUMN(NULL, UNIT_TEXT),
+	JSON_COLUMN("code", UNIT_TEXT),
+	JSON_COLUMN("count", UNIT_COUNT),
 	{ "text", NULL, UNIT_TEXT },
 };
 

@@ -16,14 +16,14 @@
 
 static const struct column size_columns[] = {
 	{ "class", "size", UNIT_TEXT },
-	{ "max_bytes", NULL, UNIT_BYTES, COLUMN_JSON_ONLY },
+	JSON_COLUMN("max_bytes", UNIT_BYTES),
 	{ "malloc", "malloc", UNIT_COUNT, Z },
 	{ "calloc", "calloc", UNIT_COUNT, Z },
 	{ "realloc", "realloc", UNIT_COUNT, Z },
 	{ "aligned", "aligned", UNIT_COUNT, Z },
 	{ "new", "new", UNIT_COUNT, Z },
-	{ "other", NULL, UNIT_COUNT, COLUMN_JSON_ONLY },
-	{ "calls", NULL, UNIT_COUNT, COLUMN_JSON_ONLY },
+	JSON_COLUMN("other", UNIT_COUNT),
+	JSON_COLUMN("calls", UNIT_COUNT),
 	{ "free", "free", UNIT_COUNT, Z },
 	{ "allocated_bytes", "allocated", UNIT_BYTES, Z },
 	{ "freed_bytes", "freed", UNIT_BYTES, Z },
@@ -89,7 +89,7 @@ void report_sizes(struct report *r)
 static const struct column lifetime_columns[] = {
 	{ "from_ns", "lived from", UNIT_DURATION }, { "to_ns", "to", UNIT_DURATION },
 	{ "frees", "frees", UNIT_COUNT },	    { "share_percent", "share", UNIT_PERCENT },
-	{ NULL, "", UNIT_TEXT, COLUMN_TEXT_ONLY },
+	TEXT_COLUMN("", UNIT_TEXT),
 };
 
 #define BAR_WIDTH 40

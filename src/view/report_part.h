@@ -55,15 +55,9 @@ extern const struct report_titles report_titles[RANK_NR];
 
 /* Set JSON columns function, file, line, module, module_offset, pc (in this order from `first`) of
  * a frame. */
-#define REPORT_FRAME_COLUMNS                                                                       \
-	{ "function", NULL, UNIT_TEXT, COLUMN_JSON_ONLY },                                         \
-		{ "file", NULL, UNIT_TEXT, COLUMN_JSON_ONLY },                                     \
-		{ "line", NULL, UNIT_NUMBER, COLUMN_JSON_ONLY },                                   \
-		{ "module", NULL, UNIT_TEXT, COLUMN_JSON_ONLY },                                   \
-		{ "module_offset", NULL, UNIT_ADDRESS, COLUMN_JSON_ONLY },                         \
-	{                                                                                          \
-		"pc", NULL, UNIT_ADDRESS, COLUMN_JSON_ONLY                                         \
-	}
+#define REPORT_FRAME_COLUMNS \
+	JSON_COLUMN("function", UNIT_TEXT), JSON_COLUMN("file", UNIT_TEXT), JSON_COLUMN("line", UNIT_NUMBER), \
+	JSON_COLUMN("module", UNIT_TEXT), JSON_COLUMN("module_offset", UNIT_ADDRESS), JSON_COLUMN("pc", UNIT_ADDRESS)
 void report_set_frame(struct table *t, unsigned first, const struct frame_name *f);
 
 #endif

@@ -48,6 +48,10 @@ struct column {
 	unsigned flags; /* enum column_flags */
 };
 
+/* Columns that only one of the forms has. */
+#define JSON_COLUMN(key, unit)		{ key, NULL, unit, COLUMN_JSON_ONLY }
+#define TEXT_COLUMN(title, unit)	{ NULL, title, unit, COLUMN_TEXT_ONLY }
+
 struct cell {
 	bool set; /* else empty: left out of trees' and records' JSON, null in rows */
 	union {
