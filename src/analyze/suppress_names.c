@@ -212,7 +212,8 @@ static bool is_mangled(const char *linkage)
 	return linkage[0] == '_' && (linkage[1] == 'Z' || linkage[1] == 'R');
 }
 
-bool suppress_below_main(const struct frame_name *f)
+/* Is this what runs below main: _start and the C library's start? */
+static bool is_below_main(const struct frame_name *f)
 {
 	return f->linkage && (str_starts(f->linkage, "__libc_start_") || !strcmp(f->linkage, "generic_start_main") ||
 			      !strcmp(f->linkage, "_start"));
@@ -240,7 +241,7 @@ static int64_t find_frame_set(struct suppress *s, const struct frame_name *f)
 	add_text(s, &m, TEXT_FUN, f->linkage ? f->linkage : unknown);
 	if (f->function && f->linkage && !is_mangled(f->linkage) && strcmp(f->function, f->linkage))
 		add_text(s, &m, TEXT_FUN, f->function);
-	if (suppress_below_main(f))
+	if (is_below_main(f))
 		add_text(s, &m, TEXT_FUN, below_main);
 	if (f->inlined && f->function)
 		add_text(s, &m, TEXT_SHORT, f->function);

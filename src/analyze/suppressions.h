@@ -90,7 +90,4 @@ int64_t suppress_frame_set(struct suppress *s, const struct frame_name *f);
 /* The number of a set; members ascending. Or -ENOMEM. */
 int64_t suppress_set_add(struct suppress_sets *sets, const uint32_t *members, uint32_t nr);
 
-/* Is this what runs below main: _start and the C library's start? */
-bool suppress_below_main(const struct frame_name *f);
-
 #endif

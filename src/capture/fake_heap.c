@@ -87,7 +87,8 @@ int64_t fake_heap_thread(struct fake_heap *f, const char *name)
 	return vec_push(&f->threads, t) ? -ENOMEM : (int64_t)f->threads.nr - 1;
 }
 
-int64_t fake_heap_node(struct fake_heap *f, uint32_t parent, uint32_t module, uint64_t pc)
+/* Number of the child of `parent` with this frame, added if new; -ENOMEM. */
+static int64_t node_of(struct fake_heap *f, uint32_t parent, uint32_t module, uint64_t pc)
 {
 	struct heap_node n = {.pc = pc, .parent = parent, .module = module};
 
@@ -187,7 +188,7 @@ int64_t fake_heap_stack(struct fake_heap *f, const char *text, struct err *e)
 	for (next = copy; node >= 0 && (part = strsep(&next, ">"));) {
 		int rc = frame_parse(f, part, &frame, e);
 
-		node = rc ? rc : fake_heap_node(f, (uint32_t)node, frame.module, frame.pc);
+		node = rc ? rc : node_of(f, (uint32_t)node, frame.module, frame.pc);
 	}
 	free(copy);
 	return node;

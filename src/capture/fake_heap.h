@@ -62,9 +62,6 @@ int64_t fake_heap_module(struct fake_heap *f, const char *path);
 /* Number of the thread of this name, added if new; -ENOMEM, -E2BIG. */
 int64_t fake_heap_thread(struct fake_heap *f, const char *name);
 
-/* Number of the child of `parent` with this frame, added if new; -ENOMEM. */
-int64_t fake_heap_node(struct fake_heap *f, uint32_t parent, uint32_t module, uint64_t pc);
-
 /* Node of a stack "outer>inner>..." (frames as in fake.c), added as needed; "-" is node 0. -errno with `e` set. */
 int64_t fake_heap_stack(struct fake_heap *f, const char *text, struct err *e);
 

@@ -52,7 +52,11 @@ static bool same_start(const struct objects *o, const struct object *object, int
 	       !objects_read(o, object->map_start, memory, sizeof(memory)) && !memcmp(file, memory, sizeof(file));
 }
 
-int object_open_file(const struct objects *o, const struct object *object, struct elf_file *file)
+/*
+ * Open the file that the object was mapped from, also when that is deleted or in another mount namespace; its contents are those that the
+ * process has mapped. 0, -ENOENT when it cannot be had.
+ */
+static int open_file(const struct objects *o, const struct object *object, struct elf_file *file)
 {
 	char path[PATH_MAX + 64];
 	struct stat st;
@@ -156,7 +160,7 @@ static void read_object(struct scan *s, size_t number, bool (*satisfied)(const s
 	bool table, debug = false;
 
 	s->object = number;
-	if (object_open_file(&s->objects, object, &f)) {
+	if (open_file(&s->objects, object, &f)) {
 		note(s, object, "its file cannot be read");
 		return;
 	}

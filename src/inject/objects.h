@@ -44,8 +44,6 @@ struct object_symbol {
 	unsigned type;			/* STT_* */
 };
 
-struct elf_file;
-
 /*
  * Read them. 0 or -errno with `e`: -ESRCH, -EACCES, -EAGAIN (it calls exec just now). Release with objects_close() in any case.
  */
@@ -58,12 +56,6 @@ int objects_read(const struct objects *o, uint64_t at, void *to, size_t bytes);
 /* Call `each` for every symbol that the object defines in its dynamic symbol table. 0, -errno (nothing there, damaged, far too many). */
 int object_symbols(struct objects *o, const struct object *object,
 		   void (*each)(void *arg, const struct object_symbol *s), void *arg);
-
-/*
- * Open the file that it was mapped from, also when that is deleted or in another mount namespace (src/target/elffile.h; its contents are
- * those that the process has mapped). 0, -ENOENT when it cannot be had.
- */
-int object_open_file(const struct objects *o, const struct object *object, struct elf_file *file);
 
 /* Name of the symbol to which the PLT slot at address `slot` belongs, in `name` ("" = none). */
 void object_slot_name(const struct objects *o, const struct object *object, uint64_t slot, char *name, size_t bytes);

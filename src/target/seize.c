@@ -115,6 +115,18 @@ static int does_not_stop(struct seizing *sz, pid_t tid)
 	return -ETIMEDOUT;
 }
 
+/* Read its registers; make a call that fails when stopped one that begins again. 0, -errno. */
+static int look_at(struct stop_thread *thread)
+{
+	int rc = regs(PTRACE_GETREGSET, thread);
+
+	if (!rc && arch_restart_unless_handled(&thread->regs))
+		rc = regs(PTRACE_SETREGSET, thread);
+	if (rc == -ESRCH)
+		thread->ended = true;
+	return rc == -ESRCH ? 0 : rc;
+}
+
 int seize_wait(struct seizing *sz, struct stop_thread *thread)
 {
 	for (;;) {
@@ -128,7 +140,7 @@ int seize_wait(struct seizing *sz, struct stop_thread *thread)
 		}
 		switch (TRACER_EVENT(status)) {
 		case PTRACE_EVENT_STOP:
-			return seize_look(thread);
+			return look_at(thread);
 		case PTRACE_EVENT_EXIT:
 			thread->ended = true;
 			tracer_ptrace(PTRACE_DETACH, thread->tid, 0, 0);
@@ -142,17 +154,6 @@ int seize_wait(struct seizing *sz, struct stop_thread *thread)
 	}
 }
 
-int seize_look(struct stop_thread *thread)
-{
-	int rc = regs(PTRACE_GETREGSET, thread);
-
-	if (!rc && arch_restart_unless_handled(&thread->regs))
-		rc = regs(PTRACE_SETREGSET, thread);
-	if (rc == -ESRCH)
-		thread->ended = true;
-	return rc == -ESRCH ? 0 : rc;
-}
-
 /* Let go of a thread if it has stopped. False while it has not. */
 static bool let_go(struct stop_thread *thread)
 {
@@ -161,7 +162,7 @@ static bool let_go(struct stop_thread *thread)
 	if (status == -EAGAIN)
 		return false;
 	if (status >= 0 && TRACER_EVENT(status) == PTRACE_EVENT_STOP)
-		seize_look(thread);
+		look_at(thread);
 	if (status >= 0)
 		tracer_ptrace(PTRACE_DETACH, thread->tid, 0, TRACER_EVENT(status) ? 0 : (uint64_t)status);
 	thread->ended = true;

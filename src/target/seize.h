@@ -26,9 +26,6 @@ int seize(struct seizing *sz, pid_t tid);
 /* Wait until it has stopped, and read its registers. 0, also when it has ended; -EAGAIN it has called exec, -ETIMEDOUT, with `e`. */
 int seize_wait(struct seizing *sz, struct stop_thread *thread);
 
-/* Read its registers; make a call that fails when stopped one that begins again. 0, -errno. */
-int seize_look(struct stop_thread *thread);
-
 /*
  * After a failure: let go of all, of those that have not been looked at with the signal that each was about to get. What cannot stop now
  * goes free with the tracing thread.
