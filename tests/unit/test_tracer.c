@@ -1,0 +1,123 @@
+/* The tracing thread: who gets the status of what ends under it. */
+#include "tests/unit/unit.h"
+
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "src/target/task.h"
+#include "src/target/tracer.h"
+
+#define WAIT_NS		30000000000u
+#define TICKS_NS	60000000u	/* a dozen of them: the tracer's timer ticks every 5 ms */
+
+struct victim {
+	struct tracer *tracer;
+	pid_t pid;
+	int code;			/* that it ends with once it may; 0 = it is killed */
+	int go;				/* what lets it */
+};
+
+/* A process that ends when `go` is closed. */
+static pid_t fork_victim(struct victim *v)
+{
+	int fds[2];
+	char byte;
+
+	assert_int_equal(pipe(fds), 0);
+	v->pid = fork();
+	assert_true(v->pid >= 0);
+	if (!v->pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		close(fds[1]);
+		while (read(fds[0], &byte, 1) < 0)
+			;
+		_exit(v->code);
+	}
+	close(fds[0]);
+	v->go = fds[1];
+	return v->pid;
+}
+
+/* It ends in the middle of being stopped, as a program does whose other thread calls exit() while pmm begins to search it. */
+static int end_when_seized(void *arg)
+{
+	struct victim *v = arg;
+	const uint64_t begin_ns = tracer_now_ns();
+	uint64_t ended_ns;
+
+	assert_int_equal(tracer_ptrace(PTRACE_SEIZE, v->pid, 0, 0), 0);
+	assert_int_equal(tracer_watch(v->tracer, v->pid), 0);
+	if (v->code)
+		close(v->go);
+	else
+		kill(v->pid, SIGKILL);
+	while (!task_ended(v->pid, v->pid) && tracer_now_ns() - begin_ns < WAIT_NS)
+		usleep(1000);
+	for (ended_ns = tracer_now_ns(); tracer_now_ns() - ended_ns < TICKS_NS;)
+		usleep(1000);
+	tracer_deadline(v->tracer, tracer_now_ns() + WAIT_NS);
+	return tracer_wait(v->tracer, v->pid);
+}
+
+static void ends_traced(struct victim *v)
+{
+	assert_int_equal(tracer_new(&v->tracer, NULL), 0);
+	assert_int_equal(tracer_do(v->tracer, end_when_seized, v), -ESRCH);
+	tracer_free(v->tracer);
+}
+
+static void a_child_of_pmm_is_left_to_who_waits_for_it(void **state)
+{
+	struct victim exits = { .code = 5 }, killed = { .code = 0 };
+	int status = -1;
+
+	(void)state;
+	assert_true(fork_victim(&exits) > 0);
+	ends_traced(&exits);
+	assert_int_equal(waitpid(exits.pid, &status, WNOHANG), exits.pid);
+	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 5);
+	assert_true(fork_victim(&killed) > 0);
+	ends_traced(&killed);
+	close(killed.go);
+	assert_int_equal(waitpid(killed.pid, &status, WNOHANG), killed.pid);
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+}
+
+/* A child of our child's: reaped by us as its tracer, then by its parent, which says with what status. */
+static void another_process_is_not_kept_from_its_parent(void **state)
+{
+	struct victim v = { .code = 6 };
+	int told[2], status = -1;
+	pid_t parent;
+
+	(void)state;
+	assert_int_equal(pipe(told), 0);
+	parent = fork();
+	if (!parent) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		fork_victim(&v);
+		if (write(told[1], &v, sizeof(v)) != sizeof(v) || waitpid(v.pid, &status, 0) != v.pid)
+			_exit(99);
+		_exit(WIFSIGNALED(status) ? WTERMSIG(status) : 98);
+	}
+	assert_int_equal(read(told[0], &v, sizeof(v)), sizeof(v));
+	v.code = 0;			/* its way out is in another process */
+	ends_traced(&v);
+	assert_int_equal(waitpid(parent, &status, 0), parent);
+	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == SIGKILL);
+	close(told[0]);
+	close(told[1]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_child_of_pmm_is_left_to_who_waits_for_it),
+		cmocka_unit_test(another_process_is_not_kept_from_its_parent),
+	};
+
+	return cmocka_run_group_tests_name("tracer", tests, NULL, NULL);
+}
