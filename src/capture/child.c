@@ -120,11 +120,21 @@ static bool shell_watches(int sig)
 	return sig != SIGSTOP || getpgrp() == getpid();
 }
 
+/* What it was called last, as long as that can be seen. */
+static void look_at_name(struct child *c)
+{
+	siginfo_t info = { 0 };
+
+	if (c->pid && !waitid(P_PID, (id_t)c->pid, &info, WEXITED | WNOHANG | WNOWAIT) && info.si_pid && proc_comm(c->pid, c->comm))
+		c->comm[0] = '\0';
+}
+
 /* Collect what happened to the program: ended, stopped, continued. */
 static void reap(struct child *c)
 {
 	int status;
 
+	look_at_name(c);
 	while (c->pid && waitpid(c->pid, &status, WNOHANG | WUNTRACED | WCONTINUED) == c->pid) {
 		if (WIFSTOPPED(status)) {
 			c->stopped = true;

@@ -16,6 +16,7 @@
 #include <sys/types.h>
 
 #include "src/base/err.h"
+#include "src/target/proc.h"
 
 #define CHILD_NR_LIMITS 3
 
@@ -29,6 +30,7 @@ struct child {
 	int signal_fd; /* what pmm gets instead of signals */
 	int status;    /* wait status, valid when `ended` */
 	bool ended, stopped;
+	char comm[PROC_COMM_BYTES]; /* its last name, when `ended`; "" = not known */
 };
 
 /*

@@ -219,7 +219,7 @@ static int tell_leaks(struct run *r)
 
 	if (!leaks)
 		return code;
-	found = run_leaks_tell(&r->leaks, r->heap, quiet && !searching, &e);
+	found = run_leaks_tell(&r->leaks, r->heap, r->child.comm, quiet && !searching, &e);
 	if (found < 0)
 		cmd_fail(&e);
 	if (found > 0 && given_code)

@@ -125,18 +125,43 @@ bool run_leaks_keep(struct run_leaks *r, struct heap *h)
 	return false;
 }
 
-/* The program had blocks but was not searched, and nobody said why so far. */
-static void tell_unsearched(const struct run_leaks *r, const struct heap *root)
+static void unsearched(const struct heap *root, const char *why, const char *hint)
 {
-	if (r->notes.nr)
+	cmd_note("process %u was not searched for leaks: %s", root->pid, why);
+	if (hint)
+		cmd_note("hint: %s", hint);
+}
+
+/* Its end was none that the agent in it could see. */
+static void tell_unseen(const struct heap *root, const char *comm)
+{
+	struct str s = STR_INIT;
+
+	if (*comm && strcmp(comm, root->comm)) {
+		str_addf(&s, "at its end it was '%s', which pmm's agent is not in (static, set-user-ID, or started without LD_PRELOAD)", comm);
+		unsearched(root, str_text(&s), "'pmm attach PID' and then 'pmm leaks PID' search such a program while it runs");
+	} else if (root->end == HEAP_KILLED) {
+		str_addf(&s, "signal %d left no room for a handler (a stack that has run over), or system calls are restricted (seccomp)",
+			 root->end_status);
+		unsearched(root, str_text(&s), NULL);
+	} else {
+		unsearched(root, "it ended by a system call past the C library, which pmm's agent does not see",
+			   "'pmm leaks PID' searches it while it runs");
+	}
+	str_fini(&s);
+}
+
+/* The program had blocks but was not searched, and nobody said why so far. */
+static void tell_unsearched(const struct run_leaks *r, const struct heap *root, const char *comm)
+{
+	if (r->notes.nr || root->end == HEAP_REPLACED)
 		return;
 	if (root->end == HEAP_KILLED && root->end_status == SIGKILL)
 		cmd_note("nobody could search process %u for leaks at its end: SIGKILL leaves no time for that", root->pid);
 	else if (r->gone == (pid_t)root->pid)
-		cmd_note("process %u was not searched for leaks: another of its threads ended it before that", root->pid);
-	else if (root->end != HEAP_REPLACED)
-		cmd_note("process %u was not searched for leaks: its end could not be seen in time (see 'At the program's end' in doc/leaks.md)",
-			 root->pid);
+		unsearched(root, "another of its threads ended it before that", NULL);
+	else
+		tell_unseen(root, comm);
 }
 
 /* Where nothing is certain or likely there is nothing to tell. */
@@ -149,7 +174,7 @@ static void only_losses(void *arg, struct leaks *l)
 	l->entries.nr = 0;
 }
 
-int run_leaks_tell(struct run_leaks *r, const struct heap *root, bool brief, struct err *e)
+int run_leaks_tell(struct run_leaks *r, const struct heap *root, const char *comm, bool brief, struct err *e)
 {
 	struct leaks_report_options options = *r->report;
 	FILE *out = r->out ? r->out : stderr;
@@ -162,7 +187,7 @@ int run_leaks_tell(struct run_leaks *r, const struct heap *root, bool brief, str
 	if (root && root->search.how != HEAP_SEARCH_NONE)
 		rc = found = leaks_report(root, NULL, &options, out, e);
 	else if (root)
-		tell_unsearched(r, root);
+		tell_unsearched(r, root, comm);
 	options.quiet_if_none = true;
 	options.choose = only_losses;
 	for (size_t i = 0; rc >= 0 && i < r->lost.nr; i++) {

@@ -45,10 +45,10 @@ void run_leaks_ended(struct run_leaks *r, struct heap *h);
 bool run_leaks_keep(struct run_leaks *r, struct heap *h);
 
 /*
- * Tell of the program itself (NULL = it has no heap) and of its children that lost something; `brief`: of nothing but losses. 1 = leaks that are
- * certain or likely, 0 = none, -errno with `e`.
+ * Tell of the program itself (NULL = it has no heap; `comm`: what it was called at its end) and of its children that lost something; `brief`:
+ * of nothing but losses. 1 = leaks that are certain or likely, 0 = none, -errno with `e`.
  */
-int run_leaks_tell(struct run_leaks *r, const struct heap *root, bool brief, struct err *e);
+int run_leaks_tell(struct run_leaks *r, const struct heap *root, const char *comm, bool brief, struct err *e);
 
 /* All zero is fine. */
 void run_leaks_fini(struct run_leaks *r);

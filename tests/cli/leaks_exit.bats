@@ -92,6 +92,24 @@ ends() {
 	grep -q SIGKILL <<<"$stderr"
 }
 
+# unsearched PATTERN CMD...: not searched, with that reason in one sentence, whatever it ends with.
+unsearched() {
+	local pattern=$1
+	shift
+	within "$PMM" run -q --leaks -o "$T/x.pmm" -- "$@" >/dev/null 2>"$T/x.err" || true
+	grep -q "was not searched for leaks: .*$pattern" "$T/x.err" && [ "$(grep -c "^pmm: [^h]" "$T/x.err")" -eq 1 ] ||
+		{ echo "$*"; cat "$T/x.err"; return 1; }
+}
+
+@test "programs that the agent is not in, and ends that it does not see: the cause is said, and what to do instead" {
+	unsearched "it was 'endings', .* LD_PRELOAD" env -i "$PROG/endings" _exit
+	grep -q "hint: 'pmm attach PID'" "$T/x.err"
+	unsearched "it was 'leaf_static', .*static" sh -c 'exec "$0"' "$PROG/leaf_static"
+	unsearched "signal 11 .*stack" "$PROG/leave_exit" overflow
+	unsearched "past the C library" "$PROG/leave_exit" raw
+	grep -q "hint: 'pmm leaks PID'" "$T/x.err"
+}
+
 @test "SIGKILL during the search: nothing is called lost because it can no longer be read" {
 	"$PMM" run -q --leaks -o "$T/killed.pmm" -- "$PROG/many" 1000000 16 >"$T/killed.out" 2>"$T/killed.err" &
 	local monitor=$! victim status=0
