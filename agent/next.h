@@ -42,6 +42,7 @@ struct next_functions {
 	void *(*memalign)(size_t, size_t);
 	void *(*valloc)(size_t);
 	void *(*pvalloc)(size_t);
+	size_t (*malloc_usable_size)(void *);
 	void *(*mmap)(void *, size_t, int, int, int, long);
 	void *(*mmap64)(void *, size_t, int, int, int, long);
 	int (*munmap)(void *, size_t);

@@ -40,6 +40,9 @@ bool check_on(void);
  */
 void *check_alloc(struct tctx *c, size_t size, size_t align, bool zeroed, uint32_t kind, const struct caller *from);
 
+/* The block that was allocated last on this context, if that is `p`, was so by another name: operator new, on top of malloc. */
+void check_rename(struct tctx *c, void *p, uint32_t kind);
+
 /* What a release says of the block. */
 struct check_said {
 	uint32_t how;			/* enum pmm_release */

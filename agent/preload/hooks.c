@@ -5,20 +5,9 @@
  * The entry jumps to the body, so the body's return address is the program's. errno is the real function's: nothing
  * in the agent touches it.
  */
-#include "agent/module.h"
-#include "agent/preload/leave.h"
 #include "agent/preload/preload.h"
-#include "agent/segment.h"
 
 #define ENOMEM 12
-
-__thread uint64_t hook_countdown;
-
-uint64_t *ctx_countdown(struct tctx *c)
-{
-	(void)c;
-	return &hook_countdown;
-}
 
 void *preload_malloc(size_t size, uint32_t kind, const struct caller *from)
 {
@@ -180,31 +169,4 @@ EXPORT int posix_memalign(void **out, size_t align, size_t size)
 	ret = hook_posix_memalign(c, A.next.posix_memalign, out, align, size, &from);
 	agent_leave(c);
 	return ret;
-}
-
-/* ---- the program's beginning and end -------------------------------------------------------------------- */
-
-/* glibc's pthread_atfork; runs for the forks inside libc (system, popen, daemon) as well. */
-extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void *dso)
-	__attribute__((weak));
-
-static __attribute__((constructor(101))) void begin(void)
-{
-	if (!A.next.malloc && !resolve())
-		return;
-	if (!agent_on())
-		return;
-	module_start(NULL);
-	ctx_find();
-	if (&__register_atfork)
-		__register_atfork(segment_forking, NULL, segment_forked, NULL);
-	leave_start();
-}
-
-static __attribute__((destructor(101))) void end(void)
-{
-	struct caller from = CALLER_HERE();
-
-	agent_finish(&from);
-	leave_destructor();
 }

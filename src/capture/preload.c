@@ -10,6 +10,7 @@
 #include "src/base/str.h"
 
 #define AGENT_FILE  "libpmm.so"
+#define CHECK_FILE  "libpmm_check.so"
 #define INJECT_FILE "libpmm_inject.so"
 
 /*
@@ -61,20 +62,29 @@ int preload_find_injected(char path[PATH_MAX], struct err *e)
 	return find(INJECT_FILE, "PMM_INJECT", path, e);
 }
 
-int preload_find(char path[PATH_MAX], struct err *e)
+/* The same for a file that LD_PRELOAD is to name. */
+static int find_preloaded(const char *name, const char *variable, char path[PATH_MAX], struct err *e)
 {
-	int rc = find(AGENT_FILE, "PMM_AGENT", path, e);
+	int rc = find(name, variable, path, e);
 
 	if (rc)
 		return rc;
 	if (strpbrk(path, " :")) { /* ld.so(8): both separate names in LD_PRELOAD */
 		err_set(e, -EINVAL, "the agent's path '%s' has a space or a colon", path);
-		err_hint(e,
-			 "LD_PRELOAD cannot name it; copy %s elsewhere and point PMM_AGENT to it",
-			 AGENT_FILE);
+		err_hint(e, "LD_PRELOAD cannot name it; copy %s elsewhere and point %s to it", name, variable);
 		return -EINVAL;
 	}
 	return 0;
+}
+
+int preload_find(char path[PATH_MAX], struct err *e)
+{
+	return find_preloaded(AGENT_FILE, "PMM_AGENT", path, e);
+}
+
+int preload_find_check(char path[PATH_MAX], struct err *e)
+{
+	return find_preloaded(CHECK_FILE, "PMM_CHECK_AGENT", path, e);
 }
 
 static char *formatted(struct str *s)

@@ -1,0 +1,4 @@
+/*
+ * Canaried blocks: heads and tails.
+ */
+#include "agent/check/canary.h"

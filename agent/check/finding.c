@@ -1,0 +1,4 @@
+/*
+ * Findings into the ledger.
+ */
+#include "agent/check/finding.h"

@@ -1,0 +1,4 @@
+/*
+ * Released canaried blocks, kept for a while.
+ */
+#include "agent/check/quarantine.h"
