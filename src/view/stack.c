@@ -18,6 +18,11 @@ struct walk {
 	bool via_done;
 };
 
+static void row(struct walk *w, enum row_style style, enum row_where where)
+{
+	table_row(w->t, w->c->depth ? w->c->depth : 1, style, where);
+}
+
 static bool starts_program(const struct frame_name *f)
 {
 	return f->function && (strcmp(f->function, "_start") == 0 ||
@@ -55,12 +60,13 @@ static void add_frame(struct walk *w, const struct frame_name *f)
 	if (w->outside && !shown && !starts_program(f))
 		w->left_out++;
 	if (w->outside && !w->via_done && w->via.len) {
-		table_row(w->t, 1, ROW_DIM, ROW_TEXT_ONLY);
+		row(w, ROW_DIM, ROW_TEXT_ONLY);
 		table_setf(w->t, w->c->label, "via %s", str_text(&w->via));
 	}
 	w->via_done |= w->outside;
-	table_row(w->t, 1, f->role == FRAME_PROGRAM ? ROW_PLAIN : ROW_DIM,
-		  shown ? ROW_BOTH : ROW_JSON_ONLY);
+	row(w, f->role == FRAME_PROGRAM ? ROW_PLAIN : ROW_DIM, shown ? ROW_BOTH : ROW_JSON_ONLY);
+	if (w->c->which)
+		table_set_const(w->t, w->c->which_column, w->c->which);
 	if (!w->c->text_only) {
 		report_set_frame(w->t, w->c->frame, f);
 		table_set(w->t, w->c->inlined, f->inlined);
@@ -93,11 +99,11 @@ void stack_add(struct table *t, struct names *n, uint32_t node, const struct fra
 			add_frame(&w, &f[i]);
 	}
 	if (!w.via_done && w.via.len) {
-		table_row(t, 1, ROW_DIM, ROW_TEXT_ONLY);
+		row(&w, ROW_DIM, ROW_TEXT_ONLY);
 		table_setf(t, c->label, "via %s", str_text(&w.via));
 	}
 	if (w.left_out) {
-		table_row(t, 1, ROW_DIM, ROW_TEXT_ONLY);
+		row(&w, ROW_DIM, ROW_TEXT_ONLY);
 		table_setf(t, c->label, "... %s more frames%s", fmt_count(w.left_out).s, more);
 	}
 	str_fini(&w.via);

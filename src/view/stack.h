@@ -14,6 +14,9 @@ struct stack_columns {
 	bool text_only;			/* the table has none of the following */
 	unsigned frame;			/* first of REPORT_FRAME_COLUMNS */
 	unsigned inlined, role;
+	unsigned depth;			/* of the frames' rows; 0 = 1 */
+	const char *which;		/* of several stacks of a row: its name, for column which_column; NULL = there is one */
+	unsigned which_column;
 };
 
 /*
