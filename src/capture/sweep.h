@@ -1,8 +1,8 @@
 /*
  * A sweep: are the canaries around all live blocks of a checked process as they should be? Looked at from outside, without stopping it.
  *
- * While it runs blocks come and go and a canary is written byte by byte: damage counts only when the same block (address, site, birth)
- * is still live in a second reading of the ledger and its canary still wrong in a second reading of its memory.
+ * Meanwhile blocks come and go: damage counts only when the same block (address, site, birth) is still live in a second reading of the ledger
+ * and its canary still wrong in a second reading of its memory.
  */
 #ifndef CAPTURE_SWEEP_H
 #define CAPTURE_SWEEP_H
@@ -10,25 +10,28 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "include/pmm/check.h"
 #include "src/base/err.h"
+#include "src/base/vec.h"
 #include "src/capture/ledger.h"
 #include "src/model/heap.h"
 
+/* A block that was found damaged. */
+struct sweep_seen {
+	uint64_t address, birth_ns;
+};
+
 /* What one process's sweeps know of each other: damage found before is not found again. All zero is fine. */
 struct sweep {
-	uint64_t *seen;			/* block addresses, sorted */
-	uint64_t nr_seen;
-	uint64_t sweeps, last_ns;
+	VEC(struct sweep_seen) seen;	/* sorted */
+	uint64_t sweeps;
+	uint64_t last_ns;		/* when the last one began; 0 = there was none */
 };
 
 /*
- * Read the ledger and the process's memory, append what is wrong to the findings of the heap (*out, the caller's), numbers from `first`
- * on, and set heap.check.sweeps. still: the process does not run (it waits at its end): no second look. The number of new findings, or
- * -errno with `e`: -ESRCH it ended, -ENODATA it is not checked.
+ * Read the ledger and the process's memory, append what is wrong to the findings of the heap (*out, the caller's), numbers from `first` on, and
+ * set heap.check.sweeps. The number of new findings, or -errno with `e`: -ESRCH it ended, -ENODATA it is not checked.
  */
-int sweep_process(struct sweep *s, pid_t pid, struct ledger_map *m, const struct pmm_check *check, bool still, uint32_t first,
-		  struct heap **out, struct err *e);
+int sweep_process(struct sweep *s, pid_t pid, struct ledger_map *m, uint32_t first, struct heap **out, struct err *e);
 
 void sweep_fini(struct sweep *s);
 

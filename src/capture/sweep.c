@@ -1,0 +1,337 @@
+/* Canaries around live blocks, looked at from outside. */
+#include "src/capture/sweep.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+
+#include "include/pmm/ledger.h"
+
+#define PAGE		4096ull
+#define BATCH		256u			/* blocks read with one call; two pieces each, and IOV_MAX is 1024 */
+#define MOST_EDGE	(PAGE + 64)		/* bytes of canary on one side: alignments above a page are looked at no further */
+
+/* Canary that should be in [start, end), part of the block's surroundings. */
+struct edge {
+	uint64_t start, end;
+};
+
+/* Where the canaries of a block are; the head of a canaried one is the end of its first edge. */
+struct edges {
+	struct edge before, behind;
+	bool headed;
+};
+
+struct damage {
+	uint64_t block;				/* index in the heap */
+	uint64_t address;			/* first byte */
+	uint8_t bytes[HEAP_FINDING_BYTES];
+	uint8_t nr_bytes;
+};
+
+struct look {
+	struct heap *h;
+	pid_t pid;
+	uint64_t secret;
+	bool sampled;
+	uint64_t pool_start, pool_end;
+	uint8_t (*buffer)[2][MOST_EDGE];	/* [BATCH] */
+	VEC(struct damage) damages;
+};
+
+static bool guarded(const struct look *l, const struct heap_block *b)
+{
+	return b->address >= l->pool_start && b->address < l->pool_end;
+}
+
+static struct edges edges_of(const struct look *l, const struct heap_block *b)
+{
+	uint64_t end = b->address + b->size_bytes;
+
+	if (guarded(l, b)) {
+		uint64_t last = b->size_bytes ? end - 1 : b->address;
+
+		return (struct edges){ { b->address & ~(PAGE - 1), b->address }, { end, (last & ~(PAGE - 1)) + PAGE } };
+	}
+	return (struct edges){ { b->address - PMM_HEAD_BYTES, b->address }, { end, pmm_tail_end(b->address, b->size_bytes) }, true };
+}
+
+static size_t length(struct edge e)
+{
+	return e.end > e.start && e.end - e.start <= MOST_EDGE ? e.end - e.start : 0;
+}
+
+static void note(struct look *l, uint64_t block, const struct edge *e, const uint8_t *bytes, size_t at)
+{
+	struct damage d = { .block = block, .address = e->start + at };
+	size_t left = length(*e) - at;
+
+	d.nr_bytes = (uint8_t)(left < HEAP_FINDING_BYTES ? left : HEAP_FINDING_BYTES);
+	memcpy(d.bytes, bytes + at, d.nr_bytes);
+	(void)vec_push(&l->damages, d);		/* without memory for it the next sweep finds it */
+}
+
+/* Is the head what it should be? The alignment in it is all that is not known from elsewhere. */
+static bool head_is_well(const struct look *l, const struct heap_block *b, const uint8_t *bytes)
+{
+	struct pmm_head head;
+	uint64_t known = b->size_bytes < PMM_SIZE_MAX ? b->size_bytes : PMM_SIZE_MAX;
+
+	memcpy(&head, bytes, sizeof(head));
+	return (head.what & PMM_SIZE_MAX) == known && !(head.what & PMM_HEAD_FREED) && head.seal == pmm_seal(l->secret, b->address, head.what);
+}
+
+/* First byte of an edge that is no canary; SIZE_MAX: all are. */
+static size_t first_wrong(const struct look *l, const struct heap_block *b, const struct edge *e, const uint8_t *bytes)
+{
+	for (size_t i = 0; i < length(*e); i++)
+		if (bytes[i] != pmm_canary_byte(l->secret, b->address, e->start + i))
+			return i;
+	return SIZE_MAX;
+}
+
+static void judge(struct look *l, uint64_t index, const struct edges *e, uint8_t (*bytes)[MOST_EDGE])
+{
+	const struct heap_block *b = &l->h->blocks[index];
+	size_t wrong;
+
+	if (e->headed && !head_is_well(l, b, bytes[0])) {
+		note(l, index, &e->before, bytes[0], 0);
+		return;
+	}
+	wrong = e->headed ? SIZE_MAX : first_wrong(l, b, &e->before, bytes[0]);
+	if (wrong != SIZE_MAX) {
+		note(l, index, &e->before, bytes[0], wrong);
+		return;
+	}
+	wrong = first_wrong(l, b, &e->behind, bytes[1]);
+	if (wrong != SIZE_MAX)
+		note(l, index, &e->behind, bytes[1], wrong);
+}
+
+/* Read the edges of blocks and judge those that could be read whole; how many blocks, or -errno. */
+static int look_at(struct look *l, const uint64_t *index, unsigned nr)
+{
+	struct iovec here[2 * BATCH] = { 0 }, there[2 * BATCH] = { 0 };
+	struct edges edges[BATCH];
+	unsigned pieces = 0, done = 0;
+	ssize_t got;
+
+	if (!nr)
+		return 0;
+	for (unsigned i = 0; i < nr; i++) {
+		struct edge *side[2] = { &edges[i].before, &edges[i].behind };
+
+		edges[i] = edges_of(l, &l->h->blocks[index[i]]);
+		for (int k = 0; k < 2; k++, pieces++) {
+			here[pieces] = (struct iovec){ l->buffer[i][k], length(*side[k]) };
+			there[pieces] = (struct iovec){ (void *)(uintptr_t)side[k]->start, length(*side[k]) };
+		}
+	}
+	got = process_vm_readv(l->pid, here, pieces, there, pieces, 0);
+	if (got < 0)
+		return errno == EFAULT ? 1 : -errno;	/* the first is not there any more */
+	for (; done < nr; done++) {
+		size_t want = length(edges[done].before) + length(edges[done].behind);
+
+		if ((size_t)got < want)
+			break;
+		got -= (ssize_t)want;
+		judge(l, index[done], &edges[done], l->buffer[done]);
+	}
+	return (int)(done < nr ? done + 1 : done);	/* one that is not there is passed over */
+}
+
+static bool to_be_looked_at(const struct look *l, const struct heap_block *b)
+{
+	return b->kind != PMM_KIND_OTHER && (!l->sampled || guarded(l, b));
+}
+
+/* 0 or -errno. */
+static int look_at_all(struct look *l)
+{
+	uint64_t index[BATCH];
+	unsigned nr = 0;
+
+	for (uint64_t i = 0; i < l->h->nr_blocks || nr;) {
+		int done;
+
+		while (nr < BATCH && i < l->h->nr_blocks) {
+			if (to_be_looked_at(l, &l->h->blocks[i]))
+				index[nr++] = i;
+			i++;
+		}
+		done = look_at(l, index, nr);
+		if (done < 0)
+			return done;
+		nr -= (unsigned)done;
+		memmove(index, index + done, nr * sizeof(*index));
+	}
+	return 0;
+}
+
+/* ---- a second look ---- */
+
+static const struct heap_block *block_at(const struct heap *h, uint64_t address)
+{
+	size_t i = array_while(h->blocks, h->nr_blocks, b, b->address < address);
+
+	return i < h->nr_blocks && h->blocks[i].address == address ? &h->blocks[i] : NULL;
+}
+
+/* The same block in a later reading, damaged still. */
+static bool confirmed(struct look *again, const struct heap *first, const struct heap_block *b)
+{
+	const struct heap_block *now = block_at(again->h, b->address);
+	uint64_t index;
+
+	if (!now || now->size_bytes != b->size_bytes || now->birth_ns != b->birth_ns ||
+	    again->h->sites[now->site].number != first->sites[b->site].number)
+		return false;
+	index = (uint64_t)(now - again->h->blocks);
+	again->damages.nr = 0;
+	return look_at(again, &index, 1) == 1 && again->damages.nr;
+}
+
+/* Keep only what is still so. 0 or -errno with `e`. */
+static int confirm(struct look *l, struct ledger_map *m, struct err *e)
+{
+	const struct ledger_options o = { .running = true, .pid = l->pid };
+	struct look again = *l;
+	size_t kept = 0;
+	int rc;
+
+	again.damages.v = NULL;
+	again.damages.nr = again.damages.room = 0;
+	rc = ledger_read(m, &o, &again.h, e);
+	if (rc)
+		return rc;
+	vec_each(&l->damages, d)
+		if (confirmed(&again, l->h, &l->h->blocks[d->block]))
+			l->damages.v[kept++] = *d;
+	l->damages.nr = kept;
+	heap_free(again.h);
+	vec_fini(&again.damages);
+	return 0;
+}
+
+/* ---- findings ---- */
+
+static int compare_seen(const void *a, const void *b)
+{
+	const struct sweep_seen *x = a, *y = b;
+
+	if (x->address != y->address)
+		return x->address < y->address ? -1 : 1;
+	return x->birth_ns < y->birth_ns ? -1 : x->birth_ns > y->birth_ns;
+}
+
+/* Remember a block; false: it was known. */
+static bool see(struct sweep *s, const struct heap_block *b)
+{
+	struct sweep_seen new = { b->address, b->birth_ns };
+	size_t i = vec_while(&s->seen, p, compare_seen(p, &new) < 0);
+
+	if (i < s->seen.nr && !compare_seen(&s->seen.v[i], &new))
+		return false;
+	if (vec_push(&s->seen, new))
+		return true;
+	memmove(&s->seen.v[i + 1], &s->seen.v[i], (s->seen.nr - 1 - i) * sizeof(new));
+	s->seen.v[i] = new;
+	return true;
+}
+
+/* Append a finding. 0 or -ENOMEM. */
+static int add(struct look *l, const struct damage *d, uint64_t before_ns, uint32_t number)
+{
+	struct heap *h = l->h;
+	const struct heap_block *b = &h->blocks[d->block];
+	struct heap_finding *all = realloc(h->findings, (h->nr_findings + 1) * sizeof(*all)), *f;
+
+	if (!all)
+		return -ENOMEM;
+	h->findings = all;
+	f = &all[h->nr_findings];
+	*f = (struct heap_finding){
+		.type = d->address < b->address ? PMM_FINDING_UNDERRUN : PMM_FINDING_OVERRUN, .by = PMM_BY_SWEEP,
+		.access = PMM_ACCESS_WRITE, .kind = b->kind, .guarded = guarded(l, b), .nr_bytes = d->nr_bytes, .text = strdup(""),
+		.number = number, .count = 1, .first_ns = h->taken_ns, .last_ns = h->taken_ns,
+		.since_ns = before_ns > b->birth_ns ? before_ns : 0, .address = d->address, .block = b->address,
+		.block_bytes = b->size_bytes, .site = HEAP_NO_SITE, .alloc_site = b->site, .free_site = HEAP_NO_SITE,
+		.thread = HEAP_NO_THREAD, .alloc_thread = b->thread, .free_thread = HEAP_NO_THREAD, .alloc_ns = b->birth_ns,
+	};
+	memcpy(f->bytes, d->bytes, d->nr_bytes);
+	if (!f->text)
+		return -ENOMEM;
+	h->nr_findings++;
+	return 0;
+}
+
+/* The number of findings, or -ENOMEM. */
+static int add_new(struct sweep *s, struct look *l, uint32_t first)
+{
+	uint64_t before_ns = s->last_ns;
+	int nr = 0;
+
+	vec_each(&l->damages, d) {
+		if (!see(s, &l->h->blocks[d->block]))
+			continue;
+		if (add(l, d, before_ns, first + (uint32_t)nr))
+			return -ENOMEM;
+		nr++;
+	}
+	return nr;
+}
+
+static int sweep(struct sweep *s, struct look *l, struct ledger_map *m, uint32_t first, struct err *e)
+{
+	int rc = look_at_all(l);
+
+	if (rc)
+		return err_set(e, rc, rc == -ESRCH ? "process %d has ended" : "cannot read the memory of process %d: %s", (int)l->pid,
+			       strerror(-rc));
+	if (l->damages.nr)
+		rc = confirm(l, m, e);
+	if (!rc)
+		rc = add_new(s, l, first);
+	if (rc == -ENOMEM)
+		err_set(e, rc, "out of memory");
+	if (rc < 0)
+		return rc;
+	s->last_ns = l->h->taken_ns;
+	l->h->check.sweeps = ++s->sweeps;
+	l->h->check.swept_ns = s->last_ns;
+	return rc;
+}
+
+int sweep_process(struct sweep *s, pid_t pid, struct ledger_map *m, uint32_t first, struct heap **out, struct err *e)
+{
+	const struct ledger_options o = { .running = true, .pid = pid };
+	struct look l = { .pid = pid, .secret = m->tree.check.secret, .sampled = m->tree.check.level == PMM_CHECK_SAMPLED };
+	struct pmm_check_state state;
+	int rc;
+
+	if (m->tree.check.level == PMM_CHECK_NONE)
+		return err_set(e, -ENODATA, "process %d is not checked: its blocks have no canaries", (int)pid);
+	if (ledger_map_read(m, offsetof(struct pmm_ledger, check), &state, sizeof(state)))
+		return err_set(e, -EBADMSG, "the ledger of process %d cannot be read", (int)pid);
+	l.pool_start = state.pool_start;
+	l.pool_end = state.pool_end;
+	l.buffer = malloc(BATCH * sizeof(*l.buffer));
+	rc = l.buffer ? ledger_read(m, &o, &l.h, e) : err_set(e, -ENOMEM, "out of memory");
+	if (!rc)
+		rc = sweep(s, &l, m, first, e);
+	free(l.buffer);
+	vec_fini(&l.damages);
+	if (rc < 0)
+		heap_free(l.h);
+	else
+		*out = l.h;
+	return rc;
+}
+
+void sweep_fini(struct sweep *s)
+{
+	vec_fini(&s->seen);
+}
