@@ -1,0 +1,67 @@
+/* Heap errors of one process, brought together. */
+#include "src/analyze/findings.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/hash.h"
+
+/* The same site in another snapshot. */
+static uint32_t site_there(const struct hash_map *by_number, const struct heap *from, uint32_t site)
+{
+	uint32_t *there;
+
+	if (site == HEAP_NO_SITE || !site)
+		return site;
+	there = from->sites[site].number ? hash_find(by_number, from->sites[site].number) : NULL;
+	return there ? *there : HEAP_NO_SITE;
+}
+
+/* The same thread: threads keep their place as long as new ones are appended. */
+static uint16_t thread_there(const struct heap *from, uint16_t thread, const struct heap *to)
+{
+	if (thread == HEAP_NO_THREAD || thread >= to->nr_threads || to->threads[thread].tid != from->threads[thread].tid)
+		return HEAP_NO_THREAD;
+	return thread;
+}
+
+static int carry(const struct heap_finding *f, const struct hash_map *by_number, const struct heap *from, struct heap *to)
+{
+	struct heap_finding *out = &to->findings[to->nr_findings];
+
+	*out = *f;
+	out->text = strdup(f->text ? f->text : "");
+	if (!out->text)
+		return -ENOMEM;
+	out->site = site_there(by_number, from, f->site);
+	out->alloc_site = site_there(by_number, from, f->alloc_site);
+	out->free_site = site_there(by_number, from, f->free_site);
+	out->thread = thread_there(from, f->thread, to);
+	out->alloc_thread = thread_there(from, f->alloc_thread, to);
+	out->free_thread = thread_there(from, f->free_thread, to);
+	to->nr_findings++;
+	return 0;
+}
+
+int findings_carry(const struct heap *from, uint64_t first, struct heap *to)
+{
+	uint64_t nr = from->nr_findings > first ? from->nr_findings - first : 0;
+	struct heap_finding *all = realloc(to->findings, (to->nr_findings + nr + 1) * sizeof(*all));
+	struct hash_map by_number = { 0 };
+	int rc = all ? 0 : -ENOMEM;
+
+	if (all)
+		to->findings = all;
+	for (uint32_t i = 0; !rc && i < to->nr_sites; i++)
+		if (to->sites[i].number)
+			rc = hash_put(&by_number, to->sites[i].number, i);
+	for (uint64_t i = first; !rc && i < from->nr_findings; i++)
+		rc = carry(&from->findings[i], &by_number, from, to);
+	hash_fini(&by_number);
+	if (!rc && from->check.sweeps > to->check.sweeps) {
+		to->check.sweeps = from->check.sweeps;
+		to->check.swept_ns = from->check.swept_ns;
+	}
+	return rc;
+}

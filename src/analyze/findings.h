@@ -1,0 +1,15 @@
+/*
+ * Heap errors of one process, found in several ways at several times, brought together.
+ */
+#ifndef ANALYZE_FINDINGS_H
+#define ANALYZE_FINDINGS_H
+
+#include "src/model/heap.h"
+
+/*
+ * Findings of `from` whose index is `first` or more, appended to those of a later snapshot of the same process. Sites are told by their
+ * numbers (struct heap_site), threads by number and name; what is not there is not known. Also heap.check's sweeps. 0 or -ENOMEM.
+ */
+int findings_carry(const struct heap *from, uint64_t first, struct heap *to);
+
+#endif
