@@ -56,7 +56,7 @@ struct cmd {
 /* All commands, ends with NULL (main.c). */
 extern const struct cmd *const cmd_table[];
 
-extern const struct cmd cmd_attach, cmd_detach, cmd_doctor, cmd_help, cmd_leaks, cmd_report, cmd_run, cmd_snapshot;
+extern const struct cmd cmd_attach, cmd_check, cmd_detach, cmd_doctor, cmd_help, cmd_leaks, cmd_report, cmd_run, cmd_snapshot;
 
 /* The command of that name, NULL = none. */
 const struct cmd *cmd_find(const char *name);

@@ -136,7 +136,7 @@ static int report_capture(const char *path, FILE *out, struct err *e)
 /* The program's own exit code, unless somebody asked for another when there is a find. */
 static int run_command(char **argv, FILE *out, struct err *e)
 {
-	struct run_search search = { .job = &job, .output = output, .report = out, .found_code = -1 };
+	struct run_job search = { .leaks = &job, .output = output, .report = out, .found_code = -1 };
 
 	if (core || job.every_ns)
 		return refuse(e, "'--core' and '--every' are about other processes than a COMMAND", "leave them out");
@@ -146,7 +146,7 @@ static int run_command(char **argv, FILE *out, struct err *e)
 		search.found_code = (int)error_code;
 	else if (fail_on || given_budget)
 		search.found_code = CMD_FOUND;
-	return run_and_search(&search, argv);
+	return run_for(&search, argv);
 }
 
 /* A capture or a process. 1 = found, 0 = not, or -errno with `e`. */

@@ -1,19 +1,12 @@
-/*
- * Searching a running process: what a search needs of it is taken and let go of before anything is named or printed. Signals wait
- * meanwhile, so that Ctrl-C never comes between stopping a thread and letting it go on.
- */
+/* Searching a running process: what a search needs of it is taken and let go of before anything is named or printed. */
 #include "src/cmd/leaks_live.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/signalfd.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "src/base/fmt.h"
+#include "src/cmd/again.h"
 #include "src/cmd/cmd.h"
 #include "src/cmd/naming.h"
 
@@ -28,14 +21,6 @@ struct looking {
 	struct hash_map told;		/* sites of which was told that they grow, by number */
 	uint64_t number;
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 /* ---- one search ---- */
 
@@ -121,35 +106,12 @@ static int report(struct looking *x, struct err *e)
 	return leaks_report(x->found.heap, &x->found.leaks, &o, x->out, e);
 }
 
-/* Wait for the next look. False: a signal came or the process has ended. */
-static bool wait_until(uint64_t then_ns, int signals, int process)
+static int repeat(struct looking *x, struct again *again, struct err *e)
 {
-	struct pollfd fds[] = { { .fd = signals, .events = POLLIN }, { .fd = process, .events = POLLIN } };
-
-	for (;;) {
-		uint64_t now = now_ns(), left = then_ns > now ? then_ns - now : 0;
-		struct timespec t = { (time_t)(left / 1000000000), (long)(left % 1000000000) };
-		int n = ppoll(fds, 2, &t, NULL);
-
-		if (n == 0)
-			return true;
-		if (n > 0 && fds[1].revents)
-			cmd_note("the process has ended");
-		if (n > 0 || errno != EINTR)
-			return false;
-	}
-}
-
-static int repeat(struct looking *x, int signals, int process, struct err *e)
-{
-	const struct leaks_job *job = x->job;
-	uint64_t next_ns = now_ns();
 	int found = 0, rc;
 
 	do {
-		next_ns += job->every_ns;
-		if (next_ns < now_ns())
-			next_ns = now_ns();	/* a search took longer than that */
+		again_due(again);
 		x->number++;
 		rc = look(x, e);
 		if (!rc)
@@ -162,30 +124,19 @@ static int repeat(struct looking *x, int signals, int process, struct err *e)
 		if (rc < 0)
 			return rc;
 		found |= rc;
-	} while (job->every_ns && x->number != job->count && wait_until(next_ns, signals, process));
+	} while (x->number != x->job->count && again_wait(again));
 	return found;
 }
 
 int leaks_live(pid_t pid, const struct leaks_job *job, FILE *out, struct err *e)
 {
 	struct looking x = { .job = job, .pid = pid, .out = out };
-	int signals, process, rc;
-	sigset_t mask, old;
+	struct again again;
+	int rc;
 
-	sigemptyset(&mask);
-	sigaddset(&mask, SIGINT);
-	sigaddset(&mask, SIGTERM);
-	sigaddset(&mask, SIGHUP);
-	sigprocmask(SIG_BLOCK, &mask, &old);
-	signals = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
-	process = (int)syscall(SYS_pidfd_open, pid, 0);
-	rc = repeat(&x, signals, process, e);
-	if (process >= 0)
-		close(process);
-	if (signals >= 0)
-		close(signals);
-	if (!job->every_ns)
-		sigprocmask(SIG_SETMASK, &old, NULL);	/* what came meanwhile ends us now, the process runs */
+	again_begin(&again, pid, job->every_ns);
+	rc = repeat(&x, &again, e);
+	again_end(&again);
 	leaks_seen_fini(&x.seen);
 	growing_fini(&x.growing);
 	hash_fini(&x.told);

@@ -13,6 +13,7 @@ const struct cmd *const cmd_table[] = {
 	&cmd_detach,
 	&cmd_report,
 	&cmd_leaks,
+	&cmd_check,
 	&cmd_snapshot,
 	&cmd_doctor,
 	&cmd_help,

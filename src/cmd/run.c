@@ -11,6 +11,7 @@
 #include "src/capture/output.h"
 #include "src/capture/preload.h"
 #include "src/cmd/cmd.h"
+#include "src/cmd/run_check.h"
 #include "src/cmd/run_leaks.h"
 #include "src/cmd/summary.h"
 #include "src/cmd/terminal.h"
@@ -24,7 +25,7 @@ static uint64_t max_frames = 128;
 static uint64_t error_code;
 static bool sampled, no_follow, quiet, leaks, given_code, no_default;
 static struct opt_list suppressions;
-static const struct run_search *searching;	/* for `pmm leaks`, else NULL */
+static const struct run_job *job;	/* for another command than `pmm run`, else NULL */
 
 static const struct opt run_opts[] = {
 	{ "output", 'o', OPT_FILE, "FILE",
@@ -64,6 +65,7 @@ struct run {
 	struct elf_check program;
 	struct summary summary;
 	struct run_leaks leaks;
+	struct run_check check;
 	struct heap *heap;  /* of the program itself, kept for the summary */
 	bool in_background; /* nobody reads messages any more */
 };
@@ -77,6 +79,7 @@ static void on_ended(void *arg, struct heap *h, bool is_root)
 	bool moved;
 
 	run_leaks_ended(&r->leaks, h);
+	run_check_ended(&r->check, h);
 	if (!output) {
 		/* `pmm leaks` needs none */
 	} else if (output_write(h, output, is_root, name, &moved, &e)) {
@@ -97,7 +100,7 @@ static void on_ended(void *arg, struct heap *h, bool is_root)
 	}
 	if (is_root && !r->heap)
 		r->heap = h;
-	else if (r->in_background || !run_leaks_keep(&r->leaks, h))
+	else if (r->in_background || (!run_leaks_keep(&r->leaks, h) && !run_check_keep(&r->check, h)))
 		heap_free(h);
 }
 
@@ -105,7 +108,18 @@ static void on_leaving(void *arg, pid_t pid, const struct leaving *l)
 {
 	struct run *r = arg;
 
-	run_leaks_search(&r->leaks, pid, l);
+	if (r->check.job)
+		run_check_leaving(&r->check, pid);
+	if (!r->check.job || job->leaks)
+		run_leaks_search(&r->leaks, pid, l);
+}
+
+static void on_found(void *arg, const struct heap *h, bool is_root)
+{
+	struct run *r = arg;
+
+	(void)is_root;
+	run_check_found(&r->check, h);
 }
 
 static void on_unreadable(void *arg, pid_t pid, bool is_root, const struct err *e)
@@ -119,7 +133,10 @@ static void on_unreadable(void *arg, pid_t pid, bool is_root, const struct err *
 	cmd_fail(e);
 }
 
-static const struct monitor_ops monitor_ops = { .ended = on_ended, .unreadable = on_unreadable, .leaving = on_leaving };
+static const struct monitor_ops monitor_ops = {
+	.ended = on_ended, .unreadable = on_unreadable, .leaving = on_leaving,
+	.found = on_found,
+};
 
 /* Everything that can be refused before the program runs. 0 or -errno with `e`. */
 static int prepare(struct run *r, const char *command, char agent[PATH_MAX], struct err *e)
@@ -138,10 +155,12 @@ static int prepare(struct run *r, const char *command, char agent[PATH_MAX], str
 
 	if (elf_check(command, &r->program, e) != ELF_CHECK_OK)
 		return -ENOEXEC;
-	rc = preload_find(agent, e);
-	if (!rc && searching)
-		rc = run_leaks_init_for(&r->leaks, searching->job, searching->report, e);
-	else if (!rc && leaks)
+	if (r->check.job)
+		o.check = r->check.job->check;
+	rc = r->check.job ? preload_find_check(agent, e) : preload_find(agent, e);
+	if (!rc && job && job->leaks)
+		rc = run_leaks_init_for(&r->leaks, job->leaks, job->report, e);
+	else if (!rc && leaks && !job)
 		rc = run_leaks_init(&r->leaks, &suppressions, no_default, e);
 	if (!rc && output)
 		rc = output_check(output, e);
@@ -161,7 +180,7 @@ static int launch(struct run *r, const char *agent, char **argv, struct err *e)
 {
 	char **env = preload_env(environ, agent, &r->tree);
 	int keep[] = { r->tree.fd, r->child.signal_fd, r->monitor.epoll, r->monitor.listen_fd, r->monitor.leaving.fd,
-		       searching && searching->report ? fileno(searching->report) : -1 };
+		       job && job->report ? fileno(job->report) : -1 };
 	int rc;
 
 	if (!env)
@@ -210,24 +229,33 @@ static void tell(struct run *r, char **argv)
 	summary_print(s, quiet);
 }
 
+/* What was looked for and not looked at must not be taken for good. */
+static bool unseen(const struct run *r)
+{
+	if (!job || !r->heap)
+		return job;
+	return (job->leaks && r->heap->search.how == HEAP_SEARCH_NONE) || (job->check && !r->heap->check.level);
+}
+
 /* The exit code, after the verdict. */
-static int tell_leaks(struct run *r)
+static int tell_found(struct run *r)
 {
 	int code = child_exit_code(r->child.status);
 	struct err e = { .text = "" };
-	int found;
+	int found = 0;
 
-	if (!leaks)
-		return code;
-	found = run_leaks_tell(&r->leaks, r->heap, r->child.comm, quiet && !searching, &e);
+	if (r->check.job)
+		found = run_check_tell(&r->check, r->heap, &e);
+	if (found >= 0 && (job ? job->leaks != NULL : leaks)) {
+		int lost = run_leaks_tell(&r->leaks, r->heap, r->child.comm, quiet && !job, &e);
+
+		found = lost ? lost : found;
+	}
 	if (found < 0)
 		cmd_fail(&e);
 	if (found > 0 && given_code)
 		return (int)error_code;
-	/* who asked `pmm leaks` for a verdict must not take none for a good one */
-	if (searching && given_code && !code && (found < 0 || !r->heap || r->heap->search.how == HEAP_SEARCH_NONE))
-		return CMD_FAILED;
-	return code;
+	return given_code && !code && (unseen(r) || (job && found < 0)) ? CMD_FAILED : code;
 }
 
 static void release(struct run *r)
@@ -237,6 +265,7 @@ static void release(struct run *r)
 	vec_fini(&r->summary.captures);
 	heap_free(r->heap);
 	run_leaks_fini(&r->leaks);
+	run_check_fini(&r->check);
 	monitor_fini(&r->monitor);
 	ledger_tree_fini(&r->tree);
 }
@@ -249,6 +278,8 @@ static int run_program(char **argv)
 	int code;
 
 	terminal_guard();
+	if (job && job->check)
+		r.check = (struct run_check){ .job = job->check, .out = job->report };
 	if (prepare(&r, argv[0], agent, &e) || launch(&r, agent, argv, &e)) {
 		release(&r);
 		return cmd_fail(&e);
@@ -258,7 +289,7 @@ static int run_program(char **argv)
 	if (r.summary.nr_living && output)
 		go_on(&r);
 	tell(&r, argv);
-	code = tell_leaks(&r);
+	code = tell_found(&r);
 	release(&r);
 	return code;
 }
@@ -269,13 +300,19 @@ static int run_run(int argc, char **argv)
 	return run_program(argv);
 }
 
-int run_and_search(const struct run_search *search, char **argv)
+int run_for(const struct run_job *j, char **argv)
 {
-	searching = search;
-	output = search->output;
+	job = j;
+	output = j->output;
 	leaks = quiet = true;
-	given_code = search->found_code >= 0;
-	error_code = given_code ? (uint64_t)search->found_code : 0;
+	given_code = j->found_code >= 0;
+	error_code = given_code ? (uint64_t)j->found_code : 0;
+	if (j->check) {
+		no_follow = j->check->no_follow;
+		limit_bytes = j->check->limit_bytes;
+		sampled = j->check->check.level == PMM_CHECK_SAMPLED;
+		sample_bytes = j->check->sample_bytes;
+	}
 	return run_program(argv);
 }
 

@@ -1,5 +1,5 @@
 /*
- * The machinery of `pmm run`, for `pmm leaks -- COMMAND`: launch, search each process at its end, tell.
+ * The machinery of `pmm run`, for `pmm leaks -- COMMAND` and `pmm check -- COMMAND`: launch, look at each process at its end, tell.
  */
 #ifndef CMD_RUN_H
 #define CMD_RUN_H
@@ -7,15 +7,17 @@
 #include <stdio.h>
 
 struct leaks_job;
+struct check_job;
 
-struct run_search {
-	const struct leaks_job *job;	/* how to search, what to tell, what is a find */
+struct run_job {
+	const struct leaks_job *leaks;	/* how to search, what to tell, what is a find; NULL = no search for leaks */
+	const struct check_job *check;	/* how to look for heap errors, what to tell; NULL = not at all */
 	const char *output;		/* captures, as `pmm run -o`; NULL = none */
-	FILE *report;			/* for the verdict; NULL = stderr */
+	FILE *report;			/* for what is told; NULL = stderr */
 	int found_code;			/* exit code when there was a find; -1 = the program's own */
 };
 
 /* Run argv, which ends with NULL. The exit code. */
-int run_and_search(const struct run_search *search, char **argv);
+int run_for(const struct run_job *job, char **argv);
 
 #endif

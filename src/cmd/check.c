@@ -1,0 +1,287 @@
+/* pmm check: heap errors of a program as it is, told when they happen. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/fmt.h"
+#include "src/capture/capture.h"
+#include "src/cmd/check_live.h"
+#include "src/cmd/check_report.h"
+#include "src/cmd/cmd.h"
+#include "src/cmd/pid.h"
+#include "src/cmd/run.h"
+#include "src/cmd/run_check.h"
+#include "src/cmd/terminal.h"
+
+#define DEFAULT_QUARANTINE	(1ull << 20)
+#define DEFAULT_GUARDED		(1ull << 16)
+#define DEFAULT_BUDGET_PERMILLE	1000
+#define DEFAULT_SAMPLE		(128ull << 10)
+#define LEAST_SWEEP_NS		10000000ull
+
+static const char *const levels[] = { "light", "guard", "sampled", NULL };
+static const char *const reactions[] = { "continue", "abort", "core", NULL };
+
+static struct check_report_options told = CHECK_REPORT_DEFAULT;
+static struct check_job job = {
+	.check = { .max_guarded = DEFAULT_GUARDED, .quarantine_bytes = DEFAULT_QUARANTINE, .fail_after = UINT64_MAX },
+	.sample_bytes = DEFAULT_SAMPLE,
+	.report = &told,
+};
+static int level = 1, reaction;
+static const char *output, *report;
+static const char *fail_rate, *budget, *sweep;
+static uint64_t garbage = 0xaa, error_code, count;
+static bool left, right, mprotect_only, fill, zero, no_strings, given_code;
+
+static const struct opt check_opts[] = {
+	{ "level", 0, OPT_CHOICE, NULL,
+	  "light: canaries around every block; guard: inaccessible pages around blocks (default); sampled: around a random few, for production",
+	  &level, .choices = levels },
+	{ "on-error", 0, OPT_CHOICE, NULL, "after an error: go on (default), end the program, end it with a core file", &reaction,
+	  .choices = reactions },
+	{ "right", 0, OPT_FLAG, NULL, "guard: blocks end at the end of a page, what is behind is caught at once (default)", &right },
+	{ "left", 0, OPT_FLAG, NULL, "guard: blocks begin at the start of a page, what is before is caught at once", &left },
+	{ "max-guarded", 0, OPT_UINT, "N", "blocks guarded at the same time (default 65536); others have canaries", &job.check.max_guarded },
+	{ "budget", 0, OPT_STRING, "PERCENT|all",
+	  "CPU time that guarding may take, in percent of the program's own (default 100); blocks beyond have canaries", &budget },
+	{ "quarantine", 0, OPT_SIZE, "BYTES", "released blocks kept from reuse (default 1M)", &job.check.quarantine_bytes },
+	{ "sample", 0, OPT_SIZE, "BYTES", "sampled: guard one block per BYTES on average (default 128K)", &job.sample_bytes, .min = 1,
+	  .max = 1ull << 40 },
+	{ "no-strings", 0, OPT_FLAG, NULL, "do not check string and memory functions", &no_strings },
+	{ "zero-size", 0, OPT_FLAG, NULL, "requests for 0 bytes are errors", &zero },
+	{ "garbage", 0, OPT_UINT, "BYTE", "fill new blocks with BYTE (default 170)", &garbage, .if_omitted = "170", .given = &fill, .max = 255 },
+	{ "fail-after", 0, OPT_UINT, "N", "allocations fail after the first N", &job.check.fail_after },
+	{ "fail-rate", 0, OPT_STRING, "PERCENT", "so many allocations fail, at random", &fail_rate },
+	{ "limit", 0, OPT_SIZE, "BYTES", "allocations that would take the heap above BYTES fail", &job.check.heap_limit_bytes, .min = 1 },
+	{ "sweep", 0, OPT_STRING, "TIME",
+	  "look at the canaries of all live blocks: of a PID now, or every TIME; of a COMMAND every TIME, not only at the end", &sweep,
+	  .if_omitted = "once" },
+	{ "count", 0, OPT_UINT, "N", "with --sweep=TIME of a PID: end after N sweeps", &count, .min = 1 },
+	{ "no-follow", 0, OPT_FLAG, NULL, "do not check children", &job.no_follow },
+	{ "output", 'o', OPT_FILE, "FILE", "write captures too, as 'pmm run -o FILE'", &output },
+	{ "report", 0, OPT_FILE, "FILE", "tell it in FILE instead of standard error (of a capture: standard output)", &report },
+	{ "json", 0, OPT_FLAG, NULL, "tell it as JSON, at the end (schema " CHECK_SCHEMA ")", &told.json },
+	{ "top", 0, OPT_UINT, "N", "errors told of a capture (default 100, 0 = all)", &told.view.top },
+	{ "depth", 0, OPT_UINT, "N", "callers shown of a stack (default 8, 0 = all)", &told.view.depth },
+	{ "show-bytes", 0, OPT_FLAG, NULL, "show what was written over canaries", &told.view.bytes },
+	{ "error-exitcode", 0, OPT_UINT, "N", "exit code when there were errors (default: of a COMMAND its own, else 1)", &error_code,
+	  .given = &given_code, .max = 255 },
+	{ "ledger-limit", 0, OPT_SIZE, "BYTES", "memory one ledger may take (default a quarter of RAM, at most 16G)", &job.limit_bytes,
+	  .min = 1 << 20 },
+	{ "no-madvise-guard", 0, OPT_FLAG, NULL, "guard: protect pages by mprotect(), as on kernels before 6.13", &mprotect_only },
+	{ "max-mappings", 0, OPT_UINT, "N", "guard, with mprotect(): mappings the process may have (default vm.max_map_count)",
+	  &job.check.max_mappings },
+	{ "debuginfod", 0, OPT_FLAG, NULL, "ask the servers of $DEBUGINFOD_URLS for missing debug information", &told.debuginfod },
+	{ "no-symbols", 0, OPT_FLAG, NULL, "no names: module and offset only", &told.no_symbols },
+	{ 0 }
+};
+
+/* ---- options ---- */
+
+static int refuse(struct err *e, const char *text, const char *hint)
+{
+	err_set(e, -EINVAL, "%s", text);
+	err_hint(e, "%s", hint);
+	e->exit_code = CMD_USAGE;
+	return -EINVAL;
+}
+
+/* "0.1" or "0.1%" of 100 as so many of `whole`. */
+static int parse_percent(const char *option, const char *text, double most, uint64_t whole, uint64_t *out, struct err *e)
+{
+	char *end;
+	double percent;
+
+	errno = 0;
+	percent = strtod(text, &end);
+	if (*end == '%')
+		end++;
+	if (end == text || *end || errno || !(percent >= 0 && percent <= most)) {
+		err_set(e, -EINVAL, "'%s' is nothing for '--%s'", text, option);
+		err_hint(e, "a number from 0 to %g, such as 0.5", most);
+		e->exit_code = CMD_USAGE;
+		return -EINVAL;
+	}
+	*out = (uint64_t)(percent / 100 * (double)whole + 0.5);
+	return 0;
+}
+
+static uint64_t max_map_count(void)
+{
+	FILE *f = fopen("/proc/sys/vm/max_map_count", "re");
+	unsigned long long n = 65530;
+
+	if (f && fscanf(f, "%llu", &n) != 1)
+		n = 65530;
+	if (f)
+		fclose(f);
+	return n;
+}
+
+static int parse_sweep(struct err *e)
+{
+	int rc = fmt_parse_duration(sweep, &job.sweep_every_ns, e);
+
+	if (!rc && job.sweep_every_ns < LEAST_SWEEP_NS)
+		rc = refuse(e, "'--sweep' is not possible that often", "10ms and more");
+	if (rc)
+		e->exit_code = CMD_USAGE;
+	return rc;
+}
+
+static int read_options(struct err *e)
+{
+	struct pmm_check *c = &job.check;
+	int rc = 0;
+
+	if (left && right)
+		return refuse(e, "'--left' and '--right' contradict each other", "leave out one of them");
+	c->level = PMM_CHECK_LIGHT + (uint32_t)level;
+	c->on_error = (uint32_t)reaction;
+	c->garbage = (uint32_t)garbage;
+	c->flags = (left ? PMM_CHECK_LEFT : 0) | (mprotect_only ? PMM_CHECK_MPROTECT : 0) | (fill ? PMM_CHECK_GARBAGE : 0) |
+		   (zero ? PMM_CHECK_ZERO : 0) | (no_strings ? PMM_CHECK_NO_STRINGS : 0);
+	c->budget_permille = DEFAULT_BUDGET_PERMILLE;
+	if (!c->max_mappings)
+		c->max_mappings = max_map_count();
+	if (budget && !strcmp(budget, "all"))
+		c->budget_permille = UINT64_MAX;
+	else if (budget)
+		rc = parse_percent("budget", budget, 100000, 1000, &c->budget_permille, e);
+	if (!rc && fail_rate)
+		rc = parse_percent("fail-rate", fail_rate, 100, 1000000000, &c->fail_ppb, e);
+	if (!rc && sweep && strcmp(sweep, "once"))
+		rc = parse_sweep(e);
+	return rc;
+}
+
+/* ---- what is looked at ---- */
+
+static int run_command(char **argv, FILE *out)
+{
+	struct run_job run = { .check = &job, .output = output, .report = out, .found_code = given_code ? (int)error_code : -1 };
+
+	return run_for(&run, argv);
+}
+
+static int report_capture(const char *path, FILE *out, struct err *e)
+{
+	struct heap *h = NULL;
+	int rc = capture_for(path)->read(path, &h, e);
+
+	if (!rc)
+		rc = check_report(h, &told, out, e);
+	else if (rc == -EINVAL)
+		err_hint(e, "a program is run with '--' before it: pmm check -- %s", path);
+	heap_free(h);
+	return rc;
+}
+
+static int look_at_process(const char *text, FILE *out, struct err *e)
+{
+	const struct check_live look = { .report = &told, .sweep = sweep, .every_ns = job.sweep_every_ns, .count = count };
+	pid_t pid;
+	int rc = cmd_parse_pid(text, &pid, e);
+
+	return rc ? rc : check_live(pid, &look, out, e);
+}
+
+/* 1 = errors were told of, 0 = there are none, or -errno with `e`. */
+static int look_at(int argc, char **argv, FILE *out, struct err *e)
+{
+	bool process = capture_for(argv[0]) == &capture_ledger;
+	int rc;
+
+	if (argc > 1)
+		return refuse(e, "one capture or process at a time", "a program is run with '--' before it: pmm check -- COMMAND");
+	if (output)
+		return refuse(e, "'--output' is for a COMMAND", "'pmm snapshot PID' writes a capture of a running process");
+	if (sweep && !process)
+		return refuse(e, "'--sweep' is for running processes", "a capture has what sweeps found before it was made");
+	rc = process ? look_at_process(argv[0], out, e) : report_capture(argv[0], out, e);
+	return rc > 0 ? CMD_FOUND : rc;
+}
+
+/* ---- the command ---- */
+
+static FILE *open_report(struct err *e)
+{
+	FILE *out = fopen(report, "we");
+
+	if (!out) {
+		err_set(e, -errno, "cannot write to '%s': %s", report, strerror(errno));
+		err_hint(e, "name a file in a directory that you may write to with --report");
+	}
+	return out;
+}
+
+/* The exit code, or -errno with `e`. */
+static int dispatch(int argc, char **argv, struct err *e)
+{
+	bool command = !strcmp(argv[-1], "--");		/* opt_parse() leaves it before the operands */
+	FILE *out = report ? open_report(e) : command ? NULL : stdout;
+	int rc;
+
+	if (report && !out)
+		return -EIO;
+	rc = command ? run_command(argv, out) : look_at(argc, argv, out, e);
+	if (!command && rc == CMD_FOUND && given_code)
+		rc = (int)error_code;
+	if (report && fclose(out) && rc >= 0)
+		rc = err_set(e, -errno, "cannot write to '%s': %s", report, strerror(errno));
+	return rc;
+}
+
+static int check_run(int argc, char **argv)
+{
+	struct err e = { 0 };
+	int rc;
+
+	terminal_guard();
+	rc = read_options(&e);
+	if (!rc)
+		rc = dispatch(argc, argv, &e);
+	return rc < 0 ? cmd_fail(&e) : rc;
+}
+
+static const struct cmd_pair check_exits[] = {
+	{ "0", "no heap errors" },
+	{ "1", "there were some (--error-exitcode: another code)" },
+	{ "N", "of a COMMAND its own (128+N: signal N ended it), unless there were errors and --error-exitcode is given" },
+	{ "2", "wrong usage" },
+	{ "3", "could not look; of a COMMAND that ended with 0, if --error-exitcode is given" },
+	{ 0 }
+};
+
+static const struct cmd_pair check_examples[] = {
+	{ "pmm check -- ./server --port 80", "guard its blocks; errors are told when they happen" },
+	{ "pmm check --level=light --error-exitcode 9 -- make test", "canaries around every block of a whole tree of processes" },
+	{ "pmm check --level=sampled -- ./server", "a random few blocks guarded, at next to no cost" },
+	{ "pmm check --on-error=abort -- ./program", "end at the first error" },
+	{ "pmm check --fail-rate 0.1 -- ./program", "does it handle failing allocations?" },
+	{ "pmm check pmm.app.4242.pmm", "tell again what a capture has" },
+	{ 0 }
+};
+
+const struct cmd cmd_check = {
+	.name = "check",
+	.summary = "find heap errors: overruns, uses after free, double and bad frees",
+	.usage = "[options] FILE|PID|-- COMMAND [ARGUMENT...]",
+	.opts = check_opts,
+	.exits = check_exits,
+	.examples = check_examples,
+	.min_operands = 1,
+	.max_operands = CMD_ANY,
+	.run = check_run,
+	.description =
+		"Runs COMMAND, unchanged, with an agent that puts its heap blocks between inaccessible pages and canaries, keeps released "
+		"ones from being used again, and looks at what is released and at what string functions do. An error is told when it comes to light, on "
+		"standard error or in --report: what happened and where, where the block was allocated, and where it was released.\n\n"
+		"With --level=guard an access beside a block or to a released one is stopped in the act, told, and let through. Guarding a block "
+		"takes some microseconds: when that would slow the program down too much (--budget) or take too much memory (--max-guarded), blocks "
+		"have canaries instead, as all have with --level=light; writes are found then, at the latest at the program's end, reads are not. How "
+		"many blocks were guarded is told.\n\n"
+		"doc/check.md tells what each level finds and what it cannot see, and the JSON schema.",
+};

@@ -1,0 +1,93 @@
+/* Heap errors of a running process. */
+#include "src/cmd/check_live.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+
+#include "src/capture/ledger.h"
+#include "src/capture/sweep.h"
+#include "src/cmd/again.h"
+#include "src/cmd/cmd.h"
+
+struct live {
+	const struct check_live *job;
+	pid_t pid;
+	FILE *out;
+	struct sweep sweep;
+	uint64_t looks;
+	uint64_t nr_noted;		/* findings of its agent that were told */
+	int found;
+};
+
+/* The heap with what is new in it; findings from index *from on have not been told. 0 or -errno with `e`. */
+static int look(struct live *l, struct heap **out, uint64_t *from, struct err *e)
+{
+	const struct ledger_options o = { .running = true, .pid = l->pid };
+	struct ledger_map *m = NULL;
+	uint64_t swept = 0;
+	int rc = ledger_map_open_pid(l->pid, &m, e);
+
+	if (!rc && l->job->sweep) {
+		rc = sweep_process(&l->sweep, l->pid, m, PMM_MAX_FINDINGS + (uint32_t)l->sweep.seen.nr, out, e);
+		swept = rc > 0 ? (uint64_t)rc : 0;
+		rc = rc < 0 ? rc : 0;
+	} else if (!rc) {
+		rc = ledger_read(m, &o, out, e);
+	}
+	ledger_map_close(m);
+	if (rc)
+		return rc;
+	*from = l->nr_noted;
+	l->nr_noted = (*out)->nr_findings - swept;
+	return 0;
+}
+
+static int tell(struct live *l, const struct heap *h, uint64_t from, struct err *e)
+{
+	struct check_report_options o = *l->job->report;
+	uint64_t new = h->nr_findings > from ? h->nr_findings - from : 0;
+	int rc = 0;
+
+	o.pid = l->pid;
+	o.view.from = from;
+	o.view.no_head = !o.json && l->looks > 1;
+	if (l->looks == 1 || new)
+		rc = check_report(h, &o, l->out, e);
+	l->found = new > (uint64_t)(INT_MAX - l->found) ? INT_MAX : l->found + (int)new;
+	return rc < 0 ? rc : 0;
+}
+
+static int look_and_tell(struct live *l, struct err *e)
+{
+	struct heap *h = NULL;
+	uint64_t from = 0;
+	int rc = look(l, &h, &from, e);
+
+	l->looks++;
+	if (!rc)
+		rc = tell(l, h, from, e);
+	heap_free(h);
+	return rc;
+}
+
+int check_live(pid_t pid, const struct check_live *job, FILE *out, struct err *e)
+{
+	struct live l = { .job = job, .pid = pid, .out = out };
+	struct again again;
+	int rc;
+
+	again_begin(&again, pid, job->every_ns);
+	do {
+		again_due(&again);
+		rc = look_and_tell(&l, e);
+		if (rc && l.looks > 1 && kill(pid, 0) && errno == ESRCH) {
+			cmd_note("the process has ended");
+			rc = 0;
+			break;
+		}
+	} while (!rc && l.looks != job->count && again_wait(&again));
+	again_end(&again);
+	sweep_fini(&l.sweep);
+	return rc ? rc : l.found;
+}

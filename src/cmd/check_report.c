@@ -1,0 +1,66 @@
+/* Heap errors, told. */
+#include "src/cmd/check_report.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+
+#include "src/cmd/naming.h"
+#include "src/cmd/terminal.h"
+#include "src/target/access.h"
+
+static struct symbolizer *symbols(const struct heap *h, const struct check_report_options *o)
+{
+	char root[64] = "";
+	struct symbolizer_options options = { .full = true, .debuginfod = o->debuginfod, .use_cache = true, .root = root };
+
+	if (o->no_symbols || o->resolve)
+		return NULL;
+	if (o->pid)
+		naming_root(o->pid, h, root);
+	return naming_symbols(h, &options);
+}
+
+static int write_doc(const struct heap *h, struct names *n, const struct check_report_options *o, FILE *out)
+{
+	struct check_view_options options = o->view;
+	struct style style = terminal_style(out);
+	struct check_view view;
+	int rc;
+
+	options.access_bytes = access_bytes;
+	rc = check_view_init(&view, h, n, &options);
+	if (!rc)
+		rc = o->json ? doc_print_json(&view.doc, out) : doc_print_text(&view.doc, &style, out);
+	check_view_fini(&view);
+	return rc;
+}
+
+int check_report(const struct heap *h, const struct check_report_options *o, FILE *out, struct err *e)
+{
+	struct symbolizer *sym;
+	struct names names;
+	int rc;
+
+	if (!h->check.level && !h->nr_findings) {
+		err_set(e, -ENODATA, "nobody looked for heap errors in the process of this capture");
+		err_hint(e, "run the program with 'pmm check -- COMMAND'");
+		return -ENODATA;
+	}
+	sym = symbols(h, o);
+	if (o->resolve)
+		names_init(&names, h, o->resolve, o->resolve_ctx);
+	else
+		names_init(&names, h, sym ? naming_resolve : NULL, sym);
+	rc = write_doc(h, &names, o, out);
+	/* a reader that has seen enough (head, less) is no trouble */
+	if (rc && rc != -EPIPE)
+		err_set(e, rc, "cannot write the report: %s", strerror(-rc));
+	else
+		rc = h->nr_findings > INT_MAX ? INT_MAX : (int)h->nr_findings;
+	if (rc >= 0 && sym)
+		symbolizer_save(sym);
+	names_fini(&names);
+	symbolizer_free(sym);
+	return rc;
+}

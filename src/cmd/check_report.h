@@ -1,0 +1,30 @@
+/*
+ * Heap errors told: names, text or JSON. For `pmm check FILE|PID`, and while and after `pmm check -- COMMAND` runs.
+ */
+#ifndef CMD_CHECK_REPORT_H
+#define CMD_CHECK_REPORT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+#include "src/base/err.h"
+#include "src/model/heap.h"
+#include "src/view/check.h"
+
+struct check_report_options {
+	struct check_view_options view;
+	bool json;
+	bool no_symbols, debuginfod;
+	pid_t pid;			/* the process, where it may live in another file system tree; 0 = none */
+	names_resolve *resolve;		/* names that are known already; NULL = looked up in the modules' files */
+	void *resolve_ctx;
+};
+
+/* What is meant when nobody says otherwise. */
+#define CHECK_REPORT_DEFAULT	{ .view = { .top = 100, .depth = 8 } }
+
+/* Write the document. The number of findings in the heap (at most INT_MAX), or -errno with `e`: -ENODATA nobody looked for heap errors. */
+int check_report(const struct heap *h, const struct check_report_options *o, FILE *out, struct err *e);
+
+#endif

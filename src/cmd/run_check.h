@@ -1,0 +1,67 @@
+/*
+ * `pmm check -- COMMAND`: heap errors told as they are noted, sweeps, what remains to be told at the end.
+ */
+#ifndef CMD_RUN_CHECK_H
+#define CMD_RUN_CHECK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+#include "include/pmm/check.h"
+#include "src/base/vec.h"
+#include "src/capture/sweep.h"
+#include "src/model/heap.h"
+
+struct check_report_options;
+
+struct check_job {
+	struct pmm_check check;		/* what the agent is to do; the secret is filled in later */
+	uint64_t sample_bytes;		/* of PMM_CHECK_SAMPLED */
+	uint64_t sweep_every_ns;	/* 0 = at the end only */
+	bool no_follow;			/* children are not checked */
+	uint64_t limit_bytes;		/* of a ledger; 0 = as usual */
+	const struct check_report_options *report;	/* borrowed */
+};
+
+/* One process, while it lives. */
+struct run_check_process {
+	uint32_t pid;			/* as in its heap */
+	pid_t host_pid;			/* as we see it, once it was swept; 0 = not known */
+	uint64_t attach_ns;		/* tells images of one process apart */
+	uint64_t nr_told;		/* findings of its agent */
+	struct sweep sweep;
+	struct heap *swept;		/* findings of sweeps, from index swept_from on, to go into its capture; NULL = none */
+	uint64_t swept_from;
+};
+
+struct run_check {
+	const struct check_job *job;	/* borrowed; NULL = nothing is checked */
+	FILE *out;			/* NULL = stderr; borrowed */
+	VEC(struct run_check_process) processes;
+	uint64_t nr_found;		/* all processes */
+	VEC(struct heap *) ended;	/* with JSON: to be told at the end */
+	unsigned nr_untold;		/* findings that could not be told: no memory */
+	unsigned nr_unswept;		/* processes that could not be swept at their end */
+};
+
+/* Its agent has noted something new: tell it. */
+void run_check_found(struct run_check *r, const struct heap *h);
+
+/* The process stands still at its end: a last sweep. */
+void run_check_leaving(struct run_check *r, pid_t pid);
+
+/* It has ended: tell the rest, put findings of sweeps into its heap. Before its capture is written. */
+void run_check_ended(struct run_check *r, struct heap *h);
+
+/* Its capture is written. Takes the heap if it is to be told of at the end; else false. */
+bool run_check_keep(struct run_check *r, struct heap *h);
+
+/* What was looked at and found, over all; `root`: the program's heap, NULL = none. 1 = heap errors were found, 0 = none, -errno with `e`. */
+int run_check_tell(struct run_check *r, const struct heap *root, struct err *e);
+
+/* All zero is fine. */
+void run_check_fini(struct run_check *r);
+
+#endif
