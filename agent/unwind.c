@@ -21,128 +21,10 @@
 #include "agent/piece.h"
 #include "agent/rule.h"
 #include "agent/site.h"
+#include "agent/stack.h"
 
 #define KNOWN_AFTER	1000	/* events of a context */
 #define PIECES_AFTER	50000	/* ... likewise */
-#define INTERRUPTED_STEPS 10000	/* frames looked at for a signal handler among them */
-#define INSIDE_STEPS	200	/* ... between one hook and another below it */
-#define INSIDE_BYTES	(64ull << 10)
-
-/* A frame as the walk stands on it. */
-struct at {
-	uint64_t pc;		/* to look rules up with: inside the call, or exact where interrupted */
-	uint64_t sp, rbp;
-};
-
-/* ---- reading the stack ---------------------------------------------------------------------------------- */
-
-#define STACK_NEAR	(1ul << 20)
-#define STACK_STEP_MAX	(4ul << 20)	/* a frame larger than this is not believed */
-
-static __attribute__((noinline)) bool readable_slow(struct tctx *c, uint64_t address)
-{
-	if (address & 7 || address >> 47)
-		return false;
-	if (address >= c->stack_hi && address - c->stack_hi < STACK_STEP_MAX) {
-		while (c->stack_hi <= address)
-			if (sys_readable(c->stack_hi))
-				c->stack_hi += ARCH_PAGE;
-			else
-				return false;
-		return true;
-	}
-	return sys_readable(address);
-}
-
-static inline bool readable(struct tctx *c, uint64_t address)
-{
-	return likely(address >= c->stack_lo && address < c->stack_hi && !(address & 7)) || readable_slow(c, address);
-}
-
-static inline uint64_t word_at(uint64_t address)
-{
-	return *(volatile uint64_t *)address;
-}
-
-/* A part of the stack not seen before: deeper on the one we know, or another one. */
-static __attribute__((noinline)) void stack_new(struct tctx *c, uint64_t page)
-{
-	uint64_t at = c->stack_lo;
-
-	while (at > page && c->stack_lo - page <= STACK_NEAR && sys_readable(at - ARCH_PAGE))
-		at -= ARCH_PAGE;
-	if (at != page || page > c->stack_lo)
-		c->stack_hi = page + ARCH_PAGE;
-	c->stack_lo = page;
-}
-
-/* The stack we are on: known from `sp` upwards as far as was looked at. */
-static inline void stack_note(struct tctx *c, uint64_t sp)
-{
-	if (unlikely(sp - 8 < c->stack_lo || sp - 8 >= c->stack_hi))
-		stack_new(c, (sp - 8) & ~(ARCH_PAGE - 1));
-}
-
-/* ---- one step ------------------------------------------------------------------------------------------- */
-
-enum step { STEP_ON, STEP_END, STEP_UNKNOWN, STEP_SLOW };
-
-static __attribute__((noinline)) enum step step_signal(struct tctx *c, struct at *at)
-{
-	uint64_t frame = at->sp;
-
-	if (!readable(c, frame + ARCH_SIGFRAME_RIP) || !readable(c, frame + ARCH_SIGFRAME_RBP))
-		return STEP_UNKNOWN;
-	at->pc = word_at(frame + ARCH_SIGFRAME_RIP);
-	at->sp = word_at(frame + ARCH_SIGFRAME_RSP);
-	at->rbp = word_at(frame + ARCH_SIGFRAME_RBP);
-	return at->pc ? STEP_ON : STEP_END;
-}
-
-/* From a frame to its caller. */
-static inline __attribute__((always_inline)) enum step step(struct tctx *c, struct at *at, struct cfi_rule rule)
-{
-	uint64_t cfa, ra;
-
-	switch (rule.kind) {
-	case CFI_RSP:
-		cfa = at->sp + (uint64_t)(int64_t)rule.cfa_off;
-		break;
-	case CFI_RBP:
-		cfa = at->rbp + (uint64_t)(int64_t)rule.cfa_off;
-		break;
-	case CFI_RBP_DEREF:
-		if (!readable(c, at->rbp + (uint64_t)(int64_t)rule.cfa_off) || !readable(c, at->rbp))
-			return STEP_UNKNOWN;
-		cfa = word_at(at->rbp + (uint64_t)(int64_t)rule.cfa_off);
-		break;
-	case CFI_SIGFRAME:
-		return step_signal(c, at);
-	case CFI_END:
-		return STEP_END;
-	case CFI_SLOW:
-		return STEP_SLOW;
-	default:
-		return STEP_UNKNOWN;
-	}
-	if (unlikely(cfa <= at->sp || !readable(c, cfa - 8)))
-		return STEP_UNKNOWN;
-	ra = word_at(cfa - 8);
-	if (unlikely(!ra))
-		return STEP_END;
-	if (rule.kind == CFI_RBP_DEREF) {
-		at->rbp = word_at(at->rbp);
-	} else if (rule.rbp_off) {
-		uint64_t slot = cfa + 8 * (uint64_t)(int64_t)rule.rbp_off;
-
-		if (unlikely(!readable(c, slot)))
-			return STEP_UNKNOWN;
-		at->rbp = word_at(slot);
-	}
-	at->pc = ra - 1;
-	at->sp = cfa;
-	return STEP_ON;
-}
 
 /* ---- the memo ------------------------------------------------------------------------------------------- */
 
@@ -153,7 +35,7 @@ static inline __attribute__((always_inline)) enum step step(struct tctx *c, stru
 static inline uint32_t checks_failing(const struct check *checks, uint32_t nr)
 {
 	for (; nr; nr--)
-		if (word_at(checks[nr - 1].address) != checks[nr - 1].value)
+		if (stack_word(checks[nr - 1].address) != checks[nr - 1].value)
 			break;
 	return nr;
 }
@@ -246,20 +128,20 @@ struct walked {
 	bool keep;		/* checks can tell whether it would end the same way again */
 };
 
-static inline void fresh_put(struct tctx *c, uint32_t n, uint64_t id, const struct at *at, struct cfi_rule rule)
+static inline void fresh_put(struct tctx *c, uint32_t n, uint64_t id, const struct stack_at *at, struct cfi_rule rule)
 {
 	c->fresh[n] = (struct fresh_frame){ .id = id, .sp = at->sp, .rbp = at->rbp, .rule = rule };
 }
 
 static void fresh_mark(struct tctx *c, uint32_t n, enum pmm_frame_mark mark, uint64_t sp)
 {
-	struct at at = { 0, sp, 0 };
+	struct stack_at at = { 0, sp, 0 };
 
 	fresh_put(c, n, mark, &at, (struct cfi_rule){ .kind = CFI_END });
 }
 
 /* The walk came to frame n and cannot step from there. */
-static __attribute__((noinline)) void walk_end(struct tctx *c, struct walked *w, const struct at *at)
+static __attribute__((noinline)) void walk_end(struct tctx *c, struct walked *w, const struct stack_at *at)
 {
 	uint8_t kind = c->fresh[w->nr++].rule.kind;
 
@@ -273,13 +155,13 @@ static __attribute__((noinline)) void walk_end(struct tctx *c, struct walked *w,
 }
 
 /* A step of any kind. False: it was the last; *w says so. */
-static __attribute__((noinline)) bool walk_step(struct tctx *c, struct walked *w, struct at *at)
+static __attribute__((noinline)) bool walk_step(struct tctx *c, struct walked *w, struct stack_at *at)
 {
 	uint64_t id;
 	struct cfi_rule rule = rule_get(at->pc, &id);
 
 	fresh_put(c, w->nr, id, at, rule);
-	w->why = step(c, at, rule);
+	w->why = stack_step(c, at, rule);
 	if (w->why == STEP_ON)
 		w->nr++;
 	else
@@ -288,7 +170,7 @@ static __attribute__((noinline)) bool walk_step(struct tctx *c, struct walked *w
 }
 
 /* The usual step: a near rule, on the part of the stack that is known to be readable. False: nothing was done. */
-static inline bool walk_step_near(struct tctx *c, uint32_t n, struct at *at)
+static inline bool walk_step_near(struct tctx *c, uint32_t n, struct stack_at *at)
 {
 	uint64_t rule = rule_near(at->pc), cfa, ra, slot, saved;
 
@@ -299,11 +181,11 @@ static inline bool walk_step_near(struct tctx *c, uint32_t n, struct at *at)
 	slot = cfa - 8 * (saved ? saved : 1);
 	if (unlikely(cfa <= at->sp || slot < c->stack_lo || cfa - 8 >= c->stack_hi || cfa & 7))
 		return false;
-	ra = word_at(cfa - 8);
+	ra = stack_word(cfa - 8);
 	if (unlikely(!ra))
 		return false;
 	fresh_put(c, n, rule_near_id(rule, at->pc), at, rule_near_rule(rule));
-	slot = word_at(slot);
+	slot = stack_word(slot);
 	at->rbp = saved ? slot : at->rbp;
 	at->pc = ra - 1;
 	at->sp = cfa;
@@ -313,7 +195,7 @@ static inline bool walk_step_near(struct tctx *c, uint32_t n, struct at *at)
 /* Walk from `from` outwards into c->fresh until one of the memo's first `nr_memo` frames is confirmed or the stack ends. */
 static void walk(struct tctx *c, const struct caller *from, uint32_t nr_memo, struct walked *w)
 {
-	struct at at = { from->ra - 1, from->sp, from->rbp };
+	struct stack_at at = { from->ra - 1, from->sp, from->rbp };
 	const struct frame *memo = c->memo, *m = memo + nr_memo - 1;	/* memo[-1] is outside everything */
 	uint32_t failing = UINT32_MAX, n = 0, last = A.max_frames - 1;
 
@@ -336,7 +218,7 @@ static void walk(struct tctx *c, const struct caller *from, uint32_t nr_memo, st
 			break;
 		}
 		if (unlikely(!walk_step_near(c, n, &at))) {
-			struct at other = at;
+			struct stack_at other = at;
 
 			w->nr = n;
 			if (!walk_step(c, w, &other))
@@ -350,9 +232,9 @@ static void walk(struct tctx *c, const struct caller *from, uint32_t nr_memo, st
 
 static int slow_read(void *ctx, uint64_t address, uint64_t *value)
 {
-	if (!readable(ctx, address))
+	if (!stack_readable(ctx, address))
 		return -1;
-	*value = word_at(address);
+	*value = stack_word(address);
 	return 0;
 }
 
@@ -378,7 +260,7 @@ static __attribute__((noinline)) uint32_t walk_slow(struct tctx *c, const struct
 			m.cfi = (struct cfi_module){ 0 };
 		}
 		if (outside) {
-			struct at at = { pc, regs.r[ARCH_DWARF_RSP], 0 };
+			struct stack_at at = { pc, regs.r[ARCH_DWARF_RSP], 0 };
 
 			fresh_put(c, n++, pc | (uint64_t)m.id << 48, &at, (struct cfi_rule){ .kind = CFI_SLOW });
 		}
@@ -471,83 +353,6 @@ static __attribute__((noinline)) uint32_t walk_site(struct tctx *c, const struct
 	if (likely(c->memo_nr && c->known))
 		known_note(c, known_at(c, from), from);
 	return c->last_site;
-}
-
-bool unwind_interrupted(struct tctx *c, const struct caller *from)
-{
-	struct at at = { from->ra - 1, from->sp, from->rbp };
-
-	stack_note(c, from->sp);
-	for (unsigned steps = 0; steps < INTERRUPTED_STEPS; steps++) {
-		uint64_t id;
-		struct cfi_rule rule = rule_get(at.pc, &id);
-		enum step why = rule.kind == CFI_SIGFRAME ? STEP_UNKNOWN : step(c, &at, rule);
-
-		if (why != STEP_ON)
-			return why != STEP_END;
-	}
-	return true;
-}
-
-/*
- * The same without unwind information, as in musl: is there a signal frame between the two stack pointers? It is told by the
- * segment registers it holds, and by a stack pointer that leads on to the hook's frame.
- */
-static bool signal_frame_between(struct tctx *c, uint64_t sp, uint64_t outer)
-{
-	for (uint64_t at = sp; at < outer && at - sp < INSIDE_BYTES; at += 8) {
-		uint64_t frame = at - ARCH_SIGFRAME_SEGMENTS, interrupted;
-
-		if (!readable(c, at))
-			return true;		/* another stack */
-		if (word_at(at) != ARCH_SEGMENTS || frame < sp)
-			continue;
-		interrupted = word_at(frame + ARCH_SIGFRAME_RSP);
-		if (interrupted <= outer && outer - interrupted < INSIDE_BYTES)
-			return true;
-	}
-	return outer - sp >= INSIDE_BYTES;
-}
-
-bool unwind_inside(struct tctx *c, const struct caller *from, uint64_t outer)
-{
-	struct at at = { from->ra - 1, from->sp, from->rbp };
-
-	if (from->sp >= outer)
-		return false;
-	stack_note(c, from->sp);
-	for (unsigned steps = 0; steps < INSIDE_STEPS && at.sp < outer; steps++) {
-		struct cfi_rule rule;
-		enum step why;
-		uint64_t id;
-
-		if (module_own(at.pc) || at.pc + 1 == A.borrowed)
-			return true;
-		rule = rule_get(at.pc, &id);
-		if (rule.kind == CFI_SIGFRAME)
-			return false;
-		why = step(c, &at, rule);
-		if (why != STEP_ON)
-			return why != STEP_END && !signal_frame_between(c, from->sp, outer);
-	}
-	return false;
-}
-
-uint64_t unwind_outermost(struct tctx *c, const struct caller *from, uint64_t start, uint64_t end)
-{
-	struct at at = { from->ra - 1, from->sp, from->rbp };
-
-	stack_note(c, from->sp);
-	for (unsigned steps = 0; steps < INSIDE_STEPS; steps++) {
-		uint64_t id, pc = at.pc, sp = at.sp;
-		enum step why = step(c, &at, rule_get(pc, &id));
-
-		if (why == STEP_END)
-			return sp;
-		if (why != STEP_ON || pc < start || pc >= end)
-			return 0;
-	}
-	return 0;
 }
 
 uint32_t unwind_site(struct tctx *c, const struct caller *from, uint32_t site_flags)
