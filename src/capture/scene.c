@@ -136,6 +136,8 @@ static int live_read(struct scene *s, pid_t pid, const struct scene_options *o, 
 	s->stopped = !state->snapshot.copy;
 	s->pause_ns = state->snapshot.pause_ns;
 	s->why_stopped = state->snapshot.why;
+	s->held_bytes = state->snapshot.held_bytes;
+	s->late = state->snapshot.late;
 	rc = freeze_heap(&state->freeze, &lo, &s->heap, e);
 	if (rc)
 		return rc;

@@ -24,6 +24,8 @@ struct scene {
 	uint64_t pause_ns;		/* the program stood still for that long; known after scene_free() where it is stopped meanwhile */
 	bool stopped;			/* no copy could be made: the program stands still until scene_free() */
 	struct err why_stopped;
+	uint64_t held_bytes;		/* of a copy: read during the pause, as the copy has them not, or shares them */
+	bool late;			/* of a copy: some such memory was not, and is read later */
 	bool complete;			/* every block there is is known; else unknown heap memory is root (attached, forked, limits, --min-size) */
 	struct scene_state *state;
 };

@@ -3,15 +3,16 @@
  * something is lost that could be one.
  */
 #include <errno.h>
-#include <signal.h>
 
 #include "src/capture/scene_state.h"
 #include "src/target/altstack.h"
 
+#define MIN_STACK	2048u	/* the least that the kernel takes for one: MINSIGSTKSZ */
+
 static bool may_be_stack(const struct heap *h, const uint8_t *class)
 {
 	for (uint64_t i = 0; i < h->nr_blocks; i++)
-		if (class[i] && h->blocks[i].size_bytes >= MINSIGSTKSZ)
+		if (class[i] && h->blocks[i].size_bytes >= MIN_STACK)
 			return true;
 	return false;
 }

@@ -98,6 +98,8 @@ static int report(struct looking *x, struct err *e)
 	o.pid = x->pid;
 	if (x->found.why_stopped.text[0] && !x->job->no_copy)
 		o.view.why_stopped = x->found.why_stopped.text;
+	o.view.held_bytes = x->found.held_bytes;
+	o.view.late = x->found.late;
 	if (x->job->every_ns) {
 		o.choose = keep_new;
 		o.choose_arg = x;

@@ -36,6 +36,8 @@ static void leave_scene(struct scene *s, enum heap_search_how how, struct leaks_
 		.unread_bytes = out->reach.stats.unread_bytes,
 	};
 
+	out->held_bytes = s->held_bytes;
+	out->late = s->late;
 	if (s->stopped)
 		out->why_stopped = s->why_stopped;
 	out->heap = s->heap;

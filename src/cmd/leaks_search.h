@@ -28,6 +28,8 @@ struct leaks_found {
 	struct leaks leaks;		/* not judged yet */
 	struct reach reach;		/* the classes, for leaks_see() */
 	struct err why_stopped;		/* "" = a copy was searched, or it is not known */
+	uint64_t held_bytes;		/* see struct scene */
+	bool late;
 };
 
 /*

@@ -1,4 +1,4 @@
-/* Memory of another process, whole or not at all. */
+/* Memory of another process. */
 #include "src/target/stop.h"
 
 #include <errno.h>
@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include "src/target/task.h"
+
+#define PAGE	4096u
 
 /* Opened through a thread that lives: of one that has ended the kernel knows no memory any more. */
 static int memory_open(pid_t pid, int flags)
@@ -41,6 +43,26 @@ int stop_read(pid_t pid, uint64_t address, void *to, size_t bytes)
 	rc = whole(pread(fd, to, bytes, (off_t)address), bytes);
 	close(fd);
 	return rc == -EIO ? -EFAULT : rc;
+}
+
+size_t stop_read_some(pid_t pid, int mem, uint64_t address, void *to, size_t bytes)
+{
+	size_t done = 0;
+
+	while (done < bytes) {
+		struct iovec here = { (char *)to + done, bytes - done }, there = { (void *)(uintptr_t)(address + done), bytes - done };
+		ssize_t n = process_vm_readv(pid, &here, 1, &there, 1, 0);	/* 2 GiB at most */
+
+		if (n <= 0) {
+			size_t to_page_end = PAGE - (address + done) % PAGE, left = bytes - done;
+
+			n = mem < 0 ? 0 : pread(mem, (char *)to + done, left < to_page_end ? left : to_page_end, (off_t)(address + done));
+		}
+		if (n <= 0)
+			break;
+		done += (size_t)n;
+	}
+	return done;
 }
 
 int stop_write(pid_t pid, uint64_t address, const void *from, size_t bytes)

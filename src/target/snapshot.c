@@ -1,15 +1,9 @@
-/*
- * A process as it was at one moment.
- *
- * What the kernel leaves out of a copy is read from the process: mappings that are in the list of the process but not in that of its
- * copy while all threads stand still (withheld.h), and those whose flags say that a copy gets them empty when somebody asks.
- */
+/* A process as it was at one moment: its copy, and what is to be had elsewhere (apart.h). */
 #include "src/target/snapshot.h"
 
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,32 +13,25 @@
 #include <unistd.h>
 
 #include "arch/x86_64/remote_arch.h"
+#include "src/target/apart.h"
 #include "src/target/confined.h"
 #include "src/target/copy.h"
 #include "src/target/gadget.h"
 #include "src/target/stop.h"
 #include "src/target/task.h"
 #include "src/target/tracer.h"
-#include "src/target/withheld.h"
 #include "src/target/words.h"
 
 #define STOP_NS		5000000000u
 #define MAX_TRIES	6		/* to find a thread that can be used */
 #define NAP_NS		1000000u	/* at first, between tries */
-#define PAGE		4096u
-
-struct span {
-	uint64_t start, end;
-	bool held;		/* in snapshot_state.withheld; else to be read from the process */
-};
 
 struct snapshot_state {
 	struct stopped stopped;		/* without a copy */
 	struct copy copy;
 	pid_t task;			/* by which the process's memory is read: the first thread, while it lives */
 	int mem, copy_mem;		/* /proc/PID/mem, -1 = none */
-	VEC(struct span) elsewhere;	/* not in the copy; by address */
-	struct withheld withheld;
+	struct apart apart;
 	bool may_ask;			/* snapshot_ask(): no filter forbids it */
 };
 
@@ -83,103 +70,7 @@ static int run_read_threads(void *arg)
 	return rc;
 }
 
-/* ---- what is not in the copy ------------------------------------------------------------------ */
-
-static int add_elsewhere(struct snapshot_state *state, struct span at)
-{
-	struct span *last = state->elsewhere.nr ? vec_last(&state->elsewhere) : NULL;
-
-	if (last && last->end == at.start && last->held == at.held) {
-		last->end = at.end;
-		return 0;
-	}
-	return vec_push(&state->elsewhere, at);
-}
-
-/* Mappings that the program keeps from its copies (MADV_DONTFORK; those of devices). All threads are stopped. Both lists are by address. */
-static int find_left_out(struct snapshot *s, pid_t pid, pid_t copy)
-{
-	struct proc_maps maps = { 0 };
-	int rc;
-	size_t k = 0;
-
-	if (!withheld_any(pid, copy))
-		return 0;
-	rc = proc_maps_read(copy, &maps, NULL);
-
-	for (size_t i = 0; !rc && i < s->maps.nr; i++) {
-		const struct proc_map *m = &s->maps.v[i];
-
-		while (k < maps.nr && maps.v[k].end <= m->start)
-			k++;
-		if (k < maps.nr && maps.v[k].start < m->end)
-			continue;
-		rc = add_elsewhere(s->state, (struct span){ m->start, m->end,
-							    withheld_readable(m) && !withheld_add(&s->state->withheld, pid, m) });
-	}
-	proc_maps_fini(&maps);
-	return rc;
-}
-
-static int by_address(const void *a, const void *b)
-{
-	const struct span *x = a, *y = b;
-
-	return x->start < y->start ? -1 : x->start > y->start;
-}
-
-/* Mappings that a copy gets empty (MADV_WIPEONFORK): only the flags in smaps tell. */
-static int find_wiped(struct snapshot *s)
-{
-	char path[64], line[512];
-	struct span at = { 0 }, next = { 0 };
-	int rc = 0;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%d/smaps", (int)s->copy);
-	f = fopen(path, "re");
-	while (!rc && f && fgets(line, sizeof(line), f)) {
-		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " ", &next.start, &next.end) == 2)
-			at = next;
-		else if (!strncmp(line, "VmFlags:", 8) && strstr(line, " wf"))
-			rc = vec_push(&s->state->elsewhere, at);
-	}
-	if (f)
-		fclose(f);
-	vec_sort(&s->state->elsewhere, by_address);
-	return rc;
-}
-
 /* ---- reading ---------------------------------------------------------------------------------- */
-
-/* The first span that ends behind an address; NULL = none. */
-static const struct span *span_behind(const struct snapshot_state *state, uint64_t address)
-{
-	size_t i = vec_while(&state->elsewhere, p, p->end <= address);
-
-	return i < state->elsewhere.nr ? &state->elsewhere.v[i] : NULL;
-}
-
-/* In large pieces; pages that the program itself may not read at the moment one by one. How many bytes. */
-static size_t read_from(pid_t pid, int mem, uint64_t address, uint8_t *to, size_t bytes)
-{
-	size_t done = 0;
-
-	while (done < bytes) {
-		struct iovec here = { to + done, bytes - done }, there = { (void *)(uintptr_t)(address + done), bytes - done };
-		ssize_t n = process_vm_readv(pid, &here, 1, &there, 1, 0);
-
-		if (n <= 0) {
-			size_t to_page_end = PAGE - (address + done) % PAGE, left = bytes - done;
-
-			n = mem < 0 ? 0 : pread(mem, to + done, left < to_page_end ? left : to_page_end, (off_t)(address + done));
-		}
-		if (n <= 0)
-			break;
-		done += (size_t)n;
-	}
-	return done;
-}
 
 size_t snapshot_read(const struct snapshot *s, uint64_t address, void *to, size_t bytes)
 {
@@ -187,22 +78,22 @@ size_t snapshot_read(const struct snapshot *s, uint64_t address, void *to, size_
 	size_t done = 0;
 
 	if (!s->copy)
-		return read_from(state->task, state->mem, address, to, bytes);
+		return stop_read_some(state->task, state->mem, address, to, bytes);
 	while (done < bytes) {
-		const uint64_t at = address + done;
-		const struct span *span = span_behind(state, at);
-		const bool inside = span && span->start <= at;
+		uint8_t *here = (uint8_t *)to + done;
 		size_t part = bytes - done, n;
+		const uint8_t *held;
+		enum apart_where where = apart_find(&state->apart, address + done, &part, &held);
 
-		if (span && (inside ? span->end : span->start) - at < part)
-			part = (inside ? span->end : span->start) - at;
 		n = part;
-		if (inside && span->held)
-			withheld_read(&state->withheld, at, (uint8_t *)to + done, part);
-		else if (inside)
-			n = read_from(state->task, state->mem, at, (uint8_t *)to + done, part);
+		if (where == APART_HELD)
+			memcpy(here, held, part);
+		else if (where == APART_ZERO)
+			memset(here, 0, part);
+		else if (where == APART_IN_PROCESS)
+			n = stop_read_some(state->task, state->mem, address + done, here, part);
 		else
-			n = read_from(s->copy, state->copy_mem, at, (uint8_t *)to + done, part);
+			n = stop_read_some(s->copy, state->copy_mem, address + done, here, part);
 		done += n;
 		if (n < part)
 			break;
@@ -273,7 +164,7 @@ static int look(struct snapshot *s, const struct snapshot_options *o, struct err
 		rc = o->stopped(o->arg, e);
 	if (rc || !s->state->copy.child.pid)
 		return rc;
-	rc = find_left_out(s, live > 0 ? live : s->pid, s->state->copy.child.pid);
+	rc = apart_stopped(&s->state->apart, live > 0 ? live : s->pid, s->state->copy.child.pid, &s->maps);
 	return rc ? left_out_failed(s, rc, e) : 0;
 }
 
@@ -295,10 +186,23 @@ static int settle(struct snapshot *s, struct err *e)
 	s->copy = state->copy.child.pid;
 	s->why = (struct err){ 0 };
 	state->copy_mem = open_mem(s->copy);
-	rc = find_wiped(s);
+	rc = apart_after(&state->apart, s->copy);
+	s->held_bytes = state->apart.held.bytes;
+	s->late = state->apart.late;
 	if (!rc)
 		rc = entrusted_after(&s->entrusted, task_proc(s->pid));
 	return rc ? left_out_failed(s, rc, e) : 0;
+}
+
+/* What is to be known before the stop so that this be short. */
+static int prepare(struct snapshot *s, bool wanted, struct err *e)
+{
+	pid_t pid = task_proc(s->pid);
+	int rc = entrusted_before(&s->entrusted, pid);
+
+	if (!rc && wanted)
+		rc = apart_before(&s->state->apart, pid);
+	return rc ? err_set(e, rc, "out of memory") : 0;
 }
 
 int snapshot_take(pid_t pid, const struct snapshot_options *o, struct snapshot *s, struct err *e)
@@ -318,7 +222,7 @@ int snapshot_take(pid_t pid, const struct snapshot_options *o, struct snapshot *
 	copy_reap_leftovers(pid);
 	s->state->may_ask = !confined_check(pid, CONFINED_ASK, NULL);
 	wanted = want_copy(s, o);
-	rc = entrusted_before(&s->entrusted, task_proc(pid)) ? err_set(e, -ENOMEM, "out of memory") : 0;
+	rc = prepare(s, wanted, e);
 	if (!rc)
 		rc = stop_and_copy(s, o, wanted, e);
 	if (!rc) {
@@ -378,8 +282,7 @@ uint64_t snapshot_free(struct snapshot *s)
 		close(state->mem);
 	if (state->copy_mem >= 0)
 		close(state->copy_mem);
-	vec_fini(&state->elsewhere);
-	withheld_fini(&state->withheld);
+	apart_fini(&state->apart);
 	free(state);
 	vec_each(&s->threads, t)
 		free(t->words);

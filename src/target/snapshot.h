@@ -47,6 +47,8 @@ struct snapshot {
 	VEC(struct snapshot_thread) threads;
 	struct proc_maps maps;		/* as of that moment */
 	struct entrusted entrusted;	/* the same */
+	uint64_t held_bytes;		/* read while the threads were stopped, since the copy has them not as of that moment (apart.h) */
+	bool late;			/* some memory is not of that moment but read later */
 	uint64_t pause_ns;		/* all threads were stopped for that long; without a copy 0 until snapshot_free() */
 	struct snapshot_state *state;
 };
@@ -55,8 +57,8 @@ struct snapshot {
 int snapshot_take(pid_t pid, const struct snapshot_options *o, struct snapshot *s, struct err *e);
 
 /*
- * Read memory as it was; how many bytes could be read from `address` on. What is not in the copy (MADV_DONTFORK, MADV_WIPEONFORK) is read from
- * the process as it is now. From several threads at once.
+ * Read memory as it was; how many bytes could be read from `address` on. What the copy has not as of that moment was read while all stood still, or
+ * is read as it is now (`late`). From several threads at once.
  */
 size_t snapshot_read(const struct snapshot *s, uint64_t address, void *to, size_t bytes);
 

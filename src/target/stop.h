@@ -78,6 +78,11 @@ void stop_calm_down(struct stopped *s);
 
 /* Memory of the process, stopped or not: 0 when all was read or written (also to read-only pages), -errno. */
 int stop_read(pid_t pid, uint64_t address, void *to, size_t bytes);
+/*
+ * As much as there is of any amount; pages that the program itself may not read at the moment one by one, through `mem` (/proc/PID/mem, -1 =
+ * none). How many bytes.
+ */
+size_t stop_read_some(pid_t pid, int mem, uint64_t address, void *to, size_t bytes);
 int stop_write(pid_t pid, uint64_t address, const void *from, size_t bytes);
 
 #endif

@@ -1,135 +1,142 @@
-/* Memory that a process keeps from its copies, read while all threads stand still. */
+/* Memory read while all threads stand still. */
 #include "src/target/withheld.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
-#include "src/base/str.h"
+#include "src/target/stop.h"
 
-#define PAGE		4096u
-#define NR_ENTRIES	4096u
-#define ENTRY_PRESENT	(1ull << 63)	/* /proc/PID/pagemap */
-#define ENTRY_SWAPPED	(1ull << 62)
+#define HUGE_BYTES	((size_t)2 << 20)
+#define MANY_BYTES	(2 * HUGE_BYTES)
 
-static bool size_pages(pid_t pid, uint64_t *pages)
+int withheld_begin(struct withheld *w, pid_t pid, size_t bytes)
 {
 	char path[64];
-	bool found;
-	FILE *f;
 
-	snprintf(path, sizeof(path), "/proc/%d/statm", (int)pid);
-	f = fopen(path, "re");
-	found = f && fscanf(f, "%" SCNu64, pages) == 1;
-	if (f)
-		fclose(f);
-	return found;
+	snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);
+	*w = (struct withheld){ .pid = pid, .mem = open(path, O_RDONLY | O_CLOEXEC), .pagemap = pages_open(pid) };
+	if (bytes)
+		w->room = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	if (w->room == MAP_FAILED)
+		w->room = NULL;
+	w->room_bytes = w->room ? bytes : 0;
+	return w->pagemap < 0 ? w->pagemap : 0;
 }
 
-bool withheld_any(pid_t pid, pid_t copy)
+/* Much of it in huge pages, where they are to be had: to fill small ones takes longer than to copy what comes in. */
+static uint8_t *take_memory(size_t bytes)
 {
-	uint64_t all, copied;
+	uint8_t *p = bytes < MANY_BYTES ? malloc(bytes) : aligned_alloc(HUGE_BYTES, (bytes + HUGE_BYTES - 1) & ~(HUGE_BYTES - 1));
 
-	return !size_pages(pid, &all) || !size_pages(copy, &copied) || all != copied;
+	if (p && bytes >= MANY_BYTES)
+		madvise(p, bytes, MADV_HUGEPAGE);
+	return p;
 }
 
-bool withheld_readable(const struct proc_map *m)
+/* Of a bounded amount, which has been seen to. */
+static uint8_t *take_room(struct withheld *w, size_t bytes)
 {
-	bool device = str_starts(m->path, "/dev/") && !str_starts(m->path, "/dev/shm/") && !str_starts(m->path, "/dev/zero");
+	uint8_t *at = w->room + w->room_used;
 
-	return m->perms & PROC_MAP_READ && !device && m->path[0] != '[';
+	if (w->room_bytes - w->room_used < bytes)
+		return take_memory(bytes);
+	w->room_used += bytes;
+	return at;
 }
 
-static int open_proc(pid_t pid, const char *name)
+static void drop(const struct withheld *w, struct withheld_piece *p)
 {
-	char path[64];
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	return fd < 0 ? -errno : fd;
+	if (!w->room || p->bytes < w->room || p->bytes >= w->room + w->room_bytes)
+		free(p->bytes);
 }
 
-static int add_piece(struct withheld *w, int mem, uint64_t start, uint64_t end)
+static int add_piece(struct withheld *w, const struct page_run *run, bool bounded)
 {
-	struct withheld_piece p = { start, end, malloc(end - start) };
-	ssize_t n = p.bytes ? pread(mem, p.bytes, end - start, (off_t)start) : -1;
-	int rc = !p.bytes ? -ENOMEM : n != (ssize_t)(end - start) ? -EIO : vec_push(&w->pieces, p);
+	size_t bytes = run->end - run->start;
+	struct withheld_piece p = { run->start, run->end, bounded ? take_room(w, bytes) : take_memory(bytes) };
+	int rc = !p.bytes ? -ENOMEM : stop_read_some(w->pid, w->mem, run->start, p.bytes, bytes) != bytes ? -EIO : vec_push(&w->pieces, p);
 
 	if (rc)
-		free(p.bytes);
+		drop(w, &p);
 	return rc;
-}
-
-/* Runs of pages that there are. */
-static int add_pages(struct withheld *w, int mem, int pagemap, const struct proc_map *m)
-{
-	uint64_t entry[NR_ENTRIES], run = 0;
-	int rc = 0;
-
-	for (uint64_t at = m->start; !rc && at < m->end; ) {
-		size_t left = (size_t)((m->end - at) / PAGE), want = left < NR_ENTRIES ? left : NR_ENTRIES;
-		ssize_t n = pread(pagemap, entry, want * 8, (off_t)(at / PAGE * 8)) / 8;
-
-		if (n <= 0)
-			return -EIO;
-		for (ssize_t i = 0; !rc && i < n; i++, at += PAGE) {
-			bool there = entry[i] & (ENTRY_PRESENT | ENTRY_SWAPPED);
-
-			if (there && !run)
-				run = at;
-			if (!there && run) {
-				rc = add_piece(w, mem, run, at);
-				run = 0;
-			}
-		}
-	}
-	return !rc && run ? add_piece(w, mem, run, m->end) : rc;
 }
 
 static void drop_from(struct withheld *w, size_t nr)
 {
 	while (w->pieces.nr > nr)
-		free(w->pieces.v[--w->pieces.nr].bytes);
+		drop(w, &w->pieces.v[--w->pieces.nr]);
 }
 
-int withheld_add(struct withheld *w, pid_t pid, const struct proc_map *m)
+int64_t withheld_add(struct withheld *w, uint64_t start, uint64_t end, uint64_t max_pages)
 {
-	int mem = open_proc(pid, "mem"), pagemap = open_proc(pid, "pagemap");
-	int rc = mem < 0 ? mem : pagemap < 0 ? pagemap : 0;
-	size_t before = w->pieces.nr;
+	const size_t before = w->pieces.nr;
+	uint64_t bytes = 0;
+	int rc;
 
-	if (!rc)
-		rc = add_pages(w, mem, pagemap, m);
-	if (rc)
-		drop_from(w, before);
-	if (mem >= 0)
-		close(mem);
-	if (pagemap >= 0)
-		close(pagemap);
-	return rc;
-}
-
-void withheld_read(const struct withheld *w, uint64_t address, void *to, size_t bytes)
-{
-	const uint64_t end = address + bytes;
-	size_t i = vec_while(&w->pieces, p, p->end <= address);
-
-	memset(to, 0, bytes);
-	for (; i < w->pieces.nr && w->pieces.v[i].start < end; i++) {
-		const struct withheld_piece *p = &w->pieces.v[i];
-		uint64_t from = p->start > address ? p->start : address, until = p->end < end ? p->end : end;
-
-		memcpy((uint8_t *)to + (from - address), p->bytes + (from - p->start), until - from);
+	w->runs.nr = 0;
+	rc = pages_find(w->pagemap, start, end, false, max_pages, &w->runs);
+	for (size_t i = 0; !rc && i < w->runs.nr; i++) {
+		rc = add_piece(w, &w->runs.v[i], max_pages != 0);
+		bytes += w->runs.v[i].end - w->runs.v[i].start;
 	}
+	if (rc) {
+		drop_from(w, before);
+		return rc;
+	}
+	w->bytes += bytes;
+	return (int64_t)bytes;
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const struct withheld_piece *x = a, *y = b;
+
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+static void close_all(struct withheld *w)
+{
+	if (w->pid && w->mem >= 0)
+		close(w->mem);
+	if (w->pid && w->pagemap >= 0)
+		close(w->pagemap);
+	w->pid = 0;
+	vec_fini(&w->runs);
+}
+
+void withheld_order(struct withheld *w)
+{
+	close_all(w);
+	vec_sort(&w->pieces, by_address);
+}
+
+const uint8_t *withheld_find(const struct withheld *w, uint64_t address, size_t *bytes)
+{
+	size_t i = vec_while(&w->pieces, p, p->end <= address);
+	const struct withheld_piece *p = &w->pieces.v[i];
+
+	if (i == w->pieces.nr)
+		return NULL;
+	if (p->start > address) {
+		if (p->start - address < *bytes)
+			*bytes = p->start - address;
+		return NULL;
+	}
+	if (p->end - address < *bytes)
+		*bytes = p->end - address;
+	return p->bytes + (address - p->start);
 }
 
 void withheld_fini(struct withheld *w)
 {
+	close_all(w);
 	drop_from(w, 0);
 	vec_fini(&w->pieces);
+	if (w->room)
+		munmap(w->room, w->room_bytes);
+	*w = (struct withheld){ 0 };
 }

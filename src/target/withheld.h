@@ -1,17 +1,16 @@
 /*
- * Memory that a process keeps from its copies (MADV_DONTFORK: V8's heap, buffers that devices write to), read while all threads stand still:
- * later it would be of another moment than the rest, and what it pointed to then would seem lost.
+ * Memory read while all threads stand still: what a copy of the process has not as of that moment. Read later it would be of another moment
+ * than the rest, and what it pointed to then would seem lost.
  */
 #ifndef TARGET_WITHHELD_H
 #define TARGET_WITHHELD_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 #include "src/base/vec.h"
-#include "src/target/proc.h"
+#include "src/target/pages.h"
 
 struct withheld_piece {
 	uint64_t start, end;
@@ -20,20 +19,31 @@ struct withheld_piece {
 
 /* All zero is empty. */
 struct withheld {
-	VEC(struct withheld_piece) pieces;	/* pages that there are, by address */
+	VEC(struct withheld_piece) pieces;	/* pages that there are; by address once withheld_order() was called */
+	struct page_runs runs;
+	pid_t pid;
+	int mem, pagemap;			/* while pid is not 0 */
+	uint8_t *room;				/* for pieces, touched before the threads are stopped */
+	size_t room_bytes, room_used;
+	uint64_t bytes;				/* of all pieces */
 };
 
-/* Does a process have memory that its copy has not? By the sizes of both: cheap. When in doubt true. */
-bool withheld_any(pid_t pid, pid_t copy);
+/* While the process runs: prepare to read about so many bytes. 0 or -errno: nothing can be read. */
+int withheld_begin(struct withheld *w, pid_t pid, size_t bytes);
 
-/* Can a mapping be read like that? Not one of a device, nor one that the process may not read itself. */
-bool withheld_readable(const struct proc_map *m);
+/*
+ * Add the pages that there are of [start, end), at most `max_pages` (0 = all). How many bytes, or -errno and none is added: they cannot be read,
+ * or there is no memory for them.
+ */
+int64_t withheld_add(struct withheld *w, uint64_t start, uint64_t end, uint64_t max_pages);
 
-/* Add the pages there are of a mapping, in order of address. 0, or -errno: it cannot be read, or there is no memory for it. */
-int withheld_add(struct withheld *w, pid_t pid, const struct proc_map *m);
+/* All is added: close what was opened, sort. */
+void withheld_order(struct withheld *w);
 
-/* Read memory of a mapping that was added; pages that there were not are zero. */
-void withheld_read(const struct withheld *w, uint64_t address, void *to, size_t bytes);
+/*
+ * What was read at an address: NULL = nothing. *bytes is shortened to what is there, or to what is missing, in a row.
+ */
+const uint8_t *withheld_find(const struct withheld *w, uint64_t address, size_t *bytes);
 
 void withheld_fini(struct withheld *w);
 

@@ -30,6 +30,8 @@ struct leaks_view_options {
 	unsigned show;			/* enum leaks_show */
 	uint64_t top;			/* entries of each verdict; 0 = all */
 	uint64_t depth;			/* callers shown; 0 = all */
+	uint64_t held_bytes;		/* read during the pause, as a copy does not have them as of that moment */
+	bool late;			/* some such memory was read later */
 	const char *why_stopped;	/* why no copy could be made; NULL = one was, or it is not known */
 };
 

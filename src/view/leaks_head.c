@@ -6,6 +6,8 @@
 #include "src/view/leaks_part.h"
 #include "src/view/report_part.h"
 
+#define MUCH_HELD	(1u << 20)	/* takes a time that can be measured */
+
 /* ---- the search ---- */
 
 static const struct column search_columns[] = {
@@ -17,6 +19,8 @@ static const struct column search_columns[] = {
 	{ "read_bytes", NULL, UNIT_BYTES },
 	{ "unread_bytes", NULL, UNIT_BYTES },
 	{ "why_stopped", NULL, UNIT_TEXT },
+	{ "held_bytes", NULL, UNIT_BYTES },
+	{ "late", NULL, UNIT_BOOL },
 };
 
 static void add_search(struct leaks_view *v)
@@ -36,6 +40,8 @@ static void add_search(struct leaks_view *v)
 		table_set(t, 5, s->read_bytes);
 		table_set(t, 6, s->unread_bytes);
 		table_set_text(t, 7, v->opt.why_stopped);
+		table_set(t, 8, v->opt.held_bytes);
+		table_set(t, 9, v->opt.late);
 	}
 	doc_add(&v->doc, t);
 }
@@ -84,15 +90,19 @@ static void process_row(struct table *t, const struct heap *h)
 	str_fini(&end);
 }
 
-static void search_row(struct table *t, const struct heap *h, const char *why_stopped)
+static void search_row(struct table *t, const struct heap *h, const struct leaks_view_options *o)
 {
 	const struct heap_search *s = &h->search;
+	const char *why_stopped = o->why_stopped;
 	struct fmt pause = fmt_duration(s->pause_ns), took = fmt_duration(s->took_ns), bytes = fmt_bytes(s->read_bytes);
 
 	facts_row(t, "searched");
 	switch (s->how) {
 	case HEAP_SEARCH_COPY:
 		table_setf(t, FACT_TEXT, "%s in %s, in a copy; the program stood still for %s", bytes.s, took.s, pause.s);
+		if (o->held_bytes >= MUCH_HELD)
+			table_setf(t, FACT_TEXT, "%s in %s, in a copy; the program stood still for %s, while %s were read that a copy does not get or shares",
+				   bytes.s, took.s, pause.s, fmt_bytes(o->held_bytes).s);
 		break;
 	case HEAP_SEARCH_STOPPED:
 		table_setf(t, FACT_TEXT, "%s in %s; the program stood still for %s%s%s", bytes.s, took.s, pause.s,
@@ -123,7 +133,7 @@ static void add_head(struct leaks_view *v)
 
 	if (t) {
 		process_row(t, h);
-		search_row(t, h, v->opt.why_stopped);
+		search_row(t, h, &v->opt);
 		for (int i = REACH_NR_CLASSES - 1; i >= 0; i--)
 			sum_row(t, leaks_class_text((unsigned)i), &v->leaks->by_class[i]);
 		if (v->leaks->suppressed.blocks)
@@ -149,6 +159,11 @@ static void add_notes(struct leaks_view *v)
 	if (t && h->search.unread_bytes) {
 		facts_row(t, "!");
 		table_setf(t, FACT_TEXT, "%s could not be read: pointers in there are not known", fmt_bytes(h->search.unread_bytes).s);
+	}
+	if (t && v->opt.late && v->leaks->by_class[REACH_DEFINITE].blocks) {
+		facts_row(t, "!");
+		table_set_const(t, FACT_TEXT, "part of the memory that a copy shares or gets empty was read after the pause: a block to which the program moved the only "
+				"pointer there meanwhile can seem lost; be sure with '--stop'");
 	}
 	doc_add(&v->doc, t);
 }

@@ -39,10 +39,12 @@ at_exit() {
 	sums "$name" "$ways" "$T/exit.json"
 }
 
-# launch NAME: run a victim tracked until it has done its work and waits. Sets PID, TOP.
+# launch NAME [ARGUMENT...]: run a victim tracked until it has done its work and waits. Sets PID, TOP.
 launch() {
 	rm -f "$T/live.pmm"
-	start_below "$PMM" run -q -o "$T/live.pmm" -- "$PROG/leak_$1"
+	local name=$1
+	shift
+	start_below "$PMM" run -q -o "$T/live.pmm" -- "$PROG/leak_$name" "$@"
 	tell g "done"
 }
 

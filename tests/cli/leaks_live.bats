@@ -53,6 +53,26 @@ ended() {
 	finish 0
 }
 
+@test "leaks: memory that a copy does not get, gets empty or shares is read during the pause, up to a limit, and that is told" {
+	local kind mib held late notes
+	while read -r kind mib held late notes; do
+		launch apart "$kind" "$mib"
+		search "$T/apart.json" "$PID"
+		within "$PMM" leaks --fail-on none "$PID" >"$T/text" 3>&- 7>&- 8<&-
+		finish 0
+		[ "$(entry "$T/apart.json" held reachable blocks bytes) $(entry "$T/apart.json" lost definite blocks bytes)" = "1 77 1 78" ]
+		[ "$(jq -r '.search | "\(.held_bytes / 1048576 | floor) \(.late)"' "$T/apart.json")" = "$held $late" ]
+		grep -Eq 'the program stood still for [^,]*, while [0-9.]+ MiB were read that a copy does not get or shares$' "$T/text"
+		[ "$(grep -c "part of the memory that a copy shares or gets empty was read after the pause" "$T/text")" -eq "$notes" ]
+	done <<-END
+		kept 20 20 false 0
+		wiped 3 3 false 0
+		wiped 20 16 true 1
+		shared 3 3 false 0
+		shared 20 16 true 1
+	END
+}
+
 @test "leaks --stop: no copy, and that is told" {
 	launch shapes
 	search "$T/live.json" --stop "$PID"

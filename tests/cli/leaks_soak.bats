@@ -25,4 +25,6 @@ soak() {
 }
 
 @test "a program at full speed is searched again and again without a false alarm" { soak; }
-@test "the same where the lists begin in memory that a copy does not get" { soak dontfork; }
+@test "the same where the lists begin in memory that a copy does not get" { soak kept; }
+@test "the same where they begin in memory that a copy gets empty" { soak wiped; }
+@test "the same where they begin in shared memory" { soak shared; }

@@ -51,6 +51,16 @@ intact() {
 	ends_well
 }
 
+@test "snapshot: the same of memory that a copy shares, does not get, or gets empty" {
+	for how in shared kept wiped; do
+		rm -f in
+		victim snapshot_victim $how
+		drive take "$VICTIM" 20 "$FIRST" >figures
+		grep '^copies=20 threads=6 ' figures
+		ends_well
+	done
+}
+
 @test "snapshot: without a copy it is the memory of the stopped process" {
 	victim snapshot_victim
 	drive stopped "$VICTIM" 5 "$FIRST" | grep '^copies=0 threads=6 '

@@ -2,11 +2,13 @@
  * Threads that allocate, link, hand on, unlink and free as fast as they can, for as long as standard input is open; each block is at all times
  * reachable: from a list, a tree, a mailbox, or a thread's registers and stack. Whatever a search says is lost is a false alarm.
  *
- * With an argument the lists begin in memory that a child of the process does not get (MADV_DONTFORK). At the end it counts what is linked:
+ * With "kept" the lists begin in memory that a child of the process does not get (MADV_DONTFORK), with "wiped" in such that it gets empty
+ * (MADV_WIPEONFORK), with "shared" in such that it shares. At the end it counts what is linked:
  * "blocks N".
  */
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <sys/mman.h>
 
 #include "attach.h"
@@ -140,10 +142,12 @@ int main(int argc, char **argv)
 	pthread_t t[THREADS];
 	unsigned long blocks = 0;
 
-	(void)argv;
-	own = mmap(NULL, THREADS * sizeof(*own), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (argc > 1)
-		madvise(own, THREADS * sizeof(*own), MADV_DONTFORK);
+	const char *how = argc > 1 ? argv[1] : "";
+	bool shared = !strcmp(how, "shared");
+
+	own = mmap(NULL, THREADS * sizeof(*own), PROT_READ | PROT_WRITE, (shared ? MAP_SHARED : MAP_PRIVATE) | MAP_ANONYMOUS, -1, 0);
+	if (how[0] && !shared)
+		madvise(own, THREADS * sizeof(*own), how[0] == 'k' ? MADV_DONTFORK : MADV_WIPEONFORK);
 
 	say("ready\n");
 	for (int i = 0; i < THREADS; i++) {

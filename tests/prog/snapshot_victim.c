@@ -3,7 +3,8 @@
  * counts up the first word of the first page and then that of the second. Then works until its standard input ends, prints "right" and
  * exits with 7, or says what was wrong and exits with 1: wait() of every kind says ECHILD, no SIGCHLD comes.
  * Arguments: "signalfd" - SIGCHLD is blocked and read from a descriptor; "child" - has a child, that alone must be waited for;
- * "limited" - its user may have no more processes (RLIMIT_NPROC).
+ * "limited" - its user may have no more processes (RLIMIT_NPROC);
+ * "shared", "kept", "wiped" - the pages are shared with its copies, not given to them (MADV_DONTFORK), given to them empty (MADV_WIPEONFORK).
  * On a line of input it closes descriptor 5.
  */
 #include <errno.h>
@@ -80,11 +81,22 @@ static void *waits_for_child(void *arg)
 	return arg;
 }
 
+static char *map_pages(const char *how)
+{
+	bool shared = !strcmp(how, "shared");
+	size_t bytes = 2 * PAIRS * 4096;
+	char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, (shared ? MAP_SHARED : MAP_PRIVATE) | MAP_ANONYMOUS, -1, 0);
+
+	if (!strcmp(how, "kept") || !strcmp(how, "wiped"))
+		madvise(memory, bytes, how[0] == 'k' ? MADV_DONTFORK : MADV_WIPEONFORK);
+	return memory;
+}
+
 int main(int argc, char **argv)
 {
 	const bool child = argc > 1 && !strcmp(argv[1], "child"), by_fd = argc > 1 && !strcmp(argv[1], "signalfd");
 	struct sigaction action = { .sa_handler = on_child, .sa_flags = SA_RESTART };
-	char *memory = mmap(NULL, 2 * PAIRS * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *memory = map_pages(argc > 1 ? argv[1] : "");
 	struct signalfd_siginfo info;
 	pthread_t thread[PAIRS + 1];
 	sigset_t set;

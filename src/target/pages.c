@@ -1,0 +1,116 @@
+/* Which pages a process has. */
+#include "src/target/pages.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#define PAGE		4096ull
+#define MAX_PAGEMAP	(64ull << 30)	/* address space looked at entry by entry */
+#define MAX_IN_HASTE	(256ull << 20)	/* ... where only some pages are wanted */
+
+/* linux/fs.h, which Debian 12 has without this. */
+struct page_region { uint64_t start, end, categories; };
+struct scan_arg {
+	uint64_t size, flags, start, end, walk_end, vec, vec_len, max_pages;
+	uint64_t category_inverted, category_mask, category_anyof_mask, return_mask;
+};
+#define SCAN		_IOWR('f', 16, struct scan_arg)
+#define IS_FILE		(1u << 2)
+#define IS_PRESENT	(1u << 3)
+#define IS_SWAPPED	(1u << 4)
+#define IS_ZERO		(1u << 5)
+#define NR_REGIONS	512
+
+/* /proc/PID/pagemap: bits of an entry. */
+#define ENTRY_PRESENT	(1ull << 63)
+#define ENTRY_SWAPPED	(1ull << 62)
+#define ENTRY_FILE	(1ull << 61)
+#define NR_ENTRIES	4096
+
+int pages_open(pid_t pid)
+{
+	char path[48];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/pagemap", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+/* Joined with the last one where they touch. */
+static int add(struct page_runs *to, size_t first, uint64_t start, uint64_t end)
+{
+	if (to->nr > first && vec_last(to)->end == start) {
+		vec_last(to)->end = end;
+		return 0;
+	}
+	return vec_push(to, (struct page_run){ start, end });
+}
+
+static int scan(int fd, uint64_t start, uint64_t end, bool changed, uint64_t max_pages, struct page_runs *to)
+{
+	const size_t first = to->nr;
+	struct page_region regions[NR_REGIONS];
+	struct scan_arg a = {
+		.size = sizeof(a), .start = start, .end = end, .vec = (uintptr_t)regions, .vec_len = NR_REGIONS, .max_pages = max_pages,
+		.category_inverted = IS_ZERO | (changed ? IS_FILE : 0), .category_mask = IS_ZERO | (changed ? IS_FILE : 0),
+		.category_anyof_mask = IS_PRESENT | IS_SWAPPED, .return_mask = IS_PRESENT | IS_SWAPPED,
+	};
+
+	while (a.start < end) {
+		int n = ioctl(fd, SCAN, &a), rc = 0;
+
+		if (n < 0)
+			return -errno;
+		for (int i = 0; !rc && i < n; i++) {
+			rc = add(to, first, regions[i].start, regions[i].end);
+			if (max_pages)
+				a.max_pages -= (regions[i].end - regions[i].start) / PAGE;
+		}
+		if (rc || a.walk_end <= a.start || (max_pages && !a.max_pages))
+			return rc;
+		a.start = a.walk_end;
+	}
+	return 0;
+}
+
+/* The same on older kernels. */
+static int look(int fd, uint64_t start, uint64_t end, bool changed, uint64_t max_pages, struct page_runs *to)
+{
+	const size_t first = to->nr;
+	uint64_t entry[NR_ENTRIES], left = max_pages ? max_pages : UINT64_MAX;
+	int rc = 0;
+
+	if (end - start > (max_pages ? MAX_IN_HASTE : MAX_PAGEMAP))
+		return -EOPNOTSUPP;
+	while (!rc && start < end) {
+		size_t want = (end - start) / PAGE < NR_ENTRIES ? (size_t)((end - start) / PAGE) : NR_ENTRIES;
+		ssize_t n = pread(fd, entry, want * 8, (off_t)(start / PAGE * 8)) / 8;
+
+		if (n <= 0)
+			return -EIO;
+		for (ssize_t i = 0; !rc && i < n && left; i++, start += PAGE)
+			if (entry[i] & (ENTRY_PRESENT | ENTRY_SWAPPED) && !(changed && entry[i] & ENTRY_FILE)) {
+				rc = add(to, first, start, start + PAGE);
+				left--;
+			}
+		if (!left)
+			break;
+	}
+	return rc;
+}
+
+int pages_find(int fd, uint64_t start, uint64_t end, bool changed, uint64_t max_pages, struct page_runs *to)
+{
+	const size_t before = to->nr;
+	int rc = fd < 0 ? -EBADF : scan(fd, start, end, changed, max_pages, to);
+
+	if (rc == -ENOTTY) {
+		to->nr = before;
+		rc = look(fd, start, end, changed, max_pages, to);
+	}
+	return rc;
+}

@@ -1,0 +1,29 @@
+/*
+ * Which pages of its address space a process has: so that what was only reserved, terabytes perhaps, is neither read nor, by being read,
+ * filled. By PAGEMAP_SCAN (Linux 6.7, Documentation/admin-guide/mm/pagemap.rst), before that entry by entry.
+ */
+#ifndef TARGET_PAGES_H
+#define TARGET_PAGES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "src/base/vec.h"
+
+struct page_run {
+	uint64_t start, end;
+};
+
+struct page_runs { struct page_run *v; size_t nr, room; };	/* release: vec_fini() */
+
+/* A descriptor for pages_find(), to be closed; or -errno. */
+int pages_open(pid_t pid);
+
+/*
+ * Append what there is of [start, end), at most `max_pages` (0 = all); but for pages that are only read and all zero, where the kernel tells.
+ * `changed`: only what the process has written to since it mapped a file. 0; -EOPNOTSUPP it would take too long, other -errno.
+ */
+int pages_find(int fd, uint64_t start, uint64_t end, bool changed, uint64_t max_pages, struct page_runs *to);
+
+#endif

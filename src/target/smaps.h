@@ -1,0 +1,16 @@
+/* Mappings by the flags that /proc/PID/smaps tells of them (VmFlags, proc_pid_smaps(5)). The kernel goes through all page tables for it. */
+#ifndef TARGET_SMAPS_H
+#define TARGET_SMAPS_H
+
+#include <stdio.h>
+#include <sys/types.h>
+
+#include "src/target/pages.h"
+
+/* Append the mappings that have a flag of two letters, by address. 0, also when they cannot be read; -ENOMEM. */
+int smaps_flagged(pid_t pid, const char *flag, struct page_runs *to);
+
+/* The same of a text in that form. */
+int smaps_read(FILE *f, const char *flag, struct page_runs *to);
+
+#endif
