@@ -10,6 +10,7 @@
 #include "src/cmd/check_report.h"
 #include "src/cmd/cmd.h"
 #include "src/cmd/pid.h"
+#include "src/cmd/report_file.h"
 #include "src/cmd/run.h"
 #include "src/cmd/run_check.h"
 #include "src/cmd/terminal.h"
@@ -80,14 +81,6 @@ static const struct opt check_opts[] = {
 
 /* ---- options ---- */
 
-static int refuse(struct err *e, const char *text, const char *hint)
-{
-	err_set(e, -EINVAL, "%s", text);
-	err_hint(e, "%s", hint);
-	e->exit_code = CMD_USAGE;
-	return -EINVAL;
-}
-
 /* "0.1" or "0.1%" of 100 as so many of `whole`. */
 static int parse_percent(const char *option, const char *text, double most, uint64_t whole, uint64_t *out, struct err *e)
 {
@@ -125,7 +118,7 @@ static int parse_sweep(struct err *e)
 	int rc = fmt_parse_duration(sweep, &job.sweep_every_ns, e);
 
 	if (!rc && job.sweep_every_ns < LEAST_SWEEP_NS)
-		rc = refuse(e, "'--sweep' is not possible that often", "10ms and more");
+		rc = cmd_refuse(e, "'--sweep' is not possible that often", "10ms and more");
 	if (rc)
 		e->exit_code = CMD_USAGE;
 	return rc;
@@ -137,7 +130,7 @@ static int read_options(struct err *e)
 	int rc = 0;
 
 	if (left && right)
-		return refuse(e, "'--left' and '--right' contradict each other", "leave out one of them");
+		return cmd_refuse(e, "'--left' and '--right' contradict each other", "leave out one of them");
 	c->level = PMM_CHECK_LIGHT + (uint32_t)level;
 	c->on_error = (uint32_t)reaction;
 	c->garbage = (uint32_t)garbage;
@@ -195,33 +188,22 @@ static int look_at(int argc, char **argv, FILE *out, struct err *e)
 	int rc;
 
 	if (argc > 1)
-		return refuse(e, "one capture or process at a time", "a program is run with '--' before it: pmm check -- COMMAND");
+		return cmd_refuse(e, "one capture or process at a time", "a program is run with '--' before it: pmm check -- COMMAND");
 	if (output)
-		return refuse(e, "'--output' is for a COMMAND", "'pmm snapshot PID' writes a capture of a running process");
+		return cmd_refuse(e, "'--output' is for a COMMAND", "'pmm snapshot PID' writes a capture of a running process");
 	if (sweep && !process)
-		return refuse(e, "'--sweep' is for running processes", "a capture has what sweeps found before it was made");
+		return cmd_refuse(e, "'--sweep' is for running processes", "a capture has what sweeps found before it was made");
 	rc = process ? look_at_process(argv[0], out, e) : report_capture(argv[0], out, e);
 	return rc > 0 ? CMD_FOUND : rc;
 }
 
 /* ---- the command ---- */
 
-static FILE *open_report(struct err *e)
-{
-	FILE *out = fopen(report, "we");
-
-	if (!out) {
-		err_set(e, -errno, "cannot write to '%s': %s", report, strerror(errno));
-		err_hint(e, "name a file in a directory that you may write to with --report");
-	}
-	return out;
-}
-
 /* The exit code, or -errno with `e`. */
 static int dispatch(int argc, char **argv, struct err *e)
 {
 	bool command = !strcmp(argv[-1], "--");		/* opt_parse() leaves it before the operands */
-	FILE *out = report ? open_report(e) : command ? NULL : stdout;
+	FILE *out = report ? report_file_open(report, e) : command ? NULL : stdout;
 	int rc;
 
 	if (report && !out)
@@ -229,9 +211,7 @@ static int dispatch(int argc, char **argv, struct err *e)
 	rc = command ? run_command(argv, out) : look_at(argc, argv, out, e);
 	if (!command && rc == CMD_FOUND && given_code)
 		rc = (int)error_code;
-	if (report && fclose(out) && rc >= 0)
-		rc = err_set(e, -errno, "cannot write to '%s': %s", report, strerror(errno));
-	return rc;
+	return report ? report_file_close(out, report, rc, e) : rc;
 }
 
 static int check_run(int argc, char **argv)

@@ -67,6 +67,9 @@ int cmd_unknown(const char *name);
 /* Print an error and its hint on stderr; returns the exit code it asks for (CMD_FAILED by default). */
 int cmd_fail(const struct err *e);
 
+/* A usage error: -EINVAL with `e`, which makes cmd_fail() return CMD_USAGE. */
+int cmd_refuse(struct err *e, const char *text, const char *hint);
+
 /* Print "pmm: ..." on stderr. */
 void cmd_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 

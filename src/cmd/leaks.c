@@ -9,6 +9,7 @@
 #include "src/cmd/leaks_report.h"
 #include "src/cmd/leaks_words.h"
 #include "src/cmd/pid.h"
+#include "src/cmd/report_file.h"
 #include "src/cmd/run.h"
 #include "src/cmd/terminal.h"
 
@@ -63,24 +64,16 @@ static const struct opt leaks_opts[] = {
 
 /* ---- options ---- */
 
-static int refuse(struct err *e, const char *text, const char *hint)
-{
-	err_set(e, -EINVAL, "%s", text);
-	err_hint(e, "%s", hint);
-	e->exit_code = CMD_USAGE;
-	return -EINVAL;
-}
-
 static int check_options(struct err *e)
 {
 	if (job.every_ns && (format == LEAKS_VALGRIND_XML || generate))
-		return refuse(e, "'--every' can be had as text and JSON only", "leave out --format or --gen-suppressions");
+		return cmd_refuse(e, "'--every' can be had as text and JSON only", "leave out --format or --gen-suppressions");
 	if (job.count && !job.every_ns)
-		return refuse(e, "'--count' needs '--every'", "such as --every 10s");
+		return cmd_refuse(e, "'--count' needs '--every'", "such as --every 10s");
 	if (as_json && format != LEAKS_TEXT && format != LEAKS_JSON)
-		return refuse(e, "'--json' and '--format' contradict each other", "leave out one of them");
+		return cmd_refuse(e, "'--json' and '--format' contradict each other", "leave out one of them");
 	if (core && job.every_ns)
-		return refuse(e, "'--core' and '--every' cannot be had together", "a core file does not change");
+		return cmd_refuse(e, "'--core' and '--every' cannot be had together", "a core file does not change");
 	return 0;
 }
 
@@ -139,9 +132,9 @@ static int run_command(char **argv, FILE *out, struct err *e)
 	struct run_job search = { .leaks = &job, .output = output, .report = out, .found_code = -1 };
 
 	if (core || job.every_ns)
-		return refuse(e, "'--core' and '--every' are about other processes than a COMMAND", "leave them out");
+		return cmd_refuse(e, "'--core' and '--every' are about other processes than a COMMAND", "leave them out");
 	if (job.search.contents)
-		return refuse(e, "'--show-bytes' is for running processes and core files", "leave it out, or search the program while it runs");
+		return cmd_refuse(e, "'--show-bytes' is for running processes and core files", "leave it out, or search the program while it runs");
 	if (given_code)
 		search.found_code = (int)error_code;
 	else if (fail_on || given_budget)
@@ -156,9 +149,9 @@ static int look_at(int argc, char **argv, FILE *out, struct err *e)
 	int rc;
 
 	if (argc > 1)
-		return refuse(e, "one capture or process at a time", "a program is run with '--' before it: pmm leaks -- COMMAND");
+		return cmd_refuse(e, "one capture or process at a time", "a program is run with '--' before it: pmm leaks -- COMMAND");
 	if (output)
-		return refuse(e, "'--output' is for a COMMAND", "'pmm snapshot PID' writes a capture of a running process");
+		return cmd_refuse(e, "'--output' is for a COMMAND", "'pmm snapshot PID' writes a capture of a running process");
 	if (core)
 		return leaks_core(core, argv[0], &job, out, e);
 	if (capture_for(argv[0]) != &capture_ledger)
@@ -169,22 +162,11 @@ static int look_at(int argc, char **argv, FILE *out, struct err *e)
 
 /* ---- the command ---- */
 
-static FILE *open_report(struct err *e)
-{
-	FILE *out = fopen(report, "we");
-
-	if (!out) {
-		err_set(e, -errno, "cannot write to '%s': %s", report, strerror(errno));
-		err_hint(e, "name a file in a directory that you may write to with --report");
-	}
-	return out;
-}
-
 /* The exit code, or -errno with `e`. */
 static int dispatch(int argc, char **argv, struct err *e)
 {
 	bool command = !strcmp(argv[-1], "--");		/* opt_parse() leaves it before the operands */
-	FILE *out = report ? open_report(e) : command ? NULL : stdout;
+	FILE *out = report ? report_file_open(report, e) : command ? NULL : stdout;
 	int rc;
 
 	if (report && !out)
@@ -196,9 +178,7 @@ static int dispatch(int argc, char **argv, struct err *e)
 		if (rc > 0)
 			rc = given_code ? (int)error_code : CMD_FOUND;
 	}
-	if (report && fclose(out) && rc >= 0)
-		rc = err_set(e, -errno, "cannot write to '%s': %s", report, strerror(errno));
-	return rc;
+	return report ? report_file_close(out, report, rc, e) : rc;
 }
 
 static int leaks_run(int argc, char **argv)

@@ -1,4 +1,5 @@
 /* Messages on stderr, the same form everywhere. */
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -11,6 +12,14 @@ int cmd_fail(const struct err *e)
 	if (e->hint[0])
 		fprintf(stderr, "pmm: hint: %s\n", e->hint);
 	return e->exit_code ? e->exit_code : CMD_FAILED;
+}
+
+int cmd_refuse(struct err *e, const char *text, const char *hint)
+{
+	err_set(e, -EINVAL, "%s", text);
+	err_hint(e, "%s", hint);
+	e->exit_code = CMD_USAGE;
+	return -EINVAL;
 }
 
 void cmd_note(const char *fmt, ...)

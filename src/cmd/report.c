@@ -95,19 +95,10 @@ static int report_heap(const struct heap *h, struct err *e)
 
 static int check_options(struct err *e)
 {
-	if (bottom_up && top_down) {
-		err_set(e, -EINVAL, "'--top-down' and '--bottom-up' cannot be had together");
-		err_hint(e, "ask for one after the other");
-		e->exit_code = CMD_USAGE;
-		return -EINVAL;
-	}
-	if (no_symbols && (opt.filter.function || opt.filter.file)) {
-		err_set(e, -EINVAL, "'--%s' needs symbols",
-			opt.filter.function ? "function" : "file");
-		err_hint(e, "leave out --no-symbols");
-		e->exit_code = CMD_USAGE;
-		return -EINVAL;
-	}
+	if (bottom_up && top_down)
+		return cmd_refuse(e, "'--top-down' and '--bottom-up' cannot be had together", "ask for one after the other");
+	if (no_symbols && (opt.filter.function || opt.filter.file))
+		return cmd_refuse(e, opt.filter.function ? "'--function' needs symbols" : "'--file' needs symbols", "leave out --no-symbols");
 	return report_check(&opt, e);
 }
 

@@ -1,0 +1,17 @@
+/*
+ * The file of --report: what is found goes there while the program has the standard streams.
+ */
+#ifndef CMD_REPORT_FILE_H
+#define CMD_REPORT_FILE_H
+
+#include <stdio.h>
+
+#include "src/base/err.h"
+
+/* Open it for writing; NULL with `e`. */
+FILE *report_file_open(const char *path, struct err *e);
+
+/* Close it. `rc`, or -errno with `e` when that was no error and not all could be written. */
+int report_file_close(FILE *f, const char *path, int rc, struct err *e);
+
+#endif
