@@ -8,6 +8,7 @@
 #include "src/capture/capture.h"
 #include "src/cmd/check_live.h"
 #include "src/cmd/check_report.h"
+#include "src/cmd/check_uninit.h"
 #include "src/cmd/cmd.h"
 #include "src/cmd/pid.h"
 #include "src/cmd/report_file.h"
@@ -34,12 +35,13 @@ static int level = 1, reaction;
 static const char *output, *report;
 static const char *fail_rate, *budget, *sweep;
 static uint64_t garbage = 0xaa, error_code, count;
-static bool left, right, mprotect_only, fill, zero, no_strings, given_code;
+static bool left, right, mprotect_only, fill, zero, no_strings, given_code, given_level, uninit;
 
 static const struct opt check_opts[] = {
 	{ "level", 0, OPT_CHOICE, NULL,
 	  "light: canaries around every block; guard: inaccessible pages around blocks (default); sampled: around a random few, for production",
-	  &level, .choices = levels },
+	  &level, .given = &given_level, .choices = levels },
+	{ "uninit", 0, OPT_FLAG, NULL, "run COMMAND under the installed Valgrind, which finds uses of uninitialised memory too", &uninit },
 	{ "on-error", 0, OPT_CHOICE, NULL, "after an error: go on (default), end the program, end it with a core file", &reaction,
 	  .choices = reactions },
 	{ "right", 0, OPT_FLAG, NULL, "guard: blocks end at the end of a page, what is behind is caught at once (default)", &right },
@@ -131,6 +133,8 @@ static int read_options(struct err *e)
 
 	if (left && right)
 		return cmd_refuse(e, "'--left' and '--right' contradict each other", "leave out one of them");
+	if (uninit && (given_level || output || reaction))
+		return cmd_refuse(e, "'--uninit' is Valgrind's work, which knows neither levels, captures nor '--on-error'", "leave them out");
 	c->level = PMM_CHECK_LIGHT + (uint32_t)level;
 	c->on_error = (uint32_t)reaction;
 	c->garbage = (uint32_t)garbage;
@@ -152,11 +156,14 @@ static int read_options(struct err *e)
 
 /* ---- what is looked at ---- */
 
-static int run_command(char **argv, FILE *out)
+static int run_command(char **argv, FILE *out, struct err *e)
 {
+	const struct check_uninit valgrind = {
+		.report = &told, .no_follow = job.no_follow, .found_code = given_code ? (int)error_code : -1,
+	};
 	struct run_job run = { .check = &job, .output = output, .report = out, .found_code = given_code ? (int)error_code : -1 };
 
-	return run_for(&run, argv);
+	return uninit ? check_uninit(&valgrind, argv, out, e) : run_for(&run, argv);
 }
 
 static int report_capture(const char *path, FILE *out, struct err *e)
@@ -208,7 +215,7 @@ static int dispatch(int argc, char **argv, struct err *e)
 
 	if (report && !out)
 		return -EIO;
-	rc = command ? run_command(argv, out) : look_at(argc, argv, out, e);
+	rc = command ? run_command(argv, out, e) : look_at(argc, argv, out, e);
 	if (!command && rc == CMD_FOUND && given_code)
 		rc = (int)error_code;
 	return report ? report_file_close(out, report, rc, e) : rc;
@@ -240,6 +247,7 @@ static const struct cmd_pair check_examples[] = {
 	{ "pmm check --level=light --error-exitcode 9 -- make test", "canaries around every block of a whole tree of processes" },
 	{ "pmm check --level=sampled -- ./server", "a random few blocks guarded, at next to no cost" },
 	{ "pmm check --on-error=abort -- ./program", "end at the first error" },
+	{ "pmm check --uninit -- ./program", "uses of uninitialised memory, with Valgrind's help" },
 	{ "pmm check --fail-rate 0.1 -- ./program", "does it handle failing allocations?" },
 	{ "pmm check pmm.app.4242.pmm", "tell again what a capture has" },
 	{ 0 }

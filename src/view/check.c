@@ -197,9 +197,11 @@ static void add_thread(struct str *s, const struct heap *h, uint16_t thread)
 		str_addf(s, " (%s)", h->threads[thread].name);
 }
 
-/* How long before it came to light. */
+/* How long before it came to light; Valgrind does not say when. */
 static void add_before(struct str *s, const struct heap_finding *f, uint64_t ns)
 {
+	if (f->by == PMM_BY_VALGRIND)
+		return;
 	str_addf(s, " %s before", fmt_duration(f->first_ns > ns ? f->first_ns - ns : 0).s);
 }
 
@@ -237,8 +239,12 @@ static void add_history(struct table *t, struct check_view *v, const struct heap
 		str_addf(&s, "the block was allocated before the fork, by process %u", f->parent_pid);
 		detail(t, &s);
 	} else if (f->alloc_site != HEAP_NO_SITE) {
-		str_addf(&s, "the block at 0x%llx was allocated with %s", (unsigned long long)f->block,
-			 f->kind && kind_name(f->kind) ? kind_name(f->kind) : "an allocation function");
+		str_add(&s, "the block ");
+		if (f->block)
+			str_addf(&s, "at 0x%llx ", (unsigned long long)f->block);
+		str_add(&s, "was allocated");
+		if (f->kind)
+			str_addf(&s, " with %s", kind_name(f->kind));
 		add_before(&s, f, f->alloc_ns);
 		add_thread(&s, v->heap, f->alloc_thread);
 		str_addc(&s, ':');

@@ -152,11 +152,15 @@ static void add_size(struct str *s, const struct heap_finding *f)
 
 void check_headline(struct str *s, const struct heap *h, const struct heap_finding *f, unsigned access_bytes)
 {
+	if (f->by == PMM_BY_VALGRIND && (f->type == PMM_FINDING_OTHER || f->type == PMM_FINDING_UNINITIALISED || !f->block)) {
+		str_add(s, f->text[0] ? f->text : "an error");
+		return;
+	}
 	switch (f->type) {
 	case PMM_FINDING_OVERRUN:
 	case PMM_FINDING_UNDERRUN:
 	case PMM_FINDING_AFTER_FREE:
-		if (f->by == PMM_BY_ACCESS || f->by == PMM_BY_FUNCTION) {
+		if (f->by == PMM_BY_VALGRIND || f->by == PMM_BY_ACCESS || f->by == PMM_BY_FUNCTION) {
 			add_access(s, f, f->size_bytes ? f->size_bytes : access_bytes);
 			str_add(s, ", ");
 			add_place(s, f);

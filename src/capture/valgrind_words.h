@@ -1,0 +1,22 @@
+/*
+ * memcheck's kinds of errors and its sentences on addresses, as it has them in every version since 3.5.
+ */
+#ifndef CAPTURE_VALGRIND_WORDS_H
+#define CAPTURE_VALGRIND_WORDS_H
+
+#include "include/pmm/ledger.h"
+#include "src/model/heap.h"
+
+/* type, access and size of a finding, from <kind> and <what>. */
+void valgrind_classify(struct heap_finding *f, const char *kind, const char *what);
+
+/* What a stack after a note is. */
+enum valgrind_stack { VALGRIND_NOTHING, VALGRIND_ERROR, VALGRIND_ALLOCATED, VALGRIND_FREED };
+
+/*
+ * "Address 0x4a42068 is 0 bytes after a block of size 40 alloc'd": address and block of a finding, which makes an invalid access an
+ * overrun, an underrun or a use after free. The stack that follows it.
+ */
+enum valgrind_stack valgrind_note(struct heap_finding *f, const char *note);
+
+#endif

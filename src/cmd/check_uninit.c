@@ -1,0 +1,274 @@
+/*
+ * The program under Valgrind: each process writes XML into a file of its own, which is read as it grows.
+ */
+#include "src/cmd/check_uninit.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "src/base/str.h"
+#include "src/base/vec.h"
+#include "src/capture/child.h"
+#include "src/capture/valgrind.h"
+#include "src/cmd/cmd.h"
+
+#define LOOK_MS		100
+#define MAX_PROCESSES	4096
+
+/* What one process writes. */
+struct writer {
+	char *name;
+	int fd;
+	struct valgrind *text;
+	uint64_t nr_told;
+	bool broken;
+};
+
+struct session {
+	const struct check_uninit *job;
+	FILE *out;
+	struct child child;
+	char *dir;
+	VEC(struct writer) writers;
+	uint64_t start_ns, nr_found;
+	bool broken;			/* something could not be read or told, which was said */
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* ---- telling ---- */
+
+/* Names as Valgrind has them. */
+static unsigned resolve(void *text, const struct heap *h, uint32_t node, struct frame_name *out, unsigned max)
+{
+	const struct valgrind_frame *f = NULL;
+	unsigned nr = valgrind_frames(text, node, &f), i;
+
+	(void)h;
+	for (i = 0; i < nr && i < max; i++)
+		out[i] = (struct frame_name){ .function = f[i].function, .linkage = f[i].function, .file = f[i].file, .line = f[i].line };
+	return i;
+}
+
+static void tell(struct session *s, struct writer *w, bool whole)
+{
+	struct check_report_options o = *s->job->report;
+	struct heap *h = valgrind_heap(w->text);
+	struct err e = { .text = "" };
+
+	o.resolve = resolve;
+	o.resolve_ctx = w->text;
+	o.view.from = whole ? 0 : w->nr_told;
+	o.view.no_head = !whole;
+	o.view.top = whole ? o.view.top : 0;
+	if (check_report(h, &o, s->out, &e) < 0 && !s->broken) {
+		s->broken = true;
+		cmd_fail(&e);
+	}
+	fflush(s->out);
+}
+
+/* Errors that are new; with JSON there is one document for each process at the end. */
+static void tell_new(struct session *s, struct writer *w)
+{
+	uint64_t nr = valgrind_heap(w->text)->nr_findings;
+
+	if (nr == w->nr_told)
+		return;
+	s->nr_found += nr - w->nr_told;
+	if (!s->job->report->json)
+		tell(s, w, false);
+	w->nr_told = nr;
+}
+
+/* ---- reading ---- */
+
+static void read_more(struct session *s, struct writer *w)
+{
+	struct err e = { .text = "" };
+	char buffer[65536];
+	ssize_t n = 0;
+
+	while (!w->broken && (n = read(w->fd, buffer, sizeof(buffer))) > 0)
+		w->broken = valgrind_feed(w->text, buffer, (size_t)n, now_ns() - s->start_ns, &e) != 0;
+	if (w->broken && e.text[0]) {
+		s->broken = true;
+		cmd_fail(&e);
+	}
+	tell_new(s, w);
+}
+
+static void add_writer(struct session *s, int dir, const char *name)
+{
+	struct writer w = { .name = strdup(name), .fd = openat(dir, name, O_RDONLY | O_CLOEXEC), .text = valgrind_new() };
+
+	if (w.name && w.fd >= 0 && w.text && !vec_push(&s->writers, w))
+		return;
+	if (w.fd >= 0)
+		close(w.fd);
+	valgrind_free(w.text);
+	free(w.name);
+}
+
+/* Processes that began to write since the last look. */
+static void find_writers(struct session *s)
+{
+	DIR *dir = opendir(s->dir);
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir))) {
+		bool known = entry->d_name[0] == '.' || s->writers.nr >= MAX_PROCESSES;
+
+		vec_each(&s->writers, w)
+			known |= !strcmp(w->name, entry->d_name);
+		if (!known)
+			add_writer(s, dirfd(dir), entry->d_name);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+static void read_all(struct session *s)
+{
+	find_writers(s);
+	vec_each(&s->writers, w)
+		read_more(s, w);
+}
+
+/* ---- running ---- */
+
+/* Where a program is, as the shell would find it. false: nowhere. */
+static bool find_program(const char *name, char path[PATH_MAX])
+{
+	const char *all = getenv("PATH");
+	size_t n;
+
+	for (; all && *all; all += n + (all[n] == ':')) {
+		n = strcspn(all, ":");
+		if (n && (size_t)snprintf(path, PATH_MAX, "%.*s/%s", (int)n, all, name) < PATH_MAX && !access(path, X_OK))
+			return true;
+	}
+	return false;
+}
+
+static int launch(struct session *s, char **argv, struct err *e)
+{
+	char path[PATH_MAX], xml[PATH_MAX];
+	VEC(char *) all = { 0 };
+	char *options[] = {
+		(char *)"valgrind", (char *)"--command-line-only=yes", (char *)"--tool=memcheck", (char *)"--xml=yes", xml, (char *)"-q",
+		(char *)"--leak-check=no", (char *)"--track-origins=yes", (char *)"--error-limit=no", (char *)"--child-silent-after-fork=yes",
+		(char *)(s->job->no_follow ? "--trace-children=no" : "--trace-children=yes"), (char *)"--",
+	};
+	int rc = 0;
+
+	snprintf(xml, sizeof(xml), "--xml-file=%s/%%p", s->dir);
+	if (!find_program("valgrind", path)) {
+		err_set(e, -ENOENT, "Valgrind, which '--uninit' needs, is not installed");
+		err_hint(e, "apt-get install valgrind; all other levels work without it");
+		return -ENOENT;
+	}
+	for (size_t i = 0; !rc && i < sizeof(options) / sizeof(*options); i++)
+		rc = vec_push(&all, options[i]);
+	for (char **a = argv; !rc && *a; a++)
+		rc = vec_push(&all, *a);
+	if (rc || vec_push(&all, NULL))
+		rc = err_set(e, -ENOMEM, "out of memory");
+	else
+		rc = child_start(&s->child, path, all.v, environ, e);
+	vec_fini(&all);
+	return rc;
+}
+
+static void run(struct session *s)
+{
+	while (!s->child.ended) {
+		struct pollfd fd = { .fd = s->child.signal_fd, .events = POLLIN };
+
+		if (poll(&fd, 1, LOOK_MS) > 0)
+			child_signals(&s->child, NULL, NULL);
+		read_all(s);
+	}
+	read_all(s);
+}
+
+static int make_directory(struct session *s, struct err *e)
+{
+	const char *parent = getenv("TMPDIR");
+	struct str path = STR_INIT;
+
+	str_addf(&path, "%s/pmm-uninit-XXXXXX", parent && *parent ? parent : "/tmp");
+	s->dir = str_steal(&path);
+	if (s->dir && mkdtemp(s->dir))
+		return 0;
+	err_set(e, -errno, "cannot make a directory for what Valgrind writes: %s", strerror(errno));
+	err_hint(e, "name one that you may write to in TMPDIR");
+	free(s->dir);
+	s->dir = NULL;
+	return -EIO;
+}
+
+static void release(struct session *s)
+{
+	int dir = s->dir ? open(s->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+
+	vec_each(&s->writers, w) {
+		if (dir >= 0)
+			unlinkat(dir, w->name, 0);
+		close(w->fd);
+		valgrind_free(w->text);
+		free(w->name);
+	}
+	vec_fini(&s->writers);
+	if (dir >= 0)
+		close(dir);
+	if (s->dir)
+		rmdir(s->dir);
+	free(s->dir);
+}
+
+static int conclude(struct session *s)
+{
+	int code = child_exit_code(s->child.status);
+
+	vec_each(&s->writers, w)
+		if (s->job->report->json)
+			tell(s, w, true);
+	if (!s->nr_found && !s->job->report->json)
+		fprintf(s->out, "pmm: Valgrind found no errors\n");
+	if (s->nr_found && s->job->found_code >= 0)
+		return s->job->found_code;
+	if (s->job->found_code >= 0 && !code && (s->broken || !s->writers.nr))
+		return CMD_FAILED;
+	return code;
+}
+
+int check_uninit(const struct check_uninit *job, char **argv, FILE *out, struct err *e)
+{
+	struct session s = { .job = job, .out = out ? out : stderr, .start_ns = now_ns() };
+	int rc = make_directory(&s, e);
+
+	if (!rc)
+		rc = child_prepare(&s.child, e);
+	if (!rc)
+		rc = launch(&s, argv, e);
+	if (!rc) {
+		run(&s);
+		rc = conclude(&s);
+	}
+	release(&s);
+	return rc;
+}
