@@ -242,6 +242,8 @@ bool snapshot_intact(const struct snapshot *s)
 {
 	uint8_t byte;
 
+	if (!s->state)
+		return true;
 	if (s->copy)
 		return !task_ended(s->copy, s->copy);
 	vec_each(&s->maps, m)

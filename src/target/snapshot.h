@@ -64,7 +64,7 @@ size_t snapshot_read(const struct snapshot *s, uint64_t address, void *to, size_
 
 /*
  * Is the copy still there? The kernel kills it, rather than the program, when memory runs out: what was read since the last time that this
- * was true is not all there was. Without a copy: has the process not been killed?
+ * was true is not all there was. Without a copy: has the process not been killed? All zero is fine.
  */
 bool snapshot_intact(const struct snapshot *s);
 
