@@ -69,17 +69,30 @@ static inline void arch_rewind(struct user_regs_struct *r)
 	r->orig_rax = (unsigned long)-1;
 }
 
-/* Bytes before the return of a system call that say which it was: mov $nr, %eax; syscall. */
+/* Bytes before the return of a system call that say which it was: mov $nr, %eax; syscall. And those of the instruction that comes next. */
 #define ARCH_CALL_BYTES 7
+#define ARCH_NEXT_BYTES 2
+
+/* mov $nr, %eax: the number, -1 = it is something else. */
+static inline long arch_call_number(const uint8_t *code)
+{
+	return code[0] == 0xb8 && code[2] < 2 && !code[3] && !code[4] ? (long)(code[1] | (unsigned)code[2] << 8) : -1;
+}
 
 /*
  * A timed call that was interrupted before is restart_syscall by now, and what it restarts is lost with the kernel's signal frame. Where
- * the code says which call it was it can begin anew: it waits too long then rather than failing with EINTR.
+ * the code says which call it was it can begin anew: it waits too long then rather than failing with EINTR. The thread stands behind the call, or
+ * before it where it has not come so far since it was made to restart. `code`: the bytes around its rip.
  */
-static inline void arch_name_restarted(struct user_regs_struct *r, const uint8_t code[ARCH_CALL_BYTES])
+static inline void arch_name_restarted(struct user_regs_struct *r, const uint8_t code[ARCH_CALL_BYTES + ARCH_NEXT_BYTES])
 {
-	if ((long)r->orig_rax == SYS_restart_syscall && code[0] == 0xb8 && code[2] < 2 && !code[3] && !code[4])
-		r->orig_rax = code[1] | (unsigned long)code[2] << 8;
+	const uint8_t *next = code + ARCH_CALL_BYTES;
+	const long behind = arch_call_number(code), before = arch_call_number(code + ARCH_NEXT_BYTES);
+
+	if (r->rax == SYS_restart_syscall && next[0] == 0x0f && next[1] == 0x05 && before >= 0)
+		r->rax = (unsigned long)before;
+	else if ((long)r->orig_rax == SYS_restart_syscall && behind >= 0)
+		r->orig_rax = (unsigned long)behind;
 }
 
 /*

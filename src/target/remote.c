@@ -148,10 +148,10 @@ static int make_frame(struct remote *r, struct err *e)
 {
 	struct user_regs_struct back = r->thread->regs;
 	uint64_t way[ARCH_WAY_WORDS];
-	uint8_t code[ARCH_CALL_BYTES];
+	uint8_t code[ARCH_CALL_BYTES + ARCH_NEXT_BYTES];
 	unsigned nr;
 
-	if (!stop_read(r->s->pid, back.rip - sizeof(code), code, sizeof(code)))
+	if (!stop_read(r->s->pid, back.rip - ARCH_CALL_BYTES, code, sizeof(code)))
 		arch_name_restarted(&back, code);
 	nr = gadget_way(&r->gadget, way);
 	arch_frame(&back, r->mask, &r->vectors, way, nr, &r->frame);

@@ -51,6 +51,14 @@ stays_stopped() {
 	ends_well
 }
 
+@test "stop: the tracer killed with threads borrowed that have not come to restart their timed call since the last stop" {
+	local found
+	victim stop_victim killed
+	found=$(drive restart "$VICTIM" 20)
+	ends_well
+	[ "$found" != found=0 ] || skip "no thread was met in that state"
+}
+
 @test "stop: a process stopped by SIGSTOP stays so until SIGCONT, also when the tracer is killed" {
 	victim stop_victim
 	kill -STOP "$VICTIM"

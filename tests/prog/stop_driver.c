@@ -7,6 +7,8 @@
  *	each PID TIMES FUNCTION		the same with every thread, all being stopped
  *	hold PID			stop all until standard input ends
  *	die PID TIMES FUNCTION		children that do all that without end, each killed at a random moment
+ *	restart PID TIMES		children that are killed with a thread borrowed that is about to restart a system call, so many of them;
+ *					prints how often, which is less where hardly any such thread is met
  *	points PID 1 FUNCTION		children that do all that once, killed behind their first, second, ... request of the kernel
  *
  * A refusal is printed as "CODE: sentence" and the hint, status 3.
@@ -180,6 +182,51 @@ static int die(pid_t pid, unsigned times, uint64_t function)
 	return 0;
 }
 
+/* Does it stand before a system call that is to begin again by restart_syscall? */
+static bool restarts(const struct stop_thread *t)
+{
+	return t->regs.rax == SYS_restart_syscall && (long)t->regs.orig_rax != SYS_restart_syscall;
+}
+
+/* Stop all twice in a row, so that some have come no further; borrow those and be killed. 0 = there was none. */
+static int borrow_restarting(pid_t pid)
+{
+	struct remote *r;
+	struct stopped s;
+	int found = 0;
+
+	if (stop_all(pid, WAIT_NS, &s, &e))
+		return 1;
+	stop_resume(&s);
+	if (stop_all(pid, WAIT_NS, &s, &e))
+		return 1;
+	for (size_t i = 0; i < s.nr; i++)
+		found += restarts(&s.v[i]) && !remote_open(&s, i, &r, &e);
+	if (found)
+		kill(getpid(), SIGKILL);
+	stop_resume(&s);
+	return 0;
+}
+
+static int restart(pid_t pid, unsigned times)
+{
+	unsigned found = 0;
+
+	for (unsigned i = 0; found < times && i < 300 * times; i++) {
+		pid_t child = fork();
+		int status;
+
+		if (!child)
+			_exit(borrow_restarting(pid));
+		waitpid(child, &status, 0);
+		if (!WIFSIGNALED(status) && status)
+			return printf("tracer ended with %#x\n", status), 1;
+		found += WIFSIGNALED(status);
+	}
+	printf("found=%u\n", found);
+	return 0;
+}
+
 struct work {
 	unsigned what;
 	pid_t pid;
@@ -226,6 +273,8 @@ int main(int argc, char **argv)
 		return each(pid, times, function);
 	if (!strcmp(what, "hold"))
 		return hold(pid);
+	if (!strcmp(what, "restart"))
+		return restart(pid, times);
 	if (!strcmp(what, "points"))
 		return points(pid, function);
 	if (!strcmp(what, "die"))

@@ -59,14 +59,27 @@ static void calls_that_a_stop_fails_begin_again(void **state)
 
 static void a_restarted_call_is_named_by_its_code(void **state)
 {
-	const uint8_t poll[ARCH_CALL_BYTES] = { 0xb8, 7, 0, 0, 0, 0x0f, 0x05 }, other[ARCH_CALL_BYTES] = { 0x90, 7, 0, 0, 0, 0x0f, 0x05 };
+	const uint8_t poll[] = { 0xb8, 7, 0, 0, 0, 0x0f, 0x05, 0x90, 0x90 }, other[] = { 0x90, 7, 0, 0, 0, 0x0f, 0x05, 0x90, 0x90 };
+	const uint8_t before[] = { 0x90, 0x90, 0xb8, 0x0e, 1, 0, 0, 0x0f, 0x05 };
 	struct user_regs_struct r = in_call(SYS_restart_syscall, -516);
 
 	(void)state;
 	arch_name_restarted(&r, other);
+	arch_name_restarted(&r, before);
 	assert_int_equal(r.orig_rax, SYS_restart_syscall);
 	arch_name_restarted(&r, poll);
 	assert_int_equal(r.orig_rax, SYS_poll);
+
+	/* made to restart, and stopped again before it did */
+	r = in_call(SYS_pselect6, SYS_restart_syscall);
+	arch_name_restarted(&r, poll);
+	assert_int_equal(r.rax, SYS_restart_syscall);
+	arch_name_restarted(&r, before);
+	assert_int_equal(r.rax, SYS_pselect6);
+	assert_int_equal(r.orig_rax, SYS_pselect6);
+	r.rax = 12;
+	arch_name_restarted(&r, before);
+	assert_int_equal(r.rax, 12);
 }
 
 static uint32_t word(const struct arch_frame *f, uint64_t address)
