@@ -245,6 +245,7 @@ int freeze_now(struct freeze *f, struct err *e)
 		.arena = s->copy,
 		.arena_off = f->map->arena_off,
 		.bytes = s->copy_bytes,
+		.guard_dir = s->header.guard_dir,
 		.tick = ledger_map_tick(f->map),
 	};
 	memcpy(s->result.table, s->header.table, sizeof(s->result.table));

@@ -212,7 +212,11 @@ static int read_parts(struct ledger_reader *r)
 	if (rc)
 		return rc;
 	before = ledger_reader_events(r);
-	rc = ledger_read_blocks(r);
+	rc = ledger_read_findings(r);
+	if (!rc && !r->o->no_blocks)
+		rc = ledger_read_blocks(r);
+	if (!rc && !r->o->no_blocks)
+		rc = ledger_read_guards(r);
 	drift = r->drift;
 	if (rc || (rc = ledger_reader_refresh(r)) || (rc = ledger_read_sites(r)))
 		return rc;

@@ -19,11 +19,13 @@ struct ledger_frozen {
 	uint64_t arena_off;		/* ... from this offset in the slot on */
 	uint64_t bytes;
 	struct pmm_table table[PMM_NR_TABLES];
+	const pmm_ref *guard_dir;	/* [PMM_MAX_GUARDS >> PMM_GUARD_SHIFT] of that moment */
 	uint32_t tick;			/* that moment */
 };
 
 struct ledger_options {
 	bool running;			/* it goes on: retry what changes, look into /proc */
+	bool no_blocks;			/* blocks and mappings are left out: what costs most */
 	pid_t pid;			/* as we see it; 0 = not known, heap.pid is the ledger's */
 	const struct heap_point *points;	/* series, copied into the heap */
 	const struct heap_site_point *site_points;	/* .site by the ledger's numbers */

@@ -17,7 +17,6 @@
 
 #define LEAF_GRANULES	(1u << PMM_LEAF_BITS)
 #define LEAF_BYTES	(PMM_LEAF_WORDS * sizeof(uint64_t))
-#define MAX_COPIES	16
 #define MAX_MID_BITS	20
 #define MAX_SHIFT	21
 
@@ -39,19 +38,6 @@ struct cursor {
 	uint64_t leaves, max_leaves;	/* visited; as many as the arena can hold */
 	uint64_t *leaf, *again;		/* PMM_LEAF_WORDS each */
 };
-
-/* A part of a table. 0 or -errno. */
-static int read_part(struct ledger_reader *r, uint64_t off, void *to, size_t size)
-{
-	const struct ledger_frozen *f = r->o->frozen;
-
-	if (!f)
-		return ledger_map_read(r->m, off, to, size);
-	if (off < f->arena_off || off - f->arena_off > f->bytes || size > f->bytes - (off - f->arena_off))
-		return -EFAULT;
-	memcpy(to, f->arena + (off - f->arena_off), size);
-	return 0;
-}
 
 static uint64_t ref_off(pmm_ref ref)
 {
@@ -81,7 +67,7 @@ static int cursor_mids(struct cursor *c, pmm_ref ref)
 	while (ref) {
 		struct pmm_mid mid;
 
-		if (c->mids.nr == max || read_part(c->r, ref_off(ref), &mid, sizeof(mid)) ||
+		if (c->mids.nr == max || ledger_reader_part(c->r, ref_off(ref), &mid, sizeof(mid)) ||
 		    mid.nr_leaves != 1u << c->mid_bits || mid.base % span ||
 		    mid.base >> PMM_ADDRESS_BITS) {
 			c->r->damaged++;
@@ -136,39 +122,11 @@ static bool cursor_next_mid(struct cursor *c)
 		uint64_t at = ref_off(mid->ref) + offsetof(struct pmm_mid, leaf);
 
 		c->next_leaf = 0;
-		if (!read_part(c->r, at, c->leaf_ref, sizeof(pmm_ref) << c->mid_bits))
+		if (!ledger_reader_part(c->r, at, c->leaf_ref, sizeof(pmm_ref) << c->mid_bits))
 			return true;
 		c->r->damaged++;
 	}
 	return false;
-}
-
-/* Take from `again` what differs in `leaf`; how many words did. */
-static unsigned adopt_changes(struct cursor *c)
-{
-	unsigned changed = 0;
-
-	for (unsigned i = 0; i < PMM_LEAF_WORDS; i++)
-		if (c->leaf[i] != c->again[i]) {
-			c->leaf[i] = c->again[i];
-			changed++;
-		}
-	return changed;
-}
-
-static int cursor_read_leaf(struct cursor *c, pmm_ref ref)
-{
-	int rc = read_part(c->r, ref_off(ref), c->leaf, LEAF_BYTES);
-
-	if (rc || !c->r->o->running || c->r->o->frozen)
-		return rc;
-	for (unsigned i = 0; i < MAX_COPIES; i++) {
-		rc = read_part(c->r, ref_off(ref), c->again, LEAF_BYTES);
-		if (rc || !adopt_changes(c))
-			return rc;
-	}
-	c->r->drift++;
-	return 0;
 }
 
 /* Read the next leaf. false at the end. */
@@ -190,7 +148,7 @@ static bool cursor_next_leaf(struct cursor *c)
 		}
 		c->leaves++;
 		i = c->next_leaf++;
-		if (cursor_read_leaf(c, c->leaf_ref[i])) {
+		if (ledger_reader_part_settled(c->r, ref_off(c->leaf_ref[i]), c->leaf, c->again, LEAF_BYTES)) {
 			c->r->damaged++;
 			continue;
 		}

@@ -12,6 +12,7 @@
 #define MAX_WAITS	200		/* of WAIT_NS in a whole reading ... */
 #define MAX_WAITS_EACH	10		/* ... and for one thread, which may have been stopped */
 #define WAIT_NS		100000
+#define MAX_COPIES	16		/* of a part that changes */
 #define MAX_STRING	(1u << 20)
 
 int ledger_reader_refresh(struct ledger_reader *r)
@@ -71,6 +72,34 @@ int ledger_reader_stable(struct ledger_reader *r, pmm_ref ctx, pmm_ref what, voi
 	if (before == after) {
 		r->stuck_off = seq_off;
 		r->stuck_seq = before;
+	}
+	r->drift++;
+	return 0;
+}
+
+int ledger_reader_part(struct ledger_reader *r, uint64_t off, void *to, size_t size)
+{
+	const struct ledger_frozen *f = r->o->frozen;
+
+	if (!f)
+		return ledger_map_read(r->m, off, to, size);
+	if (off < f->arena_off || off - f->arena_off > f->bytes || size > f->bytes - (off - f->arena_off))
+		return -EFAULT;
+	memcpy(to, f->arena + (off - f->arena_off), size);
+	return 0;
+}
+
+int ledger_reader_part_settled(struct ledger_reader *r, uint64_t off, void *to, void *again, size_t size)
+{
+	int rc = ledger_reader_part(r, off, to, size);
+
+	if (rc || !r->o->running || r->o->frozen)
+		return rc;
+	for (unsigned i = 0; i < MAX_COPIES; i++) {
+		rc = ledger_reader_part(r, off, again, size);
+		if (rc || !memcmp(to, again, size))
+			return rc;
+		memcpy(to, again, size);
 	}
 	r->drift++;
 	return 0;

@@ -1,7 +1,9 @@
 /*
  * One reading of a ledger: what its parts share. Each part is called once, in this order:
  *
- *	ledger_read_blocks()	ledger_blocks.c		sites still by the ledger's numbers
+ *	ledger_read_findings()	ledger_findings.c	sites still by the ledger's numbers
+ *	ledger_read_blocks()	ledger_blocks.c		likewise
+ *	ledger_read_guards()	ledger_guards.c		likewise
  *	ledger_read_sites()	ledger_sites.c		totals; sites get the heap's numbers
  *	ledger_read_nodes()	ledger_stacks.c
  *	ledger_read_modules()	ledger_stacks.c
@@ -60,6 +62,15 @@ int ledger_reader_ctx(struct ledger_reader *r, uint32_t i, struct pmm_ctx *ctx);
 /* Copy the stamps there are by now; what cannot be read is zero. 0 or -errno. */
 int ledger_reader_stamps(struct ledger_reader *r);
 
+/* A part of what may be frozen: from the frozen copy where there is one. 0, or -EFAULT, -EIO. */
+int ledger_reader_part(struct ledger_reader *r, uint64_t off, void *to, size_t size);
+
+/*
+ * The same of what the agent may be changing: copied until two copies agree, for a while (else that counts as drift). `again` has room for
+ * the other copy.
+ */
+int ledger_reader_part_settled(struct ledger_reader *r, uint64_t off, void *to, void *again, size_t size);
+
 /* Events recorded so far, all contexts. */
 uint64_t ledger_reader_events(struct ledger_reader *r);
 
@@ -83,7 +94,9 @@ char *ledger_reader_cmdline(struct ledger_reader *r, pmm_ref ref, uint32_t lengt
 void ledger_reader_name(char *to, const char *from, size_t size);
 
 /* The parts. 0 or -ENOMEM. */
+int ledger_read_findings(struct ledger_reader *r);
 int ledger_read_blocks(struct ledger_reader *r);
+int ledger_read_guards(struct ledger_reader *r);
 int ledger_read_sites(struct ledger_reader *r);
 int ledger_read_nodes(struct ledger_reader *r);
 int ledger_read_modules(struct ledger_reader *r);

@@ -186,6 +186,34 @@ static void mark_blocks(struct sum *sum, struct heap_block *blocks, uint64_t nr)
 	}
 }
 
+static void finding_sites(struct heap_finding *f, uint32_t *sites[3])
+{
+	sites[0] = &f->site;
+	sites[1] = &f->alloc_site;
+	sites[2] = &f->free_site;
+}
+
+/* Sites that only heap errors name: where one happened, or its block was released, nobody need have allocated. */
+static void mark_findings(struct sum *sum)
+{
+	struct heap *h = sum->r->h;
+	uint32_t *site[3];
+
+	for (uint64_t i = 0; i < h->nr_findings; i++) {
+		finding_sites(&h->findings[i], site);
+		for (unsigned k = 0; k < 3; k++) {
+			if (*site[k] == HEAP_NO_SITE)
+				continue;
+			if (*site[k] >= sum->nr) {
+				*site[k] = HEAP_NO_SITE;
+				ledger_reader_odd(sum->r);
+			} else if (!sum->seen[*site[k]]) {
+				sum->seen[*site[k]] = 1;
+			}
+		}
+	}
+}
+
 /* Read which node a site ends at and whether it maps. */
 static void read_site(struct sum *sum, uint32_t nr, bool *mapping)
 {
@@ -254,6 +282,24 @@ static void renumber(struct ledger_reader *r, struct heap_block *blocks, uint64_
 	}
 }
 
+static void renumber_findings(struct ledger_reader *r)
+{
+	uint32_t *site[3];
+
+	for (uint64_t i = 0; i < r->h->nr_findings; i++) {
+		finding_sites(&r->h->findings[i], site);
+		for (unsigned k = 0; k < 3; k++) {
+			if (*site[k] == HEAP_NO_SITE || !*site[k])
+				continue;
+			*site[k] = r->site_index[*site[k]];
+			if (*site[k] & LEDGER_SITE_MAPPING) {
+				*site[k] = HEAP_NO_SITE;
+				r->damaged++;
+			}
+		}
+	}
+}
+
 /* ---- totals ---------------------------------------------------------------------------------- */
 
 static void add_totals(struct heap *h, const struct heap_site *s)
@@ -312,11 +358,13 @@ int ledger_read_sites(struct ledger_reader *r)
 		sum_records(&sum);
 		mark_blocks(&sum, r->h->blocks, r->h->nr_blocks);
 		mark_blocks(&sum, r->h->maps, r->h->nr_maps);
+		mark_findings(&sum);
 		rc = number_sites(&sum);
 	}
 	if (!rc) {
 		renumber(r, r->h->blocks, r->h->nr_blocks, 0);
 		renumber(r, r->h->maps, r->h->nr_maps, LEDGER_SITE_MAPPING);
+		renumber_findings(r);
 		sum_totals(&sum);
 	}
 	free(sum.v);

@@ -89,6 +89,22 @@ static void check_blocks(struct ledger_reader *r, struct heap_block *blocks, uin
 		}
 }
 
+static void check_findings(struct ledger_reader *r)
+{
+	struct heap *h = r->h;
+
+	for (uint64_t i = 0; i < h->nr_findings; i++) {
+		struct heap_finding *f = &h->findings[i];
+		uint16_t *thread[] = { &f->thread, &f->alloc_thread, &f->free_thread };
+
+		for (unsigned k = 0; k < 3; k++)
+			if (*thread[k] >= h->nr_threads && *thread[k] != HEAP_NO_THREAD) {
+				*thread[k] = HEAP_NO_THREAD;
+				ledger_reader_odd(r);
+			}
+	}
+}
+
 int ledger_read_threads(struct ledger_reader *r)
 {
 	uint32_t nr = r->l->nr_threads ? r->l->nr_threads : 1;
@@ -106,5 +122,6 @@ int ledger_read_threads(struct ledger_reader *r)
 	r->h->nr_threads = nr;
 	check_blocks(r, r->h->blocks, r->h->nr_blocks);
 	check_blocks(r, r->h->maps, r->h->nr_maps);
+	check_findings(r);
 	return 0;
 }

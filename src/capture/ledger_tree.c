@@ -91,6 +91,28 @@ static int plan(const struct ledger_tree_options *o, uint64_t *slot_bytes, uint3
 	return 0;
 }
 
+/* Random bytes that programs cannot know; of the clock where the kernel has none yet. */
+static uint64_t random_word(void)
+{
+	uint64_t n;
+
+	return getrandom(&n, sizeof(n), GRND_NONBLOCK) == sizeof(n) ? n : now_ns(CLOCK_MONOTONIC) * 0x9e3779b97f4a7c15ull;
+}
+
+static bool check_is_sane(const struct pmm_check *c)
+{
+	return c->level < PMM_NR_CHECK_LEVELS && c->on_error <= PMM_ON_ERROR_CORE && c->garbage <= UINT8_MAX && c->fail_ppb <= 1000000000;
+}
+
+static void write_check(struct pmm_check *to, const struct pmm_check *asked)
+{
+	if (asked->level == PMM_CHECK_NONE)
+		return;
+	*to = *asked;
+	to->secret = random_word();
+	to->max_guarded = asked->max_guarded < PMM_MAX_GUARDS ? asked->max_guarded : PMM_MAX_GUARDS;
+}
+
 static void write_head(struct ledger_tree *t, const struct ledger_tree_options *o,
 		       uint64_t slot_bytes, uint32_t nr_slots)
 {
@@ -113,8 +135,8 @@ static void write_head(struct ledger_tree *t, const struct ledger_tree_options *
 	h->limit_bytes = want < most ? want : most;
 	h->max_frames = o->max_frames ? o->max_frames : 128;
 	h->monitor_pid = (uint32_t)getpid();
-	if (getrandom(&h->cookie, sizeof(h->cookie), GRND_NONBLOCK) != sizeof(h->cookie))
-		h->cookie = now_ns(CLOCK_MONOTONIC) * 0x9e3779b97f4a7c15ull;
+	h->cookie = random_word();
+	write_check(&h->check, &o->check);
 	h->start_realtime_ns = now_ns(CLOCK_REALTIME);
 	h->start_monotonic_ns = now_ns(CLOCK_MONOTONIC);
 	t->shrunk = want > most;
@@ -165,6 +187,10 @@ int ledger_tree_init_fd(struct ledger_tree *t, int fd, const struct ledger_tree_
 	int rc;
 
 	*t = (struct ledger_tree){ .fd = fd };
+	if (!check_is_sane(&o->check)) {
+		rc = err_set(e, -EINVAL, "heap errors cannot be looked for as asked: level %u, on error %u", o->check.level, o->check.on_error);
+		goto out;
+	}
 	rc = plan(o, &slot_bytes, &nr_slots);
 	if (rc) {
 		no_room(e, o, rc);

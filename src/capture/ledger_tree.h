@@ -24,7 +24,7 @@ struct ledger_tree_options {
 	uint64_t space_bytes; /* RLIMIT_AS of the program to come; UINT64_MAX = none */
 	uint64_t file_bytes;  /* largest file pmm may make; UINT64_MAX = any */
 	bool leaks;	      /* processes wait at their end for a search */
-	struct pmm_check check; /* level PMM_CHECK_NONE: heap errors are not looked for; the secret is filled in */
+	struct pmm_check check; /* level PMM_CHECK_NONE: heap errors are not looked for; the secret is filled in, max_guarded bounded */
 	bool attached;	      /* for a process that runs already: a single slot */
 	pid_t pid;	      /* ... whose control group's limit counts; 0 = pmm's own */
 };
@@ -45,7 +45,7 @@ struct ledger_tree {
  */
 uint64_t ledger_tree_default_limit(pid_t pid);
 
-/* Make the memfd and write its head; -ENOMEM when no ledger fits the limits, -errno with `e`. */
+/* Make the memfd and write its head; -ENOMEM when no ledger fits the limits, -EINVAL what `check` asks there is not, -errno with `e`. */
 int ledger_tree_init(struct ledger_tree *t, const struct ledger_tree_options *o, struct err *e);
 
 /* The same in a memfd that exists, still empty; `fd` is the tree's from now on, also on failure. */

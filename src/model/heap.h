@@ -163,6 +163,15 @@ struct heap_leak {
 #define HEAP_NO_THREAD		UINT16_MAX
 #define HEAP_FINDING_BYTES	16
 
+/* Values of the enums of include/pmm/check.h. */
+#define HEAP_NR_FINDING_TYPES	14
+#define HEAP_NR_FINDING_BYS	6
+#define HEAP_NR_ACCESSES	4
+#define HEAP_NR_FINDING_PLACES	5
+#define HEAP_NR_RELEASES	11
+#define HEAP_NR_CHECK_LEVELS	4
+#define HEAP_NR_MECHANISMS	3
+
 /* A heap error (struct pmm_finding, include/pmm/check.h, whose enums the small fields are). */
 struct heap_finding {
 	uint8_t type, by, access, place;
@@ -173,8 +182,8 @@ struct heap_finding {
 	uint8_t bytes[HEAP_FINDING_BYTES];	/* contents of memory: not to be shown unless asked for */
 	char function[17];		/* "memcpy" of PMM_BY_FUNCTION, else "" */
 	char *text;			/* Valgrind's words; else "" (never NULL) */
-	uint32_t number;		/* the same in all snapshots of a running process */
-	uint64_t count;			/* identical ones */
+	uint32_t number;		/* the same in all snapshots of a running process: the agent's are below PMM_MAX_FINDINGS */
+	uint64_t count;			/* identical ones, at least 1 */
 	uint64_t first_ns, last_ns;
 	uint64_t since_ns;		/* PMM_BY_SWEEP: all was well then */
 	uint64_t address;		/* first byte accessed wrongly, or pointer released; 0: none */
@@ -247,7 +256,7 @@ struct heap {
 	struct heap_point *points;
 	struct heap_site_point *site_points;
 	struct heap_leak *leaks;	/* what the search found, by class, site and holder; none without a search */
-	struct heap_finding *findings;	/* in order of appearance */
+	struct heap_finding *findings;	/* by number */
 	uint32_t nr_modules, nr_nodes, nr_sites, nr_map_sites, nr_threads, nr_points, nr_site_points;
 	uint64_t nr_leaks, nr_findings;
 	uint64_t nr_blocks, nr_maps;

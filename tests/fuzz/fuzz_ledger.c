@@ -2,7 +2,7 @@
  * Fuzzer of the ledger reader: a sound ledger is written over in places that the input chooses.
  *
  * Input: flags (1 byte: bit 0 = as running, bit 1 = blocks from frozen tables), then writes of 11 bytes each: what (1), where (2),
- * value (8). `what` 0-5 aims at a structure of the ledger, others at any place of header and arena.
+ * value (8). `what` 0-7 aims at a structure of the ledger, others at any place of header and arena.
  * Whatever comes out must pass heap_check().
  */
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "src/capture/ledger.h"
 #include "tests/unit/ledger_image.h"
 
-#define ARENA_BYTES	(128u << 10)
+#define ARENA_BYTES	(256u << 10)
 #define WRITE_BYTES	11
 
 static struct image im;
@@ -32,6 +32,17 @@ static void add_stacks(void)
 	record = ((struct pmm_ctx *)image_at(&im, ctx[0]))->records;
 }
 
+static void add_findings(void)
+{
+	for (uint32_t i = 0; i < 4; i++)
+		*image_finding(&im, i) = (struct pmm_finding){
+			.type = PMM_FINDING_OVERRUN + i, .by = PMM_BY_ACCESS, .count = 1, .first_tick = i, .last_tick = 9, .site = 1, .thread = 1,
+			.block = 0x7f0000300ff0, .block_bytes = 16, .kind = PMM_KIND_NEW, .alloc_site = 2, .free_site = 6, .function = "memcpy",
+		};
+	for (uint32_t i = 0; i < 4; i++)
+		image_guard(&im, i, 0x7f0000300ff0 + 0x2000 * i, 16, i + 1, i & 1, i);
+}
+
 static void make_sound(void)
 {
 	im = image_new_sized(ARENA_BYTES);
@@ -46,6 +57,7 @@ static void make_sound(void)
 	image_block(&im, PMM_TABLE_HEAP, 0x7f0000000010, 99, 1, PMM_KIND_NEW, 0, 1);
 	image_block(&im, PMM_TABLE_DENSE, 0x40038, 8, 2, PMM_KIND_CALLOC, 0, 1);
 	image_block(&im, PMM_TABLE_MAP, 0x7f0000000000, 4096, 5, PMM_KIND_MMAP, 0, 1);
+	add_findings();
 	im.l->cmdline = image_string(&im, "a\0b", 4);
 	im.l->cmdline_len = 4;
 	sound_bytes = im.bytes;
@@ -61,7 +73,8 @@ static size_t place_of(unsigned what, unsigned where)
 
 	switch (what) {
 	case 0:
-		at = slot + where * 8 % offsetof(struct pmm_ledger, node_dir);
+		at = slot + (where & 1 ? offsetof(struct pmm_ledger, check) + where / 2 * 4 % (sizeof(struct pmm_check_state) + 64)
+				       : where / 2 * 8 % offsetof(struct pmm_ledger, node_dir));
 		break;
 	case 1:
 		at = slot + ((uint64_t)ctx[where & 1] << PMM_REF_SHIFT) + (where >> 1) % 32 * 8;
@@ -79,6 +92,12 @@ static size_t place_of(unsigned what, unsigned where)
 		break;
 	case 5:
 		at = slot + offsetof(struct pmm_ledger, node_dir) + where * 4;
+		break;
+	case 6:
+		at = slot + ((uint64_t)im.l->finding_dir[0] << PMM_REF_SHIFT) + where % (sizeof(struct pmm_finding) / 4 * 4) * 4;
+		break;
+	case 7:
+		at = slot + ((uint64_t)im.l->guard_dir[0] << PMM_REF_SHIFT) + where % (sizeof(struct pmm_guard) / 4 * 4) * 4;
 		break;
 	default:
 		at = slot + IMAGE_ARENA_OFF + where * 8 % ARENA_BYTES;
@@ -120,7 +139,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		make_sound();
 	memcpy(im.file, sound, sound_bytes);
 	for (size_t i = 1; i + WRITE_BYTES <= size; i += WRITE_BYTES)
-		memcpy(im.file + place_of(data[i] % 8, data[i + 1] | data[i + 2] << 8),
+		memcpy(im.file + place_of(data[i] % 10, data[i + 1] | data[i + 2] << 8),
 		       data + i + 3, 8);
 	if (ledger_map_open_fd(im.fd, IMAGE_SLOT, &m, NULL))
 		return 0;

@@ -122,6 +122,7 @@ static inline int fake_agent_start(struct fake_agent *a, int fd)
 	struct pmm_tree *t = mmap(NULL, 8192, PROT_READ, MAP_SHARED, fd, 0);
 	size_t bytes;
 
+	*a = (struct fake_agent){0};
 	if (t == MAP_FAILED)
 		return -1;
 	bytes = t->slots_off + t->slot_bytes * t->nr_slots;

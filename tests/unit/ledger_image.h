@@ -188,6 +188,26 @@ static inline uint64_t *image_block(struct image *im, unsigned table, uint64_t a
 	return word;
 }
 
+/* A heap error with a number; complete as soon as its type is set. */
+static inline struct pmm_finding *image_finding(struct image *im, uint32_t nr)
+{
+	im->tree->check.level = PMM_CHECK_GUARD;
+	return image_entry(im, im->l->finding_dir, &im->l->check.nr_findings, nr, PMM_FINDING_SHIFT, sizeof(struct pmm_finding));
+}
+
+/* A live guarded block in a run. */
+static inline struct pmm_guard *image_guard(struct image *im, uint32_t run, uint64_t address, uint64_t size, uint32_t site, unsigned thread,
+					    uint32_t tick)
+{
+	struct pmm_guard *g;
+
+	im->tree->check.level = PMM_CHECK_GUARD;
+	g = image_entry(im, im->l->guard_dir, &im->l->check.nr_guards, run, PMM_GUARD_SHIFT, sizeof(*g));
+	*g = (struct pmm_guard){ .address = address, .size_bytes = size, .state = PMM_GUARD_LIVE, .kind = PMM_KIND_MALLOC, .site = site,
+				 .tick = tick, .thread = (uint16_t)thread, .pid = im->l->pid, .pages = 1 };
+	return g;
+}
+
 static inline struct image image_new_sized(uint64_t arena_bytes)
 {
 	static const unsigned shifts[PMM_NR_TABLES] = { 5, 3, 11 };

@@ -52,6 +52,41 @@ static void head_says_what_was_asked_for(void **state)
 	assert_int_equal(t.fd, -1);
 }
 
+/* All as asked for but the secret, which is another in each tree, and what there are no runs for. */
+static void head_says_how_to_check(void **state)
+{
+	struct ledger_tree_options o = options(100 * MIB, NO_LIMIT, NO_LIMIT);
+	const struct pmm_check none = {0}, asked = {
+		.level = PMM_CHECK_LIGHT, .flags = PMM_CHECK_GARBAGE, .on_error = PMM_ON_ERROR_CORE, .garbage = 0xa5, .secret = 1,
+		.max_guarded = UINT64_MAX, .max_mappings = 6, .budget_permille = 7, .quarantine_bytes = 8, .heap_limit_bytes = 9,
+		.fail_after = 10, .fail_ppb = 11,
+	};
+	struct pmm_check got;
+	struct ledger_tree t;
+	uint64_t secret;
+	struct err e;
+
+	(void)state;
+	assert_int_equal(ledger_tree_init(&t, &o, NULL), 0);
+	assert_memory_equal(&t.head->check, &none, sizeof(none));
+	ledger_tree_fini(&t);
+	o.check = asked;
+	assert_int_equal(ledger_tree_init(&t, &o, NULL), 0);
+	secret = t.head->check.secret;
+	ledger_tree_fini(&t);
+	assert_int_equal(ledger_tree_init(&t, &o, NULL), 0);
+	got = t.head->check;
+	assert_true(got.secret != secret && got.secret != 1);
+	assert_int_equal(got.max_guarded, PMM_MAX_GUARDS);
+	got.secret = asked.secret;
+	got.max_guarded = asked.max_guarded;
+	assert_memory_equal(&got, &asked, sizeof(got));
+	ledger_tree_fini(&t);
+	o.check.level = PMM_NR_CHECK_LEVELS;
+	assert_int_equal(ledger_tree_init(&t, &o, &e), -EINVAL);
+	assert_int_equal(t.fd, -1);
+}
+
 static void size_follows_the_limits(void **state)
 {
 	static const struct {
@@ -166,6 +201,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(head_says_what_was_asked_for),
+		cmocka_unit_test(head_says_how_to_check),
 		cmocka_unit_test(size_follows_the_limits),
 		cmocka_unit_test(slot_goes_round),
 		cmocka_unit_test(file_cannot_be_resized),

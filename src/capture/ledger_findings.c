@@ -1,0 +1,191 @@
+/*
+ * The heap errors that the agent's check form has noted in a ledger, and how it looked for them (include/pmm/check.h).
+ *
+ * A finding's type is set last, and only its count and last tick change afterwards. What has none yet is left out, and so is what is of no
+ * type or way that there is: nothing can be said of it. Other numbers that make no sense become "not known" and count as damage.
+ */
+#include "src/capture/ledger_reader.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+_Static_assert(HEAP_FINDING_BYTES == PMM_FINDING_BYTES && sizeof(((struct heap_finding *)0)->function) == PMM_FUNCTION_BYTES + 1,
+	       "the heap describes what the ledger holds");
+_Static_assert(HEAP_NR_FINDING_TYPES == PMM_NR_FINDING_TYPES && HEAP_NR_FINDING_BYS == PMM_NR_FINDING_BYS &&
+	       HEAP_NR_ACCESSES == PMM_NR_ACCESSES && HEAP_NR_FINDING_PLACES == PMM_NR_FINDING_PLACES &&
+	       HEAP_NR_RELEASES == PMM_NR_RELEASES && HEAP_NR_CHECK_LEVELS == PMM_NR_CHECK_LEVELS &&
+	       HEAP_NR_MECHANISMS == PMM_GUARD_MPROTECT + 1, "and its enums");
+_Static_assert(PMM_MAX_THREADS <= HEAP_NO_THREAD && PMM_MAX_SITES <= HEAP_NO_SITE, "numbers that stand for none");
+
+static void read_check(struct ledger_reader *r)
+{
+	const struct pmm_check *asked = &r->m->tree.check;
+	const struct pmm_check_state *s = &r->l->check;
+	struct heap_check *c = &r->h->check;
+
+	*c = (struct heap_check){
+		.level = (uint8_t)asked->level,
+		.flags = asked->flags,
+		.guarded = s->guarded,
+		.guarded_now = s->guarded_now,
+		.guarded_most = s->guarded_most,
+		.canaried = s->canaried,
+		.passed = s->passed,
+		.unguarded_limit = s->unguarded_limit,
+		.unguarded_budget = s->unguarded_budget,
+		.unguarded_large = s->unguarded_large,
+		.unguarded_refused = s->unguarded_refused,
+		.failed_on_purpose = s->failed_on_purpose,
+		.quarantined_bytes = s->quarantined_bytes,
+		.findings_lost = s->findings_lost,
+	};
+	if (s->mechanism <= PMM_GUARD_MPROTECT)
+		c->mechanism = (uint8_t)s->mechanism;
+	else
+		r->damaged++;
+}
+
+/* An enum's value; 0, its "not known", for one that it does not have. */
+static uint8_t choice(struct ledger_reader *r, uint32_t value, uint32_t nr)
+{
+	if (value < nr)
+		return (uint8_t)value;
+	r->damaged++;
+	return 0;
+}
+
+static uint8_t at_most(struct ledger_reader *r, uint32_t n, uint8_t most)
+{
+	if (n <= most)
+		return (uint8_t)n;
+	r->damaged++;
+	return most;
+}
+
+/* The number of a thread; whether there is such a one is seen when the threads are known. */
+static uint16_t thread_number(struct ledger_reader *r, uint32_t thread)
+{
+	if (thread < PMM_MAX_THREADS)
+		return (uint16_t)thread;
+	if (thread != UINT32_MAX)
+		r->damaged++;
+	return HEAP_NO_THREAD;
+}
+
+/* The block it is about: where, when and by whom it was allocated and released, as far as that is known. */
+static void decode_block(struct ledger_reader *r, const struct pmm_finding *from, struct heap_finding *to)
+{
+	to->alloc_site = to->free_site = HEAP_NO_SITE;
+	to->alloc_thread = to->free_thread = HEAP_NO_THREAD;
+	if (from->block >> PMM_ADDRESS_BITS || from->block_bytes > PMM_SIZE_MAX) {
+		r->damaged++;
+		return;
+	}
+	to->block = from->block;
+	to->block_bytes = from->block_bytes;
+	to->kind = choice(r, from->kind, PMM_NR_KINDS);
+	to->guarded = from->guarded == 1;
+	to->parent_pid = from->parent_pid;
+	to->alloc_ns = from->alloc_tick * PMM_TICK_NS;
+	to->free_ns = from->free_tick * PMM_TICK_NS;
+	if (!from->parent_pid && from->alloc_site)	/* else it is a number of another ledger, or of none */
+		to->alloc_site = from->alloc_site;
+	if (!from->parent_pid && (from->alloc_site || from->alloc_tick))
+		to->alloc_thread = thread_number(r, from->alloc_thread);
+	if (from->free_site)
+		to->free_site = from->free_site;
+	if (from->free_site || from->free_tick)
+		to->free_thread = thread_number(r, from->free_thread);
+}
+
+/* False: it makes no sense. */
+static bool decode(struct ledger_reader *r, const struct pmm_finding *from, struct heap_finding *to)
+{
+	if (from->type >= PMM_NR_FINDING_TYPES || from->by >= PMM_NR_FINDING_BYS)
+		return false;
+	to->type = (uint8_t)from->type;
+	to->by = (uint8_t)from->by;
+	to->access = choice(r, from->access, PMM_NR_ACCESSES);
+	to->place = choice(r, from->place, PMM_NR_FINDING_PLACES);
+	to->release = choice(r, from->release, PMM_NR_RELEASES);
+	to->nr_code = at_most(r, from->nr_code, PMM_FINDING_BYTES);
+	to->nr_bytes = at_most(r, from->nr_bytes, PMM_FINDING_BYTES);
+	memcpy(to->code, from->code, to->nr_code);
+	memcpy(to->bytes, from->bytes, to->nr_bytes);
+	ledger_reader_name(to->function, from->function, PMM_FUNCTION_BYTES);
+	to->count = from->count ? from->count : 1;	/* the agent may be about to count it */
+	to->first_ns = from->first_tick * PMM_TICK_NS;
+	to->last_ns = (from->last_tick > from->first_tick ? from->last_tick : from->first_tick) * PMM_TICK_NS;
+	to->since_ns = from->since_tick * PMM_TICK_NS;
+	to->address = from->address;
+	to->size_bytes = from->size_bytes;
+	to->other = from->other;
+	to->site = from->site;
+	to->thread = thread_number(r, from->thread);
+	decode_block(r, from, to);
+	return true;
+}
+
+/* Copy number `nr` once it is complete. 0, -EAGAIN it is not, -EBADMSG. */
+static int finding_read(struct ledger_reader *r, uint32_t nr, struct pmm_finding *to)
+{
+	uint32_t index, type;
+	pmm_ref chunk;
+	uint64_t off;
+
+	if (!ledger_reader_entry(r->l->finding_dir, nr, PMM_FINDING_SHIFT, &chunk, &index))
+		return r->o->running ? -EAGAIN : -EBADMSG;
+	off = ((uint64_t)chunk << PMM_REF_SHIFT) + index * sizeof(*to);
+	if (ledger_map_read(r->m, off + offsetof(struct pmm_finding, type), &type, sizeof(type)))
+		return -EBADMSG;
+	if (type == PMM_FINDING_NONE)
+		return -EAGAIN;
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return ledger_map_read(r->m, off, to, sizeof(*to)) ? -EBADMSG : 0;
+}
+
+/* Number `nr` to the findings, if it can be had. 0 or -ENOMEM. */
+static int finding_add(struct ledger_reader *r, uint32_t nr)
+{
+	struct heap_finding *to = &r->h->findings[r->h->nr_findings];
+	struct pmm_finding from;
+	int rc = finding_read(r, nr, &from);
+
+	if (rc == -EAGAIN)
+		return 0;
+	if (!rc && decode(r, &from, to)) {
+		to->number = nr;
+		to->text = strdup("");
+		if (!to->text)
+			return -ENOMEM;
+		r->h->nr_findings++;
+		return 0;
+	}
+	memset(to, 0, sizeof(*to));
+	r->damaged++;
+	return 0;
+}
+
+int ledger_read_findings(struct ledger_reader *r)
+{
+	uint32_t level = r->m->tree.check.level, nr = r->l->check.nr_findings;
+	int rc = 0;
+
+	if (level >= PMM_NR_CHECK_LEVELS)
+		r->damaged++;
+	if (level == PMM_CHECK_NONE || level >= PMM_NR_CHECK_LEVELS)
+		return 0;
+	read_check(r);
+	if (nr > PMM_MAX_FINDINGS) {
+		r->damaged++;
+		nr = PMM_MAX_FINDINGS;
+	}
+	if (nr)
+		r->h->findings = calloc(nr, sizeof(*r->h->findings));
+	if (nr && !r->h->findings)
+		return -ENOMEM;
+	for (uint32_t i = 0; !rc && i < nr; i++)
+		rc = finding_add(r, i);
+	return rc;
+}
