@@ -27,6 +27,8 @@
 #define SA_RESTART	0x10000000
 #define SA_RESETHAND	0x80000000u
 #define SS_DISABLE	2
+#define SIGBUS		7
+#define BUS_MCEERR_AO	5		/* "action optional" */
 #define AT_MINSIGSTKSZ	51		/* what the frame takes on this machine */
 #define FRAME_USUAL	4096u		/* where the kernel does not say */
 #define HANDLER_BYTES	2048u		/* what deadly() takes */
@@ -75,9 +77,15 @@ static int si_code(const void *info)
 	return ((const int *)info)[2];
 }
 
+/* Was it raised by the instruction to which the handler returns? Of broken memory the kernel tells also a thread that does not touch it. */
+static bool happens_again(int signal, const void *info)
+{
+	return FAULTS & BIT(signal) && si_code(info) > 0 && !(signal == SIGBUS && si_code(info) == BUS_MCEERR_AO);
+}
+
 /*
- * All signals are blocked here, so this one stays pending until the handler has returned. Of another thread than the first the kernel does not
- * take back a signal of its own making; faults just happen again.
+ * All signals are blocked here, so this one stays pending until the handler has returned. A thread may queue for itself what looks as if the kernel
+ * had sent it. Where no signal can be queued (RLIMIT_SIGPENDING) it comes without its details, and faults just happen again.
  */
 static void deadly(int signal, void *info, void *context)
 {
@@ -92,7 +100,7 @@ static void deadly(int signal, void *info, void *context)
 	tid = sys0(gettid);
 	if (!sys_failed(sys4(rt_tgsigqueueinfo, pid, tid, signal, info)))
 		return;
-	if (!(FAULTS & BIT(signal)) || si_code(info) <= 0)
+	if (!happens_again(signal, info))
 		sys3(tgkill, pid, tid, signal);
 }
 

@@ -49,6 +49,13 @@ ends() {
 	ends held raise once
 }
 
+@test "SIGBUS of broken memory that the thread did not touch kills, too" {
+	within "$PROG/leave_memory" || [ $? -eq 135 ]
+	run -135 "$PMM" run -q --leaks -o "$T/memory.pmm" -- "$PROG/leave_memory"
+	search "$T/memory.json" "$T/memory.pmm"
+	[ "$(python3 "$CLI/leak_sums.py" --total "$T/memory.json")" = "definite 3/300 indirect 0/0 possible 0/0" ]
+}
+
 @test "a hundred threads" {
 	ends held exit threads
 	ends held _exit threads

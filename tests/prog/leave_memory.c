@@ -1,0 +1,32 @@
+/*
+ * Another thread than the first is told of broken memory that it did not touch, as the kernel does it (SIGBUS, BUS_MCEERR_AO; a thread may
+ * say so of itself): dies of it, 3 blocks of 100 bytes being lost. Ends with 1 where it does not.
+ */
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "victim.h"
+
+SITE static void *lost(void) { return malloc(100); }
+
+static void *told(void *arg)
+{
+	siginfo_t info = { .si_signo = SIGBUS, .si_code = BUS_MCEERR_AO };
+
+	syscall(SYS_rt_tgsigqueueinfo, getpid(), syscall(SYS_gettid), SIGBUS, &info);
+	return arg;
+}
+
+int main(void)
+{
+	pthread_t thread;
+
+	for (int i = 0; i < 3; i++)
+		hide(lost());
+	pthread_create(&thread, NULL, told, NULL);
+	pthread_join(thread, NULL);
+	return 1;
+}
