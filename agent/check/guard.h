@@ -16,24 +16,26 @@
 
 enum guard_refusal { GUARD_OK, GUARD_LIMIT, GUARD_LARGE, GUARD_KERNEL };
 
-/* Reserve the pool and find out how pages are closed. False: there is none, guard_alloc() refuses. */
+/* Reserve the pool, find out how pages are closed, and fill the budget. False: there is none, guard_alloc() refuses. */
 bool guard_start(const struct pmm_check *options);
 
 /*
- * Zeroed memory for a block: number of its run, or UINT32_MAX with *why. pmm_guard.address, size_bytes, pages are set and the rest of
- * its pages is canary; state is LIVE once guard_publish() was called, until then only the caller knows it.
+ * Zeroed memory for a block: number of its run, or UINT32_MAX with *why. align: a power of two, 0 = as malloc does. pmm_guard.address,
+ * size_bytes, pages are set, free_* are 0, and the rest of its pages is canary; state is LIVE once guard_publish() was called, until
+ * then only the caller knows it. A block of 0 bytes has a page all the same, and an address at its end (PMM_CHECK_LEFT: start). What
+ * allocating and closing cost is taken from the budget here (agent/check/budget.h); whether it allows a block is the caller's question.
  */
 uint32_t guard_alloc(size_t size, size_t align, enum guard_refusal *why);
 
-/* The caller has set kind, site, tick, thread and pid: show it to the monitor. */
+/* The caller has set kind, site, tick, thread and pid: show it to the monitor, and count it there. */
 void guard_publish(uint32_t run);
 
 /* A run's record; private, the caller may change what it owns. */
 struct pmm_guard *guard_at(uint32_t run);
 
 /*
- * Is `address` in the pool? Its run then, or, in a guard page, the run behind which it lies if that is or was used, else the one before
- * which it lies; UINT32_MAX for none.
+ * Is `address` in the pool? Its run then, or, in a guard page, the run behind which it lies, or else before which it lies; a run that was
+ * never used does not count. UINT32_MAX for none.
  */
 bool guard_in_pool(uint64_t address);
 uint32_t guard_find(uint64_t address);
@@ -41,7 +43,7 @@ uint32_t guard_find(uint64_t address);
 /* The run of a live block that begins exactly at `address`, else UINT32_MAX. */
 uint32_t guard_block(uint64_t address);
 
-/* First byte of the canary around a live block that is not as it was, and the bytes from there on; false: all is well. */
+/* Lowest byte of the canary around a live block that is not as it was; false: all is well. */
 bool guard_damage(uint32_t run, uint64_t *at);
 
 /*
@@ -53,7 +55,8 @@ void guard_close(uint32_t run);
 
 /*
  * Let one access to a page of the pool through: open it, close it again. What a page of a released block or between blocks held is lost,
- * opened ones are zero. Safe in signal handlers. False: the kernel refused.
+ * opened ones are zero. Safe in signal handlers; each open has its close. While it is open no block is put there. False: the kernel
+ * refused, or no block was ever near.
  */
 bool guard_page_open(uint64_t page);
 void guard_page_close(uint64_t page);

@@ -30,6 +30,7 @@
 #define ARCH_SYS_readlink	89
 #define ARCH_SYS_getppid	110
 #define ARCH_SYS_sigaltstack	131
+#define ARCH_SYS_munlock	150
 #define ARCH_SYS_prctl		157
 #define ARCH_SYS_gettid		186
 #define ARCH_SYS_futex		202
@@ -43,6 +44,7 @@
 #define ARCH_SYS_process_vm_readv 310
 #define ARCH_SYS_seccomp	317
 #define ARCH_SYS_memfd_create	319
+#define ARCH_SYS_process_madvise 440
 
 /* One system call; returns the kernel's result, -errno on failure. errno is not touched. */
 static inline long arch_syscall(long nr, long a, long b, long c, long d, long e, long f)

@@ -1,0 +1,326 @@
+/*
+ * The pool of guarded blocks.
+ *
+ * Runs and their pages are agent/check/area.c's; here is what is in them: blocks, canary, records. What a run's record says belongs to who
+ * owns the run, and what is of others' concern in it is told by its state.
+ */
+#include "agent/check/guard.h"
+
+#include "agent/arena.h"
+#include "agent/check/area.h"
+#include "agent/check/budget.h"
+#include "agent/check/pages.h"
+
+#define MALLOC_ALIGN	16u
+
+static struct {
+	bool on;
+	uint64_t secret;
+	uint64_t max;			/* blocks */
+	uint64_t live;			/* and those about to be */
+	enum pmm_guard_mechanism mechanism;
+} G;
+
+/* ---- canary --------------------------------------------------------------------------------------------- */
+
+static void canary_fill(uint64_t at, uint64_t end, uint64_t canary)
+{
+	for (; at < end && at % 8; at++)
+		*(uint8_t *)at = (uint8_t)(canary >> at % 8 * 8);
+	for (; at + 8 <= end; at += 8)
+		*(uint64_t *)at = canary;
+	for (; at < end; at++)
+		*(uint8_t *)at = (uint8_t)(canary >> at % 8 * 8);
+}
+
+/* First byte of [at, end) that is not canary, or `end`. */
+static uint64_t canary_check(uint64_t at, uint64_t end, uint64_t canary)
+{
+	for (; at < end && at % 8; at++)
+		if (*(const uint8_t *)at != (uint8_t)(canary >> at % 8 * 8))
+			return at;
+	while (at + 8 <= end && *(const uint64_t *)at == canary)
+		at += 8;
+	while (at < end && *(const uint8_t *)at == (uint8_t)(canary >> at % 8 * 8))
+		at++;
+	return at;
+}
+
+/* ---- the ledger ----------------------------------------------------------------------------------------- */
+
+/* Is the ledger this process's? A forked child has its parent's until its first event. */
+static inline bool ledger_ours(void)
+{
+	return LOAD(A.state) == AGENT_ON && LOAD(*A.alive);
+}
+
+static void ledger_raise(uint64_t *most, uint64_t value)
+{
+	uint64_t old = LOAD(*most);
+
+	while (value > old && !CAS(*most, old, value))
+		;
+}
+
+static void ledger_record(uint32_t run, uint32_t state)
+{
+	const struct pmm_guard *r = &areas.record[run];
+	struct pmm_guard *copy = arena_chunk(A.ledger->guard_dir, run, PMM_GUARD_SHIFT, sizeof(*copy));
+	uint32_t nr = LOAD(A.ledger->check.nr_guards);
+
+	if (!copy)
+		return;
+	STORE_RELEASE(copy->state, PMM_GUARD_UNUSED);
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	copy->address = r->address;
+	copy->size_bytes = r->size_bytes;
+	copy->kind = r->kind;
+	copy->site = r->site;
+	copy->tick = r->tick;
+	copy->free_site = r->free_site;
+	copy->free_tick = r->free_tick;
+	copy->thread = r->thread;
+	copy->free_thread = r->free_thread;
+	copy->pid = r->pid;
+	copy->pages = r->pages;
+	STORE_RELEASE(copy->state, state);
+	while (nr <= run && !CAS(A.ledger->check.nr_guards, nr, run + 1))
+		;
+}
+
+static void ledger_describe(void)
+{
+	struct pmm_check_state *s = &A.ledger->check;
+
+	STORE(s->guarded_now, LOAD(G.live));
+	STORE(s->guarded_most, LOAD(G.live));
+	STORE(s->pool_start, areas.start);
+	STORE(s->pool_end, areas.end);
+	for (unsigned k = 0; k < PMM_GUARD_AREAS; k++)
+		STORE(s->area_runs[k], areas.area[k].runs);
+	STORE_RELEASE(s->mechanism, G.mechanism);
+}
+
+/* ---- blocks --------------------------------------------------------------------------------------------- */
+
+bool guard_start(const struct pmm_check *options)
+{
+	if (!options->max_guarded || G.on || A.confined || !areas_start(options))
+		return false;
+	G.secret = options->secret;
+	G.max = options->max_guarded;
+	G.mechanism = pages_start(areas.start, areas.end - areas.start, options->flags & PMM_CHECK_MPROTECT, options->max_mappings);
+	budget_start(options->budget_permille);
+	ledger_describe();
+	G.on = true;
+	return true;
+}
+
+/* Where the block begins in its pages. */
+static uint64_t block_address(uint64_t pages, uint64_t bytes, size_t size, size_t align)
+{
+	return areas.left ? pages : (pages + bytes - size) & ~(uint64_t)(align - 1);
+}
+
+static uint32_t block_make(size_t size, size_t align, enum guard_refusal *why)
+{
+	uint32_t pages = size ? (uint32_t)((size + ARCH_PAGE - 1) / ARCH_PAGE) : 1;
+	struct area *a = &areas.area[pages == 1 ? 0 : 32 - __builtin_clz(pages - 1)];
+	uint32_t i = area_open(a, pages, why);
+	struct pmm_guard *r;
+	uint64_t start, bytes;
+
+	if (i == NO_RUN)
+		return NO_RUN;
+	r = run_record(a, i);
+	STORE_RELEASE(r->state, PMM_GUARD_UNUSED);
+	start = block_pages(a, i, &bytes);
+	r->address = block_address(start, bytes, size, align);
+	r->size_bytes = size;
+	r->free_site = r->free_tick = 0;
+	r->free_thread = 0;
+	canary_fill(start, r->address, pmm_canary(G.secret, r->address));
+	canary_fill(r->address + size, start + bytes, pmm_canary(G.secret, r->address));
+	return a->first + i;
+}
+
+uint32_t guard_alloc(size_t size, size_t align, enum guard_refusal *why)
+{
+	uint64_t start = arch_cycles();
+	uint32_t run;
+
+	*why = GUARD_OK;
+	if (!align)
+		align = MALLOC_ALIGN;
+	if (!G.on || LOAD(A.confined))
+		*why = GUARD_KERNEL;
+	else if (align > ARCH_PAGE || size > ARCH_PAGE << (PMM_GUARD_AREAS - 1))
+		*why = GUARD_LARGE;
+	else if (ADD(G.live, 1) >= G.max)
+		ADD(G.live, -1), *why = GUARD_LIMIT;
+	if (*why)
+		return NO_RUN;
+	*why = GUARD_LIMIT;
+	run = block_make(size, align, why);
+	if (run == NO_RUN)
+		ADD(G.live, -1);
+	else
+		*why = GUARD_OK;
+	budget_spent(arch_cycles() - start);
+	return run;
+}
+
+void guard_publish(uint32_t run)
+{
+	if (ledger_ours()) {
+		struct pmm_check_state *s = &A.ledger->check;
+
+		ADD(s->guarded, 1);
+		ledger_raise(&s->guarded_most, ADD(s->guarded_now, 1) + 1);
+		ledger_record(run, PMM_GUARD_LIVE);
+	}
+	STORE_RELEASE(areas.record[run].state, PMM_GUARD_LIVE);
+}
+
+struct pmm_guard *guard_at(uint32_t run)
+{
+	return &areas.record[run];
+}
+
+bool guard_in_pool(uint64_t address)
+{
+	return address - areas.start < areas.end - areas.start;
+}
+
+static bool ever_used(const struct area *a, uint32_t i)
+{
+	return run_prepared(a, i) && LOAD(run_record(a, i)->address);
+}
+
+uint32_t guard_find(uint64_t address)
+{
+	struct area *a = area_of(address);
+	uint32_t page, i;
+
+	if (!a)
+		return NO_RUN;
+	page = (uint32_t)((address - a->start) / ARCH_PAGE);
+	i = page / stride(a);
+	if (page % stride(a) == 0 && i && ever_used(a, i - 1))
+		return a->first + i - 1;
+	return ever_used(a, i) ? a->first + i : NO_RUN;
+}
+
+uint32_t guard_block(uint64_t address)
+{
+	uint32_t run = guard_in_pool(address) ? guard_find(address) : NO_RUN;
+
+	if (run == NO_RUN || LOAD_ACQUIRE(areas.record[run].state) != PMM_GUARD_LIVE || areas.record[run].address != address)
+		return NO_RUN;
+	return run;
+}
+
+bool guard_damage(uint32_t run, uint64_t *at)
+{
+	const struct pmm_guard *r = &areas.record[run];
+	const struct area *a = area_of_run(run);
+	uint64_t canary = pmm_canary(G.secret, r->address), bytes, start = block_pages(a, run - a->first, &bytes);
+
+	*at = canary_check(start, r->address, canary);
+	if (*at < r->address)
+		return true;
+	*at = canary_check(r->address + r->size_bytes, start + bytes, canary);
+	return *at < start + bytes;
+}
+
+bool guard_release(uint32_t run)
+{
+	uint32_t live = PMM_GUARD_LIVE;
+
+	return CAS(areas.record[run].state, live, PMM_GUARD_FREED);
+}
+
+void guard_close(uint32_t run)
+{
+	struct area *a = area_of_run(run);
+	uint64_t cycles = arch_cycles(), bytes, start = block_pages(a, run - a->first, &bytes);
+
+	if (ledger_ours()) {
+		ADD(A.ledger->check.guarded_now, -1);
+		ledger_record(run, PMM_GUARD_FREED);
+	}
+	if (LOAD(A.confined))
+		pages_drop(start, bytes);	/* and it stays with us: an open one must not be used again */
+	else
+		area_close(a, run - a->first);
+	ADD(G.live, -1);
+	budget_spent(arch_cycles() - cycles);
+}
+
+/* ---- accesses let through ------------------------------------------------------------------------------- */
+
+/* The run that a page belongs to, the guard page before an area's first run to that; *own: a data page. False: nothing was ever there. */
+static bool page_run(uint64_t page, struct area **a, uint32_t *i, bool *own)
+{
+	uint32_t nr;
+
+	*a = area_of(page);
+	if (!*a)
+		return false;
+	nr = (uint32_t)((page - (*a)->start) / ARCH_PAGE);
+	*own = nr % stride(*a);
+	*i = nr / stride(*a) - (!*own && nr);
+	return run_prepared(*a, *i);
+}
+
+/* Is it the block's now, or about to be, so that it is not ours to close? */
+static bool page_in_use(const struct area *a, uint32_t i, uint64_t page)
+{
+	uint64_t bytes, start;
+
+	if (!(LOAD_ACQUIRE(run_record(a, i)->hold) & HOLD_OWNED))
+		return false;
+	start = block_pages(a, i, &bytes);
+	return LOAD_ACQUIRE(run_record(a, i)->state) != PMM_GUARD_LIVE || page - start < bytes;
+}
+
+bool guard_page_open(uint64_t page)
+{
+	struct area *a;
+	uint32_t i;
+	bool own;
+
+	if (LOAD(A.confined) || !page_run(page, &a, &i, &own))
+		return false;
+	if (own)
+		ADD(run_record(a, i)->hold, HOLD_ACCESS);
+	if ((own && page_in_use(a, i, page) && LOAD(run_record(a, i)->state) == PMM_GUARD_LIVE) || pages_open(page, ARCH_PAGE))
+		return true;
+	if (own)
+		ADD(run_record(a, i)->hold, -HOLD_ACCESS);
+	return false;
+}
+
+void guard_page_close(uint64_t page)
+{
+	struct area *a;
+	uint32_t i;
+	bool own;
+
+	if (!page_run(page, &a, &i, &own))
+		return;
+	if (!own || !page_in_use(a, i, page))
+		pages_close(page, ARCH_PAGE);
+	if (own)
+		ADD(run_record(a, i)->hold, -HOLD_ACCESS);
+}
+
+void guard_forked(void)
+{
+	if (!G.on)
+		return;
+	pages_forked();
+	budget_forked();
+	if (ledger_ours())
+		ledger_describe();
+}
