@@ -12,6 +12,8 @@
 #include "src/view/report_part.h"
 #include "src/view/stack.h"
 
+#define LINE_WIDTH	76
+
 enum {
 	FOUND_TYPE,
 	FOUND_BY,
@@ -182,8 +184,7 @@ static void set_figures(struct table *t, const struct check_view *v, const struc
 
 static void detail(struct table *t, struct str *s)
 {
-	table_row(t, 1, ROW_DIM, ROW_TEXT_ONLY);
-	table_set_text(t, FOUND_LABEL, str_text(s));
+	table_wrap(t, FOUND_LABEL, str_text(s), LINE_WIDTH, 1, ROW_DIM, false);
 	str_clear(s);
 }
 
@@ -273,19 +274,33 @@ static void add_contents(struct table *t, const struct heap_finding *f)
 	str_fini(&s);
 }
 
+/* An empty line between entries. */
+static void separate(struct table *t, uint64_t i)
+{
+	if (!i)
+		return;
+	table_row(t, 0, ROW_PLAIN, ROW_TEXT_ONLY);
+	table_set_const(t, FOUND_LABEL, "");
+}
+
 static void fill(struct table *t, uint64_t i)
 {
 	struct check_view *v = t->ctx;
 	const struct heap_finding *f = &v->heap->findings[v->opt.from + i];
 	unsigned access_bytes = f->nr_code && v->opt.access_bytes ? v->opt.access_bytes(f->code, f->nr_code) : 0;
-	struct str what = STR_INIT;
+	struct str line = STR_INIT;
+	size_t begun;
 
-	check_headline(&what, v->heap, f, access_bytes);
+	separate(t, i);
+	if (v->opt.no_head)		/* among the program's own output */
+		str_addf(&line, "pmm: %s, pid %u: ", v->heap->comm[0] ? v->heap->comm : v->heap->cmdline, v->heap->pid);
+	begun = line.len;
+	check_headline(&line, v->heap, f, access_bytes);
 	table_row(t, 0, ROW_STRONG, ROW_BOTH);
 	set_figures(t, v, f, access_bytes);
-	table_set_text(t, FOUND_WHAT, str_text(&what));
-	table_set_text(t, FOUND_LABEL, str_text(&what));
-	str_fini(&what);
+	table_set_text(t, FOUND_WHAT, str_text(&line) + begun);
+	table_wrap(t, FOUND_LABEL, str_text(&line), LINE_WIDTH, 0, ROW_STRONG, true);
+	str_fini(&line);
 	add_where(t, v, f);
 	if (v->opt.bytes && f->nr_bytes)
 		add_contents(t, f);

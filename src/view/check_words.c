@@ -23,7 +23,7 @@ static const char *access_text(unsigned access)
 const char *check_release_text(unsigned release)
 {
 	static const char *const text[PMM_NR_RELEASES] = {
-		[PMM_RELEASE_NONE] = "release",
+		[PMM_RELEASE_NONE] = "free",
 		[PMM_RELEASE_FREE] = "free",
 		[PMM_RELEASE_REALLOC] = "realloc",
 		[PMM_RELEASE_DELETE] = "delete",

@@ -165,25 +165,9 @@ static void detail(struct table *t, struct str *s)
 static void reason(struct table *t, const struct leak_entry *e, const char *why)
 {
 	struct str s = STR_INIT;
-	const char *at;
 
 	str_addf(&s, "%s: %s", leaks_class_text(e->class), why);
-	at = str_text(&s);
-	while (strlen(at) > REASON_WIDTH) {
-		size_t n = REASON_WIDTH;
-
-		while (n && at[n] != ' ')
-			n--;
-		if (!n)
-			n = strcspn(at, " ");
-		table_row(t, 1, ROW_PLAIN, ROW_TEXT_ONLY);
-		table_setf(t, ENTRY_LABEL, "%.*s", (int)n, at);
-		at += n + (at[n] == ' ');
-	}
-	if (*at) {
-		table_row(t, 1, ROW_PLAIN, ROW_TEXT_ONLY);
-		table_set_text(t, ENTRY_LABEL, at);
-	}
+	table_wrap(t, ENTRY_LABEL, str_text(&s), REASON_WIDTH, 1, ROW_PLAIN, false);
 	str_fini(&s);
 }
 

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct table *table_new(enum table_shape shape, const char *key, const char *title,
 			const struct column *column, unsigned nr_columns)
@@ -120,6 +121,31 @@ void table_setf(struct table *t, unsigned column, const char *fmt, ...)
 	va_start(args, fmt);
 	table_set_const(t, column, format(t, &t->text, fmt, args));
 	va_end(args);
+}
+
+/* How much of a text makes the first line. */
+static size_t first_line(const char *text, unsigned width)
+{
+	size_t n = width;
+
+	if (strlen(text) <= width)
+		return strlen(text);
+	while (n && text[n] != ' ')
+		n--;
+	return n ? n : strcspn(text, " ");
+}
+
+void table_wrap(struct table *t, unsigned column, const char *text, unsigned width, uint32_t depth, enum row_style style, bool here)
+{
+	while (*text) {
+		size_t n = first_line(text, width);
+
+		if (!here)
+			table_row(t, depth, style, ROW_TEXT_ONLY);
+		table_setf(t, column, "%.*s", (int)n, text);
+		text += n + (text[n] == ' ');
+		here = false;
+	}
 }
 
 void table_note(struct table *t, const char *fmt, ...)

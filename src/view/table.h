@@ -114,6 +114,12 @@ void table_set_const(struct table *t, unsigned column, const char *text);
 void table_setf(struct table *t, unsigned column, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/*
+ * Text that must be read whole, broken at spaces into lines of at most `width` characters: rows for text only, of this depth and style. With
+ * `here` the first line goes into the row begun last.
+ */
+void table_wrap(struct table *t, unsigned column, const char *text, unsigned width, uint32_t depth, enum row_style style, bool here);
+
 void table_note(struct table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 uint64_t table_groups(const struct table *t);
