@@ -219,6 +219,8 @@ int scene_allocator_find(struct scene_find *f)
 	f->has_other_ways = f->complete && !g.tops.nr && has_other_ways(f);
 	if (!rc)
 		rc = areas_cover(f, &g);
+	if (!rc && !f->complete && g.tops.nr)
+		rc = glibc_cached(f, &g);
 	glibc_fini(&g);
 	return rc;
 }

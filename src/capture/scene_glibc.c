@@ -154,13 +154,14 @@ static int arenas_add(struct finding *x, size_t i)
 
 		if (!scene_word(x->f, state + x->before - 16, &top) || !top || top & 15)
 			continue;
-		rc = vec_push(&x->g->tops, top);
+		rc = vec_push(&x->g->tops, top) ?: vec_push(&x->g->arenas, (struct glibc_arena){ state, x->before });
 		if (!rc && k)
 			rc = heaps_add(x, state, top);
 	}
 	if (!rc && x->g->tops.nr > first_top && !is_watched(x, first_heap, x->g->tops.v[first_top])) {
 		x->g->heaps.nr = first_heap;
 		x->g->tops.nr = first_top;
+		x->g->arenas.nr = first_top;
 	}
 	return rc;
 }
@@ -249,6 +250,7 @@ int glibc_find(struct scene_find *f, struct glibc *g)
 void glibc_fini(struct glibc *g)
 {
 	vec_fini(&g->states);
+	vec_fini(&g->arenas);
 	vec_fini(&g->tops);
 	vec_fini(&g->heaps);
 }

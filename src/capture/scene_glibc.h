@@ -15,8 +15,14 @@ struct glibc_heap {
 	uint64_t first;			/* its first chunk */
 };
 
+struct glibc_arena {
+	uint64_t state;
+	uint64_t before;		/* bytes of the state before its bins */
+};
+
 struct glibc {
 	VEC(struct memory_span) states;	/* every struct malloc_state in data, of all C libraries there are */
+	VEC(struct glibc_arena) arenas;
 	VEC(uint64_t) tops;		/* the topmost chunks of the arenas, by address */
 	VEC(struct glibc_heap) heaps;	/* by address */
 };
@@ -30,5 +36,11 @@ void glibc_fini(struct glibc *g);
  * top. Where the sizes lead where they must, what is between blocks is covered: all of it when every block is known, else what is free.
  */
 int glibc_cover(struct scene_find *f, const struct glibc *g, uint64_t lo, uint64_t hi, uint64_t first);
+
+/*
+ * When not every block is known: cover what the lists of freed chunks say that are kept as if used, in threads' caches and in fast bins. What has
+ * been covered so far stays.
+ */
+int glibc_cached(struct scene_find *f, const struct glibc *g);
 
 #endif

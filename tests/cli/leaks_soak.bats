@@ -6,10 +6,9 @@ load leaks
 # How often; the long run takes 100.
 SEARCHES=${LEAK_SEARCHES:-20}
 
-# soak [ARG]: no block of the victim may ever be lost.
-soak() {
+# never_lost: no block of the victim is said to be lost, search after search.
+never_lost() {
 	local n lost
-	start_below "$PMM" run -q -o "$T/soak.pmm" -- "$PROG/leak_soak" "$@"
 	for n in $(seq "$SEARCHES"); do
 		search "$T/soak.json" "$PID"
 		lost=$(jq -r '[.totals[] | select(.class == "definite" or .class == "indirect") | "\(.class) \(.blocks)"] | join(" ")' "$T/soak.json")
@@ -17,6 +16,12 @@ soak() {
 		tell g "done"
 	done
 	clean_of_search
+}
+
+# soak [ARG]: no block of the victim may ever be lost.
+soak() {
+	start_below "$PMM" run -q -o "$T/soak.pmm" -- "$PROG/leak_soak" "$@"
+	never_lost
 	exec 7>&-
 	next_line 8 "$PID"
 	[[ $LINE = "blocks "* ]]
@@ -25,6 +30,19 @@ soak() {
 }
 
 @test "a program at full speed is searched again and again without a false alarm" { soak; }
+@test "the same of a program that pmm has attached to in the middle of that" {
+	need_attach
+	start "$PROG/leak_soak"
+	tell g "done"
+	watch
+	never_lost
+	unwatch
+	exec 7>&-
+	next_line 8 "$PID"
+	[[ $LINE = "blocks "* ]]
+	wait "$PID"
+	PID=
+}
 @test "the same where the lists begin in memory that a copy does not get" { soak kept; }
 @test "the same where they begin in memory that a copy gets empty" { soak wiped; }
 @test "the same where they begin in shared memory" { soak shared; }
