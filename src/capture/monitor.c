@@ -209,6 +209,23 @@ static void on_signals(struct monitor *m)
 		m->root_end_ns = ledger_tree_now_ns(m->tree);
 }
 
+struct waiting {
+	struct monitor *m;
+	unsigned k;
+	bool let_go;
+};
+
+static void let_wait_no_more(void *arg)
+{
+	struct waiting *w = arg;
+
+	if (w->let_go)
+		return;
+	on_signals(w->m);	/* while it still waits they are too late; after that they would cost it what it has yet to write */
+	leaving_answer(w->m->tree, w->k);
+	w->let_go = true;
+}
+
 /*
  * One of the processes that wait at their end: have it searched, and let it go on. False when none waits. One at a time: in between
  * ends have to be noticed and slots given back.
@@ -218,14 +235,17 @@ static bool see_one_off(struct monitor *m)
 	for (unsigned i = 0; i < m->tree->nr_slots; i++) {
 		unsigned k = (m->next_leaving + i) % m->tree->nr_slots;
 		const struct watched *w = m->watched[k];
+		struct waiting waiting = { .m = m, .k = k };
 		struct leaving l;
 
 		if (!w || w->pid < 0 || !leaving_take(m->tree, k))
 			continue;
-		if (m->ops->leaving && w->pid && !leaving_read(m->tree, k, w->pid, &l))
+		if (m->ops->leaving && w->pid && !leaving_read(m->tree, k, w->pid, &l)) {
+			l.let_go = let_wait_no_more;
+			l.let_go_arg = &waiting;
 			m->ops->leaving(m->arg, w->pid, &l);
-		on_signals(m);	/* while it still waits they are too late; after that they would cost it what it has yet to write */
-		leaving_answer(m->tree, k);
+		}
+		let_wait_no_more(&waiting);
 		m->next_leaving = k + 1;
 		return true;
 	}

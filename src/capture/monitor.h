@@ -23,7 +23,7 @@ struct monitor_ops {
 	/* Its ledger could not be read. */
 	void (*unreadable)(void *arg, pid_t pid, bool is_root, const struct err *e);
 	/*
-	 * It is about to end and stands still until this returns, alive; `ended` follows. Only where the tree was made with
+	 * It is about to end and waits until this returns or calls l->let_go, alive; `ended` follows. Only where the tree was made with
 	 * ledger_tree_options.leaks; may be NULL.
 	 */
 	void (*leaving)(void *arg, pid_t pid, const struct leaving *l);

@@ -26,10 +26,10 @@ static void keep_contents(const struct scene *s, struct leaks *l)
 }
 
 /* What of the scene is to be known later. Takes its heap, releases it. */
-static void leave_scene(struct scene *s, enum heap_search_how how, struct leaks_found *out)
+static void leave_scene(struct scene *s, const struct leaks_search_options *o, struct leaks_found *out)
 {
 	struct heap_search search = {
-		.how = how ? how : s->stopped ? HEAP_SEARCH_STOPPED : HEAP_SEARCH_COPY,
+		.how = o->how ? o->how : s->stopped ? HEAP_SEARCH_STOPPED : HEAP_SEARCH_COPY,
 		.complete = s->complete,
 		.at_ns = s->heap->taken_ns,
 		.read_bytes = out->reach.stats.read_bytes,
@@ -44,6 +44,8 @@ static void leave_scene(struct scene *s, enum heap_search_how how, struct leaks_
 	s->heap = NULL;
 	search.pause_ns = scene_free(s);
 	out->heap->search = search;
+	if (o->left)
+		o->left(o->left_arg);
 }
 
 /* Again where the program's threads, asked, name as theirs what seemed lost. */
@@ -80,9 +82,9 @@ int leaks_search(struct scene *s, const struct leaks_search_options *o, struct l
 	if (o->contents) {
 		rc = leaks_collect(&out->leaks, s->heap, &out->reach, o->seen);
 		keep_contents(s, &out->leaks);
-		leave_scene(s, o->how, out);
+		leave_scene(s, o, out);
 	} else {
-		leave_scene(s, o->how, out);
+		leave_scene(s, o, out);
 		rc = leaks_collect(&out->leaks, out->heap, &out->reach, o->seen);
 	}
 	if (!rc)

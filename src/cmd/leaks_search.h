@@ -17,6 +17,8 @@ struct leaks_search_options {
 	enum heap_search_how how;	/* HEAP_SEARCH_EXIT, _CORE; else told by the scene: copy or stopped */
 	bool contents;			/* keep the first bytes of an example of each entry */
 	const struct leaks_seen *seen;	/* the search before; NULL = none */
+	void (*left)(void *arg);	/* called when the scene has been released; NULL = nobody waits for that */
+	void *left_arg;
 };
 
 /* What is meant when nobody says otherwise: all heuristics, all processors. */

@@ -66,6 +66,8 @@ static int search(struct run_leaks *r, pid_t pid, const struct leaving *l, struc
 	if (rc)
 		return rc;
 	o.how = HEAP_SEARCH_EXIT;
+	o.left = l->let_go;
+	o.left_arg = l->let_go_arg;
 	rc = leaks_search(&s, &o, &found, e);
 	if (!rc && vec_push(&r->searched, found.heap))
 		rc = err_set(e, -ENOMEM, "out of memory");
