@@ -376,7 +376,8 @@ static uint64_t *pool_find(uint64_t address)
 	return at && kind_of(LOAD(*at)) == PMM_KIND_OTHER ? at : NULL;
 }
 
-static inline void take(uint64_t *at, const struct block_stamp *now, struct block_info *out)
+/* What a block's words say. `now` as for block_del(). */
+static inline void look(const uint64_t *at, const struct block_stamp *now, struct block_info *out)
 {
 	uint64_t word = LOAD(*at);
 	uint32_t time = (uint32_t)word;
@@ -394,9 +395,78 @@ static inline void take(uint64_t *at, const struct block_stamp *now, struct bloc
 	} else {
 		out->birth_tick = time && time < LOAD(A.ledger->nr_stamps) ? stamp_at(time)->tick : A.ledger->start_tick;
 	}
+}
+
+static inline void take(uint64_t *at, const struct block_stamp *now, struct block_info *out)
+{
+	look(at, now, out);
 	STORE_RELEASE(*at, 0);
 	if (watched())
 		mark(at, sizeof(*at));
+}
+
+static const struct block_stamp no_stamp = { .number = UINT32_MAX };	/* of nobody */
+
+bool block_get(uint64_t address, struct block_info *out)
+{
+	uint64_t *at = block_find(address);
+
+	if (!at)
+		return false;
+	look(at, &no_stamp, out);
+	return is_block(out->word[0]);
+}
+
+uint32_t block_thread(const struct block_info *b)
+{
+	uint32_t time = (uint32_t)b->word[0];
+
+	if (is_wide(b->word[0]))
+		return b->word[1] >> PMM_WIDE_THREAD_SHIFT & 0xffff;
+	return time && time < LOAD(A.ledger->nr_stamps) ? stamp_at(time)->thread : 0;
+}
+
+/* block_below() in one table. */
+static bool below_in(enum pmm_table_id id, uint64_t address, uint64_t reach, uint64_t *at, struct block_info *out)
+{
+	uint64_t granule = 1ull << shape[id].shift, leaf_bytes = granule << PMM_LEAF_BITS, end = address > reach ? address - reach : 0;
+	uint64_t place = address & ~(granule - 1);
+
+	while (place + granule > end && place) {
+		uint64_t first = place & ~(leaf_bytes - 1);
+		uint64_t *leaf = word_find(id, first);
+
+		for (; leaf && place >= first && place + granule > end; place -= granule) {
+			uint64_t *words = &leaf[(place - first) / granule], word = LOAD(*words);
+
+			*at = place + (id == PMM_TABLE_HEAP ? (word >> PMM_WORD_SUB_SHIFT & 3) * 8 : 0);
+			if (!is_block(word) || kind_of(word) == PMM_KIND_OTHER || *at > address || *at < end)
+				continue;
+			look(words, &no_stamp, out);
+			return true;
+		}
+		if (!leaf && !first)
+			return false;
+		if (!leaf)
+			place = first - granule;
+	}
+	return false;
+}
+
+bool block_below(uint64_t address, uint64_t reach, uint64_t *at, struct block_info *out)
+{
+	struct block_info other;
+	uint64_t other_at;
+	bool found;
+
+	if (address >> PMM_ADDRESS_BITS)
+		return false;
+	found = below_in(PMM_TABLE_HEAP, address, reach, at, out);
+	if (!A.dense || !below_in(PMM_TABLE_DENSE, address, reach, &other_at, &other) || (found && other_at < *at))
+		return found;
+	*at = other_at;
+	*out = other;
+	return true;
 }
 
 bool block_del(uint64_t address, const struct block_stamp *now, struct block_info *out)
@@ -455,7 +525,6 @@ bool block_add_map(uint64_t address, uint64_t size, uint32_t site, uint32_t thre
 
 bool block_take_map(uint64_t from, uint64_t to, bool below, uint64_t *at, struct block_info *out)
 {
-	static const struct block_stamp no_stamp;
 	uint64_t page = below ? from - PMM_PAGE : from;
 
 	for (unsigned leaves = 0; leaves < MAP_SEARCH_LEAVES && page >> PMM_ADDRESS_BITS == 0; leaves++) {

@@ -50,6 +50,15 @@ bool block_restore(uint64_t address, const struct block_info *was);
 /* Take a block out. False when it is not known. `now` is the context's stamp: what bears it was born in this moment. */
 bool block_del(uint64_t address, const struct block_stamp *now, struct block_info *out);
 
+/* Look at a block and leave it where it is. False when it is not known. */
+bool block_get(uint64_t address, struct block_info *out);
+
+/* The nearest block that begins at `address` or up to `reach` bytes below; its start goes to *at. False when there is none. Pools' are none. */
+bool block_below(uint64_t address, uint64_t reach, uint64_t *at, struct block_info *out);
+
+/* The thread that allocated a block; of what block_del() and its kin gave. */
+uint32_t block_thread(const struct block_info *b);
+
 /* The same for a block of a pool, that is one entered with PMM_KIND_OTHER; block_del() does not find these. */
 bool block_del_pool(uint64_t address, const struct block_stamp *now, struct block_info *out);
 

@@ -59,38 +59,27 @@ static inline unsigned lifetime_of(uint32_t birth, uint32_t now)
 	return k < PMM_NR_LIFETIMES ? k : PMM_NR_LIFETIMES - 1;
 }
 
-void record_alloc(struct tctx *c, uint64_t address, uint64_t size, uint32_t kind, const struct caller *from)
+/* A block came: into all sums. */
+static inline __attribute__((always_inline)) void allocated(struct tctx *c, uint64_t address, const struct block_new *b)
 {
-	uint32_t tick = clock_now();
+	struct pmm_class *class = &c->pub.class[class_of(b->size)];
 	uint64_t blocks, bytes, epoch;
-	struct pmm_class *class = &c->pub.class[class_of(size)];
 	struct pmm_record *r;
-	struct block_new new;
-	uint64_t *place;
-	uint32_t site;
 
-	if (unlikely(size > PMM_SIZE_MAX))
-		size = PMM_SIZE_MAX;
-	place = block_place(address);	/* the walk hides the cache miss */
-	site = unwind_site(c, from, 0);
-	new = (struct block_new){ size, site, kind, tick, c->pub.thread, &c->stamp };
-	seq_begin(c);
-	if (unlikely(!block_add(address, place, &new)))
-		goto out;
-	scale(address, size, &blocks, &bytes);
+	scale(address, b->size, &blocks, &bytes);
 	epoch = total_add(c, bytes);
-	r = site_record(c, site, epoch);
+	r = site_record(c, b->site, epoch);
 	if (likely(r)) {
 		r->bytes_in += bytes;
 		r->allocs += blocks;
-		if (unlikely(size > r->max_bytes))
-			r->max_bytes = size;
+		if (unlikely(b->size > r->max_bytes))
+			r->max_bytes = b->size;
 		if (unlikely(r->first_tick == UINT32_MAX))
-			r->first_tick = tick;
-		r->last_tick = tick;
-		if (unlikely(!size))
+			r->first_tick = b->tick;
+		r->last_tick = b->tick;
+		if (unlikely(!b->size))
 			r->zero_size++;
-		if (unlikely(A.warn_size && size >= A.warn_size))
+		if (unlikely(A.warn_size && b->size >= A.warn_size))
 			r->huge++;
 		if (A.sampled)
 			r->samples_in++;
@@ -99,7 +88,7 @@ void record_alloc(struct tctx *c, uint64_t address, uint64_t size, uint32_t kind
 	}
 	c->pub.allocs += blocks;
 	c->pub.bytes_in += bytes;
-	class->calls[kind] += blocks;
+	class->calls[b->kind] += blocks;
 	class->bytes_in += bytes;
 	c->last_address = address;
 	if (A.sampled) {
@@ -108,7 +97,46 @@ void record_alloc(struct tctx *c, uint64_t address, uint64_t size, uint32_t kind
 		while (old < 255 && !CAS(*filter, old, old + 1))
 			;
 	}
-out:
+}
+
+/* `place` as block_place() found it. */
+static inline __attribute__((always_inline)) void entered(struct tctx *c, uint64_t address, uint64_t *place, uint64_t size, uint32_t kind,
+							  uint32_t site, uint32_t tick)
+{
+	struct block_new new = { size, site, kind, tick, c->pub.thread, &c->stamp };
+
+	seq_begin(c);
+	if (likely(block_add(address, place, &new)))
+		allocated(c, address, &new);
+	seq_end(c);
+}
+
+static inline uint64_t sized(uint64_t size)
+{
+	return likely(size <= PMM_SIZE_MAX) ? size : PMM_SIZE_MAX;
+}
+
+uint32_t record_alloc(struct tctx *c, uint64_t address, uint64_t size, uint32_t kind, const struct caller *from)
+{
+	uint32_t tick = clock_now();
+	uint64_t *place = block_place(address);	/* the walk hides the cache miss */
+	uint32_t site = unwind_site(c, from, 0);
+
+	entered(c, address, place, sized(size), kind, site, tick);
+	return site;
+}
+
+void record_alloc_at(struct tctx *c, uint64_t address, uint64_t size, uint32_t kind, uint32_t site)
+{
+	entered(c, address, block_place(address), sized(size), kind, site, clock_now());
+}
+
+void record_alloc_apart(struct tctx *c, uint64_t address, uint64_t size, uint32_t kind, uint32_t site)
+{
+	struct block_new new = { size, site, kind, clock_now(), c->pub.thread, &c->stamp };
+
+	seq_begin(c);
+	allocated(c, address, &new);
 	seq_end(c);
 }
 
@@ -168,6 +196,13 @@ bool record_free(struct tctx *c, uint64_t address, struct block_info *was)
 		record_free_unknown(c);
 	seq_end(c);
 	return known;
+}
+
+void record_free_apart(struct tctx *c, uint64_t address, struct block_info *was)
+{
+	seq_begin(c);
+	released(c, address, was);
+	seq_end(c);
 }
 
 bool record_free_pool(struct tctx *c, uint64_t address, struct block_info *was)

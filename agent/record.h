@@ -12,15 +12,26 @@
 struct tctx;
 struct caller;
 
-/* A block was allocated / is about to be released / an allocation failed. The context is busy with RECORDING. */
-void record_alloc(struct tctx *c, uint64_t address, uint64_t size, uint32_t kind, const struct caller *from);
+/*
+ * A block was allocated / is about to be released / an allocation failed. The context is busy with RECORDING. record_alloc returns the
+ * site.
+ */
+uint32_t record_alloc(struct tctx *c, uint64_t address, uint64_t size, uint32_t kind, const struct caller *from);
 void record_failed(struct tctx *c, uint64_t size, uint32_t kind, const struct caller *from);
 
 /* ... with the stack known already. */
+void record_alloc_at(struct tctx *c, uint64_t address, uint64_t size, uint32_t kind, uint32_t site);
 void record_failed_at(struct tctx *c, uint64_t size, uint32_t site);
 
 /* Returns whether the block was tracked; *was is set then. */
 bool record_free(struct tctx *c, uint64_t address, struct block_info *was);
+
+/*
+ * Blocks whose entry is elsewhere than in the block tables count in all sums like others. Of `was` size, site, birth_tick and kind are
+ * the caller's to set.
+ */
+void record_alloc_apart(struct tctx *c, uint64_t address, uint64_t size, uint32_t kind, uint32_t site);
+void record_free_apart(struct tctx *c, uint64_t address, struct block_info *was);
 
 /* The same for a block of a pool (PMM_KIND_OTHER); an unknown one is not counted. */
 bool record_free_pool(struct tctx *c, uint64_t address, struct block_info *was);

@@ -1,5 +1,7 @@
 /*
  * Canaried blocks: heads and tails (include/pmm/check.h) around blocks of the real allocator.
+ *
+ * Whose a block is, is for the caller to know; of the functions here only canary_take() decides between threads.
  */
 #ifndef AGENT_CHECK_CANARY_H
 #define AGENT_CHECK_CANARY_H
@@ -8,10 +10,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Of a larger block only so many bytes from its start are poisoned. */
+#define CANARY_POISON_MOST	(64u << 10)
+
+/* What canaries are made of; before all else. */
+void canary_start(uint64_t secret);
+
 /* Bytes to ask the real allocator for; false: more than there can be. */
 bool canary_bytes(size_t size, size_t align, size_t *bytes);
 
-/* Make a block inside the real one, which is aligned to `align` if that is more than 16. */
+/* Make a block inside the real one, which is aligned to `align` if that is more than 16. `align`: a power of two or 0. */
 void *canary_make(void *real, size_t size, size_t align);
 
 /* What the head in front of an address says. */
@@ -19,7 +27,8 @@ enum canary_says { CANARY_NOTHING, CANARY_LIVE, CANARY_FREED };
 
 /*
  * Is there the head of a canaried block in front of p? 16 bytes before p must be readable, as they are before whatever an allocator handed
- * out; canary_look_safely() asks the kernel (a system call) for pointers that may be anything.
+ * out; canary_look_safely() asks the kernel (a system call) for pointers that may be anything, as long as it may be asked. *align is 1
+ * where none was asked for.
  */
 enum canary_says canary_look(const void *p, size_t *size, size_t *align);
 enum canary_says canary_look_safely(const void *p, size_t *size, size_t *align);
@@ -33,8 +42,16 @@ static inline void *canary_real(const void *p, size_t align)
 /* First byte of head, gap or tail that is not as it was; false: all is well. `size` and `align` are known from elsewhere than the head. */
 bool canary_damage(const void *p, size_t size, size_t align, uint64_t *at);
 
-/* Fill a block that is released with poison and mark its head; is all of it still poison? First byte that is not in *at. */
-void canary_poison(void *p, size_t size, size_t align);
-bool canary_poisoned(const void *p, size_t size, uint64_t *at);
+/* Mark the head of a live block as that of a released one: true for one caller; others (a double free) get false. */
+bool canary_take(void *p);
+
+/* Fill a block that was taken with poison. */
+void canary_poison(void *p, size_t size);
+
+/* Is all of it still poison, and all around it as it was? First byte that is not in *at. */
+bool canary_poisoned(const void *p, size_t size, size_t align, uint64_t *at);
+
+/* Make the head nobody's, before the real block goes back. */
+void canary_clear(void *p);
 
 #endif

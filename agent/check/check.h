@@ -3,7 +3,9 @@
  * entries. What the hooks do instead of agent/hook.h is here; each level's way of allocating is below it.
  *
  *	hooks.c, hooks_cxx.c	the allocator's entries          hooks_string.c		string and memory functions
- *	check.c			this: which way for which block, pairing, what is no block
+ *	check.c			this: which way for which block, requests that fail, realloc
+ *	release.c		pairing, damage, what becomes of a block
+ *	stray.c, place.c	what is no block
  *	canary.c		heads and tails in blocks of the real allocator
  *	quarantine.c		released canaried blocks
  *	guard.c			the pool of guarded blocks
@@ -75,9 +77,13 @@ struct check_block {
 
 /*
  * The block that `address` lies in or, when that is none, that it most likely belongs to: canary around a block, pages of a guarded one.
- * `reach`: a canaried block may begin so many bytes before (the search costs time in proportion). False: none known. Reads no memory
- * that may be unmapped.
+ * `reach`: a canaried block may begin so many bytes before (the search costs time in proportion); from CHECK_REACH_ALL on those in
+ * quarantine are looked at as well, all of them. False: none known. Reads no memory that may be unmapped.
  */
+#define CHECK_REACH_ALL (64u << 10)
 bool check_find(uint64_t address, uint64_t reach, struct check_block *out);
+
+/* The process is about to end: are all blocks in quarantine still poison? */
+void check_finish(const struct caller *from);
 
 #endif

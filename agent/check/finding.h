@@ -9,8 +9,11 @@
 #include "agent/check/check.h"
 #include "include/pmm/ledger.h"
 
-/* Memory for the first findings, so that there is some when it is needed. */
-void finding_start(void);
+/* Memory for the first findings, so that there is some when it is needed. on_error: enum pmm_on_error. */
+void finding_start(uint32_t on_error);
+
+/* In a forked child: its ledger has none yet. */
+void finding_forked(void);
 
 /*
  * Note `f`; count, ticks and thread are filled in here. Then what on_error says: does not return when the process is to end. Returns the
@@ -20,5 +23,11 @@ uint32_t finding_add(struct tctx *c, struct pmm_finding *f);
 
 /* What is known of a block, into a finding. NULL = nothing. */
 void finding_block(struct pmm_finding *f, const struct check_block *b);
+
+/* The function that was called, into a finding; cut to what fits. */
+void finding_function(struct pmm_finding *f, const char *name);
+
+/* Memory from `at` to `end`, but no more than fits, into a finding: what stands where canary or poison was. */
+void finding_bytes(struct pmm_finding *f, uint64_t at, uint64_t end);
 
 #endif

@@ -2,10 +2,12 @@
  * The C library's allocation functions as the program sees them, in the check form.
  *
  * As in agent/preload/hooks.c each is a short entry that in sampled mode usually jumps straight to the real function, and a body. What
- * the program asks for is not what the real allocator is asked for, so the functions' own ways to fail are here: the errors of arguments, and
- * errno.
+ * the program asks for is not what the real allocator is asked for, so the functions' own ways to fail are here: the errors of arguments,
+ * and errno.
  */
 #include "agent/check/hooks.h"
+
+#include "agent/check/ways.h"
 
 #define EINVAL	22
 #define ENOMEM	12
@@ -23,26 +25,14 @@ static bool power_of_two(size_t n)
 	return n && !(n & (n - 1));
 }
 
-/* Aligned memory of the real allocator, by whichever name it has. */
-static void *real_aligned(size_t align, size_t size)
-{
-	void *p = NULL;
-
-	if (A.next.memalign)
-		return A.next.memalign(align, size);
-	if (A.next.aligned_alloc)
-		return A.next.aligned_alloc(align, size);
-	return A.next.posix_memalign && !A.next.posix_memalign(&p, align, size) ? p : NULL;
-}
-
 /* No context: as if we were not there. */
 static SLOW void *pass_alloc(size_t size, size_t align, bool zeroed)
 {
-	if (!A.next.malloc)
-		return NULL;
-	if (align > 16)
-		return real_aligned(align, size);
-	return zeroed && A.next.calloc ? A.next.calloc(1, size) : A.next.malloc(size);
+	void *p = A.next.malloc ? real_alloc(size, align, zeroed) : NULL;
+
+	if (p)
+		check_passed();
+	return p;
 }
 
 void *hooks_alloc(size_t size, size_t align, bool zeroed, uint32_t kind, const struct caller *from)
@@ -225,10 +215,9 @@ EXPORT int posix_memalign(void **out, size_t align, size_t size)
 	if (!power_of_two(align) || align % sizeof(void *))
 		return EINVAL;
 	c = hook_enter(&from);
-	if (unlikely(!c))
-		return A.next.posix_memalign ? A.next.posix_memalign(out, align, size) : ENOMEM;
-	p = check_alloc(c, size, align, false, PMM_KIND_POSIX_MEMALIGN, &from);
-	agent_leave(c);
+	p = c ? check_alloc(c, size, align, false, PMM_KIND_POSIX_MEMALIGN, &from) : pass_alloc(size, align, false);
+	if (c)
+		agent_leave(c);
 	if (!p)
 		return ENOMEM;
 	*out = p;

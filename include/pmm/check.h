@@ -167,7 +167,8 @@ struct pmm_guard {
 	uint32_t pid;
 	uint32_t pages;			/* data pages that hold it, at the run's end (PMM_CHECK_LEFT: start) */
 	uint32_t hold;			/* the agent's own: who has the run in hand */
-	uint32_t reserved[2];
+	uint32_t align;			/* that was asked for; 0 = none */
+	uint32_t reserved;
 };
 
 _Static_assert(sizeof(struct pmm_guard) == 64, "one cache line");

@@ -1,0 +1,398 @@
+/*
+ * Releasing blocks: does the function go with the one that allocated it, is the canary as it was, what becomes of the block.
+ *
+ * A block whose canary is damaged never goes back to the real allocator, whose own data next to it may be damaged as well.
+ */
+#include "agent/check/ways.h"
+
+#include "agent/arena.h"
+#include "agent/check/canary.h"
+#include "agent/check/guard.h"
+#include "agent/check/quarantine.h"
+#include "agent/clock.h"
+
+#define STACK_BYTES	32768		/* as hook_free() has it */
+
+/* ---- what it is ----------------------------------------------------------------------------------------- */
+
+void guard_describe(uint32_t run, struct check_block *out)
+{
+	const struct pmm_guard *g = guard_at(run);
+
+	*out = (struct check_block){
+		.address = g->address, .size = g->size_bytes, .kind = g->kind, .guarded = true,
+		.freed = LOAD(g->state) == PMM_GUARD_FREED,
+		.alloc_site = g->site, .alloc_tick = g->tick, .alloc_thread = g->thread,
+		.free_site = g->free_site, .free_tick = g->free_tick, .free_thread = g->free_thread,
+		.parent_pid = g->pid == (uint32_t)A.pid ? 0 : g->pid,
+	};
+}
+
+void held_find(const void *p, struct held *h)
+{
+	enum canary_says says;
+
+	if (unlikely(guard_in_pool((uint64_t)p))) {
+		h->run = guard_block((uint64_t)p);
+		h->as = h->run == UINT32_MAX ? HELD_NONE : HELD_GUARDED;
+		h->size = h->as == HELD_GUARDED ? guard_at(h->run)->size_bytes : 0;
+		return;
+	}
+	if (K.o.level == PMM_CHECK_SAMPLED) {
+		h->as = HELD_PASSED;
+		return;
+	}
+	says = h->known ? canary_look(p, &h->size, &h->align) : canary_look_safely(p, &h->size, &h->align);
+	h->as = likely(says == CANARY_LIVE) ? HELD_CANARIED : HELD_NONE;
+	if (unlikely(h->known && says == CANARY_NOTHING)) {
+		h->as = HELD_HEADLESS;
+		h->size = h->was.size;
+		h->align = 1;
+	}
+}
+
+void held_block(const void *p, const struct held *h, struct check_block *out)
+{
+	if (h->as == HELD_GUARDED) {
+		guard_describe(h->run, out);
+		return;
+	}
+	*out = (struct check_block){ .address = (uint64_t)p, .size = h->size, .parent_pid = h->known ? 0 : K.parent_pid };
+	if (!h->known)
+		return;
+	out->kind = h->was.kind;
+	out->alloc_site = h->was.site;
+	out->alloc_tick = h->was.birth_tick;
+	out->alloc_thread = block_thread(&h->was);
+}
+
+/* ---- pairing -------------------------------------------------------------------------------------------- */
+
+enum family { FAMILY_NONE, FAMILY_MALLOC, FAMILY_NEW, FAMILY_NEW_ARRAY, FAMILY_NEW_ALIGNED, FAMILY_NEW_ARRAY_ALIGNED };
+
+static const uint8_t family_of_kind[PMM_NR_KINDS] = {
+	[PMM_KIND_MALLOC] = FAMILY_MALLOC, [PMM_KIND_CALLOC] = FAMILY_MALLOC, [PMM_KIND_REALLOC] = FAMILY_MALLOC,
+	[PMM_KIND_REALLOCARRAY] = FAMILY_MALLOC, [PMM_KIND_POSIX_MEMALIGN] = FAMILY_MALLOC,
+	[PMM_KIND_ALIGNED_ALLOC] = FAMILY_MALLOC, [PMM_KIND_MEMALIGN] = FAMILY_MALLOC, [PMM_KIND_VALLOC] = FAMILY_MALLOC,
+	[PMM_KIND_PVALLOC] = FAMILY_MALLOC, [PMM_KIND_NEW] = FAMILY_NEW, [PMM_KIND_NEW_ARRAY] = FAMILY_NEW_ARRAY,
+	[PMM_KIND_NEW_ALIGNED] = FAMILY_NEW_ALIGNED, [PMM_KIND_NEW_ARRAY_ALIGNED] = FAMILY_NEW_ARRAY_ALIGNED,
+};
+
+static const uint8_t family_of_release[PMM_NR_RELEASES] = {
+	[PMM_RELEASE_FREE] = FAMILY_MALLOC, [PMM_RELEASE_REALLOC] = FAMILY_MALLOC, [PMM_RELEASE_DELETE] = FAMILY_NEW,
+	[PMM_RELEASE_DELETE_SIZED] = FAMILY_NEW, [PMM_RELEASE_DELETE_ARRAY] = FAMILY_NEW_ARRAY,
+	[PMM_RELEASE_DELETE_ARRAY_SIZED] = FAMILY_NEW_ARRAY, [PMM_RELEASE_DELETE_ALIGNED] = FAMILY_NEW_ALIGNED,
+	[PMM_RELEASE_DELETE_SIZED_ALIGNED] = FAMILY_NEW_ALIGNED, [PMM_RELEASE_DELETE_ARRAY_ALIGNED] = FAMILY_NEW_ARRAY_ALIGNED,
+	[PMM_RELEASE_DELETE_ARRAY_SIZED_ALIGNED] = FAMILY_NEW_ARRAY_ALIGNED,
+};
+
+/*
+ * What was said that is not so; false: all agrees. Sizes of arrays are not compared: what compilers say of one without an element count
+ * before it differs.
+ */
+static bool disagrees(uint32_t kind, size_t size, size_t align, const struct check_said *said, uint64_t *other)
+{
+	*other = 0;
+	if (unlikely(family_of_kind[kind] != family_of_release[said->how]))
+		return kind != PMM_KIND_NONE;
+	if (likely(kind < PMM_KIND_NEW))
+		return false;
+	if (kind != PMM_KIND_NEW_ARRAY && kind != PMM_KIND_NEW_ARRAY_ALIGNED && said->size != SIZE_MAX && said->size != size)
+		return *other = said->size, true;
+	if (said->align && align && said->align != align)
+		return *other = said->align, true;
+	return false;
+}
+
+static SLOW void mismatch(struct tctx *c, const struct check_block *b, const struct check_said *said, uint64_t other, uint32_t site)
+{
+	struct pmm_finding f = { .type = PMM_FINDING_MISMATCH, .by = PMM_BY_FUNCTION, .site = site, .address = b->address,
+				 .release = said->how, .other = other };
+
+	finding_block(&f, b);
+	finding_add(c, &f);
+}
+
+static inline void pair(struct tctx *c, const struct check_block *b, size_t align, const struct check_said *said, uint32_t site)
+{
+	uint64_t other;
+
+	if (unlikely(disagrees(b->kind, b->size, align, said, &other)))
+		mismatch(c, b, said, other, site);
+}
+
+/* ---- damage --------------------------------------------------------------------------------------------- */
+
+static SLOW void damaged(struct tctx *c, const struct check_block *b, uint64_t at, uint64_t end, const struct check_said *said,
+			 uint32_t site)
+{
+	struct pmm_finding f = { .type = at < b->address ? PMM_FINDING_UNDERRUN : PMM_FINDING_OVERRUN, .by = PMM_BY_RELEASE,
+				 .access = PMM_ACCESS_WRITE, .site = site, .address = at, .release = said->how };
+
+	finding_block(&f, b);
+	finding_bytes(&f, at, at < b->address ? b->address : end);
+	finding_add(c, &f);
+}
+
+/* The block in quarantine, or on its way there, was written to. */
+static SLOW void spoilt(struct tctx *c, const struct quarantined *q, uint64_t at)
+{
+	struct pmm_finding f = { .type = PMM_FINDING_AFTER_FREE, .by = PMM_BY_QUARANTINE, .access = PMM_ACCESS_WRITE, .address = at };
+	uint64_t end = q->block.address + q->block.size;
+
+	finding_block(&f, &q->block);
+	finding_bytes(&f, at, at < q->block.address ? q->block.address : at < end ? end : pmm_tail_end(q->block.address, q->block.size));
+	finding_add(c, &f);
+}
+
+/* ---- canaried blocks ------------------------------------------------------------------------------------ */
+
+static void give_back(struct tctx *c, void *p, size_t size, size_t align)
+{
+	canary_clear(p);
+	if (size >= STACK_BYTES)
+		ADD(A.stack_gen, 1);
+	STORE(c->busy, TCTX_IN_ALLOCATOR);
+	A.next.free(canary_real(p, align));
+	STORE(c->busy, TCTX_RECORDING);
+}
+
+/* Out of quarantine. */
+static void leave(void *arg, const struct quarantined *q)
+{
+	const struct check_block *b = &q->block;
+	uint64_t at;
+
+	if (unlikely(!canary_poisoned((void *)b->address, b->size, q->align, &at))) {
+		spoilt(arg, q, at);
+		if (at - b->address >= b->size)
+			return;
+	}
+	give_back(arg, (void *)b->address, b->size, q->align);
+}
+
+static void release_canaried(struct tctx *c, void *p, const struct held *h, const struct check_said *said, uint32_t site)
+{
+	struct quarantined q = { .align = h->align };
+	uint64_t at;
+
+	held_block(p, h, &q.block);
+	pair(c, &q.block, h->align, said, site);
+	if (unlikely(canary_damage(p, h->size, h->align, &at))) {
+		damaged(c, &q.block, at, pmm_tail_end((uint64_t)p, h->size), said, site);
+		return;
+	}
+	q.block.free_site = site;
+	q.block.free_tick = clock_now();
+	q.block.free_thread = c->pub.thread;
+	q.block.freed = true;
+	if (h->size >= STACK_BYTES)
+		ADD(A.stack_gen, 1);
+	canary_poison(p, h->size);
+	if (!quarantine_add(&q, leave, c))
+		give_back(c, p, h->size, h->align);
+}
+
+/* The tables know it, but its head is overwritten. Where the real block begins is not known for sure: it stays where it is. */
+static SLOW void release_headless(struct tctx *c, void *p, const struct held *h, const struct check_said *said, uint32_t site)
+{
+	size_t align = family_of_kind[h->was.kind] == FAMILY_MALLOC && h->was.kind >= PMM_KIND_POSIX_MEMALIGN
+		       ? 1ul << (((const struct pmm_head *)p)[-1].what >> PMM_HEAD_ALIGN_SHIFT & 15) : 1;
+	struct check_block b;
+	uint64_t at;
+
+	held_block(p, h, &b);
+	pair(c, &b, 0, said, site);
+	if (canary_damage(p, h->size, align > PMM_HEAD_BYTES ? 1 : align, &at))
+		damaged(c, &b, at, pmm_tail_end((uint64_t)p, h->size), said, site);
+}
+
+/* ---- guarded blocks ------------------------------------------------------------------------------------- */
+
+static void release_guarded(struct tctx *c, const struct held *h, const struct check_said *said, uint32_t site)
+{
+	struct pmm_guard *g = guard_at(h->run);
+	struct block_info was = { .size = g->size_bytes, .site = g->site, .birth_tick = g->tick, .kind = g->kind };
+	struct check_block b;
+	uint64_t at;
+
+	guard_describe(h->run, &b);
+	b.freed = false;
+	b.free_site = 0;
+	if (g->pid == (uint32_t)A.pid)
+		record_free_apart(c, g->address, &was);
+	pair(c, &b, g->align, said, site);
+	if (unlikely(guard_damage(h->run, &at)))
+		damaged(c, &b, at, at < b.address ? b.address : (at | (ARCH_PAGE - 1)) + 1, said, site);
+	g->free_site = site;
+	g->free_tick = clock_now();
+	g->free_thread = (uint16_t)c->pub.thread;
+	guard_close(h->run);
+}
+
+/* ---- release -------------------------------------------------------------------------------------------- */
+
+static SLOW void released_twice(struct tctx *c, void *p, const struct held *h, const struct check_said *said, uint32_t site)
+{
+	struct pmm_finding f = { .by = PMM_BY_FUNCTION, .site = site, .address = (uint64_t)p, .release = said->how };
+	struct check_block b;
+
+	held_block(p, h, &b);
+	f.type = said->how == PMM_RELEASE_REALLOC ? PMM_FINDING_REALLOC_FREED : PMM_FINDING_DOUBLE_FREE;
+	finding_block(&f, &b);
+	finding_add(c, &f);
+}
+
+void held_release(struct tctx *c, void *p, struct held *h, const struct check_said *said, uint32_t site)
+{
+	if (unlikely(h->as == HELD_GUARDED)) {
+		if (guard_release(h->run))
+			release_guarded(c, h, said, site);
+		else
+			released_twice(c, p, h, said, site);
+		return;
+	}
+	if (!h->counted)
+		h->known = record_free(c, (uint64_t)p, &h->was);
+	if (unlikely(h->as == HELD_HEADLESS))
+		release_headless(c, p, h, said, site);
+	else if (likely(canary_take(p)))
+		release_canaried(c, p, h, said, site);
+	else
+		released_twice(c, p, h, said, site);	/* by two threads at once */
+}
+
+static void free_passed(struct tctx *c, void *p)
+{
+	hook_free(c, p);
+	A.next.free(p);
+}
+
+void check_free(struct tctx *c, void *p, const struct check_said *said, const struct caller *from)
+{
+	struct held h;
+
+	if (unlikely(!check_ready())) {
+		free_passed(c, p);
+		return;
+	}
+	__builtin_prefetch((char *)p - PMM_HEAD_BYTES, 1);
+	h.known = h.counted = K.o.level != PMM_CHECK_SAMPLED && !guard_in_pool((uint64_t)p);
+	if (h.known)
+		h.known = record_free(c, (uint64_t)p, &h.was);
+	held_find(p, &h);
+	if (unlikely(h.as == HELD_PASSED)) {
+		free_passed(c, p);
+	} else if (unlikely(h.as == HELD_NONE)) {
+		if (stray_release(c, p, said, from))
+			return;
+		STORE(c->busy, TCTX_IN_ALLOCATOR);
+		A.next.free(p);
+	} else {
+		held_release(c, p, &h, said, unwind_site(c, from, 0));
+	}
+}
+
+/* ---- without a context ---------------------------------------------------------------------------------- */
+
+/* A guarded block is closed here, and the same with a canaried one's real block: where that begins; p itself where it is none of ours. */
+static void *taken_plain(void *p)
+{
+	size_t size, align;
+	uint32_t run;
+
+	if (guard_in_pool((uint64_t)p)) {
+		run = guard_block((uint64_t)p);
+		if (run != UINT32_MAX && guard_release(run))
+			guard_close(run);
+		return NULL;
+	}
+	if (K.o.level == PMM_CHECK_SAMPLED || canary_look(p, &size, &align) != CANARY_LIVE)
+		return p;
+	canary_clear(p);
+	return canary_real(p, align);
+}
+
+void check_free_plain(void *p)
+{
+	if (!A.next.free)
+		return;
+	if (K.on)
+		p = taken_plain(p);
+	if (p)
+		A.next.free(p);
+}
+
+void *check_realloc_plain(void *old, size_t size)
+{
+	size_t was;
+	void *p;
+
+	if (!A.next.realloc)
+		return NULL;
+	if (!old || !K.on || !check_usable(old, &was))
+		return A.next.realloc(old, size);
+	p = A.next.malloc(size);
+	if (!p)
+		return NULL;
+	check_passed();
+	memcpy(p, old, was < size ? was : size);
+	check_free_plain(old);
+	return p;
+}
+
+bool check_usable(const void *p, size_t *size)
+{
+	size_t align;
+	uint32_t run;
+
+	if (!K.on)
+		return false;
+	if (guard_in_pool((uint64_t)p)) {
+		run = guard_block((uint64_t)p);
+		*size = run == UINT32_MAX ? 0 : guard_at(run)->size_bytes;
+		return true;
+	}
+	return K.o.level != PMM_CHECK_SAMPLED && canary_look(p, size, &align) == CANARY_LIVE;
+}
+
+/* ---- the end -------------------------------------------------------------------------------------------- */
+
+static void still_poisoned(void *arg, const struct quarantined *q)
+{
+	uint64_t at;
+
+	if (!canary_poisoned((void *)q->block.address, q->block.size, q->align, &at))
+		spoilt(arg, q, at);
+}
+
+static void counts_flush(void)
+{
+	uint32_t nr = LOAD(A.ledger->nr_ctx);
+
+	for (uint32_t i = 0; i < nr && i < PMM_MAX_CTX; i++) {
+		pmm_ref ref = LOAD_ACQUIRE(A.ledger->ctx[i]);
+
+		if (ref)
+			ADD(A.ledger->check.canaried, __atomic_exchange_n(&((struct tctx *)arena_at(ref))->canaried, 0, __ATOMIC_RELAXED));
+	}
+}
+
+void check_finish(const struct caller *from)
+{
+	struct tctx *c;
+
+	if (LOAD(A.state) != AGENT_ON || !LOAD(*A.alive) || !check_on() || !(c = agent_enter(from->sp)))
+		return;
+	quarantine_each(still_poisoned, c);
+	counts_flush();
+	agent_leave(c);
+}
+
+/* Before the agent's own destructor: those with the larger number run first. */
+static __attribute__((destructor(102))) void end(void)
+{
+	struct caller from = CALLER_HERE();
+
+	check_finish(&from);
+}

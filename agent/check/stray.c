@@ -1,0 +1,127 @@
+/*
+ * Pointers that no block begins at: what they are, when they are released and when they are asked about.
+ */
+#include "agent/check/ways.h"
+
+#include "agent/check/canary.h"
+#include "agent/check/guard.h"
+#include "agent/check/quarantine.h"
+
+#define REACH_BYTES	(1u << 20)	/* how far below a stray pointer its block may begin */
+
+/* ---- the block around an address ------------------------------------------------------------------------ */
+
+static bool find_guarded(uint64_t address, struct check_block *out)
+{
+	uint32_t run = guard_find(address);
+
+	if (run == UINT32_MAX || LOAD(guard_at(run)->state) == PMM_GUARD_UNUSED)
+		return false;
+	guard_describe(run, out);
+	return true;
+}
+
+static void describe(uint64_t at, const struct block_info *was, struct check_block *out)
+{
+	*out = (struct check_block){ .address = at, .size = was->size, .kind = was->kind, .alloc_site = was->site,
+				     .alloc_tick = was->birth_tick, .alloc_thread = block_thread(was) };
+}
+
+/* A live one, with its tail, or else the one whose head the address lies in. */
+static bool find_canaried(uint64_t address, uint64_t reach, struct check_block *out)
+{
+	struct block_info was;
+	uint64_t at;
+
+	if (block_below(address, reach + PMM_TAIL_BYTES + 15, &at, &was) && address < pmm_tail_end(at, was.size)) {
+		describe(at, &was, out);
+		return true;
+	}
+	if (!block_below(address + PMM_HEAD_BYTES, PMM_HEAD_BYTES - 1, &at, &was))
+		return false;
+	describe(at, &was, out);
+	return true;
+}
+
+bool check_find(uint64_t address, uint64_t reach, struct check_block *out)
+{
+	struct quarantined q;
+
+	if (!check_on())
+		return false;
+	if (guard_in_pool(address))
+		return find_guarded(address, out);
+	if (K.o.level == PMM_CHECK_SAMPLED)
+		return false;
+	if (find_canaried(address, reach, out))
+		return true;
+	if (reach < CHECK_REACH_ALL || !quarantine_find(address, true, &q))
+		return false;
+	*out = q.block;
+	return true;
+}
+
+/* ---- its release ---------------------------------------------------------------------------------------- */
+
+/* A released block that begins just there. */
+static bool find_freed(uint64_t address, struct check_block *out)
+{
+	struct quarantined q;
+	size_t size, align;
+
+	if (guard_in_pool(address))
+		return find_guarded(address, out) && out->freed && out->address == address;
+	if (quarantine_find(address, false, &q)) {
+		*out = q.block;
+		return true;
+	}
+	*out = (struct check_block){ .address = address, .freed = true };
+	if (canary_look_safely((const void *)address, &size, &align) != CANARY_FREED)
+		return false;
+	out->size = size;
+	return true;
+}
+
+/*
+ * Blocks that the real allocator gave out behind our back: by functions of its own (mallocx), by the names under which the C library has
+ * its own functions again (__libc_malloc). Only of glibc's the look is known: a size before them that can be one.
+ */
+static bool may_be_real(uint64_t address)
+{
+	uint64_t size;
+
+	if (LOAD(K.passed) || A.dense)
+		return true;
+	if (address & 15 || LOAD(A.confined) || !sys_readable(address - 16))
+		return LOAD(A.confined);
+	size = *(const uint64_t *)(address - 8);
+	if (size & 2)			/* mapped by itself: at a page's start */
+		return (address & (ARCH_PAGE - 1)) == 16 && !((size & ~7ull) & (ARCH_PAGE - 1)) && size > ARCH_PAGE;
+	size &= ~7ull;
+	return size >= 32 && size < 1ull << 40 && !(size & 15) && sys_readable(address + size - 8) &&
+	       *(const uint64_t *)(address + size - 8) & 1;
+}
+
+bool stray_release(struct tctx *c, void *p, const struct check_said *said, const struct caller *from)
+{
+	struct pmm_finding f = { .by = PMM_BY_FUNCTION, .address = (uint64_t)p, .release = said->how };
+	uint64_t address = (uint64_t)p;
+	struct check_block b;
+
+	if (find_freed(address, &b)) {
+		f.type = said->how == PMM_RELEASE_REALLOC ? PMM_FINDING_REALLOC_FREED : PMM_FINDING_DOUBLE_FREE;
+		finding_block(&f, &b);
+	} else if (check_find(address, REACH_BYTES, &b)) {
+		f.type = PMM_FINDING_BAD_FREE;
+		f.place = !b.freed && address - b.address < b.size ? PMM_PLACE_INSIDE : PMM_PLACE_UNKNOWN;
+		finding_block(&f, &b);
+	} else {
+		f.type = PMM_FINDING_BAD_FREE;
+		f.place = guard_in_pool(address) ? PMM_PLACE_UNKNOWN : place_of(address, from->sp);
+		if (f.place == PMM_PLACE_UNKNOWN && !guard_in_pool(address) && may_be_real(address))
+			return false;
+	}
+	f.site = unwind_site(c, from, 0);
+	finding_add(c, &f);
+	return true;
+}

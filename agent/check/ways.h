@@ -1,0 +1,71 @@
+/*
+ * What the files that make up agent/check/check.h share: the options, ways to get memory, what a release has in hand.
+ */
+#ifndef AGENT_CHECK_WAYS_H
+#define AGENT_CHECK_WAYS_H
+
+#include "agent/block.h"
+#include "agent/check/check.h"
+#include "agent/check/finding.h"
+#include "agent/core.h"
+#include "agent/hook.h"
+
+struct checker {
+	struct pmm_ledger *ledger;	/* the one that all below was set up for; NULL: none yet */
+	bool on;
+	bool refuses;			/* some requests fail on purpose */
+	uint32_t starting;
+	uint32_t parent_pid;		/* of a forked process, whose parent's blocks are in no table; else 0 */
+	uint64_t requests;
+	uint64_t passed;		/* blocks that were allocated without us */
+	struct pmm_check o;		/* the user's, out of the way of the program's stray writes */
+};
+
+extern struct checker K __attribute__((visibility("hidden")));
+
+bool check_begin(void);
+
+/* Is this process checked? Sets it up at the first event, and again in a forked child. */
+static inline bool check_ready(void)
+{
+	return likely(K.ledger == A.ledger) ? K.on : check_begin();
+}
+
+/* A block was allocated without us. */
+void check_passed(void);
+
+/* Memory of the real allocator, by whichever name it has. No context needed. */
+void *real_alloc(size_t size, size_t align, bool zeroed);
+
+/* ... with a canary around. */
+void *canaried_alloc(struct tctx *c, size_t size, size_t align, bool zeroed);
+
+/* A block that the program names: what is known of it before anything is done with it. */
+enum held_as { HELD_CANARIED, HELD_GUARDED, HELD_HEADLESS, HELD_PASSED, HELD_NONE };
+
+struct held {
+	enum held_as as;
+	bool known;			/* it is, or was, in the block tables: `was` */
+	bool counted;			/* it was taken out there */
+	uint32_t run;			/* HELD_GUARDED */
+	size_t size, align;
+	struct block_info was;
+};
+
+/* Fill h, of which known and was are set. */
+void held_find(const void *p, struct held *h);
+
+/* Release what was found. site: of the call. */
+void held_release(struct tctx *c, void *p, struct held *h, const struct check_said *said, uint32_t site);
+
+/* What is known of it. */
+void held_block(const void *p, const struct held *h, struct check_block *out);
+void guard_describe(uint32_t run, struct check_block *out);
+
+/* `p` is no block: make a finding. False: that is not certain. */
+bool stray_release(struct tctx *c, void *p, const struct check_said *said, const struct caller *from);
+
+/* What lies at an address that is in no block. sp: the caller's. PMM_PLACE_UNKNOWN where it cannot be told. */
+enum pmm_finding_place place_of(uint64_t address, uint64_t sp);
+
+#endif
