@@ -44,6 +44,13 @@ static int carry(const struct heap_finding *f, const struct hash_map *by_number,
 	return 0;
 }
 
+static int by_number_of(const void *a, const void *b)
+{
+	const struct heap_finding *x = a, *y = b;
+
+	return (x->number > y->number) - (x->number < y->number);
+}
+
 int findings_carry(const struct heap *from, uint64_t first, struct heap *to)
 {
 	uint64_t nr = from->nr_findings > first ? from->nr_findings - first : 0;
@@ -59,6 +66,8 @@ int findings_carry(const struct heap *from, uint64_t first, struct heap *to)
 	for (uint64_t i = first; !rc && i < from->nr_findings; i++)
 		rc = carry(&from->findings[i], &by_number, from, to);
 	hash_fini(&by_number);
+	if (all)
+		qsort(all, to->nr_findings, sizeof(*all), by_number_of);
 	if (!rc && from->check.sweeps > to->check.sweeps) {
 		to->check.sweeps = from->check.sweeps;
 		to->check.swept_ns = from->check.swept_ns;

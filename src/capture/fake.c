@@ -36,6 +36,16 @@
  *	leak STACK definite|indirect|possible|reachable blocks=N [1] bytes=SIZE [0] indirect-blocks=N
  *		indirect-bytes=SIZE [0] oldest=TIME [1s] newest=TIME [oldest] holder=STACK [none] held=N
  *		chained=N [0]
+ *	check	light|guard|sampled mechanism=none|madvise|mprotect [madvise] flags=N guarded=N guarded-now=N guarded-most=N canaried=N
+ *		passed=N limit=N budget=N large=N refused=N failed=N quarantined=SIZE lost=N sweeps=N [0] swept=TIME [0]
+ *	finding	type=TYPE by=access|function|release|quarantine|sweep|valgrind [access] access=read|write|exec place=inside|stack|static|
+ *		unmapped [unknown] kind=KIND [none] release=FUNCTION [none] guarded count=N [1] first=TIME [1s] last=TIME [first]
+ *		since=TIME [0] address=ADDRESS size=SIZE block=ADDRESS block-size=SIZE other=ADDRESS [0] site=STACK [none] thread=NAME [none]
+ *		alloc=STACK alloc-thread=NAME alloc-at=TIME free=STACK free-thread=NAME free-at=TIME [none, 0] parent=PID [0]
+ *		function=NAME text=TEXT [""] code=HEX bytes=HEX number=N [after the one before]
+ *		TYPE: overrun underrun after-free double-free bad-free mismatch realloc-freed overlap size stack-overflow uninitialised
+ *		wild other. FUNCTION: free realloc delete delete[] delete-sized delete[]-sized delete-aligned delete[]-aligned
+ *		delete-sized-aligned delete[]-sized-aligned
  *	generate sites=N [100] blocks=N [1000] seed=N [1] depth=N [20] modules=N [8] threads=N [4]
  *		points=N [0]
  *
@@ -48,7 +58,6 @@
  */
 #include "src/capture/capture.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -126,23 +135,6 @@ static void do_drop(struct fake_heap *f, struct recipe_line *l)
 	h->dropped_bytes = recipe_size(l, "bytes", h->dropped_bytes);
 }
 
-static void build_id_parse(struct recipe_line *l, struct heap_module *m)
-{
-	const char *text = recipe_text(l, "build-id");
-	unsigned byte;
-
-	m->build_id_len = 0;
-	while (text && *text) {
-		if (m->build_id_len == HEAP_BUILD_ID_MAX || !isxdigit((unsigned char)text[0]) ||
-		    !isxdigit((unsigned char)text[1]) || sscanf(text, "%2x", &byte) != 1) {
-			recipe_fail(l, -EINVAL, "bad build id");
-			return;
-		}
-		m->build_id[m->build_id_len++] = (uint8_t)byte;
-		text += 2;
-	}
-}
-
 static void do_module(struct fake_heap *f, struct recipe_line *l)
 {
 	const char *path = recipe_bare(l);
@@ -161,23 +153,14 @@ static void do_module(struct fake_heap *f, struct recipe_line *l)
 	m->bias = recipe_address(l, "bias", m->start);
 	m->load_ns = recipe_time(l, "load", 0);
 	m->unload_ns = recipe_time(l, "unload", 0);
-	build_id_parse(l, m);
-}
-
-static int64_t find_thread(struct fake_heap *f, struct recipe_line *l, const char *name)
-{
-	int64_t number = fake_heap_thread(f, name);
-
-	if (number < 0)
-		recipe_fail(l, (int)number, "no room for thread '%s'", name);
-	return number < 0 ? 0 : number;
+	m->build_id_len = recipe_hex(l, "build-id", m->build_id, sizeof(m->build_id));
 }
 
 static void do_thread(struct fake_heap *f, struct recipe_line *l)
 {
 	bool ended = recipe_flag(l, "ended");
 	const char *name = recipe_bare(l);
-	int64_t number = name ? find_thread(f, l, name) : 0;
+	int64_t number = name ? fake_thread(f, l, name) : 0;
 	struct heap_thread *t;
 
 	if (l->rc)
@@ -188,31 +171,14 @@ static void do_thread(struct fake_heap *f, struct recipe_line *l)
 	t->alive = !ended;
 }
 
-static uint32_t find_stack(struct fake_heap *f, struct recipe_line *l)
-{
-	const char *text = recipe_bare(l);
-	int64_t node = text && !l->rc ? fake_heap_stack(f, text, &l->why) : 0;
-
-	if (node < 0)
-		l->rc = (int)node;
-	return node < 0 ? 0 : (uint32_t)node;
-}
-
 static void do_site(struct fake_heap *f, struct recipe_line *l)
 {
-	static const char *const kinds[PMM_NR_KINDS - 1] = {
-		NULL, "malloc", "calloc", "realloc", "reallocarray", "posix_memalign",
-		"aligned_alloc", "memalign", "valloc", "pvalloc", "new", "new[]", "new-aligned",
-		"new[]-aligned", "mmap",
-	};
-	struct fake_record r = { .node = find_stack(f, l) };
-	const char *thread = recipe_text(l, "thread"), *kind = recipe_text(l, "kind");
+	struct fake_record r = { .node = fake_stack(f, l, recipe_bare(l)) };
+	const char *thread = recipe_text(l, "thread");
 	uint64_t live;
 
-	r.thread = (uint16_t)find_thread(f, l, thread ? thread : "main");
-	r.kind = PMM_KIND_OTHER;
-	if (!kind || strcmp(kind, "other"))
-		r.kind = (uint8_t)recipe_choice(l, "kind", kinds, COUNT_OF(kinds), PMM_KIND_MALLOC);
+	r.thread = fake_thread(f, l, thread ? thread : "main");
+	r.kind = fake_kind(l, PMM_KIND_MALLOC);
 	r.size_bytes = recipe_size(l, "size", 0);
 	r.allocs = recipe_count(l, "allocs", 1);
 	r.frees = recipe_count(l, "frees", 0);
@@ -302,7 +268,7 @@ static void do_point(struct fake_heap *f, struct recipe_line *l)
 static void do_site_point(struct fake_heap *f, struct recipe_line *l)
 {
 	struct heap_site_point p = { .time_ns = bare_time(l) };
-	int64_t site = fake_heap_site(f, find_stack(f, l), false);
+	int64_t site = fake_heap_site(f, fake_stack(f, l, recipe_bare(l)), false);
 
 	p.site = (uint32_t)site;
 	p.live_bytes = recipe_size(l, "live", 0);
@@ -343,7 +309,8 @@ static const struct verb {
 	{ "drop", do_drop },		{ "module", do_module },	 { "thread", do_thread },
 	{ "site", do_site },		{ "allocator", do_allocator },	 { "mapping", do_mapping },
 	{ "point", do_point },		{ "site-point", do_site_point }, { "generate", do_generate },
-	{ "search", fake_search },	{ "leak", fake_leak },
+	{ "search", fake_search },	{ "leak", fake_leak },		 { "check", fake_check },
+	{ "finding", fake_finding },
 };
 
 static int line_obey(struct fake_heap *f, struct recipe_line *l, char *text)

@@ -45,6 +45,9 @@ void fake_heap_fini(struct fake_heap *f)
 	vec_fini(&f->points);
 	vec_fini(&f->site_points);
 	vec_fini(&f->leaks);
+	vec_each(&f->findings, x)
+		free(x->text);
+	vec_fini(&f->findings);
 	vec_fini(&f->functions);
 	heap_free(f->h);
 	f->h = NULL;
@@ -372,6 +375,7 @@ int fake_heap_finish(struct fake_heap *f, struct heap **out, struct err *e)
 	HAND_OVER(f, points);
 	HAND_OVER(f, site_points);
 	HAND_OVER(f, leaks);
+	HAND_OVER(f, findings);
 	if (heap_check(h, why, sizeof(why)))
 		return err_set(e, -EINVAL, "the recipe makes no heap: %s", why);
 	*out = h;

@@ -30,6 +30,7 @@ struct fake_heap {
 	VEC(struct heap_point) points;
 	VEC(struct heap_site_point) site_points;
 	VEC(struct heap_leak) leaks;
+	VEC(struct heap_finding) findings;	/* their texts are of malloc */
 	VEC(struct fake_function) functions;
 	uint64_t next_address, next_map;	/* of the next block, mapping */
 	uint64_t peak_bytes;		/* of the heap; 0: sum over sites */
@@ -73,9 +74,20 @@ int fake_heap_record(struct fake_heap *f, const struct fake_record *r);
 /* The same where the site's number is known. */
 int fake_heap_record_at(struct fake_heap *f, const struct fake_record *r, uint32_t site);
 
-/* Obey a recipe's line; trouble stays in it (fake_leaks.c). */
+/*
+ * What words of a recipe's line stand for (fake_words.c): the node and the site of a stack, a thread's number, the kind of block that "kind="
+ * says. NULL or trouble, which stays in the line, is 0; no kind said is `otherwise`.
+ */
+uint32_t fake_stack(struct fake_heap *f, struct recipe_line *l, const char *stack);
+uint32_t fake_site(struct fake_heap *f, struct recipe_line *l, const char *stack);
+uint16_t fake_thread(struct fake_heap *f, struct recipe_line *l, const char *name);
+uint8_t fake_kind(struct recipe_line *l, uint8_t otherwise);
+
+/* Obey a recipe's line; trouble stays in it (fake_leaks.c, fake_check.c). */
 void fake_search(struct fake_heap *f, struct recipe_line *l);
 void fake_leak(struct fake_heap *f, struct recipe_line *l);
+void fake_check(struct fake_heap *f, struct recipe_line *l);
+void fake_finding(struct fake_heap *f, struct recipe_line *l);
 
 /* Sort, total up, hand the heap to the caller (heap_free()). 0, -ENOMEM, or -EINVAL (no sound heap) with `e` set. */
 int fake_heap_finish(struct fake_heap *f, struct heap **out, struct err *e);

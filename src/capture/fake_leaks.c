@@ -30,16 +30,6 @@ void fake_search(struct fake_heap *f, struct recipe_line *l)
 	s->unread_bytes = recipe_size(l, "unread", 0);
 }
 
-static uint32_t site_of(struct fake_heap *f, struct recipe_line *l, const char *stack)
-{
-	int64_t node = stack && !l->rc ? fake_heap_stack(f, stack, &l->why) : 0;
-	int64_t site = node < 0 ? node : fake_heap_site(f, (uint32_t)node, false);
-
-	if (site < 0)
-		l->rc = (int)site;
-	return site < 0 ? 0 : (uint32_t)site;
-}
-
 void fake_leak(struct fake_heap *f, struct recipe_line *l)
 {
 	static const char *const classes[] = { "reachable", "possible", "indirect", "definite" };
@@ -47,8 +37,8 @@ void fake_leak(struct fake_heap *f, struct recipe_line *l)
 	const char *stack = recipe_bare(l), *holder = recipe_text(l, "holder");
 	struct heap_leak leak = { .class = (uint8_t)class };
 
-	leak.site = site_of(f, l, stack);
-	leak.holder_site = holder ? site_of(f, l, holder) : HEAP_NO_SITE;
+	leak.site = fake_site(f, l, stack);
+	leak.holder_site = holder ? fake_site(f, l, holder) : HEAP_NO_SITE;
 	leak.blocks = recipe_count(l, "blocks", 1);
 	leak.bytes = recipe_size(l, "bytes", 0);
 	leak.indirect_blocks = recipe_count(l, "indirect-blocks", 0);

@@ -21,6 +21,7 @@
 #define BLOCK(field)  FIELD(heap_block, field)
 #define CLASS(field)  FIELD(heap_class, field)
 #define LEAK(field)   FIELD(heap_leak, field)
+#define FIND(field)   FIELD(heap_finding, field)
 
 /* The order is the format's. */
 static const struct file_column head_columns[] = {
@@ -153,6 +154,21 @@ static const struct file_column leak_columns[] = {
 	LEAK(chained_blocks),
 };
 
+static const struct file_column check_columns[] = {
+	HEAP(check.level),	     HEAP(check.mechanism),	   HEAP(check.flags),		 HEAP(check.guarded),
+	HEAP(check.guarded_now),     HEAP(check.guarded_most),	   HEAP(check.canaried),	 HEAP(check.passed),
+	HEAP(check.unguarded_limit), HEAP(check.unguarded_budget), HEAP(check.unguarded_large),	 HEAP(check.unguarded_refused),
+	HEAP(check.failed_on_purpose), HEAP(check.quarantined_bytes), HEAP(check.findings_lost), HEAP(check.sweeps),
+	HEAP(check.swept_ns),
+};
+
+static const struct file_column finding_columns[] = {
+	FIND(number),	    FIND(type),	      FIND(by),	       FIND(access),	FIND(place),	 FIND(kind),	     FIND(release),
+	FIND(guarded),	    FIND(count),      FIND(first_ns),  FIND(last_ns),	FIND(since_ns),	 FIND(address),	     FIND(size_bytes),
+	FIND(block),	    FIND(block_bytes), FIND(other),    FIND(site),	FIND(thread),	 FIND(alloc_site),   FIND(alloc_thread),
+	FIND(alloc_ns),	    FIND(free_site),  FIND(free_thread), FIND(free_ns), FIND(parent_pid), FIND(nr_code),     FIND(nr_bytes),
+};
+
 _Static_assert(HEAP_NR_DROPS == 6 && HEAP_NR_KINDS == 16 && HEAP_NR_LIFETIMES == 24 &&
 		       HEAP_NR_CLASSES == 7,
 	       "a new one is a new optional section, see doc/capture-format.md");
@@ -183,6 +199,8 @@ const struct file_table file_tables[FILE_NR_TABLES] = {
 	[FILE_SEARCH] = {"SRCH", "search for leaks", 1, sizeof(struct heap), 0, 0, 0, COLUMNS(search_columns),
 			 .optional = true},
 	[FILE_LEAKS] = {"LEAK", "leaks", 1 << 28, ARRAY(leaks), COLUMNS(leak_columns), .optional = true},
+	[FILE_CHECK] = {"CHCK", "check for heap errors", 1, sizeof(struct heap), 0, 0, 0, COLUMNS(check_columns), .optional = true},
+	[FILE_FINDINGS] = {"FIND", "heap errors", 1 << 24, ARRAY(findings), COLUMNS(finding_columns), .optional = true},
 };
 
 /* Column coding and zstd together make at most some thousand bytes of heap from one of file; small

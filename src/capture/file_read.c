@@ -89,18 +89,38 @@ static void read_module_texts(struct reading *r)
 	}
 }
 
+/* A text that has its place in the row, of `size` bytes. */
+static void read_name(struct reading *r, char *name, size_t size)
+{
+	uint64_t n = unpack_number(r->u);
+
+	if (n >= size) {
+		unpack_damaged(r->u, "a name is too long");
+		return;
+	}
+	unpack_bytes(r->u, name, n);
+	file_clean_text(name, n);
+}
+
 static void read_thread_names(struct reading *r)
 {
-	for (uint32_t i = 0; i < r->h->nr_threads && !r->u->rc; i++) {
-		struct heap_thread *t = &r->h->threads[i];
-		uint64_t n = unpack_number(r->u);
+	for (uint32_t i = 0; i < r->h->nr_threads && !r->u->rc; i++)
+		read_name(r, r->h->threads[i].name, sizeof(r->h->threads[i].name));
+}
 
-		if (n >= sizeof(t->name)) {
-			unpack_damaged(r->u, "a thread's name is too long");
+static void read_finding_texts(struct reading *r)
+{
+	for (uint64_t i = 0; i < r->h->nr_findings && !r->u->rc; i++) {
+		struct heap_finding *f = &r->h->findings[i];
+
+		read_name(r, f->function, sizeof(f->function));
+		read_text(r, &f->text);
+		if (f->nr_code > sizeof(f->code) || f->nr_bytes > sizeof(f->bytes)) {
+			unpack_damaged(r->u, "a heap error has too many bytes");
 			break;
 		}
-		unpack_bytes(r->u, t->name, n);
-		file_clean_text(t->name, n);
+		unpack_bytes(r->u, f->code, f->nr_code);
+		unpack_bytes(r->u, f->bytes, f->nr_bytes);
 	}
 }
 
@@ -134,12 +154,14 @@ static void read_array(struct reading *r, enum file_table_number number)
 		read_module_texts(r);
 	else if (number == FILE_THREADS)
 		read_thread_names(r);
+	else if (number == FILE_FINDINGS)
+		read_finding_texts(r);
 }
 
 /* Parts of struct heap itself. */
 static bool has_fixed_rows(enum file_table_number number)
 {
-	return number == FILE_HEAD || number == FILE_CLASSES || number == FILE_SEARCH;
+	return number == FILE_HEAD || number == FILE_CLASSES || number == FILE_SEARCH || number == FILE_CHECK;
 }
 
 static void read_table(struct reading *r, enum file_table_number number)
@@ -160,6 +182,7 @@ static void read_table(struct reading *r, enum file_table_number number)
 		read_head(r);
 		break;
 	case FILE_SEARCH:
+	case FILE_CHECK:
 		read_columns(r, t, r->h);
 		break;
 	case FILE_CLASSES:

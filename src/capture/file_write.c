@@ -47,6 +47,15 @@ static void write_head(const struct heap *h, struct pack *p)
 	pack_end(p);
 }
 
+/* What follows the columns. */
+static void write_finding(struct pack *p, const struct heap_finding *f)
+{
+	pack_text(p, f->function);
+	pack_text(p, f->text);
+	pack_bytes(p, f->code, f->nr_code);
+	pack_bytes(p, f->bytes, f->nr_bytes);
+}
+
 /* An array of the heap, with the strings that follow some tables' columns. */
 static void write_table(const struct heap *h, struct pack *p, enum file_table_number number)
 {
@@ -65,18 +74,19 @@ static void write_table(const struct heap *h, struct pack *p, enum file_table_nu
 	}
 	for (uint64_t i = 0; number == FILE_THREADS && i < count; i++)
 		pack_text(p, h->threads[i].name);
+	for (uint64_t i = 0; number == FILE_FINDINGS && i < count; i++)
+		write_finding(p, &h->findings[i]);
 	pack_end(p);
 }
 
-static void write_search(const struct heap *h, struct pack *p)
+/* A section of one row, figures of the heap itself, that may be missing, and the array that goes with it. */
+static void write_optional(const struct heap *h, struct pack *p, enum file_table_number figures, enum file_table_number array)
 {
-	if (h->search.how == HEAP_SEARCH_NONE)
-		return;
-	pack_begin(p, file_tables[FILE_SEARCH].id, 1);
+	pack_begin(p, file_tables[figures].id, 1);
 	pack_optional(p);
-	write_columns(p, &file_tables[FILE_SEARCH], h, 1);
+	write_columns(p, &file_tables[figures], h, 1);
 	pack_end(p);
-	write_table(h, p, FILE_LEAKS);
+	write_table(h, p, array);
 }
 
 static int by_frame(const void *a, const void *b)
@@ -156,10 +166,12 @@ static uint64_t memory_needed(const struct heap *h)
 	uint64_t bytes = h->nr_nodes * (sizeof(struct file_frame) + sizeof(uint32_t));
 
 	for (int i = FILE_MODULES; i < FILE_NR_TABLES; i++)
-		if (i != FILE_FRAMES && i != FILE_SEARCH)
+		if (i != FILE_FRAMES && i != FILE_SEARCH && i != FILE_CHECK)
 			bytes += table_rows(h, &file_tables[i]) * file_tables[i].row_bytes;
 	for (uint32_t i = 0; i < h->nr_modules; i++)
 		bytes += strlen(h->modules[i].path) + 1;
+	for (uint64_t i = 0; i < h->nr_findings; i++)
+		bytes += strlen(h->findings[i].text) + 1;
 	bytes += strlen(h->comm) + strlen(h->exe) + strlen(h->cmdline) + strlen(h->host);
 	return 2 * bytes + (1 << 20);
 }
@@ -195,7 +207,10 @@ int file_write_heap(const struct heap *h, FILE *f, const char *name, struct err 
 	rc = write_nodes(h, p);
 	for (enum file_table_number i = FILE_SITES; i <= FILE_SITE_POINTS; i++)
 		write_table(h, p, i);
-	write_search(h, p);
+	if (h->search.how != HEAP_SEARCH_NONE)
+		write_optional(h, p, FILE_SEARCH, FILE_LEAKS);
+	if (h->check.level || h->nr_findings)
+		write_optional(h, p, FILE_CHECK, FILE_FINDINGS);
 	pack_pad(p, memory_needed(h));
 	if (!rc)
 		rc = pack_finish(p);

@@ -1,8 +1,9 @@
 /*
  * The heap errors that the agent's check form has noted in a ledger, and how it looked for them (include/pmm/check.h).
  *
- * A finding's type is set last, and only its count and last tick change afterwards. What has none yet is left out, and so is what is of no
- * type or way that there is: nothing can be said of it. Other numbers that make no sense become "not known" and count as damage.
+ * A finding's type is set last, and only its count and last tick change afterwards. What has none yet is left out (in a running process all
+ * behind it as well, so that each reading begins with what the one before had), and so is what is of no type or way that there is: nothing can be
+ * said of it. Other numbers that make no sense become "not known" and count as damage.
  */
 #include "src/capture/ledger_reader.h"
 
@@ -145,7 +146,7 @@ static int finding_read(struct ledger_reader *r, uint32_t nr, struct pmm_finding
 	return ledger_map_read(r->m, off, to, sizeof(*to)) ? -EBADMSG : 0;
 }
 
-/* Number `nr` to the findings, if it can be had. 0 or -ENOMEM. */
+/* Number `nr` to the findings, if it can be had. 0, -EAGAIN when it is not complete, -ENOMEM. */
 static int finding_add(struct ledger_reader *r, uint32_t nr)
 {
 	struct heap_finding *to = &r->h->findings[r->h->nr_findings];
@@ -153,7 +154,7 @@ static int finding_add(struct ledger_reader *r, uint32_t nr)
 	int rc = finding_read(r, nr, &from);
 
 	if (rc == -EAGAIN)
-		return 0;
+		return rc;
 	if (!rc && decode(r, &from, to)) {
 		to->number = nr;
 		to->text = strdup("");
@@ -170,7 +171,7 @@ static int finding_add(struct ledger_reader *r, uint32_t nr)
 int ledger_read_findings(struct ledger_reader *r)
 {
 	uint32_t level = r->m->tree.check.level, nr = r->l->check.nr_findings;
-	int rc = 0;
+	int rc;
 
 	if (level >= PMM_NR_CHECK_LEVELS)
 		r->damaged++;
@@ -185,7 +186,10 @@ int ledger_read_findings(struct ledger_reader *r)
 		r->h->findings = calloc(nr, sizeof(*r->h->findings));
 	if (nr && !r->h->findings)
 		return -ENOMEM;
-	for (uint32_t i = 0; !rc && i < nr; i++)
+	for (uint32_t i = 0; i < nr; i++) {
 		rc = finding_add(r, i);
-	return rc;
+		if (rc == -ENOMEM || (rc && r->o->running))
+			break;
+	}
+	return rc == -ENOMEM ? rc : 0;
 }

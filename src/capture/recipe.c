@@ -3,6 +3,7 @@
  */
 #include "src/capture/recipe.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -166,6 +167,22 @@ unsigned recipe_choice(struct recipe_line *l, const char *key, const char *const
 			return i;
 	recipe_fail(l, -EINVAL, "'%s' is no value for '%s'", text, key);
 	return otherwise;
+}
+
+uint8_t recipe_hex(struct recipe_line *l, const char *key, uint8_t *to, uint8_t max)
+{
+	const char *text = recipe_text(l, key);
+	uint8_t n = 0;
+	unsigned byte;
+
+	for (; text && *text; text += 2) {
+		if (n == max || !isxdigit((unsigned char)text[0]) || !isxdigit((unsigned char)text[1]) || sscanf(text, "%2x", &byte) != 1) {
+			recipe_fail(l, -EINVAL, "'%s' is no value for '%s'", recipe_text(l, key), key);
+			return 0;
+		}
+		to[n++] = (uint8_t)byte;
+	}
+	return n;
 }
 
 void recipe_replace(struct recipe_line *l, const char *key, char **field)

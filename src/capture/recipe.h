@@ -51,6 +51,9 @@ uint64_t recipe_address(struct recipe_line *l, const char *key, uint64_t otherwi
 unsigned recipe_choice(struct recipe_line *l, const char *key, const char *const *names, unsigned nr,
 		       unsigned otherwise);
 
+/* Bytes in hexadecimal, at most `max` of them, to `to`; how many, 0 if the key is not there. */
+uint8_t recipe_hex(struct recipe_line *l, const char *key, uint8_t *to, uint8_t max);
+
 /* Put a copy of the key's value, if there, in place of *field (malloc). */
 void recipe_replace(struct recipe_line *l, const char *key, char **field);
 

@@ -21,6 +21,11 @@ static const char *const recipes[] = {
 	("site main>a size=10 allocs=3\nsite main>b size=4 allocs=2\nsearch copy took=1s pause=2ms read=4K unread=8\n"
 	 "leak main>a definite blocks=2 bytes=20 indirect-blocks=1 indirect-bytes=4\n"
 	 "leak main>b indirect blocks=1 bytes=4 holder=main>a held=1\nleak main>b reachable blocks=1 bytes=4\n"),
+	("site main>a size=10 allocs=3\ncheck guard guarded=3 canaried=1 sweeps=2 swept=3s\n"
+	 "finding type=overrun access=write site=main>bad thread=main alloc=main>a alloc-thread=main address=0x10a size=4 block=0x100 "
+	 "block-size=10 guarded code=8910\n"
+	 "finding type=double-free by=function release=free site=main>bad alloc=main>a free=main>f number=1024 count=7\n"
+	 "finding type=uninitialised by=valgrind text=words\n"),
 	"watch mode=sampled sample=4K drift=3 off=2\nsite - size=7 allocs=9 blocks=1\nprocess "
 	"forked end=killed\n",
 };

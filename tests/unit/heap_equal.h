@@ -21,7 +21,12 @@ static const struct field heap_equal_head[] = {
 	FIELD(heap, search.complete), FIELD(heap, search.at_ns), FIELD(heap, search.pause_ns), FIELD(heap, search.took_ns),
 	FIELD(heap, search.read_bytes), FIELD(heap, search.unread_bytes), FIELD(heap, nr_leaks), FIELD(heap, nr_modules),
 	FIELD(heap, nr_threads), FIELD(heap, nr_blocks), FIELD(heap, nr_maps), FIELD(heap, nr_nodes), FIELD(heap, nr_sites),
-	FIELD(heap, nr_map_sites), FIELD(heap, nr_points), FIELD(heap, nr_site_points), FIELD(heap, allocator.valid),
+	FIELD(heap, nr_map_sites), FIELD(heap, nr_findings), FIELD(heap, check.level), FIELD(heap, check.mechanism), FIELD(heap, check.flags),
+	FIELD(heap, check.guarded), FIELD(heap, check.guarded_now), FIELD(heap, check.guarded_most), FIELD(heap, check.canaried),
+	FIELD(heap, check.passed), FIELD(heap, check.unguarded_limit), FIELD(heap, check.unguarded_budget),
+	FIELD(heap, check.unguarded_large), FIELD(heap, check.unguarded_refused), FIELD(heap, check.failed_on_purpose),
+	FIELD(heap, check.quarantined_bytes), FIELD(heap, check.findings_lost), FIELD(heap, check.sweeps), FIELD(heap, check.swept_ns),
+	FIELD(heap, nr_points), FIELD(heap, nr_site_points), FIELD(heap, allocator.valid),
 	FIELD(heap, allocator.taken_ns), FIELD_TEXT(heap, allocator.path), FIELD(heap, allocator.arena_bytes),
 	FIELD(heap, allocator.used_bytes), FIELD(heap, allocator.free_bytes), FIELD(heap, allocator.free_chunks),
 	FIELD(heap, allocator.fast_chunks), FIELD(heap, allocator.fast_bytes), FIELD(heap, allocator.mmapped_chunks),
@@ -37,6 +42,17 @@ static const struct field heap_equal_leak[] = {
 	FIELD(heap_leak, site), FIELD(heap_leak, class), FIELD(heap_leak, holder_site), FIELD(heap_leak, blocks),
 	FIELD(heap_leak, bytes), FIELD(heap_leak, indirect_blocks), FIELD(heap_leak, indirect_bytes), FIELD(heap_leak, oldest_ns),
 	FIELD(heap_leak, newest_ns), FIELD(heap_leak, held_blocks), FIELD(heap_leak, chained_blocks),
+};
+
+static const struct field heap_equal_finding[] = {
+	FIELD(heap_finding, type), FIELD(heap_finding, by), FIELD(heap_finding, access), FIELD(heap_finding, place),
+	FIELD(heap_finding, kind), FIELD(heap_finding, release), FIELD(heap_finding, guarded), FIELD(heap_finding, nr_code),
+	FIELD(heap_finding, nr_bytes), FIELD(heap_finding, code), FIELD(heap_finding, bytes), FIELD_TEXT(heap_finding, function),
+	FIELD_TEXT(heap_finding, text), FIELD(heap_finding, number), FIELD(heap_finding, count), FIELD(heap_finding, first_ns),
+	FIELD(heap_finding, last_ns), FIELD(heap_finding, since_ns), FIELD(heap_finding, address), FIELD(heap_finding, size_bytes),
+	FIELD(heap_finding, block), FIELD(heap_finding, block_bytes), FIELD(heap_finding, other), FIELD(heap_finding, site),
+	FIELD(heap_finding, alloc_site), FIELD(heap_finding, free_site), FIELD(heap_finding, thread), FIELD(heap_finding, alloc_thread),
+	FIELD(heap_finding, free_thread), FIELD(heap_finding, alloc_ns), FIELD(heap_finding, free_ns), FIELD(heap_finding, parent_pid),
 };
 
 static const struct field heap_equal_module[] = {
@@ -85,6 +101,7 @@ static inline bool heap_equal(const struct heap *a, const struct heap *b, char *
 	       HEAP_EQUAL_BYTES(nodes) && HEAP_EQUAL_BYTES(sites) && HEAP_EQUAL_BYTES(map_sites) &&
 	       HEAP_EQUAL_BYTES(points) && HEAP_EQUAL_BYTES(site_points) &&
 	       HEAP_EQUAL_EACH(heap_equal_leak, a->leaks, b->leaks, a->nr_leaks, what, size) &&
+	       HEAP_EQUAL_EACH(heap_equal_finding, a->findings, b->findings, a->nr_findings, what, size) &&
 	       HEAP_EQUAL_EACH(heap_equal_module, a->modules, b->modules, a->nr_modules, what, size) &&
 	       HEAP_EQUAL_EACH(heap_equal_thread, a->threads, b->threads, a->nr_threads, what, size) &&
 	       heap_equal_blocks(a->blocks, b->blocks, a->nr_blocks, what, size) &&

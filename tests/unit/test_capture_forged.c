@@ -313,6 +313,123 @@ static void a_search_is_optional(void **state)
 	free(forgery.bytes);
 }
 
+/* A section with one heap error in which all columns are 0 but type and count, and a few as given; what follows the columns is left to the caller. */
+static void begin_finding(struct pack *p, size_t field, uint64_t value)
+{
+	const struct file_table *t = &file_tables[FILE_FINDINGS];
+
+	pack_begin(p, "FIND", 1);
+	for (unsigned i = 0; i < t->nr_columns; i++) {
+		size_t at = t->column[i].offset;
+		bool one = at == offsetof(struct heap_finding, type) || at == offsetof(struct heap_finding, count);
+
+		pack_number(p, FILE_CONSTANT);
+		pack_number(p, at == field ? value : one);
+	}
+}
+
+static void forge_finding(struct pack *p, size_t field, uint64_t value)
+{
+	begin_finding(p, field, value);
+	pack_text(p, "memcpy");
+	pack_text(p, "");
+	pack_end(p);
+}
+
+static void forge_finding_site(struct pack *p)
+{
+	forge_finding(p, offsetof(struct heap_finding, free_site), 2);
+}
+
+static void forge_finding_thread(struct pack *p)
+{
+	forge_finding(p, offsetof(struct heap_finding, alloc_thread), UINT16_MAX - 1);
+}
+
+static void forge_finding_type(struct pack *p)
+{
+	forge_finding(p, offsetof(struct heap_finding, type), HEAP_NR_FINDING_TYPES);
+}
+
+static void forge_finding_count(struct pack *p)
+{
+	forge_finding(p, offsetof(struct heap_finding, count), 0);
+}
+
+static void forge_finding_code(struct pack *p)
+{
+	forge_finding(p, offsetof(struct heap_finding, nr_code), HEAP_FINDING_BYTES + 1);
+}
+
+static void forge_finding_name(struct pack *p)
+{
+	begin_finding(p, 0, 1);
+	pack_text(p, "seventeen letters");
+	pack_text(p, "");
+	pack_end(p);
+}
+
+static void forge_finding_alone(struct pack *p)
+{
+	forge_finding(p, offsetof(struct heap_finding, number), 7);
+}
+
+static void forged_heap_errors_are_refused(void **state)
+{
+	static const struct {
+		void (*forge)(struct pack *p);
+		const char *text;
+	} row[] = {
+		{ forge_finding_site, "(contents): finding 0 names site 2" },
+		{ forge_finding_thread, "(contents): finding 0 names thread 65534" },
+		{ forge_finding_type, "(contents): finding 0 is of type 14 by 0" },
+		{ forge_finding_count, "(contents): finding 0 contradicts itself" },
+		{ forge_finding_code, "(heap errors): a heap error has too many bytes" },
+		{ forge_finding_name, "(heap errors): a name is too long" },
+	};
+	struct heap *h = recipe_heap("site main size=10 allocs=2\n"), *back;
+	struct image m = write_image(h), alone = repacked(&m, change_nothing, forge_finding_alone);
+	struct err e;
+
+	(void)state;
+	for (size_t i = 0; i < NR(row); i++) {
+		struct image forgery = repacked(&m, change_nothing, row[i].forge);
+		char text[128];
+
+		snprintf(text, sizeof(text), "the capture 'x' is damaged %s", row[i].text);
+		expect_refusal(forgery.bytes, forgery.n, -EBADMSG, text);
+		free(forgery.bytes);
+	}
+	assert_int_equal(read_image(alone.bytes, alone.n, &back, &e), 0);
+	assert_int_equal(back->nr_findings, 1);
+	assert_int_equal(back->findings[0].number, 7);
+	assert_string_equal(back->findings[0].function, "memcpy");
+	heap_free(back);
+	heap_free(h);
+	free(m.bytes);
+	free(alone.bytes);
+}
+
+/* Heap errors came with 1.2: files of 1.1 have none. */
+static void captures_of_before_are_read(void **state)
+{
+	struct heap *h = recipe_heap("site main size=10 allocs=2\nsearch copy\nleak main definite blocks=1\n"), *back = NULL;
+	struct image m = write_image(h);
+	struct file_header *head = (struct file_header *)m.bytes;
+	struct err e;
+
+	(void)state;
+	assert_int_equal(head->minor, 2);
+	head->minor = 1;
+	head->crc = file_crc(0, head, offsetof(struct file_header, crc));
+	if (read_image(m.bytes, m.n, &back, &e))
+		fail_msg("%s", e.text);
+	expect_same_heap(h, back);
+	heap_free(h);
+	heap_free(back);
+	free(m.bytes);
+}
+
 static void forge_large(struct pack *p)
 {
 	pack_pad(p, 5ull << 30);
@@ -343,6 +460,8 @@ int main(void)
 		cmocka_unit_test(forgeries_are_refused),
 		cmocka_unit_test(contradictions_are_refused),
 		cmocka_unit_test(later_minor_versions_are_read),
+		cmocka_unit_test(forged_heap_errors_are_refused),
+		cmocka_unit_test(captures_of_before_are_read),
 		cmocka_unit_test(a_search_is_optional),
 		cmocka_unit_test(large_heaps_get_a_file_to_match),
 	};

@@ -152,8 +152,65 @@ static void recipes_with_mistakes_are_refused(void **state)
 	expect_error("site a kind=frob\n", "line 1: 'frob' is no value for 'kind'");
 	expect_error("site a size=10 address=1000\nsite b size=10 address=1000\n",
 		     "the recipe makes no heap: block 1 is out of order");
+	expect_error("finding by=sweep\n", "line 1: 'finding' lacks a type, such as type=overrun");
+	expect_error("finding type=size code=123\n", "line 1: '123' is no value for 'code'");
+	expect_error("finding type=size text=a function=seventeen_letters\n", "line 1: the name 'seventeen_letters' is too long");
+	expect_error("finding type=size number=1\nfinding type=size number=1\n", "the recipe makes no heap: finding 1 is out of order");
 	expect_error("point 2s\npoint 1s\n",
 		     "the recipe makes no heap: point 1 of the time series is out of order");
+}
+
+static void heap_errors_are_as_spelled_out(void **state)
+{
+	struct heap *h = make("check guard guarded=7 mechanism=mprotect swept=3s\n"
+			      "finding type=underrun by=sweep access=write kind=new[] release=delete[]-sized guarded count=4 first=2s since=1s "
+			      "address=0xfff size=1 block=0x1000 block-size=2K other=10 site=main>bad thread=main alloc=main>make alloc-at=500ms "
+			      "free=main>bad free-thread=w parent=9 function=memcpy code=0fb6 bytes=ff\n"
+			      "finding type=bad-free by=function place=stack release=free text=\"in words\" number=1024\n"
+			      "finding type=other by=valgrind\n");
+	const struct heap_finding *f = h->findings;
+
+	(void)state;
+	assert_int_equal(h->check.level, PMM_CHECK_GUARD);
+	assert_int_equal(h->check.mechanism, PMM_GUARD_MPROTECT);
+	assert_int_equal(h->check.guarded, 7);
+	assert_int_equal(h->check.swept_ns, 3000000000);
+	assert_int_equal(h->nr_findings, 3);
+	assert_int_equal(f->type, PMM_FINDING_UNDERRUN);
+	assert_int_equal(f->by, PMM_BY_SWEEP);
+	assert_int_equal(f->access, PMM_ACCESS_WRITE);
+	assert_int_equal(f->kind, PMM_KIND_NEW_ARRAY);
+	assert_int_equal(f->release, PMM_RELEASE_DELETE_ARRAY_SIZED);
+	assert_true(f->guarded);
+	assert_int_equal(f->count, 4);
+	assert_int_equal(f->first_ns, 2000000000);
+	assert_int_equal(f->last_ns, 2000000000);
+	assert_int_equal(f->since_ns, 1000000000);
+	assert_int_equal(f->address, 0xfff);
+	assert_int_equal(f->size_bytes, 1);
+	assert_int_equal(f->block, 0x1000);
+	assert_int_equal(f->block_bytes, 2048);
+	assert_int_equal(f->other, 16);
+	assert_int_equal(f->parent_pid, 9);
+	assert_string_equal(f->function, "memcpy");
+	assert_int_equal(f->nr_code, 2);
+	assert_memory_equal(f->code, "\x0f\xb6", 2);
+	assert_int_equal(f->nr_bytes, 1);
+	assert_int_equal(f->bytes[0], 0xff);
+	assert_int_equal(f->site, f->free_site);
+	assert_string_equal(h->modules[h->nodes[h->sites[f->site].node].module].path, "bad");
+	assert_string_equal(h->modules[h->nodes[h->sites[f->alloc_site].node].module].path, "make");
+	assert_int_equal(f->alloc_ns, 500000000);
+	assert_string_equal(h->threads[f->thread].name, "main");
+	assert_int_equal(f->alloc_thread, HEAP_NO_THREAD);
+	assert_string_equal(h->threads[f->free_thread].name, "w");
+	assert_int_equal(f[1].place, PMM_PLACE_STACK);
+	assert_string_equal(f[1].text, "in words");
+	assert_int_equal(f[1].number, 1024);
+	assert_int_equal(f[1].site, HEAP_NO_SITE);
+	assert_int_equal(f[2].number, 1025);
+	assert_int_equal(f[2].type, PMM_FINDING_OTHER);
+	heap_free(h);
 }
 
 static void generated_heaps_have_the_size_asked_for(void **state)
@@ -200,6 +257,7 @@ int main(void)
 		cmocka_unit_test(a_site_counts_and_lists_its_blocks),
 		cmocka_unit_test(every_verb_is_obeyed),
 		cmocka_unit_test(recipes_with_mistakes_are_refused),
+		cmocka_unit_test(heap_errors_are_as_spelled_out),
 		cmocka_unit_test(generated_heaps_have_the_size_asked_for),
 		cmocka_unit_test(recipes_come_from_files_too),
 	};

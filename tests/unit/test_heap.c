@@ -14,6 +14,7 @@ static const char sound_recipe[] =
 	"site main>map kind=mmap size=8K allocs=2\n"
 	"point 1s live=10\npoint 2s live=20\n"
 	"site-point 1s main>write live=10\nsite-point 2s main>write live=20\n"
+	"check light\nfinding type=overrun site=main>write thread=main block=100 block-size=10\nfinding type=size by=function\n"
 	"search copy\nleak main>write possible\nleak main>read>line definite blocks=2 held=2 chained=2\n";
 
 static struct heap *sound(void)
@@ -159,6 +160,35 @@ static void leaks_have_their_rules(void **state)
 	EXPECT_WHY((free(h->leaks), h->leaks = NULL), "a table is missing");
 }
 
+static void findings_have_their_rules(void **state)
+{
+	(void)state;
+	EXPECT_WHY(h->check.level = 4, "unknown level 4 or mechanism 1 of checking");
+	EXPECT_WHY(h->check.mechanism = 3, "unknown level 1 or mechanism 3 of checking");
+	EXPECT_WHY(h->findings[0].type = 0, "finding 0 is of type 0 by 0");
+	EXPECT_WHY(h->findings[1].by = 6, "finding 1 is of type 9 by 6");
+	EXPECT_WHY(h->findings[0].access = 4, "finding 0 says what there is not");
+	EXPECT_WHY(h->findings[0].place = 5, "finding 0 says what there is not");
+	EXPECT_WHY(h->findings[0].release = 11, "finding 0 says what there is not");
+	EXPECT_WHY(h->findings[0].kind = 16, "finding 0 says what there is not");
+	EXPECT_WHY(h->findings[0].nr_code = 17, "finding 0 has too many bytes");
+	EXPECT_WHY(h->findings[0].nr_bytes = 17, "finding 0 has too many bytes");
+	EXPECT_WHY(memset(h->findings[0].function, 'a', 17), "finding 0 has a name without end");
+	EXPECT_WHY(h->findings[0].function[0] = (char)0xff, "a function's name is not UTF-8");
+	EXPECT_WHY((free(h->findings[1].text), h->findings[1].text = NULL), "a finding's text is missing");
+	EXPECT_WHY(h->findings[0].site = h->nr_sites, "finding 0 names site 3");
+	EXPECT_WHY(h->findings[1].alloc_site = h->nr_sites, "finding 1 names site 3");
+	EXPECT_WHY(h->findings[0].free_site = h->nr_sites, "finding 0 names site 3");
+	EXPECT_WHY(h->findings[0].thread = 1, "finding 0 names thread 1");
+	EXPECT_WHY(h->findings[1].alloc_thread = 1, "finding 1 names thread 1");
+	EXPECT_WHY(h->findings[1].free_thread = 1, "finding 1 names thread 1");
+	EXPECT_WHY(h->findings[1].number = 0, "finding 1 is out of order");
+	EXPECT_WHY(h->findings[0].count = 0, "finding 0 contradicts itself");
+	EXPECT_WHY(h->findings[0].last_ns = 0, "finding 0 contradicts itself");
+	EXPECT_WHY(h->findings[0].block_bytes = UINT64_MAX, "finding 0 contradicts itself");
+	EXPECT_WHY((free(h->findings[0].text), free(h->findings[1].text), free(h->findings), h->findings = NULL), "a table is missing");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -169,6 +199,7 @@ int main(void)
 		cmocka_unit_test(texts_are_utf8),
 		cmocka_unit_test(sums_must_agree_when_all_was_seen),
 		cmocka_unit_test(leaks_have_their_rules),
+		cmocka_unit_test(findings_have_their_rules),
 		cmocka_unit_test(each_sum_is_looked_at),
 	};
 
