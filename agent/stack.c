@@ -13,7 +13,7 @@ bool stack_readable_slow(struct tctx *c, uint64_t address)
 			if (sys_readable(c->stack_hi))
 				c->stack_hi += ARCH_PAGE;
 			else
-				return false;
+				return sys_readable(address);	/* beyond a stack that has run over */
 		return true;
 	}
 	return sys_readable(address);
@@ -26,7 +26,7 @@ void stack_new(struct tctx *c, uint64_t page)
 	while (at > page && c->stack_lo - page <= STACK_NEAR && sys_readable(at - ARCH_PAGE))
 		at -= ARCH_PAGE;
 	if (at != page || page > c->stack_lo)
-		c->stack_hi = page + ARCH_PAGE;
+		c->stack_hi = sys_readable(page) ? page + ARCH_PAGE : page;	/* not where a fault has interrupted */
 	c->stack_lo = page;
 }
 
