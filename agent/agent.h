@@ -27,6 +27,7 @@
 struct agent_module;
 struct ctx_entry;
 struct rules;
+struct tctx;
 
 enum agent_state { AGENT_UNKNOWN, AGENT_STARTING, AGENT_ON, AGENT_OFF };
 
@@ -53,6 +54,7 @@ struct agent {
 	uint32_t max_frames;
 	int pid;
 	struct next_functions next;
+	void (*taken)(struct tctx *c);	/* a thread has taken a context; NULL = nobody wants to know */
 
 	uint32_t passing;		/* injected: calls of real functions from frames of ours with no context busy */
 	uint32_t *alive;		/* 1; a page that fork wipes, so that a child notices */

@@ -251,6 +251,8 @@ struct tctx *ctx_find_slow(uint64_t tp)
 	STORE(e->tp, 0);
 	STORE(e->ctx, c);
 	STORE_RELEASE(e->tp, tp);
+	if (A.taken)
+		A.taken(c);
 	clock_check();
 	return c;
 }

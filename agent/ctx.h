@@ -60,6 +60,7 @@ struct tctx {
 	uint64_t *countdown;		/* bytes that may be allocated before the next one */
 	uint64_t random;
 	struct tctx *nested;		/* for handlers interrupting this one */
+	uint64_t signal_stack;		/* end of its owner's alternate stack, where that is ours (agent/check/keep.c); 0 = none */
 	pmm_ref site_page[PMM_MAX_SITES >> 10];	/* pages of 1024 pmm_ref: record of a site */
 };
 

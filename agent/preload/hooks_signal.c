@@ -13,21 +13,11 @@
  * Tracing the process instead (ptrace) would see the same deaths but is no way to treat a program: ignored signals then interrupt system calls,
  * so that epoll_wait() fails with EINTR where nothing had happened (doc/leaks.md).
  */
+#include "agent/preload/keeper.h"
 #include "agent/preload/leave.h"
 #include "agent/preload/link.h"
 #include "agent/preload/preload.h"
 
-#define NR_SIGNALS	65
-#define SIG_DFL		((sig_handler *)0)
-#define SIG_ERR		((sig_handler *)-1)
-#define SIG_IGN		((sig_handler *)1)
-#define SA_SIGINFO	0x00000004
-#define SA_RESTORER	0x04000000	/* the C library adds it, and shows it */
-#define SA_ONSTACK	0x08000000
-#define SA_RESTART	0x10000000
-#define SA_RESETHAND	0x80000000u
-#define SS_DISABLE	2
-#define SIGBUS		7
 #define BUS_MCEERR_AO	5		/* "action optional" */
 #define AT_MINSIGSTKSZ	51		/* what the frame takes on this machine */
 #define FRAME_USUAL	4096u		/* where the kernel does not say */
@@ -46,6 +36,8 @@ struct kernel_action {
 #define BIT(signal)	(1ull << ((signal) - 1))
 #define DEADLY		(~(BIT(9) | BIT(17) | BIT(18) | BIT(19) | BIT(20) | BIT(21) | BIT(22) | BIT(23) | BIT(28) | BIT(32) | BIT(33)))
 #define FAULTS		(BIT(4) | BIT(7) | BIT(8) | BIT(11))	/* the instruction that caused it can be run again */
+
+const struct signal_keeper *signal_keeper;
 
 static bool guarding;
 static bool cramped;			/* some alternate stack has no room for a signal's frame and deadly() */
@@ -102,6 +94,11 @@ static void deadly(int signal, void *info, void *context)
 		return;
 	if (!happens_again(signal, info))
 		sys3(tgkill, pid, tid, signal);
+}
+
+void signals_die(int signal, void *info, void *context)
+{
+	deadly(signal, info, context);
 }
 
 static struct sig_action ours(void)
@@ -186,13 +183,11 @@ static struct sig_action instead_of(const struct sig_action *new)
 /*
  * `new` and `old` may be the same. The wish is noted first: the signal may strike at once.
  */
-EXPORT int sigaction(int signal, const struct sig_action *new, struct sig_action *old)
+int signals_action(int signal, const struct sig_action *new, struct sig_action *old)
 {
 	struct sig_action was, instead;
 	int ret;
 
-	if (!A.next.sigaction && (!resolve() || !A.next.sigaction))
-		return -1;
 	if (!guarded(signal))
 		return A.next.sigaction(signal, new, old);
 	was = wanted[signal];
@@ -212,6 +207,13 @@ EXPORT int sigaction(int signal, const struct sig_action *new, struct sig_action
 	return ret;
 }
 
+EXPORT int sigaction(int signal, const struct sig_action *new, struct sig_action *old)
+{
+	if (!A.next.sigaction && (!resolve() || !A.next.sigaction))
+		return -1;
+	return signal_keeper ? signal_keeper->action(signal, new, old) : signals_action(signal, new, old);
+}
+
 /* signal() and its relatives: whatever they did, where the action is now the default one ours takes its place. */
 static sig_handler *hidden(int signal, sig_handler *new, sig_handler *old)
 {
@@ -226,21 +228,23 @@ static sig_handler *hidden(int signal, sig_handler *new, sig_handler *old)
 	return was;
 }
 
-#define SIGNAL_FORM(NAME)								\
+#define SIGNAL_FORM(NAME, FLAGS)							\
 EXPORT sig_handler *NAME(int signal, sig_handler *new);					\
 EXPORT sig_handler *NAME(int signal, sig_handler *new)					\
 {											\
 	if (!A.next.NAME && (!resolve() || !A.next.NAME))				\
 		return SIG_ERR;								\
+	if (signal_keeper && signal_keeper->keeps(signal))				\
+		return signal_keeper->handler(signal, new, FLAGS);			\
 	return hidden(signal, new, A.next.NAME(signal, new));				\
 }
 
-SIGNAL_FORM(signal)
-SIGNAL_FORM(bsd_signal)
-SIGNAL_FORM(ssignal)
-SIGNAL_FORM(sysv_signal)
-SIGNAL_FORM(__sysv_signal)
-SIGNAL_FORM(sigset)
+SIGNAL_FORM(signal, SA_RESTART)
+SIGNAL_FORM(bsd_signal, SA_RESTART)
+SIGNAL_FORM(ssignal, SA_RESTART)
+SIGNAL_FORM(sysv_signal, SA_RESETHAND | SA_NODEFER)
+SIGNAL_FORM(__sysv_signal, SA_RESETHAND | SA_NODEFER)
+SIGNAL_FORM(sigset, 0)
 
 /* A signal whose frame finds no room on the alternate stack becomes SIGSEGV: then the program's own stack has to do. */
 static void leave_alternate_stacks(void)
@@ -258,6 +262,7 @@ static void leave_alternate_stacks(void)
 /* Before it is in place: a signal may strike at once. */
 EXPORT int sigaltstack(const struct sig_stack *new, struct sig_stack *old)
 {
+	int flags = new ? new->flags : 0, ret;
 	uint64_t frame;
 
 	if (!A.next.sigaltstack && (!resolve() || !A.next.sigaltstack))
@@ -267,5 +272,8 @@ EXPORT int sigaltstack(const struct sig_stack *new, struct sig_stack *old)
 		if (new->bytes < (frame ? frame : FRAME_USUAL) + HANDLER_BYTES)
 			leave_alternate_stacks();
 	}
-	return A.next.sigaltstack(new, old);
+	ret = A.next.sigaltstack(new, old);
+	if (!ret && signal_keeper)
+		signal_keeper->stack(new ? &flags : NULL, old);
+	return ret;
 }

@@ -17,6 +17,7 @@
 #define ARCH_SYS_brk		12
 #define ARCH_SYS_rt_sigaction	13
 #define ARCH_SYS_rt_sigprocmask	14
+#define ARCH_SYS_rt_sigreturn	15
 #define ARCH_SYS_pread64	17
 #define ARCH_SYS_sched_yield	24
 #define ARCH_SYS_madvise	28

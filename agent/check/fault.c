@@ -1,0 +1,195 @@
+/*
+ * Accesses that the kernel stops.
+ *
+ * All of it runs in the handler of keep.c, with all signals blocked and on a stack of our own, so a thread is here once at a time. The
+ * interrupted code may be a hook of ours, whose context is then busy: the event is recorded with a nested one.
+ */
+#include "agent/check/fault.h"
+
+#include "agent/check/check.h"
+#include "agent/check/finding.h"
+#include "agent/check/guard.h"
+#include "agent/check/keep.h"
+#include "agent/check/step.h"
+#include "agent/core.h"
+#include "agent/module.h"
+#include "agent/sys.h"
+
+#define SEGV_MAPERR	1
+#define SEGV_ACCERR	2
+#define STACK_NEAR	(ARCH_RED_ZONE + 8)	/* code may access that much below its stack pointer */
+#define FRAME_MOST	(64ul << 20)		/* of one function */
+
+static int *info_code(void *info)
+{
+	return (int *)info + 2;
+}
+
+static uint64_t info_address(const void *info)
+{
+	return ((const uint64_t *)info)[2];
+}
+
+static enum pmm_access access_of(const struct arch_ucontext *uc)
+{
+	return uc->err & ARCH_FAULT_FETCH ? PMM_ACCESS_EXEC : uc->err & ARCH_FAULT_WRITE ? PMM_ACCESS_WRITE : PMM_ACCESS_READ;
+}
+
+/* The instruction and what follows, as far as it can be read. */
+static void code_copy(struct pmm_finding *f, uint64_t rip)
+{
+	uint64_t page = rip & ~(ARCH_PAGE - 1), end = page + ARCH_PAGE;
+	uint32_t bytes = PMM_FINDING_BYTES;
+
+	if (guard_in_pool(rip) || !sys_readable(page))
+		return;
+	if (end - rip < bytes && !sys_readable(end))
+		bytes = (uint32_t)(end - rip);
+	memcpy(f->code, (const void *)rip, bytes);
+	f->nr_code = bytes;
+}
+
+/* The frame to begin with: the interrupted one; where a jump led into nothing, its caller. */
+static struct caller interrupted(const struct arch_ucontext *uc)
+{
+	struct caller from = { .ra = uc->rip + 1, .sp = uc->rsp, .rbp = uc->rbp };
+	struct agent_module m;
+	uint64_t ra;
+
+	if (!(uc->err & ARCH_FAULT_FETCH) || uc->rsp & 7 || guard_in_pool(uc->rsp) || !sys_readable(uc->rsp))
+		return from;
+	ra = *(volatile uint64_t *)uc->rsp;
+	return module_find(ra - 1, &m) ? (struct caller){ .ra = ra, .sp = uc->rsp + 8, .rbp = uc->rbp } : from;
+}
+
+static struct tctx *enter(uint64_t sp)
+{
+	struct tctx *c = LOAD(A.state) == AGENT_ON ? ctx_find() : NULL;
+
+	if (c && c->busy)
+		c = ctx_nested(c, sp);
+	if (!c)
+		return NULL;
+	c->pub.busy_sp = sp;
+	STORE(c->busy, TCTX_RECORDING);
+	return c;
+}
+
+/* Fill in what is common, note it, do what is to be done on errors. */
+static void note(struct pmm_finding *f, const struct check_block *b, struct arch_ucontext *uc)
+{
+	struct caller from;
+	struct tctx *c = enter(uc->rsp);
+
+	keep_stack_late(uc);
+	if (!c)
+		return;
+	f->by = PMM_BY_ACCESS;
+	f->access = access_of(uc);
+	finding_block(f, b);
+	code_copy(f, uc->rip);
+	if (guard_in_pool(uc->rsp))
+		unwind_forget(c);		/* words of it may be known, and closed by now */
+	from = interrupted(uc);
+	f->site = unwind_site(c, &from, 0);
+	finding_add(c, f);
+	agent_leave(c);
+}
+
+/* ---- the pool ------------------------------------------------------------------------------------------- */
+
+static uint32_t type_of(const struct check_block *b, uint64_t address)
+{
+	return b->freed ? PMM_FINDING_AFTER_FREE : address < b->address ? PMM_FINDING_UNDERRUN : PMM_FINDING_OVERRUN;
+}
+
+/* Where a live block's own byte was found closed last. */
+static __thread uint64_t closed_address, closed_rip;
+
+/*
+ * An access to the pool. If it is to a live block, this was given out after the access was stopped: it is made again. Should that be stopped, too,
+ * it is let through.
+ */
+static bool stopped(void *info, struct arch_ucontext *uc)
+{
+	uint64_t address = info_address(info), page = address & ~(ARCH_PAGE - 1);
+	struct pmm_finding f = { .type = PMM_FINDING_WILD, .address = address };
+	struct check_block b;
+	bool known;
+
+	if (step_active())
+		return step_open(uc, page);
+	known = check_find(address, 0, &b);
+	if (known && !b.freed && address - b.address < b.size && !(uc->err & ARCH_FAULT_FETCH)) {
+		if (closed_address == address && closed_rip == uc->rip)
+			return step_open(uc, page);
+		closed_address = address;
+		closed_rip = uc->rip;
+		return true;
+	}
+	if (known)
+		f.type = type_of(&b, address);
+	note(&f, known ? &b : NULL, uc);
+	if (!(uc->err & ARCH_FAULT_FETCH))
+		return step_open(uc, page);
+	*info_code(info) = SEGV_ACCERR;		/* as of heap, which is mapped and no code */
+	return false;
+}
+
+/* ---- stacks --------------------------------------------------------------------------------------------- */
+
+/*
+ * Did the thread's stack run over? Then the stack pointer stands at its end or beyond, the access is not far below it, and what lies next
+ * above both that can be read is where the stack ends.
+ */
+static bool stack_over(const struct arch_ucontext *uc, uint64_t address)
+{
+	uint64_t start = (address < uc->rsp ? address : uc->rsp) & ~(ARCH_PAGE - 1), end = start;
+
+	if (address + STACK_NEAR < uc->rsp || address - uc->rsp + STACK_NEAR > FRAME_MOST || uc->err & ARCH_FAULT_FETCH)
+		return false;
+	while (!sys_readable(end))
+		if ((end += ARCH_PAGE) - start > FRAME_MOST)
+			return false;
+	return address < end && uc->rsp < end + STACK_NEAR;
+}
+
+static void overflowed(struct arch_ucontext *uc, uint64_t address)
+{
+	struct pmm_finding f = { .type = PMM_FINDING_STACK_OVERFLOW, .address = address };
+
+	note(&f, NULL, uc);
+}
+
+/* ---- signals -------------------------------------------------------------------------------------------- */
+
+bool fault_handle(int signal, void *info, void *context)
+{
+	struct arch_ucontext *uc = context;
+	int code = *info_code(info);
+	bool access = signal == SIGSEGV && (code == SEGV_MAPERR || code == SEGV_ACCERR), traced;
+
+	if (access && guard_in_pool(info_address(info)))
+		return stopped(info, uc);
+	if (signal == SIGTRAP && keep_forced(info) && step_done(uc, &traced))
+		return !traced;
+	step_cancel(uc);
+	if (access && stack_over(uc, info_address(info)))
+		overflowed(uc, info_address(info));
+	return false;
+}
+
+void fault_thread(void)
+{
+	struct tctx *c = ctx_find();
+
+	if (c)
+		keep_stack(c);
+}
+
+void fault_start(void)
+{
+	keep_start();
+	A.taken = keep_stack;
+	fault_thread();
+}

@@ -1,0 +1,196 @@
+/*
+ * What blocks signals, as the program sees it: SIGSEGV stays open behind its back (agent/check/keep.h).
+ *
+ * Each is the real function with another mask: errors, cancellation and waiting are its own. The real ones are looked up when first used,
+ * which takes no lock.
+ */
+#include "agent/check/keep.h"
+#include "agent/preload/keeper.h"
+#include "agent/preload/link.h"
+#include "agent/preload/preload.h"
+
+#define SIG_BLOCK	0
+#define SIG_UNBLOCK	1
+#define SIG_SETMASK	2
+#define OURS		(SIGNAL_BIT(SIGSEGV) | SIGNAL_BIT(SIGSTKFLT))
+
+struct sig_set {
+	uint64_t word[16];
+};
+
+static void *next(void **known, const char *name)
+{
+	struct link_map *self;
+	void *f = LOAD(*known);
+
+	if (f)
+		return f;
+	self = link_self();
+	f = self ? link_symbol_from(self->l_next, name, NULL) : NULL;
+	STORE(*known, f);
+	return f;
+}
+
+static uint64_t mask_now(void)
+{
+	uint64_t mask = 0;
+
+	sys4(rt_sigprocmask, SIG_BLOCK, 0, &mask, 8);
+	return mask;
+}
+
+/* A mask for the time of a call: what stands in for SIGSEGV is the same as before. NULL as given. */
+static const struct sig_set *for_call(const struct sig_set *set, struct sig_set *room)
+{
+	if (!set || !signal_keeper || !(set->word[0] & SIGNAL_BIT(SIGSEGV)))
+		return set;
+	room->word[0] = (set->word[0] & ~SIGNAL_BIT(SIGSEGV)) | SIGNAL_BIT(SIGSTKFLT);
+	return room;
+}
+
+/* ---- for good ------------------------------------------------------------------------------------------- */
+
+typedef int mask_function(int how, const struct sig_set *set, struct sig_set *old);
+
+/* `set` and `old` may be the same. */
+static int change(mask_function *real, int how, const struct sig_set *set, struct sig_set *old)
+{
+	uint64_t shown, wish = set ? set->word[0] : 0;
+	struct sig_set all;
+	int ret;
+
+	if (!signal_keeper || (unsigned)how > SIG_SETMASK)
+		return real(how, set, old);
+	shown = keep_shown(mask_now());
+	if (set && (how == SIG_SETMASK || wish & OURS)) {
+		wish = how == SIG_BLOCK ? shown | wish : how == SIG_UNBLOCK ? shown & ~wish : wish;
+		all.word[0] = keep_hidden(wish);
+		set = &all;
+		how = SIG_SETMASK;
+	}
+	ret = real(how, set, old);
+	if (!ret && old)
+		old->word[0] = shown;
+	return ret;
+}
+
+#define MASK_FORM(NAME)									\
+EXPORT int NAME(int how, const struct sig_set *set, struct sig_set *old);		\
+EXPORT int NAME(int how, const struct sig_set *set, struct sig_set *old)		\
+{											\
+	static void *known;								\
+	mask_function *real = (mask_function *)next(&known, #NAME);			\
+											\
+	return real ? change(real, how, set, old) : -1;					\
+}
+
+MASK_FORM(sigprocmask)
+MASK_FORM(pthread_sigmask)
+
+EXPORT int sigblock(int mask);
+EXPORT int sigsetmask(int mask);
+EXPORT int siggetmask(void);
+EXPORT int sighold(int signal);
+EXPORT int sigrelse(int signal);
+EXPORT int sigignore(int signal);
+
+/* The old forms; a mask has 32 signals there. */
+static int change_words(int how, int mask)
+{
+	struct sig_set set = { .word = { (uint32_t)mask } }, old;
+
+	return sigprocmask(how, &set, &old) ? -1 : (int)old.word[0];
+}
+
+int sigblock(int mask)
+{
+	return change_words(SIG_BLOCK, mask);
+}
+
+int sigsetmask(int mask)
+{
+	return change_words(SIG_SETMASK, mask);
+}
+
+int siggetmask(void)
+{
+	return change_words(SIG_BLOCK, 0);
+}
+
+static int change_one(int how, int signal, const char *name, void **known)
+{
+	struct sig_set set = { .word = { 0 } };
+	int (*real)(int);
+
+	if (signal > 0 && signal < NR_SIGNALS && SIGNAL_BIT(signal) & OURS) {
+		set.word[0] = SIGNAL_BIT(signal);
+		return sigprocmask(how, &set, NULL);
+	}
+	real = (int (*)(int))next(known, name);
+	return real ? real(signal) : -1;
+}
+
+int sighold(int signal)
+{
+	static void *known;
+
+	return change_one(SIG_BLOCK, signal, "sighold", &known);
+}
+
+int sigrelse(int signal)
+{
+	static void *known;
+
+	return change_one(SIG_UNBLOCK, signal, "sigrelse", &known);
+}
+
+int sigignore(int signal)
+{
+	struct sig_action a = { .handler = SIG_IGN };
+	static void *known;
+	int (*real)(int);
+
+	if (signal_keeper && signal_keeper->keeps(signal))
+		return signal_keeper->action(signal, &a, NULL);
+	real = (int (*)(int))next(&known, "sigignore");
+	return real ? real(signal) : -1;
+}
+
+/* ---- for the time of a call ----------------------------------------------------------------------------- */
+
+#define CALL_FORM(NAME, SET, PARAMS, ARGS)						\
+EXPORT int NAME PARAMS;									\
+EXPORT int NAME PARAMS									\
+{											\
+	int (*real) PARAMS;								\
+	static void *known;								\
+	struct sig_set room;								\
+											\
+	real = (int (*) PARAMS)next(&known, #NAME);					\
+	SET = for_call(SET, &room);							\
+	return real ? real ARGS : -1;							\
+}
+
+CALL_FORM(sigsuspend, set, (const struct sig_set *set), (set))
+CALL_FORM(ppoll, set, (void *fds, unsigned long nr, const void *time, const struct sig_set *set), (fds, nr, time, set))
+CALL_FORM(__ppoll_chk, set, (void *fds, unsigned long nr, const void *time, const struct sig_set *set, size_t bytes),
+	  (fds, nr, time, set, bytes))
+CALL_FORM(pselect, set, (int nr, void *in, void *out, void *except, const void *time, const struct sig_set *set),
+	  (nr, in, out, except, time, set))
+CALL_FORM(epoll_pwait, set, (int fd, void *events, int nr, int time, const struct sig_set *set), (fd, events, nr, time, set))
+CALL_FORM(epoll_pwait2, set, (int fd, void *events, int nr, const void *time, const struct sig_set *set),
+	  (fd, events, nr, time, set))
+CALL_FORM(pthread_attr_setsigmask_np, set, (void *attr, const struct sig_set *set), (attr, set))
+
+EXPORT int pthread_attr_getsigmask_np(const void *attr, struct sig_set *set);
+
+int pthread_attr_getsigmask_np(const void *attr, struct sig_set *set)
+{
+	static void *known;
+	int (*real)(const void *, struct sig_set *) = (int (*)(const void *, struct sig_set *))next(&known, "pthread_attr_getsigmask_np");
+	int ret = real ? real(attr, set) : -1;
+
+	if (!ret && signal_keeper && set->word[0] & SIGNAL_BIT(SIGSTKFLT))
+		set->word[0] |= SIGNAL_BIT(SIGSEGV);
+	return ret;
+}

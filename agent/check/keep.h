@@ -1,0 +1,42 @@
+/*
+ * Signals that the agent has a handler of its own for, always: those that an instruction can make when it is let through to the pool. The
+ * program does not see it: what it wishes for them is noted, and what is its own is given to it as the kernel would have, frame, stack and
+ * mask (agent/check/keep.c).
+ *
+ * A fault whose signal is blocked kills. So SIGSEGV never is: where the program blocks it, SIGSTKFLT, which nobody sends, is blocked in its
+ * place. That is remembered in the mask itself because masks are kept and put back by the kernel (handlers) and by the C library
+ * (siglongjmp, swapcontext, new threads) unseen. What blocks signals by other ways than the hooks of hooks_mask.c blocks SIGSEGV for good.
+ */
+#ifndef AGENT_CHECK_KEEP_H
+#define AGENT_CHECK_KEEP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "agent/agent.h"
+#include "agent/preload/keeper.h"
+#include "arch/x86_64/agent_signal.h"
+
+/* Put our handler in place, and an alternate stack for this thread. */
+void keep_start(void);
+
+/*
+ * An alternate stack for the calling thread, unless the program gave it one; ours from then on, so that a later owner of context `c` gets it.
+ * Threads that have no context have none: theirs may run over unseen, as without us.
+ */
+void keep_stack(struct tctx *c);
+
+/* In our handler: is the thread's alternate stack to be ours, though it was not yet when the signal came? */
+void keep_stack_late(struct arch_ucontext *uc);
+
+/* A mask as the program wishes it, and as it is to be; the second for the calling thread from now on. */
+uint64_t keep_shown(uint64_t real);
+uint64_t keep_hidden(uint64_t shown);
+
+/* The kernel made the signal because of an instruction. */
+static inline bool keep_forced(const void *info)
+{
+	return ((const int *)info)[2] > 0;
+}
+
+#endif

@@ -1,0 +1,52 @@
+/*
+ * Signals that a form of the agent keeps for itself: what hooks_signal.c leaves to it.
+ */
+#ifndef AGENT_PRELOAD_KEEPER_H
+#define AGENT_PRELOAD_KEEPER_H
+
+#include <stdbool.h>
+
+#include "agent/next.h"
+
+#define NR_SIGNALS	65
+#define SIGNAL_BIT(n)	(1ull << ((n) - 1))
+#define SIGILL		4
+#define SIGTRAP		5
+#define SIGBUS		7
+#define SIGFPE		8
+#define SIGSEGV		11
+#define SIGSTKFLT	16
+#define SIG_DFL		((sig_handler *)0)
+#define SIG_IGN		((sig_handler *)1)
+#define SIG_HOLD	((sig_handler *)2)
+#define SIG_ERR		((sig_handler *)-1)
+#define SA_SIGINFO	0x00000004
+#define SA_RESTORER	0x04000000	/* the C library adds it, and shows it */
+#define SA_ONSTACK	0x08000000
+#define SA_RESTART	0x10000000
+#define SA_NODEFER	0x40000000
+#define SA_RESETHAND	0x80000000u
+#define SS_DISABLE	2
+
+struct signal_keeper {
+	/* sigaction() for any signal, the real one being there; signals_action() is the rest of it. */
+	int (*action)(int signal, const struct sig_action *new, struct sig_action *old);
+
+	/* signal() and its relatives for a kept signal. */
+	bool (*keeps)(int signal);
+	sig_handler *(*handler)(int signal, sig_handler *new, unsigned flags);
+
+	/* sigaltstack() returned 0: `new` was set (flags: its own), *old was there; NULL as given. */
+	void (*stack)(const int *new_flags, struct sig_stack *old);
+};
+
+/* NULL in the forms that keep none. */
+extern const struct signal_keeper *signal_keeper __attribute__((visibility("hidden")));
+
+/* sigaction() of signals that are not kept. */
+int signals_action(int signal, const struct sig_action *new, struct sig_action *old);
+
+/* In a handler: a signal whose default action is death is to kill, as it came, when the handler returns. */
+void signals_die(int signal, void *info, void *context);
+
+#endif
