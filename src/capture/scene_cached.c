@@ -16,7 +16,7 @@
 #define CHUNK_MIN	32u
 #define SIZE(word)	((word) & ~7ull)
 #define MAX_CACHED	127u		/* of one size: tunable, a signed byte at first */
-#define MAX_FAST	(1u << 20)
+#define MAX_LOOKED_AT	(1u << 20)	/* chunks, in all: a second */
 #define FAST_BEFORE	112u		/* bytes before the bins of a state whose fast bins lie at FAST_AT */
 #define FAST_AT		16u
 #define NR_FAST		10u
@@ -26,6 +26,7 @@ struct caches {
 	struct scene_find *f;
 	VEC(struct memory_span) spans;
 	size_t before;			/* spans of lists that are believed */
+	unsigned nr_looked_at;
 	uint64_t distance;		/* of the pointer to a thread's cache from the record, 0 = not known */
 	unsigned count_bytes;		/* of a thread's cache: 1, from 2.30 on 2 */
 };
@@ -38,13 +39,15 @@ struct cache {
 
 /* ---- lists ------------------------------------------------------------------------------------------------- */
 
-/* A freed chunk of a size, by what it gave its owner: 1 it is one, noted; 0 not; -ENOMEM. */
-static int chunk_add(struct caches *c, uint64_t at, uint64_t bytes)
+/* A freed chunk of a size, by what it gave its owner: 1 it is one, noted, with its first word; 0 not; -ENOMEM. */
+static int chunk_add(struct caches *c, uint64_t at, uint64_t bytes, uint64_t *first)
 {
-	uint64_t size, next;
+	uint64_t word[2], next;
 
-	if (at & 15 || !scene_word(c->f, at - 8, &size) || SIZE(size) != bytes)
+	if (at & 15 || c->nr_looked_at++ >= MAX_LOOKED_AT || scene_read(c->f, at - 8, word, sizeof(word)) != sizeof(word) ||
+	    SIZE(word[0]) != bytes)
 		return 0;
+	*first = word[1];
 	next = scene_block_from(c->f->heap, at);
 	if (scene_in_block(c->f->heap, at) || (next < c->f->heap->nr_blocks && c->f->heap->blocks[next].address < at + bytes - 8))
 		return 0;		/* it is used, whoever says that it is free */
@@ -66,12 +69,10 @@ static int list_follow(struct caches *c, const struct list *l)
 	unsigned nr = 0;
 
 	for (; at; nr++) {
-		int rc = nr < l->most ? chunk_add(c, at, l->bytes) : 0;
+		int rc = nr < l->most ? chunk_add(c, at, l->bytes, &word) : 0;
 
 		if (rc <= 0)
 			return rc;
-		if (!scene_word(c->f, at, &word))
-			return 0;
 		if (l->mangled)
 			word ^= at >> 12;
 		at = word ? word + l->to_chunk : 0;
@@ -207,7 +208,7 @@ static int fast_find(struct caches *c, const struct glibc_arena *a)
 		return 0;
 	for (unsigned i = 0; rc >= 0 && i < NR_FAST; i++)
 		if (chunk[i] && chunk[i] < UINT64_MAX - 16)
-			rc = list_take(c, (struct list){ .first = chunk[i] + 16, .bytes = CHUNK_MIN + i * 16, .least = 1, .most = MAX_FAST,
+			rc = list_take(c, (struct list){ .first = chunk[i] + 16, .bytes = CHUNK_MIN + i * 16, .least = 1, .most = MAX_LOOKED_AT,
 							 .to_chunk = 16 });
 	return rc < 0 ? rc : 0;
 }

@@ -38,6 +38,19 @@ static void set(uint64_t offset, uint64_t value)
 	memory[offset / 8] = value;
 }
 
+/* Chunks kept as if used: two in a thread's cache, one in a fast bin. */
+static void begin_cached(void)
+{
+	set(0x27000 - 0x80, BASE + 0x12000);
+	set(0x11ff8, 0x291);
+	set(0x12000, 2ull << 32);		/* two of the third size */
+	set(0x12090, BASE + 0x8010);
+	set(0x8010, (BASE + 0x8050) ^ (BASE + 0x8010) >> 12);
+	set(0x8050, (BASE + 0x8050) >> 12);
+	set(BINS - 112 + 16 + 2 * 8, BASE + 0x9000);
+	set(0x9010, (BASE + 0x9010) >> 12);
+}
+
 /* A thread with its stack, a C library with an arena, chunks: what the input then spoils. */
 static void begin(void)
 {
@@ -64,6 +77,7 @@ static void begin(void)
 	for (uint64_t at = 0; at < 0xf000; at += 0x40)
 		set(at + 8, 0x41);
 	set(0xf008, 0x1001);
+	begin_cached();
 }
 
 static void spoil(uint64_t word)
