@@ -25,7 +25,10 @@
 #define SS_AUTODISARM	(1 << 31)
 #define STACK_BYTES	0x10000		/* as the assembler reads it */
 
-/* Which of the two signals the program blocks, where SIGSTKFLT is blocked. A new thread has its maker's mask: most likely all signals. */
+/*
+ * Which of the two signals the program blocks, where SIGSTKFLT is blocked. Both, unless it said something else and the mask was not changed
+ * unseen since: new threads have their maker's, handlers that of their action, and these have most often all signals or neither.
+ */
 enum hides { HIDES_BOTH, HIDES_SEGV, HIDES_NONE };
 
 static __thread enum hides hides;
@@ -59,8 +62,7 @@ uint64_t keep_hidden(uint64_t shown)
 {
 	bool segv = shown & SIGNAL_BIT(SIGSEGV), other = shown & SIGNAL_BIT(SIGSTKFLT);
 
-	if (segv || other)
-		hides = !segv ? HIDES_NONE : other ? HIDES_BOTH : HIDES_SEGV;
+	hides = segv == other ? HIDES_BOTH : segv ? HIDES_SEGV : HIDES_NONE;
 	return segv ? (shown & ~SIGNAL_BIT(SIGSEGV)) | SIGNAL_BIT(SIGSTKFLT) : shown;
 }
 

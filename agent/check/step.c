@@ -15,6 +15,7 @@
 #include "arch/x86_64/agent_signal.h"
 
 #define STEP_PAGES	64u	/* more than an instruction can need at once: 16 elements of two pages, twice */
+#define SAME_MOST	(1u << 20)	/* one that leads to itself is none of them */
 
 /* What the instruction does to flags. */
 enum flags { FLAGS_KEPT, FLAGS_PUSHED, FLAGS_POPPED };
@@ -23,6 +24,7 @@ struct step {
 	bool active;
 	bool traced;			/* the program has set the trap flag itself */
 	uint8_t flags;			/* enum flags */
+	uint32_t nr_same;		/* traps at rip */
 	uint32_t nr_pages;		/* opened since the beginning; the last STEP_PAGES of them are open */
 	uint64_t mask;
 	uint64_t rip;
@@ -116,8 +118,8 @@ bool step_done(struct arch_ucontext *uc, bool *traced)
 		if (uc->rip != step.stub_end + 1)	/* behind the breakpoint */
 			return false;
 		uc->rip = step.next;
-	} else if (uc->rip == step.rip && !step.traced && arch_insn_at(uc->rip).repeats) {
-		return true;			/* one element of many */
+	} else if (uc->rip == step.rip && !step.traced && step.nr_same++ < SAME_MOST) {
+		return true;			/* one element of many: string instructions, gather and scatter */
 	}
 	if (step.flags == FLAGS_PUSHED && !step.traced)
 		*(volatile uint16_t *)uc->rsp &= (uint16_t)~ARCH_FLAG_TRAP;

@@ -90,7 +90,6 @@ static inline __attribute__((noreturn)) void arch_sigreturn(const struct arch_uc
 /* What sets an instruction apart; Intel SDM volume 2. */
 struct arch_insn {
 	bool pushes_flags, pops_flags;
-	bool repeats;			/* a string instruction with a prefix: it can be interrupted between elements */
 	int rep_stub;			/* number of its copy in ARCH_REP_STUBS, -1 = none */
 	unsigned bytes;			/* known where rep_stub is */
 };
@@ -99,7 +98,7 @@ struct arch_insn {
 static inline struct arch_insn arch_insn_at(uint64_t rip)
 {
 	const uint8_t *p = (const uint8_t *)rip;
-	bool rep = false, half = false, plain = true, wide, store, bytes;
+	bool rep = false, half = false, plain = true, wide, store;
 	struct arch_insn insn = { .rep_stub = -1 };
 	unsigned n = 0;
 
@@ -121,11 +120,9 @@ static inline struct arch_insn arch_insn_at(uint64_t rip)
 		n++;
 	insn.pushes_flags = p[n] == 0x9c;
 	insn.pops_flags = p[n] == 0x9d || p[n] == 0xcf;
-	insn.repeats = rep && ((p[n] >= 0xa4 && p[n] <= 0xa7) || (p[n] >= 0xaa && p[n] <= 0xaf));
 	store = (p[n] & 0xfe) == 0xaa;
-	bytes = !(p[n] & 1);
-	if (insn.repeats && plain && (store || (p[n] & 0xfe) == 0xa4)) {
-		insn.rep_stub = (store ? 4 : 0) + (bytes ? 0 : wide ? 3 : half ? 1 : 2);
+	if (rep && plain && (store || (p[n] & 0xfe) == 0xa4)) {
+		insn.rep_stub = (store ? 4 : 0) + (!(p[n] & 1) ? 0 : wide ? 3 : half ? 1 : 2);
 		insn.bytes = n + 1;
 	}
 	return insn;

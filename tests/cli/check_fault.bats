@@ -1,0 +1,99 @@
+#!/usr/bin/env bats
+# Accesses that the kernel stops, and all else of SIGSEGV and its like, which stays the program's (agent/check/fault.h, agent/check/keep.h).
+
+load lib
+
+setup() { cd "$T" || return 1; }
+
+# told [-OPTION...] NAME ARG...: natively and checked: same output and status. What was found is in $T/found.
+told() {
+	local options=() native=0 checked=0 name
+	while [[ $1 == -* ]]; do options+=("$1"); shift; done
+	name=$(path "$1"); shift
+	within "$name" "$@" >native.out 2>native.err </dev/null || native=$?
+	within "$PMM" check --json --report found.json --budget all "${options[@]}" -- "$name" "$@" >checked.out 2>checked.err </dev/null || checked=$?
+	cmp native.out checked.out || { diff native.out checked.out; return 1; }
+	[ "$native" -eq "$checked" ] || { echo "$*: status $checked, natively $native"; cat checked.err; return 1; }
+	jq -r '.findings[] | [.type, .access, .count, (.frames[0].function // "?")] | map(tostring) | join(" ")' found.json | sort >found
+}
+
+# each [-OPTION...] NAME ARG...: by both ways to close pages; what is found is the same.
+each() {
+	told --no-madvise-guard "$@" || return 1
+	mv found found.other
+	told "$@" && diff found.other found
+}
+
+# lines LINE...: each on its own, sorted.
+lines() {
+	[ $# -eq 0 ] || printf '%s\n' "$@" | sort
+}
+
+# found LINE...: exactly these findings, "TYPE ACCESS COUNT FUNCTION".
+found() {
+	diff <(lines "$@") found
+}
+
+# summed LINE...: the same in sums, "COUNT TYPE ACCESS".
+summed() {
+	diff <(lines "$@") <(awk '{ n[$1 " " $2] += $3 } END { for (i in n) print n[i], i }' found | sort)
+}
+
+@test "every kind of instruction is let through, and its registers and flags are as natively" {
+	each check_fault_step
+	summed "1 overrun read" "1 overrun write" "1 underrun write" "1010 use-after-free write" "14 use-after-free read" \
+		"1 use-after-free execute"
+}
+
+@test "handlers see signals, masks, stacks and contexts as natively, with errors in and between them" {
+	each check_fault_signals
+	summed "288 overrun read"
+	told --level=light check_fault_signals
+	summed
+}
+
+@test "masks and alternate stacks are shown as natively, and no blocked signal makes an error deadly" {
+	each check_fault_masks
+	[ "$(awk '{ n += $3 } END { print n }' found)" -eq "$(grep -c " on " native.out)" ]
+	told --level=light check_fault_masks
+	summed
+}
+
+@test "death is as natively: by faults, sent signals, in threads, in handlers, with signals ignored and blocked" {
+	for how in segv thread ignored in-handler handler jump jump-plain reset kill bus fpe fpe-handler trap trap-flag ill abort vfork; do
+		told check_fault_death $how
+		found "overrun write 1 main"
+		told --level=light check_fault_death $how
+	done
+}
+
+@test "what is blocked and sent waits, what is blocked and caused kills; errors meanwhile do not" {
+	told check_fault_death blocked
+	found "overrun write 1 main" "overrun write 1 main"
+	told check_fault_death pending
+	found "overrun write 1 main" "overrun write 1 pending"
+}
+
+@test "a forked child has its own errors and handlers" {
+	told check_fault_death fork
+	found "overrun write 1 main"
+}
+
+@test "a stack that runs over is told with the function that does, and ends as natively" {
+	for how in "" thread "caught thread" caught large "large thread" "large caught"; do
+		# shellcheck disable=SC2086
+		told check_fault_stack $how
+		case $how in
+		large*) found "stack-overflow write $([[ $how == *caught* ]] && echo 3 || echo 1) deeper_by_far" ;;
+		*) found "stack-overflow write $([[ $how == *caught* ]] && echo 3 || echo 1) deeper" ;;
+		esac
+	done
+	told --level=light check_fault_stack caught
+	found "stack-overflow write 3 deeper"
+}
+
+@test "the first error ends the program when that is asked for" {
+	local status=0
+	within "$PMM" check --on-error=abort -- "$(path check_fault_death)" handler >out 2>err </dev/null || status=$?
+	[ "$status" -eq 134 ]
+}
