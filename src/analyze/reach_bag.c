@@ -31,17 +31,25 @@ static void bag_free(struct reach_space *space, struct reach_bag *bag)
 	free(bag);
 }
 
-int reach_push(struct reach_stack *s, uint32_t block)
+int reach_push(struct reach_stack *s, const uint32_t *blocks, unsigned nr)
 {
-	if (!s->top || s->top->nr == REACH_BAG) {
-		struct reach_bag *bag = bag_new(s);
+	while (nr) {
+		struct reach_bag *bag = s->top;
+		unsigned fits;
 
-		if (!bag)
-			return -ENOMEM;
-		bag->next = s->top;
-		s->top = bag;
+		if (!bag || bag->nr == REACH_BAG) {
+			bag = bag_new(s);
+			if (!bag)
+				return -ENOMEM;
+			bag->next = s->top;
+			s->top = bag;
+		}
+		fits = nr < REACH_BAG - bag->nr ? nr : REACH_BAG - bag->nr;
+		memcpy(bag->block + bag->nr, blocks, fits * sizeof(*blocks));
+		bag->nr += fits;
+		blocks += fits;
+		nr -= fits;
 	}
-	s->top->block[s->top->nr++] = block;
 	return 0;
 }
 

@@ -25,7 +25,7 @@ struct reach_stack {
 };
 
 /* 0 or -ENOMEM. */
-int reach_push(struct reach_stack *s, uint32_t block);
+int reach_push(struct reach_stack *s, const uint32_t *blocks, unsigned nr);
 
 /* Take up to `nr` blocks off the stack; how many. */
 unsigned reach_pop(struct reach_stack *s, uint32_t *to, unsigned nr);

@@ -1,8 +1,9 @@
 /*
  * Building the compact graph: all threads read the heap's blocks, chunk by chunk, and write down whom they point to.
  *
- * The words of many blocks are resolved together (reach_resolve.c); marks say which of them are whose. A thread writes edges into segments
- * that it claims from the common room. A block's edges lie one behind the other: when a segment ends, the block's edges so far move on.
+ * Memory is looked through without regard to where a block ends; each pointer found is then given to the block, the owner, in which it
+ * lies. A thread writes edges into segments that it claims from the common room. A block's edges lie one behind the other: when a segment
+ * ends, the owner's edges so far move on.
  */
 #include "src/analyze/reach_graph.h"
 
@@ -12,34 +13,35 @@
 
 #define MAX_GAP		(8 << 10)	/* bytes between blocks that are read rather than making one more call */
 #define MAX_PIECES	(1 << 20)	/* 128 GiB; large blocks beyond are read when they are reached */
-#define MAX_MARKS	1024
+#define MAX_SEAM	128		/* bytes between blocks that are looked at rather than passed over: the allocator's own, padding */
 
-/* Words up to `end` of the batch are those of one block or piece. */
-struct mark {
+/* Of one block or piece. */
+struct owner {
 	uint32_t *first;
-	uint32_t self;
-	uint16_t end;
-	bool closes;			/* no more of it in the next batch */
+	uint32_t block;
+	uint64_t from, to;		/* its words */
 };
+
+static const struct owner nobody = { NULL, REACH_NONE, UINT64_MAX, UINT64_MAX };
 
 struct builder {
 	struct reach_graph *g;
 	struct reach_scanner s;
+	struct owner owner;		/* whose edges are being written */
+	uint32_t end_block;		/* of the chunk */
 	uint32_t *at, *end;		/* of the segment */
-	uint32_t *start, *last;		/* of the block at hand: its first edge, its last (NULL = none yet) */
-	struct reach_hit before;	/* the block's edge before, not kept twice */
-	bool open;			/* the block at hand has words in batches already resolved */
+	uint32_t *start, *last;		/* of the owner: its first edge, its last (NULL = none yet) */
+	struct reach_hit before;	/* the owner's edge before, not kept twice */
 	bool failed;			/* its edges found no room */
 	bool full;			/* there is no more room at all */
 	uint64_t pointers;
-	unsigned nr_marks;
-	struct mark marks[MAX_MARKS];
 };
 
 struct building {
 	struct reach_graph *g;
 	const struct reach_plan *plan;
 	uint64_t next;			/* piece, then chunk */
+	uint64_t stripped;		/* blocks looked at */
 };
 
 static uint32_t *claim(struct reach_graph *g, uint64_t *nr)
@@ -55,7 +57,7 @@ static uint32_t *claim(struct reach_graph *g, uint64_t *nr)
 	return g->edges + at;
 }
 
-/* A new segment; the edges of the block at hand move there. */
+/* A new segment; the edges of the owner move there. */
 static bool next_segment(struct builder *b)
 {
 	size_t held = (size_t)(b->at - b->start);
@@ -92,16 +94,17 @@ static void emit(struct builder *b, struct reach_hit hit)
 		*b->at++ = hit.offset;
 }
 
-static void finish(struct builder *b, uint32_t *first)
+/* There are no more words of the owner. */
+static void finish(struct builder *b)
 {
 	if (b->failed) {
-		*first = REACH_AGAIN;
+		*b->owner.first = REACH_AGAIN;
 		b->at = b->start;
 	} else if (b->last) {
 		*b->last |= REACH_LAST;
-		*first = (uint32_t)(b->start - b->g->edges);
+		*b->owner.first = (uint32_t)(b->start - b->g->edges);
 	} else {
-		*first = REACH_EMPTY;
+		*b->owner.first = REACH_EMPTY;
 	}
 	b->start = b->at;
 	b->last = NULL;
@@ -109,50 +112,53 @@ static void finish(struct builder *b, uint32_t *first)
 	b->before.block = REACH_NONE;
 }
 
-static void flush(struct builder *b)
+/* Can its edges be written down with those of its neighbours? If not, and it is not cut into pieces, it is read when it is reached. */
+static bool is_plain(struct builder *b, uint32_t i)
 {
-	const struct reach_hit *hit = b->s.hits;
+	struct reach_graph *g = b->g;
 
-	reach_sieved(&b->s);
-	for (const struct mark *m = b->marks; m < b->marks + b->nr_marks; m++) {
-		for (; hit < b->s.hits + m->end; hit++)
-			if (hit->block != REACH_NONE && hit->block != m->self)
-				emit(b, *hit);
-		if (m->closes)
-			finish(b, m->first);
-	}
-	b->s.nr = b->nr_marks = 0;
+	if (g->first[i] == REACH_PIECES)
+		return false;
+	if (!b->full && g->ix->blocks[i].size_bytes <= REACH_PIECE && !reach_has_inner(g->ix, i))
+		return true;
+	g->first[i] = REACH_AGAIN;
+	return false;
 }
 
-static void mark(struct builder *b, uint32_t *first, uint32_t self, bool closes)
+/* The first from block i on that is plain. */
+static void set_owner(struct builder *b, uint32_t i)
 {
-	b->marks[b->nr_marks++] = (struct mark){ first, self, (uint16_t)b->s.nr, closes };
-	b->open = !closes;
-	if (b->nr_marks == MAX_MARKS || b->s.nr == REACH_BATCH)
-		flush(b);
-}
+	const struct heap_block *blocks = b->g->ix->blocks;
 
-/* The words of [from, to), both multiples of 8, are those of block `self`, or of a piece of it. */
-static void take(struct builder *b, uint32_t *first, uint32_t self, uint64_t from, uint64_t to, uint64_t ahead)
-{
-	unsigned before = b->s.nr;
-
-	while (from < to) {
-		uint64_t bytes;
-		const uint64_t *words = reach_window(&b->s, from, to, ahead, &bytes);
-		size_t nr = words ? bytes / 8 : 0;
-
-		for (size_t done = 0; done < nr;) {
-			done += reach_sieve(&b->s, words + done, nr - done);
-			if (b->s.nr == REACH_BATCH)
-				mark(b, first, self, false);
-		}
-		from += bytes;
-	}
-	if (b->s.nr == before && !b->open)
-		*first = REACH_EMPTY;
+	while (i < b->end_block && !is_plain(b, i))
+		i++;
+	if (i < b->end_block)
+		b->owner = (struct owner){ &b->g->first[i], i, reach_words_from(&blocks[i]), reach_words_to(&blocks[i]) };
 	else
-		mark(b, first, self, true);
+		b->owner = nobody;
+}
+
+static void next_owner(struct builder *b)
+{
+	finish(b);
+	set_owner(b, b->owner.block + 1);
+}
+
+/* Each pointer to the owner of the word it was found in. */
+static void give(void *arg, const struct reach_scanner *s)
+{
+	struct builder *b = arg;
+
+	for (unsigned i = s->given; i < s->batch.found; i++) {
+		struct reach_hit hit = s->batch.hits[i];
+
+		if (hit.block == REACH_NONE)
+			continue;
+		while (s->place[i] >= b->owner.to)
+			next_owner(b);
+		if (s->place[i] >= b->owner.from && hit.block != b->owner.block)
+			emit(b, hit);
+	}
 }
 
 /* Where reading may go on to from block i: over the blocks behind it as long as they lie close and a window holds them. */
@@ -170,39 +176,52 @@ static uint64_t run_end(const struct reach_index *ix, uint32_t i, uint32_t end)
 	return to;
 }
 
+/* First block behind i that does not follow closely on the one before it. */
+static uint32_t row_end(struct builder *b, uint32_t i)
+{
+	const struct heap_block *blocks = b->g->ix->blocks;
+
+	for (i++; i < b->end_block; i++)
+		if (blocks[i].address - reach_block_end(&blocks[i - 1]) > MAX_SEAM || !is_plain(b, i))
+			break;
+	return i;
+}
+
+/* Rows of blocks are looked at as one piece of memory; what lies in the seams belongs to nobody. */
 static void build_chunk(struct builder *b, const struct reach_chunk *c)
 {
-	struct reach_graph *g = b->g;
-	const struct reach_index *ix = g->ix;
+	const struct reach_index *ix = b->g->ix;
 	uint64_t ahead = 0;
 
-	for (uint32_t i = c->first; i < c[1].first; i++) {
-		const struct heap_block *block = &ix->blocks[i];
-		uint64_t from, to;
+	b->end_block = c[1].first;
+	set_owner(b, c->first);
+	for (uint32_t i = b->owner.block, next; i < b->end_block; i = next) {
+		uint64_t to;
 
-		if (g->first[i] == REACH_PIECES)
+		next = i + 1;
+		if (!is_plain(b, i))
 			continue;
-		if (b->full || block->size_bytes > REACH_PIECE || reach_has_inner(ix, i)) {
-			g->first[i] = REACH_AGAIN;
-			continue;
-		}
-		from = (block->address + 7) & ~7ull;
-		to = reach_block_end(block) & ~7ull;
+		next = row_end(b, i);
+		to = reach_words_to(&ix->blocks[next - 1]);
 		if (to > ahead)
-			ahead = run_end(ix, i, c[1].first);
-		if (from > block->address + 7 || from >= to)
-			g->first[i] = REACH_EMPTY;
-		else
-			take(b, &g->first[i], i, from, to, ahead);
+			ahead = run_end(ix, i, b->end_block);
+		reach_scan_words(&b->s, reach_words_from(&ix->blocks[i]), to, ahead, give, b);
 	}
+	reach_scan_end(&b->s, give, b);
+	while (b->owner.first)
+		next_owner(b);
 }
 
 static void build_piece(struct builder *b, struct reach_piece *p)
 {
-	if (b->full)
+	if (b->full) {
 		p->first = REACH_AGAIN;
-	else
-		take(b, &p->first, p->block, p->from, p->to, 0);
+		return;
+	}
+	b->owner = (struct owner){ &p->first, p->block, p->from, p->to };
+	reach_scan_words(&b->s, p->from, p->to, 0, give, b);
+	reach_scan_end(&b->s, give, b);
+	finish(b);
 }
 
 static void build(void *arg, unsigned who)
@@ -226,12 +245,25 @@ static void build(void *arg, unsigned who)
 		else
 			build_chunk(b, &g->ix->chunks[i - g->pieces.nr]);
 	}
-	flush(b);
 	__atomic_fetch_add(&g->pointers, b->pointers, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&g->read_bytes, b->s.read_bytes, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&g->unread_bytes, b->s.unread_bytes, __ATOMIC_RELAXED);
 	reach_scanner_fini(&b->s);
 	reach_give(g->space, b, sizeof(*b));
+}
+
+/* Which blocks have no pointers. */
+static void strip(void *arg, unsigned who)
+{
+	const uint64_t step = 1 << 16;
+	struct building *w = arg;
+	struct reach_graph *g = w->g;
+	uint64_t at, nr = g->ix->nr;
+
+	(void)who;
+	while ((at = __atomic_fetch_add(&w->stripped, step, __ATOMIC_RELAXED)) < nr)
+		for (uint64_t i = at; i < nr && i < at + step; i++)
+			g->bare[i / 64] |= (uint64_t)(g->first[i] == REACH_EMPTY) << (i & 63);
 }
 
 static int cut(struct reach_graph *g, uint32_t block)
@@ -278,12 +310,16 @@ int reach_graph_init(struct reach_graph *g, const struct reach_index *ix, const 
 	g->room = plan->max_edges < REACH_MAX_EDGES ? plan->max_edges : REACH_MAX_EDGES;
 	g->first = reach_take(space, (size_t)ix->nr * sizeof(*g->first));
 	g->edges = reach_reserve(g->room * sizeof(*g->edges));
-	if (!g->first || !g->edges)
+	g->bare = reach_take(space, reach_bits_bytes(ix->nr));
+	if (!g->first || !g->edges || !g->bare)
 		return -ENOMEM;
 	rc = cut_all(g);
 	if (rc)
 		return rc;
 	reach_team(plan->nr_threads, build, &w);
 	/* A thread that had no memory did nothing; what the others could not do, nobody did. */
-	return w.next < g->pieces.nr + ix->nr_chunks ? g->rc : 0;
+	if (w.next < g->pieces.nr + ix->nr_chunks)
+		return g->rc;
+	reach_team(plan->nr_threads, strip, &w);
+	return 0;
 }

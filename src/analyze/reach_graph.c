@@ -13,9 +13,12 @@ static void follow_hits(void *arg, const struct reach_scanner *s)
 {
 	const struct following *f = arg;
 
-	for (unsigned i = 0; i < s->nr; i++)
-		if (s->hits[i].block != REACH_NONE && s->hits[i].block != f->self)
-			f->fn(f->arg, s->hits[i].block, s->hits[i].offset);
+	for (unsigned i = s->given; i < s->batch.found; i++) {
+		struct reach_hit hit = s->batch.hits[i];
+
+		if (hit.block != REACH_NONE && hit.block != f->self)
+			f->fn(f->arg, hit.block, hit.offset);
+	}
 }
 
 static size_t first_piece(const struct reach_graph *g, uint32_t block)
@@ -45,6 +48,8 @@ void reach_graph_fini(struct reach_graph *g)
 {
 	if (g->first)
 		reach_give(g->space, g->first, (size_t)g->ix->nr * sizeof(*g->first));
+	if (g->bare)
+		reach_give(g->space, g->bare, reach_bits_bytes(g->ix->nr));
 	if (g->edges) {
 		reach_unreserve(g->edges, g->room * sizeof(*g->edges));
 		reach_count(g->space, -(int64_t)(g->claimed * sizeof(*g->edges)));

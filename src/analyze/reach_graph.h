@@ -9,6 +9,7 @@
 #ifndef ANALYZE_REACH_GRAPH_H
 #define ANALYZE_REACH_GRAPH_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "src/analyze/reach_scan.h"
@@ -36,6 +37,7 @@ struct reach_piece {
 struct reach_graph {
 	const struct reach_index *ix;
 	uint32_t *first;		/* by block */
+	uint64_t *bare;			/* bit by block: first is REACH_EMPTY; a sixteenth of the memory to ask, for many blocks */
 	uint32_t *edges;
 	uint64_t room, claimed;		/* edges: budget, part given to threads */
 	VEC(struct reach_piece) pieces;	/* by address */
@@ -56,6 +58,11 @@ int reach_graph_init(struct reach_graph *g, const struct reach_index *ix, const 
 void reach_graph_fini(struct reach_graph *g);
 
 typedef void reach_edge_fn(void *arg, uint32_t to, uint32_t offset);
+
+static inline bool reach_is_bare(const struct reach_graph *g, uint32_t block)
+{
+	return g->bare[block / 64] >> (block & 63) & 1;
+}
 
 static inline void reach_follow_edges(const uint32_t *edge, reach_edge_fn *fn, void *arg)
 {

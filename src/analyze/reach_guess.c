@@ -35,12 +35,10 @@ static bool on_stack(const struct memory *m, uint64_t address)
 static bool look_at_vtable(const struct reach_guess *g, uint64_t address)
 {
 	uint64_t word[VTABLE_WORDS];
-	struct reach_hit hit;
 	unsigned functions = 0;
 	size_t nr;
 
-	reach_resolve(g->ix, &address, 1, &hit);
-	if (hit.block != REACH_NONE || on_stack(g->memory, address))
+	if (reach_find(g->ix, address).block != REACH_NONE || on_stack(g->memory, address))
 		return false;
 	nr = read_at(g, address, word, sizeof(word)) / 8;
 	for (size_t i = 0; i < nr && i < VTABLE_WORDS; i++) {

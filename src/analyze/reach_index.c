@@ -52,11 +52,6 @@ static uint32_t chunks_walk(struct reach_index *ix, struct reach_chunk *to)
 	return nr;
 }
 
-static size_t lines_per_chunk(const struct reach_index *ix)
-{
-	return (size_t)1 << (REACH_CHUNK_SHIFT - ix->granule_shift - 6);
-}
-
 /* What a chunk's blocks are like. */
 static void chunk_inspect(const struct reach_index *ix, struct reach_chunk *c, uint32_t end)
 {
@@ -82,20 +77,26 @@ static void chunk_inspect(const struct reach_index *ix, struct reach_chunk *c, u
 
 static void chunk_fill(struct reach_index *ix, const struct reach_chunk *c, uint32_t end)
 {
-	size_t nr_lines = lines_per_chunk(ix);
+	unsigned nr_lines = ix->chunk_lines;
 	struct reach_line *lines = ix->lines + (size_t)(c - ix->chunks) * nr_lines;
-	unsigned shift = ix->granule_shift;
-	size_t filled = 0;
+	uint32_t before = c->first;
 
 	for (uint32_t i = c->first; i < end; i++) {
-		uint64_t granule = (ix->blocks[i].address & ((1 << REACH_CHUNK_SHIFT) - 1)) >> shift;
+		uint64_t granule = (ix->blocks[i].address & ((1 << REACH_CHUNK_SHIFT) - 1)) >> ix->granule_shift;
+		uint64_t word = granule >> 6;
 
-		while (filled <= granule >> 6)
-			lines[filled++].before = i;
-		lines[granule >> 6].bits |= (uint64_t)1 << (granule & 63);
+		lines[word / REACH_LINE_WORDS].bits[word % REACH_LINE_WORDS] |= (uint64_t)1 << (granule & 63);
 	}
-	while (filled < nr_lines)
-		lines[filled++].before = end;
+	for (struct reach_line *line = lines; line < lines + nr_lines; line++) {
+		unsigned within = 0;
+
+		line->before = before;
+		for (unsigned i = 0; i < REACH_LINE_WORDS; i++) {
+			line->within[i] = (uint16_t)within;
+			within += (unsigned)__builtin_popcountll(line->bits[i]);
+		}
+		before += within;
+	}
 }
 
 static void chunks_fill(void *arg, unsigned who)
@@ -120,7 +121,8 @@ static int fill(struct reach_index *ix, unsigned shift, unsigned nr_threads)
 	struct filling f = { .ix = ix };
 
 	ix->granule_shift = shift;
-	ix->lines = reach_take(ix->space, ix->nr_chunks * lines_per_chunk(ix) * sizeof(*ix->lines));
+	ix->chunk_lines = (1u << (REACH_CHUNK_SHIFT - 6 - shift)) / REACH_LINE_WORDS + 1; /* the last is not full */
+	ix->lines = reach_take(ix->space, (size_t)ix->nr_chunks * ix->chunk_lines * sizeof(*ix->lines));
 	if (!ix->lines)
 		return -ENOMEM;
 	reach_team(nr_threads, chunks_fill, &f);
@@ -129,7 +131,7 @@ static int fill(struct reach_index *ix, unsigned shift, unsigned nr_threads)
 
 static void lines_give(struct reach_index *ix)
 {
-	reach_give(ix->space, ix->lines, ix->nr_chunks * lines_per_chunk(ix) * sizeof(*ix->lines));
+	reach_give(ix->space, ix->lines, (size_t)ix->nr_chunks * ix->chunk_lines * sizeof(*ix->lines));
 	ix->lines = NULL;
 }
 

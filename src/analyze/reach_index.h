@@ -2,10 +2,11 @@
  * From an address to the block it lies in, for a search that asks some hundred million times.
  *
  * The address space is cut into chunks of 1 MiB; those in which blocks start are found by a hash of the address. A chunk has one bit per
- * granule (16 bytes; 8 where blocks lie closer) that says whether a block starts there; 64 of them make a line, with the number of blocks
- * that start before it. So a pointer to a block's start costs one load from a line and no look at the block itself; a pointer into a
- * block's middle finds the last block that starts before it by counting bits, and then needs its size. Chunks in which two blocks start
- * in one granule, or a block not at a granule's start, have no lines; there the blocks are searched by halving.
+ * granule (16 bytes; 8 where blocks lie closer) that says whether a block starts there; as many of them as fit make a line of the
+ * processor's cache, with the numbers of blocks that start before them. So a pointer to a block's start costs one cache miss at most and
+ * no look at the block itself; a pointer into a block's middle finds the last block that starts before it by counting bits, and then
+ * needs its size. Chunks in which two blocks start in one granule, or a block not at a granule's start, have no lines; there the blocks
+ * are searched by halving.
  */
 #ifndef ANALYZE_REACH_INDEX_H
 #define ANALYZE_REACH_INDEX_H
@@ -19,12 +20,15 @@
 
 #define REACH_NONE		UINT32_MAX
 #define REACH_CHUNK_SHIFT	20
-#define REACH_BATCH		512	/* words resolved together, so that their loads overlap */
+#define REACH_BATCH		512
 
+#define REACH_LINE_WORDS	6
+
+/* 64 bytes: the index of a large heap is larger than the caches, so its size is its speed. */
 struct reach_line {
-	uint64_t bits;		/* granules in which a block starts */
-	uint32_t before;	/* blocks that start at lower addresses than this line's */
-	uint32_t reserved;
+	uint64_t bits[REACH_LINE_WORDS];	/* granules in which a block starts */
+	uint32_t before;			/* blocks that start at lower addresses than this line's */
+	uint16_t within[REACH_LINE_WORDS];	/* of this line's, those that start before the word's */
 };
 
 struct reach_chunk {
@@ -48,7 +52,7 @@ struct reach_index {
 	const struct heap_block *blocks;
 	uint32_t nr;
 	uint64_t low, span;		/* all blocks lie in [low, low + span]; the last byte counts */
-	unsigned granule_shift;
+	unsigned granule_shift, chunk_lines;
 	struct reach_slot *slots;
 	unsigned hash_shift;
 	struct reach_line *lines;
@@ -70,6 +74,23 @@ static inline uint64_t reach_block_end(const struct heap_block *b)
 	return b->size_bytes > UINT64_MAX - b->address ? UINT64_MAX : b->address + b->size_bytes;
 }
 
+/* The first word at or above an address; of the very last bytes, the word they are in. */
+static inline uint64_t reach_word_up(uint64_t address)
+{
+	return address > UINT64_MAX - 7 ? UINT64_MAX & ~7ull : (address + 7) & ~7ull;
+}
+
+/* Where the words of a block begin, and where they end; not after that if it has none. */
+static inline uint64_t reach_words_from(const struct heap_block *b)
+{
+	return reach_word_up(b->address);
+}
+
+static inline uint64_t reach_words_to(const struct heap_block *b)
+{
+	return reach_block_end(b) & ~7ull;
+}
+
 /* Does a block lie within this one? Then its bytes are not this one's. */
 static inline bool reach_has_inner(const struct reach_index *ix, uint32_t block)
 {
@@ -86,8 +107,30 @@ static inline size_t reach_hash(const struct reach_index *ix, uint64_t key)
 int reach_index_init(struct reach_index *ix, const struct heap *h, struct reach_space *space, unsigned nr_threads);
 void reach_index_fini(struct reach_index *ix);
 
-/* The blocks that `nr` (up to REACH_BATCH) addresses lie in. Any address is allowed. From all threads. */
-void reach_resolve(const struct reach_index *ix, const uint64_t *address, unsigned nr, struct reach_hit *hits);
+struct reach_probe {
+	const struct reach_line *line;	/* NULL: search */
+	uint32_t block;			/* the last that starts at or before the address; REACH_NONE = none */
+	uint8_t word;			/* of the line */
+	bool exact;			/* the block starts there */
+};
+
+/* Addresses on their way to blocks, in steps: what each needs from memory is asked for in one and used in the next. */
+struct reach_batch {
+	unsigned nr;				/* taken */
+	unsigned asked, read, found;		/* so many of them have their line on the way, the line read, the hit */
+	uint64_t address[REACH_BATCH];
+	struct reach_probe probes[REACH_BATCH];
+	struct reach_hit hits[REACH_BATCH];
+};
+
+/*
+ * Take each address a step on; but for the last `lag` the second, and for twice as many the third, so that their loads overlap with all
+ * that is done until the next call. 0: find all. Any address is allowed. From all threads.
+ */
+void reach_resolve(const struct reach_index *ix, struct reach_batch *b, unsigned lag);
+
+/* The same for one address. */
+struct reach_hit reach_find(const struct reach_index *ix, uint64_t address);
 
 /* First block from `from` on that starts at `address` or later; nr if none does. */
 uint32_t reach_first_from(const struct reach_index *ix, uint32_t from, uint64_t address);

@@ -48,7 +48,7 @@ static inline void lead_to(void *arg, uint32_t block, uint32_t offset)
 		l->r->class[block] = REACH_INDIRECT;
 		l->r->parent[block] = l->root;
 	}
-	if (reach_push(&l->stack, block))
+	if (reach_push(&l->stack, &block, 1))
 		l->failed = true;
 }
 

@@ -1,8 +1,8 @@
 /*
  * What the program can still reach.
  *
- * Each thread has a stack of blocks whose pointers are to be followed, taken off by the handful, so that what they need from memory is
- * under way before it is used. A block enters a stack when its class gets better, which one thread alone brings about.
+ * Each thread has a stack of blocks whose pointers are to be followed, taken off by the handful, and two handfuls between stack and
+ * following, so that what they need from memory is under way while others are followed. A block enters a stack when its class gets better, which one thread alone brings about.
  * Whether it is reached is one bit, so that what is asked most often, for nearly every pointer in vain, stays in the processor's caches.
  * Pointers into the middle that a guess might accept wait until the thread has nothing else to do: most of their blocks are reached
  * otherwise meanwhile, and need no guess.
@@ -42,6 +42,13 @@ struct marking {
 	int rc;
 };
 
+/* Blocks on their way from the stack to being followed. */
+struct handful {
+	unsigned nr;
+	uint32_t block[HANDFUL];
+	uint32_t first[HANDFUL];	/* as in the graph */
+};
+
 struct worker {
 	struct marking *w;
 	struct reach_scanner s;
@@ -50,6 +57,8 @@ struct worker {
 	uint32_t from;			/* block whose pointers are looked at */
 	bool chunk_lists;
 	bool failed;
+	struct handful handfuls[3];	/* in turn: just taken, edges on their way, to be followed */
+	unsigned turn;
 	unsigned nr_targets;
 	uint32_t nr_doubts;
 	struct target targets[MAX_TARGETS];
@@ -72,19 +81,19 @@ static void set_parent(struct worker *k, const struct target *t)
 		__atomic_store_n(&k->w->r->parent[t->block], t->from, __ATOMIC_RELAXED);
 }
 
+/* Its class got better: follow it, if that leads anywhere. */
 static void enter(struct worker *k, const struct target *t)
 {
 	set_parent(k, t);
-	if (reach_push(&k->stack, t->block))
+	if (!reach_is_bare(k->w->g, t->block) && reach_push(&k->stack, &t->block, 1))
 		k->failed = true;
 }
 
-static void reached(struct worker *k, const struct target *t)
+static bool set_reached(struct worker *k, uint32_t block)
 {
-	uint64_t bit = (uint64_t)1 << (t->block & 63);
+	uint64_t bit = (uint64_t)1 << (block & 63);
 
-	if (!(__atomic_fetch_or(&k->w->reached[t->block / 64], bit, __ATOMIC_RELAXED) & bit))
-		enter(k, t);
+	return !(__atomic_fetch_or(&k->w->reached[block / 64], bit, __ATOMIC_RELAXED) & bit);
 }
 
 /* In the first round: unless it turns out to be reached. */
@@ -99,10 +108,12 @@ static void look_at_doubt(struct worker *k, const struct target *t)
 {
 	if (is_reached(k, t->block))
 		return;
-	if (reach_guess(&k->guess, t->block, t->offset))
-		reached(k, t);
-	else if (possible(k, t))
+	if (reach_guess(&k->guess, t->block, t->offset)) {
+		if (set_reached(k, t->block))
+			enter(k, t);
+	} else if (possible(k, t)) {
 		set_parent(k, t);
+	}
 }
 
 /* Up to `nr` of them, the newest first. */
@@ -127,49 +138,116 @@ static void judge(struct worker *k, const struct target *t)
 	}
 }
 
-static void judge_all(struct worker *k)
+/* The first round. That a block has no pointers is no branch either. */
+static void judge_starts(struct worker *k)
 {
+	uint32_t enter[MAX_TARGETS];
+	unsigned nr = 0;
+
 	for (unsigned i = 0; i < k->nr_targets; i++) {
 		const struct target *t = &k->targets[i];
+		bool better;
 
-		if (is_reached(k, t->block))
+		if (t->offset) {
+			if (!is_reached(k, t->block))
+				judge(k, t);
 			continue;
-		if (!t->offset && !k->w->possible)
-			reached(k, t);
-		else
-			judge(k, t);
+		}
+		better = set_reached(k, t->block);
+		enter[nr] = t->block;
+		nr += better & !reach_is_bare(k->w->g, t->block);
+		if (better)
+			set_parent(k, t);
 	}
+	if (reach_push(&k->stack, enter, nr))
+		k->failed = true;
+}
+
+static void judge_all(struct worker *k)
+{
+	if (!k->w->possible)
+		judge_starts(k);
+	else
+		for (unsigned i = 0; i < k->nr_targets; i++)
+			judge(k, &k->targets[i]);
 	k->nr_targets = 0;
 }
 
-static inline void add_target(void *arg, uint32_t block, uint32_t offset)
+/* 1 if it is worth a look: most are reached already, but which cannot be foreseen, so no branch depends on it. */
+static inline unsigned sift(const struct worker *k, struct target *to, uint32_t block, uint32_t offset)
+{
+	*to = (struct target){ block, offset, k->from };
+	return !is_reached(k, block);
+}
+
+static void add_target(void *arg, uint32_t block, uint32_t offset)
 {
 	struct worker *k = arg;
 
 	if (k->nr_targets == MAX_TARGETS)
 		judge_all(k);
-	__builtin_prefetch(&k->w->reached[block / 64]);
-	k->targets[k->nr_targets++] = (struct target){ block, offset, k->from };
+	k->nr_targets += sift(k, &k->targets[k->nr_targets], block, offset);
 }
 
-/* Follow a handful of blocks. false: the stack is empty. */
+/* Targets of one block, with their number at hand. */
+struct sifting {
+	struct worker *k;
+	unsigned nr;
+};
+
+static inline void add_edge(void *arg, uint32_t block, uint32_t offset)
+{
+	struct sifting *f = arg;
+
+	if (f->nr == MAX_TARGETS) {
+		f->k->nr_targets = f->nr;
+		judge_all(f->k);
+		f->nr = 0;
+	}
+	f->nr += sift(f->k, &f->k->targets[f->nr], block, offset);
+}
+
+static void follow_handful(struct worker *k, const struct handful *h)
+{
+	const struct reach_graph *g = k->w->g;
+
+	for (unsigned i = 0; i < h->nr; i++) {
+		k->from = h->block[i];
+		if (h->first[i] < REACH_MAX_EDGES) {
+			struct sifting f = { k, k->nr_targets };
+
+			reach_follow_edges(&g->edges[h->first[i]], add_edge, &f);
+			k->nr_targets = f.nr;
+		} else if (h->first[i] != REACH_EMPTY) {
+			reach_follow_other(g, &k->s, h->block[i], add_target, k);
+		}
+	}
+	judge_all(k);
+}
+
+/*
+ * Take a handful of blocks off the stack, and follow the one taken two calls ago: meanwhile where its edges are, and then these, were on
+ * their way from memory. false: there are no more.
+ */
 static bool follow(struct worker *k)
 {
 	const struct reach_graph *g = k->w->g;
-	uint32_t block[HANDFUL];
-	unsigned nr = reach_pop(&k->stack, block, HANDFUL);
+	struct handful *taken = &k->handfuls[k->turn % 3], *found = &k->handfuls[(k->turn + 2) % 3], *due = &k->handfuls[(k->turn + 1) % 3];
+	bool any;
 
-	for (unsigned i = 0; i < nr; i++)
-		__builtin_prefetch(&g->first[block[i]]);
-	for (unsigned i = 0; i < nr; i++)
-		if (g->first[block[i]] < REACH_MAX_EDGES)
-			__builtin_prefetch(&g->edges[g->first[block[i]]]);
-	for (unsigned i = 0; i < nr; i++) {
-		k->from = block[i];
-		reach_follow(g, &k->s, block[i], add_target, k);
+	k->turn++;
+	taken->nr = reach_pop(&k->stack, taken->block, HANDFUL);
+	for (unsigned i = 0; i < taken->nr; i++)
+		__builtin_prefetch(&g->first[taken->block[i]]);
+	for (unsigned i = 0; i < found->nr; i++) {
+		found->first[i] = g->first[found->block[i]];
+		if (found->first[i] < REACH_MAX_EDGES)
+			__builtin_prefetch(&g->edges[found->first[i]]);
 	}
-	judge_all(k);
-	return nr;
+	any = taken->nr || found->nr || due->nr;
+	follow_handful(k, due);
+	due->nr = 0;
+	return any;
 }
 
 /* glibc's lists of free chunks hold the address of the chunk behind a block, which is within the block's last bytes. */
@@ -185,8 +263,8 @@ static void root_hits(void *arg, const struct reach_scanner *s)
 	struct worker *k = arg;
 
 	k->from = REACH_NONE;
-	for (unsigned i = 0; i < s->nr; i++) {
-		struct reach_hit hit = s->hits[i];
+	for (unsigned i = s->given; i < s->batch.found; i++) {
+		struct reach_hit hit = s->batch.hits[i];
 
 		if (hit.block == REACH_NONE)
 			continue;
@@ -223,19 +301,18 @@ static bool next_root(struct marking *w, struct memory_range *piece)
 static void root_words(struct worker *k)
 {
 	const struct memory *m = k->w->memory;
-	struct reach_scanner *s = &k->s;
+	const struct reach_index *ix = k->s.ix;
 
+	k->from = REACH_NONE;
 	vec_each(&m->words, word) {
-		reach_sieve(s, &word->value, 1);
-		reach_sieved(s);
-		root_hits(k, s);
-		s->nr = 0;
+		struct reach_hit hit = reach_find(ix, word->value & ~k->s.tag_mask);
+
+		if (hit.block != REACH_NONE)
+			add_target(k, hit.block, hit.offset);
 	}
 	vec_each(&m->owned, address) {
-		struct reach_hit hit;
+		struct reach_hit hit = reach_find(ix, *address);
 
-		reach_resolve(s->ix, address, 1, &hit);
-		k->from = REACH_NONE;
 		if (hit.block != REACH_NONE)
 			add_target(k, hit.block, 0);
 	}
@@ -269,7 +346,7 @@ static void take_seeds(struct worker *k)
 
 		for (; at < end; at++)
 			if (class_of(k, (uint32_t)at) == REACH_POSSIBLE && !k->failed)
-				k->failed = reach_push(&k->stack, (uint32_t)at);
+				k->failed = reach_push(&k->stack, &(uint32_t){ (uint32_t)at }, 1);
 	}
 }
 
@@ -326,7 +403,7 @@ static void worker_run(void *arg, unsigned who)
 	reach_give(space, k, sizeof(*k));
 }
 
-static void set_reached(struct marking *w)
+static void set_classes(struct marking *w)
 {
 	for (uint64_t i = 0; i < w->r->nr; i += 64)
 		for (uint64_t left = w->reached[i / 64]; left; left &= left - 1)
@@ -337,7 +414,7 @@ int reach_mark(const struct reach_graph *g, const struct memory *m, const struct
 {
 	struct marking w = { .g = g, .memory = m, .o = o, .r = r };
 
-	size_t bytes = (r->nr + 63) / 64 * sizeof(*w.reached);
+	size_t bytes = reach_bits_bytes(r->nr);
 
 	w.reached = reach_take(g->space, bytes);
 	if (!w.reached)
@@ -349,7 +426,7 @@ int reach_mark(const struct reach_graph *g, const struct memory *m, const struct
 		reach_team(nr_threads, worker_run, &w);
 		reach_pool_fini(&w.pool, g->space);
 		if (!round)
-			set_reached(&w);
+			set_classes(&w);
 	}
 	reach_give(g->space, w.reached, bytes);
 	pthread_mutex_destroy(&w.lock);

@@ -1,19 +1,10 @@
 /*
- * From addresses to blocks: looking up, a batch at a time. Three passes, so that what one word needs from memory is on its way while the
- * others' is asked for: the line; what it says (and then the block, for a pointer that is not one to a start); the block's size.
+ * From addresses to blocks: looking up, in three steps: the line; what it says (and then the block, for a pointer that is not one to a
+ * start); the block's size.
  */
 #include "src/analyze/reach_index.h"
 
-#define GROUP 64 /* whose lines fit into the nearest cache besides what is at hand */
 #define MAX_DEPTH 64 /* blocks around an address that are tried; deeper than that nothing nests but what somebody made up */
-
-enum how { EXACT, BEFORE };
-
-struct probe {
-	const struct reach_line *line;	/* NULL: search */
-	uint32_t block;			/* the last that starts at or before the address; REACH_NONE = none */
-	uint8_t how;
-};
 
 static const struct reach_slot *slot_of(const struct reach_index *ix, uint64_t address)
 {
@@ -58,40 +49,34 @@ static uint32_t search(const struct reach_index *ix, uint64_t address)
 	return block - 1;
 }
 
-static void find_line(const struct reach_index *ix, uint64_t address, struct probe *p)
+static inline void find_line(const struct reach_index *ix, uint64_t address, struct reach_probe *p)
 {
 	const struct reach_slot *slot = slot_of(ix, address);
-	unsigned line_shift = ix->granule_shift + 6;
+	unsigned word;
 
 	p->line = NULL;
 	if (!slot || slot->crowded)
 		return;
-	p->line = &ix->lines[((size_t)slot->chunk << (REACH_CHUNK_SHIFT - line_shift)) +
-			     ((address & ((1 << REACH_CHUNK_SHIFT) - 1)) >> line_shift)];
+	word = (address & ((1 << REACH_CHUNK_SHIFT) - 1)) >> (ix->granule_shift + 6);
+	p->line = &ix->lines[(size_t)slot->chunk * ix->chunk_lines + word / REACH_LINE_WORDS];
+	p->word = (uint8_t)(word % REACH_LINE_WORDS);
 	__builtin_prefetch(p->line);
 }
 
-/* In a few additions; what compilers call for processors that may lack an instruction for it is a function. */
-static inline uint32_t count_bits(uint64_t v)
-{
-	v -= v >> 1 & 0x5555555555555555;
-	v = (v & 0x3333333333333333) + (v >> 2 & 0x3333333333333333);
-	return (uint32_t)(((v + (v >> 4)) & 0x0f0f0f0f0f0f0f0f) * 0x0101010101010101 >> 56);
-}
-
-static void read_line(const struct reach_index *ix, uint64_t address, struct probe *p)
+static inline void read_line(const struct reach_index *ix, uint64_t address, struct reach_probe *p)
 {
 	unsigned bit = address >> ix->granule_shift & 63;
-	uint64_t low_bits = address & ((1 << ix->granule_shift) - 1);
+	uint64_t low_bits = address & ((1 << ix->granule_shift) - 1), bits;
 
-	p->how = BEFORE;
+	p->exact = false;
 	if (!p->line) {
 		p->block = search(ix, address);
 		return;
 	}
-	p->block = p->line->before + count_bits(p->line->bits << (63 - bit)) - 1;
-	if (p->line->bits >> bit & 1 && !low_bits)
-		p->how = EXACT;
+	bits = p->line->bits[p->word];
+	p->block = p->line->before + p->line->within[p->word] + (uint32_t)__builtin_popcountll(bits << (63 - bit)) - 1;
+	if (bits >> bit & 1 && !low_bits)
+		p->exact = true;
 	else if (p->block != REACH_NONE)
 		__builtin_prefetch(&ix->blocks[p->block]);
 }
@@ -108,29 +93,49 @@ static struct reach_hit look_inside(const struct reach_index *ix, uint64_t addre
 	return (struct reach_hit){ REACH_NONE, 0 };
 }
 
-static void resolve(const struct reach_index *ix, const uint64_t *address, unsigned nr, struct reach_hit *hits)
+static inline unsigned all_but(unsigned nr, unsigned lag)
 {
-	struct probe probes[GROUP];
-
-	for (unsigned i = 0; i < nr; i++)
-		find_line(ix, address[i], &probes[i]);
-	for (unsigned i = 0; i < nr; i++)
-		read_line(ix, address[i], &probes[i]);
-	for (unsigned i = 0; i < nr; i++) {
-		if (probes[i].how == EXACT)
-			hits[i] = (struct reach_hit){ probes[i].block, 0 };
-		else
-			hits[i] = look_inside(ix, address[i], probes[i].block);
-	}
+	return nr > lag ? nr - lag : 0;
 }
 
-void reach_resolve(const struct reach_index *ix, const uint64_t *address, unsigned nr, struct reach_hit *hits)
+/* Counting bits takes one instruction where the processor has it, else a call. */
+__attribute__((target_clones("arch=x86-64-v3", "default")))
+static void resolve(const struct reach_index *ix, struct reach_batch *b, unsigned lag)
 {
-	if (!ix->nr) {
-		for (unsigned i = 0; i < nr; i++)
-			hits[i].block = REACH_NONE;
+	unsigned asked = b->asked, read = b->read, found = b->found;
+
+	for (; asked < b->nr; asked++)
+		find_line(ix, b->address[asked], &b->probes[asked]);
+	for (; read < all_but(asked, lag); read++)
+		read_line(ix, b->address[read], &b->probes[read]);
+	for (; found < all_but(asked, 2 * lag); found++) {
+		if (b->probes[found].exact)
+			b->hits[found] = (struct reach_hit){ b->probes[found].block, 0 };
+		else
+			b->hits[found] = look_inside(ix, b->address[found], b->probes[found].block);
+	}
+	b->asked = asked;
+	b->read = read;
+	b->found = found;
+}
+
+void reach_resolve(const struct reach_index *ix, struct reach_batch *b, unsigned lag)
+{
+	if (ix->nr) {
+		resolve(ix, b, lag);
 		return;
 	}
-	for (unsigned at = 0; at < nr; at += GROUP)
-		resolve(ix, address + at, nr - at < GROUP ? nr - at : GROUP, hits + at);
+	for (; b->found < b->nr; b->found++)
+		b->hits[b->found].block = REACH_NONE;
+}
+
+struct reach_hit reach_find(const struct reach_index *ix, uint64_t address)
+{
+	struct reach_probe p;
+
+	if (!ix->nr)
+		return (struct reach_hit){ REACH_NONE, 0 };
+	find_line(ix, address, &p);
+	read_line(ix, address, &p);
+	return look_inside(ix, address, p.block);
 }

@@ -6,6 +6,8 @@
 #include <errno.h>
 
 #define PAGE 4096
+#define STEP 64	/* words looked at before those found get on */
+#define LAG 32	/* words on their way from one step to the next: about as many as memory serves at once */
 /*
  * Reads in vain, page by page; from then on somebody claims terabytes that are not there, and large blocks are passed in steps that double
  * from LARGE_STEP on.
@@ -65,39 +67,59 @@ const uint64_t *reach_window(struct reach_scanner *s, uint64_t from, uint64_t to
 	return (const uint64_t *)(s->window + (from - s->at));
 }
 
-static void flush(struct reach_scanner *s, reach_hits_fn *fn, void *arg)
+/* Take those of the words that may point into a block. */
+static inline void sieve(struct reach_scanner *s, const uint64_t *words, size_t nr, uint64_t at)
 {
-	reach_sieved(s);
-	fn(arg, s);
-	s->nr = 0;
+	uint64_t keep = ~s->tag_mask, low = s->ix->low, span = s->ix->span;
+	unsigned n = s->batch.nr;
+
+	/* No branch depends on what is in memory: which word is a pointer cannot be predicted. */
+	for (size_t i = 0; i < nr; i++) {
+		uint64_t value = words[i] & keep;
+
+		s->batch.address[n] = value;
+		s->place[n] = at + i * 8;
+		n += value - low <= span;
+	}
+	s->batch.nr = n;
 }
 
-/* Words of [from, to), both multiples of 8, into batches; the last is left in the scanner. */
-static void scan_words(struct reach_scanner *s, uint64_t from, uint64_t to, uint64_t ahead, reach_hits_fn *fn, void *arg)
+static void hand_out(struct reach_scanner *s, unsigned lag, reach_hits_fn *fn, void *arg)
+{
+	reach_resolve(s->ix, &s->batch, lag);
+	fn(arg, s);
+	s->given = s->batch.found;
+}
+
+void reach_scan_end(struct reach_scanner *s, reach_hits_fn *fn, void *arg)
+{
+	hand_out(s, 0, fn, arg);
+	s->batch.nr = s->batch.asked = s->batch.read = s->batch.found = s->given = 0;
+}
+
+void reach_scan_words(struct reach_scanner *s, uint64_t from, uint64_t to, uint64_t ahead, reach_hits_fn *fn, void *arg)
 {
 	while (from < to) {
 		uint64_t bytes;
 		const uint64_t *words = reach_window(s, from, to, ahead, &bytes);
 		size_t nr = words ? bytes / 8 : 0;
 
-		for (size_t done = 0; done < nr;) {
-			done += reach_sieve(s, words + done, nr - done);
-			if (s->nr == REACH_BATCH)
-				flush(s, fn, arg);
+		for (size_t done = 0, step; done < nr; done += step) {
+			step = nr - done < STEP ? nr - done : STEP;
+			sieve(s, words + done, step, from + done * 8);
+			if (s->batch.nr > REACH_BATCH - STEP)
+				reach_scan_end(s, fn, arg);
+			else
+				hand_out(s, LAG, fn, arg);
 		}
 		from += bytes;
 	}
 }
 
-static uint64_t up(uint64_t address)
-{
-	return address > UINT64_MAX - 7 ? UINT64_MAX & ~7ull : (address + 7) & ~7ull;
-}
-
 void reach_scan(struct reach_scanner *s, uint64_t from, uint64_t to, reach_hits_fn *fn, void *arg)
 {
-	scan_words(s, up(from), to & ~7ull, 0, fn, arg);
-	flush(s, fn, arg);
+	reach_scan_words(s, reach_word_up(from), to & ~7ull, 0, fn, arg);
+	reach_scan_end(s, fn, arg);
 }
 
 /* The words between the blocks in a block, from one to the next; what lies in those is passed with them. Where the last ends. */
@@ -112,7 +134,7 @@ static uint64_t scan_between(struct reach_scanner *s, uint32_t block, uint64_t f
 		i++;
 		if (!inner->size_bytes)
 			continue;
-		scan_words(s, up(from), inner->address & ~7ull, end & ~7ull, fn, arg);
+		reach_scan_words(s, reach_word_up(from), inner->address & ~7ull, end & ~7ull, fn, arg);
 		if (reach_block_end(inner) > from)
 			from = reach_block_end(inner);
 		i = reach_first_from(ix, i, from);
@@ -128,6 +150,6 @@ void reach_scan_block(struct reach_scanner *s, uint32_t block, reach_hits_fn *fn
 	if (reach_has_inner(ix, block))
 		from = scan_between(s, block, from, end, fn, arg);
 	if (from < end)
-		scan_words(s, up(from), end & ~7ull, 0, fn, arg);
-	flush(s, fn, arg);
+		reach_scan_words(s, reach_word_up(from), end & ~7ull, 0, fn, arg);
+	reach_scan_end(s, fn, arg);
 }

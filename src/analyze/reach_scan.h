@@ -23,9 +23,9 @@ struct reach_scanner {
 	uint64_t missed;		/* where the last of them ended */
 	unsigned doublings;		/* see missing() */
 	struct reach_space *space;
-	unsigned nr;			/* words taken and not yet resolved */
-	uint64_t value[REACH_BATCH];
-	struct reach_hit hits[REACH_BATCH];
+	struct reach_batch batch;	/* words that may be pointers */
+	uint64_t place[REACH_BATCH];	/* the addresses of these words */
+	unsigned given;			/* hits before this one are settled */
 };
 
 /* 0 or -ENOMEM. */
@@ -39,37 +39,21 @@ void reach_scanner_fini(struct reach_scanner *s);
  */
 const uint64_t *reach_window(struct reach_scanner *s, uint64_t from, uint64_t to, uint64_t ahead, uint64_t *bytes);
 
-/* Take those words into s->value that may point into a block; how many of the nr words were looked at (less when the batch is full). */
-static inline size_t reach_sieve(struct reach_scanner *s, const uint64_t *words, size_t nr)
-{
-	uint64_t keep = ~s->tag_mask, low = s->ix->low, span = s->ix->span;
-	size_t limit = nr < REACH_BATCH - s->nr ? nr : REACH_BATCH - s->nr;
-	unsigned n = s->nr;
-
-	/* No branch depends on what is in memory: which word is a pointer cannot be predicted. */
-	for (size_t i = 0; i < limit; i++) {
-		uint64_t value = words[i] & keep;
-
-		s->value[n] = value;
-		n += value - low <= span;
-	}
-	s->nr = n;
-	return limit;
-}
-
-/* Find the blocks of the words taken: s->hits; s->nr is unchanged. */
-static inline void reach_sieved(struct reach_scanner *s)
-{
-	reach_resolve(s->ix, s->value, s->nr, s->hits);
-}
-
-/* What reach_scan() calls: s->hits and s->value of s->nr words. */
+/* What the following call, as often as there are new hits: s->batch.hits[s->given] to the one before s->batch.found. */
 typedef void reach_hits_fn(void *arg, const struct reach_scanner *s);
 
-/* All aligned words in [from, to), a batch at a time. s->nr must be 0 and is so after it. */
+/*
+ * All words of [from, to), both multiples of 8; `ahead` as above. Hits of the last ones come with those of the next call, or with
+ * reach_scan_end().
+ */
+void reach_scan_words(struct reach_scanner *s, uint64_t from, uint64_t to, uint64_t ahead, reach_hits_fn *fn, void *arg);
+
+void reach_scan_end(struct reach_scanner *s, reach_hits_fn *fn, void *arg);
+
+/* All aligned words in [from, to), to the end. */
 void reach_scan(struct reach_scanner *s, uint64_t from, uint64_t to, reach_hits_fn *fn, void *arg);
 
-/* All aligned words of a block, without those of the blocks in it. */
+/* All aligned words of a block, without those of the blocks in it, to the end. */
 void reach_scan_block(struct reach_scanner *s, uint32_t block, reach_hits_fn *fn, void *arg);
 
 #endif

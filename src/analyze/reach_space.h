@@ -20,6 +20,12 @@ void *reach_reserve(size_t bytes);
 void reach_unreserve(void *p, size_t bytes);
 void reach_count(struct reach_space *s, int64_t bytes);
 
+/* Size of a set of so many bits. */
+static inline size_t reach_bits_bytes(uint64_t nr)
+{
+	return (nr + 63) / 64 * sizeof(uint64_t);
+}
+
 /*
  * Call work(arg, 0) to work(arg, nr - 1), each in a thread of its own (0 in the caller's), and wait for all. Where threads cannot be
  * had, the missing calls are not made: work must be shared out as it is done.
