@@ -122,6 +122,20 @@ intact() {
 	ends_well
 }
 
+@test "snapshot: threads asked for their alternate stacks notice nothing, also when the monitor is killed meanwhile" {
+	victim stop_victim
+	drive ask "$VICTIM" 30 | grep '^copies=30 threads=11 '
+	ends_well
+	rm -f in
+	victim stop_victim killed
+	LIMIT=240 drive askpoints "$VICTIM" >points
+	cat points
+	[[ $(cat points) =~ ^points=([0-9]+)\ left=([0-9]+)$ ]]
+	[ "${BASH_REMATCH[1]}" -gt 150 ]
+	await none_left
+	ends_well
+}
+
 @test "snapshot: the monitor killed 60 times at random moments" {
 	victim snapshot_victim
 	drive die "$VICTIM" 60

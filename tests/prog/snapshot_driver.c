@@ -9,6 +9,8 @@
  *	die PID TIMES			children that take snapshots without end, each killed at a random moment
  *	points PID			children that take one, killed behind their first, second, ... request of the kernel; prints how
  *					many requests there are and how many copies were left behind
+ *	ask PID TIMES			take, and ask the threads for their alternate stacks
+ *	askpoints PID			as points, asking
  *	stopped PID TIMES		take, without a copy
  *
  * A refusal is printed as "CODE: sentence" and the hint, status 3.
@@ -31,6 +33,7 @@
 static struct err e;
 static struct snapshot_options options;
 static unsigned nr_left;
+static bool asks;
 
 static int refused(int rc)
 {
@@ -71,6 +74,17 @@ static int by_value(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
+static int ask(struct snapshot *s)
+{
+	struct altstacks a = { 0 };
+	int rc = snapshot_ask(s, &a);
+
+	if (!rc && a.v.nr + a.nr_silent > s->threads.nr)
+		rc = printf("%zu stacks, %zu silent, of %zu threads\n", a.v.nr, a.nr_silent, s->threads.nr);
+	vec_fini(&a.v);
+	return rc;
+}
+
 static int take(pid_t pid, unsigned times, uint64_t address)
 {
 	uint64_t *ns = calloc(times, sizeof(*ns));
@@ -83,6 +97,8 @@ static int take(pid_t pid, unsigned times, uint64_t address)
 
 		if (!rc && address)
 			rc = compare(&s, address);
+		if (!rc && asks)
+			rc = ask(&s);
 		copies += !rc && s.copy;
 		if (!rc && !s.copy && !options.no_copy)
 			printf("stopped: %s\n", s.why.text);
@@ -177,7 +193,8 @@ int main(int argc, char **argv)
 	unsigned times = argc > 3 ? (unsigned)atoi(argv[3]) : 1;
 
 	options.no_copy = !strcmp(what, "stopped");
-	if (!strcmp(what, "take") || options.no_copy)
+	asks = !strncmp(what, "ask", 3);
+	if (!strcmp(what, "take") || !strcmp(what, "ask") || options.no_copy)
 		return take(pid, times, argc > 4 ? strtoull(argv[4], NULL, 0) : 0);
 	if (!strcmp(what, "hold"))
 		return hold(pid);
@@ -187,12 +204,12 @@ int main(int argc, char **argv)
 		return printf("%u\n", snapshot_reap_leftovers(pid)) < 0;
 	if (!strcmp(what, "die"))
 		return die(pid, times);
-	if (!strcmp(what, "points")) {
+	if (!strcmp(what, "points") || !strcmp(what, "askpoints")) {
 		int nr = requests_die_behind_each(once, reap, &pid);
 
 		printf("points=%d left=%u\n", nr, nr_left);
 		return nr < 0;
 	}
-	fprintf(stderr, "usage: snapshot_driver take|stopped|hold|read|left|die|points PID [...]\n");
+	fprintf(stderr, "usage: snapshot_driver take|ask|stopped|hold|read|left|die|points|askpoints PID [...]\n");
 	return 2;
 }
