@@ -469,6 +469,47 @@ bool block_below(uint64_t address, uint64_t reach, uint64_t *at, struct block_in
 	return true;
 }
 
+/* block_below() in the table of most blocks, word by word downwards, leaf by leaf. */
+bool block_span(uint64_t address, uint64_t reach, uint64_t *at, uint64_t *size)
+{
+	unsigned shift = shape[PMM_TABLE_HEAP].shift;
+	uint64_t granule = address >> shift, last = (address > reach ? address - reach : 0) >> shift;
+	struct block_info was;
+
+	if (unlikely(address >> PMM_ADDRESS_BITS))
+		return false;
+	if (unlikely(A.dense)) {
+		if (!block_below(address, reach, at, &was))
+			return false;
+		*size = was.size;
+		return true;
+	}
+	for (;;) {
+		uint64_t first = granule & ~(uint64_t)(GRANULES - 1), stop = last > first ? last : first;
+		uint64_t *leaf = word_find(PMM_TABLE_HEAP, granule << shift & ~((1ull << (shift + PMM_LEAF_BITS)) - 1));
+
+		for (; leaf; granule--) {
+			uint64_t *words = leaf + (granule - first), word = LOAD(*words);
+
+			*at = (granule << shift) + (word >> PMM_WORD_SUB_SHIFT & 3) * 8;
+			if (is_block(word) && *at <= address) {
+				*size = size_of(words, word);
+				return true;
+			}
+			if (granule == stop)
+				break;
+		}
+		if (first <= last || !first)
+			return false;
+		granule = first - 1;
+	}
+}
+
+bool block_near(uint64_t address)
+{
+	return address >> PMM_ADDRESS_BITS == 0 && word_find(PMM_TABLE_HEAP, address);
+}
+
 bool block_del(uint64_t address, const struct block_stamp *now, struct block_info *out)
 {
 	uint64_t *at = block_find(address);

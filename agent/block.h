@@ -56,6 +56,12 @@ bool block_get(uint64_t address, struct block_info *out);
 /* The nearest block that begins at `address` or up to `reach` bytes below; its start goes to *at. False when there is none. Pools' are none. */
 bool block_below(uint64_t address, uint64_t reach, uint64_t *at, struct block_info *out);
 
+/* The same, quicker, where nothing but start and size are of interest. */
+bool block_span(uint64_t address, uint64_t reach, uint64_t *at, uint64_t *size);
+
+/* May blocks be near this address? Quick; false: there are none. */
+bool block_near(uint64_t address);
+
 /* The thread that allocated a block; of what block_del() and its kin gave. */
 uint32_t block_thread(const struct block_info *b);
 

@@ -6,6 +6,7 @@
 #include "agent/check/ways.h"
 
 #include "agent/arena.h"
+#include "agent/check/bounds.h"
 #include "agent/check/canary.h"
 #include "agent/check/guard.h"
 #include "agent/check/quarantine.h"
@@ -129,6 +130,8 @@ static SLOW void damaged(struct tctx *c, const struct check_block *b, uint64_t a
 	struct pmm_finding f = { .type = at < b->address ? PMM_FINDING_UNDERRUN : PMM_FINDING_OVERRUN, .by = PMM_BY_RELEASE,
 				 .access = PMM_ACCESS_WRITE, .site = site, .address = at, .release = said->how };
 
+	if (bounds_told(b->address))
+		return;
 	finding_block(&f, b);
 	finding_bytes(&f, at, at < b->address ? b->address : end);
 	finding_add(c, &f);
@@ -140,6 +143,8 @@ static SLOW void spoilt(struct tctx *c, const struct quarantined *q, uint64_t at
 	struct pmm_finding f = { .type = PMM_FINDING_AFTER_FREE, .by = PMM_BY_QUARANTINE, .access = PMM_ACCESS_WRITE, .address = at };
 	uint64_t end = q->block.address + q->block.size;
 
+	if (bounds_told(q->block.address))
+		return;
 	finding_block(&f, &q->block);
 	finding_bytes(&f, at, at < q->block.address ? q->block.address : at < end ? end : pmm_tail_end(q->block.address, q->block.size));
 	finding_add(c, &f);

@@ -1,0 +1,73 @@
+/*
+ * The real string and memory functions, and what several hooks do alike.
+ */
+#include "agent/check/strings.h"
+
+#include "agent/preload/link.h"
+
+void *string_next[NR_STRING_FUNCTIONS];
+
+static const char names[] =
+#define X(name) #name "\0"
+	STRING_FUNCTIONS(X)
+#undef X
+	;
+
+/* In functions that resolve others (STT_GNU_IFUNC) nothing of ours is called again. */
+SLOW void *string_find(enum string_function which)
+{
+	const char *name = names;
+	struct link_map *self = link_self();
+	void *found;
+
+	for (unsigned i = which; i; i--)
+		name += str_length(name) + 1;
+	found = self ? link_symbol_from(self->l_next, name, NULL) : NULL;
+	if (!found)
+		__builtin_trap();	/* who called it would not have been started without us */
+	STORE(string_next[which], found);
+	return found;
+}
+
+/* All of them, while there is one thread only. Those that this C library does not have stay unknown. */
+static __attribute__((constructor(101))) void find_all(void)
+{
+	struct link_map *self = link_self();
+	const char *name = names;
+
+	for (unsigned i = 0; self && i < NR_STRING_FUNCTIONS; i++, name += str_length(name) + 1)
+		if (!string_next[i])
+			STORE(string_next[i], link_symbol_from(self->l_next, name, NULL));
+}
+
+size_t string_length(const char *s, const char *function, const struct caller *from)
+{
+	size_t left = bounds_left(s, 1), n, may;
+
+	if (left == SIZE_MAX)
+		return NEXT(strlen)(s);
+	n = NEXT(strnlen)(s, left);
+	if (likely(n < left))
+		return n;
+	may = bounds_over(s, SIZE_MAX, PMM_ACCESS_READ, function, from);
+	return may == SIZE_MAX ? NEXT(strlen)(s) : NEXT(strnlen)(s, may);
+}
+
+size_t string_length_within(const char *s, size_t n, const char *function, const struct caller *from)
+{
+	size_t left = least(n, bounds_left(s, n != 0)), found = NEXT(strnlen)(s, left);
+
+	if (likely(found < left || left == n))
+		return found;
+	return NEXT(strnlen)(s, least(n, bounds_over(s, n, PMM_ACCESS_READ, function, from)));
+}
+
+void string_put(char *to, const char *source, size_t length, const char *function, const struct caller *from)
+{
+	size_t may = bounds_check(to, length + 1, PMM_ACCESS_WRITE, function, from);
+
+	overlap_check(to, source, length + 1, function, from);
+	NEXT(memmove)(to, source, least(length, may));
+	if (may > length)
+		to[length] = 0;
+}

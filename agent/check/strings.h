@@ -1,0 +1,131 @@
+/*
+ * What the hooks of string and memory functions share: the real functions, and the form of a hook.
+ *
+ * Each is an entry that jumps straight to the real function when what it is given can be no block, and else to a body, whose return
+ * address is then the program's. The real functions are found one by one when they are first called: programs call these before anything
+ * of ours has run, even before our library is relocated, from resolvers of other libraries' functions. No relocated data is used on the
+ * way there.
+ *
+ * gcc's own calls of memcpy() and its like in libpmm_check.so have other names (agent/check/names.h).
+ */
+#ifndef AGENT_CHECK_STRINGS_H
+#define AGENT_CHECK_STRINGS_H
+
+#include "agent/check/bounds.h"
+#include "agent/preload/preload.h"
+
+#define STRING_FUNCTIONS(X)									\
+	X(memcpy) X(memmove) X(mempcpy) X(memset) X(memchr) X(memrchr) X(rawmemchr) X(memcmp) X(bcmp) X(memccpy) X(bcopy) X(bzero) \
+	X(explicit_bzero)									\
+	X(strlen) X(strnlen) X(strcpy) X(stpcpy) X(strncpy) X(stpncpy) X(strcat) X(strncat)	\
+	X(strcmp) X(strncmp) X(strcasecmp) X(strncasecmp) X(strchr) X(index) X(strchrnul) X(strrchr) X(rindex) X(strstr)	\
+	X(strspn) X(strcspn) X(strpbrk) X(strdup) X(strndup) X(memmem)
+
+enum string_function {
+#define X(name) NEXT_##name,
+	STRING_FUNCTIONS(X)
+#undef X
+	NR_STRING_FUNCTIONS
+};
+
+/* NULL until it is called first. */
+extern void *string_next[NR_STRING_FUNCTIONS] __attribute__((visibility("hidden")));
+
+/* Find one and remember it. */
+void *string_find(enum string_function which);
+
+/* The real function behind a hook. */
+static inline void *string_next_or_find(enum string_function which)
+{
+	void *next = LOAD(string_next[which]);
+
+	return likely(next) ? next : string_find(which);
+}
+
+#define NEXT(name) ((__typeof__(&hook_##name))string_next_or_find(NEXT_##name))
+
+/*
+ * An entry: to the real function `next`, which has the same parameters, if it is known and `passes`, else to the hook's body. Both are
+ * jumps.
+ */
+#define ENTRY(passes, name, next, ...)									\
+	do {												\
+		void *next_ = LOAD(string_next[NEXT_##next]);						\
+		if (likely(next_) && likely(passes))							\
+			return ((__typeof__(&hook_##next))next_)(__VA_ARGS__);				\
+		return name##_body(__VA_ARGS__);							\
+	} while (0)
+
+/* A hook's declaration and the head of its definition. */
+#define HOOK_AS(type, name, ...) EXPORT type hook_##name(__VA_ARGS__) __asm__(#name)
+#define HOOK(type, name, ...) EXPORT type hook_##name(__VA_ARGS__)
+
+/* The program's call of this hook, for its body and what that calls. */
+#define FROM (&(struct caller[]){ CALLER_HERE() }[0])
+
+HOOK_AS(void *, memcpy, void *to, const void *from, size_t n);
+HOOK_AS(void *, memmove, void *to, const void *from, size_t n);
+HOOK_AS(void *, mempcpy, void *to, const void *from, size_t n);
+HOOK_AS(void *, memset, void *to, int c, size_t n);
+HOOK_AS(void *, memchr, const void *s, int c, size_t n);
+HOOK_AS(void *, memrchr, const void *s, int c, size_t n);
+HOOK_AS(void *, rawmemchr, const void *s, int c);
+HOOK_AS(int, memcmp, const void *a, const void *b, size_t n);
+HOOK_AS(int, bcmp, const void *a, const void *b, size_t n);
+HOOK_AS(void *, memccpy, void *to, const void *from, int c, size_t n);
+HOOK_AS(void, bcopy, const void *from, void *to, size_t n);
+HOOK_AS(void, bzero, void *to, size_t n);
+HOOK_AS(void, explicit_bzero, void *to, size_t n);
+HOOK_AS(size_t, strlen, const char *s);
+HOOK_AS(size_t, strnlen, const char *s, size_t n);
+HOOK_AS(char *, strcpy, char *to, const char *from);
+HOOK_AS(char *, stpcpy, char *to, const char *from);
+HOOK_AS(char *, strncpy, char *to, const char *from, size_t n);
+HOOK_AS(char *, stpncpy, char *to, const char *from, size_t n);
+HOOK_AS(char *, strcat, char *to, const char *from);
+HOOK_AS(char *, strncat, char *to, const char *from, size_t n);
+HOOK_AS(int, strcmp, const char *a, const char *b);
+HOOK_AS(int, strncmp, const char *a, const char *b, size_t n);
+HOOK_AS(int, strcasecmp, const char *a, const char *b);
+HOOK_AS(int, strncasecmp, const char *a, const char *b, size_t n);
+HOOK_AS(char *, strchr, const char *s, int c);
+HOOK_AS(char *, index, const char *s, int c);
+HOOK_AS(char *, strchrnul, const char *s, int c);
+HOOK_AS(char *, strrchr, const char *s, int c);
+HOOK_AS(char *, rindex, const char *s, int c);
+HOOK_AS(char *, strstr, const char *s, const char *what);
+HOOK_AS(size_t, strspn, const char *s, const char *set);
+HOOK_AS(size_t, strcspn, const char *s, const char *set);
+HOOK_AS(char *, strpbrk, const char *s, const char *set);
+HOOK_AS(char *, strdup, const char *s);
+HOOK_AS(char *, strndup, const char *s, size_t n);
+HOOK_AS(void *, memmem, const void *s, size_t bytes, const void *what, size_t what_bytes);
+
+static inline size_t least(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Do [a, a + n) and [b, b + n) have no byte in common? */
+static inline bool apart(const void *a, const void *b, size_t n)
+{
+	return (uint64_t)a - (uint64_t)b >= n && (uint64_t)b - (uint64_t)a >= n;
+}
+
+/* A finding if a copy is between ranges that overlap. A range onto itself is none: compilers copy structures so. */
+static inline void overlap_check(const void *to, const void *source, size_t n, const char *function, const struct caller *from)
+{
+	if (unlikely(!apart(to, source, n)) && to != source && n <= PTRDIFF_MAX)
+		bounds_overlap(to, source, n, function, from);
+}
+
+/* Length of the string at s, or as much of it as can be read. `from`: the program's call of `function`. */
+size_t string_length(const char *s, const char *function, const struct caller *from);
+
+/* ... of at most n bytes. */
+size_t string_length_within(const char *s, size_t n, const char *function, const struct caller *from);
+
+/* `function` writes `length` bytes from `source` and a NUL to `to`, as far as may be. */
+void string_put(char *to, const char *source, size_t length, const char *function, const struct caller *from);
+
+#endif
