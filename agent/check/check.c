@@ -45,6 +45,7 @@ bool check_start(void)
 static void forked(void)
 {
 	K.parent_pid = K.ledger->pid;
+	K.finished = 0;
 	if (!K.on)
 		return;
 	quarantine_forked();

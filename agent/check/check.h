@@ -83,7 +83,7 @@ struct check_block {
 #define CHECK_REACH_ALL (64u << 10)
 bool check_find(uint64_t address, uint64_t reach, struct check_block *out);
 
-/* The process is about to end: are all blocks in quarantine still poison? */
-void check_finish(const struct caller *from);
+/* The process is about to end: are all blocks in quarantine still poison? sp: the caller's. */
+void check_finish(uint64_t sp);
 
 #endif

@@ -71,16 +71,16 @@ static bool mapping_find(uint64_t address, struct mapping *m, bool *readable)
 	return found;
 }
 
-/* A thread's control block lies at the upper end of its stack, in the same mapping (glibc, musl). */
+/* A thread's control block lies at the upper end of its stack, in the same mapping (glibc, musl); the first thread's is elsewhere. */
 static bool is_threads_stack(const struct mapping *m, uint64_t address)
 {
 	uint32_t nr = LOAD(A.ledger->nr_ctx);
 
 	for (uint32_t i = 0; i < nr && i < PMM_MAX_CTX; i++) {
 		pmm_ref ref = LOAD_ACQUIRE(A.ledger->ctx[i]);
-		uint64_t tp = ref ? LOAD(((struct tctx *)arena_at(ref))->tp) : 0;
+		const struct tctx *c = ref ? arena_at(ref) : NULL;
 
-		if (tp > address && tp < m->end)
+		if (c && LOAD(c->tp) > address && LOAD(c->tp) < m->end && LOAD(c->tid) != A.ledger->pid)
 			return true;
 	}
 	return false;
@@ -94,13 +94,11 @@ enum pmm_finding_place place_of(uint64_t address, uint64_t sp)
 
 	if (!mapping_find(address, &m, &readable))
 		return readable ? PMM_PLACE_UNMAPPED : PMM_PLACE_UNKNOWN;
-	if (m.stack)
+	if (m.stack || is_threads_stack(&m, address))
 		return PMM_PLACE_STACK;
 	if (module_find(address, &module))
 		return PMM_PLACE_STATIC;
 	if (m.heap)
 		return PMM_PLACE_UNKNOWN;
-	if (is_threads_stack(&m, address) || (sp >= m.start && sp <= address))
-		return PMM_PLACE_STACK;
-	return PMM_PLACE_UNKNOWN;
+	return sp >= m.start && sp <= address ? PMM_PLACE_STACK : PMM_PLACE_UNKNOWN;
 }

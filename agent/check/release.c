@@ -11,6 +11,7 @@
 #include "agent/check/guard.h"
 #include "agent/check/quarantine.h"
 #include "agent/clock.h"
+#include "agent/preload/leave.h"
 
 #define STACK_BYTES	32768		/* as hook_free() has it */
 
@@ -383,21 +384,32 @@ static void counts_flush(void)
 	}
 }
 
-void check_finish(const struct caller *from)
+/* Once, and not in a child made by vfork, which shares all this with its parent. */
+static bool ends_here(void)
 {
-	struct tctx *c;
+	uint32_t no = 0;
 
-	if (LOAD(A.state) != AGENT_ON || !LOAD(*A.alive) || !check_on() || !(c = agent_enter(from->sp)))
+	return check_on() && LOAD(*A.alive) && (LOAD(A.confined) || (int)sys0(getpid) == A.pid) && CAS(K.finished, no, 1);
+}
+
+void check_finish(uint64_t sp)
+{
+	struct tctx *c = ends_here() ? agent_enter(sp) : NULL;
+
+	if (!c)
 		return;
 	quarantine_each(still_poisoned, c);
 	counts_flush();
 	agent_leave(c);
 }
 
+void leave_form(uint64_t sp)
+{
+	check_finish(sp);
+}
+
 /* Before the agent's own destructor: those with the larger number run first. */
 static __attribute__((destructor(102))) void end(void)
 {
-	struct caller from = CALLER_HERE();
-
-	check_finish(&from);
+	check_finish((uint64_t)__builtin_frame_address(0));
 }

@@ -15,6 +15,7 @@ struct checker {
 	bool on;
 	bool refuses;			/* some requests fail on purpose */
 	uint32_t starting;
+	uint32_t finished;		/* check_finish() was called */
 	uint32_t parent_pid;		/* of a forked process, whose parent's blocks are in no table; else 0 */
 	uint64_t requests;
 	uint64_t passed;		/* blocks that were allocated without us */

@@ -5,6 +5,7 @@
  * The entry jumps to the body, so the body's return address is the program's. errno is the real function's: nothing
  * in the agent touches it.
  */
+#include "agent/preload/leave.h"
 #include "agent/preload/preload.h"
 
 #define ENOMEM 12
@@ -169,4 +170,9 @@ EXPORT int posix_memalign(void **out, size_t align, size_t size)
 	ret = hook_posix_memalign(c, A.next.posix_memalign, out, align, size, &from);
 	agent_leave(c);
 	return ret;
+}
+
+void leave_form(uint64_t sp)
+{
+	(void)sp;
 }

@@ -71,6 +71,8 @@ __attribute__((used)) static void *leave_hook(int status, uint64_t sp, unsigned 
 		resolve();
 	void (*next[])(int) = { A.next.exit, A.next._exit, A.next._Exit, A.next.quick_exit };
 
+	if (which != EXIT)
+		leave_form(sp);
 	if (which == EXIT_AT_ONCE || which == EXIT_AT_ONCE_C) {
 		leave_ask(PMM_LEAVE_AT_ONCE, sp, (uint32_t)status);
 	} else if (which == EXIT_QUICK && is_musl()) {

@@ -36,6 +36,9 @@ void leave_start(void);
 /* The destructor runs; see hooks_leave.c. */
 void leave_destructor(void);
 
+/* What a form of the agent has to do at the end itself, where no destructors run (life.c has the other ends). sp: the caller's. */
+void leave_form(uint64_t sp);
+
 /* Be told of signals whose default action is death; no more of that: the program is about to enter seccomp. */
 void signals_guard(void);
 void signals_unguard(void);

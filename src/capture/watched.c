@@ -179,6 +179,6 @@ int watched_read(struct watched *w, const struct ledger_tree *t, struct heap **o
 
 bool watched_has_events(const struct heap *h)
 {
-	return h->allocs || h->frees || h->failed || h->untracked_frees || h->skipped_allocs ||
+	return h->allocs || h->frees || h->failed || h->untracked_frees || h->skipped_allocs || h->nr_findings ||
 	       h->off_reason || h->mapping.mmap_calls || h->mapping.mmap_failed;
 }
