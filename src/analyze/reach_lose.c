@@ -79,8 +79,13 @@ static bool is_seen(const struct losing *l, uint32_t block)
 
 static void find_candidates(struct losing *l)
 {
-	for (uint32_t i = 0; i < l->r->nr && !l->failed; i++) {
-		if (l->r->class[i] != REACH_DEFINITE || is_seen(l, i))
+	const uint8_t *class = l->r->class, *end = class + l->r->nr;
+
+	/* Mostly few are lost among many. */
+	for (const uint8_t *at = class; (at = memchr(at, REACH_DEFINITE, (size_t)(end - at))) && !l->failed; at++) {
+		uint32_t i = (uint32_t)(at - class);
+
+		if (is_seen(l, i))
 			continue;
 		l->candidates[i / 64] |= (uint64_t)1 << (i & 63);
 		lead_on(l, i);
