@@ -125,18 +125,28 @@ static pid_t tid_here(pid_t pid, uint32_t ns_tid)
 	return tid;
 }
 
+static int read_header(const struct ledger_tree *t, unsigned k, size_t offset, void *to, size_t bytes)
+{
+	ssize_t got = pread(t->fd, to, bytes, (off_t)(ledger_tree_slot_off(t, k) + offset));
+
+	return got == (ssize_t)bytes ? 0 : got < 0 ? -errno : -EIO;
+}
+
 int leaving_read(const struct ledger_tree *t, unsigned k, pid_t pid, struct leaving *out)
 {
-	off_t at = (off_t)(ledger_tree_slot_off(t, k) + offsetof(struct pmm_ledger, leave));
 	struct pmm_leave l;
-	ssize_t got = pread(t->fd, &l, sizeof(l), at);
+	uint32_t start_tick = 0;
+	int rc = read_header(t, k, offsetof(struct pmm_ledger, leave), &l, sizeof(l));
 
-	if (got != sizeof(l))
-		return got < 0 ? -errno : -EIO;
+	if (!rc)
+		rc = read_header(t, k, offsetof(struct pmm_ledger, start_tick), &start_tick, sizeof(start_tick));
+	if (rc)
+		return rc;
 	*out = (struct leaving){
 		.cause = l.cause < PMM_NR_LEAVE_CAUSES ? (enum pmm_leave_cause)l.cause : PMM_LEAVE_NO_CAUSE,
 		.tid = tid_here(pid, l.tid),
 		.number = l.number,
+		.attach_ns = start_tick * PMM_TICK_NS,
 	};
 	out->sp = out->tid ? l.sp : 0;
 	return 0;

@@ -63,6 +63,10 @@ static int search(struct run_leaks *r, pid_t pid, const struct leaving *l, struc
 	struct leaks_found found;
 	int rc = scene_live(pid, &where, &s, e);
 
+	if (!rc && s.heap->attach_ns != l->attach_ns) {
+		scene_free(&s);
+		rc = err_set(e, -ESRCH, "process %d runs another program now", (int)pid);
+	}
 	if (rc)
 		return rc;
 	o.how = HEAP_SEARCH_EXIT;

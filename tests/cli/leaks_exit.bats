@@ -129,6 +129,26 @@ unsearched() {
 	! grep "lost" "$T/killed.err"
 }
 
+@test "exec by another thread while the process waits: the new program is not searched in its place, but at its own end" {
+	mkfifo "$T/in"
+	"$PMM" run -q --leaks -o "$T/exec.pmm" -- "$PROG/leave_exec" "$PROG/leak_data" <"$T/in" >"$T/exec.out" 2>"$T/exec.err" &
+	local monitor=$! status=0
+	exec 9>"$T/in"
+	await -p "$monitor" pgrep -P "$monitor" -x leave_exec
+	kill -STOP "$monitor"
+	printf x >&9
+	await grep -q ready "$T/exec.out"
+	kill -CONT "$monitor"
+	sleep 0.5			# it could search now
+	echo g >&9
+	await -p "$monitor" grep -q "done" "$T/exec.out"
+	exec 9>&-
+	wait "$monitor" || status=$?
+	[ "$status" -eq 0 ] || { echo "status $status"; cat "$T/exec.err"; return 1; }
+	search "$T/exec.json" "$T/exec.pmm"
+	sums data exit "$T/exec.json"
+}
+
 @test "processes that go on in the background are searched at their end" {
 	printf '(read -r _ <"%s"; exec "%s" exit) >/dev/null 2>&1 &\n' "$T/go" "$PROG/leave_exit" >"$T/script"
 	mkfifo "$T/go"
