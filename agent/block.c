@@ -60,6 +60,17 @@ static __attribute__((noinline, cold)) void mark(const void *at, size_t bytes)
 		STORE_RELEASE(marks[i], 1);
 }
 
+/*
+ * Unlike the tables' own stores these come before the look at the word: a scanner that raised it after that look makes every processor's
+ * stores visible before it copies.
+ */
+void block_changed(const void *at, size_t bytes)
+{
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	if (watched())
+		mark(at, bytes);
+}
+
 /* ---- the trees ------------------------------------------------------------------------------------------ */
 
 static struct pmm_mid *mid_new(struct pmm_table *t, pmm_ref *top, uint64_t base)

@@ -5,6 +5,7 @@
 #define AGENT_BLOCK_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* What was live at an address. */
@@ -37,6 +38,9 @@ struct block_new {
 
 /* Set up the tables of a new ledger. */
 void block_init(void);
+
+/* [at, at + bytes) of the arena, which is of no table but is to be frozen with them, has been stored to. */
+void block_changed(const void *at, size_t bytes);
 
 /* Where the word of a block at this address will be, already being fetched; NULL when there is no such place yet. */
 uint64_t *block_place(uint64_t address);

@@ -7,6 +7,7 @@
 #include "agent/check/guard.h"
 
 #include "agent/arena.h"
+#include "agent/block.h"
 #include "agent/check/area.h"
 #include "agent/check/budget.h"
 #include "agent/check/pages.h"
@@ -62,14 +63,20 @@ static void ledger_raise(uint64_t *most, uint64_t value)
 		;
 }
 
+/* A full ledger has no room for the record: then the block is known by the figures only. */
 static void ledger_record(uint32_t run, uint32_t state)
 {
 	const struct pmm_guard *r = &areas.record[run];
 	struct pmm_guard *copy = arena_chunk(A.ledger->guard_dir, run, PMM_GUARD_SHIFT, sizeof(*copy));
 	uint32_t nr = LOAD(A.ledger->check.nr_guards);
 
-	if (!copy)
+	if (!copy) {
+		if (state == PMM_GUARD_LIVE) {
+			ADD(A.ledger->dropped[PMM_DROP_BLOCK_FULL], 1);
+			ADD(A.ledger->dropped_bytes, r->size_bytes);
+		}
 		return;
+	}
 	STORE_RELEASE(copy->state, PMM_GUARD_UNUSED);
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	copy->address = r->address;
@@ -84,6 +91,7 @@ static void ledger_record(uint32_t run, uint32_t state)
 	copy->pid = r->pid;
 	copy->pages = r->pages;
 	STORE_RELEASE(copy->state, state);
+	block_changed(copy, sizeof(*copy));
 	while (nr <= run && !CAS(A.ledger->check.nr_guards, nr, run + 1))
 		;
 }

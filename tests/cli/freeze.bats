@@ -71,3 +71,10 @@ drive() { within "$PROG/freeze_driver" truth "$@" 7>&- 8<&-; }
 	drive 5
 	finish 0
 }
+
+@test "guarded blocks, which are in no table" {
+	start "$PMM" check --budget=all -o c.pmm -- "$PROG/freeze_victim" truth 4 1600
+	tell go running
+	drive $TIMES
+	finish 0
+}
