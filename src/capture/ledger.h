@@ -54,6 +54,12 @@ struct ledger_totals {
 /* A few microseconds. 0 or -errno. */
 int ledger_totals(struct ledger_map *m, struct ledger_totals *t);
 
+/*
+ * Heap errors noted so far, complete or not; and how often complete ones were met, which takes longer (`count` may be NULL). 0 where nobody
+ * looks for them.
+ */
+uint32_t ledger_findings(struct ledger_map *m, uint64_t *count);
+
 struct ledger_top_site {
 	uint32_t site;			/* the ledger's number */
 	int64_t live_bytes, live_blocks;

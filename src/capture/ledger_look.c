@@ -65,6 +65,38 @@ int ledger_totals(struct ledger_map *m, struct ledger_totals *t)
 	return 0;
 }
 
+/* ---- heap errors ----------------------------------------------------------------------------- */
+
+/* How often error number `nr` was met; 0 while it is not complete. */
+static uint64_t count_of(struct ledger_map *m, const pmm_ref *dir, uint32_t nr)
+{
+	uint64_t off = ((uint64_t)dir[nr >> PMM_FINDING_SHIFT] << PMM_REF_SHIFT) +
+		       (nr & ((1u << PMM_FINDING_SHIFT) - 1)) * sizeof(struct pmm_finding);
+	struct pmm_finding f;
+
+	if (ledger_map_read(m, off, &f, offsetof(struct pmm_finding, first_tick)) || f.type == PMM_FINDING_NONE)
+		return 0;
+	return f.count;
+}
+
+uint32_t ledger_findings(struct ledger_map *m, uint64_t *count)
+{
+	pmm_ref dir[PMM_MAX_FINDINGS >> PMM_FINDING_SHIFT];
+	uint32_t nr = 0;
+
+	if (count)
+		*count = 0;
+	if (m->tree.check.level == PMM_CHECK_NONE ||
+	    ledger_map_read(m, offsetof(struct pmm_ledger, check.nr_findings), &nr, sizeof(nr)))
+		return 0;
+	nr = nr < PMM_MAX_FINDINGS ? nr : PMM_MAX_FINDINGS;
+	if (!count || !nr || ledger_map_read(m, offsetof(struct pmm_ledger, finding_dir), dir, sizeof(dir)))
+		return nr;
+	for (uint32_t i = 0; i < nr; i++)
+		*count += dir[i >> PMM_FINDING_SHIFT] ? count_of(m, dir, i) : 0;
+	return nr;
+}
+
 /* ---- top sites ------------------------------------------------------------------------------- */
 
 struct place {

@@ -252,6 +252,17 @@ static bool see_one_off(struct monitor *m)
 	return false;
 }
 
+/* Tell of heap errors that are new. */
+static void tell_found(struct monitor *m, struct watched *w, uint64_t now_ns, bool last)
+{
+	struct heap *h;
+
+	if (!m->ops->found || !watched_found(w, m->tree, now_ns, last, &h))
+		return;
+	m->ops->found(m->arg, h, w->is_root);
+	heap_free(h);
+}
+
 static void visit_claimed(struct monitor *m, unsigned k, uint32_t pid, uint64_t now_ns)
 {
 	struct watched *w = m->watched[k];
@@ -270,6 +281,7 @@ static void visit_claimed(struct monitor *m, unsigned k, uint32_t pid, uint64_t 
 		watched_end(w, now_ns);
 	if (!w->ended) {
 		watched_tick(w, m->tree, now_ns);
+		tell_found(m, w, now_ns, false);
 		if (watched_code_changed(w, now_ns))
 			__atomic_fetch_add(&m->tree->head->code_epoch, 1, __ATOMIC_RELAXED);
 	} else if (is_settled(m, w, now_ns)) {
@@ -300,6 +312,8 @@ static void visit(struct monitor *m, unsigned k, uint64_t now_ns)
 		visit_nameless(m, k, now_ns);
 	} else if (state == PMM_SLOT_REPLACED && !m->who.foreign && has_newer_image(m, k, pid)) {
 		m->nr_replaced++;
+		if (m->watched[k])
+			tell_found(m, m->watched[k], now_ns, true);
 		let_go(m, k);
 	} else {
 		visit_claimed(m, k, pid, now_ns);

@@ -28,8 +28,9 @@ struct monitor_ops {
 	 */
 	void (*leaving)(void *arg, pid_t pid, const struct leaving *l);
 	/*
-	 * Its agent has noted heap errors that were not there at the call before, or one came again for the first time in a second: the process as it
-	 * is, blocks left out. The heap is the caller's. May be NULL.
+	 * Its agent has noted heap errors that were not there at the call before, or one came again (looked for once a second): the process as it
+	 * is, blocks left out. What it notes before it ends comes with `ended`; before exec, where nothing is delivered, a last time with this. The
+	 * heap is the caller's. May be NULL.
 	 */
 	void (*found)(void *arg, const struct heap *h, bool is_root);
 };

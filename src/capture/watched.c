@@ -14,6 +14,9 @@
 #define FIND_NS	      1000000000ull /* give up */
 #define FIND_AGAIN_NS 100000000ull
 #define CODE_REST     500 /* cost of a look : pause */
+#define AGAIN_NS      1000000000ull /* between looks for heap errors that came again, or are not complete */
+#define FOUND_REST    10  /* cost of a look for heap errors : pause */
+#define STUCK_NS      50000000ull
 
 struct watched *watched_new(unsigned slot, uint32_t ns_pid, uint64_t interval_ns, uint64_t now_ns)
 {
@@ -156,10 +159,9 @@ static void set_end(const struct watched *w, struct heap *h)
 	h->end_status = w->status_known ? WEXITSTATUS(w->status) : -1;
 }
 
-int watched_read(struct watched *w, const struct ledger_tree *t, struct heap **out, struct err *e)
+static int read_heap(struct watched *w, const struct ledger_tree *t, bool no_blocks, struct heap **out, struct err *e)
 {
-	struct ledger_options o = { .running = !w->ended,
-				    .pid = w->pid > 0 ? w->pid : (pid_t)w->ns_pid };
+	struct ledger_options o = { .running = !w->ended, .no_blocks = no_blocks, .pid = w->pid > 0 ? w->pid : (pid_t)w->ns_pid };
 	int rc = open_map(w, t, e);
 
 	if (rc)
@@ -175,6 +177,43 @@ int watched_read(struct watched *w, const struct ledger_tree *t, struct heap **o
 	if (w->ended && (*out)->taken_ns > w->ended_ns)
 		(*out)->taken_ns = w->ended_ns;
 	return 0;
+}
+
+int watched_read(struct watched *w, const struct ledger_tree *t, struct heap **out, struct err *e)
+{
+	return read_heap(w, t, false, out, e);
+}
+
+/* Is there a reason to read the heap? One load where there is none. */
+static bool noted_more(struct watched *w, uint64_t now_ns, bool last, uint64_t *count)
+{
+	struct watched_noted *n = &w->noted;
+	uint32_t nr = w->map ? ledger_findings(w->map, NULL) : 0;
+
+	if (!nr || (!last && now_ns < n->next_ns) || (!last && nr <= n->nr && now_ns < n->next_again_ns))
+		return false;
+	n->next_again_ns = now_ns + AGAIN_NS;
+	return ledger_findings(w->map, count) > n->nr || *count != n->count;
+}
+
+bool watched_found(struct watched *w, const struct ledger_tree *t, uint64_t now_ns, bool last, struct heap **out)
+{
+	struct watched_noted *n = &w->noted, was = *n;
+	uint64_t count, start;
+
+	if (!noted_more(w, now_ns, last, &count))
+		return false;
+	start = thread_cpu_ns();
+	if (read_heap(w, t, true, out, NULL))
+		return false;
+	n->nr = (*out)->nr_findings;
+	n->count = count;
+	n->next_ns = now_ns + (thread_cpu_ns() - start) * FOUND_REST;
+	if (n->nr != was.nr || count != was.count)
+		return true;
+	n->next_ns = now_ns + STUCK_NS + (n->next_ns - now_ns) * FOUND_REST;	/* some are not complete, or damaged */
+	heap_free(*out);
+	return false;
 }
 
 bool watched_has_events(const struct heap *h)

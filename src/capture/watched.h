@@ -29,6 +29,11 @@ struct watched {
 	uint64_t interval_ns; /* of the series; 0 = adaptive */
 	uint64_t code_hash;   /* of executable file mappings; 0 = not looked yet */
 	uint64_t next_code_ns;
+	struct watched_noted {
+		uint64_t nr, count;	/* heap errors of the last look */
+		uint64_t next_ns;	/* look again not before */
+		uint64_t next_again_ns;	/* ... and for those that came again */
+	} noted;
 };
 
 /*
@@ -56,6 +61,12 @@ bool watched_tick(struct watched *w, const struct ledger_tree *t, uint64_t now_n
  * and not at all costs.
  */
 bool watched_code_changed(struct watched *w, uint64_t now_ns);
+
+/*
+ * Has its agent noted heap errors that were not there at the call before, or did some come again (looked for once a second at most)? Then its
+ * heap, blocks left out, is in *out, the caller's. `last`: there will be no other call, so look at all costs; else rarely where looking is dear.
+ */
+bool watched_found(struct watched *w, const struct ledger_tree *t, uint64_t now_ns, bool last, struct heap **out);
 
 /*
  * Its heap at the end, or as it is now when it lives, with series and status; the caller's. 0 or

@@ -99,6 +99,45 @@ static void play_exec2(void)
 	_exit(0);
 }
 
+/* A heap error's place; it is complete when its type is set. */
+static struct pmm_finding *note_finding(uint32_t nr)
+{
+	struct pmm_ledger *l = agent.ledger;
+	struct pmm_finding *f = (struct pmm_finding *)((char *)l + PMM_ARENA_OFF + 3 * 65536) + nr;
+
+	l->finding_dir[0] = (PMM_ARENA_OFF + 3 * 65536) >> PMM_REF_SHIFT;
+	*f = (struct pmm_finding){ .by = PMM_BY_ACCESS, .count = 1, .site = 1 };
+	__atomic_store_n(&l->check.nr_findings, nr + 1, __ATOMIC_RELEASE);
+	return f;
+}
+
+/* The test counts here how often it was told. */
+static void wait_told(uint64_t times)
+{
+	while (__atomic_load_n(&agent.ledger->check.passed, __ATOMIC_ACQUIRE) < times)
+		usleep(1000);
+}
+
+/* Heap errors: one, one that is not complete at first, the first again, and one right before exec. */
+static void play_findings(char *self)
+{
+	struct pmm_finding *first, *second;
+
+	start_agent();
+	fake_agent_record(&agent, 1, 0);
+	first = note_finding(0);
+	__atomic_store_n(&first->type, PMM_FINDING_OVERRUN, __ATOMIC_RELEASE);
+	wait_told(1);
+	second = note_finding(1);
+	usleep(30000);
+	__atomic_store_n(&second->type, PMM_FINDING_UNDERRUN, __ATOMIC_RELEASE);
+	wait_told(2);
+	__atomic_store_n(&first->count, 6, __ATOMIC_RELEASE);
+	wait_told(3);
+	__atomic_store_n(&note_finding(2)->type, PMM_FINDING_WILD, __ATOMIC_RELEASE);
+	execl(self, self, "--agent", "exec2", NULL);
+}
+
 static void play_socket(void)
 {
 	if (setgid(65534) || setuid(65534) || prctl(PR_SET_DUMPABLE, 0))
@@ -250,6 +289,8 @@ int monitor_program(const char *mode, char *self)
 
 	if (!strcmp(mode, "exec"))
 		play_exec(self);
+	if (!strcmp(mode, "findings"))
+		play_findings(self);
 	for (size_t i = 0; i < NR(modes); i++)
 		if (!strcmp(modes[i].mode, mode))
 			modes[i].play();

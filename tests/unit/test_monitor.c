@@ -26,6 +26,8 @@ struct fixture {
 	struct heap *heap[MAX_HEAPS];
 	bool root[MAX_HEAPS];
 	unsigned nr, nr_unreadable;
+	struct { uint64_t nr, count, blocks; enum heap_end end; } found[MAX_HEAPS];
+	uint64_t nr_found;
 };
 
 static char self[4096];
@@ -49,7 +51,22 @@ static void on_unreadable(void *arg, pid_t pid, bool is_root, const struct err *
 	f->nr_unreadable++;
 }
 
-static const struct monitor_ops ops = { .ended = on_ended, .unreadable = on_unreadable };
+/* Says so in the ledger, where the program waits for it. */
+static void on_found(void *arg, const struct heap *h, bool is_root)
+{
+	struct fixture *f = arg;
+	uint64_t nr = f->nr_found + 1;
+
+	assert_true(is_root && f->nr_found < MAX_HEAPS);
+	f->found[f->nr_found].nr = h->nr_findings;
+	f->found[f->nr_found].count = h->findings[0].count;
+	f->found[f->nr_found].blocks = h->live_blocks;
+	f->found[f->nr_found++].end = h->end;
+	assert_int_equal(pwrite(f->tree.fd, &nr, sizeof(nr),
+				(off_t)(ledger_tree_slot_off(&f->tree, 0) + offsetof(struct pmm_ledger, check.passed))), sizeof(nr));
+}
+
+static const struct monitor_ops ops = { .ended = on_ended, .unreadable = on_unreadable, .found = on_found };
 
 static void launch(struct fixture *f, const char *mode)
 {
@@ -58,6 +75,7 @@ static void launch(struct fixture *f, const char *mode)
 		.space_bytes = UINT64_MAX,
 		.file_bytes = UINT64_MAX,
 		.follow = true,
+		.check.level = strcmp(mode, "findings") ? PMM_CHECK_NONE : PMM_CHECK_LIGHT,
 	};
 	char *argv[] = { self, "--agent", (char *)mode, NULL };
 	char **env;
@@ -259,6 +277,30 @@ static void late_child_is_waited_for(void **state)
 	end(&f);
 }
 
+/* New ones and those that come again, each once, complete, and also those of an image that is replaced at once. */
+static void heap_errors_are_told_at_once(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	launch(&f, "findings");
+	monitor_until_root(&f.monitor);
+	assert_int_equal(f.nr_found, 4);
+	assert_int_equal(f.found[0].nr, 1);
+	assert_int_equal(f.found[0].count, 1);
+	assert_int_equal(f.found[0].blocks, 1);
+	assert_int_equal(f.found[0].end, HEAP_RUNNING);
+	assert_int_equal(f.found[1].nr, 2);
+	assert_int_equal(f.found[1].count, 1);
+	assert_int_equal(f.found[2].nr, 2);
+	assert_int_equal(f.found[2].count, 6);
+	assert_int_equal(f.found[3].nr, 3);
+	assert_int_equal(f.nr, 1);
+	assert_int_equal(f.heap[0]->allocs, 40);
+	assert_int_equal(f.heap[0]->nr_findings, 0);
+	end(&f);
+}
+
 static void living_are_delivered_when_asked_to_end(void **state)
 {
 	struct fixture f;
@@ -441,6 +483,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(status_is_known_without_a_zombie),
 		cmocka_unit_test(namespace_costs_nobody_its_ledger),
 		cmocka_unit_test(late_child_is_waited_for),
+		cmocka_unit_test(heap_errors_are_told_at_once),
 		cmocka_unit_test(living_are_delivered_when_asked_to_end),
 		cmocka_unit_test(series_follows_the_run),
 		cmocka_unit_test(program_gets_what_pmm_was_given),
