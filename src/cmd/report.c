@@ -110,6 +110,7 @@ static int report_run(int argc, char **argv)
 
 	(void)argc;
 	opt.sort = (enum rank_key)sort;
+	opt.source = argv[0];
 	opt.shape = top_down ? REPORT_TOP_DOWN : bottom_up ? REPORT_BOTTOM_UP : REPORT_LIST;
 	rc = check_options(&e);
 	if (!rc)

@@ -22,6 +22,7 @@ struct report_options {
 	uint64_t depth; /* frames shown, 0: all */
 	bool depth_given;
 	bool blocks; /* list blocks */
+	const char *source; /* what the user named, for hints; NULL: not known */
 	struct filter filter;
 };
 

@@ -92,6 +92,7 @@ static const struct column totals_columns[] = {
 	{ "skipped_allocs", NULL, UNIT_COUNT },
 	{ "skipped_bytes", NULL, UNIT_BYTES },
 	{ "sites", NULL, UNIT_COUNT },
+	{ "heap_errors", NULL, UNIT_COUNT },
 };
 
 static double per_second(const struct heap *h)
@@ -99,6 +100,19 @@ static double per_second(const struct heap *h)
 	uint64_t run_ns = report_time(h, h->taken_ns);
 
 	return run_ns ? (double)h->allocs * 1e9 / (double)run_ns : 0;
+}
+
+/* Sites that asked for memory; others are known because heap errors name them. */
+static uint64_t asking_sites(const struct heap *h)
+{
+	uint64_t nr = 1;	/* the unknown stack */
+
+	for (uint32_t i = 1; i < h->nr_sites; i++) {
+		const struct heap_site *s = &h->sites[i];
+
+		nr += !h->nr_findings || s->allocs || s->frees || s->failed || s->live_blocks;
+	}
+	return nr;
 }
 
 static void set_totals(struct table *t, const struct heap *h)
@@ -131,7 +145,8 @@ static void set_totals(struct table *t, const struct heap *h)
 	table_set(t, c++, h->untracked_frees);
 	table_set(t, c++, h->skipped_allocs);
 	table_set(t, c++, h->skipped_bytes);
-	table_set(t, c++, h->nr_sites);
+	table_set(t, c++, asking_sites(h));
+	table_set(t, c++, h->nr_findings);
 }
 
 static void add_totals(struct report *r)
@@ -273,6 +288,15 @@ static void add_filter_row(struct table *t, const struct report_options *o)
 	str_fini(&s);
 }
 
+static void add_errors_row(struct table *t, const struct report *r)
+{
+	if (!r->heap->nr_findings)
+		return;
+	facts_row(t, "errors");
+	table_setf(t, FACT_TEXT, "%s, see 'pmm check %s'", report_many(r->heap->nr_findings, "heap error").s,
+		   r->opt.source ? r->opt.source : "FILE");
+}
+
 static void add_head(struct report *r)
 {
 	const struct heap *h = r->heap;
@@ -280,6 +304,7 @@ static void add_head(struct report *r)
 
 	if (t) {
 		head_rows(t, h);
+		add_errors_row(t, r);
 		add_filter_row(t, &r->opt);
 	}
 	doc_add(&r->doc, t);

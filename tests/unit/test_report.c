@@ -111,6 +111,28 @@ static void filters_leave_only_what_they_are_about(void **state)
 	free(some);
 }
 
+/* Said in one line; sites that only they name are in no list and no count. */
+static void heap_errors_are_pointed_to(void **state)
+{
+	static const char two[] = "site main>a size=100\nfinding type=overrun site=main>bad alloc=main>a free=main>gone\n"
+				  "finding type=double-free site=main>bad\n";
+	char *none = make("site main>a size=100\n", (struct report_options){ .top = 0 }, false);
+	char *some = make(two, (struct report_options){ .top = 0, .source = "x.pmm" }, false);
+	char *down = make(two, (struct report_options){ .top = 0, .shape = REPORT_TOP_DOWN }, false);
+	char *json = make(two, (struct report_options){ .top = 0 }, true);
+
+	(void)state;
+	assert_false(has(none, "error"));
+	assert_true(has(some, "  errors   2 heap errors, see 'pmm check x.pmm'\n"));
+	assert_true(has(down, "  errors   2 heap errors, see 'pmm check FILE'\n"));
+	assert_false(has(some, "bad") || has(some, "gone") || has(down, "bad") || has(down, "gone"));
+	assert_true(has(json, "\"sites\": 2") && has(json, "\"heap_errors\": 2"));
+	free(none);
+	free(some);
+	free(down);
+	free(json);
+}
+
 static void stacks_show_who_answers_and_what_is_inside(void **state)
 {
 	char *text = make("site main>parse|inner>xmalloc>libc.so.6 size=100\n",
@@ -203,6 +225,7 @@ int main(void)
 		cmocka_unit_test(senseless_wishes_are_refused),
 		cmocka_unit_test(sort_falls_back_to_the_peak),
 		cmocka_unit_test(filters_leave_only_what_they_are_about),
+		cmocka_unit_test(heap_errors_are_pointed_to),
 		cmocka_unit_test(stacks_show_who_answers_and_what_is_inside),
 		cmocka_unit_test(depth_says_what_it_left_out),
 		cmocka_unit_test(nothing_raw_reaches_the_text),
