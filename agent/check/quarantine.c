@@ -60,7 +60,7 @@ bool quarantine_start(uint64_t bytes)
 		return false;
 	sys3(madvise, all, RINGS * nr * sizeof(*all), SYS_MADV_DONTDUMP);
 	for (unsigned i = 0; i < RINGS; i++)
-		Q.ring[i].entry = all + i * nr;
+		Q.ring[i] = (struct ring){ .entry = all + i * nr };
 	Q.nr_entries = nr;
 	Q.bytes = bytes;
 	return true;
@@ -119,7 +119,7 @@ static void entry_pack(struct entry *e, const struct quarantined *q)
 		.alloc_site = b->alloc_site, .alloc_tick = b->alloc_tick, .alloc_thread = (uint16_t)b->alloc_thread,
 		.free_site = b->free_site, .free_tick = b->free_tick, .free_thread = (uint16_t)b->free_thread,
 		.pid = b->parent_pid ? b->parent_pid : (uint32_t)A.pid,
-		.bytes = b->size + PMM_HEAD_BYTES + PMM_TAIL_BYTES + q->align,
+		.bytes = b->size + pmm_front_bytes(q->align) + PMM_TAIL_BYTES,
 	};
 }
 

@@ -1,0 +1,188 @@
+/* agent/check/canary.c: heads and tails, to the byte, as include/pmm/check.h says they are. */
+#include "tests/unit/agent_host.h"
+
+#include "tests/unit/unit.h"
+
+#include "agent/check/canary.h"
+#include "include/pmm/check.h"
+
+#define SECRET	0x1122334455667788ull
+
+static uint8_t memory[1 << 18] __attribute__((aligned(4096)));
+static const size_t aligns[] = { 0, 8, 16, 32, 64, 256 };
+
+static int begin(void **state)
+{
+	(void)state;
+	agent_host_init(1 << 20);
+	canary_start(SECRET);
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	agent_host_fini();
+	return 0;
+}
+
+/* A block in `memory`, which is full of what was there before. */
+static uint8_t *make(size_t size, size_t align)
+{
+	memset(memory, 0x5a, 4096);
+	return canary_make(memory, size, align);
+}
+
+static void sizes_asked_for(void **state)
+{
+	static const struct { size_t size, align, bytes; } want[] = {
+		{ 0, 0, 32 }, { 1, 0, 48 }, { 16, 0, 48 }, { 17, 0, 64 }, { 100, 8, 144 }, { 1, 32, 64 }, { 1, 64, 96 }, { 4096, 4096, 8208 },
+	};
+	size_t bytes;
+
+	(void)state;
+	for (size_t i = 0; i < NR(want); i++) {
+		assert_true(canary_bytes(want[i].size, want[i].align, &bytes));
+		assert_int_equal(bytes, want[i].bytes);
+	}
+	assert_false(canary_bytes(SIZE_MAX, 0, &bytes));
+	assert_false(canary_bytes(1ull << 44, 0, &bytes));
+	assert_true(canary_bytes((1ull << 44) - 1, 0, &bytes));
+}
+
+static void layout(void **state)
+{
+	(void)state;
+	for (size_t a = 0; a < NR(aligns); a++)
+		for (size_t size = 0; size < 70; size++) {
+			uint8_t *p = make(size, aligns[a]), *tail = (uint8_t *)pmm_tail_end((uint64_t)p, size);
+			size_t bytes, says_size, says_align;
+
+			assert_ptr_equal(p, memory + pmm_front_bytes(aligns[a]));
+			assert_true(canary_bytes(size, aligns[a], &bytes));
+			assert_ptr_equal(tail, memory + bytes);
+			assert_int_equal(*tail, 0x5a);
+			for (uint8_t *b = memory; b < tail; b++)
+				if (b < p - PMM_HEAD_BYTES || b >= p + size)
+					assert_int_equal(*b, pmm_canary_byte(SECRET, (uint64_t)p, (uint64_t)b));
+				else if (b >= p)
+					assert_int_equal(*b, 0x5a);
+			assert_int_equal(canary_look(p, &says_size, &says_align), CANARY_LIVE);
+			assert_int_equal(says_size, size);
+			assert_int_equal(says_align, aligns[a] ? aligns[a] : 1);
+			assert_ptr_equal(canary_real(p, says_align), memory);
+		}
+}
+
+/* Whatever single byte around a block changes is found, and where. */
+static void damage(void **state)
+{
+	uint64_t at;
+
+	(void)state;
+	for (size_t a = 0; a < NR(aligns); a++)
+		for (size_t size = 0; size < 40; size++) {
+			uint8_t *p = make(size, aligns[a]), *tail = (uint8_t *)pmm_tail_end((uint64_t)p, size);
+
+			assert_false(canary_damage(p, size, aligns[a], &at));
+			for (uint8_t *b = memory; b < tail; b++) {
+				uint8_t was = *b;
+
+				*b ^= 4;
+				if (b >= p && b < p + size) {
+					assert_false(canary_damage(p, size, aligns[a], &at));
+				} else if (b != p - PMM_HEAD_BYTES + 6) {	/* byte 6 holds the flag of released blocks */
+					assert_true(canary_damage(p, size, aligns[a], &at));
+					assert_ptr_equal(at, b);
+				} else {
+					assert_true(canary_damage(p, size, aligns[a], &at));
+				}
+				*b = was;
+			}
+			assert_false(canary_damage(p, size, aligns[a], &at));
+		}
+}
+
+static void released_once(void **state)
+{
+	size_t size, align;
+	uint8_t *p = make(33, 0);
+
+	(void)state;
+	assert_true(canary_take(p));
+	assert_false(canary_take(p));
+	assert_int_equal(canary_look(p, &size, &align), CANARY_FREED);
+	assert_int_equal(size, 33);
+	canary_clear(p);
+	assert_int_equal(canary_look(p, &size, &align), CANARY_NOTHING);
+}
+
+static void poison(void **state)
+{
+	uint64_t at;
+
+	(void)state;
+	for (size_t size = 0; size < 80; size++) {
+		uint8_t *p = make(size, 0);
+
+		assert_true(canary_take(p));
+		canary_poison(p, size);
+		assert_true(canary_poisoned(p, size, 0, &at));
+		for (size_t i = 0; i < size; i++) {
+			assert_int_equal(p[i], PMM_POISON_BYTE);
+			p[i] = 1;
+			assert_false(canary_poisoned(p, size, 0, &at));
+			assert_ptr_equal(at, p + i);
+			p[i] = PMM_POISON_BYTE;
+		}
+		p[size] ^= 1;			/* and what is behind it is looked at as well */
+		assert_false(canary_poisoned(p, size, 0, &at));
+		assert_ptr_equal(at, p + size);
+	}
+}
+
+static void poison_of_large_blocks_ends(void **state)
+{
+	size_t size = CANARY_POISON_MOST + 1000;
+	uint8_t *p = make(size, 0);
+	uint64_t at;
+
+	(void)state;
+	p[CANARY_POISON_MOST] = 7;
+	assert_true(canary_take(p));
+	canary_poison(p, size);
+	assert_int_equal(p[0], PMM_POISON_BYTE);
+	assert_int_equal(p[CANARY_POISON_MOST - 1], PMM_POISON_BYTE);
+	assert_int_equal(p[CANARY_POISON_MOST], 7);
+	assert_true(canary_poisoned(p, size, 0, &at));
+	p[CANARY_POISON_MOST - 1] = 0;
+	assert_false(canary_poisoned(p, size, 0, &at));
+	assert_ptr_equal(at, p + CANARY_POISON_MOST - 1);
+}
+
+/* What is in front of other memory is no head: zeroes, a copied one, one of an odd address. */
+static void no_heads(void **state)
+{
+	size_t size, align;
+	uint8_t *p = make(50, 0);
+
+	(void)state;
+	memcpy(memory + 1024, p - PMM_HEAD_BYTES, PMM_HEAD_BYTES);
+	assert_int_equal(canary_look(memory + 1024 + PMM_HEAD_BYTES, &size, &align), CANARY_NOTHING);
+	memset(memory + 1024, 0, PMM_HEAD_BYTES);
+	assert_int_equal(canary_look(memory + 1024 + PMM_HEAD_BYTES, &size, &align), CANARY_NOTHING);
+	assert_int_equal(canary_look(p + 8, &size, &align), CANARY_NOTHING);
+	assert_int_equal(canary_look_safely((void *)16, &size, &align), CANARY_NOTHING);
+	assert_int_equal(canary_look_safely((void *)0x7ffffffff000, &size, &align), CANARY_NOTHING);
+	assert_int_equal(canary_look_safely(p, &size, &align), CANARY_LIVE);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(sizes_asked_for), cmocka_unit_test(layout), cmocka_unit_test(damage), cmocka_unit_test(released_once),
+		cmocka_unit_test(poison), cmocka_unit_test(poison_of_large_blocks_ends), cmocka_unit_test(no_heads),
+	};
+
+	return cmocka_run_group_tests(tests, begin, end);
+}

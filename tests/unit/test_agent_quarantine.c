@@ -1,0 +1,141 @@
+/* agent/check/quarantine.c: first in, first out, up to the bound, and nothing is lost where threads meet. */
+#include "tests/unit/agent_host.h"
+
+#include "tests/unit/unit.h"
+
+#include <pthread.h>
+
+#include "agent/check/quarantine.h"
+
+#define EACH	(100 + 32)	/* a block of 100 bytes with its head and tail */
+
+static uint8_t alone;
+static uint64_t left[1 << 16], nr_left;
+
+static int begin(void **state)
+{
+	(void)state;
+	agent_host_init(1 << 20);
+	alone = 1;
+	A.single_threaded = &alone;
+	A.pid = 4711;
+	nr_left = 0;
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	agent_host_fini();
+	return 0;
+}
+
+static struct quarantined block(uint64_t address, uint64_t size)
+{
+	return (struct quarantined){ .align = 16, .block = { .address = address, .size = size, .kind = PMM_KIND_NEW, .alloc_site = 7,
+		.alloc_tick = 8, .alloc_thread = 9, .free_site = 10, .free_tick = 11, .free_thread = 12, .freed = true } };
+}
+
+static void leave(void *arg, const struct quarantined *q)
+{
+	assert_ptr_equal(arg, left);
+	left[nr_left++] = q->block.address;
+}
+
+static bool add(uint64_t address, uint64_t size)
+{
+	struct quarantined q = block(address, size);
+
+	return quarantine_add(&q, leave, left);
+}
+
+static void first_in_first_out(void **state)
+{
+	(void)state;
+	assert_true(quarantine_start(10 * EACH));
+	for (uint64_t i = 1; i <= 10; i++)
+		assert_true(add(i * 0x1000, 100));
+	assert_int_equal(nr_left, 0);
+	assert_int_equal(A.ledger->check.quarantined_bytes, 10 * EACH);
+	assert_true(add(11 * 0x1000, 100));
+	assert_int_equal(nr_left, 1);
+	assert_int_equal(left[0], 0x1000);
+	assert_true(add(12 * 0x1000, 300));		/* 332 bytes: three have to go */
+	assert_int_equal(nr_left, 4);
+	assert_int_equal(left[3], 4 * 0x1000);
+	assert_false(add(13 * 0x1000, 10 * EACH));	/* too large for all of it */
+	assert_int_equal(nr_left, 4);
+}
+
+static void all_is_told(void **state)
+{
+	struct quarantined q, was = block(0x5000, 100);
+
+	(void)state;
+	assert_true(quarantine_start(10 * EACH));
+	assert_true(add(0x5000, 100));
+	assert_false(quarantine_find(0x5001, false, &q));
+	assert_false(quarantine_find(0x5064, true, &q));
+	assert_true(quarantine_find(0x5063, true, &q));
+	assert_true(quarantine_find(0x5000, false, &q));
+	assert_int_equal(q.align, 16);
+	assert_memory_equal(&q.block, &was.block, sizeof(q.block));
+	A.pid = 4712;					/* a child finds its parent's */
+	assert_true(quarantine_find(0x5000, false, &q));
+	assert_int_equal(q.block.parent_pid, 4711);
+}
+
+static void count_each(void *arg, const struct quarantined *q)
+{
+	*(uint64_t *)arg += q->block.address;
+}
+
+static void count_leaving(void *arg, const struct quarantined *q)
+{
+	__atomic_fetch_add((uint64_t *)arg, q->block.address, __ATOMIC_RELAXED);
+}
+
+static uint64_t gone;
+
+static void *counting_thread(void *arg)
+{
+	for (uint64_t i = 0; i < 20000; i++) {
+		struct quarantined q = block((uint64_t)arg + i, 100);
+
+		if (!quarantine_add(&q, count_leaving, &gone))
+			__atomic_fetch_add(&gone, q.block.address, __ATOMIC_RELAXED);
+	}
+	return NULL;
+}
+
+/* What went in, came out or is still there. */
+static void threads(void **state)
+{
+	uint64_t kept = 0, want = 0;
+	pthread_t t[8];
+
+	(void)state;
+	alone = 0;
+	gone = 0;
+	assert_true(quarantine_start(8 * 50 * EACH));
+	for (uint64_t k = 0; k < NR(t); k++) {
+		assert_int_equal(pthread_create(&t[k], NULL, counting_thread, (void *)((k + 1) << 32)), 0);
+		for (uint64_t i = 0; i < 20000; i++)
+			want += ((k + 1) << 32) + i;
+	}
+	for (size_t k = 0; k < NR(t); k++)
+		pthread_join(t[k], NULL);
+	quarantine_each(count_each, &kept);
+	assert_int_equal(gone + kept, want);
+	assert_true(A.ledger->check.quarantined_bytes <= 8 * 50 * EACH);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(first_in_first_out, begin, end), cmocka_unit_test_setup_teardown(all_is_told, begin, end),
+		cmocka_unit_test_setup_teardown(threads, begin, end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
