@@ -16,18 +16,11 @@
 
 #include "agent/agent.h"
 #include "agent/arena.h"
+#include "agent/block_words.h"
 #include "agent/sys.h"
 
-#define GRANULES	(1u << PMM_LEAF_BITS)
 #define MID_TRIES	5000
 #define STAMPS_PER_STEP_LOG2	18	/* 2 MiB of stamps */
-
-/* The tables' shapes: granule, leaves per mid. Together with 256-granule leaves they cover PMM_ADDRESS_BITS. */
-static const struct { uint8_t shift, mid_bits; } shape[PMM_NR_TABLES] = {
-	[PMM_TABLE_HEAP]  = {  5, 13 },
-	[PMM_TABLE_DENSE] = {  3, 15 },
-	[PMM_TABLE_MAP]   = { 11, 13 },
-};
 
 void block_init(void)
 {
@@ -142,29 +135,6 @@ static __attribute__((noinline)) uint64_t *word_make(enum pmm_table_id id, uint6
 	return leaf ? &leaf[address >> shape[id].shift & (GRANULES - 1)] : NULL;
 }
 
-/* The word for an address; NULL where there is no leaf. */
-static inline uint64_t *word_find(enum pmm_table_id id, uint64_t address)
-{
-	unsigned shift = shape[id].shift, mid_bits = shape[id].mid_bits;
-	unsigned leaf_shift = shift + PMM_LEAF_BITS;
-	pmm_ref ref = LOAD_ACQUIRE(((pmm_ref *)(A.base + PMM_TOP_OFF(id)))[address >> (leaf_shift + mid_bits)]);
-	struct pmm_mid *mid;
-
-	if (unlikely(!ref))
-		return NULL;
-	mid = arena_at(ref);
-	ref = LOAD_ACQUIRE(mid->leaf[address >> leaf_shift & ((1u << mid_bits) - 1)]);
-	if (unlikely(!ref))
-		return NULL;
-	return (uint64_t *)arena_at(ref) + (address >> shift & (GRANULES - 1));
-}
-
-/* Can blocks be at this address? Not beyond the tables nor between words. */
-static inline bool address_ok(uint64_t address)
-{
-	return likely(address >> PMM_ADDRESS_BITS == 0 && !(address & 7));
-}
-
 uint64_t *block_place(uint64_t address)
 {
 	uint64_t *at = likely(address_ok(address)) ? word_find(PMM_TABLE_HEAP, address) : NULL;
@@ -187,12 +157,6 @@ static bool no_room(uint64_t size)
 }
 
 /* ---- stamps --------------------------------------------------------------------------------------------- */
-
-static inline struct pmm_stamp *stamp_at(uint32_t number)
-{
-	return (struct pmm_stamp *)arena_at(A.ledger->stamp_dir[number >> PMM_STAMP_SHIFT]) +
-	       (number & ((1u << PMM_STAMP_SHIFT) - 1));
-}
 
 /*
  * A new number for a thread and a time. Each stands for one tick at first and for twice as many after every 2^18 numbers, so that
@@ -229,40 +193,10 @@ static inline uint32_t stamp_number(const struct block_new *b)
 
 /* ---- words ---------------------------------------------------------------------------------------------- */
 
-static inline uint64_t sub_of(uint64_t address)
-{
-	return address >> 3 & 3;
-}
-
 static inline uint64_t word_of(uint64_t time, uint64_t site, uint64_t sub, uint64_t size, uint64_t kind)
 {
 	return time | site << PMM_WORD_SITE_SHIFT | sub << PMM_WORD_SUB_SHIFT | size << PMM_WORD_SIZE_SHIFT |
 	       kind << PMM_WORD_KIND_SHIFT;
-}
-
-static inline uint32_t kind_of(uint64_t word)
-{
-	return (uint32_t)(word >> PMM_WORD_KIND_SHIFT);
-}
-
-static inline bool is_block(uint64_t word)
-{
-	return kind_of(word) != PMM_KIND_NONE;
-}
-
-static inline uint64_t size_field(uint64_t word)
-{
-	return word >> PMM_WORD_SIZE_SHIFT & 63;
-}
-
-static inline bool is_wide(uint64_t word)
-{
-	return size_field(word) == PMM_SIZE_WIDE;
-}
-
-static inline uint64_t size_of(const uint64_t *at, uint64_t word)
-{
-	return is_wide(word) ? LOAD(at[1]) & PMM_SIZE_MAX : size_field(word);
 }
 
 /* The first word, which makes it a block. */
@@ -360,52 +294,12 @@ bool block_restore(uint64_t address, const struct block_info *was)
 	return put_anywhere(address, block_place(address), word) || no_room(was->size);
 }
 
-/* Where the live block that begins at `address` has its words; NULL: there is none. */
-static inline uint64_t *block_find(uint64_t address)
-{
-	uint64_t *at, word;
-
-	if (unlikely(!address_ok(address)))
-		return NULL;
-	at = word_find(PMM_TABLE_HEAP, address);
-	if (likely(at)) {
-		word = LOAD(*at);
-		if (likely(is_block(word) && (word >> PMM_WORD_SUB_SHIFT & 3) == sub_of(address)))
-			return at;
-	}
-	if (!A.dense)
-		return NULL;
-	at = word_find(PMM_TABLE_DENSE, address);
-	return at && is_block(LOAD(*at)) && kind_of(LOAD(*at)) != PMM_KIND_OTHER ? at : NULL;
-}
-
-/* The same for a pool's block. */
+/* Where the live block of a pool that begins at `address` has its words; NULL: there is none. */
 static uint64_t *pool_find(uint64_t address)
 {
 	uint64_t *at = address_ok(address) ? word_find(PMM_TABLE_DENSE, address) : NULL;
 
 	return at && kind_of(LOAD(*at)) == PMM_KIND_OTHER ? at : NULL;
-}
-
-/* What a block's words say. `now` as for block_del(). */
-static inline void look(const uint64_t *at, const struct block_stamp *now, struct block_info *out)
-{
-	uint64_t word = LOAD(*at);
-	uint32_t time = (uint32_t)word;
-
-	out->word[0] = word;
-	out->site = word >> PMM_WORD_SITE_SHIFT & (PMM_MAX_SITES - 1);
-	out->kind = kind_of(word);
-	out->size = size_field(word);
-	if (out->size == PMM_SIZE_WIDE) {
-		out->word[1] = LOAD(at[1]);
-		out->size = out->word[1] & PMM_SIZE_MAX;
-		out->birth_tick = time;
-	} else if (likely(time == now->number)) {
-		out->birth_tick = now->end_tick - 1;
-	} else {
-		out->birth_tick = time && time < LOAD(A.ledger->nr_stamps) ? stamp_at(time)->tick : A.ledger->start_tick;
-	}
 }
 
 static inline void take(uint64_t *at, const struct block_stamp *now, struct block_info *out)
@@ -414,111 +308,6 @@ static inline void take(uint64_t *at, const struct block_stamp *now, struct bloc
 	STORE_RELEASE(*at, 0);
 	if (watched())
 		mark(at, sizeof(*at));
-}
-
-static const struct block_stamp no_stamp = { .number = UINT32_MAX };	/* of nobody */
-
-bool block_get(uint64_t address, struct block_info *out)
-{
-	uint64_t *at = block_find(address);
-
-	if (!at)
-		return false;
-	look(at, &no_stamp, out);
-	return is_block(out->word[0]);
-}
-
-uint32_t block_thread(const struct block_info *b)
-{
-	uint32_t time = (uint32_t)b->word[0];
-
-	if (is_wide(b->word[0]))
-		return b->word[1] >> PMM_WIDE_THREAD_SHIFT & 0xffff;
-	return time && time < LOAD(A.ledger->nr_stamps) ? stamp_at(time)->thread : 0;
-}
-
-/* block_below() in one table. */
-static bool below_in(enum pmm_table_id id, uint64_t address, uint64_t reach, uint64_t *at, struct block_info *out)
-{
-	uint64_t granule = 1ull << shape[id].shift, leaf_bytes = granule << PMM_LEAF_BITS, end = address > reach ? address - reach : 0;
-	uint64_t place = address & ~(granule - 1);
-
-	while (place + granule > end && place) {
-		uint64_t first = place & ~(leaf_bytes - 1);
-		uint64_t *leaf = word_find(id, first);
-
-		for (; leaf && place >= first && place + granule > end; place -= granule) {
-			uint64_t *words = &leaf[(place - first) / granule], word = LOAD(*words);
-
-			*at = place + (id == PMM_TABLE_HEAP ? (word >> PMM_WORD_SUB_SHIFT & 3) * 8 : 0);
-			if (!is_block(word) || kind_of(word) == PMM_KIND_OTHER || *at > address || *at < end)
-				continue;
-			look(words, &no_stamp, out);
-			return true;
-		}
-		if (!leaf && !first)
-			return false;
-		if (!leaf)
-			place = first - granule;
-	}
-	return false;
-}
-
-bool block_below(uint64_t address, uint64_t reach, uint64_t *at, struct block_info *out)
-{
-	struct block_info other;
-	uint64_t other_at;
-	bool found;
-
-	if (address >> PMM_ADDRESS_BITS)
-		return false;
-	found = below_in(PMM_TABLE_HEAP, address, reach, at, out);
-	if (!A.dense || !below_in(PMM_TABLE_DENSE, address, reach, &other_at, &other) || (found && other_at < *at))
-		return found;
-	*at = other_at;
-	*out = other;
-	return true;
-}
-
-/* block_below() in the table of most blocks, word by word downwards, leaf by leaf. */
-bool block_span(uint64_t address, uint64_t reach, uint64_t *at, uint64_t *size)
-{
-	unsigned shift = shape[PMM_TABLE_HEAP].shift;
-	uint64_t granule = address >> shift, last = (address > reach ? address - reach : 0) >> shift;
-	struct block_info was;
-
-	if (unlikely(address >> PMM_ADDRESS_BITS))
-		return false;
-	if (unlikely(A.dense)) {
-		if (!block_below(address, reach, at, &was))
-			return false;
-		*size = was.size;
-		return true;
-	}
-	for (;;) {
-		uint64_t first = granule & ~(uint64_t)(GRANULES - 1), stop = last > first ? last : first;
-		uint64_t *leaf = word_find(PMM_TABLE_HEAP, granule << shift & ~((1ull << (shift + PMM_LEAF_BITS)) - 1));
-
-		for (; leaf; granule--) {
-			uint64_t *words = leaf + (granule - first), word = LOAD(*words);
-
-			*at = (granule << shift) + (word >> PMM_WORD_SUB_SHIFT & 3) * 8;
-			if (is_block(word) && *at <= address) {
-				*size = size_of(words, word);
-				return true;
-			}
-			if (granule == stop)
-				break;
-		}
-		if (first <= last || !first)
-			return false;
-		granule = first - 1;
-	}
-}
-
-bool block_near(uint64_t address)
-{
-	return address >> PMM_ADDRESS_BITS == 0 && word_find(PMM_TABLE_HEAP, address);
 }
 
 bool block_del(uint64_t address, const struct block_stamp *now, struct block_info *out)

@@ -1,0 +1,125 @@
+/*
+ * The block tables' shape and words (include/pmm/ledger.h), for the files that look at them: block.c, block_look.c.
+ */
+#ifndef AGENT_BLOCK_WORDS_H
+#define AGENT_BLOCK_WORDS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "agent/agent.h"
+#include "agent/arena.h"
+#include "agent/block.h"
+#include "agent/sys.h"
+
+#define GRANULES	(1u << PMM_LEAF_BITS)
+
+/* The tables' shapes: granule, leaves per mid. Together with 256-granule leaves they cover PMM_ADDRESS_BITS. */
+static const struct { uint8_t shift, mid_bits; } shape[PMM_NR_TABLES] = {
+	[PMM_TABLE_HEAP]  = {  5, 13 },
+	[PMM_TABLE_DENSE] = {  3, 15 },
+	[PMM_TABLE_MAP]   = { 11, 13 },
+};
+
+static const struct block_stamp no_stamp = { .number = UINT32_MAX };	/* of nobody */
+
+/* The word for an address; NULL where there is no leaf. */
+static inline uint64_t *word_find(enum pmm_table_id id, uint64_t address)
+{
+	unsigned shift = shape[id].shift, mid_bits = shape[id].mid_bits;
+	unsigned leaf_shift = shift + PMM_LEAF_BITS;
+	pmm_ref ref = LOAD_ACQUIRE(((pmm_ref *)(A.base + PMM_TOP_OFF(id)))[address >> (leaf_shift + mid_bits)]);
+	struct pmm_mid *mid;
+
+	if (unlikely(!ref))
+		return NULL;
+	mid = arena_at(ref);
+	ref = LOAD_ACQUIRE(mid->leaf[address >> leaf_shift & ((1u << mid_bits) - 1)]);
+	if (unlikely(!ref))
+		return NULL;
+	return (uint64_t *)arena_at(ref) + (address >> shift & (GRANULES - 1));
+}
+
+/* Can blocks be at this address? Not beyond the tables nor between words. */
+static inline bool address_ok(uint64_t address)
+{
+	return likely(address >> PMM_ADDRESS_BITS == 0 && !(address & 7));
+}
+
+static inline struct pmm_stamp *stamp_at(uint32_t number)
+{
+	return (struct pmm_stamp *)arena_at(A.ledger->stamp_dir[number >> PMM_STAMP_SHIFT]) +
+	       (number & ((1u << PMM_STAMP_SHIFT) - 1));
+}
+
+static inline uint64_t sub_of(uint64_t address)
+{
+	return address >> 3 & 3;
+}
+
+static inline uint32_t kind_of(uint64_t word)
+{
+	return (uint32_t)(word >> PMM_WORD_KIND_SHIFT);
+}
+
+static inline bool is_block(uint64_t word)
+{
+	return kind_of(word) != PMM_KIND_NONE;
+}
+
+static inline uint64_t size_field(uint64_t word)
+{
+	return word >> PMM_WORD_SIZE_SHIFT & 63;
+}
+
+static inline bool is_wide(uint64_t word)
+{
+	return size_field(word) == PMM_SIZE_WIDE;
+}
+
+static inline uint64_t size_of(const uint64_t *at, uint64_t word)
+{
+	return is_wide(word) ? LOAD(at[1]) & PMM_SIZE_MAX : size_field(word);
+}
+
+/* Where the live block that begins at `address` has its words; NULL: there is none. */
+static inline uint64_t *block_find(uint64_t address)
+{
+	uint64_t *at, word;
+
+	if (unlikely(!address_ok(address)))
+		return NULL;
+	at = word_find(PMM_TABLE_HEAP, address);
+	if (likely(at)) {
+		word = LOAD(*at);
+		if (likely(is_block(word) && (word >> PMM_WORD_SUB_SHIFT & 3) == sub_of(address)))
+			return at;
+	}
+	if (!A.dense)
+		return NULL;
+	at = word_find(PMM_TABLE_DENSE, address);
+	return at && is_block(LOAD(*at)) && kind_of(LOAD(*at)) != PMM_KIND_OTHER ? at : NULL;
+}
+
+/* What a block's words say. `now` as for block_del(). */
+static inline void look(const uint64_t *at, const struct block_stamp *now, struct block_info *out)
+{
+	uint64_t word = LOAD(*at);
+	uint32_t time = (uint32_t)word;
+
+	out->word[0] = word;
+	out->site = word >> PMM_WORD_SITE_SHIFT & (PMM_MAX_SITES - 1);
+	out->kind = kind_of(word);
+	out->size = size_field(word);
+	if (out->size == PMM_SIZE_WIDE) {
+		out->word[1] = LOAD(at[1]);
+		out->size = out->word[1] & PMM_SIZE_MAX;
+		out->birth_tick = time;
+	} else if (likely(time == now->number)) {
+		out->birth_tick = now->end_tick - 1;
+	} else {
+		out->birth_tick = time && time < LOAD(A.ledger->nr_stamps) ? stamp_at(time)->tick : A.ledger->start_tick;
+	}
+}
+
+#endif
