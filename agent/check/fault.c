@@ -6,11 +6,11 @@
  */
 #include "agent/check/fault.h"
 
-#include "agent/check/check.h"
 #include "agent/check/finding.h"
 #include "agent/check/guard.h"
 #include "agent/check/keep.h"
 #include "agent/check/step.h"
+#include "agent/check/ways.h"
 #include "agent/core.h"
 #include "agent/module.h"
 #include "agent/sys.h"
@@ -62,28 +62,26 @@ static struct caller interrupted(const struct arch_ucontext *uc)
 	return module_find(ra - 1, &m) ? (struct caller){ .ra = ra, .sp = uc->rsp + 8, .rbp = uc->rbp } : from;
 }
 
-static struct tctx *enter(uint64_t sp)
+/* A context for the event, or NULL. Taking it may have given the thread its alternate stack. */
+static struct tctx *enter(struct arch_ucontext *uc)
 {
 	struct tctx *c = LOAD(A.state) == AGENT_ON ? ctx_find() : NULL;
 
+	keep_stack_late(uc);
 	if (c && c->busy)
-		c = ctx_nested(c, sp);
+		c = ctx_nested(c, uc->rsp);
 	if (!c)
 		return NULL;
-	c->pub.busy_sp = sp;
+	c->pub.busy_sp = uc->rsp;
 	STORE(c->busy, TCTX_RECORDING);
 	return c;
 }
 
 /* Fill in what is common, note it, do what is to be done on errors. */
-static void note(struct pmm_finding *f, const struct check_block *b, struct arch_ucontext *uc)
+static void note(struct tctx *c, struct pmm_finding *f, const struct check_block *b, const struct arch_ucontext *uc)
 {
 	struct caller from;
-	struct tctx *c = enter(uc->rsp);
 
-	keep_stack_late(uc);
-	if (!c)
-		return;
 	f->by = PMM_BY_ACCESS;
 	f->access = access_of(uc);
 	finding_block(f, b);
@@ -93,45 +91,71 @@ static void note(struct pmm_finding *f, const struct check_block *b, struct arch
 	from = interrupted(uc);
 	f->site = unwind_site(c, &from, 0);
 	finding_add(c, f);
-	agent_leave(c);
 }
 
 /* ---- the pool ------------------------------------------------------------------------------------------- */
+
+/* Where a live block's own byte was found closed last. */
+static __thread uint64_t closed_address, closed_rip;
 
 static uint32_t type_of(const struct check_block *b, uint64_t address)
 {
 	return b->freed ? PMM_FINDING_AFTER_FREE : address < b->address ? PMM_FINDING_UNDERRUN : PMM_FINDING_OVERRUN;
 }
 
-/* Where a live block's own byte was found closed last. */
-static __thread uint64_t closed_address, closed_rip;
+/* Between two blocks it goes to the nearer one: `b` is the one before. */
+static void nearer(struct check_block *b, uint64_t address)
+{
+	uint64_t end = b->address + b->size;
+	struct check_block next;
+
+	if (address >= end && check_find((address | (ARCH_PAGE - 1)) + 1, 0, &next) && next.address > address &&
+	    next.address - address <= address - end)
+		*b = next;
+}
 
 /*
- * An access to the pool. If it is to a live block, this was given out after the access was stopped: it is made again. Should that be stopped, too,
- * it is let through.
+ * What the access is. False: to a live block, which was given out after the access had been stopped. It is to be made again; should that be
+ * stopped, too, it is let through.
  */
+static bool judge(struct tctx *c, uint64_t address, const struct arch_ucontext *uc)
+{
+	struct pmm_finding f = { .type = PMM_FINDING_WILD, .address = address };
+	struct check_block b;
+	bool known, again = closed_address == address && closed_rip == uc->rip;
+
+	if (!check_ready())
+		return true;
+	known = check_find(address, 0, &b);
+	if (known && !b.freed && address - b.address < b.size && !(uc->err & ARCH_FAULT_FETCH)) {
+		closed_address = again ? 0 : address;
+		closed_rip = uc->rip;
+		return again;
+	}
+	if (known) {
+		nearer(&b, address);
+		f.type = type_of(&b, address);
+	}
+	note(c, &f, known ? &b : NULL, uc);
+	return true;
+}
+
+/* An access to the pool. */
 static bool stopped(void *info, struct arch_ucontext *uc)
 {
 	uint64_t address = info_address(info), page = address & ~(ARCH_PAGE - 1);
-	struct pmm_finding f = { .type = PMM_FINDING_WILD, .address = address };
-	struct check_block b;
-	bool known;
+	struct tctx *c;
+	bool bad = true;
 
 	if (step_active())
 		return step_open(uc, page);
-	known = check_find(address, 0, &b);
-	if (known && !b.freed && address - b.address < b.size && !(uc->err & ARCH_FAULT_FETCH)) {
-		if (closed_address == address && closed_rip == uc->rip)
-			return step_open(uc, page);
-		closed_address = address;
-		closed_rip = uc->rip;
-		return true;
+	c = enter(uc);
+	if (c) {
+		bad = judge(c, address, uc);
+		agent_leave(c);
 	}
-	if (known)
-		f.type = type_of(&b, address);
-	note(&f, known ? &b : NULL, uc);
 	if (!(uc->err & ARCH_FAULT_FETCH))
-		return step_open(uc, page);
+		return !bad || step_open(uc, page);
 	*info_code(info) = SEGV_ACCERR;		/* as of heap, which is mapped and no code */
 	return false;
 }
@@ -157,8 +181,13 @@ static bool stack_over(const struct arch_ucontext *uc, uint64_t address)
 static void overflowed(struct arch_ucontext *uc, uint64_t address)
 {
 	struct pmm_finding f = { .type = PMM_FINDING_STACK_OVERFLOW, .address = address };
+	struct tctx *c = enter(uc);
 
-	note(&f, NULL, uc);
+	if (!c)
+		return;
+	if (check_ready())
+		note(c, &f, NULL, uc);
+	agent_leave(c);
 }
 
 /* ---- signals -------------------------------------------------------------------------------------------- */
