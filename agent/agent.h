@@ -60,8 +60,10 @@ struct agent {
 	uint32_t *alive;		/* 1; a page that fork wipes, so that a child notices */
 	struct pmm_slot *slot;		/* our entry in the tree */
 	int reserved_slot;		/* a forked child's slot before its first event, -1 = none */
-	bool limit_shifted;		/* RLIMIT_AS was raised by that much */
+	bool limit_shifted;		/* RLIMIT_AS was raised by these */
+	bool limit_has_pool;		/* the image before exec had raised it for a pool, too */
 	uint64_t reserved_bytes;	/* address space the tree's mapping takes */
+	uint64_t pool_bytes;		/* ... and the pool of guarded blocks, for which the limit was raised too */
 	uint64_t limit_raised_bytes;	/* RLIMIT_AS was raised by this process itself by that much */
 	uint64_t credits_lost;		/* credits that never came back (agent/total.c) */
 

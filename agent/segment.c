@@ -23,37 +23,63 @@ static bool tree_sane(const struct pmm_tree *t)
 
 #define RLIMIT_AS 9
 
-/* Was the limit raised already, by the image before exec or, where the child did not stop to say so, by its parent? */
-static bool limit_inherited(const struct pmm_tree *t)
+/* Was the limit raised already, by the image before exec or, where the child did not stop to say so, by its parent? enum pmm_limit. */
+static uint32_t limit_inherited(const struct pmm_tree *t)
 {
 	uint32_t parent = (uint32_t)sys0(getppid);
 
 	for (uint32_t i = 0; i < t->nr_slots; i++) {
 		const struct pmm_slot *s = &t->slot[i];
-		uint32_t state = LOAD(s->state), pid = LOAD(s->pid);
+		uint32_t state = LOAD(s->state), pid = LOAD(s->pid), raised = LOAD(s->limit_raised);
 
-		if ((state == PMM_SLOT_LIVE || state == PMM_SLOT_REPLACED) && LOAD(s->limit_raised) &&
-		    (pid == (uint32_t)A.pid || pid == parent))
-			return true;
+		if ((state == PMM_SLOT_LIVE || state == PMM_SLOT_REPLACED) && raised && (pid == (uint32_t)A.pid || pid == parent))
+			return raised;
 	}
-	return false;
+	return PMM_LIMIT_AS_IT_WAS;
 }
 
 /* A limit on the address space is the program's, not ours: let it keep what it had. */
 static void limit_make_room(const struct pmm_tree *t, uint64_t bytes)
 {
 	struct limit l = { UINT64_MAX, UINT64_MAX };
+	uint32_t inherited;
 
 	A.reserved_bytes = bytes;
 	sys4(prlimit, 0, RLIMIT_AS, 0, &l);
 	if (l.now == UINT64_MAX)
 		return;
-	A.limit_shifted = limit_inherited(t);
+	inherited = limit_inherited(t);
+	A.limit_shifted = inherited;
+	A.limit_has_pool = inherited == PMM_LIMIT_RAISED_POOL;
 	if (A.limit_shifted || l.now + bytes > l.most)
 		return;			/* no room: where the mapping fails, the agent stays off */
 	l.now += bytes;
 	A.limit_shifted = !sys_failed(sys4(prlimit, 0, RLIMIT_AS, &l, 0));
 	A.limit_raised_bytes = A.limit_shifted ? bytes : 0;
+}
+
+bool segment_room(uint64_t bytes)
+{
+	struct limit l = { UINT64_MAX, UINT64_MAX };
+
+	sys4(prlimit, 0, RLIMIT_AS, 0, &l);
+	if (l.now != UINT64_MAX && !A.limit_has_pool) {
+		l.now += bytes;
+		if (!A.limit_shifted || l.now > l.most || sys_failed(sys4(prlimit, 0, RLIMIT_AS, &l, 0)))
+			return false;
+		A.limit_raised_bytes += bytes;
+	}
+	A.pool_bytes = bytes;
+	segment_note_limit();
+	return true;
+}
+
+void segment_note_limit(void)
+{
+	bool pool = A.pool_bytes || A.limit_has_pool;
+
+	if (A.slot)
+		STORE(A.slot->limit_raised, !A.limit_shifted ? PMM_LIMIT_AS_IT_WAS : pool ? PMM_LIMIT_RAISED_POOL : PMM_LIMIT_RAISED);
 }
 
 static void limit_restore(void)
@@ -129,7 +155,7 @@ static int slot_take(bool new_image)
 
 		if (LOAD(s->state) == PMM_SLOT_FREE && CAS(s->state, free, PMM_SLOT_LIVE)) {
 			A.slot = s;
-			STORE(s->limit_raised, A.limit_shifted);
+			segment_note_limit();
 			STORE(s->leave, PMM_LEAVE_NOT);
 			STORE_RELEASE(s->pid, pid);
 			return (int)i;

@@ -17,6 +17,15 @@ int segment_map(int fd, const uint64_t *cookie);
 void segment_unmap(void);
 
 /*
+ * Another mapping of ours is about to take so much address space, once: the program's limit is raised by it. False: that cannot be, what
+ * it takes is the program's.
+ */
+bool segment_room(uint64_t bytes);
+
+/* Say in the slot by what the limit is raised. */
+void segment_note_limit(void);
+
+/*
  * Claim a slot, make its fixed area usable and set A.base and A.ledger. new_image: we come from exec, an older slot of this
  * process is replaced. 0 or -1.
  */

@@ -4,6 +4,7 @@
 #include "agent/check/area.h"
 
 #include "agent/check/pages.h"
+#include "agent/segment.h"
 
 #define MAX_CHUNKS	(1u << (AREA_RUNS_LOG2 - CHUNK_LOG2))
 #define KEPT_LOG2	15		/* released runs that are kept back in area 0; half of it in each next one */
@@ -81,24 +82,30 @@ static void *reserve(uint64_t bytes, int prot)
 	return sys_mmap(bytes, prot, SYS_MAP_PRIVATE | SYS_MAP_ANONYMOUS | SYS_MAP_NORESERVE, -1);
 }
 
-static bool reserve_all(void)
+static uint64_t record_bytes(void)
 {
 	const struct area *last = &areas.area[PMM_GUARD_AREAS - 1];
-	uint64_t records = (last->first + last->runs) * sizeof(struct pmm_guard);
+
+	return (last->first + last->runs) * sizeof(struct pmm_guard);
+}
+
+static bool reserve_all(void)
+{
+	uint64_t records = record_bytes(), lists = lists_place(NULL);
 	char *pool = reserve(areas.end, SYS_PROT_NONE);
 	char *record = reserve(records, SYS_PROT_NONE);
-	char *lists = reserve(lists_place(NULL), SYS_PROT_READ | SYS_PROT_WRITE);
+	char *list = reserve(lists, SYS_PROT_READ | SYS_PROT_WRITE);
 
-	if (!pool || !record || !lists) {
+	if (!pool || !record || !list) {
 		if (pool)
 			sys2(munmap, pool, areas.end);
 		if (record)
 			sys2(munmap, record, records);
-		if (lists)
-			sys2(munmap, lists, lists_place(NULL));
+		if (list)
+			sys2(munmap, list, lists);
 		return false;
 	}
-	lists_place(lists);
+	lists_place(list);
 	areas.record = (struct pmm_guard *)record;
 	areas.start = (uint64_t)pool;
 	areas.end += (uint64_t)pool;
@@ -109,23 +116,32 @@ static bool reserve_all(void)
 	return true;
 }
 
-/* A limit on address space is the program's: a small part of it is enough. */
+static uint64_t all_bytes(void)
+{
+	return areas.end + record_bytes() + lists_place(NULL);
+}
+
+/* Where the program's limit on address space cannot be raised for the pool, a small part of it must do. */
 static uint64_t most_bytes(void)
 {
 	uint64_t limit[2] = { UINT64_MAX, UINT64_MAX };
 
+	if (segment_room(all_bytes()))
+		return UINT64_MAX;
 	sys4(prlimit, 0, RLIMIT_AS, 0, limit);
 	return limit[0] / SHARE;
 }
 
 bool areas_start(const struct pmm_check *options)
 {
-	uint64_t most = most_bytes();
+	uint64_t most = UINT64_MAX;
 
 	areas.left = options->flags & PMM_CHECK_LEFT;
 	for (unsigned shrink = 0; shrink < AREA_RUNS_LOG2; shrink++) {
 		lay_out(options->max_guarded, shrink);
-		if (areas.end <= most && reserve_all())
+		if (!shrink)
+			most = most_bytes();
+		if (all_bytes() <= most && reserve_all())
 			return true;
 	}
 	return false;

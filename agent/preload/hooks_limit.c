@@ -1,22 +1,27 @@
 /*
  * Limits on address space, as the program sees them.
  *
- * The ledger's mapping is large and mostly empty, but RLIMIT_AS counts it. So that a limit means to the program what it
- * means without pmm, what the program sets is raised by the size of the mapping, and what it reads is lowered again.
+ * The ledger's mapping, and a pool of guarded blocks, are large and mostly empty, but RLIMIT_AS counts them. So that a limit means to
+ * the program what it means without pmm, what the program sets is raised by their size, and what it reads is lowered again.
  */
 #include "agent/preload/preload.h"
+#include "agent/segment.h"
 
 #define RLIMIT_AS	9
 #define INFINITE	UINT64_MAX
 
 static uint64_t raised(uint64_t limit)
 {
-	return limit > INFINITE - A.reserved_bytes ? INFINITE : limit + A.reserved_bytes;
+	uint64_t ours = A.reserved_bytes + A.pool_bytes;
+
+	return limit > INFINITE - ours ? INFINITE : limit + ours;
 }
 
 static uint64_t lowered(uint64_t limit)
 {
-	return limit == INFINITE || limit < A.reserved_bytes ? limit : limit - A.reserved_bytes;
+	uint64_t ours = A.reserved_bytes + A.pool_bytes;
+
+	return limit == INFINITE || limit < ours ? limit : limit - ours;
 }
 
 static bool concerns_us(int what, int pid)
@@ -27,8 +32,7 @@ static bool concerns_us(int what, int pid)
 static struct limit raised_limit(const struct limit *in)
 {
 	A.limit_shifted = true;
-	if (A.slot)
-		STORE(A.slot->limit_raised, 1);
+	segment_note_limit();
 	return (struct limit){ raised(in->now), raised(in->most) };
 }
 

@@ -49,10 +49,16 @@ enum pmm_slot_state {
 	PMM_SLOT_TAKEN,		/* [monitor] process ended, capture being written; then hole punched and FREE */
 };
 
+enum pmm_limit {
+	PMM_LIMIT_AS_IT_WAS,	/* RLIMIT_AS */
+	PMM_LIMIT_RAISED,	/* ... was raised by the size of the tree's mapping */
+	PMM_LIMIT_RAISED_POOL,	/* ... and of the pool of guarded blocks */
+};
+
 struct pmm_slot {
 	uint32_t state;		/* enum pmm_slot_state */
 	uint32_t pid;		/* in the pid namespace of the process */
-	uint32_t limit_raised;	/* agent only: RLIMIT_AS was raised by the mapping's size; exec keeps it so */
+	uint32_t limit_raised;	/* agent only: enum pmm_limit; exec keeps it so */
 	uint32_t leave;		/* enum pmm_leave_state; a futex, with [monitor] */
 };
 
