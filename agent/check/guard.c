@@ -100,6 +100,7 @@ static void ledger_record(uint32_t run, uint32_t state)
 	copy->free_thread = r->free_thread;
 	copy->pid = r->pid;
 	copy->pages = r->pages;
+	copy->align = r->align;
 	STORE_RELEASE(copy->state, state);
 	block_changed(copy, sizeof(*copy));
 	while (nr <= run && !CAS(A.ledger->check.nr_guards, nr, run + 1))
@@ -190,14 +191,19 @@ uint32_t guard_alloc(size_t size, size_t align, enum guard_refusal *why)
 
 void guard_publish(uint32_t run)
 {
+	bool known = LOAD(areas.record[run].state) == PMM_GUARD_LIVE;
+
 	if (ledger_ours()) {
 		struct pmm_check_state *s = &A.ledger->check;
 
-		ADD(s->guarded, 1);
-		ledger_raise(&s->guarded_most, ADD(s->guarded_now, 1) + 1);
+		if (!known) {
+			ADD(s->guarded, 1);
+			ledger_raise(&s->guarded_most, ADD(s->guarded_now, 1) + 1);
+		}
 		ledger_record(run, PMM_GUARD_LIVE);
 	}
-	STORE_RELEASE(areas.record[run].state, PMM_GUARD_LIVE);
+	if (!known)
+		STORE_RELEASE(areas.record[run].state, PMM_GUARD_LIVE);
 }
 
 struct pmm_guard *guard_at(uint32_t run)

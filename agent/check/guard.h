@@ -27,7 +27,7 @@ bool guard_start(const struct pmm_check *options);
  */
 uint32_t guard_alloc(size_t size, size_t align, enum guard_refusal *why);
 
-/* The caller has set kind, site, tick, thread and pid: show it to the monitor, and count it there. */
+/* The caller has set kind, site, tick, thread and pid: show it to the monitor, and count it there. Again when one of them changed. */
 void guard_publish(uint32_t run);
 
 /* A run's record; private, the caller may change what it owns. */
