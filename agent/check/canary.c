@@ -116,28 +116,49 @@ enum canary_says canary_look_safely(const void *p, size_t *size, size_t *align)
 	return canary_look(p, size, align);
 }
 
-bool canary_damage(const void *p, size_t size, size_t align, uint64_t *at)
+static bool head_damage(const struct pmm_head *h, size_t size, size_t align, uint64_t *at)
 {
-	uint64_t block = (uint64_t)p, end = block + size, canary = pmm_canary(secret, block), behind, differs;
-	const uint64_t *w = (const uint64_t *)canary_real(p, align), *to;
-	const struct pmm_head *h = head_of(p);
-	uint64_t what = h->what & ~PMM_HEAD_FREED;
+	uint64_t what = h->what & ~PMM_HEAD_FREED, differs = what ^ (size | (uint64_t)log2_of(align) << PMM_HEAD_ALIGN_SHIFT);
 
-	for (to = (const uint64_t *)h; unlikely(w < to); w++)
-		if (*w != canary)
-			return *at = byte_at(w, *w ^ canary), true;
-	differs = what ^ (size | (uint64_t)log2_of(align) << PMM_HEAD_ALIGN_SHIFT);
 	if (unlikely(differs))
 		return *at = byte_at(&h->what, differs), true;
-	differs = h->seal ^ pmm_seal(secret, block, h->what);
+	differs = h->seal ^ pmm_seal(secret, (uint64_t)(h + 1), h->what);
 	if (unlikely(differs))
 		return *at = byte_at(&h->seal, differs), true;
-	w = (const uint64_t *)(end & ~7ull);
-	behind = bits_behind(end);
-	for (to = (const uint64_t *)pmm_tail_end(block, size); w < to; w++, behind = ~0ull)
+	return false;
+}
+
+static bool gap_damage(const void *p, size_t align, uint64_t *at)
+{
+	const uint64_t *w = (const uint64_t *)canary_real(p, align), *end = (const uint64_t *)head_of(p);
+	uint64_t canary = pmm_canary(secret, (uint64_t)p);
+
+	for (; unlikely(w < end); w++)
+		if (*w != canary)
+			return *at = byte_at(w, *w ^ canary), true;
+	return false;
+}
+
+static inline bool tail_damage(const void *p, size_t size, uint64_t *at)
+{
+	uint64_t end = (uint64_t)p + size, canary = pmm_canary(secret, (uint64_t)p), behind = bits_behind(end);
+	const uint64_t *w = (const uint64_t *)(end & ~7ull), *to = (const uint64_t *)pmm_tail_end((uint64_t)p, size);
+
+	for (; w < to; w++, behind = ~0ull)
 		if (unlikely((*w ^ canary) & behind))
 			return *at = byte_at(w, (*w ^ canary) & behind), true;
 	return false;
+}
+
+bool canary_damage_around(const void *p, size_t size, size_t align, uint64_t *at)
+{
+	return (unlikely(align > PMM_HEAD_BYTES) && gap_damage(p, align, at)) || tail_damage(p, size, at);
+}
+
+bool canary_damage(const void *p, size_t size, size_t align, uint64_t *at)
+{
+	return (unlikely(align > PMM_HEAD_BYTES) && gap_damage(p, align, at)) || head_damage(head_of(p), size, align, at) ||
+	       tail_damage(p, size, at);
 }
 
 bool canary_take(void *p)

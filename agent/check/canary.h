@@ -42,6 +42,9 @@ static inline void *canary_real(const void *p, size_t align)
 /* First byte of head, gap or tail that is not as it was; false: all is well. `size` and `align` are known from elsewhere than the head. */
 bool canary_damage(const void *p, size_t size, size_t align, uint64_t *at);
 
+/* The same without the head, for a block whose head canary_look() has just read. */
+bool canary_damage_around(const void *p, size_t size, size_t align, uint64_t *at);
+
 /* Mark the head of a live block as that of a released one: true for one caller; others (a double free) get false. */
 bool canary_take(void *p);
 

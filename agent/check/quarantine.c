@@ -13,22 +13,10 @@
 #define RINGS		8
 #define MIN_ENTRIES	1024ull
 #define MAX_ENTRIES	(1ull << 18)
-#define BYTES_PER_ENTRY	64		/* blocks are seldom smaller on average, with what the allocator adds */
+#define BYTES_PER_ENTRY	128		/* what a block takes on average with head, tail and what the allocator adds; many small ones leave earlier */
 #define BATCH		8
 
-/* A struct quarantined in 48 bytes. */
-struct entry {
-	uint64_t address;
-	uint64_t what;			/* size:44 | alignment's log2:6 | kind:8 */
-	uint32_t alloc_site, free_site;
-	uint32_t alloc_tick, free_tick;
-	uint16_t alloc_thread, free_thread;
-	uint32_t pid;			/* whose ledger the numbers are of */
-	uint64_t bytes;			/* counted */
-};
-
-#define ALIGN_SHIFT	44
-#define KIND_SHIFT	50
+_Static_assert(sizeof(struct quarantined) == 48, "what a block in quarantine costs beside itself");
 
 struct ring {
 	uint32_t lock;
@@ -36,7 +24,7 @@ struct ring {
 	uint64_t first, end;		/* entries [first, end), numbered through */
 	uint64_t bytes;
 	uint64_t turns;
-	struct entry *entry;
+	struct quarantined *entry;
 } __attribute__((aligned(64)));
 
 static struct {
@@ -48,7 +36,7 @@ static struct {
 bool quarantine_start(uint64_t bytes)
 {
 	uint64_t nr = MIN_ENTRIES;
-	struct entry *all;
+	struct quarantined *all;
 
 	while (nr < MAX_ENTRIES && nr * BYTES_PER_ENTRY < bytes)
 		nr *= 2;
@@ -89,38 +77,25 @@ static struct ring *ring_take(void)
 	return NULL;
 }
 
-static inline struct entry *entry_at(const struct ring *r, uint64_t nr)
+static inline struct quarantined *entry_at(const struct ring *r, uint64_t nr)
 {
 	return &r->entry[nr & (Q.nr_entries - 1)];
 }
 
-static void entry_unpack(const struct entry *e, struct quarantined *q)
+void quarantine_describe(const struct quarantined *q, struct check_block *out)
 {
-	q->align = 1ul << (e->what >> ALIGN_SHIFT & 63);
-	q->block = (struct check_block){
-		.address = e->address,
-		.size = e->what & ((1ull << ALIGN_SHIFT) - 1),
-		.kind = e->what >> KIND_SHIFT & 0xff,
-		.freed = true,
-		.alloc_site = e->alloc_site, .alloc_tick = e->alloc_tick, .alloc_thread = e->alloc_thread,
-		.free_site = e->free_site, .free_tick = e->free_tick, .free_thread = e->free_thread,
-		.parent_pid = e->pid == (uint32_t)A.pid ? 0 : e->pid,
+	*out = (struct check_block){
+		.address = q->address, .size = q->size, .kind = q->kind, .freed = true,
+		.alloc_site = q->alloc_site, .alloc_tick = q->alloc_tick, .alloc_thread = q->alloc_thread,
+		.free_site = q->free_site, .free_tick = q->free_tick, .free_thread = q->free_thread,
+		.parent_pid = q->pid == (uint32_t)A.pid ? 0 : q->pid,
 	};
 }
 
-static void entry_pack(struct entry *e, const struct quarantined *q)
+/* What a block takes. */
+static inline uint64_t bytes_of(const struct quarantined *q)
 {
-	const struct check_block *b = &q->block;
-	unsigned align = q->align ? 63 - (unsigned)__builtin_clzll(q->align) : 0;
-
-	*e = (struct entry){
-		.address = b->address,
-		.what = b->size | (uint64_t)align << ALIGN_SHIFT | (uint64_t)b->kind << KIND_SHIFT,
-		.alloc_site = b->alloc_site, .alloc_tick = b->alloc_tick, .alloc_thread = (uint16_t)b->alloc_thread,
-		.free_site = b->free_site, .free_tick = b->free_tick, .free_thread = (uint16_t)b->free_thread,
-		.pid = b->parent_pid ? b->parent_pid : (uint32_t)A.pid,
-		.bytes = b->size + pmm_front_bytes(q->align) + PMM_TAIL_BYTES,
-	};
+	return q->size + pmm_front_bytes(quarantine_align(q)) + PMM_TAIL_BYTES;
 }
 
 /* What this ring may hold: all of it where there is one thread. */
@@ -135,42 +110,54 @@ static unsigned take_out(struct ring *r, struct quarantined out[BATCH])
 	unsigned nr = 0;
 
 	while (nr < BATCH && r->first < r->end && (r->bytes > share() || r->end - r->first >= Q.nr_entries)) {
-		const struct entry *e = entry_at(r, r->first);
-
 		__builtin_prefetch((const void *)entry_at(r, r->first + 4)->address);
-		entry_unpack(e, &out[nr++]);
-		r->bytes -= e->bytes;
+		out[nr] = *entry_at(r, r->first);
+		r->bytes -= bytes_of(&out[nr++]);
 		STORE_RELEASE(r->first, r->first + 1);
 	}
 	return nr;
 }
 
-/* The monitor's figure, now and then. */
+/* The monitor's figure: exact where there is one thread, else now and then. */
 static void report(void)
 {
 	uint64_t bytes = 0;
 
 	for (unsigned i = 0; i < RINGS; i++)
 		bytes += LOAD(Q.ring[i].bytes);
-	if (A.ledger)
-		STORE(A.ledger->check.quarantined_bytes, bytes);
+	STORE(A.ledger->check.quarantined_bytes, bytes);
+}
+
+static inline void report_change(struct ring *r, uint64_t before)
+{
+	if (likely(*A.single_threaded))
+		STORE(A.ledger->check.quarantined_bytes, A.ledger->check.quarantined_bytes + r->bytes - before);
+	else if (unlikely(!(r->turns++ & 63)))
+		report();
+}
+
+bool quarantine_keeps(size_t size)
+{
+	return size < share();
 }
 
 bool quarantine_add(const struct quarantined *q, void (*leave)(void *arg, const struct quarantined *q), void *arg)
 {
 	struct quarantined out[BATCH];
+	uint64_t before;
 	struct ring *r;
 	unsigned nr;
 
-	if (q->block.size >= share() || !(r = ring_take()))
+	if (!quarantine_keeps(q->size) || !(r = ring_take()))
 		return false;
-	entry_pack(entry_at(r, r->end), q);
-	r->bytes += entry_at(r, r->end)->bytes;
+	before = r->bytes;
+	*entry_at(r, r->end) = *q;
+	r->bytes += bytes_of(q);
 	STORE_RELEASE(r->end, r->end + 1);
-	if (unlikely(!(r->turns++ & 63)) || *A.single_threaded)
-		report();
 	for (;;) {
 		nr = take_out(r, out);
+		report_change(r, before);
+		before = r->bytes;
 		unlock(r);
 		for (unsigned i = 0; i < nr; i++)
 			leave(arg, &out[i]);
@@ -183,16 +170,10 @@ bool quarantine_add(const struct quarantined *q, void (*leave)(void *arg, const 
 static bool ring_find(const struct ring *r, uint64_t address, bool inside, struct quarantined *out)
 {
 	for (uint64_t nr = LOAD_ACQUIRE(r->end); nr-- > LOAD_ACQUIRE(r->first);) {
-		struct entry e = *entry_at(r, nr);
-		uint64_t size = e.what & ((1ull << ALIGN_SHIFT) - 1);
-
+		*out = *entry_at(r, nr);
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
-		if (e.address != address && !(inside && address - e.address < size))
-			continue;
-		if (nr < LOAD(r->first))
-			return false;
-		entry_unpack(&e, out);
-		return true;
+		if (out->address == address || (inside && address - out->address < out->size))
+			return nr >= LOAD(r->first);
 	}
 	return false;
 }
@@ -207,17 +188,13 @@ bool quarantine_find(uint64_t address, bool inside, struct quarantined *out)
 
 void quarantine_each(void (*fn)(void *arg, const struct quarantined *q), void *arg)
 {
-	struct quarantined q;
-
 	for (unsigned i = 0; Q.bytes && i < RINGS; i++) {
 		struct ring *r = &Q.ring[i];
 
 		if (!try_lock(r))
 			continue;
-		for (uint64_t nr = r->first; nr < r->end; nr++) {
-			entry_unpack(entry_at(r, nr), &q);
-			fn(arg, &q);
-		}
+		for (uint64_t nr = r->first; nr < r->end; nr++)
+			fn(arg, entry_at(r, nr));
 		unlock(r);
 	}
 	report();

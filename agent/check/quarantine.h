@@ -14,11 +14,27 @@
 /* Private memory for it. False: there is none, nothing is kept. */
 bool quarantine_start(uint64_t bytes);
 
-/* A block that left. */
+/* A block there. Numbers of sites and threads are those of the ledger of `pid`. */
 struct quarantined {
-	struct check_block block;
-	size_t align;
+	uint64_t address;
+	uint64_t size : 44, align_log2 : 6, kind : 8;
+	uint32_t alloc_site, free_site;
+	uint32_t alloc_tick, free_tick;
+	uint16_t alloc_thread, free_thread;
+	uint32_t pid;
+	uint64_t reserved;
 };
+
+/* The same for everybody. */
+void quarantine_describe(const struct quarantined *q, struct check_block *out);
+
+static inline size_t quarantine_align(const struct quarantined *q)
+{
+	return (size_t)1 << q->align_log2;
+}
+
+/* Would a block of this size be kept? */
+bool quarantine_keeps(size_t size);
 
 /*
  * Keep a block, poisoned already. What has to leave for it is handed to `leave` one by one, which gives it to the real allocator. False:

@@ -138,16 +138,18 @@ static SLOW void damaged(struct tctx *c, const struct check_block *b, uint64_t a
 	finding_add(c, &f);
 }
 
-/* The block in quarantine, or on its way there, was written to. */
+/* The block in quarantine, or on its way out, was written to. */
 static SLOW void spoilt(struct tctx *c, const struct quarantined *q, uint64_t at)
 {
 	struct pmm_finding f = { .type = PMM_FINDING_AFTER_FREE, .by = PMM_BY_QUARANTINE, .access = PMM_ACCESS_WRITE, .address = at };
-	uint64_t end = q->block.address + q->block.size;
+	uint64_t end = q->address + q->size;
+	struct check_block b;
 
-	if (bounds_told(q->block.address))
+	if (bounds_told(q->address))
 		return;
-	finding_block(&f, &q->block);
-	finding_bytes(&f, at, at < q->block.address ? q->block.address : at < end ? end : pmm_tail_end(q->block.address, q->block.size));
+	quarantine_describe(q, &b);
+	finding_block(&f, &b);
+	finding_bytes(&f, at, at < q->address ? q->address : at < end ? end : pmm_tail_end(q->address, q->size));
 	finding_add(c, &f);
 }
 
@@ -166,36 +168,45 @@ static void give_back(struct tctx *c, void *p, size_t size, size_t align)
 /* Out of quarantine. */
 static void leave(void *arg, const struct quarantined *q)
 {
-	const struct check_block *b = &q->block;
+	size_t align = quarantine_align(q);
 	uint64_t at;
 
-	if (unlikely(!canary_poisoned((void *)b->address, b->size, q->align, &at))) {
+	if (unlikely(!canary_poisoned((void *)q->address, q->size, align, &at))) {
 		spoilt(arg, q, at);
-		if (at - b->address >= b->size)
+		if (at - q->address >= q->size)
 			return;
 	}
-	give_back(arg, (void *)b->address, b->size, q->align);
+	give_back(arg, (void *)q->address, q->size, align);
+}
+
+/* Poisoned and kept, if there is room. */
+static inline bool kept(struct tctx *c, void *p, const struct held *h, const struct check_block *b, uint32_t site)
+{
+	struct quarantined q = {
+		.address = (uint64_t)p, .size = h->size, .align_log2 = (unsigned)__builtin_ctzl(h->align), .kind = b->kind,
+		.alloc_site = b->alloc_site, .alloc_tick = b->alloc_tick, .alloc_thread = (uint16_t)b->alloc_thread,
+		.free_site = site, .free_tick = clock_now(), .free_thread = (uint16_t)c->pub.thread,
+		.pid = b->parent_pid ? b->parent_pid : (uint32_t)A.pid,
+	};
+
+	if (!quarantine_keeps(h->size))
+		return false;
+	if (h->size >= STACK_BYTES)
+		ADD(A.stack_gen, 1);
+	canary_poison(p, h->size);
+	return quarantine_add(&q, leave, c);
 }
 
 static void release_canaried(struct tctx *c, void *p, const struct held *h, const struct check_said *said, uint32_t site)
 {
-	struct quarantined q = { .align = h->align };
+	struct check_block b;
 	uint64_t at;
 
-	held_block(p, h, &q.block);
-	pair(c, &q.block, h->align, said, site);
-	if (unlikely(canary_damage(p, h->size, h->align, &at))) {
-		damaged(c, &q.block, at, pmm_tail_end((uint64_t)p, h->size), said, site);
-		return;
-	}
-	q.block.free_site = site;
-	q.block.free_tick = clock_now();
-	q.block.free_thread = c->pub.thread;
-	q.block.freed = true;
-	if (h->size >= STACK_BYTES)
-		ADD(A.stack_gen, 1);
-	canary_poison(p, h->size);
-	if (!quarantine_add(&q, leave, c))
+	held_block(p, h, &b);
+	pair(c, &b, h->align, said, site);
+	if (unlikely(canary_damage_around(p, h->size, h->align, &at)))
+		damaged(c, &b, at, pmm_tail_end((uint64_t)p, h->size), said, site);
+	else if (!kept(c, p, h, &b, site))
 		give_back(c, p, h->size, h->align);
 }
 
@@ -368,7 +379,7 @@ static void still_poisoned(void *arg, const struct quarantined *q)
 {
 	uint64_t at;
 
-	if (!canary_poisoned((void *)q->block.address, q->block.size, q->align, &at))
+	if (!canary_poisoned((void *)q->address, q->size, quarantine_align(q), &at))
 		spoilt(arg, q, at);
 }
 

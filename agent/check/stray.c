@@ -57,7 +57,7 @@ bool check_find(uint64_t address, uint64_t reach, struct check_block *out)
 		return true;
 	if (reach < CHECK_REACH_ALL || !quarantine_find(address, true, &q))
 		return false;
-	*out = q.block;
+	quarantine_describe(&q, out);
 	return true;
 }
 
@@ -72,7 +72,7 @@ static bool find_freed(uint64_t address, struct check_block *out)
 	if (guard_in_pool(address))
 		return find_guarded(address, out) && out->freed && out->address == address;
 	if (quarantine_find(address, false, &q)) {
-		*out = q.block;
+		quarantine_describe(&q, out);
 		return true;
 	}
 	*out = (struct check_block){ .address = address, .freed = true };

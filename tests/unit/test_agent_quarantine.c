@@ -32,14 +32,14 @@ static int end(void **state)
 
 static struct quarantined block(uint64_t address, uint64_t size)
 {
-	return (struct quarantined){ .align = 16, .block = { .address = address, .size = size, .kind = PMM_KIND_NEW, .alloc_site = 7,
-		.alloc_tick = 8, .alloc_thread = 9, .free_site = 10, .free_tick = 11, .free_thread = 12, .freed = true } };
+	return (struct quarantined){ .address = address, .size = size, .align_log2 = 4, .kind = PMM_KIND_NEW, .alloc_site = 7, .alloc_tick = 8,
+				     .alloc_thread = 9, .free_site = 10, .free_tick = 11, .free_thread = 12, .pid = 4711 };
 }
 
 static void leave(void *arg, const struct quarantined *q)
 {
 	assert_ptr_equal(arg, left);
-	left[nr_left++] = q->block.address;
+	left[nr_left++] = q->address;
 }
 
 static bool add(uint64_t address, uint64_t size)
@@ -70,6 +70,7 @@ static void first_in_first_out(void **state)
 static void all_is_told(void **state)
 {
 	struct quarantined q, was = block(0x5000, 100);
+	struct check_block b;
 
 	(void)state;
 	assert_true(quarantine_start(10 * EACH));
@@ -78,21 +79,28 @@ static void all_is_told(void **state)
 	assert_false(quarantine_find(0x5064, true, &q));
 	assert_true(quarantine_find(0x5063, true, &q));
 	assert_true(quarantine_find(0x5000, false, &q));
-	assert_int_equal(q.align, 16);
-	assert_memory_equal(&q.block, &was.block, sizeof(q.block));
+	assert_memory_equal(&q, &was, sizeof(q));
+	quarantine_describe(&q, &b);
+	assert_int_equal(b.address, 0x5000);
+	assert_int_equal(b.size, 100);
+	assert_int_equal(b.kind, PMM_KIND_NEW);
+	assert_int_equal(b.alloc_site, 7);
+	assert_int_equal(b.free_thread, 12);
+	assert_true(b.freed);
+	assert_int_equal(b.parent_pid, 0);
 	A.pid = 4712;					/* a child finds its parent's */
-	assert_true(quarantine_find(0x5000, false, &q));
-	assert_int_equal(q.block.parent_pid, 4711);
+	quarantine_describe(&q, &b);
+	assert_int_equal(b.parent_pid, 4711);
 }
 
 static void count_each(void *arg, const struct quarantined *q)
 {
-	*(uint64_t *)arg += q->block.address;
+	*(uint64_t *)arg += q->address;
 }
 
 static void count_leaving(void *arg, const struct quarantined *q)
 {
-	__atomic_fetch_add((uint64_t *)arg, q->block.address, __ATOMIC_RELAXED);
+	__atomic_fetch_add((uint64_t *)arg, q->address, __ATOMIC_RELAXED);
 }
 
 static uint64_t gone;
@@ -103,7 +111,7 @@ static void *counting_thread(void *arg)
 		struct quarantined q = block((uint64_t)arg + i, 100);
 
 		if (!quarantine_add(&q, count_leaving, &gone))
-			__atomic_fetch_add(&gone, q.block.address, __ATOMIC_RELAXED);
+			__atomic_fetch_add(&gone, q.address, __ATOMIC_RELAXED);
 	}
 	return NULL;
 }
