@@ -8,6 +8,7 @@
 
 #include "agent/check/budget.h"
 #include "agent/check/canary.h"
+#include "agent/check/ease.h"
 #include "agent/check/fault.h"
 #include "agent/check/guard.h"
 #include "agent/check/quarantine.h"
@@ -260,6 +261,7 @@ static void *alloc_guard(struct tctx *c, size_t size, size_t align, bool zeroed,
 
 	if (unlikely(size > PTRDIFF_MAX))
 		return NULL;
+	ease_tend();
 	site = unwind_site(c, from, 0);
 	run = guarded_alloc(c, size, align, kind, site);
 	if (run != UINT32_MAX)

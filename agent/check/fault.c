@@ -6,6 +6,7 @@
  */
 #include "agent/check/fault.h"
 
+#include "agent/check/ease.h"
 #include "agent/check/finding.h"
 #include "agent/check/guard.h"
 #include "agent/check/keep.h"
@@ -77,8 +78,8 @@ static struct tctx *enter(struct arch_ucontext *uc)
 	return c;
 }
 
-/* Fill in what is common, note it, do what is to be done on errors. */
-static void note(struct tctx *c, struct pmm_finding *f, const struct check_block *b, const struct arch_ucontext *uc)
+/* Fill in what is common, note it, do what is to be done on errors. The finding's number. */
+static uint32_t note(struct tctx *c, struct pmm_finding *f, const struct check_block *b, const struct arch_ucontext *uc)
 {
 	struct caller from;
 
@@ -90,7 +91,7 @@ static void note(struct tctx *c, struct pmm_finding *f, const struct check_block
 		unwind_forget(c);		/* words of it may be known, and closed by now */
 	from = interrupted(uc);
 	f->site = unwind_site(c, &from, 0);
-	finding_add(c, f);
+	return finding_add(c, f);
 }
 
 /* ---- the pool ------------------------------------------------------------------------------------------- */
@@ -115,29 +116,30 @@ static void nearer(struct check_block *b, uint64_t address)
 }
 
 /*
- * What the access is. False: to a live block, which was given out after the access had been stopped. It is to be made again; should that be
- * stopped, too, it is let through.
+ * What is to be done about an access. One to a live block, which was given out after the access had been stopped, is to be made again; should
+ * that be stopped, too, it is let through.
  */
-static bool judge(struct tctx *c, uint64_t address, const struct arch_ucontext *uc)
+enum verdict { ACCESS_AGAIN, ACCESS_STEP, ACCESS_EASE };
+
+static enum verdict judge(struct tctx *c, uint64_t address, const struct arch_ucontext *uc)
 {
 	struct pmm_finding f = { .type = PMM_FINDING_WILD, .address = address };
 	struct check_block b;
 	bool known, again = closed_address == address && closed_rip == uc->rip;
 
 	if (!check_ready())
-		return true;
+		return ACCESS_STEP;
 	known = check_find(address, 0, &b);
 	if (known && !b.freed && address - b.address < b.size && !(uc->err & ARCH_FAULT_FETCH)) {
 		closed_address = again ? 0 : address;
 		closed_rip = uc->rip;
-		return again;
+		return again ? ACCESS_STEP : ACCESS_AGAIN;
 	}
 	if (known) {
 		nearer(&b, address);
 		f.type = type_of(&b, address);
 	}
-	note(c, &f, known ? &b : NULL, uc);
-	return true;
+	return ease_wanted(note(c, &f, known ? &b : NULL, uc)) ? ACCESS_EASE : ACCESS_STEP;
 }
 
 /* An access to the pool. */
@@ -145,17 +147,18 @@ static bool stopped(void *info, struct arch_ucontext *uc)
 {
 	uint64_t address = info_address(info), page = address & ~(ARCH_PAGE - 1);
 	struct tctx *c;
-	bool bad = true;
+	enum verdict v = ACCESS_STEP;
 
 	if (step_active())
-		return step_open(uc, page);
+		return step_open(uc, page, false);
+	ease_tend();
 	c = enter(uc);
 	if (c) {
-		bad = judge(c, address, uc);
+		v = judge(c, address, uc);
 		agent_leave(c);
 	}
 	if (!(uc->err & ARCH_FAULT_FETCH))
-		return !bad || step_open(uc, page);
+		return v == ACCESS_AGAIN || step_open(uc, page, v == ACCESS_EASE);
 	*info_code(info) = SEGV_ACCERR;		/* as of heap, which is mapped and no code */
 	return false;
 }

@@ -9,6 +9,7 @@
  */
 #include "agent/check/step.h"
 
+#include "agent/check/ease.h"
 #include "agent/check/guard.h"
 #include "agent/check/keep.h"
 #include "agent/sys.h"
@@ -22,6 +23,7 @@ enum flags { FLAGS_KEPT, FLAGS_PUSHED, FLAGS_POPPED };
 
 struct step {
 	bool active;
+	bool ease;			/* leave the pages open */
 	bool traced;			/* the program has set the trap flag itself */
 	uint8_t flags;			/* enum flags */
 	uint32_t nr_same;		/* traps at rip */
@@ -48,7 +50,8 @@ static void pages_close(void)
 	uint32_t nr = step.nr_pages < STEP_PAGES ? step.nr_pages : STEP_PAGES;
 
 	for (uint32_t i = 0; i < nr; i++)
-		guard_page_close(step.pages[i]);
+		if (!step.ease || !ease_keep(step.pages[i]))
+			guard_page_close(step.pages[i]);
 	step.nr_pages = 0;
 }
 
@@ -90,10 +93,11 @@ static void begin(struct arch_ucontext *uc)
 	uc->mask = stepping_mask(uc->mask);
 }
 
-bool step_open(struct arch_ucontext *uc, uint64_t page)
+bool step_open(struct arch_ucontext *uc, uint64_t page, bool ease)
 {
 	if (!step.active)
 		begin(uc);
+	step.ease |= ease;
 	if (page_open(page))
 		return true;
 	step_cancel(uc);

@@ -178,6 +178,7 @@ struct pmm_check_state {
 	uint32_t mechanism;		/* enum pmm_guard_mechanism */
 	uint32_t nr_findings;		/* numbers in use: 0 .. below this */
 	uint64_t findings_lost;		/* had no room: counted only */
+	uint64_t left_open;		/* times a page of the pool stayed open for a while, as an error was met there too often */
 	uint64_t guarded;		/* blocks that were guarded, ever */
 	uint64_t guarded_now, guarded_most;
 	uint64_t canaried;

@@ -159,7 +159,7 @@ static const struct file_column check_columns[] = {
 	HEAP(check.guarded_now),     HEAP(check.guarded_most),	   HEAP(check.canaried),	 HEAP(check.passed),
 	HEAP(check.unguarded_limit), HEAP(check.unguarded_budget), HEAP(check.unguarded_large),	 HEAP(check.unguarded_refused),
 	HEAP(check.failed_on_purpose), HEAP(check.quarantined_bytes), HEAP(check.findings_lost), HEAP(check.sweeps),
-	HEAP(check.swept_ns),
+	HEAP(check.swept_ns),	     HEAP(check.left_open),
 };
 
 static const struct file_column finding_columns[] = {

@@ -40,6 +40,7 @@ static void read_check(struct ledger_reader *r)
 		.failed_on_purpose = s->failed_on_purpose,
 		.quarantined_bytes = s->quarantined_bytes,
 		.findings_lost = s->findings_lost,
+		.left_open = s->left_open,
 	};
 	if (s->mechanism <= PMM_GUARD_MPROTECT)
 		c->mechanism = (uint8_t)s->mechanism;

@@ -204,7 +204,7 @@ struct heap_check {
 	uint32_t flags;			/* enum pmm_check_flags */
 	uint64_t guarded, guarded_now, guarded_most, canaried, passed;	/* blocks */
 	uint64_t unguarded_limit, unguarded_budget, unguarded_large, unguarded_refused;
-	uint64_t failed_on_purpose, quarantined_bytes, findings_lost;
+	uint64_t failed_on_purpose, quarantined_bytes, findings_lost, left_open;
 	uint64_t sweeps, swept_ns;	/* how often all live blocks were looked at; the last time */
 };
 

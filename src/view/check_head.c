@@ -15,6 +15,7 @@ static const struct column check_columns[] = {
 	{ "mechanism", NULL, UNIT_TEXT },
 	{ "findings", NULL, UNIT_COUNT },
 	{ "findings_lost", NULL, UNIT_COUNT },
+	{ "left_open", NULL, UNIT_COUNT },
 	{ "guarded_blocks", NULL, UNIT_COUNT },
 	{ "guarded_most_blocks", NULL, UNIT_COUNT },
 	{ "canaried_blocks", NULL, UNIT_COUNT },
@@ -41,6 +42,7 @@ static void add_record(struct check_view *v)
 		table_set_const(t, i++, c->mechanism < NR_COLUMNS(mechanism_name) ? mechanism_name[c->mechanism] : "unknown");
 		table_set(t, i++, v->heap->nr_findings);
 		table_set(t, i++, c->findings_lost);
+		table_set(t, i++, c->left_open);
 		table_set(t, i++, c->guarded);
 		table_set(t, i++, c->guarded_most);
 		table_set(t, i++, c->canaried);
@@ -116,6 +118,11 @@ static void add_notes(struct check_view *v)
 	if (t && c->findings_lost) {
 		facts_row(t, "!");
 		table_setf(t, FACT_TEXT, "%s more had no room", report_many(c->findings_lost, "different error").s);
+	}
+	if (t && c->left_open) {
+		facts_row(t, "!");
+		table_setf(t, FACT_TEXT, "the most frequent errors are counted too low: pages where they are met were left open %s",
+			   report_many(c->left_open, "time").s);
 	}
 	if (t && c->passed) {
 		facts_row(t, "!");

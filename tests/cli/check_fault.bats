@@ -108,3 +108,10 @@ summed() {
 	told check_fault_near
 	found "overrun write 8 behind" "underrun write 8 before"
 }
+
+@test "an error met in a loop does not hold the program up, and is told of; other errors there are found later" {
+	within "$PMM" check --json --report found.json --budget all -- "$(path check_fault_often)" >out </dev/null
+	jq -e '[.findings[] | select(.count > 1000) | .frames[0].function] | sort == ["behind", "released"]' found.json
+	jq -e '[.findings[] | select(.count == 1) | .frames[0].function] == ["one_more"]' found.json
+	jq -e '.check.left_open > 0' found.json
+}

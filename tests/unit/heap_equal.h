@@ -25,7 +25,7 @@ static const struct field heap_equal_head[] = {
 	FIELD(heap, check.guarded), FIELD(heap, check.guarded_now), FIELD(heap, check.guarded_most), FIELD(heap, check.canaried),
 	FIELD(heap, check.passed), FIELD(heap, check.unguarded_limit), FIELD(heap, check.unguarded_budget),
 	FIELD(heap, check.unguarded_large), FIELD(heap, check.unguarded_refused), FIELD(heap, check.failed_on_purpose),
-	FIELD(heap, check.quarantined_bytes), FIELD(heap, check.findings_lost), FIELD(heap, check.sweeps), FIELD(heap, check.swept_ns),
+	FIELD(heap, check.quarantined_bytes), FIELD(heap, check.findings_lost), FIELD(heap, check.left_open), FIELD(heap, check.sweeps), FIELD(heap, check.swept_ns),
 	FIELD(heap, nr_points), FIELD(heap, nr_site_points), FIELD(heap, allocator.valid),
 	FIELD(heap, allocator.taken_ns), FIELD_TEXT(heap, allocator.path), FIELD(heap, allocator.arena_bytes),
 	FIELD(heap, allocator.used_bytes), FIELD(heap, allocator.free_bytes), FIELD(heap, allocator.free_chunks),

@@ -93,7 +93,7 @@ static void figures_of_checking_are_read(void **state)
 
 	(void)state;
 	im.l->check = (struct pmm_check_state){
-		.mechanism = PMM_GUARD_MADVISE, .findings_lost = 1, .guarded = 2, .guarded_now = 3, .guarded_most = 4, .canaried = 5,
+		.mechanism = PMM_GUARD_MADVISE, .findings_lost = 1, .left_open = 13, .guarded = 2, .guarded_now = 3, .guarded_most = 4, .canaried = 5,
 		.unguarded_limit = 6, .unguarded_budget = 7, .unguarded_large = 8, .unguarded_refused = 9, .passed = 10,
 		.failed_on_purpose = 11, .quarantined_bytes = 12,
 	};
@@ -102,6 +102,7 @@ static void figures_of_checking_are_read(void **state)
 	assert_int_equal(h->check.flags, PMM_CHECK_LEFT);
 	assert_int_equal(h->check.mechanism, PMM_GUARD_MADVISE);
 	assert_int_equal(h->check.findings_lost, 1);
+	assert_int_equal(h->check.left_open, 13);
 	assert_int_equal(h->check.guarded, 2);
 	assert_int_equal(h->check.guarded_now, 3);
 	assert_int_equal(h->check.guarded_most, 4);

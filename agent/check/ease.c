@@ -1,0 +1,59 @@
+/*
+ * Pages of the pool that stay open for a while. No locks: a place belongs to whoever changes its page, from 0 or to 0.
+ */
+#include "agent/check/ease.h"
+
+#include "agent/arena.h"
+#include "agent/check/guard.h"
+
+#define MANY		1000u		/* accesses stopped one by one: some 20 ms of processor time */
+#define WHILE_CYCLES	30000000u	/* some 10 ms, so that the same page costs no more than a hundred stops a second */
+#define PAGES		256u
+#define TAKEN		1u
+
+static struct {
+	uint64_t page;			/* 0 = free */
+	uint64_t until;
+} pages[PAGES];
+
+uint32_t ease_nr;
+
+bool ease_wanted(uint32_t finding)
+{
+	struct pmm_finding *f;
+
+	if (finding == UINT32_MAX)
+		return LOAD(A.ledger->check.findings_lost) > MANY;
+	f = arena_chunk(A.ledger->finding_dir, finding, PMM_FINDING_SHIFT, sizeof(*f));
+	return f && LOAD(f->count) > MANY;
+}
+
+bool ease_keep(uint64_t page)
+{
+	for (uint32_t i = 0; i < PAGES; i++) {
+		uint64_t none = 0;
+
+		if (LOAD(pages[i].page) || !CAS(pages[i].page, none, TAKEN))
+			continue;
+		ADD(ease_nr, 1);
+		ADD(A.ledger->check.left_open, 1);
+		STORE(pages[i].until, arch_cycles() + WHILE_CYCLES);
+		STORE_RELEASE(pages[i].page, page);
+		return true;
+	}
+	return false;
+}
+
+void ease_close(void)
+{
+	uint64_t now = arch_cycles();
+
+	for (uint32_t i = 0; i < PAGES; i++) {
+		uint64_t page = LOAD_ACQUIRE(pages[i].page);
+
+		if (page <= TAKEN || now < LOAD(pages[i].until) || !CAS(pages[i].page, page, 0))
+			continue;
+		guard_page_close(page);
+		ADD(ease_nr, -1u);
+	}
+}
