@@ -12,7 +12,7 @@
 #include "src/base/err.h"
 
 struct fmt {
-	char s[32];
+	char s[40];		/* the largest number, with commas, and a word */
 };
 
 /* A part of a range; `max` is UINT64_MAX when open. Both ends belong to it. */

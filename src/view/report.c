@@ -45,7 +45,7 @@ struct fmt report_many(uint64_t n, const char *what)
 {
 	struct fmt f;
 
-	snprintf(f.s, sizeof(f.s), "%.20s %.10s", fmt_count(n).s, what);
+	snprintf(f.s, sizeof(f.s), "%.26s %.10s", fmt_count(n).s, what);
 	if (n != 1)
 		strncat(f.s, "s", sizeof(f.s) - strlen(f.s) - 1);
 	return f;
