@@ -52,6 +52,8 @@ static int tell(struct live *l, const struct heap *h, uint64_t from, struct err 
 	o.pid = l->pid;
 	o.view.from = from;
 	o.view.no_head = !o.json && l->looks > 1;
+	if (l->looks > 1 && new && !o.json)
+		fputc('\n', l->out);
 	if (l->looks == 1 || new)
 		rc = check_report(h, &o, l->out, e);
 	l->found = new > (uint64_t)(INT_MAX - l->found) ? INT_MAX : l->found + (int)new;

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "src/base/fmt.h"
 #include "src/base/str.h"
 #include "src/base/vec.h"
 #include "src/capture/child.h"
@@ -88,9 +89,12 @@ static void tell_new(struct session *s, struct writer *w)
 
 	if (nr == w->nr_told)
 		return;
-	s->nr_found += nr - w->nr_told;
-	if (!s->job->report->json)
+	if (!s->job->report->json) {
+		if (s->nr_found)
+			fputc('\n', s->out);
 		tell(s, w, false);
+	}
+	s->nr_found += nr - w->nr_told;
 	w->nr_told = nr;
 }
 
@@ -240,6 +244,17 @@ static void release(struct session *s)
 	free(s->dir);
 }
 
+static void tell_sum(struct session *s)
+{
+	const char *many = s->writers.nr == 1 ? "" : "es";
+
+	if (s->nr_found)
+		fprintf(s->out, "\npmm: Valgrind found %s error%s in %zu process%s\n", fmt_count(s->nr_found).s, s->nr_found == 1 ? "" : "s",
+			s->writers.nr, many);
+	else
+		fprintf(s->out, "pmm: Valgrind found no errors in %zu process%s\n", s->writers.nr, many);
+}
+
 static int conclude(struct session *s)
 {
 	int code = child_exit_code(s->child.status);
@@ -247,8 +262,8 @@ static int conclude(struct session *s)
 	vec_each(&s->writers, w)
 		if (s->job->report->json)
 			tell(s, w, true);
-	if (!s->nr_found && !s->job->report->json)
-		fprintf(s->out, "pmm: Valgrind found no errors\n");
+	if (!s->job->report->json)
+		tell_sum(s);
 	if (s->nr_found && s->job->found_code >= 0)
 		return s->job->found_code;
 	if (s->job->found_code >= 0 && !code && (s->broken || !s->writers.nr))

@@ -12,8 +12,6 @@
 #include "src/view/report_part.h"
 #include "src/view/stack.h"
 
-#define LINE_WIDTH	76
-
 enum {
 	FOUND_TYPE,
 	FOUND_BY,
@@ -184,26 +182,43 @@ static void set_figures(struct table *t, const struct check_view *v, const struc
 
 static void detail(struct table *t, struct str *s)
 {
-	table_wrap(t, FOUND_LABEL, str_text(s), LINE_WIDTH, 1, ROW_DIM, false);
+	table_wrap(t, FOUND_LABEL, str_text(s), CHECK_LINE_WIDTH, 1, ROW_DIM, false);
 	str_clear(s);
 }
 
-/* ", by thread 4711 (worker)". */
-static void add_thread(struct str *s, const struct heap *h, uint16_t thread)
+/* "thread 4711 (worker)"; false: not known. */
+static bool add_thread(struct str *s, const struct heap *h, uint16_t thread)
 {
 	if (thread == HEAP_NO_THREAD)
-		return;
-	str_addf(s, ", by thread %u", h->threads[thread].tid);
+		return false;
+	str_addf(s, "thread %u", h->threads[thread].tid);
 	if (h->threads[thread].name[0])
 		str_addf(s, " (%s)", h->threads[thread].name);
+	return true;
 }
 
-/* How long before it came to light; Valgrind does not say when. */
-static void add_before(struct str *s, const struct heap_finding *f, uint64_t ns)
+/* Who had a hand in the block's past, and how long before it came to light; Valgrind does not say when. */
+static void add_past(struct str *s, const struct heap *h, const struct heap_finding *f, uint16_t thread, uint64_t ns)
 {
-	if (f->by == PMM_BY_VALGRIND)
-		return;
-	str_addf(s, " %s before", fmt_duration(f->first_ns > ns ? f->first_ns - ns : 0).s);
+	uint64_t before = f->first_ns > ns ? f->first_ns - ns : 0;
+
+	if (thread != HEAP_NO_THREAD) {
+		str_add(s, " by ");
+		if (thread == f->thread)
+			str_add(s, "the same thread");
+		else
+			add_thread(s, h, thread);
+	}
+	if (f->by != PMM_BY_VALGRIND && before < h->tick_ns)
+		str_addf(s, ", less than %s before", fmt_duration(h->tick_ns).s);
+	else if (f->by != PMM_BY_VALGRIND)
+		str_addf(s, ", %s before", fmt_duration(before).s);
+	str_addc(s, ':');
+}
+
+static bool has_stack(const struct check_view *v, uint32_t site)
+{
+	return site != HEAP_NO_SITE && site < v->heap->nr_sites && v->heap->sites[site].node;
 }
 
 static void add_stack(struct table *t, struct check_view *v, uint32_t site, const char *which)
@@ -213,27 +228,38 @@ static void add_stack(struct table *t, struct check_view *v, uint32_t site, cons
 		.which = which, .which_column = FOUND_STACK,
 	};
 
-	if (site != HEAP_NO_SITE && site < v->heap->nr_sites && v->heap->sites[site].node)
+	if (has_stack(v, site)) {
 		stack_add(t, v->names, v->heap->sites[site].node, NULL, v->opt.depth, " (--depth 0 shows all)", &columns);
+	} else {
+		table_row(t, 2, ROW_DIM, ROW_TEXT_ONLY);
+		table_set_const(t, FOUND_LABEL, "[stack unknown]");
+	}
 }
 
 static void add_where(struct table *t, struct check_view *v, const struct heap_finding *f)
 {
+	const struct heap *h = v->heap;
 	struct str s = STR_INIT;
 
-	str_addf(&s, "%s after the start", fmt_duration(report_time(v->heap, f->first_ns)).s);
-	add_thread(&s, v->heap, f->thread);
+	if (v->opt.no_head)		/* among the output of other processes */
+		str_addf(&s, "%s, pid %u, ", h->comm[0] ? h->comm : h->cmdline, h->pid);
+	if (add_thread(&s, h, f->thread))
+		str_add(&s, ", ");
+	str_addf(&s, "%s after the start", fmt_duration(report_time(h, f->first_ns)).s);
 	if (f->count > 1)
 		str_addf(&s, "; %s times, the last %s later", fmt_count(f->count).s,
 			 fmt_duration(f->last_ns > f->first_ns ? f->last_ns - f->first_ns : 0).s);
-	str_addc(&s, ':');
+	if (f->by != PMM_BY_SWEEP)
+		str_addc(&s, ':');
 	detail(t, &s);
 	str_fini(&s);
-	add_stack(t, v, f->site, "error");
+	if (f->by != PMM_BY_SWEEP)
+		add_stack(t, v, f->site, "error");
 }
 
 static void add_history(struct table *t, struct check_view *v, const struct heap_finding *f)
 {
+	const struct heap *h = v->heap;
 	struct str s = STR_INIT;
 
 	if (f->parent_pid) {
@@ -246,17 +272,13 @@ static void add_history(struct table *t, struct check_view *v, const struct heap
 		str_add(&s, "was allocated");
 		if (f->kind)
 			str_addf(&s, " with %s", kind_name(f->kind));
-		add_before(&s, f, f->alloc_ns);
-		add_thread(&s, v->heap, f->alloc_thread);
-		str_addc(&s, ':');
+		add_past(&s, h, f, f->alloc_thread, f->alloc_ns);
 		detail(t, &s);
 		add_stack(t, v, f->alloc_site, "allocated");
 	}
 	if (f->free_site != HEAP_NO_SITE) {
 		str_add(&s, "it was freed");
-		add_before(&s, f, f->free_ns);
-		add_thread(&s, v->heap, f->free_thread);
-		str_addc(&s, ':');
+		add_past(&s, h, f, f->free_thread, f->free_ns);
 		detail(t, &s);
 		add_stack(t, v, f->free_site, "freed");
 	}
@@ -288,19 +310,20 @@ static void fill(struct table *t, uint64_t i)
 	struct check_view *v = t->ctx;
 	const struct heap_finding *f = &v->heap->findings[v->opt.from + i];
 	unsigned access_bytes = f->nr_code && v->opt.access_bytes ? v->opt.access_bytes(f->code, f->nr_code) : 0;
-	struct str line = STR_INIT;
-	size_t begun;
+	struct str title = STR_INIT, what = STR_INIT;
 
 	separate(t, i);
 	if (v->opt.no_head)		/* among the program's own output */
-		str_addf(&line, "pmm: %s, pid %u: ", v->heap->comm[0] ? v->heap->comm : v->heap->cmdline, v->heap->pid);
-	begun = line.len;
-	check_headline(&line, v->heap, f, access_bytes);
+		str_add(&title, "pmm: ");
+	check_title(&title, v->names, f);
+	check_headline(&what, v->heap, f, access_bytes);
 	table_row(t, 0, ROW_STRONG, ROW_BOTH);
 	set_figures(t, v, f, access_bytes);
-	table_set_text(t, FOUND_WHAT, str_text(&line) + begun);
-	table_wrap(t, FOUND_LABEL, str_text(&line), LINE_WIDTH, 0, ROW_STRONG, true);
-	str_fini(&line);
+	table_set_text(t, FOUND_WHAT, str_text(&what));
+	table_wrap(t, FOUND_LABEL, str_text(&title), CHECK_LINE_WIDTH, 0, ROW_STRONG, true);
+	table_wrap(t, FOUND_LABEL, str_text(&what), CHECK_LINE_WIDTH, 1, ROW_PLAIN, false);
+	str_fini(&title);
+	str_fini(&what);
 	add_where(t, v, f);
 	if (v->opt.bytes && f->nr_bytes)
 		add_contents(t, f);

@@ -19,6 +19,7 @@ struct check_view_options {
 	bool bytes;			/* contents of memory are shown */
 	uint64_t from;			/* findings before this index are left out: told already */
 	bool no_head;			/* only the entries, as told while the program runs */
+	bool brief;			/* with a head: a single line when there are no findings */
 	/* How many bytes an instruction accesses, 0 = not known; NULL = nobody can tell. */
 	unsigned (*access_bytes)(const uint8_t *code, unsigned bytes);
 };
@@ -35,8 +36,8 @@ int check_view_init(struct check_view *v, const struct heap *h, struct names *n,
 void check_view_fini(struct check_view *v);
 
 /*
- * Append what a finding is in one line: "write of 4 bytes, 12 bytes behind the end of a block of 40 bytes", "block of 24 bytes released
- * a second time", "operator new[] released by free()".
+ * Append what a finding is in one line: "write of 4 bytes, 12 bytes behind the end of a block of 40 bytes", "free of a block of 24
+ * bytes that was freed already".
  */
 void check_headline(struct str *s, const struct heap *h, const struct heap_finding *f, unsigned access_bytes);
 

@@ -28,6 +28,8 @@ static const struct column check_columns[] = {
 	{ "sweeps", NULL, UNIT_COUNT },
 };
 
+static const struct column line_columns[] = { { NULL, NULL, UNIT_TEXT, COLUMN_TEXT_ONLY | COLUMN_LABEL } };
+
 static void add_record(struct check_view *v)
 {
 	const struct heap_check *c = &v->heap->check;
@@ -67,34 +69,53 @@ static void process_row(struct table *t, const struct heap *h)
 	str_fini(&end);
 }
 
-/* What was guarded, what was not, and why. */
+/* "9 blocks guarded, 3 with canaries": what was guarded, what was not, and why. */
+static void add_coverage(struct str *to, const struct heap_check *c)
+{
+	if (c->level == PMM_CHECK_LIGHT) {
+		str_addf(to, "%s with canaries", report_many(c->canaried, "block").s);
+		return;
+	}
+	str_addf(to, "%s guarded", report_many(c->guarded, "block").s);
+	if (c->level == PMM_CHECK_SAMPLED)
+		str_addf(to, ", a random sample");
+	else if (c->canaried)
+		str_addf(to, ", %s with canaries", fmt_count(c->canaried).s);
+	if (c->unguarded_budget)
+		str_addf(to, "; %s for their cost (--budget)", fmt_count(c->unguarded_budget).s);
+	if (c->unguarded_limit)
+		str_addf(to, "; %s above the limit (--max-guarded)", fmt_count(c->unguarded_limit).s);
+	if (c->unguarded_large)
+		str_addf(to, "; %s for their size", fmt_count(c->unguarded_large).s);
+	if (c->unguarded_refused)
+		str_addf(to, "; %s as the kernel refused", fmt_count(c->unguarded_refused).s);
+}
+
 static void blocks_row(struct table *t, const struct heap *h)
 {
-	const struct heap_check *c = &h->check;
 	struct str s = STR_INIT;
 
-	str_addf(&s, "%s guarded", fmt_count(c->guarded).s);
-	if (c->level == PMM_CHECK_SAMPLED)
-		str_add(&s, ", a random sample");
-	else
-		str_addf(&s, ", %s with canaries", fmt_count(c->canaried).s);
-	if (c->unguarded_budget)
-		str_addf(&s, "; %s for their cost (--budget)", fmt_count(c->unguarded_budget).s);
-	if (c->unguarded_limit)
-		str_addf(&s, "; %s above the limit (--max-guarded)", fmt_count(c->unguarded_limit).s);
-	if (c->unguarded_large)
-		str_addf(&s, "; %s for their size", fmt_count(c->unguarded_large).s);
-	if (c->unguarded_refused)
-		str_addf(&s, "; %s as the kernel refused", fmt_count(c->unguarded_refused).s);
+	add_coverage(&s, &h->check);
 	facts_row(t, "blocks");
 	table_set_text(t, FACT_TEXT, str_text(&s));
 	str_fini(&s);
+}
+
+static void found_text(struct str *s, const struct heap *h)
+{
+	if (h->nr_findings)
+		check_counts(s, h);
+	else
+		str_add(s, "no heap errors");
+	if (h->check.sweeps)
+		str_addf(s, "; %s of all live blocks", report_many(h->check.sweeps, "sweep").s);
 }
 
 static void add_head(struct check_view *v)
 {
 	const struct heap *h = v->heap;
 	struct table *t = facts_new(h->cmdline[0] ? h->cmdline : h->comm);
+	struct str found = STR_INIT;
 
 	if (t) {
 		process_row(t, h);
@@ -104,8 +125,10 @@ static void add_head(struct check_view *v)
 			facts_row(t, "failed");
 			table_setf(t, FACT_TEXT, "%s made to fail", report_many(h->check.failed_on_purpose, "request").s);
 		}
-		facts_row(t, "errors");
-		table_set_text(t, FACT_TEXT, h->nr_findings ? fmt_count(h->nr_findings).s : "none were found");
+		facts_row(t, "found");
+		found_text(&found, h);
+		table_set_text(t, FACT_TEXT, str_text(&found));
+		str_fini(&found);
 	}
 	doc_add(&v->doc, t);
 }
@@ -131,10 +154,31 @@ static void add_notes(struct check_view *v)
 	doc_add(&v->doc, t);
 }
 
+/* All is well: one line is enough. */
+static void add_line(struct check_view *v)
+{
+	const struct heap *h = v->heap;
+	struct table *t = table_new(TABLE_ROWS, NULL, NULL, line_columns, NR_COLUMNS(line_columns));
+	struct str s = STR_INIT;
+
+	str_addf(&s, "pmm: no heap errors in %s, pid %u: ", h->comm[0] ? h->comm : h->cmdline, h->pid);
+	add_coverage(&s, &h->check);
+	if (t)
+		table_wrap(t, 0, str_text(&s), CHECK_LINE_WIDTH, 0, ROW_STRONG, false);
+	str_fini(&s);
+	doc_add(&v->doc, t);
+}
+
 void check_head(struct check_view *v)
 {
 	report_process(&v->doc, v->heap);
 	add_record(v);
+	if (v->opt.brief && !v->heap->nr_findings && v->heap->check.level) {
+		add_line(v);
+		report_warnings(&v->doc, v->heap);
+		add_notes(v);
+		return;
+	}
 	add_head(v);
 	report_warnings(&v->doc, v->heap);
 	add_notes(v);

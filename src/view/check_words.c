@@ -90,25 +90,24 @@ static void add_place(struct str *s, const struct heap_finding *f)
 		str_add(s, " that was freed");
 }
 
-/* Found afterwards, by what stands in the place of canary or poison. */
+/* Found afterwards, by what stands in the place of canary or poison: when it was written is known within bounds. */
 static void add_overwritten(struct str *s, const struct heap *h, const struct heap_finding *f)
 {
-	str_add(s, f->type == PMM_FINDING_AFTER_FREE ? "written after it was freed: " : "overwritten: ");
+	str_add(s, "write ");
 	add_place(s, f);
 	switch (f->by) {
 	case PMM_BY_RELEASE:
-		str_addf(s, "; found at its %s", check_release_text(f->release));
+		str_addf(s, ", some time before this %s", check_release_text(f->release));
 		break;
 	case PMM_BY_QUARANTINE:
-		str_add(s, "; found before its memory was used again");
+		str_add(s, ", some time before its memory was to be used again");
 		break;
 	default:
 		if (f->since_ns)
-			str_addf(s, "; found by a sweep, in the last %s",
-				 fmt_duration(f->first_ns > f->since_ns ? f->first_ns - f->since_ns : 0).s);
+			str_addf(s, ", between the sweeps %s and ", fmt_duration(report_time(h, f->since_ns)).s);
 		else
-			str_add(s, "; found by a sweep");
-		(void)h;
+			str_add(s, ", between its allocation and the sweep ");
+		str_addf(s, "%s after the start", fmt_duration(report_time(h, f->first_ns)).s);
 	}
 }
 
@@ -145,9 +144,81 @@ static void add_size(struct str *s, const struct heap_finding *f)
 {
 	const char *kind = kind_name(f->kind);
 
-	str_addf(s, "%s of %s", kind ? kind : "request", bytes(f->size_bytes).s);
+	str_addf(s, "%s of ", kind ? kind : "request");
 	if (f->size_bytes > INT64_MAX)
-		str_addf(s, " (%lld as a signed number)", (long long)f->size_bytes);
+		str_addf(s, "0x%llx bytes: %lld taken for a size", (unsigned long long)f->size_bytes, (long long)f->size_bytes);
+	else
+		str_add(s, bytes(f->size_bytes).s);
+}
+
+static const char *type_title(unsigned type)
+{
+	static const char *const title[PMM_NR_FINDING_TYPES] = {
+		[PMM_FINDING_OVERRUN] = "heap overrun",
+		[PMM_FINDING_UNDERRUN] = "heap underrun",
+		[PMM_FINDING_AFTER_FREE] = "use after free",
+		[PMM_FINDING_DOUBLE_FREE] = "double free",
+		[PMM_FINDING_BAD_FREE] = "bad free",
+		[PMM_FINDING_MISMATCH] = "mismatched free",
+		[PMM_FINDING_REALLOC_FREED] = "realloc after free",
+		[PMM_FINDING_OVERLAP] = "overlapping copy",
+		[PMM_FINDING_SIZE] = "bad size",
+		[PMM_FINDING_STACK_OVERFLOW] = "stack overflow",
+		[PMM_FINDING_UNINITIALISED] = "uninitialised memory",
+		[PMM_FINDING_WILD] = "wild access",
+	};
+
+	return type < PMM_NR_FINDING_TYPES && title[type] ? title[type] : "error";
+}
+
+/* "uaf, zoo.c:11": the innermost frame that is the program's own. */
+static void add_source(struct str *s, const struct frame_name *f)
+{
+	report_frame_label(s, f);
+	if (f->file && f->line)
+		str_addf(s, ", %s:%u", report_basename(f->file), f->line);
+	else if (f->function && f->module)
+		str_addf(s, ", %s", report_basename(f->module));
+}
+
+/* The culprit is known when the access itself was stopped; else where it came to light, or whose block it is, is the next best. */
+void check_title(struct str *s, struct names *n, const struct heap_finding *f)
+{
+	static const char *const how[PMM_NR_FINDING_BYS] = {
+		[PMM_BY_ACCESS] = " in ", [PMM_BY_FUNCTION] = " in ", [PMM_BY_RELEASE] = ", found in ", [PMM_BY_QUARANTINE] = ", found in ",
+		[PMM_BY_SWEEP] = ", found in ", [PMM_BY_VALGRIND] = " in ",
+	};
+	bool later = f->by == PMM_BY_RELEASE && (f->type == PMM_FINDING_OVERRUN || f->type == PMM_FINDING_UNDERRUN);
+	uint32_t site = f->by == PMM_BY_SWEEP || f->by == PMM_BY_QUARANTINE ? f->alloc_site : f->site;
+	const struct frame_name *at = NULL;
+
+	if (site != HEAP_NO_SITE && site < n->heap->nr_sites && n->heap->sites[site].node)
+		at = names_responsible(n, n->heap->sites[site].node, NULL);
+	str_add(s, type_title(f->type));
+	if (!at)
+		return;
+	if (site == f->alloc_site && site != f->site)
+		str_add(s, ", of a block from ");
+	else
+		str_add(s, f->by == PMM_BY_RELEASE && !later ? " in " : how[f->by < PMM_NR_FINDING_BYS ? f->by : PMM_BY_ACCESS]);
+	add_source(s, at);
+}
+
+void check_counts(struct str *s, const struct heap *h)
+{
+	uint64_t nr[PMM_NR_FINDING_TYPES] = { 0 };
+	const char *sep = ": ";
+
+	for (uint64_t i = 0; i < h->nr_findings; i++)
+		if (h->findings[i].type < PMM_NR_FINDING_TYPES)
+			nr[h->findings[i].type]++;
+	str_add(s, report_many(h->nr_findings, "error").s);
+	for (unsigned type = 0; type < PMM_NR_FINDING_TYPES; type++) {
+		if (!nr[type])
+			continue;
+		str_addf(s, "%s%s %s", sep, fmt_count(nr[type]).s, type_title(type));
+		sep = ", ";
+	}
 }
 
 void check_headline(struct str *s, const struct heap *h, const struct heap_finding *f, unsigned access_bytes)
