@@ -282,6 +282,8 @@ static void visit_claimed(struct monitor *m, unsigned k, uint32_t pid, uint64_t 
 	if (!w->ended) {
 		watched_tick(w, m->tree, now_ns);
 		tell_found(m, w, now_ns, false);
+		if (m->ops->alive && w->pid > 0)
+			m->ops->alive(m->arg, w->pid, now_ns);
 		if (watched_code_changed(w, now_ns))
 			__atomic_fetch_add(&m->tree->head->code_epoch, 1, __ATOMIC_RELAXED);
 	} else if (is_settled(m, w, now_ns)) {

@@ -33,6 +33,8 @@ struct monitor_ops {
 	 * heap is the caller's. May be NULL.
 	 */
 	void (*found)(void *arg, const struct heap *h, bool is_root);
+	/* At each of the loop's steps, of each process that lives; now_ns on the tree's clock. Must not take long. May be NULL. */
+	void (*alive)(void *arg, pid_t pid, uint64_t now_ns);
 };
 
 struct monitor {

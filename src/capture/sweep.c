@@ -5,11 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
+#include <time.h>
 
 #include "include/pmm/ledger.h"
 
 #define PAGE		4096ull
 #define BATCH		256u			/* blocks read with one call; two pieces each, and IOV_MAX is 1024 */
+#define CLOCK_WAITS	10u			/* of half a tick each: a clock that stands still then has nobody to advance it */
 #define MOST_EDGE	(PAGE + 64)		/* bytes of canary on one side: alignments above a page are looked at no further */
 
 /* Canary that should be in [start, end), part of the block's surroundings. */
@@ -72,14 +74,20 @@ static void note(struct look *l, uint64_t block, const struct edge *e, const uin
 	(void)vec_push(&l->damages, d);		/* without memory for it the next sweep finds it */
 }
 
-/* Is the head what it should be? The alignment in it is all that is not known from elsewhere. */
-static bool head_is_well(const struct look *l, const struct heap_block *b, const uint8_t *bytes)
+enum head_state { HEAD_LIVE, HEAD_FREED, HEAD_BAD };
+
+/* The alignment in it is all that is not known from elsewhere. A sealed one that says freed is of a block that is being released right now. */
+static enum head_state head_state(const struct look *l, const struct heap_block *b, const uint8_t *bytes)
 {
 	struct pmm_head head;
 	uint64_t known = b->size_bytes < PMM_SIZE_MAX ? b->size_bytes : PMM_SIZE_MAX;
 
 	memcpy(&head, bytes, sizeof(head));
-	return (head.what & PMM_SIZE_MAX) == known && !(head.what & PMM_HEAD_FREED) && head.seal == pmm_seal(l->secret, b->address, head.what);
+	if (head.seal != pmm_seal(l->secret, b->address, head.what))
+		return HEAD_BAD;
+	if (head.what & PMM_HEAD_FREED)
+		return HEAD_FREED;
+	return (head.what & PMM_SIZE_MAX) == known ? HEAD_LIVE : HEAD_BAD;
 }
 
 /* First byte of an edge that is no canary; SIZE_MAX: all are. */
@@ -91,13 +99,42 @@ static size_t first_wrong(const struct look *l, const struct heap_block *b, cons
 	return SIZE_MAX;
 }
 
+/* First byte of a bad head that differs from what it was, as far as can be told: the alignment that explains most of it is taken for true. */
+static size_t first_wrong_of_head(const struct look *l, const struct heap_block *b, const uint8_t *bytes)
+{
+	unsigned fewest = PMM_HEAD_BYTES + 1;
+	size_t first = 0;
+
+	for (unsigned align = 0; align < 64; align++) {
+		struct pmm_head head = { .what = (b->size_bytes < PMM_SIZE_MAX ? b->size_bytes : PMM_SIZE_MAX) |
+						 (uint64_t)align << PMM_HEAD_ALIGN_SHIFT };
+		uint8_t good[PMM_HEAD_BYTES];
+		unsigned nr = 0;
+		size_t at = 0;
+
+		head.seal = pmm_seal(l->secret, b->address, head.what);
+		memcpy(good, &head, sizeof(good));
+		for (size_t i = sizeof(good); i-- > 0;) {
+			nr += bytes[i] != good[i];
+			at = bytes[i] != good[i] ? i : at;
+		}
+		if (nr < fewest) {
+			fewest = nr;
+			first = at;
+		}
+	}
+	return first;
+}
+
 static void judge(struct look *l, uint64_t index, const struct edges *e, uint8_t (*bytes)[MOST_EDGE])
 {
 	const struct heap_block *b = &l->h->blocks[index];
+	enum head_state head = e->headed ? head_state(l, b, bytes[0]) : HEAD_LIVE;
 	size_t wrong;
 
-	if (e->headed && !head_is_well(l, b, bytes[0])) {
-		note(l, index, &e->before, bytes[0], 0);
+	if (head != HEAD_LIVE) {
+		if (head == HEAD_BAD)
+			note(l, index, &e->before, bytes[0], first_wrong_of_head(l, b, bytes[0]));
 		return;
 	}
 	wrong = e->headed ? SIZE_MAX : first_wrong(l, b, &e->before, bytes[0]);
@@ -180,40 +217,98 @@ static const struct heap_block *block_at(const struct heap *h, uint64_t address)
 	return i < h->nr_blocks && h->blocks[i].address == address ? &h->blocks[i] : NULL;
 }
 
-/* The same block in a later reading, damaged still. */
-static bool confirmed(struct look *again, const struct heap *first, const struct heap_block *b)
+/* The same block in a later reading of the ledger; NULL: it is not live any more. */
+static const struct heap_block *same_block(const struct heap *first, const struct heap_block *b, const struct heap *later)
 {
-	const struct heap_block *now = block_at(again->h, b->address);
+	const struct heap_block *now = block_at(later, b->address);
+
+	return now && now->size_bytes == b->size_bytes && now->birth_ns == b->birth_ns &&
+	       later->sites[now->site].number == first->sites[b->site].number ? now : NULL;
+}
+
+/* Damaged in a second reading of ledger and memory. */
+static bool damaged_again(struct look *again, const struct heap *first, const struct heap_block *b)
+{
+	const struct heap_block *now = same_block(first, b, again->h);
 	uint64_t index;
 
-	if (!now || now->size_bytes != b->size_bytes || now->birth_ns != b->birth_ns ||
-	    again->h->sites[now->site].number != first->sites[b->site].number)
+	if (!now)
 		return false;
 	index = (uint64_t)(now - again->h->blocks);
 	again->damages.nr = 0;
 	return look_at(again, &index, 1) == 1 && again->damages.nr;
 }
 
+/* Until births of now cannot be those of the damaged blocks. */
+static void wait_for_clock(const struct look *l, struct ledger_map *m)
+{
+	const struct timespec half = { .tv_nsec = PMM_TICK_NS / 2 };
+	uint64_t youngest_ns = 0;
+
+	vec_each(&l->damages, d) {
+		uint64_t birth_ns = l->h->blocks[d->block].birth_ns;
+
+		youngest_ns = birth_ns > youngest_ns ? birth_ns : youngest_ns;
+	}
+	for (unsigned i = 0; i < CLOCK_WAITS && ledger_map_tick(m) * (uint64_t)PMM_TICK_NS <= youngest_ns + PMM_TICK_NS; i++)
+		nanosleep(&half, NULL);
+}
+
+/* What a process executes: its slot and when its ledger began. 0 = it cannot be told. */
+static uint64_t image_of(struct ledger_map *m)
+{
+	uint32_t start_tick;
+
+	if (ledger_map_read(m, offsetof(struct pmm_ledger, start_tick), &start_tick, sizeof(start_tick)))
+		return 0;
+	return (uint64_t)(m->slot + 1) << 32 | start_tick;
+}
+
+/* Is the memory that was read still that of the ledger that was? After exec it is another program's. */
+static bool same_image(pid_t pid, uint64_t image)
+{
+	struct err e = { .text = "" };
+	struct ledger_map *m = NULL;
+	bool same = !ledger_map_open_pid(pid, &m, &e) && image_of(m) == image;
+
+	ledger_map_close(m);
+	return same;
+}
+
+#define keep_if(l, condition)							\
+	do {									\
+		size_t kept = 0;						\
+										\
+		vec_each(&(l)->damages, d)					\
+			if (condition)						\
+				(l)->damages.v[kept++] = *d;			\
+		(l)->damages.nr = kept;						\
+	} while (0)
+
 /* Keep only what is still so. 0 or -errno with `e`. */
-static int confirm(struct look *l, struct ledger_map *m, struct err *e)
+static int confirm(struct look *l, struct ledger_map *m, uint64_t image, struct err *e)
 {
 	const struct ledger_options o = { .running = true, .pid = l->pid };
 	struct look again = *l;
-	size_t kept = 0;
+	struct heap *last = NULL;
 	int rc;
 
 	again.damages.v = NULL;
 	again.damages.nr = again.damages.room = 0;
+	wait_for_clock(l, m);
 	rc = ledger_read(m, &o, &again.h, e);
 	if (rc)
 		return rc;
-	vec_each(&l->damages, d)
-		if (confirmed(&again, l->h, &l->h->blocks[d->block]))
-			l->damages.v[kept++] = *d;
-	l->damages.nr = kept;
+	keep_if(l, damaged_again(&again, l->h, &l->h->blocks[d->block]));
+	rc = l->damages.nr ? ledger_read(m, &o, &last, e) : 0;
+	if (!rc && last)
+		keep_if(l, same_block(l->h, &l->h->blocks[d->block], last));
+	if (l->damages.nr && !same_image(l->pid, image))
+		l->damages.nr = 0;
+	heap_free(last);
 	heap_free(again.h);
 	vec_fini(&again.damages);
-	return 0;
+	return rc;
 }
 
 /* ---- findings ---- */
@@ -286,13 +381,19 @@ static int add_new(struct sweep *s, struct look *l, uint32_t first)
 
 static int sweep(struct sweep *s, struct look *l, struct ledger_map *m, uint32_t first, struct err *e)
 {
-	int rc = look_at_all(l);
+	uint64_t image = image_of(m);
+	int rc;
 
+	if (image != s->image) {
+		sweep_fini(s);
+		*s = (struct sweep){ .image = image };
+	}
+	rc = look_at_all(l);
 	if (rc)
 		return err_set(e, rc, rc == -ESRCH ? "process %d has ended" : "cannot read the memory of process %d: %s", (int)l->pid,
 			       strerror(-rc));
 	if (l->damages.nr)
-		rc = confirm(l, m, e);
+		rc = confirm(l, m, image, e);
 	if (!rc)
 		rc = add_new(s, l, first);
 	if (rc == -ENOMEM)

@@ -1,8 +1,9 @@
 /*
  * A sweep: are the canaries around all live blocks of a checked process as they should be? Looked at from outside, without stopping it.
  *
- * Meanwhile blocks come and go: damage counts only when the same block (address, site, birth) is still live in a second reading of the ledger
- * and its canary still wrong in a second reading of its memory.
+ * Meanwhile blocks come and go: damage counts only when the same block (address, size, site, birth) is live in a reading of the ledger before and in
+ * one after a second reading of its memory, which is as wrong. Births are told to the tick; so the first of the two is made when the youngest of
+ * the damaged blocks is older than that, and a block in the place of another one cannot be taken for it.
  */
 #ifndef CAPTURE_SWEEP_H
 #define CAPTURE_SWEEP_H
@@ -25,6 +26,7 @@ struct sweep {
 	VEC(struct sweep_seen) seen;	/* sorted */
 	uint64_t sweeps;
 	uint64_t last_ns;		/* when the last one began; 0 = there was none */
+	uint64_t image;			/* what the process executed then: another image has other blocks, and no sweeps before */
 };
 
 /*

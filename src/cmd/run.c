@@ -122,6 +122,13 @@ static void on_found(void *arg, const struct heap *h, bool is_root)
 	run_check_found(&r->check, h);
 }
 
+static void on_alive(void *arg, pid_t pid, uint64_t now_ns)
+{
+	struct run *r = arg;
+
+	run_check_alive(&r->check, pid, now_ns);
+}
+
 static void on_unreadable(void *arg, pid_t pid, bool is_root, const struct err *e)
 {
 	struct run *r = arg;
@@ -135,7 +142,7 @@ static void on_unreadable(void *arg, pid_t pid, bool is_root, const struct err *
 
 static const struct monitor_ops monitor_ops = {
 	.ended = on_ended, .unreadable = on_unreadable, .leaving = on_leaving,
-	.found = on_found,
+	.found = on_found, .alive = on_alive,
 };
 
 /* Everything that can be refused before the program runs. 0 or -errno with `e`. */
@@ -197,9 +204,11 @@ static int launch(struct run *r, const char *agent, char **argv, struct err *e)
 /* Children outlive the program: a process without terminal goes on for them. */
 static void go_on(struct run *r)
 {
-	pid_t pid = fork();
+	pid_t pid;
 	int null;
 
+	run_check_rest(&r->check);
+	pid = fork();
 	if (pid > 0)
 		leaving_watch_stop(&r->monitor.leaving);
 	if (pid)
@@ -253,6 +262,8 @@ static int tell_found(struct run *r)
 	}
 	if (found < 0)
 		cmd_fail(&e);
+	if (found > 0 && r->check.job && r->summary.root_capture)
+		cmd_note("'pmm check %s' tells it again", r->summary.root_capture);
 	if (found > 0 && given_code)
 		return (int)error_code;
 	return given_code && !code && (unseen(r) || (job && found < 0)) ? CMD_FAILED : code;

@@ -3,10 +3,11 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <string.h>
 
 #include "src/analyze/findings.h"
-#include "src/capture/ledger_map.h"
+#include "src/base/fmt.h"
 #include "src/cmd/check_report.h"
 #include "src/cmd/cmd.h"
 
@@ -26,11 +27,12 @@ static struct run_check_process *process_of(struct run_check *r, uint32_t pid, u
 	return vec_push(&r->processes, new) ? NULL : &r->processes.v[r->processes.nr - 1];
 }
 
-/* Findings from index `from` on, at once; with JSON there is one document at the end. */
+/* Findings from index `from` on, at once, an empty line before all but the first; with JSON there is one document at the end. */
 static void tell_from(struct run_check *r, const struct heap *h, uint64_t from)
 {
 	struct check_report_options o = *r->job->report;
 	struct err e = { .text = "" };
+	bool first = !r->nr_found;
 
 	r->nr_found += h->nr_findings - from;
 	if (o.json)
@@ -38,6 +40,8 @@ static void tell_from(struct run_check *r, const struct heap *h, uint64_t from)
 	o.view.from = from;
 	o.view.no_head = true;
 	o.view.top = 0;
+	if (!first)
+		fputc('\n', out_of(r));
 	if (check_report(h, &o, out_of(r), &e) < 0)
 		r->nr_untold++;
 	fflush(out_of(r));
@@ -53,63 +57,110 @@ void run_check_found(struct run_check *r, const struct heap *h)
 	p->nr_told = h->nr_findings;
 }
 
-/* What a sweep found is the last of the heap's findings; what earlier ones found comes behind. */
-static void keep_swept(struct run_check *r, struct run_check_process *p, struct heap *h, uint64_t found)
+/* ---- sweeps ---- */
+
+/* NULL when out of memory. Valid until the next call. */
+static struct run_check_swept *swept_of(struct run_check *r, pid_t pid)
 {
+	struct run_check_swept new = { .pid = pid };
+
+	vec_each(&r->swept, p)
+		if (p->pid == pid)
+			return p;
+	return vec_push(&r->swept, new) ? NULL : vec_last(&r->swept);
+}
+
+/* What a sweep found is the last of the heap's findings; what earlier ones found in this image of the process comes behind. */
+static void tell_swept(struct run_check *r, struct run_check_swept *p, struct heap *h, uint64_t found)
+{
+	bool same = p->heap && p->heap->pid == h->pid && p->heap->attach_ns == h->attach_ns;
 	uint64_t from = h->nr_findings - found;
 
-	if (p->swept && findings_carry(p->swept, p->swept_from, h))
+	if (found)
+		tell_from(r, h, from);
+	if (same && findings_carry(p->heap, p->from, h))
 		r->nr_untold++;
-	heap_free(p->swept);
-	p->swept = h;
-	p->swept_from = from;
+	heap_free(p->heap);
+	p->heap = h;
+	p->from = from;
 }
 
-/* One sweep of a process. 0, or -errno with `e`. */
-static int sweep(struct run_check *r, pid_t pid, struct run_check_process *p, struct err *e)
+/* Take what the sweeper found, waiting for it. */
+static void collect(struct run_check *r)
 {
-	struct ledger_map *m = NULL;
+	struct run_check_swept *p = swept_of(r, r->sweeper.pid);
+	struct sweep none = { 0 };
+	struct err e = { .text = "" };
 	struct heap *h = NULL;
-	int found = ledger_map_open_pid(pid, &m, e);
+	int found = sweeper_take(&r->sweeper, p ? &p->sweep : &none, &h, &e);
 
-	if (found)
-		return found;
-	found = sweep_process(&p->sweep, pid, m, PMM_MAX_FINDINGS + (uint32_t)p->sweep.seen.nr, &h, e);
-	ledger_map_close(m);
-	if (found < 0)
-		return found;
-	p->pid = h->pid;
-	p->attach_ns = h->attach_ns;
-	if (found)
-		tell_from(r, h, h->nr_findings - (uint64_t)found);
-	keep_swept(r, p, h, (uint64_t)found);
-	return 0;
+	if (found >= 0 && p)
+		tell_swept(r, p, h, (uint64_t)found);
+	sweep_fini(&none);		/* unless it was given to the process */
 }
 
+void run_check_rest(struct run_check *r)
+{
+	if (r->sweeper.pid)
+		collect(r);
+}
+
+void run_check_alive(struct run_check *r, pid_t pid, uint64_t now_ns)
+{
+	uint64_t every_ns = r->job ? r->job->sweep_every_ns : 0;
+	struct run_check_swept *p;
+
+	if (!every_ns)
+		return;
+	if (sweeper_done(&r->sweeper))
+		collect(r);
+	p = swept_of(r, pid);
+	if (!p || r->sweeper.pid)
+		return;
+	if (!p->next_ns)
+		p->next_ns = now_ns + every_ns;
+	if (now_ns < p->next_ns)
+		return;
+	p->next_ns = now_ns + every_ns;
+	(void)sweeper_start(&r->sweeper, pid, &p->sweep);	/* when it cannot, the next step tries again */
+}
+
+/* The last one; the sweeper may be at work for another process. */
 void run_check_leaving(struct run_check *r, pid_t pid)
 {
-	struct run_check_process *p = NULL, new = { 0 };
 	struct err e = { .text = "" };
+	struct run_check_swept *p;
+	struct sweeper last = { 0 };
+	struct heap *h = NULL;
+	int found = -ENOMEM;
 
-	vec_each(&r->processes, known)
-		if (known->host_pid == pid)
-			p = known;
-	if (!p && !vec_push(&r->processes, new))
-		p = &r->processes.v[r->processes.nr - 1];
-	if (p && sweep(r, pid, p, &e) && e.text[0])
+	if (r->sweeper.pid == pid)
+		collect(r);
+	p = swept_of(r, pid);
+	if (p && !sweeper_start(&last, pid, &p->sweep))
+		found = sweeper_take(&last, &p->sweep, &h, &e);
+	if (found >= 0)
+		tell_swept(r, p, h, (uint64_t)found);
+	else
 		r->nr_unswept++;
+}
+
+/* Does the sweeper look at a process that is not there any more? Its number is known in our namespace only. */
+static bool sweeps_in_vain(const struct run_check *r, uint32_t pid)
+{
+	return r->sweeper.pid && (r->sweeper.pid == (pid_t)pid || (kill(r->sweeper.pid, 0) && errno == ESRCH));
 }
 
 void run_check_ended(struct run_check *r, struct heap *h)
 {
-	struct run_check_process *p;
-
 	if (!r->job)
 		return;
 	run_check_found(r, h);
-	p = process_of(r, h->pid, h->attach_ns);
-	if (p && p->swept && findings_carry(p->swept, p->swept_from, h))
-		r->nr_untold++;
+	if (sweeps_in_vain(r, h->pid))
+		collect(r);
+	vec_each(&r->swept, p)
+		if (p->heap && p->heap->pid == h->pid && p->heap->attach_ns == h->attach_ns && findings_carry(p->heap, p->from, h))
+			r->nr_untold++;
 }
 
 bool run_check_keep(struct run_check *r, struct heap *h)
@@ -126,13 +177,19 @@ static int tell_whole(struct run_check *r, const struct heap *h, struct err *e)
 
 	if (!o.json)
 		o.view.from = h->nr_findings;
+	o.view.brief = true;
+	if (!o.json && r->nr_found)
+		fputc('\n', out_of(r));
 	return check_report(h, &o, out_of(r), e);
 }
 
 int run_check_tell(struct run_check *r, const struct heap *root, struct err *e)
 {
+	uint64_t others = r->nr_found - (root && root->nr_findings < r->nr_found ? root->nr_findings : root ? r->nr_found : 0);
 	int rc = root && root->check.level ? tell_whole(r, root, e) : 0;
 
+	if (rc >= 0 && others && !r->job->report->json)
+		fprintf(out_of(r), "pmm: %s of these errors in other processes\n", fmt_count(others).s);
 	for (size_t i = 0; rc >= 0 && i < r->ended.nr; i++)
 		rc = tell_whole(r, r->ended.v[i], e);
 	if (r->nr_untold)
@@ -144,10 +201,12 @@ int run_check_tell(struct run_check *r, const struct heap *root, struct err *e)
 
 void run_check_fini(struct run_check *r)
 {
-	vec_each(&r->processes, p) {
+	run_check_rest(r);
+	vec_each(&r->swept, p) {
 		sweep_fini(&p->sweep);
-		heap_free(p->swept);
+		heap_free(p->heap);
 	}
+	vec_fini(&r->swept);
 	vec_each(&r->ended, h)
 		heap_free(*h);
 	vec_fini(&r->processes);

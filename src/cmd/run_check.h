@@ -11,7 +11,7 @@
 
 #include "include/pmm/check.h"
 #include "src/base/vec.h"
-#include "src/capture/sweep.h"
+#include "src/capture/sweeper.h"
 #include "src/model/heap.h"
 
 struct check_report_options;
@@ -28,18 +28,25 @@ struct check_job {
 /* One process, while it lives. */
 struct run_check_process {
 	uint32_t pid;			/* as in its heap */
-	pid_t host_pid;			/* as we see it, once it was swept; 0 = not known */
 	uint64_t attach_ns;		/* tells images of one process apart */
 	uint64_t nr_told;		/* findings of its agent */
+};
+
+/* One process that is swept. */
+struct run_check_swept {
+	pid_t pid;			/* as we see it */
+	uint64_t next_ns;		/* when it is to be swept again */
 	struct sweep sweep;
-	struct heap *swept;		/* findings of sweeps, from index swept_from on, to go into its capture; NULL = none */
-	uint64_t swept_from;
+	struct heap *heap;		/* of the last sweep; findings of all from index `from` on, to go into its capture; NULL = none */
+	uint64_t from;
 };
 
 struct run_check {
 	const struct check_job *job;	/* borrowed; NULL = nothing is checked */
 	FILE *out;			/* NULL = stderr; borrowed */
 	VEC(struct run_check_process) processes;
+	VEC(struct run_check_swept) swept;
+	struct sweeper sweeper;		/* at work for one of them, or at rest */
 	uint64_t nr_found;		/* all processes */
 	VEC(struct heap *) ended;	/* with JSON: to be told at the end */
 	unsigned nr_untold;		/* findings that could not be told: no memory */
@@ -48,6 +55,12 @@ struct run_check {
 
 /* Its agent has noted something new: tell it. */
 void run_check_found(struct run_check *r, const struct heap *h);
+
+/* It lives: is it time to sweep it? Returns at once; what an earlier sweep found is told. */
+void run_check_alive(struct run_check *r, pid_t pid, uint64_t now_ns);
+
+/* Before fork(): no sweep is under way any more. */
+void run_check_rest(struct run_check *r);
 
 /* The process stands still at its end: a last sweep. */
 void run_check_leaving(struct run_check *r, pid_t pid);
