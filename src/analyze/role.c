@@ -14,7 +14,7 @@
 
 /* by the file's name; patterns as in fnmatch(3) */
 static const char *const allocator_module[] = {
-	"libpmm.so*", "libjemalloc*.so*", "libtcmalloc*.so*", "libmimalloc*.so*",
+	"libpmm.so*", "libpmm_check.so*", "libjemalloc*.so*", "libtcmalloc*.so*", "libmimalloc*.so*",
 	"libsnmalloc*.so*", "libhoard*.so*", "librpmalloc*.so*",
 };
 
@@ -27,7 +27,7 @@ static const char *const runtime_module[] = {
 
 /* by the function's name; `*` only at the end */
 static const char *const allocator_function[] = {
-	"malloc", "calloc", "realloc", "reallocarray", "posix_memalign", "aligned_alloc",
+	"free", "cfree", "operator delete*", "malloc", "calloc", "realloc", "reallocarray", "posix_memalign", "aligned_alloc",
 	"memalign", "valloc", "pvalloc", "__libc_malloc", "__libc_calloc", "__libc_realloc",
 	"__libc_memalign", "_int_malloc", "_int_realloc", "_int_memalign", "tcache_*",
 	"sysmalloc", "operator new*", "__gnu_cxx::new_allocator<*",
@@ -56,7 +56,9 @@ static const char *const runtime_function[] = {
 	"std::*", "<std::*", "__gnu_cxx::*", "__cxxabiv1::*", "__cxa_*", "__gxx_*", "core::*",
 	"<core::*", "alloc::*", "<alloc::*", "hashbrown::*", "<hashbrown::*", "_start",
 	"__libc_start*", "call_init", "_dl_*", "dl_main", "start_thread", "clone", "clone3",
-	"strdup", "strndup",
+	"strdup", "strndup", "memcpy", "memcpy@*", "__memcpy_chk", "memmove", "mempcpy", "memset", "memcmp", "bcmp", "memchr",
+	"strcpy", "strncpy", "stpcpy", "strcat", "strncat", "strlen", "strnlen", "strcmp", "strncmp", "strcasecmp", "strncasecmp",
+	"strchr", "strrchr", "strstr", "strspn", "strcspn", "wcslen", "wcscpy", "wmemcpy",
 };
 
 static bool module_in(const char *path, const char *const *list, size_t nr)

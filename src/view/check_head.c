@@ -7,6 +7,8 @@
 #include "src/view/facts.h"
 #include "src/view/report_part.h"
 
+#define FACT_WIDTH 68	/* with the names before it: 80 */
+
 static const char *const level_name[PMM_NR_CHECK_LEVELS] = { "none", "light", "guard", "sampled" };
 static const char *const mechanism_name[] = { "none", "madvise", "mprotect" };
 
@@ -97,7 +99,7 @@ static void blocks_row(struct table *t, const struct heap *h)
 
 	add_coverage(&s, &h->check);
 	facts_row(t, "blocks");
-	table_set_text(t, FACT_TEXT, str_text(&s));
+	table_wrap(t, FACT_TEXT, str_text(&s), FACT_WIDTH, 0, ROW_PLAIN, true);
 	str_fini(&s);
 }
 
@@ -127,7 +129,7 @@ static void add_head(struct check_view *v)
 		}
 		facts_row(t, "found");
 		found_text(&found, h);
-		table_set_text(t, FACT_TEXT, str_text(&found));
+		table_wrap(t, FACT_TEXT, str_text(&found), FACT_WIDTH, 0, ROW_PLAIN, true);
 		str_fini(&found);
 	}
 	doc_add(&v->doc, t);
@@ -140,7 +142,7 @@ static void add_notes(struct check_view *v)
 
 	if (t && c->findings_lost) {
 		facts_row(t, "!");
-		table_setf(t, FACT_TEXT, "%s more had no room", report_many(c->findings_lost, "different error").s);
+		table_setf(t, FACT_TEXT, "%s more had no room", report_many(c->findings_lost, "error").s);
 	}
 	if (t && c->left_open) {
 		facts_row(t, "!");
