@@ -242,7 +242,10 @@ static void give(int signal, void *info, struct arch_ucontext *uc)
 	if (a.handler == SIG_IGN && !forced)
 		return;
 	if (blocked || a.handler == SIG_DFL || a.handler == SIG_IGN || !(begin.rsp = frame_make(&a, uc))) {
-		signals_die(signal, info, uc);
+		if (LOAD(A.confined) && forced)
+			uc->mask |= SIGNAL_BIT(signal);		/* happens again, and kills: no system call */
+		else
+			signals_die(signal, info, uc);
 		return;
 	}
 	begin.rip = (uint64_t)a.handler;
@@ -270,9 +273,18 @@ extern void keep_entry(int signal, void *info, void *context) __attribute__((vis
 
 /* ---- the program's wishes ------------------------------------------------------------------------------- */
 
+/* Under seccomp no page can be opened, so no instruction is let through, and SIGSEGV alone is of interest. */
 static bool keeps(int signal)
 {
-	return signal > 0 && signal < NR_SIGNALS && KEPT & SIGNAL_BIT(signal);
+	return signal > 0 && signal < NR_SIGNALS && KEPT & SIGNAL_BIT(signal) && (signal == SIGSEGV || !LOAD(A.confined));
+}
+
+/* What takes a system call to give or to die of is the program's own again. */
+static void confined(void)
+{
+	for (int signal = 1; signal < NR_SIGNALS; signal++)
+		if (KEPT & SIGNAL_BIT(signal) && !keeps(signal))
+			A.next.sigaction(signal, &wanted[signal], NULL);
 }
 
 /* A child made by vfork: its actions are its own, and our notes are its parent's. */
@@ -371,7 +383,8 @@ static sig_handler *handler_set(int signal, sig_handler *new, unsigned flags)
 	return old.handler;
 }
 
-static const struct signal_keeper keeper = { .action = action, .keeps = keeps, .handler = handler_set, .stack = stack_changed };
+static const struct signal_keeper keeper = { .action = action, .keeps = keeps, .handler = handler_set, .confined = confined,
+					     .stack = stack_changed };
 
 void keep_start(void)
 {

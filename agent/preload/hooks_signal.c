@@ -155,6 +155,8 @@ void signals_guard(void)
 
 void signals_unguard(void)
 {
+	if (signal_keeper)
+		signal_keeper->confined();
 	if (!LOAD(guarding))
 		return;
 	STORE(guarding, false);

@@ -36,6 +36,9 @@ struct signal_keeper {
 	bool (*keeps)(int signal);
 	sig_handler *(*handler)(int signal, sig_handler *new, unsigned flags);
 
+	/* The program is about to enter seccomp. */
+	void (*confined)(void);
+
 	/* sigaltstack() returned 0: `new` was set (flags: its own), *old was there; NULL as given. */
 	void (*stack)(const int *new_flags, struct sig_stack *old);
 };

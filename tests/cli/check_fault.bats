@@ -72,6 +72,17 @@ summed() {
 	found "overrun write 1 main" "overrun write 1 pending"
 }
 
+@test "under seccomp death is as natively, and an error, which cannot be let through there, is told" {
+	local status=0
+	for how in confined confined-handler confined-trap; do
+		told check_fault_death $how
+		found "overrun write 1 main"
+	done
+	within "$PMM" check --json --report found.json -- "$(path check_fault_death)" confined-error </dev/null || status=$?
+	[ "$status" -eq 139 ]
+	jq -e '[.findings[].address] | length == 2' found.json
+}
+
 @test "threads that are stopped at the same pages, with faults of their own, signals and forks" {
 	told --no-madvise-guard check_fault_threads
 	told check_fault_threads

@@ -1,17 +1,35 @@
 /*
  * Dies, or lives on, as argv[1] says: the status must be the one it has natively. A write behind a block's end comes first (one finding).
  */
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "victim.h"
 
 static sigjmp_buf back;
+
+#define ALLOW(nr) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (nr), 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
+
+static void confine(void)
+{
+	static struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0), ALLOW(SYS_exit_group), ALLOW(SYS_rt_sigprocmask), ALLOW(SYS_rt_sigreturn),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+	};
+	struct sock_fprog prog = { sizeof(code) / sizeof(*code), code };
+
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog);
+}
 
 static void crash(int sig) { (void)sig; *(volatile int *)hide((void *)16) = 1; }
 static void leave(int sig) { _exit(100 + sig); }
@@ -101,6 +119,17 @@ int main(int argc, char **argv)
 		return pending((void *)(p + 66)), 10;
 	if (!strcmp(how, "reset"))
 		return set(SIGSEGV, jump, SA_RESETHAND), sigsetjmp(back, 1), crash(0), 9;
+	if (!strncmp(how, "confined", 8)) {
+		if (!strcmp(how, "confined-handler") || !strcmp(how, "confined-trap"))
+			set(SIGSEGV, leave, 0);
+		confine();
+		if (!strcmp(how, "confined-trap"))
+			__asm__ volatile("int3");
+		if (!strcmp(how, "confined-error"))	/* natively, nothing happens */
+			p[68] = 1;
+		else
+			crash(0);
+	}
 	if (!strcmp(how, "kill"))
 		kill(getpid(), SIGSEGV);
 	if (!strcmp(how, "bus"))
