@@ -219,8 +219,16 @@ void fault_thread(void)
 		keep_stack(c);
 }
 
+/* The real allocator asks the kernel for this and that when it begins, which may be with the first canaried block, under seccomp. */
+static void allocator_begin(void)
+{
+	if (A.next.malloc && A.next.free)
+		A.next.free(A.next.malloc(1));
+}
+
 void fault_start(void)
 {
+	allocator_begin();
 	keep_start();
 	A.taken = keep_stack;
 	fault_thread();
