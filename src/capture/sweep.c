@@ -77,13 +77,15 @@ static void note(struct look *l, uint64_t block, const struct edge *e, const uin
 enum head_state { HEAD_LIVE, HEAD_FREED, HEAD_BAD };
 
 /* The alignment in it is all that is not known from elsewhere. A sealed one that says freed is of a block that is being released right now. */
-static enum head_state head_state(const struct look *l, const struct heap_block *b, const uint8_t *bytes)
+static enum head_state head_state(const struct look *l, const struct heap_block *b, const uint8_t *bytes, unsigned *align_log2)
 {
 	struct pmm_head head;
 	uint64_t known = b->size_bytes < PMM_SIZE_MAX ? b->size_bytes : PMM_SIZE_MAX;
 
 	memcpy(&head, bytes, sizeof(head));
-	if (head.seal != pmm_seal(l->secret, b->address, head.what))
+	*align_log2 = head.what >> PMM_HEAD_ALIGN_SHIFT & 63;
+	if (head.seal != pmm_seal(l->secret, b->address, head.what) &&
+	    head.seal != pmm_seal(l->secret, b->address, head.what & ~PMM_HEAD_FREED))
 		return HEAD_BAD;
 	if (head.what & PMM_HEAD_FREED)
 		return HEAD_FREED;
@@ -126,10 +128,30 @@ static size_t first_wrong_of_head(const struct look *l, const struct heap_block 
 	return first;
 }
 
+/* What alignment leaves before the head is known from the head only; few blocks have it. True: there is damage. */
+static bool judge_gap(struct look *l, uint64_t index, unsigned align_log2)
+{
+	const struct heap_block *b = &l->h->blocks[index];
+	uint64_t end = b->address - PMM_HEAD_BYTES, bytes = pmm_front_bytes(1ull << align_log2) - PMM_HEAD_BYTES;
+	uint64_t looked = bytes < MOST_EDGE ? bytes : MOST_EDGE;
+	const struct edge gap = { end - looked, end };
+	uint8_t copy[MOST_EDGE];
+	struct iovec here = { copy, looked }, there = { (void *)(uintptr_t)gap.start, looked };
+	size_t wrong;
+
+	if (process_vm_readv(l->pid, &here, 1, &there, 1, 0) != (ssize_t)looked)
+		return false;
+	wrong = first_wrong(l, b, &gap, copy);
+	if (wrong != SIZE_MAX)
+		note(l, index, &gap, copy, wrong);
+	return wrong != SIZE_MAX;
+}
+
 static void judge(struct look *l, uint64_t index, const struct edges *e, uint8_t (*bytes)[MOST_EDGE])
 {
 	const struct heap_block *b = &l->h->blocks[index];
-	enum head_state head = e->headed ? head_state(l, b, bytes[0]) : HEAD_LIVE;
+	unsigned align_log2 = 0;
+	enum head_state head = e->headed ? head_state(l, b, bytes[0], &align_log2) : HEAD_LIVE;
 	size_t wrong;
 
 	if (head != HEAD_LIVE) {
@@ -137,6 +159,8 @@ static void judge(struct look *l, uint64_t index, const struct edges *e, uint8_t
 			note(l, index, &e->before, bytes[0], first_wrong_of_head(l, b, bytes[0]));
 		return;
 	}
+	if (pmm_front_bytes(1ull << align_log2) > PMM_HEAD_BYTES && judge_gap(l, index, align_log2))
+		return;
 	wrong = e->headed ? SIZE_MAX : first_wrong(l, b, &e->before, bytes[0]);
 	if (wrong != SIZE_MAX) {
 		note(l, index, &e->before, bytes[0], wrong);
