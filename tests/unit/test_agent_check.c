@@ -260,6 +260,26 @@ static void released_twice(void **state)
 	assert_int_equal(real_frees, 0);
 }
 
+/* Two threads found the block live: one of them has it. */
+static void released_at_once(void **state)
+{
+	static const struct check_said said = { PMM_RELEASE_FREE, SIZE_MAX, 0 };
+	struct held one = { .known = true }, other = { .known = true };
+	char *p = get(50, PMM_KIND_MALLOC, 0);
+
+	(void)state;
+	assert_true(block_get((uint64_t)p, &one.was));
+	other.was = one.was;
+	held_find(p, &one);
+	held_find(p, &other);
+	held_release(ctx, p, &one, &said, 1);
+	assert_int_equal(nr_findings(), 0);
+	held_release(ctx, p, &other, &said, 1);
+	assert_int_equal(nr_findings(), 1);
+	assert_int_equal(finding(0)->type, PMM_FINDING_DOUBLE_FREE);
+	assert_int_equal(agent_host_live(), 0);
+}
+
 static void no_blocks(void **state)
 {
 	char *p = get(100, PMM_KIND_MALLOC, 0);
@@ -350,6 +370,24 @@ static void requests_fail(void **state)
 		failed += !get(10, PMM_KIND_MALLOC, 0);
 	assert_int_equal(failed, 7);
 	assert_int_equal(A.ledger->check.failed_on_purpose, 7);
+}
+
+/* What operator new is refused, malloc refuses the C++ library as well, which asks it next; not once more. */
+static void new_fails(void **state)
+{
+	struct caller from = caller(0), within = caller(1), deeper = caller(2);
+
+	(void)state;
+	within.sp -= 64;
+	deeper.sp -= 128;
+	tree.check.fail_after = 0;
+	assert_null(check_alloc(ctx, 10, 0, false, PMM_KIND_NEW_ARRAY, &from));
+	K.o.fail_after = UINT64_MAX;
+	assert_null(check_alloc(ctx, 10, 0, false, PMM_KIND_NEW, &within));
+	assert_null(check_alloc(ctx, 10, 0, false, PMM_KIND_MALLOC, &deeper));
+	assert_int_equal(A.ledger->check.failed_on_purpose, 1);
+	assert_non_null(check_alloc(ctx, 10, 0, false, PMM_KIND_MALLOC, &deeper));
+	assert_non_null(check_alloc(ctx, 10, 0, false, PMM_KIND_NEW, &from));
 }
 
 static void requests_fail_at_random(void **state)
@@ -465,6 +503,67 @@ static void many_findings(void **state)
 		assert_int_equal(finding(i)->count, 2);
 }
 
+/* Guarded blocks are in no table and yet in all sums. One test: there is one pool in a process. */
+static void guarded(void **state)
+{
+	struct caller from = caller(2);
+	const struct pmm_class *small = &ctx->pub.class[1], *large = &ctx->pub.class[2];
+	struct block_info was;
+	char *p, *q;
+
+	(void)state;
+	tree.check.level = PMM_CHECK_GUARD;
+	tree.check.max_guarded = 3;
+	tree.check.budget_permille = UINT64_MAX;
+	p = get(100, PMM_KIND_NEW, 0);
+	q = get(300, PMM_KIND_MALLOC, 1);
+	assert_false(block_get((uint64_t)p, &was));
+	assert_int_equal(A.ledger->check.guarded, 2);
+	assert_int_equal(A.ledger->check.canaried, 0);
+	assert_int_equal(agent_host_live(), 400);
+	assert_int_equal(agent_host_total(), 400);
+	assert_int_equal(small->calls[PMM_KIND_NEW], 1);
+	assert_int_equal(large->calls[PMM_KIND_MALLOC], 1);
+	give(p, PMM_RELEASE_DELETE, 2);
+	assert_int_equal(agent_host_live(), 300);
+	assert_int_equal(A.ledger->peak_bytes, 400);
+	assert_int_equal(agent_host_at_peak(), 400);
+	assert_int_equal(small->frees, 1);
+	assert_int_equal(nr_findings(), 0);
+
+	give(p, PMM_RELEASE_DELETE, 3);
+	assert_int_equal(finding(0)->type, PMM_FINDING_DOUBLE_FREE);
+	assert_int_equal(finding(0)->guarded, 1);
+	assert_int_not_equal(finding(0)->free_site, 0);
+	assert_int_not_equal(finding(0)->free_site, finding(0)->site);
+
+	memset(q, 9, 300);
+	q[300] = 1;				/* in what alignment leaves of the page */
+	q = check_realloc(ctx, q, 5000, PMM_KIND_REALLOC, &from);
+	for (unsigned i = 0; i < 300; i++)
+		assert_int_equal(q[i], 9);
+	assert_int_equal(finding(1)->type, PMM_FINDING_OVERRUN);
+	assert_int_equal(finding(1)->release, PMM_RELEASE_REALLOC);
+	assert_int_equal(finding(1)->block_bytes, 300);
+	assert_int_equal(agent_host_live(), 5000);
+	give(q + 16, PMM_RELEASE_FREE, 4);
+	assert_int_equal(finding(2)->place, PMM_PLACE_INSIDE);
+	give(q, PMM_RELEASE_DELETE, 4);
+	assert_int_equal(finding(3)->type, PMM_FINDING_MISMATCH);
+	assert_int_equal(nr_findings(), 4);
+	assert_int_equal(agent_host_live(), 0);
+
+	for (unsigned i = 0; i < 5; i++)
+		get(10, PMM_KIND_MALLOC, 5);
+	assert_int_equal(A.ledger->check.unguarded_limit, 2);
+	assert_int_equal(A.ledger->check.canaried, 2);
+	assert_int_equal(A.ledger->check.guarded_now, 3);
+	assert_non_null(get((1 << 20) + 1, PMM_KIND_MALLOC, 5));
+	assert_int_equal(A.ledger->check.unguarded_large, 1);
+	assert_int_equal(agent_host_live(), 50 + (1 << 20) + 1);
+	assert_int_equal(real_frees, 0);
+}
+
 /* Addresses around blocks are theirs. */
 static void blocks_around(void **state)
 {
@@ -490,9 +589,10 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, begin, end)
 	const struct CMUnitTest tests[] = {
-		T(nothing_wrong), T(overrun), T(underrun), T(written_after_free), T(written_before_leaving), T(released_twice), T(no_blocks),
-		T(passed_block), T(mismatches), T(requests_fail), T(requests_fail_at_random), T(heap_limit), T(sizes), T(garbage),
-		T(large_realloc), T(many_findings), T(blocks_around),
+		T(nothing_wrong), T(overrun), T(underrun), T(written_after_free), T(written_before_leaving), T(released_twice),
+		T(released_at_once), T(no_blocks),
+		T(passed_block), T(mismatches), T(requests_fail), T(new_fails), T(requests_fail_at_random), T(heap_limit), T(sizes), T(garbage),
+		T(large_realloc), T(many_findings), T(blocks_around), T(guarded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
