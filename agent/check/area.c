@@ -3,6 +3,7 @@
  */
 #include "agent/check/area.h"
 
+#include "agent/check/own.h"
 #include "agent/check/pages.h"
 #include "agent/segment.h"
 
@@ -106,6 +107,8 @@ static bool reserve_all(void)
 		return false;
 	}
 	lists_place(list);
+	own_note(PMM_OWN_TABLES, record, records);
+	own_note(PMM_OWN_POOL, pool, areas.end);
 	areas.record = (struct pmm_guard *)record;
 	areas.start = (uint64_t)pool;
 	areas.end += (uint64_t)pool;

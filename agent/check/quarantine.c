@@ -8,6 +8,7 @@
 #include "agent/check/quarantine.h"
 
 #include "agent/agent.h"
+#include "agent/check/own.h"
 #include "agent/sys.h"
 
 #define RINGS		8
@@ -46,6 +47,7 @@ bool quarantine_start(uint64_t bytes)
 		       SYS_MAP_PRIVATE | SYS_MAP_ANONYMOUS | SYS_MAP_NORESERVE, -1);
 	if (!all)
 		return false;
+	own_note(PMM_OWN_TABLES, all, RINGS * nr * sizeof(*all));
 	sys3(madvise, all, RINGS * nr * sizeof(*all), SYS_MADV_DONTDUMP);
 	for (unsigned i = 0; i < RINGS; i++)
 		Q.ring[i] = (struct ring){ .entry = all + i * nr };

@@ -196,6 +196,20 @@ struct pmm_check_state {
 
 enum pmm_guard_mechanism { PMM_GUARD_NONE, PMM_GUARD_MADVISE, PMM_GUARD_MPROTECT };
 
+/*
+ * A private mapping of the agent's, noted in its data for who looks for what the program can get at: its tables, where addresses of blocks are
+ * none of the program's, or the guard pool, most of whose pages cannot be read. `tag` is PMM_OWN_TAG ^ the entry's own address, so that a
+ * copy of one is none.
+ */
+#define PMM_OWN_TAG		0x5bd1e995c6a4a793ull
+
+enum pmm_own_what { PMM_OWN_TABLES, PMM_OWN_POOL };
+
+struct pmm_own {
+	uint64_t tag, start, end;
+	uint64_t what;			/* enum pmm_own_what */
+};
+
 /* ---- canaries ------------------------------------------------------------------------------------------- */
 
 #define PMM_HEAD_BYTES		16u

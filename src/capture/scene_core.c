@@ -135,7 +135,7 @@ static struct memory_span agent_code(const struct core *c)
 	for (size_t i = 0; i < c->maps.nr; i++) {
 		const struct proc_map *m = &c->maps.v[i];
 
-		if (!(m->perms & PROC_MAP_EXEC) || (!str_ends(m->path, "/libpmm.so") && !str_ends(m->path, "/libpmm.so (deleted)")))
+		if (!(m->perms & PROC_MAP_EXEC) || !scene_is_agent(m->path))
 			continue;
 		code = (struct memory_span){ m->start, m->end };
 	}

@@ -16,7 +16,6 @@
 
 #define MAX_PHDRS	64
 #define ADDRESS_END	(1ull << 47)
-#define AGENT_NAME	"/libpmm.so"
 #define AGENT_MIN_BYTES	(256ull << 10)
 #define AGENT_MAX_BYTES	(256ull << 20)
 
@@ -192,11 +191,6 @@ static int range_add(struct scene_find *f, const struct proc_map *m, unsigned ki
 
 /* ---- what is pmm's ----------------------------------------------------------------------------------------- */
 
-static bool is_agent(const struct scene_object *o)
-{
-	return str_ends(o->path, AGENT_NAME) || str_ends(o->path, AGENT_NAME " (deleted)");
-}
-
 /* Does a private anonymous mapping begin at an address, and do such reach to its end without a gap? */
 static bool is_mapped(const struct proc_maps *maps, uint64_t start, uint64_t bytes)
 {
@@ -234,16 +228,45 @@ static int agent_tables(struct scene_find *f, const struct scene_object *agent)
 	return 0;
 }
 
+static int own_add(struct scene_find *f, uint64_t start, uint64_t end, uint64_t what)
+{
+	if (start >= end || end > ADDRESS_END || start & (SCENE_PAGE - 1))
+		return 0;
+	if (what == PMM_OWN_TABLES)
+		return vec_push(&f->own, (struct memory_range){ .start = start, .end = scene_page_up(end), .kind = SCENE_NONE });
+	if (what == PMM_OWN_POOL)
+		f->pool = (struct memory_span){ start, end };
+	return 0;
+}
+
+/* The tables and the pool of its check form, which are noted in its data (struct pmm_own, include/pmm/check.h). */
+static int check_tables(struct scene_find *f, const struct scene_object *agent)
+{
+	uint64_t words[SCENE_PAGE / 8 + 3] = { 0 };
+	int rc = 0;
+
+	for (uint64_t at = agent->start; at < agent->end; at += SCENE_PAGE) {
+		size_t n = scene_read(f, at, words, sizeof(words)) / 8;
+
+		for (size_t i = 0; !rc && i + 3 < n; i++)
+			if (words[i] == (PMM_OWN_TAG ^ (at + i * 8)))
+				rc = own_add(f, words[i + 1], words[i + 2], words[i + 3]);
+	}
+	return rc;
+}
+
 static int own_find(struct scene_find *f)
 {
 	int rc = 0;
 
 	vec_each(&f->objects, o) {
-		if (rc || !is_agent(o))
+		if (rc || !scene_is_agent(o->path))
 			continue;
 		rc = vec_push(&f->own, (struct memory_range){ .start = o->start, .end = o->end, .kind = SCENE_NONE });
 		if (!rc)
 			rc = agent_tables(f, o);
+		if (!rc)
+			rc = check_tables(f, o);
 	}
 	return rc;
 }

@@ -89,9 +89,12 @@ void scene_pagemaps_close(struct scene_pagemaps *p)
 	p->process = p->copy = -1;
 }
 
-static bool may_trim(const struct memory_range *r)
+/* The pool of guarded blocks has pages that cannot be read everywhere. */
+static bool may_trim(const struct scene_find *f, const struct memory_range *r)
 {
-	return r->kind != MEMORY_SHARED && r->end - r->start >= SCENE_TRIM_BYTES;
+	bool in_pool = r->start < f->pool.end && r->end > f->pool.start;
+
+	return r->kind != MEMORY_SHARED && (in_pool || r->end - r->start >= SCENE_TRIM_BYTES);
 }
 
 int scene_pages_trim(struct scene_find *f)
@@ -105,7 +108,7 @@ int scene_pages_trim(struct scene_find *f)
 		struct memory_range r = f->ranges.v[i];
 		struct scene_spans there = { 0 };
 
-		if (!may_trim(&r) || f->pages->there(f->pages->arg, scene_page_down(r.start), scene_page_up(r.end), false, &there)) {
+		if (!may_trim(f, &r) || f->pages->there(f->pages->arg, scene_page_down(r.start), scene_page_up(r.end), false, &there)) {
 			rc = vec_push(&to, r);
 			vec_fini(&there);
 			continue;

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "src/base/str.h"
 #include "src/capture/freeze.h"
 #include "src/capture/scene.h"
 #include "src/model/heap.h"
@@ -26,6 +27,13 @@
 
 struct scene_spans { struct memory_span *v; size_t nr, room; };		/* by address, disjoint */
 struct scene_ranges { struct memory_range *v; size_t nr, room; };	/* the same */
+
+/* Is this the file of the agent, in one of the forms that programs load? */
+static inline bool scene_is_agent(const char *path)
+{
+	return str_ends(path, "/libpmm.so") || str_ends(path, "/libpmm.so (deleted)") || str_ends(path, "/libpmm_check.so") ||
+	       str_ends(path, "/libpmm_check.so (deleted)");
+}
 
 /* An ELF object as its program headers in memory tell. */
 struct scene_object {
@@ -55,6 +63,7 @@ struct scene_find {
 	const struct freeze_move *moves;
 	size_t nr_moves;
 	struct scene_ranges own;	/* pmm's mappings in the process, kind SCENE_NONE */
+	struct memory_span pool;	/* of guarded blocks; 0, 0 = none */
 	const struct scene_pages *pages;	/* NULL = whole mappings */
 	uint64_t leave_sp;
 	pid_t leave_tid;

@@ -22,6 +22,7 @@ struct scan_arg {
 #define IS_PRESENT	(1u << 3)
 #define IS_SWAPPED	(1u << 4)
 #define IS_ZERO		(1u << 5)
+#define IS_GUARD	(1u << 8)	/* since 6.15; without it they seem swapped */
 #define NR_REGIONS	512
 
 /* /proc/PID/pagemap: bits of an entry. */
@@ -54,15 +55,20 @@ static int scan(int fd, uint64_t start, uint64_t end, bool changed, uint64_t max
 {
 	const size_t first = to->nr;
 	struct page_region regions[NR_REGIONS];
+	const uint64_t without = IS_ZERO | IS_GUARD | (changed ? IS_FILE : 0);
 	struct scan_arg a = {
 		.size = sizeof(a), .start = start, .end = end, .vec = (uintptr_t)regions, .vec_len = NR_REGIONS, .max_pages = max_pages,
-		.category_inverted = IS_ZERO | (changed ? IS_FILE : 0), .category_mask = IS_ZERO | (changed ? IS_FILE : 0),
+		.category_inverted = without, .category_mask = without,
 		.category_anyof_mask = IS_PRESENT | IS_SWAPPED, .return_mask = IS_PRESENT | IS_SWAPPED,
 	};
 
 	while (a.start < end) {
 		int n = ioctl(fd, SCAN, &a), rc = 0;
 
+		if (n < 0 && errno == EINVAL && a.category_mask & IS_GUARD) {
+			a.category_mask = a.category_inverted = without & ~(uint64_t)IS_GUARD;
+			continue;
+		}
 		if (n < 0)
 			return -errno;
 		for (int i = 0; !rc && i < n; i++) {
