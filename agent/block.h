@@ -60,8 +60,14 @@ bool block_get(uint64_t address, struct block_info *out);
 /* The nearest block that begins at `address` or up to `reach` bytes below; its start goes to *at. False when there is none. Pools' are none. */
 bool block_below(uint64_t address, uint64_t reach, uint64_t *at, struct block_info *out);
 
-/* The same, quicker, where nothing but start and size are of interest. */
-bool block_span(uint64_t address, uint64_t reach, uint64_t *at, uint64_t *size);
+/*
+ * The same, quicker, where nothing but start and size are of interest. Returns where the block has its words, which stays a block's place
+ * for ever; NULL: none.
+ */
+const uint64_t *block_span(uint64_t address, uint64_t reach, uint64_t *at, uint64_t *size);
+
+/* Does the block that begins at `address` have its words there still? Its size now. */
+bool block_there(const uint64_t *words, uint64_t address, uint64_t *size);
 
 /* May blocks be near this address? Quick; false: there are none. */
 bool block_near(uint64_t address);

@@ -67,40 +67,42 @@ bool block_below(uint64_t address, uint64_t reach, uint64_t *at, struct block_in
 	return true;
 }
 
-/* block_below() in the table of most blocks, word by word downwards, leaf by leaf. */
-bool block_span(uint64_t address, uint64_t reach, uint64_t *at, uint64_t *size)
+/* block_below() in the table of most blocks, word by word downwards, leaf by leaf. Where granules are shared none is found. */
+const uint64_t *block_span(uint64_t address, uint64_t reach, uint64_t *at, uint64_t *size)
 {
 	unsigned shift = shape[PMM_TABLE_HEAP].shift;
 	uint64_t granule = address >> shift, last = (address > reach ? address - reach : 0) >> shift;
-	struct block_info was;
 
-	if (unlikely(address >> PMM_ADDRESS_BITS))
-		return false;
-	if (unlikely(A.dense)) {
-		if (!block_below(address, reach, at, &was))
-			return false;
-		*size = was.size;
-		return true;
-	}
+	if (unlikely(address >> PMM_ADDRESS_BITS) || unlikely(A.dense))
+		return NULL;
 	for (;;) {
 		uint64_t first = granule & ~(uint64_t)(GRANULES - 1), stop = last > first ? last : first;
-		uint64_t *leaf = word_find(PMM_TABLE_HEAP, granule << shift & ~((1ull << (shift + PMM_LEAF_BITS)) - 1));
+		const uint64_t *leaf = word_find(PMM_TABLE_HEAP, first << shift);
 
 		for (; leaf; granule--) {
-			uint64_t *words = leaf + (granule - first), word = LOAD(*words);
+			const uint64_t *words = leaf + (granule - first);
+			uint64_t word = LOAD(*words);
 
 			*at = (granule << shift) + (word >> PMM_WORD_SUB_SHIFT & 3) * 8;
 			if (is_block(word) && *at <= address) {
 				*size = size_of(words, word);
-				return true;
+				return words;
 			}
 			if (granule == stop)
 				break;
 		}
 		if (first <= last || !first)
-			return false;
+			return NULL;
 		granule = first - 1;
 	}
+}
+
+bool block_there(const uint64_t *words, uint64_t address, uint64_t *size)
+{
+	uint64_t word = LOAD(*words);
+
+	*size = size_of(words, word);
+	return is_block(word) && (word >> PMM_WORD_SUB_SHIFT & 3) == sub_of(address);
 }
 
 bool block_near(uint64_t address)

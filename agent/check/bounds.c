@@ -10,21 +10,29 @@
 #include "agent/block.h"
 #include "agent/check/canary.h"
 #include "agent/check/guard.h"
+#include "agent/check/quarantine.h"
 #include "agent/check/ways.h"
 #include "agent/preload/preload.h"
 
-#define REACH		1024u		/* how far before an address its block is looked for: 32 words of the table */
-#define REACH_MOST	65536u
+#define REACH		256u		/* how far before an address its block is looked for each time: 8 words of the table */
+#define REACH_FAR	16384u		/* ... once in a while, and when a finding is made */
+#define SEEN		1024u		/* pages */
+#define LARGE		256u
+#define TRUST		64u
+#define SCAN		256u		/* bytes that are gone through */
+#define POISON		(PMM_POISON_BYTE * 0x0101010101010101ull)
 #define TOLD		256u
 #define WHAT_FREED	(PMM_HEAD_FREED >> PMM_HEAD_ALIGN_SHIFT)
 
 bool bounds_on, bounds_canaried;
+uint64_t bounds_secret;
 
 /* After the agent has begun (agent/preload/life.c). */
 static __attribute__((constructor(102))) void begin(void)
 {
 	if (LOAD(A.state) != AGENT_ON || !check_ready() || K.o.flags & PMM_CHECK_NO_STRINGS)
 		return;
+	bounds_secret = K.o.secret;
 	bounds_canaried = K.o.level == PMM_CHECK_LIGHT || K.o.level == PMM_CHECK_GUARD;
 	bounds_on = true;
 }
@@ -53,35 +61,135 @@ static size_t left_guarded(uint64_t at)
 }
 
 /*
- * Does a released block begin at `at`, going by its head? That lies on the page that is about to be accessed, or else is not looked at.
+ * Is `at` in a released block? Going by its head, if it begins there; that lies on the page that is about to be accessed, or else is not
+ * looked at. Or by what is in it.
  */
-static inline bool begins_freed(uint64_t at)
+static bool in_freed(uint64_t at)
 {
 	const struct pmm_head *h = (const struct pmm_head *)at - 1;
+	struct quarantined q;
 	size_t size, align;
 
-	if (at & 15 || !(at & (ARCH_PAGE - 1)) || LOAD(h->what) >> PMM_HEAD_ALIGN_SHIFT < WHAT_FREED)
-		return false;
-	return canary_look((const void *)at, &size, &align) == CANARY_FREED;
+	if (!(at & 15) && at & (ARCH_PAGE - 1) && LOAD(h->what) >> PMM_HEAD_ALIGN_SHIFT >= WHAT_FREED &&
+	    canary_look((const void *)at, &size, &align) == CANARY_FREED)
+		return true;
+	return *(const uint64_t *)(at & ~7ull) == POISON && quarantine_find(at, true, &q);
 }
 
-size_t bounds_left(const void *p, size_t bytes)
+/*
+ * The block last found on a page, if it is a large one, so that it is not looked for each time. Threads write here as they like: whatever
+ * is mixed up is either found out or allows too much. A page where none was found is believed to have none for a while.
+ */
+static struct seen {
+	uint64_t page;
+	uint64_t start;			/* 0: none was found */
+	uint64_t words;			/* where it has them, from A.base */
+	uint64_t trust;			/* how often `none` is still believed */
+} seen[SEEN];
+
+static inline struct seen *seen_at(uint64_t at)
 {
-	uint64_t at = (uint64_t)p, reach = REACH + (bytes < 4 * REACH_MOST ? bytes / 4 : REACH_MOST), start, size;
+	return &seen[at / ARCH_PAGE % SEEN];
+}
+
+static void see(uint64_t at, uint64_t start, const uint64_t *words)
+{
+	struct seen *s = seen_at(at);
+
+	STORE(s->start, 0);
+	STORE(s->words, words ? (uint64_t)((const char *)words - A.base) : 0);
+	STORE(s->trust, TRUST);
+	STORE(s->page, at / ARCH_PAGE);
+	STORE(s->start, start);
+}
+
+/* The nearest block that begins at or before `at`; further away than `reach` only once in a while. */
+static inline bool nearest(uint64_t at, uint64_t reach, uint64_t *start, uint64_t *size)
+{
+	struct seen *s = seen_at(at);
+	bool known = LOAD(s->page) == at / ARCH_PAGE;
+	const uint64_t *words;
+	struct block_info was;
+
+	if (unlikely(A.dense)) {
+		if (!block_below(at, reach, start, &was))
+			return false;
+		*size = was.size;
+		return true;
+	}
+	*start = LOAD(s->start);
+	if (known && *start && *start <= at && block_there((const uint64_t *)(A.base + LOAD(s->words)), *start, size) &&
+	    at < pmm_tail_end(*start, *size))
+		return true;
+	words = block_span(at, reach, start, size);
+	if (words) {
+		if (*size > LARGE && at - *start < *size)
+			see(at, *start, words);
+		return true;
+	}
+	if (known && LOAD(s->trust)) {
+		STORE(s->trust, LOAD(s->trust) - 1);
+		return false;
+	}
+	words = block_span(at, REACH_FAR, start, size);
+	see(at, words && at - *start < *size ? *start : 0, words);
+	return words;
+}
+
+size_t bounds_left_slow(const void *p, size_t bytes)
+{
+	uint64_t at = (uint64_t)p, start, size;
 
 	if (!bounds_on)
 		return SIZE_MAX;
-	if (unlikely(guard_in_pool(at)))
+	if (unlikely(at - areas.start < areas.end - areas.start))
 		return left_guarded(at);
 	if (!tables_hold())
 		return SIZE_MAX;
-	if (likely(block_span(at, reach, &start, &size))) {
+	if (likely(nearest(at, bytes < REACH_FAR ? REACH + bytes / 4 : REACH_FAR, &start, &size))) {
 		if (likely(at - start <= size))
 			return start + size - at;
 		if (at < pmm_tail_end(start, size))
 			return 0;
 	}
-	return bytes && block_near(at) && begins_freed(at) ? 0 : SIZE_MAX;
+	return bytes && block_near(at) && in_freed(at) ? 0 : SIZE_MAX;
+}
+
+/* What looks like canary or poison is where [at, at + bytes) is: is it a block's that is left there? */
+static SLOW bool fits_slow(uint64_t at, size_t bytes, uint64_t block)
+{
+	uint64_t start, size;
+	const uint64_t *words;
+
+	/* of a block that is left over where another one is now nothing is known */
+	if (block && block <= at && tables_hold() && (words = block_span(block, 0, &start, &size)) && start == block &&
+	    at < pmm_tail_end(block, size))
+		see(at, block, words);
+	return bytes <= bounds_left((const void *)at, bytes);
+}
+
+static inline uint64_t canary_at(uint64_t slot)
+{
+	return pmm_canary_of(bounds_secret, *(const uint64_t *)slot, slot);
+}
+
+bool bounds_fits(const void *p, size_t bytes)
+{
+	uint64_t at = (uint64_t)p, end = at + bytes, slot = at & ~15ull, behind = (end + 15) & ~15ull, block;
+
+	if (!bounds_suspect(p) || !bytes)
+		return true;
+	if (unlikely(bytes > SCAN) || bounds_guarded(p) || unlikely(!(behind & (ARCH_PAGE - 1))))
+		return bytes <= bounds_left(p, bytes);
+	if (unlikely(*(const uint64_t *)slot == POISON))
+		return fits_slow(at, bytes, 0);
+	for (; slot < behind; slot += 16)
+		if (unlikely(block = canary_at(slot)))
+			return fits_slow(at, bytes, block);
+	/* the granule that it ends in may be the block's last one, which canary fills up */
+	if (unlikely(block = canary_at(behind)) && unlikely(*(const uint8_t *)(end - 1) == pmm_canary_byte(bounds_secret, block, end - 1)))
+		return fits_slow(at, bytes, block);
+	return true;
 }
 
 /* ---- findings ------------------------------------------------------------------------------------------- */
@@ -97,16 +205,20 @@ static bool from_allocator(void)
 }
 
 /* The block that an access to `at` concerns, if it is known for sure. */
-static bool block_of(uint64_t at, size_t bytes, struct check_block *b)
+static bool block_of(uint64_t at, struct check_block *b)
 {
-	bool freed = !guard_in_pool(at) && begins_freed(at);
-	size_t size, align;
+	bool freed = !guard_in_pool(at) && in_freed(at);
+	uint64_t start, size, where = at;
+	size_t align;
 
-	if (!check_find(at, freed ? CHECK_REACH_ALL : REACH + bytes / 4, b))
+	if (!guard_in_pool(at) && !freed && nearest(at, REACH_FAR, &start, &size) && at < pmm_tail_end(start, size))
+		at = start;
+	if (!check_find(at, freed ? CHECK_REACH_ALL : 0, b))
 		return false;
 	if (b->guarded || b->freed)
 		return b->guarded || freed;
-	return canary_look((const void *)b->address, &size, &align) == CANARY_LIVE && size == b->size;
+	return where + PMM_HEAD_BYTES >= b->address && where < pmm_tail_end(b->address, b->size) &&
+	       canary_look((const void *)b->address, &size, &align) == CANARY_LIVE && size == b->size;
 }
 
 /*
@@ -184,7 +296,7 @@ SLOW size_t bounds_over(const void *p, size_t bytes, enum pmm_access access, con
 
 	if (!c)
 		return bytes;
-	if (check_ready() && block_of(at, bytes, &b) && bytes > room(at, &b)) {
+	if (check_ready() && block_of(at, &b) && bytes > room(at, &b)) {
 		tell(c, at, bytes, access, function, from, &b);
 		may = harmless(at, bytes, access, &b);
 		if (access == PMM_ACCESS_WRITE && may > room(at, &b))
@@ -210,7 +322,7 @@ SLOW void bounds_overlap(const void *to, const void *source, size_t bytes, const
 
 	if (!c)
 		return;
-	if (bounds_left(to, 0) != SIZE_MAX && block_of((uint64_t)to, 0, &b))
+	if (bounds_left(to, 0) != SIZE_MAX && block_of((uint64_t)to, &b))
 		finding_block(&f, &b);
 	finding_function(&f, function);
 	f.site = unwind_site(c, from, 0);

@@ -25,6 +25,9 @@ extern bool bounds_on __attribute__((visibility("hidden")));
 /* ... and blocks with canaries as well? */
 extern bool bounds_canaried __attribute__((visibility("hidden")));
 
+/* What heads are made of. */
+extern uint64_t bounds_secret __attribute__((visibility("hidden")));
+
 /* Could there be a block at p? A few instructions; most of what is no block is told apart by it, and all when functions are not checked. */
 static inline bool bounds_suspect(const void *p)
 {
@@ -39,7 +42,44 @@ static inline bool bounds_suspect(const void *p)
  * Bytes from `at` to the end of the block it lies in; SIZE_MAX: none known, 0: released, or beside a block. `bytes`: of which so many are
  * accessed in any case; with more of them more is done to find the block.
  */
-size_t bounds_left(const void *at, size_t bytes);
+size_t bounds_left_slow(const void *at, size_t bytes);
+
+/*
+ * Most pointers are to a block's start, and what the head says there lies beside what is accessed. It is trusted in what it allows only: it
+ * may be left over from before. Not looked at where it is on another page.
+ */
+static inline size_t bounds_left(const void *p, size_t bytes)
+{
+	uint64_t at = (uint64_t)p;
+	const struct pmm_head *h = (const struct pmm_head *)at - 1;
+
+	if (!bounds_suspect(p))
+		return SIZE_MAX;
+	if (!(at & 15) && at & (ARCH_PAGE - 1) && bytes && likely(at - areas.start >= areas.end - areas.start)) {
+		uint64_t what = LOAD(h->what);
+
+		if (likely(LOAD(h->seal) == pmm_seal(bounds_secret, at, what)) && likely(what < PMM_HEAD_FREED)) {
+			size_t size = what & ((1ull << PMM_HEAD_ALIGN_SHIFT) - 1);
+
+			if (likely(bytes <= size))
+				return size;
+		}
+	}
+	return bounds_left_slow(p, bytes);
+}
+
+/* In the guard pool? Then bounds are known before anything is touched, and what must not be touched cannot be. */
+static inline bool bounds_guarded(const void *p)
+{
+	return unlikely((uint64_t)p - areas.start < areas.end - areas.start);
+}
+
+/*
+ * Does [at, at + bytes) stay in its block? For what is not in the pool found out from the memory itself, which is accessed anyway and so
+ * costs no more misses of the cache: whoever leaves a block comes upon its canary, which tells whose it is. The range may be what was
+ * accessed just now.
+ */
+bool bounds_fits(const void *at, size_t bytes);
 
 /*
  * `function` is about to read or write [at, at + bytes). A finding when that begins in a live block and leaves it, or begins beside one or

@@ -8,12 +8,6 @@ static inline bool copy_passes(const void *to, const void *source, size_t n)
 	return !bounds_suspect(to) && !bounds_suspect(source) && apart(to, source, n);
 }
 
-/* Are both ranges within their blocks? */
-static inline bool copy_fits(const void *to, const void *source, size_t n)
-{
-	return likely(n <= bounds_left(to, n)) && likely(n <= bounds_left(source, n));
-}
-
 /* How many bytes of a copy can be made. */
 static size_t copy_check(const void *to, const void *source, size_t n, const char *function, const struct caller *from)
 {
@@ -38,7 +32,7 @@ static SLOW void *memcpy_wrong(void *to, const void *source, size_t n)
 
 static SLOW void *memcpy_body(void *to, const void *source, size_t n)
 {
-	if (likely(apart(to, source, n)) && copy_fits(to, source, n))
+	if (likely(apart(to, source, n)) && bounds_fits(to, n) && bounds_fits(source, n))
 		return NEXT(memcpy)(to, source, n);
 	return memcpy_wrong(to, source, n);
 }
@@ -56,7 +50,7 @@ static SLOW void *mempcpy_wrong(void *to, const void *source, size_t n)
 
 static SLOW void *mempcpy_body(void *to, const void *source, size_t n)
 {
-	if (likely(apart(to, source, n)) && copy_fits(to, source, n))
+	if (likely(apart(to, source, n)) && bounds_fits(to, n) && bounds_fits(source, n))
 		return NEXT(mempcpy)(to, source, n);
 	return mempcpy_wrong(to, source, n);
 }
@@ -73,7 +67,7 @@ static SLOW void *memmove_wrong(void *to, const void *source, size_t n)
 
 static SLOW void *memmove_body(void *to, const void *source, size_t n)
 {
-	return copy_fits(to, source, n) ? NEXT(memmove)(to, source, n) : memmove_wrong(to, source, n);
+	return bounds_fits(to, n) && bounds_fits(source, n) ? NEXT(memmove)(to, source, n) : memmove_wrong(to, source, n);
 }
 
 HOOK(void *, memmove, void *to, const void *source, size_t n)
@@ -93,7 +87,7 @@ static SLOW void *memset_wrong(void *to, int c, size_t n)
 
 static SLOW void *memset_body(void *to, int c, size_t n)
 {
-	return likely(n <= bounds_left(to, n)) ? NEXT(memset)(to, c, n) : memset_wrong(to, c, n);
+	return bounds_fits(to, n) ? NEXT(memset)(to, c, n) : memset_wrong(to, c, n);
 }
 
 HOOK(void *, memset, void *to, int c, size_t n)
@@ -114,14 +108,24 @@ HOOK(void, explicit_bzero, void *to, size_t n)
 /* ---- searching ------------------------------------------------------------------------------------------ */
 
 /* What lies behind the byte found is not accessed (C11 7.24.5.1). */
-static SLOW void *memchr_body(const void *s, int c, size_t n)
+static SLOW void *memchr_careful(const void *s, int c, size_t n)
 {
 	size_t left = least(n, bounds_left(s, n != 0));
 	void *found = NEXT(memchr)(s, c, left);
 
-	if (likely(found || left == n))
+	if (found || left == n)
 		return found;
 	return NEXT(memchr)(s, c, bounds_over(s, n, PMM_ACCESS_READ, "memchr", FROM));
+}
+
+static SLOW void *memchr_body(const void *s, int c, size_t n)
+{
+	const char *found;
+
+	if (bounds_guarded(s))
+		return memchr_careful(s, c, n);
+	found = NEXT(memchr)(s, c, n);
+	return bounds_fits(s, found ? (size_t)(found - (const char *)s) + 1 : n) ? (void *)found : memchr_careful(s, c, n);
 }
 
 HOOK(void *, memchr, const void *s, int c, size_t n)
@@ -152,29 +156,37 @@ HOOK(void *, rawmemchr, const void *s, int c)
 
 HOOK(void *, memmem, const void *s, size_t bytes, const void *what, size_t what_bytes)
 {
-	size_t may = bounds_check(what, what_bytes, PMM_ACCESS_READ, "memmem", FROM);
+	const struct caller *from = FROM;
+	size_t may = bounds_check(what, what_bytes, PMM_ACCESS_READ, "memmem", from);
 
-	return NEXT(memmem)(s, bounds_check(s, bytes, PMM_ACCESS_READ, "memmem", FROM), what, may);
+	return NEXT(memmem)(s, bounds_check(s, bytes, PMM_ACCESS_READ, "memmem", from), what, may);
 }
 
 /* ---- comparing ------------------------------------------------------------------------------------------ */
 
 /* The standard has all bytes accessed; but programs compare with what is shorter and differs, and nothing can go wrong there. */
-static SLOW int memcmp_body(const void *a, const void *b, size_t n)
+static SLOW int memcmp_careful(const void *a, const void *b, size_t n)
 {
 	size_t left_a = bounds_left(a, n != 0), left_b = bounds_left(b, n != 0), left = least(left_a, left_b), may = n;
 	const struct caller *from = FROM;
 	int order = NEXT(memcmp)(a, b, least(n, left));
 
-	if (likely(n <= left))
-		return order;
-	if (order)
+	if (order || n <= left)
 		return order;
 	if (left_a < n)
 		may = least(may, bounds_over(a, n, PMM_ACCESS_READ, "memcmp", from));
 	if (left_b < n)
 		may = least(may, bounds_over(b, n, PMM_ACCESS_READ, "memcmp", from));
 	return NEXT(memcmp)(a, b, may);
+}
+
+static SLOW int memcmp_body(const void *a, const void *b, size_t n)
+{
+	__builtin_prefetch(a);
+	__builtin_prefetch(b);
+	if (bounds_fits(a, n) && bounds_fits(b, n))
+		return NEXT(memcmp)(a, b, n);
+	return memcmp_careful(a, b, n);
 }
 
 HOOK(int, memcmp, const void *a, const void *b, size_t n)

@@ -1,13 +1,13 @@
 /*
  * Functions of strings: how far they go is found out from the string.
  *
- * Nothing is read that the real function would not read, and nothing twice that can be long: a buffer that is searched line after line
- * must not be gone through to its end each time.
+ * Outside of the guard pool the real function comes first, and where it got to is looked at afterwards: what lies behind a block can be
+ * read, and nothing long is gone through twice, such as a buffer that is searched line after line. In the pool, and where something is
+ * wrong, the `careful' form reads no further than the block.
  */
 #include "agent/check/strings.h"
 
 #define NEAR	65536u		/* copies between strings at least so far from each other are taken to be apart */
-#define WINDOW	128u		/* bytes searched at first; twice as many each next time */
 
 static inline bool put_passes(const char *to, const char *source)
 {
@@ -64,7 +64,7 @@ HOOK(char *, stpcpy, char *to, const char *source)
 static inline size_t put_padded(char *to, const char *source, size_t n, const char *function, const struct caller *from)
 {
 	size_t length = string_length_within(source, n, function, from);
-	size_t may = bounds_check(to, n, PMM_ACCESS_WRITE, function, from);
+	size_t may = bounds_fits(to, n) ? n : bounds_check(to, n, PMM_ACCESS_WRITE, function, from);
 
 	overlap_check(to, source, length < n ? length + 1 : n, function, from);
 	NEXT(memmove)(to, source, least(length, may));
@@ -125,7 +125,8 @@ typedef int compare_within(const char *a, const char *b, size_t n);
 /*
  * Up to the first difference or the end of both, but no more than n bytes. `within` is the real function with a number.
  */
-static int compare(const char *a, const char *b, size_t n, compare_within *within, const char *function, const struct caller *from)
+static SLOW int compare_careful(const char *a, const char *b, size_t n, compare_within *within, const char *function,
+				const struct caller *from)
 {
 	size_t left_a = bounds_left(a, n != 0), left_b = bounds_left(b, n != 0), left = least(left_a, left_b), may = n;
 	int order = within(a, b, least(n, left));
@@ -139,9 +140,32 @@ static int compare(const char *a, const char *b, size_t n, compare_within *withi
 	return within(a, b, may);
 }
 
+/* Bytes of both that a comparison looks at: it ends with a difference or with the strings. fold: small and capital letters are the same. */
+static inline size_t compared(const char *a, const char *b, size_t n, bool fold)
+{
+	size_t i = 0;
+
+	while (i < n && a[i] && (a[i] == b[i] || (fold && ((a[i] ^ b[i]) & 0xdf) == 0)))
+		i++;
+	return i < n ? i + 1 : n;
+}
+
+static inline __attribute__((always_inline)) int compare(const char *a, const char *b, size_t n, bool fold, compare_within *within,
+							 const char *function, const struct caller *from)
+{
+	size_t bytes;
+
+	if (!bounds_guarded(a) && !bounds_guarded(b)) {
+		bytes = compared(a, b, n, fold);
+		if (likely(bounds_fits(a, bytes) && bounds_fits(b, bytes)))
+			return within(a, b, n);
+	}
+	return compare_careful(a, b, n, within, function, from);
+}
+
 static SLOW int strcmp_body(const char *a, const char *b)
 {
-	return compare(a, b, SIZE_MAX, NEXT(strncmp), "strcmp", FROM);
+	return compare(a, b, SIZE_MAX, false, NEXT(strncmp), "strcmp", FROM);
 }
 
 HOOK(int, strcmp, const char *a, const char *b)
@@ -151,7 +175,7 @@ HOOK(int, strcmp, const char *a, const char *b)
 
 static SLOW int strncmp_body(const char *a, const char *b, size_t n)
 {
-	return compare(a, b, n, NEXT(strncmp), "strncmp", FROM);
+	return compare(a, b, n, false, NEXT(strncmp), "strncmp", FROM);
 }
 
 HOOK(int, strncmp, const char *a, const char *b, size_t n)
@@ -161,7 +185,7 @@ HOOK(int, strncmp, const char *a, const char *b, size_t n)
 
 static SLOW int strcasecmp_body(const char *a, const char *b)
 {
-	return compare(a, b, SIZE_MAX, NEXT(strncasecmp), "strcasecmp", FROM);
+	return compare(a, b, SIZE_MAX, true, NEXT(strncasecmp), "strcasecmp", FROM);
 }
 
 HOOK(int, strcasecmp, const char *a, const char *b)
@@ -171,7 +195,7 @@ HOOK(int, strcasecmp, const char *a, const char *b)
 
 static SLOW int strncasecmp_body(const char *a, const char *b, size_t n)
 {
-	return compare(a, b, n, NEXT(strncasecmp), "strncasecmp", FROM);
+	return compare(a, b, n, true, NEXT(strncasecmp), "strncasecmp", FROM);
 }
 
 HOOK(int, strncasecmp, const char *a, const char *b, size_t n)
@@ -181,35 +205,32 @@ HOOK(int, strncasecmp, const char *a, const char *b, size_t n)
 
 /* ---- searching ------------------------------------------------------------------------------------------ */
 
-/* The first c, or NUL: *at. False: neither is in the first `left` bytes. */
-static bool find_char(const char *s, int c, size_t left, const char **at)
+/* The first c or else the NUL. */
+static SLOW const char *search_careful(const char *s, int c, const char *function, const struct caller *from)
 {
-	size_t done = 0, window = WINDOW, n, length;
-
-	for (; done < left; done += n, window *= 2) {
-		n = least(window, left - done);
-		length = NEXT(strnlen)(s + done, n);
-		*at = NEXT(memchr)(s + done, c, length);
-		if (*at)
-			return true;
-		*at = s + done + length;
-		if (length < n)
-			return true;
-	}
-	return false;
-}
-
-static const char *search(const char *s, int c, const char *function, const struct caller *from)
-{
-	size_t left = bounds_left(s, 1);
+	size_t left = bounds_left(s, 1), n;
 	const char *at;
 
 	if (left == SIZE_MAX)
 		return NEXT(strchrnul)(s, c);
-	if (likely(find_char(s, c, left, &at)))
-		return at;
+	n = NEXT(strnlen)(s, left);
+	at = NEXT(memchr)(s, c, n);
+	if (at || n < left)
+		return at ? at : s + n;
 	left = bounds_over(s, SIZE_MAX, PMM_ACCESS_READ, function, from);
-	return left == SIZE_MAX || find_char(s, c, left, &at) ? NEXT(strchrnul)(s, c) : s + left;
+	return left == SIZE_MAX ? NEXT(strchrnul)(s, c) : s + NEXT(strnlen)(s, left);
+}
+
+static inline __attribute__((always_inline)) const char *search(const char *s, int c, const char *function, const struct caller *from)
+{
+	const char *at;
+
+	if (!bounds_guarded(s)) {
+		at = NEXT(strchrnul)(s, c);
+		if (likely(bounds_fits(s, (size_t)(at - s) + 1)))
+			return at;
+	}
+	return search_careful(s, c, function, from);
 }
 
 static SLOW char *strchr_body(const char *s, int c)
@@ -256,33 +277,28 @@ HOOK(char *, rindex, const char *s, int c)
 	ENTRY(!bounds_suspect(s), strrchr, strrchr, s, c);
 }
 
-/* Like find_char(); *at is NULL where the string ends without it. */
-static bool find_string(const char *s, const char *what, size_t what_length, size_t left, const char **at)
+static SLOW char *strstr_careful(const char *s, const char *what, size_t n, const struct caller *from)
 {
-	size_t done = 0, window = WINDOW + 2 * what_length, n, length;
+	size_t length = string_length(s, "strstr", from);
 
-	for (; done < left; window *= 2) {
-		n = least(window, left - done);
-		length = NEXT(strnlen)(s + done, n);
-		*at = NEXT(memmem)(s + done, length, what, what_length);
-		if (*at || length < n)
-			return true;
-		done += n < left - done ? n + 1 - what_length : n;	/* it may begin at the end of this window */
-	}
-	return false;
+	return NEXT(memmem)(s, length, what, n);
 }
 
+/* A string found may have a neighbour that is not read any more, and so what is behind it may be no string. */
 static SLOW char *strstr_body(const char *s, const char *what)
 {
-	size_t n = string_length(what, "strstr", FROM), left = bounds_left(s, 1);
-	const char *at;
+	const struct caller *from = FROM;
+	size_t n = string_length(what, "strstr", from);
+	char *found;
 
-	if (left == SIZE_MAX || !n)
-		return NEXT(strstr)(s, what);
-	if (likely(find_string(s, what, n, left, &at)))
-		return (char *)at;
-	left = bounds_over(s, SIZE_MAX, PMM_ACCESS_READ, "strstr", FROM);
-	return left == SIZE_MAX ? NEXT(strstr)(s, what) : NULL;
+	if (bounds_guarded(s) || bounds_guarded(what))
+		return strstr_careful(s, what, n, from);
+	found = NEXT(strstr)(s, what);
+	if (!found)
+		string_length(s, "strstr", from);
+	else if (unlikely(!bounds_fits(s, (size_t)(found - s) + n)))
+		bounds_check(s, (size_t)(found - s) + n, PMM_ACCESS_READ, "strstr", from);
+	return found;
 }
 
 HOOK(char *, strstr, const char *s, const char *what)
@@ -302,7 +318,7 @@ static bool set_has(const struct set *set, char c)
 }
 
 /* How many characters at the start of s are (not) in the set. NUL is neither. */
-static size_t span(const char *s, const char *chars, bool in, const char *function, const struct caller *from)
+static SLOW size_t span_careful(const char *s, const char *chars, bool in, const char *function, const struct caller *from)
 {
 	size_t nr = string_length(chars, function, from), left = bounds_left(s, 1), i = 0;
 	struct set set = { { 0 } };
@@ -311,12 +327,26 @@ static size_t span(const char *s, const char *chars, bool in, const char *functi
 		set.bit[(uint8_t)chars[k] >> 6] |= 1ull << ((uint8_t)chars[k] & 63);
 	while (i < left && s[i] && set_has(&set, s[i]) == in)
 		i++;
-	if (likely(i < left))
+	if (i < left)
 		return i;
 	left = bounds_over(s, SIZE_MAX, PMM_ACCESS_READ, function, from);
 	while (i < left && s[i] && set_has(&set, s[i]) == in)
 		i++;
 	return i;
+}
+
+static inline __attribute__((always_inline)) size_t span(const char *s, const char *chars, bool in, const char *function,
+							 const struct caller *from)
+{
+	size_t n;
+
+	if (!bounds_guarded(s) && !bounds_guarded(chars)) {
+		string_length(chars, function, from);
+		n = in ? NEXT(strspn)(s, chars) : NEXT(strcspn)(s, chars);
+		if (likely(bounds_fits(s, n + 1)))
+			return n;
+	}
+	return span_careful(s, chars, in, function, from);
 }
 
 static SLOW size_t strspn_body(const char *s, const char *set)

@@ -40,7 +40,7 @@ static __attribute__((constructor(101))) void find_all(void)
 			STORE(string_next[i], link_symbol_from(self->l_next, name, NULL));
 }
 
-size_t string_length(const char *s, const char *function, const struct caller *from)
+static SLOW size_t length_careful(const char *s, const char *function, const struct caller *from)
 {
 	size_t left = bounds_left(s, 1), n, may;
 
@@ -53,19 +53,41 @@ size_t string_length(const char *s, const char *function, const struct caller *f
 	return may == SIZE_MAX ? NEXT(strlen)(s) : NEXT(strnlen)(s, may);
 }
 
-size_t string_length_within(const char *s, size_t n, const char *function, const struct caller *from)
+size_t string_length(const char *s, const char *function, const struct caller *from)
+{
+	size_t n;
+
+	if (bounds_guarded(s))
+		return length_careful(s, function, from);
+	n = NEXT(strlen)(s);
+	return bounds_fits(s, n + 1) ? n : length_careful(s, function, from);
+}
+
+static SLOW size_t length_within_careful(const char *s, size_t n, const char *function, const struct caller *from)
 {
 	size_t left = least(n, bounds_left(s, n != 0)), found = NEXT(strnlen)(s, left);
 
-	if (likely(found < left || left == n))
+	if (found < left || left == n)
 		return found;
 	return NEXT(strnlen)(s, least(n, bounds_over(s, n, PMM_ACCESS_READ, function, from)));
 }
 
+size_t string_length_within(const char *s, size_t n, const char *function, const struct caller *from)
+{
+	size_t found;
+
+	if (bounds_guarded(s))
+		return length_within_careful(s, n, function, from);
+	found = NEXT(strnlen)(s, n);
+	return bounds_fits(s, found + (found < n)) ? found : length_within_careful(s, n, function, from);
+}
+
 void string_put(char *to, const char *source, size_t length, const char *function, const struct caller *from)
 {
-	size_t may = bounds_check(to, length + 1, PMM_ACCESS_WRITE, function, from);
+	size_t may = length + 1;
 
+	if (unlikely(!bounds_fits(to, may)))
+		may = bounds_check(to, may, PMM_ACCESS_WRITE, function, from);
 	overlap_check(to, source, length + 1, function, from);
 	NEXT(memmove)(to, source, least(length, may));
 	if (may > length)

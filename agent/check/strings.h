@@ -19,7 +19,13 @@
 	X(explicit_bzero)									\
 	X(strlen) X(strnlen) X(strcpy) X(stpcpy) X(strncpy) X(stpncpy) X(strcat) X(strncat)	\
 	X(strcmp) X(strncmp) X(strcasecmp) X(strncasecmp) X(strchr) X(index) X(strchrnul) X(strrchr) X(rindex) X(strstr)	\
-	X(strspn) X(strcspn) X(strpbrk) X(strdup) X(strndup) X(memmem)
+	X(strspn) X(strcspn) X(strpbrk) X(strdup) X(strndup) X(memmem)				\
+	X(__memcpy_chk) X(__memmove_chk) X(__mempcpy_chk) X(__memset_chk) X(__explicit_bzero_chk) X(__strcpy_chk) X(__stpcpy_chk)	\
+	X(__strncpy_chk) X(__stpncpy_chk) X(__strcat_chk) X(__strncat_chk)			\
+	X(vsprintf) X(vsnprintf) X(__vsprintf_chk) X(__vsnprintf_chk)				\
+	X(read) X(pread) X(pread64) X(recv) X(recvfrom) X(fread) X(fgets)			\
+	X(wcslen) X(wcsnlen) X(wcscpy) X(wcsncpy) X(wcpcpy) X(wcscat) X(wcscmp) X(wmemcpy) X(wmemmove) X(wmempcpy) X(wmemset)	\
+	X(wmemchr) X(wmemcmp)
 
 enum string_function {
 #define X(name) NEXT_##name,

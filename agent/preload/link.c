@@ -54,13 +54,29 @@ const char *env_get(const char *name)
 	return NULL;
 }
 
+/* The kernel's copy. Before we are relocated, in hooks called by resolvers of other libraries' functions, the loader's is out of sight. */
+static uint64_t aux_of_kernel(uint64_t type)
+{
+	Elf64_auxv_t a = { .a_type = AT_NULL };
+	uint64_t value = 0;
+	int fd = sys_open("/proc/self/auxv", SYS_O_RDONLY);
+
+	if (fd < 0)
+		return 0;
+	while (sys3(read, fd, &a, sizeof(a)) == sizeof(a) && a.a_type != AT_NULL)
+		if (a.a_type == type)
+			value = a.a_un.a_val;
+	sys1(close, fd);
+	return value;
+}
+
 uint64_t link_aux(uint64_t type)
 {
 	char **env = env_first();
 	Elf64_auxv_t *a;
 
 	if (!env)
-		return 0;
+		return aux_of_kernel(type);
 	while (*env)
 		env++;
 	for (a = (Elf64_auxv_t *)(env + 1); a->a_type != AT_NULL; a++)

@@ -242,6 +242,17 @@ static inline uint64_t pmm_canary(uint64_t secret, uint64_t block)
 	return ((block ^ secret) * 0xc2b2ae3d27d4eb4full) | 0x8000000000000001ull;
 }
 
+/*
+ * Is `word`, in memory at `at` (a multiple of 16), canary behind some block that begins up to 2^40 bytes before it? The block it would be,
+ * else 0. The multiplication above is undone; what was done to its highest bit does not matter, and its lowest one is the secret's.
+ */
+static inline uint64_t pmm_canary_of(uint64_t secret, uint64_t word, uint64_t at)
+{
+	uint64_t block = ((word - (~secret & 1)) * 0xba79078168d4bafull) ^ secret;
+
+	return (at - block) & 0x7fffff000000000full ? 0 : block & ~(1ull << 63);
+}
+
 /* Its byte at `address`. */
 static inline uint8_t pmm_canary_byte(uint64_t secret, uint64_t block, uint64_t address)
 {

@@ -1,0 +1,180 @@
+/*
+ * Functions of wide characters, which are four bytes each.
+ */
+#include "agent/check/strings.h"
+
+typedef int wide;
+
+#define WIDE sizeof(wide)
+
+HOOK_AS(size_t, wcslen, const wide *s);
+HOOK_AS(size_t, wcsnlen, const wide *s, size_t n);
+HOOK_AS(wide *, wcscpy, wide *to, const wide *source);
+HOOK_AS(wide *, wcpcpy, wide *to, const wide *source);
+HOOK_AS(wide *, wcsncpy, wide *to, const wide *source, size_t n);
+HOOK_AS(wide *, wcscat, wide *to, const wide *source);
+HOOK_AS(int, wcscmp, const wide *a, const wide *b);
+HOOK_AS(wide *, wmemcpy, wide *to, const wide *source, size_t n);
+HOOK_AS(wide *, wmemmove, wide *to, const wide *source, size_t n);
+HOOK_AS(wide *, wmempcpy, wide *to, const wide *source, size_t n);
+HOOK_AS(wide *, wmemset, wide *to, wide c, size_t n);
+HOOK_AS(wide *, wmemchr, const wide *s, wide c, size_t n);
+HOOK_AS(int, wmemcmp, const wide *a, const wide *b, size_t n);
+
+/* Bytes of n wide characters; SIZE_MAX when there cannot be so many. */
+static inline size_t bytes_of(size_t n)
+{
+	size_t bytes;
+
+	return __builtin_mul_overflow(n, WIDE, &bytes) ? SIZE_MAX : bytes;
+}
+
+/* Characters of a string of at most n, or as many as can be read. */
+static size_t length_within(const wide *s, size_t n, const char *function, const struct caller *from)
+{
+	size_t left = bounds_left(s, n != 0) / WIDE, found = NEXT(wcsnlen)(s, least(n, left)), may;
+
+	if (found < left || n <= left)
+		return found;
+	may = bounds_over(s, n == SIZE_MAX ? SIZE_MAX : bytes_of(n), PMM_ACCESS_READ, function, from);
+	return NEXT(wcsnlen)(s, may == SIZE_MAX ? n : least(n, may / WIDE));
+}
+
+/* `length` characters and a NUL, as far as may be. */
+static void put(wide *to, const wide *source, size_t length, const char *function, const struct caller *from)
+{
+	size_t may = bounds_check(to, (length + 1) * WIDE, PMM_ACCESS_WRITE, function, from) / WIDE;
+
+	overlap_check(to, source, (length + 1) * WIDE, function, from);
+	NEXT(memmove)(to, source, least(length, may) * WIDE);
+	if (may > length)
+		to[length] = 0;
+}
+
+static void copy(wide *to, const wide *source, size_t n, bool overlaps, const char *function, const struct caller *from)
+{
+	size_t bytes = bytes_of(n), read = bounds_check(source, bytes, PMM_ACCESS_READ, function, from);
+	size_t may = least(read, bounds_check(to, bytes, PMM_ACCESS_WRITE, function, from));
+
+	if (!overlaps)
+		overlap_check(to, source, bytes, function, from);
+	NEXT(memmove)(to, source, may);
+}
+
+HOOK(size_t, wcslen, const wide *s)
+{
+	return length_within(s, SIZE_MAX, "wcslen", FROM);
+}
+
+HOOK(size_t, wcsnlen, const wide *s, size_t n)
+{
+	return length_within(s, n, "wcsnlen", FROM);
+}
+
+HOOK(wide *, wcscpy, wide *to, const wide *source)
+{
+	const struct caller *from = FROM;
+
+	put(to, source, length_within(source, SIZE_MAX, "wcscpy", from), "wcscpy", from);
+	return to;
+}
+
+HOOK(wide *, wcpcpy, wide *to, const wide *source)
+{
+	const struct caller *from = FROM;
+	size_t n = length_within(source, SIZE_MAX, "wcpcpy", from);
+
+	put(to, source, n, "wcpcpy", from);
+	return to + n;
+}
+
+HOOK(wide *, wcsncpy, wide *to, const wide *source, size_t n)
+{
+	const struct caller *from = FROM;
+	size_t length = length_within(source, n, "wcsncpy", from), may;
+
+	may = bounds_check(to, bytes_of(n), PMM_ACCESS_WRITE, "wcsncpy", from) / WIDE;
+	overlap_check(to, source, least(length + 1, n) * WIDE, "wcsncpy", from);
+	NEXT(memmove)(to, source, least(length, may) * WIDE);
+	if (may > length)
+		NEXT(memset)(to + length, 0, (may - length) * WIDE);
+	return to;
+}
+
+HOOK(wide *, wcscat, wide *to, const wide *source)
+{
+	const struct caller *from = FROM;
+	size_t n = length_within(source, SIZE_MAX, "wcscat", from);
+
+	put(to + length_within(to, SIZE_MAX, "wcscat", from), source, n, "wcscat", from);
+	return to;
+}
+
+HOOK(int, wcscmp, const wide *a, const wide *b)
+{
+	size_t i = 0, left_a, left_b, left;
+	const struct caller *from = FROM;
+
+	if (!bounds_suspect(a) && !bounds_suspect(b))
+		return NEXT(wcscmp)(a, b);
+	left_a = bounds_left(a, 1) / WIDE;
+	left_b = bounds_left(b, 1) / WIDE;
+	left = least(left_a, left_b);
+	while (i < left && a[i] == b[i] && a[i])
+		i++;
+	if (i < left)
+		return a[i] < b[i] ? -1 : a[i] > b[i];
+	if (left_a == left && bounds_over(a, SIZE_MAX, PMM_ACCESS_READ, "wcscmp", from) != SIZE_MAX)
+		return 0;
+	if (left_b == left && bounds_over(b, SIZE_MAX, PMM_ACCESS_READ, "wcscmp", from) != SIZE_MAX)
+		return 0;
+	return NEXT(wcscmp)(a, b);
+}
+
+HOOK(wide *, wmemcpy, wide *to, const wide *source, size_t n)
+{
+	copy(to, source, n, false, "wmemcpy", FROM);
+	return to;
+}
+
+HOOK(wide *, wmempcpy, wide *to, const wide *source, size_t n)
+{
+	copy(to, source, n, false, "wmempcpy", FROM);
+	return to + n;
+}
+
+HOOK(wide *, wmemmove, wide *to, const wide *source, size_t n)
+{
+	copy(to, source, n, true, "wmemmove", FROM);
+	return to;
+}
+
+HOOK(wide *, wmemset, wide *to, wide c, size_t n)
+{
+	return NEXT(wmemset)(to, c, bounds_check(to, bytes_of(n), PMM_ACCESS_WRITE, "wmemset", FROM) / WIDE);
+}
+
+HOOK(wide *, wmemchr, const wide *s, wide c, size_t n)
+{
+	size_t left = least(n, bounds_left(s, n != 0) / WIDE);
+	wide *found = NEXT(wmemchr)(s, c, left);
+
+	if (found || left == n)
+		return found;
+	return NEXT(wmemchr)(s, c, bounds_over(s, bytes_of(n), PMM_ACCESS_READ, "wmemchr", FROM) / WIDE);
+}
+
+HOOK(int, wmemcmp, const wide *a, const wide *b, size_t n)
+{
+	size_t left_a = bounds_left(a, n != 0) / WIDE, left_b = bounds_left(b, n != 0) / WIDE, left = least(left_a, left_b), may = n;
+	const struct caller *from = FROM;
+	int order = NEXT(wmemcmp)(a, b, least(n, left));
+
+	if (order || n <= left)
+		return order;
+	if (left_a < n)
+		may = least(may, bounds_over(a, bytes_of(n), PMM_ACCESS_READ, "wmemcmp", from) / WIDE);
+	if (left_b < n)
+		may = least(may, bounds_over(b, bytes_of(n), PMM_ACCESS_READ, "wmemcmp", from) / WIDE);
+	return NEXT(wmemcmp)(a, b, may);
+}
