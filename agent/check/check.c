@@ -205,6 +205,10 @@ static uint32_t guarded_alloc(struct tctx *c, size_t size, size_t align, uint32_
 	struct pmm_guard *g;
 	uint32_t run;
 
+	if (unlikely(!K.o.max_guarded)) {	/* then there is no budget either */
+		ADD(s->unguarded_limit, 1);
+		return UINT32_MAX;
+	}
 	if (!budget_allows(c, r && r->allocs < PREFERRED)) {
 		ADD(s->unguarded_budget, 1);
 		return UINT32_MAX;

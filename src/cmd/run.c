@@ -243,7 +243,7 @@ static bool unseen(const struct run *r)
 {
 	if (!job || !r->heap)
 		return job;
-	return (job->leaks && r->heap->search.how == HEAP_SEARCH_NONE) || (job->check && !r->heap->check.level);
+	return (job->leaks && r->heap->search.how == HEAP_SEARCH_NONE) || (job->check && (!r->heap->check.level || !r->heap->check.sweeps));
 }
 
 /* The exit code, after the verdict. */

@@ -135,24 +135,36 @@ static void add_head(struct check_view *v)
 	doc_add(&v->doc, t);
 }
 
+static void add_note(struct table *t, const char *text)
+{
+	facts_row(t, "!");
+	table_wrap(t, FACT_TEXT, text, FACT_WIDTH, 0, ROW_PLAIN, true);
+}
+
 static void add_notes(struct check_view *v)
 {
 	const struct heap_check *c = &v->heap->check;
 	struct table *t = facts_new(NULL);
+	struct str s = STR_INIT;
 
 	if (t && c->findings_lost) {
-		facts_row(t, "!");
-		table_setf(t, FACT_TEXT, "%s more had no room", report_many(c->findings_lost, "error").s);
+		str_addf(&s, "%s more had no room", report_many(c->findings_lost, "error").s);
+		add_note(t, str_text(&s));
+		str_clear(&s);
 	}
 	if (t && c->left_open) {
-		facts_row(t, "!");
-		table_setf(t, FACT_TEXT, "the most frequent errors are counted too low: pages where they are met were left open %s",
-			   report_many(c->left_open, "time").s);
+		str_addf(&s, "the most frequent errors are counted too low: pages where they are met were left open %s",
+			 report_many(c->left_open, "time").s);
+		add_note(t, str_text(&s));
+		str_clear(&s);
 	}
+	if (t && c->level && !c->sweeps && v->heap->end != HEAP_RUNNING)
+		add_note(t, "its live blocks were not looked at in the end: it was killed, or how it ended was not seen");
 	if (t && c->passed) {
-		facts_row(t, "!");
-		table_setf(t, FACT_TEXT, "%s not checked at all", report_many(c->passed, "block").s);
+		str_addf(&s, "%s not checked at all", report_many(c->passed, "block").s);
+		add_note(t, str_text(&s));
 	}
+	str_fini(&s);
 	doc_add(&v->doc, t);
 }
 
@@ -165,6 +177,8 @@ static void add_line(struct check_view *v)
 
 	str_addf(&s, "pmm: no heap errors in %s, pid %u: ", h->comm[0] ? h->comm : h->cmdline, h->pid);
 	add_coverage(&s, &h->check);
+	if (h->check.failed_on_purpose)
+		str_addf(&s, "; %s made to fail", report_many(h->check.failed_on_purpose, "request").s);
 	if (t)
 		table_wrap(t, 0, str_text(&s), CHECK_LINE_WIDTH, 0, ROW_STRONG, false);
 	str_fini(&s);

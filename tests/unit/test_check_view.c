@@ -5,7 +5,7 @@
 
 #include "src/view/check.h"
 
-#define PROCESS "process comm=demo cmdline=demo pid=42 taken=10s\nthread main tid=7\nthread worker tid=8\n"
+#define PROCESS "process comm=demo cmdline=demo pid=42 taken=10s end=running\nthread main tid=7\nthread worker tid=8\n"
 
 /* A frame as JSON. */
 #define FRAME(stack, name, pc)								\
@@ -70,7 +70,7 @@ static void all_three_places_are_told(void **state)
 	       "free=main>drop free-at=2995ms free-thread=worker\n",
 	       (struct check_view_options){ .depth = 8 },
 	       "demo\n"
-	       "  process  demo, pid 42, ran 10.0 s, exited with status 0\n"
+	       "  process  demo, pid 42, ran 10.0 s, still running\n"
 	       "  blocks   9 blocks guarded, 2 with canaries; 2 for their cost (--budget)\n"
 	       "  found    1 error: 1 use after free\n"
 	       "\n"
@@ -155,7 +155,7 @@ static void a_run_without_errors_is_one_line(void **state)
 	       "  pmm: no heap errors in demo, pid 42: 1 block with canaries\n");
 	expect(PROCESS "check sampled guarded=3 sweeps=2\n", (struct check_view_options){ 0 },
 	       "demo\n"
-	       "  process  demo, pid 42, ran 10.0 s, exited with status 0\n"
+	       "  process  demo, pid 42, ran 10.0 s, still running\n"
 	       "  blocks   3 blocks guarded, a random sample\n"
 	       "  found    no heap errors; 2 sweeps of all live blocks\n");
 }
@@ -167,7 +167,7 @@ static void what_was_not_looked_at_is_told(void **state)
 	expect(PROCESS "check guard guarded=1 canaried=4 limit=3 refused=1 passed=5 failed=6 lost=7\nfinding type=size by=function kind=malloc\n",
 	       (struct check_view_options){ .from = 1, .brief = true },
 	       "demo\n"
-	       "  process  demo, pid 42, ran 10.0 s, exited with status 0\n"
+	       "  process  demo, pid 42, ran 10.0 s, still running\n"
 	       "  blocks   1 block guarded, 4 with canaries; 3 above the limit (--max-guarded);\n"
 	       "           1 as the kernel refused\n"
 	       "  failed   6 requests made to fail\n"
@@ -175,6 +175,17 @@ static void what_was_not_looked_at_is_told(void **state)
 	       "\n"
 	       "  !  7 errors more had no room\n"
 	       "  !  5 blocks not checked at all\n");
+}
+
+static void an_end_that_was_not_seen_is_told(void **state)
+{
+	(void)state;
+	expect("process comm=demo pid=42 taken=10s end=killed status=9\ncheck light canaried=1 failed=2\n", (struct check_view_options){ .brief = true },
+	       "  pmm: no heap errors in demo, pid 42: 1 block with canaries; 2 requests made\n"
+	       "  to fail\n"
+	       "\n"
+	       "  !  its live blocks were not looked at in the end: it was killed, or how\n"
+	       "     it ended was not seen\n");
 }
 
 static void errors_stand_apart_and_top_limits_them(void **state)
@@ -235,6 +246,7 @@ static void json_has_every_figure(void **state)
 			    "    \"mechanism\": \"madvise\",\n"
 			    "    \"findings\": 1,\n"
 			    "    \"findings_lost\": 0,\n"
+			    "    \"left_open\": 0,\n"
 			    "    \"guarded_blocks\": 9,\n"
 			    "    \"guarded_most_blocks\": 8,\n"
 			    "    \"canaried_blocks\": 2,\n"
@@ -289,6 +301,7 @@ int main(void)
 		cmocka_unit_test(every_kind_of_error_has_its_words),
 		cmocka_unit_test(a_run_without_errors_is_one_line),
 		cmocka_unit_test(what_was_not_looked_at_is_told),
+		cmocka_unit_test(an_end_that_was_not_seen_is_told),
 		cmocka_unit_test(errors_stand_apart_and_top_limits_them),
 		cmocka_unit_test(contents_are_not_shown_unasked),
 		cmocka_unit_test(json_has_every_figure),

@@ -1,0 +1,276 @@
+#!/usr/bin/env bats
+# pmm check as a command: what is told where, exit codes, each option, captures, running processes, sweeps, children.
+
+bats_require_minimum_version 1.5.0
+load lib
+
+GOLDEN=$BATS_TEST_DIRNAME/golden
+CHECK=fake:$GOLDEN/check.recipe
+
+# checked STATUS [OPTION...] -- CASE...: check_cases; its output in $T/out, messages in $T/err, $T as working directory.
+checked() {
+	local want=$1 options=() status=0
+	shift
+	while [ "$1" != -- ]; do options+=("$1"); shift; done
+	shift
+	(cd "$T" && within "$PMM" check "${options[@]}" -- "$PROG/check_cases" "$@") >"$T/out" 2>"$T/err" </dev/null 3>&- || status=$?
+	[ "$status" -eq "$want" ] || { echo "status $status"; cat "$T/err"; return 1; }
+}
+
+# found STATUS "TYPE BY COUNT,..." [OPTION...] -- CASE...: what JSON tells.
+found() {
+	local status=$1 want=$2 got
+	shift 2
+	checked "$status" --json --report found.json --budget all "$@" || return 1
+	[ ! -s "$T/err" ] || { cat "$T/err"; return 1; }
+	got=$(jq -r '.findings[] | "\(.type) \(.by) \(.count)"' "$T/found.json" | paste -sd,)
+	[ "$got" = "$want" ] || { echo "found: $got"; return 1; }
+}
+
+# plain FILE: without what differs from run to run.
+plain() {
+	sed -E 's/pid [0-9]+/pid N/; s/thread [0-9]+/thread N/; s/0x[0-9a-f]+/ADDRESS/; s/[0-9.]+ (s|ms) (after|before)/TIME \2/
+		s/less than TIME/TIME/; s/ran [0-9.]+ m?s/ran TIME/' "$1" | tr -s ' \n' ' '
+}
+
+refuses() { refused_with "$1" "$2" "$PMM" check "${@:3}"; }
+
+@test "check: an error is told at once, with its three places" {
+	checked 5 -- after
+	diff <(plain "$T/err") <(tr -s ' \n' ' ' <<-EOF
+		 pmm: use after free in after, check_cases.c:$(grep -n 'void after' "$SOURCE/check_cases.c" | cut -d: -f1)
+		 read of 4 bytes, 8 bytes into a block of 32 bytes that was freed
+		 check_cases, pid N, thread N (check_cases), TIME after the start:
+		 after check_cases.c:$(grep -n 'void after' "$SOURCE/check_cases.c" | cut -d: -f1)
+		 do_case check_cases.c:$(grep -n '"after"' "$SOURCE/check_cases.c" | cut -d: -f1)
+		 main check_cases.c:$(grep -n 'do_case(argv' "$SOURCE/check_cases.c" | cut -d: -f1)
+		 the block at ADDRESS was allocated with malloc by the same thread, TIME before:
+		 make check_cases.c:$(grep -n 'char \*make' "$SOURCE/check_cases.c" | cut -d: -f1)
+		 after check_cases.c:$(grep -n 'void after' "$SOURCE/check_cases.c" | cut -d: -f1)
+		 do_case check_cases.c:$(grep -n '"after"' "$SOURCE/check_cases.c" | cut -d: -f1)
+		 main check_cases.c:$(grep -n 'do_case(argv' "$SOURCE/check_cases.c" | cut -d: -f1)
+		 it was freed by the same thread, TIME before:
+		 drop check_cases.c:$(grep -n 'void drop' "$SOURCE/check_cases.c" | cut -d: -f1)
+		 after check_cases.c:$(grep -n 'void after' "$SOURCE/check_cases.c" | cut -d: -f1)
+		 do_case check_cases.c:$(grep -n '"after"' "$SOURCE/check_cases.c" | cut -d: -f1)
+		 main check_cases.c:$(grep -n 'do_case(argv' "$SOURCE/check_cases.c" | cut -d: -f1)
+		 $PROG/check_cases after
+		 process check_cases, pid N, ran TIME, exited with status 5
+		 blocks 1 block guarded
+		 found 1 error: 1 use after free; 1 sweep of all live blocks
+	EOF
+	)
+	[ "$(cat "$T/out")" = done ]
+	[ -z "$(find "$T" -name '*.pmm')" ]
+}
+
+@test "check: no errors are one line; errors stand apart" {
+	checked 5 -- clean
+	[ "$(plain "$T/err")" = " pmm: no heap errors in check_cases, pid N: 0 blocks guarded " ]
+	checked 5 -- behind after twice
+	[ "$(grep -c '^  pmm: ' "$T/err")" -eq 3 ]
+	[ "$(grep -c '^$' "$T/err")" -eq 3 ]
+	[[ "$(plain "$T/err")" == *" found 3 errors: 1 heap overrun, 1 use after free, 1 double free; 1 sweep of all live blocks "* ]]
+}
+
+@test "check: exit codes" {
+	checked 5 -- clean
+	checked 5 --error-exitcode 9 -- clean
+	checked 9 --error-exitcode 9 -- after
+	checked 137 -- after kill
+	[[ "$(plain "$T/err")" == *"! its live blocks were not looked at in the end"* ]]
+	checked 9 --error-exitcode 9 -- after kill
+	run -0 "$PMM" check -- true
+	run -3 "$PMM" check --error-exitcode 9 -- env -u LD_PRELOAD true
+	run -0 "$PMM" check -- env -u LD_PRELOAD true
+	run -4 "$PMM" check --error-exitcode 9 -- env -u LD_PRELOAD sh -c 'exit 4'
+	run -3 "$PMM" check --error-exitcode 9 --report /dev/full -- true
+}
+
+@test "check: levels" {
+	found 5 "overrun release 1,double-free function 1,overrun sweep 1" --level=light -- behind after twice slack
+	found 5 "overrun access 1,use-after-free access 1,double-free function 1,overrun sweep 1" -- behind after twice slack
+	found 5 "overrun access 1,use-after-free access 1,double-free function 1,overrun sweep 1" --level=sampled --sample 1 -- behind after twice slack
+	found 5 "" --level=sampled --sample 1T -- behind after slack
+	[ "$(jq -r '.check | "\(.level) \(.guarded_blocks) \(.canaried_blocks)"' "$T/found.json")" = "sampled 0 0" ]
+}
+
+@test "check: identical errors are counted" {
+	found 5 "use-after-free access 3" -- after after after
+	found 5 "double-free function 2" --level=light -- twice twice
+}
+
+@test "check: limits make blocks canaried" {
+	found 5 "overrun release 1" --max-guarded 0 -- behind after
+	[ "$(jq -c '.check | [.guarded_blocks, .canaried_blocks, .unguarded_for_limit]' "$T/found.json")" = "[0,2,2]" ]
+	found 5 "overrun access 1,use-after-free access 1" --no-madvise-guard -- behind after
+	[ "$(jq -r .check.mechanism "$T/found.json")" = mprotect ]
+	found 5 "overrun access 1" --no-madvise-guard --max-mappings 50000 -- behind
+	found 5 "" --level=light --quarantine 0 -- clean
+}
+
+@test "check: blocks that begin at a page" {
+	found 5 "overrun release 1" --left -- behind
+	found 5 "overrun access 1" --right -- behind
+}
+
+@test "check: requests for 0 bytes, garbage, requests that fail" {
+	found 5 "" -- zero
+	found 5 "size function 1" --zero-size -- zero
+	checked 5 --garbage -- new
+	grep -qx 'new aa' "$T/out"
+	checked 5 --garbage=17 --level=light -- new
+	grep -qx 'new 11' "$T/out"
+	checked 5 --limit 63 -- new
+	grep -qx none "$T/out"
+	checked 5 --limit 64 -- new
+	[ "$(grep -c '^new' "$T/out")" -eq 1 ]
+	checked 5 --fail-rate 100 -- new new
+	[ "$(grep -c none "$T/out")" -eq 2 ]
+	checked 5 --fail-after 1 -- new new new
+	[ "$(cut -c1-4 "$T/out" | paste -sd,)" = "new ,none,none,done" ]
+	[[ "$(plain "$T/err")" == *"; 2 requests made to fail "* ]]
+}
+
+@test "check: after an error" {
+	checked 5 --on-error=continue -- after
+	checked 134 --on-error=abort -- after
+	[ ! -s "$T/out" ]
+	grep -q 'use after free in after' "$T/err"
+	grep -q 'killed by signal 6' "$T/err"
+	checked 134 --on-error=core -- after
+	checked 9 --on-error=abort --error-exitcode 9 -- twice
+}
+
+@test "check: contents of memory only when asked for" {
+	checked 5 -- slack
+	! grep -q 'now at' "$T/err"
+	found 5 "overrun sweep 1" -- slack
+	[ "$(jq -c '.findings[0] | has("contents")' "$T/found.json")" = false ]
+	checked 5 --show-bytes -- slack
+	grep -q 'now at 0x[0-9a-f]*: 53' "$T/err"
+	found 5 "overrun sweep 1" --show-bytes -- slack
+	[ "$(jq -r '.findings[0].contents[:2]' "$T/found.json")" = 53 ]
+}
+
+@test "check: a report in a file, shallow stacks, no names" {
+	checked 5 --report told --depth 1 -- after
+	[ ! -s "$T/err" ]
+	grep -q '^  pmm: use after free' "$T/told"
+	grep -q 'more frames (--depth 0 shows all)' "$T/told"
+	checked 5 --no-symbols -- after
+	! grep -q 'check_cases.c' "$T/err"
+	grep -q 'check_cases+0x' "$T/err"
+}
+
+@test "check: children are checked, unless they are not to be" {
+	checked 9 --error-exitcode 9 -- fork
+	grep -q 'use after free in after' "$T/err"
+	grep -q '^pmm: 1 of these errors in other processes$' "$T/err"
+	checked 5 --error-exitcode 9 --no-follow -- fork
+	checked 5 --json --report found.json -- fork
+	[ "$(jq -c '[.process.exit_status, (.findings | length)]' "$T/found.json" | paste -sd,)" = "[5,0],[7,1]" ]
+}
+
+@test "check: captures tell it again, reports name it" {
+	checked 5 --json --report found.json -o c.pmm -- behind slack
+	run -1 "$PMM" check "$T/c.pmm"
+	run -7 "$PMM" check --error-exitcode 7 "$T/c.pmm"
+	! "$PMM" check --json "$T/c.pmm" >"$T/again.json"
+	diff "$T/found.json" "$T/again.json"
+	"$PMM" report "$T/c.pmm" | grep -q "errors   2 heap errors, see 'pmm check $T/c.pmm'"
+	! "$PMM" check --top 1 "$T/c.pmm" >"$T/top"
+	grep -q '^  1 more (--top 0 shows all)$' "$T/top"
+	! "$PMM" check --report "$T/written" "$T/c.pmm"
+	grep -q 'heap overrun' "$T/written"
+	checked 5 -o c.pmm -- behind
+	grep -q "^pmm: 'pmm check .*c.pmm' tells it again$" "$T/err"
+	"$PMM" run -q -o "$T/d.pmm" -- true
+	refuses 3 'nobody looked for heap errors' "$T/d.pmm"
+}
+
+@test "check: the schema's keys are the documented ones" {
+	! "$PMM" check --json --show-bytes "$CHECK" >"$T/all.json"
+	jq -r 'to_entries[] | select(.key != "schema")
+		| "\(.key): \([.value | if type == "array" then .[] else . end | keys[]] | unique | join(" "))"' "$T/all.json" | sort >"$T/keys"
+	[ "$(jq -r .schema "$T/all.json")" = pmm-check/1 ]
+	diff -u "$GOLDEN/check.keys.txt" "$T/keys"
+	sed '/^process\|^warnings/d; s/.*: //' "$GOLDEN/check.keys.txt" | tr ' ' '\n' | while read -r key; do
+		grep -q "\`$key\`" "$ROOT/doc/check.md" || { echo "not in doc/check.md: $key"; return 1; }
+	done
+	jq -r '.findings[].frames[] | keys[]' "$T/all.json" | sort -u | while read -r key; do
+		grep -q "\`$key\`" "$ROOT/doc/check.md" || { echo "not in doc/check.md: $key"; return 1; }
+	done
+}
+
+@test "check: what makes no sense is refused in a sentence" {
+	refuses 2 "'--left' and '--right' contradict each other" --left --right -- true
+	refuses 2 "'--uninit' is Valgrind's work" --uninit --level=light -- true
+	refuses 2 "'--uninit' is Valgrind's work" --uninit -o x -- true
+	refuses 2 "'200' is nothing for '--fail-rate'" --fail-rate 200 -- true
+	refuses 2 "'x' is nothing for '--budget'" --budget x -- true
+	refuses 2 "'--sweep' is not possible that often" --sweep=1ms -- true
+	refuses 2 "one capture or process at a time" "$CHECK" "$CHECK"
+	refuses 2 "'--output' is for a COMMAND" -o x "$CHECK"
+	refuses 2 "'--sweep' is for running processes" --sweep "$CHECK"
+	refuses 3 "no process '99999999'" 99999999
+	refuses 3 "nothing" -- "$T/nothing"
+	refuses 3 "cannot" "$T/nothing"
+}
+
+# begin [OPTION...] -- CASE...: check_cases in the background, until it waits; CHILD is its pid, CHECKER pmm's, its input is fd 8.
+begin() {
+	local options=()
+	while [ "$1" != -- ]; do options+=("$1"); shift; done
+	shift
+	mkfifo "$T/in"
+	exec 8<>"$T/in"
+	"$PMM" check "${options[@]}" -- "$PROG/check_cases" "$@" <"$T/in" >"$T/out" 2>"$T/err" 3>&- &
+	CHECKER=$!
+	await -p "$CHECKER" grep -q waiting "$T/out"
+	CHILD=$(awk '/waiting/ { print $2 }' "$T/out")
+}
+
+# finish STATUS: everything that waits goes on.
+finish() {
+	local status=0
+	printf 'go\ngo\ngo\n' >&8
+	wait "$CHECKER" || status=$?
+	exec 8>&-
+	[ "$status" -eq "$1" ] || { echo "status $status"; cat "$T/err"; return 1; }
+}
+
+@test "check PID: what is known of a running process, and sweeps of it" {
+	begin -- behind slack wait
+	run -1 "$PMM" check --json "$CHILD"
+	[ "$(jq -c '[.findings[].by]' <<<"$output")" = '["access"]' ]
+	run -1 "$PMM" check --json --sweep "$CHILD"
+	[ "$(jq -c '[[.findings[].by], .check.sweeps]' <<<"$output")" = '[["access","sweep"],1]' ]
+	run -1 "$PMM" check --sweep=10ms --count 3 "$CHILD"
+	[ "$(grep -c '^  heap overrun' <<<"$output")" -eq 2 ]
+	finish 5
+}
+
+@test "check PID: a process that nobody checks is refused" {
+	sleep 1000 3>&- &
+	local pid=$!
+	refuses 3 "process '$pid' is not tracked" "$pid"
+	kill "$pid"
+	"$PMM" run -q -o "$T/x.pmm" -- "$PROG/check_cases" clean >/dev/null || [ $? -eq 5 ]
+	refuses 3 "nobody looked" "$T/x.pmm"
+}
+
+told() { [[ "$(plain "$T/err")" == *"$1"* ]]; }
+
+@test "check --sweep=TIME -- COMMAND: found while it runs, between which sweeps, in the capture" {
+	begin --sweep=20ms -o "$T/c.pmm" -- hold slack wait hurt wait
+	await -p "$CHECKER" told 'between its allocation'
+	printf 'x\n' >&8
+	await -p "$CHECKER" told 'between the sweeps'
+
+	finish 5
+	! "$PMM" check --json "$T/c.pmm" >"$T/c.json"
+	[ "$(jq -c '[.findings[] | [.type, .by, has("well_at_ns")]]' "$T/c.json")" = '[["overrun","sweep",false],["overrun","sweep",true]]' ]
+	[ "$(jq '.check.sweeps > 2' "$T/c.json")" = true ]
+	jq -e '.findings[1] | .well_at_ns < .first_ns' "$T/c.json"
+}
