@@ -50,6 +50,7 @@ struct next_functions {
 	int (*brk)(void *);
 	void *(*sbrk)(long);
 	int (*dlclose)(void *);
+	void *(*dlopen)(const char *, int);
 	int (*prctl)(int, unsigned long, unsigned long, unsigned long, unsigned long);
 	long (*syscall)(long, ...);
 	int (*setrlimit)(int, const struct limit *);

@@ -9,8 +9,8 @@ enum cxx_form cxx_form __attribute__((visibility("hidden")));
 /* Names in the order of struct next_functions. */
 static const char names[] =
 	"malloc\0calloc\0realloc\0reallocarray\0free\0cfree\0posix_memalign\0aligned_alloc\0memalign\0valloc\0"
-	"pvalloc\0malloc_usable_size\0mmap\0mmap64\0munmap\0mremap\0brk\0sbrk\0dlclose\0prctl\0syscall\0setrlimit\0getrlimit\0prlimit\0"
-	"exit\0_exit\0_Exit\0quick_exit\0"
+	"pvalloc\0malloc_usable_size\0mmap\0mmap64\0munmap\0mremap\0brk\0sbrk\0dlclose\0dlopen\0prctl\0syscall\0"
+	"setrlimit\0getrlimit\0prlimit\0exit\0_exit\0_Exit\0quick_exit\0"
 	"sigaction\0signal\0bsd_signal\0ssignal\0sysv_signal\0__sysv_signal\0sigset\0sigaltstack\0"
 	"mallinfo2\0";
 

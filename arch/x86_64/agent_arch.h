@@ -119,6 +119,21 @@ static inline bool arch_cas_local(uint64_t *p, uint64_t *expected, uint64_t desi
 	"jmp *%rax\n.cfi_endproc\n.size syscall, .-syscall\n");
 
 /*
+ * A function of two arguments, interposed: a bit is taken out of the second one, then it is a jump to the real one, which NEXT()
+ * returns, so that the real one sees the program's return address.
+ */
+#define ARCH_HOOK_WITHOUT_FLAG(NAME, FLAG, NEXT) __asm__(			\
+	".text\n.globl " NAME "\n.type " NAME ", @function\n" NAME ":\n"	\
+	".cfi_startproc\n"							\
+	"push %rdi\n.cfi_adjust_cfa_offset 8\npush %rsi\n.cfi_adjust_cfa_offset 8\n" \
+	"sub $8, %rsp\n.cfi_adjust_cfa_offset 8\n"				\
+	"call " NEXT "\n"							\
+	"add $8, %rsp\n.cfi_adjust_cfa_offset -8\n"				\
+	"pop %rsi\n.cfi_adjust_cfa_offset -8\npop %rdi\n.cfi_adjust_cfa_offset -8\n"	\
+	"and $~" #FLAG ", %esi\n"						\
+	"jmp *%rax\n.cfi_endproc\n.size " NAME ", .-" NAME "\n");
+
+/*
  * A function that ends the process, interposed. The registers that a caller may have things of its own in are put on the stack, just below its
  * frame; leave_hook(status, where they are, WHICH) says which function to call. That one does not return, so the stack keeps them.
  */

@@ -61,6 +61,14 @@ found() {
 	done
 }
 
+@test "a library that was to have the real allocator's functions gets ours" {
+	for level in light guard sampled; do
+		run within "$PMM" check --report r --level=$level --error-exitcode 9 -- "$PROG/check_deep"
+		[ "$status" -eq 0 ]
+		[ "$output" = 42 ]
+	done
+}
+
 @test "errno stays" {
 	for level in light guard; do
 		run checked $level errno
