@@ -281,9 +281,12 @@ uint32_t area_open(struct area *a, uint32_t pages, enum guard_refusal *why)
 		run_record(a, i)->pages = pages;
 		return i;
 	}
-	i = run_take(a, why);
-	if (i == NO_RUN)
+	i = pages_full() ? NO_RUN : run_take(a, why);
+	if (i == NO_RUN) {
+		if (pages_full())
+			*why = GUARD_KERNEL;
 		return NO_RUN;
+	}
 	STORE(run_record(a, i)->state, PMM_GUARD_UNUSED);
 	run_record(a, i)->pages = pages;
 	if (pages_open(block_pages(a, i, &bytes), pages * ARCH_PAGE))

@@ -249,12 +249,15 @@ bool guard_damage(uint32_t run, uint64_t *at)
 	const struct pmm_guard *r = &areas.record[run];
 	const struct area *a = area_of_run(run);
 	uint64_t canary = pmm_canary(G.secret, r->address), bytes, start = block_pages(a, run - a->first, &bytes);
+	uint64_t cycles = arch_cycles(), end = r->address;
 
-	*at = canary_check(start, r->address, canary);
-	if (*at < r->address)
-		return true;
-	*at = canary_check(r->address + r->size_bytes, start + bytes, canary);
-	return *at < start + bytes;
+	*at = canary_check(start, end, canary);
+	if (*at == end) {
+		end = start + bytes;
+		*at = canary_check(r->address + r->size_bytes, end, canary);
+	}
+	budget_spent(arch_cycles() - cycles);
+	return *at < end;
 }
 
 bool guard_release(uint32_t run)

@@ -22,8 +22,10 @@ bool guard_start(const struct pmm_check *options);
 /*
  * Zeroed memory for a block: number of its run, or UINT32_MAX with *why. align: a power of two, 0 = as malloc does. pmm_guard.address,
  * size_bytes, pages are set, free_* are 0, and the rest of its pages is canary; state is LIVE once guard_publish() was called, until
- * then only the caller knows it. A block of 0 bytes has a page all the same, and an address at its end (PMM_CHECK_LEFT: start). What
- * allocating and closing cost is taken from the budget here (agent/check/budget.h); whether it allows a block is the caller's question.
+ * then only the caller knows it. A block of 0 bytes has a page all the same, and an address at its end (PMM_CHECK_LEFT: start).
+ *
+ * What allocating, looking for damage and closing cost is taken from the budget here (agent/check/budget.h); whether it allows a block is the
+ * caller's question.
  */
 uint32_t guard_alloc(size_t size, size_t align, enum guard_refusal *why);
 

@@ -114,6 +114,11 @@ static bool mappings_take(void)
 	return false;
 }
 
+bool pages_full(void)
+{
+	return P.mechanism != PMM_GUARD_MADVISE && LOAD(P.mappings) + PER_OPEN > P.max_mappings;
+}
+
 bool pages_open(uint64_t at, uint64_t bytes)
 {
 	if (P.mechanism == PMM_GUARD_MADVISE)

@@ -23,6 +23,9 @@ enum pmm_guard_mechanism pages_start(uint64_t start, uint64_t bytes, bool force_
 /* Make a part of the pool ready for use, all of it closed; at most once. Until then it cannot be opened. False: no memory, mappings. */
 bool pages_prepare(uint64_t at, uint64_t bytes);
 
+/* Would pages_open() be refused for the number of mappings? */
+bool pages_full(void);
+
 /* Open, or nothing happens and false: mappings, memory. */
 bool pages_open(uint64_t at, uint64_t bytes);
 
