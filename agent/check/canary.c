@@ -161,6 +161,13 @@ bool canary_damage(const void *p, size_t size, size_t align, uint64_t *at)
 	       tail_damage(p, size, at);
 }
 
+bool canary_damage_headless(const void *p, size_t size, bool aligned, uint64_t *at)
+{
+	uint64_t exponent = aligned ? head_of(p)->what >> PMM_HEAD_ALIGN_SHIFT & 63 : 0;
+
+	return head_damage(head_of(p), size, 1ull << exponent, at) || tail_damage(p, size, at);
+}
+
 bool canary_take(void *p)
 {
 	struct pmm_head *h = head_of(p);

@@ -213,14 +213,13 @@ static void release_canaried(struct tctx *c, void *p, const struct held *h, cons
 /* The tables know it, but its head is overwritten. Where the real block begins is not known for sure: it stays where it is. */
 static SLOW void release_headless(struct tctx *c, void *p, const struct held *h, const struct check_said *said, uint32_t site)
 {
-	size_t align = family_of_kind[h->was.kind] == FAMILY_MALLOC && h->was.kind >= PMM_KIND_POSIX_MEMALIGN
-		       ? 1ul << (((const struct pmm_head *)p)[-1].what >> PMM_HEAD_ALIGN_SHIFT & 15) : 1;
+	bool aligned = h->was.kind >= PMM_KIND_POSIX_MEMALIGN && h->was.kind != PMM_KIND_NEW && h->was.kind != PMM_KIND_NEW_ARRAY;
 	struct check_block b;
 	uint64_t at;
 
 	held_block(p, h, &b);
 	pair(c, &b, 0, said, site);
-	if (canary_damage(p, h->size, align > PMM_HEAD_BYTES ? 1 : align, &at))
+	if (canary_damage_headless(p, h->size, aligned, &at))
 		damaged(c, &b, at, pmm_tail_end((uint64_t)p, h->size), said, site);
 }
 

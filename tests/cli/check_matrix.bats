@@ -1,0 +1,102 @@
+#!/usr/bin/env bats
+# Every error of tests/prog/check_victim* with a block of each entry, at each level: exactly what check_matrix.table says, and nothing of the
+# correct twins.
+
+load lib
+
+setup() { cd "$T" || return 1; }
+
+table() { awk "$@" -f "$CLI/check_matrix.awk" "$CLI/check_matrix.table"; }
+
+# checked CASES OPTION...: run each line of a file, "PROGRAM:ARGUMENTS"; what was found is in got, with how those ended that did not end with 0.
+checked() {
+	local cases=$1
+	shift
+	within "$PMM" check --json --report found.json "$@" -- \
+		"$PROG/each_line" "$PROG/check_victim" "$PROG/check_victim_cxx" <"$cases" >ends 2>err || { echo "status $?"; cat err; return 1; }
+	[ ! -s err ] || { cat err; return 1; }
+	[ "$(wc -l <ends)" -eq "$(wc -l <"$cases")" ] || { echo "not all were run"; return 1; }
+	{ jq -r -f "$CLI/check_found.jq" found.json; sed -n '/: 0$/d; s/^[01]:\(.*\): /\1: status /p' ends; } | sort >got
+}
+
+# silent CASES OPTION...
+silent() {
+	checked "$@" || return 1
+	[ ! -s got ] || { cat got; return 1; }
+}
+
+# level NAME OPTION...
+level() {
+	local name=$1
+	shift
+	table -v level= >cases
+	table -v level="$name" | sort >wanted
+	[ "$(wc -l <wanted)" -gt 300 ] && ! grep "no rule" wanted || return 1
+	checked cases "$@" && diff wanted got
+	sed '/:as-/d; s/$/ twin/' cases >twins
+	silent twins "$@"
+}
+
+@test "light: canaries, quarantine, pairs and functions" { level light --level=light; }
+
+@test "guard: blocks at the end of their pages" { level right --budget all; }
+
+@test "guard: blocks at the start of their pages" { level left --budget all --left; }
+
+@test "guard by mprotect(), as on older kernels" { level right --budget all --no-madvise-guard; }
+
+@test "sampled: as guard where a block is, nothing where not" { level sampled --level=sampled --sample 1 --budget all; }
+
+# places LEVEL OPTION...: the same in other places, with blocks of malloc; but for what may be nearer to another block.
+places() {
+	local level=$1 place
+	shift
+	export LD_LIBRARY_PATH=$PROG
+	for place in thread signal exec atexit library child constructor destructor; do
+		table -v level= | sed -n "/far-before/d; /^0:[^a].* malloc$/s/$/ error $place/p" >>cases
+		table -v level="$level" | sed -n "/far-before/d; /^[^a].* malloc: /s/ malloc: / malloc error $place: /p" >>wanted
+	done
+	sed -i 's/ error exec: / error: /' wanted
+	sort -o wanted wanted
+	[ "$(wc -l <cases)" -eq 200 ] && checked cases "$@" && diff wanted got
+	sed 's/ error / twin /' cases >twins
+	silent twins "$@"
+}
+
+@test "light: in threads, handlers, libraries, children, before main and behind it" { places light --level=light; }
+
+@test "guard: in threads, handlers, libraries, children, before main and behind it" { places right --budget all; }
+
+# owned OPTION... <WANTED: a child's errors with a block of its parent, whose call sites are not the child's.
+owned() {
+	local error
+	for error in write-behind write-freed read-freed write-kept double-free memset-behind free-middle; do
+		echo "0:$error malloc error child-of-owner"
+	done >cases
+	sort >wanted
+	checked cases "$@" && sed -i 's/ malloc error child-of-owner: /: /' got && diff wanted got
+	sed -i 's/ error / twin /' cases
+	silent cases "$@"
+}
+
+@test "light: a forked child with a block of its parent" {
+	owned --level=light <<-'EOF'
+		write-behind: overrun release write - end+0 64 - by_free<dropped - - free parent
+		write-freed: use-after-free quarantine write - start+24 64 - - - by_free parent
+		double-free: double-free function - - start+0 64 - by_free<double_free - by_free free parent
+		memset-behind: overrun release write - end+0 64 - by_free<dropped - - free parent
+		free-middle: bad-free function - - - - - by_free<free_middle - - free unknown
+	EOF
+}
+
+@test "guard: a forked child with a block of its parent" {
+	owned --budget all <<-'EOF'
+		write-behind: overrun access write 1 end+0 64 malloc write_behind - - parent guarded
+		write-freed: use-after-free access write 1 start+24 64 malloc write_freed - by_free parent guarded
+		read-freed: use-after-free access read 1 start+24 64 malloc read_freed - by_free parent guarded
+		write-kept: overrun access write 1 end+0 64 malloc write_kept - - parent guarded
+		double-free: double-free function - - start+0 64 malloc by_free<double_free - by_free free parent guarded
+		memset-behind: overrun function write 67 end+0 64 malloc memset_behind - - memset parent guarded
+		free-middle: bad-free function - - start+16 64 malloc by_free<free_middle - - free inside parent guarded
+	EOF
+}
