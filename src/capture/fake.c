@@ -38,6 +38,7 @@
  *		chained=N [0]
  *	check	light|guard|sampled mechanism=none|madvise|mprotect [madvise] flags=N guarded=N guarded-now=N guarded-most=N canaried=N
  *		passed=N limit=N budget=N large=N refused=N failed=N quarantined=SIZE lost=N sweeps=N [0] swept=TIME [0]
+ *		left-open=N [0]
  *	finding	type=TYPE by=access|function|release|quarantine|sweep|valgrind [access] access=read|write|exec place=inside|stack|static|
  *		unmapped [unknown] kind=KIND [none] release=FUNCTION [none] guarded count=N [1] first=TIME [1s] last=TIME [first]
  *		since=TIME [0] address=ADDRESS size=SIZE block=ADDRESS block-size=SIZE other=ADDRESS [0] site=STACK [none] thread=NAME [none]

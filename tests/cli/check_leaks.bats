@@ -11,6 +11,7 @@ checked() {
 	start_below "$PMM" check --level="$1" --budget=all "${@:2}" -o "$T/live.pmm" -- "$PROG/leak_$name"
 	tell g "done"
 	search "$T/live.json" "$PID"
+	[ "$("$PMM" report --json --no-symbols "$PID" | jq '.totals.live_blocks')" -eq "$(jq '[.totals[].blocks] | add' "$T/live.json")" ]
 	clean_of_search
 	finish 0
 	sums "$name" live "$T/live.json" || { echo "level $*"; return 1; }

@@ -39,7 +39,7 @@ static const char rich_recipe[] =
 	"leak - indirect blocks=1 bytes=1 holder=main@/lib/a.so>other held=1 oldest=3s\n"
 	"leak main@/lib/a.so>other reachable blocks=1 bytes=4000 chained=1 holder=- held=1\n"
 	"check light mechanism=mprotect flags=3 guarded=4 guarded-now=5 guarded-most=6 canaried=7 passed=8 limit=9 budget=10 large=11 "
-	"refused=12 failed=13 quarantined=14 lost=15 sweeps=16 swept=17s\n"
+	"refused=12 failed=13 quarantined=14 lost=15 sweeps=16 swept=17s left-open=18\n"
 	"finding type=after-free access=write place=inside kind=new release=delete guarded count=2 first=3s last=4s since=5s address=0x6 "
 	"size=7 block=0x8 block-size=9 other=0xa site=main@/lib/a.so>bad thread=main alloc=main@/lib/a.so>other alloc-thread=\"worker one\" "
 	"alloc-at=11s free=- free-thread=main free-at=12s parent=13 function=memcpy text=\"two words\" code=8910 bytes=00fe01 number=3\n"
