@@ -58,7 +58,8 @@ summed() {
 }
 
 @test "death is as natively: by faults, sent signals, in threads, in handlers, with signals ignored and blocked" {
-	for how in segv thread ignored in-handler handler jump jump-plain reset kill bus fpe fpe-handler trap trap-flag ill abort vfork; do
+	for how in segv thread ignored in-handler handler jump jump-plain reset kill bus fpe fpe-handler trap trap-flag ill abort vfork \
+		stkflt; do
 		told check_fault_death $how
 		found "overrun write 1 main"
 		told --level=light check_fault_death $how
@@ -68,6 +69,8 @@ summed() {
 @test "what is blocked and sent waits, what is blocked and caused kills; errors meanwhile do not" {
 	told check_fault_death blocked
 	found "overrun write 1 main" "overrun write 1 main"
+	told check_fault_death stkflt-handler
+	summed "2 overrun write"
 	told check_fault_death pending
 	found "overrun write 1 main" "overrun write 1 pending"
 }

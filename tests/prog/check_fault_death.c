@@ -44,6 +44,8 @@ static void set(int sig, void (*handler)(int), int flags)
 	sigaction(sig, &sa, NULL);
 }
 
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+
 static void block(int sig)
 {
 	sigset_t set;
@@ -132,6 +134,17 @@ int main(int argc, char **argv)
 	}
 	if (!strcmp(how, "kill"))
 		kill(getpid(), SIGSEGV);
+	if (!strcmp(how, "stkflt"))
+		raise(SIGSTKFLT);
+	if (!strcmp(how, "stkflt-handler")) {
+		set(SIGSTKFLT, leave, 0);
+		block(SIGSEGV);
+		block(SIGSTKFLT);
+		raise(SIGSTKFLT);
+		p[69] = 1;
+		sigrelse(SIGSEGV);
+		sigrelse(SIGSTKFLT);
+	}
 	if (!strcmp(how, "bus"))
 		raise(SIGBUS);
 	if (!strcmp(how, "fpe"))
