@@ -37,7 +37,7 @@ summed() {
 	mv found found.other
 	told check_fault_step
 	diff found.other found
-	summed "1 overrun read" "1 overrun write" "1 underrun write" "1010 use-after-free write" "14 use-after-free read" \
+	summed "1 overrun read" "2 overrun write" "1 underrun write" "1009 use-after-free write" "13 use-after-free read" \
 		"1 use-after-free execute"
 }
 

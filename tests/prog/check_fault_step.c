@@ -77,13 +77,13 @@ static void flags(void)
 {
 	uint64_t pushed, popped;
 
-	__asm__ volatile("mov %%rsp, %%r12; lea 4104(%2), %%rsp; pushf; mov (%%rsp), %0; mov %%r12, %%rsp; pushf; pop %1"
-			 : "=&r"(pushed), "=&r"(popped) : "r"(freed) : "r12", "memory");
-	printf("flags pushed: trap %d, then %d\n", 0, (int)(popped >> 8 & 1));
+	/* two bytes in the block, six behind it */
+	__asm__ volatile("mov %%rsp, %%r12; lea 8198(%2), %%rsp; pushf; mov %%r12, %%rsp; pushf; pop %1; movzwq 8190(%2), %0"
+			 : "=&r"(pushed), "=&r"(popped) : "r"(live) : "r12", "memory");
+	printf("flags pushed: trap %d, then %d\n", (int)(pushed >> 8 & 1), (int)(popped >> 8 & 1));
 	__asm__ volatile("mov %%rsp, %%r12; lea 4096(%1), %%rsp; movq $0x203, (%%rsp); popf; mov %%r12, %%rsp; pushf; pop %0"
 			 : "=&r"(popped) : "r"(live + 4096 - 8) : "r12", "memory");
 	printf("flags popped: trap %d\n", (int)(popped >> 8 & 1));
-	(void)pushed;
 }
 
 static void traced(void)
