@@ -3,7 +3,7 @@
  *
  * clean: nothing; behind: writes 1 byte behind a block of 48; after: reads 4 bytes at 8 of a freed block of 32; twice: frees a block of 24 twice;
  * slack: writes byte 33 of a block of 33 that is never freed; hold, hurt: the same in two steps; zero: malloc(0); new: shows byte 0 of a block of 64, or that there was none;
- * fork: `after` in a child; wait: says so, and goes on when a line comes; kill: SIGKILL to itself.
+ * blank: decides by byte 3 of a new block of 16; fork: `after` in a child; wait: says so, and goes on when a line comes; kill: SIGKILL to itself.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -20,6 +20,8 @@ __attribute__((noinline)) static void behind(void) { volatile char *p = make(48)
 __attribute__((noinline)) static void after(void) { volatile char *p = make(32); drop(p); (void)*(volatile int *)(p + 8); }
 __attribute__((noinline)) static void twice(void) { volatile char *p = make(24); drop(p); drop(p); }
 __attribute__((noinline)) static void slack(void) { make(33)[33] = 'S'; }
+
+__attribute__((noinline)) static void blank(void) { if (make(16)[3] == 7) puts("seven"); }
 
 static void show(void)
 {
@@ -39,6 +41,7 @@ static void do_case(const char *what)
 	else if (!strcmp(what, "hold")) held = make(33);
 	else if (!strcmp(what, "hurt")) held[33] = 'S';
 	else if (!strcmp(what, "zero")) drop(make(0));
+	else if (!strcmp(what, "blank")) blank();
 	else if (!strcmp(what, "new")) show();
 	else if (!strcmp(what, "fork") && !fork()) after(), exit(7);
 	else if (!strcmp(what, "fork")) wait(NULL);
