@@ -36,9 +36,9 @@ int main(int argc, char **argv)
 	struct rlimit r;
 	char left[16];
 
+	if (argc == 3 && strcmp(argv[1], "again") && limit(!strcmp(argv[1], "hard")))
+		return 2;
 	if (rounds) {
-		if (strcmp(argv[1], "again") && limit(!strcmp(argv[1], "hard")))
-			return 2;
 		snprintf(left, sizeof(left), "%d", rounds - 1);
 		execl(argv[0], argv[0], "again", left, NULL);
 		return 2;
