@@ -70,6 +70,12 @@ static struct run_check_swept *swept_of(struct run_check *r, pid_t pid)
 	return vec_push(&r->swept, new) ? NULL : vec_last(&r->swept);
 }
 
+static void swept_fini(struct run_check_swept *p)
+{
+	sweep_fini(&p->sweep);
+	heap_free(p->heap);
+}
+
 /* What a sweep found is the last of the heap's findings; what earlier ones found in this image of the process comes behind. */
 static void tell_swept(struct run_check *r, struct run_check_swept *p, struct heap *h, uint64_t found)
 {
@@ -151,16 +157,38 @@ static bool sweeps_in_vain(const struct run_check *r, uint32_t pid)
 	return r->sweeper.pid && (r->sweeper.pid == (pid_t)pid || (kill(r->sweeper.pid, 0) && errno == ESRCH));
 }
 
+/* Its findings into its heap; what is known of an ended process is of no use any more. */
+static void give_swept(struct run_check *r, struct heap *h)
+{
+	for (size_t i = 0; i < r->swept.nr; i++) {
+		struct run_check_swept *p = &r->swept.v[i];
+
+		if (!p->heap || p->heap->pid != h->pid || p->heap->attach_ns != h->attach_ns)
+			continue;
+		if (findings_carry(p->heap, p->from, h))
+			r->nr_untold++;
+		swept_fini(p);
+		*p = *vec_last(&r->swept);
+		r->swept.nr--;
+		return;
+	}
+}
+
 void run_check_ended(struct run_check *r, struct heap *h)
 {
+	struct run_check_process *p;
+
 	if (!r->job)
 		return;
 	run_check_found(r, h);
 	if (sweeps_in_vain(r, h->pid))
 		collect(r);
-	vec_each(&r->swept, p)
-		if (p->heap && p->heap->pid == h->pid && p->heap->attach_ns == h->attach_ns && findings_carry(p->heap, p->from, h))
-			r->nr_untold++;
+	give_swept(r, h);
+	p = process_of(r, h->pid, h->attach_ns);
+	if (p) {
+		*p = *vec_last(&r->processes);
+		r->processes.nr--;
+	}
 }
 
 bool run_check_keep(struct run_check *r, struct heap *h)
@@ -202,10 +230,8 @@ int run_check_tell(struct run_check *r, const struct heap *root, struct err *e)
 void run_check_fini(struct run_check *r)
 {
 	run_check_rest(r);
-	vec_each(&r->swept, p) {
-		sweep_fini(&p->sweep);
-		heap_free(p->heap);
-	}
+	vec_each(&r->swept, p)
+		swept_fini(p);
 	vec_fini(&r->swept);
 	vec_each(&r->ended, h)
 		heap_free(*h);
