@@ -14,9 +14,41 @@
 #define SIG_SETMASK	2
 #define OURS		(SIGNAL_BIT(SIGSEGV) | SIGNAL_BIT(SIGSTKFLT))
 
+/*
+ * Which of the two signals the program blocks, where SIGSTKFLT is blocked. Both, unless it said something else and the mask was not changed
+ * unseen since: new threads have their maker's, handlers that of their action, and these have most often all signals or neither.
+ */
+enum hides { HIDES_BOTH, HIDES_SEGV, HIDES_NONE };
+
+static __thread enum hides hides;
+
 struct sig_set {
 	uint64_t word[16];
 };
+
+bool keep_blocks(uint64_t real)
+{
+	return real & SIGNAL_BIT(SIGSTKFLT) && hides != HIDES_NONE;
+}
+
+uint64_t keep_shown(uint64_t real)
+{
+	uint64_t shown = real;
+
+	if (!(real & SIGNAL_BIT(SIGSTKFLT)))
+		return real;
+	if (hides == HIDES_SEGV)
+		shown &= ~SIGNAL_BIT(SIGSTKFLT);
+	return keep_blocks(real) ? shown | SIGNAL_BIT(SIGSEGV) : shown;
+}
+
+uint64_t keep_hidden(uint64_t shown)
+{
+	bool segv = shown & SIGNAL_BIT(SIGSEGV), other = shown & SIGNAL_BIT(SIGSTKFLT);
+
+	hides = segv == other ? HIDES_BOTH : segv ? HIDES_SEGV : HIDES_NONE;
+	return segv ? (shown & ~SIGNAL_BIT(SIGSEGV)) | SIGNAL_BIT(SIGSTKFLT) : shown;
+}
 
 static void *next(void **known, const char *name)
 {

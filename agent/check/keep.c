@@ -25,13 +25,6 @@
 #define SS_AUTODISARM	(1 << 31)
 #define STACK_BYTES	0x10000		/* as the assembler reads it */
 
-/*
- * Which of the two signals the program blocks, where SIGSTKFLT is blocked. Both, unless it said something else and the mask was not changed
- * unseen since: new threads have their maker's, handlers that of their action, and these have most often all signals or neither.
- */
-enum hides { HIDES_BOTH, HIDES_SEGV, HIDES_NONE };
-
-static __thread enum hides hides;
 extern __thread uint64_t keep_stack_top __attribute__((visibility("hidden")));
 __thread uint64_t keep_stack_top;		/* of our own stack, 0 = none */
 
@@ -39,32 +32,6 @@ static struct sig_action wanted[NR_SIGNALS];	/* of kept signals */
 static void (*restorer)(void);			/* the C library's */
 static uint64_t without_stack;			/* other signals whose SA_ONSTACK the kernel was not told */
 static bool program_stacks;			/* the program has named an alternate stack */
-
-/* ---- masks ---------------------------------------------------------------------------------------------- */
-
-static bool hides_segv(uint64_t real)
-{
-	return real & SIGNAL_BIT(SIGSTKFLT) && hides != HIDES_NONE;
-}
-
-uint64_t keep_shown(uint64_t real)
-{
-	uint64_t shown = real;
-
-	if (!(real & SIGNAL_BIT(SIGSTKFLT)))
-		return real;
-	if (hides == HIDES_SEGV)
-		shown &= ~SIGNAL_BIT(SIGSTKFLT);
-	return hides_segv(real) ? shown | SIGNAL_BIT(SIGSEGV) : shown;
-}
-
-uint64_t keep_hidden(uint64_t shown)
-{
-	bool segv = shown & SIGNAL_BIT(SIGSEGV), other = shown & SIGNAL_BIT(SIGSTKFLT);
-
-	hides = segv == other ? HIDES_BOTH : segv ? HIDES_SEGV : HIDES_NONE;
-	return segv ? (shown & ~SIGNAL_BIT(SIGSEGV)) | SIGNAL_BIT(SIGSTKFLT) : shown;
-}
 
 /* ---- alternate stacks ----------------------------------------------------------------------------------- */
 
@@ -231,7 +198,7 @@ static int waited(int signal, int *info)
 static void give(int signal, void *info, struct arch_ucontext *uc)
 {
 	struct arch_ucontext begin = *uc;
-	bool forced = keep_forced(info), blocked = signal == SIGSEGV && hides_segv(uc->mask);
+	bool forced = keep_forced(info), blocked = signal == SIGSEGV && keep_blocks(uc->mask);
 	struct sig_action a;
 
 	if (blocked && !forced) {

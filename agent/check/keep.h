@@ -33,6 +33,9 @@ void keep_stack_late(struct arch_ucontext *uc);
 uint64_t keep_shown(uint64_t real);
 uint64_t keep_hidden(uint64_t shown);
 
+/* Does the program block SIGSEGV in such a mask? */
+bool keep_blocks(uint64_t real);
+
 /* The kernel made the signal because of an instruction. */
 static inline bool keep_forced(const void *info)
 {
