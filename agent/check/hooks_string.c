@@ -205,7 +205,7 @@ HOOK(int, strncasecmp, const char *a, const char *b, size_t n)
 
 /* ---- searching ------------------------------------------------------------------------------------------ */
 
-/* The first c or else the NUL. */
+/* The first c or else the NUL; NULL when neither can be read. */
 static SLOW const char *search_careful(const char *s, int c, const char *function, const struct caller *from)
 {
 	size_t left = bounds_left(s, 1), n;
@@ -218,7 +218,7 @@ static SLOW const char *search_careful(const char *s, int c, const char *functio
 	if (at || n < left)
 		return at ? at : s + n;
 	left = bounds_over(s, SIZE_MAX, PMM_ACCESS_READ, function, from);
-	return left == SIZE_MAX ? NEXT(strchrnul)(s, c) : s + NEXT(strnlen)(s, left);
+	return left == SIZE_MAX ? NEXT(strchrnul)(s, c) : NULL;
 }
 
 static inline __attribute__((always_inline)) const char *search(const char *s, int c, const char *function, const struct caller *from)
@@ -237,7 +237,7 @@ static SLOW char *strchr_body(const char *s, int c)
 {
 	const char *at = search(s, c, "strchr", FROM);
 
-	return *at == (char)c ? (char *)at : NULL;
+	return at && *at == (char)c ? (char *)at : NULL;
 }
 
 HOOK(char *, strchr, const char *s, int c)
@@ -252,7 +252,9 @@ HOOK(char *, index, const char *s, int c)
 
 static SLOW char *strchrnul_body(const char *s, int c)
 {
-	return (char *)search(s, c, "strchrnul", FROM);
+	const char *at = search(s, c, "strchrnul", FROM);
+
+	return (char *)(at ? at : s + bounds_left(s, 1));
 }
 
 HOOK(char *, strchrnul, const char *s, int c)
@@ -279,9 +281,12 @@ HOOK(char *, rindex, const char *s, int c)
 
 static SLOW char *strstr_careful(const char *s, const char *what, size_t n, const struct caller *from)
 {
-	size_t length = string_length(s, "strstr", from);
+	size_t left = bounds_left(s, 1), length = left == SIZE_MAX ? NEXT(strlen)(s) : NEXT(strnlen)(s, left);
+	char *found = NEXT(memmem)(s, length, what, n);
 
-	return NEXT(memmem)(s, length, what, n);
+	if (!found && length == left)
+		string_length(s, "strstr", from);
+	return found;
 }
 
 /* A string found may have a neighbour that is not read any more, and so what is behind it may be no string. */
@@ -373,7 +378,7 @@ static SLOW char *strpbrk_body(const char *s, const char *set)
 {
 	size_t n = span(s, set, false, "strpbrk", FROM);
 
-	return s[n] ? (char *)s + n : NULL;
+	return !(bounds_guarded(s) && n >= bounds_left(s, 1)) && s[n] ? (char *)s + n : NULL;
 }
 
 HOOK(char *, strpbrk, const char *s, const char *set)

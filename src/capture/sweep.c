@@ -387,6 +387,18 @@ static int add(struct look *l, const struct damage *d, uint64_t before_ns, uint3
 	return 0;
 }
 
+/* Has the write been told already, when a function was about to do it? Of identical errors only the first one's block is known. */
+static bool told(const struct heap *h, const struct heap_block *b)
+{
+	for (uint32_t i = 0; i < h->nr_findings; i++) {
+		const struct heap_finding *f = &h->findings[i];
+
+		if (f->by == PMM_BY_FUNCTION && f->access == PMM_ACCESS_WRITE && f->block == b->address && f->alloc_ns == b->birth_ns)
+			return true;
+	}
+	return false;
+}
+
 /* The number of findings, or -ENOMEM. */
 static int add_new(struct sweep *s, struct look *l, uint32_t first)
 {
@@ -394,7 +406,7 @@ static int add_new(struct sweep *s, struct look *l, uint32_t first)
 	int nr = 0;
 
 	vec_each(&l->damages, d) {
-		if (!see(s, &l->h->blocks[d->block]))
+		if (!see(s, &l->h->blocks[d->block]) || told(l->h, &l->h->blocks[d->block]))
 			continue;
 		if (add(l, d, before_ns, first + (uint32_t)nr))
 			return -ENOMEM;

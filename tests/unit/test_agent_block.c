@@ -298,9 +298,44 @@ static void test_mappings_are_found_from_inside(void **state)
 	agent_host_fini();
 }
 
+/* block_span() says of any address what block_below() says, whichever leaves there are. */
+static void test_span_is_below(void **state)
+{
+	uint64_t at = HEAP + 40000;
+
+	(void)state;
+	start(16 << 20);
+	srandom(7);
+	for (int i = 0; i < 400; i++) {
+		uint64_t size = (uint64_t)random() % (i % 7 ? 100 : 30000);
+
+		assert_true(add(at, size, 1));
+		at += (size + 48 + (uint64_t)random() % 40 * 16) & ~15ull;
+	}
+	for (int i = 0; i < 20000; i++) {
+		uint64_t address = HEAP + (uint64_t)random() % (at - HEAP + 40000), reach = 1ull << random() % 17, start, size, below;
+		const uint64_t *words = block_span(address, reach, &start, &size);
+		struct block_info b;
+		/* of a block further away than that, but in the same granule, either may be said */
+		bool exact = block_below(address, reach, &below, &b);
+
+		if (!exact && words)
+			assert_in_range(address - start, reach, reach + 32);
+		if (!exact)
+			continue;
+		assert_non_null(words);
+		assert_int_equal(start, below);
+		assert_int_equal(size, b.size);
+		assert_true(block_there(words, start, &size));
+		assert_false(block_there(words, start + 8, &size));
+	}
+	agent_host_fini();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_span_is_below),
 		cmocka_unit_test(test_add_and_del),
 		cmocka_unit_test(test_every_granule_of_64_mib),
 		cmocka_unit_test(test_dense_neighbours),

@@ -1,0 +1,141 @@
+#!/usr/bin/env bats
+# String and memory functions against the bounds of blocks (agent/check/bounds.h).
+
+load lib
+
+setup() { cd "$T" || return 1; }
+
+# checked [-OPTION...] NAME ARG: output and status as natively; "FUNCTION TYPE ACCESS SIZE COUNT" in $T/found, BY for those of no function.
+checked() {
+	local options=() native=0 status=0 name
+	while [[ $1 == -* ]]; do options+=("$1"); shift; done
+	name=$(path "$1"); shift
+	within "$name" "$@" >native.out 2>&1 || native=$?
+	within "$PMM" check --json --report found.json --budget all "${options[@]}" -- "$name" "$@" >checked.out 2>&1 || status=$?
+	diff native.out checked.out
+	[ "$native" -eq "$status" ]
+	jq -r '.findings[] | [.function_called // .by, .type, .access // "-", .size_bytes // "-", .count] | map(tostring) | join(" ")' found.json |
+		LC_ALL=C sort >found
+}
+
+# everywhere NAME LINES: at both levels with bounds, from either end of a page: silent when right, exactly these when wrong.
+everywhere() {
+	local options
+	for options in --level=light --level=guard "--level=guard --no-madvise-guard"; do
+		# shellcheck disable=SC2086
+		checked $options "$1" right && diff /dev/null found
+		# shellcheck disable=SC2086
+		checked $options "$1" wrong && diff <(LC_ALL=C sort <<<"$2") found
+	done
+}
+
+@test "memory functions: bounds of small and large blocks, overlap; what differs or is found before the end is no error" {
+	everywhere check_string_memory "bcopy overrun write 25 1
+bzero overrun write 25 1
+explicit_bzero overrun write 25 1
+memccpy overrun write 25 1
+memchr overrun read 25 1
+memcmp overrun read 25 1
+memcpy overlap - 10 1
+memcpy overrun read 25 1
+memcpy overrun write 1 1
+memcpy overrun write 25 1
+memmove overrun write 25 1
+mempcpy overrun write 25 1
+memrchr overrun read 25 1
+memset overrun write 11 1
+memset overrun write 25 1"
+}
+
+@test "string functions: strings without end, strings too long for their block" {
+	everywhere check_string_text "stpcpy overrun write 25 1
+stpncpy overrun write 25 1
+strcasecmp overrun read 25 1
+strcat overrun write 21 1
+strchr overrun read 25 1
+strchrnul overrun read 25 1
+strcmp overrun read 25 1
+strcpy overlap - 11 1
+strcpy overrun read 25 1
+strcpy overrun write 25 1
+strcspn overrun read 25 1
+strdup overrun read 25 1
+strlen overrun read 25 1
+strncasecmp overrun read 25 1
+strncat overrun write 21 1
+strncmp overrun read 25 1
+strncpy overrun write 25 1
+strncpy overrun write 25 1
+strndup overrun read 25 1
+strnlen overrun read 25 1
+strpbrk overrun read 25 1
+strrchr overrun read 25 1
+strspn overrun read 25 1
+strstr overrun read 25 1"
+}
+
+@test "printing with floating point, wide characters, what is read from elsewhere" {
+	everywhere check_string_more "read overrun write 25 1
+snprintf overrun write 25 1
+sprintf overrun write 25 1
+vsnprintf overrun write 25 1
+vsprintf overrun write 25 1
+wcscpy overrun write 28 1
+wcslen overrun read 25 1
+wmemcpy overrun write 28 1
+wmemset overrun write 28 1"
+}
+
+@test "released blocks, at the start and within; signal handlers, threads, forked children" {
+	everywhere check_string_freed "memcpy use-after-free read 16 1
+memcpy use-after-free read 16 1
+memcpy use-after-free read 16 1
+memset overrun write 11 1
+memset use-after-free write 8 1
+strlen use-after-free read 1 1"
+}
+
+@test "a finding names the first byte out of bounds, the block and the caller" {
+	local address block rest
+	checked --level=light check_string_memory wrong
+	jq -r '.findings[] | select(.function_called == "memset" and .size_bytes == 25) |
+		[.address, .block_address, .by, .block_bytes, .frames[0].function] | map(tostring) | join(" ")' found.json >one
+	read -r address block rest <one
+	[ $((address - block)) -eq 24 ]
+	[ "$rest" = "function 24 main" ]
+}
+
+@test "switched off" {
+	checked --level=light --no-strings check_string_text wrong
+	! grep -v '^sweep\|^release' found
+}
+
+@test "resolvers of a library's functions call string functions before the agent is relocated" {
+	checked --level=light check_string_early now
+	diff /dev/null found
+	LD_BIND_NOW=1 checked --level=guard check_string_early now
+	diff /dev/null found
+}
+
+@test "the agent's own copies do not go through its hooks" {
+	readelf -Wr "$(dirname "$PMM")/libpmm_check.so" >relocations
+	objdump -d --no-show-raw-insn "$(dirname "$PMM")/libpmm_check.so" >code
+	grep -q '<agent_memcpy>' code
+	! grep -E ' (mem|str|wcs|wmem|bcmp|bcopy|bzero)' relocations || false
+	! grep -E 'call +[0-9a-f]+ <(mem|str|stp|wcs|wmem|bcmp|bcopy|bzero)[a-z]*>' code || false
+}
+
+@test "correct programs are silent" {
+	local level
+	printf '{"a": [1, 2.5, "text", {"b": null}]}\n' >some.json
+	for level in light guard; do
+		for command in "perl -e my%h;\$h{\$_}=\"v\"x(\$_%50)for(1..3000);print(length(join(',',sort(values(%h)))))" \
+			"python3 -c import(json)" "sqlite3 :memory: select(hex('text')||printf('%.3f',1.5))" "jq . some.json" "bash -c echo" \
+			"gcc -x c -fsyntax-only /dev/null" "git --version"; do
+			command -v "${command%% *}" >/dev/null || continue
+			# shellcheck disable=SC2086
+			within "$PMM" check --level=$level --json --report found.json -- $command >out 2>&1 || true
+			jq -e '[.findings[] | select(.by == "function")] == []' found.json
+		done
+	done
+}
