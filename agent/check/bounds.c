@@ -87,6 +87,11 @@ static struct seen {
 	uint64_t trust;			/* how often `none` is still believed */
 } seen[SEEN];
 
+void bounds_forked(void)
+{
+	memset(seen, 0, sizeof(seen));
+}
+
 static inline struct seen *seen_at(uint64_t at)
 {
 	return &seen[at / ARCH_PAGE % SEEN];

@@ -94,6 +94,9 @@ size_t bounds_over(const void *at, size_t bytes, enum pmm_access access, const c
 /* A finding: `function` copies between ranges that overlap. */
 void bounds_overlap(const void *to, const void *source, size_t bytes, const char *function, const struct caller *from);
 
+/* In a forked child, which has tables of its own: what was found in its parent's is forgotten. */
+void bounds_forked(void);
+
 /* Has a finding told that this block's canary, or poison, is being overwritten? Once. */
 bool bounds_told(uint64_t block);
 

@@ -6,6 +6,7 @@
  */
 #include "agent/check/check.h"
 
+#include "agent/check/bounds.h"
 #include "agent/check/budget.h"
 #include "agent/check/canary.h"
 #include "agent/check/ease.h"
@@ -51,6 +52,7 @@ static void forked(void)
 		return;
 	quarantine_forked();
 	guard_forked();
+	bounds_forked();
 	finding_forked();
 }
 

@@ -101,3 +101,11 @@ found() {
 		[ "$(jq '.findings | length' r)" -eq 0 ]
 	done
 }
+
+@test "a child fills a large block that its parent filled" {
+	for level in light guard sampled; do
+		run within "$PMM" check --report r --level=$level --error-exitcode 9 -- "$PROG/check_fork_large"
+		[ "$status" -eq 0 ]
+		[ "$output" = unharmed ]
+	done
+}

@@ -31,6 +31,10 @@ void fault_start(void)
 {
 }
 
+void bounds_forked(void)
+{
+}
+
 bool bounds_told(uint64_t block)
 {
 	(void)block;
