@@ -68,6 +68,8 @@ int findings_carry(const struct heap *from, uint64_t first, struct heap *to)
 	hash_fini(&by_number);
 	if (all)
 		qsort(all, to->nr_findings, sizeof(*all), by_number_of);
+	if (!rc && from->check.findings_lost > to->check.findings_lost)
+		to->check.findings_lost = from->check.findings_lost;
 	if (!rc && from->check.sweeps > to->check.sweeps) {
 		to->check.sweeps = from->check.sweeps;
 		to->check.swept_ns = from->check.swept_ns;

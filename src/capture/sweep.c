@@ -361,6 +361,11 @@ static bool see(struct sweep *s, const struct heap_block *b)
 	return true;
 }
 
+static uint8_t type_of(const struct heap_block *b, const struct damage *d)
+{
+	return d->address < b->address ? PMM_FINDING_UNDERRUN : PMM_FINDING_OVERRUN;
+}
+
 /* Append a finding. 0 or -ENOMEM. */
 static int add(struct look *l, const struct damage *d, uint64_t before_ns, uint32_t number)
 {
@@ -373,7 +378,7 @@ static int add(struct look *l, const struct damage *d, uint64_t before_ns, uint3
 	h->findings = all;
 	f = &all[h->nr_findings];
 	*f = (struct heap_finding){
-		.type = d->address < b->address ? PMM_FINDING_UNDERRUN : PMM_FINDING_OVERRUN, .by = PMM_BY_SWEEP,
+		.type = type_of(b, d), .by = PMM_BY_SWEEP,
 		.access = PMM_ACCESS_WRITE, .kind = b->kind, .guarded = guarded(l, b), .nr_bytes = d->nr_bytes, .text = strdup(""),
 		.number = number, .count = 1, .first_ns = h->taken_ns, .last_ns = h->taken_ns,
 		.since_ns = before_ns > b->birth_ns ? before_ns : 0, .address = d->address, .block = b->address,
@@ -399,18 +404,42 @@ static bool told(const struct heap *h, const struct heap_block *b)
 	return false;
 }
 
+/* The finding of this sweep, from index `from` on, that says the same of another block of the call site; NULL: there is none. */
+static struct heap_finding *same_finding(const struct look *l, const struct damage *d, uint64_t before_ns, uint64_t from)
+{
+	const struct heap_block *b = &l->h->blocks[d->block];
+	uint8_t type = type_of(b, d);
+
+	for (uint64_t i = from; i < l->h->nr_findings; i++) {
+		struct heap_finding *f = &l->h->findings[i];
+
+		if (f->type == type && f->alloc_site == b->site && f->kind == b->kind && f->guarded == guarded(l, b) &&
+		    !f->since_ns == (before_ns <= b->birth_ns))
+			return f;
+	}
+	return NULL;
+}
+
 /* The number of findings, or -ENOMEM. */
 static int add_new(struct sweep *s, struct look *l, uint32_t first)
 {
-	uint64_t before_ns = s->last_ns;
+	uint64_t before_ns = s->last_ns, from = l->h->nr_findings;
 	int nr = 0;
 
 	vec_each(&l->damages, d) {
+		struct heap_finding *same;
+
 		if (!see(s, &l->h->blocks[d->block]) || told(l->h, &l->h->blocks[d->block]))
 			continue;
-		if (add(l, d, before_ns, first + (uint32_t)nr))
+		same = same_finding(l, d, before_ns, from);
+		if (same)
+			same->count++;
+		else if (nr == PMM_MAX_FINDINGS)
+			l->h->check.findings_lost++;
+		else if (add(l, d, before_ns, first + (uint32_t)nr))
 			return -ENOMEM;
-		nr++;
+		else
+			nr++;
 	}
 	return nr;
 }

@@ -31,7 +31,7 @@ struct sweep {
 
 /*
  * Read the ledger and the process's memory, append what is wrong to the findings of the heap (*out, the caller's), numbers from `first` on, and
- * set heap.check.sweeps. The number of new findings, or -errno with `e`: -ESRCH it ended, -ENODATA it is not checked.
+ * set heap.check.sweeps; damaged blocks of one call site are one finding, counted. The number of new findings, or -errno with `e`: -ESRCH it ended, -ENODATA it is not checked.
  */
 int sweep_process(struct sweep *s, pid_t pid, struct ledger_map *m, uint32_t first, struct heap **out, struct err *e);
 

@@ -177,6 +177,21 @@ static void what_was_not_looked_at_is_told(void **state)
 	       "  !  5 blocks not checked at all\n");
 }
 
+static void damaged_blocks_are_counted(void **state)
+{
+	(void)state;
+	expect(PROCESS "check light\nsite main>a size=1\n"
+	       "finding type=overrun by=sweep access=write count=1200 address=1018 block=1000 block-size=24 alloc=main>a first=2s\n",
+	       (struct check_view_options){ .no_head = true },
+	       "  pmm: heap overrun, of a block from a, a.c:7\n"
+	       "    write right behind the end of a block of 24 bytes, between its allocation\n"
+	       "    and the sweep 2.00 s after the start\n"
+	       "    demo, pid 42, 2.00 s after the start; 1,200 such blocks\n"
+	       "    the block at 0x1000 was allocated, 2.00 s before:\n"
+	       "      a  a.c:7\n"
+	       "      main  main.c:7\n");
+}
+
 static void an_end_that_was_not_seen_is_told(void **state)
 {
 	(void)state;
@@ -301,6 +316,7 @@ int main(void)
 		cmocka_unit_test(every_kind_of_error_has_its_words),
 		cmocka_unit_test(a_run_without_errors_is_one_line),
 		cmocka_unit_test(what_was_not_looked_at_is_told),
+		cmocka_unit_test(damaged_blocks_are_counted),
 		cmocka_unit_test(an_end_that_was_not_seen_is_told),
 		cmocka_unit_test(errors_stand_apart_and_top_limits_them),
 		cmocka_unit_test(contents_are_not_shown_unasked),

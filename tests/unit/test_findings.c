@@ -14,7 +14,7 @@ static void sites(struct heap *h, uint32_t first)
 /* By number, whatever the order they come in; sites and threads are those of the later snapshot, or not known. */
 static void carried_ones_keep_their_order(void **state)
 {
-	struct heap *early = recipe_heap("check light sweeps=3 swept=4s\nthread main tid=1\nthread w tid=9\n"
+	struct heap *early = recipe_heap("check light sweeps=3 swept=4s lost=7\nthread main tid=1\nthread w tid=9\n"
 					 "site a size=1\nsite b size=1\n"
 					 "finding type=overrun number=0\n"
 					 "finding type=overrun by=sweep number=1024 alloc=b alloc-thread=main thread=w text=words\n"
@@ -40,6 +40,7 @@ static void carried_ones_keep_their_order(void **state)
 	assert_int_equal(later->findings[2].thread, HEAP_NO_THREAD);
 	assert_string_equal(later->findings[2].text, "words");
 	assert_int_equal(later->findings[4].alloc_site, HEAP_NO_SITE);
+	assert_int_equal(later->check.findings_lost, 7);
 	assert_int_equal(later->check.sweeps, 3);
 	assert_int_equal(later->check.swept_ns, 4000000000);
 	heap_free(early);

@@ -192,6 +192,26 @@ static void the_sweep_before_is_told(void **state)
 	assert_int_equal(f.since_ns, 0);
 }
 
+/* Of one call site, and neither born on different sides of the last sweep nor damaged at different ends. */
+static void damaged_blocks_of_a_site_are_counted(void **state)
+{
+	struct heap_finding f;
+
+	(void)state;
+	for (unsigned i = 0; i < 5; i++)
+		block(64 + 256 * i, 40, 0, 1)[40] ^= 1;
+	swept(1, &f);
+	assert_int_equal(f.count, 5);
+	assert_int_equal(f.block, (uint64_t)heap + 64);
+	assert_int_equal(sweep.seen.nr, 5);
+	block(4096, 40, 0, 1)[40] ^= 1;
+	block(4352, 40, 0, 999)[40] ^= 1;
+	block(4608, 40, 0, 1001)[40] ^= 1;
+	block(4864, 40, 0, 1)[-1] ^= 1;
+	im.tree->tick = 2000;
+	swept(3, NULL);
+}
+
 /* A block on its way out, as canary_take() leaves it, and one with the new seal. */
 static void a_block_being_freed_is_no_finding(void **state)
 {
@@ -339,6 +359,7 @@ int main(void)
 		TEST(damage_is_found_where_it_is),
 		TEST(slack_before_a_guarded_block_is_looked_at),
 		TEST(the_sweep_before_is_told),
+		TEST(damaged_blocks_of_a_site_are_counted),
 		TEST(a_block_being_freed_is_no_finding),
 		TEST(what_cannot_be_read_is_passed_over),
 		TEST(only_guarded_blocks_of_a_sample_are_looked_at),
