@@ -212,7 +212,7 @@ static uint32_t guarded_alloc(struct tctx *c, size_t size, size_t align, uint32_
 		return UINT32_MAX;
 	}
 	if (!budget_allows(c, r && r->allocs < PREFERRED)) {
-		ADD(s->unguarded_budget, 1);
+		ADD(*(LOAD(s->mechanism) ? &s->unguarded_budget : &s->unguarded_refused), 1);	/* without a pool there is none either */
 		return UINT32_MAX;
 	}
 	run = guard_alloc(size, align, &why);

@@ -1,6 +1,6 @@
 # Findings of `pmm check --json` as lines "ARGUMENTS: FINDING", one document (process) after the other; see check_matrix.table.
 
-def own($stack): [.frames[] | select(.stack == $stack and .role == "program") | .function | sub("\\(.*"; "")];
+def own($stack): [.frames[] | select(.stack == $stack and .role == "program") | .function // "?" | sub("\\(.*"; "")];
 def first_of($stack): own($stack)[0] // "-";
 def hex: ltrimstr("0x") | explode | reduce .[] as $c (0; . * 16 + (if $c >= 97 then $c - 87 else $c - 48 end));
 

@@ -3,10 +3,16 @@
  * the first thread or where CONTEXT says. Ends with status 0 when it gets there.
  */
 #include <dlfcn.h>
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -241,6 +247,22 @@ static int in_library(char **argv)
 	return dlclose(library);
 }
 
+/* Calls that change what pages may do are refused from now on. */
+static int filtered(void)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_madvise, 3, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_madvise, 2, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_mprotect, 1, 0),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+	};
+	struct sock_fprog program = { sizeof(filter) / sizeof(*filter), filter };
+
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
+
 static int in_place(char **argv)
 {
 	pthread_t t;
@@ -249,6 +271,10 @@ static int in_place(char **argv)
 		return commit(), 0;
 	if (!strcmp(context, "thread"))
 		return pthread_create(&t, NULL, in_thread, NULL) || pthread_join(t, NULL);
+	if (!strcmp(context, "locked"))
+		return mlockall(MCL_CURRENT | MCL_FUTURE) || (commit(), 0);
+	if (!strcmp(context, "filtered"))
+		return filtered() || (commit(), 0);
 	if (!strcmp(context, "signal"))
 		return signal(SIGUSR1, in_signal) == SIG_ERR || raise(SIGUSR1);
 	if (!strcmp(context, "exec"))
