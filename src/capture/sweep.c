@@ -1,236 +1,15 @@
-/* Canaries around live blocks, looked at from outside. */
+/* Sweeps: what is found damaged is looked at again before it is a finding. */
 #include "src/capture/sweep.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
 #include <time.h>
 
 #include "include/pmm/ledger.h"
+#include "src/capture/sweep_look.h"
 
-#define PAGE		4096ull
-#define BATCH		256u			/* blocks read with one call; two pieces each, and IOV_MAX is 1024 */
 #define CLOCK_WAITS	10u			/* of half a tick each: a clock that stands still then has nobody to advance it */
-#define MOST_EDGE	(PAGE + 64)		/* bytes of canary on one side: alignments above a page are looked at no further */
-
-/* Canary that should be in [start, end), part of the block's surroundings. */
-struct edge {
-	uint64_t start, end;
-};
-
-/* Where the canaries of a block are; the head of a canaried one is the end of its first edge. */
-struct edges {
-	struct edge before, behind;
-	bool headed;
-};
-
-struct damage {
-	uint64_t block;				/* index in the heap */
-	uint64_t address;			/* first byte */
-	uint8_t bytes[HEAP_FINDING_BYTES];
-	uint8_t nr_bytes;
-};
-
-struct look {
-	struct heap *h;
-	pid_t pid;
-	uint64_t secret;
-	bool sampled;
-	uint64_t pool_start, pool_end;
-	uint8_t (*buffer)[2][MOST_EDGE];	/* [BATCH] */
-	VEC(struct damage) damages;
-};
-
-static bool guarded(const struct look *l, const struct heap_block *b)
-{
-	return b->address >= l->pool_start && b->address < l->pool_end;
-}
-
-static struct edges edges_of(const struct look *l, const struct heap_block *b)
-{
-	uint64_t end = b->address + b->size_bytes;
-
-	if (guarded(l, b)) {
-		uint64_t last = b->size_bytes ? end - 1 : b->address;
-
-		return (struct edges){ { b->address & ~(PAGE - 1), b->address }, { end, (last & ~(PAGE - 1)) + PAGE } };
-	}
-	return (struct edges){ { b->address - PMM_HEAD_BYTES, b->address }, { end, pmm_tail_end(b->address, b->size_bytes) }, true };
-}
-
-static size_t length(struct edge e)
-{
-	return e.end > e.start && e.end - e.start <= MOST_EDGE ? e.end - e.start : 0;
-}
-
-static void note(struct look *l, uint64_t block, const struct edge *e, const uint8_t *bytes, size_t at)
-{
-	struct damage d = { .block = block, .address = e->start + at };
-	size_t left = length(*e) - at;
-
-	d.nr_bytes = (uint8_t)(left < HEAP_FINDING_BYTES ? left : HEAP_FINDING_BYTES);
-	memcpy(d.bytes, bytes + at, d.nr_bytes);
-	(void)vec_push(&l->damages, d);		/* without memory for it the next sweep finds it */
-}
-
-enum head_state { HEAD_LIVE, HEAD_FREED, HEAD_BAD };
-
-/* The alignment in it is all that is not known from elsewhere. A sealed one that says freed is of a block that is being released right now. */
-static enum head_state head_state(const struct look *l, const struct heap_block *b, const uint8_t *bytes, unsigned *align_log2)
-{
-	struct pmm_head head;
-	uint64_t known = b->size_bytes < PMM_SIZE_MAX ? b->size_bytes : PMM_SIZE_MAX;
-
-	memcpy(&head, bytes, sizeof(head));
-	*align_log2 = head.what >> PMM_HEAD_ALIGN_SHIFT & 63;
-	if (head.seal != pmm_seal(l->secret, b->address, head.what) &&
-	    head.seal != pmm_seal(l->secret, b->address, head.what & ~PMM_HEAD_FREED))
-		return HEAD_BAD;
-	if (head.what & PMM_HEAD_FREED)
-		return HEAD_FREED;
-	return (head.what & PMM_SIZE_MAX) == known ? HEAD_LIVE : HEAD_BAD;
-}
-
-/* First byte of an edge that is no canary; SIZE_MAX: all are. */
-static size_t first_wrong(const struct look *l, const struct heap_block *b, const struct edge *e, const uint8_t *bytes)
-{
-	for (size_t i = 0; i < length(*e); i++)
-		if (bytes[i] != pmm_canary_byte(l->secret, b->address, e->start + i))
-			return i;
-	return SIZE_MAX;
-}
-
-/* First byte of a bad head that differs from what it was, as far as can be told: the alignment that explains most of it is taken for true. */
-static size_t first_wrong_of_head(const struct look *l, const struct heap_block *b, const uint8_t *bytes)
-{
-	unsigned fewest = PMM_HEAD_BYTES + 1;
-	size_t first = 0;
-
-	for (unsigned align = 0; align < 64; align++) {
-		struct pmm_head head = { .what = (b->size_bytes < PMM_SIZE_MAX ? b->size_bytes : PMM_SIZE_MAX) |
-						 (uint64_t)align << PMM_HEAD_ALIGN_SHIFT };
-		uint8_t good[PMM_HEAD_BYTES];
-		unsigned nr = 0;
-		size_t at = 0;
-
-		head.seal = pmm_seal(l->secret, b->address, head.what);
-		memcpy(good, &head, sizeof(good));
-		for (size_t i = sizeof(good); i-- > 0;) {
-			nr += bytes[i] != good[i];
-			at = bytes[i] != good[i] ? i : at;
-		}
-		if (nr < fewest) {
-			fewest = nr;
-			first = at;
-		}
-	}
-	return first;
-}
-
-/* What alignment leaves before the head is known from the head only; few blocks have it. True: there is damage. */
-static bool judge_gap(struct look *l, uint64_t index, unsigned align_log2)
-{
-	const struct heap_block *b = &l->h->blocks[index];
-	uint64_t end = b->address - PMM_HEAD_BYTES, bytes = pmm_front_bytes(1ull << align_log2) - PMM_HEAD_BYTES;
-	uint64_t looked = bytes < MOST_EDGE ? bytes : MOST_EDGE;
-	const struct edge gap = { end - looked, end };
-	uint8_t copy[MOST_EDGE];
-	struct iovec here = { copy, looked }, there = { (void *)(uintptr_t)gap.start, looked };
-	size_t wrong;
-
-	if (process_vm_readv(l->pid, &here, 1, &there, 1, 0) != (ssize_t)looked)
-		return false;
-	wrong = first_wrong(l, b, &gap, copy);
-	if (wrong != SIZE_MAX)
-		note(l, index, &gap, copy, wrong);
-	return wrong != SIZE_MAX;
-}
-
-static void judge(struct look *l, uint64_t index, const struct edges *e, uint8_t (*bytes)[MOST_EDGE])
-{
-	const struct heap_block *b = &l->h->blocks[index];
-	unsigned align_log2 = 0;
-	enum head_state head = e->headed ? head_state(l, b, bytes[0], &align_log2) : HEAD_LIVE;
-	size_t wrong;
-
-	if (head != HEAD_LIVE) {
-		if (head == HEAD_BAD)
-			note(l, index, &e->before, bytes[0], first_wrong_of_head(l, b, bytes[0]));
-		return;
-	}
-	if (pmm_front_bytes(1ull << align_log2) > PMM_HEAD_BYTES && judge_gap(l, index, align_log2))
-		return;
-	wrong = e->headed ? SIZE_MAX : first_wrong(l, b, &e->before, bytes[0]);
-	if (wrong != SIZE_MAX) {
-		note(l, index, &e->before, bytes[0], wrong);
-		return;
-	}
-	wrong = first_wrong(l, b, &e->behind, bytes[1]);
-	if (wrong != SIZE_MAX)
-		note(l, index, &e->behind, bytes[1], wrong);
-}
-
-/* Read the edges of blocks and judge those that could be read whole; how many blocks, or -errno. */
-static int look_at(struct look *l, const uint64_t *index, unsigned nr)
-{
-	struct iovec here[2 * BATCH] = { 0 }, there[2 * BATCH] = { 0 };
-	struct edges edges[BATCH];
-	unsigned pieces = 0, done = 0;
-	ssize_t got;
-
-	if (!nr)
-		return 0;
-	for (unsigned i = 0; i < nr; i++) {
-		struct edge *side[2] = { &edges[i].before, &edges[i].behind };
-
-		edges[i] = edges_of(l, &l->h->blocks[index[i]]);
-		for (int k = 0; k < 2; k++, pieces++) {
-			here[pieces] = (struct iovec){ l->buffer[i][k], length(*side[k]) };
-			there[pieces] = (struct iovec){ (void *)(uintptr_t)side[k]->start, length(*side[k]) };
-		}
-	}
-	got = process_vm_readv(l->pid, here, pieces, there, pieces, 0);
-	if (got < 0)
-		return errno == EFAULT ? 1 : -errno;	/* the first is not there any more */
-	for (; done < nr; done++) {
-		size_t want = length(edges[done].before) + length(edges[done].behind);
-
-		if ((size_t)got < want)
-			break;
-		got -= (ssize_t)want;
-		judge(l, index[done], &edges[done], l->buffer[done]);
-	}
-	return (int)(done < nr ? done + 1 : done);	/* one that is not there is passed over */
-}
-
-static bool to_be_looked_at(const struct look *l, const struct heap_block *b)
-{
-	return b->kind != PMM_KIND_OTHER && (!l->sampled || guarded(l, b));
-}
-
-/* 0 or -errno. */
-static int look_at_all(struct look *l)
-{
-	uint64_t index[BATCH];
-	unsigned nr = 0;
-
-	for (uint64_t i = 0; i < l->h->nr_blocks || nr;) {
-		int done;
-
-		while (nr < BATCH && i < l->h->nr_blocks) {
-			if (to_be_looked_at(l, &l->h->blocks[i]))
-				index[nr++] = i;
-			i++;
-		}
-		done = look_at(l, index, nr);
-		if (done < 0)
-			return done;
-		nr -= (unsigned)done;
-		memmove(index, index + done, nr * sizeof(*index));
-	}
-	return 0;
-}
 
 /* ---- a second look ---- */
 
@@ -251,20 +30,15 @@ static const struct heap_block *same_block(const struct heap *first, const struc
 }
 
 /* Damaged in a second reading of ledger and memory. */
-static bool damaged_again(struct look *again, const struct heap *first, const struct heap_block *b)
+static bool damaged_again(struct sweep_look *again, const struct heap *first, const struct heap_block *b)
 {
 	const struct heap_block *now = same_block(first, b, again->h);
-	uint64_t index;
 
-	if (!now)
-		return false;
-	index = (uint64_t)(now - again->h->blocks);
-	again->damages.nr = 0;
-	return look_at(again, &index, 1) == 1 && again->damages.nr;
+	return now && sweep_look_damaged(again, (uint64_t)(now - again->h->blocks));
 }
 
 /* Until births of now cannot be those of the damaged blocks. */
-static void wait_for_clock(const struct look *l, struct ledger_map *m)
+static void wait_for_clock(const struct sweep_look *l, struct ledger_map *m)
 {
 	const struct timespec half = { .tv_nsec = PMM_TICK_NS / 2 };
 	uint64_t youngest_ns = 0;
@@ -310,10 +84,10 @@ static bool same_image(pid_t pid, uint64_t image)
 	} while (0)
 
 /* Keep only what is still so. 0 or -errno with `e`. */
-static int confirm(struct look *l, struct ledger_map *m, uint64_t image, struct err *e)
+static int confirm(struct sweep_look *l, struct ledger_map *m, uint64_t image, struct err *e)
 {
 	const struct ledger_options o = { .running = true, .pid = l->pid };
-	struct look again = *l;
+	struct sweep_look again = *l;
 	struct heap *last = NULL;
 	int rc;
 
@@ -361,13 +135,13 @@ static bool see(struct sweep *s, const struct heap_block *b)
 	return true;
 }
 
-static uint8_t type_of(const struct heap_block *b, const struct damage *d)
+static uint8_t type_of(const struct heap_block *b, const struct sweep_damage *d)
 {
 	return d->address < b->address ? PMM_FINDING_UNDERRUN : PMM_FINDING_OVERRUN;
 }
 
 /* Append a finding. 0 or -ENOMEM. */
-static int add(struct look *l, const struct damage *d, uint64_t before_ns, uint32_t number)
+static int add(struct sweep_look *l, const struct sweep_damage *d, uint64_t before_ns, uint32_t number)
 {
 	struct heap *h = l->h;
 	const struct heap_block *b = &h->blocks[d->block];
@@ -379,7 +153,7 @@ static int add(struct look *l, const struct damage *d, uint64_t before_ns, uint3
 	f = &all[h->nr_findings];
 	*f = (struct heap_finding){
 		.type = type_of(b, d), .by = PMM_BY_SWEEP,
-		.access = PMM_ACCESS_WRITE, .kind = b->kind, .guarded = guarded(l, b), .nr_bytes = d->nr_bytes, .text = strdup(""),
+		.access = PMM_ACCESS_WRITE, .kind = b->kind, .guarded = sweep_look_guarded(l, b), .nr_bytes = d->nr_bytes, .text = strdup(""),
 		.number = number, .count = 1, .first_ns = h->taken_ns, .last_ns = h->taken_ns,
 		.since_ns = before_ns > b->birth_ns ? before_ns : 0, .address = d->address, .block = b->address,
 		.block_bytes = b->size_bytes, .site = HEAP_NO_SITE, .alloc_site = b->site, .free_site = HEAP_NO_SITE,
@@ -405,7 +179,7 @@ static bool told(const struct heap *h, const struct heap_block *b)
 }
 
 /* The finding of this sweep, from index `from` on, that says the same of another block of the call site; NULL: there is none. */
-static struct heap_finding *same_finding(const struct look *l, const struct damage *d, uint64_t before_ns, uint64_t from)
+static struct heap_finding *same_finding(const struct sweep_look *l, const struct sweep_damage *d, uint64_t before_ns, uint64_t from)
 {
 	const struct heap_block *b = &l->h->blocks[d->block];
 	uint8_t type = type_of(b, d);
@@ -413,7 +187,7 @@ static struct heap_finding *same_finding(const struct look *l, const struct dama
 	for (uint64_t i = from; i < l->h->nr_findings; i++) {
 		struct heap_finding *f = &l->h->findings[i];
 
-		if (f->type == type && f->alloc_site == b->site && f->kind == b->kind && f->guarded == guarded(l, b) &&
+		if (f->type == type && f->alloc_site == b->site && f->kind == b->kind && f->guarded == sweep_look_guarded(l, b) &&
 		    !f->since_ns == (before_ns <= b->birth_ns))
 			return f;
 	}
@@ -421,7 +195,7 @@ static struct heap_finding *same_finding(const struct look *l, const struct dama
 }
 
 /* The number of findings, or -ENOMEM. */
-static int add_new(struct sweep *s, struct look *l, uint32_t first)
+static int add_new(struct sweep *s, struct sweep_look *l, uint32_t first)
 {
 	uint64_t before_ns = s->last_ns, from = l->h->nr_findings;
 	int nr = 0;
@@ -444,7 +218,7 @@ static int add_new(struct sweep *s, struct look *l, uint32_t first)
 	return nr;
 }
 
-static int sweep(struct sweep *s, struct look *l, struct ledger_map *m, uint32_t first, struct err *e)
+static int sweep(struct sweep *s, struct sweep_look *l, struct ledger_map *m, uint32_t first, struct err *e)
 {
 	uint64_t image = image_of(m);
 	int rc;
@@ -453,7 +227,7 @@ static int sweep(struct sweep *s, struct look *l, struct ledger_map *m, uint32_t
 		sweep_fini(s);
 		*s = (struct sweep){ .image = image };
 	}
-	rc = look_at_all(l);
+	rc = sweep_look_all(l);
 	if (rc)
 		return err_set(e, rc, rc == -ESRCH ? "process %d has ended" : "cannot read the memory of process %d: %s", (int)l->pid,
 			       strerror(-rc));
@@ -474,7 +248,7 @@ static int sweep(struct sweep *s, struct look *l, struct ledger_map *m, uint32_t
 int sweep_process(struct sweep *s, pid_t pid, struct ledger_map *m, uint32_t first, struct heap **out, struct err *e)
 {
 	const struct ledger_options o = { .running = true, .pid = pid };
-	struct look l = { .pid = pid, .secret = m->tree.check.secret, .sampled = m->tree.check.level == PMM_CHECK_SAMPLED };
+	struct sweep_look l = { .pid = pid, .secret = m->tree.check.secret, .sampled = m->tree.check.level == PMM_CHECK_SAMPLED };
 	struct pmm_check_state state;
 	int rc;
 
@@ -484,7 +258,7 @@ int sweep_process(struct sweep *s, pid_t pid, struct ledger_map *m, uint32_t fir
 		return err_set(e, -EBADMSG, "the ledger of process %d cannot be read", (int)pid);
 	l.pool_start = state.pool_start;
 	l.pool_end = state.pool_end;
-	l.buffer = malloc(BATCH * sizeof(*l.buffer));
+	l.buffer = sweep_look_buffer();
 	rc = l.buffer ? ledger_read(m, &o, &l.h, e) : err_set(e, -ENOMEM, "out of memory");
 	if (!rc)
 		rc = sweep(s, &l, m, first, e);

@@ -1,0 +1,223 @@
+/* Canaries of blocks, read and judged. */
+#include "src/capture/sweep_look.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+
+#include "include/pmm/ledger.h"
+
+#define PAGE		4096ull
+#define BATCH		256u			/* blocks read with one call; two pieces each, and IOV_MAX is 1024 */
+
+/* Canary that should be in [start, end), part of the block's surroundings. */
+struct edge {
+	uint64_t start, end;
+};
+
+/* Where the canaries of a block are; the head of a canaried one is the end of its first edge. */
+struct edges {
+	struct edge before, behind;
+	bool headed;
+};
+
+bool sweep_look_guarded(const struct sweep_look *l, const struct heap_block *b)
+{
+	return b->address >= l->pool_start && b->address < l->pool_end;
+}
+
+static struct edges edges_of(const struct sweep_look *l, const struct heap_block *b)
+{
+	uint64_t end = b->address + b->size_bytes;
+
+	if (sweep_look_guarded(l, b)) {
+		uint64_t last = b->size_bytes ? end - 1 : b->address;
+
+		return (struct edges){ { b->address & ~(PAGE - 1), b->address }, { end, (last & ~(PAGE - 1)) + PAGE } };
+	}
+	return (struct edges){ { b->address - PMM_HEAD_BYTES, b->address }, { end, pmm_tail_end(b->address, b->size_bytes) }, true };
+}
+
+static size_t length(struct edge e)
+{
+	return e.end > e.start && e.end - e.start <= SWEEP_MOST_EDGE ? e.end - e.start : 0;
+}
+
+static void note(struct sweep_look *l, uint64_t block, const struct edge *e, const uint8_t *bytes, size_t at)
+{
+	struct sweep_damage d = { .block = block, .address = e->start + at };
+	size_t left = length(*e) - at;
+
+	d.nr_bytes = (uint8_t)(left < HEAP_FINDING_BYTES ? left : HEAP_FINDING_BYTES);
+	memcpy(d.bytes, bytes + at, d.nr_bytes);
+	(void)vec_push(&l->damages, d);		/* without memory for it the next sweep finds it */
+}
+
+enum head_state { HEAD_LIVE, HEAD_FREED, HEAD_BAD };
+
+/* The alignment in it is all that is not known from elsewhere. A sealed one that says freed is of a block that is being released right now. */
+static enum head_state head_state(const struct sweep_look *l, const struct heap_block *b, const uint8_t *bytes, unsigned *align_log2)
+{
+	struct pmm_head head;
+	uint64_t known = b->size_bytes < PMM_SIZE_MAX ? b->size_bytes : PMM_SIZE_MAX;
+
+	memcpy(&head, bytes, sizeof(head));
+	*align_log2 = head.what >> PMM_HEAD_ALIGN_SHIFT & 63;
+	if (head.seal != pmm_seal(l->secret, b->address, head.what) &&
+	    head.seal != pmm_seal(l->secret, b->address, head.what & ~PMM_HEAD_FREED))
+		return HEAD_BAD;
+	if (head.what & PMM_HEAD_FREED)
+		return HEAD_FREED;
+	return (head.what & PMM_SIZE_MAX) == known ? HEAD_LIVE : HEAD_BAD;
+}
+
+/* First byte of an edge that is no canary; SIZE_MAX: all are. */
+static size_t first_wrong(const struct sweep_look *l, const struct heap_block *b, const struct edge *e, const uint8_t *bytes)
+{
+	for (size_t i = 0; i < length(*e); i++)
+		if (bytes[i] != pmm_canary_byte(l->secret, b->address, e->start + i))
+			return i;
+	return SIZE_MAX;
+}
+
+/* First byte of a bad head that differs from what it was, as far as can be told: the alignment that explains most of it is taken for true. */
+static size_t first_wrong_of_head(const struct sweep_look *l, const struct heap_block *b, const uint8_t *bytes)
+{
+	unsigned fewest = PMM_HEAD_BYTES + 1;
+	size_t first = 0;
+
+	for (unsigned align = 0; align < 64; align++) {
+		struct pmm_head head = { .what = (b->size_bytes < PMM_SIZE_MAX ? b->size_bytes : PMM_SIZE_MAX) |
+						 (uint64_t)align << PMM_HEAD_ALIGN_SHIFT };
+		uint8_t good[PMM_HEAD_BYTES];
+		unsigned nr = 0;
+		size_t at = 0;
+
+		head.seal = pmm_seal(l->secret, b->address, head.what);
+		memcpy(good, &head, sizeof(good));
+		for (size_t i = sizeof(good); i-- > 0;) {
+			nr += bytes[i] != good[i];
+			at = bytes[i] != good[i] ? i : at;
+		}
+		if (nr < fewest) {
+			fewest = nr;
+			first = at;
+		}
+	}
+	return first;
+}
+
+/* What alignment leaves before the head is known from the head only; few blocks have it. True: there is damage. */
+static bool judge_gap(struct sweep_look *l, uint64_t index, unsigned align_log2)
+{
+	const struct heap_block *b = &l->h->blocks[index];
+	uint64_t end = b->address - PMM_HEAD_BYTES, bytes = pmm_front_bytes(1ull << align_log2) - PMM_HEAD_BYTES;
+	uint64_t looked = bytes < SWEEP_MOST_EDGE ? bytes : SWEEP_MOST_EDGE;
+	const struct edge gap = { end - looked, end };
+	uint8_t copy[SWEEP_MOST_EDGE];
+	struct iovec here = { copy, looked }, there = { (void *)(uintptr_t)gap.start, looked };
+	size_t wrong;
+
+	if (process_vm_readv(l->pid, &here, 1, &there, 1, 0) != (ssize_t)looked)
+		return false;
+	wrong = first_wrong(l, b, &gap, copy);
+	if (wrong != SIZE_MAX)
+		note(l, index, &gap, copy, wrong);
+	return wrong != SIZE_MAX;
+}
+
+static void judge(struct sweep_look *l, uint64_t index, const struct edges *e, uint8_t (*bytes)[SWEEP_MOST_EDGE])
+{
+	const struct heap_block *b = &l->h->blocks[index];
+	unsigned align_log2 = 0;
+	enum head_state head = e->headed ? head_state(l, b, bytes[0], &align_log2) : HEAD_LIVE;
+	size_t wrong;
+
+	if (head != HEAD_LIVE) {
+		if (head == HEAD_BAD)
+			note(l, index, &e->before, bytes[0], first_wrong_of_head(l, b, bytes[0]));
+		return;
+	}
+	if (pmm_front_bytes(1ull << align_log2) > PMM_HEAD_BYTES && judge_gap(l, index, align_log2))
+		return;
+	wrong = e->headed ? SIZE_MAX : first_wrong(l, b, &e->before, bytes[0]);
+	if (wrong != SIZE_MAX) {
+		note(l, index, &e->before, bytes[0], wrong);
+		return;
+	}
+	wrong = first_wrong(l, b, &e->behind, bytes[1]);
+	if (wrong != SIZE_MAX)
+		note(l, index, &e->behind, bytes[1], wrong);
+}
+
+/* Read the edges of blocks and judge those that could be read whole; how many blocks, or -errno. */
+static int look_at(struct sweep_look *l, const uint64_t *index, unsigned nr)
+{
+	struct iovec here[2 * BATCH] = { 0 }, there[2 * BATCH] = { 0 };
+	struct edges edges[BATCH];
+	unsigned pieces = 0, done = 0;
+	ssize_t got;
+
+	if (!nr)
+		return 0;
+	for (unsigned i = 0; i < nr; i++) {
+		struct edge *side[2] = { &edges[i].before, &edges[i].behind };
+
+		edges[i] = edges_of(l, &l->h->blocks[index[i]]);
+		for (int k = 0; k < 2; k++, pieces++) {
+			here[pieces] = (struct iovec){ l->buffer[i][k], length(*side[k]) };
+			there[pieces] = (struct iovec){ (void *)(uintptr_t)side[k]->start, length(*side[k]) };
+		}
+	}
+	got = process_vm_readv(l->pid, here, pieces, there, pieces, 0);
+	if (got < 0)
+		return errno == EFAULT ? 1 : -errno;	/* the first is not there any more */
+	for (; done < nr; done++) {
+		size_t want = length(edges[done].before) + length(edges[done].behind);
+
+		if ((size_t)got < want)
+			break;
+		got -= (ssize_t)want;
+		judge(l, index[done], &edges[done], l->buffer[done]);
+	}
+	return (int)(done < nr ? done + 1 : done);	/* one that is not there is passed over */
+}
+
+static bool to_be_looked_at(const struct sweep_look *l, const struct heap_block *b)
+{
+	return b->kind != PMM_KIND_OTHER && (!l->sampled || sweep_look_guarded(l, b));
+}
+
+int sweep_look_all(struct sweep_look *l)
+{
+	uint64_t index[BATCH];
+	unsigned nr = 0;
+
+	for (uint64_t i = 0; i < l->h->nr_blocks || nr;) {
+		int done;
+
+		while (nr < BATCH && i < l->h->nr_blocks) {
+			if (to_be_looked_at(l, &l->h->blocks[i]))
+				index[nr++] = i;
+			i++;
+		}
+		done = look_at(l, index, nr);
+		if (done < 0)
+			return done;
+		nr -= (unsigned)done;
+		memmove(index, index + done, nr * sizeof(*index));
+	}
+	return 0;
+}
+
+bool sweep_look_damaged(struct sweep_look *l, uint64_t index)
+{
+	l->damages.nr = 0;
+	return look_at(l, &index, 1) == 1 && l->damages.nr;
+}
+
+void *sweep_look_buffer(void)
+{
+	return malloc(BATCH * sizeof(*((struct sweep_look *)NULL)->buffer));
+}

@@ -1,0 +1,44 @@
+/*
+ * What a sweep (sweep.h) looks at: canaries around the blocks of a heap, in a process's memory.
+ */
+#ifndef CAPTURE_SWEEP_LOOK_H
+#define CAPTURE_SWEEP_LOOK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "src/base/vec.h"
+#include "src/model/heap.h"
+
+#define SWEEP_MOST_EDGE	(4096 + 64)	/* bytes of canary on one side: of alignments above a page only so many are looked at */
+
+struct sweep_damage {
+	uint64_t block;			/* index in the heap */
+	uint64_t address;		/* first byte */
+	uint8_t bytes[HEAP_FINDING_BYTES];
+	uint8_t nr_bytes;
+};
+
+struct sweep_look {
+	struct heap *h;
+	pid_t pid;
+	uint64_t secret;
+	bool sampled;			/* only guarded blocks have canaries */
+	uint64_t pool_start, pool_end;
+	uint8_t (*buffer)[2][SWEEP_MOST_EDGE];	/* sweep_look_buffer() */
+	VEC(struct sweep_damage) damages;
+};
+
+/* Room to read into; the caller's, free(). NULL when out of memory. */
+void *sweep_look_buffer(void);
+
+bool sweep_look_guarded(const struct sweep_look *l, const struct heap_block *b);
+
+/* Look at all blocks that have canaries, appending to l->damages. 0 or -errno: the process's memory cannot be read. */
+int sweep_look_all(struct sweep_look *l);
+
+/* Look at one. False: it cannot be read, or is well. */
+bool sweep_look_damaged(struct sweep_look *l, uint64_t index);
+
+#endif
