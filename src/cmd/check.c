@@ -249,6 +249,7 @@ static const struct cmd_pair check_examples[] = {
 	{ "pmm check --on-error=abort -- ./program", "end at the first error" },
 	{ "pmm check --uninit -- ./program", "uses of uninitialised memory, with Valgrind's help" },
 	{ "pmm check --fail-rate 0.1 -- ./program", "does it handle failing allocations?" },
+	{ "pmm check --sweep=10s 4242", "look at the canaries of a running process that is checked, every ten seconds" },
 	{ "pmm check pmm.app.4242.pmm", "tell again what a capture has" },
 	{ 0 }
 };

@@ -114,6 +114,22 @@ refuses() { refused_with "$1" "$2" "$PMM" check "${@:3}"; }
 	found 5 "overrun access 1" --right -- behind
 }
 
+@test "check: functions are asked, unless they are not to be" {
+	found 5 "overrun function 1" -- fill
+	[ "$(jq -r '.findings[0] | "\(.function_called) \(.size_bytes)"' "$T/found.json")" = "memset 49" ]
+	found 5 "overrun access 1" --no-strings -- fill
+	found 5 "overrun release 1" --no-strings --level=light -- fill
+}
+
+@test "check: names from outside do no harm to a terminal; lines fit 80 columns" {
+	cp "$PROG/check_cases" "$T/"$'e\033[31mvil'
+	(cd "$T" && within "$PMM" check --ledger-limit 64M -- ./e*vil behind after slack) >"$T/out" 2>"$T/err" 3>&- || [ $? -eq 5 ]
+	grep -q 'use after free' "$T/err"
+	run ! grep -q $'\033' "$T/err"
+	checked 5 -- behind after twice slack fill fork
+	[ "$(awk '{ if (length > n) n = length } END { print n }' "$T/err")" -le 80 ]
+}
+
 @test "check: requests for 0 bytes, garbage, requests that fail" {
 	found 5 "" -- zero
 	found 5 "size function 1" --zero-size -- zero

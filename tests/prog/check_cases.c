@@ -3,7 +3,7 @@
  *
  * clean: nothing; behind: writes 1 byte behind a block of 48; after: reads 4 bytes at 8 of a freed block of 32; twice: frees a block of 24 twice;
  * slack: writes byte 33 of a block of 33 that is never freed; hold, hurt: the same in two steps; zero: malloc(0); new: shows byte 0 of a block of 64, or that there was none;
- * blank: decides by byte 3 of a new block of 16; fork: `after` in a child; wait: says so, and goes on when a line comes; kill: SIGKILL to itself.
+ * fill: memset of 49 bytes of a block of 48; blank: decides by byte 3 of a new block of 16; fork: `after` in a child; wait: says so, and goes on when a line comes; kill: SIGKILL to itself.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -23,6 +23,8 @@ __attribute__((noinline)) static void slack(void) { make(33)[33] = 'S'; }
 
 __attribute__((noinline)) static void blank(void) { if (make(16)[3] == 7) puts("seven"); }
 
+__attribute__((noinline)) static void fill(void) { drop(memset((void *)make(48), 'f', 49)); }
+
 static void show(void)
 {
 	volatile unsigned char *p = (volatile unsigned char *)make(64);
@@ -41,6 +43,7 @@ static void do_case(const char *what)
 	else if (!strcmp(what, "hold")) held = make(33);
 	else if (!strcmp(what, "hurt")) held[33] = 'S';
 	else if (!strcmp(what, "zero")) drop(make(0));
+	else if (!strcmp(what, "fill")) fill();
 	else if (!strcmp(what, "blank")) blank();
 	else if (!strcmp(what, "new")) show();
 	else if (!strcmp(what, "fork") && !fork()) after(), exit(7);
