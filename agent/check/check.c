@@ -186,16 +186,20 @@ void *canaried_alloc(struct tctx *c, size_t size, size_t align, bool zeroed)
 	return likely(real) ? canary_make(real, size, align) : NULL;
 }
 
+/* One more in a figure of the ledger; threads among others keep `own` until it is worth the way. */
+static inline void count(uint64_t *figure, uint32_t *own)
+{
+	if (likely(*A.single_threaded)) {
+		STORE(*figure, *figure + 1);
+	} else if (++*own == FLUSH) {
+		*own = 0;
+		ADD(*figure, FLUSH);
+	}
+}
+
 static inline void count_canaried(struct tctx *c)
 {
-	uint64_t *counter = &A.ledger->check.canaried;
-
-	if (likely(*A.single_threaded)) {
-		STORE(*counter, *counter + 1);
-	} else if (++c->canaried == FLUSH) {
-		c->canaried = 0;
-		ADD(*counter, FLUSH);
-	}
+	count(&A.ledger->check.canaried, &c->canaried);
 }
 
 /* The run of a guarded block, entered and counted; UINT32_MAX when there is none to be had. */
@@ -212,7 +216,10 @@ static uint32_t guarded_alloc(struct tctx *c, size_t size, size_t align, uint32_
 		return UINT32_MAX;
 	}
 	if (!budget_allows(c, r && r->allocs < PREFERRED)) {
-		ADD(*(LOAD(s->mechanism) ? &s->unguarded_budget : &s->unguarded_refused), 1);	/* without a pool there is none either */
+		if (LOAD(s->mechanism))
+			count(&s->unguarded_budget, &c->beyond_budget);
+		else
+			ADD(s->unguarded_refused, 1);	/* without a pool there is none either */
 		return UINT32_MAX;
 	}
 	run = guard_alloc(size, align, &why);

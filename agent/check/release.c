@@ -384,13 +384,17 @@ static void still_poisoned(void *arg, const struct quarantined *q)
 
 static void counts_flush(void)
 {
+	struct pmm_check_state *s = &A.ledger->check;
 	uint32_t nr = LOAD(A.ledger->nr_ctx);
 
 	for (uint32_t i = 0; i < nr && i < PMM_MAX_CTX; i++) {
 		pmm_ref ref = LOAD_ACQUIRE(A.ledger->ctx[i]);
+		struct tctx *c = ref ? arena_at(ref) : NULL;
 
-		if (ref)
-			ADD(A.ledger->check.canaried, __atomic_exchange_n(&((struct tctx *)arena_at(ref))->canaried, 0, __ATOMIC_RELAXED));
+		if (!c)
+			continue;
+		ADD(s->canaried, __atomic_exchange_n(&c->canaried, 0, __ATOMIC_RELAXED));
+		ADD(s->unguarded_budget, __atomic_exchange_n(&c->beyond_budget, 0, __ATOMIC_RELAXED));
 	}
 }
 

@@ -18,7 +18,7 @@
 
 #define DEFAULT_QUARANTINE	(1ull << 20)
 #define DEFAULT_GUARDED		(1ull << 16)
-#define DEFAULT_BUDGET_PERMILLE	1000
+#define DEFAULT_BUDGET_PERMILLE	500
 #define DEFAULT_SAMPLE		(128ull << 10)
 #define LEAST_SWEEP_NS		10000000ull
 
@@ -48,7 +48,7 @@ static const struct opt check_opts[] = {
 	{ "left", 0, OPT_FLAG, NULL, "guard: blocks begin at the start of a page, what is before is caught at once", &left },
 	{ "max-guarded", 0, OPT_UINT, "N", "blocks guarded at the same time (default 65536); others have canaries", &job.check.max_guarded },
 	{ "budget", 0, OPT_STRING, "PERCENT|all",
-	  "CPU time that guarding may take, in percent of the program's own (default 100); blocks beyond have canaries", &budget },
+	  "CPU time that guarding may take, in percent of the program's own (default 50); blocks beyond have canaries", &budget },
 	{ "quarantine", 0, OPT_SIZE, "BYTES", "released blocks kept from reuse (default 1M)", &job.check.quarantine_bytes },
 	{ "sample", 0, OPT_SIZE, "BYTES", "sampled: guard one block per BYTES on average (default 128K)", &job.sample_bytes, .min = 1,
 	  .max = 1ull << 40 },
