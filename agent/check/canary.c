@@ -78,20 +78,32 @@ static inline uint64_t byte_at(const uint64_t *w, uint64_t differs)
 	return (uint64_t)w + (unsigned)__builtin_ctzll(differs) / 8;
 }
 
-void *canary_make(void *real, size_t size, size_t align)
+/* The gap before the head, and what is behind the block. */
+static inline void canary_around(uint64_t block, size_t size, size_t align)
 {
-	uint64_t block = (uint64_t)real + pmm_front_bytes(align), end = block + size, canary = pmm_canary(secret, block), behind;
-	uint64_t *w = (uint64_t *)(end & ~7ull);
+	uint64_t end = block + size, canary = pmm_canary(secret, block), behind = bits_behind(end), *w = (uint64_t *)(end & ~7ull);
 
 	if (unlikely(align > PMM_HEAD_BYTES))
-		words_fill(real, (align - PMM_HEAD_BYTES) / 8, canary);
-	head_set(head_of((void *)block), size | (uint64_t)log2_of(align) << PMM_HEAD_ALIGN_SHIFT);
-	behind = bits_behind(end);
+		words_fill(canary_real((void *)block, align), (align - PMM_HEAD_BYTES) / 8, canary);
 	if (~behind)			/* the block's own bytes in this word stay */
 		*w = (*w & ~behind) | (canary & behind), w++;
 	for (; w < (uint64_t *)pmm_tail_end(block, size); w++)
 		*w = canary;
+}
+
+void *canary_make(void *real, size_t size, size_t align)
+{
+	uint64_t block = (uint64_t)real + pmm_front_bytes(align);
+
+	head_set(head_of((void *)block), size | (uint64_t)log2_of(align) << PMM_HEAD_ALIGN_SHIFT);
+	canary_around(block, size, align);
 	return (void *)block;
+}
+
+void canary_mend(void *p, size_t size, size_t align)
+{
+	head_set(head_of(p), size | (uint64_t)log2_of(align) << PMM_HEAD_ALIGN_SHIFT | PMM_HEAD_FREED);
+	canary_around((uint64_t)p, size, align);
 }
 
 enum canary_says canary_look(const void *p, size_t *size, size_t *align)

@@ -48,6 +48,9 @@ bool canary_damage_around(const void *p, size_t size, size_t align, uint64_t *at
 /* The same where the tables alone know of the block: all but the gap before the head. Of one that is `aligned` the head alone says how. */
 bool canary_damage_headless(const void *p, size_t size, bool aligned, uint64_t *at);
 
+/* Head and canary of a released block as they were to be, whatever has become of them. */
+void canary_mend(void *p, size_t size, size_t align);
+
 /* Mark the head of a live block as that of a released one: true for one caller; others (a double free) get false. */
 bool canary_take(void *p);
 

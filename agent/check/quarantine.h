@@ -17,7 +17,7 @@ bool quarantine_start(uint64_t bytes);
 /* A block there. Numbers of sites and threads are those of the ledger of `pid`. */
 struct quarantined {
 	uint64_t address;
-	uint64_t size : 44, align_log2 : 6, kind : 8;
+	uint64_t size : 44, align_log2 : 6, kind : 8, damaged : 1;	/* damaged: what lies next to it may be, too */
 	uint32_t alloc_site, free_site;
 	uint32_t alloc_tick, free_tick;
 	uint16_t alloc_thread, free_thread;

@@ -176,15 +176,16 @@ static void leave(void *arg, const struct quarantined *q)
 		if (at - q->address >= q->size)
 			return;
 	}
-	give_back(arg, (void *)q->address, q->size, align);
+	if (likely(!q->damaged))
+		give_back(arg, (void *)q->address, q->size, align);
 }
 
-/* Poisoned and kept, if there is room. */
-static inline bool kept(struct tctx *c, void *p, const struct held *h, const struct check_block *b, uint32_t site)
+/* Poisoned and kept, if there is room. What is `damaged` never goes further. */
+static inline bool kept(struct tctx *c, void *p, const struct held *h, const struct check_block *b, uint32_t site, bool damaged)
 {
 	struct quarantined q = {
 		.address = (uint64_t)p, .size = h->size, .align_log2 = (unsigned)__builtin_ctzl(h->align), .kind = b->kind,
-		.alloc_site = b->alloc_site, .alloc_tick = b->alloc_tick, .alloc_thread = (uint16_t)b->alloc_thread,
+		.damaged = damaged, .alloc_site = b->alloc_site, .alloc_tick = b->alloc_tick, .alloc_thread = (uint16_t)b->alloc_thread,
 		.free_site = site, .free_tick = clock_now(), .free_thread = (uint16_t)c->pub.thread,
 		.pid = b->parent_pid ? b->parent_pid : (uint32_t)A.pid,
 	};
@@ -197,6 +198,15 @@ static inline bool kept(struct tctx *c, void *p, const struct held *h, const str
 	return quarantine_add(&q, leave, c);
 }
 
+/* Told, and kept like any other, so that what is done with it after its release is told, too. */
+static SLOW void keep_damaged(struct tctx *c, void *p, const struct held *h, const struct check_block *b, uint64_t at,
+			      const struct check_said *said, uint32_t site)
+{
+	damaged(c, b, at, pmm_tail_end((uint64_t)p, h->size), said, site);
+	canary_mend(p, h->size, h->align);
+	kept(c, p, h, b, site, true);
+}
+
 static void release_canaried(struct tctx *c, void *p, const struct held *h, const struct check_said *said, uint32_t site)
 {
 	struct check_block b;
@@ -205,8 +215,8 @@ static void release_canaried(struct tctx *c, void *p, const struct held *h, cons
 	held_block(p, h, &b);
 	pair(c, &b, h->align, said, site);
 	if (unlikely(canary_damage_around(p, h->size, h->align, &at)))
-		damaged(c, &b, at, pmm_tail_end((uint64_t)p, h->size), said, site);
-	else if (!kept(c, p, h, &b, site))
+		keep_damaged(c, p, h, &b, at, said, site);
+	else if (!kept(c, p, h, &b, site, false))
 		give_back(c, p, h->size, h->align);
 }
 
@@ -220,7 +230,7 @@ static SLOW void release_headless(struct tctx *c, void *p, const struct held *h,
 	held_block(p, h, &b);
 	pair(c, &b, 0, said, site);
 	if (canary_damage_headless(p, h->size, aligned, &at))
-		damaged(c, &b, at, pmm_tail_end((uint64_t)p, h->size), said, site);
+		keep_damaged(c, p, h, &b, at, said, site);
 }
 
 /* ---- guarded blocks ------------------------------------------------------------------------------------- */

@@ -100,3 +100,23 @@ owned() {
 		free-middle: bad-free function - - start+16 64 malloc by_free<free_middle - - free inside parent guarded
 	EOF
 }
+
+@test "light: a block whose canary was found damaged is kept as any other, and what happens to it then is told with all its places" {
+	printf '0:damaged-%s\n' "twice malloc" "freed malloc" "twice memalign" "freed memalign" "twice valloc" >cases
+	checked cases --level=light
+	sort >wanted <<-'EOF'
+		damaged-twice malloc: overrun release write - end+0 64 malloc by_free<dropped by_malloc - free
+		damaged-twice malloc: double-free function - - start+0 64 malloc by_free<damaged_twice by_malloc by_free free
+		damaged-freed malloc: underrun release write - start-1 64 malloc by_free<dropped by_malloc - free
+		damaged-freed malloc: use-after-free quarantine write - start+24 64 malloc - by_malloc by_free
+		damaged-twice memalign: overrun release write - end+0 64 memalign by_free<dropped by_memalign - free
+		damaged-twice memalign: double-free function - - start+0 64 memalign by_free<damaged_twice by_memalign by_free free
+		damaged-freed memalign: underrun release write - start-1 64 memalign by_free<dropped by_memalign - free
+		damaged-freed memalign: use-after-free quarantine write - start+24 64 memalign - by_memalign by_free
+		damaged-twice valloc: overrun release write - end+0 4096 valloc by_free<dropped by_valloc - free
+		damaged-twice valloc: double-free function - - start+0 4096 valloc by_free<damaged_twice by_valloc by_free free
+	EOF
+	diff wanted got
+	sed -i 's/$/ twin/' cases
+	silent cases --level=light
+}

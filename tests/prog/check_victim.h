@@ -280,6 +280,29 @@ SITE static void realloc_freed(const struct entry *e, int wrong)
 		free(q);
 }
 
+/* Errors after another one with the same block. */
+SITE static void damaged_twice(const struct entry *e, int wrong)
+{
+	char *volatile p = made(e);
+
+	change(p + e->size - !wrong);
+	dropped(e, p);
+	if (wrong)
+		e->drop(p);
+}
+
+SITE static void damaged_freed(const struct entry *e, int wrong)
+{
+	char *volatile p = made(e);
+
+	change(p + -wrong);
+	if (!wrong)
+		change(p + 24);
+	dropped(e, p);
+	if (wrong)
+		change(p + 24);
+}
+
 SITE static void free_stack(const struct entry *e, int wrong)
 {
 	char here[64], *p = made(e);
@@ -328,6 +351,7 @@ static const struct error common_errors[] = {
 	{ "memcpy-overlap", memcpy_overlap }, { "memcpy-freed", memcpy_freed }, { "strcpy-behind", strcpy_behind },
 	{ "strlen-behind", strlen_behind }, { "snprintf-behind", snprintf_behind }, { "wmemset-behind", wmemset_behind },
 	{ "double-free", double_free }, { "free-middle", free_middle }, { "free-askew", free_askew }, { "realloc-freed", realloc_freed },
+	{ "damaged-twice", damaged_twice }, { "damaged-freed", damaged_freed },
 	{ "free-stack", free_stack }, { "free-static", free_static }, { "free-unmapped", free_unmapped }, { "free-never", free_never },
 	{ NULL, NULL }
 };
