@@ -172,7 +172,7 @@ static int finding_add(struct ledger_reader *r, uint32_t nr)
 int ledger_read_findings(struct ledger_reader *r)
 {
 	uint32_t level = r->m->tree.check.level, nr = r->l->check.nr_findings;
-	int rc;
+	int rc = 0;
 
 	if (level >= PMM_NR_CHECK_LEVELS)
 		r->damaged++;
