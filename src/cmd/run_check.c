@@ -27,6 +27,24 @@ static struct run_check_process *process_of(struct run_check *r, uint32_t pid, u
 	return vec_push(&r->processes, new) ? NULL : &r->processes.v[r->processes.nr - 1];
 }
 
+static void untold(struct run_check *r, uint64_t nr, const struct err *why)
+{
+	if (!r->nr_untold)
+		r->untold = *why;
+	r->nr_untold += nr;
+}
+
+/* A heap's findings go with it, as far as there is memory. */
+static void carry(struct run_check *r, const struct heap *from_heap, uint64_t from, struct heap *to)
+{
+	struct err e = { .text = "" };
+
+	if (!findings_carry(from_heap, from, to))
+		return;
+	err_set(&e, -ENOMEM, "out of memory");
+	untold(r, from_heap->nr_findings - from, &e);
+}
+
 /* Findings from index `from` on, at once, an empty line before all but the first; with JSON there is one document at the end. */
 static void tell_from(struct run_check *r, const struct heap *h, uint64_t from)
 {
@@ -43,7 +61,7 @@ static void tell_from(struct run_check *r, const struct heap *h, uint64_t from)
 	if (!first)
 		fputc('\n', out_of(r));
 	if (check_report(h, &o, out_of(r), &e) < 0)
-		r->nr_untold++;
+		untold(r, h->nr_findings - from, &e);
 	fflush(out_of(r));
 }
 
@@ -84,8 +102,8 @@ static void tell_swept(struct run_check *r, struct run_check_swept *p, struct he
 
 	if (found)
 		tell_from(r, h, from);
-	if (same && findings_carry(p->heap, p->from, h))
-		r->nr_untold++;
+	if (same)
+		carry(r, p->heap, p->from, h);
 	heap_free(p->heap);
 	p->heap = h;
 	p->from = from;
@@ -165,8 +183,7 @@ static void give_swept(struct run_check *r, struct heap *h)
 
 		if (!p->heap || p->heap->pid != h->pid || p->heap->attach_ns != h->attach_ns)
 			continue;
-		if (findings_carry(p->heap, p->from, h))
-			r->nr_untold++;
+		carry(r, p->heap, p->from, h);
 		swept_fini(p);
 		*p = *vec_last(&r->swept);
 		r->swept.nr--;
@@ -221,7 +238,7 @@ int run_check_tell(struct run_check *r, const struct heap *root, struct err *e)
 	for (size_t i = 0; rc >= 0 && i < r->ended.nr; i++)
 		rc = tell_whole(r, r->ended.v[i], e);
 	if (r->nr_untold)
-		cmd_note("%u heap errors could not be told: out of memory; the captures have them", r->nr_untold);
+		cmd_note("%s heap error%s could not be told: %s", fmt_count(r->nr_untold).s, r->nr_untold == 1 ? "" : "s", r->untold.text);
 	if (r->nr_unswept)
 		cmd_note("the live blocks of %u processes could not be looked at when they ended", r->nr_unswept);
 	return rc < 0 ? rc : r->nr_found > 0;

@@ -10,6 +10,7 @@
 #include <sys/types.h>
 
 #include "include/pmm/check.h"
+#include "src/base/err.h"
 #include "src/base/vec.h"
 #include "src/capture/sweeper.h"
 #include "src/model/heap.h"
@@ -49,7 +50,8 @@ struct run_check {
 	struct sweeper sweeper;		/* at work for one of them, or at rest */
 	uint64_t nr_found;		/* all processes */
 	VEC(struct heap *) ended;	/* with JSON: to be told at the end */
-	unsigned nr_untold;		/* findings that could not be told: no memory */
+	uint64_t nr_untold;		/* findings that could not be told */
+	struct err untold;		/* why the first of them could not */
 	unsigned nr_unswept;		/* processes that could not be swept at their end */
 };
 
