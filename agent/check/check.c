@@ -202,29 +202,35 @@ static inline void count_canaried(struct tctx *c)
 	count(&A.ledger->check.canaried, &c->canaried);
 }
 
-/* The run of a guarded block, entered and counted; UINT32_MAX when there is none to be had. */
-static uint32_t guarded_alloc(struct tctx *c, size_t size, size_t align, uint32_t kind, uint32_t site)
+/* Only when there is a block: a request that failed left nothing unguarded. */
+static void count_unguarded(struct tctx *c, uint64_t *why)
+{
+	if (likely(why == &A.ledger->check.unguarded_budget))
+		count(why, &c->beyond_budget);
+	else
+		ADD(*why, 1);
+}
+
+/* The run of a guarded block, entered and counted; UINT32_MAX when there is none to be had, and then the counter of why in *why. */
+static uint32_t guarded_alloc(struct tctx *c, size_t size, size_t align, uint32_t kind, uint32_t site, uint64_t **why)
 {
 	struct pmm_record *r = site_record(c, site, 0);
 	struct pmm_check_state *s = &A.ledger->check;
-	enum guard_refusal why = GUARD_OK;
+	enum guard_refusal refusal = GUARD_OK;
 	struct pmm_guard *g;
 	uint32_t run;
 
 	if (unlikely(!K.o.max_guarded)) {	/* then there is no budget either */
-		ADD(s->unguarded_limit, 1);
+		*why = &s->unguarded_limit;
 		return UINT32_MAX;
 	}
 	if (!budget_allows(c, r && r->allocs < PREFERRED)) {
-		if (LOAD(s->mechanism))
-			count(&s->unguarded_budget, &c->beyond_budget);
-		else
-			ADD(s->unguarded_refused, 1);	/* without a pool there is none either */
+		*why = LOAD(s->mechanism) ? &s->unguarded_budget : &s->unguarded_refused;	/* without a pool there is none either */
 		return UINT32_MAX;
 	}
-	run = guard_alloc(size, align, &why);
+	run = guard_alloc(size, align, &refusal);
 	if (run == UINT32_MAX) {
-		ADD(*(why == GUARD_LARGE ? &s->unguarded_large : why == GUARD_LIMIT ? &s->unguarded_limit : &s->unguarded_refused), 1);
+		*why = refusal == GUARD_LARGE ? &s->unguarded_large : refusal == GUARD_LIMIT ? &s->unguarded_limit : &s->unguarded_refused;
 		return UINT32_MAX;
 	}
 	g = guard_at(run);
@@ -270,18 +276,20 @@ static void *alloc_light(struct tctx *c, size_t size, size_t align, bool zeroed,
 static void *alloc_guard(struct tctx *c, size_t size, size_t align, bool zeroed, uint32_t kind, const struct caller *from)
 {
 	uint32_t site, run;
+	uint64_t *why;
 	void *p;
 
 	if (unlikely(size > PTRDIFF_MAX))
 		return NULL;
 	ease_tend();
 	site = unwind_site(c, from, 0);
-	run = guarded_alloc(c, size, align, kind, site);
+	run = guarded_alloc(c, size, align, kind, site, &why);
 	if (run != UINT32_MAX)
 		return (void *)guard_at(run)->address;
 	p = canaried_alloc(c, size, align, zeroed);
 	if (unlikely(!p))
 		return NULL;
+	count_unguarded(c, why);
 	count_canaried(c);
 	if (!too_small(c, size))
 		record_alloc_at(c, (uint64_t)p, size, kind, site);
@@ -291,16 +299,22 @@ static void *alloc_guard(struct tctx *c, size_t size, size_t align, bool zeroed,
 static void *alloc_sampled(struct tctx *c, size_t size, size_t align, bool zeroed, uint32_t kind, const struct caller *from)
 {
 	uint32_t site, run;
+	uint64_t *why;
 	void *p;
 
 	if (!hook_hit(c, size))
 		return REAL(c, real_alloc(size, align, zeroed));
 	site = unwind_site(c, from, 0);
-	run = size <= PTRDIFF_MAX ? guarded_alloc(c, size, align, kind, site) : UINT32_MAX;
+	if (unlikely(size > PTRDIFF_MAX))
+		return NULL;
+	run = guarded_alloc(c, size, align, kind, site, &why);
 	if (run != UINT32_MAX)
 		return (void *)guard_at(run)->address;
 	p = REAL(c, real_alloc(size, align, zeroed));
-	if (p && !too_small(c, size))
+	if (unlikely(!p))
+		return NULL;
+	count_unguarded(c, why);
+	if (!too_small(c, size))
 		record_alloc_at(c, (uint64_t)p, size, kind, site);
 	return p;
 }

@@ -2,10 +2,12 @@
  * What `pmm check` as a command is tried on: does what its arguments say, one after the other, and ends with status 5.
  *
  * clean: nothing; behind: writes 1 byte behind a block of 48; after: reads 4 bytes at 8 of a freed block of 32; twice: frees a block of 24 twice;
- * slack: writes byte 33 of a block of 33 that is never freed; hold, hurt: the same in two steps; zero: malloc(0); new: shows byte 0 of a block of 64, or that there was none;
+ * slack: writes byte 33 of a block of 33 that is never freed; hold, hurt: the same in two steps; zero: malloc(0);
+ * vast: a request that fails; new: shows byte 0 of a block of 64, or that there was none;
  * fill: memset of 49 bytes of a block of 48; blank: decides by byte 3 of a new block of 16; fork: `after` in a child; wait: says so, and goes on when a line comes; kill: SIGKILL to itself.
  */
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,6 +46,7 @@ static void do_case(const char *what)
 	else if (!strcmp(what, "hurt")) held[33] = 'S';
 	else if (!strcmp(what, "zero")) drop(make(0));
 	else if (!strcmp(what, "fill")) fill();
+	else if (!strcmp(what, "vast")) drop(make(PTRDIFF_MAX / 2));
 	else if (!strcmp(what, "blank")) blank();
 	else if (!strcmp(what, "new")) show();
 	else if (!strcmp(what, "fork") && !fork()) after(), exit(7);
