@@ -248,6 +248,8 @@ static void add_where(struct table *t, struct check_view *v, const struct heap_f
 	str_addf(&s, "%s after the start", fmt_duration(report_time(h, f->first_ns)).s);
 	if (f->count > 1 && f->by == PMM_BY_SWEEP)
 		str_addf(&s, "; %s such blocks", fmt_count(f->count).s);
+	else if (f->count > 1 && f->by != PMM_BY_VALGRIND && f->last_ns < f->first_ns + h->tick_ns)
+		str_addf(&s, "; %s times within %s", fmt_count(f->count).s, fmt_duration(h->tick_ns).s);
 	else if (f->count > 1)
 		str_addf(&s, "; %s times, the last %s later", fmt_count(f->count).s,
 			 fmt_duration(f->last_ns > f->first_ns ? f->last_ns - f->first_ns : 0).s);

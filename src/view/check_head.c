@@ -103,12 +103,19 @@ static void blocks_row(struct table *t, const struct heap *h)
 	str_fini(&s);
 }
 
+/* What was told at once was told with the count of that moment, so the last one is told here. */
 static void found_text(struct str *s, const struct heap *h)
 {
+	uint64_t times = 0;
+
+	for (uint64_t i = 0; i < h->nr_findings; i++)
+		times += h->findings[i].count;
 	if (h->nr_findings)
 		check_counts(s, h);
 	else
 		str_add(s, "no heap errors");
+	if (times > h->nr_findings)
+		str_addf(s, "; %s times in all", fmt_count(times).s);
 	if (h->check.sweeps)
 		str_addf(s, "; %s of all live blocks", report_many(h->check.sweeps, "sweep").s);
 }

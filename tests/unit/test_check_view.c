@@ -72,7 +72,7 @@ static void all_three_places_are_told(void **state)
 	       "demo\n"
 	       "  process  demo, pid 42, ran 10.0 s, still running\n"
 	       "  blocks   9 blocks guarded, 2 with canaries; 2 for their cost (--budget)\n"
-	       "  found    1 error: 1 use after free\n"
+	       "  found    1 error: 1 use after free; 3 times in all\n"
 	       "\n"
 	       "  use after free in parse, parse.c:7\n"
 	       "    read of 4 bytes, 8 bytes into a block of 24 bytes that was freed\n"
