@@ -87,6 +87,11 @@ refuses() { refused_with "$1" "$2" "$PMM" check "${@:3}"; }
 	run -3 "$PMM" check --error-exitcode 9 --report /dev/full -- true
 }
 
+@test "check: what cannot be told is counted, with its cause" {
+	checked 5 --report /dev/full -- after twice
+	[[ "$(cat "$T/err")" == *"pmm: 2 heap errors could not be told: cannot write the report: No space left on device"* ]]
+}
+
 @test "check: levels" {
 	found 5 "overrun release 1,double-free function 1,overrun sweep 1" --level=light -- behind after twice slack
 	found 5 "overrun access 1,use-after-free access 1,double-free function 1,overrun sweep 1" -- behind after twice slack
@@ -98,6 +103,11 @@ refuses() { refused_with "$1" "$2" "$PMM" check "${@:3}"; }
 @test "check: identical errors are counted" {
 	found 5 "use-after-free access 3" -- after after after
 	found 5 "double-free function 2" --level=light -- twice twice
+}
+
+@test "check: requests that fail are none of the blocks that were not guarded" {
+	found 5 "" -- vast vast
+	[ "$(jq -c '.check | [.guarded_blocks, .canaried_blocks, .unguarded_for_size]' "$T/found.json")" = "[0,0,0]" ]
 }
 
 @test "check: limits make blocks canaried" {
