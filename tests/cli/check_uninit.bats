@@ -99,3 +99,17 @@ waits() { grep -q waiting "$T/out"; }
 	[ -z "$(ls -A "$T/tmp")" ]
 	grep -q 'use after free in after' "$T/err"
 }
+
+@test "uninit: a signal is passed on to the program" {
+	local pid status=0
+	mkfifo "$T/in"
+	exec 8<>"$T/in"
+	"$PMM" check --uninit -- "$PROG/check_cases" wait <"$T/in" >"$T/out" 2>"$T/err" 3>&- 8>&- &
+	pid=$!
+	await -p "$pid" grep -q waiting "$T/out"
+	kill -TERM "$pid"
+	wait "$pid" || status=$?
+	exec 8>&-
+	[ "$status" -eq 143 ] || { echo "status $status"; cat "$T/err"; return 1; }
+	[ -z "$(ls -A "$T/tmp")" ]
+}
