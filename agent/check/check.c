@@ -111,7 +111,7 @@ static inline bool is_odd(size_t size, uint32_t kind)
 /* The same for the same secret and the same request, counted from the start. */
 static bool by_chance(uint64_t request)
 {
-	uint64_t x = pmm_seal(K.o.secret, request, PMM_CHECK_NONE);
+	uint64_t x = pmm_scramble(K.o.secret, request, PMM_CHECK_NONE);
 
 	return K.o.fail_ppb && (x * 0x9e3779b97f4a7c15ull >> 32) * PPB >> 32 < K.o.fail_ppb;
 }

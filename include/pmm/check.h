@@ -225,7 +225,10 @@ struct pmm_head {
 #define PMM_HEAD_ALIGN_SHIFT	44
 #define PMM_HEAD_FREED		(1ull << 50)
 
-static inline uint64_t pmm_seal(uint64_t secret, uint64_t address, uint64_t what)
+/* In canary and seals the highest bit of each byte is set: no text and no zero written over one stays unnoticed. */
+#define PMM_CANARY_HIGH		0x8080808080808080ull
+
+static inline uint64_t pmm_scramble(uint64_t secret, uint64_t address, uint64_t what)
 {
 	uint64_t x = (address ^ secret) * 0x9e3779b97f4a7c15ull ^ what;
 
@@ -233,24 +236,44 @@ static inline uint64_t pmm_seal(uint64_t secret, uint64_t address, uint64_t what
 	return x ^ x >> 32;
 }
 
+static inline uint64_t pmm_seal(uint64_t secret, uint64_t address, uint64_t what)
+{
+	return pmm_scramble(secret, address, what) | PMM_CANARY_HIGH;
+}
+
+#define PMM_CANARY_FACTOR	0xc2b2ae3d27d4eb4full
+#define PMM_CANARY_INVERSE	0xba79078168d4bafull	/* the product of both is 1, modulo 2^64 */
+#define PMM_CANARY_BITS		0x00ffffffffffffffull	/* seven in each byte */
+
 /*
  * The aligned word of canary at any address around the block that begins at `block`: differs from block to block, so that copies of it
  * tell.
  */
 static inline uint64_t pmm_canary(uint64_t secret, uint64_t block)
 {
-	return ((block ^ secret) * 0xc2b2ae3d27d4eb4full) | 0x8000000000000001ull;
+	uint64_t x = ((block ^ secret) * PMM_CANARY_FACTOR) & PMM_CANARY_BITS;
+
+	x = (x & 0x000000000fffffffull) | (x & 0x00fffffff0000000ull) << 4;
+	x = (x & 0x00003fff00003fffull) | (x & 0x0fffc0000fffc000ull) << 2;
+	x = (x & 0x007f007f007f007full) | (x & 0x3f803f803f803f80ull) << 1;
+	return x | PMM_CANARY_HIGH;
 }
 
 /*
  * Is `word`, in memory at `at` (a multiple of 16), canary behind some block that begins up to 2^40 bytes before it? The block it would be,
- * else 0. The multiplication above is undone; what was done to its highest bit does not matter, and its lowest one is the secret's.
+ * else 0: what is done above is undone.
  */
 static inline uint64_t pmm_canary_of(uint64_t secret, uint64_t word, uint64_t at)
 {
-	uint64_t block = ((word - (~secret & 1)) * 0xba79078168d4bafull) ^ secret;
+	uint64_t x = word & ~PMM_CANARY_HIGH, block;
 
-	return (at - block) & 0x7fffff000000000full ? 0 : block & ~(1ull << 63);
+	if ((word & PMM_CANARY_HIGH) != PMM_CANARY_HIGH)
+		return 0;
+	x = (x & 0x007f007f007f007full) | (x & 0x7f007f007f007f00ull) >> 1;
+	x = (x & 0x00003fff00003fffull) | (x & 0x3fff00003fff0000ull) >> 2;
+	x = (x & 0x000000000fffffffull) | (x & 0x0fffffff00000000ull) >> 4;
+	block = (x * PMM_CANARY_INVERSE ^ secret) & PMM_CANARY_BITS;
+	return (at - block) & 0x00ffff000000000full ? 0 : block;
 }
 
 /* Its byte at `address`. */

@@ -173,7 +173,7 @@ static void unknown_child(void)
 		free(freed);
 	}
 	old = malloc(100);
-	host_place("a freed block that a thread keeps in its cache", old + 40, IS_ROOT);
+	host_place("a freed block that a thread keeps in its cache", old + 40, IS_NONE);
 	free(old);
 	host_place("above the top", (char *)sbrk(0) - 64, IS_NONE);
 	host_ready();
