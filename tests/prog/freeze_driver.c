@@ -126,12 +126,10 @@ static unsigned compare(struct comparison *c, const struct heap_block *b, uint64
 /* Does a word lead to the contents of a block on its way, or to the allocator's header before it? */
 static bool leads_there(pid_t pid, uint64_t word, uint64_t mark)
 {
-	uint64_t there[5];
+	uint64_t there;
 
-	if (stop_read(pid, word, there, sizeof(there)))
-		return false;
-	for (unsigned i = 0; i < 5; i++)
-		if (there[i] == mark)
+	for (unsigned i = 0; i < 5; i++)	/* one by one: a guarded block's memory ends with it */
+		if (!stop_read(pid, word + 8 * i, &there, sizeof(there)) && there == mark)
 			return true;
 	return false;
 }
