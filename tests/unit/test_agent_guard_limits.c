@@ -195,13 +195,25 @@ static uint64_t drain(struct tctx *c, bool preferred, uint64_t step)
 	}
 }
 
+/* By the clock: sleeping takes as long as other work lets it. */
+static uint64_t cycles_per_ms(void)
+{
+	struct timespec from, to;
+	uint64_t cycles;
+
+	clock_gettime(CLOCK_MONOTONIC, &from);
+	cycles = arch_cycles();
+	usleep(20000);
+	cycles = arch_cycles() - cycles;
+	clock_gettime(CLOCK_MONOTONIC, &to);
+	return cycles * 1000000 / (uint64_t)((to.tv_sec - from.tv_sec) * 1000000000 + to.tv_nsec - from.tv_nsec);
+}
+
 static void budget(void)
 {
 	static struct tctx c;
-	uint64_t per_ms = arch_cycles(), got;
+	uint64_t per_ms = cycles_per_ms(), got;
 
-	usleep(20000);
-	per_ms = (arch_cycles() - per_ms) / 20;		/* a little too much on a busy machine */
 	agent_host_init(1 << 20);
 	budget_start(UINT64_MAX);
 	for (unsigned i = 0; i < 1000; i++) {
