@@ -8,17 +8,6 @@
  */
 #include "agent/check/hooks.h"
 
-enum {
-	NEW, NEW_A, NEW_NT, NEW_A_NT, NEW_AL, NEW_A_AL, NEW_AL_NT, NEW_A_AL_NT,
-	DEL, DEL_A, DEL_S, DEL_A_S, DEL_NT, DEL_A_NT, DEL_AL, DEL_A_AL, DEL_S_AL, DEL_A_S_AL, DEL_AL_NT, DEL_A_AL_NT,
-};
-
-/* The library's operator; one that was loaded later is looked up when it is needed, since it may be gone the next time. */
-static void *next_operator(unsigned which)
-{
-	return A.next.cxx[which] ? A.next.cxx[which] : resolve_late(which);
-}
-
 /* The library's operator found memory: give it its name. */
 static void *named(void *p, uint32_t kind, const struct caller *from)
 {
@@ -46,7 +35,7 @@ static SLOW void *SYMBOL##_body(size_t size, const void *tag)				\
 		if (likely(p))								\
 			return p;							\
 	}										\
-	next = next_operator(WHICH);							\
+	next = cxx_operator(WHICH);							\
 	if (!next)									\
 		return NULL;								\
 	return named(((void *(*)(size_t, const void *))next)(size, tag), KIND, &from);	\
@@ -84,7 +73,7 @@ EXPORT void *SYMBOL(size_t size, size_t align, const void *tag)			\
 		if (likely(p))								\
 			return p;							\
 	}										\
-	next = next_operator(WHICH);							\
+	next = cxx_operator(WHICH);							\
 	if (!next)									\
 		return NULL;								\
 	return named(((void *(*)(size_t, size_t, const void *))next)(size, align, tag), KIND, &from); \

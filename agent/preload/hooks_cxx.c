@@ -7,11 +7,6 @@
  */
 #include "agent/preload/preload.h"
 
-enum {
-	NEW, NEW_A, NEW_NT, NEW_A_NT, NEW_AL, NEW_A_AL, NEW_AL_NT, NEW_A_AL_NT,
-	DEL, DEL_A, DEL_S, DEL_A_S, DEL_NT, DEL_A_NT, DEL_AL, DEL_A_AL, DEL_S_AL, DEL_A_S_AL, DEL_AL_NT, DEL_A_AL_NT,
-};
-
 /* The next operator allocated: name the block, or record it where nobody did. */
 static void *next_done(void *p, size_t size, uint32_t kind, const struct caller *from)
 {
@@ -25,15 +20,6 @@ static void *next_done(void *p, size_t size, uint32_t kind, const struct caller 
 		hook_allocated(c, p, size, kind, from);
 	agent_leave(c);
 	return p;
-}
-
-/*
- * The library's operator. A C program may get its C++ library by dlopen, together with whoever calls us here: then it is looked up
- * when it is needed, which is when an allocation failed, since it may be gone the next time.
- */
-static void *next_operator(unsigned which)
-{
-	return A.next.cxx[which] ? A.next.cxx[which] : resolve_late(which);
 }
 
 /* Aligned new where there was no C++ library at the start. NULL on failure: left to the library. */
@@ -66,7 +52,7 @@ static SLOW void *SYMBOL##_body(size_t size, const void *tag)				\
 		if (likely(p))								\
 			return p;							\
 	}										\
-	next = next_operator(WHICH);							\
+	next = cxx_operator(WHICH);							\
 	if (!next)									\
 		return NULL;								\
 	return next_done(((void *(*)(size_t, const void *))next)(size, tag), size, KIND, &from); \
@@ -104,7 +90,7 @@ EXPORT void *SYMBOL(size_t size, size_t align, const void *tag)			\
 		if (likely(p))								\
 			return p;							\
 	}										\
-	next = next_operator(WHICH);							\
+	next = cxx_operator(WHICH);							\
 	if (!next)									\
 		return NULL;								\
 	return next_done(((void *(*)(size_t, size_t, const void *))next)(size, align, tag), \

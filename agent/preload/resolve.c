@@ -45,10 +45,12 @@ static bool is_glibc(const struct link_map *m)
 	return str_starts(base_name(m->l_name), "libc.so.6") || str_starts(base_name(m->l_name), "libc-2.");
 }
 
-void *resolve_late(unsigned which)
+void *cxx_operator(unsigned which)
 {
 	const char *n = cxx_names;
 
+	if (A.next.cxx[which])
+		return A.next.cxx[which];
 	while (which--)
 		n += str_length(n) + 1;
 	return link_symbol_late(n);
