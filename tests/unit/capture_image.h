@@ -111,4 +111,16 @@ static inline void expect_same_heap(const struct heap *a, const struct heap *b)
 		fail_msg("differs in %s", what);
 }
 
+/* The image reads back as this heap. */
+static inline void expect_read_back(const struct image *m, const struct heap *h)
+{
+	struct heap *back = NULL;
+	struct err e;
+
+	if (read_image(m->bytes, m->n, &back, &e))
+		fail_msg("%s", e.text);
+	expect_same_heap(h, back);
+	heap_free(back);
+}
+
 #endif

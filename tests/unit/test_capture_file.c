@@ -6,14 +6,9 @@
 static void expect_round_trip(struct heap *h)
 {
 	struct image m = write_image(h);
-	struct heap *back = NULL;
-	struct err e;
 
-	if (read_image(m.bytes, m.n, &back, &e))
-		fail_msg("%s", e.text);
-	expect_same_heap(h, back);
+	expect_read_back(&m, h);
 	heap_free(h);
-	heap_free(back);
 	free(m.bytes);
 }
 
