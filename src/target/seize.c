@@ -4,7 +4,8 @@
  * Stops seen on the way (ptrace(2)):
  *
  *	PTRACE_EVENT_STOP	what PTRACE_INTERRUPT leads to, also in a process that is stopped by SIGSTOP: done. On its way back to user
- *				mode, before signals are looked at and before an interrupted system call starts again
+ *				mode, before signals are looked at and before an interrupted system call starts again. One of what it has
+ *				executed itself, a fault, may be pending then: that is delivered first, for it tells of where the thread stands
  *	a signal		let it be delivered and interrupt again: it stops at the handler's first instruction
  *	PTRACE_EVENT_EXIT	let it end
  *	PTRACE_EVENT_EXEC	everything known of the process is void
@@ -13,6 +14,7 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/ptrace.h>
@@ -21,6 +23,7 @@
 
 #include "arch/x86_64/stop_arch.h"
 #include "src/base/vec.h"
+#include "src/target/leash.h"
 #include "src/target/proc.h"
 #include "src/target/task.h"
 #include "src/target/tracer.h"
@@ -115,6 +118,21 @@ static int does_not_stop(struct seizing *sz, pid_t tid)
 	return -ETIMEDOUT;
 }
 
+/*
+ * Is a signal pending that the processor raises? The kernel stops a thread before it looks for one (get_signal()). Borrowed like that, the thread
+ * would get it in the midst of what it is made to do. That anything is pending is rare, and cheaper to find out than what.
+ */
+static bool fault_pending(pid_t pid, pid_t tid)
+{
+	struct __ptrace_peeksiginfo_args first = { .nr = 1 };
+	uint64_t pending, blocked;
+	siginfo_t info;
+
+	return tracer_ptrace(PTRACE_PEEKSIGINFO, tid, (uintptr_t)&first, (uintptr_t)&info) > 0 &&
+	       !task_status(pid, tid, "SigPnd", 16, &pending) && !task_status(pid, tid, "SigBlk", 16, &blocked) &&
+	       pending & ~blocked & ~leash_mask();
+}
+
 /* Read its registers; make a call that fails when stopped one that begins again. 0, -errno. */
 static int look_at(struct stop_thread *thread)
 {
@@ -140,7 +158,10 @@ int seize_wait(struct seizing *sz, struct stop_thread *thread)
 		}
 		switch (TRACER_EVENT(status)) {
 		case PTRACE_EVENT_STOP:
-			return look_at(thread);
+			if (!fault_pending(sz->s->pid, thread->tid))
+				return look_at(thread);
+			tracer_ptrace(PTRACE_CONT, thread->tid, 0, 0);	/* uninterrupted: the signal is next */
+			continue;
 		case PTRACE_EVENT_EXIT:
 			thread->ended = true;
 			tracer_ptrace(PTRACE_DETACH, thread->tid, 0, 0);

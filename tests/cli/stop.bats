@@ -35,6 +35,20 @@ stays_stopped() {
 	ends_well
 }
 
+@test "stop: threads that fault all the time are told of each fault once, where it was, borrowed or not" {
+	victim stop_faults
+	drive all "$VICTIM" 100 | grep '^threads=6 '
+	drive each "$VICTIM" 100 "$FIRST"
+	drive one "$VICTIM" 100 "$FIRST"
+	ends_well
+}
+
+@test "stop: the tracer killed 100 times while threads fault" {
+	victim stop_faults
+	drive die "$VICTIM" 100 "$FIRST"
+	ends_well
+}
+
 @test "stop: the tracer killed 200 times at random moments" {
 	victim stop_victim killed
 	drive die "$VICTIM" 200 "$FIRST"
