@@ -3,12 +3,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "src/base/fmt.h"
 #include "src/capture/capture.h"
 #include "src/cmd/check_live.h"
 #include "src/cmd/check_report.h"
 #include "src/cmd/check_uninit.h"
+#include "src/cmd/check_uses.h"
 #include "src/cmd/cmd.h"
 #include "src/cmd/pid.h"
 #include "src/cmd/report_file.h"
@@ -35,35 +37,43 @@ static int level = 1, reaction;
 static const char *output, *report;
 static const char *fail_rate, *budget, *sweep;
 static uint64_t garbage = 0xaa, error_code, count;
-static bool left, right, mprotect_only, fill, zero, no_strings, given_code, given_level, uninit;
+static bool left, right, mprotect_only, fill, zero, no_strings, given_code, uninit;
 
 static const struct opt check_opts[] = {
 	{ "level", 0, OPT_CHOICE, NULL,
 	  "light: canaries around every block; guard: inaccessible pages around blocks (default); sampled: around a random few, for production",
-	  &level, .given = &given_level, .choices = levels },
-	{ "uninit", 0, OPT_FLAG, NULL, "run COMMAND under the installed Valgrind, which finds uses of uninitialised memory too", &uninit },
+	  &level, .choices = levels, .uses = FOR_COMMAND },
+	{ "uninit", 0, OPT_FLAG, NULL, "run COMMAND under the installed Valgrind, which finds uses of uninitialised memory too", &uninit,
+	  .uses = FOR_VALGRIND },
 	{ "on-error", 0, OPT_CHOICE, NULL, "after an error: go on (default), end the program, end it with a core file", &reaction,
-	  .choices = reactions },
-	{ "right", 0, OPT_FLAG, NULL, "guard: blocks end at the end of a page, what is behind is caught at once (default)", &right },
-	{ "left", 0, OPT_FLAG, NULL, "guard: blocks begin at the start of a page, what is before is caught at once", &left },
-	{ "max-guarded", 0, OPT_UINT, "N", "blocks guarded at the same time (default 65536); others have canaries", &job.check.max_guarded },
+	  .choices = reactions, .uses = FOR_COMMAND },
+	{ "right", 0, OPT_FLAG, NULL, "guard: blocks end at the end of a page, what is behind is caught at once (default)", &right,
+	  .uses = FOR_GUARDED },
+	{ "left", 0, OPT_FLAG, NULL, "guard: blocks begin at the start of a page, what is before is caught at once", &left,
+	  .uses = FOR_GUARDED },
+	{ "max-guarded", 0, OPT_UINT, "N", "blocks guarded at the same time (default 65536); others have canaries", &job.check.max_guarded,
+	  .uses = FOR_GUARDED },
 	{ "budget", 0, OPT_STRING, "PERCENT|all",
-	  "CPU time that guarding may take, in percent of the program's own (default 50); blocks beyond have canaries", &budget },
-	{ "quarantine", 0, OPT_SIZE, "BYTES", "released blocks kept from reuse (default 1M)", &job.check.quarantine_bytes },
+	  "CPU time that guarding may take, in percent of the program's own (default 50); blocks beyond have canaries", &budget,
+	  .uses = FOR_COMMAND },
+	{ "quarantine", 0, OPT_SIZE, "BYTES", "released blocks kept from reuse (default 1M)", &job.check.quarantine_bytes,
+	  .uses = FOR_CANARIES },
 	{ "sample", 0, OPT_SIZE, "BYTES", "sampled: guard one block per BYTES on average (default 128K)", &job.sample_bytes, .min = 1,
-	  .max = 1ull << 40 },
-	{ "no-strings", 0, OPT_FLAG, NULL, "do not check string and memory functions", &no_strings },
-	{ "zero-size", 0, OPT_FLAG, NULL, "requests for 0 bytes are errors", &zero },
-	{ "garbage", 0, OPT_UINT, "BYTE", "fill new blocks with BYTE (default 170)", &garbage, .if_omitted = "170", .given = &fill, .max = 255 },
-	{ "fail-after", 0, OPT_UINT, "N", "allocations fail after the first N", &job.check.fail_after },
-	{ "fail-rate", 0, OPT_STRING, "PERCENT", "so many allocations fail, at random", &fail_rate },
-	{ "limit", 0, OPT_SIZE, "BYTES", "allocations that would take the heap above BYTES fail", &job.check.heap_limit_bytes, .min = 1 },
+	  .max = 1ull << 40, .uses = FOR_SAMPLED },
+	{ "no-strings", 0, OPT_FLAG, NULL, "do not check string and memory functions", &no_strings, .uses = FOR_COMMAND },
+	{ "zero-size", 0, OPT_FLAG, NULL, "requests for 0 bytes are errors", &zero, .uses = FOR_COMMAND },
+	{ "garbage", 0, OPT_UINT, "BYTE", "fill new blocks with BYTE (default 170)", &garbage, .if_omitted = "170", .given = &fill, .max = 255,
+	  .uses = FOR_COMMAND },
+	{ "fail-after", 0, OPT_UINT, "N", "allocations fail after the first N", &job.check.fail_after, .uses = FOR_COMMAND },
+	{ "fail-rate", 0, OPT_STRING, "PERCENT", "so many allocations fail, at random", &fail_rate, .uses = FOR_COMMAND },
+	{ "limit", 0, OPT_SIZE, "BYTES", "allocations that would take the heap above BYTES fail", &job.check.heap_limit_bytes, .min = 1,
+	  .uses = FOR_COMMAND },
 	{ "sweep", 0, OPT_STRING, "TIME",
 	  "look at the canaries of all live blocks: of a PID now, or every TIME; of a COMMAND every TIME, not only at the end", &sweep,
-	  .if_omitted = "once" },
-	{ "count", 0, OPT_UINT, "N", "with --sweep=TIME of a PID: end after N sweeps", &count, .min = 1 },
-	{ "no-follow", 0, OPT_FLAG, NULL, "do not check children", &job.no_follow },
-	{ "output", 'o', OPT_FILE, "FILE", "write captures too, as 'pmm run -o FILE'", &output },
+	  .if_omitted = "once", .uses = FOR_COMMAND | FOR_PROCESS },
+	{ "count", 0, OPT_UINT, "N", "with --sweep=TIME of a PID: end after N sweeps", &count, .min = 1, .uses = FOR_PROCESS },
+	{ "no-follow", 0, OPT_FLAG, NULL, "do not check children", &job.no_follow, .uses = FOR_COMMAND | FOR_VALGRIND },
+	{ "output", 'o', OPT_FILE, "FILE", "write captures too, as 'pmm run -o FILE'", &output, .uses = FOR_COMMAND },
 	{ "report", 0, OPT_FILE, "FILE", "tell it in FILE instead of standard error (of a capture: standard output)", &report },
 	{ "json", 0, OPT_FLAG, NULL, "tell it as JSON, at the end (schema " CHECK_SCHEMA ")", &told.json },
 	{ "top", 0, OPT_UINT, "N", "errors told of a capture (default 100, 0 = all)", &told.view.top },
@@ -72,10 +82,11 @@ static const struct opt check_opts[] = {
 	{ "error-exitcode", 0, OPT_UINT, "N", "exit code when there were errors (default: of a COMMAND its own, else 1)", &error_code,
 	  .given = &given_code, .max = 255 },
 	{ "ledger-limit", 0, OPT_SIZE, "BYTES", "memory one ledger may take (default a quarter of RAM, at most 16G)", &job.limit_bytes,
-	  .min = 1 << 20 },
-	{ "no-madvise-guard", 0, OPT_FLAG, NULL, "guard: protect pages by mprotect(), as on kernels before 6.13", &mprotect_only },
+	  .min = 1 << 20, .uses = FOR_COMMAND },
+	{ "no-madvise-guard", 0, OPT_FLAG, NULL, "guard: protect pages by mprotect(), as on kernels before 6.13", &mprotect_only,
+	  .uses = FOR_GUARDED },
 	{ "max-mappings", 0, OPT_UINT, "N", "guard, with mprotect(): mappings the process may have (default vm.max_map_count)",
-	  &job.check.max_mappings },
+	  &job.check.max_mappings, .uses = FOR_GUARDED },
 	{ "debuginfod", 0, OPT_FLAG, NULL, "ask the servers of $DEBUGINFOD_URLS for missing debug information", &told.debuginfod },
 	{ "no-symbols", 0, OPT_FLAG, NULL, "no names: module and offset only", &told.no_symbols },
 	{ 0 }
@@ -94,7 +105,7 @@ static int parse_percent(const char *option, const char *text, double most, uint
 	if (*end == '%')
 		end++;
 	if (end == text || *end || errno || !(percent >= 0 && percent <= most)) {
-		err_set(e, -EINVAL, "'%s' is nothing for '--%s'", text, option);
+		err_set(e, -EINVAL, "--%s: '%s' is not a percentage", option, text);
 		err_hint(e, "a number from 0 to %g, such as 0.5", most);
 		e->exit_code = CMD_USAGE;
 		return -EINVAL;
@@ -120,7 +131,7 @@ static int parse_sweep(struct err *e)
 	int rc = fmt_parse_duration(sweep, &job.sweep_every_ns, e);
 
 	if (!rc && job.sweep_every_ns < LEAST_SWEEP_NS)
-		rc = cmd_refuse(e, "'--sweep' is not possible that often", "10ms and more");
+		rc = cmd_refuse(e, "sweeps are not possible that often", "--sweep=10ms and more");
 	if (rc)
 		e->exit_code = CMD_USAGE;
 	return rc;
@@ -133,8 +144,6 @@ static int read_options(struct err *e)
 
 	if (left && right)
 		return cmd_refuse(e, "'--left' and '--right' contradict each other", "leave out one of them");
-	if (uninit && (given_level || output || reaction))
-		return cmd_refuse(e, "'--uninit' is Valgrind's work, which knows neither levels, captures nor '--on-error'", "leave them out");
 	c->level = PMM_CHECK_LIGHT + (uint32_t)level;
 	c->on_error = (uint32_t)reaction;
 	c->garbage = (uint32_t)garbage;
@@ -152,6 +161,14 @@ static int read_options(struct err *e)
 	if (!rc && sweep && strcmp(sweep, "once"))
 		rc = parse_sweep(e);
 	return rc;
+}
+
+/* Is all that was given for what is to be done? */
+static int check_options(bool command, const char *operand, struct err *e)
+{
+	bool process = !command && capture_for(operand) == &capture_ledger;
+
+	return check_uses(!command ? process ? FOR_PROCESS : FOR_CAPTURE : uninit ? FOR_VALGRIND : FOR_LIGHT << level, e);
 }
 
 /* ---- what is looked at ---- */
@@ -173,7 +190,9 @@ static int report_capture(const char *path, FILE *out, struct err *e)
 
 	if (!rc)
 		rc = check_report(h, &told, out, e);
-	else if (rc == -EINVAL)
+	else if (rc == -ENOENT)
+		err_hint(e, "name a capture or the number of a process; a program is run with '--' before it: pmm check -- %s", path);
+	else if (rc == -EINVAL && !access(path, X_OK))
 		err_hint(e, "a program is run with '--' before it: pmm check -- %s", path);
 	heap_free(h);
 	return rc;
@@ -194,12 +213,10 @@ static int look_at(int argc, char **argv, FILE *out, struct err *e)
 	bool process = capture_for(argv[0]) == &capture_ledger;
 	int rc;
 
+	if (count && !job.sweep_every_ns)
+		return cmd_refuse(e, "'--count' is for sweeps again and again", "how often: --sweep=TIME");
 	if (argc > 1)
 		return cmd_refuse(e, "one capture or process at a time", "a program is run with '--' before it: pmm check -- COMMAND");
-	if (output)
-		return cmd_refuse(e, "'--output' is for a COMMAND", "'pmm snapshot PID' writes a capture of a running process");
-	if (sweep && !process)
-		return cmd_refuse(e, "'--sweep' is for running processes", "a capture has what sweeps found before it was made");
 	rc = process ? look_at_process(argv[0], out, e) : report_capture(argv[0], out, e);
 	return rc > 0 ? CMD_FOUND : rc;
 }
@@ -210,9 +227,12 @@ static int look_at(int argc, char **argv, FILE *out, struct err *e)
 static int dispatch(int argc, char **argv, struct err *e)
 {
 	bool command = !strcmp(argv[-1], "--");		/* opt_parse() leaves it before the operands */
-	FILE *out = report ? report_file_open(report, e) : command ? NULL : stdout;
-	int rc;
+	int rc = check_options(command, argv[0], e);
+	FILE *out;
 
+	if (rc)
+		return rc;
+	out = report ? report_file_open(report, e) : command ? NULL : stdout;
 	if (report && !out)
 		return -EIO;
 	rc = command ? run_command(argv, out, e) : look_at(argc, argv, out, e);
@@ -238,7 +258,7 @@ static const struct cmd_pair check_exits[] = {
 	{ "1", "there were some (--error-exitcode: another code)" },
 	{ "N", "of a COMMAND its own (128+N: signal N ended it), unless there were errors and --error-exitcode is given" },
 	{ "2", "wrong usage" },
-	{ "3", "could not look; of a COMMAND that ended with 0, if --error-exitcode is given" },
+	{ "3", "could not look or tell; of a COMMAND only when it ended with 0, for what was not looked at if --error-exitcode is given" },
 	{ 0 }
 };
 

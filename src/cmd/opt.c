@@ -10,6 +10,23 @@
 #define MAX_OPTS 64
 #define MAX_WORD 63
 
+static const struct opt *met[MAX_OPTS];		/* each once */
+static unsigned nr_met;
+
+static void meet(const struct opt *o)
+{
+	for (unsigned i = 0; i < nr_met; i++)
+		if (met[i] == o)
+			return;
+	if (nr_met < MAX_OPTS)
+		met[nr_met++] = o;
+}
+
+const struct opt *opt_met(unsigned i)
+{
+	return i < nr_met ? met[i] : NULL;
+}
+
 static int store_choice(const struct opt *o, const char *arg, struct err *e)
 {
 	size_t used = 0;
@@ -30,6 +47,18 @@ static int store_choice(const struct opt *o, const char *arg, struct err *e)
 	return -EINVAL;
 }
 
+static struct fmt bound_text(const struct opt *o, uint64_t n)
+{
+	struct fmt number;
+
+	if (o->type == OPT_SIZE)
+		return fmt_bytes(n);
+	if (o->type == OPT_DURATION)
+		return fmt_duration(n);
+	snprintf(number.s, sizeof(number.s), "%llu", (unsigned long long)n);
+	return number;
+}
+
 static int store_number(const struct opt *o, const char *arg, struct err *e)
 {
 	uint64_t n = 0;
@@ -47,15 +76,12 @@ static int store_number(const struct opt *o, const char *arg, struct err *e)
 		*(uint64_t *)o->target = n;
 		return 0;
 	}
-	if (o->type == OPT_SIZE)
-		return err_set(e, -ERANGE, "'%s' is out of range: %s .. %s", arg,
-			       fmt_bytes(o->min).s, o->max ? fmt_bytes(o->max).s : "any");
-	if (o->type == OPT_DURATION)
-		return err_set(e, -ERANGE, "'%s' is out of range: %s .. %s", arg,
-			       fmt_duration(o->min).s, o->max ? fmt_duration(o->max).s : "any");
-	return err_set(e, -ERANGE, "'%s' is out of range: %llu .. %llu", arg,
-		       (unsigned long long)o->min,
-		       (unsigned long long)(o->max ? o->max : UINT64_MAX));
+	err_set(e, -ERANGE, "'%s' is out of range", arg);
+	if (o->max)
+		err_hint(e, "from %s to %s", bound_text(o, o->min).s, bound_text(o, o->max).s);
+	else
+		err_hint(e, "at least %s", bound_text(o, o->min).s);
+	return -ERANGE;
 }
 
 static int store_again(const struct opt *o, const char *arg, struct err *e)
@@ -114,6 +140,8 @@ static int take(const struct opt *o, const char *arg, struct err *e)
 
 	if (!rc && o->given)
 		*o->given = true;
+	if (!rc)
+		meet(o);
 	return rc;
 }
 
@@ -210,6 +238,7 @@ int opt_parse(const struct opt *table, bool stop, int argc, char **argv, bool *h
 
 	if (e)
 		e->exit_code = 2;
+	nr_met = 0;
 	for (i = 1; i < argc; i++) {
 		int at = i, rc;
 

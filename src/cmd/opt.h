@@ -42,6 +42,7 @@ struct opt {
 	bool *given;			/* may be NULL; set to true when the option was given */
 	const char *const *choices;	/* OPT_CHOICE, NULL-terminated */
 	uint64_t min, max;		/* bounds of OPT_UINT, OPT_SIZE, OPT_DURATION; max 0 = none */
+	unsigned uses;			/* the command's own: what it is for, a bit each; 0 = all */
 };
 
 /*
@@ -50,6 +51,9 @@ struct opt {
  * (argc if none). -EINVAL with `e` set (exit_code 2). --help and -h set *help and end parsing.
  */
 int opt_parse(const struct opt *table, bool stop, int argc, char **argv, bool *help, struct err *e);
+
+/* The options that opt_parse() met, in their order: number `i` from 0 on, NULL = there are no more. */
+const struct opt *opt_met(unsigned i);
 
 /* Append how the option is written: "--output FILE", "--sample[=BYTES]", "--sort live|peak". */
 void opt_usage(const struct opt *o, struct str *out);

@@ -175,6 +175,6 @@ play() {
 		[ "$(cat "$T/err")" = "$want" ] || { cat "$T/err"; return 1; }
 	}
 	says_usage "pmm: '--sample' and '--exact' cannot be had together" --sample --exact
-	says_usage "pmm: --expire: '0' is out of range: 1.00 ms .. any
-pmm: hint: 'pmm attach --help' lists the options" --expire 0
+	says_usage "pmm: --expire: '0' is out of range
+pmm: hint: at least 1.00 ms" --expire 0
 }
