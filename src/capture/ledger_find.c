@@ -131,8 +131,8 @@ static int open_memory(pid_t pid)
 
 static int not_tracked(pid_t pid, struct err *e)
 {
-	err_set(e, -ENOENT, "process '%d' is not tracked by pmm", pid);
-	err_hint(e, "start it with 'pmm run'");
+	err_set(e, -ENOENT, "process %d is not tracked by pmm", pid);
+	err_hint(e, "start it with 'pmm run -- COMMAND', or track it from now on with 'pmm attach %d'", pid);
 	return -ENOENT;
 }
 
@@ -181,11 +181,11 @@ int ledger_find(pid_t pid, struct ledger_place *place, struct err *e)
 	rc = errno == ENOENT || errno == ESRCH ? -ESRCH : -EPERM;
 	ledger_find_fini(place);
 	if (rc == -ESRCH) {
-		err_set(e, rc, "no process '%d'", pid);
+		err_set(e, rc, "no process %d", pid);
 		err_hint(e, "when it has ended, name its capture, pmm.COMMAND.%d.pmm as a rule", pid);
 		return rc;
 	}
-	err_set(e, rc, "not allowed to read the ledger of process '%d'", pid);
+	err_set(e, rc, "not allowed to read the ledger of process %d", pid);
 	err_hint(e, "run as the user the process belongs to, or as root");
 	return rc;
 }

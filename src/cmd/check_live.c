@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <signal.h>
 
+#include "include/pmm/check.h"
 #include "src/capture/ledger.h"
 #include "src/capture/sweep.h"
 #include "src/cmd/again.h"
@@ -20,13 +21,30 @@ struct live {
 	int found;
 };
 
+/* The ledger of a process that is checked. 0 or -errno with `e`. */
+static int open_ledger(pid_t pid, struct ledger_map **m, struct err *e)
+{
+	int rc = ledger_map_open_pid(pid, m, e);
+
+	if (rc == -ENOENT) {
+		err_set(e, rc, "process %d is not checked: pmm does not track it", (int)pid);
+		err_hint(e, "start the program with 'pmm check -- COMMAND'; 'pmm attach %d' tracks a running one, but does not check it", (int)pid);
+	} else if (!rc && (*m)->tree.check.level == PMM_CHECK_NONE) {
+		rc = err_set(e, -ENODATA, "process %d is recorded, but not checked", (int)pid);
+		err_hint(e, "start the program with 'pmm check -- COMMAND'; 'pmm leaks' and 'pmm report' look at this one");
+		ledger_map_close(*m);
+		*m = NULL;
+	}
+	return rc;
+}
+
 /* The heap with what is new in it; findings from index *from on have not been told. 0 or -errno with `e`. */
 static int look(struct live *l, struct heap **out, uint64_t *from, struct err *e)
 {
 	const struct ledger_options o = { .running = true, .pid = l->pid };
 	struct ledger_map *m = NULL;
 	uint64_t swept = 0;
-	int rc = ledger_map_open_pid(l->pid, &m, e);
+	int rc = open_ledger(l->pid, &m, e);
 
 	if (!rc && l->job->sweep) {
 		rc = sweep_process(&l->sweep, l->pid, m, PMM_MAX_FINDINGS + (uint32_t)l->sweep.seen.nr, out, e);

@@ -232,10 +232,10 @@ int proc_maps_read(pid_t pid, struct proc_maps *maps, struct err *e)
 		free(text);
 	}
 	if (rc == -ESRCH) {
-		err_set(e, -ESRCH, "no process '%d'", pid);
+		err_set(e, -ESRCH, "no process %d", pid);
 		err_hint(e, "when it has ended, name its capture, pmm.COMMAND.%d.pmm as a rule", pid);
 	} else if (rc < 0)
-		err_set(e, (int)rc, "cannot read the mappings of process '%d': %s", pid,
+		err_set(e, (int)rc, "cannot read the mappings of process %d: %s", pid,
 			strerror((int)-rc));
 	if (rc == -EACCES || rc == -EPERM)
 		err_hint(e, "run as the user the process belongs to, or as root");

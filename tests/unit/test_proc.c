@@ -59,7 +59,7 @@ static void who_is_not_there_is_said(void **state)
 	assert_int_equal(proc_ns_pid(NOBODY), -ESRCH);
 	assert_int_equal(proc_threads(NOBODY, &threads), -ESRCH);
 	assert_int_equal(proc_maps_read(NOBODY, &maps, &e), -ESRCH);
-	assert_string_equal(e.text, "no process '2147483632'");
+	assert_string_equal(e.text, "no process 2147483632");
 }
 
 static void a_zombie_is_not_alive(void **state)
