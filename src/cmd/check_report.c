@@ -54,10 +54,13 @@ int check_report(const struct heap *h, const struct check_report_options *o, FIL
 		names_init(&names, h, sym ? naming_resolve : NULL, sym);
 	rc = write_doc(h, &names, o, out);
 	/* a reader that has seen enough (head, less) is no trouble */
-	if (rc && rc != -EPIPE)
+	if (rc && rc != -EPIPE) {
 		err_set(e, rc, "cannot write the report: %s", strerror(-rc));
-	else
+		if (rc != -ENOMEM)
+			err_hint(e, "--report FILE writes it elsewhere");
+	} else {
 		rc = h->nr_findings > INT_MAX ? INT_MAX : (int)h->nr_findings;
+	}
 	if (rc >= 0 && sym)
 		symbolizer_save(sym);
 	names_fini(&names);

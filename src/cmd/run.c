@@ -264,9 +264,11 @@ static int tell_found(struct run *r)
 		cmd_fail(&e);
 	if (found > 0 && r->check.job && r->summary.root_capture)
 		cmd_note("'pmm check %s' tells it again", r->summary.root_capture);
-	if (found > 0 && given_code)
+	if (given_code && (found > 0 || r->check.nr_found))
 		return (int)error_code;
-	return given_code && !code && (unseen(r) || (job && found < 0)) ? CMD_FAILED : code;
+	if (code || (found < 0 && r->check.job))
+		return code ? code : CMD_FAILED;
+	return given_code && (unseen(r) || (job && found < 0)) ? CMD_FAILED : CMD_OK;
 }
 
 static void release(struct run *r)

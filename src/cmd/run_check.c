@@ -29,7 +29,7 @@ static struct run_check_process *process_of(struct run_check *r, uint32_t pid, u
 
 static void untold(struct run_check *r, uint64_t nr, const struct err *why)
 {
-	if (!r->nr_untold)
+	if (!r->untold.text[0])
 		r->untold = *why;
 	r->nr_untold += nr;
 }
@@ -237,11 +237,17 @@ int run_check_tell(struct run_check *r, const struct heap *root, struct err *e)
 		fprintf(out_of(r), "pmm: %s of these errors in other processes\n", fmt_count(others).s);
 	for (size_t i = 0; rc >= 0 && i < r->ended.nr; i++)
 		rc = tell_whole(r, r->ended.v[i], e);
-	if (r->nr_untold)
-		cmd_note("%s heap error%s could not be told: %s", fmt_count(r->nr_untold).s, r->nr_untold == 1 ? "" : "s", r->untold.text);
 	if (r->nr_unswept)
 		cmd_note("the live blocks of %u processes could not be looked at when they ended", r->nr_unswept);
-	return rc < 0 ? rc : r->nr_found > 0;
+	if (rc < 0)
+		untold(r, 0, e);
+	if (!r->untold.text[0])
+		return r->nr_found > 0;
+	*e = r->untold;
+	if (r->nr_untold)
+		err_set(e, -EIO, "%.400s; %s heap error%s not told", r->untold.text, fmt_count(r->nr_untold).s, r->nr_untold == 1 ? " was" : "s were");
+	err_hint(e, "%s", r->untold.hint);
+	return -EIO;
 }
 
 void run_check_fini(struct run_check *r)

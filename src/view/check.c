@@ -246,19 +246,30 @@ static void add_where(struct table *t, struct check_view *v, const struct heap_f
 	if (add_thread(&s, h, f->thread))
 		str_add(&s, ", ");
 	str_addf(&s, "%s after the start", fmt_duration(report_time(h, f->first_ns)).s);
-	if (f->count > 1 && f->by == PMM_BY_SWEEP)
-		str_addf(&s, "; %s such blocks", fmt_count(f->count).s);
-	else if (f->count > 1 && f->by != PMM_BY_VALGRIND && f->last_ns < f->first_ns + h->tick_ns)
+	if (f->count > 1 && f->by != PMM_BY_VALGRIND && f->last_ns < f->first_ns + h->tick_ns)
 		str_addf(&s, "; %s times within %s", fmt_count(f->count).s, fmt_duration(h->tick_ns).s);
 	else if (f->count > 1)
 		str_addf(&s, "; %s times, the last %s later", fmt_count(f->count).s,
 			 fmt_duration(f->last_ns > f->first_ns ? f->last_ns - f->first_ns : 0).s);
-	if (f->by != PMM_BY_SWEEP)
-		str_addc(&s, ':');
+	str_addc(&s, ':');
 	detail(t, &s);
 	str_fini(&s);
-	if (f->by != PMM_BY_SWEEP)
-		add_stack(t, v, f->site, "error");
+	add_stack(t, v, f->site, "error");
+}
+
+/* Of a sweep the sentence before has said when. */
+static void add_swept(struct table *t, const struct check_view *v, const struct heap_finding *f)
+{
+	const struct heap *h = v->heap;
+	struct str s = STR_INIT;
+
+	if (v->opt.no_head)
+		str_addf(&s, "%s, pid %u", h->comm[0] ? h->comm : h->cmdline, h->pid);
+	if (f->count > 1)
+		str_addf(&s, "%s%s such blocks", s.len ? "; " : "", fmt_count(f->count).s);
+	if (s.len)
+		detail(t, &s);
+	str_fini(&s);
 }
 
 static void add_history(struct table *t, struct check_view *v, const struct heap_finding *f)
@@ -328,7 +339,10 @@ static void fill(struct table *t, uint64_t i)
 	table_wrap(t, FOUND_LABEL, str_text(&what), CHECK_LINE_WIDTH, 1, ROW_PLAIN, false);
 	str_fini(&title);
 	str_fini(&what);
-	add_where(t, v, f);
+	if (f->by == PMM_BY_SWEEP)
+		add_swept(t, v, f);
+	else
+		add_where(t, v, f);
 	if (v->opt.bytes && f->nr_bytes)
 		add_contents(t, f);
 	add_history(t, v, f);

@@ -145,7 +145,9 @@ static void add_size(struct str *s, const struct heap_finding *f)
 	const char *kind = kind_name(f->kind);
 
 	str_addf(s, "%s of ", kind ? kind : "request");
-	if (f->size_bytes > INT64_MAX)
+	if (f->size_bytes == UINT64_MAX && (f->kind == PMM_KIND_CALLOC || f->kind == PMM_KIND_REALLOCARRAY))
+		str_add(s, "more bytes than fit in size_t, or of -1 taken for a size");
+	else if (f->size_bytes > INT64_MAX)
 		str_addf(s, "0x%llx bytes: %lld taken for a size", (unsigned long long)f->size_bytes, (long long)f->size_bytes);
 	else
 		str_add(s, bytes(f->size_bytes).s);

@@ -88,8 +88,17 @@ refuses() { refused_with "$1" "$2" "$PMM" check "${@:3}"; }
 }
 
 @test "check: what cannot be told is counted, with its cause" {
+	local full="pmm: cannot write the report: No space left on device" hint="pmm: hint: --report FILE writes it elsewhere"
 	checked 5 --report /dev/full -- after twice
-	[[ "$(cat "$T/err")" == *"pmm: 2 heap errors could not be told: cannot write the report: No space left on device"* ]]
+	[ "$(cat "$T/err")" = "$full; 2 heap errors were not told"$'\n'"$hint" ]
+	checked 5 --report /dev/full --json -- after
+	[ "$(cat "$T/err")" = "$full"$'\n'"$hint" ]
+	checked 9 --error-exitcode 9 --report /dev/full -- after
+	[ "$(cat "$T/err")" = "$full; 1 heap error was not told"$'\n'"$hint" ]
+	refused_with 3 "${full#pmm: }" "$PMM" check --report /dev/full -- true
+	refused_with 3 "${full#pmm: }" "$PMM" check --report /dev/full "$CHECK"
+	within "$PMM" check "$CHECK" >/dev/full 2>"$T/err" || [ $? -eq 3 ]
+	[ "$(cat "$T/err")" = "$full"$'\n'"$hint" ]
 }
 
 @test "check: levels" {
@@ -233,15 +242,41 @@ refuses() { refused_with "$1" "$2" "$PMM" check "${@:3}"; }
 	refuses 2 "'--left' and '--right' contradict each other" --left --right -- true
 	refuses 2 "'--uninit' is Valgrind's work" --uninit --level=light -- true
 	refuses 2 "'--uninit' is Valgrind's work" --uninit -o x -- true
-	refuses 2 "'200' is nothing for '--fail-rate'" --fail-rate 200 -- true
-	refuses 2 "'x' is nothing for '--budget'" --budget x -- true
-	refuses 2 "'--sweep' is not possible that often" --sweep=1ms -- true
+	refuses 2 "--fail-rate: '200' is not a percentage" --fail-rate 200 -- true
+	refuses 2 "--fail-rate: 'nan' is not a percentage" --fail-rate nan -- true
+	refuses 2 "--budget: 'x' is not a percentage" --budget x -- true
+	refuses 2 "--budget: '-1' is not a percentage" --budget=-1 -- true
+	refuses 2 "sweeps are not possible that often" --sweep=1ms -- true
+	refuses 2 "sweeps are not possible that often" --sweep=0 $$
+	refuses 2 "'foo' is not a choice of --level" --level=foo -- true
+	refuses 2 "--limit: '0' is out of range" --limit=0 -- true
+	refuses 2 "--garbage: '256' is out of range" --garbage=256 -- true
+	refuses 2 "'--count' is for running processes" --count 3 -- true
+	refuses 2 "'--count' is for running processes" --count 3 "$CHECK"
+	refuses 2 "'--count' is for sweeps again and again" --count 3 --sweep $$
+	refuses 2 "'--limit' is for a COMMAND" --limit 1M $$
+	refuses 2 "'--level' is for a COMMAND" --level light "$CHECK"
+	refuses 2 "'--uninit' is for a COMMAND" --uninit $$
+	refuses 2 "'--uninit' is Valgrind's work, which knows no '--limit'" --uninit --limit 1M -- true
+	refuses 2 "'--left' does nothing with '--level=light'" --left --level=light -- true
+	refuses 2 "'--sample' does nothing with '--level=guard'" --sample 1K -- true
+	grep -q "choose '--level=sampled'" "$T/said"
 	refuses 2 "one capture or process at a time" "$CHECK" "$CHECK"
 	refuses 2 "'--output' is for a COMMAND" -o x "$CHECK"
 	refuses 2 "'--sweep' is for running processes" --sweep "$CHECK"
-	refuses 3 "no process '99999999'" 99999999
-	refuses 3 "nothing" -- "$T/nothing"
-	refuses 3 "cannot" "$T/nothing"
+	refuses 3 "no process 99999999" 99999999
+	refuses 3 "cannot find the program '$T/nothing'" -- "$T/nothing"
+	refuses 3 "'/etc/passwd' may not be executed" -- /etc/passwd
+	refuses 3 "'$T' is a directory" -- "$T"
+	refuses 3 "cannot open '$T/nothing'" "$T/nothing"
+	grep -q "a program is run with '--' before it: pmm check -- $T/nothing" "$T/said"
+	refuses 3 "'$T' is a directory" "$T"
+	mkfifo "$T/fifo"
+	refuses 3 "'$T/fifo' is not a regular file" "$T/fifo"
+	refuses 3 "'$PMM' is not a pmm capture" "$PMM"
+	grep -q "a program is run with '--' before it: pmm check -- $PMM" "$T/said"
+	head -c 300 /dev/zero >"$T/zero.pmm"
+	refuses 3 "'$T/zero.pmm' is not a pmm capture" "$T/zero.pmm"
 }
 
 # begin [OPTION...] -- CASE...: check_cases in the background, until it waits; CHILD is its pid, CHECKER pmm's, its input is fd 8.
@@ -277,11 +312,25 @@ finish() {
 	finish 5
 }
 
+# recorded PID: CHILD is its child, which is tracked.
+recorded() { CHILD=$(cat "/proc/$1/task/$1/children") && CHILD=${CHILD% } && [ -n "$CHILD" ] && "$PMM" report "$CHILD"; }
+
 @test "check PID: a process that nobody checks is refused" {
+	local pid runner
 	sleep 1000 3>&- &
-	local pid=$!
-	refuses 3 "process '$pid' is not tracked" "$pid"
+	pid=$!
+	refuses 3 "process $pid is not checked: pmm does not track it" "$pid"
+	grep -q "hint: start the program with 'pmm check -- COMMAND'" "$T/said"
+	refuses 3 "process $pid is not checked: pmm does not track it" --sweep "$pid"
 	kill "$pid"
+	"$PMM" run -q -o "$T/x.pmm" -- sleep 1000 3>&- &
+	runner=$!
+	await -p "$runner" recorded "$runner"
+	refuses 3 "process $CHILD is recorded, but not checked" "$CHILD"
+	grep -q "hint: start the program with 'pmm check -- COMMAND'" "$T/said"
+	refuses 3 "process $CHILD is recorded, but not checked" --sweep "$CHILD"
+	kill "$CHILD"
+	wait "$runner" || [ $? -eq 143 ]
 	"$PMM" run -q -o "$T/x.pmm" -- "$PROG/check_cases" clean >/dev/null || [ $? -eq 5 ]
 	refuses 3 "nobody looked" "$T/x.pmm"
 }
