@@ -211,6 +211,11 @@ struct pmm_guard *guard_at(uint32_t run)
 	return &areas.record[run];
 }
 
+bool guard_has_pool(void)
+{
+	return G.on;
+}
+
 bool guard_in_pool(uint64_t address)
 {
 	return address - areas.start < areas.end - areas.start;

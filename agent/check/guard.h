@@ -35,6 +35,9 @@ void guard_publish(uint32_t run);
 /* A run's record; private, the caller may change what it owns. */
 struct pmm_guard *guard_at(uint32_t run);
 
+/* Is there a pool? */
+bool guard_has_pool(void);
+
 /*
  * Is `address` in the pool? Its run then, or, in a guard page, the run behind which it lies, or else before which it lies; a run that was
  * never used does not count. UINT32_MAX for none.

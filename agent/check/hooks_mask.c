@@ -22,10 +22,6 @@ enum hides { HIDES_BOTH, HIDES_SEGV, HIDES_NONE };
 
 static __thread enum hides hides;
 
-struct sig_set {
-	uint64_t word[16];
-};
-
 bool keep_blocks(uint64_t real)
 {
 	return real & SIGNAL_BIT(SIGSTKFLT) && hides != HIDES_NONE;
@@ -50,19 +46,6 @@ uint64_t keep_hidden(uint64_t shown)
 	return segv ? (shown & ~SIGNAL_BIT(SIGSEGV)) | SIGNAL_BIT(SIGSTKFLT) : shown;
 }
 
-static void *next(void **known, const char *name)
-{
-	struct link_map *self;
-	void *f = LOAD(*known);
-
-	if (f)
-		return f;
-	self = link_self();
-	f = self ? link_symbol_from(self->l_next, name, NULL) : NULL;
-	STORE(*known, f);
-	return f;
-}
-
 static uint64_t mask_now(void)
 {
 	uint64_t mask = 0;
@@ -76,16 +59,13 @@ static const struct sig_set *for_call(const struct sig_set *set, struct sig_set 
 {
 	if (!set || !signal_keeper || !(set->word[0] & SIGNAL_BIT(SIGSEGV)))
 		return set;
-	room->word[0] = (set->word[0] & ~SIGNAL_BIT(SIGSEGV)) | SIGNAL_BIT(SIGSTKFLT);
+	room->word[0] = keep_for_handler(set->word[0]);
 	return room;
 }
 
 /* ---- for good ------------------------------------------------------------------------------------------- */
 
-typedef int mask_function(int how, const struct sig_set *set, struct sig_set *old);
-
-/* `set` and `old` may be the same. */
-static int change(mask_function *real, int how, const struct sig_set *set, struct sig_set *old)
+int keep_mask_change(mask_function *real, int how, const struct sig_set *set, struct sig_set *old)
 {
 	uint64_t shown, wish = set ? set->word[0] : 0;
 	struct sig_set all;
@@ -111,9 +91,9 @@ EXPORT int NAME(int how, const struct sig_set *set, struct sig_set *old);		\
 EXPORT int NAME(int how, const struct sig_set *set, struct sig_set *old)		\
 {											\
 	static void *known;								\
-	mask_function *real = (mask_function *)next(&known, #NAME);			\
+	mask_function *real = (mask_function *)link_next(&known, #NAME);			\
 											\
-	return real ? change(real, how, set, old) : -1;					\
+	return real ? keep_mask_change(real, how, set, old) : -1;					\
 }
 
 MASK_FORM(sigprocmask)
@@ -158,7 +138,7 @@ static int change_one(int how, int signal, const char *name, void **known)
 		set.word[0] = SIGNAL_BIT(signal);
 		return sigprocmask(how, &set, NULL);
 	}
-	real = (int (*)(int))next(known, name);
+	real = (int (*)(int))link_next(known, name);
 	return real ? real(signal) : -1;
 }
 
@@ -184,7 +164,7 @@ int sigignore(int signal)
 
 	if (signal_keeper && signal_keeper->keeps(signal))
 		return signal_keeper->action(signal, &a, NULL);
-	real = (int (*)(int))next(&known, "sigignore");
+	real = (int (*)(int))link_next(&known, "sigignore");
 	return real ? real(signal) : -1;
 }
 
@@ -198,7 +178,7 @@ EXPORT int NAME PARAMS									\
 	static void *known;								\
 	struct sig_set room;								\
 											\
-	real = (int (*) PARAMS)next(&known, #NAME);					\
+	real = (int (*) PARAMS)link_next(&known, #NAME);					\
 	SET = for_call(SET, &room);							\
 	return real ? real ARGS : -1;							\
 }
@@ -219,7 +199,7 @@ EXPORT int pthread_attr_getsigmask_np(const void *attr, struct sig_set *set);
 int pthread_attr_getsigmask_np(const void *attr, struct sig_set *set)
 {
 	static void *known;
-	int (*real)(const void *, struct sig_set *) = (int (*)(const void *, struct sig_set *))next(&known, "pthread_attr_getsigmask_np");
+	int (*real)(const void *, struct sig_set *) = (int (*)(const void *, struct sig_set *))link_next(&known, "pthread_attr_getsigmask_np");
 	int ret = real ? real(attr, set) : -1;
 
 	if (!ret && signal_keeper && set->word[0] & SIGNAL_BIT(SIGSTKFLT))

@@ -15,6 +15,7 @@
 #include "agent/check/keep.h"
 
 #include "agent/check/fault.h"
+#include "agent/check/hooks_raw.h"
 #include "agent/preload/keeper.h"
 #include "agent/preload/preload.h"
 #include "agent/sys.h"
@@ -260,7 +261,7 @@ static bool is_vforked(void)
 	return LOAD(*A.alive) && (int)sys0(getpid) != A.pid;
 }
 
-static void install(int signal)
+void keep_install(int signal)
 {
 	struct sig_action a = { .handler = (sig_handler *)(void *)keep_entry, .flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART };
 
@@ -270,6 +271,16 @@ static void install(int signal)
 	A.next.sigaction(signal, &a, NULL);
 	if (!restorer && !A.next.sigaction(signal, NULL, &a))
 		restorer = a.restorer;
+}
+
+bool keep_ignored(int signal)
+{
+	return wanted[signal].handler == SIG_IGN;
+}
+
+void *keep_handler(void)
+{
+	return (void *)keep_entry;
 }
 
 /* Any other signal: its mask must not block ours, and its stack is the program's, if any. */
@@ -282,8 +293,7 @@ static int action_other(int signal, const struct sig_action *new, struct sig_act
 
 	if (new) {
 		a = *new;
-		if (a.mask[0] & SIGNAL_BIT(SIGSEGV))
-			a.mask[0] = (a.mask[0] & ~SIGNAL_BIT(SIGSEGV)) | SIGNAL_BIT(SIGSTKFLT);
+		a.mask[0] = keep_for_handler(a.mask[0]);
 		if (a.flags & SA_ONSTACK && !LOAD(program_stacks)) {
 			__atomic_fetch_or(&without_stack, bit, __ATOMIC_RELAXED);
 			a.flags &= ~SA_ONSTACK;
@@ -308,14 +318,19 @@ static int action(int signal, const struct sig_action *new, struct sig_action *o
 
 	if (!keeps(signal))
 		return action_other(signal, new, old);
-	if (is_vforked())
-		return A.next.sigaction(signal, new, old);
 	was = wanted[signal];
+	if (is_vforked()) {
+		if (A.next.sigaction(signal, new, old))
+			return -1;
+		if (old && old->handler == (sig_handler *)keep_handler())
+			*old = was;
+		return 0;
+	}
 	if (new) {
 		wanted[signal] = *new;
 		wanted[signal].flags |= SA_RESTORER;
 		wanted[signal].restorer = restorer;
-		install(signal);
+		keep_install(signal);
 	}
 	if (old)
 		*old = was;
@@ -351,11 +366,11 @@ static sig_handler *handler_set(int signal, sig_handler *new, unsigned flags)
 }
 
 static const struct signal_keeper keeper = { .action = action, .keeps = keeps, .handler = handler_set, .confined = confined,
-					     .stack = stack_changed };
+					     .stack = stack_changed, .syscall = raw_instead };
 
 void keep_start(void)
 {
-	uint64_t mask = 0;
+	uint64_t mask = 0, hidden;
 
 	if (!A.next.sigaction || signal_keeper)
 		return;
@@ -365,9 +380,10 @@ void keep_start(void)
 	signal_keeper = &keeper;
 	for (int signal = 1; signal < NR_SIGNALS; signal++)
 		if (keeps(signal))
-			install(signal);
-	if (!sys_failed(sys4(rt_sigprocmask, 0, 0, &mask, 8)) && mask & SIGNAL_BIT(SIGSEGV)) {
-		mask = keep_hidden(mask);
-		sys4(rt_sigprocmask, SIG_SETMASK, &mask, 0, 8);
-	}
+			keep_install(signal);
+	if (sys_failed(sys4(rt_sigprocmask, 0, 0, &mask, 8)))
+		return;
+	hidden = keep_hidden(mask);
+	if (hidden != mask)
+		sys4(rt_sigprocmask, SIG_SETMASK, &hidden, 0, 8);
 }

@@ -29,9 +29,29 @@ void keep_stack(struct tctx *c);
 /* In our handler: is the thread's alternate stack to be ours, though it was not yet when the signal came? */
 void keep_stack_late(struct arch_ucontext *uc);
 
+/* Does the program ignore a kept signal? Our handler for it, as the kernel shows it, and put in place again. */
+bool keep_ignored(int signal);
+void *keep_handler(void);
+void keep_install(int signal);
+
 /* A mask as the program wishes it, and as it is to be; the second for the calling thread from now on. */
 uint64_t keep_shown(uint64_t real);
 uint64_t keep_hidden(uint64_t shown);
+
+/* The same for a mask that is to hold for some time only: of a handler, of a call. */
+static inline uint64_t keep_for_handler(uint64_t shown)
+{
+	return shown & SIGNAL_BIT(SIGSEGV) ? (shown & ~SIGNAL_BIT(SIGSEGV)) | SIGNAL_BIT(SIGSTKFLT) : shown;
+}
+
+/* sigprocmask() as the program sees it, by such a function of the kernel's or the C library's. `set` and `old` may be the same. */
+struct sig_set {
+	uint64_t word[16];
+};
+
+typedef int mask_function(int how, const struct sig_set *set, struct sig_set *old);
+
+int keep_mask_change(mask_function *real, int how, const struct sig_set *set, struct sig_set *old);
 
 /* Does the program block SIGSEGV in such a mask? */
 bool keep_blocks(uint64_t real);

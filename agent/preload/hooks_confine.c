@@ -3,6 +3,7 @@
  *
  * What it had to learn by such calls (modules, clock, who it is) it learnt at the start.
  */
+#include "agent/preload/keeper.h"
 #include "agent/preload/leave.h"
 #include "agent/preload/preload.h"
 
@@ -30,6 +31,8 @@ EXPORT int prctl(int what, unsigned long a, unsigned long b, unsigned long c, un
 
 __attribute__((used)) static void *syscall_next(long nr, long a, long b)
 {
+	void *instead;
+
 	if (nr == ARCH_SYS_seccomp)
 		confine((uint32_t)a == SECCOMP_SET_MODE_STRICT);
 	else if (nr == ARCH_SYS_prctl && (uint32_t)a == PR_SET_SECCOMP)
@@ -38,7 +41,8 @@ __attribute__((used)) static void *syscall_next(long nr, long a, long b)
 		leave_ask(PMM_LEAVE_CALL, 0, (uint32_t)a);
 	if (!A.next.syscall)
 		resolve();
-	return (void *)A.next.syscall;
+	instead = signal_keeper && A.next.syscall ? signal_keeper->syscall(nr) : NULL;
+	return instead ? instead : (void *)A.next.syscall;
 }
 
 ARCH_HOOK_SYSCALL

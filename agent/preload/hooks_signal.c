@@ -24,14 +24,6 @@
 #define HANDLER_BYTES	2048u		/* what deadly() takes */
 #define FRAME_BYTES	(64ull << 10)	/* a signal's frame is smaller, with any vector registers */
 
-/* As the kernel has it. */
-struct kernel_action {
-	void *handler;
-	uint64_t flags;
-	void *restorer;
-	uint64_t mask;
-};
-
 /* Signals 1 to 64 whose default action is death, but for SIGKILL and what the C library keeps for itself (32, 33). */
 #define BIT(signal)	(1ull << ((signal) - 1))
 #define DEADLY		(~(BIT(9) | BIT(17) | BIT(18) | BIT(19) | BIT(20) | BIT(21) | BIT(22) | BIT(23) | BIT(28) | BIT(32) | BIT(33)))

@@ -28,6 +28,14 @@
 #define SA_RESETHAND	0x80000000u
 #define SS_DISABLE	2
 
+/* struct sigaction as the kernel has it. */
+struct kernel_action {
+	void *handler;
+	uint64_t flags;
+	void *restorer;
+	uint64_t mask;
+};
+
 struct signal_keeper {
 	/* sigaction() for any signal, the real one being there; signals_action() is the rest of it. */
 	int (*action)(int signal, const struct sig_action *new, struct sig_action *old);
@@ -38,6 +46,9 @@ struct signal_keeper {
 
 	/* The program is about to enter seccomp. */
 	void (*confined)(void);
+
+	/* What is to be called in place of syscall(nr, ...); NULL: the real one, which is known. */
+	void *(*syscall)(long nr);
 
 	/* sigaltstack() returned 0: `new` was set (flags: its own), *old was there; NULL as given. */
 	void (*stack)(const int *new_flags, struct sig_stack *old);

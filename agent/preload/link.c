@@ -246,6 +246,19 @@ void *link_symbol_from(struct link_map *map, const char *name, struct link_map *
 	return NULL;
 }
 
+void *link_next(void **known, const char *name)
+{
+	struct link_map *self;
+	void *f = LOAD(*known);
+
+	if (f)
+		return f;
+	self = link_self();
+	f = self ? link_symbol_from(self->l_next, name, NULL) : NULL;
+	STORE(*known, f);
+	return f;
+}
+
 struct wanted {
 	const char *name;
 	void *found;

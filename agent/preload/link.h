@@ -32,6 +32,9 @@ void *link_symbol(const struct link_map *map, const char *name);
 /* The same in the first object from `map` on that has it; *where gets the object when not NULL. */
 void *link_symbol_from(struct link_map *map, const char *name, struct link_map **where);
 
+/* The function that comes after ours of that name, looked up when it is first asked for, without a lock, and kept in *known; NULL: none. */
+void *link_next(void **known, const char *name);
+
 /* A definition in whatever is loaded now but ourselves. Takes a lock of the loader: for rare cases outside of malloc. */
 void *link_symbol_late(const char *name);
 

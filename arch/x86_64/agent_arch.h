@@ -25,6 +25,7 @@
 #define ARCH_SYS_socket		41
 #define ARCH_SYS_connect	42
 #define ARCH_SYS_recvmsg	47
+#define ARCH_SYS_execve		59
 #define ARCH_SYS_uname		63
 #define ARCH_SYS_fcntl		72
 #define ARCH_SYS_ftruncate	77
@@ -45,6 +46,7 @@
 #define ARCH_SYS_process_vm_readv 310
 #define ARCH_SYS_seccomp	317
 #define ARCH_SYS_memfd_create	319
+#define ARCH_SYS_execveat	322
 #define ARCH_SYS_process_madvise 440
 
 /* One system call; returns the kernel's result, -errno on failure. errno is not touched. */

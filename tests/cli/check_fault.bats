@@ -94,6 +94,15 @@ summed() {
 	told --level=light check_fault_threads
 }
 
+@test "a new program inherits the mask and the ignored signals that the program has set" {
+	for how in none s a as si ai asi sf; do
+		told check_inherit $how "$PROG/check_inherit_static"
+		found "overrun read 11 overrun"
+		grep -q '^system: ' native.out
+		told --level=light check_inherit $how "$PROG/check_inherit_static"
+	done
+}
+
 @test "a forked child has its own errors and handlers" {
 	told check_fault_death fork
 	found "overrun write 1 main" "overrun write 1 main"

@@ -1,0 +1,106 @@
+/*
+ * System calls that the program makes by syscall() and that would otherwise pass by the functions of the same name.
+ *
+ * syscall() jumps to what is found here in its place, with all arguments in place (agent/preload/hooks_confine.c).
+ */
+#include "agent/check/hooks_raw.h"
+
+#include "agent/check/inherit.h"
+#include "agent/check/keep.h"
+#include "agent/preload/preload.h"
+
+#define MASK_BYTES 8
+
+extern int sigaltstack(const struct sig_stack *new, struct sig_stack *old);
+
+/* The kernel says so itself where it cannot read, and under seccomp we do not ask. */
+static bool may_read(const void *p)
+{
+	return !LOAD(A.confined) && sys_readable((uintptr_t)p);
+}
+
+static long action_kept(int signal, const struct kernel_action *new, struct kernel_action *old)
+{
+	struct sig_action in = { .handler = SIG_DFL }, out;
+	int ret;
+
+	if (new)
+		in = (struct sig_action){ .handler = (sig_handler *)new->handler, .mask = { new->mask }, .flags = (int)new->flags,
+					  .restorer = (void (*)(void))new->restorer };
+	ret = signal_keeper->action(signal, new ? &in : NULL, &out);
+	if (!ret && old)
+		*old = (struct kernel_action){ .handler = (void *)out.handler, .flags = (uint32_t)out.flags,
+					       .restorer = (void *)out.restorer, .mask = out.mask[0] };
+	return ret;
+}
+
+/* Another signal's: its handler is not to run with ours blocked. */
+static long action_other(long nr, int signal, const struct kernel_action *new, struct kernel_action *old)
+{
+	struct kernel_action a;
+	long ret;
+
+	if (new) {
+		a = *new;
+		a.mask = keep_for_handler(a.mask);
+		new = &a;
+	}
+	ret = A.next.syscall(nr, signal, new, old, MASK_BYTES);
+	if (!ret && old && old->mask & SIGNAL_BIT(SIGSTKFLT))
+		old->mask |= SIGNAL_BIT(SIGSEGV);
+	return ret;
+}
+
+static long action(long nr, int signal, const struct kernel_action *new, struct kernel_action *old, size_t bytes)
+{
+	if (bytes != MASK_BYTES || (new && !may_read(new)) || (old && !may_read(old)))
+		return A.next.syscall(nr, signal, new, old, bytes);
+	return signal_keeper->keeps(signal) ? action_kept(signal, new, old) : action_other(nr, signal, new, old);
+}
+
+static int mask_real(int how, const struct sig_set *set, struct sig_set *old)
+{
+	return (int)A.next.syscall(ARCH_SYS_rt_sigprocmask, how, set, old, MASK_BYTES);
+}
+
+static long mask(long nr, int how, const struct sig_set *set, struct sig_set *old, size_t bytes)
+{
+	if (bytes != MASK_BYTES || (set && !may_read(set)) || (old && !may_read(old)))
+		return A.next.syscall(nr, how, set, old, bytes);
+	return keep_mask_change(mask_real, how, set, old);
+}
+
+static long alternate(long nr, const struct sig_stack *new, struct sig_stack *old)
+{
+	if ((new && !may_read(new)) || (old && !may_read(old)))
+		return A.next.syscall(nr, new, old);
+	return sigaltstack(new, old);
+}
+
+static long program(long nr, long a, long b, long c, long d, long e)
+{
+	struct inherit h;
+	long ret;
+
+	inherit_begin(&h, false);
+	ret = A.next.syscall(nr, a, b, c, d, e);
+	inherit_end(&h);
+	return ret;
+}
+
+void *raw_instead(long nr)
+{
+	switch (nr) {
+	case ARCH_SYS_rt_sigaction:
+		return (void *)action;
+	case ARCH_SYS_rt_sigprocmask:
+		return (void *)mask;
+	case ARCH_SYS_sigaltstack:
+		return (void *)alternate;
+	case ARCH_SYS_execve:
+	case ARCH_SYS_execveat:
+		return (void *)program;
+	default:
+		return NULL;
+	}
+}
