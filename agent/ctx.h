@@ -53,8 +53,6 @@ struct tctx {
 	struct piece_cache *pieces;	/* NULL until the context has been used for long */
 	bool sampling;			/* sampled mode: the thread's first sample was drawn */
 	bool refusing;			/* check form: operator new was refused on purpose and will ask again */
-	uint32_t canaried;		/* check form: blocks not added to the ledger's figures yet */
-	uint32_t beyond_budget;
 	bool throwing;			/* an operator new is running that may leave by an exception: */
 	uint32_t throwing_site;
 	uint64_t throwing_size;

@@ -20,7 +20,6 @@
 #define IN_PLACE_BYTES	(128u << 10)	/* from here on copying is dearer than what a block at a new place tells */
 #define GUARDED_MOST	((size_t)ARCH_PAGE << (PMM_GUARD_AREAS - 1))
 #define PREFERRED	32		/* so many blocks of a call site are guarded rather than others */
-#define FLUSH		64		/* of counts kept by contexts */
 #define PPB		1000000000ull
 
 struct checker K __attribute__((visibility("hidden")));
@@ -186,27 +185,11 @@ void *canaried_alloc(struct tctx *c, size_t size, size_t align, bool zeroed)
 	return likely(real) ? canary_make(real, size, align) : NULL;
 }
 
-/* One more in a figure of the ledger; threads among others keep `own` until it is worth the way. */
-static inline void count(uint64_t *figure, uint32_t *own)
-{
-	if (likely(*A.single_threaded)) {
-		STORE(*figure, *figure + 1);
-	} else if (++*own == FLUSH) {
-		*own = 0;
-		ADD(*figure, FLUSH);
-	}
-}
-
-static inline void count_canaried(struct tctx *c)
-{
-	count(&A.ledger->check.canaried, &c->canaried);
-}
-
 /* Only when there is a block: a request that failed left nothing unguarded. */
 static void count_unguarded(struct tctx *c, uint64_t *why)
 {
-	if (likely(why == &A.ledger->check.unguarded_budget))
-		count(why, &c->beyond_budget);
+	if (likely(why == &c->pub.unguarded_budget))
+		STORE(*why, *why + 1);
 	else
 		ADD(*why, 1);
 }
@@ -225,7 +208,7 @@ static uint32_t guarded_alloc(struct tctx *c, size_t size, size_t align, uint32_
 		return UINT32_MAX;
 	}
 	if (!budget_allows(c, r && r->allocs < PREFERRED)) {
-		*why = LOAD(s->mechanism) ? &s->unguarded_budget : &s->unguarded_refused;	/* without a pool there is none either */
+		*why = LOAD(s->mechanism) ? &c->pub.unguarded_budget : &s->unguarded_refused;	/* without a pool there is none either */
 		return UINT32_MAX;
 	}
 	run = guard_alloc(size, align, &refusal);
@@ -267,7 +250,7 @@ static void *alloc_light(struct tctx *c, size_t size, size_t align, bool zeroed,
 
 	if (unlikely(!p))
 		return NULL;
-	count_canaried(c);
+	c->pub.canaried++;
 	if (!too_small(c, size))
 		record_alloc(c, (uint64_t)p, size, kind, from);
 	return p;
@@ -290,7 +273,7 @@ static void *alloc_guard(struct tctx *c, size_t size, size_t align, bool zeroed,
 	if (unlikely(!p))
 		return NULL;
 	count_unguarded(c, why);
-	count_canaried(c);
+	c->pub.canaried++;
 	if (!too_small(c, size))
 		record_alloc_at(c, (uint64_t)p, size, kind, site);
 	return p;
@@ -377,7 +360,7 @@ static void *resized_in_place(struct tctx *c, void *old, struct held *h, size_t 
 		p = REAL(c, A.next.realloc(canary_real(old, h->align), bytes));
 	if (p) {
 		p = canary_make(p, size, 0);
-		count_canaried(c);
+		c->pub.canaried++;
 		hook_resized(c, old, known ? &was : NULL, p, size, kind, from);
 		return p;
 	}

@@ -5,7 +5,6 @@
  */
 #include "agent/check/ways.h"
 
-#include "agent/arena.h"
 #include "agent/check/bounds.h"
 #include "agent/check/canary.h"
 #include "agent/check/guard.h"
@@ -392,22 +391,6 @@ static void still_poisoned(void *arg, const struct quarantined *q)
 		spoilt(arg, q, at);
 }
 
-static void counts_flush(void)
-{
-	struct pmm_check_state *s = &A.ledger->check;
-	uint32_t nr = LOAD(A.ledger->nr_ctx);
-
-	for (uint32_t i = 0; i < nr && i < PMM_MAX_CTX; i++) {
-		pmm_ref ref = LOAD_ACQUIRE(A.ledger->ctx[i]);
-		struct tctx *c = ref ? arena_at(ref) : NULL;
-
-		if (!c)
-			continue;
-		ADD(s->canaried, __atomic_exchange_n(&c->canaried, 0, __ATOMIC_RELAXED));
-		ADD(s->unguarded_budget, __atomic_exchange_n(&c->beyond_budget, 0, __ATOMIC_RELAXED));
-	}
-}
-
 /* Once, and not in a child made by vfork, which shares all this with its parent. */
 static bool ends_here(void)
 {
@@ -423,7 +406,6 @@ void check_finish(uint64_t sp)
 	if (!c)
 		return;
 	quarantine_each(still_poisoned, c);
-	counts_flush();
 	agent_leave(c);
 }
 

@@ -173,7 +173,7 @@ struct pmm_guard {
 
 _Static_assert(sizeof(struct pmm_guard) == 64, "one cache line");
 
-/* What the agent did, in pmm_ledger.check. */
+/* What the agent did, in pmm_ledger.check. What may happen at every event is counted by contexts (struct pmm_ctx). */
 struct pmm_check_state {
 	uint32_t mechanism;		/* enum pmm_guard_mechanism */
 	uint32_t nr_findings;		/* numbers in use: 0 .. below this */
@@ -181,9 +181,7 @@ struct pmm_check_state {
 	uint64_t left_open;		/* times a page of the pool stayed open for a while, as an error was met there too often */
 	uint64_t guarded;		/* blocks that were guarded, ever */
 	uint64_t guarded_now, guarded_most;
-	uint64_t canaried;
 	uint64_t unguarded_limit;	/* canaried because of max_guarded */
-	uint64_t unguarded_budget;	/* ... of the budget */
 	uint64_t unguarded_large;	/* ... of their size */
 	uint64_t unguarded_refused;	/* ... because the kernel refused: mappings, memory */
 	uint64_t passed;		/* blocks not checked at all: threads without context and the like */

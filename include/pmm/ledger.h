@@ -340,6 +340,7 @@ struct pmm_ctx {
 	uint32_t number;
 	struct pmm_class class[PMM_NR_CLASSES];
 	uint64_t skipped_allocs, skipped_bytes;		/* below min_size_bytes */
+	uint64_t canaried, unguarded_budget;		/* check form: blocks that got a canary; ... of which for the budget's sake */
 	struct pmm_move move[PMM_NR_MOVES];
 };
 

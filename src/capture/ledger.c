@@ -165,6 +165,8 @@ static void read_contexts(struct ledger_reader *r)
 		h->untracked_frees += ctx.untracked_frees;
 		h->skipped_allocs += ctx.skipped_allocs;
 		h->skipped_bytes += ctx.skipped_bytes;
+		h->check.canaried += ctx.canaried;
+		h->check.unguarded_budget += ctx.unguarded_budget;
 		for (unsigned k = 0; k < PMM_NR_CLASSES; k++)
 			add_class(&h->class[k], &ctx.class[k]);
 	}

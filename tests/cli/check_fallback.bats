@@ -145,3 +145,15 @@ many() {
 		[ "$(jq '.check | .guarded_blocks + .canaried_blocks' found.json)" -eq $n ]
 	done
 }
+
+@test "each block of each thread is counted, also of a process that is killed" {
+	counted() {
+		within "$PMM" check --json --report found.json "${OPTIONS[@]}" -- "$PROG/check_counts" "$@" || true
+		jq -c '.check | [.canaried_blocks, .unguarded_for_budget]' found.json
+	}
+	OPTIONS=(--level light)
+	few=$(counted exit 30)
+	for how in exit _exit kill; do
+		[ "$(counted $how 37)" = "$(jq -c '.[0] += 4 * 7' <<<"$few")" ]
+	done
+}

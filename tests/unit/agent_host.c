@@ -113,3 +113,12 @@ uint64_t agent_host_total(void)
 	}
 	return total;
 }
+
+uint64_t agent_host_canaried(void)
+{
+	uint64_t nr = 0;
+
+	for (uint32_t i = 0; i < A.ledger->nr_ctx; i++)
+		nr += ((struct pmm_ctx *)arena_at(A.ledger->ctx[i]))->canaried;
+	return nr;
+}

@@ -33,4 +33,7 @@ int64_t agent_host_at_peak(void);
 /* Live bytes as the total word and the credits say. */
 uint64_t agent_host_total(void);
 
+/* Blocks that got a canary, over all contexts. */
+uint64_t agent_host_canaried(void);
+
 #endif

@@ -160,7 +160,7 @@ static void nothing_wrong(void **state)
 	}
 	assert_int_equal(nr_findings(), 0);
 	assert_int_equal(agent_host_live(), 0);
-	assert_int_equal(A.ledger->check.canaried, 4 * 429);
+	assert_int_equal(agent_host_canaried(), 4 * 429);
 	assert_int_equal(ctx->pub.allocs, 4 * 429);
 	assert_int_equal(ctx->pub.untracked_frees, 0);
 }
@@ -523,7 +523,7 @@ static void guarded(void **state)
 	q = get(300, PMM_KIND_MALLOC, 1);
 	assert_false(block_get((uint64_t)p, &was));
 	assert_int_equal(A.ledger->check.guarded, 2);
-	assert_int_equal(A.ledger->check.canaried, 0);
+	assert_int_equal(agent_host_canaried(), 0);
 	assert_int_equal(agent_host_live(), 400);
 	assert_int_equal(agent_host_total(), 400);
 	assert_int_equal(small->calls[PMM_KIND_NEW], 1);
@@ -560,7 +560,7 @@ static void guarded(void **state)
 	for (unsigned i = 0; i < 5; i++)
 		get(10, PMM_KIND_MALLOC, 5);
 	assert_int_equal(A.ledger->check.unguarded_limit, 2);
-	assert_int_equal(A.ledger->check.canaried, 2);
+	assert_int_equal(agent_host_canaried(), 2);
 	assert_int_equal(A.ledger->check.guarded_now, 3);
 	assert_non_null(get((1 << 20) + 1, PMM_KIND_MALLOC, 5));
 	assert_int_equal(A.ledger->check.unguarded_large, 1);

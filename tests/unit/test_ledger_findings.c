@@ -93,10 +93,16 @@ static void figures_of_checking_are_read(void **state)
 
 	(void)state;
 	im.l->check = (struct pmm_check_state){
-		.mechanism = PMM_GUARD_MADVISE, .findings_lost = 1, .left_open = 13, .guarded = 2, .guarded_now = 3, .guarded_most = 4, .canaried = 5,
-		.unguarded_limit = 6, .unguarded_budget = 7, .unguarded_large = 8, .unguarded_refused = 9, .passed = 10,
+		.mechanism = PMM_GUARD_MADVISE, .findings_lost = 1, .left_open = 13, .guarded = 2, .guarded_now = 3, .guarded_most = 4,
+		.unguarded_limit = 6, .unguarded_large = 8, .unguarded_refused = 9, .passed = 10,
 		.failed_on_purpose = 11, .quarantined_bytes = 12,
 	};
+	for (uint64_t i = 0; i < 2; i++) {
+		struct pmm_ctx *c = image_at(&im, image_ctx(&im));
+
+		c->canaried = 2 + i;
+		c->unguarded_budget = 3 + i;
+	}
 	h = read_image(&im);
 	assert_int_equal(h->check.level, PMM_CHECK_GUARD);
 	assert_int_equal(h->check.flags, PMM_CHECK_LEFT);
