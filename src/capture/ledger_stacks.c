@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/capture/preload.h"
+
 #define CHUNK_NODES	(1u << PMM_NODE_SHIFT)
 #define MAX_PATH	8192
 
@@ -99,6 +101,30 @@ static int module_read(struct ledger_reader *r, uint32_t nr, struct heap_module 
 	return to->path ? 0 : -ENOMEM;
 }
 
+/*
+ * The agent's own frames: none of the program's calls, so as if they were not there. A hook that calls the real function has one between this
+ * and the program, where the real function was stopped in the act.
+ */
+static int skip_agent(struct heap *h)
+{
+	bool *own = calloc(h->nr_modules, sizeof(*own));
+
+	if (!own)
+		return -ENOMEM;
+	for (uint32_t i = 1; i < h->nr_modules; i++)
+		own[i] = preload_is_agent(h->modules[i].path);
+#define PAST(node) (own[h->nodes[node].module] ? h->nodes[node].parent : (node))
+	for (uint32_t i = 1; i < h->nr_nodes; i++)	/* parents come first: theirs is none of the agent's */
+		h->nodes[i].parent = PAST(h->nodes[i].parent);
+	for (uint32_t i = 0; i < h->nr_sites; i++)
+		h->sites[i].node = PAST(h->sites[i].node);
+	for (uint32_t i = 0; i < h->nr_map_sites; i++)
+		h->map_sites[i].node = PAST(h->map_sites[i].node);
+#undef PAST
+	free(own);
+	return 0;
+}
+
 int ledger_read_modules(struct ledger_reader *r)
 {
 	uint32_t nr = r->l->nr_modules > 1 ? r->l->nr_modules : 1;
@@ -120,5 +146,5 @@ int ledger_read_modules(struct ledger_reader *r)
 			h->nodes[i].module = 0;
 			ledger_reader_odd(r);
 		}
-	return 0;
+	return skip_agent(h);
 }

@@ -13,6 +13,12 @@
 #define CHECK_FILE  "libpmm_check.so"
 #define INJECT_FILE "libpmm_inject.so"
 
+bool preload_is_agent(const char *path)
+{
+	return str_ends(path, "/" AGENT_FILE) || str_ends(path, "/" AGENT_FILE " (deleted)") || str_ends(path, "/" CHECK_FILE) ||
+	       str_ends(path, "/" CHECK_FILE " (deleted)");
+}
+
 /*
  * A readable file at `place`, relative to the directory this program lies in; path is the real
  * one.

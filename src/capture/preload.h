@@ -5,6 +5,7 @@
 #define CAPTURE_PRELOAD_H
 
 #include <limits.h>
+#include <stdbool.h>
 
 #include "src/base/err.h"
 #include "src/capture/ledger_tree.h"
@@ -20,6 +21,9 @@ int preload_find_injected(char path[PATH_MAX], struct err *e);
 
 /* The file of the agent's check form: $PMM_CHECK_AGENT, else libpmm_check.so there. 0, -ENOENT, -EINVAL. */
 int preload_find_check(char path[PATH_MAX], struct err *e);
+
+/* Is this the file of the agent, in one of the forms that programs load? */
+bool preload_is_agent(const char *path);
 
 /* What PMM_LEDGER is set to for a tree of this process. */
 #define PRELOAD_VALUE_BYTES 64

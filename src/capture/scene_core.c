@@ -13,6 +13,7 @@
 
 #include "src/base/str.h"
 #include "src/capture/capture.h"
+#include "src/capture/preload.h"
 #include "src/capture/scene.h"
 #include "src/capture/scene_state.h"
 
@@ -135,7 +136,7 @@ static struct memory_span agent_code(const struct core *c)
 	for (size_t i = 0; i < c->maps.nr; i++) {
 		const struct proc_map *m = &c->maps.v[i];
 
-		if (!(m->perms & PROC_MAP_EXEC) || !scene_is_agent(m->path))
+		if (!(m->perms & PROC_MAP_EXEC) || !preload_is_agent(m->path))
 			continue;
 		code = (struct memory_span){ m->start, m->end };
 	}

@@ -12,6 +12,7 @@
 
 #include "include/pmm/ledger.h"
 #include "src/base/str.h"
+#include "src/capture/preload.h"
 #include "src/capture/scene_parts.h"
 
 #define MAX_PHDRS	64
@@ -260,7 +261,7 @@ static int own_find(struct scene_find *f)
 	int rc = 0;
 
 	vec_each(&f->objects, o) {
-		if (rc || !scene_is_agent(o->path))
+		if (rc || !preload_is_agent(o->path))
 			continue;
 		rc = vec_push(&f->own, (struct memory_range){ .start = o->start, .end = o->end, .kind = SCENE_NONE });
 		if (!rc)

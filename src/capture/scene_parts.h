@@ -28,13 +28,6 @@
 struct scene_spans { struct memory_span *v; size_t nr, room; };		/* by address, disjoint */
 struct scene_ranges { struct memory_range *v; size_t nr, room; };	/* the same */
 
-/* Is this the file of the agent, in one of the forms that programs load? */
-static inline bool scene_is_agent(const char *path)
-{
-	return str_ends(path, "/libpmm.so") || str_ends(path, "/libpmm.so (deleted)") || str_ends(path, "/libpmm_check.so") ||
-	       str_ends(path, "/libpmm_check.so (deleted)");
-}
-
 /* An ELF object as its program headers in memory tell. */
 struct scene_object {
 	const char *path;		/* borrowed from the mappings */

@@ -149,6 +149,14 @@ refuses() { refused_with "$1" "$2" "$PMM" check "${@:3}"; }
 	[ "$(awk '{ if (length > n) n = length } END { print n }' "$T/err")" -le 80 ]
 }
 
+@test "check: no stack has a frame of the agent, wherever in a function of pmm's the error is met" {
+	within "$PMM" check --json --report "$T/found.json" -- "$PROG/check_inside"
+	[ "$(jq -r '.findings[].frames[].module' "$T/found.json" | grep -c libpmm)" -eq 0 ]
+	diff <(printf 'in_%s\n' snprintf strlen strcmp memcpy wcslen strdup posix_memalign sigaction sigprocmask) <(jq -r '.findings[] |
+		first(.frames[] | select(.stack == "error" and .role == "program") | .function)' "$T/found.json" | uniq)
+	[ "$(jq -r '[.findings[] | select(.access == "write") | .frames[0].function] | join(" ")' "$T/found.json")" = in_posix_memalign ]
+}
+
 @test "check: requests for 0 bytes, garbage, requests that fail" {
 	found 5 "" -- zero
 	found 5 "size function 1" --zero-size -- zero

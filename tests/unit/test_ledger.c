@@ -368,6 +368,39 @@ static void names_modules_and_threads_come_along(void **state)
 
 /* ---- damage ---------------------------------------------------------------------------------- */
 
+/* main, the agent's hook in two frames, the C library; main, the agent; the agent alone. */
+static void frames_of_the_agent_are_passed_over(void **state)
+{
+	struct image im = image_new();
+	pmm_ref ctx = image_ctx(&im);
+	struct heap *h;
+
+	(void)state;
+	image_module(&im, 1, "/bin/prog");
+	image_module(&im, 2, "/usr/lib/pmm/libpmm_check.so");
+	image_module(&im, 3, "/lib/libc.so.6");
+	image_node(&im, 1, 0, 1, 0x1000);
+	image_node(&im, 2, 1, 2, 0x2000);
+	image_node(&im, 3, 2, 2, 0x2100);
+	image_node(&im, 4, 3, 3, 0x3000);
+	image_node(&im, 5, 0, 2, 0x2200);
+	image_site(&im, 1, 4, 0);
+	image_site(&im, 2, 3, 0);
+	image_site(&im, 3, 5, 0);
+	image_site(&im, 4, 3, PMM_SITE_MAPPING);
+	for (uint32_t i = 1; i <= 4; i++)
+		image_record(&im, ctx, i)->allocs = 1;
+	h = read_image(&im);
+	assert_int_equal(h->nr_sites, 4);
+	assert_int_equal(h->sites[1].node, 4);
+	assert_int_equal(h->nodes[4].parent, 1);
+	assert_int_equal(h->sites[2].node, 1);
+	assert_int_equal(h->sites[3].node, 0);
+	assert_int_equal(h->map_sites[1].node, 1);
+	heap_free(h);
+	image_free(&im);
+}
+
 static void rings_and_wild_references_are_cut(void **state)
 {
 	struct image im = image_new();
@@ -419,6 +452,7 @@ int main(void)
 		cmocka_unit_test(epochs_wrap),
 		cmocka_unit_test(a_title_is_no_list_of_arguments),
 		cmocka_unit_test(names_modules_and_threads_come_along),
+		cmocka_unit_test(frames_of_the_agent_are_passed_over),
 		cmocka_unit_test(rings_and_wild_references_are_cut),
 	};
 
