@@ -120,7 +120,8 @@ static unsigned resolve_node(struct names *n, uint32_t node, struct frame_name *
 	for (unsigned i = 0; i < nr; i++) {
 		out[i].address = at->pc;
 		out[i].offset = at->module ? at->pc - m->bias : 0;
-		out[i].module = at->module && m->path[0] ? m->path : NULL;
+		if (at->module)
+			out[i].module = m->path[0] ? m->path : NULL;
 		out[i].inlined = i + 1 < nr;
 		out[i].role = role_of(out[i].module, out[i].function);
 	}

@@ -35,7 +35,7 @@ struct frame_name {
 
 /*
  * Fill out[0..max) with what `node` of `h` stands for, innermost inlined function first, function,
- * linkage name, file and line set. Strings must outlive the names. Returns how many (at least 0; 0: not known).
+ * linkage name, file and line set; module where the heap names none for it. Strings must outlive the names. Returns how many (at least 0; 0: not known).
  */
 typedef unsigned names_resolve(void *ctx, const struct heap *h, uint32_t node,
 			       struct frame_name *out, unsigned max);

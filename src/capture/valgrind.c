@@ -1,6 +1,7 @@
 /* Valgrind's XML, read with expat. */
 #include "src/capture/valgrind.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <expat.h>
 #include <stdio.h>
@@ -20,7 +21,7 @@
 /* The elements that matter; all others are OTHER. */
 enum element {
 	OTHER, OUTPUT, ARGV, EXE, ARG, PID, STATUS, STATE, ERROR, UNIQUE, TID, KIND, WHAT, XWHAT, TEXT, AUXWHAT, STACK, FRAME, IP, OBJ,
-	FN, DIR, FILE_, LINE, ERRORCOUNTS, PAIR, COUNT, NR_ELEMENTS,
+	FN, DIR, FILE_, LINE, ERRORCOUNTS, PAIR, COUNT, PPID, THREADNAME, NR_ELEMENTS,
 };
 
 static const char *const element_name[NR_ELEMENTS] = {
@@ -28,6 +29,7 @@ static const char *const element_name[NR_ELEMENTS] = {
 	[ERROR] = "error", [UNIQUE] = "unique", [TID] = "tid", [KIND] = "kind", [WHAT] = "what", [XWHAT] = "xwhat", [TEXT] = "text",
 	[AUXWHAT] = "auxwhat", [STACK] = "stack", [FRAME] = "frame", [IP] = "ip", [OBJ] = "obj", [FN] = "fn", [DIR] = "dir",
 	[FILE_] = "file", [LINE] = "line", [ERRORCOUNTS] = "errorcounts", [PAIR] = "pair", [COUNT] = "count",
+	[PPID] = "ppid", [THREADNAME] = "threadname",
 };
 
 struct frame {
@@ -54,7 +56,7 @@ struct valgrind {
 	struct hash_map nodes;		/* parent and address, scrambled -> node */
 	struct hash_map sites;		/* node -> site */
 	struct hash_map errors;		/* unique -> finding */
-	struct str cmdline;
+	struct str cmdline, exe;
 	uint64_t now_ns;
 	int rc;				/* trouble with memory */
 	bool ended, seen_root;
@@ -64,7 +66,7 @@ struct valgrind {
 	struct str chars;		/* of the innermost */
 
 	/* the error being read */
-	struct str kind, what, aux;
+	struct str kind, what, aux, thread_name;
 	uint64_t unique;
 	uint32_t tid;
 	struct stack stack[MAX_STACKS];
@@ -121,14 +123,15 @@ static uint32_t node_of(struct valgrind *v, uint32_t parent, const struct frame 
 	return v->rc ? 0 : node;
 }
 
-static uint32_t site_of(struct valgrind *v, const struct stack *s)
+/* Without the innermost `skip` frames. */
+static uint32_t site_of(struct valgrind *v, const struct stack *s, size_t skip)
 {
 	uint32_t node = 0, site, *known;
 
-	for (size_t end = s->frames.nr; end && !v->rc;) {	/* the outermost is the last */
+	for (size_t end = s->frames.nr; end > skip && !v->rc;) {	/* the outermost is the last */
 		size_t from = end - 1;
 
-		while (from && s->frames.v[from - 1].ip == s->frames.v[from].ip)
+		while (from > skip && s->frames.v[from - 1].ip == s->frames.v[from].ip)
 			from--;
 		node = node_of(v, node, &s->frames.v[from], (uint32_t)(end - from));
 		end = from;
@@ -159,10 +162,38 @@ static uint16_t thread_of(struct valgrind *v, uint32_t tid)
 	if (v->rc)
 		return HEAP_NO_THREAD;
 	v->heap->threads[v->heap->nr_threads - 1].tid = tid;
+	snprintf(v->heap->threads[v->heap->nr_threads - 1].name, sizeof(v->heap->threads->name), "%s", str_text(&v->thread_name));
 	return (uint16_t)(v->heap->nr_threads - 1);
 }
 
 /* ---- an error ---- */
+
+/* Functions that Valgrind put in the place of the program's. Their number in front of a stack that goes on behind them. */
+static size_t replaced(struct heap_finding *f, enum valgrind_stack which, const struct stack *s)
+{
+	size_t nr = 0;
+
+	for (; nr + 1 < s->frames.nr; nr++) {
+		const struct valgrind_frame *name = &s->frames.v[nr].name;
+
+		if (!name->object || !strstr(name->object, "/vgpreload_"))
+			break;
+		if (!nr && name->function)
+			valgrind_function(f, which, name->function);
+	}
+	return nr;
+}
+
+/* In Valgrind's words: where what was accessed is, when that is no block. */
+static char *words(const struct valgrind *v, const struct heap_finding *f)
+{
+	const char *aux = str_text(&v->aux);
+	char *text = NULL;
+
+	if (f->block || !*aux)
+		return strdup(str_text(&v->what));
+	return asprintf(&text, "%s: %c%s", str_text(&v->what), tolower((unsigned char)*aux), aux + 1) < 0 ? NULL : text;
+}
 
 static void add_error(struct valgrind *v)
 {
@@ -174,9 +205,10 @@ static void add_error(struct valgrind *v)
 
 	valgrind_classify(&f, str_text(&v->kind), str_text(&v->what));
 	for (unsigned i = 0; i < v->nr_stacks; i++) {
-		uint32_t site = site_of(v, &v->stack[i]);
+		enum valgrind_stack which = i ? valgrind_note(&f, v->stack[i].before) : VALGRIND_ERROR;
+		uint32_t site = site_of(v, &v->stack[i], replaced(&f, which, &v->stack[i]));
 
-		switch (i ? valgrind_note(&f, v->stack[i].before) : VALGRIND_ERROR) {
+		switch (which) {
 		case VALGRIND_ERROR:
 			f.site = site;
 			break;
@@ -190,7 +222,8 @@ static void add_error(struct valgrind *v)
 			break;
 		}
 	}
-	f.text = strdup(str_text(&v->what));
+	valgrind_note(&f, str_text(&v->aux));
+	f.text = words(v, &f);
 	if (!f.text || v->rc || hash_put(&v->errors, v->unique, (uint32_t)v->heap->nr_findings)) {
 		v->rc = -ENOMEM;
 		free(f.text);
@@ -215,6 +248,7 @@ static void forget_error(struct valgrind *v)
 	str_clear(&v->kind);
 	str_clear(&v->what);
 	str_clear(&v->aux);
+	str_clear(&v->thread_name);
 }
 
 /* ---- elements ---- */
@@ -266,10 +300,15 @@ static void on_text(void *arg, const char *text, int bytes)
 		str_addn(&v->chars, text, (size_t)bytes);
 }
 
+/* Without white space at its end. */
 static void put(struct str *s, const char *text)
 {
+	size_t n = strlen(text);
+
+	while (n && isspace((unsigned char)text[n - 1]))
+		n--;
 	str_clear(s);
-	str_add(s, text);
+	str_addn(s, text, n);
 }
 
 /* Inside <frame>. */
@@ -313,6 +352,9 @@ static void end_in_error(struct valgrind *v, enum element e, const char *text)
 	case TID:
 		v->tid = (uint32_t)strtoul(text, NULL, 10);
 		break;
+	case THREADNAME:
+		put(&v->thread_name, text);
+		break;
 	case KIND:
 		put(&v->kind, text);
 		break;
@@ -320,7 +362,7 @@ static void end_in_error(struct valgrind *v, enum element e, const char *text)
 		put(&v->what, text);
 		break;
 	case AUXWHAT:
-		put(&v->aux, text);
+		str_addf(&v->aux, "%s%s", v->aux.len ? ", " : "", text);
 		break;
 	default:
 		break;
@@ -346,10 +388,14 @@ static void end_elsewhere(struct valgrind *v, enum element e, const char *text)
 {
 	if (e == PID && around(v, 1) == OUTPUT)
 		v->heap->pid = (uint32_t)strtoul(text, NULL, 10);
+	else if (e == PPID && around(v, 1) == OUTPUT)
+		v->heap->ppid = (uint32_t)strtoul(text, NULL, 10);
 	else if ((e == EXE || e == ARG) && around(v, 1) == ARGV)
 		str_addf(&v->cmdline, "%s%s", v->cmdline.len ? " " : "", text);
 	else if (e == STATE && around(v, 1) == STATUS && !strcmp(text, "FINISHED"))
 		v->ended = true;
+	if (e == EXE && around(v, 1) == ARGV)
+		put(&v->exe, text);
 }
 
 static void on_end(void *arg, const char *name)
@@ -412,10 +458,12 @@ void valgrind_free(struct valgrind *v)
 	hash_fini(&v->sites);
 	hash_fini(&v->errors);
 	str_fini(&v->cmdline);
+	str_fini(&v->exe);
 	str_fini(&v->chars);
 	str_fini(&v->kind);
 	str_fini(&v->what);
 	str_fini(&v->aux);
+	str_fini(&v->thread_name);
 	str_fini(&v->dir);
 	free(v);
 }
@@ -437,16 +485,30 @@ int valgrind_feed(struct valgrind *v, const char *text, size_t bytes, uint64_t n
 	return 0;
 }
 
+/* What it runs; comm as the kernel has it: cut. */
+static void name_process(struct valgrind *v)
+{
+	const char *exe = str_text(&v->exe), *slash = strrchr(exe, '/');
+	char *line, *comm;
+
+	if (!v->cmdline.len || v->heap->cmdline[0])
+		return;
+	line = strdup(str_text(&v->cmdline));
+	comm = strndup(slash ? slash + 1 : exe, 15);
+	if (!line || !comm) {
+		free(line);
+		free(comm);
+		return;
+	}
+	free(v->heap->cmdline);
+	free(v->heap->comm);
+	v->heap->cmdline = line;
+	v->heap->comm = comm;
+}
+
 struct heap *valgrind_heap(struct valgrind *v)
 {
-	if (v->cmdline.len && !v->heap->cmdline[0]) {
-		char *line = strdup(str_text(&v->cmdline));
-
-		if (line) {
-			free(v->heap->cmdline);
-			v->heap->cmdline = line;
-		}
-	}
+	name_process(v);
 	v->heap->taken_ns = v->now_ns;
 	return v->heap;
 }

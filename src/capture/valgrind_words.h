@@ -19,4 +19,10 @@ enum valgrind_stack { VALGRIND_NOTHING, VALGRIND_ERROR, VALGRIND_ALLOCATED, VALG
  */
 enum valgrind_stack valgrind_note(struct heap_finding *f, const char *note);
 
+/*
+ * Valgrind puts functions of its own in the place of the program's malloc, free, memcpy and their like. The name of one that a stack begins with,
+ * demangled, into a finding: what allocated the block, what was called to release it, what made the access.
+ */
+void valgrind_function(struct heap_finding *f, enum valgrind_stack stack, const char *function);
+
 #endif

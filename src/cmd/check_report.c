@@ -42,7 +42,7 @@ int check_report(const struct heap *h, const struct check_report_options *o, FIL
 	struct names names;
 	int rc;
 
-	if (!h->check.level && !h->nr_findings) {
+	if (!h->check.level && !h->nr_findings && !o->resolve) {
 		err_set(e, -ENODATA, "nobody looked for heap errors in the process of this capture");
 		err_hint(e, "run the program with 'pmm check -- COMMAND'");
 		return -ENODATA;

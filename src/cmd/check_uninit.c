@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -19,6 +20,7 @@
 #include "src/capture/child.h"
 #include "src/capture/valgrind.h"
 #include "src/cmd/cmd.h"
+#include "src/target/elf_check.h"
 
 #define LOOK_MS		100
 #define MAX_PROCESSES	4096
@@ -36,17 +38,18 @@ struct session {
 	const struct check_uninit *job;
 	FILE *out;
 	struct child child;
+	pid_t pid;			/* of the program, also when it has ended */
 	char *dir;
 	VEC(struct writer) writers;
-	uint64_t start_ns, nr_found;
-	bool broken;			/* something could not be read or told, which was said */
+	uint64_t start_ns, start_realtime_ns, nr_found;
+	bool unread, untold;		/* something could not be, which was said */
 };
 
-static uint64_t now_ns(void)
+static uint64_t now_ns(clockid_t clock)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(clock, &t);
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
@@ -60,7 +63,8 @@ static unsigned resolve(void *text, const struct heap *h, uint32_t node, struct 
 
 	(void)h;
 	for (i = 0; i < nr && i < max; i++)
-		out[i] = (struct frame_name){ .function = f[i].function, .linkage = f[i].function, .file = f[i].file, .line = f[i].line };
+		out[i] = (struct frame_name){ .function = f[i].function, .linkage = f[i].function, .file = f[i].file, .line = f[i].line,
+						.module = f[i].object };
 	return i;
 }
 
@@ -70,13 +74,14 @@ static void tell(struct session *s, struct writer *w, bool whole)
 	struct heap *h = valgrind_heap(w->text);
 	struct err e = { .text = "" };
 
+	h->start_realtime_ns = s->start_realtime_ns;
 	o.resolve = resolve;
 	o.resolve_ctx = w->text;
 	o.view.from = whole ? 0 : w->nr_told;
 	o.view.no_head = !whole;
 	o.view.top = whole ? o.view.top : 0;
-	if (check_report(h, &o, s->out, &e) < 0 && !s->broken) {
-		s->broken = true;
+	if (check_report(h, &o, s->out, &e) < 0 && !s->untold) {
+		s->untold = true;
 		cmd_fail(&e);
 	}
 	fflush(s->out);
@@ -107,9 +112,9 @@ static void read_more(struct session *s, struct writer *w)
 	ssize_t n = 0;
 
 	while (!w->broken && (n = read(w->fd, buffer, sizeof(buffer))) > 0)
-		w->broken = valgrind_feed(w->text, buffer, (size_t)n, now_ns() - s->start_ns, &e) != 0;
+		w->broken = valgrind_feed(w->text, buffer, (size_t)n, now_ns(CLOCK_MONOTONIC) - s->start_ns, &e) != 0;
 	if (w->broken && e.text[0]) {
-		s->broken = true;
+		s->unread = true;
 		cmd_fail(&e);
 	}
 	tell_new(s, w);
@@ -166,6 +171,24 @@ static bool find_program(const char *name, char path[PATH_MAX])
 			return true;
 	}
 	return false;
+}
+
+/* Can the program be run? Valgrind does without much that preloading needs. 0 or -errno with `e`. */
+static int find_command(const char *name, struct err *e)
+{
+	struct elf_check program;
+
+	switch (elf_check(name, &program, e)) {
+	case ELF_CHECK_OK:
+	case ELF_CHECK_STATIC:
+	case ELF_CHECK_STATIC_PIE:
+	case ELF_CHECK_WRONG_ARCH:
+	case ELF_CHECK_SETUID:
+	case ELF_CHECK_CAPABILITIES:
+		return 0;
+	default:
+		return -ENOEXEC;
+	}
 }
 
 static int launch(struct session *s, char **argv, struct err *e)
@@ -255,32 +278,54 @@ static void tell_sum(struct session *s)
 		fprintf(s->out, "pmm: Valgrind found no errors in %zu process%s\n", s->writers.nr, many);
 }
 
+/* How a process ended; of those that the program started only whether. */
+static void set_end(const struct session *s, struct writer *w)
+{
+	struct heap *h = valgrind_heap(w->text);
+	int status = s->child.status;
+
+	if ((pid_t)h->pid == s->pid) {
+		h->end = WIFSIGNALED(status) ? HEAP_KILLED : HEAP_EXITED;
+		h->end_status = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
+	} else if (valgrind_ended(w->text)) {
+		h->end = HEAP_GONE;
+		h->end_status = -1;
+	}
+}
+
 static int conclude(struct session *s)
 {
 	int code = child_exit_code(s->child.status);
 
-	vec_each(&s->writers, w)
+	vec_each(&s->writers, w) {
+		set_end(s, w);
 		if (s->job->report->json)
 			tell(s, w, true);
+	}
 	if (!s->job->report->json)
 		tell_sum(s);
 	if (s->nr_found && s->job->found_code >= 0)
 		return s->job->found_code;
-	if (s->job->found_code >= 0 && !code && (s->broken || !s->writers.nr))
-		return CMD_FAILED;
-	return code;
+	if (code || s->untold)
+		return code ? code : CMD_FAILED;
+	return s->job->found_code >= 0 && (s->unread || !s->writers.nr) ? CMD_FAILED : CMD_OK;
 }
 
 int check_uninit(const struct check_uninit *job, char **argv, FILE *out, struct err *e)
 {
-	struct session s = { .job = job, .out = out ? out : stderr, .start_ns = now_ns() };
-	int rc = make_directory(&s, e);
+	struct session s = {
+		.job = job, .out = out ? out : stderr, .start_ns = now_ns(CLOCK_MONOTONIC), .start_realtime_ns = now_ns(CLOCK_REALTIME),
+	};
+	int rc = find_command(argv[0], e);
 
+	if (!rc)
+		rc = make_directory(&s, e);
 	if (!rc)
 		rc = child_prepare(&s.child, e);
 	if (!rc)
 		rc = launch(&s, argv, e);
 	if (!rc) {
+		s.pid = s.child.pid;
 		run(&s);
 		rc = conclude(&s);
 	}

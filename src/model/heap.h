@@ -78,7 +78,7 @@ struct heap_block {
 };
 
 struct heap_thread {
-	uint32_t tid;
+	uint32_t tid;			/* of Valgrind's findings: its number, 1 = the first thread */
 	char name[17];
 	bool alive;
 	uint64_t start_ns;

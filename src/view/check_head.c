@@ -9,7 +9,7 @@
 
 #define FACT_WIDTH 68	/* with the names before it: 80 */
 
-static const char *const level_name[PMM_NR_CHECK_LEVELS] = { "none", "light", "guard", "sampled" };
+static const char *const level_name[PMM_NR_CHECK_LEVELS] = { "uninit", "light", "guard", "sampled" };	/* the first: by Valgrind */
 static const char *const mechanism_name[] = { "none", "madvise", "mprotect" };
 
 static const struct column check_columns[] = {

@@ -6,7 +6,49 @@
 
 #include "src/view/check.h"
 
+/* Of the table of errors. */
+enum found_column {
+	FOUND_TYPE,
+	FOUND_BY,
+	FOUND_ACCESS,
+	FOUND_PLACE,
+	FOUND_WHAT,
+	FOUND_COUNT,
+	FOUND_FIRST,
+	FOUND_LAST,
+	FOUND_SINCE,
+	FOUND_THREAD,
+	FOUND_VALGRIND_THREAD,
+	FOUND_ADDRESS,
+	FOUND_SIZE,
+	FOUND_BLOCK,
+	FOUND_BLOCK_BYTES,
+	FOUND_KIND,
+	FOUND_RELEASE,
+	FOUND_FUNCTION,
+	FOUND_OTHER,
+	FOUND_GUARDED,
+	FOUND_BYTES,
+	FOUND_ALLOC_THREAD,
+	FOUND_ALLOC_TIME,
+	FOUND_FREE_THREAD,
+	FOUND_FREE_TIME,
+	FOUND_PARENT,
+	FOUND_STACK,
+	FOUND_FRAME,
+	FOUND_INLINED = FOUND_FRAME + 6,
+	FOUND_ROLE,
+	FOUND_LABEL,
+	FOUND_TAIL,
+	FOUND_NR,
+};
+
+extern const struct column check_found_columns[FOUND_NR];
+
 #define CHECK_LINE_WIDTH	76	/* with what it is indented by: 80 */
+
+/* An error's own row: all but the text. access_bytes: of the access, by its instruction; 0 = not known. */
+void check_figures(struct table *t, const struct check_view *v, const struct heap_finding *f, unsigned access_bytes);
 
 /* What ran, what was looked at and how, what must be known before believing it. */
 void check_head(struct check_view *v);

@@ -225,7 +225,9 @@ void check_counts(struct str *s, const struct heap *h)
 
 void check_headline(struct str *s, const struct heap *h, const struct heap_finding *f, unsigned access_bytes)
 {
-	if (f->by == PMM_BY_VALGRIND && (f->type == PMM_FINDING_OTHER || f->type == PMM_FINDING_UNINITIALISED || !f->block)) {
+	bool own_words = f->block || (f->type == PMM_FINDING_BAD_FREE && f->place) || (f->type == PMM_FINDING_SIZE && f->size_bytes);
+
+	if (f->by == PMM_BY_VALGRIND && (f->type == PMM_FINDING_OTHER || f->type == PMM_FINDING_UNINITIALISED || !own_words)) {
 		str_add(s, f->text[0] ? f->text : "an error");
 		return;
 	}

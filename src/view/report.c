@@ -64,7 +64,7 @@ void report_frame_label(struct str *s, const struct frame_name *f)
 		str_add(s, "[stack unknown]");
 	else if (f->function)
 		str_add(s, f->function);
-	else if (f->module)
+	else if (f->module && f->offset)
 		str_addf(s, "%s+0x%" PRIx64, report_basename(f->module), f->offset);
 	else
 		str_addf(s, "0x%" PRIx64, f->address);
@@ -96,7 +96,7 @@ void report_set_frame(struct table *t, unsigned first, const struct frame_name *
 	if (f->file && f->line)
 		table_set(t, first + 2, f->line);
 	table_set_text(t, first + 3, f->module);
-	if (f->module)
+	if (f->module && f->offset)
 		table_set(t, first + 4, f->offset);
 	if (f->address)
 		table_set(t, first + 5, f->address);

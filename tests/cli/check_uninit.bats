@@ -73,8 +73,33 @@ found() {
 	[ -z "$(ls -A "$T/tmp")" ]
 }
 
-@test "uninit: a program that is not there" {
-	checked 127 -- "$T/nothing"
+@test "uninit: a program that is not there, a directory, a file that may not be executed" {
+	checked 3 -- "$T/nothing"
+	[ "$(head -1 "$T/err")" = "pmm: cannot find the program '$T/nothing'" ]
+	checked 3 -- "$T"
+	checked 3 -- /etc/passwd
+}
+
+@test "uninit: threads by Valgrind's count, stacks without its own functions" {
+	checked 5 -- "$PROG/check_cases" blank thread
+	grep -qx '    check_cases, pid [0-9]*, main thread, [0-9.]* m*s after the start:' "$T/err"
+	grep -qx "    check_cases, pid [0-9]*, thread 2 by Valgrind's count, [0-9.]* m*s after the start:" "$T/err"
+	[ "$(grep -c '^    the memory was allocated with malloc:$' "$T/err")" -eq 2 ]
+	[ "$(grep -A1 'allocated with malloc:$' "$T/err" | grep -c '^      make  check_cases.c:[0-9]*$')" -eq 2 ]
+	checked 5 --json --report found.json -- "$PROG/check_cases" blank thread
+	json_is '[[true,1],[null,2]]' '.process.pid as $pid | [.findings[] | [if .tid then .tid == $pid else null end, .valgrind_thread]]' <"$T/found.json"
+	json_is '["check_cases","exited",5,"uninit"]' '[.process | .comm, .end, .exit_status] + [.check.level]' <"$T/found.json"
+	jq -e '.findings | all(.frames | all(has("module")))' "$T/found.json"
+	run ! grep -q vgpreload "$T/found.json"
+}
+
+@test "uninit: nothing found, and a report that cannot be written" {
+	checked 5 --json --report found.json -- "$PROG/check_cases" clean
+	json_is '[]' .findings <"$T/found.json"
+	[ ! -s "$T/err" ]
+	checked 3 --json --report /dev/full -- true
+	[ "$(head -1 "$T/err")" = "pmm: cannot write the report: No space left on device" ]
+	[ "$(wc -l <"$T/err")" -eq 2 ]
 }
 
 # ended PID: also when nobody has asked for its status yet.

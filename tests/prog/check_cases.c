@@ -4,8 +4,10 @@
  * clean: nothing; behind: writes 1 byte behind a block of 48; after: reads 4 bytes at 8 of a freed block of 32; twice: frees a block of 24 twice;
  * slack: writes byte 33 of a block of 33 that is never freed; hold, hurt: the same in two steps; zero: malloc(0);
  * vast: a request that fails; new: shows byte 0 of a block of 64, or that there was none;
- * fill: memset of 49 bytes of a block of 48; blank: decides by byte 3 of a new block of 16; fork: `after` in a child; wait: says so, and goes on when a line comes; kill: SIGKILL to itself.
+ * fill: memset of 49 bytes of a block of 48; blank: decides by byte 3 of a new block of 16; thread: `blank`
+ * in another thread; fork: `after` in a child; wait: says so, and goes on when a line comes; kill: SIGKILL to itself.
  */
+#include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -26,6 +28,16 @@ __attribute__((noinline)) static void slack(void) { make(33)[33] = 'S'; }
 __attribute__((noinline)) static void blank(void) { if (make(16)[3] == 7) puts("seven"); }
 
 __attribute__((noinline)) static void fill(void) { drop(memset((void *)make(48), 'f', 49)); }
+
+static void *work(void *arg) { blank(); return arg; }
+
+static void thread(void)
+{
+	pthread_t t;
+
+	if (!pthread_create(&t, NULL, work, NULL))
+		pthread_join(t, NULL);
+}
 
 static void show(void)
 {
@@ -48,6 +60,7 @@ static void do_case(const char *what)
 	else if (!strcmp(what, "fill")) fill();
 	else if (!strcmp(what, "vast")) drop(make(PTRDIFF_MAX / 2));
 	else if (!strcmp(what, "blank")) blank();
+	else if (!strcmp(what, "thread")) thread();
 	else if (!strcmp(what, "new")) show();
 	else if (!strcmp(what, "fork") && !fork()) after(), exit(7);
 	else if (!strcmp(what, "fork")) wait(NULL);

@@ -139,6 +139,103 @@ static void test_kinds(void **state)
 	}
 }
 
+#define PRELOADED(fn) "<frame><ip>0x900</ip><obj>/usr/libexec/valgrind/vgpreload_memcheck-amd64-linux.so</obj><fn>" fn "</fn></frame>"
+#define HERE_BY(fn) "<stack>" PRELOADED(fn) FRAME("1010", "store", "5") "</stack>"
+
+/* Functions in the place of the program's are none of its stack, but say what was called. */
+static void test_replaced(void **state)
+{
+	static const struct {
+		const char *alloc, *called;
+		int kind, release;
+		const char *function;
+	} cases[] = {
+		{ "malloc", "free", PMM_KIND_MALLOC, PMM_RELEASE_FREE, "" },
+		{ "calloc", "realloc", PMM_KIND_CALLOC, PMM_RELEASE_REALLOC, "" },
+		{ "posix_memalign", "operator delete(void*)", PMM_KIND_POSIX_MEMALIGN, PMM_RELEASE_DELETE, "" },
+		{ "operator new(unsigned long)", "operator delete(void*, unsigned long)", PMM_KIND_NEW, PMM_RELEASE_DELETE_SIZED, "" },
+		{ "operator new[](unsigned long, std::nothrow_t const&amp;)", "operator delete[](void*)", PMM_KIND_NEW_ARRAY,
+		  PMM_RELEASE_DELETE_ARRAY, "" },
+		{ "operator new[](unsigned long, std::align_val_t)", "operator delete[](void*, unsigned long, std::align_val_t)",
+		  PMM_KIND_NEW_ARRAY_ALIGNED, PMM_RELEASE_DELETE_ARRAY_SIZED_ALIGNED, "" },
+		{ "strange", "__strncpy_sse2_unaligned", 0, 0, "__strncpy_sse2_u" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < NR(cases); i++) {
+		struct valgrind *v;
+		struct heap_finding f;
+		char text[4096];
+		unsigned nr;
+
+		snprintf(text, sizeof(text), HEAD ERROR("0", "InvalidFree", "x", HERE_BY("%s")
+			 "<auxwhat>Address 0x5002 is 2 bytes inside a block of size 3 alloc'd</auxwhat>" HERE_BY("%s")) TAIL,
+			 cases[i].called, cases[i].alloc);
+		v = feed_all(text, 50);
+		f = only(v);
+		assert_int_equal(f.kind, cases[i].kind);
+		assert_int_equal(f.release, cases[i].release);
+		assert_string_equal(f.function, cases[i].function);
+		assert_string_equal(frame_at(v, f.site, 0, &nr)->function, "store");
+		assert_int_equal(f.site, f.alloc_site);
+		valgrind_free(v);
+	}
+}
+
+/* Of what is in no block Valgrind's words are kept, in one line; what is known of it besides is. */
+static void test_elsewhere(void **state)
+{
+	static const struct {
+		const char *kind, *what, *notes, *text;
+		uint64_t address, size;
+		int place;
+	} cases[] = {
+		{ "InvalidRead", "Invalid read of size 1", "<auxwhat>Address 0x7 is not stack'd, malloc'd or (recently) free'd</auxwhat>",
+		  "Invalid read of size 1: address 0x7 is not stack'd, malloc'd or (recently) free'd", 7, 1, 0 },
+		{ "InvalidFree", "Invalid free()", "<auxwhat>Address 0x1f is on thread 1's stack</auxwhat><auxwhat>in frame #1, created by fr (a.c:6)</auxwhat>",
+		  "Invalid free(): address 0x1f is on thread 1's stack, in frame #1, created by fr (a.c:6)", 0x1f, 0, PMM_PLACE_STACK },
+		{ "InvalidFree", "Invalid free()", "<auxwhat>Address 0x10 is 0 bytes inside data symbol \"st.0\"</auxwhat>",
+		  "Invalid free(): address 0x10 is 0 bytes inside data symbol \"st.0\"", 0x10, 0, PMM_PLACE_STATIC },
+		{ "FishyValue", "Argument 'size' of function malloc has a fishy (possibly negative) value: -2\n", "",
+		  "Argument 'size' of function malloc has a fishy (possibly negative) value: -2", 0, -2ull, 0 },
+		{ "UninitCondition", "Conditional", "<auxwhat>Uninitialised value was created by a stack allocation</auxwhat>" THERE,
+		  "Conditional", 0, 0, PMM_PLACE_STACK },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < NR(cases); i++) {
+		char text[4096];
+		struct heap_finding f;
+		struct valgrind *v;
+
+		snprintf(text, sizeof(text), HEAD ERROR("0", "%s", "%s", HERE "%s") TAIL, cases[i].kind, cases[i].what, cases[i].notes);
+		v = feed_all(text, 50);
+		f = only(v);
+		assert_string_equal(f.text, cases[i].text);
+		assert_int_equal(f.address, cases[i].address);
+		assert_int_equal(f.size_bytes, cases[i].size);
+		assert_int_equal(f.place, cases[i].place);
+		assert_true((f.alloc_site != HEAP_NO_SITE) == (f.type == PMM_FINDING_UNINITIALISED));
+		valgrind_free(v);
+	}
+}
+
+static void test_process_and_threads(void **state)
+{
+	struct valgrind *v = feed_all("<?xml version=\"1.0\"?><valgrindoutput><pid>77</pid><ppid>7</ppid><args><argv><exe>/opt/a_long_name_of_one</exe>"
+		"</argv></args><error><unique>0x0</unique><tid>1</tid><kind>UninitValue</kind><what>x</what>" HERE "</error>"
+		"<error><unique>0x1</unique><tid>3</tid><threadname>worker</threadname><kind>UninitValue</kind><what>y</what>" HERE "</error>" TAIL, 50);
+	const struct heap *h = valgrind_heap(v);
+
+	(void)state;
+	assert_int_equal(h->ppid, 7);
+	assert_string_equal(h->comm, "a_long_name_of_");
+	assert_string_equal(h->threads[h->findings[0].thread].name, "");
+	assert_int_equal(h->threads[h->findings[1].thread].tid, 3);
+	assert_string_equal(h->threads[h->findings[1].thread].name, "worker");
+	valgrind_free(v);
+}
+
 static void test_inlined(void **state)
 {
 	struct valgrind *v = feed_all(HEAD ERROR("0", "UninitValue", "x",
@@ -192,6 +289,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_overrun), cmocka_unit_test(test_after_free), cmocka_unit_test(test_kinds),
+		cmocka_unit_test(test_replaced), cmocka_unit_test(test_elsewhere), cmocka_unit_test(test_process_and_threads),
 		cmocka_unit_test(test_inlined), cmocka_unit_test(test_counts_and_leaks), cmocka_unit_test(test_broken),
 	};
 

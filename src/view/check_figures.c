@@ -1,0 +1,150 @@
+/* The figures of a heap error: its row in JSON. */
+#include "include/pmm/ledger.h"
+#include "src/analyze/sizes.h"
+#include "src/view/check_part.h"
+#include "src/view/report_part.h"
+
+const struct column check_found_columns[FOUND_NR] = {
+	[FOUND_TYPE] = JSON_COLUMN("type", UNIT_TEXT),
+	[FOUND_BY] = JSON_COLUMN("by", UNIT_TEXT),
+	[FOUND_ACCESS] = JSON_COLUMN("access", UNIT_TEXT),
+	[FOUND_PLACE] = JSON_COLUMN("place", UNIT_TEXT),
+	[FOUND_WHAT] = JSON_COLUMN("what", UNIT_TEXT),
+	[FOUND_COUNT] = JSON_COLUMN("count", UNIT_COUNT),
+	[FOUND_FIRST] = JSON_COLUMN("first_ns", UNIT_DURATION),
+	[FOUND_LAST] = JSON_COLUMN("last_ns", UNIT_DURATION),
+	[FOUND_SINCE] = JSON_COLUMN("well_at_ns", UNIT_DURATION),
+	[FOUND_THREAD] = JSON_COLUMN("tid", UNIT_NUMBER),
+	[FOUND_VALGRIND_THREAD] = JSON_COLUMN("valgrind_thread", UNIT_NUMBER),
+	[FOUND_ADDRESS] = JSON_COLUMN("address", UNIT_ADDRESS),
+	[FOUND_SIZE] = JSON_COLUMN("size_bytes", UNIT_COUNT),
+	[FOUND_BLOCK] = JSON_COLUMN("block_address", UNIT_ADDRESS),
+	[FOUND_BLOCK_BYTES] = JSON_COLUMN("block_bytes", UNIT_COUNT),
+	[FOUND_KIND] = JSON_COLUMN("kind", UNIT_TEXT),
+	[FOUND_RELEASE] = JSON_COLUMN("release", UNIT_TEXT),
+	[FOUND_FUNCTION] = JSON_COLUMN("function_called", UNIT_TEXT),
+	[FOUND_OTHER] = JSON_COLUMN("other", UNIT_ADDRESS),
+	[FOUND_GUARDED] = JSON_COLUMN("guarded", UNIT_BOOL),
+	[FOUND_BYTES] = JSON_COLUMN("contents", UNIT_TEXT),
+	[FOUND_ALLOC_THREAD] = JSON_COLUMN("allocated_tid", UNIT_NUMBER),
+	[FOUND_ALLOC_TIME] = JSON_COLUMN("allocated_ns", UNIT_DURATION),
+	[FOUND_FREE_THREAD] = JSON_COLUMN("freed_tid", UNIT_NUMBER),
+	[FOUND_FREE_TIME] = JSON_COLUMN("freed_ns", UNIT_DURATION),
+	[FOUND_PARENT] = JSON_COLUMN("parent_pid", UNIT_NUMBER),
+	[FOUND_STACK] = JSON_COLUMN("stack", UNIT_TEXT),
+	[FOUND_FRAME] = REPORT_FRAME_COLUMNS,
+	[FOUND_INLINED] = JSON_COLUMN("inlined", UNIT_BOOL),
+	[FOUND_ROLE] = JSON_COLUMN("role", UNIT_TEXT),
+	[FOUND_LABEL] = { NULL, NULL, UNIT_TEXT, COLUMN_TEXT_ONLY | COLUMN_LABEL },
+	[FOUND_TAIL] = { NULL, NULL, UNIT_TEXT, COLUMN_TEXT_ONLY | COLUMN_TAIL },
+};
+
+static const char *const type_name[PMM_NR_FINDING_TYPES] = {
+	[PMM_FINDING_NONE] = "none",
+	[PMM_FINDING_OVERRUN] = "overrun",
+	[PMM_FINDING_UNDERRUN] = "underrun",
+	[PMM_FINDING_AFTER_FREE] = "use-after-free",
+	[PMM_FINDING_DOUBLE_FREE] = "double-free",
+	[PMM_FINDING_BAD_FREE] = "bad-free",
+	[PMM_FINDING_MISMATCH] = "mismatched-free",
+	[PMM_FINDING_REALLOC_FREED] = "realloc-after-free",
+	[PMM_FINDING_OVERLAP] = "overlap",
+	[PMM_FINDING_SIZE] = "size",
+	[PMM_FINDING_STACK_OVERFLOW] = "stack-overflow",
+	[PMM_FINDING_UNINITIALISED] = "uninitialised",
+	[PMM_FINDING_WILD] = "wild-access",
+	[PMM_FINDING_OTHER] = "other",
+};
+static const char *const by_name[PMM_NR_FINDING_BYS] = {
+	[PMM_BY_ACCESS] = "access", [PMM_BY_FUNCTION] = "function", [PMM_BY_RELEASE] = "release", [PMM_BY_QUARANTINE] = "quarantine",
+	[PMM_BY_SWEEP] = "sweep", [PMM_BY_VALGRIND] = "valgrind",
+};
+static const char *const access_name[PMM_NR_ACCESSES] = {
+	[PMM_ACCESS_READ] = "read", [PMM_ACCESS_WRITE] = "write", [PMM_ACCESS_EXEC] = "execute",
+};
+static const char *const place_name[PMM_NR_FINDING_PLACES] = {
+	[PMM_PLACE_UNKNOWN] = "unknown", [PMM_PLACE_INSIDE] = "inside", [PMM_PLACE_STACK] = "stack", [PMM_PLACE_STATIC] = "static",
+	[PMM_PLACE_UNMAPPED] = "unmapped",
+};
+
+#define NAME(table, i) ((i) < sizeof(table) / sizeof(*(table)) ? (table)[i] : NULL)
+
+static void set_thread(struct table *t, unsigned column, const struct heap *h, uint16_t thread)
+{
+	if (thread != HEAP_NO_THREAD)
+		table_set(t, column, h->threads[thread].tid);
+}
+
+/* Valgrind has numbers of its own for threads, of which the first is 1. */
+static void set_valgrind_thread(struct table *t, const struct heap *h, uint16_t thread)
+{
+	if (thread == HEAP_NO_THREAD || !h->threads[thread].tid)
+		return;
+	table_set(t, FOUND_VALGRIND_THREAD, h->threads[thread].tid);
+	if (h->threads[thread].tid == 1)
+		table_set(t, FOUND_THREAD, h->pid);
+}
+
+static void set_bytes(struct table *t, const struct heap_finding *f)
+{
+	struct str s = STR_INIT;
+
+	for (unsigned i = 0; i < f->nr_bytes; i++)
+		str_addf(&s, "%02x", f->bytes[i]);
+	table_set_text(t, FOUND_BYTES, str_text(&s));
+	str_fini(&s);
+}
+
+static void set_block(struct table *t, const struct heap *h, const struct heap_finding *f)
+{
+	table_set(t, FOUND_BLOCK, f->block);
+	table_set(t, FOUND_BLOCK_BYTES, f->block_bytes);
+	table_set(t, FOUND_GUARDED, f->guarded);
+	if (f->kind)
+		table_set_const(t, FOUND_KIND, kind_name(f->kind));
+	if (f->alloc_site != HEAP_NO_SITE || f->alloc_ns) {
+		set_thread(t, FOUND_ALLOC_THREAD, h, f->alloc_thread);
+		table_set(t, FOUND_ALLOC_TIME, report_time(h, f->alloc_ns));
+	}
+	if (f->free_site != HEAP_NO_SITE) {
+		set_thread(t, FOUND_FREE_THREAD, h, f->free_thread);
+		table_set(t, FOUND_FREE_TIME, report_time(h, f->free_ns));
+	}
+	if (f->parent_pid)
+		table_set(t, FOUND_PARENT, f->parent_pid);
+}
+
+void check_figures(struct table *t, const struct check_view *v, const struct heap_finding *f, unsigned access_bytes)
+{
+	const struct heap *h = v->heap;
+
+	table_set_const(t, FOUND_TYPE, NAME(type_name, f->type));
+	table_set_const(t, FOUND_BY, NAME(by_name, f->by));
+	if (f->access)
+		table_set_const(t, FOUND_ACCESS, NAME(access_name, f->access));
+	if (f->type == PMM_FINDING_BAD_FREE || f->place)
+		table_set_const(t, FOUND_PLACE, NAME(place_name, f->place));
+	table_set(t, FOUND_COUNT, f->count);
+	table_set(t, FOUND_FIRST, report_time(h, f->first_ns));
+	table_set(t, FOUND_LAST, report_time(h, f->last_ns));
+	if (f->since_ns)
+		table_set(t, FOUND_SINCE, report_time(h, f->since_ns));
+	if (f->by == PMM_BY_VALGRIND)
+		set_valgrind_thread(t, h, f->thread);
+	else
+		set_thread(t, FOUND_THREAD, h, f->thread);
+	if (f->address)
+		table_set(t, FOUND_ADDRESS, f->address);
+	if (f->size_bytes || access_bytes)
+		table_set(t, FOUND_SIZE, f->size_bytes ? f->size_bytes : access_bytes);
+	if (f->block)
+		set_block(t, h, f);
+	if (f->release)
+		table_set_const(t, FOUND_RELEASE, check_release_text(f->release));
+	if (f->function[0])
+		table_set_text(t, FOUND_FUNCTION, f->function);
+	if (f->other)
+		table_set(t, FOUND_OTHER, f->other);
+	if (v->opt.bytes && f->nr_bytes)
+		set_bytes(t, f);
+}
