@@ -124,12 +124,18 @@ void *link_vdso_symbol(const char *name)
 	return map.l_ld ? link_symbol(&map, name) : NULL;
 }
 
+/* Remembered: unsetenv() moves the environment in place, and where it ended before is no auxiliary vector any more. */
 struct link_map *link_self(void)
 {
-	struct link_map *m = link_first();
+	static struct link_map *self;
+	struct link_map *m = LOAD(self);
 
+	if (m)
+		return m;
+	m = link_first();
 	while (m && m->l_ld != (void *)_DYNAMIC)
 		m = m->l_next;
+	STORE(self, m);
 	return m;
 }
 
