@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "include/pmm/check.h"
 #include "src/base/hash.h"
 
 /* The same site in another snapshot. */
@@ -75,4 +76,53 @@ int findings_carry(const struct heap *from, uint64_t first, struct heap *to)
 		to->check.swept_ns = from->check.swept_ns;
 	}
 	return rc;
+}
+
+/* The sweep's finding that a release's says again: best of the same block, of which only the first is named. */
+static struct heap_finding *swept_before(struct heap *h, const struct heap_finding *f)
+{
+	struct heap_finding *best = NULL;
+
+	for (uint64_t i = 0; i < h->nr_findings; i++) {
+		struct heap_finding *s = &h->findings[i];
+
+		if (s->by != PMM_BY_SWEEP || s->type != f->type || s->alloc_site != f->alloc_site || s->kind != f->kind)
+			continue;
+		if (s->block == f->block && s->alloc_ns == f->alloc_ns)
+			return s;
+		best = best ? best : s;
+	}
+	return best;
+}
+
+static bool fold(struct heap *h, const struct heap_finding *f)
+{
+	struct heap_finding *s = swept_before(h, f);
+
+	if (!s)
+		return false;
+	s->count = s->count > f->count ? s->count : f->count;
+	if (s->free_site != HEAP_NO_SITE)
+		return true;
+	s->free_site = f->site;
+	s->free_thread = f->thread;
+	s->free_ns = f->first_ns;
+	s->release = f->release;
+	return true;
+}
+
+void findings_fold(struct heap *h, bool (*again)(const void *ctx, const struct heap_finding *f), const void *ctx)
+{
+	uint64_t kept = 0;
+
+	for (uint64_t i = 0; i < h->nr_findings; i++)
+		if (again(ctx, &h->findings[i]) && fold(h, &h->findings[i]))
+			h->findings[i].type = PMM_FINDING_NONE;
+	for (uint64_t i = 0; i < h->nr_findings; i++) {
+		if (h->findings[i].type == PMM_FINDING_NONE)
+			free(h->findings[i].text);
+		else
+			h->findings[kept++] = h->findings[i];
+	}
+	h->nr_findings = kept;
 }

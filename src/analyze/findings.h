@@ -4,6 +4,8 @@
 #ifndef ANALYZE_FINDINGS_H
 #define ANALYZE_FINDINGS_H
 
+#include <stdbool.h>
+
 #include "src/model/heap.h"
 
 /*
@@ -11,5 +13,11 @@
  * numbers (struct heap_site), threads by number and name; what is not there is not known. Also heap.check's sweeps. 0 or -ENOMEM.
  */
 int findings_carry(const struct heap *from, uint64_t first, struct heap *to);
+
+/*
+ * Findings of h by release that say again what a sweep has found (`again` tells): what they add, where the block was released, goes to the sweep's
+ * finding of the same call site, and they go. Those whose sweep's finding is not there stay.
+ */
+void findings_fold(struct heap *h, bool (*again)(const void *ctx, const struct heap_finding *f), const void *ctx);
 
 #endif

@@ -120,10 +120,10 @@ static int compare_seen(const void *a, const void *b)
 	return x->birth_ns < y->birth_ns ? -1 : x->birth_ns > y->birth_ns;
 }
 
-/* Remember a block; false: it was known. */
-static bool see(struct sweep *s, const struct heap_block *b)
+/* Remember a damaged block; false: it was known. */
+static bool see(struct sweep *s, const struct heap_block *b, uint64_t damage)
 {
-	struct sweep_seen new = { b->address, b->birth_ns };
+	struct sweep_seen new = { b->address, b->birth_ns, damage };
 	size_t i = vec_while(&s->seen, p, compare_seen(p, &new) < 0);
 
 	if (i < s->seen.nr && !compare_seen(&s->seen.v[i], &new))
@@ -133,6 +133,15 @@ static bool see(struct sweep *s, const struct heap_block *b)
 	memmove(&s->seen.v[i + 1], &s->seen.v[i], (s->seen.nr - 1 - i) * sizeof(new));
 	s->seen.v[i] = new;
 	return true;
+}
+
+bool sweep_has_found(const struct sweep *s, const struct heap_finding *f)
+{
+	struct sweep_seen block = { .address = f->block, .birth_ns = f->alloc_ns };
+	size_t i = vec_while(&s->seen, p, compare_seen(p, &block) < 0);
+
+	return f->by == PMM_BY_RELEASE && !f->parent_pid && i < s->seen.nr && !compare_seen(&s->seen.v[i], &block) &&
+	       s->seen.v[i].damage == f->address;
 }
 
 static uint8_t type_of(const struct heap_block *b, const struct sweep_damage *d)
@@ -203,7 +212,7 @@ static int add_new(struct sweep *s, struct sweep_look *l, uint32_t first)
 	vec_each(&l->damages, d) {
 		struct heap_finding *same;
 
-		if (!see(s, &l->h->blocks[d->block]) || told(l->h, &l->h->blocks[d->block]))
+		if (!see(s, &l->h->blocks[d->block], d->address) || told(l->h, &l->h->blocks[d->block]))
 			continue;
 		same = same_finding(l, d, before_ns, from);
 		if (same)

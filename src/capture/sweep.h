@@ -8,6 +8,7 @@
 #ifndef CAPTURE_SWEEP_H
 #define CAPTURE_SWEEP_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -19,6 +20,7 @@
 /* A block that was found damaged. */
 struct sweep_seen {
 	uint64_t address, birth_ns;
+	uint64_t damage;		/* first byte that was wrong */
 };
 
 /* What one process's sweeps know of each other: damage found before is not found again. All zero is fine. */
@@ -34,6 +36,9 @@ struct sweep {
  * set heap.check.sweeps; damaged blocks of one call site are one finding, counted. The number of new findings, or -errno with `e`: -ESRCH it ended, -ENODATA it is not checked.
  */
 int sweep_process(struct sweep *s, pid_t pid, struct ledger_map *m, uint32_t first, struct heap **out, struct err *e);
+
+/* Is this what a sweep has found before, come to light again by the block's release? */
+bool sweep_has_found(const struct sweep *s, const struct heap_finding *f);
 
 void sweep_fini(struct sweep *s);
 

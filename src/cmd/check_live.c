@@ -18,7 +18,7 @@ struct live {
 	struct sweep sweep;
 	uint64_t looks;
 	uint64_t nr_noted;		/* findings of its agent that were told */
-	int found;
+	bool found;
 };
 
 /* The ledger of a process that is checked. 0 or -errno with `e`. */
@@ -61,6 +61,11 @@ static int look(struct live *l, struct heap **out, uint64_t *from, struct err *e
 	return 0;
 }
 
+static bool again_swept(const void *sweep, const struct heap_finding *f)
+{
+	return sweep_has_found(sweep, f);
+}
+
 static int tell(struct live *l, const struct heap *h, uint64_t from, struct err *e)
 {
 	struct check_report_options o = *l->job->report;
@@ -69,12 +74,15 @@ static int tell(struct live *l, const struct heap *h, uint64_t from, struct err 
 
 	o.pid = l->pid;
 	o.view.from = from;
+	o.view.again = again_swept;
+	o.view.again_ctx = &l->sweep;
 	o.view.no_head = !o.json && l->looks > 1;
 	if (l->looks > 1 && new && !o.json)
 		fputc('\n', l->out);
 	if (l->looks == 1 || new)
 		rc = check_report(h, &o, l->out, e);
-	l->found = new > (uint64_t)(INT_MAX - l->found) ? INT_MAX : l->found + (int)new;
+	for (uint64_t i = from; i < h->nr_findings; i++)
+		l->found |= !sweep_has_found(&l->sweep, &h->findings[i]);
 	return rc < 0 ? rc : 0;
 }
 

@@ -45,17 +45,29 @@ static void carry(struct run_check *r, const struct heap *from_heap, uint64_t fr
 	untold(r, from_heap->nr_findings - from, &e);
 }
 
-/* Findings from index `from` on, at once, an empty line before all but the first; with JSON there is one document at the end. */
-static void tell_from(struct run_check *r, const struct heap *h, uint64_t from)
+/* `sweep`: of the process; NULL = none. */
+static bool again(const void *sweep, const struct heap_finding *f)
+{
+	return sweep && sweep_has_found(sweep, f);
+}
+
+/*
+ * Findings from index `from` on, at once, an empty line before all but the first; with JSON there is one document at the end. `s`: the
+ * process's sweeps, NULL = none.
+ */
+static void tell_from(struct run_check *r, const struct heap *h, uint64_t from, const struct sweep *s)
 {
 	struct check_report_options o = *r->job->report;
 	struct err e = { .text = "" };
 	bool first = !r->nr_found;
 
-	r->nr_found += h->nr_findings - from;
+	for (uint64_t i = from; i < h->nr_findings; i++)
+		r->nr_found += !again(s, &h->findings[i]);
 	if (o.json)
 		return;
 	o.view.from = from;
+	o.view.again = again;
+	o.view.again_ctx = s;
 	o.view.no_head = true;
 	o.view.top = 0;
 	if (!first)
@@ -63,16 +75,6 @@ static void tell_from(struct run_check *r, const struct heap *h, uint64_t from)
 	if (check_report(h, &o, out_of(r), &e) < 0)
 		untold(r, h->nr_findings - from, &e);
 	fflush(out_of(r));
-}
-
-void run_check_found(struct run_check *r, const struct heap *h)
-{
-	struct run_check_process *p = process_of(r, h->pid, h->attach_ns);
-
-	if (!p || h->nr_findings <= p->nr_told)
-		return;
-	tell_from(r, h, p->nr_told);
-	p->nr_told = h->nr_findings;
 }
 
 /* ---- sweeps ---- */
@@ -101,7 +103,7 @@ static void tell_swept(struct run_check *r, struct run_check_swept *p, struct he
 	uint64_t from = h->nr_findings - found;
 
 	if (found)
-		tell_from(r, h, from);
+		tell_from(r, h, from, &p->sweep);
 	if (same)
 		carry(r, p->heap, p->from, h);
 	heap_free(p->heap);
@@ -121,6 +123,44 @@ static void collect(struct run_check *r)
 	if (found >= 0 && p)
 		tell_swept(r, p, h, (uint64_t)found);
 	sweep_fini(&none);		/* unless it was given to the process */
+}
+
+/* The sweeps of a process; NULL: there were none. */
+static struct run_check_swept *swept_like(struct run_check *r, const struct heap *h)
+{
+	vec_each(&r->swept, p)
+		if (p->heap && p->heap->pid == h->pid && p->heap->attach_ns == h->attach_ns)
+			return p;
+	return NULL;
+}
+
+/*
+ * What sweeps found by now in a process of which findings from index `from` on are new: a block that a sweep under way has found damaged may
+ * have been released meanwhile, so that one is waited for.
+ */
+static const struct sweep *sweep_of(struct run_check *r, const struct heap *h, uint64_t from)
+{
+	bool released = false;
+	struct run_check_swept *p;
+
+	for (uint64_t i = from; i < h->nr_findings; i++)
+		released |= h->findings[i].by == PMM_BY_RELEASE;
+	if (!released)
+		return NULL;
+	if (r->sweeper.pid)
+		collect(r);
+	p = swept_like(r, h);
+	return p ? &p->sweep : NULL;
+}
+
+void run_check_found(struct run_check *r, const struct heap *h)
+{
+	struct run_check_process *p = process_of(r, h->pid, h->attach_ns);
+
+	if (!p || h->nr_findings <= p->nr_told)
+		return;
+	tell_from(r, h, p->nr_told, sweep_of(r, h, p->nr_told));
+	p->nr_told = h->nr_findings;
 }
 
 void run_check_rest(struct run_check *r)
@@ -178,17 +218,15 @@ static bool sweeps_in_vain(const struct run_check *r, uint32_t pid)
 /* Its findings into its heap; what is known of an ended process is of no use any more. */
 static void give_swept(struct run_check *r, struct heap *h)
 {
-	for (size_t i = 0; i < r->swept.nr; i++) {
-		struct run_check_swept *p = &r->swept.v[i];
+	struct run_check_swept *p = swept_like(r, h);
 
-		if (!p->heap || p->heap->pid != h->pid || p->heap->attach_ns != h->attach_ns)
-			continue;
-		carry(r, p->heap, p->from, h);
-		swept_fini(p);
-		*p = *vec_last(&r->swept);
-		r->swept.nr--;
+	if (!p)
 		return;
-	}
+	carry(r, p->heap, p->from, h);
+	findings_fold(h, again, &p->sweep);
+	swept_fini(p);
+	*p = *vec_last(&r->swept);
+	r->swept.nr--;
 }
 
 void run_check_ended(struct run_check *r, struct heap *h)

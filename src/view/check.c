@@ -123,6 +123,23 @@ static void add_origin(struct str *s, const struct heap_finding *f)
 		str_addf(s, " with %s", kind_name(f->kind));
 }
 
+static void add_freed(struct str *s, const struct heap *h, const struct heap_finding *f)
+{
+	str_add(s, "it was freed");
+	add_past(s, h, f, f->free_thread, f->free_ns);
+}
+
+/* What a sweep has found the release finds, too. */
+static void add_released(struct str *s, const struct heap *h, const struct heap_finding *f)
+{
+	str_addf(s, "found again by its %s", check_release_text(f->release));
+	if (f->free_thread != HEAP_NO_THREAD) {
+		str_add(s, " in ");
+		add_thread(s, h, f, f->free_thread);
+	}
+	str_addf(s, ", %s later:", fmt_duration(f->free_ns > f->first_ns ? f->free_ns - f->first_ns : 0).s);
+}
+
 static void add_history(struct table *t, struct check_view *v, const struct heap_finding *f)
 {
 	const struct heap *h = v->heap;
@@ -138,8 +155,10 @@ static void add_history(struct table *t, struct check_view *v, const struct heap
 		add_stack(t, v, f->alloc_site, "allocated");
 	}
 	if (f->free_site != HEAP_NO_SITE) {
-		str_add(&s, "it was freed");
-		add_past(&s, h, f, f->free_thread, f->free_ns);
+		if (f->by == PMM_BY_SWEEP)
+			add_released(&s, h, f);
+		else
+			add_freed(&s, h, f);
 		detail(t, &s);
 		add_stack(t, v, f->free_site, "freed");
 	}
@@ -172,12 +191,16 @@ static void fill(struct table *t, uint64_t i)
 	const struct heap_finding *f = &v->heap->findings[v->opt.from + i];
 	unsigned access_bytes = f->nr_code && v->opt.access_bytes ? v->opt.access_bytes(f->code, f->nr_code) : 0;
 	struct str title = STR_INIT, what = STR_INIT;
+	bool again = check_again(v, f);
 
 	separate(t, i);
 	if (v->opt.no_head)		/* among the program's own output */
 		str_add(&title, "pmm: ");
-	check_title(&title, v->names, f);
-	check_headline(&what, v->heap, f, access_bytes);
+	check_title(&title, v->names, f, again);
+	if (again)
+		check_headline_again(&what, f);
+	else
+		check_headline(&what, v->heap, f, access_bytes);
 	table_row(t, 0, ROW_STRONG, ROW_BOTH);
 	check_figures(t, v, f, access_bytes);
 	table_set_text(t, FOUND_WHAT, str_text(&what));
@@ -191,7 +214,8 @@ static void fill(struct table *t, uint64_t i)
 		add_where(t, v, f);
 	if (v->opt.bytes && f->nr_bytes)
 		add_contents(t, f);
-	add_history(t, v, f);
+	if (!again)
+		add_history(t, v, f);
 }
 
 /* ---- the whole ---- */

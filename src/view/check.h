@@ -20,6 +20,9 @@ struct check_view_options {
 	uint64_t from;			/* findings before this index are left out: told already */
 	bool no_head;			/* only the entries, as told while the program runs */
 	bool brief;			/* with a head: a single line when there are no findings */
+	/* Was this damage told before, by a sweep, so that only its release is news? NULL = no. */
+	bool (*again)(const void *ctx, const struct heap_finding *f);
+	const void *again_ctx;
 	/* How many bytes an instruction accesses, 0 = not known; NULL = nobody can tell. */
 	unsigned (*access_bytes)(const uint8_t *code, unsigned bytes);
 };
@@ -40,5 +43,8 @@ void check_view_fini(struct check_view *v);
  * bytes that was freed already".
  */
 void check_headline(struct str *s, const struct heap *h, const struct heap_finding *f, unsigned access_bytes);
+
+/* The same for the release of a block whose damage a sweep has told. */
+void check_headline_again(struct str *s, const struct heap_finding *f);
 
 #endif

@@ -25,6 +25,7 @@ const struct column check_found_columns[FOUND_NR] = {
 	[FOUND_FUNCTION] = JSON_COLUMN("function_called", UNIT_TEXT),
 	[FOUND_OTHER] = JSON_COLUMN("other", UNIT_ADDRESS),
 	[FOUND_GUARDED] = JSON_COLUMN("guarded", UNIT_BOOL),
+	[FOUND_AGAIN] = JSON_COLUMN("again", UNIT_BOOL),
 	[FOUND_BYTES] = JSON_COLUMN("contents", UNIT_TEXT),
 	[FOUND_ALLOC_THREAD] = JSON_COLUMN("allocated_tid", UNIT_NUMBER),
 	[FOUND_ALLOC_TIME] = JSON_COLUMN("allocated_ns", UNIT_DURATION),
@@ -145,6 +146,8 @@ void check_figures(struct table *t, const struct check_view *v, const struct hea
 		table_set_text(t, FOUND_FUNCTION, f->function);
 	if (f->other)
 		table_set(t, FOUND_OTHER, f->other);
+	if (check_again(v, f))
+		table_set(t, FOUND_AGAIN, true);
 	if (v->opt.bytes && f->nr_bytes)
 		set_bytes(t, f);
 }

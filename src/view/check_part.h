@@ -28,6 +28,7 @@ enum found_column {
 	FOUND_FUNCTION,
 	FOUND_OTHER,
 	FOUND_GUARDED,
+	FOUND_AGAIN,
 	FOUND_BYTES,
 	FOUND_ALLOC_THREAD,
 	FOUND_ALLOC_TIME,
@@ -54,7 +55,13 @@ void check_figures(struct table *t, const struct check_view *v, const struct hea
 void check_head(struct check_view *v);
 
 /* "use after free in parse, request.c:41": what it is and where it shows, for the eye that looks for a line to begin with. */
-void check_title(struct str *s, struct names *n, const struct heap_finding *f);
+void check_title(struct str *s, struct names *n, const struct heap_finding *f, bool again);
+
+/* Was its damage told before, by a sweep? */
+static inline bool check_again(const struct check_view *v, const struct heap_finding *f)
+{
+	return v->opt.again && v->opt.again(v->opt.again_ctx, f);
+}
 
 /* "3 errors: 2 use after free, 1 double free". */
 void check_counts(struct str *s, const struct heap *h);

@@ -184,7 +184,7 @@ static void add_source(struct str *s, const struct frame_name *f)
 }
 
 /* The culprit is known when the access itself was stopped; else where it came to light, or whose block it is, is the next best. */
-void check_title(struct str *s, struct names *n, const struct heap_finding *f)
+void check_title(struct str *s, struct names *n, const struct heap_finding *f, bool again)
 {
 	static const char *const how[PMM_NR_FINDING_BYS] = {
 		[PMM_BY_ACCESS] = " in ", [PMM_BY_FUNCTION] = " in ", [PMM_BY_RELEASE] = ", found in ", [PMM_BY_QUARANTINE] = ", found in ",
@@ -202,7 +202,7 @@ void check_title(struct str *s, struct names *n, const struct heap_finding *f)
 	if (site == f->alloc_site && site != f->site)
 		str_add(s, ", of a block from ");
 	else
-		str_add(s, f->by == PMM_BY_RELEASE && !later ? " in " : how[f->by < PMM_NR_FINDING_BYS ? f->by : PMM_BY_ACCESS]);
+		str_add(s, again ? ", found again in " : f->by == PMM_BY_RELEASE && !later ? " in " : how[f->by < PMM_NR_FINDING_BYS ? f->by : PMM_BY_ACCESS]);
 	add_source(s, at);
 }
 
@@ -221,6 +221,13 @@ void check_counts(struct str *s, const struct heap *h)
 		str_addf(s, "%s%s %s", sep, fmt_count(nr[type]).s, type_title(type));
 		sep = ", ";
 	}
+}
+
+void check_headline_again(struct str *s, const struct heap_finding *f)
+{
+	str_addf(s, "%s of ", check_release_text(f->release));
+	add_block(s, f);
+	str_addf(s, " at 0x%llx, whose damage a sweep has told", (unsigned long long)f->block);
 }
 
 void check_headline(struct str *s, const struct heap *h, const struct heap_finding *f, unsigned access_bytes)

@@ -357,3 +357,31 @@ told() { [[ "$(plain "$T/err")" == *"$1"* ]]; }
 	[ "$(jq '.check.sweeps > 2' "$T/c.json")" = true ]
 	jq -e '.findings[1] | .well_at_ns < .first_ns' "$T/c.json"
 }
+
+@test "check --sweep=TIME -- COMMAND: what a sweep has found is no second error when the block is freed" {
+	begin --sweep=20ms --level=light -o "$T/c.pmm" -- hold hurt wait let wait
+	await -p "$CHECKER" told 'between its allocation'
+	printf 'x\n' >&8
+	await -p "$CHECKER" told 'heap overrun, found again in drop'
+	told 'free of a block of 33 bytes at ADDRESS, whose damage a sweep has told'
+	finish 5
+	told 'found 1 error: 1 heap overrun;'
+	"$PMM" check --json "$T/c.pmm" >"$T/c.json" || [ $? -eq 1 ]
+	json_is '[["sweep","free",true,true]]' '[.findings[] | [.by, .release, .freed_ns > .first_ns,
+		(first(.frames[] | select(.stack == "freed")) | .function == "drop")]]' <"$T/c.json"
+	"$PMM" check "$T/c.pmm" | tr -s ' \n' ' ' | grep -q 'found again by its free in thread [0-9]* (check_cases), [0-9.]* m*s later: drop'
+}
+
+@test "check --sweep=TIME PID: what a sweep has found is no second error when the block is freed" {
+	local pid
+	begin --level=light -- hold hurt wait let wait
+	"$PMM" check --sweep=20ms "$CHILD" >"$T/sweeps" 2>&1 3>&- &
+	pid=$!
+	await -p "$pid" grep -q 'heap overrun, of a block from make' "$T/sweeps"
+	printf 'x\n' >&8
+	await -p "$pid" grep -q 'heap overrun, found again in drop' "$T/sweeps"
+	finish 5
+	wait "$pid" || [ $? -eq 1 ]
+	[ "$(grep -c 'heap overrun, ' "$T/sweeps")" -eq 2 ]
+	told 'found 1 error: 1 heap overrun;'
+}

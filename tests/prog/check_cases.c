@@ -2,7 +2,8 @@
  * What `pmm check` as a command is tried on: does what its arguments say, one after the other, and ends with status 5.
  *
  * clean: nothing; behind: writes 1 byte behind a block of 48; after: reads 4 bytes at 8 of a freed block of 32; twice: frees a block of 24 twice;
- * slack: writes byte 33 of a block of 33 that is never freed; hold, hurt: the same in two steps; zero: malloc(0);
+ * slack: writes byte 33 of a block of 33 that is never freed; hold, hurt, let: the same in
+ * steps, and it is freed; zero: malloc(0);
  * vast: a request that fails; new: shows byte 0 of a block of 64, or that there was none;
  * fill: memset of 49 bytes of a block of 48; blank: decides by byte 3 of a new block of 16; thread: `blank`
  * in another thread; fork: `after` in a child; wait: says so, and goes on when a line comes; kill: SIGKILL to itself.
@@ -56,6 +57,7 @@ static void do_case(const char *what)
 	else if (!strcmp(what, "slack")) slack();
 	else if (!strcmp(what, "hold")) held = make(33);
 	else if (!strcmp(what, "hurt")) held[33] = 'S';
+	else if (!strcmp(what, "let")) drop(held);
 	else if (!strcmp(what, "zero")) drop(make(0));
 	else if (!strcmp(what, "fill")) fill();
 	else if (!strcmp(what, "vast")) drop(make(PTRDIFF_MAX / 2));

@@ -3,6 +3,7 @@
  */
 #include "tests/unit/recipe_heap.h"
 
+#include "include/pmm/check.h"
 #include "src/analyze/findings.h"
 
 static void sites(struct heap *h, uint32_t first)
@@ -47,10 +48,47 @@ static void carried_ones_keep_their_order(void **state)
 	heap_free(later);
 }
 
+static bool by_release(const void *ctx, const struct heap_finding *f)
+{
+	return f->by == PMM_BY_RELEASE && f->address != *(const uint64_t *)ctx;
+}
+
+/* To the sweep's finding of the same block, else of the same call site; what was not told before stays, and so does what no sweep has. */
+static void releases_of_damage_told_before_are_folded(void **state)
+{
+	struct heap *h = recipe_heap("check light\nthread main tid=1\nthread w tid=9\nsite a size=1\nsite b size=1\nsite c size=1\n"
+		"finding type=overrun by=release release=delete address=2018 block=2000 alloc=a alloc-at=2s kind=new site=c first=5s thread=w count=7\n"
+		"finding type=overrun by=release release=free address=9018 block=9000 alloc=a alloc-at=4s kind=new site=b first=6s\n"
+		"finding type=overrun by=release release=free address=7777 block=7000 alloc=a alloc-at=4s kind=new site=b first=6s\n"
+		"finding type=overrun by=release release=free address=8018 block=8000 alloc=b alloc-at=4s kind=new site=b first=6s\n"
+		"finding type=underrun by=release release=free address=fff block=1000 alloc=a alloc-at=1s kind=new site=b first=6s\n"
+		"finding type=overrun by=sweep number=1024 address=1018 block=1000 alloc=a alloc-at=1s kind=new count=2\n"
+		"finding type=overrun by=sweep number=1025 address=2018 block=2000 alloc=a alloc-at=2s kind=new count=2\n");
+	const uint64_t new = 0x7777;
+	char why[200];
+
+	(void)state;
+	findings_fold(h, by_release, &new);
+	assert_int_equal(heap_check(h, why, sizeof(why)), 0);
+	assert_int_equal(h->nr_findings, 5);
+	for (unsigned i = 0; i < 3; i++)
+		assert_int_equal(h->findings[i].number, 2 + i);
+	assert_int_equal(h->findings[3].free_site, 2);
+	assert_int_equal(h->findings[3].release, PMM_RELEASE_FREE);
+	assert_int_equal(h->findings[3].count, 2);
+	assert_int_equal(h->findings[4].free_site, 3);
+	assert_int_equal(h->findings[4].release, PMM_RELEASE_DELETE);
+	assert_int_equal(h->findings[4].free_ns, 5000000000);
+	assert_int_equal(h->findings[4].free_thread, 1);
+	assert_int_equal(h->findings[4].count, 7);
+	heap_free(h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(carried_ones_keep_their_order),
+		cmocka_unit_test(releases_of_damage_told_before_are_folded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

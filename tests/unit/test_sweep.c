@@ -155,6 +155,28 @@ static void damage_is_found_where_it_is(void **state)
 	assert_int_equal(sweep.seen.nr, 7);
 }
 
+/* The same block of the same life, the same byte, by its release. */
+static void what_the_release_finds_again_is_known(void **state)
+{
+	unsigned char *a = block(64, 40, 0, 3);
+	struct heap_finding f;
+
+	(void)state;
+	a[41] ^= 1;
+	swept(1, &f);
+	assert_false(sweep_has_found(&sweep, &f));
+	f.by = PMM_BY_RELEASE;
+	assert_true(sweep_has_found(&sweep, &f));
+	f.address--;
+	assert_false(sweep_has_found(&sweep, &f));
+	f.address++;
+	f.alloc_ns += TICK;
+	assert_false(sweep_has_found(&sweep, &f));
+	f.alloc_ns -= TICK;
+	f.parent_pid = 1;
+	assert_false(sweep_has_found(&sweep, &f));
+}
+
 static void slack_before_a_guarded_block_is_looked_at(void **state)
 {
 	unsigned char *g = guarded(0, 1, 100, false);
@@ -357,6 +379,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(whole_canaries_are_no_finding),
 		TEST(damage_is_found_where_it_is),
+		TEST(what_the_release_finds_again_is_known),
 		TEST(slack_before_a_guarded_block_is_looked_at),
 		TEST(the_sweep_before_is_told),
 		TEST(damaged_blocks_of_a_site_are_counted),
