@@ -102,6 +102,7 @@ static void ctx_reset(struct tctx *c, uint64_t tp, uint32_t tid)
 	for (unsigned i = 0; i < PMM_NR_MOVES; i++)
 		STORE(c->pub.move[i].address, 0);
 	c->throwing = false;
+	c->passing = false;
 	c->countdown = ctx_countdown(c);
 	if (c->nested)
 		ctx_reset(c->nested, 0, tid);

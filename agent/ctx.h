@@ -53,6 +53,7 @@ struct tctx {
 	struct piece_cache *pieces;	/* NULL until the context has been used for long */
 	bool sampling;			/* sampled mode: the thread's first sample was drawn */
 	bool refusing;			/* check form: operator new was refused on purpose and will ask again */
+	bool passing;			/* check form: a run of unchecked blocks began and is not counted yet (agent/check/thrift.c) */
 	bool throwing;			/* an operator new is running that may leave by an exception: */
 	uint32_t throwing_site;
 	uint64_t throwing_size;

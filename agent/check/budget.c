@@ -1,8 +1,8 @@
 /*
- * The budget of guarding.
+ * The budget of checking.
  *
- * All is counted in cycles of the machine's counter; what the kernel says of the process's CPU time, once in a while and only when the
- * bucket is empty, is converted by how fast the counter has run since the start. What guarding itself took is no CPU time of the
+ * All is counted in cycles of the machine's counter; what the kernel says of the process's CPU time, once in a while and only when a
+ * purse is empty, is converted by how fast the counter has run since the start. What checking itself took is no CPU time of the
  * program's.
  */
 #include "agent/check/budget.h"
@@ -12,34 +12,41 @@
 #include "agent/sys.h"
 
 #define CYCLES_PER_MS	3000000ull		/* as long as it is not measured */
-#define BURST_MS	50u			/* a full bucket */
-#define RESERVE_MS	12u			/* of it for preferred blocks */
+#define BURST_MS	50u			/* a full purse */
+#define RESERVE_MS	12u			/* of it for preferred blocks, of guards */
+#define OVERDRAFT_MS	50			/* ... of canaries: so much below nothing */
 #define INTERVAL_MS	2u			/* the kernel is asked so often at most; it adds up all threads */
-#define EVENTS_PER_LOOK	16u			/* power of two: the counter is read so often at most */
+#define EVENTS_PER_LOOK	16u			/* power of two: the counter is read so often at most, for guards */
 #define MAX_SPENT	300000ull		/* 0.1 ms: more was not work but being preempted */
+#define MAX_WATCHED	30000ull		/* ... of one event with a canary */
 #define MAX_EARNED_NS	10000000000ull	/* at once; no more would be kept */
 #define MAX_PERMILLE	100000u		/* so that nothing overflows */
 #define PROCESS_CPUTIME	2
 
 static struct {
-	bool any;
-	uint64_t permille;
-	int64_t left;			/* the bucket */
+	uint64_t permille[BUDGET_NR];	/* UINT64_MAX: any */
+	int64_t left[BUDGET_NR];	/* the purses */
 	uint64_t spent;			/* since CPU time was last looked at */
 	uint64_t due;			/* the counter, when it may be looked at again */
 	uint64_t cpu_ns;		/* as it was then */
 	uint64_t start, start_ns;	/* the counter and the time when all began */
 } B;
 
-void budget_start(uint64_t permille)
+bool budget_tight;
+
+void budget_start(uint64_t guards_permille, uint64_t canaries_permille)
 {
-	B.any = permille == UINT64_MAX;
-	B.permille = permille < MAX_PERMILLE ? permille : MAX_PERMILLE;
-	B.left = (int64_t)(BURST_MS * CYCLES_PER_MS);
+	uint64_t permille[BUDGET_NR] = { guards_permille, canaries_permille };
+
+	for (unsigned i = 0; i < BUDGET_NR; i++) {
+		B.permille[i] = permille[i] < MAX_PERMILLE || permille[i] == UINT64_MAX ? permille[i] : MAX_PERMILLE;
+		B.left[i] = permille[i] ? (int64_t)(BURST_MS * CYCLES_PER_MS) : 0;
+	}
 	B.start = arch_cycles();
 	B.start_ns = clock_ns(SYS_CLOCK_MONOTONIC);
 	B.cpu_ns = sys_clock_ns(PROCESS_CPUTIME);
 	B.spent = B.due = 0;
+	budget_tight = !canaries_permille;
 }
 
 void budget_forked(void)
@@ -49,14 +56,25 @@ void budget_forked(void)
 	STORE(B.due, 0);
 }
 
-void budget_spent(uint64_t cycles)
+void budget_spent(enum budget_for what, uint64_t cycles)
 {
-	if (B.any)
+	int64_t left;
+
+	if (B.permille[what] == UINT64_MAX)
 		return;
-	if (cycles > MAX_SPENT)
+	if (cycles > MAX_SPENT * (what == BUDGET_CANARIES ? BUDGET_EVERY : 1))
 		cycles = MAX_SPENT;
-	ADD(B.left, -(int64_t)cycles);
+	left = ADD(B.left[what], -(int64_t)cycles);
 	ADD(B.spent, cycles);
+	if (what == BUDGET_CANARIES && left <= (int64_t)cycles)
+		STORE(budget_tight, true);
+}
+
+void budget_watched(uint64_t from)
+{
+	uint64_t cycles = arch_cycles() - from;
+
+	budget_spent(BUDGET_CANARIES, (cycles < MAX_WATCHED ? cycles : MAX_WATCHED) * BUDGET_EVERY);
 }
 
 static uint64_t cycles_per_us(uint64_t now)
@@ -66,11 +84,24 @@ static uint64_t cycles_per_us(uint64_t now)
 	return us < 1000 || now < B.start ? CYCLES_PER_MS / 1000 : (now - B.start) / us;
 }
 
-/* The CPU time since the last look, into the bucket. */
+static void fill(enum budget_for what, uint64_t cycles, int64_t full)
+{
+	int64_t more, left;
+
+	if (B.permille[what] == UINT64_MAX)
+		return;
+	more = (int64_t)(cycles * B.permille[what] / 1000);
+	left = ADD(B.left[what], more) + more;
+	if (left > full)
+		ADD(B.left[what], full - left);
+	if (what == BUDGET_CANARIES && left > 0)
+		STORE(budget_tight, false);
+}
+
+/* The CPU time since the last look, into the purses. */
 static void earn(uint64_t now)
 {
 	uint64_t per_us = cycles_per_us(now), cpu_ns = sys_clock_ns(PROCESS_CPUTIME), last_ns = LOAD(B.cpu_ns);
-	int64_t more, left, full = (int64_t)(BURST_MS * 1000 * per_us);
 	uint64_t spent, used;
 
 	do
@@ -81,29 +112,35 @@ static void earn(uint64_t now)
 	used = cpu_ns - last_ns < MAX_EARNED_NS ? (cpu_ns - last_ns) * per_us / 1000 : MAX_EARNED_NS / 1000 * per_us;
 	if (used <= spent)
 		return;
-	more = (int64_t)((used - spent) * B.permille / 1000);
-	left = ADD(B.left, more) + more;
-	if (left > full)
-		ADD(B.left, full - left);
+	for (enum budget_for i = 0; i < BUDGET_NR; i++)
+		fill(i, used - spent, (int64_t)(BURST_MS * 1000 * per_us));
 }
 
-static bool enough(bool preferred)
-{
-	return LOAD(B.left) > (preferred ? 0 : (int64_t)(RESERVE_MS * CYCLES_PER_MS));
-}
-
-bool budget_allows(struct tctx *c, bool preferred)
+void budget_tend(void)
 {
 	uint64_t now, due;
 
-	if (B.any || enough(preferred))
-		return true;
-	if (c->events % EVENTS_PER_LOOK || LOAD(A.confined))
-		return false;
+	if (LOAD(A.confined))
+		return;
 	now = arch_cycles();
 	due = LOAD(B.due);
-	if (now < due || !CAS(B.due, due, now + INTERVAL_MS * CYCLES_PER_MS))
+	if (now >= due && CAS(B.due, due, now + INTERVAL_MS * CYCLES_PER_MS))
+		earn(now);
+}
+
+static bool enough(enum budget_for what, bool preferred)
+{
+	int64_t least = what == BUDGET_CANARIES ? preferred ? -OVERDRAFT_MS : 0 : preferred ? 0 : (int64_t)RESERVE_MS;
+
+	return LOAD(B.left[what]) > least * (int64_t)CYCLES_PER_MS;
+}
+
+bool budget_allows(struct tctx *c, enum budget_for what, bool preferred)
+{
+	if (B.permille[what] == UINT64_MAX || enough(what, preferred))
+		return true;
+	if (what == BUDGET_GUARDS && c->events % EVENTS_PER_LOOK)
 		return false;
-	earn(now);
-	return enough(preferred);
+	budget_tend();
+	return enough(what, preferred);
 }

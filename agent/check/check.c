@@ -13,6 +13,7 @@
 #include "agent/check/fault.h"
 #include "agent/check/guard.h"
 #include "agent/check/quarantine.h"
+#include "agent/check/thrift.h"
 #include "agent/check/ways.h"
 #include "agent/clock.h"
 #include "agent/site.h"
@@ -26,6 +27,16 @@ struct checker K __attribute__((visibility("hidden")));
 
 /* ---- the beginning -------------------------------------------------------------------------------------- */
 
+/* At the level of guards half of it is for these. */
+static void budget_begin(void)
+{
+	uint64_t all = K.o.budget_permille, half = all == UINT64_MAX ? all : all / 2;
+	bool thrift = K.o.flags & PMM_CHECK_THRIFT && K.o.level != PMM_CHECK_SAMPLED && all != UINT64_MAX;
+
+	thrift_start(thrift);
+	budget_start(K.o.level == PMM_CHECK_GUARD ? half : all, !thrift ? UINT64_MAX : K.o.level == PMM_CHECK_GUARD ? half : all);
+}
+
 bool check_start(void)
 {
 	K.o = A.tree->check;
@@ -34,6 +45,7 @@ bool check_start(void)
 		return false;
 	K.refuses = K.o.fail_after != UINT64_MAX || K.o.fail_ppb || K.o.heap_limit_bytes;
 	canary_start(K.o.secret);
+	budget_begin();
 	finding_start(K.o.on_error);
 	if (K.o.level != PMM_CHECK_SAMPLED)
 		quarantine_start(K.o.quarantine_bytes);
@@ -49,6 +61,7 @@ static void forked(void)
 	K.finished = 0;
 	if (!K.on)
 		return;
+	budget_forked();
 	quarantine_forked();
 	guard_forked();
 	bounds_forked();
@@ -207,7 +220,7 @@ static uint32_t guarded_alloc(struct tctx *c, size_t size, size_t align, uint32_
 		*why = &s->unguarded_limit;
 		return UINT32_MAX;
 	}
-	if (!budget_allows(c, r && r->allocs < PREFERRED)) {
+	if (!budget_allows(c, BUDGET_GUARDS, r && r->allocs < PREFERRED)) {
 		*why = LOAD(s->mechanism) ? &c->pub.unguarded_budget : &s->unguarded_refused;	/* without a pool there is none either */
 		return UINT32_MAX;
 	}
@@ -246,25 +259,32 @@ static inline bool too_small(struct tctx *c, size_t size)
 
 static void *alloc_light(struct tctx *c, size_t size, size_t align, bool zeroed, uint32_t kind, const struct caller *from)
 {
-	void *p = canaried_alloc(c, size, align, zeroed);
+	uint64_t watch = budget_watch(c->events);
+	void *p;
 
+	if (unlikely(!thrift_affords(c, from)))
+		return REAL(c, real_alloc(size, align, zeroed));
+	p = canaried_alloc(c, size, align, zeroed);
 	if (unlikely(!p))
 		return NULL;
 	c->pub.canaried++;
 	if (!too_small(c, size))
 		record_alloc(c, (uint64_t)p, size, kind, from);
+	budget_watch_end(watch);
 	return p;
 }
 
 static void *alloc_guard(struct tctx *c, size_t size, size_t align, bool zeroed, uint32_t kind, const struct caller *from)
 {
+	uint64_t watch = budget_watch(c->events), *why;
 	uint32_t site, run;
-	uint64_t *why;
 	void *p;
 
 	if (unlikely(size > PTRDIFF_MAX))
 		return NULL;
 	ease_tend();
+	if (unlikely(!thrift_affords(c, from)) && !budget_allows(c, BUDGET_GUARDS, false))
+		return REAL(c, real_alloc(size, align, zeroed));
 	site = unwind_site(c, from, 0);
 	run = guarded_alloc(c, size, align, kind, site, &why);
 	if (run != UINT32_MAX)
@@ -276,6 +296,7 @@ static void *alloc_guard(struct tctx *c, size_t size, size_t align, bool zeroed,
 	c->pub.canaried++;
 	if (!too_small(c, size))
 		record_alloc_at(c, (uint64_t)p, size, kind, site);
+	budget_watch_end(watch);
 	return p;
 }
 
@@ -418,8 +439,11 @@ void *check_realloc(struct tctx *c, void *old, size_t size, uint32_t kind, const
 	held_find(old, &h);
 	if (unlikely(h.as == HELD_PASSED))
 		return realloc_passed(c, old, size, kind, from);
-	if (unlikely(h.as == HELD_NONE))
+	if (unlikely(h.as == HELD_NONE)) {
+		if (thrift_any && thrift_passed_safely(old))
+			return REAL(c, A.next.realloc(old, size));
 		return stray_release(c, old, &said, from) ? NULL : realloc_passed(c, old, size, kind, from);
+	}
 	if (!size && !A.dense) {		/* glibc */
 		if (unlikely(is_odd(size, kind)))
 			odd_size(c, size, kind, from);

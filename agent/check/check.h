@@ -9,7 +9,8 @@
  *	canary.c		heads and tails in blocks of the real allocator
  *	quarantine.c		released canaried blocks
  *	guard.c			the pool of guarded blocks
- *	budget.c		what guarding may cost
+ *	budget.c		what checking may cost
+ *	thrift.c		blocks that pass unchecked because of that
  *	finding.c		findings into the ledger
  *	fault.c			accesses stopped by the pool, stack overflows
  *

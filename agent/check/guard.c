@@ -129,7 +129,6 @@ bool guard_start(const struct pmm_check *options)
 	G.secret = options->secret;
 	G.max = options->max_guarded;
 	G.mechanism = pages_start(areas.start, areas.end - areas.start, options->flags & PMM_CHECK_MPROTECT, options->max_mappings);
-	budget_start(options->budget_permille);
 	ledger_describe();
 	G.on = true;
 	return true;
@@ -185,7 +184,7 @@ uint32_t guard_alloc(size_t size, size_t align, enum guard_refusal *why)
 		ADD(G.live, -1);
 	else
 		*why = GUARD_OK;
-	budget_spent(arch_cycles() - start);
+	budget_spent(BUDGET_GUARDS, arch_cycles() - start);
 	return run;
 }
 
@@ -261,7 +260,7 @@ bool guard_damage(uint32_t run, uint64_t *at)
 		end = start + bytes;
 		*at = canary_check(r->address + r->size_bytes, end, canary);
 	}
-	budget_spent(arch_cycles() - cycles);
+	budget_spent(BUDGET_GUARDS, arch_cycles() - cycles);
 	return *at < end;
 }
 
@@ -286,7 +285,7 @@ void guard_close(uint32_t run)
 	else
 		area_close(a, run - a->first);
 	ADD(G.live, -1);
-	budget_spent(arch_cycles() - cycles);
+	budget_spent(BUDGET_GUARDS, arch_cycles() - cycles);
 }
 
 /* ---- accesses let through ------------------------------------------------------------------------------- */
@@ -352,7 +351,6 @@ void guard_forked(void)
 	if (!G.on)
 		return;
 	pages_forked();
-	budget_forked();
 	if (ledger_ours())
 		ledger_describe();
 }

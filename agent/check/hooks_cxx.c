@@ -44,7 +44,7 @@ static SLOW void *SYMBOL##_body(size_t size, const void *tag)				\
 EXPORT void *SYMBOL(size_t size, const void *tag);					\
 EXPORT void *SYMBOL(size_t size, const void *tag)					\
 {											\
-	if (cxx_form != CXX_CUSTOM && size && hook_passes(size)) {			\
+	if (cxx_form != CXX_CUSTOM && size && HOOKS_SKIP(size)) {			\
 		void *p = A.next.malloc(size);						\
 											\
 		if (likely(p))								\

@@ -102,3 +102,18 @@ enum pmm_finding_place place_of(uint64_t address, uint64_t sp)
 		return PMM_PLACE_UNKNOWN;
 	return sp >= m.start && sp <= address ? PMM_PLACE_STACK : PMM_PLACE_UNKNOWN;
 }
+
+/* A size before it that can be one; mapped by itself: at a page's start. */
+bool place_is_chunk(uint64_t address)
+{
+	uint64_t size;
+
+	if (address & 15 || LOAD(A.confined) || !sys_readable(address - 16))
+		return LOAD(A.confined);
+	size = *(const uint64_t *)(address - 8);
+	if (size & 2)
+		return (address & (ARCH_PAGE - 1)) == 16 && !((size & ~7ull) & (ARCH_PAGE - 1)) && size > ARCH_PAGE;
+	size &= ~7ull;
+	return size >= 32 && size < 1ull << 40 && !(size & 15) && sys_readable(address + size - 8) &&
+	       *(const uint64_t *)(address + size - 8) & 1;
+}

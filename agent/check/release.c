@@ -6,9 +6,11 @@
 #include "agent/check/ways.h"
 
 #include "agent/check/bounds.h"
+#include "agent/check/budget.h"
 #include "agent/check/canary.h"
 #include "agent/check/guard.h"
 #include "agent/check/quarantine.h"
+#include "agent/check/thrift.h"
 #include "agent/clock.h"
 #include "agent/preload/leave.h"
 
@@ -295,6 +297,7 @@ static void free_passed(struct tctx *c, void *p)
 
 void check_free(struct tctx *c, void *p, const struct check_said *said, const struct caller *from)
 {
+	uint64_t watch = budget_watch(c->events);
 	struct held h;
 
 	if (unlikely(!check_ready())) {
@@ -309,12 +312,14 @@ void check_free(struct tctx *c, void *p, const struct check_said *said, const st
 	if (unlikely(h.as == HELD_PASSED)) {
 		free_passed(c, p);
 	} else if (unlikely(h.as == HELD_NONE)) {
-		if (stray_release(c, p, said, from))
+		if (!(thrift_any && thrift_passed_safely(p)) && stray_release(c, p, said, from))
 			return;
 		STORE(c->busy, TCTX_IN_ALLOCATOR);
 		A.next.free(p);
 	} else {
 		held_release(c, p, &h, said, unwind_site(c, from, 0));
+		if (h.as == HELD_CANARIED)
+			budget_watch_end(watch);
 	}
 }
 
@@ -406,6 +411,7 @@ void check_finish(uint64_t sp)
 	if (!c)
 		return;
 	quarantine_each(still_poisoned, c);
+	thrift_count(c);
 	agent_leave(c);
 }
 

@@ -82,26 +82,6 @@ static bool find_freed(uint64_t address, struct check_block *out)
 	return true;
 }
 
-/*
- * Blocks that the real allocator gave out behind our back: by functions of its own (mallocx), by the names under which the C library has
- * its own functions again (__libc_malloc). Only of glibc's the look is known: a size before them that can be one.
- */
-static bool may_be_real(uint64_t address)
-{
-	uint64_t size;
-
-	if (LOAD(K.passed) || A.dense)
-		return true;
-	if (address & 15 || LOAD(A.confined) || !sys_readable(address - 16))
-		return LOAD(A.confined);
-	size = *(const uint64_t *)(address - 8);
-	if (size & 2)			/* mapped by itself: at a page's start */
-		return (address & (ARCH_PAGE - 1)) == 16 && !((size & ~7ull) & (ARCH_PAGE - 1)) && size > ARCH_PAGE;
-	size &= ~7ull;
-	return size >= 32 && size < 1ull << 40 && !(size & 15) && sys_readable(address + size - 8) &&
-	       *(const uint64_t *)(address + size - 8) & 1;
-}
-
 bool stray_release(struct tctx *c, void *p, const struct check_said *said, const struct caller *from)
 {
 	struct pmm_finding f = { .by = PMM_BY_FUNCTION, .address = (uint64_t)p, .release = said->how };
@@ -118,7 +98,11 @@ bool stray_release(struct tctx *c, void *p, const struct check_said *said, const
 	} else {
 		f.type = PMM_FINDING_BAD_FREE;
 		f.place = guard_in_pool(address) ? PMM_PLACE_UNKNOWN : place_of(address, from->sp);
-		if (f.place == PMM_PLACE_UNKNOWN && !guard_in_pool(address) && may_be_real(address))
+		/*
+		 * Blocks that the real allocator gave out behind our back: by functions of its own (mallocx), by the names under which
+		 * the C library has its own functions again (__libc_malloc). Only of glibc's the look is known.
+		 */
+		if (f.place == PMM_PLACE_UNKNOWN && !guard_in_pool(address) && (LOAD(K.passed) || A.dense || place_is_chunk(address)))
 			return false;
 	}
 	f.site = unwind_site(c, from, 0);

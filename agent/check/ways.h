@@ -69,4 +69,7 @@ bool stray_release(struct tctx *c, void *p, const struct check_said *said, const
 /* What lies at an address that is in no block. sp: the caller's. PMM_PLACE_UNKNOWN where it cannot be told. */
 enum pmm_finding_place place_of(uint64_t address, uint64_t sp);
 
+/* Does it look as if a chunk of glibc's malloc, in use, had its bytes there? Under seccomp, where nothing can be asked: yes. */
+bool place_is_chunk(uint64_t address);
+
 #endif

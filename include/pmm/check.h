@@ -15,8 +15,8 @@
 
 enum pmm_check_level {
 	PMM_CHECK_NONE,
-	PMM_CHECK_LIGHT,	/* every block canaried */
-	PMM_CHECK_GUARD,	/* every block guarded, as far as limits and budget go; else canaried */
+	PMM_CHECK_LIGHT,	/* every block canaried, as far as the budget goes */
+	PMM_CHECK_GUARD,	/* every block guarded, as far as limits and budget go; else canaried, as far as the budget goes */
 	PMM_CHECK_SAMPLED,	/* some blocks guarded, the others left as they are; with PMM_MODE_SAMPLED */
 	PMM_NR_CHECK_LEVELS,
 };
@@ -27,6 +27,7 @@ enum pmm_check_flags {
 	PMM_CHECK_GARBAGE	= 1 << 2,	/* fill new blocks with `garbage` */
 	PMM_CHECK_ZERO		= 1 << 3,	/* requests for 0 bytes are findings */
 	PMM_CHECK_NO_STRINGS	= 1 << 4,	/* string and memory functions are not checked */
+	PMM_CHECK_THRIFT	= 1 << 5,	/* light, guard: blocks that the budget has no canaries for pass unchecked */
 };
 
 enum pmm_on_error { PMM_ON_ERROR_CONTINUE, PMM_ON_ERROR_ABORT, PMM_ON_ERROR_CORE };
@@ -40,7 +41,7 @@ struct pmm_check {
 	uint64_t secret;		/* canaries are made of it; random */
 	uint64_t max_guarded;		/* blocks guarded at the same time; 0 = none */
 	uint64_t max_mappings;		/* mappings the process may have, for PMM_CHECK_MPROTECT and old kernels (vm.max_map_count) */
-	uint64_t budget_permille;	/* CPU that guarding may cost, of the program's own; UINT64_MAX = any */
+	uint64_t budget_permille;	/* CPU that checking may cost, of the program's own; UINT64_MAX = any */
 	uint64_t quarantine_bytes;	/* of released canaried blocks */
 	uint64_t heap_limit_bytes;	/* requests that would take the heap above this fail; 0 = none */
 	uint64_t fail_after;		/* this many requests succeed, all later ones fail; UINT64_MAX = none does */
@@ -184,7 +185,7 @@ struct pmm_check_state {
 	uint64_t unguarded_limit;	/* canaried because of max_guarded */
 	uint64_t unguarded_large;	/* ... of their size */
 	uint64_t unguarded_refused;	/* ... because the kernel refused: mappings, memory */
-	uint64_t passed;		/* blocks not checked at all: threads without context and the like */
+	uint64_t passed;		/* blocks not checked at all: beyond the budget, threads without context and the like */
 	uint64_t failed_on_purpose;	/* requests */
 	uint64_t quarantined_bytes;	/* now */
 	uint64_t pool_start, pool_end;

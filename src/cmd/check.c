@@ -20,7 +20,8 @@
 
 #define DEFAULT_QUARANTINE	(1ull << 20)
 #define DEFAULT_GUARDED		(1ull << 16)
-#define DEFAULT_BUDGET_PERMILLE	500
+/* The share of the program's CPU time that checking may take, by level: light, guard, sampled. */
+static const uint64_t default_budget_permille[] = { 250, 1000, 500 };
 #define DEFAULT_SAMPLE		(128ull << 10)
 #define LEAST_SWEEP_NS		10000000ull
 
@@ -54,7 +55,8 @@ static const struct opt check_opts[] = {
 	{ "max-guarded", 0, OPT_UINT, "N", "blocks guarded at the same time (default 65536); others have canaries", &job.check.max_guarded,
 	  .uses = FOR_GUARDED },
 	{ "budget", 0, OPT_STRING, "PERCENT|all",
-	  "CPU time that guarding may take, in percent of the program's own (default 50); blocks beyond have canaries", &budget,
+	  "CPU time that checking may take, in percent of the program's own (default: light 25, guard 100, sampled 50); blocks beyond pass "
+	  "unchecked", &budget,
 	  .uses = FOR_COMMAND },
 	{ "quarantine", 0, OPT_SIZE, "BYTES", "released blocks kept from reuse (default 1M)", &job.check.quarantine_bytes,
 	  .uses = FOR_CANARIES },
@@ -149,13 +151,15 @@ static int read_options(struct err *e)
 	c->garbage = (uint32_t)garbage;
 	c->flags = (left ? PMM_CHECK_LEFT : 0) | (mprotect_only ? PMM_CHECK_MPROTECT : 0) | (fill ? PMM_CHECK_GARBAGE : 0) |
 		   (zero ? PMM_CHECK_ZERO : 0) | (no_strings ? PMM_CHECK_NO_STRINGS : 0);
-	c->budget_permille = DEFAULT_BUDGET_PERMILLE;
+	c->budget_permille = default_budget_permille[level];
 	if (!c->max_mappings)
 		c->max_mappings = max_map_count();
 	if (budget && !strcmp(budget, "all"))
 		c->budget_permille = UINT64_MAX;
 	else if (budget)
 		rc = parse_percent("budget", budget, 100000, 1000, &c->budget_permille, e);
+	if (c->fail_after == UINT64_MAX && !fail_rate && !c->heap_limit_bytes && !fill && c->budget_permille != UINT64_MAX)
+		c->flags |= PMM_CHECK_THRIFT;		/* what passes could neither fail, be counted nor be filled */
 	if (!rc && fail_rate)
 		rc = parse_percent("fail-rate", fail_rate, 100, 1000000000, &c->fail_ppb, e);
 	if (!rc && sweep && strcmp(sweep, "once"))
@@ -290,7 +294,8 @@ const struct cmd cmd_check = {
 		"standard error or in --report: what happened and where, where the block was allocated, and where it was released.\n\n"
 		"With --level=guard an access beside a block or to a released one is stopped in the act, told, and let through. Guarding a block "
 		"takes some microseconds: when that would slow the program down too much (--budget) or take too much memory (--max-guarded), blocks "
-		"have canaries instead, as all have with --level=light; writes are found then, at the latest at the program's end, reads are not. How "
-		"many blocks were guarded is told.\n\n"
+		"have canaries instead, as all have with --level=light; writes are found then, at the latest at the program's end, reads are not. "
+		"Programs that allocate so much that canaries alone would slow them down too much have some of their blocks left unchecked; "
+		"--budget=all checks each. How many blocks were guarded, had canaries and were left is told.\n\n"
 		"doc/check.md tells what each level finds and what it cannot see, and the JSON schema.",
 };

@@ -74,8 +74,12 @@ static void process_row(struct table *t, const struct heap *h)
 /* "9 blocks guarded, 3 with canaries": what was guarded, what was not, and why. */
 static void add_coverage(struct str *to, const struct heap_check *c)
 {
+	uint64_t unchecked = c->flags & PMM_CHECK_THRIFT ? c->passed : 0;
+
 	if (c->level == PMM_CHECK_LIGHT) {
 		str_addf(to, "%s with canaries", report_many(c->canaried, "block").s);
+		if (unchecked)
+			str_addf(to, ", %s not checked for their cost (--budget)", fmt_count(unchecked).s);
 		return;
 	}
 	str_addf(to, "%s guarded", report_many(c->guarded, "block").s);
@@ -83,8 +87,10 @@ static void add_coverage(struct str *to, const struct heap_check *c)
 		str_addf(to, ", a random sample");
 	else if (c->canaried)
 		str_addf(to, ", %s with canaries", fmt_count(c->canaried).s);
-	if (c->unguarded_budget)
-		str_addf(to, "; %s for their cost (--budget)", fmt_count(c->unguarded_budget).s);
+	if (unchecked)
+		str_addf(to, ", %s not checked", fmt_count(unchecked).s);
+	if (c->unguarded_budget + unchecked)
+		str_addf(to, "; %s for their cost (--budget)", fmt_count(c->unguarded_budget + unchecked).s);
 	if (c->unguarded_limit)
 		str_addf(to, "; %s above the limit (--max-guarded)", fmt_count(c->unguarded_limit).s);
 	if (c->unguarded_large)
@@ -168,7 +174,7 @@ static void add_notes(struct check_view *v)
 	}
 	if (t && c->level && !c->sweeps && v->heap->end != HEAP_RUNNING)
 		add_note(t, "its live blocks were not looked at in the end: it was killed, or how it ended was not seen");
-	if (t && c->passed) {
+	if (t && c->passed && !(c->flags & PMM_CHECK_THRIFT)) {
 		str_addf(&s, "%s not checked at all", report_many(c->passed, "block").s);
 		add_note(t, str_text(&s));
 	}

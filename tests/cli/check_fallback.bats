@@ -39,9 +39,9 @@ counted() { diff <(echo "[$1,$2,$3,$4,$5]") counts; }
 	finds "$TWICE" --max-guarded 0 -- double-free malloc
 }
 
-@test "a budget of nothing guards the first blocks of a call site, and one of all guards all" {
-	finds "$WRITE_ACCESS" --budget 0 -- write-behind malloc
-	counted 3 0 0 0 0
+@test "a budget of nothing guards none and gives the first blocks of a call site canaries; one of all guards all" {
+	finds "$WRITE_RELEASE" --budget 0 -- write-behind malloc
+	counted 0 3 0 3 0
 	finds "$WRITE_ACCESS" --budget all -- write-behind malloc
 	counted 3 0 0 0 0
 }

@@ -179,7 +179,7 @@ static void spin(unsigned ms)
 }
 
 /* Cycles of work that are allowed until it says no; asked often enough for it to look at the clock. */
-static uint64_t drain(struct tctx *c, bool preferred, uint64_t step)
+static uint64_t drain(struct tctx *c, enum budget_for what, bool preferred, uint64_t step)
 {
 	uint64_t cycles = 0;
 
@@ -187,10 +187,10 @@ static uint64_t drain(struct tctx *c, bool preferred, uint64_t step)
 		bool more = false;
 
 		for (unsigned i = 0; i < 64 && !more; i++, c->events++)
-			more = budget_allows(c, preferred);
+			more = budget_allows(c, what, preferred);
 		if (!more)
 			return cycles;
-		budget_spent(step);
+		budget_spent(what, step);
 		cycles += step;
 	}
 }
@@ -215,27 +215,27 @@ static void budget(void)
 	uint64_t per_ms = cycles_per_ms(), got;
 
 	agent_host_init(1 << 20);
-	budget_start(UINT64_MAX);
+	budget_start(UINT64_MAX, UINT64_MAX);
 	for (unsigned i = 0; i < 1000; i++) {
-		CHECK(budget_allows(&c, false));
-		budget_spent(UINT64_MAX / 2000);
+		CHECK(budget_allows(&c, BUDGET_GUARDS, false));
+		budget_spent(BUDGET_GUARDS, UINT64_MAX / 2000);
 	}
-	budget_start(100);
-	got = drain(&c, false, 10000);
+	budget_start(100, 100);
+	got = drain(&c, BUDGET_GUARDS, false, 10000);
 	CHECK(got > 30 * 3000000ull && got < 45 * 3000000ull);
-	CHECK(!budget_allows(&c, false) && budget_allows(&c, true));
-	got = drain(&c, true, 10000);
+	CHECK(!budget_allows(&c, BUDGET_GUARDS, false) && budget_allows(&c, BUDGET_GUARDS, true));
+	got = drain(&c, BUDGET_GUARDS, true, 10000);
 	CHECK(got > 8 * 3000000ull && got < 16 * 3000000ull);
 	usleep(50000);					/* sleeping earns nothing */
-	got = drain(&c, true, 10000);
+	got = drain(&c, BUDGET_GUARDS, true, 10000);
 	CHECK(got < 2 * per_ms);
 	spin(200);					/* 20 ms of it */
-	got = drain(&c, true, 10000);
+	got = drain(&c, BUDGET_GUARDS, true, 10000);
 	CHECK(got > 10 * per_ms && got < 30 * per_ms);
 	budget_forked();
-	drain(&c, true, 10000);
+	drain(&c, BUDGET_GUARDS, true, 10000);
 	spin(200);
-	got = drain(&c, true, 10000);
+	got = drain(&c, BUDGET_GUARDS, true, 10000);
 	CHECK(got > 10 * per_ms && got < 50 * per_ms);
 }
 

@@ -1,0 +1,81 @@
+/*
+ * Blocks that pass unchecked because the budget is used up.
+ */
+#include "agent/check/thrift.h"
+
+#include "agent/block_words.h"
+#include "agent/check/budget.h"
+#include "agent/check/guard.h"
+#include "agent/check/ways.h"
+
+#define CHUNK_HEAD	16u		/* glibc: sizes of the chunk before and of this one, with three flags */
+#define CHUNK_LEAST	32u
+#define CHUNK_MAPPED	2u
+#define QUICK_BYTES	(128u << 10)
+
+uint16_t thrift_seen[THRIFT_SITES];
+bool thrift_any;
+static bool thrifty;
+
+_Static_assert(THRIFT_SITES == 1u << (64 - 51), "what thrift_site() takes of a hash");
+
+void thrift_start(bool on)
+{
+	thrifty = on && !A.dense;
+}
+
+void thrift_count(struct tctx *c)
+{
+	if (likely(!c->passing))
+		return;
+	ADD(A.ledger->check.passed, THRIFT_RUN - *c->countdown);
+	c->passing = false;
+	*c->countdown = 0;
+}
+
+bool thrift_affords(struct tctx *c, const struct caller *from)
+{
+	uint64_t hash = thrift_hash(from->ra, from->sp);
+	uint16_t *seen;
+	bool first;
+
+	if (!thrifty)
+		return true;
+	thrift_count(c);
+	seen = thrift_site(hash);
+	first = (LOAD(*seen) & 31) < THRIFT_FIRST;
+	if (first)
+		STORE(*seen, LOAD(*seen) ? LOAD(*seen) + 1 : (uint16_t)((hash >> 40 & 0x7ff) << 5 | 1));
+	if (likely(budget_allows(c, BUDGET_CANARIES, first)))
+		return true;
+	STORE(thrift_any, true);
+	ADD(A.ledger->check.passed, 1);
+	c->passing = true;
+	*c->countdown = THRIFT_RUN;
+	return false;
+}
+
+/*
+ * A chunk of glibc's, in a part of memory where blocks are: its size can be one, and the next chunk, where that is on the same page, says
+ * that this one is in use. No other block begins in its granule: a checked one would, even if its head is overwritten.
+ */
+bool thrift_passed(const void *p)
+{
+	uint64_t at = (uint64_t)p, size, next, *word;
+
+	if (unlikely(at % 16 || at >> PMM_ADDRESS_BITS || guard_in_pool(at)))
+		return false;
+	word = word_find(PMM_TABLE_HEAP, at);
+	if (word ? is_block(LOAD(*word)) : !block_region(at))
+		return false;
+	size = ((const uint64_t *)p)[-1];
+	if (unlikely(size - CHUNK_LEAST >= QUICK_BYTES || size & (8 | CHUNK_MAPPED)))
+		return false;
+	next = at - CHUNK_HEAD + (size & ~15ull);
+	return (next ^ at) >= ARCH_PAGE || *(const uint64_t *)(next + 8) & 1;
+}
+
+bool thrift_passed_safely(const void *p)
+{
+	return !guard_in_pool((uint64_t)p) && place_is_chunk((uint64_t)p);
+}

@@ -1,0 +1,49 @@
+#!/usr/bin/env bats
+# What pmm check does when its budget is used up: blocks pass unchecked and go back unharmed, the first ones of each call site are checked all
+# the same, and errors with what was checked are found.
+
+load lib
+
+setup() { cd "$T" || return 1; }
+
+# thrift CANARIED PASSED FINDING ARG: the victim with nothing to spend, at both levels.
+thrift() {
+	local level beyond=0
+	for level in light guard; do
+		[ "$level" = light ] || beyond=$1
+		within "$PMM" check --level="$level" --budget 0 --json --report found.json -- "$PROG/check_thrift" "$4" >out
+		[ "$(cat out)" = "done" ]
+		diff <(echo "[0,$1,$2,$beyond]") \
+			<(jq -c '.check | [.guarded_blocks, .canaried_blocks, .unchecked_blocks, .unguarded_for_budget]' found.json)
+		diff <([ -z "$3" ] || echo "$4: $3") <(jq -r -f "$CLI/check_found.jq" found.json)
+	done
+}
+
+# 16 blocks of the loop, 6 of those resized, one late one, the buffer of stdout
+@test "blocks beyond the budget pass, and nothing is wrong with that" { thrift 24 984 "" none; }
+
+@test "threads: the first blocks of each are checked" { thrift 47 1968 "" threads; }
+
+@test "the first blocks of a call site are checked, however late" {
+	thrift 24 984 "overrun release write - end+0 40 malloc by_free<main by_late - free" late
+}
+
+@test "free of the middle of a checked block, and of one that passed" {
+	thrift 24 984 "bad-free function - - start+16 35 malloc by_free<main by_loop - free inside" inside
+	thrift 24 984 "bad-free function - - - - - by_free<main - - free unknown" inside-passed
+}
+
+@test "free of a variable" { thrift 24 984 "bad-free function - - - - - by_free<main - - free static" static; }
+
+@test "double free of a checked block" {
+	thrift 24 984 "double-free function - - start+0 34 malloc by_free<main by_loop by_free free" twice
+}
+
+@test "with --budget=all, or where requests are counted or filled, none passes" {
+	local option
+	for option in --budget=all --garbage --fail-after=1000000 --fail-rate=0 --limit=1G; do
+		within "$PMM" check --level=light --budget 0 "$option" --json --report found.json -- "$PROG/check_thrift" none >out
+		[ "$(jq -c .check.unchecked_blocks found.json)" = 0 ]
+		[ "$(cat out)" = "done" ]
+	done
+}
