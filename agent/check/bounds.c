@@ -280,7 +280,7 @@ static size_t room(uint64_t at, const struct check_block *b)
 static SLOW void tell(struct tctx *c, uint64_t at, size_t bytes, enum pmm_access access, const char *function, const struct caller *from,
 		      const struct check_block *b)
 {
-	struct pmm_finding f = { .by = PMM_BY_FUNCTION, .access = access, .size_bytes = bytes };
+	struct pmm_finding f = { .by = PMM_BY_FUNCTION, .access = access, .size_bytes = bytes, .other = at };
 
 	if (bytes == SIZE_MAX)		/* a string: to the block's end, and on */
 		f.size_bytes = room(at, b) + 1;

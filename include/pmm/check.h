@@ -125,7 +125,8 @@ struct pmm_finding {
 	uint32_t free_site, free_tick, free_thread;	/* site 0 = not released, or not known */
 	uint32_t parent_pid;		/* the block is of before the fork */
 	uint32_t since_tick;		/* PMM_BY_SWEEP: the sweep before, 0 = none */
-	uint64_t other;			/* PMM_FINDING_OVERLAP: the source; PMM_FINDING_MISMATCH: size or alignment that was said */
+	uint64_t other;			/* PMM_FINDING_OVERLAP: the source; PMM_FINDING_MISMATCH: size or alignment that was said; of other accesses
+					   by PMM_BY_FUNCTION: where the access begins */
 
 	char function[PMM_FUNCTION_BYTES];	/* PMM_BY_FUNCTION: "memcpy", NUL-terminated */
 	uint8_t code[PMM_FINDING_BYTES];	/* PMM_BY_ACCESS: the instruction and what follows */

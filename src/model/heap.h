@@ -189,7 +189,7 @@ struct heap_finding {
 	uint64_t address;		/* first byte accessed wrongly, or pointer released; 0: none */
 	uint64_t size_bytes;		/* of the access or request; 0: not known */
 	uint64_t block, block_bytes;	/* the block concerned; 0: none known */
-	uint64_t other;			/* source of overlapping ranges; size or alignment that was said */
+	uint64_t other;			/* source of overlapping ranges; size or alignment that was said; where a function's access begins */
 	uint32_t site;			/* where; index into sites, 0 or HEAP_NO_SITE: not known */
 	uint32_t alloc_site, free_site;	/* HEAP_NO_SITE: not known, not released */
 	uint16_t thread, alloc_thread, free_thread;	/* indices into threads; HEAP_NO_THREAD */

@@ -20,15 +20,18 @@ static void detail(struct table *t, struct str *s)
 	str_clear(s);
 }
 
-/* "thread 4711 (worker)"; false: not known. */
-static bool add_thread(struct str *s, const struct heap *h, const struct heap_finding *f, uint16_t thread)
+/* "thread 4711 (worker)", or `article` and "main thread"; false: not known. */
+static bool add_thread(struct str *s, const struct heap *h, const struct heap_finding *f, uint16_t thread, const char *article)
 {
+	bool counted = f->by == PMM_BY_VALGRIND;
+
 	if (thread == HEAP_NO_THREAD || !h->threads[thread].tid)
 		return false;
-	if (f->by == PMM_BY_VALGRIND && h->threads[thread].tid == 1)
-		str_add(s, "main thread");
-	else
-		str_addf(s, "thread %u%s", h->threads[thread].tid, f->by == PMM_BY_VALGRIND ? " by Valgrind's count" : "");
+	if (h->threads[thread].tid == (counted ? 1 : h->pid)) {
+		str_addf(s, "%smain thread", article);
+		return true;
+	}
+	str_addf(s, "thread %u%s", h->threads[thread].tid, counted ? " by Valgrind's count" : "");
 	if (h->threads[thread].name[0])
 		str_addf(s, " (%s)", h->threads[thread].name);
 	return true;
@@ -44,7 +47,7 @@ static void add_past(struct str *s, const struct heap *h, const struct heap_find
 		if (thread == f->thread)
 			str_add(s, "the same thread");
 		else
-			add_thread(s, h, f, thread);
+			add_thread(s, h, f, thread, "the ");
 	}
 	if (f->by != PMM_BY_VALGRIND && before < h->tick_ns)
 		str_addf(s, ", less than %s before", fmt_duration(h->tick_ns).s);
@@ -80,9 +83,9 @@ static void add_where(struct table *t, struct check_view *v, const struct heap_f
 
 	if (v->opt.no_head)		/* among the output of other processes */
 		str_addf(&s, "%s, pid %u, ", h->comm[0] ? h->comm : h->cmdline, h->pid);
-	if (add_thread(&s, h, f, f->thread))
+	if (add_thread(&s, h, f, f->thread, ""))
 		str_add(&s, ", ");
-	str_addf(&s, "%s after the start", fmt_duration(report_time(h, f->first_ns)).s);
+	check_when(&s, h, f->first_ns);
 	if (f->count > 1 && f->by != PMM_BY_VALGRIND && f->last_ns < f->first_ns + h->tick_ns)
 		str_addf(&s, "; %s times within %s", fmt_count(f->count).s, fmt_duration(h->tick_ns).s);
 	else if (f->count > 1)
@@ -135,7 +138,7 @@ static void add_released(struct str *s, const struct heap *h, const struct heap_
 	str_addf(s, "found again by its %s", check_release_text(f->release));
 	if (f->free_thread != HEAP_NO_THREAD) {
 		str_add(s, " in ");
-		add_thread(s, h, f, f->free_thread);
+		add_thread(s, h, f, f->free_thread, "the ");
 	}
 	str_addf(s, ", %s later:", fmt_duration(f->free_ns > f->first_ns ? f->free_ns - f->first_ns : 0).s);
 }

@@ -63,6 +63,9 @@ static inline bool check_again(const struct check_view *v, const struct heap_fin
 	return v->opt.again && v->opt.again(v->opt.again_ctx, f);
 }
 
+/* "20 ms after the start", as exactly as is known. */
+void check_when(struct str *s, const struct heap *h, uint64_t ns);
+
 /* "3 errors: 2 use after free, 1 double free". */
 void check_counts(struct str *s, const struct heap *h);
 

@@ -63,14 +63,22 @@ static void add_block(struct str *s, const struct heap_finding *f)
 		str_add(s, "a block");
 }
 
-/* "12 bytes behind the end of a block of 40 bytes". */
+/* Does the access of a function begin in the block, and go on beyond its end? */
+static bool goes_past(const struct heap_finding *f)
+{
+	return f->by == PMM_BY_FUNCTION && f->other >= f->block && f->other < f->address && f->address - f->other < f->size_bytes;
+}
+
+/* "12 bytes behind the end of a block of 40 bytes"; "which goes 1 byte past the end of a block of 40 bytes". */
 static void add_place(struct str *s, const struct heap_finding *f)
 {
 	uint64_t end = f->block + f->block_bytes;
 
 	switch (f->type) {
 	case PMM_FINDING_OVERRUN:
-		if (f->address > end)
+		if (goes_past(f))
+			str_addf(s, "which goes %s past the end of ", bytes(f->other + f->size_bytes - end).s);
+		else if (f->address > end)
 			str_addf(s, "%s behind the end of ", bytes(f->address - end).s);
 		else
 			str_add(s, "right behind the end of ");
@@ -90,6 +98,16 @@ static void add_place(struct str *s, const struct heap_finding *f)
 		str_add(s, " that was freed");
 }
 
+void check_when(struct str *s, const struct heap *h, uint64_t ns)
+{
+	uint64_t at = report_time(h, ns);
+
+	if (at < h->tick_ns)
+		str_addf(s, "less than %s after the start", fmt_duration(h->tick_ns).s);
+	else
+		str_addf(s, "%s after the start", fmt_duration(at).s);
+}
+
 /* Found afterwards, by what stands in the place of canary or poison: when it was written is known within bounds. */
 static void add_overwritten(struct str *s, const struct heap *h, const struct heap_finding *f)
 {
@@ -107,7 +125,7 @@ static void add_overwritten(struct str *s, const struct heap *h, const struct he
 			str_addf(s, ", between the sweeps %s and ", fmt_duration(report_time(h, f->since_ns)).s);
 		else
 			str_add(s, ", between its allocation and the sweep ");
-		str_addf(s, "%s after the start", fmt_duration(report_time(h, f->first_ns)).s);
+		check_when(s, h, f->first_ns);
 	}
 }
 

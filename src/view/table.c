@@ -3,6 +3,7 @@
  */
 #include "src/view/table.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -123,6 +124,19 @@ void table_setf(struct table *t, unsigned column, const char *fmt, ...)
 	va_end(args);
 }
 
+/* May a line end at text[n]? Not between a number and its unit. */
+static bool may_break(const char *text, size_t n)
+{
+	const char *word = text + n + 1;
+	size_t letters = 0;
+
+	if (text[n] != ' ')
+		return false;
+	while (isalpha((unsigned char)word[letters]))
+		letters++;
+	return !n || !isdigit((unsigned char)text[n - 1]) || !letters || letters > 3;
+}
+
 /* How much of a text makes the first line. */
 static size_t first_line(const char *text, unsigned width)
 {
@@ -130,7 +144,7 @@ static size_t first_line(const char *text, unsigned width)
 
 	if (strlen(text) <= width)
 		return strlen(text);
-	while (n && text[n] != ' ')
+	while (n && !may_break(text, n))
 		n--;
 	return n ? n : strcspn(text, " ");
 }

@@ -30,7 +30,7 @@ found() {
 # plain FILE: without what differs from run to run.
 plain() {
 	sed -E 's/pid [0-9]+/pid N/; s/thread [0-9]+/thread N/; s/0x[0-9a-f]+/ADDRESS/; s/[0-9.]+ (s|ms) (after|before)/TIME \2/
-		s/less than TIME/TIME/; s/ran [0-9.]+ m?s/ran TIME/' "$1" | tr -s ' \n' ' '
+		s/less than TIME/TIME/g; s/ran [0-9.]+ m?s/ran TIME/' "$1" | tr -s ' \n' ' '
 }
 
 refuses() { refused_with "$1" "$2" "$PMM" check "${@:3}"; }
@@ -40,7 +40,7 @@ refuses() { refused_with "$1" "$2" "$PMM" check "${@:3}"; }
 	diff <(plain "$T/err") <(tr -s ' \n' ' ' <<-EOF
 		 pmm: use after free in after, check_cases.c:$(grep -n 'void after' "$SOURCE/check_cases.c" | cut -d: -f1)
 		 read of 4 bytes, 8 bytes into a block of 32 bytes that was freed
-		 check_cases, pid N, thread N (check_cases), TIME after the start:
+		 check_cases, pid N, main thread, TIME after the start:
 		 after check_cases.c:$(grep -n 'void after' "$SOURCE/check_cases.c" | cut -d: -f1)
 		 do_case check_cases.c:$(grep -n '"after"' "$SOURCE/check_cases.c" | cut -d: -f1)
 		 main check_cases.c:$(grep -n 'do_case(argv' "$SOURCE/check_cases.c" | cut -d: -f1)
@@ -369,7 +369,7 @@ told() { [[ "$(plain "$T/err")" == *"$1"* ]]; }
 	"$PMM" check --json "$T/c.pmm" >"$T/c.json" || [ $? -eq 1 ]
 	json_is '[["sweep","free",true,true]]' '[.findings[] | [.by, .release, .freed_ns > .first_ns,
 		(first(.frames[] | select(.stack == "freed")) | .function == "drop")]]' <"$T/c.json"
-	"$PMM" check "$T/c.pmm" | tr -s ' \n' ' ' | grep -q 'found again by its free in thread [0-9]* (check_cases), [0-9.]* m*s later: drop'
+	"$PMM" check "$T/c.pmm" | tr -s ' \n' ' ' | grep -q 'found again by its free in the main thread, [0-9.]* m*s later: drop'
 }
 
 @test "check --sweep=TIME PID: what a sweep has found is no second error when the block is freed" {

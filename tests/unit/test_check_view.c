@@ -98,6 +98,8 @@ static void every_kind_of_error_has_its_words(void **state)
 		  "heap overrun in a, a.c:7", "read of 1 byte, 3 bytes behind the end of a block of 24 bytes" },
 		{ "type=overrun by=function function=memcpy access=write size=30 address=1018 block=1000 block-size=24 site=main>a>libc.so.6",
 		  "heap overrun in a, a.c:7", "memcpy: write of 30 bytes, right behind the end of a block of 24 bytes" },
+		{ "type=overrun by=function function=memcpy access=write size=30 address=1018 block=1000 block-size=24 other=1008 site=main>a",
+		  "heap overrun in a, a.c:7", "memcpy: write of 30 bytes, which goes 14 bytes past the end of a block of 24\n    bytes" },
 		{ "type=underrun access=write code=8b00 address=fff block=1000 block-size=1 site=main>a", "heap underrun in a, a.c:7",
 		  "write of 4 bytes, 1 byte before the start of a block of 1 byte" },
 		{ "type=overrun by=release release=free access=write address=1019 block=1000 block-size=24 site=main>a alloc=main>b",
@@ -154,7 +156,7 @@ static void a_run_without_errors_is_one_line(void **state)
 {
 	(void)state;
 	expect(PROCESS "check guard guarded=9 canaried=2 large=2\n", (struct check_view_options){ .brief = true },
-	       "  pmm: no heap errors in demo, pid 42: 9 blocks guarded, 2 with canaries; 2\n  for their size\n");
+	       "  pmm: no heap errors in demo, pid 42: 9 blocks guarded, 2 with canaries;\n  2 for their size\n");
 	expect(PROCESS "check light canaried=1\n", (struct check_view_options){ .brief = true },
 	       "  pmm: no heap errors in demo, pid 42: 1 block with canaries\n");
 	expect(PROCESS "check sampled guarded=3 sweeps=2\n", (struct check_view_options){ 0 },
