@@ -235,6 +235,7 @@ void run_check_ended(struct run_check *r, struct heap *h)
 
 	if (!r->job)
 		return;
+	r->nr_checked += h->check.level != PMM_CHECK_NONE;
 	run_check_found(r, h);
 	if (sweeps_in_vain(r, h->pid))
 		collect(r);
@@ -266,13 +267,23 @@ static int tell_whole(struct run_check *r, const struct heap *h, struct err *e)
 	return check_report(h, &o, out_of(r), e);
 }
 
+static void tell_others(struct run_check *r, uint64_t nr_errors, uint64_t nr_processes)
+{
+	const char *many = nr_processes == 1 ? "" : "es";
+
+	if (nr_errors)
+		fprintf(out_of(r), "pmm: %s of these errors in %s other process%s\n", fmt_count(nr_errors).s, fmt_count(nr_processes).s, many);
+	else
+		fprintf(out_of(r), "pmm: no heap errors in %s other process%s\n", fmt_count(nr_processes).s, many);
+}
+
 int run_check_tell(struct run_check *r, const struct heap *root, struct err *e)
 {
 	uint64_t others = r->nr_found - (root && root->nr_findings < r->nr_found ? root->nr_findings : root ? r->nr_found : 0);
 	int rc = root && root->check.level ? tell_whole(r, root, e) : 0;
 
-	if (rc >= 0 && others && !r->job->report->json)
-		fprintf(out_of(r), "pmm: %s of these errors in other processes\n", fmt_count(others).s);
+	if (rc >= 0 && r->nr_checked > (root != NULL) && !r->job->report->json)
+		tell_others(r, others, r->nr_checked - (root != NULL));
 	for (size_t i = 0; rc >= 0 && i < r->ended.nr; i++)
 		rc = tell_whole(r, r->ended.v[i], e);
 	if (r->nr_unswept)

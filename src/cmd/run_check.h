@@ -49,6 +49,7 @@ struct run_check {
 	VEC(struct run_check_swept) swept;
 	struct sweeper sweeper;		/* at work for one of them, or at rest */
 	uint64_t nr_found;		/* all processes */
+	uint64_t nr_checked;		/* processes that were, and have ended */
 	VEC(struct heap *) ended;	/* with JSON: to be told at the end */
 	uint64_t nr_untold;		/* findings that could not be told */
 	struct err untold;		/* why the first of them could not */

@@ -234,6 +234,7 @@ static void add_entries(struct check_view *v)
 		t->ctx = v;
 		t->fill = fill;
 		t->nr_groups = shown;
+		t->no_margin = v->opt.no_head;
 		t->json_only = !nr;
 		if (shown < nr)
 			table_note(t, "%s more (--top 0 shows all)", fmt_count(nr - shown).s);

@@ -193,8 +193,10 @@ static void add_line(struct check_view *v)
 	add_coverage(&s, &h->check);
 	if (h->check.failed_on_purpose)
 		str_addf(&s, "; %s made to fail", report_many(h->check.failed_on_purpose, "request").s);
-	if (t)
+	if (t) {
+		t->no_margin = true;
 		table_wrap(t, 0, str_text(&s), CHECK_LINE_WIDTH, 0, ROW_STRONG, false);
+	}
 	str_fini(&s);
 	doc_add(&v->doc, t);
 }

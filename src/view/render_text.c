@@ -121,13 +121,18 @@ static void put_line(struct printer *p, struct str *line, enum row_style style)
 		fprintf(p->out, "%.*s\n", (int)len, text);
 }
 
+static unsigned margin(const struct table *t)
+{
+	return t->no_margin ? 0 : GAP;
+}
+
 static void put_row(struct printer *p, struct table *t, const struct row *r,
 		    const struct cell *cells, uint32_t indent)
 {
 	struct str line = STR_INIT, cell = STR_INIT, label = STR_INIT;
-	unsigned used = GAP;
+	unsigned used = margin(t);
 
-	str_pad(&line, ' ', GAP);
+	str_pad(&line, ' ', margin(t));
 	for (unsigned c = 0; c < t->nr_columns; c++) {
 		const struct column *col = &t->column[c];
 
@@ -253,7 +258,7 @@ static int put_table(struct printer *p, struct table *t)
 	vec_each (&t->notes, note) {
 		struct str line = STR_INIT;
 
-		str_pad(&line, ' ', GAP);
+		str_pad(&line, ' ', margin(t));
 		plain_text(&line, *note);
 		put_line(p, &line, ROW_DIM);
 		str_fini(&line);

@@ -78,6 +78,7 @@ struct table {
 	const char *title; /* in text; NULL: none */
 	enum table_shape shape;
 	bool json_only;
+	bool no_margin; /* in text: lines begin in the first column */
 	bool fold_chains; /* tree in text: an only child stays at its parent's indentation */
 	const char *children_key; /* tree in JSON: nested under this key; NULL: flat rows with their
 				     depth */

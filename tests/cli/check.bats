@@ -38,7 +38,7 @@ refuses() { refused_with "$1" "$2" "$PMM" check "${@:3}"; }
 @test "check: an error is told at once, with its three places" {
 	checked 5 -- after
 	diff <(plain "$T/err") <(tr -s ' \n' ' ' <<-EOF
-		 pmm: use after free in after, check_cases.c:$(grep -n 'void after' "$SOURCE/check_cases.c" | cut -d: -f1)
+		pmm: use after free in after, check_cases.c:$(grep -n 'void after' "$SOURCE/check_cases.c" | cut -d: -f1)
 		 read of 4 bytes, 8 bytes into a block of 32 bytes that was freed
 		 check_cases, pid N, main thread, TIME after the start:
 		 after check_cases.c:$(grep -n 'void after' "$SOURCE/check_cases.c" | cut -d: -f1)
@@ -66,9 +66,9 @@ refuses() { refused_with "$1" "$2" "$PMM" check "${@:3}"; }
 
 @test "check: no errors are one line; errors stand apart" {
 	checked 5 -- clean
-	[ "$(plain "$T/err")" = " pmm: no heap errors in check_cases, pid N: 0 blocks guarded " ]
+	[ "$(plain "$T/err")" = "pmm: no heap errors in check_cases, pid N: 0 blocks guarded " ]
 	checked 5 -- behind after twice
-	[ "$(grep -c '^  pmm: ' "$T/err")" -eq 3 ]
+	[ "$(grep -c '^pmm: ' "$T/err")" -eq 3 ]
 	[ "$(grep -c '^$' "$T/err")" -eq 3 ]
 	[[ "$(plain "$T/err")" == *" found 3 errors: 1 heap overrun, 1 use after free, 1 double free; 1 sweep of all live blocks "* ]]
 }
@@ -199,7 +199,7 @@ refuses() { refused_with "$1" "$2" "$PMM" check "${@:3}"; }
 @test "check: a report in a file, shallow stacks, no names" {
 	checked 5 --report told --depth 1 -- after
 	[ ! -s "$T/err" ]
-	grep -q '^  pmm: use after free' "$T/told"
+	grep -q '^pmm: use after free' "$T/told"
 	grep -q 'more frames (--depth 0 shows all)' "$T/told"
 	checked 5 --no-symbols -- after
 	run ! grep -q 'check_cases.c' "$T/err"
@@ -209,8 +209,11 @@ refuses() { refused_with "$1" "$2" "$PMM" check "${@:3}"; }
 @test "check: children are checked, unless they are not to be" {
 	checked 9 --error-exitcode 9 -- fork
 	grep -q 'use after free in after' "$T/err"
-	grep -q '^pmm: 1 of these errors in other processes$' "$T/err"
+	grep -q '^pmm: 1 of these errors in 1 other process$' "$T/err"
 	checked 5 --error-exitcode 9 --no-follow -- fork
+	run ! grep -q 'other process' "$T/err"
+	"$PMM" check -- sh -c 'ls / >/dev/null; ls / >/dev/null; true' 2>"$T/err"
+	[ "$(tail -1 "$T/err")" = "pmm: no heap errors in 2 other processes" ]
 	checked 5 --json --report found.json -- fork
 	[ "$(jq -c '[.process.exit_status, (.findings | length)]' "$T/found.json" | paste -sd,)" = "[5,0],[7,1]" ]
 }

@@ -39,10 +39,10 @@ found() {
 
 @test "uninit: told at once as text, summed at the end" {
 	checked 5 -- "$PROG/check_cases" blank after
-	grep -qx '  pmm: uninitialised memory in blank, check_cases.c:[0-9]*' "$T/err"
-	grep -qx '    Conditional jump or move depends on uninitialised value(s)' "$T/err"
-	grep -qx '  pmm: use after free in after, check_cases.c:[0-9]*' "$T/err"
-	grep -qx '    read of 4 bytes, 8 bytes into a block of 32 bytes that was freed' "$T/err"
+	grep -qx 'pmm: uninitialised memory in blank, check_cases.c:[0-9]*' "$T/err"
+	grep -qx '  Conditional jump or move depends on uninitialised value(s)' "$T/err"
+	grep -qx 'pmm: use after free in after, check_cases.c:[0-9]*' "$T/err"
+	grep -qx '  read of 4 bytes, 8 bytes into a block of 32 bytes that was freed' "$T/err"
 	[ "$(tail -1 "$T/err")" = "pmm: Valgrind found 2 errors in 1 process" ]
 	checked 5 -- "$PROG/check_cases" clean
 	[ "$(cat "$T/err")" = "pmm: Valgrind found no errors in 1 process" ]
@@ -83,8 +83,8 @@ found() {
 @test "uninit: threads by Valgrind's count, stacks without its own functions" {
 	checked 5 -- "$PROG/check_cases" blank thread
 	tr -s ' \n' ' ' <"$T/err" | grep -q "check_cases, pid [0-9]*, main thread, [0-9.]* m*s after the start:.*check_cases, pid [0-9]*, thread 2 by Valgrind's count, [0-9.]* m*s after the start:"
-	[ "$(grep -c '^    the memory was allocated with malloc:$' "$T/err")" -eq 2 ]
-	[ "$(grep -A1 'allocated with malloc:$' "$T/err" | grep -c '^      make  check_cases.c:[0-9]*$')" -eq 2 ]
+	[ "$(grep -c '^  the memory was allocated with malloc:$' "$T/err")" -eq 2 ]
+	[ "$(grep -A1 'allocated with malloc:$' "$T/err" | grep -c '^    make  check_cases.c:[0-9]*$')" -eq 2 ]
 	checked 5 --json --report found.json -- "$PROG/check_cases" blank thread
 	json_is '[[true,1],[null,2]]' '.process.pid as $pid | [.findings[] | [if .tid then .tid == $pid else null end, .valgrind_thread]]' <"$T/found.json"
 	json_is '["check_cases","exited",5,"uninit"]' '[.process | .comm, .end, .exit_status] + [.check.level]' <"$T/found.json"

@@ -54,7 +54,7 @@ static void expect_lines(const char *finding, const char *title, const char *wha
 	char recipe[1000], begin[500], *got;
 
 	snprintf(recipe, sizeof(recipe), PROCESS "check guard\nsite main>a size=1\nsite main>b size=1\nsite main>c size=1\nfinding %s\n", finding);
-	snprintf(begin, sizeof(begin), "  pmm: %s\n    %s\n    demo, pid 42%s", title, what, strstr(finding, "by=sweep") ? "\n" : ", ");
+	snprintf(begin, sizeof(begin), "pmm: %s\n  %s\n  demo, pid 42%s", title, what, strstr(finding, "by=sweep") ? "\n" : ", ");
 	got = make(recipe, opt, false);
 	if (strncmp(got, begin, strlen(begin)))
 		assert_string_equal(got, begin);
@@ -99,20 +99,20 @@ static void every_kind_of_error_has_its_words(void **state)
 		{ "type=overrun by=function function=memcpy access=write size=30 address=1018 block=1000 block-size=24 site=main>a>libc.so.6",
 		  "heap overrun in a, a.c:7", "memcpy: write of 30 bytes, right behind the end of a block of 24 bytes" },
 		{ "type=overrun by=function function=memcpy access=write size=30 address=1018 block=1000 block-size=24 other=1008 site=main>a",
-		  "heap overrun in a, a.c:7", "memcpy: write of 30 bytes, which goes 14 bytes past the end of a block of 24\n    bytes" },
+		  "heap overrun in a, a.c:7", "memcpy: write of 30 bytes, which goes 14 bytes past the end of a block of 24\n  bytes" },
 		{ "type=underrun access=write code=8b00 address=fff block=1000 block-size=1 site=main>a", "heap underrun in a, a.c:7",
 		  "write of 4 bytes, 1 byte before the start of a block of 1 byte" },
 		{ "type=overrun by=release release=free access=write address=1019 block=1000 block-size=24 site=main>a alloc=main>b",
-		  "heap overrun, found in a, a.c:7", "write 1 byte behind the end of a block of 24 bytes, some time before this\n    free" },
+		  "heap overrun, found in a, a.c:7", "write 1 byte behind the end of a block of 24 bytes, some time before this\n  free" },
 		{ "type=after-free by=quarantine access=write address=1000 block=1000 block-size=24 site=main>a alloc=main>b free=main>c",
 		  "use after free, of a block from b, b.c:7",
-		  "write at the start of a block of 24 bytes that was freed, some time before\n    its memory was to be used again" },
+		  "write at the start of a block of 24 bytes that was freed, some time before\n  its memory was to be used again" },
 		{ "type=overrun by=sweep access=write address=1018 block=1000 block-size=24 alloc=main>b first=2s",
 		  "heap overrun, of a block from b, b.c:7",
-		  "write right behind the end of a block of 24 bytes, between its allocation\n    and the sweep 2.00 s after the start" },
+		  "write right behind the end of a block of 24 bytes, between its allocation\n  and the sweep 2.00 s after the start" },
 		{ "type=underrun by=sweep access=write address=ff0 block=1000 block-size=24 alloc=main>b first=2s since=1500ms",
 		  "heap underrun, of a block from b, b.c:7",
-		  "write 16 bytes before the start of a block of 24 bytes, between the sweeps\n    1.50 s and 2.00 s after the start" },
+		  "write 16 bytes before the start of a block of 24 bytes, between the sweeps\n  1.50 s and 2.00 s after the start" },
 		{ "type=double-free by=release release=delete[] address=1000 block=1000 block-size=24 site=main>a free=main>c",
 		  "double free in a, a.c:7", "delete[] of a block of 24 bytes that was freed already" },
 		{ "type=realloc-freed by=release release=realloc address=1000 block=1000 block-size=24 site=main>a free=main>c",
@@ -156,9 +156,9 @@ static void a_run_without_errors_is_one_line(void **state)
 {
 	(void)state;
 	expect(PROCESS "check guard guarded=9 canaried=2 large=2\n", (struct check_view_options){ .brief = true },
-	       "  pmm: no heap errors in demo, pid 42: 9 blocks guarded, 2 with canaries;\n  2 for their size\n");
+	       "pmm: no heap errors in demo, pid 42: 9 blocks guarded, 2 with canaries;\n2 for their size\n");
 	expect(PROCESS "check light canaried=1\n", (struct check_view_options){ .brief = true },
-	       "  pmm: no heap errors in demo, pid 42: 1 block with canaries\n");
+	       "pmm: no heap errors in demo, pid 42: 1 block with canaries\n");
 	expect(PROCESS "check sampled guarded=3 sweeps=2\n", (struct check_view_options){ 0 },
 	       "demo\n"
 	       "  process  demo, pid 42, ran 10.0 s, still running\n"
@@ -190,21 +190,21 @@ static void damaged_blocks_are_counted(void **state)
 	expect(PROCESS "check light\nsite main>a size=1\n"
 	       "finding type=overrun by=sweep access=write count=1200 address=1018 block=1000 block-size=24 alloc=main>a first=2s\n",
 	       (struct check_view_options){ .no_head = true },
-	       "  pmm: heap overrun, of a block from a, a.c:7\n"
-	       "    write right behind the end of a block of 24 bytes, between its allocation\n"
-	       "    and the sweep 2.00 s after the start\n"
-	       "    demo, pid 42; 1,200 such blocks\n"
-	       "    the block at 0x1000 was allocated, 2.00 s before:\n"
-	       "      a  a.c:7\n"
-	       "      main  main.c:7\n");
+	       "pmm: heap overrun, of a block from a, a.c:7\n"
+	       "  write right behind the end of a block of 24 bytes, between its allocation\n"
+	       "  and the sweep 2.00 s after the start\n"
+	       "  demo, pid 42; 1,200 such blocks\n"
+	       "  the block at 0x1000 was allocated, 2.00 s before:\n"
+	       "    a  a.c:7\n"
+	       "    main  main.c:7\n");
 }
 
 static void an_end_that_was_not_seen_is_told(void **state)
 {
 	(void)state;
 	expect("process comm=demo pid=42 taken=10s end=killed status=9\ncheck light canaried=1 failed=2\n", (struct check_view_options){ .brief = true },
-	       "  pmm: no heap errors in demo, pid 42: 1 block with canaries; 2 requests made\n"
-	       "  to fail\n"
+	       "pmm: no heap errors in demo, pid 42: 1 block with canaries; 2 requests made\n"
+	       "to fail\n"
 	       "\n"
 	       "  !  its live blocks were not looked at in the end: it was killed, or how\n"
 	       "     it ended was not seen\n");
@@ -215,16 +215,16 @@ static void errors_stand_apart_and_top_limits_them(void **state)
 	(void)state;
 	expect(PROCESS "check light\nfinding type=wild access=read count=1\nfinding type=wild access=write\nfinding type=other text=x by=valgrind\n",
 	       (struct check_view_options){ .no_head = true, .top = 2 },
-	       "  pmm: wild access\n"
-	       "    read where no block is\n"
-	       "    demo, pid 42, 1.00 s after the start:\n"
-	       "      [stack unknown]\n"
+	       "pmm: wild access\n"
+	       "  read where no block is\n"
+	       "  demo, pid 42, 1.00 s after the start:\n"
+	       "    [stack unknown]\n"
 	       "\n"
-	       "  pmm: wild access\n"
-	       "    write where no block is\n"
-	       "    demo, pid 42, 1.00 s after the start:\n"
-	       "      [stack unknown]\n"
-	       "  1 more (--top 0 shows all)\n");
+	       "pmm: wild access\n"
+	       "  write where no block is\n"
+	       "  demo, pid 42, 1.00 s after the start:\n"
+	       "    [stack unknown]\n"
+	       "1 more (--top 0 shows all)\n");
 }
 
 /* Contents of memory only when asked for; nothing from outside reaches the terminal raw. */
@@ -245,7 +245,7 @@ static void contents_are_not_shown_unasked(void **state)
 	free(json);
 	text = make(recipe, (struct check_view_options){ .no_head = true, .bytes = true }, false);
 	json = make(recipe, (struct check_view_options){ .bytes = true }, true);
-	assert_non_null(strstr(text, "    now at 0x1018: deadbeef01020304 c0ffee\n"));
+	assert_non_null(strstr(text, "  now at 0x1018: deadbeef01020304 c0ffee\n"));
 	assert_non_null(strstr(json, "\"contents\": \"deadbeef01020304c0ffee\""));
 	free(text);
 	free(json);
