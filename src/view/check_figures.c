@@ -15,6 +15,7 @@ const struct column check_found_columns[FOUND_NR] = {
 	[FOUND_LAST] = JSON_COLUMN("last_ns", UNIT_DURATION),
 	[FOUND_SINCE] = JSON_COLUMN("well_at_ns", UNIT_DURATION),
 	[FOUND_THREAD] = JSON_COLUMN("tid", UNIT_NUMBER),
+	[FOUND_THREAD_NAME] = JSON_COLUMN("thread_name", UNIT_TEXT),
 	[FOUND_VALGRIND_THREAD] = JSON_COLUMN("valgrind_thread", UNIT_NUMBER),
 	[FOUND_ADDRESS] = JSON_COLUMN("address", UNIT_ADDRESS),
 	[FOUND_SIZE] = JSON_COLUMN("size_bytes", UNIT_COUNT),
@@ -24,12 +25,15 @@ const struct column check_found_columns[FOUND_NR] = {
 	[FOUND_RELEASE] = JSON_COLUMN("release", UNIT_TEXT),
 	[FOUND_FUNCTION] = JSON_COLUMN("function_called", UNIT_TEXT),
 	[FOUND_OTHER] = JSON_COLUMN("other", UNIT_ADDRESS),
+	[FOUND_SAID] = JSON_COLUMN("said", UNIT_NUMBER),
 	[FOUND_GUARDED] = JSON_COLUMN("guarded", UNIT_BOOL),
 	[FOUND_AGAIN] = JSON_COLUMN("again", UNIT_BOOL),
 	[FOUND_BYTES] = JSON_COLUMN("contents", UNIT_TEXT),
 	[FOUND_ALLOC_THREAD] = JSON_COLUMN("allocated_tid", UNIT_NUMBER),
+	[FOUND_ALLOC_THREAD_NAME] = JSON_COLUMN("allocated_thread_name", UNIT_TEXT),
 	[FOUND_ALLOC_TIME] = JSON_COLUMN("allocated_ns", UNIT_DURATION),
 	[FOUND_FREE_THREAD] = JSON_COLUMN("freed_tid", UNIT_NUMBER),
+	[FOUND_FREE_THREAD_NAME] = JSON_COLUMN("freed_thread_name", UNIT_TEXT),
 	[FOUND_FREE_TIME] = JSON_COLUMN("freed_ns", UNIT_DURATION),
 	[FOUND_PARENT] = JSON_COLUMN("parent_pid", UNIT_NUMBER),
 	[FOUND_STACK] = JSON_COLUMN("stack", UNIT_TEXT),
@@ -70,10 +74,19 @@ static const char *const place_name[PMM_NR_FINDING_PLACES] = {
 
 #define NAME(table, i) ((i) < sizeof(table) / sizeof(*(table)) ? (table)[i] : NULL)
 
+static void set_thread_name(struct table *t, unsigned column, const struct heap *h, uint16_t thread)
+{
+	if (h->threads[thread].name[0])
+		table_set_text(t, column, h->threads[thread].name);
+}
+
+/* Its name in the column behind. */
 static void set_thread(struct table *t, unsigned column, const struct heap *h, uint16_t thread)
 {
-	if (thread != HEAP_NO_THREAD)
-		table_set(t, column, h->threads[thread].tid);
+	if (thread == HEAP_NO_THREAD)
+		return;
+	table_set(t, column, h->threads[thread].tid);
+	set_thread_name(t, column + 1, h, thread);
 }
 
 /* Valgrind has numbers of its own for threads, of which the first is 1. */
@@ -82,6 +95,7 @@ static void set_valgrind_thread(struct table *t, const struct heap *h, uint16_t 
 	if (thread == HEAP_NO_THREAD || !h->threads[thread].tid)
 		return;
 	table_set(t, FOUND_VALGRIND_THREAD, h->threads[thread].tid);
+	set_thread_name(t, FOUND_THREAD_NAME, h, thread);
 	if (h->threads[thread].tid == 1)
 		table_set(t, FOUND_THREAD, h->pid);
 }
@@ -145,7 +159,7 @@ void check_figures(struct table *t, const struct check_view *v, const struct hea
 	if (f->function[0])
 		table_set_text(t, FOUND_FUNCTION, f->function);
 	if (f->other)
-		table_set(t, FOUND_OTHER, f->other);
+		table_set(t, f->type == PMM_FINDING_MISMATCH ? FOUND_SAID : FOUND_OTHER, f->other);
 	if (check_again(v, f))
 		table_set(t, FOUND_AGAIN, true);
 	if (v->opt.bytes && f->nr_bytes)

@@ -154,7 +154,9 @@ static void add_mismatch(struct str *s, const struct heap_finding *f)
 	str_addf(s, "%s of ", check_release_text(f->release));
 	add_block(s, f);
 	str_addf(s, " that came from %s", kind ? kind : "elsewhere");
-	if (f->other)
+	if (f->other && (f->release == PMM_RELEASE_DELETE_ALIGNED || f->release == PMM_RELEASE_DELETE_ARRAY_ALIGNED))
+		str_addf(s, ", said to be aligned to %llu", (unsigned long long)f->other);
+	else if (f->other)
 		str_addf(s, ", said to be %llu", (unsigned long long)f->other);
 }
 

@@ -18,7 +18,7 @@ def words:
 	 (own("error") | if length == 0 then "-" else .[:if .[0] | startswith("by_") then 2 else 1 end] | join("<") end),
 	 first_of("allocated"), first_of("freed"),
 	 (.function_called, .release, .place | values | gsub(" "; "-")),
-	 (if .type == "mismatched-free" and .other then "said=\(.other)" else empty end),
+	 (if .said then "said=\(.said)" else empty end),
 	 (if .count > 1 then "x\(.count)" else empty end), (if .parent_pid then "parent" else empty end),
 	 (if .guarded then "guarded" else empty end)] | map(tostring) | join(" ");
 

@@ -131,6 +131,8 @@ static void every_kind_of_error_has_its_words(void **state)
 		  "free of a block of 24 bytes that came from new[]" },
 		{ "type=mismatch by=release release=delete-sized kind=new block=1000 block-size=24 other=14 site=main>a",
 		  "mismatched free in a, a.c:7", "delete with a size of a block of 24 bytes that came from new, said to be 20" },
+		{ "type=mismatch by=release release=delete-aligned kind=new-aligned block=1000 block-size=24 other=20 site=main>a",
+		  "mismatched free in a, a.c:7", "delete with an alignment of a block of 24 bytes that came from new(aligned),\n  said to be aligned to 32" },
 		{ "type=overlap by=function function=memcpy size=50 address=100a other=1000 block=1000 block-size=100 site=main>a",
 		  "overlapping copy in a, a.c:7", "memcpy of 50 bytes from 0x1000 to 0x100a: the ranges overlap" },
 		{ "type=size by=function kind=malloc size=18446744073709551611 site=main>a", "bad size in a, a.c:7",
@@ -291,6 +293,7 @@ static void json_has_every_figure(void **state)
 			    "      \"first_ns\": 3000000000,\n"
 			    "      \"last_ns\": 5000000000,\n"
 			    "      \"tid\": 8,\n"
+			    "      \"thread_name\": \"worker\",\n"
 			    "      \"address\": \"0x1008\",\n"
 			    "      \"size_bytes\": 4,\n"
 			    "      \"block_address\": \"0x1000\",\n"
@@ -299,8 +302,10 @@ static void json_has_every_figure(void **state)
 			    "      \"function_called\": \"memcpy\",\n"
 			    "      \"guarded\": true,\n"
 			    "      \"allocated_tid\": 7,\n"
+			    "      \"allocated_thread_name\": \"main\",\n"
 			    "      \"allocated_ns\": 1000000000,\n"
 			    "      \"freed_tid\": 8,\n"
+			    "      \"freed_thread_name\": \"worker\",\n"
 			    "      \"freed_ns\": 2000000000,\n"
 			    "      \"frames\": [\n"
 			    FRAME("error", "a", "0x600010") ",\n"
