@@ -38,6 +38,11 @@ struct agent {
 	bool dense;			/* blocks may start closer than 32 bytes */
 	bool own_clock;			/* nobody ticks: see agent/clock.c */
 	bool confined;			/* the program put itself under seccomp: no unusual system call any more */
+	bool no_growth;			/* ... and its filter does not let the ledger grow */
+	bool no_asking;			/* ... nor be asked what can be read */
+	bool no_break;			/* ... nor be asked where the program break is */
+	bool no_return;			/* ... nor a signal handler return */
+	bool no_guards;			/* ... nor pages of the guard pool be opened and closed: it is open */
 	uint32_t code_gen;		/* raised when code was unmapped: rules and memos are void */
 	uint32_t code_epoch_seen;	/* tree->code_epoch at that time */
 	uint32_t stack_gen;		/* raised when memory that may have been a stack was unmapped */

@@ -30,6 +30,10 @@ bool arena_back(uint64_t from, uint64_t to)
 	char *at = A.base + from;
 	long ret;
 
+	if (unlikely(A.no_growth)) {
+		STORE(A.ledger->off_reason, PMM_OFF_NO_GROWTH);
+		return false;
+	}
 	if (sys_failed(sys3(mprotect, at, to - from, SYS_PROT_READ | SYS_PROT_WRITE)))
 		return false;
 	ret = sys3(madvise, at, to - from, SYS_MADV_POPULATE_WRITE);

@@ -98,7 +98,11 @@ void agent_off(uint32_t reason)
 void agent_note_break(void)
 {
 	struct pmm_ledger *l = A.ledger;
-	uint64_t now = (uint64_t)sys1(brk, 0);
+	uint64_t now;
+
+	if (A.no_break)
+		return;
+	now = (uint64_t)sys1(brk, 0);
 
 	STORE(l->mapping.brk_now, now);
 	if (now > LOAD(l->mapping.brk_max))

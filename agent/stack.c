@@ -4,30 +4,46 @@
 #define STACK_NEAR	(1ul << 20)
 #define STACK_STEP_MAX	(4ul << 20)	/* a frame larger than this is not believed */
 
+#define STACK_MOST	(16ul << 20)
+
+/* `guess` where the kernel may not be asked. */
+static bool readable(uint64_t address, bool guess)
+{
+	return unlikely(A.no_asking) ? guess : sys_readable(address);
+}
+
 bool stack_readable_slow(struct tctx *c, uint64_t address)
 {
 	if (address & 7 || address >> 47)
 		return false;
 	if (address >= c->stack_hi && address - c->stack_hi < STACK_STEP_MAX) {
 		while (c->stack_hi <= address)
-			if (sys_readable(c->stack_hi))
+			if (readable(c->stack_hi, false))
 				c->stack_hi += ARCH_PAGE;
 			else
-				return sys_readable(address);	/* beyond a stack that has run over */
+				return readable(address, false);	/* beyond a stack that has run over */
 		return true;
 	}
-	return sys_readable(address);
+	return readable(address, false);
 }
 
 void stack_new(struct tctx *c, uint64_t page)
 {
 	uint64_t at = c->stack_lo;
 
-	while (at > page && c->stack_lo - page <= STACK_NEAR && sys_readable(at - ARCH_PAGE))
+	while (at > page && c->stack_lo - page <= STACK_NEAR && readable(at - ARCH_PAGE, true))
 		at -= ARCH_PAGE;
 	if (at != page || page > c->stack_lo)
-		c->stack_hi = sys_readable(page) ? page + ARCH_PAGE : page;	/* not where a fault has interrupted */
+		c->stack_hi = readable(page, true) ? page + ARCH_PAGE : page;	/* not where a fault has interrupted */
 	c->stack_lo = page;
+}
+
+void stack_learn(struct tctx *c)
+{
+	uint64_t most = c->stack_hi + STACK_MOST;
+
+	while (c->stack_hi < most && sys_readable(c->stack_hi))
+		c->stack_hi += ARCH_PAGE;
 }
 
 enum step stack_step_signal(struct tctx *c, struct stack_at *at)

@@ -31,6 +31,9 @@ static inline uint64_t stack_word(uint64_t address)
 /* A part of the stack not seen before: deeper on the one we know, or another one. */
 void stack_new(struct tctx *c, uint64_t page);
 
+/* Know all of it now: the kernel cannot be asked later (A.no_asking), and what is not known then is taken to be unreadable. */
+void stack_learn(struct tctx *c);
+
 /* The stack we are on: known from `sp` upwards as far as was looked at. */
 static inline void stack_note(struct tctx *c, uint64_t sp)
 {

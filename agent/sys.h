@@ -72,6 +72,14 @@ static inline uint64_t sys_clock_ns(int clock)
 	return (uint64_t)ts[0] * 1000000000u + (uint64_t)ts[1];
 }
 
+/* Some time later; a signal may be sooner. */
+static inline void sys_sleep_ns(uint64_t ns)
+{
+	int64_t ts[2] = { (int64_t)(ns / 1000000000u), (int64_t)(ns % 1000000000u) };
+
+	arch_syscall(ARCH_SYS_ppoll, 0, 0, (long)ts, 0, 0, 0);
+}
+
 /* Is the page at this address readable? Asks the kernel to read 8 bytes there; `how` is invalid, so nothing changes. */
 static inline bool sys_readable(uintptr_t address)
 {

@@ -19,6 +19,7 @@
 #define SEGV_MAPERR	1
 #define SEGV_ACCERR	2
 #define STACK_NEAR	(ARCH_RED_ZONE + 8)	/* code may access that much below its stack pointer */
+#define TRIES_MOST	100000u		/* while the pool is being opened */
 #define FRAME_MOST	(64ul << 20)		/* of one function */
 
 static int *info_code(void *info)
@@ -98,6 +99,7 @@ static uint32_t note(struct tctx *c, struct pmm_finding *f, const struct check_b
 
 /* Where a live block's own byte was found closed last. */
 static __thread uint64_t closed_address, closed_rip;
+static __thread uint32_t closed_tries;
 
 static uint32_t type_of(const struct check_block *b, uint64_t address)
 {
@@ -142,6 +144,16 @@ static enum verdict judge(struct tctx *c, uint64_t address, const struct arch_uc
 	return ease_wanted(note(c, &f, known ? &b : NULL, uc)) ? ACCESS_EASE : ACCESS_STEP;
 }
 
+/* All of the pool has been opened since, or will be in a moment: made again. What never was prepared for use stays closed. */
+static bool opened(uint64_t address, const struct arch_ucontext *uc)
+{
+	if (closed_address != address || closed_rip != uc->rip)
+		closed_tries = 0;
+	closed_address = address;
+	closed_rip = uc->rip;
+	return closed_tries++ < TRIES_MOST;
+}
+
 /* An access to the pool. */
 static bool stopped(void *info, struct arch_ucontext *uc)
 {
@@ -151,6 +163,8 @@ static bool stopped(void *info, struct arch_ucontext *uc)
 
 	if (step_active())
 		return step_open(uc, page, false);
+	if (LOAD(A.no_guards))
+		return opened(address, uc);
 	ease_tend();
 	c = enter(uc);
 	if (c) {
@@ -206,7 +220,7 @@ bool fault_handle(int signal, void *info, void *context)
 	if (signal == SIGTRAP && keep_forced(info) && step_done(uc, &traced))
 		return !traced;
 	step_cancel(uc);
-	if (access && stack_over(uc, info_address(info)))
+	if (access && !LOAD(A.no_guards) && stack_over(uc, info_address(info)))
 		overflowed(uc, info_address(info));
 	return false;
 }

@@ -13,12 +13,15 @@
 #include "agent/check/pages.h"
 
 #define MALLOC_ALIGN	16u
+#define BUSY_TRIES	1000		/* one that was interrupted for good is not waited for */
+#define BUSY_NS		1000000u
 
 static struct {
 	bool on;
 	uint64_t secret;
 	uint64_t max;			/* blocks */
 	uint64_t live;			/* and those about to be */
+	uint32_t busy;			/* threads that open or close pages */
 	enum pmm_guard_mechanism mechanism;
 } G;
 
@@ -134,6 +137,36 @@ bool guard_start(const struct pmm_check *options)
 	return true;
 }
 
+/* Before pages are opened and closed, and after. False: the program confined itself, nothing may be asked of the kernel. */
+static bool pages_enter(void)
+{
+	__atomic_fetch_add(&G.busy, 1, __ATOMIC_SEQ_CST);
+	if (likely(!__atomic_load_n(&A.no_guards, __ATOMIC_SEQ_CST)))
+		return true;
+	ADD(G.busy, -1u);
+	return false;
+}
+
+static void pages_leave(void)
+{
+	__atomic_fetch_sub(&G.busy, 1, __ATOMIC_RELEASE);
+}
+
+void guard_open_all(void)
+{
+	if (!G.on)
+		return;
+	for (unsigned i = 0; i < BUSY_TRIES && __atomic_load_n(&G.busy, __ATOMIC_SEQ_CST); i++)
+		sys_sleep_ns(BUSY_NS);
+	for (unsigned k = 0; k < PMM_GUARD_AREAS; k++) {
+		const struct area *a = &areas.area[k];
+
+		pages_open_all(a->start, run_start(a, LOAD(a->next_chunk) * chunk_runs(a)) - a->start);
+	}
+	if (ledger_ours())
+		STORE(A.ledger->check.opened, 1);
+}
+
 /* Where the block begins in its pages. */
 static uint64_t block_address(uint64_t pages, uint64_t bytes, size_t size, size_t align)
 {
@@ -170,7 +203,7 @@ uint32_t guard_alloc(size_t size, size_t align, enum guard_refusal *why)
 	*why = GUARD_OK;
 	if (!align)
 		align = MALLOC_ALIGN;
-	if (!G.on || LOAD(A.confined))
+	if (!G.on || LOAD(A.no_guards))
 		*why = GUARD_KERNEL;
 	else if (align > ARCH_PAGE || size > ARCH_PAGE << (PMM_GUARD_AREAS - 1))
 		*why = GUARD_LARGE;
@@ -178,8 +211,13 @@ uint32_t guard_alloc(size_t size, size_t align, enum guard_refusal *why)
 		ADD(G.live, -1), *why = GUARD_LIMIT;
 	if (*why)
 		return NO_RUN;
-	*why = GUARD_LIMIT;
-	run = block_make(size, align, why);
+	*why = GUARD_KERNEL;
+	run = NO_RUN;
+	if (pages_enter()) {
+		*why = GUARD_LIMIT;
+		run = block_make(size, align, why);
+		pages_leave();
+	}
 	if (run == NO_RUN)
 		ADD(G.live, -1);
 	else
@@ -274,18 +312,19 @@ bool guard_release(uint32_t run)
 void guard_close(uint32_t run)
 {
 	struct area *a = area_of_run(run);
-	uint64_t cycles = arch_cycles(), bytes, start = block_pages(a, run - a->first, &bytes);
+	uint64_t cycles;
 
 	if (ledger_ours()) {
 		ADD(A.ledger->check.guarded_now, -1);
 		ledger_record(run, PMM_GUARD_FREED);
 	}
-	if (LOAD(A.confined))
-		pages_drop(start, bytes);	/* and it stays with us: an open one must not be used again */
-	else
-		area_close(a, run - a->first);
 	ADD(G.live, -1);
+	if (!pages_enter())		/* it stays with us: an open one must not be used again; strict mode has no cycle counter either */
+		return;
+	cycles = arch_cycles();
+	area_close(a, run - a->first);
 	budget_spent(BUDGET_GUARDS, arch_cycles() - cycles);
+	pages_leave();
 }
 
 /* ---- accesses let through ------------------------------------------------------------------------------- */
@@ -315,17 +354,29 @@ static bool page_in_use(const struct area *a, uint32_t i, uint64_t page)
 	return LOAD_ACQUIRE(run_record(a, i)->state) != PMM_GUARD_LIVE || page - start < bytes;
 }
 
+/* Open unless it is so. */
+static bool page_make_open(uint64_t page)
+{
+	bool ok;
+
+	if (!pages_enter())
+		return true;
+	ok = pages_open(page, ARCH_PAGE);
+	pages_leave();
+	return ok;
+}
+
 bool guard_page_open(uint64_t page)
 {
 	struct area *a;
 	uint32_t i;
 	bool own;
 
-	if (LOAD(A.confined) || !page_run(page, &a, &i, &own))
+	if (!page_run(page, &a, &i, &own))
 		return false;
 	if (own)
 		ADD(run_record(a, i)->hold, HOLD_ACCESS);
-	if ((own && page_in_use(a, i, page) && LOAD(run_record(a, i)->state) == PMM_GUARD_LIVE) || pages_open(page, ARCH_PAGE))
+	if ((own && page_in_use(a, i, page) && LOAD(run_record(a, i)->state) == PMM_GUARD_LIVE) || page_make_open(page))
 		return true;
 	if (own)
 		ADD(run_record(a, i)->hold, -HOLD_ACCESS);
@@ -340,8 +391,10 @@ void guard_page_close(uint64_t page)
 
 	if (!page_run(page, &a, &i, &own))
 		return;
-	if (!own || !page_in_use(a, i, page))
+	if ((!own || !page_in_use(a, i, page)) && pages_enter()) {
 		pages_close(page, ARCH_PAGE);
+		pages_leave();
+	}
 	if (own)
 		ADD(run_record(a, i)->hold, -HOLD_ACCESS);
 }
@@ -350,6 +403,7 @@ void guard_forked(void)
 {
 	if (!G.on)
 		return;
+	G.busy = 0;			/* of the parent's threads */
 	pages_forked();
 	if (ledger_ours())
 		ledger_describe();

@@ -35,6 +35,12 @@ void guard_publish(uint32_t run);
 /* A run's record; private, the caller may change what it owns. */
 struct pmm_guard *guard_at(uint32_t run);
 
+/*
+ * A.no_guards was set: open all pages for good, so that nothing stops any more. Nothing is guarded from then on; damage to blocks that are is
+ * found when they are released.
+ */
+void guard_open_all(void);
+
 /* Is there a pool? */
 bool guard_has_pool(void);
 

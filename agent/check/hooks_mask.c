@@ -42,6 +42,10 @@ uint64_t keep_hidden(uint64_t shown)
 {
 	bool segv = shown & SIGNAL_BIT(SIGSEGV), other = shown & SIGNAL_BIT(SIGSTKFLT);
 
+	if (keep_gone()) {
+		hides = HIDES_NONE;
+		return shown;
+	}
 	hides = segv == other ? HIDES_BOTH : segv ? HIDES_SEGV : HIDES_NONE;
 	return segv ? (shown & ~SIGNAL_BIT(SIGSEGV)) | SIGNAL_BIT(SIGSTKFLT) : shown;
 }

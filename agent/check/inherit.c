@@ -44,7 +44,7 @@ bool inherit_mask(uint64_t *mask)
 {
 	uint64_t real = 0;
 
-	if (!signal_keeper || sys_failed(sys4(rt_sigprocmask, SIG_SETMASK, 0, &real, 8)))
+	if (!signal_keeper || keep_gone() || sys_failed(sys4(rt_sigprocmask, SIG_SETMASK, 0, &real, 8)))
 		return false;
 	*mask = keep_shown(real);
 	return *mask != real;

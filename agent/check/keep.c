@@ -15,7 +15,9 @@
 #include "agent/check/keep.h"
 
 #include "agent/check/fault.h"
+#include "agent/check/guard.h"
 #include "agent/check/hooks_raw.h"
+#include "agent/check/step.h"
 #include "agent/preload/keeper.h"
 #include "agent/preload/preload.h"
 #include "agent/sys.h"
@@ -33,6 +35,13 @@ static struct sig_action wanted[NR_SIGNALS];	/* of kept signals */
 static void (*restorer)(void);			/* the C library's */
 static uint64_t without_stack;			/* other signals whose SA_ONSTACK the kernel was not told */
 static bool program_stacks;			/* the program has named an alternate stack */
+static bool gone;				/* all signals are the program's own again ... */
+static bool racing;				/* ... but for SIGSEGV */
+
+bool keep_gone(void)
+{
+	return LOAD(gone);
+}
 
 /* ---- alternate stacks ----------------------------------------------------------------------------------- */
 
@@ -127,7 +136,7 @@ static struct sig_action action_take(int signal)
 /* May this be written? Asks the kernel to, which also lets a stack grow; what is there is lost. */
 static bool writable(uint64_t from, uint64_t to)
 {
-	for (uint64_t at = from; at < to; at = (at & ~(ARCH_PAGE - 1)) + ARCH_PAGE)
+	for (uint64_t at = from; at < to && !A.no_asking; at = (at & ~(ARCH_PAGE - 1)) + ARCH_PAGE)
 		if (sys_failed(sys4(rt_sigprocmask, 0, 0, (at + 7) & ~7ull, 8)))
 			return false;
 	return true;
@@ -195,11 +204,19 @@ static int waited(int signal, int *info)
 	return SIGSEGV;
 }
 
+/* Die on return without a system call: by the same instruction, or by one that cannot be. */
+static void die_quietly(int signal, bool forced, struct arch_ucontext *uc)
+{
+	uc->mask |= SIGNAL_BIT(signal);
+	if (!forced)
+		uc->rip = ~0ull >> 1;
+}
+
 /* All signals are blocked. */
 static void give(int signal, void *info, struct arch_ucontext *uc)
 {
 	struct arch_ucontext begin = *uc;
-	bool forced = keep_forced(info), blocked = signal == SIGSEGV && keep_blocks(uc->mask);
+	bool forced = keep_forced(info), blocked = signal == SIGSEGV && !keep_gone() && keep_blocks(uc->mask);
 	struct sig_action a;
 
 	if (blocked && !forced) {
@@ -210,8 +227,8 @@ static void give(int signal, void *info, struct arch_ucontext *uc)
 	if (a.handler == SIG_IGN && !forced)
 		return;
 	if (blocked || a.handler == SIG_DFL || a.handler == SIG_IGN || !(begin.rsp = frame_make(&a, uc))) {
-		if (LOAD(A.confined) && forced)
-			uc->mask |= SIGNAL_BIT(signal);		/* happens again, and kills: no system call */
+		if (keep_gone())
+			die_quietly(signal, forced, uc);
 		else
 			signals_die(signal, info, uc);
 		return;
@@ -241,18 +258,33 @@ extern void keep_entry(int signal, void *info, void *context) __attribute__((vis
 
 /* ---- the program's wishes ------------------------------------------------------------------------------- */
 
-/* Under seccomp no page can be opened, so no instruction is let through, and SIGSEGV alone is of interest. */
 static bool keeps(int signal)
 {
-	return signal > 0 && signal < NR_SIGNALS && KEPT & SIGNAL_BIT(signal) && (signal == SIGSEGV || !LOAD(A.confined));
+	return signal > 0 && signal < NR_SIGNALS && KEPT & SIGNAL_BIT(signal) && (!keep_gone() || (LOAD(racing) && signal == SIGSEGV));
 }
 
-/* What takes a system call to give or to die of is the program's own again. */
+/*
+ * Where the filter does not allow what it takes to open a page, to give a signal to the program or to die of one, all is the program's own
+ * again; other threads' masks when they are set next. With other threads all but SIGSEGV: the kernel may be about to stop one of
+ * them at a page that was closed.
+ */
 static void confined(void)
 {
+	uint64_t mask = 0;
+
+	if (!LOAD(A.no_guards) || keep_gone())
+		return;
+	guard_open_all();
+	step_wait();
+	STORE(racing, !*A.single_threaded && !A.no_return);
+	sys4(rt_sigprocmask, SIG_SETMASK, 0, &mask, 8);
+	mask = keep_shown(mask);
+	STORE(gone, true);
 	for (int signal = 1; signal < NR_SIGNALS; signal++)
 		if (KEPT & SIGNAL_BIT(signal) && !keeps(signal))
 			A.next.sigaction(signal, &wanted[signal], NULL);
+	mask = keep_hidden(mask);
+	sys4(rt_sigprocmask, SIG_SETMASK, &mask, 0, 8);
 }
 
 /* A child made by vfork: its actions are its own, and our notes are its parent's. */

@@ -34,6 +34,9 @@ bool keep_ignored(int signal);
 void *keep_handler(void);
 void keep_install(int signal);
 
+/* Are all signals the program's own again? Masks are then what they seem, but for those set before. */
+bool keep_gone(void);
+
 /* A mask as the program wishes it, and as it is to be; the second for the calling thread from now on. */
 uint64_t keep_shown(uint64_t real);
 uint64_t keep_hidden(uint64_t shown);
@@ -41,7 +44,7 @@ uint64_t keep_hidden(uint64_t shown);
 /* The same for a mask that is to hold for some time only: of a handler, of a call. */
 static inline uint64_t keep_for_handler(uint64_t shown)
 {
-	return shown & SIGNAL_BIT(SIGSEGV) ? (shown & ~SIGNAL_BIT(SIGSEGV)) | SIGNAL_BIT(SIGSTKFLT) : shown;
+	return shown & SIGNAL_BIT(SIGSEGV) && !keep_gone() ? (shown & ~SIGNAL_BIT(SIGSEGV)) | SIGNAL_BIT(SIGSTKFLT) : shown;
 }
 
 /* sigprocmask() as the program sees it, by such a function of the kernel's or the C library's. `set` and `old` may be the same. */

@@ -10,6 +10,7 @@
  */
 #include "agent/check/pages.h"
 
+#include "agent/agent.h"
 #include "agent/sys.h"
 
 #define MAPPINGS_USUAL	65530u
@@ -140,7 +141,7 @@ bool pages_open(uint64_t at, uint64_t bytes)
 
 bool pages_vectors(void)
 {
-	return P.vectors;
+	return P.vectors && !LOAD(A.confined);
 }
 
 bool pages_open_many(const uint64_t *at, unsigned nr, uint64_t bytes)
@@ -165,9 +166,12 @@ bool pages_close(uint64_t at, uint64_t bytes)
 	return drop(at, bytes, SYS_MADV_DONTNEED);
 }
 
-void pages_drop(uint64_t at, uint64_t bytes)
+void pages_open_all(uint64_t at, uint64_t bytes)
 {
-	drop(at, bytes, SYS_MADV_DONTNEED);
+	if (P.mechanism == PMM_GUARD_MADVISE)
+		advise(at, bytes, SYS_MADV_GUARD_REMOVE);
+	else if (bytes)
+		protect(at, bytes, SYS_PROT_READ | SYS_PROT_WRITE);
 }
 
 /* The anon_vmas of a child's mappings differ: what is split now stays so, beside what it will split itself. */

@@ -3,7 +3,7 @@
  * no mapping (MADV_GUARD_INSTALL, Linux 6.13), or protection, which takes two mappings for each run of open pages.
  *
  * Addresses and lengths are of whole pages. Any thread, signal handlers included; who opens and closes the same pages at the same
- * time is the caller's to order. Nothing may be asked for once the program confined itself (struct agent).
+ * time is the caller's to order. Nothing may be asked for once there are to be no guards (struct agent).
  */
 #ifndef AGENT_CHECK_PAGES_H
 #define AGENT_CHECK_PAGES_H
@@ -41,8 +41,8 @@ bool pages_open_many(const uint64_t *at, unsigned nr, uint64_t bytes);
 /* Close; what was in them is gone. False: that failed, they cannot be used again. */
 bool pages_close(uint64_t at, uint64_t bytes);
 
-/* Give the memory back and leave the pages open: all that can be done for a confined process. */
-void pages_drop(uint64_t at, uint64_t bytes);
+/* Open for good what was prepared; what was open stays as it is. */
+void pages_open_all(uint64_t at, uint64_t bytes);
 
 /* In a forked child. */
 void pages_forked(void);

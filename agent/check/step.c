@@ -16,6 +16,8 @@
 #include "arch/x86_64/agent_signal.h"
 
 #define STEP_PAGES	64u	/* more than an instruction can need at once: 16 elements of two pages, twice */
+#define WAIT_TRIES	1000u	/* a thread that was killed meanwhile is not waited for */
+#define WAIT_NS		1000000u
 #define SAME_MOST	(1u << 20)	/* one that leads to itself is none of them */
 
 /* What the instruction does to flags. */
@@ -35,6 +37,7 @@ struct step {
 	uint64_t pages[STEP_PAGES];
 };
 
+static uint32_t nr_steps;	/* of all threads, under way */
 static __thread struct step step __attribute__((tls_model("initial-exec")));
 
 ARCH_REP_STUBS("step_stubs")
@@ -95,8 +98,14 @@ static void begin(struct arch_ucontext *uc)
 
 bool step_open(struct arch_ucontext *uc, uint64_t page, bool ease)
 {
-	if (!step.active)
+	if (!step.active) {
+		__atomic_fetch_add(&nr_steps, 1, __ATOMIC_SEQ_CST);
+		if (__atomic_load_n(&A.no_guards, __ATOMIC_SEQ_CST)) {
+			ADD(nr_steps, -1u);
+			return true;		/* the page is open, or will be at once: made again */
+		}
 		begin(uc);
+	}
 	step.ease |= ease;
 	if (page_open(page))
 		return true;
@@ -111,6 +120,13 @@ static void end(struct arch_ucontext *uc)
 	pages_close();
 	uc->mask = step.mask;
 	step.active = false;
+	ADD(nr_steps, -1u);
+}
+
+void step_wait(void)
+{
+	for (unsigned i = 0; i < WAIT_TRIES && __atomic_load_n(&nr_steps, __ATOMIC_SEQ_CST); i++)
+		sys_sleep_ns(WAIT_NS);
 }
 
 bool step_done(struct arch_ucontext *uc, bool *traced)

@@ -22,6 +22,9 @@ bool step_open(struct arch_ucontext *uc, uint64_t page, bool ease);
 /* SIGTRAP that an instruction made. True: it is through, the context is the program's. *traced: the program itself wanted the trap. */
 bool step_done(struct arch_ucontext *uc, bool *traced);
 
+/* A.no_guards was set, all pages are open: wait until no instruction of any thread is under way. */
+void step_wait(void);
+
 /* Something else happened first: close the pages, the context is the program's and still before the instruction. */
 void step_cancel(struct arch_ucontext *uc);
 

@@ -3,40 +3,30 @@
  *
  * What it had to learn by such calls (modules, clock, who it is) it learnt at the start.
  */
+#include "agent/preload/confine.h"
 #include "agent/preload/keeper.h"
 #include "agent/preload/leave.h"
 #include "agent/preload/preload.h"
 
 #define PR_SET_SECCOMP	22
-#define SECCOMP_MODE_STRICT 1		/* of prctl */
-#define SECCOMP_SET_MODE_STRICT 0	/* of seccomp */
-
-/* Strict mode allows none of the agent's calls, not even for more memory. */
-static void confine(bool strict)
-{
-	A.confined = true;
-	signals_unguard();
-	if (strict && LOAD(A.state) == AGENT_ON)
-		agent_off(PMM_OFF_INTERNAL);
-}
 
 EXPORT int prctl(int what, unsigned long a, unsigned long b, unsigned long c, unsigned long d)
 {
 	if (!A.next.prctl && !resolve())
 		return -1;
 	if (what == PR_SET_SECCOMP)
-		confine(a == SECCOMP_MODE_STRICT);
+		confine(a, 0, a == CONFINE_STRICT ? NULL : (const void *)b);
 	return A.next.prctl(what, a, b, c, d);
 }
 
-__attribute__((used)) static void *syscall_next(long nr, long a, long b)
+__attribute__((used)) static void *syscall_next(long nr, long a, long b, long c)
 {
 	void *instead;
 
 	if (nr == ARCH_SYS_seccomp)
-		confine((uint32_t)a == SECCOMP_SET_MODE_STRICT);
+		confine((uint64_t)(uint32_t)a + 1, (uint64_t)b, (const void *)c);
 	else if (nr == ARCH_SYS_prctl && (uint32_t)a == PR_SET_SECCOMP)
-		confine(b == SECCOMP_MODE_STRICT);
+		confine((uint64_t)b, 0, b == CONFINE_STRICT ? NULL : (const void *)c);
 	else if (nr == ARCH_SYS_exit_group)
 		leave_ask(PMM_LEAVE_CALL, 0, (uint32_t)a);
 	if (!A.next.syscall)

@@ -28,6 +28,7 @@ enum pmm_check_flags {
 	PMM_CHECK_ZERO		= 1 << 3,	/* requests for 0 bytes are findings */
 	PMM_CHECK_NO_STRINGS	= 1 << 4,	/* string and memory functions are not checked */
 	PMM_CHECK_THRIFT	= 1 << 5,	/* light, guard: blocks that the budget has no canaries for pass unchecked */
+	PMM_CHECK_OPENED	= 1 << 6,	/* no option: what came of pmm_check_state.opened */
 };
 
 enum pmm_on_error { PMM_ON_ERROR_CONTINUE, PMM_ON_ERROR_ABORT, PMM_ON_ERROR_CORE };
@@ -192,6 +193,8 @@ struct pmm_check_state {
 	uint64_t pool_start, pool_end;
 	uint32_t area_runs[PMM_GUARD_AREAS];	/* runs of each area */
 	uint32_t nr_guards;		/* runs that were ever used have numbers below this */
+	uint32_t opened;		/* 1 = the pool was opened for good: the program put itself under seccomp */
+	uint32_t reserved;
 };
 
 enum pmm_guard_mechanism { PMM_GUARD_NONE, PMM_GUARD_MADVISE, PMM_GUARD_MPROTECT };

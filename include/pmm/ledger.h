@@ -383,7 +383,8 @@ enum pmm_off_reason {
 	PMM_OFF_NONE, PMM_OFF_NO_ALLOCATOR, PMM_OFF_NO_MEMORY, PMM_OFF_NO_SLOT, PMM_OFF_NOT_FOLLOWED, PMM_OFF_INTERNAL,
 	PMM_OFF_OWN_ALLOCATOR,	/* state stays RUNNING: the program's own malloc goes before ours, nothing is seen */
 	PMM_OFF_MONITOR_GONE,	/* attached, and the monitor no longer ticks */
-	PMM_OFF_CONFINED,	/* attached, and the program put itself under seccomp */
+	PMM_OFF_CONFINED,	/* the program put itself under seccomp; attached, or strict */
+	PMM_OFF_NO_GROWTH,	/* state stays RUNNING: under seccomp the ledger could not grow; `dropped` says what is missing */
 	PMM_NR_OFF_REASONS,
 };
 

@@ -27,7 +27,7 @@ static void read_check(struct ledger_reader *r)
 
 	*c = (struct heap_check){
 		.level = (uint8_t)asked->level,
-		.flags = asked->flags,
+		.flags = (asked->flags & ~(uint32_t)PMM_CHECK_OPENED) | (s->opened ? PMM_CHECK_OPENED : 0),
 		.guarded = s->guarded,
 		.guarded_now = s->guarded_now,
 		.guarded_most = s->guarded_most,

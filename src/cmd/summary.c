@@ -155,6 +155,9 @@ static void print_losses(const struct summary *s)
 		if (!h->allocs)		/* else its malloc leads to ours after all */
 			cmd_note("WARNING: the program has a malloc of its own, which goes before pmm's: its heap is "
 			 "not seen");
+	} else if (h && h->off_reason == PMM_OFF_NO_GROWTH) {
+		cmd_note("WARNING: the ledger could not grow any more: the program put itself under seccomp, and its filter does not "
+			 "simply allow mprotect and madvise");
 	} else if (h && h->off_reason) {
 		unsigned reason = (unsigned)h->off_reason;
 
@@ -169,7 +172,7 @@ static void print_losses(const struct summary *s)
 		cmd_note("WARNING: %s %s", fmt_count(h->dropped[i]).s, drop_text[i]);
 		full |= i == PMM_DROP_BLOCK_FULL || i == PMM_DROP_SITE_FULL;
 	}
-	if (full)
+	if (full && h->off_reason != PMM_OFF_NO_GROWTH)
 		cmd_note("hint: raise --ledger-limit (it was %s)",
 			 fmt_bytes(h->ledger_limit_bytes).s);
 	if (full && s->shrunk)

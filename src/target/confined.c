@@ -20,8 +20,8 @@
 #include <unistd.h>
 
 #include "arch/x86_64/stop_arch.h"
+#include "include/pmm/bpf.h"
 #include "src/base/vec.h"
-#include "src/target/bpf.h"
 #include "src/target/seize.h"
 #include "src/target/stop.h"
 #include "src/target/task.h"
@@ -61,7 +61,7 @@ static const struct call attach_calls[] = {
 static const struct call copy_calls[] = {
 	MUST(rt_sigreturn), MUST(restart_syscall), MUST(exit_group), MUST(wait4),
 	/* filters for containers want to see that it makes no namespaces (remote_fork()) */
-	{ { .nr = SYS_clone, .first_known = true, .first = CLONE_FILES }, "clone", true },
+	{ { .nr = SYS_clone, .known = 1, .args = { CLONE_FILES } }, "clone", true },
 };
 
 static const struct call stop_calls[] = { MUST(restart_syscall) };

@@ -96,7 +96,8 @@ static void add_coverage(struct str *to, const struct heap_check *c)
 	if (c->unguarded_large)
 		str_addf(to, "; %s for their size", fmt_count(c->unguarded_large).s);
 	if (c->unguarded_refused)
-		str_addf(to, "; %s as the kernel refused", fmt_count(c->unguarded_refused).s);
+		str_addf(to, c->flags & PMM_CHECK_OPENED ? "; %s as the program had put itself under seccomp" : "; %s as the kernel refused",
+			 fmt_count(c->unguarded_refused).s);
 }
 
 static void blocks_row(struct table *t, const struct heap *h)

@@ -370,6 +370,8 @@ void report_warnings(struct doc *d, const struct heap *h)
 		if (!h->allocs) /* else its malloc leads to ours after all */
 			warn(t, "own_allocator", 1,
 		     "the program has a malloc of its own, which goes before pmm's: its heap is not seen");
+	} else if (h->off_reason == PMM_OFF_NO_GROWTH) {
+		warn(t, "confined", 1, "the program put itself under seccomp, whose filter did not let the ledger grow any more");
 	} else if (h->off_reason) {
 		unsigned reason = (unsigned)h->off_reason;
 
@@ -379,9 +381,12 @@ void report_warnings(struct doc *d, const struct heap *h)
 			table_setf(t, 3, "tracking stopped early (%s); what came after is missing",
 				   off_text[reason]);
 	}
-	for (unsigned i = 0; i < HEAP_NR_DROPS; i++)
+	for (unsigned i = 0; i < HEAP_NR_DROPS; i++) {
+		bool confined = i == PMM_DROP_BLOCK_FULL && h->off_reason == PMM_OFF_NO_GROWTH;
+
 		if (h->dropped[i])
-			warn(t, drop_warning[i].code, h->dropped[i], drop_warning[i].text);
+			warn(t, drop_warning[i].code, h->dropped[i], confined ? "%s blocks were not recorded" : drop_warning[i].text);
+	}
 	if (h->drift_blocks)
 		warn(t, "drift", h->drift_blocks,
 		     "%s blocks changed while the running process was read: sums may differ");

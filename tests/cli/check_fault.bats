@@ -75,15 +75,64 @@ summed() {
 	found "overrun write 1 main" "overrun write 1 pending"
 }
 
-@test "under seccomp death is as natively, and an error, which cannot be let through there, is told" {
-	local status=0
-	for how in confined confined-handler confined-trap; do
+@test "under seccomp that forbids what guarding takes death is as natively, and errors, not told of any more, do no harm" {
+	for how in confined confined-handler confined-trap confined-error; do
 		told check_fault_death $how
 		found "overrun write 1 main"
+		told --level=light check_fault_death $how
 	done
-	within "$PMM" check --json --report found.json -- "$(path check_fault_death)" confined-error </dev/null || status=$?
-	[ "$status" -eq 139 ]
-	jq -e '[.findings[].address] | length == 2' found.json
+}
+
+# confined CALLS: killed for these system calls the program lives on as natively, at every level and with both kinds of guards.
+confined() {
+	for options in --level=guard --no-madvise-guard --level=light --level=sampled; do
+		# shellcheck disable=SC2086
+		told $options check_confined "$@" || { echo "$options $*"; return 1; }
+		mv found "found.$options"
+	done
+	cp found.--level=guard found
+}
+
+@test "under a filter without the agent's calls nothing harms: errors are told before it, and after it where it allows what that takes" {
+	confined prctl process_madvise mmap openat futex sched_yield
+	diff found found.--no-madvise-guard
+	summed "3 overrun write" "1 use-after-free read"
+	for calls in rt_sigaction rt_sigprocmask "getpid gettid tgkill"; do
+		# shellcheck disable=SC2086
+		confined prctl $calls
+		summed "2 overrun write"
+	done
+	for calls in mprotect madvise "mprotect madvise process_madvise mmap rt_sigaction rt_sigprocmask getpid gettid tgkill openat futex"; do
+		# shellcheck disable=SC2086
+		confined syscall $calls
+		summed "1 overrun write"
+	done
+}
+
+@test "threads that meet errors meanwhile survive one that puts itself under seccomp" {
+	for _ in 1 2 3 4 5; do
+		confined threads mprotect madvise process_madvise rt_sigaction rt_sigprocmask tgkill
+	done
+}
+
+@test "under seccomp what is missing is told by its cause" {
+	told check_confined prctl mprotect
+	grep -q '^pmm: WARNING: the ledger could not grow any more: the program put itself under seccomp' checked.err
+	! grep -q -e '--ledger-limit' checked.err
+	told check_confined strict
+	grep -q '^pmm: WARNING: tracking turned itself off: the program put itself under seccomp$' checked.err
+	told check_confined none
+	! grep -i seccomp checked.err
+	within "$PMM" check --budget all -- "$(path check_confined)" prctl mprotect >out 2>err </dev/null
+	tr -s ' \n' ' ' <err | grep -q '3,000 as the program had put itself under seccomp'
+	track check_confined prctl mprotect
+	[ "$STATUS" -eq 0 ]
+	grep -q '^pmm: WARNING: the ledger could not grow any more: the program put itself under seccomp' err
+	! grep -q -e '--ledger-limit' err
+	within "$PMM" report "$CAP" | tr -s ' \n' ' ' | grep -q 'seccomp, whose filter did not let the ledger grow any more'
+	track check_confined strict
+	[ "$STATUS" -eq 0 ]
+	grep -q 'tracking turned itself off: the program put itself under seccomp$' err
 }
 
 @test "threads that are stopped at the same pages, with faults of their own, signals and forks" {

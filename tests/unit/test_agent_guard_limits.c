@@ -42,7 +42,7 @@ static void too_large(void)
 	look_at(block(16, 0), 16, 16);
 }
 
-/* What was released then stays as it is, emptied, and is not used again: its pages are open. */
+/* All pages are open then; what is released stays as it is, and is not used again. */
 static void confined(void)
 {
 	struct pmm_check options = guard_usual;
@@ -52,13 +52,20 @@ static void confined(void)
 	options.max_guarded = 1;
 	start_with(options);
 	n = A.ledger->check.area_runs[7];
+	give(block(1, 1));
 	run = block(PAGE << 7, 16);
 	memset(at(run), 1, PAGE << 7);
-	A.confined = true;
+	CHECK(stops(at(run) - 1) && stops(at(run) + (PAGE << 7)) && stops((void *)areas.area[0].start));
+	A.no_guards = true;
+	guard_open_all();
+	CHECK(A.ledger->check.opened == 1);
+	CHECK(!stops(at(run) - 1) && !stops(at(run) + (PAGE << 7)) && !stops((void *)(areas.area[0].start + PAGE)));
 	CHECK(block_try(1, 1, &why) == NO_RUN && why == GUARD_KERNEL);
 	give(run);
-	CHECK(!guard_page_open((uint64_t)at(run) & -PAGE) && !stops(at(run)) && !*at(run));
-	A.confined = false;
+	CHECK(guard_page_open((uint64_t)at(run) & -PAGE) && *at(run) == 1);
+	guard_page_close((uint64_t)at(run) & -PAGE);
+	CHECK(!stops(at(run)) && *at(run) == 1);
+	A.no_guards = false;
 	for (uint32_t i = 0; i < 3 * n; i++) {
 		uint32_t other = block(PAGE << 7, 16);
 

@@ -1,10 +1,10 @@
-/* src/target/bpf.c: what filters say, as libseccomp and people write them, and programs that are none. */
+/* include/pmm/bpf.h: what filters say, as libseccomp and people write them, and programs that are none. */
 #include "tests/unit/unit.h"
 
 #include <linux/audit.h>
 #include <linux/seccomp.h>
 
-#include "src/target/bpf.h"
+#include "include/pmm/bpf.h"
 
 #define LOAD(name)	BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, name))
 #define IF(op, k, t, f)	BPF_JUMP(BPF_JMP | (op) | BPF_K, k, t, f)
@@ -83,19 +83,36 @@ static void first_argument(void **state)
 		LOAD(nr), IF(BPF_JEQ, 56, 0, 4), BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 20), IF(BPF_JEQ, 0, 0, 2),
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 16), IF(BPF_JSET, 0x7e020000, 0, 1), RET(SECCOMP_RET_ERRNO | 1), ALLOW,
 	};
-	struct bpf_call call = { .nr = 56, .first_known = true, .first = 0x400 };
+	struct bpf_call call = { .nr = 56, .known = 1, .args = { 0x400 } };
 	uint32_t verdict;
 
 	(void)state;
 	assert_int_equal(bpf_run(v, NR(v), &call, &verdict), 0);
 	assert_int_equal(verdict, SECCOMP_RET_ALLOW);
-	call.first = 0x20000;
+	call.args[0] = 0x20000;
 	assert_int_equal(bpf_run(v, NR(v), &call, &verdict), 0);
 	assert_int_equal(verdict, SECCOMP_RET_ERRNO | 1);
-	call.first = 1ull << 40 | 0x20000;	/* the upper half is looked at, too */
+	call.args[0] = 1ull << 40 | 0x20000;	/* the upper half is looked at, too */
 	assert_int_equal(bpf_run(v, NR(v), &call, &verdict), 0);
 	assert_int_equal(verdict, SECCOMP_RET_ERRNO | 1);
-	call.first_known = false;
+	call.known = 0;
+	assert_int_equal(bpf_run(v, NR(v), &call, &verdict), -ENODATA);
+}
+
+/* As filters against writable code look at mprotect: the third one is known, whatever the others are. */
+static void third_argument(void **state)
+{
+	const struct sock_filter v[] = { LOAD(nr), IF(BPF_JEQ, 10, 0, 2), LOAD(args[2]), IF(BPF_JSET, 4, 1, 0), ALLOW, KILL };
+	struct bpf_call call = { .nr = 10, .known = 1 << 2, .args = { 0, 0, 3 } };
+	uint32_t verdict;
+
+	(void)state;
+	assert_int_equal(bpf_run(v, NR(v), &call, &verdict), 0);
+	assert_int_equal(verdict, SECCOMP_RET_ALLOW);
+	call.args[2] = 5;
+	assert_int_equal(bpf_run(v, NR(v), &call, &verdict), 0);
+	assert_int_equal(verdict, SECCOMP_RET_KILL_PROCESS);
+	call.known = 1 << 1;
 	assert_int_equal(bpf_run(v, NR(v), &call, &verdict), -ENODATA);
 }
 
@@ -164,6 +181,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(architecture_and_x32), cmocka_unit_test(trees_and_ranges), cmocka_unit_test(arguments), cmocka_unit_test(first_argument),
+		cmocka_unit_test(third_argument),
 		cmocka_unit_test(arithmetic), cmocka_unit_test(no_programs),
 	};
 

@@ -1,23 +1,36 @@
 /*
- * An interpreter of classic BPF as seccomp has it (linux/seccomp.h, kernel/seccomp.c: seccomp_check_filter()).
+ * What a seccomp filter says about a system call of which only the number is known, and perhaps some arguments.
  *
- * All jumps go forward, so that no program runs longer than it is. What the kernel does not accept, or ends by a division by zero, is an error.
+ * An interpreter of classic BPF as seccomp has it (linux/seccomp.h, kernel/seccomp.c: seccomp_check_filter()). All jumps go forward, so that
+ * no program runs longer than it is. What the kernel does not accept, or ends by a division by zero, is an error.
  */
-#include "src/target/bpf.h"
+#ifndef PMM_BPF_H
+#define PMM_BPF_H
 
 #include <errno.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include <linux/audit.h>
+#include <linux/filter.h>
 #include <linux/seccomp.h>
 
-struct machine {
+struct bpf_call {
+	uint32_t nr;
+	uint32_t known;		/* 1 << number of each argument that is */
+	uint64_t args[6];
+};
+
+struct bpf_machine {
 	uint32_t a, x;
 	uint32_t memory[BPF_MEMWORDS];
 	const struct bpf_call *call;
 };
 
-static int load(struct machine *m, uint32_t offset)
+static inline int bpf_load(struct bpf_machine *m, uint32_t offset)
 {
 	const uint32_t first = offsetof(struct seccomp_data, args);
+	uint32_t arg = (offset - first) / 8;
 
 	if (offset & 3 || offset >= sizeof(struct seccomp_data))
 		return -EINVAL;
@@ -25,14 +38,14 @@ static int load(struct machine *m, uint32_t offset)
 		m->a = m->call->nr;
 	else if (offset == offsetof(struct seccomp_data, arch))
 		m->a = AUDIT_ARCH_X86_64;
-	else if ((offset == first || offset == first + 4) && m->call->first_known)
-		m->a = (uint32_t)(m->call->first >> (offset - first) * 8);
+	else if (offset >= first && m->call->known & 1u << arg)
+		m->a = (uint32_t)(m->call->args[arg] >> (offset & 4) * 8);
 	else
 		return -ENODATA;
 	return 0;
 }
 
-static int compute(struct machine *m, const struct sock_filter *f)
+static inline int bpf_compute(struct bpf_machine *m, const struct sock_filter *f)
 {
 	uint32_t by = BPF_SRC(f->code) == BPF_X ? m->x : f->k;
 
@@ -56,7 +69,7 @@ static int compute(struct machine *m, const struct sock_filter *f)
 }
 
 /* How many instructions a jump leaves out. -EINVAL. */
-static int64_t jump(const struct machine *m, const struct sock_filter *f)
+static inline int64_t bpf_jump(const struct bpf_machine *m, const struct sock_filter *f)
 {
 	uint32_t with = BPF_SRC(f->code) == BPF_X ? m->x : f->k;
 
@@ -71,12 +84,12 @@ static int64_t jump(const struct machine *m, const struct sock_filter *f)
 }
 
 /* Loads, stores and moves. */
-static int move(struct machine *m, const struct sock_filter *f)
+static inline int bpf_move(struct bpf_machine *m, const struct sock_filter *f)
 {
 	uint32_t *cell = f->k < BPF_MEMWORDS ? &m->memory[f->k] : NULL;
 
 	switch (f->code) {
-	case BPF_LD | BPF_W | BPF_ABS: return load(m, f->k);
+	case BPF_LD | BPF_W | BPF_ABS: return bpf_load(m, f->k);
 	case BPF_LD | BPF_W | BPF_LEN: m->a = sizeof(struct seccomp_data); return 0;
 	case BPF_LDX | BPF_W | BPF_LEN: m->x = sizeof(struct seccomp_data); return 0;
 	case BPF_LD | BPF_IMM: m->a = f->k; return 0;
@@ -95,9 +108,14 @@ static int move(struct machine *m, const struct sock_filter *f)
 	return -EINVAL;
 }
 
-int bpf_run(const struct sock_filter *v, size_t nr, const struct bpf_call *call, uint32_t *verdict)
+/*
+ * Run a filter of `nr` instructions for a 64-bit system call. 0 with what it returns (SECCOMP_RET_…) in `verdict`; -ENODATA when it looks
+ * at an argument of the call that is not known, or at where it is made from, on the way; -EINVAL when it is no filter that the kernel
+ * would take. Ends for any program.
+ */
+static inline int bpf_run(const struct sock_filter *v, size_t nr, const struct bpf_call *call, uint32_t *verdict)
 {
-	struct machine m = { .call = call };
+	struct bpf_machine m = { .call = call };
 
 	if (nr > BPF_MAXINSNS)
 		return -EINVAL;
@@ -115,13 +133,13 @@ int bpf_run(const struct sock_filter *v, size_t nr, const struct bpf_call *call,
 			*verdict = f->code == (BPF_RET | BPF_A) ? m.a : f->k;
 			return 0;
 		case BPF_JMP:
-			skip = jump(&m, f);
+			skip = bpf_jump(&m, f);
 			break;
 		case BPF_ALU:
-			rc = compute(&m, f);
+			rc = bpf_compute(&m, f);
 			break;
 		default:
-			rc = move(&m, f);
+			rc = bpf_move(&m, f);
 		}
 		if (rc || skip < 0)
 			return rc ? rc : -EINVAL;
@@ -129,3 +147,5 @@ int bpf_run(const struct sock_filter *v, size_t nr, const struct bpf_call *call,
 	}
 	return -EINVAL;		/* it ended without a verdict */
 }
+
+#endif
