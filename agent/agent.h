@@ -64,6 +64,7 @@ struct agent {
 	uint32_t passing;		/* injected: calls of real functions from frames of ours with no context busy */
 	uint32_t *alive;		/* 1; a page that fork wipes, so that a child notices */
 	struct pmm_slot *slot;		/* our entry in the tree */
+	uint32_t slot_use;		/* its `use`, when it became ours */
 	int reserved_slot;		/* a forked child's slot before its first event, -1 = none */
 	bool limit_shifted;		/* RLIMIT_AS was raised by these */
 	bool limit_has_pool;		/* the image before exec had raised it for a pool, too */

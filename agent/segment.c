@@ -136,6 +136,27 @@ void segment_unmap(void)
 	A.ledger = NULL;
 }
 
+/*
+ * The slot is ours. A child that may have errors with blocks of its parent says whose slot is to be left as it is, and that again whose is: until
+ * now A.slot is the parent's.
+ */
+static void slot_enter(struct pmm_slot *s)
+{
+	bool needs_parent = A.slot && A.tree->check.level != PMM_CHECK_NONE;
+
+	STORE(s->parent_use, A.slot_use);
+	STORE_RELEASE(s->parent, needs_parent ? (uint32_t)(A.slot - A.tree->slot) + 1 : 0);
+	A.slot = s;
+	A.slot_use = LOAD(s->use);
+	segment_note_limit();
+	STORE(s->leave, PMM_LEAVE_NOT);
+}
+
+static char *slot_base(uint32_t i)
+{
+	return (char *)A.tree + A.tree->slots_off + A.tree->slot_bytes * (uint64_t)i;
+}
+
 static int slot_take(bool new_image)
 {
 	uint32_t pid = (uint32_t)A.pid;
@@ -153,10 +174,10 @@ static int slot_take(bool new_image)
 		struct pmm_slot *s = &A.tree->slot[i];
 		uint32_t free = PMM_SLOT_FREE;
 
+		if (slot_base(i) == A.base)
+			continue;		/* an ended parent's: ours is told from it by where it is */
 		if (LOAD(s->state) == PMM_SLOT_FREE && CAS(s->state, free, PMM_SLOT_LIVE)) {
-			A.slot = s;
-			segment_note_limit();
-			STORE(s->leave, PMM_LEAVE_NOT);
+			slot_enter(s);
 			STORE_RELEASE(s->pid, pid);
 			return (int)i;
 		}
@@ -225,7 +246,7 @@ int segment_claim(bool new_image)
 
 	if (slot < 0)
 		return -1;
-	A.base = (char *)A.tree + A.tree->slots_off + A.tree->slot_bytes * (uint64_t)slot;
+	A.base = slot_base((uint32_t)slot);
 	A.ledger = l = (struct pmm_ledger *)A.base;
 	if (sys_failed(sys3(mprotect, A.base, PMM_ARENA_OFF, SYS_PROT_READ | SYS_PROT_WRITE)) ||
 	    !arena_back(0, PMM_HEADER_BYTES) ||

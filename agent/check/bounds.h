@@ -58,7 +58,7 @@ static inline size_t bounds_left(const void *p, size_t bytes)
 	if (!(at & 15) && at & (ARCH_PAGE - 1) && bytes && likely(at - areas.start >= areas.end - areas.start)) {
 		uint64_t what = LOAD(h->what);
 
-		if (likely(LOAD(h->seal) == pmm_seal(bounds_secret, at, what)) && likely(what < PMM_HEAD_FREED)) {
+		if (likely(!((LOAD(h->seal) ^ pmm_seal(bounds_secret, at, what)) & PMM_SEAL_SURE)) && likely(what < PMM_HEAD_FREED)) {
 			size_t size = what & ((1ull << PMM_HEAD_ALIGN_SHIFT) - 1);
 
 			if (likely(bytes <= size))

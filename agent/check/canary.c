@@ -106,17 +106,50 @@ void canary_mend(void *p, size_t size, size_t align)
 	canary_around((uint64_t)p, size, align);
 }
 
-enum canary_says canary_look(const void *p, size_t *size, size_t *align)
+/* *over: the facts, spread, that lie over the seal. */
+static inline enum canary_says look(const void *p, size_t *size, size_t *align, uint64_t *over)
 {
 	const struct pmm_head *h = head_of(p);
 	uint64_t what = LOAD(h->what);
 
-	if (unlikely((uint64_t)p & 15) || unlikely(LOAD(h->seal) != pmm_seal(secret, (uint64_t)p, what)) ||
-	    unlikely(what >> 51))		/* zeroes, at an address of no luck */
+	*over = LOAD(h->seal) ^ pmm_seal(secret, (uint64_t)p, what);
+	if (unlikely((uint64_t)p & 15) || unlikely(*over & PMM_SEAL_SURE) || unlikely(what >> 51))
 		return CANARY_NOTHING;
 	*size = what & SIZE_MASK;
 	*align = 1ull << (what >> PMM_HEAD_ALIGN_SHIFT & 63);
 	return what & PMM_HEAD_FREED ? CANARY_FREED : CANARY_LIVE;
+}
+
+enum canary_says canary_look(const void *p, size_t *size, size_t *align)
+{
+	uint64_t over;
+
+	return look(p, size, align, &over);
+}
+
+enum canary_says canary_look_facts(const void *p, size_t *size, size_t *align, uint32_t *facts)
+{
+	uint64_t over;
+	enum canary_says says = look(p, size, align, &over);
+
+	*facts = (uint32_t)pmm_gather(over & ~PMM_SEAL_SURE);
+	return says;
+}
+
+void canary_note(void *p, uint32_t facts)
+{
+	struct pmm_head *h = head_of(p);
+
+	STORE(h->seal, h->seal ^ pmm_spread(facts));
+}
+
+void canary_rename(void *p, uint32_t kind)
+{
+	size_t size, align;
+	uint32_t facts;
+
+	if (canary_look_facts(p, &size, &align, &facts) == CANARY_LIVE && facts)
+		canary_note(p, (facts ^ kind << PMM_FACTS_KIND_SHIFT) & 15u << PMM_FACTS_KIND_SHIFT);
 }
 
 enum canary_says canary_look_safely(const void *p, size_t *size, size_t *align)
@@ -128,13 +161,13 @@ enum canary_says canary_look_safely(const void *p, size_t *size, size_t *align)
 	return canary_look(p, size, align);
 }
 
-static bool head_damage(const struct pmm_head *h, size_t size, size_t align, uint64_t *at)
+static bool head_damage(const struct pmm_head *h, size_t size, size_t align, uint32_t facts, uint64_t *at)
 {
 	uint64_t what = h->what & ~PMM_HEAD_FREED, differs = what ^ (size | (uint64_t)log2_of(align) << PMM_HEAD_ALIGN_SHIFT);
 
 	if (unlikely(differs))
 		return *at = byte_at(&h->what, differs), true;
-	differs = h->seal ^ pmm_seal(secret, (uint64_t)(h + 1), h->what);
+	differs = h->seal ^ pmm_seal(secret, (uint64_t)(h + 1), h->what) ^ pmm_spread(facts);
 	if (unlikely(differs))
 		return *at = byte_at(&h->seal, differs), true;
 	return false;
@@ -169,15 +202,15 @@ bool canary_damage_around(const void *p, size_t size, size_t align, uint64_t *at
 
 bool canary_damage(const void *p, size_t size, size_t align, uint64_t *at)
 {
-	return (unlikely(align > PMM_HEAD_BYTES) && gap_damage(p, align, at)) || head_damage(head_of(p), size, align, at) ||
+	return (unlikely(align > PMM_HEAD_BYTES) && gap_damage(p, align, at)) || head_damage(head_of(p), size, align, 0, at) ||
 	       tail_damage(p, size, at);
 }
 
-bool canary_damage_headless(const void *p, size_t size, bool aligned, uint64_t *at)
+bool canary_damage_headless(const void *p, size_t size, bool aligned, uint32_t facts, uint64_t *at)
 {
 	uint64_t exponent = aligned ? head_of(p)->what >> PMM_HEAD_ALIGN_SHIFT & 63 : 0;
 
-	return head_damage(head_of(p), size, 1ull << exponent, at) || tail_damage(p, size, at);
+	return head_damage(head_of(p), size, 1ull << exponent, facts, at) || tail_damage(p, size, at);
 }
 
 bool canary_take(void *p)

@@ -33,20 +33,32 @@ enum canary_says { CANARY_NOTHING, CANARY_LIVE, CANARY_FREED };
 enum canary_says canary_look(const void *p, size_t *size, size_t *align);
 enum canary_says canary_look_safely(const void *p, size_t *size, size_t *align);
 
+/* canary_look() with the facts of a live block (include/pmm/check.h), as they stand there. */
+enum canary_says canary_look_facts(const void *p, size_t *size, size_t *align, uint32_t *facts);
+
+/* Note the facts of a block just made; of one that has some, turn these bits of them over. */
+void canary_note(void *p, uint32_t facts);
+
+/* Another kind into the facts of what may be a live block; nothing where it is none. */
+void canary_rename(void *p, uint32_t kind);
+
 /* The real block of a canaried one. */
 static inline void *canary_real(const void *p, size_t align)
 {
 	return (char *)p - (align > 16 ? align : 16);
 }
 
-/* First byte of head, gap or tail that is not as it was; false: all is well. `size` and `align` are known from elsewhere than the head. */
+/*
+ * First byte of head, gap or tail that is not as it was; false: all is well. `size` and `align` are known from elsewhere than the head,
+ * in which no facts are noted.
+ */
 bool canary_damage(const void *p, size_t size, size_t align, uint64_t *at);
 
 /* The same without the head, for a block whose head canary_look() has just read. */
 bool canary_damage_around(const void *p, size_t size, size_t align, uint64_t *at);
 
 /* The same where the tables alone know of the block: all but the gap before the head. Of one that is `aligned` the head alone says how. */
-bool canary_damage_headless(const void *p, size_t size, bool aligned, uint64_t *at);
+bool canary_damage_headless(const void *p, size_t size, bool aligned, uint32_t facts, uint64_t *at);
 
 /* Head and canary of a released block as they were to be, whatever has become of them. */
 void canary_mend(void *p, size_t size, size_t align);

@@ -57,7 +57,9 @@ bool check_start(void)
 
 static void forked(void)
 {
-	K.parent_pid = K.ledger->pid;
+	ancestor_add(K.ledger, K.generation, &K.mine);
+	STORE(A.ledger->check.generation, ++K.generation);
+	K.parent_pid = K.mine.pid;
 	K.finished = 0;
 	if (!K.on)
 		return;
@@ -79,6 +81,7 @@ __attribute__((noinline)) bool check_begin(void)
 		forked();
 	else if (!K.ledger)
 		check_start();
+	K.mine = (struct ancestor_slot){ A.slot, A.slot_use, (uint32_t)A.pid };
 	STORE_RELEASE(K.ledger, A.ledger);
 	STORE_RELEASE(K.starting, 0);
 	return K.on;
@@ -235,6 +238,7 @@ static uint32_t guarded_alloc(struct tctx *c, size_t size, size_t align, uint32_
 	g->tick = clock_now();
 	g->thread = (uint16_t)c->pub.thread;
 	g->pid = (uint32_t)A.pid;
+	g->generation = (uint16_t)K.generation;
 	g->align = (uint32_t)align;
 	guard_publish(run);
 	record_alloc_apart(c, g->address, size, kind, site);
@@ -260,6 +264,7 @@ static inline bool too_small(struct tctx *c, size_t size)
 static void *alloc_light(struct tctx *c, size_t size, size_t align, bool zeroed, uint32_t kind, const struct caller *from)
 {
 	uint64_t watch = budget_watch(c->events);
+	uint32_t site = 0;
 	void *p;
 
 	if (unlikely(!thrift_affords(c, from)))
@@ -269,7 +274,8 @@ static void *alloc_light(struct tctx *c, size_t size, size_t align, bool zeroed,
 		return NULL;
 	c->pub.canaried++;
 	if (!too_small(c, size))
-		record_alloc(c, (uint64_t)p, size, kind, from);
+		site = record_alloc(c, (uint64_t)p, size, kind, from);
+	canary_note(p, facts_of(site, kind));
 	budget_watch_end(watch);
 	return p;
 }
@@ -296,6 +302,7 @@ static void *alloc_guard(struct tctx *c, size_t size, size_t align, bool zeroed,
 	c->pub.canaried++;
 	if (!too_small(c, size))
 		record_alloc_at(c, (uint64_t)p, size, kind, site);
+	canary_note(p, facts_of(site, kind));
 	budget_watch_end(watch);
 	return p;
 }
@@ -354,13 +361,15 @@ void *check_alloc(struct tctx *c, size_t size, size_t align, bool zeroed, uint32
 
 void check_rename(struct tctx *c, void *p, uint32_t kind)
 {
-	uint32_t run;
+	bool recorded = c->last_address == (uint64_t)p;
+	uint32_t run = K.on ? guard_block((uint64_t)p) : UINT32_MAX;
+	struct block_info was;
 
-	if (c->last_address != (uint64_t)p)
-		return;
-	run = K.on ? guard_block((uint64_t)p) : UINT32_MAX;
 	if (run == UINT32_MAX) {
-		record_rename(c, (uint64_t)p, kind);
+		if (recorded)
+			record_rename(c, (uint64_t)p, kind);
+		if (K.on && K.o.level != PMM_CHECK_SAMPLED && (recorded || !block_get((uint64_t)p, &was)))
+			canary_rename(p, kind);
 		return;
 	}
 	guard_at(run)->kind = kind;
@@ -383,6 +392,7 @@ static void *resized_in_place(struct tctx *c, void *old, struct held *h, size_t 
 		p = canary_make(p, size, 0);
 		c->pub.canaried++;
 		hook_resized(c, old, known ? &was : NULL, p, size, kind, from);
+		canary_note(p, facts_of(block_get((uint64_t)p, &was) ? was.site : 0, kind));
 		return p;
 	}
 	if (known)
@@ -396,7 +406,7 @@ static bool stays_in_place(const void *old, const struct held *h, size_t size)
 	uint64_t at;
 
 	return h->as == HELD_CANARIED && h->known && h->was.kind < PMM_KIND_NEW && h->align <= 16 && h->size >= IN_PLACE_BYTES &&
-	       size >= (K.o.level == PMM_CHECK_LIGHT ? IN_PLACE_BYTES : GUARDED_MOST) && !canary_damage(old, h->size, h->align, &at);
+	       size >= (K.o.level == PMM_CHECK_LIGHT ? IN_PLACE_BYTES : GUARDED_MOST) && !canary_damage_around(old, h->size, h->align, &at);
 }
 
 static void *resized(struct tctx *c, void *old, struct held *h, size_t size, uint32_t kind, const struct caller *from)

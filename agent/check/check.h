@@ -12,6 +12,7 @@
  *	budget.c		what checking may cost
  *	thrift.c		blocks that pass unchecked because of that
  *	finding.c		findings into the ledger
+ *	ancestor.c		what a forked process can still learn from the ledgers before its own
  *	fault.c			accesses stopped by the pool, stack overflows
  *
  * All of the agent's rules hold (agent/agent.h). In addition: whatever is not known for sure is no finding, and a block that is not checked
@@ -74,6 +75,7 @@ struct check_block {
 	uint32_t alloc_site, alloc_tick, alloc_thread;
 	uint32_t free_site, free_tick, free_thread;
 	uint32_t parent_pid;		/* see struct pmm_finding */
+	uint32_t alloc_from, free_from;	/* whose numbers these are: of the ledger of this generation, modulo 2^16, + 1; 0 = ours */
 };
 
 /*

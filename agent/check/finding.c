@@ -8,6 +8,7 @@
 #include "agent/check/finding.h"
 
 #include "agent/arena.h"
+#include "agent/check/ways.h"
 #include "agent/clock.h"
 #include "agent/sys.h"
 
@@ -159,6 +160,24 @@ uint32_t finding_add(struct tctx *c, struct pmm_finding *f)
 	return LOAD(s->number) - 1 < PMM_MAX_FINDINGS ? LOAD(s->number) - 1 : UINT32_MAX;
 }
 
+static inline bool is_ours(uint32_t from)
+{
+	return !from || (uint16_t)(from - 1) == (uint16_t)K.generation;
+}
+
+/* Of processes that this one was forked from the stacks are copied; their threads are not ours. */
+static void resolve_forked(struct pmm_finding *f, const struct check_block *b)
+{
+	if (!is_ours(b->alloc_from)) {
+		f->alloc_site = ancestor_site(b->alloc_from - 1, b->alloc_site);
+		f->alloc_thread = UINT32_MAX;
+	}
+	if (!is_ours(b->free_from) && b->free_site) {
+		f->free_site = ancestor_site(b->free_from - 1, b->free_site);
+		f->free_thread = UINT32_MAX;
+	}
+}
+
 void finding_block(struct pmm_finding *f, const struct check_block *b)
 {
 	if (!b)
@@ -174,6 +193,8 @@ void finding_block(struct pmm_finding *f, const struct check_block *b)
 	f->free_tick = b->free_tick;
 	f->free_thread = b->free_thread;
 	f->parent_pid = b->parent_pid;
+	if (unlikely(b->parent_pid))
+		resolve_forked(f, b);
 }
 
 void finding_function(struct pmm_finding *f, const char *name)

@@ -104,6 +104,8 @@ static void ledger_record(uint32_t run, uint32_t state)
 	copy->pid = r->pid;
 	copy->pages = r->pages;
 	copy->align = r->align;
+	copy->generation = r->generation;
+	copy->free_generation = r->free_generation;
 	STORE_RELEASE(copy->state, state);
 	block_changed(copy, sizeof(*copy));
 	while (nr <= run && !CAS(A.ledger->check.nr_guards, nr, run + 1))

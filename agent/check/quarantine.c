@@ -91,6 +91,7 @@ void quarantine_describe(const struct quarantined *q, struct check_block *out)
 		.alloc_site = q->alloc_site, .alloc_tick = q->alloc_tick, .alloc_thread = q->alloc_thread,
 		.free_site = q->free_site, .free_tick = q->free_tick, .free_thread = q->free_thread,
 		.parent_pid = q->pid == (uint32_t)A.pid ? 0 : q->pid,
+		.alloc_from = q->alloc_generation + 1u, .free_from = q->free_generation + 1u,
 	};
 }
 

@@ -14,7 +14,7 @@
 /* Private memory for it. False: there is none, nothing is kept. */
 bool quarantine_start(uint64_t bytes);
 
-/* A block there. Numbers of sites and threads are those of the ledger of `pid`. */
+/* A block there. Numbers of sites and threads are those of the ledgers of these generations; `pid` allocated it. */
 struct quarantined {
 	uint64_t address;
 	uint64_t size : 44, align_log2 : 6, kind : 8, damaged : 1;	/* damaged: what lies next to it may be, too */
@@ -22,7 +22,8 @@ struct quarantined {
 	uint32_t alloc_tick, free_tick;
 	uint16_t alloc_thread, free_thread;
 	uint32_t pid;
-	uint64_t reserved;
+	uint16_t alloc_generation, free_generation;
+	uint32_t reserved;
 };
 
 /* The same for everybody. */

@@ -28,6 +28,7 @@ void guard_describe(uint32_t run, struct check_block *out)
 		.alloc_site = g->site, .alloc_tick = g->tick, .alloc_thread = g->thread,
 		.free_site = g->free_site, .free_tick = g->free_tick, .free_thread = g->free_thread,
 		.parent_pid = g->pid == (uint32_t)A.pid ? 0 : g->pid,
+		.alloc_from = g->generation + 1u, .free_from = g->free_generation + 1u,
 	};
 }
 
@@ -45,7 +46,11 @@ void held_find(const void *p, struct held *h)
 		h->as = HELD_PASSED;
 		return;
 	}
-	says = h->known ? canary_look(p, &h->size, &h->align) : canary_look_safely(p, &h->size, &h->align);
+	says = h->known ? CANARY_LIVE : canary_look_safely(p, &h->size, &h->align);
+	if (likely(says == CANARY_LIVE))
+		says = canary_look_facts(p, &h->size, &h->align, &h->facts);
+	if (h->known && unlikely(h->facts != facts_of(h->was.site, h->was.kind)) && h->facts && says == CANARY_LIVE)
+		says = CANARY_NOTHING;		/* what lies over the seal is overwritten, and no more */
 	h->as = likely(says == CANARY_LIVE) ? HELD_CANARIED : HELD_NONE;
 	if (unlikely(h->known && says == CANARY_NOTHING)) {
 		h->as = HELD_HEADLESS;
@@ -54,15 +59,35 @@ void held_find(const void *p, struct held *h)
 	}
 }
 
+void block_of_facts(uint32_t facts, struct check_block *out)
+{
+	uint32_t generation = facts >> PMM_FACTS_GENERATION_SHIFT, kind = facts >> PMM_FACTS_KIND_SHIFT & 15;
+
+	out->parent_pid = K.parent_pid;
+	if (!facts || kind > PMM_KIND_NEW_ARRAY_ALIGNED || generation > K.generation)
+		return;			/* not noted, or overwritten */
+	out->kind = kind;
+	if (generation == PMM_GENERATION_MOST)
+		return;
+	out->alloc_site = facts & (PMM_MAX_SITES - 1);
+	out->alloc_from = generation + 1;
+	if (generation == K.generation)
+		out->parent_pid = 0;	/* too small for the tables, or they are full */
+	else if (ancestor_pid(generation))
+		out->parent_pid = ancestor_pid(generation);
+}
+
 void held_block(const void *p, const struct held *h, struct check_block *out)
 {
 	if (h->as == HELD_GUARDED) {
 		guard_describe(h->run, out);
 		return;
 	}
-	*out = (struct check_block){ .address = (uint64_t)p, .size = h->size, .parent_pid = h->known ? 0 : K.parent_pid };
-	if (!h->known)
+	*out = (struct check_block){ .address = (uint64_t)p, .size = h->size };
+	if (!h->known) {
+		block_of_facts(h->facts, out);
 		return;
+	}
 	out->kind = h->was.kind;
 	out->alloc_site = h->was.site;
 	out->alloc_tick = h->was.birth_tick;
@@ -189,6 +214,8 @@ static inline bool kept(struct tctx *c, void *p, const struct held *h, const str
 		.damaged = damaged, .alloc_site = b->alloc_site, .alloc_tick = b->alloc_tick, .alloc_thread = (uint16_t)b->alloc_thread,
 		.free_site = site, .free_tick = clock_now(), .free_thread = (uint16_t)c->pub.thread,
 		.pid = b->parent_pid ? b->parent_pid : (uint32_t)A.pid,
+		.alloc_generation = (uint16_t)(b->alloc_from ? b->alloc_from - 1 : K.generation),
+		.free_generation = (uint16_t)K.generation,
 	};
 
 	if (!quarantine_keeps(h->size))
@@ -230,7 +257,7 @@ static SLOW void release_headless(struct tctx *c, void *p, const struct held *h,
 
 	held_block(p, h, &b);
 	pair(c, &b, 0, said, site);
-	if (canary_damage_headless(p, h->size, aligned, &at))
+	if (canary_damage_headless(p, h->size, aligned, facts_of(h->was.site, h->was.kind), &at))
 		keep_damaged(c, p, h, &b, at, said, site);
 }
 
@@ -254,6 +281,7 @@ static void release_guarded(struct tctx *c, const struct held *h, const struct c
 	g->free_site = site;
 	g->free_tick = clock_now();
 	g->free_thread = (uint16_t)c->pub.thread;
+	g->free_generation = (uint16_t)K.generation;
 	guard_close(h->run);
 }
 

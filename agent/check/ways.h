@@ -5,6 +5,7 @@
 #define AGENT_CHECK_WAYS_H
 
 #include "agent/block.h"
+#include "agent/check/ancestor.h"
 #include "agent/check/check.h"
 #include "agent/check/finding.h"
 #include "agent/core.h"
@@ -17,6 +18,8 @@ struct checker {
 	uint32_t starting;
 	uint32_t finished;		/* check_finish() was called */
 	uint32_t parent_pid;		/* of a forked process, whose parent's blocks are in no table; else 0 */
+	uint32_t generation;		/* ledgers before this one, since exec */
+	struct ancestor_slot mine;	/* of this process, for those that will be forked from it */
 	uint64_t requests;
 	uint64_t passed;		/* blocks that were allocated without us */
 	struct pmm_check o;		/* the user's, out of the way of the program's stray writes */
@@ -25,6 +28,12 @@ struct checker {
 extern struct checker K __attribute__((visibility("hidden")));
 
 bool check_begin(void);
+
+/* Facts of a block of this process. */
+static inline uint32_t facts_of(uint32_t site, uint32_t kind)
+{
+	return pmm_facts(site, kind, likely(K.generation < PMM_GENERATION_MOST) ? K.generation : PMM_GENERATION_MOST);
+}
 
 /* Is this process checked? Sets it up at the first event, and again in a forked child. */
 static inline bool check_ready(void)
@@ -49,6 +58,7 @@ struct held {
 	bool known;			/* it is, or was, in the block tables: `was` */
 	bool counted;			/* it was taken out there */
 	uint32_t run;			/* HELD_GUARDED */
+	uint32_t facts;			/* of a canaried block that is not known: as its head has them */
 	size_t size, align;
 	struct block_info was;
 };
@@ -61,6 +71,7 @@ void held_release(struct tctx *c, void *p, struct held *h, const struct check_sa
 
 /* What is known of it. */
 void held_block(const void *p, const struct held *h, struct check_block *out);
+void block_of_facts(uint32_t facts, struct check_block *out);
 void guard_describe(uint32_t run, struct check_block *out);
 
 /* `p` is no block: make a finding. False: that is not certain. */

@@ -104,8 +104,8 @@ enum pmm_release {
 
 /*
  * A finding. Identical ones are one: same type, by, access and sites. `count` and `last_tick` change, all else is constant once `type` is
- * set (last, with release). Sites are numbers of call sites of this ledger, thread numbers its threads; where parent_pid is not 0
- * alloc_site, alloc_tick and alloc_thread are those of that process's ledger, which this one was forked from.
+ * set (last, with release). Sites are numbers of call sites of this ledger, thread numbers its threads; UINT32_MAX: a thread of a process that
+ * this one was forked from. What that allocated or released has its stack copied into this ledger; tick 0: not known when.
  */
 struct pmm_finding {
 	uint32_t type;			/* enum pmm_finding_type */
@@ -124,7 +124,7 @@ struct pmm_finding {
 	uint32_t release;		/* enum pmm_release: what was called now */
 	uint32_t alloc_site, alloc_tick, alloc_thread;	/* site 0 = not known */
 	uint32_t free_site, free_tick, free_thread;	/* site 0 = not released, or not known */
-	uint32_t parent_pid;		/* the block is of before the fork */
+	uint32_t parent_pid;		/* the block is of before the fork: the process that allocated it, as it saw itself; else 0 */
 	uint32_t since_tick;		/* PMM_BY_SWEEP: the sweep before, 0 = none */
 	uint64_t other;			/* PMM_FINDING_OVERLAP: the source; PMM_FINDING_MISMATCH: size or alignment that was said; of other accesses
 					   by PMM_BY_FUNCTION: where the access begins */
@@ -164,14 +164,14 @@ struct pmm_guard {
 	uint64_t size_bytes;
 	uint32_t state;			/* enum pmm_guard_state */
 	uint32_t kind;			/* enum pmm_kind */
-	uint32_t site, tick;		/* of the allocation; numbers of the ledger of process `pid` */
-	uint32_t free_site, free_tick;
+	uint32_t site, tick;		/* of the allocation; numbers of the ledger of process `pid`, of `generation` */
+	uint32_t free_site, free_tick;	/* ... of free_generation */
 	uint16_t thread, free_thread;
 	uint32_t pid;
 	uint32_t pages;			/* data pages that hold it, at the run's end (PMM_CHECK_LEFT: start) */
 	uint32_t hold;			/* the agent's own: who has the run in hand */
 	uint32_t align;			/* that was asked for; 0 = none */
-	uint32_t reserved;
+	uint16_t generation, free_generation;
 };
 
 _Static_assert(sizeof(struct pmm_guard) == 64, "one cache line");
@@ -180,6 +180,8 @@ _Static_assert(sizeof(struct pmm_guard) == 64, "one cache line");
 struct pmm_check_state {
 	uint32_t mechanism;		/* enum pmm_guard_mechanism */
 	uint32_t nr_findings;		/* numbers in use: 0 .. below this */
+	uint32_t generation;		/* ledgers before this one, since exec */
+	uint32_t reserved;
 	uint64_t findings_lost;		/* had no room: counted only */
 	uint64_t left_open;		/* times a page of the pool stayed open for a while, as an error was met there too often */
 	uint64_t guarded;		/* blocks that were guarded, ever */
@@ -219,7 +221,10 @@ struct pmm_own {
 #define PMM_TAIL_BYTES		16u	/* at least; filled up to a multiple of 16 */
 #define PMM_POISON_BYTE		0xfdu
 
-/* Right before a canaried block. `seal` is pmm_seal() of the rest: it tells a head from the program's data. */
+/*
+ * Right before a canaried block. `seal` is pmm_seal() of the rest, which tells a head from the program's data, with the block's facts
+ * (below) laid over some of its bits: so they are known wherever fork has copied the block to, whatever became of its ledger.
+ */
 struct pmm_head {
 	uint64_t what;			/* size:44 | alignment's log2:6 | state:1 | 0:13; state 1 = in quarantine */
 	uint64_t seal;
@@ -227,6 +232,40 @@ struct pmm_head {
 
 #define PMM_HEAD_ALIGN_SHIFT	44
 #define PMM_HEAD_FREED		(1ull << 50)
+
+/*
+ * How a live block came to be: site:20 | kind:4 | generation:8. 0: not noted, as in released ones. The site is a number of the ledger of the
+ * process that allocated it; generation says which of the processes one was forked from that is: it counts the ledgers since exec,
+ * up to PMM_GENERATION_MOST, where all later ones are the same.
+ */
+#define PMM_FACTS_KIND_SHIFT		20
+#define PMM_FACTS_GENERATION_SHIFT	24
+#define PMM_GENERATION_MOST		255u
+
+static inline uint32_t pmm_facts(uint32_t site, uint32_t kind, uint32_t generation)
+{
+	return site | kind << PMM_FACTS_KIND_SHIFT | generation << PMM_FACTS_GENERATION_SHIFT;
+}
+
+/* Seven bits in each byte, and together again. */
+static inline uint64_t pmm_spread(uint64_t x)
+{
+	x = (x & 0x000000000fffffffull) | (x & 0x00fffffff0000000ull) << 4;
+	x = (x & 0x00003fff00003fffull) | (x & 0x0fffc0000fffc000ull) << 2;
+	return (x & 0x007f007f007f007full) | (x & 0x3f803f803f803f80ull) << 1;
+}
+
+static inline uint64_t pmm_gather(uint64_t x)
+{
+	x = (x & 0x007f007f007f007full) | (x & 0x7f007f007f007f00ull) >> 1;
+	x = (x & 0x00003fff00003fffull) | (x & 0x3fff00003fff0000ull) >> 2;
+	return (x & 0x000000000fffffffull) | (x & 0x0fffffff00000000ull) >> 4;
+}
+
+/* Bits of a seal that facts leave alone: the bytes next to the block, and some of each other. */
+#define PMM_SEAL_SURE		0xfffffff080808080ull
+
+_Static_assert((0x7f7f7f7f7f7f7f7full & ~PMM_SEAL_SURE) == 0x0000000f7f7f7f7full, "32 bits of facts, spread");
 
 /* In canary and seals the highest bit of each byte is set: no text and no zero written over one stays unnoticed. */
 #define PMM_CANARY_HIGH		0x8080808080808080ull
@@ -254,12 +293,7 @@ static inline uint64_t pmm_seal(uint64_t secret, uint64_t address, uint64_t what
  */
 static inline uint64_t pmm_canary(uint64_t secret, uint64_t block)
 {
-	uint64_t x = ((block ^ secret) * PMM_CANARY_FACTOR) & PMM_CANARY_BITS;
-
-	x = (x & 0x000000000fffffffull) | (x & 0x00fffffff0000000ull) << 4;
-	x = (x & 0x00003fff00003fffull) | (x & 0x0fffc0000fffc000ull) << 2;
-	x = (x & 0x007f007f007f007full) | (x & 0x3f803f803f803f80ull) << 1;
-	return x | PMM_CANARY_HIGH;
+	return pmm_spread(((block ^ secret) * PMM_CANARY_FACTOR) & PMM_CANARY_BITS) | PMM_CANARY_HIGH;
 }
 
 /*
@@ -272,10 +306,7 @@ static inline uint64_t pmm_canary_of(uint64_t secret, uint64_t word, uint64_t at
 
 	if ((word & PMM_CANARY_HIGH) != PMM_CANARY_HIGH)
 		return 0;
-	x = (x & 0x007f007f007f007full) | (x & 0x7f007f007f007f00ull) >> 1;
-	x = (x & 0x00003fff00003fffull) | (x & 0x3fff00003fff0000ull) >> 2;
-	x = (x & 0x000000000fffffffull) | (x & 0x0fffffff00000000ull) >> 4;
-	block = (x * PMM_CANARY_INVERSE ^ secret) & PMM_CANARY_BITS;
+	block = (pmm_gather(x) * PMM_CANARY_INVERSE ^ secret) & PMM_CANARY_BITS;
 	return (at - block) & 0x00ffff000000000full ? 0 : block;
 }
 

@@ -29,7 +29,7 @@
 
 #define PMM_TREE_MAGIC		0x31454552544d4d50ull	/* "PMMTREE1" */
 #define PMM_LEDGER_MAGIC	0x3147444c4d4d50ffull	/* "\xffPMMLDG1" */
-#define PMM_LEDGER_VERSION	4u
+#define PMM_LEDGER_VERSION	5u
 #define PMM_BYTE_ORDER_MARK	0x01020304u
 #define PMM_MEMFD_NAME		"pmm-ledger"
 #define PMM_ENV			"PMM_LEDGER"		/* "MONITORPID:FD:COOKIE", FD = the memfd's number in the monitor */
@@ -46,7 +46,7 @@ enum pmm_slot_state {
 	PMM_SLOT_FREE,		/* nobody's; holds no backing */
 	PMM_SLOT_LIVE,		/* claimed by an agent (compare-and-swap from FREE), in use */
 	PMM_SLOT_REPLACED,	/* its process called exec; the new image has a slot of its own */
-	PMM_SLOT_TAKEN,		/* [monitor] process ended, capture being written; then hole punched and FREE */
+	PMM_SLOT_TAKEN,		/* [monitor] process ended, capture being written, or processes forked from it go on; then hole punched and FREE */
 };
 
 enum pmm_limit {
@@ -60,7 +60,13 @@ struct pmm_slot {
 	uint32_t pid;		/* in the pid namespace of the process */
 	uint32_t limit_raised;	/* agent only: enum pmm_limit; exec keeps it so */
 	uint32_t leave;		/* enum pmm_leave_state; a futex, with [monitor] */
+	uint32_t use;		/* [monitor] raised before the slot is emptied: who reads a ledger that is not his own looks before and after */
+	uint32_t parent;	/* slot of the process it was forked from, whose ledger it may need, + 1; 0 = none. Meaningful while ... */
+	uint32_t parent_use;	/* ... that slot's `use` is this */
+	uint32_t reserved;
 };
+
+#define PMM_MAX_ANCESTORS	8	/* so far back ledgers are of use to forked processes (PMM_CHECK_*) */
 
 /*
  * The end of a process, where the tree has PMM_TREE_LEAKS: at the last moment the agent can act it fills pmm_ledger.leave, asks, adds one to

@@ -89,9 +89,9 @@ static void decode_block(struct ledger_reader *r, const struct pmm_finding *from
 	to->parent_pid = from->parent_pid;
 	to->alloc_ns = from->alloc_tick * PMM_TICK_NS;
 	to->free_ns = from->free_tick * PMM_TICK_NS;
-	if (!from->parent_pid && from->alloc_site)	/* else it is a number of another ledger, or of none */
+	if (from->alloc_site)
 		to->alloc_site = from->alloc_site;
-	if (!from->parent_pid && (from->alloc_site || from->alloc_tick))
+	if (from->alloc_site || from->alloc_tick)
 		to->alloc_thread = thread_number(r, from->alloc_thread);
 	if (from->free_site)
 		to->free_site = from->free_site;

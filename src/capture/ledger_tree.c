@@ -244,12 +244,16 @@ void ledger_tree_slot_take(struct ledger_tree *t, unsigned k)
 
 int ledger_tree_slot_release(struct ledger_tree *t, unsigned k)
 {
+	struct pmm_slot *s = &t->head->slot[k];
+
+	__atomic_fetch_add(&s->use, 1, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&s->parent, 0, __ATOMIC_RELAXED);
 	if (fallocate(t->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
 		      (off_t)ledger_tree_slot_off(t, k), (off_t)t->slot_bytes))
 		return -errno;
-	__atomic_store_n(&t->head->slot[k].pid, 0, __ATOMIC_RELAXED);
-	__atomic_store_n(&t->head->slot[k].leave, PMM_LEAVE_NOT, __ATOMIC_RELAXED);
-	__atomic_store_n(&t->head->slot[k].state, PMM_SLOT_FREE, __ATOMIC_RELEASE);
+	__atomic_store_n(&s->pid, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&s->leave, PMM_LEAVE_NOT, __ATOMIC_RELAXED);
+	__atomic_store_n(&s->state, PMM_SLOT_FREE, __ATOMIC_RELEASE);
 	return 0;
 }
 

@@ -136,14 +136,14 @@ int monitor_moved(struct monitor *m)
 	return rc;
 }
 
-/* Stop watching and give the slot back. */
+/* Stop watching and give the slot back, unless others need it. */
 static void let_go(struct monitor *m, unsigned k)
 {
 	watched_free(m->watched[k]);
 	m->watched[k] = NULL;
 	m->claimed_ns[k] = 0;
 	ledger_tree_slot_take(m->tree, k);
-	ledger_tree_slot_release(m->tree, k);
+	kept_add(&m->kept, m->tree, k, ledger_tree_now_ns(m->tree));
 }
 
 /* Deliver a process's heap, if there is anything in it. */
@@ -357,6 +357,7 @@ uint64_t monitor_step(struct monitor *m)
 	now_ns = ledger_tree_tick(m->tree);
 	for (unsigned k = 0; k < m->tree->nr_slots; k++)
 		visit(m, k, now_ns);
+	kept_tend(&m->kept, m->tree, now_ns);
 	m->one_left = m->leaving.fd >= 0 && see_one_off(m);
 	return now_ns;
 }

@@ -13,6 +13,7 @@
 
 #include "src/base/err.h"
 #include "src/capture/child.h"
+#include "src/capture/kept.h"
 #include "src/capture/leaving.h"
 #include "src/capture/ledger_tree.h"
 #include "src/capture/watched.h"
@@ -45,6 +46,7 @@ struct monitor {
 	struct whois who;
 	struct watched **watched; /* by slot, NULL = nothing there */
 	uint64_t *claimed_ns;	  /* by slot: when a claim without pid was seen; 0 = none */
+	struct kept kept;	  /* slots whose processes have ended */
 	int epoll, listen_fd;
 	struct leaving_watch leaving; /* fd -1: processes do not wait at their end */
 	unsigned next_leaving;	  /* the slot to look at first for one that waits */

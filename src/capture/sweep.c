@@ -267,6 +267,7 @@ int sweep_process(struct sweep *s, pid_t pid, struct ledger_map *m, uint32_t fir
 		return err_set(e, -EBADMSG, "the ledger of process %d cannot be read", (int)pid);
 	l.pool_start = state.pool_start;
 	l.pool_end = state.pool_end;
+	l.generation = state.generation;
 	l.buffer = sweep_look_buffer();
 	rc = l.buffer ? ledger_read(m, &o, &l.h, e) : err_set(e, -ENOMEM, "out of memory");
 	if (!rc)

@@ -60,19 +60,39 @@ static void note(struct sweep_look *l, uint64_t block, const struct edge *e, con
 
 enum head_state { HEAD_LIVE, HEAD_FREED, HEAD_BAD };
 
-/* The alignment in it is all that is not known from elsewhere. A sealed one that says freed is of a block that is being released right now. */
+/* The ledger's number of a block's site; 0: not known. */
+static uint32_t site_number(const struct sweep_look *l, const struct heap_block *b)
+{
+	return b->site < l->h->nr_sites ? l->h->sites[b->site].number & (PMM_MAX_SITES - 1) : 0;
+}
+
+/* What lies over the seal, if this is one: the block's facts, spread. */
+static uint64_t over_seal(const struct sweep_look *l, const struct heap_block *b, const struct pmm_head *head, uint64_t what)
+{
+	return head->seal ^ pmm_seal(l->secret, b->address, what);
+}
+
+/*
+ * Alignment and facts are all that is not known from elsewhere. A sealed one that says freed is of a block that is being released right now.
+ * Of facts, which are noted after the block is in the tables, the site tells those that were overwritten.
+ */
 static enum head_state head_state(const struct sweep_look *l, const struct heap_block *b, const uint8_t *bytes, unsigned *align_log2)
 {
+	uint32_t number = site_number(l, b);
 	struct pmm_head head;
-	uint64_t known = b->size_bytes < PMM_SIZE_MAX ? b->size_bytes : PMM_SIZE_MAX;
+	uint64_t over, known = b->size_bytes < PMM_SIZE_MAX ? b->size_bytes : PMM_SIZE_MAX;
 
 	memcpy(&head, bytes, sizeof(head));
 	*align_log2 = head.what >> PMM_HEAD_ALIGN_SHIFT & 63;
-	if (head.seal != pmm_seal(l->secret, b->address, head.what) &&
-	    head.seal != pmm_seal(l->secret, b->address, head.what & ~PMM_HEAD_FREED))
+	over = over_seal(l, b, &head, head.what);
+	if (over & PMM_SEAL_SURE)
+		over = over_seal(l, b, &head, head.what & ~PMM_HEAD_FREED);
+	if (over & PMM_SEAL_SURE)
 		return HEAD_BAD;
 	if (head.what & PMM_HEAD_FREED)
 		return HEAD_FREED;
+	if (over && number && (pmm_gather(over) & (PMM_MAX_SITES - 1)) != number)
+		return HEAD_BAD;
 	return (head.what & PMM_SIZE_MAX) == known ? HEAD_LIVE : HEAD_BAD;
 }
 
@@ -85,24 +105,36 @@ static size_t first_wrong(const struct sweep_look *l, const struct heap_block *b
 	return SIZE_MAX;
 }
 
-/* First byte of a bad head that differs from what it was, as far as can be told: the alignment that explains most of it is taken for true. */
+/* What should lie over the seal, spread. */
+static uint64_t facts_of(const struct sweep_look *l, const struct heap_block *b)
+{
+	uint32_t generation = l->generation < PMM_GENERATION_MOST ? l->generation : PMM_GENERATION_MOST;
+
+	return pmm_spread(pmm_facts(site_number(l, b), b->kind, generation));
+}
+
+/*
+ * First byte of a bad head that differs from what it was, as far as can be told: the alignment that explains most of it, with its facts
+ * or before they were noted, is taken for true.
+ */
 static size_t first_wrong_of_head(const struct sweep_look *l, const struct heap_block *b, const uint8_t *bytes)
 {
 	unsigned fewest = PMM_HEAD_BYTES + 1;
+	uint64_t facts = facts_of(l, b);
 	size_t first = 0;
 
-	for (unsigned align = 0; align < 64; align++) {
+	for (unsigned i = 0; i < 2 * 64; i++) {
 		struct pmm_head head = { .what = (b->size_bytes < PMM_SIZE_MAX ? b->size_bytes : PMM_SIZE_MAX) |
-						 (uint64_t)align << PMM_HEAD_ALIGN_SHIFT };
+						 (uint64_t)(i / 2) << PMM_HEAD_ALIGN_SHIFT };
 		uint8_t good[PMM_HEAD_BYTES];
 		unsigned nr = 0;
 		size_t at = 0;
 
-		head.seal = pmm_seal(l->secret, b->address, head.what);
+		head.seal = pmm_seal(l->secret, b->address, head.what) ^ (i & 1 ? 0 : facts);
 		memcpy(good, &head, sizeof(good));
-		for (size_t i = sizeof(good); i-- > 0;) {
-			nr += bytes[i] != good[i];
-			at = bytes[i] != good[i] ? i : at;
+		for (size_t k = sizeof(good); k-- > 0;) {
+			nr += bytes[k] != good[k];
+			at = bytes[k] != good[k] ? k : at;
 		}
 		if (nr < fewest) {
 			fewest = nr;

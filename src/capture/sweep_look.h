@@ -24,6 +24,7 @@ struct sweep_look {
 	struct heap *h;
 	pid_t pid;
 	uint64_t secret;
+	uint32_t generation;		/* as in the process's pmm_check_state */
 	bool sampled;			/* only guarded blocks have canaries */
 	uint64_t pool_start, pool_end;
 	uint8_t (*buffer)[2][SWEEP_MOST_EDGE];	/* sweep_look_buffer() */

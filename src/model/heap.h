@@ -194,7 +194,7 @@ struct heap_finding {
 	uint32_t alloc_site, free_site;	/* HEAP_NO_SITE: not known, not released */
 	uint16_t thread, alloc_thread, free_thread;	/* indices into threads; HEAP_NO_THREAD */
 	uint64_t alloc_ns, free_ns;
-	uint32_t parent_pid;		/* not 0: the block was allocated before the fork, by that process, whose sites are not in here */
+	uint32_t parent_pid;		/* not 0: the block was allocated before the fork, by that process, none of whose threads are in here */
 };
 
 /* How heap errors were looked for, and what it cost (struct pmm_check and pmm_check_state, include/pmm/check.h). */

@@ -41,6 +41,7 @@ static bool add_thread(struct str *s, const struct heap *h, const struct heap_fi
 static void add_past(struct str *s, const struct heap *h, const struct heap_finding *f, uint16_t thread, uint64_t ns)
 {
 	uint64_t before = f->first_ns > ns ? f->first_ns - ns : 0;
+	bool known = f->by != PMM_BY_VALGRIND && (ns || !f->parent_pid);	/* not always of a block of before the fork */
 
 	if (thread != HEAP_NO_THREAD) {
 		str_add(s, " by ");
@@ -49,9 +50,9 @@ static void add_past(struct str *s, const struct heap *h, const struct heap_find
 		else
 			add_thread(s, h, f, thread, "the ");
 	}
-	if (f->by != PMM_BY_VALGRIND && before < h->tick_ns)
+	if (known && before < h->tick_ns)
 		str_addf(s, ", less than %s before", fmt_duration(h->tick_ns).s);
-	else if (f->by != PMM_BY_VALGRIND)
+	else if (known)
 		str_addf(s, ", %s before", fmt_duration(before).s);
 	str_addc(s, ':');
 }
@@ -124,6 +125,8 @@ static void add_origin(struct str *s, const struct heap_finding *f)
 	str_add(s, "was allocated");
 	if (f->kind)
 		str_addf(s, " with %s", kind_name(f->kind));
+	if (f->parent_pid)
+		str_addf(s, " before the fork, by process %u", f->parent_pid);
 }
 
 static void add_freed(struct str *s, const struct heap *h, const struct heap_finding *f)
@@ -148,7 +151,7 @@ static void add_history(struct table *t, struct check_view *v, const struct heap
 	const struct heap *h = v->heap;
 	struct str s = STR_INIT;
 
-	if (f->parent_pid) {
+	if (f->parent_pid && !has_stack(v, f->alloc_site)) {
 		str_addf(&s, "the block was allocated before the fork, by process %u", f->parent_pid);
 		detail(t, &s);
 	} else if (f->alloc_site != HEAP_NO_SITE) {

@@ -117,10 +117,10 @@ static void set_block(struct table *t, const struct heap *h, const struct heap_f
 	table_set(t, FOUND_GUARDED, f->guarded);
 	if (f->kind)
 		table_set_const(t, FOUND_KIND, kind_name(f->kind));
-	if (f->alloc_site != HEAP_NO_SITE || f->alloc_ns) {
+	if (f->alloc_site != HEAP_NO_SITE || f->alloc_ns)
 		set_thread(t, FOUND_ALLOC_THREAD, h, f->alloc_thread);
+	if (f->alloc_ns || (f->alloc_site != HEAP_NO_SITE && !f->parent_pid))
 		table_set(t, FOUND_ALLOC_TIME, report_time(h, f->alloc_ns));
-	}
 	if (f->free_site != HEAP_NO_SITE) {
 		set_thread(t, FOUND_FREE_THREAD, h, f->free_thread);
 		table_set(t, FOUND_FREE_TIME, report_time(h, f->free_ns));

@@ -67,7 +67,7 @@ places() {
 
 @test "guard: in threads, handlers, libraries, children, before main and behind it" { places right --budget all; }
 
-# owned OPTION... <WANTED: a child's errors with a block of its parent, whose call sites are not the child's.
+# owned OPTION... <WANTED: a child's errors with a block of its parent.
 owned() {
 	local error
 	for error in write-behind write-freed read-freed write-kept double-free memset-behind free-middle; do
@@ -81,23 +81,23 @@ owned() {
 
 @test "light: a forked child with a block of its parent" {
 	owned --level=light <<-'EOF'
-		write-behind: overrun release write - end+0 64 - by_free<dropped - - free parent
-		write-freed: use-after-free quarantine write - start+24 64 - - - by_free parent
-		double-free: double-free function - - start+0 64 - by_free<double_free - by_free free parent
-		memset-behind: overrun release write - end+0 64 - by_free<dropped - - free parent
+		write-behind: overrun release write - end+0 64 malloc by_free<dropped by_malloc - free parent
+		write-freed: use-after-free quarantine write - start+24 64 malloc - by_malloc by_free parent
+		double-free: double-free function - - start+0 64 malloc by_free<double_free by_malloc by_free free parent
+		memset-behind: overrun release write - end+0 64 malloc by_free<dropped by_malloc - free parent
 		free-middle: bad-free function - - - - - by_free<free_middle - - free unknown
 	EOF
 }
 
 @test "guard: a forked child with a block of its parent" {
 	owned --budget all <<-'EOF'
-		write-behind: overrun access write 1 end+0 64 malloc write_behind - - parent guarded
-		write-freed: use-after-free access write 1 start+24 64 malloc write_freed - by_free parent guarded
-		read-freed: use-after-free access read 1 start+24 64 malloc read_freed - by_free parent guarded
-		write-kept: overrun access write 1 end+0 64 malloc write_kept - - parent guarded
-		double-free: double-free function - - start+0 64 malloc by_free<double_free - by_free free parent guarded
-		memset-behind: overrun function write 67 end+0 64 malloc memset_behind - - memset parent guarded
-		free-middle: bad-free function - - start+16 64 malloc by_free<free_middle - - free inside parent guarded
+		write-behind: overrun access write 1 end+0 64 malloc write_behind by_malloc - parent guarded
+		write-freed: use-after-free access write 1 start+24 64 malloc write_freed by_malloc by_free parent guarded
+		read-freed: use-after-free access read 1 start+24 64 malloc read_freed by_malloc by_free parent guarded
+		write-kept: overrun access write 1 end+0 64 malloc write_kept by_malloc - parent guarded
+		double-free: double-free function - - start+0 64 malloc by_free<double_free by_malloc by_free free parent guarded
+		memset-behind: overrun function write 67 end+0 64 malloc memset_behind by_malloc - memset parent guarded
+		free-middle: bad-free function - - start+16 64 malloc by_free<free_middle by_malloc - free inside parent guarded
 	EOF
 }
 

@@ -150,7 +150,7 @@ static void what_is_half_written_is_left_out(void **state)
 	image_free(&im);
 }
 
-static void a_block_of_before_the_fork_has_no_site_here(void **state)
+static void a_block_of_before_the_fork_has_no_thread_here(void **state)
 {
 	struct image im = checked_image();
 	struct pmm_finding *f = add_after_free(&im, 0);
@@ -158,11 +158,10 @@ static void a_block_of_before_the_fork_has_no_site_here(void **state)
 
 	(void)state;
 	f->parent_pid = 77;
-	f->alloc_site = 4000;		/* a number of the parent's ledger */
-	f->alloc_thread = 9;
+	f->alloc_thread = UINT32_MAX;
 	h = read_image(&im);
 	assert_int_equal(h->findings[0].parent_pid, 77);
-	assert_int_equal(h->findings[0].alloc_site, HEAP_NO_SITE);
+	assert_int_equal(h->sites[h->findings[0].alloc_site].node, 1);
 	assert_int_equal(h->findings[0].alloc_thread, HEAP_NO_THREAD);
 	assert_int_equal(h->findings[0].alloc_ns, 5 * TICK);
 	assert_int_equal(h->sites[h->findings[0].free_site].node, 3);
@@ -359,7 +358,7 @@ int main(void)
 		cmocka_unit_test(a_finding_has_all_its_places),
 		cmocka_unit_test(figures_of_checking_are_read),
 		cmocka_unit_test(what_is_half_written_is_left_out),
-		cmocka_unit_test(a_block_of_before_the_fork_has_no_site_here),
+		cmocka_unit_test(a_block_of_before_the_fork_has_no_thread_here),
 		cmocka_unit_test(what_is_not_known_is_no_damage),
 		cmocka_unit_test(nonsense_becomes_unknown),
 		cmocka_unit_test(what_cannot_be_believed_is_left_out),

@@ -1,0 +1,51 @@
+#!/usr/bin/env bats
+# Errors of forked children with blocks of the processes that they were forked from: all three places are known (agent/check/ancestor.h).
+
+load lib
+
+setup() { cd "$T" || return 1; }
+
+# finds HOW OPTION... <TABLE of "ERROR: WANTED": exactly that of all processes together, in the words of check_found.jq.
+finds() {
+	local how=$1 status error
+	shift
+	sort >wanted
+	: >got
+	for error in $(cut -d: -f1 wanted | uniq) ok; do
+		status=0
+		within "$PMM" check --json --report found.json "$@" -o "$T/%p.pmm" -- "$PROG/check_forked" "$error" "$how" 2>err || status=$?
+		[ "$status" -eq 3 ] || [ "$how" = orphan ] || { echo "$error: status $status"; cat err; return 1; }
+		for capture in ./*.pmm; do
+			"$PMM" check --json "$capture" || [ $? -eq 1 ]
+		done | jq -r -f "$CLI/check_found.jq" | sed "s/ $how: /: /" >>got
+		rm -f ./*.pmm
+	done
+	sort -o got got
+	diff wanted got
+}
+
+# What happened, by which stacks the block was allocated and freed, and that it was before the fork.
+LIGHT='overrun: overrun release write - end+0 100 malloc drops makes - free parent
+twice: double-free function - - start+0 100 malloc drops makes drops_first free parent
+again: double-free function - - start+0 50 malloc drops makes drops_first free parent
+late: use-after-free quarantine write - start+3 50 malloc - makes drops_first parent
+pair: mismatched-free function - - start+0 40 new[] drops makes_new - free parent
+resize: overrun release write - end+0 200 realloc drops resize - free'
+
+GUARD='overrun: overrun release write - end+0 100 malloc drops makes - free parent guarded
+underrun: underrun release write - start-1 100 malloc drops makes - free parent guarded
+twice: double-free function - - start+0 100 malloc drops makes drops_first free parent guarded
+again: double-free function - - start+0 50 malloc drops makes drops_first free parent guarded
+late: use-after-free access write 1 start+3 50 malloc late makes drops_first parent guarded
+pair: mismatched-free function - - start+0 40 new[] drops makes_new - free parent guarded
+resize: overrun release write - end+0 200 realloc drops resize - free guarded'
+
+@test "light: a child" { for how in fork raw; do finds $how --level=light <<<"$LIGHT"; done; }
+
+@test "light: a child's child" { finds grand --level=light <<<"$LIGHT"; }
+
+@test "light: a child whose parent goes on, with other blocks where its own were" { finds changed --level=light <<<"$LIGHT"; }
+
+@test "light: a child whose parent has ended" { finds orphan --level=light <<<"$LIGHT"; }
+
+@test "guard: children" { for how in fork raw grand changed orphan; do finds $how --budget all <<<"$GUARD"; done; }

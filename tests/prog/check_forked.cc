@@ -1,0 +1,86 @@
+/*
+ * Errors of children with blocks of the processes that they were forked from: check_forked ERROR HOW, how the child comes to be. What must be
+ * found is in tests/cli/check_forked.bats; of "ok" nothing.
+ */
+#include <cstdio>
+#include <cstdlib>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern "C" {
+#include "victim.h"
+
+static char *kept, *large, *gone, local[40];
+static long *array;
+
+SITE char *makes(size_t n) { return (char *)hide(malloc(opaque(n))); }
+SITE long *makes_new(void) { return (long *)hide(new long[opaque(5)]); }
+SITE char *makes_later(size_t n) { return (char *)hide(calloc(1, opaque(n))); }
+SITE void drops(void *p) { free(hide(p)); }
+SITE void drops_first(void *p) { free(hide(p)); }
+SITE void overrun(void) { ((char *)hide(kept))[100] = 1; drops(kept); }
+SITE void underrun(void) { ((char *)hide(kept))[-1] = 1; drops(kept); }
+SITE void twice(void) { drops_first(kept); drops(kept); }
+SITE void again(void) { drops(gone); }
+SITE void late(void) { drops(makes(20)); ((char *)hide(gone))[3] = 1; }
+SITE void pair(void) { drops(array); }
+SITE void resize(void) { kept = (char *)hide(realloc(hide(kept), opaque(200))); ((char *)hide(kept))[200] = 1; drops(kept); }
+SITE void inside(void) { drops(kept + 16); }
+SITE void copy(void) { memcpy(hide(kept), hide(local), opaque(110)); }
+SITE void ok(void)
+{
+	strcpy(kept, "all");
+	drops(realloc(hide(kept), opaque(5000)));
+	drops(realloc(memset(hide(large), 1, opaque(300000)), opaque(400000)));
+	delete[] array;
+}
+
+static const struct { const char *name; void (*act)(void); } acts[] = {
+	{ "overrun", overrun }, { "underrun", underrun }, { "twice", twice }, { "again", again }, { "late", late }, { "pair", pair },
+	{ "resize", resize }, { "inside", inside }, { "copy", copy }, { "ok", ok },
+};
+}
+
+/* "fork"; "raw" by the system call; a "grand" child; with an "orphan" the parent ends, with a "changed" one it goes on allocating first. */
+static pid_t begin(const char *how)
+{
+	pid_t pid = !strcmp(how, "raw") ? (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0) : fork();
+
+	if (pid || strcmp(how, "grand"))
+		return pid;
+	array = makes_new();
+	if (!(pid = fork()))
+		return 0;
+	waitpid(pid, NULL, 0);
+	_exit(3);
+}
+
+int main(int argc, char **argv)
+{
+	int fd[2], status = 0;
+	char c;
+
+	array = makes_new();
+	kept = makes(100);
+	large = makes(300000);
+	drops_first(gone = makes(50));
+	if (argc < 3 || pipe(fd))
+		return 1;
+	if (begin(argv[2])) {
+		for (int i = 0; i < 3000 && !strcmp(argv[2], "changed"); i++)
+			drops(i ? makes_later(100) : kept);	/* so that others are where it was */
+		if (!strcmp(argv[2], "orphan"))
+			_exit(0);
+		close(fd[1]);
+		return wait(&status) > 0 ? WEXITSTATUS(status) : 1;
+	}
+	close(fd[1]);
+	if (strcmp(argv[2], "grand"))
+		while (read(fd[0], &c, 1) < 0)		/* until the parent waits, or has ended */
+			;
+	for (size_t i = 0; i < sizeof(acts) / sizeof(acts[0]); i++)
+		if (!strcmp(argv[1], acts[i].name))
+			acts[i].act();
+	exit(3);
+}
