@@ -5,6 +5,9 @@ load lib
 
 setup() { cd "$T" || return 1; }
 
+# The captures of a parent and its child, also of one that pmm does not wait for, are complete.
+all_told() { [ "$1" != orphan ] || [ "$(find . -name '*.pmm' | wc -l)" -eq 2 ]; }
+
 # finds HOW OPTION... <TABLE of "ERROR: WANTED": exactly that of all processes together, in the words of check_found.jq.
 finds() {
 	local how=$1 status error
@@ -15,6 +18,7 @@ finds() {
 		status=0
 		within "$PMM" check --json --report found.json "$@" -o "$T/%p.pmm" -- "$PROG/check_forked" "$error" "$how" 2>err || status=$?
 		[ "$status" -eq 3 ] || [ "$how" = orphan ] || { echo "$error: status $status"; cat err; return 1; }
+		await all_told "$how"
 		for capture in ./*.pmm; do
 			"$PMM" check --json "$capture" || [ $? -eq 1 ]
 		done | jq -r -f "$CLI/check_found.jq" | sed "s/ $how: /: /" >>got

@@ -42,7 +42,10 @@ static const struct { const char *name; void (*act)(void); } acts[] = {
 };
 }
 
-/* "fork"; "raw" by the system call; a "grand" child; with an "orphan" the parent ends, with a "changed" one it goes on allocating first. */
+/*
+ * "fork"; "raw" by the system call; a "grand" child; with an "orphan" the parent ends, and its capture PID.pmm is waited for; with a "changed"
+ * one it goes on allocating first.
+ */
 static pid_t begin(const char *how)
 {
 	pid_t pid = !strcmp(how, "raw") ? (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0) : fork();
@@ -59,12 +62,13 @@ static pid_t begin(const char *how)
 int main(int argc, char **argv)
 {
 	int fd[2], status = 0;
-	char c;
+	char c, capture[40];
 
 	array = makes_new();
 	kept = makes(100);
 	large = makes(300000);
 	drops_first(gone = makes(50));
+	snprintf(capture, sizeof(capture), "%d.pmm", (int)getpid());
 	if (argc < 3 || pipe(fd))
 		return 1;
 	if (begin(argv[2])) {
@@ -79,6 +83,8 @@ int main(int argc, char **argv)
 	if (strcmp(argv[2], "grand"))
 		while (read(fd[0], &c, 1) < 0)		/* until the parent waits, or has ended */
 			;
+	while (!strcmp(argv[2], "orphan") && access(capture, F_OK))
+		usleep(1000);
 	for (size_t i = 0; i < sizeof(acts) / sizeof(acts[0]); i++)
 		if (!strcmp(argv[1], acts[i].name))
 			acts[i].act();
