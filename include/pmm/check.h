@@ -180,8 +180,6 @@ _Static_assert(sizeof(struct pmm_guard) == 64, "one cache line");
 struct pmm_check_state {
 	uint32_t mechanism;		/* enum pmm_guard_mechanism */
 	uint32_t nr_findings;		/* numbers in use: 0 .. below this */
-	uint32_t generation;		/* ledgers before this one, since exec */
-	uint32_t reserved;
 	uint64_t findings_lost;		/* had no room: counted only */
 	uint64_t left_open;		/* times a page of the pool stayed open for a while, as an error was met there too often */
 	uint64_t guarded;		/* blocks that were guarded, ever */
@@ -196,7 +194,7 @@ struct pmm_check_state {
 	uint32_t area_runs[PMM_GUARD_AREAS];	/* runs of each area */
 	uint32_t nr_guards;		/* runs that were ever used have numbers below this */
 	uint32_t opened;		/* 1 = the pool was opened for good: the program put itself under seccomp */
-	uint32_t reserved;
+	uint32_t generation;		/* ledgers before this one, since exec */
 };
 
 enum pmm_guard_mechanism { PMM_GUARD_NONE, PMM_GUARD_MADVISE, PMM_GUARD_MPROTECT };
