@@ -27,7 +27,7 @@ struct watched *watched_new(unsigned slot, uint32_t ns_pid, uint64_t interval_ns
 	w->slot = slot;
 	w->ns_pid = ns_pid;
 	w->pid = -1;
-	w->pidfd = -1;
+	w->pidfd = w->rss_fd = -1;
 	w->interval_ns = interval_ns;
 	w->seen_ns = w->next_find_ns = now_ns;
 	w->next_code_ns = now_ns + CODE_LOOK_NS / 4;
@@ -61,6 +61,8 @@ void watched_free(struct watched *w)
 	ledger_map_close(w->map);
 	if (w->pidfd >= 0)
 		close(w->pidfd);
+	if (w->rss_fd >= 0)
+		close(w->rss_fd);
 	free(w);
 }
 
@@ -88,7 +90,7 @@ bool watched_tick(struct watched *w, const struct ledger_tree *t, uint64_t now_n
 	if (!series_due(&w->series, now_ns))
 		return false;
 	if (w->pid > 0)
-		proc_rss(w->pid, &rss);
+		proc_rss(w->pid, &w->rss_fd, &rss);
 	series_take(&w->series, w->map, now_ns, rss);
 	return true;
 }

@@ -18,6 +18,7 @@ struct watched {
 	uint32_t ns_pid; /* as the slot has it */
 	pid_t pid;	 /* as we see it; 0 = was gone when we looked, -1 = not found so far */
 	int pidfd;	 /* -1 when pid is 0 */
+	int rss_fd;	 /* see proc_rss() */
 	bool is_root;
 	bool ended;
 	uint64_t seen_ns, next_find_ns;

@@ -126,20 +126,33 @@ int proc_start_time(pid_t pid, uint64_t *ticks)
 	return task_stat(pid, pid, STAT_START_TIME, ticks);
 }
 
-int proc_rss(pid_t pid, uint64_t *bytes)
+static uint64_t read_rss(int fd)
 {
-	char *statm = NULL;
-	uint64_t pages = 0;
-	ssize_t n = read_proc(task_proc(pid), "statm", &statm);
+	char statm[128];
+	ssize_t n = fd >= 0 ? pread(fd, statm, sizeof(statm) - 1, 0) : -1;
+	char *second;
 
-	if (n < 0)
-		return (int)n;
-	n = sscanf(statm, "%*s %" SCNu64, &pages);
-	free(statm);
-	if (n != 1)
-		return -ESRCH;
-	*bytes = pages * (uint64_t)sysconf(_SC_PAGESIZE);
-	return 0;
+	if (n <= 0)
+		return 0;
+	statm[n] = '\0';
+	second = strchr(statm, ' ');
+	return second ? strtoull(second, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
+}
+
+/* The file shows the memory of one thread, of which there is none once that has ended. */
+int proc_rss(pid_t pid, int *fd, uint64_t *bytes)
+{
+	char path[64];
+
+	*bytes = read_rss(*fd);
+	if (*bytes)
+		return 0;
+	if (*fd >= 0)
+		close(*fd);
+	snprintf(path, sizeof(path), "/proc/%d/statm", (int)task_proc(pid));
+	*fd = open(path, O_RDONLY | O_CLOEXEC);
+	*bytes = read_rss(*fd);
+	return *bytes ? 0 : -ESRCH;
 }
 
 /* The last number of the line "NSpid:\t17\t1" of a status file. */

@@ -63,8 +63,8 @@ int proc_exe(pid_t pid, char **path);
 /* Start time in clock ticks since boot: with the pid it names a process for good. 0 or -ESRCH. */
 int proc_start_time(pid_t pid, uint64_t *ticks);
 
-/* Resident memory in bytes. 0 or -ESRCH. */
-int proc_rss(pid_t pid, uint64_t *bytes);
+/* Resident memory in bytes. *fd is -1 at first; it stays open for the next call and is the caller's to close. 0 or -ESRCH. */
+int proc_rss(pid_t pid, int *fd, uint64_t *bytes);
 
 /* The pid as the process itself sees it, in the innermost pid namespace; or -ESRCH. */
 pid_t proc_ns_pid(pid_t pid);

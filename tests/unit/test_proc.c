@@ -47,6 +47,7 @@ static void who_is_not_there_is_said(void **state)
 	char comm[PROC_COMM_BYTES], *text;
 	struct err e = { 0 };
 	uint64_t n;
+	int fd = -1;
 
 	(void)state;
 	assert_false(proc_alive(NOBODY));
@@ -55,7 +56,8 @@ static void who_is_not_there_is_said(void **state)
 	assert_int_equal(proc_exe(NOBODY, &text), -ESRCH);
 	assert_int_equal(proc_cmdline(NOBODY, &text), -ESRCH);
 	assert_int_equal(proc_start_time(NOBODY, &n), -ESRCH);
-	assert_int_equal(proc_rss(NOBODY, &n), -ESRCH);
+	assert_int_equal(proc_rss(NOBODY, &fd, &n), -ESRCH);
+	assert_int_equal(fd, -1);
 	assert_int_equal(proc_ns_pid(NOBODY), -ESRCH);
 	assert_int_equal(proc_threads(NOBODY, &threads), -ESRCH);
 	assert_int_equal(proc_maps_read(NOBODY, &maps, &e), -ESRCH);
@@ -182,12 +184,15 @@ static void resident_memory_is_in_bytes(void **state)
 {
 	size_t size = 32 << 20;
 	uint64_t before = 0, after = 0;
+	int fd = -1;
 	char *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	(void)state;
-	assert_int_equal(proc_rss(getpid(), &before), 0);
+	assert_int_equal(proc_rss(getpid(), &fd, &before), 0);
+	assert_true(fd >= 0);
 	memset(p, 1, size);
-	assert_int_equal(proc_rss(getpid(), &after), 0);
+	assert_int_equal(proc_rss(getpid(), &fd, &after), 0);
+	close(fd);
 	assert_in_range(after - before, size * 9 / 10, size * 11 / 10);
 	munmap(p, size);
 }
