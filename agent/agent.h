@@ -57,6 +57,7 @@ struct agent {
 	uint64_t warn_size;
 	struct rules *rules;
 	uint32_t max_frames;
+	uint32_t node_fewer;		/* bits that places in the node hash have less than PMM_NODE_HASH_BITS */
 	int pid;
 	struct next_functions next;
 	void (*taken)(struct tctx *c);	/* a thread has taken a context; NULL = nobody wants to know */

@@ -237,6 +237,7 @@ void segment_forked(void)
 
 int segment_claim(bool new_image)
 {
+	unsigned node_bits = A.tree->mode == PMM_MODE_SAMPLED ? PMM_NODE_HASH_FEW_BITS : PMM_NODE_HASH_BITS;
 	int slot = A.reserved_slot;
 	struct pmm_ledger *l;
 
@@ -250,10 +251,11 @@ int segment_claim(bool new_image)
 	A.ledger = l = (struct pmm_ledger *)A.base;
 	if (sys_failed(sys3(mprotect, A.base, PMM_ARENA_OFF, SYS_PROT_READ | SYS_PROT_WRITE)) ||
 	    !arena_back(0, PMM_HEADER_BYTES) ||
-	    !arena_back(PMM_NODE_HASH_OFF, PMM_NODE_HASH_OFF + (4ull << PMM_NODE_HASH_BITS))) {
+	    !arena_back(PMM_NODE_HASH_OFF, PMM_NODE_HASH_OFF + (4ull << node_bits))) {
 		STORE(A.tree->slot[slot].state, PMM_SLOT_FREE);
 		return -1;
 	}
+	A.node_fewer = PMM_NODE_HASH_BITS - node_bits;
 	l->version = PMM_LEDGER_VERSION;
 	l->header_bytes = sizeof(*l);
 	l->pid = (uint32_t)A.pid;

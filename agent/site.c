@@ -28,7 +28,7 @@ static inline uint32_t *node_bucket(uint32_t parent, uint64_t frame)
 	uint64_t h = (frame ^ (uint64_t)parent << 40 ^ parent) * 0x9e3779b97f4a7c15ull;
 
 	h ^= h >> 29;
-	return (uint32_t *)(A.base + PMM_NODE_HASH_OFF) + (h * 0xbf58476d1ce4e5b9ull >> (64 - PMM_NODE_HASH_BITS));
+	return (uint32_t *)(A.base + PMM_NODE_HASH_OFF) + (h * 0xbf58476d1ce4e5b9ull >> (64 - PMM_NODE_HASH_BITS + A.node_fewer));
 }
 
 /* Search a chain from `nr` up to (not including) `until`. */
