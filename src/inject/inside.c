@@ -68,8 +68,7 @@ static uint64_t stack_end(const struct proc_maps *maps, uint64_t rsp)
 /* From a stack pointer upwards as far as the mapping goes. */
 static bool look_through(struct scan *scan, pid_t pid, uint64_t rsp)
 {
-	static __thread uint64_t words[CHUNK / 8 + 3];
-	uint64_t from = (rsp - RED_ZONE) & ~7ull, end = stack_end(scan->maps, rsp);
+	uint64_t from = (rsp - RED_ZONE) & ~7ull, end = stack_end(scan->maps, rsp), words[CHUNK / 8 + 3];
 
 	if (end > from + scan->depth_bytes)
 		end = from + scan->depth_bytes;
