@@ -281,6 +281,17 @@ int sweep_process(struct sweep *s, pid_t pid, struct ledger_map *m, uint32_t fir
 	return rc;
 }
 
+int sweep_pid(struct sweep *s, pid_t pid, struct heap **out, struct err *e)
+{
+	struct ledger_map *m = NULL;
+	int rc = ledger_map_open_pid(pid, &m, e);
+
+	if (!rc)
+		rc = sweep_process(s, pid, m, PMM_MAX_FINDINGS + (uint32_t)s->seen.nr, out, e);
+	ledger_map_close(m);
+	return rc;
+}
+
 void sweep_fini(struct sweep *s)
 {
 	vec_fini(&s->seen);

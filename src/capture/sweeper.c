@@ -1,22 +1,15 @@
 /* Sweeping in a thread of its own. */
 #include "src/capture/sweeper.h"
 
-#include "include/pmm/check.h"
 #include "src/base/thread.h"
-#include "src/capture/ledger_map.h"
 
 #define STACK_BYTES (1u << 20)
 
 static void *run(void *arg)
 {
 	struct sweeper *w = arg;
-	struct ledger_map *m = NULL;
 
-	w->found = ledger_map_open_pid(w->pid, &m, &w->err);
-	if (!w->found) {
-		w->found = sweep_process(&w->sweep, w->pid, m, PMM_MAX_FINDINGS + (uint32_t)w->sweep.seen.nr, &w->heap, &w->err);
-		ledger_map_close(m);
-	}
+	w->found = sweep_pid(&w->sweep, w->pid, &w->heap, &w->err);
 	__atomic_store_n(&w->done, true, __ATOMIC_RELEASE);
 	return NULL;
 }

@@ -189,20 +189,19 @@ void run_check_alive(struct run_check *r, pid_t pid, uint64_t now_ns)
 	(void)sweeper_start(&r->sweeper, pid, &p->sweep);	/* when it cannot, the next step tries again */
 }
 
-/* The last one; the sweeper may be at work for another process. */
+/* The last one; the sweeper may be at work for another process, and there is nothing better to do than to wait for this one. */
 void run_check_leaving(struct run_check *r, pid_t pid)
 {
 	struct err e = { .text = "" };
 	struct run_check_swept *p;
-	struct sweeper last = { 0 };
 	struct heap *h = NULL;
 	int found = -ENOMEM;
 
 	if (r->sweeper.pid == pid)
 		collect(r);
 	p = swept_of(r, pid);
-	if (p && !sweeper_start(&last, pid, &p->sweep))
-		found = sweeper_take(&last, &p->sweep, &h, &e);
+	if (p)
+		found = sweep_pid(&p->sweep, pid, &h, &e);
 	if (found >= 0)
 		tell_swept(r, p, h, (uint64_t)found);
 	else
