@@ -1,6 +1,6 @@
 /*
- * Time as the ledger counts it. The monitor ticks a word in the tree; without one the agent reads the kernel's
- * coarse clock itself, at most about once in a millisecond.
+ * Time as the ledger counts it. The monitor ticks a word in the tree; without one, and in sampled mode, where events are rare and the
+ * monitor had better sleep, the agent reads the kernel's coarse clock itself, at most about once in a millisecond.
  */
 #include "agent/clock.h"
 
@@ -59,6 +59,6 @@ void clock_check(void)
 	uint32_t ticks = clock_ticks();
 
 	STORE(A.own_tick, ticks);
-	STORE(A.own_clock, ticks > LOAD(A.tree->tick) + LATE_TICKS);
+	STORE(A.own_clock, A.tree->mode == PMM_MODE_SAMPLED || ticks > LOAD(A.tree->tick) + LATE_TICKS);
 	monitor_look(ticks);
 }

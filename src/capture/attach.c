@@ -289,11 +289,11 @@ static bool process_ended(const struct attach *a)
 	return a->w->pidfd >= 0 ? poll(&p, 1, 0) == 1 : !proc_alive(a->pid);
 }
 
-/* Sleep until the next tick, a signal or the process's end. */
-static void sleep_tick(struct attach *a, uint64_t now_ns)
+/* Sleep until the next tick, several in sampled mode as in src/capture/monitor.c, a signal or the process's end; not beyond `until_ns`. */
+static void sleep_tick(struct attach *a, uint64_t now_ns, uint64_t until_ns)
 {
 	struct pollfd p[2] = { { .fd = a->signal_fd, .events = POLLIN }, { .fd = a->w->pidfd, .events = POLLIN } };
-	uint64_t left_ns = PMM_TICK_NS - now_ns % PMM_TICK_NS;
+	uint64_t tick_ns = ledger_tree_calm_ns(&a->tree) - now_ns % PMM_TICK_NS, left_ns = until_ns - now_ns < tick_ns ? until_ns - now_ns : tick_ns;
 	struct timespec ts = { .tv_nsec = (long)left_ns };
 
 	ppoll(p, 2, &ts, NULL);
@@ -317,7 +317,7 @@ enum attach_event attach_wait(struct attach *a, uint64_t until_ns)
 			code_changed(a);
 		if (now_ns >= until_ns)
 			return ATTACH_TICK;
-		sleep_tick(a, now_ns);
+		sleep_tick(a, now_ns, until_ns);
 	}
 }
 

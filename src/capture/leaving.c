@@ -16,6 +16,7 @@
 #include "src/target/proc.h"
 
 #define STACK_BYTES (64u << 10)
+#define CALM_NS	    100000000ull /* between looks whether the loop is at work */
 
 /* Not private: the word lies in memory shared with the program. */
 static void futex_wake(uint32_t *word)
@@ -39,12 +40,14 @@ static void *watch(void *arg)
 
 	while (!__atomic_load_n(&w->end, __ATOMIC_ACQUIRE)) {
 		uint32_t now = __atomic_load_n(leaves, __ATOMIC_ACQUIRE);
+		bool busy = __atomic_load_n(&w->busy, __ATOMIC_RELAXED);
 
-		ledger_tree_tick(w->tree);
+		if (busy)
+			ledger_tree_tick(w->tree);
 		if (now != seen && write(w->fd, &one, sizeof(one)) < 0 && errno != EAGAIN)
 			break;
 		seen = now;
-		futex_wait(leaves, seen, PMM_TICK_NS);
+		futex_wait(leaves, seen, busy ? PMM_TICK_NS : CALM_NS);
 	}
 	return NULL;
 }
@@ -71,6 +74,8 @@ void leaving_watch_stop(struct leaving_watch *w)
 		return;
 	if (w->on) {
 		__atomic_store_n(&w->end, true, __ATOMIC_RELEASE);
+		__atomic_fetch_add(&w->tree->head->leaves, 1, __ATOMIC_ACQ_REL);
+		futex_wake(&w->tree->head->leaves);
 		pthread_join(w->thread, NULL);
 	}
 	close(w->fd);

@@ -1,8 +1,8 @@
 /*
  * Processes that wait at their end to be searched for leaks (include/pmm/ledger.h, enum pmm_leave_state): noticed, answered.
  *
- * A thread of its own keeps the tree's clock, which is what a waiting process takes for the monitor's life, also while the monitor's loop searches
- * another one; and it makes a descriptor readable the moment a process asks.
+ * A thread of its own makes a descriptor readable the moment a process asks. While the monitor's loop is at work, perhaps searching another
+ * process, the thread keeps the tree's clock, which is what a waiting process takes for the monitor's life.
  */
 #ifndef CAPTURE_LEAVING_H
 #define CAPTURE_LEAVING_H
@@ -33,6 +33,7 @@ struct leaving_watch {
 	int fd;				/* readable: some process has asked */
 	bool on;			/* the thread runs */
 	bool end;
+	bool busy;			/* [monitor] the loop does not wait, so the clock is ours to keep */
 	pthread_t thread;
 };
 

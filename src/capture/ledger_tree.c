@@ -68,12 +68,11 @@ static uint64_t space_for(const struct ledger_tree_options *o)
 }
 
 /*
- * Slot size and number: as asked for and 512, or what the limits leave, rather a few slots than a
+ * Slot size and number: for ledgers of `want` bytes and 512, or what the limits leave, rather a few slots than a
  * single large one.
  */
-static int plan(const struct ledger_tree_options *o, uint64_t *slot_bytes, uint32_t *nr_slots)
+static int plan(const struct ledger_tree_options *o, uint64_t want, uint64_t *slot_bytes, uint32_t *nr_slots)
 {
-	uint64_t want = o->limit_bytes ? o->limit_bytes : ledger_tree_default_limit(o->pid);
 	uint64_t space = space_for(o), slot = MAX_SLOT_BYTES, most = space / 4;
 
 	if (space < MIN_SLOT_BYTES)
@@ -114,10 +113,9 @@ static void write_check(struct pmm_check *to, const struct pmm_check *asked)
 }
 
 static void write_head(struct ledger_tree *t, const struct ledger_tree_options *o,
-		       uint64_t slot_bytes, uint32_t nr_slots)
+		       uint64_t want, uint64_t slot_bytes, uint32_t nr_slots)
 {
 	struct pmm_tree *h = t->head;
-	uint64_t want = o->limit_bytes ? o->limit_bytes : ledger_tree_default_limit(o->pid);
 	uint64_t most = slot_bytes - PMM_ARENA_OFF;
 
 	h->version = PMM_LEDGER_VERSION;
@@ -182,7 +180,7 @@ int ledger_tree_init(struct ledger_tree *t, const struct ledger_tree_options *o,
 int ledger_tree_init_fd(struct ledger_tree *t, int fd, const struct ledger_tree_options *o,
 			struct err *e)
 {
-	uint64_t slot_bytes;
+	uint64_t want, slot_bytes;
 	uint32_t nr_slots;
 	int rc;
 
@@ -191,7 +189,8 @@ int ledger_tree_init_fd(struct ledger_tree *t, int fd, const struct ledger_tree_
 		rc = err_set(e, -EINVAL, "heap errors cannot be looked for as asked: level %u, on error %u", o->check.level, o->check.on_error);
 		goto out;
 	}
-	rc = plan(o, &slot_bytes, &nr_slots);
+	want = o->limit_bytes ? o->limit_bytes : ledger_tree_default_limit(o->pid);
+	rc = plan(o, want, &slot_bytes, &nr_slots);
 	if (rc) {
 		no_room(e, o, rc);
 		goto out;
@@ -208,7 +207,7 @@ int ledger_tree_init_fd(struct ledger_tree *t, int fd, const struct ledger_tree_
 		t->head = NULL;
 		goto out;
 	}
-	write_head(t, o, slot_bytes, nr_slots);
+	write_head(t, o, want, slot_bytes, nr_slots);
 	return 0;
 out:
 	ledger_tree_fini(t);
@@ -272,4 +271,9 @@ uint64_t ledger_tree_tick(struct ledger_tree *t)
 	if (now - was - 1 < UINT32_MAX - LATE_TICKS)
 		__atomic_store_n(&t->head->tick, now, __ATOMIC_RELAXED);
 	return ns;
+}
+
+uint64_t ledger_tree_calm_ns(const struct ledger_tree *t)
+{
+	return t->head->mode == PMM_MODE_SAMPLED ? 5 * PMM_TICK_NS : PMM_TICK_NS;
 }

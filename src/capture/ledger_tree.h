@@ -76,6 +76,12 @@ int ledger_tree_slot_release(struct ledger_tree *t, unsigned k);
  */
 uint64_t ledger_tree_tick(struct ledger_tree *t);
 
+/*
+ * How long whoever ticks may sleep when nothing happens. In sampled mode processes look at the clock themselves, and each time the monitor wakes
+ * costs some 20 us and the program its caches.
+ */
+uint64_t ledger_tree_calm_ns(const struct ledger_tree *t);
+
 /* Nanoseconds since tick 0. */
 uint64_t ledger_tree_now_ns(const struct ledger_tree *t);
 

@@ -22,6 +22,8 @@
 #define CLAIM_WAIT_NS  2000000000ull /* for a claimed slot to get its pid */
 #define START_WAIT_NS  1000000000ull /* for a launched process to claim a slot */
 #define UNCLAIMED_NS   100000000ull  /* between looks for such */
+#define SOON_NS	       500000000ull
+#define CALM_SHARE     8	     /* time since somebody came or went : longest wait */
 
 static int add_fd(struct monitor *m, int fd, unsigned what)
 {
@@ -54,6 +56,7 @@ int monitor_init(struct monitor *m, struct ledger_tree *t, struct child *c, uint
 		.ops = ops,
 		.arg = arg,
 		.interval_ns = interval_ns,
+		.longest_ns = interval_ns && interval_ns < ledger_tree_calm_ns(t) ? interval_ns : ledger_tree_calm_ns(t),
 		.follow = t->follow,
 		.epoll = -1,
 		.listen_fd = -1,
@@ -206,7 +209,7 @@ static void on_signals(struct monitor *m)
 {
 	m->end_asked |= child_signals(m->child, is_traced, m);
 	if (m->child->ended && !m->root_end_ns)
-		m->root_end_ns = ledger_tree_now_ns(m->tree);
+		m->root_end_ns = m->stir_ns = ledger_tree_now_ns(m->tree);
 }
 
 struct waiting {
@@ -267,8 +270,10 @@ static void visit_claimed(struct monitor *m, unsigned k, uint32_t pid, uint64_t 
 {
 	struct watched *w = m->watched[k];
 
-	if (!w)
+	if (!w) {
 		w = m->watched[k] = watched_new(k, pid, m->interval_ns, now_ns);
+		m->stir_ns = now_ns;
+	}
 	if (!w)
 		return; /* out of memory: perhaps not for long */
 	if (w->pid < 0) {
@@ -340,17 +345,32 @@ static void on_event(struct monitor *m, unsigned what)
 	} else if (what < PMM_MAX_SLOTS && m->watched[what]) {
 		struct watched *w = m->watched[what];
 
-		watched_end(w, ledger_tree_now_ns(m->tree));
+		m->stir_ns = ledger_tree_now_ns(m->tree);
+		watched_end(w, m->stir_ns);
 		epoll_ctl(m->epoll, EPOLL_CTL_DEL, w->pidfd, NULL);
 	}
+}
+
+/* How long to wait for something to happen: until the next tick, or several where all is calm. */
+static int wait_ms(const struct monitor *m, uint64_t now_ns)
+{
+	uint64_t calm_ns = (now_ns - m->stir_ns) / CALM_SHARE;
+	uint64_t ns = calm_ns < m->longest_ns ? calm_ns : m->longest_ns;
+
+	if (ns < PMM_TICK_NS)
+		ns = PMM_TICK_NS;
+	return (int)((ns - now_ns % PMM_TICK_NS) / 1000000) + 1;
 }
 
 uint64_t monitor_step(struct monitor *m)
 {
 	struct epoll_event ev[16];
 	uint64_t now_ns = ledger_tree_tick(m->tree);
-	int ms = (int)((PMM_TICK_NS - now_ns % PMM_TICK_NS) / 1000000) + 1;
-	int n = epoll_wait(m->epoll, ev, 16, m->one_left ? 0 : ms);
+	int n;
+
+	__atomic_store_n(&m->leaving.busy, false, __ATOMIC_RELAXED);
+	n = epoll_wait(m->epoll, ev, 16, m->one_left ? 0 : wait_ms(m, now_ns));
+	__atomic_store_n(&m->leaving.busy, true, __ATOMIC_RELAXED);
 
 	for (int i = 0; i < n; i++)
 		on_event(m, ev[i].data.u32);
@@ -410,7 +430,7 @@ static unsigned unclaimed(struct monitor *m, bool mapped, pid_t *pid)
 {
 	if (!m->follow)
 		return 0;
-	return whois_unclaimed(&m->who, mapped, is_traced, m, pid);
+	return whois_unclaimed(&m->who, mapped, ledger_tree_now_ns(m->tree) < SOON_NS, is_traced, m, pid);
 }
 
 unsigned monitor_settle(struct monitor *m, uint64_t grace_ns, pid_t *pid)

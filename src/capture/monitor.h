@@ -1,7 +1,7 @@
 /*
  * The monitor: keeps the tree's clock, notices processes, and turns each one that ends into a heap.
  *
- * A single thread in one loop; wakes every 10 ms for the clock and at once for ends, signals and
+ * A single thread in one loop; wakes every 10 ms for the clock, in sampled mode up to 50 ms, and at once for ends, signals and
  * connections. Prints nothing: what there is to tell goes to the callbacks or is counted here.
  */
 #ifndef CAPTURE_MONITOR_H
@@ -52,6 +52,8 @@ struct monitor {
 	unsigned next_leaving;	  /* the slot to look at first for one that waits */
 	bool one_left;		  /* one was seen off, there may be more */
 	uint64_t interval_ns;	    /* --interval, 0 = adaptive */
+	uint64_t longest_ns;	    /* the loop waits for nothing longer than this; the user of a monitor may lower it */
+	uint64_t stir_ns;	    /* when a process came or went last */
 	uint64_t root_end_ns;	    /* when the program ended; 0 = it runs */
 	bool follow;		    /* children are tracked too */
 	bool end_asked;		    /* SIGTERM or SIGHUP after the program's end */

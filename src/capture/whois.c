@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,11 +13,13 @@
 
 #include "include/pmm/ledger.h"
 #include "src/target/proc.h"
+#include "src/target/task.h"
 
 #define MAX_ANCESTORS 64
 #define MAX_ENVIRON   (1u << 20)
 #define ANY	      UINT64_MAX
 #define MAX_PASSES    4
+#define FEW	      256	/* numbers that are looked at one by one rather than the whole of /proc */
 
 /* ioctl of a pidfd: linux/pidfd.h, first published size; exit_code since Linux 6.15 */
 struct info {
@@ -157,7 +160,7 @@ pid_t whois_find(struct whois *w, uint32_t ns_pid, uint64_t slot_off, int *pidfd
 	exists = *pidfd >= 0 || errno != ESRCH;
 	if (exists && is_it(w, pid, slot_off))
 		return pid;
-	if (!exists && !w->foreign && pid > w->root)
+	if (!exists && !w->foreign && pid >= w->root)
 		return 0;
 	if (*pidfd >= 0)
 		close(*pidfd);
@@ -192,66 +195,95 @@ static bool has_env(const struct whois *w, pid_t pid)
 	return found;
 }
 
-/* Have pid numbers wrapped around since the root was started? The last one given is in loadavg. */
-static bool has_wrapped(const struct whois *w)
+/* The pid number that was given last; numbers wrap around. 0 = not known. */
+static pid_t last_pid(void)
 {
-	FILE *f = fopen("/proc/loadavg", "re");
-	int last = 0;
+	char text[128], *last;
+	int fd = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd >= 0 ? read(fd, text, sizeof(text) - 1) : -1;
 
-	if (f) {
-		if (fscanf(f, "%*s %*s %*s %*s %d", &last) != 1)
-			last = 0;
-		fclose(f);
-	}
-	return last < w->root;
+	if (fd >= 0)
+		close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	last = strrchr(text, ' ');
+	return last ? atoi(last) : 0;
 }
 
-/*
- * One pass over /proc. *vanished: a candidate ended meanwhile, and may have left a child that the
- * list lacks.
- */
-static unsigned count_unclaimed(const struct whois *w, bool mapped,
-				bool (*has_slot)(void *arg, pid_t pid), void *arg, pid_t *pid,
-				bool *vanished)
+struct unclaimed {
+	const struct whois *w;
+	bool mapped;
+	bool (*has_slot)(void *arg, pid_t pid);
+	void *arg;
+	unsigned nr;
+	pid_t one;
+	bool vanished;		/* one ended meanwhile, and may have left a child that was not looked at */
+};
+
+static void look_at(struct unclaimed *u, pid_t p)
 {
-	pid_t oldest = has_wrapped(w) ? 1 : w->root;
+	if (p == u->w->monitor || u->has_slot(u->arg, p))
+		return;
+	if (!has_env(u->w, p)) {
+		u->vanished |= !proc_alive(p);
+		return;
+	}
+	if (u->mapped && !may_map_tree(u->w, p))
+		return;
+	u->one = p;
+	u->nr++;
+}
+
+static void look_at_all(struct unclaimed *u, pid_t oldest)
+{
 	DIR *dir = opendir("/proc");
 	struct dirent *d;
-	unsigned nr = 0;
 
 	while (dir && (d = readdir(dir))) {
 		pid_t p = (pid_t)atoi(d->d_name);
 
-		if (p <= oldest || p == w->monitor || has_slot(arg, p))
-			continue;
-		if (!has_env(w, p)) {
-			*vanished |= !proc_alive(p);
-			continue;
-		}
-		if (mapped && !may_map_tree(w, p))
-			continue;
-		if (pid)
-			*pid = p;
-		nr++;
+		if (p > oldest)
+			look_at(u, p);
 	}
 	if (dir)
 		closedir(dir);
-	return nr;
 }
 
-unsigned whois_unclaimed(const struct whois *w, bool mapped, bool (*has_slot)(void *arg, pid_t pid),
-			 void *arg, pid_t *pid)
+/* Is it the number of a process, rather than of some other thread or of nobody? */
+static bool is_process(pid_t pid)
 {
-	unsigned nr = 0;
+	uint64_t group;
 
-	for (int i = 0; i < MAX_PASSES && !nr; i++) {
-		bool vanished = false;
+	return !task_status(pid, pid, "Tgid", 10, &group) && group == (uint64_t)pid;
+}
 
-		nr = count_unclaimed(w, mapped, has_slot, arg, pid, &vanished);
-		if (!vanished)
-			break;
+/*
+ * One pass. The numbers given since the root was started are few where it did not run for long. All others are those of older processes then: to
+ * wrap around once they need more time than that.
+ */
+static void look_for_unclaimed(struct unclaimed *u, bool soon)
+{
+	pid_t root = u->w->root, last = last_pid();
+
+	if (last < root || !soon || last - root > FEW) {
+		look_at_all(u, last < root ? 1 : root);
+		return;
 	}
-	return nr;
+	for (pid_t p = root + 1; p <= last; p++)
+		if (is_process(p))
+			look_at(u, p);
+}
+
+unsigned whois_unclaimed(const struct whois *w, bool mapped, bool soon, bool (*has_slot)(void *arg, pid_t pid), void *arg, pid_t *pid)
+{
+	struct unclaimed u = { .w = w, .mapped = mapped, .has_slot = has_slot, .arg = arg };
+
+	for (int i = 0; i < MAX_PASSES && !u.nr && (!i || u.vanished); i++) {
+		u.vanished = false;
+		look_for_unclaimed(&u, soon);
+	}
+	if (pid && u.nr)
+		*pid = u.one;
+	return u.nr;
 }
 
 int whois_status(pid_t pid, int pidfd, int *status)

@@ -36,11 +36,10 @@ bool whois_maps_slot(const struct whois *w, pid_t pid, uint64_t slot_off);
 /*
  * Processes of the tree that hold no slot: just launched, or forked and without an event so far.
  * `has_slot(arg, pid)` tells the others; `mapped` leaves out those that do not have the tree
- * mapped. Their number, one of them in *pid (may be NULL). Looks at processes younger than the root
- * only.
+ * mapped. `soon`: the root was started less than half a second ago. Their number, one of them in *pid (may be NULL). Looks at processes
+ * younger than the root only.
  */
-unsigned whois_unclaimed(const struct whois *w, bool mapped, bool (*has_slot)(void *arg, pid_t pid),
-			 void *arg, pid_t *pid);
+unsigned whois_unclaimed(const struct whois *w, bool mapped, bool soon, bool (*has_slot)(void *arg, pid_t pid), void *arg, pid_t *pid);
 
 /*
  * Wait status of an ended process: kept by its pidfd (Linux 6.15), or by its zombie. 0, or

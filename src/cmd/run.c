@@ -180,7 +180,10 @@ static int prepare(struct run *r, const char *command, char agent[PATH_MAX], str
 	rc = ledger_tree_init(&r->tree, &o, e);
 	if (rc)
 		return rc;
-	return monitor_init(&r->monitor, &r->tree, &r->child, interval_ns, &monitor_ops, r, e);
+	rc = monitor_init(&r->monitor, &r->tree, &r->child, interval_ns, &monitor_ops, r, e);
+	if (!rc && r->check.job && r->check.job->sweep_every_ns)
+		r->monitor.longest_ns = PMM_TICK_NS;
+	return rc;
 }
 
 static int launch(struct run *r, const char *agent, char **argv, struct err *e)
