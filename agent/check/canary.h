@@ -66,10 +66,10 @@ void canary_mend(void *p, size_t size, size_t align);
 /* Mark the head of a live block as that of a released one: true for one caller; others (a double free) get false. */
 bool canary_take(void *p);
 
-/* Fill a block that was taken with poison. */
+/* Fill a block that was taken with poison, and what is behind it: its canary was looked at for the last time. */
 void canary_poison(void *p, size_t size);
 
-/* Is all of it still poison, and all around it as it was? First byte that is not in *at. */
+/* Is all of it still poison, and what is before it as it was? First byte that is not in *at. */
 bool canary_poisoned(const void *p, size_t size, size_t align, uint64_t *at);
 
 /* Make the head nobody's, before the real block goes back. */

@@ -8,7 +8,7 @@
 
 #include "agent/check/bounds.h"
 #include "agent/check/budget.h"
-#include "agent/check/canary.h"
+#include "agent/check/canary_quick.h"
 #include "agent/check/ease.h"
 #include "agent/check/fault.h"
 #include "agent/check/guard.h"
@@ -198,7 +198,7 @@ void *canaried_alloc(struct tctx *c, size_t size, size_t align, bool zeroed)
 	if (unlikely(!canary_bytes(size, align, &bytes)))
 		return NULL;
 	real = REAL(c, real_alloc(bytes, align, zeroed));
-	return likely(real) ? canary_make(real, size, align) : NULL;
+	return likely(real) ? quick_make(real, size, align) : NULL;
 }
 
 /* Only when there is a block: a request that failed left nothing unguarded. */
@@ -275,7 +275,7 @@ static void *alloc_light(struct tctx *c, size_t size, size_t align, bool zeroed,
 	c->pub.canaried++;
 	if (!too_small(c, size))
 		site = record_alloc(c, (uint64_t)p, size, kind, from);
-	canary_note(p, facts_of(site, kind));
+	quick_note(p, facts_of(site, kind));
 	budget_watch_end(watch);
 	return p;
 }
@@ -302,7 +302,7 @@ static void *alloc_guard(struct tctx *c, size_t size, size_t align, bool zeroed,
 	c->pub.canaried++;
 	if (!too_small(c, size))
 		record_alloc_at(c, (uint64_t)p, size, kind, site);
-	canary_note(p, facts_of(site, kind));
+	quick_note(p, facts_of(site, kind));
 	budget_watch_end(watch);
 	return p;
 }
@@ -392,7 +392,7 @@ static void *resized_in_place(struct tctx *c, void *old, struct held *h, size_t 
 		p = canary_make(p, size, 0);
 		c->pub.canaried++;
 		hook_resized(c, old, known ? &was : NULL, p, size, kind, from);
-		canary_note(p, facts_of(block_get((uint64_t)p, &was) ? was.site : 0, kind));
+		quick_note(p, facts_of(block_get((uint64_t)p, &was) ? was.site : 0, kind));
 		return p;
 	}
 	if (known)

@@ -9,7 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "agent/agent.h"
 #include "agent/check/check.h"
+#include "agent/sys.h"
 
 /* Private memory for it. False: there is none, nothing is kept. */
 bool quarantine_start(uint64_t bytes);
@@ -17,7 +19,12 @@ bool quarantine_start(uint64_t bytes);
 /* A block there. Numbers of sites and threads are those of the ledgers of these generations; `pid` allocated it. */
 struct quarantined {
 	uint64_t address;
-	uint64_t size : 44, align_log2 : 6, kind : 8, damaged : 1;	/* damaged: what lies next to it may be, too */
+	union {
+		struct {
+			uint64_t size : 44, align_log2 : 6, kind : 8, damaged : 1;	/* damaged: what lies next to it may be, too */
+		};
+		uint64_t what;		/* all of these, to be set at once: quarantined_what() */
+	};
 	uint32_t alloc_site, free_site;
 	uint32_t alloc_tick, free_tick;
 	uint16_t alloc_thread, free_thread;
@@ -25,6 +32,11 @@ struct quarantined {
 	uint16_t alloc_generation, free_generation;
 	uint32_t reserved;
 };
+
+static inline uint64_t quarantined_what(size_t size, size_t align, uint32_t kind, bool damaged)
+{
+	return size | (uint64_t)__builtin_ctzl(align) << 44 | (uint64_t)kind << 50 | (uint64_t)damaged << 58;
+}
 
 /* The same for everybody. */
 void quarantine_describe(const struct quarantined *q, struct check_block *out);
@@ -34,14 +46,109 @@ static inline size_t quarantine_align(const struct quarantined *q)
 	return (size_t)1 << q->align_log2;
 }
 
+/* What a block takes. */
+static inline uint64_t quarantined_bytes(size_t size, size_t align)
+{
+	return size + pmm_front_bytes(align) + PMM_TAIL_BYTES;
+}
+
+#define QUARANTINE_RINGS	8
+
+/* Blocks that leave in the order they came in. A thread keeps to one ring as long as it can, and a process of one thread has a single one. */
+struct quarantine_ring {
+	uint64_t lock;
+	uint64_t first, end;		/* entries [first, end), numbered through */
+	uint64_t bytes;
+	uint64_t turns;
+	struct quarantined *entry;
+} __attribute__((aligned(64)));
+
+struct quarantine {
+	uint64_t bytes;			/* of all rings; 0 = nothing is kept */
+	uint64_t nr_entries;		/* of a ring, a power of two */
+	struct quarantine_ring ring[QUARANTINE_RINGS];
+};
+
+extern struct quarantine quarantine __attribute__((visibility("hidden")));
+
+/* What a ring may hold: all of it where there is one thread. */
+static inline uint64_t quarantine_share(void)
+{
+	return likely(*A.single_threaded) ? quarantine.bytes : quarantine.bytes / QUARANTINE_RINGS;
+}
+
 /* Would a block of this size be kept? */
-bool quarantine_keeps(size_t size);
+static inline bool quarantine_keeps(size_t size)
+{
+	return size < quarantine_share();
+}
+
+static inline bool quarantine_lock(struct quarantine_ring *r)
+{
+	uint64_t free = 0;
+
+	if (unlikely(LOAD(r->lock)))
+		return false;
+	return likely(*A.single_threaded) ? arch_cas_local(&r->lock, &free, 1) : CAS(r->lock, free, 1);
+}
+
+static inline void quarantine_unlock(struct quarantine_ring *r)
+{
+	STORE_RELEASE(r->lock, 0);
+}
+
+/* A ring that is ours now; NULL: all are in use. */
+static inline struct quarantine_ring *quarantine_take(void)
+{
+	unsigned at = likely(*A.single_threaded) ? 0 : (unsigned)(arch_thread_pointer() * 0x9e3779b97f4a7c15ull >> 61);
+
+	for (unsigned i = 0; i < QUARANTINE_RINGS; i++)
+		if (likely(quarantine_lock(&quarantine.ring[(at + i) % QUARANTINE_RINGS])))
+			return &quarantine.ring[(at + i) % QUARANTINE_RINGS];
+	return NULL;
+}
+
+static inline struct quarantined *quarantine_entry(const struct quarantine_ring *r, uint64_t nr)
+{
+	return &r->entry[nr & (quarantine.nr_entries - 1)];
+}
+
+/* Must some leave? */
+static inline bool quarantine_overfull(const struct quarantine_ring *r)
+{
+	return r->bytes > quarantine_share() || r->end - r->first >= quarantine.nr_entries;
+}
+
+typedef void (*quarantine_leave)(void *arg, const struct quarantined *q);
+
+/* Let those leave that must, and unlock it. */
+void quarantine_drain(struct quarantine_ring *r, quarantine_leave leave, void *arg);
+
+/* The monitor's figure, now and then. */
+void quarantine_report(void);
+
+/* The ring that we have has one more entry, just filled in, a block that takes so many bytes. It is nobody's afterwards. */
+static inline void quarantine_put(struct quarantine_ring *r, uint64_t bytes, quarantine_leave leave, void *arg)
+{
+	uint64_t *figure = &A.ledger->check.quarantined_bytes;
+
+	r->bytes += bytes;
+	STORE_RELEASE(r->end, r->end + 1);
+	if (likely(*A.single_threaded))
+		STORE(*figure, *figure + bytes);
+	else if (unlikely(!(r->turns++ & 63)))
+		quarantine_report();
+	if (unlikely(quarantine_overfull(r)))
+		quarantine_drain(r, leave, arg);
+	else
+		quarantine_unlock(r);
+}
 
 /*
  * Keep a block, poisoned already. What has to leave for it is handed to `leave` one by one, which gives it to the real allocator. False:
  * not kept, it is the caller's to release.
  */
-bool quarantine_add(const struct quarantined *q, void (*leave)(void *arg, const struct quarantined *q), void *arg);
+bool quarantine_add(const struct quarantined *q, quarantine_leave leave, void *arg);
 
 /* The kept block that begins at, or (inside) covers, an address; looks at all: for the moment of an error. */
 bool quarantine_find(uint64_t address, bool inside, struct quarantined *out);

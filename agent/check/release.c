@@ -7,7 +7,7 @@
 
 #include "agent/check/bounds.h"
 #include "agent/check/budget.h"
-#include "agent/check/canary.h"
+#include "agent/check/canary_quick.h"
 #include "agent/check/guard.h"
 #include "agent/check/quarantine.h"
 #include "agent/check/thrift.h"
@@ -32,9 +32,10 @@ void guard_describe(uint32_t run, struct check_block *out)
 	};
 }
 
-void held_find(const void *p, struct held *h)
+QUICK void find(const void *p, struct held *h)
 {
 	enum canary_says says;
+	uint64_t over;
 
 	if (unlikely(guard_in_pool((uint64_t)p))) {
 		h->run = guard_block((uint64_t)p);
@@ -46,17 +47,27 @@ void held_find(const void *p, struct held *h)
 		h->as = HELD_PASSED;
 		return;
 	}
-	says = h->known ? CANARY_LIVE : canary_look_safely(p, &h->size, &h->align);
-	if (likely(says == CANARY_LIVE))
-		says = canary_look_facts(p, &h->size, &h->align, &h->facts);
-	if (h->known && unlikely(h->facts != facts_of(h->was.site, h->was.kind)) && h->facts && says == CANARY_LIVE)
-		says = CANARY_NOTHING;		/* what lies over the seal is overwritten, and no more */
+	if (likely(h->known)) {
+		says = quick_look(p, &h->size, &h->align, &over);
+		h->facts = 0;
+		if (says == CANARY_LIVE && unlikely(over != pmm_spread(facts_of(h->was.site, h->was.kind))) && over)
+			says = CANARY_NOTHING;	/* what lies over the seal is overwritten, and no more */
+	} else {
+		says = canary_look_safely(p, &h->size, &h->align);
+		if (says == CANARY_LIVE)
+			says = canary_look_facts(p, &h->size, &h->align, &h->facts);
+	}
 	h->as = likely(says == CANARY_LIVE) ? HELD_CANARIED : HELD_NONE;
 	if (unlikely(h->known && says == CANARY_NOTHING)) {
 		h->as = HELD_HEADLESS;
 		h->size = h->was.size;
 		h->align = 1;
 	}
+}
+
+void held_find(const void *p, struct held *h)
+{
+	find(p, h);
 }
 
 void block_of_facts(uint32_t facts, struct check_block *out)
@@ -141,12 +152,13 @@ static SLOW void mismatch(struct tctx *c, const struct check_block *b, const str
 	finding_add(c, &f);
 }
 
-static inline void pair(struct tctx *c, const struct check_block *b, size_t align, const struct check_said *said, uint32_t site)
+static SLOW void held_mismatch(struct tctx *c, const void *p, const struct held *h, const struct check_said *said, uint64_t other,
+			       uint32_t site)
 {
-	uint64_t other;
+	struct check_block b;
 
-	if (unlikely(disagrees(b->kind, b->size, align, said, &other)))
-		mismatch(c, b, said, other, site);
+	held_block(p, h, &b);
+	mismatch(c, &b, said, other, site);
 }
 
 /* ---- damage --------------------------------------------------------------------------------------------- */
@@ -183,7 +195,7 @@ static SLOW void spoilt(struct tctx *c, const struct quarantined *q, uint64_t at
 
 static void give_back(struct tctx *c, void *p, size_t size, size_t align)
 {
-	canary_clear(p);
+	quick_clear(p);
 	if (size >= STACK_BYTES)
 		ADD(A.stack_gen, 1);
 	STORE(c->busy, TCTX_IN_ALLOCATOR);
@@ -197,7 +209,7 @@ static void leave(void *arg, const struct quarantined *q)
 	size_t align = quarantine_align(q);
 	uint64_t at;
 
-	if (unlikely(!canary_poisoned((void *)q->address, q->size, align, &at))) {
+	if (unlikely(!quick_poisoned((void *)q->address, q->size, align, &at))) {
 		spoilt(arg, q, at);
 		if (at - q->address >= q->size)
 			return;
@@ -206,45 +218,88 @@ static void leave(void *arg, const struct quarantined *q)
 		give_back(arg, (void *)q->address, q->size, align);
 }
 
-/* Poisoned and kept, if there is room. What is `damaged` never goes further. */
-static inline bool kept(struct tctx *c, void *p, const struct held *h, const struct check_block *b, uint32_t site, bool damaged)
+/* How a block came to be. */
+static void origin_put(struct quarantined *q, const struct check_block *b)
 {
-	struct quarantined q = {
-		.address = (uint64_t)p, .size = h->size, .align_log2 = (unsigned)__builtin_ctzl(h->align), .kind = b->kind,
-		.damaged = damaged, .alloc_site = b->alloc_site, .alloc_tick = b->alloc_tick, .alloc_thread = (uint16_t)b->alloc_thread,
-		.free_site = site, .free_tick = clock_now(), .free_thread = (uint16_t)c->pub.thread,
-		.pid = b->parent_pid ? b->parent_pid : (uint32_t)A.pid,
-		.alloc_generation = (uint16_t)(b->alloc_from ? b->alloc_from - 1 : K.generation),
-		.free_generation = (uint16_t)K.generation,
-	};
+	q->kind = b->kind;
+	q->alloc_site = b->alloc_site;
+	q->alloc_tick = b->alloc_tick;
+	q->alloc_thread = (uint16_t)b->alloc_thread;
+	q->pid = b->parent_pid ? b->parent_pid : (uint32_t)A.pid;
+	q->alloc_generation = (uint16_t)(b->alloc_from ? b->alloc_from - 1 : K.generation);
+}
 
-	if (!quarantine_keeps(h->size))
+/*
+ * Poisoned and kept, if there is room. What is `damaged` never goes further. Filled in where it is kept: what is put together from smaller
+ * parts and copied at once holds the processor up. b: what is known of one that the tables do not know.
+ */
+QUICK bool kept(struct tctx *c, void *p, const struct held *h, const struct check_block *b, uint32_t site, bool damaged)
+{
+	struct quarantine_ring *ring;
+	struct quarantined *q;
+
+	if (unlikely(!quarantine_keeps(h->size)))
 		return false;
-	if (h->size >= STACK_BYTES)
+	if (unlikely(h->size >= STACK_BYTES))
 		ADD(A.stack_gen, 1);
-	canary_poison(p, h->size);
-	return quarantine_add(&q, leave, c);
+	quick_poison(p, h->size);
+	ring = quarantine_take();
+	if (unlikely(!ring))
+		return false;
+	q = quarantine_entry(ring, ring->end);
+	q->address = (uint64_t)p;
+	q->what = quarantined_what(h->size, h->align, h->was.kind, damaged);
+	q->alloc_site = h->was.site;
+	q->alloc_tick = h->was.birth_tick;
+	q->free_site = site;
+	q->free_tick = clock_now();
+	q->free_thread = (uint16_t)c->pub.thread;
+	q->pid = (uint32_t)A.pid;
+	q->alloc_generation = q->free_generation = (uint16_t)K.generation;
+	if (unlikely(b))
+		origin_put(q, b);
+	else
+		q->alloc_thread = (uint16_t)block_thread(&h->was);
+	quarantine_put(ring, quarantined_bytes(h->size, h->align), leave, c);
+	return true;
 }
 
 /* Told, and kept like any other, so that what is done with it after its release is told, too. */
-static SLOW void keep_damaged(struct tctx *c, void *p, const struct held *h, const struct check_block *b, uint64_t at,
-			      const struct check_said *said, uint32_t site)
-{
-	damaged(c, b, at, pmm_tail_end((uint64_t)p, h->size), said, site);
-	canary_mend(p, h->size, h->align);
-	kept(c, p, h, b, site, true);
-}
-
-static void release_canaried(struct tctx *c, void *p, const struct held *h, const struct check_said *said, uint32_t site)
+static SLOW void keep_damaged(struct tctx *c, void *p, const struct held *h, uint64_t at, const struct check_said *said, uint32_t site)
 {
 	struct check_block b;
-	uint64_t at;
 
 	held_block(p, h, &b);
-	pair(c, &b, h->align, said, site);
-	if (unlikely(canary_damage_around(p, h->size, h->align, &at)))
-		keep_damaged(c, p, h, &b, at, said, site);
+	damaged(c, &b, at, pmm_tail_end((uint64_t)p, h->size), said, site);
+	canary_mend(p, h->size, h->align);
+	kept(c, p, h, &b, site, true);
+}
+
+/* The tables do not know it. */
+static SLOW void release_inherited(struct tctx *c, void *p, struct held *h, const struct check_said *said, uint32_t site)
+{
+	struct check_block b;
+	uint64_t at, other;
+
+	held_block(p, h, &b);
+	h->was = (struct block_info){ .kind = PMM_KIND_NONE };
+	if (disagrees(b.kind, b.size, h->align, said, &other))
+		mismatch(c, &b, said, other, site);
+	if (canary_damage_around(p, h->size, h->align, &at))
+		keep_damaged(c, p, h, at, said, site);
 	else if (!kept(c, p, h, &b, site, false))
+		give_back(c, p, h->size, h->align);
+}
+
+QUICK void release_canaried(struct tctx *c, void *p, const struct held *h, const struct check_said *said, uint32_t site)
+{
+	uint64_t at, other;
+
+	if (unlikely(disagrees(h->was.kind, h->size, h->align, said, &other)))
+		held_mismatch(c, p, h, said, other, site);
+	if (unlikely(quick_damage_around(p, h->size, h->align, &at)))
+		keep_damaged(c, p, h, at, said, site);
+	else if (unlikely(!kept(c, p, h, NULL, site, false)))
 		give_back(c, p, h->size, h->align);
 }
 
@@ -252,13 +307,12 @@ static void release_canaried(struct tctx *c, void *p, const struct held *h, cons
 static SLOW void release_headless(struct tctx *c, void *p, const struct held *h, const struct check_said *said, uint32_t site)
 {
 	bool aligned = h->was.kind >= PMM_KIND_POSIX_MEMALIGN && h->was.kind != PMM_KIND_NEW && h->was.kind != PMM_KIND_NEW_ARRAY;
-	struct check_block b;
-	uint64_t at;
+	uint64_t at, other;
 
-	held_block(p, h, &b);
-	pair(c, &b, 0, said, site);
+	if (disagrees(h->was.kind, h->size, 0, said, &other))
+		held_mismatch(c, p, h, said, other, site);
 	if (canary_damage_headless(p, h->size, aligned, facts_of(h->was.site, h->was.kind), &at))
-		keep_damaged(c, p, h, &b, at, said, site);
+		keep_damaged(c, p, h, at, said, site);
 }
 
 /* ---- guarded blocks ------------------------------------------------------------------------------------- */
@@ -268,14 +322,15 @@ static void release_guarded(struct tctx *c, const struct held *h, const struct c
 	struct pmm_guard *g = guard_at(h->run);
 	struct block_info was = { .size = g->size_bytes, .site = g->site, .birth_tick = g->tick, .kind = g->kind };
 	struct check_block b;
-	uint64_t at;
+	uint64_t at, other;
 
 	guard_describe(h->run, &b);
 	b.freed = false;
 	b.free_site = 0;
 	if (g->pid == (uint32_t)A.pid)
 		record_free_apart(c, g->address, &was);
-	pair(c, &b, g->align, said, site);
+	if (unlikely(disagrees(b.kind, b.size, g->align, said, &other)))
+		mismatch(c, &b, said, other, site);
 	if (unlikely(guard_damage(h->run, &at)))
 		damaged(c, &b, at, at < b.address ? b.address : (at | (ARCH_PAGE - 1)) + 1, said, site);
 	g->free_site = site;
@@ -298,7 +353,7 @@ static SLOW void released_twice(struct tctx *c, void *p, const struct held *h, c
 	finding_add(c, &f);
 }
 
-void held_release(struct tctx *c, void *p, struct held *h, const struct check_said *said, uint32_t site)
+QUICK void release(struct tctx *c, void *p, struct held *h, const struct check_said *said, uint32_t site)
 {
 	if (unlikely(h->as == HELD_GUARDED)) {
 		if (guard_release(h->run))
@@ -311,10 +366,17 @@ void held_release(struct tctx *c, void *p, struct held *h, const struct check_sa
 		h->known = record_free(c, (uint64_t)p, &h->was);
 	if (unlikely(h->as == HELD_HEADLESS))
 		release_headless(c, p, h, said, site);
-	else if (likely(canary_take(p)))
+	else if (unlikely(!quick_take(p)))
+		released_twice(c, p, h, said, site);	/* by two threads at once */
+	else if (likely(h->known))
 		release_canaried(c, p, h, said, site);
 	else
-		released_twice(c, p, h, said, site);	/* by two threads at once */
+		release_inherited(c, p, h, said, site);
+}
+
+void held_release(struct tctx *c, void *p, struct held *h, const struct check_said *said, uint32_t site)
+{
+	release(c, p, h, said, site);
 }
 
 static void free_passed(struct tctx *c, void *p)
@@ -326,17 +388,21 @@ static void free_passed(struct tctx *c, void *p)
 void check_free(struct tctx *c, void *p, const struct check_said *said, const struct caller *from)
 {
 	uint64_t watch = budget_watch(c->events);
+	uint32_t site = 0;
 	struct held h;
 
 	if (unlikely(!check_ready())) {
 		free_passed(c, p);
 		return;
 	}
-	__builtin_prefetch((char *)p - PMM_HEAD_BYTES, 1);
-	h.known = h.counted = K.o.level != PMM_CHECK_SAMPLED && !guard_in_pool((uint64_t)p);
-	if (h.known)
+	h.known = h.counted = K.o.level != PMM_CHECK_SAMPLED && likely(!guard_in_pool((uint64_t)p));
+	if (likely(h.counted)) {
+		__builtin_prefetch(head_of(p), 1);
+		block_place((uint64_t)p);	/* both are fetched while the stack is looked at */
+		site = unwind_site(c, from, 0);
 		h.known = record_free(c, (uint64_t)p, &h.was);
-	held_find(p, &h);
+	}
+	find(p, &h);
 	if (unlikely(h.as == HELD_PASSED)) {
 		free_passed(c, p);
 	} else if (unlikely(h.as == HELD_NONE)) {
@@ -345,7 +411,7 @@ void check_free(struct tctx *c, void *p, const struct check_said *said, const st
 		STORE(c->busy, TCTX_IN_ALLOCATOR);
 		A.next.free(p);
 	} else {
-		held_release(c, p, &h, said, unwind_site(c, from, 0));
+		release(c, p, &h, said, likely(site) ? site : unwind_site(c, from, 0));
 		if (h.as == HELD_CANARIED)
 			budget_watch_end(watch);
 	}
@@ -367,7 +433,7 @@ static void *taken_plain(void *p)
 	}
 	if (K.o.level == PMM_CHECK_SAMPLED || canary_look(p, &size, &align) != CANARY_LIVE)
 		return p;
-	canary_clear(p);
+	quick_clear(p);
 	return canary_real(p, align);
 }
 
@@ -420,7 +486,7 @@ static void still_poisoned(void *arg, const struct quarantined *q)
 {
 	uint64_t at;
 
-	if (!canary_poisoned((void *)q->address, q->size, quarantine_align(q), &at))
+	if (!quick_poisoned((void *)q->address, q->size, quarantine_align(q), &at))
 		spoilt(arg, q, at);
 }
 

@@ -1,0 +1,199 @@
+/*
+ * Heads and tails of canaried blocks as each allocation and each release of a checked block looks at them: what of agent/check/canary.h has to
+ * be quick, and what both are made of.
+ *
+ * All in aligned words: what belongs to a word with the block's last bytes is set and looked at under a mask. What is looked at is put
+ * together without a decision for each word, since sizes that vary would make the processor guess wrong.
+ */
+#ifndef AGENT_CHECK_CANARY_QUICK_H
+#define AGENT_CHECK_CANARY_QUICK_H
+
+#include "agent/agent.h"
+#include "agent/check/canary.h"
+#include "agent/sys.h"
+#include "include/pmm/check.h"
+
+#define CANARY_SIZE_MASK	((1ull << PMM_HEAD_ALIGN_SHIFT) - 1)
+#define CANARY_POISON_WORD	(PMM_POISON_BYTE * 0x0101010101010101ull)
+#define CANARY_LONG_WORDS	64	/* from here on one instruction for all is quicker than a loop */
+#define QUICK			static inline __attribute__((always_inline))
+
+extern uint64_t canary_secret __attribute__((visibility("hidden")));
+
+/* ---- words ---------------------------------------------------------------------------------------------- */
+
+/* An even number of words. */
+QUICK void words_fill(uint64_t *w, size_t nr, uint64_t value)
+{
+	if (likely(nr < CANARY_LONG_WORDS))
+		for (size_t i = 0; i < nr; i += 2) {
+			STORE(w[i], value);
+			STORE(w[i + 1], value);
+		}
+	else
+		__asm__ volatile("rep stosq" : "+D"(w), "+c"(nr) : "a"(value) : "memory");
+}
+
+/* Are an even number of words, not 0, all the same? Looks at them four at a time, and at the last two in any case. */
+QUICK bool words_same(const uint64_t *w, size_t nr, uint64_t value)
+{
+	uint64_t differs = (w[nr - 2] ^ value) | (w[nr - 1] ^ value);
+
+	for (size_t i = 0; i + 4 <= nr; i += 4)
+		differs |= (w[i] ^ value) | (w[i + 1] ^ value) | (w[i + 2] ^ value) | (w[i + 3] ^ value);
+	return !differs;
+}
+
+/* ---- heads ---------------------------------------------------------------------------------------------- */
+
+QUICK struct pmm_head *head_of(const void *p)
+{
+	return (struct pmm_head *)p - 1;
+}
+
+/* pmm_head.what of a live block; an alignment of 0 is as good as 1. */
+QUICK uint64_t head_what(size_t size, size_t align)
+{
+	return size | (uint64_t)(align ? 63 - __builtin_clzll(align) : 0) << PMM_HEAD_ALIGN_SHIFT;
+}
+
+QUICK void head_set(struct pmm_head *h, uint64_t what)
+{
+	h->what = what;
+	h->seal = pmm_seal(canary_secret, (uint64_t)(h + 1), what);
+}
+
+/* canary_look(). *over: the facts, spread, that lie over the seal. */
+QUICK enum canary_says quick_look(const void *p, size_t *size, size_t *align, uint64_t *over)
+{
+	const struct pmm_head *h = head_of(p);
+	uint64_t what = LOAD(h->what);
+
+	*over = LOAD(h->seal) ^ pmm_seal(canary_secret, (uint64_t)p, what);
+	if (unlikely((uint64_t)p & 15) || unlikely(*over & PMM_SEAL_SURE) ||
+	    unlikely(what >> 51))		/* zeroes, at an address of no luck */
+		return CANARY_NOTHING;
+	*size = what & CANARY_SIZE_MASK;
+	*align = 1ull << (what >> PMM_HEAD_ALIGN_SHIFT & 63);
+	return unlikely(what & PMM_HEAD_FREED) ? CANARY_FREED : CANARY_LIVE;
+}
+
+/* canary_note() */
+QUICK void quick_note(void *p, uint32_t facts)
+{
+	struct pmm_head *h = head_of(p);
+
+	STORE(h->seal, LOAD(h->seal) ^ pmm_spread(facts));
+}
+
+/* canary_take() */
+QUICK bool quick_take(void *p)
+{
+	struct pmm_head *h = head_of(p);
+	uint64_t what = LOAD(h->what);
+
+	if (unlikely(what & PMM_HEAD_FREED))
+		return false;
+	if (likely(*A.single_threaded)) {
+		if (!arch_cas_local(&h->what, &what, what | PMM_HEAD_FREED))
+			return false;
+	} else if (!CAS(h->what, what, what | PMM_HEAD_FREED)) {
+		return false;
+	}
+	STORE(h->seal, pmm_seal(canary_secret, (uint64_t)p, what | PMM_HEAD_FREED));
+	return true;
+}
+
+/* ---- tails ---------------------------------------------------------------------------------------------- */
+
+/*
+ * The canary behind a block: the granule that the block ends in, under masks, and the one behind that. Of a block that ends with a granule
+ * both are the same, so that there is nothing to decide.
+ */
+struct canary_tail {
+	uint64_t *first, *last;		/* two words each */
+	uint64_t mask[2];		/* the canary's bits of the first two */
+};
+
+QUICK struct canary_tail tail_of(uint64_t block, size_t size)
+{
+	uint64_t end = block + size, used = end & 15;
+
+	return (struct canary_tail){ (uint64_t *)(end & ~15ull), (uint64_t *)((end + 15) & ~15ull),
+				     { used < 8 ? ~0ull << used * 8 : 0, used > 8 ? ~0ull << (used - 8) * 8 : ~0ull } };
+}
+
+/* Is it as it was? */
+QUICK bool tail_whole(const struct canary_tail *t, uint64_t canary)
+{
+	return !(((t->first[0] ^ canary) & t->mask[0]) | ((t->first[1] ^ canary) & t->mask[1]) | (t->last[0] ^ canary) |
+		 (t->last[1] ^ canary));
+}
+
+/* The block's own bytes stay. */
+QUICK void tail_put(const struct canary_tail *t, uint64_t canary)
+{
+	t->first[0] = (t->first[0] & ~t->mask[0]) | (canary & t->mask[0]);
+	t->first[1] = (t->first[1] & ~t->mask[1]) | (canary & t->mask[1]);
+	t->last[0] = canary;
+	t->last[1] = canary;
+}
+
+/* canary_make() */
+QUICK void *quick_make(void *real, size_t size, size_t align)
+{
+	uint64_t block = (uint64_t)real + pmm_front_bytes(align), canary = pmm_canary(canary_secret, block);
+	struct canary_tail t = tail_of(block, size);
+
+	head_set(head_of((void *)block), head_what(size, align));
+	if (unlikely(align > PMM_HEAD_BYTES))
+		words_fill(real, (align - PMM_HEAD_BYTES) / 8, canary);
+	tail_put(&t, canary);
+	return (void *)block;
+}
+
+/* canary_damage_around() */
+QUICK bool quick_damage_around(const void *p, size_t size, size_t align, uint64_t *at)
+{
+	struct canary_tail t = tail_of((uint64_t)p, size);
+
+	if (likely(align <= PMM_HEAD_BYTES) && likely(tail_whole(&t, pmm_canary(canary_secret, (uint64_t)p))))
+		return false;
+	return canary_damage_around(p, size, align, at);
+}
+
+/* ---- poison --------------------------------------------------------------------------------------------- */
+
+/* Words of a block that are poisoned: all, with its tail, or of a large one as many as go into CANARY_POISON_MOST. */
+QUICK size_t poison_words(const void *p, size_t size)
+{
+	return (likely(size < CANARY_POISON_MOST) ? pmm_tail_end((uint64_t)p, size) - (uint64_t)p : CANARY_POISON_MOST) / 8;
+}
+
+/* canary_poison() */
+QUICK void quick_poison(void *p, size_t size)
+{
+	words_fill(p, poison_words(p, size), CANARY_POISON_WORD);
+}
+
+/* canary_poisoned() */
+QUICK bool quick_poisoned(const void *p, size_t size, size_t align, uint64_t *at)
+{
+	uint64_t what = head_what(size, align) | PMM_HEAD_FREED;
+	const struct pmm_head *h = head_of(p);
+
+	if (likely(align <= PMM_HEAD_BYTES && size < CANARY_POISON_MOST) &&
+	    likely(!((h->what ^ what) | (h->seal ^ pmm_seal(canary_secret, (uint64_t)p, what)))) &&
+	    likely(words_same(p, poison_words(p, size), CANARY_POISON_WORD)))
+		return true;
+	return canary_poisoned(p, size, align, at);
+}
+
+/* canary_clear() */
+QUICK void quick_clear(void *p)
+{
+	STORE(head_of(p)->seal, 0);
+	STORE(head_of(p)->what, 0);
+}
+
+#endif
