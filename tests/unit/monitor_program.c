@@ -153,9 +153,18 @@ static void play_socket(void)
 static void play_slow(void)
 {
 	start_agent();
-	for (int i = 0; i < 30; i++) {
-		fake_agent_record(&agent, 10 * (uint64_t)i, 0);
-		usleep(10000);
+	fake_agent_record(&agent, 10, 0);
+	usleep(300000);
+	_exit(0);
+}
+
+/* Ten blocks more whenever the monitor has been round twice. */
+static void play_paced(void)
+{
+	start_agent();
+	for (uint64_t i = 0; i < 30; i++) {
+		fake_agent_record(&agent, 10 * i, 0);
+		wait_told(2 * i + 2);
 	}
 	_exit(0);
 }
@@ -282,7 +291,7 @@ int monitor_program(const char *mode, char *self)
 	} modes[] = {
 		{ "exit", play_exit },	   { "kill", play_kill },     { "gone", play_gone },
 		{ "family", play_family }, { "daemon", play_daemon }, { "exec2", play_exec2 },
-		{ "socket", play_socket }, { "slow", play_slow },     { "given", play_given },
+		{ "socket", play_socket }, { "slow", play_slow },     { "given", play_given }, { "paced", play_paced },
 		{ "wait", play_wait },	   { "code", play_code },     { "late", play_late },
 		{ "inner", play_inner },   { "reaped", play_reaped },
 	};
