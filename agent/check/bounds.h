@@ -2,7 +2,8 @@
  * Accesses of string and memory functions against the bounds of blocks, before they are made.
  *
  * Guarded blocks are known exactly. Of canaried ones only those whose start lies within a certain reach before the address
- * (doc/check.md), and of released ones only the start. What is not known is allowed.
+ * (doc/check.md), and of
+ * released ones the start, or poison. What is not known is allowed.
  *
  * Safe in signal handlers; errno is not touched.
  */
@@ -14,28 +15,91 @@
 #include <stdint.h>
 
 #include "agent/agent.h"
-#include "agent/check/area.h"
 #include "agent/sys.h"
 #include "agent/unwind.h"
 #include "include/pmm/check.h"
 
-/* Are string functions checked? Set once the agent is on. */
+/* Are string functions checked? */
 extern bool bounds_on __attribute__((visibility("hidden")));
 
-/* ... and blocks with canaries as well? */
-extern bool bounds_canaried __attribute__((visibility("hidden")));
+#define BOUNDS_TOP_SHIFT	26	/* what an entry of the block tables' top covers: shape[] in agent/block_words.h */
+
+/* Where blocks may be whose accesses are checked; all zero: nowhere. Constant once the program runs. */
+struct bounds_where {
+	uint64_t pool, pool_bytes;	/* guarded ones */
+	uint64_t tops;			/* canaried ones: so many entries of the block tables' top are looked at */
+};
+
+extern struct bounds_where bounds_where __attribute__((visibility("hidden")));
 
 /* What heads are made of. */
 extern uint64_t bounds_secret __attribute__((visibility("hidden")));
 
-/* Could there be a block at p? A few instructions; most of what is no block is told apart by it, and all when functions are not checked. */
+/*
+ * What checks cost is put down to the budget (agent/check/budget.h). Threads count them down in a place that they hardly share, in units of
+ * the quick look at one pointer (agent/check/quick.h), from BOUNDS_UNITS: below zero bounds_settle() is due.
+ */
+#define BOUNDS_UNITS	64
+#define BOUNDS_METERS	64u
+
+struct bounds_meter {
+	int32_t left;
+	int32_t reserved[15];
+};
+
+extern struct bounds_meter bounds_meter[BOUNDS_METERS] __attribute__((visibility("hidden")));
+
+/* Put down what was counted, and begin again. */
+void bounds_settle(void);
+
+/* Set while the budget is used up, and cleared, by anybody: canaried blocks pass. */
+extern bool bounds_resting __attribute__((visibility("hidden")));
+
+static inline bool bounds_rests(void)
+{
+	return unlikely(LOAD(bounds_resting));
+}
+
+static inline int32_t *bounds_meter_own(void)
+{
+	return &bounds_meter[arch_thread_pointer() / ARCH_PAGE % BOUNDS_METERS].left;
+}
+
+/* Count; false: bounds_settle() is due. */
+static inline bool bounds_count(int32_t units)
+{
+	int32_t *left = bounds_meter_own(), now = LOAD(*left) - units;
+
+	STORE(*left, now);
+	return likely(now >= 0);
+}
+
+/* The same, settled. False: canaried blocks are to pass. */
+static inline bool bounds_awake(int32_t units)
+{
+	if (!bounds_count(units))
+		bounds_settle();
+	return !bounds_rests();
+}
+
+/* In the guard pool? Then bounds are known before anything is touched, and what must not be touched cannot be. */
+static inline bool bounds_guarded(const void *p)
+{
+	return unlikely((uint64_t)p - bounds_where.pool < bounds_where.pool_bytes);
+}
+
+/* Could there be a canaried block around p? A few instructions; most of what is no block is told apart by it. */
+static inline bool bounds_canaried(const void *p)
+{
+	uint64_t top = (uint64_t)p >> BOUNDS_TOP_SHIFT;
+
+	return top < bounds_where.tops && ((const pmm_ref *)(A.base + PMM_TOP_OFF(PMM_TABLE_HEAP)))[top];
+}
+
+/* Could there be a block at p? */
 static inline bool bounds_suspect(const void *p)
 {
-	uint64_t at = (uint64_t)p;
-
-	if (unlikely(at - areas.start < areas.end - areas.start))
-		return true;
-	return bounds_canaried && at >> PMM_ADDRESS_BITS == 0 && ((const pmm_ref *)(A.base + PMM_TOP_OFF(PMM_TABLE_HEAP)))[at >> 26];
+	return bounds_guarded(p) || bounds_canaried(p);
 }
 
 /*
@@ -44,10 +108,30 @@ static inline bool bounds_suspect(const void *p)
  */
 size_t bounds_left_slow(const void *at, size_t bytes);
 
+#define BOUNDS_SIZES	(1ull << PMM_HEAD_ALIGN_SHIFT)
+
 /*
- * Most pointers are to a block's start, and what the head says there lies beside what is accessed. It is trusted in what it allows only: it
- * may be left over from before. Not looked at where it is on another page.
+ * Does what lies before p look like the head of a live block of at least `bytes` bytes? What it says is trusted in what it allows only: it
+ * may be left over from before. Most accesses are to a block's start, and there it lies beside what is accessed. Not looked at where
+ * it is on another page, nor where an alignment was asked for.
  */
+static inline bool bounds_head_allows(const void *p, size_t bytes)
+{
+	const struct pmm_head *h = (const struct pmm_head *)p - 1;
+	uint64_t what;
+
+	if ((uint64_t)p % 16 || (uint64_t)p % ARCH_PAGE == 0)
+		return false;
+	what = LOAD(h->what);
+	return what >= bytes && what < BOUNDS_SIZES && (LOAD(h->seal) & PMM_CANARY_HIGH) == PMM_CANARY_HIGH;
+}
+
+/* Is it the head of the block at `at` for sure? */
+static inline bool bounds_sealed(const struct pmm_head *h, uint64_t at)
+{
+	return !((LOAD(h->seal) ^ pmm_seal(bounds_secret, at, LOAD(h->what))) & PMM_SEAL_SURE);
+}
+
 static inline size_t bounds_left(const void *p, size_t bytes)
 {
 	uint64_t at = (uint64_t)p;
@@ -55,23 +139,9 @@ static inline size_t bounds_left(const void *p, size_t bytes)
 
 	if (!bounds_suspect(p))
 		return SIZE_MAX;
-	if (!(at & 15) && at & (ARCH_PAGE - 1) && bytes && likely(at - areas.start >= areas.end - areas.start)) {
-		uint64_t what = LOAD(h->what);
-
-		if (likely(!((LOAD(h->seal) ^ pmm_seal(bounds_secret, at, what)) & PMM_SEAL_SURE)) && likely(what < PMM_HEAD_FREED)) {
-			size_t size = what & ((1ull << PMM_HEAD_ALIGN_SHIFT) - 1);
-
-			if (likely(bytes <= size))
-				return size;
-		}
-	}
+	if (bytes && !bounds_guarded(p) && bounds_head_allows(p, bytes) && likely(bounds_sealed(h, at)))
+		return LOAD(h->what);
 	return bounds_left_slow(p, bytes);
-}
-
-/* In the guard pool? Then bounds are known before anything is touched, and what must not be touched cannot be. */
-static inline bool bounds_guarded(const void *p)
-{
-	return unlikely((uint64_t)p - areas.start < areas.end - areas.start);
 }
 
 /*
@@ -90,6 +160,10 @@ size_t bounds_check(const void *at, size_t bytes, enum pmm_access access, const 
 
 /* The same where bounds_left() said already that it leaves its block. */
 size_t bounds_over(const void *at, size_t bytes, enum pmm_access access, const char *function, const struct caller *from);
+
+/* The block that an access to `at` concerns, if it is known for sure. */
+struct check_block;
+bool bounds_block(uint64_t at, struct check_block *out);
 
 /* A finding: `function` copies between ranges that overlap. */
 void bounds_overlap(const void *to, const void *source, size_t bytes, const char *function, const struct caller *from);

@@ -3,9 +3,9 @@
  */
 #include "agent/check/strings.h"
 
-static inline bool copy_passes(const void *to, const void *source, size_t n)
+static inline __attribute__((always_inline)) bool copy_passes(const void *to, const void *source, size_t n)
 {
-	return !bounds_suspect(to) && !bounds_suspect(source) && apart(to, source, n);
+	return apart(to, source, n) && quick_both_fit(to, source, n, true);
 }
 
 /* How many bytes of a copy can be made. */
@@ -72,7 +72,7 @@ static SLOW void *memmove_body(void *to, const void *source, size_t n)
 
 HOOK(void *, memmove, void *to, const void *source, size_t n)
 {
-	ENTRY(!bounds_suspect(to) && !bounds_suspect(source), memmove, memmove, to, source, n);
+	ENTRY(quick_both_fit(to, source, n, true), memmove, memmove, to, source, n);
 }
 
 HOOK(void, bcopy, const void *source, void *to, size_t n)
@@ -92,7 +92,7 @@ static SLOW void *memset_body(void *to, int c, size_t n)
 
 HOOK(void *, memset, void *to, int c, size_t n)
 {
-	ENTRY(!bounds_suspect(to), memset, memset, to, c, n);
+	ENTRY(quick_fits(to, n, true), memset, memset, to, c, n);
 }
 
 HOOK(void, bzero, void *to, size_t n)
@@ -182,8 +182,6 @@ static SLOW int memcmp_careful(const void *a, const void *b, size_t n)
 
 static SLOW int memcmp_body(const void *a, const void *b, size_t n)
 {
-	__builtin_prefetch(a);
-	__builtin_prefetch(b);
 	if (bounds_fits(a, n) && bounds_fits(b, n))
 		return NEXT(memcmp)(a, b, n);
 	return memcmp_careful(a, b, n);
@@ -191,12 +189,12 @@ static SLOW int memcmp_body(const void *a, const void *b, size_t n)
 
 HOOK(int, memcmp, const void *a, const void *b, size_t n)
 {
-	ENTRY(!bounds_suspect(a) && !bounds_suspect(b), memcmp, memcmp, a, b, n);
+	ENTRY(quick_both_fit(a, b, n, false), memcmp, memcmp, a, b, n);
 }
 
 HOOK(int, bcmp, const void *a, const void *b, size_t n)
 {
-	ENTRY(!bounds_suspect(a) && !bounds_suspect(b), memcmp, memcmp, a, b, n);
+	ENTRY(quick_both_fit(a, b, n, false), memcmp, memcmp, a, b, n);
 }
 
 /* ---- copying up to a byte ------------------------------------------------------------------------------- */

@@ -21,9 +21,14 @@ static SLOW size_t strlen_body(const char *s)
 	return string_length(s, "strlen", FROM);
 }
 
+/* A short string's end is found by the look at it. */
 HOOK(size_t, strlen, const char *s)
 {
-	ENTRY(!bounds_suspect(s), strlen, strlen, s);
+	size_t n;
+
+	if (bounds_guarded(s) || !bounds_canaried(s) || !bounds_count(1) || !quick_length(s, &n))
+		ENTRY(!bounds_suspect(s), strlen, strlen, s);
+	return n;
 }
 
 HOOK(size_t, strnlen, const char *s, size_t n)
@@ -143,8 +148,15 @@ static SLOW int compare_careful(const char *a, const char *b, size_t n, compare_
 /* Bytes of both that a comparison looks at: it ends with a difference or with the strings. fold: small and capital letters are the same. */
 static inline size_t compared(const char *a, const char *b, size_t n, bool fold)
 {
+	uint32_t end, high;
 	size_t i = 0;
 
+	while (i < n && !fold && quick_whole(a + i, ARCH_LANES) && quick_whole(b + i, ARCH_LANES)) {
+		end = arch_lanes_end(a + i, b + i, &high);
+		if (end)
+			return least(n, i + (unsigned)__builtin_ctz(end) + 1);
+		i += ARCH_LANES;
+	}
 	while (i < n && a[i] && (a[i] == b[i] || (fold && ((a[i] ^ b[i]) & 0xdf) == 0)))
 		i++;
 	return i < n ? i + 1 : n;
@@ -170,7 +182,7 @@ static SLOW int strcmp_body(const char *a, const char *b)
 
 HOOK(int, strcmp, const char *a, const char *b)
 {
-	ENTRY(!bounds_suspect(a) && !bounds_suspect(b), strcmp, strcmp, a, b);
+	ENTRY(quick_compares(a, b, SIZE_MAX), strcmp, strcmp, a, b);
 }
 
 static SLOW int strncmp_body(const char *a, const char *b, size_t n)
@@ -180,7 +192,7 @@ static SLOW int strncmp_body(const char *a, const char *b, size_t n)
 
 HOOK(int, strncmp, const char *a, const char *b, size_t n)
 {
-	ENTRY(!bounds_suspect(a) && !bounds_suspect(b), strncmp, strncmp, a, b, n);
+	ENTRY(quick_compares(a, b, n), strncmp, strncmp, a, b, n);
 }
 
 static SLOW int strcasecmp_body(const char *a, const char *b)

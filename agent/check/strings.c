@@ -59,6 +59,8 @@ size_t string_length(const char *s, const char *function, const struct caller *f
 
 	if (bounds_guarded(s))
 		return length_careful(s, function, from);
+	if (bounds_canaried(s) && bounds_awake(1) && quick_length(s, &n))
+		return n;
 	n = NEXT(strlen)(s);
 	return bounds_fits(s, n + 1) ? n : length_careful(s, function, from);
 }

@@ -1,7 +1,7 @@
 /*
  * What the hooks of string and memory functions share: the real functions, and the form of a hook.
  *
- * Each is an entry that jumps straight to the real function when what it is given can be no block, and else to a body, whose return
+ * Each is an entry that jumps straight to the real function when a quick look (agent/check/quick.h) says that all is well, and else to a body, whose return
  * address is then the program's. The real functions are found one by one when they are first called: programs call these before anything
  * of ours has run, even before our library is relocated, from resolvers of other libraries' functions. No relocated data is used on the
  * way there.
@@ -11,7 +11,7 @@
 #ifndef AGENT_CHECK_STRINGS_H
 #define AGENT_CHECK_STRINGS_H
 
-#include "agent/check/bounds.h"
+#include "agent/check/quick.h"
 #include "agent/preload/preload.h"
 
 #define STRING_FUNCTIONS(X)									\
