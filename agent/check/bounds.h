@@ -39,7 +39,7 @@ extern uint64_t bounds_secret __attribute__((visibility("hidden")));
  * What checks cost is put down to the budget (agent/check/budget.h). Threads count them down in a place that they hardly share, in units of
  * the quick look at one pointer (agent/check/quick.h), from BOUNDS_UNITS: below zero bounds_settle() is due.
  */
-#define BOUNDS_UNITS	64
+#define BOUNDS_UNITS	1024
 #define BOUNDS_METERS	64u
 
 struct bounds_meter {

@@ -69,7 +69,7 @@ HOOK(char *, stpcpy, char *to, const char *source)
 static inline size_t put_padded(char *to, const char *source, size_t n, const char *function, const struct caller *from)
 {
 	size_t length = string_length_within(source, n, function, from);
-	size_t may = bounds_fits(to, n) ? n : bounds_check(to, n, PMM_ACCESS_WRITE, function, from);
+	size_t may = string_stays(to, n) ? n : bounds_check(to, n, PMM_ACCESS_WRITE, function, from);
 
 	overlap_check(to, source, length < n ? length + 1 : n, function, from);
 	NEXT(memmove)(to, source, least(length, may));
@@ -169,7 +169,7 @@ static inline __attribute__((always_inline)) int compare(const char *a, const ch
 
 	if (!bounds_guarded(a) && !bounds_guarded(b)) {
 		bytes = compared(a, b, n, fold);
-		if (likely(bounds_fits(a, bytes) && bounds_fits(b, bytes)))
+		if (likely(string_stays(a, bytes) && string_stays(b, bytes)))
 			return within(a, b, n);
 	}
 	return compare_careful(a, b, n, within, function, from);
@@ -239,7 +239,7 @@ static inline __attribute__((always_inline)) const char *search(const char *s, i
 
 	if (!bounds_guarded(s)) {
 		at = NEXT(strchrnul)(s, c);
-		if (likely(bounds_fits(s, (size_t)(at - s) + 1)))
+		if (likely(string_stays(s, (size_t)(at - s) + 1)))
 			return at;
 	}
 	return search_careful(s, c, function, from);
@@ -313,7 +313,7 @@ static SLOW char *strstr_body(const char *s, const char *what)
 	found = NEXT(strstr)(s, what);
 	if (!found)
 		string_length(s, "strstr", from);
-	else if (unlikely(!bounds_fits(s, (size_t)(found - s) + n)))
+	else if (unlikely(!string_stays(s, (size_t)(found - s) + n)))
 		bounds_check(s, (size_t)(found - s) + n, PMM_ACCESS_READ, "strstr", from);
 	return found;
 }
@@ -360,7 +360,7 @@ static inline __attribute__((always_inline)) size_t span(const char *s, const ch
 	if (!bounds_guarded(s) && !bounds_guarded(chars)) {
 		string_length(chars, function, from);
 		n = in ? NEXT(strspn)(s, chars) : NEXT(strcspn)(s, chars);
-		if (likely(bounds_fits(s, n + 1)))
+		if (likely(string_stays(s, n + 1)))
 			return n;
 	}
 	return span_careful(s, chars, in, function, from);

@@ -3,8 +3,8 @@
  * accessed anyway. It lets pass what is surely right; for all else there is agent/check/bounds.h.
  *
  * All bytes of canary and of poison have their highest bit set, and behind each block there are sixteen at least, aligned. So a range leaves no
- * block, and lies in no released one, unless some sixteen aligned bytes that it touches are all like that, or its last byte is
- * (canary fills up the block's last sixteen).
+ * block, and lies in no released one, unless some sixteen aligned bytes that it touches are all like that, or its last byte and
+ * the next sixteen are (canary fills up the block's last sixteen).
  */
 #ifndef AGENT_CHECK_QUICK_H
 #define AGENT_CHECK_QUICK_H
@@ -14,17 +14,20 @@
 
 #define QUICK_BYTES	256u		/* more are not gone through */
 
-/* Is there no sign of canary or poison in [p, p + bytes), bytes > 0? */
+/* Is there no sign of canary or poison in [p, p + bytes), bytes > 0? Poison behind its beginning is nobody's but the block's that it begins in. */
 static inline __attribute__((always_inline)) bool quick_clean(const void *p, size_t bytes)
 {
-	const char *last = (const char *)p + bytes - 1, *at = (const char *)((uint64_t)p & ~15ull);
+	const char *last = (const char *)p + bytes - 1, *first = (const char *)((uint64_t)p & ~15ull), *at = first;
 
 	do {
-		if (unlikely(arch_lanes_high(at) == ARCH_LANES_ALL))
+		if (unlikely(arch_lanes_high(at) == ARCH_LANES_ALL) && (at == first || !arch_lanes_are(at, PMM_POISON_BYTE)))
 			return false;
 		at += ARCH_LANES;
 	} while (at <= last);
-	return likely(*(const signed char *)last >= 0);
+	if (*(const signed char *)last >= 0)
+		return true;
+	return (uint64_t)at % ARCH_PAGE && (last[ARCH_LANES] != *last || arch_lanes_high(at) != ARCH_LANES_ALL ||
+					    arch_lanes_are(at, PMM_POISON_BYTE));
 }
 
 /*

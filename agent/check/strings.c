@@ -62,7 +62,7 @@ size_t string_length(const char *s, const char *function, const struct caller *f
 	if (bounds_canaried(s) && bounds_awake(1) && quick_length(s, &n))
 		return n;
 	n = NEXT(strlen)(s);
-	return bounds_fits(s, n + 1) ? n : length_careful(s, function, from);
+	return string_stays(s, n + 1) ? n : length_careful(s, function, from);
 }
 
 static SLOW size_t length_within_careful(const char *s, size_t n, const char *function, const struct caller *from)
@@ -81,14 +81,14 @@ size_t string_length_within(const char *s, size_t n, const char *function, const
 	if (bounds_guarded(s))
 		return length_within_careful(s, n, function, from);
 	found = NEXT(strnlen)(s, n);
-	return bounds_fits(s, found + (found < n)) ? found : length_within_careful(s, n, function, from);
+	return string_stays(s, found + (found < n)) ? found : length_within_careful(s, n, function, from);
 }
 
 void string_put(char *to, const char *source, size_t length, const char *function, const struct caller *from)
 {
 	size_t may = length + 1;
 
-	if (unlikely(!bounds_fits(to, may)))
+	if (unlikely(!string_stays(to, may)))
 		may = bounds_check(to, may, PMM_ACCESS_WRITE, function, from);
 	overlap_check(to, source, length + 1, function, from);
 	NEXT(memmove)(to, source, least(length, may));

@@ -125,6 +125,14 @@ static inline void overlap_check(const void *to, const void *source, size_t n, c
 		bounds_overlap(to, source, n, function, from);
 }
 
+/* bounds_fits(), quicker where all is well. */
+static inline bool string_stays(const void *p, size_t bytes)
+{
+	if (!bounds_guarded(p) && bounds_canaried(p) && bytes && bounds_awake(1) && quick_look(p, bytes, false))
+		return true;
+	return bounds_fits(p, bytes);
+}
+
 /* Length of the string at s, or as much of it as can be read. `from`: the program's call of `function`. */
 size_t string_length(const char *s, const char *function, const struct caller *from);
 

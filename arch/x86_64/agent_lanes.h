@@ -17,7 +17,13 @@ static inline uint32_t arch_lanes_high(const void *at)
 	return (uint32_t)_mm_movemask_epi8(_mm_load_si128(at));
 }
 
-/* ... is it zero? *high: as above. */
+/* Are all of them this byte? */
+static inline int arch_lanes_are(const void *at, uint8_t byte)
+{
+	return _mm_movemask_epi8(_mm_cmpeq_epi8(_mm_load_si128(at), _mm_set1_epi8((char)byte))) == (int)ARCH_LANES_ALL;
+}
+
+/* ... is it zero? *high: as arch_lanes_high(). */
 static inline uint32_t arch_lanes_zero(const void *at, uint32_t *high)
 {
 	__m128i x = _mm_load_si128(at);
