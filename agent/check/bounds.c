@@ -29,7 +29,8 @@
 #define POISON		(PMM_POISON_BYTE * 0x0101010101010101ull)
 #define WHAT_FREED	(PMM_HEAD_FREED >> PMM_HEAD_ALIGN_SHIFT)
 
-/* In units of the quick look at one pointer. */
+/* In units of the quick look at one pointer, which takes so many cycles of the machine's counter. */
+#define UNIT_CYCLES	4
 #define UNITS_FITS	4
 #define UNITS_LEFT	6
 #define UNITS_PEEK	200
@@ -37,7 +38,6 @@
 bool bounds_on;
 struct bounds_where bounds_where;
 uint64_t bounds_secret;
-bool bounds_resting;
 struct bounds_meter bounds_meter[BOUNDS_METERS];
 
 /* After the agent has begun (agent/preload/life.c). */
@@ -60,7 +60,13 @@ static inline bool tables_hold(void)
 
 SLOW void bounds_settle(void)
 {
-	STORE(*bounds_meter_own(), BOUNDS_UNITS);
+	int32_t *left = bounds_meter_own(), units = BOUNDS_UNITS - LOAD(*left);
+
+	STORE(*left, BOUNDS_UNITS);
+	if (bounds_rests())
+		budget_tend();
+	else
+		budget_spent(BUDGET_CANARIES, (uint64_t)units * UNIT_CYCLES);
 }
 
 /* ---- blocks by page ------------------------------------------------------------------------------------- */

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "agent/agent.h"
+#include "agent/check/budget.h"
 #include "agent/sys.h"
 #include "agent/unwind.h"
 #include "include/pmm/check.h"
@@ -52,12 +53,10 @@ extern struct bounds_meter bounds_meter[BOUNDS_METERS] __attribute__((visibility
 /* Put down what was counted, and begin again. */
 void bounds_settle(void);
 
-/* Set while the budget is used up, and cleared, by anybody: canaried blocks pass. */
-extern bool bounds_resting __attribute__((visibility("hidden")));
-
+/* Is the budget used up? Then canaried blocks pass. */
 static inline bool bounds_rests(void)
 {
-	return unlikely(LOAD(bounds_resting));
+	return unlikely(LOAD(budget_tight));
 }
 
 static inline int32_t *bounds_meter_own(void)
