@@ -383,11 +383,14 @@ static void *resized_in_place(struct tctx *c, void *old, struct held *h, size_t 
 {
 	struct block_info was;
 	bool known = hook_resizing(c, old, size, &was);
+	struct pmm_head head = *((struct pmm_head *)old - 1);
 	size_t bytes = 0;
 	void *p = NULL;
 
-	if (canary_bytes(size, 0, &bytes))
+	if (canary_bytes(size, 0, &bytes)) {
+		canary_clear(old);		/* none is left where it was */
 		p = REAL(c, A.next.realloc(canary_real(old, h->align), bytes));
+	}
 	if (p) {
 		p = canary_make(p, size, 0);
 		c->pub.canaried++;
@@ -395,6 +398,7 @@ static void *resized_in_place(struct tctx *c, void *old, struct held *h, size_t 
 		quick_note(p, facts_of(block_get((uint64_t)p, &was) ? was.site : 0, kind));
 		return p;
 	}
+	*((struct pmm_head *)old - 1) = head;
 	if (known)
 		record_restore(c, (uint64_t)old, &was);
 	move_end(&c->pub.move[PMM_MOVE_HEAP]);

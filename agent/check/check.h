@@ -6,6 +6,7 @@
  *	check.c			this: which way for which block, requests that fail, realloc
  *	release.c		pairing, damage, what becomes of a block
  *	stray.c, place.c	what is no block
+ *	heads.c			blocks of before a fork
  *	canary.c		heads and tails in blocks of the real allocator
  *	quarantine.c		released canaried blocks
  *	guard.c			the pool of guarded blocks

@@ -62,6 +62,8 @@ QUICK void find(const void *p, struct held *h)
 		h->as = HELD_HEADLESS;
 		h->size = h->was.size;
 		h->align = 1;
+	} else if (unlikely(says == CANARY_NOTHING) && heads_spoilt(p, &h->size, &h->align, &h->facts)) {
+		h->as = HELD_HEADLESS;
 	}
 }
 
@@ -303,15 +305,22 @@ QUICK void release_canaried(struct tctx *c, void *p, const struct held *h, const
 		give_back(c, p, h->size, h->align);
 }
 
-/* The tables know it, but its head is overwritten. Where the real block begins is not known for sure: it stays where it is. */
+/*
+ * The tables know it, or what is left of its head does, but that is overwritten. Where the real block begins is not known for sure: it
+ * stays where it is.
+ */
 static SLOW void release_headless(struct tctx *c, void *p, const struct held *h, const struct check_said *said, uint32_t site)
 {
-	bool aligned = h->was.kind >= PMM_KIND_POSIX_MEMALIGN && h->was.kind != PMM_KIND_NEW && h->was.kind != PMM_KIND_NEW_ARRAY;
+	uint32_t facts = h->known ? facts_of(h->was.site, h->was.kind) : h->facts;
+	struct check_block b;
 	uint64_t at, other;
+	bool aligned;
 
-	if (disagrees(h->was.kind, h->size, 0, said, &other))
+	held_block(p, h, &b);
+	aligned = !h->known || (b.kind >= PMM_KIND_POSIX_MEMALIGN && b.kind != PMM_KIND_NEW && b.kind != PMM_KIND_NEW_ARRAY);
+	if (disagrees(b.kind, h->size, 0, said, &other))
 		held_mismatch(c, p, h, said, other, site);
-	if (canary_damage_headless(p, h->size, aligned, facts_of(h->was.site, h->was.kind), &at))
+	if (canary_damage_headless(p, h->size, aligned, facts, &at))
 		keep_damaged(c, p, h, at, said, site);
 }
 

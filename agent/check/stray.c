@@ -55,6 +55,8 @@ bool check_find(uint64_t address, uint64_t reach, struct check_block *out)
 		return false;
 	if (find_canaried(address, reach, out))
 		return true;
+	if (heads_find(address, reach, out))
+		return true;
 	if (reach < CHECK_REACH_ALL || !quarantine_find(address, true, &q))
 		return false;
 	quarantine_describe(&q, out);

@@ -74,6 +74,13 @@ void held_block(const void *p, const struct held *h, struct check_block *out);
 void block_of_facts(uint32_t facts, struct check_block *out);
 void guard_describe(uint32_t run, struct check_block *out);
 
+/*
+ * In a forked child: the canaried block of before the fork that `address` lies in, its head and tail included, and which begins at most
+ * `reach` bytes before. And: does one begin at `p` whose head is overwritten, but not what it says of the size? facts 0: not known.
+ */
+bool heads_find(uint64_t address, uint64_t reach, struct check_block *out);
+bool heads_spoilt(const void *p, size_t *size, size_t *align, uint32_t *facts);
+
 /* `p` is no block: make a finding. False: that is not certain. */
 bool stray_release(struct tctx *c, void *p, const struct check_said *said, const struct caller *from);
 

@@ -30,6 +30,8 @@ finds() {
 
 # What happened, by which stacks the block was allocated and freed, and that it was before the fork.
 LIGHT='overrun: overrun release write - end+0 100 malloc drops makes - free parent
+underrun: underrun release write - start-1 100 malloc drops makes - free parent
+inside: bad-free function - - start+16 100 malloc drops makes - free inside parent
 twice: double-free function - - start+0 100 malloc drops makes drops_first free parent
 again: double-free function - - start+0 50 malloc drops makes drops_first free parent
 late: use-after-free quarantine write - start+3 50 malloc - makes drops_first parent
@@ -38,6 +40,7 @@ resize: overrun release write - end+0 200 realloc drops resize - free'
 
 GUARD='overrun: overrun release write - end+0 100 malloc drops makes - free parent guarded
 underrun: underrun release write - start-1 100 malloc drops makes - free parent guarded
+inside: bad-free function - - start+16 100 malloc drops makes - free inside parent guarded
 twice: double-free function - - start+0 100 malloc drops makes drops_first free parent guarded
 again: double-free function - - start+0 50 malloc drops makes drops_first free parent guarded
 late: use-after-free access write 1 start+3 50 malloc late makes drops_first parent guarded
