@@ -64,6 +64,7 @@ QUICK void find(const void *p, struct held *h)
 		h->align = 1;
 	} else if (unlikely(says == CANARY_NOTHING) && heads_spoilt(p, &h->size, &h->align, &h->facts)) {
 		h->as = HELD_HEADLESS;
+		h->was = (struct block_info){ .kind = PMM_KIND_NONE };
 	}
 }
 
