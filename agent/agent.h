@@ -53,6 +53,7 @@ struct agent {
 	const uint8_t *single_threaded;	/* glibc's __libc_single_threaded, or a 0 byte */
 	struct ctx_entry *ctx_hash;	/* memory that fork wipes */
 
+	uint64_t guards_at, guards_bytes;	/* injected: of the guard pool, also when the agent is off */
 	uint64_t min_size;
 	uint64_t warn_size;
 	struct rules *rules;

@@ -46,7 +46,7 @@ class Watcher:
             if done.poll() is not None or time.monotonic() > end:
                 done.kill()
                 done.wait()
-                raise Refused((read(log).strip().splitlines() or ["it said nothing"])[-1])
+                raise Refused(([line for line in read(log).splitlines() if "hint:" not in line] or ["it said nothing"])[-1])
             time.sleep(0.002)
         return done
 

@@ -110,6 +110,9 @@ static bool reserve_all(void)
 	own_note(PMM_OWN_TABLES, record, records);
 	own_note(PMM_OWN_POOL, pool, areas.end);
 	areas.record = (struct pmm_guard *)record;
+	areas.record_bytes = records;
+	areas.lists = list;
+	areas.lists_bytes = lists;
 	areas.start = (uint64_t)pool;
 	areas.end += (uint64_t)pool;
 	for (unsigned k = 0; k < PMM_GUARD_AREAS; k++) {

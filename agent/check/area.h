@@ -44,6 +44,9 @@ struct areas {
 	uint64_t start, end;
 	struct pmm_guard *record;	/* by number of the run; accessible where its chunk is prepared */
 	bool left;
+	uint64_t record_bytes;
+	char *lists;			/* what the areas point to */
+	uint64_t lists_bytes;
 	struct area area[PMM_GUARD_AREAS];
 };
 

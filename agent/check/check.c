@@ -20,7 +20,6 @@
 
 #define IN_PLACE_BYTES	(128u << 10)	/* from here on copying is dearer than what a block at a new place tells */
 #define GUARDED_MOST	((size_t)ARCH_PAGE << (PMM_GUARD_AREAS - 1))
-#define PREFERRED	32		/* so many blocks of a call site are guarded rather than others */
 #define PPB		1000000000ull
 
 struct checker K __attribute__((visibility("hidden")));
@@ -201,50 +200,6 @@ void *canaried_alloc(struct tctx *c, size_t size, size_t align, bool zeroed)
 	return likely(real) ? quick_make(real, size, align) : NULL;
 }
 
-/* Only when there is a block: a request that failed left nothing unguarded. */
-static void count_unguarded(struct tctx *c, uint64_t *why)
-{
-	if (likely(why == &c->pub.unguarded_budget))
-		STORE(*why, *why + 1);
-	else
-		ADD(*why, 1);
-}
-
-/* The run of a guarded block, entered and counted; UINT32_MAX when there is none to be had, and then the counter of why in *why. */
-static uint32_t guarded_alloc(struct tctx *c, size_t size, size_t align, uint32_t kind, uint32_t site, uint64_t **why)
-{
-	struct pmm_record *r = site_record(c, site, 0);
-	struct pmm_check_state *s = &A.ledger->check;
-	enum guard_refusal refusal = GUARD_OK;
-	struct pmm_guard *g;
-	uint32_t run;
-
-	if (unlikely(!K.o.max_guarded)) {	/* then there is no budget either */
-		*why = &s->unguarded_limit;
-		return UINT32_MAX;
-	}
-	if (!budget_allows(c, BUDGET_GUARDS, r && r->allocs < PREFERRED)) {
-		*why = LOAD(s->mechanism) ? &c->pub.unguarded_budget : &s->unguarded_refused;	/* without a pool there is none either */
-		return UINT32_MAX;
-	}
-	run = guard_alloc(size, align, &refusal);
-	if (run == UINT32_MAX) {
-		*why = refusal == GUARD_LARGE ? &s->unguarded_large : refusal == GUARD_LIMIT ? &s->unguarded_limit : &s->unguarded_refused;
-		return UINT32_MAX;
-	}
-	g = guard_at(run);
-	g->kind = kind;
-	g->site = site;
-	g->tick = clock_now();
-	g->thread = (uint16_t)c->pub.thread;
-	g->pid = (uint32_t)A.pid;
-	g->generation = (uint16_t)K.generation;
-	g->align = (uint32_t)align;
-	guard_publish(run);
-	record_alloc_apart(c, g->address, size, kind, site);
-	return run;
-}
-
 static inline void filled(void *p, size_t from, size_t size)
 {
 	if (unlikely(K.o.flags & PMM_CHECK_GARBAGE) && size > from)
@@ -298,7 +253,7 @@ static void *alloc_guard(struct tctx *c, size_t size, size_t align, bool zeroed,
 	p = canaried_alloc(c, size, align, zeroed);
 	if (unlikely(!p))
 		return NULL;
-	count_unguarded(c, why);
+	guarded_refused(c, why);
 	c->pub.canaried++;
 	if (!too_small(c, size))
 		record_alloc_at(c, (uint64_t)p, size, kind, site);
@@ -324,7 +279,7 @@ static void *alloc_sampled(struct tctx *c, size_t size, size_t align, bool zeroe
 	p = REAL(c, real_alloc(size, align, zeroed));
 	if (unlikely(!p))
 		return NULL;
-	count_unguarded(c, why);
+	guarded_refused(c, why);
 	if (!too_small(c, size))
 		record_alloc_at(c, (uint64_t)p, size, kind, site);
 	return p;

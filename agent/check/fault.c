@@ -6,8 +6,8 @@
  */
 #include "agent/check/fault.h"
 
+#include "agent/check/access.h"
 #include "agent/check/ease.h"
-#include "agent/check/finding.h"
 #include "agent/check/guard.h"
 #include "agent/check/keep.h"
 #include "agent/check/step.h"
@@ -32,67 +32,13 @@ static uint64_t info_address(const void *info)
 	return ((const uint64_t *)info)[2];
 }
 
-static enum pmm_access access_of(const struct arch_ucontext *uc)
-{
-	return uc->err & ARCH_FAULT_FETCH ? PMM_ACCESS_EXEC : uc->err & ARCH_FAULT_WRITE ? PMM_ACCESS_WRITE : PMM_ACCESS_READ;
-}
-
-/* The instruction and what follows, as far as it can be read. */
-static void code_copy(struct pmm_finding *f, uint64_t rip)
-{
-	uint64_t page = rip & ~(ARCH_PAGE - 1), end = page + ARCH_PAGE;
-	uint32_t bytes = PMM_FINDING_BYTES;
-
-	if (guard_in_pool(rip) || !sys_readable(page))
-		return;
-	if (end - rip < bytes && !sys_readable(end))
-		bytes = (uint32_t)(end - rip);
-	memcpy(f->code, (const void *)rip, bytes);
-	f->nr_code = bytes;
-}
-
-/* The frame to begin with: the interrupted one; where a jump led into nothing, its caller. */
-static struct caller interrupted(const struct arch_ucontext *uc)
-{
-	struct caller from = { .ra = uc->rip + 1, .sp = uc->rsp, .rbp = uc->rbp };
-	struct agent_module m;
-	uint64_t ra;
-
-	if (!(uc->err & ARCH_FAULT_FETCH) || uc->rsp & 7 || guard_in_pool(uc->rsp) || !sys_readable(uc->rsp))
-		return from;
-	ra = *(volatile uint64_t *)uc->rsp;
-	return module_find(ra - 1, &m) ? (struct caller){ .ra = ra, .sp = uc->rsp + 8, .rbp = uc->rbp } : from;
-}
-
 /* A context for the event, or NULL. Taking it may have given the thread its alternate stack. */
 static struct tctx *enter(struct arch_ucontext *uc)
 {
-	struct tctx *c = LOAD(A.state) == AGENT_ON ? ctx_find() : NULL;
+	struct tctx *c = access_enter(uc->rsp);
 
 	keep_stack_late(uc);
-	if (c && c->busy)
-		c = ctx_nested(c, uc->rsp);
-	if (!c)
-		return NULL;
-	c->pub.busy_sp = uc->rsp;
-	STORE(c->busy, TCTX_RECORDING);
 	return c;
-}
-
-/* Fill in what is common, note it, do what is to be done on errors. The finding's number. */
-static uint32_t note(struct tctx *c, struct pmm_finding *f, const struct check_block *b, const struct arch_ucontext *uc)
-{
-	struct caller from;
-
-	f->by = PMM_BY_ACCESS;
-	f->access = access_of(uc);
-	finding_block(f, b);
-	code_copy(f, uc->rip);
-	if (guard_in_pool(uc->rsp))
-		unwind_forget(c);		/* words of it may be known, and closed by now */
-	from = interrupted(uc);
-	f->site = unwind_site(c, &from, 0);
-	return finding_add(c, f);
 }
 
 /* ---- the pool ------------------------------------------------------------------------------------------- */
@@ -101,25 +47,9 @@ static uint32_t note(struct tctx *c, struct pmm_finding *f, const struct check_b
 static __thread uint64_t closed_address, closed_rip;
 static __thread uint32_t closed_tries;
 
-static uint32_t type_of(const struct check_block *b, uint64_t address)
-{
-	return b->freed ? PMM_FINDING_AFTER_FREE : address < b->address ? PMM_FINDING_UNDERRUN : PMM_FINDING_OVERRUN;
-}
-
-/* Between two blocks it goes to the nearer one: `b` is the one before. */
-static void nearer(struct check_block *b, uint64_t address)
-{
-	uint64_t end = b->address + b->size;
-	struct check_block next;
-
-	if (address >= end && check_find((address | (ARCH_PAGE - 1)) + 1, 0, &next) && next.address > address &&
-	    next.address - address <= address - end)
-		*b = next;
-}
-
 /*
- * What is to be done about an access. One to a live block, which was given out after the access had been stopped, is to be made again; should
- * that be stopped, too, it is let through.
+ * What is to be done about an access. One to a live block, which was given out after the access had been stopped, is to be made again;
+ * should that be stopped, too, it is let through.
  */
 enum verdict { ACCESS_AGAIN, ACCESS_STEP, ACCESS_EASE };
 
@@ -138,10 +68,10 @@ static enum verdict judge(struct tctx *c, uint64_t address, const struct arch_uc
 		return again ? ACCESS_STEP : ACCESS_AGAIN;
 	}
 	if (known) {
-		nearer(&b, address);
-		f.type = type_of(&b, address);
+		access_nearer(&b, address);
+		f.type = access_type(&b, address);
 	}
-	return ease_wanted(note(c, &f, known ? &b : NULL, uc)) ? ACCESS_EASE : ACCESS_STEP;
+	return ease_wanted(access_note(c, &f, known ? &b : NULL, uc)) ? ACCESS_EASE : ACCESS_STEP;
 }
 
 /* All of the pool has been opened since, or will be in a moment: made again. What never was prepared for use stays closed. */
@@ -203,7 +133,7 @@ static void overflowed(struct arch_ucontext *uc, uint64_t address)
 	if (!c)
 		return;
 	if (check_ready())
-		note(c, &f, NULL, uc);
+		access_note(c, &f, NULL, uc);
 	agent_leave(c);
 }
 

@@ -8,7 +8,7 @@
 #include "agent/check/finding.h"
 
 #include "agent/arena.h"
-#include "agent/check/ways.h"
+#include "agent/check/ancestor.h"
 #include "agent/clock.h"
 #include "agent/sys.h"
 
@@ -162,7 +162,7 @@ uint32_t finding_add(struct tctx *c, struct pmm_finding *f)
 
 static inline bool is_ours(uint32_t from)
 {
-	return !from || (uint16_t)(from - 1) == (uint16_t)K.generation;
+	return !from || (uint16_t)(from - 1) == (uint16_t)LOAD(A.ledger->check.generation);
 }
 
 /* Of processes that this one was forked from the stacks are copied; their threads are not ours. */
@@ -210,4 +210,14 @@ void finding_bytes(struct pmm_finding *f, uint64_t at, uint64_t end)
 {
 	f->nr_bytes = end - at < PMM_FINDING_BYTES ? (uint32_t)(end - at) : PMM_FINDING_BYTES;
 	memcpy(f->bytes, (const void *)at, f->nr_bytes);
+}
+
+void finding_damaged(struct tctx *c, const struct check_block *b, uint64_t at, uint64_t end, uint32_t how, uint32_t site)
+{
+	struct pmm_finding f = { .type = at < b->address ? PMM_FINDING_UNDERRUN : PMM_FINDING_OVERRUN, .by = PMM_BY_RELEASE,
+				 .access = PMM_ACCESS_WRITE, .site = site, .address = at, .release = how };
+
+	finding_block(&f, b);
+	finding_bytes(&f, at, at < b->address ? b->address : end);
+	finding_add(c, &f);
 }

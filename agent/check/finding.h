@@ -30,4 +30,9 @@ void finding_function(struct pmm_finding *f, const char *name);
 /* Memory from `at` to `end`, but no more than fits, into a finding: what stands where canary or poison was. */
 void finding_bytes(struct pmm_finding *f, uint64_t at, uint64_t end);
 
+/*
+ * A block's canary, from `at` on and at most to `end`, was found overwritten at its release: how (enum pmm_release), site: of the call.
+ */
+void finding_damaged(struct tctx *c, const struct check_block *b, uint64_t at, uint64_t end, uint32_t how, uint32_t site);
+
 #endif

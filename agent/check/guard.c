@@ -154,12 +154,17 @@ static void pages_leave(void)
 	__atomic_fetch_sub(&G.busy, 1, __ATOMIC_RELEASE);
 }
 
+static void busy_wait(void)
+{
+	for (unsigned i = 0; i < BUSY_TRIES && __atomic_load_n(&G.busy, __ATOMIC_SEQ_CST); i++)
+		sys_sleep_ns(BUSY_NS);
+}
+
 void guard_open_all(void)
 {
 	if (!G.on)
 		return;
-	for (unsigned i = 0; i < BUSY_TRIES && __atomic_load_n(&G.busy, __ATOMIC_SEQ_CST); i++)
-		sys_sleep_ns(BUSY_NS);
+	busy_wait();
 	for (unsigned k = 0; k < PMM_GUARD_AREAS; k++) {
 		const struct area *a = &areas.area[k];
 
@@ -399,6 +404,35 @@ void guard_page_close(uint64_t page)
 	}
 	if (own)
 		ADD(run_record(a, i)->hold, -HOLD_ACCESS);
+}
+
+bool guard_page_give(uint64_t page, bool keep)
+{
+	struct area *a;
+	uint32_t i;
+	bool own;
+
+	if (LOAD(A.confined))
+		return false;
+	if (!keep && page_run(page, &a, &i, &own)) {
+		ADD(run_record(a, i)->hold, HOLD_ACCESS);
+		if (!own && run_prepared(a, i + 1))
+			ADD(run_record(a, i + 1)->hold, HOLD_ACCESS);
+	}
+	return pages_force(page, ARCH_PAGE);
+}
+
+bool guard_disarm(bool quiet)
+{
+	__atomic_store_n(&A.no_guards, true, __ATOMIC_SEQ_CST);
+	if (!quiet)
+		busy_wait();
+	return pages_force(areas.start, areas.end - areas.start);
+}
+
+uint64_t guard_live(void)
+{
+	return LOAD(G.live);
 }
 
 void guard_forked(void)

@@ -24,8 +24,8 @@ bool guard_start(const struct pmm_check *options);
  * size_bytes, pages are set, free_* are 0, and the rest of its pages is canary; state is LIVE once guard_publish() was called, until
  * then only the caller knows it. A block of 0 bytes has a page all the same, and an address at its end (PMM_CHECK_LEFT: start).
  *
- * What allocating, looking for damage and closing cost is taken from the budget here (agent/check/budget.h); whether it allows a block is the
- * caller's question.
+ * What allocating, looking for damage and closing cost is taken from the budget here (agent/check/budget.h); whether it allows a block
+ * is the caller's question.
  */
 uint32_t guard_alloc(size_t size, size_t align, enum guard_refusal *why);
 
@@ -71,6 +71,21 @@ void guard_close(uint32_t run);
  */
 bool guard_page_open(uint64_t page);
 void guard_page_close(uint64_t page);
+
+/*
+ * Where accesses are not let through one by one: open a page of the pool for good. keep: it is a live block's own; else what lies on it
+ * or next to it is not used again. False: the kernel refused.
+ */
+bool guard_page_give(uint64_t page, bool keep);
+
+/*
+ * No more blocks from now on, and all pages open for good, those that never were a block's as well, so that no access is stopped any more.
+ * quiet: no thread is in the midst of opening or closing any. False: not all are open, the kernel refused. Releases go on, but memory stays.
+ */
+bool guard_disarm(bool quiet);
+
+/* Blocks that were not released, ever. */
+uint64_t guard_live(void);
 
 /* In a forked child before its first event: what other threads of the parent were in the midst of is given up. */
 void guard_forked(void);

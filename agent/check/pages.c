@@ -166,6 +166,13 @@ bool pages_close(uint64_t at, uint64_t bytes)
 	return drop(at, bytes, SYS_MADV_DONTNEED);
 }
 
+bool pages_force(uint64_t at, uint64_t bytes)
+{
+	bool ok = protect(at, bytes, SYS_PROT_READ | SYS_PROT_WRITE);
+
+	return P.mechanism == PMM_GUARD_MADVISE ? !sys_failed(advise(at, bytes, SYS_MADV_GUARD_REMOVE)) && ok : ok;
+}
+
 void pages_open_all(uint64_t at, uint64_t bytes)
 {
 	if (P.mechanism == PMM_GUARD_MADVISE)

@@ -44,6 +44,9 @@ bool pages_close(uint64_t at, uint64_t bytes);
 /* Open for good what was prepared; what was open stays as it is. */
 void pages_open_all(uint64_t at, uint64_t bytes);
 
+/* The same of whatever is there, prepared or not. False: not all of it is open. */
+bool pages_force(uint64_t at, uint64_t bytes);
+
 /* In a forked child. */
 void pages_forked(void);
 

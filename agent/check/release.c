@@ -18,20 +18,6 @@
 
 /* ---- what it is ----------------------------------------------------------------------------------------- */
 
-void guard_describe(uint32_t run, struct check_block *out)
-{
-	const struct pmm_guard *g = guard_at(run);
-
-	*out = (struct check_block){
-		.address = g->address, .size = g->size_bytes, .kind = g->kind, .guarded = true,
-		.freed = LOAD(g->state) == PMM_GUARD_FREED,
-		.alloc_site = g->site, .alloc_tick = g->tick, .alloc_thread = g->thread,
-		.free_site = g->free_site, .free_tick = g->free_tick, .free_thread = g->free_thread,
-		.parent_pid = g->pid == (uint32_t)A.pid ? 0 : g->pid,
-		.alloc_from = g->generation + 1u, .free_from = g->free_generation + 1u,
-	};
-}
-
 QUICK void find(const void *p, struct held *h)
 {
 	enum canary_says says;
@@ -169,14 +155,8 @@ static SLOW void held_mismatch(struct tctx *c, const void *p, const struct held 
 static SLOW void damaged(struct tctx *c, const struct check_block *b, uint64_t at, uint64_t end, const struct check_said *said,
 			 uint32_t site)
 {
-	struct pmm_finding f = { .type = at < b->address ? PMM_FINDING_UNDERRUN : PMM_FINDING_OVERRUN, .by = PMM_BY_RELEASE,
-				 .access = PMM_ACCESS_WRITE, .site = site, .address = at, .release = said->how };
-
-	if (bounds_told(b->address))
-		return;
-	finding_block(&f, b);
-	finding_bytes(&f, at, at < b->address ? b->address : end);
-	finding_add(c, &f);
+	if (!bounds_told(b->address))
+		finding_damaged(c, b, at, end, said->how, site);
 }
 
 /* The block in quarantine, or on its way out, was written to. */
@@ -329,25 +309,15 @@ static SLOW void release_headless(struct tctx *c, void *p, const struct held *h,
 
 static void release_guarded(struct tctx *c, const struct held *h, const struct check_said *said, uint32_t site)
 {
-	struct pmm_guard *g = guard_at(h->run);
-	struct block_info was = { .size = g->size_bytes, .site = g->site, .birth_tick = g->tick, .kind = g->kind };
 	struct check_block b;
-	uint64_t at, other;
+	uint64_t other;
 
 	guard_describe(h->run, &b);
 	b.freed = false;
 	b.free_site = 0;
-	if (g->pid == (uint32_t)A.pid)
-		record_free_apart(c, g->address, &was);
-	if (unlikely(disagrees(b.kind, b.size, g->align, said, &other)))
+	if (unlikely(disagrees(b.kind, b.size, guard_at(h->run)->align, said, &other)))
 		mismatch(c, &b, said, other, site);
-	if (unlikely(guard_damage(h->run, &at)))
-		damaged(c, &b, at, at < b.address ? b.address : (at | (ARCH_PAGE - 1)) + 1, said, site);
-	g->free_site = site;
-	g->free_tick = clock_now();
-	g->free_thread = (uint16_t)c->pub.thread;
-	g->free_generation = (uint16_t)K.generation;
-	guard_close(h->run);
+	guarded_release(c, h->run, said->how, site, bounds_told(b.address));
 }
 
 /* ---- release -------------------------------------------------------------------------------------------- */

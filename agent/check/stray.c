@@ -11,16 +11,6 @@
 
 /* ---- the block around an address ------------------------------------------------------------------------ */
 
-static bool find_guarded(uint64_t address, struct check_block *out)
-{
-	uint32_t run = guard_find(address);
-
-	if (run == UINT32_MAX || LOAD(guard_at(run)->state) == PMM_GUARD_UNUSED)
-		return false;
-	guard_describe(run, out);
-	return true;
-}
-
 static void describe(uint64_t at, const struct block_info *was, struct check_block *out)
 {
 	*out = (struct check_block){ .address = at, .size = was->size, .kind = was->kind, .alloc_site = was->site,
@@ -50,7 +40,7 @@ bool check_find(uint64_t address, uint64_t reach, struct check_block *out)
 	if (!check_on())
 		return false;
 	if (guard_in_pool(address))
-		return find_guarded(address, out);
+		return guarded_find(address, out);
 	if (K.o.level == PMM_CHECK_SAMPLED)
 		return false;
 	if (find_canaried(address, reach, out))
@@ -71,8 +61,6 @@ static bool find_freed(uint64_t address, struct check_block *out)
 	struct quarantined q;
 	size_t size, align;
 
-	if (guard_in_pool(address))
-		return find_guarded(address, out) && out->freed && out->address == address;
 	if (quarantine_find(address, false, &q)) {
 		quarantine_describe(&q, out);
 		return true;
@@ -90,6 +78,10 @@ bool stray_release(struct tctx *c, void *p, const struct check_said *said, const
 	uint64_t address = (uint64_t)p;
 	struct check_block b;
 
+	if (guard_in_pool(address)) {
+		guarded_stray(c, address, said->how, unwind_site(c, from, 0));
+		return true;
+	}
 	if (find_freed(address, &b)) {
 		f.type = said->how == PMM_RELEASE_REALLOC ? PMM_FINDING_REALLOC_FREED : PMM_FINDING_DOUBLE_FREE;
 		finding_block(&f, &b);
@@ -99,12 +91,12 @@ bool stray_release(struct tctx *c, void *p, const struct check_said *said, const
 		finding_block(&f, &b);
 	} else {
 		f.type = PMM_FINDING_BAD_FREE;
-		f.place = guard_in_pool(address) ? PMM_PLACE_UNKNOWN : place_of(address, from->sp);
+		f.place = place_of(address, from->sp);
 		/*
 		 * Blocks that the real allocator gave out behind our back: by functions of its own (mallocx), by the names under which
 		 * the C library has its own functions again (__libc_malloc). Only of glibc's the look is known.
 		 */
-		if (f.place == PMM_PLACE_UNKNOWN && !guard_in_pool(address) && (LOAD(K.passed) || A.dense || place_is_chunk(address)))
+		if (f.place == PMM_PLACE_UNKNOWN && (LOAD(K.passed) || A.dense || place_is_chunk(address)))
 			return false;
 	}
 	f.site = unwind_site(c, from, 0);

@@ -8,6 +8,7 @@
 #include "agent/check/ancestor.h"
 #include "agent/check/check.h"
 #include "agent/check/finding.h"
+#include "agent/check/guarded.h"
 #include "agent/core.h"
 #include "agent/hook.h"
 
@@ -72,7 +73,6 @@ void held_release(struct tctx *c, void *p, struct held *h, const struct check_sa
 /* What is known of it. */
 void held_block(const void *p, const struct held *h, struct check_block *out);
 void block_of_facts(uint32_t facts, struct check_block *out);
-void guard_describe(uint32_t run, struct check_block *out);
 
 /*
  * In a forked child: the canaried block of before the fork that `address` lies in, its head and tail included, and which begins at most

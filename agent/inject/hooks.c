@@ -5,6 +5,7 @@
  * inside pass (agent_enter_outermost). In sampled mode a call may pass without a trace, so only functions that do not call others
  * take the fast path: glibc's calloc and realloc, not those of allocators we do not know so well (A.dense).
  */
+#include "agent/inject/guards.h"
 #include "agent/inject/inject.h"
 
 static SLOW void *malloc_body(size_t size, const struct pmm_entry *e)
@@ -15,7 +16,9 @@ static SLOW void *malloc_body(size_t size, const struct pmm_entry *e)
 
 	if (unlikely(!c))
 		return PASS(NEXT(e, void *(*)(size_t))(size));
-	p = hook_malloc(c, NEXT(e, void *(*)(size_t)), size, e->kind, &from);
+	p = guards_alloc(c, size, 0, e, &from);
+	if (likely(!p))
+		p = hook_malloc(c, NEXT(e, void *(*)(size_t)), size, e->kind, &from);
 	agent_leave(c);
 	return p;
 }
@@ -35,7 +38,9 @@ static SLOW void *calloc_body(size_t n, size_t each, const struct pmm_entry *e)
 
 	if (unlikely(!c))
 		return PASS(NEXT(e, void *(*)(size_t, size_t))(n, each));
-	p = hook_calloc(c, NEXT(e, void *(*)(size_t, size_t)), n, each, e->kind, &from);
+	p = n < 1u << 31 && each < 1u << 31 ? guards_alloc(c, n * each, 0, e, &from) : NULL;
+	if (likely(!p))
+		p = hook_calloc(c, NEXT(e, void *(*)(size_t, size_t)), n, each, e->kind, &from);
 	agent_leave(c);
 	return p;
 }
@@ -47,13 +52,34 @@ void *inject_calloc(size_t n, size_t each, const struct pmm_entry *e)
 	return calloc_body(n, each, e);
 }
 
+/* A guarded block moves to where realloc(NULL) puts a new one. */
+static SLOW void *guarded_resize(struct hook_realloc real, void *old, size_t n, size_t each, const struct caller *from)
+{
+	size_t had = guards_size(old), size = 0;
+	void *p;
+
+	if (!__builtin_mul_overflow(n, each, &size) && !size && !A.dense) {	/* glibc */
+		guards_free(old, PMM_RELEASE_REALLOC, from);
+		return NULL;
+	}
+	p = PASS(real.array ? real.array(NULL, n, each) : real.plain(NULL, n));
+	if (!p)
+		return NULL;
+	memcpy(p, old, had < size ? had : size);
+	guards_free(old, PMM_RELEASE_REALLOC, from);
+	return p;
+}
+
 static SLOW void *realloc_body(void *old, size_t size, const struct pmm_entry *e)
 {
 	struct caller from = CALLER_HERE();
-	struct tctx *c = inject_enter(&from);
 	struct hook_realloc real = { NEXT(e, void *(*)(void *, size_t)), NULL };
+	struct tctx *c;
 	void *p;
 
+	if (guards_has(old))
+		return guarded_resize(real, old, size, 1, &from);
+	c = inject_enter(&from);
 	if (unlikely(!c))
 		return PASS(real.plain(old, size));
 	p = hook_realloc(c, real, old, size, 1, PMM_KIND_REALLOC, &from);
@@ -71,10 +97,13 @@ void *inject_realloc(void *old, size_t size, const struct pmm_entry *e)
 void *inject_reallocarray(void *old, size_t n, size_t each, const struct pmm_entry *e)
 {
 	struct caller from = CALLER_HERE();
-	struct tctx *c = inject_enter(&from);
 	struct hook_realloc real = { NULL, NEXT(e, void *(*)(void *, size_t, size_t)) };
+	struct tctx *c;
 	void *p;
 
+	if (guards_has(old))
+		return guarded_resize(real, old, n, each, &from);
+	c = inject_enter(&from);
 	if (unlikely(!c))
 		return PASS(real.array(old, n, each));
 	p = hook_realloc(c, real, old, n, each, PMM_KIND_REALLOCARRAY, &from);
@@ -87,6 +116,10 @@ static SLOW void free_body(void *p, size_t a, size_t b, const struct pmm_entry *
 	struct caller from = CALLER_HERE();
 	struct tctx *c;
 
+	if (guards_has(p)) {
+		guards_free(p, PMM_RELEASE_FREE, &from);
+		return;
+	}
 	__builtin_prefetch((char *)p - 16);	/* the allocator's header: its miss and ours at the same time */
 	c = inject_enter(&from);
 	if (likely(c))
@@ -115,10 +148,18 @@ void *inject_memalign(size_t align, size_t size, const struct pmm_entry *e)
 
 	if (unlikely(!c))
 		return PASS(NEXT(e, void *(*)(size_t, size_t))(align, size));
-	p = REAL(c, NEXT(e, void *(*)(size_t, size_t))(align, size));
-	hook_result(c, p, size, e->kind, &from);
+	p = align && !(align & (align - 1)) ? guards_alloc(c, size, align, e, &from) : NULL;
+	if (likely(!p)) {
+		p = REAL(c, NEXT(e, void *(*)(size_t, size_t))(align, size));
+		hook_result(c, p, size, e->kind, &from);
+	}
 	agent_leave(c);
 	return p;
+}
+
+size_t inject_usable_size(void *p, const struct pmm_entry *e)
+{
+	return guards_has(p) ? guards_size(p) : NEXT(e, size_t (*)(void *))(p);
 }
 
 int inject_posix_memalign(void **out, size_t align, size_t size, const struct pmm_entry *e)

@@ -3,12 +3,14 @@
  * process to leave it: the agent turns itself off before.
  */
 #include "agent/inject/any.h"
+#include "agent/inject/guards.h"
 #include "agent/inject/inject.h"
 
 #define PR_SET_SECCOMP	22
 
 static void confine(void)
 {
+	guards_stop(PMM_CHECK_STOP_CONFINED);
 	A.confined = true;
 	if (LOAD(A.state) == AGENT_ON)
 		agent_off(PMM_OFF_CONFINED);

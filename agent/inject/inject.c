@@ -9,6 +9,7 @@
 #include <elf.h>
 
 #include "agent/inject/borrow.h"
+#include "agent/inject/guards.h"
 #include "agent/module.h"
 #include "agent/segment.h"
 
@@ -108,6 +109,7 @@ long inject_start(struct pmm_inject_args *args)
 	args->private_bytes = A.private_bytes;
 	args->tree_start = (uint64_t)A.tree;
 	args->tree_bytes = A.reserved_bytes;
+	guards_start(args);
 	args->limit_raised_bytes = A.limit_raised_bytes;
 	args->passing_at = (uint64_t)&A.passing;
 	return args->error = 0;
@@ -135,4 +137,6 @@ const uint64_t inject_hooks[PMM_NR_ROLES] = {
 	[PMM_ROLE_CUSTOM_FREE]		= (uint64_t)inject_custom_free,
 	[PMM_ROLE_PRCTL]		= (uint64_t)inject_prctl,
 	[PMM_ROLE_SYSCALL]		= (uint64_t)inject_syscall,
+	[PMM_ROLE_USABLE_SIZE]		= (uint64_t)inject_usable_size,
+	[PMM_ROLE_SIGACTION]		= (uint64_t)inject_sigaction,
 };

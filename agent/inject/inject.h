@@ -52,9 +52,11 @@ static inline bool inject_passes(size_t size)
 	return true;
 }
 
-/* The same for a release; a sample may live at `p`. */
+/* The same for a release; a sample may live at `p`, or a guarded block. */
 static inline bool inject_passes_free(const void *p)
 {
+	if (unlikely((uint64_t)p - A.guards_at < A.guards_bytes))
+		return false;
 	return !p || unlikely(LOAD(A.state) != AGENT_ON) || (A.sampled && !*sample_filter((uint64_t)p));
 }
 
@@ -74,6 +76,9 @@ void *inject_new_aligned_nothrow(size_t size, size_t align, const void *tag, con
 
 int inject_munmap(void *at, size_t bytes, const struct pmm_entry *e);
 void *inject_mremap(void *old, size_t old_bytes, size_t bytes, int flags, void *fixed, const struct pmm_entry *e);
+
+size_t inject_usable_size(void *p, const struct pmm_entry *e);
+int inject_sigaction(int signal, const struct sig_action *new, struct sig_action *old, const struct pmm_entry *e);
 
 /* In assembly, with the entry in r11. */
 void inject_mmap(void);

@@ -1,6 +1,6 @@
 /*
- * x86-64, seen from a signal handler: what the kernel put on the stack, going on from it, and what there is to know of instructions that are to
- * be run by themselves.
+ * x86-64, seen from a signal handler: what the kernel put on the stack, going on from it, and what there is to know of instructions that
+ * are to be run by themselves.
  */
 #ifndef ARCH_AGENT_SIGNAL_H
 #define ARCH_AGENT_SIGNAL_H
@@ -63,8 +63,8 @@ static inline __attribute__((noreturn)) void arch_sigreturn(const struct arch_uc
 }
 
 /*
- * A signal handler NAME that goes on in HANDLER(signal, info, context), on the stack whose end the thread's variable TOP names if that is not 0,
- * unless it is there already. A return address below the kernel's frame leads back, as usual.
+ * A signal handler NAME that goes on in HANDLER(signal, info, context), on the stack whose end the thread's variable TOP names if that
+ * is not 0, unless it is there already. A return address below the kernel's frame leads back, as usual.
  */
 #define ARCH_SIGNAL_ENTRY(NAME, HANDLER, TOP, BYTES) ARCH_SIGNAL_ENTRY_(NAME, HANDLER, TOP, BYTES)
 #define ARCH_SIGNAL_ENTRY_(NAME, HANDLER, TOP, BYTES) __asm__(			\
@@ -142,5 +142,24 @@ static inline unsigned arch_rep_bytes(int stub)
 {
 	return (stub & 3) == 0 || (stub & 3) == 2 ? 2 : 3;
 }
+
+/*
+ * A signal handler NAME that asks DECIDE(signal, info, context) and jumps to where that says, with all as it was at the entry, or, at 0,
+ * returns; and a function RESTORER for it to return to.
+ */
+#define ARCH_FAULT_ENTRY(NAME, DECIDE, RESTORER) __asm__(			\
+	".text\n.p2align 4\n.globl " NAME "\n.hidden " NAME "\n.type " NAME ", @function\n" NAME ":\n" \
+	".cfi_startproc\n"							\
+	"push %rdi\npush %rsi\npush %rdx\n.cfi_adjust_cfa_offset 24\n"	\
+	"call " DECIDE "\n"							\
+	"pop %rdx\npop %rsi\npop %rdi\n.cfi_adjust_cfa_offset -24\n"	\
+	"mov %rax, %r11\n"							\
+	"xor %eax, %eax\n"							\
+	"test %r11, %r11\n"							\
+	"jz 1f\n"								\
+	"jmp *%r11\n"								\
+	"1: ret\n.cfi_endproc\n.size " NAME ", .-" NAME "\n"			\
+	".p2align 4\n.globl " RESTORER "\n.hidden " RESTORER "\n.type " RESTORER ", @function\n" \
+	"nop\n" RESTORER ":\npush $15\npop %rax\nsyscall\n.size " RESTORER ", .-" RESTORER "\n");
 
 #endif

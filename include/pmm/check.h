@@ -195,14 +195,26 @@ struct pmm_check_state {
 	uint32_t nr_guards;		/* runs that were ever used have numbers below this */
 	uint32_t opened;		/* 1 = the pool was opened for good: the program put itself under seccomp */
 	uint32_t generation;		/* ledgers before this one, since exec */
+	uint32_t stopped;		/* enum pmm_check_stop */
+	uint32_t reserved;
+};
+
+/* Why a process that is watched while it runs guards no more blocks: what guards need is gone. */
+enum pmm_check_stop {
+	PMM_CHECK_RUNS,
+	PMM_CHECK_STOP_BLOCKED,		/* a thread blocks SIGSEGV: a stopped access would kill */
+	PMM_CHECK_STOP_HANDLER,		/* the program put a handler for SIGSEGV in place by a way of its own */
+	PMM_CHECK_STOP_IGNORED,		/* the program ignores SIGSEGV */
+	PMM_CHECK_STOP_CONFINED,	/* it enters seccomp */
+	PMM_NR_CHECK_STOPS,
 };
 
 enum pmm_guard_mechanism { PMM_GUARD_NONE, PMM_GUARD_MADVISE, PMM_GUARD_MPROTECT };
 
 /*
- * A private mapping of the agent's, noted in its data for who looks for what the program can get at: its tables, where addresses of blocks are
- * none of the program's, or the guard pool, most of whose pages cannot be read. `tag` is PMM_OWN_TAG ^ the entry's own address, so that a
- * copy of one is none.
+ * A private mapping of the agent's, noted in its data for who looks for what the program can get at: its tables, where addresses of
+ * blocks are none of the program's, or the guard pool, most of whose pages cannot be read. `tag` is PMM_OWN_TAG ^ the entry's own
+ * address, so that a copy of one is none.
  */
 #define PMM_OWN_TAG		0x5bd1e995c6a4a793ull
 

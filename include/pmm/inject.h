@@ -22,7 +22,7 @@
 
 #include <stdint.h>
 
-#define PMM_INJECT_VERSION	1u
+#define PMM_INJECT_VERSION	2u
 #define PMM_ATTACH_MAGIC	0x3148435441504d4dull	/* "MMPATCH1" */
 #define PMM_ATTACH_OFF		(16ull << 10)		/* in the tree's file, below slots_off */
 #define PMM_MAX_PATCHES		256
@@ -50,6 +50,8 @@ enum pmm_role {
 	PMM_ROLE_CUSTOM_FREE,		/* --alloc NAME=free(...); entry in r11 */
 	PMM_ROLE_PRCTL,			/* libc's prctl and ... */
 	PMM_ROLE_SYSCALL,		/* ... syscall, so that the agent stops before the program enters seccomp; entry in r11 */
+	PMM_ROLE_USABLE_SIZE,		/* (p): malloc_usable_size; only where blocks are guarded */
+	PMM_ROLE_SIGACTION,		/* (signal, new, old): likewise */
 	PMM_NR_ROLES,
 };
 
@@ -57,12 +59,13 @@ enum pmm_role {
 static inline int pmm_role_register(enum pmm_role role)
 {
 	switch (role) {
-	case PMM_ROLE_MALLOC: case PMM_ROLE_NEW:
+	case PMM_ROLE_MALLOC: case PMM_ROLE_NEW: case PMM_ROLE_USABLE_SIZE:
 		return 1;
 	case PMM_ROLE_CALLOC: case PMM_ROLE_REALLOC: case PMM_ROLE_MEMALIGN: case PMM_ROLE_NEW_NOTHROW:
 	case PMM_ROLE_NEW_ALIGNED: case PMM_ROLE_MUNMAP:
 		return 2;
 	case PMM_ROLE_REALLOCARRAY: case PMM_ROLE_FREE: case PMM_ROLE_POSIX_MEMALIGN: case PMM_ROLE_NEW_ALIGNED_NOTHROW:
+	case PMM_ROLE_SIGACTION:
 		return 3;		/* operators delete have up to three arguments */
 	case PMM_ROLE_MREMAP:
 		return 5;
@@ -89,12 +92,14 @@ struct pmm_entry {
 	 */
 	uint64_t plain;
 	uint64_t fixed_bytes;		/* custom: the size in bytes where arg_size is -1 */
-	uint64_t reserved;
+	uint64_t guards;		/* 1 = some of its blocks may be guarded */
 };
 
 #define PMM_ENTRY_SLOT_BYTES	256	/* a slot: entry, stub at +64, moved instructions at +96 */
 #define PMM_ENTRY_STUB_OFF	64
 #define PMM_ENTRY_MOVED_OFF	96
+
+#define PMM_GUARD_RANGES	3
 
 /* Argument of inject_start(): in memory that pmm has mapped; 0 = unknown or not there. */
 struct pmm_inject_args {
@@ -115,11 +120,16 @@ struct pmm_inject_args {
 	uint64_t tree_start, tree_bytes;	/* the tree's file as mapped */
 	uint64_t limit_raised_bytes;	/* RLIMIT_AS was raised by that much */
 	uint64_t passing_at;		/* address of a uint32_t: calls that pass through frames of the agent unrecorded */
+	struct { uint64_t start, bytes; } guards[PMM_GUARD_RANGES];	/* of the guard pool, 0 = none */
+	uint64_t rest_at;		/* inject_rest(), where blocks are guarded */
 };
 
 /*
  * Symbols of libpmm_inject.so, looked up by pmm in the file:
  *	long inject_start(struct pmm_inject_args *args);	called once, on a stack of at least 32 KiB; returns args->error
+ *	long inject_rest(void *);	called before the agent is taken out, while no thread is in it: no more blocks are guarded, no access is
+ *					stopped any more, signals are the program's. Number of guarded blocks that are still to be released: as
+ *					long as there are any, the agent and the jumps of what releases blocks must stay
  *	const uint64_t inject_hooks[PMM_NR_ROLES];		addresses of the hooks (relocated), 0 = none
  */
 
@@ -148,7 +158,7 @@ struct pmm_patch {
 	uint8_t patched[PMM_PATCH_BYTES];
 	uint8_t boundary[PMM_PATCH_BYTES];	/* offset of an instruction in `original` -> offset in the slot's copy, 0xff = none */
 	uint32_t applied;		/* 1 = may be in place */
-	uint32_t reserved;
+	uint32_t role;			/* enum pmm_role */
 };
 
 struct pmm_attach {
@@ -158,6 +168,9 @@ struct pmm_attach {
 	uint64_t monitor_start;		/* its start time in clock ticks since boot, /proc/PID/stat field 22 */
 	uint64_t limit_raised_bytes;	/* to be taken off RLIMIT_AS again */
 	uint64_t passing_at;		/* see pmm_inject_args */
+	uint64_t rest_at;		/* likewise */
+	uint64_t stack_end;		/* of a stack for inject_rest() */
+	uint64_t generation;		/* of several agents in one process, each jumps on to the one below: the highest is taken out first */
 	uint32_t nr_ranges, nr_patches;
 	struct pmm_range range[PMM_MAX_RANGES];
 	struct pmm_patch patch[PMM_MAX_PATCHES];

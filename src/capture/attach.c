@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,7 @@
 #include "src/capture/preload.h"
 #include "src/capture/watched.h"
 #include "src/inject/inject.h"
+#include "src/target/guardable.h"
 #include "src/target/proc.h"
 #include "src/target/stop.h"
 #include "src/target/task.h"
@@ -40,11 +42,16 @@ struct attach {
 	size_t nr_auxv;
 	uint64_t next_exec_ns;
 	bool detached;
+	bool telling;			/* found() runs */
+	enum attach_event told;		/* what it was told when it waited meanwhile; ATTACH_TICK: nothing */
 };
 
 /* ---- what we get instead of signals --------------------------------------------------------- */
 
-/* Under nohup the terminal may go. (SIGINT counts also where a shell ignores it for us, in the background.) Ctrl-Z would stop the clock, and with it the agent: it is ignored. */
+/*
+ * Under nohup the terminal may go. (SIGINT counts also where a shell ignores it for us, in the background.) Ctrl-Z would stop the
+ * clock, and with it the agent: it is ignored.
+ */
 static int signals_take(struct attach *a)
 {
 	struct sigaction ignore = { .sa_handler = SIG_IGN }, hangup;
@@ -136,6 +143,7 @@ static int make_tree(void *arg, int fd, struct err *e)
 		.warn_size_bytes = a->o.warn_size_bytes,
 		.limit_bytes = a->o.limit_bytes,
 		.max_frames = a->o.max_frames,
+		.check = a->o.check,
 		.space_bytes = limit_of(a->pid, RLIMIT_AS),
 		.file_bytes = limit_of(getpid(), RLIMIT_FSIZE),
 		.attached = true,
@@ -175,16 +183,18 @@ static int watch(struct attach *a, uint32_t slot, struct err *e)
 static int was_launched(pid_t pid, struct err *e)
 {
 	struct ledger_map *m;
-	bool attached;
+	bool attached, checked;
 
 	if (ledger_map_open_pid(pid, &m, NULL))
 		return 0;
 	attached = m->tree.flags & PMM_TREE_ATTACHED;
+	checked = m->tree.check.level != PMM_CHECK_NONE;
 	ledger_map_close(m);
 	if (attached)
 		return 0;		/* inject_attach() knows more about it */
-	err_set(e, -EBUSY, "process %d was started by 'pmm run', which records what it allocates", (int)pid);
-	err_hint(e, "'pmm report %d' shows that, 'pmm snapshot %d' keeps it", (int)pid, (int)pid);
+	err_set(e, -EBUSY, "process %d was started by 'pmm %s', which records what it allocates", (int)pid, checked ? "check" : "run");
+	err_hint(e, checked ? "'pmm report %d' shows that, 'pmm check --sweep %d' looks at all its blocks" :
+			      "'pmm report %d' shows that, 'pmm snapshot %d' keeps it", (int)pid, (int)pid);
 	return -EBUSY;
 }
 
@@ -194,6 +204,28 @@ static int another_program(pid_t pid, struct err *e)
 	err_set(e, -EAGAIN, "process %d began another program (exec) just now", (int)pid);
 	err_hint(e, "try again");
 	return -EAGAIN;
+}
+
+static bool checks(const struct attach *a)
+{
+	return a->o.check.level != PMM_CHECK_NONE;
+}
+
+static int look_for(const struct attach *a, struct entries *found, struct err *e)
+{
+	return (checks(a) ? entries_find_all : entries_find)(a->pid, a->o.custom, a->o.nr_custom, found, e);
+}
+
+/* The functions to be patched. */
+static int find(struct attach *a, struct err *e)
+{
+	int rc = checks(a) ? guardable(a->pid, e) : 0;
+
+	if (!rc)
+		rc = look_for(a, &a->info.entries, e);
+	if (!rc && checks(a))
+		rc = entries_guardable(&a->info.entries, a->pid, e);
+	return rc;
 }
 
 static int open_it(struct attach *a, struct err *e)
@@ -212,7 +244,7 @@ static int open_it(struct attach *a, struct err *e)
 		rc = signals_take(a);
 	if (rc)
 		return rc;
-	rc = entries_find(a->pid, a->o.custom, a->o.nr_custom, &a->info.entries, e);
+	rc = find(a, e);
 	if (!rc)
 		rc = inject_attach(a->pid, &o, &r, e);
 	if (rc)
@@ -266,7 +298,7 @@ static void code_changed(struct attach *a)
 	int nr;
 
 	__atomic_fetch_add(&a->tree.head->code_epoch, 1, __ATOMIC_RELAXED);
-	if (entries_find(a->pid, a->o.custom, a->o.nr_custom, &now, NULL)) {
+	if (look_for(a, &now, NULL)) {
 		entries_fini(&now);
 		return;
 	}
@@ -299,7 +331,20 @@ static void sleep_tick(struct attach *a, uint64_t now_ns, uint64_t until_ns)
 	ppoll(p, 2, &ts, NULL);
 }
 
-enum attach_event attach_wait(struct attach *a, uint64_t until_ns)
+/* New heap errors. Who is told may wait here meanwhile. */
+static void tell_found(struct attach *a, uint64_t now_ns)
+{
+	struct heap *h;
+
+	if (!checks(a) || a->telling || !watched_found(a->w, &a->tree, now_ns, false, &h))
+		return;
+	a->telling = true;
+	a->o.found(a->o.arg, h);
+	a->telling = false;
+	heap_free(h);
+}
+
+static enum attach_event wait_event(struct attach *a, uint64_t until_ns)
 {
 	for (;;) {
 		uint64_t now_ns = ledger_tree_tick(&a->tree);
@@ -313,12 +358,24 @@ enum attach_event attach_wait(struct attach *a, uint64_t until_ns)
 		if (signal_came(a))
 			return ATTACH_SIGNAL;
 		watched_tick(a->w, &a->tree, now_ns);
+		tell_found(a, now_ns);
+		if (!a->telling && a->told != ATTACH_TICK)
+			return a->told;
 		if (watched_code_changed(a->w, now_ns))
 			code_changed(a);
 		if (now_ns >= until_ns)
 			return ATTACH_TICK;
 		sleep_tick(a, now_ns, until_ns);
 	}
+}
+
+enum attach_event attach_wait(struct attach *a, uint64_t until_ns)
+{
+	enum attach_event event = wait_event(a, until_ns);
+
+	if (a->telling && event != ATTACH_TICK)
+		a->told = event;		/* for who waits around it as well */
+	return event;
 }
 
 uint64_t attach_now_ns(const struct attach *a)
@@ -329,6 +386,15 @@ uint64_t attach_now_ns(const struct attach *a)
 int attach_totals(struct attach *a, struct ledger_totals *t)
 {
 	return a->w->map ? ledger_totals(a->w->map, t) : -EAGAIN;
+}
+
+enum pmm_check_stop attach_check_stopped(struct attach *a)
+{
+	uint32_t why = PMM_CHECK_RUNS;
+
+	if (!checks(a) || !a->w->map || ledger_map_read(a->w->map, offsetof(struct pmm_ledger, check.stopped), &why, sizeof(why)))
+		return PMM_CHECK_RUNS;
+	return why < PMM_NR_CHECK_STOPS ? (enum pmm_check_stop)why : PMM_CHECK_RUNS;
 }
 
 int attach_read(struct attach *a, struct heap **out, struct err *e)
@@ -356,6 +422,10 @@ int attach_detach(struct attach *a, struct heap **final, bool *removed, struct e
 	a->detached = true;
 	if (!gone)
 		rc = inject_detach(a->pid, removed, &a->info.detach_pause_ns, e);
+	if (rc > 0) {
+		a->info.nr_guarded_left = rc;
+		rc = 0;
+	}
 	if (rc == -ESRCH || rc == -ENOENT || (rc == -EAGAIN && exec_look(a))) {	/* ended or called exec just now, or somebody else took the agent out */
 		a->info.ended = a->w && process_ended(a);
 		exec_look(a);

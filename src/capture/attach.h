@@ -18,6 +18,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "include/pmm/check.h"
 #include "src/base/err.h"
 #include "src/capture/ledger.h"
 #include "src/inject/entries.h"
@@ -33,6 +34,13 @@ struct attach_options {
 	uint32_t max_frames;		/* deepest stack kept; 0 = 128 */
 	const struct entries_custom *custom;	/* --alloc; borrowed until attach_close() */
 	size_t nr_custom;
+	/*
+	 * Level PMM_CHECK_SAMPLED: some of the sampled blocks are guarded, and heap errors told to found() as soon as they are noted,
+	 * with the heap but its blocks. It may call attach_wait(). PMM_CHECK_NONE: no.
+	 */
+	struct pmm_check check;
+	void (*found)(void *arg, const struct heap *h);
+	void *arg;
 };
 
 enum attach_event {
@@ -48,6 +56,7 @@ struct attach_info {
 	uint64_t prepare_ns;		/* one thread was stopped for that long at attach */
 	uint64_t pause_ns;		/* all threads were stopped for that long at attach */
 	uint64_t detach_pause_ns;	/* ... and at detach, known after attach_detach() */
+	int nr_guarded_left;	/* guarded blocks that the program has yet to release, known after attach_detach() */
 	bool execed, ended;		/* the process runs another program now; it has ended. At the latest known after attach_detach() */
 };
 
@@ -58,8 +67,9 @@ struct attach_info {
 int attach_open(pid_t pid, const struct attach_options *o, struct attach **out, struct err *e);
 
 /*
- * Wait until `until_ns` on the tree's clock or until something happens, whichever comes first. Keeps the tree's clock ticking every 10 ms and
- * patches libraries that were loaded since. The clock stands still for the agent while nobody waits: return here within some 100 ms.
+ * Wait until `until_ns` on the tree's clock or until something happens, whichever comes first. Keeps the tree's clock ticking every 10
+ * ms and patches libraries that were loaded since. The clock stands still for the agent while nobody waits: return here within some 100
+ * ms.
  */
 enum attach_event attach_wait(struct attach *a, uint64_t until_ns);
 
@@ -68,6 +78,9 @@ uint64_t attach_now_ns(const struct attach *a);
 
 /* Sums over the process's contexts, a few microseconds. 0 or -errno. */
 int attach_totals(struct attach *a, struct ledger_totals *t);
+
+/* Has it ceased to guard blocks, and why? Kept also after the process has ended. */
+enum pmm_check_stop attach_check_stopped(struct attach *a);
 
 /* The whole heap of what was allocated since the attach; *out is the caller's. The program is not stopped. 0 or -errno with `e`. */
 int attach_read(struct attach *a, struct heap **out, struct err *e);
@@ -78,7 +91,8 @@ const struct attach_info *attach_info(const struct attach *a);
 /*
  * Take the agent out. *final (caller's) is the heap after the last event, NULL when it could not be read; when the process has ended
  * it is the last state of its ledger. *removed is false when the code is restored but the agent's memory had to stay for a thread that is
- * inside it (harmless; `pmm detach PID` takes it out later). 0 or -errno with `e`; nothing happens when it was called before.
+ * inside it, or for guarded blocks (harmless; `pmm detach PID` takes it out later). 0 or -errno with `e`; nothing happens when it was
+ * called before.
  */
 int attach_detach(struct attach *a, struct heap **final, bool *removed, struct err *e);
 

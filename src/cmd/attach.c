@@ -11,10 +11,14 @@
 #include "src/cmd/terminal.h"
 #include "src/target/proc.h"
 
+#define CHECK_SAMPLE		(128ull << 10)
+#define CHECK_GUARDED		4096	/* blocks at the same time */
+#define CHECK_BUDGET_PERMILLE	10	/* of the program's CPU time */
+
 static const char *output;
 static uint64_t duration_ns, expire_ns = 10000000000ull, interval_ns;
 static uint64_t sample_bytes, min_size_bytes, limit_bytes, warn_size_bytes, max_frames = 128, top = 10;
-static bool sampled, exact, as_json, quiet, timed;
+static bool sampled, exact, as_json, quiet, timed, check;
 static struct opt_list alloc;
 
 static const struct opt attach_opts[] = {
@@ -26,6 +30,8 @@ static const struct opt attach_opts[] = {
 	  &interval_ns, .min = 10000000 },
 	{ "sample", 0, OPT_SIZE, "BYTES", "look at a sample only, one block per BYTES on average (512K)", &sample_bytes,
 	  .if_omitted = "512K", .given = &sampled, .min = 1, .max = 1ull << 40 },
+	{ "check", 0, OPT_FLAG, NULL,
+	  "guard some of the sampled blocks (--sample, here 128K) and tell of accesses beside them and after their release", &check },
 	{ "exact", 0, OPT_FLAG, NULL, "look at every block (the default)", &exact },
 	{ "min-size", 0, OPT_SIZE, "BYTES", "track only blocks of at least BYTES", &min_size_bytes },
 	{ "warn-size", 0, OPT_SIZE, "BYTES", "count requests of at least BYTES as huge", &warn_size_bytes, .min = 1 },
@@ -65,12 +71,21 @@ static int check_options(struct err *e)
 		e->exit_code = CMD_USAGE;
 		return -EINVAL;
 	}
+	if (check && exact) {
+		err_set(e, -EINVAL, "'--check' looks at a sample of the blocks and cannot be had with '--exact'");
+		e->exit_code = CMD_USAGE;
+		return -EINVAL;
+	}
+	if (check && !sampled) {
+		sampled = true;
+		sample_bytes = CHECK_SAMPLE;
+	}
 	return output ? output_check(output, e) : 0;
 }
 
 static const char *allocator_name(const struct entries *found)
 {
-	static const char *const name[] = { "glibc", "musl", "jemalloc", "tcmalloc", "mimalloc", "the program's own", "" };
+	static const char *const name[] = { "glibc", "musl", "jemalloc", "tcmalloc", "mimalloc", "a sanitizer's", "the program's own", "" };
 
 	return found->allocator <= ENTRIES_OTHER ? name[found->allocator] : "";
 }
@@ -97,12 +112,29 @@ static void tell_detached(pid_t pid, const struct outcome *o)
 
 	if (o->end == SAY_ENDED || o->end == SAY_EXECED)
 		cmd_note("%s", why[o->end]);
+	else if (o->nr_guarded_left)
+		cmd_note("detached: process %d goes on to use %d guarded block%s, as it would others; releasing them passes through the agent, "
+			 "which stays for that; 'pmm detach %d' takes it out when they are gone", (int)pid, o->nr_guarded_left,
+			 o->nr_guarded_left == 1 ? "" : "s", (int)pid);
 	else if (o->removed)
 		cmd_note("detached: process %d is as it was, all threads stopped for %s", (int)pid,
 			 fmt_duration(o->detach_pause_ns).s);
 	else
 		cmd_note("detached: the code of process %d is as it was; a thread is still inside the agent, which does no harm; "
 			 "'pmm detach %d' takes it out later", (int)pid, (int)pid);
+}
+
+static void tell_unguarded(pid_t pid, const struct outcome *o)
+{
+	static const char *const why[PMM_NR_CHECK_STOPS] = {
+		[PMM_CHECK_STOP_BLOCKED] = "a thread blocks SIGSEGV",
+		[PMM_CHECK_STOP_HANDLER] = "it put a handler for SIGSEGV in place by a system call of its own",
+		[PMM_CHECK_STOP_IGNORED] = "it ignores SIGSEGV",
+		[PMM_CHECK_STOP_CONFINED] = "it entered seccomp",
+	};
+
+	if (o->check_stopped != PMM_CHECK_RUNS)
+		cmd_note("process %d was not checked to the end: %s, so no blocks were guarded any more", (int)pid, why[o->check_stopped]);
 }
 
 /* The capture. 0 or -errno with `e`. */
@@ -130,9 +162,9 @@ static int keep(const struct heap *h, struct err *e)
 }
 
 /* Closes `a`. The exit code, or -errno with `e`. */
-static int watch(pid_t pid, struct attach *a, const char *comm, struct err *e)
+static int watch(struct session *s, pid_t pid, struct attach *a, const char *comm, struct err *e)
 {
-	struct session s = {
+	*s = (struct session){
 		.pid = pid,
 		.comm = comm,
 		.a = a,
@@ -143,23 +175,26 @@ static int watch(pid_t pid, struct attach *a, const char *comm, struct err *e)
 		.end_ns = timed ? attach_now_ns(a) + duration_ns : UINT64_MAX,
 		.top = top,
 		.sampled = sampled,
+		.checks = check,
 	};
 	struct outcome o;
 	int rc;
 
 	if (!quiet)
 		tell_attached(pid, comm, attach_info(a));
-	session_run(&s);
-	rc = session_finish(&s, &o, e);
-	if (!rc && !quiet)
+	session_run(s);
+	rc = session_finish(s, &o, e);
+	if (!rc)
+		tell_unguarded(pid, &o);
+	if (!rc && (!quiet || o.nr_guarded_left))
 		tell_detached(pid, &o);
 	if (!rc)
 		rc = keep(o.heap, e);
 	if (!rc)
-		rc = session_said(&s, e);
+		rc = session_said(s, e);
 	if (!rc)
 		rc = session_found(&o) ? CMD_FOUND : CMD_OK;
-	session_fini(&s);
+	session_fini(s);
 	return rc;
 }
 
@@ -175,6 +210,7 @@ static int attach_run(int argc, char **argv)
 		.custom = custom,
 	};
 	char comm[PROC_COMM_BYTES] = "";
+	struct session session = { 0 };
 	struct err e = { 0 };
 	struct attach *a = NULL;
 	pid_t pid;
@@ -185,6 +221,13 @@ static int attach_run(int argc, char **argv)
 	rc = cmd_parse_pid(argv[0], &pid, &e);
 	if (!rc)
 		rc = check_options(&e);
+	if (check) {
+		o.check = (struct pmm_check){ .level = PMM_CHECK_SAMPLED, .max_guarded = CHECK_GUARDED,
+					      .budget_permille = CHECK_BUDGET_PERMILLE, .fail_after = UINT64_MAX };
+		o.found = session_errors;
+		o.arg = &session;
+	}
+	o.sample_bytes = sampled ? sample_bytes : 0;
 	if (!rc)
 		rc = parse_custom(custom, &o.nr_custom, &e);
 	signal(SIGPIPE, SIG_IGN);	/* who no longer reads ends the watching, not us */
@@ -192,7 +235,7 @@ static int attach_run(int argc, char **argv)
 		rc = attach_open(pid, &o, &a, &e);
 	if (!rc) {
 		proc_comm(pid, comm);
-		rc = watch(pid, a, comm, &e);
+		rc = watch(&session, pid, a, comm, &e);
 	}
 	for (size_t i = 0; i < o.nr_custom; i++)
 		entries_custom_fini(&custom[i]);
@@ -201,7 +244,8 @@ static int attach_run(int argc, char **argv)
 
 static const struct cmd_pair attach_exits[] = {
 	{ "0", "nothing was found" },
-	{ "1", "blocks outlived their time and are alive at a site that has not freed such ones, or something grows steadily" },
+	{ "1", "blocks outlived their time and are alive at a site that has not freed such ones, or something grows steadily, "
+	       "or --check has found a heap error" },
 	{ "2", "wrong usage" },
 	{ "3", "could not attach, or not keep or say what was recorded" },
 	{ 0 }
@@ -211,6 +255,7 @@ static const struct cmd_pair attach_examples[] = {
 	{ "pmm attach 4711", "watch until Ctrl-C" },
 	{ "pmm attach -d 10m --expire 1m 4711", "for ten minutes; tell of blocks that live for a minute" },
 	{ "pmm attach --sample -d 1h -o now.pmm 4711", "next to no cost; keep a capture for 'pmm report'" },
+	{ "pmm attach --check -d 1h 4711", "guard a sample of its blocks for an hour: accesses beside and after them" },
 	{ "pmm attach --alloc 'pool_get=malloc(16)' --alloc 'pool_put=free(arg0)' 4711", "a pool of 16-byte objects" },
 	{ "pmm attach --json -d 60 4711 | jq 'select(.event == \"site\")'", "the sites found, for another program" },
 	{ 0 }

@@ -40,6 +40,9 @@ struct outcome {
 	uint64_t nr_unjudged_sites;	/* too many to follow their growth */
 	uint64_t detach_pause_ns;
 	bool removed;
+	int nr_guarded_left;
+	uint64_t nr_errors;		/* heap errors */
+	enum pmm_check_stop check_stopped;
 };
 
 /* What was attached (JSON only; a person reads it on stderr). */

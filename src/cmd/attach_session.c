@@ -126,6 +126,36 @@ static void judge(struct session *s, uint64_t now_ns)
 	SAY(s, say_growth, now_ns, &g, nearest(s, &limit));
 }
 
+/* ---- heap errors ---- */
+
+void session_errors(void *arg, const struct heap *h)
+{
+	struct session *s = arg;
+	struct names names;
+
+	name_it(s, &names, h);
+	names_fini(&names);
+	s->report = (struct check_report_options)CHECK_REPORT_DEFAULT;
+	s->report.no_symbols = !s->sym;
+	s->report.resolve = s->sym ? resolve : NULL;
+	s->report.resolve_ctx = s;
+	s->job.report = &s->report;
+	s->check.job = &s->job;
+	run_check_found(&s->check, h);
+}
+
+/* What has not been told yet, and what was looked at. */
+static int errors_end(struct session *s, struct err *e)
+{
+	int rc;
+
+	if (!s->checks || !s->heap)
+		return 0;
+	session_errors(s, s->heap);
+	rc = run_check_tell(&s->check, s->heap, e);
+	return rc < 0 ? rc : 0;
+}
+
 /* ---- looking ---- */
 
 static void totals(struct session *s, bool tell)
@@ -288,7 +318,9 @@ int session_finish(struct session *s, struct outcome *o, struct err *e)
 	*o = (struct outcome){ .sampled = s->sampled };
 	o->limited = nearest(s, &o->limit) != NULL;
 	totals(s, false);
+	o->check_stopped = attach_check_stopped(s->a);
 	rc = attach_detach(s->a, &final, &o->removed, e);
+	o->nr_guarded_left = attach_info(s->a)->nr_guarded_left;
 	if (attach_info(s->a)->execed || attach_info(s->a)->ended)	/* noticed while detaching */
 		s->event = attach_info(s->a)->ended ? ATTACH_ENDED : ATTACH_EXECED;
 	o->end = end_of(s, rc);
@@ -304,6 +336,9 @@ int session_finish(struct session *s, struct outcome *o, struct err *e)
 	if (growing_judge(&s->growing, &o->growth) || (s->heap && judge_sites(s, o)))
 		s->out_of_memory = true;
 	say_end(s, o);
+	if (!rc)
+		rc = errors_end(s, e);
+	o->nr_errors = s->check.nr_found;
 	if (!rc && s->out_of_memory)
 		rc = err_set(e, -ENOMEM, "not enough memory to keep book of what was seen");
 	return rc;
@@ -320,7 +355,7 @@ int session_said(const struct session *s, struct err *e)
 
 bool session_found(const struct outcome *o)
 {
-	if (o->nr_expired_sites > o->nr_silent_sites || o->growth.verdict == GROWTH_STEADY)
+	if (o->nr_errors || o->nr_expired_sites > o->nr_silent_sites || o->growth.verdict == GROWTH_STEADY)
 		return true;
 	for (size_t i = 0; i < o->nr_all_sites; i++)
 		if (o->site[i].growth.verdict == GROWTH_STEADY)
@@ -336,4 +371,5 @@ void session_fini(struct session *s)
 	symbolizer_free(s->sym);
 	free(s->sites);
 	str_fini(&s->unsaid);
+	run_check_fini(&s->check);
 }

@@ -9,6 +9,8 @@
 #include "src/base/str.h"
 #include "src/capture/attach.h"
 #include "src/cmd/attach_say.h"
+#include "src/cmd/check_report.h"
+#include "src/cmd/run_check.h"
 #include "src/symbol/symbol.h"
 
 struct session {
@@ -22,6 +24,7 @@ struct session {
 	uint64_t end_ns;		/* on the tree's clock, UINT64_MAX = never */
 	uint64_t top;			/* sites told at the end; 0 = all */
 	bool sampled;
+	bool checks;			/* heap errors are looked for */
 
 	/* zero at first */
 	struct growing growing;
@@ -36,8 +39,14 @@ struct session {
 	uint64_t judged_ns;
 	struct symbolizer *sym;		/* for the modules that `modules` stands for */
 	uint64_t modules;
+	struct check_report_options report;	/* heap errors: how they are told, and which were */
+	struct check_job job;
+	struct run_check check;
 	struct watch_site *sites;	/* of the outcome */
 };
+
+/* Heap errors were noted: for attach_options.found, `arg` the session. */
+void session_errors(void *arg, const struct heap *h);
 
 /* Watch until something ends it. */
 void session_run(struct session *s);

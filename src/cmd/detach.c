@@ -42,8 +42,14 @@ static int detach_run(int argc, char **argv)
 		removed = true;
 		rc = 0;
 	}
-	if (rc)
+	if (rc < 0)
 		return cmd_fail(&e);
+	if (rc > 0) {
+		err_set(&e, -EBUSY, "process %d still uses %d guarded block%s of 'pmm attach --check'", (int)pid, rc, rc == 1 ? "" : "s");
+		err_hint(&e, "they can be used and released as always; 'pmm detach %d' again takes out the rest when the last one is gone",
+			 (int)pid);
+		return cmd_fail(&e);
+	}
 	if (!removed) {
 		err_set(&e, -EBUSY, "the code of process %d is as it was, but a thread is still inside the agent", (int)pid);
 		err_hint(&e, "it does no harm there; 'pmm detach %d' again takes it out once the thread has left it", (int)pid);

@@ -105,6 +105,14 @@ static bool take(struct attached *a, uint64_t at, uint64_t end)
 	return true;
 }
 
+/* One that is watched goes before what others left, and of these the newest, whose jumps lie over those of the others. */
+static bool goes_before(const struct attached *one, const struct attached *other)
+{
+	bool watched = attached_monitor(one), other_watched = attached_monitor(other);
+
+	return watched != other_watched ? watched : one->record.generation > other->record.generation;
+}
+
 int attached_find(pid_t pid, struct attached *a, struct err *e)
 {
 	struct proc_maps maps = { 0 };
@@ -117,7 +125,7 @@ int attached_find(pid_t pid, struct attached *a, struct err *e)
 		if (maps.v[i].offset || strncmp(maps.v[i].path, TREE_PATH, strlen(TREE_PATH)) ||
 		    !take(&one, maps.v[i].start, file_end(&maps, i)))
 			continue;
-		if (!nr++ || attached_monitor(&one))	/* one that is watched goes before what others left */
+		if (!nr++ || goes_before(&one, a))
 			*a = one;
 	}
 	proc_maps_fini(&maps);

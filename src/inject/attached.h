@@ -10,6 +10,7 @@
 
 #include "include/pmm/inject.h"
 #include "src/base/err.h"
+#include "src/inject/flow.h"
 
 struct attached {
 	pid_t pid;
@@ -17,11 +18,12 @@ struct attached {
 	uint64_t ledger;		/* address of the process's slot in it, 0 = has none */
 	bool inherited;			/* has none: the process was forked by the one that was attached: what stands there is its parent's */
 	struct pmm_attach record;	/* copy, checked */
+	struct flow setting;		/* sigaction(), where that is patched */
 };
 
 /*
- * Look for it; of several, which monitors that were killed have left, the one whose monitor lives. Their number, -ENOENT when there is
- * none, else -errno with `e`.
+ * Look for it; of several the one whose monitor lives, else the newest, whose jumps lie over those of the others. Their number, -ENOENT
+ * when there is none, else -errno with `e`.
  */
 int attached_find(pid_t pid, struct attached *a, struct err *e);
 

@@ -7,11 +7,13 @@
 #include "src/inject/eject.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "arch/x86_64/remote_arch.h"
 #include "src/inject/attached.h"
 #include "src/inject/inject.h"
 #include "src/inject/inside.h"
@@ -66,10 +68,77 @@ static int take_out(struct attached *a, struct err *e)
 	return rc;
 }
 
-/* Take one agent out. */
-static int eject_one(struct attached *a, bool *removed, uint64_t *pause_ns, struct err *e)
+/* ---- guarded blocks ------------------------------------------------------------------------- */
+
+/*
+ * Let inject_rest() do its work, all threads being stopped and none in the agent, by whichever can: it may be called again. *kept:
+ * guarded blocks that live.
+ */
+static int rest(struct stopped *all, const struct attached *a, int64_t *kept, struct err *e)
 {
+	int rc = -EAGAIN;
+
+	for (unsigned wanted = 0; wanted <= ARCH_RANK_WORST && rc; wanted++)
+		for (size_t i = 0; i < all->nr && rc; i++) {
+			struct remote *r = NULL;
+
+			if (all->v[i].ended || remote_rank(&all->v[i]) != wanted)
+				continue;
+			rc = remote_open(all, i, &r, e);
+			if (!rc)
+				rc = remote_call(r, a->record.rest_at, 0, a->record.stack_end, WAIT_NS, kept, e);
+			if (r)
+				remote_close(r);
+		}
+	return rc;
+}
+
+/*
+ * Of an agent that guards blocks, all jumps but those of functions that blocks are given to are taken back, and it is told that this is the
+ * end. *kept: number of guarded blocks that live: as long as there are any the rest must stay. *quiet: no thread was in it.
+ */
+static int eject_guards(struct attached *a, int64_t *kept, bool *quiet, uint64_t *pause_ns, struct err *e)
+{
+	int rc = 0;
+
+	*kept = 0;
+	*quiet = false;
+	for (unsigned tries = 0; !rc && !*quiet && tries < QUIET_TRIES; tries++) {
+		struct stopped all;
+		uint64_t ns;
+
+		rc = stop_all(a->pid, WAIT_NS, &all, e);
+		if (rc)
+			return rc;
+		*quiet = !inside_agent(&all, a);
+		if (*quiet)
+			rc = rest(&all, a, kept, e);
+		if (!rc && *kept > 0)
+			a->record.monitor_pid = 0;
+		patch_restore(&all, a, *quiet && !rc ? PATCH_BUT_TAKERS : PATCH_BUT_GUARDS);
+		ns = stop_resume(&all);
+		*pause_ns = ns > *pause_ns ? ns : *pause_ns;
+		if (!*quiet)
+			nanosleep(&(struct timespec){ .tv_nsec = QUIET_SLEEP_NS }, NULL);
+	}
+	return rc;
+}
+
+/* Take one agent out. *kept: guarded blocks for which it stays. */
+static int eject_one(struct attached *a, bool *removed, int64_t *kept, uint64_t *pause_ns, struct err *e)
+{
+	bool rests = true;
+
 	*removed = false;
+	*kept = 0;
+	if (a->record.rest_at) {
+		int rc = eject_guards(a, kept, &rests, pause_ns, e);
+
+		if (rc || *kept || !rests)
+			return rc;
+		a->record.rest_at = 0;		/* the image goes first: whoever goes on where we are killed must not call it */
+		attached_store(a);
+	}
 	for (unsigned tries = 0; !*removed && tries < QUIET_TRIES; tries++) {
 		struct stopped all;
 		uint64_t ns;
@@ -78,7 +147,7 @@ static int eject_one(struct attached *a, bool *removed, uint64_t *pause_ns, stru
 
 		if (rc)
 			return rc;
-		patch_restore(&all, a);
+		patch_restore(&all, a, PATCH_ALL);
 		quiet = !inside_agent(&all, a);
 		ns = stop_resume(&all);
 		*pause_ns = ns > *pause_ns ? ns : *pause_ns;
@@ -95,6 +164,7 @@ static int eject_one(struct attached *a, bool *removed, uint64_t *pause_ns, stru
 int eject(pid_t pid, bool *removed, uint64_t *pause_ns, struct err *e)
 {
 	struct attached a;
+	int64_t kept = 0;
 	int rc = 0, left = attached_find(pid, &a, e);
 
 	*removed = false;
@@ -102,12 +172,12 @@ int eject(pid_t pid, bool *removed, uint64_t *pause_ns, struct err *e)
 	if (left == -ENOENT)
 		return err_set(e, left, "process %d has nothing of pmm in it", (int)pid);
 	while (!rc && left > 0) {
-		rc = eject_one(&a, removed, pause_ns, e);
+		rc = eject_one(&a, removed, &kept, pause_ns, e);
 		left = *removed ? left - 1 : 0;
 		if (left && attached_find(pid, &a, NULL) < 0)
 			left = 0;
 	}
-	return rc ? rc : left < 0 ? left : 0;
+	return rc ? rc : left < 0 ? left : kept > INT_MAX ? INT_MAX : (int)kept;
 }
 
 void eject_unused(struct attached *a)

@@ -37,6 +37,8 @@ static enum entries_allocator whose(const struct scan *s, const struct candidate
 		return ENTRIES_JEMALLOC;
 	if (marks & NAMES_MARK_GLIBC && has_alias(s, c, NAMES_LIBC))
 		return ENTRIES_GLIBC;
+	if (marks & NAMES_MARK_SANITIZER)
+		return ENTRIES_SANITIZER;
 	if (marks & NAMES_MARK_LIBC && !(marks & NAMES_MARK_GLIBC))
 		return ENTRIES_MUSL;
 	if (marks & NAMES_MARK_MIMALLOC)
@@ -267,7 +269,7 @@ static int check_custom(const struct scan *s, struct err *e)
 	return 0;
 }
 
-int entries_find(pid_t pid, const struct entries_custom *custom, size_t nr_custom, struct entries *found, struct err *e)
+int entries_find_all(pid_t pid, const struct entries_custom *custom, size_t nr_custom, struct entries *found, struct err *e)
 {
 	struct scan s;
 	int rc;
@@ -292,13 +294,90 @@ out:
 	return rc;
 }
 
+/* ---- guards ---------------------------------------------------------------------------------------- */
+
+static void entry_fini(struct entry_found *f)
+{
+	free(f->name);
+	free(f->module);
+	free(f->refused);
+}
+
+/* Leave out what is only needed where blocks are guarded. */
+static void without_guards(struct entries *found)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < found->nr; i++)
+		if (found->v[i].role == PMM_ROLE_USABLE_SIZE || found->v[i].role == PMM_ROLE_SIGACTION)
+			entry_fini(&found->v[i]);
+		else
+			found->v[kept++] = found->v[i];
+	found->nr = kept;
+}
+
+int entries_find(pid_t pid, const struct entries_custom *custom, size_t nr_custom, struct entries *found, struct err *e)
+{
+	int rc = entries_find_all(pid, custom, nr_custom, found, e);
+
+	without_guards(found);
+	return rc;
+}
+
+/* A function of the C library's interface that makes, takes or releases blocks, or that guards need. */
+static bool is_guarded(const struct entry_found *f)
+{
+	return f->role == PMM_ROLE_FREE ? !strncmp(f->name, "free", 4) || !strcmp(f->name, "cfree")
+					: (f->role >= PMM_ROLE_MALLOC && f->role <= PMM_ROLE_MEMALIGN) || f->role >= PMM_ROLE_USABLE_SIZE;
+}
+
+/* All functions that make, take or release blocks are there, of one allocator, and can be patched. */
+static int all_patched(const struct entries *found, pid_t pid, struct err *e)
+{
+	const struct entry_found *first = NULL;
+	unsigned seen = 0;
+
+	for (size_t i = 0; i < found->nr; i++) {
+		const struct entry_found *f = &found->v[i];
+
+		if (!is_guarded(f))
+			continue;
+		if (f->refused)
+			return err_set(e, -ENOTSUP, "blocks of process %d cannot be guarded: '%s' cannot be patched: %s", (int)pid, f->name,
+				       f->refused);
+		if (first && first->module_start != f->module_start)
+			return err_set(e, -ENOTSUP, "blocks of process %d cannot be guarded: it has several allocators, in %s and %s", (int)pid,
+				       first->module, f->module);
+		first = f;
+		seen |= 1u << f->role;
+	}
+	if (!(seen & 1u << PMM_ROLE_MALLOC) || !(seen & 1u << PMM_ROLE_FREE) || !(seen & 1u << PMM_ROLE_SIGACTION))
+		return err_set(e, -ENOTSUP, "blocks of process %d cannot be guarded: it has no malloc, free or sigaction that can be found", (int)pid);
+	return 0;
+}
+
+int entries_guardable(struct entries *found, pid_t pid, struct err *e)
+{
+	int rc;
+
+	if (found->allocator == ENTRIES_SANITIZER)
+		rc = err_set(e, -ENOTSUP, "blocks of process %d cannot be guarded: it is checked already, by the sanitizer in %s", (int)pid,
+			found->allocator_path);
+	else if (found->allocator != ENTRIES_GLIBC && found->allocator != ENTRIES_MUSL)
+		rc = err_set(e, -ENOTSUP, "blocks of process %d cannot be guarded: its allocator, in %s, is not the C library's", (int)pid,
+			found->allocator_path);
+	else
+		rc = all_patched(found, pid, e);
+	if (rc)
+		err_hint(e, "attach without --check%s", found->allocator == ENTRIES_SANITIZER ? "" : ", or start the program with 'pmm check'");
+	found->guards = !rc;
+	return rc;
+}
+
 void entries_fini(struct entries *found)
 {
-	for (size_t i = 0; i < found->nr; i++) {
-		free(found->v[i].name);
-		free(found->v[i].module);
-		free(found->v[i].refused);
-	}
+	for (size_t i = 0; i < found->nr; i++)
+		entry_fini(&found->v[i]);
 	free(found->v);
 	free(found->allocator_path);
 	*found = (struct entries){ 0 };

@@ -15,6 +15,7 @@
 
 enum entries_allocator {
 	ENTRIES_GLIBC, ENTRIES_MUSL, ENTRIES_JEMALLOC, ENTRIES_TCMALLOC, ENTRIES_MIMALLOC,
+	ENTRIES_SANITIZER,	/* AddressSanitizer's and the like */
 	ENTRIES_CUSTOM,		/* --alloc */
 	ENTRIES_OTHER,		/* has malloc and free */
 };
@@ -37,6 +38,7 @@ struct entries {
 	size_t nr;
 	enum entries_allocator allocator;	/* of malloc */
 	char *allocator_path;
+	bool guards;			/* blocks of the C library's allocator may be guarded: set by entries_guardable() */
 	bool dense;			/* its blocks may begin closer than 32 bytes */
 	/* addresses of what the agent likes to know, 0 = not there */
 	uint64_t single_threaded, find_object, vdso_clock, mallinfo2;
@@ -64,5 +66,14 @@ void entries_custom_fini(struct entries_custom *c);
  */
 int entries_find(pid_t pid, const struct entries_custom *custom, size_t nr_custom, struct entries *found, struct err *e);
 void entries_fini(struct entries *found);
+
+/* The same, and what is patched only where blocks are guarded: malloc_usable_size, sigaction. */
+int entries_find_all(pid_t pid, const struct entries_custom *custom, size_t nr_custom, struct entries *found, struct err *e);
+
+/*
+ * May blocks be guarded? All that takes a block must be known and patched: one allocator, of a C library. 0 and found->guards, or
+ * -ENOTSUP with `e`.
+ */
+int entries_guardable(struct entries *found, pid_t pid, struct err *e);
 
 #endif

@@ -44,7 +44,7 @@ static bool is_namesake(const struct scan *s, const struct candidate *local)
 static bool is_libcs(unsigned role)
 {
 	return role == PMM_ROLE_MMAP || role == PMM_ROLE_MUNMAP || role == PMM_ROLE_MREMAP || role == PMM_ROLE_PRCTL ||
-	       role == PMM_ROLE_SYSCALL;
+	       role == PMM_ROLE_SYSCALL || role == PMM_ROLE_SIGACTION;
 }
 
 /* ---- functions that only call others -------------------------------------------------------- */

@@ -34,6 +34,10 @@ static const struct entries_name names[] = {
 	FUNCTION("free_sized", PUBLIC | TC | JE, FREE, NONE),
 	FUNCTION("free_aligned_sized", PUBLIC | TC | JE, FREE, NONE),
 
+	/* where blocks are guarded */
+	FUNCTION("malloc_usable_size", PUBLIC, USABLE_SIZE, NONE),
+	FUNCTION("sigaction", PUBLIC, SIGACTION, NONE),
+
 	FUNCTION("_Znwm", PUBLIC, NEW, NEW),
 	FUNCTION("_Znam", PUBLIC, NEW, NEW_ARRAY),
 	FUNCTION("_ZnwmRKSt9nothrow_t", PUBLIC, NEW_NOTHROW, NEW),
@@ -113,6 +117,7 @@ static const struct entries_name names[] = {
 	MARK("_rtld_global", PUBLIC, LOADER),
 	MARK("mallctl", PUBLIC | JE, JEMALLOC),
 	MARK("runtime.mallocgc", PUBLIC, GO),
+	MARK("__sanitizer_set_report_path", PUBLIC, SANITIZER),
 	MARK("version", TC, TCMALLOC),
 	MARK("version", MI, MIMALLOC),
 

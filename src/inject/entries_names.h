@@ -26,6 +26,7 @@ enum names_mark {
 	NAMES_MARK_TCMALLOC = 1 << 4,
 	NAMES_MARK_MIMALLOC = 1 << 5,
 	NAMES_MARK_GO = 1 << 6,		/* Go's runtime, whose heap has no malloc */
+	NAMES_MARK_SANITIZER = 1 << 7,	/* AddressSanitizer and its like */
 };
 
 /* Addresses that the agent likes to know. */

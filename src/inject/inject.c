@@ -38,6 +38,7 @@
 #define ALL_WAIT_NS	2000000000ull
 #define START_WAIT_NS	5000000000ull
 #define READY_TRIES	50
+#define MAX_LEFT	8
 #define READY_SLEEP_NS	2000000
 
 struct job {
@@ -225,7 +226,14 @@ static int start_agent(struct job *j, struct err *e)
 		attached_range(&j->a, PMM_RANGE_TREE, j->args.tree_start, j->args.tree_bytes);
 	j->a.tree = j->args.tree_start;
 	j->a.record.limit_raised_bytes = j->args.limit_raised_bytes;
+	for (unsigned i = 0; i < PMM_GUARD_RANGES; i++)
+		if (j->args.guards[i].bytes)
+			attached_range(&j->a, PMM_RANGE_PRIVATE, j->args.guards[i].start, j->args.guards[i].bytes);
 	j->a.record.passing_at = j->args.passing_at;
+	j->a.record.rest_at = j->args.rest_at;
+	j->a.record.stack_end = j->args_at + IMAGE_ROOM_BYTES;
+	if (!j->args.error && found->guards && !j->args.rest_at)
+		return err_set(e, -ENOMEM, "there is no address space for guarded blocks in process %d", (int)j->pid);
 	return j->args.error ? start_failed(j, e) : 0;
 }
 
@@ -317,6 +325,22 @@ static int still_inside(pid_t pid, struct err *e)
 	return -EBUSY;
 }
 
+/* Agents of earlier checks stay for blocks that the program has not released: ours jumps on to theirs. */
+static int stack_upon(pid_t pid, struct attached *a, struct err *e)
+{
+	struct attached below;
+	int nr = attached_find(pid, &below, e);
+
+	if (nr < 0)
+		return nr;
+	a->record.generation = below.record.generation + 1;
+	if (nr < MAX_LEFT)
+		return 0;
+	err_set(e, -EBUSY, "process %d holds guarded blocks of %d earlier 'pmm attach --check'", (int)pid, nr);
+	err_hint(e, "'pmm detach %d' takes out the agents of those that have been released", (int)pid);
+	return -EBUSY;
+}
+
 static int attach_locked(pid_t pid, const struct inject_options *o, struct inject_result *r, struct err *e)
 {
 	struct job j = { .pid = pid, .o = o, .tree_fd = -1, .their_fd = -1, .a = { .pid = pid } };
@@ -330,6 +354,7 @@ static int attach_locked(pid_t pid, const struct inject_options *o, struct injec
 		rc = eject(pid, &removed, &r->pause_ns, e);
 		if (!rc && !removed)
 			return still_inside(pid, e);
+		rc = rc > 0 ? stack_upon(pid, &j.a, e) : rc;
 	}
 	if (!rc)
 		rc = image_load(o->agent, &j.image, e);

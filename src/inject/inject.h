@@ -40,7 +40,8 @@ int inject_more(pid_t pid, const char *agent, struct entries *more, uint64_t *pa
 /*
  * Take it out: restore the code, and once no thread can be inside the agent any more, unmap everything. Works on what any pmm has left
  * behind. `*removed` is false when the code is restored but the agent had to stay for a thread that does not come out of it
- * (harmless; a later call takes it out). Asks stop_allowed() itself. 0 or -errno: -ENOENT nothing of ours in the process.
+ * (harmless; a later call takes it out), or for guarded blocks that the program has not released: their number is returned then, at most
+ * INT_MAX. Asks stop_allowed() itself. Else 0 or -errno: -ENOENT nothing of ours in the process.
  */
 int inject_detach(pid_t pid, bool *removed, uint64_t *pause_ns, struct err *e);
 
@@ -50,7 +51,10 @@ int inject_detach(pid_t pid, bool *removed, uint64_t *pause_ns, struct err *e);
  */
 int inject_clear(pid_t pid, const char *agent, struct err *e);
 
-/* What pmm left in the process: 1 attached by a monitor that lives, 2 left behind by one that does not, 0 nothing; monitor's pid in *monitor. */
+/*
+ * What pmm left in the process: 1 attached by a monitor that lives, 2 left behind by one that does not, 0 nothing; monitor's pid in
+ * *monitor.
+ */
 int inject_present(pid_t pid, pid_t *monitor, struct err *e);
 
 #endif

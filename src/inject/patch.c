@@ -10,6 +10,7 @@
 
 #include "include/pmm/ledger.h"
 #include "src/inject/detour.h"
+#include "src/inject/flow.h"
 #include "src/inject/gap.h"
 #include "src/inject/inside.h"
 #include "src/target/proc.h"
@@ -76,7 +77,7 @@ static int slots_map(struct attached *a, struct remote *r, struct proc_maps *map
 }
 
 static void slot_fill(uint8_t slot[PMM_ENTRY_SLOT_BYTES], uint64_t at, const struct entry_found *f, const struct image *im,
-		      const struct detour *d)
+		      const struct detour *d, bool guards)
 {
 	struct pmm_entry entry = {
 		.next = at + PMM_ENTRY_MOVED_OFF,
@@ -89,6 +90,7 @@ static void slot_fill(uint8_t slot[PMM_ENTRY_SLOT_BYTES], uint64_t at, const str
 		.arg_pointer = f->arg_pointer,
 		.plain = f->plain,
 		.fixed_bytes = f->fixed_bytes,
+		.guards = guards,
 	};
 
 	memset(slot, 0xcc, PMM_ENTRY_SLOT_BYTES);
@@ -115,7 +117,8 @@ static bool is_code(const struct proc_maps *maps, uint64_t address, uint64_t byt
 }
 
 /* One function: plan it, fill its slot, note the patch. 1, 0 when it cannot be patched, -errno. */
-static int prepare_one(struct attached *a, const struct proc_maps *maps, const struct image *im, struct entry_found *f, uint64_t slot)
+static int prepare_one(struct attached *a, const struct proc_maps *maps, const struct image *im, struct entry_found *f, uint64_t slot,
+		       bool guards)
 {
 	uint8_t code[CODE_MAX], bytes[PMM_ENTRY_SLOT_BYTES];
 	struct detour_function function = { .address = f->address, .code = code, .size = f->size };
@@ -137,10 +140,12 @@ static int prepare_one(struct attached *a, const struct proc_maps *maps, const s
 		return refuse(f, "its code cannot be read"), 0;
 	if (detour_plan(&function, slot + PMM_ENTRY_STUB_OFF, slot + PMM_ENTRY_MOVED_OFF, &d, &why))
 		return refuse(f, why.text), 0;
-	slot_fill(bytes, slot, f, im, &d);
+	if (f->role == PMM_ROLE_SIGACTION)
+		flow_follow(a->pid, f->address, &a->setting);
+	slot_fill(bytes, slot, f, im, &d, guards);
 	if (stop_write(a->pid, slot, bytes, sizeof(bytes)))
 		return refuse(f, "its slot cannot be written"), 0;
-	*p = (struct pmm_patch){ .address = d.address, .entry = slot, .nr_bytes = d.nr_bytes, .nr_moved = d.nr_moved };
+	*p = (struct pmm_patch){ .address = d.address, .entry = slot, .nr_bytes = d.nr_bytes, .nr_moved = d.nr_moved, .role = f->role };
 	memcpy(p->original, d.original, d.nr_moved);
 	memcpy(p->patched, d.patch, d.nr_bytes);
 	memcpy(p->boundary, d.boundary, sizeof(p->boundary));
@@ -150,7 +155,7 @@ static int prepare_one(struct attached *a, const struct proc_maps *maps, const s
 
 /* All functions of one module, v[0 .. nr). */
 static int prepare_module(struct attached *a, struct remote *r, const struct image *im, struct entry_found *v, size_t nr,
-			  struct err *e)
+			  bool guards, struct err *e)
 {
 	struct proc_maps maps = { 0 };
 	size_t want = 0;
@@ -164,7 +169,7 @@ static int prepare_module(struct attached *a, struct remote *r, const struct ima
 	rc = slots_map(a, r, &maps, v->module_start, v->module_end, want, &slot, e);
 	for (size_t i = 0; !rc && i < nr; i++)
 		if (wanted(a, &v[i])) {
-			made += prepare_one(a, &maps, im, &v[i], slot);
+			made += prepare_one(a, &maps, im, &v[i], slot, guards);
 			slot += PMM_ENTRY_SLOT_BYTES;
 		}
 	proc_maps_fini(&maps);
@@ -200,7 +205,7 @@ int patch_prepare(struct attached *a, struct remote *r, const struct image *im, 
 	for (size_t i = 0, next; i < entries->nr; i = next) {
 		for (next = i; next < entries->nr && entries->v[next].module_start == entries->v[i].module_start; next++)
 			;
-		rc = prepare_module(a, r, im, &entries->v[i], next - i, e);
+		rc = prepare_module(a, r, im, &entries->v[i], next - i, entries->guards, e);
 		if (rc < 0)
 			return rc;
 		made += rc;
@@ -230,7 +235,8 @@ static bool is_among(void *arg, uint64_t rip, uint64_t rsp)
 	const struct among *among = arg;
 
 	(void)rsp;
-	return patch_around(among->a, among->first, rip);
+	return flow_has(&among->a->setting, rip) ||	/* it would be shown the agent's handler */
+	       patch_around(among->a, among->first, rip);
 }
 
 /*
@@ -301,18 +307,29 @@ int patch_apply(const struct stopped *s, struct attached *a, uint32_t first, str
 					a->record.patch[i].nr_bytes);
 	if (!rc)
 		return nr;
-	patch_restore(s, a);
+	patch_restore(s, a, PATCH_ALL);
 	return err_set(e, rc, "the program's code cannot be changed: %s", strerror(-rc));
 }
 
-unsigned patch_restore(const struct stopped *s, struct attached *a)
+/* Functions that may be given blocks. */
+static bool takes_blocks(uint32_t role)
+{
+	return role == PMM_ROLE_FREE || role == PMM_ROLE_REALLOC || role == PMM_ROLE_REALLOCARRAY || role == PMM_ROLE_USABLE_SIZE;
+}
+
+static bool stays(uint32_t role, enum patch_but but)
+{
+	return (but != PATCH_ALL && takes_blocks(role)) || (but == PATCH_BUT_GUARDS && role == PMM_ROLE_SIGACTION);
+}
+
+unsigned patch_restore(const struct stopped *s, struct attached *a, enum patch_but but)
 {
 	unsigned nr = 0;
 
 	for (uint32_t i = a->record.nr_patches; i-- > 0; ) {
 		struct pmm_patch *p = &a->record.patch[i];
 
-		if (!p->applied)
+		if (!p->applied || stays(p->role, but))
 			continue;
 		if (!code_is(s->pid, p->address, p->patched, p->nr_bytes))
 			p->applied = 0;		/* nothing of ours there */

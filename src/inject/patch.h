@@ -30,7 +30,11 @@ bool patch_ready(struct stopped *s, const struct attached *a, uint32_t first);
 /* Put them in place and read them back. On failure all are taken back. Number in place, or -errno. */
 int patch_apply(const struct stopped *s, struct attached *a, uint32_t first, struct err *e);
 
-/* Take all back. What is no longer ours (the library is gone, somebody else wrote there) stays. Number taken back. */
-unsigned patch_restore(const struct stopped *s, struct attached *a);
+/*
+ * Take them back; not those that may be given blocks, nor, of an agent that has not rested yet, the one by which the program sees its
+ * signals' actions. What is no longer ours (the library is gone, somebody else wrote there) stays. Number taken back.
+ */
+enum patch_but { PATCH_ALL, PATCH_BUT_TAKERS, PATCH_BUT_GUARDS };
+unsigned patch_restore(const struct stopped *s, struct attached *a, enum patch_but but);
 
 #endif

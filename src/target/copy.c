@@ -67,15 +67,6 @@ static bool child_elsewhere(pid_t pid, pid_t tid)
 	return differ(pid, tid, "pid", "pid_for_children") || differ(pid, tid, "time", "time_for_children");
 }
 
-static unsigned rank(const struct stop_thread *t)
-{
-	const struct user_regs_struct *r = &t->regs;
-	const uint64_t args[6] = { r->rdi, r->rsi, r->rdx, r->r10, r->r8, r->r9 };
-	long nr = arch_interrupted(r);
-
-	return nr < 0 ? ARCH_RANK_RUNNING : arch_rank_syscall(nr, args);
-}
-
 static int make_with(struct stopped *s, size_t i, struct copy *c, struct err *e)
 {
 	struct remote *r;
@@ -107,7 +98,7 @@ int copy_make(struct stopped *s, struct copy *c, struct err *e)
 	s->gadget = &c->gadget;
 	for (unsigned wanted = 0; wanted <= ARCH_RANK_WORST && rc == -EAGAIN; wanted++)
 		for (size_t i = 0; i < s->nr && rc == -EAGAIN && tries < MAX_TRIES; i++) {
-			if (s->v[i].ended || rank(&s->v[i]) != wanted)
+			if (s->v[i].ended || remote_rank(&s->v[i]) != wanted)
 				continue;
 			tries++;
 			rc = make_with(s, i, c, e);

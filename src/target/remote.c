@@ -3,8 +3,8 @@
  *
  * Between any two calls the thread stands in an event stop, on its way to user mode, with registers that make it call rt_sigreturn on the
  * frame below its stack: let go there, by us or by the kernel when we die, it comes back to where it was. Made to do something,
- * it has the address of rt_sigreturn as its return address. The order of the requests in divert() and restore() matters: signals are blocked
- * only while the frame, which has the true mask, is on the way out.
+ * it has the address of rt_sigreturn as its return address. The order of the requests in divert() and restore() matters: signals are
+ * blocked only while the frame, which has the true mask, is on the way out.
  */
 #include "src/target/remote.h"
 
@@ -183,6 +183,15 @@ static int run_open(void *arg)
 		return 0;
 	restore(r);
 	return explain(r, rc, "work for pmm", job->e);
+}
+
+unsigned remote_rank(const struct stop_thread *t)
+{
+	const struct user_regs_struct *r = &t->regs;
+	const uint64_t args[6] = { r->rdi, r->rsi, r->rdx, r->r10, r->r8, r->r9 };
+	long nr = arch_interrupted(r);
+
+	return nr < 0 ? ARCH_RANK_RUNNING : arch_rank_syscall(nr, args);
 }
 
 int remote_open(struct stopped *s, size_t i, struct remote **out, struct err *e)

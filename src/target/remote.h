@@ -24,6 +24,9 @@ struct remote;
  */
 int remote_open(struct stopped *s, size_t i, struct remote **out, struct err *e);
 
+/* How well a stopped thread bears being used: the less the better, up to ARCH_RANK_WORST. */
+unsigned remote_rank(const struct stop_thread *t);
+
 /* Put the thread back to where it was and free. */
 void remote_close(struct remote *r);
 

@@ -1,0 +1,114 @@
+/*
+ * Guarded blocks in a process that runs already.
+ */
+#include "agent/inject/guards.h"
+
+#include "agent/check/area.h"
+#include "agent/check/budget.h"
+#include "agent/check/finding.h"
+#include "agent/check/guarded.h"
+
+#define MOST_BYTES	(64u << 10)	/* memory that is released when we sleep stays with us */
+
+static uint32_t stopped;
+
+static long inject_rest(void *unused);
+
+void guards_start(struct pmm_inject_args *args)
+{
+	const struct pmm_check *o = &A.tree->check;
+
+	if (o->level != PMM_CHECK_SAMPLED || !A.sampled)
+		return;
+	budget_start(o->budget_permille, UINT64_MAX);
+	if (!guard_start(o))
+		return;
+	finding_start(PMM_ON_ERROR_CONTINUE);
+	A.guards_at = areas.start;
+	A.guards_bytes = areas.end - areas.start;
+	args->guards[0].start = areas.start;
+	args->guards[0].bytes = A.guards_bytes;
+	args->guards[1].start = (uint64_t)areas.record;
+	args->guards[1].bytes = areas.record_bytes;
+	args->guards[2].start = (uint64_t)areas.lists;
+	args->guards[2].bytes = areas.lists_bytes;
+	args->rest_at = (uint64_t)inject_rest;
+}
+
+void guards_stop(uint32_t why)
+{
+	uint32_t none = PMM_CHECK_RUNS;
+
+	if (!A.guards_bytes || !CAS(stopped, none, why))
+		return;
+	if (LOAD(A.state) == AGENT_ON && LOAD(*A.alive))
+		STORE(A.ledger->check.stopped, why);
+	guard_disarm(false);
+}
+
+/* A child made by vfork has its parent's memory and signal handlers of its own. */
+static bool ready(void)
+{
+	uint32_t why;
+
+	if (LOAD(stopped) || LOAD(A.confined) || (int)sys0(getpid) != A.pid)
+		return false;
+	why = guards_fault_ready();
+	if (why != PMM_CHECK_RUNS)
+		guards_stop(why);
+	return why == PMM_CHECK_RUNS;
+}
+
+void *guards_sample(struct tctx *c, size_t size, size_t align, uint32_t kind, const struct caller *from)
+{
+	uint64_t *why;
+	uint32_t run;
+
+	if (!c->sampling) {
+		c->sampling = true;
+		*c->countdown = sample_next(c);
+	}
+	if (size < *c->countdown || size > MOST_BYTES || size < A.min_size || !ready())
+		return NULL;
+	run = guarded_alloc(c, size, align, kind, unwind_site(c, from, 0), &why);
+	if (run == UINT32_MAX) {
+		guarded_refused(c, why);
+		return NULL;
+	}
+	*c->countdown = sample_next(c);
+	return (void *)guard_at(run)->address;
+}
+
+void guards_free(void *p, uint32_t how, const struct caller *from)
+{
+	struct tctx *c = inject_enter(from);
+	uint32_t run = guard_block((uint64_t)p);
+
+	if (run != UINT32_MAX && guard_release(run)) {
+		if (c)
+			guarded_release(c, run, how, unwind_site(c, from, 0), false);
+		else
+			guard_close(run);
+	} else if (c) {
+		guarded_stray(c, (uint64_t)p, how, unwind_site(c, from, 0));
+	}
+	if (c)
+		agent_leave(c);
+}
+
+size_t guards_size(const void *p)
+{
+	uint32_t run = guard_block((uint64_t)p);
+
+	return run == UINT32_MAX ? 0 : guard_at(run)->size_bytes;
+}
+
+static long inject_rest(void *unused)
+{
+	(void)unused;
+	STORE(A.state, AGENT_OFF);
+	STORE(stopped, PMM_NR_CHECK_STOPS);
+	guard_disarm(true);
+	guards_fault_end();
+	return (long)guard_live();
+}

@@ -1,0 +1,380 @@
+#!/usr/bin/env bats
+# pmm attach --check: heap errors of a program that runs already, blocks that outlive the watching, and a program that notices nothing.
+
+load attach
+
+# guard [OPTION...]: attach with every block sampled.
+guard() { watch --check --sample=1 "$@"; }
+
+json() { "$PMM" check --json "$T/c.pmm" >"$T/check.json" || [ $? -eq 1 ]; }
+
+# error TYPE BY FUNCTION...: the capture has just one such heap error, with these functions in its stacks.
+error() {
+	local function
+	json
+	jq -c --arg type "$1" --arg by "$2" '.findings[] | select(.type == $type and .by == $by)' "$T/check.json" >"$T/error.json"
+	[ "$(wc -l <"$T/error.json")" -eq 1 ] || { echo "not one '$1' by $2:"; jq -c '.findings[] | [.type, .by, .what]' "$T/check.json"; return 1; }
+	for function in "${@:3}"; do
+		jq -e --arg f "$function" '[.frames[] | select(.stack + ":" + .function == $f)] | length > 0' "$T/error.json" >/dev/null ||
+			{ echo "no $function:"; cat "$T/error.json"; return 1; }
+	done
+}
+
+@test "errors are told at once and kept, with all stacks" {
+	start attach_check
+	guard
+	tell o over
+	await -p "$MONITOR" grep -q overrun "$T/watch.err"
+	tell u late
+	tell w under
+	tell d twice
+	tell p padded
+	unwatch
+	[ "$STATUS" -eq 1 ]
+	clean
+	error overrun access error:overrun allocated:make allocated:main
+	error use-after-free access error:used_late allocated:make freed:release freed:used_late
+	error underrun access error:underrun allocated:make
+	error double-free function error:twice allocated:make freed:release
+	error overrun release error:padded allocated:padded
+	finish 42
+}
+
+# calm [LINE]: nothing was found, the victim ends as always.
+calm() {
+	[ "$STATUS" -eq 0 ] || { echo "status $STATUS"; cat "$T/watch.err"; return 1; }
+	! grep -q -E 'beside|freed already|not checked to the end' "$T/watch.err"
+}
+# left N: pmm says so many guarded blocks stay.
+left() { grep -q -E "goes on to use $1 guarded block" "$T/watch.err" || { echo "not $1 left:"; cat "$T/watch.err"; return 1; }; }
+guarded() { json; jq -e '.check.guarded_blocks >= 100' "$T/check.json" >/dev/null || { jq -c .check "$T/check.json"; return 1; }; }
+
+@test "a correct program: all its blocks are used, resized and released while it is watched" {
+	start attach_check
+	picture first loose
+	guard
+	tell k kept
+	tell c good
+	tell a freed
+	unwatch
+	calm
+	guarded
+	same_picture first loose
+	tell k kept
+	finish 42
+}
+
+@test "threads: what the C library keeps for later ones is theirs as long as it likes" {
+	start attach_check
+	guard
+	tell t joined
+	tell t joined
+	unwatch
+	calm
+	guarded
+	tell t joined
+	tell k kept
+	tell c good
+	finish 42
+}
+
+@test "blocks that outlive the watching are released later, then pmm detach takes out the rest" {
+	start attach_check
+	picture first loose
+	guard
+	tell k kept
+	unwatch
+	calm
+	left 200
+	tell f freed
+	refused "still uses 100 guarded blocks" "$PMM" detach "$PID"
+	tell k kept
+	tell c good
+	tell a freed
+	refused "still uses 100 guarded blocks" "$PMM" detach "$PID"
+	tell o over
+	tell t joined
+	finish 42
+}
+
+@test "the last guarded block is gone: pmm detach leaves the process as it was" {
+	start attach_check
+	picture first loose
+	guard
+	tell k kept
+	unwatch
+	left 200
+	tell c good
+	tell a freed
+	within "$PMM" detach "$PID"
+	same_picture first loose
+	tell t joined
+	finish 42
+}
+
+@test "attached, left and attached again, with blocks of the first time alive" {
+	start attach_check
+	picture first loose
+	guard
+	tell k kept
+	unwatch
+	left 200
+	watch
+	tell f freed
+	unwatch
+	guard
+	tell u late
+	unwatch
+	error use-after-free access error:used_late freed:release
+	tell a freed
+	within "$PMM" detach "$PID"
+	same_picture first loose
+	finish 42
+}
+
+@test "eight times with blocks alive, the ninth is refused, all are released" {
+	start attach_check
+	picture first loose
+	for _ in {1..8}; do
+		guard
+		tell k kept
+		tell c good
+		unwatch
+	done
+	refused "guarded blocks of 8 earlier" "$PMM" attach --check -d 1 "$PID"
+	tell c good
+	finish 42
+}
+
+@test "the monitor is killed: blocks are released, errors end nothing, pmm detach" {
+	start attach_check
+	picture first loose
+	guard
+	tell k kept
+	kill_monitor
+	tell c good
+	tell o over
+	tell u late
+	tell a freed
+	sleep 2.5
+	tell o over
+	within "$PMM" detach "$PID"
+	same_picture first loose
+	tell t joined
+	finish 42
+}
+
+@test "the monitor is killed with blocks alive, the next watches" {
+	start attach_check
+	picture first loose
+	guard
+	tell k kept
+	kill_monitor
+	guard
+	tell c good
+	tell u late
+	tell a freed
+	unwatch
+	error use-after-free access error:used_late
+	same_picture first loose
+	finish 42
+}
+
+@test "the program's own handler for SIGSEGV: set while it is watched, before, and after" {
+	start attach_check
+	guard
+	tell k kept
+	tell h caught
+	tell o over
+	tell h caught
+	unwatch
+	[ "$STATUS" -eq 1 ]
+	error overrun access error:overrun
+	tell h caught
+	guard
+	tell o over
+	tell h caught
+	kill_monitor
+	tell h caught
+	tell u late
+	tell a freed
+	within "$PMM" detach "$PID"
+	clean
+	tell h caught
+	finish 42
+}
+
+@test "a fault of its own kills it as ever" {
+	local status=0
+	start attach_check
+	guard
+	tell k kept
+	kill -SEGV "$PID"
+	wait "$PID" || status=$?
+	[ "$status" -eq 139 ]
+	PID=
+	wait "$MONITOR" || true
+	MONITOR=
+}
+
+@test "children go on with what their parent had" {
+	start attach_check
+	guard
+	tell k kept
+	tell y child
+	tell c good
+	unwatch
+	calm
+	tell y child
+	tell a freed
+	tell y child
+	within "$PMM" detach "$PID"
+	clean
+	finish 42
+}
+
+@test "exec leaves all behind" {
+	start attach_check
+	guard
+	tell k kept
+	tell x ready
+	STATUS=0
+	wait "$MONITOR" || STATUS=$?
+	MONITOR=
+	[ "$STATUS" -eq 0 ]
+	clean
+	tell k kept
+	finish 42
+}
+
+@test "a program that blocks SIGSEGV, or sets it behind our back, is not guarded any more" {
+	local how
+	for how in "b blocked blocks" "n behind 'system call of its own'"; do
+		eval "set -- $how"
+		start attach_check
+		guard
+		tell k kept
+		tell "$1" "$2"
+		unwatch
+		cat "$T/watch.err"
+		grep -q "not checked to the end.*$3" "$T/watch.err"
+		tell u late
+		tell c good
+		tell a freed
+		within "$PMM" detach "$PID"
+		clean
+		finish 42
+	done
+}
+
+@test "refused: SIGSEGV blocked, --exact" {
+	start attach_check
+	tell b blocked
+	refused "blocks SIGSEGV" "$PMM" attach --check -d 1 "$PID"
+	clean
+	run "$PMM" attach --check --exact "$PID"
+	[ "$status" -eq 2 ]
+	finish 42
+}
+
+@test "refused: a process that is checked or recorded already" {
+	local how
+	for how in check run; do
+		start_below "$PMM" "$how" -o "$T/already.pmm" -- "$PROG/attach_check"
+		refused "process $PID was started by 'pmm $how'" "$PMM" attach --check -d 1 "$PID"
+		tell k kept
+		tell c good
+		tell a freed
+		finish 42
+	done
+}
+
+# made COMPILER ARG...: the victim built so, started.
+made() {
+	need "$1"
+	"$1" -O1 -g -fno-builtin -w -I"$SOURCE" -o "$T/made" "$SOURCE/attach_check.c" -pthread "${@:2}" 2>"$T/cc.err" ||
+		{ head -3 "$T/cc.err"; skip "$1 ${*: -1} does not work here"; }
+	start "$T/made"
+}
+
+# checked_already COMPILER SANITIZER
+checked_already() {
+	made "$1" "-fsanitize=$2"
+	picture idle loose
+	refused "checked already, by the sanitizer in " "$PMM" attach --check -d 1 "$PID"
+	same_picture idle loose
+	tell k kept
+	finish 42
+}
+
+@test "refused: AddressSanitizer" { checked_already gcc address; }
+@test "refused: AddressSanitizer, static" { checked_already clang address; }
+@test "refused: ThreadSanitizer" { checked_already gcc thread; }
+@test "refused: LeakSanitizer" { checked_already gcc leak; }
+
+@test "refused: jemalloc" {
+	local library
+	library=$(ldconfig -p | awk '/libjemalloc.so.2 .*x86-64/ { print $NF; exit }')
+	[ -n "$library" ] || skip "libjemalloc.so.2 is not installed"
+	start env LD_PRELOAD="$library" "$PROG/attach_check"
+	refused "its allocator, in .*libjemalloc.so.2, is not the C library's" "$PMM" attach --check -d 1 "$PID"
+	finish 42
+}
+
+# an_error COMPILER ARG...: of the victim built so is told; it is as it was.
+an_error() {
+	made "$@"
+	picture first loose
+	guard
+	tell k kept
+	tell c good
+	tell u late
+	tell a freed
+	unwatch
+	[ "$STATUS" -eq 1 ]
+	error use-after-free access error:used_late freed:release
+	same_picture first loose
+	finish 42
+}
+
+@test "a static program" { an_error gcc -static; }
+@test "musl" { an_error musl-gcc; }
+@test "musl, static" { an_error musl-gcc -static; }
+
+@test "a thread waits beside sigaction's code" {
+	start attach_check
+	tell i waits
+	guard
+	tell o over
+	unwatch
+	[ "$STATUS" -eq 1 ]
+	clean
+	finish 42
+}
+
+# refused_well: what pmm said of its own accord is that an earlier one has left something that is in use.
+refused_well() { grep -q -E 'is still inside the agent|guarded blocks of [0-9]+ earlier' "$T/watch.err" || { cat "$T/watch.err"; return 1; }; }
+
+@test "60 s of attaching and detaching at bad moments" {
+	local end=$((SECONDS + ${PMM_ATTACH_CHECK_SECONDS:-60})) rounds=0 status
+	start nice -n 10 "$PROG/attach_check"
+	tell s storming
+	while [ $SECONDS -lt $end ]; do
+		rounds=$((rounds + 1))
+		if [ $((RANDOM % 4)) -eq 0 ]; then
+			"$PMM" attach -q --check --sample=4K "$PID" >/dev/null 2>"$T/watch.err" 3>&- 7>&- 8<&- &
+			MONITOR=$!
+			sleep "0.$((RANDOM % 4))$((RANDOM % 10))"
+			kill -0 "$MONITOR" 2>/dev/null || refused_well
+			kill -9 "$MONITOR" 2>/dev/null || true
+			wait "$MONITOR" 2>/dev/null || true
+			MONITOR=
+		else
+			status=0
+			patiently "$PMM" attach -q --check --sample=4K -d "$((RANDOM % 90 + 1))ms" "$PID" || status=$?
+			[ "$status" -le 1 ] || refused_well
+		fi
+	done
+	echo "${rounds} rounds, $(grep -c pmm-ledger "/proc/$PID/maps") ledgers left"
+	finish 42
+}
