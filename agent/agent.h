@@ -58,6 +58,8 @@ struct agent {
 	uint64_t warn_size;
 	struct rules *rules;
 	uint32_t max_frames;
+	uint32_t node_more_tried;
+	uint32_t *node_more;		/* places for all new nodes, or NULL: agent/site.c */
 	uint32_t node_fewer;		/* bits that places in the node hash have less than PMM_NODE_HASH_BITS */
 	int pid;
 	struct next_functions next;

@@ -256,6 +256,8 @@ int segment_claim(bool new_image)
 		return -1;
 	}
 	A.node_fewer = PMM_NODE_HASH_BITS - node_bits;
+	A.node_more = NULL;
+	A.node_more_tried = 0;
 	l->version = PMM_LEDGER_VERSION;
 	l->header_bytes = sizeof(*l);
 	l->pid = (uint32_t)A.pid;

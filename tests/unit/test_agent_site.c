@@ -85,12 +85,31 @@ static void test_a_full_arena_gives_site_zero(void **state)
 	agent_host_fini();
 }
 
+/* More than go into the buckets at the start: those made before and after there are more buckets keep their numbers, with room for them or not. */
+static void test_many_nodes(void **state)
+{
+	static const size_t arena[] = { 32 << 20, 9 << 20 };	/* the nodes take 7, the buckets 4 when there are 6 of nodes */
+	enum { NODES = 9 << 15 };
+
+	(void)state;
+	for (size_t k = 0; k < NR(arena); k++) {
+		agent_host_init(arena[k]);
+		for (uint32_t i = 0; i < NODES; i++)
+			assert_int_equal(node_get(i / 3, 0x400000 + i), i + 1);
+		for (uint32_t i = NODES; i-- > 0;)
+			assert_int_equal(node_get(i / 3, 0x400000 + i), i + 1);
+		assert_int_equal(!A.node_more, k);
+		agent_host_fini();
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_nodes_are_shared),
 		cmocka_unit_test(test_threads_agree),
 		cmocka_unit_test(test_a_full_arena_gives_site_zero),
+		cmocka_unit_test(test_many_nodes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
