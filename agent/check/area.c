@@ -3,6 +3,7 @@
  */
 #include "agent/check/area.h"
 
+#include "agent/agent.h"
 #include "agent/check/own.h"
 #include "agent/check/pages.h"
 #include "agent/segment.h"
@@ -10,7 +11,9 @@
 #define MAX_CHUNKS	(1u << (AREA_RUNS_LOG2 - CHUNK_LOG2))
 #define KEPT_LOG2	15		/* released runs that are kept back in area 0; half of it in each next one */
 #define TRIES		8
+#define RLIMIT_DATA	2
 #define RLIMIT_AS	9
+#define DATA_SHARE	4
 #define SHARE		16
 #define AHEAD_AREAS	2		/* whose blocks fill all pages of a run */
 #define AHEAD_CELLS	256
@@ -162,6 +165,18 @@ static bool run_own(const struct area *a, uint32_t i)
 	return CAS(run_record(a, i)->hold, nobody, HOLD_OWNED);
 }
 
+/* May the pool have that much more of what the program's limit on data leaves? A part of it: the program's own blocks come first. */
+static bool data_allows(uint64_t bytes)
+{
+	struct limit l = { UINT64_MAX, UINT64_MAX };
+	uint64_t own = A.tree && A.tree->flags & PMM_TREE_DATA ? PMM_OWN_DATA_BYTES : 0;
+
+	if (LOAD(A.confined))
+		return true;
+	sys4(prlimit, 0, RLIMIT_DATA, 0, &l);
+	return l.now == UINT64_MAX || (l.now > own && LOAD(areas.prepared_bytes) + bytes <= (l.now - own) / DATA_SHARE);
+}
+
 static bool chunk_prepare(struct area *a, uint32_t chunk)
 {
 	uint32_t runs = chunk_runs(a), first = chunk * runs;
@@ -171,8 +186,10 @@ static bool chunk_prepare(struct area *a, uint32_t chunk)
 
 	if (!first)
 		at -= ARCH_PAGE;	/* the area's first guard page */
-	if (sys_failed(sys3(mprotect, lo, hi - lo, SYS_PROT_READ | SYS_PROT_WRITE)) || !pages_prepare(at, run_start(a, first + runs) - at))
+	if (!data_allows(run_start(a, first + runs) - at) || sys_failed(sys3(mprotect, lo, hi - lo, SYS_PROT_READ | SYS_PROT_WRITE)) ||
+	    !pages_prepare(at, run_start(a, first + runs) - at))
 		return false;
+	ADD(areas.prepared_bytes, run_start(a, first + runs) - at);
 	STORE_RELEASE(a->prepared[chunk], 1);
 	return true;
 }

@@ -48,6 +48,7 @@ struct areas {
 	char *lists;			/* what the areas point to */
 	uint64_t lists_bytes;
 	struct area area[PMM_GUARD_AREAS];
+	uint64_t prepared_bytes;	/* of all chunks, guard pages included: limits on data count them */
 };
 
 extern struct areas areas __attribute__((visibility("hidden")));

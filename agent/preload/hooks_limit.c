@@ -1,47 +1,57 @@
 /*
- * Limits on address space, as the program sees them.
+ * Limits on address space and data, as the program sees them.
  *
- * The ledger's mapping, and a pool of guarded blocks, are large and mostly empty, but RLIMIT_AS counts them. So that a limit means to
- * the program what it means without pmm, what the program sets is raised by their size, and what it reads is lowered again.
+ * The ledger's mapping, and a pool of guarded blocks, are large and mostly empty, but RLIMIT_AS counts them; RLIMIT_DATA counts the agent's private
+ * memory. So that a limit means to the program what it means without pmm, what the program sets is raised by their size, and what it reads is
+ * lowered again.
  */
 #include "agent/preload/preload.h"
 #include "agent/segment.h"
 
+#define RLIMIT_DATA	2
 #define RLIMIT_AS	9
 #define INFINITE	UINT64_MAX
 
-static uint64_t raised(uint64_t limit)
+static uint64_t ours(int what)
 {
-	uint64_t ours = A.reserved_bytes + A.pool_bytes;
-
-	return limit > INFINITE - ours ? INFINITE : limit + ours;
+	return what == RLIMIT_AS ? A.reserved_bytes + A.pool_bytes : PMM_OWN_DATA_BYTES;
 }
 
-static uint64_t lowered(uint64_t limit)
+static uint64_t raised(int what, uint64_t limit)
 {
-	uint64_t ours = A.reserved_bytes + A.pool_bytes;
+	return limit > INFINITE - ours(what) ? INFINITE : limit + ours(what);
+}
 
-	return limit == INFINITE || limit < ours ? limit : limit - ours;
+static uint64_t lowered(int what, uint64_t limit)
+{
+	return limit == INFINITE || limit < ours(what) ? limit : limit - ours(what);
 }
 
 static bool concerns_us(int what, int pid)
 {
-	return what == RLIMIT_AS && A.reserved_bytes && (!pid || pid == A.pid);
+	return (!pid || pid == A.pid) &&
+	       ((what == RLIMIT_AS && A.reserved_bytes) || (what == RLIMIT_DATA && A.tree && A.tree->flags & PMM_TREE_DATA));
 }
 
-static struct limit raised_limit(const struct limit *in)
+/* Has it been raised? That on data is from the beginning. */
+static bool shifted(int what)
 {
-	A.limit_shifted = true;
-	segment_note_limit();
-	return (struct limit){ raised(in->now), raised(in->most) };
+	return what == RLIMIT_DATA || A.limit_shifted;
 }
 
-static void lower_limit(struct limit *out)
+static struct limit raised_limit(int what, const struct limit *in)
 {
-	if (!A.limit_shifted)
-		return;
-	out->now = lowered(out->now);
-	out->most = lowered(out->most);
+	if (what == RLIMIT_AS) {
+		A.limit_shifted = true;
+		segment_note_limit();
+	}
+	return (struct limit){ raised(what, in->now), raised(what, in->most) };
+}
+
+static void lower_limit(int what, struct limit *out)
+{
+	out->now = lowered(what, out->now);
+	out->most = lowered(what, out->most);
 }
 
 #define SET_FORM(NAME)									\
@@ -52,7 +62,7 @@ EXPORT int NAME(int what, const struct limit *in)					\
 	if (!A.next.malloc && !resolve())						\
 		return -1;								\
 	if (in && concerns_us(what, 0)) {						\
-		changed = raised_limit(in);						\
+		changed = raised_limit(what, in);					\
 		in = &changed;								\
 	}										\
 	return A.next.setrlimit(what, in);						\
@@ -66,27 +76,27 @@ EXPORT int NAME(int what, struct limit *out)						\
 	if (!A.next.malloc && !resolve())						\
 		return -1;								\
 	ret = A.next.getrlimit(what, out);						\
-	if (!ret && concerns_us(what, 0))						\
-		lower_limit(out);							\
+	if (!ret && concerns_us(what, 0) && shifted(what))				\
+		lower_limit(what, out);							\
 	return ret;									\
 }
 
 #define BOTH_FORM(NAME)									\
 EXPORT int NAME(int pid, int what, const struct limit *in, struct limit *out)		\
 {											\
-	bool ours = concerns_us(what, pid), was = A.limit_shifted;			\
+	bool ours = concerns_us(what, pid), was = shifted(what);			\
 	struct limit changed;								\
 	int ret;									\
 											\
 	if (!A.next.malloc && !resolve())						\
 		return -1;								\
 	if (in && ours) {								\
-		changed = raised_limit(in);						\
+		changed = raised_limit(what, in);					\
 		in = &changed;								\
 	}										\
 	ret = A.next.prlimit(pid, what, in, out);					\
 	if (!ret && out && ours && was)							\
-		lower_limit(out);							\
+		lower_limit(what, out);							\
 	return ret;									\
 }
 

@@ -102,11 +102,15 @@ struct pmm_leave {
 
 enum pmm_mode { PMM_MODE_EXACT, PMM_MODE_SAMPLED };
 
+/* Private memory that the agent takes, at most, but for guarded blocks and what it puts around others. */
+#define PMM_OWN_DATA_BYTES	(10ull << 20)
+
 enum pmm_tree_flags {
 	PMM_TREE_FOLLOW		= 1 << 0,	/* trace children too; else only root_pid */
 	PMM_TREE_STANDALONE	= 1 << 1,	/* made by an agent that found no monitor */
 	PMM_TREE_ATTACHED	= 1 << 2,	/* made by pmm for a running process: see include/pmm/inject.h */
 	PMM_TREE_LEAKS		= 1 << 3,	/* processes are searched for leaks when they end; the monitor takes it back when it goes */
+	PMM_TREE_DATA		= 1 << 4,	/* limits on data, where there are any, are raised by PMM_OWN_DATA_BYTES */
 };
 
 struct pmm_tree {

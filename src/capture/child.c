@@ -57,6 +57,21 @@ struct rlimit child_limit(const struct child *c, int resource)
 	return (struct rlimit){ RLIM_INFINITY, RLIM_INFINITY };
 }
 
+static rlim_t plus(rlim_t limit, uint64_t bytes)
+{
+	return limit > RLIM_INFINITY - bytes ? RLIM_INFINITY : limit + bytes;
+}
+
+bool child_raise_data(uint64_t bytes)
+{
+	struct rlimit l;
+
+	if (getrlimit(RLIMIT_DATA, &l))
+		return false;
+	l = (struct rlimit){ plus(l.rlim_cur, bytes), plus(l.rlim_max, bytes) };
+	return !setrlimit(RLIMIT_DATA, &l);
+}
+
 /* In the forked child: give back what child_prepare() took and become the program. */
 static void become(const struct child *c, const char *path, char **argv, char **env, int report_fd)
 {

@@ -126,7 +126,7 @@ static void write_head(struct ledger_tree *t, const struct ledger_tree_options *
 	h->slots_off = SLOTS_OFF;
 	h->mode = o->mode;
 	h->flags = (o->follow ? PMM_TREE_FOLLOW : 0) | (o->attached ? PMM_TREE_ATTACHED : 0) |
-		   (o->leaks ? PMM_TREE_LEAKS : 0);
+		   (o->leaks ? PMM_TREE_LEAKS : 0) | (o->data_raised ? PMM_TREE_DATA : 0);
 	h->sample_bytes = o->sample_bytes;
 	h->min_size_bytes = o->min_size_bytes;
 	h->warn_size_bytes = o->warn_size_bytes;

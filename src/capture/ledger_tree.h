@@ -25,6 +25,7 @@ struct ledger_tree_options {
 	uint64_t file_bytes;  /* largest file pmm may make; UINT64_MAX = any */
 	bool leaks;	      /* processes wait at their end for a search */
 	struct pmm_check check; /* level PMM_CHECK_NONE: heap errors are not looked for; the secret is filled in, max_guarded bounded */
+	bool data_raised;     /* child_raise_data() was done */
 	bool attached;	      /* for a process that runs already: a single slot */
 	pid_t pid;	      /* ... whose control group's limit counts; 0 = pmm's own */
 };

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "src/base/fmt.h"
 #include "src/capture/monitor.h"
 #include "src/capture/output.h"
 #include "src/capture/preload.h"
@@ -175,6 +176,9 @@ static int prepare(struct run *r, const char *command, char agent[PATH_MAX], str
 		rc = child_prepare(&r->child, e);
 	if (rc)
 		return rc;
+	o.data_raised = child_raise_data(PMM_OWN_DATA_BYTES);
+	if (!o.data_raised)
+		cmd_note("the limit on data (ulimit -d) cannot be raised; up to %s of it go to the agent", fmt_bytes(PMM_OWN_DATA_BYTES).s);
 	o.space_bytes = child_limit(&r->child, RLIMIT_AS).rlim_cur;
 	o.file_bytes = child_limit(&r->child, RLIMIT_FSIZE).rlim_max;
 	rc = ledger_tree_init(&r->tree, &o, e);

@@ -44,6 +44,25 @@ unharmed() {
 	both data
 }
 
+@test "RLIMIT_DATA: what the agent needs is not taken from the program, which sees its limit as natively" {
+	little() {
+		within "$PMM" check --json --report found.json "$@" -- "$PROG/confined" little >checked.out
+		[ "$(cat checked.out)" = unharmed ]
+		json_is '[[],2000]' '[.findings, (.check | .guarded_blocks + .canaried_blocks)]' <found.json
+	}
+	little --level=light
+	little --level=guard
+	little --level=guard --no-madvise-guard
+	cat >limits <<-'EOF'
+		ulimit -Sd; ulimit -Hd; ulimit -Sd 3000; ulimit -Sd; sh -c 'ulimit -Sd; ulimit -Hd; ls / >/dev/null && echo listed'
+	EOF
+	(ulimit -Sd 4000 && bash limits) >native.out
+	(ulimit -Sd 4000 && "$PMM" check -- bash limits) >checked.out
+	diff native.out checked.out
+	(ulimit -Sd 4000 && "$PMM" run -q -o x.pmm -- bash limits) >checked.out
+	diff native.out checked.out
+}
+
 # The limit means what it means natively, also after so many exec.
 limited() {
 	within "$PROG/limited" "$@" >native.out

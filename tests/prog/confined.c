@@ -47,6 +47,7 @@ static int confine(const char *how)
 			close(fd);
 	return !strcmp(how, "as") ? limit(RLIMIT_AS, 64 << 20) :
 	       !strcmp(how, "data") ? limit(RLIMIT_DATA, 16 << 20) :
+	       !strcmp(how, "little") ? limit(RLIMIT_DATA, 2 << 20) :
 	       !strcmp(how, "nofile") ? limit(RLIMIT_NOFILE, 0) :
 	       !strcmp(how, "fsize") ? limit(RLIMIT_FSIZE, 0) :
 	       !strcmp(how, "nproc") ? setuid(65534) || limit(RLIMIT_NPROC, 0) :
