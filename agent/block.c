@@ -116,20 +116,33 @@ static uint64_t *leaf_new(pmm_ref *slot)
 	return leaf;
 }
 
-static __attribute__((noinline)) uint64_t *word_make(enum pmm_table_id id, uint64_t address)
+static struct pmm_mid *mid_make(enum pmm_table_id id, uint64_t address)
 {
-	struct pmm_table *t = &A.ledger->table[id];
 	unsigned top_shift = shape[id].shift + PMM_LEAF_BITS + shape[id].mid_bits;
 	pmm_ref *top = (pmm_ref *)(A.base + PMM_TOP_OFF(id)) + (address >> top_shift);
+	struct pmm_mid *mid = *top ? arena_at(*top) : mid_new(&A.ledger->table[id], top, address >> top_shift << top_shift);
+
+	if (mid && unlikely(!LOAD_ACQUIRE(mid->chained)))
+		mid = mid_wait(mid);
+	return mid;
+}
+
+void block_cover(uint64_t address)
+{
+	if (address_ok(address))
+		mid_make(PMM_TABLE_HEAP, address);
+}
+
+static __attribute__((noinline)) uint64_t *word_make(enum pmm_table_id id, uint64_t address)
+{
+	unsigned top_shift = shape[id].shift + PMM_LEAF_BITS + shape[id].mid_bits;
 	uint64_t base = address >> top_shift << top_shift;
-	struct pmm_mid *mid = *top ? arena_at(*top) : mid_new(t, top, base);
+	struct pmm_mid *mid = mid_make(id, address);
 	uint64_t *leaf;
 	pmm_ref *slot;
 
 	if (!mid)
 		return NULL;
-	if (unlikely(!LOAD_ACQUIRE(mid->chained)))
-		mid = mid_wait(mid);
 	slot = &mid->leaf[(address - base) >> (shape[id].shift + PMM_LEAF_BITS)];
 	leaf = *slot ? arena_at(*slot) : leaf_new(slot);
 	return leaf ? &leaf[address >> shape[id].shift & (GRANULES - 1)] : NULL;

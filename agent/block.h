@@ -69,8 +69,9 @@ const uint64_t *block_span(uint64_t address, uint64_t reach, uint64_t *at, uint6
 /* Does the block that begins at `address` have its words there still? Its size now. */
 bool block_there(const uint64_t *words, uint64_t address, uint64_t *size);
 
-/* May blocks be near this address? Quick; false: there are none. */
+/* May blocks be near this address? Quick; false: there are none. And let that be so, though none is entered. */
 bool block_near(uint64_t address);
+void block_cover(uint64_t address);
 
 /* The thread that allocated a block; of what block_del() and its kin gave. */
 uint32_t block_thread(const struct block_info *b);

@@ -7,11 +7,13 @@
 #include "agent/check/ancestor.h"
 
 #include "agent/agent.h"
+#include "agent/block.h"
 #include "agent/module.h"
 #include "agent/site.h"
 #include "agent/sys.h"
 
 #define COPIED	64		/* sites remembered */
+#define COVERED	64		/* parts of its tables, each for 64 MiB; 32 KiB of ours */
 
 static struct ancestor {
 	const char *base;		/* its slot; NULL: nothing of it can be read */
@@ -87,6 +89,25 @@ static uint32_t parent_of(const struct ancestor *a, uint32_t nr)
 	uint32_t parent = n ? LOAD(n->parent) : 0;
 
 	return parent < nr ? parent : 0;
+}
+
+void ancestor_cover(uint32_t generation)
+{
+	const struct ancestor *a = ancestor_find(generation);
+	pmm_ref ref = a && in_use(a) ? LOAD_ACQUIRE(ledger_of(a)->table[PMM_TABLE_HEAP].mids) : 0;
+
+	for (unsigned i = 0; ref && i < COVERED; i++) {
+		uint64_t off = (uint64_t)ref << PMM_REF_SHIFT, base;
+		const struct pmm_mid *mid = (const struct pmm_mid *)(a->base + off);
+
+		if (off < PMM_ARENA_OFF || off >= a->limit || a->limit - off < sizeof(*mid))
+			return;
+		base = LOAD(mid->base);
+		ref = LOAD(mid->next);
+		if (!in_use(a))
+			return;
+		block_cover(base);
+	}
 }
 
 /* Modules known at the fork have the same numbers here, unless their list had to be made anew. */

@@ -22,6 +22,9 @@ struct ancestor_slot {
 /* In a forked child, whose own ledger is there: the one it had until now was of that generation and that slot. */
 void ancestor_add(struct pmm_ledger *l, uint32_t generation, const struct ancestor_slot *of);
 
+/* Have our block tables cover what its tables covered, so that blocks of before the fork are looked for: up to 4 GiB of heap. */
+void ancestor_cover(uint32_t generation);
+
 /* Who was it? 0: not known any more. Generations count modulo 2^16 here. */
 uint32_t ancestor_pid(uint32_t generation);
 

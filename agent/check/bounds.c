@@ -3,7 +3,7 @@
  *
  * Where a canaried block begins and how large it is is taken from the ledger's tables, without reading the program's memory. Before
  * anything is said of a block its head must say the same: tables may be behind for blocks that came or went without a context.
- * Blocks of a parent process are in no table: nothing is said of them unless they are guarded.
+ * Blocks of before a fork are in no table; they are known by their heads alone, as far as these are near and on the same page.
  *
  * Memory that is handed out again is full of what was left over: poison of released blocks, canary of others. None of it means anything
  * unless there is a head that goes with it.
@@ -231,21 +231,42 @@ static size_t left_guarded(uint64_t at)
 	return state == PMM_GUARD_FREED ? 0 : SIZE_MAX;
 }
 
+/* Are we in a child that has no ledger of its own yet? */
+static inline bool just_forked(void)
+{
+	return bounds_where.tops && LOAD(A.state) == AGENT_ON && !LOAD(*A.alive);
+}
+
+/* Of a block of before a fork. */
+static SLOW size_t left_inherited(uint64_t at)
+{
+	size_t size, align;
+
+	for (uint64_t block = at & ~15ull; block % ARCH_PAGE && at - block <= REACH; block -= 16)
+		if (canary_look((const void *)block, &size, &align) == CANARY_LIVE)
+			return at - block <= size ? block + size - at : at < pmm_tail_end(block, size) ? 0 : SIZE_MAX;
+	return SIZE_MAX;
+}
+
 size_t bounds_left_slow(const void *p, size_t bytes)
 {
 	uint64_t at = (uint64_t)p, start, size;
 
 	if (bounds_guarded(p))
 		return left_guarded(at);
-	if (!bounds_awake(UNITS_LEFT) || !tables_hold())
+	if (!bounds_awake(UNITS_LEFT))
 		return SIZE_MAX;
+	if (unlikely(!tables_hold()))
+		return bytes && just_forked() ? left_inherited(at) : SIZE_MAX;
 	if (likely(nearest(at, bytes < REACH_FAR ? REACH + bytes / 4 : REACH_FAR, &start, &size))) {
 		if (likely(at - start <= size))
 			return start + size - at;
 		if (at < pmm_tail_end(start, size))
 			return 0;
 	}
-	return bytes && block_near(at) && in_freed(at) ? 0 : SIZE_MAX;
+	if (bytes && block_near(at) && in_freed(at))
+		return 0;
+	return unlikely(K.parent_pid) && bytes ? left_inherited(at) : SIZE_MAX;
 }
 
 /* ---- does it fit ---------------------------------------------------------------------------------------- */
@@ -323,7 +344,7 @@ bool bounds_block(uint64_t at, struct check_block *b)
 
 	if (!guard_in_pool(at) && !freed && nearest(at, REACH_FAR, &start, &size) && at < pmm_tail_end(start, size))
 		at = start;
-	if (!check_find(at, freed ? CHECK_REACH_ALL : 0, b))
+	if (!check_find(at, freed ? CHECK_REACH_ALL : K.parent_pid ? REACH : 0, b))
 		return false;
 	if (b->guarded || b->freed)
 		return b->guarded || freed;

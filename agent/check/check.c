@@ -66,6 +66,8 @@ static void forked(void)
 	quarantine_forked();
 	guard_forked();
 	bounds_forked();
+	if (K.o.level != PMM_CHECK_SAMPLED && !(K.o.flags & PMM_CHECK_NO_STRINGS))
+		ancestor_cover(K.generation - 1);
 	finding_forked();
 }
 

@@ -32,6 +32,9 @@ finds() {
 LIGHT='overrun: overrun release write - end+0 100 malloc drops makes - free parent
 underrun: underrun release write - start-1 100 malloc drops makes - free parent
 inside: bad-free function - - start+16 100 malloc drops makes - free inside parent
+copy: overrun function write 110 end+0 100 malloc copy makes - memcpy parent
+middle: overrun function write 30 end+0 100 malloc middle makes - memset parent
+read: overrun function read 25 end+0 100 malloc read_on makes - memcpy parent
 twice: double-free function - - start+0 100 malloc drops makes drops_first free parent
 again: double-free function - - start+0 50 malloc drops makes drops_first free parent
 late: use-after-free quarantine write - start+3 50 malloc - makes drops_first parent
@@ -41,6 +44,9 @@ resize: overrun release write - end+0 200 realloc drops resize - free'
 GUARD='overrun: overrun release write - end+0 100 malloc drops makes - free parent guarded
 underrun: underrun release write - start-1 100 malloc drops makes - free parent guarded
 inside: bad-free function - - start+16 100 malloc drops makes - free inside parent guarded
+copy: overrun function write 110 end+0 100 malloc copy makes - memcpy parent guarded
+middle: overrun function write 30 end+0 100 malloc middle makes - memset parent guarded
+read: overrun function read 25 end+0 100 malloc read_on makes - memcpy parent guarded
 twice: double-free function - - start+0 100 malloc drops makes drops_first free parent guarded
 again: double-free function - - start+0 50 malloc drops makes drops_first free parent guarded
 late: use-after-free access write 1 start+3 50 malloc late makes drops_first parent guarded

@@ -84,7 +84,7 @@ owned() {
 		write-behind: overrun release write - end+0 64 malloc by_free<dropped by_malloc - free parent
 		write-freed: use-after-free quarantine write - start+24 64 malloc - by_malloc by_free parent
 		double-free: double-free function - - start+0 64 malloc by_free<double_free by_malloc by_free free parent
-		memset-behind: overrun release write - end+0 64 malloc by_free<dropped by_malloc - free parent
+		memset-behind: overrun function write 67 end+0 64 malloc memset_behind by_malloc - memset parent
 		free-middle: bad-free function - - start+16 64 malloc by_free<free_middle by_malloc - free inside parent
 	EOF
 }

@@ -28,9 +28,13 @@ SITE void pair(void) { drops(array); }
 SITE void resize(void) { kept = (char *)hide(realloc(hide(kept), opaque(200))); ((char *)hide(kept))[200] = 1; drops(kept); }
 SITE void inside(void) { drops(kept + 16); }
 SITE void copy(void) { memcpy(hide(kept), hide(local), opaque(110)); }
+SITE void middle(void) { memset((char *)hide(kept) + 90, 1, opaque(30)); }
+SITE void read_on(void) { memcpy(hide(local), (char *)hide(kept) + 80, opaque(25)); }
 SITE void ok(void)
 {
 	strcpy(kept, "all");
+	memset((char *)hide(kept) + 90, 1, opaque(10));
+	memcpy(hide(local), (char *)hide(kept) + 70, opaque(30));
 	drops(realloc(hide(kept), opaque(5000)));
 	drops(realloc(memset(hide(large), 1, opaque(300000)), opaque(400000)));
 	delete[] array;
@@ -38,7 +42,8 @@ SITE void ok(void)
 
 static const struct { const char *name; void (*act)(void); } acts[] = {
 	{ "overrun", overrun }, { "underrun", underrun }, { "twice", twice }, { "again", again }, { "late", late }, { "pair", pair },
-	{ "resize", resize }, { "inside", inside }, { "copy", copy }, { "ok", ok },
+	{ "resize", resize }, { "inside", inside }, { "copy", copy },
+	{ "middle", middle }, { "read", read_on }, { "ok", ok },
 };
 }
 
