@@ -254,10 +254,11 @@ bool run_check_keep(struct run_check *r, struct heap *h)
 }
 
 /* The whole of it: with JSON; else all has been told but what was looked at. */
-static int tell_whole(struct run_check *r, const struct heap *h, struct err *e)
+static int tell_whole(struct run_check *r, const struct heap *h, uint64_t others, struct err *e)
 {
 	struct check_report_options o = *r->job->report;
 
+	o.view.others = others;
 	if (!o.json)
 		o.view.from = h->nr_findings;
 	o.view.brief = true;
@@ -276,17 +277,26 @@ static void tell_others(struct run_check *r, uint64_t nr_errors, uint64_t nr_pro
 		fprintf(out_of(r), "pmm: no heap errors in %s other process%s\n", fmt_count(nr_processes).s, many);
 }
 
+/* Of the program itself its own text says so. */
+static void note_unswept(const struct run_check *r, const struct heap *root)
+{
+	bool told = root && root->check.level && !root->check.sweeps && !r->job->report->json;
+	unsigned nr = r->nr_unswept > told ? r->nr_unswept - told : 0;
+
+	if (nr)
+		cmd_note("the live blocks of %u process%s could not be looked at when %s ended", nr, nr == 1 ? "" : "es", nr == 1 ? "it" : "they");
+}
+
 int run_check_tell(struct run_check *r, const struct heap *root, struct err *e)
 {
 	uint64_t others = r->nr_found - (root && root->nr_findings < r->nr_found ? root->nr_findings : root ? r->nr_found : 0);
-	int rc = root && root->check.level ? tell_whole(r, root, e) : 0;
+	int rc = root && root->check.level ? tell_whole(r, root, r->nr_checked - 1, e) : 0;
 
 	if (rc >= 0 && r->nr_checked > (root != NULL) && !r->job->report->json)
 		tell_others(r, others, r->nr_checked - (root != NULL));
 	for (size_t i = 0; rc >= 0 && i < r->ended.nr; i++)
-		rc = tell_whole(r, r->ended.v[i], e);
-	if (r->nr_unswept)
-		cmd_note("the live blocks of %u processes could not be looked at when they ended", r->nr_unswept);
+		rc = tell_whole(r, r->ended.v[i], 0, e);
+	note_unswept(r, root);
 	if (rc < 0)
 		untold(r, 0, e);
 	if (!r->untold.text[0])

@@ -19,6 +19,7 @@ struct check_view_options {
 	bool bytes;			/* contents of memory are shown */
 	uint64_t from;			/* findings before this index are left out: told already */
 	bool no_head;			/* only the entries, as told while the program runs */
+	uint64_t others;		/* JSON: other processes that were checked, with errors or without */
 	bool brief;			/* with a head: a single line when there are no findings */
 	/* Was this damage told before, by a sweep, so that only its release is news? NULL = no. */
 	bool (*again)(const void *ctx, const struct heap_finding *f);

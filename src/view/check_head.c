@@ -28,6 +28,7 @@ static const struct column check_columns[] = {
 	{ "unguarded_refused", NULL, UNIT_COUNT },
 	{ "failed_on_purpose", NULL, UNIT_COUNT },
 	{ "sweeps", NULL, UNIT_COUNT },
+	{ "other_processes", NULL, UNIT_COUNT },
 };
 
 static const struct column line_columns[] = { { NULL, NULL, UNIT_TEXT, COLUMN_TEXT_ONLY | COLUMN_LABEL } };
@@ -57,6 +58,7 @@ static void add_record(struct check_view *v)
 		table_set(t, i++, c->unguarded_refused);
 		table_set(t, i++, c->failed_on_purpose);
 		table_set(t, i++, c->sweeps);
+		table_set(t, i++, v->opt.others);
 	}
 	doc_add(&v->doc, t);
 }

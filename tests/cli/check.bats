@@ -214,6 +214,8 @@ refuses() { refused_with "$1" "$2" "$PMM" check "${@:3}"; }
 	run ! grep -q 'other process' "$T/err"
 	"$PMM" check -- sh -c 'ls / >/dev/null; ls / >/dev/null; true' 2>"$T/err"
 	[ "$(tail -1 "$T/err")" = "pmm: no heap errors in 2 other processes" ]
+	"$PMM" check --json --report "$T/found.json" -- sh -c 'ls / >/dev/null; ls / >/dev/null; true'
+	json_is 2 .check.other_processes <"$T/found.json"
 	checked 5 --json --report found.json -- fork
 	[ "$(jq -c '[.process.exit_status, (.findings | length)]' "$T/found.json" | paste -sd,)" = "[5,0],[7,1]" ]
 }
