@@ -185,7 +185,7 @@ bool child_signals(struct child *c, bool (*from_inside)(void *arg, pid_t pid), v
 		if (si.ssi_code > 0 && getsid(0) != getpid())
 			continue;
 		if (si.ssi_code <= 0 &&
-		    ((pid_t)si.ssi_pid == c->pid || (from_inside && from_inside(arg, (pid_t)si.ssi_pid))))
+		    ((pid_t)si.ssi_pid == c->pid || from_inside(arg, (pid_t)si.ssi_pid)))
 			continue;
 		if (c->pid)
 			kill(c->pid, (int)si.ssi_signo);

@@ -57,8 +57,8 @@ int child_start(struct child *c, const char *path, char **argv, char **env, stru
 /*
  * Empty signal_fd: collect the program's end or stop (pmm then stops as well where a shell
  * watches), pass on what others sent. `from_inside(arg, pid)`: was it sent by a traced process
- * (then it is not passed back; NULL: none ever is)? Returns true when somebody asked pmm itself
- * to end after the program is gone (SIGTERM, SIGHUP).
+ * (then it is not passed back)? Returns true when somebody asked pmm itself to end after the
+ * program is gone (SIGTERM, SIGHUP).
  */
 bool child_signals(struct child *c, bool (*from_inside)(void *arg, pid_t pid), void *arg);
 

@@ -21,9 +21,11 @@
 #include "src/capture/valgrind.h"
 #include "src/cmd/cmd.h"
 #include "src/target/elf_check.h"
+#include "src/target/task.h"
 
 #define LOOK_MS		100
 #define MAX_PROCESSES	4096
+#define MAX_GENERATIONS	1000
 
 /* What one process writes. */
 struct writer {
@@ -220,13 +222,33 @@ static int launch(struct session *s, char **argv, struct err *e)
 	return rc;
 }
 
+/* Was it sent by the program, or by a process that comes from it? What goes to a process group reaches pmm, too, and is not to be doubled. */
+static bool from_inside(void *arg, pid_t pid)
+{
+	struct session *s = arg;
+	uint64_t parent;
+
+	find_writers(s);
+	vec_each(&s->writers, w)
+		if (atoi(w->name) == pid)
+			return true;
+	for (unsigned i = 0; i < MAX_GENERATIONS && pid > 1 && pid != getpid(); i++) {
+		if (pid == s->pid)
+			return true;
+		if (task_status(pid, pid, "PPid", 10, &parent))
+			return false;
+		pid = (pid_t)parent;
+	}
+	return false;
+}
+
 static void run(struct session *s)
 {
 	while (!s->child.ended) {
 		struct pollfd fd = { .fd = s->child.signal_fd, .events = POLLIN };
 
 		if (poll(&fd, 1, LOOK_MS) > 0)
-			child_signals(&s->child, NULL, NULL);
+			child_signals(&s->child, from_inside, s);
 		read_all(s);
 	}
 	read_all(s);

@@ -137,3 +137,24 @@ waits() { grep -q waiting "$T/out"; }
 	[ "$status" -eq 143 ] || { echo "status $status"; cat "$T/err"; return 1; }
 	[ -z "$(ls -A "$T/tmp")" ]
 }
+
+@test "uninit: a signal that a child of the program sends to all of them comes once" {
+	local pid status=0
+	mkfifo "$T/in"
+	exec 8<>"$T/in"
+	# shellcheck disable=SC2016 # the program's own
+	setsid "$PMM" check --uninit --no-follow -- sh -c 'trap "echo got" USR1; trap "exit 5" TERM
+		(trap "" USR1; exec sh -c "echo ready; read x; kill -USR1 0; read x") <"$1" & while :; do wait; done' sh "$T/in" \
+		>"$T/out" 2>"$T/err" 3>&- 8>&- &
+	pid=$!
+	await -p "$pid" grep -q ready "$T/out"
+	kill -STOP "$pid"	# until the program's own has been dealt with, so that a second one is not the same
+	echo >&8
+	await -p "$pid" grep -q got "$T/out"
+	kill -TERM "$pid"	# is passed on behind it
+	kill -CONT "$pid"
+	wait "$pid" || status=$?
+	exec 8>&-
+	[ "$status" -eq 5 ] || { echo "status $status"; cat "$T/err"; return 1; }
+	[ "$(grep -c got "$T/out")" -eq 1 ] || { cat "$T/out"; return 1; }
+}
