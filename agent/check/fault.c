@@ -101,6 +101,7 @@ static bool stopped(void *info, struct arch_ucontext *uc)
 		v = judge(c, address, uc);
 		agent_leave(c);
 	}
+	keep_look();
 	if (!(uc->err & ARCH_FAULT_FETCH))
 		return v == ACCESS_AGAIN || step_open(uc, page, v == ACCESS_EASE);
 	*info_code(info) = SEGV_ACCERR;		/* as of heap, which is mapped and no code */

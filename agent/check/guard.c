@@ -160,6 +160,14 @@ static void busy_wait(void)
 		sys_sleep_ns(BUSY_NS);
 }
 
+void (*guard_at_work)(uint64_t now);
+
+static void at_work(uint64_t now)
+{
+	if (guard_at_work)
+		guard_at_work(now);
+}
+
 void guard_open_all(void)
 {
 	if (!G.on)
@@ -220,6 +228,7 @@ uint32_t guard_alloc(size_t size, size_t align, enum guard_refusal *why)
 		return NO_RUN;
 	*why = GUARD_KERNEL;
 	run = NO_RUN;
+	at_work(start);
 	if (pages_enter()) {
 		*why = GUARD_LIMIT;
 		run = block_make(size, align, why);

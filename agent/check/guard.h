@@ -41,6 +41,9 @@ struct pmm_guard *guard_at(uint32_t run);
  */
 void guard_open_all(void);
 
+/* Called before pages are opened for a block, with the cycle counter: who deals with accesses makes sure that he still does. NULL: nobody. */
+extern void (*guard_at_work)(uint64_t now) __attribute__((visibility("hidden")));
+
 /* Is there a pool? */
 bool guard_has_pool(void);
 

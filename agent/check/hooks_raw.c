@@ -19,11 +19,19 @@ static bool may_read(const void *p)
 	return !LOAD(A.confined) && sys_readable((uintptr_t)p);
 }
 
-static long action_kept(int signal, const struct kernel_action *new, struct kernel_action *old)
+/* Signals that the C library keeps for itself it does not let through. */
+static bool is_plain(int signal)
+{
+	return signal > 0 && signal < NR_SIGNALS && signal != 32 && signal != 33;
+}
+
+static long action(long nr, int signal, const struct kernel_action *new, struct kernel_action *old, size_t bytes)
 {
 	struct sig_action in = { .handler = SIG_DFL }, out;
 	int ret;
 
+	if (bytes != MASK_BYTES || !is_plain(signal) || (new && !may_read(new)) || (old && !may_read(old)))
+		return A.next.syscall(nr, signal, new, old, bytes);
 	if (new)
 		in = (struct sig_action){ .handler = (sig_handler *)new->handler, .mask = { new->mask }, .flags = (int)new->flags,
 					  .restorer = (void (*)(void))new->restorer };
@@ -32,30 +40,6 @@ static long action_kept(int signal, const struct kernel_action *new, struct kern
 		*old = (struct kernel_action){ .handler = (void *)out.handler, .flags = (uint32_t)out.flags,
 					       .restorer = (void *)out.restorer, .mask = out.mask[0] };
 	return ret;
-}
-
-/* Another signal's: its handler is not to run with ours blocked. */
-static long action_other(long nr, int signal, const struct kernel_action *new, struct kernel_action *old)
-{
-	struct kernel_action a;
-	long ret;
-
-	if (new) {
-		a = *new;
-		a.mask = keep_for_handler(a.mask);
-		new = &a;
-	}
-	ret = A.next.syscall(nr, signal, new, old, MASK_BYTES);
-	if (!ret && old && old->mask & SIGNAL_BIT(SIGSTKFLT))
-		old->mask |= SIGNAL_BIT(SIGSEGV);
-	return ret;
-}
-
-static long action(long nr, int signal, const struct kernel_action *new, struct kernel_action *old, size_t bytes)
-{
-	if (bytes != MASK_BYTES || (new && !may_read(new)) || (old && !may_read(old)))
-		return A.next.syscall(nr, signal, new, old, bytes);
-	return signal_keeper->keeps(signal) ? action_kept(signal, new, old) : action_other(nr, signal, new, old);
 }
 
 static int mask_real(int how, const struct sig_set *set, struct sig_set *old)

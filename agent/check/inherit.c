@@ -14,6 +14,8 @@
 
 #define SIG_SETMASK	2
 
+static __thread uint32_t lasts;		/* calls, of which one handler may interrupt another */
+
 /* Does an access that is let through, in any other thread, need our handler for this? */
 static bool others_need(int signal)
 {
@@ -55,12 +57,20 @@ void inherit_begin(struct inherit *h, bool lasting)
 	uint64_t mask;
 
 	inherit_begin_actions(h, lasting);
+	h->lasting = lasting;
+	lasts += lasting;
 	if (inherit_mask(&mask))
 		h->masked = !sys_failed(sys4(rt_sigprocmask, SIG_SETMASK, &mask, &h->mask, 8));
 }
 
+bool inherit_lasts(void)
+{
+	return lasts;
+}
+
 void inherit_end(const struct inherit *h)
 {
+	lasts -= h->lasting;
 	for (int signal = 1; h->ignored && signal < NR_SIGNALS; signal++)
 		if (h->ignored & SIGNAL_BIT(signal))
 			keep_install(signal);

@@ -17,6 +17,7 @@
 #include "agent/check/fault.h"
 #include "agent/check/guard.h"
 #include "agent/check/hooks_raw.h"
+#include "agent/check/inherit.h"
 #include "agent/check/step.h"
 #include "agent/preload/keeper.h"
 #include "agent/preload/preload.h"
@@ -26,10 +27,13 @@
 #define WAITING		0x706d6d	/* si_errno of SIGSTKFLT that is SIGSEGV in truth */
 #define SIG_SETMASK	2
 #define SS_AUTODISARM	(1 << 31)
+#define LOOK_CYCLES	100000u		/* some 30 us: a look takes half of one */
 #define STACK_BYTES	0x10000		/* as the assembler reads it */
 
 extern __thread uint64_t keep_stack_top __attribute__((visibility("hidden")));
 __thread uint64_t keep_stack_top;		/* of our own stack, 0 = none */
+
+static __thread uint64_t looked;		/* cycles */
 
 static struct sig_action wanted[NR_SIGNALS];	/* of kept signals */
 static void (*restorer)(void);			/* the C library's */
@@ -315,6 +319,49 @@ void *keep_handler(void)
 	return (void *)keep_entry;
 }
 
+/*
+ * The program's own system call has put another action in place of ours: it is what the program wishes from now on. What inherit.c ignores for a
+ * moment is left so.
+ */
+static void take_back(int signal)
+{
+	struct kernel_action now;
+
+	if (sys_failed(sys4(rt_sigaction, signal, 0, &now, 8)) || now.handler == keep_handler() ||
+	    (now.handler == (void *)SIG_IGN && keep_ignored(signal)) || is_vforked())
+		return;
+	wanted[signal] = (struct sig_action){ .handler = (sig_handler *)now.handler, .mask = { now.mask },
+					      .flags = (int)((unsigned)now.flags | SA_RESTORER), .restorer = restorer };
+	keep_install(signal);
+}
+
+void keep_look(void)
+{
+	for (int signal = 1; signal < NR_SIGNALS; signal++)
+		if (keeps(signal))
+			take_back(signal);
+}
+
+static void mask_look(void)
+{
+	uint64_t mask = 0, hidden;
+
+	if (inherit_lasts() || sys_failed(sys4(rt_sigprocmask, SIG_SETMASK, 0, &mask, 8)) || !(mask & SIGNAL_BIT(SIGSEGV)))
+		return;
+	hidden = keep_hidden(mask);
+	sys4(rt_sigprocmask, SIG_SETMASK, &hidden, 0, 8);
+}
+
+/* The pool is at work. */
+static void at_work(uint64_t now)
+{
+	if (now - looked < LOOK_CYCLES || keep_gone() || !LOAD(*A.alive))
+		return;
+	looked = now;
+	mask_look();
+	take_back(SIGSEGV);
+}
+
 /* Any other signal: its mask must not block ours, and its stack is the program's, if any. */
 static int action_other(int signal, const struct sig_action *new, struct sig_action *old)
 {
@@ -410,6 +457,7 @@ void keep_start(void)
 		if (keeps(signal))
 			signals_action(signal, NULL, &wanted[signal]);
 	signal_keeper = &keeper;
+	guard_at_work = at_work;
 	for (int signal = 1; signal < NR_SIGNALS; signal++)
 		if (keeps(signal))
 			keep_install(signal);

@@ -34,6 +34,12 @@ bool keep_ignored(int signal);
 void *keep_handler(void);
 void keep_install(int signal);
 
+/*
+ * Are our handlers still in place? Otherwise the program has made system calls of its own: what they set is from now on what it wishes. Before
+ * an instruction is let through; and now and then when pages are opened for blocks, whether SIGSEGV is ours, and open in the thread.
+ */
+void keep_look(void);
+
 /* Are all signals the program's own again? Masks are then what they seem, but for those set before. */
 bool keep_gone(void);
 

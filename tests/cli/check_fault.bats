@@ -143,6 +143,16 @@ confined() {
 	told --level=light check_fault_threads
 }
 
+@test "actions and masks that are set by system calls without the C library do not make an error deadly" {
+	for how in own syscall; do
+		told check_raw $how
+		summed "$((2 * 11)) overrun write"
+		told --no-madvise-guard check_raw $how
+		summed "$((2 * 11)) overrun write"
+		told --level=light check_raw $how
+	done
+}
+
 @test "a new program inherits the mask and the ignored signals that the program has set" {
 	for how in none s a as si ai asi sf; do
 		told check_inherit $how "$PROG/check_inherit_static"
