@@ -20,6 +20,7 @@
 #include "agent/check/inherit.h"
 #include "agent/check/step.h"
 #include "agent/preload/keeper.h"
+#include "agent/preload/link.h"
 #include "agent/preload/preload.h"
 #include "agent/sys.h"
 
@@ -39,6 +40,7 @@ static struct sig_action wanted[NR_SIGNALS];	/* of kept signals */
 static void (*restorer)(void);			/* the C library's */
 static uint64_t without_stack;			/* other signals whose SA_ONSTACK the kernel was not told */
 static bool program_stacks;			/* the program has named an alternate stack */
+static bool adopted;				/* it takes ours for its own */
 static bool gone;				/* all signals are the program's own again ... */
 static bool racing;				/* ... but for SIGSEGV */
 
@@ -111,6 +113,18 @@ static void stacks_allow(void)
 	}
 }
 
+/*
+ * The runtime of Go asks the kernel itself for a thread's alternate stack, and takes ours for its own; where there is none it names one, unseen.
+ * It is there when C code has the way back into it.
+ */
+static void stacks_adopted(void)
+{
+	if (LOAD(adopted) || !link_symbol_from(link_first(), "crosscall2", NULL))
+		return;
+	STORE(adopted, true);
+	stacks_allow();
+}
+
 static void stack_changed(const int *new_flags, struct sig_stack *old)
 {
 	if (old && stack_is_own((uint64_t)old->start))
@@ -150,7 +164,7 @@ static bool writable(uint64_t from, uint64_t to)
 static uint64_t frame_start(const struct sig_action *a, const struct arch_ucontext *uc, uint64_t fp_bytes, uint64_t *fpstate)
 {
 	uint64_t top = uc->rsp - ARCH_RED_ZONE, start = uc->stack.start, bytes = uc->stack.bytes, frame;
-	bool named = !(uc->stack.flags & SS_DISABLE) && bytes && !stack_is_own(start);
+	bool named = !(uc->stack.flags & SS_DISABLE) && bytes && (!stack_is_own(start) || LOAD(adopted));
 	bool on_it = named && !(uc->stack.flags & SS_AUTODISARM) && uc->rsp > start && uc->rsp - start <= bytes;
 
 	if (a->flags & SA_ONSTACK && named && !on_it)
@@ -371,6 +385,8 @@ static int action_other(int signal, const struct sig_action *new, struct sig_act
 	int ret;
 
 	if (new) {
+		if (new->flags & SA_ONSTACK)
+			stacks_adopted();
 		a = *new;
 		a.mask[0] = keep_for_handler(a.mask[0]);
 		if (a.flags & SA_ONSTACK && !LOAD(program_stacks)) {
@@ -406,6 +422,8 @@ static int action(int signal, const struct sig_action *new, struct sig_action *o
 		return 0;
 	}
 	if (new) {
+		if (new->flags & SA_ONSTACK)
+			stacks_adopted();
 		wanted[signal] = *new;
 		wanted[signal].flags |= SA_RESTORER;
 		wanted[signal].restorer = restorer;

@@ -153,6 +153,56 @@ confined() {
 	done
 }
 
+@test "Go with C: its handlers run on its own stacks, and panics are recovered from, with errors in between" {
+	need go gcc
+	cat >v.go <<-'END'
+	package main
+
+	/*
+	#include <stdlib.h>
+	#include <string.h>
+	static __attribute__((noinline)) void overrun(void) { volatile char *p = malloc(64); p[64] = 1; free((void *)p); }
+	*/
+	import "C"
+	import (
+		"fmt"
+		"os"
+		"os/signal"
+		"sync"
+		"syscall"
+	)
+
+	var nothing *int
+
+	func recovered(n int) (what string) {
+		defer func() { what = fmt.Sprint(recover()) }()
+		C.overrun()
+		*nothing = n
+		return "no panic"
+	}
+
+	func main() {
+		var all sync.WaitGroup
+		come := make(chan os.Signal, 1)
+		signal.Notify(come, syscall.SIGUSR1)
+		fmt.Println(recovered(1))
+		for g := 0; g < 8; g++ {
+			all.Add(1)
+			go func() { defer all.Done(); for k := 0; k < 50; k++ { C.overrun(); recovered(k) } }()
+		}
+		all.Wait()
+		syscall.Kill(os.Getpid(), syscall.SIGUSR1)
+		fmt.Println(<-come)
+		*nothing = 2
+	}
+	END
+	GO111MODULE=off CGO_ENABLED=1 GOFLAGS= within go build -o v v.go || skip "go does not build with cgo here"
+	told ./v
+	summed "801 overrun write"
+	told --level=light ./v
+	told --level=sampled ./v
+}
+
 @test "a new program inherits the mask and the ignored signals that the program has set" {
 	for how in none s a as si ai asi sf; do
 		told check_inherit $how "$PROG/check_inherit_static"
