@@ -177,9 +177,42 @@ static void no_heads(void **state)
 	assert_int_equal(canary_look_safely(p, &size, &align), CANARY_LIVE);
 }
 
+/* Facts are what was noted, seal the head all the same, and damage to them alone is found where they are known. */
+static void facts(void **state)
+{
+	static const uint32_t some[] = { 1, 0xffffffff, 0x12345678, 0x80000000 };
+	uint32_t found;
+	size_t size, align;
+	uint64_t at;
+
+	(void)state;
+	for (size_t i = 0; i < NR(some); i++) {
+		uint8_t *p = make(33, 0);
+
+		canary_note(p, some[i]);
+		assert_int_equal(canary_look_facts(p, &size, &align, &found), CANARY_LIVE);
+		assert_int_equal(found, some[i]);
+		assert_int_equal(size, 33);
+		assert_false(canary_damage_headless(p, 33, false, some[i], &at));
+		for (uint8_t *b = p - 8; b < p; b++) {
+			*b ^= 1;
+			assert_int_equal(canary_look(p, &size, &align), b < p - 3 ? CANARY_LIVE : CANARY_NOTHING);
+			assert_true(canary_damage_headless(p, 33, false, some[i], &at));
+			assert_ptr_equal(at, b);
+			*b ^= 0x81;
+			assert_int_equal(canary_look(p, &size, &align), CANARY_NOTHING);
+			*b ^= 0x80;
+		}
+		canary_rename(p, PMM_KIND_NEW);
+		canary_look_facts(p, &size, &align, &found);
+		assert_int_equal(found, (some[i] & ~(15u << PMM_FACTS_KIND_SHIFT)) | PMM_KIND_NEW << PMM_FACTS_KIND_SHIFT);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(facts),
 		cmocka_unit_test(sizes_asked_for), cmocka_unit_test(layout), cmocka_unit_test(damage), cmocka_unit_test(released_once),
 		cmocka_unit_test(poison), cmocka_unit_test(poison_of_large_blocks_ends), cmocka_unit_test(no_heads),
 	};
