@@ -1,0 +1,287 @@
+/*
+ * pmm.h: the monitor compiled into the program (doc/shim.md).
+ *
+ *     #include <pmm.h>          anywhere, before or after <stdlib.h> and <string.h>
+ *     cc -DPMM ...              without -DPMM all of it is nothing: the same object code as without the header
+ *
+ * With PMM defined, calls of malloc, calloc, realloc, reallocarray, free, strdup, strndup, aligned_alloc and posix_memalign become
+ * calls of pmm_*, which note file, line and function. Only calls: the bare names, as in `list_each(list, free)`, are still the C
+ * library's, and so is `(free)(p)`. PMM_NO_NAMES leaves all names alone; then call pmm_malloc(PMM_HERE, n) and so on.
+ *
+ * One interface, two forms that implement it:
+ *     static    shim/pmm_static.c compiled into the program with -DPMM_STATIC_SLOTS=N: two fixed tables, nothing else
+ *     full      the agent's ledger; not in this version
+ *
+ * All functions may be called from any thread and from signal handlers; none changes errno but those that allocate and fail.
+ */
+#ifndef PMM_H
+#define PMM_H
+
+#ifdef __cplusplus
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#endif
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#if defined(PMM) && defined(__has_include)
+#if __has_include(<malloc.h>)
+#include <malloc.h>		/* declares malloc once more: not after the macros below */
+#endif
+#endif
+
+/* ---- what both states know: types and constants ---------------------------------------------------------- */
+
+/* What pmm_set() sets. Values are sizes in bytes, switches (0 or 1), bytes or masks. */
+enum pmm_option {
+	PMM_MIN_SIZE,		/* blocks below this size pass untracked; 0 (at the start): none */
+	PMM_HUGE_SIZE,		/* requests from this size on are told; 0 (at the start): none */
+	PMM_LIMIT,		/* requests that would take tracked blocks above this many bytes fail; 0 (at the start): none */
+	PMM_CANARY,		/* mask PMM_BEHIND, PMM_BEFORE: canaries that new blocks get; at the start PMM_BEHIND */
+	PMM_FILL_NEW,		/* 256 + byte: new memory is filled with the byte; 0 (at the start): left as it is */
+	PMM_FILL_FREED,		/* 256 + byte: freed memory is; 0 (at the start): left as it is */
+	PMM_KEEP,		/* no-man's-land: so many bytes of freed blocks are kept poisoned; 0 (at the start) */
+	PMM_CHECK_ALWAYS,	/* 1: every call checks all blocks; 0 (at the start) */
+	PMM_TELL_ZERO,		/* 1: requests for 0 bytes are told; 0 (at the start) */
+	PMM_FOREIGN,		/* 1: a block freed before may have been given out anew by code without pmm.h; 0 (at the start) */
+	PMM_AT_EXIT,		/* mask of tables written at exit; at the start PMM_BLOCKS | PMM_TOTALS */
+	PMM_REACTION,		/* enum pmm_reaction to a failed pmm_assert(); at the start PMM_ABORT */
+	PMM_FLUSH,		/* 1 (at the start): output is handed on by lines; 0: when 256 bytes have gathered, or by pmm_flush() */
+	PMM_NR_OPTIONS
+};
+
+enum { PMM_BEHIND = 1, PMM_BEFORE = 2 };				/* PMM_CANARY */
+enum { PMM_BLOCKS = 1, PMM_SITES = 2, PMM_CLASSES = 4, PMM_TOTALS = 8, PMM_ALL = 15 };	/* tables of pmm_report() */
+enum pmm_reaction { PMM_ABORT, PMM_RETRY, PMM_IGNORE, PMM_QUIT };	/* abort(), evaluate again, go on, exit(1) */
+
+/* Where output goes: `bytes` characters of whole lines (less if one is longer than 256), no 0 behind them. Allocations there pass untracked. */
+typedef void pmm_output(void *ctx, const char *text, size_t bytes);
+
+/* Asked what to do about a failed pmm_assert(); an enum pmm_reaction. */
+typedef int pmm_react(void *ctx, const char *text);
+
+struct pmm_stats {
+	size_t nr_new, nr_freed, nr_failed;	/* requests */
+	size_t nr_zero, nr_huge;		/* requests for 0 bytes, and from PMM_HUGE_SIZE on */
+	size_t nr_live, nr_peak;		/* blocks */
+	size_t bytes_live, bytes_peak;
+	unsigned long long bytes_new, bytes_freed;
+	size_t nr_passed;			/* requests that passed untracked: too small, disabled, table full, inside a signal handler */
+	size_t nr_foreign;			/* frees and reallocs of blocks that were not tracked */
+	size_t nr_errors;			/* overflows, underflows, double and bad frees, writes to freed memory, failed assertions */
+	size_t nr_lost;				/* frees given up, in signal handlers: the blocks stay allocated */
+	size_t slots, slots_used;		/* block table */
+	size_t sites, sites_used;		/* statistics table */
+	int table_full;				/* 1: the block table has been full */
+};
+
+struct pmm_block {
+	const void *address;
+	size_t size;				/* bytes */
+	const char *file;			/* of the call, "?" if that is unknown */
+	unsigned line;
+	unsigned number;			/* of the request, from 1 */
+	unsigned time;				/* seconds since 1970, UTC */
+	char entry;				/* m malloc, c calloc, r realloc, d strdup, a aligned, n new, p pool, k pmm_mark */
+};
+
+/* A pool that recycles blocks of one size. Zero it or call pmm_pool_init(). */
+struct pmm_pool {
+	size_t size;				/* of a block, bytes */
+	size_t max;				/* blocks kept for reuse at most */
+	size_t nr;				/* kept now */
+	void *first;				/* of those */
+};
+
+/* RAM of the static form, bytes: exact for 64-bit targets, ARM and others that align 8-byte numbers to 8, an upper bound elsewhere. */
+#ifdef PMM_STATIC_SLOTS
+#ifndef PMM_STATIC_SITES
+#define PMM_STATIC_SITES 64	/* rows of the statistics table: call sites */
+#endif
+#define PMM_STATIC_RAM_OF(slots, sites, wide) \
+	((size_t)(slots) * ((wide) ? 64 : 48) + ((size_t)(slots) + 1) / 2 * 8 + (size_t)(sites) * ((wide) ? 56 : 40) + \
+	((wide) ? PMM_STATIC_FIXED_64 : PMM_STATIC_FIXED_32))
+#define PMM_STATIC_RAM PMM_STATIC_RAM_OF(PMM_STATIC_SLOTS, PMM_STATIC_SITES, sizeof(void *) == 8)
+#define PMM_STATIC_FIXED_64 1785
+#define PMM_STATIC_FIXED_32 1193
+#endif
+
+#ifdef PMM
+/* ---- monitored ------------------------------------------------------------------------------------------- */
+
+#if defined(__GNUC__)
+#define PMM_PRINTF(at, first) __attribute__((__format__(__printf__, at, first)))
+#else
+#define PMM_PRINTF(at, first)
+#endif
+
+#ifdef __cplusplus
+#define PMM_HERE __FILE__, __LINE__, __builtin_FUNCTION()	/* __func__ is an error outside functions */
+#define PMM_NOEXCEPT noexcept
+extern "C" {
+#else
+#define PMM_HERE __FILE__, __LINE__, __func__
+#define PMM_NOEXCEPT
+#endif
+#define PMM_AT const char *file, int line, const char *func	/* constants: kept by address, never copied */
+
+/* As the functions of those names; 0 bytes give a block of their own. Blocks may be freed by code without pmm.h unless PMM_BEFORE is set. */
+void *pmm_malloc(PMM_AT, size_t size) PMM_NOEXCEPT;
+void *pmm_calloc(PMM_AT, size_t nr, size_t size) PMM_NOEXCEPT;
+void *pmm_realloc(PMM_AT, void *p, size_t size) PMM_NOEXCEPT;
+void *pmm_reallocarray(PMM_AT, void *p, size_t nr, size_t size) PMM_NOEXCEPT;
+void pmm_free(PMM_AT, void *p) PMM_NOEXCEPT;
+char *pmm_strdup(PMM_AT, const char *text) PMM_NOEXCEPT;
+char *pmm_strndup(PMM_AT, const char *text, size_t max) PMM_NOEXCEPT;
+void *pmm_aligned_alloc(PMM_AT, size_t align, size_t size) PMM_NOEXCEPT;
+int pmm_posix_memalign(PMM_AT, void **p, size_t align, size_t size) PMM_NOEXCEPT;
+void *pmm_new(PMM_AT, size_t size, size_t align) PMM_NOEXCEPT;	/* operator new; NULL without memory; align 0: any */
+
+/* New blocks are tracked or pass; those tracked before are still known when they are freed. At the start: enabled. */
+void pmm_enable(void) PMM_NOEXCEPT;
+void pmm_disable(void) PMM_NOEXCEPT;
+
+/* Set an option; returns the value it had. Not between threads: last one wins. */
+size_t pmm_set(enum pmm_option option, size_t value) PMM_NOEXCEPT;
+
+/* Where output goes from now on; NULL: to descriptor 2 (nowhere if built with PMM_NO_FD). */
+void pmm_set_output(pmm_output *output, void *ctx) PMM_NOEXCEPT;
+/* Who is asked about failed assertions; NULL: nobody, PMM_REACTION is taken. */
+void pmm_set_react(pmm_react *react, void *ctx) PMM_NOEXCEPT;
+/* Hand on what has gathered with PMM_FLUSH 0. */
+void pmm_flush(void) PMM_NOEXCEPT;
+
+void pmm_get_stats(struct pmm_stats *stats) PMM_NOEXCEPT;
+/* Call each(ctx, block) for every live block, oldest first as far as slots go, until it returns nonzero; returns that, or 0. */
+int pmm_each_block(int (*each)(void *ctx, const struct pmm_block *block), void *ctx) PMM_NOEXCEPT;
+/* Write tables (mask) where output goes, to a descriptor, to a function. */
+void pmm_report(unsigned tables) PMM_NOEXCEPT;
+void pmm_report_fd(int fd, unsigned tables) PMM_NOEXCEPT;
+void pmm_report_to(pmm_output *output, void *ctx, unsigned tables) PMM_NOEXCEPT;
+/* Write them whenever the signal comes; 0, or -1 and errno. Replaces the signal's action. */
+int pmm_report_on(int signal, unsigned tables) PMM_NOEXCEPT;
+
+/* Look at the canaries of all blocks, and at all kept memory, or at one block's; tells what is damaged, returns how many blocks are. */
+size_t pmm_check_at(PMM_AT) PMM_NOEXCEPT;
+size_t pmm_check_block_at(PMM_AT, const void *p) PMM_NOEXCEPT;
+#define pmm_check() pmm_check_at(PMM_HERE)
+#define pmm_check_block(p) pmm_check_block_at(PMM_HERE, p)
+
+/* Whether each of these bytes can be read, written; takes system calls. Where the system cannot be asked: whether p is not NULL. */
+int pmm_readable(const void *p, size_t bytes) PMM_NOEXCEPT;
+int pmm_writable(const void *p, size_t bytes) PMM_NOEXCEPT;
+
+/* A pointer of any kind is listed as a block of 0 bytes, entry k, until it is unmarked; both return it. Takes a slot. */
+void *pmm_mark_at(PMM_AT, const void *p) PMM_NOEXCEPT;
+void *pmm_unmark_at(PMM_AT, const void *p) PMM_NOEXCEPT;
+#define pmm_mark(p) pmm_mark_at(PMM_HERE, p)
+#define pmm_unmark(p) pmm_unmark_at(PMM_HERE, p)
+
+/* Take so many blocks of 1 KiB out of the heap, or give them back; returns how many. A block that was written to is told when given back. */
+size_t pmm_grab(size_t kib) PMM_NOEXCEPT;
+size_t pmm_drop(size_t kib) PMM_NOEXCEPT;
+
+/* Text where output goes. d i u x X o p s c with flags - and 0, width, precision of s, h hh l ll z t j; floating point becomes '?'. */
+void pmm_trace(const char *format, ...) PMM_NOEXCEPT PMM_PRINTF(1, 2);
+
+/* A statement: tell a false expression and react; PMM_RETRY evaluates it again. pmm_verify() evaluates it without PMM as well. */
+int pmm_failed(PMM_AT, const char *text) PMM_NOEXCEPT;
+#define pmm_assert(e) do { } while (!(e) && pmm_failed(PMM_HERE, #e))
+#define pmm_verify(e) pmm_assert(e)
+
+void pmm_pool_init(struct pmm_pool *pool, size_t size, size_t max) PMM_NOEXCEPT;
+void *pmm_pool_get_at(PMM_AT, struct pmm_pool *pool) PMM_NOEXCEPT;	/* content as it was; NULL without memory */
+void pmm_pool_put_at(PMM_AT, struct pmm_pool *pool, void *p) PMM_NOEXCEPT;
+void pmm_pool_fini_at(PMM_AT, struct pmm_pool *pool) PMM_NOEXCEPT;	/* frees what is kept */
+#define pmm_pool_get(pool) pmm_pool_get_at(PMM_HERE, pool)
+#define pmm_pool_put(pool, p) pmm_pool_put_at(PMM_HERE, pool, p)
+#define pmm_pool_fini(pool) pmm_pool_fini_at(PMM_HERE, pool)
+
+#ifdef __cplusplus
+}
+
+namespace std {	/* std::malloc(n) becomes std::pmm_malloc(...) */
+using ::pmm_malloc;
+using ::pmm_calloc;
+using ::pmm_realloc;
+using ::pmm_free;
+using ::pmm_aligned_alloc;
+}
+
+/*
+ * new and delete: shim/pmm_new.cc compiled in replaces the global operators, whose calls are listed as "new(0)". `#define new PMM_NEW`
+ * behind all #includes adds file and line; it cannot be in force where placement new or `operator new` is written.
+ */
+#if defined(__cpp_exceptions)
+#define PMM_NO_MEMORY() throw std::bad_alloc()
+#else
+#define PMM_NO_MEMORY() std::abort()
+#endif
+inline void *operator new(std::size_t size, PMM_AT)
+{
+	if (void *p = pmm_new(file, line, func, size, 0))
+		return p;
+	PMM_NO_MEMORY();
+}
+inline void *operator new[](std::size_t size, PMM_AT) { return operator new(size, file, line, func); }
+inline void operator delete(void *p, PMM_AT) noexcept { pmm_free(file, line, func, p); }	/* the constructor threw */
+inline void operator delete[](void *p, PMM_AT) noexcept { pmm_free(file, line, func, p); }
+#define PMM_NEW new (PMM_HERE)
+#endif
+
+#ifndef PMM_NO_NAMES
+#undef malloc
+#undef calloc
+#undef realloc
+#undef reallocarray
+#undef free
+#undef strdup
+#undef strndup
+#undef aligned_alloc
+#undef posix_memalign
+#define malloc(size) pmm_malloc(PMM_HERE, size)
+#define calloc(nr, size) pmm_calloc(PMM_HERE, nr, size)
+#define realloc(p, size) pmm_realloc(PMM_HERE, p, size)
+#define reallocarray(p, nr, size) pmm_reallocarray(PMM_HERE, p, nr, size)
+#define free(p) pmm_free(PMM_HERE, p)
+#define strdup(text) pmm_strdup(PMM_HERE, text)
+#define strndup(text, max) pmm_strndup(PMM_HERE, text, max)
+#define aligned_alloc(align, size) pmm_aligned_alloc(PMM_HERE, align, size)
+#define posix_memalign(p, align, size) pmm_posix_memalign(PMM_HERE, p, align, size)
+#endif
+
+#else
+/* ---- not monitored: nothing, and no argument is evaluated but those of pmm_verify(), pmm_mark(), pmm_unmark() and the pool's ------- */
+
+#define pmm_enable() ((void)0)
+#define pmm_disable() ((void)0)
+#define pmm_set(option, value) ((void)0)
+#define pmm_set_output(output, ctx) ((void)0)
+#define pmm_set_react(react, ctx) ((void)0)
+#define pmm_flush() ((void)0)
+#define pmm_get_stats(stats) ((void)0)
+#define pmm_each_block(each, ctx) ((void)0)
+#define pmm_report(tables) ((void)0)
+#define pmm_report_fd(fd, tables) ((void)0)
+#define pmm_report_to(output, ctx, tables) ((void)0)
+#define pmm_report_on(signal, tables) ((void)0)
+#define pmm_check() ((void)0)
+#define pmm_check_block(p) ((void)0)
+#define pmm_mark(p) (p)
+#define pmm_unmark(p) (p)
+#define pmm_readable(p, bytes) ((p) != NULL)
+#define pmm_writable(p, bytes) ((p) != NULL)
+#define pmm_grab(kib) ((void)0)
+#define pmm_drop(kib) ((void)0)
+#define pmm_trace(...) ((void)0)
+#define pmm_assert(e) ((void)0)
+#define pmm_verify(e) ((void)(e))
+#define pmm_pool_init(pool, bytes, most) ((void)((pool)->size = (bytes), (pool)->max = (most), (pool)->nr = 0, (pool)->first = NULL))
+#define pmm_pool_get(pool) malloc((pool)->size)
+#define pmm_pool_put(pool, p) free(p)
+#define pmm_pool_fini(pool) ((void)0)
+
+#endif
+#endif

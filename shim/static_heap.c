@@ -1,0 +1,417 @@
+/*
+ * The allocation functions of the static form.
+ *
+ * Blocks come from the C library's own functions and, unless a front canary is asked for, have the addresses that these return: code
+ * without pmm.h can free and resize them. The lock is not held while the allocator works, but the block's slot is changed before the
+ * memory is released and after it is had: another thread that gets the same address finds it free.
+ */
+static unsigned char log2_of(size_t value)
+{
+	unsigned char log = 0;
+
+	while (value >>= 1)
+		log++;
+	return log;
+}
+
+/* What options say about a request beyond tracking it; 0: it must fail. Under the lock. */
+static int admit(const struct at *at, size_t size)
+{
+	size_t huge = option(PMM_HUGE_SIZE), limit = option(PMM_LIMIT);
+
+	if (option(PMM_CHECK_ALWAYS))
+		inspect_all(at);
+	if (huge && size >= huge) {
+		S.stats.nr_huge++;
+		tell(at, "huge request: %zu bytes", size);
+	}
+	if (!limit || (size <= limit && S.stats.bytes_live <= limit - size))
+		return 1;
+	if (!S.refused) {
+		S.refused = 1;
+		tell(at, "request for %zu bytes fails, and all that go beyond the limit of %zu bytes", size, limit);
+	}
+	return 0;
+}
+
+/* Requests for 0 bytes; under the lock. */
+static void note_zero(const struct at *at)
+{
+	S.stats.nr_zero++;
+	if (option(PMM_TELL_ZERO))
+		tell(at, "request for 0 bytes");
+}
+
+static int call_of(char entry)
+{
+	return entry == 'm' ? CALL_MALLOC : entry == 'c' ? CALL_CALLOC : entry == 'r' ? CALL_REALLOC : CALL_OTHER;
+}
+
+/* A request that fails. */
+static void *fail(size_t size)
+{
+	if (enter()) {
+		S.stats.nr_failed++;
+		count_call(size, CALL_FAILED);
+		leave();
+	}
+	errno = ENOMEM;
+	return NULL;
+}
+
+/* Real memory for a block with `front` bytes before and `extra` behind it; NULL: none, or the sum is too big. */
+static char *real_block(size_t front, size_t align, size_t size, size_t extra, int zero)
+{
+	size_t whole = front + size + extra;
+
+	if (whole < size || whole > PTRDIFF_MAX)
+		return NULL;
+	if (align) {
+		whole = (whole + align - 1) & ~(align - 1);
+		return whole < size ? NULL : (char *)aligned_alloc(align, whole);
+	}
+	return (char *)(zero ? calloc(1, whole) : malloc(whole));
+}
+
+/* A slot for a request, and how its canaries are; NULL: it passes. Under the lock. */
+static struct slot *slot_for(size_t size)
+{
+	struct slot *slot;
+
+	if (S.off || size < option(PMM_MIN_SIZE)) {
+		S.stats.nr_passed++;
+		return NULL;
+	}
+	slot = take_slot();
+	if (!slot) {
+		S.stats.nr_passed++;
+		S.stats.table_full = 1;
+	}
+	return slot;
+}
+
+/* Where a call passes while this thread has the lock: nothing of the tables may be looked at. */
+static void *pass_block(size_t align, size_t size, int zero)
+{
+	S.stats.nr_passed++;
+	S.unsure = 1;
+	return real_block(0, align, size, 0, zero);
+}
+
+/* Under the lock; the block exists. */
+static void enter_block(struct slot *slot, const struct at *at, char entry, char *p, size_t size, size_t front, int behind)
+{
+	slot->front = front ? log2_of(front) : 0;
+	slot->behind = (uint8_t)behind;
+	fill_slot(slot, p, size, entry, at);
+	count_new(slot, at, call_of(entry));
+}
+
+/* A request where options want more than an entry in the tables: the slot is taken first, the block's form follows from it. */
+static void *get_with_care(const struct at *at, char entry, size_t align, size_t size, int zero)
+{
+	struct slot *slot;
+	size_t front = 0, fill = option(PMM_FILL_NEW);
+	int behind = 0;
+	char *raw;
+
+	if (!enter())
+		return pass_block(align, size, zero);
+	if (!size)
+		note_zero(at);
+	if (!admit(at, size)) {
+		leave();
+		return fail(size);
+	}
+	slot = slot_for(size);
+	if (slot && option(PMM_CANARY) & PMM_BEFORE)
+		front = align > FRONT_BYTES ? align : FRONT_BYTES;
+	if (slot && option(PMM_CANARY) & PMM_BEHIND)
+		behind = 1;
+	leave();
+	raw = real_block(front, align, size, behind ? CANARY_BYTES : 0, zero);
+	if (raw) {
+		raw += front;
+		paint_block(raw, size, front, behind);
+		if (fill && !zero)
+			memset(raw, (int)(fill & 255), size);
+	}
+	enter();
+	if (slot && raw)
+		enter_block(slot, at, entry, raw, size, front, behind);
+	else if (slot)
+		return_slot(slot);
+	else if (raw)
+		forget_address(raw);
+	leave();
+	return raw ? raw : fail(size);
+}
+
+static void *get_block(const struct at *at, char entry, size_t align, size_t size, int zero)
+{
+	struct slot *slot;
+	char *p;
+
+	if (!S.begun)
+		begin();
+	if (S.nr_odd)
+		return get_with_care(at, entry, align, size, zero);
+	p = real_block(0, align, size, CANARY_BYTES, zero);
+	if (!p)
+		return fail(size);
+	paint_block(p, size, 0, 1);
+	if (!enter()) {
+		S.stats.nr_passed++;
+		S.unsure = 1;
+		return p;
+	}
+	if (!size)
+		note_zero(at);
+	slot = slot_for(size);
+	if (slot)
+		enter_block(slot, at, entry, p, size, 0, 1);
+	else
+		forget_address(p);
+	leave();
+	return p;
+}
+
+/* Take a live block out of the tables; returns what the allocator must free, or NULL. Under the lock. */
+static void *release_slot(struct slot *slot, const struct at *at, unsigned calls)
+{
+	char *p = (char *)(uintptr_t)slot->address;
+	size_t keep = option(PMM_KEEP), fill = option(PMM_FILL_FREED);
+	int kept = keep && slot->size <= keep;
+
+	inspect_slot(slot, at);
+	count_freed(slot, calls);
+	drop_slot(slot, kept ? KEPT : DEAD, at);
+	if (kept) {
+		keep_block(slot);
+		return NULL;
+	}
+	if (fill)
+		memset(p, (int)(fill & 255), slot->size);
+	return p - front_of(slot);
+}
+
+static void put_block(const struct at *at, void *p, unsigned calls)
+{
+	struct slot *slot;
+
+	if (!enter()) {
+		defer_free(p);
+		return;
+	}
+	if (S.nr_odd && option(PMM_CHECK_ALWAYS))
+		inspect_all(at);
+	slot = find_slot(p, 1 << LIVE);
+	p = slot ? release_slot(slot, at, calls) : judge_stranger(at, p);
+	leave();
+	if (p)
+		free(p);
+}
+
+/* ---- realloc */
+
+/* By a new block and a copy; `size` is what of the old one there is to copy, at most. */
+static void *resize_by_copy(const struct at *at, void *p, size_t old_size, size_t size)
+{
+	void *fresh = get_block(at, 'r', 0, size, 0);
+
+	if (fresh) {
+		memcpy(fresh, p, old_size < size ? old_size : size);
+		put_block(at, p, 0);
+	}
+	return fresh;
+}
+
+/* A block that has no slot: resized by the allocator, tracked from now on if there is a slot. Leaves the lock that it comes with. */
+static void *resize_stranger(const struct at *at, void *p, size_t size)
+{
+	struct slot *slot;
+	char *fresh;
+	int behind;
+
+	p = judge_stranger(at, p);
+	slot = p ? slot_for(size) : NULL;
+	leave();
+	if (!p)
+		return fail(size);
+	behind = slot != NULL && option(PMM_CANARY) & PMM_BEHIND ? 1 : 0;
+	fresh = size > PTRDIFF_MAX - CANARY_BYTES ? NULL : (char *)realloc(p, size + (behind ? CANARY_BYTES : 0));
+	enter();
+	if (fresh && slot) {
+		paint_block(fresh, size, 0, behind);
+		enter_block(slot, at, 'r', fresh, size, 0, behind);
+	} else {
+		if (slot)
+			return_slot(slot);
+		if (fresh)
+			forget_address(fresh);
+	}
+	leave();
+	return fresh ? fresh : fail(size);
+}
+
+/* After realloc() of a tracked block, which the slot still says MOVING of. Under the lock. */
+static void end_move(struct slot *slot, const struct at *at, char *fresh, size_t size)
+{
+	size_t fill = option(PMM_FILL_NEW), old_size = slot->size;
+
+	count_freed(slot, 0);
+	move_slot(slot, fresh);
+	slot->state = LIVE;
+	slot->size = size;
+	slot->file = at->file;
+	slot->line = at->line;
+	slot->time = (uint32_t)PMM_TIME();
+	slot->number = ++S.number;
+	slot->entry = 'r';
+	count_new(slot, at, CALL_REALLOC);
+	paint_block(fresh, size, slot->front, slot->behind);
+	if (fill && size > old_size)
+		memset(fresh + old_size, (int)(fill & 255), size - old_size);
+}
+
+static void *resize_block(const struct at *at, void *p, size_t size)
+{
+	struct slot *slot;
+	size_t front, extra, old_size;
+	char *fresh;
+
+	if (!enter())
+		return fail(size);	/* below a signal handler: whether and how the block is tracked cannot be known */
+	slot = find_slot(p, 1 << LIVE);
+	if (!slot)
+		return resize_stranger(at, p, size);
+	old_size = slot->size;
+	if (option(PMM_KEEP) || option(PMM_FILL_FREED) || slot->front > 4) {
+		leave();
+		return resize_by_copy(at, p, old_size, size);
+	}
+	inspect_slot(slot, at);
+	if (S.nr_odd && !admit(at, size > old_size ? size - old_size : 0)) {
+		leave();
+		return fail(size);
+	}
+	front = front_of(slot);
+	extra = front + (slot->behind ? CANARY_BYTES : 0);
+	slot->state = MOVING;
+	leave();
+	fresh = size > PTRDIFF_MAX - extra ? NULL : (char *)realloc((char *)p - front, size + extra);
+	enter();
+	if (fresh)
+		end_move(slot, at, fresh + front, size);
+	slot->state = LIVE;
+	leave();
+	return fresh ? fresh + front : fail(size);
+}
+
+/* ---- the interface */
+#define AT_OF_CALL const struct at at = { file, func, (uint32_t)line }
+
+void *pmm_malloc(PMM_AT, size_t size)
+{
+	AT_OF_CALL;
+
+	return get_block(&at, 'm', 0, size, 0);
+}
+
+void *pmm_calloc(PMM_AT, size_t nr, size_t size)
+{
+	AT_OF_CALL;
+
+	if (size && nr > (size_t)-1 / size)
+		return fail((size_t)-1);
+	return get_block(&at, 'c', 0, nr * size, 1);
+}
+
+void pmm_free(PMM_AT, void *p)
+{
+	AT_OF_CALL;
+
+	if (p)
+		put_block(&at, p, 1);
+}
+
+void *pmm_realloc(PMM_AT, void *p, size_t size)
+{
+	AT_OF_CALL;
+
+	if (!S.begun)
+		begin();
+	if (!p)
+		return get_block(&at, 'r', 0, size, 0);
+	if (size)
+		return resize_block(&at, p, size);
+	put_block(&at, p, 1);
+	return NULL;
+}
+
+void *pmm_reallocarray(PMM_AT, void *p, size_t nr, size_t size)
+{
+	if (size && nr > (size_t)-1 / size)
+		return fail((size_t)-1);
+	return pmm_realloc(file, line, func, p, nr * size);
+}
+
+char *pmm_strndup(PMM_AT, const char *text, size_t max)
+{
+	AT_OF_CALL;
+	size_t len = 0;
+	char *copy;
+
+	while (len < max && text[len])
+		len++;
+	copy = (char *)get_block(&at, 'd', 0, len + 1, 0);
+	if (copy) {
+		memcpy(copy, text, len);
+		copy[len] = 0;
+	}
+	return copy;
+}
+
+char *pmm_strdup(PMM_AT, const char *text)
+{
+	return pmm_strndup(file, line, func, text, strlen(text));
+}
+
+static int is_power_of_2(size_t value)
+{
+	return value && !(value & (value - 1));
+}
+
+void *pmm_aligned_alloc(PMM_AT, size_t align, size_t size)
+{
+	AT_OF_CALL;
+
+	if (!is_power_of_2(align)) {
+		errno = EINVAL;
+		return NULL;
+	}
+	return get_block(&at, 'a', align < sizeof(void *) ? sizeof(void *) : align, size, 0);
+}
+
+int pmm_posix_memalign(PMM_AT, void **p, size_t align, size_t size)
+{
+	AT_OF_CALL;
+	int saved = errno;
+	void *block;
+
+	if (!is_power_of_2(align) || align < sizeof(void *))
+		return EINVAL;
+	block = get_block(&at, 'a', align, size, 0);
+	errno = saved;
+	if (!block)
+		return ENOMEM;
+	*p = block;
+	return 0;
+}
+
+void *pmm_new(PMM_AT, size_t size, size_t align)
+{
+	AT_OF_CALL;
+
+	return get_block(&at, 'n', align, size, 0);
+}

@@ -1,0 +1,148 @@
+/*
+ * The static form's lock: a flag that threads spin on, and what is to be done when the thread itself has it, below a signal handler.
+ *
+ * A handler that interrupted the thread in here gets no lock: requests pass untracked, frees and reports wait until leave(). After fork()
+ * in a program with threads the child may find the lock taken by a thread that it has not: it takes the lock over once a second has
+ * passed without anybody's turn, in a process that is not the one the lock was last known to work for.
+ */
+static struct state_of_all S;
+
+#ifdef PMM_NO_THREADS
+static volatile unsigned char inside;
+#define TEST_AND_SET(flag)	(*(flag) = 1, 0)
+#define CLEAR(flag)		(*(flag) = 0)
+#define EXCHANGE(word, value)	swap_pointer(word, value)
+#define CLAIM(word, value)	(*(word) ? 0 : (*(word) = (value), 1))
+
+static const char *swap_pointer(const char *volatile *word, const char *value)
+{
+	const char *old = *word;
+
+	*word = value;
+	return old;
+}
+#else
+static __thread volatile unsigned char inside;
+#define TEST_AND_SET(flag)	__atomic_exchange_n(flag, 1, __ATOMIC_ACQUIRE)
+#define CLEAR(flag)		__atomic_store_n(flag, 0, __ATOMIC_RELEASE)
+#define EXCHANGE(word, value)	__atomic_exchange_n(word, value, __ATOMIC_ACQ_REL)
+#define CLAIM(word, value)	claim(word, value)
+
+static int claim(const char *volatile *word, const char *value)
+{
+	const char *none = NULL;
+
+	return __atomic_compare_exchange_n(word, &none, value, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+}
+#endif
+
+static int process_id(void)
+{
+#ifdef PMM_BARE
+	return 1;
+#else
+	return (int)getpid();
+#endif
+}
+
+/* Until the lock is ours. */
+static void wait_for_lock(void)
+{
+	uint32_t turn = S.turn;
+	long since = (long)PMM_TIME();
+
+	while (TEST_AND_SET(&S.lock)) {
+		PMM_YIELD();
+		if (S.turn != turn) {
+			turn = S.turn;
+			since = (long)PMM_TIME();
+		} else if ((long)PMM_TIME() > since + 1 && S.pid != process_id()) {
+			S.pid = process_id();
+			return;
+		}
+	}
+}
+
+static int enter(void)
+{
+	if (inside)
+		return 0;
+	inside = 1;
+	if (TEST_AND_SET(&S.lock))
+		wait_for_lock();
+	S.turn++;
+	return 1;
+}
+
+static void defer_free(void *p)
+{
+	unsigned i;
+
+	for (i = 0; i < NR_LATE; i++) {
+		if (CLAIM(&S.late_free[i], p)) {
+			S.late = 1;
+			return;
+		}
+	}
+	S.stats.nr_lost++;
+}
+
+/* What came up while the lock was taken, and nobody else to do it. */
+static void settle(void)
+{
+	unsigned i;
+	uint32_t tables = S.late_tables;
+
+	S.late = 0;
+	S.late_tables = 0;
+	if (tables)
+		pmm_report(tables);
+	for (i = 0; i < NR_LATE; i++) {
+		void *p = (void *)(uintptr_t)EXCHANGE(&S.late_free[i], NULL);
+
+		if (p)
+			pmm_free("?", 0, "?", p);
+	}
+}
+
+static void leave(void)
+{
+	if (S.text_len && !S.option[PMM_FLUSH])
+		hand_on();
+	CLEAR(&S.lock);
+	inside = 0;
+	if (S.late)
+		settle();
+}
+
+#ifndef PMM_BARE
+static void write_end(void)
+{
+	unsigned tables = (unsigned)option(PMM_AT_EXIT);
+
+	if (!enter())
+		return;
+	S.ended = 1;
+	if (!S.stats.nr_live)
+		tables &= ~(unsigned)PMM_BLOCKS;
+	put_tables(tables);
+	hand_on();
+	leave();
+}
+#endif
+
+static void begin(void)
+{
+	if (!enter())
+		return;
+	if (!S.begun) {
+		S.begun = 1;
+		S.pid = process_id();
+#ifndef PMM_BARE
+		leave();
+		atexit(write_end);	/* may allocate */
+		return;
+#endif
+	}
+	leave();
+}

@@ -1,0 +1,88 @@
+/*
+ * Pools of the static form: blocks of one size that are used again and again. A block stays in its slot while it is idle in the pool.
+ */
+void pmm_pool_init(struct pmm_pool *pool, size_t size, size_t max)
+{
+	pool->size = size;
+	pool->max = max;
+	pool->nr = 0;
+	pool->first = NULL;
+}
+
+/* Idle blocks are linked by their first word. */
+static size_t pool_bytes(const struct pmm_pool *pool)
+{
+	return pool->size < sizeof(void *) ? sizeof(void *) : pool->size;
+}
+
+static void *pop_block(struct pmm_pool *pool)
+{
+	void *p = pool->first;
+
+	if (p) {
+		memcpy(&pool->first, p, sizeof(void *));
+		pool->nr--;
+	}
+	return p;
+}
+
+void *pmm_pool_get_at(PMM_AT, struct pmm_pool *pool)
+{
+	AT_OF_CALL;
+	struct slot *slot;
+	void *p = NULL;
+
+	if (enter()) {
+		p = pop_block(pool);
+		slot = p ? find_slot(p, 1 << IDLE) : NULL;
+		if (slot) {
+			slot->file = at.file;
+			slot->line = at.line;
+			slot->state = LIVE;
+		}
+		leave();
+	}
+	return p ? p : get_block(&at, 'p', 0, pool_bytes(pool), 0);
+}
+
+void pmm_pool_put_at(PMM_AT, struct pmm_pool *pool, void *p)
+{
+	AT_OF_CALL;
+	struct slot *slot;
+
+	if (!p)
+		return;
+	if (enter()) {
+		slot = find_slot(p, 1 << LIVE);
+		if (slot && slot->entry == 'p' && slot->size == pool_bytes(pool) && pool->nr < pool->max) {
+			inspect_slot(slot, &at);
+			slot->state = IDLE;
+			memcpy(p, &pool->first, sizeof(void *));
+			pool->first = p;
+			pool->nr++;
+			p = NULL;
+		}
+		leave();
+	}
+	if (p)
+		put_block(&at, p, 1);
+}
+
+void pmm_pool_fini_at(PMM_AT, struct pmm_pool *pool)
+{
+	AT_OF_CALL;
+	struct slot *slot;
+	void *p;
+
+	do {
+		if (!enter())
+			return;
+		p = pop_block(pool);
+		slot = p ? find_slot(p, 1 << IDLE) : NULL;
+		if (slot)
+			slot->state = LIVE;
+		leave();
+		if (p)
+			put_block(&at, p, 1);
+	} while (p);
+}

@@ -1,0 +1,248 @@
+/*
+ * The static form's two tables: blocks by address (chains in buckets), statistics by call site; and those by size class.
+ */
+static uint32_t scaled(uint32_t hash, uint32_t rows)
+{
+	return (uint32_t)(((uint64_t)(hash * 2654435761u) * rows) >> 32);
+}
+
+static uint32_t *bucket_of(const void *p)
+{
+	uint64_t bits = (uintptr_t)p >> 3;
+
+	return &S.bucket[scaled((uint32_t)bits ^ (uint32_t)(bits >> 32), SLOTS)];
+}
+
+static struct slot *slot_at(uint32_t link)
+{
+	return link ? &S.slot[link - 1] : NULL;
+}
+
+static uint32_t link_of(const struct slot *slot)
+{
+	return (uint32_t)(slot - S.slot) + 1;
+}
+
+static struct slot *find_slot(const void *p, unsigned states)
+{
+	struct slot *slot;
+
+	for (slot = slot_at(*bucket_of(p)); slot; slot = slot_at(slot->next))
+		if (slot->address == p && (states & 1u << slot->state))
+			return slot;
+	return NULL;
+}
+
+static void unlink_slot(struct slot *slot)
+{
+	uint32_t *link = bucket_of(slot->address), self = link_of(slot);
+
+	while (*link && *link != self)
+		link = &S.slot[*link - 1].next;
+	if (*link)
+		*link = slot->next;
+	slot->address = NULL;
+}
+
+static void link_slot(struct slot *slot, const void *p)
+{
+	uint32_t *bucket = bucket_of(p);
+
+	slot->address = p;
+	slot->next = *bucket;
+	*bucket = link_of(slot);
+}
+
+/* ---- the queue of released slots */
+static void queue_slot(struct slot *slot)
+{
+	uint32_t self = link_of(slot);
+
+	slot->queue = 0;
+	if (S.queue_last)
+		S.slot[S.queue_last - 1].queue = self;
+	else
+		S.queue_first = self;
+	S.queue_last = self;
+	if (!S.queue_kept)
+		S.queue_kept = self;
+}
+
+static struct slot *take_slot(void)
+{
+	struct slot *slot;
+
+	if (S.used_slots < SLOTS) {
+		slot = &S.slot[S.used_slots++];
+		slot->state = MOVING;
+		return slot;
+	}
+	slot = slot_at(S.queue_first);
+	if (!slot) {
+		if (!S.full) {
+			S.full = 1;
+			put_text("pmm: all %u slots of the block table are in use: further blocks pass untracked\n", (unsigned)SLOTS);
+		}
+		return NULL;
+	}
+	S.queue_first = slot->queue;
+	if (!slot->queue)
+		S.queue_last = 0;
+	if (S.queue_kept == link_of(slot))
+		S.queue_kept = slot->queue;
+	if (slot->state == KEPT)
+		release_kept(slot);
+	if (slot->address)
+		unlink_slot(slot);
+	slot->state = MOVING;
+	return slot;
+}
+
+static void return_slot(struct slot *slot)
+{
+	slot->state = STALE;
+	queue_slot(slot);
+}
+
+static void forget_address(const void *p)
+{
+	struct slot *slot = find_slot(p, 1 << DEAD | 1 << LIVE);
+
+	if (!slot)
+		return;
+	if (slot->state == LIVE) {	/* code without pmm.h freed it */
+		count_freed(slot, 1);
+		drop_slot(slot, STALE, NULL);
+	} else {
+		slot->state = STALE;
+		unlink_slot(slot);
+	}
+}
+
+static void forget_dead(void)
+{
+	uint32_t i;
+
+	S.unsure = 0;
+	for (i = 0; i < S.used_slots; i++)
+		if (S.slot[i].state == DEAD) {
+			S.slot[i].state = STALE;
+			unlink_slot(&S.slot[i]);
+		}
+}
+
+static void fill_slot(struct slot *slot, const void *p, size_t size, char entry, const struct at *at)
+{
+	if (S.unsure)
+		forget_dead();
+	forget_address(p);
+	link_slot(slot, p);
+	slot->size = size;
+	slot->file = at->file;
+	slot->line = at->line;
+	slot->freed_file = NULL;
+	slot->freed_line = 0;
+	slot->time = (uint32_t)PMM_TIME();
+	slot->number = ++S.number;
+	slot->entry = entry;
+	slot->state = LIVE;
+}
+
+static void drop_slot(struct slot *slot, enum state state, const struct at *at)
+{
+	slot->state = (uint8_t)state;
+	if (at) {
+		slot->freed_file = at->file;
+		slot->freed_line = at->line;
+	}
+	if (state == STALE)
+		unlink_slot(slot);
+	queue_slot(slot);
+}
+
+static void move_slot(struct slot *slot, const void *p)
+{
+	if (slot->address != p) {
+		unlink_slot(slot);
+		forget_address(p);
+		link_slot(slot, p);
+	}
+}
+
+/* ---- statistics */
+static uint32_t find_site(const struct at *at)
+{
+	uint32_t row = scaled((uint32_t)((uintptr_t)at->file >> 2) + at->line * 31, SITES), i;
+
+	for (i = 0; i < SITES; i++, row = row + 1 < SITES ? row + 1 : 0) {
+		struct site *site = &S.site[row];
+
+		if (site->file == at->file && site->line == at->line)
+			return row + 1;
+		if (!site->file) {
+			site->file = at->file;
+			site->func = at->func;
+			site->line = at->line;
+			S.used_sites++;
+			return row + 1;
+		}
+	}
+	return 0;
+}
+
+static unsigned class_of(size_t size)
+{
+	unsigned class = 0;
+
+	for (size = size ? (size - 1) >> 4 : 0; size && class < NR_CLASSES - 1; size >>= 1)
+		class++;
+	return class;
+}
+
+static void count_call(size_t size, int call)
+{
+	S.class[class_of(size)].calls[call]++;
+}
+
+static void count_new(struct slot *slot, const struct at *at, int call)
+{
+	struct class *class = &S.class[class_of(slot->size)];
+	struct pmm_stats *all = &S.stats;
+
+	class->calls[call]++;
+	class->bytes_new += slot->size;
+	all->nr_new++;
+	all->bytes_new += slot->size;
+	all->bytes_live += slot->size;
+	if (all->bytes_live > all->bytes_peak)
+		all->bytes_peak = all->bytes_live;
+	if (++all->nr_live > all->nr_peak)
+		all->nr_peak = all->nr_live;
+	slot->site = find_site(at);
+	if (slot->site) {
+		struct site *site = &S.site[slot->site - 1];
+		size_t live;
+
+		site->nr_new++;
+		site->bytes_new += slot->size;
+		live = (size_t)(site->bytes_new - site->bytes_freed);
+		if (live > site->bytes_peak)
+			site->bytes_peak = live;
+	}
+}
+
+static void count_freed(struct slot *slot, unsigned calls)
+{
+	struct class *class = &S.class[class_of(slot->size)];
+
+	class->calls[CALL_FREE] += calls;
+	class->bytes_freed += slot->size;
+	S.stats.nr_freed++;
+	S.stats.bytes_freed += slot->size;
+	S.stats.bytes_live -= slot->size;
+	S.stats.nr_live--;
+	if (slot->site) {
+		S.site[slot->site - 1].nr_freed++;
+		S.site[slot->site - 1].bytes_freed += slot->size;
+	}
+}
