@@ -41,6 +41,30 @@ summed() {
 		"1 use-after-free execute"
 }
 
+@test "instructions that access many closed pages at once, and handlers of SIGTRAP with errors" {
+	local reads=3 writes=12
+	! grep -q -w avx512bw /proc/cpuinfo || reads=6 writes=14
+	told --no-madvise-guard check_fault_wide
+	summed "$writes use-after-free write" "$reads use-after-free read"
+	told check_fault_wide
+	summed "$writes use-after-free write" "$reads use-after-free read"
+}
+
+@test "a program whose signals another one watches (strace) is let through as well" {
+	local name status
+	need strace
+	for name in check_fault_step check_fault_signals check_fault_threads; do
+		told "$name"
+		cp found.json alone.json
+		status=0
+		within strace -f -qq -o trace "$PMM" check --json --report found.json --budget all -- "$(path "$name")" >out 2>err </dev/null || status=$?
+		[ "$status" -eq 0 ] || { echo "$name: $status"; cat err; return 1; }
+		cmp native.out out
+		grep -q 'SIGTRAP {si_signo=SIGTRAP, si_code=TRAP_TRACE' trace
+		[ $name = check_fault_threads ] || diff <(jq '[.findings[].count] | add' alone.json) <(jq '[.findings[].count] | add' found.json)
+	done
+}
+
 @test "handlers see signals, masks, stacks and contexts as natively, with errors in and between them" {
 	told --no-madvise-guard check_fault_signals
 	told check_fault_signals
