@@ -2,7 +2,8 @@
  * The forms that programs built with _FORTIFY_SOURCE call: they are told how large the destination is as far as the compiler knew. What is
  * more than that ends the program, as without us; else they are the plain functions.
  */
-#include "agent/check/strings.h"
+#include "agent/check/hooks_io.h"
+#include "agent/check/hooks_wide.h"
 
 /* Unless it `fits' what the compiler knew the real function is called. The rest is the plain hook's, which is jumped to. */
 #define FORTIFIED(type, name, fits, params, args, plain_args)							\
@@ -44,3 +45,55 @@ FORTIFIED(char *, strcat, joined_fits(to, source, SIZE_MAX, room), (char *to, co
 	  (to, source))
 FORTIFIED(char *, strncat, joined_fits(to, source, n, room), (char *to, const char *source, size_t n, size_t room),
 	  (to, source, n, room), (to, source, n))
+
+/* ---- wide characters: room is counted in them, as n is ------------------------------------------------- */
+
+FORTIFIED(wide *, wmemcpy, n <= room, (wide *to, const wide *source, size_t n, size_t room), (to, source, n, room), (to, source, n))
+FORTIFIED(wide *, wmemmove, n <= room, (wide *to, const wide *source, size_t n, size_t room), (to, source, n, room), (to, source, n))
+FORTIFIED(wide *, wmempcpy, n <= room, (wide *to, const wide *source, size_t n, size_t room), (to, source, n, room), (to, source, n))
+FORTIFIED(wide *, wmemset, n <= room, (wide *to, wide c, size_t n, size_t room), (to, c, n, room), (to, c, n))
+FORTIFIED(wide *, wcsncpy, n <= room, (wide *to, const wide *source, size_t n, size_t room), (to, source, n, room), (to, source, n))
+
+static inline bool wide_fits(const wide *source, size_t room)
+{
+	return room >= SIZE_MAX / WIDE || NEXT(wcsnlen)(source, room) < room;
+}
+
+static inline bool wide_joined_fits(const wide *to, const wide *source, size_t n, size_t room)
+{
+	size_t length;
+
+	if (room >= SIZE_MAX / WIDE)
+		return true;
+	length = NEXT(wcsnlen)(to, room);
+	return length < room && NEXT(wcsnlen)(source, least(n, room - length)) < room - length;
+}
+
+FORTIFIED(wide *, wcscpy, wide_fits(source, room), (wide *to, const wide *source, size_t room), (to, source, room), (to, source))
+FORTIFIED(wide *, wcpcpy, wide_fits(source, room), (wide *to, const wide *source, size_t room), (to, source, room), (to, source))
+FORTIFIED(wide *, wcscat, wide_joined_fits(to, source, SIZE_MAX, room), (wide *to, const wide *source, size_t room), (to, source, room),
+	  (to, source))
+FORTIFIED(wide *, wcsncat, wide_joined_fits(to, source, n, room), (wide *to, const wide *source, size_t n, size_t room),
+	  (to, source, n, room), (to, source, n))
+
+/* ---- reading -------------------------------------------------------------------------------------------- */
+
+static inline bool items_fit(size_t each, size_t nr, size_t room)
+{
+	size_t n;
+
+	return !__builtin_mul_overflow(each, nr, &n) && n <= room;
+}
+
+FORTIFIED(long, read, n <= room, (int fd, void *to, size_t n, size_t room), (fd, to, n, room), (fd, to, n))
+FORTIFIED(long, pread, n <= room, (int fd, void *to, size_t n, long at, size_t room), (fd, to, n, at, room), (fd, to, n, at))
+FORTIFIED(long, pread64, n <= room, (int fd, void *to, size_t n, long at, size_t room), (fd, to, n, at, room), (fd, to, n, at))
+FORTIFIED(long, recv, n <= room, (int fd, void *to, size_t n, size_t room, int flags), (fd, to, n, room, flags), (fd, to, n, flags))
+FORTIFIED(long, recvfrom, n <= room, (int fd, void *to, size_t n, size_t room, int flags, void *peer, void *peer_bytes),
+	  (fd, to, n, room, flags, peer, peer_bytes), (fd, to, n, flags, peer, peer_bytes))
+FORTIFIED(long, readlink, n <= room, (const char *path, char *to, size_t n, size_t room), (path, to, n, room), (path, to, n))
+FORTIFIED(char *, getcwd, n <= room, (char *to, size_t n, size_t room), (to, n, room), (to, n))
+FORTIFIED(int, gethostname, n <= room, (char *to, size_t n, size_t room), (to, n, room), (to, n))
+FORTIFIED(char *, fgets, n > 0 && (size_t)n <= room, (char *to, size_t room, int n, struct file *f), (to, room, n, f), (to, n, f))
+FORTIFIED(size_t, fread, items_fit(each, nr, room), (void *to, size_t room, size_t each, size_t nr, struct file *f),
+	  (to, room, each, nr, f), (to, each, nr, f))

@@ -1,96 +1,151 @@
 /*
- * Reading and writing: buffers that the kernel or the C library fills or empties.
+ * System calls: buffers that the kernel fills or empties.
  *
- * What is read may be less than there was asked for, and asking for more than the buffer holds is no access: it is looked at what came. The
- * kernel does not fault on a guard page but says EFAULT.
+ * What is read may be less than there was asked for, and asking for more than the buffer holds is no access: it is looked at what came.
+ * What is written is looked at before. A buffer in the guard pool that does not hold all is stood in for (agent/check/bounce.h).
  */
-#include "agent/check/strings.h"
+#include "agent/check/hooks_io.h"
 
-#define EFAULT	14
+#include "agent/check/bounce.h"
 
-struct file;
+#define PATH_BYTES	4096u
 
-extern int *__errno_location(void) __attribute__((weak));
+/* ---- filled --------------------------------------------------------------------------------------------- */
 
-HOOK_AS(long, read, int fd, void *to, size_t n);
-HOOK_AS(long, pread, int fd, void *to, size_t n, long at);
-HOOK_AS(long, pread64, int fd, void *to, size_t n, long at);
-HOOK_AS(long, recv, int fd, void *to, size_t n, int flags);
-HOOK_AS(long, recvfrom, int fd, void *to, size_t n, int flags, void *peer, void *peer_bytes);
-HOOK_AS(size_t, fread, void *to, size_t each, size_t nr, struct file *f);
-HOOK_AS(char *, fgets, char *to, int n, struct file *f);
-
-/* `got` is what a system call that was to fill n bytes returned. */
-static void filled(const void *to, size_t n, long got, size_t left, const char *function, const struct caller *from)
+/* `got` bytes came, negative: none, for a block in which `left` are left. */
+static SLOW void came(struct bounce *b, long got, size_t left, const char *function, const struct caller *from)
 {
-	if (likely(got < 0 || (size_t)got <= left)) {
-		if (likely(got >= 0) || !&__errno_location || *__errno_location() != EFAULT || !bounds_guarded(to))
-			return;
-		got = (long)n;
-	}
-	bounds_over(to, (size_t)got, PMM_ACCESS_WRITE, function, from);
+	size_t may = got < 0 ? 0 : (size_t)got;
+
+	if (may > left)
+		may = least(may, bounds_over(b->block, may, PMM_ACCESS_WRITE, function, from));
+	bounce_end(b, may);
 }
 
-/* A system call, with its arguments in brackets; those of a buffer that is long enough pass. */
-#define FILLING(name, args)							\
-	size_t left = bounds_left(to, n != 0);					\
-	long got;								\
+/* A call, with its arguments in brackets, that fills n bytes of `to`; a buffer that is long enough passes. `bytes`: what came of it. */
+#define FILLING(type, name, said, args, n, bytes)				\
+	size_t left = bounds_left(to, (n) != 0);				\
+	struct bounce b;							\
+	type got;								\
 										\
-	if (likely(n <= left))							\
+	if (likely((n) <= left))						\
 		return NEXT(name) args;						\
+	to = bounce_begin(&b, to, n, 0);					\
 	got = NEXT(name) args;							\
-	filled(to, n, got, left, #name, FROM);					\
-	return got
+	came(&b, bytes, left, said, FROM)
 
 HOOK(long, read, int fd, void *to, size_t n)
 {
-	FILLING(read, (fd, to, n));
+	FILLING(long, read, "read", (fd, to, n), n, got);
+	return got;
 }
 
 HOOK(long, pread, int fd, void *to, size_t n, long at)
 {
-	FILLING(pread, (fd, to, n, at));
+	FILLING(long, pread, "pread", (fd, to, n, at), n, got);
+	return got;
 }
 
 HOOK(long, pread64, int fd, void *to, size_t n, long at)
 {
-	FILLING(pread64, (fd, to, n, at));
+	FILLING(long, pread64, "pread", (fd, to, n, at), n, got);
+	return got;
 }
 
 HOOK(long, recv, int fd, void *to, size_t n, int flags)
 {
-	FILLING(recv, (fd, to, n, flags));
+	FILLING(long, recv, "recv", (fd, to, n, flags), n, got);
+	return got;
 }
 
 HOOK(long, recvfrom, int fd, void *to, size_t n, int flags, void *peer, void *peer_bytes)
 {
-	FILLING(recvfrom, (fd, to, n, flags, peer, peer_bytes));
+	FILLING(long, recvfrom, "recvfrom", (fd, to, n, flags, peer, peer_bytes), n, got);
+	return got;
 }
 
-HOOK(size_t, fread, void *to, size_t each, size_t nr, struct file *f)
+HOOK(long, readlink, const char *path, char *to, size_t n)
 {
-	size_t n, left, got;
-
-	if (__builtin_mul_overflow(each, nr, &n) || n <= (left = bounds_left(to, n != 0)))
-		return NEXT(fread)(to, each, nr, f);
-	got = NEXT(fread)(to, each, nr, f) * each;
-	if (got > left && !bounds_guarded(to))		/* else the access itself was stopped */
-		bounds_over(to, got, PMM_ACCESS_WRITE, "fread", FROM);
-	return each ? got / each : 0;
+	FILLING(long, readlink, "readlink", (path, to, n), n, got);
+	return got;
 }
 
-HOOK(char *, fgets, char *to, int n, struct file *f)
+HOOK(long, readlinkat, int dir, const char *path, char *to, size_t n)
 {
-	size_t left = bounds_left(to, n > 0), got;
-	char *line;
+	FILLING(long, readlinkat, "readlinkat", (dir, path, to, n), n, got);
+	return got;
+}
 
-	if (n <= 0 || (size_t)n <= left)
-		return NEXT(fgets)(to, n, f);
-	line = NEXT(fgets)(to, n, f);
-	if (!line || bounds_guarded(to))
-		return line;
-	got = NEXT(strnlen)(to, (size_t)n - 1) + 1;
-	if (got > left)
-		bounds_over(to, got, PMM_ACCESS_WRITE, "fgets", FROM);
-	return line;
+/* Bytes of a string that came, with its NUL. */
+static long string_bytes(const char *s, size_t n)
+{
+	size_t length = NEXT(strnlen)(s, n);
+
+	return (long)(length < n ? length + 1 : n);
+}
+
+HOOK(char *, getcwd, char *to, size_t n)
+{
+	if (!to)
+		return NEXT(getcwd)(to, n);
+	FILLING(char *, getcwd, "getcwd", (to, n), n, got ? string_bytes(to, n) : -1);
+	return got ? b.block : NULL;
+}
+
+HOOK(int, gethostname, char *to, size_t n)
+{
+	FILLING(int, gethostname, "gethostname", (to, n), n, got ? -1 : string_bytes(to, n));
+	return got;
+}
+
+/* The buffer must hold any path there is, but what counts is what is written. */
+HOOK(char *, realpath, const char *path, char *to)
+{
+	if (!to)
+		return NEXT(realpath)(path, to);
+	FILLING(char *, realpath, "realpath", (path, to), PATH_BYTES, got ? string_bytes(to, PATH_BYTES) : -1);
+	return got ? b.block : NULL;
+}
+
+/* ---- emptied -------------------------------------------------------------------------------------------- */
+
+/* A call, with its arguments in brackets, that reads n bytes of `from`. */
+#define EMPTYING(name, said, args)								\
+	struct bounce b;									\
+	size_t may;										\
+	long got;										\
+												\
+	if (likely(bounds_fits(from, n)))							\
+		return NEXT(name) args;								\
+	may = bounds_check(from, n, PMM_ACCESS_READ, said, FROM);				\
+	if (may == n)										\
+		return NEXT(name) args;								\
+	from = bounce_begin(&b, from, n, may);							\
+	got = NEXT(name) args;									\
+	bounce_end(&b, 0);									\
+	return got
+
+HOOK(long, write, int fd, const void *from, size_t n)
+{
+	EMPTYING(write, "write", (fd, from, n));
+}
+
+HOOK(long, pwrite, int fd, const void *from, size_t n, long at)
+{
+	EMPTYING(pwrite, "pwrite", (fd, from, n, at));
+}
+
+HOOK(long, pwrite64, int fd, const void *from, size_t n, long at)
+{
+	EMPTYING(pwrite64, "pwrite", (fd, from, n, at));
+}
+
+HOOK(long, send, int fd, const void *from, size_t n, int flags)
+{
+	EMPTYING(send, "send", (fd, from, n, flags));
+}
+
+HOOK(long, sendto, int fd, const void *from, size_t n, int flags, const void *peer, unsigned peer_bytes)
+{
+	EMPTYING(sendto, "sendto", (fd, from, n, flags, peer, peer_bytes));
 }

@@ -42,6 +42,28 @@ HOOK(void *, memcpy, void *to, const void *source, size_t n)
 	ENTRY(copy_passes(to, source, n), memcpy, memcpy, to, source, n);
 }
 
+/*
+ * The memcpy of programs linked before glibc 2.14, which was a memmove: overlap is nothing to them. The linker takes this one for them by its
+ * version (agent/check/check.map).
+ */
+__asm__(".symver memcpy_before_2_14, memcpy@GLIBC_2.2.5");
+HOOK_AS(void *, memcpy_before_2_14, void *to, const void *source, size_t n);
+
+static SLOW void *memcpy_old_wrong(void *to, const void *source, size_t n)
+{
+	return NEXT(memmove)(to, source, copy_check(to, source, n, "memcpy", FROM));
+}
+
+static SLOW void *memcpy_old_body(void *to, const void *source, size_t n)
+{
+	return bounds_fits(to, n) && bounds_fits(source, n) ? NEXT(memmove)(to, source, n) : memcpy_old_wrong(to, source, n);
+}
+
+HOOK(void *, memcpy_before_2_14, void *to, const void *source, size_t n)
+{
+	ENTRY(quick_both_fit(to, source, n, true), memcpy_old, memmove, to, source, n);
+}
+
 static SLOW void *mempcpy_wrong(void *to, const void *source, size_t n)
 {
 	copy_wrong(to, source, n, "mempcpy", FROM);

@@ -291,31 +291,42 @@ HOOK(char *, rindex, const char *s, int c)
 	ENTRY(!bounds_suspect(s), strrchr, strrchr, s, c);
 }
 
-static SLOW char *strstr_careful(const char *s, const char *what, size_t n, const struct caller *from)
+typedef char *find_string(const char *s, const char *what);
+typedef int same_string(const char *a, const char *b, size_t n);
+
+/* In a guarded block, as far as it goes. */
+static SLOW char *find_careful(const char *s, const char *what, size_t n, same_string *differ, const char *function,
+			       const struct caller *from)
 {
 	size_t left = bounds_left(s, 1), length = left == SIZE_MAX ? NEXT(strlen)(s) : NEXT(strnlen)(s, left);
-	char *found = NEXT(memmem)(s, length, what, n);
 
-	if (!found && length == left)
-		string_length(s, "strstr", from);
-	return found;
+	for (size_t i = 0; i + n <= length; i++)
+		if (!differ(s + i, what, n))
+			return (char *)s + i;
+	if (length == left)
+		string_length(s, function, from);
+	return NULL;
 }
 
 /* A string found may have a neighbour that is not read any more, and so what is behind it may be no string. */
-static SLOW char *strstr_body(const char *s, const char *what)
+static char *find(const char *s, const char *what, find_string *real, same_string *differ, const char *function, const struct caller *from)
 {
-	const struct caller *from = FROM;
-	size_t n = string_length(what, "strstr", from);
+	size_t n = string_length(what, function, from);
 	char *found;
 
 	if (bounds_guarded(s) || bounds_guarded(what))
-		return strstr_careful(s, what, n, from);
-	found = NEXT(strstr)(s, what);
+		return find_careful(s, what, n, differ, function, from);
+	found = real(s, what);
 	if (!found)
-		string_length(s, "strstr", from);
+		string_length(s, function, from);
 	else if (unlikely(!string_stays(s, (size_t)(found - s) + n)))
-		bounds_check(s, (size_t)(found - s) + n, PMM_ACCESS_READ, "strstr", from);
+		bounds_check(s, (size_t)(found - s) + n, PMM_ACCESS_READ, function, from);
 	return found;
+}
+
+static SLOW char *strstr_body(const char *s, const char *what)
+{
+	return find(s, what, NEXT(strstr), NEXT(strncmp), "strstr", FROM);
 }
 
 HOOK(char *, strstr, const char *s, const char *what)
@@ -323,77 +334,12 @@ HOOK(char *, strstr, const char *s, const char *what)
 	ENTRY(!bounds_suspect(s) && !bounds_suspect(what), strstr, strstr, s, what);
 }
 
-/* ---- sets of characters --------------------------------------------------------------------------------- */
-
-struct set {
-	uint64_t bit[4];
-};
-
-static bool set_has(const struct set *set, char c)
+static SLOW char *strcasestr_body(const char *s, const char *what)
 {
-	return set->bit[(uint8_t)c >> 6] >> ((uint8_t)c & 63) & 1;
+	return find(s, what, NEXT(strcasestr), NEXT(strncasecmp), "strcasestr", FROM);
 }
 
-/* How many characters at the start of s are (not) in the set. NUL is neither. */
-static SLOW size_t span_careful(const char *s, const char *chars, bool in, const char *function, const struct caller *from)
+HOOK(char *, strcasestr, const char *s, const char *what)
 {
-	size_t nr = string_length(chars, function, from), left = bounds_left(s, 1), i = 0;
-	struct set set = { { 0 } };
-
-	for (size_t k = 0; k < nr; k++)
-		set.bit[(uint8_t)chars[k] >> 6] |= 1ull << ((uint8_t)chars[k] & 63);
-	while (i < left && s[i] && set_has(&set, s[i]) == in)
-		i++;
-	if (i < left)
-		return i;
-	left = bounds_over(s, SIZE_MAX, PMM_ACCESS_READ, function, from);
-	while (i < left && s[i] && set_has(&set, s[i]) == in)
-		i++;
-	return i;
-}
-
-static inline __attribute__((always_inline)) size_t span(const char *s, const char *chars, bool in, const char *function,
-							 const struct caller *from)
-{
-	size_t n;
-
-	if (!bounds_guarded(s) && !bounds_guarded(chars)) {
-		string_length(chars, function, from);
-		n = in ? NEXT(strspn)(s, chars) : NEXT(strcspn)(s, chars);
-		if (likely(string_stays(s, n + 1)))
-			return n;
-	}
-	return span_careful(s, chars, in, function, from);
-}
-
-static SLOW size_t strspn_body(const char *s, const char *set)
-{
-	return span(s, set, true, "strspn", FROM);
-}
-
-HOOK(size_t, strspn, const char *s, const char *set)
-{
-	ENTRY(!bounds_suspect(s) && !bounds_suspect(set), strspn, strspn, s, set);
-}
-
-static SLOW size_t strcspn_body(const char *s, const char *set)
-{
-	return span(s, set, false, "strcspn", FROM);
-}
-
-HOOK(size_t, strcspn, const char *s, const char *set)
-{
-	ENTRY(!bounds_suspect(s) && !bounds_suspect(set), strcspn, strcspn, s, set);
-}
-
-static SLOW char *strpbrk_body(const char *s, const char *set)
-{
-	size_t n = span(s, set, false, "strpbrk", FROM);
-
-	return !(bounds_guarded(s) && n >= bounds_left(s, 1)) && s[n] ? (char *)s + n : NULL;
-}
-
-HOOK(char *, strpbrk, const char *s, const char *set)
-{
-	ENTRY(!bounds_suspect(s) && !bounds_suspect(set), strpbrk, strpbrk, s, set);
+	ENTRY(!bounds_suspect(s) && !bounds_suspect(what), strcasestr, strcasestr, s, what);
 }

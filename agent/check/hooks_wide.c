@@ -1,25 +1,7 @@
 /*
  * Functions of wide characters, which are four bytes each.
  */
-#include "agent/check/strings.h"
-
-typedef int wide;
-
-#define WIDE sizeof(wide)
-
-HOOK_AS(size_t, wcslen, const wide *s);
-HOOK_AS(size_t, wcsnlen, const wide *s, size_t n);
-HOOK_AS(wide *, wcscpy, wide *to, const wide *source);
-HOOK_AS(wide *, wcpcpy, wide *to, const wide *source);
-HOOK_AS(wide *, wcsncpy, wide *to, const wide *source, size_t n);
-HOOK_AS(wide *, wcscat, wide *to, const wide *source);
-HOOK_AS(int, wcscmp, const wide *a, const wide *b);
-HOOK_AS(wide *, wmemcpy, wide *to, const wide *source, size_t n);
-HOOK_AS(wide *, wmemmove, wide *to, const wide *source, size_t n);
-HOOK_AS(wide *, wmempcpy, wide *to, const wide *source, size_t n);
-HOOK_AS(wide *, wmemset, wide *to, wide c, size_t n);
-HOOK_AS(wide *, wmemchr, const wide *s, wide c, size_t n);
-HOOK_AS(int, wmemcmp, const wide *a, const wide *b, size_t n);
+#include "agent/check/hooks_wide.h"
 
 /* Bytes of n wide characters; SIZE_MAX when there cannot be so many. */
 static inline size_t bytes_of(size_t n)
@@ -110,25 +92,48 @@ HOOK(wide *, wcscat, wide *to, const wide *source)
 	return to;
 }
 
-HOOK(int, wcscmp, const wide *a, const wide *b)
+HOOK(wide *, wcsncat, wide *to, const wide *source, size_t n)
 {
-	size_t i = 0, left_a, left_b, left;
 	const struct caller *from = FROM;
+	size_t length = length_within(source, n, "wcsncat", from);
 
-	if (!bounds_suspect(a) && !bounds_suspect(b))
-		return NEXT(wcscmp)(a, b);
-	left_a = bounds_left(a, 1) / WIDE;
-	left_b = bounds_left(b, 1) / WIDE;
-	left = least(left_a, left_b);
+	put(to + length_within(to, SIZE_MAX, "wcsncat", from), source, length, "wcsncat", from);
+	return to;
+}
+
+/* Up to the first difference or the end of both, but no more than n characters. */
+static int compare(const wide *a, const wide *b, size_t n, const char *function, const struct caller *from)
+{
+	size_t left_a = bounds_left(a, n != 0) / WIDE, left_b = bounds_left(b, n != 0) / WIDE, left = least(n, least(left_a, left_b)), i = 0;
+	size_t may = n, bytes = n == SIZE_MAX ? n : bytes_of(n);
+
 	while (i < left && a[i] == b[i] && a[i])
 		i++;
 	if (i < left)
 		return a[i] < b[i] ? -1 : a[i] > b[i];
-	if (left_a == left && bounds_over(a, SIZE_MAX, PMM_ACCESS_READ, "wcscmp", from) != SIZE_MAX)
+	if (left == n)
 		return 0;
-	if (left_b == left && bounds_over(b, SIZE_MAX, PMM_ACCESS_READ, "wcscmp", from) != SIZE_MAX)
-		return 0;
-	return NEXT(wcscmp)(a, b);
+	if (left_a == left)
+		may = least(may, bounds_over(a, bytes, PMM_ACCESS_READ, function, from) / WIDE);
+	if (left_b == left)
+		may = least(may, bounds_over(b, bytes, PMM_ACCESS_READ, function, from) / WIDE);
+	while (i < may && a[i] == b[i] && a[i])
+		i++;
+	return i == may || a[i] == b[i] ? 0 : a[i] < b[i] ? -1 : 1;
+}
+
+HOOK(int, wcscmp, const wide *a, const wide *b)
+{
+	if (!bounds_suspect(a) && !bounds_suspect(b))
+		return NEXT(wcscmp)(a, b);
+	return compare(a, b, SIZE_MAX, "wcscmp", FROM);
+}
+
+HOOK(int, wcsncmp, const wide *a, const wide *b, size_t n)
+{
+	if (!bounds_suspect(a) && !bounds_suspect(b))
+		return NEXT(wcsncmp)(a, b, n);
+	return compare(a, b, n, "wcsncmp", FROM);
 }
 
 HOOK(wide *, wmemcpy, wide *to, const wide *source, size_t n)
@@ -177,4 +182,49 @@ HOOK(int, wmemcmp, const wide *a, const wide *b, size_t n)
 	if (left_b < n)
 		may = least(may, bounds_over(b, bytes_of(n), PMM_ACCESS_READ, "wmemcmp", from) / WIDE);
 	return NEXT(wmemcmp)(a, b, may);
+}
+
+/* ---- searching in strings ------------------------------------------------------------------------------- */
+
+/* What is found first, a character or the end, is looked for in as much as the block holds. */
+HOOK(wide *, wcschr, const wide *s, wide c)
+{
+	size_t left = bounds_left(s, 1) / WIDE, n;
+	wide *found;
+
+	if (left == SIZE_MAX / WIDE)
+		return NEXT(wcschr)(s, c);
+	n = NEXT(wcsnlen)(s, left);
+	found = NEXT(wmemchr)(s, c, n < left ? n + 1 : n);
+	if (found || n < left)
+		return found;
+	return bounds_over(s, SIZE_MAX, PMM_ACCESS_READ, "wcschr", FROM) == SIZE_MAX ? NEXT(wcschr)(s, c) : NULL;
+}
+
+HOOK(wide *, wcsrchr, const wide *s, wide c)
+{
+	size_t n = length_within(s, SIZE_MAX, "wcsrchr", FROM);
+
+	if (!c)
+		return (wide *)s + n;
+	while (n--)
+		if (s[n] == c)
+			return (wide *)s + n;
+	return NULL;
+}
+
+HOOK(wide *, wcsstr, const wide *s, const wide *what)
+{
+	const struct caller *from = FROM;
+	size_t nr = length_within(what, SIZE_MAX, "wcsstr", from), left = bounds_left(s, 1) / WIDE, n;
+
+	if (left == SIZE_MAX / WIDE)
+		return NEXT(wcsstr)(s, what);
+	n = NEXT(wcsnlen)(s, left);
+	for (size_t i = 0; i + nr <= n; i++)
+		if (!NEXT(wmemcmp)(s + i, what, nr))
+			return (wide *)s + i;
+	if (n == left)
+		length_within(s, SIZE_MAX, "wcsstr", from);
+	return NULL;
 }

@@ -18,14 +18,21 @@
 	X(memcpy) X(memmove) X(mempcpy) X(memset) X(memchr) X(memrchr) X(rawmemchr) X(memcmp) X(bcmp) X(memccpy) X(bcopy) X(bzero) \
 	X(explicit_bzero)									\
 	X(strlen) X(strnlen) X(strcpy) X(stpcpy) X(strncpy) X(stpncpy) X(strcat) X(strncat)	\
-	X(strcmp) X(strncmp) X(strcasecmp) X(strncasecmp) X(strchr) X(index) X(strchrnul) X(strrchr) X(rindex) X(strstr)	\
+	X(strcmp) X(strncmp) X(strcasecmp) X(strncasecmp) X(strchr) X(index) X(strchrnul) X(strrchr) X(rindex) X(strstr) X(strcasestr)	\
 	X(strspn) X(strcspn) X(strpbrk) X(strdup) X(strndup) X(memmem)				\
 	X(__memcpy_chk) X(__memmove_chk) X(__mempcpy_chk) X(__memset_chk) X(__explicit_bzero_chk) X(__strcpy_chk) X(__stpcpy_chk)	\
 	X(__strncpy_chk) X(__stpncpy_chk) X(__strcat_chk) X(__strncat_chk)			\
 	X(vsprintf) X(vsnprintf) X(__vsprintf_chk) X(__vsnprintf_chk)				\
-	X(read) X(pread) X(pread64) X(recv) X(recvfrom) X(fread) X(fgets)			\
+	X(read) X(pread) X(pread64) X(recv) X(recvfrom) X(readlink) X(readlinkat) X(getcwd) X(gethostname) X(realpath)	\
+	X(write) X(pwrite) X(pwrite64) X(send) X(sendto) X(readv) X(writev) X(recvmsg) X(sendmsg)	\
+	X(fread) X(fread_unlocked) X(fgets) X(fgets_unlocked) X(getline) X(getdelim)		\
+	X(fwrite) X(fwrite_unlocked) X(fputs) X(fputs_unlocked) X(puts)			\
+	X(__read_chk) X(__pread_chk) X(__pread64_chk) X(__recv_chk) X(__recvfrom_chk) X(__readlink_chk) X(__getcwd_chk)	\
+	X(__gethostname_chk) X(__fread_chk) X(__fgets_chk)		\
 	X(wcslen) X(wcsnlen) X(wcscpy) X(wcsncpy) X(wcpcpy) X(wcscat) X(wcscmp) X(wmemcpy) X(wmemmove) X(wmempcpy) X(wmemset)	\
-	X(wmemchr) X(wmemcmp)
+	X(wmemchr) X(wmemcmp) X(wcsncmp) X(wcsncat) X(wcschr) X(wcsrchr) X(wcsstr)		\
+	X(__wmemcpy_chk) X(__wmemmove_chk) X(__wmempcpy_chk) X(__wmemset_chk) X(__wcscpy_chk) X(__wcpcpy_chk) X(__wcsncpy_chk)	\
+	X(__wcscat_chk) X(__wcsncat_chk)
 
 enum string_function {
 #define X(name) NEXT_##name,
@@ -103,6 +110,11 @@ HOOK_AS(char *, strstr, const char *s, const char *what);
 HOOK_AS(size_t, strspn, const char *s, const char *set);
 HOOK_AS(size_t, strcspn, const char *s, const char *set);
 HOOK_AS(char *, strpbrk, const char *s, const char *set);
+HOOK_AS(char *, strcasestr, const char *s, const char *what);
+HOOK_AS(char *, strtok, char *s, const char *set);
+HOOK_AS(char *, strtok_r, char *s, const char *set, char **rest);
+HOOK_AS(char *, __strtok_r, char *s, const char *set, char **rest);
+HOOK_AS(char *, strsep, char **rest, const char *set);
 HOOK_AS(char *, strdup, const char *s);
 HOOK_AS(char *, strndup, const char *s, size_t n);
 HOOK_AS(void *, memmem, const void *s, size_t bytes, const void *what, size_t what_bytes);

@@ -86,6 +86,54 @@ wmemcpy overrun write 28 1
 wmemset overrun write 28 1"
 }
 
+@test "tokens, strings in strings, wide strings, fortified forms" {
+	everywhere check_string_token "read overrun write 25 1
+strcasestr overrun read 25 1
+strsep overrun read 25 1
+strtok overrun read 25 1
+strtok_r overrun read 25 1
+wcschr overrun read 25 1
+wcscpy overrun write 28 1
+wcsncat overrun write 28 1
+wcsncmp overrun read 32 1
+wcsrchr overrun read 25 1
+wcsstr overrun read 25 1
+wmemcpy overrun write 28 1"
+}
+
+@test "system calls and streams: what comes, what goes; the guard pool's closed pages do not make them fail" {
+	everywhere check_string_io "fgets overrun write 25 1
+fputs overrun read 25 1
+fread overrun write 25 1
+fwrite overrun read 25 1
+pread overrun write 25 1
+puts overrun read 25 1
+pwrite overrun read 25 1
+read overrun write 25 1
+readlink overrun write 25 1
+readv overrun write 25 1
+recv overrun write 25 1
+recvfrom overrun write 25 1
+recvmsg overrun write 25 1
+send overrun read 25 1
+sendmsg overrun read 25 1
+sendto overrun read 25 1
+write overrun read 25 1
+writev overrun read 25 1"
+}
+
+@test "memcpy of programs linked before glibc 2.14 may overlap" {
+	local level
+	for level in light guard; do
+		checked --level=$level check_string_old right
+		diff /dev/null found
+		checked --level=$level check_string_old wrong
+		diff <(echo "memcpy overrun write 6 1") found
+		checked --level=$level check_string_old overlap
+		diff <(echo "memcpy overlap - 10 1") found
+	done
+}
+
 @test "released blocks, at the start and within; signal handlers, threads, forked children" {
 	everywhere check_string_freed "memcpy use-after-free read 16 1
 memcpy use-after-free read 16 1
