@@ -217,35 +217,47 @@ bool record_free_pool(struct tctx *c, uint64_t address, struct block_info *was)
 	return known;
 }
 
-void record_restore(struct tctx *c, uint64_t address, const struct block_info *was)
+/* The block is there again: back into all sums. */
+static void restored(struct tctx *c, uint64_t address, const struct block_info *was)
 {
-	uint64_t blocks, bytes, epoch;
 	struct pmm_class *class = &c->pub.class[class_of(was->size)];
+	uint64_t blocks, bytes, epoch;
 	struct pmm_record *r;
 
-	seq_begin(c);
-	if (block_restore(address, was)) {
-		scale(address, was->size, &blocks, &bytes);
-		epoch = total_add(c, bytes);
-		r = site_record(c, was->site, epoch);
-		if (r) {
-			r->bytes_out -= bytes;
-			r->frees -= blocks;
-			r->lifetime[was->lifetime] -= blocks;
-			if (was->temporary) {
-				r->temporary -= blocks;
-				c->pub.temporary -= blocks;
-			}
-			if (A.sampled)
-				r->samples_out--;
+	scale(address, was->size, &blocks, &bytes);
+	epoch = total_add(c, bytes);
+	r = site_record(c, was->site, epoch);
+	if (r) {
+		r->bytes_out -= bytes;
+		r->frees -= blocks;
+		r->lifetime[was->lifetime] -= blocks;
+		if (was->temporary) {
+			r->temporary -= blocks;
+			c->pub.temporary -= blocks;
 		}
-		c->pub.frees -= blocks;
-		c->pub.bytes_out -= bytes;
-		class->frees -= blocks;
-		class->bytes_out -= bytes;
 		if (A.sampled)
-			ADD(*sample_filter(address), 1);
+			r->samples_out--;
 	}
+	c->pub.frees -= blocks;
+	c->pub.bytes_out -= bytes;
+	class->frees -= blocks;
+	class->bytes_out -= bytes;
+	if (A.sampled)
+		ADD(*sample_filter(address), 1);
+}
+
+void record_restore(struct tctx *c, uint64_t address, const struct block_info *was)
+{
+	seq_begin(c);
+	if (block_restore(address, was))
+		restored(c, address, was);
+	seq_end(c);
+}
+
+void record_restore_apart(struct tctx *c, uint64_t address, const struct block_info *was)
+{
+	seq_begin(c);
+	restored(c, address, was);
 	seq_end(c);
 }
 

@@ -32,6 +32,7 @@ bool record_free(struct tctx *c, uint64_t address, struct block_info *was);
  */
 void record_alloc_apart(struct tctx *c, uint64_t address, uint64_t size, uint32_t kind, uint32_t site);
 void record_free_apart(struct tctx *c, uint64_t address, struct block_info *was);
+void record_restore_apart(struct tctx *c, uint64_t address, const struct block_info *was);
 
 /* The same for a block of a pool (PMM_KIND_OTHER); an unknown one is not counted. */
 bool record_free_pool(struct tctx *c, uint64_t address, struct block_info *was);

@@ -381,10 +381,13 @@ static void *resized(struct tctx *c, void *old, struct held *h, size_t size, uin
 		return resized_in_place(c, old, h, size, kind, from);
 	move_begin(move, (uint64_t)old, size);
 	STORE(move->old_bytes, h->size);
+	held_uncount(c, old, h);		/* the program never has both */
 	p = alloc(c, size, 0, false, kind, from);
 	if (likely(p)) {
 		memcpy(p, old, keep);
 		held_release(c, old, h, &said, unwind_site(c, from, 0));
+	} else {
+		held_recount(c, old, h);
 	}
 	move_end(move);
 	return p;

@@ -82,18 +82,34 @@ bool guarded_find(uint64_t address, struct check_block *out)
 	return true;
 }
 
+bool guarded_uncount(struct tctx *c, uint32_t run, struct block_info *was)
+{
+	const struct pmm_guard *g = guard_at(run);
+
+	if (g->pid != (uint32_t)A.pid)
+		return false;
+	*was = (struct block_info){ .size = g->size_bytes, .site = g->site, .birth_tick = g->tick, .kind = g->kind };
+	record_free_apart(c, g->address, was);
+	return true;
+}
+
 void guarded_release(struct tctx *c, uint32_t run, uint32_t how, uint32_t site, bool told)
 {
+	struct block_info was;
+
+	guarded_uncount(c, run, &was);
+	guarded_end(c, run, how, site, told);
+}
+
+void guarded_end(struct tctx *c, uint32_t run, uint32_t how, uint32_t site, bool told)
+{
 	struct pmm_guard *g = guard_at(run);
-	struct block_info was = { .size = g->size_bytes, .site = g->site, .birth_tick = g->tick, .kind = g->kind };
 	struct check_block b;
 	uint64_t at;
 
 	guard_describe(run, &b);
 	b.freed = false;
 	b.free_site = 0;
-	if (g->pid == (uint32_t)A.pid)
-		record_free_apart(c, g->address, &was);
 	if (unlikely(guard_damage(run, &at)) && !told)
 		finding_damaged(c, &b, at, at < b.address ? b.address : (at | (ARCH_PAGE - 1)) + 1, how, site);
 	g->free_site = site;

@@ -28,6 +28,13 @@ bool guarded_find(uint64_t address, struct check_block *out);
  */
 void guarded_release(struct tctx *c, uint32_t run, uint32_t how, uint32_t site, bool told);
 
+/*
+ * The two parts of it. Out of all sums, before it is known whether it goes: record_restore_apart() takes that back. False: it was in none.
+ * And the rest.
+ */
+bool guarded_uncount(struct tctx *c, uint32_t run, struct block_info *was);
+void guarded_end(struct tctx *c, uint32_t run, uint32_t how, uint32_t site, bool told);
+
 /* A pointer into the pool that no live block begins at is released: a finding. */
 void guarded_stray(struct tctx *c, uint64_t address, uint32_t how, uint32_t site);
 

@@ -317,7 +317,7 @@ static void release_guarded(struct tctx *c, const struct held *h, const struct c
 	b.free_site = 0;
 	if (unlikely(disagrees(b.kind, b.size, guard_at(h->run)->align, said, &other)))
 		mismatch(c, &b, said, other, site);
-	guarded_release(c, h->run, said->how, site, bounds_told(b.address));
+	(h->counted ? guarded_end : guarded_release)(c, h->run, said->how, site, bounds_told(b.address));
 }
 
 /* ---- release -------------------------------------------------------------------------------------------- */
@@ -352,6 +352,18 @@ QUICK void release(struct tctx *c, void *p, struct held *h, const struct check_s
 		release_canaried(c, p, h, said, site);
 	else
 		release_inherited(c, p, h, said, site);
+}
+
+void held_uncount(struct tctx *c, const void *p, struct held *h)
+{
+	h->counted = true;
+	h->known = h->as == HELD_GUARDED ? guarded_uncount(c, h->run, &h->was) : record_free(c, (uint64_t)p, &h->was);
+}
+
+void held_recount(struct tctx *c, const void *p, const struct held *h)
+{
+	if (h->known)
+		(h->as == HELD_GUARDED ? record_restore_apart : record_restore)(c, (uint64_t)p, &h->was);
 }
 
 void held_release(struct tctx *c, void *p, struct held *h, const struct check_said *said, uint32_t site)

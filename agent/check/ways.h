@@ -67,6 +67,10 @@ struct held {
 /* Fill h, of which known and was are set. */
 void held_find(const void *p, struct held *h);
 
+/* Take what was found out of tables and sums though it may stay, for held_release(); put it back. */
+void held_uncount(struct tctx *c, const void *p, struct held *h);
+void held_recount(struct tctx *c, const void *p, const struct held *h);
+
 /* Release what was found. site: of the call. */
 void held_release(struct tctx *c, void *p, struct held *h, const struct check_said *said, uint32_t site);
 

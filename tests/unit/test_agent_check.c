@@ -470,6 +470,41 @@ static void garbage(void **state)
 }
 
 /* Large blocks are resized where the real allocator wants them, canary and all. */
+/* The program never has the old block and the new one. What cannot be had leaves all as it was. */
+static void realloc_counts_one_block(void **state)
+{
+	static const uint32_t level[] = { PMM_CHECK_LIGHT, PMM_CHECK_GUARD };
+
+	(void)state;
+	for (size_t k = 0; k < NR(level); k++) {
+		struct caller from = caller(1);
+		char *p;
+
+		end(NULL);
+		begin(NULL);
+		tree.check.level = level[k];
+		tree.check.max_guarded = 3;
+		tree.check.budget_permille = UINT64_MAX;
+		p = get(1000, PMM_KIND_MALLOC, 0);
+		assert_null(check_realloc(ctx, p, 1ull << 50, PMM_KIND_REALLOC, &from));
+		assert_int_equal(agent_host_live(), 1000);
+		assert_int_equal(agent_host_total(), 1000);
+		assert_int_equal(ctx->pub.frees, 0);
+		p = check_realloc(ctx, p, 1500, PMM_KIND_REALLOC, &from);
+		p = check_realloc(ctx, p, 1200, PMM_KIND_REALLOC, &from);
+		assert_int_equal(A.ledger->check.guarded, k ? 3 : 0);
+		assert_int_equal(A.ledger->peak_bytes, 1500);
+		assert_int_equal(agent_host_at_peak(), 1500);
+		assert_int_equal(agent_host_live(), 1200);
+		give(p, PMM_RELEASE_FREE, 2);
+		assert_int_equal(agent_host_live(), 0);
+		assert_int_equal(agent_host_total(), 0);
+		assert_int_equal(ctx->pub.frees, 3);
+		assert_int_equal(ctx->pub.untracked_frees, 0);
+		assert_int_equal(nr_findings(), 0);
+	}
+}
+
 static void large_realloc(void **state)
 {
 	struct caller from = caller(1);
@@ -596,7 +631,7 @@ int main(void)
 		T(nothing_wrong), T(overrun), T(underrun), T(written_after_free), T(written_before_leaving), T(released_twice),
 		T(released_at_once), T(no_blocks),
 		T(passed_block), T(mismatches), T(requests_fail), T(new_fails), T(requests_fail_at_random), T(heap_limit), T(sizes), T(garbage),
-		T(large_realloc), T(many_findings), T(blocks_around), T(guarded),
+		T(large_realloc), T(many_findings), T(blocks_around), T(realloc_counts_one_block), T(guarded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
