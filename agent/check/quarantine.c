@@ -25,8 +25,6 @@ bool quarantine_start(uint64_t bytes)
 
 	while (nr < MAX_ENTRIES && nr * BYTES_PER_ENTRY < bytes)
 		nr *= 2;
-	if (!bytes)
-		return false;
 	all = sys_mmap(QUARANTINE_RINGS * nr * sizeof(*all), SYS_PROT_READ | SYS_PROT_WRITE,
 		       SYS_MAP_PRIVATE | SYS_MAP_ANONYMOUS | SYS_MAP_NORESERVE, -1);
 	if (!all)
@@ -63,11 +61,13 @@ static unsigned take_out(struct quarantine_ring *r, struct quarantined out[BATCH
 	while (nr < BATCH && r->first < r->end && (quarantine_overfull(r) || (nr && r->end - r->first > MANY))) {
 		const struct quarantined *q = quarantine_entry(r, r->first);
 
+		STORE_RELEASE(r->first, r->first + 1);
+		if (q->gone)
+			continue;
 		__builtin_prefetch((const char *)q->address - PMM_HEAD_BYTES, 1);
 		__builtin_prefetch((const char *)q->address + q->size, 1);
 		out[nr++] = *q;
 		r->bytes -= quarantined_bytes(q->size, quarantine_align(q));
-		STORE_RELEASE(r->first, r->first + 1);
 	}
 	if (likely(*A.single_threaded))
 		STORE(*figure, *figure + r->bytes - before);
@@ -110,21 +110,60 @@ void quarantine_report(void)
 	STORE(A.ledger->check.quarantined_bytes, bytes);
 }
 
+void quarantine_note(const struct quarantined *q)
+{
+	struct quarantine_ring *r = quarantine.nr_entries ? quarantine_take() : NULL;
+
+	if (!r)
+		return;
+	if (r->end - r->first < quarantine.nr_entries) {
+		struct quarantined *entry = quarantine_entry(r, r->end);
+
+		*entry = *q;
+		entry->gone = 1;
+		if (r->first == r->end)
+			STORE_RELEASE(r->first, r->first + 1);
+		STORE_RELEASE(r->end, r->end + 1);
+	}
+	quarantine_unlock(r);
+}
+
 /* Without its lock: an entry that another thread overwrites meanwhile is told by its ring having moved on. */
 static bool ring_find(const struct quarantine_ring *r, uint64_t address, bool inside, struct quarantined *out)
 {
 	for (uint64_t nr = LOAD_ACQUIRE(r->end); nr-- > LOAD_ACQUIRE(r->first);) {
 		*out = *quarantine_entry(r, nr);
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
-		if (out->address == address || (inside && address - out->address < out->size))
+		if (!out->gone && (out->address == address || (inside && address - out->address < out->size)))
 			return nr >= LOAD(r->first);
 	}
 	return false;
 }
 
+static bool ring_gone(const struct quarantine_ring *r, uint64_t address, struct quarantined *out)
+{
+	uint64_t end = LOAD_ACQUIRE(r->end), most = quarantine.nr_entries;
+
+	for (uint64_t nr = end; nr-- > 0 && nr + most > LOAD_ACQUIRE(r->end);) {
+		*out = *quarantine_entry(r, nr);
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		if (out->address == address && (out->gone || nr < LOAD(r->first)))
+			return nr + most > LOAD(r->end);
+	}
+	return false;
+}
+
+bool quarantine_gone(uint64_t address, struct quarantined *out)
+{
+	for (unsigned i = 0; quarantine.nr_entries && i < QUARANTINE_RINGS; i++)
+		if (ring_gone(&quarantine.ring[i], address, out))
+			return true;
+	return false;
+}
+
 bool quarantine_find(uint64_t address, bool inside, struct quarantined *out)
 {
-	for (unsigned i = 0; quarantine.bytes && i < QUARANTINE_RINGS; i++)
+	for (unsigned i = 0; quarantine.nr_entries && i < QUARANTINE_RINGS; i++)
 		if (ring_find(&quarantine.ring[i], address, inside, out))
 			return true;
 	return false;
@@ -132,13 +171,14 @@ bool quarantine_find(uint64_t address, bool inside, struct quarantined *out)
 
 void quarantine_each(void (*fn)(void *arg, const struct quarantined *q), void *arg)
 {
-	for (unsigned i = 0; quarantine.bytes && i < QUARANTINE_RINGS; i++) {
+	for (unsigned i = 0; quarantine.nr_entries && i < QUARANTINE_RINGS; i++) {
 		struct quarantine_ring *r = &quarantine.ring[i];
 
 		if (!quarantine_lock(r))
 			continue;
 		for (uint64_t nr = r->first; nr < r->end; nr++)
-			fn(arg, quarantine_entry(r, nr));
+			if (!quarantine_entry(r, nr)->gone)
+				fn(arg, quarantine_entry(r, nr));
 		quarantine_unlock(r);
 	}
 	quarantine_report();

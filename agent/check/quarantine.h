@@ -21,7 +21,9 @@ struct quarantined {
 	uint64_t address;
 	union {
 		struct {
-			uint64_t size : 44, align_log2 : 6, kind : 8, damaged : 1;	/* damaged: what lies next to it may be, too */
+			uint64_t size : 44, align_log2 : 6, kind : 8;
+			uint64_t damaged : 1;	/* what lies next to it may be, too */
+			uint64_t gone : 1;	/* it was never kept, only noted */
 		};
 		uint64_t what;		/* all of these, to be set at once: quarantined_what() */
 	};
@@ -57,7 +59,7 @@ static inline uint64_t quarantined_bytes(size_t size, size_t align)
 /* Blocks that leave in the order they came in. A thread keeps to one ring as long as it can, and a process of one thread has a single one. */
 struct quarantine_ring {
 	uint64_t lock;
-	uint64_t first, end;		/* entries [first, end), numbered through */
+	uint64_t first, end;		/* entries [first, end), numbered through; those before stay until their places are taken */
 	uint64_t bytes;
 	uint64_t turns;
 	struct quarantined *entry;
@@ -149,6 +151,12 @@ static inline void quarantine_put(struct quarantine_ring *r, uint64_t bytes, qua
  * not kept, it is the caller's to release.
  */
 bool quarantine_add(const struct quarantined *q, quarantine_leave leave, void *arg);
+
+/* Note a block that was released and is not kept, for quarantine_gone(). */
+void quarantine_note(const struct quarantined *q);
+
+/* One that began at an address and was noted, or has left, not too many releases ago; whose the memory is now is not known. */
+bool quarantine_gone(uint64_t address, struct quarantined *out);
 
 /* The kept block that begins at, or (inside) covers, an address; looks at all: for the moment of an error. */
 bool quarantine_find(uint64_t address, bool inside, struct quarantined *out);

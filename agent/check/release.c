@@ -213,23 +213,12 @@ static void origin_put(struct quarantined *q, const struct check_block *b)
 }
 
 /*
- * Poisoned and kept, if there is room. What is `damaged` never goes further. Filled in where it is kept: what is put together from smaller
- * parts and copied at once holds the processor up. b: what is known of one that the tables do not know.
+ * Filled in where it is kept: what is put together from smaller parts and copied at once holds the processor up. b: what is known of a
+ * block that the tables do not know.
  */
-QUICK bool kept(struct tctx *c, void *p, const struct held *h, const struct check_block *b, uint32_t site, bool damaged)
+QUICK void entry_put(struct quarantined *q, const struct tctx *c, void *p, const struct held *h, const struct check_block *b,
+		     uint32_t site, bool damaged)
 {
-	struct quarantine_ring *ring;
-	struct quarantined *q;
-
-	if (unlikely(!quarantine_keeps(h->size)))
-		return false;
-	if (unlikely(h->size >= STACK_BYTES))
-		ADD(A.stack_gen, 1);
-	quick_poison(p, h->size);
-	ring = quarantine_take();
-	if (unlikely(!ring))
-		return false;
-	q = quarantine_entry(ring, ring->end);
 	q->address = (uint64_t)p;
 	q->what = quarantined_what(h->size, h->align, h->was.kind, damaged);
 	q->alloc_site = h->was.site;
@@ -243,8 +232,34 @@ QUICK bool kept(struct tctx *c, void *p, const struct held *h, const struct chec
 		origin_put(q, b);
 	else
 		q->alloc_thread = (uint16_t)block_thread(&h->was);
+}
+
+/* Poisoned and kept, if there is room. What is `damaged` never goes further. */
+QUICK bool kept(struct tctx *c, void *p, const struct held *h, const struct check_block *b, uint32_t site, bool damaged)
+{
+	struct quarantine_ring *ring;
+
+	if (unlikely(!quarantine_keeps(h->size)))
+		return false;
+	if (unlikely(h->size >= STACK_BYTES))
+		ADD(A.stack_gen, 1);
+	quick_poison(p, h->size);
+	ring = quarantine_take();
+	if (unlikely(!ring))
+		return false;
+	entry_put(quarantine_entry(ring, ring->end), c, p, h, b, site, damaged);
 	quarantine_put(ring, quarantined_bytes(h->size, h->align), leave, c);
 	return true;
+}
+
+/* There is no room for it. */
+static SLOW void not_kept(struct tctx *c, void *p, const struct held *h, const struct check_block *b, uint32_t site)
+{
+	struct quarantined q;
+
+	entry_put(&q, c, p, h, b, site, false);
+	quarantine_note(&q);
+	give_back(c, p, h->size, h->align);
 }
 
 /* Told, and kept like any other, so that what is done with it after its release is told, too. */
@@ -271,7 +286,7 @@ static SLOW void release_inherited(struct tctx *c, void *p, struct held *h, cons
 	if (canary_damage_around(p, h->size, h->align, &at))
 		keep_damaged(c, p, h, at, said, site);
 	else if (!kept(c, p, h, &b, site, false))
-		give_back(c, p, h->size, h->align);
+		not_kept(c, p, h, &b, site);
 }
 
 QUICK void release_canaried(struct tctx *c, void *p, const struct held *h, const struct check_said *said, uint32_t site)
@@ -283,7 +298,7 @@ QUICK void release_canaried(struct tctx *c, void *p, const struct held *h, const
 	if (unlikely(quick_damage_around(p, h->size, h->align, &at)))
 		keep_damaged(c, p, h, at, said, site);
 	else if (unlikely(!kept(c, p, h, NULL, site, false)))
-		give_back(c, p, h->size, h->align);
+		not_kept(c, p, h, NULL, site);
 }
 
 /*

@@ -61,7 +61,8 @@ static bool find_freed(uint64_t address, struct check_block *out)
 	struct quarantined q;
 	size_t size, align;
 
-	if (quarantine_find(address, false, &q)) {
+	/* of memory that went back only glibc's malloc shows whether it is in use again, by a block that we do not know */
+	if (quarantine_find(address, false, &q) || (!A.dense && quarantine_gone(address, &q) && !place_is_chunk(address))) {
 		quarantine_describe(&q, out);
 		return true;
 	}

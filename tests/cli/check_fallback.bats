@@ -60,6 +60,8 @@ counted() { diff <(echo "[$1,$2,$3,$4,$5]") counts; }
 @test "no quarantine: what is freed is the allocator's at once, no error is seen there" {
 	finds "" --level=light --quarantine 0 -- write-freed malloc
 	finds "$WRITE_RELEASE" --level=light --quarantine 0 -- write-behind malloc
+	finds "$TWICE" --level=light --quarantine 0 -- double-free malloc
+	finds "" --level=light --quarantine 0 -- double-free malloc twin
 }
 
 @test "little address space: no pool of guarded blocks, canaries" {

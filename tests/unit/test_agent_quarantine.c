@@ -93,6 +93,45 @@ static void all_is_told(void **state)
 	assert_int_equal(b.parent_pid, 4711);
 }
 
+/* What has left, and what was never kept, is remembered until its place is taken. */
+static void what_is_gone(void **state)
+{
+	struct quarantined q, odd = block(0x9000, 1 << 20);
+
+	(void)state;
+	assert_true(quarantine_start(2 * EACH));
+	assert_true(add(0x1000, 100));
+	assert_false(quarantine_gone(0x1000, &q));
+	quarantine_note(&odd);
+	assert_true(quarantine_gone(0x9000, &q));
+	assert_int_equal(q.size, 1 << 20);
+	assert_int_equal(q.free_site, 10);
+	assert_false(quarantine_find(0x9000, false, &q));
+	assert_true(add(0x2000, 100));
+	assert_true(add(0x3000, 100));
+	assert_int_equal(nr_left, 1);			/* what was noted only is not there to leave */
+	assert_true(quarantine_gone(0x1000, &q));
+	assert_false(quarantine_find(0x1000, false, &q));
+	assert_true(add(0x1000, 100));
+	assert_true(quarantine_find(0x1000, false, &q));
+	for (uint64_t i = 0; i < 1022; i++)		/* as many places as there are, but for its own and the next */
+		assert_true(add(0x100000 + i * 0x1000, 100));
+	assert_true(quarantine_gone(0x1000, &q));
+	assert_true(add(0x100000, 100));
+	assert_false(quarantine_gone(0x1000, &q));
+
+	assert_true(quarantine_start(0));
+	assert_false(add(0x4000, 100));
+	for (uint64_t i = 0; i < 3000; i++) {
+		odd.address = i << 16;
+		quarantine_note(&odd);
+	}
+	assert_true(quarantine_gone(2999 << 16, &q));
+	assert_true(quarantine_gone((3000 - 1023) << 16, &q));
+	assert_false(quarantine_gone((3000 - 1024) << 16, &q));
+	assert_false(quarantine_find(2999 << 16, false, &q));
+}
+
 static void count_each(void *arg, const struct quarantined *q)
 {
 	*(uint64_t *)arg += q->address;
@@ -142,6 +181,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(first_in_first_out, begin, end), cmocka_unit_test_setup_teardown(all_is_told, begin, end),
+		cmocka_unit_test_setup_teardown(what_is_gone, begin, end),
 		cmocka_unit_test_setup_teardown(threads, begin, end),
 	};
 
