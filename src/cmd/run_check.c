@@ -269,12 +269,8 @@ static int tell_whole(struct run_check *r, const struct heap *h, uint64_t others
 
 static void tell_others(struct run_check *r, uint64_t nr_errors, uint64_t nr_processes)
 {
-	const char *many = nr_processes == 1 ? "" : "es";
-
-	if (nr_errors)
-		fprintf(out_of(r), "pmm: %s of these errors in %s other process%s\n", fmt_count(nr_errors).s, fmt_count(nr_processes).s, many);
-	else
-		fprintf(out_of(r), "pmm: no heap errors in %s other process%s\n", fmt_count(nr_processes).s, many);
+	fprintf(out_of(r), "pmm: %s heap error%s in %s other process%s\n", nr_errors ? fmt_count(nr_errors).s : "no", nr_errors == 1 ? "" : "s",
+		fmt_count(nr_processes).s, nr_processes == 1 ? "" : "es");
 }
 
 /* Of the program itself its own text says so. */

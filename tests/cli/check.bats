@@ -209,7 +209,7 @@ refuses() { refused_with "$1" "$2" "$PMM" check "${@:3}"; }
 @test "check: children are checked, unless they are not to be" {
 	checked 9 --error-exitcode 9 -- fork
 	grep -q 'use after free in after' "$T/err"
-	grep -q '^pmm: 1 of these errors in 1 other process$' "$T/err"
+	grep -q '^pmm: 1 heap error in 1 other process$' "$T/err"
 	checked 5 --error-exitcode 9 --no-follow -- fork
 	run ! grep -q 'other process' "$T/err"
 	"$PMM" check -- sh -c 'ls / >/dev/null; ls / >/dev/null; true' 2>"$T/err"
