@@ -242,6 +242,7 @@ static void tell(struct run *r, char **argv)
 	s->nr_replaced = r->monitor.nr_replaced;
 	s->nr_lost = __atomic_load_n(&r->tree.head->lost_processes, __ATOMIC_RELAXED);
 	s->shrunk = r->tree.shrunk;
+	s->told = run_check_tells_losses(&r->check, r->heap);
 	summary_print(s, quiet);
 }
 

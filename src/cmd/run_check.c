@@ -304,6 +304,11 @@ int run_check_tell(struct run_check *r, const struct heap *root, struct err *e)
 	return -EIO;
 }
 
+bool run_check_tells_losses(const struct run_check *r, const struct heap *root)
+{
+	return r->job && !r->out && !r->job->report->json && root && root->check.level;
+}
+
 void run_check_fini(struct run_check *r)
 {
 	run_check_rest(r);

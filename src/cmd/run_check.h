@@ -77,6 +77,9 @@ bool run_check_keep(struct run_check *r, struct heap *h);
 /* What was looked at and found, over all; `root`: the program's heap, NULL = none. 1 = heap errors were found, 0 = none, -errno with `e`. */
 int run_check_tell(struct run_check *r, const struct heap *root, struct err *e);
 
+/* Will that say on stderr, too, what was not recorded of the program? */
+bool run_check_tells_losses(const struct run_check *r, const struct heap *root);
+
 /* All zero is fine. */
 void run_check_fini(struct run_check *r);
 

@@ -145,20 +145,17 @@ static const char *const drop_text[PMM_NR_DROPS] = {
 	[PMM_DROP_ADDRESS] = "blocks were not recorded: unusual addresses",
 };
 
-/* What the figures above leave out. Told even with --quiet: nothing is lost silently. */
-static void print_losses(const struct summary *s)
+/* Why not all was recorded. */
+static void print_off(const struct heap *h)
 {
-	const struct heap *h = s->heap;
-	bool full = false;
-
-	if (h && h->off_reason == PMM_OFF_OWN_ALLOCATOR) {
+	if (h->off_reason == PMM_OFF_OWN_ALLOCATOR) {
 		if (!h->allocs)		/* else its malloc leads to ours after all */
 			cmd_note("WARNING: the program has a malloc of its own, which goes before pmm's: its heap is "
 			 "not seen");
-	} else if (h && h->off_reason == PMM_OFF_NO_GROWTH) {
+	} else if (h->off_reason == PMM_OFF_NO_GROWTH) {
 		cmd_note("WARNING: the ledger could not grow any more: the program put itself under seccomp, and its filter does not "
 			 "simply allow mprotect and madvise");
-	} else if (h && h->off_reason) {
+	} else if (h->off_reason) {
 		unsigned reason = (unsigned)h->off_reason;
 
 		cmd_note("WARNING: tracking turned itself off: %s",
@@ -166,13 +163,26 @@ static void print_losses(const struct summary *s)
 				 ? off_text[reason]
 				 : "reason unknown");
 	}
+}
+
+/* What the figures above leave out. Told even with --quiet: nothing is lost silently. */
+static void print_losses(const struct summary *s)
+{
+	const struct heap *h = s->heap;
+	bool full = false;
+
+	if (h && !s->told)
+		print_off(h);
 	for (unsigned i = 0; h && i < PMM_NR_DROPS; i++) {
+		bool confined = i == PMM_DROP_BLOCK_FULL && h->off_reason == PMM_OFF_NO_GROWTH;
+
 		if (!h->dropped[i])
 			continue;
-		cmd_note("WARNING: %s %s", fmt_count(h->dropped[i]).s, drop_text[i]);
+		if (!s->told)
+			cmd_note("WARNING: %s %s", fmt_count(h->dropped[i]).s, confined ? "blocks were not recorded for this" : drop_text[i]);
 		full |= i == PMM_DROP_BLOCK_FULL || i == PMM_DROP_SITE_FULL;
 	}
-	if (full && h->off_reason != PMM_OFF_NO_GROWTH)
+	if (full && !s->told && h->off_reason != PMM_OFF_NO_GROWTH)
 		cmd_note("hint: raise --ledger-limit (it was %s)",
 			 fmt_bytes(h->ledger_limit_bytes).s);
 	if (full && s->shrunk)

@@ -20,6 +20,7 @@ struct summary {
 	unsigned nr_replaced, nr_lost; /* images replaced by exec; processes without a slot */
 	unsigned nr_living;	       /* processes that go on, watched in the background ... */
 	pid_t living;		       /* ... the first one */
+	bool told;   /* what was not recorded of the program is told elsewhere */
 	bool shrunk; /* a resource limit left less room for the ledger than asked for */
 };
 
