@@ -76,6 +76,12 @@ static bool serious(uint64_t mode, uint64_t flags, const struct program *f)
 	return A.confined || (readable(f, sizeof(*f)) && f->nr && readable(f->v, f->nr * sizeof(*f->v)));
 }
 
+/* A child made by vfork: the filter is its own, and all this its parent's. */
+static bool is_vforked(void)
+{
+	return !A.confined && LOAD(A.state) == AGENT_ON && LOAD(*A.alive) && (int)sys0(getpid) != A.pid;
+}
+
 static void ask_no_more(void)
 {
 	struct tctx *c = LOAD(A.state) == AGENT_ON && !A.no_asking ? ctx_find() : NULL;
@@ -91,7 +97,7 @@ void confine(uint64_t mode, uint64_t flags, const void *program)
 {
 	const struct program *f = program;
 
-	if (!serious(mode, flags, f))
+	if (!serious(mode, flags, f) || is_vforked())
 		return;
 	if (mode == CONFINE_STRICT || !LETS(f, asking))
 		ask_no_more();

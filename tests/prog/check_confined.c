@@ -2,7 +2,7 @@
  * Puts itself under seccomp in the way argv[1] says, a filter that kills for the system calls argv[2]..., and then does with the heap what needs
  * ever more of the ledger and of the guard pool: new stacks, many blocks, old and new ones released, and overruns, one before (found) and
  * 3 after, on pages' ends, and a SIGSEGV that it handles itself. "threads": with threads that meet errors all the time. Natively nothing of it
- * does harm. Prints "unharmed".
+ * does harm. "vfork": a child made so puts itself under it. Prints "unharmed".
  */
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -112,9 +112,13 @@ int main(int argc, char **argv)
 		old[i] = deep((unsigned long)i, 64);
 	free(old[1]);
 	ask();
+	if (!strcmp(how, "vfork") && !vfork()) {
+		filter(argv + 2, 0);
+		_exit(0);
+	}
 	last = old[5];
 	last[64] = 1;
-	if (strict ? prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) : strcmp(how, "none") && filter(argv + 2, !strcmp(how, "syscall")))
+	if (strict ? prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) : strcmp(how, "none") && strcmp(how, "vfork") && filter(argv + 2, !strcmp(how, "syscall")))
 		return 2;
 	for (int i = 0; i < some; i++)
 		memset(new[i] = deep((unsigned long)i * 7919 + 40000, 64), 1, 64);
