@@ -4,7 +4,8 @@
  *
  *	hooks.c, hooks_cxx.c	the allocator's entries          hooks_string.c		string and memory functions
  *	check.c			this: which way for which block, requests that fail, realloc
- *	release.c		pairing, damage, what becomes of a block
+ *	release.c, pair.c	pairing, damage, what becomes of a block; leaving.c: what becomes of it after quarantine
+ *	plain.c			the same without a context
  *	stray.c, place.c	what is no block
  *	heads.c			blocks of before a fork
  *	canary.c		heads and tails in blocks of the real allocator

@@ -9,12 +9,10 @@
 #include "agent/check/budget.h"
 #include "agent/check/canary_quick.h"
 #include "agent/check/guard.h"
+#include "agent/check/pair.h"
 #include "agent/check/quarantine.h"
 #include "agent/check/thrift.h"
 #include "agent/clock.h"
-#include "agent/preload/leave.h"
-
-#define STACK_BYTES	32768		/* as hook_free() has it */
 
 /* ---- what it is ----------------------------------------------------------------------------------------- */
 
@@ -96,42 +94,6 @@ void held_block(const void *p, const struct held *h, struct check_block *out)
 
 /* ---- pairing -------------------------------------------------------------------------------------------- */
 
-enum family { FAMILY_NONE, FAMILY_MALLOC, FAMILY_NEW, FAMILY_NEW_ARRAY, FAMILY_NEW_ALIGNED, FAMILY_NEW_ARRAY_ALIGNED };
-
-static const uint8_t family_of_kind[PMM_NR_KINDS] = {
-	[PMM_KIND_MALLOC] = FAMILY_MALLOC, [PMM_KIND_CALLOC] = FAMILY_MALLOC, [PMM_KIND_REALLOC] = FAMILY_MALLOC,
-	[PMM_KIND_REALLOCARRAY] = FAMILY_MALLOC, [PMM_KIND_POSIX_MEMALIGN] = FAMILY_MALLOC,
-	[PMM_KIND_ALIGNED_ALLOC] = FAMILY_MALLOC, [PMM_KIND_MEMALIGN] = FAMILY_MALLOC, [PMM_KIND_VALLOC] = FAMILY_MALLOC,
-	[PMM_KIND_PVALLOC] = FAMILY_MALLOC, [PMM_KIND_NEW] = FAMILY_NEW, [PMM_KIND_NEW_ARRAY] = FAMILY_NEW_ARRAY,
-	[PMM_KIND_NEW_ALIGNED] = FAMILY_NEW_ALIGNED, [PMM_KIND_NEW_ARRAY_ALIGNED] = FAMILY_NEW_ARRAY_ALIGNED,
-};
-
-static const uint8_t family_of_release[PMM_NR_RELEASES] = {
-	[PMM_RELEASE_FREE] = FAMILY_MALLOC, [PMM_RELEASE_REALLOC] = FAMILY_MALLOC, [PMM_RELEASE_DELETE] = FAMILY_NEW,
-	[PMM_RELEASE_DELETE_SIZED] = FAMILY_NEW, [PMM_RELEASE_DELETE_ARRAY] = FAMILY_NEW_ARRAY,
-	[PMM_RELEASE_DELETE_ARRAY_SIZED] = FAMILY_NEW_ARRAY, [PMM_RELEASE_DELETE_ALIGNED] = FAMILY_NEW_ALIGNED,
-	[PMM_RELEASE_DELETE_SIZED_ALIGNED] = FAMILY_NEW_ALIGNED, [PMM_RELEASE_DELETE_ARRAY_ALIGNED] = FAMILY_NEW_ARRAY_ALIGNED,
-	[PMM_RELEASE_DELETE_ARRAY_SIZED_ALIGNED] = FAMILY_NEW_ARRAY_ALIGNED,
-};
-
-/*
- * What was said that is not so; false: all agrees. Sizes of arrays are not compared: what compilers say of one without an element count
- * before it differs.
- */
-static bool disagrees(uint32_t kind, size_t size, size_t align, const struct check_said *said, uint64_t *other)
-{
-	*other = 0;
-	if (unlikely(family_of_kind[kind] != family_of_release[said->how]))
-		return kind != PMM_KIND_NONE;
-	if (likely(kind < PMM_KIND_NEW))
-		return false;
-	if (kind != PMM_KIND_NEW_ARRAY && kind != PMM_KIND_NEW_ARRAY_ALIGNED && said->size != SIZE_MAX && said->size != size)
-		return *other = said->size, true;
-	if (said->align && align && said->align != align)
-		return *other = said->align, true;
-	return false;
-}
-
 static SLOW void mismatch(struct tctx *c, const struct check_block *b, const struct check_said *said, uint64_t other, uint32_t site)
 {
 	struct pmm_finding f = { .type = PMM_FINDING_MISMATCH, .by = PMM_BY_FUNCTION, .site = site, .address = b->address,
@@ -159,47 +121,7 @@ static SLOW void damaged(struct tctx *c, const struct check_block *b, uint64_t a
 		finding_damaged(c, b, at, end, said->how, site);
 }
 
-/* The block in quarantine, or on its way out, was written to. */
-static SLOW void spoilt(struct tctx *c, const struct quarantined *q, uint64_t at)
-{
-	struct pmm_finding f = { .type = PMM_FINDING_AFTER_FREE, .by = PMM_BY_QUARANTINE, .access = PMM_ACCESS_WRITE, .address = at };
-	uint64_t end = q->address + q->size;
-	struct check_block b;
-
-	if (bounds_told(q->address))
-		return;
-	quarantine_describe(q, &b);
-	finding_block(&f, &b);
-	finding_bytes(&f, at, at < q->address ? q->address : at < end ? end : pmm_tail_end(q->address, q->size));
-	finding_add(c, &f);
-}
-
 /* ---- canaried blocks ------------------------------------------------------------------------------------ */
-
-static void give_back(struct tctx *c, void *p, size_t size, size_t align)
-{
-	quick_clear(p);
-	if (size >= STACK_BYTES)
-		ADD(A.stack_gen, 1);
-	STORE(c->busy, TCTX_IN_ALLOCATOR);
-	A.next.free(canary_real(p, align));
-	STORE(c->busy, TCTX_RECORDING);
-}
-
-/* Out of quarantine. */
-static void leave(void *arg, const struct quarantined *q)
-{
-	size_t align = quarantine_align(q);
-	uint64_t at;
-
-	if (unlikely(!quick_poisoned((void *)q->address, q->size, align, &at))) {
-		spoilt(arg, q, at);
-		if (at - q->address >= q->size)
-			return;
-	}
-	if (likely(!q->damaged))
-		give_back(arg, (void *)q->address, q->size, align);
-}
 
 /* How a block came to be. */
 static void origin_put(struct quarantined *q, const struct check_block *b)
@@ -241,14 +163,14 @@ QUICK bool kept(struct tctx *c, void *p, const struct held *h, const struct chec
 
 	if (unlikely(!quarantine_keeps(h->size)))
 		return false;
-	if (unlikely(h->size >= STACK_BYTES))
+	if (unlikely(h->size >= WAS_STACK_BYTES))
 		ADD(A.stack_gen, 1);
 	quick_poison(p, h->size);
 	ring = quarantine_take();
 	if (unlikely(!ring))
 		return false;
 	entry_put(quarantine_entry(ring, ring->end), c, p, h, b, site, damaged);
-	quarantine_put(ring, quarantined_bytes(h->size, h->align), leave, c);
+	quarantine_put(ring, quarantined_bytes(h->size, h->align), quarantined_leave, c);
 	return true;
 }
 
@@ -259,7 +181,7 @@ static SLOW void not_kept(struct tctx *c, void *p, const struct held *h, const s
 
 	entry_put(&q, c, p, h, b, site, false);
 	quarantine_note(&q);
-	give_back(c, p, h->size, h->align);
+	quarantined_return(c, p, h->size, h->align);
 }
 
 /* Told, and kept like any other, so that what is done with it after its release is told, too. */
@@ -281,7 +203,7 @@ static SLOW void release_inherited(struct tctx *c, void *p, struct held *h, cons
 
 	held_block(p, h, &b);
 	h->was = (struct block_info){ .kind = PMM_KIND_NONE };
-	if (disagrees(b.kind, b.size, h->align, said, &other))
+	if (pair_disagrees(b.kind, b.size, h->align, said, &other))
 		mismatch(c, &b, said, other, site);
 	if (canary_damage_around(p, h->size, h->align, &at))
 		keep_damaged(c, p, h, at, said, site);
@@ -293,7 +215,7 @@ QUICK void release_canaried(struct tctx *c, void *p, const struct held *h, const
 {
 	uint64_t at, other;
 
-	if (unlikely(disagrees(h->was.kind, h->size, h->align, said, &other)))
+	if (unlikely(pair_disagrees(h->was.kind, h->size, h->align, said, &other)))
 		held_mismatch(c, p, h, said, other, site);
 	if (unlikely(quick_damage_around(p, h->size, h->align, &at)))
 		keep_damaged(c, p, h, at, said, site);
@@ -314,7 +236,7 @@ static SLOW void release_headless(struct tctx *c, void *p, const struct held *h,
 
 	held_block(p, h, &b);
 	aligned = !h->known || (b.kind >= PMM_KIND_POSIX_MEMALIGN && b.kind != PMM_KIND_NEW && b.kind != PMM_KIND_NEW_ARRAY);
-	if (disagrees(b.kind, h->size, 0, said, &other))
+	if (pair_disagrees(b.kind, h->size, 0, said, &other))
 		held_mismatch(c, p, h, said, other, site);
 	if (canary_damage_headless(p, h->size, aligned, facts, &at))
 		keep_damaged(c, p, h, at, said, site);
@@ -330,7 +252,7 @@ static void release_guarded(struct tctx *c, const struct held *h, const struct c
 	guard_describe(h->run, &b);
 	b.freed = false;
 	b.free_site = 0;
-	if (unlikely(disagrees(b.kind, b.size, guard_at(h->run)->align, said, &other)))
+	if (unlikely(pair_disagrees(b.kind, b.size, guard_at(h->run)->align, said, &other)))
 		mismatch(c, &b, said, other, site);
 	(h->counted ? guarded_end : guarded_release)(c, h->run, said->how, site, bounds_told(b.address));
 }
@@ -422,107 +344,4 @@ void check_free(struct tctx *c, void *p, const struct check_said *said, const st
 		if (h.as == HELD_CANARIED)
 			budget_watch_end(watch);
 	}
-}
-
-/* ---- without a context ---------------------------------------------------------------------------------- */
-
-/* A guarded block is closed here, and the same with a canaried one's real block: where that begins; p itself where it is none of ours. */
-static void *taken_plain(void *p)
-{
-	size_t size, align;
-	uint32_t run;
-
-	if (guard_in_pool((uint64_t)p)) {
-		run = guard_block((uint64_t)p);
-		if (run != UINT32_MAX && guard_release(run))
-			guard_close(run);
-		return NULL;
-	}
-	if (K.o.level == PMM_CHECK_SAMPLED || canary_look(p, &size, &align) != CANARY_LIVE)
-		return p;
-	quick_clear(p);
-	return canary_real(p, align);
-}
-
-void check_free_plain(void *p)
-{
-	if (!A.next.free)
-		return;
-	if (K.on)
-		p = taken_plain(p);
-	if (p)
-		A.next.free(p);
-}
-
-void *check_realloc_plain(void *old, size_t size)
-{
-	size_t was;
-	void *p;
-
-	if (!A.next.realloc)
-		return NULL;
-	if (!old || !K.on || !check_usable(old, &was))
-		return A.next.realloc(old, size);
-	p = A.next.malloc(size);
-	if (!p)
-		return NULL;
-	check_passed();
-	memcpy(p, old, was < size ? was : size);
-	check_free_plain(old);
-	return p;
-}
-
-bool check_usable(const void *p, size_t *size)
-{
-	size_t align;
-	uint32_t run;
-
-	if (!K.on)
-		return false;
-	if (guard_in_pool((uint64_t)p)) {
-		run = guard_block((uint64_t)p);
-		*size = run == UINT32_MAX ? 0 : guard_at(run)->size_bytes;
-		return true;
-	}
-	return K.o.level != PMM_CHECK_SAMPLED && canary_look(p, size, &align) == CANARY_LIVE;
-}
-
-/* ---- the end -------------------------------------------------------------------------------------------- */
-
-static void still_poisoned(void *arg, const struct quarantined *q)
-{
-	uint64_t at;
-
-	if (!quick_poisoned((void *)q->address, q->size, quarantine_align(q), &at))
-		spoilt(arg, q, at);
-}
-
-/* Once, and not in a child made by vfork, which shares all this with its parent. */
-static bool ends_here(void)
-{
-	uint32_t no = 0;
-
-	return check_on() && LOAD(*A.alive) && (LOAD(A.confined) || (int)sys0(getpid) == A.pid) && CAS(K.finished, no, 1);
-}
-
-void check_finish(uint64_t sp)
-{
-	struct tctx *c = ends_here() ? agent_enter(sp) : NULL;
-
-	if (!c)
-		return;
-	quarantine_each(still_poisoned, c);
-	thrift_count(c);
-	agent_leave(c);
-}
-
-void leave_form(uint64_t sp)
-{
-	check_finish(sp);
-}
-
-/* Before the agent's own destructor: those with the larger number run first. */
-static __attribute__((destructor(102))) void end(void)
-{
-	check_finish((uint64_t)__builtin_frame_address(0));
 }

@@ -85,6 +85,15 @@ void block_of_facts(uint32_t facts, struct check_block *out);
 bool heads_find(uint64_t address, uint64_t reach, struct check_block *out);
 bool heads_spoilt(const void *p, size_t *size, size_t *align, uint32_t *facts);
 
+#define WAS_STACK_BYTES	32768		/* what is as large may have been a stack: as hook_free() has it */
+
+/* A released block goes back to the real allocator. */
+void quarantined_return(struct tctx *c, void *p, size_t size, size_t align);
+
+/* The same with one that leaves quarantine, after a look whether it was written to; a quarantine_leave. arg: the context. */
+struct quarantined;
+void quarantined_leave(void *arg, const struct quarantined *q);
+
 /* `p` is no block: make a finding. False: that is not certain. */
 bool stray_release(struct tctx *c, void *p, const struct check_said *said, const struct caller *from);
 
