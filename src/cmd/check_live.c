@@ -28,7 +28,7 @@ static int open_ledger(pid_t pid, struct ledger_map **m, struct err *e)
 
 	if (rc == -ENOENT) {
 		err_set(e, rc, "process %d is not checked: pmm does not track it", (int)pid);
-		err_hint(e, "start the program with 'pmm check -- COMMAND'; 'pmm attach %d' tracks a running one, but does not check it", (int)pid);
+		err_hint(e, "start the program with 'pmm check -- COMMAND'; 'pmm attach --check %d' guards a sample of a running one's blocks", (int)pid);
 	} else if (!rc && (*m)->tree.check.level == PMM_CHECK_NONE) {
 		rc = err_set(e, -ENODATA, "process %d is recorded, but not checked", (int)pid);
 		err_hint(e, "start the program with 'pmm check -- COMMAND'; 'pmm leaks' and 'pmm report' look at this one");

@@ -333,7 +333,7 @@ recorded() { CHILD=$(cat "/proc/$1/task/$1/children") && CHILD=${CHILD% } && [ -
 	sleep 1000 3>&- &
 	pid=$!
 	refuses 3 "process $pid is not checked: pmm does not track it" "$pid"
-	grep -q "hint: start the program with 'pmm check -- COMMAND'" "$T/said"
+	grep -q "hint: start the program with 'pmm check -- COMMAND'; 'pmm attach --check $pid'" "$T/said"
 	refuses 3 "process $pid is not checked: pmm does not track it" --sweep "$pid"
 	kill "$pid"
 	"$PMM" run -q -o "$T/x.pmm" -- sleep 1000 3>&- &
