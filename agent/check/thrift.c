@@ -12,6 +12,7 @@
 #define CHUNK_LEAST	32u
 #define CHUNK_MAPPED	2u
 #define QUICK_BYTES	(128u << 10)
+#define LONGEST		(1ull << 40)
 
 uint16_t thrift_seen[THRIFT_SITES];
 bool thrift_any;
@@ -55,24 +56,33 @@ bool thrift_affords(struct tctx *c, const struct caller *from)
 	return false;
 }
 
+/* Two flags besides: the chunk before is in use, the chunk is of an arena that is not the main one. */
+static inline bool is_size(uint64_t word, uint64_t most)
+{
+	return word - CHUNK_LEAST < most && !(word & (CHUNK_MAPPED | 8));
+}
+
 /*
- * A chunk of glibc's, in a part of memory where blocks are: its size can be one, and the next chunk, where that is on the same page, says
- * that this one is in use. No other block begins in its granule: a checked one would, even if its head is overwritten.
+ * A chunk of glibc's, in a part of memory where blocks are: its size can be one, and what follows it is another chunk, which says that this
+ * one is in use. That is read where it is on the same page. Elsewhere it is asked whether a checked block begins there, whose head might be
+ * overwritten; the answer is far away in memory, and late.
  */
 bool thrift_passed(const void *p)
 {
 	uint64_t at = (uint64_t)p, size, next, *word;
 
-	if (unlikely(at % 16 || at >> PMM_ADDRESS_BITS || guard_in_pool(at)))
-		return false;
-	word = word_find(PMM_TABLE_HEAP, at);
-	if (word ? is_block(LOAD(*word)) : !block_region(at))
+	if (unlikely(at % 16 || !block_region(at) || guard_in_pool(at)))
 		return false;
 	size = ((const uint64_t *)p)[-1];
-	if (unlikely(size - CHUNK_LEAST >= QUICK_BYTES || size & (8 | CHUNK_MAPPED)))
+	if (unlikely(!is_size(size, QUICK_BYTES)))
 		return false;
 	next = at - CHUNK_HEAD + (size & ~15ull);
-	return (next ^ at) >= ARCH_PAGE || *(const uint64_t *)(next + 8) & 1;
+	if (likely((next ^ at) < ARCH_PAGE)) {
+		size = *(const uint64_t *)(next + 8);
+		return size & 1 && is_size(size, LONGEST);
+	}
+	word = word_find(PMM_TABLE_HEAP, at);
+	return !word || !is_block(LOAD(*word));
 }
 
 bool thrift_passed_safely(const void *p)
