@@ -69,7 +69,8 @@ static void process_row(struct table *t, const struct heap *h)
 
 	report_end_text(&end, h);
 	facts_row(t, "process");
-	table_setf(t, FACT_TEXT, "%s, pid %u, ran %s, %s", h->comm, h->pid, fmt_duration(report_time(h, h->taken_ns)).s, str_text(&end));
+	table_setf(t, FACT_TEXT, "%s, pid %u, %s %s, %s", h->comm, h->pid, h->began == HEAP_BEGAN_ATTACH ? "watched for" : "ran",
+		   fmt_duration(report_time(h, h->taken_ns)).s, str_text(&end));
 	str_fini(&end);
 }
 

@@ -100,12 +100,13 @@ static void add_place(struct str *s, const struct heap_finding *f)
 
 void check_when(struct str *s, const struct heap *h, uint64_t ns)
 {
+	const char *began = h->began == HEAP_BEGAN_ATTACH ? "attach" : "start";
 	uint64_t at = report_time(h, ns);
 
 	if (at < h->tick_ns)
-		str_addf(s, "less than %s after the start", fmt_duration(h->tick_ns).s);
+		str_addf(s, "less than %s after the %s", fmt_duration(h->tick_ns).s, began);
 	else
-		str_addf(s, "%s after the start", fmt_duration(at).s);
+		str_addf(s, "%s after the %s", fmt_duration(at).s, began);
 }
 
 /* Found afterwards, by what stands in the place of canary or poison: when it was written is known within bounds. */

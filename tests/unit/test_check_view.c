@@ -201,6 +201,23 @@ static void damaged_blocks_are_counted(void **state)
 	       "    main  main.c:7\n");
 }
 
+static void times_count_from_the_attach(void **state)
+{
+	(void)state;
+	expect("process comm=demo cmdline=demo pid=42 taken=10s end=running attached\ncheck sampled guarded=1 sweeps=1\nsite main>a size=1\n"
+	       "finding type=wild access=read site=main>a first=2s\n", (struct check_view_options){ 0 },
+	       "demo\n"
+	       "  process  demo, pid 42, watched for 10.0 s, still running\n"
+	       "  blocks   1 block guarded, a random sample\n"
+	       "  found    1 error: 1 wild access; 1 sweep of all live blocks\n"
+	       "\n"
+	       "  wild access in a, a.c:7\n"
+	       "    read where no block is\n"
+	       "    2.00 s after the attach:\n"
+	       "      a  a.c:7\n"
+	       "      main  main.c:7\n");
+}
+
 static void an_end_that_was_not_seen_is_told(void **state)
 {
 	(void)state;
@@ -330,6 +347,7 @@ int main(void)
 		cmocka_unit_test(a_run_without_errors_is_one_line),
 		cmocka_unit_test(what_was_not_looked_at_is_told),
 		cmocka_unit_test(damaged_blocks_are_counted),
+		cmocka_unit_test(times_count_from_the_attach),
 		cmocka_unit_test(an_end_that_was_not_seen_is_told),
 		cmocka_unit_test(errors_stand_apart_and_top_limits_them),
 		cmocka_unit_test(contents_are_not_shown_unasked),
