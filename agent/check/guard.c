@@ -168,16 +168,22 @@ static void at_work(uint64_t now)
 		guard_at_work(now);
 }
 
-void guard_open_all(void)
+/* What never was prepared stays closed: opened, it would count against the program's limit on data. */
+static void open_prepared(void)
 {
-	if (!G.on)
-		return;
-	busy_wait();
 	for (unsigned k = 0; k < PMM_GUARD_AREAS; k++) {
 		const struct area *a = &areas.area[k];
 
 		pages_open_all(a->start, run_start(a, LOAD(a->next_chunk) * chunk_runs(a)) - a->start);
 	}
+}
+
+void guard_open_all(void)
+{
+	if (!G.on)
+		return;
+	busy_wait();
+	open_prepared();
 	if (ledger_ours())
 		STORE(A.ledger->check.opened, 1);
 }
@@ -431,12 +437,12 @@ bool guard_page_give(uint64_t page, bool keep)
 	return pages_force(page, ARCH_PAGE);
 }
 
-bool guard_disarm(bool quiet)
+void guard_disarm(bool quiet)
 {
 	__atomic_store_n(&A.no_guards, true, __ATOMIC_SEQ_CST);
 	if (!quiet)
 		busy_wait();
-	return pages_force(areas.start, areas.end - areas.start);
+	open_prepared();
 }
 
 uint64_t guard_live(void)

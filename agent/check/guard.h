@@ -82,10 +82,10 @@ void guard_page_close(uint64_t page);
 bool guard_page_give(uint64_t page, bool keep);
 
 /*
- * No more blocks from now on, and all pages open for good, those that never were a block's as well, so that no access is stopped any more.
- * quiet: no thread is in the midst of opening or closing any. False: not all are open, the kernel refused. Releases go on, but memory stays.
+ * No more blocks from now on, and all pages beside and of blocks open for good, so that no access is stopped any more. quiet: no thread is in
+ * the midst of opening or closing any. Releases go on, but memory stays.
  */
-bool guard_disarm(bool quiet);
+void guard_disarm(bool quiet);
 
 /* Blocks that were not released, ever. */
 uint64_t guard_live(void);

@@ -352,6 +352,26 @@ an_error() {
 	finish 42
 }
 
+# data_kib: what counts against its limit on data.
+data_kib() { awk '/^VmData:/ { print $2 }' "/proc/$PID/status"; }
+
+@test "what stays behind takes little of a limit on data" {
+	local before
+	start bash -c "ulimit -d 200000; exec $PROG/attach_check"
+	tell k kept
+	tell a freed
+	before=$(data_kib)
+	guard
+	tell k kept
+	unwatch
+	left 200
+	echo "$before KiB before, $(data_kib) now"
+	[ $(($(data_kib) - before)) -lt 65536 ]
+	tell c good
+	tell t joined
+	finish 42
+}
+
 # refused_well: what pmm said of its own accord is that an earlier one has left something that is in use.
 refused_well() { grep -q -E 'is still inside the agent|guarded blocks of [0-9]+ earlier' "$T/watch.err" || { cat "$T/watch.err"; return 1; }; }
 
