@@ -246,6 +246,54 @@ static void budget(void)
 	CHECK(got > 10 * per_ms && got < 50 * per_ms);
 }
 
+/* The purse of canaries: may be overdrawn for preferred blocks, and says when it is empty. */
+static void canaries(void)
+{
+	static struct tctx c;
+	uint64_t per_ms = cycles_per_ms(), got;
+
+	agent_host_init(1 << 20);
+	budget_start(UINT64_MAX, 100);
+	CHECK(!budget_tight);
+	got = drain(&c, BUDGET_CANARIES, false, 10000);
+	CHECK(got > 45 * 3000000ull && got < 60 * 3000000ull);
+	CHECK(budget_tight && budget_allows(&c, BUDGET_CANARIES, true) && budget_allows(&c, BUDGET_GUARDS, false));
+	got = drain(&c, BUDGET_CANARIES, true, 10000);
+	CHECK(got > 45 * 3000000ull && got < 60 * 3000000ull);
+	spin(700);					/* 70 ms of it, 50 of which were owed */
+	budget_tend();
+	CHECK(!budget_tight);
+	got = drain(&c, BUDGET_CANARIES, false, 10000);
+	CHECK(got > 5 * per_ms && got < 60 * per_ms);
+	CHECK(budget_tight);
+	budget_start(0, 0);				/* nothing, not even in advance */
+	CHECK(budget_tight && !budget_allows(&c, BUDGET_CANARIES, false) && !budget_allows(&c, BUDGET_GUARDS, true));
+	CHECK(budget_allows(&c, BUDGET_CANARIES, true));
+}
+
+/* One event in so many is measured and stands for the others; what was being preempted is not. */
+static void watched(void)
+{
+	static struct tctx c;
+	unsigned nr = 0;
+
+	agent_host_init(1 << 20);
+	for (uint32_t i = 0; i < 10 * BUDGET_EVERY; i++)
+		nr += budget_watch(i) != 0;
+	CHECK(nr == 10);
+	budget_start(0, 1);
+	for (nr = 0; budget_allows(&c, BUDGET_CANARIES, false); nr++)
+		budget_watched(arch_cycles() - 1000000);
+	CHECK(nr == 50 * 3000000ull / (30000 * BUDGET_EVERY) + 1);
+}
+
+static void canaries_alone(void **state)
+{
+	(void)state;
+	in_child(canaries, PMM_CHECK_MPROTECT);
+	in_child(watched, PMM_CHECK_MPROTECT);
+}
+
 /* ---- all of them ---------------------------------------------------------------------------------------- */
 
 BOTH(most_blocks)
@@ -296,6 +344,7 @@ int main(void)
 		TESTS(no_address_space),
 		TESTS(locked),
 		cmocka_unit_test(budget_alone),
+		cmocka_unit_test(canaries_alone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
