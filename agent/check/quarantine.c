@@ -55,22 +55,24 @@ void quarantine_describe(const struct quarantined *q, struct check_block *out)
  */
 static unsigned take_out(struct quarantine_ring *r, struct quarantined out[BATCH])
 {
-	uint64_t before = r->bytes, *figure = &A.ledger->check.quarantined_bytes;
+	uint64_t first = r->first, end = r->end, bytes = r->bytes, share = quarantine_share(), *figure = &A.ledger->check.quarantined_bytes;
+	uint64_t most = end - first > MANY ? MANY : quarantine.nr_entries - 1;	/* entries that may stay, once one has to go */
 	unsigned nr = 0;
 
-	while (nr < BATCH && r->first < r->end && (quarantine_overfull(r) || (nr && r->end - r->first > MANY))) {
-		const struct quarantined *q = quarantine_entry(r, r->first);
+	while (nr < BATCH && first < end && (bytes > share || end - first > (nr ? most : quarantine.nr_entries - 1))) {
+		const struct quarantined *q = quarantine_entry(r, first++);
 
-		STORE_RELEASE(r->first, r->first + 1);
-		if (q->gone)
+		if (unlikely(q->gone))
 			continue;
 		__builtin_prefetch((const char *)q->address - PMM_HEAD_BYTES, 1);
 		__builtin_prefetch((const char *)q->address + q->size, 1);
 		out[nr++] = *q;
-		r->bytes -= quarantined_bytes(q->size, quarantine_align(q));
+		bytes -= quarantined_bytes(q->size, quarantine_align(q));
 	}
+	STORE_RELEASE(r->first, first);
 	if (likely(*A.single_threaded))
-		STORE(*figure, *figure + r->bytes - before);
+		STORE(*figure, *figure + bytes - r->bytes);
+	r->bytes = bytes;
 	return nr;
 }
 
