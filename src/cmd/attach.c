@@ -7,6 +7,7 @@
 #include "src/capture/output.h"
 #include "src/cmd/attach_session.h"
 #include "src/cmd/cmd.h"
+#include "src/cmd/percent.h"
 #include "src/cmd/pid.h"
 #include "src/cmd/terminal.h"
 #include "src/target/proc.h"
@@ -15,7 +16,7 @@
 #define CHECK_GUARDED		4096	/* blocks at the same time */
 #define CHECK_BUDGET_PERMILLE	10	/* of the program's CPU time */
 
-static const char *output;
+static const char *output, *budget;
 static uint64_t duration_ns, expire_ns = 10000000000ull, interval_ns;
 static uint64_t sample_bytes, min_size_bytes, limit_bytes, warn_size_bytes, max_frames = 128, top = 10;
 static bool sampled, exact, as_json, quiet, timed, check;
@@ -32,6 +33,8 @@ static const struct opt attach_opts[] = {
 	  .if_omitted = "512K", .given = &sampled, .min = 1, .max = 1ull << 40 },
 	{ "check", 0, OPT_FLAG, NULL,
 	  "guard some of the sampled blocks (--sample, here 128K) and tell of accesses beside them and after their release", &check },
+	{ "budget", 0, OPT_STRING, "PERCENT|all", "CPU time that --check may take for guarding, in percent of the program's own (default 1)",
+	  &budget },
 	{ "exact", 0, OPT_FLAG, NULL, "look at every block (the default)", &exact },
 	{ "min-size", 0, OPT_SIZE, "BYTES", "track only blocks of at least BYTES", &min_size_bytes },
 	{ "warn-size", 0, OPT_SIZE, "BYTES", "count requests of at least BYTES as huge", &warn_size_bytes, .min = 1 },
@@ -73,6 +76,11 @@ static int check_options(struct err *e)
 	}
 	if (check && exact) {
 		err_set(e, -EINVAL, "'--check' looks at a sample of the blocks and cannot be had with '--exact'");
+		e->exit_code = CMD_USAGE;
+		return -EINVAL;
+	}
+	if (budget && !check) {
+		err_set(e, -EINVAL, "'--budget' is for '--check'");
 		e->exit_code = CMD_USAGE;
 		return -EINVAL;
 	}
@@ -224,6 +232,8 @@ static int attach_run(int argc, char **argv)
 	if (check) {
 		o.check = (struct pmm_check){ .level = PMM_CHECK_SAMPLED, .max_guarded = CHECK_GUARDED,
 					      .budget_permille = CHECK_BUDGET_PERMILLE, .fail_after = UINT64_MAX };
+		if (!rc && budget)
+			rc = cmd_parse_budget(budget, &o.check.budget_permille, &e);
 		o.found = session_errors;
 		o.arg = &session;
 	}

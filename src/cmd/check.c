@@ -12,6 +12,7 @@
 #include "src/cmd/check_uninit.h"
 #include "src/cmd/check_uses.h"
 #include "src/cmd/cmd.h"
+#include "src/cmd/percent.h"
 #include "src/cmd/pid.h"
 #include "src/cmd/report_file.h"
 #include "src/cmd/run.h"
@@ -96,26 +97,6 @@ static const struct opt check_opts[] = {
 
 /* ---- options ---- */
 
-/* "0.1" or "0.1%" of 100 as so many of `whole`. */
-static int parse_percent(const char *option, const char *text, double most, uint64_t whole, uint64_t *out, struct err *e)
-{
-	char *end;
-	double percent;
-
-	errno = 0;
-	percent = strtod(text, &end);
-	if (*end == '%')
-		end++;
-	if (end == text || *end || errno || !(percent >= 0 && percent <= most)) {
-		err_set(e, -EINVAL, "--%s: '%s' is not a percentage", option, text);
-		err_hint(e, "a number from 0 to %g, such as 0.5", most);
-		e->exit_code = CMD_USAGE;
-		return -EINVAL;
-	}
-	*out = (uint64_t)(percent / 100 * (double)whole + 0.5);
-	return 0;
-}
-
 static uint64_t max_map_count(void)
 {
 	FILE *f = fopen("/proc/sys/vm/max_map_count", "re");
@@ -154,14 +135,12 @@ static int read_options(struct err *e)
 	c->budget_permille = default_budget_permille[level];
 	if (!c->max_mappings)
 		c->max_mappings = max_map_count();
-	if (budget && !strcmp(budget, "all"))
-		c->budget_permille = UINT64_MAX;
-	else if (budget)
-		rc = parse_percent("budget", budget, 100000, 1000, &c->budget_permille, e);
+	if (budget)
+		rc = cmd_parse_budget(budget, &c->budget_permille, e);
 	if (c->fail_after == UINT64_MAX && !fail_rate && !c->heap_limit_bytes && !fill && c->budget_permille != UINT64_MAX)
 		c->flags |= PMM_CHECK_THRIFT;		/* what passes could neither fail, be counted nor be filled */
 	if (!rc && fail_rate)
-		rc = parse_percent("fail-rate", fail_rate, 100, 1000000000, &c->fail_ppb, e);
+		rc = cmd_parse_percent("fail-rate", fail_rate, 100, 1000000000, &c->fail_ppb, e);
 	if (!rc && sweep && strcmp(sweep, "once"))
 		rc = parse_sweep(e);
 	return rc;

@@ -372,6 +372,28 @@ data_kib() { awk '/^VmData:/ { print $2 }' "/proc/$PID/status"; }
 	finish 42
 }
 
+@test "--budget: none, all, and what is no percentage" {
+	start attach_check
+	guard --budget=all
+	tell k kept
+	unwatch
+	calm
+	guarded
+	jq -e '.check.unguarded_for_budget == 0' "$T/check.json"
+	tell a freed
+	guard --budget=0
+	tell k kept
+	unwatch
+	calm
+	json
+	jq -e '.check | .guarded_blocks == 0 and .unguarded_for_budget >= 200' "$T/check.json"
+	finish 42
+	run "$PMM" attach --check --budget=much $$
+	[ "$status" -eq 2 ] && [[ $output == "pmm: --budget: 'much' is not a percentage"* ]]
+	run "$PMM" attach --budget=1 $$
+	[ "$status" -eq 2 ] && [[ $output == "pmm: '--budget' is for '--check'"* ]]
+}
+
 # refused_well: what pmm said of its own accord is that an earlier one has left something that is in use.
 refused_well() { grep -q -E 'is still inside the agent|guarded blocks of [0-9]+ earlier' "$T/watch.err" || { cat "$T/watch.err"; return 1; }; }
 
