@@ -62,3 +62,23 @@ resize: overrun release write - end+0 200 realloc drops resize - free guarded'
 @test "light: a child whose parent has ended" { finds orphan --level=light <<<"$LIGHT"; }
 
 @test "guard: children" { for how in fork raw grand changed orphan; do finds $how --budget all <<<"$GUARD"; done; }
+
+# storm WANTED OPTION...: a hundred children, one finding of each or none.
+storm() {
+	local wanted=$1
+	shift
+	[ "$(within "$PMM" check --json --report found.json --budget all "$@" 2>err)" = done ]
+	for capture in ./*.pmm; do
+		[ ! -e "$capture" ] || "$PMM" check --json "$capture" || [ $? -eq 1 ]
+	done | jq -r -f "$CLI/check_found.jq" | sort | uniq -c | sed 's/^ *//' >got
+	rm -f ./*.pmm
+	diff <([ -z "$wanted" ] || echo "$wanted") got
+}
+
+@test "children forked while threads allocate" {
+	local storm=$PROG/check_forked_storm option=(-o "$T/%p.pmm")
+	storm "100 100: overrun release write - end+0 100 malloc main makes - free parent" --level=light "${option[@]}" -- "$storm" 100
+	storm "100 100: overrun release write - end+0 100 malloc main makes - free parent guarded" "${option[@]}" -- "$storm" 100
+	storm "" --level=light "${option[@]}" -- "$storm" 100 ok
+	storm "" "${option[@]}" -- "$storm" 100 ok
+}
