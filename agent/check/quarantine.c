@@ -190,4 +190,5 @@ void quarantine_forked(void)
 {
 	for (unsigned i = 0; i < QUARANTINE_RINGS; i++)
 		quarantine.ring[i].lock = 0;
+	quarantine_report();		/* its ledger begins with none */
 }

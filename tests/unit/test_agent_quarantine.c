@@ -57,6 +57,9 @@ static void first_in_first_out(void **state)
 		assert_true(add(i * 0x1000, 100));
 	assert_int_equal(nr_left, 0);
 	assert_int_equal(A.ledger->check.quarantined_bytes, 10 * EACH);
+	A.ledger->check.quarantined_bytes = 0;		/* as in a child's ledger */
+	quarantine_forked();
+	assert_int_equal(A.ledger->check.quarantined_bytes, 10 * EACH);
 	assert_true(add(11 * 0x1000, 100));
 	assert_int_equal(nr_left, 1);
 	assert_int_equal(left[0], 0x1000);
