@@ -25,6 +25,7 @@
 #define TRUST		64u
 #define TRUST_MOST	(1u << 16)
 #define SCAN		256u		/* bytes that are gone through */
+#define NEAR_WORDS	16u		/* of poison, gone through before tables are asked */
 #define PEEK		512u		/* bytes of another page looked at together; divides a page */
 #define POISON		(PMM_POISON_BYTE * 0x0101010101010101ull)
 #define WHAT_FREED	(PMM_HEAD_FREED >> PMM_HEAD_ALIGN_SHIFT)
@@ -197,21 +198,35 @@ static bool freed_far(uint64_t at)
 	return false;
 }
 
+enum freed { FREED_NOT, FREED_IS, FREED_UNKNOWN };
+
+/* Does `at` lie in a released block's poison? Going by the head before it, if that is on the page and at most so many words away. */
+static inline enum freed freed_near(uint64_t at, unsigned words)
+{
+	const uint64_t *w = (const uint64_t *)(at & ~7ull);
+
+	if (*w != POISON)
+		return FREED_NOT;
+	for (; (uint64_t)w % ARCH_PAGE && w[-1] == POISON; w--)
+		if (!words--)
+			return FREED_UNKNOWN;
+	if ((uint64_t)w % ARCH_PAGE == 0)
+		return FREED_UNKNOWN;
+	return freed_head((uint64_t)w, at) ? FREED_IS : FREED_NOT;
+}
+
 /*
  * Is `at` in a released block? Going by the head right before, if it is there; that lies on the page that is about to be accessed, or else
  * is not looked at. Or by the head before the poison that it lies in.
  */
 static bool in_freed(uint64_t at)
 {
-	const uint64_t *w = (const uint64_t *)(at & ~7ull);
+	enum freed near;
 
 	if (at % 16 == 0 && at % ARCH_PAGE && ((const struct pmm_head *)at - 1)->what >> PMM_HEAD_ALIGN_SHIFT >= WHAT_FREED && freed_head(at, at))
 		return true;
-	if (*w != POISON)
-		return false;
-	while ((uint64_t)w % ARCH_PAGE && w[-1] == POISON)
-		w--;
-	return (uint64_t)w % ARCH_PAGE ? freed_head((uint64_t)w, at) : freed_far(at);
+	near = freed_near(at, ARCH_PAGE / 8);
+	return near == FREED_UNKNOWN ? freed_far(at) : near == FREED_IS;
 }
 
 /* ---- how much is left ----------------------------------------------------------------------------------- */
@@ -329,7 +344,7 @@ bool bounds_fits(const void *p, size_t bytes)
 		return true;
 	if (bounds_head_allows(p, bytes))
 		return true;
-	if (bytes > SCAN || word_at(at & ~7ull) == POISON || (*(const int8_t *)last < 0 && (last | 15) % ARCH_PAGE == ARCH_PAGE - 1))
+	if (bytes > SCAN || freed_near(at, NEAR_WORDS) != FREED_NOT || (*(const int8_t *)last < 0 && (last | 15) % ARCH_PAGE == ARCH_PAGE - 1))
 		return bytes <= bounds_left_slow(p, bytes);
 	return likely(!meets_tail(at, last + 1)) || bytes <= bounds_left_slow(p, bytes);
 }
