@@ -1,7 +1,7 @@
 /*
- * Memory that stands in for a buffer of the guard pool which holds less than is asked for: the kernel does not fault on a guard page but fails,
- * or does part of what it is to do, as it would not without us. With memory of its own the call goes as it would have gone, and the
- * block gets, or gives, no more than it has.
+ * Memory that stands in for a buffer of the guard pool which holds less than is asked for: the kernel does not fault on a guard
+ * page but fails, or does part of what it is to do, as it would not without us. With memory of its own the call goes as it would
+ * have gone, and the block gets, or gives, no more than it has.
  *
  * Safe in signal handlers; errno is not touched. Who leaves in the midst by a jump or by being cancelled leaves the memory behind.
  */

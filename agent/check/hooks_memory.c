@@ -43,8 +43,8 @@ HOOK(void *, memcpy, void *to, const void *source, size_t n)
 }
 
 /*
- * The memcpy of programs linked before glibc 2.14, which was a memmove: overlap is nothing to them. The linker takes this one for them by its
- * version (agent/check/check.map).
+ * The memcpy of programs linked before glibc 2.14, which was a memmove: overlap is nothing to them. The linker takes this one for
+ * them by its version (agent/check/check.map).
  */
 __asm__(".symver memcpy_before_2_14, memcpy@GLIBC_2.2.5");
 HOOK_AS(void *, memcpy_before_2_14, void *to, const void *source, size_t n);

@@ -1,8 +1,8 @@
 /*
  * Streams of the C library: buffers that it fills or empties, lines.
  *
- * It copies by itself what it can, and lets the kernel do the rest: as with system calls, a buffer in the guard pool that does not hold all is stood
- * in for.
+ * It copies by itself what it can, and lets the kernel do the rest: as with system calls, a buffer in the guard pool that does not
+ * hold all is stood in for.
  */
 #include "agent/check/bounce.h"
 #include "agent/check/hooks_io.h"

@@ -1,5 +1,6 @@
 /*
- * System calls with several buffers. Those in the guard pool that do not hold all are stood in for (agent/check/bounce.h), in a list of our own.
+ * System calls with several buffers. Those in the guard pool that do not hold all are stood in for (agent/check/bounce.h), in a
+ * list of our own.
  */
 #include "agent/check/bounce.h"
 #include "agent/check/strings.h"

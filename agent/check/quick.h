@@ -2,9 +2,9 @@
  * The quick look at a pointer that a function is about to access, in the entry of its hook: no calls, no frame, and no more memory than is
  * accessed anyway. It lets pass what is surely right; for all else there is agent/check/bounds.h.
  *
- * All bytes of canary and of poison have their highest bit set, and behind each block there are sixteen at least, aligned. So a range leaves no
- * block, and lies in no released one, unless some sixteen aligned bytes that it touches are all like that, or its last byte and
- * the next sixteen are (canary fills up the block's last sixteen).
+ * All bytes of canary and of poison have their highest bit set, and behind each block there are sixteen at least, aligned. So a
+ * range leaves no block, and lies in no released one, unless some sixteen aligned bytes that it touches are all like that, or its
+ * last byte and the next sixteen are (canary fills up the block's last sixteen).
  */
 #ifndef AGENT_CHECK_QUICK_H
 #define AGENT_CHECK_QUICK_H
@@ -14,7 +14,10 @@
 
 #define QUICK_BYTES	256u		/* more are not gone through */
 
-/* Is there no sign of canary or poison in [p, p + bytes), bytes > 0? Poison behind its beginning is nobody's but the block's that it begins in. */
+/*
+ * Is there no sign of canary or poison in [p, p + bytes), bytes > 0? Poison behind its beginning is nobody's but the block's that it begins
+ * in.
+ */
 static inline __attribute__((always_inline)) bool quick_clean(const void *p, size_t bytes)
 {
 	const char *last = (const char *)p + bytes - 1, *first = (const char *)((uint64_t)p & ~15ull), *at = first;

@@ -1,10 +1,10 @@
 /*
  * What the hooks of string and memory functions share: the real functions, and the form of a hook.
  *
- * Each is an entry that jumps straight to the real function when a quick look (agent/check/quick.h) says that all is well, and else to a body, whose return
- * address is then the program's. The real functions are found one by one when they are first called: programs call these before anything
- * of ours has run, even before our library is relocated, from resolvers of other libraries' functions. No relocated data is used on the
- * way there.
+ * Each is an entry that jumps straight to the real function when a quick look (agent/check/quick.h) says that all is well, and else
+ * to a body, whose return address is then the program's. The real functions are found one by one when they are first called:
+ * programs call these before anything of ours has run, even before our library is relocated, from resolvers of other libraries'
+ * functions. No relocated data is used on the way there.
  *
  * gcc's own calls of memcpy() and its like in libpmm_check.so have other names (agent/check/names.h).
  */

@@ -1,5 +1,6 @@
 /*
- * Buffers given to system calls and streams: a block of 24 bytes that is filled, emptied; `wrong': by one byte more. The results are as natively.
+ * Buffers given to system calls and streams: a block of 24 bytes that is filled, emptied; `wrong': by one byte more. The results
+ * are as natively.
  */
 #include <stdio.h>
 #include <sys/socket.h>

@@ -1,6 +1,6 @@
 /*
- * memcpy between ranges that overlap, by the version of it that was a memmove: no error, and the bytes arrive. Bounds are looked at: `wrong'
- * goes one byte too far. By the version of today it is an error: `overlap'.
+ * memcpy between ranges that overlap, by the version of it that was a memmove: no error, and the bytes arrive. Bounds are looked
+ * at: `wrong' goes one byte too far. By the version of today it is an error: `overlap'.
  */
 #include <stdio.h>
 

@@ -1,5 +1,6 @@
 /*
- * Tokens, strings in strings, wide strings and the fortified forms of what reads: right, or `wrong' as the string fills its block and lacks its end.
+ * Tokens, strings in strings, wide strings and the fortified forms of what reads: right, or `wrong' as the string fills its block
+ * and lacks its end.
  */
 #include <unistd.h>
 #include <wchar.h>
