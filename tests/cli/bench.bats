@@ -19,9 +19,9 @@ bench() {
 	[ "$(jq ".parts.micro.ns_per_pair[\"hot 2 15\"] | length" "$T/bench.json")" -eq "$tools" ]
 	[ "$(jq '.parts.memory.peak_kib["100000 blocks of 48 bytes"] | .pmm[0] - .native[0] > 1000' "$T/bench.json")" = true ]
 	if [ "$(jq .parts.attach.refused "$T/bench.json")" = null ]; then
-		[ "$(jq '.parts.attach.ns_per_pair["hot 15"] | map(select(.[0] > 0)) | length' "$T/bench.json")" -eq 5 ]
+		[ "$(jq '.parts.attach.ns_per_pair["hot 15"] | map(select(.[0] > 0)) | length' "$T/bench.json")" -eq 6 ]
 		[ "$(jq '.parts.attach.pauses | map(select(.attach_ns > 0 and .detach_ns > 0)) | length' "$T/bench.json")" -eq 2 ]
-		[ "$(jq '.parts.attach.cpu_seconds.jq | map(select(.[0] > 0)) | length' "$T/bench.json")" -eq 2 ]
+		[ "$(jq '.parts.attach.cpu_seconds.jq | map(select(.[0] > 0)) | length' "$T/bench.json")" -eq 3 ]
 	fi
 	[ "$(jq '.parts.report.wall_cpu_rss_kib | length' "$T/bench.json")" -eq 4 ]
 	grep -q '^| jq ' "$T/out"
