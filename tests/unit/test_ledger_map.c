@@ -74,7 +74,7 @@ static void a_process_is_found_by_its_mapping(void **state)
 	image_free(&im);
 	assert_int_equal(ledger_map_open_pid(getpid(), &m, &e), -ENOENT);
 	assert_non_null(strstr(e.text, "not tracked"));
-	assert_string_equal(e.hint, "start it with 'pmm run'");
+	assert_non_null(strstr(e.hint, "start it with 'pmm run -- COMMAND'"));
 	assert_int_equal(ledger_map_open_pid(0x7ffffff0, &m, &e), -ESRCH);
 }
 
