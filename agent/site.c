@@ -17,8 +17,8 @@
 #define MORE_BITS	20	/* 4 MiB */
 
 /*
- * A bucket: number of the newest node of its chain, and above that one bit out of eight for each node there is in the chain. So most of what is
- * not there is known not to be without a look at the chain, which is not in the processor's caches where there are many.
+ * A bucket: number of the newest node of its chain, and above that one bit out of eight for each node there is in the chain. So most of
+ * what is not there is known not to be without a look at the chain, which is not in the processor's caches where there are many.
  */
 #define BUCKET_NUMBER	(PMM_MAX_NODES - 1)
 #define BUCKET_BITS_AT	24

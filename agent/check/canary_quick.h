@@ -1,6 +1,6 @@
 /*
- * Heads and tails of canaried blocks as each allocation and each release of a checked block looks at them: what of agent/check/canary.h has to
- * be quick, and what both are made of.
+ * Heads and tails of canaried blocks as each allocation and each release of a checked block looks at them: what of agent/check/canary.h
+ * has to be quick, and what both are made of.
  *
  * All in aligned words: what belongs to a word with the block's last bytes is set and looked at under a mask. What is looked at is put
  * together without a decision for each word, since sizes that vary would make the processor guess wrong.

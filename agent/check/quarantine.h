@@ -56,7 +56,7 @@ static inline uint64_t quarantined_bytes(size_t size, size_t align)
 
 #define QUARANTINE_RINGS	8
 
-/* Blocks that leave in the order they came in. A thread keeps to one ring as long as it can, and a process of one thread has a single one. */
+/* Blocks that leave in the order they came in. A thread keeps to one ring as long as it can; a process of one thread has a single one. */
 struct quarantine_ring {
 	uint64_t lock;
 	uint64_t first, end;		/* entries [first, end), numbered through; those before stay until their places are taken */

@@ -85,7 +85,7 @@ static void test_a_full_arena_gives_site_zero(void **state)
 	agent_host_fini();
 }
 
-/* More than go into the buckets at the start: those made before and after there are more buckets keep their numbers, with room for them or not. */
+/* More than go into the buckets at the start: those made before and after there are more keep their numbers, with room for more or not. */
 static void test_many_nodes(void **state)
 {
 	static const size_t arena[] = { 32 << 20, 9 << 20 };	/* the nodes take 7, the buckets 4 when there are 6 of nodes */
