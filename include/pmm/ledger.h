@@ -490,7 +490,7 @@ struct pmm_ledger {
 #define PMM_PAGE		4096ull
 #define PMM_HEADER_BYTES	(128ull << 10)	/* the header's share, backed from the start */
 #define PMM_NODE_HASH_BITS	18	/* agent only: heads of node hash chains */
-#define PMM_NODE_HASH_FEW_BITS	13	/* ... in sampled mode: stacks are few, and 1 MiB takes half a millisecond */
+#define PMM_NODE_HASH_FEW_BITS	15	/* ... in sampled mode: stacks are fewer, and 1 MiB takes half a millisecond */
 #define PMM_NODE_HASH_OFF	(26ull << 20)
 #define PMM_TOP_OFF(table)	((1ull << 20) + (uint64_t)(table) * (8ull << 20))
 #define PMM_MARKS_OFF		(28ull << 20)	/* backed only when a scanner asked for it */
