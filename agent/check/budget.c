@@ -13,7 +13,9 @@
 
 #define CYCLES_PER_MS	3000000ull		/* as long as it is not measured */
 #define BURST_MS	50u			/* a full purse */
-#define RESERVE_MS	12u			/* of it for preferred blocks, of guards */
+#define FEW_MS		5u			/* ... where guards are to cost next to nothing, ... */
+#define AMPLE_PERMILLE	50u			/* which is less than that */
+#define RESERVE_SHARE	4			/* of a full purse of guards for preferred blocks */
 #define OVERDRAFT_MS	50			/* ... of canaries: so much below nothing */
 #define INTERVAL_MS	2u			/* the kernel is asked so often at most; it adds up all threads */
 #define EVENTS_PER_LOOK	16u			/* power of two: the counter is read so often at most, for guards */
@@ -26,6 +28,7 @@
 static struct {
 	uint64_t permille[BUDGET_NR];	/* UINT64_MAX: any */
 	int64_t left[BUDGET_NR];	/* the purses */
+	unsigned burst_ms;		/* a full one */
 	uint64_t spent;			/* since CPU time was last looked at */
 	uint64_t due;			/* the counter, when it may be looked at again */
 	uint64_t cpu_ns;		/* as it was then */
@@ -38,9 +41,10 @@ void budget_start(uint64_t guards_permille, uint64_t canaries_permille)
 {
 	uint64_t permille[BUDGET_NR] = { guards_permille, canaries_permille };
 
+	B.burst_ms = guards_permille < AMPLE_PERMILLE ? FEW_MS : BURST_MS;
 	for (unsigned i = 0; i < BUDGET_NR; i++) {
 		B.permille[i] = permille[i] < MAX_PERMILLE || permille[i] == UINT64_MAX ? permille[i] : MAX_PERMILLE;
-		B.left[i] = permille[i] ? (int64_t)(BURST_MS * CYCLES_PER_MS) : 0;
+		B.left[i] = permille[i] ? (int64_t)(B.burst_ms * CYCLES_PER_MS) : 0;
 	}
 	B.start = arch_cycles();
 	B.start_ns = clock_ns(SYS_CLOCK_MONOTONIC);
@@ -113,7 +117,7 @@ static void earn(uint64_t now)
 	if (used <= spent)
 		return;
 	for (enum budget_for i = 0; i < BUDGET_NR; i++)
-		fill(i, used - spent, (int64_t)(BURST_MS * 1000 * per_us));
+		fill(i, used - spent, (int64_t)(B.burst_ms * 1000 * per_us));
 }
 
 void budget_tend(void)
@@ -130,9 +134,10 @@ void budget_tend(void)
 
 static bool enough(enum budget_for what, bool preferred)
 {
-	int64_t least = what == BUDGET_CANARIES ? preferred ? -OVERDRAFT_MS : 0 : preferred ? 0 : (int64_t)RESERVE_MS;
+	int64_t least = what == BUDGET_CANARIES ? preferred ? -OVERDRAFT_MS * (int64_t)CYCLES_PER_MS : 0 :
+			preferred ? 0 : (int64_t)(B.burst_ms * CYCLES_PER_MS / RESERVE_SHARE);
 
-	return LOAD(B.left[what]) > least * (int64_t)CYCLES_PER_MS;
+	return LOAD(B.left[what]) > least;
 }
 
 bool budget_allows(struct tctx *c, enum budget_for what, bool preferred)

@@ -25,6 +25,8 @@ static struct {
 	enum pmm_guard_mechanism mechanism;
 } G;
 
+struct guard_pool guard_pool;
+
 /* ---- canary --------------------------------------------------------------------------------------------- */
 
 static inline uint8_t canary_byte(uint64_t canary, uint64_t at)
@@ -131,6 +133,7 @@ bool guard_start(const struct pmm_check *options)
 {
 	if (!options->max_guarded || G.on || A.confined || !areas_start(options))
 		return false;
+	guard_pool = (struct guard_pool){ areas.start, areas.end - areas.start };
 	G.secret = options->secret;
 	G.max = options->max_guarded;
 	G.mechanism = pages_start(areas.start, areas.end - areas.start, options->flags & PMM_CHECK_MPROTECT, options->max_mappings);
@@ -273,11 +276,6 @@ struct pmm_guard *guard_at(uint32_t run)
 bool guard_has_pool(void)
 {
 	return G.on;
-}
-
-bool guard_in_pool(uint64_t address)
-{
-	return address - areas.start < areas.end - areas.start;
 }
 
 static bool ever_used(const struct area *a, uint32_t i)

@@ -14,6 +14,13 @@
 
 #include "include/pmm/ledger.h"
 
+/* Where it lies; no bytes where there is none. */
+struct guard_pool {
+	uint64_t start, bytes;
+};
+
+extern struct guard_pool guard_pool __attribute__((visibility("hidden")));
+
 enum guard_refusal { GUARD_OK, GUARD_LIMIT, GUARD_LARGE, GUARD_KERNEL };
 
 /* Reserve the pool, find out how pages are closed, and fill the budget. False: there is none, guard_alloc() refuses. */
@@ -51,7 +58,11 @@ bool guard_has_pool(void);
  * Is `address` in the pool? Its run then, or, in a guard page, the run behind which it lies, or else before which it lies; a run that was
  * never used does not count. UINT32_MAX for none.
  */
-bool guard_in_pool(uint64_t address);
+static inline bool guard_in_pool(uint64_t address)
+{
+	return address - guard_pool.start < guard_pool.bytes;
+}
+
 uint32_t guard_find(uint64_t address);
 
 /* The run of a live block that begins exactly at `address`, else UINT32_MAX. */

@@ -22,8 +22,8 @@
 #define DEFAULT_QUARANTINE	(1ull << 20)
 #define DEFAULT_GUARDED		(1ull << 16)
 /* The share of the program's CPU time that checking may take, by level: light, guard, sampled. */
-static const uint64_t default_budget_permille[] = { 250, 1000, 500 };
-#define DEFAULT_SAMPLE		(128ull << 10)
+static const uint64_t default_budget_permille[] = { 250, 1000, 5 };
+#define DEFAULT_SAMPLE		(256ull << 10)
 #define LEAST_SWEEP_NS		10000000ull
 
 static const char *const levels[] = { "light", "guard", "sampled", NULL };
@@ -56,12 +56,12 @@ static const struct opt check_opts[] = {
 	{ "max-guarded", 0, OPT_UINT, "N", "blocks guarded at the same time (default 65536); others have canaries", &job.check.max_guarded,
 	  .uses = FOR_GUARDED },
 	{ "budget", 0, OPT_STRING, "PERCENT|all",
-	  "CPU time that checking may take, in percent of the program's own (default: light 25, guard 100, sampled 50); blocks beyond pass "
+	  "CPU time that checking may take, in percent of the program's own (default: light 25, guard 100, sampled 0.5); blocks beyond pass "
 	  "unchecked", &budget,
 	  .uses = FOR_COMMAND },
 	{ "quarantine", 0, OPT_SIZE, "BYTES", "released blocks kept from reuse (default 1M)", &job.check.quarantine_bytes,
 	  .uses = FOR_CANARIES },
-	{ "sample", 0, OPT_SIZE, "BYTES", "sampled: guard one block per BYTES on average (default 128K)", &job.sample_bytes, .min = 1,
+	{ "sample", 0, OPT_SIZE, "BYTES", "sampled: guard one block per BYTES on average (default 256K)", &job.sample_bytes, .min = 1,
 	  .max = 1ull << 40, .uses = FOR_SAMPLED },
 	{ "no-strings", 0, OPT_FLAG, NULL, "do not check string and memory functions", &no_strings, .uses = FOR_COMMAND },
 	{ "zero-size", 0, OPT_FLAG, NULL, "requests for 0 bytes are errors", &zero, .uses = FOR_COMMAND },

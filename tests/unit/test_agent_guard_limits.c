@@ -227,6 +227,11 @@ static void budget(void)
 		CHECK(budget_allows(&c, BUDGET_GUARDS, false));
 		budget_spent(BUDGET_GUARDS, UINT64_MAX / 2000);
 	}
+	budget_start(5, UINT64_MAX);			/* as at the level sampled */
+	got = drain(&c, BUDGET_GUARDS, false, 10000);
+	CHECK(got > 3 * 3000000ull && got < 5 * 3000000ull);
+	got = drain(&c, BUDGET_GUARDS, true, 10000);
+	CHECK(got > 2000000ull && got < 2 * 3000000ull);
 	budget_start(100, 100);
 	got = drain(&c, BUDGET_GUARDS, false, 10000);
 	CHECK(got > 30 * 3000000ull && got < 45 * 3000000ull);
