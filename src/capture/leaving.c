@@ -151,6 +151,7 @@ int leaving_read(const struct ledger_tree *t, unsigned k, pid_t pid, struct leav
 		.cause = l.cause < PMM_NR_LEAVE_CAUSES ? (enum pmm_leave_cause)l.cause : PMM_LEAVE_NO_CAUSE,
 		.tid = tid_here(pid, l.tid),
 		.number = l.number,
+		.slot = k,
 		.attach_ns = start_tick * PMM_TICK_NS,
 	};
 	out->sp = out->tid ? l.sp : 0;

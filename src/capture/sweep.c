@@ -281,10 +281,10 @@ int sweep_process(struct sweep *s, pid_t pid, struct ledger_map *m, uint32_t fir
 	return rc;
 }
 
-int sweep_pid(struct sweep *s, pid_t pid, struct heap **out, struct err *e)
+int sweep_slot(struct sweep *s, pid_t pid, int fd, unsigned slot, struct heap **out, struct err *e)
 {
 	struct ledger_map *m = NULL;
-	int rc = ledger_map_open_pid(pid, &m, e);
+	int rc = fd >= 0 ? ledger_map_open_fd(fd, slot, &m, e) : ledger_map_open_pid(pid, &m, e);
 
 	if (!rc)
 		rc = sweep_process(s, pid, m, PMM_MAX_FINDINGS + (uint32_t)s->seen.nr, out, e);

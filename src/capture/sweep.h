@@ -40,8 +40,11 @@ int sweep_process(struct sweep *s, pid_t pid, struct ledger_map *m, uint32_t fir
 /* Is this what a sweep has found before, come to light again by the block's release? */
 bool sweep_has_found(const struct sweep *s, const struct heap_finding *f);
 
-/* The same of a process whose ledger has yet to be found; numbers go on behind those of agents and of its earlier sweeps. */
-int sweep_pid(struct sweep *s, pid_t pid, struct heap **out, struct err *e);
+/*
+ * The same of a process whose ledger has yet to be opened: slot `slot` of the memfd `fd`, or where fd is -1 the one that is found through the
+ * process. Numbers go on behind those of agents and of its earlier sweeps.
+ */
+int sweep_slot(struct sweep *s, pid_t pid, int fd, unsigned slot, struct heap **out, struct err *e);
 
 void sweep_fini(struct sweep *s);
 

@@ -9,7 +9,7 @@ static void *run(void *arg)
 {
 	struct sweeper *w = arg;
 
-	w->found = sweep_pid(&w->sweep, w->pid, &w->heap, &w->err);
+	w->found = sweep_slot(&w->sweep, w->pid, -1, 0, &w->heap, &w->err);
 	__atomic_store_n(&w->done, true, __ATOMIC_RELEASE);
 	return NULL;
 }

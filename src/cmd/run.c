@@ -110,7 +110,7 @@ static void on_leaving(void *arg, pid_t pid, const struct leaving *l)
 	struct run *r = arg;
 
 	if (r->check.job)
-		run_check_leaving(&r->check, pid);
+		run_check_leaving(&r->check, pid, r->tree.fd, l->slot);
 	if (!r->check.job || job->leaks)
 		run_leaks_search(&r->leaks, pid, l);
 }

@@ -190,7 +190,7 @@ void run_check_alive(struct run_check *r, pid_t pid, uint64_t now_ns)
 }
 
 /* The last one; the sweeper may be at work for another process, and there is nothing better to do than to wait for this one. */
-void run_check_leaving(struct run_check *r, pid_t pid)
+void run_check_leaving(struct run_check *r, pid_t pid, int fd, unsigned slot)
 {
 	struct err e = { .text = "" };
 	struct run_check_swept *p;
@@ -201,7 +201,7 @@ void run_check_leaving(struct run_check *r, pid_t pid)
 		collect(r);
 	p = swept_of(r, pid);
 	if (p)
-		found = sweep_pid(&p->sweep, pid, &h, &e);
+		found = sweep_slot(&p->sweep, pid, fd, slot, &h, &e);
 	if (found >= 0)
 		tell_swept(r, p, h, (uint64_t)found);
 	else

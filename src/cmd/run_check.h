@@ -65,8 +65,8 @@ void run_check_alive(struct run_check *r, pid_t pid, uint64_t now_ns);
 /* Before fork(): no sweep is under way any more. */
 void run_check_rest(struct run_check *r);
 
-/* The process stands still at its end: a last sweep. */
-void run_check_leaving(struct run_check *r, pid_t pid);
+/* The process stands still at its end: a last sweep. Its ledger is slot `slot` of the memfd `fd`. */
+void run_check_leaving(struct run_check *r, pid_t pid, int fd, unsigned slot);
 
 /* It has ended: tell the rest, put findings of sweeps into its heap. Before its capture is written. */
 void run_check_ended(struct run_check *r, struct heap *h);

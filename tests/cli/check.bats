@@ -104,7 +104,7 @@ refuses() { refused_with "$1" "$2" "$PMM" check "${@:3}"; }
 @test "check: levels" {
 	found 5 "overrun release 1,double-free function 1,overrun sweep 1" --level=light -- behind after twice slack
 	found 5 "overrun access 1,use-after-free access 1,double-free function 1,overrun sweep 1" -- behind after twice slack
-	found 5 "overrun access 1,use-after-free access 1,double-free function 1,overrun sweep 1" --level=sampled --sample 1 -- behind after twice slack
+	found 5 "overrun access 1,use-after-free access 1,double-free function 1,overrun sweep 1" --level=sampled --sample 1 --budget all -- behind after twice slack
 	found 5 "" --level=sampled --sample 1T -- behind after slack
 	[ "$(jq -r '.check | "\(.level) \(.guarded_blocks) \(.canaried_blocks)"' "$T/found.json")" = "sampled 0 0" ]
 }
