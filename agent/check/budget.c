@@ -28,7 +28,6 @@
 static struct {
 	uint64_t permille[BUDGET_NR];	/* UINT64_MAX: any */
 	int64_t left[BUDGET_NR];	/* the purses */
-	unsigned burst_ms;		/* a full one */
 	uint64_t spent;			/* since CPU time was last looked at */
 	uint64_t due;			/* the counter, when it may be looked at again */
 	uint64_t cpu_ns;		/* as it was then */
@@ -37,14 +36,18 @@ static struct {
 
 bool budget_tight;
 
+static uint64_t full_ms(enum budget_for what)
+{
+	return what == BUDGET_GUARDS && B.permille[what] < AMPLE_PERMILLE ? FEW_MS : BURST_MS;
+}
+
 void budget_start(uint64_t guards_permille, uint64_t canaries_permille)
 {
 	uint64_t permille[BUDGET_NR] = { guards_permille, canaries_permille };
 
-	B.burst_ms = guards_permille < AMPLE_PERMILLE ? FEW_MS : BURST_MS;
 	for (unsigned i = 0; i < BUDGET_NR; i++) {
 		B.permille[i] = permille[i] < MAX_PERMILLE || permille[i] == UINT64_MAX ? permille[i] : MAX_PERMILLE;
-		B.left[i] = permille[i] ? (int64_t)(B.burst_ms * CYCLES_PER_MS) : 0;
+		B.left[i] = permille[i] ? (int64_t)(full_ms(i) * CYCLES_PER_MS) : 0;
 	}
 	B.start = arch_cycles();
 	B.start_ns = clock_ns(SYS_CLOCK_MONOTONIC);
@@ -117,7 +120,7 @@ static void earn(uint64_t now)
 	if (used <= spent)
 		return;
 	for (enum budget_for i = 0; i < BUDGET_NR; i++)
-		fill(i, used - spent, (int64_t)(B.burst_ms * 1000 * per_us));
+		fill(i, used - spent, (int64_t)(full_ms(i) * 1000 * per_us));
 }
 
 void budget_tend(void)
@@ -135,7 +138,7 @@ void budget_tend(void)
 static bool enough(enum budget_for what, bool preferred)
 {
 	int64_t least = what == BUDGET_CANARIES ? preferred ? -OVERDRAFT_MS * (int64_t)CYCLES_PER_MS : 0 :
-			preferred ? 0 : (int64_t)(B.burst_ms * CYCLES_PER_MS / RESERVE_SHARE);
+			preferred ? 0 : (int64_t)(full_ms(what) * CYCLES_PER_MS / RESERVE_SHARE);
 
 	return LOAD(B.left[what]) > least;
 }
