@@ -5,7 +5,7 @@
  * - a slot that has an address is in the chain of its address's bucket, whatever its state; chains are linked by `next`. A STALE one
  *   has none: what was known of an address that is used again would make chains long
  * - DEAD, KEPT and STALE slots are in the queue of released slots, the oldest first, linked by `queue`; slots are taken from its head,
- *   so that what is known of released blocks stays known as long as possible
+ *   so that what is known of released blocks stays known for long. Others in it were taken for the address they have
  * - two slots of one address: at most one of them is LIVE, IDLE, DEAD or KEPT
  */
 #ifndef SHIM_STATIC_H
@@ -76,7 +76,7 @@ struct slot {
 	uint32_t line;
 	uint32_t freed_line;
 	uint32_t next;			/* 1 + slot in the same bucket; 0: none */
-	uint32_t queue;			/* 1 + slot released next; 0: none */
+	uint32_t queue;			/* 1 + slot released next; UINT32_MAX: the last; 0: not in the queue */
 	uint32_t time;
 	uint32_t site;			/* 1 + row of the statistics; 0: none was free */
 	uint32_t number;
@@ -159,6 +159,8 @@ static void tell(const struct at *at, const char *format, ...) PMM_PRINTF(2, 3);
 /* ---- static_table.c; all under the lock */
 static struct slot *find_slot(const void *p, unsigned states);		/* mask of 1 << enum state; NULL: none */
 static struct slot *take_slot(void);	/* one in state MOVING and in no chain; NULL: all are in use */
+static struct slot *retake_slot(const void *p);	/* the same for p, maybe the one that knows p as released */
+static uint32_t behind_in_queue(const struct slot *slot);	/* link of the slot that was released next */
 /* Make a slot that was taken the block's. Whatever was known of its address is out of date. */
 static void fill_slot(struct slot *slot, const void *p, size_t size, char entry, const struct at *at);
 static void drop_slot(struct slot *slot, enum state state, const struct at *at);	/* DEAD, KEPT or STALE: the block is released */

@@ -112,7 +112,7 @@ static void trim_kept(void)
 	while (S.nr_kept && (S.kept_bytes > most || !most) && S.queue_kept) {
 		struct slot *slot = &S.slot[S.queue_kept - 1];
 
-		S.queue_kept = slot->queue;
+		S.queue_kept = behind_in_queue(slot);
 		if (slot->state == KEPT)
 			release_kept(slot);
 	}
@@ -178,7 +178,8 @@ static void *judge_stranger(const struct at *at, void *p)
 		forget_dead();
 	slot = find_slot(p, 1 << DEAD | 1 << KEPT | 1 << IDLE);
 	if (slot && !(slot->state == DEAD && option(PMM_FOREIGN))) {
-		tell_block(at, slot->state == IDLE ? "free of an idle pool block" : "double free of block", 0, "", slot);
+		tell_block(at, slot->state == IDLE ? "free of an idle pool block" : "double free of block", 0,
+			slot->state == DEAD ? ", or free of one that code without pmm.h has there now (PMM_FOREIGN)" : "", slot);
 		return NULL;
 	}
 	place = (uintptr_t)p & (sizeof(void *) - 1) ? "not aligned" : place_of(p);

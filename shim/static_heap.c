@@ -73,8 +73,8 @@ static char *real_block(size_t front, size_t align, size_t size, size_t extra, i
 	return (char *)(zero ? calloc(1, whole) : malloc(whole));
 }
 
-/* A slot for a request, and how its canaries are; NULL: it passes. Under the lock. */
-static struct slot *slot_for(size_t size)
+/* A slot for a request, whose block is p if that is had already; NULL: it passes. Under the lock. */
+static struct slot *slot_for(size_t size, const void *p)
 {
 	struct slot *slot;
 
@@ -82,7 +82,7 @@ static struct slot *slot_for(size_t size)
 		S.stats.nr_passed++;
 		return NULL;
 	}
-	slot = take_slot();
+	slot = p ? retake_slot(p) : take_slot();
 	if (!slot) {
 		S.stats.nr_passed++;
 		S.stats.table_full = 1;
@@ -123,7 +123,7 @@ static void *get_with_care(const struct at *at, char entry, size_t align, size_t
 		leave();
 		return fail(size);
 	}
-	slot = slot_for(size);
+	slot = slot_for(size, NULL);
 	if (slot && option(PMM_CANARY) & PMM_BEFORE)
 		front = align > FRONT_BYTES ? align : FRONT_BYTES;
 	if (slot && option(PMM_CANARY) & PMM_BEHIND)
@@ -167,7 +167,7 @@ static void *get_block(const struct at *at, char entry, size_t align, size_t siz
 	}
 	if (!size)
 		note_zero(at);
-	slot = slot_for(size);
+	slot = slot_for(size, p);
 	if (slot)
 		enter_block(slot, at, entry, p, size, 0, 1);
 	else
@@ -234,7 +234,7 @@ static void *resize_stranger(const struct at *at, void *p, size_t size)
 	int behind;
 
 	p = judge_stranger(at, p);
-	slot = p ? slot_for(size) : NULL;
+	slot = p ? slot_for(size, NULL) : NULL;
 	leave();
 	if (!p)
 		return fail(size);

@@ -23,7 +23,16 @@ static const char *swap_pointer(const char *volatile *word, const char *value)
 }
 #else
 static __thread volatile unsigned char inside;
-#define TEST_AND_SET(flag)	__atomic_exchange_n(flag, 1, __ATOMIC_ACQUIRE)
+#if defined(__GLIBC__) && defined(__has_include)
+#if __has_include(<sys/single_threaded.h>)
+#include <sys/single_threaded.h>
+#define ALONE __libc_single_threaded	/* no other thread was ever started, or none is left */
+#endif
+#endif
+#ifndef ALONE
+#define ALONE 0
+#endif
+#define TEST_AND_SET(flag)	(ALONE && !*(flag) ? (*(flag) = 1, 0) : __atomic_exchange_n(flag, 1, __ATOMIC_ACQUIRE))
 #define CLEAR(flag)		__atomic_store_n(flag, 0, __ATOMIC_RELEASE)
 #define EXCHANGE(word, value)	__atomic_exchange_n(word, value, __ATOMIC_ACQ_REL)
 #define CLAIM(word, value)	claim(word, value)

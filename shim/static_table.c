@@ -53,12 +53,24 @@ static void link_slot(struct slot *slot, const void *p)
 	*bucket = link_of(slot);
 }
 
-/* ---- the queue of released slots */
+/* ---- the queue of released slots: one that is used again for the address it has stays in it, and is passed over there */
+#define QUEUE_END UINT32_MAX
+
+static uint32_t behind_in_queue(const struct slot *slot)
+{
+	return slot->queue == QUEUE_END ? 0 : slot->queue;
+}
+
 static void queue_slot(struct slot *slot)
 {
 	uint32_t self = link_of(slot);
 
-	slot->queue = 0;
+	if (slot->queue) {
+		if (slot->state == KEPT)
+			S.queue_kept = S.queue_first;
+		return;
+	}
+	slot->queue = QUEUE_END;
 	if (S.queue_last)
 		S.slot[S.queue_last - 1].queue = self;
 	else
@@ -66,6 +78,25 @@ static void queue_slot(struct slot *slot)
 	S.queue_last = self;
 	if (!S.queue_kept)
 		S.queue_kept = self;
+}
+
+/* The slot released longest ago, out of the queue; NULL: none. */
+static struct slot *oldest_slot(void)
+{
+	while (S.queue_first) {
+		uint32_t self = S.queue_first;
+		struct slot *slot = slot_at(self);
+
+		S.queue_first = behind_in_queue(slot);
+		if (!S.queue_first)
+			S.queue_last = 0;
+		if (S.queue_kept == self)
+			S.queue_kept = S.queue_first;
+		slot->queue = 0;
+		if (slot->state >= DEAD)
+			return slot;
+	}
+	return NULL;
 }
 
 static struct slot *take_slot(void)
@@ -77,7 +108,7 @@ static struct slot *take_slot(void)
 		slot->state = MOVING;
 		return slot;
 	}
-	slot = slot_at(S.queue_first);
+	slot = oldest_slot();
 	if (!slot) {
 		if (!S.full) {
 			S.full = 1;
@@ -85,17 +116,21 @@ static struct slot *take_slot(void)
 		}
 		return NULL;
 	}
-	S.queue_first = slot->queue;
-	if (!slot->queue)
-		S.queue_last = 0;
-	if (S.queue_kept == link_of(slot))
-		S.queue_kept = slot->queue;
 	if (slot->state == KEPT)
 		release_kept(slot);
 	if (slot->address)
 		unlink_slot(slot);
 	slot->state = MOVING;
 	return slot;
+}
+
+static struct slot *retake_slot(const void *p)
+{
+	struct slot *slot = S.unsure || S.nr_kept || S.option[PMM_KEEP] ? NULL : find_slot(p, 1 << DEAD);
+
+	if (slot)
+		slot->state = MOVING;
+	return slot ? slot : take_slot();
 }
 
 static void return_slot(struct slot *slot)
@@ -135,8 +170,10 @@ static void fill_slot(struct slot *slot, const void *p, size_t size, char entry,
 {
 	if (S.unsure)
 		forget_dead();
-	forget_address(p);
-	link_slot(slot, p);
+	if (slot->address != p) {
+		forget_address(p);
+		link_slot(slot, p);
+	}
 	slot->size = size;
 	slot->file = at->file;
 	slot->line = at->line;
@@ -194,8 +231,16 @@ static unsigned class_of(size_t size)
 {
 	unsigned class = 0;
 
-	for (size = size ? (size - 1) >> 4 : 0; size && class < NR_CLASSES - 1; size >>= 1)
+	size = size ? (size - 1) >> 4 : 0;
+	if (size >> (NR_CLASSES - 2))
+		return NR_CLASSES - 1;
+#ifdef __GNUC__
+	if (size)
+		class = 8 * sizeof(unsigned) - (unsigned)__builtin_clz((unsigned)size);
+#else
+	for (; size; size >>= 1)
 		class++;
+#endif
 	return class;
 }
 

@@ -85,9 +85,11 @@ static void put_number(const struct form *form, unsigned long long value, unsign
 	char digits[24];
 	int at = sizeof(digits);
 
-	do
-		digits[--at] = (capital ? "0123456789ABCDEF" : "0123456789abcdef")[value % base];
-	while (value /= base);
+	do {
+		unsigned digit = (unsigned)(value % base);
+
+		digits[--at] = (char)(digit < 10 ? '0' + digit : (capital ? 'A' : 'a') + digit - 10);
+	} while (value /= base);
 	if (negative && form->zero && !form->left) {
 		struct form rest = *form;
 
@@ -130,18 +132,21 @@ static const char *parse_form(struct form *form, const char *f, va_list *args)
 	return f;
 }
 
+/* An argument is as wide as an int or as a long long, whatever it is called. */
 static unsigned long long next_number(const struct form *form, va_list *args, int is_signed, int *negative)
 {
-	long long value;
+	int wide = form->size == 'q' || (form->size == 'l' && sizeof(long) > sizeof(int)) ||
+		(form->size == 'z' && sizeof(size_t) > sizeof(int));
+	unsigned long long value = wide ? va_arg(*args, unsigned long long) : va_arg(*args, unsigned);
 
 	*negative = 0;
-	if (!is_signed)
-		return form->size == 'q' ? va_arg(*args, unsigned long long) : form->size == 'l' ? va_arg(*args, unsigned long) :
-			form->size == 'z' ? va_arg(*args, size_t) : va_arg(*args, unsigned);
-	value = form->size == 'q' ? va_arg(*args, long long) : form->size == 'l' ? va_arg(*args, long) :
-		form->size == 'z' ? va_arg(*args, ptrdiff_t) : va_arg(*args, int);
-	*negative = value < 0;
-	return value < 0 ? 0ULL - (unsigned long long)value : (unsigned long long)value;
+	if (is_signed && !wide)
+		value = (unsigned long long)(int)value;
+	if (is_signed && (long long)value < 0) {
+		*negative = 1;
+		value = 0 - value;
+	}
+	return value;
 }
 
 static void put_string(const struct form *form, const char *text)

@@ -63,6 +63,11 @@ cxx() {	# CC CXX
 	same full "$T/full"
 }
 
+@test "a pool recycles blocks and tells one that is put twice" {
+	build gcc 1000 pool.c "$T/pool" -std=c99 -O2
+	same pool "$T/pool"
+}
+
 @test "threads: every block of four threads is counted, with canaries intact" {
 	local run
 	build gcc 1000 threads.c "$T/threads" -std=gnu11 -O2 -pthread
@@ -71,25 +76,32 @@ cxx() {	# CC CXX
 	done
 }
 
-# object_size SLOTS SITES: code and RAM of the object, bytes.
-object_size() {
-	gcc -Os -fno-asynchronous-unwind-tables -DPMM_STATIC_SLOTS="$1" -DPMM_STATIC_SITES="$2" -I"$TOP/include" -c "$SHIM/pmm_static.c" -o "$T/s.o"
-	size "$T/s.o" | awk 'NR == 2 { print $1, $2 + $3 }'
-}
-
-# formula SLOTS SITES: what the header says of the RAM.
-formula() {
-	printf '#include <stdio.h>\n#include <pmm.h>\nint main(void) { printf("%%zu\\n", PMM_STATIC_RAM); }\n' >"$T/ram.c"
-	gcc -DPMM_STATIC_SLOTS="$1" -DPMM_STATIC_SITES="$2" -I"$TOP/include" "$T/ram.c" -o "$T/ram" && "$T/ram"
-}
-
 @test "size: at most 16 KiB of code, and RAM as the header's formula says" {
-	local slots sites code ram
-	for slots in 1 1000 65537; do
-		for sites in 1 64; do
-			read -r code ram <<<"$(object_size $slots $sites)"
-			echo "$slots slots, $sites sites: $code bytes of code, $ram of RAM, formula $(formula $slots $sites)"
-			[ "$code" -le 16384 ] && [ "$ram" -eq "$(formula $slots $sites)" ]
-		done
-	done
+	sized gcc
+}
+
+# left COMMAND...: the example prints its text and, at exit, the block it left.
+left() {
+	"$@" 2>&1 | "$TOP/tests/shim/tidy" >"$T/left"
+	grep -q '^lost$' "$T/left" && grep -Eq '^ +2 +5 ADDRESS d +hh:mm:ss .*program.c.9.$' "$T/left" || { cat "$T/left"; return 1; } >&2
+}
+
+@test "odd places: before main, handlers in the midst, a child, the library's blocks, after exit" {
+	build gcc 1000 odd.c "$T/odd" -std=gnu11 -O2
+	same odd "$T/odd"
+}
+
+@test "the examples for make, CMake and Meson build and find what is left" {
+	cp "$TOP"/examples/shim/* "$T/"
+	cd "$T"
+	make -s program INCLUDE="$TOP/include" SHIM="$SHIM"
+	left ./program
+	rm program
+	make -s program INCLUDE="$TOP/include" PMM=
+	[ -z "$(./program 2>&1)" ]
+	meson setup -Dshim="$SHIM" -Dinclude="$TOP/include" with-meson >/dev/null && ninja -C with-meson >/dev/null
+	left with-meson/program
+	need cmake
+	cmake -S . -B with-cmake -DPMM_SHIM="$SHIM" -DPMM_INCLUDE="$TOP/include" >/dev/null && make -s -C with-cmake >/dev/null
+	left with-cmake/program
 }

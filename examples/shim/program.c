@@ -1,0 +1,12 @@
+/* A program with the monitor in it: the block that is left is listed at exit. */
+#include <pmm.h>
+
+int main(void)
+{
+	char *lost;
+
+	free(malloc(100));
+	lost = strdup("lost");
+	pmm_trace("%s\n", lost);
+	return 0;
+}

@@ -1,0 +1,31 @@
+#!/usr/bin/env bats
+# pmm.h's static form on other processors, under qemu-user: the same tables, byte for byte, as on x86-64; code and RAM as stated.
+
+bats_require_minimum_version 1.5.0
+load shim
+
+# crossed PREFIX QEMU [BYTES]: the programs of calls, misuse, pool and a full table.
+crossed() {
+	local cc=$1-gcc qemu=$2 name
+	need "$cc"
+	need "$qemu"
+	for name in calls misuse pool; do
+		build "$cc" 1000 $name.c "$T/$name" -std=c99 -O2 -static
+		same $name "$qemu" "$T/$name"
+	done
+	build "$cc" 4 full.c "$T/full" -std=c99 -O2 -static
+	same full "$qemu" "$T/full"
+	sized "$cc" "${3:-}"
+}
+
+@test "32-bit ARM" {
+	crossed arm-linux-gnueabihf qemu-arm
+}
+
+@test "AArch64" {
+	crossed aarch64-linux-gnu qemu-aarch64
+}
+
+@test "s390x, big-endian" {
+	crossed s390x-linux-gnu qemu-s390x 18432
+}
