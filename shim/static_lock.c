@@ -11,6 +11,8 @@ static struct state_of_all S;
 static volatile unsigned char inside;
 #define TEST_AND_SET(flag)	(*(flag) = 1, 0)
 #define CLEAR(flag)		(*(flag) = 0)
+#define PEEK(word)		(*(word))
+#define POKE(word, value)	(*(word) = (value))
 #define EXCHANGE(word, value)	swap_pointer(word, value)
 #define CLAIM(word, value)	(*(word) ? 0 : (*(word) = (value), 1))
 
@@ -34,6 +36,8 @@ static __thread volatile unsigned char inside;
 #endif
 #define TEST_AND_SET(flag)	(ALONE && !*(flag) ? (*(flag) = 1, 0) : __atomic_exchange_n(flag, 1, __ATOMIC_ACQUIRE))
 #define CLEAR(flag)		__atomic_store_n(flag, 0, __ATOMIC_RELEASE)
+#define PEEK(word)		__atomic_load_n(word, __ATOMIC_RELAXED)
+#define POKE(word, value)	__atomic_store_n(word, value, __ATOMIC_RELAXED)
 #define EXCHANGE(word, value)	__atomic_exchange_n(word, value, __ATOMIC_ACQ_REL)
 #define CLAIM(word, value)	claim(word, value)
 
@@ -57,13 +61,13 @@ static int process_id(void)
 /* Until the lock is ours. */
 static void wait_for_lock(void)
 {
-	uint32_t turn = S.turn;
+	uint32_t turn = PEEK(&S.turn);
 	long since = (long)PMM_TIME();
 
 	while (TEST_AND_SET(&S.lock)) {
 		PMM_YIELD();
-		if (S.turn != turn) {
-			turn = S.turn;
+		if (PEEK(&S.turn) != turn) {
+			turn = PEEK(&S.turn);
 			since = (long)PMM_TIME();
 		} else if ((long)PMM_TIME() > since + 1 && S.pid != process_id()) {
 			S.pid = process_id();
@@ -79,7 +83,7 @@ static int enter(void)
 	inside = 1;
 	if (TEST_AND_SET(&S.lock))
 		wait_for_lock();
-	S.turn++;
+	POKE(&S.turn, S.turn + 1);
 	return 1;
 }
 
