@@ -71,8 +71,8 @@ bool thrift_passed(const void *p)
 {
 	uint64_t at = (uint64_t)p, size, next, *word;
 
-	if (unlikely(at % 16 || !block_region(at) || guard_in_pool(at)))
-		return false;
+	if (unlikely(at % 16 || at < ARCH_PAGE || !block_region(at) || guard_in_pool(at)))
+		return false;		/* NULL is in a part with blocks where the program's heap begins low, as without ASLR */
 	size = ((const uint64_t *)p)[-1];
 	if (unlikely(!is_size(size, QUICK_BYTES)))
 		return false;

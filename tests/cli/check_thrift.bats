@@ -33,6 +33,13 @@ thrift() {
 	thrift 24 984 "bad-free function - - - - - by_free<main - - free unknown" inside-passed
 }
 
+@test "a heap that begins at low addresses, where free(NULL) points, too" {
+	setarch -R true || skip "this machine does not allow to turn address randomisation off"
+	within setarch -R "$PMM" check --level=light --budget 0 --json --report found.json -- "$PROG/check_thrift_low" none >out
+	[ "$(cat out)" = "done" ]
+	[ "$(jq -c '.check | [.canaried_blocks, .unchecked_blocks]' found.json)" = "[24,984]" ]
+}
+
 @test "free of a variable" { thrift 24 984 "bad-free function - - - - - by_free<main - - free static" static; }
 
 @test "double free of a checked block" {
