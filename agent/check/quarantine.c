@@ -118,7 +118,7 @@ void quarantine_note(const struct quarantined *q)
 
 	if (!r)
 		return;
-	if (r->end - r->first < quarantine.nr_entries) {
+	if (r->end - r->first < quarantine.nr_entries - 1) {	/* the next one to be kept finds a place */
 		struct quarantined *entry = quarantine_entry(r, r->end);
 
 		*entry = *q;

@@ -135,6 +135,22 @@ static void what_is_gone(void **state)
 	assert_false(quarantine_find(2999 << 16, false, &q));
 }
 
+/* What is noted when all places but one are taken takes none from a block that is kept: each leaves once. */
+static void no_place_is_taken_twice(void **state)
+{
+	struct quarantined odd = block(0x9000, 1 << 20);
+
+	(void)state;
+	assert_true(quarantine_start(1024 * EACH));
+	for (uint64_t i = 1; i <= 5000; i++) {
+		assert_true(add(i * 0x1000, 0));
+		quarantine_note(&odd);
+	}
+	assert_true(nr_left > 2000);
+	for (uint64_t i = 0; i < nr_left; i++)
+		assert_int_equal(left[i], (i + 1) * 0x1000);
+}
+
 static void count_each(void *arg, const struct quarantined *q)
 {
 	*(uint64_t *)arg += q->address;
@@ -185,6 +201,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(first_in_first_out, begin, end), cmocka_unit_test_setup_teardown(all_is_told, begin, end),
 		cmocka_unit_test_setup_teardown(what_is_gone, begin, end),
+		cmocka_unit_test_setup_teardown(no_place_is_taken_twice, begin, end),
 		cmocka_unit_test_setup_teardown(threads, begin, end),
 	};
 
