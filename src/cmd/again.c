@@ -10,6 +10,8 @@
 
 #include "src/cmd/cmd.h"
 
+#define ENDING_MS	1000	/* of a process with much memory */
+
 static uint64_t now_ns(void)
 {
 	struct timespec t;
@@ -58,6 +60,16 @@ bool again_wait(struct again *a)
 			break;
 	}
 	return false;
+}
+
+bool again_ended(struct again *a)
+{
+	struct pollfd process = { .fd = a->process, .events = POLLIN };
+	bool ended = poll(&process, 1, ENDING_MS) > 0;
+
+	if (ended)
+		cmd_note("the process has ended");
+	return ended;
 }
 
 void again_end(struct again *a)

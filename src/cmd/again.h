@@ -25,6 +25,9 @@ void again_due(struct again *a);
 /* Wait until then. False: once is enough, a signal came, or the process has ended, which is told. */
 bool again_wait(struct again *a);
 
+/* A look failed: because the process has ended, or is about to? Its memory goes first. That is told. */
+bool again_ended(struct again *a);
+
 /* After a look once, signals that came meanwhile take effect here. */
 void again_end(struct again *a);
 

@@ -2,17 +2,12 @@
 #include "src/cmd/check_live.h"
 
 #include <errno.h>
-#include <time.h>
 
 #include "include/pmm/check.h"
 #include "src/capture/ledger.h"
 #include "src/capture/sweep.h"
 #include "src/cmd/again.h"
 #include "src/cmd/cmd.h"
-#include "src/target/proc.h"
-
-#define ENDING_MS	1000	/* of a process with much memory */
-#define ENDING_STEPS	100
 
 struct live {
 	const struct check_live *job;
@@ -102,17 +97,6 @@ static int look_and_tell(struct live *l, struct err *e)
 	return rc;
 }
 
-/* Has it ended, or is it about to? Its memory, and with it the ledger, goes before that can be seen. */
-static bool ends(pid_t pid)
-{
-	const struct timespec step = { .tv_nsec = ENDING_MS * 1000000 / ENDING_STEPS };
-	unsigned i;
-
-	for (i = 0; i < ENDING_STEPS && proc_alive(pid); i++)
-		nanosleep(&step, NULL);
-	return i < ENDING_STEPS;
-}
-
 int check_live(pid_t pid, const struct check_live *job, FILE *out, struct err *e)
 {
 	struct live l = { .job = job, .pid = pid, .out = out };
@@ -123,8 +107,7 @@ int check_live(pid_t pid, const struct check_live *job, FILE *out, struct err *e
 	do {
 		again_due(&again);
 		rc = look_and_tell(&l, e);
-		if (rc && l.looks > 1 && ends(pid)) {
-			cmd_note("the process has ended");
+		if (rc && l.looks > 1 && again_ended(&again)) {
 			rc = 0;
 			break;
 		}

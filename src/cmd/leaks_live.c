@@ -2,7 +2,6 @@
 #include "src/cmd/leaks_live.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <string.h>
 
 #include "src/base/fmt.h"
@@ -119,10 +118,8 @@ static int repeat(struct looking *x, struct again *again, struct err *e)
 		if (!rc)
 			rc = report(x, e);
 		leaks_found_fini(&x->found);
-		if (rc < 0 && x->number > 1 && kill(x->pid, 0) && errno == ESRCH) {
-			cmd_note("the process has ended");
+		if (rc < 0 && x->number > 1 && again_ended(again))
 			break;
-		}
 		if (rc < 0)
 			return rc;
 		found |= rc;
