@@ -53,13 +53,13 @@ late: use-after-free access write 1 start+3 50 malloc late makes drops_first par
 pair: mismatched-free function - - start+0 40 new[] drops makes_new - free parent guarded
 resize: overrun release write - end+0 200 realloc drops resize - free guarded'
 
-@test "light: a child" { for how in fork raw; do finds $how --level=light <<<"$LIGHT"; done; }
+@test "light: a child" { for how in fork raw; do finds $how --level=light --budget all <<<"$LIGHT"; done; }
 
-@test "light: a child's child" { finds grand --level=light <<<"$LIGHT"; }
+@test "light: a child's child" { finds grand --level=light --budget all <<<"$LIGHT"; }
 
-@test "light: a child whose parent goes on, with other blocks where its own were" { finds changed --level=light <<<"$LIGHT"; }
+@test "light: a child whose parent goes on, with other blocks where its own were" { finds changed --level=light --budget all <<<"$LIGHT"; }
 
-@test "light: a child whose parent has ended" { finds orphan --level=light <<<"$LIGHT"; }
+@test "light: a child whose parent has ended" { finds orphan --level=light --budget all <<<"$LIGHT"; }
 
 @test "guard: children" { for how in fork raw grand changed orphan; do finds $how --budget all <<<"$GUARD"; done; }
 

@@ -37,7 +37,7 @@ level() {
 	silent twins "$@"
 }
 
-@test "light: canaries, quarantine, pairs and functions" { level light --level=light; }
+@test "light: canaries, quarantine, pairs and functions" { level light --level=light --budget all; }
 
 @test "guard: blocks at the end of their pages" { level right --budget all; }
 
@@ -63,7 +63,7 @@ places() {
 	silent twins "$@"
 }
 
-@test "light: in threads, handlers, libraries, children, before main and behind it" { places light --level=light; }
+@test "light: in threads, handlers, libraries, children, before main and behind it" { places light --level=light --budget all; }
 
 @test "guard: in threads, handlers, libraries, children, before main and behind it" { places right --budget all; }
 
@@ -80,7 +80,7 @@ owned() {
 }
 
 @test "light: a forked child with a block of its parent" {
-	owned --level=light <<-'EOF'
+	owned --level=light --budget all <<-'EOF'
 		write-behind: overrun release write - end+0 64 malloc by_free<dropped by_malloc - free parent
 		write-freed: use-after-free quarantine write - start+24 64 malloc - by_malloc by_free parent
 		double-free: double-free function - - start+0 64 malloc by_free<double_free by_malloc by_free free parent
@@ -103,7 +103,7 @@ owned() {
 
 @test "light: a block whose canary was found damaged is kept as any other, and what happens to it then is told with all its places" {
 	printf '0:damaged-%s\n' "twice malloc" "freed malloc" "twice memalign" "freed memalign" "twice valloc" >cases
-	checked cases --level=light
+	checked cases --level=light --budget all
 	sort >wanted <<-'EOF'
 		damaged-twice malloc: overrun release write - end+0 64 malloc by_free<dropped by_malloc - free
 		damaged-twice malloc: double-free function - - start+0 64 malloc by_free<damaged_twice by_malloc by_free free
@@ -118,5 +118,5 @@ owned() {
 	EOF
 	diff wanted got
 	sed -i 's/$/ twin/' cases
-	silent cases --level=light
+	silent cases --level=light --budget all
 }

@@ -57,7 +57,7 @@ UNDER="underrun sweep write - start-1 20 malloc - keep -"
 
 @test "each sweep on demand finds what is damaged then, also of blocks that are guarded; the end finds it once" {
 	local level guarded
-	for level in "--level=light" "--level=guard --max-guarded 0" "--level=guard --budget all"; do
+	for level in "--level=light --budget all" "--level=guard --max-guarded 0 --budget all" "--level=guard --budget all"; do
 		rm -f in out
 		# shellcheck disable=SC2086 # options
 		begin $level
@@ -87,7 +87,7 @@ sweeps() {
 
 @test "sweeps in turn tell of each once, and between which two it happened" {
 	local status=0
-	begin --level=light
+	begin --level=light --budget all
 	hurt 5 20
 	sweeps 1000000
 	hurt 7 20
@@ -109,7 +109,7 @@ sweeps() {
 
 @test "a sweep that is killed, and two at a time, harm nothing" {
 	local other
-	begin --level=light
+	begin --level=light --budget all
 	hurt 5 20
 	sweeps 1000000
 	kill -9 "$SWEEPER"

@@ -97,7 +97,7 @@ left() {
 	make -s program INCLUDE="$TOP/include" SHIM="$SHIM"
 	left ./program
 	rm program
-	make -s program INCLUDE="$TOP/include" PMM=
+	make -s program INCLUDE="$TOP/include" MONITOR=
 	[ -z "$(./program 2>&1)" ]
 	meson setup -Dshim="$SHIM" -Dinclude="$TOP/include" with-meson >/dev/null && ninja -C with-meson >/dev/null
 	left with-meson/program
