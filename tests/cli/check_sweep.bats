@@ -57,12 +57,12 @@ UNDER="underrun sweep write - start-1 20 malloc - keep -"
 
 @test "each sweep on demand finds what is damaged then, also of blocks that are guarded; the end finds it once" {
 	local level guarded
-	for level in "--level=light --budget all" "--level=guard --max-guarded 0 --budget all" "--level=guard --budget all"; do
+	for level in "--budget all --level=light" "--budget all --level=guard --max-guarded 0" "--budget all --level=guard"; do
 		rm -f in out
 		# shellcheck disable=SC2086 # options
 		begin $level
 		guarded=
-		[[ $level != *all ]] || guarded=" guarded"
+		[[ $level != *guard ]] || guarded=" guarded"
 		swept 0
 		hurt 17777 20
 		swept 1 "$OVER$guarded"
