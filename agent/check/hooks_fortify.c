@@ -23,27 +23,34 @@ FORTIFIED(void, explicit_bzero, n <= room, (void *to, size_t n, size_t room), (t
 FORTIFIED(char *, strncpy, n <= room, (char *to, const char *source, size_t n, size_t room), (to, source, n, room), (to, source, n))
 FORTIFIED(char *, stpncpy, n <= room, (char *to, const char *source, size_t n, size_t room), (to, source, n, room), (to, source, n))
 
-/* A string is measured once more than by the real function, unless its room is not known. */
-static inline bool string_fits(const char *source, size_t room)
-{
-	return room == SIZE_MAX || NEXT(strnlen)(source, room) < room;
+/*
+ * NAME_fits() and NAME_joined_fits(): a string of `type`s, and one behind another of which at most n are taken, by their function for
+ * lengths. A string is measured once more than by the real function, unless its room, which is counted in these, is not known.
+ */
+#define TEXT_FITS(NAME, type, nlen)										\
+static inline bool NAME##_fits(const type *source, size_t room)							\
+{														\
+	return room >= SIZE_MAX / sizeof(type) || NEXT(nlen)(source, room) < room;				\
+}														\
+														\
+static inline bool NAME##_joined_fits(const type *to, const type *source, size_t n, size_t room)		\
+{														\
+	size_t length;												\
+														\
+	if (room >= SIZE_MAX / sizeof(type))									\
+		return true;											\
+	length = NEXT(nlen)(to, room);										\
+	return length < room && NEXT(nlen)(source, least(n, room - length)) < room - length;			\
 }
 
-static inline bool joined_fits(const char *to, const char *source, size_t n, size_t room)
-{
-	size_t length;
-
-	if (room == SIZE_MAX)
-		return true;
-	length = NEXT(strnlen)(to, room);
-	return length < room && NEXT(strnlen)(source, least(n, room - length)) < room - length;
-}
+TEXT_FITS(string, char, strnlen)
+TEXT_FITS(wide, wide, wcsnlen)
 
 FORTIFIED(char *, strcpy, string_fits(source, room), (char *to, const char *source, size_t room), (to, source, room), (to, source))
 FORTIFIED(char *, stpcpy, string_fits(source, room), (char *to, const char *source, size_t room), (to, source, room), (to, source))
-FORTIFIED(char *, strcat, joined_fits(to, source, SIZE_MAX, room), (char *to, const char *source, size_t room), (to, source, room),
+FORTIFIED(char *, strcat, string_joined_fits(to, source, SIZE_MAX, room), (char *to, const char *source, size_t room), (to, source, room),
 	  (to, source))
-FORTIFIED(char *, strncat, joined_fits(to, source, n, room), (char *to, const char *source, size_t n, size_t room),
+FORTIFIED(char *, strncat, string_joined_fits(to, source, n, room), (char *to, const char *source, size_t n, size_t room),
 	  (to, source, n, room), (to, source, n))
 
 /* ---- wide characters: room is counted in them, as n is ------------------------------------------------- */
@@ -53,21 +60,6 @@ FORTIFIED(wide *, wmemmove, n <= room, (wide *to, const wide *source, size_t n, 
 FORTIFIED(wide *, wmempcpy, n <= room, (wide *to, const wide *source, size_t n, size_t room), (to, source, n, room), (to, source, n))
 FORTIFIED(wide *, wmemset, n <= room, (wide *to, wide c, size_t n, size_t room), (to, c, n, room), (to, c, n))
 FORTIFIED(wide *, wcsncpy, n <= room, (wide *to, const wide *source, size_t n, size_t room), (to, source, n, room), (to, source, n))
-
-static inline bool wide_fits(const wide *source, size_t room)
-{
-	return room >= SIZE_MAX / WIDE || NEXT(wcsnlen)(source, room) < room;
-}
-
-static inline bool wide_joined_fits(const wide *to, const wide *source, size_t n, size_t room)
-{
-	size_t length;
-
-	if (room >= SIZE_MAX / WIDE)
-		return true;
-	length = NEXT(wcsnlen)(to, room);
-	return length < room && NEXT(wcsnlen)(source, least(n, room - length)) < room - length;
-}
 
 FORTIFIED(wide *, wcscpy, wide_fits(source, room), (wide *to, const wide *source, size_t room), (to, source, room), (to, source))
 FORTIFIED(wide *, wcpcpy, wide_fits(source, room), (wide *to, const wide *source, size_t room), (to, source, room), (to, source))

@@ -4,6 +4,7 @@
 #include "agent/check/ways.h"
 
 #include "agent/arena.h"
+#include "agent/check/chunk.h"
 #include "agent/module.h"
 
 #define LINE_BYTES	128		/* of a line of /proc/self/maps as much as is needed: up to the path's start */
@@ -106,14 +107,13 @@ enum pmm_finding_place place_of(uint64_t address, uint64_t sp)
 /* A size before it that can be one; mapped by itself: at a page's start. */
 bool place_is_chunk(uint64_t address)
 {
-	uint64_t size;
+	uint64_t size, next;
 
 	if (address & 15 || LOAD(A.confined) || !sys_readable(address - 16))
 		return LOAD(A.confined);
 	size = *(const uint64_t *)(address - 8);
-	if (size & 2)
-		return (address & (ARCH_PAGE - 1)) == 16 && !((size & ~7ull) & (ARCH_PAGE - 1)) && size > ARCH_PAGE;
-	size &= ~7ull;
-	return size >= 32 && size < 1ull << 40 && !(size & 15) && sys_readable(address + size - 8) &&
-	       *(const uint64_t *)(address + size - 8) & 1;
+	if (size & CHUNK_MAPPED)
+		return (address & (ARCH_PAGE - 1)) == CHUNK_HEAD_BYTES && !(chunk_bytes(size) & (ARCH_PAGE - 1)) && size > ARCH_PAGE;
+	next = address - CHUNK_HEAD_BYTES + chunk_bytes(size);
+	return chunk_sized(size, 1ull << 40) && sys_readable(next + 8) && *(const uint64_t *)(next + 8) & CHUNK_BEFORE_USED;
 }

@@ -5,14 +5,12 @@
 
 #include "agent/block_words.h"
 #include "agent/check/budget.h"
+#include "agent/check/chunk.h"
 #include "agent/check/guard.h"
 #include "agent/check/ways.h"
 
-#define CHUNK_HEAD	16u		/* glibc: sizes of the chunk before and of this one, with three flags */
-#define CHUNK_LEAST	32u
-#define CHUNK_MAPPED	2u
-#define QUICK_BYTES	(128u << 10)
-#define LONGEST		(1ull << 40)
+#define QUICK_BYTES	((128u << 10) + CHUNK_LEAST_BYTES)
+#define MOST_BYTES	((1ull << 40) + CHUNK_LEAST_BYTES)
 
 uint16_t thrift_seen[THRIFT_SITES];
 bool thrift_any;
@@ -56,12 +54,6 @@ bool thrift_affords(struct tctx *c, const struct caller *from)
 	return false;
 }
 
-/* Two flags besides: the chunk before is in use, the chunk is of an arena that is not the main one. */
-static inline bool is_size(uint64_t word, uint64_t most)
-{
-	return word - CHUNK_LEAST < most && !(word & (CHUNK_MAPPED | 8));
-}
-
 /*
  * A chunk of glibc's, in a part of memory where blocks are: its size can be one, and what follows it is another chunk, which says that this
  * one is in use. That is read where it is on the same page. Elsewhere it is asked whether a checked block begins there, whose head might be
@@ -74,12 +66,12 @@ bool thrift_passed(const void *p)
 	if (unlikely(at % 16 || at < ARCH_PAGE || !block_region(at) || guard_in_pool(at)))
 		return false;		/* NULL is in a part with blocks where the program's heap begins low, as without ASLR */
 	size = ((const uint64_t *)p)[-1];
-	if (unlikely(!is_size(size, QUICK_BYTES)))
+	if (unlikely(!chunk_sized(size, QUICK_BYTES)))
 		return false;
-	next = at - CHUNK_HEAD + (size & ~15ull);
+	next = at - CHUNK_HEAD_BYTES + chunk_bytes(size);
 	if (likely((next ^ at) < ARCH_PAGE)) {
 		size = *(const uint64_t *)(next + 8);
-		return size & 1 && is_size(size, LONGEST);
+		return size & CHUNK_BEFORE_USED && chunk_sized(size, MOST_BYTES);
 	}
 	word = word_find(PMM_TABLE_HEAP, at);
 	return !word || !is_block(LOAD(*word));
