@@ -78,7 +78,8 @@ guarded() { json; jq -e '.check.guarded_blocks >= 100' "$T/check.json" >/dev/nul
 	finish 42
 }
 
-@test "blocks that outlive the watching are released later, then pmm detach takes out the rest" {
+# outlived: a victim with 200 guarded blocks that was watched and is no more; what it was like before is picture "first".
+outlived() {
 	start attach_check
 	picture first loose
 	guard
@@ -86,6 +87,10 @@ guarded() { json; jq -e '.check.guarded_blocks >= 100' "$T/check.json" >/dev/nul
 	unwatch
 	calm
 	left 200
+}
+
+@test "blocks that outlive the watching are released later, then pmm detach takes out the rest" {
+	outlived
 	tell f freed
 	refused "still uses 100 guarded blocks" "$PMM" detach "$PID"
 	tell k kept
@@ -98,12 +103,7 @@ guarded() { json; jq -e '.check.guarded_blocks >= 100' "$T/check.json" >/dev/nul
 }
 
 @test "the last guarded block is gone: pmm detach leaves the process as it was" {
-	start attach_check
-	picture first loose
-	guard
-	tell k kept
-	unwatch
-	left 200
+	outlived
 	tell c good
 	tell a freed
 	within "$PMM" detach "$PID"
@@ -113,12 +113,7 @@ guarded() { json; jq -e '.check.guarded_blocks >= 100' "$T/check.json" >/dev/nul
 }
 
 @test "attached, left and attached again, with blocks of the first time alive" {
-	start attach_check
-	picture first loose
-	guard
-	tell k kept
-	unwatch
-	left 200
+	outlived
 	watch
 	tell f freed
 	unwatch
