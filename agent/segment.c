@@ -272,6 +272,7 @@ int segment_claim(bool new_image)
 	block_init();
 	clock_check();
 	l->start_tick = clock_now();
+	l->image = arch_cycles();
 	if (!A.confined)
 		describe(l);
 	STORE(l->state, PMM_STATE_RUNNING);

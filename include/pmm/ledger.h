@@ -29,7 +29,7 @@
 
 #define PMM_TREE_MAGIC		0x31454552544d4d50ull	/* "PMMTREE1" */
 #define PMM_LEDGER_MAGIC	0x3147444c4d4d50ffull	/* "\xffPMMLDG1" */
-#define PMM_LEDGER_VERSION	5u
+#define PMM_LEDGER_VERSION	6u
 #define PMM_BYTE_ORDER_MARK	0x01020304u
 #define PMM_MEMFD_NAME		"pmm-ledger"
 #define PMM_ENV			"PMM_LEDGER"		/* "MONITORPID:FD:COOKIE", FD = the memfd's number in the monitor */
@@ -480,6 +480,7 @@ struct pmm_ledger {
 	pmm_ref stamp_dir[PMM_MAX_STAMPS >> PMM_STAMP_SHIFT];
 
 	struct pmm_leave leave;
+	uint64_t image;			/* cycle counter at the start: tells programs apart that exec puts in one process, even within a tick */
 
 	struct pmm_check_state check;
 	pmm_ref finding_dir[PMM_MAX_FINDINGS >> PMM_FINDING_SHIFT];	/* struct pmm_finding */

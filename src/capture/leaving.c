@@ -140,11 +140,11 @@ static int read_header(const struct ledger_tree *t, unsigned k, size_t offset, v
 int leaving_read(const struct ledger_tree *t, unsigned k, pid_t pid, struct leaving *out)
 {
 	struct pmm_leave l;
-	uint32_t start_tick = 0;
+	uint64_t image = 0;
 	int rc = read_header(t, k, offsetof(struct pmm_ledger, leave), &l, sizeof(l));
 
 	if (!rc)
-		rc = read_header(t, k, offsetof(struct pmm_ledger, start_tick), &start_tick, sizeof(start_tick));
+		rc = read_header(t, k, offsetof(struct pmm_ledger, image), &image, sizeof(image));
 	if (rc)
 		return rc;
 	*out = (struct leaving){
@@ -152,7 +152,7 @@ int leaving_read(const struct ledger_tree *t, unsigned k, pid_t pid, struct leav
 		.tid = tid_here(pid, l.tid),
 		.number = l.number,
 		.slot = k,
-		.attach_ns = start_tick * PMM_TICK_NS,
+		.image = image,
 	};
 	out->sp = out->tid ? l.sp : 0;
 	return 0;

@@ -23,7 +23,7 @@ struct leaving {
 	uint64_t sp;			/* its stack counts from here up and its registers not at all; 0 = all of it, registers too */
 	uint32_t number;		/* exit status; of PMM_LEAVE_SIGNAL the signal */
 	unsigned slot;
-	uint64_t attach_ns;		/* of the image that asked, as in its heap; another one may be in its place by now */
+	uint64_t image;			/* that asked, as in its heap; another one may be in its place by now */
 	/* [monitor] to be called once the process is no longer needed; else that is when the callback returns */
 	void (*let_go)(void *arg);
 	void *let_go_arg;

@@ -66,6 +66,7 @@ static void read_head(struct ledger_reader *r)
 	h->pid = r->o->pid ? (uint32_t)r->o->pid : l->pid;
 	h->ppid = l->ppid;
 	h->start_realtime_ns = t->start_realtime_ns;
+	h->image = l->image;
 	h->attach_ns = l->start_tick * PMM_TICK_NS;
 	h->began = l->attached == 1 ? HEAP_BEGAN_ATTACH : l->forked == 1 ? HEAP_BEGAN_FORK : HEAP_BEGAN_EXEC;
 	h->mode = t->mode == PMM_MODE_SAMPLED ? HEAP_SAMPLED : HEAP_EXACT;

@@ -52,14 +52,12 @@ static void wait_for_clock(const struct sweep_look *l, struct ledger_map *m)
 		nanosleep(&half, NULL);
 }
 
-/* What a process executes: its slot and when its ledger began. 0 = it cannot be told. */
+/* What a process executes. 0 = it cannot be told. */
 static uint64_t image_of(struct ledger_map *m)
 {
-	uint32_t start_tick;
+	uint64_t image;
 
-	if (ledger_map_read(m, offsetof(struct pmm_ledger, start_tick), &start_tick, sizeof(start_tick)))
-		return 0;
-	return (uint64_t)(m->slot + 1) << 32 | start_tick;
+	return ledger_map_read(m, offsetof(struct pmm_ledger, image), &image, sizeof(image)) ? 0 : image;
 }
 
 /* Is the memory that was read still that of the ledger that was? After exec it is another program's. */

@@ -17,12 +17,12 @@ static FILE *out_of(const struct run_check *r)
 }
 
 /* What is known of a process; NULL when out of memory. Valid until the next call. */
-static struct run_check_process *process_of(struct run_check *r, uint32_t pid, uint64_t attach_ns)
+static struct run_check_process *process_of(struct run_check *r, uint32_t pid, uint64_t image)
 {
-	struct run_check_process new = { .pid = pid, .attach_ns = attach_ns };
+	struct run_check_process new = { .pid = pid, .image = image };
 
 	vec_each(&r->processes, p)
-		if (p->pid == pid && p->attach_ns == attach_ns)
+		if (p->pid == pid && p->image == image)
 			return p;
 	return vec_push(&r->processes, new) ? NULL : &r->processes.v[r->processes.nr - 1];
 }
@@ -99,7 +99,7 @@ static void swept_fini(struct run_check_swept *p)
 /* What a sweep found is the last of the heap's findings; what earlier ones found in this image of the process comes behind. */
 static void tell_swept(struct run_check *r, struct run_check_swept *p, struct heap *h, uint64_t found)
 {
-	bool same = p->heap && p->heap->pid == h->pid && p->heap->attach_ns == h->attach_ns;
+	bool same = p->heap && heap_same_image(p->heap, h);
 	uint64_t from = h->nr_findings - found;
 
 	if (found)
@@ -129,7 +129,7 @@ static void collect(struct run_check *r)
 static struct run_check_swept *swept_like(struct run_check *r, const struct heap *h)
 {
 	vec_each(&r->swept, p)
-		if (p->heap && p->heap->pid == h->pid && p->heap->attach_ns == h->attach_ns)
+		if (p->heap && heap_same_image(p->heap, h))
 			return p;
 	return NULL;
 }
@@ -155,7 +155,7 @@ static const struct sweep *sweep_of(struct run_check *r, const struct heap *h, u
 
 void run_check_found(struct run_check *r, const struct heap *h)
 {
-	struct run_check_process *p = process_of(r, h->pid, h->attach_ns);
+	struct run_check_process *p = process_of(r, h->pid, h->image);
 
 	if (!p || h->nr_findings <= p->nr_told)
 		return;
@@ -239,7 +239,7 @@ void run_check_ended(struct run_check *r, struct heap *h)
 	if (sweeps_in_vain(r, h->pid))
 		collect(r);
 	give_swept(r, h);
-	p = process_of(r, h->pid, h->attach_ns);
+	p = process_of(r, h->pid, h->image);
 	if (p) {
 		*p = *vec_last(&r->processes);
 		r->processes.nr--;

@@ -29,7 +29,7 @@ struct check_job {
 /* One process, while it lives. */
 struct run_check_process {
 	uint32_t pid;			/* as in its heap */
-	uint64_t attach_ns;		/* tells images of one process apart */
+	uint64_t image;			/* likewise */
 	uint64_t nr_told;		/* findings of its agent */
 };
 

@@ -63,7 +63,7 @@ static int search(struct run_leaks *r, pid_t pid, const struct leaving *l, struc
 	struct leaks_found found;
 	int rc = scene_live(pid, &where, &s, e);
 
-	if (!rc && s.heap->attach_ns != l->attach_ns) {
+	if (!rc && s.heap->image != l->image) {
 		scene_free(&s);
 		rc = err_set(e, -ESRCH, "process %d runs another program now", (int)pid);
 	}
@@ -92,18 +92,12 @@ void run_leaks_search(struct run_leaks *r, pid_t pid, const struct leaving *l)
 		note(r, pid, l, &e);
 }
 
-/* The same image of the same process. */
-static bool is_same(const struct heap *a, const struct heap *b)
-{
-	return a->pid == b->pid && a->attach_ns == b->attach_ns;
-}
-
 void run_leaks_ended(struct run_leaks *r, struct heap *h)
 {
 	for (size_t i = 0; i < r->searched.nr; i++) {
 		struct heap *found = r->searched.v[i];
 
-		if (!is_same(found, h))
+		if (!heap_same_image(found, h))
 			continue;
 		if (leaks_carry(found, h))
 			r->nr_untold++;

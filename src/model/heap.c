@@ -61,6 +61,11 @@ void heap_free(struct heap *h)
 	free(h);
 }
 
+bool heap_same_image(const struct heap *a, const struct heap *b)
+{
+	return a->pid == b->pid && a->image == b->image;
+}
+
 uint64_t heap_mapped_bytes(const struct heap *h, uint64_t *nr)
 {
 	uint64_t bytes = 0, count = 0;

@@ -215,6 +215,7 @@ struct heap {
 	char *cmdline;			/* arguments joined by spaces, quoted where needed */
 	char *host;			/* node name, "" if unknown */
 	uint64_t start_realtime_ns;	/* wall clock at time 0 */
+	uint64_t image;			/* of a process that is watched: differs between programs that exec put in it; 0 in captures */
 	uint64_t attach_ns;		/* this process's tracking began here on the tree's time axis */
 	uint64_t taken_ns;		/* the moment described: now, or the end */
 	enum heap_end end;
@@ -267,6 +268,9 @@ struct heap *heap_new(void);
 
 /* Release a heap and all it holds. NULL is fine. */
 void heap_free(struct heap *h);
+
+/* Do both tell of the same program in the same process, of those that are watched? */
+bool heap_same_image(const struct heap *a, const struct heap *b);
 
 /*
  * Check the invariants named above (indices, parents, order of blocks, sums of sites against totals where nothing was

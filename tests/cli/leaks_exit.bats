@@ -129,9 +129,10 @@ unsearched() {
 	! grep "lost" "$T/killed.err"
 }
 
-@test "exec by another thread while the process waits: the new program is not searched in its place, but at its own end" {
+# exec_while_waiting CMD...: what CMD becomes at last, behind a byte of input and exec by another thread while it waits to be searched, is searched.
+exec_while_waiting() {
 	mkfifo "$T/in"
-	"$PMM" run -q --leaks -o "$T/exec.pmm" -- "$PROG/leave_exec" "$PROG/leak_data" <"$T/in" >"$T/exec.out" 2>"$T/exec.err" &
+	"$PMM" run -q --leaks -o "$T/exec.pmm" -- "$@" <"$T/in" >"$T/exec.out" 2>"$T/exec.err" &
 	local monitor=$! status=0
 	exec 9>"$T/in"
 	await -p "$monitor" pgrep -P "$monitor" -x leave_exec
@@ -147,6 +148,14 @@ unsearched() {
 	[ "$status" -eq 0 ] || { echo "status $status"; cat "$T/exec.err"; return 1; }
 	search "$T/exec.json" "$T/exec.pmm"
 	sums data exit "$T/exec.json"
+}
+
+@test "exec by another thread while the process waits: the new program is not searched in its place, but at its own end" {
+	exec_while_waiting "$PROG/leave_exec" "$PROG/leak_data"
+}
+
+@test "the same within one tick of pmm's clock" {
+	exec_while_waiting /bin/sh -c 'kill -STOP "$PPID"; exec "$0" "$1"' "$PROG/leave_exec" "$PROG/leak_data"
 }
 
 @test "processes that go on in the background are searched at their end" {

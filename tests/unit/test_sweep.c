@@ -284,7 +284,7 @@ static void another_image_begins_anew(void **state)
 	p[40] ^= 1;
 	swept(1, NULL);
 	swept(0, NULL);
-	im.l->start_tick = 1;
+	im.l->image++;
 	swept(1, NULL);
 	assert_int_equal(sweep.sweeps, 1);
 }
