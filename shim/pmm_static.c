@@ -21,11 +21,15 @@
 #endif
 
 #include "static.h"
-#include "static_lock.c"
-#include "static_text.c"
+static struct state_of_all S;
+#include "lock.c"
+#include "text.c"
+#include "guard.c"
 #include "static_table.c"
 #include "static_guard.c"
 #include "static_heap.c"
 #include "static_pool.c"
 #include "static_report.c"
-#include "static_misc.c"
+#include "report.c"
+#include "static_mark.c"
+#include "misc.c"

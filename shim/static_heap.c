@@ -309,8 +309,6 @@ static void *resize_block(const struct at *at, void *p, size_t size)
 }
 
 /* ---- the interface */
-#define AT_OF_CALL const struct at at = { file, func, (uint32_t)line }
-
 void *pmm_malloc(PMM_AT, size_t size)
 {
 	AT_OF_CALL;

@@ -1,5 +1,5 @@
 /*
- * Output of the static form: options, a printf of integers, and the line that gathers. Calls nothing that a signal handler must not call.
+ * Output: options, a printf of integers, and the line that gathers. Calls nothing that a signal handler must not call.
  */
 
 /* Values at the start: all other options are 0. */

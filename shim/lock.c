@@ -1,12 +1,10 @@
 /*
- * The static form's lock: a flag that threads spin on, and what is to be done when the thread itself has it, below a signal handler.
+ * The lock: a flag that threads spin on, and what is to be done when the thread itself has it, below a signal handler.
  *
  * A handler that interrupted the thread in here gets no lock: requests pass untracked, frees and reports wait until leave(). After fork()
  * in a program with threads the child may find the lock taken by a thread that it has not: it takes the lock over once a second has
  * passed without anybody's turn, in a process that is not the one the lock was last known to work for.
  */
-static struct state_of_all S;
-
 #ifdef PMM_NO_THREADS
 static volatile unsigned char inside;
 #define TEST_AND_SET(flag)	(*(flag) = 1, 0)
@@ -136,7 +134,7 @@ static void write_end(void)
 	if (!enter())
 		return;
 	S.ended = 1;
-	if (!S.stats.nr_live)
+	if (!nr_live_blocks())
 		tables &= ~(unsigned)PMM_BLOCKS;
 	put_tables(tables);
 	hand_on();

@@ -1,5 +1,5 @@
 /*
- * The rest of the static form's interface: options, checks on demand, marks, simulated shortage, tests of addresses, trace, assertions.
+ * The rest of the interface: options, checks on demand, simulated shortage, tests of addresses, trace, assertions.
  */
 void pmm_enable(void)
 {
@@ -13,9 +13,7 @@ void pmm_disable(void)
 
 size_t pmm_set(enum pmm_option which, size_t value)
 {
-	static const enum pmm_option odd[] = { PMM_HUGE_SIZE, PMM_LIMIT, PMM_CANARY, PMM_FILL_NEW, PMM_CHECK_ALWAYS };
 	size_t old;
-	unsigned i;
 	int locked;
 
 	if ((unsigned)which >= PMM_NR_OPTIONS)
@@ -23,9 +21,7 @@ size_t pmm_set(enum pmm_option which, size_t value)
 	locked = enter();
 	old = option(which);
 	S.option[which] = value ^ at_start(which);
-	S.nr_odd = 0;
-	for (i = 0; i < sizeof(odd) / sizeof(odd[0]); i++)
-		S.nr_odd += S.option[odd[i]] != 0;
+	option_changed();
 	if (locked) {
 		trim_kept();
 		leave();
@@ -69,62 +65,6 @@ size_t pmm_check_at(PMM_AT)
 	nr = inspect_all(&at);
 	leave();
 	return nr;
-}
-
-size_t pmm_check_block_at(PMM_AT, const void *p)
-{
-	AT_OF_CALL;
-	struct slot *slot;
-	size_t nr;
-
-	if (!enter())
-		return 0;
-	slot = find_slot(p, 1 << LIVE | 1 << IDLE);
-	nr = slot ? (size_t)inspect_slot(slot, &at) : 0;
-	leave();
-	return nr;
-}
-
-/* ---- marks */
-void *pmm_mark_at(PMM_AT, const void *p)
-{
-	AT_OF_CALL;
-	struct slot *slot;
-
-	if (p && enter()) {
-		slot = find_slot(p, 1 << MARKED) ? NULL : take_slot();
-		if (slot) {
-			link_slot(slot, p);
-			slot->size = 0;
-			slot->file = at.file;
-			slot->line = at.line;
-			slot->freed_file = NULL;
-			slot->time = (uint32_t)PMM_TIME();
-			slot->number = ++S.number;
-			slot->entry = 'k';
-			slot->state = MARKED;
-		}
-		leave();
-	}
-	return (void *)(uintptr_t)p;
-}
-
-void *pmm_unmark_at(PMM_AT, const void *p)
-{
-	AT_OF_CALL;
-	struct slot *slot;
-
-	if (p && enter()) {
-		slot = find_slot(p, 1 << MARKED);
-		if (slot) {
-			drop_slot(slot, STALE, NULL);
-		} else {
-			S.stats.nr_errors++;
-			tell(&at, "%p is not marked", (void *)(uintptr_t)p);
-		}
-		leave();
-	}
-	return (void *)(uintptr_t)p;
 }
 
 /* ---- simulated shortage */

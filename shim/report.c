@@ -1,0 +1,113 @@
+/*
+ * Tables as text on demand, by signal, to whom they are to go.
+ */
+static void put_totals(void)
+{
+	struct pmm_stats all;
+
+	pmm_get_stats(&all);
+	put_text("pmm: totals\n  blocks: %zu new, %zu freed, %zu live, %zu at most\n", all.nr_new, all.nr_freed, all.nr_live, all.nr_peak);
+	put_text("  bytes: %llu new, %llu freed, %zu live, %zu at most\n", all.bytes_new, all.bytes_freed, all.bytes_live, all.bytes_peak);
+	put_text("  requests: %zu failed, %zu for 0 bytes, %zu huge, %zu passed untracked\n", all.nr_failed, all.nr_zero, all.nr_huge,
+		all.nr_passed);
+	put_text("  frees: %zu of blocks not tracked, %zu given up\n", all.nr_foreign, all.nr_lost);
+	put_text("  tables: %zu of %zu slots in use%s, %zu of %zu call sites\n", all.slots_used, all.slots,
+		all.table_full ? " (was full)" : "", all.sites_used, all.sites);
+	put_text("  errors: %zu\n", all.nr_errors);
+}
+
+static void put_tables(unsigned tables)
+{
+	if (tables & PMM_BLOCKS)
+		put_blocks();
+	if (tables & PMM_SITES)
+		put_sites();
+	if (tables & PMM_CLASSES)
+		put_classes();
+	if (tables & PMM_TOTALS)
+		put_totals();
+}
+
+void pmm_report(unsigned tables)
+{
+	if (!enter()) {
+		S.late_tables = S.late_tables | tables;
+		S.late = 1;
+		return;
+	}
+	put_tables(tables);
+	leave();
+}
+
+void pmm_report_to(pmm_output *output, void *ctx, unsigned tables)
+{
+	pmm_output *old;
+	void *old_ctx;
+
+	if (!enter())
+		return;
+	hand_on();
+	old = S.output;
+	old_ctx = S.output_ctx;
+	S.output = output;
+	S.output_ctx = ctx;
+	put_tables(tables);
+	hand_on();
+	S.output = old;
+	S.output_ctx = old_ctx;
+	leave();
+}
+
+#ifndef PMM_BARE
+static void write_to_fd(void *ctx, const char *text, size_t bytes)
+{
+	int fd = *(const int *)ctx;
+
+	while (bytes) {
+		ssize_t n = write(fd, text, bytes);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return;
+		text += n;
+		bytes -= (size_t)n;
+	}
+}
+
+void pmm_report_fd(int fd, unsigned tables)
+{
+	pmm_report_to(write_to_fd, &fd, tables);
+}
+
+static void report_signal(int signo)
+{
+	(void)signo;
+	pmm_report(S.signal_tables);
+}
+
+int pmm_report_on(int signo, unsigned tables)
+{
+	struct sigaction action;
+
+	memset(&action, 0, sizeof(action));
+	action.sa_handler = report_signal;
+	action.sa_flags = SA_RESTART;
+	S.signal_tables = tables;
+	return sigaction(signo, &action, NULL);
+}
+#else
+void pmm_report_fd(int fd, unsigned tables)
+{
+	(void)fd;
+	(void)tables;
+}
+
+int pmm_report_on(int signo, unsigned tables)
+{
+	(void)signo;
+	(void)tables;
+	errno = ENOSYS;
+	return -1;
+}
+#endif
