@@ -106,7 +106,7 @@ static bool fold(struct heap *h, const struct heap_finding *f)
 		return true;
 	s->free_site = f->site;
 	s->free_thread = f->thread;
-	s->free_ns = f->first_ns;
+	s->free_ns = f->first_ns > s->first_ns ? f->first_ns : s->first_ns;	/* behind the sweep, though the process's clock may be late */
 	s->release = f->release;
 	return true;
 }

@@ -345,14 +345,19 @@ uint64_t ledger_map_backing(struct ledger_map *m)
 	return bytes + m->arena_ready - m->arena_off;
 }
 
+uint32_t ledger_map_clock(struct ledger_map *m)
+{
+	uint32_t tick;
+
+	return file_read(m, offsetof(struct pmm_tree, tick), &tick, sizeof(tick)) ? m->tree.tick : tick;
+}
+
 uint32_t ledger_map_tick(struct ledger_map *m)
 {
 	uint64_t start = m->tree.start_monotonic_ns, now_ns, ticks;
+	uint32_t tick = ledger_map_clock(m);
 	struct timespec now;
-	uint32_t tick;
 
-	if (file_read(m, offsetof(struct pmm_tree, tick), &tick, sizeof(tick)))
-		tick = m->tree.tick;
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	now_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 	ticks = now_ns > start ? (now_ns - start) / PMM_TICK_NS : 0;

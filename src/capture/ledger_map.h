@@ -77,6 +77,9 @@ uint64_t ledger_map_backing(struct ledger_map *m);
 /* The tree's clock now, in ticks, also where nobody advances `tick`. */
 uint32_t ledger_map_tick(struct ledger_map *m);
 
+/* What the tree's processes take for that: it stands still while the monitor does. */
+uint32_t ledger_map_clock(struct ledger_map *m);
+
 /* State of the slot now (enum pmm_slot_state) and the pid in it. */
 struct pmm_slot ledger_map_slot(struct ledger_map *m);
 

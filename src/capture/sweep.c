@@ -9,7 +9,28 @@
 #include "include/pmm/ledger.h"
 #include "src/capture/sweep_look.h"
 
-#define CLOCK_WAITS	10u			/* of half a tick each: a clock that stands still then has nobody to advance it */
+#define CLOCK_WAITS	30u			/* of half a tick each: a clock that stands still then has nobody to advance it */
+
+/* ---- the clock of births ---- */
+
+/* Until the processes' clock is at `tick`. What it is then. */
+static uint32_t wait_for_clock(struct ledger_map *m, uint64_t tick)
+{
+	const struct timespec half = { .tv_nsec = PMM_TICK_NS / 2 };
+	uint32_t now = ledger_map_clock(m);
+
+	for (unsigned i = 0; i < CLOCK_WAITS && now < tick; i++) {
+		nanosleep(&half, NULL);
+		now = ledger_map_clock(m);
+	}
+	return now;
+}
+
+/* When the last sweep saw the block well; 0: it may have been allocated since, or there was none. */
+static uint64_t well_ns(const struct sweep *s, const struct heap_block *b)
+{
+	return b->birth_ns < s->older_ns ? s->last_ns : 0;
+}
 
 /* ---- a second look ---- */
 
@@ -38,9 +59,8 @@ static bool damaged_again(struct sweep_look *again, const struct heap *first, co
 }
 
 /* Until births of now cannot be those of the damaged blocks. */
-static void wait_for_clock(const struct sweep_look *l, struct ledger_map *m)
+static void outlive(const struct sweep_look *l, struct ledger_map *m)
 {
-	const struct timespec half = { .tv_nsec = PMM_TICK_NS / 2 };
 	uint64_t youngest_ns = 0;
 
 	vec_each(&l->damages, d) {
@@ -48,8 +68,7 @@ static void wait_for_clock(const struct sweep_look *l, struct ledger_map *m)
 
 		youngest_ns = birth_ns > youngest_ns ? birth_ns : youngest_ns;
 	}
-	for (unsigned i = 0; i < CLOCK_WAITS && ledger_map_tick(m) * (uint64_t)PMM_TICK_NS <= youngest_ns + PMM_TICK_NS; i++)
-		nanosleep(&half, NULL);
+	wait_for_clock(m, youngest_ns / PMM_TICK_NS + 2);
 }
 
 /* What a process executes. 0 = it cannot be told. */
@@ -91,7 +110,7 @@ static int confirm(struct sweep_look *l, struct ledger_map *m, uint64_t image, s
 
 	again.damages.v = NULL;
 	again.damages.nr = again.damages.room = 0;
-	wait_for_clock(l, m);
+	outlive(l, m);
 	rc = ledger_read(m, &o, &again.h, e);
 	if (rc)
 		return rc;
@@ -148,7 +167,7 @@ static uint8_t type_of(const struct heap_block *b, const struct sweep_damage *d)
 }
 
 /* Append a finding. 0 or -ENOMEM. */
-static int add(struct sweep_look *l, const struct sweep_damage *d, uint64_t before_ns, uint32_t number)
+static int add(const struct sweep *s, struct sweep_look *l, const struct sweep_damage *d, uint32_t number)
 {
 	struct heap *h = l->h;
 	const struct heap_block *b = &h->blocks[d->block];
@@ -162,7 +181,7 @@ static int add(struct sweep_look *l, const struct sweep_damage *d, uint64_t befo
 		.type = type_of(b, d), .by = PMM_BY_SWEEP,
 		.access = PMM_ACCESS_WRITE, .kind = b->kind, .guarded = sweep_look_guarded(l, b), .nr_bytes = d->nr_bytes, .text = strdup(""),
 		.number = number, .count = 1, .first_ns = h->taken_ns, .last_ns = h->taken_ns,
-		.since_ns = before_ns > b->birth_ns ? before_ns : 0, .address = d->address, .block = b->address,
+		.since_ns = well_ns(s, b), .address = d->address, .block = b->address,
 		.block_bytes = b->size_bytes, .site = HEAP_NO_SITE, .alloc_site = b->site, .free_site = HEAP_NO_SITE,
 		.thread = HEAP_NO_THREAD, .alloc_thread = b->thread, .free_thread = HEAP_NO_THREAD, .alloc_ns = b->birth_ns,
 	};
@@ -186,7 +205,7 @@ static bool told(const struct heap *h, const struct heap_block *b)
 }
 
 /* The finding of this sweep, from index `from` on, that says the same of another block of the call site; NULL: there is none. */
-static struct heap_finding *same_finding(const struct sweep_look *l, const struct sweep_damage *d, uint64_t before_ns, uint64_t from)
+static struct heap_finding *same_finding(const struct sweep *s, const struct sweep_look *l, const struct sweep_damage *d, uint64_t from)
 {
 	const struct heap_block *b = &l->h->blocks[d->block];
 	uint8_t type = type_of(b, d);
@@ -195,7 +214,7 @@ static struct heap_finding *same_finding(const struct sweep_look *l, const struc
 		struct heap_finding *f = &l->h->findings[i];
 
 		if (f->type == type && f->alloc_site == b->site && f->kind == b->kind && f->guarded == sweep_look_guarded(l, b) &&
-		    !f->since_ns == (before_ns <= b->birth_ns))
+		    f->since_ns == well_ns(s, b))
 			return f;
 	}
 	return NULL;
@@ -204,7 +223,7 @@ static struct heap_finding *same_finding(const struct sweep_look *l, const struc
 /* The number of findings, or -ENOMEM. */
 static int add_new(struct sweep *s, struct sweep_look *l, uint32_t first)
 {
-	uint64_t before_ns = s->last_ns, from = l->h->nr_findings;
+	uint64_t from = l->h->nr_findings;
 	int nr = 0;
 
 	vec_each(&l->damages, d) {
@@ -212,12 +231,12 @@ static int add_new(struct sweep *s, struct sweep_look *l, uint32_t first)
 
 		if (!see(s, &l->h->blocks[d->block], d->address) || told(l->h, &l->h->blocks[d->block]))
 			continue;
-		same = same_finding(l, d, before_ns, from);
+		same = same_finding(s, l, d, from);
 		if (same)
 			same->count++;
 		else if (nr == PMM_MAX_FINDINGS)
 			l->h->check.findings_lost++;
-		else if (add(l, d, before_ns, first + (uint32_t)nr))
+		else if (add(s, l, d, first + (uint32_t)nr))
 			return -ENOMEM;
 		else
 			nr++;
@@ -225,7 +244,7 @@ static int add_new(struct sweep *s, struct sweep_look *l, uint32_t first)
 	return nr;
 }
 
-static int sweep(struct sweep *s, struct sweep_look *l, struct ledger_map *m, uint32_t first, struct err *e)
+static int sweep(struct sweep *s, struct sweep_look *l, struct ledger_map *m, uint32_t clock, uint32_t first, struct err *e)
 {
 	uint64_t image = image_of(m);
 	int rc;
@@ -247,6 +266,7 @@ static int sweep(struct sweep *s, struct sweep_look *l, struct ledger_map *m, ui
 	if (rc < 0)
 		return rc;
 	s->last_ns = l->h->taken_ns;
+	s->older_ns = clock * (uint64_t)PMM_TICK_NS;
 	l->h->check.sweeps = ++s->sweeps;
 	l->h->check.swept_ns = s->last_ns;
 	return rc;
@@ -257,6 +277,7 @@ int sweep_process(struct sweep *s, pid_t pid, struct ledger_map *m, uint32_t fir
 	const struct ledger_options o = { .running = true, .pid = pid };
 	struct sweep_look l = { .pid = pid, .secret = m->tree.check.secret, .sampled = m->tree.check.level == PMM_CHECK_SAMPLED };
 	struct pmm_check_state state;
+	uint32_t clock;
 	int rc;
 
 	if (m->tree.check.level == PMM_CHECK_NONE)
@@ -267,9 +288,10 @@ int sweep_process(struct sweep *s, pid_t pid, struct ledger_map *m, uint32_t fir
 	l.pool_end = state.pool_end;
 	l.generation = state.generation;
 	l.buffer = sweep_look_buffer();
+	clock = wait_for_clock(m, ledger_map_tick(m));
 	rc = l.buffer ? ledger_read(m, &o, &l.h, e) : err_set(e, -ENOMEM, "out of memory");
 	if (!rc)
-		rc = sweep(s, &l, m, first, e);
+		rc = sweep(s, &l, m, clock, first, e);
 	free(l.buffer);
 	vec_fini(&l.damages);
 	if (rc < 0)

@@ -28,6 +28,7 @@ struct sweep {
 	VEC(struct sweep_seen) seen;	/* sorted */
 	uint64_t sweeps;
 	uint64_t last_ns;		/* when the last one began; 0 = there was none */
+	uint64_t older_ns;		/* it has seen all blocks with a birth before, by the clock of the processes, which may be late */
 	uint64_t image;			/* what the process executed then: another image has other blocks, and no sweeps before */
 };
 

@@ -62,7 +62,7 @@ static void releases_of_damage_told_before_are_folded(void **state)
 		"finding type=overrun by=release release=free address=7777 block=7000 alloc=a alloc-at=4s kind=new site=b first=6s\n"
 		"finding type=overrun by=release release=free address=8018 block=8000 alloc=b alloc-at=4s kind=new site=b first=6s\n"
 		"finding type=underrun by=release release=free address=fff block=1000 alloc=a alloc-at=1s kind=new site=b first=6s\n"
-		"finding type=overrun by=sweep number=1024 address=1018 block=1000 alloc=a alloc-at=1s kind=new count=2\n"
+		"finding type=overrun by=sweep number=1024 address=1018 block=1000 alloc=a alloc-at=1s kind=new first=7s count=2\n"
 		"finding type=overrun by=sweep number=1025 address=2018 block=2000 alloc=a alloc-at=2s kind=new count=2\n");
 	const uint64_t new = 0x7777;
 	char why[200];
@@ -76,6 +76,7 @@ static void releases_of_damage_told_before_are_folded(void **state)
 	assert_int_equal(h->findings[3].free_site, 2);
 	assert_int_equal(h->findings[3].release, PMM_RELEASE_FREE);
 	assert_int_equal(h->findings[3].count, 2);
+	assert_int_equal(h->findings[3].free_ns, 7000000000);	/* the process's clock was late */
 	assert_int_equal(h->findings[4].free_site, 3);
 	assert_int_equal(h->findings[4].release, PMM_RELEASE_DELETE);
 	assert_int_equal(h->findings[4].free_ns, 5000000000);

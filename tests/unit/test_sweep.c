@@ -214,6 +214,28 @@ static void the_sweep_before_is_told(void **state)
 	assert_int_equal(f.since_ns, 0);
 }
 
+/* While the monitor stands still, so does the clock of births: what seems older than the last sweep may be younger. */
+static void a_late_clock_is_not_believed(void **state)
+{
+	unsigned char *old = block(64, 40, 0, 999), *young;
+	struct heap_finding f;
+	struct timespec now;
+
+	(void)state;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	im.tree->start_monotonic_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec - 3000 * TICK;
+	im.tree->tick = 1000;
+	swept(0, NULL);
+	young = block(512, 40, 0, 1000);
+	young[40] ^= 1;
+	swept(1, &f);
+	assert_int_equal(f.since_ns, 0);
+	assert_true(f.first_ns > 3000 * TICK);
+	old[40] ^= 1;
+	swept(1, &f);
+	assert_true(f.since_ns >= 3000 * TICK);
+}
+
 /* Of one call site, and neither born on different sides of the last sweep nor damaged at different ends. */
 static void damaged_blocks_of_a_site_are_counted(void **state)
 {
@@ -382,6 +404,7 @@ int main(void)
 		TEST(what_the_release_finds_again_is_known),
 		TEST(slack_before_a_guarded_block_is_looked_at),
 		TEST(the_sweep_before_is_told),
+		TEST(a_late_clock_is_not_believed),
 		TEST(damaged_blocks_of_a_site_are_counted),
 		TEST(a_block_being_freed_is_no_finding),
 		TEST(what_cannot_be_read_is_passed_over),
