@@ -142,11 +142,8 @@ ends() {
 }
 
 @test "a deadly signal that comes while the process waits is too late" {
-	"$PROG/leave_driver" -s 2000 ends "$AGENT" "$PROG/leave_exit" exit >out &
-	local driver=$! status=0
-	await test -s ends
-	pkill -TERM -P "$driver" -x leave_exit
-	wait "$driver" || status=$?
+	local status=0
+	within "$PROG/leave_driver" -t -s 300 ends "$AGENT" "$PROG/leave_exit" exit >out || status=$?
 	[ "$status" -eq 3 ]
 	printf 'handler\ndestructor\nbefore\n' | cmp - out
 }

@@ -230,7 +230,7 @@ EOF
 @test "stop: a thread that cannot be stopped is named, and nothing is left stopped or traced" {
 	victim stop_scene vfork
 	await -p "$VICTIM" in_states D
-	refused ETIMEDOUT "thread $VICTIM ('stop_scene') of process $VICTIM does not stop (state D, in kernel_clone)" \
+	STOP_WAIT_S=2 refused ETIMEDOUT "thread $VICTIM ('stop_scene') of process $VICTIM does not stop (state D, in kernel_clone)" \
 		"it waits in the kernel for something that cannot be interrupted, such as a disk or a child made by vfork; try again" \
 		-- drive all "$VICTIM" 1
 	grep '^TracerPid:	0$' /proc/"$VICTIM"/status

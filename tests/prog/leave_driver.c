@@ -1,10 +1,11 @@
 /*
  * Runs a program under the monitor, every process of it to be seen off at its end (src/capture/leaving.h), for tests/cli/leaving.bats:
  *
- *	leave_driver [-s MS] [-k | -K] FILE AGENT PROGRAM [ARG...]
+ *	leave_driver [-s MS] [-k | -t | -K] FILE AGENT PROGRAM [ARG...]
  *
  * A line of FILE for each: "NAME CAUSE NUMBER THREAD held=DIGITS": THREAD is main or other; held: which of the words that leave_exit.c
- * marks lie in what counts of the stack. -s: look for that long. -k: kill the process while it waits, -K: kill the driver itself, at the first one.
+ * marks lie in what counts of the stack. -s: look for that long. -k, -t: kill the process while it waits, by SIGKILL or SIGTERM, -K: kill the
+ * driver itself, at the first one.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -26,7 +27,7 @@ static struct ledger_tree tree;
 static struct child child;
 static FILE *out;
 static unsigned look_ms;
-static bool kill_it, kill_us;
+static bool kill_it, end_it, kill_us;
 
 /* Marks from sp to the end of its mapping, as a set of bits. */
 static unsigned marks(pid_t pid, uint64_t sp)
@@ -61,6 +62,8 @@ static void on_leaving(void *arg, pid_t pid, const struct leaving *l)
 		kill(getpid(), SIGKILL);
 	if (kill_it)
 		kill(pid, SIGKILL);
+	if (end_it)
+		kill(pid, SIGTERM);
 	usleep(look_ms * 1000);
 }
 
@@ -84,9 +87,10 @@ int main(int argc, char **argv)
 	struct err e = { .text = "" };
 	char **env;
 
-	for (int c; (c = getopt(argc, argv, "+s:kK")) >= 0;) {
+	for (int c; (c = getopt(argc, argv, "+s:ktK")) >= 0;) {
 		look_ms = c == 's' ? (unsigned)atoi(optarg) : look_ms;
 		kill_it |= c == 'k';
+		end_it |= c == 't';
 		kill_us |= c == 'K';
 	}
 	argv += optind;

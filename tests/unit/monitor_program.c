@@ -67,6 +67,13 @@ static void play_family(void)
 	_exit(0);
 }
 
+/* The test counts here how often it was told; not for ever, as the test may have failed. */
+static void wait_told(uint64_t times)
+{
+	for (unsigned i = 0; i < 100000 && __atomic_load_n(&agent.ledger->check.passed, __ATOMIC_ACQUIRE) < times; i++)
+		usleep(1000);
+}
+
 /* A child that outlives its parent. */
 static void play_daemon(void)
 {
@@ -76,7 +83,7 @@ static void play_daemon(void)
 		_exit(0);
 	fake_agent_claim(&agent);
 	fake_agent_record(&agent, 20, 0);
-	usleep(1000000);
+	wait_told(1);
 	_exit(0);
 }
 
@@ -109,13 +116,6 @@ static struct pmm_finding *note_finding(uint32_t nr)
 	*f = (struct pmm_finding){ .by = PMM_BY_ACCESS, .count = 1, .site = 1 };
 	__atomic_store_n(&l->check.nr_findings, nr + 1, __ATOMIC_RELEASE);
 	return f;
-}
-
-/* The test counts here how often it was told. */
-static void wait_told(uint64_t times)
-{
-	while (__atomic_load_n(&agent.ledger->check.passed, __ATOMIC_ACQUIRE) < times)
-		usleep(1000);
 }
 
 /* Heap errors: one, one that is not complete at first, the first again, and one right before exec. */
@@ -247,7 +247,7 @@ static void play_late(void)
 	fake_agent_record(&agent, 1, 1);
 	if (fork())
 		_exit(0);
-	usleep(500000);
+	wait_told(1);
 	fake_agent_claim(&agent);
 	fake_agent_record(&agent, 6, 0);
 	_exit(0);

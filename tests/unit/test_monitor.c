@@ -18,6 +18,7 @@
 
 #define MIB	  (1ull << 20)
 #define MAX_HEAPS 16
+#define LONG_NS	  60000000000ull	/* for what comes sooner or later */
 
 struct fixture {
 	struct ledger_tree tree;
@@ -51,11 +52,26 @@ static void on_unreadable(void *arg, pid_t pid, bool is_root, const struct err *
 	f->nr_unreadable++;
 }
 
-/* Says a number in the ledger, where the program waits for it. */
-static void tell_program(const struct fixture *f, uint64_t nr)
+/* Says a number in the ledger, where the program that has the slot waits for it. */
+static void tell_slot(const struct fixture *f, unsigned slot, uint64_t nr)
 {
 	assert_int_equal(pwrite(f->tree.fd, &nr, sizeof(nr),
-				(off_t)(ledger_tree_slot_off(&f->tree, 0) + offsetof(struct pmm_ledger, check.passed))), sizeof(nr));
+				(off_t)(ledger_tree_slot_off(&f->tree, slot) + offsetof(struct pmm_ledger, check.passed))), sizeof(nr));
+}
+
+static void tell_program(const struct fixture *f, uint64_t nr)
+{
+	tell_slot(f, 0, nr);
+}
+
+/* The same to a child that is in the one slot that is taken. */
+static void tell_child(const struct fixture *f)
+{
+	uint32_t pid;
+
+	for (unsigned k = 0; k < f->tree.nr_slots; k++)
+		if (ledger_tree_slot_state(&f->tree, k, &pid) == PMM_SLOT_LIVE)
+			tell_slot(f, k, 1);
 }
 
 static void on_found(void *arg, const struct heap *h, bool is_root)
@@ -176,7 +192,7 @@ static void family_leaves_a_heap_each(void **state)
 	(void)state;
 	launch(&f, "family");
 	monitor_until_root(&f.monitor);
-	assert_int_equal(monitor_settle(&f.monitor, 1000000000, NULL), 0);
+	assert_int_equal(monitor_settle(&f.monitor, LONG_NS, NULL), 0);
 	assert_int_equal(f.nr, 3);
 	for (unsigned i = 0; i < f.nr; i++) {
 		const struct heap *h = f.heap[i];
@@ -218,6 +234,7 @@ static void daemon_is_waited_for(void **state)
 	assert_int_equal(kill(pid, 0), 0);
 	assert_int_not_equal(pid, f.monitor.who.root);
 	assert_int_equal(monitor_moved(&f.monitor), 0);
+	tell_child(&f);
 	monitor_until_all(&f.monitor);
 	assert_int_equal(f.nr, 2);
 	assert_false(f.root[1]);
@@ -263,7 +280,7 @@ static void namespace_costs_nobody_its_ledger(void **state)
 		skip(); /* ... and a kernel that makes them */
 	}
 	assert_int_equal(child_exit_code(f.child.status), 0);
-	assert_int_equal(monitor_settle(&f.monitor, 2000000000, NULL), 0);
+	assert_int_equal(monitor_settle(&f.monitor, LONG_NS, NULL), 0);
 	assert_int_equal(f.nr, 2);
 	inner = f.heap[f.root[0]]; /* both may end within a tick */
 	assert_int_equal(inner->allocs, 50);
@@ -284,6 +301,7 @@ static void late_child_is_waited_for(void **state)
 	assert_int_equal(monitor_settle(&f.monitor, 30000000, &pid), 1);
 	assert_int_equal(kill(pid, 0), 0);
 	assert_int_equal(monitor_living(&f.monitor, NULL), 0);
+	tell_program(&f, 1);
 	monitor_until_all(&f.monitor);
 	assert_int_equal(f.nr, 2);
 	assert_int_equal(f.heap[1]->allocs, 6);
@@ -331,6 +349,7 @@ static void living_are_delivered_when_asked_to_end(void **state)
 	assert_int_equal(f.nr, 2);
 	assert_int_equal(f.heap[1]->end, HEAP_RUNNING);
 	assert_int_equal(f.heap[1]->allocs, 20);
+	kill(f.heap[1]->pid, SIGKILL);
 	end(&f);
 }
 
@@ -407,9 +426,8 @@ static void signals_are_passed_on(void **state)
 
 	(void)state;
 	launch(&f, "wait");
-	for (int i = 0; i < 200 && !f.monitor.watched[0]; i++)
+	while (!f.monitor.watched[0])
 		monitor_step(&f.monitor);
-	assert_non_null(f.monitor.watched[0]);
 	/* from somebody else: this process is the monitor, so a child sends it */
 	if (fork() == 0) {
 		kill(getppid(), SIGTERM);
@@ -428,7 +446,7 @@ static void new_code_raises_the_epoch(void **state)
 	(void)state;
 	launch(&f, "code");
 	monitor_until_root(&f.monitor);
-	assert_int_equal(f.tree.head->code_epoch, 1);
+	assert_true(f.tree.head->code_epoch >= 1); /* the program may map some more before it sees that */
 	end(&f);
 	launch(&f, "slow");
 	monitor_until_root(&f.monitor);
