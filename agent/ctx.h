@@ -28,6 +28,12 @@ enum tctx_busy {
 	TCTX_IN_ALLOCATOR,	/* the real allocator runs */
 };
 
+/* Where a thread was stopped last (guard_page_protected()). */
+struct guard_stop {
+	uint64_t page;
+	uint64_t block;			/* that it belonged to; 0 = to none that was live */
+};
+
 struct tctx {
 	struct pmm_ctx pub;
 	/* what every event reads or changes: one cache line and a half */
@@ -61,6 +67,7 @@ struct tctx {
 	uint64_t random;
 	struct tctx *nested;		/* for handlers interrupting this one */
 	uint64_t signal_stack;		/* end of its owner's alternate stack, where that is ours (agent/check/keep.c); 0 = none */
+	struct guard_stop last_stop;	/* injected form: there is no thread-local memory */
 	pmm_ref site_page[PMM_MAX_SITES >> 10];	/* pages of 1024 pmm_ref: record of a site */
 };
 

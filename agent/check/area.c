@@ -160,9 +160,12 @@ bool areas_start(const struct pmm_check *options)
 
 static bool run_own(const struct area *a, uint32_t i)
 {
-	uint32_t nobody = 0;
+	uint32_t hold = LOAD(run_record(a, i)->hold);
 
-	return CAS(run_record(a, i)->hold, nobody, HOLD_OWNED);
+	while (!(hold & (HOLD_TURN - 1)))
+		if (CAS(run_record(a, i)->hold, hold, hold + HOLD_TURN + HOLD_OWNED))
+			return true;
+	return false;
 }
 
 /* May the pool have that much more of what the program's limit on data leaves? A part of it: the program's own blocks come first. */

@@ -23,9 +23,13 @@
 #define CHUNK_LOG2	8		/* runs of a chunk in area 0, half of it in each next one: at least one */
 #define NO_RUN		UINT32_MAX
 
-/* pmm_guard.hold: taken from the queue, and how many accesses are being let through to a page of it, which keep it from being taken. */
+/*
+ * pmm_guard.hold: taken from the queue; how many accesses are being let through to a page of it, which keep it from being taken; and, above
+ * these, how often it was taken, which tells its blocks apart.
+ */
 #define HOLD_OWNED	1u
 #define HOLD_ACCESS	2u
+#define HOLD_TURN	0x10000u
 
 struct area {
 	struct ring freed;		/* runs released, and some never used: closed, not owned */

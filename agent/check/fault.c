@@ -43,13 +43,14 @@ static struct tctx *enter(struct arch_ucontext *uc)
 
 /* ---- the pool ------------------------------------------------------------------------------------------- */
 
-/* Where a live block's own byte was found closed last. */
+/* An access while the pool is being opened for good, and how often it was made. */
 static __thread uint64_t closed_address, closed_rip;
 static __thread uint32_t closed_tries;
 
+static __thread struct guard_stop last_stop;
+
 /*
- * What is to be done about an access. One to a live block, which was given out after the access had been stopped, is to be made again;
- * should that be stopped, too, it is let through.
+ * What is to be done about an access. One to a live block, which was given out after the access had been stopped, is to be made again.
  */
 enum verdict { ACCESS_AGAIN, ACCESS_STEP, ACCESS_EASE };
 
@@ -57,16 +58,13 @@ static enum verdict judge(struct tctx *c, uint64_t address, const struct arch_uc
 {
 	struct pmm_finding f = { .type = PMM_FINDING_WILD, .address = address };
 	struct check_block b;
-	bool known, again = closed_address == address && closed_rip == uc->rip;
+	bool known;
 
 	if (!check_ready())
 		return ACCESS_STEP;
 	known = check_find(address, 0, &b);
-	if (known && !b.freed && address - b.address < b.size && !(uc->err & ARCH_FAULT_FETCH)) {
-		closed_address = again ? 0 : address;
-		closed_rip = uc->rip;
-		return again ? ACCESS_STEP : ACCESS_AGAIN;
-	}
+	if (known && !b.freed && address - b.address < b.size && !(uc->err & ARCH_FAULT_FETCH))
+		return ACCESS_AGAIN;
 	if (known) {
 		access_nearer(&b, address);
 		f.type = access_type(&b, address);
@@ -84,13 +82,15 @@ static bool opened(uint64_t address, const struct arch_ucontext *uc)
 	return closed_tries++ < TRIES_MOST;
 }
 
-/* An access to the pool. */
+/* An access to the pool. False: the program's. */
 static bool stopped(void *info, struct arch_ucontext *uc)
 {
 	uint64_t address = info_address(info), page = address & ~(ARCH_PAGE - 1);
 	struct tctx *c;
 	enum verdict v = ACCESS_STEP;
 
+	if (guard_page_protected(page, &last_stop))
+		return false;
 	if (step_active())
 		return step_open(uc, page, false);
 	if (LOAD(A.no_guards))
@@ -146,8 +146,8 @@ bool fault_handle(int signal, void *info, void *context)
 	int code = *info_code(info);
 	bool access = signal == SIGSEGV && (code == SEGV_MAPERR || code == SEGV_ACCERR), traced;
 
-	if (access && guard_in_pool(info_address(info)))
-		return stopped(info, uc);
+	if (access && guard_in_pool(info_address(info)) && stopped(info, uc))
+		return true;
 	if (signal == SIGTRAP && keep_forced(info) && step_done(uc, &traced))
 		return !traced;
 	step_cancel(uc);

@@ -11,6 +11,7 @@
 #include "agent/check/area.h"
 #include "agent/check/budget.h"
 #include "agent/check/pages.h"
+#include "agent/ctx.h"
 
 #define MALLOC_ALIGN	16u
 #define BUSY_TRIES	1000		/* one that was interrupted for good is not waited for */
@@ -306,6 +307,15 @@ uint32_t guard_block(uint64_t address)
 	return run;
 }
 
+/* What is to be looked at may be protected by the program. */
+static void regain(uint64_t start, uint64_t bytes)
+{
+	if (likely(!pages_distrusted()) || !pages_enter())
+		return;
+	pages_regain(start, bytes);
+	pages_leave();
+}
+
 bool guard_damage(uint32_t run, uint64_t *at)
 {
 	const struct pmm_guard *r = &areas.record[run];
@@ -313,6 +323,7 @@ bool guard_damage(uint32_t run, uint64_t *at)
 	uint64_t canary = pmm_canary(G.secret, r->address), bytes, start = block_pages(a, run - a->first, &bytes);
 	uint64_t cycles = arch_cycles(), end = r->address;
 
+	regain(start, bytes);
 	*at = canary_check(start, end, canary);
 	if (*at == end) {
 		end = start + bytes;
@@ -374,6 +385,30 @@ static bool page_in_use(const struct area *a, uint32_t i, uint64_t page)
 	return LOAD_ACQUIRE(run_record(a, i)->state) != PMM_GUARD_LIVE || page - start < bytes;
 }
 
+/* A live block that has the page for its own, told apart from all others; 0: none. */
+static uint64_t page_block(uint64_t page)
+{
+	struct area *a;
+	uint32_t i, hold;
+	bool own;
+
+	if (!page_run(page, &a, &i, &own) || !own)
+		return 0;
+	hold = LOAD_ACQUIRE(run_record(a, i)->hold);
+	if (!(hold & HOLD_OWNED) || !page_in_use(a, i, page) || LOAD(run_record(a, i)->state) != PMM_GUARD_LIVE)
+		return 0;
+	return (uint64_t)(hold / HOLD_TURN) << 32 | (a->first + i + 1);
+}
+
+bool guard_page_protected(uint64_t page, struct guard_stop *last)
+{
+	struct guard_stop now = { page, page_block(page) };
+	bool same = now.block && now.block == last->block && page == last->page;
+
+	*last = now;
+	return same;
+}
+
 /* Open unless it is so. */
 static bool page_make_open(uint64_t page)
 {
@@ -419,7 +454,7 @@ void guard_page_close(uint64_t page)
 		ADD(run_record(a, i)->hold, -HOLD_ACCESS);
 }
 
-bool guard_page_give(uint64_t page, bool keep)
+bool guard_page_give(uint64_t page)
 {
 	struct area *a;
 	uint32_t i;
@@ -427,7 +462,7 @@ bool guard_page_give(uint64_t page, bool keep)
 
 	if (LOAD(A.confined))
 		return false;
-	if (!keep && page_run(page, &a, &i, &own)) {
+	if (page_run(page, &a, &i, &own)) {
 		ADD(run_record(a, i)->hold, HOLD_ACCESS);
 		if (!own && run_prepared(a, i + 1))
 			ADD(run_record(a, i + 1)->hold, HOLD_ACCESS);
@@ -441,6 +476,11 @@ void guard_disarm(bool quiet)
 	if (!quiet)
 		busy_wait();
 	open_prepared();
+}
+
+void guard_protects(void)
+{
+	pages_distrust();
 }
 
 uint64_t guard_live(void)

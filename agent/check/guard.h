@@ -87,10 +87,21 @@ bool guard_page_open(uint64_t page);
 void guard_page_close(uint64_t page);
 
 /*
- * Where accesses are not let through one by one: open a page of the pool for good. keep: it is a live block's own; else what lies on it
- * or next to it is not used again. False: the kernel refused.
+ * The program may protect pages of its blocks itself: write barriers, guard pages of stacks. Is that why it was stopped at `page`? It is when
+ * it is stopped twice at a page of the same live block, which is open from before the block is live until after. What was seen last
+ * is kept by the caller, for each thread, zeroed at first. False: ours, or to be made again.
  */
-bool guard_page_give(uint64_t page, bool keep);
+struct guard_stop;
+bool guard_page_protected(uint64_t page, struct guard_stop *last);
+
+/* The program protects pages of the pool, or may do so unseen: those of released blocks are given back what they had. */
+void guard_protects(void);
+
+/*
+ * Where accesses are not let through one by one: open a page of the pool for good. What lies on it or next to it is not used again. False:
+ * the kernel refused.
+ */
+bool guard_page_give(uint64_t page);
 
 /*
  * No more blocks from now on, and all pages beside and of blocks open for good, so that no access is stopped any more. quiet: no thread is in

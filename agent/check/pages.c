@@ -21,6 +21,7 @@
 static struct {
 	enum pmm_guard_mechanism mechanism;
 	bool vectors;			/* process_madvise() on this process works */
+	bool distrust;
 	uint64_t start, bytes;
 	uint64_t mappings, max_mappings;	/* for protection */
 } P;
@@ -156,10 +157,32 @@ bool pages_open_many(const uint64_t *at, unsigned nr, uint64_t bytes)
 	return true;
 }
 
+void pages_distrust(void)
+{
+	STORE(P.distrust, true);
+}
+
+bool pages_distrusted(void)
+{
+	return LOAD(P.distrust);
+}
+
+void pages_regain(uint64_t at, uint64_t bytes)
+{
+	if (unlikely(LOAD(P.distrust)))
+		protect(at, bytes, SYS_PROT_READ | SYS_PROT_WRITE);
+}
+
+/* Closed before they are regained: nobody is let in between. */
 bool pages_close(uint64_t at, uint64_t bytes)
 {
-	if (P.mechanism == PMM_GUARD_MADVISE)
-		return drop(at, bytes, SYS_MADV_GUARD_INSTALL);
+	bool ok;
+
+	if (P.mechanism == PMM_GUARD_MADVISE) {
+		ok = drop(at, bytes, SYS_MADV_GUARD_INSTALL);
+		pages_regain(at, bytes);
+		return ok;
+	}
 	if (!protect(at, bytes, SYS_PROT_NONE))
 		return false;
 	ADD(P.mappings, -PER_OPEN);

@@ -41,6 +41,11 @@ bool pages_open_many(const uint64_t *at, unsigned nr, uint64_t bytes);
 /* Close; what was in them is gone. False: that failed, they cannot be used again. */
 bool pages_close(uint64_t at, uint64_t bytes);
 
+/* From now on pages that are closed, and pages to be looked at, are made readable and writable first: somebody else may have protected them. */
+void pages_distrust(void);
+bool pages_distrusted(void);
+void pages_regain(uint64_t at, uint64_t bytes);
+
 /* Open for good what was prepared; what was open stays as it is. */
 void pages_open_all(uint64_t at, uint64_t bytes);
 

@@ -156,6 +156,15 @@ QUICK void entry_put(struct quarantined *q, const struct tctx *c, void *p, const
 		q->alloc_thread = (uint16_t)block_thread(&h->was);
 }
 
+/* The program may have protected pages of it, which the real allocator hardly would have touched. */
+static SLOW void protection_end(const void *p, size_t size)
+{
+	uint64_t start = ((uint64_t)p + ARCH_PAGE - 1) & ~(ARCH_PAGE - 1), end = ((uint64_t)p + size) & ~(ARCH_PAGE - 1);
+
+	if (start < end && !LOAD(A.confined))
+		sys3(mprotect, start, end - start, SYS_PROT_READ | SYS_PROT_WRITE);
+}
+
 /* Poisoned and kept, if there is room. What is `damaged` never goes further. */
 QUICK bool kept(struct tctx *c, void *p, const struct held *h, const struct check_block *b, uint32_t site, bool damaged)
 {
@@ -165,6 +174,8 @@ QUICK bool kept(struct tctx *c, void *p, const struct held *h, const struct chec
 		return false;
 	if (unlikely(h->size >= WAS_STACK_BYTES))
 		ADD(A.stack_gen, 1);
+	if (unlikely(LOAD(K.protects)) && h->size >= ARCH_PAGE)
+		protection_end(p, h->size);
 	quick_poison(p, h->size);
 	ring = quarantine_take();
 	if (unlikely(!ring))

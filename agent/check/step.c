@@ -18,6 +18,7 @@
 #define STEP_PAGES	64u	/* more than an instruction can need at once: 16 elements of two pages, twice */
 #define WAIT_TRIES	1000u	/* a thread that was killed meanwhile is not waited for */
 #define WAIT_NS		1000000u
+#define AGAIN_MOST	1000u	/* stops in turn at a page just opened: other threads close it, or somebody else keeps it closed */
 #define SAME_MOST	(1u << 20)	/* one that leads to itself is none of them */
 
 /* What the instruction does to flags. */
@@ -29,6 +30,7 @@ struct step {
 	bool traced;			/* the program has set the trap flag itself */
 	uint8_t flags;			/* enum flags */
 	uint32_t nr_same;		/* traps at rip */
+	uint32_t nr_again;		/* how often the last page was opened again */
 	uint32_t nr_pages;		/* opened since the beginning; the last STEP_PAGES of them are open */
 	uint64_t mask;
 	uint64_t rip;
@@ -58,16 +60,32 @@ static void pages_close(void)
 	step.nr_pages = 0;
 }
 
+static void slot_close(uint32_t at)
+{
+	guard_page_close(step.pages[at % STEP_PAGES]);
+	step.pages[at % STEP_PAGES] = 0;
+}
+
+/* Was the last page that was opened this one? Somebody has closed it since: it is no longer open for us. */
+static bool take_back(uint64_t page)
+{
+	if (!step.nr_pages || step.pages[(step.nr_pages - 1) % STEP_PAGES] != page)
+		return false;
+	slot_close(--step.nr_pages);
+	return true;
+}
+
 static bool page_open(uint64_t page)
 {
-	uint32_t at = step.nr_pages % STEP_PAGES;
-
+	if (!take_back(page))
+		step.nr_again = 0;
+	else if (step.nr_again++ == AGAIN_MOST)
+		return false;
+	if (step.nr_pages >= STEP_PAGES)
+		slot_close(step.nr_pages);
 	if (!guard_page_open(page))
 		return false;
-	if (step.nr_pages >= STEP_PAGES && step.pages[at] != page)
-		guard_page_close(step.pages[at]);
-	step.pages[at] = page;
-	step.nr_pages++;
+	step.pages[step.nr_pages++ % STEP_PAGES] = page;
 	return true;
 }
 

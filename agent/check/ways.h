@@ -16,6 +16,7 @@ struct checker {
 	struct pmm_ledger *ledger;	/* the one that all below was set up for; NULL: none yet */
 	bool on;
 	bool refuses;			/* some requests fail on purpose */
+	bool protects;			/* the program has protected memory where blocks are */
 	uint32_t starting;
 	uint32_t finished;		/* check_finish() was called */
 	uint32_t parent_pid;		/* of a forked process, whose parent's blocks are in no table; else 0 */

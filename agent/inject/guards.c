@@ -23,6 +23,7 @@ void guards_start(struct pmm_inject_args *args)
 	budget_start(o->budget_permille, UINT64_MAX);
 	if (!guard_start(o))
 		return;
+	guard_protects();
 	finding_start(PMM_ON_ERROR_CONTINUE);
 	A.guards_at = areas.start;
 	A.guards_bytes = areas.end - areas.start;

@@ -132,30 +132,41 @@ void guards_fault_end(void)
 
 /* ---- the handler ---------------------------------------------------------------------------------------- */
 
-/* True: what was stopped can be done now. */
-static bool opened(int *info, uint64_t address, const struct arch_ucontext *uc)
+/*
+ * An access to the pool that is an error: told, where there is a context, and the page opened. An access to a live block, which was
+ * given out after it had been stopped, is just made again. False: the program's.
+ */
+static bool met(struct tctx *c, int *info, uint64_t address, const struct arch_ucontext *uc)
 {
 	struct pmm_finding f = { .type = PMM_FINDING_WILD, .address = address };
-	uint64_t page = address & ~(ARCH_PAGE - 1);
 	struct check_block b;
-	struct tctx *c;
 	bool known = guarded_find(address, &b);
 
-	if (known && !b.freed && address - b.address < b.size && !(uc->err & ARCH_FAULT_FETCH))
-		return guard_page_give(page, true);	/* given out after the access was stopped */
+	if (c && known && !b.freed && address - b.address < b.size && !(uc->err & ARCH_FAULT_FETCH))
+		return true;
 	if (known) {
 		access_nearer(&b, address);
 		f.type = access_type(&b, address);
 	}
-	c = access_enter(uc->rsp);
-	if (c) {
+	if (c)
 		access_note(c, &f, known ? &b : NULL, uc);
-		agent_leave(c);
-	}
 	if (!(uc->err & ARCH_FAULT_FETCH))
-		return guard_page_give(page, false);
+		return guard_page_give(address & ~(ARCH_PAGE - 1));
 	info[2] = SEGV_ACCERR;		/* as of heap, which is mapped and no code */
 	return false;
+}
+
+/* True: what was stopped can be done now. */
+static bool opened(int *info, uint64_t address, const struct arch_ucontext *uc)
+{
+	struct tctx *c = access_enter(uc->rsp);
+	bool ours;
+
+	if (!c)
+		return met(NULL, info, address, uc);
+	ours = !guard_page_protected(address & ~(ARCH_PAGE - 1), &c->last_stop) && met(c, info, address, uc);
+	agent_leave(c);
+	return ours;
 }
 
 /* The default action, as it came, once the handler has returned. */

@@ -262,6 +262,15 @@ confined() {
 	[ "$status" -eq 134 ]
 }
 
+@test "pages of its blocks that the program protects itself stay its own: write barriers, guard pages of stacks" {
+	for options in --left --no-madvise-guard --level=guard; do
+		told $options check_fault_protect
+		summed "40 use-after-free read" "1 overrun read" "10 stack-overflow write"
+	done
+	told --level=light check_fault_protect
+	summed "10 stack-overflow write"
+}
+
 @test "between two blocks an access belongs to the nearer one" {
 	told check_fault_near
 	found "overrun write 8 behind" "underrun write 8 before"
