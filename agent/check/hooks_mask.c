@@ -9,6 +9,8 @@
 #include "agent/preload/link.h"
 #include "agent/preload/preload.h"
 
+#define EINTR		4
+#define EINVAL		22
 #define SIG_BLOCK	0
 #define SIG_UNBLOCK	1
 #define SIG_SETMASK	2
@@ -197,6 +199,87 @@ CALL_FORM(epoll_pwait, set, (int fd, void *events, int nr, int time, const struc
 CALL_FORM(epoll_pwait2, set, (int fd, void *events, int nr, const void *time, const struct sig_set *set),
 	  (fd, events, nr, time, set))
 CALL_FORM(pthread_attr_setsigmask_np, set, (void *attr, const struct sig_set *set), (attr, set))
+
+/* ---- waiting -------------------------------------------------------------------------------------------- */
+
+extern int *__errno_location(void) __attribute__((weak));	/* glibc and musl */
+
+struct signal_info {
+	int word[32];			/* siginfo_t: the signal, its errno, its code */
+};
+
+typedef int wait_function(const struct sig_set *set, struct signal_info *info, const void *time);
+
+/*
+ * sigtimedwait() of glibc and musl, by the real one. What was sent while the program blocks SIGSEGV waits under another name (keep.c); who
+ * waits for it at that moment may also get it from the kernel itself.
+ */
+static int wait_for(const struct sig_set *set, struct signal_info *info, const void *time)
+{
+	static void *known;
+	wait_function *real = (wait_function *)link_next(&known, "sigtimedwait");
+	struct signal_info own;
+	struct sig_set both;
+	int signal;
+
+	if (!real)
+		return -1;
+	if (!signal_keeper || !(set->word[0] & SIGNAL_BIT(SIGSEGV)) || !keep_blocks(mask_now()))
+		return real(set, info, time);
+	both = *set;
+	both.word[0] |= SIGNAL_BIT(SIGSTKFLT);
+	signal = real(&both, &own, time);
+	if (signal > 0) {
+		signal = keep_waited(signal, own.word);
+		if (info)
+			*info = own;
+	}
+	return signal;
+}
+
+EXPORT int sigtimedwait(const struct sig_set *set, struct signal_info *info, const void *time);
+EXPORT int sigwaitinfo(const struct sig_set *set, struct signal_info *info);
+EXPORT int sigwait(const struct sig_set *set, int *signal);
+EXPORT int sigpending(struct sig_set *set);
+
+int sigtimedwait(const struct sig_set *set, struct signal_info *info, const void *time)
+{
+	return wait_for(set, info, time);
+}
+
+int sigwaitinfo(const struct sig_set *set, struct signal_info *info)
+{
+	return wait_for(set, info, NULL);
+}
+
+int sigwait(const struct sig_set *set, int *signal)
+{
+	static void *known;
+	int (*real)(const struct sig_set *, int *), got;
+
+	if (!(set->word[0] & SIGNAL_BIT(SIGSEGV))) {
+		real = (int (*)(const struct sig_set *, int *))link_next(&known, "sigwait");
+		return real ? real(set, signal) : EINVAL;
+	}
+	do
+		got = wait_for(set, NULL, NULL);
+	while (got < 0 && *__errno_location() == EINTR);
+	if (got < 0)
+		return *__errno_location();
+	*signal = got;
+	return 0;
+}
+
+int sigpending(struct sig_set *set)
+{
+	static void *known;
+	int (*real)(struct sig_set *) = (int (*)(struct sig_set *))link_next(&known, "sigpending");
+	int ret = real ? real(set) : -1;
+
+	if (!ret && signal_keeper && set->word[0] & SIGNAL_BIT(SIGSTKFLT) && keep_blocks(mask_now()))
+		set->word[0] = (set->word[0] & ~SIGNAL_BIT(SIGSTKFLT)) | SIGNAL_BIT(SIGSEGV);
+	return ret;
+}
 
 EXPORT int pthread_attr_getsigmask_np(const void *attr, struct sig_set *set);
 

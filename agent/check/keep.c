@@ -27,6 +27,7 @@
 #define KEPT		(SIGNAL_BIT(SIGTRAP) | SIGNAL_BIT(SIGBUS) | SIGNAL_BIT(SIGFPE) | SIGNAL_BIT(SIGSEGV) | SIGNAL_BIT(SIGSTKFLT))
 #define WAITING		0x706d6d	/* si_errno of SIGSTKFLT that is SIGSEGV in truth */
 #define SIG_SETMASK	2
+#define SI_TKILL	(-6)
 #define SS_AUTODISARM	(1 << 31)
 #define LOOK_CYCLES	100000u		/* some 30 us: a look takes half of one */
 #define STACK_BYTES	0x10000		/* as the assembler reads it */
@@ -203,17 +204,21 @@ static uint64_t handler_mask(int signal, const struct sig_action *a, uint64_t re
 	return keep_hidden(mask);
 }
 
-/* SIGSEGV that somebody sent while the program blocks it: it waits until what is blocked in its place is not any more. */
+/*
+ * SIGSEGV that somebody sent while the program blocks it: it waits until what is blocked in its place is not any more. One that was sent to
+ * the process may be had by any thread.
+ */
 static void hold(const int *info)
 {
 	uint64_t copy[ARCH_SIGINFO_BYTES / 8];
 
 	memcpy(copy, info, sizeof(copy));
 	((int *)copy)[1] = WAITING;
-	sys4(rt_tgsigqueueinfo, sys0(getpid), sys0(gettid), SIGSTKFLT, copy);
+	if (info[2] == SI_TKILL || A.confined || sys_failed(sys3(rt_sigqueueinfo, sys0(getpid), SIGSTKFLT, copy)))
+		sys4(rt_tgsigqueueinfo, sys0(getpid), sys0(gettid), SIGSTKFLT, copy);
 }
 
-static int waited(int signal, int *info)
+int keep_waited(int signal, int *info)
 {
 	if (signal != SIGSTKFLT || info[1] != WAITING)
 		return signal;
@@ -266,7 +271,7 @@ static void give(int signal, void *info, struct arch_ucontext *uc)
 
 __attribute__((used)) static void keep_handle(int signal, void *info, struct arch_ucontext *uc)
 {
-	signal = waited(signal, info);
+	signal = keep_waited(signal, info);
 	if (!fault_handle(signal, info, uc))
 		give(signal, info, uc);
 }

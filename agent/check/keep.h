@@ -62,6 +62,9 @@ typedef int mask_function(int how, const struct sig_set *set, struct sig_set *ol
 
 int keep_mask_change(mask_function *real, int how, const struct sig_set *set, struct sig_set *old);
 
+/* A signal that was waited for, or came, and its siginfo: as it was sent. */
+int keep_waited(int signal, int *info);
+
 /* Does the program block SIGSEGV in such a mask? */
 bool keep_blocks(uint64_t real);
 

@@ -42,6 +42,7 @@
 #define ARCH_SYS_openat		257
 #define ARCH_SYS_ppoll		271
 #define ARCH_SYS_rt_tgsigqueueinfo 297
+#define ARCH_SYS_rt_sigqueueinfo 129
 #define ARCH_SYS_prlimit	302
 #define ARCH_SYS_process_vm_readv 310
 #define ARCH_SYS_seccomp	317

@@ -99,6 +99,13 @@ summed() {
 	found "overrun write 1 main" "overrun write 1 pending"
 }
 
+@test "who waits for SIGSEGV gets what was sent while it was blocked" {
+	told check_fault_waits
+	summed "6 use-after-free read"
+	told --level=light check_fault_waits
+	found
+}
+
 @test "under seccomp that forbids what guarding takes death is as natively, and errors, not told of any more, do no harm" {
 	for how in confined confined-handler confined-trap confined-error; do
 		told check_fault_death $how
