@@ -38,6 +38,7 @@ struct agent {
 	bool dense;			/* blocks may start closer than 32 bytes */
 	bool own_clock;			/* nobody ticks: see agent/clock.c */
 	bool confined;			/* the program put itself under seccomp: no unusual system call any more */
+	bool compiled_in;		/* pmm.h's full form: calls through it are all that is recorded */
 	bool no_growth;			/* ... and its filter does not let the ledger grow */
 	bool no_asking;			/* ... nor be asked what can be read */
 	bool no_break;			/* ... nor be asked where the program break is */
@@ -60,6 +61,7 @@ struct agent {
 	uint32_t max_frames;
 	uint32_t node_more_tried;
 	uint32_t *node_more;		/* places for all new nodes, or NULL: agent/site.c */
+	uint32_t *spot_hash;		/* newest spot of each bucket, or NULL: agent/spot.c */
 	uint32_t node_fewer;		/* bits that places in the node hash have less than PMM_NODE_HASH_BITS */
 	int pid;
 	struct next_functions next;

@@ -343,19 +343,32 @@ bool block_del_pool(uint64_t address, const struct block_stamp *now, struct bloc
 	return true;
 }
 
-uint32_t block_rename(uint64_t address, uint32_t kind, uint64_t *size)
+/* Let a live block's word have other bits in place of `mask`; returns what it was, with *size, or 0. */
+static uint64_t reword(uint64_t address, uint64_t mask, uint64_t bits, uint64_t *size)
 {
 	uint64_t *at = block_find(address);
 	uint64_t word;
 
 	if (!at)
-		return PMM_KIND_NONE;
+		return 0;
 	word = LOAD(*at);
 	*size = size_of(at, word);
-	STORE(*at, (word & ~(15ull << PMM_WORD_KIND_SHIFT)) | (uint64_t)kind << PMM_WORD_KIND_SHIFT);
+	STORE(*at, (word & ~mask) | bits);
 	if (watched())
 		mark(at, sizeof(*at));
-	return kind_of(word);
+	return word;
+}
+
+uint32_t block_change_site(uint64_t address, uint32_t site, uint64_t *size)
+{
+	const uint64_t mask = (uint64_t)(PMM_MAX_SITES - 1) << PMM_WORD_SITE_SHIFT;
+
+	return (uint32_t)((reword(address, mask, (uint64_t)site << PMM_WORD_SITE_SHIFT, size) & mask) >> PMM_WORD_SITE_SHIFT);
+}
+
+uint32_t block_rename(uint64_t address, uint32_t kind, uint64_t *size)
+{
+	return kind_of(reword(address, 15ull << PMM_WORD_KIND_SHIFT, (uint64_t)kind << PMM_WORD_KIND_SHIFT, size));
 }
 
 /* ---- mappings ------------------------------------------------------------------------------------------- */

@@ -82,6 +82,9 @@ bool block_del_pool(uint64_t address, const struct block_stamp *now, struct bloc
 /* Give a live block another kind; returns the old one and sets *size, or PMM_KIND_NONE. */
 uint32_t block_rename(uint64_t address, uint32_t kind, uint64_t *size);
 
+/* Give a live block another site; returns the old one and sets *size, or 0. */
+uint32_t block_change_site(uint64_t address, uint32_t site, uint64_t *size);
+
 /* The same for mappings (page-aligned addresses). */
 bool block_add_map(uint64_t address, uint64_t size, uint32_t site, uint32_t thread, uint32_t tick);
 

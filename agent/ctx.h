@@ -21,6 +21,7 @@ struct frame;
 struct fresh_frame;
 struct known;
 struct piece_cache;
+struct spot_cache;
 
 enum tctx_busy {
 	TCTX_IDLE,
@@ -57,6 +58,8 @@ struct tctx {
 	struct check *checks;		/* what the memo hangs on, outermost first */
 	struct fresh_frame *fresh;	/* max_frames, the walk's new frames */
 	struct piece_cache *pieces;	/* NULL until the context has been used for long */
+	uint32_t number, number_end;	/* of blocks, that this context may give out: shim/full_heap.c */
+	struct spot_cache *spots;	/* NULL until a spot was asked for: agent/spot.c */
 	bool sampling;			/* sampled mode: the thread's first sample was drawn */
 	bool refusing;			/* check form: operator new was refused on purpose and will ask again */
 	bool passing;			/* check form: a run of unchecked blocks began and is not counted yet (agent/check/thrift.c) */

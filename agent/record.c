@@ -303,6 +303,35 @@ void record_rename(struct tctx *c, uint64_t address, uint32_t kind)
 	seq_end(c);
 }
 
+bool record_move(struct tctx *c, uint64_t address, uint32_t site)
+{
+	uint64_t size = 0, blocks, bytes, epoch;
+	struct pmm_record *r;
+	uint32_t was;
+
+	seq_begin(c);
+	was = block_change_site(address, site, &size);
+	if (was) {
+		scale(address, size, &blocks, &bytes);
+		epoch = total_add(c, 0);
+		r = site_record(c, was, epoch);
+		if (r) {
+			r->bytes_in -= bytes;
+			r->allocs -= blocks;
+		}
+		r = site_record(c, site, epoch);
+		if (r) {
+			r->bytes_in += bytes;
+			r->allocs += blocks;
+			r->max_bytes = size > r->max_bytes ? size : r->max_bytes;
+			r->last_tick = clock_now();
+			r->first_tick = r->first_tick == UINT32_MAX ? r->last_tick : r->first_tick;
+		}
+	}
+	seq_end(c);
+	return was != 0;
+}
+
 /*
  * Take what overlaps [from, to) out of one mapping that began at `at`, and put back what is left on both sides. A mapping that
  * goes altogether counts as released; one that falls in two counts as one more.

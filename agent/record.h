@@ -46,6 +46,9 @@ void record_restore(struct tctx *c, uint64_t address, const struct block_info *w
 /* The block was allocated by another name than was recorded: operator new, on top of aligned_alloc. */
 void record_rename(struct tctx *c, uint64_t address, uint32_t kind);
 
+/* A live block is one of another site from now on, as if it had come from there. False: there is none. */
+bool record_move(struct tctx *c, uint64_t address, uint32_t site);
+
 /* A mapping appeared; [address, address + size) went. */
 void record_map(struct tctx *c, uint64_t address, uint64_t size, const struct caller *from);
 void record_unmap(struct tctx *c, uint64_t address, uint64_t size);

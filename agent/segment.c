@@ -257,6 +257,7 @@ int segment_claim(bool new_image)
 	}
 	A.node_fewer = PMM_NODE_HASH_BITS - node_bits;
 	A.node_more = NULL;
+	A.spot_hash = NULL;
 	A.node_more_tried = 0;
 	l->version = PMM_LEDGER_VERSION;
 	l->header_bytes = sizeof(*l);
@@ -266,8 +267,9 @@ int segment_claim(bool new_image)
 	l->arena_end = A.tree->slot_bytes;
 	if (A.tree->limit_bytes < l->arena_end - PMM_ARENA_OFF)
 		l->arena_end = PMM_ARENA_OFF + (A.tree->limit_bytes & ~(PMM_PAGE - 1));
-	l->nr_nodes = l->nr_sites = l->nr_modules = l->nr_stamps = 1;
+	l->nr_nodes = l->nr_sites = l->nr_modules = l->nr_stamps = l->nr_spots = 1;
 	l->dense = A.dense;
+	l->compiled_in = A.compiled_in;
 	l->mapping.brk_start = l->mapping.brk_now = l->mapping.brk_max = (uint64_t)sys1(brk, 0);
 	block_init();
 	clock_check();

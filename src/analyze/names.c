@@ -97,6 +97,16 @@ bool names_unnamed(const struct names *n, uint32_t module)
 	return n->unnamed && n->unnamed[module];
 }
 
+/* Needs no symbols: the program said it itself. */
+static void name_spot(const struct heap_spot *p, struct frame_name *out)
+{
+	out->function = p->function[0] ? p->function : NULL;
+	out->linkage = out->function;
+	out->file = p->file[0] ? p->file : NULL;
+	out->line = p->line;
+	out->role = role_of(NULL, out->function);
+}
+
 static unsigned resolve_node(struct names *n, uint32_t node, struct frame_name *out)
 {
 	const struct heap_node *at = &n->heap->nodes[node];
@@ -107,6 +117,10 @@ static unsigned resolve_node(struct names *n, uint32_t node, struct frame_name *
 	if (at->pc <= PMM_FRAME_MARK_MAX || node == 0) {
 		out[0].function = mark_text(node ? at->pc : PMM_FRAME_NONE);
 		out[0].role = FRAME_MARK;
+		return 1;
+	}
+	if (heap_spot(n->heap, at)) {
+		name_spot(heap_spot(n->heap, at), out);
 		return 1;
 	}
 	if (n->resolve)

@@ -169,6 +169,8 @@ static const struct file_column finding_columns[] = {
 	FIND(alloc_ns),	    FIND(free_site),  FIND(free_thread), FIND(free_ns), FIND(parent_pid), FIND(nr_code),     FIND(nr_bytes),
 };
 
+static const struct file_column spot_columns[] = {FIELD(heap_spot, line)};
+
 _Static_assert(HEAP_NR_DROPS == 6 && HEAP_NR_KINDS == 16 && HEAP_NR_LIFETIMES == 24 &&
 		       HEAP_NR_CLASSES == 7,
 	       "a new one is a new optional section, see doc/capture-format.md");
@@ -201,6 +203,7 @@ const struct file_table file_tables[FILE_NR_TABLES] = {
 	[FILE_LEAKS] = {"LEAK", "leaks", 1 << 28, ARRAY(leaks), COLUMNS(leak_columns), .optional = true},
 	[FILE_CHECK] = {"CHCK", "check for heap errors", 1, sizeof(struct heap), 0, 0, 0, COLUMNS(check_columns), .optional = true},
 	[FILE_FINDINGS] = {"FIND", "heap errors", 1 << 24, ARRAY(findings), COLUMNS(finding_columns), .optional = true},
+	[FILE_SPOTS] = {"SPOT", "lines of the source", PMM_MAX_SPOTS, ARRAY(spots), COLUMNS(spot_columns), .optional = true},
 };
 
 /* Column coding and zstd together make at most some thousand bytes of heap from one of file; small

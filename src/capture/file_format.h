@@ -21,7 +21,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "structures are writte
 #define FILE_MAGIC	"\x89PMM\r\n\x1a\n"
 #define FILE_END_MAGIC	"\x89" "END"
 #define FILE_MAJOR	1
-#define FILE_MINOR	2
+#define FILE_MINOR	3
 
 struct file_header {
 	uint8_t magic[8];
@@ -80,6 +80,7 @@ enum file_table_number {
 	FILE_BLOCKS, FILE_MAPS, FILE_POINTS, FILE_SITE_POINTS,
 	FILE_SEARCH, FILE_LEAKS,	/* both or none; since 1.1 */
 	FILE_CHECK, FILE_FINDINGS,	/* both or none; since 1.2 */
+	FILE_SPOTS,			/* since 1.3 */
 	FILE_NR_TABLES,
 };
 

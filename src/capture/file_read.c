@@ -124,6 +124,14 @@ static void read_finding_texts(struct reading *r)
 	}
 }
 
+static void read_spot_texts(struct reading *r)
+{
+	for (uint32_t i = 0; i < r->h->nr_spots && !r->u->rc; i++) {
+		read_text(r, &r->h->spots[i].file);
+		read_text(r, &r->h->spots[i].function);
+	}
+}
+
 static void read_frames(struct reading *r)
 {
 	r->frames = unpack_alloc(r->u, r->u->section.count, sizeof(*r->frames));
@@ -156,6 +164,8 @@ static void read_array(struct reading *r, enum file_table_number number)
 		read_thread_names(r);
 	else if (number == FILE_FINDINGS)
 		read_finding_texts(r);
+	else if (number == FILE_SPOTS)
+		read_spot_texts(r);
 }
 
 /* Parts of struct heap itself. */

@@ -76,6 +76,10 @@ static void write_table(const struct heap *h, struct pack *p, enum file_table_nu
 		pack_text(p, h->threads[i].name);
 	for (uint64_t i = 0; number == FILE_FINDINGS && i < count; i++)
 		write_finding(p, &h->findings[i]);
+	for (uint64_t i = 0; number == FILE_SPOTS && i < count; i++) {
+		pack_text(p, h->spots[i].file);
+		pack_text(p, h->spots[i].function);
+	}
 	pack_end(p);
 }
 
@@ -172,6 +176,8 @@ static uint64_t memory_needed(const struct heap *h)
 		bytes += strlen(h->modules[i].path) + 1;
 	for (uint64_t i = 0; i < h->nr_findings; i++)
 		bytes += strlen(h->findings[i].text) + 1;
+	for (uint32_t i = 0; i < h->nr_spots; i++)
+		bytes += strlen(h->spots[i].file) + strlen(h->spots[i].function) + 2;
 	bytes += strlen(h->comm) + strlen(h->exe) + strlen(h->cmdline) + strlen(h->host);
 	return 2 * bytes + (1 << 20);
 }
@@ -211,6 +217,8 @@ int file_write_heap(const struct heap *h, FILE *f, const char *name, struct err 
 		write_optional(h, p, FILE_SEARCH, FILE_LEAKS);
 	if (h->check.level || h->nr_findings)
 		write_optional(h, p, FILE_CHECK, FILE_FINDINGS);
+	if (h->nr_spots)
+		write_table(h, p, FILE_SPOTS);
 	pack_pad(p, memory_needed(h));
 	if (!rc)
 		rc = pack_finish(p);

@@ -15,6 +15,10 @@ static void node_decode(struct ledger_reader *r, const struct pmm_node *from, ui
 {
 	to->pc = PMM_FRAME_PC(from->frame);
 	to->module = to->pc > PMM_FRAME_MARK_MAX ? PMM_FRAME_MODULE(from->frame) : 0;
+	if (PMM_FRAME_MODULE(from->frame) == PMM_SPOT_MODULE && to->pc < HEAP_MAX_SPOTS) {
+		to->pc = from->frame;
+		to->module = 0;
+	}
 	to->parent = from->parent;
 	if (to->parent >= nr) {
 		to->parent = 0;

@@ -45,9 +45,19 @@ struct heap_module {
 	uint8_t build_id_len;		/* 0: none */
 };
 
+/* A line of the source that the program itself named (pmm.h); [0] is a placeholder. */
+struct heap_spot {
+	char *file, *function;		/* "" if unknown */
+	uint32_t line;			/* 0 if unknown */
+};
+
+/* pc of a node that is such a spot, with module 0: no address of any process. */
+#define HEAP_SPOT_PC		(0xffffull << 48)
+#define HEAP_MAX_SPOTS		(1u << 16)
+
 /* A node of the call tree. Node 0 is the root (no frame). parent < own index. */
 struct heap_node {
-	uint64_t pc;			/* address inside the call instruction; below 4096: enum pmm_frame_mark */
+	uint64_t pc;			/* address inside the call instruction; below 4096: enum pmm_frame_mark; from HEAP_SPOT_PC: a spot */
 	uint32_t parent;
 	uint32_t module;		/* index into modules, 0 = none known (entry 0 is a placeholder) */
 };
@@ -249,6 +259,7 @@ struct heap {
 
 	struct heap_module *modules;	/* [0] is a placeholder */
 	struct heap_node *nodes;	/* [0] is the root */
+	struct heap_spot *spots;	/* NULL: none */
 	struct heap_site *sites;	/* heap allocations; [0] = stack unknown */
 	struct heap_site *map_sites;	/* mmap call sites: bytes_in/out are bytes mapped/unmapped */
 	struct heap_block *blocks;	/* live, by address */
@@ -258,7 +269,7 @@ struct heap {
 	struct heap_site_point *site_points;
 	struct heap_leak *leaks;	/* what the search found, by class, site and holder; none without a search */
 	struct heap_finding *findings;	/* by number */
-	uint32_t nr_modules, nr_nodes, nr_sites, nr_map_sites, nr_threads, nr_points, nr_site_points;
+	uint32_t nr_modules, nr_nodes, nr_spots, nr_sites, nr_map_sites, nr_threads, nr_points, nr_site_points;
 	uint64_t nr_leaks, nr_findings;
 	uint64_t nr_blocks, nr_maps;
 };
@@ -283,6 +294,12 @@ uint64_t heap_mapped_bytes(const struct heap *h, uint64_t *nr);
 
 /* The order of leaks, as for qsort(): class, site, holder. Equal is the same row twice. */
 int heap_leak_order(const void *a, const void *b);
+
+/* The spot that a node stands for, NULL: none. */
+static inline const struct heap_spot *heap_spot(const struct heap *h, const struct heap_node *n)
+{
+	return n->pc >= HEAP_SPOT_PC && n->pc - HEAP_SPOT_PC < h->nr_spots ? &h->spots[n->pc - HEAP_SPOT_PC] : NULL;
+}
 
 /* Size class 0..6 of a request: <=16 <=256 <=1024 <=4096 <=16384 <=65536 larger. */
 unsigned heap_class_of(uint64_t size_bytes);

@@ -20,7 +20,7 @@ static const struct field heap_equal_head[] = {
 	FIELD(heap, skipped_allocs), FIELD(heap, skipped_bytes), FIELD(heap, class), FIELD(heap, mapping), FIELD(heap, search.how),
 	FIELD(heap, search.complete), FIELD(heap, search.at_ns), FIELD(heap, search.pause_ns), FIELD(heap, search.took_ns),
 	FIELD(heap, search.read_bytes), FIELD(heap, search.unread_bytes), FIELD(heap, nr_leaks), FIELD(heap, nr_modules),
-	FIELD(heap, nr_threads), FIELD(heap, nr_blocks), FIELD(heap, nr_maps), FIELD(heap, nr_nodes), FIELD(heap, nr_sites),
+	FIELD(heap, nr_threads), FIELD(heap, nr_blocks), FIELD(heap, nr_maps), FIELD(heap, nr_nodes), FIELD(heap, nr_spots), FIELD(heap, nr_sites),
 	FIELD(heap, nr_map_sites), FIELD(heap, nr_findings), FIELD(heap, check.level), FIELD(heap, check.mechanism), FIELD(heap, check.flags),
 	FIELD(heap, check.guarded), FIELD(heap, check.guarded_now), FIELD(heap, check.guarded_most), FIELD(heap, check.canaried),
 	FIELD(heap, check.passed), FIELD(heap, check.unguarded_limit), FIELD(heap, check.unguarded_budget),
@@ -65,6 +65,8 @@ static const struct field heap_equal_thread[] = {
 	FIELD(heap_thread, allocs), FIELD(heap_thread, frees), FIELD(heap_thread, bytes_in), FIELD(heap_thread, bytes_out),
 };
 
+static const struct field heap_equal_spot[] = { FIELD_TEXT(heap_spot, file), FIELD_TEXT(heap_spot, function), FIELD(heap_spot, line) };
+
 /* Are two arrays of `nr` the same, in these fields of their elements? */
 #define HEAP_EQUAL_EACH(fields, a, b, nr, what, size) \
 	heap_equal_each(fields, sizeof(fields) / sizeof(*(fields)), a, b, nr, sizeof(*(a)), what, size)
@@ -102,6 +104,7 @@ static inline bool heap_equal(const struct heap *a, const struct heap *b, char *
 	       HEAP_EQUAL_BYTES(points) && HEAP_EQUAL_BYTES(site_points) &&
 	       HEAP_EQUAL_EACH(heap_equal_leak, a->leaks, b->leaks, a->nr_leaks, what, size) &&
 	       HEAP_EQUAL_EACH(heap_equal_finding, a->findings, b->findings, a->nr_findings, what, size) &&
+	       HEAP_EQUAL_EACH(heap_equal_spot, a->spots, b->spots, a->nr_spots, what, size) &&
 	       HEAP_EQUAL_EACH(heap_equal_module, a->modules, b->modules, a->nr_modules, what, size) &&
 	       HEAP_EQUAL_EACH(heap_equal_thread, a->threads, b->threads, a->nr_threads, what, size) &&
 	       heap_equal_blocks(a->blocks, b->blocks, a->nr_blocks, what, size) &&

@@ -76,6 +76,34 @@ static void texts_are_made_harmless(void **state)
 	free(m.bytes);
 }
 
+/* Node 1 becomes the second of two lines that the program named; one beyond them cannot be written. */
+static void lines_of_the_source_read_back_the_same(void **state)
+{
+	struct heap *h = recipe_heap(rich_recipe), *back;
+	char what[100];
+	struct image m;
+	struct err e;
+
+	(void)state;
+	h->nr_spots = 3;
+	h->spots = calloc(3, sizeof(*h->spots));
+	for (uint32_t i = 0; i < 3; i++)
+		h->spots[i] = (struct heap_spot){ strdup(i ? "dir/a.c" : ""), strdup(i == 2 ? "f" : ""), 1000 * i };
+	h->nodes[1].pc = HEAP_SPOT_PC + 2;
+	h->nodes[1].module = 0;
+	m = write_image(h);
+	assert_int_equal(read_image(m.bytes, m.n, &back, &e), 0);
+	if (!heap_equal(h, back, what, sizeof(what)))
+		fail_msg("%s", what);
+	assert_int_equal(heap_spot(back, &back->nodes[1])->line, 2000);
+	assert_null(heap_spot(back, &back->nodes[2]));
+	h->nodes[1].pc++;
+	assert_int_equal(heap_check(h, what, sizeof(what)), -EBADMSG);
+	heap_free(h);
+	heap_free(back);
+	free(m.bytes);
+}
+
 /* ---- damage -------------------------------------------------------------------------------- */
 
 static void any_changed_byte_is_noticed(void **state)
@@ -140,7 +168,7 @@ static void other_files_are_told_apart(void **state)
 		       "the capture 'x' is damaged (header): its checksum does not match");
 	head->crc = file_crc(0, head, offsetof(struct file_header, crc));
 	expect_refusal(m.bytes, m.n, -EPROTO,
-		       "the capture 'x' was made by a newer pmm (format 2.2, this one reads 1)");
+		       "the capture 'x' was made by a newer pmm (format 2.3, this one reads 1)");
 	heap_free(h);
 	free(m.bytes);
 }
@@ -150,7 +178,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(heaps_read_back_the_same),
 		cmocka_unit_test(extreme_numbers_read_back_the_same),
-		cmocka_unit_test(texts_are_made_harmless),
+		cmocka_unit_test(texts_are_made_harmless), cmocka_unit_test(lines_of_the_source_read_back_the_same),
 		cmocka_unit_test(any_changed_byte_is_noticed),
 		cmocka_unit_test(any_lost_end_is_noticed),
 		cmocka_unit_test(other_files_are_told_apart),

@@ -1,0 +1,168 @@
+/*
+ * Spots: interned by what they say, since one line of a header has a file name of its own in every object that includes it.
+ *
+ * As with nodes, insertion is lock-free: filled, then put at the head of its hash chain. Each context remembers the spots it met last by the
+ * addresses of their texts, so the texts are looked at once a thread.
+ */
+#include "agent/spot.h"
+
+#include "agent/agent.h"
+#include "agent/arena.h"
+#include "agent/site.h"
+
+#define HASH_BITS	10
+#define MAX_TEXT	4096
+
+static uint32_t text_hash(uint32_t hash, const char *text, uint32_t length)
+{
+	for (uint32_t i = 0; i < length; i++)
+		hash = (hash ^ (uint8_t)text[i]) * 16777619u;
+	return hash;
+}
+
+static uint32_t text_length(const char *text)
+{
+	size_t n = text ? str_length(text) : 0;
+
+	return n < MAX_TEXT ? (uint32_t)n : MAX_TEXT;
+}
+
+static bool text_is(pmm_ref ref, uint32_t length, const char *text, uint32_t n)
+{
+	const char *known = ref ? arena_at(ref) : "";
+
+	if (length != n)
+		return false;
+	for (uint32_t i = 0; i < n; i++)
+		if (known[i] != text[i])
+			return false;
+	return true;
+}
+
+static struct pmm_spot *spot_at(uint32_t nr)
+{
+	pmm_ref chunk = LOAD_ACQUIRE(A.ledger->spot_dir[nr >> PMM_SPOT_SHIFT]);
+
+	return chunk ? (struct pmm_spot *)arena_at(chunk) + (nr & ((1u << PMM_SPOT_SHIFT) - 1)) : NULL;
+}
+
+/* Search a chain from `nr` up to (not including) `until`. */
+static uint32_t spot_search(uint32_t nr, uint32_t until, const struct pmm_spot *key, const struct spot *p)
+{
+	for (const struct pmm_spot *at; nr != until && nr; nr = at->next) {
+		at = spot_at(nr);
+		if (!at)
+			return 0;
+		if (at->hash == key->hash && at->line == p->line && at->flags == p->flags && text_is(at->file, at->file_len, p->file, key->file_len) &&
+		    text_is(at->function, at->function_len, p->function, key->function_len))
+			return nr;
+	}
+	return 0;
+}
+
+static uint32_t *buckets(void)
+{
+	uint32_t *table = LOAD_ACQUIRE(A.spot_hash), *none = NULL;
+
+	if (likely(table))
+		return table;
+	table = arena_get(sizeof(*table) << HASH_BITS, 64);
+	if (!table)
+		return NULL;
+	return CAS(A.spot_hash, none, table) ? table : none;
+}
+
+static uint32_t spot_new(const struct spot *p, const struct pmm_spot *key)
+{
+	uint32_t nr = LOAD(A.ledger->nr_spots);
+	struct pmm_spot *at;
+
+	do
+		if (nr >= PMM_MAX_SPOTS)
+			return 0;
+	while (!CAS(A.ledger->nr_spots, nr, nr + 1));
+	at = arena_chunk(A.ledger->spot_dir, nr, PMM_SPOT_SHIFT, sizeof(*at));
+	if (!at)
+		return 0;
+	*at = *key;
+	at->file = key->file_len ? arena_string(p->file, key->file_len) : 0;
+	at->function = key->function_len ? arena_string(p->function, key->function_len) : 0;
+	return (!at->file && key->file_len) || (!at->function && key->function_len) ? 0 : nr;
+}
+
+/* Two threads that add one spot at once make two of it, of which one stays unused. */
+static uint32_t spot_get(const struct spot *p)
+{
+	struct pmm_spot key = { .file_len = text_length(p->file), .function_len = text_length(p->function), .line = p->line, .flags = p->flags };
+	uint32_t *table = buckets(), *bucket, head, nr, found;
+
+	if (!table)
+		return 0;
+	key.hash = text_hash(text_hash(p->line ^ p->flags, p->file, key.file_len), p->function, key.function_len) * 2654435761u;
+	bucket = &table[key.hash >> (32 - HASH_BITS)];
+	head = LOAD_ACQUIRE(*bucket);
+	nr = spot_search(head, 0, &key, p);
+	if (nr)
+		return nr;
+	nr = spot_new(p, &key);
+	if (!nr)
+		return 0;
+	for (;;) {
+		uint32_t seen = head;
+
+		spot_at(nr)->next = seen;
+		if (CAS(*bucket, head, nr))
+			return nr;
+		found = spot_search(head, seen, &key, p);
+		if (found)
+			return found;
+	}
+}
+
+uint32_t spot_site_slow(struct tctx *c, const struct spot *p, uint32_t under)
+{
+	uint32_t nr = spot_get(p), site = nr ? site_get(node_get(under, PMM_FRAME_SPOT(nr)), PMM_SITE_SPOT | p->flags) : 0;
+
+	if (!c->spots)
+		c->spots = arena_get(sizeof(*c->spots), 64);
+	if (c->spots && site)
+		*spot_known_at(c->spots, p, under) = (struct spot_known){ *p, under, site };
+	return site;
+}
+
+static const struct pmm_node *node_of(uint32_t site)
+{
+	const struct pmm_site *s = spot_site_at(site);
+	pmm_ref chunk = s && s->node ? LOAD_ACQUIRE(A.ledger->node_dir[s->node >> PMM_NODE_SHIFT]) : 0;
+
+	return chunk ? (struct pmm_node *)arena_at(chunk) + (s->node & ((1u << PMM_NODE_SHIFT) - 1)) : NULL;
+}
+
+uint32_t spot_under(uint32_t site)
+{
+	const struct pmm_node *n = node_of(site);
+
+	return n ? n->parent : 0;
+}
+
+const struct pmm_spot *spot_of(uint32_t site)
+{
+	const struct pmm_node *n = node_of(site);
+
+	return n && PMM_FRAME_MODULE(n->frame) == PMM_SPOT_MODULE ? spot_at((uint32_t)PMM_FRAME_PC(n->frame)) : NULL;
+}
+
+const struct pmm_spot *spot_number(uint32_t nr)
+{
+	return nr && nr < PMM_MAX_SPOTS ? spot_at(nr) : NULL;
+}
+
+static bool ref_same(pmm_ref a, pmm_ref b)
+{
+	return a == b || (a && b && str_equal(arena_at(a), arena_at(b)));
+}
+
+bool spot_same(const struct pmm_spot *a, const struct pmm_spot *b)
+{
+	return a == b || (a && b && a->line == b->line && ref_same(a->file, b->file) && ref_same(a->function, b->function));
+}

@@ -1,0 +1,81 @@
+/*
+ * Spots in the source as innermost frames: what pmm.h's macros say of a call.
+ */
+#ifndef AGENT_SPOT_H
+#define AGENT_SPOT_H
+
+#include <stdint.h>
+
+#include "agent/arena.h"
+#include "agent/ctx.h"
+#include "agent/sys.h"
+
+#define SPOT_CACHE_BITS	8
+
+/* Texts are the program's constants: known by address, read when the spot is new. */
+struct spot {
+	const char *file, *function;
+	uint32_t line;
+	uint32_t flags;		/* enum pmm_spot_flags */
+};
+
+struct spot_known {
+	struct spot spot;
+	uint32_t under;		/* node of the stack it was called from, 0 = none */
+	uint32_t site;		/* 0 = unused */
+};
+
+struct spot_cache {
+	struct spot_known known[1u << SPOT_CACHE_BITS];	/* direct mapped */
+};
+
+/* The site of a spot below node `under`, made when it is new; 0 when there is no room. */
+uint32_t spot_site_slow(struct tctx *c, const struct spot *p, uint32_t under);
+
+static inline struct spot_known *spot_known_at(struct spot_cache *cache, const struct spot *p, uint32_t under)
+{
+	uint64_t h = ((uint64_t)p->file + p->line + ((uint64_t)p->flags << 32 | under)) * 0x9e3779b97f4a7c15ull;
+
+	return &cache->known[h >> (64 - SPOT_CACHE_BITS)];
+}
+
+/* The same, quick where it came before. */
+static inline __attribute__((always_inline)) uint32_t spot_site(struct tctx *c, const struct spot *p, uint32_t under)
+{
+	const struct spot_known *k;
+
+	if (unlikely(!c->spots))
+		return spot_site_slow(c, p, under);
+	k = spot_known_at(c->spots, p, under);
+	if (likely(k->spot.file == p->file && k->spot.line == p->line && k->spot.flags == p->flags && k->under == under &&
+		   k->spot.function == p->function && k->site))
+		return k->site;
+	return spot_site_slow(c, p, under);
+}
+
+/* The node that site's innermost frame was called from, 0 = none. */
+uint32_t spot_under(uint32_t site);
+
+static inline const struct pmm_site *spot_site_at(uint32_t site)
+{
+	pmm_ref chunk = LOAD_ACQUIRE(A.ledger->site_dir[site >> PMM_SITE_SHIFT]);
+
+	return likely(site && chunk) ? (struct pmm_site *)arena_at(chunk) + (site & ((1u << PMM_SITE_SHIFT) - 1)) : NULL;
+}
+
+/* A site's flags, those of its spot among them. */
+static inline uint32_t spot_flags(uint32_t site)
+{
+	const struct pmm_site *s = spot_site_at(site);
+
+	return likely(s) ? s->flags : 0;
+}
+
+/* Spot number `nr`, NULL if there is none; whether two, or none, say the same line of the same function. */
+const struct pmm_spot *spot_number(uint32_t nr);
+bool spot_same(const struct pmm_spot *a, const struct pmm_spot *b);
+
+/* The spot a site's innermost frame is; NULL when it is none. */
+const struct pmm_spot *spot_of(uint32_t site);
+
+#endif
