@@ -10,7 +10,7 @@
  *
  * One interface, two forms that implement it:
  *     static    shim/pmm_static.c compiled into the program with -DPMM_STATIC_SLOTS=N: two fixed tables, nothing else
- *     full      the agent's ledger; not in this version
+ *     full      libpmm_shim.a: the agent's ledger, which `pmm report PID` and all of pmm reads
  *
  * All functions may be called from any thread and from signal handlers; none changes errno but those that allocate and fail.
  */

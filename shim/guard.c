@@ -5,16 +5,6 @@ static const unsigned char canary[FRONT_BYTES] = {	/* no byte is of text or of a
 	0xE5, 0x9A, 0xD3, 0xB6, 0xF1, 0x8D, 0xC7, 0xAB, 0xE5, 0x9A, 0xD3, 0xB6, 0xF1, 0x8D, 0xC7, 0xAB
 };
 
-static void paint_block(const char *p, size_t size, size_t front, int behind)
-{
-	char *block = (char *)(uintptr_t)p;
-
-	if (front)
-		memcpy(block - FRONT_BYTES, canary, FRONT_BYTES);
-	if (behind)
-		memcpy(block + size, canary, CANARY_BYTES);
-}
-
 static size_t front_of(const struct slot *slot)
 {
 	return slot->front ? (size_t)1 << slot->front : 0;
@@ -49,8 +39,8 @@ static int inspect_slot(struct slot *slot, const struct at *at)
 {
 	unsigned behind = 0, before = 0;
 
-	if (slot->behind && memcmp(slot->address + slot->size, canary, CANARY_BYTES))
-		behind = nr_changed(slot->address + slot->size, CANARY_BYTES);
+	if (slot->behind)
+		behind = changed_behind(slot);
 	if (slot->front && memcmp(slot->address - FRONT_BYTES, canary, FRONT_BYTES))
 		before = nr_changed(slot->address - FRONT_BYTES, FRONT_BYTES);
 	if (behind)
@@ -59,7 +49,7 @@ static int inspect_slot(struct slot *slot, const struct at *at)
 		tell_block(at, "underflow", before, "before", slot);
 	if (!behind && !before)
 		return 0;
-	paint_block(slot->address, slot->size, slot->front, slot->behind);	/* tell it once */
+	paint_slot(slot);		/* tell it once */
 	return 1;
 }
 

@@ -38,13 +38,6 @@ static __thread volatile unsigned char inside;
 #define POKE(word, value)	__atomic_store_n(word, value, __ATOMIC_RELAXED)
 #define EXCHANGE(word, value)	__atomic_exchange_n(word, value, __ATOMIC_ACQ_REL)
 #define CLAIM(word, value)	claim(word, value)
-
-static int claim(const char *volatile *word, const char *value)
-{
-	const char *none = NULL;
-
-	return __atomic_compare_exchange_n(word, &none, value, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
-}
 #endif
 
 static int process_id(void)
@@ -83,19 +76,6 @@ static int enter(void)
 		wait_for_lock();
 	POKE(&S.turn, S.turn + 1);
 	return 1;
-}
-
-static void defer_free(void *p)
-{
-	unsigned i;
-
-	for (i = 0; i < NR_LATE; i++) {
-		if (CLAIM(&S.late_free[i], p)) {
-			S.late = 1;
-			return;
-		}
-	}
-	S.stats.nr_lost++;
 }
 
 /* What came up while the lock was taken, and nobody else to do it. */

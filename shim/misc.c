@@ -4,11 +4,13 @@
 void pmm_enable(void)
 {
 	S.off = 0;
+	option_changed();
 }
 
 void pmm_disable(void)
 {
 	S.off = 1;
+	option_changed();
 }
 
 size_t pmm_set(enum pmm_option which, size_t value)

@@ -29,6 +29,7 @@ static struct state_of_all S;
 #include "static_guard.c"
 #include "static_heap.c"
 #include "static_pool.c"
+#include "row.c"
 #include "static_report.c"
 #include "report.c"
 #include "static_mark.c"

@@ -77,7 +77,6 @@ struct slot {
 static int enter(void);			/* 1: the lock is ours; 0: this thread has it already, below this signal handler */
 static void leave(void);
 static void begin(void);		/* what the first call does; without the lock */
-static void defer_free(void *p);	/* free it when the lock can be had */
 
 /* ---- text.c; all under the lock but option() */
 static size_t option(enum pmm_option which);
@@ -90,8 +89,7 @@ static void tell(const struct at *at, const char *format, ...) PMM_PRINTF(2, 3);
 /* ---- report.c; under the lock */
 static void put_tables(unsigned tables);
 
-/* ---- guard.c; all under the lock but paint_block() */
-static void paint_block(const char *p, size_t size, size_t front, int behind);	/* write canaries */
+/* ---- guard.c; all under the lock */
 static size_t front_of(const struct slot *slot);	/* bytes before it */
 static int inspect_slot(struct slot *slot, const struct at *at);	/* 1: damaged, and told */
 static int inspect_kept(struct slot *slot, const struct at *at);	/* the same of a kept block: it was written to */
@@ -100,6 +98,8 @@ static void tell_block(const struct at *at, const char *what, unsigned bytes, co
 static const char *memory_of(const void *p);		/* what memory p is in that no block is in; NULL: not known to be such */
 
 /* ---- what each form has in its own way; all under the lock */
+static unsigned changed_behind(const struct slot *slot);	/* bytes of the canary behind it */
+static void paint_slot(const struct slot *slot);	/* write canaries */
 static size_t inspect_all(const struct at *at);		/* canaries and kept memory; returns how many blocks are damaged */
 static void trim_kept(void);				/* release until PMM_KEEP holds */
 static void option_changed(void);			/* S.option has been written to */

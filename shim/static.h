@@ -97,7 +97,8 @@ static void count_new(struct slot *slot, const struct at *at, int call);	/* in a
 static void count_freed(struct slot *slot, unsigned calls);	/* calls of free(): 1, or 0 if realloc() released it */
 static unsigned class_of(size_t size);
 
-/* ---- static_guard.c; all under the lock */
+/* ---- static_guard.c; all under the lock but paint_block() */
+static void paint_block(const char *p, size_t size, size_t front, int behind);	/* write canaries */
 static void keep_block(struct slot *slot);		/* poison a KEPT slot's block; may release older ones */
 static void release_kept(struct slot *slot);	/* give a KEPT slot's block to the allocator; it is DEAD then */
 /* A pointer to free that no block has: tells what is wrong and returns NULL, or counts it as foreign and returns it. */

@@ -1,6 +1,28 @@
 /*
  * What the static form notices of misuse: the tables searched for damage, kept blocks, pointers that no block has.
  */
+static void paint_block(const char *p, size_t size, size_t front, int behind)
+{
+	char *block = (char *)(uintptr_t)p;
+
+	if (front)
+		memcpy(block - FRONT_BYTES, canary, FRONT_BYTES);
+	if (behind)
+		memcpy(block + size, canary, CANARY_BYTES);
+}
+
+static void paint_slot(const struct slot *slot)
+{
+	paint_block(slot->address, slot->size, slot->front, slot->behind);
+}
+
+static unsigned changed_behind(const struct slot *slot)
+{
+	const char *end = slot->address + slot->size;
+
+	return memcmp(end, canary, CANARY_BYTES) ? nr_changed(end, CANARY_BYTES) : 0;
+}
+
 static size_t inspect_all(const struct at *at)
 {
 	size_t nr = 0;

@@ -195,6 +195,29 @@ static void *release_slot(struct slot *slot, const struct at *at, unsigned calls
 	return p - front_of(slot);
 }
 
+#ifndef PMM_NO_THREADS
+static int claim(const char *volatile *word, const char *value)
+{
+	const char *none = NULL;
+
+	return __atomic_compare_exchange_n(word, &none, value, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+}
+#endif
+
+/* Free it when the lock can be had. */
+static void defer_free(void *p)
+{
+	unsigned i;
+
+	for (i = 0; i < NR_LATE; i++) {
+		if (CLAIM(&S.late_free[i], p)) {
+			S.late = 1;
+			return;
+		}
+	}
+	S.stats.nr_lost++;
+}
+
 static void put_block(const struct at *at, void *p, unsigned calls)
 {
 	struct slot *slot;

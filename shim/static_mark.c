@@ -11,10 +11,12 @@ static void option_changed(void)
 		S.nr_odd += S.option[odd[i]] != 0;
 }
 
+#ifndef PMM_BARE
 static size_t nr_live_blocks(void)
 {
 	return S.stats.nr_live;
 }
+#endif
 
 size_t pmm_check_block_at(PMM_AT, const void *p)
 {

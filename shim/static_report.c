@@ -6,16 +6,9 @@ static void put_blocks(void)
 	uint32_t i;
 
 	put_text("pmm: blocks in use\n    number      bytes address            entry  time UTC  file(line)\n");
-	for (i = 0; i < S.used_slots; i++) {
-		const struct slot *slot = &S.slot[i];
-		uint32_t second = slot->time % 86400;
-
-		if (!(1u << slot->state & (1 << LIVE | 1 << IDLE | 1 << MARKED)))
-			continue;
-		put_text("%10u %10zu %p %c      %02u:%02u:%02u  %s(%u)%s\n", (unsigned)slot->number, slot->size,
-			(void *)(uintptr_t)slot->address, slot->entry, (unsigned)(second / 3600), (unsigned)(second / 60 % 60),
-			(unsigned)(second % 60), slot->file, (unsigned)slot->line, slot->state == IDLE ? " idle" : "");
-	}
+	for (i = 0; i < S.used_slots; i++)
+		if (1u << S.slot[i].state & (1 << LIVE | 1 << IDLE | 1 << MARKED))
+			put_block_row(&S.slot[i]);
 }
 
 static void put_sites(void)
@@ -86,13 +79,7 @@ int pmm_each_block(int (*each)(void *ctx, const struct pmm_block *block), void *
 
 		if (!(1u << slot->state & (1 << LIVE | 1 << IDLE | 1 << MARKED)))
 			continue;
-		block.address = slot->address;
-		block.size = slot->size;
-		block.file = slot->file;
-		block.line = slot->line;
-		block.number = slot->number;
-		block.time = slot->time;
-		block.entry = slot->entry;
+		fill_block(&block, slot);
 		result = each(ctx, &block);
 	}
 	leave();

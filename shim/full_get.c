@@ -1,0 +1,156 @@
+/*
+ * The full form's new blocks where the quick way (full_heap.c) does not do: before the ledger is made, where options want more.
+ */
+void *full_no_memory(void)
+{
+	errno = ENOMEM;
+	return NULL;
+}
+
+static struct at at_of(const struct full_call *call)
+{
+	struct at at;
+
+	at.file = call->file;
+	at.func = call->func;
+	at.line = call->line;
+	return at;
+}
+
+static unsigned char log2_of(size_t value)
+{
+	unsigned char log = 0;
+
+	while (value >>= 1)
+		log++;
+	return log;
+}
+
+/* Real memory for a block with `front` bytes before and `extra` behind it; NULL: none, or the sum is too big. */
+static char *real_block(size_t front, size_t align, size_t size, size_t extra, int zero)
+{
+	size_t whole = front + size + extra;
+
+	if (whole < size || whole > PTRDIFF_MAX - align)
+		return NULL;
+	if (align)
+		return (char *)aligned_alloc(align, (whole + align - 1) & ~(align - 1));
+	return (char *)(zero ? calloc(1, whole) : malloc(whole));
+}
+
+static void *refuse(const struct full_call *call, char entry, size_t size)
+{
+	struct tctx *c = full_enter(call);
+
+	if (c)
+		full_failed(c, size, full_site(c, call, PMM_SPOT_BEHIND | (uint32_t)entry << PMM_SPOT_ENTRY_SHIFT));
+	else
+		S.stats.nr_failed++;
+	full_leave(c);
+	return full_no_memory();
+}
+
+/* How a block of these options lies in its real one: its site's flags. */
+static uint32_t form_of(char entry, size_t align)
+{
+	size_t canaries = option(PMM_CANARY), front = align > FRONT_BYTES ? align : FRONT_BYTES;
+
+	return (canaries & PMM_BEHIND ? PMM_SPOT_BEHIND : 0u) | (canaries & PMM_BEFORE ? (uint32_t)log2_of(front) << PMM_SPOT_FRONT_SHIFT : 0u) |
+	       (uint32_t)entry << PMM_SPOT_ENTRY_SHIFT;
+}
+
+static size_t front_of_flags(uint32_t flags)
+{
+	unsigned log = flags >> PMM_SPOT_FRONT_SHIFT & 255;
+
+	return log ? (size_t)1 << log : 0;
+}
+
+/* A request that passes: as the C library has it. */
+static void *pass_block(struct tctx *c, size_t align, size_t size, int zero)
+{
+	char *p;
+
+	full_calling(c, true);
+	p = real_block(0, align, size, 0, zero);
+	full_calling(c, false);
+	__atomic_fetch_add(&S.stats.nr_passed, 1, __ATOMIC_RELAXED);
+	if (c && p)
+		full_forget(c, p);
+	full_leave(c);
+	return p ? p : full_no_memory();
+}
+
+/* What lies before a block, and its content. */
+static void dress(const struct full_call *call, char *p, size_t size, uint32_t flags, int zero)
+{
+	size_t fill = option(PMM_FILL_NEW);
+	struct full_block b;
+	struct slot slot;
+
+	if (fill && !zero)
+		memset(p, (int)(fill & 255), size);
+	if (!front_of_flags(flags))
+		return;
+	memset(&b, 0, sizeof(b));
+	b.address = p;
+	b.size = size;
+	b.file = call->file;
+	b.line = call->line;
+	b.flags = flags & ~(uint32_t)PMM_SPOT_BEHIND;
+	slot = slot_of(&b);
+	paint_slot(&slot);
+	if (enter()) {
+		note_before(&slot);
+		leave();
+	}
+}
+
+static void *get_tracked(struct tctx *c, const struct full_call *call, char entry, uint32_t kind, size_t align, size_t size, int zero)
+{
+	uint32_t flags = form_of(entry, align), site = full_site(c, call, flags);
+	size_t front;
+	char *p;
+
+	if (!site)
+		return pass_block(c, align, size, zero);
+	front = front_of_flags(flags);
+	full_calling(c, true);
+	p = real_block(front, align, size, flags & PMM_SPOT_BEHIND ? CANARY_BYTES : 0, zero);
+	full_calling(c, false);
+	if (p) {
+		p += front;
+		full_note(c, p, size, kind, site, flags);
+	} else {
+		full_failed(c, size, site);
+	}
+	full_leave(c);
+	if (!p)
+		return full_no_memory();
+	if (front || S.option[PMM_FILL_NEW])
+		dress(call, p, size, flags, zero);
+	return p;
+}
+
+void *full_get(const struct full_call *call, char entry, uint32_t kind, size_t align, size_t size, int zero)
+{
+	const struct at at = at_of(call);
+	struct tctx *c;
+
+	if (!S.begun)
+		begin_full();
+	if (enter()) {
+		int admitted;
+
+		if (!size && option(PMM_TELL_ZERO))
+			tell(&at, "request for 0 bytes");
+		admitted = admit(&at, size);
+		leave();
+		if (!admitted)
+			return refuse(call, entry, size);
+	}
+	c = full_enter(call);
+	if (!c || S.off || size < option(PMM_MIN_SIZE))
+		return pass_block(c, align, size, zero);
+	return get_tracked(c, call, entry, kind, align, size, zero);
+}

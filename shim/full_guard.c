@@ -1,0 +1,226 @@
+/*
+ * What the full form notices of misuse: its blocks are in the ledger and become a `struct slot` when one is looked at. Kept ones are in a list of
+ * their own: for the ledger they are released.
+ */
+static struct full_block block_of(const struct slot *slot)
+{
+	struct full_block b;
+
+	memset(&b, 0, sizeof(b));
+	b.address = slot->address;
+	b.size = slot->size;
+	b.number = slot->number;
+	b.flags = slot->behind ? PMM_SPOT_BEHIND : 0;
+	return b;
+}
+
+static struct slot slot_of(const struct full_block *b)
+{
+	struct slot slot;
+
+	memset(&slot, 0, sizeof(slot));
+	slot.address = b->address;
+	slot.size = b->size;
+	slot.file = b->file;
+	slot.line = b->line;
+	slot.number = b->number;
+	slot.time = b->time;
+	slot.entry = (char)(b->flags >> PMM_SPOT_ENTRY_SHIFT & 255);
+	slot.state = b->flags & PMM_SPOT_IDLE ? IDLE : LIVE;
+	slot.front = (uint8_t)(b->flags >> PMM_SPOT_FRONT_SHIFT & 255);
+	slot.behind = (b->flags & PMM_SPOT_BEHIND) != 0;
+	return slot;
+}
+
+static unsigned changed_behind(const struct slot *slot)
+{
+	const struct full_block b = block_of(slot);
+
+	return full_changed_behind(&b);
+}
+
+static void paint_slot(const struct slot *slot)
+{
+	const struct full_block b = block_of(slot);
+
+	if (slot->front)
+		memcpy((char *)(uintptr_t)slot->address - FRONT_BYTES, canary, FRONT_BYTES);
+	if (slot->behind)
+		full_repaint(&b);
+}
+
+/* What looking at all blocks has found so far. */
+struct inspection {
+	const struct at *at;
+	size_t nr;
+};
+
+static int inspect_one(void *ctx, const struct full_block *b)
+{
+	struct inspection *all = (struct inspection *)ctx;
+	struct slot slot = slot_of(b);
+
+	all->nr += (size_t)inspect_slot(&slot, all->at);
+	return 0;
+}
+
+static size_t inspect_all(const struct at *at)
+{
+	struct inspection all = { at, 0 };
+	struct kept *k;
+
+	full_each(inspect_one, &all);
+	for (k = S.kept.first; k; k = k->next)
+		all.nr += (size_t)inspect_kept(&k->slot, at);
+	return all.nr;
+}
+
+/* ---- lists */
+static void list_add(struct kept_list *list, struct kept *k)
+{
+	if (!list->first)
+		list->end = &list->first;
+	k->next = NULL;
+	*list->end = k;
+	list->end = &k->next;
+}
+
+/* Take out what has this address; NULL: nothing has. */
+static struct kept *list_take(struct kept_list *list, const void *p)
+{
+	struct kept **link, *k;
+
+	for (link = &list->first; *link && (*link)->slot.address != p; link = &(*link)->next)
+		;
+	k = *link;
+	if (k) {
+		*link = k->next;
+		if (list->end == &k->next)
+			list->end = link;
+	}
+	return k;
+}
+
+static const struct slot *list_find(const struct kept_list *list, const void *p)
+{
+	const struct kept *k;
+
+	for (k = list->first; k && k->slot.address != p; k = k->next)
+		;
+	return k ? &k->slot : NULL;
+}
+
+/* ---- kept blocks */
+static void trim_kept(void)
+{
+	size_t most = option(PMM_KEEP);
+
+	while (S.kept.first && (S.kept_bytes > most || !most)) {
+		struct kept *k = list_take(&S.kept, S.kept.first->slot.address);
+
+		inspect_kept(&k->slot, NULL);
+		S.kept_bytes -= k->slot.size;
+		free((char *)(uintptr_t)k->slot.address - front_of(&k->slot));
+		free(k);
+	}
+}
+
+/* Poison a released block and keep it; 0: there is no memory for that. May release older ones. */
+static int keep_block(const struct slot *slot, const struct at *at)
+{
+	struct kept *k = (struct kept *)malloc(sizeof(*k));
+
+	if (!k)
+		return 0;
+	k->slot = *slot;
+	k->slot.state = KEPT;
+	k->slot.freed_file = at->file;
+	k->slot.freed_line = at->line;
+	memset((char *)(uintptr_t)slot->address, POISON, slot->size);
+	list_add(&S.kept, k);
+	S.kept_bytes += slot->size;
+	trim_kept();
+	return 1;
+}
+
+/* ---- blocks with something before them: a forked child has their memory and not their ledger */
+static void note_before(const struct slot *slot)
+{
+	struct kept *k = (struct kept *)malloc(sizeof(*k));
+
+	if (!k)
+		return;
+	k->slot = *slot;
+	k->next = S.before;
+	S.before = k;
+}
+
+/* Forget one; returns where its real block begins, or p if it is none of these. */
+static char *drop_before(const void *p)
+{
+	struct kept **link, *k;
+	char *start = (char *)(uintptr_t)p;
+
+	for (link = &S.before; *link && (*link)->slot.address != p; link = &(*link)->next)
+		;
+	k = *link;
+	if (k) {
+		start -= front_of(&k->slot);
+		*link = k->next;
+		free(k);
+	}
+	return start;
+}
+
+/* ---- pointers that no block has */
+static int tell_freed(const struct at *at, const void *p)
+{
+	const struct slot *kept = list_find(&S.kept, p);
+	const struct full_freed *f = full_freed_at(p);
+	struct full_block b;
+	struct slot slot;
+
+	if (kept) {
+		tell_block(at, "double free of block", 0, "", kept);
+		return 1;
+	}
+	if (f->address != p || option(PMM_FOREIGN))
+		return 0;
+	memset(&b, 0, sizeof(b));
+	b.address = (const char *)p;
+	b.size = f->size;
+	full_place_of(f->site, &b);
+	slot = slot_of(&b);
+	slot.freed_file = f->file;
+	slot.freed_line = f->line;
+	tell_block(at, "double free of block", 0, ", or free of one that code without pmm.h has there now (PMM_FOREIGN)", &slot);
+	return 1;
+}
+
+/* The real block to be freed, NULL after an error was told. */
+static void *judge_stranger(const struct at *at, void *p)
+{
+	struct full_block b;
+	struct slot slot;
+	const char *place;
+	char *start;
+
+	if (tell_freed(at, p))
+		return NULL;
+	start = drop_before(p);
+	if (start != p)
+		return start;
+	place = (uintptr_t)p & (sizeof(void *) - 1) ? "not aligned" : memory_of(p);
+	if (place) {
+		S.stats.nr_errors++;
+		tell(at, "free of %p, which is no block: %s", p, place);
+		return NULL;
+	}
+	if (full_around(p, &b)) {
+		slot = slot_of(&b);
+		tell_block(at, "free of a pointer into block", 0, "", &slot);
+		return NULL;
+	}
+	S.stats.nr_foreign++;
+	return p;
+}

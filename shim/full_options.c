@@ -1,0 +1,66 @@
+/*
+ * The full form: which calls the quick way may take, and what options say about a request.
+ */
+static void option_changed(void)
+{
+	static const enum pmm_option of_new[] = { PMM_MIN_SIZE, PMM_HUGE_SIZE, PMM_LIMIT, PMM_CANARY, PMM_FILL_NEW, PMM_CHECK_ALWAYS, PMM_TELL_ZERO };
+	unsigned i, careful = !S.begun || S.untracked || S.off;
+
+	for (i = 0; i < sizeof(of_new) / sizeof(of_new[0]); i++)
+		careful += S.option[of_new[i]] != 0;
+	__atomic_store_n(&full_careful, careful, __ATOMIC_RELEASE);
+	__atomic_store_n(&full_careful_free, (option(PMM_KEEP) || option(PMM_FILL_FREED) || option(PMM_CHECK_ALWAYS) || S.untracked), __ATOMIC_RELEASE);
+}
+
+static size_t bytes_live(void)
+{
+	struct full_totals t;
+
+	full_get_totals(&t);
+	return (size_t)(t.bytes_in - t.bytes_out);
+}
+
+static size_t nr_live_blocks(void)
+{
+	struct full_totals t;
+
+	full_get_totals(&t);
+	return (size_t)(t.allocs - t.frees) + (S.marked.first != NULL);
+}
+
+/* The ledger is made, once, and the quick way opened. */
+static void begin_full(void)
+{
+	int tracked = full_start();
+
+	begin();
+	if (!enter())
+		return;
+	if (!tracked && !S.untracked) {
+		S.untracked = 1;
+		put_text("pmm: there is no memory for a ledger: all blocks pass untracked\n");
+		hand_on();
+	}
+	option_changed();
+	leave();
+}
+
+/* What options say about a request beyond recording it; 0: it must fail. Under the lock. */
+static int admit(const struct at *at, size_t size)
+{
+	size_t huge = option(PMM_HUGE_SIZE), limit = option(PMM_LIMIT);
+
+	if (option(PMM_CHECK_ALWAYS))
+		inspect_all(at);
+	if (huge && size >= huge) {
+		S.stats.nr_huge++;
+		tell(at, "huge request: %zu bytes", size);
+	}
+	if (!limit || (size <= limit && bytes_live() <= limit - size))
+		return 1;
+	if (!S.refused) {
+		S.refused = 1;
+		tell(at, "request for %zu bytes fails, and all that go beyond the limit of %zu bytes", size, limit);
+	}
+	return 0;
+}

@@ -1,0 +1,121 @@
+/*
+ * Pools of the full form: blocks of one size that are used again and again. For the ledger one belongs to the place that got it last; whether it is
+ * idle is said by its site.
+ */
+void pmm_pool_init(struct pmm_pool *pool, size_t size, size_t max)
+{
+	pool->size = size;
+	pool->max = max;
+	pool->nr = 0;
+	pool->first = NULL;
+}
+
+/* Idle blocks are linked by their first word. */
+static size_t pool_bytes(const struct pmm_pool *pool)
+{
+	return pool->size < sizeof(void *) ? sizeof(void *) : pool->size;
+}
+
+static void *pop_block(struct pmm_pool *pool)
+{
+	void *p = pool->first;
+
+	if (p) {
+		memcpy(&pool->first, p, sizeof(void *));
+		pool->nr--;
+	}
+	return p;
+}
+
+static struct full_call call_of(const struct at *at)
+{
+	struct full_call call;
+
+	call.file = at->file;
+	call.func = at->func;
+	call.line = at->line;
+	call.ra = call.rbp = 0;
+	call.sp = (uint64_t)(uintptr_t)__builtin_frame_address(0);
+	return call;
+}
+
+/* Let a block be idle, or one of this call; 0: it is not what it was taken for. */
+static int move_to(const struct full_call *call, void *p, int idle, size_t bytes)
+{
+	struct tctx *c = full_enter(call);
+	struct full_call from = *call;
+	struct full_block b;
+	uint32_t site, flags;
+	int ok;
+
+	ok = c && full_look(p, &b) && (b.flags >> PMM_SPOT_ENTRY_SHIFT & 255) == 'p' && b.size == bytes && ((b.flags & PMM_SPOT_IDLE) != 0) != idle;
+	flags = ok ? (b.flags & ~(uint32_t)PMM_SPOT_IDLE) | (idle ? PMM_SPOT_IDLE : 0u) : 0;
+	if (ok && idle) {
+		from.file = b.file;
+		from.func = b.func;
+		from.line = b.line;
+	}
+	site = ok ? full_site(c, &from, flags) : 0;
+	ok = site && full_change_site(c, &b, site);
+	full_leave(c);
+	return ok;
+}
+
+void *pmm_pool_get_at(PMM_AT, struct pmm_pool *pool)
+{
+	AT_OF_CALL;
+	const struct full_call call = call_of(&at);
+	void *p = NULL;
+
+	if (enter()) {
+		p = pop_block(pool);
+		leave();
+	}
+	if (p) {
+		move_to(&call, p, 0, pool_bytes(pool));
+		return p;
+	}
+	return full_get(&call, 'p', PMM_KIND_MALLOC, 0, pool_bytes(pool), 0);
+}
+
+void pmm_pool_put_at(PMM_AT, struct pmm_pool *pool, void *p)
+{
+	AT_OF_CALL;
+	const struct full_call call = call_of(&at);
+	struct full_block b;
+	int idle = 0;
+
+	if (!p)
+		return;
+	if (pool->nr < pool->max && full_look(p, &b) && !(b.flags & PMM_SPOT_IDLE))
+		inspect_taken(&call, &b);
+	if (enter()) {
+		if (pool->nr < pool->max && move_to(&call, p, 1, pool_bytes(pool))) {
+			memcpy(p, &pool->first, sizeof(void *));
+			pool->first = p;
+			pool->nr++;
+			idle = 1;
+		}
+		leave();
+	}
+	if (!idle)
+		full_put(&call, p);
+}
+
+void pmm_pool_fini_at(PMM_AT, struct pmm_pool *pool)
+{
+	AT_OF_CALL;
+	const struct full_call call = call_of(&at);
+	void *p;
+
+	do {
+		if (!enter())
+			return;
+		p = pop_block(pool);
+		leave();
+		if (p) {
+			move_to(&call, p, 0, pool_bytes(pool));
+			full_put(&call, p);
+		}
+	} while (p);
+}

@@ -1,0 +1,223 @@
+/*
+ * The full form's released and resized blocks where the quick way (full_heap.c) does not do.
+ */
+
+/* Look at a block that was taken out of the ledger. */
+static void inspect_taken(const struct full_call *call, const struct full_block *b)
+{
+	const struct at at = at_of(call);
+	struct slot slot = slot_of(b);
+
+	if (!full_changed_behind(b) && !slot.front)
+		return;
+	if (enter()) {
+		inspect_slot(&slot, &at);
+		leave();
+	} else {
+		__atomic_fetch_add(&S.stats.nr_errors, full_changed_behind(b) != 0, __ATOMIC_RELAXED);
+	}
+}
+
+void full_damaged(const struct full_call *call, const struct full_block *b)
+{
+	inspect_taken(call, b);
+}
+
+static void note_freed(const struct full_call *call, const struct full_block *b)
+{
+	struct full_freed *f = full_freed_at(b->address);
+
+	f->file = call->file;
+	f->size = b->size;
+	f->line = call->line;
+	f->site = b->was.site;
+	f->address = b->address;
+}
+
+/* What the allocator must free of a block that was taken out of the ledger; NULL: nothing, it is kept. */
+static char *release(const struct full_call *call, const struct full_block *b)
+{
+	const struct at at = at_of(call);
+	size_t keep = option(PMM_KEEP), fill = option(PMM_FILL_FREED);
+	struct slot slot = slot_of(b);
+	char *start = (char *)(uintptr_t)b->address - front_of(&slot);
+	int kept = 0;
+
+	inspect_taken(call, b);
+	if ((slot.front || keep) && enter()) {
+		if (slot.front)
+			drop_before(b->address);
+		kept = keep && slot.size <= keep && keep_block(&slot, &at);
+		leave();
+	}
+	if (kept)
+		return NULL;
+	note_freed(call, b);
+	if (fill)
+		memset((char *)(uintptr_t)b->address, (int)(fill & 255), b->size);
+	return start;
+}
+
+void full_stranger(const struct full_call *call, void *p)
+{
+	const struct at at = at_of(call);
+
+	if (!S.begun)
+		begin_full();
+	if (enter()) {
+		p = judge_stranger(&at, p);
+		leave();
+	}
+	free(p);
+}
+
+void full_put(const struct full_call *call, void *p)
+{
+	const struct at at = at_of(call);
+	struct full_block b;
+	struct tctx *c;
+
+	if (option(PMM_CHECK_ALWAYS) && enter()) {
+		inspect_all(&at);
+		leave();
+	}
+	c = full_enter(call);
+	if (!c || !full_take(c, p, &b)) {
+		full_leave(c);
+		full_stranger(call, p);
+		return;
+	}
+	if (b.flags & PMM_SPOT_IDLE) {
+		struct slot slot = slot_of(&b);
+
+		full_restore(c, &b);
+		full_leave(c);
+		if (enter()) {
+			tell_block(&at, "free of an idle pool block", 0, "", &slot);
+			leave();
+		}
+		return;
+	}
+	p = release(call, &b);
+	full_calling(c, true);
+	free(p);
+	full_leave(c);
+}
+
+/* ---- realloc */
+
+/* By a new block and a copy, of `old_size` bytes at most. */
+static void *resize_by_copy(const struct full_call *call, void *p, size_t old_size, size_t size)
+{
+	void *fresh = full_get(call, 'r', PMM_KIND_REALLOC, 0, size, 0);
+
+	if (fresh) {
+		memcpy(fresh, p, old_size < size ? old_size : size);
+		full_put(call, p);
+	}
+	return fresh;
+}
+
+/* A block that is not in the ledger: resized by the allocator, and in it from now on. */
+static void *resize_stranger(struct tctx *c, const struct full_call *call, void *p, size_t size)
+{
+	const struct at at = at_of(call);
+	uint32_t flags = PMM_SPOT_BEHIND | (uint32_t)'r' << PMM_SPOT_ENTRY_SHIFT, site;
+	int tracked = c && !S.off && size >= option(PMM_MIN_SIZE);
+	void *start = p;
+	char *fresh;
+
+	if (enter()) {
+		start = judge_stranger(&at, p);
+		leave();
+	}
+	if (!start || start != p) {	/* an error; or of a parent, with something before it that realloc would move along */
+		full_leave(c);
+		return start ? resize_by_copy(call, p, 0, size) : refuse(call, 'r', size);
+	}
+	site = tracked ? full_site(c, call, flags) : 0;
+	full_calling(c, true);
+	fresh = size > PTRDIFF_MAX - CANARY_BYTES ? NULL : (char *)realloc(p, size + (site ? CANARY_BYTES : 0));
+	full_calling(c, false);
+	if (fresh && site)
+		full_note(c, fresh, size, PMM_KIND_REALLOC, site, flags);
+	else if (fresh && c)
+		full_forget(c, fresh);
+	else if (!fresh && site)
+		full_failed(c, size, site);
+	if (fresh && !site)
+		__atomic_fetch_add(&S.stats.nr_passed, 1, __ATOMIC_RELAXED);
+	full_leave(c);
+	return fresh ? fresh : full_no_memory();
+}
+
+/* A block that full_take_moving() took out: through the allocator. */
+static void *resize_taken(struct tctx *c, const struct full_call *call, struct full_block *b, size_t size)
+{
+	uint32_t flags = (b->flags & ~(255u << PMM_SPOT_ENTRY_SHIFT)) | (uint32_t)'r' << PMM_SPOT_ENTRY_SHIFT, site = full_site(c, call, flags);
+	size_t front = front_of_flags(b->flags), extra = front + (b->flags & PMM_SPOT_BEHIND ? CANARY_BYTES : 0), fill = option(PMM_FILL_NEW);
+	char *p = (char *)(uintptr_t)b->address, *fresh = NULL;
+
+	if (site && size <= PTRDIFF_MAX - extra) {
+		full_calling(c, true);
+		fresh = (char *)realloc(p - front, size + extra);
+		full_calling(c, false);
+	}
+	if (fresh) {
+		fresh += front;
+		full_note(c, fresh, size, PMM_KIND_REALLOC, site, flags);
+		if (fill && size > b->size)
+			memset(fresh + b->size, (int)(fill & 255), size - b->size);
+	} else {
+		full_restore(c, b);
+		full_failed(c, size, site);
+	}
+	full_moved(c);
+	full_leave(c);
+	if (fresh && front && enter()) {
+		struct slot slot = slot_of(b);
+
+		drop_before(p);
+		slot.address = fresh;
+		slot.size = size;
+		slot.behind = 0;
+		paint_slot(&slot);
+		note_before(&slot);
+		leave();
+	}
+	return fresh ? fresh : full_no_memory();
+}
+
+void *full_resize(const struct full_call *call, void *p, size_t size)
+{
+	const struct at at = at_of(call);
+	struct full_block b;
+	struct tctx *c;
+	int by_copy;
+
+	if (!S.begun)
+		begin_full();
+	c = full_enter(call);
+	if (!c || !full_look(p, &b) || b.flags & PMM_SPOT_IDLE)
+		return resize_stranger(c, call, p, size);
+	by_copy = option(PMM_KEEP) || option(PMM_FILL_FREED) || (b.flags >> PMM_SPOT_FRONT_SHIFT & 255) > 4;
+	if (by_copy) {
+		full_leave(c);
+		return resize_by_copy(call, p, b.size, size);
+	}
+	if (full_careful && enter()) {
+		int admitted = admit(&at, size > b.size ? size - b.size : 0);
+
+		leave();
+		if (!admitted) {
+			full_leave(c);
+			return refuse(call, 'r', size);
+		}
+	}
+	inspect_taken(call, &b);
+	if (!full_take_moving(c, p, size, &b)) {
+		full_moved(c);
+		return resize_stranger(c, call, p, size);
+	}
+	return resize_taken(c, call, &b, size);
+}

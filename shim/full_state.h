@@ -1,0 +1,49 @@
+/*
+ * The state of pmm_full.c: what is beside the ledger. Under the lock but where it says otherwise.
+ */
+#ifndef SHIM_FULL_STATE_H
+#define SHIM_FULL_STATE_H
+
+#include "shim.h"
+
+#include "shim/full.h"
+#include "include/pmm/ledger.h"
+
+/* A block in no-man's-land, or a marked pointer: a list of its own each, the oldest first. */
+struct kept {
+	struct kept *next;
+	struct slot slot;	/* KEPT or MARKED */
+};
+
+struct kept_list {
+	struct kept *first, **end;
+};
+
+struct state_of_all {
+	volatile unsigned char lock;
+	volatile unsigned char late;
+	unsigned char off;
+	unsigned char begun;
+	unsigned char untracked;	/* there is no ledger, and it was said */
+	unsigned char refused;
+	unsigned char ended;
+	volatile uint32_t turn;
+	uint32_t signal_tables;
+	volatile uint32_t late_tables;
+	int pid;
+	size_t kept_bytes;
+	struct kept_list kept, marked;
+	struct kept *before;		/* blocks with something before them, which children must know of that have a ledger of their own: linked, any order */
+	size_t option[PMM_NR_OPTIONS];
+	struct pmm_stats stats;		/* what the ledger does not count: nr_passed, nr_foreign, nr_errors, nr_lost; nr_failed, nr_huge in part */
+	pmm_output *output;
+	void *output_ctx;
+	pmm_react *react;
+	void *react_ctx;
+	void *grabbed;
+	const char *volatile late_free[NR_LATE];
+	uint32_t text_len;
+	char text[256];
+};
+
+#endif

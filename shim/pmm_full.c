@@ -1,0 +1,25 @@
+/*
+ * The full form of pmm.h (doc/shim.md), beside the agent's core in libpmm_shim.a: what is not the quick way of a call (full_heap.c). Blocks are in the
+ * ledger, where `pmm report PID` and all of pmm finds them; here is what both forms share, over that.
+ */
+#pragma GCC visibility push(default)
+#include <pmm.h>
+#pragma GCC visibility pop
+#include "full_state.h"
+
+#include <sys/mman.h>
+
+static struct state_of_all S;
+#include "lock.c"
+#include "text.c"
+#include "guard.c"
+#include "full_guard.c"
+#include "full_options.c"
+#include "full_get.c"
+#include "full_put.c"
+#include "full_pool.c"
+#include "row.c"
+#include "full_report.c"
+#include "report.c"
+#include "full_mark.c"
+#include "misc.c"
