@@ -124,7 +124,8 @@ blocks_in_log() { in_log "$1" "^ +[0-9]+ +$2 0x[0-9a-f]+ . +[0-9:]+  $(literal "
 fails() {
 	local status=0
 	within "$PMMD/pmmd-plain" "${@:2}" >"$T/out" 2>"$T/err" 3>&- || status=$?
-	[ "$status" -eq 1 ] && [ ! -s "$T/out" ] && [ "$(cat "$T/err")" = "pmmd: $1" ] || { echo "status $status"; cat "$T/out" "$T/err"; return 1; }
+	[ "$status" -eq 1 ] && [ ! -s "$T/out" ] && [ "$(cat "$T/err")" = "pmmd: $1" ] ||
+		{ echo "status $status"; cat "$T/out" "$T/err"; return 1; }
 }
 
 @test "what keeps it from starting is told by the starter, and nothing is left or changed" {
@@ -268,7 +269,7 @@ lost 1002 replies, 10020 bytes' ]
 # ---- watched with the monitor inside
 
 @test "static form: blocks, sites and errors of each kind at their places, by signal, by command and at exit" {
-	local leak value buffer
+	local leak value buffer label text
 	leak=$(at bugs.c 'char *reply = malloc(bytes);')
 	value=$(at cache.c 'entry->value = malloc(bytes);')
 	buffer=$(at crew.c 'worker->buffer = malloc(BUFFER_BYTES);')
@@ -290,8 +291,10 @@ lost 1002 replies, 10020 bytes' ]
 	says 'damaged blocks: 1' check
 	says 'damaged blocks: 0' check
 	says 'a request was freed twice' doublefree
-	in_log 1 "^pmm: $(literal "$(at monitor.c 'return pmm_check();')"): overflow: 1 byte behind block 0x[0-9a-f]+ of 21 bytes from $(literal "$(at bugs.c 'char *label = malloc(bytes);')") changed\$"
-	in_log 1 "^pmm: bugs.c.[0-9]+.: double free of block 0x[0-9a-f]+ of 6 bytes from $(literal "$(at bugs.c 'request->text = strdup')")"
+	label=$(literal "$(at bugs.c 'char *label = malloc(bytes);')")
+	in_log 1 "^pmm: $(literal "$(at monitor.c 'return pmm_check();')"): overflow: 1 byte behind block 0x[0-9a-f]+ of 21 bytes from $label changed\$"
+	text=$(literal "$(at bugs.c 'request->text = strdup')")
+	in_log 1 "^pmm: bugs.c.[0-9]+.: double free of block 0x[0-9a-f]+ of 6 bytes from $text"
 	[[ $(ctl stats) == *'; 0 passed untracked; 2 errors' ]]
 	end TERM
 	blocks_in_log 9 50 "$leak"
@@ -371,8 +374,8 @@ as_place() { at "$@" | sed 's/(/:/; s/)//'; }
 	[ "$STATUS" -eq 1 ]
 	"$PMM" check --json "$T/c.pmm" >"$T/check.json" || [ $? -eq 1 ]
 	json_is '[["double-free","request_end","request_cancel"],["overrun","bugs_overflow",null]]' '
-		[.findings[] | [.type, ([.frames[] | select(.stack == "error")][0].function), ([.frames[] | select(.stack == "freed")][0].function)]] | sort' \
-		<"$T/check.json"
+		def of($stack): [.frames[] | select(.stack == $stack)][0].function;
+		[.findings[] | [.type, of("error"), of("freed")]] | sort' <"$T/check.json"
 	says '0 values dropped, 0 left' free 1
 	end
 }
@@ -401,6 +404,30 @@ as_place() { at "$@" | sed 's/(/:/; s/)//'; }
 	wait "$OTHER" || [ $? -eq 1 ]
 	OTHER=
 	json_is '[["double-free","request_end"],["overrun","label_new"]]' '[.findings[] | [.type, .frames[0].function]] | sort' <"$T/check.json"
+}
+
+# ---- as others do it
+
+@test "the commands of the README, word by word" {
+	local build=${PMM%/pmm}
+	need_attach
+	sed -n '/^## Watch a daemon/,/^## [^W]/p' "$ROOT/README.md" | sed -n -E 's/^    ((mkdir|build|ctl|sleep|kill|cat)\b.*)/\1/p' >"$T/commands"
+	[ "$(wc -l <"$T/commands")" -eq 27 ]
+	{
+		# shellcheck disable=SC2016
+		echo '. "$CLI/wait.bash"; rmdir "$D"'
+		sed "s|build/|$build/|g; s|/tmp/pmmd|$D|g; s|^sleep 15$|sleep 1|" "$T/commands" |
+			sed "0,/^sleep 2$/s||await grep -q 'attached to' $D/watched|; s|^sleep 2$|await grep -q 'attached to' $D/guarded|"
+	} >"$T/walk"
+	PROG=$PROG CLI=$CLI D=$D within bash "$T/walk" >"$T/out" 2>"$T/err" 3>&-
+	[ ! -s "$T/err" ] || { cat "$T/err"; return 1; }
+	grep -q '^  definitely lost  150 bytes in 3 blocks, 1 site$' "$T/out"
+	grep -q '^pmm: double free in request_end, bugs.c:' "$T/out"
+	grep -q '^a request was freed twice$' "$T/out"
+	grep -q '^damaged blocks: 1$' "$T/out"
+	[ "$(grep -c 'pmm: detached: process' "$T/out")" -eq 2 ]
+	blocks_in_log 6 50 "$(at bugs.c 'char *reply = malloc(bytes);')"
+	[ ! -e "$D/pmmd.pid" ]
 }
 
 # ---- made elsewhere
