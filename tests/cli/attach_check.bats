@@ -3,8 +3,8 @@
 
 load attach
 
-# guard [OPTION...]: attach with every block sampled.
-guard() { watch --check --sample=1 "$@"; }
+# guard [OPTION...]: attach with every block sampled, whatever it costs.
+guard() { watch --check --sample=1 --budget=all "$@"; }
 
 json() { "$PMM" check --json "$T/c.pmm" >"$T/check.json" || [ $? -eq 1 ]; }
 
@@ -369,7 +369,7 @@ data_kib() { awk '/^VmData:/ { print $2 }' "/proc/$PID/status"; }
 
 @test "--budget: none, all, and what is no percentage" {
 	start attach_check
-	guard --budget=all
+	guard
 	tell k kept
 	unwatch
 	calm

@@ -14,6 +14,14 @@ listen() {
 # says PATTERN: it does, some time.
 says() { await -p "$MONITOR" grep -q -E -- "$1" "$T/said" || { cat "$T/said" "$T/watch.err"; return 1; }; }
 
+# at_once ORDER LINE: as tell(), between two looks and within one tick of pmm's clock, so that its blocks are of one age.
+at_once() {
+	kill -STOP "$MONITOR"
+	await -p "$MONITOR" grep -q '^State:.T' "/proc/$MONITOR/status"
+	tell "$@"
+	kill -CONT "$MONITOR"
+}
+
 # in_time SECONDS: a test of what is said in the first SECONDS was done by then.
 begun=$SECONDS
 in_time() { [ $((SECONDS - begun)) -lt "$1" ] || skip "the machine stalled: this took $((SECONDS - begun)) s"; }
@@ -25,13 +33,13 @@ timeless() {
 }
 
 play() {
-	tell l leaked
+	at_once l leaked
 	says "${1:-#1 3 blocks}"
-	tell l leaked
+	at_once l leaked
 	says "${2:-#1 again}"
-	tell h held
+	at_once h held
 	says "${3:-#2 4 blocks}"
-	tell u freed
+	at_once u freed
 	says "${4:-#2 freed}"
 }
 
@@ -90,7 +98,7 @@ play() {
 @test "the process ends, or runs another program" {
 	start attach_outlive
 	listen
-	tell l leaked
+	at_once l leaked
 	says '#1 3 blocks'
 	finish 0
 	STATUS=0
@@ -101,7 +109,7 @@ play() {
 	grep -q '^expired: 3 blocks, 2.93 KiB of 1 site live for 500 ms or more' "$T/said"
 	start attach_outlive
 	listen --json
-	tell h held
+	at_once h held
 	echo x >&7
 	STATUS=0
 	wait "$MONITOR" || STATUS=$?
@@ -133,7 +141,7 @@ play() {
 @test "many sites at once: twenty lines in text, all as JSON, the largest in the table" {
 	start attach_outlive
 	listen --top 5
-	tell m many
+	at_once m many
 	says 'and 10 more of the kind; the table at the end has all sites'
 	unwatch
 	[ "$(grep -c ' outlived 500 ms' "$T/said")" -eq 20 ]
@@ -141,7 +149,7 @@ play() {
 	grep -q '^  25 more sites (--top 0 shows all)' "$T/said"
 	[ "$(grep -c '^  *[0-9]* *10 B *1  deep' "$T/said")" -eq 5 ]
 	listen --json --top 0
-	tell m many
+	at_once m many
 	says '"number": 30,'
 	unwatch
 	[ "$(jq -s 'map(select(.event == "expired")) | length' "$T/said")" -eq 30 ]
@@ -160,7 +168,7 @@ play() {
 	done
 	start chroot "$T/root" /attach_outlive
 	listen
-	tell l leaked
+	at_once l leaked
 	says '^    leak  attach_outlive.c:17'
 	unwatch
 	finish 0

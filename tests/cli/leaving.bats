@@ -123,7 +123,7 @@ ends() {
 }
 
 @test "signals that come while the process waits are handled" {
-	within "$PROG/leave_driver" -s 300 ends "$AGENT" "$PROG/leave_exit" return timer >out || [ $? -eq 12 ]
+	within "$PROG/leave_driver" -s 1000 ends "$AGENT" "$PROG/leave_exit" return timer >out || [ $? -eq 12 ]
 	ends "leave_exit return from main 0 main held="
 	[ "$(grep -c signal out)" -ge 3 ]
 	grep -q before out

@@ -61,7 +61,7 @@ stays_stopped() {
 	drive points "$VICTIM" 1 "$FIRST" >points
 	cat points
 	[[ $(cat points) =~ ^all=([0-9]+)\ one=([0-9]+)\ each=([0-9]+)$ ]]
-	[ "${BASH_REMATCH[1]}" -gt 40 ] && [ "${BASH_REMATCH[2]}" -gt 60 ] && [ "${BASH_REMATCH[3]}" -gt 500 ]
+	[ "${BASH_REMATCH[1]}" -gt 40 ] && [ "${BASH_REMATCH[2]}" -gt 60 ] && [ "${BASH_REMATCH[3]}" -gt 300 ]
 	ends_well
 }
 

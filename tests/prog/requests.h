@@ -8,8 +8,8 @@
 #include "src/base/err.h"
 
 /*
- * Run work(arg) in children, killed behind the first, second, ... request, until one ends by itself: must be with status 0. How many were
- * killed, or -1, said on standard output. `behind`, which may be NULL, is called after each: non-zero is wrong.
+ * Run work(arg) in children, killed behind the first, second, ... request, until some in a row end by themselves: must be with status 0. How
+ * many were killed, or -1, said on standard output. `behind`, which may be NULL, is called after each: non-zero is wrong.
  */
 int requests_die_behind_each(int (*work)(void *arg), int (*behind)(void *arg), void *arg);
 

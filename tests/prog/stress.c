@@ -1,5 +1,6 @@
 /*
- * Threads, forks, dlopen and signals at once for about two seconds; every block carries its own
+ * Threads, forks, dlopen and signals at once for about two seconds, longer where little is
+ * done in them; every block carries its own
  * address and is checked before it is freed. Prints "unharmed"; nothing may be left of site block.
  *
  * expect:
@@ -19,7 +20,7 @@
 #include "victim.h"
 
 static volatile int stop, bad;
-static volatile unsigned ticks;
+static volatile unsigned ticks, churned, forked;
 static const char *lib;
 
 SITE static void *block(size_t bytes) { return malloc(bytes); }
@@ -34,6 +35,7 @@ static void churn(unsigned seed, int rounds)
 		if (slot[i] && (slot[i][0] != (uintptr_t)slot[i] || slot[i][1] != slot[i][0] * 3))
 			bad = 1;
 		free(slot[i]);
+		churned++;
 		slot[i] = block(16 + rand_r(&seed) % 2000);
 		slot[i][0] = (uintptr_t)slot[i];
 		slot[i][1] = slot[i][0] * 3;
@@ -60,6 +62,7 @@ static void *forker(void *arg)
 		}
 		if (pid < 0 || waitpid(pid, &status, 0) != pid || status)
 			bad = 2;
+		forked++;
 		usleep(20000);
 	}
 	return arg;
@@ -86,7 +89,7 @@ int main(int argc, char **argv)
 {
 	struct itimerval every = { { 0, 500 }, { 0, 500 } };
 	struct sigaction sa = { .sa_handler = on_timer, .sa_flags = SA_RESTART };
-	struct timespec two = { 2, 0 };
+	struct timespec two = { 2, 0 }, moment = { 0, 1000000 };
 	pthread_t t[6];
 
 	lib = argc > 1 ? argv[1] : "libm.so.6";
@@ -98,6 +101,8 @@ int main(int argc, char **argv)
 	pthread_create(&t[5], NULL, loader, NULL);
 	while (nanosleep(&two, &two))
 		;
+	while (churned < 50000 || forked < 20)
+		nanosleep(&moment, NULL);
 	stop = 1;
 	for (int i = 0; i < 6; i++)
 		pthread_join(t[i], NULL);
