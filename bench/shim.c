@@ -1,68 +1,94 @@
 /*
- * What pmm.h's static form costs: ns of CPU a malloc+free pair, native and monitored, best of 5 rounds each.
+ * What pmm.h costs: ns of CPU a malloc+free pair, native and monitored in turn, the best of many short rounds each.
  *
- *     bench_shim    two lines: one block over and over; one of 256 blocks at random
+ *     bench_shim [ROUNDS]    three lines "NAME NATIVE MONITORED": hot, one block over and over; random, one of 256 blocks; threads, two
+ *                            threads with a hot block each
  */
 #include <pmm.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <time.h>
 
-enum { PAIRS = 1000000, ROUNDS = 5, BLOCKS = 256 };
+enum { PAIRS = 50000, ROUNDS = 60, BLOCKS = 256 };
 
 static void *volatile blocks[BLOCKS];
+static __thread void *volatile own;
 
 static double cpu_ns(void)
 {
 	struct timespec now;
 
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
 	return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
 }
 
-static void native(uint32_t i, size_t size)
-{
-	(free)(blocks[i]);
-	blocks[i] = (malloc)(size);
+/* Each loop twice, as text: a call through a pointer would cost about what is measured. */
+#define LOOPS(name, free_it, get_it)							\
+static void name##_hot(void)								\
+{											\
+	for (int i = 0; i < PAIRS; i++) {						\
+		free_it(own);								\
+		own = get_it(40);							\
+	}										\
+}											\
+static void name##_random(void)								\
+{											\
+	uint32_t random = 1;								\
+											\
+	for (int i = 0; i < PAIRS; i++) {						\
+		random = random * 1664525 + 1013904223;					\
+		free_it(blocks[random >> 24]);						\
+		blocks[random >> 24] = get_it(16 + (random >> 8 & 127));		\
+	}										\
+}											\
+static void name##_end(void)								\
+{											\
+	free_it(own);									\
+	own = NULL;									\
+	for (int i = 0; i < BLOCKS; i++) {						\
+		free_it(blocks[i]);							\
+		blocks[i] = NULL;							\
+	}										\
 }
 
-static void monitored(uint32_t i, size_t size)
+LOOPS(native, (free), (malloc))
+LOOPS(monitored, free, malloc)
+
+static double round_ns(void (*loop)(void), void (*end)(void))
 {
-	free(blocks[i]);
-	blocks[i] = malloc(size);
+	double start = cpu_ns(), ns;
+
+	loop();
+	ns = (cpu_ns() - start) / PAIRS;
+	end();
+	return ns;
 }
 
-static double pair_ns(void (*pair)(uint32_t i, size_t size), unsigned at_random)
+static void least(double *ns, double now)
 {
-	double best = 1e9;
-
-	for (int round = 0; round < ROUNDS; round++) {
-		uint32_t random = 1;
-		double start = cpu_ns(), ns;
-
-		for (int i = 0; i < PAIRS; i++) {
-			random = random * 1664525 + 1013904223;
-			pair(at_random ? random >> 24 : 0, at_random ? 16 + (random >> 8 & 127) : 40);
-		}
-		ns = (cpu_ns() - start) / PAIRS;
-		best = ns < best ? ns : best;
-	}
-	for (int i = 0; i < BLOCKS; i++) {
-		pair(i, 1);
-		pair == native ? (free)(blocks[i]) : free(blocks[i]);
-		blocks[i] = NULL;
-	}
-	return best;
+	if (!*ns || now < *ns)
+		*ns = now;
 }
 
-int main(void)
+static void measure(const char *name, int rounds, void (*plain)(void), void (*with)(void))
 {
-	for (unsigned at_random = 0; at_random < 2; at_random++) {
-		double plain = pair_ns(native, at_random), with = pair_ns(monitored, at_random);
+	double native = 0, monitored = 0;
 
-		printf("%-24s native %5.1f ns, monitored %5.1f ns, difference %5.1f ns\n", at_random ? "256 blocks at random" : "one block", plain,
-			with, with - plain);
+	for (int i = 0; i < rounds; i++) {
+		least(&native, round_ns(plain, native_end));
+		least(&monitored, round_ns(with, monitored_end));
 	}
+	printf("%s %.1f %.1f\n", name, native, monitored);
+}
+
+
+int main(int argc, char **argv)
+{
+	int rounds = argc > 1 ? atoi(argv[1]) : ROUNDS;
+
+	measure("hot", rounds, native_hot, monitored_hot);
+	measure("random", rounds, native_random, monitored_random);
 	pmm_set(PMM_AT_EXIT, 0);
 	return 0;
 }

@@ -12,7 +12,8 @@
  *     static    shim/pmm_static.c compiled into the program with -DPMM_STATIC_SLOTS=N: two fixed tables, nothing else
  *     full      libpmm_shim.a: the agent's ledger, which `pmm report PID` and all of pmm reads
  *
- * All functions may be called from any thread and from signal handlers; none changes errno but those that allocate and fail.
+ * All functions may be called from any thread and, where nothing else is said, from signal handlers; none changes errno but those that
+ * allocate and fail.
  */
 #ifndef PMM_H
 #define PMM_H
@@ -45,7 +46,7 @@ enum pmm_option {
 	PMM_KEEP,		/* no-man's-land: so many bytes of freed blocks are kept poisoned; 0 (at the start) */
 	PMM_CHECK_ALWAYS,	/* 1: every call checks all blocks; 0 (at the start) */
 	PMM_TELL_ZERO,		/* 1: requests for 0 bytes are told; 0 (at the start) */
-	PMM_FOREIGN,		/* 1: a block freed before may have been given out anew by code without pmm.h; 0 (at the start) */
+	PMM_FOREIGN,		/* 1 (at the start): the program may free blocks of code without pmm.h; 0: it does not, which makes double frees sure */
 	PMM_AT_EXIT,		/* mask of tables written at exit; at the start PMM_BLOCKS | PMM_TOTALS */
 	PMM_REACTION,		/* enum pmm_reaction to a failed pmm_assert(); at the start PMM_ABORT */
 	PMM_FLUSH,		/* 1 (at the start): output is handed on by lines; 0: when 256 bytes have gathered, or by pmm_flush() */
@@ -53,7 +54,7 @@ enum pmm_option {
 };
 
 enum { PMM_BEHIND = 1, PMM_BEFORE = 2 };				/* PMM_CANARY */
-enum { PMM_BLOCKS = 1, PMM_SITES = 2, PMM_CLASSES = 4, PMM_TOTALS = 8, PMM_ALL = 15 };	/* tables of pmm_report() */
+enum { PMM_BLOCKS = 1, PMM_SITES = 2, PMM_CLASSES = 4, PMM_TOTALS = 8, PMM_HEAP = 16, PMM_ALL = 31 };	/* tables of pmm_report() */
 enum pmm_reaction { PMM_ABORT, PMM_RETRY, PMM_IGNORE, PMM_QUIT };	/* abort(), evaluate again, go on, exit(1) */
 
 /* Where output goes: `bytes` characters of whole lines (less if one is longer than 256), no 0 behind them. Allocations there pass untracked. */
@@ -75,6 +76,12 @@ struct pmm_stats {
 	size_t slots, slots_used;		/* block table */
 	size_t sites, sites_used;		/* statistics table */
 	int table_full;				/* 1: the block table has been full */
+};
+
+/* The allocator's own totals, of blocks of any code. */
+struct pmm_heap {
+	size_t bytes;				/* had from the system */
+	size_t bytes_used, bytes_free;		/* of those, with what the allocator itself needs in a block */
 };
 
 struct pmm_block {
@@ -101,15 +108,12 @@ struct pmm_pool {
 #define PMM_STATIC_SITES 64	/* rows of the statistics table: call sites */
 #endif
 #define PMM_STATIC_RAM_OF(slots, sites, wide) \
-	((size_t)(slots) * ((wide) ? 64 : 48) + ((size_t)(slots) + 1) / 2 * 8 + (size_t)(sites) * ((wide) ? 56 : 40) + \
+	((size_t)(slots) * ((wide) ? 72 : 56) + (size_t)(sites) * ((wide) ? 56 : 40) + \
 	((wide) ? PMM_STATIC_FIXED_64 : PMM_STATIC_FIXED_32))
 #define PMM_STATIC_RAM PMM_STATIC_RAM_OF(PMM_STATIC_SLOTS, PMM_STATIC_SITES, sizeof(void *) == 8)
-#define PMM_STATIC_FIXED_64 1785
-#define PMM_STATIC_FIXED_32 1193
+#define PMM_STATIC_FIXED_64 1793
+#define PMM_STATIC_FIXED_32 1197
 #endif
-
-#ifdef PMM
-/* ---- monitored ------------------------------------------------------------------------------------------- */
 
 #if defined(__GNUC__)
 #define PMM_PRINTF(at, first) __attribute__((__format__(__printf__, at, first)))
@@ -117,15 +121,23 @@ struct pmm_pool {
 #define PMM_PRINTF(at, first)
 #endif
 
+/* The place of a call as three arguments, and as three parameters of a function that passes `file, line, func` on. Never copied. */
 #ifdef __cplusplus
 #define PMM_HERE __FILE__, __LINE__, __builtin_FUNCTION()	/* __func__ is an error outside functions */
+#else
+#define PMM_HERE __FILE__, __LINE__, __func__
+#endif
+#define PMM_AT const char *file, int line, const char *func
+
+#ifdef PMM
+/* ---- monitored ------------------------------------------------------------------------------------------- */
+
+#ifdef __cplusplus
 #define PMM_NOEXCEPT noexcept
 extern "C" {
 #else
-#define PMM_HERE __FILE__, __LINE__, __func__
 #define PMM_NOEXCEPT
 #endif
-#define PMM_AT const char *file, int line, const char *func	/* constants: kept by address, never copied */
 
 /* As the functions of those names; 0 bytes give a block of their own. Blocks may be freed by code without pmm.h unless PMM_BEFORE is set. */
 void *pmm_malloc(PMM_AT, size_t size) PMM_NOEXCEPT;
@@ -154,13 +166,15 @@ void pmm_set_react(pmm_react *react, void *ctx) PMM_NOEXCEPT;
 void pmm_flush(void) PMM_NOEXCEPT;
 
 void pmm_get_stats(struct pmm_stats *stats) PMM_NOEXCEPT;
+/* 0; -1 and zeros where the C library cannot be asked: it is glibc since 2.33. Not from signal handlers: takes the allocator's locks. */
+int pmm_get_heap(struct pmm_heap *heap) PMM_NOEXCEPT;
 /* Call each(ctx, block) for every live block, oldest first as far as slots go, until it returns nonzero; returns that, or 0. */
 int pmm_each_block(int (*each)(void *ctx, const struct pmm_block *block), void *ctx) PMM_NOEXCEPT;
-/* Write tables (mask) where output goes, to a descriptor, to a function. */
+/* Write tables (mask) where output goes, to a descriptor, to a function. From signal handlers: without PMM_HEAP. */
 void pmm_report(unsigned tables) PMM_NOEXCEPT;
 void pmm_report_fd(int fd, unsigned tables) PMM_NOEXCEPT;
 void pmm_report_to(pmm_output *output, void *ctx, unsigned tables) PMM_NOEXCEPT;
-/* Write them whenever the signal comes; 0, or -1 and errno. Replaces the signal's action. */
+/* Write them, but not PMM_HEAP, whenever the signal comes; 0, or -1 and errno. Replaces the signal's action. */
 int pmm_report_on(int signal, unsigned tables) PMM_NOEXCEPT;
 
 /* Look at the canaries of all blocks, and at all kept memory, or at one block's; tells what is damaged, returns how many blocks are. */
@@ -253,35 +267,87 @@ inline void operator delete[](void *p, PMM_AT) noexcept { pmm_free(file, line, f
 #endif
 
 #else
-/* ---- not monitored: nothing, and no argument is evaluated but those of pmm_verify(), pmm_mark(), pmm_unmark() and the pool's ------- */
+/* ---- not monitored --------------------------------------------------------------------------------------- */
+/*
+ * No code: values are 0, pointers pass through, pmm_get_stats() gives zeros, pools are malloc and free. Arguments are compiled, so that
+ * they do not rot and nothing is unused, but not evaluated; except pointers that pass through, pmm_verify()'s and the pools'.
+ */
+static inline size_t pmm_no_size(int none, ...) { return (size_t)none; }
+static inline int pmm_no_int(int none, ...) { return none; }
+static inline void *pmm_nowhere(const void *p) { (void)p; return NULL; }
+static inline void pmm_no_text(const char *format, ...) PMM_PRINTF(1, 2);
+static inline void pmm_no_text(const char *format, ...) { (void)format; }
+static inline void pmm_get_stats(struct pmm_stats *stats) { memset(stats, 0, sizeof(*stats)); }
+static inline int pmm_get_heap(struct pmm_heap *heap) { memset(heap, 0, sizeof(*heap)); return -1; }
+static inline void pmm_pool_init(struct pmm_pool *pool, size_t size, size_t max)
+{
+	memset(pool, 0, sizeof(*pool));
+	pool->size = size;
+	pool->max = max;
+}
+
+#define PMM_NOWHERE ((void)file, (void)line, (void)func)
+static inline void *pmm_malloc(PMM_AT, size_t size) { PMM_NOWHERE; return malloc(size); }
+static inline void *pmm_calloc(PMM_AT, size_t nr, size_t size) { PMM_NOWHERE; return calloc(nr, size); }
+static inline void *pmm_realloc(PMM_AT, void *p, size_t size) { PMM_NOWHERE; return realloc(p, size); }
+static inline void *pmm_reallocarray(PMM_AT, void *p, size_t nr, size_t size)
+{
+	return size && nr > (size_t)-1 / size ? NULL : pmm_realloc(file, line, func, p, nr * size);
+}
+static inline void pmm_free(PMM_AT, void *p) { PMM_NOWHERE; free(p); }
+static inline char *pmm_strndup(PMM_AT, const char *text, size_t max)
+{
+	size_t len = 0;
+	char *copy;
+
+	while (len < max && text[len])
+		len++;
+	copy = (char *)pmm_malloc(file, line, func, len + 1);
+	if (copy) {
+		memcpy(copy, text, len);
+		copy[len] = 0;
+	}
+	return copy;
+}
+static inline char *pmm_strdup(PMM_AT, const char *text) { return pmm_strndup(file, line, func, text, strlen(text)); }
+
+/* Values that may be left unused without a warning; each compiler wants another form for that. */
+#if defined(__GNUC__) && !defined(__clang__) && !defined(__cplusplus)
+#define PMM_NO_SIZE(...) __extension__ ({ if (0) pmm_no_size(0, __VA_ARGS__); (size_t)0; })
+#define PMM_NO_INT(...) __extension__ ({ if (0) pmm_no_int(0, __VA_ARGS__); 0; })
+#define PMM_SAME(p) __extension__ ({ (void *)(p); })
+#else
+#define PMM_NO_SIZE(...) (0 ? pmm_no_size(0, __VA_ARGS__) : (size_t)0)
+#define PMM_NO_INT(...) (0 ? pmm_no_int(0, __VA_ARGS__) : 0)
+#define PMM_SAME(p) (0 ? pmm_nowhere(p) : (void *)(p))
+#endif
 
 #define pmm_enable() ((void)0)
 #define pmm_disable() ((void)0)
-#define pmm_set(option, value) ((void)0)
-#define pmm_set_output(output, ctx) ((void)0)
-#define pmm_set_react(react, ctx) ((void)0)
+#define pmm_set(option, value) PMM_NO_SIZE(option, value)
+#define pmm_set_output(output, ctx) ((void)PMM_NO_INT(output, ctx))
+#define pmm_set_react(react, ctx) ((void)PMM_NO_INT(react, ctx))
 #define pmm_flush() ((void)0)
-#define pmm_get_stats(stats) ((void)0)
-#define pmm_each_block(each, ctx) ((void)0)
-#define pmm_report(tables) ((void)0)
-#define pmm_report_fd(fd, tables) ((void)0)
-#define pmm_report_to(output, ctx, tables) ((void)0)
-#define pmm_report_on(signal, tables) ((void)0)
-#define pmm_check() ((void)0)
-#define pmm_check_block(p) ((void)0)
-#define pmm_mark(p) (p)
-#define pmm_unmark(p) (p)
+#define pmm_each_block(each, ctx) PMM_NO_INT(each, ctx)
+#define pmm_report(tables) ((void)PMM_NO_INT(tables))
+#define pmm_report_fd(fd, tables) ((void)PMM_NO_INT(fd, tables))
+#define pmm_report_to(output, ctx, tables) ((void)PMM_NO_INT(output, ctx, tables))
+#define pmm_report_on(signal, tables) PMM_NO_INT(signal, tables)
+#define pmm_check() PMM_NO_SIZE(0)
+#define pmm_check_block(p) PMM_NO_SIZE(p)
+#define pmm_mark(p) PMM_SAME(p)
+#define pmm_unmark(p) PMM_SAME(p)
 #define pmm_readable(p, bytes) ((p) != NULL)
 #define pmm_writable(p, bytes) ((p) != NULL)
-#define pmm_grab(kib) ((void)0)
-#define pmm_drop(kib) ((void)0)
-#define pmm_trace(...) ((void)0)
-#define pmm_assert(e) ((void)0)
-#define pmm_verify(e) ((void)(e))
-#define pmm_pool_init(pool, bytes, most) ((void)((pool)->size = (bytes), (pool)->max = (most), (pool)->nr = 0, (pool)->first = NULL))
+#define pmm_grab(kib) PMM_NO_SIZE(kib)
+#define pmm_drop(kib) PMM_NO_SIZE(kib)
+#define pmm_trace(...) (0 ? pmm_no_text(__VA_ARGS__) : (void)0)
+#define pmm_assert(e) (0 ? (void)(e) : (void)0)
+#define pmm_verify(e) ((e) ? (void)0 : (void)0)
 #define pmm_pool_get(pool) malloc((pool)->size)
-#define pmm_pool_put(pool, p) free(p)
-#define pmm_pool_fini(pool) ((void)0)
+#define pmm_pool_put(pool, p) ((void)(pool), free(p))
+#define pmm_pool_fini(pool) ((void)(pool))
+#define PMM_NEW new
 
 #endif
 #endif

@@ -127,7 +127,7 @@ static void *get_tracked(struct tctx *c, const struct full_call *call, char entr
 	full_leave(c);
 	if (!p)
 		return full_no_memory();
-	if (front || S.option[PMM_FILL_NEW])
+	if (front || option(PMM_FILL_NEW))
 		dress(call, p, size, flags, zero);
 	return p;
 }

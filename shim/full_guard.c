@@ -184,7 +184,7 @@ static int tell_freed(const struct at *at, const void *p)
 		tell_block(at, "double free of block", 0, "", kept);
 		return 1;
 	}
-	if (f->address != p || option(PMM_FOREIGN))
+	if (f->address != p)
 		return 0;
 	memset(&b, 0, sizeof(b));
 	b.address = (const char *)p;
@@ -193,8 +193,8 @@ static int tell_freed(const struct at *at, const void *p)
 	slot = slot_of(&b);
 	slot.freed_file = f->file;
 	slot.freed_line = f->line;
-	tell_block(at, "double free of block", 0, ", or free of one that code without pmm.h has there now (PMM_FOREIGN)", &slot);
-	return 1;
+	slot.state = DEAD;
+	return judge_dead(at, &slot);
 }
 
 /* The real block to be freed, NULL after an error was told. */

@@ -3,11 +3,11 @@
  */
 static void option_changed(void)
 {
-	static const enum pmm_option of_new[] = { PMM_MIN_SIZE, PMM_HUGE_SIZE, PMM_LIMIT, PMM_CANARY, PMM_FILL_NEW, PMM_CHECK_ALWAYS, PMM_TELL_ZERO };
-	unsigned i, careful = !S.begun || S.untracked || S.off;
+	static const enum pmm_option of_new[] = { PMM_MIN_SIZE, PMM_HUGE_SIZE, PMM_LIMIT, PMM_FILL_NEW, PMM_CHECK_ALWAYS, PMM_TELL_ZERO };
+	unsigned i, careful = !S.begun || S.untracked || S.off || option(PMM_CANARY) != PMM_BEHIND;
 
 	for (i = 0; i < sizeof(of_new) / sizeof(of_new[0]); i++)
-		careful += S.option[of_new[i]] != 0;
+		careful += option(of_new[i]) != 0;
 	__atomic_store_n(&full_careful, careful, __ATOMIC_RELEASE);
 	__atomic_store_n(&full_careful_free, (option(PMM_KEEP) || option(PMM_FILL_FREED) || option(PMM_CHECK_ALWAYS) || S.untracked), __ATOMIC_RELEASE);
 }

@@ -20,7 +20,7 @@ struct kept_list {
 };
 
 struct state_of_all {
-	volatile unsigned char lock;
+	const char *volatile owner;
 	volatile unsigned char late;
 	unsigned char off;
 	unsigned char begun;
@@ -34,7 +34,6 @@ struct state_of_all {
 	size_t kept_bytes;
 	struct kept_list kept, marked;
 	struct kept *before;		/* blocks with something before them, which children must know of that have a ledger of their own: linked, any order */
-	size_t option[PMM_NR_OPTIONS];
 	struct pmm_stats stats;		/* what the ledger does not count: nr_passed, nr_foreign, nr_errors, nr_lost; nr_failed, nr_huge in part */
 	pmm_output *output;
 	void *output_ctx;

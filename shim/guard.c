@@ -5,7 +5,7 @@ static const unsigned char canary[FRONT_BYTES] = {	/* no byte is of text or of a
 	0xE5, 0x9A, 0xD3, 0xB6, 0xF1, 0x8D, 0xC7, 0xAB, 0xE5, 0x9A, 0xD3, 0xB6, 0xF1, 0x8D, 0xC7, 0xAB
 };
 
-static size_t front_of(const struct slot *slot)
+HOT size_t front_of(const struct slot *slot)
 {
 	return slot->front ? (size_t)1 << slot->front : 0;
 }
@@ -29,7 +29,7 @@ static void tell_block(const struct at *at, const char *what, unsigned bytes, co
 	else
 		tell(at, "%s %p of %zu bytes from %s(%u)%s", what, (void *)(uintptr_t)slot->address, slot->size, slot->file,
 			(unsigned)slot->line, where);
-	if (slot->freed_file && slot->freed_line) {
+	if (slot->state >= DEAD && slot->freed_line) {
 		put_text("pmm:     freed at %s(%u)\n", slot->freed_file, (unsigned)slot->freed_line);
 		hand_on();
 	}
@@ -37,12 +37,9 @@ static void tell_block(const struct at *at, const char *what, unsigned bytes, co
 
 static int inspect_slot(struct slot *slot, const struct at *at)
 {
-	unsigned behind = 0, before = 0;
+	unsigned behind = slot->behind ? changed_behind(slot) : 0;
+	unsigned before = slot->front ? nr_changed(slot->address - FRONT_BYTES, FRONT_BYTES) : 0;
 
-	if (slot->behind)
-		behind = changed_behind(slot);
-	if (slot->front && memcmp(slot->address - FRONT_BYTES, canary, FRONT_BYTES))
-		before = nr_changed(slot->address - FRONT_BYTES, FRONT_BYTES);
 	if (behind)
 		tell_block(at, "overflow", behind, "behind", slot);
 	if (before)
@@ -97,3 +94,44 @@ static const char *memory_of(const void *p)
 	return NULL;
 }
 #endif
+
+/*
+ * Whether the allocator has this block, which was freed, on a list of free ones: known of glibc's lists of each thread. A block there has a key in
+ * its second word, which is taken out when the block is given out again (malloc/malloc.c, tcache_put() and tcache_get()); which key that is,
+ * a block that we free ourselves tells.
+ */
+#if defined(__GLIBC__) && !defined(PMM_BARE) && !defined(__SANITIZE_ADDRESS__)
+static int on_free_list(const void *p)
+{
+	volatile uintptr_t *probe = (volatile uintptr_t *)malloc(3 * sizeof(*probe)), *freed;
+	const volatile uintptr_t *block = (const volatile uintptr_t *)p;
+	uintptr_t key;
+
+	if (!probe)
+		return 0;
+	probe[1] = 0;
+	__asm__("" : "=r"(freed) : "0"(probe));		/* the same; the compiler would not let us look into what is freed */
+	free((void *)(uintptr_t)probe);
+	key = freed[1];
+	return key && pmm_readable(p, 2 * sizeof(*block)) && block[1] == key;
+}
+#else
+static int on_free_list(const void *p)
+{
+	(void)p;
+	return 0;
+}
+#endif
+
+static int judge_dead(const struct at *at, const struct slot *slot)
+{
+	if (!option(PMM_FOREIGN) || on_free_list(slot->address)) {
+		tell_block(at, "double free of block", 0, "", slot);
+		return 1;
+	}
+	if (!S.stats.nr_foreign) {	/* a program that frees libraries' blocks does so again and again */
+		tell_block(at, "warning: freed before, or a block of code without pmm.h:", 0, "; told once", slot);
+		S.stats.nr_errors--;
+	}
+	return 0;
+}

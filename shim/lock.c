@@ -1,18 +1,18 @@
 /*
- * The lock: a flag that threads spin on, and what is to be done when the thread itself has it, below a signal handler.
+ * The lock: a word that says which thread has it, and what is to be done when that is the thread itself, below a signal handler.
  *
  * A handler that interrupted the thread in here gets no lock: requests pass untracked, frees and reports wait until leave(). After fork()
  * in a program with threads the child may find the lock taken by a thread that it has not: it takes the lock over once a second has
  * passed without anybody's turn, in a process that is not the one the lock was last known to work for.
  */
 #ifdef PMM_NO_THREADS
-static volatile unsigned char inside;
-#define TEST_AND_SET(flag)	(*(flag) = 1, 0)
-#define CLEAR(flag)		(*(flag) = 0)
+#define SELF			((const char *)&S)
 #define PEEK(word)		(*(word))
 #define POKE(word, value)	(*(word) = (value))
+#define RELEASE(word)		(*(word) = NULL)
 #define EXCHANGE(word, value)	swap_pointer(word, value)
 #define CLAIM(word, value)	(*(word) ? 0 : (*(word) = (value), 1))
+#define ALONE			1
 
 static const char *swap_pointer(const char *volatile *word, const char *value)
 {
@@ -22,7 +22,7 @@ static const char *swap_pointer(const char *volatile *word, const char *value)
 	return old;
 }
 #else
-static __thread volatile unsigned char inside;
+static __thread char self;	/* its address is the thread's name */
 #if defined(__GLIBC__) && defined(__has_include)
 #if __has_include(<sys/single_threaded.h>)
 #include <sys/single_threaded.h>
@@ -32,12 +32,19 @@ static __thread volatile unsigned char inside;
 #ifndef ALONE
 #define ALONE 0
 #endif
-#define TEST_AND_SET(flag)	(ALONE && !*(flag) ? (*(flag) = 1, 0) : __atomic_exchange_n(flag, 1, __ATOMIC_ACQUIRE))
-#define CLEAR(flag)		__atomic_store_n(flag, 0, __ATOMIC_RELEASE)
+#define SELF			(&self)
 #define PEEK(word)		__atomic_load_n(word, __ATOMIC_RELAXED)
 #define POKE(word, value)	__atomic_store_n(word, value, __ATOMIC_RELAXED)
+#define RELEASE(word)		__atomic_store_n(word, NULL, __ATOMIC_RELEASE)
 #define EXCHANGE(word, value)	__atomic_exchange_n(word, value, __ATOMIC_ACQ_REL)
 #define CLAIM(word, value)	claim(word, value)
+
+static int claim(const char *volatile *word, const char *value)
+{
+	const char *none = NULL;
+
+	return __atomic_compare_exchange_n(word, &none, value, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+}
 #endif
 
 static int process_id(void)
@@ -49,37 +56,45 @@ static int process_id(void)
 #endif
 }
 
+enum { SPINS = 100 };		/* looks at a taken lock before the processor is given away: its holder is soon done */
+
 /* Until the lock is ours. */
-static void wait_for_lock(void)
+COLD void wait_for_lock(void)
 {
-	uint32_t turn = PEEK(&S.turn);
+	uint32_t turn = PEEK(&S.turn), spins = 0;
 	long since = (long)PMM_TIME();
 
-	while (TEST_AND_SET(&S.lock)) {
+	while (PEEK(&S.owner) || !CLAIM(&S.owner, SELF)) {
+		if (++spins < SPINS)
+			continue;
 		PMM_YIELD();
 		if (PEEK(&S.turn) != turn) {
 			turn = PEEK(&S.turn);
 			since = (long)PMM_TIME();
 		} else if ((long)PMM_TIME() > since + 1 && S.pid != process_id()) {
 			S.pid = process_id();
+			POKE(&S.owner, SELF);
 			return;
 		}
 	}
 }
 
-static int enter(void)
+HOT int enter_fast(void)
 {
-	if (inside)
+	const char *owner = PEEK(&S.owner);
+
+	if (owner == SELF)
 		return 0;
-	inside = 1;
-	if (TEST_AND_SET(&S.lock))
+	if (ALONE && !owner)
+		POKE(&S.owner, SELF);
+	else if (owner || !CLAIM(&S.owner, SELF))
 		wait_for_lock();
 	POKE(&S.turn, S.turn + 1);
 	return 1;
 }
 
 /* What came up while the lock was taken, and nobody else to do it. */
-static void settle(void)
+COLD void settle(void)
 {
 	unsigned i;
 	uint32_t tables = S.late_tables;
@@ -96,14 +111,21 @@ static void settle(void)
 	}
 }
 
-static void leave(void)
+HOT void leave_fast(void)
 {
-	if (S.text_len && !S.option[PMM_FLUSH])
-		hand_on();
-	CLEAR(&S.lock);
-	inside = 0;
+	RELEASE(&S.owner);
 	if (S.late)
 		settle();
+}
+
+static int enter(void)
+{
+	return enter_fast();
+}
+
+static void leave(void)
+{
+	leave_fast();
 }
 
 #ifndef PMM_BARE
@@ -129,6 +151,7 @@ static void begin(void)
 	if (!S.begun) {
 		S.begun = 1;
 		S.pid = process_id();
+		option_changed();
 #ifndef PMM_BARE
 		leave();
 		atexit(write_end);	/* may allocate */

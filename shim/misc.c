@@ -22,12 +22,12 @@ size_t pmm_set(enum pmm_option which, size_t value)
 		return 0;
 	locked = enter();
 	old = option(which);
-	S.option[which] = value ^ at_start(which);
-	option_changed();
-	if (locked) {
+	options[which] = value;
+	if (locked)
 		trim_kept();
+	option_changed();
+	if (locked)
 		leave();
-	}
 	return old;
 }
 
@@ -181,6 +181,8 @@ void pmm_trace(const char *format, ...)
 	va_start(args, format);
 	put_args(format, args);
 	va_end(args);
+	if (option(PMM_FLUSH))
+		hand_on();
 	leave();
 }
 

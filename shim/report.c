@@ -16,6 +16,36 @@ static void put_totals(void)
 	put_text("  errors: %zu\n", all.nr_errors);
 }
 
+#if defined(__GLIBC__) && defined(__GLIBC_PREREQ) && !defined(PMM_BARE)
+#if __GLIBC_PREREQ(2, 33)
+#include <malloc.h>
+#define HEAP_TOTALS
+#endif
+#endif
+
+int pmm_get_heap(struct pmm_heap *heap)
+{
+#ifdef HEAP_TOTALS
+	struct mallinfo2 all = mallinfo2();
+
+	heap->bytes = all.arena + all.hblkhd;
+	heap->bytes_used = all.uordblks + all.hblkhd;
+	heap->bytes_free = all.fordblks;
+	return 0;
+#else
+	memset(heap, 0, sizeof(*heap));
+	return -1;
+#endif
+}
+
+static void put_heap(void)
+{
+	struct pmm_heap heap;
+
+	if (!pmm_get_heap(&heap))
+		put_text("pmm: allocator\n  bytes: %zu from the system, %zu in use, %zu free\n", heap.bytes, heap.bytes_used, heap.bytes_free);
+}
+
 static void put_tables(unsigned tables)
 {
 	if (tables & PMM_BLOCKS)
@@ -26,6 +56,8 @@ static void put_tables(unsigned tables)
 		put_classes();
 	if (tables & PMM_TOTALS)
 		put_totals();
+	if (tables & PMM_HEAP)
+		put_heap();
 }
 
 void pmm_report(unsigned tables)
@@ -59,22 +91,6 @@ void pmm_report_to(pmm_output *output, void *ctx, unsigned tables)
 }
 
 #ifndef PMM_BARE
-static void write_to_fd(void *ctx, const char *text, size_t bytes)
-{
-	int fd = *(const int *)ctx;
-
-	while (bytes) {
-		ssize_t n = write(fd, text, bytes);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return;
-		text += n;
-		bytes -= (size_t)n;
-	}
-}
-
 void pmm_report_fd(int fd, unsigned tables)
 {
 	pmm_report_to(write_to_fd, &fd, tables);
@@ -93,7 +109,7 @@ int pmm_report_on(int signo, unsigned tables)
 	memset(&action, 0, sizeof(action));
 	action.sa_handler = report_signal;
 	action.sa_flags = SA_RESTART;
-	S.signal_tables = tables;
+	S.signal_tables = tables & ~(unsigned)PMM_HEAP;	/* the handler may have come in the middle of malloc() */
 	return sigaction(signo, &action, NULL);
 }
 #else

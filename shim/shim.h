@@ -52,6 +52,17 @@ struct at {
 	uint32_t line;
 };
 
+/* What every malloc() and free() goes through is one piece of code, unless the program is to be small. */
+#if defined(__GNUC__) && defined(__OPTIMIZE__) && !defined(__OPTIMIZE_SIZE__)
+#define HOT static inline __attribute__((always_inline))
+#define COLD static __attribute__((noinline, cold))
+#define SMALL 0
+#else
+#define HOT static
+#define COLD static
+#define SMALL 1
+#endif
+
 #define AT_OF_CALL const struct at at = { file, func, (uint32_t)line }	/* in the interface's functions */
 
 /* A block, as the tables have it. In the full form it is put together when somebody asks. */
@@ -76,10 +87,12 @@ struct slot {
 /* ---- lock.c */
 static int enter(void);			/* 1: the lock is ours; 0: this thread has it already, below this signal handler */
 static void leave(void);
+HOT int enter_fast(void);		/* the same two, where time matters */
+HOT void leave_fast(void);
 static void begin(void);		/* what the first call does; without the lock */
 
 /* ---- text.c; all under the lock but option() */
-static size_t option(enum pmm_option which);
+HOT size_t option(enum pmm_option which);
 static void put_char(char c);
 static void put_text(const char *format, ...) PMM_PRINTF(1, 2);
 static void put_args(const char *format, va_list args);
@@ -90,11 +103,13 @@ static void tell(const struct at *at, const char *format, ...) PMM_PRINTF(2, 3);
 static void put_tables(unsigned tables);
 
 /* ---- guard.c; all under the lock */
-static size_t front_of(const struct slot *slot);	/* bytes before it */
+HOT size_t front_of(const struct slot *slot);	/* bytes before it */
 static int inspect_slot(struct slot *slot, const struct at *at);	/* 1: damaged, and told */
 static int inspect_kept(struct slot *slot, const struct at *at);	/* the same of a kept block: it was written to */
 /* A line about a block: so many bytes `where` changed; or, bytes 0, what was done with it and `where` as the line's end. Counts as an error. */
 static void tell_block(const struct at *at, const char *what, unsigned bytes, const char *where, const struct slot *slot);
+/* A free of this DEAD block, whose address code with pmm.h was not given since; 1: it is the second for sure, and told. */
+static int judge_dead(const struct at *at, const struct slot *slot);
 static const char *memory_of(const void *p);		/* what memory p is in that no block is in; NULL: not known to be such */
 
 /* ---- what each form has in its own way; all under the lock */
@@ -102,7 +117,7 @@ static unsigned changed_behind(const struct slot *slot);	/* bytes of the canary 
 static void paint_slot(const struct slot *slot);	/* write canaries */
 static size_t inspect_all(const struct at *at);		/* canaries and kept memory; returns how many blocks are damaged */
 static void trim_kept(void);				/* release until PMM_KEEP holds */
-static void option_changed(void);			/* S.option has been written to */
+static void option_changed(void);			/* an option or S.off has been written to */
 static size_t nr_live_blocks(void);
 static void put_blocks(void);				/* tables as text */
 static void put_sites(void);

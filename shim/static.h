@@ -26,10 +26,10 @@ enum { NR_CLASSES = 16 };	/* up to 16 bytes, 32, 64 ... 256 KiB, more */
 
 struct site {
 	uint64_t bytes_new;
-	uint64_t bytes_freed;
-	size_t bytes_peak;
 	const char *file;		/* NULL: row unused */
 	const char *func;
+	size_t bytes_live;
+	size_t bytes_peak;
 	uint32_t line;
 	uint32_t nr_new;
 	uint32_t nr_freed;
@@ -42,7 +42,9 @@ struct class {
 };
 
 struct state_of_all {
-	volatile unsigned char lock;
+	const char *volatile owner;	/* the thread that has the lock */
+	volatile uint32_t turn;		/* times the lock was taken */
+	volatile unsigned char plain;	/* 1: a request needs a canary behind it and a slot, and no option wants to know more of it */
 	volatile unsigned char late;	/* something waits in late_free, or late_tables */
 	volatile unsigned char unsure;	/* a request passed without the lock: what DEAD slots say may be wrong */
 	unsigned char off;
@@ -50,7 +52,6 @@ struct state_of_all {
 	unsigned char full;		/* 1: the table has been full, and it was said */
 	unsigned char refused;		/* 1: it was said that PMM_LIMIT refused a request */
 	unsigned char ended;		/* 1: the report at exit is written */
-	volatile uint32_t turn;		/* times the lock was taken */
 	uint32_t signal_tables;
 	volatile uint32_t late_tables;	/* tables to write as soon as the lock is free */
 	int pid;			/* process that the lock works for */
@@ -59,10 +60,8 @@ struct state_of_all {
 	uint32_t used_sites;
 	uint32_t queue_first, queue_last, queue_kept;	/* 1 + slot; kept: no KEPT one is older */
 	uint32_t nr_kept;
-	uint32_t nr_odd;		/* options that differ from their start in what each call must look at */
 	size_t kept_bytes;
-	size_t option[PMM_NR_OPTIONS];	/* xor of the value at the start */
-	struct pmm_stats stats;
+	struct pmm_stats stats;		/* those that classes and tables tell as well are filled in for who asks */
 	pmm_output *output;
 	void *output_ctx;
 	pmm_react *react;
@@ -74,31 +73,33 @@ struct state_of_all {
 	struct class class[NR_CLASSES];
 	struct site site[PMM_STATIC_SITES];
 	struct slot slot[PMM_STATIC_SLOTS];
-	uint32_t bucket[PMM_STATIC_SLOTS];	/* 1 + first slot */
+	uint32_t bucket[2 * PMM_STATIC_SLOTS];	/* 1 + first slot; most chains have one */
 };
 
-/* What pmm.h promises; one byte more is each thread's. */
-typedef char state_is_too_big[sizeof(struct state_of_all) < PMM_STATIC_RAM ? 1 : -1];
+/* What pmm.h promises; one byte more is each thread's, to tell them apart. */
+typedef char state_is_too_big[sizeof(struct state_of_all) + PMM_NR_OPTIONS * sizeof(size_t) < PMM_STATIC_RAM ? 1 : -1];
 
 /* ---- static_table.c; all under the lock */
 static struct slot *find_slot(const void *p, unsigned states);		/* mask of 1 << enum state; NULL: none */
-static struct slot *take_slot(void);	/* one in state MOVING and in no chain; NULL: all are in use */
-static struct slot *retake_slot(const void *p);	/* the same for p, maybe the one that knows p as released */
+COLD struct slot *take_slot(void);	/* one in state MOVING and in no chain; NULL: all are in use */
+/* Where requests are plain: a slot that is in the chain of p, which was just given out; NULL: all are in use. */
+HOT struct slot *slot_of_new(const void *p);
 static uint32_t behind_in_queue(const struct slot *slot);	/* link of the slot that was released next */
-/* Make a slot that was taken the block's. Whatever was known of its address is out of date. */
-static void fill_slot(struct slot *slot, const void *p, size_t size, char entry, const struct at *at);
-static void drop_slot(struct slot *slot, enum state state, const struct at *at);	/* DEAD, KEPT or STALE: the block is released */
+static void link_slot(struct slot *slot, const void *p);	/* make a slot that was taken p's; what was known of p is out of date */
+/* What is listed of a block, of a slot that has its address; it is LIVE then. */
+HOT void fill_slot(struct slot *slot, size_t size, char entry, const struct at *at);
+HOT void drop_slot(struct slot *slot, enum state state, const struct at *at);	/* DEAD, KEPT or STALE: the block is released */
 static void return_slot(struct slot *slot);	/* taken, not needed */
-static void move_slot(struct slot *slot, const void *p);	/* the block's address changes */
 static void forget_address(const void *p);	/* p was given out, but is not tracked */
 static void forget_dead(void);		/* nothing is known of released blocks */
 static void count_call(size_t size, int call);
-static void count_new(struct slot *slot, const struct at *at, int call);	/* in all statistics */
-static void count_freed(struct slot *slot, unsigned calls);	/* calls of free(): 1, or 0 if realloc() released it */
-static unsigned class_of(size_t size);
+HOT void count_new(struct slot *slot, const struct at *at, int call);	/* in all statistics */
+HOT void count_freed(struct slot *slot, unsigned calls);	/* calls of free(): 1, or 0 if realloc() released it */
+HOT unsigned class_of(size_t size);
 
 /* ---- static_guard.c; all under the lock but paint_block() */
-static void paint_block(const char *p, size_t size, size_t front, int behind);	/* write canaries */
+HOT void paint_block(const char *p, size_t size, size_t front, int behind);	/* write canaries */
+HOT int is_intact(const struct slot *slot);	/* the canaries are as they were written, if there are any */
 static void keep_block(struct slot *slot);		/* poison a KEPT slot's block; may release older ones */
 static void release_kept(struct slot *slot);	/* give a KEPT slot's block to the allocator; it is DEAD then */
 /* A pointer to free that no block has: tells what is wrong and returns NULL, or counts it as foreign and returns it. */

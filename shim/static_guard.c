@@ -1,7 +1,7 @@
 /*
  * What the static form notices of misuse: the tables searched for damage, kept blocks, pointers that no block has.
  */
-static void paint_block(const char *p, size_t size, size_t front, int behind)
+HOT void paint_block(const char *p, size_t size, size_t front, int behind)
 {
 	char *block = (char *)(uintptr_t)p;
 
@@ -21,6 +21,12 @@ static unsigned changed_behind(const struct slot *slot)
 	const char *end = slot->address + slot->size;
 
 	return memcmp(end, canary, CANARY_BYTES) ? nr_changed(end, CANARY_BYTES) : 0;
+}
+
+HOT int is_intact(const struct slot *slot)
+{
+	return !(slot->behind && memcmp(slot->address + slot->size, canary, CANARY_BYTES)) &&
+		!(slot->front && memcmp(slot->address - FRONT_BYTES, canary, FRONT_BYTES));
 }
 
 static size_t inspect_all(const struct at *at)
@@ -72,7 +78,10 @@ static void keep_block(struct slot *slot)
 
 /* ---- pointers that are no block's */
 
-/* The live or kept block that p points into. */
+/*
+ * The live or kept block that p points into. One whose canary is gone may have been freed by code without pmm.h, and its memory be anybody's
+ * now; so may one that has none.
+ */
 static const struct slot *block_around(const char *p)
 {
 	uint32_t i;
@@ -80,38 +89,52 @@ static const struct slot *block_around(const char *p)
 	for (i = 0; i < S.used_slots; i++) {
 		const struct slot *slot = &S.slot[i];
 
-		if (1u << slot->state & (1 << LIVE | 1 << IDLE | 1 << KEPT) && p > slot->address && p < slot->address + slot->size)
+		if (!(1u << slot->state & (1 << LIVE | 1 << IDLE | 1 << KEPT)) || p <= slot->address || p >= slot->address + slot->size)
+			continue;
+		if (slot->state != LIVE || ((slot->behind || slot->front) && is_intact(slot)))
 			return slot;
 	}
 	return NULL;
 }
 
+/* Whether an odd pointer cannot be the allocator's, and the reason is told. */
+static int judge_pointer(const struct at *at, const void *p)
+{
+	const char *place = (uintptr_t)p & (sizeof(void *) - 1) ? "not aligned" : memory_of(p);
+	const struct slot *slot;
+
+	if (place) {
+		S.stats.nr_errors++;
+		tell(at, "free of %p, which is no block: %s", (void *)(uintptr_t)p, place);
+		return 1;
+	}
+	if (S.full || option(PMM_MIN_SIZE))
+		return 0;	/* strangers are no rarity: a look at every slot is too much for each */
+	slot = block_around((const char *)p);
+	if (!slot)
+		return 0;
+	tell_block(at, "free of a pointer into block", 0, "", slot);
+	return 1;
+}
+
 static void *judge_stranger(const struct at *at, void *p)
 {
 	const struct slot *slot;
-	const char *place;
+	int wrong;
 
 	if (S.unsure)
 		forget_dead();
 	slot = find_slot(p, 1 << DEAD | 1 << KEPT | 1 << IDLE);
-	if (slot && !(slot->state == DEAD && option(PMM_FOREIGN))) {
-		tell_block(at, slot->state == IDLE ? "free of an idle pool block" : "double free of block", 0,
-			slot->state == DEAD ? ", or free of one that code without pmm.h has there now (PMM_FOREIGN)" : "", slot);
+	if (slot && slot->state == DEAD) {
+		wrong = judge_dead(at, slot);
+	} else if (slot) {
+		tell_block(at, slot->state == IDLE ? "free of an idle pool block" : "double free of block", 0, "", slot);
+		wrong = 1;
+	} else {
+		wrong = judge_pointer(at, p);
+	}
+	if (wrong)
 		return NULL;
-	}
-	place = (uintptr_t)p & (sizeof(void *) - 1) ? "not aligned" : memory_of(p);
-	if (place) {
-		S.stats.nr_errors++;
-		tell(at, "free of %p, which is no block: %s", p, place);
-		return NULL;
-	}
-	if (!S.full && !option(PMM_MIN_SIZE)) {	/* where strangers are rare a look at every slot may be spent on each */
-		slot = block_around((const char *)p);
-		if (slot) {
-			tell_block(at, "free of a pointer into block", 0, "", slot);
-			return NULL;
-		}
-	}
 	S.stats.nr_foreign++;
 	return p;
 }

@@ -42,16 +42,15 @@ static void note_zero(const struct at *at)
 		tell(at, "request for 0 bytes");
 }
 
-static int call_of(char entry)
+HOT int call_of(char entry)
 {
 	return entry == 'm' ? CALL_MALLOC : entry == 'c' ? CALL_CALLOC : entry == 'r' ? CALL_REALLOC : CALL_OTHER;
 }
 
 /* A request that fails. */
-static void *fail(size_t size)
+COLD void *fail(size_t size)
 {
 	if (enter()) {
-		S.stats.nr_failed++;
 		count_call(size, CALL_FAILED);
 		leave();
 	}
@@ -60,7 +59,7 @@ static void *fail(size_t size)
 }
 
 /* Real memory for a block with `front` bytes before and `extra` behind it; NULL: none, or the sum is too big. */
-static char *real_block(size_t front, size_t align, size_t size, size_t extra, int zero)
+HOT char *real_block(size_t front, size_t align, size_t size, size_t extra, int zero)
 {
 	size_t whole = front + size + extra;
 
@@ -73,8 +72,8 @@ static char *real_block(size_t front, size_t align, size_t size, size_t extra, i
 	return (char *)(zero ? calloc(1, whole) : malloc(whole));
 }
 
-/* A slot for a request, whose block is p if that is had already; NULL: it passes. Under the lock. */
-static struct slot *slot_for(size_t size, const void *p)
+/* A slot for a request; NULL: it passes. Under the lock. */
+static struct slot *slot_for(size_t size)
 {
 	struct slot *slot;
 
@@ -82,48 +81,62 @@ static struct slot *slot_for(size_t size, const void *p)
 		S.stats.nr_passed++;
 		return NULL;
 	}
-	slot = p ? retake_slot(p) : take_slot();
-	if (!slot) {
+	slot = take_slot();
+	if (!slot)
 		S.stats.nr_passed++;
-		S.stats.table_full = 1;
-	}
 	return slot;
 }
 
 /* Where a call passes while this thread has the lock: nothing of the tables may be looked at. */
-static void *pass_block(size_t align, size_t size, int zero)
+static void *pass_block(void *p)
 {
 	S.stats.nr_passed++;
 	S.unsure = 1;
-	return real_block(0, align, size, 0, zero);
+	S.plain = 0;
+	return p;
 }
 
-/* Under the lock; the block exists. */
-static void enter_block(struct slot *slot, const struct at *at, char entry, char *p, size_t size, size_t front, int behind)
+/* Under the lock; the slot has the block's address. */
+HOT void enter_block(struct slot *slot, const struct at *at, char entry, size_t size, size_t front, int behind)
 {
 	slot->front = front ? log2_of(front) : 0;
 	slot->behind = (uint8_t)behind;
-	fill_slot(slot, p, size, entry, at);
+	fill_slot(slot, size, entry, at);
 	count_new(slot, at, call_of(entry));
 }
 
+/* What a slot was taken for is done: p is the block, or NULL. Without a slot p passes. Under the lock. */
+static void settle_slot(struct slot *slot, const struct at *at, char entry, char *p, size_t size, size_t front, int behind)
+{
+	if (slot && p) {
+		link_slot(slot, p);
+		enter_block(slot, at, entry, size, front, behind);
+	} else if (slot) {
+		return_slot(slot);
+	} else if (p) {
+		forget_address(p);
+	}
+}
+
 /* A request where options want more than an entry in the tables: the slot is taken first, the block's form follows from it. */
-static void *get_with_care(const struct at *at, char entry, size_t align, size_t size, int zero)
+COLD void *get_with_care(const struct at *at, char entry, size_t align, size_t size, int zero)
 {
 	struct slot *slot;
 	size_t front = 0, fill = option(PMM_FILL_NEW);
 	int behind = 0;
 	char *raw;
 
+	if (!S.begun)
+		begin();
 	if (!enter())
-		return pass_block(align, size, zero);
+		return pass_block(real_block(0, align, size, 0, zero));
 	if (!size)
 		note_zero(at);
 	if (!admit(at, size)) {
 		leave();
 		return fail(size);
 	}
-	slot = slot_for(size, NULL);
+	slot = slot_for(size);
 	if (slot && option(PMM_CANARY) & PMM_BEFORE)
 		front = align > FRONT_BYTES ? align : FRONT_BYTES;
 	if (slot && option(PMM_CANARY) & PMM_BEHIND)
@@ -137,12 +150,7 @@ static void *get_with_care(const struct at *at, char entry, size_t align, size_t
 			memset(raw, (int)(fill & 255), size);
 	}
 	enter();
-	if (slot && raw)
-		enter_block(slot, at, entry, raw, size, front, behind);
-	else if (slot)
-		return_slot(slot);
-	else if (raw)
-		forget_address(raw);
+	settle_slot(slot, at, entry, raw, size, front, behind);
 	leave();
 	return raw ? raw : fail(size);
 }
@@ -152,57 +160,48 @@ static void *get_block(const struct at *at, char entry, size_t align, size_t siz
 	struct slot *slot;
 	char *p;
 
-	if (!S.begun)
-		begin();
-	if (S.nr_odd)
+	if (SMALL || !S.plain)
 		return get_with_care(at, entry, align, size, zero);
 	p = real_block(0, align, size, CANARY_BYTES, zero);
 	if (!p)
 		return fail(size);
 	paint_block(p, size, 0, 1);
-	if (!enter()) {
-		S.stats.nr_passed++;
-		S.unsure = 1;
-		return p;
-	}
+	if (!enter_fast())
+		return pass_block(p);
 	if (!size)
 		note_zero(at);
-	slot = slot_for(size, p);
+	slot = slot_of_new(p);
 	if (slot)
-		enter_block(slot, at, entry, p, size, 0, 1);
+		enter_block(slot, at, entry, size, 0, 1);
 	else
-		forget_address(p);
-	leave();
+		S.stats.nr_passed++;
+	leave_fast();
 	return p;
 }
 
 /* Take a live block out of the tables; returns what the allocator must free, or NULL. Under the lock. */
-static void *release_slot(struct slot *slot, const struct at *at, unsigned calls)
+HOT void *release_slot(struct slot *slot, const struct at *at, unsigned calls)
 {
 	char *p = (char *)(uintptr_t)slot->address;
 	size_t keep = option(PMM_KEEP), fill = option(PMM_FILL_FREED);
-	int kept = keep && slot->size <= keep;
 
-	inspect_slot(slot, at);
+	if (!is_intact(slot))
+		inspect_slot(slot, at);
 	count_freed(slot, calls);
-	drop_slot(slot, kept ? KEPT : DEAD, at);
-	if (kept) {
+	if (!SMALL && S.plain && !slot->front) {
+		drop_slot(slot, DEAD, at);
+		return p;
+	}
+	if (keep && slot->size <= keep) {
+		drop_slot(slot, KEPT, at);
 		keep_block(slot);
 		return NULL;
 	}
+	drop_slot(slot, DEAD, at);
 	if (fill)
 		memset(p, (int)(fill & 255), slot->size);
 	return p - front_of(slot);
 }
-
-#ifndef PMM_NO_THREADS
-static int claim(const char *volatile *word, const char *value)
-{
-	const char *none = NULL;
-
-	return __atomic_compare_exchange_n(word, &none, value, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
-}
-#endif
 
 /* Free it when the lock can be had. */
 static void defer_free(void *p)
@@ -222,15 +221,15 @@ static void put_block(const struct at *at, void *p, unsigned calls)
 {
 	struct slot *slot;
 
-	if (!enter()) {
+	if (!enter_fast()) {
 		defer_free(p);
 		return;
 	}
-	if (S.nr_odd && option(PMM_CHECK_ALWAYS))
+	if (!S.plain && option(PMM_CHECK_ALWAYS))
 		inspect_all(at);
-	slot = find_slot(p, 1 << LIVE);
+	slot = find_slot_fast(p, 1 << LIVE);
 	p = slot ? release_slot(slot, at, calls) : judge_stranger(at, p);
-	leave();
+	leave_fast();
 	if (p)
 		free(p);
 }
@@ -257,22 +256,16 @@ static void *resize_stranger(const struct at *at, void *p, size_t size)
 	int behind;
 
 	p = judge_stranger(at, p);
-	slot = p ? slot_for(size, NULL) : NULL;
+	slot = p ? slot_for(size) : NULL;
 	leave();
 	if (!p)
 		return fail(size);
 	behind = slot != NULL && option(PMM_CANARY) & PMM_BEHIND ? 1 : 0;
 	fresh = size > PTRDIFF_MAX - CANARY_BYTES ? NULL : (char *)realloc(p, size + (behind ? CANARY_BYTES : 0));
 	enter();
-	if (fresh && slot) {
+	if (fresh)
 		paint_block(fresh, size, 0, behind);
-		enter_block(slot, at, 'r', fresh, size, 0, behind);
-	} else {
-		if (slot)
-			return_slot(slot);
-		if (fresh)
-			forget_address(fresh);
-	}
+	settle_slot(slot, at, 'r', fresh, size, 0, behind);
 	leave();
 	return fresh ? fresh : fail(size);
 }
@@ -283,14 +276,8 @@ static void end_move(struct slot *slot, const struct at *at, char *fresh, size_t
 	size_t fill = option(PMM_FILL_NEW), old_size = slot->size;
 
 	count_freed(slot, 0);
-	move_slot(slot, fresh);
-	slot->state = LIVE;
-	slot->size = size;
-	slot->file = at->file;
-	slot->line = at->line;
-	slot->time = (uint32_t)PMM_TIME();
-	slot->number = ++S.number;
-	slot->entry = 'r';
+	link_slot(slot, fresh);
+	fill_slot(slot, size, 'r', at);
 	count_new(slot, at, CALL_REALLOC);
 	paint_block(fresh, size, slot->front, slot->behind);
 	if (fill && size > old_size)
@@ -314,7 +301,7 @@ static void *resize_block(const struct at *at, void *p, size_t size)
 		return resize_by_copy(at, p, old_size, size);
 	}
 	inspect_slot(slot, at);
-	if (S.nr_odd && !admit(at, size > old_size ? size - old_size : 0)) {
+	if (!S.plain && !admit(at, size > old_size ? size - old_size : 0)) {
 		leave();
 		return fail(size);
 	}
@@ -360,8 +347,6 @@ void *pmm_realloc(PMM_AT, void *p, size_t size)
 {
 	AT_OF_CALL;
 
-	if (!S.begun)
-		begin();
 	if (!p)
 		return get_block(&at, 'r', 0, size, 0);
 	if (size)

@@ -3,12 +3,9 @@
  */
 static void option_changed(void)
 {
-	static const enum pmm_option odd[] = { PMM_HUGE_SIZE, PMM_LIMIT, PMM_CANARY, PMM_FILL_NEW, PMM_CHECK_ALWAYS };
-	unsigned i;
-
-	S.nr_odd = 0;
-	for (i = 0; i < sizeof(odd) / sizeof(odd[0]); i++)
-		S.nr_odd += S.option[odd[i]] != 0;
+	S.plain = S.begun && !S.off && !S.unsure && !S.nr_kept && options[PMM_CANARY] == PMM_BEHIND &&
+		!(options[PMM_MIN_SIZE] | options[PMM_HUGE_SIZE] | options[PMM_LIMIT] | options[PMM_FILL_NEW] | options[PMM_FILL_FREED] |
+		options[PMM_KEEP] | options[PMM_CHECK_ALWAYS]);
 }
 
 #ifndef PMM_BARE
@@ -41,14 +38,8 @@ void *pmm_mark_at(PMM_AT, const void *p)
 	if (p && enter()) {
 		slot = find_slot(p, 1 << MARKED) ? NULL : take_slot();
 		if (slot) {
-			link_slot(slot, p);
-			slot->size = 0;
-			slot->file = at.file;
-			slot->line = at.line;
-			slot->freed_file = NULL;
-			slot->time = (uint32_t)PMM_TIME();
-			slot->number = ++S.number;
-			slot->entry = 'k';
+			chain_slot(slot, p);
+			fill_slot(slot, 0, 'k', &at);
 			slot->state = MARKED;
 		}
 		leave();

@@ -20,9 +20,8 @@ static void put_sites(void)
 		const struct site *site = &S.site[i];
 
 		if (site->file)
-			put_text("%10u %10u %11llu %11llu %11zu  %s(%u) %s\n", (unsigned)site->nr_new, (unsigned)site->nr_freed,
-				(unsigned long long)site->bytes_new, (unsigned long long)(site->bytes_new - site->bytes_freed),
-				site->bytes_peak, site->file, (unsigned)site->line, site->func);
+			put_text("%10u %10u %11llu %11zu %11zu  %s(%u) %s\n", (unsigned)site->nr_new, (unsigned)site->nr_freed,
+				(unsigned long long)site->bytes_new, site->bytes_live, site->bytes_peak, site->file, (unsigned)site->line, site->func);
 	}
 }
 
@@ -53,9 +52,18 @@ static void put_classes(void)
 void pmm_get_stats(struct pmm_stats *stats)
 {
 	int locked = enter();
-	uint32_t i;
+	uint32_t i, call;
 
 	*stats = S.stats;
+	for (i = 0; i < NR_CLASSES; i++) {
+		for (call = 0; call < CALL_FREE; call++)
+			stats->nr_new += S.class[i].calls[call];
+		stats->nr_failed += S.class[i].calls[CALL_FAILED];
+		stats->bytes_new += S.class[i].bytes_new;
+	}
+	stats->nr_freed = stats->nr_new - stats->nr_live;
+	stats->bytes_freed = stats->bytes_new - stats->bytes_live;
+	stats->table_full = S.full;
 	stats->slots = SLOTS;
 	stats->slots_used = 0;
 	for (i = 0; i < S.used_slots; i++)

@@ -1,16 +1,16 @@
 /*
  * The static form's two tables: blocks by address (chains in buckets), statistics by call site; and those by size class.
  */
-static uint32_t scaled(uint32_t hash, uint32_t rows)
+HOT uint32_t scaled(uint32_t hash, uint32_t rows)
 {
 	return (uint32_t)(((uint64_t)(hash * 2654435761u) * rows) >> 32);
 }
 
-static uint32_t *bucket_of(const void *p)
+HOT uint32_t *bucket_of(const void *p)
 {
 	uint64_t bits = (uintptr_t)p >> 3;
 
-	return &S.bucket[scaled((uint32_t)bits ^ (uint32_t)(bits >> 32), SLOTS)];
+	return &S.bucket[scaled((uint32_t)bits ^ (uint32_t)(bits >> 32), 2 * SLOTS)];
 }
 
 static struct slot *slot_at(uint32_t link)
@@ -23,7 +23,7 @@ static uint32_t link_of(const struct slot *slot)
 	return (uint32_t)(slot - S.slot) + 1;
 }
 
-static struct slot *find_slot(const void *p, unsigned states)
+HOT struct slot *find_slot_fast(const void *p, unsigned states)
 {
 	struct slot *slot;
 
@@ -31,6 +31,11 @@ static struct slot *find_slot(const void *p, unsigned states)
 		if (slot->address == p && (states & 1u << slot->state))
 			return slot;
 	return NULL;
+}
+
+static struct slot *find_slot(const void *p, unsigned states)
+{
+	return find_slot_fast(p, states);
 }
 
 static void unlink_slot(struct slot *slot)
@@ -44,7 +49,7 @@ static void unlink_slot(struct slot *slot)
 	slot->address = NULL;
 }
 
-static void link_slot(struct slot *slot, const void *p)
+static void chain_slot(struct slot *slot, const void *p)
 {
 	uint32_t *bucket = bucket_of(p);
 
@@ -61,15 +66,10 @@ static uint32_t behind_in_queue(const struct slot *slot)
 	return slot->queue == QUEUE_END ? 0 : slot->queue;
 }
 
-static void queue_slot(struct slot *slot)
+COLD void append_slot(struct slot *slot)
 {
 	uint32_t self = link_of(slot);
 
-	if (slot->queue) {
-		if (slot->state == KEPT)
-			S.queue_kept = S.queue_first;
-		return;
-	}
 	slot->queue = QUEUE_END;
 	if (S.queue_last)
 		S.slot[S.queue_last - 1].queue = self;
@@ -78,6 +78,14 @@ static void queue_slot(struct slot *slot)
 	S.queue_last = self;
 	if (!S.queue_kept)
 		S.queue_kept = self;
+}
+
+HOT void queue_slot(struct slot *slot)
+{
+	if (!slot->queue)
+		append_slot(slot);
+	else if (slot->state == KEPT)
+		S.queue_kept = S.queue_first;
 }
 
 /* The slot released longest ago, out of the queue; NULL: none. */
@@ -99,7 +107,7 @@ static struct slot *oldest_slot(void)
 	return NULL;
 }
 
-static struct slot *take_slot(void)
+COLD struct slot *take_slot(void)
 {
 	struct slot *slot;
 
@@ -124,13 +132,18 @@ static struct slot *take_slot(void)
 	return slot;
 }
 
-static struct slot *retake_slot(const void *p)
+HOT struct slot *slot_of_new(const void *p)
 {
-	struct slot *slot = S.unsure || S.nr_kept || S.option[PMM_KEEP] ? NULL : find_slot(p, 1 << DEAD);
+	struct slot *slot = find_slot_fast(p, 1 << DEAD | 1 << LIVE);
 
-	if (slot)
-		slot->state = MOVING;
-	return slot ? slot : take_slot();
+	if (!slot) {
+		slot = take_slot();
+		if (slot)
+			chain_slot(slot, p);
+	} else if (slot->state == LIVE) {	/* code without pmm.h freed it */
+		count_freed(slot, 1);
+	}
+	return slot;
 }
 
 static void return_slot(struct slot *slot)
@@ -159,6 +172,7 @@ static void forget_dead(void)
 	uint32_t i;
 
 	S.unsure = 0;
+	option_changed();
 	for (i = 0; i < S.used_slots; i++)
 		if (S.slot[i].state == DEAD) {
 			S.slot[i].state = STALE;
@@ -166,26 +180,30 @@ static void forget_dead(void)
 		}
 }
 
-static void fill_slot(struct slot *slot, const void *p, size_t size, char entry, const struct at *at)
+static void link_slot(struct slot *slot, const void *p)
 {
 	if (S.unsure)
 		forget_dead();
-	if (slot->address != p) {
-		forget_address(p);
-		link_slot(slot, p);
-	}
+	if (slot->address == p)
+		return;
+	if (slot->address)
+		unlink_slot(slot);
+	forget_address(p);
+	chain_slot(slot, p);
+}
+
+HOT void fill_slot(struct slot *slot, size_t size, char entry, const struct at *at)
+{
 	slot->size = size;
 	slot->file = at->file;
 	slot->line = at->line;
-	slot->freed_file = NULL;
-	slot->freed_line = 0;
 	slot->time = (uint32_t)PMM_TIME();
 	slot->number = ++S.number;
 	slot->entry = entry;
 	slot->state = LIVE;
 }
 
-static void drop_slot(struct slot *slot, enum state state, const struct at *at)
+HOT void drop_slot(struct slot *slot, enum state state, const struct at *at)
 {
 	slot->state = (uint8_t)state;
 	if (at) {
@@ -197,51 +215,50 @@ static void drop_slot(struct slot *slot, enum state state, const struct at *at)
 	queue_slot(slot);
 }
 
-static void move_slot(struct slot *slot, const void *p)
-{
-	if (slot->address != p) {
-		unlink_slot(slot);
-		forget_address(p);
-		link_slot(slot, p);
-	}
-}
-
 /* ---- statistics */
-static uint32_t find_site(const struct at *at)
+
+/* Another row than the first that a call site may have; NULL: the table is full. */
+COLD struct site *search_site(const struct at *at, uint32_t row)
 {
-	uint32_t row = scaled((uint32_t)((uintptr_t)at->file >> 2) + at->line * 31, SITES), i;
+	uint32_t i;
 
 	for (i = 0; i < SITES; i++, row = row + 1 < SITES ? row + 1 : 0) {
 		struct site *site = &S.site[row];
 
-		if (site->file == at->file && site->line == at->line)
-			return row + 1;
+		if (site->line == at->line && site->file == at->file)
+			return site;
 		if (!site->file) {
 			site->file = at->file;
 			site->func = at->func;
 			site->line = at->line;
 			S.used_sites++;
-			return row + 1;
+			return site;
 		}
 	}
-	return 0;
+	return NULL;
 }
 
-static unsigned class_of(size_t size)
+HOT struct site *find_site(const struct at *at)
+{
+	uint32_t row = scaled((uint32_t)((uintptr_t)at->file >> 2) + at->line * 31, SITES);
+	struct site *site = &S.site[row];
+
+	return site->line == at->line && site->file == at->file ? site : search_site(at, row);
+}
+
+HOT unsigned class_of(size_t size)
 {
 	unsigned class = 0;
 
-	size = size ? (size - 1) >> 4 : 0;
-	if (size >> (NR_CLASSES - 2))
-		return NR_CLASSES - 1;
+	size = (size - (size != 0)) | 15;
 #ifdef __GNUC__
-	if (size)
-		class = 8 * sizeof(unsigned) - (unsigned)__builtin_clz((unsigned)size);
+	class = 8 * sizeof(long) - 4 - (unsigned)__builtin_clzl(size);
 #else
-	for (; size; size >>= 1)
+	while (size >>= 1)
 		class++;
+	class -= 3;
 #endif
-	return class;
+	return class < NR_CLASSES ? class : NR_CLASSES - 1;
 }
 
 static void count_call(size_t size, int call)
@@ -249,45 +266,46 @@ static void count_call(size_t size, int call)
 	S.class[class_of(size)].calls[call]++;
 }
 
-static void count_new(struct slot *slot, const struct at *at, int call)
+HOT void count_site(struct slot *slot, const struct at *at)
+{
+	struct site *site = find_site(at);
+
+	slot->site = 0;
+	if (!site)
+		return;
+	slot->site = (uint32_t)(site - S.site) + 1;
+	site->nr_new++;
+	site->bytes_new += slot->size;
+	site->bytes_live += slot->size;
+	if (site->bytes_live > site->bytes_peak)
+		site->bytes_peak = site->bytes_live;
+}
+
+HOT void count_new(struct slot *slot, const struct at *at, int call)
 {
 	struct class *class = &S.class[class_of(slot->size)];
 	struct pmm_stats *all = &S.stats;
 
 	class->calls[call]++;
 	class->bytes_new += slot->size;
-	all->nr_new++;
-	all->bytes_new += slot->size;
 	all->bytes_live += slot->size;
 	if (all->bytes_live > all->bytes_peak)
 		all->bytes_peak = all->bytes_live;
 	if (++all->nr_live > all->nr_peak)
 		all->nr_peak = all->nr_live;
-	slot->site = find_site(at);
-	if (slot->site) {
-		struct site *site = &S.site[slot->site - 1];
-		size_t live;
-
-		site->nr_new++;
-		site->bytes_new += slot->size;
-		live = (size_t)(site->bytes_new - site->bytes_freed);
-		if (live > site->bytes_peak)
-			site->bytes_peak = live;
-	}
+	count_site(slot, at);
 }
 
-static void count_freed(struct slot *slot, unsigned calls)
+HOT void count_freed(struct slot *slot, unsigned calls)
 {
 	struct class *class = &S.class[class_of(slot->size)];
 
 	class->calls[CALL_FREE] += calls;
 	class->bytes_freed += slot->size;
-	S.stats.nr_freed++;
-	S.stats.bytes_freed += slot->size;
 	S.stats.bytes_live -= slot->size;
 	S.stats.nr_live--;
 	if (slot->site) {
 		S.site[slot->site - 1].nr_freed++;
-		S.site[slot->site - 1].bytes_freed += slot->size;
+		S.site[slot->site - 1].bytes_live -= slot->size;
 	}
 }

@@ -1,53 +1,51 @@
 /*
  * Output: options, a printf of integers, and the line that gathers. Calls nothing that a signal handler must not call.
  */
+static size_t options[PMM_NR_OPTIONS] = {	/* all others are 0 at the start */
+	[PMM_CANARY] = PMM_BEHIND,
+	[PMM_FOREIGN] = 1,
+	[PMM_AT_EXIT] = PMM_BLOCKS | PMM_TOTALS,
+	[PMM_FLUSH] = 1,
+};
 
-/* Values at the start: all other options are 0. */
-static size_t at_start(enum pmm_option which)
+HOT size_t option(enum pmm_option which)
 {
-	switch (which) {
-	case PMM_CANARY:
-		return PMM_BEHIND;
-	case PMM_AT_EXIT:
-		return PMM_BLOCKS | PMM_TOTALS;
-	case PMM_FLUSH:
-		return 1;
-	default:
-		return 0;
+	return options[which];
+}
+
+#ifndef PMM_BARE
+static void write_to_fd(void *ctx, const char *text, size_t bytes)
+{
+	int fd = *(const int *)ctx;
+
+	while (bytes) {
+		ssize_t n = write(fd, text, bytes);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return;
+		text += n;
+		bytes -= (size_t)n;
 	}
 }
-
-static size_t option(enum pmm_option which)
-{
-	return S.option[which] ^ at_start(which);
-}
+#endif
 
 static void hand_on(void)
 {
 	size_t bytes = S.text_len;
 	int saved = errno;
 
-	if (!bytes)
-		return;
 	S.text_len = 0;
-	if (S.output) {
+	if (S.output && bytes)
 		S.output(S.output_ctx, S.text, bytes);
-	} else {
 #ifndef PMM_BARE
-		const char *text = S.text;
+	if (!S.output) {
+		int error = 2;
 
-		while (bytes) {
-			ssize_t n = write(2, text, bytes);
-
-			if (n < 0 && errno == EINTR)
-				continue;
-			if (n <= 0)
-				break;
-			text += n;
-			bytes -= (size_t)n;
-		}
-#endif
+		write_to_fd(&error, S.text, bytes);
 	}
+#endif
 	errno = saved;
 }
 
@@ -56,148 +54,147 @@ static void put_char(char c)
 	if (S.text_len == sizeof(S.text))
 		hand_on();
 	S.text[S.text_len++] = c;
-	if (c == '\n' && !S.option[PMM_FLUSH])
+	if (c == '\n' && option(PMM_FLUSH))
 		hand_on();
 }
 
 /* How one directive wants its argument. */
 struct form {
-	int left, zero, width, precision;
-	char size;		/* 'l', 'q' for ll and j, 'z' for z and t, 0 */
+	int width, precision;
+	unsigned char left, zero, nr_l;
 };
 
-static void put_padded(const struct form *form, const char *text, int len, char pad)
+/* Text of so many bytes, in its width. */
+static void put_padded(struct form *form, const char *text, int len)
 {
 	int fill = form->width - len;
 
-	if (!form->left)
-		while (fill-- > 0)
-			put_char(pad);
+	for (; fill > 0 && !form->left; fill--)
+		put_char(form->zero ? '0' : ' ');
 	while (len-- > 0)
 		put_char(*text++);
-	if (form->left)
-		while (fill-- > 0)
-			put_char(' ');
+	for (; fill > 0; fill--)
+		put_char(' ');
 }
 
-static void put_number(const struct form *form, unsigned long long value, unsigned base, int negative, int capital)
+static void put_number(struct form *form, unsigned long long value, char kind)
 {
 	char digits[24];
-	int at = sizeof(digits);
+	int at = sizeof(digits), negative = (kind == 'd' || kind == 'i') && (long long)value < 0;
+	unsigned base = kind == 'o' ? 8 : (kind | 32) == 'x' ? 16 : 10;
 
+	if (negative)
+		value = 0 - value;
 	do {
 		unsigned digit = (unsigned)(value % base);
 
-		digits[--at] = (char)(digit < 10 ? '0' + digit : (capital ? 'A' : 'a') + digit - 10);
+		digits[--at] = (char)(digit < 10 ? '0' + digit : (unsigned)kind - 'x' + 'a' + digit - 10);
 	} while (value /= base);
 	if (negative && form->zero && !form->left) {
-		struct form rest = *form;
-
 		put_char('-');
-		rest.width--;
-		put_padded(&rest, digits + at, (int)sizeof(digits) - at, '0');
-		return;
-	}
-	if (negative)
+		form->width--;
+	} else if (negative) {
 		digits[--at] = '-';
-	put_padded(form, digits + at, (int)sizeof(digits) - at, form->zero ? '0' : ' ');
+	}
+	put_padded(form, digits + at, (int)sizeof(digits) - at);
 }
 
-/* Flags, width, precision and size; returns what stands behind them. */
-static const char *parse_form(struct form *form, const char *f, va_list *args)
-{
-	memset(form, 0, sizeof(*form));
-	form->precision = -1;
-	for (; *f == '-' || *f == '0' || *f == '+' || *f == ' ' || *f == '#'; f++) {
-		form->left |= *f == '-';
-		form->zero |= *f == '0';
-	}
-	if (*f == '*') {
-		form->width = va_arg(*args, int);
-		f++;
-	}
-	for (; *f >= '0' && *f <= '9'; f++)
-		form->width = form->width * 10 + *f - '0';
-	if (*f == '.') {
-		form->precision = 0;
-		if (*++f == '*') {
-			form->precision = va_arg(*args, int);
-			f++;
-		}
-		for (; *f >= '0' && *f <= '9'; f++)
-			form->precision = form->precision * 10 + *f - '0';
-	}
-	for (; *f == 'h' || *f == 'l' || *f == 'z' || *f == 't' || *f == 'j'; f++)
-		form->size = *f == 'j' || (*f == 'l' && form->size == 'l') ? 'q' : *f == 't' ? 'z' : *f;
-	return f;
-}
-
-/* An argument is as wide as an int or as a long long, whatever it is called. */
-static unsigned long long next_number(const struct form *form, va_list *args, int is_signed, int *negative)
-{
-	int wide = form->size == 'q' || (form->size == 'l' && sizeof(long) > sizeof(int)) ||
-		(form->size == 'z' && sizeof(size_t) > sizeof(int));
-	unsigned long long value = wide ? va_arg(*args, unsigned long long) : va_arg(*args, unsigned);
-
-	*negative = 0;
-	if (is_signed && !wide)
-		value = (unsigned long long)(int)value;
-	if (is_signed && (long long)value < 0) {
-		*negative = 1;
-		value = 0 - value;
-	}
-	return value;
-}
-
-static void put_string(const struct form *form, const char *text)
+static void put_string(struct form *form, const char *text)
 {
 	int len = 0;
 
 	if (!text)
 		text = "(null)";
-	while ((form->precision < 0 || len < form->precision) && text[len])
+	while (len != form->precision && text[len])
 		len++;
-	put_padded(form, text, len, ' ');
+	form->zero = 0;
+	put_padded(form, text, len);
 }
 
-/* One directive, from behind its '%'; returns what stands behind it. */
+/* Flags, width, precision and size from behind a '%'; returns what stands behind them. */
+static const char *parse_form(struct form *form, const char *f, va_list *args)
+{
+	int *number = &form->width;
+
+	memset(form, 0, sizeof(*form));
+	form->precision = -1;
+	for (;; f++) {
+		switch (*f) {
+		case '-':
+			form->left = 1;
+			break;
+		case '+': case ' ': case '#': case 'h':
+			break;
+		case '.':
+			number = &form->precision;
+			*number = 0;
+			break;
+		case '*':
+			*number = va_arg(*args, int);
+			break;
+		case 'j':
+			form->nr_l = 2;
+			break;
+		case 'z': case 't':
+			form->nr_l = sizeof(size_t) > sizeof(long) ? 2 : 1;
+			break;
+		case 'l':
+			form->nr_l++;
+			break;
+		default:
+			if (*f < '0' || *f > '9')
+				return f;
+			form->zero |= *f == '0' && number == &form->width && !*number;
+			*number = *number * 10 + *f - '0';
+		}
+	}
+}
+
+/* An argument is as wide as an int or as a long long, whatever it is called. */
+static unsigned long long next_number(const struct form *form, char kind, va_list *args)
+{
+	if (form->nr_l > 1 || (form->nr_l && sizeof(long) > sizeof(int)))
+		return va_arg(*args, unsigned long long);
+	if (kind == 'd' || kind == 'i')
+		return (unsigned long long)va_arg(*args, int);
+	return va_arg(*args, unsigned);
+}
+
+/* One directive, from behind its '%'; returns its last character. */
 static const char *put_directive(const char *f, va_list *args)
 {
-	static const struct form pointer = { 0, 1, 16, -1, 0 };
 	struct form form;
-	int negative;
 	char c;
 
 	f = parse_form(&form, f, args);
 	switch (*f) {
-	case 'd': case 'i': case 'u': case 'x': case 'X': case 'o': {
-		unsigned long long value = next_number(&form, args, *f == 'd' || *f == 'i', &negative);
-
-		put_number(&form, value, *f == 'o' ? 8 : *f == 'x' || *f == 'X' ? 16 : 10, negative, *f == 'X');
+	case 'd': case 'i': case 'u': case 'x': case 'X': case 'o':
+		put_number(&form, next_number(&form, *f, args), *f);
 		break;
-	}
 	case 'p':	/* as wide on every machine */
 		put_char('0');
 		put_char('x');
-		put_number(&pointer, (uintptr_t)va_arg(*args, void *), 16, 0, 0);
+		form.zero = 1;
+		form.width = 16;
+		put_number(&form, (uintptr_t)va_arg(*args, void *), 'x');
 		break;
 	case 's':
 		put_string(&form, va_arg(*args, const char *));
-		break;
-	case 'c':
-		c = (char)va_arg(*args, int);
-		put_padded(&form, &c, 1, ' ');
 		break;
 	case 'e': case 'f': case 'g': case 'E': case 'F': case 'G':
 		(void)va_arg(*args, double);
 		put_char('?');
 		break;
 	case 0:
-		return f;
+		return f - 1;
 	default:
-		put_char(*f);
+		c = *f;
+		if (c == 'c')
+			c = (char)va_arg(*args, int);
+		form.zero = 0;
+		put_padded(&form, &c, 1);
 	}
-	return f + 1;
+	return f;
 }
 
 static void put_args(const char *format, va_list args)
@@ -205,11 +202,11 @@ static void put_args(const char *format, va_list args)
 	va_list own;	/* an array on some machines: its address is wanted */
 
 	va_copy(own, args);
-	while (*format) {
-		if (*format != '%')
-			put_char(*format++);
-		else
+	for (; *format; format++) {
+		if (*format == '%')
 			format = put_directive(format + 1, &own);
+		else
+			put_char(*format);
 	}
 	va_end(own);
 }

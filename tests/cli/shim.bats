@@ -46,16 +46,32 @@ cxx() {	# CC CXX
 	cxx clang clang++
 }
 
-@test "without PMM: the same object code as without the header" {
-	local cc level
-	for cc in gcc clang; do
-		for level in -O0 -O2; do
-			$cc -std=gnu11 $level -w -I"$TOP/include" -DHEADER -c nothing.c -o "$T/with.o"
-			$cc -std=gnu11 $level -w -c nothing.c -o "$T/without.o"
-			diff <(objdump -dr "$T/with.o" | tail -n +4) <(objdump -dr "$T/without.o" | tail -n +4)
-		done
+# nothing COMPILER...: nothing.c is the same with the header as without it, and the values it gets are those of a program without a monitor.
+nothing() {
+	local level
+	need "$1"
+	for level in -O0 -O1 -O2 -Os; do
+		# shellcheck disable=SC2086
+		"$@" $WARN $level -I"$TOP/include" -DHEADER -c nothing.c -o "$T/with.o"
+		"$@" $WARN $level -c nothing.c -o "$T/without.o"
+		diff <(objdump -dr "$T/with.o" | tail -n +4) <(objdump -dr "$T/without.o" | tail -n +4)
+		[ "$(objdump -dr "$T/with.o" | grep -Ec 'R_X86_64_PL(T|T32).*(malloc|strdup|free)')" -ge 3 ]
 	done
-	[ "$(objdump -d "$T/with.o" | grep -c call)" -gt 2 ]
+	"$@" $WARN -O1 -I"$TOP/include" -DHEADER -DVALUES nothing.c -o "$T/values"
+	"$T/values"
+}
+
+@test "without PMM: the same object code as without the header, and values as without a monitor" {
+	nothing gcc -std=gnu99
+	nothing gcc -std=gnu2x
+	nothing clang -std=gnu11
+	nothing g++ -std=c++17 -x c++
+	nothing clang++ -std=c++17 -x c++
+}
+
+@test "blocks of code without the header: one warning, none are lost, and double frees that are sure are told" {
+	build gcc 1000 foreign.c "$T/foreign" -std=c99 -O2
+	same foreign "$T/foreign"
 }
 
 @test "a full table is told once, and what passes is counted" {

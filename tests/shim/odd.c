@@ -55,14 +55,13 @@ int main(void)
 	int status = 0;
 
 	BEGIN();
-	pmm_set(PMM_FOREIGN, 1);
 	atexit(after_exit);
-	storm();
 	file = fmemopen((char[]){ "a line that is read\n" }, 20, "r");
 	if (!file || getline(&line, &room, file) != 20)
 		return 1;
 	fclose(file);
-	free(line);			/* the library's block */
+	free(line);			/* the library's block, at an address that was never ours */
+	storm();
 	text = strdup("ours");
 	(free)(text);			/* ours, by code without the header */
 	if (fork() == 0) {
