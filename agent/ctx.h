@@ -58,6 +58,7 @@ struct tctx {
 	struct check *checks;		/* what the memo hangs on, outermost first */
 	struct fresh_frame *fresh;	/* max_frames, the walk's new frames */
 	struct piece_cache *pieces;	/* NULL until the context has been used for long */
+	uint32_t clock_rest;		/* releases that may take the last time known for theirs: agent/clock.c */
 	uint32_t number, number_end;	/* of blocks, that this context may give out: shim/full_heap.c */
 	struct spot_cache *spots;	/* NULL until a spot was asked for: agent/spot.c */
 	bool sampling;			/* sampled mode: the thread's first sample was drawn */

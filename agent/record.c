@@ -160,7 +160,7 @@ static inline __attribute__((always_inline)) void released(struct tctx *c, uint6
 	if (likely(r)) {
 		r->bytes_out += bytes;
 		r->frees += blocks;
-		was->lifetime = (uint8_t)lifetime_of(was->birth_tick, clock_now());
+		was->lifetime = (uint8_t)lifetime_of(was->birth_tick, unlikely(A.compiled_in) ? clock_of_release(c) : clock_now());
 		was->temporary = c->last_address == address;
 		r->lifetime[was->lifetime] += blocks;
 		if (A.sampled)

@@ -157,10 +157,58 @@ static char *slot_base(uint32_t i)
 	return (char *)A.tree + A.tree->slots_off + A.tree->slot_bytes * (uint64_t)i;
 }
 
+/* The inode of our pid namespace, low bits; 0: not known. */
+static uint32_t pid_space(void)
+{
+	char text[32];
+	long n = A.confined ? -1 : sys3(readlink, "/proc/thread-self/ns/pid", text, sizeof(text) - 1);
+	uint64_t ino = 0;
+
+	if (n > 5 && n < (long)sizeof(text)) {
+		text[n] = '\0';
+		str_number(text + 5, 10, &ino);		/* pid:[NUMBER] */
+	}
+	return (uint32_t)ino;
+}
+
+/* Give back the memory of a slot whose process has ended. False: this kernel will not. */
+static bool slot_empty(uint32_t i)
+{
+	uint64_t bytes = A.tree->slot_bytes;
+	char *base = slot_base(i);
+	bool ok = !sys_failed(sys3(mprotect, base, bytes, SYS_PROT_READ | SYS_PROT_WRITE)) && !sys_failed(sys3(madvise, base, bytes, SYS_MADV_REMOVE));
+
+	sys3(mprotect, base, bytes, SYS_PROT_NONE);
+	return ok;
+}
+
+/*
+ * Without a monitor nobody else empties the slots of processes that have ended, and a daemon that forks for every request would run out of them. Whether
+ * one has ended can be asked where its number is one of our own pid namespace.
+ */
+static void slots_reclaim(uint32_t space)
+{
+	for (uint32_t i = 0; space && i < A.tree->nr_slots; i++) {
+		struct pmm_slot *s = &A.tree->slot[i];
+		uint32_t pid = LOAD(s->pid), live = PMM_SLOT_LIVE;
+
+		if (slot_base(i) == A.base || LOAD(s->state) != PMM_SLOT_LIVE || !pid || LOAD(s->pid_space) != space ||
+		    sys3(tgkill, pid, pid, 0) != -SYS_ESRCH || !CAS(s->state, live, PMM_SLOT_TAKEN))
+			continue;
+		ADD(s->use, 1);
+		if (!slot_empty(i))
+			continue;		/* it stays taken */
+		STORE(s->pid, 0);
+		STORE(s->pid_space, 0);
+		STORE_RELEASE(s->state, PMM_SLOT_FREE);
+	}
+}
+
 static int slot_take(bool new_image)
 {
-	uint32_t pid = (uint32_t)A.pid;
+	uint32_t pid = (uint32_t)A.pid, space = A.tree->flags & PMM_TREE_STANDALONE ? pid_space() : 0;
 
+	slots_reclaim(space);
 	for (uint32_t i = 0; new_image && i < A.tree->nr_slots; i++) {
 		struct pmm_slot *s = &A.tree->slot[i];
 
@@ -178,6 +226,7 @@ static int slot_take(bool new_image)
 			continue;		/* an ended parent's: ours is told from it by where it is */
 		if (LOAD(s->state) == PMM_SLOT_FREE && CAS(s->state, free, PMM_SLOT_LIVE)) {
 			slot_enter(s);
+			STORE(s->pid_space, space);
 			STORE_RELEASE(s->pid, pid);
 			return (int)i;
 		}

@@ -126,7 +126,8 @@ uint32_t spot_site_slow(struct tctx *c, const struct spot *p, uint32_t under)
 	if (!c->spots)
 		c->spots = arena_get(sizeof(*c->spots), 64);
 	if (c->spots && site)
-		*spot_known_at(c->spots, p, under) = (struct spot_known){ *p, under, site };
+		*spot_known_at(c->spots, p->file, (uint64_t)p->flags << 32 | p->line, under) =
+			(struct spot_known){ p->file, p->function, (uint64_t)p->flags << 32 | p->line, under, site };
 	return site;
 }
 

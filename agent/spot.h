@@ -20,7 +20,8 @@ struct spot {
 };
 
 struct spot_known {
-	struct spot spot;
+	const char *file, *function;
+	uint64_t what;		/* line | flags << 32: one word, for it is compared as one */
 	uint32_t under;		/* node of the stack it was called from, 0 = none */
 	uint32_t site;		/* 0 = unused */
 };
@@ -29,28 +30,29 @@ struct spot_cache {
 	struct spot_known known[1u << SPOT_CACHE_BITS];	/* direct mapped */
 };
 
-/* The site of a spot below node `under`, made when it is new; 0 when there is no room. */
-uint32_t spot_site_slow(struct tctx *c, const struct spot *p, uint32_t under);
-
-static inline struct spot_known *spot_known_at(struct spot_cache *cache, const struct spot *p, uint32_t under)
+static inline struct spot_known *spot_known_at(struct spot_cache *cache, const char *file, uint64_t what, uint32_t under)
 {
-	uint64_t h = ((uint64_t)p->file + p->line + ((uint64_t)p->flags << 32 | under)) * 0x9e3779b97f4a7c15ull;
+	uint64_t h = ((uint64_t)file + what + under) * 0x9e3779b97f4a7c15ull;
 
 	return &cache->known[h >> (64 - SPOT_CACHE_BITS)];
 }
 
-/* The same, quick where it came before. */
-static inline __attribute__((always_inline)) uint32_t spot_site(struct tctx *c, const struct spot *p, uint32_t under)
-{
-	const struct spot_known *k;
+/* The site of a spot below node `under`, made when it is new; 0 when there is no room. */
+uint32_t spot_site_slow(struct tctx *c, const struct spot *s, uint32_t under);
 
-	if (unlikely(!c->spots))
-		return spot_site_slow(c, p, under);
-	k = spot_known_at(c->spots, p, under);
-	if (likely(k->spot.file == p->file && k->spot.line == p->line && k->spot.flags == p->flags && k->under == under &&
-		   k->spot.function == p->function && k->site))
-		return k->site;
-	return spot_site_slow(c, p, under);
+/* The same, quick where it came before. */
+static inline __attribute__((always_inline)) uint32_t spot_site(struct tctx *c, const char *file, const char *function, uint32_t line, uint32_t flags,
+								uint32_t under)
+{
+	uint64_t what = (uint64_t)flags << 32 | line;
+
+	if (likely(c->spots)) {
+		const struct spot_known *k = spot_known_at(c->spots, file, what, under);
+
+		if (likely(k->file == file && k->what == what && k->under == under && k->function == function && k->site))
+			return k->site;
+	}
+	return spot_site_slow(c, &(struct spot){ file, function, line, flags }, under);
 }
 
 /* The node that site's innermost frame was called from, 0 = none. */

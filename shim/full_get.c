@@ -34,8 +34,8 @@ static char *real_block(size_t front, size_t align, size_t size, size_t extra, i
 	if (whole < size || whole > PTRDIFF_MAX - align)
 		return NULL;
 	if (align)
-		return (char *)aligned_alloc(align, (whole + align - 1) & ~(align - 1));
-	return (char *)(zero ? calloc(1, whole) : malloc(whole));
+		return (char *)real_aligned_alloc(align, (whole + align - 1) & ~(align - 1));
+	return (char *)(zero ? real_calloc(whole) : real_malloc(whole));
 }
 
 static void *refuse(const struct full_call *call, char entry, size_t size)
@@ -43,7 +43,7 @@ static void *refuse(const struct full_call *call, char entry, size_t size)
 	struct tctx *c = full_enter(call);
 
 	if (c)
-		full_failed(c, size, full_site(c, call, PMM_SPOT_BEHIND | (uint32_t)entry << PMM_SPOT_ENTRY_SHIFT));
+		S.table->failed(c, size, full_site(c, call, PMM_SPOT_BEHIND | (uint32_t)entry << PMM_SPOT_ENTRY_SHIFT));
 	else
 		S.stats.nr_failed++;
 	full_leave(c);
@@ -76,7 +76,8 @@ static void *pass_block(struct tctx *c, size_t align, size_t size, int zero)
 	full_calling(c, false);
 	__atomic_fetch_add(&S.stats.nr_passed, 1, __ATOMIC_RELAXED);
 	if (c && p)
-		full_forget(c, p);
+		S.table->forget(c, p);
+	full_freed_at(p)->address = NULL;
 	full_leave(c);
 	return p ? p : full_no_memory();
 }
@@ -120,9 +121,9 @@ static void *get_tracked(struct tctx *c, const struct full_call *call, char entr
 	full_calling(c, false);
 	if (p) {
 		p += front;
-		full_note(c, p, size, kind, site, flags);
+		S.table->note(c, p, size, kind, site, flags);
 	} else {
-		full_failed(c, size, site);
+		S.table->failed(c, size, site);
 	}
 	full_leave(c);
 	if (!p)

@@ -36,7 +36,7 @@ static unsigned changed_behind(const struct slot *slot)
 {
 	const struct full_block b = block_of(slot);
 
-	return full_changed_behind(&b);
+	return S.table->changed_behind(&b);
 }
 
 static void paint_slot(const struct slot *slot)
@@ -46,7 +46,7 @@ static void paint_slot(const struct slot *slot)
 	if (slot->front)
 		memcpy((char *)(uintptr_t)slot->address - FRONT_BYTES, canary, FRONT_BYTES);
 	if (slot->behind)
-		full_repaint(&b);
+		S.table->repaint(&b);
 }
 
 /* What looking at all blocks has found so far. */
@@ -120,7 +120,7 @@ static void trim_kept(void)
 
 		inspect_kept(&k->slot, NULL);
 		S.kept_bytes -= k->slot.size;
-		free((char *)(uintptr_t)k->slot.address - front_of(&k->slot));
+		real_free((char *)(uintptr_t)k->slot.address - front_of(&k->slot));
 		free(k);
 	}
 }
@@ -184,12 +184,12 @@ static int tell_freed(const struct at *at, const void *p)
 		tell_block(at, "double free of block", 0, "", kept);
 		return 1;
 	}
-	if (f->address != p)
+	if (!S.table || f->address != p)
 		return 0;
 	memset(&b, 0, sizeof(b));
+	S.table->place(f->site, &b);
 	b.address = (const char *)p;
 	b.size = f->size;
-	full_place_of(f->site, &b);
 	slot = slot_of(&b);
 	slot.freed_file = f->file;
 	slot.freed_line = f->line;
@@ -208,15 +208,17 @@ static void *judge_stranger(const struct at *at, void *p)
 	if (tell_freed(at, p))
 		return NULL;
 	start = drop_before(p);
-	if (start != p)
+	if (start != p) {
+		S.stats.nr_foreign++;
 		return start;
+	}
 	place = (uintptr_t)p & (sizeof(void *) - 1) ? "not aligned" : memory_of(p);
 	if (place) {
 		S.stats.nr_errors++;
 		tell(at, "free of %p, which is no block: %s", p, place);
 		return NULL;
 	}
-	if (full_around(p, &b)) {
+	if (S.table && S.table->around(p, &b)) {
 		slot = slot_of(&b);
 		tell_block(at, "free of a pointer into block", 0, "", &slot);
 		return NULL;

@@ -3,9 +3,6 @@
  * named. No lock, no system call, nothing shared between threads but the total.
  *
  * Where options ask for more than that, or anything is unusual, pmm_full.c goes on.
- *
- * Behind each block lies a canary of 8 bytes which also holds the block's number: both halves of the word are mixed with it, so they tell whether
- * they are whole by comparison, and the number of the request costs no memory.
  */
 #define PMM
 #define PMM_NO_NAMES
@@ -15,62 +12,42 @@
 
 #include <errno.h>
 
-#include "agent/block_words.h"
 #include "agent/core.h"
 #include "agent/ctx.h"
 #include "agent/hook.h"
 #include "agent/record.h"
+#include "agent/shim.h"
 #include "agent/spot.h"
 #include "agent/unwind.h"
 #pragma GCC visibility push(default)
 #include "include/pmm.h"
 #pragma GCC visibility pop
 
-#define CANARY_BYTES	8
-#define NUMBERS		64	/* that a context takes at a time, where there are several threads */
 #define PLAIN_FLAGS	(PMM_SITE_SPOT | PMM_SPOT_BEHIND | 0xffu << PMM_SPOT_ENTRY_SHIFT)
 
 #define CALL(file, line, func, from) ((struct full_call){ file, func, (uint32_t)(line), (from).ra, (from).sp, (from).rbp })
 
-/* ---- canaries */
-static inline uint64_t canary_of(uint32_t number)
+/* ---- contexts */
+static __thread struct tctx *mine;	/* this thread's; of its parent in a forked child, whose page of A.alive is wiped */
+
+static __attribute__((noinline)) struct tctx *enter_slow(uintptr_t sp)
 {
-	return FULL_CANARY ^ ((uint64_t)number << 32 | number);
+	struct tctx *c = LOAD(A.state) == AGENT_ON ? agent_enter(sp) : NULL;
+
+	if (c && !c->pub.level)
+		mine = c;
+	return c;
 }
 
-static inline uint64_t load64(const char *p)
+static inline struct tctx *enter(uintptr_t sp)
 {
-	uint64_t word;
+	struct tctx *c = mine;
 
-	__builtin_memcpy(&word, p, sizeof(word));
-	return word;
-}
-
-static inline void store64(char *p, uint64_t word)
-{
-	__builtin_memcpy(p, &word, sizeof(word));
-}
-
-/* The number in a canary; *whole: nothing of it was changed. */
-static inline uint32_t canary_number(uint64_t word, bool *whole)
-{
-	word ^= FULL_CANARY;
-	*whole = (uint32_t)word == (uint32_t)(word >> 32);
-	return (uint32_t)(word >> 32);
-}
-
-static __attribute__((noinline)) uint32_t numbers_take(struct tctx *c)
-{
-	c->number = __atomic_fetch_add(&full_number, NUMBERS, __ATOMIC_RELAXED);
-	c->number_end = c->number + NUMBERS;
-	return ++c->number;
-}
-
-static inline uint32_t number_next(struct tctx *c)
-{
-	if (*A.single_threaded)
-		return ++full_number;
-	return likely(c->number != c->number_end) ? ++c->number : numbers_take(c);
+	if (unlikely(!c || !LOAD(*A.alive)) || unlikely(c->busy) || unlikely(LOAD(A.ledger->want_view)))
+		return enter_slow(sp);
+	c->pub.busy_sp = sp;
+	STORE(c->busy, TCTX_RECORDING);
+	return c;
 }
 
 /* ---- new blocks */
@@ -87,23 +64,6 @@ static inline void *real_block(size_t align, size_t whole, int zero)
 	return zero ? calloc(1, whole) : malloc(whole);
 }
 
-/* A block is listed where a new one is: code without pmm.h has released it. */
-static __attribute__((noinline, cold)) void forget_listed(struct tctx *c, uint64_t granule, uint64_t word)
-{
-	struct block_info was;
-
-	record_free(c, (granule & ~31ull) + (word >> PMM_WORD_SUB_SHIFT & 3) * 8, &was);
-}
-
-static inline void forget(struct tctx *c, const void *p)
-{
-	const uint64_t *at = word_find(PMM_TABLE_HEAP, (uint64_t)p);
-	uint64_t word = at ? LOAD(*at) : 0;
-
-	if (unlikely(is_block(word)) && (!A.dense || (word >> PMM_WORD_SUB_SHIFT & 3) == sub_of((uint64_t)p)))
-		forget_listed(c, (uint64_t)p, word);
-}
-
 static __attribute__((noinline, cold)) void *failed(struct tctx *c, size_t size, uint32_t site)
 {
 	if (c) {
@@ -116,28 +76,28 @@ static __attribute__((noinline, cold)) void *failed(struct tctx *c, size_t size,
 static inline __attribute__((always_inline)) void *get(const char *file, int line, const char *func, char entry, size_t align, size_t size, int zero,
 						       struct caller from)
 {
-	const struct spot spot = { file, func, (uint32_t)line, PMM_SPOT_BEHIND | (uint32_t)entry << PMM_SPOT_ENTRY_SHIFT };
+	const uint32_t flags = PMM_SPOT_BEHIND | (uint32_t)entry << PMM_SPOT_ENTRY_SHIFT;
 	struct tctx *c;
 	uint32_t site;
 	char *p;
 
 	if (unlikely(LOAD(full_careful)))
 		goto care;
-	if (unlikely(size > PTRDIFF_MAX - CANARY_BYTES - align))
+	if (unlikely(size > PTRDIFF_MAX - SHIM_CANARY_BYTES - align))
 		goto care;
-	c = agent_enter(from.sp);
+	c = enter(from.sp);
 	if (unlikely(!c))
 		goto care;
-	site = spot_site(c, &spot, 0);
+	site = spot_site(c, file, func, (uint32_t)line, flags, 0);
 	if (unlikely(!site)) {
 		agent_leave(c);
 		goto care;
 	}
-	p = REAL(c, real_block(align, size + CANARY_BYTES, zero));
+	p = REAL(c, real_block(align, size + SHIM_CANARY_BYTES, zero));
 	if (unlikely(!p))
 		return failed(c, size, site);
 	store64(p + size, canary_of(number_next(c)));
-	forget(c, p);
+	shim_forget(c, p);
 	record_alloc_at(c, (uint64_t)p, size, kind_of_entry(entry), site);
 	agent_leave(c);
 	return p;
@@ -159,14 +119,12 @@ static inline void note_freed(const void *p, const struct block_info *was, const
 	f->address = p;
 }
 
-static bool taken(const void *p, struct full_block *b, bool known);
-
 static __attribute__((noinline, cold)) void put_damaged(struct tctx *c, const struct full_call *call, char *p, const struct block_info *was)
 {
-	struct full_block b = { .address = p, .size = was->size, .was = *was };
+	struct full_block b;
 
 	(void)c;
-	taken(p, &b, true);
+	shim_describe(p, was, &b);
 	full_damaged(call, &b);
 }
 
@@ -177,7 +135,7 @@ static inline __attribute__((always_inline)) void put(const char *file, int line
 	uint32_t flags;
 	bool whole;
 
-	if (unlikely(LOAD(full_careful_free)) || unlikely(!(c = agent_enter(from.sp))))
+	if (unlikely(LOAD(full_careful_free)) || unlikely(!(c = enter(from.sp))))
 		goto care;
 	__builtin_prefetch(p - 16);
 	if (unlikely(!record_free(c, (uint64_t)p, &was))) {
@@ -315,116 +273,4 @@ int pmm_posix_memalign(PMM_AT, void **p, size_t align, size_t size)
 void *pmm_new(PMM_AT, size_t size, size_t align)
 {
 	return get(file, line, func, 'n', align, size, 0, CALLER_HERE());
-}
-
-/* ---- the ledger, for pmm_full.c */
-struct tctx *full_enter(const struct full_call *call)
-{
-	return agent_on() ? agent_enter(call->sp) : NULL;
-}
-
-void full_leave(struct tctx *c)
-{
-	if (c)
-		agent_leave(c);
-}
-
-void full_calling(struct tctx *c, bool now)
-{
-	if (c)
-		STORE(c->busy, now ? TCTX_IN_ALLOCATOR : TCTX_RECORDING);
-}
-
-uint32_t full_site(struct tctx *c, const struct full_call *call, uint32_t flags)
-{
-	const struct spot spot = { call->file, call->func, call->line, flags };
-
-	return spot_site(c, &spot, 0);
-}
-
-void full_note(struct tctx *c, char *p, size_t size, uint32_t kind, uint32_t site, uint32_t flags)
-{
-	if (flags & PMM_SPOT_BEHIND)
-		store64(p + size, canary_of(number_next(c)));
-	forget(c, p);
-	record_alloc_at(c, (uint64_t)p, size, kind, site);
-}
-
-void full_forget(struct tctx *c, const void *p)
-{
-	forget(c, p);
-	full_freed_at(p)->address = NULL;
-}
-
-void full_failed(struct tctx *c, size_t size, uint32_t site)
-{
-	record_failed_at(c, size, site);
-}
-
-void full_skipped(struct tctx *c, size_t size)
-{
-	c->pub.skipped_allocs++;
-	c->pub.skipped_bytes += size;
-}
-
-static bool taken(const void *p, struct full_block *b, bool known)
-{
-	if (!known)
-		return false;
-	b->address = p;
-	b->size = b->was.size;
-	full_place_of(b->was.site, b);
-	if (b->flags & PMM_SPOT_BEHIND)
-		b->number = canary_number(load64(b->address + b->size), &known);
-	return true;
-}
-
-bool full_take(struct tctx *c, const void *p, struct full_block *b)
-{
-	return taken(p, b, record_free(c, (uint64_t)p, &b->was));
-}
-
-bool full_take_moving(struct tctx *c, const void *p, size_t new_size, struct full_block *b)
-{
-	return taken(p, b, hook_resizing(c, (void *)p, new_size, &b->was));
-}
-
-void full_moved(struct tctx *c)
-{
-	move_end(&c->pub.move[PMM_MOVE_HEAP]);
-}
-
-void full_restore(struct tctx *c, const struct full_block *b)
-{
-	record_restore(c, (uint64_t)b->address, &b->was);
-}
-
-bool full_change_site(struct tctx *c, const struct full_block *b, uint32_t site)
-{
-	return record_move(c, (uint64_t)b->address, site);
-}
-
-void full_repaint(const struct full_block *b)
-{
-	store64((char *)b->address + b->size, canary_of(b->number));
-}
-
-/*
- * What runs over the end of a block changes the word from its first byte on. While its last four bytes are whole they tell the number, and so what the
- * others were.
- */
-unsigned full_changed_behind(const struct full_block *b)
-{
-	uint64_t word;
-	unsigned nr = 0;
-	bool whole;
-
-	if (!(b->flags & PMM_SPOT_BEHIND))
-		return 0;
-	word = load64(b->address + b->size);
-	if (canary_number(word, &whole) - 1 >= LOAD(full_number) && !whole)
-		return CANARY_BYTES;
-	for (word ^= canary_of(canary_number(word, &whole)); word; word >>= 8)
-		nr += (word & 255) != 0;
-	return nr;
 }

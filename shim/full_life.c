@@ -5,6 +5,7 @@
 #include "shim/full.h"
 
 #include <pthread.h>
+#include <stdlib.h>
 #include <time.h>
 
 #include "agent/clock.h"
@@ -12,20 +13,20 @@
 #include "agent/ctx.h"
 #include "agent/env.h"
 #include "agent/segment.h"
+#include "agent/shim.h"
 #include "agent/sys.h"
 #include "agent/unwind.h"
 
 extern char **environ;
+extern void *dlsym(void *handle, const char *name) __attribute__((weak));
 extern char __libc_single_threaded __attribute__((weak));
 extern void *__libc_malloc(size_t size) __attribute__((weak));
-extern void *malloc(size_t size);
 extern struct mallinfo2_result { size_t figure[10]; } mallinfo2(void) __attribute__((weak));
 extern int _dl_find_object(void *pc, void *result) __attribute__((weak));
 
 struct full_freed full_freed[1u << FULL_FREED_BITS];
 uint32_t full_careful = 1;
 uint32_t full_careful_free;
-uint32_t full_number;
 
 const char *env_get(const char *name)
 {
@@ -42,23 +43,25 @@ uint64_t *ctx_countdown(struct tctx *c)
 	return &c->bytes_left;
 }
 
-static long wall_clock(int clock, int64_t *ts)
+static bool ready(void)
 {
-	struct timespec now;
-
-	if (clock_gettime(clock, &now))
-		return -1;
-	ts[0] = now.tv_sec;
-	ts[1] = now.tv_nsec;
-	return 0;
+	return agent_on();
 }
 
-bool full_start(void)
+static const struct pmm_shim_table own_table = {
+	SHIM_TABLE(ready), .malloc = malloc, .calloc = calloc, .realloc = realloc, .aligned_alloc = aligned_alloc, .free = free,
+};
+
+/* The table of an agent that is here already. Statically linked programs have no dlsym, and no such agent. */
+static const struct pmm_shim_table *table_of_agent(void)
 {
-	if (LOAD(A.state) != AGENT_UNKNOWN)
-		return agent_on();
+	return &dlsym ? dlsym(NULL, PMM_SHIM_SYMBOL) : NULL;
+}
+
+static bool start_own(void)
+{
 	A.compiled_in = true;
-	A.vdso_clock = wall_clock;
+	A.vdso_clock = (long (*)(int, int64_t *))(void *)clock_gettime;	/* 0 in all of the register where it succeeds */
 	A.single_threaded = (const uint8_t *)&__libc_single_threaded;
 	/* glibc's blocks are 32 bytes apart; whose they are where malloc is another one is not known */
 	A.dense = !&__libc_malloc || (void *)__libc_malloc != (void *)malloc;
@@ -68,6 +71,16 @@ bool full_start(void)
 		return false;
 	pthread_atfork(segment_forking, NULL, segment_forked);
 	return true;
+}
+
+const struct pmm_shim_table *full_start(bool *own)
+{
+	const struct pmm_shim_table *agent = table_of_agent();
+
+	*own = !agent;
+	if (!agent)
+		return start_own() ? &own_table : NULL;
+	return agent->version == PMM_SHIM_VERSION && agent->bytes == sizeof(*agent) && agent->ready() ? agent : NULL;
 }
 
 static __attribute__((destructor(101))) void end(void)

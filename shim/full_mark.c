@@ -30,7 +30,7 @@ void *pmm_mark_at(PMM_AT, const void *p)
 		k->slot.file = at.file;
 		k->slot.line = at.line;
 		k->slot.time = (uint32_t)PMM_TIME();
-		k->slot.number = __atomic_add_fetch(&full_number, 1, __ATOMIC_RELAXED);
+		k->slot.number = S.table ? S.table->number() : 0;
 		k->slot.entry = 'k';
 		k->slot.state = MARKED;
 		list_add(&S.marked, k);

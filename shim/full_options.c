@@ -4,12 +4,12 @@
 static void option_changed(void)
 {
 	static const enum pmm_option of_new[] = { PMM_MIN_SIZE, PMM_HUGE_SIZE, PMM_LIMIT, PMM_FILL_NEW, PMM_CHECK_ALWAYS, PMM_TELL_ZERO };
-	unsigned i, careful = !S.begun || S.untracked || S.off || option(PMM_CANARY) != PMM_BEHIND;
+	unsigned i, careful = !S.table || S.foreign || S.off || option(PMM_CANARY) != PMM_BEHIND;
 
 	for (i = 0; i < sizeof(of_new) / sizeof(of_new[0]); i++)
 		careful += option(of_new[i]) != 0;
 	__atomic_store_n(&full_careful, careful, __ATOMIC_RELEASE);
-	__atomic_store_n(&full_careful_free, (option(PMM_KEEP) || option(PMM_FILL_FREED) || option(PMM_CHECK_ALWAYS) || S.untracked), __ATOMIC_RELEASE);
+	__atomic_store_n(&full_careful_free, (option(PMM_KEEP) || option(PMM_FILL_FREED) || option(PMM_CHECK_ALWAYS) || !S.table || S.foreign), __ATOMIC_RELEASE);
 }
 
 static size_t bytes_live(void)
@@ -28,21 +28,29 @@ static size_t nr_live_blocks(void)
 	return (size_t)(t.allocs - t.frees) + (S.marked.first != NULL);
 }
 
-/* The ledger is made, once, and the quick way opened. */
-static void begin_full(void)
+/* Once: find where blocks are recorded, and open the quick way. Who comes meanwhile waits for it; a handler that interrupts it passes. */
+static void start_full(void)
 {
-	int tracked = full_start();
+	bool own;
 
-	begin();
-	if (!enter())
-		return;
-	if (!tracked && !S.untracked) {
-		S.untracked = 1;
+	S.table = full_start(&own);
+	S.started = 1;
+	S.foreign = !S.table || !own;
+	if (!S.table && own) {
 		put_text("pmm: there is no memory for a ledger: all blocks pass untracked\n");
 		hand_on();
 	}
 	option_changed();
+}
+
+static void begin_full(void)
+{
+	if (!enter())
+		return;
+	if (!S.started)
+		start_full();
 	leave();
+	begin();
 }
 
 /* What options say about a request beyond recording it; 0: it must fail. Under the lock. */

@@ -8,13 +8,13 @@ static void inspect_taken(const struct full_call *call, const struct full_block 
 	const struct at at = at_of(call);
 	struct slot slot = slot_of(b);
 
-	if (!full_changed_behind(b) && !slot.front)
+	if (!S.table->changed_behind(b) && !slot.front)
 		return;
 	if (enter()) {
 		inspect_slot(&slot, &at);
 		leave();
 	} else {
-		__atomic_fetch_add(&S.stats.nr_errors, full_changed_behind(b) != 0, __ATOMIC_RELAXED);
+		__atomic_fetch_add(&S.stats.nr_errors, S.table->changed_behind(b) != 0, __ATOMIC_RELAXED);
 	}
 }
 
@@ -30,7 +30,7 @@ static void note_freed(const struct full_call *call, const struct full_block *b)
 	f->file = call->file;
 	f->size = b->size;
 	f->line = call->line;
-	f->site = b->was.site;
+	f->site = b->site;
 	f->address = b->address;
 }
 
@@ -64,11 +64,11 @@ void full_stranger(const struct full_call *call, void *p)
 
 	if (!S.begun)
 		begin_full();
-	if (enter()) {
+	if (S.table && enter()) {
 		p = judge_stranger(&at, p);
 		leave();
 	}
-	free(p);
+	free(p);	/* not past a preloaded agent: it may know the block */
 }
 
 void full_put(const struct full_call *call, void *p)
@@ -82,7 +82,7 @@ void full_put(const struct full_call *call, void *p)
 		leave();
 	}
 	c = full_enter(call);
-	if (!c || !full_take(c, p, &b)) {
+	if (!c || !S.table->take(c, p, &b)) {
 		full_leave(c);
 		full_stranger(call, p);
 		return;
@@ -90,7 +90,7 @@ void full_put(const struct full_call *call, void *p)
 	if (b.flags & PMM_SPOT_IDLE) {
 		struct slot slot = slot_of(&b);
 
-		full_restore(c, &b);
+		S.table->restore(c, &b);
 		full_leave(c);
 		if (enter()) {
 			tell_block(&at, "free of an idle pool block", 0, "", &slot);
@@ -100,7 +100,7 @@ void full_put(const struct full_call *call, void *p)
 	}
 	p = release(call, &b);
 	full_calling(c, true);
-	free(p);
+	real_free(p);
 	full_leave(c);
 }
 
@@ -127,7 +127,7 @@ static void *resize_stranger(struct tctx *c, const struct full_call *call, void 
 	void *start = p;
 	char *fresh;
 
-	if (enter()) {
+	if (S.table && enter()) {
 		start = judge_stranger(&at, p);
 		leave();
 	}
@@ -137,14 +137,14 @@ static void *resize_stranger(struct tctx *c, const struct full_call *call, void 
 	}
 	site = tracked ? full_site(c, call, flags) : 0;
 	full_calling(c, true);
-	fresh = size > PTRDIFF_MAX - CANARY_BYTES ? NULL : (char *)realloc(p, size + (site ? CANARY_BYTES : 0));
+	fresh = size > PTRDIFF_MAX - CANARY_BYTES ? NULL : (char *)real_realloc(p, size + (site ? CANARY_BYTES : 0));
 	full_calling(c, false);
 	if (fresh && site)
-		full_note(c, fresh, size, PMM_KIND_REALLOC, site, flags);
+		S.table->note(c, fresh, size, PMM_KIND_REALLOC, site, flags);
 	else if (fresh && c)
-		full_forget(c, fresh);
+		S.table->forget(c, fresh);
 	else if (!fresh && site)
-		full_failed(c, size, site);
+		S.table->failed(c, size, site);
 	if (fresh && !site)
 		__atomic_fetch_add(&S.stats.nr_passed, 1, __ATOMIC_RELAXED);
 	full_leave(c);
@@ -160,19 +160,19 @@ static void *resize_taken(struct tctx *c, const struct full_call *call, struct f
 
 	if (site && size <= PTRDIFF_MAX - extra) {
 		full_calling(c, true);
-		fresh = (char *)realloc(p - front, size + extra);
+		fresh = (char *)real_realloc(p - front, size + extra);
 		full_calling(c, false);
 	}
 	if (fresh) {
 		fresh += front;
-		full_note(c, fresh, size, PMM_KIND_REALLOC, site, flags);
+		S.table->note(c, fresh, size, PMM_KIND_REALLOC, site, flags);
 		if (fill && size > b->size)
 			memset(fresh + b->size, (int)(fill & 255), size - b->size);
 	} else {
-		full_restore(c, b);
-		full_failed(c, size, site);
+		S.table->restore(c, b);
+		S.table->failed(c, size, site);
 	}
-	full_moved(c);
+	S.table->moved(c);
 	full_leave(c);
 	if (fresh && front && enter()) {
 		struct slot slot = slot_of(b);
@@ -215,8 +215,8 @@ void *full_resize(const struct full_call *call, void *p, size_t size)
 		}
 	}
 	inspect_taken(call, &b);
-	if (!full_take_moving(c, p, size, &b)) {
-		full_moved(c);
+	if (!S.table->take_moving(c, p, size, &b)) {
+		S.table->moved(c);
 		return resize_stranger(c, call, p, size);
 	}
 	return resize_taken(c, call, &b, size);

@@ -112,7 +112,8 @@ static int put_site(void *ctx, const struct full_spot *s)
 static void put_sites(void)
 {
 	put_text("pmm: call sites\n       new      freed   bytes new  bytes live  at the peak  file(line) function\n");
-	full_each_spot(put_site, NULL);
+	if (S.table)
+		S.table->each_spot(put_site, NULL);
 }
 
 static void put_classes(void)
@@ -121,7 +122,7 @@ static void put_classes(void)
 	unsigned i;
 
 	put_text("pmm: sizes\n     up to   malloc   calloc  realloc    other     free   failed   bytes new bytes freed  bytes live\n");
-	for (i = 0; full_get_class(i, &k); i++) {
+	for (i = 0; S.table && S.table->class_row(i, &k); i++) {
 		if (!(k.malloc | k.calloc | k.realloc | k.other | k.frees | k.failed))
 			continue;
 		if (k.up_to)

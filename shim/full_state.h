@@ -24,7 +24,9 @@ struct state_of_all {
 	volatile unsigned char late;
 	unsigned char off;
 	unsigned char begun;
-	unsigned char untracked;	/* there is no ledger, and it was said */
+	unsigned char started;		/* it was looked for where blocks are recorded */
+	unsigned char foreign;		/* blocks are recorded by an agent that was preloaded, or pass to it */
+	const struct pmm_shim_table *table;	/* where blocks are recorded; NULL: they pass */
 	unsigned char refused;
 	unsigned char ended;
 	volatile uint32_t turn;

@@ -13,6 +13,7 @@ static struct state_of_all S;
 #include "lock.c"
 #include "text.c"
 #include "guard.c"
+#include "full_table.c"
 #include "full_guard.c"
 #include "full_options.c"
 #include "full_get.c"

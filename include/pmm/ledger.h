@@ -63,7 +63,7 @@ struct pmm_slot {
 	uint32_t use;		/* [monitor] raised before the slot is emptied: who reads a ledger that is not his own looks before and after */
 	uint32_t parent;	/* slot of the process it was forked from, whose ledger it may need, + 1; 0 = none. Meaningful while ... */
 	uint32_t parent_use;	/* ... that slot's `use` is this */
-	uint32_t reserved;
+	uint32_t pid_space;	/* agent only: low bits of the inode of the pid namespace that pid is of, 0 = not known */
 };
 
 #define PMM_MAX_ANCESTORS	8	/* so far back ledgers are of use to forked processes (PMM_CHECK_*) */

@@ -33,7 +33,7 @@ start() {
 	PID=$!
 	exec 8>"$T/in" 9<"$T/said"
 	next_line 9 "$PID"
-	[ "$LINE" = ready ]
+	[ "${LINE%% *}" = ready ]
 }
 
 # finish STATUS: let it end, with that status and nothing said on standard error.

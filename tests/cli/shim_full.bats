@@ -5,6 +5,75 @@ bats_require_minimum_version 1.5.0
 load lib
 load shim_full
 
+# same NAME COMMAND...: what the command prints is NAME.full.
+same() {
+	local name=$1 status=0
+	shift
+	within "$@" >"$T/out" 2>"$T/errors" || status=$?
+	./tidy <"$T/out" >"$T/tidy"
+	diff "$name.full" "$T/tidy" && [ "$status" -eq 0 ] && [ ! -s "$T/errors" ] ||
+		{ echo "$*: status $status"; cat "$T/errors"; return 1; } >&2
+}
+
+# matrix CC: C99 to C23, the header first and last, static and dynamic.
+matrix() {
+	local cc=$1 std order link name
+	need "$cc"
+	for std in c99 c11 c17 gnu2x; do
+		for order in FIRST LAST; do
+			for link in -pie -static; do
+				for name in calls misuse; do
+					full "$cc" $name.c "$T/$name" -std=$std -DHEADER_$order -O2 -fPIE $link
+					same $name "$T/$name"
+				done
+			done
+		done
+	done
+}
+
+@test "gcc: C99, C11, C17 and C23, header first and last, dynamic and static" {
+	matrix gcc
+}
+
+@test "clang: C99, C11, C17 and C23, header first and last, dynamic and static" {
+	matrix clang
+}
+
+@test "C++17: new and delete, by g++ and by clang++" {
+	local cxx link
+	for cxx in g++ clang++; do
+		need $cxx
+		for link in -pie -static; do
+			# shellcheck disable=SC2086
+			$cxx -std=c++17 $WARN -DPMM -fPIE -I"$TOP/include" cxx.cc "$TOP/shim/pmm_new.cc" "$FULL" -o "$T/cxx" $link
+			timeout 60 "$T/cxx" | ./tidy | diff cxx.table -
+		done
+	done
+}
+
+@test "a pool recycles blocks and tells one that is put twice" {
+	full gcc pool.c "$T/pool" -std=c99 -O2
+	same pool "$T/pool"
+}
+
+@test "threads: every block of four threads is counted, with canaries intact" {
+	local run
+	full gcc threads.c "$T/threads" -std=gnu11 -O2 -pthread
+	for run in 1 2 3; do
+		[ "$(timeout 120 "$T/threads")" = "106668 new, 0 live, 0 errors, 0 passed, 0 foreign" ]
+	done
+}
+
+@test "odd places: before main, handlers in the midst, a child, the library's blocks, after exit" {
+	full gcc odd.c "$T/odd" -std=gnu11 -O2
+	same odd "$T/odd"
+}
+
+@test "the library shows nothing but pmm.h's functions" {
+	[ "$(nm -g --defined-only "$FULL" | awk 'NF == 3 && $3 !~ /^pmm_/')" = "" ]
+	[ "$(nm -g --defined-only "$FULL" | grep -c ' T pmm_')" -ge 36 ]
+}
+
 # lines <JSON: "FILE:LINE FUNCTION BLOCKS BYTES" for each call site with live blocks.
 lines() {
 	jq -r '.sites[] | select(.live_blocks > 0) | .frames[0] as $f | "\($f.file):\($f.line) \($f.function) \(.live_blocks) \(.live_bytes)"' | sort
@@ -40,4 +109,55 @@ live.c:22 main 1 5000"
 	finish 3
 	within "$PMM" report --json --top 0 "$T/cap.pmm" >"$T/json"
 	diff <(echo "$LIVE") <(lines <"$T/json")
+}
+
+@test "a statically linked program is seen as well" {
+	full gcc live.c "$T/live" -std=gnu11 -O2 -static
+	start "$T/live"
+	within "$PMM" report --json --top 0 "$PID" >"$T/json"
+	diff <(echo "$LIVE") <(lines <"$T/json")
+	finish 3
+}
+
+@test "fork: each of 101 children has a ledger of its own, and its report" {
+	local child
+	full gcc fork.c "$T/fork" -std=gnu11 -O2
+	[ "$(within "$T/fork" before </dev/null | sed 's/ .*//')" = ready ]
+	start "$T/fork"
+	child=${LINE#ready }
+	within "$PMM" report --json --top 0 "$PID" >"$T/json"
+	[ "$(lines <"$T/json")" = "fork.c:18 hold_two 2 20" ]
+	within "$PMM" report --json --top 0 "$child" >"$T/json"
+	[ "$(lines <"$T/json")" = "fork.c:36 stay 3 30" ]
+	[ "$(jq -r .process.began "$T/json")" = fork ]
+	finish 4
+}
+
+@test "pmm run: each block is recorded once, by its line, with the stack above it" {
+	full gcc live.c "$T/live" -std=gnu11 -O2 -fno-inline -fno-optimize-sibling-calls
+	within "$PMM" run -q -o "$T/cap.pmm" "$T/live" </dev/null >/dev/null || [ $? -eq 3 ]
+	within "$PMM" report --json --top 0 "$T/cap.pmm" >"$T/json"
+	diff <(sed "1s/.*/live.c:11 wrapped 1 100\nlive.c:11 wrapped 1 300/" <<<"$LIVE") <(jq '.sites |= map(select(.frames[0].file == "live.c"))' "$T/json" | lines)
+	[ "$(jq '[.sites[] | select(.frames[0].line == 11) | .frames[1].function] == ["main", "main"]' "$T/json")" = true ]
+	[ "$(jq '[.sites[] | select(.function == "pmm_malloc" or .frames[0].function == "pmm_malloc")] | length' "$T/json")" = 0 ]
+}
+
+@test "pmm run: the program's own tables are what they are without it" {
+	full gcc misuse.c "$T/misuse" -std=gnu11 -O2
+	same misuse "$PMM" run -q -o "$T/cap.pmm" "$T/misuse"
+}
+
+@test "pmm check: the program's calls come by its hooks, and its errors are found" {
+	full gcc live.c "$T/live" -std=gnu11 -O2
+	within "$PMM" check -- "$T/live" </dev/null >/dev/null 2>"$T/err" || [ $? -eq 3 ]
+	grep -q "no heap errors in live" "$T/err"
+}
+
+@test "pmm attach: a program with the monitor in it goes on undisturbed" {
+	full gcc live.c "$T/live" -std=gnu11 -O2
+	start "$T/live"
+	within "$PMM" attach --duration 0.2 -o "$T/attached.pmm" "$PID" >/dev/null 2>&1 || true
+	within "$PMM" report --json --top 0 "$PID" >"$T/json"
+	diff <(echo "$LIVE") <(lines <"$T/json")
+	finish 3
 }

@@ -1,10 +1,9 @@
 /*
- * The full form's ledger as a whole, seen from inside: one block, all of them, sums. Nothing here takes memory, so it may be called in a signal handler.
+ * The ledger as pmm.h's full form sees it, as a whole: one block, all of them, sums. Nothing here takes memory, so it may be called in a signal handler.
  */
-#include "shim/full.h"
+#include "agent/shim.h"
 
 #include "agent/arena.h"
-#include "agent/block_words.h"
 #include "agent/core.h"
 #include "agent/spot.h"
 #include "agent/sys.h"
@@ -14,7 +13,7 @@
 #define RISING		(1ull << 20)
 #define BYTES_SHIFT	21
 
-void full_place_of(uint32_t site, struct full_block *b)
+void shim_place(uint32_t site, struct full_block *b)
 {
 	const struct pmm_spot *s = spot_of(site);
 
@@ -22,8 +21,18 @@ void full_place_of(uint32_t site, struct full_block *b)
 	b->func = s && s->function ? arena_at(s->function) : "?";
 	b->line = s ? s->line : 0;
 	b->flags = s ? s->flags : 0;
-	b->time = (uint32_t)((A.tree->start_realtime_ns + b->was.birth_tick * PMM_TICK_NS) / 1000000000u);
+	b->site = site;
+}
+
+static void describe(const void *p, const struct block_info *was, struct full_block *b)
+{
+	shim_place(was->site, b);
+	b->address = p;
+	b->size = was->size;
+	b->kind = was->kind;
+	b->time = (uint32_t)((A.tree->start_realtime_ns + was->birth_tick * PMM_TICK_NS) / 1000000000u);
 	b->number = 0;
+	__builtin_memcpy(&b->was, was, sizeof(*was));
 }
 
 /* The number in a block's canary; the word is there to be read. */
@@ -34,8 +43,8 @@ static void read_number(struct full_block *b)
 	if (!(b->flags & PMM_SPOT_BEHIND))
 		return;
 	__builtin_memcpy(&word, b->address + b->size, sizeof(word));
-	b->number = (uint32_t)((word ^ FULL_CANARY) >> 32);
-	if (b->number > LOAD(full_number))
+	b->number = (uint32_t)((word ^ SHIM_CANARY) >> 32);
+	if (b->number > LOAD(shim_number))
 		b->number = 0;
 }
 
@@ -57,31 +66,29 @@ static void read_number_warily(struct full_block *b, uintptr_t *page)
 	read_number(b);
 }
 
-static void describe(const void *p, const struct block_info *was, struct full_block *b)
+void shim_describe(const void *p, const struct block_info *was, struct full_block *b)
 {
-	b->address = p;
-	b->size = was->size;
-	b->was = *was;
-	full_place_of(was->site, b);
+	describe(p, was, b);
+	read_number(b);
 }
 
-bool full_look(const void *p, struct full_block *b)
+bool shim_look(const void *p, struct full_block *b)
 {
 	struct block_info was;
 
-	if (LOAD(A.state) != AGENT_ON || !block_get((uint64_t)p, &was))
+	if (LOAD(A.state) != AGENT_ON || !shim_is_ours(p) || !block_get((uint64_t)p, &was))
 		return false;
-	describe(p, &was, b);
-	read_number(b);
+	shim_describe(p, &was, b);
 	return true;
 }
 
-bool full_around(const void *p, struct full_block *b)
+bool shim_around(const void *p, struct full_block *b)
 {
 	struct block_info was;
 	uint64_t at;
 
-	if (LOAD(A.state) != AGENT_ON || !block_below((uint64_t)p, AROUND, &at, &was) || (uint64_t)p - at >= was.size)
+	if (LOAD(A.state) != AGENT_ON || !block_below((uint64_t)p, AROUND, &at, &was) || (uint64_t)p - at >= was.size || (uint64_t)p == at ||
+	    !(spot_flags(was.site) & PMM_SITE_SPOT))
 		return false;
 	describe((const void *)at, &was, b);
 	return true;
@@ -113,6 +120,8 @@ static int leaf_each(unsigned table, uint64_t base, uint64_t *leaf, uintptr_t *p
 		if (!is_block(word))
 			continue;
 		look(&leaf[i], &no_stamp, &was);
+		if (!(spot_flags(was.site) & PMM_SITE_SPOT))
+			continue;
 		describe((const void *)(base + ((uint64_t)i << shape[table].shift) + (table == PMM_TABLE_HEAP ? (word >> PMM_WORD_SUB_SHIFT & 3) * 8 : 0)),
 			 &was, &b);
 		read_number_warily(&b, page);
@@ -123,7 +132,7 @@ static int leaf_each(unsigned table, uint64_t base, uint64_t *leaf, uintptr_t *p
 	return 0;
 }
 
-int full_each(int (*each)(void *ctx, const struct full_block *b), void *ctx)
+int shim_each(int (*each)(void *ctx, const struct full_block *b), void *ctx)
 {
 	static const unsigned tables[] = { PMM_TABLE_HEAP, PMM_TABLE_DENSE };
 	const struct pmm_mid *m;
@@ -162,13 +171,17 @@ static void add_record(struct full_totals *t, const struct pmm_record *r)
 {
 	bool now = peak_is_now(r);
 
+	t->allocs += r->allocs;
+	t->frees += r->frees;
+	t->bytes_in += r->bytes_in;
+	t->bytes_out += r->bytes_out;
 	t->peak_bytes += now ? r->bytes_in - r->bytes_out : (uint64_t)r->at_peak_bytes;
 	t->peak_blocks += now ? r->allocs - r->frees : (uint64_t)r->at_peak_blocks;
+	t->failed += r->failed;
 	t->zero += r->zero_size;
-	t->huge += r->huge;
 }
 
-void full_get_totals(struct full_totals *t)
+void shim_totals(struct full_totals *t)
 {
 	*t = (struct full_totals){ 0 };
 	if (LOAD(A.state) != AGENT_ON)
@@ -177,17 +190,12 @@ void full_get_totals(struct full_totals *t)
 	for (uint32_t i = 0, nr = LOAD(A.ledger->nr_ctx); i < nr; i++) {
 		const struct pmm_ctx *c = ctx_at(i);
 
-		if (!c)
-			continue;
-		t->allocs += c->allocs;
-		t->frees += c->frees;
-		t->bytes_in += c->bytes_in;
-		t->bytes_out += c->bytes_out;
-		t->skipped += c->skipped_allocs;
-		for (unsigned k = 0; k < PMM_NR_CLASSES; k++)
-			t->failed += c->class[k].failed;
-		for (pmm_ref ref = LOAD_ACQUIRE(c->records); ref; ref = ((struct pmm_record *)arena_at(ref))->next)
-			add_record(t, arena_at(ref));
+		for (pmm_ref ref = c ? LOAD_ACQUIRE(c->records) : 0; ref; ref = ((struct pmm_record *)arena_at(ref))->next) {
+			const struct pmm_record *r = arena_at(ref);
+
+			if (spot_flags(r->site) & PMM_SITE_SPOT)
+				add_record(t, r);
+		}
 	}
 }
 
@@ -221,7 +229,7 @@ static bool spot_sum(uint32_t nr, struct full_spot *s)
 	return true;
 }
 
-int full_each_spot(int (*each)(void *ctx, const struct full_spot *s), void *ctx)
+int shim_each_spot(int (*each)(void *ctx, const struct full_spot *s), void *ctx)
 {
 	struct full_spot s;
 	int ret = 0;
@@ -234,7 +242,7 @@ int full_each_spot(int (*each)(void *ctx, const struct full_spot *s), void *ctx)
 	return ret;
 }
 
-bool full_get_class(unsigned i, struct full_class *k)
+bool shim_class_row(unsigned i, struct full_class *k)
 {
 	static const uint32_t up_to[PMM_NR_CLASSES] = { 16, 256, 1024, 4096, 16384, 65536, 0 };
 

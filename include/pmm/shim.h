@@ -1,0 +1,113 @@
+/*
+ * pmm.h's full form and the agent: what the one asks of the other. The form brings the agent's core along, and so this; in a program that was
+ * started with the agent preloaded it finds that one's table (PMM_SHIM_SYMBOL) and records there.
+ */
+#ifndef PMM_SHIM_H
+#define PMM_SHIM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PMM_SHIM_VERSION	1u
+#define PMM_SHIM_SYMBOL		"pmm_shim_table"
+
+struct tctx;
+
+/* A call: what the macro said, and where it came from. */
+struct full_call {
+	const char *file, *func;
+	uint32_t line;
+	uint64_t ra, sp, rbp;	/* as struct caller, agent/unwind.h */
+};
+
+/* What a ledger had of a block that was taken out of it; the agent's own. */
+struct full_was {
+	uint64_t word[10];
+};
+
+/* A block of the ledger, put together for who asks. */
+struct full_block {
+	const char *address;	/* as the program knows it */
+	size_t size;
+	const char *file, *func;	/* "?" if not known */
+	uint32_t line;
+	uint32_t site;
+	uint32_t kind;		/* enum pmm_kind */
+	uint32_t number;	/* of the request, 0 = not known */
+	uint32_t time;		/* seconds since 1970 */
+	uint32_t flags;		/* enum pmm_spot_flags, include/pmm/ledger.h */
+	struct full_was was;	/* for restore() */
+};
+
+/* Sums of the process. */
+struct full_totals {
+	uint64_t allocs, frees, bytes_in, bytes_out, failed, zero;
+	uint64_t peak_bytes, peak_blocks;
+	uint64_t nr_spots;
+};
+
+/* A line that calls came from. */
+struct full_spot {
+	const char *file, *func;
+	uint32_t line;
+	uint64_t allocs, frees, bytes_in, bytes_out;
+	uint64_t peak_bytes;	/* of those live when the process had most */
+};
+
+/* A row of the table of sizes. */
+struct full_class {
+	uint64_t up_to;		/* 0: any more */
+	uint64_t malloc, calloc, realloc, other, frees, failed;
+	uint64_t bytes_in, bytes_out;
+};
+
+struct pmm_shim_table {
+	uint32_t version;	/* PMM_SHIM_VERSION; 0 = this agent records what the allocator's functions are asked for, and nothing else */
+	uint32_t bytes;		/* sizeof(struct pmm_shim_table) */
+	bool (*ready)(void);	/* fills the rest; false: this agent does not record each call, so have the allocator's functions called */
+
+	/* the real allocator, past any hook */
+	void *(*malloc)(size_t size);
+	void *(*calloc)(size_t nr, size_t size);
+	void *(*realloc)(void *p, size_t size);
+	void *(*aligned_alloc)(size_t align, size_t size);
+	void (*free)(void *p);
+
+	/* a context, which the call has until leave(); NULL: this call is not to be recorded. No other function here takes NULL for one. */
+	struct tctx *(*enter)(const struct full_call *call);
+	void (*leave)(struct tctx *c);
+	/* set before and cleared after the real allocator is called */
+	void (*calling)(struct tctx *c, bool now);
+	/* the site for a call with these flags; 0: there is no room for one, and the block must be as the real allocator gives it */
+	uint32_t (*site)(struct tctx *c, const struct full_call *call, uint32_t flags);
+	/* a block is there. With PMM_SPOT_BEHIND its canary is written */
+	void (*note)(struct tctx *c, char *p, size_t size, uint32_t kind, uint32_t site, uint32_t flags);
+	/* p was given out, but is not recorded: what was known of the address is out of date */
+	void (*forget)(struct tctx *c, const void *p);
+	void (*failed)(struct tctx *c, size_t size, uint32_t site);
+	/* take a block out, with what is known of it; false: it is not there. To be resized: until moved() it is on its way */
+	bool (*take)(struct tctx *c, const void *p, struct full_block *b);
+	bool (*take_moving)(struct tctx *c, const void *p, size_t new_size, struct full_block *b);
+	void (*moved)(struct tctx *c);
+	void (*restore)(struct tctx *c, const struct full_block *b);
+	/* a live block is one of another site from now on */
+	bool (*change_site)(struct tctx *c, const struct full_block *b, uint32_t site);
+	/* write its canary anew; bytes changed behind it, 0 to 8 */
+	void (*repaint)(const struct full_block *b);
+	unsigned (*changed_behind)(const struct full_block *b);
+	uint32_t (*number)(void);	/* one that no block has */
+
+	/* look at a block and leave it where it is; at the one that p points into */
+	bool (*look)(const void *p, struct full_block *b);
+	bool (*around)(const void *p, struct full_block *b);
+	/* each live block in order of address, until `each` returns nonzero; returns that. Others may come and go meanwhile */
+	int (*each)(int (*each)(void *ctx, const struct full_block *b), void *ctx);
+	void (*totals)(struct full_totals *t);
+	int (*each_spot)(int (*each)(void *ctx, const struct full_spot *s), void *ctx);
+	bool (*class_row)(unsigned i, struct full_class *k);	/* false: there are no more */
+	/* place and form of a site */
+	void (*place)(uint32_t site, struct full_block *b);
+};
+
+#endif
