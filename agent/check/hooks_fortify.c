@@ -84,8 +84,14 @@ FORTIFIED(long, recv, n <= room, (int fd, void *to, size_t n, size_t room, int f
 FORTIFIED(long, recvfrom, n <= room, (int fd, void *to, size_t n, size_t room, int flags, void *peer, void *peer_bytes),
 	  (fd, to, n, room, flags, peer, peer_bytes), (fd, to, n, flags, peer, peer_bytes))
 FORTIFIED(long, readlink, n <= room, (const char *path, char *to, size_t n, size_t room), (path, to, n, room), (path, to, n))
+FORTIFIED(long, readlinkat, n <= room, (int dir, const char *path, char *to, size_t n, size_t room), (dir, path, to, n, room),
+	  (dir, path, to, n))
+FORTIFIED(char *, realpath, room >= PATH_BYTES, (const char *path, char *to, size_t room), (path, to, room), (path, to))
 FORTIFIED(char *, getcwd, n <= room, (char *to, size_t n, size_t room), (to, n, room), (to, n))
 FORTIFIED(int, gethostname, n <= room, (char *to, size_t n, size_t room), (to, n, room), (to, n))
 FORTIFIED(char *, fgets, n > 0 && (size_t)n <= room, (char *to, size_t room, int n, struct file *f), (to, room, n, f), (to, n, f))
 FORTIFIED(size_t, fread, items_fit(each, nr, room), (void *to, size_t room, size_t each, size_t nr, struct file *f),
+	  (to, room, each, nr, f), (to, each, nr, f))
+FORTIFIED(char *, fgets_unlocked, n > 0 && (size_t)n <= room, (char *to, size_t room, int n, struct file *f), (to, room, n, f), (to, n, f))
+FORTIFIED(size_t, fread_unlocked, items_fit(each, nr, room), (void *to, size_t room, size_t each, size_t nr, struct file *f),
 	  (to, room, each, nr, f), (to, each, nr, f))

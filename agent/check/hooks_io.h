@@ -8,6 +8,8 @@
 
 struct file;
 
+#define PATH_BYTES	4096u		/* any path there is, with its end */
+
 HOOK_AS(long, read, int fd, void *to, size_t n);
 HOOK_AS(long, pread, int fd, void *to, size_t n, long at);
 HOOK_AS(long, pread64, int fd, void *to, size_t n, long at);
@@ -35,5 +37,6 @@ HOOK_AS(int, fputs_unlocked, const char *s, struct file *f);
 HOOK_AS(int, puts, const char *s);
 HOOK_AS(long, getline, char **line, size_t *bytes, struct file *f);
 HOOK_AS(long, getdelim, char **line, size_t *bytes, int end, struct file *f);
+HOOK_AS(long, __getdelim, char **line, size_t *bytes, int end, struct file *f);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * sprintf() and its like, which write text into a block. What it is made of is not looked at.
+ * sprintf() and its like, which write text into a block, of strings that may be ones (agent/check/format.h).
  *
  * The real function is given no more room than the block has: as long as the text fits, nothing is different. Only when it does not is it
  * written again, after the finding, as far as may be.
@@ -9,6 +9,7 @@
  */
 #include <stdarg.h>
 
+#include "agent/check/format.h"
 #include "agent/check/strings.h"
 
 HOOK_AS(int, vsprintf, char *to, const char *format, va_list list);
@@ -48,15 +49,17 @@ static int print(char *to, const char *format, va_list list, const char *functio
 {
 	size_t left = bounds_left(to, 1);
 
-	return left == SIZE_MAX ? NEXT(vsprintf)(to, format, list)
-				: print_bounded(to, SIZE_MAX, left, PLAIN, format, list, function, from);
+	return FORMATTED(left == SIZE_MAX ? NEXT(vsprintf)(to, format, list)
+					  : print_bounded(to, SIZE_MAX, left, PLAIN, format, list, function, from),
+			 format, list, function, from);
 }
 
 static int print_within(char *to, size_t n, const char *format, va_list list, const char *function, const struct caller *from)
 {
 	size_t left = bounds_left(to, n != 0);
 
-	return n <= left ? NEXT(vsnprintf)(to, n, format, list) : print_bounded(to, n, left, PLAIN, format, list, function, from);
+	return FORMATTED(n <= left ? NEXT(vsnprintf)(to, n, format, list) : print_bounded(to, n, left, PLAIN, format, list, function, from),
+			 format, list, function, from);
 }
 
 /* `room` is what the compiler knew: when that does not suffice the real function ends the program. */
@@ -64,8 +67,9 @@ static int print_checked(char *to, int flag, size_t room, const char *format, va
 {
 	size_t left = bounds_left(to, 1);
 
-	return room <= left ? NEXT(__vsprintf_chk)(to, flag, room, format, list)
-			    : print_bounded(to, room, left, flag, format, list, function, from);
+	return FORMATTED(room <= left ? NEXT(__vsprintf_chk)(to, flag, room, format, list)
+				      : print_bounded(to, room, left, flag, format, list, function, from),
+			 format, list, function, from);
 }
 
 static int print_within_checked(char *to, size_t n, int flag, size_t room, const char *format, va_list list, const char *function,
@@ -73,8 +77,9 @@ static int print_within_checked(char *to, size_t n, int flag, size_t room, const
 {
 	size_t left = bounds_left(to, n != 0);
 
-	return n <= left || n > room ? NEXT(__vsnprintf_chk)(to, n, flag, room, format, list)
-				     : print_bounded(to, n, left, flag, format, list, function, from);
+	return FORMATTED(n <= left || n > room ? NEXT(__vsnprintf_chk)(to, n, flag, room, format, list)
+					       : print_bounded(to, n, left, flag, format, list, function, from),
+			 format, list, function, from);
 }
 
 HOOK(int, vsprintf, char *to, const char *format, va_list list)

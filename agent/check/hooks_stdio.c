@@ -70,22 +70,26 @@ READS_LINE(fgets_unlocked)
 /* What the program says of its buffer's size may be wrong: it is looked at what came, unless that has a new one. */
 static long line_came(char **line, const char *old, size_t left, long got, const char *function, const struct caller *from)
 {
-	if (unlikely(got >= 0 && (size_t)got >= left) && *line == old && !bounds_guarded(old))
+	size_t page = -((uint64_t)old + left) % ARCH_PAGE;	/* of the next page the access was told, in the pool */
+
+	if (unlikely(got >= 0 && (size_t)got >= left) && *line == old && (!bounds_guarded(old) || (size_t)got + 1 - left <= page))
 		bounds_over(old, (size_t)got + 1, PMM_ACCESS_WRITE, function, from);
 	return got;
 }
 
-#define READS_GROWING(name, params, args)						\
+#define READS_GROWING(name, told, params, args)						\
 EXPORT long hook_##name params								\
 {											\
 	const char *old = line ? *line : NULL;						\
 	size_t left = old ? bounds_left(old, 1) : SIZE_MAX;				\
 											\
-	return line_came(line, old, left, NEXT(name) args, #name, FROM);		\
+	return line_came(line, old, left, NEXT(name) args, told, FROM);		\
 }
 
-READS_GROWING(getline, (char **line, size_t *bytes, struct file *f), (line, bytes, f))
-READS_GROWING(getdelim, (char **line, size_t *bytes, int end, struct file *f), (line, bytes, end, f))
+READS_GROWING(getline, "getline", (char **line, size_t *bytes, struct file *f), (line, bytes, f))
+READS_GROWING(getdelim, "getdelim", (char **line, size_t *bytes, int end, struct file *f), (line, bytes, end, f))
+/* What getline() is where glibc's headers have it inline. */
+READS_GROWING(__getdelim, end == '\n' ? "getline" : "getdelim", (char **line, size_t *bytes, int end, struct file *f), (line, bytes, end, f))
 
 /* ---- emptied -------------------------------------------------------------------------------------------- */
 
@@ -122,24 +126,13 @@ HOOK(size_t, name, const void *items, size_t each, size_t nr, struct file *f)		\
 WRITES_ITEMS(fwrite)
 WRITES_ITEMS(fwrite_unlocked)
 
-/* The string, or as much of it as its block holds. */
-static const char *text_begin(struct bounce *b, const char *s, const char *function, const struct caller *from)
-{
-	size_t n = string_length(s, function, from);
-
-	*b = (struct bounce){ .block = NULL };
-	if (likely(!bounds_guarded(s) || n < bounds_left(s, 1)))
-		return s;
-	return bounce_begin(b, s, n + 1, n);
-}
-
 #define WRITES_TEXT(name, params, args)				\
 static SLOW int name##_body params				\
 {								\
 	struct bounce b;					\
 	int done;						\
 								\
-	s = text_begin(&b, s, #name, FROM);			\
+	s = string_begin(&b, s, SIZE_MAX, #name, FROM);			\
 	done = NEXT(name) args;					\
 	bounce_end(&b, 0);					\
 	return done;						\

@@ -22,6 +22,11 @@ static size_t length_within(const wide *s, size_t n, const char *function, const
 	return NEXT(wcsnlen)(s, may == SIZE_MAX ? n : least(n, may / WIDE));
 }
 
+size_t wide_length(const wide *s, const char *function, const struct caller *from)
+{
+	return length_within(s, SIZE_MAX, function, from);
+}
+
 /* `length` characters and a NUL, as far as may be. */
 static void put(wide *to, const wide *source, size_t length, const char *function, const struct caller *from)
 {
@@ -45,7 +50,7 @@ static void copy(wide *to, const wide *source, size_t n, bool overlaps, const ch
 
 HOOK(size_t, wcslen, const wide *s)
 {
-	return length_within(s, SIZE_MAX, "wcslen", FROM);
+	return wide_length(s, "wcslen", FROM);
 }
 
 HOOK(size_t, wcsnlen, const wide *s, size_t n)

@@ -29,4 +29,7 @@ HOOK_AS(wide *, wcschr, const wide *s, wide c);
 HOOK_AS(wide *, wcsrchr, const wide *s, wide c);
 HOOK_AS(wide *, wcsstr, const wide *s, const wide *what);
 
+/* Characters of a string, or as many as can be read. */
+size_t wide_length(const wide *s, const char *function, const struct caller *from);
+
 #endif

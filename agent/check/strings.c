@@ -84,6 +84,16 @@ size_t string_length_within(const char *s, size_t n, const char *function, const
 	return string_stays(s, found + (found < n)) ? found : length_within_careful(s, n, function, from);
 }
 
+const char *string_begin(struct bounce *b, const char *s, size_t most, const char *function, const struct caller *from)
+{
+	size_t n = most == SIZE_MAX ? string_length(s, function, from) : string_length_within(s, most, function, from);
+
+	*b = (struct bounce){ .block = NULL };
+	if (likely(!bounds_guarded(s) || n >= most || n < bounds_left(s, 1)))
+		return s;
+	return bounce_begin(b, s, n + 1, n);
+}
+
 void string_put(char *to, const char *source, size_t length, const char *function, const struct caller *from)
 {
 	size_t may = length + 1;

@@ -11,6 +11,7 @@
 #ifndef AGENT_CHECK_STRINGS_H
 #define AGENT_CHECK_STRINGS_H
 
+#include "agent/check/bounce.h"
 #include "agent/check/quick.h"
 #include "agent/preload/preload.h"
 
@@ -19,16 +20,19 @@
 	X(explicit_bzero)									\
 	X(strlen) X(strnlen) X(strcpy) X(stpcpy) X(strncpy) X(stpncpy) X(strcat) X(strncat)	\
 	X(strcmp) X(strncmp) X(strcasecmp) X(strncasecmp) X(strchr) X(index) X(strchrnul) X(strrchr) X(rindex) X(strstr) X(strcasestr)	\
-	X(strspn) X(strcspn) X(strpbrk) X(strdup) X(strndup) X(memmem)				\
+	X(strspn) X(strcspn) X(strpbrk) X(strdup) X(strndup) X(memmem) X(strcoll) X(strxfrm)	\
 	X(__memcpy_chk) X(__memmove_chk) X(__mempcpy_chk) X(__memset_chk) X(__explicit_bzero_chk) X(__strcpy_chk) X(__stpcpy_chk)	\
 	X(__strncpy_chk) X(__stpncpy_chk) X(__strcat_chk) X(__strncat_chk)			\
 	X(vsprintf) X(vsnprintf) X(__vsprintf_chk) X(__vsnprintf_chk)				\
+	X(vprintf) X(vfprintf) X(vdprintf) X(vasprintf)						\
+	X(__vprintf_chk) X(__vfprintf_chk) X(__vdprintf_chk) X(__vasprintf_chk)			\
 	X(read) X(pread) X(pread64) X(recv) X(recvfrom) X(readlink) X(readlinkat) X(getcwd) X(gethostname) X(realpath)	\
 	X(write) X(pwrite) X(pwrite64) X(send) X(sendto) X(readv) X(writev) X(recvmsg) X(sendmsg)	\
-	X(fread) X(fread_unlocked) X(fgets) X(fgets_unlocked) X(getline) X(getdelim)		\
+	X(fread) X(fread_unlocked) X(fgets) X(fgets_unlocked) X(getline) X(getdelim) X(__getdelim)	\
 	X(fwrite) X(fwrite_unlocked) X(fputs) X(fputs_unlocked) X(puts)			\
 	X(__read_chk) X(__pread_chk) X(__pread64_chk) X(__recv_chk) X(__recvfrom_chk) X(__readlink_chk) X(__getcwd_chk)	\
-	X(__gethostname_chk) X(__fread_chk) X(__fgets_chk)		\
+	X(__gethostname_chk) X(__readlinkat_chk) X(__realpath_chk) X(__fread_chk) X(__fread_unlocked_chk)	\
+	X(__fgets_chk) X(__fgets_unlocked_chk)							\
 	X(wcslen) X(wcsnlen) X(wcscpy) X(wcsncpy) X(wcpcpy) X(wcscat) X(wcscmp) X(wmemcpy) X(wmemmove) X(wmempcpy) X(wmemset)	\
 	X(wmemchr) X(wmemcmp) X(wcsncmp) X(wcsncat) X(wcschr) X(wcsrchr) X(wcsstr)		\
 	X(__wmemcpy_chk) X(__wmemmove_chk) X(__wmempcpy_chk) X(__wmemset_chk) X(__wcscpy_chk) X(__wcpcpy_chk) X(__wcsncpy_chk)	\
@@ -150,6 +154,9 @@ size_t string_length(const char *s, const char *function, const struct caller *f
 
 /* ... of at most n bytes. */
 size_t string_length_within(const char *s, size_t n, const char *function, const struct caller *from);
+
+/* The string at s, of at most `most` bytes, or where its block holds no end a copy that has one. Then: bounce_end(b, 0). */
+const char *string_begin(struct bounce *b, const char *s, size_t most, const char *function, const struct caller *from);
 
 /* `function` writes `length` bytes from `source` and a NUL to `to`, as far as may be. */
 void string_put(char *to, const char *source, size_t length, const char *function, const struct caller *from);

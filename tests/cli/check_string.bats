@@ -122,6 +122,108 @@ write overrun read 25 1
 writev overrun read 25 1"
 }
 
+@test "strings that are printed, by every function that does, and formats" {
+	everywhere check_string_format "asprintf overrun read 25 1
+asprintf overrun read 25 1
+dprintf overrun read 25 1
+dprintf overrun read 25 1
+fprintf overrun read 25 1
+fprintf overrun read 25 1
+fprintf overrun read 25 1
+fprintf overrun read 25 1
+fprintf overrun read 25 1
+printf overrun read 25 1
+printf overrun read 25 1
+snprintf overrun read 25 1
+snprintf overrun read 25 1
+sprintf overrun read 25 1
+sprintf overrun read 25 1
+vasprintf overrun read 25 1
+vasprintf overrun read 25 1
+vdprintf overrun read 25 1
+vdprintf overrun read 25 1
+vfprintf overrun read 25 1
+vfprintf overrun read 25 1
+vfprintf overrun read 25 1
+vprintf overrun read 25 1
+vsnprintf overrun read 25 1
+vsnprintf overrun read 25 1
+vsprintf overrun read 25 1
+vsprintf overrun read 25 1"
+}
+
+@test "streams without locks; lines into blocks that are said to be larger than they are" {
+	everywhere check_string_stream "fgets_unlocked overrun write 25 1
+fputs_unlocked overrun read 25 1
+fread_unlocked overrun write 25 1
+fwrite_unlocked overrun read 25 1
+getdelim overrun write 25 1
+getline overrun write 25 1"
+}
+
+@test "names that the kernel and the C library tell" {
+	local host
+	host=$(uname -n | wc -c)
+	everywhere check_string_path "getcwd overrun write 2 1
+getcwd overrun write 2 1
+gethostname overrun write $host 1
+gethostname overrun write $host 1
+readlinkat overrun write 25 1
+readlinkat overrun write 25 1
+realpath overrun write 2 1
+realpath overrun write 2 1"
+}
+
+@test "fortified forms where the compiler knew little" {
+	everywhere check_string_fortified "explicit_bzero overrun write 25 1
+fgets overrun write 25 1
+fgets_unlocked overrun write 25 1
+fread overrun write 25 1
+fread_unlocked overrun write 25 1
+memcpy overrun write 25 1
+memmove overrun write 25 1
+mempcpy overrun write 25 1
+memset overrun write 25 1
+pread overrun write 25 1
+pread overrun write 25 1
+readlink overrun write 25 1
+recv overrun write 25 1
+recvfrom overrun write 25 1
+stpcpy overrun write 25 1
+stpncpy overrun write 25 1
+strcat overrun write 25 1
+strcpy overrun write 25 1
+strncat overrun write 25 1
+strncpy overrun write 25 1
+wcpcpy overrun write 28 1
+wcscat overrun write 28 1
+wcsncat overrun write 28 1
+wcsncpy overrun write 28 1
+wmemmove overrun write 28 1
+wmempcpy overrun write 28 1
+wmemset overrun write 28 1"
+}
+
+@test "wide strings and memory, the order of a language, memory in memory" {
+	everywhere check_string_rest "memmem overrun read 25 1
+rawmemchr overrun read 25 1
+strchr overrun read 25 1
+strcoll overrun read 25 1
+strcoll overrun read 25 1
+strrchr overrun read 25 1
+strxfrm overrun read 25 1
+strxfrm overrun write 25 1
+wcpcpy overrun write 28 1
+wcscat overrun write 28 1
+wcscmp overrun read 25 1
+wcsncpy overrun write 28 1
+wcsnlen overrun read 400 1
+wmemchr overrun read 28 1
+wmemcmp overrun read 28 1
+wmemmove overrun write 28 1
+wmempcpy overrun write 28 1"
+}
+
 @test "memcpy of programs linked before glibc 2.14 may overlap" {
 	local level
 	for level in light guard; do

@@ -24,6 +24,15 @@ static inline char *block(void)
 	return hide(p);
 }
 
+/* ... behind which another one lies, where natively nothing minds what is written. */
+static inline void *room(void)
+{
+	char *p = block();
+
+	block();
+	return p;
+}
+
 /* ... with a string that fills it, or fills it and lacks its end. */
 static inline char *text(void)
 {
