@@ -64,6 +64,8 @@ in_log() {
 	[ "$nr" -eq "$1" ] || { echo "$nr lines match '$2', must be $1:"; tail -40 "$LOG"; return 1; }
 }
 
+need_full() { [ "$(uname -m)" = x86_64 ] || skip "the full form knows x86-64 only"; }
+
 # literal TEXT: as a pattern.
 literal() { sed 's/[][().*+?{}|^$\\]/\\&/g' <<<"$1"; }
 
@@ -247,9 +249,10 @@ lost 1002 replies, 10020 bytes' ]
 	in_log 1 '^  errors: 0$'
 }
 
-@test "a storm of signals interrupts nothing: commands are obeyed, dumps are whole, nothing is lost" {
+# storm FORM: signals while eight threads and the clients have it allocate.
+storm() {
 	local i
-	begin static
+	begin "$1"
 	says '8 threads' threads 8
 	for ((i = 0; i < 100; i++)); do
 		kill -USR1 "$PID"
@@ -266,14 +269,24 @@ lost 1002 replies, 10020 bytes' ]
 	tail -7 "$LOG" | grep -q ' 0 passed untracked$'
 }
 
+@test "static form: a storm of signals interrupts nothing: commands are obeyed, dumps are whole, nothing is lost" {
+	storm static
+}
+
+@test "full form: the same storm" {
+	need_full
+	storm full
+}
+
 # ---- watched with the monitor inside
 
-@test "static form: blocks, sites and errors of each kind at their places, by signal, by command and at exit" {
+# inside FORM PEAK: what the monitor inside says of each kind of memory and error; so many bytes of the cache at "its" peak.
+inside() {
 	local leak value buffer label text
 	leak=$(at bugs.c 'char *reply = malloc(bytes);')
 	value=$(at cache.c 'entry->value = malloc(bytes);')
 	buffer=$(at crew.c 'worker->buffer = malloc(BUFFER_BYTES);')
-	begin static
+	begin "$1"
 	says '10 values of 100 bytes in the cache' alloc 10 100
 	says '4 values dropped, 6 left' free 4
 	says '3 replies of 50 bytes lost' leak 3 50
@@ -283,7 +296,7 @@ lost 1002 replies, 10020 bytes' ]
 	blocks_in_log 3 50 "$leak"
 	blocks_in_log 6 100 "$value"
 	blocks_in_log 2 4096 "$buffer"
-	in_log 1 "^ +10 +4 +1000 +600 +1000  $(literal "$value") entry_new\$"
+	in_log 1 "^ +10 +4 +1000 +600 +$2  $(literal "$value") entry_new\$"
 	in_log 1 "^ +3 +0 +150 +150 +150  $(literal "$leak") reply_new\$"
 	says 'written to the log' dump
 	blocks_in_log 6 50 "$leak"
@@ -299,6 +312,45 @@ lost 1002 replies, 10020 bytes' ]
 	end TERM
 	blocks_in_log 9 50 "$leak"
 	tail -7 "$LOG" | grep -q -E '^  blocks: .* 3 live, '
+	tail -7 "$LOG" | grep -q -E '^  bytes: .* 150 live, '
+}
+
+@test "static form: blocks, sites and errors of each kind at their places, by signal, by command and at exit" {
+	inside static 1000	# its own peak
+}
+
+@test "full form: the same" {
+	need_full
+	inside full 600		# when the process had its peak
+}
+
+@test "full form: report and leaks see the running daemon, by lines without debug information; then it is gone" {
+	need jq readelf
+	need_full
+	! readelf -S "$PMMD/pmmd-full" | grep -q debug_line
+	begin full
+	says '10 values of 100 bytes in the cache' alloc 10 100
+	says '4 values dropped, 6 left' free 4
+	says '3 replies of 50 bytes lost' leak 3 50
+	says '2 threads' threads 2
+	says 'the queue grows by 1000 bytes/s for 1 s' grow 1000 1
+	await -p "$PID" eval 'ctl stats | grep -q "10 records, 1000 bytes\$"'
+	now 'own reply_new allocs=3 live=150 blocks=3'
+	now 'own entry_new allocs=20 frees=8 live=840'
+	now 'own worker_new allocs=4 blocks=4'
+	now 'own record_new allocs=20 frees=0 blocks=20 live=1240'
+	[ "$(lost "$PID")" = "$(as_place bugs.c 'char *reply = malloc(bytes);') definite 3 150" ]
+	within "$PMM" report "$PID" >"$T/report" 3>&-
+	grep -q -F "$(as_place cache.c 'entry->value = malloc(bytes);')" "$T/report"
+	within "$PMM" snapshot -q -o "$T/s.pmm" "$PID" 3>&-
+	found "$T/s.pmm" 'own reply_new allocs=3 live=150'
+	says '0 threads' threads 0
+	says '10 records written' drain
+	says '6 values dropped, 0 left' free 100
+	now 'own record_new frees=20 blocks=0'
+	now 'own worker_new frees=4 blocks=0'
+	[ "$(lost "$PID")" = "$(as_place bugs.c 'char *reply = malloc(bytes);') definite 3 150" ]
+	end
 	tail -7 "$LOG" | grep -q -E '^  bytes: .* 150 live, '
 }
 
@@ -411,8 +463,9 @@ as_place() { at "$@" | sed 's/(/:/; s/)//'; }
 @test "the commands of the README, word by word" {
 	local build=${PMM%/pmm}
 	need_attach
+	need_full
 	sed -n '/^## Watch a daemon/,/^## [^W]/p' "$ROOT/README.md" | sed -n -E 's/^    ((mkdir|build|ctl|sleep|kill|cat)\b.*)/\1/p' >"$T/commands"
-	[ "$(wc -l <"$T/commands")" -eq 27 ]
+	[ "$(wc -l <"$T/commands")" -eq 28 ]
 	{
 		# shellcheck disable=SC2016
 		echo '. "$CLI/wait.bash"; rmdir "$D"'
@@ -421,7 +474,7 @@ as_place() { at "$@" | sed 's/(/:/; s/)//'; }
 	} >"$T/walk"
 	PROG=$PROG CLI=$CLI D=$D within bash "$T/walk" >"$T/out" 2>"$T/err" 3>&-
 	[ ! -s "$T/err" ] || { cat "$T/err"; return 1; }
-	grep -q '^  definitely lost  150 bytes in 3 blocks, 1 site$' "$T/out"
+	[ "$(grep -c '^  definitely lost  150 bytes in 3 blocks, 1 site$' "$T/out")" -eq 2 ]
 	grep -q '^pmm: double free in request_end, bugs.c:' "$T/out"
 	grep -q '^a request was freed twice$' "$T/out"
 	grep -q '^damaged blocks: 1$' "$T/out"
@@ -444,4 +497,8 @@ as_place() { at "$@" | sed 's/(/:/; s/)//'; }
 	blocks_in_log 3 50 "$(at bugs.c 'char *reply = malloc(bytes);')"
 	begin plain
 	end
+	need_full
+	begin full
+	says '3 replies of 50 bytes lost' leak 3 50
+	[ "$(lost "$PID")" = "$(as_place bugs.c 'char *reply = malloc(bytes);') definite 3 150" ]
 }
