@@ -22,7 +22,7 @@ static const char *swap_pointer(const char *volatile *word, const char *value)
 	return old;
 }
 #else
-static __thread char self;	/* its address is the thread's name */
+static __thread char this_thread;	/* its address is the thread's name */
 #if defined(__GLIBC__) && defined(__has_include)
 #if __has_include(<sys/single_threaded.h>)
 #include <sys/single_threaded.h>
@@ -32,7 +32,7 @@ static __thread char self;	/* its address is the thread's name */
 #ifndef ALONE
 #define ALONE 0
 #endif
-#define SELF			(&self)
+#define SELF			(&this_thread)
 #define PEEK(word)		__atomic_load_n(word, __ATOMIC_RELAXED)
 #define POKE(word, value)	__atomic_store_n(word, value, __ATOMIC_RELAXED)
 #define RELEASE(word)		__atomic_store_n(word, NULL, __ATOMIC_RELEASE)
