@@ -10,7 +10,7 @@ HOT size_t front_of(const struct slot *slot)
 	return slot->front ? (size_t)1 << slot->front : 0;
 }
 
-static unsigned nr_changed(const char *at, size_t bytes)
+COLD unsigned nr_changed(const char *at, size_t bytes)
 {
 	unsigned i, n = 0;
 

@@ -61,17 +61,18 @@ enum { SPINS = 100 };		/* looks at a taken lock before the processor is given aw
 /* Until the lock is ours. */
 COLD void wait_for_lock(void)
 {
-	uint32_t turn = PEEK(&S.turn), spins = 0;
-	long since = (long)PMM_TIME();
+	uint32_t turn = 0, spins = 0;
+	long since = 0, now;
 
 	while (PEEK(&S.owner) || !CLAIM(&S.owner, SELF)) {
 		if (++spins < SPINS)
 			continue;
 		PMM_YIELD();
-		if (PEEK(&S.turn) != turn) {
+		now = (long)PMM_TIME();
+		if (spins == SPINS || PEEK(&S.turn) != turn) {
 			turn = PEEK(&S.turn);
-			since = (long)PMM_TIME();
-		} else if ((long)PMM_TIME() > since + 1 && S.pid != process_id()) {
+			since = now;
+		} else if (now > since + 1 && S.pid != process_id()) {
 			S.pid = process_id();
 			POKE(&S.owner, SELF);
 			return;

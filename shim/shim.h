@@ -59,8 +59,8 @@ struct at {
 #define SMALL 0
 #else
 #define HOT static
-#define COLD static
 #define SMALL 1
+#define COLD static
 #endif
 
 #define AT_OF_CALL const struct at at = { file, func, (uint32_t)line }	/* in the interface's functions */
@@ -118,7 +118,9 @@ static void paint_slot(const struct slot *slot);	/* write canaries */
 static size_t inspect_all(const struct at *at);		/* canaries and kept memory; returns how many blocks are damaged */
 static void trim_kept(void);				/* release until PMM_KEEP holds */
 static void option_changed(void);			/* an option or S.off has been written to */
+#ifndef PMM_BARE
 static size_t nr_live_blocks(void);
+#endif
 static void put_blocks(void);				/* tables as text */
 static void put_sites(void);
 static void put_classes(void);

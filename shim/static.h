@@ -59,7 +59,7 @@ struct state_of_all {
 	uint32_t used_slots;		/* that were ever used: slots behind are UNUSED */
 	uint32_t used_sites;
 	uint32_t queue_first, queue_last, queue_kept;	/* 1 + slot; kept: no KEPT one is older */
-	uint32_t nr_kept;
+	uint32_t nr_kept, nr_marked;
 	size_t kept_bytes;
 	struct pmm_stats stats;		/* those that classes and tables tell as well are filled in for who asks */
 	pmm_output *output;

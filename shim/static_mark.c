@@ -3,9 +3,15 @@
  */
 static void option_changed(void)
 {
-	S.plain = S.begun && !S.off && !S.unsure && !S.nr_kept && options[PMM_CANARY] == PMM_BEHIND &&
-		!(options[PMM_MIN_SIZE] | options[PMM_HUGE_SIZE] | options[PMM_LIMIT] | options[PMM_FILL_NEW] | options[PMM_FILL_FREED] |
-		options[PMM_KEEP] | options[PMM_CHECK_ALWAYS]);
+	static const unsigned char odd[] = {
+		PMM_MIN_SIZE, PMM_HUGE_SIZE, PMM_LIMIT, PMM_FILL_NEW, PMM_FILL_FREED, PMM_KEEP, PMM_CHECK_ALWAYS
+	};
+	size_t any = options[PMM_CANARY] ^ PMM_BEHIND;
+	unsigned i;
+
+	for (i = 0; i < sizeof(odd); i++)
+		any |= options[odd[i]];
+	S.plain = S.begun && !S.off && !S.unsure && !S.nr_kept && !any;
 }
 
 #ifndef PMM_BARE
@@ -41,6 +47,7 @@ void *pmm_mark_at(PMM_AT, const void *p)
 			chain_slot(slot, p);
 			fill_slot(slot, 0, 'k', &at);
 			slot->state = MARKED;
+			S.nr_marked++;
 		}
 		leave();
 	}
@@ -56,6 +63,7 @@ void *pmm_unmark_at(PMM_AT, const void *p)
 		slot = find_slot(p, 1 << MARKED);
 		if (slot) {
 			drop_slot(slot, STALE, NULL);
+			S.nr_marked--;
 		} else {
 			S.stats.nr_errors++;
 			tell(&at, "%p is not marked", (void *)(uintptr_t)p);

@@ -65,9 +65,7 @@ void pmm_get_stats(struct pmm_stats *stats)
 	stats->bytes_freed = stats->bytes_new - stats->bytes_live;
 	stats->table_full = S.full;
 	stats->slots = SLOTS;
-	stats->slots_used = 0;
-	for (i = 0; i < S.used_slots; i++)
-		stats->slots_used += S.slot[i].state != UNUSED && S.slot[i].state < DEAD;
+	stats->slots_used = S.stats.nr_live + S.nr_marked;
 	stats->sites = SITES;
 	stats->sites_used = S.used_sites;
 	if (locked)

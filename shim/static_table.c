@@ -243,7 +243,7 @@ HOT struct site *find_site(const struct at *at)
 	uint32_t row = scaled((uint32_t)((uintptr_t)at->file >> 2) + at->line * 31, SITES);
 	struct site *site = &S.site[row];
 
-	return site->line == at->line && site->file == at->file ? site : search_site(at, row);
+	return !SMALL && site->line == at->line && site->file == at->file ? site : search_site(at, row);
 }
 
 HOT unsigned class_of(size_t size)

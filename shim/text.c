@@ -61,7 +61,8 @@ static void put_char(char c)
 /* How one directive wants its argument. */
 struct form {
 	int width, precision;
-	unsigned char left, zero, nr_l;
+	unsigned char left, zero;
+	unsigned char wide;		/* the argument is as wide as a long long: else as an int */
 };
 
 /* Text of so many bytes, in its width. */
@@ -80,15 +81,19 @@ static void put_padded(struct form *form, const char *text, int len)
 static void put_number(struct form *form, unsigned long long value, char kind)
 {
 	char digits[24];
-	int at = sizeof(digits), negative = (kind == 'd' || kind == 'i') && (long long)value < 0;
-	unsigned base = kind == 'o' ? 8 : (kind | 32) == 'x' ? 16 : 10;
+	int at = sizeof(digits), negative;
+	unsigned base = kind == 'o' ? 8 : kind == 'x' || kind == 'X' || kind == 'p' ? 16 : 10;
+	unsigned letter = kind == 'X' ? 'A' : 'a';
 
+	if (!form->wide && (kind == 'd' || kind == 'i'))
+		value = (unsigned long long)(int)value;
+	negative = (kind == 'd' || kind == 'i') && (long long)value < 0;
 	if (negative)
 		value = 0 - value;
 	do {
 		unsigned digit = (unsigned)(value % base);
 
-		digits[--at] = (char)(digit < 10 ? '0' + digit : (unsigned)kind - 'x' + 'a' + digit - 10);
+		digits[--at] = (char)(digit < 10 ? '0' + digit : letter + digit - 10);
 	} while (value /= base);
 	if (negative && form->zero && !form->left) {
 		put_char('-');
@@ -119,80 +124,65 @@ static const char *parse_form(struct form *form, const char *f, va_list *args)
 	memset(form, 0, sizeof(*form));
 	form->precision = -1;
 	for (;; f++) {
-		switch (*f) {
-		case '-':
-			form->left = 1;
-			break;
-		case '+': case ' ': case '#': case 'h':
-			break;
-		case '.':
-			number = &form->precision;
-			*number = 0;
-			break;
-		case '*':
-			*number = va_arg(*args, int);
-			break;
-		case 'j':
-			form->nr_l = 2;
-			break;
-		case 'z': case 't':
-			form->nr_l = sizeof(size_t) > sizeof(long) ? 2 : 1;
-			break;
-		case 'l':
-			form->nr_l++;
-			break;
-		default:
-			if (*f < '0' || *f > '9')
-				return f;
+		if (*f >= '0' && *f <= '9') {
 			form->zero |= *f == '0' && number == &form->width && !*number;
 			*number = *number * 10 + *f - '0';
+		} else if (*f == '.') {
+			number = &form->precision;
+			*number = 0;
+		} else if (*f == '*') {
+			*number = va_arg(*args, int);
+		} else if (*f == '-') {
+			form->left = 1;
+		} else if (*f == 'l') {
+			form->wide |= sizeof(long) > sizeof(int) || f[1] == 'l';
+		} else if (*f == 'z' || *f == 't') {
+			form->wide = sizeof(size_t) > sizeof(int);
+		} else if (*f == 'j') {
+			form->wide = 1;
+		} else if (*f != 'h' && *f != '+' && *f != ' ' && *f != '#') {
+			return f;
 		}
 	}
-}
-
-/* An argument is as wide as an int or as a long long, whatever it is called. */
-static unsigned long long next_number(const struct form *form, char kind, va_list *args)
-{
-	if (form->nr_l > 1 || (form->nr_l && sizeof(long) > sizeof(int)))
-		return va_arg(*args, unsigned long long);
-	if (kind == 'd' || kind == 'i')
-		return (unsigned long long)va_arg(*args, int);
-	return va_arg(*args, unsigned);
 }
 
 /* One directive, from behind its '%'; returns its last character. */
 static const char *put_directive(const char *f, va_list *args)
 {
 	struct form form;
+	unsigned long long value;
 	char c;
 
 	f = parse_form(&form, f, args);
 	switch (*f) {
-	case 'd': case 'i': case 'u': case 'x': case 'X': case 'o':
-		put_number(&form, next_number(&form, *f, args), *f);
+	case 'e': case 'f': case 'g': case 'E': case 'F': case 'G':
+		(void)va_arg(*args, double);
+		put_char('?');
+		break;
+	case 's':
+		put_string(&form, va_arg(*args, const char *));
 		break;
 	case 'p':	/* as wide on every machine */
 		put_char('0');
 		put_char('x');
 		form.zero = 1;
 		form.width = 16;
-		put_number(&form, (uintptr_t)va_arg(*args, void *), 'x');
-		break;
-	case 's':
-		put_string(&form, va_arg(*args, const char *));
-		break;
-	case 'e': case 'f': case 'g': case 'E': case 'F': case 'G':
-		(void)va_arg(*args, double);
-		put_char('?');
+		form.wide = sizeof(void *) > sizeof(int);
+		/* fall through */
+	case 'd': case 'i': case 'u': case 'x': case 'X': case 'o': case 'c':
+		value = form.wide ? va_arg(*args, unsigned long long) : va_arg(*args, unsigned);
+		if (*f != 'c') {
+			put_number(&form, value, *f);
+			break;
+		}
+		c = (char)value;
+		form.zero = 0;
+		put_padded(&form, &c, 1);
 		break;
 	case 0:
 		return f - 1;
 	default:
-		c = *f;
-		if (c == 'c')
-			c = (char)va_arg(*args, int);
-		form.zero = 0;
-		put_padded(&form, &c, 1);
+		put_char(*f);
 	}
 	return f;
 }

@@ -21,6 +21,14 @@ build() {
 	timeout 120 "$cc" $WARN -I"$TOP/include" -DPMM -DPMM_STATIC_SLOTS="$slots" "$@" "$source" "$SHIM/pmm_static.c" -o "$exe"
 }
 
+# build_library CC FLAGS...: the program of library.c, and what it calls compiled without the header.
+build_library() {
+	local cc=$1
+	shift
+	"$cc" "$@" -DLIBRARY -c library.c -o "$T/unaware.o"
+	build "$cc" 1000 library.c "$T/library" -std=c99 -O2 "$@" "$T/unaware.o"
+}
+
 # same NAME COMMAND...: what the command prints is NAME.table.
 same() {
 	local name=$1 status=0
