@@ -1,8 +1,8 @@
 /*
  * What pmm.h costs: ns of CPU a malloc+free pair, native and monitored in turn, the best of many short rounds each.
  *
- *     bench_shim [ROUNDS]    three lines "NAME NATIVE MONITORED": hot, one block over and over; random, one of 256 blocks; threads, two
- *                            threads with a hot block each
+ *     bench_shim [ROUNDS]    lines "NAME NATIVE MONITORED". hot: one block over and over; random: one of 256 blocks; threaded: hot, while
+ *                            another thread waits; crowded: hot, while another thread does the same
  */
 #include <pmm.h>
 #include <pthread.h>
@@ -83,12 +83,56 @@ static void measure(const char *name, int rounds, void (*plain)(void), void (*wi
 }
 
 
+static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+static volatile int crowd = 1;
+
+static void *wait_at_gate(void *none)
+{
+	pthread_mutex_lock(&gate);
+	pthread_mutex_unlock(&gate);
+	return none;
+}
+
+static void *run_along(void *loop)
+{
+	void (*run)(void) = *(void (**)(void))loop;
+
+	while (crowd)
+		run();
+	return NULL;
+}
+
+static void crowded(int rounds)
+{
+	static void (*loops[])(void) = { native_hot, monitored_hot };
+	static void (*ends[])(void) = { native_end, monitored_end };
+	double ns[2] = { 0, 0 };
+	pthread_t thread;
+
+	for (int i = 0; i < 2; i++) {
+		crowd = 1;
+		pthread_create(&thread, NULL, run_along, &loops[i]);
+		for (int round = 0; round < rounds; round++)
+			least(&ns[i], round_ns(loops[i], ends[i]));
+		crowd = 0;
+		pthread_join(thread, NULL);
+	}
+	printf("crowded %.1f %.1f\n", ns[0], ns[1]);
+}
+
 int main(int argc, char **argv)
 {
+	pthread_t thread;
 	int rounds = argc > 1 ? atoi(argv[1]) : ROUNDS;
 
 	measure("hot", rounds, native_hot, monitored_hot);
 	measure("random", rounds, native_random, monitored_random);
+	pthread_mutex_lock(&gate);
+	pthread_create(&thread, NULL, wait_at_gate, NULL);
+	measure("threaded", rounds, native_hot, monitored_hot);
+	pthread_mutex_unlock(&gate);
+	pthread_join(thread, NULL);
+	crowded(rounds);
 	pmm_set(PMM_AT_EXIT, 0);
 	return 0;
 }
