@@ -126,9 +126,14 @@ uint32_t record_alloc(struct tctx *c, uint64_t address, uint64_t size, uint32_t 
 	return site;
 }
 
+void record_alloc_placed(struct tctx *c, uint64_t address, uint64_t *place, uint64_t size, uint32_t kind, uint32_t site)
+{
+	entered(c, address, place, sized(size), kind, site, clock_now());
+}
+
 void record_alloc_at(struct tctx *c, uint64_t address, uint64_t size, uint32_t kind, uint32_t site)
 {
-	entered(c, address, block_place(address), sized(size), kind, site, clock_now());
+	record_alloc_placed(c, address, block_place(address), size, kind, site);
 }
 
 void record_alloc_apart(struct tctx *c, uint64_t address, uint64_t size, uint32_t kind, uint32_t site)

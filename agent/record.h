@@ -21,6 +21,8 @@ void record_failed(struct tctx *c, uint64_t size, uint32_t kind, const struct ca
 
 /* ... with the stack known already. */
 void record_alloc_at(struct tctx *c, uint64_t address, uint64_t size, uint32_t kind, uint32_t site);
+/* ... and its place, as block_place() found it */
+void record_alloc_placed(struct tctx *c, uint64_t address, uint64_t *place, uint64_t size, uint32_t kind, uint32_t site);
 void record_failed_at(struct tctx *c, uint64_t size, uint32_t site);
 
 /* Returns whether the block was tracked; *was is set then. */

@@ -57,15 +57,18 @@ uint32_t shim_site(struct tctx *c, const struct full_call *call, uint32_t flags)
 
 void shim_note(struct tctx *c, char *p, size_t size, uint32_t kind, uint32_t site, uint32_t flags)
 {
+	uint64_t *place;
+
 	if (flags & PMM_SPOT_BEHIND)
 		store64(p + size, canary_of(number_next(c)));
-	shim_forget(c, p);
-	record_alloc_at(c, (uint64_t)p, size, kind, site);
+	place = block_place((uint64_t)p);
+	shim_forget(c, p, place);
+	record_alloc_placed(c, (uint64_t)p, place, size, kind, site);
 }
 
 void shim_forgotten(struct tctx *c, const void *p)
 {
-	shim_forget(c, p);
+	shim_forget(c, p, block_place((uint64_t)p));
 }
 
 void shim_failed(struct tctx *c, size_t size, uint32_t site)

@@ -58,10 +58,10 @@ static inline uint32_t number_next(struct tctx *c)
 /* A block is listed where a new one is: code that the agent does not see has released it. */
 void shim_forget_listed(struct tctx *c, uint64_t granule, uint64_t word);
 
-static inline void shim_forget(struct tctx *c, const void *p)
+/* `place` as block_place() found it. */
+static inline void shim_forget(struct tctx *c, const void *p, const uint64_t *place)
 {
-	const uint64_t *at = word_find(PMM_TABLE_HEAP, (uint64_t)p);
-	uint64_t word = at ? LOAD(*at) : 0;
+	uint64_t word = place ? LOAD(*place) : 0;
 
 	if (unlikely(is_block(word)) && (!A.dense || (word >> PMM_WORD_SUB_SHIFT & 3) == sub_of((uint64_t)p)))
 		shim_forget_listed(c, (uint64_t)p, word);

@@ -73,10 +73,11 @@ static __attribute__((noinline, cold)) void *failed(struct tctx *c, size_t size,
 	return full_no_memory();
 }
 
-static inline __attribute__((always_inline)) void *get(const char *file, int line, const char *func, char entry, size_t align, size_t size, int zero,
+static inline __attribute__((always_inline)) void *obtain(const char *file, int line, const char *func, char entry, size_t align, size_t size, int zero,
 						       struct caller from)
 {
 	const uint32_t flags = PMM_SPOT_BEHIND | (uint32_t)entry << PMM_SPOT_ENTRY_SHIFT;
+	uint64_t *place;
 	struct tctx *c;
 	uint32_t site;
 	char *p;
@@ -97,8 +98,9 @@ static inline __attribute__((always_inline)) void *get(const char *file, int lin
 	if (unlikely(!p))
 		return failed(c, size, site);
 	store64(p + size, canary_of(number_next(c)));
-	shim_forget(c, p);
-	record_alloc_at(c, (uint64_t)p, size, kind_of_entry(entry), site);
+	place = block_place((uint64_t)p);
+	shim_forget(c, p, place);
+	record_alloc_placed(c, (uint64_t)p, place, size, kind_of_entry(entry), site);
 	agent_leave(c);
 	return p;
 care:;
@@ -119,7 +121,7 @@ static inline void note_freed(const void *p, const struct block_info *was, const
 	f->address = p;
 }
 
-static __attribute__((noinline, cold)) void put_damaged(struct tctx *c, const struct full_call *call, char *p, const struct block_info *was)
+static __attribute__((noinline, cold)) void release_damaged(struct tctx *c, const struct full_call *call, char *p, const struct block_info *was)
 {
 	struct full_block b;
 
@@ -128,7 +130,7 @@ static __attribute__((noinline, cold)) void put_damaged(struct tctx *c, const st
 	full_damaged(call, &b);
 }
 
-static inline __attribute__((always_inline)) void put(const char *file, int line, const char *func, char *p, struct caller from)
+static inline __attribute__((always_inline)) void release(const char *file, int line, const char *func, char *p, struct caller from)
 {
 	struct block_info was;
 	struct tctx *c;
@@ -156,7 +158,7 @@ static inline __attribute__((always_inline)) void put(const char *file, int line
 		if (unlikely(!whole)) {
 			const struct full_call call = CALL(file, line, func, from);
 
-			put_damaged(c, &call, p, &was);
+			release_damaged(c, &call, p, &was);
 		}
 	}
 	note_freed(p, &was, file, (uint32_t)line);
@@ -171,9 +173,9 @@ care:;
 }
 
 /* ---- the interface */
-void *pmm_malloc(PMM_AT, size_t size)
+__attribute__((flatten)) void *pmm_malloc(PMM_AT, size_t size)
 {
-	return get(file, line, func, 'm', 0, size, 0, CALLER_HERE());
+	return obtain(file, line, func, 'm', 0, size, 0, CALLER_HERE());
 }
 
 void *pmm_calloc(PMM_AT, size_t nr, size_t size)
@@ -182,13 +184,13 @@ void *pmm_calloc(PMM_AT, size_t nr, size_t size)
 
 	if (__builtin_mul_overflow(nr, size, &bytes))
 		bytes = SIZE_MAX;
-	return get(file, line, func, 'c', 0, bytes, 1, CALLER_HERE());
+	return obtain(file, line, func, 'c', 0, bytes, 1, CALLER_HERE());
 }
 
-void pmm_free(PMM_AT, void *p)
+__attribute__((flatten)) void pmm_free(PMM_AT, void *p)
 {
 	if (p)
-		put(file, line, func, p, CALLER_HERE());
+		release(file, line, func, p, CALLER_HERE());
 }
 
 void *pmm_realloc(PMM_AT, void *p, size_t size)
@@ -196,11 +198,11 @@ void *pmm_realloc(PMM_AT, void *p, size_t size)
 	struct full_call call;
 
 	if (!p)
-		return get(file, line, func, 'r', 0, size, 0, CALLER_HERE());
+		return obtain(file, line, func, 'r', 0, size, 0, CALLER_HERE());
 	call = CALL(file, line, func, CALLER_HERE());
 	if (size)
 		return full_resize(&call, p, size);
-	put(file, line, func, p, CALLER_HERE());
+	release(file, line, func, p, CALLER_HERE());
 	return NULL;
 }
 
@@ -212,17 +214,17 @@ void *pmm_reallocarray(PMM_AT, void *p, size_t nr, size_t size)
 	if (__builtin_mul_overflow(nr, size, &bytes))
 		bytes = SIZE_MAX;
 	if (!p)
-		return get(file, line, func, 'r', 0, bytes, 0, CALLER_HERE());
+		return obtain(file, line, func, 'r', 0, bytes, 0, CALLER_HERE());
 	call = CALL(file, line, func, CALLER_HERE());
 	if (bytes)
 		return full_resize(&call, p, bytes);
-	put(file, line, func, p, CALLER_HERE());
+	release(file, line, func, p, CALLER_HERE());
 	return NULL;
 }
 
 static inline __attribute__((always_inline)) char *copy_text(const char *file, int line, const char *func, const char *text, size_t length, struct caller from)
 {
-	char *copy = get(file, line, func, 'd', 0, length + 1, 0, from);
+	char *copy = obtain(file, line, func, 'd', 0, length + 1, 0, from);
 
 	if (copy) {
 		__builtin_memcpy(copy, text, length);
@@ -252,7 +254,7 @@ void *pmm_aligned_alloc(PMM_AT, size_t align, size_t size)
 		errno = EINVAL;
 		return NULL;
 	}
-	return get(file, line, func, 'a', align < sizeof(void *) ? sizeof(void *) : align, size, 0, CALLER_HERE());
+	return obtain(file, line, func, 'a', align < sizeof(void *) ? sizeof(void *) : align, size, 0, CALLER_HERE());
 }
 
 int pmm_posix_memalign(PMM_AT, void **p, size_t align, size_t size)
@@ -262,7 +264,7 @@ int pmm_posix_memalign(PMM_AT, void **p, size_t align, size_t size)
 
 	if (!is_power_of_2(align) || align < sizeof(void *) || align > PTRDIFF_MAX / 2)
 		return EINVAL;
-	block = get(file, line, func, 'a', align, size, 0, CALLER_HERE());
+	block = obtain(file, line, func, 'a', align, size, 0, CALLER_HERE());
 	errno = saved;
 	if (!block)
 		return ENOMEM;
@@ -272,5 +274,5 @@ int pmm_posix_memalign(PMM_AT, void **p, size_t align, size_t size)
 
 void *pmm_new(PMM_AT, size_t size, size_t align)
 {
-	return get(file, line, func, 'n', align, size, 0, CALLER_HERE());
+	return obtain(file, line, func, 'n', align, size, 0, CALLER_HERE());
 }
