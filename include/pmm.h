@@ -49,7 +49,7 @@ enum pmm_option {
 	PMM_FOREIGN,		/* 1 (at the start): the program may free blocks of code without pmm.h; 0: it does not, which makes double frees sure */
 	PMM_AT_EXIT,		/* mask of tables written at exit; at the start PMM_BLOCKS | PMM_TOTALS */
 	PMM_REACTION,		/* enum pmm_reaction to a failed pmm_assert(); at the start PMM_ABORT */
-	PMM_FLUSH,		/* 1 (at the start): output is handed on by lines; 0: when 256 bytes have gathered, or by pmm_flush() */
+	PMM_FLUSH,		/* 1 (at the start): output is handed on by lines; 0: when 256 bytes have gathered, by errors and pmm_flush() */
 	PMM_NR_OPTIONS
 };
 

@@ -129,6 +129,11 @@ reacted() {
 	done
 }
 
+@test "fork: children of a program with threads take over a lock whose holder they have not" {
+	build gcc 1000 forks.c "$T/forks" -std=gnu11 -O2 -pthread
+	[ "$(timeout 120 "$T/forks")" = "40 children were well" ]
+}
+
 @test "size: at most 16 KiB of code, and RAM as the header's formula says" {
 	sized gcc
 }
