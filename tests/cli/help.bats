@@ -125,4 +125,6 @@ complete() {
 	[ -s "$T/dest/opt/pmm/share/zsh/site-functions/_pmm" ]
 	"$T/dest/opt/pmm/bin/pmm" run -q -o "$T/a.pmm" -- true
 	[ -s "$T/a.pmm" ]
+	"$T/dest/opt/pmm/bin/pmm" check -- true
+	for file in libpmm libpmm_check libpmm_inject; do [ -s "$T/dest/opt/pmm/lib/pmm/$file.so" ]; done
 }
