@@ -25,4 +25,16 @@ static inline bool chunk_sized(uint64_t word, uint64_t most)
 	return word - CHUNK_LEAST_BYTES < most - CHUNK_LEAST_BYTES && !(word & (CHUNK_MAPPED | 8));
 }
 
+/*
+ * Can these two words before a block at `address` be those of a chunk mapped by itself? Its size, with what an alignment left before it, and
+ * its place in the first page are such as glibc's own munmap_chunk() asks for.
+ */
+static inline bool chunk_mapped(uint64_t address, uint64_t before, uint64_t word, uint64_t page)
+{
+	uint64_t start = address - CHUNK_HEAD_BYTES - before, bytes = before + chunk_bytes(word), offset = address % page;
+
+	return word & CHUNK_MAPPED && start < address && bytes > before + CHUNK_HEAD_BYTES && !((start | bytes) % page) &&
+	       !(offset & (offset - 1));
+}
+
 #endif

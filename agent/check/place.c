@@ -104,16 +104,16 @@ enum pmm_finding_place place_of(uint64_t address, uint64_t sp)
 	return sp >= m.start && sp <= address ? PMM_PLACE_STACK : PMM_PLACE_UNKNOWN;
 }
 
-/* A size before it that can be one; mapped by itself: at a page's start. */
 bool place_is_chunk(uint64_t address)
 {
-	uint64_t size, next;
+	uint64_t before, size, next;
 
 	if (address & 15 || LOAD(A.confined) || !sys_readable(address - 16))
 		return LOAD(A.confined);
+	before = *(const uint64_t *)(address - CHUNK_HEAD_BYTES);
 	size = *(const uint64_t *)(address - 8);
 	if (size & CHUNK_MAPPED)
-		return (address & (ARCH_PAGE - 1)) == CHUNK_HEAD_BYTES && !(chunk_bytes(size) & (ARCH_PAGE - 1)) && size > ARCH_PAGE;
+		return chunk_mapped(address, before, size, ARCH_PAGE);
 	next = address - CHUNK_HEAD_BYTES + chunk_bytes(size);
 	return chunk_sized(size, 1ull << 40) && sys_readable(next + 8) && *(const uint64_t *)(next + 8) & CHUNK_BEFORE_USED;
 }

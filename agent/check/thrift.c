@@ -63,8 +63,12 @@ bool thrift_passed(const void *p)
 {
 	uint64_t at = (uint64_t)p, size, next, *word;
 
-	if (unlikely(at % 16 || at < ARCH_PAGE || !block_region(at) || guard_in_pool(at)))
-		return false;		/* NULL is in a part with blocks where the program's heap begins low, as without ASLR */
+	/*
+	 * NULL is in a part with blocks where the program's heap begins low, as without ASLR. Before a page's start there may be nothing, or
+	 * nothing that can be read.
+	 */
+	if (unlikely(at % 16 || !(at % ARCH_PAGE) || at < ARCH_PAGE || !block_region(at) || guard_in_pool(at)))
+		return false;
 	size = ((const uint64_t *)p)[-1];
 	if (unlikely(!chunk_sized(size, QUICK_BYTES)))
 		return false;

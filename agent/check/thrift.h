@@ -46,9 +46,11 @@ static inline uint16_t *thrift_site(uint64_t hash)
 /* Exact mode: may a block asked for from there pass without further ado? ra, sp: as in struct caller. */
 static inline bool thrift_passes(uint64_t ra, uint64_t sp)
 {
-	if ((LOAD(*thrift_site(thrift_hash(ra, sp))) & 31) < THRIFT_FIRST)
+	uint64_t left = LOAD(hook_countdown);	/* once: a signal handler may count as well, down to 0 */
+
+	if (!left || (LOAD(*thrift_site(thrift_hash(ra, sp))) & 31) < THRIFT_FIRST)
 		return false;
-	hook_countdown--;
+	STORE(hook_countdown, left - 1);
 	return true;
 }
 

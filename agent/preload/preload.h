@@ -49,9 +49,11 @@ extern __thread uint64_t hook_countdown __attribute__((visibility("hidden"), tls
 /* Sampled mode's fast path: is there nothing to record for this size on this thread? */
 static inline bool hook_passes(size_t size)
 {
-	if (size >= hook_countdown)
+	uint64_t left = LOAD(hook_countdown);	/* once: a signal handler may take from it, too */
+
+	if (size >= left)
 		return false;
-	hook_countdown -= size;
+	STORE(hook_countdown, left - size);
 	return true;
 }
 

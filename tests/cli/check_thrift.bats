@@ -54,3 +54,23 @@ thrift() {
 		[ "$(cat out)" = "done" ]
 	done
 }
+
+# mapped FINDING ARG: the victim of blocks that the C library maps one by one, with nothing to spend and with all.
+mapped() {
+	local level budget
+	for level in light guard; do
+		for budget in --budget=0 --budget=all; do
+			within "$PMM" check --level="$level" "$budget" --json --report found.json -- "$PROG/check_mapped" "$2" >out
+			[ "$(cat out)" = "done" ]
+			diff <([ -z "$1" ] || echo "$2: $1") <(jq -r -f "$CLI/check_found.jq" found.json)
+		done
+	done
+}
+
+@test "blocks mapped one by one pass, whatever their alignment, and are told when they come back" { mapped "" none; }
+
+@test "free of memory behind a page that cannot be read, which nobody allocated" {
+	mapped "bad-free function - - - - - by_free<main - - free unknown" hole
+}
+
+@test "malloc_usable_size of a block that was freed" { mapped "" usable; }
