@@ -315,32 +315,37 @@ static uint64_t *pool_find(uint64_t address)
 	return at && kind_of(LOAD(*at)) == PMM_KIND_OTHER ? at : NULL;
 }
 
-static inline void take(uint64_t *at, const struct block_stamp *now, struct block_info *out)
+/* False: another thread, that releases it as well, was faster. */
+static inline bool take(uint64_t *at, const struct block_stamp *now, struct block_info *out)
 {
 	look(at, now, out);
+	if (unlikely(!is_block(out->word[0])))
+		return false;
 	STORE_RELEASE(*at, 0);
 	if (watched())
 		mark(at, sizeof(*at));
+	return true;
 }
 
 bool block_del(uint64_t address, const struct block_stamp *now, struct block_info *out)
 {
 	uint64_t *at = block_find(address);
 
-	if (unlikely(!at))
-		return false;
-	take(at, now, out);
-	return true;
+	return likely(at) && take(at, now, out);
+}
+
+void block_forget(uint64_t address)
+{
+	struct block_info was;
+
+	block_del(address, &no_stamp, &was);
 }
 
 bool block_del_pool(uint64_t address, const struct block_stamp *now, struct block_info *out)
 {
 	uint64_t *at = pool_find(address);
 
-	if (!at)
-		return false;
-	take(at, now, out);
-	return true;
+	return at && take(at, now, out);
 }
 
 /* Let a live block's word have other bits in place of `mask`; returns what it was, with *size, or 0. */
@@ -406,9 +411,8 @@ bool block_take_map(uint64_t from, uint64_t to, bool below, uint64_t *at, struct
 				continue;
 			if (below && page + size_of(words, word) <= from)
 				return false;		/* ends before us, and so does all below it */
-			take(words, &no_stamp, out);
 			*at = page;
-			return true;
+			return take(words, &no_stamp, out);
 		}
 		page = below ? first - PMM_PAGE : last + PMM_PAGE;
 		if (!below && page >= to)

@@ -54,6 +54,9 @@ bool block_restore(uint64_t address, const struct block_info *was);
 /* Take a block out. False when it is not known. `now` is the context's stamp: what bears it was born in this moment. */
 bool block_del(uint64_t address, const struct block_stamp *now, struct block_info *out);
 
+/* The same where there is no context, and the caller has no use for what it was. */
+void block_forget(uint64_t address);
+
 /* Look at a block and leave it where it is. False when it is not known. */
 bool block_get(uint64_t address, struct block_info *out);
 

@@ -47,6 +47,20 @@ enum canary_says canary_look_facts(const void *p, size_t *size, size_t *align, u
 	return says;
 }
 
+bool canary_just_taken(const void *p, size_t *size, size_t *align)
+{
+	const struct pmm_head *h = head_of(p);
+	uint64_t what = LOAD(h->what), live = what & ~PMM_HEAD_FREED, seal = LOAD(h->seal);
+
+	if (live == what || live >> 50 || (uint64_t)p & 15)
+		return false;
+	if ((seal ^ pmm_seal(canary_secret, (uint64_t)p, live)) & PMM_SEAL_SURE && seal != pmm_seal(canary_secret, (uint64_t)p, what))
+		return false;
+	*size = live & CANARY_SIZE_MASK;
+	*align = 1ull << (live >> PMM_HEAD_ALIGN_SHIFT);
+	return true;
+}
+
 void canary_note(void *p, uint32_t facts)
 {
 	quick_note(p, facts);
@@ -99,7 +113,7 @@ static bool head_damage(const struct pmm_head *h, size_t size, size_t align, uin
 
 static bool gap_damage(const void *p, size_t align, uint64_t *at)
 {
-	return words_damage(canary_real(p, align), (const uint64_t *)head_of(p), pmm_canary(canary_secret, (uint64_t)p), at);
+	return words_damage(gap_of(p, align), (const uint64_t *)head_of(p), pmm_canary(canary_secret, (uint64_t)p), at);
 }
 
 static bool tail_damage(const void *p, size_t size, uint64_t *at)
@@ -128,6 +142,15 @@ bool canary_damage_headless(const void *p, size_t size, bool aligned, uint32_t f
 	uint64_t exponent = aligned ? head_of(p)->what >> PMM_HEAD_ALIGN_SHIFT & 63 : 0;
 
 	return head_damage(head_of(p), size, 1ull << exponent, facts, at) || tail_damage(p, size, at);
+}
+
+bool canary_spilled(const void *p, size_t size, size_t align)
+{
+	uint64_t canary = pmm_canary(canary_secret, (uint64_t)p), behind = ((const uint64_t *)pmm_tail_end((uint64_t)p, size))[-1];
+	bool before = pmm_gap_bytes(align) ? *gap_of(p, align) != canary :
+					     (head_of(p)->what & ~PMM_HEAD_FREED) != head_what(size, align);
+
+	return before || (behind != canary && behind != CANARY_POISON_WORD);
 }
 
 bool canary_take(void *p)

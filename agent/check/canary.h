@@ -36,6 +36,12 @@ enum canary_says canary_look_safely(const void *p, size_t *size, size_t *align);
 /* canary_look() with the facts of a live block (include/pmm/check.h), as they stand there. */
 enum canary_says canary_look_facts(const void *p, size_t *size, size_t *align, uint32_t *facts);
 
+/*
+ * For canary_look(), when the head at p made no sense: has another thread called canary_take() just then, whose two stores were seen one
+ * without the other?
+ */
+bool canary_just_taken(const void *p, size_t *size, size_t *align);
+
 /* Note the facts of a block just made; of one that has some, turn these bits of them over. */
 void canary_note(void *p, uint32_t facts);
 
@@ -59,6 +65,12 @@ bool canary_damage_around(const void *p, size_t size, size_t align, uint64_t *at
 
 /* The same where the tables alone know of the block: all but the gap before the head. Of one that is `aligned` the head alone says how. */
 bool canary_damage_headless(const void *p, size_t size, bool aligned, uint32_t facts, uint64_t *at);
+
+/*
+ * Has what overwrote head or canary got as far as the last word of it on one side? Then what lies beyond, which is the real allocator's or another
+ * block's, may be overwritten as well. Of live blocks, and of released ones that are poisoned.
+ */
+bool canary_spilled(const void *p, size_t size, size_t align);
 
 /* Head and canary of a released block as they were to be, whatever has become of them. */
 void canary_mend(void *p, size_t size, size_t align);

@@ -72,7 +72,7 @@ QUICK enum canary_says quick_look(const void *p, size_t *size, size_t *align, ui
 	*over = LOAD(h->seal) ^ pmm_seal(canary_secret, (uint64_t)p, what);
 	if (unlikely((uint64_t)p & 15) || unlikely(*over & PMM_SEAL_SURE) ||
 	    unlikely(what >> 51))		/* zeroes, at an address of no luck */
-		return CANARY_NOTHING;
+		return canary_just_taken(p, size, align) ? CANARY_FREED : CANARY_NOTHING;
 	*size = what & CANARY_SIZE_MASK;
 	*align = 1ull << (what >> PMM_HEAD_ALIGN_SHIFT & 63);
 	return unlikely(what & PMM_HEAD_FREED) ? CANARY_FREED : CANARY_LIVE;
@@ -139,6 +139,12 @@ QUICK void tail_put(const struct canary_tail *t, uint64_t canary)
 	t->last[1] = canary;
 }
 
+/* The canary before the head begins there; at the head itself where there is none. */
+QUICK uint64_t *gap_of(const void *p, size_t align)
+{
+	return (uint64_t *)((uint64_t)head_of(p) - pmm_gap_bytes(align));
+}
+
 /* canary_make() */
 QUICK void *quick_make(void *real, size_t size, size_t align)
 {
@@ -147,7 +153,7 @@ QUICK void *quick_make(void *real, size_t size, size_t align)
 
 	head_set(head_of((void *)block), head_what(size, align));
 	if (unlikely(align > PMM_HEAD_BYTES))
-		words_fill(real, (align - PMM_HEAD_BYTES) / 8, canary);
+		words_fill(gap_of((void *)block, align), pmm_gap_bytes(align) / 8, canary);
 	tail_put(&t, canary);
 	return (void *)block;
 }

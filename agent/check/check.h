@@ -3,7 +3,7 @@
  * entries. What the hooks do instead of agent/hook.h is here; each level's way of allocating is below it.
  *
  *	hooks.c, hooks_cxx.c	the allocator's entries          hooks_string.c		string and memory functions
- *	check.c			this: which way for which block, requests that fail, realloc
+ *	check.c			this: which way for which block; refuse.c: requests that fail; resize.c: realloc
  *	release.c, pair.c	pairing, damage, what becomes of a block; leaving.c: what becomes of it after quarantine
  *	plain.c			the same without a context
  *	stray.c, place.c	what is no block
@@ -66,7 +66,10 @@ void *check_realloc(struct tctx *c, void *old, size_t size, uint32_t kind, const
 void check_free_plain(void *p);
 void *check_realloc_plain(void *old, size_t size);
 
-/* malloc_usable_size: the bytes asked for of a block of this form; false: none of ours. */
+/*
+ * malloc_usable_size: the bytes asked for of a block of this form, released or not, for the real allocator must not be asked; false: none
+ * of ours.
+ */
 bool check_usable(const void *p, size_t *size);
 
 /* A block of this form that is or was around an address. */

@@ -41,7 +41,7 @@ void quarantined_leave(void *arg, const struct quarantined *q)
 
 	if (unlikely(!quick_poisoned((void *)q->address, q->size, align, &at))) {
 		spoilt(arg, q, at);
-		if (at - q->address >= q->size)
+		if (canary_spilled((void *)q->address, q->size, align))
 			return;
 	}
 	if (likely(!q->damaged))

@@ -7,9 +7,10 @@
 #include "agent/check/canary.h"
 #include "agent/check/guard.h"
 
-/* A guarded block is closed here, and the same with a canaried one's real block: where that begins; p itself where it is none of ours. */
+/* A guarded block is closed here: NULL. Where the real block of a canaried one begins; p itself where it is none of ours. */
 static void *taken_plain(void *p)
 {
+	enum canary_says says;
 	size_t size, align;
 	uint32_t run;
 
@@ -19,16 +20,27 @@ static void *taken_plain(void *p)
 			guard_close(run);
 		return NULL;
 	}
-	if (K.o.level == PMM_CHECK_SAMPLED || canary_look(p, &size, &align) != CANARY_LIVE)
+	says = K.o.level == PMM_CHECK_SAMPLED ? CANARY_NOTHING : canary_look(p, &size, &align);
+	if (says == CANARY_NOTHING)
 		return p;
+	if (says == CANARY_FREED || !canary_take(p))
+		return NULL;			/* it is in quarantine */
 	canary_clear(p);
 	return canary_real(p, align);
+}
+
+/* Out of the tables, so that nobody looks for canaries where the block was. In the sums it stays: those are contexts'. */
+static void forget(const void *p)
+{
+	if (check_on() && LOAD(*A.alive))
+		block_forget((uint64_t)p);
 }
 
 void check_free_plain(void *p)
 {
 	if (!A.next.free)
 		return;
+	forget(p);
 	if (K.on)
 		p = taken_plain(p);
 	if (p)
@@ -42,8 +54,17 @@ void *check_realloc_plain(void *old, size_t size)
 
 	if (!A.next.realloc)
 		return NULL;
-	if (!old || !K.on || !check_usable(old, &was))
+	if (!old || !K.on || !check_usable(old, &was)) {
+		if (old)
+			forget(old);
 		return A.next.realloc(old, size);
+	}
+	if (!size && !A.dense) {		/* glibc */
+		check_free_plain(old);
+		return NULL;
+	}
+	if (guard_in_pool((uint64_t)old) && guard_block((uint64_t)old) == UINT32_MAX)
+		was = 0;			/* released: its pages are closed */
 	p = A.next.malloc(size);
 	if (!p)
 		return NULL;
@@ -55,15 +76,14 @@ void *check_realloc_plain(void *old, size_t size)
 
 bool check_usable(const void *p, size_t *size)
 {
+	struct check_block b;
 	size_t align;
-	uint32_t run;
 
 	if (!K.on)
 		return false;
 	if (guard_in_pool((uint64_t)p)) {
-		run = guard_block((uint64_t)p);
-		*size = run == UINT32_MAX ? 0 : guard_at(run)->size_bytes;
+		*size = guarded_find((uint64_t)p, &b) && b.address == (uint64_t)p ? b.size : 0;
 		return true;
 	}
-	return K.o.level != PMM_CHECK_SAMPLED && canary_look(p, size, &align) == CANARY_LIVE;
+	return K.o.level != PMM_CHECK_SAMPLED && canary_look(p, size, &align) != CANARY_NOTHING;
 }

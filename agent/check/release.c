@@ -1,7 +1,8 @@
 /*
  * Releasing blocks: does the function go with the one that allocated it, is the canary as it was, what becomes of the block.
  *
- * A block whose canary is damaged never goes back to the real allocator, whose own data next to it may be damaged as well.
+ * A block whose canary is damaged up to its end never goes back to the real allocator, whose own data next to it may be damaged as well.
+ * Others do: a program that writes one byte too many in each of its blocks, which may harm nobody, is not to run out of memory.
  */
 #include "agent/check/ways.h"
 
@@ -165,7 +166,7 @@ static SLOW void protection_end(const void *p, size_t size)
 		sys3(mprotect, start, end - start, SYS_PROT_READ | SYS_PROT_WRITE);
 }
 
-/* Poisoned and kept, if there is room. What is `damaged` never goes further. */
+/* Poisoned and kept, if there is room. What is `damaged` up to its end never goes further. */
 QUICK bool kept(struct tctx *c, void *p, const struct held *h, const struct check_block *b, uint32_t site, bool damaged)
 {
 	struct quarantine_ring *ring;
@@ -195,15 +196,17 @@ static SLOW void not_kept(struct tctx *c, void *p, const struct held *h, const s
 	quarantined_return(c, p, h->size, h->align);
 }
 
-/* Told, and kept like any other, so that what is done with it after its release is told, too. */
-static SLOW void keep_damaged(struct tctx *c, void *p, const struct held *h, uint64_t at, const struct check_said *said, uint32_t site)
+/* Told, and kept like any other, so that what is done with it after its release is told, too. for_good: it does not go back. */
+static SLOW void keep_damaged(struct tctx *c, void *p, const struct held *h, uint64_t at, const struct check_said *said, uint32_t site,
+			      bool for_good)
 {
 	struct check_block b;
 
 	held_block(p, h, &b);
 	damaged(c, &b, at, pmm_tail_end((uint64_t)p, h->size), said, site);
 	canary_mend(p, h->size, h->align);
-	kept(c, p, h, &b, site, true);
+	if (!kept(c, p, h, &b, site, for_good) && !for_good)
+		not_kept(c, p, h, &b, site);
 }
 
 /* The tables do not know it. */
@@ -217,7 +220,7 @@ static SLOW void release_inherited(struct tctx *c, void *p, struct held *h, cons
 	if (pair_disagrees(b.kind, b.size, h->align, said, &other))
 		mismatch(c, &b, said, other, site);
 	if (canary_damage_around(p, h->size, h->align, &at))
-		keep_damaged(c, p, h, at, said, site);
+		keep_damaged(c, p, h, at, said, site, canary_spilled(p, h->size, h->align));
 	else if (!kept(c, p, h, &b, site, false))
 		not_kept(c, p, h, &b, site);
 }
@@ -229,14 +232,14 @@ QUICK void release_canaried(struct tctx *c, void *p, const struct held *h, const
 	if (unlikely(pair_disagrees(h->was.kind, h->size, h->align, said, &other)))
 		held_mismatch(c, p, h, said, other, site);
 	if (unlikely(quick_damage_around(p, h->size, h->align, &at)))
-		keep_damaged(c, p, h, at, said, site);
+		keep_damaged(c, p, h, at, said, site, canary_spilled(p, h->size, h->align));
 	else if (unlikely(!kept(c, p, h, NULL, site, false)))
 		not_kept(c, p, h, NULL, site);
 }
 
 /*
- * The tables know it, or what is left of its head does, but that is overwritten. Where the real block begins is not known for sure: it
- * stays where it is.
+ * The tables know it, or what is left of its head does, but that is overwritten. Where the real block of one with
+ * an alignment of its own begins is not known for sure: it stays where it is.
  */
 static SLOW void release_headless(struct tctx *c, void *p, const struct held *h, const struct check_said *said, uint32_t site)
 {
@@ -250,7 +253,7 @@ static SLOW void release_headless(struct tctx *c, void *p, const struct held *h,
 	if (pair_disagrees(b.kind, h->size, 0, said, &other))
 		held_mismatch(c, p, h, said, other, site);
 	if (canary_damage_headless(p, h->size, aligned, facts, &at))
-		keep_damaged(c, p, h, at, said, site);
+		keep_damaged(c, p, h, at, said, site, aligned || canary_spilled(p, h->size, 1));
 }
 
 /* ---- guarded blocks ------------------------------------------------------------------------------------- */
@@ -281,6 +284,13 @@ static SLOW void released_twice(struct tctx *c, void *p, const struct held *h, c
 	finding_add(c, &f);
 }
 
+/* Two threads that release a block at once may both find it in the tables: the one that comes too late has not taken it out of the sums. */
+static SLOW void counted_once(struct tctx *c, const void *p, const struct held *h)
+{
+	if (h->known)
+		record_restore_apart(c, (uint64_t)p, &h->was);
+}
+
 QUICK void release(struct tctx *c, void *p, struct held *h, const struct check_said *said, uint32_t site)
 {
 	if (unlikely(h->as == HELD_GUARDED)) {
@@ -292,14 +302,16 @@ QUICK void release(struct tctx *c, void *p, struct held *h, const struct check_s
 	}
 	if (!h->counted)
 		h->known = record_free(c, (uint64_t)p, &h->was);
-	if (unlikely(h->as == HELD_HEADLESS))
+	if (unlikely(h->as == HELD_HEADLESS)) {
 		release_headless(c, p, h, said, site);
-	else if (unlikely(!quick_take(p)))
+	} else if (unlikely(!quick_take(p))) {
 		released_twice(c, p, h, said, site);	/* by two threads at once */
-	else if (likely(h->known))
+		counted_once(c, p, h);
+	} else if (likely(h->known)) {
 		release_canaried(c, p, h, said, site);
-	else
+	} else {
 		release_inherited(c, p, h, said, site);
+	}
 }
 
 void held_uncount(struct tctx *c, const void *p, struct held *h)
@@ -325,6 +337,15 @@ static void free_passed(struct tctx *c, void *p)
 	A.next.free(p);
 }
 
+/* A signal handler may have interrupted check_begin(): in a forked child there are blocks of ours then. */
+static SLOW void free_unready(struct tctx *c, void *p)
+{
+	if (K.on)
+		check_free_plain(p);
+	else
+		free_passed(c, p);
+}
+
 void check_free(struct tctx *c, void *p, const struct check_said *said, const struct caller *from)
 {
 	uint64_t watch = budget_watch(c->events);
@@ -332,7 +353,7 @@ void check_free(struct tctx *c, void *p, const struct check_said *said, const st
 	struct held h;
 
 	if (unlikely(!check_ready())) {
-		free_passed(c, p);
+		free_unready(c, p);
 		return;
 	}
 	h.known = h.counted = K.o.level != PMM_CHECK_SAMPLED && likely(!guard_in_pool((uint64_t)p));
@@ -346,6 +367,7 @@ void check_free(struct tctx *c, void *p, const struct check_said *said, const st
 	if (unlikely(h.as == HELD_PASSED)) {
 		free_passed(c, p);
 	} else if (unlikely(h.as == HELD_NONE)) {
+		counted_once(c, p, &h);
 		if (!(thrift_any && thrift_passed_safely(p)) && stray_release(c, p, said, from))
 			return;
 		STORE(c->busy, TCTX_IN_ALLOCATOR);

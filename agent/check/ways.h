@@ -52,6 +52,16 @@ void *real_alloc(size_t size, size_t align, bool zeroed);
 /* ... with a canary around. */
 void *canaried_alloc(struct tctx *c, size_t size, size_t align, bool zeroed);
 
+/* A block, as its level has it: no look at whether the request is to fail. As check_alloc() but for that. */
+void *level_alloc(struct tctx *c, size_t size, size_t align, bool zeroed, uint32_t kind, const struct caller *from);
+
+/* --garbage: fill the new bytes [from, size) of a block, where that is asked for. */
+static inline void garbage_fill(void *p, size_t from, size_t size)
+{
+	if (unlikely(K.o.flags & PMM_CHECK_GARBAGE) && size > from)
+		memset((char *)p + from, (int)K.o.garbage, size - from);
+}
+
 /* A block that the program names: what is known of it before anything is done with it. */
 enum held_as { HELD_CANARIED, HELD_GUARDED, HELD_HEADLESS, HELD_PASSED, HELD_NONE };
 

@@ -338,4 +338,14 @@ static inline uint64_t pmm_front_bytes(uint64_t align)
 	return align > PMM_HEAD_BYTES ? align : PMM_HEAD_BYTES;
 }
 
+/* Canary right before the head: all that the alignment leaves there, but no more than lies on the head's page, so that no other is touched. */
+#define PMM_GAP_MOST		(4096u - PMM_HEAD_BYTES)
+
+static inline uint64_t pmm_gap_bytes(uint64_t align)
+{
+	uint64_t bytes = pmm_front_bytes(align) - PMM_HEAD_BYTES;
+
+	return bytes < PMM_GAP_MOST ? bytes : PMM_GAP_MOST;
+}
+
 #endif

@@ -148,14 +148,13 @@ static size_t first_wrong_of_head(const struct sweep_look *l, const struct heap_
 static bool judge_gap(struct sweep_look *l, uint64_t index, unsigned align_log2)
 {
 	const struct heap_block *b = &l->h->blocks[index];
-	uint64_t end = b->address - PMM_HEAD_BYTES, bytes = pmm_front_bytes(1ull << align_log2) - PMM_HEAD_BYTES;
-	uint64_t looked = bytes < SWEEP_MOST_EDGE ? bytes : SWEEP_MOST_EDGE;
-	const struct edge gap = { end - looked, end };
+	uint64_t end = b->address - PMM_HEAD_BYTES, bytes = pmm_gap_bytes(1ull << align_log2);
+	const struct edge gap = { end - bytes, end };
 	uint8_t copy[SWEEP_MOST_EDGE];
-	struct iovec here = { copy, looked }, there = { (void *)(uintptr_t)gap.start, looked };
+	struct iovec here = { copy, bytes }, there = { (void *)(uintptr_t)gap.start, bytes };
 	size_t wrong;
 
-	if (process_vm_readv(l->pid, &here, 1, &there, 1, 0) != (ssize_t)looked)
+	if (process_vm_readv(l->pid, &here, 1, &there, 1, 0) != (ssize_t)bytes)
 		return false;
 	wrong = first_wrong(l, b, &gap, copy);
 	if (wrong != SIZE_MAX)
@@ -176,7 +175,7 @@ static void judge(struct sweep_look *l, uint64_t index, const struct edges *e, c
 			note(l, index, &e->before, before, first_wrong_of_head(l, b, before));
 		return;
 	}
-	if (pmm_front_bytes(1ull << align_log2) > PMM_HEAD_BYTES && judge_gap(l, index, align_log2))
+	if (pmm_gap_bytes(1ull << align_log2) && judge_gap(l, index, align_log2))
 		return;
 	wrong = e->headed ? SIZE_MAX : first_wrong(l, b, &e->before, before);
 	if (wrong != SIZE_MAX) {

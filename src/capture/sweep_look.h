@@ -11,7 +11,7 @@
 #include "src/base/vec.h"
 #include "src/model/heap.h"
 
-#define SWEEP_MOST_EDGE	(4096 + 64)	/* bytes of canary on one side: of alignments above a page only so many are looked at */
+#define SWEEP_MOST_EDGE	(4096 + 64)	/* bytes of canary on one side */
 
 struct sweep_damage {
 	uint64_t block;			/* index in the heap */

@@ -103,6 +103,30 @@ static void damage(void **state)
 		}
 }
 
+/* Before the head canary lies on its page only: an alignment of megabytes is to touch no other memory than a small one. */
+static void large_alignment(void **state)
+{
+	static uint8_t real[3 * 32768] __attribute__((aligned(32768)));
+	uint8_t *p = canary_make(real, 10, 32768);
+	uint64_t at;
+
+	(void)state;
+	assert_ptr_equal(p, real + 32768);
+	for (unsigned i = 0; i < 32768 - 4096; i++)
+		assert_int_equal(real[i], 0);
+	assert_false(canary_damage(p, 10, 32768, &at));
+	assert_false(canary_spilled(p, 10, 32768));
+	p[-4095] ^= 1;
+	assert_true(canary_damage(p, 10, 32768, &at));
+	assert_ptr_equal(at, p - 4095);
+	assert_true(canary_spilled(p, 10, 32768));
+	p[-4095] ^= 1;
+	p[10] ^= 1;
+	assert_false(canary_spilled(p, 10, 32768));
+	p[31] ^= 1;
+	assert_true(canary_spilled(p, 10, 32768));
+}
+
 static void released_once(void **state)
 {
 	size_t size, align;
@@ -213,7 +237,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(facts),
-		cmocka_unit_test(sizes_asked_for), cmocka_unit_test(layout), cmocka_unit_test(damage), cmocka_unit_test(released_once),
+		cmocka_unit_test(sizes_asked_for), cmocka_unit_test(layout), cmocka_unit_test(damage), cmocka_unit_test(large_alignment), cmocka_unit_test(released_once),
 		cmocka_unit_test(poison), cmocka_unit_test(poison_of_large_blocks_ends), cmocka_unit_test(no_heads),
 	};
 
