@@ -75,10 +75,22 @@ static void *resized(struct tctx *c, void *old, struct held *h, size_t size, uin
 	return p;
 }
 
-/* Not ours: the real function's. */
+/* Not ours: the real function's. Where blocks have heads those without are in no table. */
 static void *realloc_passed(struct tctx *c, void *old, size_t size, uint32_t kind, const struct caller *from)
 {
+	if ((K.on || LOAD(K.starting)) && K.o.level != PMM_CHECK_SAMPLED)
+		return REAL(c, A.next.realloc(old, size));
 	return hook_realloc(c, (struct hook_realloc){ A.next.realloc, NULL }, old, size, 1, kind, from);
+}
+
+/* As check_free() has it: there may be blocks of ours all the same. */
+static SLOW void *realloc_unready(struct tctx *c, void *old, size_t size, uint32_t kind, const struct caller *from)
+{
+	if (K.on)
+		return check_realloc_plain(old, size);
+	if (LOAD(K.starting) && !old)
+		check_passed();
+	return realloc_passed(c, old, size, kind, from);
 }
 
 void *check_realloc(struct tctx *c, void *old, size_t size, uint32_t kind, const struct caller *from)
@@ -87,8 +99,8 @@ void *check_realloc(struct tctx *c, void *old, size_t size, uint32_t kind, const
 	struct held h = { .counted = false };
 	void *p;
 
-	if (unlikely(!check_ready()))		/* as check_free() has it */
-		return K.on ? check_realloc_plain(old, size) : realloc_passed(c, old, size, kind, from);
+	if (unlikely(!check_ready()))
+		return realloc_unready(c, old, size, kind, from);
 	if (!old)
 		return check_alloc(c, size, 0, false, kind, from);
 	h.known = block_get((uint64_t)old, &h.was);
@@ -96,9 +108,9 @@ void *check_realloc(struct tctx *c, void *old, size_t size, uint32_t kind, const
 	if (unlikely(h.as == HELD_PASSED))
 		return realloc_passed(c, old, size, kind, from);
 	if (unlikely(h.as == HELD_NONE)) {
-		if (thrift_any && thrift_passed_safely(old))
-			return REAL(c, A.next.realloc(old, size));
-		return stray_release(c, old, &said, from) ? NULL : realloc_passed(c, old, size, kind, from);
+		if (!(thrift_any && thrift_passed_safely(old)) && stray_release(c, old, &said, from))
+			return NULL;
+		return realloc_passed(c, old, size, kind, from);
 	}
 	if (!size && !A.dense) {		/* glibc */
 		if (unlikely(is_odd(size, kind)))

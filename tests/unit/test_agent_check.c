@@ -164,10 +164,15 @@ static void no_blocks(void **state)
 /* Blocks of the real allocator itself look like its blocks. */
 static void passed_block(void **state)
 {
+	struct caller from = caller(1);
+
 	(void)state;
 	give(malloc(100), PMM_RELEASE_FREE, 1);
 	assert_int_equal(nr_findings(), 0);
 	assert_int_equal(real_frees, 1);
+	give(check_realloc(ctx, malloc(100), 200, PMM_KIND_REALLOC, &from), PMM_RELEASE_FREE, 1);
+	assert_int_equal(nr_findings(), 0);	/* still one of its own */
+	assert_int_equal(real_frees, 2);
 }
 
 static void mismatches(void **state)
