@@ -458,6 +458,31 @@ as_place() { at "$@" | sed 's/(/:/; s/)//'; }
 	json_is '[["double-free","request_end"],["overrun","label_new"]]' '[.findings[] | [.type, .frames[0].function]] | sort' <"$T/check.json"
 }
 
+@test "full form: under pmm run and pmm check its blocks are recorded once, by line, and it ends" {
+	need jq
+	need_full
+	within "$PMM" run -q -o "$T/%p.pmm" -- "$PMMD/pmmd-full" "$D" 3>&-
+	PID=$(cat "$D/pmmd.pid")
+	says '3 replies of 50 bytes lost' leak 3 50
+	now 'own reply_new allocs=3 live=150 blocks=3'
+	[ "$(lost "$PID")" = "$(as_place bugs.c 'char *reply = malloc(bytes);') definite 3 150" ]
+	CAP=$T/$PID.pmm
+	end
+	await test -s "$CAP"
+	found "$CAP" 'own reply_new allocs=3 live=150'
+
+	rm "$LOG"
+	"$PMM" check --budget=all --json --report "$T/check.json" -- "$PMMD/pmmd-full" -f "$D" >"$T/out" 2>"$T/err" 3>&- &
+	OTHER=$!
+	await -p "$OTHER" grep -q 'is ready' "$LOG"
+	says 'a byte behind a label is written' overflow
+	says 'a request was freed twice' doublefree
+	says '' quit
+	wait "$OTHER" || [ $? -eq 1 ]
+	OTHER=
+	json_is '["double-free","overrun"]' '[.findings[].type] | sort' <"$T/check.json"
+}
+
 # ---- as others do it
 
 @test "the commands of the README, word by word" {
