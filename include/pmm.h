@@ -168,7 +168,8 @@ void pmm_flush(void) PMM_NOEXCEPT;
 void pmm_get_stats(struct pmm_stats *stats) PMM_NOEXCEPT;
 /* 0; -1 and zeros where the C library cannot be asked: it is glibc since 2.33. Not from signal handlers: takes the allocator's locks. */
 int pmm_get_heap(struct pmm_heap *heap) PMM_NOEXCEPT;
-/* Call each(ctx, block) for every live block, oldest first as far as slots go, until it returns nonzero; returns that, or 0. */
+/* Call each(ctx, block) for every live block, oldest first as far as slots go, until it returns nonzero; returns that, or 0.
+ * There pmm_trace() writes nothing, and reports wait until the end. */
 int pmm_each_block(int (*each)(void *ctx, const struct pmm_block *block), void *ctx) PMM_NOEXCEPT;
 /* Write tables (mask) where output goes, to a descriptor, to a function. From signal handlers: without PMM_HEAP. */
 void pmm_report(unsigned tables) PMM_NOEXCEPT;
