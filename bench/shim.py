@@ -4,7 +4,7 @@ import subprocess
 
 from figures import table, text, verdict
 
-FORMS = {"static": ("bench_shim", 25)}    # program, ns that may be added in one thread
+FORMS = {"static": ("bench_shim", 25), "full": ("bench_shim_full", 40)}    # program, ns that may be added in one thread
 ONE_THREAD = ("hot", "random")
 
 

@@ -179,20 +179,24 @@ static int watch(struct attach *a, uint32_t slot, struct err *e)
 	return 0;
 }
 
-/* The preloaded agent records already what a process does that was started under pmm. */
+/* The preloaded agent records already what a process does that was started under pmm, and so does one that a program brings along. */
 static int was_launched(pid_t pid, struct err *e)
 {
 	struct ledger_map *m;
-	bool attached, checked;
+	bool attached, checked, alone;
 
 	if (ledger_map_open_pid(pid, &m, NULL))
 		return 0;
 	attached = m->tree.flags & PMM_TREE_ATTACHED;
 	checked = m->tree.check.level != PMM_CHECK_NONE;
+	alone = m->tree.flags & PMM_TREE_STANDALONE;
 	ledger_map_close(m);
 	if (attached)
 		return 0;		/* inject_attach() knows more about it */
-	err_set(e, -EBUSY, "process %d was started by 'pmm %s', which records what it allocates", (int)pid, checked ? "check" : "run");
+	if (alone)
+		err_set(e, -EBUSY, "process %d has a monitor in it, of pmm.h or libpmm.so, which records what it allocates", (int)pid);
+	else
+		err_set(e, -EBUSY, "process %d was started by 'pmm %s', which records what it allocates", (int)pid, checked ? "check" : "run");
 	err_hint(e, checked ? "'pmm report %d' shows that, 'pmm check --sweep %d' looks at all its blocks" :
 			      "'pmm report %d' shows that, 'pmm snapshot %d' keeps it", (int)pid, (int)pid);
 	return -EBUSY;

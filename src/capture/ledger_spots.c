@@ -29,7 +29,8 @@ static int spot_read(struct ledger_reader *r, uint32_t nr, struct heap_spot *to)
 
 int ledger_read_spots(struct ledger_reader *r)
 {
-	uint32_t nr = r->l->nr_spots;
+	uint64_t most = ledger_reader_arena(r) / sizeof(struct pmm_spot) + 1;
+	uint32_t nr = r->l->nr_spots < most ? r->l->nr_spots : (uint32_t)most;
 	struct heap *h = r->h;
 
 	if (nr > 1 && !(h->spots = calloc(nr, sizeof(*h->spots))))
@@ -42,6 +43,8 @@ int ledger_read_spots(struct ledger_reader *r)
 		if (rc)
 			return rc;
 	}
+	if (h->nr_spots)
+		h->spots[0].line = r->l->compiled_in == 1;
 	for (uint32_t i = 1; i < h->nr_nodes; i++)
 		if (h->nodes[i].pc - HEAP_SPOT_PC < HEAP_MAX_SPOTS && !heap_spot(h, &h->nodes[i])) {
 			h->nodes[i].pc = PMM_FRAME_NONE;

@@ -24,7 +24,7 @@ bool scene_complete(const struct heap *h)
 	for (size_t i = 0; i < sizeof(lost) / sizeof(lost[0]); i++)
 		if (h->dropped[lost[i]])
 			return false;
-	return h->began == HEAP_BEGAN_EXEC && h->mode == HEAP_EXACT && !h->min_size_bytes && !h->off_reason && !h->untracked_frees &&
+	return h->began == HEAP_BEGAN_EXEC && !heap_spots_only(h) && h->mode == HEAP_EXACT && !h->min_size_bytes && !h->off_reason && !h->untracked_frees &&
 	       !h->drift_blocks;
 }
 

@@ -45,7 +45,7 @@ struct heap_module {
 	uint8_t build_id_len;		/* 0: none */
 };
 
-/* A line of the source that the program itself named (pmm.h); [0] is a placeholder. */
+/* A line of the source that the program itself named (pmm.h); [0] is a placeholder, whose line is 1 where no other calls were recorded. */
 struct heap_spot {
 	char *file, *function;		/* "" if unknown */
 	uint32_t line;			/* 0 if unknown */
@@ -299,6 +299,12 @@ int heap_leak_order(const void *a, const void *b);
 static inline const struct heap_spot *heap_spot(const struct heap *h, const struct heap_node *n)
 {
 	return n->pc >= HEAP_SPOT_PC && n->pc - HEAP_SPOT_PC < h->nr_spots ? &h->spots[n->pc - HEAP_SPOT_PC] : NULL;
+}
+
+/* Were only those calls recorded that name a spot? Then the allocator has blocks that are not in the heap. */
+static inline bool heap_spots_only(const struct heap *h)
+{
+	return h->nr_spots && h->spots[0].line;
 }
 
 /* Size class 0..6 of a request: <=16 <=256 <=1024 <=4096 <=16384 <=65536 larger. */

@@ -102,6 +102,14 @@ live.c:22 main 1 5000"
 	finish 3
 }
 
+@test "leaks: what a block of code without pmm.h points to is no leak" {
+	full gcc held.c "$T/held" -std=gnu11 -O2
+	start "$T/held"
+	within "$PMM" leaks --json "$PID" >"$T/json" || [ $? -eq 1 ]
+	[ "$(jq -r '[.certain[] | "\(.frames[0].file):\(.frames[0].line) \(.blocks) \(.bytes)"] | join(" ")' "$T/json")" = "held.c:15 1 55" ]
+	finish 0
+}
+
 @test "snapshot: a capture has the lines, and reads back the same" {
 	full gcc live.c "$T/live" -std=gnu11 -O2
 	start "$T/live"
@@ -153,10 +161,11 @@ live.c:22 main 1 5000"
 	grep -q "no heap errors in live" "$T/err"
 }
 
-@test "pmm attach: a program with the monitor in it goes on undisturbed" {
+@test "pmm attach: a program with the monitor in it is left as it is" {
 	full gcc live.c "$T/live" -std=gnu11 -O2
 	start "$T/live"
-	within "$PMM" attach --duration 0.2 -o "$T/attached.pmm" "$PID" >/dev/null 2>&1 || true
+	! within "$PMM" attach --duration 0.2 -o "$T/attached.pmm" "$PID" 2>"$T/refusal"
+	grep -q "process $PID has a monitor in it, of pmm.h" "$T/refusal"
 	within "$PMM" report --json --top 0 "$PID" >"$T/json"
 	diff <(echo "$LIVE") <(lines <"$T/json")
 	finish 3
