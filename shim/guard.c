@@ -95,12 +95,20 @@ static const char *memory_of(const void *p)
 }
 #endif
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED	/* these watch what is freed themselves, and would take the look at it for an error */
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+#define SANITIZED
+#endif
+#endif
+
 /*
  * Whether the allocator has this block, which was freed, on a list of free ones: known of glibc's lists of each thread. A block there has a key in
  * its second word, which is taken out when the block is given out again (malloc/malloc.c, tcache_put() and tcache_get()); which key that is,
  * a block that we free ourselves tells.
  */
-#if defined(__GLIBC__) && !defined(PMM_BARE) && !defined(__SANITIZE_ADDRESS__)
+#if defined(__GLIBC__) && !defined(PMM_BARE) && !defined(SANITIZED)
 static int on_free_list(const void *p)
 {
 	volatile uintptr_t *probe = (volatile uintptr_t *)malloc(3 * sizeof(*probe)), *freed;

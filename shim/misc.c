@@ -1,16 +1,24 @@
 /*
  * The rest of the interface: options, checks on demand, simulated shortage, tests of addresses, trace, assertions.
  */
+static void set_off(unsigned char off)
+{
+	int locked = enter();
+
+	S.off = off;
+	option_changed();
+	if (locked)
+		leave();
+}
+
 void pmm_enable(void)
 {
-	S.off = 0;
-	option_changed();
+	set_off(0);
 }
 
 void pmm_disable(void)
 {
-	S.off = 1;
-	option_changed();
+	set_off(1);
 }
 
 size_t pmm_set(enum pmm_option which, size_t value)

@@ -28,6 +28,7 @@ static struct state_of_all S;
 #include "static_table.c"
 #include "static_guard.c"
 #include "static_heap.c"
+#include "static_resize.c"
 #include "static_pool.c"
 #include "row.c"
 #include "static_report.c"
