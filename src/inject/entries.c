@@ -303,24 +303,41 @@ static void entry_fini(struct entry_found *f)
 	free(f->refused);
 }
 
-/* Leave out what is only needed where blocks are guarded. */
-static void without_guards(struct entries *found)
+static void leave_out(struct entries *found, bool (*is)(const struct entries *all, const struct entry_found *f))
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < found->nr; i++)
-		if (found->v[i].role == PMM_ROLE_USABLE_SIZE || found->v[i].role == PMM_ROLE_SIGACTION)
+		if (is(found, &found->v[i]))
 			entry_fini(&found->v[i]);
 		else
 			found->v[kept++] = found->v[i];
 	found->nr = kept;
 }
 
+/* Only needed where blocks are guarded. */
+static bool is_for_guards(const struct entries *all, const struct entry_found *f)
+{
+	(void)all;
+	return f->role == PMM_ROLE_USABLE_SIZE || f->role == PMM_ROLE_SIGACTION;
+}
+
+/* In an object without a malloc, as libbsd: it asks the allocator, whose functions are seen anyway. */
+static bool is_borrowed(const struct entries *all, const struct entry_found *f)
+{
+	if (f->role != PMM_ROLE_REALLOCARRAY && strcmp(f->name, "reallocf"))
+		return false;
+	for (size_t i = 0; i < all->nr; i++)
+		if (all->v[i].role == PMM_ROLE_MALLOC && all->v[i].module_start == f->module_start)
+			return false;
+	return true;
+}
+
 int entries_find(pid_t pid, const struct entries_custom *custom, size_t nr_custom, struct entries *found, struct err *e)
 {
 	int rc = entries_find_all(pid, custom, nr_custom, found, e);
 
-	without_guards(found);
+	leave_out(found, is_for_guards);
 	return rc;
 }
 
@@ -360,6 +377,7 @@ int entries_guardable(struct entries *found, pid_t pid, struct err *e)
 {
 	int rc;
 
+	leave_out(found, is_borrowed);
 	if (found->allocator == ENTRIES_SANITIZER)
 		rc = err_set(e, -ENOTSUP, "blocks of process %d cannot be guarded: it is checked already, by the sanitizer in %s", (int)pid,
 			found->allocator_path);

@@ -316,9 +316,8 @@ checked_already() {
 	finish 42
 }
 
-# an_error COMPILER ARG...: of the victim built so is told; it is as it was.
-an_error() {
-	made "$@"
+# told: an error is; the victim is as it was.
+told() {
 	picture first loose
 	guard
 	tell k kept
@@ -330,6 +329,17 @@ an_error() {
 	error use-after-free access error:used_late freed:release
 	same_picture first loose
 	finish 42
+}
+
+# an_error COMPILER ARG...: of the victim built so.
+an_error() { made "$@" && told; }
+
+@test "a library has functions that ask the C library's, as libbsd" {
+	echo 'void *realloc(void *, unsigned long);
+		void *reallocarray(void *p, unsigned long n, unsigned long each) { return realloc(p, n * each); }
+		void *reallocf(void *p, unsigned long n) { return realloc(p, n); }' | gcc -shared -fPIC -O1 -w -o "$T/compat.so" -x c -
+	start env LD_PRELOAD="$T/compat.so" "$PROG/attach_check"
+	told
 }
 
 @test "a static program" { an_error gcc -static; }
