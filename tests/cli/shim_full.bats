@@ -170,3 +170,14 @@ live.c:22 main 1 5000"
 	diff <(echo "$LIVE") <(lines <"$T/json")
 	finish 3
 }
+
+@test "installed: pkg-config says how to compile and link" {
+	local flags
+	need pkg-config
+	(cd "$TOP" && sh tools/install "$(dirname "$PMM")" "$T/dest" /usr >/dev/null)
+	flags=$(PKG_CONFIG_SYSROOT_DIR=$T/dest PKG_CONFIG_PATH=$T/dest/usr/lib/pkgconfig PKG_CONFIG_ALLOW_SYSTEM_CFLAGS=1 PKG_CONFIG_ALLOW_SYSTEM_LIBS=1 \
+		pkg-config --cflags --libs pmm)
+	# shellcheck disable=SC2086
+	gcc -DPMM calls.c $flags -o "$T/calls"
+	same calls "$T/calls"
+}

@@ -68,6 +68,30 @@ static void test_every_granule_of_64_mib(void **state)
 	agent_host_fini();
 }
 
+/* Small and wide ones: site changes, nothing else does, and who is not there stays away. */
+static void test_a_block_gets_another_site(void **state)
+{
+	struct block_info b;
+	uint64_t size = 0;
+
+	(void)state;
+	start(1 << 20);
+	assert_true(add(HEAP, 40, 7));
+	assert_true(add(HEAP + 64, 4000, 8));
+	assert_int_equal(block_change_site(HEAP, PMM_MAX_SITES - 1, &size), 7);
+	assert_int_equal(size, 40);
+	assert_int_equal(block_change_site(HEAP + 64, 1, &size), 8);
+	assert_int_equal(size, 4000);
+	assert_int_equal(block_change_site(HEAP + 8, 3, &size), 0);
+	assert_true(del(HEAP, &b));
+	assert_int_equal(b.site, PMM_MAX_SITES - 1);
+	assert_int_equal(b.size, 40);
+	assert_true(del(HEAP + 64, &b));
+	assert_int_equal(b.site, 1);
+	assert_int_equal(b.size, 4000);
+	assert_int_equal(block_change_site(HEAP, 3, &size), 0);
+}
+
 static void test_dense_neighbours(void **state)
 {
 	struct block_info b;
@@ -345,6 +369,7 @@ int main(void)
 		cmocka_unit_test(test_stamps),
 		cmocka_unit_test(test_rename),
 		cmocka_unit_test(test_the_limit_is_counted),
+		cmocka_unit_test(test_a_block_gets_another_site),
 		cmocka_unit_test(test_addresses_beyond_the_tables),
 		cmocka_unit_test(test_mappings_are_found_from_inside),
 	};
