@@ -57,7 +57,7 @@ enum { PMM_BEHIND = 1, PMM_BEFORE = 2 };				/* PMM_CANARY */
 enum { PMM_BLOCKS = 1, PMM_SITES = 2, PMM_CLASSES = 4, PMM_TOTALS = 8, PMM_HEAP = 16, PMM_ALL = 31 };	/* tables of pmm_report() */
 enum pmm_reaction { PMM_ABORT, PMM_RETRY, PMM_IGNORE, PMM_QUIT };	/* abort(), evaluate again, go on, exit(1) */
 
-/* Where output goes: `bytes` characters of whole lines (less if one is longer than 256), no 0 behind them. Allocations there pass untracked. */
+/* Where output goes: `bytes` characters of whole lines (less if one is longer than 256), no 0 behind. Allocations there pass untracked. */
 typedef void pmm_output(void *ctx, const char *text, size_t bytes);
 
 /* Asked what to do about a failed pmm_assert(); an enum pmm_reaction. */

@@ -104,9 +104,9 @@ static const char *memory_of(const void *p)
 #endif
 
 /*
- * Whether the allocator has this block, which was freed, on a list of free ones: known of glibc's lists of each thread. A block there has a key in
- * its second word, which is taken out when the block is given out again (malloc/malloc.c, tcache_put() and tcache_get()); which key that is,
- * a block that we free ourselves tells.
+ * Whether the allocator has this block, which was freed, on a list of free ones: known of glibc's lists of each thread. A block there
+ * has a key in its second word, which is taken out when the block is given out again (malloc/malloc.c, tcache_put(), tcache_get());
+ * which key that is, a block that we free ourselves tells.
  */
 #if defined(__GLIBC__) && !defined(PMM_BARE) && !defined(SANITIZED)
 static int on_free_list(const void *p)

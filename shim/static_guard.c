@@ -79,8 +79,8 @@ static void keep_block(struct slot *slot)
 /* ---- pointers that are no block's */
 
 /*
- * The live or kept block that p points into. One whose canary is gone may have been freed by code without pmm.h, and its memory be anybody's
- * now; so may one that has none.
+ * The live or kept block that p points into. One whose canary is gone may have been freed by code without pmm.h, and its memory be
+ * anybody's now; so may one that has none.
  */
 static const struct slot *block_around(const char *p)
 {
