@@ -127,8 +127,8 @@ void shim_repaint(const struct full_block *b)
 }
 
 /*
- * What runs over the end of a block changes the word from its first byte on. While its last four bytes are whole they tell the number, and so what the
- * others were.
+ * What runs over the end of a block changes the word from its first byte on. While its last four bytes are whole they tell the
+ * number, and so what the others were.
  */
 unsigned shim_changed_behind(const struct full_block *b)
 {

@@ -1,5 +1,6 @@
 /*
- * The ledger as pmm.h's full form sees it, as a whole: one block, all of them, sums. Nothing here takes memory, so it may be called in a signal handler.
+ * The ledger as pmm.h's full form sees it, as a whole: one block, all of them, sums. Nothing here takes memory, so it may be
+ * called in a signal handler.
  */
 #include "agent/shim.h"
 
@@ -49,8 +50,8 @@ static void read_number(struct full_block *b)
 }
 
 /*
- * Blocks that code without pmm.h has released are listed until their address comes up again, and their memory may be gone. *page: the last one
- * that was found to be there.
+ * Blocks that code without pmm.h has released are listed until their address comes up again, and their memory may be gone. *page:
+ * the last one that was found to be there.
  */
 static void read_number_warily(struct full_block *b, uintptr_t *page)
 {
@@ -109,10 +110,11 @@ static const struct pmm_mid *mid_from(unsigned table, uint64_t address)
 	return best;
 }
 
-static int leaf_each(unsigned table, uint64_t base, uint64_t *leaf, uintptr_t *page, int (*each)(void *ctx, const struct full_block *b), void *ctx)
+static int leaf_each(unsigned table, uint64_t base, uint64_t *leaf, uintptr_t *page, int (*each)(void *ctx, const struct full_block *b),
+		     void *ctx)
 {
 	for (unsigned i = 0; i < GRANULES; i++) {
-		uint64_t word = LOAD(leaf[i]);
+		uint64_t word = LOAD(leaf[i]), sub;
 		struct full_block b;
 		struct block_info was;
 		int ret;
@@ -122,8 +124,8 @@ static int leaf_each(unsigned table, uint64_t base, uint64_t *leaf, uintptr_t *p
 		look(&leaf[i], &no_stamp, &was);
 		if (!(spot_flags(was.site) & PMM_SITE_SPOT))
 			continue;
-		describe((const void *)(base + ((uint64_t)i << shape[table].shift) + (table == PMM_TABLE_HEAP ? (word >> PMM_WORD_SUB_SHIFT & 3) * 8 : 0)),
-			 &was, &b);
+		sub = table == PMM_TABLE_HEAP ? (word >> PMM_WORD_SUB_SHIFT & 3) * 8 : 0;
+		describe((const void *)(base + ((uint64_t)i << shape[table].shift) + sub), &was, &b);
 		read_number_warily(&b, page);
 		ret = each(ctx, &b);
 		if (ret)
@@ -207,7 +209,9 @@ static bool spot_sum(uint32_t nr, struct full_spot *s)
 
 	if (!at)
 		return false;
-	*s = (struct full_spot){ .file = at->file ? arena_at(at->file) : "?", .func = at->function ? arena_at(at->function) : "?", .line = at->line };
+	*s = (struct full_spot){ .line = at->line };
+	s->file = at->file ? arena_at(at->file) : "?";
+	s->func = at->function ? arena_at(at->function) : "?";
 	for (uint32_t i = 1; i < nr; i++)
 		if (spot_same(spot_number(i), at))
 			return false;

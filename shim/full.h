@@ -13,7 +13,7 @@
 
 #include "include/pmm/shim.h"
 
-/* What was released last at an address that has this place in full_freed. Threads write it as they like: what it says may be of two blocks. */
+/* What was released last at an address that has this place in full_freed. Of two threads' it may say a mixture. */
 struct full_freed {
 	const char *address;
 	const char *file;
@@ -35,8 +35,8 @@ static inline struct full_freed *full_freed_at(const void *p)
 
 /* ---- full_life.c */
 /*
- * Where blocks are to be recorded: the ledger of our own, made now; or, where the program was started with the agent preloaded, that one's. NULL: blocks
- * pass. *own: the quick way may be taken.
+ * Where blocks are to be recorded: the ledger of our own, made now; or, where the program was started with the agent preloaded,
+ * that one's. NULL: blocks pass. *own: the quick way may be taken.
  */
 const struct pmm_shim_table *full_start(bool *own);
 

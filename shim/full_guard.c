@@ -1,6 +1,6 @@
 /*
- * What the full form notices of misuse: its blocks are in the ledger and become a `struct slot` when one is looked at. Kept ones are in a list of
- * their own: for the ledger they are released.
+ * What the full form notices of misuse: its blocks are in the ledger and become a `struct slot` when one is looked at. Kept ones
+ * are in a list of their own: for the ledger they are released.
  */
 static struct full_block block_of(const struct slot *slot)
 {

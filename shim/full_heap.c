@@ -1,6 +1,6 @@
 /*
- * The full form's hot path: each call of pmm.h finds its thread's context, calls the C library, and records the block under the place that the macro
- * named. No lock, no system call, nothing shared between threads but the total.
+ * The full form's hot path: each call of pmm.h finds its thread's context, calls the C library, and records the block under the
+ * place that the macro named. No lock, no system call, nothing shared between threads but the total.
  *
  * Where options ask for more than that, or anything is unusual, pmm_full.c goes on.
  */
@@ -53,8 +53,8 @@ static inline struct tctx *enter(uintptr_t sp)
 /* ---- new blocks */
 static inline uint32_t kind_of_entry(char entry)
 {
-	return entry == 'c' ? PMM_KIND_CALLOC : entry == 'r' ? PMM_KIND_REALLOC : entry == 'a' ? PMM_KIND_ALIGNED_ALLOC : entry == 'n' ? PMM_KIND_NEW :
-	       PMM_KIND_MALLOC;
+	return entry == 'c' ? PMM_KIND_CALLOC : entry == 'r' ? PMM_KIND_REALLOC : entry == 'a' ? PMM_KIND_ALIGNED_ALLOC :
+	       entry == 'n' ? PMM_KIND_NEW : PMM_KIND_MALLOC;
 }
 
 static inline void *real_block(size_t align, size_t whole, int zero)
@@ -73,8 +73,8 @@ static __attribute__((noinline, cold)) void *failed(struct tctx *c, size_t size,
 	return full_no_memory();
 }
 
-static inline __attribute__((always_inline)) void *obtain(const char *file, int line, const char *func, char entry, size_t align, size_t size, int zero,
-						       struct caller from)
+static inline __attribute__((always_inline)) void *obtain(const char *file, int line, const char *func, char entry, size_t align,
+							  size_t size, int zero, struct caller from)
 {
 	const uint32_t flags = PMM_SPOT_BEHIND | (uint32_t)entry << PMM_SPOT_ENTRY_SHIFT;
 	uint64_t *place;
@@ -121,11 +121,10 @@ static inline void note_freed(const void *p, const struct block_info *was, const
 	f->address = p;
 }
 
-static __attribute__((noinline, cold)) void release_damaged(struct tctx *c, const struct full_call *call, char *p, const struct block_info *was)
+static __attribute__((noinline, cold)) void release_damaged(const struct full_call *call, char *p, const struct block_info *was)
 {
 	struct full_block b;
 
-	(void)c;
 	shim_describe(p, was, &b);
 	full_damaged(call, &b);
 }
@@ -158,7 +157,7 @@ static inline __attribute__((always_inline)) void release(const char *file, int 
 		if (unlikely(!whole)) {
 			const struct full_call call = CALL(file, line, func, from);
 
-			release_damaged(c, &call, p, &was);
+			release_damaged(&call, p, &was);
 		}
 	}
 	note_freed(p, &was, file, (uint32_t)line);
@@ -222,7 +221,8 @@ void *pmm_reallocarray(PMM_AT, void *p, size_t nr, size_t size)
 	return NULL;
 }
 
-static inline __attribute__((always_inline)) char *copy_text(const char *file, int line, const char *func, const char *text, size_t length, struct caller from)
+static inline __attribute__((always_inline)) char *copy_text(const char *file, int line, const char *func, const char *text,
+							     size_t length, struct caller from)
 {
 	char *copy = obtain(file, line, func, 'd', 0, length + 1, 0, from);
 

@@ -1,6 +1,6 @@
 /*
- * The full form: its ledger's beginning and end. Beginning is the first call's business, from wherever that comes; a constructor makes it likely
- * that this is before there are threads.
+ * The full form: its ledger's beginning and end. Beginning is the first call's business, from wherever that comes; a constructor
+ * makes it likely that this is before there are threads.
  */
 #include "shim/full.h"
 

@@ -9,7 +9,8 @@ static void option_changed(void)
 	for (i = 0; i < sizeof(of_new) / sizeof(of_new[0]); i++)
 		careful += option(of_new[i]) != 0;
 	__atomic_store_n(&full_careful, careful, __ATOMIC_RELEASE);
-	__atomic_store_n(&full_careful_free, (option(PMM_KEEP) || option(PMM_FILL_FREED) || option(PMM_CHECK_ALWAYS) || !S.table || S.foreign), __ATOMIC_RELEASE);
+	careful = option(PMM_KEEP) || option(PMM_FILL_FREED) || option(PMM_CHECK_ALWAYS) || !S.table || S.foreign;
+	__atomic_store_n(&full_careful_free, careful, __ATOMIC_RELEASE);
 }
 
 static size_t bytes_live(void)

@@ -1,6 +1,6 @@
 /*
- * Pools of the full form: blocks of one size that are used again and again. For the ledger one belongs to the place that got it last; whether it is
- * idle is said by its site.
+ * Pools of the full form: blocks of one size that are used again and again. For the ledger one belongs to the place that got it
+ * last; whether it is idle is said by its site.
  */
 void pmm_pool_init(struct pmm_pool *pool, size_t size, size_t max)
 {
@@ -48,7 +48,8 @@ static int move_to(const struct full_call *call, void *p, int idle, size_t bytes
 	uint32_t site, flags;
 	int ok;
 
-	ok = c && full_look(p, &b) && (b.flags >> PMM_SPOT_ENTRY_SHIFT & 255) == 'p' && b.size == bytes && ((b.flags & PMM_SPOT_IDLE) != 0) != idle;
+	ok = c && full_look(p, &b) && (b.flags >> PMM_SPOT_ENTRY_SHIFT & 255) == 'p' && b.size == bytes &&
+	     ((b.flags & PMM_SPOT_IDLE) != 0) != idle;
 	flags = ok ? (b.flags & ~(uint32_t)PMM_SPOT_IDLE) | (idle ? PMM_SPOT_IDLE : 0u) : 0;
 	if (ok && idle) {
 		from.file = b.file;

@@ -1,6 +1,6 @@
 /*
- * Tables of the full form as text, and the same figures as structs. Blocks are listed by number, which takes a list of them, in memory from the
- * kernel: this may run in a signal handler.
+ * Tables of the full form as text, and the same figures as structs. Blocks are listed by number, which takes a list of them, in
+ * memory from the kernel: this may run in a signal handler.
  */
 struct listing {
 	struct slot *slot;

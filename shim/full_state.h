@@ -35,7 +35,7 @@ struct state_of_all {
 	int pid;
 	size_t kept_bytes;
 	struct kept_list kept, marked;
-	struct kept *before;		/* blocks with something before them, which children must know of that have a ledger of their own: linked, any order */
+	struct kept *before;		/* blocks with something before them, of which children must know; in any order */
 	struct pmm_stats stats;		/* what the ledger does not count: nr_passed, nr_foreign, nr_errors, nr_lost; nr_failed, nr_huge in part */
 	pmm_output *output;
 	void *output_ctx;
