@@ -2,36 +2,25 @@
  * System calls: buffers that the kernel fills or empties.
  *
  * What is read may be less than there was asked for, and asking for more than the buffer holds is no access: it is looked at what came.
- * What is written is looked at before. A buffer in the guard pool that does not hold all is stood in for (agent/check/bounce.h).
+ * What is written is looked at before. How they are passed on: agent/check/passing.h.
  */
 #include "agent/check/hooks_io.h"
 
-#include "agent/check/bounce.h"
+#include "agent/check/passing.h"
 
 
 /* ---- filled --------------------------------------------------------------------------------------------- */
 
-/* `got` bytes came, negative: none, for a block in which `left` are left. */
-static SLOW void came(struct bounce *b, long got, size_t left, const char *function, const struct caller *from)
-{
-	size_t may = got < 0 ? 0 : (size_t)got;
-
-	if (may > left)
-		may = least(may, bounds_over(b->block, may, PMM_ACCESS_WRITE, function, from));
-	bounce_end(b, may);
-}
-
 /* A call, with its arguments in brackets, that fills n bytes of `to`; a buffer that is long enough passes. `bytes`: what came of it. */
 #define FILLING(type, name, said, args, n, bytes)				\
-	size_t left = bounds_left(to, (n) != 0);				\
-	struct bounce b;							\
+	struct passing w;							\
 	type got;								\
+	long came;								\
 										\
-	if (likely((n) <= left))						\
-		return NEXT(name) args;						\
-	to = bounce_begin(&b, to, n, 0);					\
+	to = passing_begin(&w, to, n, PASS_OUT, said, FROM);			\
 	got = NEXT(name) args;							\
-	came(&b, bytes, left, said, FROM)
+	came = bytes;								\
+	passing_end(&w, came < 0 ? 0 : (size_t)came, said, FROM)
 
 HOOK(long, read, int fd, void *to, size_t n)
 {
@@ -85,10 +74,12 @@ static long string_bytes(const char *s, size_t n)
 
 HOOK(char *, getcwd, char *to, size_t n)
 {
+	char *block = to;
+
 	if (!to)
 		return NEXT(getcwd)(to, n);
 	FILLING(char *, getcwd, "getcwd", (to, n), n, got ? string_bytes(to, n) : -1);
-	return got ? b.block : NULL;
+	return got ? block : NULL;
 }
 
 HOOK(int, gethostname, char *to, size_t n)
@@ -100,28 +91,24 @@ HOOK(int, gethostname, char *to, size_t n)
 /* The buffer must hold any path there is, but what counts is what is written. */
 HOOK(char *, realpath, const char *path, char *to)
 {
+	char *block = to;
+
 	if (!to)
 		return NEXT(realpath)(path, to);
 	FILLING(char *, realpath, "realpath", (path, to), PATH_BYTES, got ? string_bytes(to, PATH_BYTES) : -1);
-	return got ? b.block : NULL;
+	return got ? block : NULL;
 }
 
 /* ---- emptied -------------------------------------------------------------------------------------------- */
 
 /* A call, with its arguments in brackets, that reads n bytes of `from`. */
-#define EMPTYING(name, said, args)								\
-	struct bounce b;									\
-	size_t may;										\
-	long got;										\
-												\
-	if (likely(bounds_fits(from, n)))							\
-		return NEXT(name) args;								\
-	may = bounds_check(from, n, PMM_ACCESS_READ, said, FROM);				\
-	if (may == n)										\
-		return NEXT(name) args;								\
-	from = bounce_begin(&b, from, n, may);							\
-	got = NEXT(name) args;									\
-	bounce_end(&b, 0);									\
+#define EMPTYING(name, said, args)							\
+	struct passing w;							\
+	long got;								\
+										\
+	from = passing_begin(&w, from, n, PASS_IN, said, FROM);			\
+	got = NEXT(name) args;							\
+	passing_end(&w, 0, said, FROM);						\
 	return got
 
 HOOK(long, write, int fd, const void *from, size_t n)

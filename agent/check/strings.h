@@ -33,6 +33,13 @@
 	X(__read_chk) X(__pread_chk) X(__pread64_chk) X(__recv_chk) X(__recvfrom_chk) X(__readlink_chk) X(__getcwd_chk)	\
 	X(__gethostname_chk) X(__readlinkat_chk) X(__realpath_chk) X(__fread_chk) X(__fread_unlocked_chk)	\
 	X(__fgets_chk) X(__fgets_unlocked_chk)							\
+	X(fstat) X(fstat64) X(__fxstat) X(__fxstat64) X(fstatfs) X(fstatfs64) X(uname) X(sysinfo) X(getrusage) X(clock_gettime)	\
+	X(getentropy) X(getrandom) X(getdents64) X(pipe) X(pipe2) X(socketpair) X(waitpid) X(setsockopt) X(bind) X(connect)	\
+	X(epoll_ctl) X(epoll_wait) X(poll) X(__poll_chk) X(select) X(getsockopt) X(getsockname) X(getpeername) X(accept) X(accept4)	\
+	X(ioctl) X(open) X(open64) X(__open_2) X(__open64_2) X(openat) X(openat64) X(creat) X(fopen) X(fopen64) X(opendir) X(access)	\
+	X(chdir) X(mkdir) X(rmdir) X(unlink) X(unlinkat) X(remove) X(chmod) X(chown) X(truncate) X(rename) X(link) X(symlink)	\
+	X(stat) X(stat64) X(lstat) X(lstat64) X(fstatat) X(fstatat64) X(__xstat) X(__xstat64) X(__lxstat) X(__lxstat64)	\
+	X(statfs) X(statfs64) X(statx)							\
 	X(wcslen) X(wcsnlen) X(wcscpy) X(wcsncpy) X(wcpcpy) X(wcscat) X(wcscmp) X(wmemcpy) X(wmemmove) X(wmempcpy) X(wmemset)	\
 	X(wmemchr) X(wmemcmp) X(wcsncmp) X(wcsncat) X(wcschr) X(wcsrchr) X(wcsstr)		\
 	X(__wmemcpy_chk) X(__wmemmove_chk) X(__wmempcpy_chk) X(__wmemset_chk) X(__wcscpy_chk) X(__wcpcpy_chk) X(__wcsncpy_chk)	\

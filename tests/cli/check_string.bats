@@ -222,6 +222,78 @@ wmemchr overrun read 28 1
 wmemcmp overrun read 28 1
 wmemmove overrun write 28 1
 wmempcpy overrun write 28 1"
+@test "system calls that fill or read what they know the size of, and names of files" {
+	local options
+	everywhere check_string_calls "bind overrun read 110 1
+clock_gettime overrun write 16 1
+epoll_ctl overrun read 12 1
+epoll_wait overrun write 12 1
+fstat overrun write 144 1
+fstatat overrun write 144 1
+fstatfs overrun write 120 1
+getentropy overrun write 100 1
+getpeername overrun write 2 1
+getrandom overrun write 100 1
+getrusage overrun write 144 1
+getsockname overrun write 2 1
+getsockopt overrun write 4 1
+lstat overrun write 144 1
+pipe overrun write 8 1
+pipe2 overrun write 8 1
+poll overrun write 8 1
+select overrun write 8 1
+setsockopt overrun read 4 1
+socketpair overrun write 8 1
+stat overrun write 144 1
+statfs overrun write 120 1
+statx overrun write 256 1
+sysinfo overrun write 112 1
+uname overrun write 390 1"
+	for options in --level=guard --left --no-madvise-guard; do
+		checked "$options" check_string_calls released
+		diff - found <<-END
+		access use-after-free read 1 1
+		bind use-after-free read 110 1
+		clock_gettime use-after-free write 16 1
+		epoll_ctl use-after-free read 12 1
+		fstat use-after-free write 144 1
+		fstatat use-after-free write 144 1
+		fstatfs use-after-free write 120 1
+		getentropy use-after-free write 100 1
+		getpeername use-after-free write 2 1
+		getrandom use-after-free write 100 1
+		getrusage use-after-free write 144 1
+		getsockname use-after-free write 2 1
+		getsockopt use-after-free write 4 1
+		ioctl use-after-free write 4 1
+		lstat use-after-free write 144 1
+		mkdir use-after-free read 1 1
+		open use-after-free read 1 1
+		openat use-after-free read 1 1
+		pipe use-after-free write 8 1
+		pipe2 use-after-free write 8 1
+		poll use-after-free write 8 1
+		rename use-after-free read 1 1
+		select use-after-free write 8 1
+		setsockopt use-after-free read 4 1
+		socketpair use-after-free write 8 1
+		stat use-after-free read 1 1
+		stat use-after-free write 144 1
+		statfs use-after-free write 120 1
+		statx use-after-free write 256 1
+		sysinfo use-after-free write 112 1
+		uname use-after-free write 390 1
+		unlink use-after-free read 1 1
+		END
+	done
+}
+
+@test "who asks the kernel whether memory is there is answered" {
+	checked --level=light check_string_probe
+	diff /dev/null found
+	grep -qx "18000 of 18000" checked.out
+	checked check_string_probe
+	diff /dev/null found
 }
 
 @test "memcpy of programs linked before glibc 2.14 may overlap" {
