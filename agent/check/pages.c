@@ -89,6 +89,7 @@ enum pmm_guard_mechanism pages_start(uint64_t start, uint64_t bytes, bool force_
 	P.mechanism = PMM_GUARD_NONE;
 	P.vectors = false;
 	sys3(madvise, start, bytes, SYS_MADV_NOHUGEPAGE);
+	sys3(madvise, start, bytes, SYS_MADV_DONTDUMP);
 	if (force_mprotect || !markers_work(start)) {
 		P.mechanism = PMM_GUARD_MPROTECT;
 	} else {
@@ -99,10 +100,13 @@ enum pmm_guard_mechanism pages_start(uint64_t start, uint64_t bytes, bool force_
 	return P.mechanism;
 }
 
+/* Core files have what is in use, and nothing of the rest, which the kernel would go through page by page. */
 bool pages_prepare(uint64_t at, uint64_t bytes)
 {
 	bool ok = protect(at, bytes, SYS_PROT_READ | SYS_PROT_WRITE);
 
+	if (!LOAD(A.confined))
+		sys3(madvise, at, bytes, SYS_MADV_DODUMP);
 	if (ok && P.mechanism == PMM_GUARD_MADVISE) {
 		ok = drop(at, bytes, SYS_MADV_GUARD_INSTALL);
 	} else if (ok) {

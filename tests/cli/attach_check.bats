@@ -199,6 +199,23 @@ outlived() {
 	finish 42
 }
 
+@test "pages of guarded blocks that the program protects itself: its handler is told of each write" {
+	start attach_check
+	tell m barred
+	guard
+	tell m barred
+	tell o over
+	tell m barred
+	tell k kept
+	unwatch
+	[ "$STATUS" -eq 1 ]
+	error overrun access error:overrun
+	json
+	[ "$(jq '.findings | length' "$T/check.json")" -eq 1 ]
+	tell m barred
+	finish 42
+}
+
 @test "a fault of its own kills it as ever" {
 	local status=0
 	start attach_check

@@ -132,6 +132,7 @@ many() {
 	[ "$status" -eq 134 ]
 	core=$(find . -name '*core*')
 	[ -s "$core" ]
+	[ "$(stat -c %s "$core")" -lt $((256 << 20)) ]		# what of the pool is in use
 	need gdb
 	within gdb -q -nx --batch -ex bt "$PROG/check_victim" "$core" >stack 2>&1
 	grep -q 'write_behind' stack

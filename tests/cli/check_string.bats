@@ -222,6 +222,8 @@ wmemchr overrun read 28 1
 wmemcmp overrun read 28 1
 wmemmove overrun write 28 1
 wmempcpy overrun write 28 1"
+}
+
 @test "system calls that fill or read what they know the size of, and names of files" {
 	local options
 	everywhere check_string_calls "bind overrun read 110 1

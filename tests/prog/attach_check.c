@@ -8,6 +8,7 @@
  *   t  4 threads allocate, check and release -> "joined"  y  forks; the child does k, c and f -> "child"
  *   b  blocks SIGSEGV, allocates -> "blocked"             n  a handler behind the C library's back, allocates -> "behind"
  *   x  runs itself anew -> "ready"                        i  a thread waits in sigsuspend() from now on -> "waits"
+ *   m  a write barrier: pages of a block are read-only, its handler opens each that is written to -> "barred"
  *   at the end of input: status 42
  *   s  a storm until the end: threads allocate, hand blocks to each other, fault and fork -> "storming"; status 91 to 97 when anything was wrong
  */
@@ -17,6 +18,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
@@ -116,6 +118,35 @@ static int own_handler(void)
 	if (sigaction(SIGSEGV, NULL, &now))
 		return 4;
 	return now.sa_sigaction != handler ? 5 : (now.sa_flags & (SA_SIGINFO | SA_ONSTACK | (int)SA_RESETHAND)) != a.sa_flags ? 6 : 0;
+}
+
+static char *barred;
+static int opened;
+
+static void barrier(int signal, siginfo_t *info, void *context)
+{
+	char *page = (char *)((uintptr_t)info->si_addr & ~4095ul);
+
+	(void)signal, (void)context;
+	opened += (size_t)(page - barred) < 4 * BYTES && !mprotect(page, BYTES, PROT_READ | PROT_WRITE);
+}
+
+/* Each page is written to twice in each round, of which the handler is told once. */
+static int barriers(void)
+{
+	struct sigaction a = { .sa_sigaction = barrier, .sa_flags = SA_SIGINFO };
+
+	opened = 0;
+	barred = hide(aligned_alloc(BYTES, 4 * BYTES));
+	memset(barred, 0, 4 * BYTES);
+	sigaction(SIGSEGV, &a, NULL);
+	for (int i = 0; i < 10; i++) {
+		mprotect(barred, 4 * BYTES, PROT_READ);
+		for (int k = 0; k < 8; k++)
+			((volatile char *)barred)[k % 4 * BYTES + i]++;
+	}
+	free(barred);
+	return opened == 40;
 }
 
 static void child(void)
@@ -245,6 +276,7 @@ int main(int argc, char **argv)
 		case 'd': twice(); say("twice\n"); break;
 		case 'p': padded(); say("padded\n"); break;
 		case 'h': say(!own_handler() ? "caught\n" : "WRONG\n"); break;
+		case 'm': say(barriers() ? "barred\n" : "WRONG\n"); break;
 		case 't': say(threads() ? "joined\n" : "WRONG\n"); break;
 		case 'y': child(); break;
 		case 'b': block(); say("blocked\n"); break;
