@@ -18,7 +18,7 @@
 #define STEP_PAGES	64u	/* more than an instruction can need at once: 16 elements of two pages, twice */
 #define WAIT_TRIES	1000u	/* a thread that was killed meanwhile is not waited for */
 #define WAIT_NS		1000000u
-#define AGAIN_MOST	1000u	/* stops in turn at a page just opened: other threads close it, or somebody else keeps it closed */
+#define AGAIN_MOST	100000u	/* stops in turn at a page: other threads close it, all are being opened, or somebody else keeps it closed */
 #define SAME_MOST	(1u << 20)	/* one that leads to itself is none of them */
 
 /* What the instruction does to flags. */
