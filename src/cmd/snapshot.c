@@ -77,8 +77,8 @@ static int snapshot_run(int argc, char **argv)
 	if (!rc)
 		rc = capture_write(h, name, &e);
 	if (!rc && !quiet)
-		cmd_note("%s live in %s blocks of process %d, written to '%s'",
-			 fmt_bytes(h->live_bytes).s, fmt_count(h->live_blocks).s, (int)pid, name);
+		cmd_note("%s live in %s block%s of process %d, written to '%s'",
+			 fmt_bytes(h->live_bytes).s, fmt_count(h->live_blocks).s, h->live_blocks == 1 ? "" : "s", (int)pid, name);
 	heap_free(h);
 	return rc ? cmd_fail(&e) : CMD_OK;
 }

@@ -328,22 +328,30 @@ static void warn(struct table *t, const char *code, uint64_t count, const char *
 	table_setf(t, 3, text, fmt_count(count).s);
 }
 
+/* Texts: one %s, the count. */
 static const struct {
-	const char *code, *text; /* text: one %s, the count */
+	const char *code, *one, *many;
 } drop_warning[HEAP_NR_DROPS] = {
-	[PMM_DROP_BLOCK_FULL] = { "blocks_dropped", "%s blocks were not recorded: the ledger "
-						    "reached its limit (pmm run --ledger-limit)" },
-	[PMM_DROP_SITE_FULL] = { "stacks_dropped",
+	[PMM_DROP_BLOCK_FULL] = { "blocks_dropped", "%s block was not recorded: the ledger reached its limit (pmm run --ledger-limit)",
+				  "%s blocks were not recorded: the ledger reached its limit (pmm run --ledger-limit)" },
+	[PMM_DROP_SITE_FULL] = { "stacks_dropped", "%s stack was not kept: it is charged to '[stack unknown]'",
 				 "%s stacks were not kept: they are charged to '[stack unknown]'" },
-	[PMM_DROP_CTX_FULL] = { "threads_dropped",
+	[PMM_DROP_CTX_FULL] = { "threads_dropped", "%s event of a thread was not recorded: too many at a time",
 				"%s events of threads were not recorded: too many at a time" },
-	[PMM_DROP_NESTED] = { "nested_dropped",
+	[PMM_DROP_NESTED] = { "nested_dropped", "%s event in nested signal handlers was not recorded",
 			      "%s events in nested signal handlers were not recorded" },
-	[PMM_DROP_MODULE_FULL] = { "modules_dropped",
+	[PMM_DROP_MODULE_FULL] = { "modules_dropped", "%s library was not recorded: its frames have no names",
 				   "%s libraries were not recorded: their frames have no names" },
-	[PMM_DROP_ADDRESS] = { "addresses_dropped",
+	[PMM_DROP_ADDRESS] = { "addresses_dropped", "%s block outside the usual address range was not recorded",
 			       "%s blocks outside the usual address range were not recorded" },
 };
+
+static const char *drop_text(unsigned i, uint64_t count, bool confined)
+{
+	if (confined)
+		return count == 1 ? "%s block was not recorded" : "%s blocks were not recorded";
+	return count == 1 ? drop_warning[i].one : drop_warning[i].many;
+}
 
 static const char *const off_text[] = {
 	[PMM_OFF_NONE] = "",
@@ -385,17 +393,17 @@ void report_warnings(struct doc *d, const struct heap *h)
 		bool confined = i == PMM_DROP_BLOCK_FULL && h->off_reason == PMM_OFF_NO_GROWTH;
 
 		if (h->dropped[i])
-			warn(t, drop_warning[i].code, h->dropped[i], confined ? "%s blocks were not recorded" : drop_warning[i].text);
+			warn(t, drop_warning[i].code, h->dropped[i], drop_text(i, h->dropped[i], confined));
 	}
 	if (h->drift_blocks)
 		warn(t, "drift", h->drift_blocks,
-		     "%s blocks changed while the running process was read: sums may differ");
+		     h->drift_blocks == 1 ? "%s block changed while the running process was read: sums may differ"
+					  : "%s blocks changed while the running process was read: sums may differ");
 	if (h->skipped_allocs) {
 		warn(t, "skipped", h->skipped_allocs,
 		     "%s allocations below --min-size were passed over");
-		table_setf(t, 3, "%s allocations below %s were passed over (%s in all)",
-			   fmt_count(h->skipped_allocs).s, fmt_bytes(h->min_size_bytes).s,
-			   fmt_bytes(h->skipped_bytes).s);
+		table_setf(t, 3, "%s below %s %s passed over (%s in all)", report_many(h->skipped_allocs, "allocation").s,
+			   fmt_bytes(h->min_size_bytes).s, h->skipped_allocs == 1 ? "was" : "were", fmt_bytes(h->skipped_bytes).s);
 	}
 	t->json_only = t->rows.nr == 0;
 	doc_add(d, t);
