@@ -85,6 +85,7 @@ struct agent {
 
 	/* modules, under module_lock (agent/module.c) */
 	uint32_t module_lock;		/* tid of the holder, 0 = free */
+	bool module_reading;		/* ... and it changes the list */
 	uint32_t nr_modules;
 	uint32_t module_scan;
 	uint32_t module_gen;	/* A.code_gen the list belongs to */

@@ -195,6 +195,7 @@ static bool child_start(void)
 	if (LOAD(A.module_lock)) {		/* another thread of the parent was changing the list */
 		A.nr_modules = 0;
 		rule_flush();
+		A.module_reading = false;
 		A.module_lock = 0;
 	}
 	if (!(A.tree->flags & PMM_TREE_FOLLOW)) {

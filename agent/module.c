@@ -3,7 +3,8 @@
  * headers as they are mapped. Every module found is recorded in the ledger under a number.
  *
  * The list is private memory under a small lock. The lock is never waited for by its own holder (a signal handler), only for
- * a bounded time by others, and a forked child starts with it open; who does not get it ends the stack with a mark.
+ * a bounded time by others, and a forked child starts with it open; who does not get it ends the stack with a mark. A handler may look at
+ * the list while its thread does; none comes while that thread reads it anew, unless that is the injected form's or under seccomp.
  * Executable memory without a file (JIT) is kept in the list too, with number 0, so that it is looked for only once.
  */
 #include "agent/module.h"
@@ -21,15 +22,18 @@
 #define HEADER_AT (CHUNK + (16u << 10))
 #define NOTE_AT	(CHUNK + (20u << 10))
 #define TRIES	20000
+#define SIG_SETMASK 2		/* <signal.h> is not for who links nothing */
 
-static bool module_lock(uint32_t tid)
+static bool module_lock(uint32_t tid, bool *own)
 {
+	*own = false;
 	for (unsigned i = 0; i < TRIES; i++) {
 		uint32_t none = 0;
 
 		if (CAS(A.module_lock, none, tid))
 			return true;
-		if (none == tid)
+		*own = none == tid;
+		if (*own)
 			return false;
 		if (i > 100 && !A.confined)
 			sys0(sched_yield);
@@ -42,6 +46,19 @@ static bool module_lock(uint32_t tid)
 static void module_unlock(void)
 {
 	STORE_RELEASE(A.module_lock, 0);
+}
+
+/* The signals of this thread are kept waiting: false where they cannot be. */
+static bool signals_hold(uint64_t *mask)
+{
+	const uint64_t all = UINT64_MAX;
+
+	return !A.own.start && !LOAD(A.confined) && !sys_failed(sys4(rt_sigprocmask, SIG_SETMASK, &all, mask, sizeof(all)));
+}
+
+static void signals_let_go(const uint64_t *mask)
+{
+	sys4(rt_sigprocmask, SIG_SETMASK, mask, 0, sizeof(*mask));
 }
 
 /* ---- one module ----------------------------------------------------------------------------------------- */
@@ -362,35 +379,60 @@ static bool modules_search(uint64_t pc, struct agent_module *out)
 
 bool module_start(const struct module_text *text)
 {
-	bool has_proc;
+	bool has_proc, own;
 
-	if (!module_lock((uint32_t)sys0(gettid)))	/* the thread pointer may not be set up yet */
+	if (!module_lock((uint32_t)sys0(gettid), &own))	/* the thread pointer may not be set up yet */
 		return false;
+	STORE(A.module_reading, true);
 	A.module_gen = A.code_gen;
 	has_proc = modules_scan();
 	if (!has_proc && text)
 		modules_read(&(struct module_text){ text->fd, text->at, text->end });
+	STORE(A.module_reading, false);
 	module_unlock();
 	return has_proc;
 }
 
+/* The lock is ours, or our thread's own where `own`: then a signal handler interrupted it. */
+static bool known_search(uint64_t pc, struct agent_module *out, bool own)
+{
+	return A.module_gen == A.code_gen && !(own && LOAD(A.module_reading)) && modules_search(pc, out);
+}
+
+/* None that is known holds pc: read them anew. */
+static bool search_anew(uint64_t pc, struct agent_module *out)
+{
+	uint64_t mask;
+	bool held = signals_hold(&mask), found = false, own;
+
+	if (module_lock(ctx_tid(arch_thread_pointer()), &own)) {
+		found = known_search(pc, out, false);
+		if (!found) {
+			STORE(A.module_reading, true);
+			A.module_gen = A.code_gen;
+			found = modules_scan() && modules_search(pc, out);
+			STORE(A.module_reading, false);
+		}
+		module_unlock();
+	}
+	if (held)
+		signals_let_go(&mask);
+	return found;
+}
+
 bool module_find(uint64_t pc, struct agent_module *out)
 {
-	bool found;
+	bool found, own;
 
 	if (module_own(pc)) {
 		*out = (struct agent_module){ .start = A.own.start, .end = A.own.end, .cfi = A.own };
 		return true;
 	}
-	if (!module_lock(ctx_tid(arch_thread_pointer())))
-		return false;
-	found = A.module_gen == A.code_gen && modules_search(pc, out);
-	if (!found) {
-		A.module_gen = A.code_gen;
-		found = modules_scan() && modules_search(pc, out);
-	}
+	if (!module_lock(ctx_tid(arch_thread_pointer()), &own))
+		return own && known_search(pc, out, true);
+	found = known_search(pc, out, false);
 	module_unlock();
-	return found;
+	return found || search_anew(pc, out);
 }
 
 void module_record_all(void)
