@@ -12,6 +12,7 @@
 #include "src/inject/detour.h"
 #include "src/inject/image.h"
 
+#define MINUTE_TICKS (60000000000ull / PMM_TICK_NS)
 #define STACK_BYTES	(32ul << 10)
 #define MAX_SLOTS	64
 
@@ -83,6 +84,13 @@ static long start_on(uint64_t function, void *arg, char *stack_end)
 	return ret;
 }
 
+static void tick(struct host *h)
+{
+	ledger_tree_tick(&h->tree);
+	if (!h->may_go)
+		h->tree.head->tick += MINUTE_TICKS;
+}
+
 long host_start(struct host *h, const char *file, struct ledger_tree_options o)
 {
 	char *stack = mmap(NULL, 4096 + STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -101,7 +109,7 @@ long host_start(struct host *h, const char *file, struct ledger_tree_options o)
 		h->args.tree_fd = h->tree.fd;
 	for (uint32_t i = 0; h->take_slot && i < h->tree.nr_slots; i++)
 		ledger_tree_slot_take(&h->tree, i);
-	ledger_tree_tick(&h->tree);
+	tick(h);
 	ret = start_on(h->hook[PMM_ROLE_NONE], &h->args, stack + 4096 + STACK_BYTES);
 	munmap(stack, 4096 + STACK_BYTES);
 	EXPECT(ret, h->args.error);
@@ -143,7 +151,7 @@ struct heap *host_read(struct host *h)
 	struct err e = { 0 };
 	struct heap *heap = NULL;
 
-	ledger_tree_tick(&h->tree);
+	tick(h);
 	if (ledger_map_open_fd(h->tree.fd, h->args.slot, &m, &e) || ledger_read(m, &o, &heap, &e))
 		die("ledger", &e);
 	ledger_map_close(m);

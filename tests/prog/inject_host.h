@@ -19,6 +19,7 @@ struct host {
 	size_t image_bytes;
 	unsigned nr_slots;
 	bool take_slot;			/* leave no free slot in the tree */
+	bool may_go;			/* the agent is to miss its monitor, which never ticks by itself, in time: else after a minute more */
 };
 
 /* Load the agent from `file` and start it on a tree of these options. Returns inject_start()'s result; ends the program on anything else. */
