@@ -64,8 +64,8 @@ bool block_get(uint64_t address, struct block_info *out);
 bool block_below(uint64_t address, uint64_t reach, uint64_t *at, struct block_info *out);
 
 /*
- * The same, quicker, where nothing but start and size are of interest. Returns where the block has its words, which stays a block's place
- * for ever; NULL: none.
+ * The same, quicker, where nothing but start and size are of interest, and of blocks that share no granule with another. Returns where the
+ * block has its words, which stays a block's place for ever; NULL: none.
  */
 const uint64_t *block_span(uint64_t address, uint64_t reach, uint64_t *at, uint64_t *size);
 

@@ -67,13 +67,13 @@ bool block_below(uint64_t address, uint64_t reach, uint64_t *at, struct block_in
 	return true;
 }
 
-/* block_below() in the table of most blocks, word by word downwards, leaf by leaf. Where granules are shared none is found. */
+/* block_below() in the table of most blocks, word by word downwards, leaf by leaf. */
 const uint64_t *block_span(uint64_t address, uint64_t reach, uint64_t *at, uint64_t *size)
 {
 	unsigned shift = shape[PMM_TABLE_HEAP].shift;
 	uint64_t granule = address >> shift, last = (address > reach ? address - reach : 0) >> shift;
 
-	if (unlikely(address >> PMM_ADDRESS_BITS) || unlikely(A.dense))
+	if (unlikely(address >> PMM_ADDRESS_BITS))
 		return NULL;
 	for (;;) {
 		uint64_t first = granule & ~(uint64_t)(GRANULES - 1), stop = last > first ? last : first;

@@ -12,9 +12,10 @@
 #include "agent/sys.h"
 
 #define CYCLES_PER_MS	3000000ull		/* as long as it is not measured */
-#define BURST_MS	50u			/* a full purse */
-#define FEW_MS		5u			/* ... where guards are to cost next to nothing, ... */
+#define PAGES_MS	25u			/* a full purse of guards, ... */
+#define FEW_MS		2u			/* ... where they are to cost next to nothing, ... */
 #define AMPLE_PERMILLE	50u			/* which is less than that */
+#define CANARIES_MS	15u			/* ... of all else */
 #define RESERVE_SHARE	4			/* of a full purse of guards for preferred blocks */
 #define OVERDRAFT_MS	50			/* ... of canaries: so much below nothing */
 #define INTERVAL_MS	2u			/* the kernel is asked so often at most; it adds up all threads */
@@ -38,7 +39,9 @@ bool budget_tight;
 
 static uint64_t full_ms(enum budget_for what)
 {
-	return what == BUDGET_GUARDS && B.permille[what] < AMPLE_PERMILLE ? FEW_MS : BURST_MS;
+	if (what == BUDGET_CANARIES)
+		return CANARIES_MS;
+	return B.permille[what] < AMPLE_PERMILLE ? FEW_MS : PAGES_MS;
 }
 
 void budget_start(uint64_t guards_permille, uint64_t canaries_permille)

@@ -10,6 +10,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "agent/agent.h"
+#include "agent/sys.h"
+#include "include/pmm/check.h"
+
 /* Of a larger block only so many bytes from its start are poisoned. */
 #define CANARY_POISON_MOST	(64u << 10)
 
@@ -27,11 +31,17 @@ enum canary_says { CANARY_NOTHING, CANARY_LIVE, CANARY_FREED };
 
 /*
  * Is there the head of a canaried block in front of p? 16 bytes before p must be readable, as they are before whatever an allocator handed
- * out; canary_look_safely() asks the kernel (a system call) for pointers that may be anything, as long as it may be asked. *align is 1
- * where none was asked for.
+ * out unless canary_begins(); canary_look_safely() asks the kernel (a system call) for pointers that may be anything, as long as it may be
+ * asked. *align is 1 where none was asked for.
  */
 enum canary_says canary_look(const void *p, size_t *size, size_t *align);
 enum canary_says canary_look_safely(const void *p, size_t *size, size_t *align);
+
+/* May a block at p be the first in its memory? Of other allocators than glibc's, which put nothing before their blocks. */
+static inline bool canary_begins(const void *p)
+{
+	return unlikely(A.dense) && (uint64_t)p % ARCH_PAGE < PMM_HEAD_BYTES;
+}
 
 /* canary_look() with the facts of a live block (include/pmm/check.h), as they stand there. */
 enum canary_says canary_look_facts(const void *p, size_t *size, size_t *align, uint32_t *facts);

@@ -7,6 +7,12 @@
 #include "agent/check/canary.h"
 #include "agent/check/guard.h"
 
+/* canary_look() at what may be anybody's block. */
+static enum canary_says look(const void *p, size_t *size, size_t *align)
+{
+	return canary_begins(p) ? canary_look_safely(p, size, align) : canary_look(p, size, align);
+}
+
 /* A guarded block is closed here: NULL. Where the real block of a canaried one begins; p itself where it is none of ours. */
 static void *taken_plain(void *p)
 {
@@ -20,7 +26,7 @@ static void *taken_plain(void *p)
 			guard_close(run);
 		return NULL;
 	}
-	says = K.o.level == PMM_CHECK_SAMPLED ? CANARY_NOTHING : canary_look(p, &size, &align);
+	says = K.o.level == PMM_CHECK_SAMPLED ? CANARY_NOTHING : look(p, &size, &align);
 	if (says == CANARY_NOTHING)
 		return p;
 	if (says == CANARY_FREED || !canary_take(p))
@@ -85,5 +91,5 @@ bool check_usable(const void *p, size_t *size)
 		*size = guarded_find((uint64_t)p, &b) && b.address == (uint64_t)p ? b.size : 0;
 		return true;
 	}
-	return K.o.level != PMM_CHECK_SAMPLED && canary_look(p, size, &align) != CANARY_NOTHING;
+	return K.o.level != PMM_CHECK_SAMPLED && look(p, size, &align) != CANARY_NOTHING;
 }

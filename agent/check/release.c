@@ -368,7 +368,7 @@ void check_free(struct tctx *c, void *p, const struct check_said *said, const st
 		free_passed(c, p);
 	} else if (unlikely(h.as == HELD_NONE)) {
 		counted_once(c, p, &h);
-		if (!(thrift_any && thrift_passed_safely(p)) && stray_release(c, p, said, from))
+		if (!(thrift_any && thrift_passed_safely(p, from->sp)) && stray_release(c, p, said, from))
 			return;
 		STORE(c->busy, TCTX_IN_ALLOCATOR);
 		A.next.free(p);

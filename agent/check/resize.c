@@ -108,7 +108,7 @@ void *check_realloc(struct tctx *c, void *old, size_t size, uint32_t kind, const
 	if (unlikely(h.as == HELD_PASSED))
 		return realloc_passed(c, old, size, kind, from);
 	if (unlikely(h.as == HELD_NONE)) {
-		if (!(thrift_any && thrift_passed_safely(old)) && stray_release(c, old, &said, from))
+		if (!(thrift_any && thrift_passed_safely(old, from->sp)) && stray_release(c, old, &said, from))
 			return NULL;
 		return realloc_passed(c, old, size, kind, from);
 	}

@@ -5,7 +5,7 @@
  * While the purse of canaries is empty a thread lets THRIFT_RUN blocks pass before it asks again. The first blocks of each call site are
  * checked all the same; call sites are told apart by return address and stack pointer, which costs next to nothing.
  *
- * Only for glibc's malloc, whose blocks show that they are some.
+ * glibc's malloc shows of a block that it is one. Of what other allocators gave out it is known only that it is none of ours.
  */
 #ifndef AGENT_CHECK_THRIFT_H
 #define AGENT_CHECK_THRIFT_H
@@ -66,7 +66,7 @@ void thrift_count(struct tctx *c);
 /* Is p, which is about to be released or resized, surely a block that passed? Quick; where it takes longer the answer is no. */
 bool thrift_passed(const void *p);
 
-/* The same where thrift_passed() and the tables said no, and there is no head: p may be anything. */
-bool thrift_passed_safely(const void *p);
+/* The same where thrift_passed() and the tables said no, and there is no live head: p may be anything. sp: the caller's. */
+bool thrift_passed_safely(const void *p, uint64_t sp);
 
 #endif

@@ -74,3 +74,24 @@ mapped() {
 }
 
 @test "malloc_usable_size of a block that was freed" { mapped "" usable; }
+
+# over LIBRARY: the same with another allocator, which may have a block or two of its own.
+over() {
+	local what
+	library "$1"
+	for what in none threads late inside static twice; do
+		LD_PRELOAD=$LIBRARY within "$PMM" check --level="$2" --budget 0 --json --report "$what.json" -- "$PROG/check_thrift" "$what" >out
+		[ "$(cat out)" = "done" ]
+		[ "$(jq .check.unchecked_blocks "$what.json")" = "$([ "$what" = threads ] && echo 1968 || echo 984)" ]
+	done
+	diff - <(jq -r -f "$CLI/check_found.jq" none.json threads.json late.json inside.json static.json twice.json) <<-END
+		late: overrun release write - end+0 40 malloc by_free<main by_late - free
+		inside: bad-free function - - start+16 35 malloc by_free<main by_loop - free inside
+		static: bad-free function - - - - - by_free<main - - free static
+		twice: double-free function - - start+0 34 malloc by_free<main by_loop by_free free
+	END
+}
+
+@test "jemalloc" { over libjemalloc.so.2 light; over libjemalloc.so.2 guard; }
+@test "tcmalloc" { over libtcmalloc_minimal.so.4 light; }
+@test "mimalloc" { over libmimalloc.so.2 light; }
