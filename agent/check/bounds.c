@@ -31,7 +31,7 @@
 #define WHAT_FREED	(PMM_HEAD_FREED >> PMM_HEAD_ALIGN_SHIFT)
 
 /* In units of the quick look at one pointer, which takes so many cycles of the machine's counter. */
-#define UNIT_CYCLES	4
+#define UNIT_CYCLES	8
 #define UNITS_FITS	4
 #define UNITS_LEFT	6
 #define UNITS_PEEK	200

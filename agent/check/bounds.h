@@ -87,11 +87,16 @@ static inline bool bounds_guarded(const void *p)
 	return unlikely((uint64_t)p - bounds_where.pool < bounds_where.pool_bytes);
 }
 
-/* Could there be a canaried block around p? A few instructions; most of what is no block is told apart by it. */
+/*
+ * Could there be a canaried block around p that is to be looked at? A few instructions; most of what is no block is told apart by it. While
+ * the budget is used up there is none, but for once in a while, so that bounds_settle() comes to look whether it still is.
+ */
 static inline bool bounds_canaried(const void *p)
 {
 	uint64_t top = (uint64_t)p >> BOUNDS_TOP_SHIFT;
 
+	if (bounds_rests())
+		return unlikely(!bounds_count(1));
 	return top < bounds_where.tops && ((const pmm_ref *)(A.base + PMM_TOP_OFF(PMM_TABLE_HEAP)))[top];
 }
 

@@ -24,10 +24,11 @@ static SLOW size_t strlen_body(const char *s)
 /* A short string's end is found by the look at it. */
 HOOK(size_t, strlen, const char *s)
 {
+	bool in = bounds_canaried(s);
 	size_t n;
 
-	if (bounds_guarded(s) || !bounds_canaried(s) || !bounds_count(1) || !quick_length(s, &n))
-		ENTRY(!bounds_suspect(s), strlen, strlen, s);
+	if (!in || bounds_guarded(s) || !bounds_count(1) || !quick_length(s, &n))
+		ENTRY(!in && !bounds_guarded(s), strlen, strlen, s);
 	return n;
 }
 

@@ -53,21 +53,25 @@ static inline __attribute__((always_inline)) bool quick_fits(const void *p, size
 		return true;
 	if (!bounds_count(1))
 		return false;
-	return bounds_rests() || quick_look(p, bytes, start);
+	return quick_look(p, bytes, start);
 }
 
 /* The same of two ranges, which costs less than one after the other. */
 static inline __attribute__((always_inline)) bool quick_both_fit(const void *a, const void *b, size_t bytes, bool start)
 {
-	bool in_a = bounds_canaried(a), in_b = bounds_canaried(b);
+	bool in_a, in_b;
 
 	if (bounds_guarded(a) || bounds_guarded(b))
 		return false;
+	if (bounds_rests())
+		return bounds_count(1);
+	in_a = bounds_canaried(a);
+	in_b = bounds_canaried(b);
 	if (!(in_a | in_b) || !bytes)
 		return true;
 	if (!bounds_count(2))
 		return false;
-	return bounds_rests() || ((!in_a || quick_look(a, bytes, start)) && (!in_b || quick_look(b, bytes, false)));
+	return (!in_a || quick_look(a, bytes, start)) && (!in_b || quick_look(b, bytes, false));
 }
 
 /* Do `bytes` bytes from p on lie on one page? */
@@ -110,8 +114,6 @@ static inline __attribute__((always_inline)) bool quick_compares(const char *a, 
 		return true;
 	if (!n || !bounds_count(1))
 		return !n;
-	if (bounds_rests())
-		return true;
 	for (unsigned i = 0; i < QUICK_LANES && quick_whole(a, ARCH_LANES) && quick_whole(b, ARCH_LANES); i++) {
 		end = arch_lanes_end(a, b, &high) | (n <= ARCH_LANES ? 1u << (n - 1) : 0);
 		if (end)

@@ -275,5 +275,7 @@ uint64_t ledger_tree_tick(struct ledger_tree *t)
 
 uint64_t ledger_tree_calm_ns(const struct ledger_tree *t)
 {
-	return t->head->mode == PMM_MODE_SAMPLED ? 5 * PMM_TICK_NS : PMM_TICK_NS;
+	bool rare = t->head->mode == PMM_MODE_SAMPLED || t->head->check.flags & PMM_CHECK_THRIFT;
+
+	return rare ? 5 * PMM_TICK_NS : PMM_TICK_NS;
 }

@@ -78,8 +78,9 @@ int ledger_tree_slot_release(struct ledger_tree *t, unsigned k);
 uint64_t ledger_tree_tick(struct ledger_tree *t);
 
 /*
- * How long whoever ticks may sleep when nothing happens. In sampled mode processes look at the clock themselves, and each time the monitor wakes
- * costs some 20 us and the program its caches.
+ * How long whoever ticks may sleep when nothing happens: each time the monitor wakes costs some 20 us and the program its caches. In sampled
+ * mode processes look at the clock themselves. Where checking has a budget for all it does, which such wakes would use up, times are told
+ * less exactly.
  */
 uint64_t ledger_tree_calm_ns(const struct ledger_tree *t);
 

@@ -22,7 +22,7 @@
 #define DEFAULT_QUARANTINE	(1ull << 20)
 #define DEFAULT_GUARDED		(1ull << 16)
 /* The share of the program's CPU time that checking may take, by level: light, guard, sampled. */
-static const uint64_t default_budget_permille[] = { 100, 700, 5 };
+static const uint64_t default_budget_permille[] = { 50, 700, 5 };
 #define DEFAULT_SAMPLE		(256ull << 10)
 #define LEAST_SWEEP_NS		10000000ull
 
@@ -56,7 +56,7 @@ static const struct opt check_opts[] = {
 	{ "max-guarded", 0, OPT_UINT, "N", "blocks guarded at the same time (default 65536); others have canaries", &job.check.max_guarded,
 	  .uses = FOR_GUARDED },
 	{ "budget", 0, OPT_STRING, "PERCENT|all",
-	  "CPU time that checking may take, in percent of the program's own (default: light 10, guard 70, sampled 0.5); blocks beyond pass "
+	  "CPU time that checking may take, in percent of the program's own (default: light 5, guard 70, sampled 0.5); blocks beyond pass "
 	  "unchecked", &budget,
 	  .uses = FOR_COMMAND },
 	{ "quarantine", 0, OPT_SIZE, "BYTES", "released blocks kept from reuse (default 1M)", &job.check.quarantine_bytes,
