@@ -85,7 +85,7 @@ blocks_in_log() { in_log "$1" "^ +[0-9]+ +$2 0x[0-9a-f]+ . +[0-9:]+  $(literal "
 	[ "$tty" -eq 0 ] && [ "$sid" -ne "$PID" ] && [ ! -d "/proc/$sid" ] && [ "$ppid" -ne $$ ]
 	[ "$(readlink "/proc/$PID/cwd")" = / ]
 	grep -q '^Umask:.0077' "/proc/$PID/status"
-	grep -q '^SigIgn:.0000000000001000' "/proc/$PID/status"	# SIGPIPE
+	grep -q '^SigIgn:.0000000[01][08]0001000' "/proc/$PID/status"	# SIGPIPE; 32 and 33, the C library's own, as posix_spawn() leaves them
 	for fd in 0 1 2; do [ "$(readlink "/proc/$PID/fd/$fd")" = /dev/null ]; done
 	[ -z "$(find "/proc/$PID/fd" -lname "$T/open")" ]
 	[ "$(find "/proc/$PID/fd" -type l | wc -l)" -eq 8 ]	# pid file, socket, log, signals, time
