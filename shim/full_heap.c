@@ -192,33 +192,32 @@ __attribute__((flatten)) void pmm_free(PMM_AT, void *p)
 		release(file, line, func, p, CALLER_HERE());
 }
 
-void *pmm_realloc(PMM_AT, void *p, size_t size)
+static inline __attribute__((always_inline)) void *resize(const char *file, int line, const char *func, void *p, size_t size,
+							     struct caller from)
 {
 	struct full_call call;
 
 	if (!p)
-		return obtain(file, line, func, 'r', 0, size, 0, CALLER_HERE());
-	call = CALL(file, line, func, CALLER_HERE());
+		return obtain(file, line, func, 'r', 0, size, 0, from);
+	call = CALL(file, line, func, from);
 	if (size)
 		return full_resize(&call, p, size);
-	release(file, line, func, p, CALLER_HERE());
+	release(file, line, func, p, from);
 	return NULL;
+}
+
+void *pmm_realloc(PMM_AT, void *p, size_t size)
+{
+	return resize(file, line, func, p, size, CALLER_HERE());
 }
 
 void *pmm_reallocarray(PMM_AT, void *p, size_t nr, size_t size)
 {
-	struct full_call call;
 	size_t bytes;
 
 	if (__builtin_mul_overflow(nr, size, &bytes))
 		bytes = SIZE_MAX;
-	if (!p)
-		return obtain(file, line, func, 'r', 0, bytes, 0, CALLER_HERE());
-	call = CALL(file, line, func, CALLER_HERE());
-	if (bytes)
-		return full_resize(&call, p, bytes);
-	release(file, line, func, p, CALLER_HERE());
-	return NULL;
+	return resize(file, line, func, p, bytes, CALLER_HERE());
 }
 
 static inline __attribute__((always_inline)) char *copy_text(const char *file, int line, const char *func, const char *text,

@@ -1,5 +1,5 @@
 /*
- * The full form: which calls the quick way may take, and what options say about a request.
+ * The full form: which calls the quick way may take, and how it starts.
  */
 static void option_changed(void)
 {
@@ -52,24 +52,4 @@ static void begin_full(void)
 		start_full();
 	leave();
 	begin();
-}
-
-/* What options say about a request beyond recording it; 0: it must fail. Under the lock. */
-static int admit(const struct at *at, size_t size)
-{
-	size_t huge = option(PMM_HUGE_SIZE), limit = option(PMM_LIMIT);
-
-	if (option(PMM_CHECK_ALWAYS))
-		inspect_all(at);
-	if (huge && size >= huge) {
-		S.stats.nr_huge++;
-		tell(at, "huge request: %zu bytes", size);
-	}
-	if (!limit || (size <= limit && bytes_live() <= limit - size))
-		return 1;
-	if (!S.refused) {
-		S.refused = 1;
-		tell(at, "request for %zu bytes fails, and all that go beyond the limit of %zu bytes", size, limit);
-	}
-	return 0;
 }

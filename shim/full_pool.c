@@ -2,31 +2,6 @@
  * Pools of the full form: blocks of one size that are used again and again. For the ledger one belongs to the place that got it
  * last; whether it is idle is said by its site.
  */
-void pmm_pool_init(struct pmm_pool *pool, size_t size, size_t max)
-{
-	pool->size = size;
-	pool->max = max;
-	pool->nr = 0;
-	pool->first = NULL;
-}
-
-/* Idle blocks are linked by their first word. */
-static size_t pool_bytes(const struct pmm_pool *pool)
-{
-	return pool->size < sizeof(void *) ? sizeof(void *) : pool->size;
-}
-
-static void *pop_block(struct pmm_pool *pool)
-{
-	void *p = pool->first;
-
-	if (p) {
-		memcpy(&pool->first, p, sizeof(void *));
-		pool->nr--;
-	}
-	return p;
-}
-
 static struct full_call call_of(const struct at *at)
 {
 	struct full_call call;
@@ -92,9 +67,7 @@ void pmm_pool_put_at(PMM_AT, struct pmm_pool *pool, void *p)
 		inspect_taken(&call, &b);
 	if (enter()) {
 		if (pool->nr < pool->max && move_to(&call, p, 1, pool_bytes(pool))) {
-			memcpy(p, &pool->first, sizeof(void *));
-			pool->first = p;
-			pool->nr++;
+			push_block(pool, p);
 			idle = 1;
 		}
 		leave();

@@ -116,6 +116,7 @@ static const char *memory_of(const void *p);		/* what memory p is in that no blo
 static unsigned changed_behind(const struct slot *slot);	/* bytes of the canary behind it */
 static void paint_slot(const struct slot *slot);	/* write canaries */
 static size_t inspect_all(const struct at *at);		/* canaries and kept memory; returns how many blocks are damaged */
+static size_t bytes_live(void);				/* of tracked blocks */
 static void trim_kept(void);				/* release until PMM_KEEP holds */
 static void option_changed(void);			/* an option or S.off has been written to */
 #ifndef PMM_BARE

@@ -14,24 +14,9 @@ static unsigned char log2_of(size_t value)
 	return log;
 }
 
-/* What options say about a request beyond tracking it; 0: it must fail. Under the lock. */
-static int admit(const struct at *at, size_t size)
+static size_t bytes_live(void)
 {
-	size_t huge = option(PMM_HUGE_SIZE), limit = option(PMM_LIMIT);
-
-	if (option(PMM_CHECK_ALWAYS))
-		inspect_all(at);
-	if (huge && size >= huge) {
-		S.stats.nr_huge++;
-		tell(at, "huge request: %zu bytes", size);
-	}
-	if (!limit || (size <= limit && S.stats.bytes_live <= limit - size))
-		return 1;
-	if (!S.refused) {
-		S.refused = 1;
-		tell(at, "request for %zu bytes fails, and all that go beyond the limit of %zu bytes", size, limit);
-	}
-	return 0;
+	return S.stats.bytes_live;
 }
 
 /* Requests for 0 bytes; under the lock. */

@@ -1,31 +1,6 @@
 /*
  * Pools of the static form: blocks of one size that are used again and again. A block stays in its slot while it is idle in the pool.
  */
-void pmm_pool_init(struct pmm_pool *pool, size_t size, size_t max)
-{
-	pool->size = size;
-	pool->max = max;
-	pool->nr = 0;
-	pool->first = NULL;
-}
-
-/* Idle blocks are linked by their first word. */
-static size_t pool_bytes(const struct pmm_pool *pool)
-{
-	return pool->size < sizeof(void *) ? sizeof(void *) : pool->size;
-}
-
-static void *pop_block(struct pmm_pool *pool)
-{
-	void *p = pool->first;
-
-	if (p) {
-		memcpy(&pool->first, p, sizeof(void *));
-		pool->nr--;
-	}
-	return p;
-}
-
 void *pmm_pool_get_at(PMM_AT, struct pmm_pool *pool)
 {
 	AT_OF_CALL;
@@ -57,9 +32,7 @@ void pmm_pool_put_at(PMM_AT, struct pmm_pool *pool, void *p)
 		if (slot && slot->entry == 'p' && slot->size == pool_bytes(pool) && pool->nr < pool->max) {
 			inspect_slot(slot, &at);
 			slot->state = IDLE;
-			memcpy(p, &pool->first, sizeof(void *));
-			pool->first = p;
-			pool->nr++;
+			push_block(pool, p);
 			p = NULL;
 		}
 		leave();
