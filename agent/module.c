@@ -22,7 +22,6 @@
 #define HEADER_AT (CHUNK + (16u << 10))
 #define NOTE_AT	(CHUNK + (20u << 10))
 #define TRIES	20000
-#define SIG_SETMASK 2		/* <signal.h> is not for who links nothing */
 
 static bool module_lock(uint32_t tid, bool *own)
 {
@@ -53,12 +52,12 @@ static bool signals_hold(uint64_t *mask)
 {
 	const uint64_t all = UINT64_MAX;
 
-	return !A.own.start && !LOAD(A.confined) && !sys_failed(sys4(rt_sigprocmask, SIG_SETMASK, &all, mask, sizeof(all)));
+	return !A.own.start && !LOAD(A.confined) && !sys_failed(sys4(rt_sigprocmask, SYS_SIG_SETMASK, &all, mask, sizeof(all)));
 }
 
 static void signals_let_go(const uint64_t *mask)
 {
-	sys4(rt_sigprocmask, SIG_SETMASK, mask, 0, sizeof(*mask));
+	sys4(rt_sigprocmask, SYS_SIG_SETMASK, mask, 0, sizeof(*mask));
 }
 
 /* ---- one module ----------------------------------------------------------------------------------------- */

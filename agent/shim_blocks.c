@@ -183,53 +183,54 @@ static void add_record(struct full_totals *t, const struct pmm_record *r)
 	t->zero += r->zero_size;
 }
 
-void shim_totals(struct full_totals *t)
-{
-	*t = (struct full_totals){ 0 };
-	if (LOAD(A.state) != AGENT_ON)
-		return;
-	t->nr_spots = LOAD(A.ledger->nr_spots) - 1;
-	for (uint32_t i = 0, nr = LOAD(A.ledger->nr_ctx); i < nr; i++) {
-		const struct pmm_ctx *c = ctx_at(i);
-
-		for (pmm_ref ref = c ? LOAD_ACQUIRE(c->records) : 0; ref; ref = ((struct pmm_record *)arena_at(ref))->next) {
-			const struct pmm_record *r = arena_at(ref);
-
-			if (spot_flags(r->site) & PMM_SITE_SPOT)
-				add_record(t, r);
-		}
-	}
-}
-
-/* The figures of all sites of spots that say the same place as number `nr`, which is the first that does. */
-static bool spot_sum(uint32_t nr, struct full_spot *s)
+/* The figures of all sites of spots; of those that say the same place as `at`, if that is not NULL. */
+static void add_records(struct full_totals *t, const struct pmm_spot *at)
 {
 	uint32_t nr_ctx = LOAD(A.ledger->nr_ctx);
-	const struct pmm_spot *at = spot_number(nr);
 
-	if (!at)
-		return false;
-	*s = (struct full_spot){ .line = at->line };
-	s->file = at->file ? arena_at(at->file) : "?";
-	s->func = at->function ? arena_at(at->function) : "?";
-	for (uint32_t i = 1; i < nr; i++)
-		if (spot_same(spot_number(i), at))
-			return false;
 	for (uint32_t i = 0; i < nr_ctx; i++) {
 		const struct pmm_ctx *c = ctx_at(i);
 
 		for (pmm_ref ref = c ? LOAD_ACQUIRE(c->records) : 0; ref; ref = ((struct pmm_record *)arena_at(ref))->next) {
 			const struct pmm_record *r = arena_at(ref);
 
-			if (!spot_same(spot_of(r->site), at))
-				continue;
-			s->allocs += r->allocs;
-			s->frees += r->frees;
-			s->bytes_in += r->bytes_in;
-			s->bytes_out += r->bytes_out;
-			s->peak_bytes += peak_is_now(r) ? r->bytes_in - r->bytes_out : (uint64_t)r->at_peak_bytes;
+			if (at ? spot_same(spot_of(r->site), at) : (spot_flags(r->site) & PMM_SITE_SPOT) != 0)
+				add_record(t, r);
 		}
 	}
+}
+
+void shim_totals(struct full_totals *t)
+{
+	*t = (struct full_totals){ 0 };
+	if (LOAD(A.state) != AGENT_ON)
+		return;
+	t->nr_spots = LOAD(A.ledger->nr_spots) - 1;
+	add_records(t, NULL);
+}
+
+/* What is known of the place that number `nr` says. False: an earlier one says the same. */
+static bool spot_sum(uint32_t nr, struct full_spot *s)
+{
+	const struct pmm_spot *at = spot_number(nr);
+	struct full_totals t = { 0 };
+
+	if (!at)
+		return false;
+	for (uint32_t i = 1; i < nr; i++)
+		if (spot_same(spot_number(i), at))
+			return false;
+	add_records(&t, at);
+	*s = (struct full_spot){
+		.file = at->file ? arena_at(at->file) : "?",
+		.func = at->function ? arena_at(at->function) : "?",
+		.line = at->line,
+		.allocs = t.allocs,
+		.frees = t.frees,
+		.bytes_in = t.bytes_in,
+		.bytes_out = t.bytes_out,
+		.peak_bytes = t.peak_bytes,
+	};
 	return true;
 }
 

@@ -30,6 +30,9 @@
 #define SYS_MADV_GUARD_REMOVE	103
 #define SYS_PIDFD_SELF		(-10000)	/* 6.14 */
 #define SYS_CLOCK_MONOTONIC_COARSE 6
+#define SYS_SIG_BLOCK		0	/* rt_sigprocmask(): as in <signal.h>, which is not for who links nothing */
+#define SYS_SIG_UNBLOCK		1
+#define SYS_SIG_SETMASK		2
 #define SYS_CLOCK_REALTIME	0
 #define SYS_CLOCK_MONOTONIC	1
 #define SYS_EINTR		4

@@ -10,11 +10,9 @@
 #define EVENT_BYTES	12u		/* struct epoll_event */
 #define POLL_BYTES	8u
 #define TIME_BYTES	16u
-#define STATFS_BYTES	120u
 #define SYSINFO_BYTES	112u
 #define UTSNAME_BYTES	390u
 #define USAGE_BYTES	144u
-#define STAT_BYTES	144u
 #define CTL_DEL		2		/* epoll_ctl(), which does not look at its event */
 
 /* A function `name`, with its parameters and arguments in brackets, that passes on n bytes at p, of which it writes `came` when it is back with `got`. */

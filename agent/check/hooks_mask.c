@@ -11,9 +11,6 @@
 
 #define EINTR		4
 #define EINVAL		22
-#define SIG_BLOCK	0
-#define SIG_UNBLOCK	1
-#define SIG_SETMASK	2
 #define OURS		(SIGNAL_BIT(SIGSEGV) | SIGNAL_BIT(SIGSTKFLT))
 
 /*
@@ -56,7 +53,7 @@ static uint64_t mask_now(void)
 {
 	uint64_t mask = 0;
 
-	sys4(rt_sigprocmask, SIG_BLOCK, 0, &mask, 8);
+	sys4(rt_sigprocmask, SYS_SIG_BLOCK, 0, &mask, 8);
 	return mask;
 }
 
@@ -77,14 +74,14 @@ int keep_mask_change(mask_function *real, int how, const struct sig_set *set, st
 	struct sig_set all;
 	int ret;
 
-	if (!signal_keeper || (unsigned)how > SIG_SETMASK)
+	if (!signal_keeper || (unsigned)how > SYS_SIG_SETMASK)
 		return real(how, set, old);
 	shown = keep_shown(mask_now());
-	if (set && (how == SIG_SETMASK || wish & OURS)) {
-		wish = how == SIG_BLOCK ? shown | wish : how == SIG_UNBLOCK ? shown & ~wish : wish;
+	if (set && (how == SYS_SIG_SETMASK || wish & OURS)) {
+		wish = how == SYS_SIG_BLOCK ? shown | wish : how == SYS_SIG_UNBLOCK ? shown & ~wish : wish;
 		all.word[0] = keep_hidden(wish);
 		set = &all;
-		how = SIG_SETMASK;
+		how = SYS_SIG_SETMASK;
 	}
 	ret = real(how, set, old);
 	if (!ret && old)
@@ -122,17 +119,17 @@ static int change_words(int how, int mask)
 
 int sigblock(int mask)
 {
-	return change_words(SIG_BLOCK, mask);
+	return change_words(SYS_SIG_BLOCK, mask);
 }
 
 int sigsetmask(int mask)
 {
-	return change_words(SIG_SETMASK, mask);
+	return change_words(SYS_SIG_SETMASK, mask);
 }
 
 int siggetmask(void)
 {
-	return change_words(SIG_BLOCK, 0);
+	return change_words(SYS_SIG_BLOCK, 0);
 }
 
 static int change_one(int how, int signal, const char *name, void **known)
@@ -152,14 +149,14 @@ int sighold(int signal)
 {
 	static void *known;
 
-	return change_one(SIG_BLOCK, signal, "sighold", &known);
+	return change_one(SYS_SIG_BLOCK, signal, "sighold", &known);
 }
 
 int sigrelse(int signal)
 {
 	static void *known;
 
-	return change_one(SIG_UNBLOCK, signal, "sigrelse", &known);
+	return change_one(SYS_SIG_UNBLOCK, signal, "sigrelse", &known);
 }
 
 int sigignore(int signal)

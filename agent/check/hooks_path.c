@@ -4,9 +4,7 @@
 #include "agent/check/passing.h"
 #include "agent/check/strings.h"
 
-#define STAT_BYTES	144u
 #define STATX_BYTES	256u
-#define STATFS_BYTES	120u
 
 struct file;
 struct directory;

@@ -12,7 +12,6 @@
 #include "agent/check/keep.h"
 #include "agent/sys.h"
 
-#define SIG_SETMASK	2
 
 static __thread uint32_t lasts;		/* calls, of which one handler may interrupt another */
 
@@ -46,7 +45,7 @@ bool inherit_mask(uint64_t *mask)
 {
 	uint64_t real = 0;
 
-	if (!signal_keeper || keep_gone() || sys_failed(sys4(rt_sigprocmask, SIG_SETMASK, 0, &real, 8)))
+	if (!signal_keeper || keep_gone() || sys_failed(sys4(rt_sigprocmask, SYS_SIG_SETMASK, 0, &real, 8)))
 		return false;
 	*mask = keep_shown(real);
 	return *mask != real;
@@ -60,7 +59,7 @@ void inherit_begin(struct inherit *h, bool lasting)
 	h->lasting = lasting;
 	lasts += lasting;
 	if (inherit_mask(&mask))
-		h->masked = !sys_failed(sys4(rt_sigprocmask, SIG_SETMASK, &mask, &h->mask, 8));
+		h->masked = !sys_failed(sys4(rt_sigprocmask, SYS_SIG_SETMASK, &mask, &h->mask, 8));
 }
 
 bool inherit_lasts(void)
@@ -75,5 +74,5 @@ void inherit_end(const struct inherit *h)
 		if (h->ignored & SIGNAL_BIT(signal))
 			keep_install(signal);
 	if (h->masked)
-		sys4(rt_sigprocmask, SIG_SETMASK, &h->mask, 0, 8);
+		sys4(rt_sigprocmask, SYS_SIG_SETMASK, &h->mask, 0, 8);
 }

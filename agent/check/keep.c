@@ -26,7 +26,6 @@
 
 #define KEPT		(SIGNAL_BIT(SIGTRAP) | SIGNAL_BIT(SIGBUS) | SIGNAL_BIT(SIGFPE) | SIGNAL_BIT(SIGSEGV) | SIGNAL_BIT(SIGSTKFLT))
 #define WAITING		0x706d6d	/* si_errno of SIGSTKFLT that is SIGSEGV in truth */
-#define SIG_SETMASK	2
 #define SI_TKILL	(-6)
 #define SS_AUTODISARM	(1 << 31)
 #define LOOK_CYCLES	100000u		/* some 30 us: a look takes half of one */
@@ -300,14 +299,14 @@ static void confined(void)
 	guard_open_all();
 	step_wait();
 	STORE(racing, !*A.single_threaded && !A.no_return);
-	sys4(rt_sigprocmask, SIG_SETMASK, 0, &mask, 8);
+	sys4(rt_sigprocmask, SYS_SIG_SETMASK, 0, &mask, 8);
 	mask = keep_shown(mask);
 	STORE(gone, true);
 	for (int signal = 1; signal < NR_SIGNALS; signal++)
 		if (KEPT & SIGNAL_BIT(signal) && !keeps(signal))
 			A.next.sigaction(signal, &wanted[signal], NULL);
 	mask = keep_hidden(mask);
-	sys4(rt_sigprocmask, SIG_SETMASK, &mask, 0, 8);
+	sys4(rt_sigprocmask, SYS_SIG_SETMASK, &mask, 0, 8);
 }
 
 /* A child made by vfork: its actions are its own, and our notes are its parent's. */
@@ -365,10 +364,10 @@ static void mask_look(void)
 {
 	uint64_t mask = 0, hidden;
 
-	if (inherit_lasts() || sys_failed(sys4(rt_sigprocmask, SIG_SETMASK, 0, &mask, 8)) || !(mask & SIGNAL_BIT(SIGSEGV)))
+	if (inherit_lasts() || sys_failed(sys4(rt_sigprocmask, SYS_SIG_SETMASK, 0, &mask, 8)) || !(mask & SIGNAL_BIT(SIGSEGV)))
 		return;
 	hidden = keep_hidden(mask);
-	sys4(rt_sigprocmask, SIG_SETMASK, &hidden, 0, 8);
+	sys4(rt_sigprocmask, SYS_SIG_SETMASK, &hidden, 0, 8);
 }
 
 /* The pool is at work. */
@@ -446,12 +445,12 @@ static sig_handler *handler_or_hold(int signal, sig_handler *new)
 	uint64_t mask = 0, bit = SIGNAL_BIT(signal);
 	bool held;
 
-	sys4(rt_sigprocmask, SIG_SETMASK, 0, &mask, 8);
+	sys4(rt_sigprocmask, SYS_SIG_SETMASK, 0, &mask, 8);
 	mask = keep_shown(mask);
 	held = mask & bit;
 	action(signal, new == SIG_HOLD ? NULL : &a, &old);
 	mask = keep_hidden(new == SIG_HOLD ? mask | bit : mask & ~bit);
-	sys4(rt_sigprocmask, SIG_SETMASK, &mask, 0, 8);
+	sys4(rt_sigprocmask, SYS_SIG_SETMASK, &mask, 0, 8);
 	return held ? SIG_HOLD : old.handler;
 }
 
@@ -488,5 +487,5 @@ void keep_start(void)
 		return;
 	hidden = keep_hidden(mask);
 	if (hidden != mask)
-		sys4(rt_sigprocmask, SIG_SETMASK, &hidden, 0, 8);
+		sys4(rt_sigprocmask, SYS_SIG_SETMASK, &hidden, 0, 8);
 }

@@ -15,6 +15,9 @@
 #define PASS_IN		1u	/* the kernel reads it */
 #define PASS_OUT	2u	/* ... writes it; both is told as a write, before */
 
+#define STAT_BYTES	144u		/* struct stat, of the kernel's and the C library's alike */
+#define STATFS_BYTES	120u
+
 struct passing {
 	struct bounce b;
 	size_t left;			/* bytes that the block holds; SIZE_MAX: enough */

@@ -23,7 +23,6 @@
 #define SA_SIGINFO	0x00000004u
 #define SA_RESTORER	0x04000000u
 #define SA_RESETHAND	0x80000000u
-#define SIG_SETMASK	2
 #define SIG_IGNORED	1
 #define TRIES		100	/* somebody sets another action each time */
 #define WAITS		1000000
@@ -107,10 +106,10 @@ uint32_t guards_fault_ready(void)
 	if (sys_failed(sys4(rt_sigprocmask, 0, 0, &mask, 8)) || mask & 1ull << (SIGSEGV - 1))
 		return PMM_CHECK_STOP_BLOCKED;
 	if (LOAD(taken) == 0 && CAS(taken, none, TAKING)) {
-		sys4(rt_sigprocmask, SIG_SETMASK, &all, 0, 8);
+		sys4(rt_sigprocmask, SYS_SIG_SETMASK, &all, 0, 8);
 		ok = take();
 		STORE_RELEASE(taken, ok ? TAKEN : 0);
-		sys4(rt_sigprocmask, SIG_SETMASK, &mask, 0, 8);
+		sys4(rt_sigprocmask, SYS_SIG_SETMASK, &mask, 0, 8);
 		return ok ? PMM_CHECK_RUNS : PMM_CHECK_STOP_IGNORED;
 	}
 	if (!is_taken())
@@ -185,10 +184,10 @@ __attribute__((used)) static uint64_t fault_decide(int signal, int *info, const 
 	uint64_t all = ~0ull, mask = 0, handler;
 
 	if ((info[2] == SEGV_MAPERR || info[2] == SEGV_ACCERR) && guards_has(((void **)info)[2])) {
-		sys4(rt_sigprocmask, SIG_SETMASK, &all, &mask, 8);
+		sys4(rt_sigprocmask, SYS_SIG_SETMASK, &all, &mask, 8);
 		if (opened(info, ((uint64_t *)info)[2], uc))
 			return 0;		/* and the mask is again what it was */
-		sys4(rt_sigprocmask, SIG_SETMASK, &mask, 0, 8);
+		sys4(rt_sigprocmask, SYS_SIG_SETMASK, &mask, 0, 8);
 	}
 	is_taken();
 	handler = LOAD(wanted.handler);
