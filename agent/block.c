@@ -195,11 +195,12 @@ static __attribute__((noinline)) void stamp_new(struct block_stamp *stamp, uint3
 	stamp->end_tick = tick + (1u << (nr >> STAMPS_PER_STEP_LOG2));
 }
 
-static inline uint32_t stamp_number(const struct block_new *b)
+/* Of use where the block is not wide. */
+static inline uint32_t stamp_number(const struct block_new *b, bool wide)
 {
 	struct block_stamp *stamp = b->stamp;
 
-	if (unlikely(b->tick - stamp->tick >= stamp->end_tick - stamp->tick))
+	if (unlikely(b->tick - stamp->tick >= stamp->end_tick - stamp->tick) && !wide)
 		stamp_new(stamp, b->thread, b->tick);
 	return stamp->number;
 }
@@ -244,10 +245,11 @@ static __attribute__((noinline, cold)) bool put_watched(uint64_t *at, const uint
 
 static inline bool put_words(uint64_t *at, const uint64_t word[2], bool dense)
 {
+	uint64_t nowhere, *second = is_wide(word[0]) ? at + 1 : &nowhere;
+
 	if (watched())
 		return put_watched(at, word, dense);
-	if (is_wide(word[0]))
-		STORE(at[1], word[1]);
+	STORE(*second, word[1]);
 	return put_first(at, word[0], dense);
 }
 
@@ -282,16 +284,14 @@ static inline bool put_anywhere(uint64_t address, uint64_t *at, uint64_t word[2]
 
 bool block_add(uint64_t address, uint64_t *place, const struct block_new *b)
 {
-	uint64_t word[2];
+	uint64_t word[2], wide;
 
 	if (unlikely(!place && !address_ok(address)))
 		return no_address();
-	if (b->size <= PMM_SIZE_SMALL) {
-		word[0] = word_of(stamp_number(b), b->site, sub_of(address), b->size, b->kind);
-	} else {
-		word[0] = word_of(b->tick, b->site, sub_of(address), PMM_SIZE_WIDE, b->kind);
-		word[1] = b->size | (uint64_t)b->thread << PMM_WIDE_THREAD_SHIFT;
-	}
+	wide = -(uint64_t)(b->size > PMM_SIZE_SMALL);
+	word[0] = word_of((b->tick & wide) | (stamp_number(b, wide) & ~wide), b->site, sub_of(address),
+			  (PMM_SIZE_WIDE & wide) | (b->size & ~wide), b->kind);
+	word[1] = b->size | (uint64_t)b->thread << PMM_WIDE_THREAD_SHIFT;
 	if (unlikely(b->kind == PMM_KIND_OTHER))
 		return put_dense(address, word) || no_room(b->size);
 	return likely(put_anywhere(address, place, word)) || no_room(b->size);

@@ -107,25 +107,23 @@ static inline uint64_t *block_find(uint64_t address)
 	return at && is_block(LOAD(*at)) && kind_of(LOAD(*at)) != PMM_KIND_OTHER ? at : NULL;
 }
 
-/* What a block's words say. `now` as for block_del(). */
+/*
+ * What a block's words say. `now` as for block_del(). Without a branch on whether a block is wide: where sizes are mixed nobody can tell
+ * in advance. The word behind a block's first is there in any case.
+ */
 static inline void look(const uint64_t *at, const struct block_stamp *now, struct block_info *out)
 {
-	uint64_t word = LOAD(*at);
+	uint64_t word = LOAD(*at), behind = LOAD(at[1]), wide = -(uint64_t)is_wide(word);
 	uint32_t time = (uint32_t)word;
 
 	out->word[0] = word;
+	out->word[1] = behind;
 	out->site = word >> PMM_WORD_SITE_SHIFT & (PMM_MAX_SITES - 1);
 	out->kind = kind_of(word);
-	out->size = size_field(word);
-	if (out->size == PMM_SIZE_WIDE) {
-		out->word[1] = LOAD(at[1]);
-		out->size = out->word[1] & PMM_SIZE_MAX;
-		out->birth_tick = time;
-	} else if (likely(time == now->number)) {
-		out->birth_tick = now->end_tick - 1;
-	} else {
+	out->size = (behind & PMM_SIZE_MAX & wide) | (size_field(word) & ~wide);
+	out->birth_tick = (time & (uint32_t)wide) | ((now->end_tick - 1) & ~(uint32_t)wide);
+	if (unlikely((time ^ now->number) & ~(uint32_t)wide))
 		out->birth_tick = time && time < LOAD(A.ledger->nr_stamps) ? stamp_at(time)->tick : A.ledger->start_tick;
-	}
 }
 
 #endif
