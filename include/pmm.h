@@ -4,8 +4,8 @@
  *     #include <pmm.h>          anywhere, before or after <stdlib.h> and <string.h>
  *     cc -DPMM ...              without -DPMM all of it is nothing: the same object code as without the header
  *
- * With PMM defined, calls of malloc, calloc, realloc, reallocarray, free, strdup, strndup, aligned_alloc and posix_memalign become
- * calls of pmm_*, which note file, line and function. Only calls: the bare names, as in `list_each(list, free)`, are still the C
+ * With PMM defined, calls of malloc, calloc, realloc, reallocarray, free, strdup, strndup, aligned_alloc, posix_memalign and memalign
+ * become calls of pmm_*, which note file, line and function. Only calls: the bare names, as in `list_each(list, free)`, are still the C
  * library's, and so is `(free)(p)`. PMM_NO_NAMES leaves all names alone; then call pmm_malloc(PMM_HERE, n) and so on.
  *
  * One interface, two forms that implement it:
@@ -30,6 +30,7 @@
 #if defined(PMM) && defined(__has_include)
 #if __has_include(<malloc.h>)
 #include <malloc.h>		/* declares malloc once more: not after the macros below */
+#define PMM_HAS_MALLOC_H
 #endif
 #endif
 
@@ -265,6 +266,10 @@ inline void operator delete[](void *p, PMM_AT) noexcept { pmm_free(file, line, f
 #define strndup(text, max) pmm_strndup(PMM_HERE, text, max)
 #define aligned_alloc(align, size) pmm_aligned_alloc(PMM_HERE, align, size)
 #define posix_memalign(p, align, size) pmm_posix_memalign(PMM_HERE, p, align, size)
+#ifdef PMM_HAS_MALLOC_H
+#undef memalign
+#define memalign(align, size) pmm_aligned_alloc(PMM_HERE, align, size)
+#endif
 #endif
 
 #else

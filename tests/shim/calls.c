@@ -28,6 +28,7 @@ int main(void)
 	free(malloc(1000));
 	free(NULL);
 	free(realloc(NULL, 17));
+	free(memalign(64, 33));
 	pmm_report(PMM_ALL);
 	for (i = 0; i < 10; i++)
 		free(kept[i]);
