@@ -98,7 +98,8 @@ static uint32_t spot_get(const struct spot *p)
 
 	if (!table)
 		return 0;
-	key.hash = text_hash(text_hash(p->line ^ p->flags, p->file, key.file_len), p->function, key.function_len) * 2654435761u;
+	/* of a place, whatever the flags: spot_first() finds all of one in its chain */
+	key.hash = text_hash(text_hash(p->line, p->file, key.file_len), p->function, key.function_len) * 2654435761u;
 	bucket = &table[key.hash >> (32 - HASH_BITS)];
 	head = LOAD_ACQUIRE(*bucket);
 	nr = spot_search(head, 0, &key, p);
@@ -146,11 +147,11 @@ uint32_t spot_under(uint32_t site)
 	return n ? n->parent : 0;
 }
 
-const struct pmm_spot *spot_of(uint32_t site)
+uint32_t spot_nr(uint32_t site)
 {
 	const struct pmm_node *n = node_of(site);
 
-	return n && PMM_FRAME_MODULE(n->frame) == PMM_SPOT_MODULE ? spot_at((uint32_t)PMM_FRAME_PC(n->frame)) : NULL;
+	return n && PMM_FRAME_MODULE(n->frame) == PMM_SPOT_MODULE ? (uint32_t)PMM_FRAME_PC(n->frame) : 0;
 }
 
 const struct pmm_spot *spot_number(uint32_t nr)
@@ -163,7 +164,17 @@ static bool ref_same(pmm_ref a, pmm_ref b)
 	return a == b || (a && b && str_equal(arena_at(a), arena_at(b)));
 }
 
-bool spot_same(const struct pmm_spot *a, const struct pmm_spot *b)
+uint32_t spot_first(uint32_t nr)
 {
-	return a == b || (a && b && a->line == b->line && ref_same(a->file, b->file) && ref_same(a->function, b->function));
+	const struct pmm_spot *s = spot_number(nr), *at;
+	uint32_t first = nr;
+
+	for (uint32_t older = s ? s->next : 0; older; older = at->next) {
+		at = spot_at(older);
+		if (!at)
+			break;
+		if (at->hash == s->hash && at->line == s->line && ref_same(at->file, s->file) && ref_same(at->function, s->function))
+			first = older;
+	}
+	return first;
 }

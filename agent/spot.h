@@ -73,11 +73,11 @@ static inline uint32_t spot_flags(uint32_t site)
 	return likely(s) ? s->flags : 0;
 }
 
-/* Spot number `nr`, NULL if there is none; whether two, or none, say the same line of the same function. */
+/* The number of the spot a site's innermost frame is, 0 when it is none; spot number `nr`, NULL if there is none. */
+uint32_t spot_nr(uint32_t site);
 const struct pmm_spot *spot_number(uint32_t nr);
-bool spot_same(const struct pmm_spot *a, const struct pmm_spot *b);
 
-/* The spot a site's innermost frame is; NULL when it is none. */
-const struct pmm_spot *spot_of(uint32_t site);
+/* The first of all spots that say the same line of the same function. */
+uint32_t spot_first(uint32_t nr);
 
 #endif

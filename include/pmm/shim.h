@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PMM_SHIM_VERSION	1u
+#define PMM_SHIM_VERSION	2u
 #define PMM_SHIM_SYMBOL		"pmm_shim_table"
 
 struct tctx;
@@ -45,6 +45,7 @@ struct full_totals {
 	uint64_t allocs, frees, bytes_in, bytes_out, failed, zero;
 	uint64_t peak_bytes, peak_blocks;
 	uint64_t nr_spots;
+	uint64_t dropped;	/* blocks that there was no room for */
 };
 
 /* A line that calls came from. */
@@ -104,6 +105,7 @@ struct pmm_shim_table {
 	/* each live block in order of address, until `each` returns nonzero; returns that. Others may come and go meanwhile */
 	int (*each)(int (*each)(void *ctx, const struct full_block *b), void *ctx);
 	void (*totals)(struct full_totals *t);
+	/* each line that blocks came from */
 	int (*each_spot)(int (*each)(void *ctx, const struct full_spot *s), void *ctx);
 	bool (*class_row)(unsigned i, struct full_class *k);	/* false: there are no more */
 	/* place and form of a site */
