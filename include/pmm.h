@@ -74,8 +74,8 @@ struct pmm_stats {
 	size_t nr_foreign;			/* frees and reallocs of blocks that were not tracked */
 	size_t nr_errors;			/* overflows, underflows, double and bad frees, writes to freed memory, failed assertions */
 	size_t nr_lost;				/* frees given up, in signal handlers: the blocks stay allocated */
-	size_t slots, slots_used;		/* block table */
-	size_t sites, sites_used;		/* statistics table */
+	size_t slots, slots_used;		/* block table: blocks and marks. slots is 0 in the full form, which has as many as there is memory for */
+	size_t sites, sites_used;		/* statistics table; the full form counts each kind of call at a line */
 	int table_full;				/* 1: the block table has been full */
 };
 

@@ -154,6 +154,8 @@ void pmm_get_stats(struct pmm_stats *stats)
 	stats->bytes_peak = (size_t)t.peak_bytes;
 	stats->nr_failed += (size_t)t.failed;
 	stats->nr_zero = (size_t)t.zero;
+	stats->nr_passed += (size_t)t.dropped;
+	stats->table_full = t.dropped != 0;
 	stats->slots_used = stats->nr_live;
 	for (k = S.marked.first; k; k = k->next)
 		stats->slots_used++;

@@ -11,8 +11,12 @@ static void put_totals(void)
 	put_text("  requests: %zu failed, %zu for 0 bytes, %zu huge, %zu passed untracked\n", all.nr_failed, all.nr_zero, all.nr_huge,
 		all.nr_passed);
 	put_text("  frees: %zu of blocks not tracked, %zu given up\n", all.nr_foreign, all.nr_lost);
-	put_text("  tables: %zu of %zu slots in use%s, %zu of %zu call sites\n", all.slots_used, all.slots,
-		all.table_full ? " (was full)" : "", all.sites_used, all.sites);
+	put_text("  tables: %zu ", all.slots_used);
+	if (all.slots)
+		put_text("of %zu slots in use", all.slots);
+	else
+		put_text("blocks and marks");
+	put_text("%s, %zu of %zu call sites\n", all.table_full ? " (was full)" : "", all.sites_used, all.sites);
 	put_text("  errors: %zu\n", all.nr_errors);
 }
 
