@@ -39,6 +39,7 @@ struct agent {
 	bool own_clock;			/* nobody ticks: see agent/clock.c */
 	bool confined;			/* the program put itself under seccomp: no unusual system call any more */
 	bool compiled_in;		/* pmm.h's full form: calls through it are all that is recorded */
+	bool stacks;			/* ... with their stacks */
 	bool no_growth;			/* ... and its filter does not let the ledger grow */
 	bool no_asking;			/* ... nor be asked what can be read */
 	bool no_break;			/* ... nor be asked where the program break is */

@@ -50,7 +50,7 @@ void shim_calling(struct tctx *c, bool now)
 uint32_t shim_site(struct tctx *c, const struct full_call *call, uint32_t flags)
 {
 	const struct caller from = { call->ra, call->sp, call->rbp };
-	uint32_t under = A.compiled_in ? 0 : spot_under(unwind_site(c, &from, 0));
+	uint32_t under = LOAD(A.stacks) || !A.compiled_in ? spot_under(unwind_site(c, &from, 0)) : 0;
 
 	return spot_site(c, call->file, call->func, call->line, flags, under);
 }

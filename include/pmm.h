@@ -51,6 +51,7 @@ enum pmm_option {
 	PMM_AT_EXIT,		/* mask of tables written at exit; at the start PMM_BLOCKS | PMM_TOTALS */
 	PMM_REACTION,		/* enum pmm_reaction to a failed pmm_assert(); at the start PMM_ABORT */
 	PMM_FLUSH,		/* 1 (at the start): output is handed on by lines; 0: when 256 bytes have gathered, by errors and pmm_flush() */
+	PMM_STACKS,		/* 1: the full form notes the callers of each line as well; 0 (at the start); the static form has none: always 0 */
 	PMM_NR_OPTIONS
 };
 

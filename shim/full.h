@@ -39,6 +39,7 @@ static inline struct full_freed *full_freed_at(const void *p)
  * that one's. NULL: blocks pass. *own: the quick way may be taken.
  */
 const struct pmm_shim_table *full_start(bool *own);
+void full_note_stacks(bool now);	/* of our own ledger's blocks from now on; others have theirs in any case */
 
 /* ---- pmm_full.c, for full_heap.c */
 void *full_get(const struct full_call *call, char entry, uint32_t kind, size_t align, size_t size, int zero);

@@ -77,9 +77,9 @@ static inline __attribute__((always_inline)) void *obtain(const char *file, int 
 							  size_t size, int zero, struct caller from)
 {
 	const uint32_t flags = PMM_SPOT_BEHIND | (uint32_t)entry << PMM_SPOT_ENTRY_SHIFT;
+	uint32_t under, site;
 	uint64_t *place;
 	struct tctx *c;
-	uint32_t site;
 	char *p;
 
 	if (unlikely(LOAD(full_careful)))
@@ -89,7 +89,8 @@ static inline __attribute__((always_inline)) void *obtain(const char *file, int 
 	c = enter(from.sp);
 	if (unlikely(!c))
 		goto care;
-	site = spot_site(c, file, func, (uint32_t)line, flags, 0);
+	under = unlikely(LOAD(A.stacks)) ? spot_under(unwind_site(c, &from, 0)) : 0;
+	site = spot_site(c, file, func, (uint32_t)line, flags, under);
 	if (unlikely(!site)) {
 		agent_leave(c);
 		goto care;

@@ -83,6 +83,11 @@ const struct pmm_shim_table *full_start(bool *own)
 	return agent->version == PMM_SHIM_VERSION && agent->bytes == sizeof(*agent) && agent->ready() ? agent : NULL;
 }
 
+void full_note_stacks(bool now)
+{
+	STORE(A.stacks, now);
+}
+
 static __attribute__((destructor(101))) void end(void)
 {
 	struct caller from = { 0, (uint64_t)__builtin_frame_address(0), 0 };

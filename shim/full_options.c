@@ -11,6 +11,7 @@ static void option_changed(void)
 	__atomic_store_n(&full_careful, careful, __ATOMIC_RELEASE);
 	careful = option(PMM_KEEP) || option(PMM_FILL_FREED) || option(PMM_CHECK_ALWAYS) || !S.table || S.foreign;
 	__atomic_store_n(&full_careful_free, careful, __ATOMIC_RELEASE);
+	full_note_stacks(option(PMM_STACKS) != 0);
 }
 
 static size_t bytes_live(void)

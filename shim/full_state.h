@@ -9,6 +9,8 @@
 #include "shim/full.h"
 #include "include/pmm/ledger.h"
 
+#define NR_OPTIONS	PMM_NR_OPTIONS
+
 /* A block in no-man's-land, or a marked pointer: a list of its own each, the oldest first. */
 struct kept {
 	struct kept *next;

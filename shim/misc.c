@@ -26,7 +26,7 @@ size_t pmm_set(enum pmm_option which, size_t value)
 	size_t old;
 	int locked;
 
-	if ((unsigned)which >= PMM_NR_OPTIONS)
+	if ((unsigned)which >= NR_OPTIONS)
 		return 0;
 	locked = enter();
 	old = option(which);

@@ -19,6 +19,7 @@
 
 #define SLOTS		((uint32_t)PMM_STATIC_SLOTS)
 #define SITES		((uint32_t)PMM_STATIC_SITES)
+#define NR_OPTIONS	PMM_STACKS	/* without it */
 
 enum { CALL_MALLOC, CALL_CALLOC, CALL_REALLOC, CALL_OTHER, CALL_FREE, CALL_FAILED, NR_CALLS };
 
@@ -77,7 +78,7 @@ struct state_of_all {
 };
 
 /* What pmm.h promises; one byte more is each thread's, to tell them apart. */
-typedef char state_is_too_big[sizeof(struct state_of_all) + PMM_NR_OPTIONS * sizeof(size_t) < PMM_STATIC_RAM ? 1 : -1];
+typedef char state_is_too_big[sizeof(struct state_of_all) + NR_OPTIONS * sizeof(size_t) < PMM_STATIC_RAM ? 1 : -1];
 
 /* ---- static_table.c; all under the lock */
 static struct slot *find_slot(const void *p, unsigned states);		/* mask of 1 << enum state; NULL: none */

@@ -1,7 +1,7 @@
 /*
  * Output: options, a printf of integers, and the line that gathers. Calls nothing that a signal handler must not call.
  */
-static size_t options[PMM_NR_OPTIONS] = {	/* all others are 0 at the start */
+static size_t options[NR_OPTIONS] = {	/* all others are 0 at the start */
 	[PMM_CANARY] = PMM_BEHIND,
 	[PMM_FOREIGN] = 1,
 	[PMM_AT_EXIT] = PMM_BLOCKS | PMM_TOTALS,

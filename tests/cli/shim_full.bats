@@ -127,6 +127,29 @@ live.c:22 main 1 5000"
 	finish 3
 }
 
+# callers <JSON: "LINE FUNCTION... BLOCKS BYTES" for each line and its callers, up to main, with live blocks.
+callers() {
+	jq -r '[.sites[] | select(.live_blocks > 0) | {blocks: .live_blocks, bytes: .live_bytes, line: .frames[0].line, by: [.frames[].function]}
+		| .by |= .[0:(index("main") // length) + 1]] | group_by([.line, .by])[]
+		| "\(.[0].line) \(.[0].by | join(" ")) \(map(.blocks) | add) \(map(.bytes) | add)"'
+}
+
+@test "PMM_STACKS: who called the line, of blocks from then on; dynamic and static" {
+	local link
+	for link in -pie -static-pie "-static -Wl,--eh-frame-hdr"; do
+		# shellcheck disable=SC2086
+		full gcc stacks.c "$T/stacks" -std=gnu11 -O2 $link
+		start "$T/stacks"
+		within "$PMM" report --json --top 0 "$PID" >"$T/json"
+		diff - <(callers <"$T/json") <<-'END'
+			10 wrapped 2 1010
+			10 wrapped large main 1 1000
+			10 wrapped small main 2 20
+		END
+		finish 0
+	done
+}
+
 @test "fork: each of 101 children has a ledger of its own, and its report" {
 	local child
 	full gcc fork.c "$T/fork" -std=gnu11 -O2
