@@ -3,26 +3,12 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <expat.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/arena.h"
-#include "src/base/hash.h"
-#include "src/base/str.h"
-#include "src/base/vec.h"
-#include "src/capture/valgrind_words.h"
+#include "src/capture/valgrind_state.h"
 
 #define MAX_TEXT	(64u << 10)	/* of one element; the rest is cut */
-#define MAX_DEPTH	32
-#define MAX_STACKS	4		/* of one error */
-
-/* The elements that matter; all others are OTHER. */
-enum element {
-	OTHER, OUTPUT, ARGV, EXE, ARG, PID, STATUS, STATE, ERROR, UNIQUE, TID, KIND, WHAT, XWHAT, TEXT, AUXWHAT, STACK, FRAME, IP, OBJ,
-	FN, DIR, FILE_, LINE, ERRORCOUNTS, PAIR, COUNT, PPID, THREADNAME, NR_ELEMENTS,
-};
 
 static const char *const element_name[NR_ELEMENTS] = {
 	[OUTPUT] = "valgrindoutput", [ARGV] = "argv", [EXE] = "exe", [ARG] = "arg", [PID] = "pid", [STATUS] = "status", [STATE] = "state",
@@ -32,52 +18,6 @@ static const char *const element_name[NR_ELEMENTS] = {
 	[PPID] = "ppid", [THREADNAME] = "threadname",
 };
 
-struct frame {
-	uint64_t ip;
-	struct valgrind_frame name;
-};
-
-/* One stack, with what was said before it. */
-struct stack {
-	VEC(struct frame) frames;
-	char *before;			/* "" = nothing */
-};
-
-struct node_names {
-	uint32_t first, nr;		/* in v->names */
-};
-
-struct valgrind {
-	XML_Parser parser;
-	struct heap *heap;
-	struct arena text;		/* strings of names */
-	VEC(struct valgrind_frame) names;
-	VEC(struct node_names) by_node;
-	struct hash_map nodes;		/* parent and address, scrambled -> node */
-	struct hash_map sites;		/* node -> site */
-	struct hash_map errors;		/* unique -> finding */
-	struct str cmdline, exe;
-	uint64_t now_ns;
-	int rc;				/* trouble with memory */
-	bool ended, seen_root;
-
-	enum element open[MAX_DEPTH];	/* the elements we are in; the first is the outermost */
-	unsigned depth;
-	struct str chars;		/* of the innermost */
-
-	/* the error being read */
-	struct str kind, what, aux, thread_name;
-	uint64_t unique;
-	uint32_t tid;
-	struct stack stack[MAX_STACKS];
-	unsigned nr_stacks;
-	struct frame frame;
-	struct str dir;
-	uint64_t count;
-};
-
-/* ---- stacks into the heap ---- */
-
 static const char *keep(struct valgrind *v, const char *text)
 {
 	char *copy = *text ? arena_strdup(&v->text, text) : NULL;
@@ -86,172 +26,6 @@ static const char *keep(struct valgrind *v, const char *text)
 		v->rc = -ENOMEM;
 	return copy;
 }
-
-/* One more element, zeroed, at the end of an array of the heap. Its index; 0 = out of memory. */
-#define GROW(v, array, nr) ({							\
-	__typeof__((v)->heap->array) new_ = realloc((v)->heap->array, ((size_t)(v)->heap->nr + 1) * sizeof(*new_));	\
-	if (new_) {								\
-		(v)->heap->array = new_;					\
-		new_[(v)->heap->nr] = (__typeof__(*new_)){ 0 };			\
-	} else {								\
-		(v)->rc = -ENOMEM;						\
-	}									\
-	new_ ? (v)->heap->nr++ : 0;						\
-})
-
-/* The node of `nr` frames with one address: an inlined function and those it is inlined into. 0 = out of memory. */
-static uint32_t node_of(struct valgrind *v, uint32_t parent, const struct frame *f, uint32_t nr)
-{
-	uint64_t key = hash_u64(f->ip) ^ parent;
-	struct node_names names = { (uint32_t)v->names.nr, nr };
-	uint32_t *known = hash_find(&v->nodes, key), node;
-
-	if (known)
-		return *known;
-	node = GROW(v, nodes, nr_nodes);
-	if (!node)
-		return 0;
-	v->heap->nodes[node].parent = parent;
-	v->heap->nodes[node].pc = f->ip;
-	if (vec_resize(&v->by_node, node + 1u) || hash_put(&v->nodes, key, node))
-		v->rc = -ENOMEM;
-	else
-		v->by_node.v[node] = names;
-	for (uint32_t i = 0; i < nr; i++)
-		if (vec_push(&v->names, f[i].name))
-			v->rc = -ENOMEM;
-	return v->rc ? 0 : node;
-}
-
-/* Without the innermost `skip` frames. */
-static uint32_t site_of(struct valgrind *v, const struct stack *s, size_t skip)
-{
-	uint32_t node = 0, site, *known;
-
-	for (size_t end = s->frames.nr; end > skip && !v->rc;) {	/* the outermost is the last */
-		size_t from = end - 1;
-
-		while (from > skip && s->frames.v[from - 1].ip == s->frames.v[from].ip)
-			from--;
-		node = node_of(v, node, &s->frames.v[from], (uint32_t)(end - from));
-		end = from;
-	}
-	if (!node)
-		return HEAP_NO_SITE;
-	known = hash_find(&v->sites, node);
-	if (known)
-		return *known;
-	site = GROW(v, sites, nr_sites);
-	if (!site || hash_put(&v->sites, node, site)) {
-		v->rc = -ENOMEM;
-		return HEAP_NO_SITE;
-	}
-	v->heap->sites[site].node = node;
-	v->heap->sites[site].number = site;
-	return site;
-}
-
-static uint16_t thread_of(struct valgrind *v, uint32_t tid)
-{
-	for (uint32_t i = 0; i < v->heap->nr_threads; i++)
-		if (v->heap->threads[i].tid == tid)
-			return (uint16_t)i;
-	if (v->heap->nr_threads >= HEAP_NO_THREAD)
-		return HEAP_NO_THREAD;
-	GROW(v, threads, nr_threads);
-	if (v->rc)
-		return HEAP_NO_THREAD;
-	v->heap->threads[v->heap->nr_threads - 1].tid = tid;
-	snprintf(v->heap->threads[v->heap->nr_threads - 1].name, sizeof(v->heap->threads->name), "%s", str_text(&v->thread_name));
-	return (uint16_t)(v->heap->nr_threads - 1);
-}
-
-/* ---- an error ---- */
-
-/* Functions that Valgrind put in the place of the program's. Their number in front of a stack that goes on behind them. */
-static size_t replaced(struct heap_finding *f, enum valgrind_stack which, const struct stack *s)
-{
-	size_t nr = 0;
-
-	for (; nr + 1 < s->frames.nr; nr++) {
-		const struct valgrind_frame *name = &s->frames.v[nr].name;
-
-		if (!name->object || !strstr(name->object, "/vgpreload_"))
-			break;
-		if (!nr && name->function)
-			valgrind_function(f, which, name->function);
-	}
-	return nr;
-}
-
-/* In Valgrind's words: where what was accessed is, when that is no block. */
-static char *words(const struct valgrind *v, const struct heap_finding *f)
-{
-	const char *aux = str_text(&v->aux);
-	char *text = NULL;
-
-	if (f->block || !*aux)
-		return strdup(str_text(&v->what));
-	return asprintf(&text, "%s: %c%s", str_text(&v->what), tolower((unsigned char)*aux), aux + 1) < 0 ? NULL : text;
-}
-
-static void add_error(struct valgrind *v)
-{
-	struct heap_finding f = {
-		.by = PMM_BY_VALGRIND, .count = 1, .first_ns = v->now_ns, .last_ns = v->now_ns, .site = HEAP_NO_SITE,
-		.alloc_site = HEAP_NO_SITE, .free_site = HEAP_NO_SITE, .alloc_thread = HEAP_NO_THREAD, .free_thread = HEAP_NO_THREAD,
-		.thread = thread_of(v, v->tid), .number = (uint32_t)v->heap->nr_findings,
-	};
-
-	valgrind_classify(&f, str_text(&v->kind), str_text(&v->what));
-	for (unsigned i = 0; i < v->nr_stacks; i++) {
-		enum valgrind_stack which = i ? valgrind_note(&f, v->stack[i].before) : VALGRIND_ERROR;
-		uint32_t site = site_of(v, &v->stack[i], replaced(&f, which, &v->stack[i]));
-
-		switch (which) {
-		case VALGRIND_ERROR:
-			f.site = site;
-			break;
-		case VALGRIND_ALLOCATED:
-			f.alloc_site = site;
-			break;
-		case VALGRIND_FREED:
-			f.free_site = site;
-			break;
-		case VALGRIND_NOTHING:
-			break;
-		}
-	}
-	valgrind_note(&f, str_text(&v->aux));
-	f.text = words(v, &f);
-	if (!f.text || v->rc || hash_put(&v->errors, v->unique, (uint32_t)v->heap->nr_findings)) {
-		v->rc = -ENOMEM;
-		free(f.text);
-		return;
-	}
-	GROW(v, findings, nr_findings);
-	if (v->rc)
-		free(f.text);
-	else
-		v->heap->findings[v->heap->nr_findings - 1] = f;
-}
-
-static void forget_error(struct valgrind *v)
-{
-	for (unsigned i = 0; i < MAX_STACKS; i++) {
-		vec_fini(&v->stack[i].frames);
-		free(v->stack[i].before);
-		v->stack[i].before = NULL;
-	}
-	v->nr_stacks = 0;
-	v->unique = v->tid = 0;
-	str_clear(&v->kind);
-	str_clear(&v->what);
-	str_clear(&v->aux);
-	str_clear(&v->thread_name);
-}
-
-/* ---- elements ---- */
 
 static enum element element_of(const char *name)
 {
@@ -282,7 +56,7 @@ static void on_start(void *arg, const char *name, const char **attributes)
 	v->open[v->depth++] = e;
 	str_clear(&v->chars);
 	if (e == ERROR && around(v, 1) == OUTPUT) {
-		forget_error(v);
+		valgrind_forget_error(v);
 	} else if (e == STACK && around(v, 1) == ERROR && v->nr_stacks < MAX_STACKS) {
 		v->stack[v->nr_stacks++].before = strdup(str_text(&v->aux));
 		str_clear(&v->aux);
@@ -418,7 +192,7 @@ static void on_end(void *arg, const char *name)
 	if (e == FRAME && parent == STACK && around(v, 2) == ERROR && v->nr_stacks && vec_push(&v->stack[v->nr_stacks - 1].frames, v->frame))
 		v->rc = -ENOMEM;
 	if (e == ERROR && parent == OUTPUT && !str_starts(str_text(&v->kind), "Leak_"))
-		add_error(v);		/* leaks are told whether asked for or not; pmm leaks knows better */
+		valgrind_add_error(v);		/* leaks are told whether asked for or not; pmm leaks knows better */
 	str_clear(&v->chars);
 	v->depth--;
 }
@@ -447,7 +221,7 @@ void valgrind_free(struct valgrind *v)
 {
 	if (!v)
 		return;
-	forget_error(v);
+	valgrind_forget_error(v);
 	if (v->parser)
 		XML_ParserFree(v->parser);
 	heap_free(v->heap);
