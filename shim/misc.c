@@ -1,7 +1,7 @@
 /*
  * The rest of the interface: options, checks on demand, simulated shortage, tests of addresses, trace, assertions.
  */
-static void set_off(unsigned char off)
+APART void set_off(unsigned char off)
 {
 	int locked = enter();
 
@@ -126,45 +126,45 @@ size_t pmm_drop(size_t kib)
 #if defined(__linux__) && !defined(PMM_BARE)
 #include <sys/syscall.h>
 
+#if defined(SYS_futex)
+#define ASK_FUTEX SYS_futex
+#else
+#define ASK_FUTEX SYS_futex_time64
+#endif
+
+/*
+ * One address. To read: the kernel reads the new mask of signals before it looks at `how`, which is none. To write: FUTEX_WAKE_OP_PRIVATE
+ * adds 0 to the word, atomically; it wakes nobody who waits for `own`.
+ */
+static int ask(uintptr_t at, int to_write)
+{
+	int own = 0;
+	long result = to_write ? syscall(ASK_FUTEX, &own, 5 | 128, 0, 0, at & ~(uintptr_t)3, 1 << 28) :
+		syscall(SYS_rt_sigprocmask, ~0, at & ~(uintptr_t)7, NULL, 8);
+
+	return result >= 0 || errno != EFAULT;
+}
+
 /* Each 4 KiB, the smallest page there is, and the last byte. */
-static int each_page(const void *p, size_t bytes, int (*ask)(uintptr_t at))
+APART int ask_pages(const void *p, size_t bytes, int to_write)
 {
 	uintptr_t at = (uintptr_t)p, end = at + bytes;
 	int saved = errno, yes = p && end >= at;
 
 	for (; yes && at < end; at = (at & ~(uintptr_t)4095) + 4096)
-		yes = ask(at);
+		yes = ask(at, to_write);
 	errno = saved;
 	return yes;
 }
 
-/* The kernel reads the new mask before it looks at `how`, which is none. */
-static int ask_read(uintptr_t at)
-{
-	return syscall(SYS_rt_sigprocmask, ~0, at & ~(uintptr_t)7, NULL, 8) >= 0 || errno != EFAULT;
-}
-
-/* FUTEX_WAKE_OP_PRIVATE adds 0 to the word, atomically; it wakes nobody who waits for `own`. */
-static int ask_write(uintptr_t at)
-{
-	int own = 0;
-#if defined(SYS_futex)
-	long call = SYS_futex;
-#else
-	long call = SYS_futex_time64;
-#endif
-
-	return syscall(call, &own, 5 | 128, 0, 0, at & ~(uintptr_t)3, 1 << 28) >= 0 || errno != EFAULT;
-}
-
 int pmm_readable(const void *p, size_t bytes)
 {
-	return each_page(p, bytes, ask_read);
+	return ask_pages(p, bytes, 0);
 }
 
 int pmm_writable(const void *p, size_t bytes)
 {
-	return each_page(p, bytes, ask_write);
+	return ask_pages(p, bytes, 1);
 }
 #else
 int pmm_readable(const void *p, size_t bytes)

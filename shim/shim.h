@@ -52,15 +52,24 @@ struct at {
 	uint32_t line;
 };
 
-/* What every malloc() and free() goes through is one piece of code, unless the program is to be small. */
+/*
+ * What every malloc() and free() goes through is one piece of code, unless the program is to be small. Then what is called in several
+ * places stays APART, where the compiler would copy it.
+ */
 #if defined(__GNUC__) && defined(__OPTIMIZE__) && !defined(__OPTIMIZE_SIZE__)
 #define HOT static inline __attribute__((always_inline))
 #define COLD static __attribute__((noinline, cold))
+#define APART COLD
 #define SMALL 0
 #else
 #define HOT static
-#define SMALL 1
 #define COLD static
+#ifdef __GNUC__
+#define APART static __attribute__((noinline))
+#else
+#define APART static
+#endif
+#define SMALL 1
 #endif
 
 #define AT_OF_CALL const struct at at = { file, func, (uint32_t)line }	/* in the interface's functions */

@@ -57,9 +57,10 @@ HOT char *real_block(size_t front, size_t align, size_t size, size_t extra, int 
 	return (char *)(zero ? calloc(1, whole) : malloc(whole));
 }
 
-/* A slot for a request; NULL: it passes. Under the lock. */
-static struct slot *slot_for(size_t size)
+/* A slot for a request, with the form that options want the block to have; NULL: it passes. Under the lock. */
+static struct slot *slot_for(size_t size, size_t align)
 {
+	size_t canaries = option(PMM_CANARY);
 	struct slot *slot;
 
 	if (S.off || size < option(PMM_MIN_SIZE)) {
@@ -67,8 +68,12 @@ static struct slot *slot_for(size_t size)
 		return NULL;
 	}
 	slot = take_slot();
-	if (!slot)
+	if (slot) {
+		slot->front = canaries & PMM_BEFORE ? log2_of(align > FRONT_BYTES ? align : FRONT_BYTES) : 0;
+		slot->behind = (uint8_t)(canaries & PMM_BEHIND);
+	} else {
 		S.stats.nr_passed++;
+	}
 	return slot;
 }
 
@@ -81,34 +86,35 @@ static void *pass_block(void *p)
 	return p;
 }
 
-/* Under the lock; the slot has the block's address. */
-HOT void enter_block(struct slot *slot, const struct at *at, char entry, size_t size, size_t front, int behind)
+/* Under the lock; the slot has the block's address and form. */
+HOT void enter_block(struct slot *slot, const struct at *at, char entry, size_t size)
 {
-	slot->front = front ? log2_of(front) : 0;
-	slot->behind = (uint8_t)behind;
 	fill_slot(slot, size, entry, at);
 	count_new(slot, at, call_of(entry));
 }
 
-/* What a slot was taken for is done: p is the block, or NULL. Without a slot p passes. Under the lock. */
-static void settle_slot(struct slot *slot, const struct at *at, char entry, char *p, size_t size, size_t front, int behind)
+/* What a slot was taken for is done: p is the block, or NULL. Without a slot p passes. Returns p; without memory, fails. */
+static void *settle_slot(struct slot *slot, const struct at *at, char entry, char *p, size_t size)
 {
+	enter();
 	if (slot && p) {
 		link_slot(slot, p);
-		enter_block(slot, at, entry, size, front, behind);
+		enter_block(slot, at, entry, size);
+		paint_slot(slot);
 	} else if (slot) {
 		return_slot(slot);
 	} else if (p) {
 		forget_address(p);
 	}
+	leave();
+	return p ? p : fail(size);
 }
 
 /* A request where options want more than an entry in the tables: the slot is taken first, the block's form follows from it. */
 COLD void *get_with_care(const struct at *at, char entry, size_t align, size_t size, int zero)
 {
 	struct slot *slot;
-	size_t front = 0, fill = option(PMM_FILL_NEW);
-	int behind = 0;
+	size_t front, fill = option(PMM_FILL_NEW);
 	char *raw;
 
 	if (!S.begun)
@@ -121,23 +127,16 @@ COLD void *get_with_care(const struct at *at, char entry, size_t align, size_t s
 		leave();
 		return fail(size);
 	}
-	slot = slot_for(size);
-	if (slot && option(PMM_CANARY) & PMM_BEFORE)
-		front = align > FRONT_BYTES ? align : FRONT_BYTES;
-	if (slot && option(PMM_CANARY) & PMM_BEHIND)
-		behind = 1;
+	slot = slot_for(size, align);
+	front = slot ? front_of(slot) : 0;
 	leave();
-	raw = real_block(front, align, size, behind ? CANARY_BYTES : 0, zero);
+	raw = real_block(front, align, size, slot && slot->behind ? CANARY_BYTES : 0, zero);
 	if (raw) {
 		raw += front;
-		paint_block(raw, size, front, behind);
 		if (fill && !zero)
 			memset(raw, (int)(fill & 255), size);
 	}
-	enter();
-	settle_slot(slot, at, entry, raw, size, front, behind);
-	leave();
-	return raw ? raw : fail(size);
+	return settle_slot(slot, at, entry, raw, size);
 }
 
 static void *get_block(const struct at *at, char entry, size_t align, size_t size, int zero)
@@ -156,10 +155,13 @@ static void *get_block(const struct at *at, char entry, size_t align, size_t siz
 	if (!size)
 		note_zero(at);
 	slot = slot_of_new(p);
-	if (slot)
-		enter_block(slot, at, entry, size, 0, 1);
-	else
+	if (slot) {
+		slot->front = 0;
+		slot->behind = 1;
+		enter_block(slot, at, entry, size);
+	} else {
 		S.stats.nr_passed++;
+	}
 	leave_fast();
 	return p;
 }

@@ -3,14 +3,11 @@
  */
 static void option_changed(void)
 {
-	static const unsigned char odd[] = {
-		PMM_MIN_SIZE, PMM_HUGE_SIZE, PMM_LIMIT, PMM_FILL_NEW, PMM_FILL_FREED, PMM_KEEP, PMM_CHECK_ALWAYS
-	};
-	size_t any = options[PMM_CANARY] ^ PMM_BEHIND;
+	size_t any = 0;
 	unsigned i;
 
-	for (i = 0; i < sizeof(odd); i++)
-		any |= options[odd[i]];
+	for (i = PMM_MIN_SIZE; i <= PMM_CHECK_ALWAYS; i++)	/* what stands before it in the enum as well */
+		any |= options[i] ^ (i == PMM_CANARY ? PMM_BEHIND : 0);
 	S.plain = S.begun && !S.off && !S.unsure && !S.nr_kept && !any;
 }
 

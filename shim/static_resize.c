@@ -19,21 +19,19 @@ static void *resize_stranger(const struct at *at, void *p, size_t size)
 {
 	struct slot *slot;
 	char *fresh;
-	int behind;
+	size_t extra = 0;
 
 	p = judge_stranger(at, p);
-	slot = p ? slot_for(size) : NULL;
+	slot = p ? slot_for(size, 0) : NULL;
+	if (slot) {
+		slot->front = 0;
+		extra = slot->behind ? CANARY_BYTES : 0;
+	}
 	leave();
 	if (!p)
 		return fail(size);
-	behind = slot != NULL && option(PMM_CANARY) & PMM_BEHIND ? 1 : 0;
-	fresh = size > PTRDIFF_MAX - CANARY_BYTES ? NULL : (char *)realloc(p, size + (behind ? CANARY_BYTES : 0));
-	enter();
-	if (fresh)
-		paint_block(fresh, size, 0, behind);
-	settle_slot(slot, at, 'r', fresh, size, 0, behind);
-	leave();
-	return fresh ? fresh : fail(size);
+	fresh = size > PTRDIFF_MAX - extra ? NULL : (char *)realloc(p, size + extra);
+	return settle_slot(slot, at, 'r', fresh, size);
 }
 
 /* After realloc() of a tracked block, which the slot still says MOVING of. Under the lock. */

@@ -61,7 +61,7 @@ static void chain_slot(struct slot *slot, const void *p)
 /* ---- the queue of released slots: one that is used again for the address it has stays in it, and is passed over there */
 #define QUEUE_END UINT32_MAX
 
-static uint32_t behind_in_queue(const struct slot *slot)
+APART uint32_t behind_in_queue(const struct slot *slot)
 {
 	return slot->queue == QUEUE_END ? 0 : slot->queue;
 }

@@ -62,11 +62,32 @@ static void put_char(char c)
 struct form {
 	int width, precision;
 	unsigned char left, zero;
-	unsigned char wide;		/* the argument is as wide as a long long: else as an int */
+	unsigned char size;		/* of the argument: SIZE_INT and so on */
 };
 
+enum { SIZE_INT, SIZE_LONG, SIZE_LONGEST };
+#define SIZE_OF(type) (sizeof(type) == sizeof(int) ? SIZE_INT : sizeof(type) == sizeof(long) ? SIZE_LONG : SIZE_LONGEST)
+
+/* The next argument, a number or pointer. Where an int has the room of a long long among arguments it is read as one. */
+APART unsigned long long next_value(va_list *args, unsigned size, int with_sign)
+{
+	unsigned long long value;
+
+	if (sizeof(void *) == 8 || size >= (sizeof(long) < 8 ? SIZE_LONGEST : SIZE_LONG))
+		value = va_arg(*args, unsigned long long);
+	else if (size == SIZE_LONG)
+		value = va_arg(*args, unsigned long);
+	else
+		value = va_arg(*args, unsigned);
+	if (size == SIZE_INT)
+		value = with_sign ? (unsigned long long)(int)value : (unsigned)value;
+	else if (size == SIZE_LONG && with_sign)
+		value = (unsigned long long)(long)value;
+	return value;
+}
+
 /* Text of so many bytes, in its width. */
-static void put_padded(struct form *form, const char *text, int len)
+APART void put_padded(struct form *form, const char *text, int len)
 {
 	int fill = form->width - len;
 
@@ -78,22 +99,17 @@ static void put_padded(struct form *form, const char *text, int len)
 		put_char(' ');
 }
 
-static void put_number(struct form *form, unsigned long long value, char kind)
+static void put_number(struct form *form, unsigned long long value, unsigned base, int negative, unsigned letter)
 {
 	char digits[24];
-	int at = sizeof(digits), negative;
-	unsigned base = kind == 'o' ? 8 : kind == 'x' || kind == 'X' || kind == 'p' ? 16 : 10;
-	unsigned letter = kind == 'X' ? 'A' : 'a';
+	int at = sizeof(digits);
 
-	if (!form->wide && (kind == 'd' || kind == 'i'))
-		value = (unsigned long long)(int)value;
-	negative = (kind == 'd' || kind == 'i') && (long long)value < 0;
 	if (negative)
 		value = 0 - value;
 	do {
 		unsigned digit = (unsigned)(value % base);
 
-		digits[--at] = (char)(digit < 10 ? '0' + digit : letter + digit - 10);
+		digits[--at] = (char)(digit < 10 ? '0' + digit : letter + digit);
 	} while (value /= base);
 	if (negative && form->zero && !form->left) {
 		put_char('-');
@@ -112,8 +128,18 @@ static void put_string(struct form *form, const char *text)
 		text = "(null)";
 	while (len != form->precision && text[len])
 		len++;
-	form->zero = 0;
 	put_padded(form, text, len);
+}
+
+/* Where a character is in a text, from 1; 0: it is not. */
+APART unsigned place_in(const char *text, char c)
+{
+	unsigned i;
+
+	for (i = 0; text[i]; i++)
+		if (text[i] == c)
+			return i + 1;
+	return 0;
 }
 
 /* Flags, width, precision and size from behind a '%'; returns what stands behind them. */
@@ -131,57 +157,69 @@ static const char *parse_form(struct form *form, const char *f, va_list *args)
 			number = &form->precision;
 			*number = 0;
 		} else if (*f == '*') {
-			*number = va_arg(*args, int);
+			*number = (int)next_value(args, SIZE_INT, 1);
 		} else if (*f == '-') {
 			form->left = 1;
 		} else if (*f == 'l') {
-			form->wide |= sizeof(long) > sizeof(int) || f[1] == 'l';
+			form->size++;
 		} else if (*f == 'z' || *f == 't') {
-			form->wide = sizeof(size_t) > sizeof(int);
+			form->size = SIZE_OF(size_t);
 		} else if (*f == 'j') {
-			form->wide = 1;
-		} else if (*f != 'h' && *f != '+' && *f != ' ' && *f != '#') {
+			form->size = SIZE_LONGEST;
+		} else if (!place_in("h+ #", *f)) {
 			return f;
 		}
 	}
+}
+
+/* The base of a number, 1 for text and 0 for what else a directive may be for. */
+static unsigned base_of(char kind)
+{
+	static const unsigned char base[] = { 0, 1, 1, 8, 16, 16, 16, 10, 10, 10 };
+
+	return base[place_in("scoxXpdiu", kind)];
+}
+
+/* One directive of a base, from behind its '%'. */
+static void put_value(struct form *form, char kind, unsigned base, va_list *args)
+{
+	int with_sign = kind == 'd' || kind == 'i', is_pointer = kind == 's' || kind == 'p';
+	unsigned long long value = next_value(args, is_pointer ? SIZE_OF(void *) : form->size, with_sign);
+	char c = (char)value;
+
+	if (base > 1) {
+		put_number(form, value, base, with_sign && (long long)value < 0, kind == 'X' ? 'A' - 10 : 'a' - 10);
+		return;
+	}
+	form->zero = 0;
+	if (is_pointer)
+		put_string(form, (const char *)(uintptr_t)value);
+	else
+		put_padded(form, &c, 1);
 }
 
 /* One directive, from behind its '%'; returns its last character. */
 static const char *put_directive(const char *f, va_list *args)
 {
 	struct form form;
-	unsigned long long value;
-	char c;
+	unsigned base;
 
 	f = parse_form(&form, f, args);
-	switch (*f) {
-	case 'e': case 'f': case 'g': case 'E': case 'F': case 'G':
-		(void)va_arg(*args, double);
-		put_char('?');
-		break;
-	case 's':
-		put_string(&form, va_arg(*args, const char *));
-		break;
-	case 'p':	/* as wide on every machine */
+	base = base_of(*f);
+	if (!*f)
+		return f - 1;
+	if (*f == 'p') {	/* as wide on every machine */
 		put_char('0');
 		put_char('x');
 		form.zero = 1;
 		form.width = 16;
-		form.wide = sizeof(void *) > sizeof(int);
-		/* fall through */
-	case 'd': case 'i': case 'u': case 'x': case 'X': case 'o': case 'c':
-		value = form.wide ? va_arg(*args, unsigned long long) : va_arg(*args, unsigned);
-		if (*f != 'c') {
-			put_number(&form, value, *f);
-			break;
-		}
-		c = (char)value;
-		form.zero = 0;
-		put_padded(&form, &c, 1);
-		break;
-	case 0:
-		return f - 1;
-	default:
+	}
+	if (base) {
+		put_value(&form, *f, base, args);
+	} else if ((*f | 32) >= 'e' && (*f | 32) <= 'g') {
+		(void)va_arg(*args, double);
+		put_char('?');
+	} else {
 		put_char(*f);
 	}
 	return f;

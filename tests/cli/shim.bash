@@ -39,11 +39,11 @@ same() {
 		{ echo "$*: status $status"; cat "$T/err"; return 1; } >&2
 }
 
-# object_size CC SLOTS SITES: code with constants, RAM, and code alone of the static form's object, bytes.
+# object_size CC SLOTS SITES: code with constants, and RAM, of the static form's object, bytes.
 object_size() {
 	"$1" -Os -fno-asynchronous-unwind-tables -fno-unwind-tables -DPMM_STATIC_SLOTS="$2" -DPMM_STATIC_SITES="$3" -I"$TOP/include" -c "$SHIM/pmm_static.c" \
 		-o "$T/size.o"
-	size -A "$T/size.o" | awk '/^\.(text|rodata|data\.rel\.ro|eh_frame|ARM\.ex)/ { code += $2 } /^\.(data|bss|tbss)[ \t]/ { ram += $2 } /^\.text/ { text += $2 } END { print code, ram, text }'
+	size -A "$T/size.o" | awk '/^\.(text|rodata|data\.rel\.ro|eh_frame|ARM\.ex)/ { code += $2 } /^\.(data|bss|tbss)[ \t]/ { ram += $2 } END { print code, ram }'
 }
 
 # formula CC SLOTS SITES: what the header says of the RAM, on that processor.
@@ -53,15 +53,15 @@ formula() {
 	echo $((16#$(nm -S "$T/ram.o" | awk '$4 == "ram" { print $2 }')))
 }
 
-# sized CC [BYTES]: at most 16 KiB of code, at most so much with constants, 16 KiB if it is not said, and RAM as the header's formula says (s390x aligns the thread's byte to 2).
+# sized CC [BYTES]: at most 16 KiB of code with constants, and RAM as the header's formula says; BYTES more where the thread's byte is aligned.
 sized() {
-	local most=${2:-16384} slots sites code ram text said
+	local slots sites code ram said
 	for slots in 1 1000 65537; do
 		for sites in 1 64; do
-			read -r code ram text <<<"$(object_size "$1" $slots $sites)"
+			read -r code ram <<<"$(object_size "$1" $slots $sites)"
 			said=$(formula "$1" $slots $sites)
 			echo "$slots slots, $sites sites: $code bytes of code, $ram of RAM, formula $said"
-			[ "$text" -le 16384 ] && [ "$code" -le "$most" ] && [ "$ram" -ge "$said" ] && [ "$ram" -le $((said + (${2:+1} + 0))) ]
+			[ "$code" -le 16384 ] && [ "$ram" -ge "$said" ] && [ "$ram" -le $((said + ${2:-0})) ] || return 1
 		done
 	done
 }

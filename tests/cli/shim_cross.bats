@@ -4,7 +4,7 @@
 bats_require_minimum_version 1.5.0
 load shim
 
-# crossed PREFIX QEMU [BYTES]: the programs whose tables are exact.
+# crossed PREFIX QEMU [BYTES]: the programs whose tables are exact; so many bytes of RAM more than the formula says.
 crossed() {
 	local cc=$1-gcc qemu=$2 name
 	need "$cc"
@@ -19,7 +19,7 @@ crossed() {
 	same bare "$qemu" "$T/bare"
 	build_library "$cc" -static
 	same library "$qemu" "$T/library"
-	sized "$cc" "${3:-}"
+	sized "$cc" "${3:-0}"
 }
 
 @test "32-bit ARM" {
@@ -31,5 +31,5 @@ crossed() {
 }
 
 @test "s390x, big-endian" {
-	crossed s390x-linux-gnu qemu-s390x 17152
+	crossed s390x-linux-gnu qemu-s390x 1
 }
