@@ -5,7 +5,7 @@
  *     cc -DPMM ...              without -DPMM all of it is nothing: the same object code as without the header
  *
  * With PMM defined, calls of malloc, calloc, realloc, reallocarray, free, strdup, strndup, aligned_alloc, posix_memalign and memalign
- * become calls of pmm_*, which note file, line and function. Only calls: the bare names, as in `list_each(list, free)`, are still the C
+ * become calls of pmm_*, which note file, line and function; malloc_usable_size gives a tracked block's size as requested. Only calls: the bare names, as in `list_each(list, free)`, are still the C
  * library's, and so is `(free)(p)`. PMM_NO_NAMES leaves all names alone; then call pmm_malloc(PMM_HERE, n) and so on.
  *
  * One interface, two forms that implement it:
@@ -31,6 +31,9 @@
 #if __has_include(<malloc.h>)
 #include <malloc.h>		/* declares malloc once more: not after the macros below */
 #define PMM_HAS_MALLOC_H
+#endif
+#if __has_include(<mm_malloc.h>)
+#include <mm_malloc.h>		/* and posix_memalign: of <immintrin.h> and its kind */
 #endif
 #endif
 
@@ -186,6 +189,9 @@ size_t pmm_check_block_at(PMM_AT, const void *p) PMM_NOEXCEPT;
 #define pmm_check() pmm_check_at(PMM_HERE)
 #define pmm_check_block(p) pmm_check_block_at(PMM_HERE, p)
 
+/* Bytes of p that the program may use: as requested, or what real() says, malloc_usable_size(), of a block that is not tracked. */
+size_t pmm_usable_size(const void *p, size_t (*real)(void *)) PMM_NOEXCEPT;
+
 /* Whether each of these bytes can be read, written; takes system calls. Where the system cannot be asked: whether p is not NULL. */
 int pmm_readable(const void *p, size_t bytes) PMM_NOEXCEPT;
 int pmm_writable(const void *p, size_t bytes) PMM_NOEXCEPT;
@@ -270,6 +276,8 @@ inline void operator delete[](void *p, PMM_AT) noexcept { pmm_free(file, line, f
 #ifdef PMM_HAS_MALLOC_H
 #undef memalign
 #define memalign(align, size) pmm_aligned_alloc(PMM_HERE, align, size)
+#undef malloc_usable_size
+#define malloc_usable_size(p) pmm_usable_size(p, (size_t (*)(void *))malloc_usable_size)
 #endif
 #endif
 
@@ -284,6 +292,7 @@ static inline int pmm_no_int(int none, ...) { return none; }
 static inline void *pmm_nowhere(const void *p) { (void)p; return NULL; }
 static inline void pmm_no_text(const char *format, ...) PMM_PRINTF(1, 2);
 static inline void pmm_no_text(const char *format, ...) { (void)format; }
+static inline size_t pmm_usable_size(const void *p, size_t (*real)(void *)) { return real((void *)p); }
 static inline void pmm_get_stats(struct pmm_stats *stats) { memset(stats, 0, sizeof(*stats)); }
 static inline int pmm_get_heap(struct pmm_heap *heap) { memset(heap, 0, sizeof(*heap)); return -1; }
 static inline void pmm_pool_init(struct pmm_pool *pool, size_t size, size_t max)

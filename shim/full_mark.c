@@ -1,6 +1,31 @@
 /*
- * The full form: the check of one block, marks.
+ * The full form: one block's size and check, marks.
  */
+/* Of a block that a parent put something before, size *bytes; 1: p is one. */
+static int is_of_parent(const void *p, size_t *bytes)
+{
+	const struct kept *k;
+
+	if (!S.before || !enter())
+		return 0;
+	for (k = S.before; k && k->slot.address != p; k = k->next)
+		;
+	if (k)
+		*bytes = k->slot.size;
+	leave();
+	return k != NULL;
+}
+
+size_t pmm_usable_size(const void *p, size_t (*real)(void *))
+{
+	struct full_block b;
+	size_t bytes;
+
+	if (full_look(p, &b))
+		return b.size;
+	return is_of_parent(p, &bytes) ? bytes : real((void *)(uintptr_t)p);
+}
+
 size_t pmm_check_block_at(PMM_AT, const void *p)
 {
 	AT_OF_CALL;

@@ -1,5 +1,5 @@
 /*
- * The static form's tables asked for one address: options that each call must look at, the check of a block, marks.
+ * The static form's tables asked for one address: options that each call must look at, a block's size and check, marks.
  */
 static void option_changed(void)
 {
@@ -17,6 +17,19 @@ static size_t nr_live_blocks(void)
 	return S.stats.nr_live;
 }
 #endif
+
+size_t pmm_usable_size(const void *p, size_t (*real)(void *))
+{
+	struct slot *slot;
+	size_t bytes;
+
+	if (!enter())
+		return 0;	/* whether the block is tracked cannot be known */
+	slot = find_slot(p, 1 << LIVE | 1 << IDLE);
+	bytes = slot ? slot->size : real((void *)(uintptr_t)p);
+	leave();
+	return bytes;
+}
 
 size_t pmm_check_block_at(PMM_AT, const void *p)
 {

@@ -144,6 +144,14 @@ left() {
 	grep -q '^lost$' "$T/left" && grep -Eq '^ +2 +5 ADDRESS d +hh:mm:ss .*program.c.9.$' "$T/left" || { cat "$T/left"; return 1; } >&2
 }
 
+@test "what malloc_usable_size says may be filled: no error, and no byte is changed; <immintrin.h> comes behind the header" {
+	local order
+	for order in FIRST LAST; do
+		build gcc 1000 usable.c "$T/usable" -std=gnu11 -O2 -DHEADER_$order
+		same usable "$T/usable"
+	done
+}
+
 @test "odd places: before main, handlers in the midst, a child, the library's blocks, after exit" {
 	build gcc 1000 odd.c "$T/odd" -std=gnu11 -O2
 	same odd "$T/odd"

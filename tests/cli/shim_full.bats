@@ -64,6 +64,15 @@ matrix() {
 	done
 }
 
+@test "what malloc_usable_size says may be filled: no error, and no byte is changed; <immintrin.h> comes behind the header" {
+	local order
+	for order in FIRST LAST; do
+		full gcc usable.c "$T/usable" -std=gnu11 -O2 -DHEADER_$order
+		same usable "$T/usable"
+		"$PMM" run -o "$T/usable.pmm" -- "$T/usable" | diff usable.table -
+	done
+}
+
 @test "odd places: before main, handlers in the midst, a child, the library's blocks, after exit" {
 	full gcc odd.c "$T/odd" -std=gnu11 -O2
 	same odd "$T/odd"
