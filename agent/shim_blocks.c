@@ -9,7 +9,7 @@
 #include "agent/spot.h"
 #include "agent/sys.h"
 
-#define AROUND		(1u << 20)	/* how far below a pointer its block may begin */
+#define AROUND		(1u << 16)	/* how far below a pointer its block may begin: each block of other code that is freed is looked for */
 #define BATCH		128		/* mids that are put in order at a time */
 
 void shim_place(uint32_t site, struct full_block *b)

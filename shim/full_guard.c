@@ -75,41 +75,6 @@ static size_t inspect_all(const struct at *at)
 	return all.nr;
 }
 
-/* ---- lists */
-static void list_add(struct kept_list *list, struct kept *k)
-{
-	if (!list->first)
-		list->end = &list->first;
-	k->next = NULL;
-	*list->end = k;
-	list->end = &k->next;
-}
-
-/* Take out what has this address; NULL: nothing has. */
-static struct kept *list_take(struct kept_list *list, const void *p)
-{
-	struct kept **link, *k;
-
-	for (link = &list->first; *link && (*link)->slot.address != p; link = &(*link)->next)
-		;
-	k = *link;
-	if (k) {
-		*link = k->next;
-		if (list->end == &k->next)
-			list->end = link;
-	}
-	return k;
-}
-
-static const struct slot *list_find(const struct kept_list *list, const void *p)
-{
-	const struct kept *k;
-
-	for (k = list->first; k && k->slot.address != p; k = k->next)
-		;
-	return k ? &k->slot : NULL;
-}
-
 /* ---- kept blocks */
 static void trim_kept(void)
 {
@@ -151,22 +116,17 @@ static void note_before(const struct slot *slot)
 	if (!k)
 		return;
 	k->slot = *slot;
-	k->next = S.before;
-	S.before = k;
+	list_add(&S.before, k);
 }
 
 /* Forget one; returns where its real block begins, or p if it is none of these. */
 static char *drop_before(const void *p)
 {
-	struct kept **link, *k;
+	struct kept *k = list_take(&S.before, p);
 	char *start = (char *)(uintptr_t)p;
 
-	for (link = &S.before; *link && (*link)->slot.address != p; link = &(*link)->next)
-		;
-	k = *link;
 	if (k) {
 		start -= front_of(&k->slot);
-		*link = k->next;
 		free(k);
 	}
 	return start;

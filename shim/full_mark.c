@@ -4,16 +4,15 @@
 /* Of a block that a parent put something before, size *bytes; 1: p is one. */
 static int is_of_parent(const void *p, size_t *bytes)
 {
-	const struct kept *k;
+	const struct slot *slot;
 
-	if (!S.before || !enter())
+	if (!S.before.first || !enter())
 		return 0;
-	for (k = S.before; k && k->slot.address != p; k = k->next)
-		;
-	if (k)
-		*bytes = k->slot.size;
+	slot = list_find(&S.before, p);
+	if (slot)
+		*bytes = slot->size;
 	leave();
-	return k != NULL;
+	return slot != NULL;
 }
 
 size_t pmm_usable_size(const void *p, size_t (*real)(void *))

@@ -11,14 +11,21 @@
 
 #define NR_OPTIONS	PMM_NR_OPTIONS
 
-/* A block in no-man's-land, or a marked pointer: a list of its own each, the oldest first. */
+enum { FEW_BITS = 4 };
+
+/* A block in no-man's-land, a marked pointer, or a block with something before it: a list of its own each. */
 struct kept {
-	struct kept *next;
-	struct slot slot;	/* KEPT or MARKED */
+	struct kept *next, *last;	/* that came after it, before it */
+	struct kept *same;		/* next one in the chain of its address */
+	struct slot slot;		/* KEPT, MARKED or LIVE */
 };
 
 struct kept_list {
-	struct kept *first, **end;
+	struct kept *first, *last;	/* the oldest, the youngest */
+	struct kept **chain;		/* 2^bits of them; NULL: those in `few` */
+	unsigned bits;
+	size_t nr;
+	struct kept *few[1 << FEW_BITS];
 };
 
 struct state_of_all {
@@ -37,7 +44,7 @@ struct state_of_all {
 	int pid;
 	size_t kept_bytes;
 	struct kept_list kept, marked;
-	struct kept *before;		/* blocks with something before them, of which children must know; in any order */
+	struct kept_list before;	/* blocks with something before them, of which children must know */
 	struct pmm_stats stats;		/* what the ledger does not count: nr_passed, nr_foreign, nr_errors, nr_lost; nr_failed, nr_huge in part */
 	pmm_output *output;
 	void *output_ctx;

@@ -1,0 +1,78 @@
+/*
+ * The full form's lists of what is beside the ledger: kept blocks, marked pointers, blocks with something before them. In the order they
+ * came, and by address.
+ */
+static unsigned chain_bits(const struct kept_list *list)
+{
+	return list->chain ? list->bits : FEW_BITS;
+}
+
+static struct kept **chain_of(struct kept_list *list, const void *p)
+{
+	uint64_t hash = ((uintptr_t)p >> 3) * 0x9e3779b97f4a7c15ull;
+
+	return &(list->chain ? list->chain : list->few)[hash >> (64 - chain_bits(list))];
+}
+
+static void list_chain(struct kept_list *list, struct kept *k)
+{
+	struct kept **chain = chain_of(list, k->slot.address);
+
+	k->same = *chain;
+	*chain = k;
+}
+
+/* More chains, for fewer in each; without memory they become longer. */
+static void list_grow(struct kept_list *list)
+{
+	unsigned bits = chain_bits(list) + 2;
+	struct kept **chain = (struct kept **)calloc((size_t)1 << bits, sizeof(*chain)), *k;
+
+	if (!chain)
+		return;
+	free(list->chain);
+	list->chain = chain;
+	list->bits = bits;
+	for (k = list->first; k; k = k->next)
+		list_chain(list, k);
+}
+
+static void list_add(struct kept_list *list, struct kept *k)
+{
+	if (list->nr++ >> chain_bits(list))
+		list_grow(list);
+	list_chain(list, k);
+	k->next = NULL;
+	k->last = list->last;
+	if (list->last)
+		list->last->next = k;
+	else
+		list->first = k;
+	list->last = k;
+}
+
+/* Take out what has this address; NULL: nothing has. */
+static struct kept *list_take(struct kept_list *list, const void *p)
+{
+	struct kept **chain = chain_of(list, p), *k;
+
+	while (*chain && (*chain)->slot.address != p)
+		chain = &(*chain)->same;
+	k = *chain;
+	if (!k)
+		return NULL;
+	*chain = k->same;
+	*(k->last ? &k->last->next : &list->first) = k->next;
+	*(k->next ? &k->next->last : &list->last) = k->last;
+	list->nr--;
+	return k;
+}
+
+static const struct slot *list_find(struct kept_list *list, const void *p)
+{
+	const struct kept *k = *chain_of(list, p);
+
+	while (k && k->slot.address != p)
+		k = k->same;
+	return k ? &k->slot : NULL;
+}
