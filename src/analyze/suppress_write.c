@@ -1,9 +1,13 @@
 /* Writes suppressions for stacks that were found, in Valgrind's form and in LeakSanitizer's; suppress_parse.c reads them back. */
 #include "src/analyze/suppressions.h"
 
+#include <inttypes.h>
 #include <string.h>
 
-enum { STEPS_WRITTEN = 100 };	/* a stack this deep is told from others by then */
+enum {
+	STEPS_WRITTEN = 100,	/* a stack this deep is told from others by then */
+	LINE_END = 1000000000,	/* of lines that are read back */
+};
 
 struct stack_writer {
 	struct str *out;
@@ -19,8 +23,8 @@ static void add_plain(struct str *out, const char *text, const char *special, ch
 		str_addc(out, (unsigned char)*text < ' ' || *text == 127 || strchr(special, *text) ? wild : *text);
 }
 
-/* A blank at the end of a line, and in functions what begins with one of `special` (suppress_parse.c), is left to '*'. */
-static void add_line(struct stack_writer *w, const char *prefix, const char *text, const char *special)
+/* A blank at the end of a line, and in functions what begins with one of `special` (suppress_parse.c), is left to '*'. `line`: 0 = none. */
+static void add_line(struct stack_writer *w, const char *prefix, const char *text, const char *special, uint32_t line)
 {
 	size_t len = strcspn(text, special);
 	struct str kept = STR_INIT;
@@ -30,6 +34,8 @@ static void add_line(struct stack_writer *w, const char *prefix, const char *tex
 	add_plain(w->out, str_text(&kept), "", '?');
 	if (text[len] || !len || text[len - 1] == ' ')
 		str_addc(w->out, '*');
+	if (line && line < LINE_END)
+		str_addf(w->out, ":%" PRIu32, line);
 	str_addc(w->out, '\n');
 	str_fini(&kept);
 	w->any = false;
@@ -54,9 +60,11 @@ static void add_frame(struct stack_writer *w, const struct frame_name *f)
 		return;
 	}
 	if (f->linkage)
-		add_line(w, "   fun:", f->linkage, "@.");
+		add_line(w, "   fun:", f->linkage, "@.", 0);
+	else if (!f->module && f->file)	/* a line outside functions, that pmm.h named */
+		add_line(w, "   src:", f->file, "", f->line);
 	else
-		add_line(w, "   obj:", f->module ? f->module : "", "");
+		add_line(w, "   obj:", f->module ? f->module : "", "", 0);
 	w->done = f->linkage && !strcmp(f->linkage, "main");
 }
 
@@ -74,7 +82,7 @@ static void add_stack(struct str *out, struct names *names, uint32_t node, unsig
 			add_frame(&w, &f[i]);
 	}
 	if (!w.steps)
-		add_line(&w, "   obj:", "", "");
+		add_line(&w, "   obj:", "", "", 0);
 }
 
 static void write_valgrind(struct str *out, struct names *names, uint32_t site, unsigned kind, unsigned class, const char *name)
@@ -117,7 +125,7 @@ void suppress_write(struct str *out, enum suppress_form form, struct names *name
 	struct str made = STR_INIT;
 
 	if (!name) {
-		str_addf(&made, "%s, %s", f && f->function ? f->function : f && f->module ? f->module : "unknown stack",
+		str_addf(&made, "%s, %s", f && f->function ? f->function : f && f->module ? f->module : f && f->file ? f->file : "unknown stack",
 			 suppress_class_name(class));
 		name = str_text(&made);
 	}

@@ -66,8 +66,10 @@ void report_frame_label(struct str *s, const struct frame_name *f)
 		str_add(s, f->function);
 	else if (f->module && f->offset)
 		str_addf(s, "%s+0x%" PRIx64, report_basename(f->module), f->offset);
-	else
+	else if (f->address)
 		str_addf(s, "0x%" PRIx64, f->address);
+	else
+		str_addc(s, '?');	/* a line outside functions, that pmm.h named */
 }
 
 void report_set_label(struct table *t, unsigned label, const struct frame_name *f)

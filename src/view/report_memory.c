@@ -193,12 +193,13 @@ static void add_records(struct report *r)
 			10);
 	doc_add(&r->doc, t);
 	t = record("mapping", mapping_columns, NR_COLUMNS(mapping_columns));
-	set_all(t, 0,
-		(const uint64_t[]){ m->mmap_calls, m->mmap_bytes, m->mmap_failed, m->munmap_calls,
-				    m->munmap_bytes, m->mremap_calls, m->mremap_grown_bytes,
-				    m->mremap_shrunk_bytes, m->brk_calls, m->brk_growth_bytes,
-				    m->brk_peak_bytes },
-		11);
+	if (!heap_spots_only(h))
+		set_all(t, 0,
+			(const uint64_t[]){ m->mmap_calls, m->mmap_bytes, m->mmap_failed, m->munmap_calls,
+					    m->munmap_bytes, m->mremap_calls, m->mremap_grown_bytes,
+					    m->mremap_shrunk_bytes, m->brk_calls, m->brk_growth_bytes,
+					    m->brk_peak_bytes },
+			11);
 	doc_add(&r->doc, t);
 	t = record("ledger", ledger_columns, NR_COLUMNS(ledger_columns));
 	set_all(t, 0,
@@ -228,9 +229,15 @@ static void allocator_rows(struct table *t, const struct heap_allocator *a)
 		   fmt_bytes(a->top_bytes).s);
 }
 
-static void mapping_rows(struct table *t, const struct heap_mapping *m)
+static void mapping_rows(struct table *t, const struct heap *h)
 {
+	const struct heap_mapping *m = &h->mapping;
+
 	facts_row(t, "mappings");
+	if (heap_spots_only(h)) {
+		table_set_const(t, FACT_TEXT, "not known: only calls through pmm.h were recorded");
+		return;
+	}
 	table_setf(t, FACT_TEXT, "mmap %s, %s, %s failed; munmap %s, %s",
 		   report_many(m->mmap_calls, "call").s, fmt_bytes(m->mmap_bytes).s,
 		   fmt_count(m->mmap_failed).s, report_many(m->munmap_calls, "call").s,
@@ -250,7 +257,7 @@ void report_memory(struct report *r)
 	add_records(r);
 	if (t) {
 		allocator_rows(t, &h->allocator);
-		mapping_rows(t, &h->mapping);
+		mapping_rows(t, h);
 		facts_row(t, "ledger");
 		table_setf(t, FACT_TEXT, "%s of at most %s; %s of %s slots used",
 			   fmt_bytes(h->ledger_bytes).s, fmt_bytes(h->ledger_limit_bytes).s,

@@ -128,6 +128,71 @@ live.c:22 main 1 5000"
 	diff <(echo "$LIVE") <(lines <"$T/json")
 }
 
+@test "names of all kinds: blanks, UTF-8, line ends, quotes, 6000 bytes, lines beyond 65535, no function" {
+	local long
+	full gcc names.c "$T/names" -std=gnu11 -O2 -s
+	start "$T/names"
+	within "$PMM" report --json --top 0 "$PID" >"$T/json"
+	within "$PMM" report --top 0 "$PID" >"$T/text"
+	within "$PMM" snapshot -q -o "$T/cap.pmm" "$PID"
+	within "$PMM" report --json --top 0 "$T/cap.pmm" >"$T/again"
+	finish 0
+	long() { head -c 4096 /dev/zero | tr '\0' "$1"; }
+	jq -r '.sites[] | .frames[0] as $f | "\($f.file)|\($f.line)|\($f.function)|\(.live_bytes)"' "$T/json" | sort -t '|' -k 4n |
+		sed "s/$(long d)/D/; s/$(long f)/F/" >"$T/names.said"
+	diff - "$T/names.said" <<'END'
+dir with space/a b.c|1|blanks|10
+d/ä€.c|2|fä|20
+new line .c|3|g|30
+"quote'\.c|4|<&>"'|40
+bad???.c|5|h?|50
+D|6|F|60
+long.c|70000|far|70
+long.c|2147483647|farthest|80
+outside.cc|9|null|90
+t.cc|10|main()::<lambda(T*)> [with T = int; U = std::map<int, int>]|100
+no_line.c|null|nowhere|110
+one.h|12|in_header|120
+two/one.h|12|in_header|130
+END
+	diff <(jq '.sites, .lines, (.totals | del(.allocs_per_second))' "$T/json") <(jq '.sites, .lines, (.totals | del(.allocs_per_second))' "$T/again")
+	grep -q '  ?  outside.cc:9$' "$T/text"
+	! grep -q 0x0 "$T/text"
+}
+
+@test "report: says that only calls through the header were recorded" {
+	full gcc live.c "$T/live" -std=gnu11 -O2
+	start "$T/live"
+	within "$PMM" report "$PID" >"$T/text"
+	within "$PMM" report --json "$PID" >"$T/json"
+	finish 3
+	grep -q '^  mode     exact: every call through pmm.h, and no others$' "$T/text"
+	grep -q '^  mappings   not known: only calls through pmm.h were recorded$' "$T/text"
+	[ "$(jq '[.mapping[]] | all(. == null)' "$T/json")" = true ]
+}
+
+@test "leaks: suppressions made of pmm.h's lines suppress these, each for itself" {
+	local form
+	full gcc names.c "$T/names" -std=gnu11 -O2 -s
+	start "$T/names" lost
+	within "$PMM" leaks --top 0 --gen-suppressions "$PID" >"$T/supp" || [ $? -eq 1 ]
+	[ "$(grep -c '^   Memcheck:Leak$' "$T/supp")" -eq 13 ]
+	grep -q '^   src:outside.cc:9$' "$T/supp"
+	! grep -q 'obj:\*' "$T/supp"
+	within "$PMM" leaks --json --suppressions "$T/supp" "$PID" >"$T/json"
+	[ "$(jq -c '[.certain[].bytes]' "$T/json")" = "[]" ]
+	within "$PMM" leaks --top 0 --gen-suppressions=lsan "$PID" >"$T/supp" || [ $? -eq 1 ]
+	within "$PMM" leaks --json --suppressions "$T/supp" "$PID" >"$T/json" || [ $? -eq 1 ]
+	[ "$(jq -c '[.certain[].bytes]' "$T/json")" = "[90]" ]	# it knows no lines
+	printf 'leak:two/one.h\nleak:^far$\n' >"$T/supp"
+	printf '{\n a\n Memcheck:Leak\n fun:malloc\n src:a b.c:1\n}\n{\n b\n Memcheck:Leak\n ...\n src:a b.c:2\n}\n' >"$T/supp.line"
+	within "$PMM" leaks --json --top 0 --suppressions "$T/supp" --suppressions "$T/supp.line" "$PID" >"$T/json" || [ $? -eq 1 ]
+	[ "$(jq -c '[.certain[].bytes] | sort' "$T/json")" = "[20,30,40,50,60,80,90,100,110,120]" ]
+	within "$PMM" leaks --top 0 --format valgrind-xml "$PID" >"$T/xml" || [ $? -eq 1 ]
+	python3 -c 'import sys, xml.etree.ElementTree as e; sys.exit(len(e.parse(sys.argv[1]).findall("error")) != 13)' "$T/xml"
+	finish 0
+}
+
 @test "a statically linked program is seen as well" {
 	full gcc live.c "$T/live" -std=gnu11 -O2 -static
 	start "$T/live"
