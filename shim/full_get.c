@@ -66,6 +66,17 @@ static size_t front_of_flags(uint32_t flags)
 	return log ? (size_t)1 << log : 0;
 }
 
+/*
+ * Bytes behind a block: its canary; and of those with something before them so much that the allocator's next block is a place of the ledger,
+ * 32 bytes, further on, though that one begins where the allocator's does.
+ */
+static size_t extra_of(uint32_t flags, size_t size)
+{
+	size_t extra = flags & PMM_SPOT_BEHIND ? CANARY_BYTES : 0, least = front_of_flags(flags) ? 24 : 0;
+
+	return size < least && size + extra < least ? least - size : extra;
+}
+
 /* A request that passes: as the C library has it. */
 static void *pass_block(struct tctx *c, size_t align, size_t size, int zero)
 {
@@ -117,7 +128,7 @@ static void *get_tracked(struct tctx *c, const struct full_call *call, char entr
 		return pass_block(c, align, size, zero);
 	front = front_of_flags(flags);
 	full_calling(c, true);
-	p = real_block(front, align, size, flags & PMM_SPOT_BEHIND ? CANARY_BYTES : 0, zero);
+	p = real_block(front, align, size, extra_of(flags, size), zero);
 	full_calling(c, false);
 	if (p) {
 		p += front;

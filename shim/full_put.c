@@ -155,7 +155,7 @@ static void *resize_stranger(struct tctx *c, const struct full_call *call, void 
 static void *resize_taken(struct tctx *c, const struct full_call *call, struct full_block *b, size_t size)
 {
 	uint32_t flags = (b->flags & ~(255u << PMM_SPOT_ENTRY_SHIFT)) | (uint32_t)'r' << PMM_SPOT_ENTRY_SHIFT, site = full_site(c, call, flags);
-	size_t front = front_of_flags(b->flags), extra = front + (b->flags & PMM_SPOT_BEHIND ? CANARY_BYTES : 0), fill = option(PMM_FILL_NEW);
+	size_t front = front_of_flags(b->flags), extra = front + extra_of(flags, size), fill = option(PMM_FILL_NEW);
 	char *p = (char *)(uintptr_t)b->address, *fresh = NULL;
 
 	if (site && size <= PTRDIFF_MAX - extra) {

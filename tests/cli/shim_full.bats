@@ -56,6 +56,15 @@ matrix() {
 	same pool "$T/pool"
 }
 
+@test "canaries before some blocks only: none takes another one's place" {
+	local shifted
+	full gcc tiny.c "$T/tiny" -std=gnu11 -O2
+	for shifted in "" shifted; do
+		# shellcheck disable=SC2086
+		diff <(printf '3000 live, 24000 bytes, 0 foreign, 0 errors\n0 live, 0 bytes, 0 foreign, 0 errors\n') <(within "$T/tiny" $shifted)
+	done
+}
+
 @test "threads: every block of four threads is counted, with canaries intact" {
 	local run
 	full gcc threads.c "$T/threads" -std=gnu11 -O2 -pthread
