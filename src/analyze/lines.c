@@ -72,6 +72,8 @@ static int place(struct work *w, uint32_t site, uint32_t node)
 		     (struct group){ .first = NO_SITE, .node = node, .fallback = fallback }))
 		return -ENOMEM;
 	g = &w->groups.v[*number];
+	if (g->state == GROUP_GONE)
+		g->state = GROUP_OPEN;	/* it goes the same way as those that were here before */
 	w->at[site] = node;
 	w->next[site] = g->first;
 	g->first = site;
@@ -118,27 +120,16 @@ static void finish(struct work *w, struct group *g, const struct frame_name *fra
 
 static int dissolve(struct work *w, size_t number)
 {
-	uint32_t site = w->groups.v[number].first, next;
+	struct group *g = &w->groups.v[number];
+	uint32_t site = g->first, next;
 	int rc = 0;
 
-	w->groups.v[number].state = GROUP_GONE;
+	*g = (struct group){ .first = NO_SITE, .node = g->node, .state = GROUP_GONE };
 	for (; site != NO_SITE && !rc; site = next) {
 		next = w->next[site];
 		rc = place(w, site, program_node(w, w->h->nodes[w->at[site]].parent));
 	}
 	return rc;
-}
-
-/* The frame that answers for a node, NULL when it is nobody's but a run-time library's. */
-static const struct frame_name *program_frame(struct names *n, uint32_t node)
-{
-	unsigned nr;
-	const struct frame_name *frame = names_find(n, node, &nr);
-
-	for (unsigned i = 0; i < nr; i++)
-		if (frame[i].role == FRAME_PROGRAM)
-			return &frame[i];
-	return NULL;
 }
 
 static int settle(struct work *w, size_t number)
@@ -150,7 +141,7 @@ static int settle(struct work *w, size_t number)
 		finish(w, g, names_responsible(w->names, g->node, NULL));
 		return 0;
 	}
-	frame = program_frame(w->names, g->node);
+	frame = names_of_program(w->names, g->node);
 	if (!frame)
 		return dissolve(w, number);
 	finish(w, g, frame);

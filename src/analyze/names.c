@@ -9,6 +9,7 @@
 #include "include/pmm/ledger.h"
 
 #define NAMES_MAX_INLINE 32
+#define MONITOR_DEPTH	 6	/* functions of pmm.h's own inside one that the program calls */
 
 struct names_entry {
 	uint64_t pc;
@@ -168,6 +169,34 @@ const struct frame_name *names_find(struct names *n, uint32_t node, unsigned *nr
 	return e->frame;
 }
 
+/* Is frame i of this node pmm.h's own code, in the program? Then it hands memory on, as the function does that the program called. */
+static bool in_monitor(struct names *n, uint32_t node, unsigned i)
+{
+	unsigned nr, left = MONITOR_DEPTH;
+	const struct frame_name *f = names_find(n, node, &nr);
+
+	if (!role_in_monitor(f[i].function))
+		return false;
+	for (; node && left; node = n->heap->nodes[node].parent, i = 0) {
+		f = names_find(n, node, &nr);
+		for (; i < nr && left; i++, left--)
+			if (f[i].role == FRAME_ALLOCATOR)
+				return true;
+	}
+	return false;
+}
+
+const struct frame_name *names_of_program(struct names *n, uint32_t node)
+{
+	unsigned nr;
+	const struct frame_name *f = names_find(n, node, &nr);
+
+	for (unsigned i = 0; i < nr; i++)
+		if (f[i].role == FRAME_PROGRAM && !in_monitor(n, node, i))
+			return &f[i];
+	return NULL;
+}
+
 const struct frame_name *names_responsible(struct names *n, uint32_t stack, uint32_t *node)
 {
 	const struct frame_name *fallback = NULL;
@@ -175,14 +204,14 @@ const struct frame_name *names_responsible(struct names *n, uint32_t stack, uint
 
 	for (uint32_t at = stack; at; at = n->heap->nodes[at].parent) {
 		unsigned nr;
-		const struct frame_name *f = names_find(n, at, &nr);
+		const struct frame_name *f = names_find(n, at, &nr), *found = names_of_program(n, at);
 
+		if (found) {
+			if (node)
+				*node = at;
+			return found;
+		}
 		for (unsigned i = 0; i < nr; i++) {
-			if (f[i].role == FRAME_PROGRAM) {
-				if (node)
-					*node = at;
-				return &f[i];
-			}
 			if (!fallback ||
 			    (fallback->role == FRAME_ALLOCATOR && f[i].role == FRAME_RUNTIME)) {
 				fallback = &f[i];

@@ -59,6 +59,9 @@ void names_fini(struct names *n);
 /* The frames of a node, innermost first; *nr >= 1. Valid until names_fini(). Never NULL. */
 const struct frame_name *names_find(struct names *n, uint32_t node, unsigned *nr);
 
+/* The innermost frame of a node that is FRAME_PROGRAM and no part of pmm.h's monitor; NULL: the node is nobody's but a library's. */
+const struct frame_name *names_of_program(struct names *n, uint32_t node);
+
 /*
  * The frame that answers for a stack: the innermost that is FRAME_PROGRAM, else the innermost that
  * is no allocator. *node (may be NULL) gets its node. NULL for an unknown stack.
@@ -67,6 +70,9 @@ const struct frame_name *names_responsible(struct names *n, uint32_t stack, uint
 
 /* Was a name in this module asked for in vain? */
 bool names_unnamed(const struct names *n, uint32_t module);
+
+/* May the function be a part of pmm.h's monitor? It is, where one of pmm.h's functions or operator new is not far outside. */
+bool role_in_monitor(const char *function);
 
 /* Role of a frame by its module's path (NULL: unknown) and function (NULL: unknown). */
 enum frame_role role_of(const char *module, const char *function);

@@ -50,6 +50,15 @@ static const char *const allocator_function[] = {
 	"_PyObject_GC_*", "_PyObject_New*", "PyType_GenericAlloc", "os::malloc", "os::realloc",
 	"AllocateHeap", "ReallocateHeap", "CHeapObj*", "ngx_*alloc", "jv_mem_*",
 	"ggc_internal_*", "ggc_alloc*", "apr_palloc*", "av_malloc*", "av_realloc*", "av_calloc",
+	"pmm_malloc", "pmm_calloc", "pmm_realloc", "pmm_reallocarray", "pmm_strdup", "pmm_strndup", "pmm_aligned_alloc",
+	"pmm_posix_memalign", "pmm_new", "pmm_pool_get_at", "pmm_grab", "pmm_mark_at",
+};
+
+/* Of pmm.h's forms (shim/), compiled into the program: what its functions above may call. Names that others have as well. */
+static const char *const monitor_part[] = {
+	"real_block", "real_malloc", "real_calloc", "real_realloc", "real_aligned_alloc", "get_block*", "get_with_care*", "get_tracked*", "pass_block*",
+	"full_get", "full_resize", "resize", "resize_block*", "resize_by_copy*", "resize_stranger*", "resize_taken*", "obtain", "copy_text",
+	"new_or_null*", "new_or_throw*",
 };
 
 static const char *const runtime_function[] = {
@@ -121,6 +130,16 @@ static void plain_name(const char *function, char *out, size_t size)
 		len = size - 1;
 	memcpy(out, start, len);
 	out[len] = '\0';
+}
+
+bool role_in_monitor(const char *function)
+{
+	char name[256];
+
+	if (!function)
+		return false;
+	plain_name(function, name, sizeof(name));
+	return function_in(name, monitor_part, NR(monitor_part));
 }
 
 enum frame_role role_of(const char *module, const char *function)

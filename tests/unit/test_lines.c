@@ -75,6 +75,21 @@ static void a_dissolved_group_can_make_another_the_largest(void **state)
 	       RANK_LIVE, 2, "one=110/2 direct=100/1 ");
 }
 
+static void who_comes_to_a_group_that_is_gone_is_counted(void **state)
+{
+	(void)state;
+	/* calloc's site comes to xmalloc's address when malloc's has moved on from there */
+	expect("site main>one>xmalloc>malloc allocs=1 size=100\nsite main>two>xmalloc>calloc allocs=1 size=10\n", RANK_LIVE, 5, "one=100/1 two=10/1 ");
+}
+
+static void parts_of_pmm_h_hand_on(void **state)
+{
+	(void)state;
+	expect("site main>own>pmm_malloc>get_block>real_block allocs=1 size=100\nsite main>own>pmm_strdup>get_block allocs=1 size=10\n",
+	       RANK_LIVE, 5, "own=110/2 ");
+	expect("site main>own>get_block>real_block allocs=1 size=100\n", RANK_LIVE, 5, "real_block=100/1 ");
+}
+
 static void keys_are_followed(void **state)
 {
 	static const char recipe[] =
@@ -110,6 +125,8 @@ int main(void)
 		cmocka_unit_test(inlined_frames_answer_first),
 		cmocka_unit_test(without_a_program_frame_the_library_answers),
 		cmocka_unit_test(a_dissolved_group_can_make_another_the_largest),
+		cmocka_unit_test(who_comes_to_a_group_that_is_gone_is_counted),
+		cmocka_unit_test(parts_of_pmm_h_hand_on),
 		cmocka_unit_test(keys_are_followed),
 		cmocka_unit_test(only_what_is_shown_is_looked_up),
 	};

@@ -32,6 +32,8 @@ static void roles(void **state)
 		{ "/usr/bin/app", "<alloc::string::String as core::clone::Clone>::clone",
 		  FRAME_RUNTIME },
 		{ "/usr/bin/app", "xmalloc", FRAME_ALLOCATOR },
+		{ "/usr/bin/app", "pmm_malloc", FRAME_ALLOCATOR },
+		{ "/usr/bin/app", "pmm_report", FRAME_PROGRAM },
 		{ "/usr/bin/app", "mallocate", FRAME_PROGRAM },
 		{ "/usr/bin/app", "allocate_nodes", FRAME_PROGRAM },
 		{ "/usr/bin/app", "_start", FRAME_RUNTIME },
@@ -137,6 +139,37 @@ static void the_innermost_program_frame_answers(void **state)
 	heap_free(h);
 }
 
+/* One line for each stack; what answers is the frame behind '>'. */
+static void what_pmm_h_calls_hands_memory_on(void **state)
+{
+	static const struct {
+		const char *stack, *answers;
+	} table[] = {
+		{ "main>own>pmm_malloc>obtain>full_get>pass_block", "own" },
+		{ "main>own>pmm_strdup>copy_text>get_block.isra.0>get_with_care", "own" },
+		{ "main>own>xmalloc>new_or_throw(int)>new_or_null(int)", "own" },
+		{ "main>own>get_block", "get_block" },
+		{ "main>pmm_malloc>a>b>c>d>e>get_block", "get_block" },
+	};
+	const struct frame_name *f;
+	struct names n;
+
+	(void)state;
+	for (size_t i = 0; i < NR(table); i++) {
+		char recipe[256];
+		struct heap *h;
+
+		snprintf(recipe, sizeof(recipe), "site %s size=1\n", table[i].stack);
+		h = recipe_heap(recipe);
+		recipe_names(&n, h);
+		f = names_responsible(&n, h->sites[1].node, NULL);
+		if (strcmp(f->function, table[i].answers))
+			fail_msg("%s: '%s'", table[i].stack, f->function);
+		names_fini(&n);
+		heap_free(h);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -146,6 +179,7 @@ int main(void)
 		cmocka_unit_test(without_symbols_module_and_offset_remain),
 		cmocka_unit_test(marks_say_why_a_stack_ends),
 		cmocka_unit_test(the_innermost_program_frame_answers),
+		cmocka_unit_test(what_pmm_h_calls_hands_memory_on),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
