@@ -15,7 +15,7 @@
 
 /* What was released last at an address that has this place in full_freed. Of two threads' it may say a mixture. */
 struct full_freed {
-	const char *address;
+	uintptr_t unlike;	/* ~ the address: to `pmm leaks` it is no pointer to what is there now */
 	const char *file;
 	size_t size;
 	uint32_t line;
@@ -31,6 +31,17 @@ extern uint32_t full_careful_free;	/* and released ones */
 static inline struct full_freed *full_freed_at(const void *p)
 {
 	return &full_freed[((uintptr_t)p * 0x9e3779b97f4a7c15ull) >> (64 - FULL_FREED_BITS)];
+}
+
+static inline void full_note_freed(const void *p, size_t size, uint32_t site, const char *file, uint32_t line)
+{
+	struct full_freed *f = full_freed_at(p);
+
+	f->file = file;
+	f->size = size;
+	f->line = line;
+	f->site = site;
+	f->unlike = ~(uintptr_t)p;
 }
 
 /* ---- full_life.c */

@@ -88,7 +88,7 @@ static void *pass_block(struct tctx *c, size_t align, size_t size, int zero)
 	__atomic_fetch_add(&S.stats.nr_passed, 1, __ATOMIC_RELAXED);
 	if (c && p)
 		S.table->forget(c, p);
-	full_freed_at(p)->address = NULL;
+	full_freed_at(p)->unlike = 0;
 	full_leave(c);
 	return p ? p : full_no_memory();
 }

@@ -109,6 +109,13 @@ static int keep_block(const struct slot *slot, const struct at *at)
 }
 
 /* ---- blocks with something before them: a forked child has their memory and not their ledger */
+
+/* How they are listed: to `pmm leaks` that is no pointer to the block. */
+static const char *unlike(const void *p)
+{
+	return (const char *)~(uintptr_t)p;
+}
+
 static void note_before(const struct slot *slot)
 {
 	struct kept *k = (struct kept *)malloc(sizeof(*k));
@@ -116,13 +123,14 @@ static void note_before(const struct slot *slot)
 	if (!k)
 		return;
 	k->slot = *slot;
+	k->slot.address = unlike(slot->address);
 	list_add(&S.before, k);
 }
 
 /* Forget one; returns where its real block begins, or p if it is none of these. */
 static char *drop_before(const void *p)
 {
-	struct kept *k = list_take(&S.before, p);
+	struct kept *k = list_take(&S.before, unlike(p));
 	char *start = (char *)(uintptr_t)p;
 
 	if (k) {
@@ -144,7 +152,7 @@ static int tell_freed(const struct at *at, const void *p)
 		tell_block(at, "double free of block", 0, "", kept);
 		return 1;
 	}
-	if (!S.table || f->address != p)
+	if (!S.table || f->unlike != ~(uintptr_t)p)
 		return 0;
 	memset(&b, 0, sizeof(b));
 	S.table->place(f->site, &b);

@@ -111,17 +111,6 @@ care:;
 }
 
 /* ---- released ones */
-static inline void note_freed(const void *p, const struct block_info *was, const char *file, uint32_t line)
-{
-	struct full_freed *f = full_freed_at(p);
-
-	f->file = file;
-	f->size = was->size;
-	f->line = line;
-	f->site = was->site;
-	f->address = p;
-}
-
 static __attribute__((noinline, cold)) void release_damaged(const struct full_call *call, char *p, const struct block_info *was)
 {
 	struct full_block b;
@@ -161,7 +150,7 @@ static inline __attribute__((always_inline)) void release(const char *file, int 
 			release_damaged(&call, p, &was);
 		}
 	}
-	note_freed(p, &was, file, (uint32_t)line);
+	full_note_freed(p, was.size, was.site, file, (uint32_t)line);
 	STORE(c->busy, TCTX_IN_ALLOCATOR);
 	free(p);
 	agent_leave(c);

@@ -23,17 +23,6 @@ void full_damaged(const struct full_call *call, const struct full_block *b)
 	inspect_taken(call, b);
 }
 
-static void note_freed(const struct full_call *call, const struct full_block *b)
-{
-	struct full_freed *f = full_freed_at(b->address);
-
-	f->file = call->file;
-	f->size = b->size;
-	f->line = call->line;
-	f->site = b->site;
-	f->address = b->address;
-}
-
 /* What the allocator must free of a block that was taken out of the ledger; NULL: nothing, it is kept. */
 static char *release(const struct full_call *call, const struct full_block *b)
 {
@@ -52,7 +41,7 @@ static char *release(const struct full_call *call, const struct full_block *b)
 	}
 	if (kept)
 		return NULL;
-	note_freed(call, b);
+	full_note_freed(b->address, b->size, b->site, call->file, call->line);
 	if (fill)
 		memset((char *)(uintptr_t)b->address, (int)(fill & 255), b->size);
 	return start;

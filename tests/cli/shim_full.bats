@@ -120,6 +120,17 @@ live.c:22 main 1 5000"
 	finish 3
 }
 
+@test "leaks: what the monitor itself remembers of an address is no pointer to what is there now" {
+	local before
+	full gcc again.c "$T/again" -std=gnu11 -O2
+	for before in '' before; do
+		start "$T/again" $before
+		within "$PMM" leaks --json "$PID" >"$T/json" || [ $? -eq 1 ]
+		[ "$(jq -r '[.certain[] | "\(.frames[0].line) \(.blocks) \(.bytes)"] | join(" ")' "$T/json")" = "22 200 6400" ]
+		finish 0
+	done
+}
+
 @test "leaks: what a block of code without pmm.h points to is no leak" {
 	full gcc held.c "$T/held" -std=gnu11 -O2
 	start "$T/held"
@@ -254,6 +265,20 @@ callers() {
 	diff <(sed "1s/.*/live.c:11 wrapped 1 100\nlive.c:11 wrapped 1 300/" <<<"$LIVE") <(jq '.sites |= map(select(.frames[0].file == "live.c"))' "$T/json" | lines)
 	[ "$(jq '[.sites[] | select(.frames[0].line == 11) | .frames[1].function] == ["main", "main"]' "$T/json")" = true ]
 	[ "$(jq '[.sites[] | select(.function == "pmm_malloc" or .frames[0].function == "pmm_malloc")] | length' "$T/json")" = 0 ]
+}
+
+@test "pmm run --min-size: blocks that pass are the program's lines', not pmm.h's" {
+	full gcc live.c "$T/live" -std=gnu11 -O2 -g
+	within "$PMM" run -q --min-size 1 -o "$T/cap.pmm" "$T/live" </dev/null >/dev/null || [ $? -eq 3 ]
+	within "$PMM" report --json --top 0 "$T/cap.pmm" >"$T/json"
+	diff - <(jq -r '.lines[] | select(.function == "main" and .line < 23 or .function == "wrapped") | "\(.line) \(.value_count) \(.value_bytes)"' "$T/json" | sort) <<-END
+		11 2 400
+		19 5 25
+		20 1 6
+		21 1 200
+		22 1 5000
+	END
+	[ "$(jq '[.lines[], .sites[] | .function | select(test("pass_block|full_get|pmm_"))] | length' "$T/json")" -eq 0 ]
 }
 
 @test "pmm run: the program's own tables are what they are without it" {
