@@ -8,7 +8,7 @@ static int is_of_parent(const void *p, size_t *bytes)
 
 	if (!S.before.first || !enter())
 		return 0;
-	slot = list_find(&S.before, p);
+	slot = list_find(&S.before, unlike(p));
 	if (slot)
 		*bytes = slot->size;
 	leave();

@@ -1,6 +1,8 @@
 /* Programs that fill what malloc_usable_size() says there is, and resize: no error, no byte of theirs changed. <immintrin.h> comes behind pmm.h. */
 #include "order.h"
 #include <malloc.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
@@ -22,6 +24,22 @@ static void use(void *start, size_t least, size_t more)
 	memset(p, 0xAA, all);
 	pmm_check_block(p);
 	free(p);
+}
+
+/* What a child is told of a block of its parent's. */
+static int size_in_child(size_t size)
+{
+	void *p = malloc(size);
+	int status = -1;
+	pid_t child = fork();
+
+	if (!child) {
+		free(malloc(1));	/* in the full form it has a ledger of its own now */
+		_exit((int)malloc_usable_size(p));
+	}
+	waitpid(child, &status, 0);
+	free(p);
+	return WEXITSTATUS(status);
 }
 
 static void use_all(void)
@@ -48,6 +66,7 @@ int main(void)
 	use_all();
 	pmm_set(PMM_CANARY, PMM_BEHIND | PMM_BEFORE);
 	use_all();
+	printf("%d in a child, ", size_in_child(20));
 	pmm_get_stats(&stats);
 	printf("%d wrong, %d errors, %d live, none %d, untracked %d\n", nr_wrong, (int)stats.nr_errors, (int)stats.nr_live,
 		(int)malloc_usable_size(NULL), malloc_usable_size(real) == (malloc_usable_size)(real));
