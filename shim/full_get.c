@@ -86,6 +86,7 @@ static void *pass_block(struct tctx *c, size_t align, size_t size, int zero)
 	p = real_block(0, align, size, 0, zero);
 	full_calling(c, false);
 	__atomic_fetch_add(&S.stats.nr_passed, 1, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&S.stats.nr_zero, !size, __ATOMIC_RELAXED);
 	if (c && p)
 		S.table->forget(c, p);
 	full_freed_at(p)->unlike = 0;

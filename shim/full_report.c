@@ -153,7 +153,7 @@ void pmm_get_stats(struct pmm_stats *stats)
 	stats->bytes_live = (size_t)(t.bytes_in - t.bytes_out);
 	stats->bytes_peak = (size_t)t.peak_bytes;
 	stats->nr_failed += (size_t)t.failed;
-	stats->nr_zero = (size_t)t.zero;
+	stats->nr_zero += (size_t)t.zero;
 	stats->nr_passed += (size_t)t.dropped;
 	stats->table_full = t.dropped != 0;
 	stats->slots_used = stats->nr_live;

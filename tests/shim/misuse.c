@@ -51,6 +51,10 @@ int main(void)
 	free(malloc(0));
 	pmm_set(PMM_HUGE_SIZE, 5000);
 	free(malloc(5000));
+	pmm_set(PMM_MIN_SIZE, 5001);		/* they pass, and are told and counted */
+	free(malloc(0));
+	free(malloc(5000));
+	pmm_set(PMM_MIN_SIZE, 0);
 	pmm_set(PMM_LIMIT, 3000);
 	if (malloc(3001) || !(p = block(2000)) || block(1001))
 		return 3;
