@@ -50,7 +50,7 @@ const char *watch_reason(enum growth_reason reason)
 	static const char *const text[] = {
 		[GROWTH_REASON_NONE] = "",
 		[GROWTH_NO_TREND] = "it stays, falls, or goes up and down",
-		[GROWTH_ONE_STEP] = "it rose once and then stayed",
+		[GROWTH_ONE_STEP] = "most of it came at one moment",
 		[GROWTH_LEVELLED] = "it rose and then levelled off",
 		[GROWTH_PEAKS_ONLY] = "only its peaks rise",
 		[GROWTH_TURNOVER] = "blocks from before the attach were freed meanwhile: it may only replace them",

@@ -33,7 +33,7 @@ struct fmt watch_pace(double bytes_per_second);
 /* "10.0 to 20.0 ms", "640 ms to 1.28 s", "under 10.0 ms"; ends that are equal: "0 s". */
 struct fmt watch_range(uint64_t from_ns, uint64_t to_ns);
 
-/* Why something is no steady growth: "it rose and then stayed". */
+/* Why something is no steady growth: "it rose and then levelled off". */
 const char *watch_reason(enum growth_reason reason);
 
 #endif
