@@ -90,7 +90,7 @@ int plain_graph(const struct series *s, const struct style *style, FILE *out)
 		style->width > SCALE_WIDTH + MIN_WIDTH ? style->width - SCALE_WIDTH : MIN_WIDTH;
 	uint64_t *v, highest;
 
-	if (!s->nr || series_get(s, s->nr - 1, 0) - series_get(s, 0, 0) < SHORTEST_NS)
+	if (s->json_only || !s->nr || series_get(s, s->nr - 1, 0) - series_get(s, 0, 0) < SHORTEST_NS)
 		return 0;
 	if (width > MAX_WIDTH)
 		width = MAX_WIDTH;

@@ -57,6 +57,7 @@ void report_history(struct report *r)
 		s->mark = y->peak;
 		s->mark_key = "peak_index";
 		s->mark_name = "peak";
+		s->json_only = !r->heap->nr_points;	/* nobody looked meanwhile: beginning, peak and end would be drawn as if nothing had been between */
 	}
 	doc_add_series(&r->doc, s);
 	if (t) {

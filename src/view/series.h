@@ -16,6 +16,7 @@ struct series {
 	size_t mark;	       /* the point that matters most (the peak), >= nr: none */
 	const char *mark_key;  /* JSON name of its index */
 	const char *mark_name; /* what text calls it */
+	bool json_only;	       /* too few points for a picture */
 };
 
 /* A series of nr points, all 0, series_free(). Strings and columns are not copied. NULL when out of

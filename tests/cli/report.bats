@@ -26,6 +26,14 @@ refuses() { refused_with "$1" "$2" "$PMM" report "${@:3}"; }
 	diff -u "$GOLDEN/demo.txt" "$T/demo.txt"
 }
 
+@test "report: there is no graph where nobody has looked meanwhile" {
+	report "$DEMO" >"$T/text"
+	[ "$(grep -c '^Live bytes over time' "$T/text")" -eq 1 ]
+	report "$TREE" >"$T/text"
+	[ "$(grep -c '^Live bytes over time' "$T/text")" -eq 0 ]
+	is '[[0,10000000000],[0,10000]]' '.history | [.time_ns, .live_bytes]' "$TREE"
+}
+
 @test "report: call trees, both ways" {
 	report --top-down "$TREE" | section "Call tree by live bytes" | diff -u "$GOLDEN/tree.top-down.txt" -
 	report --bottom-up "$TREE" | section "Callers by live bytes" | diff -u "$GOLDEN/tree.bottom-up.txt" -
