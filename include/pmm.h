@@ -5,8 +5,9 @@
  *     cc -DPMM ...              without -DPMM all of it is nothing: the same object code as without the header
  *
  * With PMM defined, calls of malloc, calloc, realloc, reallocarray, free, strdup, strndup, aligned_alloc, posix_memalign and memalign
- * become calls of pmm_*, which note file, line and function; malloc_usable_size gives a tracked block's size as requested. Only calls: the bare names, as in `list_each(list, free)`, are still the C
- * library's, and so is `(free)(p)`. PMM_NO_NAMES leaves all names alone; then call pmm_malloc(PMM_HERE, n) and so on.
+ * become calls of pmm_*, which note file, line and function; malloc_usable_size gives a tracked block's size as requested. Only calls: the
+ * bare names, as in `list_each(list, free)`, are still the C library's, and so is `(free)(p)`. PMM_NO_NAMES leaves all names alone; then
+ * call pmm_malloc(PMM_HERE, n) and so on.
  *
  * One interface, two forms that implement it:
  *     static    shim/pmm_static.c compiled into the program with -DPMM_STATIC_SLOTS=N: two fixed tables, nothing else
@@ -62,10 +63,13 @@ enum { PMM_BEHIND = 1, PMM_BEFORE = 2 };				/* PMM_CANARY */
 enum { PMM_BLOCKS = 1, PMM_SITES = 2, PMM_CLASSES = 4, PMM_TOTALS = 8, PMM_HEAP = 16, PMM_ALL = 31 };	/* tables of pmm_report() */
 enum pmm_reaction { PMM_ABORT, PMM_RETRY, PMM_IGNORE, PMM_QUIT };	/* abort(), evaluate again, go on, exit(1) */
 
-/* Where output goes: `bytes` characters of whole lines (less if one is longer than 256), no 0 behind. Allocations there pass untracked. */
+/*
+ * Where output goes: `bytes` characters, no 0 behind, valid during the call. A line; pieces if it is longer than 256, and with PMM_FLUSH 0.
+ * Called by any thread that allocates, one at a time, and in handlers that report. It may allocate; pmm_trace() writes nothing there.
+ */
 typedef void pmm_output(void *ctx, const char *text, size_t bytes);
 
-/* Asked what to do about a failed pmm_assert(); an enum pmm_reaction. */
+/* Asked what to do about a failed pmm_assert(), whose expression `text` is, by the thread that failed; returns an enum pmm_reaction. */
 typedef int pmm_react(void *ctx, const char *text);
 
 struct pmm_stats {
@@ -99,7 +103,7 @@ struct pmm_block {
 	char entry;				/* m malloc, c calloc, r realloc, d strdup, a aligned, n new, p pool, k pmm_mark */
 };
 
-/* A pool that recycles blocks of one size. Zero it or call pmm_pool_init(). */
+/* A pool that recycles blocks of one size. Call pmm_pool_init(), or set size and max and the rest to 0. */
 struct pmm_pool {
 	size_t size;				/* of a block, bytes */
 	size_t max;				/* blocks kept for reuse at most */
@@ -144,7 +148,7 @@ extern "C" {
 #define PMM_NOEXCEPT
 #endif
 
-/* As the functions of those names; 0 bytes give a block of their own. Blocks may be freed by code without pmm.h unless PMM_BEFORE is set. */
+/* As the functions of those names, errors too; 0 bytes give a block of their own. Code without pmm.h may free them, but with PMM_BEFORE. */
 void *pmm_malloc(PMM_AT, size_t size) PMM_NOEXCEPT;
 void *pmm_calloc(PMM_AT, size_t nr, size_t size) PMM_NOEXCEPT;
 void *pmm_realloc(PMM_AT, void *p, size_t size) PMM_NOEXCEPT;
@@ -160,30 +164,39 @@ void *pmm_new(PMM_AT, size_t size, size_t align) PMM_NOEXCEPT;	/* operator new; 
 void pmm_enable(void) PMM_NOEXCEPT;
 void pmm_disable(void) PMM_NOEXCEPT;
 
-/* Set an option; returns the value it had. Not between threads: last one wins. */
+/* Set an option for calls from now on, of all threads; returns the value it had, 0 for one that there is not. */
 size_t pmm_set(enum pmm_option option, size_t value) PMM_NOEXCEPT;
 
-/* Where output goes from now on; NULL: to descriptor 2 (nowhere if built with PMM_NO_FD). */
+/* Where output goes from now on, at exit as well: ctx must be there then. NULL: to descriptor 2 (nowhere with PMM_BARE). */
 void pmm_set_output(pmm_output *output, void *ctx) PMM_NOEXCEPT;
-/* Who is asked about failed assertions; NULL: nobody, PMM_REACTION is taken. */
+/* Who is asked about failed assertions from now on; NULL: nobody, PMM_REACTION is taken. */
 void pmm_set_react(pmm_react *react, void *ctx) PMM_NOEXCEPT;
 /* Hand on what has gathered with PMM_FLUSH 0. */
 void pmm_flush(void) PMM_NOEXCEPT;
 
+/* Fill in all of it. Where other threads go on, in the full form, figures may be of slightly different moments. */
 void pmm_get_stats(struct pmm_stats *stats) PMM_NOEXCEPT;
 /* 0; -1 and zeros where the C library cannot be asked: it is glibc since 2.33. Not from signal handlers: takes the allocator's locks. */
 int pmm_get_heap(struct pmm_heap *heap) PMM_NOEXCEPT;
-/* Call each(ctx, block) for every live block, oldest first as far as slots go, until it returns nonzero; returns that, or 0.
- * There pmm_trace() writes nothing, and reports wait until the end. */
+/*
+ * Call each(ctx, block) for every live block until it returns nonzero; returns that, or 0. The oldest first, in the static form as far as
+ * slots go. `block` is valid during the call, its `file` for good. pmm_trace() writes nothing there, and reports wait until the end.
+ */
 int pmm_each_block(int (*each)(void *ctx, const struct pmm_block *block), void *ctx) PMM_NOEXCEPT;
-/* Write tables (mask) where output goes, to a descriptor, to a function. From signal handlers: without PMM_HEAP. */
+/*
+ * Write tables (mask) where output goes; to a descriptor, which stays the caller's; to a function. What cannot be written is lost. From
+ * signal handlers: without PMM_HEAP; from one that interrupted pmm, pmm_report() writes when pmm is left, the others nothing.
+ */
 void pmm_report(unsigned tables) PMM_NOEXCEPT;
 void pmm_report_fd(int fd, unsigned tables) PMM_NOEXCEPT;
 void pmm_report_to(pmm_output *output, void *ctx, unsigned tables) PMM_NOEXCEPT;
-/* Write them, but not PMM_HEAP, whenever the signal comes; 0, or -1 and errno. Replaces the signal's action. */
+/*
+ * Write them, but not PMM_HEAP, whenever the signal comes; 0, or -1 and errno. One mask for all signals, the last one. Replaces the
+ * signal's action; without PMM that stays what it was: SIGUSR1 ends a program that has said nothing else.
+ */
 int pmm_report_on(int signal, unsigned tables) PMM_NOEXCEPT;
 
-/* Look at the canaries of all blocks, and at all kept memory, or at one block's; tells what is damaged, returns how many blocks are. */
+/* Look at the canaries of all blocks, and all kept memory, or at one block's; tell what is damaged, once; returns how many blocks are. */
 size_t pmm_check_at(PMM_AT) PMM_NOEXCEPT;
 size_t pmm_check_block_at(PMM_AT, const void *p) PMM_NOEXCEPT;
 #define pmm_check() pmm_check_at(PMM_HERE)
@@ -196,13 +209,13 @@ size_t pmm_usable_size(const void *p, size_t (*real)(void *)) PMM_NOEXCEPT;
 int pmm_readable(const void *p, size_t bytes) PMM_NOEXCEPT;
 int pmm_writable(const void *p, size_t bytes) PMM_NOEXCEPT;
 
-/* A pointer of any kind is listed as a block of 0 bytes, entry k, until it is unmarked; both return it. Takes a slot. */
+/* A pointer of any kind is listed as a block of 0 bytes, entry k, until it is unmarked; both return it. Takes a slot, if there is one. */
 void *pmm_mark_at(PMM_AT, const void *p) PMM_NOEXCEPT;
 void *pmm_unmark_at(PMM_AT, const void *p) PMM_NOEXCEPT;
 #define pmm_mark(p) pmm_mark_at(PMM_HERE, p)
 #define pmm_unmark(p) pmm_unmark_at(PMM_HERE, p)
 
-/* Take so many blocks of 1 KiB out of the heap, or give them back; returns how many. A block that was written to is told when given back. */
+/* Take blocks of 1 KiB out of the heap, or give them back, which tells those that were written to; returns how many. Not from handlers. */
 size_t pmm_grab(size_t kib) PMM_NOEXCEPT;
 size_t pmm_drop(size_t kib) PMM_NOEXCEPT;
 
@@ -214,10 +227,14 @@ int pmm_failed(PMM_AT, const char *text) PMM_NOEXCEPT;
 #define pmm_assert(e) do { } while (!(e) && pmm_failed(PMM_HERE, #e))
 #define pmm_verify(e) pmm_assert(e)
 
+/*
+ * A pool is the caller's, threads may share it. A block that is put is kept; freed if the pool is full or it is none of this size;
+ * one that is idle already is an error. pmm_pool_fini() frees what is kept; the pool may be used on.
+ */
 void pmm_pool_init(struct pmm_pool *pool, size_t size, size_t max) PMM_NOEXCEPT;
-void *pmm_pool_get_at(PMM_AT, struct pmm_pool *pool) PMM_NOEXCEPT;	/* content as it was; NULL without memory */
-void pmm_pool_put_at(PMM_AT, struct pmm_pool *pool, void *p) PMM_NOEXCEPT;
-void pmm_pool_fini_at(PMM_AT, struct pmm_pool *pool) PMM_NOEXCEPT;	/* frees what is kept */
+void *pmm_pool_get_at(PMM_AT, struct pmm_pool *pool) PMM_NOEXCEPT;	/* content as it was, but its first word; NULL and ENOMEM */
+void pmm_pool_put_at(PMM_AT, struct pmm_pool *pool, void *p) PMM_NOEXCEPT;	/* p may be NULL */
+void pmm_pool_fini_at(PMM_AT, struct pmm_pool *pool) PMM_NOEXCEPT;
 #define pmm_pool_get(pool) pmm_pool_get_at(PMM_HERE, pool)
 #define pmm_pool_put(pool, p) pmm_pool_put_at(PMM_HERE, pool, p)
 #define pmm_pool_fini(pool) pmm_pool_fini_at(PMM_HERE, pool)
@@ -284,8 +301,9 @@ inline void operator delete[](void *p, PMM_AT) noexcept { pmm_free(file, line, f
 #else
 /* ---- not monitored --------------------------------------------------------------------------------------- */
 /*
- * No code: values are 0, pointers pass through, pmm_get_stats() gives zeros, pools are malloc and free. Arguments are compiled, so that
- * they do not rot and nothing is unused, but not evaluated; except pointers that pass through, pmm_verify()'s and the pools'.
+ * No code: values are 0, pointers pass through, pmm_get_stats() gives zeros, pmm_get_heap() is -1, all but NULL is readable and writable,
+ * pools are malloc and free. Arguments are compiled, so that they do not rot and nothing is unused, but not evaluated; except pointers
+ * that pass through or may be NULL, pmm_verify()'s and the pools'.
  */
 static inline size_t pmm_no_size(int none, ...) { return (size_t)none; }
 static inline int pmm_no_int(int none, ...) { return none; }
@@ -327,6 +345,12 @@ static inline char *pmm_strndup(PMM_AT, const char *text, size_t max)
 }
 static inline char *pmm_strdup(PMM_AT, const char *text) { return pmm_strndup(file, line, func, text, strlen(text)); }
 
+/* Macros: not every standard declares what they call. */
+#define pmm_aligned_alloc(...) PMM_NO_ALIGNED(__VA_ARGS__)
+#define pmm_posix_memalign(...) PMM_NO_MEMALIGN(__VA_ARGS__)
+#define PMM_NO_ALIGNED(file, line, func, align, size) aligned_alloc(align, size)
+#define PMM_NO_MEMALIGN(file, line, func, p, align, size) posix_memalign(p, align, size)
+
 /* Values that may be left unused without a warning; each compiler wants another form for that. */
 #if defined(__GNUC__) && !defined(__clang__) && !defined(__cplusplus)
 #define PMM_NO_SIZE(...) __extension__ ({ if (0) pmm_no_size(0, __VA_ARGS__); (size_t)0; })
@@ -353,8 +377,8 @@ static inline char *pmm_strdup(PMM_AT, const char *text) { return pmm_strndup(fi
 #define pmm_check_block(p) PMM_NO_SIZE(p)
 #define pmm_mark(p) PMM_SAME(p)
 #define pmm_unmark(p) PMM_SAME(p)
-#define pmm_readable(p, bytes) ((p) != NULL)
-#define pmm_writable(p, bytes) ((p) != NULL)
+#define pmm_readable(p, bytes) ((void)PMM_NO_INT(bytes), (p) != NULL)
+#define pmm_writable(p, bytes) pmm_readable(p, bytes)
 #define pmm_grab(kib) PMM_NO_SIZE(kib)
 #define pmm_drop(kib) PMM_NO_SIZE(kib)
 #define pmm_trace(...) (0 ? pmm_no_text(__VA_ARGS__) : (void)0)

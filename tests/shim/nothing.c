@@ -42,6 +42,8 @@ struct list *add(struct list *list, const char *name, int *count)
 	ONLY_WITH(pmm_report_on(1, PMM_BLOCKS));
 	ONLY_WITH(pmm_check());
 	ONLY_WITH(pmm_check_block(item));
+	ONLY_WITH((void)pmm_readable(name, (size_t)variable));
+	ONLY_WITH((void)pmm_writable(name, (size_t)variable));
 	ONLY_WITH(pmm_grab(100));
 	ONLY_WITH(pmm_drop(100));
 	ONLY_WITH(pmm_trace("adding %s, %d\n", name, variable));
@@ -75,6 +77,7 @@ int main(void)
 	struct pmm_pool pool;
 	int count = 0, nr_evaluated = 0;
 	char *text = (char *)pmm_mark(&count), *block;
+	void *aligned = NULL;
 
 	pmm_get_stats(&stats);
 	drop(add(NULL, "one", &count));
@@ -88,6 +91,12 @@ int main(void)
 	pmm_free(PMM_HERE, pmm_calloc(PMM_HERE, 3, 4));
 	free(pmm_strdup(PMM_HERE, pmm_strndup(PMM_HERE, "a leak", 1)));
 	free(pmm_reallocarray(PMM_HERE, NULL, 2, 3));
+	if (pmm_posix_memalign(PMM_HERE, &aligned, 64, 10) || (size_t)aligned % 64)
+		return 5;
+	pmm_free(PMM_HERE, aligned);
+#if defined(__cplusplus) || __STDC_VERSION__ >= 201112L
+	pmm_free(PMM_HERE, pmm_aligned_alloc(PMM_HERE, 64, 128));
+#endif
 	pmm_assert(nr_evaluated++);
 	pmm_trace("%d", nr_evaluated++);
 	pmm_check_block((nr_evaluated++, block));
