@@ -112,7 +112,8 @@ static void print_commands(void)
 	puts("usage: pmm COMMAND [options] ...\n\n" PMM_SUMMARY "\n\ncommands:");
 	for (i = 0; cmd_table[i]; i++)
 		printf("  %-10s %s\n", cmd_table[i]->name, cmd_table[i]->summary);
-	puts("\n'pmm COMMAND --help' lists the options of a command; 'pmm --version' the version");
+	puts("\n'pmm COMMAND --help' lists the options of a command; 'pmm --version' the version\n"
+	     "to have the monitor inside a program, compile it with pmm.h: 'pmm help --man | man -l -'");
 }
 
 static void print_names(void)

@@ -140,6 +140,13 @@ static void print_main_page(FILE *out)
 		    "program, so it can be read at any moment and survives any death of the program. A capture "
 		    "(.pmm file) is a ledger frozen and compressed.\n\n"
 		    "Results go to standard output, messages to standard error.");
+	put_section(out, "COMPILED IN",
+		    "A program can have the monitor inside: with #include <pmm.h> and -DPMM it is told by file and line what it "
+		    "allocates, loses and damages, on its own, at exit, by signal or by function. Linked with "
+		    "'pkg-config --cflags --libs pmm', 'pmm report', 'pmm leaks' and 'pmm snapshot' see it at any time. With the one file "
+		    "pmm_static.c instead it runs on anything that has a C compiler. <pmm.h> says of each function what it does; "
+		    "doc/shim.md tells the rest.\n\n"
+		    "doc/ and examples/ are in share/doc/pmm where pmm is installed.");
 	fputs(".SH COMMANDS\n", out);
 	for (i = 0; cmd_table[i]; i++) {
 		fprintf(out, ".TP\n.BR pmm\\-%s (1)\n", cmd_table[i]->name);

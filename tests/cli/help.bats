@@ -23,7 +23,7 @@ says() {
 		head -1 "$T/a" | grep -q "^usage: pmm $command "
 		n=$((n + 1))
 	done
-	[ "$n" -ge 2 ]
+	[ "$n" -eq "$("$PMM" --help | sed -n '/^commands:$/,/^$/p' | grep -c '^  [a-z]')" ] && [ "$n" -gt 0 ]
 }
 
 @test "man pages have no warnings and name every option" {
@@ -118,6 +118,9 @@ complete() {
 	local file command
 	(cd "$ROOT" && tools/install "$(dirname "$PMM")" "$T/dest" /opt/pmm) >"$T/files"
 	while read -r file; do [ -s "$file" ]; done <"$T/files"
+	diff <(sort "$T/files") <(find "$T/dest" -type f | sort)
+	diff "$ROOT/doc/shim.md" "$T/dest/opt/pmm/share/doc/pmm/shim.md"
+	diff -r -x meson.build "$ROOT/examples" "$T/dest/opt/pmm/share/doc/pmm/examples"
 	for command in $("$PMM" help --list); do [ -s "$T/dest/opt/pmm/share/man/man1/pmm-$command.1" ]; done
 	[ "$(stat -c %a "$T/dest/opt/pmm/bin/pmm")" = 755 ]
 	[ -s "$T/dest/opt/pmm/share/man/man1/pmm.1" ]
@@ -127,4 +130,11 @@ complete() {
 	[ -s "$T/a.pmm" ]
 	"$T/dest/opt/pmm/bin/pmm" check -- true
 	for file in libpmm libpmm_check libpmm_inject; do [ -s "$T/dest/opt/pmm/lib/pmm/$file.so" ]; done
+}
+
+@test "a prefix that is no whole path is refused" {
+	local status=0
+	(cd "$ROOT" && tools/install "$(dirname "$PMM")" "$T/dest" usr) >"$T/out" 2>"$T/err" || status=$?
+	[ "$status" -eq 2 ] && [ ! -s "$T/out" ] && [ ! -e "$T/dest" ] && [ ! -e "${T}/destusr" ]
+	[ "$(cat "$T/err")" = "tools/install: PREFIX is where pmm will be found, a whole path; not 'usr'" ]
 }

@@ -138,12 +138,6 @@ reacted() {
 	sized gcc
 }
 
-# left COMMAND...: the example prints its text and, at exit, the block it left.
-left() {
-	"$@" 2>&1 | "$TOP/tests/shim/tidy" >"$T/left"
-	grep -q '^lost$' "$T/left" && grep -Eq '^ +2 +5 ADDRESS d +hh:mm:ss .*program.c.9.$' "$T/left" || { cat "$T/left"; return 1; } >&2
-}
-
 @test "what malloc_usable_size says may be filled: no error, and no byte is changed; <immintrin.h> comes behind the header" {
 	local order
 	for order in FIRST LAST; do
@@ -155,19 +149,4 @@ left() {
 @test "odd places: before main, handlers in the midst, a child, the library's blocks, after exit" {
 	build gcc 1000 odd.c "$T/odd" -std=gnu11 -O2
 	same odd "$T/odd"
-}
-
-@test "the examples for make, CMake and Meson build and find what is left" {
-	cp "$TOP"/examples/shim/* "$T/"
-	cd "$T"
-	make -s program INCLUDE="$TOP/include" SHIM="$SHIM"
-	left ./program
-	rm program
-	make -s program INCLUDE="$TOP/include" MONITOR=
-	[ -z "$(./program 2>&1)" ]
-	meson setup -Dshim="$SHIM" -Dinclude="$TOP/include" with-meson >/dev/null && ninja -C with-meson >/dev/null
-	left with-meson/program
-	need cmake
-	cmake -S . -B with-cmake -DPMM_SHIM="$SHIM" -DPMM_INCLUDE="$TOP/include" >/dev/null && make -s -C with-cmake >/dev/null
-	left with-cmake/program
 }

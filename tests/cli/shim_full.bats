@@ -312,3 +312,32 @@ callers() {
 	gcc -DPMM calls.c $flags -o "$T/calls"
 	same calls "$T/calls"
 }
+
+# left DIRECTORY: the example prints its text, and with the monitor inside, at exit, the block it left.
+left() {
+	local form
+	[ -z "$("$1/program-none" 2>&1)" ] || return 1
+	for form in static full; do
+		"$1/program-$form" 2>&1 | "$TOP/tests/shim/tidy" >"$T/left"
+		[ "$(grep -c '^lost$' "$T/left")" -eq 1 ] && [ "$(grep -Ec '^ +2 +5 ADDRESS d +hh:mm:ss .*program.c.9.$' "$T/left")" -eq 1 ] ||
+			{ echo "$1, $form:"; cat "$T/left"; return 1; } >&2
+	done
+}
+
+@test "installed: the examples for make, CMake and Meson build each form, which finds what is left" {
+	need pkg-config
+	(cd "$TOP" && sh tools/install "$(dirname "$PMM")" '' "$T/usr" >/dev/null)
+	export PKG_CONFIG_PATH=$T/usr/lib/pkgconfig
+	cp -r "$T/usr/share/doc/pmm/examples/shim" "$T/shim"
+	cd "$T/shim"
+	make -s
+	left .
+	make -s -B INCLUDE="$TOP/include" SHIM="$TOP/shim" FULL="$FULL"
+	left .
+	meson setup with-meson >/dev/null && ninja -C with-meson >/dev/null
+	left with-meson
+	need cmake
+	cmake -S . -B with-cmake >/dev/null
+	make -s -C with-cmake >/dev/null
+	left with-cmake
+}
