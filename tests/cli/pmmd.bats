@@ -490,16 +490,17 @@ as_place() { at "$@" | sed 's/(/:/; s/)//'; }
 	need_attach
 	need_full
 	sed -n '/^## Watch a daemon/,/^## [^W]/p' "$ROOT/README.md" | sed -n -E 's/^    ((mkdir|build|ctl|sleep|kill|cat)\b.*)/\1/p' >"$T/commands"
-	[ "$(wc -l <"$T/commands")" -eq 28 ]
+	[ "$(wc -l <"$T/commands")" -eq 29 ]
 	{
 		# shellcheck disable=SC2016
 		echo '. "$CLI/wait.bash"; rmdir "$D"'
-		sed "s|build/|$build/|g; s|/tmp/pmmd|$D|g; s|^sleep 15$|sleep 1|" "$T/commands" |
+		sed "s|build/|$build/|g; s|/tmp/pmmd|$D|g; s|^sleep 30$|sleep 1|" "$T/commands" |
 			sed "0,/^sleep 2$/s||await grep -q 'attached to' $D/watched|; s|^sleep 2$|await grep -q 'attached to' $D/guarded|"
 	} >"$T/walk"
 	PROG=$PROG CLI=$CLI D=$D within bash "$T/walk" >"$T/out" 2>"$T/err" 3>&-
 	[ ! -s "$T/err" ] || { cat "$T/err"; return 1; }
 	[ "$(grep -c '^  definitely lost  150 bytes in 3 blocks, 1 site$' "$T/out")" -eq 2 ]
+	[ "$(grep -c '^ *150 B  87.7% *3 *1  reply_new  bugs.c:[0-9]*$' "$T/out")" -eq 1 ]
 	grep -q '^pmm: double free in request_end, bugs.c:' "$T/out"
 	grep -q '^a request was freed twice$' "$T/out"
 	grep -q '^damaged blocks: 1$' "$T/out"
