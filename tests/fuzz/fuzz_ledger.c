@@ -2,7 +2,7 @@
  * Fuzzer of the ledger reader: a sound ledger is written over in places that the input chooses.
  *
  * Input: flags (1 byte: bit 0 = as running, bit 1 = blocks from frozen tables), then writes of 11 bytes each: what (1), where (2),
- * value (8). `what` 0-7 aims at a structure of the ledger, others at any place of header and arena.
+ * value (8). `what` 0-8 aims at a structure of the ledger, others at any place of header and arena.
  * Whatever comes out must pass heap_check().
  */
 #include <stdio.h>
@@ -44,6 +44,17 @@ static void add_findings(void)
 		image_guard(&im, i, 0x7f0000300ff0 + 0x2000 * i, 16, i + 1, i & 1, i);
 }
 
+static void add_spots(void)
+{
+	for (uint32_t i = 1; i < 4; i++) {
+		image_spot(&im, i, "dir/a.c", "f", i);
+		image_node(&im, 20 + i, i, PMM_SPOT_MODULE, i);
+		image_site(&im, 8 + i, 20 + i, PMM_SITE_SPOT);
+		image_record(&im, ctx[0], 8 + i)->bytes_in = 100 * i;
+	}
+	im.l->compiled_in = 1;
+}
+
 static void make_sound(void)
 {
 	im = image_new_sized(ARENA_BYTES);
@@ -59,6 +70,7 @@ static void make_sound(void)
 	image_block(&im, PMM_TABLE_DENSE, 0x40038, 8, 2, PMM_KIND_CALLOC, 0, 1);
 	image_block(&im, PMM_TABLE_MAP, 0x7f0000000000, 4096, 5, PMM_KIND_MMAP, 0, 1);
 	add_findings();
+	add_spots();
 	im.l->cmdline = image_string(&im, "a\0b", 4);
 	im.l->cmdline_len = 4;
 	sound_bytes = im.bytes;
@@ -99,6 +111,10 @@ static size_t place_of(unsigned what, unsigned where)
 		break;
 	case 7:
 		at = slot + ((uint64_t)im.l->guard_dir[0] << PMM_REF_SHIFT) + where % (sizeof(struct pmm_guard) / 4 * 4) * 4;
+		break;
+	case 8:
+		at = where & 1 ? slot + offsetof(struct pmm_ledger, nr_spots) + where / 2 % 4 * 4
+			       : slot + ((uint64_t)im.l->spot_dir[0] << PMM_REF_SHIFT) + where / 2 % (sizeof(struct pmm_spot)) * 4;
 		break;
 	default:
 		at = slot + IMAGE_ARENA_OFF + where * 8 % ARENA_BYTES;

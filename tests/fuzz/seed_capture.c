@@ -12,6 +12,8 @@
 #include "src/capture/capture.h"
 #include "src/capture/file_format.h"
 
+#define SPOTTED	2	/* recipe that gets lines of the source */
+
 static const char *const recipes[] = {
 	"#\n",
 	("site main>a size=10 allocs=3 frees=1\nthread b ended\npoint 1s live=3\nsite-point 1s "
@@ -29,6 +31,18 @@ static const char *const recipes[] = {
 	"watch mode=sampled sample=4K drift=3 off=2\nsite - size=7 allocs=9 blocks=1\nprocess "
 	"forked end=killed\n",
 };
+
+/* Lines of the source, which no recipe has: node 1 is the last one. */
+static void add_spots(struct heap *h)
+{
+	h->spots = calloc(3, sizeof(*h->spots));
+	if (!h->spots || h->nr_nodes < 2)
+		abort();
+	for (h->nr_spots = 0; h->nr_spots < 3; h->nr_spots++)
+		h->spots[h->nr_spots] = (struct heap_spot){ strdup("dir/a.c"), strdup("f"), h->nr_spots };
+	h->nodes[1].pc = HEAP_SPOT_PC + 2;
+	h->nodes[1].module = 0;
+}
 
 static FILE *seed_open(const char *dir, const char *kind, size_t number, int first_byte)
 {
@@ -63,7 +77,9 @@ static void put_sections(const uint8_t *image, size_t size, FILE *out)
 		if (ZSTD_decompress(raw, sizeof(raw), image + toc[i].offset + sizeof(*s),
 				    s->stored_bytes) != n)
 			abort();
-		fputc(i, out);
+		for (unsigned k = 0; k < FILE_NR_TABLES; k++)
+			if (!memcmp(s->id, file_tables[k].id, sizeof(s->id)))
+				fputc((int)k, out);
 		fwrite(&count, sizeof(count), 1, out);
 		fwrite(&n, sizeof(n), 1, out);
 		fwrite(raw, 1, n, out);
@@ -82,8 +98,13 @@ int main(int argc, char **argv)
 		struct err e;
 		size_t n;
 
-		if (!f || capture_fake.read(recipes[i], &h, &e) ||
-		    file_write_heap(h, f, "seed", &e)) {
+		if (!f || capture_fake.read(recipes[i], &h, &e)) {
+			fprintf(stderr, "seed %zu: %s\n", i, e.text);
+			return 1;
+		}
+		if (i == SPOTTED)
+			add_spots(h);
+		if (file_write_heap(h, f, "seed", &e)) {
 			fprintf(stderr, "seed %zu: %s\n", i, e.text);
 			return 1;
 		}

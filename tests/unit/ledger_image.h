@@ -188,6 +188,16 @@ static inline uint64_t *image_block(struct image *im, unsigned table, uint64_t a
 	return word;
 }
 
+/* A line of the source. */
+static inline struct pmm_spot *image_spot(struct image *im, uint32_t nr, const char *file, const char *function, uint32_t line)
+{
+	struct pmm_spot *s = image_entry(im, im->l->spot_dir, &im->l->nr_spots, nr, PMM_SPOT_SHIFT, sizeof(*s));
+
+	*s = (struct pmm_spot){ .file = image_string(im, file, strlen(file)), .file_len = (uint32_t)strlen(file), .line = line,
+				.function = image_string(im, function, strlen(function)), .function_len = (uint32_t)strlen(function) };
+	return s;
+}
+
 /* A heap error with a number; complete as soon as its type is set. */
 static inline struct pmm_finding *image_finding(struct image *im, uint32_t nr)
 {

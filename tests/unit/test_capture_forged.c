@@ -160,7 +160,7 @@ static void forgeries_are_refused(void **state)
 
 /* Pack an image's sections again, each changed by `change`, and whatever `more` adds. */
 static struct image repacked(const struct image *m,
-			     void (*change)(const char *id, uint8_t *raw, size_t *n),
+			     void (*change)(char *id, uint8_t *raw, size_t *n),
 			     void (*more)(struct pack *p))
 {
 	struct file_toc_entry toc[FILE_MAX_SECTIONS];
@@ -183,6 +183,7 @@ static struct image repacked(const struct image *m,
 				 n);
 		change(s.id, raw, &n);
 		pack_begin(p, s.id, s.count);
+		p->toc[p->nr_toc].section.flags = s.flags;
 		pack_bytes(p, raw, n);
 		pack_end(p);
 		free(raw);
@@ -194,7 +195,7 @@ static struct image repacked(const struct image *m,
 }
 
 /* drift_blocks, field 25 of HEAD, from 1 to 0. */
-static void clear_drift(const char *id, uint8_t *raw, size_t *n)
+static void clear_drift(char *id, uint8_t *raw, size_t *n)
 {
 	size_t at = 0;
 
@@ -231,7 +232,7 @@ static void contradictions_are_refused(void **state)
 }
 
 /* A column that version 1.0 does not have. */
-static void add_to_points(const char *id, uint8_t *raw, size_t *n)
+static void add_to_points(char *id, uint8_t *raw, size_t *n)
 {
 	if (!memcmp(id, "PNTS", 4))
 		raw[(*n)++] = 77;
@@ -273,7 +274,7 @@ static void forge_leaks_without_search(struct pack *p)
 	pack_end(p);
 }
 
-static void change_nothing(const char *id, uint8_t *raw, size_t *n)
+static void change_nothing(char *id, uint8_t *raw, size_t *n)
 {
 	(void)id;
 	(void)raw;
@@ -406,6 +407,101 @@ static void forged_heap_errors_are_refused(void **state)
 	free(alone.bytes);
 }
 
+/* ---- lines of the source */
+static void begin_spots(struct pack *p, uint64_t rows, uint64_t line)
+{
+	pack_begin(p, "SPOT", rows);
+	pack_number(p, FILE_CONSTANT);
+	pack_number(p, line);
+}
+
+static void forge_spots_too_many(struct pack *p)
+{
+	begin_spots(p, HEAP_MAX_SPOTS + 1, 1);
+	pack_end(p);
+}
+
+static void forge_spots_without_texts(struct pack *p)
+{
+	begin_spots(p, 2, 1);
+	pack_text(p, "a.c");
+	pack_end(p);
+}
+
+static void forge_spot_text(struct pack *p)
+{
+	begin_spots(p, 1, 1);
+	pack_number(p, UINT64_MAX);
+	pack_end(p);
+}
+
+static void forge_spot_line(struct pack *p)
+{
+	begin_spots(p, 1, UINT32_MAX + 1ull);
+	pack_end(p);
+}
+
+static void forge_spots_twice(struct pack *p)
+{
+	for (int i = 0; i < 2; i++) {
+		begin_spots(p, 1, 1);
+		pack_text(p, "");
+		pack_text(p, "");
+		pack_end(p);
+	}
+}
+
+static void forge_spots_none(struct pack *p)
+{
+	(void)p;
+}
+
+/* A section that no reader knows. */
+static void forget_spots(char *id, uint8_t *raw, size_t *n)
+{
+	(void)raw;
+	(void)n;
+	if (!memcmp(id, "SPOT", 4))
+		memcpy(id, "WHAT", 4);
+}
+
+static void forged_lines_are_refused(void **state)
+{
+	static const struct {
+		void (*change)(char *id, uint8_t *raw, size_t *n);
+		void (*forge)(struct pack *p);
+		const char *text;
+	} row[] = {
+		{ change_nothing, forge_spots_too_many, "(lines of the source): it cannot have 65537 rows" },
+		{ change_nothing, forge_spots_without_texts, "(lines of the source): its data end early" },
+		{ change_nothing, forge_spot_text, "(lines of the source): a string is too long" },
+		{ change_nothing, forge_spot_line, "(lines of the source): a number is out of range" },
+		{ change_nothing, forge_spots_twice, "(lines of the source): it is there twice" },
+		{ forget_spots, forge_spots_none, "(contents): node 1 names a spot that is not there" },
+	};
+	struct heap *h = recipe_heap("site main size=10 allocs=2\n");
+	struct image plain = write_image(h), spotted;
+
+	(void)state;
+	h->nr_spots = 1;
+	h->spots = calloc(1, sizeof(*h->spots));
+	h->spots[0] = (struct heap_spot){ strdup("a.c"), strdup("f"), 1 };
+	h->nodes[1].pc = HEAP_SPOT_PC;
+	h->nodes[1].module = 0;
+	spotted = write_image(h);
+	for (size_t i = 0; i < NR(row); i++) {
+		struct image forgery = repacked(row[i].change == forget_spots ? &spotted : &plain, row[i].change, row[i].forge);
+		char text[128];
+
+		snprintf(text, sizeof(text), "the capture 'x' is damaged %s", row[i].text);
+		expect_refusal(forgery.bytes, forgery.n, -EBADMSG, text);
+		free(forgery.bytes);
+	}
+	heap_free(h);
+	free(plain.bytes);
+	free(spotted.bytes);
+}
+
 /* Heap errors came with 1.2: files of 1.1 have none. */
 static void captures_of_before_are_read(void **state)
 {
@@ -453,6 +549,7 @@ int main(void)
 		cmocka_unit_test(contradictions_are_refused),
 		cmocka_unit_test(later_minor_versions_are_read),
 		cmocka_unit_test(forged_heap_errors_are_refused),
+		cmocka_unit_test(forged_lines_are_refused),
 		cmocka_unit_test(captures_of_before_are_read),
 		cmocka_unit_test(a_search_is_optional),
 		cmocka_unit_test(large_heaps_get_a_file_to_match),

@@ -439,6 +439,68 @@ static void rings_and_wild_references_are_cut(void **state)
 	image_free(&im);
 }
 
+static void lines_that_the_program_named_come_along(void **state)
+{
+	struct image im = image_new();
+	pmm_ref ctx = image_ctx(&im);
+	struct heap *h;
+
+	(void)state;
+	for (uint32_t i = 1; i < 3; i++) {
+		image_spot(&im, i, "dir/a.c", "f", 70000 * i);
+		image_node(&im, i, 0, PMM_SPOT_MODULE, i);
+		image_site(&im, i, i, PMM_SITE_SPOT);
+		image_record(&im, ctx, i)->allocs = 1;
+	}
+	im.l->compiled_in = 1;
+	h = read_image(&im);
+	assert_true(heap_spots_only(h));
+	assert_int_equal(heap_spot(h, &h->nodes[h->sites[2].node])->line, 140000);
+	assert_string_equal(heap_spot(h, &h->nodes[1])->file, "dir/a.c");
+	assert_string_equal(heap_spot(h, &h->nodes[1])->function, "f");
+	assert_int_equal(damaged, 0);
+	heap_free(h);
+	image_free(&im);
+}
+
+/* Texts and chunks anywhere, lengths of anything, more lines than there are, nodes that name none. */
+static void wild_lines_are_left_out(void **state)
+{
+	struct image im = image_new();
+	pmm_ref ctx = image_ctx(&im);
+	struct heap *h;
+
+	(void)state;
+	image_spot(&im, 1, "a.c", "f", 1)->file = 0xffffffff;
+	image_spot(&im, 2, "a.c", "f", 2)->function_len = 0xffffffff;
+	image_spot(&im, 3, "a.c", "f", 3)->file_len = 4096;	/* beyond its end, in the arena */
+	image_spot(&im, 4, "a.c", "f", 4);
+	image_node(&im, 1, 0, PMM_SPOT_MODULE, 1);
+	image_node(&im, 2, 0, PMM_SPOT_MODULE, 4);
+	image_node(&im, 3, 0, PMM_SPOT_MODULE, 65535);
+	image_node(&im, 4, 0, PMM_SPOT_MODULE, 65536);
+	for (uint32_t i = 1; i < 5; i++) {
+		image_site(&im, i, i, PMM_SITE_SPOT);
+		image_record(&im, ctx, i)->allocs = 1;
+	}
+	im.l->nr_spots = 0xffffffff;
+	im.l->spot_dir[1] = 0xffffffff;
+	h = read_image(&im);
+	assert_string_equal(heap_spot(h, &h->nodes[1])->file, "");
+	assert_int_equal(h->spots[2].line, 0);
+	assert_int_equal(h->spots[3].line, 3);
+	assert_int_equal(heap_spot(h, &h->nodes[2])->line, 4);
+	assert_null(heap_spot(h, &h->nodes[3]));
+	assert_null(heap_spot(h, &h->nodes[4]));
+	assert_true(damaged >= 5);
+	heap_free(h);
+	im.l->spot_dir[0] = 0;
+	h = read_image(&im);
+	assert_string_equal(heap_spot(h, &h->nodes[1])->function, "");
+	heap_free(h);
+	image_free(&im);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -454,6 +516,8 @@ int main(void)
 		cmocka_unit_test(names_modules_and_threads_come_along),
 		cmocka_unit_test(frames_of_the_agent_are_passed_over),
 		cmocka_unit_test(rings_and_wild_references_are_cut),
+		cmocka_unit_test(lines_that_the_program_named_come_along),
+		cmocka_unit_test(wild_lines_are_left_out),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
