@@ -51,14 +51,14 @@ static const char *const allocator_function[] = {
 	"AllocateHeap", "ReallocateHeap", "CHeapObj*", "ngx_*alloc", "jv_mem_*",
 	"ggc_internal_*", "ggc_alloc*", "apr_palloc*", "av_malloc*", "av_realloc*", "av_calloc",
 	"pmm_malloc", "pmm_calloc", "pmm_realloc", "pmm_reallocarray", "pmm_strdup", "pmm_strndup", "pmm_aligned_alloc",
-	"pmm_posix_memalign", "pmm_new", "pmm_pool_get_at", "pmm_grab", "pmm_mark_at",
+	"pmm_posix_memalign", "pmm_new", "pmm_pool_get_at", "pmm_grab", "pmm_mark_at", "pmm_free", "pmm_pool_put_at", "pmm_pool_fini_at",
 };
 
 /* Of pmm.h's forms (shim/), compiled into the program: what its functions above may call. Names that others have as well. */
 static const char *const monitor_part[] = {
 	"real_block", "real_malloc", "real_calloc", "real_realloc", "real_aligned_alloc", "get_block*", "get_with_care*", "get_tracked*", "pass_block*",
 	"full_get", "full_resize", "resize", "resize_block*", "resize_by_copy*", "resize_stranger*", "resize_taken*", "obtain", "copy_text",
-	"new_or_null*", "new_or_throw*",
+	"new_or_null*", "new_or_throw*", "full_put", "full_stranger", "put_block*", "real_free*", "release", "release_block*", "trim_kept*",
 };
 
 static const char *const runtime_function[] = {

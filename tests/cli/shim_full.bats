@@ -292,6 +292,17 @@ callers() {
 	grep -q "no heap errors in live" "$T/err"
 }
 
+@test "pmm check: errors of calls through the header are told as the program's" {
+	local kind
+	full gcc errors.c "$T/errors" -std=gnu11 -O0 -g
+	for kind in double inside overrun; do
+		within "$PMM" check --level=light -- "$T/errors" $kind </dev/null 2>"$T/$kind"
+	done
+	grep -q '^pmm: double free in main, errors.c:' "$T/double"
+	grep -q '^pmm: bad free in main, errors.c:' "$T/inside"
+	grep -q '^pmm: heap overrun, found in main, errors.c:' "$T/overrun"
+}
+
 @test "pmm attach: a program with the monitor in it is left as it is" {
 	full gcc live.c "$T/live" -std=gnu11 -O2
 	start "$T/live"
