@@ -16,7 +16,7 @@ static int admit(const struct at *at, size_t size)
 		return 1;
 	if (!S.refused) {
 		S.refused = 1;
-		tell(at, "request for %zu bytes fails, and all that go beyond the limit of %zu bytes", size, limit);
+		tell(at, "request for %zu bytes fails, as all beyond the limit of %zu", size, limit);
 	}
 	return 0;
 }

@@ -88,6 +88,11 @@ static void end_listing(struct listing *l)
 		munmap((void *)l->slot, l->most * sizeof(*l->slot));
 }
 
+static void put_in_use(const struct pmm_stats *all)
+{
+	put_text("  tables: %zu blocks and marks", all->slots_used);
+}
+
 static void put_blocks(void)
 {
 	struct listing l = list_blocks();

@@ -8,16 +8,10 @@ static void put_totals(void)
 	pmm_get_stats(&all);
 	put_text("pmm: totals\n  blocks: %zu new, %zu freed, %zu live, %zu at most\n", all.nr_new, all.nr_freed, all.nr_live, all.nr_peak);
 	put_text("  bytes: %llu new, %llu freed, %zu live, %zu at most\n", all.bytes_new, all.bytes_freed, all.bytes_live, all.bytes_peak);
-	put_text("  requests: %zu failed, %zu for 0 bytes, %zu huge, %zu passed untracked\n", all.nr_failed, all.nr_zero, all.nr_huge,
-		all.nr_passed);
-	put_text("  frees: %zu of blocks not tracked, %zu given up\n", all.nr_foreign, all.nr_lost);
-	put_text("  tables: %zu ", all.slots_used);
-	if (all.slots)
-		put_text("of %zu slots in use", all.slots);
-	else
-		put_text("blocks and marks");
-	put_text("%s, %zu of %zu call sites\n", all.table_full ? " (was full)" : "", all.sites_used, all.sites);
-	put_text("  errors: %zu\n", all.nr_errors);
+	put_text("  requests: %zu failed, %zu for 0 bytes, %zu huge, %zu passed untracked\n  frees: %zu of blocks not tracked, %zu given up\n",
+		all.nr_failed, all.nr_zero, all.nr_huge, all.nr_passed, all.nr_foreign, all.nr_lost);
+	put_in_use(&all);
+	put_text("%s, %zu of %zu call sites\n  errors: %zu\n", all.table_full ? " (was full)" : "", all.sites_used, all.sites, all.nr_errors);
 }
 
 #if defined(__GLIBC__) && defined(__GLIBC_PREREQ) && !defined(PMM_BARE)

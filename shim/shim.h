@@ -134,5 +134,6 @@ static size_t nr_live_blocks(void);
 static void put_blocks(void);				/* tables as text */
 static void put_sites(void);
 static void put_classes(void);
+static void put_in_use(const struct pmm_stats *all);	/* of its table of blocks */
 
 #endif

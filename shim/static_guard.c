@@ -97,6 +97,8 @@ static const struct slot *block_around(const char *p)
 	return NULL;
 }
 
+enum { MAX_LOOKS = 1 << 26 };	/* at slots in the program's life: about a tenth of a second */
+
 /* Whether an odd pointer cannot be the allocator's, and the reason is told. */
 static int judge_pointer(const struct at *at, const void *p)
 {
@@ -108,7 +110,7 @@ static int judge_pointer(const struct at *at, const void *p)
 		tell(at, "free of %p, which is no block: %s", (void *)(uintptr_t)p, place);
 		return 1;
 	}
-	if (S.full || option(PMM_MIN_SIZE))
+	if (S.full || option(PMM_MIN_SIZE) || (uint64_t)S.stats.nr_foreign * S.used_slots > MAX_LOOKS)
 		return 0;	/* strangers are no rarity: a look at every slot is too much for each */
 	slot = block_around((const char *)p);
 	if (!slot)

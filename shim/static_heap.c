@@ -285,18 +285,18 @@ void *pmm_aligned_alloc(PMM_AT, size_t align, size_t size)
 
 int pmm_posix_memalign(PMM_AT, void **p, size_t align, size_t size)
 {
-	AT_OF_CALL;
-	int saved = errno;
+	int saved = errno, error = 0;
 	void *block;
 
-	if (!is_power_of_2(align) || align < sizeof(void *))
+	if (align < sizeof(void *))
 		return EINVAL;
-	block = get_block(&at, 'a', align, size, 0);
+	block = pmm_aligned_alloc(file, line, func, align, size);
+	if (block)
+		*p = block;
+	else
+		error = errno;
 	errno = saved;
-	if (!block)
-		return ENOMEM;
-	*p = block;
-	return 0;
+	return error;
 }
 
 void *pmm_new(PMM_AT, size_t size, size_t align)

@@ -1,6 +1,11 @@
 /*
  * Tables of the static form as text, and the same figures as structs.
  */
+static void put_in_use(const struct pmm_stats *all)
+{
+	put_text("  tables: %zu of %zu slots in use", all->slots_used, all->slots);
+}
+
 static void put_blocks(void)
 {
 	uint32_t i;
