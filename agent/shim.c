@@ -121,11 +121,6 @@ bool shim_change_site(struct tctx *c, const struct full_block *b, uint32_t site)
 	return record_move(c, (uint64_t)b->address, site);
 }
 
-void shim_repaint(const struct full_block *b)
-{
-	store64((char *)b->address + b->size, canary_of(b->number));
-}
-
 /*
  * What runs over the end of a block changes the word from its first byte on. While its last four bytes are whole they tell the
  * number, and so what the others were.

@@ -80,7 +80,6 @@ bool shim_take_moving(struct tctx *c, const void *p, size_t new_size, struct ful
 void shim_moved(struct tctx *c);
 void shim_restore(struct tctx *c, const struct full_block *b);
 bool shim_change_site(struct tctx *c, const struct full_block *b, uint32_t site);
-void shim_repaint(const struct full_block *b);
 unsigned shim_changed_behind(const struct full_block *b);
 uint32_t shim_any_number(void);
 bool shim_look(const void *p, struct full_block *b);
@@ -100,7 +99,7 @@ void shim_describe(const void *p, const struct block_info *was, struct full_bloc
 #define SHIM_TABLE(is_ready)												\
 	.version = PMM_SHIM_VERSION, .bytes = sizeof(struct pmm_shim_table), .ready = is_ready, .enter = shim_enter, .leave = shim_leave,	\
 	.calling = shim_calling, .site = shim_site, .note = shim_note, .forget = shim_forgotten, .failed = shim_failed, .take = shim_take,	\
-	.take_moving = shim_take_moving, .moved = shim_moved, .restore = shim_restore, .change_site = shim_change_site, .repaint = shim_repaint, \
+	.take_moving = shim_take_moving, .moved = shim_moved, .restore = shim_restore, .change_site = shim_change_site, \
 	.changed_behind = shim_changed_behind, .number = shim_any_number, .look = shim_look, .around = shim_around, .each = shim_each,	\
 	.totals = shim_totals, .each_spot = shim_each_spot, .class_row = shim_class_row, .place = shim_place
 

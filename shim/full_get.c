@@ -112,7 +112,7 @@ static void dress(const struct full_call *call, char *p, size_t size, uint32_t f
 	b.line = call->line;
 	b.flags = flags & ~(uint32_t)PMM_SPOT_BEHIND;
 	slot = slot_of(&b);
-	paint_slot(&slot);
+	paint_before(&slot);
 	if (enter()) {
 		note_before(&slot);
 		leave();

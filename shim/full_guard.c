@@ -39,14 +39,28 @@ static unsigned changed_behind(const struct slot *slot)
 	return S.table->changed_behind(&b);
 }
 
-static void paint_slot(const struct slot *slot)
+static void paint_before(const struct slot *slot)
 {
-	const struct full_block b = block_of(slot);
-
 	if (slot->front)
 		memcpy((char *)(uintptr_t)slot->address - FRONT_BYTES, canary, FRONT_BYTES);
-	if (slot->behind)
-		S.table->repaint(&b);
+}
+
+static struct told *told_at(const void *p)
+{
+	return &S.told[((uintptr_t)p * 0x9e3779b97f4a7c15ull) >> (64 - TOLD_BITS)];
+}
+
+static int is_news(struct slot *slot)
+{
+	struct told *t = told_at(slot->address);
+	uint64_t word;
+
+	memcpy(&word, slot->address + slot->size, sizeof(word));
+	if (t->address == slot->address && t->word == word)
+		return 0;
+	t->address = slot->address;
+	t->word = word;
+	return 1;
 }
 
 /* What looking at all blocks has found so far. */

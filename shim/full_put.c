@@ -2,7 +2,7 @@
  * The full form's released and resized blocks where the quick way (full_heap.c) does not do.
  */
 
-/* Look at a block that was taken out of the ledger. */
+/* Look at a block that is being released. */
 static void inspect_taken(const struct full_call *call, const struct full_block *b)
 {
 	const struct at at = at_of(call);
@@ -12,6 +12,7 @@ static void inspect_taken(const struct full_call *call, const struct full_block 
 		return;
 	if (enter()) {
 		inspect_slot(&slot, &at);
+		told_at(slot.address)->address = NULL;
 		leave();
 	} else {
 		__atomic_fetch_add(&S.stats.nr_errors, S.table->changed_behind(b) != 0, __ATOMIC_RELAXED);
@@ -170,7 +171,7 @@ static void *resize_taken(struct tctx *c, const struct full_call *call, struct f
 		slot.address = fresh;
 		slot.size = size;
 		slot.behind = 0;
-		paint_slot(&slot);
+		paint_before(&slot);
 		note_before(&slot);
 		leave();
 	}

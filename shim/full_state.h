@@ -28,6 +28,14 @@ struct kept_list {
 	struct kept *few[1 << FEW_BITS];
 };
 
+/* Damage behind a live block that was told, and is told again only when another took its place here. */
+#define TOLD_BITS	6
+
+struct told {
+	const char *address;
+	uint64_t word;		/* what was behind it */
+};
+
 struct state_of_all {
 	const char *volatile owner;
 	volatile unsigned char late;
@@ -52,6 +60,7 @@ struct state_of_all {
 	void *react_ctx;
 	void *grabbed;
 	const char *volatile late_free[NR_LATE];
+	struct told told[1u << TOLD_BITS];
 	uint32_t text_len;
 	char text[256];
 };

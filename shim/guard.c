@@ -40,14 +40,15 @@ static int inspect_slot(struct slot *slot, const struct at *at)
 	unsigned behind = slot->behind ? changed_behind(slot) : 0;
 	unsigned before = slot->front ? nr_changed(slot->address - FRONT_BYTES, FRONT_BYTES) : 0;
 
+	if (behind && !is_news(slot))
+		behind = 0;
 	if (behind)
 		tell_block(at, "overflow", behind, "behind", slot);
-	if (before)
+	if (before) {
 		tell_block(at, "underflow", before, "before", slot);
-	if (!behind && !before)
-		return 0;
-	paint_slot(slot);		/* tell it once */
-	return 1;
+		memcpy((char *)(uintptr_t)slot->address - FRONT_BYTES, canary, FRONT_BYTES);	/* tell it once */
+	}
+	return behind || before;
 }
 
 /* 1: a kept block was written to, and it is told. */

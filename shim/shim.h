@@ -123,7 +123,11 @@ static const char *memory_of(const void *p);		/* what memory p is in that no blo
 
 /* ---- what each form has in its own way; all under the lock */
 static unsigned changed_behind(const struct slot *slot);	/* bytes of the canary behind it */
-static void paint_slot(const struct slot *slot);	/* write canaries */
+/*
+ * Whether the damage behind it was not told yet; it is told now. It is left as it is: the memory is somebody else's where code without
+ * pmm.h freed the block, or filled what malloc_usable_size() says.
+ */
+static int is_news(struct slot *slot);
 static size_t inspect_all(const struct at *at);		/* canaries and kept memory; returns how many blocks are damaged */
 static size_t bytes_live(void);				/* of tracked blocks */
 static void trim_kept(void);				/* release until PMM_KEEP holds */

@@ -16,6 +16,12 @@ static void paint_slot(const struct slot *slot)
 	paint_block(slot->address, slot->size, slot->front, slot->behind);
 }
 
+static int is_news(struct slot *slot)
+{
+	slot->behind = 0;
+	return 1;
+}
+
 static unsigned changed_behind(const struct slot *slot)
 {
 	const char *end = slot->address + slot->size;

@@ -94,8 +94,7 @@ struct pmm_shim_table {
 	void (*restore)(struct tctx *c, const struct full_block *b);
 	/* a live block is one of another site from now on */
 	bool (*change_site)(struct tctx *c, const struct full_block *b, uint32_t site);
-	/* write its canary anew; bytes changed behind it, 0 to 8 */
-	void (*repaint)(const struct full_block *b);
+	/* bytes changed behind it, 0 to 8 */
 	unsigned (*changed_behind)(const struct full_block *b);
 	uint32_t (*number)(void);	/* one that no block has */
 

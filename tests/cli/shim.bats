@@ -146,6 +146,11 @@ reacted() {
 	done
 }
 
+@test "what is behind a block is told once and not written to: it may be the program's" {
+	build gcc 1000 filled.c "$T/filled" -std=gnu11 -O2
+	same filled "$T/filled"
+}
+
 @test "odd places: before main, handlers in the midst, a child, the library's blocks, after exit" {
 	build gcc 1000 odd.c "$T/odd" -std=gnu11 -O2
 	same odd "$T/odd"

@@ -82,6 +82,12 @@ matrix() {
 	done
 }
 
+@test "what is behind a block is told once and not written to: it may be the program's" {
+	full gcc filled.c "$T/filled" -std=gnu11 -O2
+	same filled "$T/filled"
+	"$PMM" run -q -o "$T/filled.pmm" "$T/filled" | ./tidy | diff filled.table -
+}
+
 @test "odd places: before main, handlers in the midst, a child, the library's blocks, after exit" {
 	full gcc odd.c "$T/odd" -std=gnu11 -O2
 	same odd "$T/odd"
