@@ -63,17 +63,6 @@ static void add_record(struct check_view *v)
 	doc_add(&v->doc, t);
 }
 
-static void process_row(struct table *t, const struct heap *h)
-{
-	struct str end = STR_INIT;
-
-	report_end_text(&end, h);
-	facts_row(t, "process");
-	table_setf(t, FACT_TEXT, "%s, pid %u, %s %s, %s", h->comm, h->pid, h->began == HEAP_BEGAN_ATTACH ? "watched for" : "ran",
-		   fmt_duration(report_time(h, h->taken_ns)).s, str_text(&end));
-	str_fini(&end);
-}
-
 /* "9 blocks guarded, 3 with canaries": what was guarded, what was not, and why. */
 static void add_coverage(struct str *to, const struct heap_check *c)
 {
@@ -137,7 +126,7 @@ static void add_head(struct check_view *v)
 	struct str found = STR_INIT;
 
 	if (t) {
-		process_row(t, h);
+		report_process_row(t, h);
 		if (h->check.level)
 			blocks_row(t, h);
 		if (h->check.failed_on_purpose) {

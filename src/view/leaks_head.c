@@ -79,17 +79,6 @@ static void add_totals(struct leaks_view *v)
 
 /* ---- for people ---- */
 
-static void process_row(struct table *t, const struct heap *h)
-{
-	struct str end = STR_INIT;
-
-	report_end_text(&end, h);
-	facts_row(t, "process");
-	table_setf(t, FACT_TEXT, "%s, pid %u, %s %s, %s", h->comm, h->pid, h->began == HEAP_BEGAN_ATTACH ? "watched for" : "ran",
-		   fmt_duration(report_time(h, h->taken_ns)).s, str_text(&end));
-	str_fini(&end);
-}
-
 static void search_row(struct table *t, const struct heap *h, const struct leaks_view_options *o)
 {
 	const struct heap_search *s = &h->search;
@@ -132,7 +121,7 @@ static void add_head(struct leaks_view *v)
 	struct table *t = facts_new(h->cmdline[0] ? h->cmdline : h->comm);
 
 	if (t) {
-		process_row(t, h);
+		report_process_row(t, h);
 		search_row(t, h, &v->opt);
 		for (int i = REACH_NR_CLASSES - 1; i >= 0; i--)
 			sum_row(t, leaks_class_text((unsigned)i), &v->leaks->by_class[i]);

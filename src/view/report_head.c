@@ -164,33 +164,6 @@ static void add_totals(struct report *r)
 
 /* ---- for people ---- */
 
-void report_end_text(struct str *s, const struct heap *h)
-{
-	const char *name = h->end == HEAP_KILLED ? sigabbrev_np(h->end_status) : NULL;
-
-	switch (h->end) {
-	case HEAP_RUNNING:
-		str_add(s, "still running");
-		break;
-	case HEAP_EXITED:
-		str_addf(s, "exited with status %d", h->end_status);
-		break;
-	case HEAP_KILLED:
-		str_addf(s, "killed by signal %d", h->end_status);
-		if (name)
-			str_addf(s, " (SIG%s)", name);
-		break;
-	case HEAP_GONE:
-		str_add(s, "ended without exit()");
-		if (h->end_status >= 0)
-			str_addf(s, ", status %d", h->end_status);
-		break;
-	case HEAP_REPLACED:
-		str_add(s, "replaced itself through exec");
-		break;
-	}
-}
-
 static void mode_row(struct table *t, const struct heap *h)
 {
 	double error = estimate_live_error(h);

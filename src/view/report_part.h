@@ -11,10 +11,12 @@
 
 #define NR_COLUMNS(a) ((unsigned)(sizeof(a) / sizeof((a)[0])))
 
-/* JSON record of the process; table of what was not recorded; how it ended, in words. For other documents on a heap too. */
+/* JSON record of the process; table of what was not recorded; how it ended, in words; a row of facts on
+ * what ran and how that ended. For other documents on a heap too. */
 void report_process(struct doc *d, const struct heap *h);
 void report_warnings(struct doc *d, const struct heap *h);
 void report_end_text(struct str *s, const struct heap *h);
+void report_process_row(struct table *t, const struct heap *h);
 
 void report_head(struct report *r); /* what ran, totals, what must be known before believing them */
 void report_history(struct report *r);	 /* the heap over time */

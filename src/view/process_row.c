@@ -1,0 +1,46 @@
+/* What a process did, in words: the same for all documents on a heap. */
+#include <string.h>
+
+#include "include/pmm/ledger.h"
+#include "src/base/fmt.h"
+#include "src/base/str.h"
+#include "src/view/facts.h"
+#include "src/view/report_part.h"
+
+void report_end_text(struct str *s, const struct heap *h)
+{
+	const char *name = h->end == HEAP_KILLED ? sigabbrev_np(h->end_status) : NULL;
+
+	switch (h->end) {
+	case HEAP_RUNNING:
+		str_add(s, "still running");
+		break;
+	case HEAP_EXITED:
+		str_addf(s, "exited with status %d", h->end_status);
+		break;
+	case HEAP_KILLED:
+		str_addf(s, "killed by signal %d", h->end_status);
+		if (name)
+			str_addf(s, " (SIG%s)", name);
+		break;
+	case HEAP_GONE:
+		str_add(s, "ended without exit()");
+		if (h->end_status >= 0)
+			str_addf(s, ", status %d", h->end_status);
+		break;
+	case HEAP_REPLACED:
+		str_add(s, "replaced itself through exec");
+		break;
+	}
+}
+
+void report_process_row(struct table *t, const struct heap *h)
+{
+	struct str end = STR_INIT;
+
+	report_end_text(&end, h);
+	facts_row(t, "process");
+	table_setf(t, FACT_TEXT, "%s, pid %u, %s %s, %s", h->comm, h->pid, h->began == HEAP_BEGAN_ATTACH ? "watched for" : "ran",
+		   fmt_duration(report_time(h, h->taken_ns)).s, str_text(&end));
+	str_fini(&end);
+}
