@@ -29,9 +29,13 @@ static bool is_ours(const struct proc_map *m)
 	return (m->perms & PROC_MAP_SHARED) && m->ino && str_starts(m->path, MAP_NAME);
 }
 
+/*
+ * Libraries with pmm.h's full form in them may have ledgers of their own beside the program's. That is the oldest, and as the kernel goes downwards
+ * with files that are as large as these, the highest.
+ */
 static const struct proc_map *find_map(const struct proc_maps *maps)
 {
-	for (size_t i = 0; i < maps->nr; i++)
+	for (size_t i = maps->nr; i-- > 0;)
 		if (is_ours(&maps->v[i]))
 			return &maps->v[i];
 	return NULL;

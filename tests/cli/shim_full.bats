@@ -264,6 +264,23 @@ callers() {
 	finish 4
 }
 
+# loaded WANTED FLAGS...: a program linked like this, with a library that has a form of its own, holds these lines.
+loaded() {
+	local wanted=$1
+	shift
+	full gcc loading.c "$T/loading" -std=gnu11 -O2 "$@"
+	start "$T/loading" "$T/liblines.so"
+	within "$PMM" report --json --top 0 "$PID" >"$T/json"
+	finish 0
+	diff <(echo "$wanted") <(lines <"$T/json")
+}
+
+@test "a library with the form in it: the program's ledger is shown, with the library's lines where it sees the program's functions" {
+	full gcc loading.c "$T/liblines.so" -std=gnu11 -O2 -DLIBRARY -fPIC -shared
+	loaded "loading.c:29 main 1 1000"
+	loaded "$(printf 'loading.c:12 get_block 1 77\nloading.c:29 main 1 1000')" -Wl,--export-dynamic-symbol='pmm_*'
+}
+
 @test "pmm run: each block is recorded once, by its line, with the stack above it" {
 	full gcc live.c "$T/live" -std=gnu11 -O2 -fno-inline -fno-optimize-sibling-calls
 	within "$PMM" run -q -o "$T/cap.pmm" "$T/live" </dev/null >/dev/null || [ $? -eq 3 ]
