@@ -89,6 +89,19 @@ static size_t inspect_all(const struct at *at)
 	return all.nr;
 }
 
+/* One with a copy of *file, which is that from now on: what the program has may go with its library. NULL: no memory. */
+static struct kept *kept_new(const char **file)
+{
+	size_t n = *file ? strlen(*file) + 1 : 0;
+	struct kept *k = (struct kept *)malloc(sizeof(*k) + n);
+
+	if (!k)
+		return NULL;
+	memset(k, 0, sizeof(*k));
+	*file = n ? (const char *)memcpy(k + 1, *file, n) : "?";
+	return k;
+}
+
 /* ---- kept blocks */
 static void trim_kept(void)
 {
@@ -107,13 +120,14 @@ static void trim_kept(void)
 /* Poison a released block and keep it; 0: there is no memory for that. May release older ones. */
 static int keep_block(const struct slot *slot, const struct at *at)
 {
-	struct kept *k = (struct kept *)malloc(sizeof(*k));
+	const char *file = at->file;
+	struct kept *k = kept_new(&file);
 
 	if (!k)
 		return 0;
 	k->slot = *slot;
 	k->slot.state = KEPT;
-	k->slot.freed_file = at->file;
+	k->slot.freed_file = file;
 	k->slot.freed_line = at->line;
 	memset((char *)(uintptr_t)slot->address, POISON, slot->size);
 	list_add(&S.kept, k);
@@ -155,6 +169,22 @@ static char *drop_before(const void *p)
 }
 
 /* ---- pointers that no block has */
+#define MAX_TEXT	4096
+
+/* A text that was not copied, if it is there still. */
+static const char *text_there(const char *text)
+{
+	size_t n;
+
+	for (n = 0; text && n < MAX_TEXT; n++) {
+		if ((!n || !((uintptr_t)(text + n) & (PMM_PAGE - 1))) && !pmm_readable(text + n, 1))
+			break;
+		if (!text[n])
+			return text;
+	}
+	return "?";
+}
+
 static int tell_freed(const struct at *at, const void *p)
 {
 	const struct slot *kept = list_find(&S.kept, p);
@@ -173,7 +203,7 @@ static int tell_freed(const struct at *at, const void *p)
 	b.address = (const char *)p;
 	b.size = f->size;
 	slot = slot_of(&b);
-	slot.freed_file = f->file;
+	slot.freed_file = text_there(f->file);
 	slot.freed_line = f->line;
 	slot.state = DEAD;
 	return judge_dead(at, &slot);

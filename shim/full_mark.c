@@ -43,15 +43,15 @@ size_t pmm_check_block_at(PMM_AT, const void *p)
 void *pmm_mark_at(PMM_AT, const void *p)
 {
 	AT_OF_CALL;
+	const char *text = at.file;
 	struct kept *k;
 
 	if (!p || !enter())
 		return (void *)(uintptr_t)p;
-	k = list_find(&S.marked, p) ? NULL : (struct kept *)malloc(sizeof(*k));
+	k = list_find(&S.marked, p) ? NULL : kept_new(&text);
 	if (k) {
-		memset(k, 0, sizeof(*k));
 		k->slot.address = (const char *)p;
-		k->slot.file = at.file;
+		k->slot.file = text;
 		k->slot.line = at.line;
 		k->slot.time = (uint32_t)PMM_TIME();
 		k->slot.number = S.table ? S.table->number() : 0;

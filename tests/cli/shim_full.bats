@@ -281,6 +281,12 @@ loaded() {
 	loaded "$(printf 'loading.c:12 get_block 1 77\nloading.c:29 main 1 1000')" -Wl,--export-dynamic-symbol='pmm_*'
 }
 
+@test "a library that is unloaded takes nothing along that tables and errors name" {
+	full gcc gone.c "$T/libgone.so" -std=gnu11 -O2 -DLIBRARY -fPIC -shared -Wno-use-after-free
+	full gcc gone.c "$T/gone" -std=gnu11 -O0 -rdynamic -Wno-use-after-free
+	same gone sh -c 'exec "$@" 2>&1' sh "$T/gone" "$T/libgone.so"
+}
+
 @test "pmm run: each block is recorded once, by its line, with the stack above it" {
 	full gcc live.c "$T/live" -std=gnu11 -O2 -fno-inline -fno-optimize-sibling-calls
 	within "$PMM" run -q -o "$T/cap.pmm" "$T/live" </dev/null >/dev/null || [ $? -eq 3 ]
