@@ -71,7 +71,7 @@ void log_line(const char *format, ...)
 
 	clock_gettime(CLOCK_REALTIME, &now);
 	gmtime_r(&now.tv_sec, &tm);
-	at = strftime(line, sizeof(line), "%Y-%m-%d %H:%M:%S ", &tm);
+	at = strftime(line, sizeof(line), "%Y-%m-%d %H:%M:%SZ ", &tm);
 	va_start(args, format);
 	n = vsnprintf(line + at, sizeof(line) - at - 1, format, args);
 	va_end(args);

@@ -91,11 +91,19 @@ static bool write_pid(const struct place *place, const struct why *why)
 	return refuse(why, "'%s' cannot be written: %s", place->pid.path, strerror(errno));
 }
 
+/* Whoever has the lock has not always written yet who it is. */
+static bool refuse_second(const struct place *place, const struct why *why)
+{
+	long pid = pid_in(place->lock);
+
+	return pid > 0 ? refuse(why, "a pmmd runs in that directory already, process %ld", pid) :
+		refuse(why, "a pmmd starts in that directory already");
+}
+
 /* Another that ends may remove the file between our opening and our locking it: then it is opened once more. */
 static bool lock_pid(struct place *place, const struct why *why)
 {
 	struct stat st;
-	long pid;
 
 	for (;;) {
 		place->lock = open(place->pid.path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
@@ -103,11 +111,9 @@ static bool lock_pid(struct place *place, const struct why *why)
 			return refuse(why, "'%s' cannot be opened: %s", place->pid.path, strerror(errno));
 		if (fstat(place->lock, &st) < 0 || !S_ISREG(st.st_mode))
 			return refuse(why, "'%s' is no plain file", place->pid.path);
-		if (flock(place->lock, LOCK_EX | LOCK_NB) < 0) {
-			pid = pid_in(place->lock);
-			return errno != EWOULDBLOCK ? refuse(why, "'%s' cannot be locked: %s", place->pid.path, strerror(errno)) :
-				refuse(why, "a pmmd runs in that directory already, process %ld", pid);
-		}
+		if (flock(place->lock, LOCK_EX | LOCK_NB) < 0)
+			return errno == EWOULDBLOCK ? refuse_second(place, why) :
+				refuse(why, "'%s' cannot be locked: %s", place->pid.path, strerror(errno));
 		note_file(&place->pid, &st);
 		if (is_file(&place->pid))
 			return write_pid(place, why);

@@ -77,8 +77,8 @@ int main(int argc, char **argv)
 	monitor_silence();
 	if (argc == 2 && (!strcmp(argv[1], "-h") || !strcmp(argv[1], "--help")))
 		return show_usage(stdout);
-	if (argc > 3 && !strcmp(argv[1], "ctl"))
-		return ctl_run(argv[2], argc - 3, argv + 3);
+	if (argc > 1 && !strcmp(argv[1], "ctl"))
+		return argc > 3 ? ctl_run(argv[2], argc - 3, argv + 3) : show_usage(stderr);
 	if (argc != 2 + stay || argv[1 + stay][0] == '-')
 		return show_usage(stderr);
 	return run_daemon(argv[1 + stay], stay);

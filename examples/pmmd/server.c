@@ -117,14 +117,14 @@ static int take_client(struct server *server)
 	return server->session[i] ? 0 : -ENOMEM;
 }
 
+/* Some at a time: a flood of them does not keep out signals, time and those that are here. */
 static void take_clients(struct server *server)
 {
-	int e;
+	int e = 0, i;
 
-	do {
+	for (i = 0; i < SERVER_SESSIONS && (e == 0 || e == -EINTR || e == -ECONNABORTED); i++)
 		e = take_client(server);
-	} while (e == 0 || e == -EINTR || e == -ECONNABORTED);
-	if (e == -EAGAIN || e == -EWOULDBLOCK)
+	if (i == SERVER_SESSIONS || e == -EAGAIN || e == -EWOULDBLOCK)
 		return;
 	log_line("no client can be taken: %s", strerror(-e));
 	server->deaf = true;	/* else the loop would spin */
