@@ -411,7 +411,8 @@ data_kib() { awk '/^VmData:/ { print $2 }' "/proc/$PID/status"; }
 	jq -e '.check | .guarded_blocks == 0 and .unguarded_for_budget >= 200' "$T/check.json"
 	finish 42
 	run "$PMM" attach --check --budget=much $$
-	[ "$status" -eq 2 ] && [[ $output == "pmm: --budget: 'much' is not a percentage"* ]]
+	[ "$status" -eq 2 ]
+	[[ $output == "pmm: --budget: 'much' is not a percentage"* ]]
 	run "$PMM" attach --budget=1 $$
 	[ "$status" -eq 2 ] && [[ $output == "pmm: '--budget' is for '--check'"* ]]
 }

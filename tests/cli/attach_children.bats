@@ -62,7 +62,7 @@ forked() {
 	tell x ready
 	unwatch
 	grep -q "another program" "$T/watch.err"
-	! grep -q "as it was" "$T/watch.err"
+	! grep -q "as it was" "$T/watch.err" || return 1
 	check "$T/c.pmm" <<<"$(expected attach_victim.c)"
 	finish 42 "sum 0"
 }

@@ -81,7 +81,7 @@ inside_room() {
 	kill -INT "$(jobs -p %2)"
 	wait %2
 	[ $? -le 1 ] || exit 1
-	grep -E 'memfd:pmm|libpmm' "/proc/$(jobs -p %1)/maps" && exit 1
+	! grep -E 'memfd:pmm|libpmm' "/proc/$(jobs -p %1)/maps" || exit 1
 	exec 7>&-
 	wait %1
 	END

@@ -172,7 +172,7 @@ confined() {
 	told --no-madvise-guard check_fault_threads
 	told check_fault_threads
 	grep -q "^use-after-free write [0-9]* touch" found
-	! grep -v "^use-after-free [a-z]* [0-9]* touch" found
+	! grep -v "^use-after-free [a-z]* [0-9]* touch" found || return 1
 	told --level=light check_fault_threads
 }
 

@@ -8,13 +8,16 @@ setup() { cd "$T" || return 1; }
 
 table() { awk "$@" -f "$CLI/check_matrix.awk" "$CLI/check_matrix.table"; }
 
+# What the C library says where a level leaves an error to it; nothing else may be said.
+ABORTS=
+
 # checked CASES OPTION...: run each line of a file, "PROGRAM:ARGUMENTS"; what was found is in got, with how those ended that did not end with 0.
 checked() {
 	local cases=$1
 	shift
 	within "$PMM" check --json --report found.json "$@" -- \
 		"$PROG/each_line" "$PROG/check_victim" "$PROG/check_victim_cxx" <"$cases" >ends 2>err || { echo "status $?"; cat err; return 1; }
-	[ ! -s err ] || { cat err; return 1; }
+	! grep -v -x -F "$ABORTS" err || return 1
 	[ "$(wc -l <ends)" -eq "$(wc -l <"$cases")" ] || { echo "not all were run"; return 1; }
 	{ jq -r -f "$CLI/check_found.jq" found.json; sed -n '/: 0$/d; s/^[01]:\(.*\): /\1: status /p' ends; } | sort >got
 }
@@ -32,7 +35,8 @@ level() {
 	table -v level= >cases
 	table -v level="$name" | sort >wanted
 	[ "$(wc -l <wanted)" -gt 300 ] && ! grep "no rule" wanted || return 1
-	checked cases "$@" && diff wanted got
+	checked cases "$@"
+	diff wanted got
 	sed '/:as-/d; s/$/ twin/' cases >twins
 	silent twins "$@"
 }
@@ -45,7 +49,10 @@ level() {
 
 @test "guard by mprotect(), as on older kernels" { level right --budget all --no-madvise-guard; }
 
-@test "sampled: as guard where a block is, nothing where not" { level sampled --level=sampled --sample 1 --budget all; }
+@test "sampled: as guard where a block is, nothing where not" {
+	ABORTS='free(): invalid pointer'
+	level sampled --level=sampled --sample 1 --budget all
+}
 
 # places LEVEL OPTION...: the same in other places, with blocks of malloc; but for what may be nearer to another block.
 places() {
@@ -58,7 +65,9 @@ places() {
 	done
 	sed -i 's/ error exec: / error: /' wanted
 	sort -o wanted wanted
-	[ "$(wc -l <cases)" -eq 216 ] && checked cases "$@" && diff wanted got
+	[ "$(wc -l <cases)" -eq 216 ]
+	checked cases "$@"
+	diff wanted got
 	sed 's/ error / twin /' cases >twins
 	silent twins "$@"
 }
@@ -74,7 +83,9 @@ owned() {
 		echo "0:$error malloc error child-of-owner"
 	done >cases
 	sort >wanted
-	checked cases "$@" && sed -i 's/ malloc error child-of-owner: /: /' got && diff wanted got
+	checked cases "$@"
+	sed -i 's/ malloc error child-of-owner: /: /' got
+	diff wanted got
 	sed -i 's/ error / twin /' cases
 	silent cases "$@"
 }

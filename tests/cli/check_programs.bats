@@ -74,7 +74,10 @@ out = []; all = [threading.Thread(target=work, args=(2000, out)) for i in range(
 }
 
 @test "development: git, gcc, g++, make, gdb" {
-	git init -q repo && cp lines.json repo && git -C repo add . && git -C repo -c user.name=n -c user.email=e commit -qm one
+	git init -q repo
+	cp lines.json repo
+	git -C repo add .
+	git -C repo -c user.name=n -c user.email=e commit -qm one
 	silent git -C repo log --stat --format=%s
 	silent git -C repo diff --stat HEAD
 	silent git -C repo fsck --no-progress

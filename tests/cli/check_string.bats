@@ -23,9 +23,11 @@ everywhere() {
 	local options
 	for options in --level=light --level=guard "--level=guard --no-madvise-guard"; do
 		# shellcheck disable=SC2086
-		checked $options "$1" right && diff /dev/null found
+		checked $options "$1" right
+		diff /dev/null found
 		# shellcheck disable=SC2086
-		checked $options "$1" wrong && diff <(LC_ALL=C sort <<<"$2") found
+		checked $options "$1" wrong
+		diff <(LC_ALL=C sort <<<"$2") found
 	done
 }
 

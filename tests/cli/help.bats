@@ -135,6 +135,9 @@ complete() {
 @test "a prefix that is no whole path is refused" {
 	local status=0
 	(cd "$ROOT" && tools/install "$(dirname "$PMM")" "$T/dest" usr) >"$T/out" 2>"$T/err" || status=$?
-	[ "$status" -eq 2 ] && [ ! -s "$T/out" ] && [ ! -e "$T/dest" ] && [ ! -e "${T}/destusr" ]
+	[ "$status" -eq 2 ]
+	[ ! -s "$T/out" ]
+	[ ! -e "$T/dest" ]
+	[ ! -e "${T}/destusr" ]
 	[ "$(cat "$T/err")" = "tools/install: PREFIX is where pmm will be found, a whole path; not 'usr'" ]
 }

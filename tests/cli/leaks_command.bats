@@ -88,7 +88,8 @@ command_is() {
 	refuse 3 --suppressions "$T/none"
 	status=0
 	"$PMM" leaks "$PROG/leak_shapes" 2>"$T/err" || status=$?
-	[ "$status" -eq 3 ] && grep -q "hint: a program is run with '--' before it" "$T/err"
+	[ "$status" -eq 3 ]
+	grep -q "hint: a program is run with '--' before it" "$T/err"
 	status=0
 	"$PMM" leaks "$PROG/leak_shapes" more 2>"$T/err" || status=$?
 	[ "$status" -eq 2 ] && grep -q "hint: a program is run with '--' before it" "$T/err"

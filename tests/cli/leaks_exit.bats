@@ -208,7 +208,7 @@ together() {
 		[ "$(jq -r .search.how "$T/race.json")" = "exit" ] || { echo "$*: not searched"; cat "$T/race.err"; return 1; }
 		difference=$(python3 "$CLI/leak_sums.py" "$SOURCE/leave_together.c" exit "$T/race.json") || return 1
 		[ -z "$difference" ] || { echo "$*:"; echo "$difference"; return 1; }
-		! grep "^pmm:" "$T/race.err"
+		! grep "^pmm:" "$T/race.err" || return 1
 	done
 }
 

@@ -86,7 +86,7 @@ ended() {
 @test "leaks --show-bytes: contents, only where they are asked for" {
 	launch shapes
 	search "$T/plain.json" "$PID"
-	! grep -q example_contents "$T/plain.json"
+	! grep -q example_contents "$T/plain.json" || return 1
 	search "$T/bytes.json" --show-bytes "$PID"
 	# a ring of three of 56 bytes: a pointer, then nothing
 	entry "$T/bytes.json" ring definite example_contents | grep -q -E '^[0-9a-f]{12}0000(00){24}$'

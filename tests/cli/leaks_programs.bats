@@ -60,7 +60,8 @@ agree() {
 }
 
 @test "git, curl, nm, readelf agree" {
-	git init -q repo 2>/dev/null && agree git -C repo status
+	git init -q repo 2>/dev/null
+	agree git -C repo status
 	agree curl --version
 	agree nm "$(command -v ls)"
 	agree readelf -h "$(command -v ls)"

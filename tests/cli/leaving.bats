@@ -136,7 +136,7 @@ ends() {
 		timeout -k 5 60 "$PROG/leave_driver" ends "$AGENT" "$PROG/leave_race" >out 2>&1 || status=$?
 		[ "$(wc -l <ends)" -eq 1 ]
 		number=$(sed 's/.* \([0-9]*\) [a-z]* held=$/\1/' ends)
-		grep -q signal ends && number=$((128 + number))
+		! grep -q signal ends || number=$((128 + number))
 		[ "$number" -eq "$status" ] || { cat ends; echo "status $status"; return 1; }
 	done
 }
@@ -170,7 +170,9 @@ ends() {
 	local monitor=$! victim status=0
 	pauses() { victim=$(pgrep -P "$monitor" -x leave_exit) && [ "$(cut -d' ' -f1 "/proc/$victim/syscall")" = 34 ]; }
 	await -p "$monitor" pauses
-	kill -STOP "$victim" "$monitor" && kill -TERM "$victim" && kill -CONT "$victim" "$monitor"
+	kill -STOP "$victim" "$monitor"
+	kill -TERM "$victim"
+	kill -CONT "$victim" "$monitor"
 	wait "$monitor" || status=$?
 	[ "$status" -eq 143 ]
 	grep -q "^leave_exit death by a signal 15 main held=123$" ends

@@ -25,7 +25,8 @@ run_pmm() {
 	for signal in 1 2 6 9 11 15; do
 		run_pmm -q -- sh -c "kill -$signal \$\$"
 		[ "$STATUS" -eq $((128 + signal)) ]
-		ls pmm.sh.*.pmm && rm pmm.sh.*.pmm
+		ls pmm.sh.*.pmm
+		rm pmm.sh.*.pmm
 	done
 }
 

@@ -204,7 +204,7 @@ END
 	within "$PMM" leaks --top 0 --gen-suppressions "$PID" >"$T/supp" || [ $? -eq 1 ]
 	[ "$(grep -c '^   Memcheck:Leak$' "$T/supp")" -eq 13 ]
 	grep -q '^   src:outside.cc:9$' "$T/supp"
-	! grep -q 'obj:\*' "$T/supp"
+	! grep -q 'obj:\*' "$T/supp" || return 1
 	within "$PMM" leaks --json --suppressions "$T/supp" "$PID" >"$T/json"
 	[ "$(jq -c '[.certain[].bytes]' "$T/json")" = "[]" ]
 	within "$PMM" leaks --top 0 --gen-suppressions=lsan "$PID" >"$T/supp" || [ $? -eq 1 ]
@@ -335,7 +335,7 @@ loaded() {
 @test "pmm attach: a program with the monitor in it is left as it is" {
 	full gcc live.c "$T/live" -std=gnu11 -O2
 	start "$T/live"
-	! within "$PMM" attach --duration 0.2 -o "$T/attached.pmm" "$PID" 2>"$T/refusal"
+	! within "$PMM" attach --duration 0.2 -o "$T/attached.pmm" "$PID" 2>"$T/refusal" || return 1
 	grep -q "process $PID has a monitor in it, of pmm.h" "$T/refusal"
 	within "$PMM" report --json --top 0 "$PID" >"$T/json"
 	diff <(echo "$LIVE") <(lines <"$T/json")
@@ -374,7 +374,8 @@ left() {
 	left .
 	make -s -B INCLUDE="$TOP/include" SHIM="$TOP/shim" FULL="$FULL"
 	left .
-	meson setup with-meson >/dev/null && ninja -C with-meson >/dev/null
+	meson setup with-meson >/dev/null
+	ninja -C with-meson >/dev/null
 	left with-meson
 	need cmake
 	cmake -S . -B with-cmake >/dev/null

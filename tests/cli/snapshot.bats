@@ -117,7 +117,8 @@ intact() {
 	drive points "$VICTIM" >points
 	cat points
 	[[ $(cat points) =~ ^points=([0-9]+)\ left=([0-9]+)$ ]]
-	[ "${BASH_REMATCH[1]}" -gt 60 ] && [ "${BASH_REMATCH[2]}" -gt 10 ]
+	[ "${BASH_REMATCH[1]}" -gt 60 ]
+	[ "${BASH_REMATCH[2]}" -gt 10 ]
 	await none_left
 	ends_well
 }
@@ -151,7 +152,7 @@ intact() {
 	grep -q '^State:	t' "/proc/$copy/status"
 	ends_well
 	await gone "$copy"
-	! intact
+	! intact || return 1
 	let_go
 }
 
@@ -161,7 +162,7 @@ intact() {
 	intact
 	kill -9 "${HELD#copy }"
 	await gone "${HELD#copy }"
-	! intact
+	! intact || return 1
 	let_go
 	[ -z "$(children)" ]
 	ends_well

@@ -61,7 +61,9 @@ stays_stopped() {
 	drive points "$VICTIM" 1 "$FIRST" >points
 	cat points
 	[[ $(cat points) =~ ^all=([0-9]+)\ one=([0-9]+)\ each=([0-9]+)$ ]]
-	[ "${BASH_REMATCH[1]}" -gt 40 ] && [ "${BASH_REMATCH[2]}" -gt 60 ] && [ "${BASH_REMATCH[3]}" -gt 300 ]
+	[ "${BASH_REMATCH[1]}" -gt 40 ]
+	[ "${BASH_REMATCH[2]}" -gt 60 ]
+	[ "${BASH_REMATCH[3]}" -gt 300 ]
 	ends_well
 }
 
@@ -212,7 +214,8 @@ EOF
 		if [ "$(cat refusal)" = "ESRCH: process $VICTIM has ended" ]; then
 			met=$((met + 1))
 		else	# it had ended before the driver came
-			[ "$n" -lt 40 ] && [ "$(cat refusal)" = "ESRCH: no process has the number $VICTIM" ]
+			[ "$n" -lt 40 ]
+			[ "$(cat refusal)" = "ESRCH: no process has the number $VICTIM" ]
 		fi
 		ends_well
 	done
