@@ -108,6 +108,27 @@ void shim_totals(struct full_totals *t)
 	t->dropped = LOAD(A.ledger->dropped[PMM_DROP_BLOCK_FULL]);
 }
 
+/* Where all blocks came through pmm.h, contexts have the sum. */
+uint64_t shim_live_bytes(void)
+{
+	struct full_totals t = { 0 };
+
+	if (!A.compiled_in) {
+		shim_totals(&t);
+		return t.bytes_in - t.bytes_out;
+	}
+	if (LOAD(A.state) != AGENT_ON)
+		return 0;
+	for (uint32_t i = 0, nr = LOAD(A.ledger->nr_ctx); i < nr; i++) {
+		const struct pmm_ctx *c = ctx_at(i);
+
+		t.bytes_in += c ? c->bytes_in : 0;
+		t.bytes_out += c ? c->bytes_out : 0;
+	}
+	settle(&t.bytes_in, &t.bytes_out);
+	return t.bytes_in - t.bytes_out;
+}
+
 /* ---- of each place */
 static void no_spots(void *sums)
 {

@@ -16,10 +16,7 @@ static void option_changed(void)
 
 static size_t bytes_live(void)
 {
-	struct full_totals t;
-
-	full_get_totals(&t);
-	return (size_t)(t.bytes_in - t.bytes_out);
+	return (size_t)CALL_TABLE(live_bytes(), 0);
 }
 
 static size_t nr_live_blocks(void)

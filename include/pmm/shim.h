@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PMM_SHIM_VERSION	2u
+#define PMM_SHIM_VERSION	3u
 #define PMM_SHIM_SYMBOL		"pmm_shim_table"
 
 struct tctx;
@@ -104,6 +104,7 @@ struct pmm_shim_table {
 	/* each live block in order of address, until `each` returns nonzero; returns that. Others may come and go meanwhile */
 	int (*each)(int (*each)(void *ctx, const struct full_block *b), void *ctx);
 	void (*totals)(struct full_totals *t);
+	uint64_t (*live_bytes)(void);	/* of totals(), quicker */
 	/* each line that blocks came from */
 	int (*each_spot)(int (*each)(void *ctx, const struct full_spot *s), void *ctx);
 	bool (*class_row)(unsigned i, struct full_class *k);	/* false: there are no more */

@@ -112,6 +112,10 @@ static void test_sums_of_many_lines_in_many_threads(void **state)
 	assert_int_equal(t.bytes_in - t.bytes_out, 16 * (t.allocs - t.frees));
 	assert_int_equal(t.peak_bytes, t.bytes_in - t.bytes_out);
 	assert_int_equal(t.dropped, 0);
+	for (int compiled_in = 0; compiled_in < 2; compiled_in++) {
+		A.compiled_in = compiled_in;
+		assert_int_equal(shim_live_bytes(), t.bytes_in - t.bytes_out);
+	}
 	agent_host_fini();
 }
 
