@@ -16,7 +16,10 @@
  * All functions may be called from any thread and, where nothing else is said, from signal handlers; none changes errno but those that
  * allocate and fail.
  */
-#ifndef PMM_H
+#if defined(__ASSEMBLER__)	/* -include is for these sources as well */
+#elif defined(__cplusplus) ? __cplusplus < 201103L : defined(__STRICT_ANSI__) && (!defined(__STDC_VERSION__) || __STDC_VERSION__ < 199901L)
+#error "pmm.h wants C99 or later, -std=gnu89 at the least, or C++11 or later"
+#elif !defined(PMM_H)
 #define PMM_H
 
 #ifdef __cplusplus
@@ -36,6 +39,14 @@
 #if __has_include(<mm_malloc.h>)
 #include <mm_malloc.h>		/* and posix_memalign: of <immintrin.h> and its kind */
 #endif
+#endif
+
+#ifdef __cplusplus
+#define PMM_CAST(type, value) static_cast<type>(value)
+#define PMM_NULL nullptr
+#else
+#define PMM_CAST(type, value) ((type)(value))
+#define PMM_NULL NULL
 #endif
 
 /* ---- what both states know: types and constants ---------------------------------------------------------- */
@@ -117,7 +128,7 @@ struct pmm_pool {
 #define PMM_STATIC_SITES 64	/* rows of the statistics table: call sites */
 #endif
 #define PMM_STATIC_RAM_OF(slots, sites, wide) \
-	((size_t)(slots) * ((wide) ? 72 : 56) + (size_t)(sites) * ((wide) ? 56 : 40) + \
+	(PMM_CAST(size_t, slots) * ((wide) ? 72 : 56) + PMM_CAST(size_t, sites) * ((wide) ? 56 : 40) + \
 	((wide) ? PMM_STATIC_FIXED_64 : PMM_STATIC_FIXED_32))
 #define PMM_STATIC_RAM PMM_STATIC_RAM_OF(PMM_STATIC_SLOTS, PMM_STATIC_SITES, sizeof(void *) == 8)
 #define PMM_STATIC_FIXED_64 1793
@@ -305,12 +316,11 @@ inline void operator delete[](void *p, PMM_AT) noexcept { pmm_free(file, line, f
  * pools are malloc and free. Arguments are compiled, so that they do not rot and nothing is unused, but not evaluated; except pointers
  * that pass through or may be NULL, pmm_verify()'s and the pools'.
  */
-static inline size_t pmm_no_size(int none, ...) { return (size_t)none; }
+static inline size_t pmm_no_size(size_t none, ...) { return none; }
 static inline int pmm_no_int(int none, ...) { return none; }
-static inline void *pmm_nowhere(const void *p) { (void)p; return NULL; }
+static inline void *pmm_nowhere(const void *p) { (void)p; return PMM_NULL; }
 static inline void pmm_no_text(const char *format, ...) PMM_PRINTF(1, 2);
 static inline void pmm_no_text(const char *format, ...) { (void)format; }
-static inline size_t pmm_usable_size(const void *p, size_t (*real)(void *)) { return real((void *)p); }
 static inline void pmm_get_stats(struct pmm_stats *stats) { memset(stats, 0, sizeof(*stats)); }
 static inline int pmm_get_heap(struct pmm_heap *heap) { memset(heap, 0, sizeof(*heap)); return -1; }
 static inline void pmm_pool_init(struct pmm_pool *pool, size_t size, size_t max)
@@ -326,7 +336,7 @@ static inline void *pmm_calloc(PMM_AT, size_t nr, size_t size) { PMM_NOWHERE; re
 static inline void *pmm_realloc(PMM_AT, void *p, size_t size) { PMM_NOWHERE; return realloc(p, size); }
 static inline void *pmm_reallocarray(PMM_AT, void *p, size_t nr, size_t size)
 {
-	return size && nr > (size_t)-1 / size ? NULL : pmm_realloc(file, line, func, p, nr * size);
+	return size && nr > PMM_CAST(size_t, -1) / size ? PMM_NULL : pmm_realloc(file, line, func, p, nr * size);
 }
 static inline void pmm_free(PMM_AT, void *p) { PMM_NOWHERE; free(p); }
 static inline char *pmm_strndup(PMM_AT, const char *text, size_t max)
@@ -336,7 +346,7 @@ static inline char *pmm_strndup(PMM_AT, const char *text, size_t max)
 
 	while (len < max && text[len])
 		len++;
-	copy = (char *)pmm_malloc(file, line, func, len + 1);
+	copy = PMM_CAST(char *, pmm_malloc(file, line, func, len + 1));
 	if (copy) {
 		memcpy(copy, text, len);
 		copy[len] = 0;
@@ -357,9 +367,13 @@ static inline char *pmm_strdup(PMM_AT, const char *text) { return pmm_strndup(fi
 #define PMM_NO_INT(...) __extension__ ({ if (0) pmm_no_int(0, __VA_ARGS__); 0; })
 #define PMM_SAME(p) __extension__ ({ (void *)(p); })
 #else
-#define PMM_NO_SIZE(...) (0 ? pmm_no_size(0, __VA_ARGS__) : (size_t)0)
+#define PMM_NO_SIZE(...) (0 ? pmm_no_size(0, __VA_ARGS__) : PMM_CAST(size_t, 0))
 #define PMM_NO_INT(...) (0 ? pmm_no_int(0, __VA_ARGS__) : 0)
+#ifdef __cplusplus
+#define PMM_SAME(p) (0 ? pmm_nowhere(p) : const_cast<void *>(static_cast<const void *>(p)))
+#else
 #define PMM_SAME(p) (0 ? pmm_nowhere(p) : (void *)(p))
+#endif
 #endif
 
 #define pmm_enable() ((void)0)
@@ -377,7 +391,8 @@ static inline char *pmm_strdup(PMM_AT, const char *text) { return pmm_strndup(fi
 #define pmm_check_block(p) PMM_NO_SIZE(p)
 #define pmm_mark(p) PMM_SAME(p)
 #define pmm_unmark(p) PMM_SAME(p)
-#define pmm_readable(p, bytes) ((void)PMM_NO_INT(bytes), (p) != NULL)
+#define pmm_usable_size(p, real) (real)(PMM_SAME(p))
+#define pmm_readable(p, bytes) ((void)PMM_NO_INT(bytes), PMM_CAST(const void *, p) != PMM_NULL)
 #define pmm_writable(p, bytes) pmm_readable(p, bytes)
 #define pmm_grab(kib) PMM_NO_SIZE(kib)
 #define pmm_drop(kib) PMM_NO_SIZE(kib)

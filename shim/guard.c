@@ -76,7 +76,8 @@ extern void *__libc_stack_end __attribute__((weak));
 
 static const char *memory_of(const void *p)
 {
-	uintptr_t at = (uintptr_t)p, frame = (uintptr_t)__builtin_frame_address(0);
+	const void *here = __builtin_frame_address(0);
+	uintptr_t at = (uintptr_t)p, frame = (uintptr_t)here;
 	uintptr_t start = (uintptr_t)__executable_start, end = (uintptr_t)_end;
 
 	if (start && at >= start && at < end)

@@ -98,17 +98,17 @@ HOT int enter_fast(void)
 COLD void settle(void)
 {
 	unsigned i;
-	uint32_t tables = S.late_tables;
+	unsigned tables = (unsigned)S.late_tables;
 
 	S.late = 0;
 	S.late_tables = 0;
 	if (tables)
 		pmm_report(tables);
 	for (i = 0; i < NR_LATE; i++) {
-		void *p = (void *)(uintptr_t)EXCHANGE(&S.late_free[i], NULL);
+		const char *p = EXCHANGE(&S.late_free[i], NULL);
 
 		if (p)
-			pmm_free("?", 0, "?", p);
+			pmm_free("?", 0, "?", (void *)(uintptr_t)p);
 	}
 }
 

@@ -125,12 +125,15 @@ size_t pmm_drop(size_t kib)
 /* ---- tests of addresses */
 #if defined(__linux__) && !defined(PMM_BARE)
 #include <sys/syscall.h>
-
-#if defined(SYS_futex)
+#if !defined(SYS_rt_sigprocmask)
+#elif defined(SYS_futex)
 #define ASK_FUTEX SYS_futex
-#else
+#elif defined(SYS_futex_time64)
 #define ASK_FUTEX SYS_futex_time64
 #endif
+#endif
+
+#ifdef ASK_FUTEX
 
 /*
  * One address. To read: the kernel reads the new mask of signals before it looks at `how`, which is none. To write: FUTEX_WAKE_OP_PRIVATE

@@ -13,6 +13,7 @@
  *     PMM_BARE           no operating system: no time of day, no output, no report at exit or by signal but what the following add
  *     PMM_TIME()         seconds since 1970
  *     PMM_YIELD()        called while another thread is in here
+ *     PMM_ALIGNED_ALLOC(align, size)   where the C library has no aligned_alloc(); NULL if it has nothing of the kind
  *
  * One translation unit: all but the interface is static, and the compiler drops what the configuration leaves out.
  */

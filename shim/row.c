@@ -27,8 +27,8 @@ static void fill_block(struct pmm_block *block, const struct slot *slot)
 	block->address = slot->address;
 	block->size = slot->size;
 	block->file = slot->file;
-	block->line = slot->line;
-	block->number = slot->number;
-	block->time = slot->time;
+	block->line = (unsigned)slot->line;
+	block->number = (unsigned)slot->number;
+	block->time = (unsigned)slot->time;
 	block->entry = slot->entry;
 }

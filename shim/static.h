@@ -17,6 +17,13 @@
 #endif
 #include "shim.h"
 
+#if defined(PMM_ALIGNED_ALLOC)
+#elif defined(__NEWLIB__)
+#define PMM_ALIGNED_ALLOC(align, size) memalign(align, size)	/* its aligned_alloc() calls what bare metal has not */
+#else
+#define PMM_ALIGNED_ALLOC(align, size) aligned_alloc(align, size)
+#endif
+
 #define SLOTS		((uint32_t)PMM_STATIC_SLOTS)
 #define SITES		((uint32_t)PMM_STATIC_SITES)
 #define NR_OPTIONS	PMM_STACKS	/* without it */

@@ -52,7 +52,7 @@ HOT char *real_block(size_t front, size_t align, size_t size, size_t extra, int 
 		return NULL;
 	if (align) {
 		whole = (whole + align - 1) & ~(align - 1);
-		return whole < size ? NULL : (char *)aligned_alloc(align, whole);
+		return whole < size ? NULL : (char *)PMM_ALIGNED_ALLOC(align, whole);
 	}
 	return (char *)(zero ? calloc(1, whole) : malloc(whole));
 }

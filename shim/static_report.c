@@ -69,10 +69,10 @@ void pmm_get_stats(struct pmm_stats *stats)
 	stats->nr_freed = stats->nr_new - stats->nr_live;
 	stats->bytes_freed = stats->bytes_new - stats->bytes_live;
 	stats->table_full = S.full;
-	stats->slots = SLOTS;
-	stats->slots_used = S.stats.nr_live + S.nr_marked;
-	stats->sites = SITES;
-	stats->sites_used = S.used_sites;
+	stats->slots = (size_t)SLOTS;
+	stats->slots_used = S.stats.nr_live + (size_t)S.nr_marked;
+	stats->sites = (size_t)SITES;
+	stats->sites_used = (size_t)S.used_sites;
 	if (locked)
 		leave();
 }

@@ -33,7 +33,7 @@ static void write_to_fd(void *ctx, const char *text, size_t bytes)
 
 static void hand_on(void)
 {
-	size_t bytes = S.text_len;
+	size_t bytes = (size_t)S.text_len;
 	int saved = errno;
 
 	S.text_len = 0;
@@ -151,7 +151,8 @@ static const char *parse_form(struct form *form, const char *f, va_list *args)
 	form->precision = -1;
 	for (;; f++) {
 		if (*f >= '0' && *f <= '9') {
-			form->zero |= *f == '0' && number == &form->width && !*number;
+			if (*f == '0' && number == &form->width && !*number)
+				form->zero = 1;
 			*number = *number * 10 + *f - '0';
 		} else if (*f == '.') {
 			number = &form->precision;
