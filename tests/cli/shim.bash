@@ -39,6 +39,29 @@ same() {
 		{ echo "$*: status $status"; cat "$T/err"; return 1; } >&2
 }
 
+# reacted REACTION STATUS TOLD LAST COMMAND...: assert.c ends so, after so many lines that tell it.
+reacted() {
+	local status=0
+	timeout 60 "${@:5}" "$1" >"$T/out" 2>"$T/err" || status=$?
+	[ "$status" -eq "$2" ] && [ "$(grep -c '^pmm: assert.c(22): assertion failed: tries++' "$T/out")" -eq "$3" ] && tail -n 1 "$T/out" | grep -q "$4" ||
+		{ echo "reaction $1: status $status"; cat "$T/out"; return 1; } >&2
+}
+
+# asserted COMMAND...: assert.c with each reaction.
+asserted() {
+	reacted 0 134 1 '^pmm:' "$@"
+	reacted 1 0 2 '^went on after 3 tries$' "$@"
+	reacted 2 0 1 '^went on after 1 tries$' "$@"
+	reacted 3 1 1 '^pmm:' "$@"
+	reacted 4 0 3 '^went on after 3 tries$' "$@"
+	[ "$(grep -c '^asked about tries++' "$T/out")" -eq 3 ]
+}
+
+# said TEXT COMMAND...: that is all it says.
+said() {
+	[ "$(timeout 120 "${@:2}" 2>&1)" = "$1" ]
+}
+
 # object_size CC SLOTS SITES: code with constants, and RAM, of the static form's object, bytes.
 object_size() {
 	"$1" -Os -fno-asynchronous-unwind-tables -fno-unwind-tables -DPMM_STATIC_SLOTS="$2" -DPMM_STATIC_SITES="$3" -I"$TOP/include" -c "$SHIM/pmm_static.c" \

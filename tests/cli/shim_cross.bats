@@ -20,6 +20,19 @@ crossed() {
 	build_library "$cc" -static
 	same library "$qemu" "$T/library"
 	sized "$cc" "${3:-0}"
+	misused "$cc" "$qemu"
+}
+
+# misused CC QEMU: handlers, threads, forked children, failed assertions.
+misused() {
+	local name
+	for name in odd forks threads assert; do
+		build "$1" 1000 $name.c "$T/$name" -std=gnu11 -O2 -static -pthread
+	done
+	same odd "$2" "$T/odd"
+	said "40 children were well" "$2" "$T/forks"
+	said "106668 new, 0 live, 0 errors, 0 passed, 0 foreign" "$2" "$T/threads"
+	asserted "$2" "$T/assert"
 }
 
 @test "32-bit ARM" {
