@@ -7,7 +7,8 @@
 
 #define MAX_TEXT	4096
 
-static int spot_read(struct ledger_reader *r, uint32_t nr, struct heap_spot *to)
+/* *room: bytes that texts may still take: each is in the arena once. */
+static int spot_read(struct ledger_reader *r, uint32_t nr, uint64_t *room, struct heap_spot *to)
 {
 	struct pmm_spot p = { 0 };
 	uint32_t index;
@@ -17,10 +18,11 @@ static int spot_read(struct ledger_reader *r, uint32_t nr, struct heap_spot *to)
 	if (nr && (!ledger_reader_entry(r->l->spot_dir, nr, PMM_SPOT_SHIFT, &chunk, &index) ||
 		   ledger_map_read_at(r->m, chunk, index, &p, sizeof(p))))
 		ledger_reader_odd(r);
-	if (p.file_len > MAX_TEXT || p.function_len > MAX_TEXT) {
+	if (p.file_len > MAX_TEXT || p.function_len > MAX_TEXT || p.file_len + p.function_len > *room) {
 		ledger_reader_odd(r);
 		p = (struct pmm_spot){ 0 };
 	}
+	*room -= p.file_len + p.function_len;
 	to->line = p.line;
 	to->file = ledger_reader_string(r, p.file, p.file_len);
 	to->function = ledger_reader_string(r, p.function, p.function_len);
@@ -29,7 +31,7 @@ static int spot_read(struct ledger_reader *r, uint32_t nr, struct heap_spot *to)
 
 int ledger_read_spots(struct ledger_reader *r)
 {
-	uint64_t most = ledger_reader_arena(r) / sizeof(struct pmm_spot) + 1;
+	uint64_t room = ledger_reader_arena(r), most = room / sizeof(struct pmm_spot) + 1;
 	uint32_t nr = r->l->nr_spots < most ? r->l->nr_spots : (uint32_t)most;
 	struct heap *h = r->h;
 
@@ -39,7 +41,7 @@ int ledger_read_spots(struct ledger_reader *r)
 		int rc;
 
 		h->nr_spots = i + 1;
-		rc = spot_read(r, i, &h->spots[i]);
+		rc = spot_read(r, i, &room, &h->spots[i]);
 		if (rc)
 			return rc;
 	}

@@ -501,6 +501,33 @@ static void wild_lines_are_left_out(void **state)
 	image_free(&im);
 }
 
+/* Lines that all say the same 4096 bytes: no more is taken than the ledger has. */
+static void lines_take_no_more_than_there_is(void **state)
+{
+	struct image im = image_new();
+	static char text[4097];
+	struct pmm_spot first;
+	uint64_t bytes = 0;
+	struct heap *h;
+
+	(void)state;
+	memset(text, 'a', sizeof(text) - 1);
+	image_ctx(&im);
+	first = *image_spot(&im, 1, text, "", 1);
+	for (uint32_t i = 2; i < 64; i++)
+		*image_spot(&im, i, "", "", i) = first;
+	for (uint32_t i = 1; i < PMM_MAX_SPOTS >> PMM_SPOT_SHIFT; i++)
+		im.l->spot_dir[i] = im.l->spot_dir[0];
+	im.l->nr_spots = PMM_MAX_SPOTS;
+	h = read_image(&im);
+	for (uint32_t i = 0; i < h->nr_spots; i++)
+		bytes += strlen(h->spots[i].file) + strlen(h->spots[i].function);
+	assert_in_range(bytes, 1, 1 << 20);
+	assert_true(damaged > 1000);
+	heap_free(h);
+	image_free(&im);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -518,6 +545,7 @@ int main(void)
 		cmocka_unit_test(rings_and_wild_references_are_cut),
 		cmocka_unit_test(lines_that_the_program_named_come_along),
 		cmocka_unit_test(wild_lines_are_left_out),
+		cmocka_unit_test(lines_take_no_more_than_there_is),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
