@@ -170,7 +170,7 @@ int eject(pid_t pid, bool *removed, uint64_t *pause_ns, struct err *e)
 	*removed = false;
 	*pause_ns = 0;
 	if (left == -ENOENT)
-		return err_set(e, left, "process %d has nothing of pmm in it", (int)pid);
+		return err_set(e, left, "process %d has nothing in it that 'pmm attach' left", (int)pid);
 	while (!rc && left > 0) {
 		rc = eject_one(&a, removed, &kept, pause_ns, e);
 		left = *removed ? left - 1 : 0;

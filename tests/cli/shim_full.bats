@@ -337,6 +337,7 @@ loaded() {
 	start "$T/live"
 	! within "$PMM" attach --duration 0.2 -o "$T/attached.pmm" "$PID" 2>"$T/refusal" || return 1
 	grep -q "process $PID has a monitor in it, of pmm.h" "$T/refusal"
+	refused "process $PID has nothing in it that 'pmm attach' left" "$PMM" detach "$PID"
 	within "$PMM" report --json --top 0 "$PID" >"$T/json"
 	diff <(echo "$LIVE") <(lines <"$T/json")
 	finish 3
