@@ -54,6 +54,7 @@ struct agent {
 	struct pmm_ledger *ledger;
 	const uint8_t *single_threaded;	/* glibc's __libc_single_threaded, or a 0 byte */
 	struct ctx_entry *ctx_hash;	/* memory that fork wipes */
+	uint64_t texts_at, texts_bytes;	/* where spots' texts are not replaced by others at the same address (agent/spot.h) */
 
 	uint64_t guards_at, guards_bytes;	/* injected: of the guard pool, also when the agent is off */
 	uint64_t min_size;

@@ -54,6 +54,8 @@ static bool start(void)
 {
 	A.pid = (int)sys0(getpid);
 	A.reserved_slot = -1;
+	if (!A.compiled_in)
+		A.texts_bytes = UINT64_MAX;	/* there is the stack to tell them apart */
 	if (!A.single_threaded)
 		A.single_threaded = &never_single;
 	if (!memory_get() || segment_open() || !followed() || segment_claim(true)) {

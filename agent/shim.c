@@ -125,15 +125,13 @@ bool shim_change_site(struct tctx *c, const struct full_block *b, uint32_t site)
  * What runs over the end of a block changes the word from its first byte on. While its last four bytes are whole they tell the
  * number, and so what the others were.
  */
-unsigned shim_changed_behind(const struct full_block *b)
+unsigned shim_changed_behind(const struct full_block *b, uint64_t word)
 {
-	uint64_t word;
 	unsigned nr = 0;
 	bool whole;
 
 	if (!(b->flags & PMM_SPOT_BEHIND))
 		return 0;
-	word = load64(b->address + b->size);
 	if (canary_number(word, &whole) - 1 >= LOAD(shim_number) && !whole)
 		return SHIM_CANARY_BYTES;
 	for (word ^= canary_of(canary_number(word, &whole)); word; word >>= 8)

@@ -80,16 +80,24 @@ bool shim_take_moving(struct tctx *c, const void *p, size_t new_size, struct ful
 void shim_moved(struct tctx *c);
 void shim_restore(struct tctx *c, const struct full_block *b);
 bool shim_change_site(struct tctx *c, const struct full_block *b, uint32_t site);
-unsigned shim_changed_behind(const struct full_block *b);
+unsigned shim_changed_behind(const struct full_block *b, uint64_t word);
 uint32_t shim_any_number(void);
 bool shim_look(const void *p, struct full_block *b);
 bool shim_around(const void *p, struct full_block *b);
+bool shim_still(const struct full_block *b);
+bool shim_peek(const void *p, void *to, size_t bytes);
 int shim_each(int (*each)(void *ctx, const struct full_block *b), void *ctx);
 void shim_totals(struct full_totals *t);
 uint64_t shim_live_bytes(void);
 int shim_each_spot(int (*each)(void *ctx, const struct full_spot *s), void *ctx);
 bool shim_class_row(unsigned i, struct full_class *k);
 void shim_place(uint32_t site, struct full_block *b);
+
+/* Is there a ledger of this process? A child that was just forked has its parent's in view until its first event. */
+static inline bool shim_begun(void)
+{
+	return LOAD(A.state) == AGENT_ON && LOAD(*A.alive);
+}
 
 /* Is there a block that came by pmm.h? A preloaded agent knows others. */
 bool shim_is_ours(const void *p);
@@ -101,7 +109,8 @@ void shim_describe(const void *p, const struct block_info *was, struct full_bloc
 	.version = PMM_SHIM_VERSION, .bytes = sizeof(struct pmm_shim_table), .ready = is_ready, .enter = shim_enter, .leave = shim_leave,	\
 	.calling = shim_calling, .site = shim_site, .note = shim_note, .forget = shim_forgotten, .failed = shim_failed, .take = shim_take,	\
 	.take_moving = shim_take_moving, .moved = shim_moved, .restore = shim_restore, .change_site = shim_change_site, \
-	.changed_behind = shim_changed_behind, .number = shim_any_number, .look = shim_look, .around = shim_around, .each = shim_each,	\
-	.totals = shim_totals, .live_bytes = shim_live_bytes, .each_spot = shim_each_spot, .class_row = shim_class_row, .place = shim_place
+	.still = shim_still, .peek = shim_peek, .changed_behind = shim_changed_behind, .number = shim_any_number, .look = shim_look,	\
+	.around = shim_around, .each = shim_each, .totals = shim_totals, .live_bytes = shim_live_bytes, .each_spot = shim_each_spot,	\
+	.class_row = shim_class_row, .place = shim_place
 
 #endif

@@ -6,11 +6,14 @@
 
 #include "agent/arena.h"
 #include "agent/core.h"
+#include "agent/module.h"
 #include "agent/spot.h"
 #include "agent/sys.h"
 
 #define AROUND		(1u << 16)	/* how far below a pointer its block may begin: each block of other code that is freed is looked for */
 #define BATCH		128		/* mids that are put in order at a time */
+#define WINDOW		512		/* bytes of memory that are read at a time; of the stack of a signal handler, maybe */
+#define NOTHING		1
 
 void shim_place(uint32_t site, struct full_block *b)
 {
@@ -34,50 +37,83 @@ static void describe(const void *p, const struct block_info *was, struct full_bl
 	__builtin_memcpy(&b->was, was, sizeof(*was));
 }
 
-/* The number in a block's canary; the word is there to be read. */
-static void read_number(struct full_block *b)
+/* The number in a canary, 0 where that is none. */
+static uint32_t number_of(uint64_t word)
 {
-	uint64_t word;
+	uint32_t number = (uint32_t)((word ^ SHIM_CANARY) >> 32);
 
-	if (!(b->flags & PMM_SPOT_BEHIND))
-		return;
-	__builtin_memcpy(&word, b->address + b->size, sizeof(word));
-	b->number = (uint32_t)((word ^ SHIM_CANARY) >> 32);
-	if (b->number > LOAD(shim_number))
-		b->number = 0;
+	return number <= LOAD(shim_number) ? number : 0;
+}
+
+bool shim_peek(const void *p, void *to, size_t bytes)
+{
+	uintptr_t at = (uintptr_t)p;
+
+	if (!*A.single_threaded && module_copy(to, at, bytes))
+		return true;
+	if (!sys_readable(at & ~7ul) || !sys_readable((at + bytes - 1) & ~7ul))
+		return false;
+	__builtin_memcpy(to, p, bytes);
+	return true;
+}
+
+/* Memory as it was a moment ago. */
+struct window {
+	uintptr_t at;		/* a multiple of its size; else there is nothing here */
+	char bytes[WINDOW];
+};
+
+static bool window_read(struct window *w, const char *p, void *to, size_t bytes)
+{
+	uintptr_t at = (uintptr_t)p, first = at & ~(uintptr_t)(WINDOW - 1);
+
+	if (at + bytes > first + WINDOW)
+		return shim_peek(p, to, bytes);
+	if (w->at != first && !shim_peek((const void *)first, w->bytes, WINDOW)) {
+		w->at = NOTHING;
+		return false;
+	}
+	w->at = first;
+	__builtin_memcpy(to, w->bytes + (at - first), bytes);
+	return true;
 }
 
 /*
- * Blocks that code without pmm.h has released are listed until their address comes up again, and their memory may be gone. *page:
- * the last one that was found to be there.
+ * The number in a block's canary. Blocks that code without pmm.h has released are listed until their address comes up again, and any
+ * block may be released by another thread just now: its memory may be gone.
  */
-static void read_number_warily(struct full_block *b, uintptr_t *page)
+static void read_number(struct full_block *b, struct window *w)
 {
-	uintptr_t end = (uintptr_t)b->address + b->size + sizeof(uint64_t) - 1, first = (uintptr_t)b->address - 1;
-
-	if (end / ARCH_PAGE != *page && !sys_readable(end & ~7ul)) {
-		b->flags &= ~(uint32_t)(PMM_SPOT_BEHIND | 255 << PMM_SPOT_FRONT_SHIFT);
+	if (!(b->flags & PMM_SPOT_BEHIND))
 		return;
-	}
-	*page = end / ARCH_PAGE;
-	if (first / ARCH_PAGE != *page && b->flags >> PMM_SPOT_FRONT_SHIFT & 255 && !sys_readable(first & ~7ul))
-		b->flags &= ~(uint32_t)(255 << PMM_SPOT_FRONT_SHIFT);
-	read_number(b);
+	if (window_read(w, b->address + b->size, &b->behind, sizeof(b->behind)))
+		b->number = number_of(b->behind);
+	else
+		b->flags &= ~(uint32_t)(PMM_SPOT_BEHIND | 255 << PMM_SPOT_FRONT_SHIFT);
 }
 
 void shim_describe(const void *p, const struct block_info *was, struct full_block *b)
 {
 	describe(p, was, b);
-	read_number(b);
+	if (b->flags & PMM_SPOT_BEHIND)
+		b->number = number_of(load64(b->address + b->size));
+}
+
+bool shim_still(const struct full_block *b)
+{
+	struct block_info was, now;
+
+	__builtin_memcpy(&was, &b->was, sizeof(was));
+	return shim_begun() && block_get((uint64_t)b->address, &now) && now.word[0] == was.word[0] && now.size == was.size;
 }
 
 bool shim_look(const void *p, struct full_block *b)
 {
 	struct block_info was;
 
-	if (LOAD(A.state) != AGENT_ON || !shim_is_ours(p) || !block_get((uint64_t)p, &was))
+	if (!shim_begun() || !shim_is_ours(p) || !block_get((uint64_t)p, &was))
 		return false;
-	shim_describe(p, &was, b);
+	describe(p, &was, b);
 	return true;
 }
 
@@ -86,11 +122,13 @@ bool shim_around(const void *p, struct full_block *b)
 	struct block_info was;
 	uint64_t at;
 
-	if (LOAD(A.state) != AGENT_ON || !block_below((uint64_t)p, AROUND, &at, &was) || (uint64_t)p - at >= was.size || (uint64_t)p == at ||
+	if (!shim_begun() || !block_below((uint64_t)p, AROUND, &at, &was) || (uint64_t)p - at >= was.size || (uint64_t)p == at ||
 	    !(spot_flags(was.site) & PMM_SITE_SPOT))
 		return false;
 	describe((const void *)at, &was, b);
-	return true;
+	if (!(b->flags & PMM_SPOT_BEHIND))
+		return true;
+	return shim_peek(b->address + b->size, &b->behind, sizeof(b->behind)) && !shim_changed_behind(b, b->behind);
 }
 
 /* ---- all blocks: mids are chained as they came, each covers a part of the address space */
@@ -112,7 +150,7 @@ static unsigned mids_from(unsigned table, uint64_t from, const struct pmm_mid *m
 	return nr;
 }
 
-static int leaf_each(unsigned table, uint64_t base, uint64_t *leaf, uintptr_t *page, int (*each)(void *ctx, const struct full_block *b),
+static int leaf_each(unsigned table, uint64_t base, uint64_t *leaf, struct window *w, int (*each)(void *ctx, const struct full_block *b),
 		     void *ctx)
 {
 	for (unsigned i = 0; i < GRANULES; i++) {
@@ -128,7 +166,7 @@ static int leaf_each(unsigned table, uint64_t base, uint64_t *leaf, uintptr_t *p
 			continue;
 		sub = table == PMM_TABLE_HEAP ? (word >> PMM_WORD_SUB_SHIFT & 3) * 8 : 0;
 		describe((const void *)(base + ((uint64_t)i << shape[table].shift) + sub), &was, &b);
-		read_number_warily(&b, page);
+		read_number(&b, w);
 		ret = each(ctx, &b);
 		if (ret)
 			return ret;
@@ -136,14 +174,14 @@ static int leaf_each(unsigned table, uint64_t base, uint64_t *leaf, uintptr_t *p
 	return 0;
 }
 
-static int mid_each(unsigned table, const struct pmm_mid *m, uintptr_t *page, int (*each)(void *ctx, const struct full_block *b), void *ctx)
+static int mid_each(unsigned table, const struct pmm_mid *m, struct window *w, int (*each)(void *ctx, const struct full_block *b), void *ctx)
 {
 	unsigned leaf_shift = shape[table].shift + PMM_LEAF_BITS;
 	int ret = 0;
 
 	for (uint32_t i = 0; i < m->nr_leaves && !ret; i++)
 		if (LOAD(m->leaf[i]))
-			ret = leaf_each(table, m->base + ((uint64_t)i << leaf_shift), arena_at(m->leaf[i]), page, each, ctx);
+			ret = leaf_each(table, m->base + ((uint64_t)i << leaf_shift), arena_at(m->leaf[i]), w, each, ctx);
 	return ret;
 }
 
@@ -151,15 +189,16 @@ int shim_each(int (*each)(void *ctx, const struct full_block *b), void *ctx)
 {
 	static const unsigned tables[] = { PMM_TABLE_HEAP, PMM_TABLE_DENSE };
 	const struct pmm_mid *mid[BATCH];
-	uintptr_t page = 0;
+	struct window w;
 	unsigned nr;
 	int ret = 0;
 
-	if (LOAD(A.state) != AGENT_ON)
+	if (!shim_begun())
 		return 0;
+	w.at = NOTHING;
 	for (unsigned t = 0; t < 2; t++)
 		for (uint64_t from = 0; !ret && (nr = mids_from(tables[t], from, mid)); from = mid[nr - 1]->base + 1)
 			for (unsigned i = 0; i < nr && !ret; i++)
-				ret = mid_each(tables[t], mid[i], &page, each, ctx);
+				ret = mid_each(tables[t], mid[i], &w, each, ctx);
 	return ret;
 }

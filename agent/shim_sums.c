@@ -100,7 +100,7 @@ static void add_to_totals(void *sums, const struct pmm_record *r, uint64_t peak)
 void shim_totals(struct full_totals *t)
 {
 	no_totals(t);
-	if (LOAD(A.state) != AGENT_ON)
+	if (!shim_begun())
 		return;
 	add_records(no_totals, add_to_totals, t);
 	settle_totals(t);
@@ -185,7 +185,7 @@ int shim_each_spot(int (*each)(void *ctx, const struct full_spot *s), void *ctx)
 	uint32_t end, most;
 	int ret = 0;
 
-	if (LOAD(A.state) != AGENT_ON)
+	if (!shim_begun())
 		return 0;
 	end = LOAD(A.ledger->nr_spots);
 	if (end > 1 + FEW_SPOTS)
@@ -209,7 +209,7 @@ bool shim_class_row(unsigned i, struct full_class *k)
 	if (i >= PMM_NR_CLASSES)
 		return false;
 	*k = (struct full_class){ .up_to = up_to[i] };
-	if (LOAD(A.state) != AGENT_ON)
+	if (!shim_begun())
 		return true;
 	for (uint32_t n = 0, nr = LOAD(A.ledger->nr_ctx); n < nr; n++) {
 		const struct pmm_class *from = ctx_at(n) ? &ctx_at(n)->class[i] : NULL;

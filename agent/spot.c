@@ -120,18 +120,6 @@ static uint32_t spot_get(const struct spot *p)
 	}
 }
 
-uint32_t spot_site_slow(struct tctx *c, const struct spot *p, uint32_t under)
-{
-	uint32_t nr = spot_get(p), site = nr ? site_get(node_get(under, PMM_FRAME_SPOT(nr)), PMM_SITE_SPOT | p->flags) : 0;
-
-	if (!c->spots)
-		c->spots = arena_get(sizeof(*c->spots), 64);
-	if (c->spots && site)
-		*spot_known_at(c->spots, p->file, (uint64_t)p->flags << 32 | p->line, under) =
-			(struct spot_known){ p->file, p->function, (uint64_t)p->flags << 32 | p->line, under, site };
-	return site;
-}
-
 static const struct pmm_node *node_of(uint32_t site)
 {
 	const struct pmm_site *s = spot_site_at(site);
@@ -177,4 +165,35 @@ uint32_t spot_first(uint32_t nr)
 			first = older;
 	}
 	return first;
+}
+
+/* The site that is remembered for these addresses, if the same texts are there still; 0 = none. */
+static uint32_t spot_remembered(struct tctx *c, const struct spot *p, uint32_t under)
+{
+	uint64_t what = (uint64_t)p->flags << 32 | p->line;
+	const struct spot_known *k = spot_known_at(c->spots, p->file, what, under);
+	const struct pmm_spot *at = k->file == p->file && k->function == p->function && k->what == what && k->under == under ?
+				    spot_number(spot_nr(k->site)) : NULL;
+
+	return at && text_is(at->file, at->file_len, p->file, text_length(p->file)) &&
+	       text_is(at->function, at->function_len, p->function, text_length(p->function)) ? k->site : 0;
+}
+
+static uint32_t spot_make(struct tctx *c, const struct spot *p, uint32_t under)
+{
+	uint32_t nr = spot_get(p), site = nr ? site_get(node_get(under, PMM_FRAME_SPOT(nr)), PMM_SITE_SPOT | p->flags) : 0;
+
+	if (!c->spots)
+		c->spots = arena_get(sizeof(*c->spots), 64);
+	if (c->spots && site)
+		*spot_known_at(c->spots, p->file, (uint64_t)p->flags << 32 | p->line, under) =
+			(struct spot_known){ p->file, p->function, (uint64_t)p->flags << 32 | p->line, under, site };
+	return site;
+}
+
+uint32_t spot_site_slow(struct tctx *c, const struct spot *p, uint32_t under)
+{
+	uint32_t site = c->spots ? spot_remembered(c, p, under) : 0;
+
+	return site ? site : spot_make(c, p, under);
 }

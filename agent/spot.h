@@ -12,7 +12,10 @@
 
 #define SPOT_CACHE_BITS	8
 
-/* Texts are the program's constants: known by address, read when the spot is new. */
+/*
+ * Texts are constants: known by address, read when the spot is new, and each time if they are of a module that may be unloaded: another one
+ * may come to its place.
+ */
 struct spot {
 	const char *file, *function;
 	uint32_t line;
@@ -37,7 +40,7 @@ static inline struct spot_known *spot_known_at(struct spot_cache *cache, const c
 	return &cache->known[h >> (64 - SPOT_CACHE_BITS)];
 }
 
-/* The site of a spot below node `under`, made when it is new; 0 when there is no room. */
+/* The site of a spot below node `under`, made when it is new; 0 when there is no room. Reads the texts. */
 uint32_t spot_site_slow(struct tctx *c, const struct spot *s, uint32_t under);
 
 /* The same, quick where it came before. */
@@ -49,7 +52,8 @@ static inline __attribute__((always_inline)) uint32_t spot_site(struct tctx *c, 
 	if (likely(c->spots)) {
 		const struct spot_known *k = spot_known_at(c->spots, file, what, under);
 
-		if (likely(k->file == file && k->what == what && k->under == under && k->function == function && k->site))
+		if (likely(k->file == file && k->what == what && k->under == under && k->function == function && k->site &&
+			   (uint64_t)file - A.texts_at < A.texts_bytes))
 			return k->site;
 	}
 	return spot_site_slow(c, &(struct spot){ file, function, line, flags }, under);

@@ -44,10 +44,20 @@ static inline void full_note_freed(const void *p, size_t size, uint32_t site, co
 	f->unlike = ~(uintptr_t)p;
 }
 
+/* ---- full_find.c */
+/* Tables of others in this process, NULL = none: of an agent, which goes before; of the program itself, in whatever module we are. */
+struct full_tables {
+	const struct pmm_shim_table *agent, *program;
+};
+
+void full_find(struct full_tables *found);
+
 /* ---- full_life.c */
+extern const struct pmm_shim_table full_own_table;
+
 /*
  * Where blocks are to be recorded: the ledger of our own, made now; or, where the program was started with the agent preloaded,
- * that one's. NULL: blocks pass. *own: the quick way may be taken.
+ * that one's; or the program's, if we are in what it loaded. NULL: blocks pass. *own: the quick way may be taken.
  */
 const struct pmm_shim_table *full_start(bool *own);
 void full_note_stacks(bool now);	/* of our own ledger's blocks from now on; others have theirs in any case */
@@ -59,5 +69,6 @@ void *full_resize(const struct full_call *call, void *p, size_t size);
 void full_stranger(const struct full_call *call, void *p);	/* p is in no table */
 void full_damaged(const struct full_call *call, const struct full_block *b);	/* the canary of a block that is being released */
 void *full_no_memory(void);
+bool full_ready(void);		/* the ledger of our own is there, for others to record in; made now if need be */
 
 #endif

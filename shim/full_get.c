@@ -59,13 +59,6 @@ static uint32_t form_of(char entry, size_t align)
 	       (uint32_t)entry << PMM_SPOT_ENTRY_SHIFT;
 }
 
-static size_t front_of_flags(uint32_t flags)
-{
-	unsigned log = flags >> PMM_SPOT_FRONT_SHIFT & 255;
-
-	return log ? (size_t)1 << log : 0;
-}
-
 /*
  * Bytes behind a block: its canary; and of those with something before them so much that the allocator's next block is a place of the ledger,
  * 32 bytes, further on, though that one begins where the allocator's does.
@@ -94,35 +87,22 @@ static void *pass_block(struct tctx *c, size_t align, size_t size, int zero)
 	return p ? p : full_no_memory();
 }
 
-/* What lies before a block, and its content. */
-static void dress(const struct full_call *call, char *p, size_t size, uint32_t flags, int zero)
+/* A forked child must know where the real block begins. */
+static void note_front(const char *p, size_t size, uint32_t flags)
 {
-	size_t fill = option(PMM_FILL_NEW);
-	struct full_block b;
 	struct slot slot;
 
-	if (fill && !zero)
-		memset(p, (int)(fill & 255), size);
-	if (!front_of_flags(flags))
-		return;
-	memset(&b, 0, sizeof(b));
-	b.address = p;
-	b.size = size;
-	b.file = call->file;
-	b.line = call->line;
-	b.flags = flags & ~(uint32_t)PMM_SPOT_BEHIND;
-	slot = slot_of(&b);
-	paint_before(&slot);
-	if (enter()) {
-		note_before(&slot);
-		leave();
-	}
+	memset(&slot, 0, sizeof(slot));
+	slot.address = p;
+	slot.size = size;
+	slot.front = (uint8_t)(flags >> PMM_SPOT_FRONT_SHIFT & 255);
+	note_before(&slot);
 }
 
 static void *get_tracked(struct tctx *c, const struct full_call *call, char entry, uint32_t kind, size_t align, size_t size, int zero)
 {
 	uint32_t flags = form_of(entry, align), site = full_site(c, call, flags);
-	size_t front;
+	size_t front, fill = option(PMM_FILL_NEW);
 	char *p;
 
 	if (!site)
@@ -133,6 +113,10 @@ static void *get_tracked(struct tctx *c, const struct full_call *call, char entr
 	full_calling(c, false);
 	if (p) {
 		p += front;
+		if (front)
+			paint_front(p);
+		if (fill && !zero)
+			memset(p, (int)(fill & 255), size);
 		S.table->note(c, p, size, kind, site, flags);
 	} else {
 		S.table->failed(c, size, site);
@@ -140,8 +124,10 @@ static void *get_tracked(struct tctx *c, const struct full_call *call, char entr
 	full_leave(c);
 	if (!p)
 		return full_no_memory();
-	if (front || option(PMM_FILL_NEW))
-		dress(call, p, size, flags, zero);
+	if (front && enter()) {
+		note_front(p, size, flags);
+		leave();
+	}
 	return p;
 }
 

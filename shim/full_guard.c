@@ -2,18 +2,6 @@
  * What the full form notices of misuse: its blocks are in the ledger and become a `struct slot` when one is looked at. Kept ones
  * are in a list of their own: for the ledger they are released.
  */
-static struct full_block block_of(const struct slot *slot)
-{
-	struct full_block b;
-
-	memset(&b, 0, sizeof(b));
-	b.address = slot->address;
-	b.size = slot->size;
-	b.number = slot->number;
-	b.flags = slot->behind ? PMM_SPOT_BEHIND : 0;
-	return b;
-}
-
 static struct slot slot_of(const struct full_block *b)
 {
 	struct slot slot;
@@ -32,34 +20,77 @@ static struct slot slot_of(const struct full_block *b)
 	return slot;
 }
 
-static unsigned changed_behind(const struct slot *slot)
+static void paint_front(const char *p)
 {
-	const struct full_block b = block_of(slot);
-
-	return S.table->changed_behind(&b);
+	memcpy((char *)(uintptr_t)p - FRONT_BYTES, canary, FRONT_BYTES);
 }
 
-static void paint_before(const struct slot *slot)
+static size_t front_of_flags(uint32_t flags)
 {
-	if (slot->front)
-		memcpy((char *)(uintptr_t)slot->address - FRONT_BYTES, canary, FRONT_BYTES);
+	unsigned log = flags >> PMM_SPOT_FRONT_SHIFT & 255;
+
+	return log ? (size_t)1 << log : 0;
 }
 
-static struct told *told_at(const void *p)
+static void tell_damage(const struct at *at, unsigned behind, unsigned before, const struct slot *slot)
 {
-	return &S.told[((uintptr_t)p * 0x9e3779b97f4a7c15ull) >> (64 - TOLD_BITS)];
+	if (behind)
+		tell_block(at, "overflow", behind, "behind", slot);
+	if (before)
+		tell_block(at, "underflow", before, "before", slot);
 }
 
-static int is_news(struct slot *slot)
+/* ---- damage that was told: who looks at blocks that others own never writes to them */
+static struct told *find_told(const struct full_block *b)
 {
-	struct told *t = told_at(slot->address);
-	uint64_t word;
+	unsigned i;
 
-	memcpy(&word, slot->address + slot->size, sizeof(word));
-	if (t->address == slot->address && t->word == word)
+	for (i = 0; i < NR_TOLD; i++) {
+		struct told *t = &S.told[i];
+
+		if (t->unlike == ~(uintptr_t)b->address && t->size == b->size && t->time == b->time)
+			return t;
+	}
+	return NULL;
+}
+
+static void note_told(const struct full_block *b)
+{
+	struct told *t = &S.told[S.next_told++ % NR_TOLD];
+
+	t->unlike = ~(uintptr_t)b->address;
+	t->size = b->size;
+	t->time = b->time;
+}
+
+/* Bytes changed behind and before a block that another thread may release just now; 0: none, or it is not there any more. */
+static int look_for_damage(const struct full_block *b, unsigned *behind, unsigned *before)
+{
+	char front[FRONT_BYTES];
+	uint64_t word = 0;
+
+	*behind = *before = 0;
+	if (b->flags & PMM_SPOT_BEHIND && S.table->peek(b->address + b->size, &word, sizeof(word)))
+		*behind = S.table->changed_behind(b, word);
+	if (front_of_flags(b->flags) && S.table->peek(b->address - FRONT_BYTES, front, FRONT_BYTES))
+		*before = nr_changed(front, FRONT_BYTES);
+	return (*behind || *before) && S.table->still(b);
+}
+
+/* 1: a live block is damaged, and it is told. A block that is released and given out again between two looks is whole at the next one. */
+static size_t inspect_block(const struct full_block *b, const struct at *at)
+{
+	unsigned behind, before, i;
+	struct slot slot;
+
+	for (i = 0; i < 3; i++)
+		if (!look_for_damage(b, &behind, &before))
+			return 0;
+	if (find_told(b))
 		return 0;
-	t->address = slot->address;
-	t->word = word;
+	slot = slot_of(b);
+	tell_damage(at, behind, before, &slot);
+	note_told(b);
 	return 1;
 }
 
@@ -72,9 +103,9 @@ struct inspection {
 static int inspect_one(void *ctx, const struct full_block *b)
 {
 	struct inspection *all = (struct inspection *)ctx;
-	struct slot slot = slot_of(b);
 
-	all->nr += (size_t)inspect_slot(&slot, all->at);
+	if (front_of_flags(b->flags) || (b->flags & PMM_SPOT_BEHIND && S.table->changed_behind(b, b->behind)))
+		all->nr += inspect_block(b, all->at);
 	return 0;
 }
 
@@ -93,8 +124,10 @@ static size_t inspect_all(const struct at *at)
 static struct kept *kept_new(const char **file)
 {
 	size_t n = *file ? strlen(*file) + 1 : 0;
+	int saved = errno;
 	struct kept *k = (struct kept *)malloc(sizeof(*k) + n);
 
+	errno = saved;
 	if (!k)
 		return NULL;
 	memset(k, 0, sizeof(*k));

@@ -1,6 +1,5 @@
 /*
- * The full form: its ledger's beginning and end. Beginning is the first call's business, from wherever that comes; a constructor
- * makes it likely that this is before there are threads.
+ * The full form: its ledger's beginning and end. Beginning is the first call's business, from wherever that comes.
  */
 #include "shim/full.h"
 
@@ -18,7 +17,6 @@
 #include "agent/unwind.h"
 
 extern char **environ;
-extern void *dlsym(void *handle, const char *name) __attribute__((weak));
 extern char __libc_single_threaded __attribute__((weak));
 extern void *__libc_malloc(size_t size) __attribute__((weak));
 extern struct mallinfo2_result { size_t figure[10]; } mallinfo2(void) __attribute__((weak));
@@ -43,20 +41,12 @@ uint64_t *ctx_countdown(struct tctx *c)
 	return &c->bytes_left;
 }
 
-static bool ready(void)
-{
-	return agent_on();
-}
-
-static const struct pmm_shim_table own_table = {
-	SHIM_TABLE(ready), .malloc = malloc, .calloc = calloc, .realloc = realloc, .aligned_alloc = aligned_alloc, .free = free,
+const struct pmm_shim_table full_own_table = {
+	SHIM_TABLE(full_ready), .is_copy = true,
+	.malloc = malloc, .calloc = calloc, .realloc = realloc, .aligned_alloc = aligned_alloc, .free = free,
 };
 
-/* The table of an agent that is here already. Statically linked programs have no dlsym, and no such agent. */
-static const struct pmm_shim_table *table_of_agent(void)
-{
-	return &dlsym ? dlsym(NULL, PMM_SHIM_SYMBOL) : NULL;
-}
+PMM_SHIM_NOTE(PMM_SHIM_NOTE_COPY, full_own_table);
 
 static bool start_own(void)
 {
@@ -75,12 +65,15 @@ static bool start_own(void)
 
 const struct pmm_shim_table *full_start(bool *own)
 {
-	const struct pmm_shim_table *agent = table_of_agent();
+	const struct pmm_shim_table *other;
+	struct full_tables found;
 
-	*own = !agent;
-	if (!agent)
-		return start_own() ? &own_table : NULL;
-	return agent->version == PMM_SHIM_VERSION && agent->bytes == sizeof(*agent) && agent->ready() ? agent : NULL;
+	full_find(&found);
+	other = found.agent ? found.agent : found.program;
+	*own = !other || other == &full_own_table;
+	if (*own)
+		return start_own() ? &full_own_table : NULL;
+	return other->version == PMM_SHIM_VERSION && other->bytes == sizeof(*other) && other->ready() ? other : NULL;
 }
 
 void full_note_stacks(bool now)

@@ -29,13 +29,11 @@ size_t pmm_check_block_at(PMM_AT, const void *p)
 {
 	AT_OF_CALL;
 	struct full_block b;
-	struct slot slot;
 	size_t nr;
 
 	if (!full_look(p, &b) || !enter())
 		return 0;
-	slot = slot_of(&b);
-	nr = (size_t)inspect_slot(&slot, &at);
+	nr = inspect_block(&b, &at);
 	leave();
 	return nr;
 }

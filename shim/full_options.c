@@ -27,6 +27,20 @@ static size_t nr_live_blocks(void)
 	return (size_t)(t.allocs - t.frees) + (S.marked.first != NULL);
 }
 
+/* In a forked child: who had the lock is not there, and what the parent has counted, gathered and released is the parent's. */
+static void full_forked(void)
+{
+	S.pid = process_id();
+	memset(&S.stats, 0, sizeof(S.stats));
+	memset(S.told, 0, sizeof(S.told));
+	memset(full_freed, 0, sizeof(full_freed));
+	if (PEEK(&S.owner) == SELF)
+		return;
+	S.text_len = 0;
+	S.late_tables = 0;
+	RELEASE(&S.owner);
+}
+
 /* Once: find where blocks are recorded, and open the quick way. Who comes meanwhile waits for it; a handler that interrupts it passes. */
 static void start_full(void)
 {
@@ -39,15 +53,27 @@ static void start_full(void)
 		put_text("pmm: there is no memory for a ledger: all blocks pass untracked\n");
 		hand_on();
 	}
+	if (S.table && S.table->is_copy && S.foreign && option(PMM_AT_EXIT) == (PMM_BLOCKS | PMM_TOTALS))
+		options[PMM_AT_EXIT] = 0;		/* the program says it of all */
 	option_changed();
+	pthread_atfork(NULL, NULL, full_forked);
 }
 
 static void begin_full(void)
 {
+	int saved = errno;
+
 	if (!enter())
 		return;
 	if (!S.started)
 		start_full();
 	leave();
 	begin();
+	errno = saved;
+}
+
+bool full_ready(void)
+{
+	begin_full();
+	return S.table == &full_own_table;
 }

@@ -64,7 +64,7 @@ void pmm_pool_put_at(PMM_AT, struct pmm_pool *pool, void *p)
 	if (!p)
 		return;
 	if (pool->nr < pool->max && full_look(p, &b) && !(b.flags & PMM_SPOT_IDLE))
-		pmm_check_block_at(file, line, func, p);
+		inspect_own(&call, &b, 0);
 	if (enter()) {
 		if (pool->nr < pool->max && move_to(&call, p, 1, pool_bytes(pool))) {
 			push_block(pool, p);

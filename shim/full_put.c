@@ -2,26 +2,40 @@
  * The full form's released and resized blocks where the quick way (full_heap.c) does not do.
  */
 
-/* Look at a block that is being released. */
-static void inspect_taken(const struct full_call *call, const struct full_block *b)
+/* Look at a block of ours: nobody else releases it. gone: it was taken out of the ledger. */
+static void inspect_own(const struct full_call *call, const struct full_block *b, int gone)
 {
 	const struct at at = at_of(call);
 	struct slot slot = slot_of(b);
+	unsigned behind = 0, before = 0;
+	uint64_t word;
+	struct told *told;
 
-	if (!S.table->changed_behind(b) && !slot.front)
-		return;
-	if (enter()) {
-		inspect_slot(&slot, &at);
-		told_at(slot.address)->address = NULL;
-		leave();
-	} else {
-		__atomic_fetch_add(&S.stats.nr_errors, S.table->changed_behind(b) != 0, __ATOMIC_RELAXED);
+	if (slot.behind) {
+		memcpy(&word, b->address + b->size, sizeof(word));
+		behind = S.table->changed_behind(b, word);
 	}
+	if (slot.front)
+		before = nr_changed(b->address - FRONT_BYTES, FRONT_BYTES);
+	if (!behind && !before)
+		return;
+	if (!enter()) {
+		__atomic_fetch_add(&S.stats.nr_errors, 1, __ATOMIC_RELAXED);
+		return;
+	}
+	told = find_told(b);
+	if (!told)
+		tell_damage(&at, behind, before, &slot);
+	if (told && gone)
+		told->unlike = 0;
+	else if (!told && !gone)
+		note_told(b);
+	leave();
 }
 
 void full_damaged(const struct full_call *call, const struct full_block *b)
 {
-	inspect_taken(call, b);
+	inspect_own(call, b, 1);
 }
 
 /* What the allocator must free of a block that was taken out of the ledger; NULL: nothing, it is kept. */
@@ -33,7 +47,7 @@ static char *release(const struct full_call *call, const struct full_block *b)
 	char *start = (char *)(uintptr_t)b->address - front_of(&slot);
 	int kept = 0;
 
-	inspect_taken(call, b);
+	inspect_own(call, b, 1);
 	if ((slot.front || keep) && enter()) {
 		if (slot.front)
 			drop_before(b->address);
@@ -61,6 +75,16 @@ void full_stranger(const struct full_call *call, void *p)
 	free(p);	/* not past a preloaded agent: it may know the block */
 }
 
+static void tell_idle(const struct at *at, const struct full_block *b)
+{
+	struct slot slot = slot_of(b);
+
+	if (enter()) {
+		tell_block(at, "free of an idle pool block", 0, "", &slot);
+		leave();
+	}
+}
+
 void full_put(const struct full_call *call, void *p)
 {
 	const struct at at = at_of(call);
@@ -78,14 +102,9 @@ void full_put(const struct full_call *call, void *p)
 		return;
 	}
 	if (b.flags & PMM_SPOT_IDLE) {
-		struct slot slot = slot_of(&b);
-
 		S.table->restore(c, &b);
 		full_leave(c);
-		if (enter()) {
-			tell_block(&at, "free of an idle pool block", 0, "", &slot);
-			leave();
-		}
+		tell_idle(&at, &b);
 		return;
 	}
 	p = release(call, &b);
@@ -155,6 +174,8 @@ static void *resize_taken(struct tctx *c, const struct full_call *call, struct f
 	}
 	if (fresh) {
 		fresh += front;
+		if (front)
+			paint_front(fresh);
 		S.table->note(c, fresh, size, PMM_KIND_REALLOC, site, flags);
 		if (fill && size > b->size)
 			memset(fresh + b->size, (int)(fill & 255), size - b->size);
@@ -165,14 +186,8 @@ static void *resize_taken(struct tctx *c, const struct full_call *call, struct f
 	S.table->moved(c);
 	full_leave(c);
 	if (fresh && front && enter()) {
-		struct slot slot = slot_of(b);
-
 		drop_before(p);
-		slot.address = fresh;
-		slot.size = size;
-		slot.behind = 0;
-		paint_before(&slot);
-		note_before(&slot);
+		note_front(fresh, size, b->flags);
 		leave();
 	}
 	return fresh ? fresh : full_no_memory();
@@ -188,8 +203,13 @@ void *full_resize(const struct full_call *call, void *p, size_t size)
 	if (!S.begun)
 		begin_full();
 	c = full_enter(call);
-	if (!c || !full_look(p, &b) || b.flags & PMM_SPOT_IDLE)
+	if (!c || !full_look(p, &b))
 		return resize_stranger(c, call, p, size);
+	if (b.flags & PMM_SPOT_IDLE) {
+		full_leave(c);
+		tell_idle(&at, &b);
+		return refuse(call, 'r', size);
+	}
 	by_copy = option(PMM_KEEP) || option(PMM_FILL_FREED) || (b.flags >> PMM_SPOT_FRONT_SHIFT & 255) > 4;
 	if (by_copy) {
 		full_leave(c);
@@ -204,7 +224,7 @@ void *full_resize(const struct full_call *call, void *p, size_t size)
 			return refuse(call, 'r', size);
 		}
 	}
-	inspect_taken(call, &b);
+	inspect_own(call, &b, 1);
 	if (!S.table->take_moving(c, p, size, &b)) {
 		S.table->moved(c);
 		return resize_stranger(c, call, p, size);

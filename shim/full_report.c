@@ -65,6 +65,7 @@ static void sort_slots(struct slot *slot, size_t nr)
 static struct listing list_blocks(void)
 {
 	struct listing l = { NULL, 0, 64 };
+	int saved = errno;
 	struct kept *k;
 
 	full_each(count_one, &l.most);
@@ -73,6 +74,7 @@ static struct listing list_blocks(void)
 	l.slot = (struct slot *)mmap(NULL, l.most * sizeof(*l.slot), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if ((void *)l.slot == MAP_FAILED) {
 		l.slot = NULL;
+		errno = saved;
 		return l;
 	}
 	for (k = S.marked.first; k; k = k->next)

@@ -28,13 +28,14 @@ struct kept_list {
 	struct kept *few[1 << FEW_BITS];
 };
 
-/* Damage behind a live block that was told, and is told again only when another took its place here. */
-#define TOLD_BITS	6
-
+/* A block whose damage was told. */
 struct told {
-	const char *address;
-	uint64_t word;		/* what was behind it */
+	uintptr_t unlike;	/* ~ its address: to `pmm leaks` it is no pointer */
+	size_t size;
+	uint32_t time;
 };
+
+#define NR_TOLD	64
 
 struct state_of_all {
 	const char *volatile owner;
@@ -59,8 +60,9 @@ struct state_of_all {
 	pmm_react *react;
 	void *react_ctx;
 	void *grabbed;
+	struct told told[NR_TOLD];
+	unsigned next_told;
 	const char *volatile late_free[NR_LATE];
-	struct told told[1u << TOLD_BITS];
 	uint32_t text_len;
 	char text[256];
 };

@@ -10,6 +10,7 @@ HOT size_t front_of(const struct slot *slot)
 	return slot->front ? (size_t)1 << slot->front : 0;
 }
 
+/* Bytes of a canary that are not as they were. */
 COLD unsigned nr_changed(const char *at, size_t bytes)
 {
 	unsigned i, n = 0;
@@ -33,22 +34,6 @@ static void tell_block(const struct at *at, const char *what, unsigned bytes, co
 		put_text("pmm:     freed at %s(%u)\n", slot->freed_file, (unsigned)slot->freed_line);
 		hand_on();
 	}
-}
-
-static int inspect_slot(struct slot *slot, const struct at *at)
-{
-	unsigned behind = slot->behind ? changed_behind(slot) : 0;
-	unsigned before = slot->front ? nr_changed(slot->address - FRONT_BYTES, FRONT_BYTES) : 0;
-
-	if (behind && !is_news(slot))
-		behind = 0;
-	if (behind)
-		tell_block(at, "overflow", behind, "behind", slot);
-	if (before) {
-		tell_block(at, "underflow", before, "before", slot);
-		memcpy((char *)(uintptr_t)slot->address - FRONT_BYTES, canary, FRONT_BYTES);	/* tell it once */
-	}
-	return behind || before;
 }
 
 /* 1: a kept block was written to, and it is told. */

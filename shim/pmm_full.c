@@ -7,7 +7,12 @@
 #pragma GCC visibility pop
 #include "full_state.h"
 
+#include <pthread.h>
 #include <sys/mman.h>
+
+/* A thread is not cancelled in an output function, with the lock in its hands. */
+#define CANCEL_OFF()	int cancel = 0; pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel)
+#define CANCEL_ON()	pthread_setcancelstate(cancel, &cancel)
 
 static struct state_of_all S;
 #include "lock.c"

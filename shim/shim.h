@@ -113,7 +113,6 @@ static void put_tables(unsigned tables);
 
 /* ---- guard.c; all under the lock */
 HOT size_t front_of(const struct slot *slot);	/* bytes before it */
-static int inspect_slot(struct slot *slot, const struct at *at);	/* 1: damaged, and told */
 static int inspect_kept(struct slot *slot, const struct at *at);	/* the same of a kept block: it was written to */
 /* A line about a block: so many bytes `where` changed; or, bytes 0, what was done with it and `where` as the line's end. Counts as an error. */
 static void tell_block(const struct at *at, const char *what, unsigned bytes, const char *where, const struct slot *slot);
@@ -122,12 +121,6 @@ static int judge_dead(const struct at *at, const struct slot *slot);
 static const char *memory_of(const void *p);		/* what memory p is in that no block is in; NULL: not known to be such */
 
 /* ---- what each form has in its own way; all under the lock */
-static unsigned changed_behind(const struct slot *slot);	/* bytes of the canary behind it */
-/*
- * Whether the damage behind it was not told yet; it is told now. It is left as it is: the memory is somebody else's where code without
- * pmm.h freed the block, or filled what malloc_usable_size() says.
- */
-static int is_news(struct slot *slot);
 static size_t inspect_all(const struct at *at);		/* canaries and kept memory; returns how many blocks are damaged */
 static size_t bytes_live(void);				/* of tracked blocks */
 static void trim_kept(void);				/* release until PMM_KEEP holds */

@@ -92,6 +92,7 @@ static struct slot *find_slot(const void *p, unsigned states);		/* mask of 1 << 
 COLD struct slot *take_slot(void);	/* one in state MOVING and in no chain; NULL: all are in use */
 /* Where requests are plain: a slot that is in the chain of p, which was just given out; NULL: all are in use. */
 HOT struct slot *slot_of_new(const void *p);
+static int inspect_slot(struct slot *slot, const struct at *at);	/* 1: damaged, and told */
 APART uint32_t behind_in_queue(const struct slot *slot);	/* link of the slot that was released next */
 static void link_slot(struct slot *slot, const void *p);	/* make a slot that was taken p's; what was known of p is out of date */
 /* What is listed of a block, of a slot that has its address; it is LIVE then. */

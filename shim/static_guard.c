@@ -16,12 +16,6 @@ static void paint_slot(const struct slot *slot)
 	paint_block(slot->address, slot->size, slot->front, slot->behind);
 }
 
-static int is_news(struct slot *slot)
-{
-	slot->behind = 0;
-	return 1;
-}
-
 static unsigned changed_behind(const struct slot *slot)
 {
 	const char *end = slot->address + slot->size;
@@ -33,6 +27,26 @@ HOT int is_intact(const struct slot *slot)
 {
 	return !(slot->behind && memcmp(slot->address + slot->size, canary, CANARY_BYTES)) &&
 		!(slot->front && memcmp(slot->address - FRONT_BYTES, canary, FRONT_BYTES));
+}
+
+/*
+ * Damage is told once. What is behind a block stays as it is: it is somebody else's memory where code without pmm.h freed the block, or filled
+ * what malloc_usable_size() says.
+ */
+static int inspect_slot(struct slot *slot, const struct at *at)
+{
+	unsigned behind = slot->behind ? changed_behind(slot) : 0;
+	unsigned before = slot->front ? nr_changed(slot->address - FRONT_BYTES, FRONT_BYTES) : 0;
+
+	if (behind) {
+		slot->behind = 0;
+		tell_block(at, "overflow", behind, "behind", slot);
+	}
+	if (before) {
+		tell_block(at, "underflow", before, "before", slot);
+		memcpy((char *)(uintptr_t)slot->address - FRONT_BYTES, canary, FRONT_BYTES);
+	}
+	return behind || before;
 }
 
 static size_t inspect_all(const struct at *at)

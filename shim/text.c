@@ -14,12 +14,19 @@ HOT size_t option(enum pmm_option which)
 }
 
 #ifndef PMM_BARE
+#if defined(__linux__)
+#include <sys/syscall.h>
+#define WRITE(fd, text, bytes)	syscall(SYS_write, fd, text, bytes)	/* no thread is cancelled in there, with the lock in its hands */
+#else
+#define WRITE(fd, text, bytes)	write(fd, text, bytes)
+#endif
+
 static void write_to_fd(void *ctx, const char *text, size_t bytes)
 {
 	int fd = *(const int *)ctx;
 
 	while (bytes) {
-		ssize_t n = write(fd, text, bytes);
+		ssize_t n = WRITE(fd, text, bytes);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -31,14 +38,22 @@ static void write_to_fd(void *ctx, const char *text, size_t bytes)
 }
 #endif
 
+#ifndef CANCEL_OFF		/* the static form has no threads library */
+#define CANCEL_OFF()	((void)0)
+#define CANCEL_ON()	((void)0)
+#endif
+
 static void hand_on(void)
 {
 	size_t bytes = (size_t)S.text_len;
 	int saved = errno;
 
 	S.text_len = 0;
-	if (S.output && bytes)
+	if (S.output && bytes) {
+		CANCEL_OFF();
 		S.output(S.output_ctx, S.text, bytes);
+		CANCEL_ON();
+	}
 #ifndef PMM_BARE
 	if (!S.output) {
 		int error = 2;
@@ -62,14 +77,14 @@ static void put_char(char c)
 struct form {
 	int width, precision;
 	unsigned char left, zero;
-	unsigned char size;		/* of the argument: SIZE_INT and so on */
+	signed char size;		/* of the argument: SIZE_INT and so on, below 0 of shorter ones */
 };
 
 enum { SIZE_INT, SIZE_LONG, SIZE_LONGEST };
 #define SIZE_OF(type) (sizeof(type) == sizeof(int) ? SIZE_INT : sizeof(type) == sizeof(long) ? SIZE_LONG : SIZE_LONGEST)
 
 /* The next argument, a number or pointer. Where an int has the room of a long long among arguments it is read as one. */
-APART unsigned long long next_value(va_list *args, unsigned size, int with_sign)
+APART unsigned long long next_value(va_list *args, int size, int with_sign)
 {
 	unsigned long long value;
 
@@ -79,9 +94,13 @@ APART unsigned long long next_value(va_list *args, unsigned size, int with_sign)
 		value = va_arg(*args, unsigned long);
 	else
 		value = va_arg(*args, unsigned);
-	if (size == SIZE_INT)
-		value = with_sign ? (unsigned long long)(int)value : (unsigned)value;
-	else if (size == SIZE_LONG && with_sign)
+	if (size <= SIZE_INT) {
+		unsigned unused = size == SIZE_INT ? 32 : size == SIZE_INT - 1 ? 48 : 56;
+
+		value = value << unused;
+		value = with_sign ? (unsigned long long)((long long)value >> unused) : value >> unused;
+	}
+	if (size == SIZE_LONG && with_sign)
 		value = (unsigned long long)(long)value;
 	return value;
 }
@@ -163,11 +182,13 @@ static const char *parse_form(struct form *form, const char *f, va_list *args)
 			form->left = 1;
 		} else if (*f == 'l') {
 			form->size++;
+		} else if (*f == 'h') {
+			form->size--;
 		} else if (*f == 'z' || *f == 't') {
 			form->size = SIZE_OF(size_t);
-		} else if (*f == 'j') {
+		} else if (*f == 'j' || (!SMALL && *f == 'L')) {
 			form->size = SIZE_LONGEST;
-		} else if (!place_in("h+ #", *f)) {
+		} else if (!place_in("+ #", *f)) {
 			return f;
 		}
 	}
@@ -218,7 +239,10 @@ static const char *put_directive(const char *f, va_list *args)
 	if (base) {
 		put_value(&form, *f, base, args);
 	} else if ((*f | 32) >= 'e' && (*f | 32) <= 'g') {
-		(void)va_arg(*args, double);
+		if (!SMALL && form.size == SIZE_LONGEST)	/* long double, which small programs hardly have */
+			(void)va_arg(*args, long double);
+		else
+			(void)va_arg(*args, double);
 		put_char('?');
 	} else {
 		put_char(*f);

@@ -4,4 +4,6 @@
 #include "agent/preload/preload.h"
 #include "include/pmm/shim.h"
 
-EXPORT struct pmm_shim_table pmm_shim_table = { .version = 0, .bytes = sizeof(pmm_shim_table) };
+struct pmm_shim_table pmm_shim_table = { .version = 0, .bytes = sizeof(pmm_shim_table) };
+
+PMM_SHIM_NOTE(PMM_SHIM_NOTE_AGENT, pmm_shim_table);

@@ -7,7 +7,9 @@
 
 static bool ready(void);
 
-EXPORT struct pmm_shim_table pmm_shim_table = { SHIM_TABLE(ready) };
+struct pmm_shim_table pmm_shim_table = { SHIM_TABLE(ready) };
+
+PMM_SHIM_NOTE(PMM_SHIM_NOTE_AGENT, pmm_shim_table);
 
 /* Where not every call is recorded, hooks had better choose. */
 static bool ready(void)

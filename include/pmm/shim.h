@@ -1,6 +1,6 @@
 /*
  * pmm.h's full form and the agent: what the one asks of the other. The form brings the agent's core along, and so this; in a program that was
- * started with the agent preloaded it finds that one's table (PMM_SHIM_SYMBOL) and records there.
+ * started with the agent preloaded it finds that one's table (PMM_SHIM_NOTE) and records there, and what a program loads finds the program's.
  */
 #ifndef PMM_SHIM_H
 #define PMM_SHIM_H
@@ -9,8 +9,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PMM_SHIM_VERSION	3u
-#define PMM_SHIM_SYMBOL		"pmm_shim_table"
+#define PMM_SHIM_VERSION	4u
+
+/*
+ * A module that has a table says so by a note, whose descriptor is the distance from there to the table. Types: the preloaded agent; a copy of the full form.
+ */
+#define PMM_SHIM_NOTE_NAME	"PMM"
+#define PMM_SHIM_NOTE_AGENT	1
+#define PMM_SHIM_NOTE_COPY	2
+#define PMM_SHIM_NOTE(type, table)	PMM_SHIM_NOTE_(type, table)
+#define PMM_SHIM_NOTE_(type, table)											\
+	__asm__(".pushsection .note.pmm, \"a\", @note\n\t.balign 4\n\t.long 4, 8, " #type "\n\t.asciz \"" PMM_SHIM_NOTE_NAME "\"\n\t"	\
+		".quad " #table " - .\n\t.popsection")
 
 struct tctx;
 
@@ -37,6 +47,7 @@ struct full_block {
 	uint32_t number;	/* of the request, 0 = not known */
 	uint32_t time;		/* seconds since 1970 */
 	uint32_t flags;		/* enum pmm_spot_flags, include/pmm/ledger.h */
+	uint64_t behind;	/* each() only: the 8 bytes behind it, as they were a moment ago */
 	struct full_was was;	/* for restore() */
 };
 
@@ -66,6 +77,7 @@ struct full_class {
 struct pmm_shim_table {
 	uint32_t version;	/* PMM_SHIM_VERSION; 0 = this agent records what the allocator's functions are asked for, and nothing else */
 	uint32_t bytes;		/* sizeof(struct pmm_shim_table) */
+	bool is_copy;		/* of a program's own full form */
 	bool (*ready)(void);	/* fills the rest; false: this agent does not record each call, so have the allocator's functions called */
 
 	/* the real allocator, past any hook */
@@ -94,13 +106,14 @@ struct pmm_shim_table {
 	void (*restore)(struct tctx *c, const struct full_block *b);
 	/* a live block is one of another site from now on */
 	bool (*change_site)(struct tctx *c, const struct full_block *b, uint32_t site);
-	/* bytes changed behind it, 0 to 8 */
-	unsigned (*changed_behind)(const struct full_block *b);
+	unsigned (*changed_behind)(const struct full_block *b, uint64_t word);	/* bytes of the word behind it, 0 to 8 */
 	uint32_t (*number)(void);	/* one that no block has */
 
 	/* look at a block and leave it where it is; at the one that p points into */
 	bool (*look)(const void *p, struct full_block *b);
 	bool (*around)(const void *p, struct full_block *b);
+	bool (*still)(const struct full_block *b);	/* it is there as it was when it was looked at */
+	bool (*peek)(const void *p, void *to, size_t bytes);	/* copy memory that another thread may unmap meanwhile; false: it is not there */
 	/* each live block in order of address, until `each` returns nonzero; returns that. Others may come and go meanwhile */
 	int (*each)(int (*each)(void *ctx, const struct full_block *b), void *ctx);
 	void (*totals)(struct full_totals *t);

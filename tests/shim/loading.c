@@ -8,7 +8,6 @@ void *get_block(void);
 
 void *get_block(void)
 {
-	pmm_set(PMM_AT_EXIT, 0);	/* its own, if it has one */
 	return malloc(77);
 }
 

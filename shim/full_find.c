@@ -1,0 +1,93 @@
+/*
+ * Who else in this process has a table of pmm.h's calls (include/pmm/shim.h): notes of the modules that are loaded. Symbols would not
+ * do: a program hides its own from what it loads with dlopen(), and asking the loader in vain changes what dlerror() says.
+ */
+#include "shim/full.h"
+
+#include <link.h>
+
+#include "agent/agent.h"
+#include "agent/sys.h"
+
+struct search {
+	struct full_tables *found;
+	unsigned nr;		/* modules so far */
+};
+
+static size_t padded(size_t bytes)
+{
+	return (bytes + 3) & ~(size_t)3;
+}
+
+/* The table that a note of the type leads to, NULL = there is none. */
+static const struct pmm_shim_table *table_in(const char *note, const char *end, uint32_t type)
+{
+	while (note + sizeof(ElfW(Nhdr)) <= end) {
+		const ElfW(Nhdr) *n = (const ElfW(Nhdr) *)note;
+		const char *name = note + sizeof(*n), *desc = name + padded(n->n_namesz);
+		int64_t distance;
+
+		if (n->n_type == type && n->n_namesz == sizeof(PMM_SHIM_NOTE_NAME) && n->n_descsz == sizeof(distance) &&
+		    str_equal(name, PMM_SHIM_NOTE_NAME)) {
+			__builtin_memcpy(&distance, desc, sizeof(distance));
+			return (const void *)(desc + distance);
+		}
+		note = desc + padded(n->n_descsz);
+	}
+	return NULL;
+}
+
+static const struct pmm_shim_table *table_of(const struct dl_phdr_info *module, uint32_t type)
+{
+	const struct pmm_shim_table *table = NULL;
+
+	for (unsigned i = 0; i < module->dlpi_phnum && !table; i++) {
+		const ElfW(Phdr) *p = &module->dlpi_phdr[i];
+		const char *at = (const char *)(module->dlpi_addr + p->p_vaddr);
+
+		if (p->p_type == PT_NOTE)
+			table = table_in(at, at + p->p_filesz, type);
+	}
+	return table;
+}
+
+/* Where our own module is: its texts are there as long as we are. */
+static void note_own(const struct dl_phdr_info *module)
+{
+	uint64_t start = UINT64_MAX, end = 0, own = (uint64_t)&full_own_table;
+
+	for (unsigned i = 0; i < module->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &module->dlpi_phdr[i];
+		uint64_t at = module->dlpi_addr + p->p_vaddr;
+
+		if (p->p_type != PT_LOAD)
+			continue;
+		start = at < start ? at : start;
+		end = at + p->p_memsz > end ? at + p->p_memsz : end;
+	}
+	if (own < start || own >= end)
+		return;
+	A.texts_at = start;
+	A.texts_bytes = end - start;
+}
+
+static int look_at(struct dl_phdr_info *module, size_t bytes, void *ctx)
+{
+	struct search *s = ctx;
+
+	(void)bytes;
+	if (!s->found->agent)
+		s->found->agent = table_of(module, PMM_SHIM_NOTE_AGENT);
+	if (!s->nr++)
+		s->found->program = table_of(module, PMM_SHIM_NOTE_COPY);
+	note_own(module);
+	return 0;
+}
+
+void full_find(struct full_tables *found)
+{
+	struct search s = { found, 0 };
+
+	*found = (struct full_tables){ 0 };
+	dl_iterate_phdr(look_at, &s);
+}
