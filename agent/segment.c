@@ -21,8 +21,6 @@ static bool tree_sane(const struct pmm_tree *t)
 	       t->slot_bytes < 1ull << 38 && t->slots_off >= sizeof(*t) && t->slots_off < 1u << 20;
 }
 
-#define RLIMIT_AS 9
-
 /* Was the limit raised already, by the image before exec or, where the child did not stop to say so, by its parent? enum pmm_limit. */
 static uint32_t limit_inherited(const struct pmm_tree *t)
 {
@@ -46,7 +44,7 @@ static void limit_make_room(const struct pmm_tree *t, uint64_t bytes)
 
 	A.reserved_bytes = bytes;
 	sys4(prlimit, 0, RLIMIT_AS, 0, &l);
-	if (l.now == UINT64_MAX)
+	if (l.now == UINT64_MAX || A.compiled_in)	/* without hooks the program would see it */
 		return;
 	inherited = limit_inherited(t);
 	A.limit_shifted = inherited;
@@ -94,11 +92,27 @@ static void limit_restore(void)
 	A.limit_raised_bytes = A.reserved_bytes = 0;
 }
 
+int segment_map_pages(int fd, size_t bytes, size_t shared)
+{
+	char *base;
+
+	base = sys_mmap(bytes, SYS_PROT_NONE, SYS_MAP_SHARED | SYS_MAP_NORESERVE | (fd < 0 ? SYS_MAP_ANONYMOUS : 0), fd);
+	if (!base)
+		return -1;
+	sys3(madvise, base, bytes, SYS_MADV_DONTDUMP);
+	if (sys_failed(sys3(mprotect, base, (shared + ARCH_PAGE - 1) & ~(ARCH_PAGE - 1), SYS_PROT_READ | SYS_PROT_WRITE))) {
+		sys2(munmap, base, bytes);
+		return -1;
+	}
+	A.reserved_bytes = bytes;
+	A.tree = (struct pmm_tree *)base;
+	return 0;
+}
+
 int segment_map(int fd, const uint64_t *cookie)
 {
 	struct pmm_tree *t = sys_mmap(sizeof(*t), SYS_PROT_READ | SYS_PROT_WRITE, SYS_MAP_SHARED, fd);
 	size_t bytes, shared;
-	char *base;
 	bool sane;
 
 	if (!t)
@@ -111,18 +125,10 @@ int segment_map(int fd, const uint64_t *cookie)
 	sys2(munmap, t, sizeof(*t));
 	if (!sane)
 		return -1;
-	base = sys_mmap(bytes, SYS_PROT_NONE, SYS_MAP_SHARED | SYS_MAP_NORESERVE, fd);
-	if (!base) {
+	if (segment_map_pages(fd, bytes, shared)) {
 		limit_restore();
 		return -1;
 	}
-	sys3(madvise, base, bytes, SYS_MADV_DONTDUMP);
-	if (sys_failed(sys3(mprotect, base, (shared + ARCH_PAGE - 1) & ~(ARCH_PAGE - 1), SYS_PROT_READ | SYS_PROT_WRITE))) {
-		sys2(munmap, base, bytes);
-		limit_restore();
-		return -1;
-	}
-	A.tree = (struct pmm_tree *)base;
 	return 0;
 }
 

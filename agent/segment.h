@@ -5,13 +5,19 @@
 #define AGENT_SEGMENT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+#define RLIMIT_AS	9
 
 /* Find the tree's file and map it; each form of the agent has its own way. 0 or negative. */
 int segment_open(void);
 
 /* Map the file behind fd as a whole, if it is a tree, and one with that cookie when one is given. Sets A.tree; 0 or -1. */
 int segment_map(int fd, const uint64_t *cookie);
+
+/* Map so much of a file without access, and `shared` bytes at its start for use; without a file (fd -1) memory that children share. Sets A.tree. */
+int segment_map_pages(int fd, size_t bytes, size_t shared);
 
 /* Undo segment_map(), the limit on address space included. */
 void segment_unmap(void);

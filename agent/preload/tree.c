@@ -9,8 +9,7 @@
 #include "agent/sys.h"
 
 #define SOCKET_WAIT_NS	200000000	/* for the monitor's answer */
-#define OWN_SLOTS	64
-#define OWN_LIMIT	(4ull << 30)
+#define OWN_HEAD	(64ull << 10)
 #define F_ADD_SEALS	1033
 #define RLIMIT_FSIZE	1
 
@@ -114,44 +113,89 @@ static int open_through_socket(const struct address *a)
 	return fd;
 }
 
-/* No monitor: a file of our own, found later by 'pmm report PID'. */
-static int tree_make(void)
-{
-	struct limit size = { 0, 0 };
-	struct pmm_tree *t;
-	int fd, ret;
+/* ---- no monitor: a file of our own, found later by 'pmm report PID' */
 
-	sys4(prlimit, 0, RLIMIT_FSIZE, 0, &size);
-	if (size.now != UINT64_MAX)		/* growing a file past it is a signal, not an error */
-		return -1;
-	fd = (int)sys2(memfd_create, PMM_MEMFD_NAME, 3 /* MFD_CLOEXEC | MFD_ALLOW_SEALING */);
-	if (fd < 0)
-		return fd;
-	if (sys_failed(sys2(ftruncate, fd, (64ull << 10) + OWN_SLOTS * (PMM_ARENA_OFF + OWN_LIMIT))))
-		goto fail;
-	sys3(fcntl, fd, F_ADD_SEALS, 7 /* the size stays, and so do the seals: readers may map it */);
-	t = sys_mmap(sizeof(*t), SYS_PROT_READ | SYS_PROT_WRITE, SYS_MAP_SHARED, fd);
-	if (!t)
-		goto fail;
+/* Sizes it may have: processes at the same time, what the arena of each may take. The first that there is room for. */
+static const struct {
+	uint32_t slots, arena_mib;
+} sizes[] = { { 64, 4096 }, { 16, 4096 }, { 16, 1024 }, { 4, 1024 }, { 4, 256 }, { 2, 128 }, { 1, 128 }, { 1, 64 }, { 1, 32 }, { 1, 8 } };
+
+static uint64_t limit_of(int which)
+{
+	struct limit l = { UINT64_MAX, UINT64_MAX };
+
+	sys4(prlimit, 0, which, 0, &l);
+	return l.now;
+}
+
+static uint64_t slot_bytes(unsigned i)
+{
+	return PMM_ARENA_OFF + ((uint64_t)sizes[i].arena_mib << 20);
+}
+
+static uint64_t tree_bytes(unsigned i)
+{
+	return OWN_HEAD + sizes[i].slots * slot_bytes(i);
+}
+
+static void tree_init(struct pmm_tree *t, unsigned i)
+{
 	t->version = PMM_LEDGER_VERSION;
 	t->byte_order = PMM_BYTE_ORDER_MARK;
 	t->word_bytes = 8;
-	t->nr_slots = OWN_SLOTS;
-	t->slot_bytes = PMM_ARENA_OFF + OWN_LIMIT;
-	t->slots_off = 64ull << 10;
+	t->nr_slots = sizes[i].slots;
+	t->slot_bytes = slot_bytes(i);
+	t->slots_off = OWN_HEAD;
 	t->flags = PMM_TREE_FOLLOW | PMM_TREE_STANDALONE;
-	t->limit_bytes = OWN_LIMIT;
+	t->limit_bytes = slot_bytes(i) - PMM_ARENA_OFF;
 	t->max_frames = 128;
 	t->start_realtime_ns = sys_clock_ns(SYS_CLOCK_REALTIME);
 	t->start_monotonic_ns = sys_clock_ns(SYS_CLOCK_MONOTONIC);
 	t->magic = PMM_TREE_MAGIC;
+}
+
+static int file_make(int fd, unsigned i)
+{
+	struct pmm_tree *t;
+
+	if (sys_failed(sys2(ftruncate, fd, tree_bytes(i))))
+		return -1;
+	t = sys_mmap(sizeof(*t), SYS_PROT_READ | SYS_PROT_WRITE, SYS_MAP_SHARED, fd);
+	if (!t)
+		return -1;
+	tree_init(t, i);
 	sys2(munmap, t, sizeof(*t));
-	ret = segment_map(fd, NULL);
-	sys1(close, fd);
+	if (segment_map(fd, NULL))
+		return -1;
+	sys3(fcntl, fd, F_ADD_SEALS, 7 /* the size stays, and so do the seals: readers may map it */);
+	return 0;
+}
+
+/* Without a file the program itself sees it, and nobody else. */
+static int memory_make(unsigned i)
+{
+	if (segment_map_pages(-1, tree_bytes(i), sizeof(struct pmm_tree)))
+		return -1;
+	tree_init(A.tree, i);
+	return 0;
+}
+
+/* A limited address space is the program's: hooks can raise the limit and hide that; compiled in, we take an eighth. */
+static int tree_make(void)
+{
+	uint64_t space = A.compiled_in ? limit_of(RLIMIT_AS) / 8 : UINT64_MAX, size = limit_of(RLIMIT_FSIZE);
+	int fd = (int)sys2(memfd_create, PMM_MEMFD_NAME, 3 /* MFD_CLOEXEC | MFD_ALLOW_SEALING */), ret = -1;
+	unsigned i, nr = sizeof(sizes) / sizeof(sizes[0]);
+
+	for (i = 0; i < nr && ret && fd >= 0; i++)
+		if (tree_bytes(i) <= space && tree_bytes(i) <= size)	/* growing a file past it is a signal, not an error */
+			ret = file_make(fd, i);
+	for (i = 0; i < nr && ret && A.compiled_in; i++)
+		if (tree_bytes(i) <= space)
+			ret = memory_make(i);
+	if (fd >= 0)
+		sys1(close, fd);
 	return ret;
-fail:
-	sys1(close, fd);
-	return -1;
 }
 
 int segment_open(void)
@@ -168,5 +212,5 @@ int segment_open(void)
 		return tree_make();
 	ret = segment_map(fd, &a.cookie);
 	sys1(close, fd);
-	return ret;
+	return ret && A.compiled_in ? tree_make() : ret;	/* the monitor's may be too large for a limit that is not ours to raise */
 }

@@ -124,6 +124,29 @@ found 1, again 0, told 2"
 	says cancelled "0 damaged"
 }
 
+@test "limits on address space, file sizes and descriptors leave room for a smaller ledger" {
+	local both="program: 1 new, 0 passed
+child: 1 new, 0 passed"
+	full gcc limited.c "$T/limited" -std=gnu11 -O2
+	says limited "$both" a 68719476736
+	says limited "$both" a 4294967296
+	says limited "program: 1 new, 0 passed
+child: 0 new, 1 passed" a 400000000
+	says limited "program: 0 new, 1 passed
+child: 0 new, 1 passed" a 200000000
+	grep -q "no memory for a ledger" "$T/err"
+	says limited "$both" f 1000
+	says limited "$both" n 3
+}
+
+@test "report: a program with little address space, and what it has of a ledger" {
+	full gcc live.c "$T/live" -std=gnu11 -O2
+	start sh -c 'ulimit -v 600000 && exec "$1"' sh "$T/live"
+	within "$PMM" report --json --top 0 "$PID" >"$T/json"
+	diff <(echo "$LIVE") <(lines <"$T/json")
+	finish 3
+}
+
 @test "300000 blocks with canaries before them, freed in any order" {
 	full gcc fronts.c "$T/fronts" -std=gnu11 -O2
 	says fronts "child 0, 0 live, 0 foreign, 0 errors"
