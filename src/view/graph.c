@@ -84,14 +84,17 @@ static void put_times(const struct series *s, unsigned width, FILE *out)
 	fprintf(out, "%s%*s\n", first.s, (int)(width - strlen(first.s)), last.s);
 }
 
+bool plain_has_graph(const struct series *s)
+{
+	return !s->json_only && s->nr && series_get(s, s->nr - 1, 0) - series_get(s, 0, 0) >= SHORTEST_NS;
+}
+
 int plain_graph(const struct series *s, const struct style *style, FILE *out)
 {
 	unsigned width =
 		style->width > SCALE_WIDTH + MIN_WIDTH ? style->width - SCALE_WIDTH : MIN_WIDTH;
 	uint64_t *v, highest;
 
-	if (s->json_only || !s->nr || series_get(s, s->nr - 1, 0) - series_get(s, 0, 0) < SHORTEST_NS)
-		return 0;
 	if (width > MAX_WIDTH)
 		width = MAX_WIDTH;
 	v = calloc(width, sizeof(*v));

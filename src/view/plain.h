@@ -27,7 +27,8 @@ void plain_cell(struct str *s, const struct table *t, unsigned column, const str
 /* Write the heading of a section. */
 void plain_title(const char *title, const struct style *style, FILE *out);
 
-/* Draw column 1 of a series over time, the mark pointed at. 0 or -ENOMEM. */
+/* Is there enough of a series for plain_graph() to draw? That draws column 1 over time, the mark pointed at. 0 or -ENOMEM. */
+bool plain_has_graph(const struct series *s);
 int plain_graph(const struct series *s, const struct style *style, FILE *out);
 
 #endif

@@ -277,6 +277,8 @@ int doc_print_text(const struct doc *d, const struct style *style, FILE *out)
 		const struct section *s = &d->sections.v[i];
 
 		if (s->series) {
+			if (!plain_has_graph(s->series))
+				continue;
 			separate(&p);
 			rc = plain_graph(s->series, style, out);
 		} else if (!s->table->json_only && s->table->nr_columns <= MAX_COLUMNS) {

@@ -293,6 +293,7 @@ END
 	within "$PMM" report --json "$PID" >"$T/json"
 	finish 3
 	grep -q '^  mode     exact: every call through pmm.h, and no others$' "$T/text"
+	[ "$(awk '!NF && blank { print NR } { blank = !NF }' "$T/text")" = "" ]	# no graph, and no room for one
 	grep -q '^  mappings   not known: only calls through pmm.h were recorded$' "$T/text"
 	[ "$(jq '[.mapping[]] | all(. == null)' "$T/json")" = true ]
 }
