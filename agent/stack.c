@@ -27,14 +27,15 @@ bool stack_readable_slow(struct tctx *c, uint64_t address)
 	return readable(address, false);
 }
 
+/* Pages are asked for by their last word: below the stack pointer Valgrind takes that for an error of the program. */
 void stack_new(struct tctx *c, uint64_t page)
 {
 	uint64_t at = c->stack_lo;
 
-	while (at > page && c->stack_lo - page <= STACK_NEAR && readable(at - ARCH_PAGE, true))
+	while (at > page && c->stack_lo - page <= STACK_NEAR && readable(at - 8, true))
 		at -= ARCH_PAGE;
 	if (at != page || page > c->stack_lo)
-		c->stack_hi = readable(page, true) ? page + ARCH_PAGE : page;	/* not where a fault has interrupted */
+		c->stack_hi = readable(page + ARCH_PAGE - 8, true) ? page + ARCH_PAGE : page;	/* not where a fault has interrupted */
 	c->stack_lo = page;
 }
 

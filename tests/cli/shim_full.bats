@@ -88,6 +88,14 @@ matrix() {
 	"$PMM" run -q -o "$T/filled.pmm" "$T/filled" | ./tidy | diff filled.table -
 }
 
+@test "under valgrind there is a ledger, and no error is taken for the program's" {
+	need valgrind
+	printf '#include <pmm.h>\nint main(void) { free(malloc(5)); return 0; }\n' >"$T/one.c"
+	full gcc "$T/one.c" "$T/one"
+	within valgrind -q --error-exitcode=9 "$T/one" 2>"$T/errors"
+	grep -q "blocks: 1 new, 1 freed, 0 live" "$T/errors"
+}
+
 @test "odd places: before main, handlers in the midst, a child, the library's blocks, after exit" {
 	full gcc odd.c "$T/odd" -std=gnu11 -O2
 	same odd "$T/odd"
