@@ -120,21 +120,6 @@ static size_t inspect_all(const struct at *at)
 	return all.nr;
 }
 
-/* One with a copy of *file, which is that from now on: what the program has may go with its library. NULL: no memory. */
-static struct kept *kept_new(const char **file)
-{
-	size_t n = *file ? strlen(*file) + 1 : 0;
-	int saved = errno;
-	struct kept *k = (struct kept *)malloc(sizeof(*k) + n);
-
-	errno = saved;
-	if (!k)
-		return NULL;
-	memset(k, 0, sizeof(*k));
-	*file = n ? (const char *)memcpy(k + 1, *file, n) : "?";
-	return k;
-}
-
 /* ---- kept blocks */
 static void trim_kept(void)
 {
@@ -146,21 +131,20 @@ static void trim_kept(void)
 		inspect_kept(&k->slot, NULL);
 		S.kept_bytes -= k->slot.size;
 		real_free((char *)(uintptr_t)k->slot.address - front_of(&k->slot));
-		free(k);
+		kept_drop(k);
 	}
 }
 
 /* Poison a released block and keep it; 0: there is no memory for that. May release older ones. */
 static int keep_block(const struct slot *slot, const struct at *at)
 {
-	const char *file = at->file;
-	struct kept *k = kept_new(&file);
+	struct kept *k = kept_new();
 
 	if (!k)
 		return 0;
 	k->slot = *slot;
 	k->slot.state = KEPT;
-	k->slot.freed_file = file;
+	k->slot.freed_file = own_text(at->file);
 	k->slot.freed_line = at->line;
 	memset((char *)(uintptr_t)slot->address, POISON, slot->size);
 	list_add(&S.kept, k);
@@ -179,7 +163,7 @@ static const char *unlike(const void *p)
 
 static void note_before(const struct slot *slot)
 {
-	struct kept *k = (struct kept *)malloc(sizeof(*k));
+	struct kept *k = kept_new();
 
 	if (!k)
 		return;
@@ -196,7 +180,7 @@ static char *drop_before(const void *p)
 
 	if (k) {
 		start -= front_of(&k->slot);
-		free(k);
+		kept_drop(k);
 	}
 	return start;
 }

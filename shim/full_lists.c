@@ -26,11 +26,10 @@ static void list_chain(struct kept_list *list, struct kept *k)
 static void list_grow(struct kept_list *list)
 {
 	unsigned bits = chain_bits(list) + 2;
-	struct kept **chain = (struct kept **)calloc((size_t)1 << bits, sizeof(*chain)), *k;
+	struct kept **chain = (struct kept **)own_memory(sizeof(*chain) << bits), *k;
 
 	if (!chain)
 		return;
-	free(list->chain);
 	list->chain = chain;
 	list->bits = bits;
 	for (k = list->first; k; k = k->next)

@@ -41,15 +41,14 @@ size_t pmm_check_block_at(PMM_AT, const void *p)
 void *pmm_mark_at(PMM_AT, const void *p)
 {
 	AT_OF_CALL;
-	const char *text = at.file;
 	struct kept *k;
 
 	if (!p || !enter())
 		return (void *)(uintptr_t)p;
-	k = list_find(&S.marked, p) ? NULL : kept_new(&text);
+	k = list_find(&S.marked, p) ? NULL : kept_new();
 	if (k) {
 		k->slot.address = (const char *)p;
-		k->slot.file = text;
+		k->slot.file = own_text(at.file);
 		k->slot.line = at.line;
 		k->slot.time = (uint32_t)PMM_TIME();
 		k->slot.number = S.table ? S.table->number() : 0;
@@ -73,7 +72,8 @@ void *pmm_unmark_at(PMM_AT, const void *p)
 		S.stats.nr_errors++;
 		tell(&at, "%p is not marked", (void *)(uintptr_t)p);
 	}
-	free(k);
+	if (k)
+		kept_drop(k);
 	leave();
 	return (void *)(uintptr_t)p;
 }

@@ -154,8 +154,10 @@ static void *resize_stranger(struct tctx *c, const struct full_call *call, void 
 		S.table->forget(c, fresh);
 	else if (!fresh && site)
 		S.table->failed(c, size, site);
-	if (fresh && !site)
+	if (fresh && !site) {
+		full_freed_at(fresh)->unlike = 0;
 		__atomic_fetch_add(&S.stats.nr_passed, 1, __ATOMIC_RELAXED);
+	}
 	full_leave(c);
 	return fresh ? fresh : full_no_memory();
 }

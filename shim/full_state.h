@@ -37,6 +37,8 @@ struct told {
 
 #define NR_TOLD	64
 
+struct own_text;
+
 struct state_of_all {
 	const char *volatile owner;
 	volatile unsigned char late;
@@ -53,6 +55,10 @@ struct state_of_all {
 	int pid;
 	size_t kept_bytes;
 	struct kept_list kept, marked;
+	struct kept *kept_free;		/* full_memory.c: entries of lists that are in none, */
+	struct own_text *own_texts;	/* ... texts, */
+	char *own;			/* ... and what is left */
+	size_t own_left;
 	struct kept_list before;	/* blocks with something before them, of which children must know */
 	struct pmm_stats stats;		/* what the ledger does not count: nr_passed, nr_foreign, nr_errors, nr_lost; nr_failed, nr_huge in part */
 	pmm_output *output;

@@ -20,6 +20,7 @@ static struct state_of_all S;
 #include "guard.c"
 #include "admit.c"
 #include "full_table.c"
+#include "full_memory.c"
 #include "full_lists.c"
 #include "full_guard.c"
 #include "full_options.c"

@@ -155,6 +155,11 @@ child: 0 new, 1 passed" a 200000000
 	finish 3
 }
 
+@test "a handler marks pointers however deep in the allocator the program is" {
+	full gcc marking.c "$T/marking" -std=gnu11 -O2 -pthread
+	says marking "0 live, 0 errors"
+}
+
 @test "300000 blocks with canaries before them, freed in any order" {
 	full gcc fronts.c "$T/fronts" -std=gnu11 -O2
 	says fronts "child 0, 0 live, 0 foreign, 0 errors"

@@ -1,0 +1,69 @@
+/*
+ * Memory for the full form's lists: from the kernel, for a signal handler that marks a pointer may have interrupted the allocator. What
+ * is given back is for the next of its kind. Under the lock.
+ */
+#define CHUNK_BYTES	((size_t)64 << 10)
+
+/* Zeroed; NULL: there is none. */
+static void *own_memory(size_t bytes)
+{
+	size_t chunk = bytes > CHUNK_BYTES ? bytes : CHUNK_BYTES;
+	int saved = errno;
+	void *p;
+
+	bytes = (bytes + 15) & ~(size_t)15;
+	if (bytes > S.own_left) {
+		p = mmap(NULL, chunk, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		errno = saved;
+		if (p == MAP_FAILED)
+			return NULL;
+		S.own = (char *)p;
+		S.own_left = chunk & ~(size_t)15;
+	}
+	p = S.own;
+	S.own += bytes;
+	S.own_left -= bytes;
+	return p;
+}
+
+struct own_text {
+	struct own_text *next;
+	char text[];
+};
+
+/* A copy of a text, one of each: what the program has may go with its library. "?": none, or no memory. */
+static const char *own_text(const char *text)
+{
+	struct own_text *t;
+	size_t bytes = text ? strlen(text) + 1 : 0;
+
+	for (t = S.own_texts; t && bytes; t = t->next)
+		if (!strcmp(t->text, text))
+			return t->text;
+	t = bytes ? (struct own_text *)own_memory(sizeof(*t) + bytes) : NULL;
+	if (!t)
+		return "?";
+	memcpy(t->text, text, bytes);
+	t->next = S.own_texts;
+	S.own_texts = t;
+	return t->text;
+}
+
+/* One for a list; NULL: no memory. */
+static struct kept *kept_new(void)
+{
+	struct kept *k = S.kept_free;
+
+	if (!k)
+		return (struct kept *)own_memory(sizeof(*k));
+	S.kept_free = k->next;
+	memset(k, 0, sizeof(*k));
+	return k;
+}
+
+static void kept_drop(struct kept *k)
+{
+	memset(&k->slot, 0, sizeof(k->slot));	/* no pointer for `pmm leaks` */
+	k->next = S.kept_free;
+	S.kept_free = k;
+}
