@@ -21,12 +21,37 @@ HOT size_t option(enum pmm_option which)
 #define WRITE(fd, text, bytes)	write(fd, text, bytes)
 #endif
 
+#if SMALL
+#define write_quietly WRITE
+#else
+/* Where nobody reads any more, SIGPIPE would end the program for our text: it waits until the write is done, and is taken away. */
+static ssize_t write_quietly(int fd, const char *text, size_t bytes)
+{
+	sigset_t pipe, old, pending;
+	ssize_t n;
+	int signo;
+
+	sigemptyset(&pipe);
+	sigaddset(&pipe, SIGPIPE);
+	sigprocmask(SIG_BLOCK, &pipe, &old);
+	n = WRITE(fd, text, bytes);
+	if (n < 0 && errno == EPIPE && !sigismember(&old, SIGPIPE)) {
+		sigpending(&pending);
+		if (sigismember(&pending, SIGPIPE))
+			sigwait(&pipe, &signo);
+		errno = EPIPE;
+	}
+	sigprocmask(SIG_SETMASK, &old, NULL);
+	return n;
+}
+#endif
+
 static void write_to_fd(void *ctx, const char *text, size_t bytes)
 {
 	int fd = *(const int *)ctx;
 
 	while (bytes) {
-		ssize_t n = WRITE(fd, text, bytes);
+		ssize_t n = write_quietly(fd, text, bytes);
 
 		if (n < 0 && errno == EINTR)
 			continue;

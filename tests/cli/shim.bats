@@ -138,6 +138,15 @@ nothing() {
 	same filled "$T/filled"
 }
 
+@test "a report that nobody reads any more does not end the program" {
+	printf '#include <pmm.h>\nint main(void) { return !malloc(5); }\n' >"$T/left.c"
+	build gcc 1000 "$T/left.c" "$T/left" -O2
+	mkfifo "$T/nobody"
+	exec 7<>"$T/nobody" 6>"$T/nobody" 7>&-
+	"$T/left" 2>&6
+	exec 6>&-
+}
+
 @test "odd places: before main, handlers in the midst, a child, the library's blocks, after exit" {
 	build gcc 1000 odd.c "$T/odd" -std=gnu11 -O2
 	same odd "$T/odd"
