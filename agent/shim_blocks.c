@@ -51,7 +51,7 @@ bool shim_peek(const void *p, void *to, size_t bytes)
 
 	if (!*A.single_threaded && module_copy(to, at, bytes))
 		return true;
-	if (!sys_readable(at & ~7ul) || !sys_readable((at + bytes - 1) & ~7ul))
+	if (!sys_readable(at & ~7ul) || ((at ^ (at + bytes - 1)) >= ARCH_PAGE && !sys_readable((at + bytes - 1) & ~7ul)))
 		return false;
 	__builtin_memcpy(to, p, bytes);
 	return true;

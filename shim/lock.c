@@ -23,7 +23,7 @@ static const char *swap_pointer(const char *volatile *word, const char *value)
 }
 #else
 static __thread char this_thread;	/* its address is the thread's name */
-#if defined(__GLIBC__) && defined(__has_include)
+#if !defined(ALONE) && defined(__GLIBC__) && defined(__has_include)
 #if __has_include(<sys/single_threaded.h>)
 #include <sys/single_threaded.h>
 #define ALONE __libc_single_threaded	/* no other thread was ever started, or none is left */

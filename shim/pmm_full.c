@@ -10,6 +10,16 @@
 #include <pthread.h>
 #include <sys/mman.h>
 
+/* The library may be linked with a C library that has these not, though it was compiled with glibc's headers. */
+#ifdef __GLIBC__
+#include <malloc.h>
+#include <sys/single_threaded.h>
+#pragma weak mallinfo2
+#pragma weak __libc_single_threaded
+#define ALONE		(&__libc_single_threaded && __libc_single_threaded)
+#define HEAP_UNKNOWN	(!&mallinfo2)
+#endif
+
 /* A thread is not cancelled in an output function, with the lock in its hands. */
 #define CANCEL_OFF()	int cancel = 0; pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel)
 #define CANCEL_ON()	pthread_setcancelstate(cancel, &cancel)

@@ -18,13 +18,22 @@ static void put_totals(void)
 #if __GLIBC_PREREQ(2, 33)
 #include <malloc.h>
 #define HEAP_TOTALS
+#ifndef HEAP_UNKNOWN
+#define HEAP_UNKNOWN 0
+#endif
 #endif
 #endif
 
 int pmm_get_heap(struct pmm_heap *heap)
 {
 #ifdef HEAP_TOTALS
-	struct mallinfo2 all = mallinfo2();
+	struct mallinfo2 all;
+
+	if (HEAP_UNKNOWN) {
+		memset(heap, 0, sizeof(*heap));
+		return -1;
+	}
+	all = mallinfo2();
 
 	heap->bytes = all.arena + all.hblkhd;
 	heap->bytes_used = all.uordblks + all.hblkhd;

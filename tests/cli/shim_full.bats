@@ -373,6 +373,18 @@ callers() {
 	done
 }
 
+@test "musl: the library links with another C library, dynamic and static" {
+	local link
+	need musl-gcc
+	for link in -pie -static; do
+		full musl-gcc live.c "$T/live" -std=gnu11 -O2 -fPIE $link
+		start "$T/live"
+		within "$PMM" report --json --top 0 "$PID" >"$T/json"
+		diff <(echo "$LIVE") <(lines <"$T/json")
+		finish 3
+	done
+}
+
 @test "fork: each of 101 children has a ledger of its own, and its report" {
 	local child
 	full gcc fork.c "$T/fork" -std=gnu11 -O2
