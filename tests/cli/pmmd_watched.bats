@@ -24,7 +24,9 @@ inside() {
 	blocks_in_log 2 4096 "$buffer"
 	in_log 1 "^ +10 +4 +1000 +600 +$2  $(literal "$value") entry_new\$"
 	in_log 1 "^ +3 +0 +150 +150 +150  $(literal "$leak") reply_new\$"
+	in_log 0 '^pmm: allocator$'	# not asked by a signal
 	says 'written to the log' dump
+	in_log 1 '^pmm: allocator$'
 	blocks_in_log 6 50 "$leak"
 	says 'a byte behind a label is written' overflow
 	says 'damaged blocks: 1' check

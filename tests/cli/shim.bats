@@ -103,6 +103,11 @@ nothing() {
 	same full "$T/full"
 }
 
+@test "each option by itself, and a signal's report without the allocator" {
+	build gcc 1000 alone.c "$T/alone" -std=gnu11 -O1
+	same alone "$T/alone"
+}
+
 @test "a pool recycles blocks and tells one that is put twice" {
 	build gcc 1000 pool.c "$T/pool" -std=c99 -O2
 	same pool "$T/pool"

@@ -51,6 +51,11 @@ matrix() {
 	done
 }
 
+@test "each option by itself, and a signal's report without the allocator" {
+	full gcc alone.c "$T/alone" -std=gnu11 -O1
+	same alone "$T/alone"
+}
+
 @test "a pool recycles blocks and tells one that is put twice" {
 	full gcc pool.c "$T/pool" -std=c99 -O2
 	same pool "$T/pool"

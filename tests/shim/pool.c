@@ -18,6 +18,9 @@ int main(void)
 	if (again != p[1] || pool.nr != 1)
 		return 1;
 	pmm_report(PMM_BLOCKS);
+	pmm_pool_put(&pool, p[0]);	/* while there is room */
+	if (pool.nr != 1)
+		return 2;
 	pmm_pool_put(&pool, again);
 	pmm_pool_fini(&pool);
 	return 0;
