@@ -214,6 +214,8 @@ static int slot_take(bool new_image)
 {
 	uint32_t pid = (uint32_t)A.pid, space = A.tree->flags & PMM_TREE_STANDALONE ? pid_space() : 0;
 
+	if (!space && !new_image && A.slot && !A.confined && (uint32_t)sys0(getppid) == LOAD(A.slot->pid))
+		space = LOAD(A.slot->pid_space);	/* no /proc; our parent is of our own name space */
 	slots_reclaim(space);
 	for (uint32_t i = 0; new_image && i < A.tree->nr_slots; i++) {
 		struct pmm_slot *s = &A.tree->slot[i];

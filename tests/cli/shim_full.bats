@@ -380,6 +380,11 @@ callers() {
 	done
 }
 
+@test "fork without /proc: ledgers of children that have ended are used again" {
+	full gcc rootless.c "$T/rootless" -std=gnu11 -O2
+	says rootless "150 tracked"
+}
+
 @test "musl: the library links with another C library, dynamic and static" {
 	local link
 	need musl-gcc
