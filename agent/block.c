@@ -43,7 +43,7 @@ static inline bool watched(void)
 }
 
 /* [at, at + bytes) has changed. Numbers that somebody has scribbled on lead to a wrong mark at most. */
-static __attribute__((noinline, cold)) void mark(const void *at, size_t bytes)
+static __attribute__((noinline)) void mark(const void *at, size_t bytes)
 {
 	uint64_t off = (uint64_t)((const char *)at - A.base) - PMM_ARENA_OFF;
 	uint32_t shift = LOAD(A.ledger->mark_shift) & 63, nr = LOAD(A.ledger->nr_marks);
