@@ -177,16 +177,18 @@ int pmm_each_block(int (*each)(void *ctx, const struct pmm_block *block), void *
 	struct listing l;
 	struct pmm_block block;
 	size_t i;
-	int result = 0;
+	int result = 0, state;
 
 	if (!enter())
 		return 0;
+	state = keep_thread(NO_CANCEL);
 	l = list_blocks();
 	for (i = 0; i < l.nr && !result; i++) {
 		fill_block(&block, &l.slot[i]);
 		result = each(ctx, &block);
 	}
 	end_listing(&l);
+	keep_thread(state);
 	leave();
 	return result;
 }

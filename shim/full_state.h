@@ -48,7 +48,6 @@ struct state_of_all {
 	unsigned char foreign;		/* blocks are recorded by an agent that was preloaded, or pass to it */
 	const struct pmm_shim_table *table;	/* where blocks are recorded; NULL: they pass */
 	unsigned char refused;
-	unsigned char ended;
 	volatile uint32_t turn;
 	uint32_t signal_tables;
 	volatile uint32_t late_tables;

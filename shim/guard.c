@@ -5,7 +5,7 @@ static const unsigned char canary[FRONT_BYTES] = {	/* no byte is of text or of a
 	0xE5, 0x9A, 0xD3, 0xB6, 0xF1, 0x8D, 0xC7, 0xAB, 0xE5, 0x9A, 0xD3, 0xB6, 0xF1, 0x8D, 0xC7, 0xAB
 };
 
-HOT size_t front_of(const struct slot *slot)
+WARM size_t front_of(const struct slot *slot)
 {
 	return slot->front ? (size_t)1 << slot->front : 0;
 }

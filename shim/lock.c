@@ -6,7 +6,7 @@
  * passed without anybody's turn, in a process that is not the one the lock was last known to work for.
  */
 #ifdef PMM_NO_THREADS
-#define SELF			((const char *)&S)
+static char this_thread;
 #define PEEK(word)		(*(word))
 #define POKE(word, value)	(*(word) = (value))
 #define RELEASE(word)		(*(word) = NULL)
@@ -22,7 +22,7 @@ static const char *swap_pointer(const char *volatile *word, const char *value)
 	return old;
 }
 #else
-static __thread char this_thread;	/* its address is the thread's name */
+static __thread char this_thread;	/* its address is the thread's name; how deep it is in settle() */
 #if !defined(ALONE) && defined(__GLIBC__) && defined(__has_include)
 #if __has_include(<sys/single_threaded.h>)
 #include <sys/single_threaded.h>
@@ -32,7 +32,6 @@ static __thread char this_thread;	/* its address is the thread's name */
 #ifndef ALONE
 #define ALONE 0
 #endif
-#define SELF			(&this_thread)
 #define PEEK(word)		__atomic_load_n(word, __ATOMIC_RELAXED)
 #define POKE(word, value)	__atomic_store_n(word, value, __ATOMIC_RELAXED)
 #define RELEASE(word)		__atomic_store_n(word, NULL, __ATOMIC_RELEASE)
@@ -46,6 +45,8 @@ static int claim(const char *volatile *word, const char *value)
 	return __atomic_compare_exchange_n(word, &none, value, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 #endif
+
+#define SELF			(&this_thread)
 
 static int process_id(void)
 {
@@ -94,12 +95,18 @@ HOT int enter_fast(void)
 	return 1;
 }
 
-/* What came up while the lock was taken, and nobody else to do it. */
+/*
+ * What came up while the lock was taken, and nobody else to do it. And what came up meanwhile; but then it is enough until the next call:
+ * output functions that ask for reports would never be done.
+ */
 COLD void settle(void)
 {
 	unsigned i;
 	unsigned tables = (unsigned)S.late_tables;
 
+	if (this_thread == 2)
+		return;
+	this_thread++;
 	S.late = 0;
 	S.late_tables = 0;
 	if (tables)
@@ -110,6 +117,7 @@ COLD void settle(void)
 		if (p)
 			pmm_free("?", 0, "?", (void *)(uintptr_t)p);
 	}
+	this_thread--;
 }
 
 HOT void leave_fast(void)
@@ -136,7 +144,6 @@ static void write_end(void)
 
 	if (!enter())
 		return;
-	S.ended = 1;
 	if (!nr_live_blocks())
 		tables &= ~(unsigned)PMM_BLOCKS;
 	put_tables(tables);

@@ -113,7 +113,7 @@ size_t pmm_drop(size_t kib)
 			changed += block[i] != POISON;
 		if (changed) {
 			S.stats.nr_errors++;
-			tell(NULL, "wild pointer: %u of the bytes at %p, which are grabbed, changed", changed, (void *)block);
+			tell(NULL, "wild pointer: %u of the grabbed bytes at %p changed", changed, (void *)block);
 		}
 		memcpy(&S.grabbed, block, sizeof(void *));
 		free(block);

@@ -7,7 +7,6 @@
 #pragma GCC visibility pop
 #include "full_state.h"
 
-#include <pthread.h>
 #include <sys/mman.h>
 
 /* The library may be linked with a C library that has these not, though it was compiled with glibc's headers. */
@@ -19,10 +18,6 @@
 #define ALONE		(&__libc_single_threaded && __libc_single_threaded)
 #define HEAP_UNKNOWN	(!&mallinfo2)
 #endif
-
-/* A thread is not cancelled in an output function, with the lock in its hands. */
-#define CANCEL_OFF()	int cancel = 0; pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel)
-#define CANCEL_ON()	pthread_setcancelstate(cancel, &cancel)
 
 static struct state_of_all S;
 #include "lock.c"

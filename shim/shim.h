@@ -60,6 +60,7 @@ struct at {
 #define HOT static inline __attribute__((always_inline))
 #define COLD static __attribute__((noinline, cold))
 #define APART COLD
+#define WARM HOT
 #define SMALL 0
 #else
 #define HOT static
@@ -69,6 +70,7 @@ struct at {
 #else
 #define APART static
 #endif
+#define WARM APART		/* called there now and then */
 #define SMALL 1
 #endif
 
@@ -105,6 +107,7 @@ HOT size_t option(enum pmm_option which);
 static void put_char(char c);
 static void put_text(const char *format, ...) PMM_PRINTF(1, 2);
 static void put_args(const char *format, va_list args);
+APART int keep_thread(int state);	/* with NO_CANCEL it is not cancelled; returns the state it had, which ends that */
 static void hand_on(void);		/* give gathered text to the output function */
 static void tell(const struct at *at, const char *format, ...) PMM_PRINTF(2, 3);	/* a line that begins with the place, if there is one */
 
@@ -112,7 +115,7 @@ static void tell(const struct at *at, const char *format, ...) PMM_PRINTF(2, 3);
 static void put_tables(unsigned tables);
 
 /* ---- guard.c; all under the lock */
-HOT size_t front_of(const struct slot *slot);	/* bytes before it */
+WARM size_t front_of(const struct slot *slot);	/* bytes before it */
 static int inspect_kept(struct slot *slot, const struct at *at);	/* the same of a kept block: it was written to */
 /* A line about a block: so many bytes `where` changed; or, bytes 0, what was done with it and `where` as the line's end. Counts as an error. */
 static void tell_block(const struct at *at, const char *what, unsigned bytes, const char *where, const struct slot *slot);

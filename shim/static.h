@@ -59,7 +59,6 @@ struct state_of_all {
 	unsigned char begun;
 	unsigned char full;		/* 1: the table has been full, and it was said */
 	unsigned char refused;		/* 1: it was said that PMM_LIMIT refused a request */
-	unsigned char ended;		/* 1: the report at exit is written */
 	uint32_t signal_tables;
 	volatile uint32_t late_tables;	/* tables to write as soon as the lock is free */
 	int pid;			/* process that the lock works for */
@@ -98,13 +97,12 @@ static void link_slot(struct slot *slot, const void *p);	/* make a slot that was
 /* What is listed of a block, of a slot that has its address; it is LIVE then. */
 HOT void fill_slot(struct slot *slot, size_t size, char entry, const struct at *at);
 HOT void drop_slot(struct slot *slot, enum state state, const struct at *at);	/* DEAD, KEPT or STALE: the block is released */
-static void return_slot(struct slot *slot);	/* taken, not needed */
 static void forget_address(const void *p);	/* p was given out, but is not tracked */
 static void forget_dead(void);		/* nothing is known of released blocks */
 static void count_call(size_t size, int call);
 HOT void count_new(struct slot *slot, const struct at *at, int call);	/* in all statistics */
 HOT void count_freed(struct slot *slot, unsigned calls);	/* calls of free(): 1, or 0 if realloc() released it */
-HOT unsigned class_of(size_t size);
+WARM unsigned class_of(size_t size);
 
 /* ---- static_guard.c; all under the lock but paint_block() */
 HOT void paint_block(const char *p, size_t size, size_t front, int behind);	/* write canaries */

@@ -102,7 +102,7 @@ static void *settle_slot(struct slot *slot, const struct at *at, char entry, cha
 		enter_block(slot, at, entry, size);
 		paint_slot(slot);
 	} else if (slot) {
-		return_slot(slot);
+		drop_slot(slot, STALE, NULL);	/* it was not needed */
 	} else if (p) {
 		forget_address(p);
 	}
@@ -187,7 +187,7 @@ HOT void *release_slot(struct slot *slot, const struct at *at, unsigned calls)
 	drop_slot(slot, DEAD, at);
 	if (fill)
 		memset(p, (int)(fill & 255), slot->size);
-	return p - front_of(slot);
+	return slot->front ? p - front_of(slot) : p;
 }
 
 /* Free it when the lock can be had. */

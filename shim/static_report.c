@@ -41,7 +41,7 @@ static void put_classes(void)
 
 		for (j = 0; j < NR_CALLS; j++)
 			any |= class->calls[j];
-		if (!any && !class->bytes_freed)
+		if (!any)
 			continue;
 		if (i + 1 < NR_CLASSES)
 			put_text("%10lu", 16ul << i);
@@ -80,10 +80,11 @@ void pmm_get_stats(struct pmm_stats *stats)
 int pmm_each_block(int (*each)(void *ctx, const struct pmm_block *block), void *ctx)
 {
 	uint32_t i;
-	int result = 0;
+	int result = 0, state;
 
 	if (!enter())
 		return 0;
+	state = keep_thread(NO_CANCEL);
 	for (i = 0; i < S.used_slots && !result; i++) {
 		const struct slot *slot = &S.slot[i];
 		struct pmm_block block;
@@ -93,6 +94,7 @@ int pmm_each_block(int (*each)(void *ctx, const struct pmm_block *block), void *
 		fill_block(&block, slot);
 		result = each(ctx, &block);
 	}
+	keep_thread(state);
 	leave();
 	return result;
 }

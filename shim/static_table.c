@@ -13,7 +13,7 @@ HOT uint32_t *bucket_of(const void *p)
 	return &S.bucket[scaled((uint32_t)bits ^ (uint32_t)(bits >> 32), 2 * SLOTS)];
 }
 
-static struct slot *slot_at(uint32_t link)
+WARM struct slot *slot_at(uint32_t link)
 {
 	return link ? &S.slot[link - 1] : NULL;
 }
@@ -120,7 +120,7 @@ COLD struct slot *take_slot(void)
 	if (!slot) {
 		if (!S.full) {
 			S.full = 1;
-			put_text("pmm: all %u slots of the block table are in use: further blocks pass untracked\n", (unsigned)SLOTS);
+			put_text("pmm: all %u slots are in use: blocks pass untracked\n", (unsigned)SLOTS);
 		}
 		return NULL;
 	}
@@ -146,25 +146,15 @@ HOT struct slot *slot_of_new(const void *p)
 	return slot;
 }
 
-static void return_slot(struct slot *slot)
-{
-	slot->state = STALE;
-	queue_slot(slot);
-}
-
 static void forget_address(const void *p)
 {
 	struct slot *slot = find_slot(p, 1 << DEAD | 1 << LIVE);
 
 	if (!slot)
 		return;
-	if (slot->state == LIVE) {	/* code without pmm.h freed it */
+	if (slot->state == LIVE)	/* code without pmm.h freed it */
 		count_freed(slot, 1);
-		drop_slot(slot, STALE, NULL);
-	} else {
-		slot->state = STALE;
-		unlink_slot(slot);
-	}
+	drop_slot(slot, STALE, NULL);
 }
 
 static void forget_dead(void)
@@ -174,10 +164,8 @@ static void forget_dead(void)
 	S.unsure = 0;
 	option_changed();
 	for (i = 0; i < S.used_slots; i++)
-		if (S.slot[i].state == DEAD) {
-			S.slot[i].state = STALE;
-			unlink_slot(&S.slot[i]);
-		}
+		if (S.slot[i].state == DEAD)
+			drop_slot(&S.slot[i], STALE, NULL);
 }
 
 static void link_slot(struct slot *slot, const void *p)
@@ -246,7 +234,7 @@ HOT struct site *find_site(const struct at *at)
 	return !SMALL && site->line == at->line && site->file == at->file ? site : search_site(at, row);
 }
 
-HOT unsigned class_of(size_t size)
+WARM unsigned class_of(size_t size)
 {
 	unsigned class = 0;
 

@@ -63,22 +63,39 @@ static void write_to_fd(void *ctx, const char *text, size_t bytes)
 }
 #endif
 
-#ifndef CANCEL_OFF		/* the static form has no threads library */
-#define CANCEL_OFF()	((void)0)
-#define CANCEL_ON()	((void)0)
+/*
+ * Other code runs under the lock between these two: the thread is not cancelled there, for nobody would ever get the lock again. An old glibc
+ * has what does that in the threads library, which there may be none of.
+ */
+#if !defined(PMM_BARE) && !defined(PMM_NO_THREADS)
+#include <pthread.h>
+#endif
+#ifdef PTHREAD_CANCEL_DISABLE
+#pragma weak pthread_setcancelstate
+
+APART int keep_thread(int state)
+{
+	if (pthread_setcancelstate)
+		pthread_setcancelstate(state, &state);
+	return state;
+}
+#define NO_CANCEL PTHREAD_CANCEL_DISABLE
+#else
+APART int keep_thread(int state)
+{
+	return state;
+}
+#define NO_CANCEL 0
 #endif
 
 static void hand_on(void)
 {
 	size_t bytes = (size_t)S.text_len;
-	int saved = errno;
+	int saved = errno, state = keep_thread(NO_CANCEL);
 
 	S.text_len = 0;
-	if (S.output && bytes) {
-		CANCEL_OFF();
+	if (S.output && bytes)
 		S.output(S.output_ctx, S.text, bytes);
-		CANCEL_ON();
-	}
 #ifndef PMM_BARE
 	if (!S.output) {
 		int error = 2;
@@ -86,6 +103,7 @@ static void hand_on(void)
 		write_to_fd(&error, S.text, bytes);
 	}
 #endif
+	keep_thread(state);
 	errno = saved;
 }
 
@@ -155,7 +173,7 @@ static void put_number(struct form *form, unsigned long long value, unsigned bas
 
 		digits[--at] = (char)(digit < 10 ? '0' + digit : letter + digit);
 	} while (value /= base);
-	if (negative && form->zero && !form->left) {
+	if (negative && form->zero) {
 		put_char('-');
 		form->width--;
 	} else if (negative) {

@@ -126,6 +126,15 @@ nothing() {
 	[ "$(timeout 120 "$T/forks")" = "40 children were well" ]
 }
 
+@test "cancelled threads and output functions that ask for reports: the program goes on" {
+	build gcc 1000 cancel.c "$T/cancel" -std=gnu11 -O2 -pthread
+	said "cancelled: 1 1; done: 1" "$T/cancel"
+	build gcc 1000 cancel.c "$T/cancel" -std=gnu11 -O2 -pthread -static
+	said "cancelled: 1 1; done: 1" "$T/cancel"
+	build gcc 1000 again.c "$T/again" -std=gnu11 -O2
+	timeout 60 "$T/again" | grep -q "^went on: 1; 0 live, 1 errors$"
+}
+
 @test "size: at most 16 KiB of code, and RAM as the header's formula says" {
 	sized gcc
 }

@@ -220,6 +220,13 @@ k 0 of two.c(30)
 0 bad" "$T/one.so" "$T/two.so" twice
 }
 
+@test "cancelled threads and output functions that ask for reports: the program goes on" {
+	full gcc cancel.c "$T/cancel" -std=gnu11 -O2 -pthread
+	[ "$(timeout 60 "$T/cancel" 2>&1)" = "cancelled: 1 1; done: 1" ]
+	full gcc again.c "$T/again" -std=gnu11 -O2
+	timeout 60 "$T/again" | grep -q "^went on: 1; 0 live, 1 errors$"
+}
+
 @test "the library shows nothing but pmm.h's functions" {
 	sed -n '/^.. ---- monitored/,/^.. ---- not monitored/p' "$TOP/include/pmm.h" | grep PMM_NOEXCEPT.*\; |
 		grep -oE '\bpmm_[a-z_]+[(](PMM_AT|void|enum|struct|pmm_|int|size_t|const|unsigned)' | sed 's/(.*/ T/' | sort >"$T/declared"
