@@ -185,6 +185,20 @@ static char *drop_before(const void *p)
 	return start;
 }
 
+/* Of a block that a parent put something before, size *bytes; 1: p is one. */
+static int is_of_parent(const void *p, size_t *bytes)
+{
+	const struct slot *slot;
+
+	if (!S.before.first || !enter())
+		return 0;
+	slot = list_find(&S.before, unlike(p));
+	if (slot)
+		*bytes = slot->size;
+	leave();
+	return slot != NULL;
+}
+
 /* ---- pointers that no block has */
 #define MAX_TEXT	4096
 

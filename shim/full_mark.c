@@ -1,20 +1,6 @@
 /*
  * The full form: one block's size and check, marks.
  */
-/* Of a block that a parent put something before, size *bytes; 1: p is one. */
-static int is_of_parent(const void *p, size_t *bytes)
-{
-	const struct slot *slot;
-
-	if (!S.before.first || !enter())
-		return 0;
-	slot = list_find(&S.before, unlike(p));
-	if (slot)
-		*bytes = slot->size;
-	leave();
-	return slot != NULL;
-}
-
 size_t pmm_usable_size(const void *p, size_t (*real)(void *))
 {
 	struct full_block b;

@@ -134,15 +134,20 @@ static void *resize_stranger(struct tctx *c, const struct full_call *call, void 
 	uint32_t flags = PMM_SPOT_BEHIND | (uint32_t)'r' << PMM_SPOT_ENTRY_SHIFT, site;
 	int tracked = c && !S.off && size >= option(PMM_MIN_SIZE);
 	void *start = p;
+	size_t old_size;
 	char *fresh;
 
+	if (is_of_parent(p, &old_size)) {	/* what lies before it would be moved along */
+		full_leave(c);
+		return resize_by_copy(call, p, old_size, size);
+	}
 	if (S.table && enter()) {
 		start = judge_stranger(&at, p);
 		leave();
 	}
-	if (!start || start != p) {	/* an error; or of a parent, with something before it that realloc would move along */
+	if (!start) {
 		full_leave(c);
-		return start ? resize_by_copy(call, p, 0, size) : refuse(call, 'r', size);
+		return refuse(call, 'r', size);
 	}
 	site = tracked ? full_site(c, call, flags) : 0;
 	full_calling(c, true);
