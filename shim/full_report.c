@@ -154,7 +154,7 @@ void pmm_get_stats(struct pmm_stats *stats)
 	stats->nr_new = (size_t)t.allocs;
 	stats->nr_freed = (size_t)t.frees;
 	stats->nr_live = (size_t)(t.allocs - t.frees);
-	stats->nr_peak = (size_t)t.peak_blocks;
+	stats->nr_peak = (size_t)t.peak_blocks > stats->nr_live ? (size_t)t.peak_blocks : stats->nr_live;
 	stats->bytes_new = t.bytes_in;
 	stats->bytes_freed = t.bytes_out;
 	stats->bytes_live = (size_t)(t.bytes_in - t.bytes_out);

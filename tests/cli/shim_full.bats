@@ -110,6 +110,13 @@ matrix() {
 	exec 6>&-
 }
 
+@test "there are never more blocks than the most at a time" {
+	printf '#include <pmm.h>\nint main(void) { int i; free(malloc(1000)); for (i = 0; i < 5; i++) if (!malloc(10)) return 1; return 0; }\n' >"$T/many.c"
+	full gcc "$T/many.c" "$T/many"
+	within "$T/many" 2>"$T/errors"
+	grep "blocks:" "$T/errors" | diff - <(echo "  blocks: 6 new, 1 freed, 5 live, 5 at most")
+}
+
 @test "odd places: before main, handlers in the midst, a child, the library's blocks, after exit" {
 	full gcc odd.c "$T/odd" -std=gnu11 -O2
 	same odd "$T/odd"
