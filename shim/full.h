@@ -62,6 +62,9 @@ extern const struct pmm_shim_table full_own_table;
 const struct pmm_shim_table *full_start(bool *own);
 void full_note_stacks(bool now);	/* of our own ledger's blocks from now on; others have theirs in any case */
 
+/* ---- full_heap.c */
+void full_taken(struct tctx *c);	/* the calling thread has another context */
+
 /* ---- pmm_full.c, for full_heap.c */
 void *full_get(const struct full_call *call, char entry, uint32_t kind, size_t align, size_t size, int zero);
 void full_put(const struct full_call *call, void *p);

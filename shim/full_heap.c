@@ -30,6 +30,12 @@
 /* ---- contexts */
 static __thread struct tctx *mine;	/* this thread's; of its parent in a forked child, whose page of A.alive is wiped */
 
+/* However it came by it: in a forked child, too, whose first call may be one that does not come by enter(). */
+void full_taken(struct tctx *c)
+{
+	mine = c;
+}
+
 static __attribute__((noinline)) struct tctx *enter_slow(uintptr_t sp)
 {
 	struct tctx *c = LOAD(A.state) == AGENT_ON ? agent_enter(sp) : NULL;

@@ -411,6 +411,12 @@ callers() {
 	done
 }
 
+@test "fork: a child that resizes first writes to its own ledger, not to its parent's" {
+	full gcc resized.c "$T/resized" -std=gnu11 -O2
+	says resized "child: 1 new, 1 freed, 1 foreign
+parent: 3 new, 1 freed, 0 foreign"
+}
+
 @test "fork: each of 101 children has a ledger of its own, and its report" {
 	local child
 	full gcc fork.c "$T/fork" -std=gnu11 -O2
