@@ -4,44 +4,74 @@
 bats_require_minimum_version 1.5.0
 load shim
 
-# matrix CC: C99 to C23, the header first or last, static and dynamic.
+# compiled CC STD [FLAG]: the static form alone.
+compiled() {
+	# shellcheck disable=SC2086
+	timeout 60 "$1" $WARN -std="$2" -O2 -fPIE -DPMM_STATIC_SLOTS=1000 "${@:3}" -I"$TOP/include" -c "$SHIM/pmm_static.c" -o "$T/static.o"
+}
+
+# linked CC NAME FLAGS...: a program of tests/shim, with the static form as it was compiled last, if PMM is among the flags.
+linked() {
+	local form=
+	[[ " ${*:3} " != *" -DPMM "* ]] || form=$T/static.o
+	# shellcheck disable=SC2086
+	timeout 60 "$1" $WARN -I"$TOP/include" -O2 -fPIE "${@:3}" "$2.c" $form -o "$T/$2"
+}
+
+# matrix CC: C99 to C23, the header first or last, static and dynamic, with threads and without, and without PMM.
 matrix() {
-	local cc=$1 std order link name
+	local cc=$1 std threads order link name
 	need "$cc"
 	for std in c99 c11 c17 gnu2x; do
-		for order in FIRST LAST; do
-			for link in -pie -static; do
-				for name in calls misuse; do
-					build "$cc" 1000 $name.c "$T/$name" -std=$std -DHEADER_$order -O2 -fPIE $link
-					same $name "$T/$name"
+		for threads in -pthread -DPMM_NO_THREADS; do
+			compiled "$cc" $std $threads
+			for order in FIRST LAST; do
+				for link in -pie -static; do
+					for name in calls misuse; do
+						linked "$cc" $name -DPMM -std=$std -DHEADER_$order $link
+						same $name "$T/$name"
+					done
+					with_and_without -std=$std -D_GNU_SOURCE -DHEADER_$order $link $threads
 				done
 			done
 		done
 	done
 }
 
-@test "gcc: C99, C11, C17 and C23, header first and last, dynamic and static" {
+# with_and_without FLAGS...: several threads, if there are any; and the monitor left out.
+with_and_without() {
+	if [[ " $* " = *" -pthread "* ]]; then
+		linked "$cc" threads -DPMM "$@"
+		said "106668 new, 0 live, 0 errors, 0 passed, 0 foreign" "$T/threads"
+	fi
+	linked "$cc" calls "$@"
+	said "" "$T/calls"
+}
+
+@test "gcc: C99, C11, C17 and C23, header first and last, dynamic and static, with threads and without, and without PMM" {
 	matrix gcc
 }
 
-@test "clang: C99, C11, C17 and C23, header first and last, dynamic and static" {
+@test "clang: C99, C11, C17 and C23, header first and last, dynamic and static, with threads and without, and without PMM" {
 	matrix clang
 }
 
 cxx() {	# CC CXX
-	local order link
+	local std order link
 	need "$2"
 	"$1" -O1 -DPMM_STATIC_SLOTS=1000 -I"$TOP/include" -c "$SHIM/pmm_static.c" -o "$T/static.o"
-	for order in FIRST LAST; do
-		for link in -pie -static; do
-			# shellcheck disable=SC2086
-			"$2" -std=c++17 $WARN -DPMM -DHEADER_$order -fPIE -I"$TOP/include" cxx.cc "$SHIM/pmm_new.cc" "$T/static.o" -o "$T/cxx" $link
-			same cxx "$T/cxx"
+	for std in c++11 c++17 c++20; do
+		for order in FIRST LAST; do
+			for link in -pie -static; do
+				# shellcheck disable=SC2086
+				"$2" -std=$std $WARN -DPMM -DHEADER_$order -fPIE -I"$TOP/include" cxx.cc "$SHIM/pmm_new.cc" "$T/static.o" -o "$T/cxx" $link
+				same cxx "$T/cxx"
+			done
 		done
 	done
 }
 
-@test "C++17: new and delete, by g++ and by clang++" {
+@test "C++11, C++17, C++20: new and delete, by g++ and by clang++" {
 	cxx gcc g++
 	cxx clang clang++
 }
@@ -133,6 +163,14 @@ nothing() {
 	said "cancelled: 1 1; done: 1" "$T/cancel"
 	build gcc 1000 again.c "$T/again" -std=gnu11 -O2
 	timeout 60 "$T/again" | grep -q "^went on: 1; 0 live, 1 errors$"
+}
+
+@test "everything at once in a full table: threads, handlers, children" {
+	local slots
+	for slots in 4 16; do
+		build gcc $slots hostile.c "$T/hostile" -std=gnu11 -O2 -pthread
+		said "20 children were well, 0 blocks were not, 0 errors, 0 live, 0 lost, full 1" "$T/hostile"
+	done
 }
 
 @test "size: at most 16 KiB of code, and RAM as the header's formula says" {

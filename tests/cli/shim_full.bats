@@ -234,6 +234,11 @@ k 0 of two.c(30)
 	timeout 60 "$T/again" | grep -q "^went on: 1; 0 live, 1 errors$"
 }
 
+@test "everything at once: threads, handlers, children" {
+	full gcc hostile.c "$T/hostile" -std=gnu11 -O2 -pthread
+	says hostile "20 children were well, 0 blocks were not, 0 errors, 0 live, 0 lost, full 0"
+}
+
 @test "the library shows nothing but pmm.h's functions" {
 	sed -n '/^.. ---- monitored/,/^.. ---- not monitored/p' "$TOP/include/pmm.h" | grep PMM_NOEXCEPT.*\; |
 		grep -oE '\bpmm_[a-z_]+[(](PMM_AT|void|enum|struct|pmm_|int|size_t|const|unsigned)' | sed 's/(.*/ T/' | sort >"$T/declared"

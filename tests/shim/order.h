@@ -17,4 +17,7 @@ static void to_stdout(void *ctx, const char *text, size_t bytes)
 	fwrite(text, 1, bytes, (FILE *)ctx);
 }
 #define BEGIN() (setvbuf(stdout, NULL, _IOLBF, 0), pmm_set_output(to_stdout, stdout))
+#else
+#include <malloc.h>
+#define BEGIN() ((void)0)
 #endif
