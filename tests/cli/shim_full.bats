@@ -276,9 +276,9 @@ live.c:22 main 1 5000"
 
 @test "leaks: what the monitor itself remembers of an address is no pointer to what is there now" {
 	local before
-	full gcc again.c "$T/again" -std=gnu11 -O2
+	full gcc remembered.c "$T/remembered" -std=gnu11 -O2
 	for before in '' before; do
-		start "$T/again" $before
+		start "$T/remembered" $before
 		within "$PMM" leaks --json "$PID" >"$T/json" || [ $? -eq 1 ]
 		[ "$(jq -r '[.certain[] | "\(.frames[0].line) \(.blocks) \(.bytes)"] | join(" ")' "$T/json")" = "22 200 6400" ]
 		finish 0
