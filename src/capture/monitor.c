@@ -315,6 +315,8 @@ static void visit(struct monitor *m, unsigned k, uint64_t now_ns)
 	if (state == PMM_SLOT_FREE || state == PMM_SLOT_TAKEN) {
 		watched_free(m->watched[k]); /* given back by the agent, or scribbled on */
 		m->watched[k] = NULL;
+		if (leaving_take(m->tree, k)) /* two agents in one process, of which one was taken for the other's successor */
+			leaving_answer(m->tree, k);
 	} else if (!pid && !m->watched[k]) {
 		visit_nameless(m, k, now_ns);
 	} else if (state == PMM_SLOT_REPLACED && !m->who.foreign && has_newer_image(m, k, pid)) {

@@ -454,6 +454,19 @@ static void new_code_raises_the_epoch(void **state)
 	end(&f);
 }
 
+/* Two agents in one process, of which one was taken for what the other was replaced by: it asks in a slot that nobody has. */
+static void who_asks_in_a_free_slot_is_let_go(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	launch(&f, "slow");
+	f.tree.head->slot[9].leave = PMM_LEAVE_ASKED;
+	monitor_until_root(&f.monitor);
+	assert_int_equal(f.tree.head->slot[9].leave, PMM_LEAVE_DONE);
+	end(&f);
+}
+
 /*
  * A number is believed only of a process of the tree; a slot given back behind the monitor's back
  * is let go.
@@ -527,6 +540,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(program_gets_what_pmm_was_given),
 		cmocka_unit_test(signals_are_passed_on),
 		cmocka_unit_test(new_code_raises_the_epoch),
+		cmocka_unit_test(who_asks_in_a_free_slot_is_let_go),
 		cmocka_unit_test(strangers_are_told_apart),
 		cmocka_unit_test(what_cannot_run_is_said),
 	};
