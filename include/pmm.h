@@ -62,8 +62,8 @@ enum pmm_option {
 	PMM_KEEP,		/* no-man's-land: so many bytes of freed blocks are kept poisoned; 0 (at the start) */
 	PMM_CHECK_ALWAYS,	/* 1: every call checks all blocks; 0 (at the start) */
 	PMM_TELL_ZERO,		/* 1: requests for 0 bytes are told; 0 (at the start) */
-	PMM_FOREIGN,		/* 1 (at the start): the program may free blocks of code without pmm.h; 0: it does not, which makes double frees sure */
-	PMM_AT_EXIT,		/* mask of tables written at exit; at the start PMM_BLOCKS | PMM_TOTALS */
+	PMM_FOREIGN,		/* 1 (at the start): blocks of code without pmm.h may be freed; 0: they are not, which makes double frees sure */
+	PMM_AT_EXIT,		/* mask of tables written at exit; at the start PMM_BLOCKS | PMM_TOTALS. Full form: of over 1000 blocks PMM_SITES */
 	PMM_REACTION,		/* enum pmm_reaction to a failed pmm_assert(); at the start PMM_ABORT */
 	PMM_FLUSH,		/* 1 (at the start): output is handed on by lines; 0: when 256 bytes have gathered, by errors and pmm_flush() */
 	PMM_STACKS,		/* 1: the full form notes the callers of each line as well; 0 (at the start); the static form has none: always 0 */
@@ -93,7 +93,7 @@ struct pmm_stats {
 	size_t nr_foreign;			/* frees and reallocs of blocks that were not tracked */
 	size_t nr_errors;			/* overflows, underflows, double and bad frees, writes to freed memory, failed assertions */
 	size_t nr_lost;				/* frees given up, in signal handlers: the blocks stay allocated */
-	size_t slots, slots_used;		/* block table: blocks and marks. slots is 0 in the full form, which has as many as there is memory for */
+	size_t slots, slots_used;		/* block table: blocks and marks. Full form: slots 0, as many as there is memory for */
 	size_t sites, sites_used;		/* statistics table; the full form counts each kind of call at a line */
 	int table_full;				/* 1: the block table has been full */
 };

@@ -19,12 +19,15 @@ static size_t bytes_live(void)
 	return (size_t)CALL_TABLE(live_bytes(), 0);
 }
 
-static size_t nr_live_blocks(void)
+static unsigned tables_at_exit(void)
 {
+	unsigned tables = (unsigned)option(PMM_AT_EXIT);
 	struct full_totals t;
 
 	full_get_totals(&t);
-	return (size_t)(t.allocs - t.frees) + (S.marked.first != NULL);
+	if (t.allocs - t.frees > MOST_AT_EXIT && tables & PMM_BLOCKS)
+		return (tables & ~(unsigned)PMM_BLOCKS) | PMM_SITES;	/* nobody reads so many */
+	return t.allocs != t.frees || S.marked.first ? tables : tables & ~(unsigned)PMM_BLOCKS;
 }
 
 /* In a forked child: who had the lock is not there, and what the parent has counted, gathered and released is the parent's. */

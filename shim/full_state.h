@@ -10,6 +10,7 @@
 #include "include/pmm/ledger.h"
 
 #define NR_OPTIONS	PMM_NR_OPTIONS
+#define MOST_AT_EXIT	1000	/* blocks that are listed then */
 
 enum { FEW_BITS = 4 };
 

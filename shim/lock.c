@@ -140,13 +140,9 @@ static void leave(void)
 #ifndef PMM_BARE
 static void write_end(void)
 {
-	unsigned tables = (unsigned)option(PMM_AT_EXIT);
-
 	if (!enter())
 		return;
-	if (!nr_live_blocks())
-		tables &= ~(unsigned)PMM_BLOCKS;
-	put_tables(tables);
+	put_tables(tables_at_exit());
 	hand_on();
 	leave();
 }

@@ -129,7 +129,7 @@ static size_t bytes_live(void);				/* of tracked blocks */
 static void trim_kept(void);				/* release until PMM_KEEP holds */
 static void option_changed(void);			/* an option or S.off has been written to */
 #ifndef PMM_BARE
-static size_t nr_live_blocks(void);
+static unsigned tables_at_exit(void);			/* PMM_AT_EXIT, as far as there is something to write */
 #endif
 static void put_blocks(void);				/* tables as text */
 static void put_sites(void);

@@ -12,9 +12,11 @@ static void option_changed(void)
 }
 
 #ifndef PMM_BARE
-static size_t nr_live_blocks(void)
+static unsigned tables_at_exit(void)
 {
-	return S.stats.nr_live;
+	unsigned tables = (unsigned)option(PMM_AT_EXIT);
+
+	return S.stats.nr_live ? tables : tables & ~(unsigned)PMM_BLOCKS;
 }
 #endif
 

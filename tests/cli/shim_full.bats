@@ -376,6 +376,24 @@ END
 	finish 3
 }
 
+@test "at exit: up to 1000 blocks are listed, for more the call sites" {
+	full gcc many.c "$T/many" -std=gnu11 -O1
+	[ "$("$T/many" 1000 2>&1 | grep -c ' 10 0x.* m .*many.c(10)$')" -eq 1000 ]
+	"$T/many" 1001 2>&1 | tr -s ' ' | diff - <(cat <<-'END'
+		pmm: call sites
+		 new freed bytes new bytes live at the peak file(line) function
+		 1001 0 10010 10010 10010 many.c(10) main
+		pmm: totals
+		 blocks: 1001 new, 0 freed, 1001 live, 1001 at most
+		 bytes: 10010 new, 0 freed, 10010 live, 10010 at most
+		 requests: 0 failed, 0 for 0 bytes, 0 huge, 0 passed untracked
+		 frees: 0 of blocks not tracked, 0 given up
+		 tables: 1001 blocks and marks, 1 of 65535 call sites
+		 errors: 0
+	END
+	)
+}
+
 # callers <JSON: "LINE FUNCTION... BLOCKS BYTES" for each line and its callers, up to main, with live blocks.
 callers() {
 	jq -r '[.sites[] | select(.live_blocks > 0) | {blocks: .live_blocks, bytes: .live_bytes, line: .frames[0].line, by: [.frames[].function]}
