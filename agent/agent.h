@@ -40,6 +40,7 @@ struct agent {
 	bool confined;			/* the program put itself under seccomp: no unusual system call any more */
 	bool compiled_in;		/* pmm.h's full form: calls through it are all that is recorded */
 	bool stacks;			/* ... with their stacks */
+	bool valgrind;			/* ... and it takes a look at memory beside blocks for an error */
 	bool no_growth;			/* ... and its filter does not let the ledger grow */
 	bool no_asking;			/* ... nor be asked what can be read */
 	bool no_break;			/* ... nor be asked where the program break is */

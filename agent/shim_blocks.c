@@ -49,7 +49,7 @@ bool shim_peek(const void *p, void *to, size_t bytes)
 {
 	uintptr_t at = (uintptr_t)p;
 
-	if (!*A.single_threaded && module_copy(to, at, bytes))
+	if ((!*A.single_threaded || A.valgrind) && module_copy(to, at, bytes))
 		return true;
 	if (!sys_readable(at & ~7ul) || ((at ^ (at + bytes - 1)) >= ARCH_PAGE && !sys_readable((at + bytes - 1) & ~7ul)))
 		return false;

@@ -51,6 +51,7 @@ PMM_SHIM_NOTE(PMM_SHIM_NOTE_COPY, full_own_table);
 static bool start_own(void)
 {
 	A.compiled_in = true;
+	A.valgrind = arch_valgrind();
 	A.taken = full_taken;
 	A.vdso_clock = (long (*)(int, int64_t *))(void *)clock_gettime;	/* 0 in all of the register where it succeeds */
 	A.single_threaded = (const uint8_t *)&__libc_single_threaded;

@@ -376,6 +376,13 @@ END
 	finish 3
 }
 
+@test "under Valgrind: the tables are the same, and it takes nothing of ours for an error" {
+	need valgrind
+	full gcc calls.c "$T/calls" -std=gnu11 -O2
+	within valgrind -q --error-exitcode=9 "$T/calls" >"$T/out"
+	./tidy <"$T/out" | diff calls.full -
+}
+
 @test "at exit: up to 1000 blocks are listed, for more the call sites" {
 	full gcc many.c "$T/many" -std=gnu11 -O1
 	[ "$("$T/many" 1000 2>&1 | grep -c ' 10 0x.* m .*many.c(10)$')" -eq 1000 ]
