@@ -258,7 +258,7 @@ static void *judge_stranger(const struct at *at, void *p)
 	place = (uintptr_t)p & (sizeof(void *) - 1) ? "not aligned" : memory_of(p);
 	if (place) {
 		S.stats.nr_errors++;
-		tell(at, "free of %p, which is no block: %s", p, place);
+		tell(at, "free of %p, no block: %s", p, place);
 		return NULL;
 	}
 	if (S.table && S.table->around(p, &b)) {

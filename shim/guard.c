@@ -93,7 +93,8 @@ static const char *memory_of(const void *p)
 /*
  * Whether the allocator has this block, which was freed, on a list of free ones: known of glibc's lists of each thread. A block there
  * has a key in its second word, which is taken out when the block is given out again (malloc/malloc.c, tcache_put(), tcache_get());
- * which key that is, a block that we free ourselves tells.
+ * which key that is, a block that we free ourselves tells. A thread that ends leaves keys in its blocks: the first word must lead to
+ * another block as well, mixed with where it is itself (PROTECT_PTR(), glibc 2.32).
  */
 #if defined(__GLIBC__) && !defined(PMM_BARE) && !defined(SANITIZED)
 static int on_free_list(const void *p)
@@ -108,7 +109,7 @@ static int on_free_list(const void *p)
 	__asm__("" : "=r"(freed) : "0"(probe));		/* the same; the compiler would not let us look into what is freed */
 	free((void *)(uintptr_t)probe);
 	key = freed[1];
-	return key && pmm_readable(p, 2 * sizeof(*block)) && block[1] == key;
+	return key && pmm_readable(p, 2 * sizeof(*block)) && block[1] == key && !((block[0] ^ (uintptr_t)p >> 12) & (sizeof(*block) - 1));
 }
 #else
 static int on_free_list(const void *p)

@@ -127,7 +127,7 @@ static int judge_pointer(const struct at *at, const void *p)
 
 	if (place) {
 		S.stats.nr_errors++;
-		tell(at, "free of %p, which is no block: %s", (void *)(uintptr_t)p, place);
+		tell(at, "free of %p, no block: %s", (void *)(uintptr_t)p, place);
 		return 1;
 	}
 	if (S.full || option(PMM_MIN_SIZE) || (uint64_t)S.stats.nr_foreign * S.used_slots > MAX_LOOKS)

@@ -1,6 +1,8 @@
 /* Blocks of code without the header, at addresses that were ours before: one warning, then they are freed in silence; in earnest: foreign.table. */
 #include "order.h"
 
+#include <stdint.h>
+
 /* A library's block where ours was: the allocator gives back what it was given last. */
 static void *theirs(size_t size)
 {
@@ -9,6 +11,18 @@ static void *theirs(size_t size)
 	free(ours);
 	p = (malloc)(size + 8);	/* ours has a canary */
 	return p == ours ? p : NULL;
+}
+
+/* A library's block that has in its second word what the allocator left there when a thread ended, the mark of a free one. */
+static void *stale(void)
+{
+	uintptr_t *volatile freed = (uintptr_t *)malloc(24), *p = (uintptr_t *)theirs(700), mark;
+
+	free(freed);
+	mark = freed[1];
+	p[0] = (uintptr_t)p >> 12 ^ 1;	/* leads to no block */
+	p[1] = mark;
+	return p;
 }
 
 int main(void)
@@ -23,6 +37,7 @@ int main(void)
 		memset(p, i, 100);
 		free(p);
 	}
+	free(stale());
 	p = (char *)malloc(500);
 	free(p);
 	free(p);		/* the allocator has it still: for sure */
