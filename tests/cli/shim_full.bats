@@ -383,6 +383,11 @@ END
 	./tidy <"$T/out" | diff calls.full -
 }
 
+@test "PMM_KEEP: blocks of 0 bytes do not gather" {
+	full gcc empty.c "$T/empty" -std=gnu11 -O1
+	within "$T/empty"
+}
+
 @test "at exit: up to 1000 blocks are listed, for more the call sites" {
 	full gcc many.c "$T/many" -std=gnu11 -O1
 	[ "$("$T/many" 1000 2>&1 | grep -c ' 10 0x.* m .*many.c(10)$')" -eq 1000 ]
