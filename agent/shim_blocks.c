@@ -53,7 +53,7 @@ bool shim_peek(const void *p, void *to, size_t bytes)
 		return true;
 	if (!sys_readable(at & ~7ul) || ((at ^ (at + bytes - 1)) >= ARCH_PAGE && !sys_readable((at + bytes - 1) & ~7ul)))
 		return false;
-	__builtin_memcpy(to, p, bytes);
+	memcpy(to, p, bytes);
 	return true;
 }
 

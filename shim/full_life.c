@@ -59,10 +59,13 @@ static bool start_own(void)
 	A.dense = !&__libc_malloc || (void *)__libc_malloc != (void *)malloc;
 	A.next.mallinfo2 = A.dense ? NULL : (void *)mallinfo2;
 	A.find_object = &_dl_find_object ? _dl_find_object : NULL;
-	if (!agent_on())
-		return false;
-	pthread_atfork(segment_forking, NULL, segment_forked);
-	return true;
+	return agent_on();
+}
+
+void full_follow_forks(void)
+{
+	if (A.compiled_in)
+		pthread_atfork(segment_forking, NULL, segment_forked);
 }
 
 const struct pmm_shim_table *full_start(bool *own)

@@ -59,18 +59,25 @@ static void start_full(void)
 	if (S.table && S.table->is_copy && S.foreign && option(PMM_AT_EXIT) == (PMM_BLOCKS | PMM_TOTALS))
 		options[PMM_AT_EXIT] = 0;		/* the program says it of all */
 	option_changed();
-	pthread_atfork(NULL, NULL, full_forked);
 }
 
+/* The C library's fork() has a lock of its own, and a handler that interrupts it there may want ours: the two are not taken together. */
 static void begin_full(void)
 {
-	int saved = errno;
+	int saved = errno, starts;
 
 	if (!enter())
 		return;
-	if (!S.started)
+	starts = !S.started;
+	if (starts) {
+		S.pid = process_id();
 		start_full();
+	}
 	leave();
+	if (starts) {
+		full_follow_forks();
+		pthread_atfork(NULL, NULL, full_forked);
+	}
 	begin();
 	errno = saved;
 }
