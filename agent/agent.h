@@ -37,10 +37,10 @@ struct agent {
 	bool sampled;
 	bool dense;			/* blocks may start closer than 32 bytes */
 	bool own_clock;			/* nobody ticks: see agent/clock.c */
-	bool confined;			/* the program put itself under seccomp: no unusual system call any more */
 	bool compiled_in;		/* pmm.h's full form: calls through it are all that is recorded */
 	bool stacks;			/* ... with their stacks */
-	bool valgrind;			/* ... and it takes a look at memory beside blocks for an error */
+	bool valgrind;			/* ... and Valgrind runs the program: a look at memory beside blocks is an error to it */
+	bool confined;			/* the program put itself under seccomp: no unusual system call any more */
 	bool no_growth;			/* ... and its filter does not let the ledger grow */
 	bool no_asking;			/* ... nor be asked what can be read */
 	bool no_break;			/* ... nor be asked where the program break is */

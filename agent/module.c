@@ -14,6 +14,7 @@
 #include "agent/arena.h"
 #include "agent/clock.h"
 #include "agent/ctx.h"
+#include "agent/note.h"
 #include "agent/sys.h"
 
 /* The scratch memory: lines of /proc/self/maps, a path, a module's first page, its note. */
@@ -80,22 +81,14 @@ bool module_copy(void *to, uint64_t from, size_t bytes)
 
 static void build_id_find(const char *note, const char *end, struct pmm_module *m)
 {
-	while (note + sizeof(Elf64_Nhdr) <= end) {
-		const Elf64_Nhdr *n = (const Elf64_Nhdr *)note;
-		const char *name = note + sizeof(*n);
-		uint64_t desc_off = ((uint64_t)n->n_namesz + 3) & ~3ull;
-		uint64_t next_off = desc_off + (((uint64_t)n->n_descsz + 3) & ~3ull);
+	struct note n;
 
-		if (next_off > (uint64_t)(end - name))
-			return;
-		if (n->n_type == NT_GNU_BUILD_ID && n->n_namesz == 4 && str_equal(name, "GNU") && n->n_descsz &&
-		    n->n_descsz <= PMM_BUILD_ID_MAX) {
-			memcpy(m->build_id, name + desc_off, n->n_descsz);
-			m->build_id_len = (uint8_t)n->n_descsz;
+	while ((note = note_read(note, end, &n)))
+		if (n.type == NT_GNU_BUILD_ID && n.name_bytes == 4 && str_equal(n.name, "GNU") && n.desc_bytes && n.desc_bytes <= PMM_BUILD_ID_MAX) {
+			memcpy(m->build_id, n.desc, n.desc_bytes);
+			m->build_id_len = (uint8_t)n.desc_bytes;
 			return;
 		}
-		note = name + next_off;
-	}
 }
 
 static bool inside(const struct run *r, uint64_t at, uint64_t bytes)

@@ -172,8 +172,7 @@ static uint32_t spot_remembered(struct tctx *c, const struct spot *p, uint32_t u
 {
 	uint64_t what = (uint64_t)p->flags << 32 | p->line;
 	const struct spot_known *k = spot_known_at(c->spots, p->file, what, under);
-	const struct pmm_spot *at = k->file == p->file && k->function == p->function && k->what == what && k->under == under ?
-				    spot_number(spot_nr(k->site)) : NULL;
+	const struct pmm_spot *at = spot_is(k, p->file, p->function, what, under) ? spot_number(spot_nr(k->site)) : NULL;
 
 	return at && text_is(at->file, at->file_len, p->file, text_length(p->file)) &&
 	       text_is(at->function, at->function_len, p->function, text_length(p->function)) ? k->site : 0;

@@ -40,6 +40,11 @@ static inline struct spot_known *spot_known_at(struct spot_cache *cache, const c
 	return &cache->known[h >> (64 - SPOT_CACHE_BITS)];
 }
 
+static inline bool spot_is(const struct spot_known *k, const char *file, const char *function, uint64_t what, uint32_t under)
+{
+	return k->file == file && k->what == what && k->under == under && k->function == function && k->site;
+}
+
 /* The site of a spot below node `under`, made when it is new; 0 when there is no room. Reads the texts. */
 uint32_t spot_site_slow(struct tctx *c, const struct spot *s, uint32_t under);
 
@@ -52,8 +57,7 @@ static inline __attribute__((always_inline)) uint32_t spot_site(struct tctx *c, 
 	if (likely(c->spots)) {
 		const struct spot_known *k = spot_known_at(c->spots, file, what, under);
 
-		if (likely(k->file == file && k->what == what && k->under == under && k->function == function && k->site &&
-			   (uint64_t)file - A.texts_at < A.texts_bytes))
+		if (likely(spot_is(k, file, function, what, under) && (uint64_t)file - A.texts_at < A.texts_bytes))
 			return k->site;
 	}
 	return spot_site_slow(c, &(struct spot){ file, function, line, flags }, under);

@@ -13,9 +13,15 @@
 
 #include "include/pmm/shim.h"
 
+/* An address as it is remembered: to `pmm leaks` that is no pointer to what is there now. */
+static inline uintptr_t full_unlike(const void *p)
+{
+	return ~(uintptr_t)p;
+}
+
 /* What was released last at an address that has this place in full_freed. Of two threads' it may say a mixture. */
 struct full_freed {
-	uintptr_t unlike;	/* ~ the address: to `pmm leaks` it is no pointer to what is there now */
+	uintptr_t unlike;	/* the address */
 	const char *file;
 	size_t size;
 	uint32_t line;
@@ -41,7 +47,7 @@ static inline void full_note_freed(const void *p, size_t size, uint32_t site, co
 	f->size = size;
 	f->line = line;
 	f->site = site;
-	f->unlike = ~(uintptr_t)p;
+	f->unlike = full_unlike(p);
 }
 
 /* ---- full_find.c */

@@ -7,6 +7,7 @@
 #include <link.h>
 
 #include "agent/agent.h"
+#include "agent/note.h"
 #include "agent/sys.h"
 
 struct search {
@@ -14,26 +15,18 @@ struct search {
 	unsigned nr;		/* modules so far */
 };
 
-static size_t padded(size_t bytes)
-{
-	return (bytes + 3) & ~(size_t)3;
-}
-
 /* The table that a note of the type leads to, NULL = there is none. */
 static const struct pmm_shim_table *table_in(const char *note, const char *end, uint32_t type)
 {
-	while (note + sizeof(ElfW(Nhdr)) <= end) {
-		const ElfW(Nhdr) *n = (const ElfW(Nhdr) *)note;
-		const char *name = note + sizeof(*n), *desc = name + padded(n->n_namesz);
-		int64_t distance;
+	struct note n;
+	int64_t distance;
 
-		if (n->n_type == type && n->n_namesz == sizeof(PMM_SHIM_NOTE_NAME) && n->n_descsz == sizeof(distance) &&
-		    str_equal(name, PMM_SHIM_NOTE_NAME)) {
-			__builtin_memcpy(&distance, desc, sizeof(distance));
-			return (const void *)(desc + distance);
+	while ((note = note_read(note, end, &n)))
+		if (n.type == type && n.name_bytes == sizeof(PMM_SHIM_NOTE_NAME) && n.desc_bytes == sizeof(distance) &&
+		    str_equal(n.name, PMM_SHIM_NOTE_NAME)) {
+			__builtin_memcpy(&distance, n.desc, sizeof(distance));
+			return (const void *)(n.desc + distance);
 		}
-		note = desc + padded(n->n_descsz);
-	}
 	return NULL;
 }
 

@@ -48,7 +48,7 @@ static struct told *find_told(const struct full_block *b)
 	for (i = 0; i < NR_TOLD; i++) {
 		struct told *t = &S.told[i];
 
-		if (t->unlike == ~(uintptr_t)b->address && t->size == b->size && t->time == b->time)
+		if (t->unlike == full_unlike(b->address) && t->size == b->size && t->time == b->time)
 			return t;
 	}
 	return NULL;
@@ -58,7 +58,7 @@ static void note_told(const struct full_block *b)
 {
 	struct told *t = &S.told[S.next_told++ % NR_TOLD];
 
-	t->unlike = ~(uintptr_t)b->address;
+	t->unlike = full_unlike(b->address);
 	t->size = b->size;
 	t->time = b->time;
 }
@@ -155,10 +155,10 @@ static int keep_block(const struct slot *slot, const struct at *at)
 
 /* ---- blocks with something before them: a forked child has their memory and not their ledger */
 
-/* How they are listed: to `pmm leaks` that is no pointer to the block. */
+/* How they are listed. */
 static const char *unlike(const void *p)
 {
-	return (const char *)~(uintptr_t)p;
+	return (const char *)full_unlike(p);
 }
 
 static void note_before(const struct slot *slot)
@@ -227,7 +227,7 @@ static int tell_freed(const struct at *at, const void *p)
 		tell_block(at, "double free of block", 0, "", kept);
 		return 1;
 	}
-	if (!S.table || f->unlike != ~(uintptr_t)p)
+	if (!S.table || f->unlike != full_unlike(p))
 		return 0;
 	memset(&b, 0, sizeof(b));
 	S.table->place(f->site, &b);

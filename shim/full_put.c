@@ -217,7 +217,7 @@ void *full_resize(const struct full_call *call, void *p, size_t size)
 		tell_idle(&at, &b);
 		return refuse(call, 'r', size);
 	}
-	by_copy = option(PMM_KEEP) || option(PMM_FILL_FREED) || (b.flags >> PMM_SPOT_FRONT_SHIFT & 255) > 4;
+	by_copy = option(PMM_KEEP) || option(PMM_FILL_FREED) || front_of_flags(b.flags) > FRONT_BYTES;
 	if (by_copy) {
 		full_leave(c);
 		return resize_by_copy(call, p, b.size, size);

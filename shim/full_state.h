@@ -31,7 +31,7 @@ struct kept_list {
 
 /* A block whose damage was told. */
 struct told {
-	uintptr_t unlike;	/* ~ its address: to `pmm leaks` it is no pointer */
+	uintptr_t unlike;	/* its address */
 	size_t size;
 	uint32_t time;
 };
