@@ -7,9 +7,8 @@
 #include "agent/core.h"
 #include "agent/spot.h"
 #include "agent/sys.h"
+#include "agent/total.h"
 
-#define EPOCH_MASK	((1ull << 20) - 1)
-#define RISING		(1ull << 20)
 #define PEAK_TRIES	5		/* of all records when a peak was sealed meanwhile */
 #define FEW_SPOTS	16		/* at a time, where there is no memory for more */
 
@@ -29,9 +28,9 @@ static struct pmm_ctx *ctx_at(uint32_t i)
 /* When the peak was, as doc/ledger.md has it: at the end of the epoch before this one; or, with RISING, it is now. */
 static uint64_t peak_now(void)
 {
-	uint64_t word = LOAD(A.ledger->total), known = LOAD(A.ledger->epoch);
+	uint64_t known = LOAD_ACQUIRE(A.ledger->epoch), word = LOAD(A.ledger->total);
 
-	return word & RISING ? UINT64_MAX : known + ((word - known) & EPOCH_MASK);
+	return word & RISING ? UINT64_MAX : epoch_full(known, word);
 }
 
 static void add_record(struct full_totals *t, const struct pmm_record *r, uint64_t peak)

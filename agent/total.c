@@ -28,8 +28,6 @@
 #include "agent/ctx.h"
 #include "agent/sys.h"
 
-#define EPOCH_MASK	((1ull << 20) - 1)
-#define RISING		(1ull << 20)
 #define BYTES_SHIFT	21
 #define VALID		(1ull << 63)
 #define CREDIT_MIN	128ull
@@ -47,12 +45,6 @@ static inline void store_max(uint64_t *word, uint64_t value)
 
 	while (old < value && !CAS(*word, old, value))
 		;
-}
-
-/* The full number of the epoch whose low bits are in `word`; `before` was read from ledger->epoch before the word. */
-static inline uint64_t epoch_full(uint64_t before, uint64_t word)
-{
-	return before + ((word - before) & EPOCH_MASK);
 }
 
 /* Take what is left of a context's credit out of the total; returns whether it had one. */

@@ -6,7 +6,16 @@
 
 #include <stdint.h>
 
+#define EPOCH_MASK	((1ull << 20) - 1)	/* of pmm_ledger.total, see total.c */
+#define RISING		(1ull << 20)
+
 struct tctx;
+
+/* The full number of the epoch whose low bits are in `word`; `before` was read from ledger->epoch before the word. */
+static inline uint64_t epoch_full(uint64_t before, uint64_t word)
+{
+	return before + ((word - before) & EPOCH_MASK);
+}
 
 /* Add to (remove from) the process's live bytes. Returns the epoch the event belongs to. */
 uint64_t total_add(struct tctx *c, uint64_t bytes);

@@ -152,6 +152,19 @@ inside() {
 	end
 }
 
+# checked PROGRAM: under pmm check, told to damage two blocks; the findings are in check.json.
+checked() {
+	rm "$LOG"
+	"$PMM" check --budget=all --json --report "$T/check.json" -- "$PMMD/$1" -f "$D" >"$T/out" 2>"$T/err" 3>&- &
+	OTHER=$!
+	await -p "$OTHER" grep -q 'is ready' "$LOG"
+	says 'a byte behind a label is written' overflow
+	says 'a request was freed twice' doublefree
+	says '' quit
+	wait "$OTHER" || [ $? -eq 1 ]
+	OTHER=
+}
+
 @test "run and check: a daemon started under pmm is followed into the background" {
 	need jq
 	within "$PMM" run -q -o "$T/%p.pmm" -- "$PMMD/pmmd-plain" "$D" 3>&-
@@ -166,15 +179,7 @@ inside() {
 	found "$CAP" 'own reply_new allocs=3 live=150'
 	found "$CAP" 'site cache_add frees=21'
 
-	rm "$LOG"
-	"$PMM" check --budget=all --json --report "$T/check.json" -- "$PMMD/pmmd-plain" -f "$D" >"$T/out" 2>"$T/err" 3>&- &
-	OTHER=$!
-	await -p "$OTHER" grep -q 'is ready' "$LOG"
-	says 'a byte behind a label is written' overflow
-	says 'a request was freed twice' doublefree
-	says '' quit
-	wait "$OTHER" || [ $? -eq 1 ]
-	OTHER=
+	checked pmmd-plain
 	json_is '[["double-free","request_end"],["overrun","label_new"]]' '[.findings[] | [.type, .frames[0].function]] | sort' <"$T/check.json"
 }
 
@@ -204,15 +209,7 @@ inside() {
 	await test -s "$CAP"
 	found "$CAP" 'own reply_new allocs=3 live=150'
 
-	rm "$LOG"
-	"$PMM" check --budget=all --json --report "$T/check.json" -- "$PMMD/pmmd-full" -f "$D" >"$T/out" 2>"$T/err" 3>&- &
-	OTHER=$!
-	await -p "$OTHER" grep -q 'is ready' "$LOG"
-	says 'a byte behind a label is written' overflow
-	says 'a request was freed twice' doublefree
-	says '' quit
-	wait "$OTHER" || [ $? -eq 1 ]
-	OTHER=
+	checked pmmd-full
 	json_is '["double-free","overrun"]' '[.findings[].type] | sort' <"$T/check.json"
 }
 
