@@ -1,15 +1,20 @@
 /* A thread's stack: what happens rarely. */
 #include "agent/stack.h"
 
+#include "agent/module.h"
+
 #define STACK_NEAR	(1ul << 20)
 #define STACK_STEP_MAX	(4ul << 20)	/* a frame larger than this is not believed */
-
 #define STACK_MOST	(16ul << 20)
 
-/* `guess` where the kernel may not be asked. */
+/* `guess` where the kernel may not be asked. Valgrind takes the usual question for a use of the word, which may not be set yet. */
 static bool readable(uint64_t address, bool guess)
 {
-	return unlikely(A.no_asking) ? guess : sys_readable(address);
+	uint64_t word;
+
+	if (unlikely(A.no_asking))
+		return guess;
+	return unlikely(A.valgrind) ? module_copy(&word, address, sizeof(word)) : sys_readable(address);
 }
 
 bool stack_readable_slow(struct tctx *c, uint64_t address)

@@ -383,6 +383,12 @@ END
 	./tidy <"$T/out" | diff calls.full -
 }
 
+@test "under Valgrind: the stack's words are looked at as nobody's, wherever the stack is" {
+	need valgrind
+	full gcc deep.c "$T/deep" -std=gnu11 -O1
+	within valgrind -q --error-exitcode=9 "$T/deep"
+}
+
 @test "PMM_KEEP: blocks of 0 bytes do not gather" {
 	full gcc empty.c "$T/empty" -std=gnu11 -O1
 	within "$T/empty"
