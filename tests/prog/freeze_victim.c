@@ -114,7 +114,7 @@ int main(int argc, char **argv)
 		return 1;
 	for (size_t i = 0; i < (size_t)nr_threads * nr_slots; i++)
 		if (i % 5 < 3)
-			change(&truth->thread[0], &truth->slot[i], (unsigned)(i % nr_slots), i << 16);
+			change(&truth->thread[i / nr_slots], &truth->slot[i], (unsigned)(i % nr_slots), i << 16);
 	for (unsigned i = 0; i < nr_threads; i++)
 		pthread_create(&thread[i], NULL, works, &truth->thread[i]);
 	puts("running");
