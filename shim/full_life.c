@@ -11,6 +11,7 @@
 #include "agent/core.h"
 #include "agent/ctx.h"
 #include "agent/env.h"
+#include "agent/module.h"
 #include "agent/segment.h"
 #include "agent/shim.h"
 #include "agent/sys.h"
@@ -81,8 +82,13 @@ const struct pmm_shim_table *full_start(bool *own)
 	return other->version == PMM_SHIM_VERSION && other->bytes == sizeof(*other) && other->ready() ? other : NULL;
 }
 
+/* Which files the stacks' code is in is read now: the program may confine itself, so that it could not be later. */
 void full_note_stacks(bool now)
 {
+	struct agent_module m;
+
+	if (now && LOAD(A.state) == AGENT_ON)
+		module_find((uint64_t)full_note_stacks, &m);
 	STORE(A.stacks, now);
 }
 

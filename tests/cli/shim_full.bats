@@ -389,6 +389,17 @@ END
 	within valgrind -q --error-exitcode=9 "$T/deep"
 }
 
+@test "behind a seccomp filter: what the monitor asks for is what doc/shim.md says, and may be refused" {
+	local answer status
+	full gcc filtered.c "$T/filtered" -std=gnu11 -O1
+	for answer in kill fail; do
+		status=0
+		within "$T/filtered" $answer >"$T/out" 2>&1 || status=$?
+		[ $status -eq 1 ] || { cat "$T/out"; return 1; }
+		sed -E 's/0x[0-9a-f]+/ADDRESS/; /^  tables/d' "$T/out" | tr -s ' ' | diff filtered.full -
+	done
+}
+
 @test "PMM_KEEP: blocks of 0 bytes do not gather" {
 	full gcc empty.c "$T/empty" -std=gnu11 -O1
 	within "$T/empty"
