@@ -266,27 +266,38 @@ static void strip(void *arg, unsigned who)
 			g->bare[i / 64] |= (uint64_t)(g->first[i] == REACH_EMPTY) << (i & 63);
 }
 
-static int cut(struct reach_graph *g, uint32_t block)
+/* What is there of a block in pieces, unless these would be too many. */
+static int cut(struct reach_graph *g, const struct memory *m, uint32_t block)
 {
 	const struct heap_block *b = &g->ix->blocks[block];
-	uint64_t to = reach_block_end(b) & ~7ull, from = (b->address + 7) & ~7ull;
+	uint64_t to = reach_block_end(b) & ~7ull, from = (b->address + 7) & ~7ull, asked = from;
+	const size_t before = g->pieces.nr;
 
-	if (from < b->address || reach_has_inner(g->ix, block) || (to - from) / REACH_PIECE >= MAX_PIECES - g->pieces.nr)
+	if (from < b->address || reach_has_inner(g->ix, block))
 		return 0;
-	for (; from < to; from += REACH_PIECE) {
-		uint64_t end = to - from < REACH_PIECE ? to : from + REACH_PIECE;
+	while (from < to) {
+		uint64_t end = to - from < REACH_PIECE ? to : from + REACH_PIECE, none = from < asked ? 0 : reach_untouched(m, from, to);
 
+		if (none) {
+			asked = from += none;
+			continue;
+		}
+		if (from >= asked)
+			asked = from + REACH_ASK;
+		if (g->pieces.nr == MAX_PIECES) {
+			g->pieces.nr = before;
+			return 0;
+		}
 		if (vec_push(&g->pieces, (struct reach_piece){ block, REACH_EMPTY, from, end }))
 			return -ENOMEM;
-		if (end == to)
-			break;
+		from = end;
 	}
 	g->first[block] = REACH_PIECES;
 	return 0;
 }
 
 /* Cut large blocks into pieces. */
-static int cut_all(struct reach_graph *g)
+static int cut_all(struct reach_graph *g, const struct memory *m)
 {
 	for (uint32_t c = 0; c < g->ix->nr_chunks; c++) {
 		const struct reach_chunk *chunk = &g->ix->chunks[c];
@@ -294,7 +305,7 @@ static int cut_all(struct reach_graph *g)
 		if (chunk->largest <= REACH_PIECE)
 			continue;
 		for (uint32_t i = chunk->first; i < chunk[1].first; i++)
-			if (g->ix->blocks[i].size_bytes > REACH_PIECE && cut(g, i))
+			if (g->ix->blocks[i].size_bytes > REACH_PIECE && cut(g, m, i))
 				return -ENOMEM;
 	}
 	reach_count(g->space, (int64_t)(g->pieces.room * sizeof(*g->pieces.v)));
@@ -313,7 +324,7 @@ int reach_graph_init(struct reach_graph *g, const struct reach_index *ix, const 
 	g->bare = reach_take(space, reach_bits_bytes(ix->nr));
 	if (!g->first || !g->edges || !g->bare)
 		return -ENOMEM;
-	rc = cut_all(g);
+	rc = cut_all(g, plan->memory);
 	if (rc)
 		return rc;
 	reach_team(plan->nr_threads, build, &w);

@@ -48,6 +48,13 @@ static const uint64_t *missing(struct reach_scanner *s, uint64_t from, uint64_t 
 	return NULL;
 }
 
+uint64_t reach_untouched(const struct memory *m, uint64_t from, uint64_t to)
+{
+	uint64_t bytes = to - from >= REACH_ASK && m->ops->untouched ? m->ops->untouched(m->arg, from, to - from) & ~7ull : 0;
+
+	return bytes < to - from ? bytes : to - from;
+}
+
 const uint64_t *reach_window(struct reach_scanner *s, uint64_t from, uint64_t to, uint64_t ahead, uint64_t *bytes)
 {
 	if (from < s->at || from - s->at >= s->held) {
@@ -55,6 +62,10 @@ const uint64_t *reach_window(struct reach_scanner *s, uint64_t from, uint64_t to
 
 		want = want < REACH_WINDOW ? want : REACH_WINDOW;
 		s->at = from;
+		s->held = 0;
+		*bytes = reach_untouched(s->memory, from, to);
+		if (*bytes)
+			return NULL;
 		s->held = s->memory->ops->read(s->memory->arg, from, s->window, want);
 		s->read_bytes += s->held;
 		s->held = s->held > want ? 0 : s->held & ~(size_t)7;

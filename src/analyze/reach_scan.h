@@ -10,6 +10,7 @@
 #include "src/model/memory.h"
 
 #define REACH_WINDOW (256 << 10)	/* bytes read at once */
+#define REACH_ASK (1ull << 20)	/* of fewer bytes it is not worth asking whether they were ever touched */
 
 struct reach_scanner {
 	const struct reach_index *ix;
@@ -34,8 +35,14 @@ int reach_scanner_init(struct reach_scanner *s, const struct reach_index *ix, co
 void reach_scanner_fini(struct reach_scanner *s);
 
 /*
+ * How much of [from, to), both multiples of 8, was never touched, from `from` on. Large blocks are often filled in part only; reading the rest
+ * would take long, and the program's memory for page tables.
+ */
+uint64_t reach_untouched(const struct memory *m, uint64_t from, uint64_t to);
+
+/*
  * The memory at `from` (a multiple of 8): a pointer to as much of [from, to) as is at hand, *bytes of it. Where it must be read, as much as
- * goes in a window up to `ahead` is. Where nothing can be read there: NULL, and *bytes is how far to go on (counted as unread).
+ * goes in a window up to `ahead` is. Where nothing can be read there (counted as unread), or was ever written: NULL, and *bytes is how far to go on.
  */
 const uint64_t *reach_window(struct reach_scanner *s, uint64_t from, uint64_t to, uint64_t ahead, uint64_t *bytes);
 

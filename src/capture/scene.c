@@ -26,7 +26,12 @@ static size_t read_core(void *arg, uint64_t address, void *to, size_t bytes)
 	return core_read(arg, address, to, bytes);
 }
 
-static const struct memory_ops ops_snapshot = { read_snapshot }, ops_core = { read_core };
+static uint64_t untouched_snapshot(void *arg, uint64_t address, uint64_t bytes)
+{
+	return snapshot_untouched(arg, address, bytes);
+}
+
+static const struct memory_ops ops_snapshot = { read_snapshot, untouched_snapshot }, ops_core = { read_core, NULL };
 
 /* ---- roots ------------------------------------------------------------------------------------------------- */
 

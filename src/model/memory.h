@@ -53,6 +53,11 @@ struct memory_ops {
 	 * Read up to `bytes` at `address`; how many could be read from there on, 0 = none. From several threads at once.
 	 */
 	size_t (*read)(void *arg, uint64_t address, void *to, size_t bytes);
+	/*
+	 * How many of the `bytes` at `address` are zero as nobody has touched them yet; 0: not known, read them. From several threads at once. May
+	 * be NULL.
+	 */
+	uint64_t (*untouched)(void *arg, uint64_t address, uint64_t bytes);
 };
 
 struct memory {

@@ -13,10 +13,12 @@
 #include <unistd.h>
 
 #include "arch/x86_64/remote_arch.h"
+#include "src/base/str.h"
 #include "src/target/apart.h"
 #include "src/target/confined.h"
 #include "src/target/copy.h"
 #include "src/target/gadget.h"
+#include "src/target/pages.h"
 #include "src/target/stop.h"
 #include "src/target/task.h"
 #include "src/target/tracer.h"
@@ -25,12 +27,15 @@
 #define STOP_NS		5000000000u
 #define MAX_TRIES	6		/* to find a thread that can be used */
 #define NAP_NS		1000000u	/* at first, between tries */
+#define PAGE		4096ull
+#define LOOK_BYTES	(256ull << 20)	/* as much as pages_find() looks at anywhere in search of one page */
 
 struct snapshot_state {
 	struct stopped stopped;		/* without a copy */
 	struct copy copy;
 	pid_t task;			/* by which the process's memory is read: the first thread, while it lives */
 	int mem, copy_mem;		/* /proc/PID/mem, -1 = none */
+	int pages, copy_pages;		/* pages_open(), the same */
 	struct apart apart;
 	bool may_ask;			/* snapshot_ask(): no filter forbids it */
 };
@@ -99,6 +104,52 @@ size_t snapshot_read(const struct snapshot *s, uint64_t address, void *to, size_
 			break;
 	}
 	return done;
+}
+
+/* The mapping at an address, if what it has no pages of is zero: memory of the process's own, not a file's. NULL: none. */
+static const struct proc_map *map_own(const struct proc_maps *maps, uint64_t address)
+{
+	size_t low = 0, high = maps->nr;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (maps->v[mid].end <= address)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (low == maps->nr || maps->v[low].start > address || maps->v[low].ino || maps->v[low].perms & PROC_MAP_SHARED)
+		return NULL;
+	return !maps->v[low].path[0] || !strcmp(maps->v[low].path, "[heap]") || str_starts(maps->v[low].path, "[anon:") ? &maps->v[low] : NULL;
+}
+
+uint64_t snapshot_untouched(const struct snapshot *s, uint64_t address, uint64_t bytes)
+{
+	const struct snapshot_state *state = s->state;
+	const struct proc_map *m = map_own(&s->maps, address);
+	struct page_runs first = { 0 };
+	uint64_t end, found = 0;
+	size_t part;
+	int fd = state->pages;
+
+	if (!m)
+		return 0;
+	end = m->end - address < bytes ? m->end : address + bytes;
+	part = end - address < LOOK_BYTES ? end - address : LOOK_BYTES;
+	if (s->copy) {
+		const uint8_t *held;
+		enum apart_where where = apart_find(&state->apart, address, &part, &held);
+
+		if (where == APART_HELD || where == APART_ZERO)
+			return where == APART_ZERO ? part : 0;
+		fd = where == APART_IN_PROCESS ? state->pages : state->copy_pages;
+	}
+	end = address + part;
+	if (!pages_find(fd, address & ~(PAGE - 1), (end + PAGE - 1) & ~(PAGE - 1), false, 1, &first))
+		found = !first.nr ? part : first.v[0].start > address ? first.v[0].start - address : 0;
+	vec_fini(&first);
+	return found < part ? found : part;
 }
 
 static int open_mem(pid_t pid)
@@ -176,6 +227,7 @@ static int settle(struct snapshot *s, struct err *e)
 
 	state->task = task_proc(s->pid);
 	state->mem = open_mem(state->task);
+	state->pages = pages_open(state->task);
 	if (!state->copy.child.pid) {
 		stop_calm_down(&state->stopped);
 		return 0;
@@ -186,6 +238,7 @@ static int settle(struct snapshot *s, struct err *e)
 	s->copy = state->copy.child.pid;
 	s->why = (struct err){ 0 };
 	state->copy_mem = open_mem(s->copy);
+	state->copy_pages = pages_open(s->copy);
 	rc = apart_after(&state->apart, s->copy);
 	s->held_bytes = state->apart.held.bytes;
 	s->late = state->apart.late;
@@ -218,7 +271,7 @@ int snapshot_take(pid_t pid, const struct snapshot_options *o, struct snapshot *
 	s->state = calloc(1, sizeof(*s->state));
 	if (!s->state)
 		return err_set(e, -ENOMEM, "out of memory");
-	s->state->mem = s->state->copy_mem = -1;
+	s->state->mem = s->state->copy_mem = s->state->pages = s->state->copy_pages = -1;
 	copy_reap_leftovers(pid);
 	s->state->may_ask = !confined_check(pid, CONFINED_ASK, NULL);
 	wanted = want_copy(s, o);
@@ -269,6 +322,15 @@ int snapshot_ask(struct snapshot *s, struct altstacks *a)
 	return rc == -ESRCH ? 0 : rc;
 }
 
+static void close_all(const struct snapshot_state *state)
+{
+	const int fds[] = { state->mem, state->copy_mem, state->pages, state->copy_pages };
+
+	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
+}
+
 uint64_t snapshot_free(struct snapshot *s)
 {
 	struct snapshot_state *state = s->state;
@@ -280,10 +342,7 @@ uint64_t snapshot_free(struct snapshot *s)
 		copy_end(&state->copy);
 	else
 		ns = stop_resume(&state->stopped);
-	if (state->mem >= 0)
-		close(state->mem);
-	if (state->copy_mem >= 0)
-		close(state->copy_mem);
+	close_all(state);
 	apart_fini(&state->apart);
 	free(state);
 	vec_each(&s->threads, t)

@@ -63,6 +63,12 @@ int snapshot_take(pid_t pid, const struct snapshot_options *o, struct snapshot *
 size_t snapshot_read(const struct snapshot *s, uint64_t address, void *to, size_t bytes);
 
 /*
+ * How much of the memory at an address, up to `bytes`, is zero because nobody has ever touched it: it need not be read, which would fill page
+ * tables. 0: it has been touched, or is not known. From several threads at once.
+ */
+uint64_t snapshot_untouched(const struct snapshot *s, uint64_t address, uint64_t bytes);
+
+/*
  * Is the copy still there? The kernel kills it, rather than the program, when memory runs out: what was read since the last time that this
  * was true is not all there was. Without a copy: has the process not been killed? All zero is fine.
  */

@@ -53,6 +53,24 @@ ended() {
 	finish 0
 }
 
+# page_table_kib: of the victim.
+page_table_kib() { awk '$1 == "VmPTE:" { print $2 }' "/proc/$PID/status"; }
+
+@test "leaks: large blocks are read where they were ever touched, no page tables are made for the rest" {
+	local before how
+	launch vast 50 4
+	before=$(page_table_kib)
+	for how in '' --stop; do
+		# shellcheck disable=SC2086
+		search "$T/vast.json" $how "$PID"
+		[ "$(entry "$T/vast.json" vast reachable blocks bytes)" = "50 214748364800; 50 3850" ]	# and what small() made for it
+		[ "$(entry "$T/vast.json" lost definite blocks bytes)" = "1 78" ]
+		[ "$(jq '.search | .unread_bytes == 0 and .read_bytes < 512 * 1048576' "$T/vast.json")" = true ]
+	done
+	[ $(($(page_table_kib) - before)) -lt 4096 ]
+	finish 0
+}
+
 @test "leaks: memory that a copy does not get, gets empty or shares is read during the pause, up to a limit, and that is told" {
 	local kind mib held late notes
 	while read -r kind mib held late notes; do

@@ -5,6 +5,7 @@
  *					the address of a snapshot_victim's pages each is compared with what it must be
  *	hold PID [ADDRESS]		prints "copy PID" or "stopped: why", each line of standard input is answered by "intact" or "gone"
  *	read PID ADDRESS BYTES		take; prints how many bytes can be read there, and the first 8 as a number
+ *	untouched PID HOW ADDRESS...	take, HOW "copied" or "held"; prints what snapshot_untouched() says of 2 GiB at each address
  *	left PID			snapshot_reap_leftovers(): prints their number
  *	die PID TIMES			children that take snapshots without end, each killed at a random moment
  *	points PID			children that take one, killed behind their first, second, ... request of the kernel; prints how
@@ -152,6 +153,20 @@ static int read_at(pid_t pid, uint64_t address, size_t bytes)
 	return 0;
 }
 
+static int untouched(pid_t pid, char **addresses)
+{
+	struct snapshot s;
+	int rc = snapshot_take(pid, &options, &s, &e);
+
+	if (rc)
+		return refused(rc);
+	for (; *addresses; addresses++)
+		printf("%llu ", (unsigned long long)snapshot_untouched(&s, strtoull(*addresses, NULL, 0), 2ull << 30));
+	puts(s.copy ? "copied" : "held");
+	snapshot_free(&s);
+	return 0;
+}
+
 static int die(pid_t pid, unsigned times)
 {
 	srand(1);
@@ -192,8 +207,10 @@ int main(int argc, char **argv)
 	pid_t pid = argc > 2 ? atoi(argv[2]) : 0;
 	unsigned times = argc > 3 ? (unsigned)atoi(argv[3]) : 1;
 
-	options.no_copy = !strcmp(what, "stopped");
+	options.no_copy = !strcmp(what, "stopped") || (argc > 3 && !strcmp(argv[3], "held"));
 	asks = !strncmp(what, "ask", 3);
+	if (!strcmp(what, "untouched") && argc > 4)
+		return untouched(pid, argv + 4);
 	if (!strcmp(what, "take") || !strcmp(what, "ask") || options.no_copy)
 		return take(pid, times, argc > 4 ? strtoull(argv[4], NULL, 0) : 0);
 	if (!strcmp(what, "hold"))
@@ -210,6 +227,6 @@ int main(int argc, char **argv)
 		printf("points=%d left=%u\n", nr, nr_left);
 		return nr < 0;
 	}
-	fprintf(stderr, "usage: snapshot_driver take|ask|stopped|hold|read|left|die|points|askpoints PID [...]\n");
+	fprintf(stderr, "usage: snapshot_driver take|ask|stopped|hold|read|untouched|left|die|points|askpoints PID [...]\n");
 	return 2;
 }

@@ -2,7 +2,7 @@
  * A made-up heap and its memory for tests of reachability: words in a plain array, blocks in it, roots beside it.
  *
  * Addresses begin at SCENE_BASE; scene_put() writes a word, scene_block() adds a block (in order of address). Pages of which nothing can be
- * read are in `holes`.
+ * read are in `holes`. What is said never to have been touched is there all the same: who reads it finds what is in it.
  */
 #ifndef TESTS_UNIT_REACH_SCENE_H
 #define TESTS_UNIT_REACH_SCENE_H
@@ -20,6 +20,7 @@ struct scene {
 	uint64_t size;
 	VEC(struct heap_block) blocks;
 	VEC(uint64_t) holes;		/* addresses of pages */
+	struct memory_span untouched;
 	struct heap heap;
 	struct memory memory;
 	struct reach_options options;
@@ -51,7 +52,15 @@ static inline size_t scene_read(void *arg, uint64_t address, void *to, size_t by
 	return n;
 }
 
-static const struct memory_ops scene_ops = { scene_read };
+static inline uint64_t scene_untouched(void *arg, uint64_t address, uint64_t bytes)
+{
+	const struct scene *s = arg;
+
+	(void)bytes;	/* more than was asked for is no harm */
+	return address >= s->untouched.start && address < s->untouched.end ? s->untouched.end - address : 0;
+}
+
+static const struct memory_ops scene_ops = { scene_read, scene_untouched };
 
 static inline void scene_init(struct scene *s, uint64_t size)
 {

@@ -269,6 +269,36 @@ static void large_block(void **state)
 		scene_expect(s, "RRPR");
 }
 
+/* What was never touched is not read, in blocks cut into pieces, in those that are read when they are reached, and to a block's end. */
+static void untouched(void **state)
+{
+	struct scene *s = *state;
+	uint64_t start = SCENE_BASE + MIB / 2, size = 3 * MIB;
+
+	for (unsigned i = 0; i < 4; i++)
+		scene_block(s, AT(i), 64);
+	scene_block(s, start, size);
+	scene_put(s, start, AT(0));
+	scene_put(s, start + MIB * 3 / 2, AT(1));	/* there, and not to be seen */
+	scene_put(s, start + 2 * MIB, AT(2));
+	scene_put(s, start + size - 8, AT(3));
+	scene_word(s, start);
+	scene_expect(s, "RRRRR");
+	assert_int_equal(s->reach.stats.read_bytes, size + 3 * 0x100 + 64);
+	s->untouched = (struct memory_span){ start + MIB, start + 2 * MIB };
+	scene_expect(s, "RDRRR");
+	assert_int_equal(s->reach.stats.read_bytes, size - MIB + 3 * 0x100 + 64);
+	s->untouched.end = start + size;
+	scene_expect(s, "RDDDR");
+	assert_int_equal(s->reach.stats.read_bytes, MIB + 3 * 0x100 + 64);
+	assert_int_equal(s->reach.stats.unread_bytes, 0);
+	for (s->tune.max_edges = 1; s->tune.max_edges < 5; s->tune.max_edges++)
+		scene_expect(s, "RDDDR");
+	s->tune.max_edges = 0;
+	scene_block(s, start + MIB / 2, 16);		/* of a pool */
+	scene_expect(s, "RDDDRD");
+}
+
 static void unreadable(void **state)
 {
 	struct scene *s = *state;
@@ -421,6 +451,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(nested, setup, teardown),
 		cmocka_unit_test_setup_teardown(close_blocks, setup, teardown),
 		cmocka_unit_test_setup_teardown(large_block, setup, teardown),
+		cmocka_unit_test_setup_teardown(untouched, setup, teardown),
 		cmocka_unit_test_setup_teardown(unreadable, setup, teardown),
 		cmocka_unit_test_setup_teardown(chunk_lists, setup, teardown),
 		cmocka_unit_test(chain),
