@@ -16,6 +16,8 @@
 #include "src/inject/attached.h"
 #include "src/target/task.h"
 
+#define MOST_HELD_BYTES	(1ull << 30)	/* searched in about a second */
+
 static size_t read_snapshot(void *arg, uint64_t address, void *to, size_t bytes)
 {
 	return snapshot_read(arg, address, to, bytes);
@@ -124,7 +126,7 @@ static int live_read(struct scene *s, pid_t pid, const struct scene_options *o, 
 	struct scene_state *state = s->state;
 	uint64_t damaged = 0;
 	struct ledger_options lo = { .running = true, .pid = pid, .damaged = &damaged };
-	struct snapshot_options so = { .no_copy = o->no_copy, .arg = &state->freeze };
+	struct snapshot_options so = { .no_copy = o->no_copy, .most_held_bytes = MOST_HELD_BYTES, .arg = &state->freeze };
 	int rc;
 
 	rc = ledger_map_open_pid(pid, &state->map, e);

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "arch/x86_64/remote_arch.h"
+#include "src/base/fmt.h"
 #include "src/base/str.h"
 #include "src/target/apart.h"
 #include "src/target/confined.h"
@@ -172,6 +173,31 @@ static bool want_copy(struct snapshot *s, const struct snapshot_options *o)
 	return !copy_possible(s->pid, &s->why) && !gadget_find(s->pid, &s->state->copy.gadget, &s->why);
 }
 
+/* Memory that has to be read while the process stands still. */
+static uint64_t own_bytes(pid_t pid)
+{
+	static const char *const parts[] = { "RssAnon", "RssShmem", "VmSwap" };
+	pid_t live = task_live(pid);
+	uint64_t sum = 0, kib;
+
+	for (size_t i = 0; live > 0 && i < sizeof(parts) / sizeof(parts[0]); i++)
+		if (!task_status(pid, live, parts[i], 10, &kib))
+			sum += kib << 10;
+	return sum;
+}
+
+/* Of a process that cannot be copied: 0, or -E2BIG. */
+static int may_hold(const struct snapshot *s, const struct snapshot_options *o, struct err *e)
+{
+	uint64_t bytes = o->no_copy || !o->most_held_bytes ? 0 : own_bytes(s->pid);
+
+	if (bytes <= o->most_held_bytes)
+		return 0;
+	err_set(e, -E2BIG, "no copy could be made: %s", s->why.text);
+	err_hint(e, "without one it stands still while all of its %s are read, a second for each GiB: --stop does that", fmt_bytes(bytes).s);
+	return -E2BIG;
+}
+
 /* Stop all and make the copy; when no thread is fit for it just now, again a bit later. Ends with the threads stopped. 0 or -errno. */
 static int stop_and_copy(struct snapshot *s, const struct snapshot_options *o, bool wanted, struct err *e)
 {
@@ -275,9 +301,13 @@ int snapshot_take(pid_t pid, const struct snapshot_options *o, struct snapshot *
 	copy_reap_leftovers(pid);
 	s->state->may_ask = !confined_check(pid, CONFINED_ASK, NULL);
 	wanted = want_copy(s, o);
-	rc = prepare(s, wanted, e);
+	rc = wanted ? 0 : may_hold(s, o, e);
+	if (!rc)
+		rc = prepare(s, wanted, e);
 	if (!rc)
 		rc = stop_and_copy(s, o, wanted, e);
+	if (!rc && wanted && !s->state->copy.child.pid)
+		rc = may_hold(s, o, e);
 	if (!rc) {
 		rc = look(s, o, e);
 		if (!rc)

@@ -6,7 +6,8 @@
  * without __WALL or __WCLONE), shares the table of descriptors (so that what the program closes is closed), is killed by the kernel when we die
  * (PTRACE_O_EXITKILL) and is waited for by the program's own thread, borrowed for that moment, before snapshot_free() returns.
  *
- * Where no copy can be had (no memory, a limit on processes, a system call filter) the threads stay stopped until snapshot_free().
+ * Where no copy can be had (no memory, a limit on processes, a system call filter) the threads stay stopped until snapshot_free(), unless that
+ * would be too long (most_held_bytes).
  */
 #ifndef TARGET_SNAPSHOT_H
 #define TARGET_SNAPSHOT_H
@@ -33,6 +34,7 @@ struct snapshot_thread {
 struct snapshot_options {
 	uint64_t timeout_ns;		/* for all threads to stop; 0 = 5 s */
 	bool no_copy;			/* leave the threads stopped */
+	uint64_t most_held_bytes;	/* without a copy: give up (-E2BIG) rather than hold a process that has more memory; 0 = any */
 	/*
 	 * Called while all threads are stopped, after the copy is made; may read the process, must be quick. Non-zero: give up. May be NULL.
 	 */

@@ -71,6 +71,17 @@ page_table_kib() { awk '$1 == "VmPTE:" { print $2 }' "/proc/$PID/status"; }
 	finish 0
 }
 
+@test "leaks: a process that is too large to stand still unasked goes on where it cannot be copied; --stop searches it" {
+	launch vast 2 1 whole
+	refused "no copy could be made: process $PID has its system calls filtered" "$PMM" leaks "$PID"
+	grep -Eq "hint: without one it stands still while all of its 2[.0-9]* GiB are read.*: --stop does that$" "$T/refused.err"
+	clean_of_search
+	search "$T/vast.json" --stop "$PID"
+	[ "$(entry "$T/vast.json" vast reachable blocks bytes)" = "2 2147483648; 2 154" ]
+	[ "$(jq '.search.read_bytes > 2147483648' "$T/vast.json")" = true ]
+	finish 0
+}
+
 @test "leaks: memory that a copy does not get, gets empty or shares is read during the pause, up to a limit, and that is told" {
 	local kind mib held late notes
 	while read -r kind mib held late notes; do
