@@ -202,7 +202,7 @@ static bool child_start(void)
 		STORE(A.state, AGENT_OFF);
 		return false;
 	}
-	if (segment_claim(false)) {
+	if (segment_claim(false) && (segment_renew() || segment_claim(false))) {
 		ADD(A.tree->lost_processes, 1);
 		STORE(A.state, AGENT_OFF);
 		return false;

@@ -13,6 +13,12 @@
 /* Find the tree's file and map it; each form of the agent has its own way. 0 or negative. */
 int segment_open(void);
 
+/*
+ * A forked child for which its parent's file has no room: have a file of its own from now on. The parent's stays mapped, as what fork()
+ * interrupted may be at work there. 0 or negative: it must do without. Each form of the agent has its own way.
+ */
+int segment_renew(void);
+
 /* Map the file behind fd as a whole, if it is a tree, and one with that cookie when one is given. Sets A.tree; 0 or -1. */
 int segment_map(int fd, const uint64_t *cookie);
 

@@ -46,6 +46,11 @@ int segment_open(void)
 	return ret;
 }
 
+int segment_renew(void)
+{
+	return -1;
+}
+
 /* Our own unwind information: stacks go through hooks of functions that allocate themselves. */
 static void own_find(void)
 {

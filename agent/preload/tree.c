@@ -214,3 +214,25 @@ int segment_open(void)
 	sys1(close, fd);
 	return ret && A.compiled_in ? tree_make() : ret;	/* the monitor's may be too large for a limit that is not ours to raise */
 }
+
+/*
+ * Compiled in only: hooks keep a limit on address space as the program believes it to be. Where there is one it is not used up by one
+ * generation of processes after the other.
+ */
+int segment_renew(void)
+{
+	static bool renewed;
+	struct pmm_tree *tree = A.tree;
+	struct pmm_slot *slot = A.slot;
+
+	if (!A.compiled_in || (renewed && limit_of(RLIMIT_AS) != UINT64_MAX))
+		return -1;
+	renewed = true;
+	A.slot = NULL;
+	A.slot_use = 0;
+	if (!tree_make())
+		return 0;
+	A.tree = tree;
+	A.slot = slot;
+	return -1;
+}

@@ -29,14 +29,11 @@ static bool is_ours(const struct proc_map *m)
 	return (m->perms & PROC_MAP_SHARED) && m->ino && str_starts(m->path, MAP_NAME);
 }
 
-/*
- * Libraries with pmm.h's full form in them may have ledgers of their own beside the program's. That is the oldest, and as the kernel goes downwards
- * with files that are as large as these, the highest.
- */
-static const struct proc_map *find_map(const struct proc_maps *maps)
+/* The highest mapping of a ledger below another one, of another file; `above` NULL: of all. NULL: none. */
+static const struct proc_map *map_below(const struct proc_maps *maps, const struct proc_map *above)
 {
-	for (size_t i = maps->nr; i-- > 0;)
-		if (is_ours(&maps->v[i]))
+	for (size_t i = above ? (size_t)(above - maps->v) : maps->nr; i-- > 0;)
+		if (is_ours(&maps->v[i]) && (!above || maps->v[i].ino != above->ino))
 			return &maps->v[i];
 	return NULL;
 }
@@ -140,6 +137,38 @@ static int not_tracked(pid_t pid, struct err *e)
 	return -ENOENT;
 }
 
+/* Is a process of that number in the ledger? */
+static bool is_in(int fd, pid_t inner)
+{
+	struct pmm_tree *tree = malloc(sizeof(*tree));
+	bool found = false;
+
+	if (tree && pread(fd, tree, sizeof(*tree), 0) == (ssize_t)sizeof(*tree))
+		for (unsigned i = 0; i < tree->nr_slots && i < PMM_MAX_SLOTS; i++)
+			found |= tree->slot[i].state == PMM_SLOT_LIVE && (pid_t)tree->slot[i].pid == inner;
+	free(tree);
+	return found;
+}
+
+/*
+ * Libraries with pmm.h's full form in them may have ledgers of their own beside the program's. That is the oldest, and as the kernel goes downwards
+ * with files that are as large as these, the highest. But a child for which its parent's had no room has one of its own, and that still mapped.
+ */
+static void open_file(pid_t pid, struct ledger_place *place)
+{
+	const struct proc_map *m = NULL, *next = map_below(&place->maps, NULL);
+
+	do {
+		m = next;
+		next = map_below(&place->maps, m);
+		if (place->fd >= 0)
+			close(place->fd);
+		place->ino = m->ino;
+		place->delta = m->start - m->offset;
+		place->fd = open_map_file(pid, &place->maps, m->ino, &place->writable);
+	} while (next && place->fd >= 0 && !is_in(place->fd, proc_ns_pid(pid)));
+}
+
 /*
  * Read the mappings and open the ledger's file through them. A growing ledger changes the ends of its mappings, by which they are opened: then
  * they are looked at anew. 0, also when none can be opened (place->fd is -1 then), or -errno with `e`.
@@ -147,19 +176,15 @@ static int not_tracked(pid_t pid, struct err *e)
 static int find_file(pid_t pid, struct ledger_place *place, struct err *e)
 {
 	for (unsigned tries = 0;; tries++) {
-		const struct proc_map *m;
 		int rc = proc_maps_read(pid, &place->maps, e);
 
 		if (rc)
 			return rc == -EACCES ? -EPERM : rc;
-		m = find_map(&place->maps);
-		if (!m) {
+		if (!map_below(&place->maps, NULL)) {
 			ledger_find_fini(place);
 			return not_tracked(pid, e);
 		}
-		place->ino = m->ino;
-		place->delta = m->start - m->offset;
-		place->fd = open_map_file(pid, &place->maps, m->ino, &place->writable);
+		open_file(pid, place);
 		if (place->fd >= 0 || errno != ENOENT || tries == TRIES)
 			return 0;
 		proc_maps_fini(&place->maps);

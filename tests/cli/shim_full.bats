@@ -159,8 +159,7 @@ child: 1 new, 0 passed"
 	full gcc limited.c "$T/limited" -std=gnu11 -O2
 	says limited "$both" a 68719476736
 	says limited "$both" a 4294967296
-	says limited "program: 1 new, 0 passed
-child: 0 new, 1 passed" a 400000000
+	says limited "$both" a 400000000	# a file for one process each
 	says limited "program: 0 new, 1 passed
 child: 0 new, 1 passed" a 200000000
 	grep -q "no memory for a ledger" "$T/err"
@@ -481,6 +480,23 @@ parent: 3 new, 1 freed, 0 foreign"
 	[ "$(lines <"$T/json")" = "fork.c:36 stay 3 30" ]
 	[ "$(jq -r .process.began "$T/json")" = fork ]
 	finish 4
+}
+
+@test "fork: of a hundred children at a time each has a ledger, and is told of, leaks and all" {
+	local child grandchild
+	full gcc crowd.c "$T/crowd" -std=gnu11 -O1
+	start "$T/crowd"
+	read -r _ child grandchild <<<"$LINE"
+	within "$PMM" report --json --top 0 "$PID" >"$T/json"
+	[ "$(lines <"$T/json")" = "crowd.c:57 main 1 10" ]
+	within "$PMM" report --json --top 0 "$child" >"$T/json"
+	[ "$(lines <"$T/json")" = $'crowd.c:33 thread 1 40\ncrowd.c:44 child 1 30' ]
+	[ "$(jq -r .process.began "$T/json")" = fork ]
+	within "$PMM" report --json --top 0 "$grandchild" >"$T/json"
+	[ "$(lines <"$T/json")" = "crowd.c:50 child 1 50" ]
+	within "$PMM" leaks --json --show all --top 0 "$grandchild" >"$T/json"
+	[ "$(jq -r '.totals[] | select(.class == "reachable") | "\(.blocks) \(.bytes)"' "$T/json")" = "1 50" ]
+	finish 0
 }
 
 # loaded WANTED FLAGS...: a program linked like this, with a library that has a form of its own, holds these lines.

@@ -19,6 +19,11 @@ int segment_open(void)
 	return -1;
 }
 
+int segment_renew(void)
+{
+	return -1;
+}
+
 uint64_t *ctx_countdown(struct tctx *c)
 {
 	return &c->bytes_left;
