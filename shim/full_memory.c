@@ -31,15 +31,20 @@ struct own_text {
 	char text[];
 };
 
-/* A copy of a text, one of each: what the program has may go with its library. "?": none, or no memory. */
+/* A copy of a text, one of each: what the program has may go with its library. "?": none, or no memory. The last one asked for comes first. */
 static const char *own_text(const char *text)
 {
-	struct own_text *t;
+	struct own_text *t, **link;
 	size_t bytes = text ? strlen(text) + 1 : 0;
 
-	for (t = S.own_texts; t && bytes; t = t->next)
-		if (!strcmp(t->text, text))
-			return t->text;
+	for (link = &S.own_texts; bytes && (t = *link); link = &t->next) {
+		if (strcmp(t->text, text))
+			continue;
+		*link = t->next;
+		t->next = S.own_texts;
+		S.own_texts = t;
+		return t->text;
+	}
 	t = bytes ? (struct own_text *)own_memory(sizeof(*t) + bytes) : NULL;
 	if (!t)
 		return "?";
