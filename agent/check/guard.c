@@ -14,15 +14,12 @@
 #include "agent/ctx.h"
 
 #define MALLOC_ALIGN	16u
-#define BUSY_TRIES	1000		/* one that was interrupted for good is not waited for */
-#define BUSY_NS		1000000u
 
 static struct {
 	bool on;
 	uint64_t secret;
 	uint64_t max;			/* blocks */
 	uint64_t live;			/* and those about to be */
-	uint32_t busy;			/* threads that open or close pages */
 	enum pmm_guard_mechanism mechanism;
 } G;
 
@@ -143,27 +140,6 @@ bool guard_start(const struct pmm_check *options)
 	return true;
 }
 
-/* Before pages are opened and closed, and after. False: the program confined itself, nothing may be asked of the kernel. */
-static bool pages_enter(void)
-{
-	__atomic_fetch_add(&G.busy, 1, __ATOMIC_SEQ_CST);
-	if (likely(!__atomic_load_n(&A.no_guards, __ATOMIC_SEQ_CST)))
-		return true;
-	ADD(G.busy, -1u);
-	return false;
-}
-
-static void pages_leave(void)
-{
-	__atomic_fetch_sub(&G.busy, 1, __ATOMIC_RELEASE);
-}
-
-static void busy_wait(void)
-{
-	for (unsigned i = 0; i < BUSY_TRIES && __atomic_load_n(&G.busy, __ATOMIC_SEQ_CST); i++)
-		sys_sleep_ns(BUSY_NS);
-}
-
 void (*guard_at_work)(uint64_t now);
 
 static void at_work(uint64_t now)
@@ -186,7 +162,7 @@ void guard_open_all(void)
 {
 	if (!G.on)
 		return;
-	busy_wait();
+	pages_wait();
 	open_prepared();
 	if (ledger_ours())
 		STORE(A.ledger->check.opened, 1);
@@ -358,123 +334,13 @@ void guard_close(uint32_t run)
 	pages_leave();
 }
 
-/* ---- accesses let through ------------------------------------------------------------------------------- */
-
-/* The run that a page belongs to, the guard page before an area's first run to that; *own: a data page. False: nothing was ever there. */
-static bool page_run(uint64_t page, struct area **a, uint32_t *i, bool *own)
-{
-	uint32_t nr;
-
-	*a = area_of(page);
-	if (!*a)
-		return false;
-	nr = (uint32_t)((page - (*a)->start) / ARCH_PAGE);
-	*own = nr % stride(*a);
-	*i = nr / stride(*a) - (!*own && nr);
-	return run_prepared(*a, *i);
-}
-
-/* Is it the block's now, or about to be, so that it is not ours to close? */
-static bool page_in_use(const struct area *a, uint32_t i, uint64_t page)
-{
-	uint64_t bytes, start;
-
-	if (!(LOAD_ACQUIRE(run_record(a, i)->hold) & HOLD_OWNED))
-		return false;
-	start = block_pages(a, i, &bytes);
-	return LOAD_ACQUIRE(run_record(a, i)->state) != PMM_GUARD_LIVE || page - start < bytes;
-}
-
-/* A live block that has the page for its own, told apart from all others; 0: none. */
-static uint64_t page_block(uint64_t page)
-{
-	struct area *a;
-	uint32_t i, hold;
-	bool own;
-
-	if (!page_run(page, &a, &i, &own) || !own)
-		return 0;
-	hold = LOAD_ACQUIRE(run_record(a, i)->hold);
-	if (!(hold & HOLD_OWNED) || !page_in_use(a, i, page) || LOAD(run_record(a, i)->state) != PMM_GUARD_LIVE)
-		return 0;
-	return (uint64_t)(hold / HOLD_TURN) << 32 | (a->first + i + 1);
-}
-
-bool guard_page_protected(uint64_t page, struct guard_stop *last)
-{
-	struct guard_stop now = { page, page_block(page) };
-	bool same = now.block && now.block == last->block && page == last->page;
-
-	*last = now;
-	return same;
-}
-
-/* Open unless it is so. */
-static bool page_make_open(uint64_t page)
-{
-	bool ok;
-
-	if (!pages_enter())
-		return true;
-	ok = pages_open(page, ARCH_PAGE);
-	pages_leave();
-	return ok;
-}
-
-bool guard_page_open(uint64_t page)
-{
-	struct area *a;
-	uint32_t i;
-	bool own;
-
-	if (!page_run(page, &a, &i, &own))
-		return false;
-	if (own)
-		ADD(run_record(a, i)->hold, HOLD_ACCESS);
-	if ((own && page_in_use(a, i, page) && LOAD(run_record(a, i)->state) == PMM_GUARD_LIVE) || page_make_open(page))
-		return true;
-	if (own)
-		ADD(run_record(a, i)->hold, -HOLD_ACCESS);
-	return false;
-}
-
-void guard_page_close(uint64_t page)
-{
-	struct area *a;
-	uint32_t i;
-	bool own;
-
-	if (!page_run(page, &a, &i, &own))
-		return;
-	if ((!own || !page_in_use(a, i, page)) && pages_enter()) {
-		pages_close(page, ARCH_PAGE);
-		pages_leave();
-	}
-	if (own)
-		ADD(run_record(a, i)->hold, -HOLD_ACCESS);
-}
-
-bool guard_page_give(uint64_t page)
-{
-	struct area *a;
-	uint32_t i;
-	bool own;
-
-	if (LOAD(A.confined))
-		return false;
-	if (page_run(page, &a, &i, &own)) {
-		ADD(run_record(a, i)->hold, HOLD_ACCESS);
-		if (!own && run_prepared(a, i + 1))
-			ADD(run_record(a, i + 1)->hold, HOLD_ACCESS);
-	}
-	return pages_force(page, ARCH_PAGE);
-}
+/* ---- no more of them ------------------------------------------------------------------------------------- */
 
 void guard_disarm(bool quiet)
 {
 	__atomic_store_n(&A.no_guards, true, __ATOMIC_SEQ_CST);
 	if (!quiet)
-		busy_wait();
+		pages_wait();
 	open_prepared();
 }
 
@@ -492,7 +358,6 @@ void guard_forked(void)
 {
 	if (!G.on)
 		return;
-	G.busy = 0;			/* of the parent's threads */
 	pages_forked();
 	if (ledger_ours())
 		ledger_describe();

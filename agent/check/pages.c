@@ -17,6 +17,8 @@
 #define TRIES		8
 #define PER_OPEN	2	/* mappings */
 #define PR_GET_SECCOMP	21
+#define BUSY_TRIES	1000		/* one that was interrupted for good is not waited for */
+#define BUSY_NS		1000000u
 
 static struct {
 	enum pmm_guard_mechanism mechanism;
@@ -24,6 +26,7 @@ static struct {
 	bool distrust;
 	uint64_t start, bytes;
 	uint64_t mappings, max_mappings;	/* for protection */
+	uint32_t busy;			/* threads that open or close pages */
 } P;
 
 struct range {
@@ -209,7 +212,28 @@ void pages_open_all(uint64_t at, uint64_t bytes)
 }
 
 /* The anon_vmas of a child's mappings differ: what is split now stays so, beside what it will split itself. */
+bool pages_enter(void)
+{
+	__atomic_fetch_add(&P.busy, 1, __ATOMIC_SEQ_CST);
+	if (likely(!__atomic_load_n(&A.no_guards, __ATOMIC_SEQ_CST)))
+		return true;
+	ADD(P.busy, -1u);
+	return false;
+}
+
+void pages_leave(void)
+{
+	__atomic_fetch_sub(&P.busy, 1, __ATOMIC_RELEASE);
+}
+
+void pages_wait(void)
+{
+	for (unsigned i = 0; i < BUSY_TRIES && __atomic_load_n(&P.busy, __ATOMIC_SEQ_CST); i++)
+		sys_sleep_ns(BUSY_NS);
+}
+
 void pages_forked(void)
 {
+	P.busy = 0;			/* of the parent's threads */
 	ADD(P.mappings, P.mappings);
 }

@@ -52,6 +52,13 @@ void pages_open_all(uint64_t at, uint64_t bytes);
 /* The same of whatever is there, prepared or not. False: not all of it is open. */
 bool pages_force(uint64_t at, uint64_t bytes);
 
+/* Before pages are opened and closed, and after. False: the program confined itself, nothing may be asked of the kernel. */
+bool pages_enter(void);
+void pages_leave(void);
+
+/* Until no thread is in between these, for a second at most. */
+void pages_wait(void);
+
 /* In a forked child. */
 void pages_forked(void);
 
