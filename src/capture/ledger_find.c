@@ -137,15 +137,30 @@ static int not_tracked(pid_t pid, struct err *e)
 	return -ENOENT;
 }
 
-/* Is a process of that number in the ledger? */
-static bool is_in(int fd, pid_t inner)
+/* Is part of the slot mapped for writing? A process writes to no slot but its own. */
+static bool is_written(const struct proc_maps *maps, uint64_t ino, const struct pmm_tree *tree, unsigned slot)
+{
+	uint64_t from = tree->slots_off + slot * tree->slot_bytes;
+
+	for (size_t i = 0; i < maps->nr; i++) {
+		const struct proc_map *m = &maps->v[i];
+
+		if (is_ours(m) && m->ino == ino && (m->perms & PROC_MAP_WRITE) &&
+		    m->offset < from + tree->slot_bytes && m->offset + (m->end - m->start) > from)
+			return true;
+	}
+	return false;
+}
+
+/* Is the process in the ledger that is mapped there? */
+static bool is_in(const struct proc_maps *maps, const struct proc_map *m, int mem, pid_t inner)
 {
 	struct pmm_tree *tree = malloc(sizeof(*tree));
 	bool found = false;
 
-	if (tree && pread(fd, tree, sizeof(*tree), 0) == (ssize_t)sizeof(*tree))
-		for (unsigned i = 0; i < tree->nr_slots && i < PMM_MAX_SLOTS; i++)
-			found |= tree->slot[i].state == PMM_SLOT_LIVE && (pid_t)tree->slot[i].pid == inner;
+	if (tree && pread(mem, tree, sizeof(*tree), (off_t)(m->start - m->offset)) == (ssize_t)sizeof(*tree))
+		for (unsigned i = 0; i < tree->nr_slots && i < PMM_MAX_SLOTS && !found; i++)
+			found = tree->slot[i].state == PMM_SLOT_LIVE && (pid_t)tree->slot[i].pid == inner && is_written(maps, m->ino, tree, i);
 	free(tree);
 	return found;
 }
@@ -153,20 +168,23 @@ static bool is_in(int fd, pid_t inner)
 /*
  * Libraries with pmm.h's full form in them may have ledgers of their own beside the program's. That is the oldest, and as the kernel goes downwards
  * with files that are as large as these, the highest. But a child for which its parent's had no room has one of its own, and that still mapped.
+ * NULL: there is none.
  */
-static void open_file(pid_t pid, struct ledger_place *place)
+static const struct proc_map *find_map(pid_t pid, const struct proc_maps *maps)
 {
-	const struct proc_map *m = NULL, *next = map_below(&place->maps, NULL);
+	const struct proc_map *first = map_below(maps, NULL), *m = first, *next;
+	int mem = -1;
 
-	do {
+	while (m && (next = map_below(maps, m))) {
+		if (m == first)
+			mem = open_memory(pid);
+		if (mem < 0 || is_in(maps, m, mem, proc_ns_pid(pid)))
+			break;
 		m = next;
-		next = map_below(&place->maps, m);
-		if (place->fd >= 0)
-			close(place->fd);
-		place->ino = m->ino;
-		place->delta = m->start - m->offset;
-		place->fd = open_map_file(pid, &place->maps, m->ino, &place->writable);
-	} while (next && place->fd >= 0 && !is_in(place->fd, proc_ns_pid(pid)));
+	}
+	if (mem >= 0)
+		close(mem);
+	return m;
 }
 
 /*
@@ -176,15 +194,19 @@ static void open_file(pid_t pid, struct ledger_place *place)
 static int find_file(pid_t pid, struct ledger_place *place, struct err *e)
 {
 	for (unsigned tries = 0;; tries++) {
+		const struct proc_map *m;
 		int rc = proc_maps_read(pid, &place->maps, e);
 
 		if (rc)
 			return rc == -EACCES ? -EPERM : rc;
-		if (!map_below(&place->maps, NULL)) {
+		m = find_map(pid, &place->maps);
+		if (!m) {
 			ledger_find_fini(place);
 			return not_tracked(pid, e);
 		}
-		open_file(pid, place);
+		place->ino = m->ino;
+		place->delta = m->start - m->offset;
+		place->fd = open_map_file(pid, &place->maps, m->ino, &place->writable);
 		if (place->fd >= 0 || errno != ENOENT || tries == TRIES)
 			return 0;
 		proc_maps_fini(&place->maps);
@@ -219,19 +241,6 @@ int ledger_find(pid_t pid, struct ledger_place *place, struct err *e)
 	return rc;
 }
 
-/* Is part of the slot mapped for writing? A process writes to no slot but its own. */
-static bool is_written(const struct ledger_place *place, uint64_t from, uint64_t bytes)
-{
-	for (size_t i = 0; i < place->maps.nr; i++) {
-		const struct proc_map *m = &place->maps.v[i];
-
-		if (is_ours(m) && m->ino == place->ino && (m->perms & PROC_MAP_WRITE) &&
-		    m->offset < from + bytes && m->offset + (m->end - m->start) > from)
-			return true;
-	}
-	return false;
-}
-
 int ledger_find_slot(const struct ledger_place *place, const struct pmm_tree *tree, pid_t pid,
 		     unsigned *slot, struct err *e)
 {
@@ -244,8 +253,7 @@ int ledger_find_slot(const struct ledger_place *place, const struct pmm_tree *tr
 
 		if (tree->slot[i].state != PMM_SLOT_LIVE || (pid_t)tree->slot[i].pid != inner)
 			continue;
-		mapped =
-			is_written(place, tree->slots_off + i * tree->slot_bytes, tree->slot_bytes);
+		mapped = is_written(&place->maps, place->ino, tree, i);
 		if (!found || mapped)
 			*slot = i;
 		found = true;

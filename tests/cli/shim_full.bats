@@ -499,6 +499,23 @@ parent: 3 new, 1 freed, 0 foreign"
 	finish 0
 }
 
+@test "fork: a hundred children of an ordinary user's, told of to that user" {
+	local child user="setpriv --reuid 65534 --regid 65534 --clear-groups"
+	need setpriv
+	[ "$(id -u)" -eq 0 ] || skip "needs root to be another user"
+	full gcc crowd.c "$T/crowd" -std=gnu11 -O1
+	cp "$PMM" "$T/pmm"
+	chmod 755 "$T" "$BATS_RUN_TMPDIR" "$BATS_RUN_TMPDIR/test" 2>/dev/null || true
+	$user test -x "$T/crowd" || skip "nobody (uid 65534) cannot reach the program"
+	# shellcheck disable=SC2086
+	start $user "$T/crowd"
+	read -r _ child _ <<<"$LINE"
+	# shellcheck disable=SC2086
+	within $user "$T/pmm" report --json --top 0 "$child" >"$T/json"
+	[ "$(lines <"$T/json")" = $'crowd.c:33 thread 1 40\ncrowd.c:44 child 1 30' ]
+	finish 0
+}
+
 # loaded WANTED FLAGS...: a program linked like this, with a library that has a form of its own, holds these lines.
 loaded() {
 	local wanted=$1
