@@ -21,6 +21,7 @@
 
 #define ADOPT_TRIES	4
 #define PROBES		8
+#define START_TRIES	100000
 
 /* Where the C library keeps the thread id: found by looking for it, since the layout is its own business. */
 static uint32_t tid_offset_find(uint64_t tp, uint32_t tid)
@@ -188,8 +189,20 @@ static struct tctx *ctx_search(uint64_t tp)
 	return NULL;
 }
 
-/* The process forked: what we have is the parent's. */
-static bool child_start(void)
+/* A ledger for this process, where there is one to be had: its own place in its parent's file, or a file of its own. */
+static bool child_claim(void)
+{
+	struct pmm_tree *tree = A.tree;
+
+	if (!(tree->flags & PMM_TREE_FOLLOW))
+		return false;
+	if (!segment_claim(false) || (!segment_renew() && !segment_claim(false)))
+		return true;
+	ADD(tree->lost_processes, 1);
+	return false;
+}
+
+static bool child_begin(void)
 {
 	A.pid = A.confined ? (int)ctx_tid(arch_thread_pointer()) : (int)sys0(getpid);
 	if (LOAD(A.module_lock)) {		/* another thread of the parent was changing the list */
@@ -198,12 +211,7 @@ static bool child_start(void)
 		A.module_reading = false;
 		A.module_lock = 0;
 	}
-	if (!(A.tree->flags & PMM_TREE_FOLLOW)) {
-		STORE(A.state, AGENT_OFF);
-		return false;
-	}
-	if (segment_claim(false) && (segment_renew() || segment_claim(false))) {
-		ADD(A.tree->lost_processes, 1);
+	if (!child_claim()) {
 		STORE(A.state, AGENT_OFF);
 		return false;
 	}
@@ -212,8 +220,26 @@ static bool child_start(void)
 	if (A.sampled)
 		memset(sample_pages, 0, sizeof(sample_pages));
 	module_record_all();
-	STORE(*A.alive, 1);
+	STORE_RELEASE(*A.alive, 1);
 	return true;
+}
+
+/*
+ * The process forked: what we have is the parent's. Threads may be here at once, as the first calls of a child may be theirs; and a handler
+ * that interrupted the one that is at it, which is not waited for.
+ */
+static bool child_start(void)
+{
+	uint32_t tid = A.confined ? ctx_tid(arch_thread_pointer()) : (uint32_t)sys0(gettid), starter = 0;
+
+	if (CAS(A.alive[1], starter, tid))
+		return child_begin();
+	for (unsigned tries = 0; starter != tid && tries < START_TRIES && !LOAD_ACQUIRE(*A.alive) && LOAD(A.state) == AGENT_ON; tries++)
+		if (tries < 100 || A.confined)
+			arch_pause();
+		else
+			sys0(sched_yield);
+	return LOAD_ACQUIRE(*A.alive) && LOAD(A.state) == AGENT_ON;
 }
 
 struct tctx *ctx_find_slow(uint64_t tp)

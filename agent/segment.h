@@ -14,8 +14,8 @@
 int segment_open(void);
 
 /*
- * A forked child for which its parent's file has no room: have a file of its own from now on. The parent's stays mapped, as what fork()
- * interrupted may be at work there. 0 or negative: it must do without. Each form of the agent has its own way.
+ * A forked child for which its parent's file has no room: have a file of its own from now on. 0 or negative: it must do without. Each form
+ * of the agent has its own way.
  */
 int segment_renew(void);
 

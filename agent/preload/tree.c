@@ -12,6 +12,7 @@
 #define OWN_HEAD	(64ull << 10)
 #define F_ADD_SEALS	1033
 #define RLIMIT_FSIZE	1
+#define PR_GET_SECCOMP	21
 
 struct address {
 	uint64_t monitor, fd, cookie;
@@ -216,23 +217,29 @@ int segment_open(void)
 }
 
 /*
- * Compiled in only: hooks keep a limit on address space as the program believes it to be. Where there is one it is not used up by one
- * generation of processes after the other.
+ * Compiled in only, and of files that no monitor looks after. Not where it could do harm: it takes system calls that a filter may kill for, and as
+ * much address space again. What fork() interrupted may be at work in the parent's file; one from further back is given up.
  */
 int segment_renew(void)
 {
-	static bool renewed;
+	static struct { struct pmm_tree *tree; uint64_t bytes; } before;
 	struct pmm_tree *tree = A.tree;
 	struct pmm_slot *slot = A.slot;
+	uint64_t bytes = A.reserved_bytes;
 
-	if (!A.compiled_in || (renewed && limit_of(RLIMIT_AS) != UINT64_MAX))
+	if (!A.compiled_in || !(tree->flags & PMM_TREE_STANDALONE) || limit_of(RLIMIT_AS) != UINT64_MAX || sys1(prctl, PR_GET_SECCOMP))
 		return -1;
-	renewed = true;
 	A.slot = NULL;
 	A.slot_use = 0;
-	if (!tree_make())
-		return 0;
-	A.tree = tree;
-	A.slot = slot;
-	return -1;
+	if (tree_make()) {
+		A.tree = tree;
+		A.slot = slot;
+		A.reserved_bytes = bytes;
+		return -1;
+	}
+	if (before.tree)
+		sys2(munmap, before.tree, before.bytes);
+	before.tree = tree;
+	before.bytes = bytes;
+	return 0;
 }

@@ -266,6 +266,13 @@ static void strip(void *arg, unsigned who)
 			g->bare[i / 64] |= (uint64_t)(g->first[i] == REACH_EMPTY) << (i & 63);
 }
 
+/* More than can be cut, and nothing tells that most of it was never touched: nonsense, as a rule. */
+static bool is_endless(const struct reach_graph *g, const struct memory *m, uint64_t from, uint64_t to)
+{
+	return (to - from) / REACH_PIECE >= MAX_PIECES - g->pieces.nr && !reach_untouched(m, from, to) &&
+	       !reach_untouched(m, from + REACH_ASK, to);
+}
+
 /* What is there of a block in pieces, unless these would be too many. */
 static int cut(struct reach_graph *g, const struct memory *m, uint32_t block)
 {
@@ -273,7 +280,7 @@ static int cut(struct reach_graph *g, const struct memory *m, uint32_t block)
 	uint64_t to = reach_block_end(b) & ~7ull, from = (b->address + 7) & ~7ull, asked = from;
 	const size_t before = g->pieces.nr;
 
-	if (from < b->address || reach_has_inner(g->ix, block))
+	if (from < b->address || reach_has_inner(g->ix, block) || is_endless(g, m, from, to))
 		return 0;
 	while (from < to) {
 		uint64_t end = to - from < REACH_PIECE ? to : from + REACH_PIECE, none = from < asked ? 0 : reach_untouched(m, from, to);

@@ -205,6 +205,7 @@ static int find_file(pid_t pid, struct ledger_place *place, struct err *e)
 			return not_tracked(pid, e);
 		}
 		place->ino = m->ino;
+		place->is_one_of_several = map_below(&place->maps, NULL)->ino != m->ino || map_below(&place->maps, m);
 		place->delta = m->start - m->offset;
 		place->fd = open_map_file(pid, &place->maps, m->ino, &place->writable);
 		if (place->fd >= 0 || errno != ENOENT || tries == TRIES)
@@ -254,6 +255,8 @@ int ledger_find_slot(const struct ledger_place *place, const struct pmm_tree *tr
 		if (tree->slot[i].state != PMM_SLOT_LIVE || (pid_t)tree->slot[i].pid != inner)
 			continue;
 		mapped = is_written(&place->maps, place->ino, tree, i);
+		if (!mapped && place->is_one_of_several)
+			continue;
 		if (!found || mapped)
 			*slot = i;
 		found = true;

@@ -20,6 +20,7 @@ struct ledger_place {
 	uint64_t delta;
 	struct proc_maps maps;		/* of the process, for ledger_find_slot() */
 	uint64_t ino;			/* of the memfd */
+	bool is_one_of_several;		/* it has others mapped as well */
 };
 
 /*

@@ -16,7 +16,7 @@
 #include "src/inject/attached.h"
 #include "src/target/task.h"
 
-#define MOST_HELD_BYTES	(1ull << 30)	/* searched in about a second */
+#define MOST_HELD_BYTES	(1ull << 30)	/* searched in one to some seconds */
 
 static size_t read_snapshot(void *arg, uint64_t address, void *to, size_t bytes)
 {

@@ -29,7 +29,7 @@
 #define MAX_TRIES	6		/* to find a thread that can be used */
 #define NAP_NS		1000000u	/* at first, between tries */
 #define PAGE		4096ull
-#define LOOK_BYTES	(256ull << 20)	/* as much as pages_find() looks at anywhere in search of one page */
+#define LOOK_BYTES	(256ull << 20)	/* of whole pages, as much as pages_find() looks at anywhere in search of one */
 
 struct snapshot_state {
 	struct stopped stopped;		/* without a copy */
@@ -137,7 +137,8 @@ uint64_t snapshot_untouched(const struct snapshot *s, uint64_t address, uint64_t
 	if (!m)
 		return 0;
 	end = m->end - address < bytes ? m->end : address + bytes;
-	part = end - address < LOOK_BYTES ? end - address : LOOK_BYTES;
+	part = LOOK_BYTES - (address & (PAGE - 1));
+	part = end - address < part ? end - address : part;
 	if (s->copy) {
 		const uint8_t *held;
 		enum apart_where where = apart_find(&state->apart, address, &part, &held);
@@ -173,10 +174,10 @@ static bool want_copy(struct snapshot *s, const struct snapshot_options *o)
 	return !copy_possible(s->pid, &s->why) && !gadget_find(s->pid, &s->state->copy.gadget, &s->why);
 }
 
-/* Memory that has to be read while the process stands still. */
+/* Most of what has to be read while the process stands still; shared memory may be pmm's own. */
 static uint64_t own_bytes(pid_t pid)
 {
-	static const char *const parts[] = { "RssAnon", "RssShmem", "VmSwap" };
+	static const char *const parts[] = { "RssAnon", "VmSwap" };
 	pid_t live = task_live(pid);
 	uint64_t sum = 0, kib;
 
@@ -194,7 +195,7 @@ static int may_hold(const struct snapshot *s, const struct snapshot_options *o, 
 	if (bytes <= o->most_held_bytes)
 		return 0;
 	err_set(e, -E2BIG, "no copy could be made: %s", s->why.text);
-	err_hint(e, "without one it stands still while all of its %s are read, a second for each GiB: --stop does that", fmt_bytes(bytes).s);
+	err_hint(e, "without one it stands still while all of its %s are read, seconds for each GiB: --stop does that", fmt_bytes(bytes).s);
 	return -E2BIG;
 }
 

@@ -159,7 +159,8 @@ child: 1 new, 0 passed"
 	full gcc limited.c "$T/limited" -std=gnu11 -O2
 	says limited "$both" a 68719476736
 	says limited "$both" a 4294967296
-	says limited "$both" a 400000000	# a file for one process each
+	says limited "program: 1 new, 0 passed
+child: 0 new, 1 passed" a 400000000
 	says limited "program: 0 new, 1 passed
 child: 0 new, 1 passed" a 200000000
 	grep -q "no memory for a ledger" "$T/err"
@@ -480,6 +481,12 @@ parent: 3 new, 1 freed, 0 foreign"
 	[ "$(lines <"$T/json")" = "fork.c:36 stay 3 30" ]
 	[ "$(jq -r .process.began "$T/json")" = fork ]
 	finish 4
+}
+
+@test "fork: threads that are first at once in a child have one ledger, also beyond 64 children" {
+	full gcc rush.c "$T/rush" -std=gnu11 -O1 -pthread
+	says rush "40 well" 0 40
+	says rush "40 well" 70 40
 }
 
 @test "fork: of a hundred children at a time each has a ledger, and is told of, leaks and all" {

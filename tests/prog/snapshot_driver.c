@@ -5,7 +5,8 @@
  *					the address of a snapshot_victim's pages each is compared with what it must be
  *	hold PID [ADDRESS]		prints "copy PID" or "stopped: why", each line of standard input is answered by "intact" or "gone"
  *	read PID ADDRESS BYTES		take; prints how many bytes can be read there, and the first 8 as a number
- *	untouched PID HOW ADDRESS...	take, HOW "copied" or "held"; prints what snapshot_untouched() says of 2 GiB at each address
+ *	untouched PID HOW ADDRESS...	take, HOW "copied" or "held"; prints what snapshot_untouched() says of 2 GiB at each address. With
+ *					"copied-6.1", "held-6.1" PAGEMAP_SCAN is not there, as in Linux 6.1
  *	left PID			snapshot_reap_leftovers(): prints their number
  *	die PID TIMES			children that take snapshots without end, each killed at a random moment
  *	points PID			children that take one, killed behind their first, second, ... request of the kernel; prints how
@@ -16,11 +17,17 @@
  *
  * A refusal is printed as "CODE: sentence" and the hint, status 3.
  */
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -153,10 +160,23 @@ static int read_at(pid_t pid, uint64_t address, size_t bytes)
 	return 0;
 }
 
-static int untouched(pid_t pid, char **addresses)
+/* The kernel knows no PAGEMAP_SCAN from now on (linux/fs.h: _IOWR('f', 16, 96 bytes)). */
+static int grow_old(void)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_ioctl, 0, 3),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[1])), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0xc0606610, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOTTY), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { 6, filter };
+
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
+
+static int untouched(pid_t pid, bool old, char **addresses)
 {
 	struct snapshot s;
-	int rc = snapshot_take(pid, &options, &s, &e);
+	int rc = old && grow_old() ? -ENOSYS : snapshot_take(pid, &options, &s, &e);
 
 	if (rc)
 		return refused(rc);
@@ -207,10 +227,10 @@ int main(int argc, char **argv)
 	pid_t pid = argc > 2 ? atoi(argv[2]) : 0;
 	unsigned times = argc > 3 ? (unsigned)atoi(argv[3]) : 1;
 
-	options.no_copy = !strcmp(what, "stopped") || (argc > 3 && !strcmp(argv[3], "held"));
+	options.no_copy = !strcmp(what, "stopped") || (argc > 3 && !strncmp(argv[3], "held", 4));
 	asks = !strncmp(what, "ask", 3);
 	if (!strcmp(what, "untouched") && argc > 4)
-		return untouched(pid, argv + 4);
+		return untouched(pid, strstr(argv[3], "-6.1"), argv + 4);
 	if (!strcmp(what, "take") || !strcmp(what, "ask") || options.no_copy)
 		return take(pid, times, argc > 4 ? strtoull(argv[4], NULL, 0) : 0);
 	if (!strcmp(what, "hold"))
