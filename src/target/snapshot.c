@@ -14,12 +14,13 @@
 
 #include "arch/x86_64/remote_arch.h"
 #include "src/base/fmt.h"
-#include "src/base/str.h"
 #include "src/target/apart.h"
 #include "src/target/confined.h"
 #include "src/target/copy.h"
 #include "src/target/gadget.h"
 #include "src/target/pages.h"
+#include "src/target/smaps.h"
+#include "src/target/snapshot_state.h"
 #include "src/target/stop.h"
 #include "src/target/task.h"
 #include "src/target/tracer.h"
@@ -28,18 +29,6 @@
 #define STOP_NS		5000000000u
 #define MAX_TRIES	6		/* to find a thread that can be used */
 #define NAP_NS		1000000u	/* at first, between tries */
-#define PAGE		4096ull
-#define LOOK_BYTES	(256ull << 20)	/* of whole pages, as much as pages_find() looks at anywhere in search of one */
-
-struct snapshot_state {
-	struct stopped stopped;		/* without a copy */
-	struct copy copy;
-	pid_t task;			/* by which the process's memory is read: the first thread, while it lives */
-	int mem, copy_mem;		/* /proc/PID/mem, -1 = none */
-	int pages, copy_pages;		/* pages_open(), the same */
-	struct apart apart;
-	bool may_ask;			/* snapshot_ask(): no filter forbids it */
-};
 
 /* ---- registers -------------------------------------------------------------------------------- */
 
@@ -74,84 +63,6 @@ static int run_read_threads(void *arg)
 	}
 	free(x);
 	return rc;
-}
-
-/* ---- reading ---------------------------------------------------------------------------------- */
-
-size_t snapshot_read(const struct snapshot *s, uint64_t address, void *to, size_t bytes)
-{
-	const struct snapshot_state *state = s->state;
-	size_t done = 0;
-
-	if (!s->copy)
-		return stop_read_some(state->task, state->mem, address, to, bytes);
-	while (done < bytes) {
-		uint8_t *here = (uint8_t *)to + done;
-		size_t part = bytes - done, n;
-		const uint8_t *held;
-		enum apart_where where = apart_find(&state->apart, address + done, &part, &held);
-
-		n = part;
-		if (where == APART_HELD)
-			memcpy(here, held, part);
-		else if (where == APART_ZERO)
-			memset(here, 0, part);
-		else if (where == APART_IN_PROCESS)
-			n = stop_read_some(state->task, state->mem, address + done, here, part);
-		else
-			n = stop_read_some(s->copy, state->copy_mem, address + done, here, part);
-		done += n;
-		if (n < part)
-			break;
-	}
-	return done;
-}
-
-/* The mapping at an address, if what it has no pages of is zero: memory of the process's own, not a file's. NULL: none. */
-static const struct proc_map *map_own(const struct proc_maps *maps, uint64_t address)
-{
-	size_t low = 0, high = maps->nr;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (maps->v[mid].end <= address)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	if (low == maps->nr || maps->v[low].start > address || maps->v[low].ino || maps->v[low].perms & PROC_MAP_SHARED)
-		return NULL;
-	return !maps->v[low].path[0] || !strcmp(maps->v[low].path, "[heap]") || str_starts(maps->v[low].path, "[anon:") ? &maps->v[low] : NULL;
-}
-
-uint64_t snapshot_untouched(const struct snapshot *s, uint64_t address, uint64_t bytes)
-{
-	const struct snapshot_state *state = s->state;
-	const struct proc_map *m = map_own(&s->maps, address);
-	struct page_runs first = { 0 };
-	uint64_t end, found = 0;
-	size_t part;
-	int fd = state->pages;
-
-	if (!m)
-		return 0;
-	end = m->end - address < bytes ? m->end : address + bytes;
-	part = LOOK_BYTES - (address & (PAGE - 1));
-	part = end - address < part ? end - address : part;
-	if (s->copy) {
-		const uint8_t *held;
-		enum apart_where where = apart_find(&state->apart, address, &part, &held);
-
-		if (where == APART_HELD || where == APART_ZERO)
-			return where == APART_ZERO ? part : 0;
-		fd = where == APART_IN_PROCESS ? state->pages : state->copy_pages;
-	}
-	end = address + part;
-	if (!pages_find(fd, address & ~(PAGE - 1), (end + PAGE - 1) & ~(PAGE - 1), false, 1, &first))
-		found = !first.nr ? part : first.v[0].start > address ? first.v[0].start - address : 0;
-	vec_fini(&first);
-	return found < part ? found : part;
 }
 
 static int open_mem(pid_t pid)
@@ -257,7 +168,8 @@ static int settle(struct snapshot *s, struct err *e)
 	state->pages = pages_open(state->task);
 	if (!state->copy.child.pid) {
 		stop_calm_down(&state->stopped);
-		return 0;
+		rc = smaps_flagged(state->task, "um", &state->brought);
+		return rc ? left_out_failed(s, rc, e) : 0;
 	}
 	rc = copy_hold(&state->stopped, &state->copy, &s->pause_ns, e);
 	if (rc)
@@ -374,6 +286,7 @@ uint64_t snapshot_free(struct snapshot *s)
 	else
 		ns = stop_resume(&state->stopped);
 	close_all(state);
+	vec_fini(&state->brought);
 	apart_fini(&state->apart);
 	free(state);
 	vec_each(&s->threads, t)

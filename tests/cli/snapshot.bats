@@ -222,6 +222,7 @@ intact() {
 }
 
 @test "snapshot: a process that would be told of a copy, or ended for it, is not copied" {
+	local address
 	victim snapshot_odd uffd
 	if [ "$FIRST" = cannot ]; then
 		echo "# userfaultfd is not to be had" >&3
@@ -229,6 +230,11 @@ intact() {
 		drive take "$VICTIM" 1 >figures
 		[ "$(head -1 figures)" = "stopped: process $VICTIM would be told of a copy (userfaultfd)" ]
 		grep '^copies=0 ' figures
+		address=${FIRST##* }
+		[ "$(drive read "$VICTIM" "$address" 12288)" = "4096 5" ]	# what nobody brings is not waited for
+		[ "$(drive read "$VICTIM" $((address + 4096)) 100)" = "0 0" ]
+		[ "$(drive read "$VICTIM" $((address + 8192)) 4096)" = "4096 0" ]
+		[ "$(drive untouched "$VICTIM" held "$address" $((address + 4096)) $((address + 8192)))" = "0 0 4096 held" ]
 	fi
 	ends_well
 	need_root

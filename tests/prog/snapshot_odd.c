@@ -1,7 +1,8 @@
 /*
  * Memory that a copy does not have: snapshot_odd. Prints the addresses of four pages, each of which begins with its number, 1 to 4: one
  * that is not copied (MADV_DONTFORK), one that a copy gets empty (MADV_WIPEONFORK), one that may not be read (PROT_NONE), one as any other
- * with nothing mapped behind it. With the argument uffd it has a userfaultfd that tells of forks, with filter one may not make children.
+ * with nothing mapped behind it. With the argument uffd it has a userfaultfd that tells of forks, and a fifth, behind which is one that nobody
+ * brings; with filter one may not make children.
  * Ends with 7.
  */
 #include <fcntl.h>
@@ -18,12 +19,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static int told_of_forks(void)
+/* Nobody brings what is missing in the page. */
+static int told_of_forks(const char *page)
 {
 	struct uffdio_api api = { .api = UFFD_API, .features = UFFD_FEATURE_EVENT_FORK };
+	struct uffdio_register missing = { .range = { (uintptr_t)page, 4096 }, .mode = UFFDIO_REGISTER_MODE_MISSING };
 	int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
 
-	return fd < 0 || ioctl(fd, UFFDIO_API, &api);
+	return fd < 0 || ioctl(fd, UFFDIO_API, &api) || ioctl(fd, UFFDIO_REGISTER, &missing);
 }
 
 static int no_children(void)
@@ -39,7 +42,7 @@ static int no_children(void)
 
 int main(int argc, char **argv)
 {
-	char *page[5], c;
+	char *page[5], *brought, c;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	for (int i = 0; i < 5; i++) {	/* apart from each other */
@@ -49,11 +52,16 @@ int main(int argc, char **argv)
 	}
 	if (madvise(page[0], 4096, MADV_DONTFORK) || madvise(page[1], 4096, MADV_WIPEONFORK) || mprotect(page[2], 4096, PROT_NONE))
 		return 1;
-	if ((argc > 1 && !strcmp(argv[1], "uffd") && told_of_forks()) || (argc > 1 && !strcmp(argv[1], "filter") && no_children())) {
+	brought = mmap(NULL, 12288, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	*(uint64_t *)(void *)brought = 5;
+	if ((argc > 1 && !strcmp(argv[1], "uffd") && told_of_forks(brought + 4096)) || (argc > 1 && !strcmp(argv[1], "filter") && no_children())) {
 		puts("cannot");
 		return 7;
 	}
-	printf("%p %p %p %p\n", (void *)page[0], (void *)page[1], (void *)page[2], (void *)page[3]);
+	printf("%p %p %p %p", (void *)page[0], (void *)page[1], (void *)page[2], (void *)page[3]);
+	if (argc > 1)
+		printf(" %p", (void *)brought);
+	puts("");
 	while (read(0, &c, 1) > 0)
 		;
 	return 7;
