@@ -71,7 +71,8 @@ struct agent {
 	void (*taken)(struct tctx *c);	/* a thread has taken a context; NULL = nobody wants to know */
 
 	uint32_t passing;		/* injected: calls of real functions from frames of ours with no context busy */
-	uint32_t *alive;		/* 1; a page that fork wipes, so that a child notices; [1]: the tid of who is about to set it there */
+	uint32_t *alive;		/* which process of a line this is, not 0; a page that fork wipes, so that a child notices; [1]: the tid of who is about to set it */
+	uint32_t generation;		/* the same, and after a fork still the parent's */
 	struct pmm_slot *slot;		/* our entry in the tree */
 	uint32_t slot_use;		/* its `use`, when it became ours */
 	int reserved_slot;		/* a forked child's slot before its first event, -1 = none */

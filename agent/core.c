@@ -70,7 +70,7 @@ static bool start(void)
 	A.code_epoch_seen = LOAD(A.tree->code_epoch);
 	if (A.own_allocator)
 		A.ledger->off_reason = PMM_OFF_OWN_ALLOCATOR;
-	*A.alive = 1;
+	*A.alive = A.generation = 1;
 	return true;
 }
 

@@ -220,7 +220,8 @@ static bool child_begin(void)
 	if (A.sampled)
 		memset(sample_pages, 0, sizeof(sample_pages));
 	module_record_all();
-	STORE_RELEASE(*A.alive, 1);
+	A.generation += A.generation == UINT32_MAX ? 2 : 1;
+	STORE_RELEASE(*A.alive, A.generation);
 	return true;
 }
 

@@ -28,12 +28,14 @@
 #define CALL(file, line, func, from) ((struct full_call){ file, func, (uint32_t)(line), (from).ra, (from).sp, (from).rbp })
 
 /* ---- contexts */
-static __thread struct tctx *mine;	/* this thread's; of its parent in a forked child, whose page of A.alive is wiped */
+static __thread struct tctx *mine;	/* this thread's; in a forked child of its parent's */
+static __thread uint32_t mine_of;	/* *A.alive of the process that it is of */
 
 /* However it came by it: in a forked child, too, whose first call may be one that does not come by enter(). */
 void full_taken(struct tctx *c)
 {
 	mine = c;
+	mine_of = LOAD(*A.alive);
 }
 
 static __attribute__((noinline)) struct tctx *enter_slow(uintptr_t sp)
@@ -41,7 +43,7 @@ static __attribute__((noinline)) struct tctx *enter_slow(uintptr_t sp)
 	struct tctx *c = LOAD(A.state) == AGENT_ON ? agent_enter(sp) : NULL;
 
 	if (c && !c->pub.level)
-		mine = c;
+		full_taken(c);
 	return c;
 }
 
@@ -49,7 +51,7 @@ static inline struct tctx *enter(uintptr_t sp)
 {
 	struct tctx *c = mine;
 
-	if (unlikely(!c || !LOAD(*A.alive)) || unlikely(c->busy) || unlikely(LOAD(A.ledger->want_view)))
+	if (unlikely(!c || LOAD(*A.alive) != mine_of) || unlikely(c->busy) || unlikely(LOAD(A.ledger->want_view)))
 		return enter_slow(sp);
 	c->pub.busy_sp = sp;
 	STORE(c->busy, TCTX_RECORDING);

@@ -63,17 +63,10 @@ static bool start_own(void)
 	return agent_on();
 }
 
-/* The thread's context is the parent's, though another thread may come first and have a ledger made. */
-static void forked(void)
-{
-	full_taken(NULL);
-	segment_forked();
-}
-
 void full_follow_forks(void)
 {
 	if (A.compiled_in)
-		pthread_atfork(segment_forking, NULL, forked);
+		pthread_atfork(segment_forking, NULL, segment_forked);
 }
 
 const struct pmm_shim_table *full_start(bool *own)

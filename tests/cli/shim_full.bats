@@ -487,6 +487,7 @@ parent: 3 new, 1 freed, 0 foreign"
 	full gcc rush.c "$T/rush" -std=gnu11 -O1 -pthread
 	says rush "40 well" 0 40
 	says rush "40 well" 70 40
+	says rush "40 well" 0 40 raw
 }
 
 @test "fork: of a hundred children at a time each has a ledger, and is told of, leaks and all" {

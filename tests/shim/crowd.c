@@ -64,7 +64,7 @@ int main(void)
 		pid = (int)fork();
 		if (!pid)
 			exit(child(i == CHILDREN - 1));
-		if (read(there[0], &told[0], sizeof(int)) != sizeof(int))
+		if (pid < 0 || read(there[0], &told[0], sizeof(int)) != sizeof(int))
 			return 1;
 	}
 	if (read(there[0], &told[1], sizeof(int)) != sizeof(int))
