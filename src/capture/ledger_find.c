@@ -152,15 +152,39 @@ static bool is_written(const struct proc_maps *maps, uint64_t ino, const struct 
 	return false;
 }
 
+/*
+ * The slot of a process, by its pid as it sees it. Several pid namespaces may use the same number in one tree: the mapped slot decides. One that is
+ * not mapped does where `any`.
+ */
+static bool slot_find(const struct proc_maps *maps, uint64_t ino, const struct pmm_tree *tree, pid_t inner, bool any, unsigned *slot)
+{
+	bool found = false;
+
+	for (unsigned i = 0; i < tree->nr_slots && i < PMM_MAX_SLOTS; i++) {
+		bool mapped;
+
+		if (tree->slot[i].state != PMM_SLOT_LIVE || (pid_t)tree->slot[i].pid != inner)
+			continue;
+		mapped = is_written(maps, ino, tree, i);
+		if (mapped || (any && !found)) {
+			*slot = i;
+			found = true;
+		}
+		if (mapped)
+			break;
+	}
+	return found;
+}
+
 /* Is the process in the ledger that is mapped there? */
 static bool is_in(const struct proc_maps *maps, const struct proc_map *m, int mem, pid_t inner)
 {
 	struct pmm_tree *tree = malloc(sizeof(*tree));
 	bool found = false;
+	unsigned slot;
 
 	if (tree && pread(mem, tree, sizeof(*tree), (off_t)(m->start - m->offset)) == (ssize_t)sizeof(*tree))
-		for (unsigned i = 0; i < tree->nr_slots && i < PMM_MAX_SLOTS && !found; i++)
-			found = tree->slot[i].state == PMM_SLOT_LIVE && (pid_t)tree->slot[i].pid == inner && is_written(maps, m->ino, tree, i);
+		found = slot_find(maps, m->ino, tree, inner, false, &slot);
 	free(tree);
 	return found;
 }
@@ -245,24 +269,8 @@ int ledger_find(pid_t pid, struct ledger_place *place, struct err *e)
 int ledger_find_slot(const struct ledger_place *place, const struct pmm_tree *tree, pid_t pid,
 		     unsigned *slot, struct err *e)
 {
-	pid_t inner = proc_ns_pid(pid);
-	bool found = false;
+	bool found = slot_find(&place->maps, place->ino, tree, proc_ns_pid(pid), !place->is_one_of_several, slot);
 
-	/* several pid namespaces may use the same number in one tree: the mapped slot decides */
-	for (unsigned i = 0; i < tree->nr_slots && i < PMM_MAX_SLOTS; i++) {
-		bool mapped;
-
-		if (tree->slot[i].state != PMM_SLOT_LIVE || (pid_t)tree->slot[i].pid != inner)
-			continue;
-		mapped = is_written(&place->maps, place->ino, tree, i);
-		if (!mapped && place->is_one_of_several)
-			continue;
-		if (!found || mapped)
-			*slot = i;
-		found = true;
-		if (mapped)
-			break;
-	}
 	return found ? 0 : not_tracked(pid, e);
 }
 
