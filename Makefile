@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 # The front door. `make` leaves build/pmm and build/libpmm.so, which work from there.
 BUILD  ?= build
 PREFIX ?= /usr/local
@@ -20,11 +21,28 @@ test check:
 	@tools/deps build demo test
 	@tools/run-tests
 
+# Ten of Debian's servers at steady load for a minute, under pmm and attached to: none may have a likely leak.
+servers: all
+	@tools/deps servers
+	python3 bench/servers.py --pmm $(BUILD)/pmm
+	python3 bench/servers.py --pmm $(BUILD)/pmm --attach
+
+# Thousands of generated programs with one heap bug each, and their correct twins, at every level of 'pmm check' and under AddressSanitizer and
+# memcheck: the table of doc/check.md. Some ten minutes, and more for another SEED.
+SEED ?= 7
+bugs: all
+	tests/bugs/bugs.py --seed $(SEED) --count 2400 --level light,guard,left,exhaustive,sampled,sampled-default --peer asan,memcheck --table
+	tests/bugs/bugs.py --seed $(SEED) --count 800 --level attached --table
+
 # Needs no network and no root beyond what DESTDIR and PREFIX ask for.
 install: all
-	@tools/install $(BUILD) "$(DESTDIR)" "$(PREFIX)"
+	@tools/install "$(abspath $(BUILD))" "$(DESTDIR)" "$(PREFIX)"
+
+# What `make install` or `meson install` has put there, and nothing else.
+uninstall:
+	@tools/install --remove "$(DESTDIR)" "$(PREFIX)"
 
 clean:
 	rm -rf build build-asan build-fuzz
 
-.PHONY: all demo test check install clean
+.PHONY: all bugs demo test check servers install uninstall clean

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The agent: what runs inside somebody else's process, and its private state there (copied by fork). What a reader needs is
  * in the ledger (include/pmm/ledger.h), shared memory.
@@ -35,6 +36,7 @@ struct agent {
 	/* what every event reads: two cache lines */
 	uint32_t state;			/* enum agent_state */
 	bool sampled;
+	bool follow;			/* forked children are recorded as well */
 	bool dense;			/* blocks may start closer than 32 bytes */
 	bool own_clock;			/* nobody ticks: see agent/clock.c */
 	bool compiled_in;		/* pmm.h's full form: calls through it are all that is recorded */
@@ -44,15 +46,22 @@ struct agent {
 	bool no_growth;			/* ... and its filter does not let the ledger grow */
 	bool no_asking;			/* ... nor be asked what can be read */
 	bool no_break;			/* ... nor be asked where the program break is */
+	bool stacks_last;		/* check form: what is last of the arena is for stacks, not for blocks */
+	bool no_files;			/* ... nor a forked child make a file for its ledger */
+	bool monitored;			/* tree is a monitor's board: there is a way to it (agent/preload/channel.h) */
 	bool no_return;			/* ... nor a signal handler return */
 	bool no_guards;			/* ... nor pages of the guard pool be opened and closed: it is open */
 	uint32_t code_gen;		/* raised when code was unmapped: rules and memos are void */
 	uint32_t code_epoch_seen;	/* tree->code_epoch at that time */
 	uint32_t stack_gen;		/* raised when memory that may have been a stack was unmapped */
 	uint32_t tid_offset;		/* of the thread id from the thread pointer; 0 = unknown */
-	struct pmm_tree *tree;
-	char *base;			/* our slot */
-	struct pmm_ledger *ledger;
+	/*
+	 * What is asked for, and the clock: the monitor's board, private memory, or, injected, the file's own head: then, too, this process's only if
+	 * agent_begun().
+	 */
+	const struct pmm_tree *tree;
+	char *base;			/* the ledger, in ... */
+	struct pmm_ledger *ledger;	/* ... the same; this, base, file and slot: of this process only if agent_begun() */
 	const uint8_t *single_threaded;	/* glibc's __libc_single_threaded, or a 0 byte */
 	struct ctx_entry *ctx_hash;	/* memory that fork wipes */
 	uint64_t texts_at, texts_bytes;	/* where spots' texts are not replaced by others at the same address (agent/spot.h) */
@@ -62,10 +71,7 @@ struct agent {
 	uint64_t warn_size;
 	struct rules *rules;
 	uint32_t max_frames;
-	uint32_t node_more_tried;
-	uint32_t *node_more;		/* places for all new nodes, or NULL: agent/site.c */
 	uint32_t *spot_hash;		/* newest spot of each bucket, or NULL: agent/spot.c */
-	uint32_t node_fewer;		/* bits that places in the node hash have less than PMM_NODE_HASH_BITS */
 	int pid;
 	struct next_functions next;
 	void (*taken)(struct tctx *c);	/* a thread has taken a context; NULL = nobody wants to know */
@@ -73,12 +79,15 @@ struct agent {
 	uint32_t passing;		/* injected: calls of real functions from frames of ours with no context busy */
 	uint32_t *alive;		/* which process of a line this is, not 0; a page that fork wipes, so that a child notices; [1]: the tid of who is about to set it */
 	uint32_t generation;		/* the same, and after a fork still the parent's */
-	struct pmm_slot *slot;		/* our entry in the tree */
-	uint32_t slot_use;		/* its `use`, when it became ours */
-	int reserved_slot;		/* a forked child's slot before its first event, -1 = none */
+	char *file;			/* ... the file that we have mapped */
+	struct pmm_slot *slot;		/* in its head: what we and the monitor tell each other */
+	/* check form: stacks as they are numbered, for processes that will be forked from this one; NULL = nobody wants to know */
+	void (*node_added)(uint32_t nr, uint32_t parent, uint64_t frame);
+	void (*site_added)(uint32_t nr, uint32_t node);
+	void (*mid_added)(uint64_t base);
 	bool limit_shifted;		/* RLIMIT_AS was raised by these */
 	bool limit_has_pool;		/* the image before exec had raised it for a pool, too */
-	uint64_t reserved_bytes;	/* address space the tree's mapping takes */
+	uint64_t reserved_bytes;	/* address space the file's mapping takes */
 	uint64_t pool_bytes;		/* ... and the pool of guarded blocks, for which the limit was raised too */
 	uint64_t limit_raised_bytes;	/* RLIMIT_AS was raised by this process itself by that much */
 	uint64_t credits_lost;		/* credits that never came back (agent/total.c) */
@@ -104,6 +113,7 @@ struct agent {
 	bool own_allocator;		/* the program brings its own malloc, which goes before ours */
 
 	/* injected only */
+	struct cfi_module given;	/* of the program, where its file has no .eh_frame_hdr: made by pmm; hdr 0 = none */
 	struct cfi_module own;		/* our own code, which the program's loader does not know */
 	uint64_t borrowed;		/* return address of functions called by hooks of any signature (agent/inject/borrow.c) */
 	void *private_start;		/* alive, ctx_hash, rules, modules, scratch, paths: one mapping */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The ledger's memory: a bump allocator in the slot, backed for certain before it is used.
  *
@@ -8,36 +9,20 @@
 #include "agent/arena.h"
 
 #include "agent/core.h"
+#include "agent/segment.h"
 #include "agent/sys.h"
 
 #define GROW_MIN	(64ull << 10)
 #define GROW_MAX	(1024ull << 10)
 
-/* Kernels before 5.14 do not know MADV_POPULATE_WRITE: let the kernel itself write to each page, which fails politely. */
-static bool touch_pages(uint64_t at, uint64_t end)
-{
-	for (; at < end; at += ARCH_PAGE)
-		if (sys_failed(sys2(clock_gettime, SYS_CLOCK_MONOTONIC, at)))
-			return false;
-		else
-			memset((void *)at, 0, 16);
-	return true;
-}
-
-/* Give [from, to) of the slot backing. */
+/* Give [from, to) of the ledger backing. */
 bool arena_back(uint64_t from, uint64_t to)
 {
-	char *at = A.base + from;
-	long ret;
-
 	if (unlikely(A.no_growth)) {
 		STORE(A.ledger->off_reason, PMM_OFF_NO_GROWTH);
 		return false;
 	}
-	if (sys_failed(sys3(mprotect, at, to - from, SYS_PROT_READ | SYS_PROT_WRITE)))
-		return false;
-	ret = sys3(madvise, at, to - from, SYS_MADV_POPULATE_WRITE);
-	return !sys_failed(ret) || (ret == -SYS_EINVAL && touch_pages((uint64_t)at, (uint64_t)A.base + to));
+	return segment_back(A.base + from, to - from);
 }
 
 static bool arena_grow(struct pmm_ledger *l, uint64_t need)

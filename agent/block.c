@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The block tables: radix trees over addresses (include/pmm/ledger.h, struct pmm_table).
  *
@@ -18,6 +19,7 @@
 #include "agent/arena.h"
 #include "agent/block_words.h"
 #include "agent/sys.h"
+#include "agent/wait.h"
 
 #define MID_TRIES	5000
 #define STAMPS_PER_STEP_LOG2	18	/* 2 MiB of stamps */
@@ -75,6 +77,8 @@ static struct pmm_mid *mid_new(struct pmm_table *t, pmm_ref *top, uint64_t base)
 	if (!mid || !arena_back(top_page, top_page + PMM_PAGE))
 		return NULL;
 	mid->base = base;
+	if (unlikely(A.mid_added) && t == &A.ledger->table[PMM_TABLE_HEAP])
+		A.mid_added(base);
 	mid->nr_leaves = 1u << t->mid_bits;
 	if (!CAS(*top, none, arena_ref(mid)))
 		return arena_at(none);		/* somebody else was faster */
@@ -95,16 +99,13 @@ static struct pmm_mid *mid_new(struct pmm_table *t, pmm_ref *top, uint64_t base)
 static __attribute__((noinline, cold)) struct pmm_mid *mid_wait(struct pmm_mid *mid)
 {
 	for (unsigned tries = 0; tries < MID_TRIES && !LOAD_ACQUIRE(mid->chained); tries++)
-		if (tries < 100 || A.confined)
-			arch_pause();
-		else
-			sys0(sched_yield);
+		wait_between(tries);
 	return mid;
 }
 
 static uint64_t *leaf_new(pmm_ref *slot)
 {
-	uint64_t *leaf = arena_get(PMM_LEAF_WORDS * sizeof(*leaf), 64);
+	uint64_t *leaf = arena_for_blocks() ? arena_get(PMM_LEAF_WORDS * sizeof(*leaf), 64) : NULL;
 	pmm_ref none = 0;
 
 	if (!leaf)
@@ -152,7 +153,7 @@ uint64_t *block_place(uint64_t address)
 {
 	uint64_t *at = likely(address_ok(address)) ? word_find(PMM_TABLE_HEAP, address) : NULL;
 
-	__builtin_prefetch(at, 1);
+	arch_prefetch(at);
 	return at;
 }
 
@@ -193,6 +194,7 @@ static __attribute__((noinline)) void stamp_new(struct block_stamp *stamp, uint3
 	stamp->number = nr;
 	stamp->tick = tick;
 	stamp->end_tick = tick + (1u << (nr >> STAMPS_PER_STEP_LOG2));
+	stamp->last_time = pmm_time_of_tick(stamp->end_tick - 1);
 }
 
 /* Of use where the block is not wide. */
@@ -284,12 +286,15 @@ static inline bool put_anywhere(uint64_t address, uint64_t *at, uint64_t word[2]
 
 bool block_add(uint64_t address, uint64_t *place, const struct block_new *b)
 {
+	uint32_t time = b->tick;
 	uint64_t word[2], wide;
 
 	if (unlikely(!place && !address_ok(address)))
 		return no_address();
 	wide = -(uint64_t)(b->size > PMM_SIZE_SMALL);
-	word[0] = word_of((b->tick & wide) | (stamp_number(b, wide) & ~wide), b->site, sub_of(address),
+	if (unlikely(time >= PMM_TIME_EXACT))
+		time = pmm_time_of_tick(time);
+	word[0] = word_of((time & wide) | (stamp_number(b, wide) & ~wide), b->site, sub_of(address),
 			  (PMM_SIZE_WIDE & wide) | (b->size & ~wide), b->kind);
 	word[1] = b->size | (uint64_t)b->thread << PMM_WIDE_THREAD_SHIFT;
 	if (unlikely(b->kind == PMM_KIND_OTHER))
@@ -316,7 +321,7 @@ static uint64_t *pool_find(uint64_t address)
 }
 
 /* False: another thread, that releases it as well, was faster. */
-static inline bool take(uint64_t *at, const struct block_stamp *now, struct block_info *out)
+static inline __attribute__((always_inline)) bool take(uint64_t *at, const struct block_stamp *now, struct block_info *out)
 {
 	look(at, now, out);
 	if (unlikely(!is_block(out->word[0])))
@@ -325,6 +330,12 @@ static inline bool take(uint64_t *at, const struct block_stamp *now, struct bloc
 	if (watched())
 		mark(at, sizeof(*at));
 	return true;
+}
+
+bool block_displace(uint64_t address, uint64_t *at, long granules, const struct block_stamp *now, struct block_info *out, uint64_t *was)
+{
+	*was = ((address >> 5) + (uint64_t)granules) << 5 | (LOAD(*at) >> PMM_WORD_SUB_SHIFT & 3) << 3;
+	return take(at, now, out);
 }
 
 bool block_del(uint64_t address, const struct block_stamp *now, struct block_info *out)
@@ -364,11 +375,13 @@ static uint64_t reword(uint64_t address, uint64_t mask, uint64_t bits, uint64_t 
 	return word;
 }
 
-uint32_t block_change_site(uint64_t address, uint32_t site, uint64_t *size)
+bool block_change_site(uint64_t address, uint32_t site, uint32_t *was, uint64_t *size)
 {
 	const uint64_t mask = (uint64_t)(PMM_MAX_SITES - 1) << PMM_WORD_SITE_SHIFT;
+	uint64_t word = reword(address, mask, (uint64_t)site << PMM_WORD_SITE_SHIFT, size);
 
-	return (uint32_t)((reword(address, mask, (uint64_t)site << PMM_WORD_SITE_SHIFT, size) & mask) >> PMM_WORD_SITE_SHIFT);
+	*was = site_field(word);
+	return is_block(word);
 }
 
 uint32_t block_rename(uint64_t address, uint32_t kind, uint64_t *size)
@@ -380,7 +393,7 @@ uint32_t block_rename(uint64_t address, uint32_t kind, uint64_t *size)
 
 bool block_add_map(uint64_t address, uint64_t size, uint32_t site, uint32_t thread, uint32_t tick)
 {
-	uint64_t word[2] = { word_of(tick, site, 0, PMM_SIZE_WIDE, PMM_KIND_MMAP), size | (uint64_t)thread << PMM_WIDE_THREAD_SHIFT };
+	uint64_t word[2] = { word_of(pmm_time_of_tick(tick), site, 0, PMM_SIZE_WIDE, PMM_KIND_MMAP), size | (uint64_t)thread << PMM_WIDE_THREAD_SHIFT };
 	uint64_t *at;
 
 	if (!address_ok(address))

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The block tables: what is live, by address.
  */
@@ -13,7 +14,7 @@ struct block_info {
 	uint64_t size;
 	uint64_t word[2];	/* as they were, for block_restore */
 	uint32_t site;
-	uint32_t birth_tick;
+	uint32_t birth;		/* as pmm_time_of_tick() has it */
 	uint32_t kind;
 	uint8_t lifetime;	/* what record_free counted, for record_restore */
 	bool temporary;
@@ -23,7 +24,8 @@ struct block_info {
 struct block_stamp {
 	uint32_t number;
 	uint32_t tick;		/* from then ... */
-	uint32_t end_tick;	/* ... to before then */
+	uint32_t end_tick;	/* ... to before then: */
+	uint32_t last_time;	/* the last tick of it, as pmm_time_of_tick() has it */
 };
 
 /* A block to be noted. */
@@ -41,6 +43,11 @@ void block_init(void);
 
 /* [at, at + bytes) of the arena, which is of no table but is to be frozen with them, has been stored to. */
 void block_changed(const void *at, size_t bytes);
+
+/*
+ * Take out a block by its words, `granules` behind the place of the one at `address`. False: it is gone by now. Where it began goes to *was.
+ */
+bool block_displace(uint64_t address, uint64_t *at, long granules, const struct block_stamp *now, struct block_info *out, uint64_t *was);
 
 /* Where the word of a block at this address will be, already being fetched; NULL when there is no such place yet. */
 uint64_t *block_place(uint64_t address);
@@ -85,8 +92,8 @@ bool block_del_pool(uint64_t address, const struct block_stamp *now, struct bloc
 /* Give a live block another kind; returns the old one and sets *size, or PMM_KIND_NONE. */
 uint32_t block_rename(uint64_t address, uint32_t kind, uint64_t *size);
 
-/* Give a live block another site; returns the old one and sets *size, or 0. */
-uint32_t block_change_site(uint64_t address, uint32_t site, uint64_t *size);
+/* Give a live block another site: *was and *size are set. False: there is none. */
+bool block_change_site(uint64_t address, uint32_t site, uint32_t *was, uint64_t *size);
 
 /* The same for mappings (page-aligned addresses). */
 bool block_add_map(uint64_t address, uint64_t size, uint32_t site, uint32_t thread, uint32_t tick);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Looking at the block tables: nothing here changes them. In a running process what is seen may be gone when it is returned.
  */

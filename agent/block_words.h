@@ -1,5 +1,7 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * The block tables' shape and words (include/pmm/ledger.h), for the files that look at them: block.c, block_look.c.
+ * The block tables' shape and words (include/pmm/ledger.h), for the files that look at them: block.c, block_look.c,
+ * record.c.
  */
 #ifndef AGENT_BLOCK_WORDS_H
 #define AGENT_BLOCK_WORDS_H
@@ -43,7 +45,7 @@ static inline uint64_t *word_find(enum pmm_table_id id, uint64_t address)
 /* Have there ever been blocks in the 64 MiB around it? */
 static inline bool block_region(uint64_t address)
 {
-	return address >> PMM_ADDRESS_BITS == 0 && LOAD(((const pmm_ref *)(A.base + PMM_TOP_OFF(PMM_TABLE_HEAP)))[address >> 26]);
+	return address >> PMM_ADDRESS_BITS == 0 && LOAD(*A.alive) && LOAD(((const pmm_ref *)(A.base + PMM_TOP_OFF(PMM_TABLE_HEAP)))[address >> 26]);
 }
 
 /* Can blocks be at this address? Not beyond the tables nor between words. */
@@ -83,6 +85,11 @@ static inline bool is_wide(uint64_t word)
 	return size_field(word) == PMM_SIZE_WIDE;
 }
 
+static inline uint32_t site_field(uint64_t word)
+{
+	return word >> PMM_WORD_SITE_SHIFT & (PMM_MAX_SITES - 1);
+}
+
 static inline uint64_t size_of(const uint64_t *at, uint64_t word)
 {
 	return is_wide(word) ? LOAD(at[1]) & PMM_SIZE_MAX : size_field(word);
@@ -108,22 +115,42 @@ static inline uint64_t *block_find(uint64_t address)
 }
 
 /*
+ * The words of a block in whose place one of `size` bytes is to be entered, whose first word will be at `place`; NULL: none. It was freed
+ * past the hooks, as blocks of this table are a granule apart and those that are wide have the next granule for themselves as well.
+ */
+static inline uint64_t *word_in_the_way(uint64_t address, uint64_t *place, uint64_t size)
+{
+	uint64_t i = address >> 5 & (GRANULES - 1);
+
+	if (unlikely(is_block(LOAD(place[0]))))
+		return place;
+	if (i && unlikely(is_wide(LOAD(place[-1]))) && is_block(LOAD(place[-1])))
+		return place - 1;
+	return size > PMM_SIZE_SMALL && i < GRANULES - 1 && unlikely(is_block(LOAD(place[1]))) ? place + 1 : NULL;
+}
+
+static inline uint32_t small_birth(uint32_t number)
+{
+	return pmm_time_of_tick(number && number < LOAD(A.ledger->nr_stamps) ? stamp_at(number)->tick : A.ledger->start_tick);
+}
+
+/*
  * What a block's words say. `now` as for block_del(). Without a branch on whether a block is wide: where sizes are mixed nobody can tell
  * in advance. The word behind a block's first is there in any case.
  */
 static inline void look(const uint64_t *at, const struct block_stamp *now, struct block_info *out)
 {
 	uint64_t word = LOAD(*at), behind = LOAD(at[1]), wide = -(uint64_t)is_wide(word);
-	uint32_t time = (uint32_t)word;
+	uint32_t time = word & PMM_WORD_TIME_MASK;
 
 	out->word[0] = word;
 	out->word[1] = behind;
-	out->site = word >> PMM_WORD_SITE_SHIFT & (PMM_MAX_SITES - 1);
+	out->site = site_field(word);
 	out->kind = kind_of(word);
 	out->size = (behind & PMM_SIZE_MAX & wide) | (size_field(word) & ~wide);
-	out->birth_tick = (time & (uint32_t)wide) | ((now->end_tick - 1) & ~(uint32_t)wide);
+	out->birth = (time & (uint32_t)wide) | (now->last_time & ~(uint32_t)wide);
 	if (unlikely((time ^ now->number) & ~(uint32_t)wide))
-		out->birth_tick = time && time < LOAD(A.ledger->nr_stamps) ? stamp_at(time)->tick : A.ledger->start_tick;
+		out->birth = small_birth(time);
 }
 
 #endif

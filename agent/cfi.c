@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Call frame information: from .eh_frame as it lies in memory to simple unwind rules, x86-64.
  *

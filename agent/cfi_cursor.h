@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A cursor over bytes that may hold anything: reads little-endian and LEB128 numbers, and never
  * leaves its range.

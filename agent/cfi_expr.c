@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Evaluates the DWARF expressions that call frame information uses: a stack machine, DWARF 5
  * section 2.5.1.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Evaluates the DWARF expressions that call frame information uses. */
 #ifndef AGENT_CFI_EXPR_H
 #define AGENT_CFI_EXPR_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Finds the frame description of a pc in a module and takes it apart.
  *
@@ -229,9 +230,9 @@ static int table_open(const struct cfi_module *m, struct table *t, uint64_t *fra
 	uint8_t frame_encoding, nr_encoding;
 
 	*frame = 0;
-	if (m->hdr < m->start || m->hdr >= m->end)
+	if (!m->apart && (m->hdr < m->start || m->hdr >= m->end))
 		return 0;
-	c = (struct cursor){ .at = m->hdr, .end = m->end };
+	c = (struct cursor){ .at = m->hdr, .end = m->apart ? m->hdr + m->hdr_bytes : m->end };
 	if (m->hdr_bytes && m->hdr_bytes < cursor_left(&c))
 		c.end = c.at + m->hdr_bytes;
 	if (cursor_u8(&c) != 1)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Finds the frame description of a pc in a module and takes it apart. */
 #ifndef AGENT_CFI_FDE_H
 #define AGENT_CFI_FDE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Runs the call frame instructions that lead to one pc: the row of the table DWARF thinks of.
  *

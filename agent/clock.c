@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Time as the ledger counts it. The monitor ticks a word in the tree; without one, and in sampled mode, where events are rare and the
  * monitor had better sleep, the agent reads the kernel's coarse clock itself, at most about once in a millisecond.
@@ -84,6 +85,6 @@ void clock_check(void)
 	uint32_t ticks = clock_ticks();
 
 	STORE(A.own_tick, ticks);
-	STORE(A.own_clock, A.compiled_in || A.tree->mode == PMM_MODE_SAMPLED || ticks > LOAD(A.tree->tick) + LATE_TICKS);
+	STORE(A.own_clock, A.compiled_in || A.tree->mode == PMM_MODE_SAMPLED || ticks > LOAD(A.tree->tick) + LATE_TICKS || agent_monitor_dead());
 	monitor_look(ticks);
 }

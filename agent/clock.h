@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Time as the ledger counts it, in ticks.
  */
@@ -20,6 +21,22 @@ uint32_t clock_own(void);
 /* For releases, where the C library is asked: see clock.c. */
 struct tctx;
 uint32_t clock_of_release(struct tctx *c);
+
+/*
+ * Has the monitor died or gone? False where there never was one to be asked: see pmm_tree.life. One that has handed over to another process is
+ * found dead at most once: that comes first.
+ */
+static inline bool agent_monitor_dead(void)
+{
+	bool dead = A.monitored;
+
+	for (unsigned looks = 0; dead && looks < 2; looks++) {
+		uint32_t life = LOAD_ACQUIRE(A.tree->life[LOAD_ACQUIRE(A.tree->life_at) & 1]);
+
+		dead = !(life & 0x3fffffff /* FUTEX_TID_MASK */) || life & 0x40000000 /* FUTEX_OWNER_DIED */;
+	}
+	return dead;
+}
 
 /* Ticks since the tree's start. */
 static inline uint32_t clock_now(void)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The agent's life: start at the first call of a hook, off on trouble, and the end of the program.
  */
@@ -9,6 +10,7 @@
 #include "agent/rule.h"
 #include "agent/segment.h"
 #include "agent/unwind.h"
+#include "agent/wait.h"
 
 #define SCRATCH_BYTES	(1u << 20)
 #define EVENTS_PER_CHECK 4096
@@ -52,17 +54,19 @@ static bool followed(void)
 
 static bool start(void)
 {
+	if (segment_closed())
+		return false;
 	A.pid = (int)sys0(getpid);
-	A.reserved_slot = -1;
 	if (!A.compiled_in)
 		A.texts_bytes = UINT64_MAX;	/* there is the stack to tell them apart */
 	if (!A.single_threaded)
 		A.single_threaded = &never_single;
 	if (!memory_get() || segment_open() || !followed() || segment_claim(true)) {
-		if (A.tree)
-			ADD(A.tree->lost_processes, !A.ledger && followed());
+		if (A.tree && !A.ledger && followed())
+			segment_lost();
 		return false;
 	}
+	A.follow = A.tree->flags & PMM_TREE_FOLLOW;
 	A.sampled = A.tree->mode == PMM_MODE_SAMPLED;
 	A.min_size = A.tree->min_size_bytes;
 	A.warn_size = A.tree->warn_size_bytes;
@@ -91,7 +95,7 @@ bool agent_start(void)
 void agent_off(uint32_t reason)
 {
 	STORE(A.state, AGENT_OFF);
-	if (!A.ledger)
+	if (!A.ledger || !agent_begun())
 		return;
 	STORE(A.ledger->off_reason, reason);
 	STORE(A.ledger->state, PMM_STATE_OFF);
@@ -145,10 +149,7 @@ static bool stuck(const struct tctx *c)
 	for (unsigned i = 0; i < STUCK_TRIES; i++) {
 		if (LOAD(c->busy) != TCTX_IN_ALLOCATOR || LOAD(c->events) != events)
 			return false;
-		if (i < 100 || A.confined)
-			arch_pause();
-		else
-			sys0(sched_yield);
+		wait_between(i);
 	}
 	return true;
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The agent's life: start at the first hook, entry and exit of hooks, the end of the program.
  */

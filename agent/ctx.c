@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Contexts: per-thread state without a TLS section, found by hashing the thread pointer.
  *
@@ -18,6 +19,7 @@
 #include "agent/sample.h"
 #include "agent/segment.h"
 #include "agent/unwind.h"
+#include "agent/wait.h"
 
 #define ADOPT_TRIES	4
 #define PROBES		8
@@ -103,7 +105,6 @@ static void ctx_reset(struct tctx *c, uint64_t tp, uint32_t tid)
 	for (unsigned i = 0; i < PMM_NR_MOVES; i++)
 		STORE(c->pub.move[i].address, 0);
 	c->throwing = false;
-	c->passing = false;
 	c->countdown = ctx_countdown(c);
 	if (c->nested)
 		ctx_reset(c->nested, 0, tid);
@@ -189,16 +190,14 @@ static struct tctx *ctx_search(uint64_t tp)
 	return NULL;
 }
 
-/* A ledger for this process, where there is one to be had: its own place in its parent's file, or a file of its own. */
+/* A ledger for this process, where there is one to be had. */
 static bool child_claim(void)
 {
-	struct pmm_tree *tree = A.tree;
-
-	if (!(tree->flags & PMM_TREE_FOLLOW))
+	if (!A.follow)
 		return false;
-	if (!segment_claim(false) || (!segment_renew() && !segment_claim(false)))
+	if (!segment_claim(false))
 		return true;
-	ADD(tree->lost_processes, 1);
+	segment_lost();
 	return false;
 }
 
@@ -213,6 +212,9 @@ static bool child_begin(void)
 	}
 	if (!child_claim()) {
 		STORE(A.state, AGENT_OFF);
+		A.file = A.base = NULL;		/* the parent's */
+		A.ledger = NULL;
+		A.slot = NULL;
 		return false;
 	}
 	A.ledger->forked = 1;
@@ -236,10 +238,7 @@ static bool child_start(void)
 	if (CAS(A.alive[1], starter, tid))
 		return child_begin();
 	for (unsigned tries = 0; starter != tid && tries < START_TRIES && !LOAD_ACQUIRE(*A.alive) && LOAD(A.state) == AGENT_ON; tries++)
-		if (tries < 100 || A.confined)
-			arch_pause();
-		else
-			sys0(sched_yield);
+		wait_between(tries);
 	return LOAD_ACQUIRE(*A.alive) && LOAD(A.state) == AGENT_ON;
 }
 

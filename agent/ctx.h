@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Contexts: per-thread state, found by hashing the thread pointer.
  */
@@ -10,6 +11,7 @@
 
 #include "agent/agent.h"
 #include "agent/block.h"
+#include "agent/site.h"
 #include "agent/sys.h"
 #include "include/pmm/ledger.h"
 
@@ -21,6 +23,7 @@ struct frame;
 struct fresh_frame;
 struct known;
 struct piece_cache;
+struct recycle;
 struct spot_cache;
 
 enum tctx_busy {
@@ -60,10 +63,10 @@ struct tctx {
 	struct piece_cache *pieces;	/* NULL until the context has been used for long */
 	uint32_t clock_rest;		/* releases that may take the last time known for theirs: agent/clock.c */
 	uint32_t number, number_end;	/* of blocks, that this context may give out: shim/full_heap.c */
+	struct recycle *recycle;	/* check form: agent/check/recycle.h; NULL until it was asked for */
 	struct spot_cache *spots;	/* NULL until a spot was asked for: agent/spot.c */
 	bool sampling;			/* sampled mode: the thread's first sample was drawn */
 	bool refusing;			/* check form: operator new was refused on purpose and will ask again */
-	bool passing;			/* check form: a run of unchecked blocks began and is not counted yet (agent/check/thrift.c) */
 	bool throwing;			/* an operator new is running that may leave by an exception: */
 	uint32_t throwing_site;
 	uint64_t throwing_size;
@@ -72,13 +75,25 @@ struct tctx {
 	struct tctx *nested;		/* for handlers interrupting this one */
 	uint64_t signal_stack;		/* end of its owner's alternate stack, where that is ours (agent/check/keep.c); 0 = none */
 	struct guard_stop last_stop;	/* injected form: there is no thread-local memory */
-	pmm_ref site_page[PMM_MAX_SITES >> 10];	/* pages of 1024 pmm_ref: record of a site */
+	pmm_ref site_page[1u << SITE_PAGE_SHIFT];	/* pages of 1024 pmm_ref: record of a site below SITE_NEAR */
+	pmm_ref site_far[PMM_MAX_SITES / SITE_NEAR - 1];	/* ... of the others: pages of such pages */
+	_Alignas(64) struct pmm_record none;	/* of site 0; in the list of records once it was needed */
+	_Alignas(64) struct pmm_lifetimes none_lifetimes;
 };
 
 struct ctx_entry {
 	uint64_t tp;
 	struct tctx *ctx;
 };
+
+/*
+ * Is the ledger in view this process's own? Not before the agent is on, and not in a forked child before its first event: A.ledger, A.base, A.file
+ * and A.slot are the parent's there, which are not mapped.
+ */
+static inline bool agent_begun(void)
+{
+	return A.alive && LOAD(*A.alive);
+}
 
 /* The calling thread's context, making or adopting one. NULL when there is none. Detects a forked child. */
 struct tctx *ctx_find_slow(uint64_t tp);

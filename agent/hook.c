@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What a hook does around the real function: the rarer kinds.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What a hook does around the real function, the same for a preloaded and an injected agent: each form finds its context and the real
  * function in its own way and leaves the rest to this.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Stacks that come back, as lists of stack slots: when the same call comes from the same stack pointer and all slots hold what
  * they held, it is the same stack.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * memcpy and memset for code that gcc turns into calls of them.
  */

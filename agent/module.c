@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Which ELF file a pc lies in: read from /proc/self/maps, which takes none of the loader's locks, and from the file's
  * headers as they are mapped. Every module found is recorded in the ledger under a number.
@@ -16,6 +17,7 @@
 #include "agent/ctx.h"
 #include "agent/note.h"
 #include "agent/sys.h"
+#include "agent/wait.h"
 
 /* The scratch memory: lines of /proc/self/maps, a path, a module's first page, its note. */
 #define CHUNK	(64u << 10)
@@ -35,10 +37,7 @@ static bool module_lock(uint32_t tid, bool *own)
 		*own = none == tid;
 		if (*own)
 			return false;
-		if (i > 100 && !A.confined)
-			sys0(sched_yield);
-		else
-			arch_pause();
+		wait_between(i);
 	}
 	return false;
 }
@@ -140,6 +139,8 @@ static bool headers_read(const struct run *r, struct agent_module *m, struct pmm
 				build_id_find(note, note + bytes, rec);
 		}
 	}
+	if (!eh && A.given.hdr && inside(r, A.given.start, A.given.end - A.given.start))
+		m->cfi = A.given;
 	for (unsigned i = 0; i < e->e_phnum && eh; i++) {
 		uint64_t at = rec->bias + ph[i].p_vaddr;
 
@@ -221,6 +222,13 @@ static bool loader_agrees(const struct agent_module *m, uint64_t pc)
 	       o.start < m->end && (uint64_t)o.eh_frame == m->cfi.hdr;
 }
 
+bool module_loaded(uint64_t address)
+{
+	struct found_object o;
+
+	return A.find_object && !A.find_object((void *)address, &o);
+}
+
 static void run_end(const struct run *r)
 {
 	struct agent_module *m;
@@ -294,7 +302,10 @@ static long text_read(struct module_text *t, char *to, size_t bytes)
 {
 	long n = bytes < t->end - t->at ? (long)bytes : (long)(t->end - t->at);
 
-	n = sys4(pread64, t->fd, to, n, t->at);
+	if (t->fd < 0)
+		memcpy(to, (const void *)t->at, (size_t)n);
+	else
+		n = sys4(pread64, t->fd, to, n, t->at);
 	if (n > 0)
 		t->at += (uint64_t)n;
 	return n;

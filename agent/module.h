@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Which ELF file a pc lies in.
  */
@@ -31,10 +32,10 @@ static inline bool module_own(uint64_t pc)
 	return pc - A.own.start < A.own.end - A.own.start;
 }
 
-/* Text as in /proc/PID/maps, part of a file. */
+/* Text as in /proc/PID/maps, part of a file, or memory. */
 struct module_text {
-	int fd;
-	uint64_t at, end;
+	int fd;				/* -1 = memory */
+	uint64_t at, end;		/* offsets, or addresses */
 };
 
 /*
@@ -45,6 +46,9 @@ bool module_start(const struct module_text *text);
 
 /* The module that holds pc, reading /proc/self/maps when none is known. Copies it to *out; false when there is none. */
 bool module_find(uint64_t pc, struct agent_module *out);
+
+/* Does the loader (glibc's) have an object there, its .bss included, which /proc/self/maps does not show as part of any? */
+bool module_loaded(uint64_t address);
 
 /* Copy memory of this process; false where there is a hole. */
 bool module_copy(void *to, uint64_t from, size_t bytes);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The functions that come after ours: the real allocator and what else is interposed.
  */
@@ -51,6 +52,8 @@ struct next_functions {
 	void *(*sbrk)(long);
 	int (*dlclose)(void *);
 	void *(*dlopen)(const char *, int);
+	void *(*dlsym)(void *, const char *);
+	void *(*dlvsym)(void *, const char *, const char *);
 	int (*prctl)(int, unsigned long, unsigned long, unsigned long, unsigned long);
 	long (*syscall)(long, ...);
 	int (*setrlimit)(int, const struct limit *);

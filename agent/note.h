@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * ELF notes, as a module has them in memory (elf(5), "Notes").
  */

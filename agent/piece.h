@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Pieces: runs of up to four frames at fixed places of a stack (frames 0 to 3 from the outermost, 4 to 7, ...), through which
  * a context numbers stacks with one look-up for four frames instead of one for each.

@@ -1,10 +1,13 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Events into the ledger: one function per kind of event, called by the hooks with a busy context.
  */
 #include "agent/record.h"
 
 #include "agent/agent.h"
+#include "agent/arena.h"
 #include "agent/block.h"
+#include "agent/block_words.h"
 #include "agent/clock.h"
 #include "agent/ctx.h"
 #include "agent/sample.h"
@@ -48,15 +51,95 @@ static inline void seq_end(struct tctx *c)
 	STORE_RELEASE(c->pub.seq, c->pub.seq + 1);
 }
 
+/*
+ * The bucket of a block that is released now. Of one born later than PMM_TIME_EXACT the last tick of its unit counts: what is released within that is
+ * released at once.
+ */
 static inline unsigned lifetime_of(uint32_t birth, uint32_t now)
 {
 	uint32_t ticks = now - birth;
 	unsigned k;
 
-	if (likely(!ticks) || ticks > UINT32_MAX / 2)
+	if (likely(!ticks))
+		return 0;
+	if (unlikely(birth >= PMM_TIME_EXACT))
+		ticks = now - (pmm_tick_of_time(birth) + (1u << PMM_TIME_UNIT_LOG2) - 1);
+	if (!ticks || ticks > UINT32_MAX / 2)
 		return 0;
 	k = 32 - (unsigned)__builtin_clz(ticks);
 	return k < PMM_NR_LIFETIMES ? k : PMM_NR_LIFETIMES - 1;
+}
+
+/*
+ * There is no room for the stack of a block that was entered, or for the context's record of it: it is one of site 0 from now on. (A guarded block
+ * is not in the tables, and keeps the site's name.)
+ */
+static __attribute__((noinline)) struct pmm_record *record_lost(struct tctx *c, uint64_t address, uint32_t site, uint64_t epoch)
+{
+	uint64_t size;
+	uint32_t was;
+
+	ADD(A.ledger->dropped[PMM_DROP_SITE_FULL], 1);
+	if (site)
+		block_change_site(address, 0, &was, &size);
+	return site_record_none(c, epoch);
+}
+
+static __attribute__((noinline)) struct pmm_record *record_missed(struct tctx *c, uint32_t site, uint64_t epoch)
+{
+	if (site)
+		ADD(A.ledger->dropped[PMM_DROP_SITE_FULL], 1);
+	return site_record_none(c, epoch);
+}
+
+/* The context's record of a site, or where there can be none that of site 0, which is counted. */
+static inline struct pmm_record *record_of(struct tctx *c, uint32_t site, uint64_t epoch)
+{
+	struct pmm_record *r = site_record(c, site, epoch);
+
+	return likely(r) ? r : record_missed(c, site, epoch);
+}
+
+static inline uint64_t *lifetime_at(struct tctx *c, struct pmm_record *r, unsigned lifetime)
+{
+	pmm_ref ref = r->lifetimes;
+	uint64_t *frees = likely(ref) ? ((struct pmm_lifetimes *)arena_at(ref))->frees : site_lifetimes(c, r);
+
+	return &frees[lifetime];
+}
+
+static inline __attribute__((always_inline)) void count_alloc(struct tctx *c, struct pmm_record *r, uint64_t address, const struct block_new *b,
+							      struct pmm_class *class, uint64_t blocks, uint64_t bytes)
+{
+	r->bytes_in += bytes;
+	r->allocs += blocks;
+	if (unlikely(b->size > r->max_bytes))
+		r->max_bytes = b->size;
+	if (unlikely(r->first_tick == UINT32_MAX))
+		r->first_tick = b->tick;
+	r->last_tick = b->tick;
+	if (unlikely(!b->size))
+		r->zero_size++;
+	if (unlikely(A.warn_size && b->size >= A.warn_size))
+		r->huge++;
+	c->pub.allocs += blocks;
+	c->pub.bytes_in += bytes;
+	class->calls[b->kind] += blocks;
+	class->bytes_in += bytes;
+	c->last_address = address;
+	if (A.sampled) {
+		r->samples_in++;
+		sample_enter(address);
+	}
+}
+
+static __attribute__((noinline, cold)) void count_lost(struct tctx *c, uint64_t address, uint64_t size, uint32_t kind, uint32_t site, uint32_t tick)
+{
+	struct block_new b = { .size = size, .site = site, .kind = kind, .tick = tick };
+	uint64_t blocks, bytes;
+
+	scale(address, size, &blocks, &bytes);
+	count_alloc(c, record_lost(c, address, site, total_add(c, 0)), address, &b, &c->pub.class[class_of(size)], blocks, bytes);
 }
 
 /* A block came: into all sums. */
@@ -69,33 +152,28 @@ static inline __attribute__((always_inline)) void allocated(struct tctx *c, uint
 	scale(address, b->size, &blocks, &bytes);
 	epoch = total_add(c, bytes);
 	r = site_record(c, b->site, epoch);
-	if (likely(r)) {
-		r->bytes_in += bytes;
-		r->allocs += blocks;
-		if (unlikely(b->size > r->max_bytes))
-			r->max_bytes = b->size;
-		if (unlikely(r->first_tick == UINT32_MAX))
-			r->first_tick = b->tick;
-		r->last_tick = b->tick;
-		if (unlikely(!b->size))
-			r->zero_size++;
-		if (unlikely(A.warn_size && b->size >= A.warn_size))
-			r->huge++;
-		if (A.sampled)
-			r->samples_in++;
-	} else {
-		ADD(A.ledger->dropped[PMM_DROP_SITE_FULL], 1);
-	}
-	c->pub.allocs += blocks;
-	c->pub.bytes_in += bytes;
-	class->calls[b->kind] += blocks;
-	class->bytes_in += bytes;
-	c->last_address = address;
-	if (A.sampled) {
-		uint8_t *filter = sample_filter(address), old = LOAD(*filter);
+	if (likely(r))
+		count_alloc(c, r, address, b, class, blocks, bytes);
+	else
+		count_lost(c, address, b->size, b->kind, b->site, b->tick);
+}
 
-		while (old < 255 && !CAS(*filter, old, old + 1))
-			;
+static inline void released(struct tctx *c, uint64_t address, struct block_info *was);
+
+/*
+ * Blocks that lie where one is to be entered were freed past the hooks. With allocators that share granules they may lie side by side; pools' blocks
+ * are not in that table.
+ */
+static __attribute__((noinline, cold)) void displace(struct tctx *c, uint64_t address, uint64_t *place, uint64_t size, uint32_t kind)
+{
+	struct block_info was;
+	uint64_t old, *at;
+
+	while (!A.dense && kind != PMM_KIND_OTHER && (at = word_in_the_way(address, place, size))) {
+		if (!block_displace(address, at, at - place, &c->stamp, &was, &old))
+			continue;
+		released(c, old, &was);
+		c->pub.class[class_of(was.size)].displaced++;
 	}
 }
 
@@ -106,6 +184,8 @@ static inline __attribute__((always_inline)) void entered(struct tctx *c, uint64
 	struct block_new new = { size, site, kind, tick, c->pub.thread, &c->stamp };
 
 	seq_begin(c);
+	if (place && unlikely(word_in_the_way(address, place, size) != NULL))
+		displace(c, address, place, size, kind);
 	if (likely(block_add(address, place, &new)))
 		allocated(c, address, &new);
 	seq_end(c);
@@ -161,19 +241,15 @@ static inline __attribute__((always_inline)) void released(struct tctx *c, uint6
 
 	scale(address, was->size, &blocks, &bytes);
 	epoch = total_sub(c, bytes);
-	r = site_record(c, was->site, epoch);
-	if (likely(r)) {
-		r->bytes_out += bytes;
-		r->frees += blocks;
-		was->lifetime = (uint8_t)lifetime_of(was->birth_tick, unlikely(A.compiled_in) ? clock_of_release(c) : clock_now());
-		was->temporary = c->last_address == address;
-		r->lifetime[was->lifetime] += blocks;
-		if (A.sampled)
-			r->samples_out++;
-		if (was->temporary) {
-			r->temporary += blocks;
-			c->pub.temporary += blocks;
-		}
+	r = record_of(c, was->site, epoch);
+	r->bytes_out += bytes;
+	r->frees += blocks;
+	was->lifetime = (uint8_t)lifetime_of(was->birth, unlikely(A.compiled_in) ? clock_of_release(c) : clock_now());
+	was->temporary = c->last_address == address;
+	*lifetime_at(c, r, was->lifetime) += blocks;
+	if (was->temporary) {
+		r->temporary += blocks;
+		c->pub.temporary += blocks;
 	}
 	c->pub.frees += blocks;
 	c->pub.bytes_out += bytes;
@@ -182,10 +258,8 @@ static inline __attribute__((always_inline)) void released(struct tctx *c, uint6
 	class->bytes_out += bytes;
 	c->last_address = 0;
 	if (A.sampled) {
-		uint8_t *filter = sample_filter(address), old = LOAD(*filter);
-
-		while (old && old < 255 && !CAS(*filter, old, old - 1))
-			;
+		r->samples_out++;
+		sample_leave(address);
 	}
 }
 
@@ -231,24 +305,22 @@ static void restored(struct tctx *c, uint64_t address, const struct block_info *
 
 	scale(address, was->size, &blocks, &bytes);
 	epoch = total_add(c, bytes);
-	r = site_record(c, was->site, epoch);
-	if (r) {
-		r->bytes_out -= bytes;
-		r->frees -= blocks;
-		r->lifetime[was->lifetime] -= blocks;
-		if (was->temporary) {
-			r->temporary -= blocks;
-			c->pub.temporary -= blocks;
-		}
-		if (A.sampled)
-			r->samples_out--;
+	r = record_of(c, was->site, epoch);
+	r->bytes_out -= bytes;
+	r->frees -= blocks;
+	*lifetime_at(c, r, was->lifetime) -= blocks;
+	if (was->temporary) {
+		r->temporary -= blocks;
+		c->pub.temporary -= blocks;
+	}
+	if (A.sampled) {
+		r->samples_out--;
+		sample_enter(address);
 	}
 	c->pub.frees -= blocks;
 	c->pub.bytes_out -= bytes;
 	class->frees -= blocks;
 	class->bytes_out -= bytes;
-	if (A.sampled)
-		ADD(*sample_filter(address), 1);
 }
 
 void record_restore(struct tctx *c, uint64_t address, const struct block_info *was)
@@ -277,16 +349,14 @@ void record_failed_at(struct tctx *c, uint64_t size, uint32_t site)
 	struct pmm_record *r;
 
 	seq_begin(c);
-	r = site_record(c, site, 0);		/* changes nothing that the peak is made of */
-	if (r) {
-		r->failed++;
-		if (!size)
-			r->zero_size++;
-		if (A.warn_size && size >= A.warn_size)
-			r->huge++;
-		if (size > r->max_bytes)
-			r->max_bytes = size;
-	}
+	r = record_of(c, site, 0);		/* changes nothing that the peak is made of */
+	r->failed++;
+	if (!size)
+		r->zero_size++;
+	if (A.warn_size && size >= A.warn_size)
+		r->huge++;
+	if (size > r->max_bytes)
+		r->max_bytes = size;
 	c->pub.class[class_of(size)].failed++;
 	seq_end(c);
 }
@@ -313,28 +383,29 @@ bool record_move(struct tctx *c, uint64_t address, uint32_t site)
 	uint64_t size = 0, blocks, bytes, epoch;
 	struct pmm_record *r;
 	uint32_t was;
+	bool known;
 
 	seq_begin(c);
-	was = block_change_site(address, site, &size);
-	if (was) {
+	known = block_change_site(address, site, &was, &size);
+	if (known) {
 		scale(address, size, &blocks, &bytes);
 		epoch = total_add(c, 0);
-		r = site_record(c, was, epoch);
-		if (r) {
-			r->bytes_in -= bytes;
-			r->allocs -= blocks;
+		if (unlikely(!site_record(c, site, epoch))) {
+			record_lost(c, address, site, epoch);
+			site = 0;
 		}
-		r = site_record(c, site, epoch);
-		if (r) {
-			r->bytes_in += bytes;
-			r->allocs += blocks;
-			r->max_bytes = size > r->max_bytes ? size : r->max_bytes;
-			r->last_tick = clock_now();
-			r->first_tick = r->first_tick == UINT32_MAX ? r->last_tick : r->first_tick;
-		}
+		r = record_of(c, was, epoch);
+		r->bytes_in -= bytes;
+		r->allocs -= blocks;
+		r = record_of(c, site, epoch);
+		r->bytes_in += bytes;
+		r->allocs += blocks;
+		r->max_bytes = size > r->max_bytes ? size : r->max_bytes;
+		r->last_tick = clock_now();
+		r->first_tick = r->first_tick == UINT32_MAX ? r->last_tick : r->first_tick;
 	}
 	seq_end(c);
-	return was != 0;
+	return known;
 }
 
 /*
@@ -347,16 +418,18 @@ static void map_cut(struct tctx *c, uint64_t at, const struct block_info *m, uin
 	uint64_t end = at + m->size, left = 0;
 	unsigned pieces = 0;
 
-	if (at < from && block_add_map(at, (from < end ? from : end) - at, m->site, c->pub.thread, m->birth_tick)) {
+	if (at < from && block_add_map(at, (from < end ? from : end) - at, m->site, c->pub.thread, pmm_tick_of_time(m->birth))) {
 		left += (from < end ? from : end) - at;
 		pieces++;
 	}
-	if (end > to && block_add_map(to, end - to, m->site, c->pub.thread, m->birth_tick)) {
+	if (end > to && block_add_map(to, end - to, m->site, c->pub.thread, pmm_tick_of_time(m->birth))) {
 		left += end - to;
 		pieces++;
 	}
-	if (!r)
+	if (!r) {
+		ADD(A.ledger->dropped[PMM_DROP_SITE_FULL], 1);
 		return;
+	}
 	r->bytes_out += m->size - left;
 	r->frees += pieces == 0;
 	r->allocs += pieces == 2;
@@ -387,12 +460,17 @@ void record_map(struct tctx *c, uint64_t address, uint64_t size, const struct ca
 {
 	uint32_t site = unwind_site(c, from, PMM_SITE_MAPPING), tick = clock_now();
 	struct pmm_record *r;
+	bool known;
 
 	if (size > PMM_SIZE_MAX)
 		size = PMM_SIZE_MAX;
 	seq_begin(c);
 	map_clear(c, address, address + pages(size));
-	if (block_add_map(address, size, site, c->pub.thread, tick) && (r = site_record(c, site, 0))) {
+	known = block_add_map(address, size, site, c->pub.thread, tick);
+	r = known ? site_record(c, site, 0) : NULL;
+	if (known && !r)
+		ADD(A.ledger->dropped[PMM_DROP_SITE_FULL], 1);
+	if (r) {
 		r->bytes_in += size;
 		r->allocs++;
 		if (size > r->max_bytes)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Events into the ledger; called by the hooks with a busy context.
  */
@@ -29,7 +30,7 @@ void record_failed_at(struct tctx *c, uint64_t size, uint32_t site);
 bool record_free(struct tctx *c, uint64_t address, struct block_info *was);
 
 /*
- * Blocks whose entry is elsewhere than in the block tables count in all sums like others. Of `was` size, site, birth_tick and kind are
+ * Blocks whose entry is elsewhere than in the block tables count in all sums like others. Of `was` size, site, birth and kind are
  * the caller's to set.
  */
 void record_alloc_apart(struct tctx *c, uint64_t address, uint64_t size, uint32_t kind, uint32_t site);

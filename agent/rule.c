@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Unwind rules by pc: what happens on a miss.
  */

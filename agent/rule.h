@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Unwind rules by pc: two caches over agent/cfi.h. The near one has only the simple rules, in one word each, so that the
  * rules of thousands of pcs stay in the processor's caches; the far one has all.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Poisson sampling by bytes, as in tcmalloc, jemalloc and Go: every byte allocated is equally likely to be hit, with mean
  * distance R (pmm_tree.sample_bytes). An allocation of S bytes is hit with probability 1 - exp(-S/R), so a sample stands

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Poisson sampling by bytes: distances, weights, and which pages hold samples.
  */
@@ -5,6 +6,9 @@
 #define AGENT_SAMPLE_H
 
 #include <stdint.h>
+
+#include "agent/agent.h"
+#include "agent/sys.h"
 
 #define AGENT_FILTER_SLOTS	32768
 
@@ -25,6 +29,22 @@ extern uint8_t sample_pages[AGENT_FILTER_SLOTS] __attribute__((visibility("hidde
 static inline uint8_t *sample_filter(uint64_t address)
 {
 	return &sample_pages[(address >> 12) % AGENT_FILTER_SLOTS];
+}
+
+static inline void sample_enter(uint64_t address)
+{
+	uint8_t *filter = sample_filter(address), old = LOAD(*filter);
+
+	while (old < 255 && !CAS(*filter, old, old + 1))
+		;
+}
+
+static inline void sample_leave(uint64_t address)
+{
+	uint8_t *filter = sample_filter(address), old = LOAD(*filter);
+
+	while (old && old < 255 && !CAS(*filter, old, old - 1))
+		;
 }
 
 #endif

@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * The memory file the ledger lies in: mapping it, claiming a slot.
+ * The memory file that this process's ledger lies in: made, mapped for this process alone, laid out.
  */
 #ifndef AGENT_SEGMENT_H
 #define AGENT_SEGMENT_H
@@ -8,46 +9,42 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RLIMIT_AS	9
+struct pmm_tree;
 
-/* Find the tree's file and map it; each form of the agent has its own way. 0 or negative. */
+/* ---- what each form of the agent does in its own way. 0 or negative. */
+
+/* May making a ledger be death (PMM_ENV_CLOSED)? Asked before anything else, and without a system call. */
+bool segment_closed(void);
+
+/* Once: know what is asked for and whose clock counts: set A.tree. */
 int segment_open(void);
 
+/* Make a file for this process's ledger and map it by segment_map(). In a forked child again, with its parent's out of reach. */
+int segment_file(void);
+
+/* The ledger is complete: whoever is to know of it is told. new_image: begun by exec, not by fork. */
+void segment_publish(bool new_image);
+
+/* This process has no ledger, though it should. */
+void segment_lost(void);
+
+/* ---- what they share */
+
+/* Do these sizes make sense? */
+bool segment_sane(const struct pmm_tree *t);
+
 /*
- * A forked child for which its parent's file has no room: have a file of its own from now on. 0 or negative: it must do without. Each form
- * of the agent has its own way.
+ * Map `bytes` of a file, or of memory where fd is -1, so that no child inherits it. Only its head can be used so far. Sets A.file; 0 or -1, and then nothing is mapped.
  */
-int segment_renew(void);
-
-/* Map the file behind fd as a whole, if it is a tree, and one with that cookie when one is given. Sets A.tree; 0 or -1. */
-int segment_map(int fd, const uint64_t *cookie);
-
-/* Map so much of a file without access, and `shared` bytes at its start for use; without a file (fd -1) memory that children share. Sets A.tree. */
-int segment_map_pages(int fd, size_t bytes, size_t shared);
+int segment_map(int fd, uint64_t bytes);
 
 /* Undo segment_map(), the limit on address space included. */
 void segment_unmap(void);
 
-/*
- * Another mapping of ours is about to take so much address space, once: the program's limit is raised by it. False: that cannot be, what
- * it takes is the program's.
- */
-bool segment_room(uint64_t bytes);
+/* Give memory behind [at, at + bytes) of the mapping. False: there is none. */
+bool segment_back(char *at, uint64_t bytes);
 
-/* Say in the slot by what the limit is raised. */
-void segment_note_limit(void);
-
-/*
- * Claim a slot, make its fixed area usable and set A.base and A.ledger. new_image: we come from exec, an older slot of this
- * process is replaced. 0 or -1.
- */
+/* Have a ledger: A.base, A.ledger, A.slot. new_image: we come from exec. 0 or -1. */
 int segment_claim(bool new_image);
-
-/*
- * fork is about to happen / has happened in the child: tell the monitor at once that there is one more process. The child's
- * ledger is made at its first event.
- */
-void segment_forking(void);
-void segment_forked(void);
 
 #endif

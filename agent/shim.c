@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The ledger as pmm.h's full form sees it, a block at a time.
  */

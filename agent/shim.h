@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The ledger as pmm.h's full form sees it (include/pmm/shim.h), and the parts of that which its hot path shares.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The ledger as pmm.h's full form sees it, as a whole: one block, and all of them. Nothing here takes memory, so it may be called in a
  * signal handler.
@@ -32,7 +33,7 @@ static void describe(const void *p, const struct block_info *was, struct full_bl
 	b->address = p;
 	b->size = was->size;
 	b->kind = was->kind;
-	b->time = (uint32_t)((A.tree->start_realtime_ns + was->birth_tick * PMM_TICK_NS) / 1000000000u);
+	b->time = (uint32_t)((A.tree->start_realtime_ns + pmm_tick_of_time(was->birth) * PMM_TICK_NS) / 1000000000u);
 	b->number = 0;
 	__builtin_memcpy(&b->was, was, sizeof(*was));
 }

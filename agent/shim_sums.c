@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The ledger as pmm.h's full form sees it: sums. Nothing here takes memory of the allocator's, so it may be called in a signal handler.
  */

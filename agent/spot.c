@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Spots: interned by what they say, since one line of a header has a file name of its own in every object that includes it.
  *
@@ -8,6 +9,7 @@
 
 #include "agent/agent.h"
 #include "agent/arena.h"
+#include "agent/node.h"
 #include "agent/site.h"
 
 #define HASH_BITS	10
@@ -46,10 +48,15 @@ static struct pmm_spot *spot_at(uint32_t nr)
 	return chunk ? (struct pmm_spot *)arena_at(chunk) + (nr & ((1u << PMM_SPOT_SHIFT) - 1)) : NULL;
 }
 
-/* Search a chain from `nr` up to (not including) `until`. */
+/*
+ * Search a chain from `nr` up to (not including) `until`. No further than there are spots: two processes that share a ledger for a moment, after a
+ * fork, could have made a ring of it.
+ */
 static uint32_t spot_search(uint32_t nr, uint32_t until, const struct pmm_spot *key, const struct spot *p)
 {
-	for (const struct pmm_spot *at; nr != until && nr; nr = at->next) {
+	uint32_t left = LOAD(A.ledger->nr_spots);
+
+	for (const struct pmm_spot *at; nr != until && nr && left--; nr = at->next) {
 		at = spot_at(nr);
 		if (!at)
 			return 0;
@@ -123,9 +130,8 @@ static uint32_t spot_get(const struct spot *p)
 static const struct pmm_node *node_of(uint32_t site)
 {
 	const struct pmm_site *s = spot_site_at(site);
-	pmm_ref chunk = s && s->node ? LOAD_ACQUIRE(A.ledger->node_dir[s->node >> PMM_NODE_SHIFT]) : 0;
 
-	return chunk ? (struct pmm_node *)arena_at(chunk) + (s->node & ((1u << PMM_NODE_SHIFT) - 1)) : NULL;
+	return s && s->node ? node_at(s->node) : NULL;
 }
 
 uint32_t spot_under(uint32_t site)
@@ -155,9 +161,9 @@ static bool ref_same(pmm_ref a, pmm_ref b)
 uint32_t spot_first(uint32_t nr)
 {
 	const struct pmm_spot *s = spot_number(nr), *at;
-	uint32_t first = nr;
+	uint32_t first = nr, left = LOAD(A.ledger->nr_spots);
 
-	for (uint32_t older = s ? s->next : 0; older; older = at->next) {
+	for (uint32_t older = s ? s->next : 0; older && left--; older = at->next) {
 		at = spot_at(older);
 		if (!at)
 			break;

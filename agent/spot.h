@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Spots in the source as innermost frames: what pmm.h's macros say of a call.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A thread's stack: what happens rarely. */
 #include "agent/stack.h"
 

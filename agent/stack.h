@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A thread's stack: which part of it may be read, and one step from a frame to its caller.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * System calls and small helpers of the agent. No libc: nothing here touches errno, locks or the heap.
  */
@@ -21,6 +22,7 @@
 #define SYS_MAP_NORESERVE	0x4000
 #define SYS_MADV_DONTNEED	4
 #define SYS_MADV_REMOVE		9
+#define SYS_MADV_DONTFORK	10
 #define SYS_MADV_NOHUGEPAGE	15
 #define SYS_MADV_DONTDUMP	16
 #define SYS_MADV_DODUMP		17

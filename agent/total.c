@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Live bytes of the process and the exact moment of their peak, without an event log and without a lock.
  *
@@ -27,6 +28,7 @@
 #include "agent/clock.h"
 #include "agent/ctx.h"
 #include "agent/sys.h"
+#include "agent/wait.h"
 
 #define BYTES_SHIFT	21
 #define VALID		(1ull << 63)
@@ -86,10 +88,7 @@ static __attribute__((noinline)) void recall(struct pmm_ledger *l)
 		}
 		if (!credits_out(l))
 			return;
-		if (tries < 100 || A.confined)
-			arch_pause();
-		else
-			sys0(sched_yield);
+		wait_between(tries);
 	}
 	STORE(A.credits_lost, LOAD(l->credit_out));
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Live bytes of the process and the exact moment of their peak.
  */

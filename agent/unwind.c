@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Call stacks: from the caller of a hook to the outermost frame, without frame pointers and usually without a walk.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Questions about a stack that is not recorded: where it comes from, whether a signal is on it. */
 #include "agent/unwind.h"
 

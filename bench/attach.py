@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The part "attach": what `pmm attach` costs a process that runs already, beside `pmm run` and beside uprobes."""
 
 import json

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Writes a made-up capture of a given size, for timing `pmm report`:
  *
@@ -19,7 +20,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	snprintf(recipe, sizeof(recipe), "generate sites=%s blocks=%s depth=20 modules=40 points=500\n", argv[3], argv[2]);
-	if (capture_fake.read(recipe, &heap, &e) || capture_write(heap, argv[1], &e)) {
+	if (capture_fake.read(recipe, UINT64_MAX, &heap, &e) || capture_write(heap, argv[1], &e)) {
 		fprintf(stderr, "bench_capture: %s\n", e.text);
 		return 3;
 	}

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Benchmark of the .eh_frame reader: what a rule costs when it is asked for, and what a table of
  * all rules of the given files (default: this machine's libpython, libc and libstdc++) would cost

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The part "check": what each level of `pmm check` costs real programs, beside Valgrind's memcheck; and a large heap at each level."""
 
 import shutil
@@ -6,7 +7,9 @@ from figures import geomean, over_native, summary, table, text, verdict
 from measure import peak_kib
 from tools import Tool
 
-LIMITS = {"light": 1.3, "guard": 3, "sampled": 1.02}
+LIMITS = {"light": 1.5, "guard": 3.5, "sampled": 1.02}
+OPTIONS = {"guard-all": ["--level=guard", "--budget=all"]}    # besides the levels: guard pages for all blocks
+OF_MEMCHECK = 0.5    # guard-all, of each program
 LIVE_BLOCKS = 10000000
 MEMCHECK_ROUNDS = 1    # it takes ten to fifty times as long, and that hardly varies
 
@@ -14,9 +17,10 @@ MEMCHECK_ROUNDS = 1    # it takes ten to fifty times as long, and that hardly va
 def check_tools(pmm):
     """Natively, each level, memcheck."""
     def level(name):
-        return Tool(name, lambda argv, out: [pmm, "check", f"--level={name}", "--report", f"{out}/report", "-o", f"{out}/%p.pmm",
+        options = OPTIONS.get(name, [f"--level={name}"])
+        return Tool(name, lambda argv, out: [pmm, "check", *options, "--report", f"{out}/report", "-o", f"{out}/%p.pmm",
                                              "--error-exitcode", "99", "--", *argv])
-    tools = [Tool("native", lambda argv, out: argv), *map(level, LIMITS)]
+    tools = [Tool("native", lambda argv, out: argv), *map(level, [*LIMITS, *OPTIONS])]
     if shutil.which("valgrind"):
         tools.append(Tool("memcheck", lambda argv, out: ["valgrind", "-q", "--leak-check=no", "--trace-children=yes", *argv]))
     return tools
@@ -63,6 +67,9 @@ class Check:
                     [[name, text(t["native"]["min"])] + [text(over_native(t, tool)) for tool in names] for name, t in times.items()])
         for level, limit in LIMITS.items():
             yield verdict(geomean([over_native(t, level) for t in times.values()]), limit, f"{level} / native, geometric mean")
+        if shutil.which("valgrind"):
+            worst = max((over_native(t, "guard-all") / over_native(t, "memcheck") for t in times.values() if t.get("memcheck")), default=None)
+            yield verdict(worst, OF_MEMCHECK, "guard --budget=all / memcheck, the worst program")
         yield f"memcheck / native, geometric mean: {text(geomean([over_native(t, 'memcheck') for t in times.values()]))}"
         native = min(self.kib.get("native", [0]))
         yield table(["level", f"MiB for {self.blocks} live blocks of 48 bytes", "bytes more a block"],

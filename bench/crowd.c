@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A large process for `bench/run --only attach`, to be attached to and left again and again: many threads, a large heap.
  *

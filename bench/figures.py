@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Figures out of measurements: the least of noisy times, ratios, means, and tables of them."""
 
 import math

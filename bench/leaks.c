@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Benchmark of the search for leaks by itself: reachability in this process's own heap, read with memcpy.
  *

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """
 The part "leaks": searching a heap of ten million small blocks for leaks, by the engine alone, on the running process, and at its end beside
 LeakSanitizer (liblsan preloaded) and memcheck. All search the same program (bench/leaks_heap.c), which says what it has lost.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A heap of small blocks for the benchmark of leak searches.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A heap of small blocks for the benchmark of leak searches: lists of nodes with texts, objects and arrays on them, pointers at random
  * between all of these, and some of it lost. The same blocks each time.

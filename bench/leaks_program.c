@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The program that bench/leaks.py has searched for leaks by each tool.
  *

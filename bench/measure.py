@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Running a command and measuring its whole tree of processes: CPU time and memory."""
 
 import ctypes

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Micro-workloads of the benchmark (bench/run), as a program of its own.
  *

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """
 The parts of the benchmark. Each has a `name`, jobs() that are run in turn in every round, and tables from what they
 left in `results`, which --json writes as it is.

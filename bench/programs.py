@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Real packaged programs that allocate much, with inputs made here: each takes one to four seconds on its own."""
 
 import os

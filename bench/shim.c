@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What pmm.h costs: ns of CPU a malloc+free pair, native and monitored in turn, the best of many short rounds each.
  *

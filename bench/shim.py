@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The part "shim": what pmm.h costs a malloc+free pair, in each form, beside the same program without it (shim.c)."""
 
 import subprocess

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The four ways a command is run: natively, under pmm (exact and sampled), and under heaptrack."""
 
 import os

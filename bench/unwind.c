@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Benchmark of the agent's unwinder: ns for each further frame of a warm stack.
  *

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """What watches a process that runs already: `pmm attach`, Debian's bpfcc memleak, and the same probes set by bpftrace."""
 
 import ctypes.util

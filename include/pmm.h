@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pmm.h: the monitor compiled into the program (doc/shim.md).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * May this request be met? Asked by both forms.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The full form of pmm.h: what its two halves know of each other.
  *
@@ -66,7 +67,6 @@ extern const struct pmm_shim_table full_own_table;
  * that one's; or the program's, if we are in what it loaded. NULL: blocks pass. *own: the quick way may be taken.
  */
 const struct pmm_shim_table *full_start(bool *own);
-void full_follow_forks(void);	/* then, without the lock */
 void full_note_stacks(bool now);	/* of our own ledger's blocks from now on; others have theirs in any case */
 
 /* ---- full_heap.c */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Who else in this process has a table of pmm.h's calls (include/pmm/shim.h): notes of the modules that are loaded. Symbols would not
  * do: a program hides its own from what it loads with dlopen(), and asking the loader in vain changes what dlerror() says.

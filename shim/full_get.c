@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The full form's new blocks where the quick way (full_heap.c) does not do: before the ledger is made, where options want more.
  */

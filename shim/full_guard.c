@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What the full form notices of misuse: its blocks are in the ledger and become a `struct slot` when one is looked at. Kept ones
  * are in a list of their own: for the ledger they are released.
@@ -89,6 +90,8 @@ static size_t inspect_block(const struct full_block *b, const struct at *at)
 	if (find_told(b))
 		return 0;
 	slot = slot_of(b);
+	if (!at && is_given_back(&slot))
+		return 0;
 	tell_damage(at, behind, before, &slot);
 	note_told(b);
 	return 1;

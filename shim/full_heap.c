@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The full form's hot path: each call of pmm.h finds its thread's context, calls the C library, and records the block under the
  * place that the macro named. No lock, no system call, nothing shared between threads but the total.
@@ -136,7 +137,7 @@ static inline __attribute__((always_inline)) void release(const char *file, int 
 
 	if (unlikely(LOAD(full_careful_free)) || unlikely(!(c = enter(from.sp))))
 		goto care;
-	__builtin_prefetch(p - 16);
+	arch_prefetch(p - 16);
 	if (unlikely(!record_free(c, (uint64_t)p, &was))) {
 		const struct full_call call = CALL(file, line, func, from);
 

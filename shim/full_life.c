@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The full form: its ledger's beginning and end. Beginning is the first call's business, from wherever that comes.
  */
@@ -61,12 +62,6 @@ static bool start_own(void)
 	A.next.mallinfo2 = A.dense ? NULL : (void *)mallinfo2;
 	A.find_object = &_dl_find_object ? _dl_find_object : NULL;
 	return agent_on();
-}
-
-void full_follow_forks(void)
-{
-	if (A.compiled_in)
-		pthread_atfork(segment_forking, NULL, segment_forked);
 }
 
 const struct pmm_shim_table *full_start(bool *own)

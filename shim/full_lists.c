@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The full form's lists of what is beside the ledger: kept blocks, marked pointers, blocks with something before them. In the order they
  * came, and by address.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Memory for the full form's lists: from the kernel, for a signal handler that marks a pointer may have interrupted the allocator. What
  * is given back is for the next of its kind. Under the lock.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The full form: which calls the quick way may take, and how it starts.
  */
@@ -74,10 +75,8 @@ static void begin_full(void)
 		start_full();
 	}
 	leave();
-	if (starts) {
-		full_follow_forks();
+	if (starts)
 		pthread_atfork(NULL, NULL, full_forked);
-	}
 	begin();
 	errno = saved;
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Pools of the full form: blocks of one size that are used again and again. For the ledger one belongs to the place that got it
  * last; whether it is idle is said by its site.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The full form's released and resized blocks where the quick way (full_heap.c) does not do.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The full form's hot path and what of the agent it goes through, as one piece for the compiler.
  */

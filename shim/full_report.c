@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Tables of the full form as text, and the same figures as structs. Blocks are listed by number, which takes a list of them, in
  * memory from the kernel: this may run in a signal handler.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The state of pmm_full.c: what is beside the ledger. Under the lock but where it says otherwise.
  */

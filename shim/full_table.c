@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The full form: the ledger that blocks are recorded in, whichever that is. Before there is one, and where there is none, nothing
  * is known of any block.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What is noticed of misuse, in one block: canaries beside it, kept and poisoned memory; and pointers that cannot be a block's.
  */
@@ -90,31 +91,80 @@ static const char *memory_of(const void *p)
 #endif
 #endif
 
-/*
- * Whether the allocator has this block, which was freed, on a list of free ones: known of glibc's lists of each thread. A block there
- * has a key in its second word, which is taken out when the block is given out again (malloc/malloc.c, tcache_put(), tcache_get());
- * which key that is, a block that we free ourselves tells. A thread that ends leaves keys in its blocks: the first word must lead to
- * another block as well, mixed with where it is itself (PROTECT_PTR(), glibc 2.32).
- */
 #if defined(__GLIBC__) && !defined(PMM_BARE) && !defined(SANITIZED)
-static int on_free_list(const void *p)
+enum { CHUNK_FLAGS = 7, CHUNK_BEFORE_USED = 1, CHUNK_MAPPED = 2 };	/* of a chunk's size, the word before its block */
+enum { LOOSE_BYTES = 64, LOOSE_PAGES = 3 * 4096 };	/* a chunk is so much larger than its block at most */
+
+/*
+ * The key that glibc puts in a block's second word while that is on one of its thread's lists of free ones, and takes out when the block is given out
+ * again (malloc/malloc.c, tcache_put(), tcache_get()): a block that we free ourselves tells. 0: another allocator, or no list.
+ */
+static uintptr_t free_key(void)
 {
 	volatile uintptr_t *probe = (volatile uintptr_t *)malloc(3 * sizeof(*probe)), *freed;
-	const volatile uintptr_t *block = (const volatile uintptr_t *)p;
-	uintptr_t key;
+	uintptr_t size;
 
 	if (!probe)
 		return 0;
-	probe[1] = 0;
 	__asm__("" : "=r"(freed) : "0"(probe));		/* the same; the compiler would not let us look into what is freed */
+	probe[1] = 0;
+	size = freed[-1];
 	free((void *)(uintptr_t)probe);
-	key = freed[1];
+	return size - 3 * sizeof(*probe) < LOOSE_BYTES ? freed[1] : 0;
+}
+
+/*
+ * Whether the allocator has this block on such a list. A thread that ends leaves keys in its blocks: the first word must lead to another block
+ * as well, mixed with where it is itself (PROTECT_PTR(), glibc 2.32).
+ */
+static int has_key(const void *p, uintptr_t key)
+{
+	const volatile uintptr_t *block = (const volatile uintptr_t *)p;
+
 	return key && pmm_readable(p, 2 * sizeof(*block)) && block[1] == key && !((block[0] ^ (uintptr_t)p >> 12) & (sizeof(*block) - 1));
+}
+
+static int on_free_list(const void *p)
+{
+	return has_key(p, free_key());
+}
+
+/*
+ * Is what lies there no chunk in use that such a block would have? One that is free is told by the next one, which says how large it is
+ * (malloc/malloc.c, prev_inuse(), prev_size()); one that was joined with others, or whose memory is others' now, by its size.
+ */
+static int is_no_chunk(const void *p, size_t bytes)
+{
+	const volatile uintptr_t *chunk = (const volatile uintptr_t *)p - 2, *next;
+	uintptr_t size, mapped;
+
+	if (!pmm_readable((const void *)(uintptr_t)chunk, 2 * sizeof(*chunk)))
+		return 1;
+	size = chunk[1] & ~(uintptr_t)CHUNK_FLAGS;
+	mapped = chunk[1] & CHUNK_MAPPED;
+	if (size - bytes > (mapped ? LOOSE_PAGES : LOOSE_BYTES))
+		return 1;
+	next = chunk + size / sizeof(*chunk);
+	return !mapped && pmm_readable((const void *)(uintptr_t)next, 2 * sizeof(*next)) && !(next[1] & CHUNK_BEFORE_USED) && next[0] == size;
+}
+
+static int is_given_back(const struct slot *slot)
+{
+	const char *start = slot->address - front_of(slot);
+	uintptr_t key = free_key();
+
+	return key && (has_key(start, key) || is_no_chunk(start, front_of(slot) + slot->size));
 }
 #else
 static int on_free_list(const void *p)
 {
 	(void)p;
+	return 0;
+}
+
+static int is_given_back(const struct slot *slot)
+{
+	(void)slot;
 	return 0;
 }
 #endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The lock: a word that says which thread has it, and what is to be done when that is the thread itself, below a signal handler.
  *
@@ -142,6 +143,7 @@ static void write_end(void)
 {
 	if (!enter())
 		return;
+	inspect_all(NULL);
 	put_tables(tables_at_exit());
 	hand_on();
 	leave();

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The rest of the interface: options, checks on demand, simulated shortage, tests of addresses, trace, assertions.
  */

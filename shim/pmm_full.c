@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The full form of pmm.h (doc/shim.md), beside the agent's core in libpmm_shim.a: what is not the quick way of a call
  * (full_heap.c). Blocks are in the ledger, where `pmm report PID` and all of pmm finds them; here is what both forms share, over that.

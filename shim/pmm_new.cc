@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* C++'s global operators new and delete for pmm.h: compiled into the program once, beside the form that implements pmm_new(). */
 #ifndef PMM
 #define PMM

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The static form of pmm.h (doc/shim.md), to be compiled into the program:
  *

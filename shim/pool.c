@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Pools as both forms have them: idle blocks are linked by their first word.
  */

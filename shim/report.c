@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Tables as text on demand, by signal, to whom they are to go.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * One block as a row of the table, and as a struct.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What the parts of pmm.h's implementation know of each other, in either form (pmm_static.c, pmm_full.c). Each form is one translation unit: it
  * defines its `struct state_of_all`, includes the parts it is made of, and keeps blocks in its own way. What the parts ask of that is declared here.
@@ -121,10 +122,15 @@ static int inspect_kept(struct slot *slot, const struct at *at);	/* the same of 
 static void tell_block(const struct at *at, const char *what, unsigned bytes, const char *where, const struct slot *slot);
 /* A free of this DEAD block, whose address code with pmm.h was not given since; 1: it is the second for sure, and told. */
 static int judge_dead(const struct at *at, const struct slot *slot);
+static int is_given_back(const struct slot *slot);	/* code without pmm.h has freed this block, as the allocator shows */
 static const char *memory_of(const void *p);		/* what memory p is in that no block is in; NULL: not known to be such */
 
 /* ---- what each form has in its own way; all under the lock */
-static size_t inspect_all(const struct at *at);		/* canaries and kept memory; returns how many blocks are damaged */
+/*
+ * Canaries and kept memory; returns how many blocks are damaged. at NULL: at the program's end, unasked, so that only memory is looked at that
+ * can be, and what the allocator shows to be its own again is let alone.
+ */
+static size_t inspect_all(const struct at *at);
 static size_t bytes_live(void);				/* of tracked blocks */
 static void trim_kept(void);				/* release until PMM_KEEP holds */
 static void option_changed(void);			/* an option or S.off has been written to */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The static form's state and what its parts (pmm_static.c) know of each other.
  *

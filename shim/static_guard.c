@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What the static form notices of misuse: the tables searched for damage, kept blocks, pointers that no block has.
  */
@@ -49,15 +50,29 @@ static int inspect_slot(struct slot *slot, const struct at *at)
 	return behind || before;
 }
 
+/* Can its canaries be read? Asked once a page, where blocks follow one another. */
+static int can_look(const struct slot *slot, uintptr_t *known)
+{
+	const char *end = slot->address + slot->size;
+	uintptr_t page = (uintptr_t)end >> 12;
+
+	if ((page != *known || (uintptr_t)(end + CANARY_BYTES - 1) >> 12 != page) && !pmm_readable(end, CANARY_BYTES))
+		return 0;
+	*known = page;
+	return !slot->front || pmm_readable(slot->address - FRONT_BYTES, FRONT_BYTES);
+}
+
 static size_t inspect_all(const struct at *at)
 {
+	uintptr_t page = 0;
 	size_t nr = 0;
 	uint32_t i;
 
 	for (i = 0; i < S.used_slots; i++) {
 		struct slot *slot = &S.slot[i];
 
-		if (slot->state == LIVE || slot->state == IDLE)
+		if ((slot->state == LIVE || slot->state == IDLE) &&
+		    (at || (can_look(slot, &page) && (is_intact(slot) || !is_given_back(slot)))))
 			nr += (size_t)inspect_slot(slot, at);
 		else if (slot->state == KEPT)
 			nr += (size_t)inspect_kept(slot, at);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The static form's tables asked for one address: options that each call must look at, a block's size and check, marks.
  */

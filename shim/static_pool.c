@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Pools of the static form: blocks of one size that are used again and again. A block stays in its slot while it is idle in the pool.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Tables of the static form as text, and the same figures as structs.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * realloc() in the static form: in place by the allocator's own, unless what is freed must be kept or filled.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The static form's two tables: blocks by address (chains in buckets), statistics by call site; and those by size class.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Output: options, a printf of integers, and the line that gathers. Calls nothing that a signal handler must not call.
  */

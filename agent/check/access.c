@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What is said of an access that the kernel stopped.
  */
@@ -9,7 +10,7 @@
 #include "agent/module.h"
 #include "agent/sys.h"
 
-static enum pmm_access access_of(const struct arch_ucontext *uc)
+enum pmm_access access_of(const struct arch_ucontext *uc)
 {
 	return uc->err & ARCH_FAULT_FETCH ? PMM_ACCESS_EXEC : uc->err & ARCH_FAULT_WRITE ? PMM_ACCESS_WRITE : PMM_ACCESS_READ;
 }
@@ -54,29 +55,24 @@ struct tctx *access_enter(uint64_t sp)
 	return c;
 }
 
-uint32_t access_note(struct tctx *c, struct pmm_finding *f, const struct check_block *b, const struct arch_ucontext *uc)
+void access_describe(struct tctx *c, struct pmm_finding *f, const struct check_block *b, const struct arch_ucontext *uc)
 {
 	struct caller from;
 
-	f->by = PMM_BY_ACCESS;
-	f->access = access_of(uc);
 	finding_block(f, b);
 	code_copy(f, uc->rip);
 	if (guard_in_pool(uc->rsp))
 		unwind_forget(c);		/* words of it may be known, and closed by now */
 	from = interrupted(uc);
 	f->site = unwind_site(c, &from, 0);
-	return finding_add(c, f);
 }
 
-void access_nearer(struct check_block *b, uint64_t address)
+uint32_t access_note(struct tctx *c, struct pmm_finding *f, const struct check_block *b, const struct arch_ucontext *uc)
 {
-	uint64_t end = b->address + b->size;
-	struct check_block next;
-
-	if (address >= end && guarded_find((address | (ARCH_PAGE - 1)) + 1, &next) && next.address > address &&
-	    next.address - address <= address - end)
-		*b = next;
+	f->by = PMM_BY_ACCESS;
+	f->access = access_of(uc);
+	access_describe(c, f, b, uc);
+	return finding_add(c, f);
 }
 
 uint32_t access_type(const struct check_block *b, uint64_t address)

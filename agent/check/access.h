@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * An access that the kernel stopped, as a finding; in its signal's handler.
  */
@@ -17,8 +18,11 @@ struct tctx *access_enter(uint64_t sp);
  */
 uint32_t access_note(struct tctx *c, struct pmm_finding *f, const struct check_block *b, const struct arch_ucontext *uc);
 
-/* Between two guarded blocks an access goes to the nearer one: `b` is the one before. */
-void access_nearer(struct check_block *b, uint64_t address);
+/* What the instruction was about to do, by what a page fault says. */
+enum pmm_access access_of(const struct arch_ucontext *uc);
+
+/* Of that, what is known of block, instruction and interrupted stack; uc->err of no page fault is 0. */
+void access_describe(struct tctx *c, struct pmm_finding *f, const struct check_block *b, const struct arch_ucontext *uc);
 
 /* What an access beside or after a block is: enum pmm_finding_type. */
 uint32_t access_type(const struct check_block *b, uint64_t address);

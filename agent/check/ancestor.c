@@ -1,112 +1,172 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * Ledgers of the processes that this one was forked from.
+ * Stacks as this process and those that it was forked from have numbered them, in private memory.
  *
- * Nothing in them is trusted: a slot may be emptied and given to another process at any moment. Only what is mapped for certain is read, and
- * what was read counts only if the slot is still in the same use afterwards. Pages of an emptied slot read as zeroes.
+ * Chunked arrays: a directory of chunks that are mapped when they are first needed. An entry is written by whoever has taken its number, before
+ * anybody can name it; where there is no memory for its chunk it stays unknown, and so a stack that leads through it.
  */
 #include "agent/check/ancestor.h"
 
 #include "agent/agent.h"
 #include "agent/block.h"
 #include "agent/module.h"
+#include "agent/node.h"
 #include "agent/site.h"
 #include "agent/sys.h"
 
-#define COPIED	64		/* sites remembered */
-#define COVERED	64		/* parts of its tables, each for 64 MiB; 32 KiB of ours */
+#define COPIED		64		/* sites remembered */
+#define COVERED		64		/* parts of the heap, each of 64 MiB */
+#define CHUNK_BYTES	(64ull << 10)
+#define NODES		(CHUNK_BYTES / sizeof(struct kept_node))	/* in a chunk */
+#define SITES		(CHUNK_BYTES / sizeof(uint32_t))
+#define MOST_NODES	(1u << 24)	/* later ones are not kept */
+#define MOST_SITES	(1u << 22)
+
+struct kept_node {
+	uint64_t frame;
+	uint32_t parent;
+	uint32_t there;			/* 1 = filled in */
+};
+
+struct kept {
+	struct kept_node *node[MOST_NODES / NODES];
+	uint32_t *site[MOST_SITES / SITES];	/* node it ends at, 0 = none */
+	uint64_t base[COVERED];
+	uint32_t nr_bases;
+};
 
 static struct ancestor {
-	const char *base;		/* its slot; NULL: nothing of it can be read */
-	uint64_t limit;			/* bytes of the slot that can be */
+	struct kept *kept;		/* NULL: nothing of its stacks is known */
 	uint32_t generation;
-	struct ancestor_slot of;
-} ancestors[PMM_MAX_ANCESTORS];		/* by generation, modulo their number */
+	uint32_t pid;			/* 0 = no such process */
+} ancestors[PMM_MAX_ANCESTORS];		/* by generation, modulo their number; this process among them */
+
+static struct kept *mine;
 
 static struct copied {
 	uint64_t what;			/* generation:32 | site:32; 0 = none */
 	uint32_t site;			/* ours */
 } copied[COPIED];
 
-static inline bool in_use(const struct ancestor *a)
+static void *memory(uint64_t bytes)
 {
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	return a->base && LOAD(a->of.slot->use) == a->of.use;
+	return sys_mmap(bytes, SYS_PROT_READ | SYS_PROT_WRITE, SYS_MAP_PRIVATE | SYS_MAP_ANONYMOUS | SYS_MAP_NORESERVE, -1);
 }
 
-void ancestor_add(struct pmm_ledger *l, uint32_t generation, const struct ancestor_slot *of)
+/* ---- keeping */
+
+/* A chunk for good, whoever makes it first. */
+static void *chunk_get(void **place)
+{
+	void *chunk = LOAD_ACQUIRE(*place), *none = NULL;
+
+	if (likely(chunk))
+		return chunk;
+	if (A.confined || !(chunk = memory(CHUNK_BYTES)))
+		return NULL;
+	if (CAS(*place, none, chunk))
+		return chunk;
+	sys2(munmap, chunk, CHUNK_BYTES);
+	return none;
+}
+
+static void node_added(uint32_t nr, uint32_t parent, uint64_t frame)
+{
+	struct kept_node *chunk = nr < MOST_NODES ? chunk_get((void **)&mine->node[nr / NODES]) : NULL;
+
+	if (!chunk)
+		return;
+	chunk[nr % NODES] = (struct kept_node){ .frame = frame, .parent = parent };
+	STORE_RELEASE(chunk[nr % NODES].there, 1);
+}
+
+static void site_added(uint32_t nr, uint32_t node)
+{
+	uint32_t *chunk = nr < MOST_SITES ? chunk_get((void **)&mine->site[nr / SITES]) : NULL;
+
+	if (chunk)
+		STORE(chunk[nr % SITES], node);
+}
+
+static void mid_added(uint64_t base)
+{
+	uint32_t nr = LOAD(mine->nr_bases);
+
+	do
+		if (nr >= COVERED)
+			return;
+	while (!CAS(mine->nr_bases, nr, nr + 1));
+	STORE(mine->base[nr], ~base);		/* 0 = not filled in yet; no pointer, for a search for leaks looks here, too */
+}
+
+static void forget(struct kept *k)
+{
+	if (!k)
+		return;
+	for (unsigned i = 0; i < MOST_NODES / NODES; i++)
+		if (k->node[i])
+			sys2(munmap, k->node[i], CHUNK_BYTES);
+	for (unsigned i = 0; i < MOST_SITES / SITES; i++)
+		if (k->site[i])
+			sys2(munmap, k->site[i], CHUNK_BYTES);
+	sys2(munmap, k, sizeof(*k));
+}
+
+void ancestor_begin(uint32_t generation, uint32_t pid)
 {
 	struct ancestor *a = &ancestors[generation % PMM_MAX_ANCESTORS];
-	uint64_t ready = LOAD(l->arena_ready);
+	bool can = !A.confined;
 
 	memset(copied, 0, sizeof(copied));
-	*a = (struct ancestor){ .generation = generation, .of = *of, .limit = ready };
-	if (!of->slot || LOAD(l->magic) != PMM_LEDGER_MAGIC || ready < PMM_ARENA_OFF || ready > A.tree->slot_bytes)
-		return;
-	/* it may have grown since the fork: what it has now can be read, too */
-	if (sys_failed(sys3(mprotect, l, ready, SYS_PROT_READ | SYS_PROT_WRITE)))
-		return;
-	a->base = (const char *)l;
+	if (can)
+		forget(a->kept);
+	*a = (struct ancestor){ .kept = can ? memory(sizeof(*a->kept)) : NULL, .generation = generation, .pid = pid };
+	mine = a->kept;
+	A.node_added = mine ? node_added : NULL;
+	A.site_added = mine ? site_added : NULL;
+	A.mid_added = mine ? mid_added : NULL;
 }
+
+/* ---- looking */
 
 static const struct ancestor *ancestor_find(uint32_t generation)
 {
 	const struct ancestor *a = &ancestors[generation % PMM_MAX_ANCESTORS];
 
-	return a->of.pid && (uint16_t)a->generation == (uint16_t)generation ? a : NULL;
+	return a->pid && (uint16_t)a->generation == (uint16_t)generation ? a : NULL;
 }
 
 uint32_t ancestor_pid(uint32_t generation)
 {
 	const struct ancestor *a = ancestor_find(generation);
 
-	return a ? a->of.pid : 0;
+	return a ? a->pid : 0;
 }
 
-/* Entry `nr` of a chunked array there; NULL: none that could be read. */
-static const void *entry_at(const struct ancestor *a, const pmm_ref *dir, uint32_t nr, uint32_t shift, size_t bytes)
+static const struct kept_node *node_of(const struct ancestor *a, uint32_t nr)
 {
-	uint64_t off = (uint64_t)LOAD_ACQUIRE(dir[nr >> shift]) << PMM_REF_SHIFT;
+	const struct kept_node *chunk = nr && nr < MOST_NODES ? LOAD_ACQUIRE(a->kept->node[nr / NODES]) : NULL;
 
-	if (off < PMM_ARENA_OFF || off >= a->limit || a->limit - off < bytes << shift)
-		return NULL;
-	return a->base + off + (nr & ((1u << shift) - 1)) * bytes;
+	return chunk && LOAD_ACQUIRE(chunk[nr % NODES].there) ? &chunk[nr % NODES] : NULL;
 }
 
-static const struct pmm_ledger *ledger_of(const struct ancestor *a)
-{
-	return (const struct pmm_ledger *)a->base;
-}
-
-static const struct pmm_node *node_of(const struct ancestor *a, uint32_t nr)
-{
-	return nr && nr < PMM_MAX_NODES ? entry_at(a, ledger_of(a)->node_dir, nr, PMM_NODE_SHIFT, sizeof(struct pmm_node)) : NULL;
-}
-
-/* Caller of a node; 0: it has none, or makes no sense. */
+/* Caller of a node; 0: it has none, or is not known. */
 static uint32_t parent_of(const struct ancestor *a, uint32_t nr)
 {
-	const struct pmm_node *n = node_of(a, nr);
-	uint32_t parent = n ? LOAD(n->parent) : 0;
+	const struct kept_node *n = node_of(a, nr);
 
-	return parent < nr ? parent : 0;
+	return n && n->parent < nr ? n->parent : 0;
 }
 
 void ancestor_cover(uint32_t generation)
 {
 	const struct ancestor *a = ancestor_find(generation);
-	pmm_ref ref = a && in_use(a) ? LOAD_ACQUIRE(ledger_of(a)->table[PMM_TABLE_HEAP].mids) : 0;
 
-	for (unsigned i = 0; ref && i < COVERED; i++) {
-		uint64_t off = (uint64_t)ref << PMM_REF_SHIFT, base;
-		const struct pmm_mid *mid = (const struct pmm_mid *)(a->base + off);
+	for (unsigned i = 0; a && a->kept && i < COVERED; i++) {
+		uint64_t base = LOAD(a->kept->base[i]);
 
-		if (off < PMM_ARENA_OFF || off >= a->limit || a->limit - off < sizeof(*mid))
-			return;
-		base = LOAD(mid->base);
-		ref = LOAD(mid->next);
-		if (!in_use(a))
-			return;
-		block_cover(base);
+		if (base)
+			block_cover(~base);
 	}
 }
 
@@ -140,17 +200,24 @@ static uint32_t stack_copy(const struct ancestor *a, uint32_t nr)
 	for (uint32_t at = nr; at && depth <= PMM_MAX_FRAMES; at = parent_of(a, at))
 		depth++;
 	for (uint32_t left = depth; left; left--) {
-		const struct pmm_node *n;
+		const struct kept_node *n;
 		uint32_t at = nr;
 
 		for (uint32_t i = 1; i < left; i++)
 			at = parent_of(a, at);
 		n = node_of(a, at);
-		node = n ? node_get(node, frame_here(LOAD(n->frame))) : 0;
+		node = n ? node_get(node, frame_here(n->frame)) : 0;
 		if (!node)
 			return 0;
 	}
 	return node;
+}
+
+static uint32_t node_of_site(const struct ancestor *a, uint32_t site)
+{
+	const uint32_t *chunk = site && site < MOST_SITES && a && a->kept ? LOAD_ACQUIRE(a->kept->site[site / SITES]) : NULL;
+
+	return chunk ? LOAD(chunk[site % SITES]) : 0;
 }
 
 uint32_t ancestor_site(uint32_t generation, uint32_t site)
@@ -158,16 +225,18 @@ uint32_t ancestor_site(uint32_t generation, uint32_t site)
 	const struct ancestor *a = ancestor_find(generation);
 	uint64_t what = (uint64_t)(generation + 1) << 32 | site;
 	struct copied *seen = &copied[(site ^ generation << 3) % COPIED];
-	const struct pmm_site *s;
-	uint32_t nr;
+	uint32_t nr = node_of_site(a, site);
 
-	if (!site || site >= PMM_MAX_SITES || !a || !in_use(a))
+	if (!nr)
 		return 0;
-	if (LOAD_ACQUIRE(seen->what) == what && (nr = LOAD(seen->site)) && LOAD_ACQUIRE(seen->what) == what)
-		return nr;
-	s = entry_at(a, ledger_of(a)->site_dir, site, PMM_SITE_SHIFT, sizeof(*s));
-	nr = s ? stack_copy(a, LOAD(s->node)) : 0;
-	if (!nr || !in_use(a))
+	if (LOAD_ACQUIRE(seen->what) == what) {
+		uint32_t known = LOAD(seen->site);
+
+		if (known && LOAD_ACQUIRE(seen->what) == what)
+			return known;
+	}
+	nr = stack_copy(a, nr);
+	if (!nr)
 		return 0;
 	nr = site_get(nr, 0);
 	STORE_RELEASE(seen->what, 0);

@@ -1,26 +1,18 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * What a forked process can still learn from the ledgers before its own: those of the processes that it was forked from, one from the other.
+ * What a forked process still knows of the processes that it was forked from, one from the other: their pids, and the stacks that blocks of
+ * before the fork bear the numbers of.
  *
- * Their slots of the tree's file are mapped here as they were there at the fork, and the monitor leaves them as they are for as long as it
- * can (pmm_slot.parent). Numbers of sites that blocks of before a fork bear never change their meaning; whatever else is in such a ledger
- * its owner may be changing.
+ * Their ledgers are out of reach. So each process keeps its stacks a second time in private memory, which fork copies: 16 bytes a node of the
+ * call tree, 4 a call site. What it adds after the fork its children never see, which is right: no block that they have names it.
  */
 #ifndef AGENT_CHECK_ANCESTOR_H
 #define AGENT_CHECK_ANCESTOR_H
 
 #include <stdint.h>
 
-#include "include/pmm/ledger.h"
-
-/* A process's slot, noted by itself. */
-struct ancestor_slot {
-	struct pmm_slot *slot;
-	uint32_t use;			/* pmm_slot.use when it took the slot */
-	uint32_t pid;
-};
-
-/* In a forked child, whose own ledger is there: the one it had until now was of that generation and that slot. */
-void ancestor_add(struct pmm_ledger *l, uint32_t generation, const struct ancestor_slot *of);
+/* This process begins: of that generation (ledgers before its own, since exec) and that pid. Stacks are kept from now on. */
+void ancestor_begin(uint32_t generation, uint32_t pid);
 
 /* Have our block tables cover what its tables covered, so that blocks of before the fork are looked for: up to 4 GiB of heap. */
 void ancestor_cover(uint32_t generation);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Taking and putting back runs of the guard pool.
  */
@@ -6,7 +7,7 @@
 #include "agent/agent.h"
 #include "agent/check/own.h"
 #include "agent/check/pages.h"
-#include "agent/segment.h"
+#include "agent/limit.h"
 
 #define MAX_CHUNKS	(1u << (AREA_RUNS_LOG2 - CHUNK_LOG2))
 #define KEPT_LOG2	15		/* released runs that are kept back in area 0; half of it in each next one */
@@ -135,7 +136,7 @@ static uint64_t most_bytes(void)
 {
 	uint64_t limit[2] = { UINT64_MAX, UINT64_MAX };
 
-	if (segment_room(all_bytes()))
+	if (limit_room(all_bytes()))
 		return UINT64_MAX;
 	sys4(prlimit, 0, RLIMIT_AS, 0, limit);
 	return limit[0] / SHARE;
@@ -145,7 +146,6 @@ bool areas_start(const struct pmm_check *options)
 {
 	uint64_t most = UINT64_MAX;
 
-	areas.left = options->flags & PMM_CHECK_LEFT;
 	for (unsigned shrink = 0; shrink < AREA_RUNS_LOG2; shrink++) {
 		lay_out(options->max_guarded, shrink);
 		if (!shrink)
@@ -292,7 +292,13 @@ static uint32_t runs_ahead(struct area *a, enum guard_refusal *why)
 	return NO_RUN;
 }
 
-uint32_t area_open(struct area *a, uint32_t pages, enum guard_refusal *why)
+static void run_lay(struct pmm_guard *r, uint32_t pages, enum pmm_guard_bias bias)
+{
+	r->pages = (uint16_t)pages;
+	r->bias = (uint16_t)bias;
+}
+
+uint32_t area_open(struct area *a, uint32_t pages, enum pmm_guard_bias bias, enum guard_refusal *why)
 {
 	bool ahead = area_log2(a) < AHEAD_AREAS && pages == 1u << area_log2(a);
 	uint32_t i = ahead ? ring_pop(&a->ahead) : NO_RUN;
@@ -301,7 +307,7 @@ uint32_t area_open(struct area *a, uint32_t pages, enum guard_refusal *why)
 	if (i == NO_RUN && ahead)
 		i = runs_ahead(a, why);
 	if (i != NO_RUN) {
-		run_record(a, i)->pages = pages;
+		run_lay(run_record(a, i), pages, bias);
 		return i;
 	}
 	i = pages_full() ? NO_RUN : run_take(a, why);
@@ -311,7 +317,7 @@ uint32_t area_open(struct area *a, uint32_t pages, enum guard_refusal *why)
 		return NO_RUN;
 	}
 	STORE(run_record(a, i)->state, PMM_GUARD_UNUSED);
-	run_record(a, i)->pages = pages;
+	run_lay(run_record(a, i), pages, bias);
 	if (pages_open(block_pages(a, i, &bytes), pages * ARCH_PAGE))
 		return i;
 	run_give_back(a, i);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The areas of the guard pool (include/pmm/check.h): where each run lies, and which is taken next.
  *
@@ -47,7 +48,6 @@ struct area {
 struct areas {
 	uint64_t start, end;
 	struct pmm_guard *record;	/* by number of the run; accessible where its chunk is prepared */
-	bool left;
 	uint64_t record_bytes;
 	char *lists;			/* what the areas point to */
 	uint64_t lists_bytes;
@@ -60,8 +60,11 @@ extern struct areas areas __attribute__((visibility("hidden")));
 /* Reserve address space for max_guarded blocks and their records, as much as there is. False: none. */
 bool areas_start(const struct pmm_check *options);
 
-/* A run's place in its area, owned, with `pages` of its pages open and said in its record; NO_RUN: *why is GUARD_LIMIT or GUARD_KERNEL. */
-uint32_t area_open(struct area *a, uint32_t pages, enum guard_refusal *why);
+/*
+ * A run's place in its area, owned, with `pages` of its pages open, at that end of it, and both said in its record; NO_RUN: *why is GUARD_LIMIT
+ * or GUARD_KERNEL.
+ */
+uint32_t area_open(struct area *a, uint32_t pages, enum pmm_guard_bias bias, enum guard_refusal *why);
 
 /* Close all of a run and put it back; its owner calls. */
 void area_close(struct area *a, uint32_t i);
@@ -122,8 +125,10 @@ static inline struct pmm_guard *run_record(const struct area *a, uint32_t i)
 /* The pages that hold the block. */
 static inline uint64_t block_pages(const struct area *a, uint32_t i, uint64_t *bytes)
 {
-	*bytes = run_record(a, i)->pages * ARCH_PAGE;
-	return run_start(a, i) + (areas.left ? 0 : run_bytes(a) - *bytes);
+	const struct pmm_guard *r = run_record(a, i);
+
+	*bytes = r->pages * ARCH_PAGE;
+	return run_start(a, i) + (r->bias == PMM_GUARD_LEFT ? 0 : run_bytes(a) - *bytes);
 }
 
 #endif

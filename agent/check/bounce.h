@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Memory that stands in for a buffer of the guard pool which holds less than is asked for: the kernel does not fault on a guard
  * page but fails, or does part of what it is to do, as it would not without us. With memory of its own the call goes as it would

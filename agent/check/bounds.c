@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Where blocks are, for accesses of string and memory functions.
  *
@@ -14,6 +15,7 @@
 #include "agent/check/area.h"
 #include "agent/check/canary.h"
 #include "agent/check/guard.h"
+#include "agent/check/guarded.h"
 #include "agent/check/ways.h"
 #include "agent/module.h"
 #include "agent/preload/preload.h"
@@ -30,16 +32,9 @@
 #define POISON		(PMM_POISON_BYTE * 0x0101010101010101ull)
 #define WHAT_FREED	(PMM_HEAD_FREED >> PMM_HEAD_ALIGN_SHIFT)
 
-/* In units of the quick look at one pointer, which takes so many cycles of the machine's counter. */
-#define UNIT_CYCLES	8
-#define UNITS_FITS	4
-#define UNITS_LEFT	6
-#define UNITS_PEEK	200
-
 bool bounds_on;
 struct bounds_where bounds_where;
 uint64_t bounds_secret;
-struct bounds_meter bounds_meter[BOUNDS_METERS];
 
 /* After the agent has begun (agent/preload/life.c). */
 static __attribute__((constructor(102))) void begin(void)
@@ -56,18 +51,7 @@ static __attribute__((constructor(102))) void begin(void)
 /* Are the tables this process's, and kept? */
 static inline bool tables_hold(void)
 {
-	return bounds_where.tops && LOAD(A.state) == AGENT_ON && LOAD(*A.alive) && K.ledger == A.ledger;
-}
-
-SLOW void bounds_settle(void)
-{
-	int32_t *left = bounds_meter_own(), units = BOUNDS_UNITS - LOAD(*left);
-
-	STORE(*left, BOUNDS_UNITS);
-	if (bounds_rests())
-		budget_tend();
-	else
-		budget_spent(BUDGET_CANARIES, (uint64_t)units * UNIT_CYCLES);
+	return bounds_where.tops && LOAD(A.state) == AGENT_ON && K.image == LOAD(*A.alive);
 }
 
 /* ---- blocks by page ------------------------------------------------------------------------------------- */
@@ -163,7 +147,6 @@ static bool freed_before(uint64_t page, uint64_t at)
 	unsigned i;
 
 	for (; page - from <= CANARY_POISON_MOST && module_copy(piece, from, PEEK); from -= PEEK) {
-		bounds_count(UNITS_PEEK);
 		for (i = PEEK / 8; i && piece[i - 1] == POISON; i--)
 			;
 		if (!i)
@@ -235,15 +218,13 @@ static size_t left_guarded(uint64_t at)
 {
 	uint32_t run = guard_find(at);
 	const struct pmm_guard *g;
-	uint32_t state;
 
-	if (run == UINT32_MAX)
-		return SIZE_MAX;
-	g = guard_at(run);
-	state = LOAD_ACQUIRE(g->state);
-	if (state == PMM_GUARD_LIVE)
-		return at - g->address <= g->size_bytes ? g->address + g->size_bytes - at : 0;
-	return state == PMM_GUARD_FREED ? 0 : SIZE_MAX;
+	if (likely(run != UINT32_MAX)) {
+		g = guard_at(run);
+		if (LOAD_ACQUIRE(g->state) == PMM_GUARD_LIVE && at - g->address <= g->size_bytes)
+			return g->address + g->size_bytes - at;
+	}
+	return guard_owner(at, 0) == UINT32_MAX ? SIZE_MAX : 0;
 }
 
 /* Are we in a child that has no ledger of its own yet? */
@@ -269,8 +250,6 @@ size_t bounds_left_slow(const void *p, size_t bytes)
 
 	if (bounds_guarded(p))
 		return left_guarded(at);
-	if (!bounds_awake(UNITS_LEFT))
-		return SIZE_MAX;
 	if (unlikely(!tables_hold()))
 		return bytes && just_forked() ? left_inherited(at) : SIZE_MAX;
 	if (likely(nearest(at, bytes < REACH_FAR ? REACH + bytes / 4 : REACH_FAR, &start, &size))) {
@@ -340,8 +319,6 @@ bool bounds_fits(const void *p, size_t bytes)
 		return true;
 	if (bounds_guarded(p))
 		return bytes <= left_guarded(at);
-	if (!bounds_awake(UNITS_FITS))
-		return true;
 	if (bounds_head_allows(p, bytes))
 		return true;
 	if (bytes > SCAN || freed_near(at, NEAR_WORDS) != FREED_NOT || (*(const int8_t *)last < 0 && (last | 15) % ARCH_PAGE == ARCH_PAGE - 1))
@@ -351,18 +328,21 @@ bool bounds_fits(const void *p, size_t bytes)
 
 /* ---- for sure -------------------------------------------------------------------------------------------------- */
 
-bool bounds_block(uint64_t at, struct check_block *b)
+bool bounds_block(uint64_t at, size_t bytes, struct check_block *b)
 {
-	bool freed = !guard_in_pool(at) && in_freed(at);
 	uint64_t start, size, where = at;
 	size_t align;
+	bool freed;
 
-	if (!guard_in_pool(at) && !freed && nearest(at, REACH_FAR, &start, &size) && at < pmm_tail_end(start, size))
+	if (guard_in_pool(at))
+		return check_on() && guarded_find(at, bytes == SIZE_MAX ? 0 : bytes, b);
+	freed = in_freed(at);
+	if (!freed && nearest(at, REACH_FAR, &start, &size) && at < pmm_tail_end(start, size))
 		at = start;
 	if (!check_find(at, freed ? CHECK_REACH_ALL : K.parent_pid ? REACH : 0, b))
 		return false;
-	if (b->guarded || b->freed)
-		return b->guarded || freed;
+	if (b->freed)
+		return freed;
 	return where + PMM_HEAD_BYTES >= b->address && where < pmm_tail_end(b->address, b->size) &&
 	       canary_look((const void *)b->address, &size, &align) == CANARY_LIVE && size == b->size;
 }

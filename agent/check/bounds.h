@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Accesses of string and memory functions against the bounds of blocks, before they are made.
  *
@@ -15,7 +16,6 @@
 #include <stdint.h>
 
 #include "agent/agent.h"
-#include "agent/check/budget.h"
 #include "agent/sys.h"
 #include "agent/unwind.h"
 #include "include/pmm/check.h"
@@ -36,51 +36,6 @@ extern struct bounds_where bounds_where __attribute__((visibility("hidden")));
 /* What heads are made of. */
 extern uint64_t bounds_secret __attribute__((visibility("hidden")));
 
-/*
- * What checks cost is put down to the budget (agent/check/budget.h). Threads count them down in a place that they hardly share, in units of
- * the quick look at one pointer (agent/check/quick.h), from BOUNDS_UNITS: below zero bounds_settle() is due.
- */
-#define BOUNDS_UNITS	1024
-#define BOUNDS_METERS	64u
-
-struct bounds_meter {
-	int32_t left;
-	int32_t reserved[15];
-};
-
-extern struct bounds_meter bounds_meter[BOUNDS_METERS] __attribute__((visibility("hidden")));
-
-/* Put down what was counted, and begin again. */
-void bounds_settle(void);
-
-/* Is the budget used up? Then canaried blocks pass. */
-static inline bool bounds_rests(void)
-{
-	return unlikely(LOAD(budget_tight));
-}
-
-static inline int32_t *bounds_meter_own(void)
-{
-	return &bounds_meter[arch_thread_pointer() / ARCH_PAGE % BOUNDS_METERS].left;
-}
-
-/* Count; false: bounds_settle() is due. */
-static inline bool bounds_count(int32_t units)
-{
-	int32_t *left = bounds_meter_own(), now = LOAD(*left) - units;
-
-	STORE(*left, now);
-	return likely(now >= 0);
-}
-
-/* The same, settled. False: canaried blocks are to pass. */
-static inline bool bounds_awake(int32_t units)
-{
-	if (!bounds_count(units))
-		bounds_settle();
-	return !bounds_rests();
-}
-
 /* In the guard pool? Then bounds are known before anything is touched, and what must not be touched cannot be. */
 static inline bool bounds_guarded(const void *p)
 {
@@ -88,16 +43,14 @@ static inline bool bounds_guarded(const void *p)
 }
 
 /*
- * Could there be a canaried block around p that is to be looked at? A few instructions; most of what is no block is told apart by it. While
- * the budget is used up there is none, but for once in a while, so that bounds_settle() comes to look whether it still is.
+ * Could there be a canaried block around p that is to be looked at? A few instructions, which rule out most of what is no block. A child
+ * that has no ledger yet cannot tell.
  */
 static inline bool bounds_canaried(const void *p)
 {
 	uint64_t top = (uint64_t)p >> BOUNDS_TOP_SHIFT;
 
-	if (bounds_rests())
-		return unlikely(!bounds_count(1));
-	return top < bounds_where.tops && ((const pmm_ref *)(A.base + PMM_TOP_OFF(PMM_TABLE_HEAP)))[top];
+	return top < bounds_where.tops && (!LOAD(*A.alive) || ((const pmm_ref *)(A.base + PMM_TOP_OFF(PMM_TABLE_HEAP)))[top]);
 }
 
 /* Could there be a block at p? */
@@ -165,9 +118,15 @@ size_t bounds_check(const void *at, size_t bytes, enum pmm_access access, const 
 /* The same where bounds_left() said already that it leaves its block. */
 size_t bounds_over(const void *at, size_t bytes, enum pmm_access access, const char *function, const struct caller *from);
 
-/* The block that an access to `at` concerns, if it is known for sure. */
+/*
+ * Bytes of [at, at + bytes), which begins before a live guarded block and reaches into it, up to that block. 0: it does not; else less than
+ * `bytes`.
+ */
+size_t bounds_before(const void *at, size_t bytes);
+
+/* The block that an access of `bytes` bytes (SIZE_MAX: not known) at `at` concerns, if it is known for sure. */
 struct check_block;
-bool bounds_block(uint64_t at, struct check_block *out);
+bool bounds_block(uint64_t at, size_t bytes, struct check_block *out);
 
 /* A finding: `function` copies between ranges that overlap. */
 void bounds_overlap(const void *to, const void *source, size_t bytes, const char *function, const struct caller *from);

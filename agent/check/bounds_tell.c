@@ -1,8 +1,10 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Findings of string and memory functions: what is said of an access that leaves its block, and what of it may be made.
  */
 #include "agent/check/bounds.h"
 
+#include "agent/check/guarded.h"
 #include "agent/check/ways.h"
 #include "agent/preload/preload.h"
 
@@ -55,6 +57,16 @@ static size_t harmless(uint64_t at, size_t bytes, enum pmm_access access, const 
 	return at >= end ? 0 : bytes < end - at ? bytes : end - at;
 }
 
+size_t bounds_before(const void *p, size_t bytes)
+{
+	uint64_t at = (uint64_t)p;
+	struct check_block b;
+
+	if (!bounds_guarded(p) || !guarded_find(at, bytes, &b) || b.freed || at >= b.address || b.address - at >= bytes)
+		return 0;
+	return b.address - at;
+}
+
 /* A context, unless it is better to say nothing. */
 static struct tctx *enter(const struct caller *from)
 {
@@ -93,7 +105,7 @@ SLOW size_t bounds_over(const void *p, size_t bytes, enum pmm_access access, con
 
 	if (!c)
 		return bytes;
-	if (check_ready() && bounds_block(at, &b) && bytes > room(at, &b)) {
+	if (check_ready() && bounds_block(at, bytes, &b) && bytes > room(at, &b)) {
 		tell(c, at, bytes, access, function, from, &b);
 		may = harmless(at, bytes, access, &b);
 		if (access == PMM_ACCESS_WRITE && may > room(at, &b))
@@ -119,7 +131,7 @@ SLOW void bounds_overlap(const void *to, const void *source, size_t bytes, const
 
 	if (!c)
 		return;
-	if (bounds_left(to, 0) != SIZE_MAX && bounds_block((uint64_t)to, &b))
+	if (bounds_left(to, 0) != SIZE_MAX && bounds_block((uint64_t)to, bytes, &b))
 		finding_block(&f, &b);
 	finding_function(&f, function);
 	f.site = unwind_site(c, from, 0);

@@ -1,9 +1,14 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * The budget of checking.
+ * The budget of guard pages.
  *
- * All is counted in cycles of the machine's counter; what the kernel says of the process's CPU time, once in a while and only when a
- * purse is empty, is converted by how fast the counter has run since the start. What checking itself took is no CPU time of the
+ * All is counted in cycles of the machine's counter; what the kernel says of the process's CPU time, once in a while and only when the
+ * purse is empty, is converted by how fast the counter has run since the start. What guarding itself took is no CPU time of the
  * program's.
+ *
+ * What is measured is what opening, filling, looking through and closing pages takes. As much again comes later and elsewhere: a page for each
+ * block drives the program's own data out of the processor's caches and of the TLB, which closing a page has part of flushed; the kernel gives
+ * the pages back at the end. doc/check.md has the measurement.
  */
 #include "agent/check/budget.h"
 
@@ -12,51 +17,43 @@
 #include "agent/sys.h"
 
 #define CYCLES_PER_MS	3000000ull		/* as long as it is not measured */
-#define PAGES_MS	25u			/* a full purse of guards, ... */
-#define FEW_MS		2u			/* ... where they are to cost next to nothing, ... */
+#define PURSE_MS	25u			/* a full purse, ... */
+#define FEW_MS		2u			/* ... where guarding is to cost next to nothing, ... */
 #define AMPLE_PERMILLE	50u			/* which is less than that */
-#define CANARIES_MS	15u			/* ... of all else */
-#define RESERVE_SHARE	4			/* of a full purse of guards for preferred blocks */
-#define OVERDRAFT_MS	50			/* ... of canaries: so much below nothing */
 #define INTERVAL_MS	2u			/* the kernel is asked so often at most; it adds up all threads */
-#define EVENTS_PER_LOOK	16u			/* power of two: the counter is read so often at most, for guards */
+#define EVENTS_PER_LOOK	16u			/* power of two: the counter is read so often at most */
 #define MAX_SPENT	300000ull		/* 0.1 ms: more was not work but being preempted */
-#define MAX_WATCHED	30000ull		/* ... of one event with a canary */
+#define FAULT_CYCLES	3000u			/* a page fault of the program's: 1 us */
+#define AFTERMATH	4			/* quarters of what was measured that come later: see below */
 #define MAX_EARNED_NS	10000000000ull	/* at once; no more would be kept */
 #define MAX_PERMILLE	100000u		/* so that nothing overflows */
 #define PROCESS_CPUTIME	2
 
+/* Quarters of a full purse that must be left for those whose turn comes later. */
+static const uint8_t kept_back[BUDGET_NR] = { [BUDGET_ANY] = 2, [BUDGET_ODD] = 1, [BUDGET_NEW] = 0 };
+
 static struct {
-	uint64_t permille[BUDGET_NR];	/* UINT64_MAX: any */
-	int64_t left[BUDGET_NR];	/* the purses */
+	uint64_t permille;		/* UINT64_MAX: any */
+	int64_t left;			/* the purse */
 	uint64_t spent;			/* since CPU time was last looked at */
 	uint64_t due;			/* the counter, when it may be looked at again */
 	uint64_t cpu_ns;		/* as it was then */
 	uint64_t start, start_ns;	/* the counter and the time when all began */
 } B;
 
-bool budget_tight;
-
-static uint64_t full_ms(enum budget_for what)
+static uint64_t full_ms(void)
 {
-	if (what == BUDGET_CANARIES)
-		return CANARIES_MS;
-	return B.permille[what] < AMPLE_PERMILLE ? FEW_MS : PAGES_MS;
+	return B.permille < AMPLE_PERMILLE ? FEW_MS : PURSE_MS;
 }
 
-void budget_start(uint64_t guards_permille, uint64_t canaries_permille)
+void budget_start(uint64_t permille)
 {
-	uint64_t permille[BUDGET_NR] = { guards_permille, canaries_permille };
-
-	for (unsigned i = 0; i < BUDGET_NR; i++) {
-		B.permille[i] = permille[i] < MAX_PERMILLE || permille[i] == UINT64_MAX ? permille[i] : MAX_PERMILLE;
-		B.left[i] = permille[i] ? (int64_t)(full_ms(i) * CYCLES_PER_MS) : 0;
-	}
+	B.permille = permille < MAX_PERMILLE || permille == UINT64_MAX ? permille : MAX_PERMILLE;
+	B.left = permille ? (int64_t)(full_ms() * CYCLES_PER_MS) : 0;
 	B.start = arch_cycles();
 	B.start_ns = clock_ns(SYS_CLOCK_MONOTONIC);
 	B.cpu_ns = sys_clock_ns(PROCESS_CPUTIME);
 	B.spent = B.due = 0;
-	budget_tight = !canaries_permille;
 }
 
 void budget_forked(void)
@@ -66,25 +63,15 @@ void budget_forked(void)
 	STORE(B.due, 0);
 }
 
-void budget_spent(enum budget_for what, uint64_t cycles)
+void budget_spent(uint64_t cycles, uint64_t pages)
 {
-	int64_t left;
-
-	if (B.permille[what] == UINT64_MAX)
+	if (B.permille == UINT64_MAX)
 		return;
-	if (cycles > MAX_SPENT * (what == BUDGET_CANARIES ? BUDGET_EVERY : 1))
+	if (cycles > MAX_SPENT)
 		cycles = MAX_SPENT;
-	left = ADD(B.left[what], -(int64_t)cycles);
+	cycles += cycles * AFTERMATH / 4 + pages * FAULT_CYCLES;
+	ADD(B.left, -(int64_t)cycles);
 	ADD(B.spent, cycles);
-	if (what == BUDGET_CANARIES && left <= (int64_t)cycles)
-		STORE(budget_tight, true);
-}
-
-void budget_watched(uint64_t from)
-{
-	uint64_t cycles = arch_cycles() - from;
-
-	budget_spent(BUDGET_CANARIES, (cycles < MAX_WATCHED ? cycles : MAX_WATCHED) * BUDGET_EVERY);
 }
 
 static uint64_t cycles_per_us(uint64_t now)
@@ -94,21 +81,15 @@ static uint64_t cycles_per_us(uint64_t now)
 	return us < 1000 || now < B.start ? CYCLES_PER_MS / 1000 : (now - B.start) / us;
 }
 
-static void fill(enum budget_for what, uint64_t cycles, int64_t full)
+static void fill(uint64_t cycles, int64_t full)
 {
-	int64_t more, left;
+	int64_t more = (int64_t)(cycles * B.permille / 1000), left = ADD(B.left, more) + more;
 
-	if (B.permille[what] == UINT64_MAX)
-		return;
-	more = (int64_t)(cycles * B.permille[what] / 1000);
-	left = ADD(B.left[what], more) + more;
 	if (left > full)
-		ADD(B.left[what], full - left);
-	if (what == BUDGET_CANARIES && left > 0)
-		STORE(budget_tight, false);
+		ADD(B.left, full - left);
 }
 
-/* The CPU time since the last look, into the purses. */
+/* The CPU time since the last look, into the purse. */
 static void earn(uint64_t now)
 {
 	uint64_t per_us = cycles_per_us(now), cpu_ns = sys_clock_ns(PROCESS_CPUTIME), last_ns = LOAD(B.cpu_ns);
@@ -120,13 +101,11 @@ static void earn(uint64_t now)
 	while (!CAS(B.cpu_ns, last_ns, cpu_ns));
 	spent = __atomic_exchange_n(&B.spent, 0, __ATOMIC_RELAXED);
 	used = cpu_ns - last_ns < MAX_EARNED_NS ? (cpu_ns - last_ns) * per_us / 1000 : MAX_EARNED_NS / 1000 * per_us;
-	if (used <= spent)
-		return;
-	for (enum budget_for i = 0; i < BUDGET_NR; i++)
-		fill(i, used - spent, (int64_t)(full_ms(i) * 1000 * per_us));
+	if (used > spent)
+		fill(used - spent, (int64_t)(full_ms() * 1000 * per_us));
 }
 
-void budget_tend(void)
+static void look(void)
 {
 	uint64_t now, due;
 
@@ -138,20 +117,17 @@ void budget_tend(void)
 		earn(now);
 }
 
-static bool enough(enum budget_for what, bool preferred)
+static bool enough(enum budget_turn turn)
 {
-	int64_t least = what == BUDGET_CANARIES ? preferred ? -OVERDRAFT_MS * (int64_t)CYCLES_PER_MS : 0 :
-			preferred ? 0 : (int64_t)(full_ms(what) * CYCLES_PER_MS / RESERVE_SHARE);
-
-	return LOAD(B.left[what]) > least;
+	return LOAD(B.left) > (int64_t)(full_ms() * CYCLES_PER_MS / 4 * kept_back[turn]);
 }
 
-bool budget_allows(struct tctx *c, enum budget_for what, bool preferred)
+bool budget_allows(struct tctx *c, enum budget_turn turn)
 {
-	if (B.permille[what] == UINT64_MAX || enough(what, preferred))
+	if (B.permille == UINT64_MAX || enough(turn))
 		return true;
-	if (what == BUDGET_GUARDS && c->events % EVENTS_PER_LOOK)
+	if (c->events % EVENTS_PER_LOOK)
 		return false;
-	budget_tend();
-	return enough(what, preferred);
+	look();
+	return enough(turn);
 }

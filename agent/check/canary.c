@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Canaried blocks: heads and tails around blocks of the real allocator.
  */
@@ -38,12 +39,12 @@ enum canary_says canary_look(const void *p, size_t *size, size_t *align)
 	return quick_look(p, size, align, &over);
 }
 
-enum canary_says canary_look_facts(const void *p, size_t *size, size_t *align, uint32_t *facts)
+enum canary_says canary_look_facts(const void *p, size_t *size, size_t *align, uint64_t *facts)
 {
 	uint64_t over;
 	enum canary_says says = quick_look(p, size, align, &over);
 
-	*facts = (uint32_t)pmm_gather(over & ~PMM_SEAL_SURE);
+	*facts = pmm_gather(over & ~PMM_SEAL_SURE);
 	return says;
 }
 
@@ -61,7 +62,7 @@ bool canary_just_taken(const void *p, size_t *size, size_t *align)
 	return true;
 }
 
-void canary_note(void *p, uint32_t facts)
+void canary_note(void *p, uint64_t facts)
 {
 	quick_note(p, facts);
 }
@@ -69,7 +70,7 @@ void canary_note(void *p, uint32_t facts)
 void canary_rename(void *p, uint32_t kind)
 {
 	size_t size, align;
-	uint32_t facts;
+	uint64_t facts;
 
 	if (canary_look_facts(p, &size, &align, &facts) == CANARY_LIVE && facts)
 		quick_note(p, (facts ^ kind << PMM_FACTS_KIND_SHIFT) & 15u << PMM_FACTS_KIND_SHIFT);
@@ -99,7 +100,7 @@ static bool words_damage(const uint64_t *w, const uint64_t *end, uint64_t value,
 	return false;
 }
 
-static bool head_damage(const struct pmm_head *h, size_t size, size_t align, uint32_t facts, uint64_t *at)
+static bool head_damage(const struct pmm_head *h, size_t size, size_t align, uint64_t facts, uint64_t *at)
 {
 	uint64_t differs = (h->what & ~PMM_HEAD_FREED) ^ head_what(size, align);
 
@@ -137,7 +138,7 @@ bool canary_damage(const void *p, size_t size, size_t align, uint64_t *at)
 	return gap_damage(p, align, at) || head_damage(head_of(p), size, align, 0, at) || tail_damage(p, size, at);
 }
 
-bool canary_damage_headless(const void *p, size_t size, bool aligned, uint32_t facts, uint64_t *at)
+bool canary_damage_headless(const void *p, size_t size, bool aligned, uint64_t facts, uint64_t *at)
 {
 	uint64_t exponent = aligned ? head_of(p)->what >> PMM_HEAD_ALIGN_SHIFT & 63 : 0;
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Canaried blocks: heads and tails (include/pmm/check.h) around blocks of the real allocator.
  *
@@ -44,7 +45,7 @@ static inline bool canary_begins(const void *p)
 }
 
 /* canary_look() with the facts of a live block (include/pmm/check.h), as they stand there. */
-enum canary_says canary_look_facts(const void *p, size_t *size, size_t *align, uint32_t *facts);
+enum canary_says canary_look_facts(const void *p, size_t *size, size_t *align, uint64_t *facts);
 
 /*
  * For canary_look(), when the head at p made no sense: has another thread called canary_take() just then, whose two stores were seen one
@@ -53,7 +54,7 @@ enum canary_says canary_look_facts(const void *p, size_t *size, size_t *align, u
 bool canary_just_taken(const void *p, size_t *size, size_t *align);
 
 /* Note the facts of a block just made; of one that has some, turn these bits of them over. */
-void canary_note(void *p, uint32_t facts);
+void canary_note(void *p, uint64_t facts);
 
 /* Another kind into the facts of what may be a live block; nothing where it is none. */
 void canary_rename(void *p, uint32_t kind);
@@ -74,7 +75,7 @@ bool canary_damage(const void *p, size_t size, size_t align, uint64_t *at);
 bool canary_damage_around(const void *p, size_t size, size_t align, uint64_t *at);
 
 /* The same where the tables alone know of the block: all but the gap before the head. Of one that is `aligned` the head alone says how. */
-bool canary_damage_headless(const void *p, size_t size, bool aligned, uint32_t facts, uint64_t *at);
+bool canary_damage_headless(const void *p, size_t size, bool aligned, uint64_t facts, uint64_t *at);
 
 /*
  * Has what overwrote head or canary got as far as the last word of it on one side? Then what lies beyond, which is the real allocator's or another

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Heads and tails of canaried blocks as each allocation and each release of a checked block looks at them: what of agent/check/canary.h
  * has to be quick, and what both are made of.
@@ -79,7 +80,7 @@ QUICK enum canary_says quick_look(const void *p, size_t *size, size_t *align, ui
 }
 
 /* canary_note() */
-QUICK void quick_note(void *p, uint32_t facts)
+QUICK void quick_note(void *p, uint64_t facts)
 {
 	struct pmm_head *h = head_of(p);
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Which way for which block.
  *
@@ -13,8 +14,8 @@
 #include "agent/check/fault.h"
 #include "agent/check/guard.h"
 #include "agent/check/quarantine.h"
+#include "agent/check/recycle.h"
 #include "agent/check/refuse.h"
-#include "agent/check/thrift.h"
 #include "agent/check/ways.h"
 #include "agent/clock.h"
 #include "agent/site.h"
@@ -23,28 +24,41 @@ struct checker K __attribute__((visibility("hidden")));
 
 /* ---- the beginning -------------------------------------------------------------------------------------- */
 
-/* At the level of guards half of it is for these. */
-static void budget_begin(void)
+/* The agent's own secret: a child that runs another program, perhaps as another user, has its own. */
+static uint64_t random_word(void)
 {
-	uint64_t all = K.o.budget_permille, half = all == UINT64_MAX ? all : all / 2;
-	bool thrift = K.o.flags & PMM_CHECK_THRIFT && K.o.level != PMM_CHECK_SAMPLED && all != UINT64_MAX;
+	uint64_t n;
 
-	thrift_start(thrift);
-	budget_start(K.o.level == PMM_CHECK_GUARD ? half : all, !thrift ? UINT64_MAX : K.o.level == PMM_CHECK_GUARD ? half : all);
+	if (sys3(getrandom, &n, sizeof(n), 1 /* GRND_NONBLOCK */) == sizeof(n))
+		return n;
+	return (arch_cycles() ^ sys_clock_ns(SYS_CLOCK_MONOTONIC) << 32 ^ (uint64_t)&n) * 0x9e3779b97f4a7c15ull;
+}
+
+/* For sweeps from outside, in this process's own file. */
+static void secret_note(void)
+{
+	if (A.file)
+		((struct pmm_tree *)A.file)->check.secret = K.o.secret;
 }
 
 bool check_start(void)
 {
 	K.o = A.tree->check;
+	if (!K.o.secret)
+		K.o.secret = random_word();
+	secret_note();
 	K.on = K.o.level > PMM_CHECK_NONE && K.o.level < PMM_NR_CHECK_LEVELS;
 	if (!K.on)
 		return false;
 	K.refuses = K.o.fail_after != UINT64_MAX || K.o.fail_ppb || K.o.heap_limit_bytes;
+	A.stacks_last = true;
 	canary_start(K.o.secret);
-	budget_begin();
+	budget_start(K.o.budget_permille);
 	finding_start(K.o.on_error);
-	if (K.o.level != PMM_CHECK_SAMPLED)
+	if (K.o.level != PMM_CHECK_SAMPLED) {
 		quarantine_start(K.o.quarantine_bytes);
+		recycle_start();
+	}
 	if (K.o.level != PMM_CHECK_LIGHT)
 		guard_start(&K.o);
 	fault_start();
@@ -53,19 +67,29 @@ bool check_start(void)
 
 static void forked(void)
 {
-	ancestor_add(K.ledger, K.generation, &K.mine);
+	K.parent_pid = ancestor_pid(K.generation);
 	STORE(A.ledger->check.generation, ++K.generation);
-	K.parent_pid = K.mine.pid;
+	secret_note();
 	K.finished = 0;
 	if (!K.on)
 		return;
 	budget_forked();
 	quarantine_forked();
+	recycle_forked();
 	guard_forked();
 	bounds_forked();
 	if (K.o.level != PMM_CHECK_SAMPLED && !(K.o.flags & PMM_CHECK_NO_STRINGS))
 		ancestor_cover(K.generation - 1);
 	finding_forked();
+}
+
+/* What came before there was a ledger of this process's. */
+static void early_note(void)
+{
+	uint64_t early = __atomic_exchange_n(&K.early, 0, __ATOMIC_RELAXED);
+
+	ADD(A.ledger->check.passed, early);
+	ADD(A.ledger->check.passed_early, early);
 }
 
 /* Blocks of threads that come here meanwhile pass. */
@@ -75,26 +99,29 @@ __attribute__((noinline)) bool check_begin(void)
 
 	if (!CAS(K.starting, no, 1))
 		return false;
-	if (K.ledger && K.ledger != A.ledger)
+	if (K.image && K.image != A.generation)
 		forked();
-	else if (!K.ledger)
+	else if (!K.image)
 		check_start();
-	K.mine = (struct ancestor_slot){ A.slot, A.slot_use, (uint32_t)A.pid };
-	STORE_RELEASE(K.ledger, A.ledger);
+	early_note();
+	ancestor_begin(K.generation, (uint32_t)A.pid);
+	STORE_RELEASE(K.image, A.generation);
 	STORE_RELEASE(K.starting, 0);
 	return K.on;
 }
 
 bool check_on(void)
 {
-	return LOAD(A.state) == AGENT_ON && K.on && K.ledger == A.ledger;
+	return LOAD(A.state) == AGENT_ON && K.on && K.image == LOAD(*A.alive);
 }
 
 void check_passed(void)
 {
 	ADD(K.passed, 1);
-	if (LOAD(A.state) == AGENT_ON && A.ledger)
+	if (agent_begun())
 		ADD(A.ledger->check.passed, 1);
+	else
+		ADD(K.early, 1);
 }
 
 /* ---- memory --------------------------------------------------------------------------------------------- */
@@ -119,7 +146,11 @@ void *canaried_alloc(struct tctx *c, size_t size, size_t align, bool zeroed)
 
 	if (unlikely(!canary_bytes(size, align, &bytes)))
 		return NULL;
-	real = REAL(c, real_alloc(bytes, align, zeroed));
+	real = align <= PMM_HEAD_BYTES ? recycle_take(c, bytes) : NULL;
+	if (!real)
+		real = REAL(c, real_alloc(bytes, align, zeroed));
+	else if (zeroed)
+		memset((char *)real + PMM_HEAD_BYTES, 0, size);
 	return likely(real) ? quick_make(real, size, align) : NULL;
 }
 
@@ -135,12 +166,9 @@ static inline bool too_small(struct tctx *c, size_t size)
 
 static void *alloc_light(struct tctx *c, size_t size, size_t align, bool zeroed, uint32_t kind, const struct caller *from)
 {
-	uint64_t watch = budget_watch(c->events);
 	uint32_t site = 0;
 	void *p;
 
-	if (unlikely(!thrift_affords(c, from)))
-		return REAL(c, real_alloc(size, align, zeroed));
 	p = canaried_alloc(c, size, align, zeroed);
 	if (unlikely(!p))
 		return NULL;
@@ -148,21 +176,18 @@ static void *alloc_light(struct tctx *c, size_t size, size_t align, bool zeroed,
 	if (!too_small(c, size))
 		site = record_alloc(c, (uint64_t)p, size, kind, from);
 	quick_note(p, facts_of(site, kind));
-	budget_watch_end(watch);
 	return p;
 }
 
 static void *alloc_guard(struct tctx *c, size_t size, size_t align, bool zeroed, uint32_t kind, const struct caller *from)
 {
-	uint64_t watch = budget_watch(c->events), *why;
 	uint32_t site, run;
+	uint64_t *why;
 	void *p;
 
 	if (unlikely(size > PTRDIFF_MAX))
 		return NULL;
 	ease_tend();
-	if (unlikely(!thrift_affords(c, from)) && !budget_allows(c, BUDGET_GUARDS, false))
-		return REAL(c, real_alloc(size, align, zeroed));
 	site = unwind_site(c, from, 0);
 	run = guarded_alloc(c, size, align, kind, site, &why);
 	if (run != UINT32_MAX)
@@ -175,7 +200,6 @@ static void *alloc_guard(struct tctx *c, size_t size, size_t align, bool zeroed,
 	if (!too_small(c, size))
 		record_alloc_at(c, (uint64_t)p, size, kind, site);
 	quick_note(p, facts_of(site, kind));
-	budget_watch_end(watch);
 	return p;
 }
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The check form of the agent (libpmm_check.so): the same core, the same ways into and out of the program, other hooks for the allocator's
  * entries. What the hooks do instead of agent/hook.h is here; each level's way of allocating is below it.
@@ -10,12 +11,13 @@
  *	heads.c			blocks of before a fork
  *	canary.c		heads and tails in blocks of the real allocator
  *	quarantine.c		released canaried blocks
+ *	recycle.c		... that have left it
  *	guard.c			the pool of guarded blocks
- *	budget.c		what checking may cost
- *	thrift.c		blocks that pass unchecked because of that
+ *	budget.c		what guard pages may cost
  *	finding.c		findings into the ledger
  *	ancestor.c		what a forked process can still learn from the ledgers before its own
  *	fault.c			accesses stopped by the pool, stack overflows
+ *	crash.c, crash_place.c	the fault, or abort(), that ends the process
  *
  * All of the agent's rules hold (agent/agent.h). In addition: whatever is not known for sure is no finding, and a block that is not checked
  * passes as if pmm were not there. Memory handed out by this form may be given back when the agent is off, when the thread has no
@@ -90,6 +92,15 @@ struct check_block {
  */
 #define CHECK_REACH_ALL (64u << 10)
 bool check_find(uint64_t address, uint64_t reach, struct check_block *out);
+
+/* The nearest live block that begins at `address` or up to `reach` bytes below. False: there is none. */
+bool check_below(uint64_t address, uint64_t reach, struct check_block *out);
+
+/* A canaried block that covered `address` and went back to the real allocator not too many releases ago. */
+bool check_gone(uint64_t address, struct check_block *out);
+
+/* What check_finish() looks at, where the process dies without it. `c`: as in finding_add(). */
+void check_look_back(struct tctx *c);
 
 /* The process is about to end: are all blocks in quarantine still poison? sp: the caller's. */
 void check_finish(uint64_t sp);

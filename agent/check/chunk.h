@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What a block of glibc's malloc shows of itself: a chunk begins CHUNK_HEAD_BYTES before it, with two words, the size of the chunk before
  * where that one is free and its own, whose low bits are flags (malloc/malloc.c, "malloc_chunk").

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Pages of the pool that stay open for a while. No locks: a place belongs to whoever changes its page, from 0 or to 0.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Accesses that the kernel stops.
  *
@@ -7,6 +8,7 @@
 #include "agent/check/fault.h"
 
 #include "agent/check/access.h"
+#include "agent/check/crash.h"
 #include "agent/check/ease.h"
 #include "agent/check/guard.h"
 #include "agent/check/keep.h"
@@ -50,7 +52,8 @@ static __thread uint32_t closed_tries;
 static __thread struct guard_stop last_stop;
 
 /*
- * What is to be done about an access. One to a live block, which was given out after the access had been stopped, is to be made again.
+ * What is to be done about an access. One to a live block, which was given out after the access had been stopped, is to be made again;
+ * code in one is no heap error, but nobody may run it.
  */
 enum verdict { ACCESS_AGAIN, ACCESS_STEP, ACCESS_EASE };
 
@@ -58,18 +61,20 @@ static enum verdict judge(struct tctx *c, uint64_t address, const struct arch_uc
 {
 	struct pmm_finding f = { .type = PMM_FINDING_WILD, .address = address };
 	struct check_block b;
+	uint32_t number;
 	bool known;
 
 	if (!check_ready())
 		return ACCESS_STEP;
 	known = check_find(address, 0, &b);
-	if (known && !b.freed && address - b.address < b.size && !(uc->err & ARCH_FAULT_FETCH))
-		return ACCESS_AGAIN;
-	if (known) {
-		access_nearer(&b, address);
+	if (known && !b.freed && address - b.address < b.size)
+		return uc->err & ARCH_FAULT_FETCH ? ACCESS_STEP : ACCESS_AGAIN;
+	if (known)
 		f.type = access_type(&b, address);
-	}
-	return ease_wanted(access_note(c, &f, known ? &b : NULL, uc)) ? ACCESS_EASE : ACCESS_STEP;
+	number = access_note(c, &f, known ? &b : NULL, uc);
+	if (uc->err & ARCH_FAULT_FETCH)
+		crash_told(uc, address, number);
+	return ease_wanted(number) ? ACCESS_EASE : ACCESS_STEP;
 }
 
 /* All of the pool has been opened since, or will be in a moment: made again. What never was prepared for use stays closed. */
@@ -134,7 +139,7 @@ static void overflowed(struct arch_ucontext *uc, uint64_t address)
 	if (!c)
 		return;
 	if (check_ready())
-		access_note(c, &f, NULL, uc);
+		crash_told(uc, address, access_note(c, &f, NULL, uc));
 	agent_leave(c);
 }
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Accesses that the kernel stops: to the guard pool, and beyond the end of a stack.
  *

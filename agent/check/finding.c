@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Findings into the ledger.
  *
@@ -114,25 +115,32 @@ static uint32_t finding_put(const struct pmm_finding *f)
 	return nr + 1;
 }
 
+void finding_allow_core(void)
+{
+	struct { uint64_t now, most; } core;
+
+	if (reaction != PMM_ON_ERROR_CORE || sys_failed(sys4(prlimit, 0, RLIMIT_CORE, 0, &core)))
+		return;
+	core.now = core.most;
+	sys4(prlimit, 0, RLIMIT_CORE, &core, 0);
+}
+
 /* The end that was asked for: by SIGABRT as if the program had no handler for it. */
 static void react(void)
 {
 	struct { uint64_t handler, flags, restorer, mask; } fatal = { 0 };
 	uint64_t unblock = 1ull << (SIGABRT - 1);
-	struct { uint64_t now, most; } core;
 
 	if (reaction == PMM_ON_ERROR_CONTINUE)
 		return;
-	if (reaction == PMM_ON_ERROR_CORE && !sys_failed(sys4(prlimit, 0, RLIMIT_CORE, 0, &core))) {
-		core.now = core.most;
-		sys4(prlimit, 0, RLIMIT_CORE, &core, 0);
-	}
+	finding_allow_core();
+	A.ledger->death = (struct pmm_death){ .state = 1, .signal = SIGABRT, .by_choice = 1 };
 	sys4(rt_sigaction, SIGABRT, &fatal, 0, sizeof(fatal.mask));
 	sys4(rt_sigprocmask, 1 /* SIG_UNBLOCK */, &unblock, 0, sizeof(unblock));
 	sys3(tgkill, sys0(getpid), sys0(gettid), SIGABRT);
 }
 
-uint32_t finding_add(struct tctx *c, struct pmm_finding *f)
+uint32_t finding_note(struct tctx *c, struct pmm_finding *f)
 {
 	struct seen *s;
 	bool ours;
@@ -140,7 +148,6 @@ uint32_t finding_add(struct tctx *c, struct pmm_finding *f)
 	s = key_enter(key_of(f), &ours);
 	if (!s) {
 		ADD(A.ledger->check.findings_lost, 1);
-		react();
 		return UINT32_MAX;
 	}
 	if (ours) {
@@ -156,8 +163,15 @@ uint32_t finding_add(struct tctx *c, struct pmm_finding *f)
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	if (LOAD(s->waiting))
 		count_waiting(s);
-	react();
 	return LOAD(s->number) - 1 < PMM_MAX_FINDINGS ? LOAD(s->number) - 1 : UINT32_MAX;
+}
+
+uint32_t finding_add(struct tctx *c, struct pmm_finding *f)
+{
+	uint32_t number = finding_note(c, f);
+
+	react();
+	return number;
 }
 
 static inline bool is_ours(uint32_t from)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Findings: identical ones are one and counted, the first is shown to the monitor at once. Any thread, signal handlers included.
  */
@@ -20,6 +21,12 @@ void finding_forked(void);
  * number it has in the ledger, UINT32_MAX when there was no room (counted).
  */
 uint32_t finding_add(struct tctx *c, struct pmm_finding *f);
+
+/* The same of what ends the process anyway: does return. */
+uint32_t finding_note(struct tctx *c, struct pmm_finding *f);
+
+/* A core file whatever the soft limit says, if that is what on_error asks for. */
+void finding_allow_core(void);
 
 /* What is known of a block, into a finding. NULL = nothing. */
 void finding_block(struct pmm_finding *f, const struct check_block *b);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Formats of the printf family, as glibc reads them, and the arguments they take, as the System V ABI of x86-64 passes them.
  */
@@ -13,7 +14,6 @@ struct arguments {
 	char *stack, *saved;
 };
 
-#define WALK_UNITS	10		/* what it costs to look at a format */
 #define GENERAL_END	48u		/* of six general registers; ... */
 #define VECTOR_END	176u		/* ... eight vector registers follow */
 
@@ -170,7 +170,7 @@ const char *format_begin(struct format *f, const char *format, va_list list, con
 {
 	f->nr = 0;
 	f->itself = (struct bounce){ .block = NULL };
-	if (!bounds_where.tops || !bounds_awake(WALK_UNITS))	/* guarded ones have their pages */
+	if (!bounds_where.tops)	/* guarded ones have their pages */
 		return format;
 	if (bounds_suspect(format))
 		format = string_begin(&f->itself, format, SIZE_MAX, function, from);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What functions of the printf family read: the strings that a format names. A string that fills its block and lacks its end is a finding
  * before the real function comes upon that.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The pool of guarded blocks.
  *
@@ -11,15 +12,15 @@
 #include "agent/check/area.h"
 #include "agent/check/budget.h"
 #include "agent/check/pages.h"
+#include "agent/check/where.h"
 #include "agent/ctx.h"
-
-#define MALLOC_ALIGN	16u
 
 static struct {
 	bool on;
 	uint64_t secret;
 	uint64_t max;			/* blocks */
 	uint64_t live;			/* and those about to be */
+	uint32_t flags;			/* enum pmm_check_flags */
 	enum pmm_guard_mechanism mechanism;
 } G;
 
@@ -103,6 +104,7 @@ static void ledger_record(uint32_t run, uint32_t state)
 	copy->free_thread = r->free_thread;
 	copy->pid = r->pid;
 	copy->pages = r->pages;
+	copy->bias = r->bias;
 	copy->align = r->align;
 	copy->generation = r->generation;
 	copy->free_generation = r->free_generation;
@@ -134,6 +136,7 @@ bool guard_start(const struct pmm_check *options)
 	guard_pool = (struct guard_pool){ areas.start, areas.end - areas.start };
 	G.secret = options->secret;
 	G.max = options->max_guarded;
+	G.flags = options->flags;
 	G.mechanism = pages_start(areas.start, areas.end - areas.start, options->flags & PMM_CHECK_MPROTECT, options->max_mappings);
 	ledger_describe();
 	G.on = true;
@@ -168,17 +171,16 @@ void guard_open_all(void)
 		STORE(A.ledger->check.opened, 1);
 }
 
-/* Where the block begins in its pages. */
-static uint64_t block_address(uint64_t pages, uint64_t bytes, size_t size, size_t align)
+enum pmm_guard_bias guard_bias(uint32_t site, uint64_t nth)
 {
-	return areas.left ? pages : (pages + bytes - size) & ~(uint64_t)(align - 1);
+	return where_bias(site, nth, G.flags);
 }
 
-static uint32_t block_make(size_t size, size_t align, enum guard_refusal *why)
+static uint32_t block_make(size_t size, size_t align, enum pmm_guard_bias bias, enum guard_refusal *why)
 {
 	uint32_t pages = size ? (uint32_t)((size + ARCH_PAGE - 1) / ARCH_PAGE) : 1;
 	struct area *a = &areas.area[pages == 1 ? 0 : 32 - __builtin_clz(pages - 1)];
-	uint32_t i = area_open(a, pages, why);
+	uint32_t i = area_open(a, pages, bias, why);
 	struct pmm_guard *r;
 	uint64_t start, bytes;
 
@@ -187,7 +189,7 @@ static uint32_t block_make(size_t size, size_t align, enum guard_refusal *why)
 	r = run_record(a, i);
 	STORE_RELEASE(r->state, PMM_GUARD_UNUSED);
 	start = block_pages(a, i, &bytes);
-	r->address = block_address(start, bytes, size, align);
+	r->address = where_block(start, bytes, size, align, bias);
 	r->size_bytes = size;
 	r->free_site = r->free_tick = 0;
 	r->free_thread = 0;
@@ -196,14 +198,13 @@ static uint32_t block_make(size_t size, size_t align, enum guard_refusal *why)
 	return a->first + i;
 }
 
-uint32_t guard_alloc(size_t size, size_t align, enum guard_refusal *why)
+uint32_t guard_alloc(size_t size, size_t align, enum pmm_guard_bias bias, enum guard_refusal *why)
 {
 	uint64_t start = arch_cycles();
 	uint32_t run;
 
 	*why = GUARD_OK;
-	if (!align)
-		align = MALLOC_ALIGN;
+	align = where_align(size, align, G.flags);
 	if (!G.on || LOAD(A.no_guards))
 		*why = GUARD_KERNEL;
 	else if (align > ARCH_PAGE || size > ARCH_PAGE << (PMM_GUARD_AREAS - 1))
@@ -217,14 +218,14 @@ uint32_t guard_alloc(size_t size, size_t align, enum guard_refusal *why)
 	at_work(start);
 	if (pages_enter()) {
 		*why = GUARD_LIMIT;
-		run = block_make(size, align, why);
+		run = block_make(size, align, bias, why);
 		pages_leave();
 	}
 	if (run == NO_RUN)
 		ADD(G.live, -1);
 	else
 		*why = GUARD_OK;
-	budget_spent(BUDGET_GUARDS, arch_cycles() - start);
+	budget_spent(arch_cycles() - start, run == NO_RUN ? 0 : areas.record[run].pages - 1);
 	return run;
 }
 
@@ -305,7 +306,7 @@ bool guard_damage(uint32_t run, uint64_t *at)
 		end = start + bytes;
 		*at = canary_check(r->address + r->size_bytes, end, canary);
 	}
-	budget_spent(BUDGET_GUARDS, arch_cycles() - cycles);
+	budget_spent(arch_cycles() - cycles, 0);
 	return *at < end;
 }
 
@@ -330,7 +331,7 @@ void guard_close(uint32_t run)
 		return;
 	cycles = arch_cycles();
 	area_close(a, run - a->first);
-	budget_spent(BUDGET_GUARDS, arch_cycles() - cycles);
+	budget_spent(arch_cycles() - cycles, 0);
 	pages_leave();
 }
 

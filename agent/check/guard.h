@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The pool of guarded blocks (include/pmm/check.h): each alone on pages between inaccessible ones, inaccessible itself once released,
  * and used again as late as possible.
@@ -27,14 +28,15 @@ enum guard_refusal { GUARD_OK, GUARD_LIMIT, GUARD_LARGE, GUARD_KERNEL };
 bool guard_start(const struct pmm_check *options);
 
 /*
- * Zeroed memory for a block: number of its run, or UINT32_MAX with *why. align: a power of two, 0 = as malloc does. pmm_guard.address,
+ * Zeroed memory for a block: number of its run, or UINT32_MAX with *why. align: a power of two, 0 = none was asked for. It has malloc's at
+ * least (agent/check/where.h). bias: which end of its pages it lies at, if the user leaves that open. pmm_guard.address,
  * size_bytes, pages are set, free_* are 0, and the rest of its pages is canary; state is LIVE once guard_publish() was called, until
- * then only the caller knows it. A block of 0 bytes has a page all the same, and an address at its end (PMM_CHECK_LEFT: start).
+ * then only the caller knows it. A block of 0 bytes has a page all the same, and an address at its end, or start.
  *
  * What allocating, looking for damage and closing cost is taken from the budget here (agent/check/budget.h); whether it allows a block
  * is the caller's question.
  */
-uint32_t guard_alloc(size_t size, size_t align, enum guard_refusal *why);
+uint32_t guard_alloc(size_t size, size_t align, enum pmm_guard_bias bias, enum guard_refusal *why);
 
 /* The caller has set kind, site, tick, thread and pid: show it to the monitor, and count it there. Again when one of them changed. */
 void guard_publish(uint32_t run);
@@ -54,6 +56,9 @@ extern void (*guard_at_work)(uint64_t now) __attribute__((visibility("hidden")))
 /* Is there a pool? */
 bool guard_has_pool(void);
 
+/* Which end of its pages the nth block (from 0) of a call site is to lie at. */
+enum pmm_guard_bias guard_bias(uint32_t site, uint64_t nth);
+
 /*
  * Is `address` in the pool? Its run then, or, in a guard page, the run behind which it lies, or else before which it lies; a run that was
  * never used does not count. UINT32_MAX for none.
@@ -64,6 +69,12 @@ static inline bool guard_in_pool(uint64_t address)
 }
 
 uint32_t guard_find(uint64_t address);
+
+/*
+ * The run whose block an access of `bytes` bytes (0 = not known) at `at` concerns: the one it begins in, else one next to it, by
+ * where_is_next(). UINT32_MAX: there never was one near.
+ */
+uint32_t guard_owner(uint64_t at, uint64_t bytes);
 
 /* The run of a live block that begins exactly at `address`, else UINT32_MAX. */
 uint32_t guard_block(uint64_t address);

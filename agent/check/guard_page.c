@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Pages of the guard pool that the program came upon: whose they are, and letting an access to one through.
  */
@@ -5,7 +6,52 @@
 #include "agent/check/area.h"
 #include "agent/check/guard.h"
 #include "agent/check/pages.h"
+#include "agent/check/where.h"
 #include "agent/ctx.h"
+
+/* A run's block, live or released: from where to where. By number, over all areas. */
+static bool run_extent(uint32_t run, uint64_t *start, uint64_t *end)
+{
+	const struct area *last = &areas.area[PMM_GUARD_AREAS - 1], *a;
+	const struct pmm_guard *r;
+
+	if (run >= last->first + last->runs)
+		return false;
+	a = area_of_run(run);
+	if (!run_prepared(a, run - a->first))
+		return false;
+	r = &areas.record[run];
+	if (LOAD_ACQUIRE(r->state) == PMM_GUARD_UNUSED)
+		return false;
+	*start = LOAD(r->address);
+	*end = *start + LOAD(r->size_bytes);
+	return true;
+}
+
+/* The run that an address lies in, or behind whose guard page it does, and those on both sides: no other block can be nearer. */
+uint32_t guard_owner(uint64_t at, uint64_t bytes)
+{
+	uint64_t start, end, before_end = 0, next_start = UINT64_MAX;
+	uint32_t run, before = NO_RUN, next = NO_RUN;
+	const struct area *a = area_of(at);
+
+	if (!a)
+		return NO_RUN;
+	run = a->first + (uint32_t)((at - a->start) / ARCH_PAGE) / stride(a);
+	for (uint32_t n = run ? run - 1 : run; n <= run + 1; n++) {
+		if (!run_extent(n, &start, &end))
+			continue;
+		if (at - start < end - start)
+			return n;
+		if (end <= at && (before == NO_RUN || end >= before_end))
+			before = n, before_end = end;
+		if (start > at && start < next_start)
+			next = n, next_start = start;
+	}
+	if (before == NO_RUN || next == NO_RUN)
+		return before == NO_RUN ? next : before;
+	return where_is_next(before_end, next_start, at, bytes) ? next : before;
+}
 
 /* The run that a page belongs to, the guard page before an area's first run to that; *own: a data page. False: nothing was ever there. */
 static bool page_run(uint64_t page, struct area **a, uint32_t *i, bool *own)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Guarded blocks as the ledger knows them: who made one, and what is to be said of it.
  */
@@ -10,10 +11,16 @@
 #include "agent/site.h"
 
 #define PREFERRED	32		/* so many blocks of a call site are guarded rather than others */
+#define MALLOC_ALIGN	16u
 
 static inline uint16_t generation(void)
 {
 	return (uint16_t)LOAD(A.ledger->check.generation);
+}
+
+static enum budget_turn turn_of(const struct pmm_record *r, size_t size)
+{
+	return r && r->allocs < PREFERRED ? BUDGET_NEW : size % MALLOC_ALIGN ? BUDGET_ODD : BUDGET_ANY;
 }
 
 uint32_t guarded_alloc(struct tctx *c, size_t size, size_t align, uint32_t kind, uint32_t site, uint64_t **why)
@@ -28,11 +35,11 @@ uint32_t guarded_alloc(struct tctx *c, size_t size, size_t align, uint32_t kind,
 		*why = &s->unguarded_limit;
 		return UINT32_MAX;
 	}
-	if (!budget_allows(c, BUDGET_GUARDS, r && r->allocs < PREFERRED)) {
+	if (!budget_allows(c, turn_of(r, size))) {
 		*why = LOAD(s->mechanism) ? &c->pub.unguarded_budget : &s->unguarded_refused;	/* without a pool there is none either */
 		return UINT32_MAX;
 	}
-	run = guard_alloc(size, align, &refusal);
+	run = guard_alloc(size, align, guard_bias(site, r ? r->allocs : 0), &refusal);
 	if (run == UINT32_MAX) {
 		*why = refusal == GUARD_LARGE ? &s->unguarded_large : refusal == GUARD_LIMIT ? &s->unguarded_limit : &s->unguarded_refused;
 		return UINT32_MAX;
@@ -72,11 +79,11 @@ void guard_describe(uint32_t run, struct check_block *out)
 	};
 }
 
-bool guarded_find(uint64_t address, struct check_block *out)
+bool guarded_find(uint64_t address, uint64_t bytes, struct check_block *out)
 {
-	uint32_t run = guard_find(address);
+	uint32_t run = guard_owner(address, bytes);
 
-	if (run == UINT32_MAX || LOAD(guard_at(run)->state) == PMM_GUARD_UNUSED)
+	if (run == UINT32_MAX)
 		return false;
 	guard_describe(run, out);
 	return true;
@@ -88,7 +95,7 @@ bool guarded_uncount(struct tctx *c, uint32_t run, struct block_info *was)
 
 	if (g->pid != (uint32_t)A.pid)
 		return false;
-	*was = (struct block_info){ .size = g->size_bytes, .site = g->site, .birth_tick = g->tick, .kind = g->kind };
+	*was = (struct block_info){ .size = g->size_bytes, .site = g->site, .birth = pmm_time_of_tick(g->tick), .kind = g->kind };
 	record_free_apart(c, g->address, was);
 	return true;
 }
@@ -124,7 +131,7 @@ void guarded_stray(struct tctx *c, uint64_t address, uint32_t how, uint32_t site
 	struct pmm_finding f = { .type = PMM_FINDING_BAD_FREE, .by = PMM_BY_FUNCTION, .site = site, .address = address, .release = how };
 	struct check_block b;
 
-	if (guarded_find(address, &b)) {
+	if (guarded_find(address, 0, &b)) {
 		if (b.freed && b.address == address)
 			f.type = how == PMM_RELEASE_REALLOC ? PMM_FINDING_REALLOC_FREED : PMM_FINDING_DOUBLE_FREE;
 		else if (!b.freed && address - b.address < b.size)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Guarded blocks as the ledger knows them: the same in every form of the agent that has a guard pool.
  */
@@ -19,8 +20,8 @@ void guarded_refused(struct tctx *c, uint64_t *why);
 /* What is known of the block in a run. */
 void guard_describe(uint32_t run, struct check_block *out);
 
-/* The block that an address of the pool lies in or most likely belongs to. False: there never was one near. */
-bool guarded_find(uint64_t address, struct check_block *out);
+/* The block that an access of `bytes` bytes (0 = not known) to an address of the pool concerns: guard_owner(). False: there never was one near. */
+bool guarded_find(uint64_t address, uint64_t bytes, struct check_block *out);
 
 /*
  * Release a block that guard_release() has taken out: its canary looked at (told: what is wrong with it has been said), its pages

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Canaried blocks of before a fork, which are in no table of this process: found by their heads in memory.
  *
@@ -20,7 +21,7 @@ static bool page_readable(uint64_t at, uint64_t *page)
 static bool covers(uint64_t at, uint64_t address, bool *any, struct check_block *out)
 {
 	size_t size, align;
-	uint32_t facts;
+	uint64_t facts;
 
 	*any = canary_look_facts((const void *)at, &size, &align, &facts) == CANARY_LIVE;
 	if (!*any || address + PMM_HEAD_BYTES < at || (address > at && address >= pmm_tail_end(at, size)))
@@ -47,7 +48,7 @@ bool heads_find(uint64_t address, uint64_t reach, struct check_block *out)
 	return false;
 }
 
-bool heads_spoilt(const void *p, size_t *size, size_t *align, uint32_t *facts)
+bool heads_spoilt(const void *p, size_t *size, size_t *align, uint64_t *facts)
 {
 	const struct pmm_head *h = (const struct pmm_head *)p - 1;
 	uint64_t what, end, over, page = 0;
@@ -62,6 +63,6 @@ bool heads_spoilt(const void *p, size_t *size, size_t *align, uint32_t *facts)
 	    *(const uint64_t *)(end - 8) != pmm_canary(K.o.secret, (uint64_t)p))
 		return false;
 	over = h->seal ^ pmm_seal(K.o.secret, (uint64_t)p, what);
-	*facts = over & PMM_SEAL_SURE & 0x000000ffffffffffull ? 0 : (uint32_t)pmm_gather(over & ~PMM_SEAL_SURE);
+	*facts = over & PMM_SEAL_SURE & 0x000000ffffffffffull ? 0 : pmm_gather(over & ~PMM_SEAL_SURE);
 	return true;
 }

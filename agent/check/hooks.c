@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The C library's allocation functions as the program sees them, in the check form.
  *
@@ -58,7 +59,7 @@ static SLOW void *malloc_body(size_t size)
 
 EXPORT void *malloc(size_t size)
 {
-	if (HOOKS_SKIP(size))
+	if (hook_passes(size))
 		return A.next.malloc(size);
 	return malloc_body(size);
 }
@@ -75,7 +76,7 @@ static SLOW void *calloc_body(size_t n, size_t each)
 
 EXPORT void *calloc(size_t n, size_t each)
 {
-	if (n < 1u << 31 && each < 1u << 31 && HOOKS_SKIP(n * each))
+	if (n < 1u << 31 && each < 1u << 31 && hook_passes(n * each))
 		return A.next.calloc(n, each);
 	return calloc_body(n, each);
 }
@@ -103,7 +104,7 @@ static SLOW void *realloc_body(void *old, size_t size)
 
 EXPORT void *realloc(void *old, size_t size)
 {
-	if (size && (old ? hooks_passes(old) && (!A.sampled || hook_passes(size)) : HOOKS_SKIP(size)))
+	if (size && (!old || hooks_passes(old)) && hook_passes(size))
 		return A.next.realloc(old, size);
 	return realloc_body(old, size);
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What the check form's hooks share: agent/check/check.h around a context that is found and left here.
  */
@@ -6,21 +7,13 @@
 
 #include "agent/check/check.h"
 #include "agent/check/guard.h"
-#include "agent/check/thrift.h"
 #include "agent/preload/preload.h"
 
 /* Is the block at p, which is about to be released or resized, none of ours and not recorded either? */
 static inline bool hooks_passes(const void *p)
 {
-	if (A.sampled)
-		return !*sample_filter((uint64_t)p) && likely(!guard_in_pool((uint64_t)p));
-	return unlikely(thrift_any) && thrift_passed(p);
+	return unlikely(A.sampled) && !*sample_filter((uint64_t)p) && likely(!guard_in_pool((uint64_t)p));
 }
-
-/* Is a block of this size none of our business? In exported functions, whose frame and caller count. */
-#define HOOKS_SKIP(size) \
-	(unlikely(hook_countdown) && (A.sampled ? hook_passes(size) : \
-	 thrift_passes((uint64_t)__builtin_return_address(0), (uint64_t)__builtin_dwarf_cfa())))
 
 /* A block, aligned to `align` (a power of two; 0 = as malloc does). NULL on failure; errno is set then as malloc sets it. */
 void *hooks_alloc(size_t size, size_t align, bool zeroed, uint32_t kind, const struct caller *from);

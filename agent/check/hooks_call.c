@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * System calls that fill or read something of a known size: what is known of a file, the machine, a socket, a descriptor.
  *

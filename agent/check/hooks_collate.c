@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Strings in the order of a language: compared, or made into others that strcmp() orders so. Either reads all of them.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * C++ operators new and delete in the check form, in all their forms, under their Itanium ABI names.
  *
@@ -44,7 +45,7 @@ static SLOW void *SYMBOL##_body(size_t size, const void *tag)				\
 EXPORT void *SYMBOL(size_t size, const void *tag);					\
 EXPORT void *SYMBOL(size_t size, const void *tag)					\
 {											\
-	if (cxx_form != CXX_CUSTOM && size && HOOKS_SKIP(size)) {			\
+	if (cxx_form != CXX_CUSTOM && size && hook_passes(size)) {			\
 		void *p = A.next.malloc(size);						\
 											\
 		if (likely(p))								\

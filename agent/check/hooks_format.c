@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * printf() and its like where they print to streams, descriptors and memory of their own: only what they read is looked at.
  */

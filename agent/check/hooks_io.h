@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The hooks of system calls and streams, for those of their fortified forms.
  */

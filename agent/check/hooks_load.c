@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * dlopen() without RTLD_DEEPBIND. A library that is loaded so has its malloc and free straight from the C library, whose other
  * functions (strdup) have ours: it would give the real allocator what is inside of a block of the real allocator's, which ends the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What blocks signals, as the program sees it: SIGSEGV stays open behind its back (agent/check/keep.h).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Memory functions: what they are to access is said when they are called.
  */
@@ -21,7 +22,7 @@ static void copy_wrong(void *to, const void *source, size_t n, const char *funct
 	size_t may = copy_check(to, source, n, function, from);
 
 	overlap_check(to, source, n, function, from);
-	NEXT(memmove)(to, source, may);
+	string_copy(to, source, n, may);
 }
 
 static SLOW void *memcpy_wrong(void *to, const void *source, size_t n)
@@ -51,7 +52,8 @@ HOOK_AS(void *, memcpy_before_2_14, void *to, const void *source, size_t n);
 
 static SLOW void *memcpy_old_wrong(void *to, const void *source, size_t n)
 {
-	return NEXT(memmove)(to, source, copy_check(to, source, n, "memcpy", FROM));
+	string_copy(to, source, n, copy_check(to, source, n, "memcpy", FROM));
+	return to;
 }
 
 static SLOW void *memcpy_old_body(void *to, const void *source, size_t n)
@@ -84,7 +86,8 @@ HOOK(void *, mempcpy, void *to, const void *source, size_t n)
 
 static SLOW void *memmove_wrong(void *to, const void *source, size_t n)
 {
-	return NEXT(memmove)(to, source, copy_check(to, source, n, "memmove", FROM));
+	string_copy(to, source, n, copy_check(to, source, n, "memmove", FROM));
+	return to;
 }
 
 static SLOW void *memmove_body(void *to, const void *source, size_t n)
@@ -99,12 +102,25 @@ HOOK(void *, memmove, void *to, const void *source, size_t n)
 
 HOOK(void, bcopy, const void *source, void *to, size_t n)
 {
-	NEXT(memmove)(to, source, copy_check(to, source, n, "bcopy", FROM));
+	string_copy(to, source, n, copy_check(to, source, n, "bcopy", FROM));
+}
+
+/* What may be filled, or, of what begins before a block, what lies in it. */
+static void fill(void *to, int c, size_t n, const char *function, const struct caller *from)
+{
+	size_t may = bounds_check(to, n, PMM_ACCESS_WRITE, function, from), skip = may ? 0 : bounds_before(to, n);
+
+	if (skip) {
+		to = (char *)to + skip;
+		may = least(n - skip, bounds_left(to, n - skip));
+	}
+	NEXT(memset)(to, c, may);
 }
 
 static SLOW void *memset_wrong(void *to, int c, size_t n)
 {
-	return NEXT(memset)(to, c, bounds_check(to, n, PMM_ACCESS_WRITE, "memset", FROM));
+	fill(to, c, n, "memset", FROM);
+	return to;
 }
 
 static SLOW void *memset_body(void *to, int c, size_t n)
@@ -119,7 +135,7 @@ HOOK(void *, memset, void *to, int c, size_t n)
 
 HOOK(void, bzero, void *to, size_t n)
 {
-	NEXT(memset)(to, 0, bounds_check(to, n, PMM_ACCESS_WRITE, "bzero", FROM));
+	fill(to, 0, n, "bzero", FROM);
 }
 
 HOOK(void, explicit_bzero, void *to, size_t n)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * System calls with the name of a file, and those that fill something besides (agent/check/passing.h).
  */

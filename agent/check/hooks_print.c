@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * sprintf() and its like, which write text into a block, of strings that may be ones (agent/check/format.h).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * mprotect() on the program's own blocks: write barriers, guard pages of stacks. What is protected when a block is released must not be so
  * for the next one.
@@ -17,7 +18,7 @@ static void look(const void *at)
 {
 	if (guard_in_pool((uint64_t)at))
 		guard_protects();
-	else if (LOAD(A.state) == AGENT_ON && block_near((uint64_t)at))
+	else if (LOAD(A.state) == AGENT_ON && (!agent_begun() || block_near((uint64_t)at)))
 		STORE(K.protects, true);
 }
 

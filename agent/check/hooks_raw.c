@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * System calls that the program makes by syscall() and that would otherwise pass by the functions of the same name.
  *
@@ -5,7 +6,7 @@
  */
 #include "agent/check/hooks_raw.h"
 
-#include "agent/check/inherit.h"
+#include "agent/preload/inherit.h"
 #include "agent/check/keep.h"
 #include "agent/preload/preload.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * System calls that the program makes by syscall(): those that are about signals.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Streams of the C library: buffers that it fills or empties, lines.
  *

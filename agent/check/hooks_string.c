@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Functions of strings: how far they go is found out from the string.
  *
@@ -27,7 +28,7 @@ HOOK(size_t, strlen, const char *s)
 	bool in = bounds_canaried(s);
 	size_t n;
 
-	if (!in || bounds_guarded(s) || !bounds_count(1) || !quick_length(s, &n))
+	if (!in || bounds_guarded(s) || !quick_length(s, &n))
 		ENTRY(!in && !bounds_guarded(s), strlen, strlen, s);
 	return n;
 }
@@ -66,6 +67,17 @@ HOOK(char *, stpcpy, char *to, const char *source)
 	ENTRY(put_passes(to, source), stpcpy, stpcpy, to, source);
 }
 
+/* Zeros from `length` on; of what begins before a block (may is 0) those in it. */
+static void pad(char *to, size_t length, size_t n, size_t may)
+{
+	size_t before = may ? 0 : bounds_before(to, n), start = before > length ? before : length;
+
+	if (before)
+		may = start + least(n - start, bounds_left(to + start, n - start));
+	if (may > start)
+		NEXT(memset)(to + start, 0, may - start);
+}
+
 /* Of `source` no more is read than up to its NUL; all n bytes of `to` are written. Returns the string's length. */
 static inline size_t put_padded(char *to, const char *source, size_t n, const char *function, const struct caller *from)
 {
@@ -73,9 +85,8 @@ static inline size_t put_padded(char *to, const char *source, size_t n, const ch
 	size_t may = string_stays(to, n) ? n : bounds_check(to, n, PMM_ACCESS_WRITE, function, from);
 
 	overlap_check(to, source, length < n ? length + 1 : n, function, from);
-	NEXT(memmove)(to, source, least(length, may));
-	if (may > length)
-		NEXT(memset)(to + length, 0, may - length);
+	string_copy(to, source, length, least(length, may));
+	pad(to, length, n, may);
 	return length;
 }
 

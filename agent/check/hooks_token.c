@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Functions of strings that take a set of characters: how far a string consists of them, and what lies between them.
  */

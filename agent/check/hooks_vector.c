@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * System calls with several buffers. Those in the guard pool that do not hold all are stood in for (agent/check/bounce.h), in a
  * list of our own.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The hooks of functions of wide characters, for those of their fortified forms.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What a new program inherits.
  *
@@ -6,7 +7,7 @@
  *
  * A child made by vfork has actions of its own and its parent's notes: what is not ours any more it has set itself.
  */
-#include "agent/check/inherit.h"
+#include "agent/preload/inherit.h"
 
 #include "agent/check/guard.h"
 #include "agent/check/keep.h"

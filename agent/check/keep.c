@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Signals that the agent keeps: our handler, and the program's called from it as the kernel would have called it.
  *
@@ -14,10 +15,11 @@
  */
 #include "agent/check/keep.h"
 
+#include "agent/check/crash.h"
 #include "agent/check/fault.h"
 #include "agent/check/guard.h"
 #include "agent/check/hooks_raw.h"
-#include "agent/check/inherit.h"
+#include "agent/preload/inherit.h"
 #include "agent/check/step.h"
 #include "agent/preload/keeper.h"
 #include "agent/preload/link.h"
@@ -61,6 +63,16 @@ static void stack_set(void)
 	struct sig_stack ss = { .start = (void *)(keep_stack_top - STACK_BYTES), .bytes = STACK_BYTES };
 
 	sys2(sigaltstack, &ss, 0);
+}
+
+uint64_t keep_stack_end(void)
+{
+	return keep_stack_top;
+}
+
+bool keep_stack_holds(uint64_t address)
+{
+	return keep_stack_top && keep_stack_top - address <= STACK_BYTES;
 }
 
 void keep_stack(struct tctx *c)
@@ -255,6 +267,8 @@ static void give(int signal, void *info, struct arch_ucontext *uc)
 			signals_die(signal, info, uc);
 		return;
 	}
+	if (forced)
+		crash_given(info, uc, begin.rsp);
 	begin.rip = (uint64_t)a.handler;
 	begin.rdi = (uint64_t)signal;
 	begin.rsi = begin.rsp + 8 + sizeof(begin);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Signals that the agent has a handler of its own for, always: those that an instruction can make when it is let through to the pool. The
  * program does not see it: what it wishes for them is noted, and what is its own is given to it as the kernel would have, frame, stack and
@@ -25,6 +26,10 @@ void keep_start(void);
  * Threads that have no context have none: theirs may run over unseen, as without us.
  */
 void keep_stack(struct tctx *c);
+
+/* Its end, 0 = the thread has none; and does an address lie in it? */
+uint64_t keep_stack_end(void);
+bool keep_stack_holds(uint64_t address);
 
 /* In our handler: is the thread's alternate stack to be ours, though it was not yet when the signal came? */
 void keep_stack_late(struct arch_ucontext *uc);

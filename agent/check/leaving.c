@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Blocks that leave quarantine, or are in it when the process ends: was one written to after its release?
  */
@@ -6,7 +7,7 @@
 #include "agent/check/bounds.h"
 #include "agent/check/canary_quick.h"
 #include "agent/check/quarantine.h"
-#include "agent/check/thrift.h"
+#include "agent/check/recycle.h"
 #include "agent/preload/leave.h"
 
 /* The block in quarantine, or on its way out, was written to. */
@@ -26,11 +27,15 @@ static SLOW void spoilt(struct tctx *c, const struct quarantined *q, uint64_t at
 
 void quarantined_return(struct tctx *c, void *p, size_t size, size_t align)
 {
+	char *real = canary_real(p, align);
+
 	quick_clear(p);
+	if (align <= PMM_HEAD_BYTES && recycle_put(c, real, pmm_tail_end((uint64_t)p, size) - (uint64_t)real))
+		return;
 	if (size >= WAS_STACK_BYTES)
 		ADD(A.stack_gen, 1);
 	STORE(c->busy, TCTX_IN_ALLOCATOR);
-	A.next.free(canary_real(p, align));
+	A.next.free(real);
 	STORE(c->busy, TCTX_RECORDING);
 }
 
@@ -66,14 +71,24 @@ static bool ends_here(void)
 	return check_on() && LOAD(*A.alive) && (LOAD(A.confined) || (int)sys0(getpid) == A.pid) && CAS(K.finished, no, 1);
 }
 
+static void look_back(struct tctx *c)
+{
+	quarantine_each(still_poisoned, c);
+}
+
+void check_look_back(struct tctx *c)
+{
+	if (ends_here())
+		look_back(c);
+}
+
 void check_finish(uint64_t sp)
 {
 	struct tctx *c = ends_here() ? agent_enter(sp) : NULL;
 
 	if (!c)
 		return;
-	quarantine_each(still_poisoned, c);
-	thrift_count(c);
+	look_back(c);
 	agent_leave(c);
 }
 

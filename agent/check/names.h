@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Other names for the functions that gcc calls by itself: their own are those of hooks here. Comes before all else in each file of
  * libpmm_check.so (agent/meson.build).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The agent's own memory, noted where it can be found: in the agent's data.
  */

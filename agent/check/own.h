@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What memory is the agent's own (struct pmm_own), for who searches the process from outside.
  */

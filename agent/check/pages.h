@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Pages of the guard pool: closed ones stop every access, open ones are zeroed memory. How the kernel is told: guard markers, which split
  * no mapping (MADV_GUARD_INSTALL, Linux 6.13), or protection, which takes two mappings for each run of open pages.

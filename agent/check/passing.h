@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Buffers that a call passes on to the kernel, which does not fault where it may not read or write but fails, or does a part.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Blocks of this form where there is no context: before the agent is on, when it is off, on threads that got none. Nothing is recorded and
  * nothing told.
@@ -63,7 +64,10 @@ void *check_realloc_plain(void *old, size_t size)
 	if (!old || !K.on || !check_usable(old, &was)) {
 		if (old)
 			forget(old);
-		return A.next.realloc(old, size);
+		p = A.next.realloc(old, size);
+		if (p && !old)
+			check_passed();
+		return p;
 	}
 	if (!size && !A.dense) {		/* glibc */
 		check_free_plain(old);
@@ -88,7 +92,7 @@ bool check_usable(const void *p, size_t *size)
 	if (!K.on)
 		return false;
 	if (guard_in_pool((uint64_t)p)) {
-		*size = guarded_find((uint64_t)p, &b) && b.address == (uint64_t)p ? b.size : 0;
+		*size = guarded_find((uint64_t)p, 0, &b) && b.address == (uint64_t)p ? b.size : 0;
 		return true;
 	}
 	return K.o.level != PMM_CHECK_SAMPLED && look(p, size, &align) != CANARY_NOTHING;

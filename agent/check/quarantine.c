@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Released canaried blocks, kept poisoned for a while.
  *
@@ -49,9 +50,22 @@ void quarantine_describe(const struct quarantined *q, struct check_block *out)
 	};
 }
 
+#define LINE		64u		/* of the processor's caches */
+#define AHEAD_LINES	4u		/* of a block, from its head on */
+
+/* A block is about to leave: what is looked at then has long left the processor's caches. */
+static inline void fetch(const struct quarantined *q)
+{
+	uint64_t at = q->address - PMM_HEAD_BYTES, end = at + PMM_HEAD_BYTES + q->size + PMM_TAIL_BYTES;
+
+	arch_prefetch((const void *)at);
+	for (unsigned i = 1; i < AHEAD_LINES && (at += LINE) < end; i++)
+		arch_prefetch((const void *)at);
+}
+
 /*
- * Take up to BATCH blocks out that have to go. When one has to of many, BATCH do: what is looked at then has long left the processor's
- * caches, and comes back all at once.
+ * Take up to BATCH blocks out that have to go. When one has to of many, BATCH do, and as many more are fetched for the next time: by then they
+ * are there.
  */
 static unsigned take_out(struct quarantine_ring *r, struct quarantined out[BATCH])
 {
@@ -64,12 +78,12 @@ static unsigned take_out(struct quarantine_ring *r, struct quarantined out[BATCH
 
 		if (unlikely(q->gone))
 			continue;
-		__builtin_prefetch((const char *)q->address - PMM_HEAD_BYTES, 1);
-		__builtin_prefetch((const char *)q->address + q->size, 1);
 		out[nr++] = *q;
 		bytes -= quarantined_bytes(q->size, quarantine_align(q));
 	}
 	STORE_RELEASE(r->first, first);
+	for (uint64_t i = first; i < end && i - first < BATCH; i++)
+		fetch(quarantine_entry(r, i));
 	if (likely(*A.single_threaded))
 		STORE(*figure, *figure + bytes - r->bytes);
 	r->bytes = bytes;
@@ -142,25 +156,35 @@ static bool ring_find(const struct quarantine_ring *r, uint64_t address, bool in
 	return false;
 }
 
-static bool ring_gone(const struct quarantine_ring *r, uint64_t address, struct quarantined *out)
+static bool ring_gone(const struct quarantine_ring *r, uint64_t address, bool inside, struct quarantined *out)
 {
 	uint64_t end = LOAD_ACQUIRE(r->end), most = quarantine.nr_entries;
 
 	for (uint64_t nr = end; nr-- > 0 && nr + most > LOAD_ACQUIRE(r->end);) {
 		*out = *quarantine_entry(r, nr);
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
-		if (out->address == address && (out->gone || nr < LOAD(r->first)))
+		if ((out->address == address || (inside && address - out->address < out->size)) && (out->gone || nr < LOAD(r->first)))
 			return nr + most > LOAD(r->end);
 	}
 	return false;
 }
 
-bool quarantine_gone(uint64_t address, struct quarantined *out)
+static bool gone(uint64_t address, bool inside, struct quarantined *out)
 {
 	for (unsigned i = 0; quarantine.nr_entries && i < QUARANTINE_RINGS; i++)
-		if (ring_gone(&quarantine.ring[i], address, out))
+		if (ring_gone(&quarantine.ring[i], address, inside, out))
 			return true;
 	return false;
+}
+
+bool quarantine_gone(uint64_t address, struct quarantined *out)
+{
+	return gone(address, false, out);
+}
+
+bool quarantine_went(uint64_t address, struct quarantined *out)
+{
+	return gone(address, true, out);
 }
 
 bool quarantine_find(uint64_t address, bool inside, struct quarantined *out)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Released canaried blocks, kept poisoned for a while: first in, first out, up to pmm_check.quarantine_bytes. No locks: who finds its
  * part in use takes another, or does without.
@@ -157,6 +158,9 @@ void quarantine_note(const struct quarantined *q);
 
 /* One that began at an address and was noted, or has left, not too many releases ago; whose the memory is now is not known. */
 bool quarantine_gone(uint64_t address, struct quarantined *out);
+
+/* The same of one that covered an address. */
+bool quarantine_went(uint64_t address, struct quarantined *out);
 
 /* The kept block that begins at, or (inside) covers, an address; looks at all: for the moment of an error. */
 bool quarantine_find(uint64_t address, bool inside, struct quarantined *out);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The quick look at a pointer that a function is about to access, in the entry of its hook: no calls, no frame, and no more memory than is
  * accessed anyway. It lets pass what is surely right; for all else there is agent/check/bounds.h.
@@ -51,8 +52,6 @@ static inline __attribute__((always_inline)) bool quick_fits(const void *p, size
 		return false;
 	if (!bounds_canaried(p) || !bytes)
 		return true;
-	if (!bounds_count(1))
-		return false;
 	return quick_look(p, bytes, start);
 }
 
@@ -63,14 +62,10 @@ static inline __attribute__((always_inline)) bool quick_both_fit(const void *a, 
 
 	if (bounds_guarded(a) || bounds_guarded(b))
 		return false;
-	if (bounds_rests())
-		return bounds_count(1);
 	in_a = bounds_canaried(a);
 	in_b = bounds_canaried(b);
 	if (!(in_a | in_b) || !bytes)
 		return true;
-	if (!bounds_count(2))
-		return false;
 	return (!in_a || quick_look(a, bytes, start)) && (!in_b || quick_look(b, bytes, false));
 }
 
@@ -112,8 +107,8 @@ static inline __attribute__((always_inline)) bool quick_compares(const char *a, 
 		return false;
 	if (!bounds_canaried(a) && !bounds_canaried(b))
 		return true;
-	if (!n || !bounds_count(1))
-		return !n;
+	if (!n)
+		return true;
 	for (unsigned i = 0; i < QUICK_LANES && quick_whole(a, ARCH_LANES) && quick_whole(b, ARCH_LANES); i++) {
 		end = arch_lanes_end(a, b, &high) | (n <= ARCH_LANES ? 1u << (n - 1) : 0);
 		if (end)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Requests that fail, as the user asked, and those that are errors by themselves.
  */

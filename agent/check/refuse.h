@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Requests that fail: on purpose (--fail-after, --fail-rate, --limit), or because there is no memory; and those whose size is an error.
  */

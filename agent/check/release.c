@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Releasing blocks: does the function go with the one that allocated it, is the canary as it was, what becomes of the block.
  *
@@ -7,12 +8,10 @@
 #include "agent/check/ways.h"
 
 #include "agent/check/bounds.h"
-#include "agent/check/budget.h"
 #include "agent/check/canary_quick.h"
 #include "agent/check/guard.h"
 #include "agent/check/pair.h"
 #include "agent/check/quarantine.h"
-#include "agent/check/thrift.h"
 #include "agent/clock.h"
 
 /* ---- what it is ----------------------------------------------------------------------------------------- */
@@ -58,9 +57,9 @@ void held_find(const void *p, struct held *h)
 	find(p, h);
 }
 
-void block_of_facts(uint32_t facts, struct check_block *out)
+void block_of_facts(uint64_t facts, struct check_block *out)
 {
-	uint32_t generation = facts >> PMM_FACTS_GENERATION_SHIFT, kind = facts >> PMM_FACTS_KIND_SHIFT & 15;
+	uint32_t generation = (uint32_t)(facts >> PMM_FACTS_GENERATION_SHIFT), kind = facts >> PMM_FACTS_KIND_SHIFT & 15;
 
 	out->parent_pid = K.parent_pid;
 	if (!facts || kind > PMM_KIND_NEW_ARRAY_ALIGNED || generation > K.generation)
@@ -89,7 +88,7 @@ void held_block(const void *p, const struct held *h, struct check_block *out)
 	}
 	out->kind = h->was.kind;
 	out->alloc_site = h->was.site;
-	out->alloc_tick = h->was.birth_tick;
+	out->alloc_tick = pmm_tick_of_time(h->was.birth);
 	out->alloc_thread = block_thread(&h->was);
 }
 
@@ -145,7 +144,7 @@ QUICK void entry_put(struct quarantined *q, const struct tctx *c, void *p, const
 	q->address = (uint64_t)p;
 	q->what = quarantined_what(h->size, h->align, h->was.kind, damaged);
 	q->alloc_site = h->was.site;
-	q->alloc_tick = h->was.birth_tick;
+	q->alloc_tick = pmm_tick_of_time(h->was.birth);
 	q->free_site = site;
 	q->free_tick = clock_now();
 	q->free_thread = (uint16_t)c->pub.thread;
@@ -189,8 +188,10 @@ QUICK bool kept(struct tctx *c, void *p, const struct held *h, const struct chec
 /* There is no room for it. */
 static SLOW void not_kept(struct tctx *c, void *p, const struct held *h, const struct check_block *b, uint32_t site)
 {
+	struct pmm_check_state *s = &A.ledger->check;
 	struct quarantined q;
 
+	ADD(*(quarantine_keeps(h->size) ? &s->unkept_busy : &s->unkept_large), 1);
 	entry_put(&q, c, p, h, b, site, false);
 	quarantine_note(&q);
 	quarantined_return(c, p, h->size, h->align);
@@ -243,7 +244,7 @@ QUICK void release_canaried(struct tctx *c, void *p, const struct held *h, const
  */
 static SLOW void release_headless(struct tctx *c, void *p, const struct held *h, const struct check_said *said, uint32_t site)
 {
-	uint32_t facts = h->known ? facts_of(h->was.site, h->was.kind) : h->facts;
+	uint64_t facts = h->known ? facts_of(h->was.site, h->was.kind) : h->facts;
 	struct check_block b;
 	uint64_t at, other;
 	bool aligned;
@@ -348,7 +349,6 @@ static SLOW void free_unready(struct tctx *c, void *p)
 
 void check_free(struct tctx *c, void *p, const struct check_said *said, const struct caller *from)
 {
-	uint64_t watch = budget_watch(c->events);
 	uint32_t site = 0;
 	struct held h;
 
@@ -358,7 +358,8 @@ void check_free(struct tctx *c, void *p, const struct check_said *said, const st
 	}
 	h.known = h.counted = K.o.level != PMM_CHECK_SAMPLED && likely(!guard_in_pool((uint64_t)p));
 	if (likely(h.counted)) {
-		__builtin_prefetch(head_of(p), 1);
+		arch_prefetch(head_of(p));
+		arch_prefetch((const char *)p + 48);
 		block_place((uint64_t)p);	/* both are fetched while the stack is looked at */
 		site = unwind_site(c, from, 0);
 		h.known = record_free(c, (uint64_t)p, &h.was);
@@ -368,13 +369,11 @@ void check_free(struct tctx *c, void *p, const struct check_said *said, const st
 		free_passed(c, p);
 	} else if (unlikely(h.as == HELD_NONE)) {
 		counted_once(c, p, &h);
-		if (!(thrift_any && thrift_passed_safely(p, from->sp)) && stray_release(c, p, said, from))
+		if (stray_release(c, p, said, from))
 			return;
 		STORE(c->busy, TCTX_IN_ALLOCATOR);
 		A.next.free(p);
 	} else {
 		release(c, p, &h, said, likely(site) ? site : unwind_site(c, from, 0));
-		if (h.as == HELD_CANARIED)
-			budget_watch_end(watch);
 	}
 }

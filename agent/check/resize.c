@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * realloc: as a rule a new block and a release of the old one, so that what is done with the old one afterwards is found. Large blocks go on
  * where the real allocator puts them.
@@ -7,7 +8,6 @@
 #include "agent/check/canary_quick.h"
 #include "agent/check/quarantine.h"
 #include "agent/check/refuse.h"
-#include "agent/check/thrift.h"
 #include "agent/check/ways.h"
 
 #define IN_PLACE_BYTES	(128u << 10)	/* from here on copying is dearer than what a block at a new place tells */
@@ -108,7 +108,7 @@ void *check_realloc(struct tctx *c, void *old, size_t size, uint32_t kind, const
 	if (unlikely(h.as == HELD_PASSED))
 		return realloc_passed(c, old, size, kind, from);
 	if (unlikely(h.as == HELD_NONE)) {
-		if (!(thrift_any && thrift_passed_safely(old, from->sp)) && stray_release(c, old, &said, from))
+		if (stray_release(c, old, &said, from))
 			return NULL;
 		return realloc_passed(c, old, size, kind, from);
 	}

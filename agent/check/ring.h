@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A first-in-first-out queue of numbers in an array, for any number of threads, without locks.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The table for programs that have pmm.h's full form in them: looking for errors, we want their calls to come by the allocator's functions.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Letting one instruction through to closed pages of the pool.
  *

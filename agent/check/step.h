@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Letting one instruction through to closed pages of the pool: they are opened, it is run by itself with all signals blocked, they are
  * closed again. Called in the handlers of the signals that it makes, with the context that they return to.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Pointers that no block begins at: what they are, when they are released and when they are asked about.
  */
@@ -14,7 +15,7 @@
 static void describe(uint64_t at, const struct block_info *was, struct check_block *out)
 {
 	*out = (struct check_block){ .address = at, .size = was->size, .kind = was->kind, .alloc_site = was->site,
-				     .alloc_tick = was->birth_tick, .alloc_thread = block_thread(was) };
+				     .alloc_tick = pmm_tick_of_time(was->birth), .alloc_thread = block_thread(was) };
 }
 
 /* A live one, with its tail, or else the one whose head the address lies in. */
@@ -40,7 +41,7 @@ bool check_find(uint64_t address, uint64_t reach, struct check_block *out)
 	if (!check_on())
 		return false;
 	if (guard_in_pool(address))
-		return guarded_find(address, out);
+		return guarded_find(address, 0, out);
 	if (K.o.level == PMM_CHECK_SAMPLED)
 		return false;
 	if (find_canaried(address, reach, out))
@@ -48,6 +49,27 @@ bool check_find(uint64_t address, uint64_t reach, struct check_block *out)
 	if (heads_find(address, reach, out))
 		return true;
 	if (reach < CHECK_REACH_ALL || !quarantine_find(address, true, &q))
+		return false;
+	quarantine_describe(&q, out);
+	return true;
+}
+
+bool check_below(uint64_t address, uint64_t reach, struct check_block *out)
+{
+	struct block_info was;
+	uint64_t at;
+
+	if (!check_on() || !block_below(address, reach, &at, &was))
+		return false;
+	describe(at, &was, out);
+	return true;
+}
+
+bool check_gone(uint64_t address, struct check_block *out)
+{
+	struct quarantined q;
+
+	if (!check_on() || !quarantine_went(address, &q))
 		return false;
 	quarantine_describe(&q, out);
 	return true;

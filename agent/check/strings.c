@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The real string and memory functions, and what several hooks do alike.
  */
@@ -59,7 +60,7 @@ size_t string_length(const char *s, const char *function, const struct caller *f
 
 	if (bounds_guarded(s))
 		return length_careful(s, function, from);
-	if (bounds_canaried(s) && bounds_awake(1) && quick_length(s, &n))
+	if (bounds_canaried(s) && quick_length(s, &n))
 		return n;
 	n = NEXT(strlen)(s);
 	return string_stays(s, n + 1) ? n : length_careful(s, function, from);
@@ -101,7 +102,20 @@ void string_put(char *to, const char *source, size_t length, const char *functio
 	if (unlikely(!string_stays(to, may)))
 		may = bounds_check(to, may, PMM_ACCESS_WRITE, function, from);
 	overlap_check(to, source, length + 1, function, from);
-	NEXT(memmove)(to, source, least(length, may));
-	if (may > length)
+	string_copy(to, source, length, least(length, may));
+	if (may > length || (!may && bounds_before(to, length + 1) && bounds_left(to + length, 1)))
 		to[length] = 0;
+}
+
+void string_copy(void *to, const void *source, size_t n, size_t may)
+{
+	size_t skip = may ? 0 : bounds_before(to, n), other = may ? 0 : bounds_before(source, n);
+
+	skip = skip > other ? skip : other;
+	if (skip) {
+		to = (char *)to + skip;
+		source = (const char *)source + skip;
+		may = least(n - skip, least(bounds_left(to, n - skip), bounds_left(source, n - skip)));
+	}
+	NEXT(memmove)(to, source, may);
 }

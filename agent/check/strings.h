@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What the hooks of string and memory functions share: the real functions, and the form of a hook.
  *
@@ -151,7 +152,7 @@ static inline void overlap_check(const void *to, const void *source, size_t n, c
 /* bounds_fits(), quicker where all is well. */
 static inline bool string_stays(const void *p, size_t bytes)
 {
-	if (!bounds_guarded(p) && bounds_canaried(p) && bytes && bounds_awake(1) && quick_look(p, bytes, false))
+	if (!bounds_guarded(p) && bounds_canaried(p) && bytes && quick_look(p, bytes, false))
 		return true;
 	return bounds_fits(p, bytes);
 }
@@ -167,5 +168,10 @@ const char *string_begin(struct bounce *b, const char *s, size_t most, const cha
 
 /* `function` writes `length` bytes from `source` and a NUL to `to`, as far as may be. */
 void string_put(char *to, const char *source, size_t length, const char *function, const struct caller *from);
+
+/*
+ * Copy the `may` first bytes of n; none of them: what lies in the blocks that `to` or `source` begins before, which the program goes on with.
+ */
+void string_copy(void *to, const void *source, size_t n, size_t may);
 
 #endif

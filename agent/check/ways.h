@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What the files that make up agent/check/check.h share: the options, ways to get memory, what a release has in hand.
  */
@@ -13,7 +14,7 @@
 #include "agent/hook.h"
 
 struct checker {
-	struct pmm_ledger *ledger;	/* the one that all below was set up for; NULL: none yet */
+	uint32_t image;			/* A.generation that all below was set up for; 0: none yet */
 	bool on;
 	bool refuses;			/* some requests fail on purpose */
 	bool protects;			/* the program has protected memory where blocks are */
@@ -21,9 +22,9 @@ struct checker {
 	uint32_t finished;		/* check_finish() was called */
 	uint32_t parent_pid;		/* of a forked process, whose parent's blocks are in no table; else 0 */
 	uint32_t generation;		/* ledgers before this one, since exec */
-	struct ancestor_slot mine;	/* of this process, for those that will be forked from it */
 	uint64_t requests;
 	uint64_t passed;		/* blocks that were allocated without us */
+	uint64_t early;			/* ... of which before there was a ledger: not in its figure yet */
 	struct pmm_check o;		/* the user's, out of the way of the program's stray writes */
 };
 
@@ -32,7 +33,7 @@ extern struct checker K __attribute__((visibility("hidden")));
 bool check_begin(void);
 
 /* Facts of a block of this process. */
-static inline uint32_t facts_of(uint32_t site, uint32_t kind)
+static inline uint64_t facts_of(uint32_t site, uint32_t kind)
 {
 	return pmm_facts(site, kind, likely(K.generation < PMM_GENERATION_MOST) ? K.generation : PMM_GENERATION_MOST);
 }
@@ -40,7 +41,7 @@ static inline uint32_t facts_of(uint32_t site, uint32_t kind)
 /* Is this process checked? Sets it up at the first event, and again in a forked child. */
 static inline bool check_ready(void)
 {
-	return likely(K.ledger == A.ledger) ? K.on : check_begin();
+	return likely(K.image == A.generation) ? K.on : check_begin();
 }
 
 /* A block was allocated without us. */
@@ -70,7 +71,7 @@ struct held {
 	bool known;			/* it is, or was, in the block tables: `was` */
 	bool counted;			/* it was taken out there */
 	uint32_t run;			/* HELD_GUARDED */
-	uint32_t facts;			/* of a canaried block that is not known: as its head has them */
+	uint64_t facts;			/* of a canaried block that is not known: as its head has them */
 	size_t size, align;
 	struct block_info was;
 };
@@ -87,14 +88,14 @@ void held_release(struct tctx *c, void *p, struct held *h, const struct check_sa
 
 /* What is known of it. */
 void held_block(const void *p, const struct held *h, struct check_block *out);
-void block_of_facts(uint32_t facts, struct check_block *out);
+void block_of_facts(uint64_t facts, struct check_block *out);
 
 /*
  * In a forked child: the canaried block of before the fork that `address` lies in, its head and tail included, and which begins at most
  * `reach` bytes before. And: does one begin at `p` whose head is overwritten, but not what it says of the size? facts 0: not known.
  */
 bool heads_find(uint64_t address, uint64_t reach, struct check_block *out);
-bool heads_spoilt(const void *p, size_t *size, size_t *align, uint32_t *facts);
+bool heads_spoilt(const void *p, size_t *size, size_t *align, uint64_t *facts);
 
 #define WAS_STACK_BYTES	32768		/* what is as large may have been a stack: as hook_free() has it */
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Hooks of functions of any signature: who called them, and calling the function.
  */

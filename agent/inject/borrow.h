@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Frames of hooks that the program's own unwinder can walk through.
  */

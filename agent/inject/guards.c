@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Guarded blocks in a process that runs already.
  */
@@ -20,7 +21,7 @@ void guards_start(struct pmm_inject_args *args)
 
 	if (o->level != PMM_CHECK_SAMPLED || !A.sampled)
 		return;
-	budget_start(o->budget_permille, UINT64_MAX);
+	budget_start(o->budget_permille);
 	if (!guard_start(o))
 		return;
 	guard_protects();

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Guarded blocks in a process that runs already: some of the sampled ones lie in the guard pool (agent/check/guard.h).
  *

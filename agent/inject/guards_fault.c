@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Accesses to the guard pool in a process that runs already.
  *
@@ -139,14 +140,12 @@ static bool met(struct tctx *c, int *info, uint64_t address, const struct arch_u
 {
 	struct pmm_finding f = { .type = PMM_FINDING_WILD, .address = address };
 	struct check_block b;
-	bool known = guarded_find(address, &b);
+	bool known = guarded_find(address, 0, &b);
 
 	if (c && known && !b.freed && address - b.address < b.size && !(uc->err & ARCH_FAULT_FETCH))
 		return true;
-	if (known) {
-		access_nearer(&b, address);
+	if (known)
 		f.type = access_type(&b, address);
-	}
 	if (c)
 		access_note(c, &f, known ? &b : NULL, uc);
 	if (!(uc->err & ARCH_FAULT_FETCH))

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Hooks of a C library's allocation functions, entered by a jump from the function itself.
  *
@@ -82,7 +83,9 @@ static SLOW void *realloc_body(void *old, size_t size, const struct pmm_entry *e
 	c = inject_enter(&from);
 	if (unlikely(!c))
 		return PASS(real.plain(old, size));
-	p = hook_realloc(c, real, old, size, 1, PMM_KIND_REALLOC, &from);
+	p = old ? NULL : guards_alloc(c, size, 0, e, &from);
+	if (likely(!p))
+		p = hook_realloc(c, real, old, size, 1, PMM_KIND_REALLOC, &from);
 	agent_leave(c);
 	return p;
 }
@@ -106,7 +109,9 @@ void *inject_reallocarray(void *old, size_t n, size_t each, const struct pmm_ent
 	c = inject_enter(&from);
 	if (unlikely(!c))
 		return PASS(real.array(old, n, each));
-	p = hook_realloc(c, real, old, n, each, PMM_KIND_REALLOCARRAY, &from);
+	p = !old && n < 1u << 31 && each < 1u << 31 ? guards_alloc(c, n * each, 0, e, &from) : NULL;
+	if (likely(!p))
+		p = hook_realloc(c, real, old, n, each, PMM_KIND_REALLOCARRAY, &from);
 	agent_leave(c);
 	return p;
 }
@@ -120,7 +125,7 @@ static SLOW void free_body(void *p, size_t a, size_t b, const struct pmm_entry *
 		guards_free(p, PMM_RELEASE_FREE, &from);
 		return;
 	}
-	__builtin_prefetch((char *)p - 16);	/* the allocator's header: its miss and ours at the same time */
+	arch_prefetch((char *)p - 16);	/* the allocator's header: its miss and ours at the same time */
 	c = inject_enter(&from);
 	if (likely(c))
 		hook_free(c, p);
@@ -166,11 +171,16 @@ int inject_posix_memalign(void **out, size_t align, size_t size, const struct pm
 {
 	struct caller from = CALLER_HERE();
 	struct tctx *c = inject_enter(&from);
-	int ret;
+	int ret = 0;
+	void *p;
 
 	if (unlikely(!c))
 		return PASS(NEXT(e, int (*)(void **, size_t, size_t))(out, align, size));
-	ret = hook_posix_memalign(c, NEXT(e, int (*)(void **, size_t, size_t)), out, align, size, &from);
+	p = align >= sizeof(*out) && !(align & (align - 1)) ? guards_alloc(c, size, align, e, &from) : NULL;
+	if (p)
+		*out = p;
+	else
+		ret = hook_posix_memalign(c, NEXT(e, int (*)(void **, size_t, size_t)), out, align, size, &from);
 	agent_leave(c);
 	return ret;
 }

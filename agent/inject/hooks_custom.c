@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Hooks of allocation functions of any signature: pools, arenas and wrappers that the user named, and an allocator's own functions
  * that look like no other (mallocx).

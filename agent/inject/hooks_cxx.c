@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Hooks of an allocator's own operators new (those of the C++ library end in malloc and are not patched).
  *

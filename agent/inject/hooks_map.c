@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Hooks of mmap, munmap and mremap. Those that the allocator makes itself pass unrecorded: its memory is in the heap's figures.
  */

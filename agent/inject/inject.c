@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The injected agent's start, and the table of its hooks.
  *
@@ -10,45 +11,72 @@
 
 #include "agent/inject/borrow.h"
 #include "agent/inject/guards.h"
+#include "agent/limit.h"
 #include "agent/module.h"
 #include "agent/segment.h"
 
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const char _end[] __attribute__((visibility("hidden")));
 
-static const struct pmm_inject_args *start_args;
+static struct pmm_attach *record;	/* NULL = nobody will undo anything by it */
 
 uint64_t *ctx_countdown(struct tctx *c)
 {
 	return &c->bytes_left;
 }
 
-/* Write a mapping of ours down, at once: pmm may be killed before it does, and the process lives on. */
+/* Write a mapping of ours down: pmm may be killed before it could, and the process lives on. */
 static void range_note(uint32_t use, const void *start, uint64_t bytes)
 {
-	struct pmm_attach *record = (struct pmm_attach *)((char *)A.tree + PMM_ATTACH_OFF);
-	uint32_t nr = record->nr_ranges;
+	uint32_t nr = record ? record->nr_ranges : 0;
 
-	if (!(A.tree->flags & PMM_TREE_ATTACHED) || nr >= PMM_MAX_RANGES)
+	if (!bytes || !record || nr >= PMM_MAX_RANGES)
 		return;
-	record->range[nr] = (struct pmm_range){ (uint64_t)start, bytes, use, 0 };
+	record->range[nr] = (struct pmm_range){ .start = (uint64_t)start, .bytes = bytes, .use = use };
 	STORE_RELEASE(record->nr_ranges, nr + 1);
 }
 
-int segment_open(void)
+bool segment_closed(void)
 {
-	int ret = segment_map(start_args->tree_fd, NULL);
-
-	if (!ret) {
-		range_note(PMM_RANGE_PRIVATE, A.private_start, A.private_bytes);
-		range_note(PMM_RANGE_TREE, A.tree, A.reserved_bytes);
-	}
-	return ret;
+	return false;		/* whoever injects has looked at the filters */
 }
 
-int segment_renew(void)
+/* The file that pmm has mapped. What it says of itself is taken from there, and the clock: the monitor has it mapped. */
+int segment_open(void)
 {
-	return -1;
+	const struct pmm_tree *t = (const struct pmm_tree *)A.file;
+	const uint64_t head = (sizeof(*t) + ARCH_PAGE - 1) & ~(ARCH_PAGE - 1);
+
+	if (!t || sys_failed(sys3(mprotect, A.file, head, SYS_PROT_READ | SYS_PROT_WRITE)) || !segment_sane(t) ||
+	    t->slots_off + t->slot_bytes != A.reserved_bytes)
+		return -1;
+	sys3(madvise, A.file, A.reserved_bytes, SYS_MADV_DONTDUMP);
+	A.tree = t;
+	range_note(PMM_RANGE_PRIVATE, A.private_start, A.private_bytes);
+	return 0;
+}
+
+/* It has one ledger, which is this process's. */
+int segment_file(void)
+{
+	if (A.generation)
+		return -1;
+	A.file = (char *)A.tree;
+	return LOAD(A.tree->slot[0].state) == PMM_SLOT_FREE ? 0 : -1;
+}
+
+void segment_publish(bool new_image)
+{
+	(void)new_image;
+}
+
+void segment_lost(void)
+{
+}
+
+uint32_t limit_inherited(void)
+{
+	return PMM_LIMIT_AS_IT_WAS;
 }
 
 /* Our own unwind information: stacks go through hooks of functions that allocate themselves. */
@@ -68,10 +96,17 @@ static void own_find(void)
 
 static void args_take(const struct pmm_inject_args *args)
 {
+	A.file = (char *)args->tree_start;
+	A.reserved_bytes = args->tree_bytes;
+	A.limit_raised_bytes = args->limit_raised_bytes;
+	A.limit_shifted = args->limit_raised_bytes;
 	A.dense = args->dense;
 	A.single_threaded = (const uint8_t *)args->single_threaded;
 	A.next.mallinfo2 = (void *)args->mallinfo2;
 	A.allocator_path = (const char *)args->allocator_path;
+	A.given = (struct cfi_module){
+		.start = args->frames_start, .end = args->frames_end, .hdr = args->index, .hdr_bytes = args->index_bytes, .apart = 1,
+	};
 }
 
 static uint32_t why_not(void)
@@ -83,14 +118,68 @@ static uint32_t why_not(void)
 
 __attribute__((visibility("default"))) long inject_start(struct pmm_inject_args *args);
 
+static bool record_protect(int access)
+{
+	return record && !sys_failed(sys3(mprotect, record, PMM_RECORD_BYTES, access));
+}
+
+/* A child that another thread forks in between keeps a mapping that nobody knows; the other way round it would unmap what may be the program's by then. */
+static long inject_leave(void *unused)
+{
+	(void)unused;
+	if (!record_protect(SYS_PROT_READ | SYS_PROT_WRITE))
+		return -1;
+	for (uint32_t i = 0; i < record->nr_ranges && i < PMM_MAX_RANGES; i++) {
+		struct pmm_range *r = &record->range[i];
+
+		if (r->use != PMM_RANGE_PRIVATE)
+			continue;
+		STORE(r->use, PMM_RANGE_NONE);
+		if (sys_failed(sys2(munmap, r->start, r->bytes)))
+			STORE(r->use, PMM_RANGE_PRIVATE);
+	}
+	return 0;
+}
+
+/* What has to be undone, the rest of it. pmm reads it from there as well; the program is not to write over it. */
+static void record_fill(const struct pmm_inject_args *args)
+{
+	struct limit l = { 0 };
+
+	if (!record)
+		return;
+	for (unsigned i = 0; i < PMM_GUARD_RANGES; i++)
+		range_note(PMM_RANGE_PRIVATE, (const void *)args->guards[i].start, args->guards[i].bytes);
+	if (A.limit_raised_bytes && !sys_failed(sys4(prlimit, 0, RLIMIT_AS, 0, &l))) {
+		record->limit_raised_bytes = A.limit_raised_bytes;
+		record->limit_raised_to = l.now;
+	}
+	record->passing_at = (uint64_t)&A.passing;
+	record->rest_at = args->rest_at;
+	record->ledger_at = (uint64_t)A.base;
+	STORE_RELEASE(record->leave_at, (uint64_t)inject_leave);
+	record_protect(SYS_PROT_READ);
+}
+
+/* Of the list of mappings in the ledger's file, where nothing is recorded yet, if that is there. Returns whether it was not needed. */
+static bool modules_find(const struct pmm_inject_args *args)
+{
+	const uint64_t at = (uint64_t)A.file + args->maps_off, bytes = (args->maps_bytes + ARCH_PAGE - 1) & ~(ARCH_PAGE - 1);
+	struct module_text text = { -1, at, at + args->maps_bytes };
+	bool there = bytes && !sys_failed(sys3(mprotect, at, bytes, SYS_PROT_READ)), has_proc = module_start(there ? &text : NULL);
+
+	if (there)
+		sys3(mprotect, at, bytes, SYS_PROT_NONE);
+	return has_proc;
+}
+
 long inject_start(struct pmm_inject_args *args)
 {
-	struct module_text maps;
 	bool has_proc;
 
 	if (args->version != PMM_INJECT_VERSION)
 		return args->error = PMM_OFF_INTERNAL;
-	start_args = args;
+	record = (struct pmm_attach *)args->record;
 	args_take(args);
 	own_find();
 	if (!agent_start()) {
@@ -101,22 +190,18 @@ long inject_start(struct pmm_inject_args *args)
 		return args->error;
 	}
 	A.ledger->attached = 1;
-	maps = (struct module_text){ args->tree_fd, args->maps_off, args->maps_off + args->maps_bytes };
-	has_proc = module_start(&maps);
+	has_proc = modules_find(args);
 	borrow_find();
 	A.ledger->hook_pc = A.borrowed - 1;
 	if (has_proc)
 		A.module_gen--;		/* read again by the first hook, which may ask the loader and use its vector registers */
 	A.find_object = (int (*)(void *, void *))args->find_object;
 	A.vdso_clock = (long (*)(int, int64_t *))args->vdso_clock;
-	args->slot = (uint32_t)(A.slot - A.tree->slot);
+	args->slot = 0;
 	args->private_start = (uint64_t)A.private_start;
 	args->private_bytes = A.private_bytes;
-	args->tree_start = (uint64_t)A.tree;
-	args->tree_bytes = A.reserved_bytes;
 	guards_start(args);
-	args->limit_raised_bytes = A.limit_raised_bytes;
-	args->passing_at = (uint64_t)&A.passing;
+	record_fill(args);
 	return args->error = 0;
 }
 

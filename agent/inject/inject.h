@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The injected form of the agent: what its hooks share.
  */

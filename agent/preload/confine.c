@@ -1,17 +1,26 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Which of the agent's system calls would survive a seccomp filter.
  *
  * The filter is run for each, with the arguments that are always the same; one that looks at others is taken to refuse. That a filter answers
- * with an error instead of death is no help: the program's own call is then tried no less often.
+ * with an error instead of death is no help in this process: the program's own call is then tried no less often. A program that is executed
+ * does without what it does not get.
  */
 #include "agent/preload/confine.h"
 
 #include "agent/core.h"
+#include "agent/ctx.h"
+#include "agent/env.h"
 #include "agent/preload/keeper.h"
 #include "agent/preload/leave.h"
 #include "agent/stack.h"
 #include "agent/sys.h"
 #include "include/pmm/bpf.h"
+#include "include/pmm/channel.h"
+
+/* Of glibc's fork() (CLONE_CHILD_CLEARTID, CLONE_CHILD_SETTID, SIGCHLD), and its posix_spawn() (CLONE_VM, CLONE_VFORK, SIGCHLD). */
+#define FORK_FLAGS	0x1200011u
+#define SPAWN_FLAGS	0x4111u
 
 #define CALL(name)			{ .nr = ARCH_SYS_##name }
 #define CALL_WITH(name, arg, value)	{ .nr = ARCH_SYS_##name, .known = 1u << (arg), .args = { [arg] = (value) } }
@@ -27,6 +36,25 @@ static const struct bpf_call growing[] = {
 	CALL_WITH(madvise, 2, SYS_MADV_POPULATE_WRITE),
 };
 
+/* A ledger for a forked child, and telling the monitor of it. */
+static const struct bpf_call making_files[] = {
+	CALL(memfd_create), CALL(ftruncate), CALL(mmap), CALL(munmap), CALL(mprotect), CALL(madvise), CALL(fcntl), CALL(close), CALL(prlimit),
+	CALL_WITH(socket, 0, 1 /* AF_UNIX */), CALL(setsockopt), CALL(connect), CALL(getsockopt), CALL(sendmsg), CALL(recvmsg), CALL(ppoll), CALL(openat), CALL(read),
+	CALL(clock_gettime),
+};
+
+/* What a program that is executed asks for besides, before it has a ledger (all forms of the agent). */
+static const struct bpf_call starting[] = {
+	CALL(getpid), CALL(getppid), CALL(gettid), CALL(statx), CALL(readlink), CALL(pread64), CALL(brk), CALL(futex), CALL(getrandom),
+	CALL_WITH(prctl, 0, 16 /* PR_GET_NAME */), CALL(process_vm_readv), CALL(process_madvise), CALL(rt_sigaction), CALL(rt_sigprocmask),
+	CALL(rt_sigreturn), CALL(sigaltstack),
+};
+
+/* Processes and programs, as the C library begins them; where a filter looks at other arguments, it is taken to allow it. */
+static const struct bpf_call beginning[] = {
+	CALL(execve), CALL(execveat), CALL(fork), CALL(vfork), CALL_WITH(clone, 0, FORK_FLAGS), CALL_WITH(clone, 0, SPAWN_FLAGS),
+};
+
 static const struct bpf_call guarding[] = {
 	CALL_WITH(mprotect, 2, SYS_PROT_READ | SYS_PROT_WRITE), CALL_WITH(mprotect, 2, SYS_PROT_NONE),
 	CALL_WITH(madvise, 2, SYS_MADV_GUARD_INSTALL), CALL_WITH(madvise, 2, SYS_MADV_GUARD_REMOVE),
@@ -40,21 +68,55 @@ struct program {
 	const struct sock_filter *v;
 };
 
+/* The verdict; false: there is none without arguments that are not known. */
+static bool verdict_of(const struct program *f, const struct bpf_call *call, uint32_t *verdict)
+{
+	if (bpf_run(f->v, f->nr, call, verdict))
+		return false;
+	*verdict &= SECCOMP_RET_ACTION_FULL;
+	return true;
+}
+
+static bool kills(uint32_t verdict)
+{
+	return verdict == SECCOMP_RET_KILL_PROCESS || verdict == SECCOMP_RET_KILL_THREAD || verdict == SECCOMP_RET_TRAP;
+}
+
+static bool kills_any(const struct program *f, const struct bpf_call *call, size_t nr)
+{
+	uint32_t verdict;
+
+	for (size_t i = 0; i < nr; i++)
+		if (!verdict_of(f, &call[i], &verdict) || kills(verdict))
+			return true;
+	return false;
+}
+
+static bool lets_any(const struct program *f, const struct bpf_call *call, size_t nr)
+{
+	uint32_t verdict;
+
+	for (size_t i = 0; i < nr; i++)
+		if (!verdict_of(f, &call[i], &verdict) || (!kills(verdict) && verdict != SECCOMP_RET_ERRNO))
+			return true;
+	return false;
+}
+
 static bool lets_all(const struct program *f, const struct bpf_call *call, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {
 		uint32_t verdict = 0;
 
-		if (bpf_run(f->v, f->nr, &call[i], &verdict))
+		if (!verdict_of(f, &call[i], &verdict))
 			return false;
-		verdict &= SECCOMP_RET_ACTION_FULL;
 		if (verdict != SECCOMP_RET_ALLOW && verdict != SECCOMP_RET_LOG)
 			return false;
 	}
 	return true;
 }
 
-#define LETS(f, calls) lets_all(f, calls, sizeof(calls) / sizeof(*(calls)))
+#define NR(calls) (sizeof(calls) / sizeof(*(calls)))
+#define LETS(f, calls) lets_all(f, calls, NR(calls))
 
 static bool readable(const void *from, size_t bytes)
 {
@@ -82,6 +144,18 @@ static bool is_vforked(void)
 	return !A.confined && LOAD(A.state) == AGENT_ON && LOAD(*A.alive) && (int)sys0(getpid) != A.pid;
 }
 
+/* What begins under the filter may be without a ledger: all that is forked where files cannot be made, what is executed where that is death. */
+static void close_to_children(const struct program *f)
+{
+	bool kills = kills_any(f, making_files, NR(making_files)) || kills_any(f, starting, NR(starting));
+
+	if (kills)
+		env_mark(PMM_ENV, PMM_ENV_CLOSED);
+	if ((kills || A.no_files) && lets_any(f, beginning, NR(beginning)) && LOAD(A.state) == AGENT_ON && agent_begun() &&
+	    LOAD(A.ledger->off_reason) == PMM_OFF_NONE)
+		STORE(A.ledger->off_reason, PMM_OFF_NO_CHILDREN);
+}
+
 static void ask_no_more(void)
 {
 	struct tctx *c = LOAD(A.state) == AGENT_ON && !A.no_asking ? ctx_find() : NULL;
@@ -99,10 +173,15 @@ void confine(uint64_t mode, uint64_t flags, const void *program)
 
 	if (!serious(mode, flags, f) || is_vforked())
 		return;
+	if (!A.confined && LOAD(A.state) == AGENT_ON)
+		ctx_find();		/* a child that was forked and has done nothing yet has a ledger now or never */
 	if (mode == CONFINE_STRICT || !LETS(f, asking))
 		ask_no_more();
 	A.no_break |= mode == CONFINE_STRICT || !LETS(f, breaks);
 	A.no_return |= mode == CONFINE_STRICT ? false : !LETS(f, returning);
+	A.no_files |= mode == CONFINE_STRICT || A.no_break || !LETS(f, making_files);
+	if (mode != CONFINE_STRICT)
+		close_to_children(f);
 	A.no_growth |= mode == CONFINE_STRICT || !LETS(f, growing);
 	if (mode == CONFINE_STRICT || !LETS(f, guarding))
 		__atomic_store_n(&A.no_guards, true, __ATOMIC_SEQ_CST);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The C library's allocation functions, as the program sees them.
  *
@@ -5,8 +6,10 @@
  * The entry jumps to the body, so the body's return address is the program's. errno is the real function's: nothing
  * in the agent touches it.
  */
+#include "agent/block.h"
 #include "agent/preload/leave.h"
 #include "agent/preload/preload.h"
+#include "agent/site.h"
 
 #define ENOMEM 12
 
@@ -105,7 +108,7 @@ void preload_free(void *p, const struct caller *from)
 
 	if (!p)
 		return;
-	__builtin_prefetch((char *)p - 16);	/* the allocator's header: its miss and ours at the same time */
+	arch_prefetch((char *)p - 16);	/* the allocator's header: its miss and ours at the same time */
 	c = hook_enter(from);
 	if (unlikely(!c)) {
 		if (A.next.free)
@@ -172,7 +175,37 @@ EXPORT int posix_memalign(void **out, size_t align, size_t size)
 	return ret;
 }
 
+/* Who asks may keep things behind what was asked for, from then on (src/capture/scene_usable.c). */
+EXPORT size_t malloc_usable_size(void *p)
+{
+	struct caller from = CALLER_HERE();
+	struct tctx *c = p ? hook_enter(&from) : NULL;
+	struct block_info was;
+
+	if (c) {
+		if (block_get((uint64_t)p, &was))
+			site_mark(was.site, PMM_SITE_USABLE);
+		agent_leave(c);
+	}
+	if (!A.next.malloc_usable_size)
+		resolve();
+	return A.next.malloc_usable_size ? A.next.malloc_usable_size(p) : 0;
+}
+
 void leave_form(uint64_t sp)
 {
+	(void)sp;
+}
+
+void leave_signal(int signal, void *info, void *context)
+{
+	(void)signal;
+	(void)info;
+	(void)context;
+}
+
+void leave_called(int status, uint64_t sp)
+{
+	(void)status;
 	(void)sp;
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The ways into seccomp: from then on the agent makes no system call that a filter might answer with death.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * C++ operators new and delete, in all their forms, under their Itanium ABI names.
  *

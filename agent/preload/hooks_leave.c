@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The C library's ways out of the process, as the program calls them.
  *
@@ -71,6 +72,7 @@ __attribute__((used)) static void *leave_hook(int status, uint64_t sp, unsigned 
 		resolve();
 	void (*next[])(int) = { A.next.exit, A.next._exit, A.next._Exit, A.next.quick_exit };
 
+	leave_called(status, sp);
 	if (which != EXIT)
 		leave_form(sp);
 	if (which == EXIT_AT_ONCE || which == EXIT_AT_ONCE_C) {

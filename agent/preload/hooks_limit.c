@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Limits on address space and data, as the program sees them.
  *
@@ -6,10 +7,9 @@
  * lowered again.
  */
 #include "agent/preload/preload.h"
-#include "agent/segment.h"
+#include "agent/limit.h"
 
 #define RLIMIT_DATA	2
-#define RLIMIT_AS	9
 #define INFINITE	UINT64_MAX
 
 static uint64_t ours(int what)
@@ -43,7 +43,7 @@ static struct limit raised_limit(int what, const struct limit *in)
 {
 	if (what == RLIMIT_AS) {
 		A.limit_shifted = true;
-		segment_note_limit();
+		limit_note();
 	}
 	return (struct limit){ raised(what, in->now), raised(what, in->most) };
 }

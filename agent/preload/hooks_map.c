@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Mappings: mmap, munmap, mremap, brk, sbrk as the program and its libraries call them, and dlclose.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Death by a signal, where processes are searched for leaks at their end.
  *
@@ -75,6 +76,7 @@ static void deadly(int signal, void *info, void *context)
 {
 	long pid, tid;
 
+	leave_signal(signal, info, context);
 	if (leave_ask(PMM_LEAVE_SIGNAL, frame_sp(context), (uint32_t)signal))
 		return;			/* too late: without the search the process had ended by now */
 	if (!set_default(signal))

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Signals that a form of the agent keeps for itself: what hooks_signal.c leaves to it.
  */

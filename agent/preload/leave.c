@@ -1,21 +1,25 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Asking the monitor for a search at the process's end, and waiting for it.
  *
- * What the wait may cost is bounded: it ends when the monitor's clock stands still while we have really been waiting, so that a process and a
- * monitor that were stopped together (job control) find each other again. Under seccomp the wait makes no system call.
+ * What the wait may cost is bounded: it ends when the monitor dies, and when its clock stands still while we have really been waiting, so that a
+ * process and a monitor that were stopped together (job control) find each other again. Under seccomp the wait makes no system call.
+ *
+ * The words that are waited for lie in memory that the program may write over: one that makes no sense ends the wait, and
+ * whether the monitor lives and ticks is read from the board, which the program cannot write.
  */
 #include "agent/preload/leave.h"
 
 #include "agent/clock.h"
 #include "agent/ctx.h"
+#include "agent/preload/channel.h"
 #include "agent/sys.h"
 
 #define FUTEX_WAIT	0
-#define FUTEX_WAKE	1
-#define EVERYBODY	0x7fffffff
-#define PAUSE_NS	100000000ull	/* between looks at the monitor's clock */
+#define PAUSE_NS	20000000ull	/* between looks at the monitor's life and clock */
 #define LONGEST_PAUSE_NS 200000000ull	/* of a pause that took longer no more is believed: we were stopped, too */
 #define GONE_NS		4000000000ull	/* the clock stood still for that long: there is no monitor any more */
+#define UNHEARD_NS	60000000000ull	/* ... and somebody who could not say so waits no longer to be found by the monitor */
 #define SURE_NS		1000000000ull	/* ... where it had stood before */
 #define FIRST_NS	2000000000ull	/* for the first thread to end the process */
 #define FILLING_NS	200000000ull	/* for another thread to fill the record; it may be one that we interrupted */
@@ -56,16 +60,20 @@ static uint64_t patience_ns(void)
 	return now_ns > tick_ns && now_ns - tick_ns > GONE_NS ? SURE_NS : GONE_NS;
 }
 
-static void wait_for_monitor(struct pmm_slot *s)
+/* sock: of channel_leave(), or negative. */
+static void wait_for_monitor(struct pmm_slot *s, int sock)
 {
 	uint64_t still_ns = 0, limit_ns = patience_ns(), now_ns, before_ns = clock_ns(SYS_CLOCK_MONOTONIC);
 	uint32_t state, tick = LOAD(A.tree->tick);
+	uint64_t begin_ns = before_ns;
 
-	while ((state = LOAD_ACQUIRE(s->leave)) != PMM_LEAVE_DONE && state != PMM_LEAVE_NOT) {
-		if (still_ns >= limit_ns || (state == PMM_LEAVE_FILLING && still_ns >= FILLING_NS))
+	while ((state = LOAD_ACQUIRE(s->leave)) > PMM_LEAVE_NOT && state < PMM_LEAVE_DONE) {
+		if (still_ns >= limit_ns || (state == PMM_LEAVE_FILLING && still_ns >= FILLING_NS) || agent_monitor_dead())
 			break;
 		pause_while(&s->leave, state);
 		now_ns = clock_ns(SYS_CLOCK_MONOTONIC);
+		if (sock >= 0 ? channel_refused(sock) : state == PMM_LEAVE_ASKED && now_ns - begin_ns > UNHEARD_NS)
+			break;
 		still_ns += now_ns - before_ns < LONGEST_PAUSE_NS ? now_ns - before_ns : LONGEST_PAUSE_NS;
 		before_ns = now_ns;
 		if (LOAD(A.tree->tick) == tick || state == PMM_LEAVE_FILLING)
@@ -97,6 +105,16 @@ static void let_it_end(struct pmm_slot *s)
 /* The thread that is in exit() or quick_exit(); 0 = none. */
 static uint32_t leaver;
 
+/* A.generation of the process in which a thread has asked. The slot's word does not tell: the program may have written over it. */
+static uint32_t asked;
+
+static bool ask_first(void)
+{
+	uint32_t was = LOAD(asked);
+
+	return was != A.generation && CAS(asked, was, A.generation);
+}
+
 bool leave_in_turn(void)
 {
 	uint32_t tid = ctx_tid(arch_thread_pointer()), other = 0;
@@ -106,7 +124,7 @@ bool leave_in_turn(void)
 		return false;
 	if (!A.confined && !CAS(leaver, other, tid) && other != tid) {
 		begin_ns = clock_ns(SYS_CLOCK_MONOTONIC);
-		while (LOAD(A.slot->leave) == PMM_LEAVE_NOT && clock_ns(SYS_CLOCK_MONOTONIC) - begin_ns < FIRST_NS) {
+		while (LOAD(asked) != A.generation && clock_ns(SYS_CLOCK_MONOTONIC) - begin_ns < FIRST_NS) {
 			if (sys_failed(sys3(tgkill, A.pid, other, 0))) {
 				STORE(leaver, tid);	/* it has ended alone, or is one of a process that forked us */
 				break;
@@ -114,7 +132,7 @@ bool leave_in_turn(void)
 			pause_while(&A.slot->leave, PMM_LEAVE_NOT);
 		}
 	}
-	return LOAD(A.slot->leave) != PMM_LEAVE_NOT;
+	return LOAD(asked) == A.generation;
 }
 
 bool leave_over(void)
@@ -125,25 +143,35 @@ bool leave_over(void)
 /* The thread that ends the process has not come back from its wait: what strikes it there is too late, whatever the monitor has said. */
 static bool waiting;
 
+bool leave_is_others(void)
+{
+	if (!LOAD(*A.alive) || LOAD(asked) != A.generation)
+		return false;
+	return LOAD(waiting) || LOAD(A.ledger->leave.tid) != ctx_tid(arch_thread_pointer());
+}
+
 bool leave_ask(enum pmm_leave_cause cause, uint64_t sp, uint32_t number)
 {
-	uint32_t not = PMM_LEAVE_NOT, tid;
 	bool first, waited;
+	uint32_t tid;
+	int sock = -1;
 
 	if (!is_tracked(cause))
 		return false;
 	tid = ctx_tid(arch_thread_pointer());
-	first = CAS(A.slot->leave, not, PMM_LEAVE_FILLING);
+	first = ask_first();
 	if (first) {
+		STORE(A.slot->leave, PMM_LEAVE_FILLING);
 		STORE(waiting, true);
 		A.ledger->leave = (struct pmm_leave){ .sp = sp, .tid = tid, .cause = cause, .number = number };
 		STORE_RELEASE(A.slot->leave, PMM_LEAVE_ASKED);
-		ADD(A.tree->leaves, 1);
 		if (!A.confined)
-			sys3(futex, &A.tree->leaves, FUTEX_WAKE, EVERYBODY);
+			sock = channel_leave();		/* unheard, the monitor finds the word at its next tick */
 	}
 	waited = LOAD(waiting) || LOAD(A.slot->leave) != PMM_LEAVE_DONE;
-	wait_for_monitor(A.slot);
+	wait_for_monitor(A.slot, sock);
+	if (sock >= 0)
+		sys1(close, sock);
 	if (first)
 		STORE(waiting, false);
 	if (!first && A.ledger->leave.tid != tid)

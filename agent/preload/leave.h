@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The process's end, where it is to be searched for leaks first (PMM_TREE_LEAKS; include/pmm/ledger.h, enum pmm_leave_state).
  *
@@ -35,6 +36,16 @@ void leave_start(void);
 
 /* The destructor runs; see hooks_leave.c. */
 void leave_destructor(void);
+
+/* Is the process's end another thread's, or this thread's wait for the monitor under way? Then what strikes here changes nothing. */
+bool leave_is_others(void);
+
+/*
+ * What a form of the agent has to do in the handler of a signal that is about to end the process, as it came; and where exit() or one of its
+ * kind was called, sp being the caller's with what the hook saved.
+ */
+void leave_signal(int signal, void *info, void *context);
+void leave_called(int status, uint64_t sp);
 
 /* What a form of the agent has to do at the end itself, where no destructors run (life.c has the other ends). sp: the caller's. */
 void leave_form(uint64_t sp);

@@ -1,7 +1,10 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The program's beginning and end, where the agent was loaded by the program's own loader.
  */
+#include "agent/env.h"
 #include "agent/module.h"
+#include "agent/preload/follow.h"
 #include "agent/preload/leave.h"
 #include "agent/preload/preload.h"
 #include "agent/segment.h"
@@ -14,20 +17,16 @@ uint64_t *ctx_countdown(struct tctx *c)
 	return &hook_countdown;
 }
 
-/* glibc's pthread_atfork; runs for the forks inside libc (system, popen, daemon) as well. */
-extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void *dso)
-	__attribute__((weak));
-
 static __attribute__((constructor(101))) void begin(void)
 {
-	if (!A.next.malloc && !resolve())
-		return;
-	if (!agent_on())
+	bool on = (A.next.malloc || resolve()) && agent_on();
+
+	follow_start();
+	env_hide();
+	if (!on)
 		return;
 	module_start(NULL);
 	ctx_find();
-	if (&__register_atfork)
-		__register_atfork(segment_forking, NULL, segment_forked, NULL);
 	leave_start();
 }
 

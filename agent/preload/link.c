@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The loader's list of objects and their symbol tables, read without calling the loader.
  *
@@ -12,6 +13,8 @@
 
 #include "agent/env.h"
 #include "agent/sys.h"
+#include "include/pmm/channel.h"
+#include "include/pmm/ledger.h"
 
 /* glibc's loader notes where the initial stack began: argc, argv, 0, envp, 0, auxv. */
 extern void *__libc_stack_end __attribute__((weak));
@@ -52,6 +55,86 @@ const char *env_get(const char *name)
 		if (str_starts(*env, name) && (*env)[n] == '=')
 			return *env + n + 1;
 	return NULL;
+}
+
+static void mark(char **env, const char *name, char c)
+{
+	size_t n = str_length(name);
+
+	for (; env && *env; env++)
+		if (str_starts(*env, name) && (*env)[n] == '=')
+			(*env)[n + 1] = c;
+}
+
+void env_mark(const char *name, char c)
+{
+	mark(env_first(), name, c);
+	mark(&environ ? environ : NULL, name, c);	/* a program that writes titles there has a copy */
+}
+
+char **env_now(void)
+{
+	return &environ ? environ : NULL;
+}
+
+void env_replace(char **env)
+{
+	if (&environ)
+		environ = env;
+}
+
+/* LD_PRELOAD without its first entry, in place: the characters are in the memory that the kernel has made for them. */
+static void restore_preload(char **env)
+{
+	char *value, *from;
+
+	while (*env && !str_starts(*env, "LD_PRELOAD="))
+		env++;
+	if (!*env)
+		return;
+	value = from = *env + sizeof("LD_PRELOAD=") - 1;
+	while (*from && *from != ':')
+		from++;
+	from += *from == ':';
+	while ((*value++ = *from++))
+		;
+}
+
+/* The last two, if they are ours. */
+static bool take_two(char **env, char *how)
+{
+	size_t nr = 0;
+
+	while (env[nr])
+		nr++;
+	if (nr < 2 || !str_starts(env[nr - 1], PMM_ENV "=") || env[nr - 1][sizeof(PMM_ENV)] != PMM_ENV_HIDDEN)
+		return false;
+	*how = env[nr - 1][sizeof(PMM_ENV) + 1];
+	env[nr - 2] = env[nr - 1] = NULL;
+	return true;
+}
+
+/*
+ * Two pointers are as large as an entry of the auxiliary vector, which begins behind the pointer that ends the environment: so that it still does, for
+ * who walks there, the place of the two becomes an entry that means nothing.
+ */
+void env_hide(void)
+{
+	char **first = env_first(), **end = first;
+	uint64_t *gap;
+	char how;
+
+	if (!first || !take_two(first, &how))
+		return;
+	while (*end)
+		end++;
+	gap = (uint64_t *)(end + 1);
+	gap[0] = AT_IGNORE;
+	gap[1] = 0;
+	if (how == PMM_HIDDEN_REST)
+		restore_preload(first);
+	if (&environ && environ && environ != first)	/* a library's constructor has made a copy of it */
+		take_two(environ, &how);
 }
 
 /* The kernel's copy. Before we are relocated, in hooks called by resolvers of other libraries' functions, the loader's is out of sight. */
@@ -265,22 +348,88 @@ void *link_next(void **known, const char *name)
 	return f;
 }
 
+/* ---- what is bound to names ---------------------------------------------------------------------------- */
+
+static void bindings_in(const struct link_map *map, const struct tables *t, const Elf64_Rela *r, uint64_t bytes,
+			void (*each)(void *, const struct link_binding *), void *arg)
+{
+	for (; r && bytes >= sizeof(*r); r++, bytes -= sizeof(*r)) {
+		uint64_t type = ELF64_R_TYPE(r->r_info), symbol = ELF64_R_SYM(r->r_info);
+		struct link_binding b = { .at = (uint64_t *)(map->l_addr + r->r_offset), .call = type == ARCH_RELOC_CALL };
+
+		if (!symbol || (type != ARCH_RELOC_CALL && type != ARCH_RELOC_GLOBAL && (type != ARCH_RELOC_WORD || r->r_addend)))
+			continue;
+		b.name = t->str + t->sym[symbol].st_name;
+		each(arg, &b);
+	}
+}
+
+void link_bindings(const struct link_map *map, void (*each)(void *arg, const struct link_binding *b), void *arg)
+{
+	const Elf64_Rela *rela = NULL, *calls = NULL;
+	uint64_t rela_bytes = 0, calls_bytes = 0;
+	struct tables t;
+
+	tables_read(map, &t);
+	for (const Elf64_Dyn *d = map->l_ld; d && d->d_tag != DT_NULL; d++) {
+		switch (d->d_tag) {
+		case DT_RELA:
+			rela = at(map, d->d_un.d_ptr);
+			break;
+		case DT_RELASZ:
+			rela_bytes = d->d_un.d_val;
+			break;
+		case DT_JMPREL:
+			calls = at(map, d->d_un.d_ptr);
+			break;
+		case DT_PLTRELSZ:
+			calls_bytes = d->d_un.d_val;
+			break;
+		default:
+			break;
+		}
+	}
+	if (!t.sym || !t.str)
+		return;
+	bindings_in(map, &t, rela, rela_bytes, each, arg);
+	bindings_in(map, &t, calls, calls_bytes, each, arg);
+}
+
+struct visit {
+	int (*look)(void *arg, const struct link_object *o);
+	void *arg;
+};
+
+static int visited(struct dl_phdr_info *o, size_t bytes, void *arg)
+{
+	struct link_object to = { .map.l_addr = o->dlpi_addr, .headers = o->dlpi_phdr, .nr_headers = o->dlpi_phnum };
+	struct visit *v = arg;
+
+	(void)bytes;
+	for (unsigned i = 0; i < o->dlpi_phnum; i++)
+		if (o->dlpi_phdr[i].p_type == PT_DYNAMIC)
+			to.map.l_ld = (void *)(o->dlpi_addr + o->dlpi_phdr[i].p_vaddr);
+	return to.map.l_ld && to.map.l_ld != (void *)_DYNAMIC ? v->look(v->arg, &to) : 0;
+}
+
+void link_each(int (*look)(void *arg, const struct link_object *o), void *arg)
+{
+	struct visit v = { look, arg };
+
+	if (&dl_iterate_phdr)
+		dl_iterate_phdr(visited, &v);
+}
+
 struct wanted {
 	const char *name;
 	void *found;
 };
 
-static int late_look(struct dl_phdr_info *o, size_t bytes, void *arg)
+static int late_look(void *arg, const struct link_object *o)
 {
 	struct wanted *w = arg;
-	struct link_map map = { .l_addr = o->dlpi_addr };
 
-	(void)bytes;
-	for (unsigned i = 0; i < o->dlpi_phnum; i++)
-		if (o->dlpi_phdr[i].p_type == PT_DYNAMIC)
-			map.l_ld = (void *)(o->dlpi_addr + o->dlpi_phdr[i].p_vaddr);
-	if (map.l_ld && map.l_ld != (void *)_DYNAMIC)
-		w->found = link_symbol(&map, w->name);
+	w->found = link_symbol(&o->map, w->name);
 	return w->found != NULL;
 }
 
@@ -288,7 +437,6 @@ void *link_symbol_late(const char *name)
 {
 	struct wanted w = { name, NULL };
 
-	if (&dl_iterate_phdr)
-		dl_iterate_phdr(late_look, &w);
+	link_each(late_look, &w);
 	return w.found;
 }

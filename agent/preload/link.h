@@ -1,9 +1,11 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The objects the dynamic loader has loaded, read from its own list without calling it.
  */
 #ifndef AGENT_PRELOAD_LINK_H
 #define AGENT_PRELOAD_LINK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* What glibc and musl agree on; <link.h>. */
@@ -28,6 +30,28 @@ void *link_vdso_symbol(const char *name);
 
 /* Address of a function or variable that this object defines, or NULL. */
 void *link_symbol(const struct link_map *map, const char *name);
+
+/*
+ * Call `each` for every word of an object that a relocation sets to the address of a function or variable of that name. `call`: of a call, which may
+ * be bound when it is first made.
+ */
+struct link_binding {
+	const char *name;
+	uint64_t *at;
+	bool call;
+};
+void link_bindings(const struct link_map *map, void (*each)(void *arg, const struct link_binding *b), void *arg);
+
+/*
+ * Call `look` with every object that is loaded now and its program headers, until it returns other than 0. Takes a lock of the loader: for
+ * functions that do so themselves.
+ */
+struct link_object {
+	struct link_map map;		/* l_addr and l_ld only */
+	const void *headers;		/* Elf64_Phdr */
+	unsigned nr_headers;
+};
+void link_each(int (*look)(void *arg, const struct link_object *o), void *arg);
 
 /* The same in the first object from `map` on that has it; *where gets the object when not NULL. */
 void *link_symbol_from(struct link_map *map, const char *name, struct link_map **where);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The preload form of the agent: what its hooks share.
  */
@@ -19,6 +20,9 @@ extern enum cxx_form cxx_form __attribute__((visibility("hidden")));
 
 /* Find the real functions. False when there is no malloc after ours. */
 bool resolve(void);
+
+/* The hook of that name, with the function that it stands for in *real; NULL: there is none. */
+void *resolve_hook(const char *name, void **real);
 
 /* Indices of A.next.cxx: array, aligned, sized, nothrow forms. */
 enum {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Finding the real allocator: the next definition of each function after ours, once.
  */
@@ -9,7 +10,7 @@ enum cxx_form cxx_form __attribute__((visibility("hidden")));
 /* Names in the order of struct next_functions. */
 static const char names[] =
 	"malloc\0calloc\0realloc\0reallocarray\0free\0cfree\0posix_memalign\0aligned_alloc\0memalign\0valloc\0"
-	"pvalloc\0malloc_usable_size\0mmap\0mmap64\0munmap\0mremap\0brk\0sbrk\0dlclose\0dlopen\0prctl\0syscall\0"
+	"pvalloc\0malloc_usable_size\0mmap\0mmap64\0munmap\0mremap\0brk\0sbrk\0dlclose\0dlopen\0dlsym\0dlvsym\0prctl\0syscall\0"
 	"setrlimit\0getrlimit\0prlimit\0exit\0_exit\0_Exit\0quick_exit\0"
 	"sigaction\0signal\0bsd_signal\0ssignal\0sysv_signal\0__sysv_signal\0sigset\0sigaltstack\0"
 	"mallinfo2\0";
@@ -54,6 +55,21 @@ void *cxx_operator(unsigned which)
 	while (which--)
 		n += str_length(n) + 1;
 	return link_symbol_late(n);
+}
+
+void *resolve_hook(const char *name, void **real)
+{
+	void **slot = (void **)&A.next;
+	struct link_map *self;
+
+	for (const char *n = names; *n; n += str_length(n) + 1, slot++) {
+		if (!str_equal(n, name))
+			continue;
+		*real = *slot;
+		self = *slot ? link_self() : NULL;
+		return self ? link_symbol(self, name) : NULL;
+	}
+	return NULL;
 }
 
 bool resolve(void)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The table for programs that have pmm.h's full form in them: their calls through it are recorded here, once, with the stack above the line that the
  * macro named. They call the real allocator themselves, past our hooks.

@@ -1,245 +1,181 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * Finding the tree's file from within a program that was started with the agent preloaded.
- *
- * In this order: the monitor's descriptor through /proc, the monitor's socket (other user, other root), an own file.
+ * Where the ledger of a program that was started with the agent in it lies: in a file of this process's own, which the monitor is given where
+ * there is one. Without one 'pmm report PID' finds it through the process.
  */
 #include "agent/agent.h"
+#include "agent/ctx.h"
 #include "agent/env.h"
+#include "agent/limit.h"
+#include "agent/preload/channel.h"
 #include "agent/segment.h"
 #include "agent/sys.h"
 
-#define SOCKET_WAIT_NS	200000000	/* for the monitor's answer */
 #define OWN_HEAD	(64ull << 10)
 #define F_ADD_SEALS	1033
-#define RLIMIT_FSIZE	1
+#define SEALS		7	/* the size stays, and so do the seals: readers may map it */
 #define PR_GET_SECCOMP	21
 
-struct address {
-	uint64_t monitor, fd, cookie;
-};
+/* MFD_CLOEXEC, MFD_ALLOW_SEALING and, where the kernel knows it (6.3), MFD_NOEXEC_SEAL, which some systems ask for */
+#define MFD_OLD		3u
+#define MFD_NEW		(MFD_OLD | 8u)
 
-static bool address_parse(const char *s, struct address *a)
+/* What an arena may take where no monitor says so. The first that there is room for. */
+static const uint32_t arena_mib[] = { 4096, 1024, 256, 128, 64, 32, 8 };
+
+static struct pmm_tree own;	/* what is asked for, where nobody asks for anything */
+static int file_fd = -1;	/* from segment_file() to segment_publish() */
+
+static bool alone(void)
 {
-	if (!s)
-		return false;
-	s = str_number(s, 10, &a->monitor);
-	if (*s++ != ':')
-		return false;
-	s = str_number(s, 10, &a->fd);
-	if (*s++ != ':')
-		return false;
-	return !*str_number(s, 16, &a->cookie);
+	return A.tree == &own;
 }
 
-static char *number_put(char *to, uint64_t n, unsigned base)
+static void own_init(void)
 {
-	char digits[24];
-	int nr = 0;
-
-	do
-		digits[nr++] = "0123456789abcdef"[n % base];
-	while (n /= base);
-	while (nr)
-		*to++ = digits[--nr];
-	return to;
+	own.version = PMM_LEDGER_VERSION;
+	own.byte_order = PMM_BYTE_ORDER_MARK;
+	own.word_bytes = 8;
+	own.nr_slots = 1;
+	own.slots_off = OWN_HEAD;
+	own.flags = PMM_TREE_FOLLOW | PMM_TREE_STANDALONE;
+	own.max_frames = 128;
+	own.start_realtime_ns = sys_clock_ns(SYS_CLOCK_REALTIME);
+	own.start_monotonic_ns = sys_clock_ns(SYS_CLOCK_MONOTONIC);
+	own.magic = PMM_TREE_MAGIC;
+	A.tree = &own;
 }
 
-static char *text_put(char *to, const char *s)
+bool segment_closed(void)
 {
-	while (*s)
-		*to++ = *s++;
-	return to;
+	const char *monitor = env_get(PMM_ENV);
+
+	return monitor && *monitor == PMM_ENV_CLOSED;
 }
 
-static int open_through_proc(const struct address *a)
+int segment_open(void)
 {
-	static const char want[] = "/memfd:" PMM_MEMFD_NAME;
-	char path[64], target[sizeof(want)], *p = path;
-	long n;
+	const struct pmm_tree *board = channel_open();
 
-	p = text_put(p, "/proc/");
-	p = number_put(p, a->monitor, 10);
-	p = text_put(p, "/fd/");
-	*number_put(p, a->fd, 10) = '\0';
-	n = sys3(readlink, path, target, sizeof(target) - 1);
-	if (n != sizeof(target) - 1)
-		return -1;
-	target[n] = '\0';
-	return str_equal(target, want) ? sys_open(path, SYS_O_RDWR) : -1;
-}
-
-/* Take the descriptor out of the monitor's answer. */
-static int receive_fd(int sock)
-{
-	struct { void *base; size_t bytes; } iov;
-	struct { size_t bytes; int level, type, fd, pad; } control;
-	struct { void *name; uint32_t name_bytes; void *iov; size_t nr_iov; void *control; size_t control_bytes; int flags; }
-		msg = { 0 };
-	struct { int fd; short events, got; } poll = { sock, 1 /* POLLIN */, 0 };
-	int64_t wait[2] = { 0, SOCKET_WAIT_NS };
-	char byte;
-
-	if (arch_syscall(ARCH_SYS_ppoll, (long)&poll, 1, (long)wait, 0, 8, 0) != 1)
-		return -1;
-	iov.base = &byte;
-	iov.bytes = 1;
-	msg.iov = &iov;
-	msg.nr_iov = 1;
-	msg.control = &control;
-	msg.control_bytes = sizeof(control);
-	if (sys3(recvmsg, sock, &msg, 0x40000040 /* MSG_CMSG_CLOEXEC | MSG_DONTWAIT */) < 0)
-		return -1;
-	return msg.control_bytes >= 20 && control.level == 1 && control.type == 1 ? control.fd : -1;
-}
-
-static int open_through_socket(const struct address *a)
-{
-	enum { AF_UNIX = 1, SOCK_SEQPACKET = 5, NONBLOCK_CLOEXEC = 02004000 };
-	struct { uint16_t family; char path[108]; } name;
-	char *p = name.path;
-	int sock, fd = -1;
-
-	name.family = AF_UNIX;
-	*p++ = '\0';
-	p = text_put(p, "pmm-");
-	p = number_put(p, a->monitor, 10);
-	p = text_put(p, "-");
-	p = number_put(p, a->cookie, 16);
-	sock = (int)sys3(socket, AF_UNIX, SOCK_SEQPACKET | NONBLOCK_CLOEXEC, 0);
-	if (sock < 0)
-		return -1;
-	if (!sys_failed(sys3(connect, sock, &name, p - (char *)&name)))
-		fd = receive_fd(sock);
-	sys1(close, sock);
-	return fd;
-}
-
-/* ---- no monitor: a file of our own, found later by 'pmm report PID' */
-
-/* Sizes it may have: processes at the same time, what the arena of each may take. The first that there is room for. */
-static const struct {
-	uint32_t slots, arena_mib;
-} sizes[] = { { 64, 4096 }, { 16, 4096 }, { 16, 1024 }, { 4, 1024 }, { 4, 256 }, { 2, 128 }, { 1, 128 }, { 1, 64 }, { 1, 32 }, { 1, 8 } };
-
-static uint64_t limit_of(int which)
-{
-	struct limit l = { UINT64_MAX, UINT64_MAX };
-
-	sys4(prlimit, 0, which, 0, &l);
-	return l.now;
-}
-
-static uint64_t slot_bytes(unsigned i)
-{
-	return PMM_ARENA_OFF + ((uint64_t)sizes[i].arena_mib << 20);
-}
-
-static uint64_t tree_bytes(unsigned i)
-{
-	return OWN_HEAD + sizes[i].slots * slot_bytes(i);
-}
-
-static void tree_init(struct pmm_tree *t, unsigned i)
-{
-	t->version = PMM_LEDGER_VERSION;
-	t->byte_order = PMM_BYTE_ORDER_MARK;
-	t->word_bytes = 8;
-	t->nr_slots = sizes[i].slots;
-	t->slot_bytes = slot_bytes(i);
-	t->slots_off = OWN_HEAD;
-	t->flags = PMM_TREE_FOLLOW | PMM_TREE_STANDALONE;
-	t->limit_bytes = slot_bytes(i) - PMM_ARENA_OFF;
-	t->max_frames = 128;
-	t->start_realtime_ns = sys_clock_ns(SYS_CLOCK_REALTIME);
-	t->start_monotonic_ns = sys_clock_ns(SYS_CLOCK_MONOTONIC);
-	t->magic = PMM_TREE_MAGIC;
-}
-
-static int file_make(int fd, unsigned i)
-{
-	struct pmm_tree *t;
-
-	if (sys_failed(sys2(ftruncate, fd, tree_bytes(i))))
-		return -1;
-	t = sys_mmap(sizeof(*t), SYS_PROT_READ | SYS_PROT_WRITE, SYS_MAP_SHARED, fd);
-	if (!t)
-		return -1;
-	tree_init(t, i);
-	sys2(munmap, t, sizeof(*t));
-	if (segment_map(fd, NULL))
-		return -1;
-	sys3(fcntl, fd, F_ADD_SEALS, 7 /* the size stays, and so do the seals: readers may map it */);
+	/* compiled in, a limit is not ours to raise: the monitor's ledgers may be too large for it */
+	if (board && (!segment_sane(board) || (A.compiled_in && board->slot_bytes > limit_of(RLIMIT_AS) / 8))) {
+		sys2(munmap, board, sizeof(*board));
+		board = NULL;
+	}
+	A.monitored = board;
+	A.tree = board;
+	if (!board)
+		own_init();
 	return 0;
 }
 
-/* Without a file the program itself sees it, and nobody else. */
-static int memory_make(unsigned i)
+uint32_t limit_inherited(void)
 {
-	if (segment_map_pages(-1, tree_bytes(i), sizeof(struct pmm_tree)))
+	int32_t answer = A.monitored ? channel_ask(PMM_SAY_LIMIT, NULL) : PMM_LIMIT_AS_IT_WAS;
+
+	return answer > 0 && answer <= PMM_LIMIT_RAISED_POOL ? (uint32_t)answer : PMM_LIMIT_AS_IT_WAS;
+}
+
+static int file_make(void)
+{
+	int fd = (int)sys2(memfd_create, PMM_MEMFD_NAME, MFD_NEW);
+
+	return fd == -SYS_EINVAL ? (int)sys2(memfd_create, PMM_MEMFD_NAME, MFD_OLD) : fd;
+}
+
+/* Growing a file beyond RLIMIT_FSIZE is a signal, not an error. */
+static bool may_grow(uint64_t bytes)
+{
+	return bytes <= limit_of(RLIMIT_FSIZE);
+}
+
+/* Make it so large and map it. */
+static int file_map(int fd, uint64_t bytes)
+{
+	if (!may_grow(bytes) || sys_failed(sys2(ftruncate, fd, bytes)) || segment_map(fd, bytes))
 		return -1;
-	tree_init(A.tree, i);
+	sys3(fcntl, fd, F_ADD_SEALS, SEALS);
 	return 0;
 }
 
-/* A limited address space is the program's: hooks can raise the limit and hide that; compiled in, we take an eighth. */
-static int tree_make(void)
+/* With the size that the monitor wants, by the monitor where this process may not. */
+static int file_for_monitor(void)
 {
-	uint64_t space = A.compiled_in ? limit_of(RLIMIT_AS) / 8 : UINT64_MAX, size = limit_of(RLIMIT_FSIZE);
-	int fd = (int)sys2(memfd_create, PMM_MEMFD_NAME, 3 /* MFD_CLOEXEC | MFD_ALLOW_SEALING */), ret = -1;
-	unsigned i, nr = sizeof(sizes) / sizeof(sizes[0]);
+	uint64_t bytes = A.tree->slots_off + A.tree->slot_bytes;
+	int fd, ret;
 
-	for (i = 0; i < nr && ret && fd >= 0; i++)
-		if (tree_bytes(i) <= space && tree_bytes(i) <= size)	/* growing a file past it is a signal, not an error */
-			ret = file_make(fd, i);
-	for (i = 0; i < nr && ret && A.compiled_in; i++)
-		if (tree_bytes(i) <= space)
-			ret = memory_make(i);
+	if (may_grow(bytes)) {
+		file_fd = file_make();
+		ret = file_fd < 0 ? -1 : file_map(file_fd, bytes);
+		if (ret && file_fd >= 0) {
+			sys1(close, file_fd);
+			file_fd = -1;
+		}
+		return ret;
+	}
+	if (channel_ask(PMM_SAY_FILE, &fd) < 0 || fd < 0)
+		return -1;
+	ret = segment_map(fd, bytes);
+	sys1(close, fd);
+	return ret;
+}
+
+/*
+ * As large as may be. Without a file the program itself sees it, and nobody else. A limited address space is the program's: hooks can raise the
+ * limit and hide that; compiled in, we take an eighth.
+ */
+static int file_alone(bool files)
+{
+	uint64_t space = A.compiled_in ? limit_of(RLIMIT_AS) / 8 : UINT64_MAX;
+	unsigned nr = sizeof(arena_mib) / sizeof(arena_mib[0]);
+	int fd = files ? file_make() : -1, ret = -1;
+
+	for (unsigned i = 0; i < 2 * nr && ret; i++) {
+		bool is_file = i < nr;
+
+		if (is_file ? fd < 0 : !A.compiled_in)
+			continue;
+		own.slot_bytes = PMM_ARENA_OFF + ((uint64_t)arena_mib[i % nr] << 20);
+		own.limit_bytes = own.slot_bytes - PMM_ARENA_OFF;
+		if (OWN_HEAD + own.slot_bytes <= space)
+			ret = is_file ? file_map(fd, OWN_HEAD + own.slot_bytes) : segment_map(-1, OWN_HEAD + own.slot_bytes);
+	}
 	if (fd >= 0)
 		sys1(close, fd);
 	return ret;
 }
 
-int segment_open(void)
+/*
+ * Under a seccomp filter that this process has set itself, what it takes to make a file may be what the filter kills for (A.no_files). Compiled in,
+ * we cannot know: no file for children then, but memory.
+ */
+static bool may_make_files(void)
 {
-	struct address a;
-	int fd, ret;
-
-	if (!address_parse(env_get(PMM_ENV), &a))
-		return tree_make();
-	fd = open_through_proc(&a);
-	if (fd < 0)
-		fd = open_through_socket(&a);
-	if (fd < 0)
-		return tree_make();
-	ret = segment_map(fd, &a.cookie);
-	sys1(close, fd);
-	return ret && A.compiled_in ? tree_make() : ret;	/* the monitor's may be too large for a limit that is not ours to raise */
+	if (A.confined)
+		return !A.no_files;
+	return !A.compiled_in || !A.generation || !sys1(prctl, PR_GET_SECCOMP);
 }
 
-/*
- * Compiled in only, and of files that no monitor looks after. Not where it could do harm: it takes system calls that a filter may kill for, and as
- * much address space again. What fork() interrupted may be at work in the parent's file; one from further back is given up.
- */
-int segment_renew(void)
+int segment_file(void)
 {
-	static struct { struct pmm_tree *tree; uint64_t bytes; } before;
-	struct pmm_tree *tree = A.tree;
-	struct pmm_slot *slot = A.slot;
-	uint64_t bytes = A.reserved_bytes;
+	bool files = may_make_files();
 
-	if (!A.compiled_in || !(tree->flags & PMM_TREE_STANDALONE) || limit_of(RLIMIT_AS) != UINT64_MAX || sys1(prctl, PR_GET_SECCOMP))
-		return -1;
-	A.slot = NULL;
-	A.slot_use = 0;
-	if (tree_make()) {
-		A.tree = tree;
-		A.slot = slot;
-		A.reserved_bytes = bytes;
-		return -1;
-	}
-	if (before.tree)
-		sys2(munmap, before.tree, before.bytes);
-	before.tree = tree;
-	before.bytes = bytes;
-	return 0;
+	if (alone())
+		return files || A.compiled_in ? file_alone(files) : -1;
+	return files ? file_for_monitor() : -1;
+}
+
+void segment_publish(bool new_image)
+{
+	if (file_fd < 0)
+		return;
+	channel_say(PMM_SAY_HERE, new_image, 0, file_fd);
+	sys1(close, file_fd);
+	file_fd = -1;
+}
+
+void segment_lost(void)
+{
+	if (A.monitored && may_make_files())
+		channel_say(PMM_SAY_LOST, false, 0, -1);
 }

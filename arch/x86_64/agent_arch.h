@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * x86-64, seen from inside a traced process: system calls, the thread pointer, registers, the cycle counter.
  *
@@ -24,13 +25,22 @@
 #define ARCH_SYS_getpid		39
 #define ARCH_SYS_socket		41
 #define ARCH_SYS_connect	42
+#define ARCH_SYS_sendmsg	46
 #define ARCH_SYS_recvmsg	47
+#define ARCH_SYS_setsockopt	54
+#define ARCH_SYS_getsockopt	55
+#define ARCH_SYS_clone		56
+#define ARCH_SYS_fork		57
+#define ARCH_SYS_vfork		58
 #define ARCH_SYS_execve		59
 #define ARCH_SYS_uname		63
 #define ARCH_SYS_fcntl		72
 #define ARCH_SYS_ftruncate	77
 #define ARCH_SYS_readlink	89
+#define ARCH_SYS_getuid		102
+#define ARCH_SYS_getgid		104
 #define ARCH_SYS_getppid	110
+#define ARCH_SYS_fgetxattr	193
 #define ARCH_SYS_sigaltstack	131
 #define ARCH_SYS_munlock	150
 #define ARCH_SYS_prctl		157
@@ -45,9 +55,12 @@
 #define ARCH_SYS_rt_sigqueueinfo 129
 #define ARCH_SYS_prlimit	302
 #define ARCH_SYS_process_vm_readv 310
+#define ARCH_SYS_process_vm_writev 311
 #define ARCH_SYS_seccomp	317
+#define ARCH_SYS_getrandom	318
 #define ARCH_SYS_memfd_create	319
 #define ARCH_SYS_execveat	322
+#define ARCH_SYS_statx		332
 #define ARCH_SYS_process_madvise 440
 
 /* One system call; returns the kernel's result, -errno on failure. errno is not touched. */
@@ -72,6 +85,12 @@ static inline uintptr_t arch_thread_pointer(void)
 
 	__asm__("mov %%fs:0, %0" : "=r"(tp));
 	return tp;
+}
+
+/* Fetch the line at p into the caches; p may be anything. Not gcc's, which is nothing where no vector registers may be used. */
+static inline void arch_prefetch(const void *p)
+{
+	__asm__ volatile("prefetcht0 %0" : : "m"(*(const char *)p));
 }
 
 /* A counter that rises steadily, some 10^9 a second; only used to tell whether about a millisecond has passed. */
@@ -152,6 +171,25 @@ static inline bool arch_cas_local(uint64_t *p, uint64_t *expected, uint64_t desi
 	"jmp *%rax\n.cfi_endproc\n.size " NAME ", .-" NAME "\n");
 
 /*
+ * A function of up to three arguments, interposed: NEXT(the same arguments) returns the real one, which is jumped to, so that it sees the program's
+ * return address.
+ */
+#define ARCH_HOOK_JUMP(NAME, NEXT) __asm__(					\
+	".text\n.globl " NAME "\n.type " NAME ", @function\n" NAME ":\n"	\
+	".cfi_startproc\n"							\
+	"push %rdi\n.cfi_adjust_cfa_offset 8\npush %rsi\n.cfi_adjust_cfa_offset 8\n" \
+	"push %rdx\n.cfi_adjust_cfa_offset 8\n"				\
+	"call " NEXT "\n"							\
+	"pop %rdx\n.cfi_adjust_cfa_offset -8\n"				\
+	"pop %rsi\n.cfi_adjust_cfa_offset -8\npop %rdi\n.cfi_adjust_cfa_offset -8\n"	\
+	"jmp *%rax\n.cfi_endproc\n.size " NAME ", .-" NAME "\n");
+
+/* Relocations that hold the address of a function of another object: by name, of a call, of a pointer in data. */
+#define ARCH_RELOC_GLOBAL	6	/* R_X86_64_GLOB_DAT */
+#define ARCH_RELOC_CALL		7	/* R_X86_64_JUMP_SLOT */
+#define ARCH_RELOC_WORD		1	/* R_X86_64_64 */
+
+/*
  * A function that ends the process, interposed. The registers that a caller may have things of its own in are put on the stack, just below its
  * frame; leave_hook(status, where they are, WHICH) says which function to call. That one does not return, so the stack keeps them.
  */
@@ -171,6 +209,11 @@ static inline bool arch_cas_local(uint64_t *p, uint64_t *expected, uint64_t desi
 	"mov (%rsp), %rdi\n"							\
 	"call *%rax\n"								\
 	"hlt\n.cfi_endproc\n.size " NAME ", .-" NAME "\n");
+
+/* Of its `sp` (which counts the registers it saved): the call of the hook. */
+#define ARCH_LEAVE_CALLER(SP) {							\
+	.ra = ((const uint64_t *)(SP))[6], .sp = (SP) + 56, .rbp = ((const uint64_t *)(SP))[1],	\
+}
 
 /* The registers an unwinder starts from, at the call of this macro's place. DWARF numbers: x86-64 psABI figure 3.36. */
 #define ARCH_DWARF_RBX	3

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * x86-64, sixteen bytes at a time: SSE2, which every such processor has. For files that may use registers other than the general ones
  * (agent/meson.build).

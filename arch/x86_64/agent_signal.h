@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * x86-64, seen from a signal handler: what the kernel put on the stack, going on from it, and what there is to know of instructions that
  * are to be run by themselves.
@@ -31,6 +32,12 @@ struct arch_ucontext {
 	uint64_t mask;				/* signals blocked when the handler returns */
 };
 
+/* General registers by their numbers, then the program counter (PMM_DEATH_REGS). */
+#define ARCH_REGS(UC) {								\
+	(UC)->rax, (UC)->rcx, (UC)->rdx, (UC)->rbx, (UC)->rsp, (UC)->rbp, (UC)->rsi, (UC)->rdi, (UC)->r8, (UC)->r9, (UC)->r10,	\
+	(UC)->r11, (UC)->r12, (UC)->r13, (UC)->r14, (UC)->r15, (UC)->rip,	\
+}
+
 #define ARCH_SIGINFO_BYTES	128u
 #define ARCH_SIGFRAME_BYTES	(8u + sizeof(struct arch_ucontext) + ARCH_SIGINFO_BYTES)
 #define ARCH_RED_ZONE		128u
@@ -60,6 +67,14 @@ static inline __attribute__((noreturn)) void arch_sigreturn(const struct arch_uc
 	__asm__ volatile("mov %0, %%rsp\n\tmov %1, %%eax\n\tsyscall\n\thlt"
 			 : : "r"(uc), "i"(ARCH_SYS_rt_sigreturn) : "memory");
 	__builtin_unreachable();
+}
+
+/* Call a function on another stack, whose end is `top` (a multiple of 16). */
+static inline void arch_call_on(uint64_t top, void (*fn)(void *arg), void *arg)
+{
+	__asm__ volatile("mov %%rsp, %%rbx\n\tmov %0, %%rsp\n\tcall *%1\n\tmov %%rbx, %%rsp"
+			 : "+r"(top), "+r"(fn), "+D"(arg)
+			 : : "rax", "rbx", "rcx", "rdx", "rsi", "r8", "r9", "r10", "r11", "memory", "cc");
 }
 
 /*

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * x86-64, hooks of functions of any signature: the code around them that C cannot say.
  *

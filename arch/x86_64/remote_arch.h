@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * x86-64: registers and memory by which a stopped thread of another process is made to execute something and come back by itself.
  *

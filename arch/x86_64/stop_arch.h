@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * x86-64, seen from a tracer: what a stopped thread's registers say about the system call it was in.
  */

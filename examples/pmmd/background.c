@@ -1,4 +1,4 @@
-/* The way into the background. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */ /* The way into the background. */
 #include "background.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * The way into the background: a process of its own that belongs to no terminal, no session and no directory of whoever started it.
  *
  * The starter waits until the daemon is ready, and ends with a status that says whether it is. One that fails says why, on the

@@ -1,4 +1,4 @@
-/* The bugs on show. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */ /* The bugs on show. */
 #include "bugs.h"
 
 #include <pmm.h>

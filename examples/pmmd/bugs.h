@@ -1,4 +1,4 @@
-/* The bugs on show, each as programs have them. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */ /* The bugs on show, each as programs have them. */
 #ifndef PMMD_BUGS_H
 #define PMMD_BUGS_H
 

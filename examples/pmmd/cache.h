@@ -1,4 +1,4 @@
-/* A cache: values found by their key, the oldest of which can be dropped. Reachable memory, freed when it is asked for. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */ /* A cache: values found by their key, the oldest of which can be dropped. Reachable memory, freed when it is asked for. */
 #ifndef PMMD_CACHE_H
 #define PMMD_CACHE_H
 

@@ -1,4 +1,4 @@
-/* Worker threads that parse jobs all the time. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */ /* Worker threads that parse jobs all the time. */
 #include "crew.h"
 
 #include <pmm.h>

@@ -1,4 +1,4 @@
-/* The client. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */ /* The client. */
 #include "ctl.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* The client: one command, its answer. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */ /* The client: one command, its answer. */
 #ifndef PMMD_CTL_H
 #define PMMD_CTL_H
 

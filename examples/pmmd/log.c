@@ -1,4 +1,4 @@
-/* The daemon's log. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */ /* The daemon's log. */
 #include "log.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* The daemon's log: one write a line, so that lines of several threads and of signal handlers stay whole. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */ /* The daemon's log: one write a line, so that lines of several threads and of signal handlers stay whole. */
 #ifndef PMMD_LOG_H
 #define PMMD_LOG_H
 

@@ -1,4 +1,4 @@
-/* What pmm.h gives to this program. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */ /* What pmm.h gives to this program. */
 #include "monitor.h"
 
 #include <pmm.h>

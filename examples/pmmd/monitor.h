@@ -1,4 +1,4 @@
-/* What pmm.h gives to this program; nothing in a build without it. All #ifdef PMM of the program is in monitor.c. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */ /* What pmm.h gives to this program; nothing in a build without it. All #ifdef PMM of the program is in monitor.c. */
 #ifndef PMMD_MONITOR_H
 #define PMMD_MONITOR_H
 

@@ -1,4 +1,4 @@
-/* The directory that a daemon works in. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */ /* The directory that a daemon works in. */
 #include "place.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * The directory that a daemon works in: its pid file, which is locked as long as it lives, and its socket.
  *
  * The lock, not the file, says whether a daemon is there: the kernel takes it away however the process ends. Files are removed only if they

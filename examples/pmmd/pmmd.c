@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * pmmd: a daemon to watch. It holds, loses and damages memory when it is told to, and is otherwise as a daemon should be.
  *
  *     pmmd DIRECTORY                          start it; it is ready when this returns

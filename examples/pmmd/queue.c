@@ -1,4 +1,4 @@
-/* A queue of records for a journal whose disk does not keep up. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */ /* A queue of records for a journal whose disk does not keep up. */
 #include "queue.h"
 
 #include <pmm.h>

@@ -1,4 +1,4 @@
-/* Time that no clock change moves. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */ /* Time that no clock change moves. */
 #ifndef PMMD_SECONDS_H
 #define PMMD_SECONDS_H
 

@@ -1,4 +1,4 @@
-/* The daemon's one loop. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */ /* The daemon's one loop. */
 #include "server.h"
 
 #include <errno.h>

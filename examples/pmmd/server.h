@@ -1,4 +1,4 @@
-/* The daemon's one loop: clients, signals and time. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */ /* The daemon's one loop: clients, signals and time. */
 #ifndef PMMD_SERVER_H
 #define PMMD_SERVER_H
 

@@ -1,4 +1,4 @@
-/* A client's connection. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */ /* A client's connection. */
 #include "session.h"
 
 #include <pmm.h>

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * A client's connection: lines come in, answers go out, whatever the pieces in which the client sends and takes them.
  *
  * Memory is bounded: a line that is too long is dropped and answered so, and of a client that does not take its answers no more

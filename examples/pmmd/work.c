@@ -1,4 +1,4 @@
-/* All that the daemon holds memory for. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */ /* All that the daemon holds memory for. */
 #include "work.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* All that the daemon holds memory for, and the commands that change it. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */ /* All that the daemon holds memory for, and the commands that change it. */
 #ifndef PMMD_WORK_H
 #define PMMD_WORK_H
 

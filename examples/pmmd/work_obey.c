@@ -1,4 +1,4 @@
-/* The commands: a table of what they are called, what they take and what does them. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */ /* The commands: a table of what they are called, what they take and what does them. */
 #include "work.h"
 
 #include <ctype.h>

@@ -1,4 +1,4 @@
-/* A program with the monitor in it: the block that is left is listed at exit. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */ /* A program with the monitor in it: the block that is left is listed at exit. */
 #include <pmm.h>
 
 int main(void)

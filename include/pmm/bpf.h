@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What a seccomp filter says about a system call of which only the number is known, and perhaps some arguments.
  *

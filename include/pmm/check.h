@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Heap errors: what the agent's check form (`pmm check`) shares with the monitor, as parts of the ledger (include/pmm/ledger.h).
  *
@@ -15,20 +16,22 @@
 
 enum pmm_check_level {
 	PMM_CHECK_NONE,
-	PMM_CHECK_LIGHT,	/* every block canaried, as far as the budget goes */
-	PMM_CHECK_GUARD,	/* every block guarded, as far as limits and budget go; else canaried, as far as the budget goes */
+	PMM_CHECK_LIGHT,	/* every block canaried */
+	PMM_CHECK_GUARD,	/* every block guarded, as far as limits and budget go; else canaried */
 	PMM_CHECK_SAMPLED,	/* some blocks guarded, the others left as they are; with PMM_MODE_SAMPLED */
 	PMM_NR_CHECK_LEVELS,
 };
 
 enum pmm_check_flags {
-	PMM_CHECK_LEFT		= 1 << 0,	/* guarded blocks begin at a page's start; else they end at a page's end */
+	PMM_CHECK_LEFT		= 1 << 0,	/* all guarded blocks begin at a page's start */
 	PMM_CHECK_MPROTECT	= 1 << 1,	/* do not use MADV_GUARD_INSTALL (6.13), also where it works */
 	PMM_CHECK_GARBAGE	= 1 << 2,	/* fill new blocks with `garbage` */
 	PMM_CHECK_ZERO		= 1 << 3,	/* requests for 0 bytes are findings */
 	PMM_CHECK_NO_STRINGS	= 1 << 4,	/* string and memory functions are not checked */
-	PMM_CHECK_THRIFT	= 1 << 5,	/* light, guard: blocks that the budget has no canaries for pass unchecked */
+	PMM_CHECK_THRIFT	= 1 << 5,	/* no option: of captures whose blocks beyond the budget passed unchecked */
 	PMM_CHECK_OPENED	= 1 << 6,	/* no option: what came of pmm_check_state.opened */
+	PMM_CHECK_RIGHT		= 1 << 8,	/* all guarded blocks end at a page's end; with neither of both some begin, most end there */
+	PMM_CHECK_EXACT		= 1 << 9,	/* like PMM_CHECK_RIGHT, aligned only as far as their size is */
 };
 
 enum pmm_on_error { PMM_ON_ERROR_CONTINUE, PMM_ON_ERROR_ABORT, PMM_ON_ERROR_CORE };
@@ -42,7 +45,7 @@ struct pmm_check {
 	uint64_t secret;		/* canaries are made of it; random */
 	uint64_t max_guarded;		/* blocks guarded at the same time; 0 = none */
 	uint64_t max_mappings;		/* mappings the process may have, for PMM_CHECK_MPROTECT and old kernels (vm.max_map_count) */
-	uint64_t budget_permille;	/* CPU that checking may cost, of the program's own; UINT64_MAX = any */
+	uint64_t budget_permille;	/* CPU that guard pages may cost, of the program's own; UINT64_MAX = any */
 	uint64_t quarantine_bytes;	/* of released canaried blocks */
 	uint64_t heap_limit_bytes;	/* requests that would take the heap above this fail; 0 = none */
 	uint64_t fail_after;		/* this many requests succeed, all later ones fail; UINT64_MAX = none does */
@@ -66,6 +69,7 @@ enum pmm_finding_type {
 	PMM_FINDING_UNINITIALISED,	/* Valgrind's */
 	PMM_FINDING_WILD,		/* access to the guard pool where no block is or was near */
 	PMM_FINDING_OTHER,		/* Valgrind's, in its words */
+	PMM_FINDING_CRASH,		/* the fault that ended the process: struct pmm_death */
 	PMM_NR_FINDING_TYPES,
 };
 
@@ -77,18 +81,24 @@ enum pmm_finding_by {
 	PMM_BY_QUARANTINE,		/* poison found overwritten when the block left quarantine: likewise, after its release */
 	PMM_BY_SWEEP,			/* canary found overwritten by a sweep: between the one before (0: the block's birth) and this */
 	PMM_BY_VALGRIND,
+	PMM_BY_SIGNAL,			/* the process died of it: the stack is that of the thread that the signal came to */
 	PMM_NR_FINDING_BYS,
 };
 
 enum pmm_access { PMM_ACCESS_UNKNOWN, PMM_ACCESS_READ, PMM_ACCESS_WRITE, PMM_ACCESS_EXEC, PMM_NR_ACCESSES };
 
-/* What PMM_FINDING_BAD_FREE released. */
+/* What lies at the address that PMM_FINDING_BAD_FREE released, or PMM_FINDING_CRASH accessed. */
 enum pmm_finding_place {
 	PMM_PLACE_UNKNOWN,		/* never allocated, as far as is known */
 	PMM_PLACE_INSIDE,		/* the middle of a live block: `block` */
 	PMM_PLACE_STACK,		/* of some thread */
 	PMM_PLACE_STATIC,		/* of a loaded object */
 	PMM_PLACE_UNMAPPED,		/* no memory at all */
+	PMM_PLACE_NULL,			/* no memory, and so near to address 0 that a null pointer was meant */
+	PMM_PLACE_FORBIDDEN,		/* memory that may not be accessed like that: pmm_death.map_access */
+	PMM_PLACE_STACK_GUARD,		/* what is left free below a stack */
+	PMM_PLACE_PAST_FILE,		/* a mapped file is shorter than its mapping */
+	PMM_PLACE_NO_ADDRESS,		/* an address that the processor does not have; which one is not known */
 	PMM_NR_FINDING_PLACES,
 };
 
@@ -142,6 +152,31 @@ struct pmm_finding {
 
 _Static_assert(sizeof(struct pmm_finding) % 64 == 0, "layout");
 
+/*
+ * What ended the process, as far as its agent saw it. Filled once, `state` last (with release). A crash has a finding of its own, or one
+ * that has told the same fault (a stack overflow); the end by a signal that somebody sent has none.
+ */
+#define PMM_DEATH_TEXT	120
+
+/* The processor's general registers by their numbers (x86-64: rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8 to r15), then the program counter. */
+#define PMM_DEATH_REGS	17
+
+struct pmm_death {
+	uint32_t state;			/* 1 = all below is set */
+	uint32_t signal;		/* that ends the process; 0 = a handler of the fault's signal ends it by exit() or _exit() */
+	uint32_t fault;			/* signal of the fault; 0 = there was none */
+	int32_t code;			/* si_code of the fault, else of the signal */
+	uint32_t sender;		/* who sent the signal, as the process numbers processes; 0 = the kernel, or not known */
+	uint32_t finding;		/* number + 1 of the finding that tells it; 0 = none */
+	uint32_t by_choice;		/* 1 = the end that pmm_check.on_error asks for */
+	uint32_t status;		/* of exit() or _exit() in a handler */
+	uint32_t map_access;		/* of the mapping at the address: 1 read, 2 write, 4 execute; 8 = there is one */
+	uint32_t reserved;
+	uint64_t map_start, map_end;
+	uint64_t regs[PMM_DEATH_REGS];
+	char text[PMM_DEATH_TEXT];	/* the mapping's file, cut at its front; of abort() what the C library said. NUL-terminated */
+};
+
 /* ---- guarded blocks ------------------------------------------------------------------------------------- */
 
 /*
@@ -158,6 +193,9 @@ enum pmm_guard_state {
 	PMM_GUARD_FREED,		/* inaccessible; the block it held last is still named */
 };
 
+/* Which end of its pages a block lies at. */
+enum pmm_guard_bias { PMM_GUARD_RIGHT, PMM_GUARD_LEFT };
+
 /* A run and the block in it. */
 struct pmm_guard {
 	uint64_t address;		/* of the block */
@@ -168,7 +206,8 @@ struct pmm_guard {
 	uint32_t free_site, free_tick;	/* ... of free_generation */
 	uint16_t thread, free_thread;
 	uint32_t pid;
-	uint32_t pages;			/* data pages that hold it, at the run's end (PMM_CHECK_LEFT: start) */
+	uint16_t pages;			/* data pages that hold it, at the run's end, with PMM_GUARD_LEFT at its start */
+	uint16_t bias;			/* enum pmm_guard_bias */
 	uint32_t hold;			/* the agent's own: who has the run in hand */
 	uint32_t align;			/* that was asked for; 0 = none */
 	uint16_t generation, free_generation;
@@ -187,7 +226,10 @@ struct pmm_check_state {
 	uint64_t unguarded_limit;	/* canaried because of max_guarded */
 	uint64_t unguarded_large;	/* ... of their size */
 	uint64_t unguarded_refused;	/* ... because the kernel refused: mappings, memory */
-	uint64_t passed;		/* blocks not checked at all: beyond the budget, threads without context and the like */
+	uint64_t passed;		/* blocks not checked at all: of threads without context and the like */
+	uint64_t passed_early;		/* ... of which before the agent was ready */
+	uint64_t unkept_large;		/* canaried blocks that did not stay in quarantine: too large for it */
+	uint64_t unkept_busy;		/* ... as all of it was in use, or there is none */
 	uint64_t failed_on_purpose;	/* requests */
 	uint64_t quarantined_bytes;	/* now */
 	uint64_t pool_start, pool_end;
@@ -244,17 +286,17 @@ struct pmm_head {
 #define PMM_HEAD_FREED		(1ull << 50)
 
 /*
- * How a live block came to be: site:20 | kind:4 | generation:8. 0: not noted, as in released ones. The site is a number of the ledger of the
+ * How a live block came to be: site:24 | kind:4 | generation:7. 0: not noted, as in released ones. The site is a number of the ledger of the
  * process that allocated it; generation says which of the processes one was forked from that is: it counts the ledgers since exec,
  * up to PMM_GENERATION_MOST, where all later ones are the same.
  */
-#define PMM_FACTS_KIND_SHIFT		20
-#define PMM_FACTS_GENERATION_SHIFT	24
-#define PMM_GENERATION_MOST		255u
+#define PMM_FACTS_KIND_SHIFT		24
+#define PMM_FACTS_GENERATION_SHIFT	28
+#define PMM_GENERATION_MOST		127u
 
-static inline uint32_t pmm_facts(uint32_t site, uint32_t kind, uint32_t generation)
+static inline uint64_t pmm_facts(uint32_t site, uint32_t kind, uint32_t generation)
 {
-	return site | kind << PMM_FACTS_KIND_SHIFT | generation << PMM_FACTS_GENERATION_SHIFT;
+	return site | kind << PMM_FACTS_KIND_SHIFT | (uint64_t)generation << PMM_FACTS_GENERATION_SHIFT;
 }
 
 /* Seven bits in each byte, and together again. */
@@ -273,9 +315,9 @@ static inline uint64_t pmm_gather(uint64_t x)
 }
 
 /* Bits of a seal that facts leave alone: the bytes next to the block, and some of each other. */
-#define PMM_SEAL_SURE		0xfffffff080808080ull
+#define PMM_SEAL_SURE		0xffffff8080808080ull
 
-_Static_assert((0x7f7f7f7f7f7f7f7full & ~PMM_SEAL_SURE) == 0x0000000f7f7f7f7full, "32 bits of facts, spread");
+_Static_assert((0x7f7f7f7f7f7f7f7full & ~PMM_SEAL_SURE) == 0x0000007f7f7f7f7full, "35 bits of facts, spread");
 
 /* In canary and seals the highest bit of each byte is set: no text and no zero written over one stays unnoticed. */
 #define PMM_CANARY_HIGH		0x8080808080808080ull

@@ -1,30 +1,46 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What pmm and the agent that it maps into a running process agree on.
  *
  * The agent's injected form is an ELF shared object without symbols to be found elsewhere (libpmm_inject.so): pmm maps its
  * segments into the process itself, applies its R_X86_64_RELATIVE relocations and calls inject_start() on one of the process's
- * threads. Then it gives each allocator function a slot in memory near it (struct pmm_entry) and overwrites the function's first
- * instructions with a jump there, all threads stopped:
+ * threads. Then it gives each allocator function a slot in memory near it (struct pmm_entry) and overwrites instructions at the function's
+ * beginning with a jump there, all threads stopped:
  *
- *     function:  jmp slot.stub              (5 bytes, behind endbr64 if there is one)
+ *     function:  its first instruction      left in place: whoever has set an int3 on it steps over a copy of it and goes on behind it
+ *                jmp slot.stub              (5 bytes)
  *     slot:      struct pmm_entry           data, read by the hook
- *                stub:  load the entry's address into a register; jmp *entry.hook
- *                moved: the overwritten instructions, adjusted; jmp function + n        (entry.next)
+ *                stub:  take back what the first instruction did; load the entry's address into a register; jmp *entry.hook
+ *                moved: the function's first instructions, adjusted; jmp function + n   (entry.next)
+ *                pointer: to the stub
+ *
+ * Of a function that begins with a jump or call only the displacement is overwritten, so that this goes to the stub (by way of the pointer
+ * if it is indirect).
  *
  * A hook is called as if it were the function, with the program's return address on the stack, and one argument more: the entry, in
  * the register that pmm_role_register() names. It calls entry.next to do the real work, or jumps there.
  *
- * What has to be undone later stands in the tree's file (struct pmm_attach, at PMM_ATTACH_OFF), written before the first byte of
- * the program is, so that any later pmm can undo it: `pmm detach`, the next `pmm attach`.
+ * What has to be undone later is in the record (struct pmm_attach), written before the first byte of the program is, so that any later pmm can
+ * undo it: `pmm detach`, the next `pmm attach`. The record is memory of the process alone, of a file named PMM_RECORD_NAME, by which it is found. A
+ * forked child has a copy, which tells what the child has in it; the ledger is not mapped there, by which pmm knows that nobody watches it.
+ *
+ * Of what is mapped nothing may be lost when pmm is killed before it has written it down. So all that pmm has the process map is private memory of a
+ * memory file whose name begins with PMM_AGENT_NAME, by which it is known from the first moment. Such files are sealed against writing: a descriptor of
+ * one that a child has inherited changes nothing. What the agent maps it writes down itself, and unmaps itself
+ * (inject_leave()): a thread that was made to run it does so to the end, whoever is killed meanwhile.
+ *
+ * Who works on a process: pmm_attach.owner.
  */
 #ifndef PMM_INJECT_H
 #define PMM_INJECT_H
 
 #include <stdint.h>
 
-#define PMM_INJECT_VERSION	2u
+#define PMM_INJECT_VERSION	5u
 #define PMM_ATTACH_MAGIC	0x3148435441504d4dull	/* "MMPATCH1" */
-#define PMM_ATTACH_OFF		(16ull << 10)		/* in the tree's file, below slots_off */
+#define PMM_AGENT_NAME		"pmm-agent"		/* memory files; mapped from PMM_AGENT_OFF on, so that none looks like a library */
+#define PMM_RECORD_NAME		PMM_AGENT_NAME "-record"
+#define PMM_AGENT_OFF		4096u
 #define PMM_MAX_PATCHES		256
 #define PMM_PATCH_BYTES		32			/* longest stretch of code that a patch may replace */
 
@@ -95,31 +111,32 @@ struct pmm_entry {
 	uint64_t guards;		/* 1 = some of its blocks may be guarded */
 };
 
-#define PMM_ENTRY_SLOT_BYTES	256	/* a slot: entry, stub at +64, moved instructions at +96 */
+#define PMM_ENTRY_SLOT_BYTES	256	/* a slot: entry, stub at +64, moved instructions at +96, pointer at +248 */
 #define PMM_ENTRY_STUB_OFF	64
 #define PMM_ENTRY_MOVED_OFF	96
+#define PMM_ENTRY_POINTER_OFF	248
 
 #define PMM_GUARD_RANGES	3
 
 /* Argument of inject_start(): in memory that pmm has mapped; 0 = unknown or not there. */
 struct pmm_inject_args {
 	uint32_t version;		/* PMM_INJECT_VERSION */
-	int32_t tree_fd;		/* the tree's file, open in the process; pmm closes it afterwards */
 	uint32_t dense;			/* blocks may begin closer than 32 bytes to each other */
-	uint32_t reserved;
+	uint64_t tree_start, tree_bytes;	/* the ledger's file, mapped shared and without access; unmapped by the agent if it fails to start */
+	uint64_t limit_raised_bytes;	/* RLIMIT_AS was raised by that for it, likewise taken back */
 	uint64_t single_threaded;	/* address of glibc's __libc_single_threaded */
 	uint64_t find_object;		/* address of glibc's _dl_find_object */
 	uint64_t vdso_clock;		/* address of the vdso's __vdso_clock_gettime */
 	uint64_t mallinfo2;		/* address of glibc's mallinfo2, where malloc is glibc's */
 	uint64_t allocator_path;	/* address of a NUL-terminated path */
-	uint64_t maps_off, maps_bytes;	/* text of /proc/PID/maps in the tree's file, for a process whose root has no /proc */
+	uint64_t record;		/* address of struct pmm_attach */
+	/* of a program without .eh_frame_hdr: the segment with its .eh_frame, and what pmm has made in the header's place */
+	uint64_t frames_start, frames_end, index, index_bytes;
+	uint64_t maps_off, maps_bytes;	/* text of /proc/PID/maps in the ledger's file, for a process whose root has no /proc */
 	/* set by inject_start() */
 	int32_t error;			/* 0, else enum pmm_off_reason */
 	uint32_t slot;			/* claimed in the tree */
 	uint64_t private_start, private_bytes;	/* the agent's own mapping */
-	uint64_t tree_start, tree_bytes;	/* the tree's file as mapped */
-	uint64_t limit_raised_bytes;	/* RLIMIT_AS was raised by that much */
-	uint64_t passing_at;		/* address of a uint32_t: calls that pass through frames of the agent unrecorded */
 	struct { uint64_t start, bytes; } guards[PMM_GUARD_RANGES];	/* of the guard pool, 0 = none */
 	uint64_t rest_at;		/* inject_rest(), where blocks are guarded */
 };
@@ -130,46 +147,65 @@ struct pmm_inject_args {
  *	long inject_rest(void *);	called before the agent is taken out, while no thread is in it: no more blocks are guarded, no access is
  *					stopped any more, signals are the program's. Number of guarded blocks that are still to be released: as
  *					long as there are any, the agent and the jumps of what releases blocks must stay
+ *	long inject_leave(void *);	called when the code is the program's again and no thread is in the agent: unmaps what the agent has
+ *					mapped itself. May be called again. The record is writable from then on
  *	const uint64_t inject_hooks[PMM_NR_ROLES];		addresses of the hooks (relocated), 0 = none
  */
 
 enum pmm_range_use {
 	PMM_RANGE_NONE,
-	PMM_RANGE_BLOB,			/* the agent's code and data */
-	PMM_RANGE_SLOTS,		/* entries near a module */
-	PMM_RANGE_PRIVATE,		/* the agent's tables */
-	PMM_RANGE_TREE,			/* the ledger */
+	PMM_RANGE_BLOB,			/* the agent's code and data, of a file PMM_AGENT_NAME */
+	PMM_RANGE_SLOTS,		/* entries near a module, likewise */
+	PMM_RANGE_PRIVATE,		/* the agent's tables; unmapped by itself */
+	PMM_NR_RANGE_USES,
 };
 
 struct pmm_range {
 	uint64_t start, bytes;
 	uint32_t use;			/* enum pmm_range_use */
-	uint32_t was;			/* the same, also after it was unmapped: forked children have it still */
+	uint32_t reserved;
 };
 
 #define PMM_MAX_RANGES	64
 
 struct pmm_patch {
+	uint64_t function;
 	uint64_t address;		/* first byte overwritten */
 	uint64_t entry;			/* its slot */
-	uint32_t nr_bytes;		/* overwritten, 5 */
+	uint32_t nr_bytes;		/* overwritten: 5, a jump, or 4, a displacement */
 	uint32_t nr_moved;		/* bytes of whole instructions from `address` that the slot holds a copy of */
 	uint8_t original[PMM_PATCH_BYTES];
 	uint8_t patched[PMM_PATCH_BYTES];
 	uint8_t boundary[PMM_PATCH_BYTES];	/* offset of an instruction in `original` -> offset in the slot's copy, 0xff = none */
-	uint32_t applied;		/* 1 = may be in place */
+	uint32_t applied;		/* 1 = may be in place, 0 = is not */
 	uint32_t role;			/* enum pmm_role */
 };
 
+/*
+ * In private memory. The agent writes to it in inject_start() and inject_leave(), pmm at other times; in between it is read-only for the program.
+ * Whoever reads it from outside believes no word of it (src/inject/attached.c).
+ */
 struct pmm_attach {
 	uint64_t magic;			/* PMM_ATTACH_MAGIC, written last */
 	uint32_t version;		/* PMM_INJECT_VERSION */
-	uint32_t monitor_pid;		/* as the monitor's pid namespace has it */
+	uint32_t monitor_pid;		/* as its pid namespace has it; 0 = nobody watches any more */
 	uint64_t monitor_start;		/* its start time in clock ticks since boot, /proc/PID/stat field 22 */
-	uint64_t limit_raised_bytes;	/* to be taken off RLIMIT_AS again */
-	uint64_t passing_at;		/* see pmm_inject_args */
-	uint64_t rest_at;		/* likewise */
-	uint64_t stack_end;		/* of a stack for inject_rest() */
+	uint64_t monitor_space;		/* that namespace: inode of /proc/PID/ns/pid */
+	/*
+	 * Who works on the process: a random number, none is 0. It is changed only while all threads are stopped by who changes it. Who makes the
+	 * process map, unmap or write with fewer threads in hand looks first whether it still is his, and holds a thread as long as he
+	 * works: then nobody can stop all.
+	 */
+	uint64_t owner;
+	uint64_t tree_inode;		/* of the ledger's file, by which its mapping is known; a forked child does not have it */
+	uint64_t ledger_at;		/* address of struct pmm_ledger in it */
+	uint64_t limit_raised_bytes;	/* to be taken off RLIMIT_AS again ... */
+	uint64_t limit_raised_to;	/* ... if it is still this */
+	uint64_t passing_at;		/* address of a uint32_t: calls that pass through frames of the agent unrecorded */
+	uint64_t rest_at;		/* inject_rest(), where blocks are guarded */
+	uint64_t leave_at;		/* inject_leave(), 0 = the agent has not started */
+	uint64_t call_at;		/* code that calls a function (arch_call_code) */
+	uint64_t stack_end;		/* of a stack for both */
 	uint64_t generation;		/* of several agents in one process, each jumps on to the one below: the highest is taken out first */
 	uint32_t nr_ranges, nr_patches;
 	struct pmm_range range[PMM_MAX_RANGES];
@@ -177,6 +213,7 @@ struct pmm_attach {
 };
 
 _Static_assert(sizeof(struct pmm_entry) == 64, "layout");
-_Static_assert(PMM_ATTACH_OFF + sizeof(struct pmm_attach) <= 64u << 10, "below the slots");
+
+#define PMM_RECORD_BYTES	((sizeof(struct pmm_attach) + 4095) & ~4095ull)		/* mapped for it */
 
 #endif

@@ -1,19 +1,25 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The ledger: what a traced process and its monitor share.
  *
- * One memory file (memfd) serves a whole process tree. It holds a `struct pmm_tree` followed by slots of
- * equal size; each traced process owns one slot, which is its ledger:
+ * Each traced process has a memory file (memfd) of its own, its ledger file:
  *
- *     +----------+--------+--------+-----
- *     | pmm_tree | slot 0 | slot 1 | ...          slot k at slots_off + k * slot_bytes
- *     +----------+--------+--------+-----
- *     slot:  pmm_ledger | fixed tables (see PMM_*_OFF) | arena, bump allocated, arena_off .. arena_used
+ *     +----------+--------------------------------------------------------------------------------+
+ *     | pmm_tree | pmm_ledger | fixed tables (see PMM_*_OFF) | arena, bump allocated, .. arena_used |
+ *     +----------+--------------------------------------------------------------------------------+
+ *     0          slots_off                                                     slots_off + slot_bytes
  *
- * The file is sparse. Inside a slot only the header, the pages the fixed tables were touched at, and the arena
+ * The process makes it, maps it for itself alone (a forked child does not inherit the mapping) and hands it to the monitor
+ * (include/pmm/channel.h). Nobody else can open it who could not trace the process. Where there is a monitor, it has one small file
+ * more for all processes of the tree, the board: a `struct pmm_tree` alone, which the monitor writes and everybody else can only
+ * read (F_SEAL_FUTURE_WRITE). Options, the clock and the monitor's life are taken from there; the `pmm_tree` in a ledger file has the
+ * options again, for readers.
+ *
+ * The file is sparse. Only the header, the pages the fixed tables were touched at, and the arena
  * below `arena_ready` have backing; a reader must not touch anything else through a mapping (reading a hole of a
  * shared mapping allocates it). Every list a reader needs hangs off the header, so it never has to scan a table.
  *
- * References inside a slot are `pmm_ref`: a byte offset from the slot's start divided by 64, 0 = none.
+ * References are `pmm_ref`: a byte offset from the start of pmm_ledger divided by 64, 0 = none.
  * All integers are little-endian, naturally aligned, and of fixed width. Words that both sides touch are read and
  * written whole. The agent is the only writer of a ledger, the monitor the only writer of the fields marked [monitor].
  *
@@ -29,13 +35,14 @@
 
 #define PMM_TREE_MAGIC		0x31454552544d4d50ull	/* "PMMTREE1" */
 #define PMM_LEDGER_MAGIC	0x3147444c4d4d50ffull	/* "\xffPMMLDG1" */
-#define PMM_LEDGER_VERSION	6u
+#define PMM_LEDGER_VERSION	8u
 #define PMM_BYTE_ORDER_MARK	0x01020304u
 #define PMM_MEMFD_NAME		"pmm-ledger"
-#define PMM_ENV			"PMM_LEDGER"		/* "MONITORPID:FD:COOKIE", FD = the memfd's number in the monitor */
+#define PMM_BOARD_NAME		"pmm-board"
+#define PMM_ENV			"PMM_LEDGER"		/* where the monitor is: see include/pmm/channel.h */
 
 #define PMM_REF_SHIFT		6
-#define PMM_MAX_SLOTS		512
+#define PMM_MAX_SLOTS		1	/* ledgers in a file */
 #define PMM_TICK_NS		10000000ull		/* one tick: 10 ms */
 
 typedef uint32_t pmm_ref;
@@ -43,35 +50,32 @@ typedef uint32_t pmm_ref;
 /* ---- the tree ------------------------------------------------------------------------------------------- */
 
 enum pmm_slot_state {
-	PMM_SLOT_FREE,		/* nobody's; holds no backing */
-	PMM_SLOT_LIVE,		/* claimed by an agent (compare-and-swap from FREE), in use */
-	PMM_SLOT_REPLACED,	/* its process called exec; the new image has a slot of its own */
-	PMM_SLOT_TAKEN,		/* [monitor] process ended, capture being written, or processes forked from it go on; then hole punched and FREE */
+	PMM_SLOT_FREE,		/* no ledger begun */
+	PMM_SLOT_LIVE,		/* in use */
+	PMM_SLOT_REPLACED,	/* [monitor] its process called exec; the new image has a file of its own */
 };
 
 enum pmm_limit {
 	PMM_LIMIT_AS_IT_WAS,	/* RLIMIT_AS */
-	PMM_LIMIT_RAISED,	/* ... was raised by the size of the tree's mapping */
+	PMM_LIMIT_RAISED,	/* ... was raised by the size of the ledger's mapping */
 	PMM_LIMIT_RAISED_POOL,	/* ... and of the pool of guarded blocks */
 };
 
+/* What the process and the monitor tell each other, in the process's own file. */
 struct pmm_slot {
 	uint32_t state;		/* enum pmm_slot_state */
 	uint32_t pid;		/* in the pid namespace of the process */
-	uint32_t limit_raised;	/* agent only: enum pmm_limit; exec keeps it so */
+	uint32_t limit_raised;	/* enum pmm_limit; exec keeps it so */
 	uint32_t leave;		/* enum pmm_leave_state; a futex, with [monitor] */
-	uint32_t use;		/* [monitor] raised before the slot is emptied: who reads a ledger that is not his own looks before and after */
-	uint32_t parent;	/* slot of the process it was forked from, whose ledger it may need, + 1; 0 = none. Meaningful while ... */
-	uint32_t parent_use;	/* ... that slot's `use` is this */
-	uint32_t pid_space;	/* agent only: low bits of the inode of the pid namespace that pid is of, 0 = not known */
+	uint32_t reserved[4];
 };
 
-#define PMM_MAX_ANCESTORS	8	/* so far back ledgers are of use to forked processes (PMM_CHECK_*) */
+#define PMM_MAX_ANCESTORS	8	/* so far back stacks of before a fork are known to forked processes (PMM_CHECK_*) */
 
 /*
- * The end of a process, where the tree has PMM_TREE_LEAKS: at the last moment the agent can act it fills pmm_ledger.leave, asks, adds one to
- * pmm_tree.leaves (a futex as well) and waits until the monitor has searched the process for leaks. It waits no longer than the monitor
- * shows signs of life (pmm_tree.tick).
+ * The end of a process, where the board has PMM_TREE_LEAKS: at the last moment the agent can act it fills pmm_ledger.leave, asks, sends
+ * PMM_SAY_LEAVE and waits until the monitor has searched the process for leaks. It goes on at once when the monitor has died
+ * (pmm_tree.life), and after a while when the monitor shows no sign of life (pmm_tree.tick).
  */
 enum pmm_leave_state {
 	PMM_LEAVE_NOT,		/* it runs */
@@ -118,9 +122,9 @@ struct pmm_tree {
 	uint32_t version;		/* PMM_LEDGER_VERSION */
 	uint32_t byte_order;		/* PMM_BYTE_ORDER_MARK */
 	uint32_t word_bytes;		/* 8 */
-	uint32_t nr_slots;		/* <= PMM_MAX_SLOTS */
-	uint64_t slot_bytes;		/* distance between slots, a multiple of 2 MiB */
-	uint64_t slots_off;		/* byte offset of slot 0, page aligned */
+	uint32_t nr_slots;		/* 1 */
+	uint64_t slot_bytes;		/* size of a ledger, a multiple of 2 MiB; a ledger file has slots_off + slot_bytes bytes */
+	uint64_t slots_off;		/* byte offset of struct pmm_ledger in a ledger file, page aligned */
 
 	/* what the user asked for; constant once magic is set */
 	uint32_t mode;			/* enum pmm_mode */
@@ -132,19 +136,22 @@ struct pmm_tree {
 	uint32_t max_frames;		/* deepest stack kept, 1..PMM_MAX_FRAMES */
 	uint32_t monitor_pid;		/* 0 = none */
 	uint32_t root_pid;		/* [monitor] process launched, 0 until known */
-	uint32_t reserved0;
-	uint64_t cookie;		/* the COOKIE of PMM_ENV, so that a reused pid is not mistaken for the monitor */
+	uint32_t monitor_uid;		/* its effective user */
+	uint64_t cookie;		/* board: the secret of this tree, see include/pmm/channel.h; 0 in ledger files */
+	uint64_t monitor_start;		/* when the monitor was started, as in /proc/PID/stat */
 	uint64_t start_realtime_ns;	/* CLOCK_REALTIME and ... */
 	uint64_t start_monotonic_ns;	/* ... CLOCK_MONOTONIC at tick 0 */
 	struct pmm_check check;
 
 	/* live */
 	uint32_t tick;			/* [monitor] ticks since start, advanced every PMM_TICK_NS; in sampled mode now and then */
-	uint32_t lost_processes;	/* processes that found no free slot or could not map it */
 	uint32_t code_epoch;		/* [monitor] raised when executable mappings changed under a live process */
-	uint32_t forks_begun;		/* raised before a traced process forks ... */
-	uint32_t forks_seen;		/* ... and by the child once it holds a slot, or does not want one */
-	uint32_t leaves;		/* raised by an agent that asks to leave */
+	/*
+	 * [monitor] Lives while life[life_at] is its thread id and does not have FUTEX_OWNER_DIED (linux/futex.h), which the kernel sets when it
+	 * dies, however (set_robust_list(2)). Two words, so that the monitor can hand over to a forked process.
+	 */
+	uint32_t life[2];
+	uint32_t life_at;
 	uint32_t reserved1;
 	struct pmm_slot slot[PMM_MAX_SLOTS];
 };
@@ -155,8 +162,8 @@ struct pmm_tree {
 #define PMM_MAX_CTX		4096	/* threads at the same time */
 #define PMM_MAX_MODULES		4096
 #define PMM_MAX_THREADS		65535	/* over the process's life; later ones share the last number */
-#define PMM_MAX_SITES		(1u << 20)
-#define PMM_MAX_NODES		(1u << 24)
+#define PMM_MAX_SITES		(1u << 24)	/* numbers, that of no site among them; as many as a block's word has room for */
+#define PMM_MAX_NODES		(1u << 28)
 #define PMM_MAX_STAMPS		(1u << 22)
 #define PMM_MAX_SPOTS		(1u << 16)
 #define PMM_NR_CLASSES		7	/* <=16 <=256 <=1024 <=4096 <=16384 <=65536 larger */
@@ -164,7 +171,8 @@ struct pmm_tree {
 
 /* chunked arrays: directory in the fixed area, chunk k holds entries k << SHIFT .. */
 #define PMM_NODE_SHIFT		10	/* chunk of 1024 struct pmm_node */
-#define PMM_SITE_SHIFT		10	/* chunk of 1024 struct pmm_site */
+#define PMM_NODE_DIR_SHIFT	10	/* in the arena: directory of 1024 such chunks */
+#define PMM_SITE_SHIFT		12	/* chunk of 4096 struct pmm_site */
 #define PMM_THREAD_SHIFT	6	/* chunk of 64 struct pmm_thread */
 #define PMM_MODULE_SHIFT	5	/* chunk of 32 struct pmm_module */
 #define PMM_STAMP_SHIFT		10	/* chunk of 1024 struct pmm_stamp */
@@ -180,15 +188,17 @@ enum pmm_kind {
 
 /*
  * A live block is one word, at the granule in which it begins:
- *   time:32 (low) | site:20 | sub:2 | size:6 | kind:4
+ *   time:28 (low) | site:24 | sub:2 | size:6 | kind:4
  * sub: how far into the granule, in units of 8 bytes (HEAP only). A word whose kind is 0 is no block.
  *
  * size up to PMM_SIZE_SMALL is the block's size in bytes, and time is the number of a pmm_stamp. A larger block has size PMM_SIZE_WIDE:
  * it begins at least two granules before the next one, so the word of the next granule is its own as well:
  *   size_bytes:44 (low) | thread:16 | 0:4
- * and time is its birth_tick. The first word is written last on insert and set to 0 on delete; the second stays, it is no block.
+ * and time is its birth tick, as pmm_time_of_tick() has it. The first word is written last on insert and set to 0 on delete; the second stays,
+ * it is no block.
  */
-#define PMM_WORD_SITE_SHIFT	32
+#define PMM_WORD_TIME_MASK	0xfffffffull
+#define PMM_WORD_SITE_SHIFT	28
 #define PMM_WORD_SUB_SHIFT	52
 #define PMM_WORD_SIZE_SHIFT	54
 #define PMM_WORD_KIND_SHIFT	60
@@ -196,6 +206,23 @@ enum pmm_kind {
 #define PMM_SIZE_SMALL		56u
 #define PMM_SIZE_WIDE		63u
 #define PMM_SIZE_MAX		((1ull << PMM_WIDE_THREAD_SHIFT) - 1)	/* what is larger counts for this */
+
+/*
+ * The tick of a wide block's birth in 28 bits: exact below PMM_TIME_EXACT (15 days and 12 hours), from there on in units of 32 ticks (320 ms). Such
+ * a unit stands for its first tick.
+ */
+#define PMM_TIME_EXACT		(1u << 27)
+#define PMM_TIME_UNIT_LOG2	5
+
+static inline uint32_t pmm_time_of_tick(uint32_t tick)
+{
+	return tick < PMM_TIME_EXACT ? tick : PMM_TIME_EXACT + ((tick - PMM_TIME_EXACT) >> PMM_TIME_UNIT_LOG2);
+}
+
+static inline uint32_t pmm_tick_of_time(uint32_t time)
+{
+	return time < PMM_TIME_EXACT ? time : PMM_TIME_EXACT + ((time - PMM_TIME_EXACT) << PMM_TIME_UNIT_LOG2);
+}
 
 /* Who and when, for small blocks: each context takes a new number as time passes (agent/block.c says how often). */
 struct pmm_stamp {
@@ -258,13 +285,12 @@ enum pmm_frame_mark {
 struct pmm_node {
 	uint64_t frame;
 	uint32_t parent;		/* node number of the caller */
-	uint32_t next;			/* agent only: hash chain */
 	uint32_t site;			/* site number when stacks end here, else 0 */
-	uint32_t reserved;
 };
 
 enum pmm_site_flags {
 	PMM_SITE_MAPPING = 1 << 0,	/* a caller of mmap: its records count mappings, not heap blocks */
+	PMM_SITE_USABLE	 = 1 << 24,	/* of a block of its somebody has asked malloc_usable_size() */
 	PMM_SITE_SPOT	 = 1 << 1,	/* its innermost frame is a spot; and the spot's flags (enum pmm_spot_flags): */
 };
 
@@ -309,8 +335,6 @@ struct pmm_record {
 	uint64_t max_bytes;		/* largest request */
 	uint32_t first_tick, last_tick;	/* of allocations */
 
-	uint64_t lifetime[PMM_NR_LIFETIMES];
-
 	int64_t at_peak_bytes;		/* live at the end of the epoch before `epoch` */
 	int64_t at_peak_blocks;
 	uint64_t failed;		/* requests answered with NULL */
@@ -319,7 +343,13 @@ struct pmm_record {
 	uint32_t site;			/* whose record this is */
 	pmm_ref next;			/* next record of the same context, 0 = last */
 	uint32_t samples_in, samples_out;
-	uint64_t reserved;
+	pmm_ref lifetimes;		/* struct pmm_lifetimes; 0 = nothing was released yet */
+	uint32_t reserved;
+};
+
+/* Releases by how long the block had lived: most stacks of a program that has very many keep what they allocate. */
+struct pmm_lifetimes {
+	uint64_t frees[PMM_NR_LIFETIMES];
 };
 
 /* Table of sizes; class of a block by its requested size. frees and bytes_out: tracked blocks only. */
@@ -328,7 +358,8 @@ struct pmm_class {
 	uint64_t bytes_in, bytes_out;
 	uint64_t failed;
 	uint64_t calls[PMM_NR_KINDS];	/* successful, by enum pmm_kind; the common ones share a cache line with the above */
-	uint64_t reserved[4];
+	uint64_t displaced;		/* of the frees: nobody saw them, but another block came to lie there */
+	uint64_t reserved[3];
 };
 
 /* A thread that was seen, in order of appearance; blocks name it by number. */
@@ -422,6 +453,7 @@ enum pmm_off_reason {
 	PMM_OFF_MONITOR_GONE,	/* attached, and the monitor no longer ticks */
 	PMM_OFF_CONFINED,	/* the program put itself under seccomp; attached, or strict */
 	PMM_OFF_NO_GROWTH,	/* state stays RUNNING: under seccomp the ledger could not grow; `dropped` says what is missing */
+	PMM_OFF_NO_CHILDREN,	/* state stays RUNNING: processes and programs that it begins under its seccomp filter have no ledger */
 	PMM_NR_OFF_REASONS,
 };
 
@@ -499,7 +531,7 @@ struct pmm_ledger {
 	struct pmm_mapping_totals mapping;
 	struct pmm_allocator_view allocator_view;
 
-	pmm_ref node_dir[PMM_MAX_NODES >> PMM_NODE_SHIFT];
+	pmm_ref node_dir[PMM_MAX_NODES >> (PMM_NODE_SHIFT + PMM_NODE_DIR_SHIFT)];	/* of directories: pmm_ref[1 << PMM_NODE_DIR_SHIFT] */
 	pmm_ref site_dir[PMM_MAX_SITES >> PMM_SITE_SHIFT];
 	pmm_ref thread_dir[(PMM_MAX_THREADS >> PMM_THREAD_SHIFT) + 1];
 	pmm_ref module_dir[PMM_MAX_MODULES >> PMM_MODULE_SHIFT];
@@ -516,13 +548,14 @@ struct pmm_ledger {
 	uint32_t nr_spots;		/* numbers from 1 */
 	uint32_t compiled_in;		/* 1 = pmm.h's full form: only calls through it are recorded */
 	pmm_ref spot_dir[PMM_MAX_SPOTS >> PMM_SPOT_SHIFT];
+
+	struct pmm_death death;
 };
 
 /* the fixed area of a slot, after the header */
 #define PMM_PAGE		4096ull
 #define PMM_HEADER_BYTES	(128ull << 10)	/* the header's share, backed from the start */
-#define PMM_NODE_HASH_BITS	18	/* agent only: heads of node hash chains */
-#define PMM_NODE_HASH_FEW_BITS	15	/* ... in sampled mode: stacks are fewer, and 1 MiB takes half a millisecond */
+#define PMM_NODE_HASH_BYTES	(32ull << 10)	/* agent only: where the parts of the nodes' hash table are; agent/node.c */
 #define PMM_NODE_HASH_OFF	(26ull << 20)
 #define PMM_TOP_OFF(table)	((1ull << 20) + (uint64_t)(table) * (8ull << 20))
 #define PMM_MARKS_OFF		(28ull << 20)	/* backed only when a scanner asked for it */
@@ -530,8 +563,8 @@ struct pmm_ledger {
 #define PMM_ARENA_OFF		(32ull << 20)
 
 _Static_assert(sizeof(struct pmm_ledger) <= PMM_HEADER_BYTES, "the header must fit");
-_Static_assert(sizeof(struct pmm_node) == 24 && sizeof(struct pmm_site) == 8 && sizeof(struct pmm_stamp) == 8, "layout");
-_Static_assert(offsetof(struct pmm_record, lifetime) == 64 && sizeof(struct pmm_record) % 64 == 0, "cache lines");
+_Static_assert(sizeof(struct pmm_node) == 16 && sizeof(struct pmm_site) == 8 && sizeof(struct pmm_stamp) == 8, "layout");
+_Static_assert(offsetof(struct pmm_record, at_peak_bytes) == 64 && sizeof(struct pmm_record) == 128 && sizeof(struct pmm_lifetimes) % 64 == 0, "cache lines");
 _Static_assert(offsetof(struct pmm_ledger, changing) / 64 == offsetof(struct pmm_ledger, total) / 64, "a line that every event reads");
 _Static_assert(PMM_MARKS_OFF + PMM_MAX_MARKS <= PMM_ARENA_OFF, "the marks must fit");
 _Static_assert(sizeof(struct pmm_mid) == 64, "mid header is one cache line");

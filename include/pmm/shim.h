@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pmm.h's full form and the agent: what the one asks of the other. The form brings the agent's core along, and so this; in a program that was
  * started with the agent preloaded it finds that one's table (PMM_SHIM_NOTE) and records there, and what a program loads finds the program's.

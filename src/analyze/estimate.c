@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Errors of sampled figures: sums of the variance each sampled block adds.
  */

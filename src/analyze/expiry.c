@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Expiry needs no memory of single blocks. What was born before the last look's limit and lives now had expired and lived then as well, as
  * nothing is born into the past. So two sums for each site, of blocks born before the last limit and between that and the new one, tell
@@ -150,8 +151,10 @@ static int add_new(struct expiry *x, const struct heap *h, struct expiry_event *
 	struct expiry_site k = {
 		.held = sum, .most = sum, .ever = sum, .told_ns = h->taken_ns, .wait_ns = x->expire_ns,
 	};
-	int rc = hash_put(&x->by_site, key_of(h, e->site), (uint32_t)x->sites.nr);
+	int rc = vec_reserve(&x->sites, x->sites.nr + 1);
 
+	if (!rc)
+		rc = hash_put(&x->by_site, key_of(h, e->site), (uint32_t)x->sites.nr);
 	if (!rc)
 		rc = vec_push(&x->sites, k);
 	e->number = (uint32_t)x->sites.nr;

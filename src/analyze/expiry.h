@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Which blocks outlive their time: bookkeeping over successive looks at the heap of one process.
  *

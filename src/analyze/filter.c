@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Filters: one pass over the call tree (a node passes when it or its parent does) and one over the
  * blocks.

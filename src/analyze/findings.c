@@ -1,7 +1,9 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Heap errors of one process, brought together. */
 #include "src/analyze/findings.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -125,4 +127,40 @@ void findings_fold(struct heap *h, bool (*again)(const void *ctx, const struct h
 			h->findings[kept++] = h->findings[i];
 	}
 	h->nr_findings = kept;
+}
+
+bool findings_is_crash(int signal)
+{
+	return signal == SIGSEGV || signal == SIGBUS || signal == SIGILL || signal == SIGFPE || signal == SIGABRT || signal == SIGSYS ||
+	       signal == SIGTRAP;
+}
+
+int findings_note_crash(struct heap *h)
+{
+	struct heap_finding *all, *f;
+
+	if (h->end != HEAP_KILLED || h->death.known || !findings_is_crash(h->end_status))
+		return 0;
+	all = realloc(h->findings, (h->nr_findings + 1) * sizeof(*all));
+	if (!all)
+		return -ENOMEM;
+	h->findings = all;
+	f = &all[h->nr_findings];
+	*f = (struct heap_finding){
+		.type = PMM_FINDING_CRASH, .by = PMM_BY_SIGNAL, .text = strdup(""), .number = HEAP_NO_FINDING - 1, .count = 1,
+		.first_ns = h->taken_ns, .last_ns = h->taken_ns, .site = HEAP_NO_SITE, .alloc_site = HEAP_NO_SITE, .free_site = HEAP_NO_SITE,
+		.thread = HEAP_NO_THREAD, .alloc_thread = HEAP_NO_THREAD, .free_thread = HEAP_NO_THREAD,
+	};
+	if (!f->text)
+		return -ENOMEM;
+	h->nr_findings++;
+	h->death = (struct heap_death){ .known = true, .signal = (uint8_t)h->end_status, .fault = (uint8_t)h->end_status, .finding = f->number };
+	return 1;
+}
+
+struct heap_death findings_death(const struct heap *h, const struct heap_finding *f)
+{
+	const bool its = h->death.known && (f->type == PMM_FINDING_CRASH || h->death.finding == f->number);
+
+	return its ? h->death : (struct heap_death){ 0 };
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Heap errors of one process, found in several ways at several times, brought together.
  */
@@ -13,6 +14,18 @@
  * numbers (struct heap_site), threads by number and name; what is not there is not known. Also heap.check's sweeps. 0 or -ENOMEM.
  */
 int findings_carry(const struct heap *from, uint64_t first, struct heap *to);
+
+/* Does the signal say by itself that the program went wrong, unless another process sent it? */
+bool findings_is_crash(int signal);
+
+/*
+ * A process that such a signal ended, of which its agent could not say anything: a finding that says no more than that. 0, 1 = it was added, or
+ * -ENOMEM.
+ */
+int findings_note_crash(struct heap *h);
+
+/* What ended the process, where that finding is about it; else zero. */
+struct heap_death findings_death(const struct heap *h, const struct heap_finding *f);
 
 /*
  * Findings of h by release that say again what a sweep has found (`again` tells): what they add, where the block was released, goes to the sweep's

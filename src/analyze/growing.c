@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Growing: series of the heap, of its sites, and of frees that tell nothing but their number.
  */
@@ -33,7 +34,9 @@ int growing_add(struct growing *g, const struct heap *h, uint32_t site, uint64_t
 		g->nr_left_out++;
 		return 0;
 	}
-	rc = hash_put(&g->by_site, key_of(h, site), (uint32_t)g->sites.nr);
+	rc = vec_reserve(&g->sites, g->sites.nr + 1);
+	if (!rc)
+		rc = hash_put(&g->by_site, key_of(h, site), (uint32_t)g->sites.nr);
 	if (!rc)
 		rc = vec_push(&g->sites, (struct growth_series){ 0 });
 	return rc ? rc : growth_add(vec_last(&g->sites), time_ns, live_bytes);

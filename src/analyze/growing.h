@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What grows in a process that is watched since some moment of its life: the heap as a whole, and each call site.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Growth from a single heap: out of the series that a capture holds, and out of births. What a site held over time is known from the
  * births of its live blocks alone if it frees nothing; where it frees next to nothing the error is as small.
@@ -24,9 +25,22 @@ static uint64_t gone_until(const struct heap *h, uint64_t time_ns)
 	return (uint64_t)((unsigned __int128)h->untracked_frees * (time_ns - from) / (to - from));
 }
 
-static int add_series(struct growing *g, const struct heap *h, const uint32_t *nr_points)
+/* Without a series, so many looks at what is known of them. Where pmm was there from the beginning, they are blocks that it left out. */
+static int add_gone(struct growing *g, const struct heap *h)
 {
 	int rc = 0;
+
+	for (unsigned i = 0; !rc && i <= BINS && h->taken_ns > h->attach_ns; i++) {
+		uint64_t time_ns = h->attach_ns + (h->taken_ns - h->attach_ns) / BINS * i;
+
+		rc = growth_add(&g->gone, time_ns, (double)gone_until(h, time_ns));
+	}
+	return rc;
+}
+
+static int add_series(struct growing *g, const struct heap *h, const uint32_t *nr_points)
+{
+	int rc = h->nr_points || h->began == HEAP_BEGAN_EXEC ? 0 : add_gone(g, h);
 
 	for (uint32_t i = 0; !rc && i < h->nr_points; i++) {
 		const struct heap_point *p = &h->points[i];

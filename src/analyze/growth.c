@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Growth: a series is judged as a whole, then without its first quarter, so that what a program does at its start hides no
  * leak. A stretch is steady growth when
@@ -153,7 +154,7 @@ static int measure_parts(struct stretch *x)
 }
 
 /* Is its second half as certain and not clearly slower than the first, and does its last third rise about as fast as the whole? */
-static int still_rises(const struct stretch *x, bool by_trend, double slope, bool *still)
+static int still_rises(const struct stretch *x, bool by_trend, struct growth *g, bool *still)
 {
 	unsigned half = x->n / 2, third = x->n - x->n / 3;
 	struct trend first, second, late;
@@ -166,7 +167,8 @@ static int still_rises(const struct stretch *x, bool by_trend, double slope, boo
 	if (rc)
 		return rc;
 	*still = (!by_trend || second.z > MIN_HALF_Z) &&
-		 (second.slope >= STILL * first.slope || second.high >= first.low) && late.high >= STILL * slope;
+		 (second.slope >= STILL * first.slope || second.high >= first.low) && late.high >= STILL * g->slope;
+	g->late_slope = late.slope;
 	return 0;
 }
 
@@ -195,7 +197,7 @@ static int judge(struct stretch *x, struct growth *g)
 	g->slope_low = by_trend ? x->trend.low : x->floor_slope - T_95 * x->floor_error;
 	g->slope_high = by_trend ? x->trend.high : x->floor_slope + T_95 * x->floor_error;
 	trend_line_or_step(x->t, x->low, x->n, &line, &step);
-	rc = still_rises(x, by_trend && !evenly, g->slope, &still);
+	rc = still_rises(x, by_trend && !evenly, g, &still);
 	if (line > step && !evenly)
 		g->reason = step < line / 4 ? GROWTH_ONE_STEP : GROWTH_LEVELLED;
 	else if (!still)
@@ -235,7 +237,7 @@ int growth_judge(const struct growth_series *s, struct growth *out)
 			break;
 	}
 	if (out->verdict != GROWTH_STEADY)
-		out->slope = out->slope_low = out->slope_high = 0;
+		out->slope = out->slope_low = out->slope_high = out->late_slope = 0;
 	else
 		out->reason = GROWTH_REASON_NONE;
 	return rc;

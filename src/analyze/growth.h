@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Does a heap, or what one call site holds, grow steadily?
  *
@@ -58,6 +59,7 @@ struct growth {
 	uint64_t until_ns;
 	double slope;			/* steady: bytes per second, ... */
 	double slope_low, slope_high;	/* ... within these in 19 of 20 cases */
+	double late_slope;		/* steady: bytes per second in the last third */
 };
 
 /* The verdict on a series. 0 or -ENOMEM. A few milliseconds at most. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The heap over time: the sampled series completed with what is known exactly, its highest point
  * and its end.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The verdict on entries: growth, age, suppressions; their order and sums; their place in a heap.
  */
@@ -29,49 +30,103 @@ static bool is_old(const struct heap *h, const struct leak_entry *e, uint64_t ol
 	return now_ns >= e->oldest_ns && now_ns - e->oldest_ns >= (old_ns ? old_ns : LEAKS_OLD_NS);
 }
 
+static bool has(const struct leak_entry *e, unsigned evidence)
+{
+	return (e->evidence.has & evidence) == evidence;
+}
+
+static void decide(struct leak_entry *e, enum leak_verdict verdict, enum leak_reason reason)
+{
+	e->verdict = (uint8_t)verdict;
+	e->reason = (uint8_t)reason;
+}
+
 /*
- * Programs that keep a header before what they hand out (strings with a length, objects with private data) look like this, and while they run it
- * can be seen that such blocks do not get more. At the end memcheck's word is kept: who asks then wants to be told.
+ * Programs that keep a header before what they hand out (strings with a length, objects with private data) look like this, and so do numbers that
+ * look like pointers. Only where such blocks get more and more is a leak likely. Who wants memcheck's word asks for the class.
  */
 static void judge_possible(const struct heap *h, struct leak_entry *e, uint64_t old_ns)
 {
-	if (!has_ended(h) && !is_old(h, e, old_ns))
-		e->reason = LEAK_YOUNG;
-	else if (!has_ended(h) && e->growth.verdict == GROWTH_NONE)
-		e->reason = LEAK_INTERIOR_STEADY;
+	if (!is_old(h, e, old_ns) && !has_ended(h))
+		decide(e, LEAK_UNLIKELY, LEAK_YOUNG);
+	else if (has(e, EVIDENCE_STEADY | EVIDENCE_MANY | EVIDENCE_SPREAD | EVIDENCE_KEPT))
+		decide(e, LEAK_LIKELY, LEAK_INTERIOR);
+	else if (has(e, EVIDENCE_STEADY))
+		decide(e, LEAK_GROWING, LEAK_FILLS);
 	else
-		e->reason = LEAK_INTERIOR;
-	e->verdict = e->reason == LEAK_INTERIOR ? LEAK_LIKELY : LEAK_UNLIKELY;
+		decide(e, LEAK_UNLIKELY, e->growth.verdict == GROWTH_NONE ? LEAK_INTERIOR_STEADY : LEAK_INTERIOR_ALONE);
 }
 
 static void judge_reachable(const struct heap *h, struct leak_entry *e, uint64_t old_ns)
 {
-	bool grows = e->growth.verdict == GROWTH_STEADY && is_old(h, e, old_ns);
-
-	e->verdict = grows ? LEAK_LIKELY : LEAK_UNLIKELY;
-	e->reason = grows ? LEAK_GROWS : e->growth.verdict == GROWTH_NONE ? LEAK_STEADY : LEAK_GROWTH_UNKNOWN;
+	if (has(e, EVIDENCE_ALL))
+		decide(e, LEAK_LIKELY, LEAK_GROWS);
+	else if (has(e, EVIDENCE_STEADY) && is_old(h, e, old_ns))
+		decide(e, LEAK_GROWING, LEAK_FILLS);
+	else
+		decide(e, LEAK_UNLIKELY, e->growth.verdict == GROWTH_NONE ? LEAK_STEADY : LEAK_GROWTH_UNKNOWN);
 }
 
-static int judge_entry(const struct heap *h, struct leak_entry *e, const struct leaks_options *o)
+static bool is_pointed_at(const struct leak_entry *e)
 {
-	bool pointed_at = e->class == REACH_REACHED || e->class == REACH_POSSIBLE;
+	return e->class == REACH_REACHED || e->class == REACH_POSSIBLE;
+}
+
+static int find_growth(struct leak_entry *e, const struct heap *h, const struct leaks_options *o)
+{
 	int rc = 0;
 
 	e->growth = (struct growth){ 0 };
-	e->suppression = NULL;
-	if (pointed_at && o->growing)
+	e->evidence = (struct evidence){ .site = e->site };
+	if (!is_pointed_at(e))
+		return 0;
+	if (o->growing)
 		rc = growing_judge_site(o->growing, h, e->site, &e->growth);
-	if (!rc && pointed_at && o->past && e->growth.verdict == GROWTH_UNKNOWN)
+	if (!rc && o->past && e->growth.verdict == GROWTH_UNKNOWN)
 		rc = growing_judge_site(o->past, h, e->site, &e->growth);
-	if (e->class == REACH_REACHED) {
-		judge_reachable(h, e, o->old_ns);
-	} else if (e->class == REACH_POSSIBLE) {
-		judge_possible(h, e, o->old_ns);
-	} else {
-		e->verdict = LEAK_CERTAIN;
-		e->reason = e->class == REACH_DEFINITE ? LEAK_UNREACHABLE : LEAK_LOST_WITH;
-	}
 	return rc;
+}
+
+/* What is known of the growth of the entries' sites, and what else speaks for leaks where they grow. */
+static int find_evidence(struct leaks *l, const struct heap *h, const struct leaks_options *o)
+{
+	VEC(struct evidence) grown = { 0 };
+	struct hash_map by_site = { 0 };	/* -> index into grown */
+	bool added = false;
+	int rc = 0;
+
+	vec_each(&l->entries, e) {
+		if (!rc)
+			rc = find_growth(e, h, o);
+		if (rc || e->growth.verdict != GROWTH_STEADY)
+			continue;
+		if (!hash_add(&by_site, e->site, (uint32_t)grown.nr, &added))
+			rc = -ENOMEM;
+		else if (added)
+			rc = vec_push(&grown, (struct evidence){ .site = e->site, .growth = e->growth });
+	}
+	if (!rc && grown.nr)
+		rc = evidence_find(h, o->old_ns ? o->old_ns : LEAKS_OLD_NS, grown.v, grown.nr);
+	vec_each(&l->entries, e) {
+		const uint32_t *i = is_pointed_at(e) ? hash_find(&by_site, e->site) : NULL;
+
+		if (!rc && i)
+			e->evidence = grown.v[*i];
+	}
+	hash_fini(&by_site);
+	vec_fini(&grown);
+	return rc;
+}
+
+static void judge_entry(const struct heap *h, struct leak_entry *e, const struct leaks_options *o)
+{
+	e->suppression = NULL;
+	if (e->class == REACH_REACHED)
+		judge_reachable(h, e, o->old_ns);
+	else if (e->class == REACH_POSSIBLE)
+		judge_possible(h, e, o->old_ns);
+	else
+		decide(e, LEAK_CERTAIN, e->class == REACH_DEFINITE ? LEAK_UNREACHABLE : LEAK_LOST_WITH);
 }
 
 /* ---- suppressions ---- */
@@ -175,11 +230,11 @@ static int sum_up(struct leaks *l, const struct heap *h)
 
 int leaks_judge(struct leaks *l, const struct heap *h, const struct leaks_options *o)
 {
-	int rc = 0;
+	int rc = l->merged ? 0 : find_evidence(l, h, o);
 
 	vec_each(&l->entries, e)
-		if (!rc)
-			rc = judge_entry(h, e, o);
+		if (!l->merged)
+			judge_entry(h, e, o);
 	if (!rc && o->suppress && o->names)
 		rc = suppress_all(l, h, o);
 	if (!rc)
@@ -214,6 +269,9 @@ static uint64_t join_rows(struct heap_leak *row, uint64_t nr)
 		last->indirect_bytes += row[i].indirect_bytes;
 		last->held_blocks += row[i].held_blocks;
 		last->chained_blocks += row[i].chained_blocks;
+		last->habit_blocks += row[i].habit_blocks;
+		last->habit_bytes += row[i].habit_bytes;
+		last->header_bytes = row[i].header_bytes ? row[i].header_bytes : last->header_bytes;
 		last->oldest_ns = last->oldest_ns < row[i].oldest_ns ? last->oldest_ns : row[i].oldest_ns;
 		last->newest_ns = last->newest_ns > row[i].newest_ns ? last->newest_ns : row[i].newest_ns;
 	}
@@ -240,6 +298,7 @@ int leaks_store(const struct leaks *l, struct heap *h)
 			.site = e->site, .class = e->class, .holder_site = e->holder_site, .blocks = e->blocks, .bytes = e->bytes,
 			.indirect_blocks = e->indirect_blocks, .indirect_bytes = e->indirect_bytes, .oldest_ns = e->oldest_ns,
 			.newest_ns = e->newest_ns, .held_blocks = e->held_blocks, .chained_blocks = e->chained_blocks,
+			.habit_blocks = e->habit_blocks, .habit_bytes = e->habit_bytes, .header_bytes = e->header_bytes,
 		};
 	put_rows(h, row, l->entries.nr);
 	return 0;
@@ -255,6 +314,7 @@ int leaks_load(struct leaks *l, const struct heap *h)
 			.bytes = row->bytes, .indirect_blocks = row->indirect_blocks, .indirect_bytes = row->indirect_bytes,
 			.oldest_ns = row->oldest_ns, .newest_ns = row->newest_ns, .fresh_blocks = row->blocks,
 			.fresh_bytes = row->bytes, .held_blocks = row->held_blocks, .chained_blocks = row->chained_blocks,
+			.habit_blocks = row->habit_blocks, .habit_bytes = row->habit_bytes, .header_bytes = row->header_bytes,
 		};
 
 		if (vec_push(&l->entries, e))
@@ -287,6 +347,8 @@ int leaks_carry(const struct heap *from, struct heap *to)
 			row[i].holder_site = site_there(&by_number, from, row[i].holder_site);
 	}
 	hash_fini(&by_number);
+	if (!rc && from->nr_forgotten)
+		rc = heap_forget_as(from, to);
 	if (rc) {
 		free(row);
 		return rc;

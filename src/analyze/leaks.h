@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The verdict: which call sites leak, how sure that is and why. Joins reachability (reach.h), age and growth (growth.h, growing.h).
  *
@@ -15,7 +16,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "src/analyze/evidence.h"
 #include "src/analyze/growing.h"
+#include "src/analyze/hold_first.h"
 #include "src/analyze/reach.h"
 #include "src/base/vec.h"
 #include "src/model/heap.h"
@@ -28,8 +31,9 @@ struct names;
 
 enum leak_verdict {
 	LEAK_CERTAIN,		/* definitely lost, or indirectly with it */
-	LEAK_LIKELY,		/* possibly lost and old, unless known not to grow; or reachable, old, growing steadily */
-	LEAK_UNLIKELY,		/* reachable: a cache or pool that does not grow any more, or too young to tell */
+	LEAK_LIKELY,		/* reachable or possibly lost, growing, and all that a leak does besides is seen (evidence.h) */
+	LEAK_GROWING,		/* growing steadily, but not all is seen: a leak, or a cache that fills */
+	LEAK_UNLIKELY,		/* does not grow any more, or nothing speaks for a leak but pointers into the middle, or too young to tell */
 	LEAK_SUPPRESSED,
 	LEAK_NR_VERDICTS,
 };
@@ -38,10 +42,12 @@ enum leak_verdict {
 enum leak_reason {
 	LEAK_UNREACHABLE,	/* certain: nothing points to them */
 	LEAK_LOST_WITH,		/* certain: only lost blocks of the holder point to them */
-	LEAK_INTERIOR,		/* likely: only pointers into their middles, and old or the program has ended */
-	LEAK_GROWS,		/* likely: grows steadily */
+	LEAK_INTERIOR,		/* likely: only pointers into their middles, and many, old, growing steadily */
+	LEAK_GROWS,		/* likely: grows steadily and does all that a leak does */
+	LEAK_FILLS,		/* growing: it may be a leak, evidence.has tells what is missing */
 	LEAK_YOUNG,		/* unlikely: only pointers into their middles, too young to tell */
-	LEAK_INTERIOR_STEADY,	/* unlikely: only pointers into their middles, the program runs and they do not grow steadily */
+	LEAK_INTERIOR_STEADY,	/* unlikely: only pointers into their middles, and they do not grow steadily */
+	LEAK_INTERIOR_ALONE,	/* unlikely: only pointers into their middles, and it is not known that they grow */
 	LEAK_STEADY,		/* unlikely: does not grow steadily (growth.reason) */
 	LEAK_GROWTH_UNKNOWN,	/* unlikely: reachable, and not watched for long enough */
 };
@@ -57,17 +63,23 @@ struct leak_entry {
 	uint64_t fresh_blocks, fresh_bytes;	/* not in the search before (--every); all of them in the first */
 	uint32_t holder_site;		/* see struct heap_leak; HEAP_NO_SITE = roots */
 	uint64_t held_blocks, chained_blocks;	/* likewise */
+	struct hold_first root;		/* reachable and possible: that one of them hangs on; not in a capture */
 	uint64_t example;		/* address of the oldest; 0 = not known: a capture keeps none */
 	uint64_t example_bytes;		/* its size */
 	uint8_t contents[LEAKS_CONTENTS];	/* its first bytes, where somebody asked for them; never stored */
 	uint8_t nr_contents;
+	uint64_t habit_blocks, habit_bytes;	/* reachable: by a habit of the program's only (reach_habit.h) */
+	uint32_t header_bytes;		/* of these, before what is pointed to, of the last one; 0 = pools */
 	struct growth growth;		/* reachable and possible: what is known of the site's growth */
+	struct evidence evidence;	/* ... and what else speaks for a leak */
 	const char *suppression;	/* name of what suppressed it, else NULL; borrowed from the suppressions */
+	uint32_t group;			/* of a tree of processes: see src/analyze/leaks_tree.h */
 };
 
 struct leak_sum { uint64_t blocks, bytes, sites; };
 
 struct leaks {
+	bool merged;			/* of many processes, each judged by itself: suppressions, order and sums are left to do */
 	VEC(struct leak_entry) entries;	/* judged: by verdict, then bytes with indirect ones */
 	struct leak_sum by_class[REACH_NR_CLASSES];	/* without what is suppressed */
 	struct leak_sum suppressed;	/* all classes */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Entries of classified blocks: sums by site and class, who holds them, what is new. One pass over the blocks; a second array of four
  * bytes a block says through which other site each is reached: of a list of a million nodes the one that hangs the list up, not the node
@@ -28,6 +29,7 @@ struct collect {
 	const struct reach *r;
 	const struct leaks_seen *seen;
 	size_t seen_at;			/* blocks of `seen` before this one have lower addresses */
+	size_t habit_at;		/* habits before this one are of blocks before */
 	uint32_t *by_site;		/* entry + 1, by site and class; not of indirect ones */
 	struct hash_map indirect;	/* site, holder -> entry */
 	uint32_t *anchor;		/* by block: the site it is reached through */
@@ -182,6 +184,19 @@ static void count_block(struct collect *c, struct leak_entry *e, const struct he
 	}
 }
 
+/* Is it reached by a habit only? */
+static void count_habit(struct collect *c, struct leak_entry *e, uint32_t block)
+{
+	const struct reach_habit *x = c->r->habits.v + c->habit_at;
+
+	if (c->habit_at >= c->r->habits.nr || x->block != block)
+		return;
+	c->habit_at++;
+	e->habit_blocks++;
+	e->habit_bytes += c->h->blocks[block].size_bytes;
+	e->header_bytes = x->header_bytes ? x->header_bytes : e->header_bytes;
+}
+
 /* An indirect block counts with the definite one too. */
 static int count_indirect(struct collect *c, uint32_t block, uint32_t *holder)
 {
@@ -215,6 +230,7 @@ static int add_block(struct collect *c, uint32_t block)
 	if (n < 0)
 		return (int)n;
 	count_block(c, &c->l->entries.v[n], b);
+	count_habit(c, &c->l->entries.v[n], block);
 	if (class == REACH_INDIRECT) {
 		c->l->entries.v[n].held_blocks += holder != HEAP_NO_SITE;
 		return 0;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * How long freed blocks lived: histograms with doubling buckets.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Which source lines hold the memory: sites grouped by the frame that answers for them.
  *

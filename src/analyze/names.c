@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Names of frames: a hash from address to what it resolved to, filled on demand.
  */
@@ -89,6 +90,7 @@ static void note_unnamed(struct names *n, uint32_t module)
 {
 	if (!n->unnamed)
 		n->unnamed = calloc((size_t)n->heap->nr_modules + 1, 1);
+	n->failed |= !n->unnamed;
 	if (n->unnamed)
 		n->unnamed[module] = 1;
 }
@@ -105,7 +107,22 @@ static void name_spot(const struct heap_spot *p, struct frame_name *out)
 	out->linkage = out->function;
 	out->file = p->file[0] ? p->file : NULL;
 	out->line = p->line;
-	out->role = role_of(NULL, out->function);
+}
+
+void names_skip(struct names *n, const char *const *pattern, unsigned nr)
+{
+	n->skip = pattern;
+	n->nr_skip = nr;
+}
+
+static enum frame_role role_in(const struct names *n, const struct frame_name *f)
+{
+	enum frame_role role = role_of(f->module, f->function);
+
+	for (unsigned i = 0; f->function && i < n->nr_skip; i++)
+		if (role_matches(n->skip[i], f->function))
+			return FRAME_ALLOCATOR;
+	return role == FRAME_PROGRAM && f->file && role_runtime_source(f->file) ? FRAME_RUNTIME : role;
 }
 
 static unsigned resolve_node(struct names *n, uint32_t node, struct frame_name *out)
@@ -122,6 +139,7 @@ static unsigned resolve_node(struct names *n, uint32_t node, struct frame_name *
 	}
 	if (heap_spot(n->heap, at)) {
 		name_spot(heap_spot(n->heap, at), out);
+		out[0].role = role_in(n, &out[0]);
 		return 1;
 	}
 	if (n->resolve)
@@ -138,7 +156,7 @@ static unsigned resolve_node(struct names *n, uint32_t node, struct frame_name *
 		if (at->module)
 			out[i].module = m->path[0] ? m->path : NULL;
 		out[i].inlined = i + 1 < nr;
-		out[i].role = role_of(out[i].module, out[i].function);
+		out[i].role = role_in(n, &out[i]);
 	}
 	return nr;
 }
@@ -150,15 +168,19 @@ const struct frame_name *names_find(struct names *n, uint32_t node, unsigned *nr
 	struct names_entry *e;
 
 	*nr = 1;
-	if (!grow(n))
+	if (!grow(n)) {
+		n->failed = true;
 		return n->lost;
+	}
 	e = slot_of(n->entry, n->nr_slots, node ? at->pc : 0, at->module);
 	if (!e->nr) {
 		unsigned found = resolve_node(n, node, frame);
 
 		e->frame = malloc(found * sizeof(*frame));
-		if (!e->frame)
+		if (!e->frame) {
+			n->failed = true;
 			return n->lost;
+		}
 		memcpy(e->frame, frame, found * sizeof(*frame));
 		e->pc = node ? at->pc : 0;
 		e->module = at->module;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What the frames of a heap's call tree are called, looked up on demand and remembered.
  *
@@ -46,13 +47,22 @@ struct names {
 	void *ctx;
 	struct names_entry *entry; /* hash by address */
 	uint32_t nr_entries, nr_slots;
+	const char *const *skip; /* patterns of functions that only hand memory on */
+	unsigned nr_skip;
 	const struct frame_name *lost; /* stands in when memory is out */
+	bool failed;	  /* memory was out at some time */
 	uint8_t *unnamed; /* by module: an address in it was asked for and has no name; NULL: none
 			     yet */
 };
 
 /* Names of `h`, which must outlive them. */
 void names_init(struct names *n, const struct heap *h, names_resolve *resolve, void *ctx);
+
+/*
+ * Functions that match one of these are FRAME_ALLOCATOR: shell patterns on the name, with or without what is in parentheses. Before the first name is
+ * asked for; the patterns must outlive the names.
+ */
+void names_skip(struct names *n, const char *const *pattern, unsigned nr);
 
 void names_fini(struct names *n);
 
@@ -73,6 +83,12 @@ bool names_unnamed(const struct names *n, uint32_t module);
 
 /* May the function be a part of pmm.h's monitor? It is, where one of pmm.h's functions or operator new is not far outside. */
 bool role_in_monitor(const char *function);
+
+/* Is the source file one of a language's own library? (Rust's are at /rustc/HASH/library/ or below rustlib/src.) */
+bool role_runtime_source(const char *file);
+
+/* Does a function's name match a shell pattern, as it is or without its arguments? */
+bool role_matches(const char *pattern, const char *function);
 
 /* Role of a frame by its module's path (NULL: unknown) and function (NULL: unknown). */
 enum frame_role role_of(const char *module, const char *function);

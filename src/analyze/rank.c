@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Rankings: collect (value, number) pairs, sort, keep the top.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Reachability: the passes in their order.
  */
@@ -97,8 +98,11 @@ int reach_run_tuned(const struct heap *h, const struct memory *m, const struct r
 	r->stats.extra_bytes = run.space.peak;
 	reach_graph_fini(&run.graph);
 	reach_index_fini(&run.index);
-	if (rc) {
+	if (rc)
 		reach_fini(r);
+	if (rc == -EINTR) {
+		err_set(e, rc, "the search was interrupted");
+	} else if (rc) {
 		err_set(e, rc, "out of memory for a search for leaks among %" PRIu64 " blocks", h->nr_blocks);
 		err_hint(e, "it needs about 40 bytes for each block, %" PRIu64 " MiB here, and 64 MiB", h->nr_blocks * 40 >> 20);
 	}
@@ -116,6 +120,7 @@ void reach_fini(struct reach *r)
 {
 	reach_unreserve(r->class, r->nr);
 	reach_unreserve(r->parent, r->nr * sizeof(*r->parent));
+	vec_fini(&r->habits);
 	r->class = NULL;
 	r->parent = NULL;
 	r->nr = 0;

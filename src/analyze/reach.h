@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Reachability: which live blocks can the program still get at?
  *
@@ -21,6 +22,7 @@
 #include <stdint.h>
 
 #include "src/base/err.h"
+#include "src/base/vec.h"
 #include "src/model/heap.h"
 #include "src/model/memory.h"
 
@@ -34,7 +36,10 @@ enum reach_heuristic {
 	REACH_LENGTH64		= 1 << 1,	/* behind a first word that holds the size of the rest */
 	REACH_NEWARRAY		= 1 << 2,	/* behind the number of elements that new[] put first */
 	REACH_MULTIPLE_INHERITANCE = 1 << 3,	/* a second vtable pointer within an object that begins with one */
-	REACH_ALL_HEURISTICS	= 15,
+	REACH_HEADER		= 1 << 4,	/* behind a header of one size, throughout a call site or many (reach_habit.h; not memcheck's) */
+	REACH_POOL		= 1 << 5,	/* several of them: parts of a pool are in use (likewise) */
+	REACH_MEMCHECKS		= 15,
+	REACH_ALL_HEURISTICS	= 63,
 };
 
 struct reach_options {
@@ -52,6 +57,12 @@ struct reach_stats {
 	uint64_t build_ns, mark_ns;	/* time for reading and finding pointers; for following them */
 };
 
+/* A block that is reached by a habit of the program only: REACH_HEADER, REACH_POOL. */
+struct reach_habit {
+	uint32_t block;
+	uint32_t header_bytes;		/* before what is pointed to; 0 = a pool */
+};
+
 struct reach {
 	uint8_t *class;			/* enum reach_class, by index into heap.blocks */
 	/*
@@ -60,6 +71,7 @@ struct reach {
 	 */
 	uint32_t *parent;
 	uint64_t nr;			/* blocks */
+	VEC(struct reach_habit) habits;	/* by block */
 	struct reach_stats stats;
 };
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Blocks still to be followed: a stack in bags of a thousand, and a pool through which threads hand bags to those that have none.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Building the compact graph: all threads read the heap's blocks, chunk by chunk, and write down whom they point to.
  *
@@ -42,6 +43,7 @@ struct building {
 	const struct reach_plan *plan;
 	uint64_t next;			/* piece, then chunk */
 	uint64_t stripped;		/* blocks looked at */
+	bool stopped;
 };
 
 static uint32_t *claim(struct reach_graph *g, uint64_t *nr)
@@ -239,12 +241,14 @@ static void build(void *arg, unsigned who)
 	}
 	b->g = g;
 	b->before.block = REACH_NONE;
-	while ((i = __atomic_fetch_add(&w->next, 1, __ATOMIC_RELAXED)) < nr) {
+	while (!reach_stopped(&b->s) && (i = __atomic_fetch_add(&w->next, 1, __ATOMIC_RELAXED)) < nr) {
 		if (i < g->pieces.nr)
 			build_piece(b, &g->pieces.v[i]);
 		else
 			build_chunk(b, &g->ix->chunks[i - g->pieces.nr]);
 	}
+	if (b->s.stopped)
+		__atomic_store_n(&w->stopped, true, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&g->pointers, b->pointers, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&g->read_bytes, b->s.read_bytes, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&g->unread_bytes, b->s.unread_bytes, __ATOMIC_RELAXED);
@@ -335,6 +339,8 @@ int reach_graph_init(struct reach_graph *g, const struct reach_index *ix, const 
 	if (rc)
 		return rc;
 	reach_team(plan->nr_threads, build, &w);
+	if (w.stopped)
+		return -EINTR;
 	/* A thread that had no memory did nothing; what the others could not do, nobody did. */
 	if (w.next < g->pieces.nr + ix->nr_chunks)
 		return g->rc;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The compact graph of a heap: following it. Building: reach_build.c.
  */

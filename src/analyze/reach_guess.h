@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Is a pointer into a block's middle as good as one to its start? The four guesses of memcheck's manual (--leak-check-heuristics).
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * From an address to a block: building the index. Looking up: reach_resolve.c.
  */

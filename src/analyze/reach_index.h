@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * From an address to the block it lies in, for a search that asks some hundred million times.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Which of the lost blocks are lost by themselves, and which only with others.
  *
@@ -69,6 +70,7 @@ static void lead_on(struct losing *l, uint32_t root)
 				__builtin_prefetch(&g->edges[g->first[block[i]]]);
 		for (unsigned i = 0; i < nr; i++)
 			reach_follow(g, &l->s, block[i], lead_to, l);
+		l->failed |= reach_stopped(&l->s);
 	}
 }
 
@@ -123,7 +125,7 @@ static int lose(struct losing *l)
 	drop_candidates(l);
 	memset(l->seen, 0, nr_words(l) * 8);
 	give_to_candidates(l);
-	return l->failed ? -ENOMEM : 0;
+	return l->s.stopped ? -EINTR : l->failed ? -ENOMEM : 0;
 }
 
 int reach_lose(const struct reach_graph *g, const struct memory *m, uint64_t tag_mask, struct reach *r)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What the program can still reach.
  *
@@ -14,13 +15,12 @@
 
 #include "src/analyze/reach_bag.h"
 #include "src/analyze/reach_guess.h"
+#include "src/analyze/reach_habit.h"
 
 #define HANDFUL		32
 #define MAX_TARGETS	512
 #define MAX_DOUBTS	(128 << 10)
 #define ROOT_PIECE	REACH_WINDOW
-#define CHUNK_HEAD	8	/* of glibc, before each block */
-#define CHUNK_MIN	32
 
 struct target {
 	uint32_t block, offset;
@@ -34,11 +34,12 @@ struct marking {
 	struct reach *r;
 	struct reach_pool pool;
 	uint64_t *reached;		/* bit by block; first round's class REACH_REACHED */
-	bool possible;			/* the second round */
+	struct reach_habits habits;
+	enum { FROM_ROOTS, POSSIBLE, FROM_HABITS, NR_ROUNDS } round;
 	pthread_mutex_t lock;		/* for the next two */
 	size_t root;			/* where the next piece of a root is to be taken */
 	uint64_t root_at;
-	uint64_t seeds;			/* second round: blocks looked at */
+	uint64_t seeds;			/* second round: blocks looked at; third: habits */
 	int rc;
 };
 
@@ -126,7 +127,8 @@ static void look_at_doubts(struct worker *k, uint32_t nr)
 /* A pointer into the middle of a block, or, in the second round, any. */
 static void judge(struct worker *k, const struct target *t)
 {
-	if (k->w->possible) {
+	reach_note(&k->w->habits, t->block, t->offset);
+	if (k->w->round == POSSIBLE) {
 		if (possible(k, t))
 			enter(k, t);
 	} else if (reach_guess_worth(&k->guess, t->block, t->offset)) {
@@ -165,7 +167,7 @@ static void judge_starts(struct worker *k)
 
 static void judge_all(struct worker *k)
 {
-	if (!k->w->possible)
+	if (k->w->round != POSSIBLE)
 		judge_starts(k);
 	else
 		for (unsigned i = 0; i < k->nr_targets; i++)
@@ -250,14 +252,6 @@ static bool follow(struct worker *k)
 	return any;
 }
 
-/* glibc's lists of free chunks hold the address of the chunk behind a block, which is within the block's last bytes. */
-static bool is_chunk_behind(const struct heap_block *b, uint32_t offset)
-{
-	uint64_t chunk = (b->size_bytes + CHUNK_HEAD + 15) & ~15ull;
-
-	return offset >= CHUNK_MIN - 16 && offset == (chunk < CHUNK_MIN ? CHUNK_MIN : chunk) - 16;
-}
-
 static void root_hits(void *arg, const struct reach_scanner *s)
 {
 	struct worker *k = arg;
@@ -268,7 +262,7 @@ static void root_hits(void *arg, const struct reach_scanner *s)
 
 		if (hit.block == REACH_NONE)
 			continue;
-		if (k->chunk_lists && is_chunk_behind(&s->ix->blocks[hit.block], hit.offset))
+		if (k->chunk_lists && reach_is_chunk_behind(&s->ix->blocks[hit.block], hit.offset))
 			continue;
 		add_target(k, hit.block, hit.offset);
 	}
@@ -288,7 +282,7 @@ static bool next_root(struct marking *w, struct memory_range *piece)
 		if (piece->start >= piece->end)
 			continue;
 		if (piece->end - piece->start > ROOT_PIECE)
-			piece->end = piece->start + ROOT_PIECE;
+			piece->end = (piece->start + ROOT_PIECE) & ~7ull;	/* a word is in one piece */
 		w->root_at = piece->end;
 		break;
 	}
@@ -323,7 +317,7 @@ static void take_roots(struct worker *k)
 {
 	struct memory_range piece;
 
-	while (next_root(k->w, &piece) && !k->failed) {
+	while (!k->failed && !(k->failed = reach_stopped(&k->s)) && next_root(k->w, &piece)) {
 		k->chunk_lists = piece.chunk_lists;
 		reach_scan(&k->s, piece.start, piece.end, root_hits, k);
 		k->chunk_lists = false;
@@ -350,18 +344,34 @@ static void take_seeds(struct worker *k)
 	}
 }
 
+/* Third round: what a habit explains is reached, and so is what hangs on it. */
+static void take_habits(struct worker *k)
+{
+	struct marking *w = k->w;
+	uint64_t at;
+
+	while ((at = __atomic_fetch_add(&w->seeds, 1, __ATOMIC_RELAXED)) < w->r->habits.nr) {
+		uint32_t block = w->r->habits.v[at].block;
+
+		if (set_reached(k, block) && !reach_is_bare(w->g, block) && !k->failed)
+			k->failed = reach_push(&k->stack, &block, 1);
+	}
+}
+
 static void work(struct worker *k, unsigned who)
 {
 	struct marking *w = k->w;
 
-	if (w->possible) {
+	if (w->round == POSSIBLE) {
 		take_seeds(k);
+	} else if (w->round == FROM_HABITS) {
+		take_habits(k);
 	} else {
 		if (!who)
 			root_words(k);
 		take_roots(k);
 	}
-	while (!k->failed) {
+	while (!k->failed && !(k->failed = reach_stopped(&k->s))) {
 		if (follow(k))
 			reach_pool_share(&w->pool, &k->stack);
 		else if (k->nr_doubts)
@@ -395,7 +405,7 @@ static void worker_run(void *arg, unsigned who)
 		reach_pool_enter(&w->pool);
 	work(k, who);
 	if (k->failed)
-		__atomic_store_n(&w->rc, -ENOMEM, __ATOMIC_RELAXED);
+		__atomic_store_n(&w->rc, k->s.stopped ? -EINTR : -ENOMEM, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&w->r->stats.read_bytes, k->s.read_bytes, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&w->r->stats.unread_bytes, k->s.unread_bytes, __ATOMIC_RELAXED);
 	reach_stack_fini(&k->stack);
@@ -410,24 +420,35 @@ static void set_classes(struct marking *w)
 			w->r->class[i + (unsigned)__builtin_ctzll(left)] = REACH_REACHED;
 }
 
+static void mark_round(struct marking *w, int round, unsigned nr_threads)
+{
+	w->round = round;
+	w->seeds = 0;
+	reach_pool_init(&w->pool);
+	reach_team(nr_threads, worker_run, w);
+	reach_pool_fini(&w->pool, w->g->space);
+	if (round != POSSIBLE)
+		set_classes(w);
+}
+
 int reach_mark(const struct reach_graph *g, const struct memory *m, const struct reach_options *o, unsigned nr_threads, struct reach *r)
 {
 	struct marking w = { .g = g, .memory = m, .o = o, .r = r };
-
 	size_t bytes = reach_bits_bytes(r->nr);
 
 	w.reached = reach_take(g->space, bytes);
 	if (!w.reached)
 		return -ENOMEM;
+	if (o->heuristics & (REACH_HEADER | REACH_POOL))
+		w.rc = reach_habits_init(&w.habits, r->nr, g->space);
 	pthread_mutex_init(&w.lock, NULL);
-	for (int round = 0; round < 2 && !w.rc; round++) {
-		w.possible = round;
-		reach_pool_init(&w.pool);
-		reach_team(nr_threads, worker_run, &w);
-		reach_pool_fini(&w.pool, g->space);
-		if (!round)
-			set_classes(&w);
+	for (int round = FROM_ROOTS; round < NR_ROUNDS && !w.rc; round++) {
+		if (round == FROM_HABITS && w.habits.notes)
+			w.rc = reach_habits_judge(&w.habits, g->ix->blocks, o->heuristics, r);
+		if (!w.rc && (round != FROM_HABITS || r->habits.nr))
+			mark_round(&w, round, nr_threads);
 	}
+	reach_habits_fini(&w.habits, g->space);
 	reach_give(g->space, w.reached, bytes);
 	pthread_mutex_destroy(&w.lock);
 	return w.rc;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What the program can still reach: following the graph from the roots with all threads.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * From addresses to blocks: looking up, in three steps: the line; what it says (and then the block, for a pointer that is not one to a
  * start); the block's size.

@@ -1,11 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Reading a process's memory in large pieces.
  */
 #include "src/analyze/reach_scan.h"
 
 #include <errno.h>
+#include <time.h>
 
 #define PAGE 4096
+#define STOP_NS 10000000ull	/* between two questions whether to stop */
 #define STEP 64	/* words looked at before those found get on */
 #define LAG 32	/* words on their way from one step to the next: about as many as memory serves at once */
 /*
@@ -31,6 +34,21 @@ void reach_scanner_fini(struct reach_scanner *s)
 {
 	reach_give(s->space, s->window, REACH_WINDOW);
 	s->window = NULL;
+}
+
+bool reach_stopped(struct reach_scanner *s)
+{
+	struct timespec t;
+	uint64_t now_ns;
+
+	if (s->stopped || !s->memory->stop.asked)
+		return s->stopped;
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+	now_ns = (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+	if (now_ns < s->next_ns)
+		return false;
+	s->next_ns = now_ns + STOP_NS;
+	return s->stopped = stop_asked(&s->memory->stop);
 }
 
 static const uint64_t *missing(struct reach_scanner *s, uint64_t from, uint64_t to, uint64_t *bytes)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Reading a process's memory in large pieces and finding the words in it that point into blocks. One scanner for each thread.
  */
@@ -27,7 +28,23 @@ struct reach_scanner {
 	struct reach_batch batch;	/* words that may be pointers */
 	uint64_t place[REACH_BATCH];	/* the addresses of these words */
 	unsigned given;			/* hits before this one are settled */
+	uint64_t next_ns;		/* by the coarse clock: ask again whether to stop */
+	bool stopped;
 };
+
+#define REACH_CHUNK_HEAD	8	/* of glibc, before each block */
+#define REACH_CHUNK_MIN		32
+
+/* glibc's lists of free chunks hold the address of the chunk behind a block, which is within the block's last bytes. */
+static inline bool reach_is_chunk_behind(const struct heap_block *b, uint32_t offset)
+{
+	uint64_t chunk = (b->size_bytes + REACH_CHUNK_HEAD + 15) & ~15ull;
+
+	return offset >= REACH_CHUNK_MIN - 16 && offset == (chunk < REACH_CHUNK_MIN ? REACH_CHUNK_MIN : chunk) - 16;
+}
+
+/* Is the search to end early? Costs next to nothing: to be asked between small pieces of work. */
+bool reach_stopped(struct reach_scanner *s);
 
 /* 0 or -ENOMEM. */
 int reach_scanner_init(struct reach_scanner *s, const struct reach_index *ix, const struct memory *m, uint64_t tag_mask,

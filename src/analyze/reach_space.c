@@ -1,13 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Memory and threads for a search.
  */
 #include "src/analyze/reach_space.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+
+#include "src/base/thread.h"
 
 #define HUGE_PAGE (2 << 20)
 
@@ -73,19 +75,14 @@ void reach_team(unsigned nr, void (*work)(void *arg, unsigned who), void *arg)
 {
 	struct member *members = nr > 1 ? calloc(nr, sizeof(*members)) : NULL;
 	unsigned started = 1;
-	sigset_t all, before;
 
-	/* Signals are the main thread's. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
 	for (; members && started < nr; started++) {
 		struct member *m = &members[started];
 
 		*m = (struct member){ .work = work, .arg = arg, .who = started };
-		if (pthread_create(&m->thread, NULL, member_run, m))
+		if (thread_start(&m->thread, 0, member_run, m))
 			break;
 	}
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	work(arg, 0);
 	for (unsigned i = 1; i < started; i++)
 		pthread_join(members[i].thread, NULL);

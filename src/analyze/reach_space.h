@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Memory and threads for a search: pages that are counted, and a function run by several threads at once.
  */

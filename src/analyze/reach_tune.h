@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * reach_run() with its inner limits set by hand, for tests and the bench.
  */

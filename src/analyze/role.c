@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Whose code a frame is, by the names people give to run-time libraries and allocation wrappers.
  *
@@ -7,6 +8,7 @@
  */
 #include "src/analyze/names.h"
 
+#include <ctype.h>
 #include <fnmatch.h>
 #include <string.h>
 
@@ -132,6 +134,47 @@ static void plain_name(const char *function, char *out, size_t size)
 	out[len] = '\0';
 }
 
+/*
+ * An implementation of a trait, "<X as Y>::f": the library's where Y is and X names nothing of the program ("<T as alloc::vec::...>",
+ * "<[u8] as core::...>"; not "<server::Conn as core::fmt::Display>::fmt").
+ */
+static bool library_trait(const char *name)
+{
+	static const char *const library[] = { "alloc::*", "core::*", "std::*", "hashbrown::*" };
+	const char *as = name[0] == '<' ? strstr(name, " as ") : NULL;
+
+	if (!as || !function_in(as + 4, library, NR(library)))
+		return false;
+	for (const char *p = name; p < as; p++) {
+		const char *end = p;
+
+		while (isalnum((unsigned char)*end) || *end == '_')
+			end++;
+		if (end == p)
+			continue;
+		if (!strncmp(end, "::", 2) && !function_in(p, library, NR(library)))
+			return false;
+		for (p = end; p < as && (isalnum((unsigned char)*p) || strchr("_:", *p)); p++)
+			;		/* the rest of this path */
+	}
+	return true;
+}
+
+bool role_runtime_source(const char *file)
+{
+	const char *rustc = strstr(file, "/rustc/");
+
+	return (rustc && strstr(rustc, "/library/")) || strstr(file, "/rustlib/src/rust/library/");
+}
+
+bool role_matches(const char *pattern, const char *function)
+{
+	char name[256];
+
+	plain_name(function, name, sizeof(name));
+	return !fnmatch(pattern, function, 0) || !fnmatch(pattern, name, 0);
+}
+
 bool role_in_monitor(const char *function)
 {
 	char name[256];
@@ -152,7 +195,7 @@ enum frame_role role_of(const char *module, const char *function)
 		plain_name(function, name, sizeof(name));
 		if (function_in(name, allocator_function, NR(allocator_function)))
 			return FRAME_ALLOCATOR;
-		if (function_in(name, runtime_function, NR(runtime_function)))
+		if (function_in(name, runtime_function, NR(runtime_function)) || library_trait(function))
 			return FRAME_RUNTIME;
 	}
 	if (module && module_in(module, runtime_module, NR(runtime_module)))

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The table of sizes: what was asked for, by class of the requested size and by entry.
  */

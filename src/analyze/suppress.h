@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Suppressions: blocks that somebody has decided not to hear about, by the stacks that allocated them.
  *
@@ -47,7 +48,10 @@ void suppress_free(struct suppress *s);
  */
 int suppress_parse(struct suppress *s, const char *file, const char *text, size_t bytes, struct err *e);
 
-/* Add the set that pmm brings along (suppressions.supp). 0 or -ENOMEM. */
+/*
+ * Add the set that pmm brings along (suppressions.supp), of which entries with names that end in ", at exit" speak only of what was found at a
+ * program's end. 0 or -ENOMEM.
+ */
 int suppress_add_default(struct suppress *s, struct err *e);
 
 /* From now on sites are those of this heap (names->heap). Both must outlive the calls of suppress_match(). 0 or -ENOMEM. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Stacks against suppressions, all at once.
  *
@@ -124,7 +125,7 @@ const char *suppress_match(struct suppress *s, uint32_t site, unsigned class, ui
 		const struct suppress_step *step = &s->steps.v[s->sets.members.v[set->first + i]];
 		struct suppress_entry *e = &s->entries.v[step->entry];
 
-		if (!step->first || !(e->classes & 1u << class))
+		if (!step->first || !(e->classes & 1u << class) || (e->at_exit && !s->exits))
 			continue;
 		e->use.sites++;
 		e->use.blocks += blocks;
@@ -156,6 +157,7 @@ int suppress_begin(struct suppress *s, struct names *names)
 		return -ENOMEM;
 	}
 	s->names = names;
+	s->exits = h->search.how == HEAP_SEARCH_EXIT;
 	return 0;
 }
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Frames against the patterns of suppressions: which steps match this function, object, file?
  *

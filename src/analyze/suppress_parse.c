@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Reads suppressions, in Valgrind's form and in LeakSanitizer's.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Sets of steps, each kept once: equal sets have equal numbers, so that a number is all a state of matching is. */
 #include "src/analyze/suppressions.h"
 

@@ -1,8 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Writes suppressions for stacks that were found, in Valgrind's form and in LeakSanitizer's; suppress_parse.c reads them back. */
 #include "src/analyze/suppressions.h"
 
 #include <inttypes.h>
 #include <string.h>
+
+#include "src/base/utf8.h"
 
 enum {
 	STEPS_WRITTEN = 100,	/* a stack this deep is told from others by then */
@@ -19,8 +22,17 @@ struct stack_writer {
 /* Text that must stay on its line; characters that a line cannot hold, or that `special` names, become `wild`. */
 static void add_plain(struct str *out, const char *text, const char *special, char wild)
 {
-	for (; *text; text++)
-		str_addc(out, (unsigned char)*text < ' ' || *text == 127 || strchr(special, *text) ? wild : *text);
+	size_t n = strlen(text), length;
+
+	for (; n; text += length, n -= length) {
+		length = utf8_harmless_length(text, n);
+		if (length && !strchr(special, *text)) {
+			str_addn(out, text, length);
+			continue;
+		}
+		length = 1;
+		str_addc(out, wild);
+	}
 }
 
 /* A blank at the end of a line, and in functions what begins with one of `special` (suppress_parse.c), is left to '*'. `line`: 0 = none. */

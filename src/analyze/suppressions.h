@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What suppressions are made of: shared by reading (suppress_parse.c), comparing names (suppress_names.c) and stacks (suppress_match.c).
  *
@@ -35,6 +36,7 @@ struct suppress_step {
 struct suppress_entry {
 	struct suppress_use use;
 	uint8_t classes;	/* bit 1 << enum reach_class: of these it speaks */
+	bool at_exit;		/* only of what was found at the program's end */
 };
 
 struct suppress_set {
@@ -60,6 +62,7 @@ struct suppress {
 	struct hash_map by_text;	/* a string's address and what it is of a frame -> steps that match it */
 	struct hash_map by_frame;	/* a frame's address -> steps that match it */
 	struct hash_map moves;		/* state, steps that match the next frame -> state */
+	bool exits;			/* the heap is of a program's end */
 	struct names *names;		/* NULL: nothing matches */
 	VEC(uint32_t) state;		/* by node: state + 1, 0 = not known */
 	uint8_t *kind;			/* by site (suppress_kinds()) */

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 # suppressions.supp as C, a string
 s/[\\"]/\\&/g
 s/.*/"&\\n"/

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The call tree with sums: from main down to what allocated, or from what allocated up to main.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Trends: all pairs of at most 128 points, so 8128 slopes at most.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Does a series of numbers rise? Statistics that outliers do not mislead: the median of all slopes (Theil, Sen) and the count of
  * rising pairs (Mann, Kendall), with allowance for ties and for noise that remembers (autocorrelation).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Arena: a list of chunks, filled from the front. */
 #include "src/base/arena.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Numbers for people: bytes, counts, durations. */
 #include "src/base/fmt.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Numbers as people type them: sizes, durations, ranges. */
 #include "src/base/fmt.h"
 

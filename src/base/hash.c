@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Hash tables with open addressing and linear probing. */
 #include "src/base/hash.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Hash tables: 64-bit number -> 32-bit number, and strings -> small consecutive numbers (interning).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Streaming JSON writer. */
 #include "src/base/json.h"
 
@@ -7,78 +8,47 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/utf8.h"
+
 void json_init(struct json *j, FILE *out)
 {
 	*j = (struct json){ .out = out, .first = true };
 }
 
-/*
- * Length of the UTF-8 character at s (RFC 3629: no overlong forms, no surrogates, at most U+10FFFF), 0 if there is
- * none.
- */
-static size_t utf8_length(const unsigned char *s, size_t n)
-{
-	unsigned char low = 0x80, high = 0xbf;
-	size_t len, i;
-
-	if (s[0] < 0x80)
-		return 1;
-	if (s[0] >= 0xc2 && s[0] <= 0xdf)
-		len = 2;
-	else if (s[0] >= 0xe0 && s[0] <= 0xef)
-		len = 3;
-	else if (s[0] >= 0xf0 && s[0] <= 0xf4)
-		len = 4;
-	else
-		return 0;
-	if (s[0] == 0xe0)
-		low = 0xa0;
-	else if (s[0] == 0xed)
-		high = 0x9f;
-	else if (s[0] == 0xf0)
-		low = 0x90;
-	else if (s[0] == 0xf4)
-		high = 0x8f;
-	if (n < len || s[1] < low || s[1] > high)
-		return 0;
-	for (i = 2; i < len; i++)
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-	return len;
-}
-
-static void put_escaped(FILE *out, unsigned char c)
+static void put_escaped(FILE *out, uint32_t c)
 {
 	static const char from[] = "\b\f\n\r\t\"\\", to[] = "bfnrt\"\\";
-	const char *p = c ? strchr(from, c) : NULL;
+	const char *p = c && c < 0x80 ? strchr(from, (int)c) : NULL;
 
 	if (p)
 		fprintf(out, "\\%c", to[p - from]);
-	else
+	else if (c < 0x10000)
 		fprintf(out, "\\u%04x", c);
+	else
+		fprintf(out, "\\u%04x\\u%04x", 0xd800 + ((c - 0x10000) >> 10), 0xdc00 + ((c - 0x10000) & 0x3ff));
 }
 
 static void put_string(FILE *out, const char *text, size_t n)
 {
-	const unsigned char *s = (const unsigned char *)text;
 	size_t i = 0, plain = 0;
 
 	putc('"', out);
 	while (i < n) {
-		size_t len = utf8_length(s + i, n - i);
+		uint32_t c;
+		size_t len = utf8_decode(text + i, n - i, &c);
 
-		if (len && s[i] >= 0x20 && s[i] != 0x7f && s[i] != '"' && s[i] != '\\') {
+		if (len && utf8_harmless(c) && c != '"' && c != '\\') {
 			i += len;
 			continue;
 		}
-		fwrite(s + plain, 1, i - plain, out);
+		fwrite(text + plain, 1, i - plain, out);
 		if (len)
-			put_escaped(out, s[i]);
+			put_escaped(out, c);
 		else
 			fputs("\xef\xbf\xbd", out);
-		plain = ++i;
+		plain = i += len ? len : 1;
 	}
-	fwrite(s + plain, 1, n - plain, out);
+	fwrite(text + plain, 1, n - plain, out);
 	putc('"', out);
 }
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Streaming JSON writer: always well-formed, always valid UTF-8, commas and indentation by itself.
  *
@@ -9,7 +10,7 @@
  *	json_end(&j);
  *	rc = json_finish(&j);			-errno when writing failed
  *
- * Bytes of a string that are not UTF-8 become U+FFFD, control characters \u00xx.
+ * Bytes of a string that are not UTF-8 become U+FFFD. What could drive a terminal (src/base/utf8.h) is escaped, \uXXXX.
  */
 #ifndef BASE_JSON_H
 #define BASE_JSON_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* String builder with sticky errors. */
 #include "src/base/str.h"
 

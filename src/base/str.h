@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * String builder. Trouble is sticky: append without checking, ask once at the end.
  *

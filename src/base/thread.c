@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Threads beside the main one: started with all signals blocked, which they inherit, so that not even the first moment gets one. */
 #include "src/base/thread.h"
 
@@ -14,8 +15,7 @@ int thread_start(pthread_t *thread, size_t stack_bytes, void *(*run)(void *arg),
 
 	if (rc)
 		return -rc;
-	if (stack_bytes)
-		pthread_attr_setstacksize(&attr, BESIDE_BYTES + stack_bytes);
+	pthread_attr_setstacksize(&attr, BESIDE_BYTES + (stack_bytes ? stack_bytes : THREAD_STACK_BYTES));
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &mine);
 	rc = pthread_create(thread, &attr, run, arg);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Threads beside the main one.
  */
@@ -7,9 +8,11 @@
 #include <pthread.h>
 #include <stddef.h>
 
+#define THREAD_STACK_BYTES ((size_t)1 << 20)	/* where nothing else is said; whatever the limit on stacks is */
+
 /*
- * Start a thread, to be joined, that gets no signals: those are for the others. stack_bytes: beside what every thread needs; 0: the usual
- * stack. 0 or -errno.
+ * Start a thread, to be joined, that gets no signals: those are for the others. stack_bytes: beside what every thread needs; 0:
+ * THREAD_STACK_BYTES. 0 or -errno.
  */
 int thread_start(pthread_t *thread, size_t stack_bytes, void *(*run)(void *arg), void *arg);
 

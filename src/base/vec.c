@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Growable array: what its macros call. */
 #include "src/base/vec.h"
 

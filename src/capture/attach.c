@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A process watched that was running already. */
 #include "src/capture/attach.h"
 
@@ -24,8 +25,11 @@
 #include "src/target/proc.h"
 #include "src/target/stop.h"
 #include "src/target/task.h"
+#include "src/target/watchdog.h"
 
 #define EXEC_LOOK_NS	500000000ull
+#define LATE_FIRST_NS	100000000ull	/* after what is new could not be patched: try again, then after twice as long ... */
+#define LATE_MOST_NS	5000000000ull	/* ... up to that */
 #define AUXV_BYTES	1024
 
 struct attach {
@@ -41,6 +45,9 @@ struct attach {
 	uint8_t auxv[AUXV_BYTES];	/* changes with exec */
 	size_t nr_auxv;
 	uint64_t next_exec_ns;
+	uint64_t owner;			/* see struct pmm_attach */
+	uint64_t late_ns, late_wait_ns;	/* when to try again to patch what is new; UINT64_MAX: nothing to do */
+	struct watchdog watchdog;
 	bool detached;
 	bool telling;			/* found() runs */
 	enum attach_event told;		/* what it was told when it waited meanwhile; ATTACH_TICK: nothing */
@@ -78,6 +85,13 @@ static void signals_give_back(struct attach *a)
 		close(a->signal_fd);
 	sigaction(SIGTSTP, &a->old_stop, NULL);
 	sigprocmask(SIG_SETMASK, &a->old_mask, NULL);
+}
+
+bool attach_signalled(const struct attach *a)
+{
+	struct pollfd p = { .fd = a->signal_fd, .events = POLLIN };
+
+	return poll(&p, 1, 0) > 0;
 }
 
 static bool signal_came(struct attach *a)
@@ -163,17 +177,18 @@ static void count_refused(struct attach *a)
 		a->info.nr_refused += a->info.entries.v[i].refused != NULL;
 }
 
-static int watch(struct attach *a, uint32_t slot, struct err *e)
+static int watch(struct attach *a, struct err *e)
 {
 	uint64_t now_ns = ledger_tree_tick(&a->tree);
+	int fd = fcntl(a->tree.fd, F_DUPFD_CLOEXEC, 3);
 
-	a->w = watched_new(slot, (uint32_t)proc_ns_pid(a->pid), 0, now_ns);
+	if (fd < 0)
+		return err_set(e, -errno, "cannot watch process %d: %s", (int)a->pid, strerror(errno));
+	a->w = watched_new(a->pid, (int)syscall(SYS_pidfd_open, a->pid, 0), fd, 0, now_ns);
 	if (!a->w)
 		return err_set(e, -ENOMEM, "not enough memory to watch process %d", (int)a->pid);
-	a->w->pid = a->pid;
 	a->w->is_root = true;
-	a->w->pidfd = (int)syscall(SYS_pidfd_open, a->pid, 0);
-	watched_tick(a->w, &a->tree, now_ns);
+	watched_tick(a->w, now_ns);
 	watched_code_changed(a->w, a->w->next_code_ns);	/* from now on changes count */
 	a->w->next_code_ns = now_ns;
 	return 0;
@@ -232,33 +247,42 @@ static int find(struct attach *a, struct err *e)
 	return rc;
 }
 
+/* In the watchdog: we have died. */
+static int abandon(pid_t target, void *monitor)
+{
+	return inject_abandon(target, *(pid_t *)monitor);
+}
+
 static int open_it(struct attach *a, struct err *e)
 {
 	struct inject_options o = { .agent = a->agent, .entries = &a->info.entries, .make_tree = make_tree, .arg = a };
 	struct inject_result r;
-	int rc = stop_allowed(a->pid, e);
+	int rc = watchdog_start(&a->watchdog, a->pid, abandon, &(pid_t){ getpid() }, e);
 
+	if (!rc)
+		rc = stop_allowed(a->pid, e);
 	a->nr_auxv = auxv_read(a->pid, a->auxv);
 
 	if (!rc)
 		rc = was_launched(a->pid, e);
 	if (!rc)
 		rc = preload_find_injected(a->agent, e);
-	if (!rc)
-		rc = signals_take(a);
 	if (rc)
 		return rc;
-	rc = find(a, e);
+	rc = find(a, e);	/* takes a while, and may be ended at once: nothing is held yet */
+	if (!rc)
+		rc = signals_take(a);
 	if (!rc)
 		rc = inject_attach(a->pid, &o, &r, e);
 	if (rc)
 		return exec_look(a) ? another_program(a->pid, e) : rc;
 	a->detached = false;
+	a->owner = r.owner;
 	a->info.nr_patched = r.nr_patched;
 	a->info.prepare_ns = r.prepare_ns;
 	a->info.pause_ns = r.pause_ns;
 	count_refused(a);
-	return watch(a, r.slot, e);
+	return watch(a, e);
 }
 
 int attach_open(pid_t pid, const struct attach_options *o, struct attach **out, struct err *e)
@@ -271,6 +295,7 @@ int attach_open(pid_t pid, const struct attach_options *o, struct attach **out, 
 		return -ENOMEM;
 	a->pid = pid;
 	a->o = *o;
+	a->late_ns = UINT64_MAX;
 	a->tree.fd = a->signal_fd = -1;
 	a->detached = true;		/* as long as nothing of ours is in the process */
 	sigprocmask(SIG_SETMASK, NULL, &a->old_mask);
@@ -293,29 +318,65 @@ static bool known(const struct attach *a, uint64_t address)
 	return false;
 }
 
-/* Libraries came or went: stacks have to be unwound by other tables, and there may be allocators among the new. */
+static void try_later(struct attach *a, unsigned nr, int rc, struct err *e)
+{
+	const uint64_t wait_ns = a->late_wait_ns ? 2 * a->late_wait_ns : LATE_FIRST_NS;
+
+	a->late_wait_ns = wait_ns < LATE_MOST_NS ? wait_ns : LATE_MOST_NS;
+	a->late_ns = ledger_tree_now_ns(&a->tree) + a->late_wait_ns;
+	a->info.late = (struct attach_late){ .failed = true, .nr = nr, .why = *err_default(e, rc) };
+}
+
+static void none_late(struct attach *a)
+{
+	a->late_ns = UINT64_MAX;
+	a->late_wait_ns = 0;
+	a->info.late = (struct attach_late){ 0 };
+}
+
+/* Patch those of `now` that are new. The functions known stay those that were, if that fails: the rest is new the next time as well. */
+static int patch_new(struct attach *a, struct entries *now, unsigned nr_new, struct err *e)
+{
+	uint64_t pause_ns = 0;
+	int nr = nr_new ? inject_more(a->pid, a->agent, a->owner, now, &pause_ns, e) : 0;
+
+	if (pause_ns > a->info.pause_ns)
+		a->info.pause_ns = pause_ns;
+	if (nr < 0)
+		return nr;
+	a->info.nr_patched += (unsigned)nr;
+	entries_fini(&a->info.entries);
+	a->info.entries = *now;
+	*now = (struct entries){ 0 };
+	count_refused(a);
+	return 0;
+}
+
+/* Are there allocators among the libraries that came? */
+static void look_again(struct attach *a)
+{
+	struct err e = { .text = "" };
+	struct entries now;
+	unsigned nr_new = 0;
+	int rc = look_for(a, &now, &e);
+
+	for (size_t i = 0; !rc && i < now.nr; i++)
+		nr_new += !now.v[i].refused && !known(a, now.v[i].address);
+	if (!rc)
+		rc = patch_new(a, &now, nr_new, &e);
+	if (rc)
+		try_later(a, nr_new, rc, &e);
+	else
+		none_late(a);
+	entries_fini(&now);
+}
+
+/* Libraries came or went: stacks have to be unwound by other tables, too. */
 static void code_changed(struct attach *a)
 {
-	struct entries now;
-	uint64_t pause_ns;
-	bool news = false;
-	int nr;
-
 	__atomic_fetch_add(&a->tree.head->code_epoch, 1, __ATOMIC_RELAXED);
-	if (look_for(a, &now, NULL)) {
-		entries_fini(&now);
-		return;
-	}
-	for (size_t i = 0; i < now.nr; i++)
-		news |= !now.v[i].refused && !known(a, now.v[i].address);
-	nr = news ? inject_more(a->pid, a->agent, &now, &pause_ns, NULL) : 0;
-	if (nr > 0)
-		a->info.nr_patched += (unsigned)nr;
-	if (nr > 0 && pause_ns > a->info.pause_ns)
-		a->info.pause_ns = pause_ns;
-	entries_fini(&a->info.entries);
-	a->info.entries = now;
-	count_refused(a);
+	a->late_wait_ns = 0;
+	look_again(a);
 }
 
 static bool process_ended(const struct attach *a)
@@ -340,7 +401,7 @@ static void tell_found(struct attach *a, uint64_t now_ns)
 {
 	struct heap *h;
 
-	if (!checks(a) || a->telling || !watched_found(a->w, &a->tree, now_ns, false, &h))
+	if (!checks(a) || a->telling || !watched_found(a->w, now_ns, false, &h))
 		return;
 	a->telling = true;
 	a->o.found(a->o.arg, h);
@@ -361,12 +422,14 @@ static enum attach_event wait_event(struct attach *a, uint64_t until_ns)
 			return ATTACH_EXECED;
 		if (signal_came(a))
 			return ATTACH_SIGNAL;
-		watched_tick(a->w, &a->tree, now_ns);
+		watched_tick(a->w, now_ns);
 		tell_found(a, now_ns);
 		if (!a->telling && a->told != ATTACH_TICK)
 			return a->told;
 		if (watched_code_changed(a->w, now_ns))
 			code_changed(a);
+		else if (now_ns >= a->late_ns)
+			look_again(a);
 		if (now_ns >= until_ns)
 			return ATTACH_TICK;
 		sleep_tick(a, now_ns, until_ns);
@@ -403,7 +466,7 @@ enum pmm_check_stop attach_check_stopped(struct attach *a)
 
 int attach_read(struct attach *a, struct heap **out, struct err *e)
 {
-	return watched_read(a->w, &a->tree, out, e);
+	return watched_read(a->w, out, e);
 }
 
 const struct attach_info *attach_info(const struct attach *a)
@@ -412,6 +475,19 @@ const struct attach_info *attach_info(const struct attach *a)
 }
 
 /* ---- leaving -------------------------------------------------------------------------------- */
+
+/* What fails for want of memory or descriptors may be done the next moment. */
+static int take_out(struct attach *a, bool *removed, struct err *e)
+{
+	int rc = inject_detach(a->pid, removed, &a->info.detach_pause_ns, e);
+
+	if (rc < 0 && rc != -ESRCH && rc != -ENOENT && rc != -EBUSY)
+		rc = inject_detach(a->pid, removed, &a->info.detach_pause_ns, e);
+	if (rc < 0 && e && !e->hint[0])
+		err_hint(e, "pmm's agent may still be in process %d, where it soon ceases to record; 'pmm detach %d' takes it out", (int)a->pid,
+			 (int)a->pid);
+	return rc;
+}
 
 int attach_detach(struct attach *a, struct heap **final, bool *removed, struct err *e)
 {
@@ -425,7 +501,7 @@ int attach_detach(struct attach *a, struct heap **final, bool *removed, struct e
 		return 0;
 	a->detached = true;
 	if (!gone)
-		rc = inject_detach(a->pid, removed, &a->info.detach_pause_ns, e);
+		rc = take_out(a, removed, e);
 	if (rc > 0) {
 		a->info.nr_guarded_left = rc;
 		rc = 0;
@@ -436,9 +512,10 @@ int attach_detach(struct attach *a, struct heap **final, bool *removed, struct e
 		*removed = true;
 		rc = 0;
 	}
+	watchdog_end(&a->watchdog, !rc);	/* else it tries on */
 	if (a->w && process_ended(a))
 		watched_end(a->w, ledger_tree_now_ns(&a->tree));
-	if (final && a->w && a->tree.head && watched_read(a->w, &a->tree, final, rc ? NULL : e))
+	if (final && a->w && a->tree.head && watched_read(a->w, final, rc ? NULL : e))
 		*final = NULL;
 	if (final && *final && a->info.execed)
 		(*final)->end = HEAP_REPLACED;
@@ -452,6 +529,7 @@ void attach_close(struct attach *a)
 	if (!a)
 		return;
 	attach_detach(a, NULL, &removed, NULL);
+	watchdog_end(&a->watchdog, true);	/* of an attach that has failed */
 	watched_free(a->w);
 	ledger_tree_fini(&a->tree);
 	entries_fini(&a->info.entries);

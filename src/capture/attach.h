@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A source that watches a process that was running already: the agent is put into it, its ledger is looked at while it runs on, and
  * the agent is taken out again.
@@ -50,6 +51,13 @@ enum attach_event {
 	ATTACH_EXECED,		/* the process runs another program now, which is not watched */
 };
 
+/* The last attempt to patch what was loaded since has failed. */
+struct attach_late {
+	bool failed;
+	unsigned nr;		/* functions that are not patched for that; 0: not even known which */
+	struct err why;
+};
+
 struct attach_info {
 	unsigned nr_patched, nr_refused;	/* functions; refused ones say why in entries.v[].refused */
 	struct entries entries;		/* the allocator's functions as found, also in libraries loaded since */
@@ -57,6 +65,7 @@ struct attach_info {
 	uint64_t pause_ns;		/* all threads were stopped for that long at attach */
 	uint64_t detach_pause_ns;	/* ... and at detach, known after attach_detach() */
 	int nr_guarded_left;	/* guarded blocks that the program has yet to release, known after attach_detach() */
+	struct attach_late late;
 	bool execed, ended;		/* the process runs another program now; it has ended. At the latest known after attach_detach() */
 };
 
@@ -68,10 +77,13 @@ int attach_open(pid_t pid, const struct attach_options *o, struct attach **out, 
 
 /*
  * Wait until `until_ns` on the tree's clock or until something happens, whichever comes first. Keeps the tree's clock ticking every 10
- * ms and patches libraries that were loaded since. The clock stands still for the agent while nobody waits: return here within some 100
+ * ms and patches libraries that were loaded since, again and again where that fails for a while. The clock stands still for the agent while nobody waits: return here within some 100
  * ms.
  */
 enum attach_event attach_wait(struct attach *a, uint64_t until_ns);
+
+/* Has a signal come that attach_wait() will tell of, or has told of? For long work between two calls of it; changes nothing. */
+bool attach_signalled(const struct attach *a);
 
 /* Nanoseconds on the tree's clock: the time axis of totals, points and heaps. */
 uint64_t attach_now_ns(const struct attach *a);

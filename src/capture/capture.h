@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Where heaps come from: one ops table per source, so that everything above works on every source.
  *
@@ -14,10 +15,10 @@ struct capture_ops {
 	const char *name;
 	/*
 	 * Read the whole source into a new heap, *out, owned by the caller (heap_free()). `what`: file name, pid or
-	 * recipe. 0 or -errno with `e` set: -ENOENT no such thing, -EBADMSG damaged, -EPROTO other version,
-	 * -ENODATA truncated, -EPERM not allowed, -ENOMEM.
+	 * recipe. `max_bytes`: memory that it may take, 0 = limits_share(). 0 or -errno with `e` set: -ENOENT no such thing, -EBADMSG
+	 * damaged, -EPROTO other version, -ENODATA truncated, -EPERM not allowed, -EFBIG it takes more than `max_bytes`, -ENOMEM.
 	 */
-	int (*read)(const char *what, struct heap **out, struct err *e);
+	int (*read)(const char *what, uint64_t max_bytes, struct heap **out, struct err *e);
 };
 
 extern const struct capture_ops capture_file, capture_ledger, capture_fake;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The program under `pmm run`: start, signals, end. */
 #include "src/capture/child.h"
 
@@ -25,6 +26,7 @@ int child_prepare(struct child *c, struct err *e)
 	sigset_t set;
 
 	memset(c, 0, sizeof(*c));
+	c->signal_fd = -1;
 	for (int sig = 1; sig < NSIG; sig++)
 		sigaction(sig, NULL, &c->action[sig]);
 	for (unsigned i = 0; i < sizeof(ignored) / sizeof(*ignored); i++)
@@ -39,7 +41,8 @@ int child_prepare(struct child *c, struct err *e)
 	for (unsigned i = 0; i < CHILD_NR_LIMITS; i++) {
 		struct rlimit most;
 
-		getrlimit(raised[i], &c->limit[i]);
+		if (getrlimit(raised[i], &c->limit[i]))	/* the program would get another one */
+			return err_set(e, -errno, "cannot read the limits that the program is to have: %s", strerror(errno));
 		most = (struct rlimit){ c->limit[i].rlim_max, c->limit[i].rlim_max };
 		setrlimit(raised[i], &most);
 	}
@@ -75,17 +78,20 @@ bool child_raise_data(uint64_t bytes)
 /* In the forked child: give back what child_prepare() took and become the program. */
 static void become(const struct child *c, const char *path, char **argv, char **env, int report_fd)
 {
-	int error;
+	int error = 0;
 
 	for (unsigned i = 0; i < CHILD_NR_LIMITS; i++)
-		setrlimit(raised[i], &c->limit[i]);
+		if (setrlimit(raised[i], &c->limit[i]))
+			error = errno;
 	for (unsigned i = 0; i < sizeof(ignored) / sizeof(*ignored); i++)
 		sigaction(ignored[i], &c->action[ignored[i]], NULL);
 	for (unsigned i = 0; i < sizeof(watched) / sizeof(*watched); i++)
 		sigaction(watched[i], &c->action[watched[i]], NULL);
 	sigprocmask(SIG_SETMASK, &c->mask, NULL);
-	execve(path, argv, env);
-	error = errno;
+	if (!error) {
+		execve(path, argv, env);
+		error = errno;
+	}
 	if (write(report_fd, &error, sizeof(error)) < 0)
 		_exit(126);
 	_exit(127);
@@ -144,13 +150,24 @@ static void look_at_name(struct child *c)
 		c->comm[0] = '\0';
 }
 
+/* Nobody tells of it a second time. */
+static pid_t wait_some(pid_t pid, int *status)
+{
+	pid_t n;
+
+	do
+		n = waitpid(pid, status, WNOHANG | WUNTRACED | WCONTINUED);
+	while (n < 0 && errno == EINTR);
+	return n;
+}
+
 /* Collect what happened to the program: ended, stopped, continued. */
 static void reap(struct child *c)
 {
 	int status;
 
 	look_at_name(c);
-	while (c->pid && waitpid(c->pid, &status, WNOHANG | WUNTRACED | WCONTINUED) == c->pid) {
+	while (c->pid && wait_some(c->pid, &status) == c->pid) {
 		if (WIFSTOPPED(status)) {
 			c->stopped = true;
 			if (shell_watches(WSTOPSIG(status))) {

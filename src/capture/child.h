@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The program under `pmm run`: started exactly as if pmm were not there, and pmm standing between
  * it and the shell.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Heap errors in a recipe: verbs `check` and `finding`, see fake.c.
  */
@@ -24,6 +25,9 @@ void fake_check(struct fake_heap *f, struct recipe_line *l)
 	c->guarded_most = recipe_count(l, "guarded-most", 0);
 	c->canaried = recipe_count(l, "canaried", 0);
 	c->passed = recipe_count(l, "passed", 0);
+	c->passed_early = recipe_count(l, "early", 0);
+	c->unkept_large = recipe_count(l, "unkept-large", 0);
+	c->unkept_busy = recipe_count(l, "unkept-busy", 0);
 	c->unguarded_limit = recipe_count(l, "limit", 0);
 	c->unguarded_budget = recipe_count(l, "budget", 0);
 	c->unguarded_large = recipe_count(l, "large", 0);
@@ -36,16 +40,34 @@ void fake_check(struct fake_heap *f, struct recipe_line *l)
 	c->swept_ns = recipe_time(l, "swept", 0);
 }
 
+void fake_death(struct fake_heap *f, struct recipe_line *l)
+{
+	struct heap_death *d = &f->h->death;
+
+	*d = (struct heap_death){ .known = true, .by_choice = recipe_flag(l, "by-choice") };
+	d->signal = (uint8_t)recipe_count(l, "signal", 0);
+	d->fault = (uint8_t)recipe_count(l, "fault", 0);
+	d->map_access = (uint8_t)recipe_count(l, "map-access", 0);
+	d->code = (int32_t)recipe_count(l, "code", 0);
+	d->sender = (uint32_t)recipe_count(l, "sender", 0);
+	d->status = (uint32_t)recipe_count(l, "status", 0);
+	d->finding = (uint32_t)recipe_count(l, "finding", HEAP_NO_FINDING);
+	d->map_start = recipe_address(l, "map-start", 0);
+	d->map_end = recipe_address(l, "map-end", 0);
+}
+
 /* What it is, in the words of the enums of include/pmm/check.h. */
 static void read_what(struct recipe_line *l, struct heap_finding *to)
 {
 	static const char *const types[PMM_NR_FINDING_TYPES] = {
 		NULL, "overrun", "underrun", "after-free", "double-free", "bad-free", "mismatch", "realloc-freed", "overlap", "size",
-		"stack-overflow", "uninitialised", "wild", "other",
+		"stack-overflow", "uninitialised", "wild", "other", "crash",
 	};
-	static const char *const bys[PMM_NR_FINDING_BYS] = { "access", "function", "release", "quarantine", "sweep", "valgrind" };
+	static const char *const bys[PMM_NR_FINDING_BYS] = { "access", "function", "release", "quarantine", "sweep", "valgrind", "signal" };
 	static const char *const accesses[PMM_NR_ACCESSES] = { NULL, "read", "write", "exec" };
-	static const char *const places[PMM_NR_FINDING_PLACES] = { NULL, "inside", "stack", "static", "unmapped" };
+	static const char *const places[PMM_NR_FINDING_PLACES] = {
+		NULL, "inside", "stack", "static", "unmapped", "null", "forbidden", "stack-guard", "past-file", "no-address",
+	};
 	static const char *const releases[PMM_NR_RELEASES] = {
 		NULL, "free", "realloc", "delete", "delete[]", "delete-sized", "delete[]-sized", "delete-aligned", "delete[]-aligned",
 		"delete-sized-aligned", "delete[]-sized-aligned",

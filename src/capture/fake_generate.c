@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Large made-up heaps: as many sites and blocks as asked for, the same ones for the same numbers
  * everywhere.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A heap made up by hand, see fake_heap.h. Lookups are linear: recipes are short.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A heap made up by hand: stacks by name, sites and their live blocks by count; addresses are assigned.
  *
@@ -87,6 +88,7 @@ uint8_t fake_kind(struct recipe_line *l, uint8_t otherwise);
 void fake_search(struct fake_heap *f, struct recipe_line *l);
 void fake_leak(struct fake_heap *f, struct recipe_line *l);
 void fake_check(struct fake_heap *f, struct recipe_line *l);
+void fake_death(struct fake_heap *f, struct recipe_line *l);
 void fake_finding(struct fake_heap *f, struct recipe_line *l);
 
 /* Sort, total up, hand the heap to the caller (heap_free()). 0, -ENOMEM, or -EINVAL (no sound heap) with `e` set. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The search for leaks in a recipe: verbs `search` and `leak`, see fake.c.
  */

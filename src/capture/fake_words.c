@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What words in a recipe stand for, see fake_heap.h.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What sections a .pmm capture has and their columns; checksum; strings from outside. See
  * file_format.h.
@@ -7,6 +8,7 @@
 #include <string.h>
 
 #include "include/pmm/ledger.h"
+#include "src/base/utf8.h"
 
 #define IS_BOOL(x) _Generic((x), bool: true, default: false)
 #define FIELD(type, field)                                                                         \
@@ -162,6 +164,18 @@ static const struct file_column check_columns[] = {
 	HEAP(check.swept_ns),	     HEAP(check.left_open),
 };
 
+static const struct file_column coverage_columns[] = {
+	HEAP(check.passed_early),    HEAP(check.unkept_large),	   HEAP(check.unkept_busy),
+};
+
+static const struct file_column death_columns[] = {
+	HEAP(death.known),	HEAP(death.by_choice), HEAP(death.signal),  HEAP(death.fault),     HEAP(death.map_access), HEAP(death.code),
+	HEAP(death.sender),	HEAP(death.status),    HEAP(death.finding), HEAP(death.map_start), HEAP(death.map_end),
+	HEAP(death.regs[0]),	HEAP(death.regs[1]),   HEAP(death.regs[2]),  HEAP(death.regs[3]),   HEAP(death.regs[4]),    HEAP(death.regs[5]),
+	HEAP(death.regs[6]),	HEAP(death.regs[7]),   HEAP(death.regs[8]),  HEAP(death.regs[9]),   HEAP(death.regs[10]),   HEAP(death.regs[11]),
+	HEAP(death.regs[12]),	HEAP(death.regs[13]),  HEAP(death.regs[14]), HEAP(death.regs[15]),  HEAP(death.regs[16]),
+};
+
 static const struct file_column finding_columns[] = {
 	FIND(number),	    FIND(type),	      FIND(by),	       FIND(access),	FIND(place),	 FIND(kind),	     FIND(release),
 	FIND(guarded),	    FIND(count),      FIND(first_ns),  FIND(last_ns),	FIND(since_ns),	 FIND(address),	     FIND(size_bytes),
@@ -169,10 +183,12 @@ static const struct file_column finding_columns[] = {
 	FIND(alloc_ns),	    FIND(free_site),  FIND(free_thread), FIND(free_ns), FIND(parent_pid), FIND(nr_code),     FIND(nr_bytes),
 };
 
+static const struct file_column missed_columns[] = {HEAP(missed_frees)};
+
 static const struct file_column spot_columns[] = {FIELD(heap_spot, line)};
 
 _Static_assert(HEAP_NR_DROPS == 6 && HEAP_NR_KINDS == 16 && HEAP_NR_LIFETIMES == 24 &&
-		       HEAP_NR_CLASSES == 7,
+		       HEAP_NR_CLASSES == 7 && HEAP_NR_REGS == 17,
 	       "a new one is a new optional section, see doc/capture-format.md");
 
 #define COLUMNS(c) c, sizeof(c) / sizeof(*(c))
@@ -203,7 +219,10 @@ const struct file_table file_tables[FILE_NR_TABLES] = {
 	[FILE_LEAKS] = {"LEAK", "leaks", 1 << 28, ARRAY(leaks), COLUMNS(leak_columns), .optional = true},
 	[FILE_CHECK] = {"CHCK", "check for heap errors", 1, sizeof(struct heap), 0, 0, 0, COLUMNS(check_columns), .optional = true},
 	[FILE_FINDINGS] = {"FIND", "heap errors", 1 << 24, ARRAY(findings), COLUMNS(finding_columns), .optional = true},
+	[FILE_COVERAGE] = {"COVR", "what was not checked", 1, sizeof(struct heap), 0, 0, 0, COLUMNS(coverage_columns), .optional = true},
+	[FILE_DEATH] = {"DIED", "what ended the process", 1, sizeof(struct heap), 0, 0, 0, COLUMNS(death_columns), .optional = true},
 	[FILE_SPOTS] = {"SPOT", "lines of the source", PMM_MAX_SPOTS, ARRAY(spots), COLUMNS(spot_columns), .optional = true},
+	[FILE_MISSED] = {"MISS", "what was not seen", 1, sizeof(struct heap), 0, 0, 0, COLUMNS(missed_columns), .optional = true},
 };
 
 /* Column coding and zstd together make at most some thousand bytes of heap from one of file; small
@@ -234,29 +253,13 @@ uint32_t file_crc(uint32_t crc, const void *bytes, size_t n)
 	return ~crc;
 }
 
-/* Bytes of the printable UTF-8 character at s (n bytes long), 0 = there is none. */
-static size_t printable(const uint8_t *s, size_t n)
+/* Bytes of the printable UTF-8 character at s (n bytes long), 0 = there is none. The format says which these are. */
+static size_t printable(const char *s, size_t n)
 {
-	uint32_t c = s[0];
-	size_t length = c < 0x80   ? 1
-			: c < 0xc2 ? 0
-			: c < 0xe0 ? 2
-			: c < 0xf0 ? 3
-			: c < 0xf5 ? 4
-				   : 0;
+	uint32_t c;
+	size_t length = utf8_decode(s, n, &c);
 
-	if (!length || length > n)
-		return 0;
-	if (length > 1)
-		c &= 0x7fu >> length;
-	for (size_t i = 1; i < length; i++) {
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-		c = c << 6 | (s[i] & 0x3f);
-	}
-	if (c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0xd800 && c < 0xe000) || c > 0x10ffff)
-		return 0;
-	if ((length == 3 && c < 0x800) || (length == 4 && c < 0x10000))
+	if (!length || c < 0x20 || (c >= 0x7f && c < 0xa0))
 		return 0;
 	/* line and paragraph separators, directional embeddings, overrides and isolates */
 	if ((c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069))
@@ -269,7 +272,7 @@ void file_clean_text(char *text, size_t n)
 	size_t length;
 
 	for (size_t i = 0; i < n; i += length) {
-		length = printable((uint8_t *)text + i, n - i);
+		length = printable(text + i, n - i);
 		if (!length) {
 			text[i] = '?';
 			length = 1;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The layout of a .pmm capture, version 1, as doc/capture-format.md describes it: shared by its writer and its reader.
  *
@@ -21,7 +22,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "structures are writte
 #define FILE_MAGIC	"\x89PMM\r\n\x1a\n"
 #define FILE_END_MAGIC	"\x89" "END"
 #define FILE_MAJOR	1
-#define FILE_MINOR	3
+#define FILE_MINOR	4
 
 struct file_header {
 	uint8_t magic[8];
@@ -81,6 +82,9 @@ enum file_table_number {
 	FILE_SEARCH, FILE_LEAKS,	/* both or none; since 1.1 */
 	FILE_CHECK, FILE_FINDINGS,	/* both or none; since 1.2 */
 	FILE_SPOTS,			/* since 1.3 */
+	FILE_COVERAGE,			/* since 1.4; only with FILE_CHECK */
+	FILE_DEATH,			/* since 1.4 */
+	FILE_MISSED,			/* since 1.4 */
 	FILE_NR_TABLES,
 };
 
@@ -110,7 +114,7 @@ struct file_frame {
 #define FILE_MAX_SECTIONS	64		/* before the table of contents */
 #define FILE_MAX_TEXT		(16u << 20)	/* bytes of a string */
 
-/* Memory that reading a file of `file_bytes` may take: what is declared beyond it is a lie. */
+/* Memory that a file of `file_bytes` can fill: what is declared beyond it is a lie. */
 uint64_t file_budget(uint64_t file_bytes);
 
 /* CRC-32 of more bytes; begin with 0. */
@@ -121,10 +125,10 @@ void file_clean_text(char *text, size_t n);
 
 /*
  * Write a heap to a file open for writing from its start; read one from a file open for reading (memory, see
- * fmemopen(), will do) of `file_bytes` with at most `budget` bytes of memory. `name` is for messages.
+ * fmemopen(), will do) of `file_bytes` with at most `max_bytes` of memory, and as much as such a file can fill. `name` is for messages.
  */
 int file_write_heap(const struct heap *h, FILE *f, const char *name, struct err *e);
-int file_read_heap(FILE *f, uint64_t file_bytes, uint64_t budget, const char *name, struct heap **out,
+int file_read_heap(FILE *f, uint64_t file_bytes, uint64_t max_bytes, const char *name, struct heap **out,
 		   struct err *e);
 
 #endif

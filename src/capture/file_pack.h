@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Writing sections of a .pmm capture: numbers by column, compressed as they come.
  *

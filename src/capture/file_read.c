@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The `file` source: a heap from a .pmm capture.
  *
@@ -16,6 +17,7 @@
 
 #include "src/capture/file_format.h"
 #include "src/capture/file_unpack.h"
+#include "src/target/limits.h"
 
 /* A heap being read. */
 struct reading {
@@ -171,7 +173,8 @@ static void read_array(struct reading *r, enum file_table_number number)
 /* Parts of struct heap itself. */
 static bool has_fixed_rows(enum file_table_number number)
 {
-	return number == FILE_HEAD || number == FILE_CLASSES || number == FILE_SEARCH || number == FILE_CHECK;
+	return number == FILE_HEAD || number == FILE_CLASSES || number == FILE_SEARCH || number == FILE_CHECK || number == FILE_COVERAGE ||
+	       number == FILE_DEATH || number == FILE_MISSED;
 }
 
 static void read_table(struct reading *r, enum file_table_number number)
@@ -193,6 +196,9 @@ static void read_table(struct reading *r, enum file_table_number number)
 		break;
 	case FILE_SEARCH:
 	case FILE_CHECK:
+	case FILE_COVERAGE:
+	case FILE_DEATH:
+	case FILE_MISSED:
 		read_columns(r, t, r->h);
 		break;
 	case FILE_CLASSES:
@@ -235,6 +241,8 @@ static int read_sections(struct reading *r)
 		u->where = file_tables[i].name;
 		if (!r->seen[i] && !file_tables[i].optional)
 			unpack_damaged(u, "it is missing");
+		else if (i == FILE_COVERAGE && r->seen[i] && !r->seen[FILE_CHECK])
+			unpack_damaged(u, "nobody checked");
 	}
 	return u->rc;
 }
@@ -254,13 +262,33 @@ static int join_frames(struct reading *r)
 	return 0;
 }
 
-int file_read_heap(FILE *f, uint64_t file_bytes, uint64_t budget, const char *name,
+/* What all tables take that the table of contents lists. It is not believed, only told when the limit is met. */
+static void sum_up(struct unpack *u)
+{
+	uint32_t nr = unpack_peek(u);
+
+	for (uint32_t i = 0; i < nr; i++) {
+		const struct file_section *s = &u->toc[i].section;
+
+		for (unsigned k = 0; k < FILE_NR_TABLES; k++) {
+			const struct file_table *t = &file_tables[k];
+			uint64_t row_bytes = t->row_bytes + (k == FILE_NODES ? sizeof(uint32_t) : 0);
+
+			if (!memcmp(t->id, s->id, sizeof(s->id)) && !has_fixed_rows(k) && s->count <= t->max_rows)
+				u->asked_bytes += s->count * row_bytes;
+		}
+	}
+}
+
+int file_read_heap(FILE *f, uint64_t file_bytes, uint64_t max_bytes, const char *name,
 		   struct heap **out, struct err *e)
 {
-	struct reading r = {.h = heap_new(), .u = unpack_new(f, file_bytes, budget, name, e)};
+	struct reading r = {.h = heap_new(), .u = unpack_new(f, file_bytes, max_bytes, name, e)};
 	char why[200];
 	int rc;
 
+	if (r.u)
+		sum_up(r.u);
 	if (!r.h || !r.u)
 		rc = err_set(e, -ENOMEM, "cannot read the capture '%s': out of memory", name);
 	else if (!(rc = r.u->rc) && !(rc = read_sections(&r)) && !(rc = join_frames(&r))) {
@@ -290,7 +318,7 @@ static int open_failed(struct err *e, int rc, const char *path)
 	return rc;
 }
 
-static int read_file(const char *path, struct heap **out, struct err *e)
+static int read_file(const char *path, uint64_t max_bytes, struct heap **out, struct err *e)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), rc;
 	struct stat st;
@@ -311,8 +339,7 @@ static int read_file(const char *path, struct heap **out, struct err *e)
 		close(fd);
 		return err_set(e, -ENOMEM, "cannot open '%s': out of memory", path);
 	}
-	rc = file_read_heap(f, (uint64_t)st.st_size, file_budget((uint64_t)st.st_size), path, out,
-			    e);
+	rc = file_read_heap(f, (uint64_t)st.st_size, max_bytes ? max_bytes : limits_share(""), path, out, e);
 	fclose(f);
 	return rc;
 }

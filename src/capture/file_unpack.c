@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Reading sections of a .pmm capture, see file_unpack.h.
  */
@@ -7,6 +8,8 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "src/base/fmt.h"
 
 #define WINDOW_LOG_MAX 24	  /* 16 MiB; the writer's is 2 MiB */
 #define RAW_SLACK      (1u << 20) /* decompressed bytes of a section beyond the memory it may take */
@@ -103,7 +106,7 @@ static void read_header(struct unpack *u)
 	}
 }
 
-struct unpack *unpack_new(FILE *f, uint64_t file_bytes, uint64_t budget, const char *name,
+struct unpack *unpack_new(FILE *f, uint64_t file_bytes, uint64_t max_bytes, const char *name,
 			  struct err *e)
 {
 	struct unpack *u = calloc(1, sizeof(*u));
@@ -112,7 +115,8 @@ struct unpack *unpack_new(FILE *f, uint64_t file_bytes, uint64_t budget, const c
 		return NULL;
 	u->f = f;
 	u->file_bytes = file_bytes;
-	u->budget = budget;
+	u->budget = file_budget(file_bytes);
+	u->max_bytes = max_bytes;
 	u->name = name;
 	u->e = e;
 	u->zstd = ZSTD_createDCtx();
@@ -133,6 +137,17 @@ void unpack_free(struct unpack *u)
 	free(u);
 }
 
+/* Not damaged as far as can be seen, but more than the caller wants to spend on it. */
+static int too_large(struct unpack *u, uint64_t bytes)
+{
+	uint64_t asked = u->used_bytes + bytes > u->asked_bytes ? u->used_bytes + bytes : u->asked_bytes;
+
+	u->rc = err_set(u->e, -EFBIG, "the capture '%s' of %s asks for %s of memory, and the limit is %s", u->name, fmt_bytes(u->file_bytes).s,
+			fmt_bytes(asked).s, fmt_bytes(u->max_bytes).s);
+	err_hint(u->e, "if you trust it and the memory is there, raise the limit with --memory-limit SIZE");
+	return u->rc;
+}
+
 void *unpack_alloc(struct unpack *u, uint64_t n, size_t size)
 {
 	uint64_t bytes;
@@ -144,7 +159,12 @@ void *unpack_alloc(struct unpack *u, uint64_t n, size_t size)
 		unpack_damaged(u, "it declares more than such a file can hold");
 		return NULL;
 	}
+	if (bytes > u->max_bytes - u->used_bytes) {
+		too_large(u, bytes);
+		return NULL;
+	}
 	u->budget -= bytes;
+	u->used_bytes += bytes;
 	p = calloc(n ? n : 1, size);
 	if (!p)
 		u->rc = err_set(u->e, -ENOMEM, "cannot read the capture '%s': out of memory",
@@ -183,6 +203,24 @@ static int read_end(struct unpack *u, uint64_t toc_offset)
 	return 0;
 }
 
+uint32_t unpack_peek(struct unpack *u)
+{
+	struct file_section toc;
+	struct file_end end;
+	uint32_t nr = 0;
+
+	if (u->rc || u->file_bytes < sizeof(end) + sizeof(toc) || u->file_bytes > INT64_MAX || fseeko(u->f, (off_t)(u->file_bytes - sizeof(end)), SEEK_SET))
+		return 0;
+	if (fread(&end, sizeof(end), 1, u->f) == 1 && end.crc == file_crc(0, &end, offsetof(struct file_end, crc)) &&
+	    end.toc_offset < u->file_bytes && !fseeko(u->f, (off_t)end.toc_offset, SEEK_SET) && fread(&toc, sizeof(toc), 1, u->f) == 1 &&
+	    toc.crc == file_crc(0, &toc, offsetof(struct file_section, crc)) && toc.count <= FILE_MAX_SECTIONS &&
+	    fread(u->toc, sizeof(u->toc[0]), toc.count, u->f) == toc.count)
+		nr = (uint32_t)toc.count;
+	if (fseeko(u->f, (off_t)u->offset, SEEK_SET))
+		truncated(u);
+	return nr;
+}
+
 int unpack_next(struct unpack *u)
 {
 	struct file_section *s = &u->section;
@@ -217,6 +255,8 @@ void unpack_begin(struct unpack *u, const char *where)
 		unpack_damaged(u, "it is not compressed");
 	if (u->raw_left > u->budget && u->raw_left - u->budget > RAW_SLACK)
 		unpack_damaged(u, "it declares more than such a file can hold");
+	if (!u->rc && u->raw_left > u->max_bytes && u->raw_left - u->max_bytes > RAW_SLACK)
+		too_large(u, u->raw_left);	/* no memory, but time */
 	ZSTD_DCtx_reset(u->zstd, ZSTD_reset_session_only);
 }
 

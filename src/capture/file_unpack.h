@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Reading sections of a .pmm capture: every byte is outside data.
  *
@@ -19,6 +20,8 @@ struct unpack {
 	int rc;				/* first -errno */
 	uint64_t offset, file_bytes;
 	uint64_t budget;		/* bytes of memory still allowed */
+	uint64_t used_bytes, max_bytes;	/* of memory: taken, and by the caller allowed */
+	uint64_t asked_bytes;		/* what the table of contents says that it takes; 0 = not known. For messages */
 	uint16_t major, minor;
 	ZSTD_DCtx *zstd;
 	struct file_section section;	/* the one being read */
@@ -33,11 +36,14 @@ struct unpack {
 };
 
 /* Begin with the header. NULL when out of memory, else unpack_free() it, whatever its `rc`. */
-struct unpack *unpack_new(FILE *f, uint64_t file_bytes, uint64_t budget, const char *name, struct err *e);
+struct unpack *unpack_new(FILE *f, uint64_t file_bytes, uint64_t max_bytes, const char *name, struct err *e);
 void unpack_free(struct unpack *u);
 
 /* Damaged: set the sentence with what is wrong. Returns -EBADMSG. */
 int unpack_damaged(struct unpack *u, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* Where the file can be read out of order: read the table of contents into u->toc, how many sections; 0 = it is not sound. */
+uint32_t unpack_peek(struct unpack *u);
 
 /* The next section's header into u->section. 1, 0 at the table of contents (checked, with the end), or -errno. */
 int unpack_next(struct unpack *u);

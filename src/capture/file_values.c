@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The numbers, strings and columns in a section of a .pmm capture, see file_unpack.h.
  */

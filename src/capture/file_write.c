@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Writing a heap as a .pmm capture: its tables section by section, and the file in one step.
  */
@@ -83,13 +84,19 @@ static void write_table(const struct heap *h, struct pack *p, enum file_table_nu
 	pack_end(p);
 }
 
-/* A section of one row, figures of the heap itself, that may be missing, and the array that goes with it. */
-static void write_optional(const struct heap *h, struct pack *p, enum file_table_number figures, enum file_table_number array)
+/* A section of one row, figures of the heap itself, that may be missing. */
+static void write_figures(const struct heap *h, struct pack *p, enum file_table_number figures)
 {
 	pack_begin(p, file_tables[figures].id, 1);
 	pack_optional(p);
 	write_columns(p, &file_tables[figures], h, 1);
 	pack_end(p);
+}
+
+/* ... and the array that goes with it. */
+static void write_optional(const struct heap *h, struct pack *p, enum file_table_number figures, enum file_table_number array)
+{
+	write_figures(h, p, figures);
 	write_table(h, p, array);
 }
 
@@ -170,7 +177,8 @@ static uint64_t memory_needed(const struct heap *h)
 	uint64_t bytes = h->nr_nodes * (sizeof(struct file_frame) + sizeof(uint32_t));
 
 	for (int i = FILE_MODULES; i < FILE_NR_TABLES; i++)
-		if (i != FILE_FRAMES && i != FILE_SEARCH && i != FILE_CHECK)
+		if (i != FILE_FRAMES && i != FILE_SEARCH && i != FILE_CHECK && i != FILE_COVERAGE && i != FILE_DEATH &&
+		    i != FILE_MISSED)
 			bytes += table_rows(h, &file_tables[i]) * file_tables[i].row_bytes;
 	for (uint32_t i = 0; i < h->nr_modules; i++)
 		bytes += strlen(h->modules[i].path) + 1;
@@ -219,6 +227,12 @@ int file_write_heap(const struct heap *h, FILE *f, const char *name, struct err 
 		write_optional(h, p, FILE_CHECK, FILE_FINDINGS);
 	if (h->nr_spots)
 		write_table(h, p, FILE_SPOTS);
+	if (h->check.level)
+		write_figures(h, p, FILE_COVERAGE);
+	if (h->death.known)
+		write_figures(h, p, FILE_DEATH);
+	if (h->missed_frees)
+		write_figures(h, p, FILE_MISSED);
 	pack_pad(p, memory_needed(h));
 	if (!rc)
 		rc = pack_finish(p);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Freezing block tables by pre-copy: doc/ledger.md, "A ledger frozen".
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The live blocks of a running process exactly as they were at one moment, though reading them takes longer than that moment may last.
  *

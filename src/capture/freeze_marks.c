@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The word by which the agent is asked to mark what it changes (pmm_ledger.changing): raised, waited for, lowered.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What the parts of freezing (freeze.h) share. For freeze*.c only.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A ledger read into a heap; doc/ledger.md tells how it can be read while the process goes on.
  *
@@ -9,9 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
+#include "src/base/fmt.h"
 #include "src/capture/capture.h"
 #include "src/capture/ledger_reader.h"
+#include "src/target/limits.h"
 #include "src/target/proc.h"
 
 _Static_assert(HEAP_NR_CLASSES == PMM_NR_CLASSES && HEAP_NR_KINDS == PMM_NR_KINDS &&
@@ -168,8 +172,10 @@ static void read_contexts(struct ledger_reader *r)
 		h->skipped_bytes += ctx.skipped_bytes;
 		h->check.canaried += ctx.canaried;
 		h->check.unguarded_budget += ctx.unguarded_budget;
-		for (unsigned k = 0; k < PMM_NR_CLASSES; k++)
+		for (unsigned k = 0; k < PMM_NR_CLASSES; k++) {
 			add_class(&h->class[k], &ctx.class[k]);
+			h->missed_frees += ctx.class[k].displaced;
+		}
 	}
 }
 
@@ -202,6 +208,23 @@ static int copy_points(struct ledger_reader *r)
 		p.site = index;
 		h->site_points[h->nr_site_points++] = p;
 	}
+	return 0;
+}
+
+/* Of a process that nobody followed in time: how it is now. */
+static int point_now(struct ledger_reader *r)
+{
+	struct heap *h = r->h;
+	struct heap_point p = { .time_ns = h->taken_ns, .live_bytes = h->live_bytes, .live_blocks = h->live_blocks, .allocs = h->allocs };
+	int fd = -1;
+
+	if (!r->o->running || h->nr_points || r->o->pid <= 0 || proc_rss(r->o->pid, &fd, &p.rss_bytes))
+		return 0;
+	close(fd);
+	h->points = malloc(sizeof(p));
+	if (!h->points)
+		return -ENOMEM;
+	h->points[h->nr_points++] = p;
 	return 0;
 }
 
@@ -239,13 +262,22 @@ static int read_parts(struct ledger_reader *r)
 	r->h->drift_blocks = drift + r->damaged;
 	if (r->o->running && !r->o->frozen && after > before)
 		r->h->drift_blocks += after - before;
-	return 0;
+	return point_now(r);
+}
+
+static void too_large(const struct ledger_reader *r, struct err *e)
+{
+	pid_t pid = r->o->pid ? r->o->pid : r->m->pid;
+
+	err_set(e, -EFBIG, "the ledger of process %d asks for more than %s of memory, and the limit is %s", (int)(pid ? pid : (pid_t)r->l->pid),
+		fmt_bytes(r->max_bytes).s, fmt_bytes(r->max_bytes).s);
+	err_hint(e, "it may have been written over; if the memory is there, raise the limit with --memory-limit SIZE");
 }
 
 int ledger_read(struct ledger_map *m, const struct ledger_options *o, struct heap **out,
 		struct err *e)
 {
-	struct ledger_reader r = { .m = m, .o = o };
+	struct ledger_reader r = { .m = m, .o = o, .max_bytes = m->max_bytes ? m->max_bytes : limits_share("") };
 	int rc = -ENOMEM;
 
 	r.h = heap_new();
@@ -254,6 +286,8 @@ int ledger_read(struct ledger_map *m, const struct ledger_options *o, struct hea
 		rc = read_parts(&r);
 	if (rc == -ENOMEM)
 		err_set(e, rc, "not enough memory to read the ledger");
+	else if (rc == -EFBIG)
+		too_large(&r, e);
 	else if (rc)
 		err_set(e, rc, "the ledger cannot be read");
 	if (o->damaged)
@@ -282,7 +316,7 @@ static int parse_pid(const char *what, pid_t *pid, struct err *e)
 	return 0;
 }
 
-static int capture_ledger_read(const char *what, struct heap **out, struct err *e)
+static int capture_ledger_read(const char *what, uint64_t max_bytes, struct heap **out, struct err *e)
 {
 	struct ledger_options o = { .running = true };
 	struct ledger_map *m;
@@ -292,6 +326,7 @@ static int capture_ledger_read(const char *what, struct heap **out, struct err *
 		rc = ledger_map_open_pid(o.pid, &m, e);
 	if (rc)
 		return rc;
+	m->max_bytes = max_bytes;
 	rc = ledger_read(m, &o, out, e);
 	ledger_map_close(m);
 	return rc;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The live blocks of a ledger, in order of address.
  *
@@ -182,6 +183,7 @@ static bool block_decode(struct cursor *c, uint32_t i, struct heap_block *to)
 {
 	uint64_t word = c->leaf[i], wide = c->leaf[i + 1];
 	struct pmm_stamp stamp = { .tick = c->r->l->start_tick };
+	uint32_t time = word & PMM_WORD_TIME_MASK;
 
 	to->address = c->leaf_address + ((uint64_t)i << c->shift);
 	if (c->id == PMM_TABLE_HEAP)
@@ -189,14 +191,14 @@ static bool block_decode(struct cursor *c, uint32_t i, struct heap_block *to)
 	to->site = word >> PMM_WORD_SITE_SHIFT & (PMM_MAX_SITES - 1);
 	to->kind = (uint8_t)(word >> PMM_WORD_KIND_SHIFT);
 	if (size_field(word) == PMM_SIZE_WIDE) {
-		to->birth_ns = (uint32_t)word * PMM_TICK_NS;
+		to->birth_ns = pmm_tick_of_time(time) * PMM_TICK_NS;
 		to->size_bytes = wide & PMM_SIZE_MAX;
 		to->thread = (uint16_t)(wide >> PMM_WIDE_THREAD_SHIFT);
 		return !(wide >> PMM_WORD_KIND_SHIFT);
 	}
 	to->size_bytes = size_field(word);
 	/* number 0: there was no room for stamps */
-	if ((uint32_t)word && !stamp_get(c->r, (uint32_t)word, &stamp))
+	if (time && !stamp_get(c->r, time, &stamp))
 		return false;
 	to->birth_ns = stamp.tick * PMM_TICK_NS;
 	to->thread = stamp.thread;
@@ -228,11 +230,14 @@ struct block_list {
 
 static int list_add(struct block_list *list, struct ledger_reader *r, const struct heap_block *b)
 {
+	int rc;
+
 	if (list->v.nr && vec_last(&list->v)->address >= b->address) {
 		r->drift++; /* freed and allocated again between the two tables' turns */
 		return 0;
 	}
-	return vec_push(&list->v, *b);
+	rc = ledger_reader_take(r, sizeof(*b));
+	return rc ? rc : vec_push(&list->v, *b);
 }
 
 /* All blocks of one or two cursors. */
@@ -287,5 +292,5 @@ int ledger_read_blocks(struct ledger_reader *r)
 	cursor_fini(&heap);
 	cursor_fini(&dense);
 	cursor_fini(&map);
-	return rc || rc_dense || rc_map ? -ENOMEM : 0;
+	return rc ? rc : rc_dense || rc_map ? -ENOMEM : 0;
 }

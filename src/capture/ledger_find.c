@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Where the ledger of a running process is.
  *
@@ -18,15 +19,28 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "include/pmm/channel.h"
+#include "src/base/io.h"
 #include "src/base/str.h"
 #include "src/target/task.h"
 
 #define MAP_NAME "/memfd:" PMM_MEMFD_NAME
+#define BOARD_NAME "/memfd:" PMM_BOARD_NAME
 #define TRIES 20
+#define MAX_ENVIRON (1u << 20)
 
 static bool is_ours(const struct proc_map *m)
 {
 	return (m->perms & PROC_MAP_SHARED) && m->ino && str_starts(m->path, MAP_NAME);
+}
+
+/* The board of the monitor that it was launched under. NULL: there is none. */
+static const struct proc_map *board_map(const struct proc_maps *maps)
+{
+	for (size_t i = 0; i < maps->nr; i++)
+		if (maps->v[i].perms & PROC_MAP_SHARED && maps->v[i].ino && !maps->v[i].offset && str_starts(maps->v[i].path, BOARD_NAME))
+			return &maps->v[i];
+	return NULL;
 }
 
 /* The highest mapping of a ledger below another one, of another file; `above` NULL: of all. NULL: none. */
@@ -68,21 +82,21 @@ static int open_map_file(pid_t pid, const struct proc_maps *maps, uint64_t ino, 
 /* The monitor's pid in the environment the process was started with, 0 = not there. */
 static pid_t monitor_of(pid_t pid)
 {
-	char path[64], text[65536];
+	char path[64], *line = NULL;
+	size_t room = 0, seen = 0;
 	pid_t monitor = 0;
-	size_t n = 0;
+	ssize_t n;
 	FILE *f;
 
 	snprintf(path, sizeof(path), "/proc/%d/environ", (int)task_proc(pid));
 	f = fopen(path, "re");
 	if (!f)
 		return 0;
-	n = fread(text, 1, sizeof(text) - 1, f);
+	for (; seen < MAX_ENVIRON && (n = getdelim(&line, &room, '\0', f)) > 0; seen += (size_t)n)
+		if (str_starts(line, PMM_ENV "="))
+			monitor = (pid_t)strtol(line + strlen(PMM_ENV "=") + (line[strlen(PMM_ENV "=")] == PMM_ENV_HIDDEN ? 2 : 0), NULL, 10);
+	free(line);
 	fclose(f);
-	text[n] = '\0';
-	for (size_t i = 0; i < n; i += strlen(text + i) + 1)
-		if (str_starts(text + i, PMM_ENV "="))
-			monitor = (pid_t)strtol(text + i + strlen(PMM_ENV "="), NULL, 10);
 	return monitor;
 }
 
@@ -130,6 +144,11 @@ static int open_memory(pid_t pid)
 	return open(path, O_RDONLY | O_CLOEXEC);
 }
 
+static int not_seen(pid_t pid, int rc, struct err *e)
+{
+	return err_set(e, rc, "cannot look for the ledger of process %d: %s", pid, strerror(-rc));
+}
+
 static int not_tracked(pid_t pid, struct err *e)
 {
 	err_set(e, -ENOENT, "process %d is not tracked by pmm", pid);
@@ -137,78 +156,54 @@ static int not_tracked(pid_t pid, struct err *e)
 	return -ENOENT;
 }
 
-/* Is part of the slot mapped for writing? A process writes to no slot but its own. */
-static bool is_written(const struct proc_maps *maps, uint64_t ino, const struct pmm_tree *tree, unsigned slot)
+/* A child begins a ledger with the first thing that happens in it. */
+static int not_yet(pid_t pid, struct err *e)
 {
-	uint64_t from = tree->slots_off + slot * tree->slot_bytes;
-
-	for (size_t i = 0; i < maps->nr; i++) {
-		const struct proc_map *m = &maps->v[i];
-
-		if (is_ours(m) && m->ino == ino && (m->perms & PROC_MAP_WRITE) &&
-		    m->offset < from + tree->slot_bytes && m->offset + (m->end - m->start) > from)
-			return true;
-	}
-	return false;
+	err_set(e, -ENOENT, "process %d has allocated nothing since it was forked", pid);
+	err_hint(e, "it is tracked by the pmm that its program was started with, from its first allocation on");
+	return -ENOENT;
 }
 
-/*
- * The slot of a process, by its pid as it sees it. Several pid namespaces may use the same number in one tree: the mapped slot decides. One that is
- * not mapped does where `any`.
- */
-static bool slot_find(const struct proc_maps *maps, uint64_t ino, const struct pmm_tree *tree, pid_t inner, bool any, unsigned *slot)
+/* Is this file's ledger that of the process which has this number for itself? */
+static bool is_its(const struct pmm_tree *tree, pid_t inner)
 {
-	bool found = false;
+	const struct pmm_slot *slot = &tree->slot[0];
 
-	for (unsigned i = 0; i < tree->nr_slots && i < PMM_MAX_SLOTS; i++) {
-		bool mapped;
-
-		if (tree->slot[i].state != PMM_SLOT_LIVE || (pid_t)tree->slot[i].pid != inner)
-			continue;
-		mapped = is_written(maps, ino, tree, i);
-		if (mapped || (any && !found)) {
-			*slot = i;
-			found = true;
-		}
-		if (mapped)
-			break;
-	}
-	return found;
+	return slot->state == PMM_SLOT_LIVE && (pid_t)slot->pid == inner;
 }
 
-/* Is the process in the ledger that is mapped there? */
-static bool is_in(const struct proc_maps *maps, const struct proc_map *m, int mem, pid_t inner)
+/* Is the process's ledger the one that is mapped there? 1, 0, -errno when it cannot be known. */
+static int is_in(const struct proc_map *m, int mem, pid_t inner)
 {
-	struct pmm_tree *tree = malloc(sizeof(*tree));
-	bool found = false;
-	unsigned slot;
+	struct pmm_tree tree;
+	int rc = io_pread(mem, &tree, sizeof(tree), m->start - m->offset);
 
-	if (tree && pread(mem, tree, sizeof(*tree), (off_t)(m->start - m->offset)) == (ssize_t)sizeof(*tree))
-		found = slot_find(maps, m->ino, tree, inner, false, &slot);
-	free(tree);
-	return found;
+	return rc ? (err_is_want(rc) ? rc : 0) : is_its(&tree, inner);
 }
 
 /*
  * Libraries with pmm.h's full form in them may have ledgers of their own beside the program's. That is the oldest, and as the kernel goes downwards
- * with files that are as large as these, the highest. But a child for which its parent's had no room has one of its own, and that still mapped.
- * NULL: there is none.
+ * with files that are as large as these, the highest. *found NULL: there is none. 0, or -errno when it cannot be known.
  */
-static const struct proc_map *find_map(pid_t pid, const struct proc_maps *maps)
+static int find_map(pid_t pid, const struct proc_maps *maps, const struct proc_map **found)
 {
-	const struct proc_map *first = map_below(maps, NULL), *m = first, *next;
-	int mem = -1;
+	const struct proc_map *m = map_below(maps, NULL), *next = m ? map_below(maps, m) : NULL;
+	const pid_t inner = next ? proc_ns_pid(pid) : 0;
+	int mem, rc = 0;
 
-	while (m && (next = map_below(maps, m))) {
-		if (m == first)
-			mem = open_memory(pid);
-		if (mem < 0 || is_in(maps, m, mem, proc_ns_pid(pid)))
-			break;
-		m = next;
+	*found = m;
+	if (!next)
+		return 0;
+	mem = open_memory(pid);
+	if (inner < 0 || mem < 0)
+		rc = inner < 0 ? (int)inner : err_is_want(-errno) ? -errno : 1;	/* whoever may not look takes the first */
+	for (; !rc && next; m = next, next = map_below(maps, m)) {
+		rc = is_in(m, mem, inner);
+		*found = rc ? m : next;
 	}
 	if (mem >= 0)
 		close(mem);
-	return m;
+	return rc < 0 ? rc : 0;
 }
 
 /*
@@ -223,13 +218,17 @@ static int find_file(pid_t pid, struct ledger_place *place, struct err *e)
 
 		if (rc)
 			return rc == -EACCES ? -EPERM : rc;
-		m = find_map(pid, &place->maps);
-		if (!m) {
+		rc = find_map(pid, &place->maps, &m);
+		if (rc) {
 			ledger_find_fini(place);
-			return not_tracked(pid, e);
+			return not_seen(pid, rc, e);
+		}
+		if (!m) {
+			rc = board_map(&place->maps) ? not_yet(pid, e) : not_tracked(pid, e);
+			ledger_find_fini(place);
+			return rc;
 		}
 		place->ino = m->ino;
-		place->is_one_of_several = map_below(&place->maps, NULL)->ino != m->ino || map_below(&place->maps, m);
 		place->delta = m->start - m->offset;
 		place->fd = open_map_file(pid, &place->maps, m->ino, &place->writable);
 		if (place->fd >= 0 || errno != ENOENT || tries == TRIES)
@@ -238,14 +237,20 @@ static int find_file(pid_t pid, struct ledger_place *place, struct err *e)
 	}
 }
 
-int ledger_find(pid_t pid, struct ledger_place *place, struct err *e)
+/* Who has the ledger can do without the clock. */
+static void find_clock(pid_t pid, struct ledger_place *place)
+{
+	const struct proc_map *board = board_map(&place->maps);
+
+	place->clock_fd = board ? open_memory(pid) : -1;
+	place->clock_off = board ? board->start : 0;
+}
+
+/* The file in one of the three ways. */
+static int open_file(pid_t pid, struct ledger_place *place, struct err *e)
 {
 	int rc;
 
-	*place = (struct ledger_place){ .fd = -1 };
-	rc = find_file(pid, place, e);
-	if (rc)
-		return rc;
 	if (place->fd < 0)
 		place->fd = open_of_monitor(monitor_of(pid), place->ino, &place->writable);
 	if (place->fd >= 0)
@@ -254,8 +259,10 @@ int ledger_find(pid_t pid, struct ledger_place *place, struct err *e)
 	place->is_memory = true;
 	if (place->fd >= 0)
 		return 0;
-	rc = errno == ENOENT || errno == ESRCH ? -ESRCH : -EPERM;
+	rc = errno == ENOENT || errno == ESRCH ? -ESRCH : err_is_want(-errno) ? -errno : -EPERM;
 	ledger_find_fini(place);
+	if (err_is_want(rc))
+		return not_seen(pid, rc, e);
 	if (rc == -ESRCH) {
 		err_set(e, rc, "no process %d", pid);
 		err_hint(e, "when it has ended, name its capture, pmm.COMMAND.%d.pmm as a rule", pid);
@@ -266,12 +273,30 @@ int ledger_find(pid_t pid, struct ledger_place *place, struct err *e)
 	return rc;
 }
 
+int ledger_find(pid_t pid, struct ledger_place *place, struct err *e)
+{
+	int rc;
+
+	*place = (struct ledger_place){ .fd = -1, .clock_fd = -1 };
+	rc = find_file(pid, place, e);
+	if (!rc)
+		rc = open_file(pid, place, e);
+	if (!rc)
+		find_clock(pid, place);
+	return rc;
+}
+
 int ledger_find_slot(const struct ledger_place *place, const struct pmm_tree *tree, pid_t pid,
 		     unsigned *slot, struct err *e)
 {
-	bool found = slot_find(&place->maps, place->ino, tree, proc_ns_pid(pid), !place->is_one_of_several, slot);
+	const pid_t inner = proc_ns_pid(pid);
 
-	return found ? 0 : not_tracked(pid, e);
+	if (inner < 0)
+		return not_seen(pid, (int)inner, e);
+	if (!is_its(tree, inner))
+		return board_map(&place->maps) ? not_yet(pid, e) : not_tracked(pid, e);
+	*slot = 0;
+	return 0;
 }
 
 void ledger_find_fini(struct ledger_place *place)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The heap errors that the agent's check form has noted in a ledger, and how it looked for them (include/pmm/check.h).
  *
@@ -16,7 +17,7 @@ _Static_assert(HEAP_FINDING_BYTES == PMM_FINDING_BYTES && sizeof(((struct heap_f
 _Static_assert(HEAP_NR_FINDING_TYPES == PMM_NR_FINDING_TYPES && HEAP_NR_FINDING_BYS == PMM_NR_FINDING_BYS &&
 	       HEAP_NR_ACCESSES == PMM_NR_ACCESSES && HEAP_NR_FINDING_PLACES == PMM_NR_FINDING_PLACES &&
 	       HEAP_NR_RELEASES == PMM_NR_RELEASES && HEAP_NR_CHECK_LEVELS == PMM_NR_CHECK_LEVELS &&
-	       HEAP_NR_MECHANISMS == PMM_GUARD_MPROTECT + 1, "and its enums");
+	       HEAP_NR_MECHANISMS == PMM_GUARD_MPROTECT + 1 && HEAP_NR_REGS == PMM_DEATH_REGS, "and its enums");
 _Static_assert(PMM_MAX_THREADS <= HEAP_NO_THREAD && PMM_MAX_SITES <= HEAP_NO_SITE, "numbers that stand for none");
 
 static void read_check(struct ledger_reader *r)
@@ -32,6 +33,9 @@ static void read_check(struct ledger_reader *r)
 		.guarded_now = s->guarded_now,
 		.guarded_most = s->guarded_most,
 		.passed = s->passed,
+		.passed_early = s->passed_early,
+		.unkept_large = s->unkept_large,
+		.unkept_busy = s->unkept_busy,
 		.unguarded_limit = s->unguarded_limit,
 		.unguarded_large = s->unguarded_large,
 		.unguarded_refused = s->unguarded_refused,
@@ -145,6 +149,44 @@ static int finding_read(struct ledger_reader *r, uint32_t nr, struct pmm_finding
 	return ledger_map_read(r->m, off, to, sizeof(*to)) ? -EBADMSG : 0;
 }
 
+static uint8_t signal_number(struct ledger_reader *r, uint32_t signal)
+{
+	if (signal <= 64)
+		return (uint8_t)signal;
+	r->damaged++;
+	return 0;
+}
+
+/* The finding of a crash tells the rest by its text. */
+static void read_death(struct ledger_reader *r)
+{
+	const struct pmm_death *from = &r->l->death;
+	struct heap_death *to = &r->h->death;
+
+	if (from->state != 1)
+		return;
+	*to = (struct heap_death){
+		.known = true, .by_choice = from->by_choice == 1, .signal = signal_number(r, from->signal), .fault = signal_number(r, from->fault),
+		.map_access = at_most(r, from->map_access, 15), .code = from->code, .sender = from->sender, .status = from->status & 255,
+		.finding = from->finding && from->finding <= PMM_MAX_FINDINGS ? from->finding - 1 : HEAP_NO_FINDING,
+		.map_start = from->map_start, .map_end = from->map_end,
+	};
+	memcpy(to->regs, from->regs, sizeof(to->regs));
+	if (to->map_end >= to->map_start)
+		return;
+	to->map_start = to->map_end = 0;
+	r->damaged++;
+}
+
+static char *text_of(struct ledger_reader *r, const struct pmm_finding *f)
+{
+	char text[PMM_DEATH_TEXT + 1] = "";
+
+	if (f->type == PMM_FINDING_CRASH && r->h->death.known)
+		ledger_reader_name(text, r->l->death.text, PMM_DEATH_TEXT);
+	return strdup(text);
+}
+
 /* Number `nr` to the findings, if it can be had. 0, -EAGAIN when it is not complete, -ENOMEM. */
 static int finding_add(struct ledger_reader *r, uint32_t nr)
 {
@@ -156,7 +198,7 @@ static int finding_add(struct ledger_reader *r, uint32_t nr)
 		return rc;
 	if (!rc && decode(r, &from, to)) {
 		to->number = nr;
-		to->text = strdup("");
+		to->text = text_of(r, &from);
 		if (!to->text)
 			return -ENOMEM;
 		r->h->nr_findings++;
@@ -177,6 +219,7 @@ int ledger_read_findings(struct ledger_reader *r)
 	if (level == PMM_CHECK_NONE || level >= PMM_NR_CHECK_LEVELS)
 		return 0;
 	read_check(r);
+	read_death(r);
 	if (nr > PMM_MAX_FINDINGS) {
 		r->damaged++;
 		nr = PMM_MAX_FINDINGS;

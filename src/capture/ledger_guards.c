@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Live guarded blocks: each has a record of its own (struct pmm_guard, include/pmm/check.h) in place of a word in the block tables.
  *
@@ -50,6 +51,8 @@ static int add_chunk(struct guards *s)
 			continue;
 		if (!decode(g, &b))
 			ledger_reader_odd(r);
+		else if (ledger_reader_take(r, 2 * sizeof(b)))	/* here and among all blocks */
+			return -EFBIG;
 		else if (vec_push(&s->live, b))
 			return -ENOMEM;
 	}

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Cheap looks at a running ledger: totals, and the sites that hold most.
  *
@@ -41,10 +42,13 @@ static uint32_t contexts(struct ledger_map *m, pmm_ref ctx[PMM_MAX_CTX])
 
 int ledger_totals(struct ledger_map *m, struct ledger_totals *t)
 {
-	pmm_ref refs[PMM_MAX_CTX];
-	uint32_t nr = contexts(m, refs);
+	pmm_ref *refs = malloc(PMM_MAX_CTX * sizeof(*refs));
+	uint32_t nr;
 
 	*t = (struct ledger_totals){ .time_ns = ledger_map_tick(m) * PMM_TICK_NS };
+	if (!refs)
+		return -ENOMEM;
+	nr = contexts(m, refs);
 	for (uint32_t i = 0; i < nr; i++) {
 		struct pmm_ctx c;
 
@@ -62,6 +66,7 @@ int ledger_totals(struct ledger_map *m, struct ledger_totals *t)
 	/* a block may be released by a context read after the one that allocated it */
 	t->live_bytes = t->bytes_in > t->bytes_out ? t->bytes_in - t->bytes_out : 0;
 	t->live_blocks = t->allocs > t->frees ? t->allocs - t->frees : 0;
+	free(refs);
 	return 0;
 }
 
@@ -160,7 +165,7 @@ static int top_add(struct ledger_top *t, pmm_ref ref, uint32_t site)
 {
 	if (site >= PMM_MAX_SITES)
 		return 0;
-	if (site >= t->sites.nr &&
+	if (site >= t->kinds.nr &&
 	    (vec_resize(&t->sites, site + 1) || vec_resize(&t->kinds, site + 1)))
 		return -ENOMEM;
 	if (t->kinds.v[site] == SITE_UNKNOWN)
@@ -176,6 +181,7 @@ static int top_extend(struct ledger_top *t, uint32_t nr, const pmm_ref *ctx)
 	uint64_t max = (t->m->arena_end - t->m->arena_off) / sizeof(struct pmm_record) + 1;
 
 	for (uint32_t i = 0; i < nr && !t->broken; i++) {
+		const size_t nr_before = t->records.nr;
 		pmm_ref head, ref, next;
 		uint32_t site;
 
@@ -190,8 +196,10 @@ static int top_extend(struct ledger_top *t, uint32_t nr, const pmm_ref *ctx)
 			    ledger_map_read(t->m, off + SITE_OFF, &site, sizeof(site)) ||
 			    ledger_map_read(t->m, off + NEXT_OFF, &next, sizeof(next)))
 				t->broken = true;
-			else if (top_add(t, ref, site))
+			else if (top_add(t, ref, site)) {
+				t->records.nr = nr_before;	/* the next look walks this list again */
 				return -ENOMEM;
+			}
 		}
 		t->head[i] = head;
 	}
@@ -230,10 +238,12 @@ static void top_insert(struct ledger_top_site *top, unsigned *nr, unsigned n,
 
 int ledger_top_sites(struct ledger_top *t, struct ledger_top_site *top, unsigned n)
 {
-	pmm_ref ctx[PMM_MAX_CTX];
+	pmm_ref *ctx = malloc(PMM_MAX_CTX * sizeof(*ctx));
+	int rc = ctx ? top_extend(t, contexts(t->m, ctx), ctx) : -ENOMEM;
 	unsigned nr = 0;
 
-	if (top_extend(t, contexts(t->m, ctx), ctx))
+	free(ctx);
+	if (rc)
 		return -ENOMEM;
 	if (!t->sites.nr || !n)
 		return 0;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A ledger got at from outside: checking what is there, and bounded reading.
  *
@@ -11,6 +12,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,8 +87,8 @@ static int check_tree(const struct ledger_map *m, struct err *e)
 		return err_set(e, -EPROTO, "the ledger was made on another kind of machine");
 	if (t->version != PMM_LEDGER_VERSION)
 		return other_version(e, t->version);
-	if (!t->nr_slots || t->nr_slots > PMM_MAX_SLOTS)
-		return damaged(e, "number of slots");
+	if (t->nr_slots != PMM_MAX_SLOTS)
+		return damaged(e, "number of ledgers");
 	if (t->slot_bytes % PMM_PAGE || t->slot_bytes < page_up(sizeof(struct pmm_ledger)) ||
 	    t->slot_bytes > MAX_SLOT_BYTES || t->slots_off % PMM_PAGE ||
 	    t->slots_off < sizeof(*t) || t->slots_off > MAX_SLOT_BYTES)
@@ -97,12 +99,9 @@ static int check_tree(const struct ledger_map *m, struct err *e)
 	return 0;
 }
 
-static int check_ledger(struct ledger_map *m, struct err *e)
+/* Of the header HEAD_BYTES are there. */
+static int check_header(struct ledger_map *m, const struct pmm_ledger *l, struct err *e)
 {
-	struct pmm_ledger head, *l = &head;
-
-	if (file_read(m, m->slot_off, l, HEAD_BYTES))
-		return err_set(e, -EBADMSG, "the ledger cannot be read");
 	if (!l->magic)
 		return err_set(e, -EAGAIN, "the ledger is not ready yet");
 	if (l->magic != PMM_LEDGER_MAGIC)
@@ -117,6 +116,21 @@ static int check_ledger(struct ledger_map *m, struct err *e)
 	m->arena_off = m->arena_ready = l->arena_off;
 	m->arena_end = l->arena_end < REF_REACH ? l->arena_end : REF_REACH;
 	return 0;
+}
+
+static int check_ledger(struct ledger_map *m, struct err *e)
+{
+	struct pmm_ledger *l = malloc(sizeof(*l));	/* too large for a stack */
+	int rc;
+
+	if (!l)
+		return err_set(e, -ENOMEM, "out of memory");
+	if (file_read(m, m->slot_off, l, HEAD_BYTES))
+		rc = err_set(e, -EBADMSG, "the ledger cannot be read");
+	else
+		rc = check_header(m, l, e);
+	free(l);
+	return rc;
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -253,14 +267,14 @@ static int own_fd(int fd, bool *writable)
 	int own;
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	own = open(path, O_RDWR | O_CLOEXEC);
+	own = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);	/* somebody may hold a lease */
 	*writable = own >= 0;
 	if (own < 0)
-		own = open(path, O_RDONLY | O_CLOEXEC);
+		own = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	return own < 0 ? fcntl(fd, F_DUPFD_CLOEXEC, 3) : own;
 }
 
-int ledger_map_open_fd(int fd, unsigned slot, struct ledger_map **out, struct err *e)
+static int open_fd(int fd, bool shared, unsigned slot, struct ledger_map **out, struct err *e)
 {
 	struct ledger_map *m = calloc(1, sizeof(*m));
 	int rc;
@@ -268,7 +282,10 @@ int ledger_map_open_fd(int fd, unsigned slot, struct ledger_map **out, struct er
 	if (!m)
 		return err_set(e, -ENOMEM, "out of memory");
 	m->slot = slot;
-	m->fd = own_fd(fd, &m->writable);
+	m->clock_fd = -1;
+	m->shared = shared;
+	m->writable = true;
+	m->fd = shared ? fd : own_fd(fd, &m->writable);
 	rc = m->fd < 0 ? err_set(e, -errno, "cannot open the ledger: %s", strerror(errno)) : 0;
 	if (!rc)
 		rc = open_tree(m, e);
@@ -281,6 +298,16 @@ int ledger_map_open_fd(int fd, unsigned slot, struct ledger_map **out, struct er
 	return rc;
 }
 
+int ledger_map_open_fd(int fd, unsigned slot, struct ledger_map **out, struct err *e)
+{
+	return open_fd(fd, false, slot, out, e);
+}
+
+int ledger_map_open_shared(int fd, struct ledger_map **out, struct err *e)
+{
+	return open_fd(fd, true, 0, out, e);
+}
+
 int ledger_map_open_pid(pid_t pid, struct ledger_map **out, struct err *e)
 {
 	struct ledger_map *m = calloc(1, sizeof(*m));
@@ -290,10 +317,12 @@ int ledger_map_open_pid(pid_t pid, struct ledger_map **out, struct err *e)
 	if (!m)
 		return err_set(e, -ENOMEM, "out of memory");
 	m->pid = pid;
-	m->fd = -1;
+	m->fd = m->clock_fd = -1;
 	rc = ledger_find(pid, &place, e);
 	if (!rc) {
 		m->fd = place.fd;
+		m->clock_fd = place.clock_fd;
+		m->clock_off = place.clock_off;
 		m->is_memory = place.is_memory;
 		m->writable = place.writable;
 		m->delta = place.delta;
@@ -317,8 +346,10 @@ void ledger_map_close(struct ledger_map *m)
 		return;
 	if (m->base)
 		munmap(m->base, m->base_bytes);
-	if (m->fd >= 0)
+	if (m->fd >= 0 && !m->shared)
 		close(m->fd);
+	if (m->clock_fd >= 0)
+		close(m->clock_fd);
 	free(m);
 }
 
@@ -345,11 +376,35 @@ uint64_t ledger_map_backing(struct ledger_map *m)
 	return bytes + m->arena_ready - m->arena_off;
 }
 
+void ledger_map_set_clock(struct ledger_map *m, int fd)
+{
+	if (m->clock_fd >= 0)
+		close(m->clock_fd);
+	m->clock_fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	m->clock_off = 0;
+}
+
 uint32_t ledger_map_clock(struct ledger_map *m)
 {
+	const off_t off = (off_t)(m->clock_off + offsetof(struct pmm_tree, tick));
 	uint32_t tick;
 
+	if (m->clock_fd >= 0 && pread(m->clock_fd, &tick, sizeof(tick), off) == (ssize_t)sizeof(tick))
+		return tick;
 	return file_read(m, offsetof(struct pmm_tree, tick), &tick, sizeof(tick)) ? m->tree.tick : tick;
+}
+
+bool ledger_map_ticked(struct ledger_map *m)
+{
+	enum { LIVES = sizeof(((struct pmm_tree *)0)->life) / sizeof(uint32_t) };
+	uint32_t words[LIVES + 1], life;
+
+	_Static_assert(offsetof(struct pmm_tree, life_at) == offsetof(struct pmm_tree, life) + LIVES * sizeof(uint32_t), "one read is both");
+	if (m->clock_fd < 0 ||
+	    pread(m->clock_fd, words, sizeof(words), (off_t)(m->clock_off + offsetof(struct pmm_tree, life))) != (ssize_t)sizeof(words))
+		return false;
+	life = words[words[LIVES] % LIVES];
+	return life & FUTEX_TID_MASK && !(life & FUTEX_OWNER_DIED);
 }
 
 uint32_t ledger_map_tick(struct ledger_map *m)
@@ -396,11 +451,9 @@ static bool view_is_fresh(const struct ledger_map *m, uint32_t tick)
 int ledger_map_ask_view(struct ledger_map *m, unsigned wait_ms)
 {
 	uint64_t off = m->slot_off + offsetof(struct pmm_ledger, want_view);
-	uint32_t want = 1, tick = 0;
+	uint32_t want = 1, tick = ledger_map_clock(m);
 
-	if (!m->writable || m->is_memory ||
-	    file_read(m, offsetof(struct pmm_tree, tick), &tick, sizeof(tick)) ||
-	    pwrite(m->fd, &want, sizeof(want), (off_t)off) != (ssize_t)sizeof(want))
+	if (!m->writable || m->is_memory || pwrite(m->fd, &want, sizeof(want), (off_t)off) != (ssize_t)sizeof(want))
 		return -EROFS;
 	for (unsigned ms = 0; ms < wait_ms; ms++) {
 		nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A ledger got at from outside: where it is, what part of it has backing, and bounded reading.
  *
@@ -28,9 +29,13 @@ struct ledger_map {
 	int fd;				/* memfd (own copy), or /proc/PID/mem */
 	bool is_memory;			/* fd is /proc/PID/mem, the file begins at `delta` */
 	bool writable;			/* want_view can be raised */
+	bool shared;			/* fd is somebody else's */
 	uint64_t delta;
+	int clock_fd;			/* where `tick` is advanced: the board, of a process that was launched; -1 = in the file itself */
+	uint64_t clock_off;
 	unsigned char *base;		/* slot in our memory: header and arena; NULL = pread */
 	uint64_t base_bytes;		/* address space reserved at base */
+	uint64_t max_bytes;		/* of memory that a heap read from it may take; 0 = limits_share(). The caller's to set */
 };
 
 /*
@@ -39,6 +44,9 @@ struct ledger_map {
  * written yet, -ENOMEM.
  */
 int ledger_map_open_fd(int fd, unsigned slot, struct ledger_map **out, struct err *e);
+
+/* The same with `fd` itself, which must stay open as long as the map is. */
+int ledger_map_open_shared(int fd, struct ledger_map **out, struct err *e);
 
 /*
  * Open the ledger of a running process (pid as we see it). As above, and -ESRCH no such process,
@@ -77,8 +85,17 @@ uint64_t ledger_map_backing(struct ledger_map *m);
 /* The tree's clock now, in ticks, also where nobody advances `tick`. */
 uint32_t ledger_map_tick(struct ledger_map *m);
 
-/* What the tree's processes take for that: it stands still while the monitor does. */
+/*
+ * What the process takes for that: it stands still while the monitor does. Of a process that was launched this is on the board: found where the
+ * ledger was opened by pid, else to be said by ledger_map_set_clock(). Otherwise that of the ledger's beginning, in doubt.
+ */
 uint32_t ledger_map_clock(struct ledger_map *m);
+
+/* Is there a board, and its monitor alive (pmm_tree.life)? Then the clock goes on, late as it may be. */
+bool ledger_map_ticked(struct ledger_map *m);
+
+/* The board is `fd` (the caller keeps it). */
+void ledger_map_set_clock(struct ledger_map *m, int fd);
 
 /* State of the slot now (enum pmm_slot_state) and the pid in it. */
 struct pmm_slot ledger_map_slot(struct ledger_map *m);

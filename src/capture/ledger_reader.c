@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* One reading of a ledger: consistent copies of its words, and its strings. */
 #include "src/capture/ledger_reader.h"
 
@@ -7,6 +8,7 @@
 #include <time.h>
 
 #include "src/base/str.h"
+#include "src/base/utf8.h"
 
 #define SPIN_TRIES	100		/* of a copy between two events, before waiting */
 #define MAX_WAITS	200		/* of WAIT_NS in a whole reading ... */
@@ -52,15 +54,18 @@ static bool wait_for(struct ledger_reader *r, unsigned tries)
 	return true;
 }
 
-int ledger_reader_stable(struct ledger_reader *r, pmm_ref ctx, pmm_ref what, void *to, size_t size)
+/*
+ * Copy what the owner of context `ctx` changes while it records an event, between two events. Gives up after a while (the thread was stopped in the
+ * middle), which counts as drift.
+ */
+static int copy_between(struct ledger_reader *r, pmm_ref ctx, int (*copy)(struct ledger_reader *r, void *arg), void *arg)
 {
 	uint64_t seq_off = ref_off(ctx) + offsetof(struct pmm_ctx, seq), before = 0, after = 0;
 
-	if (!ctx || !what)
+	if (!ctx)
 		return -EFAULT;
 	for (unsigned tries = 0;; tries++) {
-		if (ledger_map_read(r->m, seq_off, &before, sizeof(before)) ||
-		    ledger_map_read(r->m, ref_off(what), to, size) ||
+		if (ledger_map_read(r->m, seq_off, &before, sizeof(before)) || copy(r, arg) ||
 		    ledger_map_read(r->m, seq_off, &after, sizeof(after)))
 			return -EFAULT;
 		if (!r->o->running || (before == after && !(before & 1)))
@@ -76,6 +81,38 @@ int ledger_reader_stable(struct ledger_reader *r, pmm_ref ctx, pmm_ref what, voi
 	}
 	r->drift++;
 	return 0;
+}
+
+struct record_copy {
+	pmm_ref ref;
+	struct pmm_record *record;
+	struct pmm_lifetimes *lifetimes;
+};
+
+static int copy_record(struct ledger_reader *r, void *arg)
+{
+	struct record_copy *c = arg;
+
+	if (ledger_map_read_at(r->m, c->ref, 0, c->record, sizeof(*c->record)))
+		return -EFAULT;
+	return c->record->lifetimes ? ledger_map_read_at(r->m, c->record->lifetimes, 0, c->lifetimes, sizeof(*c->lifetimes)) : 0;
+}
+
+int ledger_reader_record(struct ledger_reader *r, pmm_ref ctx, pmm_ref ref, struct pmm_record *to, struct pmm_lifetimes *lifetimes)
+{
+	return copy_between(r, ctx, copy_record, &(struct record_copy){ ref, to, lifetimes });
+}
+
+struct ctx_copy {
+	pmm_ref ref;
+	struct pmm_ctx *ctx;
+};
+
+static int copy_ctx(struct ledger_reader *r, void *arg)
+{
+	struct ctx_copy *c = arg;
+
+	return ledger_map_read_at(r->m, c->ref, 0, c->ctx, sizeof(*c->ctx));
 }
 
 int ledger_reader_part(struct ledger_reader *r, uint64_t off, void *to, size_t size)
@@ -112,7 +149,7 @@ int ledger_reader_ctx(struct ledger_reader *r, uint32_t i, struct pmm_ctx *ctx)
 
 	if (!ref)
 		return -ENOENT;
-	if (!ledger_reader_stable(r, ref, ref, ctx, sizeof(*ctx)))
+	if (!copy_between(r, ref, copy_ctx, &(struct ctx_copy){ ref, ctx }))
 		return 0;
 	r->damaged++;
 	return -ENOENT;
@@ -171,46 +208,13 @@ bool ledger_reader_entry(const pmm_ref *dir, uint32_t nr, uint32_t shift, pmm_re
 
 /* ---- strings --------------------------------------------------------------------------------- */
 
-/* Bytes of a UTF-8 character by its first one, 0 = cannot be one. */
-static size_t sequence_length(unsigned char first)
-{
-	if (first < 0x80)
-		return 1;
-	if (first >> 5 == 6)
-		return 2;
-	if (first >> 4 == 14)
-		return 3;
-	return first >> 3 == 30 ? 4 : 0;
-}
-
-/* Bytes of the printable UTF-8 character at s (RFC 3629), 0 = none. */
-static size_t character(const unsigned char *s, size_t n)
-{
-	static const uint32_t least[5] = { 0, 0, 0x80, 0x800, 0x10000 };
-	size_t len = sequence_length(s[0]);
-	uint32_t code;
-
-	if (!len || len > n)
-		return 0;
-	if (len == 1)
-		return s[0] >= 0x20 && s[0] != 0x7f;
-	code = s[0] & (0x7fu >> len);
-	for (size_t i = 1; i < len; i++) {
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-		code = code << 6 | (s[i] & 0x3f);
-	}
-	return code < least[len] || code > 0x10ffff || (code >> 11) == 0x1b ? 0 : len;
-}
-
 /*
- * In place: line ends and tabs become blanks, whatever else is no printable UTF-8 becomes '?'. NULs
- * stay.
+ * In place: line ends and tabs become blanks, whatever else is not harmless becomes '?'. NULs stay.
  */
 static void clean(char *s, size_t n)
 {
 	for (size_t i = 0, len; i < n; i += len) {
-		len = s[i] ? character((const unsigned char *)s + i, n - i) : 1;
+		len = s[i] ? utf8_harmless_length(s + i, n - i) : 1;
 		if (!len) {
 			s[i] = s[i] == '\n' || s[i] == '\t' ? ' ' : '?';
 			len = 1;

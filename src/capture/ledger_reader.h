@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * One reading of a ledger: what its parts share. Each part is called once, in this order:
  *
@@ -17,6 +18,8 @@
 #ifndef CAPTURE_LEDGER_READER_H
 #define CAPTURE_LEDGER_READER_H
 
+#include <errno.h>
+
 #include "src/capture/ledger.h"
 
 #define LEDGER_SITE_MAPPING (1u << 31)	/* in site_index: the number is one of map_sites */
@@ -30,6 +33,7 @@ struct ledger_reader {
 	uint32_t nr_site_index;
 	struct pmm_stamp *stamps;	/* [nr_stamps], as far as they were needed */
 	uint32_t nr_stamps;
+	uint64_t max_bytes, used_bytes;	/* of memory: allowed, taken by what there can be much of */
 	uint64_t damaged;		/* things left out */
 	uint64_t drift;			/* inconsistencies a running process caused */
 	uint64_t stuck_off, stuck_seq;	/* a context that stays in the middle of an event */
@@ -45,6 +49,13 @@ static inline void ledger_reader_odd(struct ledger_reader *r)
 		r->damaged++;
 }
 
+/* Before memory is taken: 0, or -EFBIG when that is more than is allowed. */
+static inline int ledger_reader_take(struct ledger_reader *r, uint64_t bytes)
+{
+	r->used_bytes += bytes;
+	return r->used_bytes > r->max_bytes ? -EFBIG : 0;
+}
+
 /* Copy the header anew. 0 or -EBADMSG. */
 int ledger_reader_refresh(struct ledger_reader *r);
 
@@ -52,10 +63,10 @@ int ledger_reader_refresh(struct ledger_reader *r);
 uint64_t ledger_reader_arena(const struct ledger_reader *r);
 
 /*
- * Copy what the owner of context `ctx` changes while it records an event, between two events. Gives
+ * Copy a record of context `ctx`, and its lifetimes if it has any, as they were between two events. Gives
  * up after a while (the thread was stopped in the middle), which counts as drift. 0 or -EFAULT.
  */
-int ledger_reader_stable(struct ledger_reader *r, pmm_ref ctx, pmm_ref what, void *to, size_t size);
+int ledger_reader_record(struct ledger_reader *r, pmm_ref ctx, pmm_ref ref, struct pmm_record *to, struct pmm_lifetimes *lifetimes);
 
 /* Context number i. 0, or -ENOENT when there is none. */
 int ledger_reader_ctx(struct ledger_reader *r, uint32_t i, struct pmm_ctx *ctx);
@@ -94,7 +105,7 @@ char *ledger_reader_cmdline(struct ledger_reader *r, pmm_ref ref, uint32_t lengt
 /* A fixed-size name made valid UTF-8 and NUL-terminated; `to` has size + 1 bytes. */
 void ledger_reader_name(char *to, const char *from, size_t size);
 
-/* The parts. 0 or -ENOMEM. */
+/* The parts. 0, -EFBIG or -ENOMEM. */
 int ledger_read_findings(struct ledger_reader *r);
 int ledger_read_blocks(struct ledger_reader *r);
 int ledger_read_guards(struct ledger_reader *r);

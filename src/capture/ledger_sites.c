@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The call sites of a ledger: every context's records added up, split into heap and mapping sites,
  * and what they held when the heap was largest.
@@ -70,7 +71,7 @@ static void add_times(struct heap_site *s, const struct pmm_record *rec)
 		s->last_ns = last;
 }
 
-static void add_record(struct sum *sum, struct heap_site *s, const struct pmm_record *rec)
+static void add_record(struct sum *sum, struct heap_site *s, const struct pmm_record *rec, const struct pmm_lifetimes *lifetimes)
 {
 	bool now = sum->peak.rising || rec->epoch < sum->peak.epoch;
 
@@ -89,8 +90,8 @@ static void add_record(struct sum *sum, struct heap_site *s, const struct pmm_re
 	s->samples_out += rec->samples_out;
 	if (rec->max_bytes > s->max_bytes)
 		s->max_bytes = rec->max_bytes;
-	for (unsigned i = 0; i < HEAP_NR_LIFETIMES; i++)
-		s->lifetime[i] += rec->lifetime[i];
+	for (unsigned i = 0; rec->lifetimes && i < HEAP_NR_LIFETIMES; i++)
+		s->lifetime[i] += lifetimes->frees[i];
 }
 
 /* The records of context number i. A site met twice means that the list has become a ring. */
@@ -105,17 +106,18 @@ static void add_records(struct sum *sum, uint32_t i)
 			    &ref, sizeof(ref)))
 		return;
 	while (ref) {
+		struct pmm_lifetimes lifetimes;
 		struct pmm_record rec;
 
 		if (sum->records++ == sum->max_records ||
-		    ledger_reader_stable(r, ctx, ref, &rec, sizeof(rec)) ||
+		    ledger_reader_record(r, ctx, ref, &rec, &lifetimes) ||
 		    (rec.site < sum->nr && sum->seen[rec.site] == i + 1)) {
 			r->damaged++;
 			return;
 		}
 		if (rec.site < sum->nr) {
 			sum->seen[rec.site] = i + 1;
-			add_record(sum, &sum->v[rec.site], &rec);
+			add_record(sum, &sum->v[rec.site], &rec, &lifetimes);
 		} else {
 			ledger_reader_odd(r);
 		}
@@ -153,13 +155,15 @@ static void sum_records(struct sum *sum)
 
 /*
  * A site whose counters went below zero: a thread was read before and another after the same
- * block's release.
+ * block's release; or it is site 0, which releases are charged to that have no room for a record of their site (and are counted).
  */
 static void settle(struct ledger_reader *r, struct heap_site *s)
 {
+	bool lost = !s->number && r->l->dropped[PMM_DROP_SITE_FULL];
+
 	s->live_bytes = minus(s->bytes_in, s->bytes_out);
 	s->live_blocks = minus(s->allocs, s->frees);
-	if (s->live_bytes < 0 || s->live_blocks < 0 || s->peak_bytes < 0 || s->peak_blocks < 0)
+	if ((s->live_bytes < 0 || s->live_blocks < 0 || s->peak_bytes < 0 || s->peak_blocks < 0) && !lost)
 		r->drift++;
 	if (s->live_bytes < 0)
 		s->bytes_out = s->bytes_in;
@@ -229,40 +233,44 @@ static void read_site(struct sum *sum, uint32_t nr, bool *mapping)
 	}
 	*mapping = site.flags & PMM_SITE_MAPPING;
 	sum->v[nr].node = site.node;
+	sum->v[nr].usable = site.flags & PMM_SITE_USABLE;
 	sum->v[nr].number = nr;
 }
 
 /*
  * Split into sites and map_sites, both in order of the ledger's numbers; entry 0 stands for an
- * unknown stack.
+ * unknown stack. Sites move up in the array they were added up in: there may be millions.
  */
 static int number_sites(struct sum *sum)
 {
-	VEC(struct heap_site) sites = { 0 }, maps = { 0 };
+	VEC(struct heap_site) maps = { 0 };
 	struct ledger_reader *r = sum->r;
-	int rc = vec_push(&sites, sum->v[0]);
+	int rc = vec_push(&maps, (struct heap_site){ 0 });
+	struct heap_site *fit;
+	uint32_t nr = 1;
 
-	if (!rc)
-		rc = vec_push(&maps, (struct heap_site){ 0 });
 	for (uint32_t i = 1; !rc && i < sum->nr; i++) {
 		bool mapping;
 
 		if (!sum->seen[i])
 			continue;
 		read_site(sum, i, &mapping);
-		r->site_index[i] =
-			mapping ? LEDGER_SITE_MAPPING | (uint32_t)maps.nr : (uint32_t)sites.nr;
-		rc = mapping ? vec_push(&maps, sum->v[i]) : vec_push(&sites, sum->v[i]);
+		r->site_index[i] = mapping ? LEDGER_SITE_MAPPING | (uint32_t)maps.nr : nr;
+		if (mapping)
+			rc = vec_push(&maps, sum->v[i]);
+		else
+			sum->v[nr++] = sum->v[i];
 	}
 	if (rc) {
-		vec_fini(&sites);
 		vec_fini(&maps);
 		return rc;
 	}
+	fit = realloc(sum->v, nr * sizeof(*fit));
 	free(r->h->sites);
 	free(r->h->map_sites);
-	r->h->sites = sites.v;
-	r->h->nr_sites = (uint32_t)sites.nr;
+	r->h->sites = fit ? fit : sum->v;
+	r->h->nr_sites = nr;
+	sum->v = NULL;
 	r->h->map_sites = maps.v;
 	r->h->nr_map_sites = (uint32_t)maps.nr;
 	return 0;

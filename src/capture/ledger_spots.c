@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The spots in the source that a ledger names (pmm.h). */
 #include "src/capture/ledger_reader.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The call tree of a ledger and the modules its frames lie in. */
 #include "src/capture/ledger_reader.h"
 
@@ -45,22 +46,35 @@ static void check_sites(struct ledger_reader *r, struct heap_site *sites, uint32
 		}
 }
 
+/* Where the chunk of nodes from number `first` on is, 0 = nowhere. */
+static pmm_ref chunk_of(struct ledger_reader *r, uint32_t first)
+{
+	uint32_t nr = first >> PMM_NODE_SHIFT, index;
+	pmm_ref dir, chunk;
+
+	if (!ledger_reader_entry(r->l->node_dir, nr, PMM_NODE_DIR_SHIFT, &dir, &index) ||
+	    ledger_map_read_at(r->m, dir, index, &chunk, sizeof(chunk)))
+		return 0;
+	return chunk;
+}
+
 int ledger_read_nodes(struct ledger_reader *r)
 {
 	uint64_t most = ledger_reader_arena(r) / sizeof(struct pmm_node) + 1;
 	uint32_t nr = r->l->nr_nodes < most ? r->l->nr_nodes : (uint32_t)most;
-	struct pmm_node *chunk = calloc(CHUNK_NODES, sizeof(*chunk));
-	struct heap_node *nodes = calloc(nr ? nr : 1, sizeof(*nodes));
+	int rc = ledger_reader_take(r, nr * sizeof(struct heap_node));
+	struct pmm_node *chunk = rc ? NULL : calloc(CHUNK_NODES, sizeof(*chunk));
+	struct heap_node *nodes = rc ? NULL : calloc(nr ? nr : 1, sizeof(*nodes));
 
 	if (!chunk || !nodes) {
 		free(chunk);
 		free(nodes);
-		return -ENOMEM;
+		return rc ? rc : -ENOMEM;
 	}
 	if (nr < r->l->nr_nodes)
 		r->damaged++;
 	for (uint32_t first = 0; first < nr; first += CHUNK_NODES) {
-		pmm_ref ref = r->l->node_dir[first >> PMM_NODE_SHIFT];
+		pmm_ref ref = chunk_of(r, first);
 
 		if (!ref || ledger_map_read_at(r->m, ref, 0, chunk, CHUNK_NODES * sizeof(*chunk))) {
 			if (nr > 1)	/* number 0 is in use without a chunk */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The threads of a ledger: counters from it and, while the process runs, names from /proc. */
 #include "src/capture/ledger_reader.h"
 

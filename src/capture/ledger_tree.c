@@ -1,4 +1,5 @@
-/* The tree memfd on the monitor's side; its layout is include/pmm/ledger.h. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The board, and the head of an attached process's ledger file; their layout is include/pmm/ledger.h. */
 #include "src/capture/ledger_tree.h"
 
 #include <errno.h>
@@ -11,13 +12,17 @@
 #include <unistd.h>
 
 #include "src/target/limits.h"
+#include "src/target/proc.h"
+
+#ifndef F_SEAL_FUTURE_WRITE
+#define F_SEAL_FUTURE_WRITE 0x10 /* Linux 5.1 */
+#endif
 
 #define LATE_TICKS 100 /* a thread may be between looking at the clock and setting the tick */
 #define MIB		(1ull << 20)
 #define SLOTS_OFF	(64ull << 10)
 #define ALIGN_BYTES	(2 * MIB) /* of a slot's size */
 #define MIN_SLOT_BYTES	(PMM_ARENA_OFF + 2 * MIB)
-#define GOOD_SLOT_BYTES (64 * MIB)     /* rather fewer slots than smaller ones */
 #define MAX_SLOT_BYTES	(128ull << 30) /* the agent refuses more than 256 GiB */
 #define MAX_LIMIT_BYTES (16ull << 30)  /* unless the user says so */
 #define MAX_TREE_BYTES	(16ull << 40)  /* of the program's 128 TiB of address space */
@@ -67,26 +72,18 @@ static uint64_t space_for(const struct ledger_tree_options *o)
 	return space < SLOTS_OFF ? 0 : space - SLOTS_OFF;
 }
 
-/*
- * Slot size and number: for ledgers of `want` bytes and 512, or what the limits leave, rather a few slots than a
- * single large one.
- */
-static int plan(const struct ledger_tree_options *o, uint64_t want, uint64_t *slot_bytes, uint32_t *nr_slots)
+/* Size of a ledger: `want` bytes for its arena, or what the limits leave. */
+static int plan(const struct ledger_tree_options *o, uint64_t want, uint64_t *slot_bytes)
 {
-	uint64_t space = space_for(o), slot = MAX_SLOT_BYTES, most = space / 4;
+	uint64_t space = space_for(o), slot = MAX_SLOT_BYTES;
 
 	if (space < MIN_SLOT_BYTES)
 		return -ENOMEM;
 	if (want < slot - PMM_ARENA_OFF)
 		slot = round_up(PMM_ARENA_OFF + want, ALIGN_BYTES);
-	if (most < GOOD_SLOT_BYTES)
-		most = space < GOOD_SLOT_BYTES ? space : GOOD_SLOT_BYTES;
-	if (slot > most)
-		slot = most / ALIGN_BYTES * ALIGN_BYTES;
+	if (slot > space)
+		slot = space / ALIGN_BYTES * ALIGN_BYTES;
 	*slot_bytes = slot;
-	*nr_slots = space / slot < PMM_MAX_SLOTS ? (uint32_t)(space / slot) : PMM_MAX_SLOTS;
-	if (o->attached)
-		*nr_slots = 1;
 	return 0;
 }
 
@@ -103,17 +100,25 @@ static bool check_is_sane(const struct pmm_check *c)
 	return c->level < PMM_NR_CHECK_LEVELS && c->on_error <= PMM_ON_ERROR_CORE && c->garbage <= UINT8_MAX && c->fail_ppb <= 1000000000;
 }
 
-static void write_check(struct pmm_check *to, const struct pmm_check *asked)
+/* Processes of a tree make secrets of their own: who could read that of one could forge canaries in all. */
+static void write_check(struct pmm_check *to, const struct pmm_check *asked, bool attached)
 {
 	if (asked->level == PMM_CHECK_NONE)
 		return;
 	*to = *asked;
-	to->secret = random_word();
+	to->secret = attached ? random_word() : 0;
 	to->max_guarded = asked->max_guarded < PMM_MAX_GUARDS ? asked->max_guarded : PMM_MAX_GUARDS;
 }
 
-static void write_head(struct ledger_tree *t, const struct ledger_tree_options *o,
-		       uint64_t want, uint64_t slot_bytes, uint32_t nr_slots)
+static void write_monitor(struct pmm_tree *h)
+{
+	h->monitor_pid = (uint32_t)getpid();
+	h->monitor_uid = geteuid();
+	if (proc_start_time(getpid(), &h->monitor_start))
+		h->monitor_start = 0;	/* processes then go by the user alone */
+}
+
+static void write_head(struct ledger_tree *t, const struct ledger_tree_options *o, uint64_t want, uint64_t slot_bytes)
 {
 	struct pmm_tree *h = t->head;
 	uint64_t most = slot_bytes - PMM_ARENA_OFF;
@@ -121,9 +126,9 @@ static void write_head(struct ledger_tree *t, const struct ledger_tree_options *
 	h->version = PMM_LEDGER_VERSION;
 	h->byte_order = PMM_BYTE_ORDER_MARK;
 	h->word_bytes = sizeof(void *);
-	h->nr_slots = nr_slots;
-	h->slot_bytes = slot_bytes;
-	h->slots_off = SLOTS_OFF;
+	h->nr_slots = 1;
+	h->slot_bytes = t->slot_bytes = slot_bytes;
+	h->slots_off = t->slots_off = SLOTS_OFF;
 	h->mode = o->mode;
 	h->flags = (o->follow ? PMM_TREE_FOLLOW : 0) | (o->attached ? PMM_TREE_ATTACHED : 0) |
 		   (o->leaks ? PMM_TREE_LEAKS : 0) | (o->data_raised ? PMM_TREE_DATA : 0);
@@ -132,18 +137,13 @@ static void write_head(struct ledger_tree *t, const struct ledger_tree_options *
 	h->warn_size_bytes = o->warn_size_bytes;
 	h->limit_bytes = want < most ? want : most;
 	h->max_frames = o->max_frames ? o->max_frames : 128;
-	h->monitor_pid = (uint32_t)getpid();
-	h->cookie = random_word();
-	write_check(&h->check, &o->check);
+	write_monitor(h);
+	h->cookie = t->cookie = random_word();
+	write_check(&h->check, &o->check, o->attached);
 	h->start_realtime_ns = now_ns(CLOCK_REALTIME);
-	h->start_monotonic_ns = now_ns(CLOCK_MONOTONIC);
+	h->start_monotonic_ns = t->start_monotonic_ns = now_ns(CLOCK_MONOTONIC);
 	t->shrunk = want > most;
 	t->follow = o->follow;
-	t->nr_slots = nr_slots;
-	t->slot_bytes = slot_bytes;
-	t->slots_off = h->slots_off;
-	t->start_monotonic_ns = h->start_monotonic_ns;
-	t->cookie = h->cookie;
 	__atomic_store_n(&h->magic, PMM_TREE_MAGIC, __ATOMIC_RELEASE);
 }
 
@@ -167,9 +167,53 @@ static void no_room(struct err *e, const struct ledger_tree_options *o, int code
 		err_hint(e, "raise them (ulimit -v, ulimit -f)");
 }
 
+/* Give the file its size and map the head for writing. */
+static int map_head(struct ledger_tree *t, uint64_t bytes, struct err *e)
+{
+	if (ftruncate(t->fd, (off_t)bytes) || fallocate(t->fd, 0, 0, (off_t)head_bytes()))
+		return no_memory(e, "sizing the file", -errno);
+	t->head = mmap(NULL, head_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, t->fd, 0);
+	if (t->head != MAP_FAILED)
+		return 0;
+	t->head = NULL;
+	return no_memory(e, "mapping it", -errno);
+}
+
+/* `more`: a seal that old kernels do not know, and do without. */
+static int seal(int fd, int more)
+{
+	const int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+
+	if (more && !fcntl(fd, F_ADD_SEALS, seals | more))
+		return 0;
+	return fcntl(fd, F_ADD_SEALS, seals) ? -errno : 0;
+}
+
+/* Checks, size, head; t->fd is open. */
+static int make(struct ledger_tree *t, const struct ledger_tree_options *o, struct err *e)
+{
+	uint64_t want, slot_bytes;
+	int rc;
+
+	if (!check_is_sane(&o->check))
+		return err_set(e, -EINVAL, "heap errors cannot be looked for as asked: level %u, on error %u", o->check.level, o->check.on_error);
+	want = o->limit_bytes ? o->limit_bytes : ledger_tree_default_limit(o->pid);
+	rc = plan(o, want, &slot_bytes);
+	if (rc) {
+		no_room(e, o, rc);
+		return rc;
+	}
+	rc = map_head(t, o->attached ? SLOTS_OFF + slot_bytes : head_bytes(), e);
+	if (rc)
+		return rc;
+	write_head(t, o, want, slot_bytes);
+	rc = seal(t->fd, o->attached ? 0 : F_SEAL_FUTURE_WRITE);
+	return rc ? no_memory(e, "sealing it", rc) : 0;
+}
+
 int ledger_tree_init(struct ledger_tree *t, const struct ledger_tree_options *o, struct err *e)
 {
-	int fd = memfd_create(PMM_MEMFD_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	int fd = memfd_create(o->attached ? PMM_MEMFD_NAME : PMM_BOARD_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
 
 	*t = (struct ledger_tree){ .fd = -1 };
 	if (fd < 0)
@@ -180,37 +224,12 @@ int ledger_tree_init(struct ledger_tree *t, const struct ledger_tree_options *o,
 int ledger_tree_init_fd(struct ledger_tree *t, int fd, const struct ledger_tree_options *o,
 			struct err *e)
 {
-	uint64_t want, slot_bytes;
-	uint32_t nr_slots;
 	int rc;
 
 	*t = (struct ledger_tree){ .fd = fd };
-	if (!check_is_sane(&o->check)) {
-		rc = err_set(e, -EINVAL, "heap errors cannot be looked for as asked: level %u, on error %u", o->check.level, o->check.on_error);
-		goto out;
-	}
-	want = o->limit_bytes ? o->limit_bytes : ledger_tree_default_limit(o->pid);
-	rc = plan(o, want, &slot_bytes, &nr_slots);
-	if (rc) {
-		no_room(e, o, rc);
-		goto out;
-	}
-	if (ftruncate(t->fd, (off_t)(SLOTS_OFF + slot_bytes * nr_slots)) ||
-	    fcntl(t->fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) ||
-	    fallocate(t->fd, 0, 0, (off_t)head_bytes())) {
-		rc = no_memory(e, "sizing the file", -errno);
-		goto out;
-	}
-	t->head = mmap(NULL, head_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, t->fd, 0);
-	if (t->head == MAP_FAILED) {
-		rc = no_memory(e, "mapping it", -errno);
-		t->head = NULL;
-		goto out;
-	}
-	write_head(t, o, want, slot_bytes, nr_slots);
-	return 0;
-out:
-	ledger_tree_fini(t);
+	rc = make(t, o, e);
+	if (rc)
+		ledger_tree_fini(t);
 	return rc;
 }
 
@@ -223,37 +242,22 @@ void ledger_tree_fini(struct ledger_tree *t)
 	*t = (struct ledger_tree){ .fd = -1 };
 }
 
-uint64_t ledger_tree_slot_off(const struct ledger_tree *t, unsigned k)
+uint64_t ledger_tree_file_bytes(const struct ledger_tree *t)
 {
-	return t->slots_off + (uint64_t)k * t->slot_bytes;
+	return t->slots_off + t->slot_bytes;
 }
 
-enum pmm_slot_state ledger_tree_slot_state(const struct ledger_tree *t, unsigned k, uint32_t *pid)
+int ledger_tree_file(const struct ledger_tree *t)
 {
-	uint32_t state = __atomic_load_n(&t->head->slot[k].state, __ATOMIC_ACQUIRE);
+	int fd = memfd_create(PMM_MEMFD_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING), rc;
 
-	*pid = __atomic_load_n(&t->head->slot[k].pid, __ATOMIC_RELAXED);
-	return state <= PMM_SLOT_TAKEN ? (enum pmm_slot_state)state : PMM_SLOT_LIVE;
-}
-
-void ledger_tree_slot_take(struct ledger_tree *t, unsigned k)
-{
-	__atomic_store_n(&t->head->slot[k].state, PMM_SLOT_TAKEN, __ATOMIC_RELEASE);
-}
-
-int ledger_tree_slot_release(struct ledger_tree *t, unsigned k)
-{
-	struct pmm_slot *s = &t->head->slot[k];
-
-	__atomic_fetch_add(&s->use, 1, __ATOMIC_SEQ_CST);
-	__atomic_store_n(&s->parent, 0, __ATOMIC_RELAXED);
-	if (fallocate(t->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-		      (off_t)ledger_tree_slot_off(t, k), (off_t)t->slot_bytes))
+	if (fd < 0)
 		return -errno;
-	__atomic_store_n(&s->pid, 0, __ATOMIC_RELAXED);
-	__atomic_store_n(&s->leave, PMM_LEAVE_NOT, __ATOMIC_RELAXED);
-	__atomic_store_n(&s->state, PMM_SLOT_FREE, __ATOMIC_RELEASE);
-	return 0;
+	rc = ftruncate(fd, (off_t)ledger_tree_file_bytes(t)) ? -errno : seal(fd, 0);
+	if (!rc)
+		return fd;
+	close(fd);
+	return rc;
 }
 
 uint64_t ledger_tree_now_ns(const struct ledger_tree *t)
@@ -275,7 +279,5 @@ uint64_t ledger_tree_tick(struct ledger_tree *t)
 
 uint64_t ledger_tree_calm_ns(const struct ledger_tree *t)
 {
-	bool rare = t->head->mode == PMM_MODE_SAMPLED || t->head->check.flags & PMM_CHECK_THRIFT;
-
-	return rare ? 5 * PMM_TICK_NS : PMM_TICK_NS;
+	return t->head->mode == PMM_MODE_SAMPLED ? 5 * PMM_TICK_NS : PMM_TICK_NS;
 }

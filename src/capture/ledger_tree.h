@@ -1,8 +1,7 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The tree memfd: made, laid out and emptied slot by slot on the monitor's side.
- *
- * The file is sparse and large (address space, not memory); only its first page group, `head`,
- * stays mapped here.
+ * What the monitor writes for the processes of a tree: the board, a file of its own with a `struct pmm_tree` alone. Of an attached process it
+ * is the head of the process's ledger file, made here as well.
  */
 #ifndef CAPTURE_LEDGER_TREE_H
 #define CAPTURE_LEDGER_TREE_H
@@ -26,15 +25,14 @@ struct ledger_tree_options {
 	bool leaks;	      /* processes wait at their end for a search */
 	struct pmm_check check; /* level PMM_CHECK_NONE: heap errors are not looked for; the secret is filled in, max_guarded bounded */
 	bool data_raised;     /* child_raise_data() was done */
-	bool attached;	      /* for a process that runs already: a single slot */
+	bool attached;	      /* for a process that runs already: a ledger file rather than a board */
 	pid_t pid;	      /* ... whose control group's limit counts; 0 = pmm's own */
 };
 
 struct ledger_tree {
 	int fd;		       /* the memfd, close-on-exec, sealed against resizing */
-	struct pmm_tree *head; /* programs may scribble on it, hence the copies: */
-	uint32_t nr_slots;
-	uint64_t slot_bytes, slots_off;
+	struct pmm_tree *head; /* of a board: nobody else can write it, where the kernel knows F_SEAL_FUTURE_WRITE (Linux 5.1) */
+	uint64_t slot_bytes, slots_off;	/* of each process's ledger file */
 	uint64_t start_monotonic_ns, cookie;
 	bool follow; /* as asked for */
 	bool shrunk; /* a resource limit left less than was asked for */
@@ -46,30 +44,21 @@ struct ledger_tree {
  */
 uint64_t ledger_tree_default_limit(pid_t pid);
 
-/* Make the memfd and write its head; -ENOMEM when no ledger fits the limits, -EINVAL what `check` asks there is not, -errno with `e`. */
+/* Make the board; -ENOMEM when no ledger fits the limits, -EINVAL what `check` asks there is not, -errno with `e`. */
 int ledger_tree_init(struct ledger_tree *t, const struct ledger_tree_options *o, struct err *e);
 
-/* The same in a memfd that exists, still empty; `fd` is the tree's from now on, also on failure. */
+/* The head of a ledger file, in a memfd that exists, still empty; `fd` is the tree's from now on, also on failure. Errors as above. */
 int ledger_tree_init_fd(struct ledger_tree *t, int fd, const struct ledger_tree_options *o,
 			struct err *e);
 
 /* Unmap and close. A process that has the file mapped keeps it. */
 void ledger_tree_fini(struct ledger_tree *t);
 
-/* Byte offset of slot `k` in the file. */
-uint64_t ledger_tree_slot_off(const struct ledger_tree *t, unsigned k);
+/* Size of a process's ledger file. */
+uint64_t ledger_tree_file_bytes(const struct ledger_tree *t);
 
-/* State and pid of a slot as they are now; a state no enum names reads as PMM_SLOT_LIVE. */
-enum pmm_slot_state ledger_tree_slot_state(const struct ledger_tree *t, unsigned k, uint32_t *pid);
-
-/* Keep a slot from everybody else while its ledger is read. */
-void ledger_tree_slot_take(struct ledger_tree *t, unsigned k);
-
-/*
- * Give a slot's memory back to the system and the slot to the next process. 0 or -errno (the slot
- * then stays taken).
- */
-int ledger_tree_slot_release(struct ledger_tree *t, unsigned k);
+/* An empty ledger file, sealed against resizing, for a process that may not make one. The descriptor (close-on-exec) or -errno. */
+int ledger_tree_file(const struct ledger_tree *t);
 
 /*
  * Set the tick to the number that belongs to the clock's time; returns nanoseconds since the
@@ -79,8 +68,7 @@ uint64_t ledger_tree_tick(struct ledger_tree *t);
 
 /*
  * How long whoever ticks may sleep when nothing happens: each time the monitor wakes costs some 20 us and the program its caches. In sampled
- * mode processes look at the clock themselves. Where checking has a budget for all it does, which such wakes would use up, times are told
- * less exactly.
+ * mode processes look at the clock themselves.
  */
 uint64_t ledger_tree_calm_ns(const struct ledger_tree *t);
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Names and places of captures. */
 #include "src/capture/output.h"
 
@@ -9,13 +10,25 @@
 #include <unistd.h>
 
 #include "src/base/str.h"
+#include "src/base/utf8.h"
 #include "src/capture/capture.h"
 
+/* As a part of a file's name: one that shells and people can take. At its beginning '-' would be an option and '.' hide the file. */
 static void add_comm(struct str *s, const char *comm)
 {
-	for (; *comm; comm++)
-		str_addc(s, (unsigned char)*comm <= ' ' || *comm == '/' || *comm == 0x7f ? '_'
-											 : *comm);
+	const char *slash = strrchr(str_text(s), '/');
+	bool first = slash ? !slash[1] : !s->len;
+	size_t n = strlen(comm), length;
+
+	for (; n; comm += length, n -= length) {
+		length = utf8_harmless_length(comm, n);
+		if (!length || *comm == ' ' || *comm == '/' || (first && (*comm == '-' || *comm == '.')))
+			str_addc(s, '_');
+		else
+			str_addn(s, comm, length);
+		length = length ? length : 1;
+		first = false;
+	}
 }
 
 /* Put ".PID" before the last ".pmm", or at the end. */
@@ -50,7 +63,9 @@ int output_name(const char *pattern, pid_t pid, const char *comm, bool is_root, 
 	}
 	if (!has_pid && !is_root)
 		add_pid(&s, pid);
-	if (str_error(&s) || s.len >= PATH_MAX)
+	if (str_error(&s))
+		rc = -ENOMEM;
+	else if (s.len >= PATH_MAX)
 		rc = -ENAMETOOLONG;
 	else
 		strcpy(name, str_text(&s));
@@ -58,19 +73,27 @@ int output_name(const char *pattern, pid_t pid, const char *comm, bool is_root, 
 	return rc;
 }
 
-/* The directory part of a path; "." if it has none. */
-static void directory_of(const char *path, char dir[PATH_MAX])
+/* Cut a path down to its directory; "." if it names none. */
+static void keep_directory(char path[PATH_MAX])
 {
-	const char *slash = strrchr(path, '/');
-	size_t n = slash == path ? 1 : slash ? (size_t)(slash - path) : 0;
+	char *slash = strrchr(path, '/');
 
-	snprintf(dir, PATH_MAX, "%.*s", n ? (int)n : 1, n ? path : ".");
+	if (!slash)
+		strcpy(path, ".");
+	else
+		slash[slash == path] = '\0';
+}
+
+static int not_named(int rc, struct err *e)
+{
+	return err_set(e, rc, rc == -ENOMEM ? "out of memory" : "the capture's name is too long");
 }
 
 int output_check(const char *pattern, struct err *e)
 {
-	char name[PATH_MAX], dir[PATH_MAX];
+	char name[PATH_MAX];
 	struct stat st;
+	int rc;
 
 	if (!*pattern) {
 		err_set(e, -EINVAL, "the capture's name is empty");
@@ -78,19 +101,20 @@ int output_check(const char *pattern, struct err *e)
 			e->exit_code = 2;
 		return -EINVAL;
 	}
-	if (output_name(pattern, 999999999, "comm-16-bytes-xx", true, name))
-		return err_set(e, -ENAMETOOLONG, "the capture's name is too long");
+	rc = output_name(pattern, 999999999, "comm-16-bytes-xx", true, name);
+	if (rc)
+		return not_named(rc, e);
 	if (!stat(name, &st) && S_ISDIR(st.st_mode)) {
 		err_set(e, -EISDIR, "cannot write the capture '%s': it is a directory", name);
 		err_hint(e, "name a file: -o %s/%s", name, OUTPUT_DEFAULT);
 		return -EISDIR;
 	}
-	directory_of(name, dir);
-	if (!stat(dir, &st) && !S_ISDIR(st.st_mode))
+	keep_directory(name);
+	if (!stat(name, &st) && !S_ISDIR(st.st_mode))
 		errno = ENOTDIR;
-	else if (!access(dir, W_OK | X_OK))
+	else if (!access(name, W_OK | X_OK))
 		return 0;
-	err_set(e, -errno, "cannot write captures into '%s': %s", dir, strerror(errno));
+	err_set(e, -errno, "cannot write captures into '%s': %s", name, strerror(errno));
 	err_hint(e, "choose another place with -o FILE");
 	return -errno;
 }
@@ -101,7 +125,7 @@ static int write_to(const struct heap *h, const char *pattern, bool is_root, cha
 	int rc = output_name(pattern, (pid_t)h->pid, h->comm, is_root, name);
 
 	if (rc)
-		return err_set(e, rc, "the capture's name is too long");
+		return not_named(rc, e);
 	return capture_write(h, name, e);
 }
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Where captures go: names made from a pattern, and writing that does not lose a heap for want of a
  * place.
@@ -17,7 +18,7 @@
 /*
  * The capture's name: %p is the pid, %c the command's name (made harmless for a file name), %% a
  * percent sign. A pattern without %p names the root's capture; for others ".PID" goes before ".pmm"
- * (or at the end). -ENAMETOOLONG.
+ * (or at the end). -ENAMETOOLONG, -ENOMEM.
  */
 int output_name(const char *pattern, pid_t pid, const char *comm, bool is_root,
 		char name[PATH_MAX]);

@@ -1,7 +1,9 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The agent's file and the environment that loads it. */
 #include "src/capture/preload.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -101,16 +103,17 @@ static char *formatted(struct str *s)
 	return text;
 }
 
-void preload_value(const struct ledger_tree *t, char value[PRELOAD_VALUE_BYTES])
+void preload_value(const struct ledger_tree *board, int socket_fd, uint64_t address, char value[PRELOAD_VALUE_BYTES])
 {
-	snprintf(value, PRELOAD_VALUE_BYTES, "%d:%d:%llx", (int)getpid(), t->fd,
-		 (unsigned long long)t->cookie);
+	const struct pmm_tree *h = board->head;
+
+	snprintf(value, PRELOAD_VALUE_BYTES, "%u:%d:%" PRIx64 ":%" PRIu64 ":%u:%d:%016" PRIx64, h->monitor_pid, board->fd, board->cookie,
+		 h->monitor_start, h->monitor_uid, socket_fd, address);
 }
 
-char **preload_env(char **env, const char *agent, const struct ledger_tree *t)
+char **preload_env(char **env, const char *agent, const char *value)
 {
 	struct str preload = STR_INIT, ledger = STR_INIT;
-	char value[PRELOAD_VALUE_BYTES];
 	size_t nr = 0, to = 0;
 	char **out;
 
@@ -120,7 +123,6 @@ char **preload_env(char **env, const char *agent, const struct ledger_tree *t)
 	if (!out)
 		return NULL;
 	str_addf(&preload, "LD_PRELOAD=%s", agent);
-	preload_value(t, value);
 	str_addf(&ledger, PMM_ENV "=%s", value);
 	for (size_t i = 0; i < nr; i++) {
 		if (str_starts(env[i], PMM_ENV "="))

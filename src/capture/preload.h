@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * How a program comes to load the agent: which libpmm.so, and the environment that makes it so.
  */
@@ -6,6 +7,7 @@
 
 #include <limits.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "src/base/err.h"
 #include "src/capture/ledger_tree.h"
@@ -25,15 +27,15 @@ int preload_find_check(char path[PATH_MAX], struct err *e);
 /* Is this the file of the agent, in one of the forms that programs load? */
 bool preload_is_agent(const char *path);
 
-/* What PMM_LEDGER is set to for a tree of this process. */
-#define PRELOAD_VALUE_BYTES 64
-void preload_value(const struct ledger_tree *t, char value[PRELOAD_VALUE_BYTES]);
+/* What PMM_LEDGER is set to (include/pmm/channel.h): the board, a descriptor of the private socket (-1 = none), the public one's address. */
+#define PRELOAD_VALUE_BYTES 128
+void preload_value(const struct ledger_tree *board, int socket_fd, uint64_t address, char value[PRELOAD_VALUE_BYTES]);
 
 /*
- * The environment `env` with LD_PRELOAD led by `agent` and PMM_LEDGER set to the tree. An array to
+ * The environment `env` with LD_PRELOAD led by `agent` and PMM_LEDGER set to `value`. An array to
  * be released by preload_env_free(), NULL when out of memory.
  */
-char **preload_env(char **env, const char *agent, const struct ledger_tree *t);
+char **preload_env(char **env, const char *agent, const char *value);
 void preload_env_free(char **env);
 
 #endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The scene of a search for leaks.
  *
@@ -33,7 +34,12 @@ static uint64_t untouched_snapshot(void *arg, uint64_t address, uint64_t bytes)
 	return snapshot_untouched(arg, address, bytes);
 }
 
-static const struct memory_ops ops_snapshot = { read_snapshot, untouched_snapshot }, ops_core = { read_core, NULL };
+static uint64_t untouched_core(void *arg, uint64_t address, uint64_t bytes)
+{
+	return core_untouched(arg, address, bytes);
+}
+
+static const struct memory_ops ops_snapshot = { read_snapshot, untouched_snapshot }, ops_core = { read_core, untouched_core };
 
 /* ---- roots ------------------------------------------------------------------------------------------------- */
 
@@ -87,9 +93,10 @@ static void find_core(struct scene_find *f, const struct core *c)
 int scene_roots(struct scene *s, const struct snapshot *snapshot, const struct core *core, const struct scene_options *o, struct err *e)
 {
 	struct scene_find f = {
-		.memory = &s->memory, .heap = s->heap, .complete = s->complete, .leave_sp = o->leave_sp, .leave_tid = o->leave_tid,
+		.memory = &s->memory, .heap = s->heap, .forget = s->heap, .complete = s->complete, .leave_sp = o->leave_sp, .leave_tid = o->leave_tid,
 	};
 	struct scene_pagemaps pagemaps;
+	struct scene_core_pages core_pages;
 	int rc = 0;
 
 	if (s->state) {
@@ -105,9 +112,14 @@ int scene_roots(struct scene *s, const struct snapshot *snapshot, const struct c
 			rc = entrusted_add(&s->memory, snapshot);
 	} else {
 		find_core(&f, core);
+		scene_core_pages_open(&core_pages, core, &s->unread_bytes);
+		f.pages = &core_pages.pages;
 	}
 	if (!rc)
 		rc = scene_find_roots(&f);
+	s->complete = f.complete;
+	s->has_chunks = f.has_chunks;
+	s->asks_usable = f.asks_usable;
 	scene_find_fini(&f);
 	if (snapshot)
 		scene_pagemaps_close(&pagemaps);
@@ -130,6 +142,8 @@ static int live_read(struct scene *s, pid_t pid, const struct scene_options *o, 
 	int rc;
 
 	rc = ledger_map_open_pid(pid, &state->map, e);
+	if (!rc)
+		state->map->max_bytes = o->max_bytes;
 	if (!rc && !o->no_copy) {
 		so.stopped = freeze_stopped;
 		rc = freeze_begin(&state->freeze, state->map, e);
@@ -141,6 +155,7 @@ static int live_read(struct scene *s, pid_t pid, const struct scene_options *o, 
 	if (rc)
 		return rc;
 	s->stopped = !state->snapshot.copy;
+	s->memory.stop = o->stop;
 	s->pause_ns = state->snapshot.pause_ns;
 	s->why_stopped = state->snapshot.why;
 	s->held_bytes = state->snapshot.held_bytes;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What of a process's memory is its allocator's: free blocks, its own records, slack behind blocks. No program keeps anything there, and
  * what is left of old contents must not keep a lost block alive.
@@ -24,7 +25,8 @@ bool scene_complete(const struct heap *h)
 	for (size_t i = 0; i < sizeof(lost) / sizeof(lost[0]); i++)
 		if (h->dropped[lost[i]])
 			return false;
-	return h->began == HEAP_BEGAN_EXEC && !heap_spots_only(h) && h->mode == HEAP_EXACT && !h->min_size_bytes && !h->off_reason && !h->untracked_frees &&
+	return h->began == HEAP_BEGAN_EXEC && !heap_spots_only(h) && h->mode == HEAP_EXACT && !h->min_size_bytes &&
+	       (!h->off_reason || h->off_reason == PMM_OFF_NO_CHILDREN) && !h->untracked_frees && !h->missed_frees &&
 	       !h->drift_blocks;
 }
 
@@ -157,15 +159,14 @@ static int pages_cover(struct scene_find *f, uint64_t lo, uint64_t hi)
  * Does anything ask the allocator for blocks in ways that pmm does not see (jemalloc's mallocx(), mimalloc's mi_malloc())? The names
  * would be among those that an object imports, in the segment that it begins with.
  */
-static bool imports(const struct scene_find *f, const struct scene_object *o)
+static bool imports(const struct scene_find *f, const struct scene_object *o, const char *const *names, size_t nr)
 {
-	static const char *const names[] = { "mallocx", "rallocx", "je_malloc", "mi_malloc", "mi_heap_malloc", "mi_new", "tc_malloc", "tc_new" };
 	uint64_t bytes = o->end - o->start < MAX_NAMES ? o->end - o->start : MAX_NAMES;
 	char *text = malloc(bytes);
 	size_t n = text ? scene_read(f, o->start, text, bytes) : 0;
 	bool found = !text;
 
-	for (size_t i = 0; !found && i < sizeof(names) / sizeof(names[0]); i++)
+	for (size_t i = 0; !found && i < nr; i++)
 		found = memmem(text, n, names[i], strlen(names[i]) + 1);
 	free(text);
 	return found;
@@ -173,12 +174,27 @@ static bool imports(const struct scene_find *f, const struct scene_object *o)
 
 static bool has_other_ways(const struct scene_find *f)
 {
+	static const char *const names[] = { "mallocx", "rallocx", "je_malloc", "mi_malloc", "mi_heap_malloc", "mi_new", "tc_malloc", "tc_new" };
 	const char *path = f->heap->allocator.path;
 
 	if (!path[0] || !strcmp(path, f->heap->exe))
 		return true;
 	vec_each(&f->objects, o)
-		if (!str_starts(o->path, path) && imports(f, o))
+		if (!str_starts(o->path, path) && imports(f, o, names, sizeof(names) / sizeof(names[0])))
+			return true;
+	return false;
+}
+
+/* Of a program that is its own C library nothing tells. */
+static bool asks_usable(const struct scene_find *f)
+{
+	static const char *const name[] = { "malloc_usable_size" };
+	const char *path = f->heap->allocator.path;
+
+	if (!path[0] || !strcmp(path, f->heap->exe))
+		return true;
+	vec_each(&f->objects, o)
+		if (!str_starts(o->path, path) && imports(f, o, name, 1))
 			return true;
 	return false;
 }
@@ -214,8 +230,12 @@ int scene_allocator_find(struct scene_find *f)
 	struct glibc g;
 	int rc = glibc_find(f, &g);
 
+	if (!rc && f->forget)
+		rc = glibc_forget(f, &g);
 	if (!rc)
 		rc = states_paint(f, &g);
+	f->has_chunks = g.tops.nr;
+	f->asks_usable = g.tops.nr && f->heap->began == HEAP_BEGAN_ATTACH && asks_usable(f);
 	f->has_other_ways = f->complete && !g.tops.nr && has_other_ways(f);
 	if (!rc)
 		rc = areas_cover(f, &g);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Chunks that look used but are not: glibc's caches of freed ones, each thread's (tcache) and each arena's (fast bins). Only their lists tell, so
  * these are followed; where a list is not to the letter what it must be (a thread is just changing it) none of it is believed.
@@ -27,6 +28,7 @@ struct caches {
 	VEC(struct memory_span) spans;
 	size_t before;			/* spans of lists that are believed */
 	unsigned nr_looked_at;
+	bool with_blocks;		/* what blocks are said to be live does not matter: some of them may have been freed unseen */
 	uint64_t distance;		/* of the pointer to a thread's cache from the record, 0 = not known */
 	unsigned count_bytes;		/* of a thread's cache: 1, from 2.30 on 2 */
 };
@@ -49,7 +51,7 @@ static int chunk_add(struct caches *c, uint64_t at, uint64_t bytes, uint64_t *fi
 		return 0;
 	*first = word[1];
 	next = scene_block_from(c->f->heap, at);
-	if (scene_in_block(c->f->heap, at) || (next < c->f->heap->nr_blocks && c->f->heap->blocks[next].address < at + bytes - 8))
+	if (!c->with_blocks && (scene_in_block(c->f->heap, at) || (next < c->f->heap->nr_blocks && c->f->heap->blocks[next].address < at + bytes - 8)))
 		return 0;		/* it is used, whoever says that it is free */
 	return vec_push(&c->spans, (struct memory_span){ at, at + bytes - 8 }) ? -ENOMEM : 1;
 }
@@ -133,7 +135,8 @@ static int cache_take(struct caches *c, const struct cache *t, unsigned count_by
 
 		if (!nr || !t->first[i])
 			continue;
-		rc = list_take(c, (struct list){ .first = t->first[i], .bytes = CHUNK_MIN + i * 16, .least = nr, .most = nr });
+		rc = list_take(c, (struct list){ .first = t->first[i], .bytes = CHUNK_MIN + i * 16, .least = nr - c->with_blocks,
+						 .most = nr + c->with_blocks });
 		found |= rc > 0;
 	}
 	return rc < 0 ? rc : found;
@@ -222,14 +225,37 @@ static int by_address(const void *a, const void *b)
 	return x->start < y->start ? -1 : x->start > y->start;
 }
 
+static int lists_find(struct caches *c, const struct glibc *g)
+{
+	int rc = caches_find(c);
+
+	for (size_t i = 0; !rc && i < g->arenas.nr; i++)
+		rc = fast_find(c, &g->arenas.v[i]);
+	return rc;
+}
+
+/*
+ * A thread that is just changing its cache has hung the chunk in or out, and not counted it yet: one more or less is right, too, where each chunk
+ * for itself is what it must be.
+ */
+int glibc_cached_chunks(struct scene_find *f, const struct glibc *g, struct scene_spans *to)
+{
+	struct caches c = { .f = f, .with_blocks = true };
+	int rc = lists_find(&c, g);
+
+	vec_each(&c.spans, s)
+		if (!rc)
+			rc = vec_push(to, *s);
+	vec_fini(&c.spans);
+	return rc;
+}
+
 int glibc_cached(struct scene_find *f, const struct glibc *g)
 {
 	struct scene_spans joined = { 0 };
 	struct caches c = { .f = f };
-	int rc = caches_find(&c);
+	int rc = lists_find(&c, g);
 
-	for (size_t i = 0; !rc && i < g->arenas.nr; i++)
-		rc = fast_find(&c, &g->arenas.v[i]);
 	for (size_t i = 0; !rc && i < f->covered.nr; i++)
 		rc = vec_push(&c.spans, f->covered.v[i]);
 	vec_sort(&c.spans, by_address);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The scene of a core file: blocks from the capture that was written when the process had died, memory from the core.
  *
@@ -168,10 +169,10 @@ static int moves_guess(struct scene *s)
 
 /* ---- all --------------------------------------------------------------------------------------------------- */
 
-static int core_read_all(struct scene *s, const char *core_path, const char *capture_path, struct err *e)
+static int core_read_all(struct scene *s, const char *core_path, const char *capture_path, uint64_t max_bytes, struct err *e)
 {
 	const struct scene_options o = { 0 };
-	int rc = capture_file.read(capture_path, &s->heap, e);
+	int rc = capture_file.read(capture_path, max_bytes, &s->heap, e);
 
 	if (!rc)
 		rc = core_open(core_path, &s->state->core, e);
@@ -186,14 +187,14 @@ static int core_read_all(struct scene *s, const char *core_path, const char *cap
 	return scene_roots(s, NULL, &s->state->core, &o, e);
 }
 
-int scene_core(const char *core_path, const char *capture_path, struct scene *s, struct err *e)
+int scene_core(const char *core_path, const char *capture_path, uint64_t max_bytes, struct scene *s, struct err *e)
 {
 	int rc;
 
 	*s = (struct scene){ .state = calloc(1, sizeof(*s->state)) };
 	if (!s->state)
 		return err_set(e, -ENOMEM, "not enough memory to search for leaks");
-	rc = core_read_all(s, core_path, capture_path, e);
+	rc = core_read_all(s, core_path, capture_path, max_bytes, e);
 	if (rc)
 		scene_free(s);
 	return rc;

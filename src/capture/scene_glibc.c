@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* glibc's arenas, found by their shape in the C library's data. */
 #include "src/capture/scene_glibc.h"
 
@@ -17,7 +18,7 @@
 #define STATE_WORDS	(NEXT_WORDS + 5)	/* ... to its end */
 #define MIN_BEFORE	64u			/* bytes before the bins that other versions may have: 112 from 2.26 on */
 #define MAX_BEFORE	160u
-#define MIN_EMPTY	32u			/* of the bins, most of which are for large chunks */
+#define MIN_EMPTY	32u			/* of the bins that say enough; most are for large chunks */
 #define MAX_ARENAS	65536
 #define MAX_HEAPS	1048576
 #define MAX_DATA	(32ull << 20)		/* looked through of an object's data */
@@ -70,6 +71,17 @@ static int ring_follow(struct finding *x, uint64_t main)
 	return at == main;
 }
 
+/* Where few bins are empty: does the first chunk of each of the others lead back to it? Of one, which may be half changed, it need not. */
+static bool bins_lead_back(const struct finding *x, size_t i)
+{
+	unsigned wrong = 0;
+	uint64_t back;
+
+	for (size_t k = i; wrong < 2 && k < i + BINS_WORDS; k += 2)
+		wrong += !is_empty(x, k) && (!scene_word(x->f, x->word[k] + 24, &back) || back != x->start + k * 8 - 16);
+	return wrong < 2;
+}
+
 /* Do the bins begin at word `i`? Those in use lead elsewhere, and just now one may be half changed. */
 static int state_at(struct finding *x, size_t i)
 {
@@ -83,7 +95,7 @@ static int state_at(struct finding *x, size_t i)
 		return 0;
 	for (size_t k = i; k < i + BINS_WORDS; k += 2)
 		empty += is_empty(x, k);
-	if (empty < MIN_EMPTY)
+	if (empty < MIN_EMPTY && !bins_lead_back(x, i))
 		return 0;
 	for (x->before = MIN_BEFORE; x->before <= MAX_BEFORE; x->before += 8) {
 		int rc = ring_follow(x, bins - x->before);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * glibc's malloc as seen from outside: its arenas, found by their shape, and its chunks.
  *
@@ -42,5 +43,23 @@ int glibc_cover(struct scene_find *f, const struct glibc *g, uint64_t lo, uint64
  * been covered so far stays.
  */
 int glibc_cached(struct scene_find *f, const struct glibc *g);
+
+/* What these lists say to be free, whatever blocks are said to be live: what each chunk gave its owner, in no order. 0 or -ENOMEM. */
+int glibc_cached_chunks(struct scene_find *f, const struct glibc *g, struct scene_spans *to);
+
+/*
+ * Are the blocks chunks of glibc's as they are? Not where another library stands before it, which may put something of its own before each block; nor
+ * where pmm does.
+ */
+bool glibc_gives_blocks(const struct heap *h);
+
+/* Can a request for so many bytes have got a chunk of this size? Remainders that are too small for a chunk stay with it. */
+bool glibc_fits(const struct heap_block *b, uint64_t bytes);
+
+/*
+ * Take blocks out of f->forget that have been freed although nobody saw it: glibc has their memory free, or in a chunk that cannot be theirs, or
+ * it is not mapped any more. Then not every block is known. 0 or -ENOMEM.
+ */
+int glibc_forget(struct scene_find *f, const struct glibc *g);
 
 #endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Roots by mapping: what each of a process's mappings can hold, and the ELF objects among them.
  *
@@ -17,8 +18,9 @@
 
 #define MAX_PHDRS	64
 #define ADDRESS_END	(1ull << 47)
-#define AGENT_MIN_BYTES	(256ull << 10)
+#define AGENT_MIN_BYTES	(256ull << 10)	/* of its tables */
 #define AGENT_MAX_BYTES	(256ull << 20)
+#define AGENT_MAX_IMAGE	(16ull << 20)	/* of its object, which has 1 MiB: what states more is no agent */
 
 /* ---- objects ----------------------------------------------------------------------------------------------- */
 
@@ -261,7 +263,7 @@ static int own_find(struct scene_find *f)
 	int rc = 0;
 
 	vec_each(&f->objects, o) {
-		if (rc || !preload_is_agent(o->path))
+		if (rc || !preload_is_agent(o->path) || o->end - o->start > AGENT_MAX_IMAGE)
 			continue;
 		rc = vec_push(&f->own, (struct memory_range){ .start = o->start, .end = o->end, .kind = SCENE_NONE });
 		if (!rc)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Which pages a process has.
  *
@@ -68,6 +69,35 @@ static int pages_shared(void *arg, const struct proc_map *m, struct scene_spans 
 		rc = -errno;
 	close(fd);
 	return rc;
+}
+
+/* ---- core files ---------------------------------------------------------------------------------------------- */
+
+static int span_add(void *to, uint64_t start, uint64_t end)
+{
+	return scene_span_add(to, start, end);
+}
+
+static int core_pages_there(void *arg, uint64_t start, uint64_t end, bool changed, struct scene_spans *to)
+{
+	struct scene_core_pages *p = arg;
+
+	return changed ? -EOPNOTSUPP : core_there(p->core, start, end, span_add, to, p->unread_bytes);
+}
+
+static int core_pages_shared(void *arg, const struct proc_map *m, struct scene_spans *to)
+{
+	(void)arg;
+	(void)m;
+	(void)to;
+	return -EOPNOTSUPP;		/* no mapping is known to be shared */
+}
+
+void scene_core_pages_open(struct scene_core_pages *p, const struct core *core, uint64_t *unread_bytes)
+{
+	*p = (struct scene_core_pages){
+		.pages = { .there = core_pages_there, .shared = core_pages_shared, .arg = p }, .core = core, .unread_bytes = unread_bytes,
+	};
 }
 
 /* ---- all ------------------------------------------------------------------------------------------------------- */

@@ -1,10 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The pages of a running process and of its copy, as the kernel tells.
+ * The pages of a running process and of its copy, as the kernel tells; those of a core file.
  */
 #ifndef CAPTURE_SCENE_PAGES_H
 #define CAPTURE_SCENE_PAGES_H
 
 #include "src/capture/scene_parts.h"
+#include "src/target/core.h"
 
 struct scene_pagemaps {
 	struct scene_pages pages;	/* for scene_find.pages */
@@ -12,6 +14,16 @@ struct scene_pagemaps {
 	int process, copy;		/* their pagemaps, -1 = cannot be had */
 	bool has_copy;
 };
+
+/* Of a core file: what it has, and what mapped files have. */
+struct scene_core_pages {
+	struct scene_pages pages;	/* for scene_find.pages */
+	const struct core *core;
+	uint64_t *unread_bytes;
+};
+
+/* `unread_bytes` grows with what is left out because it cannot be read. The struct must not move. */
+void scene_core_pages_open(struct scene_core_pages *p, const struct core *core, uint64_t *unread_bytes);
 
 /* `copy` 0: there is none. Does not fail: what cannot be had is not known. The struct must not move. */
 void scene_pagemaps_open(struct scene_pagemaps *p, pid_t pid, pid_t copy);

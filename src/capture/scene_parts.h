@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The parts of the search for what is a root (doc/leaks.md), and what they hand to one another. For scene*.c and their tests only.
  *
@@ -60,8 +61,11 @@ struct scene_find {
 	const struct scene_pages *pages;	/* NULL = whole mappings */
 	uint64_t leave_sp;
 	pid_t leave_tid;
-	bool complete;
+	struct heap *forget;		/* heap, to take blocks out of that were freed unseen; NULL = it stays as it is */
+	bool complete;			/* (not after such blocks were found) */
 	bool names_break;		/* the mappings do: "[heap]" */
+	bool has_chunks;		/* blocks are chunks of glibc's */
+	bool asks_usable;		/* some object may call malloc_usable_size() */
 	bool has_other_ways;		/* somebody gets blocks from the allocator that pmm does not see */
 	/* found */
 	struct scene_ranges ranges;

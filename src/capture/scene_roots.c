@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What is a root: the parts joined. */
 #include <errno.h>
 #include <stdlib.h>

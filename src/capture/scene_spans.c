@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Ranges and spans of addresses: painting, cutting, finding. */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What a scene holds until scene_free(): the sources of its memory and blocks.
  */

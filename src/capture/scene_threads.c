@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Roots by thread: the live part of its stack, its record and thread-local storage, its registers.
  *

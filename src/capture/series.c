@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The time series of one process. */
 #include "src/capture/series.h"
 
@@ -39,10 +40,13 @@ void series_add(struct series *s, const struct heap_point *p)
 {
 	if (s->nr_points == SERIES_MAX_POINTS) {
 		for (uint32_t i = 0; i < SERIES_MAX_POINTS / 2; i++)
-			s->points[i] = s->points[2 * i];
+			s->points[i] = s->points[2 * i + (2 * i + 1 == s->largest)];
+		s->largest /= 2;
 		s->nr_points = SERIES_MAX_POINTS / 2;
 		s->interval_ns *= 2;
 	}
+	if (!s->nr_points || p->rss_bytes > s->points[s->largest].rss_bytes)
+		s->largest = s->nr_points;
 	s->points[s->nr_points++] = *p;
 	s->next_ns = p->time_ns + s->interval_ns;
 }

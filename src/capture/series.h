@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The time series of one process: totals and top sites, taken at an interval that grows with the
  * run.
@@ -26,6 +27,7 @@ struct series {
 	uint64_t next_ns, next_scan_ns;
 	uint64_t scan_interval_ns;
 	struct heap_point *points;     /* SERIES_MAX_POINTS */
+	uint32_t largest;	       /* the point with most resident memory: never dropped */
 	struct heap_site_point *sites; /* SERIES_MAX_SCANS * SERIES_TOP_SITES, scan by scan */
 	uint32_t nr_points, nr_sites, nr_scans;
 	struct ledger_top *top;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Sweeps: what is found damaged is looked at again before it is a finding. */
 #include "src/capture/sweep.h"
 
@@ -9,7 +10,8 @@
 #include "include/pmm/ledger.h"
 #include "src/capture/sweep_look.h"
 
-#define CLOCK_WAITS	30u			/* of half a tick each: a clock that stands still then has nobody to advance it */
+#define CLOCK_WAITS	30u			/* of half a tick each, for a clock that nobody may advance */
+#define ALIVE_WAITS	400u			/* and while its monitor lives, which may be stopped, or on a busy machine not get to it */
 
 /* ---- the clock of births ---- */
 
@@ -19,7 +21,7 @@ static uint32_t wait_for_clock(struct ledger_map *m, uint64_t tick)
 	const struct timespec half = { .tv_nsec = PMM_TICK_NS / 2 };
 	uint32_t now = ledger_map_clock(m);
 
-	for (unsigned i = 0; i < CLOCK_WAITS && now < tick; i++) {
+	for (unsigned i = 0; now < tick && (i < CLOCK_WAITS || (i < ALIVE_WAITS && ledger_map_ticked(m))); i++) {
 		nanosleep(&half, NULL);
 		now = ledger_map_clock(m);
 	}
@@ -301,11 +303,13 @@ int sweep_process(struct sweep *s, pid_t pid, struct ledger_map *m, uint32_t fir
 	return rc;
 }
 
-int sweep_slot(struct sweep *s, pid_t pid, int fd, unsigned slot, struct heap **out, struct err *e)
+int sweep_file(struct sweep *s, pid_t pid, int fd, int board_fd, struct heap **out, struct err *e)
 {
 	struct ledger_map *m = NULL;
-	int rc = fd >= 0 ? ledger_map_open_fd(fd, slot, &m, e) : ledger_map_open_pid(pid, &m, e);
+	int rc = fd >= 0 ? ledger_map_open_fd(fd, 0, &m, e) : ledger_map_open_pid(pid, &m, e);
 
+	if (!rc && fd >= 0)
+		ledger_map_set_clock(m, board_fd);
 	if (!rc)
 		rc = sweep_process(s, pid, m, PMM_MAX_FINDINGS + (uint32_t)s->seen.nr, out, e);
 	ledger_map_close(m);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A sweep: are the canaries around all live blocks of a checked process as they should be? Looked at from outside, without stopping it.
  *
@@ -42,10 +43,10 @@ int sweep_process(struct sweep *s, pid_t pid, struct ledger_map *m, uint32_t fir
 bool sweep_has_found(const struct sweep *s, const struct heap_finding *f);
 
 /*
- * The same of a process whose ledger has yet to be opened: slot `slot` of the memfd `fd`, or where fd is -1 the one that is found through the
- * process. Numbers go on behind those of agents and of its earlier sweeps.
+ * The same of a process whose ledger has yet to be opened: the file `fd`, whose clock is on the board `board_fd`, or where fd is -1 the one that
+ * is found through the process. Numbers go on behind those of agents and of its earlier sweeps.
  */
-int sweep_slot(struct sweep *s, pid_t pid, int fd, unsigned slot, struct heap **out, struct err *e);
+int sweep_file(struct sweep *s, pid_t pid, int fd, int board_fd, struct heap **out, struct err *e);
 
 void sweep_fini(struct sweep *s);
 

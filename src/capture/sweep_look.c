@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Canaries of blocks, read and judged. */
 #include "src/capture/sweep_look.h"
 
@@ -14,6 +15,7 @@
 #define SPAN_BYTES	(BATCH * 512ull)	/* read at once: dearer where little of it is canary */
 
 _Static_assert(SPAN_BYTES <= BATCH * sizeof(*((struct sweep_look *)NULL)->buffer), "there is room for it");
+_Static_assert(BATCH * sizeof(*((struct sweep_look *)NULL)->buffer) % _Alignof(struct iovec) == 0, "pieces lie behind it");
 
 /* Canary that should be in [start, end), part of the block's surroundings. */
 struct edge {
@@ -210,8 +212,7 @@ static bool look_at_span(struct sweep_look *l, const uint64_t *index, unsigned n
 /* Read the edges of blocks and judge those that could be read whole; how many blocks, or -errno. */
 static int look_at(struct sweep_look *l, const uint64_t *index, unsigned nr)
 {
-	struct iovec here[2 * BATCH] = { 0 }, there[2 * BATCH] = { 0 };
-	struct edges edges[BATCH];
+	struct iovec *here = (struct iovec *)(void *)(l->buffer + BATCH), *there = here + 2 * BATCH;
 	unsigned pieces = 0, done = 0;
 	ssize_t got;
 
@@ -220,9 +221,9 @@ static int look_at(struct sweep_look *l, const uint64_t *index, unsigned nr)
 	if (look_at_span(l, index, nr))
 		return (int)nr;
 	for (unsigned i = 0; i < nr; i++) {
-		struct edge *side[2] = { &edges[i].before, &edges[i].behind };
+		struct edges edges = edges_of(l, &l->h->blocks[index[i]]);
+		const struct edge *side[2] = { &edges.before, &edges.behind };
 
-		edges[i] = edges_of(l, &l->h->blocks[index[i]]);
 		for (int k = 0; k < 2; k++, pieces++) {
 			here[pieces] = (struct iovec){ l->buffer[i][k], length(*side[k]) };
 			there[pieces] = (struct iovec){ (void *)(uintptr_t)side[k]->start, length(*side[k]) };
@@ -232,12 +233,13 @@ static int look_at(struct sweep_look *l, const uint64_t *index, unsigned nr)
 	if (got < 0)
 		return errno == EFAULT ? 1 : -errno;	/* the first is not there any more */
 	for (; done < nr; done++) {
-		size_t want = length(edges[done].before) + length(edges[done].behind);
+		struct edges edges = edges_of(l, &l->h->blocks[index[done]]);
+		size_t want = length(edges.before) + length(edges.behind);
 
 		if ((size_t)got < want)
 			break;
 		got -= (ssize_t)want;
-		judge(l, index[done], &edges[done], l->buffer[done][0], l->buffer[done][1]);
+		judge(l, index[done], &edges, l->buffer[done][0], l->buffer[done][1]);
 	}
 	return (int)(done < nr ? done + 1 : done);	/* one that is not there is passed over */
 }
@@ -277,5 +279,5 @@ bool sweep_look_damaged(struct sweep_look *l, uint64_t index)
 
 void *sweep_look_buffer(void)
 {
-	return malloc(BATCH * sizeof(*((struct sweep_look *)NULL)->buffer));
+	return malloc(BATCH * sizeof(*((struct sweep_look *)NULL)->buffer) + 4 * BATCH * sizeof(struct iovec));
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What a sweep (sweep.h) looks at: canaries around the blocks of a heap, in a process's memory.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Sweeping in a thread of its own. */
 #include "src/capture/sweeper.h"
 
@@ -9,7 +10,7 @@ static void *run(void *arg)
 {
 	struct sweeper *w = arg;
 
-	w->found = sweep_slot(&w->sweep, w->pid, -1, 0, &w->heap, &w->err);
+	w->found = sweep_file(&w->sweep, w->pid, -1, -1, &w->heap, &w->err);
 	__atomic_store_n(&w->done, true, __ATOMIC_RELEASE);
 	return NULL;
 }

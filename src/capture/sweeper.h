@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A thread that sweeps one process at a time, so that a large heap delays nobody: the monitor's loop starts it and looks in again.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Valgrind's XML, read with expat. */
 #include "src/capture/valgrind.h"
 

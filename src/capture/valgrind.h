@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What Valgrind's memcheck says in its XML (protocol 4: docs/internals/xml-output-protocol4.txt in its sources), read as it is written, as heap
  * errors of a heap.

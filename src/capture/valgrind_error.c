@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Errors of Valgrind's XML as findings of a heap, their stacks as sites. */
 #include "src/capture/valgrind_state.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Valgrind's XML: what is known of it while it is read (valgrind.c), and an error into the heap (valgrind_error.c). */
 #ifndef CAPTURE_VALGRIND_STATE_H
 #define CAPTURE_VALGRIND_STATE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* memcheck's words. */
 #include "src/capture/valgrind_words.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * memcheck's kinds of errors and its sentences on addresses, as it has them in every version since 3.5.
  */

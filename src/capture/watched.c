@@ -1,56 +1,115 @@
-/* One slot under watch. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* One process under watch. */
 #include "src/capture/watched.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "src/capture/message.h"
 #include "src/target/proc.h"
 
 #define CODE_LOOK_NS  1000000000ull
-#define FIND_NS	      1000000000ull /* give up */
-#define FIND_AGAIN_NS 100000000ull
 #define CODE_REST     500 /* cost of a look : pause */
 #define AGAIN_NS      1000000000ull /* between looks for heap errors that came again, or are not complete */
 #define FOUND_REST    10  /* cost of a look for heap errors : pause */
+#ifndef F_SEAL_FUTURE_WRITE
+#define F_SEAL_FUTURE_WRITE 0x10 /* Linux 5.1 */
+#endif
+#define PIDFS_MAGIC   0x50494446 /* linux/magic.h */
+#define WANTED_SEALS  (F_SEAL_SHRINK | F_SEAL_GROW)
+#define HEAD_BYTES    ((sizeof(struct pmm_tree) + PMM_PAGE - 1) / PMM_PAGE * PMM_PAGE)
 #define STUCK_NS      50000000ull
 
-struct watched *watched_new(unsigned slot, uint32_t ns_pid, uint64_t interval_ns, uint64_t now_ns)
+/*
+ * An open file description of our own: the process may keep the one that it sent, with its offset and locks. It may also hold a lease, which
+ * would have us wait without O_NONBLOCK.
+ */
+static int reopen(int fd)
+{
+	char path[32];
+	int own;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	own = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+	if (own < 0)
+		return fd;
+	close(fd);
+	return own;
+}
+
+struct watched *watched_new(pid_t pid, int pidfd, int fd, uint64_t interval_ns, uint64_t now_ns)
 {
 	struct watched *w = calloc(1, sizeof(*w));
 
-	if (!w)
+	if (!w) {
+		close(fd);
+		if (pidfd >= 0)
+			close(pidfd);
 		return NULL;
-	w->slot = slot;
-	w->ns_pid = ns_pid;
-	w->pid = -1;
-	w->pidfd = w->rss_fd = -1;
+	}
+	w->pid = pid;
+	w->pidfd = pidfd;
+	w->rss_fd = -1;
+	w->fd = fd;
 	w->interval_ns = interval_ns;
-	w->seen_ns = w->next_find_ns = now_ns;
 	w->next_code_ns = now_ns + CODE_LOOK_NS / 4;
 	return w;
 }
 
-bool watched_find(struct watched *w, const struct ledger_tree *t, struct whois *who,
-		  uint64_t now_ns)
+/* Of huge pages there may be none left when they are touched. */
+static bool is_memory_file(int fd, uint64_t bytes, uint64_t *ino)
 {
-	if (w->pid >= 0)
-		return true;
-	if (now_ns < w->next_find_ns)
+	int seals = fcntl(fd, F_GET_SEALS);
+	struct statfs fs;
+	struct stat st;
+
+	if (seals < 0 || (seals & WANTED_SEALS) != WANTED_SEALS || seals & (F_SEAL_WRITE | F_SEAL_FUTURE_WRITE))
 		return false;
-	w->next_find_ns = now_ns + FIND_AGAIN_NS;
-	w->pid = whois_find(who, w->ns_pid, ledger_tree_slot_off(t, w->slot), &w->pidfd);
-	if (w->pid < 0 && now_ns - w->seen_ns < FIND_NS)
+	if (fstatfs(fd, &fs) || fs.f_type != TMPFS_MAGIC || fstat(fd, &st))
 		return false;
-	if (w->pid <= 0) {
-		w->pid = 0;
-		watched_end(w, now_ns);
+	*ino = st.st_ino;
+	return S_ISREG(st.st_mode) && (uint64_t)st.st_size == bytes;
+}
+
+/* Its head as it is now, of which nothing is believed later. */
+static bool is_head_of(int fd, const struct ledger_tree *t)
+{
+	struct pmm_tree h;
+
+	return pread(fd, &h, sizeof(h), 0) == (ssize_t)sizeof(h) && h.magic == PMM_TREE_MAGIC && h.version == PMM_LEDGER_VERSION &&
+	       h.byte_order == PMM_BYTE_ORDER_MARK && h.nr_slots == 1 && h.slot_bytes == t->slot_bytes && h.slots_off == t->slots_off;
+}
+
+int watched_accept(struct watched *w, const struct ledger_tree *t, bool whole)
+{
+	void *head;
+
+	if (fcntl(w->fd, F_GET_SEALS) < 0) {	/* answered without asking who has made it; all else is not */
+		message_discard(w->fd);
+		w->fd = -1;
+		return -EBADMSG;
 	}
-	w->is_root = w->pid ? w->pid == who->root : (pid_t)w->ns_pid == who->root;
-	return true;
+	if (!is_memory_file(w->fd, ledger_tree_file_bytes(t), &w->ino) || (whole && !is_head_of(w->fd, t)))
+		return -EBADMSG;
+	w->fd = reopen(w->fd);
+	if (whole && ledger_map_open_shared(w->fd, &w->map, NULL))
+		return -EBADMSG;
+	head = mmap(NULL, HEAD_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, w->fd, 0);
+	if (head == MAP_FAILED)
+		return -ENOMEM;
+	w->head = head;
+	return 0;
 }
 
 void watched_free(struct watched *w)
@@ -59,11 +118,56 @@ void watched_free(struct watched *w)
 		return;
 	series_fini(&w->series);
 	ledger_map_close(w->map);
+	if (w->head)
+		munmap(w->head, HEAD_BYTES);
+	if (w->fd >= 0)
+		close(w->fd);
 	if (w->pidfd >= 0)
 		close(w->pidfd);
 	if (w->rss_fd >= 0)
 		close(w->rss_fd);
 	free(w);
+}
+
+enum pmm_limit watched_limit(const struct watched *w)
+{
+	uint32_t limit = w->head ? __atomic_load_n(&w->head->slot[0].limit_raised, __ATOMIC_RELAXED) : PMM_LIMIT_AS_IT_WAS;
+
+	return limit <= PMM_LIMIT_RAISED_POOL ? (enum pmm_limit)limit : PMM_LIMIT_AS_IT_WAS;
+}
+
+void watched_replace(struct watched *w)
+{
+	if (w->head)
+		__atomic_store_n(&w->head->slot[0].state, PMM_SLOT_REPLACED, __ATOMIC_RELEASE);
+}
+
+bool watched_has_ended(const struct watched *w)
+{
+	struct pollfd p = { .fd = w->pidfd, .events = POLLIN };
+
+	return w->ended || (w->pidfd >= 0 ? poll(&p, 1, 0) == 1 : !proc_alive(w->pid));
+}
+
+/* Since Linux 6.9 a pidfd is a file in pidfs, one for each process; before that all are one anonymous file. */
+static bool pidfd_ino(int fd, uint64_t *ino)
+{
+	struct statfs fs;
+	struct stat st;
+
+	if (fd < 0 || fstatfs(fd, &fs) || fs.f_type != PIDFS_MAGIC || fstat(fd, &st))
+		return false;
+	*ino = st.st_ino;
+	return true;
+}
+
+bool watched_same(const struct watched *a, const struct watched *b, bool otherwise)
+{
+	uint64_t x, y;
+
+	if (a->pid != b->pid)
+		return false;
+	return pidfd_ino(a->pidfd, &x) && pidfd_ino(b->pidfd, &y) ? x == y : otherwise;
 }
 
 void watched_end(struct watched *w, uint64_t now_ns)
@@ -74,18 +178,19 @@ void watched_end(struct watched *w, uint64_t now_ns)
 }
 
 /* Open the ledger as soon as its header is complete. */
-static int open_map(struct watched *w, const struct ledger_tree *t, struct err *e)
+static int open_map(struct watched *w, struct err *e)
 {
-	return w->map ? 0 : ledger_map_open_fd(t->fd, w->slot, &w->map, e);
+	return w->map ? 0 : ledger_map_open_shared(w->fd, &w->map, e);
 }
 
-bool watched_tick(struct watched *w, const struct ledger_tree *t, uint64_t now_ns)
+bool watched_tick(struct watched *w, uint64_t now_ns)
 {
 	uint64_t rss = 0;
 
-	if (!w->map) {
-		if (open_map(w, t, NULL) || series_init(&w->series, now_ns, w->interval_ns))
+	if (!w->series_begun) {
+		if (open_map(w, NULL) || series_init(&w->series, now_ns, w->interval_ns))
 			return false;
+		w->series_begun = true;
 	}
 	if (!series_due(&w->series, now_ns))
 		return false;
@@ -161,10 +266,10 @@ static void set_end(const struct watched *w, struct heap *h)
 	h->end_status = w->status_known ? WEXITSTATUS(w->status) : -1;
 }
 
-static int read_heap(struct watched *w, const struct ledger_tree *t, bool no_blocks, struct heap **out, struct err *e)
+static int read_heap(struct watched *w, bool no_blocks, struct heap **out, struct err *e)
 {
-	struct ledger_options o = { .running = !w->ended, .no_blocks = no_blocks, .pid = w->pid > 0 ? w->pid : (pid_t)w->ns_pid };
-	int rc = open_map(w, t, e);
+	struct ledger_options o = { .running = !w->ended, .no_blocks = no_blocks, .pid = w->pid };
+	int rc = open_map(w, e);
 
 	if (rc)
 		return rc;
@@ -181,9 +286,9 @@ static int read_heap(struct watched *w, const struct ledger_tree *t, bool no_blo
 	return 0;
 }
 
-int watched_read(struct watched *w, const struct ledger_tree *t, struct heap **out, struct err *e)
+int watched_read(struct watched *w, struct heap **out, struct err *e)
 {
-	return read_heap(w, t, false, out, e);
+	return read_heap(w, false, out, e);
 }
 
 /* Is there a reason to read the heap? One load where there is none. */
@@ -198,7 +303,7 @@ static bool noted_more(struct watched *w, uint64_t now_ns, bool last, uint64_t *
 	return ledger_findings(w->map, count) > n->nr || *count != n->count;
 }
 
-bool watched_found(struct watched *w, const struct ledger_tree *t, uint64_t now_ns, bool last, struct heap **out)
+bool watched_found(struct watched *w, uint64_t now_ns, bool last, struct heap **out)
 {
 	struct watched_noted *n = &w->noted, was = *n;
 	uint64_t count, start;
@@ -206,7 +311,7 @@ bool watched_found(struct watched *w, const struct ledger_tree *t, uint64_t now_
 	if (!noted_more(w, now_ns, last, &count))
 		return false;
 	start = thread_cpu_ns();
-	if (read_heap(w, t, true, out, NULL))
+	if (read_heap(w, true, out, NULL))
 		return false;
 	n->nr = (*out)->nr_findings;
 	n->count = count;

@@ -1,4 +1,5 @@
-/* Processes named by a slot: found, told from strangers, asked how they ended. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Processes of a tree told from strangers, and asked how they ended. */
 #include "src/capture/whois.h"
 
 #include <dirent.h>
@@ -11,13 +12,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "include/pmm/channel.h"
 #include "include/pmm/ledger.h"
+#include "src/base/str.h"
 #include "src/target/proc.h"
 #include "src/target/task.h"
 
 #define MAX_ANCESTORS 64
 #define MAX_ENVIRON   (1u << 20)
-#define ANY	      UINT64_MAX
 #define MAX_PASSES    4
 #define FEW	      256	/* numbers that are looked at one by one rather than the whole of /proc */
 
@@ -52,6 +54,14 @@ static int read_stat(pid_t pid, char *state, pid_t *parent, int *exit_code)
 	return 0;
 }
 
+int whois_parent(pid_t pid, pid_t *parent)
+{
+	int exit_code;
+	char state;
+
+	return read_stat(pid, &state, parent, &exit_code);
+}
+
 bool whois_descends(const struct whois *w, pid_t pid)
 {
 	int exit_code;
@@ -66,111 +76,40 @@ bool whois_descends(const struct whois *w, pid_t pid)
 	return false;
 }
 
-/*
- * Is there a mapping of the tree, and writable at `slot_off` unless that is ANY? -EACCES: we may
- * not look.
- */
-static int maps_tree(const struct whois *w, pid_t pid, uint64_t slot_off)
+/* Is the board mapped? -EACCES: we may not look. */
+static int maps_board(const struct whois *w, pid_t pid)
 {
 	struct proc_maps maps;
 	int found = 0, rc = proc_maps_read(pid, &maps, NULL);
 
 	if (rc)
 		return rc == -ESRCH ? 0 : rc;
-	for (size_t i = 0; i < maps.nr && !found; i++) {
-		const struct proc_map *m = &maps.v[i];
-
-		if (m->ino != w->ino || !strstr(m->path, PMM_MEMFD_NAME))
-			continue;
-		found = slot_off == ANY || (m->perms & PROC_MAP_WRITE && m->offset <= slot_off &&
-					    slot_off - m->offset < m->end - m->start);
-	}
+	for (size_t i = 0; i < maps.nr && !found; i++)
+		found = maps.v[i].ino == w->ino && str_starts(maps.v[i].path, "/memfd:" PMM_BOARD_NAME);
 	proc_maps_fini(&maps);
 	return found;
 }
 
-/* The same of any part; where we may not look, all that is younger than the root may have it. */
-static bool may_map_tree(const struct whois *w, pid_t pid)
+/* Where we may not look, all that is younger than the root may have it. */
+static bool may_map_board(const struct whois *w, pid_t pid)
 {
-	int rc = maps_tree(w, pid, ANY);
+	int rc = maps_board(w, pid);
 	uint64_t start;
 
 	return rc > 0 || (rc < 0 && !proc_start_time(pid, &start) && start >= w->start);
 }
 
-/*
- * The agent gives itself access to its own slot only, so the slot's head is a mapping of its own.
- */
-bool whois_maps_slot(const struct whois *w, pid_t pid, uint64_t slot_off)
+bool whois_may_be(const struct whois *w, pid_t pid)
 {
-	return maps_tree(w, pid, slot_off) > 0;
+	return whois_descends(w, pid) || may_map_board(w, pid);
 }
 
-static int open_pidfd(pid_t pid)
+/* As the monitor said it, or hidden as an agent did. */
+static bool is_ours(const struct whois *w, const char *line)
 {
-	return (int)syscall(SYS_pidfd_open, pid, 0);
-}
+	size_t n = strlen(PMM_ENV "=");
 
-/*
- * Through all processes in pid namespaces below ours: who calls itself so and has the slot? 0 =
- * nobody; `foreign` is then whether there was anybody of the tree at all.
- */
-static pid_t search(struct whois *w, uint32_t ns_pid, uint64_t slot_off)
-{
-	DIR *dir = opendir("/proc");
-	struct dirent *d;
-	pid_t found = 0;
-
-	w->foreign = false;
-	while (dir && !found && (d = readdir(dir))) {
-		pid_t pid = (pid_t)atoi(d->d_name), inner = pid > 0 ? proc_ns_pid(pid) : -1;
-
-		if (inner <= 0 || inner == pid || !may_map_tree(w, pid))
-			continue;
-		w->foreign = true;
-		if (inner == (pid_t)ns_pid && whois_maps_slot(w, pid, slot_off))
-			found = pid;
-	}
-	if (dir)
-		closedir(dir);
-	return found;
-}
-
-/* Is it the process of ours that has this number? */
-static bool is_it(const struct whois *w, pid_t pid, uint64_t slot_off)
-{
-	if (w->foreign)
-		return proc_ns_pid(pid) == pid && whois_maps_slot(w, pid, slot_off);
-	return whois_descends(w, pid) || may_map_tree(w, pid);
-}
-
-/*
- * The pid namespace is ours nearly always: a pid that does not exist has ended, one that exists and
- * is of the tree is the one. A new namespace counts from 1, so a number below the root's gives it
- * away (or pids have wrapped around) and is searched for. While there are processes of the tree in
- * namespaces of their own, only who has the very slot is believed; the agent makes it writable just
- * after it has claimed it.
- */
-pid_t whois_find(struct whois *w, uint32_t ns_pid, uint64_t slot_off, int *pidfd)
-{
-	pid_t pid = (pid_t)ns_pid;
-	bool exists;
-
-	*pidfd = open_pidfd(pid);
-	exists = *pidfd >= 0 || errno != ESRCH;
-	if (exists && is_it(w, pid, slot_off))
-		return pid;
-	if (!exists && !w->foreign && pid >= w->root)
-		return 0;
-	if (*pidfd >= 0)
-		close(*pidfd);
-	*pidfd = -1;
-	pid = search(w, ns_pid, slot_off);
-	if (pid)
-		*pidfd = open_pidfd(pid);
-	else if (w->foreign)
-		pid = -1;
-	return pid;
+	return !strcmp(line, w->env) || (str_starts(line, PMM_ENV "=") && line[n] == PMM_ENV_HIDDEN && line[n + 1] && !strcmp(line + n + 2, w->env + n));
 }
 
 /* Was it launched with the tree's PMM_LEDGER? A zombie has no environment any more. */
@@ -187,7 +126,7 @@ static bool has_env(const struct whois *w, pid_t pid)
 	if (!f)
 		return false;
 	while (!found && seen < MAX_ENVIRON && (n = getdelim(&line, &room, '\0', f)) > 0) {
-		found = !strcmp(line, w->env);
+		found = is_ours(w, line);
 		seen += (size_t)n;
 	}
 	free(line);
@@ -212,7 +151,7 @@ static pid_t last_pid(void)
 struct unclaimed {
 	const struct whois *w;
 	bool mapped;
-	bool (*has_slot)(void *arg, pid_t pid);
+	bool (*has_ledger)(void *arg, pid_t pid);
 	void *arg;
 	unsigned nr;
 	pid_t one;
@@ -221,13 +160,13 @@ struct unclaimed {
 
 static void look_at(struct unclaimed *u, pid_t p)
 {
-	if (p == u->w->monitor || u->has_slot(u->arg, p))
+	if (p == u->w->monitor || u->has_ledger(u->arg, p))
 		return;
 	if (!has_env(u->w, p)) {
 		u->vanished |= !proc_alive(p);
 		return;
 	}
-	if (u->mapped && !may_map_tree(u->w, p))
+	if (u->mapped && !may_map_board(u->w, p))
 		return;
 	u->one = p;
 	u->nr++;
@@ -273,9 +212,9 @@ static void look_for_unclaimed(struct unclaimed *u, bool soon)
 			look_at(u, p);
 }
 
-unsigned whois_unclaimed(const struct whois *w, bool mapped, bool soon, bool (*has_slot)(void *arg, pid_t pid), void *arg, pid_t *pid)
+unsigned whois_unclaimed(const struct whois *w, bool mapped, bool soon, bool (*has_ledger)(void *arg, pid_t pid), void *arg, pid_t *pid)
 {
-	struct unclaimed u = { .w = w, .mapped = mapped, .has_slot = has_slot, .arg = arg };
+	struct unclaimed u = { .w = w, .mapped = mapped, .has_ledger = has_ledger, .arg = arg };
 
 	for (int i = 0; i < MAX_PASSES && !u.nr && (!i || u.vanished); i++) {
 		u.vanished = false;

@@ -1,6 +1,9 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* pmm attach: watch a process that is running already, tell what outlives its time and what grows, and leave it as it was. */
 #include <errno.h>
 #include <signal.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "src/base/fmt.h"
 #include "src/capture/attach.h"
@@ -13,6 +16,8 @@
 #include "src/target/proc.h"
 
 #define CHECK_SAMPLE		(128ull << 10)
+#define OPEN_TRIES	40
+#define OPEN_WAIT_US	50000
 #define CHECK_GUARDED		4096	/* blocks at the same time */
 #define CHECK_BUDGET_PERMILLE	10	/* of the program's CPU time */
 
@@ -49,6 +54,7 @@ static const struct opt attach_opts[] = {
 	{ "json", 0, OPT_FLAG, NULL, "write lines of JSON (schema " WATCH_SCHEMA ")", &as_json },
 	{ "top", 0, OPT_UINT, "N", "sites in the table at the end (default 10, 0 = all)", &top },
 	{ "quiet", 'q', OPT_FLAG, NULL, "no messages but errors", &quiet },
+	TERMINAL_WIDTH(),
 	{ 0 }
 };
 
@@ -149,7 +155,7 @@ static void tell_unguarded(pid_t pid, const struct outcome *o)
 static int keep(const struct heap *h, struct err *e)
 {
 	struct err why = { 0 };
-	char name[PATH_MAX];
+	char *name;
 	bool moved = false;
 	int rc;
 
@@ -157,37 +163,52 @@ static int keep(const struct heap *h, struct err *e)
 		return 0;
 	if (!h)
 		return err_set(e, -ENODATA, "no capture: what was recorded could not be read");
+	name = malloc(PATH_MAX);
+	if (!name)
+		return err_set(e, -ENOMEM, "out of memory");
 	rc = output_write(h, output, true, name, &moved, &why);
-	if (rc) {
+	if (rc)
 		*e = why;
-		return rc;
-	}
-	if (moved)
+	else if (moved)
 		cmd_fail(&why);
-	if (!quiet || moved)
+	if (!rc && (!quiet || moved))
 		cmd_note("capture      %s", name);
-	return 0;
+	free(name);
+	return rc;
+}
+
+/* The capture, also when something failed before. 0, or the first -errno with `e`. */
+static int kept_too(const struct outcome *o, int rc, struct err *e)
+{
+	struct err second = { 0 };
+	int kept;
+
+	if (!rc)
+		return keep(o->heap, e);
+	kept = o->heap ? keep(o->heap, &second) : 0;
+	if (kept)
+		cmd_fail(err_default(&second, kept));
+	return rc;
 }
 
 /* Closes `a`. The exit code, or -errno with `e`. */
 static int watch(struct session *s, pid_t pid, struct attach *a, const char *comm, struct err *e)
 {
-	*s = (struct session){
-		.pid = pid,
-		.comm = comm,
-		.a = a,
-		.say = { .json = as_json, .style = terminal_style(stdout), .pid = pid, .start_ns = attach_now_ns(a),
-			 .expire_ns = expire_ns },
-		.expiry = { .expire_ns = expire_ns },
-		.interval_ns = interval_ns,
-		.end_ns = timed ? attach_now_ns(a) + duration_ns : UINT64_MAX,
-		.top = top,
-		.sampled = sampled,
-		.checks = check,
-	};
 	struct outcome o;
 	int rc;
 
+	memset(s, 0, sizeof(*s));
+	s->pid = pid;
+	s->comm = comm;
+	s->a = a;
+	s->say = (struct say){ .json = as_json, .style = terminal_style(stdout), .pid = pid, .start_ns = attach_now_ns(a),
+			       .expire_ns = expire_ns };
+	s->expiry.expire_ns = expire_ns;
+	s->interval_ns = interval_ns;
+	s->end_ns = timed ? attach_now_ns(a) + duration_ns : UINT64_MAX;
+	s->top = top;
+	s->sampled = sampled;
+	s->checks = check;
 	if (!quiet)
 		tell_attached(pid, comm, attach_info(a));
 	session_run(s);
@@ -196,8 +217,11 @@ static int watch(struct session *s, pid_t pid, struct attach *a, const char *com
 		tell_unguarded(pid, &o);
 	if (!rc && (!quiet || o.nr_guarded_left))
 		tell_detached(pid, &o);
-	if (!rc)
-		rc = keep(o.heap, e);
+	if (!rc && o.late.failed)
+		session_note_late(&o.late);
+	if (s->unnamed)
+		cmd_note("WARNING: functions, files or lines may be missing here: out of memory or of descriptors");
+	rc = kept_too(&o, rc, e);
 	if (!rc)
 		rc = session_said(s, e);
 	if (!rc)
@@ -206,9 +230,22 @@ static int watch(struct session *s, pid_t pid, struct attach *a, const char *com
 	return rc;
 }
 
+/* Just started, replaced by another program, or where a thread happens to be: what is so for a moment is waited for. */
+static int open_patiently(pid_t pid, const struct attach_options *o, struct attach **a, struct err *e)
+{
+	int rc = attach_open(pid, o, a, e);
+
+	for (unsigned tries = 0; rc == -EAGAIN && tries < OPEN_TRIES; tries++) {
+		*e = (struct err){ 0 };
+		usleep(OPEN_WAIT_US);
+		rc = attach_open(pid, o, a, e);
+	}
+	return rc;
+}
+
 static int attach_run(int argc, char **argv)
 {
-	struct entries_custom custom[OPT_LIST_MAX];
+	struct entries_custom *custom = calloc(OPT_LIST_MAX, sizeof(*custom));
 	struct attach_options o = {
 		.min_size_bytes = min_size_bytes,
 		.warn_size_bytes = warn_size_bytes,
@@ -218,7 +255,7 @@ static int attach_run(int argc, char **argv)
 		.custom = custom,
 	};
 	char comm[PROC_COMM_BYTES] = "";
-	struct session session = { 0 };
+	struct session *session = calloc(1, sizeof(*session));
 	struct err e = { 0 };
 	struct attach *a = NULL;
 	pid_t pid;
@@ -226,7 +263,7 @@ static int attach_run(int argc, char **argv)
 
 	(void)argc;
 	terminal_guard();
-	rc = cmd_parse_pid(argv[0], &pid, &e);
+	rc = custom && session ? cmd_parse_pid(argv[0], &pid, &e) : err_set(&e, -ENOMEM, "out of memory");
 	if (!rc)
 		rc = check_options(&e);
 	if (check) {
@@ -235,21 +272,23 @@ static int attach_run(int argc, char **argv)
 		if (!rc && budget)
 			rc = cmd_parse_budget(budget, &o.check.budget_permille, &e);
 		o.found = session_errors;
-		o.arg = &session;
+		o.arg = session;
 	}
 	o.sample_bytes = sampled ? sample_bytes : 0;
 	if (!rc)
 		rc = parse_custom(custom, &o.nr_custom, &e);
 	signal(SIGPIPE, SIG_IGN);	/* who no longer reads ends the watching, not us */
 	if (!rc)
-		rc = attach_open(pid, &o, &a, &e);
+		rc = open_patiently(pid, &o, &a, &e);
 	if (!rc) {
 		proc_comm(pid, comm);
-		rc = watch(&session, pid, a, comm, &e);
+		rc = watch(session, pid, a, comm, &e);
 	}
 	for (size_t i = 0; i < o.nr_custom; i++)
 		entries_custom_fini(&custom[i]);
-	return rc < 0 ? cmd_fail(&e) : rc;
+	free(custom);
+	free(session);
+	return rc < 0 ? cmd_fail(err_default(&e, rc)) : rc;
 }
 
 static const struct cmd_pair attach_exits[] = {
@@ -285,7 +324,7 @@ const struct cmd cmd_attach = {
 		"Stops the process for some milliseconds, puts a small agent into it, lets its allocator's functions pass through "
 		"that, and undoes all this at the end: on Ctrl-C, SIGTERM, SIGHUP, after --duration, or when the output cannot be "
 		"written any more. No debugger, no restart, no help from the program. doc/attach.md tells what is done and "
-		"promised; 'pmm detach PID' clears up after a pmm that was killed.\n\n"
+		"promised. When pmm is killed, its watchdog clears up; 'pmm detach PID' does where that was killed, too.\n\n"
 		"A call site whose blocks live for --expire is told of once with its stack and a number; later as 'again' when "
 		"more of its blocks do, at growing intervals. When such blocks are freed after all, that is said and the site falls "
 		"silent until it holds more than twice as many; it still counts in the table at the end.\n\n"

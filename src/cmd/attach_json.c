@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* JSON lines of `pmm attach`. */
 #include "src/cmd/attach_json.h"
 
@@ -116,7 +117,18 @@ void attach_json_event(struct say *s, const struct heap *h, struct names *n, con
 	end(&j);
 }
 
-static void growth(struct json *j, const struct say *s, const struct growth *g, const struct limit *limit)
+/* "steady many": the pieces that there are. */
+static void evidence(struct json *j, const struct evidence *x)
+{
+	struct str s = STR_INIT;
+
+	evidence_names(&s, x);
+	json_str(j, "evidence", str_text(&s));
+	str_fini(&s);
+}
+
+/* `x`: what else speaks for a leak; NULL = it is about the heap. */
+static void growth(struct json *j, const struct say *s, const struct growth *g, const struct evidence *x, const struct limit *limit)
 {
 	static const char *const verdict[] = { "unknown", "none", "steady" };
 	static const char *const reason[] = { NULL, "no_trend", "one_step", "levelled", "peaks_only", "turnover" };
@@ -132,13 +144,18 @@ static void growth(struct json *j, const struct say *s, const struct growth *g, 
 		json_double(j, "high_bytes_per_second", g->slope_high);
 		if (left_ns != UINT64_MAX)
 			json_u64(j, "limit_in_ns", left_ns);
+		if (x)
+			evidence(j, x);
 	}
 	json_end(j);
 }
 
 static void nearest(struct json *j, const struct limit *l)
 {
-	static const char *const kind[] = { "cgroup", "address_space", "data", "machine" };
+	static const char *const kind[] = {
+		[LIMIT_CGROUP] = "cgroup", [LIMIT_ADDRESS_SPACE] = "address_space", [LIMIT_DATA] = "data",
+		[LIMIT_MACHINE] = "machine", [LIMIT_PROCESSES] = "processes",
+	};
 
 	if (!l)
 		return;
@@ -157,7 +174,7 @@ void attach_json_growth(struct say *s, uint64_t now_ns, const struct growth *g, 
 	struct json j;
 
 	begin(&j, s, "growth", now_ns);
-	growth(&j, s, g, limit);
+	growth(&j, s, g, NULL, limit);
 	nearest(&j, limit);
 	end(&j);
 }
@@ -197,7 +214,7 @@ static void site(struct say *s, struct names *n, const struct outcome *o, const 
 		range(&j, "max", r->lifetime.max.from_ns, r->lifetime.max.to_ns);
 		json_end(&j);
 	}
-	growth(&j, s, &w->growth, o->limited ? &o->limit : NULL);
+	growth(&j, s, &w->growth, &w->evidence, o->limited ? &o->limit : NULL);
 	stack(&j, n, h->node);
 	end(&j);
 }
@@ -217,6 +234,10 @@ void attach_json_outcome(struct say *s, struct names *n, const struct outcome *o
 	json_u64(&j, "pause_ns", o->detach_pause_ns);
 	json_u64(&j, "seen_ns", o->seen_ns);
 	json_bool(&j, "sampled", o->sampled);
+	if (o->late.failed) {
+		json_u64(&j, "functions_late", o->late.nr);
+		json_str(&j, "functions_late_reason", o->late.why.text);
+	}
 	if (h) {
 		json_u64(&j, "allocs", h->allocs);
 		json_u64(&j, "bytes_in", h->bytes_in);
@@ -231,7 +252,7 @@ void attach_json_outcome(struct say *s, struct names *n, const struct outcome *o
 	json_u64(&j, "expired_sites", o->nr_expired_sites);
 	json_u64(&j, "silent_sites", o->nr_silent_sites);
 	json_u64(&j, "sites_left_out", o->nr_all_sites - o->nr_sites);
-	growth(&j, s, &o->growth, o->limited ? &o->limit : NULL);
+	growth(&j, s, &o->growth, NULL, o->limited ? &o->limit : NULL);
 	nearest(&j, o->limited ? &o->limit : NULL);
 	end(&j);
 }

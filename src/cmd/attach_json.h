@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The JSON lines of `pmm attach --json`, schema WATCH_SCHEMA (doc/watching.md): an object a line, each with its `event`.
  */

@@ -1,8 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The text of `pmm attach`: one line an event on stdout, a stack below a new site, the table of sites at the end. */
 #include "src/cmd/attach_say.h"
 
 #include <string.h>
 
+#include "src/base/utf8.h"
 #include "src/cmd/attach_json.h"
 #include "src/view/plain.h"
 
@@ -13,7 +15,7 @@ static const char *plural(uint64_t n)
 
 static void put(struct say *s, struct str *line)
 {
-	fputs(str_text(line), s->out);
+	fputs(str_error(line) ? "out of memory: a line is missing here\n" : str_text(line), s->out);
 	str_fini(line);
 }
 
@@ -137,7 +139,7 @@ static void add_totals(struct str *line, const struct say *s, const struct outco
 	const struct heap *h = o->heap;
 
 	str_add(line, "\nwatched '");
-	plain_text(line, h->comm);
+	utf8_add_clean(line, h->comm);
 	str_addf(line, "' (%d) for %s: %s", (int)s->pid, fmt_duration(o->seen_ns).s, o->sampled ? "about " : "");
 	str_addf(line, "%s allocation%s of %s, ", fmt_count(h->allocs).s, plural(h->allocs), fmt_bytes(h->bytes_in).s);
 	str_addf(line, "%s free%s of %s\n", fmt_count(h->frees).s, plural(h->frees), fmt_bytes(h->bytes_out).s);

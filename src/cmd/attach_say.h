@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What `pmm attach` says: lines for a person, or lines of JSON, from the same data. All goes to a stream in memory: who watches a process
  * must not be kept waiting by who reads.
@@ -41,6 +42,7 @@ struct outcome {
 	uint64_t detach_pause_ns;
 	bool removed;
 	int nr_guarded_left;
+	struct attach_late late;	/* what could not be hooked to the end */
 	uint64_t nr_errors;		/* heap errors */
 	enum pmm_check_stop check_stopped;
 };

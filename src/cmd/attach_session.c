@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Watching: totals once a second, the whole heap as often as two percent of a processor allow. Looking up names can take long; the clock of
  * the process is kept going meanwhile.
@@ -12,6 +13,7 @@
 
 #include "src/base/hash.h"
 #include "src/cmd/attach_voice.h"
+#include "src/cmd/cmd.h"
 #include "src/cmd/naming.h"
 #include "src/target/task.h"
 
@@ -29,6 +31,17 @@ static void pulse(struct session *s)
 {
 	if (s->a && s->event == ATTACH_TICK)
 		s->event = attach_wait(s->a, 0);
+}
+
+/*
+ * Names for sites that nobody waits for any more: the process is to be let go first, and the table at the end has them all. Heap errors are reported
+ * once, with their names. (To wait here would come back to us: attach_options.found.)
+ */
+static bool in_vain(void *arg)
+{
+	const struct session *s = arg;
+
+	return s->a && s->names_sites && (s->event != ATTACH_TICK || attach_signalled(s->a));
 }
 
 static unsigned resolve(void *arg, const struct heap *h, uint32_t node, struct frame_name *out, unsigned max)
@@ -58,14 +71,21 @@ static void name_it(struct session *s, struct names *n, const struct heap *h)
 	char root[64];
 
 	if (!s->sym || s->modules != modules) {
-		struct symbolizer_options o = { .full = true, .use_cache = true, .root = root };
+		struct symbolizer_options o = { .full = true, .use_cache = true, .root = root, .stop = { in_vain, s } };
 
 		naming_root(s->pid, h, root);
-		symbolizer_free(s->sym);
+		if (s->sym != s->sym_in_use)
+			symbolizer_free(s->sym);
 		s->sym = naming_symbols(h, &o);
 		s->modules = modules;
 	}
 	names_init(n, h, s->sym ? resolve : NULL, s);
+}
+
+static void name_end(struct session *s, struct names *n)
+{
+	s->unnamed |= n->failed || !s->sym || symbolizer_error(s->sym);
+	names_fini(n);
 }
 
 /* ---- what is said ---- */
@@ -88,6 +108,7 @@ static void say_events(struct session *s, const struct heap *h, const struct exp
 	if (!events->list.nr)
 		return;
 	name_it(s, &names, h);
+	s->names_sites = true;
 	vec_each(&events->list, e) {
 		if (s->a && s->event != ATTACH_TICK)
 			break;
@@ -96,7 +117,8 @@ static void say_events(struct session *s, const struct heap *h, const struct exp
 		else
 			more++;
 	}
-	names_fini(&names);
+	s->names_sites = false;
+	name_end(s, &names);
 	if (more)
 		SAY(s, say_more, h->taken_ns, more);
 }
@@ -131,10 +153,15 @@ static void judge(struct session *s, uint64_t now_ns)
 void session_errors(void *arg, const struct heap *h)
 {
 	struct session *s = arg;
+	struct symbolizer *before = s->sym;
+	const bool names_sites = s->names_sites;
+	const uint64_t modules = s->modules;
 	struct names names;
 
+	s->sym_in_use = names_sites ? before : NULL;
+	s->names_sites = false;
 	name_it(s, &names, h);
-	names_fini(&names);
+	name_end(s, &names);
 	s->report = (struct check_report_options)CHECK_REPORT_DEFAULT;
 	s->report.no_symbols = !s->sym;
 	s->report.resolve = s->sym ? resolve : NULL;
@@ -142,6 +169,13 @@ void session_errors(void *arg, const struct heap *h)
 	s->job.report = &s->report;
 	s->check.job = &s->job;
 	run_check_found(&s->check, h);
+	if (s->sym_in_use && s->sym != s->sym_in_use) {		/* libraries came or went: who was interrupted goes on with his */
+		symbolizer_free(s->sym);
+		s->sym = before;
+		s->modules = modules;
+	}
+	s->sym_in_use = NULL;
+	s->names_sites = names_sites;
 }
 
 /* What has not been told yet, and what was looked at. */
@@ -216,6 +250,31 @@ static bool over(const struct session *s, uint64_t now_ns)
 	return s->event != ATTACH_TICK || s->mute || s->out_of_memory || now_ns >= s->end_ns;
 }
 
+void session_note_late(const struct attach_late *late)
+{
+	if (late->nr)
+		cmd_note("WARNING: %u function%s of libraries that were loaded meanwhile %s not seen: %s", late->nr, late->nr == 1 ? "" : "s",
+			 late->nr == 1 ? "is" : "are", late->why.text);
+	else
+		cmd_note("WARNING: libraries that were loaded meanwhile could not be searched for allocators: %s", late->why.text);
+}
+
+/* Once when it begins, once when it is over; at the end it is said by who detaches. */
+static void note_late(struct session *s)
+{
+	const struct attach_late *late = &attach_info(s->a)->late;
+
+	if (late->failed == s->said_late)
+		return;
+	s->said_late = late->failed;
+	if (!late->failed) {
+		cmd_note("the libraries loaded meanwhile are seen from now on");
+		return;
+	}
+	session_note_late(late);
+	cmd_note("pmm goes on trying");
+}
+
 void session_run(struct session *s)
 {
 	uint64_t now_ns = attach_now_ns(s->a), totals_ns = now_ns, look_ns = now_ns + pause_ns(s, 0);
@@ -226,6 +285,7 @@ void session_run(struct session *s)
 		now_ns = attach_now_ns(s->a);
 		if (over(s, now_ns))
 			break;
+		note_late(s);
 		if (now_ns >= totals_ns) {
 			totals(s, false);
 			totals_ns = now_ns + least(SECOND_NS, pause_ns(s, 0));
@@ -267,6 +327,22 @@ static bool noteworthy(const struct watch_site *w)
 	return w->row.number || w->growth.verdict == GROWTH_STEADY || w->growth.reason == GROWTH_TURNOVER;
 }
 
+/* What else speaks for leaks at those of the sites that grow. */
+static int find_evidence(struct session *s, size_t nr)
+{
+	struct evidence *e = calloc(nr + 1, sizeof(*e));
+	int rc = e ? 0 : -ENOMEM;
+
+	for (size_t i = 0; !rc && i < nr; i++)
+		e[i] = (struct evidence){ .site = s->sites[i].row.site, .growth = s->sites[i].growth };
+	if (!rc)
+		rc = evidence_find(s->heap, s->expiry.expire_ns, e, nr);
+	for (size_t i = 0; !rc && i < nr; i++)
+		s->sites[i].evidence = e[i];
+	free(e);
+	return rc;
+}
+
 /* Sites with what is known of them; those not worth a line are left out. */
 static int judge_sites(struct session *s, struct outcome *o)
 {
@@ -285,6 +361,8 @@ static int judge_sites(struct session *s, struct outcome *o)
 		rc = growing_judge_site(&s->growing, s->heap, rows[i].site, &w->growth);
 		used += noteworthy(w);
 	}
+	if (!rc)
+		rc = find_evidence(s, used);
 	free(rows);
 	o->site = s->sites;
 	o->nr_all_sites = rc ? 0 : used;
@@ -304,9 +382,11 @@ static void say_end(struct session *s, struct outcome *o)
 	}
 	name_it(s, &names, s->heap);
 	SAY(s, say_outcome, &names, o);
-	names_fini(&names);
-	if (s->sym)
+	name_end(s, &names);
+	if (s->sym) {
 		symbolizer_save(s->sym);
+		naming_note_losses(s->sym, s->heap, "");
+	}
 }
 
 int session_finish(struct session *s, struct outcome *o, struct err *e)
@@ -321,6 +401,7 @@ int session_finish(struct session *s, struct outcome *o, struct err *e)
 	o->check_stopped = attach_check_stopped(s->a);
 	rc = attach_detach(s->a, &final, &o->removed, e);
 	o->nr_guarded_left = attach_info(s->a)->nr_guarded_left;
+	o->late = attach_info(s->a)->late;
 	if (attach_info(s->a)->execed || attach_info(s->a)->ended)	/* noticed while detaching */
 		s->event = attach_info(s->a)->ended ? ATTACH_ENDED : ATTACH_EXECED;
 	o->end = end_of(s, rc);

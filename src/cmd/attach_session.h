@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A process being watched, from attach to detach: when to look, what to keep of each look, the verdict at the end.
  */
@@ -31,13 +32,17 @@ struct session {
 	struct heap *heap;		/* of the last look */
 	enum attach_event event;	/* that ended the watching, or came while names were looked up */
 	bool out_of_memory;
+	bool unnamed;			/* names are missing for want of memory or descriptors */
 	int mute;			/* why nothing can be said any more: an errno; EPIPE: nobody reads it. 0 = it can */
 	struct str unsaid;		/* said, not written yet */
 	char *words;			/* being said */
 	size_t nr_words;
 	bool grows;			/* the verdict told last, and when */
 	uint64_t judged_ns;
+	bool said_late;			/* that something could not be hooked */
+	bool names_sites;		/* which a signal ends */
 	struct symbolizer *sym;		/* for the modules that `modules` stands for */
+	struct symbolizer *sym_in_use;	/* by say_events(), which heap errors have interrupted: its names are kept there */
 	uint64_t modules;
 	struct check_report_options report;	/* heap errors: how they are told, and which were */
 	struct check_job job;
@@ -50,6 +55,9 @@ void session_errors(void *arg, const struct heap *h);
 
 /* Watch until something ends it. */
 void session_run(struct session *s);
+
+/* To stderr: why calls of libraries that were loaded later are missing. */
+void session_note_late(const struct attach_late *late);
 
 /* Detach, look a last time and say how it ended. 0 or -errno with `e`: the process may not be as it was. */
 int session_finish(struct session *s, struct outcome *o, struct err *e);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* How a session's words get out. */
 #include "src/cmd/attach_voice.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * How a session's words get out: into memory first, then to standard output as it takes them. As long as we are attached no reader that
  * sleeps may keep us from ticking the process's clock, nor from detaching.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* pmm check: heap errors of a program as it is, told when they happen. */
 #include <errno.h>
 #include <stdio.h>
@@ -7,6 +8,7 @@
 
 #include "src/base/fmt.h"
 #include "src/capture/capture.h"
+#include "src/cmd/check_exhaustive.h"
 #include "src/cmd/check_live.h"
 #include "src/cmd/check_report.h"
 #include "src/cmd/check_uninit.h"
@@ -21,8 +23,8 @@
 
 #define DEFAULT_QUARANTINE	(1ull << 20)
 #define DEFAULT_GUARDED		(1ull << 16)
-/* The share of the program's CPU time that checking may take, by level: light, guard, sampled. */
-static const uint64_t default_budget_permille[] = { 50, 700, 5 };
+/* The share of the program's CPU time that guard pages may take, by level: light (has none), guard, sampled. */
+static const uint64_t default_budget_permille[] = { UINT64_MAX, 700, 5 };
 #define DEFAULT_SAMPLE		(256ull << 10)
 #define LEAST_SWEEP_NS		10000000ull
 
@@ -39,7 +41,7 @@ static int level = 1, reaction;
 static const char *output, *report;
 static const char *fail_rate, *budget, *sweep;
 static uint64_t garbage = 0xaa, error_code, count;
-static bool left, right, mprotect_only, fill, zero, no_strings, given_code, uninit;
+static bool left, right, mprotect_only, fill, zero, no_strings, given_code, given_top, uninit, exhaustive;
 
 static const struct opt check_opts[] = {
 	{ "level", 0, OPT_CHOICE, NULL,
@@ -49,15 +51,17 @@ static const struct opt check_opts[] = {
 	  .uses = FOR_VALGRIND },
 	{ "on-error", 0, OPT_CHOICE, NULL, "after an error: go on (default), end the program, end it with a core file", &reaction,
 	  .choices = reactions, .uses = FOR_COMMAND },
-	{ "right", 0, OPT_FLAG, NULL, "guard: blocks end at the end of a page, what is behind is caught at once (default)", &right,
+	{ "right", 0, OPT_FLAG, NULL, "guard: all blocks end at the end of a page, what is behind is caught at once; without it, and without --left, seven of eight do", &right,
 	  .uses = FOR_GUARDED },
-	{ "left", 0, OPT_FLAG, NULL, "guard: blocks begin at the start of a page, what is before is caught at once", &left,
+	{ "left", 0, OPT_FLAG, NULL, "guard: all blocks begin at the start of a page, what is before is caught at once", &left,
 	  .uses = FOR_GUARDED },
+	{ "exhaustive", 0, OPT_FLAG, NULL,
+	  "guard: run COMMAND three times (--right, --left, byte-exact ends) and tell what all of them found, once", &exhaustive, .uses = FOR_GUARD },
 	{ "max-guarded", 0, OPT_UINT, "N", "blocks guarded at the same time (default 65536); others have canaries", &job.check.max_guarded,
 	  .uses = FOR_GUARDED },
 	{ "budget", 0, OPT_STRING, "PERCENT|all",
-	  "CPU time that checking may take, in percent of the program's own (default: light 5, guard 70, sampled 0.5); blocks beyond pass "
-	  "unchecked", &budget,
+	  "CPU time that guard pages may take, in percent of the program's own (default: guard 70, sampled 0.5); at guard all blocks have canaries "
+	  "whatever that costs", &budget,
 	  .uses = FOR_COMMAND },
 	{ "quarantine", 0, OPT_SIZE, "BYTES", "released blocks kept from reuse (default 1M)", &job.check.quarantine_bytes,
 	  .uses = FOR_CANARIES },
@@ -79,7 +83,8 @@ static const struct opt check_opts[] = {
 	{ "output", 'o', OPT_FILE, "FILE", "write captures too, as 'pmm run -o FILE'", &output, .uses = FOR_COMMAND },
 	{ "report", 0, OPT_FILE, "FILE", "tell it in FILE instead of standard error (of a capture: standard output)", &report },
 	{ "json", 0, OPT_FLAG, NULL, "tell it as JSON, at the end (schema " CHECK_SCHEMA ")", &told.json },
-	{ "top", 0, OPT_UINT, "N", "errors told of a capture (default 100, 0 = all)", &told.view.top },
+	{ "top", 0, OPT_UINT, "N", "errors told of a capture, or listed of a tree of processes (default 100, as JSON all; 0 = all)",
+	  &told.view.top, .given = &given_top },
 	{ "depth", 0, OPT_UINT, "N", "callers shown of a stack (default 8, 0 = all)", &told.view.depth },
 	{ "show-bytes", 0, OPT_FLAG, NULL, "show what was written over canaries", &told.view.bytes },
 	{ "error-exitcode", 0, OPT_UINT, "N", "exit code when there were errors (default: of a COMMAND its own, else 1)", &error_code,
@@ -90,8 +95,12 @@ static const struct opt check_opts[] = {
 	  .uses = FOR_GUARDED },
 	{ "max-mappings", 0, OPT_UINT, "N", "guard, with mprotect(): mappings the process may have (default vm.max_map_count)",
 	  &job.check.max_mappings, .uses = FOR_GUARDED },
+	{ "skip-fn", 0, OPT_LIST, "PATTERN", "step over functions like this where lines are named: wrappers of malloc (may be given again)",
+	  &told.skip },
 	{ "debuginfod", 0, OPT_FLAG, NULL, "ask the servers of $DEBUGINFOD_URLS for missing debug information", &told.debuginfod },
 	{ "no-symbols", 0, OPT_FLAG, NULL, "no names: module and offset only", &told.no_symbols },
+	CMD_MEMORY_LIMIT(&told.memory_bytes),
+	TERMINAL_WIDTH(),
 	{ 0 }
 };
 
@@ -125,20 +134,24 @@ static int read_options(struct err *e)
 	struct pmm_check *c = &job.check;
 	int rc = 0;
 
+	if (told.json && !given_top)
+		told.view.top = 0;
 	if (left && right)
 		return cmd_refuse(e, "'--left' and '--right' contradict each other", "leave out one of them");
+	if (exhaustive && (left || right || output))
+		return cmd_refuse(e, "'--exhaustive' is for both ends, and keeps no captures", "leave out --left, --right and -o");
 	c->level = PMM_CHECK_LIGHT + (uint32_t)level;
 	c->on_error = (uint32_t)reaction;
 	c->garbage = (uint32_t)garbage;
-	c->flags = (left ? PMM_CHECK_LEFT : 0) | (mprotect_only ? PMM_CHECK_MPROTECT : 0) | (fill ? PMM_CHECK_GARBAGE : 0) |
+	c->flags = (left ? PMM_CHECK_LEFT : 0) | (right ? PMM_CHECK_RIGHT : 0) | (mprotect_only ? PMM_CHECK_MPROTECT : 0) | (fill ? PMM_CHECK_GARBAGE : 0) |
 		   (zero ? PMM_CHECK_ZERO : 0) | (no_strings ? PMM_CHECK_NO_STRINGS : 0);
 	c->budget_permille = default_budget_permille[level];
 	if (!c->max_mappings)
 		c->max_mappings = max_map_count();
 	if (budget)
 		rc = cmd_parse_budget(budget, &c->budget_permille, e);
-	if (c->fail_after == UINT64_MAX && !fail_rate && !c->heap_limit_bytes && !fill && c->budget_permille != UINT64_MAX)
-		c->flags |= PMM_CHECK_THRIFT;		/* what passes could neither fail, be counted nor be filled */
+	if (!rc && c->level == PMM_CHECK_LIGHT && c->budget_permille != UINT64_MAX)
+		return cmd_refuse(e, "'--budget' is for guard pages, and '--level=light' has none", "'--level=sampled' keeps to a budget");
 	if (!rc && fail_rate)
 		rc = cmd_parse_percent("fail-rate", fail_rate, 100, 1000000000, &c->fail_ppb, e);
 	if (!rc && sweep && strcmp(sweep, "once"))
@@ -163,13 +176,15 @@ static int run_command(char **argv, FILE *out, struct err *e)
 	};
 	struct run_job run = { .check = &job, .output = output, .report = out, .found_code = given_code ? (int)error_code : -1 };
 
+	if (exhaustive)
+		return check_exhaustive(&(struct check_exhaustive){ .job = &job, .found_code = run.found_code }, argv, out, e);
 	return uninit ? check_uninit(&valgrind, argv, out, e) : run_for(&run, argv);
 }
 
 static int report_capture(const char *path, FILE *out, struct err *e)
 {
 	struct heap *h = NULL;
-	int rc = capture_for(path)->read(path, &h, e);
+	int rc = capture_for(path)->read(path, told.memory_bytes, &h, e);
 
 	if (!rc)
 		rc = check_report(h, &told, out, e);
@@ -183,7 +198,8 @@ static int report_capture(const char *path, FILE *out, struct err *e)
 
 static int look_at_process(const char *text, FILE *out, struct err *e)
 {
-	const struct check_live look = { .report = &told, .sweep = sweep, .every_ns = job.sweep_every_ns, .count = count };
+	const struct check_live look = { .report = &told, .sweep = sweep, .every_ns = job.sweep_every_ns, .count = count,
+					  .found_code = given_code ? (int)error_code : CMD_FOUND };
 	pid_t pid;
 	int rc = cmd_parse_pid(text, &pid, e);
 
@@ -233,7 +249,7 @@ static int check_run(int argc, char **argv)
 	rc = read_options(&e);
 	if (!rc)
 		rc = dispatch(argc, argv, &e);
-	return rc < 0 ? cmd_fail(&e) : rc;
+	return rc < 0 ? cmd_fail(err_default(&e, rc)) : rc;
 }
 
 static const struct cmd_pair check_exits[] = {
@@ -249,6 +265,7 @@ static const struct cmd_pair check_examples[] = {
 	{ "pmm check -- ./server --port 80", "guard its blocks; errors are told when they happen" },
 	{ "pmm check --level=light --error-exitcode 9 -- make test", "canaries around every block of a whole tree of processes" },
 	{ "pmm check --level=sampled -- ./server", "a random few blocks guarded, at next to no cost" },
+	{ "pmm check --exhaustive -- ./test", "three runs, which together see accesses on all sides of each block" },
 	{ "pmm check --on-error=abort -- ./program", "end at the first error" },
 	{ "pmm check --uninit -- ./program", "uses of uninitialised memory, with Valgrind's help" },
 	{ "pmm check --fail-rate 0.1 -- ./program", "does it handle failing allocations?" },
@@ -273,8 +290,9 @@ const struct cmd cmd_check = {
 		"standard error or in --report: what happened and where, where the block was allocated, and where it was released.\n\n"
 		"With --level=guard an access beside a block or to a released one is stopped in the act, told, and let through. Guarding a block "
 		"takes some microseconds: when that would slow the program down too much (--budget) or take too much memory (--max-guarded), blocks "
-		"have canaries instead, as all have with --level=light; writes are found then, at the latest at the program's end, reads are not. "
-		"Programs that allocate so much that canaries alone would slow them down too much have some of their blocks left unchecked; "
-		"--budget=all checks each. How many blocks were guarded, had canaries and were left is told.\n\n"
+		"have canaries alone, as all have with --level=light; writes are found then, at the latest at the program's end, reads are not. "
+		"The first blocks of each call site are guarded before others. The result begins with how many blocks had canaries and guard pages, "
+		"and what was not checked for which reason. --level=sampled bounds the cost of checking instead.\n\n"
+		"The fault or abort() that ends COMMAND is an error as well: what was accessed, what is there, by which stack.\n\n"
 		"doc/check.md tells what each level finds and what it cannot see, and the JSON schema.",
 };

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Heap errors of a running process. */
 #include "src/cmd/check_live.h"
 
@@ -17,6 +18,7 @@ struct live {
 	uint64_t looks;
 	uint64_t nr_noted;		/* findings of its agent that were told */
 	bool found;
+	struct again *again;
 };
 
 /* The ledger of a process that is checked. 0 or -errno with `e`. */
@@ -44,6 +46,8 @@ static int look(struct live *l, struct heap **out, uint64_t *from, struct err *e
 	uint64_t swept = 0;
 	int rc = open_ledger(l->pid, &m, e);
 
+	if (!rc)
+		m->max_bytes = l->job->report->memory_bytes;
 	if (!rc && l->job->sweep) {
 		rc = sweep_process(&l->sweep, l->pid, m, PMM_MAX_FINDINGS + (uint32_t)l->sweep.seen.nr, out, e);
 		swept = rc > 0 ? (uint64_t)rc : 0;
@@ -75,12 +79,13 @@ static int tell(struct live *l, const struct heap *h, uint64_t from, struct err 
 	o.view.again = again_swept;
 	o.view.again_ctx = &l->sweep;
 	o.view.no_head = !o.json && l->looks > 1;
+	for (uint64_t i = from; i < h->nr_findings; i++)
+		l->found |= !sweep_has_found(&l->sweep, &h->findings[i]);
+	again_free(l->again, l->found ? l->job->found_code : 0);
 	if (l->looks > 1 && new && !o.json)
 		fputc('\n', l->out);
 	if (l->looks == 1 || new)
 		rc = check_report(h, &o, l->out, e);
-	for (uint64_t i = from; i < h->nr_findings; i++)
-		l->found |= !sweep_has_found(&l->sweep, &h->findings[i]);
 	return rc < 0 ? rc : 0;
 }
 
@@ -88,19 +93,22 @@ static int look_and_tell(struct live *l, struct err *e)
 {
 	struct heap *h = NULL;
 	uint64_t from = 0;
-	int rc = look(l, &h, &from, e);
+	int rc;
 
+	again_free(l->again, l->found ? l->job->found_code : 0);	/* the process is read and never held */
+	rc = look(l, &h, &from, e);
 	l->looks++;
 	if (!rc)
 		rc = tell(l, h, from, e);
 	heap_free(h);
+	again_hold(l->again);
 	return rc;
 }
 
 int check_live(pid_t pid, const struct check_live *job, FILE *out, struct err *e)
 {
-	struct live l = { .job = job, .pid = pid, .out = out };
 	struct again again;
+	struct live l = { .job = job, .pid = pid, .out = out, .again = &again };
 	int rc;
 
 	again_begin(&again, pid, job->every_ns);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * `pmm check PID`: what has been found in a running process, and sweeps of its live blocks.
  */
@@ -15,6 +16,7 @@ struct check_live {
 	bool sweep;			/* look at the canaries of all live blocks */
 	uint64_t every_ns;		/* again and again, then only what is new; 0 = once */
 	uint64_t count;			/* looks; 0 = any number */
+	int found_code;			/* exit code when there were errors: for a signal that ends it */
 };
 
 /* The number of errors told (at most INT_MAX), or -errno with `e`: -ENODATA it is not checked. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Heap errors, told. */
 #include "src/cmd/check_report.h"
 
@@ -12,7 +13,7 @@
 static struct symbolizer *symbols(const struct heap *h, const struct check_report_options *o)
 {
 	char root[64] = "";
-	struct symbolizer_options options = { .full = true, .debuginfod = o->debuginfod, .use_cache = true, .root = root };
+	struct symbolizer_options options = { .full = true, .debuginfod = o->debuginfod, .use_cache = true, .root = root, .max_bytes = o->memory_bytes };
 
 	if (o->no_symbols || o->resolve)
 		return NULL;
@@ -20,6 +21,8 @@ static struct symbolizer *symbols(const struct heap *h, const struct check_repor
 		naming_root(o->pid, h, root);
 	return naming_symbols(h, &options);
 }
+
+_Static_assert(ACCESS_NR_REGS == HEAP_NR_REGS, "the same registers");
 
 static int write_doc(const struct heap *h, struct names *n, const struct check_report_options *o, FILE *out)
 {
@@ -29,6 +32,7 @@ static int write_doc(const struct heap *h, struct names *n, const struct check_r
 	int rc;
 
 	options.access_bytes = access_bytes;
+	options.odd_address = access_odd_address;
 	rc = check_view_init(&view, h, n, &options);
 	if (!rc)
 		rc = o->json ? doc_print_json(&view.doc, out) : doc_print_text(&view.doc, &style, out);
@@ -52,6 +56,7 @@ int check_report(const struct heap *h, const struct check_report_options *o, FIL
 		names_init(&names, h, o->resolve, o->resolve_ctx);
 	else
 		names_init(&names, h, sym ? naming_resolve : NULL, sym);
+	names_skip(&names, o->skip.v, o->skip.nr);
 	rc = write_doc(h, &names, o, out);
 	/* a reader that has seen enough (head, less) is no trouble */
 	if (rc && rc != -EPIPE) {
@@ -61,8 +66,12 @@ int check_report(const struct heap *h, const struct check_report_options *o, FIL
 	} else {
 		rc = h->nr_findings > INT_MAX ? INT_MAX : (int)h->nr_findings;
 	}
-	if (rc >= 0 && sym)
+	if (rc >= 0 && sym) {
 		symbolizer_save(sym);
+		naming_note_losses(sym, h, "--memory-limit");
+	}
+	if (rc >= 0 && !o->no_symbols && !o->resolve)
+		naming_note_failed(sym, &names);
 	names_fini(&names);
 	symbolizer_free(sym);
 	return rc;

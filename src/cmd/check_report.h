@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Heap errors told: names, text or JSON. For `pmm check FILE|PID`, and while and after `pmm check -- COMMAND` runs.
  */
@@ -9,13 +10,16 @@
 #include <sys/types.h>
 
 #include "src/base/err.h"
+#include "src/cmd/opt.h"
 #include "src/model/heap.h"
 #include "src/view/check.h"
 
 struct check_report_options {
 	struct check_view_options view;
 	bool json;
+	struct opt_list skip;		/* --skip-fn */
 	bool no_symbols, debuginfod;
+	uint64_t memory_bytes;		/* for a capture, a ledger, the debug information of a program; 0 = limits_share() */
 	pid_t pid;			/* the process, where it may live in another file system tree; 0 = none */
 	names_resolve *resolve;		/* names that are known already; NULL = looked up in the modules' files */
 	void *resolve_ctx;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The program under Valgrind: each process writes XML into a file of its own, which is read as it grows.
  */
@@ -110,7 +111,7 @@ static void tell_new(struct session *s, struct writer *w)
 static void read_more(struct session *s, struct writer *w)
 {
 	struct err e = { .text = "" };
-	char buffer[65536];
+	char buffer[4096];
 	ssize_t n = 0;
 
 	while (!w->broken && (n = read(w->fd, buffer, sizeof(buffer))) > 0)
@@ -178,9 +179,13 @@ static bool find_program(const char *name, char path[PATH_MAX])
 /* Can the program be run? Valgrind does without much that preloading needs. 0 or -errno with `e`. */
 static int find_command(const char *name, struct err *e)
 {
-	struct elf_check program;
+	struct elf_check *program = malloc(sizeof(*program));
+	enum elf_check_kind kind = program ? elf_check(name, program, e) : ELF_CHECK_UNREADABLE;
 
-	switch (elf_check(name, &program, e)) {
+	if (!program)
+		return err_set(e, -ENOMEM, "out of memory");
+	free(program);
+	switch (kind) {
 	case ELF_CHECK_OK:
 	case ELF_CHECK_STATIC:
 	case ELF_CHECK_STATIC_PIE:
@@ -195,23 +200,24 @@ static int find_command(const char *name, struct err *e)
 
 static int launch(struct session *s, char **argv, struct err *e)
 {
-	char path[PATH_MAX], xml[PATH_MAX];
+	char path[PATH_MAX], *xml = NULL;
 	VEC(char *) all = { 0 };
 	char *options[] = {
-		(char *)"valgrind", (char *)"--command-line-only=yes", (char *)"--tool=memcheck", (char *)"--xml=yes", xml, (char *)"-q",
+		(char *)"valgrind", (char *)"--command-line-only=yes", (char *)"--tool=memcheck", (char *)"--xml=yes", NULL /* the file */, (char *)"-q",
 		(char *)"--leak-check=no", (char *)"--track-origins=yes", (char *)"--error-limit=no", (char *)"--child-silent-after-fork=yes",
 		(char *)(s->job->no_follow ? "--trace-children=no" : "--trace-children=yes"), (char *)"--",
 	};
 	int rc = 0;
 
-	snprintf(xml, sizeof(xml), "--xml-file=%s/%%p", s->dir);
 	if (!find_program("valgrind", path)) {
 		err_set(e, -ENOENT, "Valgrind, which '--uninit' needs, is not installed");
 		err_hint(e, "apt-get install valgrind; all other levels work without it");
 		return -ENOENT;
 	}
+	if (asprintf(&xml, "--xml-file=%s/%%p", s->dir) < 0)
+		return err_set(e, -ENOMEM, "out of memory");
 	for (size_t i = 0; !rc && i < sizeof(options) / sizeof(*options); i++)
-		rc = vec_push(&all, options[i]);
+		rc = vec_push(&all, options[i] ? options[i] : xml);
 	for (char **a = argv; !rc && *a; a++)
 		rc = vec_push(&all, *a);
 	if (rc || vec_push(&all, NULL))
@@ -219,6 +225,7 @@ static int launch(struct session *s, char **argv, struct err *e)
 	else
 		rc = child_start(&s->child, path, all.v, environ, e);
 	vec_fini(&all);
+	free(xml);
 	return rc;
 }
 
@@ -335,22 +342,27 @@ static int conclude(struct session *s)
 
 int check_uninit(const struct check_uninit *job, char **argv, FILE *out, struct err *e)
 {
-	struct session s = {
-		.job = job, .out = out ? out : stderr, .start_ns = now_ns(CLOCK_MONOTONIC), .start_realtime_ns = now_ns(CLOCK_REALTIME),
-	};
-	int rc = find_command(argv[0], e);
+	struct session *s = calloc(1, sizeof(*s));
+	int rc = s ? find_command(argv[0], e) : err_set(e, -ENOMEM, "out of memory");
 
+	if (!s)
+		return rc;
+	s->job = job;
+	s->out = out ? out : stderr;
+	s->start_ns = now_ns(CLOCK_MONOTONIC);
+	s->start_realtime_ns = now_ns(CLOCK_REALTIME);
 	if (!rc)
-		rc = make_directory(&s, e);
+		rc = make_directory(s, e);
 	if (!rc)
-		rc = child_prepare(&s.child, e);
+		rc = child_prepare(&s->child, e);
 	if (!rc)
-		rc = launch(&s, argv, e);
+		rc = launch(s, argv, e);
 	if (!rc) {
-		s.pid = s.child.pid;
-		run(&s);
-		rc = conclude(&s);
+		s->pid = s->child.pid;
+		run(s);
+		rc = conclude(s);
 	}
-	release(&s);
+	release(s);
+	free(s);
 	return rc;
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * `pmm check --uninit`: the program under the installed Valgrind, whose findings are told like our own.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Options of `pmm check` that do not go with what is to be done. */
 #include "src/cmd/check_uses.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What each option of `pmm check` is for: none is ignored in silence.
  */

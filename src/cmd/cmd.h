@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Commands of pmm: one file per command, one table in main.c.
  *
@@ -52,6 +53,12 @@ struct cmd {
 };
 
 #define CMD_ANY (~0u)
+
+/* A row of the options of a command that reads what others wrote; `target` is a uint64_t, 0 = limits_share(). */
+#define CMD_MEMORY_LIMIT(target, ...)								\
+	{ "memory-limit", 0, OPT_SIZE, "SIZE",							\
+	  "memory that reading a capture, a ledger, or the debug information of a program may take, each (default a quarter of RAM, " \
+	  "or of the control group's)", (target), .min = 1 << 20, __VA_ARGS__ }
 
 /* All commands, ends with NULL (main.c). */
 extern const struct cmd *const cmd_table[];

@@ -1,7 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Completion scripts for bash and zsh, made from the tables of commands and options. */
 #include "src/cmd/manual.h"
 
 #include <string.h>
+
+/* Operands that are processes, and files: as the usage says. */
+static bool takes_pid(const struct cmd *cmd)
+{
+	return cmd->max_operands && cmd->usage && strstr(cmd->usage, "PID");
+}
+
+static bool takes_file(const struct cmd *cmd)
+{
+	return cmd->max_operands && (!takes_pid(cmd) || strstr(cmd->usage, "FILE"));
+}
 
 static bool takes_argument(const struct opt *o)
 {
@@ -14,10 +26,12 @@ static void bash_previous(FILE *out, const struct opt *o)
 {
 	size_t i;
 
-	if (!takes_argument(o))
+	if (o->type == OPT_FLAG)
 		return;
-	fprintf(out, "\t--%s", o->name);
-	if (o->letter)
+	fprintf(out, "\t--%s=", o->name);
+	if (takes_argument(o))
+		fprintf(out, "|--%s", o->name);
+	if (o->letter && takes_argument(o))
 		fprintf(out, "|-%c", o->letter);
 	fputs(") ", out);
 	if (o->type == OPT_CHOICE) {
@@ -51,8 +65,22 @@ static void bash_command(FILE *out, const struct cmd *cmd)
 	else if (cmd == &cmd_help)
 		fputs("\telse\n\t\tCOMPREPLY=($(compgen -W \"$commands\" -- \"$cur\"))\n", out);
 	else if (cmd->max_operands)
-		fputs("\telse\n\t\tcompopt -o filenames; COMPREPLY=($(compgen -f -- \"$cur\"))\n", out);
+		fputs("\telse\n", out);
+	if (!cmd->stop_at_operand && cmd != &cmd_help && takes_file(cmd))
+		fputs("\t\tcompopt -o filenames; COMPREPLY=($(compgen -f -- \"$cur\"))\n", out);
+	if (!cmd->stop_at_operand && takes_pid(cmd))
+		fputs("\t\t_pmm_pids\n", out);
 	fputs("\tfi\n}\n\n", out);
+}
+
+static void bash_pids(FILE *out)
+{
+	fputs("_pmm_pids() {\n"
+	      "\tlocal dir\n"
+	      "\tfor dir in /proc/[0-9]*; do\n"
+	      "\t\t[[ ${dir#/proc/} == \"$cur\"* ]] && COMPREPLY+=(\"${dir#/proc/}\")\n"
+	      "\tdone\n"
+	      "}\n\n", out);
 }
 
 /* Options of `run` that take the next word, as a pattern, so that the traced program is found on the line. */
@@ -98,6 +126,7 @@ void completion_print_bash(FILE *out)
 
 	fputs("# bash completion for pmm, made by 'pmm help --completion bash'\n\n", out);
 	bash_program(out);
+	bash_pids(out);
 	for (i = 0; cmd_table[i]; i++)
 		bash_command(out, cmd_table[i]);
 	fputs("_pmm() {\n"
@@ -106,6 +135,11 @@ void completion_print_bash(FILE *out)
 		fprintf(out, "%s%s", i ? " " : "", cmd_table[i]->name);
 	fputs("'\n"
 	      "\tCOMPREPLY=()\n"
+	      "\tif [[ $cur == = ]]; then\n"
+	      "\t\tcur='' prev+='='\n"
+	      "\telif [[ $prev == = ]]; then\n"
+	      "\t\tprev=${COMP_WORDS[COMP_CWORD-2]}=\n"
+	      "\tfi\n"
 	      "\tif ((COMP_CWORD == 1)); then\n"
 	      "\t\tCOMPREPLY=($(compgen -W \"$commands --help --version\" -- \"$cur\"))\n"
 	      "\telif declare -F \"_pmm_${COMP_WORDS[1]}\" >/dev/null; then\n"
@@ -167,6 +201,8 @@ static void zsh_command(FILE *out, const struct cmd *cmd)
 		fputs(" \\\n\t\t'(-)1:program:_command_names -e' \\\n\t\t'*::arguments:_normal'", out);
 	else if (cmd == &cmd_help)
 		fputs(" \\\n\t\t'1:command:(${commands%%:*})'", out);
+	else if (takes_pid(cmd))
+		fputs(takes_file(cmd) ? " \\\n\t\t'*: : _alternative \"pids:process:_pids\" \"files:file:_files\"'" : " \\\n\t\t'*:process:_pids'", out);
 	else if (cmd->max_operands)
 		fputs(" \\\n\t\t'*:file:_files'", out);
 	fputs("\n\t\t;;\n", out);

@@ -1,13 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* pmm detach: take the agent out of a process that a monitor has left behind. */
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 
 #include "src/base/fmt.h"
-#include "src/capture/preload.h"
 #include "src/cmd/cmd.h"
 #include "src/cmd/pid.h"
 #include "src/inject/inject.h"
+#include "src/target/watchdog.h"
 
 static bool quiet;
 
@@ -16,16 +16,20 @@ static const struct opt detach_opts[] = {
 	{ 0 }
 };
 
-/* A pmm that was killed early has left no agent, but may have left the memory for it. */
-static bool cleared(pid_t pid)
+/* In the watchdog: we have died. */
+static int go_on(pid_t pid, void *unused)
 {
-	char agent[PATH_MAX];
+	uint64_t pause_ns;
+	bool removed;
+	int rc = inject_detach(pid, &removed, &pause_ns, NULL);
 
-	return !preload_find_injected(agent, NULL) && inject_clear(pid, agent, NULL) > 0;
+	(void)unused;
+	return rc == -ENOENT || rc > 0 ? 0 : rc;
 }
 
 static int detach_run(int argc, char **argv)
 {
+	struct watchdog w = { 0 };
 	struct err e = { 0 };
 	uint64_t pause_ns;
 	pid_t pid, monitor;
@@ -37,13 +41,12 @@ static int detach_run(int argc, char **argv)
 	if (!rc)
 		rc = inject_present(pid, &monitor, &e);
 	if (rc >= 0)
+		rc = watchdog_start(&w, pid, go_on, NULL, &e);
+	if (!rc)
 		rc = inject_detach(pid, &removed, &pause_ns, &e);
-	if (((!rc && removed) || rc == -ENOENT) && cleared(pid)) {
-		removed = true;
-		rc = 0;
-	}
+	watchdog_end(&w, true);
 	if (rc < 0)
-		return cmd_fail(&e);
+		return cmd_fail(err_default(&e, rc));
 	if (rc > 0) {
 		err_set(&e, -EBUSY, "process %d still uses %d guarded block%s of 'pmm attach --check'", (int)pid, rc, rc == 1 ? "" : "s");
 		err_hint(&e, "they can be used and released as always; 'pmm detach %d' again takes out the rest when the last one is gone",
@@ -72,9 +75,9 @@ const struct cmd cmd_detach = {
 	.max_operands = 1,
 	.run = detach_run,
 	.description =
-		"'pmm attach' takes itself out of the process when it ends, whatever ends it but SIGKILL. After that, or "
-		"when a thread was still inside the agent, this command restores the program's code and unmaps what pmm "
-		"has mapped. The next 'pmm attach' does the same first.\n\n"
+		"'pmm attach' takes itself out of the process when it ends; when it is killed, its watchdog does, within some seconds. "
+		"Where that was killed as well, or when a thread was still inside the agent, this command restores the program's code "
+		"and unmaps what pmm has mapped. The next 'pmm attach' does the same first.\n\n"
 		"Until then the program runs on: the agent notices within some seconds that nobody watches and stops "
 		"recording.",
 	.examples = (const struct cmd_pair[]){

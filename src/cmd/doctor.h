@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What `pmm doctor` finds out: one line per thing that pmm uses or will use on this machine.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* pmm doctor, attaching: the injected agent and a trial attach to a child of our own. */
 #include "src/cmd/doctor.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* pmm doctor: what the kernel offers. */
 #include <errno.h>
 #include <fcntl.h>

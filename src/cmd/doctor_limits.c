@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* pmm doctor: the machine's and the user's limits. */
 #include <stdio.h>
 #include <string.h>
@@ -6,6 +7,7 @@
 
 #include "src/base/fmt.h"
 #include "src/capture/ledger_tree.h"
+#include "src/capture/watched.h"
 #include "src/cmd/doctor.h"
 #include "src/target/limits.h"
 
@@ -51,6 +53,14 @@ static void check_container(struct doctor *d)
 		doctor_add(d, "container", DOCTOR_OK, false, NULL, "no container");
 }
 
+/* The monitor has a few descriptors of each process that it watches. */
+static uint64_t most_processes(void)
+{
+	struct rlimit lim;
+
+	return getrlimit(RLIMIT_NOFILE, &lim) ? 0 : lim.rlim_max / WATCHED_NR_FDS;
+}
+
 static void check_ledger(struct doctor *d)
 {
 	struct ledger_tree_options o = { .space_bytes = UINT64_MAX, .file_bytes = UINT64_MAX };
@@ -69,8 +79,8 @@ static void check_ledger(struct doctor *d)
 	}
 	doctor_add(d, "ledger", t.shrunk ? DOCTOR_NOTE : DOCTOR_OK, true,
 		   "a resource limit (ulimit -v or -f) keeps it below what the machine allows",
-		   "one ledger may take %s by default; %u processes at a time",
-		   fmt_bytes(t.head->limit_bytes).s, t.nr_slots);
+		   "one ledger may take %s by default; %s processes at a time",
+		   fmt_bytes(t.head->limit_bytes).s, fmt_count(most_processes()).s);
 	ledger_tree_fini(&t);
 }
 

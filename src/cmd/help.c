@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* pmm help: what there is; also the man pages and completions, made from the tables of options. */
 #include <errno.h>
 #include <stdio.h>
@@ -6,6 +7,7 @@
 #include "src/base/str.h"
 #include "src/cmd/cmd.h"
 #include "src/cmd/manual.h"
+#include "src/cmd/meant.h"
 
 #define HELP_COLUMN 27
 #define HELP_WIDTH 96
@@ -47,6 +49,9 @@ int cmd_unknown(const char *name)
 	near = opt_nearest(name, names);
 	if (near)
 		err_hint(&e, "did you mean 'pmm %s'?", near);
+	else if (meant_program(name))
+		err_hint(&e, "'pmm run %s' tracks a program from its start; 'pmm leaks -- %s' and 'pmm check -- %s' look for its leaks and heap errors",
+			 name, name, name);
 	else
 		err_hint(&e, "'pmm help' lists the commands");
 	return cmd_fail(&e);

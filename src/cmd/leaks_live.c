@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Searching a running process: what a search needs of it is taken and let go of before anything is named or printed. */
 #include "src/cmd/leaks_live.h"
 
@@ -8,6 +9,8 @@
 #include "src/cmd/again.h"
 #include "src/cmd/cmd.h"
 #include "src/cmd/naming.h"
+#include "src/target/snapshot.h"
+#include "src/target/watchdog.h"
 
 /* One search, and what is kept between searches. */
 struct looking {
@@ -17,9 +20,34 @@ struct looking {
 	struct leaks_found found;
 	struct leaks_seen seen;
 	struct growing growing;
-	struct hash_map told;		/* sites of which was told that they grow, by number */
+	struct hash_map told;		/* sites of which was told that they grow, by number and verdict */
 	uint64_t number;
+	struct again *again;		/* NULL: nobody's process */
+	bool has_found;			/* so far */
 };
+
+/* ---- signals ---- */
+
+static int code_so_far(const struct looking *x)
+{
+	return x->has_found ? x->job->found_code : 0;
+}
+
+/* The scene has been released. */
+static void left(void *arg)
+{
+	const struct looking *x = arg;
+
+	again_free(x->again, code_so_far(x));
+}
+
+static void judged(void *arg, bool found)
+{
+	struct looking *x = arg;
+
+	x->has_found |= found;
+	again_free(x->again, code_so_far(x));
+}
 
 /* ---- one search ---- */
 
@@ -31,27 +59,50 @@ static int search(struct looking *x, struct scene *s, enum heap_search_how how, 
 
 	o.how = how;
 	o.seen = &x->seen;
+	if (x->again) {
+		o.left = left;
+		o.left_arg = x;
+	}
 	rc = leaks_search(s, &o, &x->found, e);
 	if (!rc && x->job->every_ns && leaks_see(&x->seen, x->found.heap, &x->found.reach))
 		rc = err_set(e, -ENOMEM, "not enough memory to tell the next search what is old");
 	return rc;
 }
 
-static int look(struct looking *x, struct err *e)
+/* In the watchdog: we have died. */
+static int reap(pid_t pid, void *unused)
 {
-	struct scene_options o = { .no_copy = x->job->no_copy };
+	(void)unused;
+	snapshot_reap_leftovers(pid);
+	return 0;
+}
+
+void leaks_untracked(pid_t pid, struct err *e)
+{
+	err_set(e, -ENOENT, "the blocks of process %d are not known: pmm does not track it", (int)pid);
+	err_hint(e, "'pmm attach %d' first, then all is known that is allocated from then on; or start it with 'pmm run'", (int)pid);
+}
+
+static int take(struct looking *x, struct err *e)
+{
+	struct scene_options o = { .no_copy = x->job->no_copy, .max_bytes = x->job->report.memory_bytes, .stop = again_stop(x->again) };
 	struct scene scene = { 0 };
-	const struct heap *h;
 	int rc = scene_live(x->pid, &o, &scene, e);
 
-	if (rc == -ENOENT) {
-		err_set(e, rc, "the blocks of process %d are not known: pmm does not track it", (int)x->pid);
-		err_hint(e, "'pmm attach %d' first, then all is known that is allocated from then on; or start it with 'pmm run'",
-			 (int)x->pid);
-	}
-	if (rc)
-		return rc;
-	rc = search(x, &scene, HEAP_SEARCH_NONE, e);
+	if (rc == -ENOENT)
+		leaks_untracked(x->pid, e);
+	return rc ? rc : search(x, &scene, HEAP_SEARCH_NONE, e);
+}
+
+static int look(struct looking *x, struct err *e)
+{
+	struct watchdog w;
+	const struct heap *h;
+	int rc = watchdog_start(&w, x->pid, reap, NULL, e);
+
+	if (!rc)
+		rc = take(x, e);
+	watchdog_end(&w, true);
 	h = x->found.heap;
 	if (!rc && x->job->every_ns &&
 	    (growing_totals(&x->growing, h->taken_ns, h->live_bytes, h->live_blocks, h->untracked_frees) || growing_look(&x->growing, h)))
@@ -67,10 +118,12 @@ static bool is_new(struct looking *x, const struct leak_entry *e)
 	uint64_t number = x->found.heap->sites[e->site].number;
 	bool added = true;
 
-	if (e->reason == LEAK_GROWS) {
-		hash_add(&x->told, number ? number : 1ull << 32 | e->site, 0, &added);
+	if (e->reason == LEAK_GROWS || e->reason == LEAK_FILLS) {
+		hash_add(&x->told, (uint64_t)e->verdict << 33 | (number ? number : 1ull << 32 | e->site), 0, &added);
 		return added;
 	}
+	if (e->class == REACH_POSSIBLE && e->verdict == LEAK_UNLIKELY && !leaks_view_shows(e, x->job->report.view.show))
+		return false;
 	return e->class != REACH_REACHED && e->fresh_blocks;
 }
 
@@ -97,8 +150,13 @@ static int report(struct looking *x, struct err *e)
 	o.pid = x->pid;
 	if (x->found.why_stopped.text[0] && !x->job->no_copy)
 		o.view.why_stopped = x->found.why_stopped.text;
+	if (x->again) {
+		o.judged = judged;
+		o.judged_arg = x;
+	}
 	o.view.held_bytes = x->found.held_bytes;
 	o.view.late = x->found.late;
+	o.view.slack_blocks = x->found.slack_blocks;
 	if (x->job->every_ns) {
 		o.choose = keep_new;
 		o.choose_arg = x;
@@ -118,6 +176,9 @@ static int repeat(struct looking *x, struct again *again, struct err *e)
 		if (!rc)
 			rc = report(x, e);
 		leaks_found_fini(&x->found);
+		again_hold(again);
+		if (rc == -EINTR && again->every_ns)
+			break;
 		if (rc < 0 && x->number > 1 && again_ended(again))
 			break;
 		if (rc < 0)
@@ -129,8 +190,8 @@ static int repeat(struct looking *x, struct again *again, struct err *e)
 
 int leaks_live(pid_t pid, const struct leaks_job *job, FILE *out, struct err *e)
 {
-	struct looking x = { .job = job, .pid = pid, .out = out };
 	struct again again;
+	struct looking x = { .job = job, .pid = pid, .out = out, .again = &again };
 	int rc;
 
 	again_begin(&again, pid, job->every_ns);
@@ -147,7 +208,7 @@ int leaks_core(const char *core, const char *capture, const struct leaks_job *jo
 	struct looking x = { .job = job, .out = out };
 	struct leaks_job with = *job;
 	struct scene scene = { 0 };
-	int rc = scene_core(core, capture, &scene, e);
+	int rc = scene_core(core, capture, job->report.memory_bytes, &scene, e);
 
 	if (rc)
 		return rc;

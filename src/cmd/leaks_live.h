@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * `pmm leaks PID`: search a running process once or again and again.
  */
@@ -16,6 +17,7 @@ struct leaks_job {
 	bool no_copy;			/* search with the threads stopped */
 	uint64_t every_ns;		/* 0 = once */
 	uint64_t count;			/* searches; 0 = any number */
+	int found_code;			/* exit code when something is found: for a signal that ends it */
 };
 
 /*
@@ -23,6 +25,9 @@ struct leaks_job {
  * process's end. 1 = found what is asked for, 0 = not, -errno with `e`.
  */
 int leaks_live(pid_t pid, const struct leaks_job *job, FILE *out, struct err *e);
+
+/* Fill in why a process that pmm does not track cannot be searched. */
+void leaks_untracked(pid_t pid, struct err *e);
 
 /* Search a core file with the process's capture. As leaks_live(). */
 int leaks_core(const char *core, const char *capture, const struct leaks_job *job, FILE *out, struct err *e);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The verdict on a searched heap, told. */
 #include "src/cmd/leaks_report.h"
 
@@ -5,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/cmd/leaks_root.h"
 #include "src/cmd/naming.h"
 #include "src/cmd/terminal.h"
 
@@ -72,7 +74,7 @@ static bool counts(const struct leak_entry *e, unsigned fail_on)
 	if (e->verdict == LEAK_SUPPRESSED)
 		return false;
 	return (fail_on & 1u << e->class) || ((fail_on & LEAKS_FAIL_LIKELY) && e->verdict <= LEAK_LIKELY) ||
-	       ((fail_on & LEAKS_FAIL_GROWTH) && e->reason == LEAK_GROWS);
+	       ((fail_on & LEAKS_FAIL_GROWTH) && (e->reason == LEAK_GROWS || e->reason == LEAK_FILLS));
 }
 
 /* Is there more of what makes it fail than is allowed? */
@@ -130,8 +132,14 @@ static int write_suppressions(const struct heap *h, struct names *n, const struc
 static int write_doc(const struct heap *h, struct names *n, const struct leaks *l, const struct leaks_report_options *o, FILE *out)
 {
 	struct style style = terminal_style(out);
+	struct leaks_root root = { n->ctx, h };
+	struct leaks_view_options with = o->view;
 	struct leaks_view view;
-	int rc = leaks_view_init(&view, h, n, l, &o->view);
+	int rc;
+
+	with.root = leaks_root_text;
+	with.root_arg = &root;
+	rc = leaks_view_init(&view, h, n, l, &with);
 
 	if (!rc && o->quiet_if_none && o->format == LEAKS_TEXT)
 		fputc('\n', out);	/* something stands before it */
@@ -159,7 +167,7 @@ static int write_all(const struct heap *h, struct names *n, const struct leaks *
 static struct symbolizer *symbols(const struct heap *h, const struct leaks_report_options *o)
 {
 	char root[64] = "";
-	struct symbolizer_options options = { .full = true, .debuginfod = o->debuginfod, .use_cache = true, .root = root };
+	struct symbolizer_options options = { .full = true, .debuginfod = o->debuginfod, .use_cache = true, .root = root, .max_bytes = o->memory_bytes };
 
 	if (o->no_symbols)
 		return NULL;
@@ -177,6 +185,8 @@ static int tell(const struct heap *h, struct leaks *l, struct names *n, const st
 		return err_set(e, rc, "not enough memory for the verdict");
 	if (o->choose)
 		o->choose(o->choose_arg, l);
+	if (o->judged)
+		o->judged(o->judged_arg, found(l, o));
 	if (l->entries.nr || !o->quiet_if_none)
 		rc = write_all(h, n, l, o, out, e);
 	return rc ? rc : found(l, o);
@@ -189,6 +199,8 @@ int leaks_report(const struct heap *h, struct leaks *l, const struct leaks_repor
 	struct names names;
 	int rc;
 
+	if (o->silent)
+		return 0;
 	if (!l && h->search.how == HEAP_SEARCH_NONE) {
 		err_set(e, -ENODATA, "nobody searched for leaks in the process of this capture");
 		err_hint(e, "record another with 'pmm run --leaks', search a running process with 'pmm leaks PID', or a core file with "
@@ -197,13 +209,18 @@ int leaks_report(const struct heap *h, struct leaks *l, const struct leaks_repor
 	}
 	sym = symbols(h, o);
 	names_init(&names, h, sym ? naming_resolve : NULL, sym);
+	names_skip(&names, o->skip.v, o->skip.nr);
 	rc = l ? 0 : leaks_load(&own, h);
 	if (rc)
 		err_set(e, rc, "not enough memory for the verdict");
 	else
 		rc = tell(h, l ? l : &own, &names, o, out, e);
-	if (rc >= 0 && sym)
+	if (rc >= 0 && sym) {
 		symbolizer_save(sym);
+		naming_note_losses(sym, h, "--memory-limit");
+	}
+	if (rc >= 0 && !o->no_symbols)
+		naming_note_failed(sym, &names);
 	leaks_fini(&own);
 	names_fini(&names);
 	symbolizer_free(sym);

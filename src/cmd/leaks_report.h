@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The verdict on a searched heap, told: names, suppressions, growth; text, JSON, Valgrind's XML or suppressions. For `pmm leaks` and for
  * the end of `pmm run --leaks`.
@@ -20,6 +21,7 @@ enum leaks_format { LEAKS_TEXT, LEAKS_JSON, LEAKS_VALGRIND_XML, LEAKS_GEN_VALGRI
 enum leaks_fail {
 	LEAKS_FAIL_LIKELY	= 1 << 4,	/* certain or likely */
 	LEAKS_FAIL_GROWTH	= 1 << 5,	/* reachable and growing steadily */
+	LEAKS_FAIL_UNSEARCHED	= 1 << 6,	/* of a COMMAND: a process that was not searched or not tracked */
 	LEAKS_FAIL_DEFAULT	= LEAKS_FAIL_LIKELY,
 };
 
@@ -29,11 +31,17 @@ struct leaks_report_options {
 	uint64_t old_ns;		/* 0 = LEAKS_OLD_NS */
 	const struct growing *growing;	/* what was watched; NULL = only what the heap tells of its past */
 	struct suppress *suppress;	/* borrowed; NULL = none */
+	struct opt_list skip;		/* --skip-fn */
 	bool no_symbols, debuginfod;
+	uint64_t memory_bytes;		/* for the debug information of a program; 0 = limits_share() */
 	pid_t pid;			/* the process, where it may live in another file system tree; 0 = none */
 	/* After the verdict: take entries out. What is told is what is left, sums are of all; NULL = all. */
 	void (*choose)(void *arg, struct leaks *l);
 	void *choose_arg;
+	/* When the verdict is known, before anything is written; `found` is what will be returned. NULL = nobody waits for that. */
+	void (*judged)(void *arg, bool found);
+	void *judged_arg;
+	bool silent;			/* write nothing, find nothing: another report has it */
 	bool quiet_if_none;		/* write nothing when no entry is left; else an empty line before the text */
 	unsigned fail_on;		/* enum leaks_fail and classes */
 	uint64_t max_leaked_bytes;	/* more than that of what fail_on names; 0 = any block */

@@ -1,8 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* One search for leaks in a scene: reachability, entries, rows in the heap. */
 #include "src/cmd/leaks_search.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <time.h>
+
+#define MOST_ROOT_BYTES	(16ull << 20)	/* read in a few milliseconds */
 
 const struct leaks_search_options leaks_search_default = LEAKS_SEARCH_DEFAULT;
 
@@ -25,7 +29,7 @@ static void keep_contents(const struct scene *s, struct leaks *l)
 	}
 }
 
-/* What of the scene is to be known later. Takes its heap, releases it. */
+/* What of the scene is to be known later. Takes its heap, releases it. Who waits for that is told before it may run: it then waits no more. */
 static void leave_scene(struct scene *s, const struct leaks_search_options *o, struct leaks_found *out)
 {
 	struct heap_search search = {
@@ -33,7 +37,7 @@ static void leave_scene(struct scene *s, const struct leaks_search_options *o, s
 		.complete = s->complete,
 		.at_ns = s->heap->taken_ns,
 		.read_bytes = out->reach.stats.read_bytes,
-		.unread_bytes = out->reach.stats.unread_bytes,
+		.unread_bytes = s->unread_bytes + out->reach.stats.unread_bytes,
 	};
 
 	out->held_bytes = s->held_bytes;
@@ -42,16 +46,62 @@ static void leave_scene(struct scene *s, const struct leaks_search_options *o, s
 		out->why_stopped = s->why_stopped;
 	out->heap = s->heap;
 	s->heap = NULL;
-	search.pause_ns = scene_free(s);
-	out->heap->search = search;
 	if (o->left)
 		o->left(o->left_arg);
+	search.pause_ns = scene_free(s);
+	out->heap->search = search;
+}
+
+/* One search for pointers, in blocks as large as the program knows them to be. */
+static int reach_blocks(struct scene *s, bool all, const struct reach_options *o, struct reach *r, struct err *e)
+{
+	struct heap wide;
+	int64_t nr = scene_widen(s, all, &wide);
+	int rc = nr < 0 ? err_set(e, (int)nr, "not enough memory to search for leaks") : 0;
+
+	if (!rc)
+		rc = reach_run(nr ? &wide : s->heap, &s->memory, o, r, e);
+	scene_wide_free(&wide);
+	return rc;
+}
+
+static bool is_lost(uint8_t class)
+{
+	return class == REACH_DEFINITE || class == REACH_INDIRECT;
+}
+
+/*
+ * The program asks how much of its blocks can be used, and nobody knows of which: what only the end of such a block points to may be in use, or
+ * what is left there of older blocks. It is possibly lost. How many blocks.
+ */
+static int64_t classify_slack(struct scene *s, const struct reach_options *o, struct reach *r, struct err *e)
+{
+	struct reach more;
+	int64_t nr = 0;
+	bool any = false;
+	int rc;
+
+	for (uint64_t i = 0; i < r->nr && !any; i++)
+		any = is_lost(r->class[i]);
+	if (!any || !s->asks_usable)
+		return 0;
+	rc = reach_blocks(s, true, o, &more, e);
+	if (rc)
+		return rc;
+	for (uint64_t i = 0; i < r->nr; i++)
+		if (is_lost(r->class[i]) && !is_lost(more.class[i])) {
+			r->class[i] = REACH_POSSIBLE;
+			r->parent[i] = more.parent[i];
+			nr++;
+		}
+	reach_fini(&more);
+	return nr;
 }
 
 /* Again where the program's threads, asked, name as theirs what seemed lost. */
 static int classify(struct scene *s, const struct reach_options *o, struct reach *r, struct err *e)
 {
-	int rc = reach_run(s->heap, &s->memory, o, r, e), found;
+	int rc = reach_blocks(s, false, o, r, e), found;
 
 	if (rc)
 		return rc;
@@ -61,24 +111,40 @@ static int classify(struct scene *s, const struct reach_options *o, struct reach
 	if (!found)
 		return 0;
 	reach_fini(r);
-	return reach_run(s->heap, &s->memory, o, r, e);
+	return reach_blocks(s, false, o, r, e);
+}
+
+static void set_roots(struct leaks *l, const struct hold_first *first)
+{
+	vec_each(&l->entries, e)
+		if (first && e->class <= REACH_POSSIBLE)
+			e->root = first[e->site];
 }
 
 int leaks_search(struct scene *s, const struct leaks_search_options *o, struct leaks_found *out, struct err *e)
 {
 	struct reach_options options = o->reach;
 	uint64_t begun_ns = now_ns();
+	int64_t slack = 0;
+	struct hold_first *first = NULL;
 	int rc;
 
 	*out = (struct leaks_found){ 0 };
 	options.want_parents = true;
 	rc = classify(s, &options, &out->reach, e);
 	if (!rc)
-		rc = scene_intact(s, e);
+		slack = classify_slack(s, &options, &out->reach, e);
+	if (!rc)
+		rc = slack < 0 ? (int)slack : scene_intact(s, e);
 	if (rc) {
 		scene_free(s);
 		return rc;
 	}
+	out->slack_blocks = (uint64_t)slack;
+	if (o->roots)
+		first = hold_first(s->heap, &s->memory, &out->reach, MOST_ROOT_BYTES);
+	if (o->look)
+		o->look(o->look_arg, s, &out->reach);
 	if (o->contents) {
 		rc = leaks_collect(&out->leaks, s->heap, &out->reach, o->seen);
 		keep_contents(s, &out->leaks);
@@ -87,6 +153,8 @@ int leaks_search(struct scene *s, const struct leaks_search_options *o, struct l
 		leave_scene(s, o, out);
 		rc = leaks_collect(&out->leaks, out->heap, &out->reach, o->seen);
 	}
+	set_roots(&out->leaks, first);
+	free(first);
 	if (!rc)
 		rc = leaks_store(&out->leaks, out->heap);
 	out->heap->search.took_ns = now_ns() - begun_ns;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * One search for leaks: what can be reached of a scene's blocks, as entries and as rows in a heap. The same for a running process, for
  * one about to end and for a core file.
@@ -15,9 +16,13 @@
 struct leaks_search_options {
 	struct reach_options reach;	/* want_parents is set here */
 	enum heap_search_how how;	/* HEAP_SEARCH_EXIT, _CORE; else told by the scene: copy or stopped */
+	bool roots;			/* look for a root of each site too, where that is cheap */
 	bool contents;			/* keep the first bytes of an example of each entry */
 	const struct leaks_seen *seen;	/* the search before; NULL = none */
-	void (*left)(void *arg);	/* called when the scene has been released; NULL = nobody waits for that */
+	/* Called once all is classified, while the memory is there: looks more closely. Its errors are its own affair. NULL = nobody does. */
+	void (*look)(void *arg, struct scene *s, const struct reach *r);
+	void *look_arg;
+	void (*left)(void *arg);	/* called just before the scene is released, and the process with it; NULL = nobody waits for that */
 	void *left_arg;
 };
 
@@ -32,6 +37,7 @@ struct leaks_found {
 	struct err why_stopped;		/* "" = a copy was searched, or it is not known */
 	uint64_t held_bytes;		/* see struct scene */
 	bool late;
+	uint64_t slack_blocks;		/* possibly lost, as only what can be used behind the asked-for bytes of other blocks points to them */
 };
 
 /*

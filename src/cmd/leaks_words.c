@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What options of `pmm leaks` say in words. */
 #include "src/cmd/leaks_words.h"
 
@@ -51,7 +52,8 @@ int leaks_parse_show(const char *text, unsigned *show, struct err *e)
 {
 	static const struct word words[] = {
 		{ "definite", LEAKS_SHOW_DEFINITE }, { "indirect", LEAKS_SHOW_INDIRECT }, { "possible", LEAKS_SHOW_POSSIBLE },
-		{ "reachable", LEAKS_SHOW_REACHABLE }, { "likely", LEAKS_SHOW_LIKELY }, { "suppressed", LEAKS_SHOW_SUPPRESSED },
+		{ "reachable", LEAKS_SHOW_REACHABLE }, { "likely", LEAKS_SHOW_LIKELY },
+		{ "growing", LEAKS_SHOW_GROWING }, { "suppressed", LEAKS_SHOW_SUPPRESSED },
 		{ "all", LEAKS_SHOW_ALL }, { 0 },
 	};
 
@@ -63,6 +65,7 @@ int leaks_parse_fail_on(const char *text, unsigned *fail_on, struct err *e)
 	static const struct word words[] = {
 		{ "definite", 1 << REACH_DEFINITE }, { "indirect", 1 << REACH_INDIRECT }, { "possible", 1 << REACH_POSSIBLE },
 		{ "reachable", 1 << REACH_REACHED }, { "likely", LEAKS_FAIL_LIKELY }, { "growth", LEAKS_FAIL_GROWTH },
+		{ "unsearched", LEAKS_FAIL_UNSEARCHED },
 		{ "none", 0 }, { 0 },
 	};
 
@@ -73,7 +76,8 @@ int leaks_parse_heuristics(const char *text, unsigned *heuristics, struct err *e
 {
 	static const struct word words[] = {
 		{ "stdstring", REACH_STDSTRING }, { "length64", REACH_LENGTH64 }, { "newarray", REACH_NEWARRAY },
-		{ "multipleinheritance", REACH_MULTIPLE_INHERITANCE }, { "all", REACH_ALL_HEURISTICS }, { "none", 0 }, { 0 },
+		{ "multipleinheritance", REACH_MULTIPLE_INHERITANCE },
+		{ "header", REACH_HEADER }, { "pool", REACH_POOL }, { "all", REACH_ALL_HEURISTICS }, { "none", 0 }, { 0 },
 	};
 
 	return parse_words("heuristics", text, words, heuristics, e);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What options of `pmm leaks` say in words. All: 0 or -EINVAL with `e` (a usage error).
  */

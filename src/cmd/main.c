@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* pmm: finds the command and hands over. */
 #include <errno.h>
 #include <fcntl.h>
@@ -5,7 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "src/base/stack.h"
 #include "src/cmd/cmd.h"
+#include "src/cmd/meant.h"
 
 const struct cmd *const cmd_table[] = {
 	&cmd_run,
@@ -74,11 +77,18 @@ static int finish(int code)
 	return cmd_fail(&e);
 }
 
-int main(int argc, char **argv)
+struct arguments {
+	int argc;
+	char **argv;
+};
+
+static int run_all(void *arg)
 {
+	const struct arguments *a = arg;
+	const int argc = a->argc;
+	char **argv = a->argv;
 	const struct cmd *cmd;
 
-	occupy_standard();
 	if (argc < 2) {
 		run(&cmd_help, 1, argv);
 		return CMD_USAGE;
@@ -91,7 +101,16 @@ int main(int argc, char **argv)
 		cmd = &cmd_help;
 	else
 		cmd = cmd_find(argv[1]);
-	if (!cmd)
-		return cmd_unknown(argv[1]);
-	return finish(run(cmd, argc - 1, argv + 1));
+	if (cmd)
+		return finish(run(cmd, argc - 1, argv + 1));
+	cmd = meant_command(argv[1]);
+	return cmd ? finish(run(cmd, argc, argv)) : cmd_unknown(argv[1]);
+}
+
+int main(int argc, char **argv)
+{
+	struct arguments a = { argc, argv };
+
+	occupy_standard();
+	return stack_run(run_all, &a);
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Man pages as roff (man(7)), made from the tables of commands and options. */
 #include "src/cmd/manual.h"
 

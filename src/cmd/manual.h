@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Man pages and shell completions, made from the tables of commands and options. */
 #ifndef CMD_MANUAL_H
 #define CMD_MANUAL_H

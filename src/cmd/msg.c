@@ -1,16 +1,28 @@
-/* Messages on stderr, the same form everywhere. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Messages on stderr, the same form everywhere: one line each, whatever the names in them say. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
+#include "src/base/utf8.h"
 #include "src/cmd/cmd.h"
+
+static void put_line(const char *before, const char *text)
+{
+	struct str clean = STR_INIT;
+
+	utf8_add_clean(&clean, text);
+	fprintf(stderr, "pmm: %s%s\n", before, str_error(&clean) ? "out of memory" : str_text(&clean));
+	str_fini(&clean);
+}
 
 int cmd_fail(const struct err *e)
 {
 	fflush(stdout);
-	fprintf(stderr, "pmm: %s\n", e->text[0] ? e->text : "failed for an unknown reason");
+	put_line("", e->text[0] ? e->text : "failed for an unknown reason");
 	if (e->hint[0])
-		fprintf(stderr, "pmm: hint: %s\n", e->hint);
+		put_line("hint: ", e->hint);
 	return e->exit_code ? e->exit_code : CMD_FAILED;
 }
 
@@ -24,12 +36,14 @@ int cmd_refuse(struct err *e, const char *text, const char *hint)
 
 void cmd_note(const char *fmt, ...)
 {
+	char *text = NULL;
 	va_list ap;
 
 	fflush(stdout);
-	fputs("pmm: ", stderr);
 	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
+	if (vasprintf(&text, fmt, ap) < 0)
+		text = NULL;
 	va_end(ap);
-	fputc('\n', stderr);
+	put_line("", text ? text : "out of memory");
+	free(text);
 }

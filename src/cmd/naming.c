@@ -1,10 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The bridge from symbol/ to analyze/. */
 #include "src/cmd/naming.h"
-#include "src/target/task.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
+
+#include "src/base/fmt.h"
+#include "src/cmd/cmd.h"
+#include "src/target/limits.h"
+#include "src/target/task.h"
 
 unsigned naming_resolve(void *sym, const struct heap *h, uint32_t node, struct frame_name *out,
 			unsigned max)
@@ -23,9 +30,40 @@ unsigned naming_resolve(void *sym, const struct heap *h, uint32_t node, struct f
 	return nr > 0 ? (unsigned)nr : 0;
 }
 
-struct symbolizer *naming_symbols(const struct heap *h, const struct symbolizer_options *o)
+void naming_note_failed(const struct symbolizer *sym, const struct names *n)
 {
-	struct symbolizer *sym = symbolizer_new(o);
+	int rc = !sym || n->failed ? -ENOMEM : symbolizer_error(sym);
+
+	if (rc)
+		cmd_note("WARNING: functions, files or lines may be missing here: %s", rc == -ENOMEM ? "out of memory" : strerror(-rc));
+}
+
+void naming_note_losses(struct symbolizer *sym, const struct heap *h, const char *option)
+{
+	const char *last = NULL;
+
+	for (uint32_t i = 0; i < h->nr_modules; i++) {
+		struct symbol_module_info info = symbolizer_module_seen(sym, i);
+
+		if (!info.too_large || info.too_large == last)
+			continue;
+		last = info.too_large;
+		if (info.too_large_bytes == UINT64_MAX)
+			cmd_note("the debug information of '%s' is not used: it unfolds to more than makes sense", info.too_large);
+		else
+			cmd_note("the debug information of '%s' is not used: with it, that of all files takes %s of memory, more than the limit%s%s%s",
+				 info.too_large, fmt_bytes(info.too_large_bytes).s, *option ? " (" : "", option, *option ? ")" : "");
+	}
+}
+
+struct symbolizer *naming_symbols(const struct heap *h, const struct symbolizer_options *options)
+{
+	struct symbolizer_options o = options ? *options : (struct symbolizer_options){ 0 };
+	struct symbolizer *sym;
+
+	if (!o.max_bytes)
+		o.max_bytes = limits_share("");
+	sym = symbolizer_new(&o);
 
 	for (uint32_t i = 0; sym && i < h->nr_modules; i++) {
 		const struct heap_module *m = &h->modules[i];

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Options: parsing argv by a table. */
 #include "src/cmd/opt.h"
 

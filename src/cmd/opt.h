@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Options: one table per command drives parsing, --help, the man page and shell completion.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* An option's percentage. */
 #include "src/cmd/percent.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Operands that name a process. */
 #include "src/cmd/pid.h"
 
@@ -10,6 +11,7 @@
 
 #include "src/base/fmt.h"
 #include "src/cmd/cmd.h"
+#include "src/cmd/meant.h"
 
 /* Could it be meant as a program's name? */
 static bool is_name(const char *text)
@@ -22,7 +24,7 @@ int cmd_parse_pid(const char *text, pid_t *pid, struct err *e)
 	uint64_t n = 0;
 
 	if (!fmt_parse_uint(text, &n, NULL) && n && n <= INT32_MAX) {
-		*pid = (pid_t)n;
+		*pid = meant_process((pid_t)n);
 		return 0;
 	}
 	err_set(e, -EINVAL, "'%s' is not a process number", text);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* pmm report: what a capture or a running process holds, who holds it, how it came to that. */
 #include <errno.h>
 #include <stdio.h>
@@ -6,6 +7,7 @@
 #include "src/analyze/names.h"
 #include "src/capture/capture.h"
 #include "src/cmd/cmd.h"
+#include "src/cmd/meant.h"
 #include "src/cmd/naming.h"
 #include "src/cmd/terminal.h"
 #include "src/symbol/symbol.h"
@@ -13,6 +15,8 @@
 
 static struct report_options opt = { .top = 10 };
 static int sort;
+static struct opt_list skipped;
+static uint64_t memory_bytes;
 static bool as_json, bottom_up, top_down, no_symbols, debuginfod;
 
 static const struct opt report_opts[] = {
@@ -41,9 +45,13 @@ static const struct opt report_opts[] = {
 	  "only live blocks of this age (seconds, or 10ms, 2m, 3h, 1d)", &opt.filter.age_ns,
 	  .given = &opt.filter.by_age },
 	{ "blocks", 0, OPT_FLAG, NULL, "list live blocks too, largest first", &opt.blocks },
+	{ "functions", 0, OPT_FLAG, NULL, "list functions too, by what is held through them: by themselves or what they call", &opt.functions },
+	{ "skip-fn", 0, OPT_LIST, "PATTERN", "step over functions like this where lines are named: wrappers of malloc (may be given again)", &skipped },
 	{ "debuginfod", 0, OPT_FLAG, NULL,
 	  "ask the servers of $DEBUGINFOD_URLS for missing debug information", &debuginfod },
 	{ "no-symbols", 0, OPT_FLAG, NULL, "no names: module and offset only", &no_symbols },
+	CMD_MEMORY_LIMIT(&memory_bytes),
+	TERMINAL_WIDTH(),
 	{ 0 }
 };
 
@@ -75,18 +83,23 @@ static int print_doc(const struct doc *doc, struct err *e)
 
 static int report_heap(const struct heap *h, struct err *e)
 {
-	struct symbolizer_options options = { .full = true, .debuginfod = debuginfod, .use_cache = true };
+	struct symbolizer_options options = { .full = true, .debuginfod = debuginfod, .use_cache = true, .max_bytes = memory_bytes };
 	struct symbolizer *sym = no_symbols ? NULL : naming_symbols(h, &options);
 	struct report report;
 	struct names names;
 	int rc;
 
 	names_init(&names, h, sym ? naming_resolve : NULL, sym);
+	names_skip(&names, skipped.v, skipped.nr);
 	rc = report_init(&report, h, &names, &opt, e);
 	if (!rc)
 		rc = print_doc(&report.doc, e);
-	if (!rc && sym)
+	if (!rc && sym) {
 		symbolizer_save(sym);
+		naming_note_losses(sym, h, "--memory-limit");
+	}
+	if (!rc && !no_symbols)
+		naming_note_failed(sym, &names);
 	report_fini(&report);
 	names_fini(&names);
 	symbolizer_free(sym);
@@ -104,21 +117,22 @@ static int check_options(struct err *e)
 
 static int report_run(int argc, char **argv)
 {
+	char room[MEANT_BYTES], *what = meant_operand(argv[0], room);
 	struct err e = { 0 };
 	struct heap *h = NULL;
 	int rc;
 
 	(void)argc;
 	opt.sort = (enum rank_key)sort;
-	opt.source = argv[0];
+	opt.source = what;
 	opt.shape = top_down ? REPORT_TOP_DOWN : bottom_up ? REPORT_BOTTOM_UP : REPORT_LIST;
 	rc = check_options(&e);
 	if (!rc)
-		rc = capture_for(argv[0])->read(argv[0], &h, &e);
+		rc = capture_for(what)->read(what, memory_bytes, &h, &e);
 	if (!rc)
 		rc = report_heap(h, &e);
 	heap_free(h);
-	return rc ? cmd_fail(&e) : CMD_OK;
+	return rc ? cmd_fail(err_default(&e, rc)) : CMD_OK;
 }
 
 const struct cmd cmd_report = {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The file of --report. */
 #include "src/cmd/report_file.h"
 

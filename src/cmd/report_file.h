@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The file of --report: what is found goes there while the program has the standard streams.
  */

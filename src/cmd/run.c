@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* pmm run: launch a program, track it and its children, leave a capture of each and a summary. */
 #include "src/cmd/run.h"
 
@@ -13,9 +14,11 @@
 #include "src/capture/preload.h"
 #include "src/cmd/cmd.h"
 #include "src/cmd/run_check.h"
+#include "src/cmd/run_end.h"
 #include "src/cmd/run_leaks.h"
 #include "src/cmd/summary.h"
 #include "src/cmd/terminal.h"
+#include "src/cmd/untracked.h"
 #include "src/target/elf_check.h"
 
 #define GRACE_NS 200000000ull /* for children that end just after the program */
@@ -67,20 +70,45 @@ struct run {
 	struct summary summary;
 	struct run_leaks leaks;
 	struct run_check check;
+	struct coverage rest;	/* processes that no heap was delivered of */
 	struct heap *heap;  /* of the program itself, kept for the summary */
+	struct heap *largest; /* of another process, with a higher peak than all so far */
 	bool in_background; /* nobody reads messages any more */
 };
+
+/* For the summary. */
+static void keep_name(struct run *r, const struct heap *h, const char *name, bool is_root)
+{
+	struct summary_capture c = { .name = strdup(name), .pid = (pid_t)h->pid, .peak_bytes = h->peak_bytes, .is_root = is_root };
+
+	if (!c.name || vec_push(&r->summary.captures, c)) {
+		free(c.name);
+		if (!r->in_background)
+			cmd_note("capture      %s", name);
+	}
+}
+
+/* Is it the largest so far? Then it is kept for the summary, and the one before is not. */
+static bool keep_largest(struct run *r, struct heap *h)
+{
+	if (quiet || job || (r->largest && r->largest->peak_bytes >= h->peak_bytes))
+		return false;
+	heap_free(r->largest);
+	r->largest = h;
+	return true;
+}
 
 /* A process has ended: its capture. */
 static void on_ended(void *arg, struct heap *h, bool is_root)
 {
 	struct run *r = arg;
 	struct err e = { .text = "" };
-	char name[PATH_MAX], *kept;
-	bool moved;
+	char name[PATH_MAX];
+	bool moved, replaced;
 
-	run_leaks_ended(&r->leaks, h);
-	run_check_ended(&r->check, h);
+	replaced = census_expects(&r->monitor.census, (pid_t)h->pid);
+	run_leaks_ended(&r->leaks, h, is_root, replaced);
+	run_check_ended(&r->check, h, replaced);
 	if (!output) {
 		/* `pmm leaks` needs none */
 	} else if (output_write(h, output, is_root, name, &moved, &e)) {
@@ -93,16 +121,22 @@ static void on_ended(void *arg, struct heap *h, bool is_root)
 			cmd_fail(&e);
 			cmd_note("the capture of process %u is in '%s' instead", h->pid, name);
 		}
-		kept = strdup(name);
-		if (kept && vec_push(&r->summary.captures, kept))
-			free(kept);
-		else if (is_root)
-			r->summary.root_capture = kept;
+		keep_name(r, h, name, is_root);
 	}
 	if (is_root && !r->heap)
 		r->heap = h;
-	else if (r->in_background || (!run_leaks_keep(&r->leaks, h) && !run_check_keep(&r->check, h)))
+	else if (r->in_background || !keep_largest(r, h))
 		heap_free(h);
+}
+
+/* Nothing to keep; but its heap may have been there unseen. */
+static void on_idle(void *arg, const struct heap *h)
+{
+	struct run *r = arg;
+	const char *why = untracked_why(h);
+
+	if (why)
+		coverage_miss(&r->rest, untracked_name(h), why, true, h->pid);
 }
 
 static void on_leaving(void *arg, pid_t pid, const struct leaving *l)
@@ -110,7 +144,7 @@ static void on_leaving(void *arg, pid_t pid, const struct leaving *l)
 	struct run *r = arg;
 
 	if (r->check.job)
-		run_check_leaving(&r->check, pid, r->tree.fd, l->slot);
+		run_check_leaving(&r->check, pid, l->fd, r->tree.fd);
 	if (!r->check.job || job->leaks)
 		run_leaks_search(&r->leaks, pid, l);
 }
@@ -137,13 +171,14 @@ static void on_unreadable(void *arg, pid_t pid, bool is_root, const struct err *
 	(void)is_root;
 	if (r->in_background)
 		return;
+	coverage_miss(&r->rest, "[unknown]", "its ledger cannot be read", false, (uint32_t)pid);
 	cmd_note("the ledger of process %d cannot be read; no capture", (int)pid);
 	cmd_fail(e);
 }
 
 static const struct monitor_ops monitor_ops = {
 	.ended = on_ended, .unreadable = on_unreadable, .leaving = on_leaving,
-	.found = on_found, .alive = on_alive,
+	.idle = on_idle, .found = on_found, .alive = on_alive,
 };
 
 /* Everything that can be refused before the program runs. 0 or -errno with `e`. */
@@ -192,10 +227,12 @@ static int prepare(struct run *r, const char *command, char agent[PATH_MAX], str
 
 static int launch(struct run *r, const char *agent, char **argv, struct err *e)
 {
-	char **env = preload_env(environ, agent, &r->tree);
-	int keep[] = { r->tree.fd, r->child.signal_fd, r->monitor.epoll, r->monitor.listen_fd, r->monitor.leaving.fd,
-		       job && job->report ? fileno(job->report) : -1 };
+	int keep[MONITOR_NR_FDS + 2] = { r->child.signal_fd, job && job->report ? fileno(job->report) : -1 };
+	char value[PRELOAD_VALUE_BYTES], **env;
 	int rc;
+
+	monitor_value(&r->monitor, value);
+	env = preload_env(environ, agent, value);
 
 	if (!env)
 		return err_set(e, -ENOMEM, "out of memory");
@@ -203,7 +240,10 @@ static int launch(struct run *r, const char *agent, char **argv, struct err *e)
 	preload_env_free(env);
 	if (rc)
 		return rc;
+	if (job && job->one)
+		job->one->pid = r->child.pid;
 	monitor_begin(&r->monitor);
+	monitor_fds(&r->monitor, keep + 2);
 	child_drop_fds(keep, sizeof(keep) / sizeof(*keep));
 	return 0;
 }
@@ -215,9 +255,7 @@ static void go_on(struct run *r)
 	int null;
 
 	run_check_rest(&r->check);
-	pid = fork();
-	if (pid > 0)
-		leaving_watch_stop(&r->monitor.leaving);
+	pid = monitor_fork(&r->monitor);
 	if (pid)
 		return;
 	r->in_background = true;
@@ -225,8 +263,7 @@ static void go_on(struct run *r)
 	null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	if (null >= 0)
 		dup2(null, STDERR_FILENO);
-	if (!monitor_moved(&r->monitor))
-		monitor_until_all(&r->monitor);
+	monitor_until_all(&r->monitor);
 	monitor_fini(&r->monitor);
 	_exit(0);
 }
@@ -234,16 +271,29 @@ static void go_on(struct run *r)
 static void tell(struct run *r, char **argv)
 {
 	struct summary *s = &r->summary;
+	struct coverage missed = { 0 };
 
+	untracked_rest(&r->rest, &r->monitor);
+	s->untracked = &r->rest;
 	s->heap = r->heap;
+	s->largest = r->largest && (!r->heap || r->largest->peak_bytes > r->heap->peak_bytes) ? r->largest : NULL;
 	s->argv = argv;
 	s->status = r->child.status;
 	s->run_ns = r->monitor.root_end_ns;
 	s->nr_replaced = r->monitor.nr_replaced;
-	s->nr_lost = __atomic_load_n(&r->tree.head->lost_processes, __ATOMIC_RELAXED);
+	s->nr_lost = r->monitor.nr_lost;
 	s->shrunk = r->tree.shrunk;
+	untracked_others(&missed, &r->monitor, s->nr_living, s->living);
+	if (!r->heap)		/* the summary says so in its own words */
+		coverage_miss(&missed, argv[0], census_why(PMM_EXEC_TRACKED), true, (uint32_t)r->child.pid);
+	if (r->check.job) {
+		coverage_add(&r->check.coverage, &r->rest);
+		coverage_add(&r->check.coverage, &missed);
+	}
 	s->told = run_check_tells_losses(&r->check, r->heap);
 	summary_print(s, quiet);
+	coverage_add(&r->rest, &missed);
+	coverage_fini(&missed);
 }
 
 /* What was looked for and not looked at must not be taken for good. */
@@ -258,20 +308,24 @@ static bool unseen(const struct run *r)
 static int tell_found(struct run *r)
 {
 	int code = child_exit_code(r->child.status);
+	const char *root_capture = summary_root_capture(&r->summary);
 	struct err e = { .text = "" };
 	int found = 0;
 
 	if (r->check.job)
 		found = run_check_tell(&r->check, r->heap, &e);
 	if (found >= 0 && (job ? job->leaks != NULL : leaks)) {
-		int lost = run_leaks_tell(&r->leaks, r->heap, r->child.comm, quiet && !job, &e);
+		int lost;
+
+		coverage_add(&r->leaks.coverage, &r->rest);
+		lost = run_leaks_tell(&r->leaks, r->heap, r->child.comm, quiet && !job, &e);
 
 		found = lost ? lost : found;
 	}
 	if (found < 0)
 		cmd_fail(&e);
-	if (found > 0 && r->check.job && r->summary.root_capture)
-		cmd_note("'pmm check %s' tells it again", r->summary.root_capture);
+	if (found > 0 && r->check.job && root_capture && !job->one && r->heap && r->heap->nr_findings)
+		cmd_note("'pmm check %s' tells it again", root_capture);
 	if (given_code && (found > 0 || r->check.nr_found))
 		return (int)error_code;
 	if (code || (found < 0 && r->check.job))
@@ -281,37 +335,51 @@ static int tell_found(struct run *r)
 
 static void release(struct run *r)
 {
-	vec_each(&r->summary.captures, name)
-		free(*name);
-	vec_fini(&r->summary.captures);
+	summary_fini(&r->summary);
 	heap_free(r->heap);
+	heap_free(r->largest);
 	run_leaks_fini(&r->leaks);
 	run_check_fini(&r->check);
+	coverage_fini(&r->rest);
 	monitor_fini(&r->monitor);
 	ledger_tree_fini(&r->tree);
 }
 
 static int run_program(char **argv)
 {
-	struct run r = { .tree.fd = -1, .monitor = { .epoll = -1, .listen_fd = -1, .leaving.fd = -1 } };
+	struct run *r = calloc(1, sizeof(*r));
 	struct err e = { .text = "" };
 	char agent[PATH_MAX];
-	int code;
+	int code, rc;
 
-	terminal_guard();
-	if (job && job->check)
-		r.check = (struct run_check){ .job = job->check, .out = job->report };
-	if (prepare(&r, argv[0], agent, &e) || launch(&r, agent, argv, &e)) {
-		release(&r);
+	if (!r) {
+		err_set(&e, -ENOMEM, "out of memory");
 		return cmd_fail(&e);
 	}
-	monitor_until_root(&r.monitor);
-	r.summary.nr_living = monitor_settle(&r.monitor, GRACE_NS, &r.summary.living);
-	if (r.summary.nr_living && output)
-		go_on(&r);
-	tell(&r, argv);
-	code = tell_found(&r);
-	release(&r);
+	r->tree.fd = -1;
+	r->monitor = MONITOR_CLOSED;
+	terminal_guard();
+	if (job && job->check)
+		r->check = (struct run_check){ .job = job->check, .out = job->report };
+	rc = prepare(r, argv[0], agent, &e);
+	if (!rc)
+		rc = launch(r, agent, argv, &e);
+	if (rc) {
+		release(r);
+		free(r);
+		return cmd_fail(err_default(&e, rc));
+	}
+	monitor_until_root(&r->monitor);
+	if (job && job->one)
+		job->one->ended = r->child.status;
+	r->summary.nr_living = monitor_settle(&r->monitor, GRACE_NS, &r->summary.living);
+	if (r->summary.nr_living && output && !(job && job->one))
+		go_on(r);
+	run_may_end(&r->child);
+	tell(r, argv);
+	code = tell_found(r);
+	release(r);
+	free(r);
 	return code;
 }
 
@@ -339,7 +407,7 @@ int run_for(const struct run_job *j, char **argv)
 
 static const struct cmd_pair run_exits[] = {
 	{ "N", "the program's own exit code; with --leaks and --error-exitcode that one when leaks were found" },
-	{ "128+N", "signal N ended the program" },
+	{ "128+N", "signal N ended the program, or, once that had ended with 0, pmm before it had told all" },
 	{ "2", "wrong usage (or the program's own)" },
 	{ "3", "refused before the launch (or the program's own)" },
 	{ 0 }

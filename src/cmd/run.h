@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The machinery of `pmm run`, for `pmm leaks -- COMMAND` and `pmm check -- COMMAND`: launch, look at each process at its end, tell.
  */
@@ -5,6 +6,13 @@
 #define CMD_RUN_H
 
 #include <stdio.h>
+#include <sys/types.h>
+
+/* One of several runs: who the program is, 0 = not yet there; how it ended, as wait() has it, -1 = not yet. Shared memory. */
+struct run_shared {
+	pid_t pid;
+	int ended;
+};
 
 struct leaks_job;
 struct check_job;
@@ -14,6 +22,7 @@ struct run_job {
 	const struct check_job *check;	/* how to look for heap errors, what to tell; NULL = not at all */
 	const char *output;		/* captures, as `pmm run -o`; NULL = none */
 	FILE *report;			/* for what is told; NULL = stderr */
+	struct run_shared *one;		/* of several, which says nothing itself; NULL = there is no other */
 	int found_code;			/* exit code when there was a find; -1 = the program's own */
 };
 

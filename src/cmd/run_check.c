@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Heap errors of a program that runs, told. */
 #include "src/cmd/run_check.h"
 
@@ -10,6 +11,7 @@
 #include "src/base/fmt.h"
 #include "src/cmd/check_report.h"
 #include "src/cmd/cmd.h"
+#include "src/cmd/untracked.h"
 
 static FILE *out_of(const struct run_check *r)
 {
@@ -19,11 +21,12 @@ static FILE *out_of(const struct run_check *r)
 /* What is known of a process; NULL when out of memory. Valid until the next call. */
 static struct run_check_process *process_of(struct run_check *r, uint32_t pid, uint64_t image)
 {
-	struct run_check_process new = { .pid = pid, .image = image };
+	struct run_check_process new = { .pid = pid, .image = image, .serial = r->nr_processes + 1 };
 
 	vec_each(&r->processes, p)
 		if (p->pid == pid && p->image == image)
 			return p;
+	r->nr_processes++;
 	return vec_push(&r->processes, new) ? NULL : &r->processes.v[r->processes.nr - 1];
 }
 
@@ -51,30 +54,53 @@ static bool again(const void *sweep, const struct heap_finding *f)
 	return sweep && sweep_has_found(sweep, f);
 }
 
-/*
- * Findings from index `from` on, at once, an empty line before all but the first; with JSON there is one document at the end. `s`: the
- * process's sweeps, NULL = none.
- */
-static void tell_from(struct run_check *r, const struct heap *h, uint64_t from, const struct sweep *s)
+/* Which of the findings from index `from` on have been told already, of another process; NULL: out of memory. The caller's. */
+static bool *enter_findings(struct run_check *r, const struct heap *h, uint64_t from)
+{
+	const struct run_check_process *p = process_of(r, h->pid, h->image);
+	bool *known = calloc(h->nr_findings - from + 1, sizeof(*known));
+	struct err e = { .text = "" };
+
+	if (!p || !known || findings_tree_add(&r->tree, h, from, p->serial, known)) {
+		err_set(&e, -ENOMEM, "out of memory");
+		untold(r, 0, &e);
+	}
+	return known;
+}
+
+static void write_new(struct run_check *r, const struct heap *h, uint64_t from, const struct sweep *s, const bool *skip)
 {
 	struct check_report_options o = *r->job->report;
 	struct err e = { .text = "" };
-	bool first = !r->nr_found;
 
-	for (uint64_t i = from; i < h->nr_findings; i++)
-		r->nr_found += !again(s, &h->findings[i]);
-	if (o.json)
-		return;
 	o.view.from = from;
+	o.view.skip = skip;
 	o.view.again = again;
 	o.view.again_ctx = s;
 	o.view.no_head = true;
 	o.view.top = 0;
-	if (!first)
+	if (r->nr_written++)
 		fputc('\n', out_of(r));
 	if (check_report(h, &o, out_of(r), &e) < 0)
 		untold(r, h->nr_findings - from, &e);
 	fflush(out_of(r));
+}
+
+/*
+ * Findings from index `from` on, at once, an empty line before all but the first; with JSON there is one document at the end. What was told of
+ * another process is only counted. `s`: the process's sweeps, NULL = none.
+ */
+static void tell_from(struct run_check *r, const struct heap *h, uint64_t from, const struct sweep *s)
+{
+	bool *known = enter_findings(r, h, from), any = !known;
+
+	for (uint64_t i = from; i < h->nr_findings; i++) {
+		r->nr_found += !again(s, &h->findings[i]);
+		any |= known && !known[i - from];
+	}
+	if (any && !r->job->report->json)
+		write_new(r, h, from, s, known);
+	free(known);
 }
 
 /* ---- sweeps ---- */
@@ -156,11 +182,16 @@ static const struct sweep *sweep_of(struct run_check *r, const struct heap *h, u
 void run_check_found(struct run_check *r, const struct heap *h)
 {
 	struct run_check_process *p = process_of(r, h->pid, h->image);
+	uint64_t from;
 
 	if (!p || h->nr_findings <= p->nr_told)
 		return;
-	tell_from(r, h, p->nr_told, sweep_of(r, h, p->nr_told));
+	for (uint64_t i = p->nr_told; i < h->nr_findings; i++)
+		if (vec_push(&p->times, h->findings[i].count))
+			break;		/* its last count is not told then */
+	from = p->nr_told;
 	p->nr_told = h->nr_findings;
+	tell_from(r, h, from, sweep_of(r, h, from));
 }
 
 void run_check_rest(struct run_check *r)
@@ -190,7 +221,7 @@ void run_check_alive(struct run_check *r, pid_t pid, uint64_t now_ns)
 }
 
 /* The last one; the sweeper may be at work for another process, and there is nothing better to do than to wait for this one. */
-void run_check_leaving(struct run_check *r, pid_t pid, int fd, unsigned slot)
+void run_check_leaving(struct run_check *r, pid_t pid, int fd, int board_fd)
 {
 	struct err e = { .text = "" };
 	struct run_check_swept *p;
@@ -201,7 +232,7 @@ void run_check_leaving(struct run_check *r, pid_t pid, int fd, unsigned slot)
 		collect(r);
 	p = swept_of(r, pid);
 	if (p)
-		found = sweep_slot(&p->sweep, pid, fd, slot, &h, &e);
+		found = sweep_file(&p->sweep, pid, fd, board_fd, &h, &e);
 	if (found >= 0)
 		tell_swept(r, p, h, (uint64_t)found);
 	else
@@ -228,37 +259,62 @@ static void give_swept(struct run_check *r, struct heap *h)
 	r->swept.nr--;
 }
 
-void run_check_ended(struct run_check *r, struct heap *h)
+/* Did a signal end it before anything was found? */
+static bool was_killed(const struct heap *h)
+{
+	return h->check.level && !h->nr_findings && (h->end == HEAP_KILLED || (h->death.known && h->death.signal));
+}
+
+/* What was looked at in it. */
+static void cover(struct run_check *r, const struct heap *h, bool replaced)
+{
+	struct coverage *c = &r->coverage;
+
+	if (untracked_why(h)) {
+		coverage_miss(c, untracked_name(h), untracked_why(h), true, h->pid);
+	} else if (!h->check.level) {
+		coverage_miss(c, untracked_name(h), "recorded without being checked", false, h->pid);
+	} else if (findings_tree_ended(&r->tree, h)) {
+		coverage_miss(c, untracked_name(h), "out of memory", false, h->pid);
+	} else if (replaced) {
+		c->replaced++;
+	} else {
+		c->processes++;
+		c->covered++;
+		c->killed += was_killed(h);
+		c->blocks += h->check.guarded + h->check.canaried;
+	}
+}
+
+void run_check_ended(struct run_check *r, struct heap *h, bool replaced)
 {
 	struct run_check_process *p;
 
 	if (!r->job)
 		return;
-	r->nr_checked += h->check.level != PMM_CHECK_NONE;
+	if (h->check.level != PMM_CHECK_NONE && findings_note_crash(h) < 0)
+		untold(r, 1, &(struct err){ .text = "out of memory" });
 	run_check_found(r, h);
+	p = process_of(r, h->pid, h->image);
+	if (p)		/* without memory the last counts are not told */
+		(void)findings_tree_recount(&r->tree, h, p->times.v, p->times.nr);
 	if (sweeps_in_vain(r, h->pid))
 		collect(r);
 	give_swept(r, h);
+	cover(r, h, replaced);
 	p = process_of(r, h->pid, h->image);
 	if (p) {
+		vec_fini(&p->times);
 		*p = *vec_last(&r->processes);
 		r->processes.nr--;
 	}
 }
 
-bool run_check_keep(struct run_check *r, struct heap *h)
-{
-	if (!r->job || !h->nr_findings)
-		return false;
-	return r->job->report->json && !vec_push(&r->ended, h);
-}
-
 /* The whole of it: with JSON; else all has been told but what was looked at. */
-static int tell_whole(struct run_check *r, const struct heap *h, uint64_t others, struct err *e)
+static int tell_whole(struct run_check *r, const struct heap *h, struct err *e)
 {
 	struct check_report_options o = *r->job->report;
 
-	o.view.others = others;
 	if (!o.json)
 		o.view.from = h->nr_findings;
 	o.view.brief = true;
@@ -267,10 +323,28 @@ static int tell_whole(struct run_check *r, const struct heap *h, uint64_t others
 	return check_report(h, &o, out_of(r), e);
 }
 
-static void tell_others(struct run_check *r, uint64_t nr_errors, uint64_t nr_processes)
+static int tell_tree(struct run_check *r, const struct heap *root, struct err *e)
 {
-	fprintf(out_of(r), "pmm: %s heap error%s in %s other process%s\n", nr_errors ? fmt_count(nr_errors).s : "no", nr_errors == 1 ? "" : "s",
-		fmt_count(nr_processes).s, nr_processes == 1 ? "" : "es");
+	struct check_report_options o = *r->job->report;
+	int rc = findings_tree_begin(&r->tree, root);
+
+	if (rc)
+		return err_set(e, rc, "out of memory");
+	if (!r->tree.merge.heap->check.level)		/* nobody was checked, which is to be told */
+		r->tree.merge.heap->check.level = (uint8_t)r->job->check.level;
+	o.view.tree = &r->tree;
+	o.view.coverage = &r->coverage;
+	o.view.turn = findings_tree_turn;
+	o.view.turn_ctx = &r->tree;
+	o.view.others = r->coverage.covered ? r->coverage.covered - 1 : 0;
+	if (!o.json && r->nr_written)
+		fputc('\n', out_of(r));
+	return check_report(r->tree.merge.heap, &o, out_of(r), e);
+}
+
+bool run_check_is_tree(const struct run_check *r, const struct heap *root)
+{
+	return r->job && (!root || !root->check.level || r->coverage.processes > 1 || r->coverage.gaps.nr);
 }
 
 /* Of the program itself its own text says so. */
@@ -285,13 +359,8 @@ static void note_unswept(const struct run_check *r, const struct heap *root)
 
 int run_check_tell(struct run_check *r, const struct heap *root, struct err *e)
 {
-	uint64_t others = r->nr_found - (root && root->nr_findings < r->nr_found ? root->nr_findings : root ? r->nr_found : 0);
-	int rc = root && root->check.level ? tell_whole(r, root, r->nr_checked - 1, e) : 0;
+	int rc = run_check_is_tree(r, root) ? tell_tree(r, root, e) : tell_whole(r, root, e);
 
-	if (rc >= 0 && r->nr_checked > (root != NULL) && !r->job->report->json)
-		tell_others(r, others, r->nr_checked - (root != NULL));
-	for (size_t i = 0; rc >= 0 && i < r->ended.nr; i++)
-		rc = tell_whole(r, r->ended.v[i], 0, e);
 	note_unswept(r, root);
 	if (rc < 0)
 		untold(r, 0, e);
@@ -306,7 +375,7 @@ int run_check_tell(struct run_check *r, const struct heap *root, struct err *e)
 
 bool run_check_tells_losses(const struct run_check *r, const struct heap *root)
 {
-	return r->job && !r->out && !r->job->report->json && root && root->check.level;
+	return r->job && !r->out && !r->job->report->json && root && root->check.level && !run_check_is_tree(r, root);
 }
 
 void run_check_fini(struct run_check *r)
@@ -315,8 +384,9 @@ void run_check_fini(struct run_check *r)
 	vec_each(&r->swept, p)
 		swept_fini(p);
 	vec_fini(&r->swept);
-	vec_each(&r->ended, h)
-		heap_free(*h);
+	vec_each(&r->processes, p)
+		vec_fini(&p->times);
 	vec_fini(&r->processes);
-	vec_fini(&r->ended);
+	findings_tree_fini(&r->tree);
+	coverage_fini(&r->coverage);
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * `pmm check -- COMMAND`: heap errors told as they are noted, sweeps, what remains to be told at the end.
  */
@@ -10,6 +11,8 @@
 #include <sys/types.h>
 
 #include "include/pmm/check.h"
+#include "src/analyze/coverage.h"
+#include "src/analyze/findings_tree.h"
 #include "src/base/err.h"
 #include "src/base/vec.h"
 #include "src/capture/sweeper.h"
@@ -31,6 +34,8 @@ struct run_check_process {
 	uint32_t pid;			/* as in its heap */
 	uint64_t image;			/* likewise */
 	uint64_t nr_told;		/* findings of its agent */
+	uint64_t serial;		/* of all processes no other has it */
+	VEC(uint64_t) times;		/* of those findings, when they were told */
 };
 
 /* One process that is swept. */
@@ -49,8 +54,10 @@ struct run_check {
 	VEC(struct run_check_swept) swept;
 	struct sweeper sweeper;		/* at work for one of them, or at rest */
 	uint64_t nr_found;		/* all processes */
-	uint64_t nr_checked;		/* processes that were, and have ended */
-	VEC(struct heap *) ended;	/* with JSON: to be told at the end */
+	uint64_t nr_processes;		/* that were ever told apart */
+	uint64_t nr_written;		/* times that something was told at once */
+	struct findings_tree tree;	/* what was found in all of them */
+	struct coverage coverage;	/* how many those are, and the others */
 	uint64_t nr_untold;		/* findings that could not be told */
 	struct err untold;		/* why the first of them could not */
 	unsigned nr_unswept;		/* processes that could not be swept at their end */
@@ -65,16 +72,19 @@ void run_check_alive(struct run_check *r, pid_t pid, uint64_t now_ns);
 /* Before fork(): no sweep is under way any more. */
 void run_check_rest(struct run_check *r);
 
-/* The process stands still at its end: a last sweep. Its ledger is slot `slot` of the memfd `fd`. */
-void run_check_leaving(struct run_check *r, pid_t pid, int fd, unsigned slot);
+/* The process stands still at its end: a last sweep. Its ledger is in the file `fd`, its clock on the board. */
+void run_check_leaving(struct run_check *r, pid_t pid, int fd, int board_fd);
 
-/* It has ended: tell the rest, put findings of sweeps into its heap. Before its capture is written. */
-void run_check_ended(struct run_check *r, struct heap *h);
+/*
+ * It has ended: tell the rest, put findings of sweeps into its heap. Before its capture is written. `replaced`: it was another program in the
+ * end, which was not tracked.
+ */
+void run_check_ended(struct run_check *r, struct heap *h, bool replaced);
 
-/* Its capture is written. Takes the heap if it is to be told of at the end; else false. */
-bool run_check_keep(struct run_check *r, struct heap *h);
+/* Is there more to tell of than the program itself (NULL = it has no heap)? Asked when r->coverage is complete. */
+bool run_check_is_tree(const struct run_check *r, const struct heap *root);
 
-/* What was looked at and found, over all; `root`: the program's heap, NULL = none. 1 = heap errors were found, 0 = none, -errno with `e`. */
+/* What was looked at and found, over all; `root`: the program's heap, NULL = none. r->coverage is complete. 1 = heap errors were found, 0 = none, -errno with `e`. */
 int run_check_tell(struct run_check *r, const struct heap *root, struct err *e);
 
 /* Will that say on stderr, too, what was not recorded of the program? */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Processes searched for leaks at their end. */
 #include "src/cmd/run_leaks.h"
 
@@ -6,13 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "include/pmm/ledger.h"
+#include "src/base/fmt.h"
 #include "src/base/str.h"
 #include "src/capture/scene.h"
 #include "src/cmd/cmd.h"
 #include "src/cmd/leaks_live.h"
 #include "src/cmd/leaks_report.h"
-
-#define MOST_KEPT 5
+#include "src/cmd/untracked.h"
+#include "src/target/tracer.h"
 
 int run_leaks_init(struct run_leaks *r, const struct opt_list *files, bool no_default, struct err *e)
 {
@@ -35,18 +38,17 @@ int run_leaks_init_for(struct run_leaks *r, const struct leaks_job *job, FILE *o
 	return 0;
 }
 
+/* It stays what it is until the process has ended. */
 static void note(struct run_leaks *r, pid_t pid, const struct leaving *l, const struct err *e)
 {
+	struct run_leaks_failed new = { .pid = pid };
 	struct str s = STR_INIT;
-	char *text;
 
-	str_addf(&s, "process %d was not searched for leaks at its end (%s): %s", (int)pid, leaving_cause_name(l->cause), e->text);
-	text = str_error(&s) || r->notes.nr >= MOST_KEPT ? NULL : strdup(str_text(&s));
-	if (!text || vec_push(&r->notes, text)) {
-		free(text);
-		r->nr_untold++;
-	}
+	str_addf(&s, "at its end (%s): %s", leaving_cause_name(l->cause), e->text);
+	new.why = str_error(&s) ? NULL : strdup(str_text(&s));
 	str_fini(&s);
+	if (!new.why || vec_push(&r->failed, new))
+		free(new.why);
 }
 
 /* Killed meanwhile, or another of its threads called exec. */
@@ -55,8 +57,20 @@ static bool is_gone(int rc)
 	return rc == -ESRCH || rc == -ENOENT;
 }
 
-static int search(struct run_leaks *r, pid_t pid, const struct leaving *l, struct err *e)
+struct searching {
+	struct run_leaks *r;
+	pid_t pid;
+	const struct leaving *l;
+	struct err *e;
+};
+
+static int search(void *arg)
 {
+	const struct searching *g = arg;
+	struct run_leaks *r = g->r;
+	const struct leaving *l = g->l;
+	const pid_t pid = g->pid;
+	struct err *e = g->e;
 	const struct scene_options where = { .no_copy = true, .leave_sp = l->sp, .leave_tid = l->tid };
 	struct leaks_search_options o = r->search;
 	struct scene s = { 0 };
@@ -84,45 +98,114 @@ static int search(struct run_leaks *r, pid_t pid, const struct leaving *l, struc
 void run_leaks_search(struct run_leaks *r, pid_t pid, const struct leaving *l)
 {
 	struct err e = { .text = "" };
-	int rc = search(r, pid, l, &e);
+	struct searching g = { .r = r, .pid = pid, .l = l, .e = &e };
+	int rc = tracer_run(search, &g, &e);
 
+	if (rc == -ETIMEDOUT)	/* one of its threads does not stop: the others go on between further attempts */
+		rc = search(&g);
 	if (is_gone(rc))
 		r->gone = pid;
 	else if (rc)
 		note(r, pid, l, &e);
 }
 
-void run_leaks_ended(struct run_leaks *r, struct heap *h)
+/* What the search at its end found, into the heap of the whole process. */
+static void carry(struct run_leaks *r, struct heap *h)
 {
 	for (size_t i = 0; i < r->searched.nr; i++) {
 		struct heap *found = r->searched.v[i];
 
 		if (!heap_same_image(found, h))
 			continue;
-		if (leaks_carry(found, h))
-			r->nr_untold++;
+		(void)leaks_carry(found, h);	/* without memory it counts as not searched */
 		heap_free(found);
 		r->searched.v[i] = r->searched.v[--r->searched.nr];
 		return;
 	}
 }
 
-static bool lost_any(const struct heap *h)
+/* Why the search of the process failed, taken out of what is remembered; NULL: it did not. */
+static char *why_failed(struct run_leaks *r, pid_t pid)
 {
-	for (uint64_t i = 0; i < h->nr_leaks; i++)
-		if (h->leaks[i].class != REACH_REACHED)
-			return true;
-	return false;
+	char *why = NULL;
+
+	for (size_t i = 0; i < r->failed.nr && !why; i++) {
+		if (r->failed.v[i].pid != pid)
+			continue;
+		why = r->failed.v[i].why;
+		r->failed.v[i] = r->failed.v[--r->failed.nr];
+	}
+	return why;
 }
 
-bool run_leaks_keep(struct run_leaks *r, struct heap *h)
+/* It was not even tried. */
+static const char *why_untried(const struct run_leaks *r, const struct heap *h)
 {
-	if (!lost_any(h))
-		return false;
-	if (r->lost.nr < MOST_KEPT && !vec_push(&r->lost, h))
-		return true;
-	r->nr_untold++;
-	return false;
+	if (h->end == HEAP_KILLED && h->end_status == SIGKILL)
+		return "killed by SIGKILL";
+	if (h->end == HEAP_KILLED)
+		return "its stack was used up when a signal killed it, or it was under seccomp";
+	if (h->end == HEAP_RUNNING)
+		return "it goes on";
+	if (r->gone == (pid_t)h->pid)
+		return "another of its threads ended it first";
+	return "its end was not seen: a system call past the C library, or another program in its place";
+}
+
+/* The search's blocks are each in one of its rows. */
+static void cover(struct run_leaks *r, const struct heap *h)
+{
+	struct coverage *c = &r->coverage;
+
+	if (leaks_tree_add(&r->tree, h, r->report->old_ns)) {
+		coverage_miss(c, untracked_name(h), "out of memory when what it lost was summed up", false, h->pid);
+		return;
+	}
+	c->processes++;
+	c->covered++;
+	for (uint64_t i = 0; i < h->nr_leaks; i++) {
+		c->blocks += h->leaks[i].blocks;
+		c->bytes += h->leaks[i].bytes;
+	}
+}
+
+/* Nothing is left that could be lost, and all that there was is known of. */
+static bool has_nothing(const struct heap *h)
+{
+	return !h->live_blocks && !h->off_reason && !h->dropped[PMM_DROP_BLOCK_FULL];
+}
+
+void run_leaks_ended(struct run_leaks *r, struct heap *h, bool is_root, bool replaced)
+{
+	char *why;
+
+	if (!r->report)
+		return;
+	carry(r, h);
+	why = why_failed(r, (pid_t)h->pid);
+	if (untracked_why(h)) {
+		coverage_miss(&r->coverage, untracked_name(h), untracked_why(h), true, h->pid);
+	} else if (h->search.how != HEAP_SEARCH_NONE) {
+		cover(r, h);
+	} else if (replaced) {
+		r->coverage.replaced++;
+		r->root_replaced |= is_root;
+	} else if (!is_root && has_nothing(h)) {
+		r->coverage.processes++;
+		r->coverage.covered++;
+	} else {
+		coverage_miss(&r->coverage, untracked_name(h), why ? why : why_untried(r, h), false, h->pid);
+		if (is_root) {
+			r->why_root = why;
+			why = NULL;
+		}
+	}
+	free(why);
+}
+
+static const char *text_of(const struct str *s)
+{
+	return str_error(s) ? "out of memory" : str_text(s);
 }
 
 static void unsearched(const struct heap *root, const char *why, const char *hint)
@@ -139,11 +222,11 @@ static void tell_unseen(const struct heap *root, const char *comm)
 
 	if (*comm && strcmp(comm, root->comm)) {
 		str_addf(&s, "at its end it was '%s', which pmm's agent is not in (static, set-user-ID, or started without LD_PRELOAD)", comm);
-		unsearched(root, str_text(&s), "'pmm attach PID' and then 'pmm leaks PID' search such a program while it runs");
+		unsearched(root, text_of(&s), "'pmm attach PID' and then 'pmm leaks PID' search such a program while it runs");
 	} else if (root->end == HEAP_KILLED) {
 		str_addf(&s, "signal %d left no room for a handler (a stack that has run over), or system calls are restricted (seccomp)",
 			 root->end_status);
-		unsearched(root, str_text(&s), NULL);
+		unsearched(root, text_of(&s), NULL);
 	} else {
 		unsearched(root, "it ended by a system call past the C library, which pmm's agent does not see",
 			   "'pmm leaks PID' searches it while it runs");
@@ -154,9 +237,13 @@ static void tell_unseen(const struct heap *root, const char *comm)
 /* The program had blocks but was not searched, and nobody said why so far. */
 static void tell_unsearched(const struct run_leaks *r, const struct heap *root, const char *comm)
 {
-	if (r->notes.nr || root->end == HEAP_REPLACED)
+	if (root->end == HEAP_REPLACED)
 		return;
-	if (root->end == HEAP_KILLED && root->end_status == SIGKILL)
+	if (r->root_replaced)		/* said already */
+		cmd_note("hint: 'pmm attach PID' and then 'pmm leaks PID' search such a program while it runs");
+	else if (r->why_root)
+		cmd_note("process %u was not searched for leaks %s", root->pid, r->why_root);
+	else if (root->end == HEAP_KILLED && root->end_status == SIGKILL)
 		cmd_note("nobody could search process %u for leaks at its end: SIGKILL leaves no time for that", root->pid);
 	else if (r->gone == (pid_t)root->pid)
 		unsearched(root, "another of its threads ended it before that", NULL);
@@ -174,46 +261,65 @@ static void only_losses(void *arg, struct leaks *l)
 	l->entries.nr = 0;
 }
 
+/* Other processes than the program itself that were not searched, where no document says so. */
+static void note_missed(struct run_leaks *r, const struct heap *root)
+{
+	uint64_t nr = coverage_missed(&r->coverage, false);
+	struct str s = STR_INIT;
+
+	if (nr <= (root && root->search.how == HEAP_SEARCH_NONE))
+		return;
+	coverage_names(&s, &r->coverage, false);
+	cmd_note("WARNING: %s process%s not searched for leaks: %s", fmt_count(nr).s, nr == 1 ? " was" : "es were", text_of(&s));
+	str_fini(&s);
+}
+
+/* One process has its own report, also where it is the only one of several that was searched; several have that of a tree. */
+static int report(struct run_leaks *r, const struct heap *root, const struct leaks_report_options *o, struct err *e)
+{
+	FILE *out = r->out ? r->out : stderr;
+	struct leaks_report_options options = *o;
+	int rc;
+
+	options.view.coverage = &r->coverage;
+	if (r->tree.nr == 1 && root && root->search.how != HEAP_SEARCH_NONE)
+		return leaks_report(root, NULL, &options, out, e);
+	rc = leaks_tree_begin(&r->tree, root);
+	if (rc)
+		return err_set(e, rc, "not enough memory for the verdict");
+	options.view.tree = &r->tree;
+	return leaks_report(r->tree.merge.heap, &r->tree.leaks, &options, out, e);
+}
+
 int run_leaks_tell(struct run_leaks *r, const struct heap *root, const char *comm, bool brief, struct err *e)
 {
 	struct leaks_report_options options = *r->report;
-	FILE *out = r->out ? r->out : stderr;
-	int rc = 0, found = 0;
+	int found;
 
-	vec_each(&r->notes, text)
-		cmd_note("%s", *text);
+	if (root && root->search.how == HEAP_SEARCH_NONE)
+		tell_unsearched(r, root, comm);
+	if (brief)
+		note_missed(r, root);
 	options.quiet_if_none = brief;
 	options.choose = brief ? only_losses : NULL;
-	if (root && root->search.how != HEAP_SEARCH_NONE)
-		rc = found = leaks_report(root, NULL, &options, out, e);
-	else if (root)
-		tell_unsearched(r, root, comm);
-	options.quiet_if_none = true;
-	options.choose = only_losses;
-	for (size_t i = 0; rc >= 0 && i < r->lost.nr; i++) {
-		if (options.format != LEAKS_TEXT && options.format != LEAKS_JSON) {
-			r->nr_untold++;		/* one document a file */
-			continue;
-		}
-		rc = leaks_report(r->lost.v[i], NULL, &options, out, e);
-		found |= rc > 0;
-	}
-	if (r->nr_untold)
-		cmd_note("nothing is told here of %u more processes; 'pmm leaks FILE' tells what their captures have", r->nr_untold);
-	return rc < 0 ? rc : found;
+	options.view.untracked_told = !r->out && options.format == LEAKS_TEXT;
+	found = report(r, root, &options, e);
+	if (found >= 0 && options.fail_on & LEAKS_FAIL_UNSEARCHED)
+		found |= r->coverage.gaps.nr > 0;
+	return found;
 }
 
 void run_leaks_fini(struct run_leaks *r)
 {
 	vec_each(&r->searched, h)
 		heap_free(*h);
-	vec_each(&r->lost, h)
-		heap_free(*h);
-	vec_each(&r->notes, text)
-		free(*text);
+	vec_each(&r->failed, f)
+		free(f->why);
+	free(r->why_root);
+	leaks_tree_fini(&r->tree);
+	coverage_fini(&r->coverage);
 	suppress_free(r->suppress);
 	free(r->report);
 	vec_fini(&r->searched);
-	vec_fini(&r->lost);
-	vec_fini(&r->notes);
+	vec_fini(&r->failed);
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * `pmm run --leaks`: each process searched for leaks at its end, what was found put into its capture and told when all is over.
  */
@@ -8,6 +9,8 @@
 #include <stdio.h>
 #include <sys/types.h>
 
+#include "src/analyze/coverage.h"
+#include "src/analyze/leaks_tree.h"
 #include "src/base/vec.h"
 #include "src/capture/leaving.h"
 #include "src/cmd/leaks_search.h"
@@ -17,16 +20,24 @@ struct leaks_job;
 struct leaks_report_options;
 struct opt_list;
 
+/* A search that failed. */
+struct run_leaks_failed {
+	pid_t pid;
+	char *why;
+};
+
 struct run_leaks {
 	struct leaks_search_options search;
 	struct leaks_report_options *report;
 	FILE *out;			/* NULL = stderr; borrowed */
 	struct suppress *suppress;	/* our own, in use by `report`; NULL = none */
 	VEC(struct heap *) searched;	/* they wait for their process's end */
-	VEC(struct heap *) lost;	/* of ended processes but the first: something is lost in them */
-	VEC(char *) notes;		/* what could not be searched, and why */
+	VEC(struct run_leaks_failed) failed;	/* they, too */
+	struct leaks_tree tree;		/* what was found in those that have ended */
+	struct coverage coverage;	/* how many those are, and the others */
+	bool root_replaced;		/* the program itself became another one, which was not tracked */
+	char *why_root;			/* the program itself was not searched; NULL = it was, or this is not known */
 	pid_t gone;			/* ended while it was to be searched; 0 = none */
-	unsigned nr_untold;		/* more of either than is kept */
 };
 
 /* Read suppressions: of `files` (NULL = none), and pmm's own unless `no_default`. 0 or -errno with `e`. */
@@ -38,15 +49,15 @@ int run_leaks_init_for(struct run_leaks *r, const struct leaks_job *job, FILE *o
 /* The process stands still at its end: search it. */
 void run_leaks_search(struct run_leaks *r, pid_t pid, const struct leaving *l);
 
-/* The process has ended: what was found belongs into its heap. */
-void run_leaks_ended(struct run_leaks *r, struct heap *h);
-
-/* Its capture is written. Takes the heap if it is worth being told of; else false. */
-bool run_leaks_keep(struct run_leaks *r, struct heap *h);
+/*
+ * The process has ended: what was found belongs into its heap, and into the report of all. Where nobody searches for leaks it does
+ * nothing. `replaced`: it was another program in the end, which was not tracked.
+ */
+void run_leaks_ended(struct run_leaks *r, struct heap *h, bool is_root, bool replaced);
 
 /*
- * Tell of the program itself (NULL = it has no heap; `comm`: what it was called at its end) and of its children that lost something; `brief`:
- * of nothing but losses. 1 = leaks that are certain or likely, 0 = none, -errno with `e`.
+ * Tell of all processes; of the program itself (NULL = it has no heap; `comm`: what it was called at its end) also why it was not searched. `brief`:
+ * of nothing but losses. r->coverage is complete. 1 = what fail_on asks for, 0 = none, -errno with `e`.
  */
 int run_leaks_tell(struct run_leaks *r, const struct heap *root, const char *comm, bool brief, struct err *e);
 

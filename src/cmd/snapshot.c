@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* pmm snapshot: the capture of a running, tracked process, which does not notice. */
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 
 #include "src/base/fmt.h"
@@ -13,12 +15,15 @@
 #define VIEW_WAIT_MS 100
 
 static const char *output;
+static uint64_t memory_bytes;
 static bool quiet;
 
 static const struct opt snapshot_opts[] = {
 	{ "output", 'o', OPT_FILE, "FILE",
 	  "write there (%p: pid, %c: command); default " OUTPUT_DEFAULT, &output },
 	{ "quiet", 'q', OPT_FLAG, NULL, "no messages but errors", &quiet },
+	{ "memory-limit", 0, OPT_SIZE, "SIZE",
+	  "memory that reading the ledger may take (default a quarter of RAM, or of the control group's)", &memory_bytes, .min = 1 << 20 },
 	{ 0 }
 };
 
@@ -49,6 +54,7 @@ static int take(pid_t pid, struct heap **h, struct err *e)
 
 	if (rc)
 		return rc;
+	m->max_bytes = memory_bytes;
 	answer = ledger_map_ask_view(m, VIEW_WAIT_MS);
 	rc = ledger_read(m, &o, h, e);
 	if (!rc)
@@ -57,6 +63,19 @@ static int take(pid_t pid, struct heap **h, struct err *e)
 		cmd_note("%s entries of the ledger made no sense and were left out",
 			 fmt_count(damaged).s);
 	ledger_map_close(m);
+	return rc;
+}
+
+/* A signal in the middle would leave a part under another name. */
+static int write_whole(const struct heap *h, const char *name, struct err *e)
+{
+	sigset_t all, before;
+	int rc;
+
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, &before);
+	rc = capture_write(h, name, e);
+	sigprocmask(SIG_SETMASK, &before, NULL);
 	return rc;
 }
 
@@ -72,15 +91,17 @@ static int snapshot_run(int argc, char **argv)
 	rc = cmd_parse_pid(argv[0], &pid, &e);
 	if (!rc)
 		rc = take(pid, &h, &e);
-	if (!rc && output_name(output ? output : OUTPUT_DEFAULT, pid, h->comm, true, name))
-		rc = err_set(&e, -ENAMETOOLONG, "the capture's name is too long");
 	if (!rc)
-		rc = capture_write(h, name, &e);
+		rc = output_name(output ? output : OUTPUT_DEFAULT, pid, h->comm, true, name);
+	if (rc == -ENAMETOOLONG)
+		err_set(&e, rc, "the capture's name is too long");
+	if (!rc)
+		rc = write_whole(h, name, &e);
 	if (!rc && !quiet)
 		cmd_note("%s live in %s block%s of process %d, written to '%s'",
 			 fmt_bytes(h->live_bytes).s, fmt_count(h->live_blocks).s, h->live_blocks == 1 ? "" : "s", (int)pid, name);
 	heap_free(h);
-	return rc ? cmd_fail(&e) : CMD_OK;
+	return rc ? cmd_fail(err_default(&e, rc)) : CMD_OK;
 }
 
 const struct cmd cmd_snapshot = {

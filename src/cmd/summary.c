@@ -1,7 +1,9 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The summary of `pmm run`: what ran, what it held, who holds it, where the capture is. */
 #include "src/cmd/summary.h"
 
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 
@@ -9,10 +11,15 @@
 #include "src/analyze/lines.h"
 #include "src/base/fmt.h"
 #include "src/base/str.h"
+#include "src/base/utf8.h"
 #include "src/cmd/cmd.h"
 #include "src/cmd/naming.h"
+#include "src/view/coverage.h"
+#include "src/view/lost.h"
+#include "src/view/resident.h"
 
 #define TOP_LINES    3
+#define MAX_CAPTURES 10 /* named */
 #define MAX_COMMAND  60 /* characters shown */
 #define MAX_FUNCTION 70
 
@@ -23,13 +30,11 @@ static const char *basename_of(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-static void print_line(const struct line *l, const struct lines *all)
+static void print_line(const struct frame_name *f, uint64_t bytes, uint64_t all_bytes)
 {
-	const struct frame_name *f = l->frame;
 	struct str s = STR_INIT;
 
-	str_addf(&s, "  %10s %6s  ", fmt_bytes(l->weight.bytes).s,
-		 fmt_percent(l->weight.bytes, all->total.bytes).s);
+	str_addf(&s, "  %10s %6s  ", fmt_bytes(bytes).s, fmt_percent(bytes, all_bytes).s);
 	if (!f)
 		str_add(&s, "[stack unknown]");
 	else if (f->function && strlen(f->function) > MAX_FUNCTION)
@@ -43,7 +48,7 @@ static void print_line(const struct line *l, const struct lines *all)
 		str_addf(&s, " (%s:%u)", basename_of(f->file), f->line);
 	else if (f && f->function && f->module)
 		str_addf(&s, " (%s)", basename_of(f->module));
-	cmd_note("%s", str_text(&s));
+	cmd_note("%s", str_error(&s) ? "WARNING: out of memory: a line is missing here" : str_text(&s));
 	str_fini(&s);
 }
 
@@ -64,9 +69,35 @@ static void print_top(const struct heap *h)
 			cmd_note(key == RANK_LIVE ? "live at the end, by who allocated it:"
 						  : "at the peak, by who allocated it:");
 		for (uint32_t i = 0; i < top.nr; i++)
-			print_line(&top.line[i], &top);
+			print_line(top.line[i].frame, top.line[i].weight.bytes, top.total.bytes);
 		lines_fini(&top);
+		naming_note_failed(sym, &names);
+	} else {
+		cmd_note("WARNING: who holds it is not said here: out of memory");
 	}
+	names_fini(&names);
+	symbolizer_free(sym);
+}
+
+/* The same of what it mapped by mmap. */
+static void print_top_mapped(const struct heap *h)
+{
+	struct symbolizer *sym = naming_symbols(h, NULL);
+	struct ranking top = { 0 };
+	struct names names;
+
+	names_init(&names, h, sym ? naming_resolve : NULL, sym);
+	if (!rank_map_sites(h, TOP_LINES, &top)) {
+		cmd_note("mapped at the end, by who did it:");
+		for (uint32_t i = 0; i < top.nr; i++) {
+			const struct heap_site *s = &h->map_sites[top.site[i]];
+
+			if (s->live_bytes > 0)
+				print_line(names_responsible(&names, s->node, NULL), (uint64_t)s->live_bytes, top.total.bytes);
+		}
+		naming_note_failed(sym, &names);
+	}
+	ranking_fini(&top);
 	names_fini(&names);
 	symbolizer_free(sym);
 }
@@ -78,7 +109,7 @@ static void print_ending(const struct summary *s)
 
 	for (char *const *arg = s->argv; *arg; arg++)
 		str_addf(&command, "%s%s", arg == s->argv ? "" : " ", *arg);
-	text = str_text(&command);
+	text = str_error(&command) ? s->argv[0] : str_text(&command);
 	for (char *c = command.s; c && *c; c++)
 		if ((unsigned char)*c < ' ' || *c == 0x7f)
 			*c = '?';
@@ -99,18 +130,42 @@ static const char *plural(uint64_t n)
 	return n == 1 ? "" : "s";
 }
 
+static void print_resident(const struct heap *h)
+{
+	struct heap_resident r;
+	struct str s = STR_INIT;
+
+	if (!heap_resident(h, &r))
+		return;
+	resident_text(h, &r, &s);
+	if (!str_error(&s))
+		cmd_note("RSS          %s", str_text(&s));
+	str_fini(&s);
+	s = (struct str)STR_INIT;
+	resident_parts_text(h, &r, &s);
+	if (!str_error(&s))
+		cmd_note("             %s", str_text(&s));
+	str_fini(&s);
+}
+
+static void print_mapped(const struct heap *h)
+{
+	uint64_t nr, bytes = heap_mapped_bytes(h, &nr);
+
+	if (bytes > h->live_bytes)
+		cmd_note("mapped       %s in %s mapping%s by mmap, beside the heap", fmt_bytes(bytes).s, fmt_count(nr).s, plural(nr));
+}
+
 static void print_totals(const struct heap *h)
 {
 	const char *about = h->mode == HEAP_SAMPLED ? "about " : "";
-	uint64_t nr_mapped;
 
 	cmd_note("peak         %s%s, %s after the start", about, fmt_bytes(h->peak_bytes).s,
 		 fmt_duration(h->peak_ns > h->attach_ns ? h->peak_ns - h->attach_ns : 0).s);
 	cmd_note("live at end  %s%s in %s block%s", about, fmt_bytes(h->live_bytes).s,
 		 fmt_count(h->live_blocks).s, plural(h->live_blocks));
-	if (heap_mapped_bytes(h, &nr_mapped) > h->live_bytes)
-		cmd_note("mapped       %s in %s mapping%s by mmap, beside the heap",
-			 fmt_bytes(heap_mapped_bytes(h, NULL)).s, fmt_count(nr_mapped).s, plural(nr_mapped));
+	print_mapped(h);
+	print_resident(h);
 	cmd_note("calls        %s%s allocation%s of %s, %s free%s; %s temporary", about,
 		 fmt_count(h->allocs).s, plural(h->allocs), fmt_bytes(h->bytes_in).s,
 		 fmt_count(h->frees).s, plural(h->frees), fmt_percent(h->temporary, h->allocs).s);
@@ -138,7 +193,6 @@ static const char *const off_text[] = {
 
 static const char *const drop_text[PMM_NR_DROPS] = {
 	[PMM_DROP_BLOCK_FULL] = "blocks were not recorded: the ledger is full",
-	[PMM_DROP_SITE_FULL] = "allocations lost their stack: no room for more stacks",
 	[PMM_DROP_CTX_FULL] = "events were not recorded: too many threads at once",
 	[PMM_DROP_NESTED] = "events were not recorded: signal handlers nested too deep",
 	[PMM_DROP_MODULE_FULL] = "modules were not recorded: there are too many",
@@ -155,6 +209,8 @@ static void print_off(const struct heap *h)
 	} else if (h->off_reason == PMM_OFF_NO_GROWTH) {
 		cmd_note("WARNING: the ledger could not grow any more: the program put itself under seccomp, and its filter does not "
 			 "simply allow mprotect and madvise");
+	} else if (h->off_reason == PMM_OFF_NO_CHILDREN) {
+		cmd_note("WARNING: " CONFINED_CHILDREN);
 	} else if (h->off_reason) {
 		unsigned reason = (unsigned)h->off_reason;
 
@@ -165,33 +221,51 @@ static void print_off(const struct heap *h)
 	}
 }
 
-/* What the figures above leave out. Told even with --quiet: nothing is lost silently. */
-static void print_losses(const struct summary *s)
+/* What the figures below leave out. Told even with --quiet: nothing is lost silently. */
+static void print_drops(const struct summary *s)
 {
 	const struct heap *h = s->heap;
-	bool full = false;
 
-	if (h && !s->told)
-		print_off(h);
-	for (unsigned i = 0; h && i < PMM_NR_DROPS; i++) {
+	if (h->dropped[PMM_DROP_SITE_FULL]) {
+		struct str text = STR_INIT;
+
+		lost_stacks_text(h, &text);
+		cmd_note("WARNING: %s", str_error(&text) ? "stacks are missing" : str_text(&text));
+		str_fini(&text);
+	}
+	for (unsigned i = 0; i < PMM_NR_DROPS; i++) {
 		bool confined = i == PMM_DROP_BLOCK_FULL && h->off_reason == PMM_OFF_NO_GROWTH;
 
-		if (!h->dropped[i])
-			continue;
-		if (!s->told)
+		if (h->dropped[i] && drop_text[i])
 			cmd_note("WARNING: %s %s", fmt_count(h->dropped[i]).s, confined ? "blocks were not recorded for this" : drop_text[i]);
-		full |= i == PMM_DROP_BLOCK_FULL || i == PMM_DROP_SITE_FULL;
 	}
-	if (full && !s->told && h->off_reason != PMM_OFF_NO_GROWTH)
+	if (h->dropped[PMM_DROP_BLOCK_FULL] && h->off_reason != PMM_OFF_NO_GROWTH)
 		cmd_note("hint: raise --ledger-limit (it was %s)",
 			 fmt_bytes(h->ledger_limit_bytes).s);
-	if (full && s->shrunk)
+}
+
+/* What else is missing, likewise. */
+static void print_losses(const struct summary *s)
+{
+	if (s->heap && !s->told)
+		print_off(s->heap);
+	if (s->heap && lost_any(s->heap) && s->shrunk)
 		cmd_note("hint: a resource limit keeps the ledger small: ulimit -v, ulimit -f");
 	if (s->nr_lost)
-		cmd_note(
-			"WARNING: %u processes were not tracked: no ledger was free, or it could not be "
-			"mapped",
-			s->nr_lost);
+		cmd_note("WARNING: %u process%s could not be tracked: no memory or address space for a ledger, or no descriptors to watch %s",
+			 s->nr_lost, s->nr_lost == 1 ? "" : "es", s->nr_lost == 1 ? "it" : "them");
+}
+
+/* What nothing is known of, and so nothing below is about. */
+static void print_untracked(const struct summary *s)
+{
+	struct str text = STR_INIT;
+
+	if (s->untracked)
+		coverage_untracked(&text, s->untracked);
+	if (text.len || str_error(&text))
+		cmd_note("WARNING: %s", str_error(&text) ? "programs were not tracked" : str_text(&text));
+	str_fini(&text);
 }
 
 static void print_never_started(const struct summary *s)
@@ -209,17 +283,49 @@ static void print_never_started(const struct summary *s)
 			"'pmm doctor' tells whether tracking works here");
 }
 
-static void print_captures(const struct summary *s)
+const char *summary_root_capture(const struct summary *s)
 {
-	if (s->root_capture && s->captures.nr > 1)
-		cmd_note("captures     %s and %zu more", s->root_capture, s->captures.nr - 1);
-	else if (s->root_capture)
-		cmd_note("capture      %s", s->root_capture);
-	else if (s->captures.nr)
-		cmd_note("captures     %zu, the first is %s", s->captures.nr, s->captures.v[0]);
-	if (s->captures.nr)
-		cmd_note("hint: pmm report %s",
-			 s->root_capture ? s->root_capture : s->captures.v[0]);
+	vec_each(&s->captures, c)
+		if (c->is_root)
+			return c->name;
+	return NULL;
+}
+
+void summary_fini(struct summary *s)
+{
+	vec_each(&s->captures, c)
+		free(c->name);
+	vec_fini(&s->captures);
+}
+
+/* The program's first, then by peak. */
+static int by_weight(const void *a, const void *b)
+{
+	const struct summary_capture *x = a, *y = b;
+
+	if (x->is_root != y->is_root)
+		return x->is_root ? -1 : 1;
+	return x->peak_bytes != y->peak_bytes ? (x->peak_bytes > y->peak_bytes ? -1 : 1) : x->pid - y->pid;
+}
+
+static void print_captures(struct summary *s)
+{
+	const struct summary_capture *c = s->captures.v, *to_show;
+
+	if (!s->captures.nr)
+		return;
+	vec_sort(&s->captures, by_weight);
+	to_show = s->largest && s->captures.nr > 1 && c->is_root ? c + 1 : c;
+	if (s->captures.nr == 1)
+		cmd_note("capture      %s", c->name);
+	else
+		cmd_note(c->is_root ? "captures, the program's own and then by peak:" : "captures, by peak:");
+	for (size_t i = 0; s->captures.nr > 1 && i < s->captures.nr && i < MAX_CAPTURES; i++) {
+		cmd_note("  %10s  %s", fmt_bytes(c[i].peak_bytes).s, c[i].name);
+	}
+	if (s->captures.nr > MAX_CAPTURES)
+		cmd_note("  and %zu smaller ones", s->captures.nr - MAX_CAPTURES);
+	cmd_note("hint: pmm report %s", to_show->name);
 }
 
 static void print_living(const struct summary *s)
@@ -235,16 +341,51 @@ static void print_living(const struct summary *s)
 			s->nr_living, (int)s->living, (int)s->living);
 }
 
-void summary_print(const struct summary *s, bool brief)
+/* What one process held, and who holds it. */
+static void print_heap(const struct heap *h)
 {
-	if (!brief) {
+	if (h->allocs || h->frees || h->failed || h->skipped_allocs || h->off_reason) {
+		print_totals(h);
+		print_top(h);
+		return;
+	}
+	if (h->mode == HEAP_SAMPLED)
+		cmd_note("no allocation of it was sampled (one per %s is, on average)", fmt_bytes(h->sample_bytes).s);
+	else
+		cmd_note("it never called malloc or its like");
+	if (heap_mapped_bytes(h, NULL)) {
+		print_mapped(h);
+		print_resident(h);
+		print_top_mapped(h);
+	}
+}
+
+/* The program may only have started those that do the work. */
+static void print_heaps(const struct summary *s)
+{
+	struct str comm = STR_INIT;
+
+	if (!s->largest) {
+		if (s->heap)
+			print_heap(s->heap);
+		return;
+	}
+	utf8_add_clean(&comm, s->largest->comm);
+	cmd_note("most memory  process %u (%s)%s%s", s->largest->pid, str_error(&comm) ? "?" : str_text(&comm),
+		 s->heap ? "; the program itself had a peak of " : "", s->heap ? fmt_bytes(s->heap->peak_bytes).s : "");
+	str_fini(&comm);
+	print_heap(s->largest);
+}
+
+void summary_print(struct summary *s, bool brief)
+{
+	if (!brief)
 		print_ending(s);
-		if (s->heap && !s->heap->allocs && !s->heap->off_reason)
-			cmd_note("it never allocated anything that is tracked");
-		else if (s->heap) {
-			print_totals(s->heap);
-			print_top(s->heap);
-		}
+	print_untracked(s);
+	if (s->heap && !s->told)
+		print_drops(s);
+	if (!brief) {
+		print_heaps(s);
 		if (s->nr_replaced)
 			cmd_note(
 				"exec         %u time%s a program took another's place; the earlier "

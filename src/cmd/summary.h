@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The few lines that `pmm run` leaves on stderr when the program has ended.
  */
@@ -7,24 +8,39 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "src/analyze/coverage.h"
 #include "src/base/vec.h"
 #include "src/model/heap.h"
 
+/* A capture written, and whose it is. */
+struct summary_capture {
+	char *name;
+	pid_t pid;
+	uint64_t peak_bytes;
+	bool is_root;
+};
+
 struct summary {
 	const struct heap *heap; /* of the program itself; NULL = the agent never started in it */
+	const struct heap *largest; /* of another process, whose peak is the highest of all; NULL = it is the program's */
 	char *const *argv;	 /* the command */
 	int status;		 /* wait status */
 	uint64_t run_ns;
-	VEC(char *) captures;	  /* names written; the program's own is root_capture as well */
-	const char *root_capture; /* NULL = none */
-	unsigned nr_replaced, nr_lost; /* images replaced by exec; processes without a slot */
+	VEC(struct summary_capture) captures;	/* as they were written */
+	unsigned nr_replaced, nr_lost; /* images replaced by exec; processes without a ledger */
 	unsigned nr_living;	       /* processes that go on, watched in the background ... */
 	pid_t living;		       /* ... the first one */
+	struct coverage *untracked;    /* programs that were not seen; borrowed, NULL = none */
 	bool told;   /* what was not recorded of the program is told elsewhere */
 	bool shrunk; /* a resource limit left less room for the ledger than asked for */
 };
 
+/* The name of the program's own capture; NULL: there is none. */
+const char *summary_root_capture(const struct summary *s);
+
+void summary_fini(struct summary *s);
+
 /* Print it. `brief`: only what the user must know even with --quiet. */
-void summary_print(const struct summary *s, bool brief);
+void summary_print(struct summary *s, bool brief);
 
 #endif

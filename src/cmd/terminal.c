@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What the terminal can show: asked of the stream, the environment and the locale. */
 #include "src/cmd/terminal.h"
 
@@ -9,28 +10,47 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "src/base/fmt.h"
 #include "src/view/doc.h"
 
-#define DEFAULT_WIDTH 110
-#define MIN_WIDTH 80
-#define MAX_WIDTH 240
+#define DEFAULT_WIDTH 110	/* of a terminal that does not say */
+#define MIN_WIDTH 40
+#define ANY_WIDTH 100000	/* as long as needed: files and pipes */
+
+uint64_t terminal_columns;
+
+/* COLUMNS, which a shell sets and a person may; 0: not set, or no number. */
+static unsigned columns_of_environment(void)
+{
+	const char *text = getenv("COLUMNS");
+	uint64_t n = 0;
+
+	return text && !fmt_parse_uint(text, &n, NULL) && n <= ANY_WIDTH ? (unsigned)n : 0;
+}
+
+static unsigned width_of(FILE *out, bool terminal)
+{
+	struct winsize size;
+	unsigned width = terminal_columns ? (unsigned)terminal_columns : columns_of_environment();
+
+	if (!width && !terminal)
+		return ANY_WIDTH;
+	if (!width && !ioctl(fileno(out), TIOCGWINSZ, &size))
+		width = size.ws_col;
+	if (!width)
+		return DEFAULT_WIDTH;
+	return width < MIN_WIDTH ? MIN_WIDTH : width;
+}
 
 struct style terminal_style(FILE *out)
 {
 	const char *term = getenv("TERM"), *no_color = getenv("NO_COLOR");
-	struct style style = { .width = DEFAULT_WIDTH };
 	bool terminal = isatty(fileno(out));
-	struct winsize size;
+	struct style style = { .width = width_of(out, terminal) };
 
 	setlocale(LC_CTYPE, "");
 	style.utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
 	style.colour = terminal && (!no_color || !*no_color) && term && strcmp(term, "dumb") != 0;
-	if (terminal && ioctl(fileno(out), TIOCGWINSZ, &size) == 0 && size.ws_col)
-		style.width = size.ws_col;
-	if (style.width < MIN_WIDTH)
-		style.width = MIN_WIDTH;
-	if (style.width > MAX_WIDTH)
-		style.width = MAX_WIDTH;
 	return style;
 }
 

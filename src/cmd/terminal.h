@@ -1,12 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What the terminal, or whatever takes its place, can show.
  */
 #ifndef CMD_TERMINAL_H
 #define CMD_TERMINAL_H
 
+#include <stdint.h>
 #include <stdio.h>
 
 struct style;
+
+/*
+ * An option for commands that print documents. Without it: COLUMNS of the environment, else the terminal's own width; a file or pipe gets lines as
+ * long as they are.
+ */
+extern uint64_t terminal_columns;
+#define TERMINAL_WIDTH(...)									\
+	{ "width", 0, OPT_UINT, "N", "columns of a line of text (default the terminal's; as long as need be in files and pipes)", \
+	  &terminal_columns, .min = 40, .max = 100000, __VA_ARGS__ }
 
 /* Width, colours (NO_COLOR, TERM) and letters (locale) for a stream (src/view/doc.h). */
 struct style terminal_style(FILE *out);

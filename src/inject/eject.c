@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The agent taken out of a process: the code as it was, then everything unmapped.
  *
@@ -8,6 +9,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -18,37 +20,101 @@
 #include "src/inject/inject.h"
 #include "src/inject/inside.h"
 #include "src/inject/leftover.h"
+#include "src/inject/memfile.h"
 #include "src/inject/patch.h"
 
 #define WAIT_NS		2000000000ull
 #define QUIET_TRIES	50
 #define QUIET_SLEEP_NS	4000000
+#define LEFT_TRIES	8
 
-/*
- * Unmap all ranges, the ledger's last, for it holds the list. Each is crossed out first: dying in between leaves a mapping behind rather
- * than unmapping later what the program has put there.
- */
-static int unmap(struct attached *a, struct remote *r, struct err *e)
+static void nap(void)
 {
-	for (int last = 0; last < 2; last++)
-		for (uint32_t i = 0; i < a->record.nr_ranges; i++) {
-			struct pmm_range range = a->record.range[i];
-			int64_t result;
-			int rc;
-
-			if (range.use == PMM_RANGE_NONE || (range.use == PMM_RANGE_TREE) != last)
-				continue;
-			a->record.range[i].use = PMM_RANGE_NONE;
-			if (!last)
-				attached_store(a);
-			rc = remote_syscall(r, SYS_munmap, (const uint64_t[6]){ range.start, range.bytes }, &result, e);
-			if (rc)
-				return rc;
-		}
-	return 0;
+	nanosleep(&(struct timespec){ .tv_nsec = QUIET_SLEEP_NS }, NULL);
 }
 
-static int take_out(struct attached *a, struct err *e)
+static void longest(uint64_t *all_ns, uint64_t ns)
+{
+	*all_ns = ns > *all_ns ? ns : *all_ns;
+}
+
+/* ---- memory --------------------------------------------------------------------------------- */
+
+static bool is_file(const struct proc_maps *maps, uint64_t start)
+{
+	for (size_t i = 0; i < maps->nr; i++)
+		if (maps->v[i].start == start)
+			return memfile_mapped(&maps->v[i]);
+	return false;
+}
+
+/*
+ * What was mapped of memory files and still is: if another pmm was killed while it did this, some of it is the program's by now. Each file is unmapped
+ * by one call, so that it is there as a whole or not at all.
+ */
+static int unmap_files(struct attached *a, struct remote *r, struct err *e)
+{
+	struct proc_maps maps = { 0 };
+	int rc = proc_maps_read(a->pid, &maps, e);
+
+	for (uint32_t i = 0; !rc && i < a->record.nr_ranges; i++) {
+		const struct pmm_range *range = &a->record.range[i];
+		int64_t result;
+
+		if ((range->use == PMM_RANGE_BLOB || range->use == PMM_RANGE_SLOTS) && is_file(&maps, range->start))
+			rc = remote_syscall(r, SYS_munmap, (const uint64_t[6]){ range->start, range->bytes }, &result, e);
+	}
+	proc_maps_fini(&maps);
+	return rc;
+}
+
+/* Is the agent's code there? It goes before what it would tell how to call it. 1, 0, -errno when it cannot be known. */
+static int has_code(const struct attached *a)
+{
+	uint8_t now[sizeof(arch_call_code)];
+
+	int rc = a->record.leave_at && a->record.call_at ? stop_read(a->pid, a->record.call_at, now, sizeof(now)) : -EFAULT;
+
+	return rc == -EFAULT ? 0 : rc ? rc : !memcmp(now, arch_call_code, sizeof(now));
+}
+
+/* What the agent has mapped, by itself. It makes the record writable for that. */
+static int unmap_private(struct attached *a, struct remote *r, struct err *e)
+{
+	int64_t result = 0;
+	int rc = has_code(a);
+
+	if (rc < 0)
+		return err_set(e, rc, "cannot read the agent of process %d: %s", (int)a->pid, strerror(-rc));
+	if (!rc)
+		return 0;
+	remote_use_code(r, a->record.call_at);
+	rc = remote_call(r, a->record.leave_at, 0, a->record.stack_end, WAIT_NS, &result, e);
+	return !rc && result ? err_set(e, -ENOMEM, "the agent in process %d cannot release its memory", (int)a->pid) : rc;
+}
+
+static int unmap(struct remote *r, uint64_t at, uint64_t bytes, struct err *e)
+{
+	int64_t result;
+
+	return at ? remote_syscall(r, SYS_munmap, (const uint64_t[6]){ at, bytes }, &result, e) : 0;
+}
+
+int eject_memory(struct attached *a, struct remote *r, struct err *e)
+{
+	int rc = unmap_private(a, r, e);
+
+	if (rc)
+		return rc;
+	attached_limit_lower(a);
+	rc = unmap_files(a, r, e);
+	if (!rc)
+		rc = unmap(r, a->tree, a->end - a->tree, e);
+	return rc ? rc : unmap(r, a->at, PMM_RECORD_BYTES, e);		/* last: it holds the list */
+}
+
+/* By one thread, if nobody else has taken the process over meanwhile: -EBUSY. */
+static int take_out(struct attached *a, uint64_t owner, struct err *e)
 {
 	struct remote *remote = NULL;
 	struct stopped one;
@@ -56,167 +122,233 @@ static int take_out(struct attached *a, struct err *e)
 
 	if (rc)
 		return rc;
-	attached_limit_lower(a);
-	rc = remote_open(&one, 0, &remote, e);
+	if (!attached_is_of(a, owner))
+		rc = -EBUSY;
 	if (!rc)
-		rc = unmap(a, remote, e);
+		rc = remote_open(&one, 0, &remote, e);
 	if (!rc)
-		leftover_close(a->pid, remote);	/* a monitor killed while attaching has not closed the file */
-	if (remote)
-		remote_close(remote);
+		rc = eject_memory(a, remote, e);
+	remote_close(remote);
 	stop_resume(&one);
+	return rc;
+}
+
+/* ---- all threads stopped -------------------------------------------------------------------- */
+
+static int not_restored(const struct attached *a, int rc, struct err *e)
+{
+	err_set(e, rc, "the code of process %d cannot be restored: %s", (int)a->pid, strerror(-rc));
+	err_hint(e, "its calls go on to pass through the agent, which does no harm; 'pmm detach %d' again takes it out", (int)a->pid);
 	return rc;
 }
 
 /* ---- guarded blocks ------------------------------------------------------------------------- */
 
-/*
- * Let inject_rest() do its work, all threads being stopped and none in the agent, by whichever can: it may be called again. *kept:
- * guarded blocks that live.
- */
-static int rest(struct stopped *all, const struct attached *a, int64_t *kept, struct err *e)
+struct resting {
+	const struct attached *a;
+	int64_t kept;			/* guarded blocks that live */
+};
+
+/* Let inject_rest() do its work, all threads being stopped and none in the agent. */
+static int run_rest(struct remote *r, void *arg, struct err *e)
 {
-	int rc = -EAGAIN;
+	struct resting *rest = arg;
 
-	for (unsigned wanted = 0; wanted <= ARCH_RANK_WORST && rc; wanted++)
-		for (size_t i = 0; i < all->nr && rc; i++) {
-			struct remote *r = NULL;
-
-			if (all->v[i].ended || remote_rank(&all->v[i]) != wanted)
-				continue;
-			rc = remote_open(all, i, &r, e);
-			if (!rc)
-				rc = remote_call(r, a->record.rest_at, 0, a->record.stack_end, WAIT_NS, kept, e);
-			if (r)
-				remote_close(r);
-		}
-	return rc;
+	remote_use_code(r, rest->a->record.call_at);
+	return remote_call(r, rest->a->record.rest_at, 0, rest->a->record.stack_end, WAIT_NS, &rest->kept, e);
 }
 
 /*
  * Of an agent that guards blocks, all jumps but those of functions that blocks are given to are taken back, and it is told that this is the
  * end. *kept: number of guarded blocks that live: as long as there are any the rest must stay. *quiet: no thread was in it.
  */
-static int eject_guards(struct attached *a, int64_t *kept, bool *quiet, uint64_t *pause_ns, struct err *e)
+static int eject_guards(struct attached *a, uint64_t owner, int64_t *kept, bool *quiet, uint64_t *pause_ns, struct err *e)
 {
-	int rc = 0;
+	struct resting resting = { .a = a };
+	int rc = 0, back = 0;
 
-	*kept = 0;
 	*quiet = false;
 	for (unsigned tries = 0; !rc && !*quiet && tries < QUIET_TRIES; tries++) {
 		struct stopped all;
-		uint64_t ns;
+		bool ours;
 
 		rc = stop_all(a->pid, WAIT_NS, &all, e);
 		if (rc)
 			return rc;
-		*quiet = !inside_agent(&all, a);
-		if (*quiet)
-			rc = rest(&all, a, kept, e);
-		if (!rc && *kept > 0)
+		rc = attached_claim(a, owner);
+		ours = !rc;
+		*quiet = ours && !inside_agent(&all, a);
+		if (*quiet && a->record.rest_at)
+			rc = remote_by_any(&all, run_rest, &resting, e);
+		if (!rc && resting.kept > 0)
 			a->record.monitor_pid = 0;
-		patch_restore(&all, a, *quiet && !rc ? PATCH_BUT_TAKERS : PATCH_BUT_GUARDS);
-		ns = stop_resume(&all);
-		*pause_ns = ns > *pause_ns ? ns : *pause_ns;
+		if (!rc && *quiet && !resting.kept)
+			a->record.rest_at = 0;		/* the code goes first: whoever goes on where we are killed must not call it */
+		if (ours)
+			back = patch_restore(&all, a, 0, *quiet && !rc ? PATCH_BUT_TAKERS : PATCH_BUT_GUARDS);
+		*quiet &= !back;
+		longest(pause_ns, stop_resume(&all));
 		if (!*quiet)
-			nanosleep(&(struct timespec){ .tv_nsec = QUIET_SLEEP_NS }, NULL);
+			nap();
 	}
+	*kept = resting.kept;
+	return rc ? rc : back ? not_restored(a, back, e) : 0;
+}
+
+/*
+ * One stop of all threads: the code is the program's. *out: and everything has been unmapped. *back: 0, or why a jump could not be taken back;
+ * the agent stays then. 0; -ENOENT another pmm was first, -ESTALE.
+ */
+static int eject_step(struct attached *a, uint64_t owner, bool *out, int *back, uint64_t *pause_ns, struct err *e)
+{
+	struct stopped all;
+	bool quiet = false;
+	int rc = stop_all(a->pid, WAIT_NS, &all, e);
+
+	*back = 0;
+	if (rc)
+		return rc;
+	rc = attached_claim(a, owner);
+	if (!rc && !a->record.rest_at) {	/* else it guards blocks by now */
+		*back = patch_restore(&all, a, 0, PATCH_ALL);
+		quiet = !*back && !inside_agent(&all, a);
+	}
+	longest(pause_ns, stop_resume(&all));
+	if (!rc && quiet)
+		rc = take_out(a, owner, e);
+	*out = !rc && quiet;
 	return rc;
 }
 
 /* Take one agent out. *kept: guarded blocks for which it stays. */
 static int eject_one(struct attached *a, bool *removed, int64_t *kept, uint64_t *pause_ns, struct err *e)
 {
-	bool rests = true;
+	const uint64_t owner = attached_new_owner();
+	int rc = 0, back = 0;
 
 	*removed = false;
 	*kept = 0;
-	if (a->record.rest_at) {
-		int rc = eject_guards(a, kept, &rests, pause_ns, e);
+	for (unsigned tries = 0; !rc && !*removed && tries < QUIET_TRIES; tries++) {
+		bool rests = true;
 
-		if (rc || *kept || !rests)
-			return rc;
-		a->record.rest_at = 0;		/* the image goes first: whoever goes on where we are killed must not call it */
-		attached_store(a);
-	}
-	for (unsigned tries = 0; !*removed && tries < QUIET_TRIES; tries++) {
-		struct stopped all;
-		uint64_t ns;
-		bool quiet;
-		int rc = stop_all(a->pid, WAIT_NS, &all, e);
-
+		if (a->record.rest_at)
+			rc = eject_guards(a, owner, kept, &rests, pause_ns, e);
+		if (!rc && (*kept || !rests))
+			return 0;
 		if (rc)
-			return rc;
-		patch_restore(&all, a, PATCH_ALL);
-		quiet = !inside_agent(&all, a);
-		ns = stop_resume(&all);
-		*pause_ns = ns > *pause_ns ? ns : *pause_ns;
-		rc = quiet ? take_out(a, e) : 0;
-		if (rc)
-			return rc;
-		*removed = quiet;
-		if (!quiet)
-			nanosleep(&(struct timespec){ .tv_nsec = QUIET_SLEEP_NS }, NULL);
+			break;
+		rc = eject_step(a, owner, removed, &back, pause_ns, e);
+		if (rc == -EBUSY && !attached_is_of(a, owner))
+			rc = 0;			/* another is at it: see what comes of it */
+		if (!rc && !*removed)
+			nap();
 	}
+	if (rc != -ENOENT)
+		return rc ? rc : back ? not_restored(a, back, e) : 0;
+	*removed = true;			/* another was first */
 	return 0;
 }
 
-int eject(pid_t pid, bool *removed, uint64_t *pause_ns, struct err *e)
+static bool watched_by_other(const struct attached *a, pid_t monitor)
 {
-	struct attached a;
+	pid_t now = a->record.monitor_pid == (uint32_t)monitor ? 0 : attached_monitor(a);
+
+	return now && now != monitor;
+}
+
+int eject(pid_t pid, pid_t of, bool *removed, uint64_t *pause_ns, struct err *e)
+{
+	struct attached *a = malloc(sizeof(*a));
 	int64_t kept = 0;
-	int rc = 0, left = attached_find(pid, &a, e);
+	int rc = 0, left = a ? attached_find(pid, a, e) : err_set(e, -ENOMEM, "out of memory");
 
 	*removed = false;
-	*pause_ns = 0;
 	if (left == -ENOENT)
-		return err_set(e, left, "process %d has nothing in it that 'pmm attach' left", (int)pid);
+		err_set(e, left, "process %d has nothing in it that 'pmm attach' left", (int)pid);
+	if (left > 0 && of && watched_by_other(a, of))
+		left = -EALREADY;
 	while (!rc && left > 0) {
-		rc = eject_one(&a, removed, &kept, pause_ns, e);
+		rc = eject_one(a, removed, &kept, pause_ns, e);
 		left = *removed ? left - 1 : 0;
-		if (left && attached_find(pid, &a, NULL) < 0)
-			left = 0;
+		if (left) {
+			left = attached_find(pid, a, e);
+			if (left < 0 && left != -ENOENT)
+				rc = left;
+			left = left < 0 || (of && watched_by_other(a, of)) ? 0 : left;
+		}
 	}
+	free(a);
+	if (rc == -ESTALE)
+		err_set(e, rc, "another pmm has attached to process %d at the same time", (int)pid);
 	return rc ? rc : left < 0 ? left : kept > INT_MAX ? INT_MAX : (int)kept;
 }
 
-void eject_unused(struct attached *a)
+void eject_this(struct attached *a)
 {
-	uint64_t pause_ns;
+	uint64_t pause_ns = 0;
+	int64_t kept;
 	bool removed;
 
-	for (uint32_t i = 0; i < a->record.nr_patches; i++)
-		if (a->record.patch[i].applied) {
-			eject(a->pid, &removed, &pause_ns, NULL);
-			return;
-		}
-	take_out(a, NULL);
+	eject_one(a, &removed, &kept, &pause_ns, NULL);
+}
+
+/*
+ * What was mapped without having been written down is nobody's now. A thread that was at work in it for a pmm that was killed may have
+ * finished an agent meanwhile.
+ */
+static int eject_all(pid_t pid, pid_t of, bool *removed, uint64_t *pause_ns, struct err *e)
+{
+	bool found = false;
+
+	for (unsigned tries = 0; tries < LEFT_TRIES; tries++) {
+		int rc = eject(pid, of, removed, pause_ns, e), nr;
+
+		if (rc == -ESTALE)
+			continue;
+		if (rc != -ENOENT && (rc || !*removed))
+			return rc;
+		found |= !rc;
+		nr = leftover_remove(pid, e);
+		if (nr < 0)
+			return nr;
+		found |= nr > 0;
+		if (!nr && rc == -ENOENT)
+			break;
+	}
+	*removed = found;
+	return found ? 0 : -ENOENT;
 }
 
 int inject_detach(pid_t pid, bool *removed, uint64_t *pause_ns, struct err *e)
 {
-	int lock = leftover_lock(pid, e), rc;
+	int rc = stop_allowed(pid, e);
 
 	*removed = false;
 	*pause_ns = 0;
-	if (lock == -EBUSY)
-		return lock;
-	rc = stop_allowed(pid, e);
+	return rc ? rc : eject_all(pid, 0, removed, pause_ns, e);
+}
+
+int inject_abandon(pid_t pid, pid_t monitor)
+{
+	uint64_t pause_ns = 0;
+	bool removed;
+	int rc = stop_allowed(pid, NULL);
+
 	if (!rc)
-		rc = eject(pid, removed, pause_ns, e);
-	if (lock >= 0)
-		close(lock);
-	return rc;
+		rc = eject_all(pid, monitor, &removed, &pause_ns, NULL);
+	return rc == -ENOENT || rc == -EALREADY || rc > 0 ? 0 : !rc && !removed ? -EAGAIN : rc;
 }
 
 int inject_present(pid_t pid, pid_t *monitor, struct err *e)
 {
-	struct attached a;
-	int rc = attached_find(pid, &a, e);
+	struct attached *a = malloc(sizeof(*a));
+	int rc = a ? attached_find(pid, a, e) : err_set(e, -ENOMEM, "out of memory");
 
 	*monitor = 0;
-	if (rc < 0)
-		return rc == -ENOENT ? 0 : rc;
-	*monitor = attached_monitor(&a);
-	return *monitor && !a.inherited ? 1 : 2;
+	if (rc > 0) {
+		*monitor = attached_monitor(a);
+		rc = *monitor ? 1 : 2;
+	}
+	free(a);
+	return rc == -ENOENT ? 0 : rc;
 }

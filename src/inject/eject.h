@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The agent taken out of a process, by whoever works on the process already.
+ * The agent taken out of a process.
  */
 #ifndef INJECT_EJECT_H
 #define INJECT_EJECT_H
@@ -10,11 +11,21 @@
 
 #include "src/base/err.h"
 #include "src/inject/attached.h"
+#include "src/target/remote.h"
 
-/* inject_detach() without its lock and without asking stop_allowed(). */
-int eject(pid_t pid, bool *removed, uint64_t *pause_ns, struct err *e);
+/*
+ * inject_detach() of what is written down only, without asking stop_allowed(). *pause_ns becomes the longest stop if that is longer. `of`: nothing where a monitor other than that watches the process,
+ * -EALREADY; 0: whichever does. -ESTALE: another pmm has attached meanwhile.
+ */
+int eject(pid_t pid, pid_t of, bool *removed, uint64_t *pause_ns, struct err *e);
 
-/* The same where it is certain that no jump is in place, or else as far as one can see. Errors are of no use to anybody. */
-void eject_unused(struct attached *a);
+/* This one, as far as one can. Errors are of no use to anybody. */
+void eject_this(struct attached *a);
+
+/*
+ * Unmap one's memory and take back the limit, through a thread of the process: no jump leads there, no thread is in it, nobody else works on
+ * it. Whoever is killed meanwhile, it may be begun again. 0 or -errno with `e`.
+ */
+int eject_memory(struct attached *a, struct remote *r, struct err *e);
 
 #endif

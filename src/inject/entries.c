@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The allocator's functions in a running process.
  */
@@ -12,8 +13,6 @@
 #include "src/inject/entries_custom.h"
 #include "src/inject/entries_scan.h"
 
-#define JUMP_BYTES	5u
-#define ENDBR_BYTES	4u
 
 /* ---- whose malloc is it ------------------------------------------------------------------------ */
 
@@ -190,19 +189,12 @@ static int entries_make(const struct scan *s, struct entries *found)
 }
 
 /* Two functions so close that patching the first would overwrite the second. */
-static int refuse_overlaps(const struct scan *s, struct entries *found)
+static int refuse_overlaps(struct entries *found)
 {
-	static const uint8_t endbr64[ENDBR_BYTES] = { 0xf3, 0x0f, 0x1e, 0xfa };
-
 	for (size_t i = 0; i + 1 < found->nr; i++) {
 		struct entry_found *f = &found->v[i];
-		uint8_t code[ENDBR_BYTES] = { 0 };
-		uint64_t end = f->address + JUMP_BYTES;
 
-		objects_read(&s->objects, f->address, code, sizeof(code));
-		if (!memcmp(code, endbr64, sizeof(code)))
-			end += ENDBR_BYTES;
-		if (f->refused || found->v[i + 1].address >= end)
+		if (f->refused || f->begin != f->address || found->v[i + 1].address >= f->area_high)
 			continue;
 		f->refused = strdup("another function begins within the bytes that would be overwritten");
 		if (!f->refused)
@@ -283,7 +275,8 @@ int entries_find_all(pid_t pid, const struct entries_custom *custom, size_t nr_c
 	if (rc)
 		goto out;
 	scan_choose(&s);
-	if (entries_make(&s, found) || refuse_overlaps(&s, found) || scan_branches(&s, found) || name_allocator(&s, found))
+	if (entries_make(&s, found) || scan_begins(&s, found) || refuse_overlaps(found) || scan_branches(&s, found) || name_allocator(&s, found) ||
+	    frames_find(&s.objects, &found->frames))
 		rc = err_set(e, -ENOMEM, "out of memory");
 	found->single_threaded = s.info[NAMES_SINGLE_THREADED];
 	found->find_object = s.info[NAMES_FIND_OBJECT];
@@ -301,6 +294,7 @@ static void entry_fini(struct entry_found *f)
 	free(f->name);
 	free(f->module);
 	free(f->refused);
+	free(f->file);
 }
 
 static void leave_out(struct entries *found, bool (*is)(const struct entries *all, const struct entry_found *f))
@@ -392,11 +386,17 @@ int entries_guardable(struct entries *found, pid_t pid, struct err *e)
 	return rc;
 }
 
+int entries_still_guardable(const struct entries *found, pid_t pid, struct err *e)
+{
+	return all_patched(found, pid, e);
+}
+
 void entries_fini(struct entries *found)
 {
 	for (size_t i = 0; i < found->nr; i++)
 		entry_fini(&found->v[i]);
 	free(found->v);
 	free(found->allocator_path);
+	frames_fini(&found->frames);
 	*found = (struct entries){ 0 };
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The allocator's functions in a running process, found from outside: in the dynamic symbols, the full symbol table or the separate debug
  * file of every object it has mapped, seen through its own mount namespace.
@@ -12,6 +13,7 @@
 #include "include/pmm/inject.h"
 #include "include/pmm/ledger.h"
 #include "src/base/err.h"
+#include "src/inject/frames.h"
 
 enum entries_allocator {
 	ENTRIES_GLIBC, ENTRIES_MUSL, ENTRIES_JEMALLOC, ENTRIES_TCMALLOC, ENTRIES_MIMALLOC,
@@ -22,6 +24,10 @@ enum entries_allocator {
 
 struct entry_found {
 	uint64_t address, size;		/* size 0 = unknown */
+	uint64_t begin, begin_size;	/* what is patched: the same, or what its first instruction, a jump, leads to */
+	uint64_t area_low, area_high;	/* of what is patched nothing else may come here; 0 = it cannot be patched */
+	uint8_t *file;			/* code at `begin` as its file has it */
+	size_t nr_file;			/* bytes, 0 = there is no file */
 	enum pmm_role role;
 	enum pmm_kind kind;
 	int8_t arg_size, arg_count, arg_pointer;	/* custom, -1 = none */
@@ -42,6 +48,7 @@ struct entries {
 	bool dense;			/* its blocks may begin closer than 32 bytes */
 	/* addresses of what the agent likes to know, 0 = not there */
 	uint64_t single_threaded, find_object, vdso_clock, mallinfo2;
+	struct frames frames;		/* unwind information of a program that has no index of its own */
 };
 
 /*
@@ -75,5 +82,8 @@ int entries_find_all(pid_t pid, const struct entries_custom *custom, size_t nr_c
  * -ENOTSUP with `e`.
  */
 int entries_guardable(struct entries *found, pid_t pid, struct err *e);
+
+/* Again, once it is known which of them can be patched. 0 or -ENOTSUP with `e`. */
+int entries_still_guardable(const struct entries *found, pid_t pid, struct err *e);
 
 #endif

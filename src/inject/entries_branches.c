@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Branches from other functions to behind a function's first byte: compilers put a function's rare parts elsewhere ("name.cold"), and
  * what is there may jump back to anywhere.
@@ -16,8 +17,6 @@
 #define CHUNK		(1u << 20)
 #define BEHIND		16u		/* bytes read beyond a chunk: a branch may begin at its end */
 #define MAX_CODE	(64ull << 20)	/* searched of one object; what is larger is trusted */
-#define JUMP_BYTES	5u
-#define ENDBR_BYTES	4u
 #define RUN_UP		96u		/* bytes before a hit from which on is decoded */
 #define NR_STARTS	16u
 
@@ -27,7 +26,7 @@ struct target {
 };
 
 struct search {
-	const struct objects *o;
+	const struct scan *scan;
 	const struct object *object;
 	VEC(struct target) targets;	/* by address */
 	uint64_t low, high;		/* of all of them */
@@ -41,13 +40,23 @@ static struct target *target_find(const struct search *s, uint64_t to)
 	return i < s->targets.nr && s->targets.v[i].low <= to ? &s->targets.v[i] : NULL;
 }
 
+/* Memory without jumps of pmm's own. 0 or -errno. */
+static int code_read(const struct search *s, uint64_t at, void *to, size_t bytes)
+{
+	int rc = objects_read(&s->scan->objects, at, to, bytes);
+
+	if (!rc)
+		jumps_lift(&s->scan->jumps, at, to, bytes);
+	return rc;
+}
+
 /* Does an instruction begin at `at`? Decoding finds its way into step from nearly anywhere; most starts must agree. */
 static bool is_instruction(const struct search *s, uint64_t at)
 {
 	uint8_t code[RUN_UP + INSN_MAX_BYTES];
 	unsigned agreed = 0;
 
-	if (at - s->object->code_start < RUN_UP || objects_read(s->o, at - RUN_UP, code, sizeof(code)))
+	if (at - s->object->code_start < RUN_UP || code_read(s, at - RUN_UP, code, sizeof(code)))
 		return true;
 	for (unsigned start = 0; start < NR_STARTS; start++) {
 		unsigned i = start;
@@ -67,7 +76,7 @@ static void hit(struct search *s, uint64_t at, uint64_t to)
 	char why[96];
 
 	/* its own branches are looked at when it is planned */
-	if (!t || t->entry->refused || (at >= t->entry->address && at - t->entry->address < t->entry->size) || !is_instruction(s, at))
+	if (!t || t->entry->refused || (at >= t->entry->begin && at - t->entry->begin < t->entry->begin_size) || !is_instruction(s, at))
 		return;
 	snprintf(why, sizeof(why), "a branch from elsewhere (0x%" PRIx64 ") goes to bytes that would be overwritten",
 		 at - s->object->bias);
@@ -104,7 +113,7 @@ static void search_object(struct search *s)
 		size_t more = object->code_end - at - nr < BEHIND ? 0 : BEHIND;
 
 		memset(chunk + nr, 0, BEHIND);
-		if (!objects_read(s->o, at, chunk, nr + more))
+		if (!code_read(s, at, chunk, nr + more))
 			search_chunk(s, chunk, nr, at);
 	}
 	free(chunk);
@@ -112,17 +121,18 @@ static void search_object(struct search *s)
 
 static int target_add(struct search *s, struct entry_found *f)
 {
-	static const uint8_t endbr64[ENDBR_BYTES] = { 0xf3, 0x0f, 0x1e, 0xfa };
-	uint8_t code[ENDBR_BYTES] = { 0 };
-	uint64_t first = f->address;
+	if (!s->targets.nr || f->area_low < s->low)
+		s->low = f->area_low;
+	if (f->area_high > s->high)
+		s->high = f->area_high;
+	return vec_push(&s->targets, (struct target){ f->area_low, f->area_high, f });
+}
 
-	objects_read(s->o, f->address, code, sizeof(code));
-	if (!memcmp(code, endbr64, sizeof(code)))
-		first += ENDBR_BYTES;
-	if (!s->targets.nr)
-		s->low = first + 1;
-	s->high = first + JUMP_BYTES;
-	return vec_push(&s->targets, (struct target){ first + 1, first + JUMP_BYTES, f });
+static int compare_targets(const void *a, const void *b)
+{
+	const struct target *x = a, *y = b;
+
+	return x->low < y->low ? -1 : x->low > y->low;
 }
 
 int scan_branches(const struct scan *scan, struct entries *found)
@@ -130,11 +140,12 @@ int scan_branches(const struct scan *scan, struct entries *found)
 	int rc = 0;
 
 	for (size_t i = 0; !rc && i < scan->objects.nr; i++) {
-		struct search s = { .o = &scan->objects, .object = &scan->objects.v[i] };
+		struct search s = { .scan = scan, .object = &scan->objects.v[i] };
 
 		for (size_t k = 0; !rc && k < found->nr; k++)
-			if (found->v[k].module_start == s.object->start && !found->v[k].refused)
+			if (found->v[k].module_start == s.object->start && !found->v[k].refused && found->v[k].area_high)
 				rc = target_add(&s, &found->v[k]);
+		vec_sort(&s.targets, compare_targets);
 		if (!rc && s.targets.nr && s.object->code_end - s.object->code_start <= MAX_CODE)
 			search_object(&s);
 		vec_fini(&s.targets);

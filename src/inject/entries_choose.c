@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Which of the functions found are patched.
  *
@@ -80,7 +81,7 @@ static int caller_read(void *arg, uint64_t at, void *to, size_t bytes)
 {
 	struct caller *caller = arg;
 	const struct object *o = caller->object;
-	int rc = objects_read(&caller->s->objects, at, to, bytes);
+	int rc = scan_code(caller->s, at, to, bytes);
 	uint64_t value;
 
 	if (rc || bytes != sizeof(value) || !o->jmprel)
@@ -142,7 +143,7 @@ static bool only_calls(const struct scan *s, const struct candidate *c)
 		f.nr_code = caller.object->end - c->address;
 	code = malloc(f.nr_code);
 	f.code = code;
-	if (nr && code && !objects_read(&s->objects, c->address, code, f.nr_code))
+	if (nr && code && !scan_code(s, c->address, code, f.nr_code))
 		calls = detour_calls(&f, addresses, nr, caller_read, &caller);
 	free(code);
 	free(addresses);

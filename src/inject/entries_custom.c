@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Allocators of a program's own, as they are named on the command line: [MODULE:]NAME=FUNCTION(ARGUMENT,...)
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Symbols that are not exported: symbol tables of files, separate debug files, compressed symbols in .gnu_debugdata.
  *
@@ -16,6 +17,7 @@
 
 #include "src/inject/entries_custom.h"
 #include "src/inject/entries_scan.h"
+#include "src/inject/filecode.h"
 #include "src/target/debugfile.h"
 #include "src/target/elffile.h"
 #include "src/target/task.h"
@@ -25,22 +27,11 @@
 
 /* ---- the file of an object ------------------------------------------------------------------------ */
 
-/* Open a regular file; nothing else is touched. A descriptor or -errno. */
-static int open_regular(const char *path, struct stat *st)
+/* What could not be looked at is not what has no allocator. */
+static void heed(struct scan *s, int rc)
 {
-	int fd = open(path, O_PATH | O_CLOEXEC), rc = -ENOENT;
-	char self[40];
-
-	if (fd < 0)
-		return -errno;
-	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
-	if (!fstat(fd, st) && S_ISREG(st->st_mode)) {
-		rc = open(self, O_RDONLY | O_CLOEXEC);
-		if (rc < 0)
-			rc = -errno;
-	}
-	close(fd);
-	return rc;
+	if (!s->error && elf_file_unseen(rc))
+		s->error = rc;
 }
 
 /* Do the file's first bytes, with the program headers, lie where the process has it mapped? */
@@ -54,7 +45,7 @@ static bool same_start(const struct objects *o, const struct object *object, int
 
 /*
  * Open the file that the object was mapped from, also when that is deleted or in another mount namespace; its contents are those that the
- * process has mapped. 0, -ENOENT when it cannot be had.
+ * process has mapped. 0, -ENOENT when it cannot be had, or another -errno.
  */
 static int open_file(const struct objects *o, const struct object *object, struct elf_file *file)
 {
@@ -65,7 +56,7 @@ static int open_file(const struct objects *o, const struct object *object, struc
 	if (!object->ino)
 		return -ENOENT;
 	snprintf(path, sizeof(path), "/proc/%d/root%s", (int)task_proc(o->pid), object->path);
-	fd = open_regular(path, &st);
+	fd = filecode_open(path, &st);
 	if (fd >= 0 && (st.st_ino != object->ino || st.st_dev != makedev(object->dev_major, object->dev_minor))) {
 		close(fd);
 		fd = -ENOENT;
@@ -75,15 +66,15 @@ static int open_file(const struct objects *o, const struct object *object, struc
 
 		snprintf(map, sizeof(map), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)task_proc(o->pid), object->map_start,
 			 object->map_end);
-		fd = open_regular(map, &st);
+		fd = filecode_open(map, &st);
 	}
 	if (fd < 0)
-		return -ENOENT;
+		return elf_file_unseen(fd) ? fd : -ENOENT;
 	if (!same_start(o, object, fd)) {
 		close(fd);
 		return -ENOENT;
 	}
-	return elf_file_copy_fd(file, fd, path);
+	return elf_file_open_fd(file, fd, path);
 }
 
 /* ---- its symbols ------------------------------------------------------------------------------------ */
@@ -93,10 +84,14 @@ static size_t read_symtab(struct scan *s, const struct object *object, const str
 {
 	uint64_t bias = object->start - (f->nr_code ? f->first_vaddr : object->start - object->bias);
 	GElf_Shdr header;
-	Elf_Scn *scn = elf_file_section(f, NULL, SHT_SYMTAB, &header);
-	Elf_Data *data = scn ? elf_getdata(scn, NULL) : NULL;
-	size_t nr = data && header.sh_entsize == sizeof(Elf64_Sym) ? data->d_size / sizeof(Elf64_Sym) : 0;
+	Elf_Data *data;
+	Elf_Scn *scn;
+	size_t nr;
 
+	errno = 0;
+	scn = elf_file_section(f, NULL, SHT_SYMTAB, &header);
+	data = scn ? elf_getdata(scn, NULL) : NULL;
+	nr = data && header.sh_entsize == sizeof(Elf64_Sym) ? data->d_size / sizeof(Elf64_Sym) : 0;
 	for (size_t i = 1; i < nr && i < INT_MAX; i++) {
 		struct object_symbol symbol = { 0 };
 		GElf_Sym sym;
@@ -114,6 +109,7 @@ static size_t read_symtab(struct scan *s, const struct object *object, const str
 		scan_symbol(s, &symbol);
 	}
 	s->local = false;
+	heed(s, elf_file_trouble());
 	return nr;
 }
 
@@ -121,7 +117,7 @@ static size_t read_symtab(struct scan *s, const struct object *object, const str
 static size_t read_debug_file(struct scan *s, const struct object *object, const struct elf_file *f)
 {
 	char dirs[96];
-	struct debug_search search = { .dirs = dirs, .copied = true };
+	struct debug_search search = { .dirs = dirs, .error = &s->error };
 	struct elf_file debug = { .fd = -1 };
 	size_t nr = 0;
 
@@ -136,9 +132,11 @@ static size_t read_debug_file(struct scan *s, const struct object *object, const
 static size_t read_mini(struct scan *s, const struct object *object, const struct elf_file *f)
 {
 	struct elf_file mini = { .fd = -1 };
+	int rc = debug_file_mini(f, &mini);
 	size_t nr = 0;
 
-	if (!debug_file_mini(f, &mini)) {
+	heed(s, rc);
+	if (!rc) {
 		nr = read_symtab(s, object, &mini);
 		elf_file_close(&mini);
 	}
@@ -158,9 +156,11 @@ static void read_object(struct scan *s, size_t number, bool (*satisfied)(const s
 	const struct object *object = &s->objects.v[number];
 	struct elf_file f = { .fd = -1 };
 	bool table, debug = false;
+	int rc = open_file(&s->objects, object, &f);
 
 	s->object = number;
-	if (open_file(&s->objects, object, &f)) {
+	if (rc) {
+		heed(s, rc);
 		note(s, object, "its file cannot be read");
 		return;
 	}

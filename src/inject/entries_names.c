@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The names under which allocators are known (C17, POSIX, Itanium C++ ABI; jemalloc(3), tcmalloc's and mimalloc's headers). */
 #include "src/inject/entries_names.h"
 

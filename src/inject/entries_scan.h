@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What was found in a process's symbols, before it is decided what to patch.
  */
@@ -12,6 +13,7 @@
 #include "src/base/vec.h"
 #include "src/inject/entries.h"
 #include "src/inject/entries_names.h"
+#include "src/inject/filecode.h"
 #include "src/inject/objects.h"
 
 struct candidate {
@@ -40,19 +42,24 @@ struct scan {
 	size_t nr_custom;
 	bool *custom_found;
 	size_t object;			/* being read */
-	int error;			/* -ENOMEM */
+	struct filecode *files;		/* of the code */
+	struct jumps jumps;		/* in it */
+	int error;			/* the first that says nothing of the process: no memory, a failing disk */
 };
 
 /* Look through the dynamic symbols of all objects, and through symbol tables and debug files where that is needed. 0 or -errno. */
 int scan_read(pid_t pid, const struct entries_custom *custom, size_t nr_custom, struct scan *s, struct err *e);
 void scan_fini(struct scan *s);
 
+/* Code of the process, without breakpoints and jumps that were put into it. 0 or -errno. */
+int scan_code(const struct scan *s, uint64_t at, void *to, size_t bytes);
+
 /* One symbol of the object s->object. (For the parts of the scan.) */
 void scan_symbol(void *scan, const struct object_symbol *symbol);
 
 /*
  * Symbol tables and debug files (entries_files.c): the program's own, since it may have an allocator linked in that it does not export,
- * and those of all objects that may have the custom functions not found so far. 0 or -ENOMEM.
+ * and those of all objects that may have the custom functions not found so far. 0 or -errno.
  */
 int scan_files(struct scan *s);
 
@@ -64,6 +71,9 @@ bool candidate_is(const struct candidate *c, const char *name);
 
 /* Drop what must not be patched or is seen elsewhere: the loader's, second names, functions that only call others. */
 void scan_choose(struct scan *s);
+
+/* Where each begins, and what its file has there (entries_begin.c). 0 or -ENOMEM. */
+int scan_begins(const struct scan *s, struct entries *found);
 
 /* Refuse what branches of other functions of the same object go into (entries_branches.c). 0 or -ENOMEM. */
 int scan_branches(const struct scan *s, struct entries *found);

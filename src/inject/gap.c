@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Free address space near code: the nearest room below, else above. */
 #include "src/inject/gap.h"
 

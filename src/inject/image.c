@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* An ELF shared object laid out by hand: LOAD segments, RELATIVE relocations, two symbols, nothing else (gABI, x86-64 psABI). */
 #include "src/inject/image.h"
 
@@ -9,6 +10,9 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "arch/x86_64/remote_arch.h"
+#include "src/base/io.h"
 
 #define PAGE		4096ull
 #define MAX_FILE	(16u << 20)
@@ -38,9 +42,11 @@ static int file_read(const char *path, uint8_t **out, size_t *nr, struct err *e)
 	*nr = (size_t)st.st_size;
 	*out = malloc(*nr);
 	if (!*out)
-		rc = -ENOMEM;
-	else if (pread(fd, *out, *nr, 0) != (ssize_t)*nr)
+		rc = err_set(e, -ENOMEM, "out of memory");
+	else if ((rc = io_pread(fd, *out, *nr, 0)) == -ENODATA)
 		rc = bad(e, path, "it cannot be read to its end");
+	else if (rc)
+		err_set(e, rc, "cannot read the agent '%s': %s", path, strerror(-rc));
 out:
 	if (fd >= 0)
 		close(fd);
@@ -70,7 +76,8 @@ static bool segment_lay(struct image *im, const uint8_t *file, size_t nr_file, c
 	return true;
 }
 
-static bool lay_out(struct image *im, const uint8_t *file, size_t nr_file, const Elf64_Ehdr *eh)
+/* 0, -EBADMSG, -ENOMEM. */
+static int lay_out(struct image *im, const uint8_t *file, size_t nr_file, const Elf64_Ehdr *eh)
 {
 	const Elf64_Phdr *ph = (const Elf64_Phdr *)(file + eh->e_phoff);
 	uint64_t span = 0;
@@ -79,15 +86,20 @@ static bool lay_out(struct image *im, const uint8_t *file, size_t nr_file, const
 		if (ph[i].p_type == PT_LOAD && ph[i].p_vaddr + ph[i].p_memsz > span)
 			span = ph[i].p_vaddr + ph[i].p_memsz;
 	if (!span || span > MAX_SPAN)
-		return false;
-	im->nr_bytes = (span + PAGE - 1) & ~(PAGE - 1);
+		return -EBADMSG;
+	im->call = (span + PAGE - 1) & ~(PAGE - 1);
+	im->nr_bytes = im->call + PAGE;
 	im->bytes = calloc(1, im->nr_bytes);
 	if (!im->bytes)
-		return false;
+		return -ENOMEM;
 	for (unsigned i = 0; i < eh->e_phnum; i++)
 		if (ph[i].p_type == PT_TLS || (ph[i].p_type == PT_LOAD && !segment_lay(im, file, nr_file, &ph[i])))
-			return false;
-	return true;
+			return -EBADMSG;
+	if (im->nr_parts == IMAGE_MAX_PARTS)
+		return -EBADMSG;
+	memcpy(im->bytes + im->call, arch_call_code, sizeof(arch_call_code));
+	im->part[im->nr_parts++] = (struct image_part){ im->call, PAGE, PROT_READ | PROT_EXEC };
+	return 0;
 }
 
 /* ---- what the dynamic section says ---------------------------------------------------------- */
@@ -174,7 +186,9 @@ int image_load(const char *path, struct image *im, struct err *e)
 	    eh->e_type != ET_DYN || eh->e_phentsize != sizeof(Elf64_Phdr) ||
 	    !inside(eh->e_phoff, eh->e_phnum * sizeof(Elf64_Phdr), nr))
 		rc = bad(e, path, "it is no shared object for x86-64");
-	else if (!lay_out(im, file, nr, eh) || !dynamic_read(im, file, eh, &d))
+	else if ((rc = lay_out(im, file, nr, eh)) == -ENOMEM)
+		err_set(e, rc, "out of memory");
+	else if (rc || !dynamic_read(im, file, eh, &d))
 		rc = bad(e, path, "its segments make no sense");
 	else if (!relocate(im, &d, 0))
 		rc = bad(e, path, "it needs more than RELATIVE relocations");
@@ -191,6 +205,21 @@ out:
 	if (rc)
 		image_fini(im);
 	return rc;
+}
+
+uint64_t image_append(struct image *im, const void *bytes, size_t nr)
+{
+	uint64_t at = im->nr_bytes, room = (nr + PAGE - 1) & ~(PAGE - 1);
+	uint8_t *more = im->nr_parts < IMAGE_MAX_PARTS ? realloc(im->bytes, at + room) : NULL;
+
+	if (!more)
+		return 0;
+	memset(more + at, 0, room);
+	memcpy(more + at, bytes, nr);
+	im->bytes = more;
+	im->nr_bytes += room;
+	im->part[im->nr_parts++] = (struct image_part){ at, room, PROT_READ };
+	return at;
 }
 
 void image_place(struct image *im, uint64_t base)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The injected agent's file as it will lie in a process: libpmm_inject.so's segments laid out and relocated.
  */
@@ -29,12 +30,18 @@ struct image {
 	unsigned nr_parts;
 	uint64_t start;			/* offset of inject_start */
 	uint64_t hooks;			/* offset of inject_hooks */
+	uint64_t call;			/* offset of arch_call_code, in a page of its own behind the file's */
 	uint64_t rela, relasz;		/* its relocations */
 	uint64_t base;
 };
 
 /* Read and lay out. 0 or -errno with `e`: -EBADMSG when it is not what pmm was built with. */
 int image_load(const char *path, struct image *im, struct err *e);
+
+/*
+ * Lay bytes behind it, readable, before image_place(); the arguments come behind those. Their offset, 0 = out of memory.
+ */
+uint64_t image_append(struct image *im, const void *bytes, size_t nr);
 
 /* Relocate for the address where it will lie. Once. */
 void image_place(struct image *im, uint64_t base);

@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The agent put into a running process.
  *
- * First, with one thread only: it is made to map memory for the agent and for the ledger's file and to call inject_start(), and the jumps
- * are prepared. Then all threads are stopped for as long as it takes to write the jumps. If we die in between, nothing of the program
- * was changed; what is mapped is found and taken out by the next pmm.
+ * First, all threads being stopped for a moment, memory for the record and the ledger (reserve.h). Then with one thread only: it is made to map memory
+ * for the agent and to call inject_start(), and the jumps are prepared. Then all threads are stopped for as long as it takes to write the
+ * jumps. If we die in between, nothing of the program was changed; what is mapped is found and taken out by the next pmm.
  */
 #include "src/inject/inject.h"
 
@@ -13,26 +14,23 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "include/pmm/ledger.h"
+#include "src/base/io.h"
 #include "src/inject/attached.h"
 #include "src/inject/eject.h"
 #include "src/inject/image.h"
 #include "src/inject/leftover.h"
 #include "src/inject/maps_text.h"
+#include "src/inject/memfile.h"
 #include "src/inject/patch.h"
+#include "src/inject/reserve.h"
 #include "src/target/proc.h"
 #include "src/target/task.h"
 
-#ifndef PIDFD_THREAD
-#define PIDFD_THREAD	O_EXCL
-#endif
-
-#define PAGE		4096ull
 #define STRINGS_OFF	1024u
 #define ONE_WAIT_NS	2000000000ull
 #define ALL_WAIT_NS	2000000000ull
@@ -40,6 +38,7 @@
 #define READY_TRIES	50
 #define MAX_LEFT	8
 #define READY_SLEEP_NS	2000000
+#define WAY_TRIES	8
 
 struct job {
 	pid_t pid;
@@ -50,13 +49,43 @@ struct job {
 	struct remote *remote;
 	struct pmm_inject_args args;
 	uint64_t args_at;
-	int tree_fd;		/* as we have it */
-	int64_t their_fd;	/* as the process has it, -1 = none */
+	uint64_t index_off;	/* of the program's unwind information in the image, 0 = none */
+	int tree_fd;		/* the ledger's file */
+	bool unread;		/* the agent has written down what it mapped, and that cannot be read just now */
 };
 
 static void sleep_ns(long ns)
 {
 	nanosleep(&(struct timespec){ .tv_nsec = ns }, NULL);
+}
+
+/* ---- one at a time -------------------------------------------------------------------------- */
+
+/* Somebody else's jumps, put there at the same time as we meant to: all threads are stopped. */
+static bool outdone(const struct attached *a)
+{
+	struct attached *other = malloc(sizeof(*other));
+	struct attached_walk walk = { 0 };
+	struct proc_maps maps = { 0 };
+	bool found = !other || proc_maps_read(a->pid, &maps, NULL);
+	int is = 0;
+
+	while (!found && (is = attached_next(a->pid, &maps, &walk, other)) > 0)
+		for (uint32_t k = 0; k < other->record.nr_patches && other->at != a->at && other->record.generation >= a->record.generation; k++)
+			found |= other->record.patch[k].applied;
+	proc_maps_fini(&maps);
+	free(other);
+	return found || is < 0;
+}
+
+/* Nobody has taken the process over, or attached to it, since we held a thread of it last. */
+static int still_ours(const struct attached *a, uint64_t owner, struct err *e)
+{
+	if (attached_is_of(a, owner) && !outdone(a))
+		return 0;
+	err_set(e, -EBUSY, "another pmm has attached to process %d or detached from it at the same time", (int)a->pid);
+	err_hint(e, "try again if it should be watched from here");
+	return -EBUSY;
 }
 
 /* ---- what the thread is made to do ---------------------------------------------------------- */
@@ -81,108 +110,48 @@ static int must(struct job *j, long nr, const uint64_t args[6], const char *what
 /* Memory for image, arguments and stack, one after the other; the image in place. */
 static int map_image(struct job *j, struct err *e)
 {
-	uint64_t bytes = j->image.nr_bytes + IMAGE_ROOM_BYTES;
-	int64_t at, result;
-	int rc = must(j, SYS_mmap, (const uint64_t[6]){ 0, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, (uint64_t)-1, 0 },
-		      "map memory", &at, e);
+	uint64_t bytes = j->image.nr_bytes + IMAGE_ROOM_BYTES, at = 0;
+	int64_t result;
+	int fd, rc = memfile_map(j->pid, j->remote, PMM_AGENT_NAME, bytes, PROT_READ | PROT_WRITE, &at, &fd, e);
 
 	if (rc)
 		return rc;
-	rc = attached_range(&j->a, PMM_RANGE_BLOB, (uint64_t)at, bytes);
-	j->args_at = (uint64_t)at + j->image.nr_bytes;
-	image_place(&j->image, (uint64_t)at);
+	rc = attached_range(&j->a, PMM_RANGE_BLOB, at, bytes);
+	j->args_at = at + j->image.nr_bytes;
+	image_place(&j->image, at);
+	j->a.record.call_at = at + j->image.call;
+	j->a.record.stack_end = j->args_at + IMAGE_ROOM_BYTES;
 	if (!rc)
-		rc = stop_write(j->pid, (uint64_t)at, j->image.bytes, j->image.nr_bytes);
-	if (rc)
-		return err_set(e, rc, "the agent cannot be written to process %d: %s", (int)j->pid, strerror(-rc));
+		rc = memfile_fill(j->pid, fd, j->image.bytes, j->image.nr_bytes, e);
+	close(fd);
 	for (unsigned i = 0; !rc && i < j->image.nr_parts; i++)
 		rc = must(j, SYS_mprotect,
-			  (const uint64_t[6]){ (uint64_t)at + j->image.part[i].offset, j->image.part[i].bytes,
-					(uint64_t)j->image.part[i].prot },
+			  (const uint64_t[6]){ at + j->image.part[i].offset, j->image.part[i].bytes, (uint64_t)j->image.part[i].prot },
 			  "make memory executable", &result, e);
 	return rc;
 }
 
-/*
- * A copy of a descriptor of the process, with the access that the process has to it: opening it through /proc would be done with our
- * rights, and other threads of the process run and can put any file in its place. pidfd_getfd(2), Linux 5.6; of a process whose first
- * thread has ended Linux 6.9.
- */
-static int take_fd(pid_t pid, int fd)
-{
-	const pid_t live = task_proc(pid);
-	int pidfd = (int)syscall(SYS_pidfd_open, live, live == pid ? 0 : PIDFD_THREAD), copy, rc;
-
-	if (pidfd < 0)
-		return -errno;
-	copy = (int)syscall(SYS_pidfd_getfd, pidfd, fd, 0);
-	rc = copy < 0 ? -errno : copy;
-	close(pidfd);
-	return rc;
-}
-
-/* Is it the file that was just made: a memory file of that name, empty, unsealed? Nothing else may be sized and written. */
-static bool is_fresh(int fd)
-{
-	static const char want[] = "/memfd:" PMM_MEMFD_NAME " (deleted)";
-	char path[64], link[sizeof(want) + 1];
-	struct stat st;
-	ssize_t n;
-
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	n = readlink(path, link, sizeof(link));
-	return n == (ssize_t)sizeof(want) - 1 && !memcmp(link, want, (size_t)n) && !fstat(fd, &st) && S_ISREG(st.st_mode) &&
-	       !st.st_size && !st.st_nlink && fcntl(fd, F_GET_SEALS) == 0;
-}
-
-/* The ledger's file: made by the process, so that it counts as the process's, opened and laid out by us. */
-static int make_tree(struct job *j, struct err *e)
-{
-	uint64_t name_at = j->args_at + STRINGS_OFF;
-	int rc = stop_write(j->pid, name_at, PMM_MEMFD_NAME, sizeof(PMM_MEMFD_NAME));
-
-	if (rc)
-		return rc;
-	rc = must(j, SYS_memfd_create, (const uint64_t[6]){ name_at, MFD_CLOEXEC | MFD_ALLOW_SEALING }, "make a memory file",
-		  &j->their_fd, e);
-	if (rc)
-		return rc;
-	j->tree_fd = take_fd(j->pid, (int)j->their_fd);
-	if (j->tree_fd < 0) {
-		err_set(e, j->tree_fd, "cannot take the ledger's file out of process %d: %s", (int)j->pid, strerror(-j->tree_fd));
-		if (j->tree_fd == -EINVAL)
-			err_hint(e, "its first thread has ended; to attach to such a process takes Linux 6.9");
-		return j->tree_fd;
-	}
-	if (!is_fresh(j->tree_fd))
-		return err_set(e, -EPROTO, "process %d put another file in the place of the ledger's", (int)j->pid);
-	rc = j->o->make_tree(j->o->arg, j->tree_fd, e);
-	if (rc)
-		j->tree_fd = -1;
-	return rc;
-}
-
-/* What is to be undone, to the file: the agent is not there yet that makes it readable in the process. */
 static int record_write(struct job *j, struct err *e)
 {
-	struct pmm_attach *r = &j->a.record;
+	int rc = attached_store(&j->a);
 
-	r->magic = PMM_ATTACH_MAGIC;
-	r->version = PMM_INJECT_VERSION;
-	r->monitor_pid = (uint32_t)getpid();
-	proc_start_time(getpid(), &r->monitor_start);
-	if (pwrite(j->tree_fd, r, sizeof(*r), (off_t)PMM_ATTACH_OFF) == (ssize_t)sizeof(*r))
-		return 0;
-	return err_set(e, -errno, "no memory for the ledger: %s", strerror(errno));
+	return rc ? err_set(e, rc, "the memory of process %d cannot be written: %s", (int)j->pid, strerror(-rc)) : 0;
+}
+
+/* What fails once may be had in another way. */
+static int record_read(struct job *j, struct err *e)
+{
+	int rc = stop_read(j->pid, j->a.at, &j->a.record, sizeof(j->a.record));
+
+	j->unread = rc != 0;
+	return rc ? err_set(e, rc, "the memory of process %d cannot be read: %s", (int)j->pid, strerror(-rc)) : 0;
 }
 
 static int start_failed(const struct job *j, struct err *e)
 {
 	switch ((enum pmm_off_reason)j->args.error) {
 	case PMM_OFF_NO_MEMORY:
-		err_set(e, -ENOMEM, "there is no memory for the ledger of process %d", (int)j->pid);
-		err_hint(e, "its control group or limits are nearly full; give it less with --ledger-limit, or use --sample");
-		return -ENOMEM;
+		return reserve_no_room(j->pid, e);
 	case PMM_OFF_NO_SLOT:
 		return err_set(e, -ENOSPC, "no ledger is free for process %d", (int)j->pid);
 	default:
@@ -200,7 +169,10 @@ static int start_agent(struct job *j, struct err *e)
 	snprintf(path, sizeof(path), "%s", found->allocator_path ? found->allocator_path : "");
 	j->args = (struct pmm_inject_args){
 		.version = PMM_INJECT_VERSION,
-		.tree_fd = (int32_t)j->their_fd,
+		.tree_start = j->a.tree,
+		.tree_bytes = j->a.end - j->a.tree,
+		.limit_raised_bytes = j->a.record.limit_raised_bytes,
+		.record = j->a.at,
 		.dense = found->dense,
 		.single_threaded = found->single_threaded,
 		.find_object = found->find_object,
@@ -208,88 +180,79 @@ static int start_agent(struct job *j, struct err *e)
 		.mallinfo2 = found->mallinfo2,
 		.allocator_path = *path ? j->args_at + STRINGS_OFF : 0,
 	};
+	if (j->index_off) {
+		j->args.frames_start = found->frames.start;
+		j->args.frames_end = found->frames.end;
+		j->args.index = j->image.base + j->index_off;
+		j->args.index_bytes = found->frames.nr_bytes;
+	}
 	maps_text_put(j->pid, j->tree_fd, &j->args);
 	rc = stop_write(j->pid, j->args_at + STRINGS_OFF, path, sizeof(path));
 	if (!rc)
 		rc = stop_write(j->pid, j->args_at, &j->args, sizeof(j->args));
+	remote_use_code(j->remote, j->a.record.call_at);
 	if (!rc)
 		rc = remote_call(j->remote, j->image.base + j->image.start, j->args_at,
 				 j->args_at + IMAGE_ROOM_BYTES, START_WAIT_NS, &result, e);
 	if (!rc)
 		rc = stop_read(j->pid, j->args_at, &j->args, sizeof(j->args));
 	maps_text_remove(j->tree_fd, &j->args);
+	if (!rc && j->args.error)
+		j->a.tree = j->a.end = 0;	/* it has unmapped all */
+	if (rc || j->args.error)
+		return rc ? rc : start_failed(j, e);
+	rc = record_read(j, e);
 	if (rc)
 		return rc;
-	if (j->args.private_bytes)
-		attached_range(&j->a, PMM_RANGE_PRIVATE, j->args.private_start, j->args.private_bytes);
-	if (j->args.tree_bytes)
-		attached_range(&j->a, PMM_RANGE_TREE, j->args.tree_start, j->args.tree_bytes);
-	j->a.tree = j->args.tree_start;
-	j->a.record.limit_raised_bytes = j->args.limit_raised_bytes;
-	for (unsigned i = 0; i < PMM_GUARD_RANGES; i++)
-		if (j->args.guards[i].bytes)
-			attached_range(&j->a, PMM_RANGE_PRIVATE, j->args.guards[i].start, j->args.guards[i].bytes);
-	j->a.record.passing_at = j->args.passing_at;
-	j->a.record.rest_at = j->args.rest_at;
-	j->a.record.stack_end = j->args_at + IMAGE_ROOM_BYTES;
-	if (!j->args.error && found->guards && !j->args.rest_at)
+	j->a.ledger = j->a.record.ledger_at;
+	if (found->guards && !j->a.record.rest_at)
 		return err_set(e, -ENOMEM, "there is no address space for guarded blocks in process %d", (int)j->pid);
-	return j->args.error ? start_failed(j, e) : 0;
+	return 0;
 }
 
-/* Close their descriptor, and on failure unmap what was mapped. */
-static void clean_up(struct job *j, bool failed)
-{
-	int64_t result;
-
-	if (!j->remote)
-		return;
-	if (j->their_fd >= 0)
-		remote_syscall(j->remote, SYS_close, (const uint64_t[6]){ (uint64_t)j->their_fd }, &result, NULL);
-	if (failed)
-		attached_limit_lower(&j->a);
-	for (uint32_t i = 0; failed && i < j->a.record.nr_ranges; i++)
-		remote_syscall(j->remote, SYS_munmap,
-			       (const uint64_t[6]){ j->a.record.range[i].start, j->a.record.range[i].bytes }, &result, NULL);
-	remote_close(j->remote);
-	j->remote = NULL;
-}
-
-/* One thread does all that can be done while the others run. */
+/* One thread does all that can be done while the others run. What reserve() has made is gone afterwards if it fails. */
 static int prepare(struct job *j, struct inject_result *r, struct err *e)
 {
 	int rc = stop_one(j->pid, ONE_WAIT_NS, &j->one, e), made = 0;
 
 	if (rc)
 		return rc;
-	rc = remote_open(&j->one, 0, &j->remote, e);
+	rc = still_ours(&j->a, r->owner, e);
+	if (!rc)
+		rc = remote_open(&j->one, 0, &j->remote, e);
 	if (!rc)
 		rc = map_image(j, e);
-	if (!rc)
-		rc = make_tree(j, e);
 	if (!rc)
 		rc = record_write(j, e);
 	if (!rc)
 		rc = start_agent(j, e);
 	if (!rc) {
-		made = patch_prepare(&j->a, j->remote, &j->image, j->o->entries, e);
+		made = patch_prepare(&j->a, j->remote, &j->image, 0, j->o->entries, e);
 		rc = made < 0 ? made : record_write(j, e);
 	}
 	if (!rc && !made)
 		rc = err_set(e, -ENOTSUP, "no function of the allocator of process %d can be patched", (int)j->pid);
-	clean_up(j, rc != 0);
+	if (rc && j->remote && !j->unread)		/* else what the agent has mapped itself would be lost */
+		eject_memory(&j->a, j->remote, NULL);
+	remote_close(j->remote);
 	r->prepare_ns = stop_resume(&j->one);
 	r->slot = j->args.slot;
-	r->nr_refused = 0;
-	for (size_t i = 0; i < j->o->entries->nr; i++)
-		r->nr_refused += j->o->entries->v[i].refused != NULL;
 	return rc;
 }
 
 /* ---- all threads ---------------------------------------------------------------------------- */
 
+/* An agent was taken out whose jumps ours were to lie over. */
+static int lower_went(const struct stopped *all, struct attached *a, uint32_t first, struct err *e)
+{
+	patch_restore(all, a, first, PATCH_ALL);
+	err_set(e, -EAGAIN, "what an earlier pmm has left in process %d has just been taken out", (int)a->pid);
+	err_hint(e, "try again");
+	return -EAGAIN;
+}
+
 /* Stop all threads at a moment when none stands among the instructions to be replaced, and put the jumps in place. */
-static int put_in_place(pid_t pid, struct attached *a, uint32_t first, uint64_t *pause_ns, struct err *e)
+static int put_in_place(pid_t pid, struct attached *a, uint64_t owner, uint32_t first, struct entries *entries, uint64_t *pause_ns, struct err *e)
 {
 	struct stopped all;
 
@@ -298,9 +261,14 @@ static int put_in_place(pid_t pid, struct attached *a, uint32_t first, uint64_t 
 
 		if (rc)
 			return rc;
-		if (patch_ready(&all, a, first)) {
-			rc = patch_apply(&all, a, first, e);
+		rc = still_ours(a, owner, e);
+		if (rc || patch_ready(&all, a, first)) {
+			rc = rc ? rc : patch_apply(&all, a, first, e);
+			if (rc >= 0 && a->record.generation && rc < (int)(a->record.nr_patches - first))
+				rc = lower_went(&all, a, first, e);
 			*pause_ns = stop_resume(&all);
+			if (rc >= 0)
+				patch_missed(a, first, entries);
 			return rc;
 		}
 		stop_resume(&all);
@@ -328,12 +296,14 @@ static int still_inside(pid_t pid, struct err *e)
 /* Agents of earlier checks stay for blocks that the program has not released: ours jumps on to theirs. */
 static int stack_upon(pid_t pid, struct attached *a, struct err *e)
 {
-	struct attached below;
-	int nr = attached_find(pid, &below, e);
+	struct attached *below = malloc(sizeof(*below));
+	int nr = below ? attached_find(pid, below, e) : err_set(e, -ENOMEM, "out of memory");
 
+	if (nr >= 0)
+		a->record.generation = below->record.generation + 1;
+	free(below);
 	if (nr < 0)
 		return nr;
-	a->record.generation = below.record.generation + 1;
 	if (nr < MAX_LEFT)
 		return 0;
 	err_set(e, -EBUSY, "process %d holds guarded blocks of %d earlier 'pmm attach --check'", (int)pid, nr);
@@ -341,64 +311,78 @@ static int stack_upon(pid_t pid, struct attached *a, struct err *e)
 	return -EBUSY;
 }
 
-static int attach_locked(pid_t pid, const struct inject_options *o, struct inject_result *r, struct err *e)
+/*
+ * Take out what others have left. One that was about to start when it was looked at may be another pmm's, or of one that was killed: its thread runs
+ * on to the end of inject_start().
+ */
+static int make_way(pid_t pid, struct job *j, uint64_t *pause_ns, struct err *e)
 {
-	struct job j = { .pid = pid, .o = o, .tree_fd = -1, .their_fd = -1, .a = { .pid = pid } };
+	bool removed = false;
 	pid_t monitor;
-	bool removed;
-	int rc = inject_present(pid, &monitor, e);
+	int rc = -ESTALE;
 
-	if (rc == 1)
-		return busy_with(pid, monitor, e);
-	if (rc == 2) {
-		rc = eject(pid, &removed, &r->pause_ns, e);
-		if (!rc && !removed)
-			return still_inside(pid, e);
-		rc = rc > 0 ? stack_upon(pid, &j.a, e) : rc;
+	for (unsigned tries = 0; rc == -ESTALE && tries < WAY_TRIES; tries++) {
+		rc = eject(pid, getpid(), &removed, pause_ns, e);
+		if ((rc == -EALREADY || rc == -ESTALE) && inject_present(pid, &monitor, e) == 1)
+			return busy_with(pid, monitor, e);
 	}
-	if (!rc)
-		rc = image_load(o->agent, &j.image, e);
-	if (!rc)
-		rc = leftover_remove(pid, &j.image, e);
-	if (rc >= 0)
-		rc = prepare(&j, r, e);
-	if (!rc) {
-		rc = put_in_place(pid, &j.a, 0, &r->pause_ns, e);
-		if (rc < 0)
-			eject_unused(&j.a);
-		else
-			r->nr_patched = (unsigned)rc;
-	}
-	image_fini(&j.image);
-	return rc < 0 ? rc : 0;
+	if (rc == -ENOENT)
+		return 0;		/* it was taken out by another */
+	if (!rc && !removed)
+		return still_inside(pid, e);
+	return rc > 0 ? stack_upon(pid, &j->a, e) : rc;
 }
 
 int inject_attach(pid_t pid, const struct inject_options *o, struct inject_result *r, struct err *e)
 {
-	int lock = leftover_lock(pid, e), rc;
+	struct job *j;
+	pid_t monitor;
+	uint64_t pause_ns = 0;
+	bool removed;
+	int rc = inject_present(pid, &monitor, e);
 
-	*r = (struct inject_result){ 0 };
-	if (lock == -EBUSY)
-		return lock;
-	rc = attach_locked(pid, o, r, e);
-	if (lock >= 0)
-		close(lock);
-	return rc;
-}
-
-int inject_clear(pid_t pid, const char *agent, struct err *e)
-{
-	struct image im = { 0 };
-	int rc = image_load(agent, &im, e), lock = rc ? -1 : leftover_lock(pid, e);
-
-	if (lock == -EBUSY)
-		rc = lock;
+	*r = (struct inject_result){ .owner = attached_new_owner() };
+	if (rc == 1)
+		return busy_with(pid, monitor, e);
+	j = calloc(1, sizeof(*j));	/* too large for a stack */
+	if (!j)
+		return err_set(e, -ENOMEM, "out of memory");
+	j->pid = j->a.pid = pid;
+	j->a.record.owner = r->owner;
+	j->o = o;
+	j->tree_fd = -1;
+	if (rc == 2)
+		rc = make_way(pid, j, &r->pause_ns, e);
 	if (!rc)
-		rc = leftover_remove(pid, &im, e);
-	if (lock >= 0)
-		close(lock);
-	image_fini(&im);
-	return rc;
+		rc = image_load(o->agent, &j->image, e);
+	if (!rc && o->entries->frames.index) {
+		j->index_off = image_append(&j->image, o->entries->frames.index, o->entries->frames.nr_bytes);
+		rc = j->index_off ? 0 : err_set(e, -ENOMEM, "out of memory");
+	}
+	if (!rc)
+		rc = leftover_remove(pid, e);
+	if (rc >= 0)
+		rc = reserve(&j->a, o, &j->tree_fd, &r->pause_ns, e);
+	if (!rc) {
+		rc = prepare(j, r, e);
+		if (j->unread)
+			eject(pid, getpid(), &removed, &pause_ns, NULL);	/* 'pmm detach' does it where this fails */
+		else if (rc && attached_is_of(&j->a, r->owner))
+			eject_this(&j->a);	/* no thread could be stopped, or used */
+	}
+	if (!rc) {
+		rc = put_in_place(pid, &j->a, r->owner, 0, o->entries, &pause_ns, e);
+		r->pause_ns = pause_ns > r->pause_ns ? pause_ns : r->pause_ns;
+		if (rc < 0 && attached_is_of(&j->a, r->owner))
+			eject_this(&j->a);
+		if (rc >= 0)
+			r->nr_patched = (unsigned)rc;
+		for (size_t i = 0; i < o->entries->nr; i++)
+			r->nr_refused += o->entries->v[i].refused != NULL;
+	}
+	image_fini(&j->image);
+	free(j);
+	return rc < 0 ? rc : 0;
 }
 
 /* ---- libraries loaded later ----------------------------------------------------------------- */
@@ -411,37 +395,48 @@ static uint64_t blob_base(const struct attached *a)
 	return 0;
 }
 
-int inject_more(pid_t pid, const char *agent, struct entries *more, uint64_t *pause_ns, struct err *e)
+/* One thread prepares; patches from *first on are to be put in place then. 0 or -errno. */
+static int prepare_more(struct attached *a, const struct image *image, uint64_t owner, uint32_t *first, struct entries *more, struct err *e)
 {
 	struct remote *remote = NULL;
-	struct image image = { 0 };
 	struct stopped one;
-	struct attached a;
+	int rc = stop_one(a->pid, ONE_WAIT_NS, &one, e);
+
+	if (rc)
+		return rc;
+	rc = attached_is_of(a, owner) ? remote_open(&one, 0, &remote, e) : -ENOENT;
+	*first = patch_pending(a);
+	if (!rc)
+		rc = patch_prepare(a, remote, image, *first, more, e);
+	remote_close(remote);
+	if (rc >= 0)
+		attached_store(a);
+	stop_resume(&one);
+	return rc < 0 ? rc : 0;
+}
+
+int inject_more(pid_t pid, const char *agent, uint64_t owner, struct entries *more, uint64_t *pause_ns, struct err *e)
+{
+	struct attached *a = malloc(sizeof(*a));
+	struct image image = { 0 };
 	uint32_t first;
-	int rc = attached_find(pid, &a, e);
+	int rc = a ? attached_find(pid, a, e) : err_set(e, -ENOMEM, "out of memory");
 
 	*pause_ns = 0;
 	rc = rc < 0 ? rc : 0;
-	if (rc || !blob_base(&a) || a.inherited)
-		return rc ? rc : -ENOENT;
-	rc = image_load(agent, &image, e);
-	if (rc)
+	if (!rc && (!blob_base(a) || !a->ledger))
+		rc = -ENOENT;
+	if (!rc)
+		rc = image_load(agent, &image, e);
+	if (rc) {
+		free(a);
 		return rc;
-	image_place(&image, blob_base(&a));
-	first = a.record.nr_patches;
-	rc = stop_one(pid, ONE_WAIT_NS, &one, e);
-	if (!rc) {
-		rc = remote_open(&one, 0, &remote, e);
-		if (!rc)
-			rc = patch_prepare(&a, remote, &image, more, e);
-		if (remote)
-			remote_close(remote);
-		if (rc >= 0)
-			attached_store(&a);
-		stop_resume(&one);
 	}
-	if (rc > 0)
-		rc = put_in_place(pid, &a, first, pause_ns, e);
+	image_place(&image, blob_base(a));
+	rc = prepare_more(a, &image, owner, &first, more, e);
+	if (!rc && first < a->record.nr_patches)
+		rc = put_in_place(pid, a, owner, first, more, pause_ns, e);
 	image_fini(&image);
+	free(a);
 	return rc;
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Where threads are and will be: registers, the kernel's signal frames on their stacks, and the contexts of the ledger.
  *
@@ -14,7 +15,7 @@
 #include "src/base/vec.h"
 
 #define PAGE		4096ull
-#define CHUNK		(64u << 10)	/* read at once */
+#define CHUNK		4096u	/* read at once */
 #define STACK_BYTES	(16ull << 20)	/* the largest stack */
 #define NEAR_BYTES	(64ull << 10)	/* of a stack */
 #define MAX_STACKS	4		/* a handler on a stack of its own, interrupted by another, ... */

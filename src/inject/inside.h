@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Where the threads of a stopped process are, and where they will come back to from signal handlers.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * One x86-64 instruction as far as moving it is concerned (Intel SDM volume 2; decoded with Zydis).
  *

@@ -1,13 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A process's list of mappings given to the agent in the tree's file.
  */
 #include "src/inject/maps_text.h"
 
 #include <fcntl.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #include "include/pmm/ledger.h"
+#include "src/base/io.h"
 #include "src/target/task.h"
 
 #define MAX_BYTES (4ull << 20)
@@ -21,23 +25,28 @@ static int is_needed(pid_t pid)
 	return access(path, F_OK) != 0;
 }
 
+static bool read_number(int fd, size_t offset, uint64_t *number)
+{
+	return pread(fd, number, sizeof(*number), (off_t)offset) == (ssize_t)sizeof(*number);
+}
+
 void maps_text_put(pid_t pid, int tree_fd, struct pmm_inject_args *args)
 {
-	struct pmm_tree t;
-	char path[64], text[16384];
-	uint64_t nr = 0;
+	uint64_t nr = 0, slots_off, slot_bytes;
+	char path[64], text[4096];
 	ssize_t n = 0;
 	int fd;
 
-	if (!is_needed(pid) || pread(tree_fd, &t, sizeof(t), 0) != (ssize_t)sizeof(t) || t.slot_bytes < PMM_ARENA_OFF + 2 * MAX_BYTES)
+	if (!is_needed(pid) || !read_number(tree_fd, offsetof(struct pmm_tree, slots_off), &slots_off) ||
+	    !read_number(tree_fd, offsetof(struct pmm_tree, slot_bytes), &slot_bytes) || slot_bytes < PMM_ARENA_OFF + 2 * MAX_BYTES)
 		return;
 	snprintf(path, sizeof(path), "/proc/%d/maps", (int)task_proc(pid));
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return;
-	args->maps_off = t.slots_off + t.slot_bytes - MAX_BYTES;
+	args->maps_off = slots_off + slot_bytes - MAX_BYTES;
 	while (nr < MAX_BYTES - sizeof(text) && (n = read(fd, text, sizeof(text))) > 0) {
-		if (pwrite(tree_fd, text, (size_t)n, (off_t)(args->maps_off + nr)) != n)
+		if (io_pwrite(tree_fd, text, (size_t)n, args->maps_off + nr))
 			break;
 		nr += (uint64_t)n;
 	}

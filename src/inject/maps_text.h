@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A process's list of mappings given to the agent in the tree's file, for a process whose root directory has no /proc.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The ELF objects that a process has mapped (gABI program headers, auxiliary vector getauxval(3)). */
 #include "src/inject/objects.h"
 
@@ -39,6 +40,8 @@ int objects_read(const struct objects *o, uint64_t at, void *to, size_t bytes)
 
 		if (n < 0 && at < ADDRESS_END && errno == EINTR)
 			continue;
+		if (n < 0 && at < ADDRESS_END && errno == ENOMEM)
+			return -ENOMEM;
 		if (n <= 0)
 			return -EFAULT;
 		p += n;
@@ -56,7 +59,8 @@ static uint64_t dynamic_address(const struct object *object, uint64_t value)
 	return value >= object->start && value < object->end ? value : value + object->bias;
 }
 
-static void dynamic_read(struct reader *r, struct object *object, const Elf64_Phdr *ph)
+/* 0, also where it cannot be read; -ENOMEM. */
+static int dynamic_read(struct reader *r, struct object *object, const Elf64_Phdr *ph)
 {
 	size_t nr = ph->p_memsz / sizeof(Elf64_Dyn);
 	Elf64_Dyn *dyn;
@@ -64,7 +68,9 @@ static void dynamic_read(struct reader *r, struct object *object, const Elf64_Ph
 	if (nr > MAX_DYNAMIC)
 		nr = MAX_DYNAMIC;
 	dyn = calloc(nr + 1, sizeof(*dyn));
-	if (!dyn || objects_read(r->o, object->bias + ph->p_vaddr, dyn, nr * sizeof(*dyn)))
+	if (!dyn)
+		return -ENOMEM;
+	if (objects_read(r->o, object->bias + ph->p_vaddr, dyn, nr * sizeof(*dyn)))
 		nr = 0;
 	for (size_t i = 0; i < nr && dyn[i].d_tag != DT_NULL; i++) {
 		uint64_t value = dyn[i].d_un.d_val, address = dynamic_address(object, value);
@@ -82,6 +88,7 @@ static void dynamic_read(struct reader *r, struct object *object, const Elf64_Ph
 		}
 	}
 	free(dyn);
+	return 0;
 }
 
 static const struct proc_map *map_at(const struct reader *r, uint64_t address)
@@ -153,14 +160,18 @@ static int object_read(struct reader *r, const struct proc_map *map)
 	Elf64_Phdr ph[MAX_PHDRS];
 	Elf64_Ehdr eh;
 
-	if (objects_read(r->o, map->start, &eh, sizeof(eh)) || !header_fits(&eh) || eh.e_phoff > map->end - map->start ||
-	    objects_read(r->o, map->start + eh.e_phoff, ph, eh.e_phnum * sizeof(ph[0])) ||
-	    !segments_place(r, &object, ph, eh.e_phnum, map->start))
-		return 0;
+	int rc = objects_read(r->o, map->start, &eh, sizeof(eh));
+
+	if (!rc && header_fits(&eh) && eh.e_phoff <= map->end - map->start)
+		rc = objects_read(r->o, map->start + eh.e_phoff, ph, eh.e_phnum * sizeof(ph[0]));
+	else
+		rc = rc ? rc : -EFAULT;
+	if (rc || !segments_place(r, &object, ph, eh.e_phnum, map->start))
+		return rc == -ENOMEM ? rc : 0;
 	for (unsigned i = 0; i < eh.e_phnum; i++) {
 		object.has_loader |= ph[i].p_type == PT_INTERP;
-		if (ph[i].p_type == PT_DYNAMIC)
-			dynamic_read(r, &object, &ph[i]);
+		if (ph[i].p_type == PT_DYNAMIC && dynamic_read(r, &object, &ph[i]))
+			return -ENOMEM;
 	}
 	object.is_program = r->phdr >= object.start && r->phdr < object.end;
 	object.path = path_of(map);

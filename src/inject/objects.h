@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The ELF objects that a process has mapped, as its own memory has them: program, libraries, loader, vdso.
  *

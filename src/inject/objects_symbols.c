@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The dynamic symbols of a mapped object, read from the process's memory. Their number: from DT_HASH, else counted out of DT_GNU_HASH. */
 #include <elf.h>
 #include <errno.h>

@@ -1,8 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A heap snapshot: its life, size classes.
  */
 #include "src/model/heap.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,6 +52,7 @@ void heap_free(struct heap *h)
 	free(h->sites);
 	free(h->map_sites);
 	free(h->blocks);
+	free(h->forgotten);
 	free(h->maps);
 	free(h->threads);
 	free(h->points);
@@ -84,6 +87,93 @@ uint64_t heap_mapped_bytes(const struct heap *h, uint64_t *nr)
 	if (nr)
 		*nr = count;
 	return bytes;
+}
+
+bool heap_resident(const struct heap *h, struct heap_resident *out)
+{
+	*out = (struct heap_resident){ 0 };
+	for (uint32_t i = 0; i < h->nr_points; i++) {
+		const struct heap_point *p = &h->points[i];
+
+		if (!p->rss_bytes)
+			continue;
+		out->bytes = p->rss_bytes;
+		out->at_ns = p->time_ns;
+		if (p->rss_bytes <= out->peak_bytes)
+			continue;
+		out->peak_bytes = p->rss_bytes;
+		out->peak_ns = p->time_ns;
+		out->peak_live_bytes = p->live_bytes;
+	}
+	return out->bytes;
+}
+
+static void forget_block(struct heap *h, const struct heap_block *b)
+{
+	struct heap_site *s = &h->sites[b->site];
+	struct heap_class *class = &h->class[heap_class_of(b->size_bytes)];
+
+	h->missed_frees++;
+	/* the sums may be newer than the blocks, of a running process */
+	if (h->mode == HEAP_SAMPLED || s->live_blocks < 1 || s->live_bytes < (int64_t)b->size_bytes || !h->live_blocks || h->live_bytes < b->size_bytes)
+		return;
+	s->live_blocks--;
+	s->live_bytes -= (int64_t)b->size_bytes;
+	s->frees++;
+	s->bytes_out += b->size_bytes;
+	class->frees++;
+	class->bytes_out += b->size_bytes;
+	h->live_blocks--;
+	h->live_bytes -= b->size_bytes;
+	h->frees++;
+	h->bytes_out += b->size_bytes;
+}
+
+static bool is_gone(const uint64_t *gone, uint64_t i)
+{
+	return gone[i / 64] >> (i & 63) & 1;
+}
+
+int heap_forget(struct heap *h, const uint64_t *gone)
+{
+	uint64_t nr_gone = 0, nr = 0;
+
+	for (uint64_t i = 0; i < h->nr_blocks; i++)
+		nr_gone += is_gone(gone, i);
+	h->forgotten = nr_gone ? malloc(nr_gone * sizeof(*h->forgotten)) : NULL;
+	if (nr_gone && !h->forgotten)
+		return -ENOMEM;
+	for (uint64_t i = 0; i < h->nr_blocks; i++) {
+		if (is_gone(gone, i)) {
+			forget_block(h, &h->blocks[i]);
+			h->forgotten[h->nr_forgotten++] = h->blocks[i];
+		} else {
+			h->blocks[nr++] = h->blocks[i];
+		}
+	}
+	h->nr_blocks = nr;
+	return 0;
+}
+
+int heap_forget_as(const struct heap *from, struct heap *to)
+{
+	uint64_t *gone = calloc(to->nr_blocks / 64 + 1, sizeof(*gone)), k = 0;
+	int rc;
+
+	if (!gone)
+		return -ENOMEM;
+	for (uint64_t i = 0; i < to->nr_blocks; i++) {
+		const struct heap_block *b = &to->blocks[i], *was;
+
+		while (k < from->nr_forgotten && from->forgotten[k].address < b->address)
+			k++;
+		was = k < from->nr_forgotten ? &from->forgotten[k] : NULL;
+		if (was && was->address == b->address && was->birth_ns == b->birth_ns && was->size_bytes == b->size_bytes)
+			gone[i / 64] |= 1ull << (i & 63);
+	}
+	rc = heap_forget(to, gone);
+	free(gone);
+	return rc;
 }
 
 unsigned heap_class_of(uint64_t size_bytes)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A heap as it was at one moment: what every capture source delivers and every analysis reads.
  *
@@ -30,7 +31,7 @@ enum heap_mode { HEAP_EXACT, HEAP_SAMPLED };
 
 enum heap_end {
 	HEAP_RUNNING,		/* the process was still running */
-	HEAP_EXITED,		/* exit() with end_status */
+	HEAP_EXITED,		/* exit() with end_status, -1 if not known */
 	HEAP_KILLED,		/* signal end_status */
 	HEAP_GONE,		/* ended without exit() (_exit), end_status if known, else -1 */
 	HEAP_REPLACED,		/* called exec */
@@ -66,6 +67,7 @@ struct heap_node {
 struct heap_site {
 	uint32_t node;			/* 0: stack unknown */
 	uint32_t number;		/* the same in all snapshots of a running process; 0: not known */
+	bool usable;			/* somebody has asked how much of a block of its can be used; in no capture */
 	uint64_t allocs, frees;		/* in sampled mode estimates, like all counts and bytes here */
 	uint64_t bytes_in, bytes_out;
 	int64_t live_bytes, live_blocks;
@@ -168,16 +170,18 @@ struct heap_leak {
 	uint64_t oldest_ns, newest_ns;	/* births */
 	uint64_t held_blocks;		/* of them are reached through the holder's */
 	uint64_t chained_blocks;	/* of them hang on another block of this site: a list, a tree */
+	uint64_t habit_blocks, habit_bytes;	/* of them are reached by a habit of the program's only; not in a capture */
+	uint32_t header_bytes;		/* see struct leak_entry; likewise */
 };
 
 #define HEAP_NO_THREAD		UINT16_MAX
 #define HEAP_FINDING_BYTES	16
 
 /* Values of the enums of include/pmm/check.h. */
-#define HEAP_NR_FINDING_TYPES	14
-#define HEAP_NR_FINDING_BYS	6
+#define HEAP_NR_FINDING_TYPES	15
+#define HEAP_NR_FINDING_BYS	7
 #define HEAP_NR_ACCESSES	4
-#define HEAP_NR_FINDING_PLACES	5
+#define HEAP_NR_FINDING_PLACES	10
 #define HEAP_NR_RELEASES	11
 #define HEAP_NR_CHECK_LEVELS	4
 #define HEAP_NR_MECHANISMS	3
@@ -191,7 +195,7 @@ struct heap_finding {
 	uint8_t code[HEAP_FINDING_BYTES];	/* the instruction */
 	uint8_t bytes[HEAP_FINDING_BYTES];	/* contents of memory: not to be shown unless asked for */
 	char function[17];		/* "memcpy" of PMM_BY_FUNCTION, else "" */
-	char *text;			/* Valgrind's words; else "" (never NULL) */
+	char *text;			/* Valgrind's words; of a crash the file mapped there, or what abort() said; else "" (never NULL) */
 	uint32_t number;		/* the same in all snapshots of a running process: the agent's are below PMM_MAX_FINDINGS */
 	uint64_t count;			/* identical ones, at least 1 */
 	uint64_t first_ns, last_ns;
@@ -207,12 +211,31 @@ struct heap_finding {
 	uint32_t parent_pid;		/* not 0: the block was allocated before the fork, by that process, none of whose threads are in here */
 };
 
+#define HEAP_NO_FINDING		UINT32_MAX
+#define HEAP_NR_REGS		17
+
+/* What ended the process, as its agent saw it (struct pmm_death, include/pmm/check.h). */
+struct heap_death {
+	bool known;			/* else all below is 0 */
+	bool by_choice;			/* --on-error asked for it */
+	uint8_t signal;			/* 0 = the handler of the fault's signal ended it with `status` */
+	uint8_t fault;			/* signal of the fault; 0 = none */
+	uint8_t map_access;		/* of the mapping there: 1 read, 2 write, 4 execute; 8 = there is one */
+	int32_t code;			/* si_code */
+	uint32_t sender;		/* process; 0 = the kernel, or not known */
+	uint32_t status;
+	uint32_t finding;		/* number of the one that tells it; HEAP_NO_FINDING = none */
+	uint64_t map_start, map_end;
+	uint64_t regs[HEAP_NR_REGS];	/* PMM_DEATH_REGS */
+};
+
 /* How heap errors were looked for, and what it cost (struct pmm_check and pmm_check_state, include/pmm/check.h). */
 struct heap_check {
 	uint8_t level;			/* enum pmm_check_level; 0: nobody looked for them */
 	uint8_t mechanism;		/* enum pmm_guard_mechanism */
 	uint32_t flags;			/* enum pmm_check_flags */
 	uint64_t guarded, guarded_now, guarded_most, canaried, passed;	/* blocks */
+	uint64_t passed_early, unkept_large, unkept_busy;
 	uint64_t unguarded_limit, unguarded_budget, unguarded_large, unguarded_refused;
 	uint64_t failed_on_purpose, quarantined_bytes, findings_lost, left_open;
 	uint64_t sweeps, swept_ns;	/* how often all live blocks were looked at; the last time */
@@ -249,6 +272,7 @@ struct heap {
 	uint64_t temporary;
 	uint64_t failed, zero_size, huge;
 	uint64_t untracked_frees;
+	uint64_t missed_frees;		/* blocks that were found to be free although nobody saw that: counted among the frees, too */
 	uint64_t skipped_allocs, skipped_bytes;	/* below min_size_bytes */
 
 	struct heap_class class[HEAP_NR_CLASSES];
@@ -256,6 +280,7 @@ struct heap {
 	struct heap_mapping mapping;
 	struct heap_search search;
 	struct heap_check check;
+	struct heap_death death;
 
 	struct heap_module *modules;	/* [0] is a placeholder */
 	struct heap_node *nodes;	/* [0] is the root */
@@ -269,9 +294,10 @@ struct heap {
 	struct heap_site_point *site_points;
 	struct heap_leak *leaks;	/* what the search found, by class, site and holder; none without a search */
 	struct heap_finding *findings;	/* by number */
+	struct heap_block *forgotten;	/* taken out by heap_forget(), by address; in no capture */
 	uint32_t nr_modules, nr_nodes, nr_spots, nr_sites, nr_map_sites, nr_threads, nr_points, nr_site_points;
 	uint64_t nr_leaks, nr_findings;
-	uint64_t nr_blocks, nr_maps;
+	uint64_t nr_blocks, nr_maps, nr_forgotten;
 };
 
 /* An empty heap: all zero, strings "", arrays with their placeholders. NULL when out of memory. */
@@ -292,6 +318,16 @@ int heap_check(const struct heap *h, char *why, size_t size);
 /* Live mappings made through mmap: bytes, and their number in *nr (may be NULL). They are no part of live_bytes. */
 uint64_t heap_mapped_bytes(const struct heap *h, uint64_t *nr);
 
+/* Resident memory (VmRSS) as it was seen at the points of the series, pmm's own ledger in it. */
+struct heap_resident {
+	uint64_t bytes, at_ns;		/* at the last point that knows it */
+	uint64_t peak_bytes, peak_ns;	/* the highest */
+	uint64_t peak_live_bytes;	/* of the heap, at that moment */
+};
+
+/* False when it was never seen. */
+bool heap_resident(const struct heap *h, struct heap_resident *out);
+
 /* The order of leaks, as for qsort(): class, site, holder. Equal is the same row twice. */
 int heap_leak_order(const void *a, const void *b);
 
@@ -300,6 +336,15 @@ static inline const struct heap_spot *heap_spot(const struct heap *h, const stru
 {
 	return n->pc >= HEAP_SPOT_PC && n->pc - HEAP_SPOT_PC < h->nr_spots ? &h->spots[n->pc - HEAP_SPOT_PC] : NULL;
 }
+
+/*
+ * Blocks were freed that nobody saw: `gone` (a bit for each block, 64 to a word) go out of the live ones, and count as freed and missed; sums of
+ * sampled mode, which are estimates, stay as they are. Once for each heap. 0 or -ENOMEM, and nothing has changed.
+ */
+int heap_forget(struct heap *h, const uint64_t *gone);
+
+/* The same of what went out of another heap of the same process, as far as it is there. */
+int heap_forget_as(const struct heap *from, struct heap *to);
 
 /* Were only those calls recorded that name a spot? Then the allocator has blocks that are not in the heap. */
 static inline bool heap_spots_only(const struct heap *h)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A heap's invariants: what heap.h says of every heap that a source has delivered.
  */
@@ -242,6 +243,8 @@ static int check_findings(const struct heap *h, const struct complaint *c)
 {
 	if (h->check.level >= HEAP_NR_CHECK_LEVELS || h->check.mechanism >= HEAP_NR_MECHANISMS)
 		return violated(c, "unknown level %u or mechanism %u of checking", h->check.level, h->check.mechanism);
+	if (h->death.signal > 64 || h->death.fault > 64 || h->death.map_access > 15 || h->death.map_end < h->death.map_start)
+		return violated(c, "the end by signal %u makes no sense", h->death.signal);
 	for (uint64_t i = 0; i < h->nr_findings; i++) {
 		const struct heap_finding *f = &h->findings[i];
 		const uint32_t site[] = { f->site, f->alloc_site, f->free_site };

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The memory of a process at one moment, as far as a search for pointers needs it: how to read it, where roots are, what counts as reached.
  *
@@ -12,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "src/base/stop.h"
 #include "src/base/vec.h"
 
 enum memory_kind {
@@ -67,6 +69,7 @@ struct memory {
 	VEC(struct memory_word) words;
 	VEC(uint64_t) owned;			/* addresses in blocks that the C library owns: these blocks are reached */
 	VEC(struct memory_span) code;		/* executable mappings, by address: tells vtables from other things */
+	struct stop stop;			/* asked while it is searched, by several threads at once */
 };
 
 /* All zero is empty. Releases the lists; not what `arg` is. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What DWARF says about a code address: functions, the inlined ones too, and lines.
  *
@@ -8,6 +9,7 @@
 #include "src/symbol/dwarfinfo.h"
 
 #include <dwarf.h>
+#include <errno.h>
 #include <stdlib.h>
 
 #include "src/symbol/dwarfunit.h"
@@ -26,7 +28,14 @@ struct dwarf_info {
 	struct intern names;
 	struct dwarf_budget budget;
 	size_t bytes;
+	int error;			/* elf_file_unseen(), the first one */
 };
+
+static void heed(struct dwarf_info *info, int rc)
+{
+	if (!info->error)
+		info->error = rc;
+}
 
 static int add_unit(struct dwarf_info *info, Dwarf_Die *die)
 {
@@ -60,23 +69,38 @@ static int index_units(struct dwarf_info *info)
 	return rc;
 }
 
-struct dwarf_info *dwarf_info_new(const struct elf_file *f, const struct elf_file *alt)
+struct dwarf_info *dwarf_info_new(const struct elf_file *f, const struct elf_file *alt, const struct stop *stop)
 {
 	struct dwarf_info *info = calloc(1, sizeof(*info));
+	int rc;
 
 	if (!info)
 		return NULL;
 	info->file = f;
+	if (stop)
+		info->budget.stop = *stop;
+	errno = 0;
 	info->dw = dwarf_begin_elf(f->elf, DWARF_C_READ, NULL);
+	heed(info, elf_file_trouble());
 	if (info->dw && alt) {
 		info->alt = dwarf_begin_elf(alt->elf, DWARF_C_READ, NULL);
 		dwarf_setalt(info->dw, info->alt);
 	}
-	if (!info->dw || (alt && !info->alt) || index_units(info)) {
+	rc = !info->dw || (alt && !info->alt) ? -ENODATA : index_units(info);
+	heed(info, elf_file_trouble());
+	if (rc && info->error)
+		rc = info->error;
+	if (rc) {
 		dwarf_info_free(info);
-		return NULL;
+		info = NULL;
 	}
+	errno = -rc;
 	return info;
+}
+
+int dwarf_info_error(const struct dwarf_info *info)
+{
+	return info->error;
 }
 
 void dwarf_info_free(struct dwarf_info *info)
@@ -163,7 +187,9 @@ int dwarf_info_find(struct dwarf_info *info, uint64_t address, struct dwarf_fram
 	u = &info->units.v[r->value];
 	before = u->nr_lines * BYTES_PER_LINE + u->functions.list.nr * sizeof(struct range);
 	dwarf_budget_begin(&info->budget, BUDGET_LOOKUP_NS);
+	errno = 0;
 	nr = find_in_unit(info, u, address, frames, max);
+	heed(info, u->no_memory ? -ENOMEM : elf_file_trouble());
 	dwarf_budget_end(&info->budget);
 	info->bytes += u->nr_lines * BYTES_PER_LINE + u->functions.list.nr * sizeof(struct range) - before;
 	return nr;
@@ -172,4 +198,46 @@ int dwarf_info_find(struct dwarf_info *info, uint64_t address, struct dwarf_fram
 size_t dwarf_info_bytes(const struct dwarf_info *info)
 {
 	return info->bytes;
+}
+
+Dwarf *dwarf_info_main(const struct dwarf_info *info)
+{
+	return info->dw;
+}
+
+Dwarf *dwarf_info_alt(const struct dwarf_info *info)
+{
+	return info->alt;
+}
+
+bool dwarf_info_function(struct dwarf_info *info, uint64_t address, Dwarf_Die *function)
+{
+	const struct range *r = ranges_find(&info->ranges, address);
+	uint64_t entry;
+	bool found;
+
+	if (!r || info->budget.spent)
+		return false;
+	dwarf_budget_begin(&info->budget, BUDGET_LOOKUP_NS);
+	found = dwarf_unit_function(&info->units.v[r->value], info->dw, &info->budget, address, function, &entry);
+	dwarf_budget_end(&info->budget);
+	return found;
+}
+
+void dwarf_info_variables(struct dwarf_info *info, struct dwarf_vars *vars)
+{
+	dwarf_budget_begin(&info->budget, BUDGET_NS + BUDGET_BYTE_NS * info->file->size_bytes);
+	errno = 0;
+	dwarf_vars_build(vars, info->dw, &info->budget);
+	heed(info, vars->no_memory ? -ENOMEM : elf_file_trouble());
+	dwarf_budget_end(&info->budget);
+}
+
+const char *dwarf_info_declared(Dwarf_Die *die, uint32_t *line)
+{
+	const char *file = dwarf_decl_file(die);
+	int n;
+
+	*line = file && !dwarf_decl_line(die, &n) && n > 0 ? (uint32_t)n : 0;
+	return file;
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * One DWARF compilation unit, indexed on first use: where its functions are, their scopes, its lines.
  *
@@ -18,6 +19,7 @@
 #define ORIGINS_MAX	16
 #define BROKEN		UINT64_MAX
 #define NAME_MAX_BYTES	8192
+#define LOOK_NS		10000000ull	/* between two looks at what a budget has used */
 
 struct walk {
 	struct dwarf_unit *unit;
@@ -26,30 +28,36 @@ struct walk {
 	bool deep;
 };
 
-static uint64_t cpu_ns(void)
+static uint64_t clock_ns(clockid_t clock)
 {
 	struct timespec ts;
 
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+	clock_gettime(clock, &ts);
 	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
 }
 
 void dwarf_budget_begin(struct dwarf_budget *b, uint64_t more_ns)
 {
 	b->limit_ns += more_ns;
-	b->start_ns = cpu_ns();
+	b->start_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
 void dwarf_budget_end(struct dwarf_budget *b)
 {
-	b->used_ns += cpu_ns() - b->start_ns;
+	b->used_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - b->start_ns;
 	if (b->used_ns > b->limit_ns)
 		b->spent = true;
 }
 
+/* A step takes nanoseconds as a rule, and a good part of a second where a file is made for that. The coarse clock costs no system call. */
 bool dwarf_budget_step(struct dwarf_budget *b)
 {
-	if (++b->steps % 4096 == 0 && b->used_ns + (cpu_ns() - b->start_ns) > b->limit_ns)
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC_COARSE);
+
+	if (now_ns < b->next_ns)
+		return !b->spent;
+	b->next_ns = now_ns + LOOK_NS;
+	if (b->used_ns + (clock_ns(CLOCK_THREAD_CPUTIME_ID) - b->start_ns) > b->limit_ns || stop_asked(&b->stop))
 		b->spent = true;
 	return !b->spent;
 }
@@ -82,8 +90,10 @@ static void add_function(struct walk *w, Dwarf_Die *die)
 		return;
 	while (dwarf_budget_step(w->budget) && (at = dwarf_ranges(die, at, &base, &lo, &hi)) > 0) {
 		if (elf_file_is_code(w->unit->file, lo) &&
-		    ranges_add(&w->unit->functions, lo, hi, dwarf_dieoffset(die)))
+		    ranges_add(&w->unit->functions, lo, hi, dwarf_dieoffset(die))) {
+			w->unit->no_memory = true;
 			return;
+		}
 	}
 }
 
@@ -95,8 +105,10 @@ static int32_t add_scope(struct walk *w, Dwarf_Die *die, int32_t parent)
 	if (!name)
 		name = dwarf_tag(die) == DW_TAG_namespace ? "(anonymous namespace)" : "{unnamed}";
 	if (vec_push(&u->scopes, (struct dwarf_scope){ .begin = dwarf_dieoffset(die), .end = UINT64_MAX, .name = name,
-		     .parent = parent }))
+		     .parent = parent })) {
+		u->no_memory = true;
 		return -1;
+	}
 	return (int32_t)u->scopes.nr - 1;
 }
 
@@ -218,11 +230,33 @@ int dwarf_unit_inlines(Dwarf_Die *function, struct dwarf_budget *b, uint64_t add
 	return c.nr;
 }
 
+/* Is the line program of a unit of a size that makes sense? */
+static bool lines_fit(struct dwarf_unit *u)
+{
+	GElf_Shdr header;
+	Elf_Scn *scn = elf_file_section(u->file, ".debug_line", SHT_NULL, &header);
+	Elf_Data *data;
+	Dwarf_Attribute attr;
+	Dwarf_Word at;
+	uint32_t bytes;
+
+	if (!scn)
+		scn = elf_file_section(u->file, ".zdebug_line", SHT_NULL, &header);
+	data = scn ? elf_rawdata(scn, NULL) : NULL;	/* libdw has unfolded it in place */
+	if (!data || !data->d_buf || !dwarf_attr(&u->die, DW_AT_stmt_list, &attr) || dwarf_formudata(&attr, &at) ||
+	    at > data->d_size || data->d_size - at < sizeof(bytes))
+		return false;
+	memcpy(&bytes, (const char *)data->d_buf + at, sizeof(bytes));	/* of the 64-bit form: all ones */
+	return bytes <= DWARF_MAX_LINES_BYTES;
+}
+
 static void read_lines(struct dwarf_unit *u)
 {
 	if (u->lines_read)
 		return;
 	u->lines_read = true;
+	if (!lines_fit(u))
+		return;
 	if (dwarf_getsrclines(&u->die, &u->lines, &u->nr_lines))
 		u->nr_lines = 0;
 	if (dwarf_getsrcfiles(&u->die, &u->files, &u->nr_files))
@@ -338,6 +372,7 @@ const char *dwarf_unit_name(struct dwarf_unit *u, Dwarf_Die *die, struct intern 
 	str_add(&s, name);
 	number = str_error(&s) ? -ENOMEM : intern_addn(names, str_text(&s), s.len < NAME_MAX_BYTES ? s.len : NAME_MAX_BYTES);
 	str_fini(&s);
+	u->no_memory |= number < 0;
 	return number < 0 ? name : intern_text(names, (uint32_t)number);
 }
 

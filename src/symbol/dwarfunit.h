@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * One DWARF compilation unit, indexed on first use: where its functions are, their scopes, its lines.
  */
@@ -8,14 +9,23 @@
 #include <stdbool.h>
 
 #include "src/base/hash.h"
+#include "src/base/stop.h"
 #include "src/target/elffile.h"
 #include "src/symbol/ranges.h"
+
+/*
+ * Bytes of the line program of one unit, and of a name or path: larger ones are not looked at. Each byte of a line program can make a row of 64
+ * bytes in memory. The units of the largest programs, optimised as a whole, have 2 MiB.
+ */
+#define DWARF_MAX_LINES_BYTES	(8u << 20)
+#define DWARF_NAME_MAX		8192u
 
 /* CPU time that the DWARF of one file may take: a damaged file must not keep us for ever. */
 struct dwarf_budget {
 	uint64_t limit_ns;	/* grows with every lookup */
 	uint64_t start_ns, used_ns;
-	unsigned steps;
+	uint64_t next_ns;	/* by the coarse clock: look at CPU time and `stop` again */
+	struct stop stop;
 	bool spent;		/* use this DWARF no more */
 };
 
@@ -40,6 +50,7 @@ struct dwarf_unit {
 	Dwarf_Files *files;
 	size_t nr_lines, nr_files;
 	bool indexed, deep, lines_read;
+	bool no_memory;			/* for some of it */
 };
 
 /* The function around an address: its DIE and the start of its piece. false = none. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The object file behind a module: its own file, separate debug file, symbols and DWARF, each opened when needed.
  */
@@ -5,7 +6,9 @@
 #define SYMBOL_OBJECT_H
 
 #include "src/target/debugfile.h"
+#include "src/symbol/datatab.h"
 #include "src/symbol/dwarfinfo.h"
+#include "src/symbol/dwarfvars.h"
 #include "src/symbol/symbol.h"
 #include "src/symbol/symtab.h"
 
@@ -18,15 +21,24 @@ struct object {
 	bool opened, has_main, has_debug, dwarf_tried, symtab_tried;
 	struct elf_file main, debug, alt, mini;
 	struct symtab symtab;
+	struct datatab data;
+	bool data_tried;
+	struct dwarf_vars vars;
+	Dwarf_CFI *cfi;			/* of `main`; NULL: none, or not asked for */
 	struct dwarf_info *dwarf;
 	uint64_t dwarf_shift;		/* ELF address = address in the file with the DWARF + dwarf_shift */
 	char *source;			/* path of the file the names come from, NULL: none yet */
+	uint64_t held_bytes;		/* that its DWARF takes, counted among all */
+	char *too_large;		/* path of a file whose DWARF is not read for its size, NULL: none */
+	uint64_t too_large_bytes;
 };
 
 struct object_options {
 	struct debug_search search;
 	char *root;			/* put before paths */
 	bool full;			/* use DWARF */
+	uint64_t max_bytes;		/* that the DWARF of all open files may take to read */
+	uint64_t *held_bytes;		/* that it takes now */
 };
 
 /* Find and open the files, check build ids, say what they can give. Again and again is fine. */
@@ -35,7 +47,17 @@ void object_open(struct object *o, const struct object_options *opt);
 /* Frames of an ELF address, innermost first: their number, 0 = no name. Strings are valid until object_close(). */
 int object_find(struct object *o, const struct object_options *opt, uint64_t address, struct dwarf_frame *frames, int max);
 
-/* Close files and forget what was built from them; path, build id, state, quality and source stay. */
-void object_close(struct object *o);
+/* The DWARF to use, opened. NULL = none. */
+struct dwarf_info *object_dwarf(struct object *o, const struct object_options *opt);
+
+/* Symbols of its data, and how to unwind its frames (NULL = nobody says). */
+struct datatab *object_data(struct object *o, const struct object_options *opt);
+Dwarf_CFI *object_cfi(struct object *o, const struct object_options *opt);
+
+/* Give back the memory that lookups in DWARF have built up. Files stay open: reading them again would take time. */
+void object_trim(struct object *o);
+
+/* Close files and forget what was built from them; path, build id, state, quality, source and what was too large stay. */
+void object_close(struct object *o, const struct object_options *opt);
 
 #endif

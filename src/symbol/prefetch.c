@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Many lookups in the cheapest order: file by file and, in each, by address.
  *
@@ -38,11 +39,11 @@ int symbol_prefetch(struct symbolizer *sym, const struct symbol_address *list, s
 	vec_sort(&jobs, by_object);
 	vec_each(&jobs, j) {
 		if (j > jobs.v && j->object != j[-1].object)
-			object_close(&j[-1].object->object);
+			object_close(&j[-1].object->object, &sym->options);
 		symbol_lookup(sym, j->at.module, j->at.address, &frame, 1);
 	}
 	if (jobs.nr)
-		object_close(&vec_last(&jobs)->object->object);
+		object_close(&vec_last(&jobs)->object->object, &sym->options);
 	vec_fini(&jobs);
 	return 0;
 }

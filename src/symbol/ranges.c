@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Address ranges that may overlap, each with a number: which is the narrowest around an address?
  *

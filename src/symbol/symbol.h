@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Address -> function, file:line and inlined frames, all outside the target.
  *
@@ -12,6 +13,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "src/base/stop.h"
+
+#define SYMBOL_MAX_BYTES	(4ull << 30)	/* as ELF_MAX_DEBUG_BYTES in src/target/elf_bounds.h */
+
+/*
+ * Of a name or a path; longer ones are cut. Of all names and paths together: those found later are not named. Templates make names of 4 KiB.
+ */
+#define SYMBOL_MAX_NAME_BYTES	8192u
+#define SYMBOL_MAX_NAMES_BYTES	(1ull << 30)
+
 struct symbolizer;
 
 struct symbolizer_options {
@@ -21,6 +32,8 @@ struct symbolizer_options {
 	const char *cache_dir;	/* NULL: $XDG_CACHE_HOME/pmm/symbols or ~/.cache/pmm/symbols */
 	const char *debug_dirs;	/* where separate debug files are, ':' between; NULL: /usr/lib/debug */
 	const char *root;	/* put before module paths (/proc/PID/root); NULL or "": none */
+	uint64_t max_bytes;	/* that debug information of open files may take in memory; 0: SYMBOL_MAX_BYTES. More than that never */
+	struct stop stop;	/* asked now and then; once it was, lookups find nothing new, and nothing of that is kept */
 };
 
 struct symbol_module {
@@ -46,6 +59,8 @@ struct symbol_module_info {
 	enum symbol_quality quality;
 	const char *source;	/* file that the names come from, "" if none */
 	const char *build_id;	/* hex, "" if none */
+	const char *too_large;	/* file whose debug information is not used because it is too large to read, NULL: none */
+	uint64_t too_large_bytes;	/* what it and all others that are open would take; UINT64_MAX: it states nonsense */
 };
 
 struct symbol_frame {
@@ -89,7 +104,16 @@ int symbol_prefetch(struct symbolizer *sym, const struct symbol_address *list, s
 /* What is known of a module's file; opens it. An index out of range gives SYMBOL_FILE_GONE. */
 struct symbol_module_info symbolizer_module(struct symbolizer *sym, uint32_t module);
 
-/* Write new answers to the cache on disk. 0, or the first -errno; a cache that cannot be written loses only time. */
+/* The same without opening anything: what lookups have found out so far. */
+struct symbol_module_info symbolizer_module_seen(struct symbolizer *sym, uint32_t module);
+
+/*
+ * 0, or the first -errno that said nothing of the files but that they could not be looked at: no memory, no descriptors. Names may be
+ * missing since then.
+ */
+int symbolizer_error(const struct symbolizer *sym);
+
+/* Write new answers to the cache on disk; none after such an error. 0, or the first -errno; a cache that cannot be written loses only time. */
 int symbolizer_save(struct symbolizer *sym);
 
 /* Close files and free what lookups have built; answers stay. Later lookups open files again. */

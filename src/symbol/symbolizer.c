@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Address -> function, file:line and inlined frames: the symbolizer itself.
  *
@@ -14,8 +15,9 @@
 
 #include "src/base/str.h"
 
-#define NAME_MAX_BYTES	8192		/* of a demangled name; longer ones are cut */
-#define OBJECT_MAX_BYTES	(64u << 20)	/* built-up DWARF memory after which an object is closed and begun anew */
+#define OBJECT_MAX_BYTES	(64u << 20)	/* built-up DWARF memory that is given back */
+
+_Static_assert(SYMBOL_MAX_BYTES == ELF_MAX_DEBUG_BYTES, "one bound");
 
 static char *default_cache_dir(void)
 {
@@ -41,6 +43,11 @@ struct symbolizer *symbolizer_new(const struct symbolizer_options *opt)
 	if (!opt)
 		opt = &none;
 	sym->options.full = opt->full;
+	sym->options.search.error = &sym->error;
+	sym->options.max_bytes = opt->max_bytes && opt->max_bytes < SYMBOL_MAX_BYTES ? opt->max_bytes : SYMBOL_MAX_BYTES;
+	sym->options.held_bytes = &sym->held_bytes;
+	sym->options.search.stop = opt->stop;
+	sym->options.search.link_bytes = &sym->link_bytes;
 	sym->options.search.debuginfod = opt->debuginfod;
 	sym->options.search.dirs = strdup(opt->debug_dirs ? opt->debug_dirs : "/usr/lib/debug");
 	sym->options.root = strdup(opt->root ? opt->root : "");
@@ -53,11 +60,12 @@ struct symbolizer *symbolizer_new(const struct symbolizer_options *opt)
 	return sym;
 }
 
-static void object_free(struct symbol_object *o)
+static void object_free(struct symbolizer *sym, struct symbol_object *o)
 {
-	object_close(&o->object);
+	object_close(&o->object, &sym->options);
 	free(o->object.path);
 	free(o->object.source);
+	free(o->object.too_large);
 	vec_fini(&o->answers);
 	hash_fini(&o->by_address);
 	symcache_fini(&o->cache);
@@ -69,7 +77,7 @@ void symbolizer_free(struct symbolizer *sym)
 	if (!sym)
 		return;
 	vec_each(&sym->objects, o)
-		object_free(*o);
+		object_free(sym, *o);
 	vec_fini(&sym->objects);
 	vec_fini(&sym->modules);
 	vec_fini(&sym->frames);
@@ -116,7 +124,7 @@ static struct symbol_object *new_object(struct symbolizer *sym, const char *path
 	o->build_id_text = hex_text(sym, id, len);
 	o->basename = o->object.path ? o->object.path + (slash ? slash + 1 - path : 0) : NULL;
 	if (!o->object.path || vec_push(&sym->objects, o)) {
-		object_free(o);
+		object_free(sym, o);
 		return NULL;
 	}
 	return o;
@@ -140,28 +148,57 @@ int symbolizer_add(struct symbolizer *sym, const struct symbol_module *mod)
 	return (int)sym->modules.nr - 1;
 }
 
+static void failed(struct symbolizer *sym)
+{
+	if (!sym->error)
+		sym->error = -ENOMEM;
+}
+
+/* The number of a string that is kept, cut to what a name may have. -ENOMEM, also when there are too many. */
+static int64_t keep_number(struct symbolizer *sym, const char *text)
+{
+	size_t nr = sym->strings.nr, bytes = strnlen(text, SYMBOL_MAX_NAME_BYTES);
+	int64_t number = sym->strings_bytes < SYMBOL_MAX_NAMES_BYTES ? intern_addn(&sym->strings, text, bytes) : -ENOMEM;
+
+	if (sym->strings.nr > nr)
+		sym->strings_bytes += bytes;
+	return number;
+}
+
 static const char *keep(struct symbolizer *sym, const char *text)
 {
-	int64_t number = intern_add(&sym->strings, text);
+	int64_t number = keep_number(sym, text);
 
+	if (number < 0)
+		failed(sym);
 	return number < 0 ? NULL : intern_text(&sym->strings, (uint32_t)number);
 }
 
 /* The readable form of a linkage name, kept. NULL = it is not mangled. */
 static const char *readable(struct symbolizer *sym, const char *linkage)
 {
-	int64_t number = intern_add(&sym->strings, linkage), form = 0;
-	char buf[NAME_MAX_BYTES];
+	int64_t number = keep_number(sym, linkage), form = 0;
 	uint32_t *known;
+	char *buf;
 
-	if (number < 0)
+	if (number < 0) {
+		failed(sym);
 		return NULL;
+	}
 	known = hash_find(&sym->demangled, (uint64_t)number);
 	if (!known) {
-		if (symbol_demangle(linkage, buf, sizeof(buf)))
-			form = intern_add(&sym->strings, buf) + 1;
-		if (form < 0 || hash_put(&sym->demangled, (uint64_t)number, (uint32_t)form))
+		buf = malloc(SYMBOL_MAX_NAME_BYTES);
+		if (!buf) {
+			failed(sym);
 			return NULL;
+		}
+		if (symbol_demangle(linkage, buf, SYMBOL_MAX_NAME_BYTES))
+			form = keep_number(sym, buf) + 1;
+		free(buf);
+		if (form < 0 || hash_put(&sym->demangled, (uint64_t)number, (uint32_t)form)) {
+			failed(sym);
+			return NULL;
+		}
 	} else {
 		form = *known;
 	}
@@ -174,8 +211,10 @@ static void name_unknown(struct symbolizer *sym, const char *basename, uint64_t 
 
 	str_addf(&s, "%s%s0x%llx", basename ? basename : "", basename ? "+" : "", (unsigned long long)address);
 	frame->function = str_error(&s) ? NULL : keep(sym, str_text(&s));
-	if (!frame->function)
+	if (!frame->function) {
 		frame->function = "??";
+		failed(sym);
+	}
 	frame->offset = address;
 	frame->linkage = NULL;
 	frame->named = false;
@@ -187,14 +226,16 @@ static void finish_frame(struct symbolizer *sym, const struct symbol_object *o, 
 			 const struct dwarf_frame *raw, struct symbol_frame *frame)
 {
 	const char *linkage = raw->linkage ? raw->linkage : raw->name;
-	char plain[NAME_MAX_BYTES];
+	char *plain = NULL;
 
 	*frame = (struct symbol_frame){ .line = raw->line, .inlined = raw->inlined };
 	if (raw->file)
 		frame->file = keep(sym, raw->file);
 	if (raw->linkage && strchr(linkage + 1, '@')) {
-		snprintf(plain, sizeof(plain), "%.*s", (int)strcspn(linkage, "@"), linkage);	/* symbol version */
-		linkage = plain;
+		plain = strndup(linkage, strcspn(linkage, "@"));	/* symbol version */
+		if (!plain)
+			failed(sym);
+		linkage = plain ? plain : linkage;
 	}
 	if (linkage) {
 		frame->linkage = keep(sym, linkage);
@@ -206,22 +247,31 @@ static void finish_frame(struct symbolizer *sym, const struct symbol_object *o, 
 	}
 	if (!frame->function || !frame->linkage)
 		name_unknown(sym, o->basename, address, frame);
+	free(plain);
 }
 
 /* Look in the object file. At least one frame. */
 static int resolve(struct symbolizer *sym, struct symbol_object *o, uint64_t address, struct symbol_frame *frames)
 {
-	struct dwarf_frame raw[SYMBOL_FRAMES_MAX];
-	int nr = object_find(&o->object, &sym->options, address, raw, SYMBOL_FRAMES_MAX);
+	struct dwarf_frame *raw = calloc(SYMBOL_FRAMES_MAX, sizeof(*raw));
+	int nr = raw ? object_find(&o->object, &sym->options, address, raw, SYMBOL_FRAMES_MAX) : 0;
 
-	if (!nr) {
-		raw[0] = (struct dwarf_frame){ 0 };
-		nr = 1;
+	if (!raw)
+		failed(sym);
+	if (stop_asked(&sym->options.search.stop)) {
+		object_close(&o->object, &sym->options);	/* what it has found out may be less than there is */
+		nr = 0;
 	}
-	for (int i = 0; i < nr; i++)
-		finish_frame(sym, o, address, &raw[i], &frames[i]);
+	if (!nr) {
+		finish_frame(sym, o, address, &(struct dwarf_frame){ 0 }, &frames[0]);
+		nr = 1;
+	} else {
+		for (int i = 0; i < nr; i++)
+			finish_frame(sym, o, address, &raw[i], &frames[i]);
+	}
+	free(raw);
 	if (o->object.dwarf && dwarf_info_bytes(o->object.dwarf) > OBJECT_MAX_BYTES)
-		object_close(&o->object);
+		object_trim(&o->object);
 	return nr;
 }
 
@@ -251,6 +301,11 @@ static int find_frames(struct symbolizer *sym, struct symbol_object *o, uint64_t
 		memcpy(frames, &sym->frames.v[a->first], a->nr_frames * sizeof(*frames));
 		return (int)a->nr_frames;
 	}
+	if (stop_asked(&sym->options.search.stop)) {
+		frames[0] = (struct symbol_frame){ 0 };
+		name_unknown(sym, o->basename, address, &frames[0]);
+		return 1;
+	}
 	symbol_answers_load(sym, o);
 	nr = symbol_answers_find(o, address, frames);
 	for (int i = 0; i < nr; i++) {
@@ -259,7 +314,8 @@ static int find_frames(struct symbolizer *sym, struct symbol_object *o, uint64_t
 	}
 	if (!nr) {
 		nr = resolve(sym, o, address, frames);
-		remember(sym, o, address, frames, nr);
+		if (!stop_asked(&sym->options.search.stop))
+			remember(sym, o, address, frames, nr);
 	}
 	return nr;
 }
@@ -267,7 +323,7 @@ static int find_frames(struct symbolizer *sym, struct symbol_object *o, uint64_t
 int symbol_lookup(struct symbolizer *sym, uint32_t module, uint64_t address, struct symbol_frame *frames, int max)
 {
 	struct symbol_slot *m = module < sym->modules.nr ? &sym->modules.v[module] : NULL;
-	struct symbol_frame found[SYMBOL_FRAMES_MAX];
+	struct symbol_frame *found = sym->found;
 	int nr;
 
 	if (max < 1)
@@ -289,24 +345,41 @@ int symbol_lookup(struct symbolizer *sym, uint32_t module, uint64_t address, str
 struct symbol_module_info symbolizer_module(struct symbolizer *sym, uint32_t module)
 {
 	struct symbol_object *o = module < sym->modules.nr ? sym->modules.v[module].object : NULL;
+
+	if (o)
+		object_open(&o->object, &sym->options);
+	return symbolizer_module_seen(sym, module);
+}
+
+struct symbol_module_info symbolizer_module_seen(struct symbolizer *sym, uint32_t module)
+{
+	struct symbol_object *o = module < sym->modules.nr ? sym->modules.v[module].object : NULL;
 	const char *source;
 
 	if (!o)
 		return (struct symbol_module_info){ .state = SYMBOL_FILE_GONE, .source = "", .build_id = "" };
-	object_open(&o->object, &sym->options);
 	source = o->object.source ? keep(sym, o->object.source) : NULL;
 	return (struct symbol_module_info){
 		.state = o->object.state,
 		.quality = o->object.quality,
 		.source = source ? source : "",
 		.build_id = o->build_id_text,
+		.too_large = o->object.too_large,
+		.too_large_bytes = o->object.too_large_bytes,
 	};
+}
+
+int symbolizer_error(const struct symbolizer *sym)
+{
+	return sym->error;
 }
 
 int symbolizer_save(struct symbolizer *sym)
 {
-	int first = 0;
+	int first = sym->error;
 
+	if (first)
+		return first;		/* what is not known now may be found the next time */
 	vec_each(&sym->objects, o) {
 		int rc = symbol_answers_save(sym, *o);
 
@@ -319,5 +392,5 @@ int symbolizer_save(struct symbolizer *sym)
 void symbolizer_trim(struct symbolizer *sym)
 {
 	vec_each(&sym->objects, o)
-		object_close(&(*o)->object);
+		object_close(&(*o)->object, &sym->options);
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What a symbolizer is made of: shared by lookup (symbolizer.c) and its disk cache (answers.c).
  */
@@ -42,8 +43,13 @@ struct symbolizer {
 	VEC(struct symbol_slot) modules;
 	VEC(struct symbol_object *) objects;
 	VEC(struct symbol_frame) frames;
+	struct symbol_frame found[SYMBOL_FRAMES_MAX];	/* for symbol_lookup(): too large for a stack */
 	struct arena arena;
 	struct intern strings;
+	uint64_t strings_bytes;
+	uint64_t held_bytes;		/* see struct object_options */
+	uint64_t link_bytes;		/* see struct debug_search */
+	int error;			/* symbolizer_error() */
 	struct hash_map demangled;	/* number of a linkage name -> number of its readable form */
 };
 

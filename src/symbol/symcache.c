@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Symbol answers kept on disk, one file per build id: the reader. The format is in the header.
  */

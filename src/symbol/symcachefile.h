@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Where the files of the symbol cache are and how they are sealed: shared by its reader and its writer.
  */

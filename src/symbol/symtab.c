@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The ELF symbols of a module's code, from up to three tables, by address.
  *
@@ -8,12 +9,12 @@
  */
 #include "src/symbol/symtab.h"
 
-#include <limits.h>
 #include <string.h>
 
 #define SCANS_MAX	16
 #define BACK_MAX	64	/* symbols looked at before the nearest; more overlap than that is nonsense */
 #define SAME_MAX	1024	/* symbols at one address; more than that is damage */
+#define NAME_MAX_BYTES	8192	/* of a name that is one; compared with others of its address */
 
 enum { RANK_WEAK = 1, RANK_LOCAL = 2, RANK_LABEL = 4 };
 
@@ -67,15 +68,12 @@ static int add_symbol(struct symtab *t, const struct elf_file *f, const GElf_Sym
 
 int symtab_add(struct symtab *t, const struct elf_file *f, unsigned type, const struct elf_file *code, uint64_t shift)
 {
-	GElf_Shdr header;
-	Elf_Scn *scn = elf_file_section(f, NULL, type, &header);
-	Elf_Data *data = scn && header.sh_type != SHT_NOBITS ? elf_getdata(scn, NULL) : NULL;
-	size_t before = t->entries.nr, nr;
+	size_t before = t->entries.nr, nr, strings;
+	Elf_Data *data = t->nr_sources < SYMTAB_SOURCES_MAX ? elf_file_symbols(f, type, &nr, &strings) : NULL;
 
-	if (!data || !data->d_buf || t->nr_sources == SYMTAB_SOURCES_MAX)
+	if (!data)
 		return -ENOENT;
-	nr = data->d_size / gelf_fsize(f->elf, ELF_T_SYM, 1, EV_CURRENT);
-	for (size_t i = 1; i < nr && i < INT_MAX; i++) {
+	for (size_t i = 1; i < nr; i++) {
 		GElf_Sym s;
 
 		if (!gelf_getsym(data, (int)i, &s) || (type == SHT_DYNSYM && !s.st_size))
@@ -84,7 +82,7 @@ int symtab_add(struct symtab *t, const struct elf_file *f, unsigned type, const 
 			return -ENOMEM;
 	}
 	t->source[t->nr_sources].elf = f->elf;
-	t->source[t->nr_sources++].strings = header.sh_link;
+	t->source[t->nr_sources++].strings = strings;
 	t->sorted = false;
 	return (int)(t->entries.nr - before);
 }
@@ -113,7 +111,9 @@ static void sort(struct symtab *t)
 
 static const char *name_of(const struct symtab *t, const struct symtab_entry *e)
 {
-	return elf_strptr(t->source[e->source].elf, t->source[e->source].strings, e->name);
+	const char *name = elf_strptr(t->source[e->source].elf, t->source[e->source].strings, e->name);
+
+	return name && strnlen(name, NAME_MAX_BYTES) < NAME_MAX_BYTES ? name : NULL;
 }
 
 /*

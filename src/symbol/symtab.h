@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The ELF symbols of a module's code, from up to three tables, by address.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The alternate signal stacks of a process's threads: each is made to ask for its own. */
 #include "src/target/altstack.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The alternate signal stacks of a process's threads. The kernel tells a thread's own to that thread only, so each is made to ask
  * (sigaltstack(2)), for which it is stopped for a moment.

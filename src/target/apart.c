@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What of a process's memory its copy has not as of the moment of the copy. */
 #include "src/target/apart.h"
 
@@ -20,13 +21,19 @@ static bool is_readable(const struct proc_map *m)
 	return m->perms & PROC_MAP_READ && !device && m->path[0] != '[';
 }
 
-/* Shared memory that the program may change. pmm's own record in it, the ledger, is none of the program's. */
+/* pmm's own record in the process: none of the program's memory, and read by who wants it in its own way. */
+static bool is_ledger(const struct proc_map *m)
+{
+	return m->perms & PROC_MAP_SHARED && str_starts(m->path, "/memfd:" PMM_MEMFD_NAME);
+}
+
+/* Shared memory that the program may change. */
 static bool is_shared(const struct proc_map *m)
 {
 	const unsigned wanted = PROC_MAP_SHARED | PROC_MAP_READ | PROC_MAP_WRITE;
 	bool anonymous = str_starts(m->path, "[anon_shmem:");
 
-	return (m->perms & wanted) == wanted && !str_starts(m->path, "/memfd:" PMM_MEMFD_NAME) && (anonymous || is_readable(m));
+	return (m->perms & wanted) == wanted && !is_ledger(m) && (anonymous || is_readable(m));
 }
 
 /* ---- before ----------------------------------------------------------------------------------- */
@@ -77,12 +84,15 @@ static bool size_pages(pid_t pid, uint64_t *pages)
 	return found;
 }
 
-/* Does a process have memory that its copy has not? By the sizes of both: cheap. When in doubt true. */
-static bool is_larger(pid_t pid, pid_t copy)
+/* Does a process have memory, besides its ledger, that its copy has not? By the sizes of both: cheap. When in doubt true. */
+static bool is_larger(pid_t pid, pid_t copy, const struct proc_maps *maps)
 {
-	uint64_t all, copied;
+	uint64_t all, copied, ledger = 0;
 
-	return !size_pages(pid, &all) || !size_pages(copy, &copied) || all != copied;
+	for (size_t i = 0; i < maps->nr; i++)
+		if (is_ledger(&maps->v[i]))
+			ledger += (maps->v[i].end - maps->v[i].start) / PAGE;
+	return !size_pages(pid, &all) || !size_pages(copy, &copied) || all != copied + ledger;
 }
 
 /* Mappings that the process keeps from its copies; those of devices are not read at all. Both lists are by address. */
@@ -92,7 +102,7 @@ static int take_kept(struct apart *x, pid_t pid, pid_t copy, const struct proc_m
 	size_t k = 0;
 	int rc;
 
-	if (!is_larger(pid, copy))
+	if (!is_larger(pid, copy, all))
 		return 0;
 	rc = proc_maps_read(copy, &maps, NULL);
 	for (size_t i = 0; !rc && i < all->nr; i++) {
@@ -101,7 +111,7 @@ static int take_kept(struct apart *x, pid_t pid, pid_t copy, const struct proc_m
 
 		while (k < maps.nr && maps.v[k].end <= m->start)
 			k++;
-		if (k < maps.nr && maps.v[k].start < m->end)
+		if ((k < maps.nr && maps.v[k].start < m->end) || is_ledger(m))
 			continue;
 		held = is_readable(m) && withheld_add(&x->held, m->start, m->end, 0) >= 0;
 		x->late |= is_readable(m) && !held;

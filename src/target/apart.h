@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What of a process's memory its copy has not as of the moment of the copy, and where it is to be had.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The seccomp filters of a process, read from its threads (PTRACE_SECCOMP_GET_FILTER) and judged.
  *

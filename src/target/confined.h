@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Would a process's seccomp filters let pmm and its agent make the system calls that they have to make in it?
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A copy-on-write copy of a process, made inside it.
  *
@@ -91,18 +92,15 @@ int copy_possible(pid_t pid, struct err *e)
 
 int copy_make(struct stopped *s, struct copy *c, struct err *e)
 {
+	struct remote_walk walk = { 0 };
 	unsigned tries = 0;
 	int rc = -EAGAIN;
+	size_t i;
 
 	*c = (struct copy){ .pid = s->pid, .end_fd = -1, .gadget = c->gadget };
 	s->gadget = &c->gadget;
-	for (unsigned wanted = 0; wanted <= ARCH_RANK_WORST && rc == -EAGAIN; wanted++)
-		for (size_t i = 0; i < s->nr && rc == -EAGAIN && tries < MAX_TRIES; i++) {
-			if (s->v[i].ended || remote_rank(&s->v[i]) != wanted)
-				continue;
-			tries++;
-			rc = make_with(s, i, c, e);
-		}
+	while (rc == -EAGAIN && tries++ < MAX_TRIES && remote_next(s, &walk, &i))
+		rc = make_with(s, i, c, e);
 	s->gadget = NULL;
 	return rc;
 }
@@ -282,8 +280,10 @@ static size_t left_over_of(pid_t pid, pid_t tid, struct remote_child *v, size_t 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)pid, (int)tid);
 	f = fopen(path, "re");
 	while (f && nr < room && fscanf(f, "%d", &child) == 1)
-		if (is_left_over(child))
-			v[nr++] = (struct remote_child){ child, proc_ns_pid(child) };
+		if (is_left_over(child)) {
+			v[nr] = (struct remote_child){ child, proc_ns_pid(child) };
+			nr += v[nr].ns_pid > 0;		/* else the next one reaps it */
+		}
 	if (f)
 		fclose(f);
 	return nr;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A copy-on-write copy of a process, made inside it by one of its own threads, that never executes anything: a child that nobody is told of
  * (exit signal 0), held by ptrace.

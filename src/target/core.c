@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A core file opened: its headers and notes. */
 #include "src/target/core.h"
 

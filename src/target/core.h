@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A core file (ELF ET_CORE, core(5)) as a process's memory: mappings, threads' registers, contents.
  *
@@ -31,6 +32,17 @@ int core_open(const char *path, struct core *c, struct err *e);
 
 /* How many bytes could be read from `address` on. From several threads at once. */
 size_t core_read(const struct core *c, uint64_t address, void *to, size_t bytes);
+
+/*
+ * Where memory of [start, end) can be read and is not zero throughout, in order of address: add() for each piece, which ends it by not
+ * returning 0. Headers state sizes of any amount; this goes by what the files have. *absent grows by what cannot be read at all. 0 or what
+ * add() has returned.
+ */
+int core_there(const struct core *c, uint64_t start, uint64_t end, int (*add)(void *arg, uint64_t start, uint64_t end), void *arg,
+	       uint64_t *absent);
+
+/* How many of the bytes from `address` on, at most `bytes`, are holes of the core or of a mapped file, and so zero. From several threads at once. */
+uint64_t core_untouched(const struct core *c, uint64_t address, uint64_t bytes);
 
 /* All zero or closed is fine. */
 void core_close(struct core *c);

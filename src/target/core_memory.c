@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The memory in a core file: segments by address, and the files that were mapped. */
 #include "src/target/core_memory.h"
 
@@ -67,6 +68,100 @@ size_t core_read(const struct core *c, uint64_t address, void *to, size_t bytes)
 	return done;
 }
 
+/* ---- what there is to read ---------------------------------------------------------------------- */
+
+/* Memory that lies in a row in one file; fd -1: nowhere. */
+struct piece {
+	uint64_t start, end;
+	uint64_t offset;		/* of `start` in the file */
+	int fd;
+};
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Where an address of a segment is, and for how long. */
+static struct piece piece_at(const struct core_state *state, const struct core_segment *s, uint64_t at)
+{
+	const uint64_t inside = at - s->start;
+	const struct core_file *f = s->file != CORE_NO_FILE ? &state->files.v[s->file] : NULL;
+	struct piece p = { .start = at, .end = s->end, .fd = -1 };
+
+	if (inside < s->bytes) {
+		p.fd = state->fd;
+		p.offset = s->offset + inside;
+		p.end = s->start + s->bytes;
+	} else if (f && f->fd >= 0 && s->file_offset + inside >= inside && s->file_offset + inside < f->size_bytes) {
+		p.fd = f->fd;
+		p.offset = s->file_offset + inside;
+		p.end = at + least(s->end - at, f->size_bytes - p.offset);
+	}
+	return p;
+}
+
+/* Bytes from an offset on, at most `bytes`, that are a hole. A file system without holes says that there are none. */
+static uint64_t hole_bytes(int fd, uint64_t offset, uint64_t bytes)
+{
+	off_t data = offset <= INT64_MAX ? lseek(fd, (off_t)offset, SEEK_DATA) : -1;
+
+	if (data < 0)
+		return errno == ENXIO ? bytes : 0;
+	return (uint64_t)data > offset ? least((uint64_t)data - offset, bytes) : 0;
+}
+
+static int piece_there(const struct piece *p, int (*add)(void *arg, uint64_t start, uint64_t end), void *arg)
+{
+	uint64_t done = 0, bytes = p->end - p->start;
+	int rc = 0;
+
+	while (!rc && (done += hole_bytes(p->fd, p->offset + done, bytes - done)) < bytes) {
+		off_t hole = lseek(p->fd, (off_t)(p->offset + done), SEEK_HOLE);
+		uint64_t end = hole > (off_t)(p->offset + done) ? least((uint64_t)hole - p->offset, bytes) : bytes;
+
+		rc = add(arg, p->start + done, p->start + end);
+		done = end;
+	}
+	return rc;
+}
+
+int core_there(const struct core *c, uint64_t start, uint64_t end, int (*add)(void *arg, uint64_t start, uint64_t end), void *arg,
+	       uint64_t *absent)
+{
+	const struct core_state *state = c->state;
+	int rc = 0;
+
+	for (size_t i = vec_while(&state->segments, s, s->end <= start); !rc && i < state->segments.nr; i++) {
+		const struct core_segment *s = &state->segments.v[i];
+
+		if (s->start >= end)
+			break;
+		for (uint64_t at = s->start > start ? s->start : start; !rc && at < s->end && at < end; ) {
+			struct piece p = piece_at(state, s, at);
+
+			p.end = least(p.end, end);
+			if (p.fd >= 0)
+				rc = piece_there(&p, add, arg);
+			else
+				*absent += p.end - p.start;
+			at = p.end;
+		}
+	}
+	return rc;
+}
+
+uint64_t core_untouched(const struct core *c, uint64_t address, uint64_t bytes)
+{
+	const struct core_segment *s = segment_at(c->state, address);
+	struct piece p;
+
+	if (!s)
+		return 0;
+	p = piece_at(c->state, s, address);
+	return p.fd < 0 ? 0 : hole_bytes(p.fd, p.offset, least(bytes, p.end - address));
+}
+
 static uint32_t perms_of(uint32_t flags)
 {
 	return (flags & PF_R ? PROC_MAP_READ : 0) | (flags & PF_W ? PROC_MAP_WRITE : 0) | (flags & PF_X ? PROC_MAP_EXEC : 0);
@@ -108,6 +203,7 @@ static void file_open(const struct core_state *state, struct core_file *f)
 	}
 	f->ino = st.st_ino;
 	f->dev = st.st_dev;
+	f->size_bytes = (uint64_t)st.st_size;
 	if (f->wanted)
 		f->fd = fd;
 	else

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The memory in a core file: segments by address, each with what the core has of it and the file it was mapped from.
  */
@@ -31,6 +32,7 @@ struct core_file {
 	int fd;				/* -1 = not there any more, or another one */
 	bool wanted;			/* something of it is not in the core */
 	size_t head;			/* segment, plus 1, that has its beginning; 0 = none */
+	uint64_t size_bytes;		/* where it is open */
 	uint64_t ino;
 	dev_t dev;
 };

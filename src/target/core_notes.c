@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The notes of a core file (linux fs/binfmt_elf.c). A thread's come one behind the other, NT_PRSTATUS first; debuggers write them in
  * the same order.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The notes of a core file: threads, what died of what, which files were mapped where.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Separate debug files: by build id, by .gnu_debuglink, from debuginfod servers when asked for; and .gnu_debugdata.
  *
@@ -25,11 +26,19 @@ static void add_hex(struct str *s, const uint8_t *id, size_t len)
 		str_addf(s, "%02x", id[i]);
 }
 
+/* Somebody may have to be told that less was seen than there is. */
+static void heed(const struct debug_search *s, int rc)
+{
+	if (s->error && !*s->error && elf_file_unseen(rc))
+		*s->error = rc;
+}
+
 static int open_path(const struct debug_search *s, const struct str *path, struct elf_file *out)
 {
-	if (str_error(path))
-		return -ENOMEM;
-	return s->copied ? elf_file_copy(out, str_text(path)) : elf_file_open(out, str_text(path));
+	int rc = str_error(path) ? -ENOMEM : elf_file_open(out, str_text(path));
+
+	heed(s, rc);
+	return rc;
 }
 
 /* Open `path` (its builder is emptied) if it has the build id. */
@@ -111,19 +120,30 @@ static int fetch(const uint8_t *id, size_t len, struct elf_file *out)
 	return -ENOENT;
 }
 
-/* The checksum of .gnu_debuglink: CRC-32 over the whole file. */
-static bool has_crc(const struct elf_file *f, uint32_t want)
+/* The checksum of .gnu_debuglink: CRC-32 over the whole file. One that grows meanwhile has another. */
+static bool has_crc(const struct debug_search *s, const struct elf_file *f, uint32_t want)
 {
-	uint8_t buf[65536];
+	uint8_t buf[4096];
 	uint32_t crc = 0;
-	off_t at = 0;
-	ssize_t n;
+	uint64_t at = 0;
 
-	while ((n = pread(f->fd, buf, sizeof(buf), at)) > 0) {
+	if (f->size_bytes > DEBUG_LINK_MAX_BYTES || (s->link_bytes && *s->link_bytes + f->size_bytes > DEBUG_LINKS_MAX_BYTES))
+		return false;
+	if (s->link_bytes)
+		*s->link_bytes += f->size_bytes;
+	while (at < f->size_bytes && !stop_asked(&s->stop)) {
+		ssize_t n = pread(f->fd, buf, sizeof(buf), (off_t)at);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			heed(s, -errno);
+		if (n <= 0)
+			return false;
 		crc = lzma_crc32(buf, (size_t)n, crc);
-		at += n;
+		at += (uint64_t)n;
 	}
-	return !n && crc == want;
+	return at == f->size_bytes && crc == want;
 }
 
 static bool same_file(const struct elf_file *a, const struct elf_file *b)
@@ -142,7 +162,7 @@ static int open_linked(const struct debug_search *s, struct str *path, const str
 	if (rc)
 		return -ENOENT;
 	if (!same_file(main, out) && (main->build_id_len && out->build_id_len ?
-				      elf_file_has_build_id(out, main->build_id, main->build_id_len) : has_crc(out, crc)))
+				      elf_file_has_build_id(out, main->build_id, main->build_id_len) : has_crc(s, out, crc)))
 		return 0;
 	elf_file_close(out);
 	return -ENOENT;
@@ -150,15 +170,16 @@ static int open_linked(const struct debug_search *s, struct str *path, const str
 
 static int find_linked(const struct debug_search *s, const struct elf_file *main, struct elf_file *out)
 {
-	GElf_Shdr header;
-	Elf_Scn *scn = elf_file_section(main, ".gnu_debuglink", SHT_PROGBITS, &header);
-	Elf_Data *data = scn ? elf_getdata(scn, NULL) : NULL;
 	const char *slash = strrchr(main->path, '/'), *dirs = s->dirs, *dir, *name;
 	size_t home = slash ? (size_t)(slash - main->path) : 0, at, n;
 	struct str path = STR_INIT;
 	int rc = -ENOENT;
+	Elf_Data *data;
 	uint32_t crc;
 
+	errno = 0;
+	data = elf_file_small(main, ".gnu_debuglink", ELF_MAX_LINK_BYTES);
+	heed(s, elf_file_trouble());
 	if (!data || !data->d_buf || !slash)
 		return -ENOENT;
 	name = data->d_buf;
@@ -198,14 +219,21 @@ int debug_file_find(const struct debug_search *s, const struct elf_file *main, c
 int debug_file_alt(const struct debug_search *s, const struct elf_file *f, struct elf_file *out)
 {
 	GElf_Shdr header;
-	Elf_Scn *scn = elf_file_section(f, ".gnu_debugaltlink", SHT_PROGBITS, &header);
-	Elf_Data *data = scn ? elf_getdata(scn, NULL) : NULL;
+	Elf_Scn *scn;
+	Elf_Data *data;
 	const char *name, *slash = strrchr(f->path, '/');
 	struct str path = STR_INIT;
 	const uint8_t *id;
 	size_t n, len;
 	int rc;
 
+	errno = 0;
+	scn = elf_file_section(f, ".gnu_debugaltlink", SHT_PROGBITS, &header);
+	data = elf_file_small(f, ".gnu_debugaltlink", ELF_MAX_LINK_BYTES);
+	rc = elf_file_trouble();
+	heed(s, rc);
+	if (rc)
+		return rc;
 	if (!scn)
 		return -ENODATA;
 	name = data ? data->d_buf : NULL;
@@ -248,16 +276,19 @@ static void *unpack(const void *packed, size_t packed_size, size_t *size)
 
 int debug_file_mini(const struct elf_file *f, struct elf_file *out)
 {
-	GElf_Shdr header;
-	Elf_Scn *scn = elf_file_section(f, ".gnu_debugdata", SHT_PROGBITS, &header);
-	Elf_Data *data = scn ? elf_rawdata(scn, NULL) : NULL;
 	size_t size = 0;
+	Elf_Data *data;
 	void *image;
+	int rc;
 
-	if (!data || !data->d_buf)
-		return -ENODATA;
+	errno = 0;
+	data = elf_file_small(f, ".gnu_debugdata", ELF_MAX_MINI_BYTES);
+	rc = elf_file_trouble();
+	if (rc || !data || !data->d_buf)
+		return rc ? rc : -ENODATA;
 	image = unpack(data->d_buf, data->d_size, &size);
+	rc = elf_file_trouble();
 	if (!image)
-		return -EBADMSG;
+		return rc ? rc : -EBADMSG;
 	return elf_file_open_memory(out, image, size, f->path);
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What kind of executable is it?
  *
@@ -230,17 +231,18 @@ static enum elf_check_kind search_path(const char *name, char found[PATH_MAX])
 
 	for (const char *d = dirs; d; d = strchr(d, ':') ? strchr(d, ':') + 1 : NULL) {
 		int len = (int)strcspn(d, ":");
-		char path[PATH_MAX];
+		char *path;
 		enum elf_check_kind k;
-		int n = snprintf(path, sizeof(path), "%.*s%s%s", len, d, len ? "/" : "", name);
+		int n = asprintf(&path, "%.*s%s%s", len, d, len ? "/" : "", name);
 
-		if (n < 0 || n >= PATH_MAX)
+		if (n < 0)
 			continue;
-		k = classify_file(path);
-		if (k == ELF_CHECK_NOT_FOUND || (is_elsewhere(k) && kind != ELF_CHECK_NOT_FOUND))
-			continue;
-		kind = k;
-		memcpy(found, path, (size_t)n + 1);
+		k = n < PATH_MAX ? classify_file(path) : ELF_CHECK_NOT_FOUND;
+		if (k != ELF_CHECK_NOT_FOUND && !(is_elsewhere(k) && kind != ELF_CHECK_NOT_FOUND)) {
+			kind = k;
+			memcpy(found, path, (size_t)n + 1);
+		}
+		free(path);
 		if (k == ELF_CHECK_OK)
 			break;
 	}

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What kind of executable is it? Asked before a program is launched with a preloaded library.
  */

@@ -1,15 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * An ELF file opened for reading: its identity, its build id and where its code lies.
+ *
+ * Files are read, never mapped: somebody else may cut one short meanwhile, which is an error of a read and a SIGBUS of a mapping, or change
+ * what has been checked. libelf reads a section when it is asked for; elf_bounds.h says how much it may be made to read.
  */
 #include "src/target/elffile.h"
 
 #include <elfutils/libdwelf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "src/base/err.h"
 
 static void read_segments(struct elf_file *f)
 {
@@ -35,14 +42,17 @@ static void read_segments(struct elf_file *f)
 	f->first_vaddr = first == UINT64_MAX ? 0 : first;
 }
 
-static int read_identity(struct elf_file *f)
+/* Of what elf_begin() made of it; `rc`: what elf_bounds_read() says. 0 or -errno, and it is closed. */
+static int read_identity(struct elf_file *f, int rc)
 {
 	const void *id;
 	ssize_t len;
 
-	if (!f->elf || elf_kind(f->elf) != ELF_K_ELF) {
+	if (rc || !f->elf || elf_kind(f->elf) != ELF_K_ELF) {
+		int why = rc ? rc : elf_file_trouble();
+
 		elf_file_close(f);
-		return -ENOEXEC;
+		return elf_file_unseen(why) ? why : -ENOEXEC;
 	}
 	len = dwelf_elf_gnu_build_id(f->elf, &id);
 	if (len > 0 && len <= ELF_FILE_BUILD_ID_MAX) {
@@ -50,30 +60,39 @@ static int read_identity(struct elf_file *f)
 		f->build_id_len = (size_t)len;
 	}
 	read_segments(f);
-	return 0;
+	rc = elf_file_trouble();	/* then there may be a build id, and more code */
+	if (rc)
+		elf_file_close(f);
+	return rc;
 }
 
-static int open_fd(struct elf_file *f, int fd, const char *path, Elf_Cmd how)
+int elf_file_open_fd(struct elf_file *f, int fd, const char *path)
 {
 	struct stat st;
+	int rc;
 
 	*f = (struct elf_file){ .fd = fd, .path = strdup(path) };
-	if (!f->path || fstat(fd, &st)) {
-		int code = f->path ? -errno : -ENOMEM;
-
+	if (!f->path) {
+		close(fd);		/* a file without a path is not open */
+		return -ENOMEM;
+	}
+	if (fstat(fd, &st)) {
+		rc = -errno;
 		elf_file_close(f);
-		return code;
+		return rc;
 	}
 	f->size_bytes = (uint64_t)st.st_size;
 	f->mtime_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
-	if (S_ISREG(st.st_mode)) {
+	rc = S_ISREG(st.st_mode) ? elf_bounds_read(fd, NULL, f->size_bytes, &f->bounds) : -ENOEXEC;
+	errno = 0;
+	if (!rc) {
 		elf_version(EV_CURRENT);
-		f->elf = elf_begin(fd, how, NULL);
+		f->elf = elf_begin(fd, ELF_C_READ, NULL);
 	}
-	return read_identity(f);
+	return read_identity(f, rc);
 }
 
-static int open_path(struct elf_file *f, const char *path, Elf_Cmd how)
+int elf_file_open(struct elf_file *f, const char *path)
 {
 	struct stat st;
 	int fd;
@@ -86,39 +105,25 @@ static int open_path(struct elf_file *f, const char *path, Elf_Cmd how)
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
 		return -errno;
-	return open_fd(f, fd, path, how);
-}
-
-int elf_file_open(struct elf_file *f, const char *path)
-{
-	return open_path(f, path, ELF_C_READ_MMAP);
-}
-
-int elf_file_open_fd(struct elf_file *f, int fd, const char *path)
-{
-	return open_fd(f, fd, path, ELF_C_READ_MMAP);
-}
-
-int elf_file_copy(struct elf_file *f, const char *path)
-{
-	return open_path(f, path, ELF_C_READ);
-}
-
-int elf_file_copy_fd(struct elf_file *f, int fd, const char *path)
-{
-	return open_fd(f, fd, path, ELF_C_READ);
+	return elf_file_open_fd(f, fd, path);
 }
 
 int elf_file_open_memory(struct elf_file *f, void *image, size_t size, const char *path)
 {
+	int rc;
+
 	*f = (struct elf_file){ .fd = -1, .path = strdup(path), .image = image, .size_bytes = size };
 	if (!f->path) {
 		elf_file_close(f);
 		return -ENOMEM;
 	}
-	elf_version(EV_CURRENT);
-	f->elf = elf_memory(image, size);
-	return read_identity(f);
+	rc = elf_bounds_read(-1, image, size, &f->bounds);
+	errno = 0;
+	if (!rc) {
+		elf_version(EV_CURRENT);
+		f->elf = elf_memory(image, size);
+	}
+	return read_identity(f, rc);
 }
 
 void elf_file_close(struct elf_file *f)
@@ -166,6 +171,29 @@ Elf_Scn *elf_file_section(const struct elf_file *f, const char *name, unsigned t
 	return NULL;
 }
 
+Elf_Data *elf_file_symbols(const struct elf_file *f, unsigned type, size_t *nr, size_t *strings)
+{
+	GElf_Shdr header;
+	Elf_Scn *scn = elf_file_section(f, NULL, type, &header);
+	Elf_Data *data = scn && header.sh_type != SHT_NOBITS ? elf_getdata(scn, NULL) : NULL;
+
+	if (!data || !data->d_buf)
+		return NULL;
+	*nr = data->d_size / gelf_fsize(f->elf, ELF_T_SYM, 1, EV_CURRENT);
+	if (*nr > INT_MAX)
+		*nr = INT_MAX;
+	*strings = header.sh_link;
+	return data;
+}
+
+Elf_Data *elf_file_small(const struct elf_file *f, const char *name, uint64_t max_bytes)
+{
+	GElf_Shdr header;
+	Elf_Scn *scn = elf_file_section(f, name, SHT_PROGBITS, &header);
+
+	return scn && header.sh_size <= max_bytes ? elf_rawdata(scn, NULL) : NULL;
+}
+
 bool elf_file_has_dwarf(const struct elf_file *f)
 {
 	GElf_Shdr header;
@@ -173,4 +201,17 @@ bool elf_file_has_dwarf(const struct elf_file *f)
 	if (elf_file_section(f, ".debug_info", SHT_NULL, &header) && header.sh_type != SHT_NOBITS)
 		return true;
 	return elf_file_section(f, ".zdebug_info", SHT_NULL, &header) && header.sh_type != SHT_NOBITS;
+}
+
+int elf_file_trouble(void)
+{
+	int rc = -errno;
+
+	errno = 0;
+	return elf_file_unseen(rc) ? rc : 0;
+}
+
+bool elf_file_unseen(int rc)
+{
+	return err_is_want(rc) || rc == -EIO || rc == -EINTR;
 }

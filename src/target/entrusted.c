@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Words that a program has entrusted to the kernel: epoll's data, POSIX timers' values. */
 #include "src/target/entrusted.h"
 

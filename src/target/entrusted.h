@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Words that a program has entrusted to the kernel, which hands them back one day: the data of epoll's entries, the values of POSIX
  * timers. They may be the only pointers to blocks.

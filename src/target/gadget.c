@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Instructions found in a process's own code; the C library, which has them, is looked at first. */
 #include "src/target/gadget.h"
 
@@ -11,6 +12,7 @@
 #include "src/target/stop.h"
 #include "src/target/task.h"
 
+#define OURS		"/memfd:pmm-"	/* of include/pmm/inject.h and ledger.h */
 #define PIECE		(256u << 10)	/* read at once */
 #define OVERLAP		16		/* longer than any of the patterns */
 #define MAX_BYTES	(1ull << 30)	/* looked through of one process */
@@ -27,7 +29,9 @@ static bool eligible(const struct proc_map *m)
 {
 	const unsigned must = PROC_MAP_READ | PROC_MAP_EXEC;
 
-	return (m->perms & (must | PROC_MAP_WRITE | PROC_MAP_SHARED)) == must && m->path[0] != '\0' && strcmp(m->path, "[vsyscall]");
+	/* not what pmm has mapped, which it may have to unmap by this very system call */
+	return (m->perms & (must | PROC_MAP_WRITE | PROC_MAP_SHARED)) == must && m->path[0] != '\0' && strcmp(m->path, "[vsyscall]") &&
+	       strncmp(m->path, OURS, strlen(OURS));
 }
 
 static void look_for(const uint8_t *code, size_t nr, uint64_t at, const uint8_t *pattern, size_t length, uint64_t *found)

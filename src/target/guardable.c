@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Can an access that is stopped be told by a signal handler in this process? */
 #include "src/target/guardable.h"
 

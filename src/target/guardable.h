@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Can an access that is stopped be told by a signal handler in this process, and the access be let go on?
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A stopped thread that is made to run for a moment and taken back. */
 #include "src/target/leash.h"
 

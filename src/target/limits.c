@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Limits out of /proc/PID/limits, status and cgroup, and of /sys/fs/cgroup where it is mounted as usual: version 2 there or in
  * `unified`, version 1 in `memory`.
@@ -9,7 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#define UNKNOWN_BYTES	(4ull << 30)	/* of memory, where nothing tells how much there is */
 #define NONE (1ull << 62)	/* version 1 says "none" with a number near 2^63 */
 
 struct search {
@@ -126,11 +129,14 @@ static const struct control processes = {
 
 static uint64_t group_number(const char *dir, const char *file, const char *key)
 {
-	char path[PATH_MAX];
+	uint64_t number;
+	char *path;
 
-	if (snprintf(path, sizeof(path), "%s/%s", dir, file) >= (int)sizeof(path))
+	if (asprintf(&path, "%s/%s", dir, file) < 0)
 		return UINT64_MAX;
-	return number_in(path, key);
+	number = number_in(path, key);
+	free(path);
+	return number;
 }
 
 static void one_group(struct search *s, const char *dir, const struct files *f, enum limit_kind kind)
@@ -212,6 +218,17 @@ uint64_t limits_cgroup(const char *root, pid_t pid)
 
 	control_groups(&s, &memory);
 	return s.lowest_group;
+}
+
+uint64_t limits_share(const char *root)
+{
+	char path[PATH_MAX];
+	uint64_t group = limits_cgroup(root, getpid()), all = UINT64_MAX;
+
+	if (snprintf(path, sizeof(path), "%s/proc/meminfo", root) < (int)sizeof(path))
+		all = number_in(path, "MemTotal");
+	all = group < all ? group : all;
+	return (all < NONE ? all : UNKNOWN_BYTES) / 4;
 }
 
 static int begin(struct search *s)

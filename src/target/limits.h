@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Which limit a process that grows will hit first: its control groups' memory, its address space, its data, the machine.
  */
@@ -33,6 +34,12 @@ int limits_nearest(const char *root, pid_t pid, struct limit *out);
 
 /* The lowest memory limit of its control groups, in bytes; UINT64_MAX = none. */
 uint64_t limits_cgroup(const char *root, pid_t pid);
+
+/*
+ * Memory that reading one thing from outside may take unless somebody asks for more: a quarter of the machine's memory, or of the lowest limit
+ * of our control groups. What is made of the thing afterwards (sums, trees, names) takes less than it does, so that half remains for others.
+ */
+uint64_t limits_share(const char *root);
 
 /* The same of memory only, its groups' and the machine's; of the number of its groups' processes and threads. */
 int limits_memory(const char *root, pid_t pid, struct limit *out);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Memory of another process. */
 #include "src/target/stop.h"
 
@@ -7,6 +8,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "src/base/io.h"
 #include "src/target/task.h"
 
 #define PAGE	4096u
@@ -25,9 +27,10 @@ static int memory_open(pid_t pid, int flags)
 	return fd < 0 ? (errno == ENOENT ? -ESRCH : -errno) : fd;
 }
 
-static int whole(ssize_t n, size_t bytes)
+/* Of /proc/PID/mem: what is not mapped cannot be read or written. */
+static int memory_error(int rc)
 {
-	return n < 0 ? -errno : (size_t)n == bytes ? 0 : -EFAULT;
+	return rc == -EIO || rc == -ENODATA ? -EFAULT : rc;
 }
 
 int stop_read(pid_t pid, uint64_t address, void *to, size_t bytes)
@@ -40,9 +43,9 @@ int stop_read(pid_t pid, uint64_t address, void *to, size_t bytes)
 	fd = memory_open(pid, O_RDONLY);	/* also reads what the program itself may not */
 	if (fd < 0)
 		return fd;
-	rc = whole(pread(fd, to, bytes, (off_t)address), bytes);
+	rc = io_pread(fd, to, bytes, address);
 	close(fd);
-	return rc == -EIO ? -EFAULT : rc;
+	return memory_error(rc);
 }
 
 size_t stop_read_some(pid_t pid, int mem, uint64_t address, void *to, size_t bytes)
@@ -71,7 +74,7 @@ int stop_write(pid_t pid, uint64_t address, const void *from, size_t bytes)
 
 	if (fd < 0)
 		return fd;
-	rc = whole(pwrite(fd, from, bytes, (off_t)address), bytes);
+	rc = io_pwrite(fd, from, bytes, address);
 	close(fd);
-	return rc == -EIO ? -EFAULT : rc;
+	return memory_error(rc);
 }

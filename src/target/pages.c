@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Which pages a process has. */
 #include "src/target/pages.h"
 
@@ -23,13 +24,13 @@ struct scan_arg {
 #define IS_SWAPPED	(1u << 4)
 #define IS_ZERO		(1u << 5)
 #define IS_GUARD	(1u << 8)	/* since 6.15; without it they seem swapped */
-#define NR_REGIONS	512
+#define NR_REGIONS	256
 
 /* /proc/PID/pagemap: bits of an entry. */
 #define ENTRY_PRESENT	(1ull << 63)
 #define ENTRY_SWAPPED	(1ull << 62)
 #define ENTRY_FILE	(1ull << 61)
-#define NR_ENTRIES	4096
+#define NR_ENTRIES	768
 
 int pages_open(pid_t pid)
 {

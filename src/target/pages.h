@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Which pages of its address space a process has: so that what was only reserved, terabytes perhaps, is neither read nor, by being read,
  * filled. By PAGEMAP_SCAN (Linux 6.7, Documentation/admin-guide/mm/pagemap.rst), before that entry by entry.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* May a process be traced, and if not, why: the answer of the kernel, and what /proc says about its reasons. */
 #include "src/target/stop.h"
 
@@ -10,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "src/target/confined.h"
@@ -18,6 +20,8 @@
 
 #define CAP_SYS_PTRACE_BIT	19
 #define PF_KTHREAD		0x00200000u
+#define PMM_WAITS		500u	/* for another pmm to let go */
+#define PMM_WAIT_NS		10000000
 
 static int refuse_thread(pid_t pid, pid_t tgid, struct err *e)
 {
@@ -33,8 +37,10 @@ static int check_there(pid_t pid, pid_t *live, struct err *e)
 	uint64_t tgid, ppid;
 	int rc = pid > 0 ? task_status(pid, 0, "Tgid", 10, &tgid) : -ESRCH;
 
+	if (rc == -ESRCH)
+		return err_set(e, rc, "no process has the number %d", (int)pid);
 	if (rc)
-		return err_set(e, -ESRCH, "no process has the number %d", (int)pid);
+		return err_set(e, rc, "cannot look at process %d: %s", (int)pid, strerror(-rc));
 	if ((pid_t)tgid == getpid())
 		return err_set(e, -EINVAL, "process %d is pmm itself", (int)pid);
 	if ((pid_t)tgid != pid)
@@ -77,6 +83,10 @@ static int check_tracer(pid_t pid, pid_t live, struct err *e)
 	char comm[PROC_COMM_BYTES] = "?";
 	pid_t tracer = task_tracer(pid, live);
 
+	for (unsigned i = 0; i < PMM_WAITS && tracer && task_is_pmm(tracer); i++) {
+		nanosleep(&(struct timespec){ .tv_nsec = PMM_WAIT_NS }, NULL);
+		tracer = task_tracer(pid, live);
+	}
 	if (!tracer)
 		return 0;
 	proc_comm(tracer, comm);

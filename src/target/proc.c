@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A process seen from outside, through /proc. */
 #include "src/target/proc.h"
 

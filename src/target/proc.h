@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A process seen from outside, through /proc: names, mappings, threads, times.
  *
@@ -66,7 +67,7 @@ int proc_start_time(pid_t pid, uint64_t *ticks);
 /* Resident memory in bytes. *fd is -1 at first; it stays open for the next call and is the caller's to close. 0 or -ESRCH. */
 int proc_rss(pid_t pid, int *fd, uint64_t *bytes);
 
-/* The pid as the process itself sees it, in the innermost pid namespace; or -ESRCH. */
+/* The pid as the process itself sees it, in the innermost pid namespace; -ESRCH, or -errno when it cannot be known. */
 pid_t proc_ns_pid(pid_t pid);
 
 /* Mappings; release with proc_maps_fini(). 0, -ESRCH, -EACCES, -ENOMEM, with `e` set. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * System calls and functions executed by a stopped thread of another process.
  *
@@ -35,6 +36,7 @@ struct remote {
 	struct gadget gadget;
 	uint64_t mask;			/* of signals, the true one */
 	uint64_t code;			/* page with arch_call_code, 0 = none yet */
+	bool code_lent;			/* not ours to unmap */
 	bool diverted;
 	bool vectors_changed;
 	struct arch_xstate vectors;	/* the true ones */
@@ -194,6 +196,34 @@ unsigned remote_rank(const struct stop_thread *t)
 	return nr < 0 ? ARCH_RANK_RUNNING : arch_rank_syscall(nr, args);
 }
 
+bool remote_next(const struct stopped *s, struct remote_walk *w, size_t *i)
+{
+	for (; w->rank <= ARCH_RANK_WORST; w->rank++, w->next = 0)
+		while (w->next < s->nr) {
+			*i = w->next++;
+			if (!s->v[*i].ended && remote_rank(&s->v[*i]) == w->rank)
+				return true;
+		}
+	return false;
+}
+
+int remote_by_any(struct stopped *s, int (*function)(struct remote *r, void *arg, struct err *e), void *arg, struct err *e)
+{
+	struct remote_walk walk = { 0 };
+	int rc = -EAGAIN;
+	size_t i;
+
+	while (rc && remote_next(s, &walk, &i)) {
+		struct remote *r = NULL;
+
+		rc = remote_open(s, i, &r, e);
+		if (!rc)
+			rc = function(r, arg, e);
+		remote_close(r);
+	}
+	return rc;
+}
+
 int remote_open(struct stopped *s, size_t i, struct remote **out, struct err *e)
 {
 	struct remote *r = aligned_alloc(64, (sizeof(*r) + 63) & ~63ul);
@@ -312,6 +342,12 @@ int remote_fork(struct remote *r, struct remote_child *child, struct err *e)
 
 /* ---- a function ----------------------------------------------------------------------------- */
 
+void remote_use_code(struct remote *r, uint64_t code)
+{
+	r->code = code;
+	r->code_lent = true;
+}
+
 /* The page that calls the function: the thread's own code cannot say what the function returned and end in rt_sigreturn, too. */
 static int make_code(struct remote *r, struct err *e)
 {
@@ -387,7 +423,7 @@ static int run_close(void *arg)
 	struct remote *r = ((struct job *)arg)->r;
 	int64_t result;
 
-	if (r->code)
+	if (r->code && !r->code_lent)
 		remote_syscall(r, SYS_munmap, (const uint64_t[6]){ r->code, REMOTE_CODE_BYTES }, &result, NULL);
 	if (r->diverted)
 		restore(r);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * System calls and functions executed by a stopped thread of another process.
  *
@@ -14,7 +15,7 @@
 #include "src/base/err.h"
 #include "src/target/stop.h"
 
-#define REMOTE_CODE_BYTES	4096u	/* mapped by remote_call(), begins with arch_call_code */
+#define REMOTE_CODE_BYTES	4096u	/* mapped by remote_call() where remote_use_code() was not called */
 
 struct remote;
 
@@ -26,6 +27,21 @@ int remote_open(struct stopped *s, size_t i, struct remote **out, struct err *e)
 
 /* How well a stopped thread bears being used: the less the better, up to ARCH_RANK_WORST. */
 unsigned remote_rank(const struct stop_thread *t);
+
+/* A walk over the threads that have not ended, the fittest first; all zero: at the beginning. */
+struct remote_walk {
+	unsigned rank;
+	size_t next;
+};
+
+/* The next one's number in *i. False: there is none. */
+bool remote_next(const struct stopped *s, struct remote_walk *w, size_t *i);
+
+/*
+ * Have the fittest thread do it; where it cannot, or `function` fails, the next one, which begins again. 0, or -errno with `e`: why the last one could
+ * not; -EAGAIN where there is none.
+ */
+int remote_by_any(struct stopped *s, int (*function)(struct remote *r, void *arg, struct err *e), void *arg, struct err *e);
 
 /* Put the thread back to where it was and free. */
 void remote_close(struct remote *r);
@@ -49,6 +65,9 @@ struct remote_child {
  */
 #define REMOTE_CHILD_STATUS	112
 int remote_fork(struct remote *r, struct remote_child *child, struct err *e);
+
+/* Use the code (arch_call_code) that lies there already for remote_call(), in place of a page mapped for it. */
+void remote_use_code(struct remote *r, uint64_t code);
 
 /*
  * Call function(arg) on the stack that ends at `stack_end` (16-byte aligned, at least 32 KiB, mapped), for at most `timeout_ns`. Its

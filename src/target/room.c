@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Whether there is room for a copy of a process. */
 #include "src/target/room.h"
 

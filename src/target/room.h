@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Whether there is room for a copy of a process: memory, one process more; and whether the program would be told of it.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * One thread seized and stopped, as part of stopping several.
  *
@@ -32,6 +33,7 @@
 #define LATE_NS		10000000000ull	/* for threads to stop that are too late, on a machine too busy for them */
 #define SOON_NS		20000000u	/* ... where none of them can be interrupted now */
 #define POLL_NS		300000
+#define LOOK_NS		20000000u	/* between looks whether a thread still waits for a processor */
 #define PF_IO_WORKER	0x10u		/* linux/sched.h: of field 9 of stat */
 #define PF_USER_WORKER	0x4000u
 
@@ -59,10 +61,9 @@ int seize_began_another(struct seizing *sz)
 	return -EAGAIN;
 }
 
-static int cannot_seize(struct seizing *sz, pid_t tid, int rc)
+static int cannot_seize(struct seizing *sz, pid_t tid, pid_t tracer, int rc)
 {
 	struct err *e = sz->e;
-	pid_t tracer = task_tracer(sz->s->pid, tid);
 
 	if (tracer == getpid())	/* seized under the number that it had before exec */
 		return seize_began_another(sz);
@@ -84,18 +85,23 @@ static bool nothing_to_stop(pid_t pid, pid_t tid)
 	return task_ended(pid, tid) || (!task_stat(pid, tid, 9, &flags) && flags & (PF_IO_WORKER | PF_USER_WORKER));
 }
 
-/* The dead are refused with EPERM, too, also a first thread whose place the thread that calls exec is just about to take. */
+/*
+ * The dead are refused with EPERM, too, also a first thread whose place the thread that calls exec is just about to take, and one that is traced:
+ * when nobody traces it, somebody may have let go of it since.
+ */
 int seize(struct seizing *sz, pid_t tid)
 {
+	pid_t tracer = 0;
 	int rc, tries = 0;
 
-	do
+	do {
 		rc = (int)tracer_ptrace(PTRACE_SEIZE, tid, 0, SEIZE_OPTIONS);
-	while (rc == -EPERM && ++tries < SEIZE_TRIES && !task_ended(sz->s->pid, tid));
+		tracer = rc == -EPERM ? task_tracer(sz->s->pid, tid) : 0;
+	} while (rc == -EPERM && !tracer && ++tries < SEIZE_TRIES && !task_ended(sz->s->pid, tid));
 	if (rc == -ESRCH || (rc == -EPERM && nothing_to_stop(sz->s->pid, tid)))
 		return 0;
 	if (rc)
-		return cannot_seize(sz, tid, rc);
+		return cannot_seize(sz, tid, tracer, rc);
 	rc = add_thread(sz, tid);
 	if (!rc)
 		rc = (int)tracer_ptrace(PTRACE_INTERRUPT, tid, 0, 0);
@@ -133,6 +139,18 @@ static bool fault_pending(pid_t pid, pid_t tid)
 	       pending & ~blocked & ~leash_mask();
 }
 
+/* Does it stop as soon as it gets a processor, which is all that it waits for? Then it is waited for a bit longer. */
+static bool is_on_its_way(struct seizing *sz, pid_t tid)
+{
+	const uint64_t now_ns = tracer_now_ns();
+	char where[64];
+
+	if (now_ns >= sz->latest_ns || task_sleeps_in(sz->s->pid, tid, where, sizeof(where)) == 'D')
+		return false;
+	tracer_deadline(sz->s->tracer, now_ns + LOOK_NS);
+	return true;
+}
+
 /* Read its registers; make a call that fails when stopped one that begins again. 0, -errno. */
 static int look_at(struct stop_thread *thread)
 {
@@ -150,6 +168,8 @@ int seize_wait(struct seizing *sz, struct stop_thread *thread)
 	for (;;) {
 		int status = tracer_wait(sz->s->tracer, thread->tid);
 
+		if (status == -ETIMEDOUT && is_on_its_way(sz, thread->tid))
+			continue;
 		if (status == -ETIMEDOUT)
 			return does_not_stop(sz, thread->tid);
 		if (status < 0) {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * One thread seized and stopped, as part of stopping several (stop.c). All on the tracing thread.
  */
@@ -18,6 +19,7 @@ struct seizing {
 	struct err *e;
 	size_t room;			/* of s->v */
 	size_t nr_looked_at;		/* of s->v: stopped, registers read */
+	uint64_t latest_ns;		/* CLOCK_MONOTONIC: past the deadline, until when a thread may wait for a processor; 0 = not at all */
 };
 
 /* Seize a thread and ask it to stop. 1, 0 when it has ended, -errno with `e`. */

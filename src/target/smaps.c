@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Mappings by their flags. */
 #include "src/target/smaps.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Mappings by the flags that /proc/PID/smaps tells of them (VmFlags, proc_pid_smaps(5)). The kernel goes through all page tables for it. */
 #ifndef TARGET_SMAPS_H
 #define TARGET_SMAPS_H

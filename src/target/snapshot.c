@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A process as it was at one moment: its copy, and what is to be had elsewhere (apart.h). */
 #include "src/target/snapshot.h"
 
@@ -27,6 +28,7 @@
 #include "src/target/words.h"
 
 #define STOP_NS		5000000000u
+#define HURRIED_BYTES	(16ull << 20)	/* without a copy: searched in no more than some milliseconds */
 #define MAX_TRIES	6		/* to find a thread that can be used */
 #define NAP_NS		1000000u	/* at first, between tries */
 
@@ -167,7 +169,8 @@ static int settle(struct snapshot *s, struct err *e)
 	state->mem = open_mem(state->task);
 	state->pages = pages_open(state->task);
 	if (!state->copy.child.pid) {
-		stop_calm_down(&state->stopped);
+		if (own_bytes(s->pid) > HURRIED_BYTES)
+			stop_calm_down(&state->stopped);
 		rc = smaps_flagged(state->task, "um", &state->brought);
 		return rc ? left_out_failed(s, rc, e) : 0;
 	}

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A process as it was at one moment, to be read at leisure while it runs on: a copy-on-write copy of it, made inside it, and the registers of
  * its threads.

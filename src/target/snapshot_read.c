@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Reading a snapshot's memory: where it is, and what need not be read. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What a snapshot holds until snapshot_free(). For snapshot*.c only.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * All threads of a process stopped, looked at and let go.
  *
@@ -8,11 +9,11 @@
 
 #include <elf.h>
 #include <errno.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "arch/x86_64/stop_arch.h"
 #include "src/base/hash.h"
@@ -25,6 +26,8 @@
 #define ONE_WAIT_NS	200000000u	/* for one thread, before another one or it again is tried */
 #define AGAIN_NS	2000000		/* between looking at all of them */
 #define MAX_CHOICES	64
+#define PMM_WAITS	500u		/* for another pmm to let go */
+#define PMM_WAIT_NS	10000000u
 
 struct stopping {
 	struct seizing sz;
@@ -75,13 +78,15 @@ static void forget_ended(struct stopped *s)
 static int run_stop_all(void *arg)
 {
 	struct stopping *st = arg;
+	bool late;
 	int new;
 
 	tracer_deadline(st->s->tracer, st->deadline_ns);
 	st->s->begin_ns = tracer_now_ns();
 	do {
+		late = tracer_now_ns() > st->deadline_ns;	/* a pass that took long, on a busy machine, may yet have been the last one */
 		new = stop_pass(st);
-		if (new > 0 && tracer_now_ns() > st->deadline_ns)
+		if (new > 0 && late)
 			new = err_set(st->e, -ETIMEDOUT, "process %d makes threads faster than they can be stopped", (int)st->s->pid);
 	} while (new > 0);
 	if (new)
@@ -126,36 +131,19 @@ int stop_set_regs(struct stopped *s, size_t i, const struct user_regs_struct *re
 	return tracer_do(s->tracer, run_set_regs, &(struct set_regs){ s, i, regs });
 }
 
-/*
- * While a program's threads stand still nobody should wait for a processor, least of all we: real-time priority where we may have it
- * (CAP_SYS_NICE, RLIMIT_RTPRIO). The tracer's thread inherits it.
- */
-static void hurry(struct stopped *s)
-{
-	struct sched_param p = { 0 };
-
-	s->policy = sched_getscheduler(0);
-	if (s->policy != SCHED_OTHER || sched_getparam(0, &p))
-		return;
-	s->priority = p.sched_priority;
-	p.sched_priority = sched_get_priority_min(SCHED_RR);
-	s->hurried = !sched_setscheduler(0, SCHED_RR, &p);
-}
-
 static int run_calm_down(void *arg)
 {
-	const struct stopped *s = arg;
-
-	return sched_setscheduler(0, s->policy, &(struct sched_param){ .sched_priority = s->priority });
+	hurry_end(arg);
+	return 0;
 }
 
+/* The tracer's thread has inherited it. */
 void stop_calm_down(struct stopped *s)
 {
-	if (s->hurried && s->tracer)
-		tracer_do(s->tracer, run_calm_down, s);
-	if (s->hurried)
-		run_calm_down(s);
-	s->hurried = false;
+	if (s->hurry.on && s->tracer && s->tracer != tracer_here())
+		tracer_do(s->tracer, run_calm_down, &s->hurry);
+	hurry_end(&s->hurry);
+	s->hurry.on = false;
 }
 
 uint64_t stop_resume_traced(struct stopped *s, struct tracer **tracer)
@@ -183,6 +171,11 @@ uint64_t stop_resume(struct stopped *s)
 	return ns;
 }
 
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
 /* Begin a tracing, do it, and on failure let everything go. */
 static int stop_some(pid_t pid, pid_t tid, uint64_t timeout_ns, struct stopped *s, int (*function)(void *), struct err *e)
 {
@@ -190,8 +183,15 @@ static int stop_some(pid_t pid, pid_t tid, uint64_t timeout_ns, struct stopped *
 	int rc;
 
 	*s = (struct stopped){ .pid = pid };
-	hurry(s);
-	rc = tracer_new(&s->tracer, e);
+	s->tracer = tracer_here();
+	if (s->tracer) {
+		s->hurry = tracer_take_hurry(s->tracer);
+		st.sz.latest_ns = st.deadline_ns;
+		st.deadline_ns = tracer_now_ns() + least(timeout_ns, ALL_WAIT_NS);
+	}
+	if (!s->hurry.on)
+		hurry_begin(&s->hurry);
+	rc = s->tracer ? 0 : tracer_new(&s->tracer, e);
 	if (!rc)
 		rc = tracer_do(s->tracer, function, &st);
 	hash_fini(&st.known);
@@ -206,9 +206,19 @@ static void nap(uint64_t ns)
 	nanosleep(&(struct timespec){ (time_t)(ns / 1000000000), (long)(ns % 1000000000) }, NULL);
 }
 
-static uint64_t least(uint64_t a, uint64_t b)
+/* Of the threads that are traced, is each by a pmm? Also when it has just let go. */
+static bool held_by_pmm(pid_t pid)
 {
-	return a < b ? a : b;
+	struct task_list tasks = { 0 };
+	bool only = !task_list(pid, &tasks);
+
+	for (size_t i = 0; only && i < tasks.tids.nr; i++) {
+		pid_t tracer = task_tracer(pid, tasks.tids.v[i]);
+
+		only = !tracer || (task_is_pmm(tracer) && tracer != getpid());
+	}
+	vec_fini(&tasks.tids);
+	return only;
 }
 
 /*
@@ -220,10 +230,17 @@ static uint64_t least(uint64_t a, uint64_t b)
 int stop_all(pid_t pid, uint64_t timeout_ns, struct stopped *s, struct err *e)
 {
 	uint64_t wait_ns = ALL_WAIT_NS, left_ns = timeout_ns;
+	unsigned waits = 0;
 
+	if (tracer_here())	/* what does not stop goes free with this thread only: no further attempt */
+		return stop_some(pid, 0, timeout_ns, s, run_stop_all, e);
 	for (;; wait_ns += wait_ns / 2) {
 		int rc = stop_some(pid, 0, least(wait_ns, left_ns), s, run_stop_all, e);
 
+		for (; rc == -EBUSY && waits < PMM_WAITS && held_by_pmm(pid); waits++) {
+			nap(PMM_WAIT_NS);
+			rc = stop_some(pid, 0, least(wait_ns, left_ns), s, run_stop_all, e);
+		}
 		if (rc != -ETIMEDOUT || wait_ns >= left_ns)
 			return rc;
 		nap(wait_ns / 2);
@@ -296,9 +313,9 @@ int stop_this(pid_t pid, pid_t tid, uint64_t timeout_ns, struct stopped *s, stru
 }
 
 /* Worth trying another thread, or this one later? */
-static bool try_on(int rc)
+static bool try_on(pid_t pid, int rc)
 {
-	return rc == -EAGAIN || rc == -ETIMEDOUT;
+	return rc == -EAGAIN || rc == -ETIMEDOUT || (rc == -EBUSY && held_by_pmm(pid));
 }
 
 int stop_one(pid_t pid, uint64_t timeout_ns, struct stopped *s, struct err *e)
@@ -319,7 +336,7 @@ int stop_one(pid_t pid, uint64_t timeout_ns, struct stopped *s, struct err *e)
 
 			rc = stop_some(pid, choice[i].tid, wait_ns, s, run_stop_this, e);
 			left_ns -= least(left_ns, least(wait_ns, tracer_now_ns() - begin_ns));
-			if (!rc || !try_on(rc) || !left_ns)
+			if (!rc || !try_on(pid, rc) || !left_ns)
 				return rc;
 		}
 		if (!left_ns)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * All threads of a process stopped, looked at and let go (ptrace).
  *
@@ -15,6 +16,7 @@
 #include <sys/user.h>
 
 #include "src/base/err.h"
+#include "src/target/hurry.h"
 
 struct gadget;
 struct tracer;
@@ -32,8 +34,7 @@ struct stopped {
 	uint64_t begin_ns;		/* CLOCK_MONOTONIC of the first thread's stop */
 	struct tracer *tracer;		/* does the work */
 	const struct gadget *gadget;	/* for remote_open(): instructions found before the stop, where they can be; NULL = it looks for them */
-	int policy, priority;		/* sched_setscheduler(2): our own as they were */
-	bool hurried;
+	struct hurry hurry;
 };
 
 /*
@@ -49,6 +50,9 @@ int stop_possible(pid_t pid, struct err *e);
 /*
  * Stop every thread, also those that appear meanwhile, within `timeout_ns` of waiting. On failure nothing is stopped. 0 or -errno with `e`:
  * -ESRCH ended, -EPERM, -ETIMEDOUT (a thread sleeps uninterruptibly; named), -EAGAIN (it called exec meanwhile).
+ *
+ * Under tracer_run() there is one attempt: who merely waits for a processor is waited for all the time, one who sleeps uninterruptibly no
+ * longer than others can be held up for it.
  */
 int stop_all(pid_t pid, uint64_t timeout_ns, struct stopped *s, struct err *e);
 

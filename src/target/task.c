@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The threads (tasks) of a process as /proc has them. */
 #include "src/target/task.h"
 
@@ -10,8 +11,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#define STATUS_BYTES	8192
+#define STATUS_BYTES	6144	/* it takes 1.5 KiB, and more on machines of hundreds of nodes */
 #define LIVE_TRIES	20
+
+/* What an error says of what was looked for: -ESRCH, it is not there; else nothing. */
+static int gone(int error)
+{
+	return error == ENOENT || error == ESRCH ? -ESRCH : -error;
+}
 
 int task_list(pid_t pid, struct task_list *list)
 {
@@ -24,18 +31,20 @@ int task_list(pid_t pid, struct task_list *list)
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
 	dir = opendir(path);
 	if (!dir)
-		return errno == ENOMEM ? -ENOMEM : -ESRCH;
-	while (!rc && (entry = readdir(dir))) {
+		return gone(errno);
+	while (!rc && (errno = 0, entry = readdir(dir))) {
 		long tid = strtol(entry->d_name, NULL, 10);
 
 		if (tid > 0)
 			rc = vec_push(&list->tids, (pid_t)tid);
 	}
+	if (!rc && errno)
+		rc = gone(errno);
 	closedir(dir);
 	return rc;
 }
 
-/* A file of a thread's directory (tid 0: the process's), NUL-terminated and cut at `room`. Its length, -ESRCH. */
+/* A file of a thread's directory (tid 0: the process's), NUL-terminated and cut at `room`. Its length, -ESRCH: it is gone, or -errno. */
 static ssize_t read_file(pid_t pid, pid_t tid, const char *name, char *text, size_t room)
 {
 	char path[80];
@@ -48,12 +57,15 @@ static ssize_t read_file(pid_t pid, pid_t tid, const char *name, char *text, siz
 		snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return -ESRCH;
-	n = read(fd, text, room - 1);
-	close(fd);
+		return gone(errno);
+	do
+		n = read(fd, text, room - 1);
+	while (n < 0 && errno == EINTR);
 	if (n < 0)
-		return -ESRCH;
-	text[n] = '\0';
+		n = gone(errno);
+	else
+		text[n] = '\0';
+	close(fd);
 	return n;
 }
 
@@ -61,9 +73,10 @@ int task_status(pid_t pid, pid_t tid, const char *name, int base, uint64_t *valu
 {
 	char text[STATUS_BYTES], line[40];
 	const char *found;
+	ssize_t n = read_file(pid, tid, "status", text, sizeof(text));
 
-	if (read_file(pid, tid, "status", text, sizeof(text)) < 0)
-		return -ESRCH;
+	if (n < 0)
+		return (int)n;
 	snprintf(line, sizeof(line), "\n%s:", name);
 	found = strstr(text, line);
 	if (!found)
@@ -97,24 +110,23 @@ static const char *find_field(const char *stat, unsigned number)
 int task_stat(pid_t pid, pid_t tid, unsigned field, uint64_t *value)
 {
 	char text[1024];
-	const char *p = NULL;
+	ssize_t n = read_file(pid, tid, "stat", text, sizeof(text));
+	const char *p = n > 0 ? find_field(text, field) : NULL;
 
-	if (read_file(pid, tid, "stat", text, sizeof(text)) > 0)
-		p = find_field(text, field);
 	if (!p)
-		return -ESRCH;
+		return n < 0 ? (int)n : -ESRCH;
 	*value = strtoull(p, NULL, 10);
 	return 0;
 }
 
+/* '?' when it cannot be known: such a thread counts as one that lives. */
 static char task_state(pid_t pid, pid_t tid)
 {
 	char text[1024];
-	const char *p = NULL;
+	ssize_t n = read_file(pid, tid, "stat", text, sizeof(text));
+	const char *p = n > 0 ? find_field(text, 3) : NULL;
 
-	if (read_file(pid, tid, "stat", text, sizeof(text)) > 0)
-		p = find_field(text, 3);
-	return p ? *p : 'X';
+	return p ? *p : n < 0 && n != -ESRCH ? '?' : 'X';
 }
 
 bool task_ended(pid_t pid, pid_t tid)
@@ -145,6 +157,16 @@ pid_t task_proc(pid_t pid)
 	pid_t live = task_live(pid);
 
 	return live > 0 ? live : pid;
+}
+
+bool task_is_pmm(pid_t pid)
+{
+	char comm[32] = "";
+
+	if (read_file(pid, pid, "comm", comm, sizeof(comm)) < 0)
+		return true;
+	comm[strcspn(comm, "\n")] = '\0';
+	return !strcmp(comm, "pmm") || !strcmp(comm, TASK_WATCHDOG_NAME);
 }
 
 char task_sleeps_in(pid_t pid, pid_t tid, char *where, size_t room)

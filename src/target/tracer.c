@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The thread that traces.
  *
@@ -23,11 +24,12 @@
 
 #include "src/base/thread.h"
 #include "src/base/vec.h"
+#include "src/target/hurry.h"
 #include "src/target/task.h"
 
 #define TICK_SIGNAL	(SIGRTMAX - 3)
 #define TICK_NS		5000000
-#define STACK_BYTES	(256u << 10)
+#define STACK_BYTES	(1u << 20)	/* tracer_run(): a whole search */
 
 #ifndef sigev_notify_thread_id
 #define sigev_notify_thread_id _sigev_un._tid
@@ -39,6 +41,9 @@ struct tracer {
 	int (*function)(void *);	/* NULL = end */
 	void *arg;
 	int result;
+	bool whole;			/* tracer_run(): ticks, which interrupt system calls, only while tracing */
+	bool open;			/* ... which is now */
+	struct hurry hurry;		/* the same; inherited */
 	uint64_t deadline_ns;
 	VEC(pid_t) watched;
 	pid_t child;			/* of these the one that is pmm's own child, whose status pmm waits for; 0 = none */
@@ -109,20 +114,25 @@ void tracer_forget(struct tracer *t)
 	t->watched.nr = 0;
 }
 
+static void let_tick(int how)
+{
+	sigset_t tick;
+
+	sigemptyset(&tick);
+	sigaddset(&tick, TICK_SIGNAL);
+	pthread_sigmask(how, &tick, NULL);
+}
+
 /* The timer; when there is none to be had, waits have no end. */
 static bool start_ticking(timer_t *timer)
 {
 	const struct itimerspec every = { .it_value.tv_nsec = TICK_NS, .it_interval.tv_nsec = TICK_NS };
 	struct sigaction action = { .sa_handler = on_tick };	/* no SA_RESTART */
 	struct sigevent to_me = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = TICK_SIGNAL };
-	sigset_t tick;
 
 	to_me.sigev_notify_thread_id = (pid_t)syscall(SYS_gettid);
 	if (sigaction(TICK_SIGNAL, &action, NULL) || timer_create(CLOCK_MONOTONIC, &to_me, timer))
 		return false;
-	sigemptyset(&tick);
-	sigaddset(&tick, TICK_SIGNAL);
-	pthread_sigmask(SIG_UNBLOCK, &tick, NULL);
 	return !timer_settime(*timer, 0, &every, NULL);
 }
 
@@ -140,6 +150,8 @@ static void *serve(void *arg)
 
 	self = t;
 	ticking = start_ticking(&timer);
+	if (!t->whole)
+		let_tick(SIG_UNBLOCK);
 	t->result = ticking ? 0 : -EAGAIN;
 	sem_post(&t->answered);
 	for (;;) {
@@ -154,13 +166,14 @@ static void *serve(void *arg)
 	return NULL;
 }
 
-int tracer_new(struct tracer **out, struct err *e)
+static int start(const struct tracer *with, struct tracer **out, struct err *e)
 {
-	struct tracer *t = calloc(1, sizeof(*t));
+	struct tracer *t = malloc(sizeof(*t));
 	int rc = t ? 0 : -ENOMEM;
 
 	*out = NULL;
 	if (t) {
+		*t = *with;
 		sem_init(&t->asked, 0, 0);
 		sem_init(&t->answered, 0, 0);
 		rc = thread_start(&t->thread, STACK_BYTES, serve, t);
@@ -179,9 +192,14 @@ int tracer_new(struct tracer **out, struct err *e)
 	return 0;
 }
 
+int tracer_new(struct tracer **out, struct err *e)
+{
+	return start(&(struct tracer){ .whole = false }, out, e);
+}
+
 void tracer_free(struct tracer *t)
 {
-	if (!t)
+	if (!t || t == self)
 		return;
 	t->function = NULL;
 	sem_post(&t->asked);
@@ -192,15 +210,57 @@ void tracer_free(struct tracer *t)
 	free(t);
 }
 
+static int do_here(struct tracer *t, int (*function)(void *arg), void *arg)
+{
+	const bool begins = t->whole && !t->open;
+	int result;
+
+	if (begins)
+		let_tick(SIG_UNBLOCK);
+	t->open |= begins;
+	result = function(arg);
+	if (begins)
+		let_tick(SIG_BLOCK);
+	t->open &= !begins;
+	return result;
+}
+
 int tracer_do(struct tracer *t, int (*function)(void *arg), void *arg)
 {
 	if (self == t)
-		return function(arg);
+		return do_here(t, function, arg);
 	t->function = function;
 	t->arg = arg;
 	sem_post(&t->asked);
 	wait_for(&t->answered);
 	return t->result;
+}
+
+int tracer_run(int (*function)(void *arg), void *arg, struct err *e)
+{
+	struct tracer with = { .whole = true }, *t;
+	int rc;
+
+	hurry_begin(&with.hurry);
+	rc = start(&with, &t, e);
+	if (!rc)
+		rc = tracer_do(t, function, arg);
+	tracer_free(t);
+	hurry_end(&with.hurry);
+	return rc;
+}
+
+struct tracer *tracer_here(void)
+{
+	return self && self->whole ? self : NULL;
+}
+
+struct hurry tracer_take_hurry(struct tracer *t)
+{
+	const struct hurry h = t->hurry;
+
+	t->hurry.on = false;
+	return h;
 }
 
 void tracer_deadline(struct tracer *t, uint64_t ns)
@@ -252,7 +312,9 @@ int tracer_wait(struct tracer *t, pid_t tid)
 
 		if (status != -EINTR)
 			return status;
-		if (tracer_now_ns() >= t->deadline_ns)
-			return -ETIMEDOUT;
+		if (tracer_now_ns() < t->deadline_ns)
+			continue;
+		status = tracer_peek(tid);	/* it may have stopped while we waited for a processor */
+		return status == -EAGAIN ? -ETIMEDOUT : status;
 	}
 }

@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The thread that traces.
  *
  * The kernel accepts ptrace requests only from the thread that seized, and what a tracing thread has seized goes free when that
  * thread ends: the only way to let go of a thread that does not stop. So each tracing has a thread of its own, to which the work is
- * handed.
+ * handed bit by bit (tracer_do()) or all at once (tracer_run()).
  */
 #ifndef TARGET_TRACER_H
 #define TARGET_TRACER_H
@@ -14,6 +15,7 @@
 
 #include "src/base/err.h"
 
+struct hurry;
 struct tracer;
 
 /* Of a status that tracer_wait() returns: the ptrace event, 0 = a signal or a system call. */
@@ -23,8 +25,20 @@ struct tracer;
 /* Start one. 0 or -errno with `e`. */
 int tracer_new(struct tracer **out, struct err *e);
 
-/* End it: whatever it still traces goes on. NULL is none. */
+/* End it: whatever it still traces goes on. NULL is none; tracer_here() is left to tracer_run(). */
 void tracer_free(struct tracer *t);
+
+/*
+ * Run function(arg) on a new one and wait; its result, or -errno with `e`. What it stops (stop.h) is traced by this very thread, so that a stop costs no
+ * switches between threads; what it has not let go goes free at the end.
+ */
+int tracer_run(int (*function)(void *arg), void *arg, struct err *e);
+
+/* The calling thread, if it is one of tracer_run(); else NULL. */
+struct tracer *tracer_here(void);
+
+/* The priority that tracer_run() has begun with: once, to be ended by who gets it. */
+struct hurry tracer_take_hurry(struct tracer *t);
 
 /* Run function(arg) on it and wait; returns its result. From the thread itself it is a plain call. */
 int tracer_do(struct tracer *t, int (*function)(void *arg), void *arg);

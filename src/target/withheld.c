@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Memory read while all threads stand still. */
 #include "src/target/withheld.h"
 

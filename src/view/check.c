@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Heap errors as a document: the entries, each with its three places, and a head that says what was looked at.
  */
@@ -16,18 +17,20 @@
 
 static void detail(struct table *t, struct str *s)
 {
-	table_wrap(t, FOUND_LABEL, str_text(s), CHECK_LINE_WIDTH, 1, ROW_DIM, false);
+	table_wrap(t, FOUND_LABEL, table_text(t, s), CHECK_LINE_WIDTH, 1, ROW_DIM, false);
 	str_clear(s);
 }
 
 /* "thread 4711 (worker)", or `article` and "main thread"; false: not known. */
-static bool add_thread(struct str *s, const struct heap *h, const struct heap_finding *f, uint16_t thread, const char *article)
+static bool add_thread(struct str *s, const struct check_view *v, const struct heap_finding *f, uint16_t thread, const char *article)
 {
+	const struct finding_origin *o = check_origin(v, f);
+	const struct heap *h = v->heap;
 	bool counted = f->by == PMM_BY_VALGRIND;
 
 	if (thread == HEAP_NO_THREAD || !h->threads[thread].tid)
 		return false;
-	if (h->threads[thread].tid == (counted ? 1 : h->pid)) {
+	if (h->threads[thread].tid == (counted ? 1 : o ? o->pid : h->pid)) {
 		str_addf(s, "%smain thread", article);
 		return true;
 	}
@@ -38,8 +41,9 @@ static bool add_thread(struct str *s, const struct heap *h, const struct heap_fi
 }
 
 /* Who had a hand in the block's past, and how long before it came to light; Valgrind does not say when. */
-static void add_past(struct str *s, const struct heap *h, const struct heap_finding *f, uint16_t thread, uint64_t ns)
+static void add_past(struct str *s, const struct check_view *v, const struct heap_finding *f, uint16_t thread, uint64_t ns)
 {
+	const struct heap *h = v->heap;
 	uint64_t before = f->first_ns > ns ? f->first_ns - ns : 0;
 	bool known = f->by != PMM_BY_VALGRIND && (ns || !f->parent_pid);	/* not always of a block of before the fork */
 
@@ -48,7 +52,7 @@ static void add_past(struct str *s, const struct heap *h, const struct heap_find
 		if (thread == f->thread)
 			str_add(s, "the same thread");
 		else
-			add_thread(s, h, f, thread, "the ");
+			add_thread(s, v, f, thread, "the ");
 	}
 	if (known && before < h->tick_ns)
 		str_addf(s, ", less than %s before", fmt_duration(h->tick_ns).s);
@@ -77,14 +81,30 @@ static void add_stack(struct table *t, struct check_view *v, uint32_t site, cons
 	}
 }
 
+/* Of several runs: the process, where that is not the program itself, and the runs. */
+static void add_runs(struct str *s, const struct check_view *v, const struct heap_finding *f)
+{
+	const struct finding_origin *o = check_origin(v, f);
+
+	if (!o)
+		return;
+	str_add(s, o->runs & (o->runs - 1) ? "in the runs " : "in the run ");
+	check_runs_met(s, v, f, ", ", "'");
+	if (!o->program)
+		str_addf(s, ", in another process, %s", o->comm);
+	str_add(s, f->by == PMM_BY_SWEEP ? "" : ", ");
+}
+
 static void add_where(struct table *t, struct check_view *v, const struct heap_finding *f)
 {
 	const struct heap *h = v->heap;
 	struct str s = STR_INIT;
 
+	add_runs(&s, v, f);
+
 	if (v->opt.no_head)		/* among the output of other processes */
 		str_addf(&s, "%s, pid %u, ", h->comm[0] ? h->comm : h->cmdline, h->pid);
-	if (add_thread(&s, h, f, f->thread, ""))
+	if (add_thread(&s, v, f, f->thread, ""))
 		str_add(&s, ", ");
 	check_when(&s, h, f->first_ns);
 	if (f->count > 1 && f->by != PMM_BY_VALGRIND && f->last_ns < f->first_ns + h->tick_ns)
@@ -104,11 +124,12 @@ static void add_swept(struct table *t, const struct check_view *v, const struct 
 	const struct heap *h = v->heap;
 	struct str s = STR_INIT;
 
+	add_runs(&s, v, f);
 	if (v->opt.no_head)
 		str_addf(&s, "%s, pid %u", h->comm[0] ? h->comm : h->cmdline, h->pid);
 	if (f->count > 1)
 		str_addf(&s, "%s%s such blocks", s.len ? "; " : "", fmt_count(f->count).s);
-	if (s.len)
+	if (s.len || str_error(&s))
 		detail(t, &s);
 	str_fini(&s);
 }
@@ -129,26 +150,25 @@ static void add_origin(struct str *s, const struct heap_finding *f)
 		str_addf(s, " before the fork, by process %u", f->parent_pid);
 }
 
-static void add_freed(struct str *s, const struct heap *h, const struct heap_finding *f)
+static void add_freed(struct str *s, const struct check_view *v, const struct heap_finding *f)
 {
 	str_add(s, "it was freed");
-	add_past(s, h, f, f->free_thread, f->free_ns);
+	add_past(s, v, f, f->free_thread, f->free_ns);
 }
 
 /* What a sweep has found the release finds, too. */
-static void add_released(struct str *s, const struct heap *h, const struct heap_finding *f)
+static void add_released(struct str *s, const struct check_view *v, const struct heap_finding *f)
 {
 	str_addf(s, "found again by its %s", check_release_text(f->release));
 	if (f->free_thread != HEAP_NO_THREAD) {
 		str_add(s, " in ");
-		add_thread(s, h, f, f->free_thread, "the ");
+		add_thread(s, v, f, f->free_thread, "the ");
 	}
 	str_addf(s, ", %s later:", fmt_duration(f->free_ns > f->first_ns ? f->free_ns - f->first_ns : 0).s);
 }
 
 static void add_history(struct table *t, struct check_view *v, const struct heap_finding *f)
 {
-	const struct heap *h = v->heap;
 	struct str s = STR_INIT;
 
 	if (f->parent_pid && !has_stack(v, f->alloc_site)) {
@@ -156,15 +176,15 @@ static void add_history(struct table *t, struct check_view *v, const struct heap
 		detail(t, &s);
 	} else if (f->alloc_site != HEAP_NO_SITE) {
 		add_origin(&s, f);
-		add_past(&s, h, f, f->alloc_thread, f->alloc_ns);
+		add_past(&s, v, f, f->alloc_thread, f->alloc_ns);
 		detail(t, &s);
 		add_stack(t, v, f->alloc_site, "allocated");
 	}
 	if (f->free_site != HEAP_NO_SITE) {
 		if (f->by == PMM_BY_SWEEP)
-			add_released(&s, h, f);
+			add_released(&s, v, f);
 		else
-			add_freed(&s, h, f);
+			add_freed(&s, v, f);
 		detail(t, &s);
 		add_stack(t, v, f->free_site, "freed");
 	}
@@ -191,14 +211,31 @@ static void separate(struct table *t, uint64_t i)
 	table_set_const(t, FOUND_LABEL, "");
 }
 
+/* Of an address that the processor does not have the kernel does not say which; the instruction does. */
+static bool check_odd(const struct check_view *v, struct heap_finding *f)
+{
+	bool writes;
+
+	if (f->type != PMM_FINDING_CRASH || f->place != PMM_PLACE_NO_ADDRESS || !f->nr_code || !v->opt.odd_address ||
+	    !v->opt.odd_address(f->code, f->nr_code, v->heap->death.regs, &f->address, &writes))
+		return false;
+	f->access = writes ? PMM_ACCESS_WRITE : PMM_ACCESS_READ;
+	return true;
+}
+
 static void fill(struct table *t, uint64_t i)
 {
 	struct check_view *v = t->ctx;
-	const struct heap_finding *f = &v->heap->findings[v->opt.from + i];
+	struct heap_finding odd = v->heap->findings[v->shown.v[i]];
+	const struct heap_finding *f = &v->heap->findings[v->shown.v[i]];
 	unsigned access_bytes = f->nr_code && v->opt.access_bytes ? v->opt.access_bytes(f->code, f->nr_code) : 0;
 	struct str title = STR_INIT, what = STR_INIT;
 	bool again = check_again(v, f);
 
+	if (v->opt.turn)
+		v->opt.turn(v->opt.turn_ctx, v->shown.v[i]);
+	if (check_odd(v, &odd))
+		f = &odd;
 	separate(t, i);
 	if (v->opt.no_head)		/* among the program's own output */
 		str_add(&title, "pmm: ");
@@ -209,9 +246,11 @@ static void fill(struct table *t, uint64_t i)
 		check_headline(&what, v->heap, f, access_bytes);
 	table_row(t, 0, ROW_STRONG, ROW_BOTH);
 	check_figures(t, v, f, access_bytes);
-	table_set_text(t, FOUND_WHAT, str_text(&what));
-	table_wrap(t, FOUND_LABEL, str_text(&title), CHECK_LINE_WIDTH, 0, ROW_STRONG, true);
-	table_wrap(t, FOUND_LABEL, str_text(&what), CHECK_LINE_WIDTH, 1, ROW_PLAIN, false);
+	if (v->opt.tree)
+		check_set_processes(t, v, v->shown.v[i]);
+	table_set_text(t, FOUND_WHAT, table_text(t, &what));
+	table_wrap(t, FOUND_LABEL, table_text(t, &title), CHECK_LINE_WIDTH, 0, ROW_STRONG, true);
+	table_wrap(t, FOUND_LABEL, table_text(t, &what), CHECK_LINE_WIDTH, 1, ROW_PLAIN, false);
 	str_fini(&title);
 	str_fini(&what);
 	if (f->by == PMM_BY_SWEEP)
@@ -228,8 +267,7 @@ static void fill(struct table *t, uint64_t i)
 
 static void add_entries(struct check_view *v)
 {
-	uint64_t nr = v->heap->nr_findings > v->opt.from ? v->heap->nr_findings - v->opt.from : 0;
-	uint64_t shown = v->opt.top && nr > v->opt.top ? v->opt.top : nr;
+	uint64_t nr = v->shown.nr, shown = v->opt.top && nr > v->opt.top ? v->opt.top : nr;
 	struct table *t = table_new(TABLE_TREE, "findings", NULL, check_found_columns, FOUND_NR);
 
 	if (t) {
@@ -238,17 +276,29 @@ static void add_entries(struct check_view *v)
 		t->fill = fill;
 		t->nr_groups = shown;
 		t->no_margin = v->opt.no_head;
-		t->json_only = !nr;
+		t->json_only = !nr || v->opt.tree;	/* its text has a line of each */
 		if (shown < nr)
 			table_note(t, "%s more (--top 0 shows all)", fmt_count(nr - shown).s);
 	}
 	doc_add(&v->doc, t);
 }
 
+static int choose(struct check_view *v)
+{
+	for (uint64_t i = v->opt.from; i < v->heap->nr_findings; i++)
+		if (!(v->opt.skip && v->opt.skip[i - v->opt.from]) && vec_push(&v->shown, i))
+			return -ENOMEM;
+	return 0;
+}
+
 int check_view_init(struct check_view *v, const struct heap *h, struct names *n, const struct check_view_options *o)
 {
 	*v = (struct check_view){ .heap = h, .names = n, .opt = *o, .doc.schema = CHECK_SCHEMA };
-	if (!o->no_head)
+	if (choose(v))
+		return -ENOMEM;
+	if (o->tree)
+		check_tree(v);
+	else if (!o->no_head)
 		check_head(v);
 	add_entries(v);
 	return doc_error(&v->doc);
@@ -257,4 +307,5 @@ int check_view_init(struct check_view *v, const struct heap *h, struct names *n,
 void check_view_fini(struct check_view *v)
 {
 	doc_fini(&v->doc);
+	vec_fini(&v->shown);
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The figures of a heap error: its row in JSON. */
 #include "include/pmm/ledger.h"
 #include "src/analyze/sizes.h"
@@ -26,6 +27,15 @@ const struct column check_found_columns[FOUND_NR] = {
 	[FOUND_FUNCTION] = JSON_COLUMN("function_called", UNIT_TEXT),
 	[FOUND_OTHER] = JSON_COLUMN("other", UNIT_ADDRESS),
 	[FOUND_SAID] = JSON_COLUMN("said", UNIT_NUMBER),
+	[FOUND_SIGNAL] = JSON_COLUMN("signal", UNIT_TEXT),
+	[FOUND_CODE] = JSON_COLUMN("signal_code", UNIT_NUMBER),
+	[FOUND_ENDED] = JSON_COLUMN("ended_by", UNIT_TEXT),
+	[FOUND_STATUS] = JSON_COLUMN("ended_with", UNIT_NUMBER),
+	[FOUND_MAPPING] = JSON_COLUMN("mapping", UNIT_TEXT),
+	[FOUND_MAP_ACCESS] = JSON_COLUMN("mapping_access", UNIT_TEXT),
+	[FOUND_MAP_START] = JSON_COLUMN("mapping_start", UNIT_ADDRESS),
+	[FOUND_MAP_END] = JSON_COLUMN("mapping_end", UNIT_ADDRESS),
+	[FOUND_SAYS] = JSON_COLUMN("message", UNIT_TEXT),
 	[FOUND_GUARDED] = JSON_COLUMN("guarded", UNIT_BOOL),
 	[FOUND_AGAIN] = JSON_COLUMN("again", UNIT_BOOL),
 	[FOUND_BYTES] = JSON_COLUMN("contents", UNIT_TEXT),
@@ -36,6 +46,12 @@ const struct column check_found_columns[FOUND_NR] = {
 	[FOUND_FREE_THREAD_NAME] = JSON_COLUMN("freed_thread_name", UNIT_TEXT),
 	[FOUND_FREE_TIME] = JSON_COLUMN("freed_ns", UNIT_DURATION),
 	[FOUND_PARENT] = JSON_COLUMN("parent_pid", UNIT_NUMBER),
+	[FOUND_PROCESS] = JSON_COLUMN("process", UNIT_TEXT),
+	[FOUND_PID] = JSON_COLUMN("pid", UNIT_NUMBER),
+	[FOUND_RUNS] = JSON_COLUMN("runs", UNIT_TEXT),
+	[FOUND_PROGRAM] = JSON_COLUMN("program", UNIT_TEXT),
+	[FOUND_PROCESSES] = JSON_COLUMN("processes", UNIT_COUNT),
+	[FOUND_PIDS] = JSON_COLUMN("pids", UNIT_NUMBERS),
 	[FOUND_STACK] = JSON_COLUMN("stack", UNIT_TEXT),
 	[FOUND_FRAME] = REPORT_FRAME_COLUMNS,
 	[FOUND_INLINED] = JSON_COLUMN("inlined", UNIT_BOOL),
@@ -59,17 +75,19 @@ static const char *const type_name[PMM_NR_FINDING_TYPES] = {
 	[PMM_FINDING_UNINITIALISED] = "uninitialised",
 	[PMM_FINDING_WILD] = "wild-access",
 	[PMM_FINDING_OTHER] = "other",
+	[PMM_FINDING_CRASH] = "crash",
 };
 static const char *const by_name[PMM_NR_FINDING_BYS] = {
 	[PMM_BY_ACCESS] = "access", [PMM_BY_FUNCTION] = "function", [PMM_BY_RELEASE] = "release", [PMM_BY_QUARANTINE] = "quarantine",
-	[PMM_BY_SWEEP] = "sweep", [PMM_BY_VALGRIND] = "valgrind",
+	[PMM_BY_SWEEP] = "sweep", [PMM_BY_VALGRIND] = "valgrind", [PMM_BY_SIGNAL] = "signal",
 };
 static const char *const access_name[PMM_NR_ACCESSES] = {
 	[PMM_ACCESS_READ] = "read", [PMM_ACCESS_WRITE] = "write", [PMM_ACCESS_EXEC] = "execute",
 };
 static const char *const place_name[PMM_NR_FINDING_PLACES] = {
 	[PMM_PLACE_UNKNOWN] = "unknown", [PMM_PLACE_INSIDE] = "inside", [PMM_PLACE_STACK] = "stack", [PMM_PLACE_STATIC] = "static",
-	[PMM_PLACE_UNMAPPED] = "unmapped",
+	[PMM_PLACE_UNMAPPED] = "unmapped", [PMM_PLACE_NULL] = "null", [PMM_PLACE_FORBIDDEN] = "forbidden",
+	[PMM_PLACE_STACK_GUARD] = "stack-guard", [PMM_PLACE_PAST_FILE] = "past-file", [PMM_PLACE_NO_ADDRESS] = "no-address",
 };
 
 #define NAME(table, i) ((i) < sizeof(table) / sizeof(*(table)) ? (table)[i] : NULL)
@@ -106,7 +124,7 @@ static void set_bytes(struct table *t, const struct heap_finding *f)
 
 	for (unsigned i = 0; i < f->nr_bytes; i++)
 		str_addf(&s, "%02x", f->bytes[i]);
-	table_set_text(t, FOUND_BYTES, str_text(&s));
+	table_set_text(t, FOUND_BYTES, table_text(t, &s));
 	str_fini(&s);
 }
 
@@ -127,6 +145,56 @@ static void set_block(struct table *t, const struct heap *h, const struct heap_f
 	}
 	if (f->parent_pid)
 		table_set(t, FOUND_PARENT, f->parent_pid);
+}
+
+/* Of several runs: which met it, and of which process the one that is described is, unless that is the program itself. */
+static void set_runs(struct table *t, const struct check_view *v, const struct heap_finding *f)
+{
+	const struct finding_origin *o = check_origin(v, f);
+	struct str s = STR_INIT;
+
+	if (!o)
+		return;
+	check_runs_met(&s, v, f, ",", "");
+	table_set_text(t, FOUND_RUNS, table_text(t, &s));
+	table_set(t, FOUND_PID, o->pid);
+	if (!o->program)
+		table_set_text(t, FOUND_PROCESS, o->comm);
+	str_fini(&s);
+}
+
+static void set_signal(struct table *t, unsigned column, unsigned signal)
+{
+	char name[CHECK_SIGNAL_BYTES];
+
+	check_signal_name(name, signal);
+	table_set_text(t, column, name);
+}
+
+/* Of a crash, and of what else the process died of. */
+static void set_death(struct table *t, const struct heap *h, const struct heap_finding *f)
+{
+	const struct heap_death *d = &h->death;
+	bool crash = f->type == PMM_FINDING_CRASH;
+
+	if (!d->known || (!crash && d->finding != f->number))
+		return;
+	set_signal(t, FOUND_SIGNAL, check_crash_signal(h));
+	if (d->code > 0)
+		table_set(t, FOUND_CODE, (uint64_t)d->code);
+	if (d->fault && d->signal && d->signal != d->fault)
+		set_signal(t, FOUND_ENDED, d->signal);
+	if (!d->signal)
+		table_set(t, FOUND_STATUS, d->status);
+	if (!crash)
+		return;
+	if (d->map_access) {
+		table_setf(t, FOUND_MAP_ACCESS, "%c%c%c", d->map_access & 1 ? 'r' : '-', d->map_access & 2 ? 'w' : '-', d->map_access & 4 ? 'x' : '-');
+		table_set(t, FOUND_MAP_START, d->map_start);
+		table_set(t, FOUND_MAP_END, d->map_end);
+	}
+	if (f->text[0])
+		table_set_text(t, d->map_access ? FOUND_MAPPING : FOUND_SAYS, f->text);
 }
 
 void check_figures(struct table *t, const struct check_view *v, const struct heap_finding *f, unsigned access_bytes)
@@ -154,6 +222,7 @@ void check_figures(struct table *t, const struct check_view *v, const struct hea
 		table_set(t, FOUND_SIZE, f->size_bytes ? f->size_bytes : access_bytes);
 	if (f->block)
 		set_block(t, h, f);
+	set_death(t, h, f);
 	if (f->release)
 		table_set_const(t, FOUND_RELEASE, check_release_text(f->release));
 	if (f->function[0])
@@ -164,4 +233,5 @@ void check_figures(struct table *t, const struct check_view *v, const struct hea
 		table_set(t, FOUND_AGAIN, true);
 	if (v->opt.bytes && f->nr_bytes)
 		set_bytes(t, f);
+	set_runs(t, v, f);
 }

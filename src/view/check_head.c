@@ -1,13 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The head of what is told of heap errors: how many, what was looked at and how, what must be known before believing it.
  */
 #include "include/pmm/check.h"
 #include "src/base/fmt.h"
+#include "src/view/check_coverage.h"
 #include "src/view/check_part.h"
 #include "src/view/facts.h"
 #include "src/view/report_part.h"
-
-#define FACT_WIDTH 68	/* with the names before it: 80 */
 
 static const char *const level_name[PMM_NR_CHECK_LEVELS] = { "uninit", "light", "guard", "sampled" };	/* the first: by Valgrind */
 static const char *const mechanism_name[] = { "none", "madvise", "mprotect" };
@@ -29,14 +29,35 @@ static const struct column check_columns[] = {
 	{ "failed_on_purpose", NULL, UNIT_COUNT },
 	{ "sweeps", NULL, UNIT_COUNT },
 	{ "other_processes", NULL, UNIT_COUNT },
+	{ "blocks", NULL, UNIT_COUNT },
+	{ "unchecked_before_start", NULL, UNIT_COUNT },
+	{ "unkept_for_size", NULL, UNIT_COUNT },
+	{ "unkept_in_use", NULL, UNIT_COUNT },
+	{ "coverage", NULL, UNIT_TEXT },
+	{ "ended_by", NULL, UNIT_TEXT },
+	{ "sender_pid", NULL, UNIT_NUMBER },
 };
 
 static const struct column line_columns[] = { { NULL, NULL, UNIT_TEXT, COLUMN_TEXT_ONLY | COLUMN_LABEL } };
+
+static void set_death(struct table *t, unsigned column, const struct heap *h)
+{
+	unsigned signal = check_death_signal(h);
+	char name[CHECK_SIGNAL_BYTES];
+
+	if (!signal)
+		return;
+	check_signal_name(name, signal);
+	table_set_text(t, column, name);
+	if (h->death.known && h->death.sender)
+		table_set(t, column + 1, h->death.sender);
+}
 
 static void add_record(struct check_view *v)
 {
 	const struct heap_check *c = &v->heap->check;
 	struct table *t = table_new(TABLE_RECORD, "check", NULL, check_columns, NR_COLUMNS(check_columns));
+	struct str s = STR_INIT;
 
 	if (t) {
 		unsigned i = 0;
@@ -59,46 +80,29 @@ static void add_record(struct check_view *v)
 		table_set(t, i++, c->failed_on_purpose);
 		table_set(t, i++, c->sweeps);
 		table_set(t, i++, v->opt.others);
+		table_set(t, i++, check_blocks(c));
+		table_set(t, i++, c->passed_early);
+		table_set(t, i++, c->unkept_large);
+		table_set(t, i++, c->unkept_busy);
+		if (c->level) {
+			check_coverage(&s, c);
+			check_left_out(&s, c);
+		}
+		table_set_text(t, i++, table_text(t, &s));
+		set_death(t, i, v->heap);
 	}
+	str_fini(&s);
 	doc_add(&v->doc, t);
-}
-
-/* "9 blocks guarded, 3 with canaries": what was guarded, what was not, and why. */
-static void add_coverage(struct str *to, const struct heap_check *c)
-{
-	uint64_t unchecked = c->flags & PMM_CHECK_THRIFT ? c->passed : 0;
-
-	if (c->level == PMM_CHECK_LIGHT) {
-		str_addf(to, "%s with canaries", report_many(c->canaried, "block").s);
-		if (unchecked)
-			str_addf(to, ", %s not checked for their cost (--budget)", fmt_count(unchecked).s);
-		return;
-	}
-	str_addf(to, "%s guarded", report_many(c->guarded, "block").s);
-	if (c->level == PMM_CHECK_SAMPLED)
-		str_addf(to, ", a random sample");
-	else if (c->canaried)
-		str_addf(to, ", %s with canaries", fmt_count(c->canaried).s);
-	if (unchecked)
-		str_addf(to, ", %s not checked", fmt_count(unchecked).s);
-	if (c->unguarded_budget + unchecked)
-		str_addf(to, "; %s for their cost (--budget)", fmt_count(c->unguarded_budget + unchecked).s);
-	if (c->unguarded_limit)
-		str_addf(to, "; %s above the limit (--max-guarded)", fmt_count(c->unguarded_limit).s);
-	if (c->unguarded_large)
-		str_addf(to, "; %s for their size", fmt_count(c->unguarded_large).s);
-	if (c->unguarded_refused)
-		str_addf(to, c->flags & PMM_CHECK_OPENED ? "; %s as the program had put itself under seccomp" : "; %s as the kernel refused",
-			 fmt_count(c->unguarded_refused).s);
 }
 
 static void blocks_row(struct table *t, const struct heap *h)
 {
 	struct str s = STR_INIT;
 
-	add_coverage(&s, &h->check);
+	check_coverage(&s, &h->check);
+	check_left_out(&s, &h->check);
 	facts_row(t, "blocks");
-	table_wrap(t, FACT_TEXT, str_text(&s), FACT_WIDTH, 0, ROW_PLAIN, true);
+	table_wrap(t, FACT_TEXT, table_text(t, &s), FACT_WIDTH, 0, ROW_PLAIN, true);
 	str_fini(&s);
 }
 
@@ -111,8 +115,12 @@ static void found_text(struct str *s, const struct heap *h)
 		times += h->findings[i].count;
 	if (h->nr_findings)
 		check_counts(s, h);
+	else if (check_death_signal(h))
+		str_add(s, "nothing until ");
 	else
 		str_add(s, "no heap errors");
+	if (!h->nr_findings)
+		check_death(s, h);
 	if (times > h->nr_findings)
 		str_addf(s, "; %s times in all", fmt_count(times).s);
 	if (h->check.sweeps)
@@ -126,16 +134,18 @@ static void add_head(struct check_view *v)
 	struct str found = STR_INIT;
 
 	if (t) {
-		report_process_row(t, h);
-		if (h->check.level)
+		if (v->opt.runs)
+			check_runs_rows(t, v);
+		else if (h->check.level)
 			blocks_row(t, h);
+		report_process_row(t, h);
 		if (h->check.failed_on_purpose) {
 			facts_row(t, "failed");
 			table_setf(t, FACT_TEXT, "%s made to fail", report_many(h->check.failed_on_purpose, "request").s);
 		}
 		facts_row(t, "found");
 		found_text(&found, h);
-		table_wrap(t, FACT_TEXT, str_text(&found), FACT_WIDTH, 0, ROW_PLAIN, true);
+		table_wrap(t, FACT_TEXT, table_text(t, &found), FACT_WIDTH, 0, ROW_PLAIN, true);
 		str_fini(&found);
 	}
 	doc_add(&v->doc, t);
@@ -156,21 +166,21 @@ static void add_notes(struct check_view *v)
 	if (t && c->findings_lost) {
 		str_addf(&s, "%s more met, but not told: there is room for %s different ones a process",
 			 report_many(c->findings_lost, "error").s, fmt_count(PMM_MAX_FINDINGS).s);
-		add_note(t, str_text(&s));
+		add_note(t, table_text(t, &s));
 		str_clear(&s);
 	}
 	if (t && c->left_open) {
 		str_addf(&s, "the most frequent errors are counted too low: pages where they are met were left open %s",
 			 report_many(c->left_open, "time").s);
-		add_note(t, str_text(&s));
+		add_note(t, table_text(t, &s));
 		str_clear(&s);
 	}
 	if (t && c->level && !c->sweeps && v->heap->end != HEAP_RUNNING)
 		add_note(t, "its live blocks were not looked at in the end: it was killed, or how it ended was not seen");
-	if (t && c->passed && !(c->flags & PMM_CHECK_THRIFT)) {
-		str_addf(&s, "%s not checked at all", report_many(c->passed, "block").s);
-		add_note(t, str_text(&s));
-	}
+	if (t && v->opt.runs)
+		check_runs_notes(&s, v);
+	if (t && s.len)
+		add_note(t, table_text(t, &s));
 	str_fini(&s);
 	doc_add(&v->doc, t);
 }
@@ -182,22 +192,32 @@ static void add_line(struct check_view *v)
 	struct table *t = table_new(TABLE_ROWS, NULL, NULL, line_columns, NR_COLUMNS(line_columns));
 	struct str s = STR_INIT;
 
-	str_addf(&s, "pmm: no heap errors in %s, pid %u: ", h->comm[0] ? h->comm : h->cmdline, h->pid);
-	add_coverage(&s, &h->check);
+	str_addf(&s, "pmm: %s, pid %u: ", h->comm[0] ? h->comm : h->cmdline, h->pid);
+	check_coverage(&s, &h->check);
+	str_add(&s, check_death_signal(h) ? "; nothing found until " : "; no heap errors");
+	check_death(&s, h);
+	check_left_out(&s, &h->check);
 	if (h->check.failed_on_purpose)
 		str_addf(&s, "; %s made to fail", report_many(h->check.failed_on_purpose, "request").s);
 	if (t) {
 		t->no_margin = true;
-		table_wrap(t, 0, str_text(&s), CHECK_LINE_WIDTH, 0, ROW_STRONG, false);
+		table_wrap(t, 0, table_text(t, &s), CHECK_LINE_WIDTH, 0, ROW_STRONG, false);
 	}
 	str_fini(&s);
 	doc_add(&v->doc, t);
+}
+
+void check_record(struct check_view *v)
+{
+	add_record(v);
 }
 
 void check_head(struct check_view *v)
 {
 	report_process(&v->doc, v->heap);
 	add_record(v);
+	if (v->opt.runs)
+		check_runs_record(v);
 	if (v->opt.brief && !v->heap->nr_findings && v->heap->check.level) {
 		add_line(v);
 		report_warnings(&v->doc, v->heap);

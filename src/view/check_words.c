@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What a heap error is, in a line for somebody who was woken up.
  */
@@ -189,6 +190,7 @@ static const char *type_title(unsigned type)
 		[PMM_FINDING_STACK_OVERFLOW] = "stack overflow",
 		[PMM_FINDING_UNINITIALISED] = "uninitialised memory",
 		[PMM_FINDING_WILD] = "wild access",
+		[PMM_FINDING_CRASH] = "crash",
 	};
 
 	return type < PMM_NR_FINDING_TYPES && title[type] ? title[type] : "error";
@@ -209,7 +211,7 @@ void check_title(struct str *s, struct names *n, const struct heap_finding *f, b
 {
 	static const char *const how[PMM_NR_FINDING_BYS] = {
 		[PMM_BY_ACCESS] = " in ", [PMM_BY_FUNCTION] = " in ", [PMM_BY_RELEASE] = ", found in ", [PMM_BY_QUARANTINE] = ", found in ",
-		[PMM_BY_SWEEP] = ", found in ", [PMM_BY_VALGRIND] = " in ",
+		[PMM_BY_SWEEP] = ", found in ", [PMM_BY_VALGRIND] = " in ", [PMM_BY_SIGNAL] = " in ",
 	};
 	bool later = f->by == PMM_BY_RELEASE && (f->type == PMM_FINDING_OVERRUN || f->type == PMM_FINDING_UNDERRUN);
 	uint32_t site = f->by == PMM_BY_SWEEP || f->by == PMM_BY_QUARANTINE ? f->alloc_site : f->site;
@@ -218,6 +220,12 @@ void check_title(struct str *s, struct names *n, const struct heap_finding *f, b
 	if (site != HEAP_NO_SITE && site < n->heap->nr_sites && n->heap->sites[site].node)
 		at = names_responsible(n, n->heap->sites[site].node, NULL);
 	str_add(s, type_title(f->type));
+	if (f->type == PMM_FINDING_CRASH && check_crash_signal(n->heap)) {
+		char name[CHECK_SIGNAL_BYTES];
+
+		check_signal_name(name, check_crash_signal(n->heap));
+		str_addf(s, " (%s)", name);
+	}
 	if (!at)
 		return;
 	if (site == f->alloc_site && site != f->site)
@@ -297,6 +305,9 @@ void check_headline(struct str *s, const struct heap *h, const struct heap_findi
 	case PMM_FINDING_STACK_OVERFLOW:
 		str_add(s, "the stack ran over its end");
 		break;
+	case PMM_FINDING_CRASH:
+		check_crash_headline(s, h, f, access_bytes);
+		break;
 	case PMM_FINDING_WILD:
 		add_access(s, f, f->size_bytes ? f->size_bytes : access_bytes);
 		str_add(s, " where no block is");
@@ -305,4 +316,5 @@ void check_headline(struct str *s, const struct heap *h, const struct heap_findi
 		str_add(s, f->text[0] ? f->text : "an error");
 		break;
 	}
+	check_ended_by(s, h, f);
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A report: tables and series in order. Every renderer shows every document: N reports + M
  * renderers, not N x M.

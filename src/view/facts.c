@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Facts for people: two columns without headings. */
 #include "src/view/facts.h"
 

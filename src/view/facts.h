@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Facts for people: a table of lines, each a name and a sentence. JSON has none of it.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Graphs: one value over time, drawn in characters.
  *
@@ -16,7 +17,7 @@
 #define HEIGHT 8
 #define MIN_WIDTH 20
 #define SHORTEST_NS	50000000u /* less says nothing: a few ticks of the clock */
-#define MAX_WIDTH 100
+#define MAX_WIDTH 98
 #define SCALE_WIDTH 12 /* of the scale at the left, with its bar */
 
 static const char *const utf8_part[] = { " ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
@@ -32,7 +33,7 @@ static unsigned eighths(uint64_t value, uint64_t highest, unsigned level)
 	return filled <= 0 ? 0 : filled >= 8 ? 8 : (unsigned)(filled + 0.5);
 }
 
-static void put_level(const uint64_t *v, unsigned width, uint64_t highest, unsigned level,
+static int put_level(const uint64_t *v, unsigned width, uint64_t highest, unsigned level,
 		      const struct style *style, FILE *out)
 {
 	struct str line = STR_INIT;
@@ -41,6 +42,7 @@ static void put_level(const uint64_t *v, unsigned width, uint64_t highest, unsig
 			    : level == 0	      ? "0"
 						      : "";
 	size_t len;
+	int rc;
 
 	str_addf(&line, "%*s ", SCALE_WIDTH - 2, scale);
 	str_add(&line, style->utf8 ? "│" : "|");
@@ -50,8 +52,11 @@ static void put_level(const uint64_t *v, unsigned width, uint64_t highest, unsig
 	len = line.len;
 	while (len && str_text(&line)[len - 1] == ' ')
 		len--;
-	fprintf(out, "%.*s\n", (int)len, str_text(&line));
+	rc = str_error(&line);
+	if (!rc)
+		fprintf(out, "%.*s\n", (int)len, str_text(&line));
 	str_fini(&line);
+	return rc;
 }
 
 /* The line of times below, with an arrow under the mark. */
@@ -94,21 +99,22 @@ int plain_graph(const struct series *s, const struct style *style, FILE *out)
 	unsigned width =
 		style->width > SCALE_WIDTH + MIN_WIDTH ? style->width - SCALE_WIDTH : MIN_WIDTH;
 	uint64_t *v, highest;
+	int rc;
 
 	if (width > MAX_WIDTH)
 		width = MAX_WIDTH;
 	v = calloc(width, sizeof(*v));
 	if (!v)
 		return -ENOMEM;
-	plain_title(s->title, style, out);
+	rc = plain_title(s->title, style, out);
 	highest = series_fold(s, v, width);
 	if (s->nr && highest) {
-		for (unsigned level = HEIGHT; level-- > 0;)
-			put_level(v, width, highest, level, style, out);
+		for (unsigned level = HEIGHT; !rc && level-- > 0;)
+			rc = put_level(v, width, highest, level, style, out);
 		put_times(s, width, out);
 	} else {
 		fputs("  nothing to draw\n", out);
 	}
 	free(v);
-	return 0;
+	return rc;
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The verdict on leaks as a document: a head and the entries by verdict, each with the reason and its stack.
  */
@@ -6,6 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "src/analyze/leaks_tree.h"
 #include "src/base/fmt.h"
 #include "src/view/leaks_part.h"
 #include "src/view/report_part.h"
@@ -18,7 +20,8 @@ const char *const leaks_class_name[REACH_NR_CLASSES] = {
 #define REASON_WIDTH	58
 
 static const char *const verdict_name[LEAK_NR_VERDICTS] = {
-	[LEAK_CERTAIN] = "certain", [LEAK_LIKELY] = "likely", [LEAK_UNLIKELY] = "unlikely", [LEAK_SUPPRESSED] = "suppressed",
+	[LEAK_CERTAIN] = "certain", [LEAK_LIKELY] = "likely", [LEAK_GROWING] = "growing",
+	[LEAK_UNLIKELY] = "unlikely", [LEAK_SUPPRESSED] = "suppressed",
 };
 
 /* ---- entries ---- */
@@ -37,12 +40,19 @@ enum {
 	ENTRY_NEWEST,
 	ENTRY_GROWTH,
 	ENTRY_GROWS_FOR,
+	ENTRY_EVIDENCE,
 	ENTRY_HOLDER_FUNCTION,
 	ENTRY_HOLDER_FILE,
 	ENTRY_HOLDER_LINE,
 	ENTRY_HELD_BLOCKS,
 	ENTRY_CHAINED_BLOCKS,
+	ENTRY_HABIT_BLOCKS,
+	ENTRY_HEADER_BYTES,
+	ENTRY_ROOT,
 	ENTRY_SUPPRESSION,
+	ENTRY_PROGRAM,
+	ENTRY_PROCESSES,
+	ENTRY_PIDS,
 	ENTRY_EXAMPLE,
 	ENTRY_CONTENTS,
 	ENTRY_SITE,
@@ -70,12 +80,19 @@ static const struct column entry_columns[ENTRY_NR] = {
 	[ENTRY_NEWEST] = JSON_COLUMN("newest_age_ns", UNIT_DURATION),
 	[ENTRY_GROWTH] = JSON_COLUMN("growth_bytes_per_second", UNIT_FLOAT),
 	[ENTRY_GROWS_FOR] = JSON_COLUMN("growth_ns", UNIT_DURATION),
+	[ENTRY_EVIDENCE] = JSON_COLUMN("evidence", UNIT_TEXT),
 	[ENTRY_HOLDER_FUNCTION] = JSON_COLUMN("holder_function", UNIT_TEXT),
 	[ENTRY_HOLDER_FILE] = JSON_COLUMN("holder_file", UNIT_TEXT),
 	[ENTRY_HOLDER_LINE] = JSON_COLUMN("holder_line", UNIT_NUMBER),
 	[ENTRY_HELD_BLOCKS] = JSON_COLUMN("held_blocks", UNIT_COUNT),
 	[ENTRY_CHAINED_BLOCKS] = JSON_COLUMN("chained_blocks", UNIT_COUNT),
+	[ENTRY_HABIT_BLOCKS] = JSON_COLUMN("habit_blocks", UNIT_COUNT),
+	[ENTRY_HEADER_BYTES] = JSON_COLUMN("header_bytes", UNIT_COUNT),
+	[ENTRY_ROOT] = JSON_COLUMN("root", UNIT_TEXT),
 	[ENTRY_SUPPRESSION] = JSON_COLUMN("suppression", UNIT_TEXT),
+	[ENTRY_PROGRAM] = JSON_COLUMN("program", UNIT_TEXT),
+	[ENTRY_PROCESSES] = JSON_COLUMN("processes", UNIT_COUNT),
+	[ENTRY_PIDS] = JSON_COLUMN("pids", UNIT_NUMBERS),
 	[ENTRY_EXAMPLE] = JSON_COLUMN("example_address", UNIT_ADDRESS),
 	[ENTRY_CONTENTS] = JSON_COLUMN("example_contents", UNIT_TEXT),
 	[ENTRY_SITE] = JSON_COLUMN("site", UNIT_NUMBER),
@@ -99,13 +116,25 @@ static void set_holder(struct table *t, struct leaks_view *v, const struct leak_
 		struct str s = STR_INIT;
 
 		report_frame_label(&s, f);
-		table_set_text(t, ENTRY_HOLDER_FUNCTION, str_text(&s));
+		table_set_text(t, ENTRY_HOLDER_FUNCTION, table_text(t, &s));
 		str_fini(&s);
 		table_set_text(t, ENTRY_HOLDER_FILE, f->file);
 		if (f->file && f->line)
 			table_set(t, ENTRY_HOLDER_LINE, f->line);
 	}
 	table_set(t, ENTRY_HELD_BLOCKS, e->held_blocks);
+}
+
+static void set_processes(struct table *t, struct leaks_view *v, const struct leak_entry *e)
+{
+	const struct leaks_tree *tree = v->opt.tree;
+	const struct merge_group *g = tree ? leaks_tree_group(tree, e) : NULL;
+
+	if (!g)
+		return;
+	table_set_const(t, ENTRY_PROGRAM, merge_program(&tree->merge, g->program));
+	table_set(t, ENTRY_PROCESSES, g->processes);
+	table_set_bars(t, ENTRY_PIDS, g->pids);
 }
 
 static uint64_t age_of(const struct heap *h, uint64_t birth_ns)
@@ -117,6 +146,16 @@ static void add_hex(struct str *s, const uint8_t *byte, unsigned nr, unsigned gr
 {
 	for (unsigned i = 0; i < nr; i++)
 		str_addf(s, "%s%02x", group && i && i % group == 0 ? " " : "", byte[i]);
+}
+
+/* "steady many": the pieces that there are. */
+static void set_evidence(struct table *t, const struct leak_entry *e)
+{
+	struct str s = STR_INIT;
+
+	evidence_names(&s, &e->evidence);
+	table_set_text(t, ENTRY_EVIDENCE, table_text(t, &s));
+	str_fini(&s);
 }
 
 static void set_figures(struct table *t, struct leaks_view *v, const struct leak_entry *e)
@@ -136,17 +175,23 @@ static void set_figures(struct table *t, struct leaks_view *v, const struct leak
 	if (g->verdict == GROWTH_STEADY) {
 		table_set_float(t, ENTRY_GROWTH, g->slope);
 		table_set(t, ENTRY_GROWS_FOR, g->until_ns > g->since_ns ? g->until_ns - g->since_ns : 0);
+		set_evidence(t, e);
 	}
 	set_holder(t, v, e);
 	table_set(t, ENTRY_CHAINED_BLOCKS, e->chained_blocks);
+	if (e->habit_blocks)
+		table_set(t, ENTRY_HABIT_BLOCKS, e->habit_blocks);
+	if (e->header_bytes)
+		table_set(t, ENTRY_HEADER_BYTES, e->header_bytes);
 	table_set_text(t, ENTRY_SUPPRESSION, e->suppression);
+	set_processes(t, v, e);
 	if (e->example)
 		table_set(t, ENTRY_EXAMPLE, e->example);
 	if (e->nr_contents) {
 		struct str s = STR_INIT;
 
 		add_hex(&s, e->contents, e->nr_contents, 0);
-		table_set_text(t, ENTRY_CONTENTS, str_text(&s));
+		table_set_text(t, ENTRY_CONTENTS, table_text(t, &s));
 		str_fini(&s);
 	}
 	table_set(t, ENTRY_SITE, e->site);
@@ -157,7 +202,7 @@ static void set_figures(struct table *t, struct leaks_view *v, const struct leak
 static void detail(struct table *t, struct str *s)
 {
 	table_row(t, 1, ROW_DIM, ROW_TEXT_ONLY);
-	table_set_text(t, ENTRY_LABEL, str_text(s));
+	table_set_text(t, ENTRY_LABEL, table_text(t, s));
 	str_clear(s);
 }
 
@@ -167,7 +212,16 @@ static void reason(struct table *t, const struct leak_entry *e, const char *why)
 	struct str s = STR_INIT;
 
 	str_addf(&s, "%s: %s", leaks_class_text(e->class), why);
-	table_wrap(t, ENTRY_LABEL, str_text(&s), REASON_WIDTH, 1, ROW_PLAIN, false);
+	table_wrap(t, ENTRY_LABEL, table_text(t, &s), REASON_WIDTH, 1, ROW_PLAIN, false);
+	str_fini(&s);
+}
+
+static void add_processes(struct table *t, const struct leaks_tree *tree, const struct leak_entry *e)
+{
+	struct str s = STR_INIT;
+
+	merge_group_text(&s, &tree->merge, leaks_tree_group(tree, e));
+	table_wrap(t, ENTRY_LABEL, table_text(t, &s), REASON_WIDTH, 1, ROW_PLAIN, false);
 	str_fini(&s);
 }
 
@@ -209,6 +263,26 @@ static void add_details(struct table *t, const struct leak_entry *e, const char 
 	str_fini(&s);
 }
 
+/* The root that they hang on, or one of them does: into the entry's row. */
+static void set_root(struct table *t, struct leaks_view *v, const struct leak_entry *e, struct str *root)
+{
+	if (v->opt.root)
+		v->opt.root(v->opt.root_arg, e, root);
+	if (root->len)
+		table_set_text(t, ENTRY_ROOT, table_text(t, root));
+}
+
+static void add_root(struct table *t, const struct leak_entry *e, const struct str *root)
+{
+	struct str line = STR_INIT;
+
+	if (!root->len)
+		return;
+	str_addf(&line, "%s on %s", e->blocks == 1 ? "hangs" : "at least one hangs", str_text(root));
+	table_wrap(t, ENTRY_LABEL, table_text(t, &line), REASON_WIDTH, 1, ROW_DIM, false);
+	str_fini(&line);
+}
+
 static void add_entry(struct table *t, struct leaks_view *v, const struct leak_entry *e)
 {
 	static const struct stack_columns columns = {
@@ -216,17 +290,22 @@ static void add_entry(struct table *t, struct leaks_view *v, const struct leak_e
 	};
 	uint32_t node = v->heap->sites[e->site].node;
 	const struct frame_name *f = names_responsible(v->names, node, NULL);
-	struct str why = STR_INIT;
+	struct str why = STR_INIT, root = STR_INIT;
 
 	leaks_why(&why, v->heap, v->names, e);
 	table_row(t, 0, ROW_STRONG, ROW_BOTH);
 	set_figures(t, v, e);
-	table_set_text(t, ENTRY_WHY, str_text(&why));
+	table_set_text(t, ENTRY_WHY, table_text(t, &why));
+	set_root(t, v, e, &root);
 	report_set_frame(t, ENTRY_FRAME, f);
 	report_set_label(t, ENTRY_LABEL, f);
-	add_details(t, e, str_text(&why));
+	if (v->opt.tree)
+		add_processes(t, v->opt.tree, e);
+	add_details(t, e, table_text(t, &why));
+	add_root(t, e, &root);
 	stack_add(t, v->names, node, f, v->opt.depth, " (--depth 0 shows all)", &columns);
 	str_fini(&why);
+	str_fini(&root);
 }
 
 #define FILL(name, verdict) \
@@ -237,6 +316,7 @@ static void add_entry(struct table *t, struct leaks_view *v, const struct leak_e
 	}
 FILL(fill_certain, LEAK_CERTAIN)
 FILL(fill_likely, LEAK_LIKELY)
+FILL(fill_growing, LEAK_GROWING)
 FILL(fill_unlikely, LEAK_UNLIKELY)
 FILL(fill_suppressed, LEAK_SUPPRESSED)
 
@@ -248,6 +328,7 @@ static void add_entries(struct leaks_view *v, enum leak_verdict verdict)
 	} part[LEAK_NR_VERDICTS] = {
 		[LEAK_CERTAIN] = { "Leaks, certain", fill_certain },
 		[LEAK_LIKELY] = { "Leaks, likely", fill_likely },
+		[LEAK_GROWING] = { "Growing: a leak, or a cache that fills", fill_growing },
 		[LEAK_UNLIKELY] = { "Caches, pools, too young to tell: probably no leaks", fill_unlikely },
 		[LEAK_SUPPRESSED] = { "Suppressed", fill_suppressed },
 	};
@@ -274,10 +355,16 @@ static void add_rest(struct leaks_view *v)
 
 	for (int i = 0; i < LEAK_NR_VERDICTS; i++)
 		none &= v->nr_all[i] == 0;
-	if (t && none)
-		table_note(t, "no leaks were found");
+	if (t && none && v->opt.tree && !v->opt.tree->nr)
+		table_note(t, "nothing was searched");
+	else if (t && none)
+		table_note(t, "no leaks were found%s", leaks_all_searched(v) ? "" : " in what was searched");
+	if (t && v->hidden_possible.blocks)
+		table_note(t, "%s in %s at %s: possibly lost, and nothing else speaks for leaks (--show=possible lists them)",
+			   fmt_bytes(v->hidden_possible.bytes).s, report_many(v->hidden_possible.blocks, "block").s,
+			   report_many(v->hidden_possible.sites, "site").s);
 	if (t && v->hidden.blocks)
-		table_note(t, "%s in %s at %s: reachable or too young to tell, probably no leaks (--show=all lists them)",
+		table_note(t, "%s in %s at %s: still reachable, probably no leaks (--show=all lists them)",
 			   fmt_bytes(v->hidden.bytes).s, report_many(v->hidden.blocks, "block").s,
 			   report_many(v->hidden.sites, "site").s);
 	doc_add(&v->doc, t);
@@ -289,7 +376,15 @@ bool leaks_view_shows(const struct leak_entry *e, unsigned show)
 {
 	if (e->verdict == LEAK_SUPPRESSED)
 		return show & LEAKS_SHOW_SUPPRESSED;
-	return (show & 1u << e->class) || (e->verdict == LEAK_LIKELY && (show & LEAKS_SHOW_LIKELY));
+	return (show & 1u << e->class) || (e->verdict == LEAK_LIKELY && (show & LEAKS_SHOW_LIKELY)) ||
+	       (e->verdict == LEAK_GROWING && (show & LEAKS_SHOW_GROWING));
+}
+
+static void hide(struct leak_sum *sum, const struct leak_entry *e)
+{
+	sum->bytes += e->bytes;
+	sum->blocks += e->blocks;
+	sum->sites++;
 }
 
 static int choose(struct leaks_view *v)
@@ -298,11 +393,8 @@ static int choose(struct leaks_view *v)
 
 	for (const struct leak_entry *e = v->leaks->entries.v; e < end; e++) {
 		if (!leaks_view_shows(e, v->opt.show)) {
-			if (e->verdict == LEAK_UNLIKELY) {
-				v->hidden.bytes += e->bytes;
-				v->hidden.blocks += e->blocks;
-				v->hidden.sites++;
-			}
+			if (e->verdict == LEAK_UNLIKELY)
+				hide(e->class == REACH_POSSIBLE ? &v->hidden_possible : &v->hidden, e);
 			continue;
 		}
 		if (v->opt.top && v->nr_all[e->verdict]++ >= v->opt.top)

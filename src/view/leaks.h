@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The verdict on leaks as a document, and as Valgrind's XML.
  */
@@ -8,6 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "src/analyze/coverage.h"
 #include "src/analyze/leaks.h"
 #include "src/analyze/names.h"
 #include "src/base/str.h"
@@ -22,9 +24,12 @@ enum leaks_show {
 	LEAKS_SHOW_DEFINITE	= 1 << REACH_DEFINITE,
 	LEAKS_SHOW_LIKELY	= 1 << 4,	/* of whatever class */
 	LEAKS_SHOW_SUPPRESSED	= 1 << 5,	/* entries that are suppressed, of whatever class */
-	LEAKS_SHOW_DEFAULT	= LEAKS_SHOW_DEFINITE | LEAKS_SHOW_POSSIBLE | LEAKS_SHOW_LIKELY,
-	LEAKS_SHOW_ALL		= 63,
+	LEAKS_SHOW_GROWING	= 1 << 6,	/* likewise */
+	LEAKS_SHOW_DEFAULT	= LEAKS_SHOW_DEFINITE | LEAKS_SHOW_LIKELY | LEAKS_SHOW_GROWING,
+	LEAKS_SHOW_ALL		= 127,
 };
+
+struct leaks_tree;
 
 struct leaks_view_options {
 	unsigned show;			/* enum leaks_show */
@@ -32,7 +37,13 @@ struct leaks_view_options {
 	uint64_t depth;			/* callers shown; 0 = all */
 	uint64_t held_bytes;		/* read during the pause, as a copy does not have them as of that moment */
 	bool late;			/* some such memory was read later */
+	uint64_t slack_blocks;		/* possibly lost for their only pointers are behind the asked-for bytes of blocks */
+	void (*root)(void *arg, const struct leak_entry *e, struct str *s);	/* append what the root is called; NULL = nobody knows */
+	void *root_arg;
 	const char *why_stopped;	/* why no copy could be made; NULL = one was, or it is not known */
+	const struct leaks_tree *tree;	/* the leaks are of these processes; NULL = of one */
+	bool untracked_told;		/* text: it was said already which programs were not tracked */
+	struct coverage *coverage;	/* of a tree of processes, also of one that is a single process; NULL = not known */
 };
 
 struct leaks_view {
@@ -42,7 +53,8 @@ struct leaks_view {
 	struct leaks_view_options opt;
 	VEC(const struct leak_entry *) shown[LEAK_NR_VERDICTS];	/* in order */
 	uint64_t nr_all[LEAK_NR_VERDICTS];	/* that would be shown without `top` */
-	struct leak_sum hidden;		/* probably no leaks, not asked for */
+	struct leak_sum hidden;		/* probably no leaks, not asked for; without those possibly lost */
+	struct leak_sum hidden_possible;
 	struct doc doc;
 };
 

@@ -1,8 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The head of the verdict on leaks: how was searched, sums in memcheck's words, what must be known before believing it.
  */
+#include "src/analyze/leaks_tree.h"
 #include "src/base/fmt.h"
+#include "src/view/coverage.h"
 #include "src/view/facts.h"
+#include "src/view/lost.h"
 #include "src/view/leaks_part.h"
 #include "src/view/report_part.h"
 
@@ -21,6 +25,7 @@ static const struct column search_columns[] = {
 	{ "why_stopped", NULL, UNIT_TEXT },
 	{ "held_bytes", NULL, UNIT_BYTES },
 	{ "late", NULL, UNIT_BOOL },
+	{ "slack_blocks", NULL, UNIT_COUNT },
 };
 
 static void add_search(struct leaks_view *v)
@@ -34,7 +39,8 @@ static void add_search(struct leaks_view *v)
 		table_row(t, 0, ROW_PLAIN, ROW_BOTH);
 		table_set_const(t, 0, s->how <= HEAP_SEARCH_CORE ? how[s->how] : "unknown");
 		table_set(t, 1, s->complete);
-		table_set(t, 2, report_time(v->heap, s->at_ns));
+		if (!v->opt.tree)	/* else each process has its own */
+			table_set(t, 2, report_time(v->heap, s->at_ns));
 		table_set(t, 3, s->pause_ns);
 		table_set(t, 4, s->took_ns);
 		table_set(t, 5, s->read_bytes);
@@ -42,6 +48,7 @@ static void add_search(struct leaks_view *v)
 		table_set_text(t, 7, v->opt.why_stopped);
 		table_set(t, 8, v->opt.held_bytes);
 		table_set(t, 9, v->opt.late);
+		table_set(t, 10, v->opt.slack_blocks);
 	}
 	doc_add(&v->doc, t);
 }
@@ -79,6 +86,8 @@ static void add_totals(struct leaks_view *v)
 
 /* ---- for people ---- */
 
+static const struct coverage_words leaks_looked = { "searched for leaks", "searched", true };
+
 static void search_row(struct table *t, const struct heap *h, const struct leaks_view_options *o)
 {
 	const struct heap_search *s = &h->search;
@@ -98,7 +107,10 @@ static void search_row(struct table *t, const struct heap *h, const struct leaks
 			   why_stopped ? ", as no copy could be made: " : "", why_stopped ? why_stopped : "");
 		break;
 	case HEAP_SEARCH_EXIT:
-		table_setf(t, FACT_TEXT, "%s in %s, at the program's end; it was held up for %s", bytes.s, took.s, pause.s);
+		if (o->tree)
+			table_setf(t, FACT_TEXT, "%s in %s, at the processes' ends; none was held up for more than %s", bytes.s, took.s, pause.s);
+		else
+			table_setf(t, FACT_TEXT, "%s in %s, at the program's end; it was held up for %s", bytes.s, took.s, pause.s);
 		break;
 	default:
 		table_setf(t, FACT_TEXT, "%s in %s, in the core file", bytes.s, took.s);
@@ -115,16 +127,37 @@ static void sum_row(struct table *t, const char *name, const struct leak_sum *s)
 			   report_many(s->blocks, "block").s, report_many(s->sites, "site").s);
 }
 
+/* Why memcheck would say less of what is reachable. */
+static void habit_row(struct table *t, const struct leaks *l)
+{
+	const struct leak_entry *const end = l->entries.v + l->entries.nr;
+	uint64_t blocks = 0, bytes = 0;
+
+	for (const struct leak_entry *e = l->entries.v; e < end; e++) {
+		blocks += e->habit_blocks;
+		bytes += e->habit_bytes;
+	}
+	if (!blocks)
+		return;
+	facts_row(t, "of these");
+	table_setf(t, FACT_TEXT, "%s in %s by pointers behind headers or into pools only", fmt_bytes(bytes).s, report_many(blocks, "block").s);
+}
+
 static void add_head(struct leaks_view *v)
 {
 	const struct heap *h = v->heap;
 	struct table *t = facts_new(h->cmdline[0] ? h->cmdline : h->comm);
 
 	if (t) {
-		report_process_row(t, h);
-		search_row(t, h, &v->opt);
-		for (int i = REACH_NR_CLASSES - 1; i >= 0; i--)
+		if (v->opt.coverage)
+			coverage_rows(t, v->opt.coverage, &leaks_looked, v->opt.untracked_told);
+		if (h->comm[0])
+			report_process_row(t, h);
+		if (!v->opt.tree || v->opt.tree->nr)
+			search_row(t, h, &v->opt);
+		for (int i = REACH_NR_CLASSES - 1; i >= 0 && (!v->opt.tree || v->opt.tree->nr); i--)
 			sum_row(t, leaks_class_text((unsigned)i), &v->leaks->by_class[i]);
+		habit_row(t, v->leaks);
 		if (v->leaks->suppressed.blocks)
 			sum_row(t, "suppressed", &v->leaks->suppressed);
 	}
@@ -137,7 +170,17 @@ static void add_notes(struct leaks_view *v)
 	const struct heap *h = v->heap;
 	struct table *t = facts_new(NULL);
 
-	if (t && !h->search.complete) {
+	if (t && !h->search.complete && v->opt.tree) {
+		facts_row(t, "!");
+		table_setf(t, FACT_TEXT, "of %s not all blocks are known (of forked children those from before the fork, for example): what they point to "
+			   "counts as reachable", report_many(v->opt.tree->nr_incomplete, "process").s);
+	}
+	if (t && v->opt.tree && v->opt.tree->merge.nr_unkept) {
+		facts_row(t, "!");
+		table_setf(t, FACT_TEXT, "%s of too many different ones were not kept: their blocks are counted as of an unknown stack",
+			   report_many(v->opt.tree->merge.nr_unkept, "stack").s);
+	}
+	if (t && !h->search.complete && !v->opt.tree) {
 		facts_row(t, "!");
 		table_set_const(t, FACT_TEXT, h->mode == HEAP_SAMPLED ?
 				"only a sample of the blocks is known: what the others point to counts as reachable, the figures are the sample's" :
@@ -154,15 +197,32 @@ static void add_notes(struct leaks_view *v)
 		table_set_const(t, FACT_TEXT, "part of the memory that a copy shares or gets empty was read after the pause: a block to which the program moved the only "
 				"pointer there meanwhile can seem lost; be sure with '--stop'");
 	}
+	if (t && v->opt.slack_blocks) {
+		facts_row(t, "!");
+		table_setf(t, FACT_TEXT, "%s possibly lost: only the bytes behind what other blocks were asked for point there, and the program may use those "
+			   "(it calls malloc_usable_size); start it with 'pmm run' to know", report_many(v->opt.slack_blocks, "block").s);
+	}
 	doc_add(&v->doc, t);
+}
+
+bool leaks_all_searched(const struct leaks_view *v)
+{
+	return !v->opt.coverage || (!coverage_missed(v->opt.coverage, true) && !coverage_missed(v->opt.coverage, false));
 }
 
 void leaks_head(struct leaks_view *v)
 {
+	bool first = lost_any(v->heap);
+
+	if (v->opt.coverage)
+		coverage_record(&v->doc, v->opt.coverage);
 	report_process(&v->doc, v->heap);
+	if (first)
+		report_warnings(&v->doc, v->heap);
 	add_search(v);
 	add_totals(v);
 	add_head(v);
-	report_warnings(&v->doc, v->heap);
+	if (!first)
+		report_warnings(&v->doc, v->heap);
 	add_notes(v);
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Parts of the verdict's document.
  */
@@ -8,6 +9,9 @@
 
 /* "definite", ... as options and JSON have them. */
 extern const char *const leaks_class_name[REACH_NR_CLASSES];
+
+/* Was every process searched that is known of? */
+bool leaks_all_searched(const struct leaks_view *v);
 
 /* Add what ran, how was searched, sums, warnings. */
 void leaks_head(struct leaks_view *v);

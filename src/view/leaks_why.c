@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Why an entry is a leak or none, in a line for somebody who was woken up: what points to the blocks, how old they are, how they grow.
  */
@@ -81,7 +82,7 @@ static void add_holder(struct str *s, const struct heap *h, struct names *n, con
 	} else if (is_chained(e)) {
 		str_add(s, ", held by the list or tree grown in ");
 		add_site(s, h, n, e->site);
-	} else if (e->reason == LEAK_GROWS) {
+	} else if (e->reason == LEAK_GROWS || (e->reason == LEAK_FILLS && e->class == REACH_REACHED)) {
 		str_add(s, ", pointed to by variables or stacks directly");
 	}
 }
@@ -94,6 +95,19 @@ static void add_growth(struct str *s, const struct heap *h, struct names *n, con
 	str_addf(s, "%s for ", watch_pace(g->slope).s);
 	str_addf(s, "%s", fmt_duration(g->until_ns > g->since_ns ? g->until_ns - g->since_ns : 0).s);
 	add_holder(s, h, n, e);
+}
+
+/* By which habit of the program's some of them are reached. */
+static void add_habit(struct str *s, const struct leak_entry *e)
+{
+	if (!e->habit_blocks)
+		return;
+	if (e->header_bytes)
+		str_addf(s, "; to %s the program keeps pointers behind a header of %s", e->habit_blocks == e->blocks ? "all" : fmt_count(e->habit_blocks).s,
+			 report_many(e->header_bytes, "byte").s);
+	else
+		str_addf(s, "; %s pointed to at several places: parts of %s are in use", e->habit_blocks == 1 ? "one is" : "some are",
+			 e->habit_blocks == 1 ? "a pool" : "pools");
 }
 
 /* Why what is there is no steady growth. */
@@ -118,6 +132,7 @@ static void add_reason(struct str *s, const struct heap *h, struct names *n, con
 		break;
 	case LEAK_INTERIOR:
 	case LEAK_INTERIOR_STEADY:
+	case LEAK_INTERIOR_ALONE:
 	case LEAK_YOUNG:
 		str_addf(s, "only pointers into the middle of %s are left", these(e->blocks).s);
 		add_age(s, h, e);
@@ -125,9 +140,16 @@ static void add_reason(struct str *s, const struct heap *h, struct names *n, con
 			str_add(s, ": too young to tell");
 		if (e->reason == LEAK_INTERIOR_STEADY)
 			add_standing(s, "; ", &e->growth);
+		if (e->reason == LEAK_INTERIOR)
+			str_addf(s, "; growing %s", watch_pace(e->growth.slope).s);
 		break;
 	case LEAK_GROWS:
+	case LEAK_FILLS:
 		add_growth(s, h, n, e);
+		if (e->reason == LEAK_FILLS) {
+			str_add(s, "; ");
+			watch_doubt(s, &e->evidence);
+		}
 		break;
 	case LEAK_STEADY:
 		add_standing(s, "", &e->growth);
@@ -143,6 +165,7 @@ static void add_reason(struct str *s, const struct heap *h, struct names *n, con
 void leaks_why(struct str *s, const struct heap *h, struct names *n, const struct leak_entry *e)
 {
 	add_reason(s, h, n, e);
+	add_habit(s, e);
 	if (e->fresh_blocks && e->fresh_blocks < e->blocks)
 		str_addf(s, "; %s new since the search before", fmt_count(e->fresh_blocks).s);
 }

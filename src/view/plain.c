@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Plain text: cleaning, cutting and the looks of cells.
+ * Plain text: cutting and the looks of cells.
  */
 #include "src/view/plain.h"
 
@@ -7,53 +8,7 @@
 #include <string.h>
 
 #include "src/base/fmt.h"
-
-/* Length of the well-formed UTF-8 character at s, 0 if there is none. Decodes it into *c. */
-static unsigned decode(const unsigned char *s, uint32_t *c)
-{
-	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-	unsigned len = s[0] < 0x80 ? 1 : s[0] >= 0xf0 && s[0] < 0xf8 ? 4 : s[0] >= 0xe0 ? 3 : 2;
-
-	if (s[0] >= 0xf8 || (s[0] >= 0x80 && s[0] < 0xc0))
-		return 0;
-	*c = len == 1 ? s[0] : s[0] & (0x7f >> len);
-	for (unsigned i = 1; i < len; i++) {
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-		*c = *c << 6 | (s[i] & 0x3f);
-	}
-	return *c < least[len] || *c > 0x10ffff || (*c >= 0xd800 && *c < 0xe000) ? 0 : len;
-}
-
-/* May it go to a terminal? Not controls, invisible or direction-changing characters. */
-static bool harmless(uint32_t c)
-{
-	if (c < 0x20 || (c >= 0x7f && c < 0xa0))
-		return false;
-	if ((c >= 0x200b && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) ||
-	    (c >= 0x2060 && c <= 0x206f))
-		return false;
-	return c != 0xfeff && !(c >= 0xe000 && c < 0xf900) && c < 0xe0000;
-}
-
-void plain_text(struct str *s, const char *text)
-{
-	const unsigned char *p = (const unsigned char *)text;
-
-	while (*p) {
-		uint32_t c;
-		unsigned len = decode(p, &c);
-
-		if (len && harmless(c)) {
-			str_addn(s, (const char *)p, len);
-		} else {
-			len = len ? len : 1;
-			for (unsigned i = 0; i < len; i++)
-				str_addf(s, "\\x%02x", p[i]);
-		}
-		p += len;
-	}
-}
+#include "src/base/utf8.h"
 
 unsigned plain_width(const char *text)
 {
@@ -139,7 +94,7 @@ void plain_cell(struct str *s, const struct table *t, unsigned column, const str
 	}
 	switch (col->unit) {
 	case UNIT_TEXT:
-		plain_text(s, c->text);
+		utf8_add_clean(s, c->text);
 		break;
 	case UNIT_COUNT:
 		str_add(s, fmt_count(c->u).s);
@@ -171,14 +126,22 @@ void plain_cell(struct str *s, const struct table *t, unsigned column, const str
 	case UNIT_BARS:
 		bars(s, c->bars, t->bars_nr, style);
 		break;
+	case UNIT_NUMBERS:
+		for (uint64_t i = 1; i <= c->bars[0]; i++)
+			str_addf(s, "%s%" PRIu64, i > 1 ? " " : "", c->bars[i]);
+		break;
 	}
 }
 
-void plain_title(const char *title, const struct style *style, FILE *out)
+int plain_title(const char *title, const struct style *style, FILE *out)
 {
 	struct str s = STR_INIT;
+	int rc;
 
-	plain_text(&s, title);
-	fprintf(out, style->colour ? "\033[1;4m%s\033[0m\n" : "%s\n", str_text(&s));
+	utf8_add_clean(&s, title);
+	rc = str_error(&s);
+	if (!rc)
+		fprintf(out, style->colour ? "\033[1;4m%s\033[0m\n" : "%s\n", str_text(&s));
 	str_fini(&s);
+	return rc;
 }

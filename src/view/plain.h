@@ -1,16 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Pieces of plain text for the text renderer: cells, cutting, graphs. Whatever comes from outside
- * goes through plain_text(), which leaves only printable characters; widths count characters.
+ * goes through utf8_add_clean() (src/base/utf8.h), which leaves only printable characters; widths count characters.
  */
 #ifndef VIEW_PLAIN_H
 #define VIEW_PLAIN_H
 
 #include "src/base/str.h"
 #include "src/view/doc.h"
-
-/* Append text with control characters, bidirectional overrides and bytes that are not UTF-8 written
- * as \xNN. */
-void plain_text(struct str *s, const char *text);
 
 /* Columns that clean text takes. */
 unsigned plain_width(const char *text);
@@ -24,8 +21,8 @@ void plain_cut_front(struct str *s, const char *text, unsigned width, const stru
 void plain_cell(struct str *s, const struct table *t, unsigned column, const struct cell *c,
 		const struct style *style);
 
-/* Write the heading of a section. */
-void plain_title(const char *title, const struct style *style, FILE *out);
+/* Write the heading of a section. 0 or -ENOMEM. */
+int plain_title(const char *title, const struct style *style, FILE *out);
 
 /* Is there enough of a series for plain_graph() to draw? That draws column 1 over time, the mark pointed at. 0 or -ENOMEM. */
 bool plain_has_graph(const struct series *s);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What a process did, in words: the same for all documents on a heap. */
 #include <string.h>
 
@@ -16,7 +17,9 @@ void report_end_text(struct str *s, const struct heap *h)
 		str_add(s, "still running");
 		break;
 	case HEAP_EXITED:
-		str_addf(s, "exited with status %d", h->end_status);
+		str_add(s, "exited");
+		if (h->end_status >= 0)
+			str_addf(s, " with status %d", h->end_status);
 		break;
 	case HEAP_KILLED:
 		str_addf(s, "killed by signal %d", h->end_status);
@@ -41,6 +44,6 @@ void report_process_row(struct table *t, const struct heap *h)
 	report_end_text(&end, h);
 	facts_row(t, "process");
 	table_setf(t, FACT_TEXT, "%s, pid %u, %s %s, %s", h->comm, h->pid, h->began == HEAP_BEGAN_ATTACH ? "watched for" : "ran",
-		   fmt_duration(report_time(h, h->taken_ns)).s, str_text(&end));
+		   fmt_duration(report_time(h, h->taken_ns)).s, table_text(t, &end));
 	str_fini(&end);
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The JSON renderer: records become objects, rows arrays of objects, trees objects with an array of
  * children or rows with their depth, series objects of arrays.
@@ -59,6 +60,9 @@ static void value(struct json *j, const struct table *t, const struct column *co
 		break;
 	case UNIT_BARS:
 		bars(j, col->key, c->bars, t->bars_nr);
+		break;
+	case UNIT_NUMBERS:
+		bars(j, col->key, c->bars + 1, (unsigned)c->bars[0]);
 		break;
 	case UNIT_COUNT:
 	case UNIT_NUMBER:
@@ -165,6 +169,7 @@ static void series(struct json *j, const struct series *s)
 int doc_print_json(const struct doc *d, FILE *out)
 {
 	struct json j;
+	int rc, failed = 0;
 
 	json_init(&j, out);
 	json_object(&j, NULL);
@@ -184,7 +189,9 @@ int doc_print_json(const struct doc *d, FILE *out)
 			flat_tree(&j, s->table);
 		else
 			rows(&j, s->table);
+		failed |= table_error(s->table);
 	}
 	json_end(&j);
-	return json_finish(&j);
+	rc = json_finish(&j);
+	return rc ? rc : failed;
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The text renderer, for a person in a hurry: aligned columns, one line per row, cut to the width
  * of the line.
@@ -10,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/utf8.h"
 #include "src/view/doc.h"
 #include "src/view/plain.h"
 
@@ -22,19 +24,27 @@ struct printer {
 	const struct style *style;
 	FILE *out;
 	unsigned width[MAX_COLUMNS];
+	bool blank[MAX_COLUMNS];  /* a column of zeros that are not shown: neither is it */
 	uint32_t *indent; /* by row; NULL: depth times INDENT */
 	bool visible;	  /* the table has rows to show */
 	bool begun;	  /* something was written before */
+	bool failed;	  /* no memory for a line: it is missing */
 };
 
-static bool visible(const struct column *col)
+static bool visible(const struct printer *p, const struct table *t, unsigned c)
 {
-	return !(col->flags & COLUMN_JSON_ONLY);
+	return !(t->column[c].flags & COLUMN_JSON_ONLY) && !p->blank[c];
 }
 
-static bool aligned(const struct column *col)
+static bool aligned(const struct printer *p, const struct table *t, unsigned c)
 {
-	return visible(col) && !(col->flags & (COLUMN_LABEL | COLUMN_TAIL));
+	return visible(p, t, c) && !(t->column[c].flags & (COLUMN_LABEL | COLUMN_TAIL));
+}
+
+/* Is nothing to be seen in the cell? */
+static bool is_blank(const struct cell *cell)
+{
+	return !cell->set || !cell->u;
 }
 
 static void measure_row(struct printer *p, const struct table *t, size_t row, struct str *s)
@@ -44,10 +54,12 @@ static void measure_row(struct printer *p, const struct table *t, size_t row, st
 	for (unsigned c = 0; c < t->nr_columns; c++) {
 		unsigned width;
 
-		if (!aligned(&t->column[c]))
+		if (!aligned(p, t, c) && !p->blank[c])
 			continue;
+		p->blank[c] &= is_blank(&cells[c]);
 		str_clear(s);
 		plain_cell(s, t, c, &cells[c], p->style);
+		p->failed |= str_error(s) != 0;
 		width = plain_width(str_text(s));
 		if (width > p->width[c])
 			p->width[c] = width;
@@ -59,8 +71,10 @@ static void measure(struct printer *p, struct table *t)
 	struct str s = STR_INIT;
 
 	p->visible = false;
-	for (unsigned c = 0; c < t->nr_columns; c++)
+	for (unsigned c = 0; c < t->nr_columns; c++) {
 		p->width[c] = t->column[c].title ? plain_width(t->column[c].title) : 0;
+		p->blank[c] = t->column[c].flags & COLUMN_ZERO_BLANK;
+	}
 	for (uint64_t group = 0; group < table_groups(t); group++) {
 		table_load(t, group);
 		for (size_t i = 0; i < t->rows.nr; i++) {
@@ -102,7 +116,7 @@ static void add_label(struct printer *p, struct str *line, const char *label, co
 	plain_cut_front(line, tail, tail_width - GAP, p->style);
 }
 
-static void put_line(struct printer *p, struct str *line, enum row_style style)
+static void put_line(struct printer *p, const struct str *line, enum row_style style)
 {
 	static const char *const on[] = {
 		[ROW_PLAIN] = "",
@@ -113,6 +127,9 @@ static void put_line(struct printer *p, struct str *line, enum row_style style)
 	const char *text = str_text(line);
 	size_t len = strlen(text);
 
+	p->failed |= str_error(line) != 0;
+	if (p->failed)
+		return;
 	while (len && text[len - 1] == ' ')
 		len--;
 	if (p->style->colour && *on[style])
@@ -136,10 +153,11 @@ static void put_row(struct printer *p, struct table *t, const struct row *r,
 	for (unsigned c = 0; c < t->nr_columns; c++) {
 		const struct column *col = &t->column[c];
 
-		if (!visible(col))
+		if (!visible(p, t, c))
 			continue;
 		str_clear(&cell);
 		plain_cell(&cell, t, c, &cells[c], p->style);
+		p->failed |= str_error(&cell) != 0;
 		if (col->flags & COLUMN_LABEL) {
 			str_add(&label, str_text(&cell));
 		} else if (!(col->flags & COLUMN_TAIL)) {
@@ -148,6 +166,7 @@ static void put_row(struct printer *p, struct table *t, const struct row *r,
 			used += p->width[c] + GAP;
 		}
 	}
+	p->failed |= str_error(&label) != 0;
 	str_pad(&line, ' ', indent);
 	if (label.len) {
 		const char *tail =
@@ -167,17 +186,17 @@ static void put_heading(struct printer *p, const struct table *t)
 	bool any = false;
 
 	for (unsigned c = 0; c < t->nr_columns; c++)
-		any |= visible(&t->column[c]) && t->column[c].title;
+		any |= visible(p, t, c) && t->column[c].title;
 	if (!any)
 		return;
 	str_pad(&line, ' ', GAP);
 	for (unsigned c = 0; c < t->nr_columns; c++) {
 		const struct column *col = &t->column[c];
 
-		if (!visible(col) || (col->flags & COLUMN_TAIL))
+		if (!visible(p, t, c) || (col->flags & COLUMN_TAIL))
 			continue;
 		add_aligned(&line, col, col->title ? col->title : "",
-			    aligned(col) ? p->width[c] : 0);
+			    aligned(p, t, c) ? p->width[c] : 0);
 		str_pad(&line, ' ', GAP);
 	}
 	put_line(p, &line, ROW_DIM);
@@ -200,6 +219,7 @@ static int fold_chains(struct printer *p, const struct table *t)
 	last = calloc((size_t)max + 2, sizeof(*last));
 	children = calloc(nr + 1, sizeof(*children));
 	if (!p->indent || !last || !children) {
+		free(p->indent);
 		free(last);
 		free(children);
 		return -ENOMEM;
@@ -243,7 +263,7 @@ static int put_table(struct printer *p, struct table *t)
 		goto out;
 	separate(p);
 	if (t->title)
-		plain_title(t->title, p->style, p->out);
+		p->failed |= plain_title(t->title, p->style, p->out) != 0;
 	put_heading(p, t);
 	for (uint64_t group = 0; group < table_groups(t); group++) {
 		table_load(t, group);
@@ -259,13 +279,13 @@ static int put_table(struct printer *p, struct table *t)
 		struct str line = STR_INIT;
 
 		str_pad(&line, ' ', margin(t));
-		plain_text(&line, *note);
+		utf8_add_clean(&line, *note);
 		put_line(p, &line, ROW_DIM);
 		str_fini(&line);
 	}
 out:
 	free(p->indent);
-	return table_error(t);
+	return p->failed ? -ENOMEM : table_error(t);
 }
 
 int doc_print_text(const struct doc *d, const struct style *style, FILE *out)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The report: what is asked for is checked, everything is ranked once, then the parts add
  * themselves.
@@ -45,9 +46,9 @@ struct fmt report_many(uint64_t n, const char *what)
 {
 	struct fmt f;
 
-	snprintf(f.s, sizeof(f.s), "%.26s %.10s", fmt_count(n).s, what);
+	snprintf(f.s, sizeof(f.s), "%.26s %.11s", fmt_count(n).s, what);
 	if (n != 1)
-		strncat(f.s, "s", sizeof(f.s) - strlen(f.s) - 1);
+		strncat(f.s, f.s[strlen(f.s) - 1] == 's' ? "es" : "s", sizeof(f.s) - strlen(f.s) - 1);
 	return f;
 }
 
@@ -77,7 +78,7 @@ void report_set_label(struct table *t, unsigned label, const struct frame_name *
 	struct str s = STR_INIT;
 
 	report_frame_label(&s, f);
-	table_set_text(t, label, str_text(&s));
+	table_set_text(t, label, table_text(t, &s));
 	str_fini(&s);
 	if (!f || f->role == FRAME_MARK)
 		return;
@@ -141,6 +142,8 @@ static void add_parts(struct report *r)
 	if (!filtered)
 		report_history(r);
 	report_lines(r);
+	if (r->opt.functions)
+		report_functions(r);
 	if (r->opt.blocks)
 		report_blocks(r);
 	if (r->opt.shape == REPORT_LIST)

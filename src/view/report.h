@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The report: one heap as a document, and what the user may ask of it.
  */
@@ -22,6 +23,7 @@ struct report_options {
 	uint64_t depth; /* frames shown, 0: all */
 	bool depth_given;
 	bool blocks; /* list blocks */
+	bool functions; /* list functions with what is held through them */
 	const char *source; /* what the user named, for hints; NULL: not known */
 	struct filter filter;
 };

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The report's head: what ran, how it ended, the totals, and what must be known before believing
  * them.
@@ -11,7 +12,9 @@
 #include "src/base/fmt.h"
 #include "src/base/str.h"
 #include "src/view/facts.h"
+#include "src/view/lost.h"
 #include "src/view/report_part.h"
+#include "src/view/resident.h"
 
 static const char *const end_name[] = {
 	[HEAP_RUNNING] = "running", [HEAP_EXITED] = "exited",	  [HEAP_KILLED] = "killed",
@@ -57,7 +60,7 @@ void report_process(struct doc *d, const struct heap *h)
 		table_set(t, c++, h->start_realtime_ns + h->taken_ns);
 		table_set(t, c++, report_time(h, h->taken_ns));
 		table_set_const(t, c++, h->end <= HEAP_REPLACED ? end_name[h->end] : "unknown");
-		if (h->end == HEAP_EXITED || (h->end == HEAP_GONE && h->end_status >= 0))
+		if ((h->end == HEAP_EXITED || h->end == HEAP_GONE) && h->end_status >= 0)
 			table_set(t, c, (uint64_t)h->end_status);
 		if (h->end == HEAP_KILLED)
 			table_set(t, c + 1, (uint64_t)h->end_status);
@@ -89,10 +92,16 @@ static const struct column totals_columns[] = {
 	{ "zero_size", NULL, UNIT_COUNT },
 	{ "huge", NULL, UNIT_COUNT },
 	{ "untracked_frees", NULL, UNIT_COUNT },
+	{ "missed_frees", NULL, UNIT_COUNT },
 	{ "skipped_allocs", NULL, UNIT_COUNT },
 	{ "skipped_bytes", NULL, UNIT_BYTES },
 	{ "sites", NULL, UNIT_COUNT },
 	{ "heap_errors", NULL, UNIT_COUNT },
+	{ "resident_bytes", NULL, UNIT_BYTES },
+	{ "resident_ns", NULL, UNIT_DURATION },
+	{ "resident_peak_bytes", NULL, UNIT_BYTES },
+	{ "resident_peak_ns", NULL, UNIT_DURATION },
+	{ "resident_peak_live_bytes", NULL, UNIT_BYTES },
 };
 
 static double per_second(const struct heap *h)
@@ -117,6 +126,7 @@ static uint64_t asking_sites(const struct heap *h)
 
 static void set_totals(struct table *t, const struct heap *h)
 {
+	struct heap_resident resident;
 	struct peak peak;
 	unsigned c = 0;
 
@@ -143,10 +153,18 @@ static void set_totals(struct table *t, const struct heap *h)
 	table_set(t, c++, h->zero_size);
 	table_set(t, c++, h->huge);
 	table_set(t, c++, h->untracked_frees);
+	table_set(t, c++, h->missed_frees);
 	table_set(t, c++, h->skipped_allocs);
 	table_set(t, c++, h->skipped_bytes);
 	table_set(t, c++, asking_sites(h));
 	table_set(t, c++, h->nr_findings);
+	if (!heap_resident(h, &resident))
+		return;
+	table_set(t, c++, resident.bytes);
+	table_set(t, c++, report_time(h, resident.at_ns));
+	table_set(t, c++, resident.peak_bytes);
+	table_set(t, c++, report_time(h, resident.peak_ns));
+	table_set(t, c++, resident.peak_live_bytes);
 }
 
 static void add_totals(struct report *r)
@@ -202,6 +220,24 @@ static void calls_rows(struct table *t, const struct heap *h)
 		   fmt_count(h->zero_size).s, fmt_count(h->huge).s);
 }
 
+static void resident_rows(struct table *t, const struct heap *h)
+{
+	struct heap_resident r;
+	struct str s = STR_INIT;
+
+	if (!heap_resident(h, &r))
+		return;
+	facts_row(t, "RSS");
+	resident_text(h, &r, &s);
+	table_setf(t, FACT_TEXT, "%s", table_text(t, &s));
+	str_fini(&s);
+	facts_row(t, "");
+	s = (struct str)STR_INIT;
+	resident_parts_text(h, &r, &s);
+	table_setf(t, FACT_TEXT, "%s", table_text(t, &s));
+	str_fini(&s);
+}
+
 static void head_rows(struct table *t, const struct heap *h)
 {
 	struct str end = STR_INIT;
@@ -212,7 +248,7 @@ static void head_rows(struct table *t, const struct heap *h)
 	table_setf(t, FACT_TEXT, "%s, pid %u, %s %s from %s, %s", h->comm, h->pid,
 		   h->began == HEAP_BEGAN_ATTACH ? "watched while it ran for" : "ran",
 		   fmt_duration(report_time(h, h->taken_ns)).s,
-		   fmt_time(h->start_realtime_ns + h->attach_ns).s, str_text(&end));
+		   fmt_time(h->start_realtime_ns + h->attach_ns).s, table_text(t, &end));
 	facts_row(t, "peak");
 	table_setf(t, FACT_TEXT, "%s after %s", fmt_bytes(h->peak_bytes).s,
 		   fmt_duration(report_time(h, h->peak_ns)).s);
@@ -226,6 +262,7 @@ static void head_rows(struct table *t, const struct heap *h)
 		table_setf(t, FACT_TEXT, "%s in %s by mmap, beside the heap", fmt_bytes(mapped).s,
 			   report_many(nr_mapped, "mapping").s);
 	}
+	resident_rows(t, h);
 	calls_rows(t, h);
 	mode_row(t, h);
 	str_fini(&end);
@@ -254,9 +291,9 @@ static void add_filter_row(struct table *t, const struct report_options *o)
 		str_addf(&s, "%s, ",
 			 f->age_ns.max == UINT64_MAX ? "any" : fmt_duration(f->age_ns.max).s);
 	}
-	if (s.len) {
+	if (s.len || str_error(&s)) {
 		facts_row(t, "only");
-		table_setf(t, FACT_TEXT, "%.*s%s", (int)s.len - 2, str_text(&s),
+		table_setf(t, FACT_TEXT, "%.*s%s", (int)s.len - 2, table_text(t, &s),
 			   filter_by_block(f) ? " (of live blocks)" : "");
 	}
 	str_fini(&s);
@@ -308,8 +345,7 @@ static const struct {
 } drop_warning[HEAP_NR_DROPS] = {
 	[PMM_DROP_BLOCK_FULL] = { "blocks_dropped", "%s block was not recorded: the ledger reached its limit (pmm run --ledger-limit)",
 				  "%s blocks were not recorded: the ledger reached its limit (pmm run --ledger-limit)" },
-	[PMM_DROP_SITE_FULL] = { "stacks_dropped", "%s stack was not kept: it is charged to '[stack unknown]'",
-				 "%s stacks were not kept: they are charged to '[stack unknown]'" },
+	[PMM_DROP_SITE_FULL] = { "stacks_dropped", "%s", "%s" },	/* src/view/lost.h */
 	[PMM_DROP_CTX_FULL] = { "threads_dropped", "%s event of a thread was not recorded: too many at a time",
 				"%s events of threads were not recorded: too many at a time" },
 	[PMM_DROP_NESTED] = { "nested_dropped", "%s event in nested signal handlers was not recorded",
@@ -325,6 +361,17 @@ static const char *drop_text(unsigned i, uint64_t count, bool confined)
 	if (confined)
 		return count == 1 ? "%s block was not recorded" : "%s blocks were not recorded";
 	return count == 1 ? drop_warning[i].one : drop_warning[i].many;
+}
+
+static void warn_stacks(struct table *t, const struct heap *h)
+{
+	uint64_t allocs = lost_stacks(h);
+	struct str text = STR_INIT;
+
+	lost_stacks_text(h, &text);
+	warn(t, drop_warning[PMM_DROP_SITE_FULL].code, allocs ? allocs : h->dropped[PMM_DROP_SITE_FULL], "%s");
+	table_setf(t, 3, "%s", str_text(&text));
+	str_fini(&text);
 }
 
 static const char *const off_text[] = {
@@ -348,12 +395,16 @@ void report_warnings(struct doc *d, const struct heap *h)
 		doc_add(d, NULL);
 		return;
 	}
+	if (h->dropped[PMM_DROP_SITE_FULL])
+		warn_stacks(t, h);
 	if (h->off_reason == PMM_OFF_OWN_ALLOCATOR) {
 		if (!h->allocs) /* else its malloc leads to ours after all */
 			warn(t, "own_allocator", 1,
 		     "the program has a malloc of its own, which goes before pmm's: its heap is not seen");
 	} else if (h->off_reason == PMM_OFF_NO_GROWTH) {
 		warn(t, "confined", 1, "the program put itself under seccomp, whose filter did not let the ledger grow any more");
+	} else if (h->off_reason == PMM_OFF_NO_CHILDREN) {
+		warn(t, "children_closed", 1, CONFINED_CHILDREN);
 	} else if (h->off_reason) {
 		unsigned reason = (unsigned)h->off_reason;
 
@@ -366,13 +417,17 @@ void report_warnings(struct doc *d, const struct heap *h)
 	for (unsigned i = 0; i < HEAP_NR_DROPS; i++) {
 		bool confined = i == PMM_DROP_BLOCK_FULL && h->off_reason == PMM_OFF_NO_GROWTH;
 
-		if (h->dropped[i])
+		if (h->dropped[i] && i != PMM_DROP_SITE_FULL)
 			warn(t, drop_warning[i].code, h->dropped[i], drop_text(i, h->dropped[i], confined));
 	}
 	if (h->drift_blocks)
 		warn(t, "drift", h->drift_blocks,
 		     h->drift_blocks == 1 ? "%s block changed while the running process was read: sums may differ"
 					  : "%s blocks changed while the running process was read: sums may differ");
+	if (h->missed_frees)
+		warn(t, "missed_frees", h->missed_frees,
+		     h->missed_frees == 1 ? "%s block was freed past pmm's hooks, which its memory shows; it counts as freed. Others may have been that do not show"
+					  : "%s blocks were freed past pmm's hooks, which their memory shows; they count as freed. Others may have been that do not show");
 	if (h->skipped_allocs) {
 		warn(t, "skipped", h->skipped_allocs,
 		     "%s allocations below --min-size were passed over");
@@ -385,8 +440,13 @@ void report_warnings(struct doc *d, const struct heap *h)
 
 void report_head(struct report *r)
 {
+	bool first = lost_any(r->heap);
+
 	report_process(&r->doc, r->heap);
+	if (first)
+		report_warnings(&r->doc, r->heap);
 	add_totals(r);
 	add_head(r);
-	report_warnings(&r->doc, r->heap);
+	if (!first)
+		report_warnings(&r->doc, r->heap);
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Lines in the report: the source lines that hold the memory, whatever stacks lead to them.
  */
@@ -83,6 +84,7 @@ void report_lines(struct report *r)
 		add_line(t, &lines, &lines.line[i], key, i == 0);
 	if (!lines.nr)
 		table_note(t, "nothing to show");
+	t->json_only = !r->heap->allocs;
 	lines_fini(&lines);
 	doc_add(&r->doc, t);
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Lists in the report: threads, blocks, modules, and the heap over time.
  */
@@ -57,7 +58,7 @@ void report_history(struct report *r)
 		s->mark = y->peak;
 		s->mark_key = "peak_index";
 		s->mark_name = "peak";
-		s->json_only = !r->heap->nr_points;	/* nobody looked meanwhile: beginning, peak and end would be drawn as if nothing had been between */
+		s->json_only = r->heap->nr_points < 2 || !r->heap->peak_bytes;	/* nobody looked meanwhile: beginning, peak and end would be drawn as if nothing had been between */
 	}
 	doc_add_series(&r->doc, s);
 	if (t) {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The memory around the sites: size classes, lifetimes, the allocator's own view, mappings, the
  * ledger.
@@ -34,9 +35,10 @@ static const struct column size_columns[] = {
 static void add_size_row(struct table *t, const struct size_row *s, const char *name,
 			 enum row_style style)
 {
+	const bool any = s->all_calls || s->frees || s->failed;
 	unsigned c = 0;
 
-	table_row(t, 0, style, ROW_BOTH);
+	table_row(t, 0, style, any ? ROW_BOTH : ROW_JSON_ONLY);
 	table_set_const(t, c++, name);
 	if (s->max_bytes && s->max_bytes != UINT64_MAX)
 		table_set(t, c, s->max_bytes);
@@ -70,7 +72,7 @@ void report_sizes(struct report *r)
 		for (unsigned i = 0; i < HEAP_NR_CLASSES; i++)
 			add_size_row(t, &sizes.row[i], name[i], ROW_PLAIN);
 		add_size_row(t, &sizes.total, "total", ROW_TOTAL);
-		table_row(t, 0, ROW_PLAIN, ROW_BOTH);
+		table_row(t, 0, ROW_PLAIN, sizes.untracked_frees ? ROW_BOTH : ROW_JSON_ONLY);
 		table_set_const(t, 0, "untracked");
 		table_set(t, 9, sizes.untracked_frees);
 		if (sizes.untracked_frees)
@@ -80,6 +82,7 @@ void report_sizes(struct report *r)
 		if (sizes.total.calls[SIZE_OTHER])
 			table_note(t, "%s calls of other entries",
 				   fmt_count(sizes.total.calls[SIZE_OTHER]).s);
+		t->json_only = !sizes.total.all_calls && !sizes.total.frees && !sizes.total.failed && !sizes.untracked_frees;
 	}
 	doc_add(&r->doc, t);
 }
@@ -232,21 +235,31 @@ static void allocator_rows(struct table *t, const struct heap_allocator *a)
 static void mapping_rows(struct table *t, const struct heap *h)
 {
 	const struct heap_mapping *m = &h->mapping;
+	const char *name = "mappings";
 
-	facts_row(t, "mappings");
 	if (heap_spots_only(h)) {
+		facts_row(t, name);
 		table_set_const(t, FACT_TEXT, "not known: only calls through pmm.h were recorded");
 		return;
 	}
-	table_setf(t, FACT_TEXT, "mmap %s, %s, %s failed; munmap %s, %s",
-		   report_many(m->mmap_calls, "call").s, fmt_bytes(m->mmap_bytes).s,
-		   fmt_count(m->mmap_failed).s, report_many(m->munmap_calls, "call").s,
-		   fmt_bytes(m->munmap_bytes).s);
-	facts_row(t, "");
-	table_setf(t, FACT_TEXT, "mremap %s, %s grown, %s shrunk; brk %s, %s, at most %s",
-		   report_many(m->mremap_calls, "call").s, fmt_bytes(m->mremap_grown_bytes).s,
-		   fmt_bytes(m->mremap_shrunk_bytes).s, report_many(m->brk_calls, "call").s,
-		   fmt_bytes(m->brk_growth_bytes).s, fmt_bytes(m->brk_peak_bytes).s);
+	if (m->mmap_calls || m->munmap_calls) {
+		facts_row(t, name);
+		name = "";
+		table_setf(t, FACT_TEXT, "mmap %s, %s%s%s%s; munmap %s, %s", report_many(m->mmap_calls, "call").s, fmt_bytes(m->mmap_bytes).s,
+		   m->mmap_failed ? ", " : "", m->mmap_failed ? fmt_count(m->mmap_failed).s : "", m->mmap_failed ? " failed" : "",
+		   report_many(m->munmap_calls, "call").s, fmt_bytes(m->munmap_bytes).s);
+	}
+	if (m->mremap_calls) {
+		facts_row(t, name);
+		name = "";
+		table_setf(t, FACT_TEXT, "mremap %s, %s grown, %s shrunk", report_many(m->mremap_calls, "call").s,
+			   fmt_bytes(m->mremap_grown_bytes).s, fmt_bytes(m->mremap_shrunk_bytes).s);
+	}
+	if (m->brk_calls || m->brk_peak_bytes) {
+		facts_row(t, name);
+		table_setf(t, FACT_TEXT, "brk %s, %s, at most %s", report_many(m->brk_calls, "call").s, fmt_bytes(m->brk_growth_bytes).s,
+			   fmt_bytes(m->brk_peak_bytes).s);
+	}
 }
 
 void report_memory(struct report *r)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Parts of the report: each adds its tables and series to r->doc, in order. Trouble stays in the
  * document.
@@ -21,6 +22,7 @@ void report_process_row(struct table *t, const struct heap *h);
 void report_head(struct report *r); /* what ran, totals, what must be known before believing them */
 void report_history(struct report *r);	 /* the heap over time */
 void report_lines(struct report *r);	 /* source lines that hold the memory */
+void report_functions(struct report *r); /* functions with all they call */
 void report_sites(struct report *r);	 /* stacks */
 void report_tree(struct report *r);	 /* call tree */
 void report_map_sites(struct report *r); /* stacks of mmap */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Sites in the report: stacks one by one, of the heap and of mmap. A stack's headline is the frame that answers for it.
  */
@@ -111,7 +112,7 @@ static void set_counters(struct table *t, const struct report *r, const struct h
 static void detail(struct table *t, struct str *s)
 {
 	table_row(t, 1, ROW_DIM, ROW_TEXT_ONLY);
-	table_set_text(t, SITE_LABEL, str_text(s));
+	table_set_text(t, SITE_LABEL, table_text(t, s));
 	str_clear(s);
 }
 
@@ -229,10 +230,10 @@ void report_sites(struct report *r)
 		t->fill = fill_site;
 		t->nr_groups = r->sites.nr;
 		if (r->sites.nr < r->sites.nr_all)
-			table_note(t, "%s more stacks (--top 0 shows all)",
-				   fmt_count(r->sites.nr_all - r->sites.nr).s);
+			table_note(t, "%s (--top 0 shows all)", report_many(r->sites.nr_all - r->sites.nr, "more stack").s);
 		else if (!r->sites.nr)
 			table_note(t, "nothing to show");
+		t->json_only = !r->heap->allocs && !r->heap->failed;
 	}
 	doc_add(&r->doc, t);
 }
@@ -262,8 +263,7 @@ void report_map_sites(struct report *r)
 		t->nr_groups = r->map_sites.nr;
 		t->json_only = r->map_sites.total.bytes == 0; /* nothing mapped any more */
 		if (r->map_sites.nr < r->map_sites.nr_all)
-			table_note(t, "%s more stacks (--top 0 shows all)",
-				   fmt_count(r->map_sites.nr_all - r->map_sites.nr).s);
+			table_note(t, "%s (--top 0 shows all)", report_many(r->map_sites.nr_all - r->map_sites.nr, "more stack").s);
 	}
 	doc_add(&r->doc, t);
 }

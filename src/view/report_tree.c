@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The call tree in the report: a row per frame, inlined ones included; chains of only children stay
  * flat in text.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Series: a matrix of values, folded to a given width for drawing.
  */

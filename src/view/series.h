@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A result as a series: values over time. The second renderable shape beside tables.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A stack: its frames as rows of a tree, the walk from what allocated to main.
  */
@@ -61,7 +62,7 @@ static void add_frame(struct walk *w, const struct frame_name *f)
 		w->left_out++;
 	if (w->outside && !w->via_done && w->via.len) {
 		row(w, ROW_DIM, ROW_TEXT_ONLY);
-		table_setf(w->t, w->c->label, "via %s", str_text(&w->via));
+		table_setf(w->t, w->c->label, "via %s", table_text(w->t, &w->via));
 	}
 	w->via_done |= w->outside;
 	row(w, f->role == FRAME_PROGRAM ? ROW_PLAIN : ROW_DIM, shown ? ROW_BOTH : ROW_JSON_ONLY);
@@ -100,11 +101,12 @@ void stack_add(struct table *t, struct names *n, uint32_t node, const struct fra
 	}
 	if (!w.via_done && w.via.len) {
 		row(&w, ROW_DIM, ROW_TEXT_ONLY);
-		table_setf(t, c->label, "via %s", str_text(&w.via));
+		table_setf(t, c->label, "via %s", table_text(t, &w.via));
 	}
 	if (w.left_out) {
 		row(&w, ROW_DIM, ROW_TEXT_ONLY);
 		table_setf(t, c->label, "... %s more frames%s", fmt_count(w.left_out).s, more);
 	}
+	table_text(t, &w.via);		/* also where not even its first frame could be added */
 	str_fini(&w.via);
 }

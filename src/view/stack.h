@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A stack as rows below its headline, the frame that answers for it. In text the allocator's and run-time library's frames inside that
  * shrink to one line "via ..."; the callers follow. JSON has every frame, with its role.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Tables: rows in one array, cells in another, text in an arena.
  */
@@ -97,6 +98,13 @@ void table_set_text(struct table *t, unsigned column, const char *text)
 	if (text && !copy)
 		t->failed = true;
 	table_set_const(t, column, copy);
+}
+
+const char *table_text(struct table *t, const struct str *s)
+{
+	if (str_error(s))
+		t->failed = true;
+	return str_text(s);
 }
 
 static const char *format(struct table *t, struct arena *arena, const char *fmt, va_list args)

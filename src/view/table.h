@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A result as a table or a tree: what renderers know how to show.
  *
@@ -15,6 +16,7 @@
 #include <stdint.h>
 
 #include "src/base/arena.h"
+#include "src/base/str.h"
 #include "src/base/vec.h"
 
 /* What a column's cells are. JSON keys of the ones with a unit end in it, as the comment says. */
@@ -30,6 +32,7 @@ enum unit {
 	UNIT_FLOAT,    /* any other number */
 	UNIT_BOOL,
 	UNIT_BARS, /* a list of counts */
+	UNIT_NUMBERS, /* a list of identities, as UNIT_NUMBER; the first element says how many follow */
 };
 
 enum column_flags {
@@ -38,7 +41,7 @@ enum column_flags {
 	COLUMN_LABEL =
 		1 << 2, /* the last one but for its tail: indented by depth, cut to the line */
 	COLUMN_TAIL = 1 << 3, /* right after the label; when room is short the label is cut first */
-	COLUMN_ZERO_BLANK = 1 << 4, /* zeros show as "-" in text */
+	COLUMN_ZERO_BLANK = 1 << 4, /* zeros show as "-" in text; a column of nothing else is left out there */
 };
 
 struct column {
@@ -58,7 +61,7 @@ struct cell {
 		uint64_t u;
 		double f; /* UNIT_PERCENT, UNIT_FLOAT */
 		const char *text;
-		const uint64_t *bars; /* bars_nr of the table */
+		const uint64_t *bars; /* bars_nr of the table; UNIT_NUMBERS: its own number first */
 	};
 };
 
@@ -114,6 +117,9 @@ void table_set_text(struct table *t, unsigned column, const char *text);
 void table_set_const(struct table *t, unsigned column, const char *text);
 void table_setf(struct table *t, unsigned column, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
+
+/* The text of a string, for one of these; what it could not hold for want of memory fails the table. */
+const char *table_text(struct table *t, const struct str *s);
 
 /*
  * Text that must be read whole, broken at spaces into lines of at most `width` characters: rows for text only, of this depth and style. With

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Watching in tables: a site is a headline, what happened to its blocks, and its stack.
  */
@@ -110,12 +111,49 @@ struct sites {
 static void detail(struct table *t, struct str *s)
 {
 	table_row(t, 1, ROW_DIM, ROW_BOTH);
-	table_set_text(t, SITE_LABEL, str_text(s));
+	table_set_text(t, SITE_LABEL, table_text(t, s));
 	str_clear(s);
 }
 
-static void add_growth(struct table *t, const struct growth *g, uint64_t left_bytes)
+void watch_doubt(struct str *s, const struct evidence *x)
 {
+	uint64_t born = 0;
+
+	for (unsigned i = 0; i < EVIDENCE_PARTS; i++)
+		born += x->born[i];
+	if (!(x->has & EVIDENCE_MANY))
+		str_addf(s, "%s %s too few to tell", report_many(born, "block").s, born == 1 ? "is" : "are");
+	else if (!(x->has & EVIDENCE_KEPT) && !x->freed_aged)
+		str_add(s, "it is not known whether older blocks were freed for it");
+	else if (!(x->has & EVIDENCE_KEPT))
+		str_addf(s, "%s that lived as long %s freed", report_many(x->freed_aged, "block").s, x->freed_aged == 1 ? "was" : "were");
+	else if (!(x->has & EVIDENCE_SPREAD))
+		str_add(s, "not all of the time");
+	else if (!(x->has & EVIDENCE_PACE))
+		str_add(s, "it slows down, as a cache that fills up");
+	else if (!(x->has & EVIDENCE_LONG))
+		str_addf(s, "a cache that fills does the same: likely a leak after %s", fmt_duration(x->long_ns).s);
+}
+
+/* Is it a leak that grows? */
+static void add_evidence(struct table *t, const struct evidence *x)
+{
+	struct str d = STR_INIT;
+
+	if (x->has == EVIDENCE_ALL) {
+		str_add(&d, "likely a leak: all of the time, at its pace, and none of what is old is freed");
+	} else if (x->has) {
+		str_add(&d, "may be a leak: ");
+		watch_doubt(&d, x);
+	}
+	if (x->has)
+		detail(t, &d);
+	str_fini(&d);
+}
+
+static void add_growth(struct table *t, const struct watch_site *w, uint64_t left_bytes)
+{
+	const struct growth *g = &w->growth;
 	uint64_t left_ns = growth_time_left(left_bytes, g->slope);
 	struct str d = STR_INIT;
 
@@ -123,6 +161,7 @@ static void add_growth(struct table *t, const struct growth *g, uint64_t left_by
 	str_addf(&d, "(%s to ", watch_pace(g->slope_low).s);
 	str_addf(&d, "%s in 19 of 20 cases)", watch_pace(g->slope_high).s);
 	detail(t, &d);
+	add_evidence(t, &w->evidence);
 	if (left_bytes != UINT64_MAX && left_ns != UINT64_MAX) {
 		str_addf(&d, "uses up alone what the limit leaves in about %s", fmt_duration(left_ns).s);
 		detail(t, &d);
@@ -155,7 +194,7 @@ static void add_details(struct table *t, const struct sites *x, const struct wat
 		detail(t, &d);
 	}
 	if (w->growth.verdict == GROWTH_STEADY) {
-		add_growth(t, &w->growth, x->left_bytes);
+		add_growth(t, w, x->left_bytes);
 	} else if (w->growth.reason == GROWTH_TURNOVER) {
 		str_addf(&d, "grows, but %s", watch_reason(GROWTH_TURNOVER));
 		detail(t, &d);

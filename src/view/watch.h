@@ -1,13 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What watching a process has found: a site's stack when its blocks expire, and the table of sites at the end.
  */
 #ifndef VIEW_WATCH_H
 #define VIEW_WATCH_H
 
+#include "src/analyze/evidence.h"
 #include "src/analyze/expiry.h"
 #include "src/analyze/growth.h"
 #include "src/analyze/names.h"
 #include "src/base/fmt.h"
+#include "src/base/str.h"
 #include "src/view/doc.h"
 
 #define WATCH_SCHEMA "pmm-attach/1"
@@ -15,6 +18,7 @@
 struct watch_site {
 	struct expiry_row row;
 	struct growth growth;
+	struct evidence evidence;	/* where it grows steadily */
 };
 
 /* The stack of a site below a line that names it, as a table. NULL when out of memory. */
@@ -32,6 +36,12 @@ struct fmt watch_pace(double bytes_per_second);
 
 /* "10.0 to 20.0 ms", "640 ms to 1.28 s", "under 10.0 ms"; ends that are equal: "0 s". */
 struct fmt watch_range(uint64_t from_ns, uint64_t to_ns);
+
+/*
+ * Append what of a leak a site that grows does not show: the first thing that is missing, "19 blocks are too few to tell". Nothing where
+ * all is seen.
+ */
+void watch_doubt(struct str *s, const struct evidence *x);
 
 /* Why something is no steady growth: "it rose and then levelled off". */
 const char *watch_reason(enum growth_reason reason);

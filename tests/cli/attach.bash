@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 # Helpers of the tests of `pmm attach`: a victim that obeys (tests/prog/attach.h), pmm attached to it, what must be as before.
 
 load lib
@@ -63,9 +64,10 @@ unwatch() {
 	[ "$STATUS" -le 1 ] || { echo "attach ended with status $STATUS:"; cat "$T/watch.err"; return 1; }
 }
 
-# kill_monitor: it ends without having left the victim.
+# kill_monitor: it ends without having left the victim, and its watchdog before it.
 kill_monitor() {
-	kill -9 "$MONITOR"
+	# shellcheck disable=SC2046
+	kill -9 $(cat "/proc/$MONITOR/task/$MONITOR/children") "$MONITOR"
 	wait "$MONITOR" 2>/dev/null || true
 	MONITOR=
 }

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
 # pmm attach --check: heap errors of a program that runs already, blocks that outlive the watching, and a program that notices nothing.
 
 load attach
@@ -112,12 +113,21 @@ outlived() {
 	finish 42
 }
 
+# same_patched FILE FILE: both attaches patched the same number of functions, all that they found.
+same_patched() {
+	sed -n 's/.*, \([0-9]* functions patched\).*/\1/p' "$1" >"$T/patched.1"
+	sed -n 's/.*, \([0-9]* functions patched\).*/\1/p' "$2" >"$T/patched.2"
+	[ -s "$T/patched.1" ] && diff "$T/patched.1" "$T/patched.2" && ! grep 'not patched' "$@"
+}
+
 @test "attached, left and attached again, with blocks of the first time alive" {
 	outlived
+	cp "$T/watch.err" "$T/first.err"
 	watch
 	tell f freed
 	unwatch
 	guard
+	same_patched "$T/first.err" "$T/watch.err"
 	tell u late
 	unwatch
 	error use-after-free access error:used_late freed:release

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
 # pmm attach on programs in C++ and with allocators of their own.
 
 load attach
@@ -72,6 +73,48 @@ load attach
 	tell g done
 	clean
 	finish 47
+}
+
+# held: attached to a program that cannot be patched now where it has just loaded a library.
+held() {
+	start attach_held "$PROG/libattach_held_plugin.so"
+	watch --json
+	tell l held
+	await -p "$MONITOR" grep -q 'goes on trying' "$T/watch.err"
+	grep '^pmm: WARNING: 1 function of libraries that were loaded meanwhile is not seen: a thread of process' "$T/watch.err"
+	tell p plain
+}
+
+@test "a library that cannot be patched when it is loaded: later, as soon as that is possible" {
+	held
+	tell r released
+	patched() { echo p >&7; next_line 8 "$PID"; [ "$LINE" = jump ]; }
+	await -p "$PID" patched
+	await -p "$MONITOR" grep -q 'seen from now on' "$T/watch.err"
+	tell g done
+	unwatch
+	[ "$(grep -c WARNING "$T/watch.err")" -eq 1 ]
+	[ "$(grep -c functions_late "$T/watch.out")" -eq 0 ]
+	tell p plain
+	tell g done
+	found "$T/c.pmm" site late allocs=10 live=1000
+	found "$T/c.pmm" kinds new=10
+	clean
+	finish 48
+}
+
+@test "a library that cannot be patched to the end: that is said last" {
+	held
+	made=$(grep -c memfd:pmm "/proc/$PID/maps")
+	sleep 2
+	[ "$(grep -c memfd:pmm "/proc/$PID/maps")" -eq "$made" ]	# nothing new for each attempt
+	unwatch
+	[ "$(grep -c '^pmm: WARNING: 1 function of libraries .* a thread of process' "$T/watch.err")" -eq 2 ]
+	tail -1 "$T/watch.out" | grep '"functions_late": *1, *"functions_late_reason": *"a thread of process'
+	tell r released
+	tell p plain
+	clean
+	finish 48
 }
 
 POOL=(--alloc "pool_get=malloc(arg0)" --alloc "pool_put=free(arg0)" --alloc "pool_many=calloc(arg0,arg1)"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
 # pmm attach leaves a process as it was, however it ends itself.
 
 load attach
@@ -9,6 +10,7 @@ as_before() {
 	picture idle
 	watch
 	unwatch "$1"
+	grep -q -E 'detached: .* all threads stopped for [1-9]' "$T/watch.err"
 	same_picture idle
 	tell g done
 	finish 42 "sum 41400"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
 # pmm attach on processes of other users, in other namespaces (containers), with large numbers.
 
 load attach

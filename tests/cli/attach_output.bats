@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
 # pmm attach: what it says of blocks that outlive their time and of growth, in text and JSON.
 
 load attach

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
 # What pmm attach refuses: exit code 3, the cause, and the process as it was.
 
 load attach

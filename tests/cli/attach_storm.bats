@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
 # pmm attach and detach at bad moments: into a program that never pauses, forks, loads libraries, is showered with signals, starts,
 # and with the monitor killed anywhere. The victim checks itself all the time.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
 # pmm attach on every kind of program: exactly what it allocates meanwhile is found, and it stays as it was.
 
 load attach

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
 # The benchmark still works: not its figures, only that all its parts measure something.
 
 load lib

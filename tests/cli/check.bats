@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
 # pmm check as a command: what is told where, exit codes, each option, captures, running processes, sweeps, children.
 
 bats_require_minimum_version 1.5.0
@@ -35,6 +36,15 @@ plain() {
 
 refuses() { refused_with "$1" "$2" "$PMM" check "${@:3}"; }
 
+@test "check: a variable is told as one wherever it lies" {
+	local level
+	for level in light guard; do
+		within "$PMM" check --level=$level --json --report "$T/found.json" -- "$PROG/check_static"
+		diff <(printf 'free_%s static\n' filled constant empty large last) <(jq -r '.findings[] |
+			"\(first(.frames[] | select(.role == "program")).function) \(.place)"' "$T/found.json")
+	done
+}
+
 @test "check: an error is told at once, with its three places" {
 	checked 5 -- after
 	diff <(plain "$T/err") <(tr -s ' \n' ' ' <<-EOF
@@ -55,8 +65,8 @@ refuses() { refused_with "$1" "$2" "$PMM" check "${@:3}"; }
 		 do_case check_cases.c:$(grep -n '"after"' "$SOURCE/check_cases.c" | cut -d: -f1)
 		 main check_cases.c:$(grep -n 'do_case(argv' "$SOURCE/check_cases.c" | cut -d: -f1)
 		 $PROG/check_cases after
+		 blocks the only block had canaries and guard pages
 		 process check_cases, pid N, ran TIME, exited with status 5
-		 blocks 1 block guarded
 		 found 1 error: 1 use after free; 1 sweep of all live blocks
 	EOF
 	)
@@ -66,7 +76,7 @@ refuses() { refused_with "$1" "$2" "$PMM" check "${@:3}"; }
 
 @test "check: no errors are one line; errors stand apart" {
 	checked 5 -- clean
-	[ "$(plain "$T/err")" = "pmm: no heap errors in check_cases, pid N: 0 blocks guarded " ]
+	[ "$(plain "$T/err")" = "pmm: check_cases, pid N: no blocks were allocated; no heap errors " ]
 	checked 5 -- behind after twice
 	[ "$(grep -c '^pmm: ' "$T/err")" -eq 3 ]
 	[ "$(grep -c '^$' "$T/err")" -eq 3 ]
@@ -81,8 +91,9 @@ refuses() { refused_with "$1" "$2" "$PMM" check "${@:3}"; }
 	[[ "$(plain "$T/err")" == *"! its live blocks were not looked at in the end"* ]]
 	checked 9 --error-exitcode 9 -- after kill
 	run -0 "$PMM" check -- true
-	run -3 "$PMM" check --error-exitcode 9 -- env -u LD_PRELOAD true
-	run -0 "$PMM" check -- env -u LD_PRELOAD true
+	run -3 "$PMM" check --error-exitcode 9 -- env "$PROG/leaf_static"
+	run -0 "$PMM" check -- env "$PROG/leaf_static"
+	run -0 "$PMM" check --error-exitcode 9 -- env -u LD_PRELOAD true
 	run -4 "$PMM" check --error-exitcode 9 -- env -u LD_PRELOAD sh -c 'exit 4'
 	run -3 "$PMM" check --error-exitcode 9 --report /dev/full -- true
 }
@@ -209,15 +220,16 @@ refuses() { refused_with "$1" "$2" "$PMM" check "${@:3}"; }
 @test "check: children are checked, unless they are not to be" {
 	checked 9 --error-exitcode 9 -- fork
 	grep -q 'use after free in after' "$T/err"
-	grep -q '^pmm: 1 heap error in 1 other process$' "$T/err"
+	grep -q '^  processes  2, all checked$' "$T/err"
+	grep -q '^    in check_cases, pid [0-9]*$' "$T/err"
 	checked 5 --error-exitcode 9 --no-follow -- fork
-	run ! grep -q 'other process' "$T/err"
+	run ! grep -q 'processes' "$T/err"
 	"$PMM" check -- sh -c 'ls / >/dev/null; ls / >/dev/null; true' 2>"$T/err"
-	[ "$(tail -1 "$T/err")" = "pmm: no heap errors in 2 other processes" ]
+	grep -q '^pmm: 3 processes checked: all [1-9][0-9,]* blocks had canaries' "$T/err"
 	"$PMM" check --json --report "$T/found.json" -- sh -c 'ls / >/dev/null; ls / >/dev/null; true'
 	json_is 2 .check.other_processes <"$T/found.json"
 	checked 5 --json --report found.json -- fork
-	[ "$(jq -c '[.process.exit_status, (.findings | length)]' "$T/found.json" | paste -sd,)" = "[5,0],[7,1]" ]
+	[ "$(jq -c '[.process.exit_status, (.findings | length), .tree.processes]' "$T/found.json")" = "[5,1,2]" ]
 }
 
 @test "check: captures tell it again, reports name it" {

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
 # What pmm check does where guarding is limited, refused or impossible, each forced: blocks have canaries instead, errors are found by them, the
 # program is not harmed.
 
@@ -39,7 +40,7 @@ counted() { diff <(echo "[$1,$2,$3,$4,$5]") counts; }
 	finds "$TWICE" --max-guarded 0 -- double-free malloc
 }
 
-@test "a budget of nothing guards none and gives the first blocks of a call site canaries; one of all guards all" {
+@test "a budget of nothing guards none, and all have canaries; one of all guards all" {
 	finds "$WRITE_RELEASE" --budget 0 -- write-behind malloc
 	counted 0 3 0 3 0
 	finds "$WRITE_ACCESS" --budget all -- write-behind malloc

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 # Findings of `pmm check --json` as lines "ARGUMENTS: FINDING", one document (process) after the other; see check_matrix.table.
 
 def own($stack): [.frames[] | select(.stack == $stack and .role == "program") | .function // "?" | sub("\\(.*"; "")];

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
 # pmm leaks PID of a program that runs under pmm check: what the agent keeps of its blocks, their heads, canaries and guard pages change nothing.
 
 load leaks

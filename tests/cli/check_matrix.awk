@@ -1,5 +1,6 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 # check_matrix.table as cases: with -v level=LEVEL what is expected, a line "ERROR ENTRY: FINDING" each (with "status N" of those that do not end
-# with 0); without, lines "PROGRAM:ERROR ENTRY" for each_line.
+# with 0); several stand behind one another in the table, "; " between them. Without, lines "PROGRAM:ERROR ENTRY" for each_line.
 
 function has(list, item) { return index("," list ",", "," item ",") > 0 }
 
@@ -73,7 +74,10 @@ END {
 				continue
 			if (level == "")
 				print program[entry] ":" error " " entry
-			else if ((line = rule(error, entry)) != "nothing")
-				print error " " entry ": " line
+			else if ((line = rule(error, entry)) != "nothing") {
+				parts = split(line, part, "; ")
+				for (i = 1; i <= parts; i++)
+					print error " " entry ": " part[i]
+			}
 		}
 }

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
 # Heap errors at a process's end and in forked children; requests that are made to fail; ends that were asked for (agent/check/check.h).
 
 load lib

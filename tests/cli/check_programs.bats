@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
 # Real packaged programs that have no heap errors, at every level: silent, with output and status as natively.
 
 load lib

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
 # String and memory functions against the bounds of blocks (agent/check/bounds.h).
 
 load lib

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
 # Sweeps of the live blocks of a process that runs (pmm check --sweep PID): what is overwritten though no block is released, once, and between which
 # two sweeps; the process goes on unharmed.
 
@@ -88,6 +89,7 @@ sweeps() {
 @test "sweeps in turn tell of each once, and between which two it happened" {
 	local status=0
 	begin --level=light --budget all
+	sleep 0.05	# the first sweep is to be in a later tick (10 ms) than the births: else nobody can tell that it has seen the blocks
 	hurt 5 20
 	sweeps 1000000
 	hurt 7 20

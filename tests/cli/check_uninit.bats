@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
 # pmm check --uninit: Valgrind runs the program, pmm tells what it found.
 
 bats_require_minimum_version 1.5.0

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 # Compares a report with what must be found: lines of "KIND [NAME] KEY=NUMBER...", given as
 # $expected. Prints a line for each difference; with $value only the numbers of the first line's
 # keys.

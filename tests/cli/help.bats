@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
 # pmm help, usage errors, man pages, completion, installation: all from the tables of options.
 
 load lib
@@ -60,6 +61,29 @@ pmm: hint: did you mean 'pmm run'?" rnu
 pmm: hint: 'pmm help' lists the commands" help xyzzy
 }
 
+@test "no command, but what can be shown: a process, a capture, a program" {
+	local launched monitor
+	"$PMM" run -q -o "$T/kept.pmm" -- "$PROG/leaf"
+	diff <("$PMM" "$T/kept.pmm" --top 1) <("$PMM" report "$T/kept.pmm" --top 1)
+	cp "$PROG/leaf" "$T/server"
+	says 2 "pmm: no command '$T/server'
+pmm: hint: 'pmm run $T/server' tracks a program from its start; 'pmm leaks -- $T/server' and 'pmm check -- $T/server' look for its leaks and heap errors" "$T/server"
+	"$PMM" run -q -o "$T/live.pmm" -- sh -c 'echo $$ >"$1"; x=1; while :; do sleep 0.1; done' sh "$T/pid" 3>&- &
+	monitor=$!
+	await -p "$monitor" test -s "$T/pid"
+	launched=$(<"$T/pid")
+	await -p "$monitor" "$PMM" report "$launched"
+	"$PMM" "$launched" >"$T/out"
+	grep -q "pid $launched, ran" "$T/out"
+	for command in report "snapshot -o $T/now.pmm" leaks; do
+		# shellcheck disable=SC2086
+		"$PMM" $command "$monitor" >"$T/out" 2>"$T/err" || [ "$command" = leaks ]
+		grep -Fx "pmm: process $monitor is pmm, which has launched process $launched ('sh'): that is meant" "$T/err"
+	done
+	kill "$launched"
+	wait "$monitor" || true
+}
+
 @test "a slip in an option's name" {
 	says 2 "pmm: unknown option '--completoin'
 pmm: hint: did you mean '--completion'?" help --completoin=bash
@@ -102,6 +126,14 @@ complete() {
 	[ "$(complete 'pmm help --m')" = "--man " ]
 	[ "$(complete 'pmm help --completion ')" = "bash zsh " ]
 	[ "$(complete 'pmm help hel')" = "help " ]
+	[ "$(complete 'pmm help --completion =')" = "bash zsh " ]	# readline makes a word of the sign
+	[ "$(complete 'pmm help --completion = z')" = "zsh " ]
+	[ "$(complete "pmm run --output = $SOURCE/leaf.")" = "$SOURCE/leaf.c " ]
+	[[ " $(complete 'pmm attach ')" == *" $$ "* ]]
+	[[ " $(complete "pmm attach $$")" == *" $$ "* ]]
+	[[ " $(complete 'pmm attach ')" != *" help.bats "* ]]
+	[[ " $(cd "$BATS_TEST_DIRNAME"; complete 'pmm report ')" == *" help.bats "* ]]
+	[[ " $(complete 'pmm report ')" == *" $$ "* ]]
 	[ "$(complete 'pmm run --no-f')" = "--no-follow " ]
 	[ "$(complete "pmm run -o $SOURCE/leaf.")" = "$SOURCE/leaf.c " ]
 	[ "$(complete "pmm run -- cat $SOURCE/leaf.")" = "$SOURCE/leaf.c " ]
@@ -120,6 +152,9 @@ complete() {
 	while read -r file; do [ -s "$file" ]; done <"$T/files"
 	diff <(sort "$T/files") <(find "$T/dest" -type f | sort)
 	diff "$ROOT/doc/shim.md" "$T/dest/opt/pmm/share/doc/pmm/shim.md"
+	diff "$ROOT/README.md" "$T/dest/opt/pmm/share/doc/pmm/README.md"
+	diff "$ROOT/LICENSE" "$T/dest/opt/pmm/share/doc/pmm/LICENSE"
+	diff -r "$ROOT/LICENSES" "$T/dest/opt/pmm/share/doc/pmm/LICENSES"
 	diff -r -x meson.build "$ROOT/examples" "$T/dest/opt/pmm/share/doc/pmm/examples"
 	for command in $("$PMM" help --list); do [ -s "$T/dest/opt/pmm/share/man/man1/pmm-$command.1" ]; done
 	[ "$(stat -c %a "$T/dest/opt/pmm/bin/pmm")" = 755 ]
@@ -130,6 +165,43 @@ complete() {
 	[ -s "$T/a.pmm" ]
 	"$T/dest/opt/pmm/bin/pmm" check -- true
 	for file in libpmm libpmm_check libpmm_inject; do [ -s "$T/dest/opt/pmm/lib/pmm/$file.so" ]; done
+}
+
+@test "meson install puts the same there, and make uninstall takes away all of it and nothing else" {
+	local build
+	build=$(dirname "$PMM")
+	(cd "$ROOT" && tools/install "$build" "$T/by-make" /usr/local) | sed "s:^$T/by-make::" | sort >"$T/make.list"
+	DESTDIR=$T/by-meson meson install --no-rebuild -C "$build" >"$T/meson.out"
+	(cd "$T/by-meson" && find . -type f -printf '/%P\n' | sort) >"$T/meson.list"
+	diff "$T/make.list" "$T/meson.list"
+	diff -r "$T/by-make" "$T/by-meson"
+	echo mine >"$T/by-meson/usr/local/share/pmm/mine"
+	echo mine >"$T/by-meson/usr/local/bin/mine"
+	make -s -C "$ROOT" uninstall DESTDIR="$T/by-meson"
+	diff <(find "$T/by-meson" -type f -printf '%P\n' | sort) <(printf '%s\n' usr/local/bin/mine usr/local/share/pmm/mine)
+	[ ! -e "$T/by-meson/usr/local/lib/pmm" ]
+	[ ! -e "$T/by-meson/usr/local/share/doc/pmm" ]
+}
+
+@test "what is installed does not know in which directory it was built" {
+	local file
+	for file in pmm libpmm.so libpmm_check.so libpmm_inject.so libpmm_shim.a; do
+		[ "$(grep -a -c -F "$ROOT" "$(dirname "$PMM")/$file")" -eq 0 ] || { echo "$file names $ROOT"; return 1; }
+	done
+}
+
+@test "uninstall: without the list, and with one that names other files, nothing is removed" {
+	local status=0
+	make -s -C "$ROOT" uninstall DESTDIR="$T/none" >"$T/out" 2>&1 || status=$?
+	[ "$status" -eq 2 ]
+	grep -Fx "tools/install: '$T/none/usr/local/share/pmm/installed', which says what was installed, is not there" "$T/out"
+	mkdir -p "$T/bad/usr/local/share/pmm"
+	echo kept >"$T/kept"
+	echo ../../../kept >"$T/bad/usr/local/share/pmm/installed"
+	status=0
+	make -s -C "$ROOT" uninstall DESTDIR="$T/bad" >"$T/out" 2>&1 || status=$?
+	[ "$status" -eq 2 ]
+	[ "$(cat "$T/kept")" = kept ]
 }
 
 @test "a prefix that is no whole path is refused" {

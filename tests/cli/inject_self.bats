@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
 # The agent's injected form: what its file may contain, and what its hooks record in a program that puts it into itself.
 
 load lib

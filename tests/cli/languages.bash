@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 # Programs in Rust and in Go with C: the same work, whether tracked from the start or attached to. The test adds the main function.
 
 # rust_victim <MAIN: $T/v, in Rust, in which work() gives 5000. A skip where that does not build.

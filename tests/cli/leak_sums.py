@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
 """leak_sums.py SOURCE WAY RESULT: compare what a search for leaks found in a victim with what its first comment says must be found.
 
 RESULT is `pmm leaks --json` or memcheck's XML. WAY (live, exit, attach, memcheck, tagged, plain, ...) chooses among the expectations of a
@@ -49,7 +50,7 @@ def found_by_memcheck(path):
 
 def found_by_pmm(path):
     report = json.load(open(path))
-    for verdict in ("certain", "likely", "unlikely", "suppressed"):
+    for verdict in ("certain", "likely", "growing", "unlikely", "suppressed"):
         for entry in report.get(verdict) or []:
             yield entry["class"], entry["blocks"], entry["bytes"], [plain(f.get("function")) for f in entry["frames"]]
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 # Helpers of the tests of `pmm leaks`: searching victims (tests/prog/leak.h) at their end, while they wait, and attached; and memcheck.
 
 load attach

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
 # A victim for each kind of root, of lost block, of pointer: to the block and the byte what its first comment says, at its end, while it
 # runs, attached.
 
@@ -15,6 +16,7 @@ load leaks
 @test "exit: trees, lists, rings" { at_exit shapes exit; }
 @test "exit: chains of a million links" { at_exit deep exit; }
 @test "exit: pointers into blocks" { at_exit inside exit; }
+@test "exit: pointers behind headers, into pools" { at_exit habit exit; }
 
 @test "live: data, bss, relro, libraries, namespaces, unloaded ones" { live data live; }
 @test "live: stacks, registers, alternate stacks, keys, ended threads" { live threads live; }
@@ -27,6 +29,7 @@ load leaks
 @test "live: trees, lists, rings" { live shapes live; }
 @test "live: chains of a million links" { live deep live; }
 @test "live: pointers into blocks" { live inside live; }
+@test "live: pointers behind headers, into pools" { live habit live; }
 
 @test "live, without a copy: the same" {
 	live threads live --stop
@@ -35,7 +38,11 @@ load leaks
 	live inside live --stop
 }
 
-@test "live: pointers into blocks without heuristics" { live inside plain,live --heuristics none; }
+@test "live: pointers into blocks without heuristics" {
+	live inside plain,live --heuristics none
+	live habit plain,live --heuristics none
+	live habit plain,live --heuristics stdstring,length64,newarray,multipleinheritance
+}
 @test "live: tagged pointers" { live inside tagged,live --tag-bits top; }
 
 @test "attached: data, threads, storage, mappings" {
@@ -48,6 +55,7 @@ load leaks
 	while_attached freed attach
 	while_attached shapes attach
 	while_attached inside attach
+	while_attached habit attach
 }
 
 @test "attached: stacks, registers, coroutines, the C library, the kernel" {

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
 # pmm leaks --core: a core file with the capture that was written when the process died says what a search at that moment would have said.
 
 load leaks
@@ -68,4 +69,30 @@ of_core() {
 	finish 0
 	refused "was taken while the process still ran" "$PMM" leaks --core "$T/in.shapes/core" "$T/early.pmm"
 	refused "is no core file" "$PMM" leaks --core "$PROG/leak_shapes" "$T/shapes.pmm"
+}
+
+@test "core: a few changed bytes, such as absurd sizes of segments, and the search ends" {
+	core shapes
+	cp --sparse=never "$T/in.shapes/core" "$T/changed"
+	tried=$(python3 "$BATS_TEST_DIRNAME/core_changed.py" "$PMM" "$T/changed" "$T/shapes.pmm")
+	[ "$tried" -gt 500 ]
+}
+
+@test "core: holes of hundreds of gigabytes are passed over" {
+	core shapes
+	search "$T/core.json" --core "$T/in.shapes/core" "$T/shapes.pmm"
+	python3 - "$T/in.shapes/core" <<-'END'
+		import struct, sys
+		with open(sys.argv[1], "r+b") as f:
+		    image = f.read()
+		    offset, number = struct.unpack_from("<Q", image, 32)[0], struct.unpack_from("<H", image, 56)[0]
+		    last = offset + 56 * (number - 1)
+		    # instead of the last segment, the kernel's own page: 900 GiB of a hole where no process has memory
+		    f.seek(last)
+		    f.write(struct.pack("<IIQQQQQQ", 1, 6, 1 << 40, 0x100000000000, 0, 900 << 30, 900 << 30, 4096))
+		    f.truncate(2 << 40)
+	END
+	search "$T/hole.json" --core "$T/in.shapes/core" "$T/shapes.pmm"
+	[ "$(jq -c .totals "$T/hole.json")" = "$(jq -c .totals "$T/core.json")" ]
+	[ "$(jq -c '.search.unread_bytes' "$T/hole.json")" = "$(jq -c '.search.unread_bytes' "$T/core.json")" ]
 }

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
 # pmm leaks PID: what is told of a running process, again and again, and how that ends. What must be found in which victim is tested elsewhere.
 
 load leaks
@@ -8,7 +9,7 @@ entry() {
 	local result=$1 function=$2 class=$3 keys
 	shift 3
 	keys=$(printf ', .%s' "$@")
-	jq -r -s "last | [.certain[], .likely[], .unlikely[] | select(.class == \"$class\" and any(.frames[]; .function == \"$function\")) |
+	jq -r -s "last | [.certain[], .likely[], .growing[], .unlikely[] | select(.class == \"$class\" and any(.frames[]; .function == \"$function\")) |
 		[${keys#, }] | join(\" \")] | join(\"; \")" "$result"
 }
 

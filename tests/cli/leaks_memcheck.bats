@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
 # Memcheck finds in the victims what their first comments say, but for the differences that they and doc/leaks.md name: so what pmm must find
 # is no opinion of ours.
 
@@ -16,6 +17,7 @@ load leaks
 	by_memcheck freed
 	by_memcheck shapes
 	by_memcheck inside
+	by_memcheck habit
 	by_memcheck libc
 	by_memcheck kernel
 }

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
 # Threads that allocate, link, hand on and free at full speed, searched again and again: whatever is said to be lost is a false alarm.
 
 load leaks

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
 # Suppressions: what is written for a report suppresses it, in pmm and in memcheck; files that are wrong are refused with line and cause.
 
 load leaks

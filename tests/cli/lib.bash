@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 # Helpers of the command line tests: where pmm is, running things tracked, comparing reports with
 # what must be found.
 
@@ -5,7 +6,7 @@ ROOT=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
 PMM=${PMM:-$ROOT/build/pmm}
 PROG=${PMM_VICTIMS:-$(dirname "$PMM")/tests/prog}
 SOURCE=$ROOT/tests/prog
-CLI=$BATS_TEST_DIRNAME
+CLI=$ROOT/tests/cli
 T=$BATS_TEST_TMPDIR
 . "$CLI/wait.bash"
 export NO_COLOR=1 LC_ALL=C DEBUGINFOD_URLS=

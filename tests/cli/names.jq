@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 # The report's keys under the short names that the victims' comments use. The only place that knows
 # the schema.
 

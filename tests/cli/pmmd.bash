@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 # Helpers of the tests of pmmd, the daemon of examples/: started in a directory of its own, told what to do, and what its log says.
 
 load attach

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
 # pmmd, the daemon of examples/: that it is one, that clients cannot harm it, and what a storm of both leaves.
 
 load pmmd

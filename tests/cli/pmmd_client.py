@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """pmmd_client.py SOCKET WAY: a client of pmmd (examples/pmmd) as one would not wish it; prints what is answered, a line each."""
 
 import socket

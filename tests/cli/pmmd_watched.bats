@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
 # pmmd, the daemon of examples/, watched with the monitor inside (both forms), from outside (attach, report, leaks, check) and by signal, with exact
 # numbers; and as the README does it.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
 # pmm report on heaps made up by the fake source: every figure expected here follows from the recipe by hand.
 
 load lib
@@ -202,4 +203,33 @@ refuses() { refused_with "$1" "$2" "$PMM" report "${@:3}"; }
 	grep -q 'in 1,000,000 blocks' "$T/out"
 	(ulimit -v 600000; report --no-symbols --json "fake:$T/large" | jq -c '[.totals.live_blocks, (.sites | length)]' >"$T/out")
 	[ "$(cat "$T/out")" = "[1000000,10]" ]
+}
+
+@test "report: functions with all they call, wrappers stepped over" {
+	"$PMM" run -q -o "$T/r.pmm" -- "$PROG/recurse"
+	report --json --functions --top 0 "$T/r.pmm" | jq -c '[.functions[] | select(.function == "main" or .function == "down" or .function == "bottom")
+		| [.function, .value_bytes, .value_count]]' >"$T/out"
+	# the deep stacks are cut: only the shallow one of down() reaches main()
+	[ "$(jq -c '.[] | select(.[0] == "down")' "$T/out")" = '["down",1701,101]' ]
+	[ "$(jq -c '.[] | select(.[0] == "bottom")' "$T/out")" = '["bottom",1,1]' ]
+	"$PMM" run -q -o "$T/l.pmm" -- "$PROG/leaf"
+	report --json "$T/l.pmm" | jq -e '.lines[0].function == "kept"'
+	report --json --skip-fn 'ke?t' "$T/l.pmm" | jq -e '.lines[0].function == "main"'
+}
+
+# Stacks with names longer than any line.
+@test "report: as wide as the terminal, as COLUMNS or --width say; whole in files" {
+	local name
+	name=$(printf 'f%.0s' {1..300})
+	printf 'site main>%s allocs=1 size=100\n' "$name" >"$T/wide"
+	stacks() { report "$@" "fake:$T/wide" | grep '%.*fff'; }
+	[ "$(stacks | grep -c "$name")" -eq 2 ]
+	[ "$(stacks | grep -c …)" -eq 0 ]
+	[ "$(stacks --width 80 | grep -c -E '^.{78,80}$')" -eq 2 ]
+	[ "$(COLUMNS=120 stacks | grep -c -E '^.{118,120}$')" -eq 2 ]
+	[ "$(COLUMNS=120 stacks --width 400 | grep -c "$name")" -eq 2 ]
+	[ "$(COLUMNS=much stacks | grep -c "$name")" -eq 2 ]
+	need script
+	script -qec "stty cols 90; '$PMM' report fake:$T/wide" /dev/null </dev/null | sed 's/\x1b\[[0-9;]*m//g' | tr -d '\r' | grep '%.*fff' >"$T/tty"
+	[ "$(grep -c -E '^.{88,90}$' "$T/tty")" -eq 2 ]
 }

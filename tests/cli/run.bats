@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
 # pmm run as a command: status, streams, signals, names of captures, summary, background, refusals. What it finds in
 # programs is told by track_*.bats.
 

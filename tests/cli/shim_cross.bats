@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
 # pmm.h's static form on other processors, under qemu-user: the same tables, byte for byte, as on x86-64; code and RAM as stated.
 
 bats_require_minimum_version 1.5.0

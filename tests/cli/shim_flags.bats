@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
 # pmm.h under the flags that programs have: a header that stays for years must warn nobody and break nothing.
 
 bats_require_minimum_version 1.5.0

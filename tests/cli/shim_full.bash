@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 # Helpers of shim_full.bats: programs of tests/shim with the full form in them.
 
 TOP=$(realpath "$BATS_TEST_DIRNAME/../..")

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
 # pmm.h in its full form (libpmm_shim.a): the program runs on its own, and all of pmm sees it, with the macro's file and line.
 
 bats_require_minimum_version 1.5.0
@@ -59,6 +60,15 @@ matrix() {
 @test "a pool recycles blocks and tells one that is put twice" {
 	full gcc pool.c "$T/pool" -std=c99 -O2
 	same pool "$T/pool"
+}
+
+@test "what is damaged at the end is told, in threads too; not what the allocator has again" {
+	full gcc ended.c "$T/ended" -std=gnu11 -O2 -pthread
+	timeout 60 "$T/ended" >"$T/out" 2>"$T/err"
+	[ ! -s "$T/err" ]
+	# a block that is given out where a listed one was says that this was freed: by code without the header, of which the table knows nothing
+	./tidy <"$T/out" | sed '/^  tables:/d; /^  blocks:/d; /^  bytes:/d' | LC_ALL=C sort | diff <(sed '/^  blocks:/d; /^  bytes:/d' ended.table) -
+	./tidy <"$T/out" | grep -q '^  blocks: 19 new, 2 freed, 17 live, '
 }
 
 @test "canaries before some blocks only: none takes another one's place" {
@@ -159,8 +169,7 @@ child: 1 new, 0 passed"
 	full gcc limited.c "$T/limited" -std=gnu11 -O2
 	says limited "$both" a 68719476736
 	says limited "$both" a 4294967296
-	says limited "program: 1 new, 0 passed
-child: 0 new, 1 passed" a 400000000
+	says limited "$both" a 400000000
 	says limited "program: 0 new, 1 passed
 child: 0 new, 1 passed" a 200000000
 	grep -q "no memory for a ledger" "$T/err"
@@ -329,7 +338,7 @@ no_line.c|null|nowhere|110
 one.h|12|in_header|120
 two/one.h|12|in_header|130
 END
-	diff <(jq '.sites, .lines, (.totals | del(.allocs_per_second))' "$T/json") <(jq '.sites, .lines, (.totals | del(.allocs_per_second))' "$T/again")
+	diff <(jq '.sites, .lines, (.totals | del(.allocs_per_second, .resident_bytes, .resident_ns, .resident_peak_bytes, .resident_peak_ns, .resident_peak_live_bytes))' "$T/json") <(jq '.sites, .lines, (.totals | del(.allocs_per_second, .resident_bytes, .resident_ns, .resident_peak_bytes, .resident_peak_ns, .resident_peak_live_bytes))' "$T/again")
 	grep -q '  ?  outside.cc:9$' "$T/text"
 	! grep -q 0x0 "$T/text"
 }
@@ -446,7 +455,7 @@ callers() {
 	done
 }
 
-@test "fork without /proc: ledgers of children that have ended are used again" {
+@test "fork without /proc, behind a filter: each child has a ledger" {
 	full gcc rootless.c "$T/rootless" -std=gnu11 -O2
 	says rootless "150 tracked"
 }
@@ -578,7 +587,7 @@ loaded() {
 @test "pmm check: each of the program's calls comes by its hooks" {
 	full gcc live.c "$T/live" -std=gnu11 -O2
 	within "$PMM" check --budget=all -- "$T/live" </dev/null >/dev/null 2>"$T/err" || [ $? -eq 3 ]
-	grep -q "no heap errors in live, pid [0-9]*: 14 blocks guarded$" "$T/err"	# the buffers of two streams among them
+	grep -q "live, pid [0-9]*: all 14 blocks had canaries and guard pages; no heap" "$T/err"	# the buffers of two streams among them
 }
 
 @test "pmm check: errors of calls through the header are told as the program's" {

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
 # All threads of a process stopped, borrowed and let go (src/target/stop.h, remote.h), through tests/prog/stop_driver. The victims check
 # themselves and exit with 7.
 

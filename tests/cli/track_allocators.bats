@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
 # Another allocator preloaded: pmm stands in front of it, and the numbers are the same.
 
 load lib

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
 # Code that is hard on a tracer: signals, jumps, exceptions, coroutines, odd frames, libraries that
 # come and go.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
 # What is counted: victims whose numbers are known to the byte, compared with what their first
 # comment says.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
 # Totals equal to heaptrack's on the same deterministic programs.
 #
 # Compared with the raw events that heaptrack records, from which its own totals are made, because

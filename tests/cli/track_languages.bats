@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
 # Programs in other languages: the same output and status as natively, and what they leave is found.
 
 load lib

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
 # pmm short of memory, space or room: the program is unharmed, and what was not recorded is counted
 # and told.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
 # A program that runs: its ledger is read while it changes, also without the monitor.
 
 load lib

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
 # Processes of every shape: forks, launches, daemons, endings, and programs that confine themselves.
 
 load lib
@@ -184,6 +185,46 @@ confined() {
 @test "chroot, another user" { need_root; confined chroot; }
 @test "mlockall" { need_root; confined mlock; }
 @test "seccomp filter" { confined seccomp; }
+
+# closed WARNS ARG...: the victim is unharmed; its report warns, or not, that what it began is not tracked.
+closed() {
+	local warns=$1 first
+	shift
+	track closed "$@"
+	[ "$STATUS" -eq 0 ] || { echo "$*: status $STATUS"; cat "$T/err"; return 1; }
+	[ "$(grep -c 'processes that it began since, and programs that it or they executed, are not tracked' "$T/err")" -eq "$warns" ]
+	first=$(captures | head -1)
+	[ "$("$PMM" report --json "$first" | jq '[.warnings[] | select(.code == "children_closed")] | length')" -eq "$warns" ]
+	found "$first" site before allocs=100 frees=0 blocks=100
+}
+
+@test "a seccomp filter that kills for what a ledger takes: what begins under it is unharmed, and said to be untracked" {
+	closed 1 fork
+	[ "$(captures | wc -l)" -eq 1 ]
+	closed 1 exec /bin/echo hello
+	[ "$(captures | wc -l)" -eq 1 ]
+	[ "$(cat "$T/out")" = hello ]
+	closed 1 both /usr/bin/env echo hello
+	[ "$(captures | wc -l)" -eq 1 ]
+	[ "$(cat "$T/out")" = hello ]
+	closed 0 inside
+	for level in light guard; do
+		within "$PMM" check "--level=$level" -- "$PROG/closed" both /bin/echo hello >"$T/out" 2>"$T/err" || { cat "$T/err"; return 1; }
+		[ "$(cat "$T/out")" = hello ]
+		[ "$(grep -c 'are not tracked' "$T/err")" -eq 1 ]
+	done
+}
+
+@test "a forked child that sets such a filter before all else is tracked" {
+	track closed late
+	[ "$STATUS" -eq 0 ] || { echo "status $STATUS"; cat "$T/err"; return 1; }
+	local child
+	[ "$(captures | wc -l)" -eq 2 ]
+	for child in $(captures); do
+		[ "$("$PMM" report --json "$child" | jq -r .process.began)" != fork ] || break
+	done
+	found "$child" site after allocs=100 frees=0 blocks=100
+}
 
 @test "RLIMIT_FSIZE" {
 	track sh -c "'$PROG/confined' fsize | cat"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
 # What pmm refuses: exit code 3, one sentence with the cause, and nothing launched.
 
 load lib

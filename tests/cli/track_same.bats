@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
 # Packaged programs: output, messages and exit status are the same natively and tracked, and so is
 # what a program sees of itself.
 

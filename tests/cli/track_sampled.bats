@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
 # Sampled mode: estimates of a program whose numbers are known.
 #
 # With blocks of s bytes sampled with probability p = 1 - exp(-s / R), n of them give an estimate

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
 # Whole call stacks, as the agent records them, against libgcc's unwinder: on every malloc and calloc, to the last frame.
 
 load lib

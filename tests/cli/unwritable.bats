@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
 # Standard output that cannot be written: every command says so in one sentence and ends with 3; what pmm launches finds its descriptors as
 # they were.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 # Helpers of tests in which a driver ($DRIVER) does something to a victim that checks itself and exits with 7.
 
 setup() { cd "$T" || return 1; }

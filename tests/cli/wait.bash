@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 # How tests wait: for what must come, with one limit that only a hang reaches, as a machine of CI may stall for a long while. Whoever
 # waits in vain prints what the other process does.
 

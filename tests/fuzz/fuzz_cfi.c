@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Fuzz target: the .eh_frame reader on a module made of arbitrary bytes.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Cores that say anything at all: what is listed is in order, what is read stays inside.
  */
@@ -11,6 +12,37 @@
 #include "src/target/core.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define MAX_FILE	(64ull << 20)	/* larger files are not mapped by what the corpus has, nor fuzzed */
+
+struct there {
+	uint64_t last, bytes;
+	unsigned nr;
+};
+
+static int take(void *arg, uint64_t start, uint64_t end)
+{
+	struct there *t = arg;
+
+	if (start >= end || start < t->last)
+		abort();
+	t->last = end;
+	t->bytes += end - start;
+	return ++t->nr > 1000 ? -1 : 0;
+}
+
+/* However large a mapping says that it is: what is there of it is no more than the files have. */
+static void look_at_there(const struct core *c, const struct proc_map *m)
+{
+	struct there t = { .last = m->start };
+	uint64_t absent = 0;
+
+	core_there(c, m->start, m->end, take, &t, &absent);
+	if (t.last > m->end || absent > m->end - m->start || t.bytes > m->end - m->start - absent || t.bytes > MAX_FILE)
+		abort();
+	if (core_untouched(c, m->start, m->end - m->start) > m->end - m->start)
+		abort();
+}
 
 static void look(const struct core *c)
 {
@@ -26,6 +58,7 @@ static void look(const struct core *c)
 			abort();
 		if (core_read(c, m->start, to, sizeof(to)) > sizeof(to) || core_read(c, m->end - 1, to, sizeof(to)) > sizeof(to))
 			abort();
+		look_at_there(c, m);
 	}
 	for (size_t i = 0; i < c->threads.nr; i++)
 		for (size_t k = 0; k < c->threads.v[i].nr_words; k++)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Detours of random bytes: what is planned keeps its promises, checked by decoding it again.
  *
@@ -47,6 +48,28 @@ static void check_moved(const struct detour *d)
 	must(at == d->nr_moved_out && in.flow == INSN_FLOW_JUMP && in.length == 5 && in.target == d->address + d->nr_moved);
 }
 
+/* The function's first instruction goes to the stub, by way of the slot's pointer if it is indirect. */
+static void check_redirected(const struct detour_function *f, const struct detour *d)
+{
+	uint8_t code[INSN_MAX_BYTES + 1];
+	unsigned at = (unsigned)(d->address - f->address);
+	struct insn in;
+
+	must(d->nr_bytes == 4 && d->nr_moved == 4 && d->bypassed && at >= 1);
+	memcpy(code, f->code, at);
+	memcpy(code + at, d->patch, 4);
+	must(insn_decode(code, at + 4, f->address, &in) && in.length == at + 4);
+	must(in.has_target ? in.target == STUB : in.refers && in.reference == STUB - PMM_ENTRY_STUB_OFF + PMM_ENTRY_POINTER_OFF);
+}
+
+/* What takes the first instruction back: one instruction that goes on to the next. */
+static void check_undo(const struct detour *d)
+{
+	struct insn in;
+
+	must(!d->nr_undo || (insn_decode(d->undo, d->nr_undo, STUB, &in) && in.length == d->nr_undo && in.flow == INSN_FLOW_ON));
+}
+
 /* Each instruction of the original has its place among the moved, and refers to the same. */
 static void check_original(const struct detour *d)
 {
@@ -78,13 +101,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	f.code = data + 2;
 	f.nr_code = size - 2;
 	f.size = data[1] == 255 ? UINT64_MAX : data[1];
+	f.breakpoints = data[0] * 0x8040201u;
+	f.keep = data[0] & UNDO_ARGS;
 	detour_calls(&f, (const uint64_t[]){ BASE, BASE + 64 }, 2, memory_read, &f);
 	if (detour_plan(&f, STUB, MOVED, &d, &e))
 		return 0;
-	must(d.nr_bytes == 5 && d.nr_moved >= 5 && d.nr_moved <= PMM_PATCH_BYTES);
-	must(d.address == f.address || d.address == f.address + 4);
+	must(d.nr_moved >= d.nr_bytes && d.nr_moved <= PMM_PATCH_BYTES && d.nr_undo <= UNDO_MAX_BYTES);
+	must(d.address - f.address <= INSN_MAX_BYTES);
 	must(!memcmp(d.original, f.code + (d.address - f.address), d.nr_moved));
-	must(d.boundary[0] == 0 && insn_decode(d.patch, 5, d.address, &in) && in.target == STUB && in.flow == INSN_FLOW_JUMP);
+	must(!(f.breakpoints >> (d.address - f.address) & ((1ull << d.nr_moved) - 1)));
+	if (d.nr_bytes == 5)
+		must(insn_decode(d.patch, 5, d.address, &in) && in.target == STUB && in.flow == INSN_FLOW_JUMP);
+	else
+		check_redirected(&f, &d);
+	check_undo(&d);
 	check_moved(&d);
 	check_original(&d);
 	return 0;

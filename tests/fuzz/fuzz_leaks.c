@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Fuzz target: verdicts on what a capture says of a search, whatever its numbers are.
  *
@@ -78,7 +79,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct names n;
 
 	take(&in, &bits, sizeof(bits));
-	if (capture_fake.read(recipe, &h, NULL))
+	if (capture_fake.read(recipe, 0, &h, NULL))
 		abort();
 	scramble(h, &in);
 	names_init(&n, h, NULL, NULL);

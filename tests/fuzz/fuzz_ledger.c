@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Fuzzer of the ledger reader: a sound ledger is written over in places that the input chooses.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Reachability on a heap that makes no sense: blocks of any size anywhere, in one another, over one another, words that point to them.
  * The input is 16 bytes for each block and word: where and how long (or what value).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Fuzz target: reports of heaps whose numbers are anything at all.
  *
@@ -72,7 +73,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	take(&in, &bits, sizeof(bits));
 	opt = wish(bits);
-	if (!out || capture_fake.read(recipe, &h, NULL))
+	if (!out || capture_fake.read(recipe, 0, &h, NULL))
 		abort();
 	h->mode = bits & 0x8000 ? HEAP_SAMPLED : HEAP_EXACT;
 	scramble(h, &in);

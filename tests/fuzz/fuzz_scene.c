@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A process's memory that says anything at all: thread records, lists of stacks, arenas, chunks, ELF headers. What is found must be in
  * order, within the mappings and outside of live blocks.

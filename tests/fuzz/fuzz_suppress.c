@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Fuzz target: suppression files, of either form, and the stacks of a small heap matched against them.
  *
@@ -47,7 +48,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct heap *h = NULL;
 	struct names n;
 
-	if (!s || capture_fake.read(recipe, &h, NULL))
+	if (!s || capture_fake.read(recipe, 0, &h, NULL))
 		abort();
 	names_init(&n, h, resolve, NULL);
 	if (suppress_parse(s, "fuzz", (const char *)data, size, &e)) {

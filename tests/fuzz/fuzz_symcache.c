@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Fuzz target: a file of the symbol cache, its checksum made to fit so that what lies behind it is reached. */
 #include <stdint.h>
 #include <stdlib.h>

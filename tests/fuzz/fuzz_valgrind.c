@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Fuzz target: Valgrind's XML in two pieces. Whatever came out is a heap whose findings name sites and threads that there are, and whose nodes
  * have names or none.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A fuzz target's input as a stream of bytes that numbers are taken from.
  */

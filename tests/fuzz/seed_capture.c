@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Seeds for fuzz_capture: captures of a few made-up heaps, as files and as sections, into the
  * directory named.
@@ -98,7 +99,7 @@ int main(int argc, char **argv)
 		struct err e;
 		size_t n;
 
-		if (!f || capture_fake.read(recipes[i], &h, &e)) {
+		if (!f || capture_fake.read(recipes[i], 0, &h, &e)) {
 			fprintf(stderr, "seed %zu: %s\n", i, e.text);
 			return 1;
 		}

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Seeds for fuzz_core: a small core with two threads, vector registers, a mapped file of which only the beginning is in it, and
  * anonymous memory; the same with its number of segments in a section header.

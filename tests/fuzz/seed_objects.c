@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Seeds for fuzz_objects: a small ELF object with two dynamic symbols and a PLT slot, with the one hash table and with the other.
  */

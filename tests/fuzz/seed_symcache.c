@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Seeds for fuzz_symcache: a few small cache files, into the directory named. */
 #include <stdint.h>
 #include <stdio.h>

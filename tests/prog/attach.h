@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * What the victims of `pmm attach` share: they wait for orders, a letter each on standard input, and answer each with
  * a line when it is done. No stdio, so that nothing is allocated but what the victim says.
  */

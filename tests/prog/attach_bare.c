@@ -1,4 +1,4 @@
-/* A program without C library and allocator that waits for ever; also for 32 bits. Linked with -nostdlib -static. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */ /* A program without C library and allocator that waits for ever; also for 32 bits. Linked with -nostdlib -static. */
 void _start(void);
 
 void _start(void)

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * A program with heap errors to attach to. Says "ready", then obeys:
  *   k  keeps 200 blocks of 4096 bytes -> "kept"           c  checks and resizes them, asks for their sizes -> "good"
  *   f  releases half of them -> "freed"                   o  reads behind a block (overrun) -> "over"

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Operators new and delete in a program to attach to; with OWN, they are its own and take from a pool, not from malloc; with PLUGIN, a
  * library.
  *   g  a round -> "done"

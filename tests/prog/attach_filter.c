@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Runs a program under a seccomp filter: attach_filter KIND CMD [ARG...]. The filter is a list of the system calls allowed, as containers
  * have it:
  *   all        allows all

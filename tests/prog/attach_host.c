@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * A program to attach to that loads a library only then (the argument: attach_cxx.cc as a library).
  *   l  loads it -> "loaded"
  *   p  is the library's own operator new patched? -> "jump" or "plain"
@@ -12,23 +12,27 @@
 
 static void *lib;
 static int good = 1;
+static unsigned char loaded[16];	/* the operator's first bytes: read at once, before pmm looks for libraries again */
 
 static const char *obey(char c, const char *path)
 {
 	int (*enter)(void) = NULL;
-	unsigned char *code;
+	const unsigned char *code;
 
-	if (c == 'l' && !(lib = dlopen(path, RTLD_NOW | RTLD_LOCAL)))
-		good = 0;
-	if (c == 'l')
+	if (c == 'l') {
+		good &= (lib = dlopen(path, RTLD_NOW | RTLD_LOCAL)) != NULL;
+		code = lib ? dlsym(lib, "_Znwm") : NULL;
+		if (code)
+			memcpy(loaded, code, sizeof(loaded));
 		return "loaded\n";
+	}
 	if (c == 'u') {
 		good &= !dlclose(lib);
 		return "unloaded\n";
 	}
 	if (c == 'p') {
 		code = dlsym(lib, "_Znwm");
-		return code[code[0] == 0xf3 ? 4 : 0] == 0xe9 ? "jump\n" : "plain\n";
+		return memcmp(loaded, code, sizeof(loaded)) ? "jump\n" : "plain\n";
 	}
 	*(void **)&enter = dlsym(lib, "enter");
 	good &= enter && enter();

@@ -1,4 +1,4 @@
-/* The program of attach_victim.c, run by another thread than the first one, which has ended. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */ /* The program of attach_victim.c, run by another thread than the first one, which has ended. */
 #include <pthread.h>
 
 #define main victim_main

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * A program whose blocks live for too long. Obeys (attach.h):
  *   l  leaks 3 blocks of 1000 bytes at `leak` -> "leaked"
  *   h  holds 4 blocks of 500 bytes at `hold` -> "held"

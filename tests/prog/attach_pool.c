@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * A pool of its own beside malloc, for --alloc pool_get=malloc(arg0), pool_put=free(arg0), pool_many=calloc(arg0,arg1),
  * pool_more=realloc(arg1,arg2), pool_slot=malloc(64).
  *   g  a round -> "done"

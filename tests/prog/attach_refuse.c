@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Processes that cannot be attached to, each for another reason; says "ready", ends with status 48 at the end of input.
  *   trace PID  traces that process until then
  *   filter     has a seccomp filter (that allows everything)

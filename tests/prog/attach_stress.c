@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * A program to attach to and detach from at any moment: 8 threads allocate without pause and check their data; others count
  * signals, wait in system calls with a timeout, fork, load and unload a library ("f", "l", "s" in the first argument
  * choose; "q": the eight pause between rounds). Says "ready"; at the end of its input prints "unharmed" and ends

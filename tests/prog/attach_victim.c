@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * A program to attach to. Allocates 30 blocks of 700 bytes, says "ready", then obeys:
  *   g  a round: leaks at known places, temporary blocks, a cache that stays, all checked -> "done"
  *   f  frees 10 of the blocks from before -> "freed"

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Prints address, size and kind of each of the six blocks it leaves; the block list must hold
  * exactly these.
  */

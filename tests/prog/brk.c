@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * The break: up by 64 KiB, up by 32 KiB, down by 48 KiB, without the heap.
  *
  * expect:

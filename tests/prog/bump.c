@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * libbump.so: an allocator that a signal handler may call at any time: blocks 8 or 16 bytes apart,
  * never reused.
  *

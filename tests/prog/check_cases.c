@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * What `pmm check` as a command is tried on: does what its arguments say, one after the other, and ends with status 5.
  *
  * clean: nothing; behind: writes 1 byte behind a block of 48; after: reads 4 bytes at 8 of a freed block of 32; twice: frees a block of 24 twice;

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Puts itself under seccomp in the way argv[1] says, a filter that kills for the system calls argv[2]..., and then does with the heap what needs
  * ever more of the ledger and of the guard pool: new stacks, many blocks, old and new ones released, and overruns, one before (found) and
  * 3 after, on pages' ends, and a SIGSEGV that it handles itself. "threads": with threads that meet errors all the time. Natively nothing of it

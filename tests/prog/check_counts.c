@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * check_counts exit|_exit|kill NR: four threads make NR blocks each; when all have, and while they live, the process ends. As many blocks more
  * must be counted when NR is larger, whatever the end.
  */

@@ -1,4 +1,4 @@
-/* Loads libcheck_deep.so, found by this program's run path, with RTLD_DEEPBIND: it releases what the C library allocated. Nothing is wrong. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */ /* Loads libcheck_deep.so, found by this program's run path, with RTLD_DEEPBIND: it releases what the C library allocated. Nothing is wrong. */
 #include <dlfcn.h>
 #include <stdio.h>
 

@@ -1,4 +1,4 @@
-/* libcheck_deep.so: releases and resizes blocks of the C library's, and gives it some of its own. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */ /* libcheck_deep.so: releases and resizes blocks of the C library's, and gives it some of its own. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Asks for 140 blocks by malloc, 50 by new, 50 by new(nothrow), and says which it did not get; all are released. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */ /* Asks for 140 blocks by malloc, 50 by new, 50 by new(nothrow), and says which it did not get; all are released. */
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Dies, or lives on, as argv[1] says: the status must be the one it has natively. A write behind a block's end comes first (one finding).
  */
 #include <linux/filter.h>

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Blocked signals, alternate stacks and other signals' handlers, as the program sees them: the same natively and checked. In all of these states
  * the function `overrun` reads behind a block's end: 16 findings' worth of accesses, none of which may kill.
  */

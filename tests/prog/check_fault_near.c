@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Accesses between two blocks of whole pages belong to the nearer one: `before` the second, `behind` the first.
  */
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Two million reads behind a block's end, in a loop, and as many of a released block of a megabyte, each another byte: both have to come to
  * their end soon. Then, after some time, one more of each elsewhere: these are found. Expected: more than a thousand in `behind` and in `released`.
  */

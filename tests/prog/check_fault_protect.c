@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Blocks whose pages the program protects itself: each write to them is told to its handler, which opens the page; a stack runs over into
  * its guard page; a block is released while it can only be read. `stale`, `copy` and `behind` are errors all the same; `copy` is interrupted, and
  * so made twice.

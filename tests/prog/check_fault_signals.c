@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * What a program's handlers see of signals that pmm keeps: all flags, masks, stacks, who sent it, changes to the context, jumps out. Prints the
  * same natively and checked; an access behind a block's end (a finding) lies inside the handlers and between all of it.
  */

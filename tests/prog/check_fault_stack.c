@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Stacks run over, as argv[1] says: of the first thread or another ("thread"), with a handler on an alternate stack ("caught") or none, by frames
  * larger than the guard area ("large"). One finding each: stack overflow, with the function `deeper` many times in its stack.
  */

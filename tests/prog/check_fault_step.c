@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Instructions of all kinds let through to where they may not go: registers and flags afterwards are as natively. Prints what does not depend on
  * the bytes that they read. The first argument, a number, repeats the last part that often, to be timed.
  */

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Six threads that access the same released blocks, catch faults of their own, allocate and release, while a seventh forks and signals rain. All of
  * it comes to its end: prints the sums that it has natively. Argument: rounds (default 300).
  */

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * SIGSEGV that is sent while it is blocked, and waited for: by the thread, by another one, with its value. Each line reads a released block
  * meanwhile, which is 6 errors.
  */

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Instructions that access many closed pages at once, in a handler of SIGTRAP, too: registers, masks and flags afterwards are as natively. Prints
  * what does not depend on the bytes that they read. What the processor does not have is passed over, here and natively.
  */

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * No error: a child fills a large block of its parent's, which the parent had filled before; among so many others that the child's own
  * ledger does not reach as far as the parent's entry of it. Prints "unharmed".
  */

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Errors of children with blocks of the processes that they were forked from: check_forked ERROR HOW, how the child comes to be. What must be
  * found is in tests/cli/check_forked.bats; of "ok" nothing.
  */

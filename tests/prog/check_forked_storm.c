@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Children forked while other threads allocate, each with an error in a block of its parent, which releases its own copy: check_forked_storm
  * CHILDREN [ok]. "ok": no error. Each child's error must be found, with the stack that allocated the block: makes.
  */

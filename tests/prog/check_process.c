@@ -1,4 +1,4 @@
-/* Errors at a process's end and in its children: check_process NAME. What must be found is in tests/cli/check_process.bats. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */ /* Errors at a process's end and in its children: check_process NAME. What must be found is in tests/cli/check_process.bats. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

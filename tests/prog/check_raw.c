@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Actions and masks set by system calls without the C library, as some runtimes do it: "own" ones (inline assembly), or by syscall(). Prints what its
  * handlers and the kernel's answers say: the same natively and checked. Errors in between are let through; `overrun` makes all of them.
  */

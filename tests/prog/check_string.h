@@ -1,4 +1,4 @@
-/* What the victims of string functions share: `wrong' as their argument makes each call go one byte, or character, too far. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */ /* What the victims of string functions share: `wrong' as their argument makes each call go one byte, or character, too far. */
 #ifndef CHECK_STRING_H
 #define CHECK_STRING_H
 

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * What system calls fill or read of a size that they know, in blocks of just that size; `wrong': of one byte less; `released': in released
  * ones, names of files, too. The results are as natively.
  */

@@ -1,4 +1,4 @@
-/* Prints 9, which a resolver of a library found out with string functions; nothing is wrong. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */ /* Prints 9, which a resolver of a library found out with string functions; nothing is wrong. */
 #include <stdio.h>
 
 extern int (*early_pointer)(void);

@@ -1,4 +1,4 @@
-/* A function that is chosen when the library is relocated, by a resolver that calls string functions. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */ /* A function that is chosen when the library is relocated, by a resolver that calls string functions. */
 #include <string.h>
 
 static char copy[40];

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Strings that are printed: of a block that they fill, `wrong' as they lack their end. As many characters of it as it has may be asked for.
  */
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * What programs built with _FORTIFY_SOURCE call where the compiler knows little: right, or `wrong' by one byte or character.
  */
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * String functions on a released block, at its start and within; in a signal handler; in a forked child and in a thread. Right: before its release.
  */
 #include <pthread.h>

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Buffers given to system calls and streams: a block of 24 bytes that is filled, emptied; `wrong': by one byte more. The results
  * are as natively.
  */

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Each memory function on a block of 24 bytes: right, or `wrong' by one byte; ranges that overlap, the end of a large block.
  */
 #include "check_string.h"

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Text printed into a block, wide characters, what is read from elsewhere: right, or `wrong' by one byte or character.
  */
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * memcpy between ranges that overlap, by the version of it that was a memmove: no error, and the bytes arrive. Bounds are looked
  * at: `wrong' goes one byte too far. By the version of today it is an error: `overlap'.
  */

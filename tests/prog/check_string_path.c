@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Names that the kernel and the C library tell: right, or `wrong' as the block is one byte too small and said to be larger.
  */
 #include <fcntl.h>

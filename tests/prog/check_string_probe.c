@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * The kernel is asked whether memory can be read or written, near blocks and beyond the end of the heap: calls that fail with EFAULT,
  * also where the list of buffers is nowhere. No error.
  */

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Wide strings and memory, strings in the order of a language, memory in memory: right, or `wrong' by one byte or character, or as the
  * string fills its block and lacks its end.
  */

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Streams without locks, and lines into blocks that are said to be larger than they are: right, or `wrong' by one byte.
  */
 #include <stdio.h>

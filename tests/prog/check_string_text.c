@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Each string function on a string that fills its block of 24 bytes, or, when `wrong', lacks its end or is too long for it.
  */
 #include <strings.h>

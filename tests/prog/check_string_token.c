@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Tokens, strings in strings, wide strings and the fortified forms of what reads: right, or `wrong' as the string fills its block
  * and lacks its end.
  */

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * check_sweep N: keeps N blocks of 20 bytes while two threads allocate, use and free others; says its pid. Each line "BLOCK OFFSET" of its
  * input changes one byte of a block, answered by "done". When the input ends, all blocks are looked at and released: "unharmed COUNT", status 0.
  */

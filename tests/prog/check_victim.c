@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * check_victim ERROR ENTRY [twin|error [CONTEXT]]: one heap error (check_victim.h) with a block of one of C's entries, or its correct twin, in
  * the first thread or where CONTEXT says. Ends with status 0 when it gets there.
  */

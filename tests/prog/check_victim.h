@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Heap errors, one at a time, each with its correct twin: the same way through the same functions without the error. What must be found
  * is in tests/cli/check_matrix.table. A block comes from an entry, which the program that includes this has a table of.
  */

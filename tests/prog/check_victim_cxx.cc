@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * check_victim_cxx ERROR ENTRY [twin]: one heap error (check_victim.h) with a block of one of C++'s entries, or its correct twin; as-RELEASE
  * releases a block of any entry in one way, which goes with it or not. Ends with status 0.
  */

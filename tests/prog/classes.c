@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * The table of sizes: both sides of every boundary. Row i: i + 1 malloc(low), 1 malloc(high), 2
  * calloc(high), 1 realloc(NULL, low), i of the first freed; one malloc too large to be met.
  *

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Confines itself in the way argv[1] says, then allocates as if nothing had happened: 2000 blocks
  * of 50 bytes (site confined), the half freed, every byte of them checked. Prints "unharmed".
  */

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Coroutines (ucontext), two on malloc'ed stacks and two on mmap'ed ones, each switching away in
  * the middle of its work 100 times.
  *

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * operator new that fails: bad_alloc thrown and caught a thousand times, nothrow answers NULL, a
  * new_handler is called three times and then gives up. Prints what happened.
  *

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * A C program that loads a library in C++, and the C++ library with it, only while it runs. What
  * must be found is said in cxx_plugin.cc; the output must be the same as natively.
  */

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * libcxx_plugin.so, for cxx_host: aligned blocks are aligned, a failing new throws, a failing new
  * that must not throw returns null. Prints a line for each.
  *

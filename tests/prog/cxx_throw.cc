@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Exceptions through frames that own memory: 2000 thrown five calls deep, each frame's vector freed
  * on the way.
  *

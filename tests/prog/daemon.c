@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * A daemon in the classical way: two forks, a session of its own, descriptors closed. The program
  * launched returns at once; the daemon makes 30 blocks of 70 bytes (site in_daemon) 300 ms later
  * and ends after 600 ms.

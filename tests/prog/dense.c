@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Neighbours 8 and 16 bytes apart (linked with libbump.so, or under another allocator): 10000
  * blocks of 8 bytes, every other freed, 10000 of 16, the first half freed.
  *

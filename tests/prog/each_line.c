@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * each_line PROGRAM...: for each line "ARG ARG ..." of its input runs PROGRAM ARG ARG ..., and says "ARG ARG ...: STATUS" as a shell has it. Lines
  * that begin with "PROGRAM:" choose among several programs by their number, from 0: "1:ARG ARG ...".
  */

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Leaves 13 blocks of 90 bytes (site kept), then ends in the way argv[1] says.
  */
 #include <pthread.h>

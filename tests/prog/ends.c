@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Allocation before main (constructor) and after it (atexit, destructor).
  *
  * expect:

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Every allocator entry of the C library, each from a function of its own.
  *
  * expect:

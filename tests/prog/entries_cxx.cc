@@ -1,4 +1,4 @@
-// Prints where malloc, free and operators new and delete are, like entries_list: the library's (that call malloc) or, with POOL, its own.
+// SPDX-License-Identifier: GPL-2.0-or-later // Prints where malloc, free and operators new and delete are, like entries_list: the library's (that call malloc) or, with POOL, its own.
 #include <cstdio>
 #include <cstdlib>
 #include <new>

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Prints where the C library's allocation functions are, "+ NAME ADDRESS" for those that pmm must find and "? NAME ADDRESS" for those that it
  * may find, then "end", and waits for its standard input to end. Arguments: libraries to look into as well.
  */

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Linked into entries_list: a function of its own named calloc, which is not the C library's.
  */
 void *namesake(unsigned long n);

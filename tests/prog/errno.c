@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * errno after each kind of call, what alignment and malloc_usable_size() say, and how full the heap
  * is in the end: the same text natively and traced.
  */

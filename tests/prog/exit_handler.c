@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Leaves through exit() in a signal handler, most likely in the middle of malloc, with a second
  * thread alive. Not allowed by the book, and done by many programs: it must end with status 4 and
  * not hang.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Leaves through exit() in a signal handler while main gives memory back with malloc_trim(), which
  * holds the allocator's locks: it must end with status 7, as it does alone, and not hang.
  */

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Requests that cannot be met, requests for nothing, and one that is huge.
  *
  * expect:

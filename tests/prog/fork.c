@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * A parent that leaves 1000 bytes and a child that leaves 2000 of its own and frees a block of the
  * parent's.
  *

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * 200 children, ten at a time; child number i leaves i + 1 blocks of 16 bytes (site in_child):
  * 20100 blocks in all, one capture each.
  */

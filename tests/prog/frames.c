@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Frames that are hard to walk: alloca, variable arrays, a realigned stack, a frame of 1 MiB, a
  * call through a pointer in the middle of them.
  *

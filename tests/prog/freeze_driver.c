@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Freezes the blocks of freeze_victim again and again, threads stopped through src/target/stop.h, and compares with what the victim itself
  * says of them (freeze_truth.h):
  *

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * What freeze_victim says of its own blocks, in a file that freeze_driver maps too: each thread notes what it is about to do before the call,
  * and what came of it after. So with all threads stopped the blocks are known, but for one operation of each thread.
  */

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Threads that allocate, move and release blocks and mappings at random without end, and keep a truth of it (freeze_truth.h).
  *
  *	freeze_victim FILE THREADS SLOTS [small]	SLOTS for each thread; about half are in use; small: blocks of up to 200 bytes only

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * The injected agent in the program's own process.
  */
 #include "tests/prog/inject_host.h"
@@ -105,14 +105,19 @@ long host_start(struct host *h, const char *file, struct ledger_tree_options o)
 		die("tree", &e);
 	load(h, file);
 	h->args.version = PMM_INJECT_VERSION;
-	if (!h->args.tree_fd)
-		h->args.tree_fd = h->tree.fd;
-	for (uint32_t i = 0; h->take_slot && i < h->tree.nr_slots; i++)
-		ledger_tree_slot_take(&h->tree, i);
+	if (!h->no_tree) {
+		h->args.tree_bytes = ledger_tree_file_bytes(&h->tree);
+		h->args.tree_start = (uint64_t)mmap(NULL, h->args.tree_bytes, PROT_NONE, MAP_SHARED | MAP_NORESERVE, h->file ? h->file : h->tree.fd, 0);
+		madvise((void *)h->args.tree_start, h->args.tree_bytes, MADV_DONTFORK);
+	}
+	if (h->take_slot)
+		h->tree.head->slot[0].state = PMM_SLOT_LIVE;
 	tick(h);
 	ret = start_on(h->hook[PMM_ROLE_NONE], &h->args, stack + 4096 + STACK_BYTES);
 	munmap(stack, 4096 + STACK_BYTES);
 	EXPECT(ret, h->args.error);
+	if (ret)
+		h->args.tree_bytes = 0;		/* it has unmapped it */
 	h->nr_slots = 0;
 	h->slots = mmap(NULL, MAX_SLOTS * PMM_ENTRY_SLOT_BYTES, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	return ret;
@@ -138,7 +143,7 @@ void *host_entry(struct host *h, enum pmm_role role, uint32_t kind, const void *
 		die("entry", NULL);
 	*e = (struct pmm_entry){ .next = (uint64_t)next, .hook = h->hook[role], .role = role, .kind = kind,
 				 .arg_size = -1, .arg_count = -1, .arg_pointer = -1 };
-	detour_stub(role, slot + PMM_ENTRY_STUB_OFF);
+	detour_stub(role, &(struct detour){ 0 }, slot + PMM_ENTRY_STUB_OFF);
 	if (entry)
 		*entry = e;
 	return slot + PMM_ENTRY_STUB_OFF;

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * The injected agent in the program's own process, put there by the program itself: what pmm does from outside, without patching.
  */
 #ifndef TESTS_PROG_INJECT_HOST_H
@@ -18,7 +18,9 @@ struct host {
 	uint64_t hook[PMM_NR_ROLES];
 	size_t image_bytes;
 	unsigned nr_slots;
-	bool take_slot;			/* leave no free slot in the tree */
+	bool no_tree;			/* no file is mapped */
+	int file;			/* the one that is, in place of the tree's; 0 = that */
+	bool take_slot;			/* the file holds a ledger already */
 	bool may_go;			/* the agent is to miss its monitor, which never ticks by itself, in time: else after a minute more */
 };
 

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Scenarios of inject_self: allocators that call themselves, and signal handlers that interrupt them.
  */
 #include "tests/prog/inject_self.h"

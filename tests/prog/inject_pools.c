@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Scenario of inject_self: allocators of the program's own, with signatures of their own.
  */
 #include "tests/prog/inject_self.h"

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Scenarios of inject_self: every role, calls that fail.
  */
 #include "tests/prog/inject_self.h"

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * A program that puts the injected agent into itself and calls its hooks as patched functions would: what they record is
  * known to the byte. inject_self AGENT SCENARIO; silent and status 0 when the ledger says what was done.
  */

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * What the scenarios of inject_self share: the agent in this process, and hooks of the C library's own functions.
  */
 #ifndef TESTS_PROG_INJECT_SELF_H

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Scenario of inject_self: exceptions that leave the function which a hook has called.
  */
 #include <cstddef>

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Allocations that the C library makes for its caller: the stacks must reach through it.
  *
  * expect:

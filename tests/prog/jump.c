@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * longjmp out of nested calls, 1000 times, allocating on the way down and after the landing.
  *
  * expect:

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Launches `leaf` (argv[2], with its arguments) in the way argv[1] says, with nothing of its own
  * left open or live.
  *

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * The smallest program with something to find; often launched by another.
  *
  * expect:

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * What the victims of the search for leaks share. Each of their functions listed under "expect:" makes blocks through make() and leaves
  * pointers to them where its name says; the list says what a search must find of these blocks, as [WAY:]CLASS=BLOCKS/BYTES.
  *

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Memory that a copy of the process does not have as of the moment of the copy: KIND MIB. "kept" - a copy does not get it (MADV_DONTFORK),
  * "wiped" - it gets it empty (MADV_WIPEONFORK), "shared" - it has it in common with the process. All of it is written to; at its end is the
  * only pointer to a block of 77 bytes. A block of 78 bytes is definitely lost.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Blocks held by the frames of coroutines that have switched away, on stacks out of malloc and out of mmap. Below their stack pointers
  * nothing counts on a stack whose owner is known; these are ordinary memory, so all of them counts.
  *

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Blocks held by the memory of objects: the program's own, a library's, a library's in another namespace, one unloaded since.
  *
  * expect:

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Chains of a million links, and a ring of as many: whoever follows them by recursion runs out of stack.
  *
  * expect:

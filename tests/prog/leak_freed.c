@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Blocks whose only pointer lies where nobody may look any more: in freed blocks of each size the allocator treats in its own way, and in
  * the frame of a function that has returned.
  *

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Pointers that are not to the start of a block: into its middle, misaligned, behind its end, with tags; and those that a heuristic knows
  * to be as good as one to the start.
  *

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Blocks to which only the kernel has pointers, which it gives back one day: in the data of epoll's entries (few, and so many that they are read
  * while the program runs), in POSIX timers. What is in a pipe nobody can see; what the kernel has forgotten is lost.
  *

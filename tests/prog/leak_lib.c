@@ -1,4 +1,4 @@
-/* A library whose variables keep blocks for leak_data and leak_tls. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */ /* A library whose variables keep blocks for leak_data and leak_tls. */
 #include <stddef.h>
 
 void *lib_data = &lib_data, *lib_bss;

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Blocks that the C library holds: all reachable, however many and large they are in this version of it. Only of the table by which
  * unwinders find loaded objects it keeps a pointer to the first aligned address within.
  *

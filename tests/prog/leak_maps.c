@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Blocks held by memory that is no object's, no thread's and not the heap's: mappings of all kinds and the program's own part of the break.
  *
  * expect:

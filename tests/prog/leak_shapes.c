@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Lost blocks that point to one another: one definite for what nothing else lost points to, one for each cycle; indirect the rest.
  *
  * expect:

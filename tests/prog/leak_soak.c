@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Threads that allocate, link, hand on, unlink and free as fast as they can, for as long as standard input is open; each block is at all times
  * reachable: from a list, a tree, a mailbox, or a thread's registers and stack. Whatever a search says is lost is a false alarm.
  *

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Blocks held by what belongs to a thread: its stack, registers, red zone, keys, the stack its signal handler runs on and the one that it
  * was interrupted on; and by the stacks of threads that have ended. Memcheck scans no vector registers and knows no alternate stacks.
  * An alternate stack that is not in use is known to the kernel alone, which tells nobody but the thread itself: pmm has it ask.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Blocks held by thread-local variables, of the first thread and of another: the program's, of a library loaded with it, of one loaded later.
  *
  * expect:

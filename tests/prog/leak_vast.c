@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Large blocks that are mostly untouched: BLOCKS GIB [whole]. Each but the first holds the only pointer to the one before, and each the only one to
  * a block of 77 bytes, in its last word; one word in each GiB is written besides. A static variable points to the last. A block of 78 bytes
  * is definitely lost. With "whole" all of the blocks is written, and a filter forbids to make children.

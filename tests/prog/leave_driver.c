@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Runs a program under the monitor, every process of it to be seen off at its end (src/capture/leaving.h), for tests/cli/leaving.bats:
  *
  *	leave_driver [-s MS] [-k | -t | -K] FILE AGENT PROGRAM [ARG...]
@@ -85,7 +85,7 @@ int main(int argc, char **argv)
 {
 	struct ledger_tree_options o = { .follow = true, .leaks = true };
 	struct err e = { .text = "" };
-	char **env;
+	char value[PRELOAD_VALUE_BYTES], **env;
 
 	for (int c; (c = getopt(argc, argv, "+s:ktK")) >= 0;) {
 		look_ms = c == 's' ? (unsigned)atoi(optarg) : look_ms;
@@ -99,8 +99,13 @@ int main(int argc, char **argv)
 		return 2;
 	o.space_bytes = child_limit(&child, RLIMIT_AS).rlim_cur;
 	o.file_bytes = child_limit(&child, RLIMIT_FSIZE).rlim_max;
-	if (ledger_tree_init(&tree, &o, &e) || monitor_init(&monitor, &tree, &child, 0, &ops, NULL, &e) ||
-	    !(env = preload_env(environ, argv[1], &tree)) || child_start(&child, argv[2], argv + 2, env, &e)) {
+	if (ledger_tree_init(&tree, &o, &e) || monitor_init(&monitor, &tree, &child, 0, &ops, NULL, &e)) {
+		fprintf(stderr, "%s\n", e.text);
+		return 3;
+	}
+	monitor_value(&monitor, value);
+	env = preload_env(environ, argv[1], value);
+	if (!env || child_start(&child, argv[2], argv + 2, env, &e)) {
 		fprintf(stderr, "%s\n", e.text);
 		return 3;
 	}

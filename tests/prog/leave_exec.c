@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Behind a byte of input: a thread calls exit(3), another one launches argv[1] in place of all this a third of a second later, in case that the
  * process still is there.
  */

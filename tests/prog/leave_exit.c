@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Ends in the way argv[1] says, with "before" on stdout still buffered; argv[2] says what else there is. Static variables, main's frame and a
  * register of end()'s, which what it calls must save, hold blocks:
  *

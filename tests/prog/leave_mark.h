@@ -1,4 +1,4 @@
-/* A word that leave_exit.c leaves in frames and leave_driver.c counts: xor with a small number. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */ /* A word that leave_exit.c leaves in frames and leave_driver.c counts: xor with a small number. */
 #ifndef LEAVE_MARK_H
 #define LEAVE_MARK_H
 

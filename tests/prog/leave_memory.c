@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Another thread than the first is told of broken memory that it did not touch, as the kernel does it (SIGBUS, BUS_MCEERR_AO; a thread may
  * say so of itself): dies of it, 3 blocks of 100 bytes being lost. Ends with 1 where it does not.
  */

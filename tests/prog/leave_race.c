@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Eight threads end the process at the same moment, each in its own way; a signal that is handled comes all the time. Prints nothing, ends with
  * one of 10 to 17, or by SIGTERM, SIGSEGV or SIGABRT.
  */

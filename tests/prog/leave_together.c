@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Twenty threads end the process at once, in the ways the arguments say in turn (exit, _exit, quick_exit, err, term), and so does main when
  * the first argument is main, while four allocate without pause and a destructor takes its time: by SIGTERM or with status 7. A static variable
  * and each of the twenty's frames hold blocks:

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * libvictim_c.so: leaves a block of 60 bytes at each call, and is large, so that a small library
  * finds room in the last pages of the place that it left.
  */

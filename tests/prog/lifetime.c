@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * 1000 blocks that live for no time (briefly), 100 for 170 ms (a_moment; bucket 5: 160 to 320 ms)
  * and 50 for 660 ms (a_while; bucket 7: 640 to 1280 ms).
  */

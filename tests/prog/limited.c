@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Limits its address space to 400 MiB, softly or not ("soft", "hard"), then replaces itself argv[2]
  * times by exec. The last image must find the limit as it was set, and feel it: 100 MiB are to be
  * had, 600 MiB are not. Prints all of this; must be the same as natively.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Makes argv[1] (at most 1000000) blocks of argv[2] bytes (site many), and one of 1 byte (site
  * tiny) with each; keeps all, checks every byte it wrote, prints "unharmed".
  */

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Mappings: whole and partial unmapping, remapping, and one that fails. Nothing of it is heap.
  *
  * expect:

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Allocates for some 300 ms, as process 1 of a pid namespace of its own: others with that number
  * live at the same time. Each must end with status 0.
  */

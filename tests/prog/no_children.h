@@ -1,4 +1,4 @@
-/* A seccomp filter under which nobody can make a copy of the process. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */ /* A seccomp filter under which nobody can make a copy of the process. */
 #ifndef NO_CHILDREN_H
 #define NO_CHILDREN_H
 

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Random call chains through every kind of frame, for tests/prog/same_stacks.c to compare: plain,
  * alloca, realigned, larger than a page, callbacks out of the C library, signal handlers on both
  * stacks, tail calls, functions whose CFA is in rbx, is an expression, or whose rbp is somewhere

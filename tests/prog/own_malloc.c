@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * A program that brings its own malloc, exported so that libraries use it too: it goes before pmm's, nothing can be seen,
  * and that must be said.
  */

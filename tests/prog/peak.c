@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Two rises; the second, higher one is the peak, and its composition differs from both the end and
  * the first rise.
  *

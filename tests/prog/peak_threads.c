@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Two threads take turns at barriers: the peak is reached while both hold blocks and neither alone
  * is at its own peak.
  *

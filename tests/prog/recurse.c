@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Recursion 100000 deep with an allocation at every thousandth level, and one in another function
  * at the bottom.
  *

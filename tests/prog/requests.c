@@ -1,4 +1,4 @@
-/* Drivers that are killed behind each of their requests of the kernel in turn. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */ /* Drivers that are killed behind each of their requests of the kernel in turn. */
 #include "tests/prog/requests.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * A library to preload in front of libpmm.so: asks libgcc's unwinder for the stack of each malloc
  * and calloc and compares it with the one the ledger holds for the block.
  *
@@ -116,7 +116,9 @@ static bool stack_recorded(uint64_t address, struct stack *s)
 	node = ((const struct pmm_site *)at_ref(l->site_dir[site >> PMM_SITE_SHIFT]))
 		[site & ((1u << PMM_SITE_SHIFT) - 1)].node;
 	for (s->nr = 0; node && s->nr < PMM_MAX_FRAMES; node = n->parent) {
-		n = (const struct pmm_node *)at_ref(l->node_dir[node >> PMM_NODE_SHIFT]) +
+		const pmm_ref *dir = at_ref(l->node_dir[node >> (PMM_NODE_SHIFT + PMM_NODE_DIR_SHIFT)]);
+
+		n = (const struct pmm_node *)at_ref(dir[node >> PMM_NODE_SHIFT & ((1u << PMM_NODE_DIR_SHIFT) - 1)]) +
 		    (node & ((1u << PMM_NODE_SHIFT) - 1));
 		s->pc[s->nr++] = PMM_FRAME_PC(n->frame);
 	}

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * A known amount from three sites, for the sampled mode: small 400000 x 100 bytes (40 MB, half of
  * it freed), medium 5000 x 8000 (40 MB, kept), large 40 x 1000000 (40 MB, kept).
  */

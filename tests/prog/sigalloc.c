@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * A timer that fires every 30 us while main allocates; the handler allocates and frees too. The
  * allocator (libbump.so) allows that, so every single event must be counted. Prints "N handled".
  *

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * A timer whose handler jumps out of whatever main is doing, most often out of malloc or free, 2000
  * times. The allocator (libbump.so) allows that. What was under way at a jump may or may not count;
  * everything before and after must.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * SIGSEGV on an alternate stack: the handler allocates and leaves through siglongjmp, 500 times.
  *
  * expect:

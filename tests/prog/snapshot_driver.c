@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Drives src/target/snapshot.h from the command line, for tests/cli/snapshot.bats:
  *
  *	take PID TIMES [ADDRESS]	take and let go; prints how many were copies, why others were not, the median pause in microseconds. With

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * snapshot_fork MIB: has that much memory, written to. Prints "ready", and for each line of input how many microseconds a fork takes: the
  * measure for the pause of a snapshot.
  */

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * A process that must not notice that it is copied. First prints the address of its pages, all of one mapping: of each of 4 pairs a thread
  * counts up the first word of the first page and then that of the second. Then works until its standard input ends, prints "right" and
  * exits with 7, or says what was wrong and exits with 1: wait() of every kind says ECHILD, no SIGCHLD comes.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Holds 3000 blocks of 100 bytes (site steady) and one mapping of 1 MiB, prints its process id,
  * then churns others in two threads until its standard input ends. Whoever looks meanwhile must
  * find exactly these.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Drives src/target/stop.h and remote.h from the command line, for tests/cli/stop.bats:
  *
  *	allowed PID			stop_allowed()

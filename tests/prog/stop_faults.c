@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Threads that fault all the time and check what their handler is told: each fault once, of the right kind, at the right place. Works until
  * standard input ends; then prints "right" and exits with 7, or says what was wrong and exits with 1. First prints the address of a
  * function: f(x) = 3x + 1.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Processes in states that are hard to stop in: stop_scene WHAT [N]. Each prints "ready" once it is there, works until its standard input
  * ends, and then exits with 7 when all it did came out right.
  *

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Threads, forks, dlopen and signals at once for about two seconds, longer where little is
  * done in them; every block carries its own
  * address and is checked before it is freed. Prints "unharmed"; nothing may be left of site block.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Enters seccomp's strict mode by the call that argv[1] names: read, write and exit are all that is
  * left, anything else kills. Then it allocates from memory the heap has already, deep in the stack.
  * Must print "unharmed" and end with status 5; what it did before must be found.

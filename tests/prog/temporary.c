@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Blocks freed as the thread's next event, and blocks that are not.
  *
  * expect:

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Eight threads with blocks of their own size; the half of each is freed by the next thread.
  *
  * Thread "worker-N" makes 1000 blocks of 100 + N bytes; 500 of them stay.

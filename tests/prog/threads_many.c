@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * 1000 threads one after the other, then 100 at once; each leaves one block of 24 bytes and frees
  * nine of 40.
  *

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Big thread-local storage, keys with destructors that allocate and free, and a cancelled thread
  * with a cleanup.
  *

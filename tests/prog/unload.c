@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Loads, calls and unloads two libraries of the same layout in turn, 50 times each, most likely at
  * one address. Each block must be charged to the library that was there then, and both be named
  * although neither is loaded at the end.

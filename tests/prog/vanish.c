@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Unloads libraries by the C library's own dlclose, fetched from its handle, which no preloaded
  * library can see (iconv and the name services unload theirs in the same way): a large one, then a
  * small one that takes the end of its place, 20 times each. The large one's tables are gone when

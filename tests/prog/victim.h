@@ -1,4 +1,4 @@
-/* What the victims share: functions that stay functions, pointers the compiler cannot follow. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */ /* What the victims share: functions that stay functions, pointers the compiler cannot follow. */
 #ifndef VICTIM_H
 #define VICTIM_H
 

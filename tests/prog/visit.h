@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Loading a library of the victims, calling it, unloading it.
  */
 #ifndef VISIT_H

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Runs a command as timeout(1) does: within FILE SECONDS CMD [ARG...]. When it takes longer, `doing` of FILE (tests/cli/wait.bash) prints on
  * stderr what it does, it is killed with its process group, and the status is 124. Else its own, 128 + the number of a deadly signal.
  */

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * A program with a malloc of its own that only counts and hands on to the next one: it is seen in
  * full, and pmm must not say otherwise.
  *

@@ -1,4 +1,4 @@
-/* Output functions, and one that looks at blocks, that call all of the monitor, reports above all: those wait, and the program goes on. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */ /* Output functions, and one that looks at blocks, that call all of the monitor, reports above all: those wait, and the program goes on. */
 #include "order.h"
 
 static int nr_lines;

@@ -1,4 +1,4 @@
-/* Each option that says more than to note a block, by itself: it holds from the next call on, and no longer than it is set: alone.table. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */ /* Each option that says more than to note a block, by itself: it holds from the next call on, and no longer than it is set: alone.table. */
 #include "order.h"
 #include <signal.h>
 

@@ -1,4 +1,4 @@
-/* Failed assertions, and what is done then: the argument is a PMM_REACTION, 4 asks a function that first wants another try. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */ /* Failed assertions, and what is done then: the argument is a PMM_REACTION, 4 asks a function that first wants another try. */
 #include "order.h"
 
 static int tries;

@@ -1,4 +1,4 @@
-/* Built without an operating system and without threads: output goes where the program says, and nowhere before; no time, no report at exit: bare.table. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */ /* Built without an operating system and without threads: output goes where the program says, and nowhere before; no time, no report at exit: bare.table. */
 #include "order.h"
 
 int main(void)

@@ -1,4 +1,4 @@
-/* Every entry once and more: calls.table. 10 blocks stay, of 12 that are made and not resized; one size overflows and fails. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */ /* Every entry once and more: calls.table. 10 blocks stay, of 12 that are made and not resized; one size overflows and fails. */
 #include "order.h"
 
 int main(void)

@@ -1,4 +1,4 @@
-/* Threads that are to be cancelled where the program's own functions run in the monitor: it waits until that is left, and others go on. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */ /* Threads that are to be cancelled where the program's own functions run in the monitor: it waits until that is left, and others go on. */
 #include "order.h"
 #include <pthread.h>
 

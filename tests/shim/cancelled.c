@@ -1,4 +1,4 @@
-/* A thread is cancelled while its report is written by a function where that may happen: the others go on. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */ /* A thread is cancelled while its report is written by a function where that may happen: the others go on. */
 #include <pmm.h>
 #include <poll.h>
 #include <pthread.h>

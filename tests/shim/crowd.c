@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * More processes at a time than one file has room for (shim_full.bats): a program that holds 10 bytes and has 100 children, each of which
  * holds a block of 30 bytes and one of 40 that a thread got. The last has a child that holds one of 50. Says "ready" and the pids of the
  * last and of its child, ends with its input. Exits with the number of children that did not end with 0.

@@ -1,4 +1,4 @@
-/* new and delete, global and with a place; a constructor that throws; what the library allocates itself is tracked too: cxx.table. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */ /* new and delete, global and with a place; a constructor that throws; what the library allocates itself is tracked too: cxx.table. */
 #include "order.h"
 #include <memory>
 #include <stdexcept>

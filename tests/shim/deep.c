@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * exit() below words of the stack that nobody has set: at one of the two depths the last word of the page is one of them
  * (shim_full.bats). Exits with 0 if both children do.
  */

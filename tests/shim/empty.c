@@ -1,4 +1,4 @@
-/* Blocks of 0 bytes are not kept: no limit on bytes would ever release them (shim_full.bats). Exits with 0. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */ /* Blocks of 0 bytes are not kept: no limit on bytes would ever release them (shim_full.bats). Exits with 0. */
 #include <pmm.h>
 
 int main(void)

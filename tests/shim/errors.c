@@ -1,4 +1,4 @@
-/* Under pmm check (shim_full.bats): a double free, a free inside a block, or an overrun. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */ /* Under pmm check (shim_full.bats): a double free, a free inside a block, or an overrun. */
 #include <pmm.h>
 #include <stdlib.h>
 #include <string.h>

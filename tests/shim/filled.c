@@ -1,4 +1,4 @@
-/* Code without the header fills what malloc_usable_size() says: told once a block, and no byte of the program's is changed by that. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */ /* Code without the header fills what malloc_usable_size() says: told once a block, and no byte of the program's is changed by that. */
 #include "order.h"
 #include <malloc.h>
 

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Threads, checks and reports behind a seccomp filter that came after the first call (shim_full.bats):
  *
  *	filtered kill	what is not on the list of doc/shim.md, and no C library needs, ends the process

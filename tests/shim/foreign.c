@@ -1,4 +1,4 @@
-/* Blocks of code without the header, at addresses that were ours before: one warning, then they are freed in silence; in earnest: foreign.table. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */ /* Blocks of code without the header, at addresses that were ours before: one warning, then they are freed in silence; in earnest: foreign.table. */
 #include "order.h"
 
 #include <stdint.h>

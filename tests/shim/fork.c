@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Forked children (shim_full.bats): each of 100, one after the other, has a ledger of its own, frees what it inherited and exits with 0. Then one stays, says
  * "ready PID" and holds 3 blocks of 30 bytes of line 36, while the parent holds 2 of 20 of line 18.
  */

@@ -1,4 +1,4 @@
-/* 40 children forked while three threads are in the monitor all the time: each child goes on, though the lock's holder is not there any more. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */ /* 40 children forked while three threads are in the monitor all the time: each child goes on, though the lock's holder is not there any more. */
 #include "order.h"
 #include <pthread.h>
 #include <sys/wait.h>

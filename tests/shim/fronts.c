@@ -1,4 +1,4 @@
-/* Many blocks with canaries before them, released in the order they came, resized, and resized and released by a child. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */ /* Many blocks with canaries before them, released in the order they came, resized, and resized and released by a child. */
 #include <pmm.h>
 #include <stdio.h>
 #include <sys/wait.h>

@@ -1,4 +1,4 @@
-/* Built with 4 slots: 3 of 7 blocks pass, which is said once; all can be freed, and slots are used again: full.table. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */ /* Built with 4 slots: 3 of 7 blocks pass, which is said once; all can be freed, and slots are used again: full.table. */
 #include "order.h"
 
 int main(void)

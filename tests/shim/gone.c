@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * With LIBRARY a library; without it a program that has the library free, keep and mark blocks, unloads it, and then has tables written, and
  * errors told that name the library's calls (shim_full.bats).
  */

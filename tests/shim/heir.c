@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * A child that allocates nothing: the blocks of its parent, which frees them and gets others meanwhile, are not its own. It finds
  * nothing damaged, lists nothing, and changes nothing of its own copy.
  */

@@ -1,4 +1,4 @@
-/* 10 blocks that only a block of code without pmm.h points to, which are no leaks, and one of 55 bytes, line 15, that is lost (shim_full.bats). */
+/* SPDX-License-Identifier: GPL-2.0-or-later */ /* 10 blocks that only a block of code without pmm.h points to, which are no leaks, and one of 55 bytes, line 15, that is lost (shim_full.bats). */
 #include <pmm.h>
 #include <stdio.h>
 

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * host ONE TWO [TWICE]: loads one module after the other, each with its own copy of the full form, and frees what they give and the other
  * way round. What they gave is listed by their lines, also when they are gone and another one is in their place. TWICE: what a module
  * that is gone has freed is freed again.

@@ -1,4 +1,4 @@
-/* Everything at once in a table that is always full: threads that make, resize and free, a handler that interrupts all of them, children. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */ /* Everything at once in a table that is always full: threads that make, resize and free, a handler that interrupts all of them, children. */
 #include "order.h"
 #include <pthread.h>
 #include <signal.h>

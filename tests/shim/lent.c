@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * A block that code without the header has freed: its memory is another's, which no check and no free writes to. And damage of a
  * block is told once, not by each check and the free.
  */

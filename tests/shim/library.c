@@ -1,4 +1,4 @@
-/* Blocks go to and come from a library that knows nothing of the header: library.table. -DLIBRARY is that library. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */ /* Blocks go to and come from a library that knows nothing of the header: library.table. -DLIBRARY is that library. */
 #ifdef LIBRARY
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * limited WHICH BYTES: under a limit on address space, files or descriptors, which stays as it is, a block is recorded and the program gets what
  * it would get without. A child's as well, if there is room for its ledger.
  */

@@ -1,4 +1,4 @@
-/* Watched from outside (shim_full.bats): 10 blocks of 5631 bytes are live, 5 of them, of line 19, are lost. Exits with 3. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */ /* Watched from outside (shim_full.bats): 10 blocks of 5631 bytes are live, 5 of them, of line 19, are lost. Exits with 3. */
 #include <pmm.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* With LIBRARY a library that allocates 77 bytes; without it a program that holds 1000 bytes and has such a library do so (shim_full.bats). */
+/* SPDX-License-Identifier: GPL-2.0-or-later */ /* With LIBRARY a library that allocates 77 bytes; without it a program that holds 1000 bytes and has such a library do so (shim_full.bats). */
 #include <pmm.h>
 #include <stdlib.h>
 

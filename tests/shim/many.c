@@ -1,4 +1,4 @@
-/* Ends with as many blocks as its argument says (shim_full.bats): which tables are written then. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */ /* Ends with as many blocks as its argument says (shim_full.bats): which tables are written then. */
 #include <pmm.h>
 #include <stdlib.h>
 

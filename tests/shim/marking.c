@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * A handler that marks pointers, 3000 times in the midst of malloc and free of a thread that may have the allocator's locks in its hands.
  */
 #include <pmm.h>

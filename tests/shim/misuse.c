@@ -1,4 +1,4 @@
-/* One of each error, in this order: misuse.table. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */ /* One of each error, in this order: misuse.table. */
 #include "order.h"
 
 static char buffer[64];

@@ -1,4 +1,4 @@
-/* Watched from outside (shim_full.bats): names of all kinds. Block number n has 10 * n bytes; with an argument all are lost. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */ /* Watched from outside (shim_full.bats): names of all kinds. Block number n has 10 * n bytes; with an argument all are lost. */
 #define PMM_NO_NAMES
 #include <pmm.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Compiled without PMM, with the header and without it: the same object code, no warning, and values as somebody without a monitor expects. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */ /* Compiled without PMM, with the header and without it: the same object code, no warning, and values as somebody without a monitor expects. */
 #ifdef HEADER
 #include <pmm.h>
 #define ONLY_WITH(statement) statement

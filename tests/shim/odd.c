@@ -1,4 +1,4 @@
-/* Odd places to call from: before main, a handler that hits pmm in the midst, a child, blocks of and to code without the header, after exit. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */ /* Odd places to call from: before main, a handler that hits pmm in the midst, a child, blocks of and to code without the header, after exit. */
 #include "order.h"
 #include <signal.h>
 #include <stdio.h>

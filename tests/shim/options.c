@@ -1,4 +1,4 @@
-/* What pmm_set() sets, and the interface on demand: fills, checks at each call, shortage, addresses, marks, output in all its ways: options.table. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */ /* What pmm_set() sets, and the interface on demand: fills, checks at each call, shortage, addresses, marks, output in all its ways: options.table. */
 #include "order.h"
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-/* The header before or after the C library's own, as the test says; output to standard output. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */ /* The header before or after the C library's own, as the test says; output to standard output. */
 #ifdef HEADER_LAST
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * What host.c loads: it has a copy of the full form of its own. Compiled with several NAMEs and nothing else different, so that one has
  * its texts where another had.
  */

@@ -1,4 +1,4 @@
-/* A pool of 2 idle blocks: the third goes back to the allocator, idle ones are had again, a block put twice is told: pool.table. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */ /* A pool of 2 idle blocks: the third goes back to the allocator, idle ones are had again, a block put twice is told: pool.table. */
 #include "order.h"
 
 int main(void)

@@ -1,4 +1,4 @@
-/* Watched from outside (shim_full.bats): 200 blocks are lost at line 22, each where one was freed before; with an argument, with canaries before them. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */ /* Watched from outside (shim_full.bats): 200 blocks are lost at line 22, each where one was freed before; with an argument, with canaries before them. */
 #include <pmm.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* A child whose first call resizes a block of its parent, and which frees the result: that is counted in its own ledger. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */ /* A child whose first call resizes a block of its parent, and which frees the result: that is counted in its own ledger. */
 #include <pmm.h>
 #include <stdio.h>
 #include <sys/wait.h>

@@ -1,4 +1,4 @@
-/* Where /proc is not to be read, as after chroot: each of 150 children, one after the other, has a ledger all the same. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */ /* Where /proc is not to be read, as after chroot: each of 150 children, one after the other, has a ledger all the same. */
 #include <pmm.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>

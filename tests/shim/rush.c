@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * rush LIVE TIMES [raw]: TIMES children, one after the other, in each of which 8 threads make the first calls, at once; and then the one that forked.
  * LIVE other children have a ledger meanwhile. Says of how many the figures were right. raw: the C library does not know of these forks.
  */

@@ -1,4 +1,4 @@
-/* Watched from outside (shim_full.bats): one line allocates for two callers, first without stacks and then with them. Exits with 0. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */ /* Watched from outside (shim_full.bats): one line allocates for two callers, first without stacks and then with them. Exits with 0. */
 #include <pmm.h>
 #include <stdio.h>
 #include <stdlib.h>

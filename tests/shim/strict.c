@@ -1,4 +1,4 @@
-/* Every macro of the header once, compiled only, under all warnings that compilers have: in C and in C++, with PMM and without it. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */ /* Every macro of the header once, compiled only, under all warnings that compilers have: in C and in C++, with PMM and without it. */
 #ifdef HEADER_LAST
 #ifdef __cplusplus
 #include <cstdlib>

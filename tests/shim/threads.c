@@ -1,4 +1,4 @@
-/* Four threads make and free 4 x 20000 blocks of 4 sizes, and hand them on to each other: all are counted, none is left. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */ /* Four threads make and free 4 x 20000 blocks of 4 sizes, and hand them on to each other: all are counted, none is left. */
 #include "order.h"
 #include <pthread.h>
 

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * Blocks with a canary before them and small ones without, side by side: 3000 of 8 bytes are live, then 0, and none is foreign. With an argument
  * glibc's blocks begin 16 bytes further on.
  */

@@ -1,4 +1,4 @@
-/* Programs that fill what malloc_usable_size() says there is, and resize: no error, no byte of theirs changed. <immintrin.h> comes behind pmm.h. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */ /* Programs that fill what malloc_usable_size() says there is, and resize: no error, no byte of theirs changed. <immintrin.h> comes behind pmm.h. */
 #include "order.h"
 #include <malloc.h>
 #include <sys/wait.h>

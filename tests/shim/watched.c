@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * One thread looks at all blocks, again and again, while three release and get others, small and mapped: none is damaged, and what is
  * looked at may be gone at any moment. With an argument blocks have canaries before them as well.
  */

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: GPL-2.0-or-later
  * What pmm_trace() makes of sizes smaller than an int and of what it does not print; and a pool's idle block
  * that is resized.
  */

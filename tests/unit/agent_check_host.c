@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The check form's engine outside a traced process: a context of this thread's, stacks of one frame, the real allocator counted. */
 #include "tests/unit/agent_check_host.h"
 

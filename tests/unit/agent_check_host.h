@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The check form's engine outside a traced process, for unit tests: level light with a quarantine of 1 MiB, unless a test says otherwise
  * before its first block.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The agent's modules outside a traced process.
  */
@@ -7,6 +8,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "agent/limit.h"
 #include "agent/segment.h"
 
 static struct pmm_tree tree;
@@ -14,14 +16,38 @@ static uint8_t threaded;
 static size_t mapped;
 
 /* What each form of the agent has for itself. */
+struct agent_host_form agent_host_form;
+
+bool segment_closed(void)
+{
+	return false;
+}
+
 int segment_open(void)
 {
 	return -1;
 }
 
-int segment_renew(void)
+int segment_file(void)
 {
-	return -1;
+	agent_host_form.files++;
+	return agent_host_form.file ? agent_host_form.file() : -1;
+}
+
+void segment_publish(bool new_image)
+{
+	agent_host_form.published++;
+	agent_host_form.new_image = new_image;
+}
+
+void segment_lost(void)
+{
+	agent_host_form.lost++;
+}
+
+uint32_t limit_inherited(void)
+{
+	return agent_host_form.inherited;
 }
 
 uint64_t *ctx_countdown(struct tctx *c)
@@ -32,9 +58,11 @@ uint64_t *ctx_countdown(struct tctx *c)
 void agent_host_init_at(void *base, size_t bytes)
 {
 	A = (struct agent){ 0 };
+	agent_host_form = (struct agent_host_form){ 0 };
 	A.tree = &tree;
 	A.single_threaded = &threaded;
 	A.max_frames = 16;
+	A.generation = 1;
 	A.base = base;
 	A.ledger = (struct pmm_ledger *)A.base;
 	A.ledger->arena_off = A.ledger->arena_used = A.ledger->arena_ready = PMM_ARENA_OFF;

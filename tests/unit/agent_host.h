@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The agent's modules outside a traced process: a ledger in ordinary memory, for unit tests.
  */
@@ -22,6 +23,19 @@ void agent_host_init_at(void *base, size_t bytes);
 
 /* Release what agent_host_init() mapped. */
 void agent_host_fini(void);
+
+/*
+ * What each form of the agent does in its own way (agent/segment.h, agent/limit.h) is done by these, zeroed: segment_file() fails unless `file`
+ * is set, the rest is counted.
+ */
+struct agent_host_form {
+	int (*file)(void);
+	unsigned files, published, lost;
+	bool new_image;			/* as segment_publish() was told last */
+	uint32_t inherited;		/* what limit_inherited() says */
+};
+
+extern struct agent_host_form agent_host_form;
 
 /* A context of its own, as a new thread would get. */
 struct tctx *agent_host_ctx(void);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Captures in memory, for tests of the .pmm file: heaps written and read, what the reader refuses.
  */
@@ -39,11 +40,13 @@ static const char rich_recipe[] =
 	"leak - indirect blocks=1 bytes=1 holder=main@/lib/a.so>other held=1 oldest=3s\n"
 	"leak main@/lib/a.so>other reachable blocks=1 bytes=4000 chained=1 holder=- held=1\n"
 	"check light mechanism=mprotect flags=3 guarded=4 guarded-now=5 guarded-most=6 canaried=7 passed=8 limit=9 budget=10 large=11 "
-	"refused=12 failed=13 quarantined=14 lost=15 sweeps=16 swept=17s left-open=18\n"
+	"refused=12 failed=13 quarantined=14 lost=15 sweeps=16 swept=17s left-open=18 early=19 unkept-large=20 unkept-busy=21\n"
 	"finding type=after-free access=write place=inside kind=new release=delete guarded count=2 first=3s last=4s since=5s address=0x6 "
 	"size=7 block=0x8 block-size=9 other=0xa site=main@/lib/a.so>bad thread=main alloc=main@/lib/a.so>other alloc-thread=\"worker one\" "
 	"alloc-at=11s free=- free-thread=main free-at=12s parent=13 function=memcpy text=\"two words\" code=8910 bytes=00fe01 number=3\n"
-	"finding type=size by=function size=18446744073709551606\n";
+	"finding type=size by=function size=18446744073709551606\n"
+	"finding type=crash by=signal access=read place=past-file address=0x5000 text=/data/y code=8908\n"
+	"death signal=6 fault=7 code=2 sender=3 status=4 finding=2 map-access=11 map-start=0x4000 map-end=0x6000\n";
 
 /* A capture in memory. */
 struct image {
@@ -78,7 +81,7 @@ static inline struct image write_image(const struct heap *h)
 }
 
 /* As file_read_heap(), which calls it 'x'; e is cleared before. */
-static inline int read_image(const uint8_t *bytes, size_t n, struct heap **out, struct err *e)
+static inline int read_image_within(const uint8_t *bytes, size_t n, uint64_t max_bytes, struct heap **out, struct err *e)
 {
 	FILE *f = fmemopen((void *)(uintptr_t)bytes, n ? n : 1, "r");
 	int rc;
@@ -86,9 +89,14 @@ static inline int read_image(const uint8_t *bytes, size_t n, struct heap **out, 
 	assert_non_null(f);
 	memset(e, 0, sizeof(*e));
 	*out = NULL;
-	rc = file_read_heap(f, n, BUDGET, "x", out, e);
+	rc = file_read_heap(f, n, max_bytes, "x", out, e);
 	fclose(f);
 	return rc;
+}
+
+static inline int read_image(const uint8_t *bytes, size_t n, struct heap **out, struct err *e)
+{
+	return read_image_within(bytes, n, BUDGET, out, e);
 }
 
 /* Reading it gives that code and text, and a hint. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Frame sections assembled by hand, and what the reader is expected to make of them. For the tests
  * of agent/cfi*.c.

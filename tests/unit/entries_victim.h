@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Victims of the tests of entries (tests/prog/entries_list.c, entries_cxx.cc): they print where their functions are and end when their
  * standard input does.

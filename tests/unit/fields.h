@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Test helper: are two structures the same in the fields of a list? Padding and what is not in the list do not count.
  *

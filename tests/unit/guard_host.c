@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A pool of guarded blocks in a test program.
  */
@@ -61,7 +62,7 @@ void start(void)
 
 uint32_t block_try(size_t size, size_t align, enum guard_refusal *why)
 {
-	uint32_t run = guard_alloc(size, align, why);
+	uint32_t run = guard_alloc(size, align, guard_bias(0, 0), why);
 
 	if (run != NO_RUN) {
 		CHECK(*why == GUARD_OK);
@@ -125,6 +126,7 @@ void look_at(uint32_t run, size_t size, size_t align)
 	uint64_t pages = size ? (size + PAGE - 1) / PAGE : 1;
 	uint64_t lo = r->address & -PAGE, hi, damaged;
 
+	align = align > 16 ? align : 16;
 	if (!(guard_flags & PMM_CHECK_LEFT) && !size)
 		lo -= PAGE;
 	hi = lo + pages * PAGE;

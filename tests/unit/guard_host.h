@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A pool of guarded blocks in a test program, with a ledger in ordinary memory. A pool cannot be given back: each test runs in a forked
  * child, which says by its exit status how it went.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Test helper: are two heaps the same, field by field? On a difference `what`, of `size`, names it.
  */
@@ -16,16 +17,20 @@ static const struct field heap_equal_head[] = {
 	FIELD(heap, ledger_slots_used), FIELD(heap, ledger_slots), FIELD(heap, dropped), FIELD(heap, dropped_bytes),
 	FIELD(heap, off_reason), FIELD(heap, drift_blocks), FIELD(heap, allocs), FIELD(heap, frees), FIELD(heap, bytes_in),
 	FIELD(heap, bytes_out), FIELD(heap, live_bytes), FIELD(heap, live_blocks), FIELD(heap, peak_bytes), FIELD(heap, peak_ns),
-	FIELD(heap, temporary), FIELD(heap, failed), FIELD(heap, zero_size), FIELD(heap, huge), FIELD(heap, untracked_frees),
+	FIELD(heap, temporary), FIELD(heap, failed), FIELD(heap, zero_size), FIELD(heap, huge), FIELD(heap, untracked_frees), FIELD(heap, missed_frees),
 	FIELD(heap, skipped_allocs), FIELD(heap, skipped_bytes), FIELD(heap, class), FIELD(heap, mapping), FIELD(heap, search.how),
 	FIELD(heap, search.complete), FIELD(heap, search.at_ns), FIELD(heap, search.pause_ns), FIELD(heap, search.took_ns),
 	FIELD(heap, search.read_bytes), FIELD(heap, search.unread_bytes), FIELD(heap, nr_leaks), FIELD(heap, nr_modules),
 	FIELD(heap, nr_threads), FIELD(heap, nr_blocks), FIELD(heap, nr_maps), FIELD(heap, nr_nodes), FIELD(heap, nr_spots), FIELD(heap, nr_sites),
 	FIELD(heap, nr_map_sites), FIELD(heap, nr_findings), FIELD(heap, check.level), FIELD(heap, check.mechanism), FIELD(heap, check.flags),
 	FIELD(heap, check.guarded), FIELD(heap, check.guarded_now), FIELD(heap, check.guarded_most), FIELD(heap, check.canaried),
-	FIELD(heap, check.passed), FIELD(heap, check.unguarded_limit), FIELD(heap, check.unguarded_budget),
+	FIELD(heap, check.passed), FIELD(heap, check.passed_early), FIELD(heap, check.unkept_large), FIELD(heap, check.unkept_busy),
+	FIELD(heap, check.unguarded_limit), FIELD(heap, check.unguarded_budget),
 	FIELD(heap, check.unguarded_large), FIELD(heap, check.unguarded_refused), FIELD(heap, check.failed_on_purpose),
 	FIELD(heap, check.quarantined_bytes), FIELD(heap, check.findings_lost), FIELD(heap, check.left_open), FIELD(heap, check.sweeps), FIELD(heap, check.swept_ns),
+	FIELD(heap, death.known), FIELD(heap, death.by_choice), FIELD(heap, death.signal), FIELD(heap, death.fault), FIELD(heap, death.map_access),
+	FIELD(heap, death.code), FIELD(heap, death.sender), FIELD(heap, death.status), FIELD(heap, death.finding), FIELD(heap, death.map_start),
+	FIELD(heap, death.map_end), FIELD(heap, death.regs),
 	FIELD(heap, nr_points), FIELD(heap, nr_site_points), FIELD(heap, allocator.valid),
 	FIELD(heap, allocator.taken_ns), FIELD_TEXT(heap, allocator.path), FIELD(heap, allocator.arena_bytes),
 	FIELD(heap, allocator.used_bytes), FIELD(heap, allocator.free_bytes), FIELD(heap, allocator.free_chunks),

@@ -1,6 +1,6 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Ledgers made by hand, for tests of the reader: a memfd with one tree of two slots, the second one
- *in use.
+ * Ledgers made by hand, for tests of the reader: a ledger file such as a process has.
  *
  *	struct image im = image_new();
  *	pmm_ref ctx = image_ctx(&im);
@@ -21,7 +21,7 @@
 #ifndef IMAGE_ARENA_OFF
 #define IMAGE_ARENA_OFF	(128ull << 10)
 #endif
-#define IMAGE_SLOT	1u
+#define IMAGE_SLOT	0u
 #define IMAGE_SLOTS_OFF	(64ull << 10)
 
 struct image {
@@ -71,9 +71,12 @@ static inline void *image_entry(struct image *im, pmm_ref *dir, uint32_t *nr_use
 static inline void image_node(struct image *im, uint32_t nr, uint32_t parent, uint32_t module,
 			      uint64_t pc)
 {
-	struct pmm_node *n =
-		image_entry(im, im->l->node_dir, &im->l->nr_nodes, nr, PMM_NODE_SHIFT, sizeof(*n));
+	uint32_t chunks = 0, nodes = 0;
+	pmm_ref *chunk = image_entry(im, im->l->node_dir, &chunks, nr >> PMM_NODE_SHIFT, PMM_NODE_DIR_SHIFT, sizeof(*chunk));
+	struct pmm_node *n = image_entry(im, chunk, &nodes, nr & ((1u << PMM_NODE_SHIFT) - 1), PMM_NODE_SHIFT, sizeof(*n));
 
+	if (im->l->nr_nodes <= nr)
+		im->l->nr_nodes = nr + 1;
 	*n = (struct pmm_node){ .frame = (uint64_t)module << 48 | pc, .parent = parent };
 }
 
@@ -129,6 +132,14 @@ static inline struct pmm_record *image_record(struct image *im, pmm_ref ctx, uin
 	return r;
 }
 
+/* Where a record counts its releases by lifetime. */
+static inline uint64_t *image_lifetimes(struct image *im, struct pmm_record *r)
+{
+	if (!r->lifetimes)
+		r->lifetimes = image_get(im, sizeof(struct pmm_lifetimes));
+	return ((struct pmm_lifetimes *)image_at(im, r->lifetimes))->frees;
+}
+
 /* The table's word for an address; 16 leaves to a mid, so that a few blocks make several. */
 #define IMAGE_MID_BITS 4
 static inline uint64_t *image_word_of(struct image *im, unsigned table, uint64_t address)
@@ -180,7 +191,7 @@ static inline uint64_t *image_block(struct image *im, unsigned table, uint64_t a
 	word[0] = (uint64_t)site << PMM_WORD_SITE_SHIFT | sub << PMM_WORD_SUB_SHIFT |
 		  (uint64_t)kind << PMM_WORD_KIND_SHIFT;
 	if (size > PMM_SIZE_SMALL || table == PMM_TABLE_MAP) {
-		word[0] |= tick | (uint64_t)PMM_SIZE_WIDE << PMM_WORD_SIZE_SHIFT;
+		word[0] |= pmm_time_of_tick(tick) | (uint64_t)PMM_SIZE_WIDE << PMM_WORD_SIZE_SHIFT;
 		word[1] = size | (uint64_t)thread << PMM_WIDE_THREAD_SHIFT;
 	} else {
 		word[0] |= image_stamp(im, thread, tick) | size << PMM_WORD_SIZE_SHIFT;
@@ -222,7 +233,7 @@ static inline struct image image_new_sized(uint64_t arena_bytes)
 {
 	static const unsigned shifts[PMM_NR_TABLES] = { 5, 3, 11 };
 	uint64_t slot_bytes = IMAGE_ARENA_OFF + arena_bytes;
-	struct image im = { .bytes = IMAGE_SLOTS_OFF + 2 * slot_bytes };
+	struct image im = { .bytes = IMAGE_SLOTS_OFF + slot_bytes };
 
 	im.fd = memfd_create(PMM_MEMFD_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	if (im.fd < 0 || ftruncate(im.fd, (off_t)im.bytes) ||
@@ -231,14 +242,14 @@ static inline struct image image_new_sized(uint64_t arena_bytes)
 	im.file = mmap(NULL, im.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, im.fd, 0);
 	if (im.file == MAP_FAILED)
 		abort();
-	im.slot_off = IMAGE_SLOTS_OFF + IMAGE_SLOT * slot_bytes;
+	im.slot_off = IMAGE_SLOTS_OFF;
 	im.tree = (struct pmm_tree *)im.file;
 	*im.tree = (struct pmm_tree){
 		.magic = PMM_TREE_MAGIC,
 		.version = PMM_LEDGER_VERSION,
 		.byte_order = PMM_BYTE_ORDER_MARK,
 		.word_bytes = 8,
-		.nr_slots = 2,
+		.nr_slots = 1,
 		.slot_bytes = slot_bytes,
 		.slots_off = IMAGE_SLOTS_OFF,
 		.limit_bytes = 1 << 30,

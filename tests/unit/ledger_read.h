@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Reading a hand-made ledger as the product does, for tests that expect it to succeed.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The programs that test_monitor launches: one a mode, each with an agent that is made up. */
 #include "tests/unit/monitor_program.h"
 
@@ -19,7 +20,7 @@ static struct fake_agent agent;
 
 static void start_agent(void)
 {
-	if (fake_agent_start(&agent, fake_agent_open_proc(getenv(PMM_ENV))))
+	if (fake_agent_find(&agent, getenv(PMM_ENV)) || fake_agent_claim_by(&agent, 0, 1))
 		_exit(99);
 }
 
@@ -28,7 +29,7 @@ static void play_exit(void)
 	start_agent();
 	fake_agent_record(&agent, 5, 3);
 	agent.ledger->state = PMM_STATE_EXITED;
-	agent.ledger->end_tick = agent.tree->tick;
+	agent.ledger->end_tick = agent.board->tick;
 	_exit(7);
 }
 
@@ -87,7 +88,7 @@ static void play_daemon(void)
 	_exit(0);
 }
 
-/* exec: the second image claims its own slot and marks the first as replaced. */
+/* exec: the second image hands in a ledger of its own, and the first is replaced. */
 static void play_exec(char *self)
 {
 	start_agent();
@@ -98,9 +99,6 @@ static void play_exec(char *self)
 static void play_exec2(void)
 {
 	start_agent();
-	for (uint32_t i = 0; i < agent.tree->nr_slots; i++)
-		if (i != agent.slot && agent.tree->slot[i].pid == (uint32_t)getpid())
-			agent.tree->slot[i].state = PMM_SLOT_REPLACED;
 	fake_agent_record(&agent, 40, 0);
 	usleep(50000);
 	_exit(0);
@@ -142,9 +140,9 @@ static void play_socket(void)
 {
 	if (setgid(65534) || setuid(65534) || prctl(PR_SET_DUMPABLE, 0))
 		_exit(98);
-	if (fake_agent_open_proc(getenv(PMM_ENV)) >= 0)
+	if (!fake_agent_find(&agent, getenv(PMM_ENV)))
 		_exit(97); /* meant to be impossible: then the socket is not tested */
-	if (fake_agent_start(&agent, fake_agent_open_socket(getenv(PMM_ENV))))
+	if (fake_agent_find_public(&agent, getenv(PMM_ENV)) || fake_connect(&agent.env, 0) >= 0 || fake_agent_claim_by(&agent, 1, 1))
 		_exit(99);
 	fake_agent_record(&agent, 3, 0);
 	_exit(0);
@@ -215,10 +213,10 @@ static void play_code(void)
 	int fd = open("/proc/self/exe", O_RDONLY);
 
 	start_agent();
-	for (int i = 0; i < 40 && !__atomic_load_n(&agent.tree->code_epoch, __ATOMIC_RELAXED); i++) {
+	for (int i = 0; i < 40 && !__atomic_load_n(&agent.board->code_epoch, __ATOMIC_RELAXED); i++) {
 		usleep(600000);
 		mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
-		for (int k = 0; k < 90 && !__atomic_load_n(&agent.tree->code_epoch, __ATOMIC_RELAXED); k++)
+		for (int k = 0; k < 90 && !__atomic_load_n(&agent.board->code_epoch, __ATOMIC_RELAXED); k++)
 			usleep(10000);
 	}
 	_exit(0);
@@ -240,14 +238,21 @@ static void play_reaped(void)
 	_exit(0);
 }
 
-/* A child that has no slot for a while: it is waited for all the same. */
+/* A child that has no ledger for a while: it is waited for all the same. */
 static void play_late(void)
 {
+	sigset_t set;
+	int sig;
+
 	start_agent();
 	fake_agent_record(&agent, 1, 1);
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR1);
+	sigprocmask(SIG_BLOCK, &set, NULL);
 	if (fork())
 		_exit(0);
-	wait_told(1);
+	alarm(100); /* the test may have failed */
+	sigwait(&set, &sig);
 	fake_agent_claim(&agent);
 	fake_agent_record(&agent, 6, 0);
 	_exit(0);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The programs that test_monitor launches: itself in a child, in one of several modes.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A made-up heap and its memory for tests of reachability: words in a plain array, blocks in it, roots beside it.
  *

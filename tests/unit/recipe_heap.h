@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Heaps for tests of what stands on the model: made from a recipe of the fake source, named after
  * their modules.
@@ -20,7 +21,7 @@ static inline struct heap *recipe_heap(const char *recipe)
 	struct err e = { 0 };
 	char why[200] = "";
 
-	if (capture_fake.read(recipe, &h, &e))
+	if (capture_fake.read(recipe, 0, &h, &e))
 		fail_msg("%s", e.text);
 	if (heap_check(h, why, sizeof(why)))
 		fail_msg("%s", why);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A child process to search for roots in. */
 #include "tests/unit/scene_host.h"
 
@@ -75,10 +76,19 @@ static int by_address(const void *a, const void *b)
 	return x->address < y->address ? -1 : x->address > y->address;
 }
 
-static bool is_so(const struct scene_place *p, const struct memory *m)
+static bool is_block(const struct heap *h, uint64_t address)
+{
+	uint64_t i = scene_block_from(h, address);
+
+	return i < h->nr_blocks && h->blocks[i].address == address;
+}
+
+static bool is_so(const struct scene_place *p, const struct memory *m, const struct heap *h)
 {
 	bool root = false, owned = false, word = false;
 
+	if (p->is == IS_LIVE || p->is == IS_FREED)
+		return is_block(h, p->address) == (p->is == IS_LIVE);
 	for (size_t i = 0; i < m->roots.nr; i++)
 		root |= p->address >= m->roots.v[i].start && p->address < m->roots.v[i].end;
 	for (size_t i = 0; i < m->owned.nr; i++)
@@ -88,13 +98,13 @@ static bool is_so(const struct scene_place *p, const struct memory *m)
 	return p->is == IS_ROOT ? root : p->is == IS_NONE ? !root : p->is == IS_OWNED ? owned : word;
 }
 
-static unsigned compare(const struct memory *m)
+static unsigned compare(const struct memory *m, const struct heap *h)
 {
-	static const char *const is[] = { "a root", "no root", "owned", "a register's" };
+	static const char *const is[] = { "a root", "no root", "owned", "a register's", "live", "freed" };
 	unsigned wrong = 0;
 
 	for (unsigned i = 0; i < host->nr_places; i++) {
-		if (is_so(&host->place[i], m))
+		if (is_so(&host->place[i], m, h))
 			continue;
 		fprintf(stderr, "%s at %#llx should be %s\n", host->place[i].name, (unsigned long long)host->place[i].address,
 			is[host->place[i].is]);
@@ -141,11 +151,14 @@ static unsigned search(pid_t pid, struct stopped *s, bool complete, bool with_pa
 	h->blocks = malloc(sizeof(host->block));
 	memcpy(h->blocks, host->block, sizeof(host->block));
 	qsort(h->blocks, h->nr_blocks, sizeof(h->blocks[0]), by_address);
+	for (unsigned i = 0; i < host->nr_places; i++)
+		if (host->place[i].is == IS_LIVE || host->place[i].is == IS_FREED)
+			f.forget = h;
 	scene_pagemaps_open(&pagemaps, pid, 0);
 	if (with_pages)
 		f.pages = &pagemaps.pages;
 	if (!proc_maps_read(pid, &maps, NULL) && !scene_find_roots(&f))
-		wrong = compare(&m) + check_order(&m, h);
+		wrong = compare(&m, h) + check_order(&m, h);
 	*root_bytes = 0;
 	for (size_t i = 0; i < m.roots.nr; i++)
 		*root_bytes += m.roots.v[i].end - m.roots.v[i].start;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A child process to search for roots in: it says where it has put pointers, and which blocks it holds, and waits.
  */
@@ -13,7 +14,8 @@
 
 #define SCENE_HOST_MAX 4096
 
-enum place_is { IS_ROOT, IS_NONE, IS_OWNED, IS_WORD };
+/* IS_LIVE, IS_FREED: of a block that nobody was seen to free; after one of these, such blocks are looked for. */
+enum place_is { IS_ROOT, IS_NONE, IS_OWNED, IS_WORD, IS_LIVE, IS_FREED };
 
 struct scene_place {
 	const char *name;		/* a literal: the same in parent and child */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Small programs compiled while the test runs, whose functions, lines and inlined calls are known exactly.
  *

@@ -1,5 +1,7 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * agent/block.c: blocks and mappings by address, neighbours in one granule, the limit.
+ * Also of agent/record.c.
  */
 #include "tests/unit/agent_host.h"
 
@@ -45,7 +47,7 @@ static void test_add_and_del(void **state)
 	assert_int_equal(b.size, 123456789012);
 	assert_int_equal(b.site, 0xabcde);
 	assert_int_equal(b.kind, PMM_KIND_CALLOC);
-	assert_int_equal(b.birth_tick, 4000000000u);
+	assert_int_equal(pmm_tick_of_time(b.birth), 4000000000u);	/* a multiple of 32 */
 	assert_false(del(HEAP + 16, &b));
 	agent_host_fini();
 }
@@ -73,23 +75,26 @@ static void test_a_block_gets_another_site(void **state)
 {
 	struct block_info b;
 	uint64_t size = 0;
+	uint32_t was;
 
 	(void)state;
 	start(1 << 20);
 	assert_true(add(HEAP, 40, 7));
 	assert_true(add(HEAP + 64, 4000, 8));
-	assert_int_equal(block_change_site(HEAP, PMM_MAX_SITES - 1, &size), 7);
+	assert_true(block_change_site(HEAP, PMM_MAX_SITES - 1, &was, &size));
+	assert_int_equal(was, 7);
 	assert_int_equal(size, 40);
-	assert_int_equal(block_change_site(HEAP + 64, 1, &size), 8);
+	assert_true(block_change_site(HEAP + 64, 1, &was, &size));
+	assert_int_equal(was, 8);
 	assert_int_equal(size, 4000);
-	assert_int_equal(block_change_site(HEAP + 8, 3, &size), 0);
+	assert_false(block_change_site(HEAP + 8, 3, &was, &size));
 	assert_true(del(HEAP, &b));
 	assert_int_equal(b.site, PMM_MAX_SITES - 1);
 	assert_int_equal(b.size, 40);
 	assert_true(del(HEAP + 64, &b));
 	assert_int_equal(b.site, 1);
 	assert_int_equal(b.size, 4000);
-	assert_int_equal(block_change_site(HEAP, 3, &size), 0);
+	assert_false(block_change_site(HEAP, 3, &was, &size));
 }
 
 static void test_dense_neighbours(void **state)
@@ -146,7 +151,7 @@ static void test_small_and_wide_neighbours(void **state)
 		assert_int_equal(b.size, sizes[k % 13]);
 		assert_int_equal(b.site, k);
 		if (b.size > PMM_SIZE_SMALL)
-			assert_int_equal(b.birth_tick, 7 * k);
+			assert_int_equal(b.birth, 7 * k);
 		assert_false(del(at[k], &b));
 	}
 	agent_host_fini();
@@ -230,7 +235,7 @@ static void test_stamps(void **state)
 	assert_int_equal(s[2].tick, 1001);
 	assert_int_equal(s[2].thread, 5);
 	assert_true(block_del(HEAP + 32 * 4, &other, &b));	/* by another thread */
-	assert_int_equal(b.birth_tick, 1001);
+	assert_int_equal(b.birth, 1001);
 	assert_true(add_by(HEAP, 8, 1, PMM_KIND_MALLOC, 5, 999));	/* clocks that go back */
 	assert_int_equal(A.ledger->nr_stamps, 5);
 
@@ -239,16 +244,47 @@ static void test_stamps(void **state)
 	assert_true(add_by(HEAP + 4128, 8, 1, PMM_KIND_MALLOC, 5, 2007));
 	assert_int_equal(A.ledger->nr_stamps, (3 << 18) + 1);
 	assert_true(del(HEAP + 4096, &b));
-	assert_int_equal(b.birth_tick, 2007);			/* just now, as far as is known */
+	assert_int_equal(b.birth, 2007);			/* just now, as far as is known */
 	assert_true(block_del(HEAP + 4128, &other, &b));
-	assert_int_equal(b.birth_tick, 2000);
+	assert_int_equal(b.birth, 2000);
 	assert_true(add_by(HEAP + 4096, 8, 1, PMM_KIND_MALLOC, 5, 2008));
 	assert_int_equal(A.ledger->nr_stamps, (3 << 18) + 2);
 
 	A.ledger->nr_stamps = PMM_MAX_STAMPS;			/* no more: the last one goes on */
 	assert_true(add_by(HEAP + 4160, 8, 1, PMM_KIND_MALLOC, 5, 9999));
 	assert_true(block_del(HEAP + 4160, &other, &b));
-	assert_int_equal(b.birth_tick, 2008);
+	assert_int_equal(b.birth, 2008);
+	agent_host_fini();
+}
+
+/* Exact for 15 days and 12 hours, from there on 32 ticks are one, up to the last tick there is. */
+static void test_late_births(void **state)
+{
+	static const struct { uint32_t tick, birth; } born[] = {
+		{ 0, 0 }, { 1, 1 }, { PMM_TIME_EXACT - 1, PMM_TIME_EXACT - 1 }, { PMM_TIME_EXACT, PMM_TIME_EXACT },
+		{ PMM_TIME_EXACT + 31, PMM_TIME_EXACT }, { PMM_TIME_EXACT + 32, PMM_TIME_EXACT + 32 },
+		{ PMM_TIME_EXACT + 33, PMM_TIME_EXACT + 32 }, { (1u << 28) - 1, (1u << 28) - 32 }, { 1u << 28, 1u << 28 },
+		{ UINT32_MAX - 32, UINT32_MAX - 63 }, { UINT32_MAX - 31, UINT32_MAX - 31 }, { UINT32_MAX, UINT32_MAX - 31 },
+	};
+	struct block_info b;
+	uint32_t time;
+
+	(void)state;
+	start(16 << 20);
+	for (size_t i = 0; i < NR(born); i++) {
+		time = pmm_time_of_tick(born[i].tick);
+		assert_true(time <= PMM_WORD_TIME_MASK);
+		assert_int_equal(pmm_tick_of_time(time), born[i].birth);
+		assert_int_equal(pmm_time_of_tick(born[i].birth), time);
+		/* wide, with all other fields full: none runs into another */
+		assert_true(add_by(HEAP, PMM_SIZE_MAX, PMM_MAX_SITES - 1, PMM_KIND_OTHER - 1, 65535, born[i].tick));
+		assert_true(del(HEAP, &b));
+		assert_int_equal(pmm_tick_of_time(b.birth), born[i].birth);
+		assert_int_equal(b.site, PMM_MAX_SITES - 1);
+		assert_int_equal(b.kind, PMM_KIND_OTHER - 1);
+		assert_int_equal(b.size, PMM_SIZE_MAX);
+		assert_int_equal(block_thread(&b), 65535);
+	}
 	agent_host_fini();
 }
 
@@ -367,6 +403,7 @@ int main(void)
 		cmocka_unit_test(test_pools),
 		cmocka_unit_test(test_restore),
 		cmocka_unit_test(test_stamps),
+		cmocka_unit_test(test_late_births),
 		cmocka_unit_test(test_rename),
 		cmocka_unit_test(test_the_limit_is_counted),
 		cmocka_unit_test(test_a_block_gets_another_site),

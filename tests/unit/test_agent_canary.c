@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* agent/check/canary.c: heads and tails, to the byte, as include/pmm/check.h says they are. */
 #include "tests/unit/agent_host.h"
 
@@ -204,8 +205,8 @@ static void no_heads(void **state)
 /* Facts are what was noted, seal the head all the same, and damage to them alone is found where they are known. */
 static void facts(void **state)
 {
-	static const uint32_t some[] = { 1, 0xffffffff, 0x12345678, 0x80000000 };
-	uint32_t found;
+	static const uint64_t some[] = { 1, 0x7ffffffff, 0x412345678, 0x400000000 };
+	uint64_t found;
 	size_t size, align;
 	uint64_t at;
 
@@ -229,7 +230,7 @@ static void facts(void **state)
 		}
 		canary_rename(p, PMM_KIND_NEW);
 		canary_look_facts(p, &size, &align, &found);
-		assert_int_equal(found, (some[i] & ~(15u << PMM_FACTS_KIND_SHIFT)) | PMM_KIND_NEW << PMM_FACTS_KIND_SHIFT);
+		assert_int_equal(found, (some[i] & ~(15ull << PMM_FACTS_KIND_SHIFT)) | PMM_KIND_NEW << PMM_FACTS_KIND_SHIFT);
 	}
 }
 

@@ -1,4 +1,8 @@
-/* agent/check/release.c, stray.c, finding.c: blocks in this program's own heap, and what is found wrong with them. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * agent/check/release.c, stray.c, finding.c: blocks in this program's own heap, and what is found wrong with them.
+ * Also of agent/check/place.c, heads.c, pair.c, plain.c, agent/hook.c, agent/record.c.
+ */
 #include "tests/unit/agent_check_host.h"
 
 #include "tests/unit/unit.h"
@@ -119,10 +123,23 @@ static void released_twice(void **state)
 	char *p = get(50, PMM_KIND_MALLOC, 0);
 
 	(void)state;
+	tree.tick = 40;
 	give(p, PMM_RELEASE_FREE, 1);
+	tree.tick = 50;
 	give(p, PMM_RELEASE_FREE, 2);
+	tree.tick = 60;
 	give(p, PMM_RELEASE_FREE, 2);
+	tree.tick = 0;
 	assert_int_equal(nr_findings(), 1);
+	assert_int_equal(finding(0)->alloc_tick, 0);
+	assert_int_equal(finding(0)->free_tick, 40);
+	assert_int_equal(finding(0)->first_tick, 50);
+	assert_int_equal(finding(0)->last_tick, 60);
+	assert_int_equal(finding(0)->thread, ctx->pub.thread);
+	assert_int_equal(finding(0)->free_thread, ctx->pub.thread);
+	assert_int_equal(finding(0)->block_bytes, 50);
+	assert_int_equal(finding(0)->parent_pid, 0);
+	assert_false(finding(0)->guarded);
 	assert_int_equal(finding(0)->type, PMM_FINDING_DOUBLE_FREE);
 	assert_int_equal(finding(0)->count, 2);
 	assert_int_not_equal(finding(0)->free_site, finding(0)->site);

@@ -1,4 +1,8 @@
-/* agent/check/check.c, resize.c, refuse.h: how blocks come to be, guarded ones among them, and requests that fail. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * agent/check/check.c, resize.c, refuse.h: how blocks come to be, guarded ones among them, and requests that fail.
+ * Also of agent/check/guarded.c, place.c, pair.c, release.c, agent/hook.c, agent/record.c.
+ */
 #include "tests/unit/agent_check_host.h"
 
 #include "tests/unit/unit.h"

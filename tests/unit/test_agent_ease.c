@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* agent/check/ease.c: pages stay open for their time and no longer, each closed once. */
 #include "tests/unit/agent_host.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * src/capture/freeze.c with the agent's own block tables (agent/block.c): frozen is what was there at freeze_now(), to the word.
  */
@@ -30,7 +31,7 @@ static void start(void)
 
 	assert_int_equal(ledger_tree_init(&tree, &(struct ledger_tree_options){ .limit_bytes = 128 << 20, .attached = true,
 										.space_bytes = UINT64_MAX, .file_bytes = UINT64_MAX }, &e), 0);
-	base = mmap(NULL, tree.slot_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, tree.fd, (off_t)ledger_tree_slot_off(&tree, 0));
+	base = mmap(NULL, tree.slot_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, tree.fd, (off_t)tree.slots_off);
 	assert_ptr_not_equal(base, MAP_FAILED);
 	agent_host_init_at(base, tree.slot_bytes);
 	assert_true(arena_back(0, PMM_HEADER_BYTES));

@@ -1,5 +1,7 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * agent/check/guard.c, budget.c: limits on blocks, mappings and address space, locked memory, what guarding may cost.
+ * Also of agent/check/area.c, own.c.
  */
 #include "tests/unit/guard_host.h"
 
@@ -146,7 +148,7 @@ static void no_address_space(void)
 	A.alive = &alive;
 	CHECK(!setrlimit(RLIMIT_AS, &l));
 	CHECK(!guard_start(&guard_usual));
-	CHECK(guard_alloc(1, 1, &why) == NO_RUN && why == GUARD_KERNEL);
+	CHECK(guard_alloc(1, 1, PMM_GUARD_RIGHT, &why) == NO_RUN && why == GUARD_KERNEL);
 	CHECK(!guard_in_pool((uint64_t)&why) && guard_block((uint64_t)&why) == NO_RUN);
 }
 
@@ -186,7 +188,7 @@ static void spin(unsigned ms)
 }
 
 /* Cycles of work that are allowed until it says no; asked often enough for it to look at the clock. */
-static uint64_t drain(struct tctx *c, enum budget_for what, bool preferred, uint64_t step)
+static uint64_t drain(struct tctx *c, enum budget_turn turn, uint64_t step)
 {
 	uint64_t cycles = 0;
 
@@ -194,10 +196,10 @@ static uint64_t drain(struct tctx *c, enum budget_for what, bool preferred, uint
 		bool more = false;
 
 		for (unsigned i = 0; i < 64 && !more; i++, c->events++)
-			more = budget_allows(c, what, preferred);
+			more = budget_allows(c, turn);
 		if (!more)
 			return cycles;
-		budget_spent(what, step);
+		budget_spent(step / 2, 0);		/* as much again comes later */
 		cycles += step;
 	}
 }
@@ -222,81 +224,43 @@ static void budget(void)
 	uint64_t per_ms = cycles_per_ms(), got;
 
 	agent_host_init(1 << 20);
-	budget_start(UINT64_MAX, UINT64_MAX);
+	budget_start(UINT64_MAX);
 	for (unsigned i = 0; i < 1000; i++) {
-		CHECK(budget_allows(&c, BUDGET_GUARDS, false));
-		budget_spent(BUDGET_GUARDS, UINT64_MAX / 2000);
+		CHECK(budget_allows(&c, BUDGET_ANY));
+		budget_spent(UINT64_MAX / 2000, 1000);
 	}
-	budget_start(5, UINT64_MAX);			/* as at the level sampled */
-	got = drain(&c, BUDGET_GUARDS, false, 10000);
-	CHECK(got > 1200000ull && got < 2 * 3000000ull);
-	got = drain(&c, BUDGET_GUARDS, true, 10000);
-	CHECK(got > 800000ull && got < 3000000ull);
-	budget_start(100, 100);
-	got = drain(&c, BUDGET_GUARDS, false, 10000);
-	CHECK(got > 15 * 3000000ull && got < 23 * 3000000ull);
-	CHECK(!budget_allows(&c, BUDGET_GUARDS, false) && budget_allows(&c, BUDGET_GUARDS, true));
-	got = drain(&c, BUDGET_GUARDS, true, 10000);
+	budget_start(5);				/* as at the level sampled */
+	got = drain(&c, BUDGET_ANY, 10000);
+	CHECK(got > 2500000ull && got < 2 * 3000000ull);
+	got = drain(&c, BUDGET_ODD, 10000);
+	CHECK(got > 1200000ull && got < 3000000ull);
+	got = drain(&c, BUDGET_NEW, 10000);
+	CHECK(got > 1200000ull && got < 3000000ull);
+	budget_start(100);
+	got = drain(&c, BUDGET_ANY, 10000);
+	CHECK(got > 10 * 3000000ull && got < 16 * 3000000ull);
+	CHECK(!budget_allows(&c, BUDGET_ANY) && budget_allows(&c, BUDGET_ODD) && budget_allows(&c, BUDGET_NEW));
+	got = drain(&c, BUDGET_ODD, 10000);
+	CHECK(got > 4 * 3000000ull && got < 9 * 3000000ull);
+	CHECK(!budget_allows(&c, BUDGET_ODD) && budget_allows(&c, BUDGET_NEW));
+	got = drain(&c, BUDGET_NEW, 10000);
 	CHECK(got > 4 * 3000000ull && got < 9 * 3000000ull);
 	usleep(50000);					/* sleeping earns nothing */
-	got = drain(&c, BUDGET_GUARDS, true, 10000);
+	got = drain(&c, BUDGET_NEW, 10000);
 	CHECK(got < 2 * per_ms);
 	spin(200);					/* 20 ms of it */
-	got = drain(&c, BUDGET_GUARDS, true, 10000);
+	got = drain(&c, BUDGET_NEW, 10000);
 	CHECK(got > 10 * per_ms && got < 30 * per_ms);
 	budget_forked();
-	drain(&c, BUDGET_GUARDS, true, 10000);
+	drain(&c, BUDGET_NEW, 10000);
 	spin(200);
-	got = drain(&c, BUDGET_GUARDS, true, 10000);
+	got = drain(&c, BUDGET_NEW, 10000);
 	CHECK(got > 10 * per_ms && got < 50 * per_ms);
-}
-
-/* The purse of canaries: may be overdrawn for preferred blocks, and says when it is empty. */
-static void canaries(void)
-{
-	static struct tctx c;
-	uint64_t per_ms = cycles_per_ms(), got;
-
-	agent_host_init(1 << 20);
-	budget_start(UINT64_MAX, 100);
-	CHECK(!budget_tight);
-	got = drain(&c, BUDGET_CANARIES, false, 10000);
-	CHECK(got > 13 * 3000000ull && got < 20 * 3000000ull);
-	CHECK(budget_tight && budget_allows(&c, BUDGET_CANARIES, true) && budget_allows(&c, BUDGET_GUARDS, false));
-	got = drain(&c, BUDGET_CANARIES, true, 10000);
-	CHECK(got > 45 * 3000000ull && got < 60 * 3000000ull);
-	spin((unsigned)(10 * (50 * 3000000ull / per_ms + 20)));	/* what is owed, counted as if the counter had 3 GHz, and 20 ms */
-	budget_tend();
-	CHECK(!budget_tight);
-	got = drain(&c, BUDGET_CANARIES, false, 10000);
-	CHECK(got > 5 * per_ms && got < 25 * per_ms);
-	CHECK(budget_tight);
-	budget_start(0, 0);				/* nothing, not even in advance */
-	CHECK(budget_tight && !budget_allows(&c, BUDGET_CANARIES, false) && !budget_allows(&c, BUDGET_GUARDS, true));
-	CHECK(budget_allows(&c, BUDGET_CANARIES, true));
-}
-
-/* One event in so many is measured and stands for the others; what was being preempted is not. */
-static void watched(void)
-{
-	static struct tctx c;
-	unsigned nr = 0;
-
-	agent_host_init(1 << 20);
-	for (uint32_t i = 0; i < 10 * BUDGET_EVERY; i++)
-		nr += budget_watch(i) != 0;
-	CHECK(nr == 10);
-	budget_start(0, 1);
-	for (nr = 0; budget_allows(&c, BUDGET_CANARIES, false); nr++)
-		budget_watched(arch_cycles() - 1000000);
-	CHECK(nr == 15 * 3000000ull / (30000 * BUDGET_EVERY) + 1);
-}
-
-static void canaries_alone(void **state)
-{
-	(void)state;
-	in_child(canaries, PMM_CHECK_MPROTECT);
-	in_child(watched, PMM_CHECK_MPROTECT);
+	budget_start(100);				/* pages that the program faults in count, however many */
+	budget_spent(0, 25000);				/* 75,000,000 cycles, a full purse */
+	CHECK(!budget_allows(&c, BUDGET_NEW));
+	budget_start(0);				/* nothing, not even in advance */
+	CHECK(!budget_allows(&c, BUDGET_ANY) && !budget_allows(&c, BUDGET_NEW));
 }
 
 /* ---- all of them ---------------------------------------------------------------------------------------- */
@@ -349,7 +313,6 @@ int main(void)
 		TESTS(no_address_space),
 		TESTS(locked),
 		cmocka_unit_test(budget_alone),
-		cmocka_unit_test(canaries_alone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * agent/check/guard.c: many threads at once, and forks in their midst.
  */

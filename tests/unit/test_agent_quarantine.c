@@ -1,4 +1,5 @@
-/* agent/check/quarantine.c: first in, first out, up to the bound, and nothing is lost where threads meet. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* agent/check/quarantine.c: first in, first out, up to the bound, and nothing is lost where threads meet; recycle.c: what comes behind it. */
 #include "tests/unit/agent_host.h"
 
 #include "tests/unit/unit.h"
@@ -6,6 +7,7 @@
 #include <pthread.h>
 
 #include "agent/check/quarantine.h"
+#include "agent/check/recycle.h"
 
 #define EACH	(100 + 32)	/* a block of 100 bytes with its head and tail */
 
@@ -196,6 +198,39 @@ static void threads(void **state)
 	assert_true(A.ledger->check.quarantined_bytes <= 8 * 50 * EACH);
 }
 
+/* Blocks of just the size that is asked for, the last first; so many of a size, and of so many bytes, and the rest go back. */
+static void blocks_are_used_again(void **state)
+{
+	static struct tctx one, other, third;
+	static char block[64];
+	unsigned nr = 0;
+
+	(void)state;
+	assert_false(recycle_put(&one, block, 48));		/* there is no memory for it yet */
+	recycle_start();
+	assert_null(recycle_take(&one, 48));
+	for (unsigned i = 0; i < RECYCLE_DEPTH; i++)
+		assert_true(recycle_put(&one, &block[i], 48));
+	assert_false(recycle_put(&one, &block[20], 48));
+	assert_false(recycle_put(&one, &block[20], RECYCLE_BYTES));
+	assert_true(recycle_put(&one, &block[21], RECYCLE_BYTES - RECYCLE_STEP));
+	assert_null(recycle_take(&one, 64));
+	assert_null(recycle_take(&one, RECYCLE_BYTES));
+	assert_null(recycle_take(&other, 48));
+	for (unsigned i = RECYCLE_DEPTH; i-- > 0;)
+		assert_ptr_equal(recycle_take(&one, 48), &block[i]);
+	assert_null(recycle_take(&one, 48));
+	assert_ptr_equal(recycle_take(&one, RECYCLE_BYTES - RECYCLE_STEP), &block[21]);
+	for (size_t bytes = RECYCLE_BYTES - RECYCLE_STEP; bytes >= 48; bytes -= RECYCLE_STEP)
+		for (unsigned i = 0; i < RECYCLE_DEPTH; i++)
+			nr += recycle_put(&one, block, bytes) * bytes;
+	assert_in_range(nr, RECYCLE_MOST, RECYCLE_MOST + RECYCLE_BYTES);
+	assert_true(recycle_put(&other, block, 48));
+	recycle_forked();
+	assert_false(recycle_put(&third, &block[1], 48));	/* in a child the first context to come has what the parent's first one had */
+	assert_ptr_equal(recycle_take(&third, RECYCLE_BYTES - RECYCLE_STEP), block);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -203,6 +238,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_is_gone, begin, end),
 		cmocka_unit_test_setup_teardown(no_place_is_taken_twice, begin, end),
 		cmocka_unit_test_setup_teardown(threads, begin, end),
+		cmocka_unit_test_setup_teardown(blocks_are_used_again, begin, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

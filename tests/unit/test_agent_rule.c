@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * agent/rule.c: a rule comes out of the near cache as it went in, and for its own pc only.
  */

@@ -1,7 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * agent/sample.c: the integer arithmetic against the formulas, and the distribution of distances.
+ * Also of agent/record.c.
  */
 #include "tests/unit/agent_host.h"
+
+#include "agent/record.h"
 
 #include "tests/unit/unit.h"
 #include <math.h>
@@ -12,7 +16,7 @@ static void test_weights_follow_the_formula(void **state)
 {
 	(void)state;
 	agent_host_init(1 << 20);
-	A.tree->sample_bytes = R;
+	((struct pmm_tree *)A.tree)->sample_bytes = R;
 	for (uint64_t size = 1; size < 64 * R; size += 1 + size / 50) {
 		double want = (double)size / -expm1(-(double)size / R);
 		double got = (double)sample_bytes(size);
@@ -30,7 +34,7 @@ static void test_counts_are_unbiased(void **state)
 
 	(void)state;
 	agent_host_init(1 << 20);
-	A.tree->sample_bytes = R;
+	((struct pmm_tree *)A.tree)->sample_bytes = R;
 	for (unsigned i = 0; i < 4; i++) {
 		double want = 1 / -expm1(-(double)sizes[i] / R), sum = 0;
 
@@ -50,7 +54,7 @@ static void test_distances_are_exponential(void **state)
 
 	(void)state;
 	agent_host_init(1 << 20);
-	A.tree->sample_bytes = R;
+	((struct pmm_tree *)A.tree)->sample_bytes = R;
 	c = agent_host_ctx();
 	c->random = 42;
 	for (int i = 0; i < 200000; i++) {
@@ -66,12 +70,47 @@ static void test_distances_are_exponential(void **state)
 	agent_host_fini();
 }
 
+/* How many samples a filter slot is said to hold, of `nr` that share it and of which one is released and comes back; then all go. */
+static void filter_after(unsigned nr, unsigned full, unsigned end)
+{
+	const uint64_t first = 0x7f0000000000, apart = (uint64_t)AGENT_FILTER_SLOTS << 12;
+	struct block_info was;
+	struct tctx *c;
+
+	agent_host_init(64 << 20);
+	((struct pmm_tree *)A.tree)->sample_bytes = 1;
+	A.sampled = true;
+	memset(sample_pages, 0, sizeof(sample_pages));
+	c = agent_host_ctx();
+	for (unsigned i = 0; i < nr; i++)
+		record_alloc_at(c, first + i * apart, 16, PMM_KIND_MALLOC, 0);
+	assert_int_equal(*sample_filter(first), full);
+	assert_true(record_free(c, first, &was));
+	record_restore(c, first, &was);
+	assert_int_equal(*sample_filter(first), full);
+	assert_int_equal(agent_host_live(), 16 * (int64_t)nr);
+	for (unsigned i = 0; i < nr; i++)
+		assert_true(record_free(c, first + i * apart, &was));
+	assert_int_equal(*sample_filter(first), end);
+	agent_host_fini();
+}
+
+static void test_full_filters_stay_full(void **state)
+{
+	(void)state;
+	filter_after(1, 1, 0);
+	filter_after(254, 254, 0);
+	filter_after(255, 255, 255);
+	filter_after(300, 255, 255);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_weights_follow_the_formula),
 		cmocka_unit_test(test_counts_are_unbiased),
 		cmocka_unit_test(test_distances_are_exponential),
+		cmocka_unit_test(test_full_filters_stay_full),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,10 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * agent/site.c: stacks become numbers, the same number for the same stack, also when threads race.
+ * Also of agent/stack.c, agent/arena.c, agent/node.c.
  */
 #include "tests/unit/agent_host.h"
 
+#include "agent/node.h"
 #include "tests/unit/unit.h"
 #include <pthread.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static void test_nodes_are_shared(void **state)
 {
@@ -72,7 +79,7 @@ static void test_a_full_arena_gives_site_zero(void **state)
 	uint32_t node = 0, last = 0;
 
 	(void)state;
-	agent_host_init(64 << 10);
+	agent_host_init(256 << 10);
 	for (uint64_t i = 0; i < 10000; i++) {
 		node = node_get(0, 0x400000 + i);
 		if (!node)
@@ -80,15 +87,20 @@ static void test_a_full_arena_gives_site_zero(void **state)
 		last = node;
 	}
 	assert_int_equal(node, 0);
-	assert_int_equal(last, 2047);		/* two chunks of 24 KiB fit */
+	assert_in_range(last, 1000, 4095);
+	assert_int_equal(A.ledger->nr_nodes, last + 1);			/* no number is used up in vain */
+	for (uint32_t i = 1; i <= last; i++)
+		assert_int_equal(node_get(0, 0x400000 + i - 1), i);	/* what there is stays */
+	assert_int_equal(node_get(0, 0x300000), 0);
 	assert_int_equal(site_get(0, 0), 0);
+	assert_in_range(A.ledger->arena_used - A.ledger->arena_off, (224 << 10) - (16 << 10), (240 << 10));	/* an eighth is left, for blocks */
 	agent_host_fini();
 }
 
 /* More than go into the buckets at the start: those made before and after there are more keep their numbers, with room for more or not. */
 static void test_many_nodes(void **state)
 {
-	static const size_t arena[] = { 32 << 20, 9 << 20 };	/* the nodes take 7, the buckets 4 when there are 6 of nodes */
+	static const size_t arena[] = { 32 << 20, 12 << 20 };	/* the nodes take 7, the buckets 4 when there are 6 of nodes */
 	enum { NODES = 9 << 15 };
 
 	(void)state;
@@ -98,9 +110,195 @@ static void test_many_nodes(void **state)
 			assert_int_equal(node_get(i / 3, 0x400000 + i), i + 1);
 		for (uint32_t i = NODES; i-- > 0;)
 			assert_int_equal(node_get(i / 3, 0x400000 + i), i + 1);
-		assert_int_equal(!A.node_more, k);
 		agent_host_fini();
 	}
+}
+
+/* ---- many, by several at once --------------------------------------------------------------------------- */
+
+#define MANY_BITS	16		/* stacks of so many frames, each one of two */
+
+/* The nodes of stack `number`, in runs of four as walks have them. */
+static uint32_t stack_get(uint32_t number)
+{
+	uint64_t frame[NODE_RUN], hash = 0, at = 0;
+	uint32_t node = 0;
+
+	for (uint32_t i = 0; i < MANY_BITS; i += NODE_RUN, hash = at) {
+		for (uint32_t k = 0; k < NODE_RUN; k++) {
+			frame[k] = 0x1000100000400000ull + (i + k) * 16 + (number >> (MANY_BITS - 1 - i - k) & 1);
+			at = node_hash(at, frame[k]);
+		}
+		node = node_get_run(node, hash, frame, NODE_RUN);
+		if (!node)
+			return 0;
+	}
+	return node;
+}
+
+static uint32_t many[THREADS][1 << MANY_BITS];
+
+/* Each thread in an order of its own; the first two in the same one, so that they meet all the time. */
+static void *intern_many(void *arg)
+{
+	uint32_t (*mine)[1 << MANY_BITS] = arg;
+	uint32_t thread = (uint32_t)(mine - many), step = thread < 2 ? 1 : 2 * thread + 7919;
+
+	for (uint32_t i = 0; i < 1 << MANY_BITS; i++) {
+		uint32_t number = i * step & ((1 << MANY_BITS) - 1);
+
+		(*mine)[number] = site_get(stack_get(number), 0);
+	}
+	return NULL;
+}
+
+/* Does the node's stack say what it was made for? */
+static bool stack_is(uint32_t node, uint32_t number)
+{
+	for (uint32_t i = MANY_BITS; i-- > 0; number >>= 1) {
+		const struct pmm_node *n = node_at(node);
+
+		if (n->frame != 0x1000100000400000ull + i * 16 + (number & 1) || n->parent >= node)
+			return false;
+		node = n->parent;
+	}
+	return !node;
+}
+
+/*
+ * Every stack is one, whoever comes upon it first, while the table grows under all of them: a tree of 2^17 nodes has no more than that, but for numbers
+ * that whoever lost a race left empty.
+ */
+static void test_many_threads_make_each_node_once(void **state)
+{
+	static bool used[1 << (MANY_BITS + 1)];
+	uint32_t nodes = 0, sites = 0;
+	pthread_t thread[THREADS];
+
+	(void)state;
+	agent_host_init(64 << 20);
+	for (int t = 0; t < THREADS; t++)
+		pthread_create(&thread[t], NULL, intern_many, &many[t]);
+	for (int t = 0; t < THREADS; t++)
+		pthread_join(thread[t], NULL);
+	for (uint32_t i = 0; i < 1 << MANY_BITS; i++) {
+		uint32_t site = many[0][i];
+
+		assert_int_not_equal(site, 0);
+		for (int t = 1; t < THREADS; t++)
+			assert_int_equal(many[t][i], site);
+		assert_true(stack_is(stack_get(i), i));
+		assert_true(site < NR(used) && !used[site]);
+		used[site] = true;
+	}
+	for (uint32_t i = 1; i < A.ledger->nr_nodes; i++)
+		nodes += node_at(i)->frame != 0;
+	assert_int_equal(nodes, (2 << MANY_BITS) - 2);
+	for (uint32_t i = 1; i < A.ledger->nr_sites; i++)
+		sites += ((struct pmm_site *)arena_at(A.ledger->site_dir[i >> PMM_SITE_SHIFT]))[i & ((1 << PMM_SITE_SHIFT) - 1)].node != 0;
+	assert_int_equal(sites, 1 << MANY_BITS);
+	agent_host_fini();
+}
+
+/*
+ * A process is killed while its threads make stacks, at any instruction: what was handed out is there, and others that have the same ledger go on with
+ * it, find it all, and double nothing.
+ */
+static void test_killed_in_the_midst(void **state)
+{
+	size_t bytes = PMM_ARENA_OFF + (64 << 20);
+
+	(void)state;
+	for (unsigned round = 0; round < 12; round++) {
+		void *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		uint32_t made, nodes = 0;
+		pid_t child;
+
+		assert_ptr_not_equal(base, MAP_FAILED);
+		agent_host_init_at(base, bytes);
+		child = fork();
+		if (!child) {
+			pthread_t thread[THREADS];
+
+			for (int t = 0; t < THREADS; t++)
+				pthread_create(&thread[t], NULL, intern_many, &many[t]);
+			for (;;)
+				pause();
+		}
+		while (LOAD(A.ledger->nr_nodes) < 1000 + round * 9973)
+			usleep(100);
+		kill(child, SIGKILL);
+		waitpid(child, NULL, 0);
+		made = A.ledger->nr_nodes;
+		for (uint32_t i = 0; i < 1 << MANY_BITS; i++)
+			assert_true(stack_is(stack_get(i), i));
+		for (uint32_t i = 1; i < A.ledger->nr_nodes; i++)
+			nodes += node_at(i)->frame != 0;
+		/* at most one of each thread was filled and not yet put into the table */
+		assert_in_range(nodes, (2 << MANY_BITS) - 2, (2 << MANY_BITS) - 2 + THREADS);
+		assert_true(made <= A.ledger->nr_nodes);
+		munmap(base, bytes);
+	}
+}
+
+/* An array was closed by whoever then stopped for ever: others make the larger one themselves. */
+static void test_a_closed_part_is_grown_by_others(void **state)
+{
+	enum { CLOSED = 1 << 28, GROWING_BIT = 38 };
+	uint32_t nodes[64];
+	uint64_t *part;
+
+	(void)state;
+	agent_host_init(16 << 20);
+	part = (uint64_t *)(A.base + PMM_NODE_HASH_OFF);
+	for (uint32_t i = 0; i < 64; i++)
+		nodes[i] = node_get(0, 0x400000 + i);
+	for (uint64_t p = 0; p < PMM_NODE_HASH_BYTES / 8; p++) {
+		uint64_t *slots = part[p] ? arena_at((pmm_ref)part[p]) : NULL;
+
+		for (uint64_t i = 0; slots && i < 1ull << (part[p] >> 32 & 63); i++)
+			slots[i] = slots[i] ? slots[i] : CLOSED;
+		part[p] |= slots ? 1ull << GROWING_BIT : 0;
+	}
+	for (uint32_t i = 0; i < 64; i++)
+		assert_int_equal(node_get(0, 0x400000 + i), nodes[i]);
+	for (uint32_t i = 64; i < 20000; i++)
+		assert_int_equal(node_get(0, 0x400000 + i), i + 1);
+	for (uint32_t i = 0; i < 20000; i++)
+		assert_int_equal(node_get(0, 0x400000 + i), i + 1);
+	agent_host_fini();
+}
+
+/* ---- records -------------------------------------------------------------------------------------------- */
+
+/* Near and far ones: each has a record of its own, and keeps it. Without room there is none, but that of site 0. */
+static void test_records_of_all_numbers(void **state)
+{
+	static const uint32_t site[] = { 1, 1023, 1024, SITE_NEAR - 1, SITE_NEAR, SITE_NEAR + 1, 2 * SITE_NEAR - 1, 2 * SITE_NEAR, PMM_MAX_SITES - 1 };
+	struct pmm_record *record[NR(site)], *none;
+	struct tctx *c;
+
+	(void)state;
+	agent_host_init(16 << 20);
+	c = agent_host_ctx();
+	for (size_t i = 0; i < NR(site); i++) {
+		record[i] = site_record(c, site[i], 0);
+		assert_int_equal(record[i]->site, site[i]);
+		for (size_t k = 0; k < i; k++)
+			assert_ptr_not_equal(record[k], record[i]);
+	}
+	for (size_t i = 0; i < NR(site); i++)
+		assert_ptr_equal(site_record(c, site[i], 0), record[i]);
+	assert_null(site_record(c, 0, 0));
+	A.ledger->arena_end = A.ledger->arena_used;
+	assert_null(site_record(c, 2, 0));
+	assert_ptr_equal(site_record(c, 1, 0), record[0]);
+	none = site_record_none(c, 0);
+	assert_ptr_equal(site_record_none(c, 0), none);
+	assert_int_equal(none->site, 0);
+	assert_ptr_equal(arena_at(c->pub.records), none);
+	assert_ptr_equal(site_lifetimes(c, record[0]), ((struct pmm_lifetimes *)arena_at(none->lifetimes))->frees);
+	agent_host_fini();
 }
 
 int main(void)
@@ -110,6 +308,10 @@ int main(void)
 		cmocka_unit_test(test_threads_agree),
 		cmocka_unit_test(test_a_full_arena_gives_site_zero),
 		cmocka_unit_test(test_many_nodes),
+		cmocka_unit_test(test_many_threads_make_each_node_once),
+		cmocka_unit_test(test_killed_in_the_midst),
+		cmocka_unit_test(test_a_closed_part_is_grown_by_others),
+		cmocka_unit_test(test_records_of_all_numbers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

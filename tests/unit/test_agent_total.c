@@ -1,5 +1,7 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * agent/total.c: live bytes, the peak, and what the heap was made of at the peak, on one thread and on many.
+ * Also of agent/site.c.
  */
 #include "tests/unit/agent_host.h"
 

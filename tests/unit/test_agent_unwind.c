@@ -1,8 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * agent/unwind.c, piece.c, known.c: whatever the context remembers of earlier stacks, the site is that of a full walk.
  * Stacks are made up in an array, of functions whose rules are put into the rule cache.
+ * Also of agent/stack.c, agent/module.c.
  */
 #include "tests/unit/agent_host.h"
+
+#include "agent/node.h"
 
 #include "tests/unit/unit.h"
 
@@ -230,6 +234,36 @@ static void test_a_word_in_the_middle_differs(void **state)
 	}
 }
 
+/*
+ * Stacks of each depth that come back, and differ in a single word, the outermost or any other: what is known of one is not taken for the
+ * other, whatever number of words decides.
+ */
+static void test_stacks_that_come_back(void **state)
+{
+	(void)state;
+	for (unsigned depth = 2; depth <= 15; depth++) {
+		unsigned f[16] = { 0 };
+		struct stack s;
+
+		start(true);
+		rule_put(31, MODULE, (struct cfi_rule){ .kind = CFI_END });	/* another outermost one */
+		for (unsigned i = 1; i < depth; i++)
+			f[i] = i % 7 ? 1 + i % 20 : 32 + i % 10;
+		for (unsigned round = 0; round < 12 * depth; round++) {
+			unsigned g[16], changed = round % depth;
+
+			memcpy(g, f, sizeof(g));
+			g[changed] += !changed ? 31 : g[changed] < 32 ? 9 : 3;	/* of the same size */
+			s = stack_of(depth, g);
+			assert_int_equal(site_at(&s), site_of(depth, g));
+			assert_int_equal(site_at(&s), site_of(depth, g));
+			s = stack_of(depth, f);
+			assert_int_equal(site_at(&s), site_of(depth, f));
+		}
+		stop();
+	}
+}
+
 /* A saved rbp counts where a frame further out is found through it, and nowhere else. */
 static void test_saved_rbp(void **state)
 {
@@ -447,6 +481,7 @@ int main(void)
 		cmocka_unit_test(test_joins_anywhere),
 		cmocka_unit_test(test_a_full_piece_gets_deeper),
 		cmocka_unit_test(test_a_word_in_the_middle_differs),
+		cmocka_unit_test(test_stacks_that_come_back),
 		cmocka_unit_test(test_saved_rbp),
 		cmocka_unit_test(test_a_realigned_frame),
 		cmocka_unit_test(test_a_zero_return_address),

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* arch/x86_64/agent_signal.h: frames of handlers are where the kernel puts them, and instructions are what they are taken for. */
 #include "tests/unit/unit.h"
 

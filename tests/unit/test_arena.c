@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Unit tests of src/base/arena.c. */
 #include "src/base/arena.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* include/pmm/bpf.h: what filters say, as libseccomp and people write them, and programs that are none. */
 #include "tests/unit/unit.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * include/pmm/check.h: canary tells its block, and nothing else does.
  */

@@ -1,6 +1,9 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The .pmm capture: what is written reads back the same, and damage is noticed.
+ * Also of src/capture/file_format.c, file_pack.c, file_read.c, file_unpack.c, file_values.c, file_write.c.
  */
+#include "src/base/fmt.h"
 #include "tests/unit/capture_image.h"
 
 static void expect_round_trip(struct heap *h)
@@ -104,6 +107,30 @@ static void lines_of_the_source_read_back_the_same(void **state)
 	free(m.bytes);
 }
 
+static void frees_that_nobody_saw_read_back_the_same(void **state)
+{
+	struct heap *h = recipe_heap("site main size=10 allocs=2\n"), *back;
+	uint64_t gone = 1;
+	char what[100];
+	struct image m;
+	struct err e;
+
+	(void)state;
+	assert_int_equal(heap_forget(h, &gone), 0);
+	assert_int_equal(h->missed_frees, 1);
+	assert_int_equal(h->frees, 1);
+	assert_int_equal(h->live_blocks, 1);
+	assert_int_equal(h->nr_blocks, 1);
+	m = write_image(h);
+	assert_int_equal(read_image(m.bytes, m.n, &back, &e), 0);
+	if (!heap_equal(h, back, what, sizeof(what)))
+		fail_msg("%s", what);
+	assert_int_equal(back->missed_frees, 1);
+	heap_free(h);
+	heap_free(back);
+	free(m.bytes);
+}
+
 /* ---- damage -------------------------------------------------------------------------------- */
 
 static void any_changed_byte_is_noticed(void **state)
@@ -130,6 +157,41 @@ static void any_changed_byte_is_noticed(void **state)
 			m.bytes[i] ^= change[k];
 		}
 	}
+	heap_free(h);
+	free(m.bytes);
+}
+
+static uint64_t bytes_of_tables(const struct heap *h, uint64_t nr_frames)
+{
+	return h->nr_blocks * sizeof(*h->blocks) + h->nr_maps * sizeof(*h->maps) + h->nr_nodes * (sizeof(*h->nodes) + sizeof(uint32_t)) +
+	       nr_frames * sizeof(struct file_frame) + (h->nr_sites + h->nr_map_sites) * sizeof(*h->sites) + h->nr_modules * sizeof(*h->modules) +
+	       h->nr_threads * sizeof(*h->threads) + h->nr_points * sizeof(*h->points) + h->nr_site_points * sizeof(*h->site_points);
+}
+
+/* A sound capture that takes more than it may is not read, and what it takes is told before any of it is taken. */
+static void more_than_the_limit_is_not_read(void **state)
+{
+	struct heap *h = recipe_heap("generate sites=700 blocks=200000 depth=30 points=50\n"), *back = NULL;
+	struct image m = write_image(h);
+	uint64_t least, most;
+	char text[512];
+	struct err e;
+
+	(void)state;
+	least = bytes_of_tables(h, 0);
+	most = bytes_of_tables(h, h->nr_nodes);		/* no more frames than nodes */
+	assert_true(least > 6u << 20);
+	assert_int_equal(read_image_within(m.bytes, m.n, 1u << 20, &back, &e), -EFBIG);
+	assert_null(back);
+	snprintf(text, sizeof(text), "the capture 'x' of %s asks for ", fmt_bytes(m.n).s);
+	assert_int_equal(strncmp(e.text, text, strlen(text)), 0);
+	assert_non_null(strstr(e.text, " of memory, and the limit is 1.00 MiB"));
+	assert_in_range(atof(e.text + strlen(text)) * (1 << 20), least * 0.99, most * 1.01);
+	assert_string_equal(e.hint, "if you trust it and the memory is there, raise the limit with --memory-limit SIZE");
+	assert_int_equal(read_image_within(m.bytes, m.n, least - 1, &back, &e), -EFBIG);
+	assert_int_equal(read_image_within(m.bytes, m.n, most + (1u << 20), &back, &e), 0);
+	expect_same_heap(h, back);
+	heap_free(back);
 	heap_free(h);
 	free(m.bytes);
 }
@@ -168,7 +230,7 @@ static void other_files_are_told_apart(void **state)
 		       "the capture 'x' is damaged (header): its checksum does not match");
 	head->crc = file_crc(0, head, offsetof(struct file_header, crc));
 	expect_refusal(m.bytes, m.n, -EPROTO,
-		       "the capture 'x' was made by a newer pmm (format 2.3, this one reads 1)");
+		       "the capture 'x' was made by a newer pmm (format 2.4, this one reads 1)");
 	heap_free(h);
 	free(m.bytes);
 }
@@ -179,7 +241,9 @@ int main(void)
 		cmocka_unit_test(heaps_read_back_the_same),
 		cmocka_unit_test(extreme_numbers_read_back_the_same),
 		cmocka_unit_test(texts_are_made_harmless), cmocka_unit_test(lines_of_the_source_read_back_the_same),
+		cmocka_unit_test(frees_that_nobody_saw_read_back_the_same),
 		cmocka_unit_test(any_changed_byte_is_noticed),
+		cmocka_unit_test(more_than_the_limit_is_not_read),
 		cmocka_unit_test(any_lost_end_is_noticed),
 		cmocka_unit_test(other_files_are_told_apart),
 	};

@@ -1,6 +1,9 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Captures with the right checksums and wrong contents, or contents that are not this version's: nothing that a file holds does harm.
+ * Also of src/capture/file_format.c, file_pack.c, file_read.c, file_unpack.c, file_values.c, file_write.c.
  */
+#include "src/base/fmt.h"
 #include "src/capture/file_pack.h"
 #include "tests/unit/capture_image.h"
 
@@ -134,9 +137,6 @@ static void forgeries_are_refused(void **state)
 		       "than such a file can hold");
 	expect_forgery(forge_impossible_count, -EBADMSG,
 		       "the capture 'x' is damaged (threads): it cannot have 1099511627776 rows");
-	expect_forgery(forge_bomb, -EBADMSG,
-		       "the capture 'x' is damaged (live blocks): it declares more "
-		       "than such a file can hold");
 	expect_forgery(forge_surplus, -EBADMSG,
 		       "the capture 'x' is damaged (time series): it holds more than its rows");
 	expect_forgery(forge_deficit, -EBADMSG,
@@ -247,6 +247,22 @@ static void add_optional_section(struct pack *p)
 }
 
 /* What a later minor version may do: optional sections, more at the end of a section. */
+/* More than such a file can hold is damage; what it can hold and the limit forbids is told with both figures. */
+static void bombs_are_refused(void **state)
+{
+	struct image m = forged(forge_bomb);
+	struct heap *h = NULL;
+	char text[512];
+	struct err e;
+
+	(void)state;
+	snprintf(text, sizeof(text), "the capture 'x' of %s asks for 188 MiB of memory, and the limit is 64.0 MiB", fmt_bytes(m.n).s);
+	expect_refusal(m.bytes, m.n, -EFBIG, text);
+	assert_int_equal(read_image_within(m.bytes, m.n, 256u << 20, &h, &e), -EBADMSG);
+	assert_string_equal(e.text, "the capture 'x' is damaged (live blocks): it holds more than its rows");
+	free(m.bytes);
+}
+
 static void later_minor_versions_are_read(void **state)
 {
 	struct heap *h = recipe_heap(rich_recipe);
@@ -296,8 +312,8 @@ static void a_search_is_optional(void **state)
 	assert_int_equal(head.count, FILE_SEARCH);
 	memcpy(&end, rich.bytes + rich.n - sizeof(end), sizeof(end));
 	memcpy(&head, rich.bytes + end.toc_offset, sizeof(head));
-	assert_int_equal(head.count, FILE_SPOTS);	/* the recipe has none of those */
-	for (int i = 0; i < FILE_SPOTS; i++) {
+	assert_int_equal(head.count, FILE_NR_TABLES - 2);	/* the recipe has no FILE_SPOTS, no FILE_MISSED */
+	for (int i = 0; i < FILE_NR_TABLES - 2; i++) {
 		memcpy(&toc, rich.bytes + end.toc_offset + sizeof(head) + i * sizeof(toc), sizeof(toc));
 		assert_int_equal(!(toc.section.flags & FILE_REQUIRED), i >= FILE_SEARCH);
 	}
@@ -379,7 +395,7 @@ static void forged_heap_errors_are_refused(void **state)
 	} row[] = {
 		{ forge_finding_site, "(contents): finding 0 names site 2" },
 		{ forge_finding_thread, "(contents): finding 0 names thread 65534" },
-		{ forge_finding_type, "(contents): finding 0 is of type 14 by 0" },
+		{ forge_finding_type, "(contents): finding 0 is of type 15 by 0" },
 		{ forge_finding_count, "(contents): finding 0 contradicts itself" },
 		{ forge_finding_code, "(heap errors): a heap error has too many bytes" },
 		{ forge_finding_name, "(heap errors): a name is too long" },
@@ -546,6 +562,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(forgeries_are_refused),
+		cmocka_unit_test(bombs_are_refused),
 		cmocka_unit_test(contradictions_are_refused),
 		cmocka_unit_test(later_minor_versions_are_read),
 		cmocka_unit_test(forged_heap_errors_are_refused),

@@ -1,5 +1,7 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Captures on the disk: who may read them, what becomes of one when another cannot be written, which source an argument means.
+ * Of src/capture/file_write.c, file_read.c, capture.c.
  */
 #include <dirent.h>
 #include <signal.h>
@@ -57,7 +59,7 @@ static void a_file_is_written_for_its_owner_only(void **state)
 	assert_int_equal(stat(p.path, &st), 0);
 	assert_int_equal(st.st_mode, S_IFREG | 0600);
 	assert_int_equal(count_files(p.dir), 1);
-	assert_int_equal(capture_file.read(p.path, &back, &e), 0);
+	assert_int_equal(capture_file.read(p.path, 0, &back, &e), 0);
 	expect_same_heap(h, back);
 	heap_free(h);
 	heap_free(back);
@@ -123,7 +125,7 @@ static void a_full_disk_leaves_nothing_behind(void **state)
 	}
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
 	assert_int_equal(count_files(p.dir), 1);
-	assert_int_equal(capture_file.read(p.path, &back, &e), 0);
+	assert_int_equal(capture_file.read(p.path, 0, &back, &e), 0);
 	expect_same_heap(small, back);
 	heap_free(small);
 	heap_free(large);
@@ -136,7 +138,7 @@ static void expect_no_read(const char *path, int code, const char *text)
 	struct heap *h = NULL;
 	struct err e = {0};
 
-	assert_int_equal(capture_file.read(path, &h, &e), code);
+	assert_int_equal(capture_file.read(path, 0, &h, &e), code);
 	assert_null(h);
 	if (text)
 		assert_string_equal(e.text, text);
@@ -174,9 +176,33 @@ static void arguments_find_their_source(void **state)
 	assert_ptr_equal(capture_for(""), &capture_file);
 }
 
+/* Only its own directory must be writable: where pmm was started does not matter. */
+static void it_is_made_where_it_will_be(void **state)
+{
+	struct place p = place_new();
+	struct heap *h = recipe_heap(rich_recipe);
+	struct err e = {0};
+	char before[4096];
+
+	(void)state;
+	assert_non_null(getcwd(before, sizeof(before)));
+	assert_int_equal(chdir("/proc/self/fdinfo"), 0);
+	assert_int_equal(capture_write(h, p.path, &e), 0);
+	assert_int_equal(chdir(before), 0);
+	assert_int_equal(count_files(p.dir), 1);
+	assert_int_equal(chdir(p.dir), 0);
+	assert_int_equal(capture_write(h, "b.pmm", &e), 0);	/* and here, when it has no directory */
+	assert_int_equal(count_files(p.dir), 2);
+	assert_int_equal(unlink("b.pmm"), 0);
+	assert_int_equal(chdir(before), 0);
+	heap_free(h);
+	place_free(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(it_is_made_where_it_will_be),
 		cmocka_unit_test(a_file_is_written_for_its_owner_only),
 		cmocka_unit_test(places_that_cannot_be_written_are_named),
 		cmocka_unit_test(a_full_disk_leaves_nothing_behind),

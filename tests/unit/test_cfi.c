@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Unit test of agent/cfi.c and cfi_row.c: each call frame instruction, and the rule it leads to. */
 #include "agent/cfi.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Unit test of agent/cfi_fde.c: entries, encodings and search tables, sound and broken. */
 #include "agent/cfi_fde.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Test of agent/cfi.c against elfutils on the libraries and programs of this machine: at the first
  * and last byte of every row of every FDE, the simple rule and the full step must find the caller

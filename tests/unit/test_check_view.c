@@ -1,5 +1,7 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Heap errors as a person and as a program read them: exact text and JSON of every kind.
+ * Also of src/view/check.c, check_figures.c, check_head.c, check_words.c, stack.c, src/analyze/role.c.
  */
 #include "tests/unit/recipe_heap.h"
 
@@ -18,6 +20,13 @@ static unsigned four(const uint8_t *code, unsigned bytes)
 	return bytes && code[0] == 0x8b ? 4 : 0;
 }
 
+static bool odd(const uint8_t *code, unsigned bytes, const uint64_t regs[HEAP_NR_REGS], uint64_t *address, bool *writes)
+{
+	*address = 0xfdfdfdfdfdfdfe05 + regs[0];
+	*writes = true;
+	return bytes && code[0] == 0x8b;
+}
+
 static char *make(const char *recipe, struct check_view_options opt, bool json)
 {
 	struct heap *h = recipe_heap(recipe);
@@ -29,6 +38,7 @@ static char *make(const char *recipe, struct check_view_options opt, bool json)
 	FILE *out = open_memstream(&got, &size);
 
 	opt.access_bytes = four;
+	opt.odd_address = odd;
 	recipe_names(&n, h);
 	assert_int_equal(check_view_init(&v, h, &n, &opt), 0);
 	assert_int_equal(json ? doc_print_json(&v.doc, out) : doc_print_text(&v.doc, &style, out), 0);
@@ -70,8 +80,9 @@ static void all_three_places_are_told(void **state)
 	       "free=main>drop free-at=2995ms free-thread=worker\n",
 	       (struct check_view_options){ .depth = 8 },
 	       "demo\n"
+	       "  blocks   all 11 blocks had canaries, 81 % guard pages; no guard pages: 2 for\n"
+	       "           their cost (--budget)\n"
 	       "  process  demo, pid 42, ran 10.0 s, still running\n"
-	       "  blocks   9 blocks guarded, 2 with canaries; 2 for their cost (--budget)\n"
 	       "  found    1 error: 1 use after free; 3 times in all\n"
 	       "\n"
 	       "  use after free in parse, parse.c:7\n"
@@ -146,6 +157,14 @@ static void every_kind_of_error_has_its_words(void **state)
 		{ "type=wild access=read size=8 address=1000 site=main>a", "wild access in a, a.c:7", "read of 8 bytes where no block is" },
 		{ "type=uninitialised by=valgrind text=Use_of_nothing site=main>a", "uninitialised memory in a, a.c:7", "Use_of_nothing" },
 		{ "type=other by=valgrind text=words site=main>a", "error in a, a.c:7", "words" },
+		{ "type=other by=valgrind text=words block=1000 block-size=4 site=main>a", "error in a, a.c:7", "words" },
+		{ "type=bad-free by=valgrind release=free text=words site=main>a", "bad free in a, a.c:7", "words" },
+		{ "type=bad-free by=valgrind release=free place=stack text=words site=main>a", "bad free in a, a.c:7", "free of memory on a stack" },
+		{ "type=wild by=valgrind place=stack text=words site=main>a", "wild access in a, a.c:7", "words" },
+		{ "type=size by=valgrind text=words kind=malloc site=main>a", "bad size in a, a.c:7", "words" },
+		{ "type=size by=valgrind text=words kind=malloc size=18446744073709551615 site=main>a", "bad size in a, a.c:7",
+		  "malloc of 0xffffffffffffffff bytes: -1 taken for a size" },
+		{ "type=wild by=valgrind access=read site=main>a", "wild access in a, a.c:7", "an error" },
 		{ "type=wild access=exec address=1000", "wild access", "execution where no block is" },
 	};
 
@@ -154,17 +173,66 @@ static void every_kind_of_error_has_its_words(void **state)
 		expect_lines(kinds[i][0], kinds[i][1], kinds[i][2]);
 }
 
+static bool told_before(const void *ctx, const struct heap_finding *f)
+{
+	return f->block == *(const uint64_t *)ctx;
+}
+
+/* What a sweep has found and the release finds again: who released it, and how much later, is all that is new. */
+static void damage_is_told_once(void **state)
+{
+	const uint64_t block = 0x1000;
+	struct check_view_options opt = { .no_head = true, .again = told_before, .again_ctx = &block };
+
+	(void)state;
+	expect(PROCESS "check light\nsite main>a size=1\nsite main>b size=1\n"
+	       "finding type=overrun by=sweep access=write address=1018 block=1000 block-size=24 alloc=main>a first=2s "
+	       "release=free free=main>b free-at=5s free-thread=worker\n",
+	       (struct check_view_options){ .no_head = true },
+	       "pmm: heap overrun, of a block from a, a.c:7\n"
+	       "  write right behind the end of a block of 24 bytes, between its allocation\n"
+	       "  and the sweep 2.00 s after the start\n"
+	       "  demo, pid 42\n"
+	       "  the block at 0x1000 was allocated, 2.00 s before:\n"
+	       "    a  a.c:7\n"
+	       "    main  main.c:7\n"
+	       "  found again by its free in thread 8 (worker), 3.00 s later:\n"
+	       "    b  b.c:7\n"
+	       "    main  main.c:7\n");
+	expect(PROCESS "check light\nsite main>a size=1\nsite main>b size=1\n"
+	       "finding type=overrun by=sweep access=write address=1018 block=1000 block-size=24 alloc=main>a first=2s release=free free=main>b free-at=1s\n",
+	       (struct check_view_options){ .no_head = true },
+	       "pmm: heap overrun, of a block from a, a.c:7\n"
+	       "  write right behind the end of a block of 24 bytes, between its allocation\n"
+	       "  and the sweep 2.00 s after the start\n"
+	       "  demo, pid 42\n"
+	       "  the block at 0x1000 was allocated, 2.00 s before:\n"
+	       "    a  a.c:7\n"
+	       "    main  main.c:7\n"
+	       "  found again by its free, 0 s later:\n"
+	       "    b  b.c:7\n"
+	       "    main  main.c:7\n");
+	expect(PROCESS "check light\nsite main>a size=1\nsite main>b size=1\n"
+	       "finding type=overrun by=release access=write address=1018 block=1000 block-size=24 alloc=main>a first=2s release=free site=main>b\n",
+	       opt,
+	       "pmm: heap overrun, found again in b, b.c:7\n"
+	       "  free of a block of 24 bytes at 0x1000, whose damage a sweep has told\n"
+	       "  demo, pid 42, 2.00 s after the start:\n"
+	       "    b  b.c:7\n"
+	       "    main  main.c:7\n");
+}
+
 static void a_run_without_errors_is_one_line(void **state)
 {
 	(void)state;
 	expect(PROCESS "check guard guarded=9 canaried=2 large=2\n", (struct check_view_options){ .brief = true },
-	       "pmm: no heap errors in demo, pid 42: 9 blocks guarded, 2 with canaries;\n2 for their size\n");
+	       "pmm: demo, pid 42: all 11 blocks had canaries, 81 % guard pages; no heap\nerrors; no guard pages: 2 for their size\n");
 	expect(PROCESS "check light canaried=1\n", (struct check_view_options){ .brief = true },
-	       "pmm: no heap errors in demo, pid 42: 1 block with canaries\n");
+	       "pmm: demo, pid 42: the only block had canaries; no heap errors\n");
 	expect(PROCESS "check sampled guarded=3 sweeps=2\n", (struct check_view_options){ 0 },
 	       "demo\n"
+	       "  blocks   3 blocks had guard pages, a random sample\n"
 	       "  process  demo, pid 42, ran 10.0 s, still running\n"
-	       "  blocks   3 blocks guarded, a random sample\n"
 	       "  found    no heap errors; 2 sweeps of all live blocks\n");
 }
 
@@ -172,18 +240,20 @@ static void a_run_without_errors_is_one_line(void **state)
 static void what_was_not_looked_at_is_told(void **state)
 {
 	(void)state;
-	expect(PROCESS "check guard guarded=1 canaried=4 limit=3 refused=1 passed=5 failed=6 lost=7\nfinding type=size by=function kind=malloc\n",
+	expect(PROCESS "check guard guarded=1 canaried=4 limit=3 refused=1 passed=5 early=2 unkept-large=8 unkept-busy=9 failed=6 lost=7\nfinding type=size by=function kind=malloc\n",
 	       (struct check_view_options){ .from = 1, .brief = true },
 	       "demo\n"
+	       "  blocks   5 of 10 blocks had canaries, 10 % guard pages; no guard pages: 3\n"
+	       "           above the limit (--max-guarded), 1 as the kernel refused; not\n"
+	       "           checked: 2 from before pmm was ready, 3 where they could not be\n"
+	       "           tracked; not kept after release: 8 too large (--quarantine), 9 as\n"
+	       "           the quarantine was in use\n"
 	       "  process  demo, pid 42, ran 10.0 s, still running\n"
-	       "  blocks   1 block guarded, 4 with canaries; 3 above the limit (--max-guarded);\n"
-	       "           1 as the kernel refused\n"
 	       "  failed   6 requests made to fail\n"
 	       "  found    1 error: 1 bad size\n"
 	       "\n"
 	       "  !  7 errors more met, but not told: there is room for 1,024 different\n"
-	       "     ones a process\n"
-	       "  !  5 blocks not checked at all\n");
+	       "     ones a process\n");
 }
 
 static void damaged_blocks_are_counted(void **state)
@@ -207,8 +277,8 @@ static void times_count_from_the_attach(void **state)
 	expect("process comm=demo cmdline=demo pid=42 taken=10s end=running attached\ncheck sampled guarded=1 sweeps=1\nsite main>a size=1\n"
 	       "finding type=wild access=read site=main>a first=2s\n", (struct check_view_options){ 0 },
 	       "demo\n"
+	       "  blocks   1 block had guard pages, a random sample\n"
 	       "  process  demo, pid 42, watched for 10.0 s, still running\n"
-	       "  blocks   1 block guarded, a random sample\n"
 	       "  found    1 error: 1 wild access; 1 sweep of all live blocks\n"
 	       "\n"
 	       "  wild access in a, a.c:7\n"
@@ -222,11 +292,81 @@ static void an_end_that_was_not_seen_is_told(void **state)
 {
 	(void)state;
 	expect("process comm=demo pid=42 taken=10s end=killed status=9\ncheck light canaried=1 failed=2\n", (struct check_view_options){ .brief = true },
-	       "pmm: no heap errors in demo, pid 42: 1 block with canaries; 2 requests made\n"
-	       "to fail\n"
+	       "pmm: demo, pid 42: the only block had canaries; nothing found until SIGKILL\n"
+	       "ended it; 2 requests made to fail\n"
 	       "\n"
 	       "  !  its live blocks were not looked at in the end: it was killed, or how\n"
 	       "     it ended was not seen\n");
+}
+
+#define CRASH "site main>a size=1\nfinding type=crash by=signal site=main>a thread=main "
+
+/* The sentence of a crash: a recipe's lines for the finding and for the end. */
+static void expect_crash(const char *finding, const char *death, const char *title, const char *what)
+{
+	char recipe[1000], text[1000];
+
+	snprintf(recipe, sizeof(recipe), PROCESS "check light\nthread main tid=42\n" CRASH "%s\ndeath finding=0 %s\n", finding, death);
+	snprintf(text, sizeof(text), "pmm: %s in a, a.c:7\n%s  demo, pid 42, main thread, 1.00 s after the start:\n    a  a.c:7\n    main  main.c:7\n", title,
+		 what);
+	expect(recipe, (struct check_view_options){ .no_head = true }, text);
+}
+
+static void crashes_say_what_was_there(void **state)
+{
+	(void)state;
+	expect_crash("access=read place=null", "signal=11 fault=11 code=1", "crash (SIGSEGV)", "  read at 0x0, a null pointer\n");
+	expect_crash("access=write place=null address=18 code=8b", "signal=11 fault=11 code=1", "crash (SIGSEGV)",
+		     "  write of 4 bytes at 0x18, 24 bytes from a null pointer\n");
+	expect_crash("access=write place=forbidden address=5000 text=/lib/x.so", "signal=11 fault=11 code=2 map-access=13", "crash (SIGSEGV)",
+		     "  write at 0x5000, in memory that cannot be written (r-x), of x.so\n");
+	expect_crash("access=exec place=forbidden address=5000 text=[heap]", "signal=11 fault=11 code=2 map-access=11", "crash (SIGSEGV)",
+		     "  execution at 0x5000, in memory that cannot be executed (rw-), of [heap]\n");
+	expect_crash("access=read place=stack-guard address=5000", "signal=11 fault=11 code=2", "crash (SIGSEGV)",
+		     "  read at 0x5000, in the guard area below a stack\n");
+	expect_crash("access=read place=past-file address=5000 text=/data/y", "signal=7 fault=7 code=2 map-access=9", "crash (SIGBUS)",
+		     "  read at 0x5000, mapped from y, but behind the end of that file\n");
+	expect_crash("access=read place=unmapped address=1040 block=1000 block-size=24", "signal=11 fault=11", "crash (SIGSEGV)",
+		     "  read at 0x1040, where no memory is mapped, 40 bytes behind the end of a\n  block of 24 bytes\n");
+	expect_crash("access=read place=unmapped address=ff8 block=1000 block-size=24", "signal=11 fault=11", "crash (SIGSEGV)",
+		     "  read at 0xff8, where no memory is mapped, 8 bytes before the start of a\n  block of 24 bytes\n");
+	expect_crash("place=no-address code=8b", "signal=11 fault=11 code=128", "crash (SIGSEGV)",
+		     "  write of 4 bytes at 0xfdfdfdfdfdfdfe05, where no memory can be: the pointer\n  was read from a block that was freed\n");
+	expect_crash("place=no-address", "signal=11 fault=11 code=128", "crash (SIGSEGV)", "  access at an address that no memory can have\n");
+}
+
+static void crashes_say_who_ended_it(void **state)
+{
+	(void)state;
+	expect_crash("access=read place=null", "fault=11 status=3", "crash (SIGSEGV)",
+		     "  read at 0x0, a null pointer; its handler ended the program with status 3\n");
+	expect_crash("access=read place=null", "signal=6 fault=11", "crash (SIGSEGV)",
+		     "  read at 0x0, a null pointer; its handler ended the program with SIGABRT\n");
+	expect_crash("text=free():_invalid_size", "signal=6", "crash (SIGABRT)", "  abort() was called, which said 'free():_invalid_size'\n");
+	expect_crash("", "signal=8 fault=8 code=1", "crash (SIGFPE)", "  division of an integer by zero, or with a result that is too large\n");
+	expect_crash("", "signal=8 fault=8 code=3", "crash (SIGFPE)", "  arithmetic error\n");
+	expect_crash("", "signal=4 fault=4", "crash (SIGILL)", "  an instruction that the processor does not have\n");
+	expect_crash("", "signal=5 fault=5 code=128", "crash (SIGTRAP)", "  a breakpoint instruction\n");
+	expect(PROCESS "check light\nfinding type=stack-overflow number=4\ndeath signal=11 fault=11 finding=4\n",
+	       (struct check_view_options){ .no_head = true },
+	       "pmm: stack overflow\n  the stack ran over its end; the program ended by it (SIGSEGV)\n  demo, pid 42, 1.00 s after the start:\n"
+	       "    [stack unknown]\n");
+	expect(PROCESS "check light\nfinding type=crash by=signal\ndeath signal=31 fault=31 finding=0\n", (struct check_view_options){ .no_head = true },
+	       "pmm: crash (SIGSYS)\n  a signal of this kind ended the program; where that was is not known\n"
+	       "  demo, pid 42, 1.00 s after the start:\n    [stack unknown]\n");
+}
+
+/* Who died by a signal is not said to be without errors. */
+static void who_was_killed_is_not_said_to_be_well(void **state)
+{
+	(void)state;
+	expect(PROCESS "check light canaried=1 sweeps=1\ndeath signal=15 sender=7\n", (struct check_view_options){ .brief = true },
+	       "pmm: demo, pid 42: the only block had canaries; nothing found until SIGTERM\nfrom process 7 ended it\n");
+	expect(PROCESS "check light canaried=1 sweeps=1\ndeath signal=11 sender=42\n", (struct check_view_options){ 0 },
+	       "demo\n"
+	       "  blocks   the only block had canaries\n"
+	       "  process  demo, pid 42, ran 10.0 s, still running\n"
+	       "  found    nothing until SIGSEGV, which it sent itself, ended it; 1 sweep of\n           all live blocks\n");
 }
 
 static void errors_stand_apart_and_top_limits_them(void **state)
@@ -298,7 +438,12 @@ static void json_has_every_figure(void **state)
 			    "    \"unguarded_refused\": 0,\n"
 			    "    \"failed_on_purpose\": 0,\n"
 			    "    \"sweeps\": 3,\n"
-			    "    \"other_processes\": 0\n"
+			    "    \"other_processes\": 0,\n"
+			    "    \"blocks\": 11,\n"
+			    "    \"unchecked_before_start\": 0,\n"
+			    "    \"unkept_for_size\": 0,\n"
+			    "    \"unkept_in_use\": 0,\n"
+			    "    \"coverage\": \"all 11 blocks had canaries, 81 % guard pages; no guard pages: 2 for their cost (--budget)\"\n"
 			    "  },\n"
 			    "  \"warnings\": [],\n"
 			    "  \"findings\": [\n"
@@ -344,11 +489,15 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_three_places_are_told),
 		cmocka_unit_test(every_kind_of_error_has_its_words),
+		cmocka_unit_test(damage_is_told_once),
 		cmocka_unit_test(a_run_without_errors_is_one_line),
 		cmocka_unit_test(what_was_not_looked_at_is_told),
 		cmocka_unit_test(damaged_blocks_are_counted),
 		cmocka_unit_test(times_count_from_the_attach),
 		cmocka_unit_test(an_end_that_was_not_seen_is_told),
+		cmocka_unit_test(crashes_say_what_was_there),
+		cmocka_unit_test(crashes_say_who_ended_it),
+		cmocka_unit_test(who_was_killed_is_not_said_to_be_well),
 		cmocka_unit_test(errors_stand_apart_and_top_limits_them),
 		cmocka_unit_test(contents_are_not_shown_unasked),
 		cmocka_unit_test(json_has_every_figure),

@@ -1,9 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* src/target/confined.c: which filters let pmm do its work. */
 #include <sys/syscall.h>
 
 #include "tests/unit/unit.h"
 
 #include <linux/seccomp.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "src/target/confined.h"
 
@@ -91,11 +96,117 @@ static void by_use(void **state)
 	assert_null(refused_to(CONFINED_ASK, SYS_clone, SECCOMP_RET_KILL_PROCESS));
 }
 
+/* ---- processes ------------------------------------------------------------------------------------------ */
+
+enum filter { NO_FILTER, ALLOWS_ALL, KILLS_MADVISE, TWO_FILTERS, STRICT };
+
+static void install(const struct sock_filter *v, unsigned short nr)
+{
+	const struct sock_fprog p = { nr, (struct sock_filter *)v };
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &p))
+		_exit(1);
+}
+
+/* A process that waits behind a filter; it says so by a byte. */
+static pid_t filtered_process(enum filter filter)
+{
+	static const struct sock_filter all[] = { BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW) };
+	static const struct sock_filter but_one[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_madvise, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	int fd[2], never[2];
+	pid_t pid;
+	char c;
+
+	assert_int_equal(pipe(fd) || pipe(never), 0);
+	pid = fork();
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		close(never[1]);
+		if (filter == ALLOWS_ALL || filter == TWO_FILTERS)
+			install(all, 1);
+		if (filter == KILLS_MADVISE || filter == TWO_FILTERS)
+			install(but_one, 4);
+		if (filter == STRICT && prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT))
+			_exit(1);
+		if (write(fd[1], "", 1) != 1 || read(never[0], &c, 1) >= 0)
+			syscall(SYS_exit, 0);
+	}
+	close(fd[1]);
+	close(never[0]);
+	assert_int_equal(read(fd[0], &c, 1), 1);
+	close(fd[0]);
+	return pid;
+}
+
+static int checked(enum filter filter, enum confined_use use, struct err *e)
+{
+	pid_t pid = filtered_process(filter);
+	int rc = confined_check(pid, use, e), status;
+
+	assert_int_equal(waitpid(pid, &status, WNOHANG), 0);	/* it goes on */
+	kill(pid, SIGKILL);
+	waitpid(pid, &status, 0);
+	assert_int_equal(WTERMSIG(status), SIGKILL);
+	return rc;
+}
+
+static bool says(const struct err *e, const char *text)
+{
+	return strstr(e->text, text) || strstr(e->hint, text);
+}
+
+static void a_process_without_a_filter(void **state)
+{
+	struct err e = { 0 };
+
+	(void)state;
+	for (unsigned use = 0; use < CONFINED_NR_USES; use++)
+		assert_int_equal(checked(NO_FILTER, use, &e), 0);
+	assert_string_equal(e.text, "");
+	assert_int_equal(confined_check(0x7ffffff0, CONFINED_ATTACH, &e), 0);	/* who is not there has none */
+}
+
+static void a_process_in_strict_mode(void **state)
+{
+	struct err e = { 0 };
+
+	(void)state;
+	assert_int_equal(checked(STRICT, CONFINED_STOP, &e), -EACCES);
+	assert_true(says(&e, "has its system calls filtered (seccomp)"));
+	assert_true(says(&e, "strict mode"));
+}
+
+/* Filters are read where that is allowed; elsewhere what is said is why not. */
+static void processes_with_filters(void **state)
+{
+	struct err e = { 0 };
+	int rc = checked(ALLOWS_ALL, CONFINED_ATTACH, &e);
+
+	(void)state;
+	if (rc) {
+		assert_int_equal(rc, -EACCES);
+		assert_true(says(&e, "has its system calls filtered (seccomp)"));
+		assert_true(says(&e, "root") || says(&e, "containers") || says(&e, "kernel does not let"));
+		skip();
+	}
+	assert_string_equal(e.text, "");
+	assert_int_equal(checked(KILLS_MADVISE, CONFINED_STOP, &e), 0);
+	assert_int_equal(checked(KILLS_MADVISE, CONFINED_ATTACH, &e), -EACCES);
+	assert_true(says(&e, "does not simply allow 'madvise'"));
+	assert_int_equal(checked(TWO_FILTERS, CONFINED_COPY, &e), 0);
+	assert_int_equal(checked(TWO_FILTERS, CONFINED_ATTACH, &e), -EACCES);
+	assert_true(says(&e, "does not simply allow 'madvise'"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(verdicts), cmocka_unit_test(each_call), cmocka_unit_test(no_filter),
-		cmocka_unit_test(by_use),
+		cmocka_unit_test(by_use), cmocka_unit_test(a_process_without_a_filter), cmocka_unit_test(a_process_in_strict_mode),
+		cmocka_unit_test(processes_with_filters),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

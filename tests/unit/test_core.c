@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* src/target/core.c: cores of a process whose contents are known, made by the kernel and by gdb; and files that are damaged. */
 #include "unit.h"
 
@@ -9,6 +10,7 @@
 #include <stdatomic.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/procfs.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -228,6 +230,9 @@ struct image {
 	Elf64_Nhdr note;
 	char name[8];
 	uint8_t status[336];
+	Elf64_Nhdr more;		/* a note that is there when the segment is as long */
+	char more_name[8];
+	uint8_t more_text[sizeof(struct elf_prpsinfo)];
 	uint8_t memory[64];
 };
 
@@ -277,6 +282,48 @@ static int damage(size_t offset, uint64_t value, size_t bytes)
 }
 
 #define DAMAGE(member, value)	damage(offsetof(struct image, member), value, sizeof(((struct image *)0)->member))
+
+/* With a note of a type beside the status. */
+static struct image sound_with(uint32_t type, const void *text, uint32_t bytes)
+{
+	struct image f = sound();
+
+	f.ph[0].p_filesz += sizeof(f.more) + sizeof(f.more_name) + (bytes + 3) / 4 * 4;
+	f.more = (Elf64_Nhdr){ .n_namesz = 5, .n_descsz = bytes, .n_type = type };
+	memcpy(f.more_name, "CORE", 5);
+	memcpy(f.more_text, text, bytes);
+	return f;
+}
+
+static void notes_say_who_died_of_what(void **state)
+{
+	const int32_t signal[2] = { SIGSEGV, 0 };
+	struct elf_prpsinfo info = { .pr_pid = 4711 };
+	struct image f;
+	struct core c;
+
+	(void)state;
+	f = sound_with(NT_SIGINFO, signal, 8);
+	assert_int_equal(opens(&f, sizeof(f), &c, NULL), 0);
+	assert_int_equal(c.signal, SIGSEGV);
+	assert_int_equal(c.pid, 77);
+	core_close(&c);
+	f = sound_with(NT_SIGINFO, signal, 3);			/* cut short */
+	assert_int_equal(opens(&f, sizeof(f), &c, NULL), 0);
+	assert_int_equal(c.signal, 6);
+	core_close(&c);
+	memset(info.pr_fname, 'n', sizeof(info.pr_fname));	/* without an end */
+	f = sound_with(NT_PRPSINFO, &info, sizeof(info));
+	assert_int_equal(opens(&f, sizeof(f), &c, NULL), 0);
+	assert_int_equal(c.pid, 4711);
+	assert_string_equal(c.comm, "nnnnnnnnnnnnnnnn");
+	core_close(&c);
+	f = sound_with(NT_PRPSINFO, &info, sizeof(info) - 1);
+	assert_int_equal(opens(&f, sizeof(f), &c, NULL), 0);
+	assert_int_equal(c.pid, 77);
+	assert_string_equal(c.comm, "");
+	core_close(&c);
+}
 
 static void made_up(void **state)
 {
@@ -384,7 +431,7 @@ static int clean(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(kernels), cmocka_unit_test(debuggers), cmocka_unit_test(made_up), cmocka_unit_test(damaged_ones),
+		cmocka_unit_test(kernels), cmocka_unit_test(debuggers), cmocka_unit_test(made_up), cmocka_unit_test(notes_say_who_died_of_what), cmocka_unit_test(damaged_ones),
 	};
 
 	return cmocka_run_group_tests(tests, prepare, clean);

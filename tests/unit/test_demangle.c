@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Unit test of demangling: C++, both forms of Rust, names that are neither, and names made to be expensive. */
 #include "src/symbol/symbol.h"
 

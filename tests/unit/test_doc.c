@@ -1,5 +1,7 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Documents: the same tables and series through both renderers.
+ * Also of src/view/doc.c, table.c, series.c, graph.c, render_json.c, render_text.c.
  */
 #include "tests/unit/unit.h"
 
@@ -74,17 +76,33 @@ static void rows_align_and_keep_the_tail(void **state)
 	(void)state;
 	put(t, 0, 5, "a", "short", "f.c:1");
 	put(t, 0, 2048, "long name", "a_function_with_a_long_name_indeed", "file.c:12");
+	table_set(t, 2, 30);
 	table_note(t, "a note");
 	doc_add(&d, t);
 	expect(&d,
 	       "Rows\n"
 	       "      size  who        calls  where\n"
 	       "       5 B  a              -  short  f.c:1\n"
-	       "  2.00 KiB  long name      -  a_function_with_a_~  file.c:12\n"
+	       "  2.00 KiB  long name     30  a_function_with_a_~  file.c:12\n"
 	       "  a note\n",
 	       "{\"schema\":\"s/"
 	       "1\",\"rows\":[{\"size_bytes\":5,\"name\":\"a\",\"calls\":0,\"secret\":null},"
-	       "{\"size_bytes\":2048,\"name\":\"long name\",\"calls\":0,\"secret\":null}]}");
+	       "{\"size_bytes\":2048,\"name\":\"long name\",\"calls\":30,\"secret\":null}]}");
+}
+
+static void columns_of_zeros_are_not_shown(void **state)
+{
+	struct doc d = { .schema = "s/1" };
+	struct table *t = table_new(TABLE_ROWS, "rows", "Rows", columns, NR(columns));
+
+	(void)state;
+	put(t, 0, 5, "a", "short", "f.c:1");
+	doc_add(&d, t);
+	expect(&d,
+	       "Rows\n"
+	       "  size  who  where\n"
+	       "   5 B  a    short  f.c:1\n",
+	       "{\"schema\":\"s/1\",\"rows\":[{\"size_bytes\":5,\"name\":\"a\",\"calls\":0,\"secret\":null}]}");
 }
 
 static void records_are_objects(void **state)
@@ -295,6 +313,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_align_and_keep_the_tail),
+		cmocka_unit_test(columns_of_zeros_are_not_shown),
 		cmocka_unit_test(records_are_objects),
 		cmocka_unit_test(call_trees_fold_chains_and_come_flat),
 		cmocka_unit_test(nested_trees_have_two_levels),

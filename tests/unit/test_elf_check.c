@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Every kind of executable that pmm must tell apart, made on the spot.
  */
@@ -5,6 +6,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/wait.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -116,6 +118,54 @@ static void static_programs_are_told_apart(void **state)
 		   "is statically linked: preload cannot work");
 	expect_elf(elf_file(ET_DYN, NULL, true), ELF_CHECK_STATIC_PIE, "(static-pie)");
 	expect(make_file("ld-x.so.1", &loader, sizeof(loader), 0755), ELF_CHECK_OK, "");
+}
+
+/* What says nothing of the kind is no program: a file with as many entries as it says, and none that ends them. */
+static void without_the_flag_it_is_a_loader(void **state)
+{
+	struct elf_file f = elf_file(ET_DYN, NULL, true);
+
+	(void)state;
+	f.dyn[0].d_tag = DT_DEBUG;
+	f.dyn[1].d_tag = DT_SYMTAB;
+	expect(make_file("ld.so.2", &f, sizeof(f), 0755), ELF_CHECK_OK, "");
+	f.dyn[1] = (Elf64_Dyn){ .d_tag = DT_FLAGS_1, .d_un.d_val = DF_1_PIE };
+	expect(make_file("ld.so.3", &f, sizeof(f), 0755), ELF_CHECK_STATIC_PIE, "");
+	f.dyn[0].d_tag = DT_NULL;
+	expect(make_file("ld.so.4", &f, sizeof(f), 0755), ELF_CHECK_OK, "");
+	f.dyn[0].d_tag = DT_DEBUG;
+	f.ph[0].p_filesz = sizeof(f.dyn[0]);
+	expect(make_file("ld.so.5", &f, sizeof(f), 0755), ELF_CHECK_OK, "");
+	f.ph[0].p_offset = UINT64_MAX - 4;
+	expect(make_file("ld.so.6", &f, sizeof(f), 0755), ELF_CHECK_OK, "");
+	f = elf_file(ET_DYN, NULL, false);
+	f.dyn[0].d_un.d_val = ~(uint64_t)DF_1_PIE;
+	expect(make_file("ld-x.so.7", &f, sizeof(f), 0755), ELF_CHECK_OK, "");
+}
+
+/* A program that may be run and not read; for root there is none. */
+static void what_cannot_be_read_is_not_judged(void **state)
+{
+	struct elf_file f = elf_file(ET_DYN, LOADER, true);
+	const char *path = make_file("secret", &f, sizeof(f), 0711);
+	int status;
+	pid_t pid;
+
+	(void)state;
+	chmod(dir, 0755);
+	pid = fork();
+	if (!pid) {
+		struct elf_check c;
+		struct err e = { 0 };
+
+		if (!getuid() && (setgid(65534) || setuid(65534)))
+			_exit(2);
+		if (getuid() != 65534 && chmod(path, 0311))
+			_exit(2);
+		_exit(elf_check(path, &c, &e) != ELF_CHECK_UNREADABLE || !strstr(e.text, "may be executed but not read"));
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
 }
 
 static void other_machines_are_refused(void **state)
@@ -267,6 +317,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(dynamic_programs_are_fine),
 		cmocka_unit_test(static_programs_are_told_apart),
+		cmocka_unit_test(without_the_flag_it_is_a_loader),
+		cmocka_unit_test(what_cannot_be_read_is_not_judged),
 		cmocka_unit_test(other_machines_are_refused),
 		cmocka_unit_test(damaged_files_are_refused),
 		cmocka_unit_test(what_cannot_be_run_is_refused),

@@ -1,7 +1,9 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Allocators found in running programs of every kind of linking, compared with what the programs themselves say.
  *
  * Victims (tests/prog/entries_list.c, entries_cxx.cc) print where their functions are.
+ * Also of src/inject/objects.c, objects_symbols.c, insn.c, src/target/elffile.c, debugfile.c.
  */
 #include "tests/unit/entries_victim.h"
 
@@ -106,6 +108,18 @@ static void assert_musl(const char *name, const char *role_of)
 	assert_true(found.dense && found.vdso_clock);
 	assert_false(found.mallinfo2 || found.single_threaded);
 	assert_true(strstr(found.allocator_path, role_of) != NULL);
+	/* what only jumps to what does the work: that is patched */
+	for (size_t i = 0; i < found.nr; i++) {
+		const struct entry_found *f = &found.v[i];
+
+		assert_true(f->nr_file >= 16);
+		if (f->begin == f->address)
+			assert_true(f->file[0] != 0xe9 || f->role == PMM_ROLE_MEMALIGN);
+		else
+			assert_true(f->size == 5 && f->file[0] != 0xe9);
+		if (!strcmp(f->name, "malloc") || !strcmp(f->name, "free") || !strcmp(f->name, "realloc"))
+			assert_true(f->begin != f->address);
+	}
 	entries_fini(&found);
 	stop(&v);
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Allocators of a program's own: how they are named, found in running programs, and refused.
  */

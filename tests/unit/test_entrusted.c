@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Words entrusted to the kernel: what lines of its text have them. */
 #include "tests/unit/unit.h"
 
@@ -11,7 +12,7 @@
 
 static uint64_t of(bool (*parse)(const char *, uint64_t *), const char *line)
 {
-	uint64_t word = NONE;
+	uint64_t word = ~NONE;		/* what it is told must have been found */
 
 	return parse(line, &word) ? word : NONE;
 }
@@ -27,6 +28,8 @@ static void lines_of_an_epoll(void **state)
 	assert_int_equal(of(entrusted_epoll_line, "tfd: 5 events: 19 data: 12x\n"), NONE);
 	assert_int_equal(of(entrusted_epoll_line, "tfd: 5 events: 19 data: 1ffffffffffffffff\n"), NONE);
 	assert_int_equal(of(entrusted_epoll_line, "tfd: 5 events: 19 data: -1\n"), NONE);
+	assert_int_equal(of(entrusted_epoll_line, "tfd: 5 events: 19 data: g\n"), NONE);
+	assert_int_equal(of(entrusted_epoll_line, "tfd: 5 events: 19 data:\t 1f 2\n"), 0x1f);
 	assert_int_equal(of(entrusted_epoll_line, "tfd: 5 events: 19 dat"), NONE);
 	assert_int_equal(of(entrusted_epoll_line, "pos: 0 data: 12\n"), NONE);
 	assert_int_equal(of(entrusted_epoll_line, ""), NONE);

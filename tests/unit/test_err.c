@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Unit tests of src/base/err.c. */
 #include "tests/unit/unit.h"
 
@@ -35,12 +36,27 @@ static void long_text_is_cut(void **state)
 	assert_int_equal(strlen(e.hint), sizeof(e.hint) - 1);
 }
 
+/* Names go into messages as they are, and must neither drive a terminal nor make a second line. */
+static void names_are_made_harmless(void **state)
+{
+	struct err e = { .text = "" };
+
+	(void)state;
+	err_set(&e, -EIO, "cannot open '%s'", "\033]0;x\a\npmm: all is well\xff");
+	assert_string_equal(e.text, "cannot open '\\x1b]0;x\\x07\\x0apmm: all is well\\xff'");
+	err_hint(&e, "'%s' is \u202ea\u00f6", "\xc2\x9b");
+	assert_string_equal(e.hint, "'\\xc2\\x9b' is \\xe2\\x80\\xaea\u00f6");
+	err_set(&e, -EIO, "%s", e.text);
+	assert_string_equal(e.text, "cannot open '\\x1b]0;x\\x07\\x0apmm: all is well\\xff'");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(set_returns_code_and_formats),
 		cmocka_unit_test(nobody_asks),
 		cmocka_unit_test(long_text_is_cut),
+		cmocka_unit_test(names_are_made_harmless),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Errors of sampled figures, against values worked out by hand and against drawn samples.
  */
@@ -16,9 +17,13 @@ static void close_to(double got, double expected, double part)
 static void exact_captures_have_no_error(void **state)
 {
 	struct heap *h = recipe_heap("site a allocs=3 size=100\n");
+	double error[4] = { 1, 2, 3, 4 };
 
 	(void)state;
 	assert_true(estimate_live_error(h) == 0);
+	estimate_site_errors(h, error);
+	for (uint32_t i = 0; i < h->nr_sites; i++)
+		assert_true(error[i] == 0);
 	assert_true(estimate_weight(h, 100) == 1);
 	heap_free(h);
 }

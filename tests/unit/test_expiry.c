@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Expiry: what is told at which look, to the number; and random heaps against a count of every single block.
  */

@@ -1,5 +1,7 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The fake source: a recipe gives exactly the heap it spells out.
+ * Also of src/capture/recipe.c.
  */
 #include <unistd.h>
 
@@ -13,7 +15,7 @@ static struct heap *make(const char *recipe)
 {
 	struct heap *h = NULL;
 	struct err e = {0};
-	int rc = capture_fake.read(recipe, &h, &e);
+	int rc = capture_fake.read(recipe, 0, &h, &e);
 
 	if (rc)
 		fail_msg("%d: %s", rc, e.text);
@@ -25,7 +27,7 @@ static void expect_error(const char *recipe, const char *text)
 	struct heap *h = NULL;
 	struct err e = {0};
 
-	assert_int_equal(capture_fake.read(recipe, &h, &e), -EINVAL);
+	assert_int_equal(capture_fake.read(recipe, 0, &h, &e), -EINVAL);
 	assert_null(h);
 	assert_string_equal(e.text, text);
 }
@@ -247,7 +249,7 @@ static void recipes_come_from_files_too(void **state)
 	assert_int_equal(h->live_bytes, 7);
 	heap_free(h);
 	unlink(path);
-	assert_int_equal(capture_fake.read(what, &h, &e), -ENOENT);
+	assert_int_equal(capture_fake.read(what, 0, &h, &e), -ENOENT);
 }
 
 int main(void)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Filters: patterns, frames, threads, sizes, ages, and the figures that remain.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Heap errors of two snapshots of a process, brought together.
  */
@@ -48,6 +49,37 @@ static void carried_ones_keep_their_order(void **state)
 	heap_free(later);
 }
 
+/* Of each of its three places, by number: the same sites may be elsewhere in the later heap. */
+static void carried_places_are_found_by_number(void **state)
+{
+	struct heap *early = recipe_heap("check light\nthread main tid=1\nthread w tid=9\nsite a size=1\nsite b size=1\nsite c size=1\n"
+					 "finding type=overrun number=0 site=a alloc=b free=c thread=w alloc-thread=w free-thread=main\n"
+					 "finding type=overrun number=1 site=c alloc=a free=b\n");
+	struct heap *later = recipe_heap("check light\nthread main tid=1\nthread w tid=9\nsite c size=1\nsite x size=1\nsite b size=1\nsite a size=1\n");
+
+	(void)state;
+	for (uint32_t i = 0; i < early->nr_sites; i++)
+		early->sites[i].number = 100 + i;
+	for (uint32_t i = 0; i < later->nr_sites; i++)
+		later->sites[i].number = 200 + i;
+	later->sites[1].number = 103;	/* c, b, a; 0 is the unknown one in both */
+	later->sites[3].number = 102;
+	later->sites[4].number = 101;
+	assert_int_equal(findings_carry(early, 0, later), 0);
+	assert_int_equal(later->nr_findings, 2);
+	assert_int_equal(later->findings[0].site, 4);
+	assert_int_equal(later->findings[0].alloc_site, 3);
+	assert_int_equal(later->findings[0].free_site, 1);
+	assert_int_equal(later->findings[0].thread, 1);
+	assert_int_equal(later->findings[0].alloc_thread, 1);
+	assert_int_equal(later->findings[0].free_thread, 0);
+	assert_int_equal(later->findings[1].site, 1);
+	assert_int_equal(later->findings[1].alloc_site, 4);
+	assert_int_equal(later->findings[1].free_site, 3);
+	heap_free(early);
+	heap_free(later);
+}
+
 static bool by_release(const void *ctx, const struct heap_finding *f)
 {
 	return f->by == PMM_BY_RELEASE && f->address != *(const uint64_t *)ctx;
@@ -85,11 +117,52 @@ static void releases_of_damage_told_before_are_folded(void **state)
 	heap_free(h);
 }
 
+static struct heap *ended(const char *end)
+{
+	char recipe[300];
+
+	snprintf(recipe, sizeof(recipe), "process comm=demo pid=42 taken=10s %s\ncheck light\nfinding type=overrun by=sweep number=1024\n", end);
+	return recipe_heap(recipe);
+}
+
+/* A crash that the agent could not note is one all the same; what it noted, and what was sent, stands for itself. */
+static void deaths_that_nobody_noted_are_findings(void **state)
+{
+	struct heap *h = ended("end=killed status=11");
+	char why[200];
+
+	(void)state;
+	assert_int_equal(findings_note_crash(h), 1);
+	assert_int_equal(findings_note_crash(h), 0);
+	assert_int_equal(heap_check(h, why, sizeof(why)), 0);
+	assert_int_equal(h->nr_findings, 2);
+	assert_int_equal(h->findings[1].type, PMM_FINDING_CRASH);
+	assert_int_equal(h->findings[1].by, PMM_BY_SIGNAL);
+	assert_int_equal(h->findings[1].site, HEAP_NO_SITE);
+	assert_int_equal(h->findings[1].first_ns, 10000000000);
+	assert_true(h->death.known);
+	assert_int_equal(h->death.signal, 11);
+	assert_int_equal(h->death.finding, h->findings[1].number);
+	heap_free(h);
+	for (const char *const *end = (const char *const[]){ "end=killed status=9", "end=killed status=15", "end=exited status=11", NULL }; *end; end++) {
+		h = ended(*end);
+		assert_int_equal(findings_note_crash(h), 0);
+		assert_int_equal(h->nr_findings, 1);
+		heap_free(h);
+	}
+	h = ended("end=killed status=6");
+	h->death = (struct heap_death){ .known = true, .by_choice = true, .signal = 6, .finding = HEAP_NO_FINDING };
+	assert_int_equal(findings_note_crash(h), 0);
+	heap_free(h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(carried_ones_keep_their_order),
+		cmocka_unit_test(carried_places_are_found_by_number),
 		cmocka_unit_test(releases_of_damage_told_before_are_folded),
+		cmocka_unit_test(deaths_that_nobody_noted_are_findings),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * src/capture/freeze.c with a ledger made by hand, marks as well: what is copied when, and ledgers that make no sense. With the agent's own
  * tables: test_agent_freeze.c.
@@ -164,12 +165,39 @@ static void an_arena_where_marks_are(void **state)
 	finish();
 }
 
+/* A ledger whose file cannot be locked is not frozen. */
+static void what_cannot_be_locked_is_left_alone(void **state)
+{
+	struct freeze f;
+	int real, pair[2];
+
+	(void)state;
+	start();
+	real = dup(map->fd);
+	assert_int_equal(pipe(pair), 0);
+	dup2(pair[0], map->fd);			/* no place for a lock */
+	e = (struct err){ 0 };
+	assert_true(freeze_begin(&f, map, &e) < 0);
+	assert_string_equal(e.text, "the ledger cannot be locked: Bad file descriptor");
+	assert_int_equal(im.l->changing, 0);
+	dup2(real, map->fd);
+	close(real);
+	close(pair[0]);
+	close(pair[1]);
+	assert_int_equal(freeze_begin(&f, map, &e), 0);
+	assert_int_equal(im.l->changing, getpid());
+	freeze_end(&f);
+	assert_int_equal(im.l->changing, 0);
+	finish();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(marked_is_copied),
 		cmocka_unit_test(leaves_of_a_stopped_maker),
 		cmocka_unit_test(nonsense),
+		cmocka_unit_test(what_cannot_be_locked_is_left_alone),
 		cmocka_unit_test(an_arena_where_marks_are),
 	};
 

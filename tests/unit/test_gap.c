@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* src/inject/gap.c: where there is room near code, and where there is not. */
 #include "tests/unit/unit.h"
 

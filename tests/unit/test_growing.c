@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Growing: a process watched from the middle of its life; turnover of blocks that nobody knew is no growth, a leak beside it is. And what
  * one heap tells of its past.
+ * Also of src/analyze/trend.c.
  */
 #include <math.h>
 
@@ -43,8 +45,8 @@ static void a_leak_beside_turnover_is_found(void **state)
 	growing_fini(&g);
 }
 
-/* 10 blocks of 1000 bytes a second at one site while `gone` unknown blocks are freed a second. */
-static struct growth one_site(double gone)
+/* 10 blocks of 1000 bytes a second at one site while `gone` unknown blocks are freed a second, and so many at the last look. */
+static struct growth one_site_and(double gone, uint64_t at_last)
 {
 	struct growing g = { 0 };
 	struct growth out = { 0 };
@@ -59,13 +61,18 @@ static struct growth one_site(double gone)
 		h->sites[1].live_blocks = 10 * t;
 		h->sites[1].live_bytes = 10000 * t;
 		h->taken_ns = t * SECOND;
-		growing_totals(&g, t * SECOND, 10000 * t, 10 * t, (uint64_t)(gone * t));
+		growing_totals(&g, t * SECOND, 10000 * t, 10 * t, (uint64_t)(gone * t) + (t == 59 ? at_last : 0));
 		assert_int_equal(growing_look(&g, h), 0);
 		assert_int_equal(growing_judge_site(&g, h, 1, &out), 0);
 		heap_free(h);
 	}
 	growing_fini(&g);
 	return out;
+}
+
+static struct growth one_site(double gone)
+{
+	return one_site_and(gone, 0);
 }
 
 static void a_site_grows_unless_unknown_blocks_go(void **state)
@@ -80,6 +87,14 @@ static void a_site_grows_unless_unknown_blocks_go(void **state)
 	g = one_site(6);
 	assert_int_equal(g.verdict, GROWTH_NONE);
 	assert_int_equal(g.reason, GROWTH_TURNOVER);
+	g = one_site(5);			/* just half as many as grew */
+	assert_int_equal(g.verdict, GROWTH_NONE);
+	g = one_site(4.98);
+	assert_int_equal(g.verdict, GROWTH_STEADY);
+	g = one_site_and(0, 600);		/* at once, in the end */
+	assert_int_equal(g.verdict, GROWTH_NONE);
+	g = one_site_and(0, 200);
+	assert_int_equal(g.verdict, GROWTH_STEADY);
 }
 
 static void only_so_many_sites_are_followed(void **state)
@@ -132,6 +147,35 @@ static void births_of_what_is_freed_say_nothing(void **state)
 	assert_int_equal(past(recipe, "b").verdict, GROWTH_STEADY);
 }
 
+/* 60 blocks born in a minute that pmm was attached for, while so many unknown ones were freed. */
+static struct growth attached(enum heap_began began, uint64_t gone)
+{
+	struct heap *h = recipe_heap("process taken=70s end=running\nsite main>a size=100 allocs=60 first=10s last=70s\n");
+	struct growing g = { 0 };
+	struct growth out;
+
+	h->began = began;
+	h->attach_ns = 10 * SECOND;
+	h->untracked_frees = gone;
+	assert_int_equal(growing_past(&g, h), 0);
+	assert_int_equal(growing_judge_site(&g, h, 1, &out), 0);
+	growing_fini(&g);
+	heap_free(h);
+	return out;
+}
+
+/* What is born may replace what was there before: half as many frees make it doubtful, from births too. */
+static void births_may_replace_unknown_blocks(void **state)
+{
+	(void)state;
+	assert_int_equal(attached(HEAP_BEGAN_ATTACH, 0).verdict, GROWTH_STEADY);
+	assert_int_equal(attached(HEAP_BEGAN_ATTACH, 25).verdict, GROWTH_STEADY);
+	assert_int_equal(attached(HEAP_BEGAN_ATTACH, 35).verdict, GROWTH_NONE);
+	assert_int_equal(attached(HEAP_BEGAN_ATTACH, 35).reason, GROWTH_TURNOVER);
+	assert_int_equal(attached(HEAP_BEGAN_FORK, 60).reason, GROWTH_TURNOVER);
+	assert_int_equal(attached(HEAP_BEGAN_EXEC, 60).verdict, GROWTH_STEADY);	/* blocks below --min-size */
+}
+
 /* Of 600 blocks a tenth was sampled: growth is that of all. Fifteen samples say nothing. */
 static void births_of_samples_stand_for_all(void **state)
 {
@@ -161,6 +205,40 @@ static void series_of_a_capture_tell_growth(void **state)
 	str_fini(&recipe);
 }
 
+/* The slope of a capture's whole heap: 105 blocks of 1000 bytes more a second, while `gone` unknown ones are freed in the 40 seconds of it. */
+static struct growth past_heap(unsigned gone, unsigned taken)
+{
+	struct growing g = { 0 };
+	struct growth out;
+	struct heap *h = heap_new();
+
+	h->attach_ns = 10 * SECOND;
+	h->taken_ns = taken * SECOND;
+	h->untracked_frees = gone;
+	h->nr_points = 51;
+	h->points = calloc(h->nr_points, sizeof(*h->points));
+	for (unsigned t = 0; t <= 50; t++)
+		h->points[t] = (struct heap_point){ .time_ns = t * SECOND, .live_bytes = t * 105000, .live_blocks = t * 105 };
+	assert_int_equal(growing_past(&g, h), 0);
+	assert_int_equal(growing_judge(&g, &out), 0);
+	growing_fini(&g);
+	heap_free(h);
+	return out;
+}
+
+/* Frees of unknown blocks are counted at the end only: as if they had come evenly since pmm attached. */
+static void unknown_blocks_went_evenly(void **state)
+{
+	(void)state;
+	assert_int_equal(past_heap(0, 50).verdict, GROWTH_STEADY);
+	assert_true(fabs(past_heap(0, 50).slope - 105000) < 1);
+	assert_true(past_heap(40 * 50, 50).slope < 75000);	/* 50 a second in four fifths of the time */
+	assert_true(past_heap(40 * 50, 50).slope > 50000);
+	assert_int_equal(past_heap(40 * 105, 50).verdict, GROWTH_NONE);
+	assert_true(fabs(past_heap(40 * 50, 10).slope - 105000) < 1);	/* no time in which they could */
+	assert_int_equal(past_heap(40 * 50, 10).verdict, GROWTH_STEADY);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -169,8 +247,10 @@ int main(void)
 		cmocka_unit_test(a_site_grows_unless_unknown_blocks_go),
 		cmocka_unit_test(only_so_many_sites_are_followed),
 		cmocka_unit_test(births_of_what_is_freed_say_nothing),
+		cmocka_unit_test(births_may_replace_unknown_blocks),
 		cmocka_unit_test(births_of_samples_stand_for_all),
 		cmocka_unit_test(series_of_a_capture_tell_growth),
+		cmocka_unit_test(unknown_blocks_went_evenly),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

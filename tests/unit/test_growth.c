@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Growth: what share of 1000 series of each shape is called steady growth. Shapes that are none of it must stay below a rate, those
  * that are must reach one; series, trend and helpers to the number.
+ * Also of src/analyze/trend.c.
  */
 #include "tests/unit/unit.h"
 

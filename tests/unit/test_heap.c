@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The heap snapshot: size classes, an empty one, and each rule that heap_check() keeps.
  */
@@ -21,7 +22,7 @@ static struct heap *sound(void)
 {
 	struct heap *h = NULL;
 
-	assert_int_equal(capture_fake.read(sound_recipe, &h, NULL), 0);
+	assert_int_equal(capture_fake.read(sound_recipe, 0, &h, NULL), 0);
 	return h;
 }
 
@@ -105,8 +106,20 @@ static void what_is_out_of_order_is_found(void **state)
 	EXPECT_WHY(h->site_points[1].time_ns = 5, "site point 1 is out of order");
 }
 
+static void set_comm(struct heap *h, const char *format, int bytes, const char *text)
+{
+	free(h->comm);
+	assert_true(asprintf(&h->comm, format, bytes, text) > 0);
+}
+
 static void texts_are_utf8(void **state)
 {
+	static const char *const first_and_last[] = {	/* of each row of the table of well-formed sequences */
+		"\xc2\x80", "\xdf\xbf", "\xe0\xa0\x80", "\xe0\xbf\xbf", "\xe1\x80\x80", "\xec\xbf\xbf", "\xed\x80\x80", "\xed\x9f\xbf",
+		"\xee\x80\x80", "\xef\xbf\xbf", "\xf0\x90\x80\x80", "\xf0\xbf\xbf\xbf", "\xf1\x80\x80\x80", "\xf3\xbf\xbf\xbf",
+		"\xf4\x80\x80\x80", "\xf4\x8f\xbf\xbf",
+	};
+
 	(void)state;
 	EXPECT_WHY(memset(h->threads[0].name, 'x', sizeof(h->threads[0].name)),
 		   "thread 0 has a name without end");
@@ -115,6 +128,22 @@ static void texts_are_utf8(void **state)
 	EXPECT_WHY(memcpy(h->comm, "\xf4\x90\x80\x80", 4), "the command's name is not UTF-8");
 	EXPECT_WHY(memcpy(h->comm, "fak\xe2", 4), "the command's name is not UTF-8");
 	EXPECT_WHY(h->modules[1].path[0] = (char)0xff, "a module's path is not UTF-8");
+	EXPECT_WHY(memcpy(h->comm, "\xe0\x9f\xbf", 4), "the command's name is not UTF-8");
+	EXPECT_WHY(memcpy(h->comm, "\xf0\x8f\xbf\xbf", 4), "the command's name is not UTF-8");
+	EXPECT_WHY(memcpy(h->comm, "\x80", 2), "the command's name is not UTF-8");
+	for (size_t i = 0; i < NR(first_and_last); i++) {
+		struct heap *h = sound();
+		size_t n = strlen(first_and_last[i]);
+
+		set_comm(h, "%.*sx", 4, first_and_last[i]);
+		assert_int_equal(heap_check(h, NULL, 0), 0);
+		heap_free(h);
+		for (size_t k = 1; k < n; k++) {	/* cut short, whatever follows */
+			h = sound();
+			set_comm(h, "%.*sxyz", (int)k, first_and_last[i]);
+			expect_why(h, "the command's name is not UTF-8");
+		}
+	}
 }
 
 static void sums_must_agree_when_all_was_seen(void **state)
@@ -166,9 +195,9 @@ static void findings_have_their_rules(void **state)
 	EXPECT_WHY(h->check.level = 4, "unknown level 4 or mechanism 1 of checking");
 	EXPECT_WHY(h->check.mechanism = 3, "unknown level 1 or mechanism 3 of checking");
 	EXPECT_WHY(h->findings[0].type = 0, "finding 0 is of type 0 by 0");
-	EXPECT_WHY(h->findings[1].by = 6, "finding 1 is of type 9 by 6");
+	EXPECT_WHY(h->findings[1].by = 7, "finding 1 is of type 9 by 7");
 	EXPECT_WHY(h->findings[0].access = 4, "finding 0 says what there is not");
-	EXPECT_WHY(h->findings[0].place = 5, "finding 0 says what there is not");
+	EXPECT_WHY(h->findings[0].place = 10, "finding 0 says what there is not");
 	EXPECT_WHY(h->findings[0].release = 11, "finding 0 says what there is not");
 	EXPECT_WHY(h->findings[0].kind = 16, "finding 0 says what there is not");
 	EXPECT_WHY(h->findings[0].nr_code = 17, "finding 0 has too many bytes");
@@ -176,6 +205,10 @@ static void findings_have_their_rules(void **state)
 	EXPECT_WHY(memset(h->findings[0].function, 'a', 17), "finding 0 has a name without end");
 	EXPECT_WHY(h->findings[0].function[0] = (char)0xff, "a function's name is not UTF-8");
 	EXPECT_WHY((free(h->findings[1].text), h->findings[1].text = NULL), "a finding's text is missing");
+	EXPECT_WHY(h->death.signal = 65, "the end by signal 65 makes no sense");
+	EXPECT_WHY(h->death.fault = 65, "the end by signal 0 makes no sense");
+	EXPECT_WHY(h->death.map_access = 16, "the end by signal 0 makes no sense");
+	EXPECT_WHY(h->death.map_start = 1, "the end by signal 0 makes no sense");
 	EXPECT_WHY(h->findings[0].site = h->nr_sites, "finding 0 names site 3");
 	EXPECT_WHY(h->findings[1].alloc_site = h->nr_sites, "finding 1 names site 3");
 	EXPECT_WHY(h->findings[0].free_site = h->nr_sites, "finding 0 names site 3");

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The heap over time: peak and end take their places; what the peak was made of.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Leaks: blocks classified by hand give these entries, holders, verdicts and sums; what is in a heap comes out of it again.
  */
@@ -197,76 +198,139 @@ static struct leak_entry possible(const char *process, uint64_t old_ns)
 	return e;
 }
 
-static void possibly_lost_is_likely_when_old_or_at_the_end(void **state)
+/* Pointers into the middle alone are no evidence, neither of what is old nor at the end. */
+static void possibly_lost_alone_is_unlikely(void **state)
 {
 	(void)state;
-	assert_int_equal(possible("end=running", 0).verdict, LEAK_LIKELY);
-	assert_int_equal(possible("end=running", 0).reason, LEAK_INTERIOR);
-	assert_int_equal(possible("end=running", 11 * SECOND).verdict, LEAK_LIKELY);
+	assert_int_equal(possible("end=running", 0).verdict, LEAK_UNLIKELY);
+	assert_int_equal(possible("end=running", 0).reason, LEAK_INTERIOR_ALONE);
+	assert_int_equal(possible("end=running", 11 * SECOND).reason, LEAK_INTERIOR_ALONE);
 	assert_int_equal(possible("end=running", 11 * SECOND + 1).verdict, LEAK_UNLIKELY);
 	assert_int_equal(possible("end=running", 11 * SECOND + 1).reason, LEAK_YOUNG);
-	assert_int_equal(possible("end=exited", 11 * SECOND + 1).verdict, LEAK_LIKELY);
+	assert_int_equal(possible("end=exited", 11 * SECOND + 1).verdict, LEAK_UNLIKELY);
+	assert_int_equal(possible("end=exited", 11 * SECOND + 1).reason, LEAK_INTERIOR_ALONE);
 }
 
-/* In a running program the call site that stands still keeps a header before its blocks; one that grows, or of which nothing is known, does not. */
-static void possibly_lost_is_unlikely_where_it_stands_still(void **state)
+/* The verdict on the site of `function`, all of whose blocks are of a class. */
+static struct leak_entry judged(struct heap *h, const char *function, const char *class)
 {
-	static const char sites[] = "site main>grow size=100 allocs=60 first=0s last=60s\nsite main>full size=100 allocs=60 first=0s last=10s\n";
-	static const struct { const char *end; enum leak_verdict full; enum leak_reason why; } expect[] = {
-		{ "running", LEAK_UNLIKELY, LEAK_INTERIOR_STEADY }, { "exited", LEAK_LIKELY, LEAK_INTERIOR },
-	};
+	struct growing g = { 0 };
+	struct leaks l;
+	struct leak_entry e;
+
+	assert_int_equal(growing_past(&g, h), 0);
+	l = leaks_of(h, class, NULL, &(struct leaks_options){ .growing = &g });
+	e = *find(&l, recipe_site(h, function), *class == 'p' ? REACH_POSSIBLE : REACH_REACHED);
+	leaks_fini(&l);
+	growing_fini(&g);
+	return e;
+}
+
+/* Many, all of the time; few; and those that stand still, in a running program and at the end. */
+static void possibly_lost_is_likely_where_it_grows(void **state)
+{
+	static const char *const ends[] = { "running", "exited" };
 
 	(void)state;
 	for (size_t i = 0; i < 2; i++) {
-		char recipe[300];
-		struct growing g = { 0 };
+		char recipe[400];
 		struct heap *h;
-		struct leaks l;
 
-		snprintf(recipe, sizeof(recipe), "process taken=60s end=%s\n%s", expect[i].end, sites);
+		snprintf(recipe, sizeof(recipe), "process taken=60s end=%s\nsite main>many size=100 allocs=100 first=0s last=60s\n"
+			 "site main>few size=100 allocs=40 first=0s last=60s\nsite main>full size=100 allocs=60 first=0s last=10s\n", ends[i]);
 		h = recipe_heap(recipe);
-		assert_int_equal(growing_past(&g, h), 0);
-		l = leaks_of(h, "p", NULL, &(struct leaks_options){ .growing = &g });
-		assert_int_equal(find(&l, recipe_site(h, "grow"), REACH_POSSIBLE)->verdict, LEAK_LIKELY);
-		assert_int_equal(find(&l, recipe_site(h, "full"), REACH_POSSIBLE)->verdict, expect[i].full);
-		assert_int_equal(find(&l, recipe_site(h, "full"), REACH_POSSIBLE)->reason, expect[i].why);
-		growing_fini(&g);
-		leaks_fini(&l);
+		assert_int_equal(judged(h, "many", "p").verdict, LEAK_LIKELY);
+		assert_int_equal(judged(h, "many", "p").reason, LEAK_INTERIOR);
+		assert_int_equal(judged(h, "few", "p").verdict, LEAK_GROWING);
+		assert_int_equal(judged(h, "few", "p").reason, LEAK_FILLS);
+		assert_int_equal(judged(h, "full", "p").verdict, LEAK_UNLIKELY);
+		assert_int_equal(judged(h, "full", "p").reason, LEAK_INTERIOR_STEADY);
 		heap_free(h);
 	}
 }
 
 /* ---- growth ---- */
 
-/* "grow" gets 100 bytes a second for a minute, "full" got all in its first 10 s, "young" is 5 s old; nobody frees. */
-static void reachable_is_likely_when_it_grows(void **state)
+/*
+ * Nobody frees: "grow" gets 100 bytes every second, "full" got all in its first 10 s, "young" is 5 s old. After a minute "grow" may be a
+ * cache that fills, after five it is likely a leak.
+ */
+static void reachable_is_likely_when_it_grows_for_long(void **state)
 {
-	struct heap *h = recipe_heap("process taken=60s end=running\n"
-				     "site main>grow size=100 allocs=60 first=0s last=60s\n"
-				     "site main>full size=100 allocs=1000 first=0s last=10s\n"
-				     "site main>young size=100 allocs=1000 first=55s last=60s\n");
+	static const struct { unsigned seconds; enum leak_verdict verdict; enum leak_reason reason; unsigned has; } expect[] = {
+		{ 65, LEAK_GROWING, LEAK_FILLS, EVIDENCE_ALL & ~EVIDENCE_LONG },
+		{ 299, LEAK_GROWING, LEAK_FILLS, EVIDENCE_ALL & ~EVIDENCE_LONG },
+		{ 310, LEAK_LIKELY, LEAK_GROWS, EVIDENCE_ALL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < NR(expect); i++) {
+		const unsigned s = expect[i].seconds;
+		char recipe[400];
+		struct leak_entry e;
+		struct heap *h;
+
+		snprintf(recipe, sizeof(recipe), "process taken=%us end=running\nsite main>grow size=100 allocs=%u first=0s last=%us\n"
+			 "site main>full size=100 allocs=1000 first=0s last=10s\nsite main>young size=100 allocs=1000 first=%us last=%us\n", s, s, s,
+			 s - 5, s);
+		h = recipe_heap(recipe);
+		e = judged(h, "grow", "r");
+		assert_int_equal(e.verdict, expect[i].verdict);
+		assert_int_equal(e.reason, expect[i].reason);
+		assert_int_equal(e.evidence.has, expect[i].has);
+		assert_in_range((uint64_t)e.growth.slope, 97, 103);
+		assert_int_equal(judged(h, "full", "r").verdict, LEAK_UNLIKELY);
+		assert_int_equal(judged(h, "full", "r").reason, LEAK_STEADY);
+		assert_int_equal(judged(h, "young", "r").reason, LEAK_GROWTH_UNKNOWN);
+		heap_free(h);
+	}
+}
+
+/* Blocks of one site that are reachable and possibly lost have the evidence of that site both. */
+static void entries_of_a_site_share_its_evidence(void **state)
+{
+	struct heap *h = recipe_heap("process taken=310s end=running\nsite main>a size=100 allocs=310 first=0s last=310s\n");
+	struct reach r = reach_of(h, "r", NULL);
 	struct growing g = { 0 };
-	const struct leak_entry *e;
 	struct leaks l;
 
 	(void)state;
+	for (unsigned i = 0; i < 310; i += 2)
+		r.class[i] = REACH_POSSIBLE;
 	assert_int_equal(growing_past(&g, h), 0);
-	l = leaks_of(h, "r", NULL, &(struct leaks_options){ .growing = &g });
-	e = &l.entries.v[0];
-	assert_int_equal(e->site, recipe_site(h, "grow"));
-	assert_int_equal(e->verdict, LEAK_LIKELY);
-	assert_int_equal(e->reason, LEAK_GROWS);
-	assert_in_range((uint64_t)e->growth.slope, 97, 103);
-	e = find(&l, recipe_site(h, "full"), REACH_REACHED);
-	assert_int_equal(e->verdict, LEAK_UNLIKELY);
-	assert_int_equal(e->reason, LEAK_STEADY);
-	e = find(&l, recipe_site(h, "young"), REACH_REACHED);
-	assert_int_equal(e->verdict, LEAK_UNLIKELY);
-	assert_int_equal(e->reason, LEAK_GROWTH_UNKNOWN);
-	expect_sum(&l.by_verdict[LEAK_LIKELY], 60, 6000, 1);
-	expect_sum(&l.by_verdict[LEAK_UNLIKELY], 2000, 200000, 2);
+	assert_int_equal(leaks_collect(&l, h, &r, NULL), 0);
+	assert_int_equal(leaks_judge(&l, h, &(struct leaks_options){ .past = &g }), 0);
+	assert_int_equal(l.entries.nr, 2);
+	assert_int_equal(find(&l, 1, REACH_REACHED)->reason, LEAK_GROWS);
+	assert_int_equal(find(&l, 1, REACH_POSSIBLE)->reason, LEAK_INTERIOR);
+	assert_int_equal(find(&l, 1, REACH_POSSIBLE)->evidence.has, EVIDENCE_ALL);
 	leaks_fini(&l);
 	growing_fini(&g);
+	reach_free(&r);
+	heap_free(h);
+}
+
+/* Blocks that a habit of the program explains are counted in their entries, with the last header. */
+static void habits_are_counted(void **state)
+{
+	struct heap *h = recipe_heap("process taken=60s end=running\nsite main>a size=100 allocs=3 first=1s last=2s\nsite main>b size=900 allocs=2 first=1s\n");
+	struct reach r = reach_of(h, "rrrrr", NULL);
+	struct leaks l;
+
+	(void)state;
+	assert_int_equal(vec_push(&r.habits, (struct reach_habit){ .block = 1, .header_bytes = 16 }), 0);
+	assert_int_equal(vec_push(&r.habits, (struct reach_habit){ .block = 2, .header_bytes = 16 }), 0);
+	assert_int_equal(vec_push(&r.habits, (struct reach_habit){ .block = 4 }), 0);
+	assert_int_equal(leaks_collect(&l, h, &r, NULL), 0);
+	assert_int_equal(find(&l, 1, REACH_REACHED)->habit_blocks, 2);
+	assert_int_equal(find(&l, 1, REACH_REACHED)->habit_bytes, 200);
+	assert_int_equal(find(&l, 1, REACH_REACHED)->header_bytes, 16);
+	assert_int_equal(find(&l, 2, REACH_REACHED)->habit_blocks, 1);
+	assert_int_equal(find(&l, 2, REACH_REACHED)->habit_bytes, 900);
+	assert_int_equal(find(&l, 2, REACH_REACHED)->header_bytes, 0);
+	vec_fini(&r.habits);
+	leaks_fini(&l);
+	reach_free(&r);
 	heap_free(h);
 }
 
@@ -332,6 +396,7 @@ static void expect_same(const struct leak_entry *a, const struct leak_entry *b)
 		FIELD(leak_entry, blocks), FIELD(leak_entry, bytes), FIELD(leak_entry, indirect_blocks), FIELD(leak_entry, indirect_bytes),
 		FIELD(leak_entry, oldest_ns), FIELD(leak_entry, newest_ns), FIELD(leak_entry, fresh_blocks), FIELD(leak_entry, fresh_bytes),
 		FIELD(leak_entry, holder_site), FIELD(leak_entry, held_blocks), FIELD(leak_entry, chained_blocks),
+		FIELD(leak_entry, habit_blocks), FIELD(leak_entry, habit_bytes), FIELD(leak_entry, header_bytes),
 	};
 	char what[100];
 
@@ -424,9 +489,11 @@ int main(void)
 		cmocka_unit_test(the_holder_is_the_next_other_site),
 		cmocka_unit_test(a_holder_has_the_majority),
 		cmocka_unit_test(a_circle_of_parents_has_no_holder),
-		cmocka_unit_test(possibly_lost_is_likely_when_old_or_at_the_end),
-		cmocka_unit_test(possibly_lost_is_unlikely_where_it_stands_still),
-		cmocka_unit_test(reachable_is_likely_when_it_grows),
+		cmocka_unit_test(possibly_lost_alone_is_unlikely),
+		cmocka_unit_test(possibly_lost_is_likely_where_it_grows),
+		cmocka_unit_test(reachable_is_likely_when_it_grows_for_long),
+		cmocka_unit_test(entries_of_a_site_share_its_evidence),
+		cmocka_unit_test(habits_are_counted),
 		cmocka_unit_test(only_what_is_new_is_fresh),
 		cmocka_unit_test(another_block_at_the_same_address_is_fresh),
 		cmocka_unit_test(rows_come_out_as_they_went_in),

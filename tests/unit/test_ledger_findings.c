@@ -1,5 +1,7 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Heap errors and guarded blocks of hand-made ledgers are read to the exact number; damaged ones are left out without harm.
+ * Also of src/capture/ledger_guards.c, ledger_sites.c.
  */
 #include "tests/unit/unit.h"
 
@@ -94,7 +96,7 @@ static void figures_of_checking_are_read(void **state)
 	(void)state;
 	im.l->check = (struct pmm_check_state){
 		.mechanism = PMM_GUARD_MADVISE, .findings_lost = 1, .left_open = 13, .guarded = 2, .guarded_now = 3, .guarded_most = 4,
-		.unguarded_limit = 6, .unguarded_large = 8, .unguarded_refused = 9, .passed = 10,
+		.unguarded_limit = 6, .unguarded_large = 8, .unguarded_refused = 9, .passed = 10, .passed_early = 14, .unkept_large = 15, .unkept_busy = 16,
 		.failed_on_purpose = 11, .quarantined_bytes = 12,
 	};
 	for (uint64_t i = 0; i < 2; i++) {
@@ -118,6 +120,9 @@ static void figures_of_checking_are_read(void **state)
 	assert_int_equal(h->check.unguarded_large, 8);
 	assert_int_equal(h->check.unguarded_refused, 9);
 	assert_int_equal(h->check.passed, 10);
+	assert_int_equal(h->check.passed_early, 14);
+	assert_int_equal(h->check.unkept_large, 15);
+	assert_int_equal(h->check.unkept_busy, 16);
 	assert_int_equal(h->check.failed_on_purpose, 11);
 	assert_int_equal(h->check.quarantined_bytes, 12);
 	assert_int_equal(h->nr_findings, 0);
@@ -253,6 +258,13 @@ static void what_cannot_be_believed_is_left_out(void **state)
 	assert_int_equal(h->findings[1].number, 3);
 	assert_int_equal(h->findings[1].site, HEAP_NO_SITE);
 	heap_free(h);
+	add_after_free(&im, 3)->free_site = 5;	/* there are four */
+	h = read_image(&im);
+	assert_int_equal(damaged, 4);
+	assert_int_equal(h->findings[1].site, h->findings[0].site);
+	assert_int_equal(h->findings[1].free_site, HEAP_NO_SITE);
+	heap_free(h);
+	add_after_free(&im, 3)->site = 4;
 	im.l->check.nr_findings = UINT32_MAX;	/* one for the number, one for each finding without a chunk */
 	h = read_image(&im);
 	assert_int_equal(h->nr_findings, 2);
@@ -352,6 +364,49 @@ static void blocks_can_be_left_out(void **state)
 	image_free(&im);
 }
 
+static void what_ended_the_process_goes_with_its_finding(void **state)
+{
+	struct image im = checked_image();
+	struct heap *h;
+
+	(void)state;
+	*image_finding(&im, 0) = (struct pmm_finding){ .type = PMM_FINDING_CRASH, .by = PMM_BY_SIGNAL, .place = PMM_PLACE_PAST_FILE, .count = 1,
+						       .site = 2, .address = 0x5000 };
+	im.l->death = (struct pmm_death){ .state = 0, .signal = 6, .fault = 7, .code = 2, .finding = 1, .map_access = 11, .map_start = 0x4000,
+					  .map_end = 0x6000, .status = 3, .regs[16] = 99, .text = "/data/\x1b" };
+	h = read_image(&im);
+	assert_false(h->death.known);		/* not all of it is there yet */
+	assert_string_equal(h->findings[0].text, "");
+	heap_free(h);
+	im.l->death.state = 1;
+	h = read_image(&im);
+	assert_int_equal(damaged, 0);
+	assert_true(h->death.known);
+	assert_int_equal(h->death.signal, 6);
+	assert_int_equal(h->death.fault, 7);
+	assert_int_equal(h->death.code, 2);
+	assert_int_equal(h->death.finding, 0);
+	assert_int_equal(h->death.map_access, 11);
+	assert_int_equal(h->death.map_end, 0x6000);
+	assert_int_equal(h->death.status, 3);
+	assert_int_equal(h->death.regs[16], 99);
+	assert_string_equal(h->findings[0].text, "/data/?");
+	heap_free(h);
+	im.l->death.signal = im.l->death.fault = 65;		/* 2 of damage */
+	im.l->death.map_access = 16;				/* 1 */
+	im.l->death.map_start = 0x7000;				/* 1 */
+	im.l->death.finding = PMM_MAX_FINDINGS + 1;
+	memset(im.l->death.text, 'a', PMM_DEATH_TEXT);
+	h = read_image(&im);
+	assert_int_equal(damaged, 4);
+	assert_int_equal(h->death.signal, 0);
+	assert_int_equal(h->death.map_start, 0);
+	assert_int_equal(h->death.finding, HEAP_NO_FINDING);
+	assert_int_equal(strlen(h->findings[0].text), PMM_DEATH_TEXT);
+	heap_free(h);
+	image_free(&im);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -365,6 +420,7 @@ int main(void)
 		cmocka_unit_test(guarded_blocks_are_among_the_others),
 		cmocka_unit_test(damaged_guards_are_left_out),
 		cmocka_unit_test(blocks_can_be_left_out),
+		cmocka_unit_test(what_ended_the_process_goes_with_its_finding),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Totals and top sites, looked at while more is recorded. */
 #include "tests/unit/unit.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Ledgers that change while they are read: whole records, and nobody is waited for long. */
 #include <pthread.h>
 
@@ -12,17 +13,18 @@ static uint64_t damaged;
 struct writer {
 	struct pmm_ctx *ctx;
 	struct pmm_record *record;
+	uint64_t *lifetimes;
 	bool stop;
 };
 
 /*
- * Keeps the record's first and last word in step between events, as the agent would, and like a
+ * Keeps the record's first word and the last of its lifetimes in step between events, as the agent would, and like a
  * program does something else in between.
  */
 static void *write_events(void *arg)
 {
 	struct writer *w = arg;
-	uint64_t *last = &w->record->lifetime[PMM_NR_LIFETIMES - 1];
+	uint64_t *last = &w->lifetimes[PMM_NR_LIFETIMES - 1];
 
 	while (!__atomic_load_n(&w->stop, __ATOMIC_RELAXED)) {
 		__atomic_store_n(&w->ctx->seq, w->ctx->seq + 1, __ATOMIC_SEQ_CST);
@@ -55,6 +57,7 @@ static void a_record_is_read_between_events(void **state)
 		image_record(&im, stopped, i);
 	}
 	w.record = image_record(&im, a, 1);
+	w.lifetimes = image_lifetimes(&im, w.record);
 	pthread_create(&thread, NULL, write_events, &w);
 	for (unsigned i = 0; i < 400; i++) {
 		struct heap *h = read_with(&im, &o);

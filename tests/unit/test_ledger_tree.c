@@ -1,12 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Unit tests of src/capture/ledger_tree.c. */
 #include "tests/unit/unit.h"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "src/capture/ledger_tree.h"
-#include "tests/unit/fake_agent.h"
+#include "src/target/proc.h"
 
 #define MIB	 (1ull << 20)
 #define NO_LIMIT UINT64_MAX
@@ -25,8 +27,10 @@ static void head_says_what_was_asked_for(void **state)
 {
 	struct ledger_tree_options o = options(100 * MIB, NO_LIMIT, NO_LIMIT);
 	struct ledger_tree t;
+	uint64_t start;
 
 	(void)state;
+	assert_int_equal(proc_start_time(getpid(), &start), 0);
 	o.mode = PMM_MODE_SAMPLED;
 	o.sample_bytes = 4096;
 	o.min_size_bytes = 17;
@@ -36,7 +40,7 @@ static void head_says_what_was_asked_for(void **state)
 	assert_true(t.head->magic == PMM_TREE_MAGIC);
 	assert_int_equal(t.head->version, PMM_LEDGER_VERSION);
 	assert_int_equal(t.head->word_bytes, 8);
-	assert_int_equal(t.head->nr_slots, 512);
+	assert_int_equal(t.head->nr_slots, 1);
 	assert_int_equal(t.head->slot_bytes, 132 * MIB);
 	assert_int_equal(t.head->limit_bytes, 100 * MIB);
 	assert_int_equal(t.head->mode, PMM_MODE_SAMPLED);
@@ -46,13 +50,16 @@ static void head_says_what_was_asked_for(void **state)
 	assert_int_equal(t.head->warn_size_bytes, 1000);
 	assert_int_equal(t.head->max_frames, 40);
 	assert_int_equal(t.head->monitor_pid, getpid());
+	assert_int_equal(t.head->monitor_uid, geteuid());
+	assert_int_equal(t.head->monitor_start, start);
+	assert_true(t.head->cookie && t.head->cookie == t.cookie);
 	assert_false(t.shrunk);
-	assert_int_equal(ledger_tree_slot_off(&t, 3), t.head->slots_off + 3 * 132 * MIB);
+	assert_int_equal(ledger_tree_file_bytes(&t), t.head->slots_off + 132 * MIB);
 	ledger_tree_fini(&t);
 	assert_int_equal(t.fd, -1);
 }
 
-/* All as asked for but the secret, which is another in each tree, and what there are no runs for. */
+/* All as asked for but the secret, which each process of a tree makes for itself, and what there are no runs for. */
 static void head_says_how_to_check(void **state)
 {
 	struct ledger_tree_options o = options(100 * MIB, NO_LIMIT, NO_LIMIT);
@@ -63,7 +70,6 @@ static void head_says_how_to_check(void **state)
 	};
 	struct pmm_check got;
 	struct ledger_tree t;
-	uint64_t secret;
 	struct err e;
 
 	(void)state;
@@ -72,11 +78,8 @@ static void head_says_how_to_check(void **state)
 	ledger_tree_fini(&t);
 	o.check = asked;
 	assert_int_equal(ledger_tree_init(&t, &o, NULL), 0);
-	secret = t.head->check.secret;
-	ledger_tree_fini(&t);
-	assert_int_equal(ledger_tree_init(&t, &o, NULL), 0);
 	got = t.head->check;
-	assert_true(got.secret != secret && got.secret != 1);
+	assert_int_equal(got.secret, 0);
 	assert_int_equal(got.max_guarded, PMM_MAX_GUARDS);
 	got.secret = asked.secret;
 	got.max_guarded = asked.max_guarded;
@@ -92,20 +95,20 @@ static void size_follows_the_limits(void **state)
 	static const struct {
 		uint64_t limit, space, file;
 		int rc;
-		uint64_t slot_mib, nr;
+		uint64_t slot_mib;
 		bool shrunk;
 	} cases[] = {
-		{ 100 * MIB, NO_LIMIT, NO_LIMIT, 0, 132, 512, false },
-		{ 1, NO_LIMIT, NO_LIMIT, 0, 34, 512, false },
-		{ 3 * MIB, NO_LIMIT, NO_LIMIT, 0, 36, 512, false },
-		/* a quarter of 4 GiB of address space, in four slots */
-		{ 8192 * MIB, 4096 * MIB, NO_LIMIT, 0, 254, 4, true },
-		{ 30 * MIB, 4096 * MIB, NO_LIMIT, 0, 62, 16, false },
+		{ 100 * MIB, NO_LIMIT, NO_LIMIT, 0, 132, false },
+		{ 1, NO_LIMIT, NO_LIMIT, 0, 34, false },
+		{ 3 * MIB, NO_LIMIT, NO_LIMIT, 0, 36, false },
+		/* a quarter of 4 GiB of address space */
+		{ 8192 * MIB, 4096 * MIB, NO_LIMIT, 0, 1022, true },
+		{ 30 * MIB, 4096 * MIB, NO_LIMIT, 0, 62, false },
 		/* half of a very small one */
-		{ 100 * MIB, 100 * MIB, NO_LIMIT, 0, 48, 1, true },
-		{ 100 * MIB, 60 * MIB, NO_LIMIT, -ENOMEM, 0, 0, false },
-		{ 100 * MIB, NO_LIMIT, 20 * MIB, -ENOMEM, 0, 0, false },
-		{ 100 * MIB, NO_LIMIT, 0, -ENOMEM, 0, 0, false },
+		{ 100 * MIB, 100 * MIB, NO_LIMIT, 0, 48, true },
+		{ 100 * MIB, 60 * MIB, NO_LIMIT, -ENOMEM, 0, false },
+		{ 100 * MIB, NO_LIMIT, 20 * MIB, -ENOMEM, 0, false },
+		{ 100 * MIB, NO_LIMIT, 0, -ENOMEM, 0, false },
 	};
 
 	(void)state;
@@ -123,58 +126,92 @@ static void size_follows_the_limits(void **state)
 			continue;
 		}
 		assert_int_equal(t.slot_bytes / MIB, cases[i].slot_mib);
-		assert_int_equal(t.nr_slots, cases[i].nr);
 		assert_int_equal(t.shrunk, cases[i].shrunk);
 		ledger_tree_fini(&t);
 	}
 }
 
-static uint64_t backing(const struct ledger_tree *t)
-{
-	struct stat st;
-
-	assert_int_equal(fstat(t->fd, &st), 0);
-	return (uint64_t)st.st_blocks * 512;
-}
-
-static void slot_goes_round(void **state)
+/* Two trees have nothing in common that one could guess of the other. */
+static void cookies_differ(void **state)
 {
 	struct ledger_tree_options o = options(10 * MIB, NO_LIMIT, NO_LIMIT);
-	struct fake_agent a, b;
-	struct ledger_tree t;
-	uint64_t empty;
-	uint32_t pid;
+	struct ledger_tree t, u;
 
 	(void)state;
 	assert_int_equal(ledger_tree_init(&t, &o, NULL), 0);
-	empty = backing(&t);
-	assert_int_equal(ledger_tree_slot_state(&t, 0, &pid), PMM_SLOT_FREE);
-	assert_int_equal(fake_agent_start(&a, dup(t.fd)), 0);
-	assert_int_equal(a.slot, 0);
-	assert_int_equal(ledger_tree_slot_state(&t, 0, &pid), PMM_SLOT_LIVE);
-	assert_int_equal(pid, getpid());
-	assert_true(backing(&t) > empty + 4 * 65536);
-	ledger_tree_slot_take(&t, 0);
-	assert_int_equal(ledger_tree_slot_state(&t, 0, &pid), PMM_SLOT_TAKEN);
-	assert_int_equal(ledger_tree_slot_release(&t, 0), 0);
-	assert_int_equal(ledger_tree_slot_state(&t, 0, &pid), PMM_SLOT_FREE);
-	assert_int_equal(pid, 0);
-	assert_int_equal(backing(&t), empty);
-	assert_true(a.ledger->magic == 0);
-	assert_int_equal(fake_agent_start(&b, dup(t.fd)), 0);
-	assert_int_equal(b.slot, 0);
+	assert_int_equal(ledger_tree_init(&u, &o, NULL), 0);
+	assert_true(t.cookie != u.cookie);
+	ledger_tree_fini(&t);
+	ledger_tree_fini(&u);
+}
+
+/* Who has the board's descriptor, even one opened for writing, can read it and nothing else; the monitor goes on writing. */
+static void board_is_for_reading(void **state)
+{
+	struct ledger_tree_options o = options(10 * MIB, NO_LIMIT, NO_LIMIT);
+	const struct pmm_tree *seen;
+	struct ledger_tree t;
+	struct stat st;
+	char path[32];
+	int fd;
+
+	(void)state;
+	assert_int_equal(ledger_tree_init(&t, &o, NULL), 0);
+	assert_int_equal(fstat(t.fd, &st), 0);
+	assert_int_equal(st.st_size, 4096);
+	if (fcntl(t.fd, F_GET_SEALS) != (F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | 0x10 /* F_SEAL_FUTURE_WRITE */)) {
+		ledger_tree_fini(&t);
+		skip(); /* before Linux 5.1 */
+	}
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", t.fd);
+	fd = open(path, O_RDWR);
+	assert_true(fd >= 0);
+	assert_int_equal(pwrite(fd, "", 1, 0), -1);
+	assert_int_equal(ftruncate(fd, 0), -1);
+	assert_true(mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) == MAP_FAILED);
+	seen = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0);
+	assert_true(seen != MAP_FAILED);
+	assert_int_equal(mprotect((void *)seen, 4096, PROT_READ | PROT_WRITE), -1);
+	t.head->code_epoch = 7;
+	assert_int_equal(seen->code_epoch, 7);
+	munmap((void *)seen, 4096);
+	close(fd);
 	ledger_tree_fini(&t);
 }
 
-static void file_cannot_be_resized(void **state)
+static void check_file(const struct ledger_tree *t, int fd)
+{
+	struct stat st;
+
+	assert_int_equal(fcntl(fd, F_GETFD), FD_CLOEXEC);
+	assert_int_equal(fcntl(fd, F_GET_SEALS), F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW);
+	assert_int_equal(fstat(fd, &st), 0);
+	assert_int_equal(st.st_size, ledger_tree_file_bytes(t));
+	assert_int_equal(ftruncate(fd, 0), -1);
+	assert_int_equal(pwrite(fd, "", 1, 0), 1);
+}
+
+/* A file for a process that may not make one, and that of an attached process, which has secrets of its own. */
+static void ledger_files_are_for_writing(void **state)
 {
 	struct ledger_tree_options o = options(10 * MIB, NO_LIMIT, NO_LIMIT);
 	struct ledger_tree t;
+	int fd;
 
 	(void)state;
 	assert_int_equal(ledger_tree_init(&t, &o, NULL), 0);
-	assert_int_equal(ftruncate(t.fd, 0), -1);
-	assert_int_equal(fcntl(t.fd, F_GETFD), FD_CLOEXEC);
+	fd = ledger_tree_file(&t);
+	assert_true(fd >= 0);
+	check_file(&t, fd);
+	close(fd);
+	ledger_tree_fini(&t);
+	o.attached = true;
+	o.check.level = PMM_CHECK_LIGHT;
+	assert_int_equal(ledger_tree_init(&t, &o, NULL), 0);
+	assert_true(t.head->check.secret != 0);
+	assert_true(t.head->cookie != 0);	/* by which pmm tells one attach from another */
+	assert_int_equal(t.head->flags, PMM_TREE_FOLLOW | PMM_TREE_ATTACHED);
+	check_file(&t, t.fd);
 	ledger_tree_fini(&t);
 }
 
@@ -197,15 +234,32 @@ static void tick_is_the_clock(void **state)
 	ledger_tree_fini(&t);
 }
 
+/* How long a clock may stand still before it is odd. */
+static void clocks_that_rarely_tick_may_be_calm_for_longer(void **state)
+{
+	struct ledger_tree_options o = options(10 * MIB, NO_LIMIT, NO_LIMIT);
+	struct ledger_tree t;
+
+	(void)state;
+	for (unsigned i = 0; i < 2; i++) {
+		o.mode = i ? PMM_MODE_SAMPLED : PMM_MODE_EXACT;
+		assert_int_equal(ledger_tree_init(&t, &o, NULL), 0);
+		assert_int_equal(ledger_tree_calm_ns(&t), i ? 5 * PMM_TICK_NS : PMM_TICK_NS);
+		ledger_tree_fini(&t);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(head_says_what_was_asked_for),
 		cmocka_unit_test(head_says_how_to_check),
 		cmocka_unit_test(size_follows_the_limits),
-		cmocka_unit_test(slot_goes_round),
-		cmocka_unit_test(file_cannot_be_resized),
+		cmocka_unit_test(cookies_differ),
+		cmocka_unit_test(board_is_for_reading),
+		cmocka_unit_test(ledger_files_are_for_writing),
 		cmocka_unit_test(tick_is_the_clock),
+		cmocka_unit_test(clocks_that_rarely_tick_may_be_calm_for_longer),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

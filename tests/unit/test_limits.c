@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Limits: which one is the nearest, from made-up /proc and /sys trees.
  */

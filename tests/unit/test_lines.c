@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Lines that hold the memory: which frame answers, how stacks join, how few names are asked for.
  */
@@ -90,6 +91,17 @@ static void parts_of_pmm_h_hand_on(void **state)
 	expect("site main>own>get_block>real_block allocs=1 size=100\n", RANK_LIVE, 5, "real_block=100/1 ");
 }
 
+/* Of lines that hold as much, the one with more blocks comes first, then the first by name. */
+static void equals_have_an_order(void **state)
+{
+	(void)state;
+	expect("site main>c size=100\nsite main>b allocs=4 size=25\nsite main>a size=100\nsite main>d allocs=2 size=50\n", RANK_LIVE, 5,
+	       "b=100/1 d=100/1 a=100/1 c=100/1 ");
+	expect("site main>c size=100\nsite main>b size=25\nsite main>a size=100\nsite main>d size=50\n", RANK_CALLS, 5, "a=1/1 c=1/1 d=1/1 b=1/1 ");
+	expect("site main>c allocs=3 size=1\nsite main>f allocs=6 size=1\nsite main>a size=9\nsite main>e allocs=5 size=1\nsite main>d allocs=4 size=2\n"
+	       "site main>b allocs=2 size=8\n", RANK_CALLS, 6, "f=6/1 e=5/1 d=4/1 c=3/1 b=2/1 a=1/1 ");
+}
+
 static void keys_are_followed(void **state)
 {
 	static const char recipe[] =
@@ -127,6 +139,7 @@ int main(void)
 		cmocka_unit_test(a_dissolved_group_can_make_another_the_largest),
 		cmocka_unit_test(who_comes_to_a_group_that_is_gone_is_counted),
 		cmocka_unit_test(parts_of_pmm_h_hand_on),
+		cmocka_unit_test(equals_have_an_order),
 		cmocka_unit_test(keys_are_followed),
 		cmocka_unit_test(only_what_is_shown_is_looked_up),
 	};

@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Unit tests of src/capture/monitor.c and what it is made of (child, watched, whois, serve): the
  * test program launches itself as `test_monitor --agent MODE` and plays a traced program there.
+ * Also of src/capture/child.c, serve.c, watched.c, preload.c, whois.c.
  */
 #include "tests/unit/unit.h"
 
@@ -52,26 +54,24 @@ static void on_unreadable(void *arg, pid_t pid, bool is_root, const struct err *
 	f->nr_unreadable++;
 }
 
-/* Says a number in the ledger, where the program that has the slot waits for it. */
-static void tell_slot(const struct fixture *f, unsigned slot, uint64_t nr)
+/* Says a number in the ledger, where the program waits for it. */
+static void tell(const struct watched *w, uint64_t nr)
 {
-	assert_int_equal(pwrite(f->tree.fd, &nr, sizeof(nr),
-				(off_t)(ledger_tree_slot_off(&f->tree, slot) + offsetof(struct pmm_ledger, check.passed))), sizeof(nr));
+	const off_t at = (off_t)(w->head->slots_off + offsetof(struct pmm_ledger, check.passed));
+
+	assert_int_equal(pwrite(w->fd, &nr, sizeof(nr), at), sizeof(nr));
 }
 
 static void tell_program(const struct fixture *f, uint64_t nr)
 {
-	tell_slot(f, 0, nr);
+	tell(roll_find(&f->monitor.roll, f->monitor.who.root), nr);
 }
 
-/* The same to a child that is in the one slot that is taken. */
+/* The same to a child that is alone. */
 static void tell_child(const struct fixture *f)
 {
-	uint32_t pid;
-
-	for (unsigned k = 0; k < f->tree.nr_slots; k++)
-		if (ledger_tree_slot_state(&f->tree, k, &pid) == PMM_SLOT_LIVE)
-			tell_slot(f, k, 1);
+	assert_int_equal(f->monitor.roll.all.nr, 1);
+	tell(f->monitor.roll.all.v[0], 1);
 }
 
 static void on_found(void *arg, const struct heap *h, bool is_root)
@@ -108,13 +108,14 @@ static void launch(struct fixture *f, const char *mode)
 		.check.level = strcmp(mode, "findings") ? PMM_CHECK_NONE : PMM_CHECK_LIGHT,
 	};
 	char *argv[] = { self, "--agent", (char *)mode, NULL };
-	char **env;
+	char value[PRELOAD_VALUE_BYTES], **env;
 
 	memset(f, 0, sizeof(*f));
 	assert_int_equal(child_prepare(&f->child, NULL), 0);
 	assert_int_equal(ledger_tree_init(&f->tree, &o, NULL), 0);
 	assert_int_equal(monitor_init(&f->monitor, &f->tree, &f->child, 0, &ops, f, NULL), 0);
-	env = preload_env(environ, "", &f->tree);
+	monitor_value(&f->monitor, value);
+	env = preload_env(environ, "", value);
 	assert_non_null(env);
 	assert_int_equal(child_start(&f->child, self, argv, env, NULL), 0);
 	preload_env_free(env);
@@ -131,12 +132,11 @@ static void end(struct fixture *f)
 	sigprocmask(SIG_SETMASK, &f->child.mask, NULL);
 }
 
-static void slots_are_free(const struct fixture *f)
+/* Nobody is left, and nobody was lost. */
+static void all_are_done(const struct fixture *f)
 {
-	uint32_t pid;
-
-	for (unsigned k = 0; k < f->tree.nr_slots; k++)
-		assert_int_equal(ledger_tree_slot_state(&f->tree, k, &pid), PMM_SLOT_FREE);
+	assert_int_equal(f->monitor.roll.all.nr, 0);
+	assert_int_equal(f->monitor.nr_lost, 0);
 }
 
 /* Launch, run to the end, expect the root's heap alone with these figures. */
@@ -158,7 +158,7 @@ static void one(const char *mode, int code, enum heap_end how, int status, uint6
 	assert_int_equal(f.heap[0]->live_bytes, (allocs - frees) * FAKE_BYTES);
 	assert_int_equal(f.heap[0]->pid, f.monitor.who.root);
 	assert_string_equal(f.heap[0]->comm, "fake");
-	slots_are_free(&f);
+	all_are_done(&f);
 	end(&f);
 }
 
@@ -215,7 +215,7 @@ static void family_leaves_a_heap_each(void **state)
 	assert_int_equal(killed, 1);
 	assert_int_equal(gone, 1);
 	assert_int_equal(f.monitor.nr_without_events, 1);
-	slots_are_free(&f);
+	all_are_done(&f);
 	end(&f);
 }
 
@@ -233,7 +233,6 @@ static void daemon_is_waited_for(void **state)
 		monitor_step(&f.monitor);
 	assert_int_equal(kill(pid, 0), 0);
 	assert_int_not_equal(pid, f.monitor.who.root);
-	assert_int_equal(monitor_moved(&f.monitor), 0);
 	tell_child(&f);
 	monitor_until_all(&f.monitor);
 	assert_int_equal(f.nr, 2);
@@ -241,7 +240,7 @@ static void daemon_is_waited_for(void **state)
 	assert_int_equal(f.heap[1]->allocs, 20);
 	assert_int_equal(f.heap[1]->pid, pid);
 	assert_int_equal(f.heap[1]->end, HEAP_GONE);
-	slots_are_free(&f);
+	all_are_done(&f);
 	end(&f);
 }
 
@@ -301,7 +300,7 @@ static void late_child_is_waited_for(void **state)
 	assert_int_equal(monitor_settle(&f.monitor, 30000000, &pid), 1);
 	assert_int_equal(kill(pid, 0), 0);
 	assert_int_equal(monitor_living(&f.monitor, NULL), 0);
-	tell_program(&f, 1);
+	assert_int_equal(kill(pid, SIGUSR1), 0);
 	monitor_until_all(&f.monitor);
 	assert_int_equal(f.nr, 2);
 	assert_int_equal(f.heap[1]->allocs, 6);
@@ -341,9 +340,8 @@ static void living_are_delivered_when_asked_to_end(void **state)
 	launch(&f, "daemon");
 	monitor_until_root(&f.monitor);
 	assert_int_equal(monitor_settle(&f.monitor, 20000000, NULL), 1);
-	while (!f.monitor.watched[0] && !f.monitor.watched[1])
+	while (!f.monitor.roll.all.nr)
 		monitor_step(&f.monitor);
-	assert_int_equal(monitor_moved(&f.monitor), 0);
 	kill(getpid(), SIGTERM);
 	monitor_until_all(&f.monitor);
 	assert_int_equal(f.nr, 2);
@@ -426,7 +424,7 @@ static void signals_are_passed_on(void **state)
 
 	(void)state;
 	launch(&f, "wait");
-	while (!f.monitor.watched[0])
+	while (!f.monitor.roll.all.nr)
 		monitor_step(&f.monitor);
 	/* from somebody else: this process is the monitor, so a child sends it */
 	if (fork() == 0) {
@@ -454,57 +452,22 @@ static void new_code_raises_the_epoch(void **state)
 	end(&f);
 }
 
-/* Two agents in one process, of which one was taken for what the other was replaced by: it asks in a slot that nobody has. */
-static void who_asks_in_a_free_slot_is_let_go(void **state)
-{
-	struct fixture f;
-
-	(void)state;
-	launch(&f, "slow");
-	f.tree.head->slot[9].leave = PMM_LEAVE_ASKED;
-	monitor_until_root(&f.monitor);
-	assert_int_equal(f.tree.head->slot[9].leave, PMM_LEAVE_DONE);
-	end(&f);
-}
-
-/*
- * A number is believed only of a process of the tree; a slot given back behind the monitor's back
- * is let go.
- */
+/* Whoever is no process of the tree, and has not the board mapped, is none of ours. */
 static void strangers_are_told_apart(void **state)
 {
 	struct fixture f;
-	struct whois who;
-	uint64_t slot_off;
-	int pidfd;
 
 	(void)state;
 	launch(&f, "wait");
-	while (!f.monitor.watched[0])
+	while (!f.monitor.roll.all.nr)
 		monitor_step(&f.monitor);
-	who = f.monitor.who;
-	slot_off = ledger_tree_slot_off(&f.tree, 0);
-	assert_int_equal(whois_find(&who, (uint32_t)who.root, slot_off, &pidfd), who.root);
-	close(pidfd);
-	/* init is no process of the tree, and nobody else calls himself so */
-	assert_int_equal(whois_find(&who, 1, slot_off, &pidfd), 0);
-	assert_int_equal(pidfd, -1);
-	assert_false(who.foreign);
-	/* as if there had been others in namespaces of their own: who has the slot is found all the
-	 * same */
-	who.foreign = true;
-	assert_int_equal(whois_find(&who, (uint32_t)who.root, slot_off, &pidfd), who.root);
-	close(pidfd);
-	assert_int_equal(whois_find(&who, (uint32_t)getpid(), slot_off + (1ull << 50), &pidfd), 0);
-	assert_false(who.foreign);
-	/* the stand-in maps everything for writing, a stranger nothing */
-	assert_true(whois_maps_slot(&who, who.root, ledger_tree_slot_off(&f.tree, 511)));
-	assert_false(whois_maps_slot(&who, getppid(), ledger_tree_slot_off(&f.tree, 0)));
-	f.tree.head->slot[0].state = PMM_SLOT_FREE;
-	kill(who.root, SIGKILL);
+	assert_true(whois_may_be(&f.monitor.who, f.monitor.who.root));
+	assert_true(whois_descends(&f.monitor.who, f.monitor.who.root));
+	assert_false(whois_may_be(&f.monitor.who, 1));
+	kill(f.monitor.who.root, SIGKILL);
 	monitor_until_root(&f.monitor);
-	assert_null(f.monitor.watched[0]);
-	assert_int_equal(f.nr, 0);
+	assert_int_equal(f.nr, 1);
+	all_are_done(&f);
 	end(&f);
 }
 
@@ -523,9 +486,31 @@ static void what_cannot_run_is_said(void **state)
 	sigprocmask(SIG_SETMASK, &c.mask, NULL);
 }
 
+/* A monitor that cannot listen to all that it must is none, and says so; nothing of it stays open. */
+static void half_a_monitor_is_none(void **state)
+{
+	const struct ledger_tree_options o = { .limit_bytes = 8 * MIB, .space_bytes = UINT64_MAX, .file_bytes = UINT64_MAX };
+	struct child none = { .signal_fd = 999 };
+	struct ledger_tree tree;
+	struct monitor m;
+	struct err e = { 0 };
+	int first = dup(0), again;
+
+	(void)state;
+	close(first);
+	assert_int_equal(ledger_tree_init(&tree, &o, NULL), 0);
+	assert_int_equal(monitor_init(&m, &tree, &none, 0, &ops, NULL, &e), -EBADF);
+	assert_string_equal(e.text, "cannot set up the monitor: Bad file descriptor");
+	ledger_tree_fini(&tree);
+	again = dup(0);
+	assert_int_equal(again, first);
+	close(again);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(half_a_monitor_is_none),
 		cmocka_unit_test(ends_are_told_apart),
 		cmocka_unit_test(exec_leaves_the_last_image),
 		cmocka_unit_test(socket_serves_another_user),
@@ -540,7 +525,6 @@ int main(int argc, char **argv)
 		cmocka_unit_test(program_gets_what_pmm_was_given),
 		cmocka_unit_test(signals_are_passed_on),
 		cmocka_unit_test(new_code_raises_the_epoch),
-		cmocka_unit_test(who_asks_in_a_free_slot_is_let_go),
 		cmocka_unit_test(strangers_are_told_apart),
 		cmocka_unit_test(what_cannot_run_is_said),
 	};

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Names of frames: the cache, marks, offsets, roles.
  */
@@ -31,6 +32,12 @@ static void roles(void **state)
 		{ "/usr/bin/app", "alloc::raw_vec::finish_grow", FRAME_ALLOCATOR },
 		{ "/usr/bin/app", "<alloc::string::String as core::clone::Clone>::clone",
 		  FRAME_RUNTIME },
+		{ "/usr/bin/app", "<T as alloc::vec::spec_from_elem::SpecFromElem>::from_elem", FRAME_RUNTIME },
+		{ "/usr/bin/app", "<alloc::vec::Vec<T,A> as core::ops::index::Index<I>>::index", FRAME_RUNTIME },
+		{ "/usr/bin/app", "<&[u8] as alloc::vec::Into<T>>::into", FRAME_RUNTIME },
+		{ "/usr/bin/app", "<server::Conn as core::fmt::Display>::fmt", FRAME_PROGRAM },
+		{ "/usr/bin/app", "<T as server::Load>::load", FRAME_PROGRAM },
+		{ "/usr/bin/app", "<(u8,server::Conn) as core::clone::Clone>::clone", FRAME_PROGRAM },
 		{ "/usr/bin/app", "xmalloc", FRAME_ALLOCATOR },
 		{ "/usr/bin/app", "pmm_malloc", FRAME_ALLOCATOR },
 		{ "/usr/bin/app", "pmm_report", FRAME_PROGRAM },
@@ -43,6 +50,38 @@ static void roles(void **state)
 	for (size_t i = 0; i < NR(table); i++)
 		if (role_of(table[i].module, table[i].function) != table[i].role)
 			fail_msg("%s in %s", table[i].function, table[i].module);
+}
+
+static void sources_of_the_language_are_its_own(void **state)
+{
+	(void)state;
+	assert_true(role_runtime_source("/rustc/90b35a6239c3d8bdabc530a6a0816f7ff89a0aaf/library/alloc/src/vec/mod.rs"));
+	assert_true(role_runtime_source("/root/.rustup/toolchains/stable/lib/rustlib/src/rust/library/core/src/fmt.rs"));
+	assert_false(role_runtime_source("/home/me/rustc/src/main.rs"));
+	assert_false(role_runtime_source("library/alloc/src/vec/mod.rs"));
+	assert_true(role_matches("ngx_alloc", "ngx_alloc"));
+	assert_false(role_matches("ngx_alloc", "ngx_alloc_more"));
+	assert_true(role_matches("pool::*", "pool::take(unsigned long)"));
+	assert_true(role_matches("pool::take", "void* pool::take(unsigned long)"));
+	assert_false(role_matches("take", "pool::take(unsigned long)"));
+}
+
+/* site main>outer>wrap: whom do we name when `wrap` only hands on? */
+static void functions_to_skip_are_not_responsible(void **state)
+{
+	static const char *const pattern[] = { "none", "wr?p" };
+	struct heap *h = recipe_heap("site main>outer>wrap size=1\n");
+	struct names n;
+
+	(void)state;
+	recipe_names(&n, h);
+	assert_string_equal(names_responsible(&n, h->sites[1].node, NULL)->function, "wrap");
+	names_fini(&n);
+	recipe_names(&n, h);
+	names_skip(&n, pattern, 2);
+	assert_string_equal(names_responsible(&n, h->sites[1].node, NULL)->function, "outer");
+	names_fini(&n);
+	heap_free(h);
 }
 
 static void an_address_is_looked_up_once(void **state)
@@ -139,6 +178,27 @@ static void the_innermost_program_frame_answers(void **state)
 	heap_free(h);
 }
 
+/* Where no frame is the program's a library's answers, and if there is none the allocator's; whose node is said, too. */
+static void a_library_answers_before_an_allocator(void **state)
+{
+	struct heap *h = recipe_heap("site libm.so.6>libc.so.6>xmalloc>malloc size=1\nsite xmalloc>malloc size=1\n");
+	const struct frame_name *f;
+	struct names n;
+	uint32_t node;
+
+	(void)state;
+	recipe_names(&n, h);
+	f = names_responsible(&n, h->sites[1].node, &node);
+	assert_int_equal(f->role, FRAME_RUNTIME);
+	assert_string_equal(h->modules[h->nodes[node].module].path, "libc.so.6");
+	f = names_responsible(&n, h->sites[2].node, &node);
+	assert_int_equal(f->role, FRAME_ALLOCATOR);
+	assert_string_equal(f->function, "malloc");
+	assert_int_equal(node, h->sites[2].node);
+	names_fini(&n);
+	heap_free(h);
+}
+
 /* One line for each stack; what answers is the frame behind '>'. */
 static void what_pmm_h_calls_hands_memory_on(void **state)
 {
@@ -174,11 +234,14 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(roles),
+		cmocka_unit_test(sources_of_the_language_are_its_own),
+		cmocka_unit_test(functions_to_skip_are_not_responsible),
 		cmocka_unit_test(an_address_is_looked_up_once),
 		cmocka_unit_test(inlined_frames_come_innermost_first),
 		cmocka_unit_test(without_symbols_module_and_offset_remain),
 		cmocka_unit_test(marks_say_why_a_stack_ends),
 		cmocka_unit_test(the_innermost_program_frame_answers),
+		cmocka_unit_test(a_library_answers_before_an_allocator),
 		cmocka_unit_test(what_pmm_h_calls_hands_memory_on),
 	};
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Unit tests of src/cmd/opt.c. */
 #include "src/cmd/opt.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Which pages a process has: those it touched, but none of them that are only guards.
  */

@@ -1,47 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Plain text: what may reach a terminal, how it is cut, how cells look.
+ * Plain text: how it is cut, how cells look.
  */
 #include "tests/unit/unit.h"
 
 #include "src/view/plain.h"
 
 static const struct style ascii = { .width = 80 }, utf8 = { .width = 80, .utf8 = true };
-
-static void clean(const char *text, const char *expected)
-{
-	struct str s = STR_INIT;
-
-	plain_text(&s, text);
-	assert_string_equal(str_text(&s), expected);
-	str_fini(&s);
-}
-
-static void controls_are_escaped(void **state)
-{
-	(void)state;
-	clean("plain text", "plain text");
-	clean("\033[31mred\033[0m", "\\x1b[31mred\\x1b[0m");
-	clean("a\nb\tc\rd\x7f", "a\\x0ab\\x09c\\x0dd\\x7f");
-	clean("\xc2\x9b"
-	      "31m",
-	      "\\xc2\\x9b31m"); /* C1 control sequence introducer */
-	clean("\xe2\x80\xae"
-	      "abc",
-	      "\\xe2\\x80\\xae"
-	      "abc");				    /* right-to-left override */
-	clean("\xef\xbb\xbfx", "\\xef\\xbb\\xbfx"); /* invisible */
-}
-
-static void utf8_passes_and_broken_utf8_does_not(void **state)
-{
-	(void)state;
-	clean("größe 日本", "größe 日本");
-	clean("\xff\xc3", "\\xff\\xc3");
-	clean("\xc0\xaf", "\\xc0\\xaf");		   /* overlong */
-	clean("\xed\xa0\x80", "\\xed\\xa0\\x80");	   /* surrogate */
-	clean("\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80"); /* beyond Unicode */
-	clean("\xe2\x80", "\\xe2\\x80");		   /* cut short */
-}
 
 static void widths_count_characters(void **state)
 {
@@ -111,8 +76,6 @@ static void cells_look_like_their_unit(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(controls_are_escaped),
-		cmocka_unit_test(utf8_passes_and_broken_utf8_does_not),
 		cmocka_unit_test(widths_count_characters),
 		cmocka_unit_test(cutting_leaves_a_mark),
 		cmocka_unit_test(cells_look_like_their_unit),

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * /proc as seen through proc.h, tried on this very process and on children made for it.
  */
@@ -29,6 +30,7 @@ static void names_are_read(void **state)
 	assert_memory_equal(comm, "odd) (name", 10);
 	assert_true(proc_alive(getpid()));
 	prctl(PR_SET_NAME, "fifteen-letters");
+	memset(comm, 'x', sizeof(comm));
 	assert_int_equal(proc_comm(getpid(), comm), 0);
 	assert_string_equal(comm, "fifteen-letters");
 	assert_int_equal(proc_exe(getpid(), &exe), 0);

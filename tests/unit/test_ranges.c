@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Unit test of overlapping address ranges: the narrowest one around an address. */
 #include "src/symbol/ranges.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Rankings: order, totals, what each key measures, what is left out.
  */

@@ -1,5 +1,12 @@
-/* Reachability: each class, what is a pointer and what is not, roots of each kind. Random graphs: test_reach_random.c. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Reachability: each class, what is a pointer and what is not, roots of each kind. Random graphs: test_reach_random.c.
+ * Also of src/model/memory.c.
+ */
+#include <inttypes.h>
+
 #include "tests/unit/reach_scene.h"
+#include "tests/unit/recipe_heap.h"
 
 #define MIB		(1ull << 20)
 #define AT(n)		(SCENE_BASE + 0x10000 + (n) * 0x100)	/* block n of nr(), 64 bytes */
@@ -434,9 +441,104 @@ static void too_many(void **state)
 	assert_non_null(strstr(e.text, "1073741825"));
 }
 
+static size_t read_nothing(void *arg, uint64_t address, void *to, size_t bytes)
+{
+	(void)arg;
+	(void)address;
+	(void)to;
+	(void)bytes;
+	return 0;
+}
+
+static const struct memory_ops nothing = { read_nothing, NULL };
+
+static bool at_once(void *asked)
+{
+	return ++*(int *)asked > 0;
+}
+
+/* Asked to stop it does, with nothing left and a sentence; not asked, the same search comes to its end. */
+static void a_search_can_be_stopped(void **state)
+{
+	struct memory memory = { 0 };
+	struct reach_options options = { .nr_threads = 2 };
+	struct heap *h = recipe_heap("generate sites=10 blocks=20000 depth=3 points=2\n");
+	struct reach r;
+	struct err e = { .text = "" };
+	int asked = 0;
+
+	(void)state;
+	memory.ops = &nothing;
+	memory.stop = (struct stop){ at_once, &asked };
+	assert_int_equal(reach_run(h, &memory, &options, &r, &e), -EINTR);
+	assert_string_equal(e.text, "the search was interrupted");
+	assert_null(r.class);
+	assert_in_range(asked, 1, 2);
+	memory.stop = (struct stop){ 0 };
+	assert_int_equal(reach_run(h, &memory, &options, &r, &e), 0);
+	reach_fini(&r);
+	heap_free(h);
+}
+
+/* ---- where a range begins and ends ---- */
+
+#define WINDOW	(256ull << 10)	/* what is read at once */
+#define TARGETS	(SCENE_BASE + 4 * WINDOW)
+
+/* Words that lie in [start, end) are read, all of them and no others: around the borders of what is read at once each holds a pointer to a block. */
+static void expect_words(uint64_t start, uint64_t end, bool as_block)
+{
+	uint64_t word[400];
+	size_t nr = 0, first = as_block;
+	struct scene s;
+
+	scene_init(&s, 5 * WINDOW);
+	if (as_block) {
+		scene_block(&s, start, end - start);
+		scene_word(&s, start);
+	} else {
+		scene_root(&s, start, end, false);
+	}
+	for (uint64_t border = start; border < end + WINDOW; border += WINDOW) {
+		uint64_t near = border < end ? border : end;
+
+		for (uint64_t a = (near & ~7ull) - 24; a <= (near & ~7ull) + 24; a += 8) {
+			if (a < SCENE_BASE || (nr && a <= word[nr - 1]))
+				continue;
+			word[nr] = a;
+			scene_put(&s, a, TARGETS + 32 * nr);
+			scene_block(&s, TARGETS + 32 * nr, 16);
+			nr++;
+		}
+	}
+	scene_run(&s);
+	for (size_t i = 0; i < nr; i++)
+		if ((s.reach.class[first + i] == REACH_REACHED) != (word[i] >= start && word[i] + 8 <= end))
+			fail_msg("[%" PRIx64 ", %" PRIx64 ")%s: the word at %" PRIx64 " is %s", start, end, as_block ? " of a block" : "", word[i],
+				 s.reach.class[first + i] == REACH_REACHED ? "read" : "not read");
+	scene_fini(&s);
+}
+
+static void every_word_is_read_however_a_range_lies(void **state)
+{
+	(void)state;
+	for (uint64_t from = 0; from < 9; from++) {
+		for (uint64_t to = 0; to < 9; to++) {
+			uint64_t start = SCENE_BASE + 40 + from;
+
+			for (uint64_t windows = 0; windows < 3; windows++)
+				for (int as_block = 0; as_block < 2; as_block++)
+					expect_words(start, start + windows * WINDOW + 60 + to, as_block);
+			expect_words(start, start + 2 * WINDOW - 4 + to, false);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_search_can_be_stopped),
+		cmocka_unit_test(every_word_is_read_however_a_range_lies),
 		cmocka_unit_test_setup_teardown(empty_heap, setup, teardown),
 		cmocka_unit_test_setup_teardown(each_class, setup, teardown),
 		cmocka_unit_test_setup_teardown(parents_on_demand, setup, teardown),

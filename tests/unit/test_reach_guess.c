@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Reachability: pointers into the middle of a block that a heuristic takes for good, each by itself and switched off. */
 #include "tests/unit/reach_scene.h"
 
@@ -150,6 +151,7 @@ static void chain_of_guesses(void **state)
 			scene_put(s, BLOCK + 64 * i + 40, BLOCK + 64 * (i - 1) + 8);
 	}
 	scene_word(s, BLOCK + 64 * (LINKS - 1));
+	s->options.heuristics = REACH_MEMCHECKS;
 	for (s->options.nr_threads = 1; s->options.nr_threads <= 2; s->options.nr_threads++) {
 		scene_run(s);
 		for (unsigned i = 0; i < LINKS; i++)

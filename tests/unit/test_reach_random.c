@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Reachability against an oracle: thousands of small random heaps, each judged the simplest way there is (a matrix of pointers, closed over
  * until nothing changes), by 1, 2 and 4 threads, with room for all edges and for hardly any.

@@ -1,5 +1,11 @@
-/* What a diverted thread comes back by: restarted system calls, the signal frame, the instructions found in a program. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a diverted thread comes back by: restarted system calls, the signal frame, the instructions found in a program.
+ * Also of src/target/gadget.c, memory.c, seize.c.
+ */
 #include "tests/unit/unit.h"
+#include <fcntl.h>
+#include <sys/mman.h>
 
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -184,6 +190,31 @@ static void tasks_are_as_proc_has_them(void **state)
 	assert_true(task_ended(4194304, 4194304));
 }
 
+/* What can be read from there on, page by page where the quick way does not go, and no further. */
+static void memory_is_read_as_far_as_there_is_any(void **state)
+{
+	static char got[4 * 4096];
+	char *at = mmap(NULL, 4 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int mem = open("/proc/self/mem", O_RDONLY);
+
+	(void)state;
+	assert_true(mem >= 0);
+	memset(at, 'a', 4 * 4096);
+	mprotect(at + 4096, 4096, PROT_NONE);		/* the program itself may not */
+	munmap(at + 3 * 4096, 4096);
+	assert_int_equal(stop_read_some(getpid(), mem, (uint64_t)at + 100, got, sizeof(got) - 100), 3 * 4096 - 100);
+	assert_memory_equal(got, at + 2 * 4096, 4096);
+	assert_int_equal(got[3 * 4096 - 101], 'a');
+	assert_int_equal(got[3 * 4096 - 100], 0);
+	assert_int_equal(stop_read_some(getpid(), -1, (uint64_t)at + 100, got, 8000), 3996);
+	assert_int_equal(stop_read_some(getpid(), mem, (uint64_t)at + 4096 + 50, got, 5), 5);
+	assert_int_equal(stop_read_some(getpid(), -1, (uint64_t)at + 4096, got, 5), 0);
+	assert_int_equal(stop_read_some(getpid(), mem, (uint64_t)at + 3 * 4096, got, 5), 0);
+	assert_int_equal(stop_read_some(getpid(), mem, (uint64_t)at, got, 0), 0);
+	close(mem);
+	munmap(at, 3 * 4096);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -193,6 +224,7 @@ int main(void)
 		cmocka_unit_test(the_frame_is_one_of_the_kernels),
 		cmocka_unit_test(our_own_code_has_the_instructions),
 		cmocka_unit_test(memory_is_read_and_written_whole_or_not_at_all),
+		cmocka_unit_test(memory_is_read_as_far_as_there_is_any),
 		cmocka_unit_test(tasks_are_as_proc_has_them),
 	};
 

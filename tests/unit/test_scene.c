@@ -1,8 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What is a root in real processes, and what is not: children that say where they have put a pointer.
  */
 #include "tests/unit/unit.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -10,6 +12,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "include/pmm/check.h"
 #include "tests/unit/scene_host.h"
 
 #define RW	(PROT_READ | PROT_WRITE)
@@ -61,6 +64,79 @@ static void each_kind_of_mapping(void **state)
 	assert_int_equal(host_run(maps_child, true, false, NULL), 0);
 	assert_int_equal(host_run(maps_child, true, true, NULL), 0);
 	assert_int_equal(host_run(maps_child, false, true, NULL), 0);
+}
+
+/* ---- the agent's own ---------------------------------------------------------------------------------------- */
+
+/* A library by the name of the agent's check form: a copy of another one. */
+static void *agent_data(void)
+{
+	char command[1024], line[512], perms[8], *found = NULL;
+	unsigned long start, stop;
+	FILE *f;
+
+	snprintf(command, sizeof(command), "d=$(mktemp -d) && cp \"$(ldconfig -p | sed -n 's/.*libm\\.so\\.6.*x86-64.* => //p' | head -1)\" $d/libpmm_check.so && echo $d");
+	f = popen(command, "r");
+	if (!f || !fgets(line, sizeof(line) - 32, f))
+		_exit(2);
+	pclose(f);
+	line[strcspn(line, "\n")] = 0;
+	snprintf(command, sizeof(command), "rm -rf '%s'", line);
+	strcat(line, "/libpmm_check.so");
+	if (!dlopen(line, RTLD_NOW) || system(command))
+		_exit(2);
+	f = fopen("/proc/self/maps", "r");
+	while (f && fgets(line, sizeof(line), f))
+		if (strstr(line, "libpmm_check.so") && sscanf(line, "%lx-%lx %7s", &start, &stop, perms) == 3 && perms[1] == 'w')
+			found = (char *)stop - 1024;		/* behind the library's data, in the last page of it */
+	if (f)
+		fclose(f);
+	if (!found)
+		_exit(2);
+	return found;
+}
+
+static void own_note(struct pmm_own *own, void *start, size_t bytes, enum pmm_own_what what, uint64_t wrong)
+{
+	*own = (struct pmm_own){ (PMM_OWN_TAG ^ (uint64_t)own) + wrong, (uint64_t)start, (uint64_t)start + bytes, what };
+}
+
+/*
+ * What the agent notes as its tables is no root; what only looks like such a note changes nothing; of the pool only pages that there are
+ * count.
+ */
+static void own_child(void)
+{
+	struct pmm_own *own = agent_data();
+	char *tables = area(8192, RW, PRIVATE, -1), *fence = area(4096, PROT_NONE, PRIVATE, -1);
+	char *copied = area(8192, RW, PRIVATE, -1), *fence2 = area(4096, PROT_NONE, PRIVATE, -1);
+	char *odd = area(8192, RW, PRIVATE, -1), *fence3 = area(4096, PROT_NONE, PRIVATE, -1), *pool = area(16 * 4096, RW, PRIVATE, -1);
+	char *fence4 = area(4096, PROT_NONE, PRIVATE, -1);
+
+	madvise(pool, 16 * 4096, MADV_NOHUGEPAGE);
+	own_note(&own[4], pool, 16 * 4096, PMM_OWN_POOL, 0);
+	host_place("the pool", pool, IS_ROOT);
+	host_place("a page of the pool never touched", pool + 8192, IS_NONE);
+	host_place("a third fence", fence3, IS_NONE);
+	host_place("a fourth fence", fence4, IS_NONE);
+	own_note(&own[0], tables, 8192, PMM_OWN_TABLES, 0);
+	own_note(&own[1], copied, 8192, PMM_OWN_TABLES, 1);
+	own_note(&own[2], odd + 8, 4096, PMM_OWN_TABLES, 0);
+	own_note(&own[3], odd, 8192, 7, 0);
+	host_place("the agent's tables", tables, IS_NONE);
+	host_place("the second page of them", tables + 4096, IS_NONE);
+	host_place("what a copy of a note says", copied, IS_ROOT);
+	host_place("what a note of nothing says", odd, IS_ROOT);
+	host_place("the agent's data", own, IS_NONE);
+	host_place("a fence", fence, IS_NONE);
+	host_place("another fence", fence2, IS_NONE);
+	host_ready();
+}
+
+static void the_agents_own_is_no_root(void **state)
+{
+	(void)state;
+	assert_int_equal(host_run(own_child, true, true, NULL), 0);
 }
 
 static void changed_child(void)
@@ -249,6 +325,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_kind_of_mapping),
+		cmocka_unit_test(the_agents_own_is_no_root),
 		cmocka_unit_test(of_a_file_what_was_changed),
 		cmocka_unit_test(terabytes_without_memory_are_left_out),
 		cmocka_unit_test(stacks_from_their_pointers_up),

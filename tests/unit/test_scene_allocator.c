@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What is the allocator's in real processes: children that say where they have put a pointer.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The rules by which memory is a root or the allocator's, on memory made by hand.
  */

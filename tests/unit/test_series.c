@@ -1,7 +1,9 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Unit tests of src/capture/series.c. */
 #include "tests/unit/unit.h"
 
 #include "src/capture/series.h"
+#include "tests/unit/ledger_image.h"
 
 #define MS 1000000ull
 
@@ -28,6 +30,29 @@ static void points_thin_out(void **state)
 		assert_int_equal(s.points[i].allocs, i * 160);
 	}
 	series_fini(&s);
+}
+
+/* Wherever it is, and however often the series is thinned out. */
+static void most_resident_memory_is_never_lost(void **state)
+{
+	(void)state;
+	for (uint64_t at = 0; at < 3000; at += 7) {
+		struct heap_point most = { 0 };
+		struct series s;
+
+		assert_int_equal(series_init(&s, 0, 1), 0);
+		for (uint64_t i = 0; i < 3000; i++)
+			series_add(&s, &(struct heap_point){ .time_ns = i, .live_bytes = i, .rss_bytes = i == at ? 1000 : 1 + i % 999 });
+		for (uint32_t i = 0; i < s.nr_points; i++) {
+			if (s.points[i].rss_bytes > most.rss_bytes)
+				most = s.points[i];
+			assert_true(!i || s.points[i].time_ns > s.points[i - 1].time_ns);
+		}
+		assert_int_equal(most.rss_bytes, 1000);
+		assert_int_equal(most.time_ns, at);
+		assert_int_equal(most.live_bytes, at);
+		series_fini(&s);
+	}
 }
 
 static void interval_of_the_user_is_kept(void **state)
@@ -86,13 +111,70 @@ static void scans_thin_out(void **state)
 	series_fini(&s);
 }
 
+/* A process's ledger is looked at when it is time: its totals, and who holds most. */
+static void a_look_takes_totals_and_sites(void **state)
+{
+	struct image im = image_new();
+	pmm_ref ctx = image_ctx(&im);
+	struct ledger_map *m = NULL;
+	struct pmm_record *r;
+	struct series s;
+
+	(void)state;
+	for (unsigned i = 1; i <= 3; i++) {
+		image_node(&im, i, 0, 0, 0x1000 * i);
+		image_site(&im, i, i, 0);
+		r = image_record(&im, ctx, i);
+		r->allocs = 10 * i;
+		r->frees = i;
+		r->bytes_in = 1000 * i;
+		r->bytes_out = 10 * i;
+	}
+	((struct pmm_ctx *)image_at(&im, ctx))->allocs = 60;
+	((struct pmm_ctx *)image_at(&im, ctx))->frees = 6;
+	((struct pmm_ctx *)image_at(&im, ctx))->bytes_in = 6000;
+	((struct pmm_ctx *)image_at(&im, ctx))->bytes_out = 60;
+	assert_int_equal(ledger_map_open_fd(im.fd, IMAGE_SLOT, &m, NULL), 0);
+	assert_int_equal(series_init(&s, 5 * MS, 100 * MS), 0);
+	series_take(&s, m, 4 * MS, 77);				/* too early */
+	assert_int_equal(s.nr_points, 0);
+	series_take(&s, m, 5 * MS, 77);				/* a point, and no scan yet */
+	assert_int_equal(s.nr_points, 1);
+	assert_int_equal(s.points[0].time_ns, 5 * MS);
+	assert_int_equal(s.points[0].live_bytes, 5940);
+	assert_int_equal(s.points[0].live_blocks, 54);
+	assert_int_equal(s.points[0].allocs, 60);
+	assert_int_equal(s.points[0].rss_bytes, 77);
+	assert_int_equal(s.nr_sites, 0);
+	series_take(&s, m, 105 * MS, 78);
+	assert_int_equal(s.nr_points, 2);
+	assert_int_equal(s.nr_scans, 1);
+	assert_int_equal(s.nr_sites, 3);
+	assert_int_equal(s.sites[0].time_ns, 105 * MS);
+	assert_int_equal(s.sites[0].site, 3);
+	assert_int_equal(s.sites[0].live_bytes, 2970);
+	assert_int_equal(s.sites[0].live_blocks, 27);
+	assert_int_equal(s.sites[2].site, 1);
+	assert_int_equal(s.sites[2].live_bytes, 990);
+	series_take(&s, m, 106 * MS, 78);
+	assert_int_equal(s.nr_points, 2);
+	assert_int_equal(s.nr_scans, 1);
+	series_fini(&s);
+	assert_null(s.points);
+	assert_false(series_due(&s, UINT64_MAX));
+	ledger_map_close(m);
+	image_free(&im);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(points_thin_out),
 		cmocka_unit_test(interval_of_the_user_is_kept),
+		cmocka_unit_test(most_resident_memory_is_never_lost),
 		cmocka_unit_test(scans_rest_for_what_they_cost),
 		cmocka_unit_test(scans_thin_out),
+		cmocka_unit_test(a_look_takes_totals_and_sites),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

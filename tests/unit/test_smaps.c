@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Mappings by their flags; memory read from another process in any amount. */
 #include "tests/unit/unit.h"
 

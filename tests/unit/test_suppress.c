@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Suppressions: what the two forms say, which stacks they match, what is refused.
  */

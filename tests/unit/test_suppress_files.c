@@ -1,5 +1,7 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Suppressions that are written, read back; the set that is built in, and memcheck's.
+ * Also of src/analyze/suppress_write.c, suppress_names.c, suppress_parse.c, suppress_sets.c.
  */
 #include "tests/unit/suppress_scene.h"
 
@@ -96,7 +98,7 @@ static void what_the_default_set_suppresses(void **state)
 		  "libstdc++: pool for exceptions when memory is out" },
 		{ "main>/usr/lib/libstdc++.so.6+0x100", "malloc", 0, "" },
 		{ "main>make>/usr/bin/perl+0x100", "malloc", 1 << REACH_DEFINITE | 1 << REACH_INDIRECT | 1 << REACH_POSSIBLE,
-		  "perl: not torn down at exit" },
+		  "perl: not torn down, at exit" },
 		{ "main>g_object_new>g_type_class_ref>g_malloc0", "calloc", 1 << REACH_POSSIBLE | 1 << REACH_REACHED,
 		  "glib: classes and interfaces of types" },
 		{ "main>/usr/lib/libgobject-2.0.so.0+0x100>g_malloc0", "calloc", 1 << REACH_POSSIBLE, "glib: nodes of the first types" },
@@ -133,6 +135,41 @@ static void the_default_set_is_read(void **state)
 	suppress_free(s);
 }
 
+/* What a run-time system does not tear down is suppressed where the program has ended, and nowhere else; other entries always are. */
+static void some_speak_of_exits_only(void **state)
+{
+	static const struct { const char *stack; bool at_exit; } table[] = {
+		{ "main>make>/usr/bin/perl+0x100", true }, { "main>make>/usr/lib/x86_64-linux-gnu/libperl.so.5.36+0x100", true },
+		{ "main>make>/usr/bin/ruby3.1+0x100", true }, { "main>ruby_setup>/usr/lib/x86_64-linux-gnu/libruby-3.1.so.3.1.7+0x100", true },
+		{ "main>JNI_CreateJavaVM>_ZN2os6mallocEm", false },
+	};
+	static const struct { enum heap_search_how how; bool exits; } searches[] = {
+		{ HEAP_SEARCH_COPY, false }, { HEAP_SEARCH_STOPPED, false }, { HEAP_SEARCH_CORE, false }, { HEAP_SEARCH_EXIT, true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < NR(table); i++) {
+		for (size_t k = 0; k < NR(searches); k++) {
+			struct suppress *s = suppress_new();
+			char recipe[200];
+			struct names names;
+			struct heap *h;
+
+			snprintf(recipe, sizeof(recipe), "site %s size=1 allocs=1\n", table[i].stack);
+			h = recipe_heap(recipe);
+			h->search.how = searches[k].how;
+			names_init(&names, h, suppress_resolve, NULL);
+			assert_int_equal(suppress_add_default(s, NULL), 0);
+			assert_int_equal(suppress_begin(s, &names), 0);
+			if ((suppress_match(s, 1, REACH_DEFINITE, 1, 1) != NULL) != (searches[k].exits || !table[i].at_exit))
+				fail_msg("%s, search %u", table[i].stack, (unsigned)k);
+			suppress_free(s);
+			names_fini(&names);
+			heap_free(h);
+		}
+	}
+}
+
 static void valgrinds_own_file_is_read(void **state)
 {
 	static const char *const paths[] = { "/usr/libexec/valgrind/default.supp", "/usr/lib/x86_64-linux-gnu/valgrind/default.supp",
@@ -167,6 +204,7 @@ int main(void)
 		cmocka_unit_test(what_is_written_is_read_back),
 		cmocka_unit_test(the_default_set_is_read),
 		cmocka_unit_test(what_the_default_set_suppresses),
+		cmocka_unit_test(some_speak_of_exits_only),
 		cmocka_unit_test(valgrinds_own_file_is_read),
 	};
 

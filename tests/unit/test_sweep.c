@@ -1,8 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Sweeps: this process is the one looked at; a ledger made by hand says which blocks it has, and memory of its own has their canaries.
  */
 #include "tests/unit/unit.h"
 
+#include <linux/futex.h>
 #include <pthread.h>
 
 #include "src/capture/sweep.h"
@@ -16,6 +18,7 @@
 static struct image im;
 static struct sweep sweep;
 static unsigned char *pool, *heap;
+static int board_fd = -1;
 
 /* A canaried block at heap + at. */
 static unsigned char *block(uint64_t at, uint64_t size, unsigned align_log2, uint32_t tick)
@@ -61,11 +64,19 @@ static int setup(void **state)
 	return 0;
 }
 
+static void forget_sweeps(void)
+{
+	sweep_fini(&sweep);
+	memset(&sweep, 0, sizeof(sweep));
+}
+
 static int teardown(void **state)
 {
 	(void)state;
-	sweep_fini(&sweep);
-	memset(&sweep, 0, sizeof(sweep));
+	forget_sweeps();
+	if (board_fd >= 0)
+		close(board_fd);
+	board_fd = -1;
 	munmap(heap, 64 * PAGE);
 	munmap(pool, 16 * PAGE);
 	image_free(&im);
@@ -83,6 +94,8 @@ static void swept(int nr, struct heap_finding *f)
 
 	if (ledger_map_open_pid(getpid(), &m, &e))
 		fail_msg("%s", e.text);
+	if (board_fd >= 0)
+		ledger_map_set_clock(m, board_fd);
 	found = sweep_process(&sweep, getpid(), m, PMM_MAX_FINDINGS + (uint32_t)sweep.seen.nr, &h, &e);
 	ledger_map_close(m);
 	assert_int_equal(found, nr);
@@ -234,6 +247,51 @@ static void a_late_clock_is_not_believed(void **state)
 	old[40] ^= 1;
 	swept(1, &f);
 	assert_true(f.since_ns >= 3000 * TICK);
+}
+
+/* The monitor, who does not get to its clock for longer than sweeps wait for one that nobody may advance. */
+static void *tick_late(void *board)
+{
+	nanosleep(&(struct timespec){ .tv_nsec = 40 * PMM_TICK_NS }, NULL);
+	__atomic_store_n(&((struct pmm_tree *)board)->tick, 3000, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+/* Two sweeps, of which the first finds the clock at 1000, late; when was a block that was born at 1000 well, by the second? */
+static uint64_t well_after_a_late_clock(struct pmm_tree *board, uint32_t life, uint64_t at)
+{
+	unsigned char *p = block(at, 40, 0, 1000);
+	struct heap_finding f;
+	pthread_t thread;
+
+	forget_sweeps();
+	*board = (struct pmm_tree){ .tick = 1000, .life = { 1, life }, .life_at = 1 };
+	assert_int_equal(pthread_create(&thread, NULL, tick_late, board), 0);
+	swept(0, NULL);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	p[40] ^= 1;
+	swept(1, &f);
+	p[40] ^= 1;
+	return f.since_ns;
+}
+
+static void a_late_clock_is_waited_for_while_its_monitor_lives(void **state)
+{
+	struct pmm_tree *board;
+	struct timespec now;
+
+	(void)state;
+	board_fd = memfd_create("board", MFD_CLOEXEC);
+	assert_true(board_fd >= 0);
+	assert_int_equal(ftruncate(board_fd, sizeof(*board)), 0);
+	board = mmap(NULL, sizeof(*board), PROT_READ | PROT_WRITE, MAP_SHARED, board_fd, 0);
+	assert_ptr_not_equal(board, MAP_FAILED);
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	im.tree->start_monotonic_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec - 2000 * TICK;
+	assert_true(well_after_a_late_clock(board, 4711, 64) >= 2000 * TICK);
+	assert_int_equal(well_after_a_late_clock(board, 4711 | FUTEX_OWNER_DIED, 512), 0);
+	assert_int_equal(well_after_a_late_clock(board, 0, 1024), 0);
+	munmap(board, sizeof(*board));
 }
 
 /* Of one call site, and neither born on different sides of the last sweep nor damaged at different ends. */
@@ -405,6 +463,7 @@ int main(void)
 		TEST(slack_before_a_guarded_block_is_looked_at),
 		TEST(the_sweep_before_is_told),
 		TEST(a_late_clock_is_not_believed),
+		TEST(a_late_clock_is_waited_for_while_its_monitor_lives),
 		TEST(damaged_blocks_of_a_site_are_counted),
 		TEST(a_block_being_freed_is_no_finding),
 		TEST(what_cannot_be_read_is_passed_over),

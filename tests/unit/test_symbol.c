@@ -1,4 +1,8 @@
-/* Unit test of the symbolizer: functions, lines and inlined frames of programs compiled here, to the number. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Unit test of the symbolizer: functions, lines and inlined frames of programs compiled here, to the number.
+ * Also of src/symbol/symbolizer.c, answers.c, dwarfinfo.c, dwarfunit.c, object.c, prefetch.c.
+ */
 #include "src/symbol/symbol.h"
 
 #include "tests/unit/unit.h"
@@ -196,6 +200,52 @@ static void test_symtab_only(void **state)
 	fixture_expect(&f[0], "pc_bare", NULL, 0, false);
 	assert_int_equal(f[0].offset, 1);
 	assert_int_equal(symbolizer_module(sym, 0).quality, SYMBOL_SYMTAB);
+	assert_string_equal(symbolizer_module(sym, 0).source, fixture_path("chain"));
+	symbolizer_free(sym);
+}
+
+/* A function of C in namespaces has no other name than DWARF gives it, scopes and all. */
+static void test_scopes(void **state)
+{
+	static const char text[] = "namespace one { namespace two { extern \"C\" __attribute__((noinline)) int inside(int x) { return x * 3; } } }\n"
+				   "extern \"C\" __attribute__((noinline)) int outside(int x) { return x * 5; }\n"
+				   "int main(int argc, char **) { return one::two::inside(argc) + outside(argc); }\n";
+	struct symbolizer *sym;
+	struct symbol_frame f[8];
+
+	(void)state;
+	fixture_write("scopes.cc", text, strlen(text));
+	fixture_run("c++ -g -O0 scopes.cc -o chain");
+	sym = fixture_symbolizer(&full, "chain", "chain", 0);
+	assert_int_equal(symbol_lookup(sym, 0, fixture_address("chain", "inside"), f, 8), 1);
+	fixture_expect(&f[0], "one::two::inside", "scopes.cc", 1, false);
+	assert_int_equal(symbol_lookup(sym, 0, fixture_address("chain", "outside"), f, 8), 1);
+	fixture_expect(&f[0], "outside", "scopes.cc", 2, false);
+	symbolizer_free(sym);
+}
+
+/* Names have their versions in a table of symbols, and none where they are shown. */
+static void test_versions(void **state)
+{
+	static const char text[] = "__asm__(\".text\\n.globl one_impl\\n.type one_impl, @function\\none_impl: nop\\nret\\n.size one_impl, . - one_impl\\n"
+				   ".symver one_impl, one@V1, remove\\n"
+				   ".globl two_impl\\n.type two_impl, @function\\ntwo_impl: nop\\nret\\n.size two_impl, . - two_impl\\n"
+				   ".symver two_impl, two@@V2, remove\\n\");\n";
+	static const char map[] = "V1 { global: one; }; V2 { global: two; local: *; };\n";
+	struct symbolizer *sym;
+	struct symbol_frame f[8];
+
+	(void)state;
+	fixture_write("versions.c", text, strlen(text));
+	fixture_write("versions.map", map, strlen(map));
+	fixture_run("cc -O2 -shared -fPIC versions.c -Wl,--version-script=versions.map -o chain && readelf -sW chain | grep -q one@V1");
+	sym = fixture_symbolizer(&full, "chain", "chain", 0);
+	assert_int_equal(symbol_lookup(sym, 0, fixture_address("chain", "one@V1") + 1, f, 8), 1);
+	fixture_expect(&f[0], "one", NULL, 0, false);
+	assert_string_equal(f[0].linkage, "one");
+	assert_int_equal(f[0].offset, 1);
+	assert_int_equal(symbol_lookup(sym, 0, fixture_address("chain", "two@@V2"), f, 8), 1);
+	fixture_expect(&f[0], "two", NULL, 0, false);
 	symbolizer_free(sym);
 }
 
@@ -350,6 +400,8 @@ int main(void)
 		cmocka_unit_test(test_few_frames),
 		cmocka_unit_test(test_quick),
 		cmocka_unit_test(test_symtab_only),
+		cmocka_unit_test(test_scopes),
+		cmocka_unit_test(test_versions),
 		cmocka_unit_test(test_dynsym_only),
 		cmocka_unit_test(test_fully_stripped),
 		cmocka_unit_test(test_cplusplus),

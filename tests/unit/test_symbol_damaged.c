@@ -1,4 +1,8 @@
-/* Unit test of the symbolizer on files that are damaged or made to keep it busy. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Unit test of the symbolizer on files that are damaged or made to keep it busy.
+ * Also of src/symbol/dwarfinfo.c, dwarfunit.c, object.c, symtab.c.
+ */
 #include "src/symbol/symbol.h"
 
 #include <time.h>

@@ -1,5 +1,10 @@
-/* Unit test of how the symbolizer finds files: separate debug files, replaced and missing ones, the vdso. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Unit test of how the symbolizer finds files: separate debug files, replaced and missing ones, the vdso.
+ * Also of src/symbol/object.c, symbolizer.c, prefetch.c, src/target/debugfile.c, elffile.c.
+ */
 #include "src/symbol/symbol.h"
+#include "src/target/debugfile.h"
 
 #include <arpa/inet.h>
 #include <dlfcn.h>
@@ -127,6 +132,33 @@ static void test_file_gone_debug_file_there(void **state)
 	expect_chain(sym, 0);
 	assert_int_equal(symbolizer_module(sym, 0).state, SYMBOL_FILE_GONE);
 	symbolizer_free(sym);
+}
+
+/* Build ids of any length name a file; the first byte is a directory. */
+static void test_short_build_ids(void **state)
+{
+	const uint8_t id[8] = { 0xab, 0xcd, 0xef, 1, 2, 3, 4, 5 };
+	const struct debug_search s = { .dirs = strdup(fixture_path("short")) };
+	struct elf_file f;
+
+	(void)state;
+	fixture_run("rm -rf short; mkdir -p short/.build-id/ab; cc -g chain.c -Wl,--build-id=0xabcdef01 -o short/.build-id/ab/cdef01.debug; "
+		    "cc -g chain.c -Wl,--build-id=0xabcdef0102030405 -o short/.build-id/ab/cdef0102030405.debug");
+	assert_int_equal(debug_file_by_id(&s, id, 4, ".debug", &f), 0);
+	elf_file_close(&f);
+	assert_int_equal(debug_file_by_id(&s, id, 8, ".debug", &f), 0);
+	elf_file_close(&f);
+	assert_int_equal(debug_file_by_id(&s, id, 1, ".debug", &f), -ENOENT);
+	assert_int_equal(debug_file_by_id(&s, id, 0, ".debug", &f), -ENOENT);
+	assert_int_equal(debug_file_by_id(&s, id + 1, 4, ".debug", &f), -ENOENT);
+	assert_int_equal(elf_file_open(&f, fixture_path("short/.build-id/ab/cdef01.debug")), 0);
+	assert_int_equal(debug_file_mini(&f, &(struct elf_file){ 0 }), -ENODATA);
+	elf_file_close(&f);
+	fixture_run("cp short/.build-id/ab/cdef01.debug bad; echo none >text; objcopy --add-section .gnu_debugdata=text bad");
+	assert_int_equal(elf_file_open(&f, fixture_path("bad")), 0);
+	assert_int_equal(debug_file_mini(&f, &(struct elf_file){ 0 }), -EBADMSG);
+	elf_file_close(&f);
+	free(s.dirs);
 }
 
 static void test_debuglink(void **state)
@@ -380,6 +412,7 @@ int main(void)
 		cmocka_unit_test(test_wrong_debug_file),
 		cmocka_unit_test(test_shifted_debug_file),
 		cmocka_unit_test(test_file_gone_debug_file_there),
+		cmocka_unit_test(test_short_build_ids),
 		cmocka_unit_test(test_debuglink),
 		cmocka_unit_test(test_shared_dwarf),
 		cmocka_unit_test(test_mini_debug_info),

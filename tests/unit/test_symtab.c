@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Unit test of the ELF symbols of a module, scanned and sorted: sizes, labels, gaps and aliases. */
 #include "src/symbol/symtab.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Threads with small stacks, in a program whose thread-local variables are larger than those.
  */

@@ -1,4 +1,8 @@
-/* The tracing thread: who gets the status of what ends under it. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The tracing thread: who gets the status of what ends under it.
+ * Also of src/target/task.c, seize.c.
+ */
 #include "tests/unit/unit.h"
 
 #include <signal.h>
@@ -112,11 +116,25 @@ static void another_process_is_not_kept_from_its_parent(void **state)
 	close(told[1]);
 }
 
+static void who_is_not_there_has_no_figures(void **state)
+{
+	uint64_t value = 7;
+
+	(void)state;
+	assert_int_equal(task_stat(0x7ffffff0, 0, 22, &value), -ESRCH);
+	assert_int_equal(task_stat(getpid(), 0x7ffffff0, 22, &value), -ESRCH);
+	assert_int_equal(task_stat(getpid(), getpid(), 1000, &value), -ESRCH);
+	assert_int_equal(value, 7);
+	assert_int_equal(task_stat(getpid(), getpid(), 4, &value), 0);
+	assert_int_equal(value, getppid());
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_child_of_pmm_is_left_to_who_waits_for_it),
 		cmocka_unit_test(another_process_is_not_kept_from_its_parent),
+		cmocka_unit_test(who_is_not_there_has_no_figures),
 	};
 
 	return cmocka_run_group_tests_name("tracer", tests, NULL, NULL);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Valgrind's XML: each of memcheck's kinds becomes the finding it is, with its stacks and names; text in any pieces gives the same; broken text is an error
  * and loses nothing that came before.

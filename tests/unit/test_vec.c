@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Unit tests of src/base/vec.c. */
 #include "src/base/vec.h"
 

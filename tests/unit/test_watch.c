@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What watching found, in words and as a table.
  */
@@ -51,6 +52,7 @@ static void a_site_says_all_that_is_known(void **state)
 		.row = { .number = 3, .site = site, .live = { 10, 1000 }, .expired = { 4, 400 }, .ever = { 5, 500 },
 			 .freed = { 1, 100 }, .oldest_ns = 90000000000, .silent = true },
 		.growth = { .verdict = GROWTH_STEADY, .slope = 100, .slope_low = 90, .slope_high = 110 },
+		.evidence = { .has = EVIDENCE_STEADY | EVIDENCE_LONG, .born = { 3, 0, 0, 0, 0, 0, 0, 4 } },
 	};
 	struct names names;
 	char *text;
@@ -68,6 +70,7 @@ static void a_site_says_all_that_is_known(void **state)
 			    "                        expired so far: 5 blocks, 500 B; freed after that: 1 block, 100 B\n"
 			    "                        freed: lived min 20.0 to 40.0 ms, mean 20.0 to 40.0 ms, max 20.0 to 40.0 ms\n"
 			    "                        GROWS steadily by 100 B/s (90 B/s to 110 B/s in 19 of 20 cases)\n"
+			    "                        may be a leak: 7 blocks are too few to tell\n"
 			    "                        uses up alone what the limit leaves in about 1h00m\n"
 			    "                        serve  serve.c:7\n"
 			    "                        main  main.c:7\n"
@@ -82,12 +85,38 @@ static void a_site_says_all_that_is_known(void **state)
 	heap_free(h);
 }
 
+/* The first piece of evidence that is missing is named. */
+static void doubts_are_named_in_order(void **state)
+{
+	static const struct { unsigned has; const char *text; unsigned freed; } cases[] = {
+		{ EVIDENCE_STEADY, "8 blocks are too few to tell" },
+		{ EVIDENCE_ALL & ~EVIDENCE_KEPT, "3 blocks that lived as long were freed", 3 },
+		{ EVIDENCE_ALL & ~EVIDENCE_KEPT, "1 block that lived as long was freed", 1 },
+		{ EVIDENCE_ALL & ~EVIDENCE_KEPT, "it is not known whether older blocks were freed for it", 0 },
+		{ EVIDENCE_ALL & ~EVIDENCE_SPREAD, "not all of the time" },
+		{ EVIDENCE_ALL & ~EVIDENCE_PACE, "it slows down, as a cache that fills up" },
+		{ EVIDENCE_ALL & ~EVIDENCE_LONG, "a cache that fills does the same: likely a leak after 5m00s" },
+		{ EVIDENCE_ALL, "" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < NR(cases); i++) {
+		struct evidence e = { .has = cases[i].has, .born = { 1, 1, 1, 1, 1, 1, 1, 1 }, .freed_aged = cases[i].freed, .long_ns = 300000000000 };
+		struct str s = STR_INIT;
+
+		watch_doubt(&s, &e);
+		assert_string_equal(str_text(&s), cases[i].text);
+		str_fini(&s);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(paces_have_a_fitting_unit),
 		cmocka_unit_test(ranges_are_short),
 		cmocka_unit_test(a_site_says_all_that_is_known),
+		cmocka_unit_test(doubts_are_named_in_order),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What every unit test starts with: cmocka and the headers it wants before it. */
 #ifndef TESTS_UNIT_UNIT_H
 #define TESTS_UNIT_UNIT_H

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Into the programs that this process executes: the environment they get, and the message to the monitor.
+ */
+#include "agent/preload/follow.h"
+
+#include "agent/agent.h"
+#include "agent/env.h"
+#include "agent/preload/channel.h"
+#include "agent/preload/exec_look.h"
+#include "agent/preload/link.h"
+#include "agent/sys.h"
+
+#define MOST_VARIABLES	8192	/* 64 KiB of stack; nobody has that many */
+#define MOST_PRELOAD	4096
+#define ADDRESS_BYTES	160
+#define PRELOAD		"LD_PRELOAD="
+#define R_OK		4
+
+static char address[ADDRESS_BYTES];	/* the value of PMM_ENV, "" = none: the program may write over its own */
+
+void follow_start(void)
+{
+	const char *s = channel_address();
+	size_t n = s ? str_length(s) : 0;
+
+	if (n && n < sizeof(address) && A.monitored)
+		memcpy(address, s, n + 1);
+}
+
+static const char *agent_path(void)
+{
+	const struct link_map *self = link_self();
+
+	return self && self->l_name[0] == '/' ? self->l_name : NULL;
+}
+
+/* Is this a process that knows its monitor, of a tree that is followed, and free to make system calls? */
+static bool is_on(void)
+{
+	return address[0] && A.monitored && A.tree->flags & PMM_TREE_FOLLOW && !LOAD(A.confined) && agent_path();
+}
+
+static const char *base_name(const char *path)
+{
+	const char *base = path;
+
+	for (; *path; path++)
+		if (*path == '/' && path[1])
+			base = path + 1;
+	return base;
+}
+
+static void set_name(struct follow *f, const char *path)
+{
+	const char *base = base_name(path);
+	size_t n = str_length(base);
+
+	if (n >= sizeof(f->name))
+		n = sizeof(f->name) - 1;
+	memcpy(f->name, base, n);
+	f->name[n] = '\0';
+}
+
+static void look(struct follow *f, int dir, const char *path)
+{
+	f->on = true;
+	f->time_ns = sys_clock_ns(SYS_CLOCK_MONOTONIC);
+	f->why = exec_look(dir, path);
+	if (f->why == PMM_EXEC_TRACKED && !exec_is_readable(agent_path()))
+		f->why = PMM_EXEC_ELSEWHERE;
+}
+
+void follow_look(struct follow *f, int dir, const char *path)
+{
+	*f = (struct follow){ .why = PMM_EXEC_TRACKED };
+	if (!is_on() || !path)
+		return;
+	look(f, dir, path);
+	if (*path)
+		set_name(f, path);
+	else
+		exec_name_of(dir, f->name);
+}
+
+void follow_look_path(struct follow *f, const char *file)
+{
+	char path[EXEC_PATH_BYTES];
+
+	*f = (struct follow){ .why = PMM_EXEC_TRACKED };
+	if (!is_on() || !file)
+		return;
+	set_name(f, file);
+	look(f, SYS_AT_FDCWD, exec_search(file, env_now(), path) ? path : file);
+}
+
+/* ---- the environment ---- */
+
+/* Is the agent one of the files in this list? */
+static bool names_agent(const char *list, const char *agent)
+{
+	size_t n = str_length(agent);
+
+	while (*list) {
+		if (str_starts(list, agent) && (!list[n] || list[n] == ':' || list[n] == ' '))
+			return true;
+		while (*list && *list != ':' && *list != ' ')
+			list++;
+		while (*list == ':' || *list == ' ')
+			list++;
+	}
+	return false;
+}
+
+/* May the agent be put in? Where nothing would come of it the program is not to see it either. */
+static enum follow_change change_for(const struct follow *f, bool has_address)
+{
+	if (f->why == PMM_EXEC_TRACKED)
+		return f->named && has_address ? FOLLOW_AS_IT_IS : FOLLOW_ADD;
+	/* their loaders say on standard error that they cannot load it; or they do, and the program ends itself */
+	return f->named && (f->why == PMM_EXEC_32BIT || f->why == PMM_EXEC_ELSEWHERE || f->why == PMM_EXEC_SANITIZER) ? FOLLOW_REMOVE : FOLLOW_AS_IT_IS;
+}
+
+size_t follow_plan(struct follow *f, char *const *env)
+{
+	bool has_address = false;
+	size_t preload_bytes;
+
+	if (!f->on)
+		return 0;
+	for (; env && env[f->nr] && f->nr <= MOST_VARIABLES; f->nr++) {
+		if (str_starts(env[f->nr], PRELOAD) && !f->preload)
+			f->preload = env[f->nr] + sizeof(PRELOAD) - 1;
+		has_address |= str_starts(env[f->nr], PMM_ENV "=");
+	}
+	f->named = f->preload && names_agent(f->preload, agent_path());
+	f->change = change_for(f, has_address);
+	if (f->change == FOLLOW_AS_IT_IS)
+		return 0;
+	preload_bytes = f->preload ? str_length(f->preload) : 0;
+	if (f->nr > MOST_VARIABLES || preload_bytes > MOST_PRELOAD) {
+		if (f->change == FOLLOW_ADD)
+			f->why = PMM_EXEC_ENVIRONMENT;
+		f->change = FOLLOW_AS_IT_IS;
+		return 0;
+	}
+	return (f->nr + 4) * sizeof(char *) + sizeof(PRELOAD) + str_length(agent_path()) + 1 + preload_bytes + sizeof(PMM_ENV) + 2 +
+	       sizeof(address) + 16;
+}
+
+static char *put(char *to, const char *s)
+{
+	while (*s)
+		*to++ = *s++;
+	*to = '\0';
+	return to;
+}
+
+/* "LD_PRELOAD=AGENT:REST", or without the agent; where the next text may begin. */
+static char *put_preload(char *to, const struct follow *f)
+{
+	const char *agent = agent_path(), *list = f->preload ? f->preload : "";
+	size_t n = str_length(agent);
+
+	to = put(to, PRELOAD);
+	if (f->change == FOLLOW_ADD) {
+		to = put(to, agent);
+		if (*list)
+			*to++ = ':';
+		return put(to, list) + 1;
+	}
+	while (*list) {
+		if (str_starts(list, agent) && (!list[n] || list[n] == ':' || list[n] == ' ')) {
+			list += n;
+			list += *list != '\0';
+			continue;
+		}
+		while (*list && *list != ':' && *list != ' ')
+			*to++ = *list++;
+		if (*list)
+			*to++ = *list++;
+	}
+	*to = '\0';
+	return to + 1;
+}
+
+/* The two variables that the new program's agent takes out again. */
+static void put_hidden(char **end, char *text, char *preload, char how)
+{
+	char *to = put(text, PMM_ENV "=");
+
+	end[0] = how == PMM_HIDDEN_ALL ? preload : (char *)PMM_ENV_PAD;
+	*to++ = PMM_ENV_HIDDEN;
+	*to++ = how;
+	put(to, address);
+	end[1] = text;
+	end[2] = NULL;
+}
+
+char **follow_env(const struct follow *f, char *const *env, void *memory)
+{
+	bool own = f->preload, add = f->change == FOLLOW_ADD;
+	char **out = memory, **to = out, *preload = (char *)(out + f->nr + 4), *text = put_preload(preload, f);
+
+	for (size_t i = 0; i < f->nr; i++) {
+		bool is_preload = env[i] + sizeof(PRELOAD) - 1 == f->preload;
+
+		if (str_starts(env[i], PMM_ENV "="))
+			continue;
+		if (!is_preload || (add && f->named))
+			*to++ = env[i];
+		else if (add ? own : preload[sizeof(PRELOAD) - 1])
+			*to++ = preload;
+	}
+	*to = NULL;
+	if (add)
+		put_hidden(to, text, preload, !own ? PMM_HIDDEN_ALL : f->named ? PMM_HIDDEN_NONE : PMM_HIDDEN_REST);
+	return out;
+}
+
+/* ---- the monitor ---- */
+
+static void say(const struct follow *f, int child, uint32_t why, uint64_t time_ns)
+{
+	struct pmm_message m = { .number = child, .why = why, .time_ns = time_ns };
+
+	memcpy(m.name, f->name, sizeof(m.name));
+	channel_say_exec(&m);
+}
+
+void follow_say(struct follow *f, int child)
+{
+	if (!f->on)
+		return;
+	f->said = true;
+	say(f, child, f->why, f->time_ns);
+}
+
+void follow_failed(struct follow *f)
+{
+	if (f->said)
+		say(f, 0, PMM_EXEC_FAILED, 0);
+}

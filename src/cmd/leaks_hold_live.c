@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Who holds blocks of a running process, and of a core file: the scene, and who waits for its end. */
+#include <errno.h>
+#include <time.h>
+
+#include "src/cmd/again.h"
+#include "src/cmd/leaks_hold.h"
+#include "src/cmd/leaks_live.h"
+#include "src/target/snapshot.h"
+#include "src/target/watchdog.h"
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* In the watchdog: we have died. */
+static int reap(pid_t pid, void *unused)
+{
+	(void)unused;
+	snapshot_reap_leftovers(pid);
+	return 0;
+}
+
+/* Look, and release the scene in any case; the answer is put into words when the process runs again. */
+static int look(struct leaks_hold *k, struct scene *s, enum heap_search_how how, struct again *again, struct err *e)
+{
+	struct heap_search search = {
+		.how = how ? how : s->stopped ? HEAP_SEARCH_STOPPED : HEAP_SEARCH_COPY, .complete = s->complete, .at_ns = s->heap->taken_ns,
+	};
+	const uint64_t begun_ns = now_ns();
+	struct hold_answer a;
+	int rc = leaks_hold_look(k, s, NULL, &a, e);
+
+	if (!rc) {
+		a.heap = s->heap;
+		s->heap = NULL;
+	}
+	search.pause_ns = scene_free(s);
+	search.took_ns = now_ns() - begun_ns;
+	if (again)
+		again_free(again, 0);
+	if (!rc) {
+		a.heap->search = search;
+		rc = leaks_hold_write(k, &a, e);
+	}
+	hold_answer_fini(&a);
+	return rc;
+}
+
+static int take(struct leaks_hold *k, struct again *again, struct err *e)
+{
+	struct scene_options o = { .no_copy = k->job->no_copy, .max_bytes = k->job->report.memory_bytes, .stop = again_stop(again) };
+	struct scene scene = { 0 };
+	int rc = scene_live(k->pid, &o, &scene, e);
+
+	if (rc == -ENOENT)
+		leaks_untracked(k->pid, e);
+	return rc ? rc : look(k, &scene, HEAP_SEARCH_NONE, again, e);
+}
+
+int leaks_hold_live(struct leaks_hold *k, pid_t pid, struct err *e)
+{
+	struct again again;
+	struct watchdog w;
+	int rc;
+
+	k->pid = pid;
+	again_begin(&again, pid, 0);
+	rc = watchdog_start(&w, pid, reap, NULL, e);
+	if (!rc)
+		rc = take(k, &again, e);
+	watchdog_end(&w, true);
+	if (!rc)
+		rc = leaks_hold_tell(k, e);
+	again_end(&again);
+	return rc;
+}
+
+int leaks_hold_core(struct leaks_hold *k, const char *core, const char *capture, struct err *e)
+{
+	struct scene scene = { 0 };
+	int rc = scene_core(core, capture, k->job->report.memory_bytes, &scene, e);
+
+	if (!rc)
+		rc = look(k, &scene, HEAP_SEARCH_CORE, NULL, e);
+	return rc ? rc : leaks_hold_tell(k, e);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What was looked at in a check for heap errors, in words: the first thing to know of its result.
+ */
+#ifndef PMM_VIEW_CHECK_COVERAGE_H
+#define PMM_VIEW_CHECK_COVERAGE_H
+
+#include <stdint.h>
+
+#include "src/base/str.h"
+#include "src/model/heap.h"
+
+/* Blocks that the process allocated, as far as pmm saw them; with PMM_CHECK_SAMPLED those that were looked at. */
+uint64_t check_blocks(const struct heap_check *c);
+
+/* "all 595,806 blocks had canaries, 17 % guard pages": how many had which protection. */
+void check_coverage(struct str *to, const struct heap_check *c);
+
+/* "; no guard pages: 494,000 for their cost (--budget)": what was left out for which reason; nothing where nothing was. */
+void check_left_out(struct str *to, const struct heap_check *c);
+
+#endif

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Helpers of the tests in which something comes in pmm's own way (faults.py).
+
+load "$(dirname "${BASH_SOURCE[0]}")/lib"
+
+# Each test looks at a share of all N; FAULTS_SECONDS=0 looks at all of them.
+export FAULTS_SECONDS=${FAULTS_SECONDS:-8}
+
+need_faults() {
+	need python3
+	TOOL=$(dirname "$PMM")/tests/tool
+	[ -x "$TOOL/nth" ] || skip "nth knows x86-64 only"
+	"$TOOL/nth" fail 0 -- true 2>/dev/null || skip "ptrace is not allowed here"
+}
+
+setup() { need_faults; }
+
+# faults SCENE KIND...: faults.py finds none.
+faults() {
+	local scene=$1 kind status=0
+	shift
+	for kind; do
+		PMM=$PMM PROG=$PROG TOOL=$TOOL timeout -k 10 "${FAULTS_TIMEOUT:-850}" python3 "$CLI/faults.py" "$scene" "$kind" || status=1
+	done
+	return $status
+}

@@ -1,0 +1,63 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Very many processes at once, and the monitor's death under them.
+
+load lib
+
+all_captured() { [ "$(captures | wc -l)" -eq "$1" ]; }
+
+@test "5000 children at once: each has its ledger" {
+	local nr=5000
+	(($(ulimit -Hn) >= 3 * nr + 500 && $(ulimit -Hu | sed s/unlimited/1000000/) >= 2 * nr)) ||
+		skip "fewer than $((3 * nr + 500)) descriptors or $((2 * nr)) processes are allowed here (ulimit -Hn, -Hu)"
+	(($(awk '/^MemAvailable/ { print $2 }' /proc/meminfo) >= 8000000)) || skip "less than 8 GB of memory are free"
+	track crowd $nr
+	[ "$STATUS" -eq 0 ] || { cat "$T/err"; return 1; }
+	grep -qx "$nr at once" "$T/out"
+	! grep 'could not be tracked' "$T/err" || return 1
+	for ((i = 0; i < 600; i++)); do		# the last ones are written in the background
+		all_captured $((nr + 1)) && break
+		sleep 0.2
+	done
+	all_captured $((nr + 1))
+	rm -rf "$T/cap"
+}
+
+# ended PID: it runs no more.
+ended() { [ ! -e "/proc/$1" ] || grep -q '^State:.Z' "/proc/$1/status" 2>/dev/null; }
+
+# killed WHEN OPTION...: pmm is killed before the program ends, or while it waits at its end for a pmm that is stopped. Milliseconds that its end
+# was late in LATE.
+killed() {
+	local when=$1 begin pid monitor
+	shift
+	rm -f "$T/pid"
+	"$PMM" "$@" -o "$T/k.pmm" -- sh -c 'echo $$ >"$0"; sleep 1; exit 3' "$T/pid" >/dev/null 2>&1 3>&- &
+	monitor=$!
+	await test -s "$T/pid"
+	begin=$(date +%s%3N) pid=$(cat "$T/pid")
+	if [ "$when" = before ]; then
+		sleep 0.3
+		kill -9 "$monitor"
+		begin=$((begin + 1000))
+	else
+		kill -STOP "$monitor"
+		sleep 1.5
+		! ended "$pid" || return 1		# it waits
+		begin=$(date +%s%3N)
+		kill -9 "$monitor"
+	fi
+	wait "$monitor" || true
+	await ended "$pid"
+	LATE=$(($(date +%s%3N) - begin))
+}
+
+@test "a monitor that dies is known at once: nobody waits for it at his end" {
+	local when
+	for when in before waiting; do
+		killed $when run -q --leaks
+		((LATE < 1000)) || { echo "run --leaks, $when: $LATE ms"; return 1; }
+		killed $when check
+		((LATE < 1000)) || { echo "check, $when: $LATE ms"; return 1; }
+	done
+}

@@ -1,0 +1,728 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * agent/ctx.c: each thread has a context of its own, those of ended threads are taken over, handlers and children get what is theirs.
+ * Most threads here are made up: a thread pointer is a place in `blocks', with a thread id where the C library would have it.
+ */
+#include "tests/unit/agent_host.h"
+
+#include "tests/unit/unit.h"
+
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "agent/core.h"
+#include "agent/module.h"
+#include "agent/record.h"
+#include "agent/rule.h"
+#include "agent/segment.h"
+#include "agent/unwind.h"
+
+#define BLOCKS		(1u << 20)
+#define TID_OFFSET	64
+#define GONE		0x3ffffff0u	/* above all that kernels give out */
+#define SLOT_BYTES	(64ull << 20)
+
+static uint64_t *blocks;
+static uint32_t *alive;
+
+static struct pmm_tree *tree(void)
+{
+	return (struct pmm_tree *)A.tree;
+}
+
+static void *memory(size_t bytes)
+{
+	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	assert_ptr_not_equal(p, MAP_FAILED);
+	return p;
+}
+
+static int begin(void **state)
+{
+	(void)state;
+	agent_host_init(32 << 20);
+	*tree() = (struct pmm_tree){ .tick = 50, .start_monotonic_ns = UINT64_MAX };	/* nobody is late */
+	A.state = AGENT_ON;
+	A.pid = getpid();
+	A.alive = alive = memory(4096);
+	assert_int_equal(madvise(alive, 4096, MADV_WIPEONFORK), 0);
+	*A.alive = 1;
+	A.ctx_hash = memory(AGENT_CTX_HASH * sizeof(*A.ctx_hash));
+	A.rules = memory(sizeof(*A.rules));
+	A.modules = memory(AGENT_MAX_MODULES * sizeof(*A.modules));
+	A.scratch = memory(1 << 20);
+	A.paths = memory(AGENT_PATHS_BYTES);
+	A.tid_offset = TID_OFFSET;
+	blocks = memory(BLOCKS * sizeof(*blocks));
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	munmap(blocks, BLOCKS * sizeof(*blocks));
+	munmap(A.ctx_hash, AGENT_CTX_HASH * sizeof(*A.ctx_hash));
+	munmap(A.rules, sizeof(*A.rules));
+	munmap(A.modules, AGENT_MAX_MODULES * sizeof(*A.modules));
+	munmap(A.scratch, 1 << 20);
+	munmap(A.paths, AGENT_PATHS_BYTES);
+	munmap(alive, 4096);
+	agent_host_fini();
+	return 0;
+}
+
+/* The pointer of the nr-th thread that is made up, which has this id now. */
+static uint64_t thread(uint32_t nr, uint32_t tid)
+{
+	uint64_t tp = (uint64_t)&blocks[nr * 64];
+
+	*(uint32_t *)(tp + TID_OFFSET) = tid;
+	return tp;
+}
+
+static struct tctx *ctx_of(uint32_t nr, uint32_t tid)
+{
+	struct tctx *c = ctx_find_slow(thread(nr, tid));
+
+	assert_non_null(c);
+	assert_int_equal(c->tp, thread(nr, tid));
+	assert_int_equal(c->tid, tid);
+	return c;
+}
+
+static struct pmm_thread *record_of(uint32_t nr)
+{
+	return arena_chunk(A.ledger->thread_dir, nr, PMM_THREAD_SHIFT, sizeof(struct pmm_thread));
+}
+
+static uint32_t own_tid(void)
+{
+	return (uint32_t)sys0(gettid);
+}
+
+/* ---- threads -------------------------------------------------------------------------------------------- */
+
+static void a_thread_is_entered(void **state)
+{
+	struct pmm_thread *t;
+	struct tctx *c;
+	char name[16];
+
+	(void)state;
+	tree()->tick = 77;
+	c = ctx_of(1, own_tid());
+	assert_int_equal(A.ledger->nr_ctx, 1);
+	assert_int_equal(A.ledger->nr_threads, 1);
+	assert_ptr_equal(arena_at(A.ledger->ctx[0]), c);
+	assert_int_equal(c->pub.number, 0);
+	assert_int_equal(c->pub.thread, 0);
+	assert_int_equal(c->pub.level, 0);
+	assert_ptr_equal(c->countdown, ctx_countdown(c));
+	assert_non_null(c->memo);
+	t = record_of(0);
+	prctl(PR_GET_NAME, name);
+	assert_string_equal(t->name, name);
+	assert_int_equal(t->tid, own_tid());
+	assert_int_equal(t->start_tick, 77);
+	assert_int_equal(t->ctx, 0);
+	assert_int_equal(t->current, 1);
+	assert_ptr_equal(ctx_of(1, own_tid()), c);
+	assert_int_equal(A.ledger->nr_threads, 1);
+	c = ctx_of(2, own_tid());
+	assert_int_equal(c->pub.number, 1);
+	assert_int_equal(record_of(1)->ctx, 1);
+	assert_int_equal(A.ledger->nr_ctx, 2);
+}
+
+/* The first event finds out where the C library keeps the thread id. */
+static void the_real_thread_is_known_by_its_pointer(void **state)
+{
+	struct tctx *c;
+
+	(void)state;
+	A.tid_offset = 0;
+	c = ctx_find();
+	assert_non_null(c);
+	assert_int_equal(c->tid, own_tid());
+	assert_int_not_equal(A.tid_offset, 0);
+	assert_int_equal(*(uint32_t *)(arch_thread_pointer() + A.tid_offset), own_tid());
+	assert_ptr_equal(ctx_find(), c);
+	assert_int_equal(A.ledger->nr_ctx, 1);
+}
+
+static void without_a_known_place_the_kernel_is_asked(void **state)
+{
+	struct tctx *c;
+
+	(void)state;
+	A.tid_offset = 0;
+	c = ctx_find_slow((uint64_t)blocks);		/* nothing is there */
+	assert_int_equal(A.tid_offset, 0);
+	assert_int_equal(c->tid, own_tid());
+	assert_ptr_equal(ctx_find_slow((uint64_t)blocks), c);
+	assert_int_equal(A.ledger->nr_ctx, 1);
+	*(uint32_t *)((char *)blocks + 0x38) = own_tid();
+	assert_ptr_equal(ctx_find_slow((uint64_t)blocks), c);
+	assert_int_equal(A.tid_offset, 0x38);
+}
+
+static unsigned taken;
+static struct tctx *taken_last;
+
+static void note_taken(struct tctx *c)
+{
+	taken++;
+	taken_last = c;
+}
+
+static void who_wants_to_know_is_told(void **state)
+{
+	struct tctx *c;
+
+	(void)state;
+	A.taken = note_taken;
+	taken = 0;
+	c = ctx_of(1, own_tid());
+	assert_int_equal(taken, 1);
+	assert_ptr_equal(taken_last, c);
+	ctx_of(1, own_tid());
+	assert_int_equal(taken, 1);
+	ctx_of(1, GONE);
+	assert_int_equal(taken, 2);
+}
+
+/* What belonged to the thread is closed with what it did, and the next one starts at nothing. */
+static void a_new_thread_on_an_old_stack_takes_over(void **state)
+{
+	struct pmm_thread *t;
+	struct tctx *c, *now;
+
+	(void)state;
+	c = ctx_of(1, GONE);
+	c->pub.allocs = 10;
+	c->pub.frees = 4;
+	c->pub.bytes_in = 1000;
+	c->pub.bytes_out = 300;
+	c->pub.seq = 7;
+	c->busy = TCTX_RECORDING;
+	c->last_address = 1;
+	c->stamp.number = 5;
+	c->sampling = c->throwing = true;
+	c->bytes_left = 9;
+	c->pub.pool_sp = 8;
+	c->pub.move[PMM_MOVE_HEAP].address = c->pub.move[PMM_MOVE_POOL].address = 64;
+	c->random = 0;
+	tree()->tick = 60;
+	now = ctx_of(1, GONE + 1);
+	assert_ptr_equal(now, c);
+	assert_int_equal(A.ledger->nr_ctx, 1);
+	assert_int_equal(A.ledger->nr_threads, 2);
+	t = record_of(0);
+	assert_int_equal(t->current, 0);
+	assert_int_equal(t->allocs, 10);
+	assert_int_equal(t->frees, 4);
+	assert_int_equal(t->bytes_in, 1000);
+	assert_int_equal(t->bytes_out, 300);
+	assert_int_equal(c->pub.thread, 1);
+	assert_int_equal(c->pub.base_allocs, 10);
+	assert_int_equal(c->pub.base_frees, 4);
+	assert_int_equal(c->pub.base_bytes_in, 1000);
+	assert_int_equal(c->pub.base_bytes_out, 300);
+	assert_int_equal(c->pub.seq, 8);
+	assert_int_equal(c->busy, TCTX_IDLE);
+	assert_int_equal(c->last_address, 0);
+	assert_int_equal(c->stamp.number, 0);
+	assert_false(c->sampling || c->throwing);
+	assert_int_equal(c->bytes_left, 0);
+	assert_int_equal(c->pub.pool_sp, 0);
+	assert_int_equal(c->pub.move[PMM_MOVE_HEAP].address, 0);
+	assert_int_equal(c->pub.move[PMM_MOVE_POOL].address, 0);
+	assert_int_not_equal(c->random, 0);
+	assert_int_equal(record_of(1)->current, 1);
+	assert_int_equal(record_of(1)->tid, GONE + 1);
+	assert_int_equal(record_of(1)->start_tick, 60);
+	c->pub.allocs = 11;
+	c->pub.bytes_in = 1001;
+	ctx_of(1, GONE + 2);
+	assert_int_equal(record_of(1)->allocs, 1);	/* only its own */
+	assert_int_equal(record_of(1)->bytes_in, 1);
+	assert_int_equal(record_of(1)->frees, 0);
+	assert_int_equal(record_of(1)->bytes_out, 0);
+	assert_int_equal(record_of(0)->allocs, 10);
+}
+
+static void contexts_of_the_dead_are_adopted(void **state)
+{
+	struct tctx *c, *other;
+
+	(void)state;
+	c = ctx_of(1, GONE);
+	c->pub.allocs = 3;
+	other = ctx_of(2, own_tid());			/* of another thread pointer */
+	assert_ptr_equal(other, c);
+	assert_int_equal(A.ledger->nr_ctx, 1);
+	assert_int_equal(A.ledger->nr_threads, 2);
+	assert_int_equal(record_of(0)->allocs, 3);
+	assert_int_equal(record_of(0)->current, 0);
+	assert_int_equal(record_of(1)->current, 1);
+	other = ctx_of(1, GONE + 1);			/* the first place again: its entry is gone */
+	assert_ptr_not_equal(other, c);
+	assert_ptr_equal(ctx_of(2, own_tid()), c);
+	assert_int_equal(A.ledger->nr_ctx, 2);
+	ctx_of(3, own_tid());				/* that one is adopted */
+	assert_int_equal(A.ledger->nr_ctx, 2);
+	ctx_of(4, own_tid());				/* the living are not */
+	assert_int_equal(A.ledger->nr_ctx, 3);
+}
+
+/* Four tries each: among many one that is dead is found in the end, and by then all were looked at once at most. */
+static void few_dead_are_found_in_turn(void **state)
+{
+	unsigned calls = 1;
+
+	(void)state;
+	for (uint32_t i = 0; i < 40; i++)
+		ctx_of(i, own_tid());
+	((struct tctx *)arena_at(A.ledger->ctx[7]))->tid = GONE;
+	A.ledger->nr_ctx = PMM_MAX_CTX;			/* no new ones */
+	while (calls < PMM_MAX_CTX && !ctx_find_slow(thread(100, own_tid())))
+		calls++;
+	assert_in_range(calls, 1, PMM_MAX_CTX / 4);
+	assert_int_equal(A.ledger->dropped[PMM_DROP_CTX_FULL], calls - 1);
+	assert_int_equal(ctx_of(100, own_tid())->pub.number, 7);
+	assert_null(ctx_find_slow(thread(7, own_tid())));
+}
+
+/* Under seccomp nobody is asked who lives. */
+static void the_confined_adopt_nobody(void **state)
+{
+	(void)state;
+	ctx_of(1, GONE);
+	A.confined = true;
+	ctx_of(2, own_tid());
+	assert_int_equal(A.ledger->nr_ctx, 2);
+	assert_int_equal(record_of(1)->name[0], 0);
+}
+
+/* More threads than probes for one place of the hash: each keeps its context. */
+static void crowded_places_lose_nobody(void **state)
+{
+	enum { CROWD = 20 };
+	struct tctx *c[CROWD];
+	uint64_t tp[CROWD];
+	uint32_t nr = 0, place = ctx_hash_of(thread(0, own_tid()));
+
+	(void)state;
+	for (uint32_t i = 0; i < BLOCKS / 64 && nr < CROWD; i++)
+		if ((ctx_hash_of((uint64_t)&blocks[i * 64]) - place) % AGENT_CTX_HASH < 2)
+			tp[nr++] = thread(i, own_tid());
+	assert_in_range(nr, 3, CROWD);
+	for (uint32_t i = 0; i < nr; i++)
+		c[i] = ctx_find_slow(tp[i]);
+	for (unsigned round = 0; round < 3; round++)
+		for (uint32_t i = 0; i < nr; i++) {
+			assert_ptr_equal(ctx_find_slow(tp[i]), c[i]);
+			for (uint32_t k = 0; k < i; k++)
+				assert_ptr_not_equal(c[k], c[i]);
+		}
+	assert_int_equal(A.ledger->nr_ctx, nr);
+	assert_int_equal(A.ledger->nr_threads, nr);
+}
+
+static void many_threads_have_many_contexts(void **state)
+{
+	enum { MANY = 3000 };
+	static struct tctx *c[MANY];
+
+	(void)state;
+	for (uint32_t i = 0; i < MANY; i++)
+		assert_int_equal((c[i] = ctx_of(i, own_tid()))->pub.number, i);
+	for (uint32_t i = 0; i < MANY; i++)
+		assert_ptr_equal(ctx_of(i, own_tid()), c[i]);
+	assert_int_equal(A.ledger->nr_ctx, MANY);
+}
+
+static void there_are_no_more_than_there_may_be(void **state)
+{
+	(void)state;
+	A.ledger->nr_ctx = PMM_MAX_CTX - 1;
+	ctx_of(1, own_tid());
+	assert_int_equal(A.ledger->nr_ctx, PMM_MAX_CTX);
+	assert_null(ctx_find_slow(thread(2, own_tid())));
+	assert_int_equal(A.ledger->nr_ctx, PMM_MAX_CTX);
+	assert_int_equal(A.ledger->dropped[PMM_DROP_CTX_FULL], 1);
+	ctx_of(1, own_tid());
+}
+
+static void late_threads_share_the_last_number(void **state)
+{
+	(void)state;
+	A.ledger->nr_threads = PMM_MAX_THREADS - 1;
+	assert_int_equal(ctx_of(1, own_tid())->pub.thread, PMM_MAX_THREADS - 1);
+	assert_int_equal(ctx_of(2, own_tid())->pub.thread, PMM_MAX_THREADS - 1);
+	assert_int_equal(A.ledger->nr_threads, PMM_MAX_THREADS);
+}
+
+static void without_memory_there_is_none(void **state)
+{
+	(void)state;
+	A.ledger->arena_end = A.ledger->arena_used;
+	assert_null(ctx_find_slow(thread(1, own_tid())));
+	assert_int_equal(A.ledger->nr_ctx, 0);
+	assert_int_equal(A.ledger->dropped[PMM_DROP_CTX_FULL], 1);
+}
+
+/* ---- real threads --------------------------------------------------------------------------------------- */
+
+#define THREADS	8
+
+static struct tctx *had[THREADS];
+static pthread_barrier_t barrier;
+
+static void *run(void *arg)
+{
+	struct tctx **mine = arg;
+
+	*mine = ctx_find();
+	for (unsigned i = 0; i < 20000; i++)
+		if (ctx_find() != *mine)
+			*mine = NULL;
+	if (*mine && (*mine)->tid == own_tid())
+		(*mine)->pub.allocs += 1 + (uint64_t)(mine - had);
+	pthread_barrier_wait(&barrier);
+	return NULL;
+}
+
+static void round_of_threads(void)
+{
+	pthread_t t[THREADS];
+
+	pthread_barrier_init(&barrier, NULL, THREADS);
+	for (unsigned i = 0; i < THREADS; i++)
+		assert_int_equal(pthread_create(&t[i], NULL, run, &had[i]), 0);
+	for (unsigned i = 0; i < THREADS; i++)
+		pthread_join(t[i], NULL);
+	pthread_barrier_destroy(&barrier);
+	for (unsigned i = 0; i < THREADS; i++) {
+		assert_non_null(had[i]);
+		for (unsigned k = 0; k < i; k++)
+			assert_ptr_not_equal(had[i], had[k]);
+	}
+}
+
+static void threads_at_once_never_share(void **state)
+{
+	uint64_t sum = 0, allocs = 0;
+
+	(void)state;
+	A.tid_offset = 0;
+	for (unsigned round = 0; round < 4; round++)
+		round_of_threads();
+	assert_int_equal(A.ledger->nr_threads, 4 * THREADS);
+	assert_in_range(A.ledger->nr_ctx, THREADS, 2 * THREADS);	/* as many as there were at once, or a few more that ended just then */
+	for (uint32_t i = 0; i < A.ledger->nr_ctx; i++)
+		allocs += ((struct pmm_ctx *)arena_at(A.ledger->ctx[i]))->allocs;
+	for (uint32_t i = 0; i < A.ledger->nr_threads; i++) {
+		const struct pmm_thread *t = record_of(i);
+		const struct pmm_ctx *c = arena_at(A.ledger->ctx[t->ctx]);
+
+		sum += t->current ? c->allocs - c->base_allocs : t->allocs;
+	}
+	assert_int_equal(allocs, 4 * THREADS * (THREADS + 1) / 2);
+	assert_int_equal(sum, allocs);			/* each thread's own, and all of them */
+}
+
+/* ---- handlers ------------------------------------------------------------------------------------------- */
+
+#define SP	0x7ffff000ul
+
+static void handlers_have_contexts_of_their_own(void **state)
+{
+	struct tctx *c, *n[AGENT_MAX_LEVEL];
+
+	(void)state;
+	c = ctx_of(1, own_tid());
+	c->busy = TCTX_IN_ALLOCATOR;
+	c->pub.busy_sp = SP;
+	c->pub.thread = 5;
+	for (unsigned i = 0; i < AGENT_MAX_LEVEL; i++) {
+		n[i] = ctx_nested(c, SP - 0x1000 * (i + 1));
+		assert_non_null(n[i]);
+		assert_int_equal(n[i]->pub.level, i + 1);
+		assert_int_equal(n[i]->pub.thread, 5);
+		assert_int_equal(n[i]->tid, own_tid());
+		assert_int_equal(n[i]->tp, 0);
+		assert_ptr_equal(ctx_nested(c, SP - 0x1000 * (i + 1)), n[i]);	/* not busy: the same again */
+		n[i]->busy = TCTX_IN_ALLOCATOR;
+		n[i]->pub.busy_sp = SP - 0x1000 * (i + 1);
+	}
+	assert_int_equal(A.ledger->nr_ctx, 4);
+	assert_int_equal(A.ledger->nr_threads, 1);
+	assert_null(ctx_nested(c, SP - 0x10000));
+	assert_int_equal(A.ledger->dropped[PMM_DROP_NESTED], 1);
+	assert_int_equal(A.ledger->dropped[PMM_DROP_CTX_FULL], 0);
+	assert_int_equal(c->busy, TCTX_IN_ALLOCATOR);
+	ctx_of(1, GONE);				/* another thread on this stack: nothing of it goes on */
+	assert_int_equal(n[0]->busy, TCTX_IDLE);
+	assert_int_equal(n[2]->busy, TCTX_IDLE);
+	assert_int_equal(n[2]->tid, GONE);
+}
+
+static void a_handler_without_room_is_not_recorded(void **state)
+{
+	struct tctx *c;
+
+	(void)state;
+	c = ctx_of(1, own_tid());
+	c->busy = TCTX_RECORDING;
+	c->pub.busy_sp = SP;
+	A.ledger->arena_end = A.ledger->arena_used;
+	assert_null(ctx_nested(c, SP - 64));
+	assert_int_equal(A.ledger->dropped[PMM_DROP_CTX_FULL], 1);
+	assert_int_equal(A.ledger->dropped[PMM_DROP_NESTED], 0);
+}
+
+/* A hook that lies below cannot be running: it was left by a jump. */
+static void who_was_left_by_a_jump_starts_afresh(void **state)
+{
+	struct tctx *c;
+
+	(void)state;
+	c = ctx_of(1, own_tid());
+	c->pub.busy_sp = SP;
+	c->busy = TCTX_RECORDING;
+	c->pub.seq = 3;
+	c->memo_nr = 4;
+	c->pub.move[PMM_MOVE_HEAP].address = 64;
+	c->pub.move[PMM_MOVE_POOL].address = 128;
+	assert_ptr_equal(ctx_nested(c, SP), c);
+	assert_int_equal(c->busy, TCTX_IDLE);
+	assert_int_equal(c->pub.seq, 4);
+	assert_int_equal(c->memo_nr, 0);
+	assert_int_equal(c->pub.move[PMM_MOVE_HEAP].address, 0);
+	assert_int_equal(c->pub.move[PMM_MOVE_POOL].address, 128);
+	assert_int_equal(A.ledger->nr_ctx, 1);
+	c->busy = TCTX_IN_ALLOCATOR;
+	c->pub.seq = 6;
+	assert_ptr_equal(ctx_nested(c, SP + (8 << 20) - 8), c);
+	assert_int_equal(c->pub.seq, 6);
+	assert_null(c->nested);
+	c->busy = TCTX_IN_ALLOCATOR;
+	assert_ptr_not_equal(ctx_nested(c, SP + (8 << 20)), c);		/* so far above is another stack */
+	assert_int_equal(c->busy, TCTX_IN_ALLOCATOR);
+	assert_int_equal(A.ledger->nr_ctx, 2);
+}
+
+static void an_operator_new_that_threw_has_failed(void **state)
+{
+	struct tctx *c;
+
+	(void)state;
+	c = ctx_of(1, own_tid());
+	c->busy = TCTX_IN_ALLOCATOR;
+	c->pub.busy_sp = SP;
+	c->throwing = true;
+	c->throwing_size = 5000;
+	c->throwing_site = 3;
+	assert_ptr_equal(ctx_nested(c, SP), c);
+	assert_false(c->throwing);
+	assert_int_equal(site_record(c, 3, 0)->failed, 1);
+	assert_int_equal(site_record(c, 3, 0)->max_bytes, 5000);
+	c->busy = TCTX_IN_ALLOCATOR;
+	assert_ptr_equal(ctx_nested(c, SP), c);
+	assert_int_equal(site_record(c, 3, 0)->failed, 1);		/* once */
+}
+
+/* ---- children ------------------------------------------------------------------------------------------- */
+
+#define MUST(x) do { if (!(x)) { dprintf(2, "%s:%d: not so: %s\n", __FILE__, __LINE__, #x); _exit(1); } } while (0)
+
+static void in_child(void (*f)(void))
+{
+	int status;
+	pid_t pid = fork();
+
+	if (!pid) {
+		f();
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+}
+
+static struct pmm_ledger *parents;
+
+static int file_of_memory(void)
+{
+	return segment_map(-1, 4096 + SLOT_BYTES);
+}
+
+static void child_gets_a_ledger(void)
+{
+	struct tctx *c = ctx_find();
+
+	MUST(c);
+	MUST(A.pid == getpid());
+	MUST(A.ledger != parents);
+	MUST(A.ledger->forked == 1);
+	MUST(A.ledger->pid == (uint32_t)getpid());
+	MUST(A.ledger->nr_ctx == 1 && A.ledger->nr_threads == 1);
+	MUST(c->pub.allocs == 0 && c->tid == own_tid());
+	MUST(*A.alive == 2 && A.generation == 2);
+	MUST(A.state == AGENT_ON);
+	MUST(agent_host_form.published == 1 && !agent_host_form.new_image && !agent_host_form.lost);
+	MUST(A.nr_modules == 0 && A.module_lock == 0 && !A.module_reading);
+	MUST(ctx_find() == c);
+	MUST(ctx_find_slow(thread(3, own_tid())) != NULL);
+	MUST(A.ledger->nr_ctx == 2);			/* what the hash of the parent had is not there */
+	MUST(sample_pages[5] == 0);
+}
+
+static void child_is_not_followed(void)
+{
+	MUST(ctx_find() == NULL);
+	MUST(A.state == AGENT_OFF);
+	MUST(!A.ledger && !A.base && !A.file && !A.slot);
+	MUST(agent_host_form.files == 0 && agent_host_form.lost == 0);
+	MUST(ctx_find() == NULL);
+}
+
+static void child_gets_no_file(void)
+{
+	MUST(ctx_find() == NULL);
+	MUST(A.state == AGENT_OFF);
+	MUST(agent_host_form.files == 1 && agent_host_form.lost == 1);
+	MUST(!A.ledger);
+}
+
+/* A handler interrupts the one that is at it: it is not waited for. */
+static void child_is_being_begun(void)
+{
+	STORE(A.alive[1], own_tid());
+	MUST(ctx_find() == NULL);
+	MUST(A.state == AGENT_ON);
+	STORE(*A.alive, 2);				/* done */
+	STORE(A.alive[1], own_tid() + 1);
+	A.ledger = parents;
+	MUST(ctx_find() != NULL);
+}
+
+/* ... and another thread is, as long as it may need. */
+static void *begins_late(void *arg)
+{
+	(void)arg;
+	usleep(1000);
+	STORE_RELEASE(*A.alive, 2);
+	return NULL;
+}
+
+static void child_waits_for_another_thread(void)
+{
+	pthread_t t;
+
+	STORE(A.alive[1], own_tid() + 1);
+	MUST(!pthread_create(&t, NULL, begins_late, NULL));
+	MUST(ctx_find() != NULL);
+	MUST(*A.alive == 2);
+	pthread_join(t, NULL);
+}
+
+static void prepare(uint32_t flags, int (*file)(void))
+{
+	A.tid_offset = 0;
+	assert_non_null(ctx_find());
+	ctx_find()->pub.allocs = 9;
+	ctx_of(3, own_tid());
+	parents = A.ledger;
+	*tree() = (struct pmm_tree){ .flags = flags, .slot_bytes = SLOT_BYTES, .slots_off = 4096, .limit_bytes = 1ull << 40, .max_frames = 16 };
+	A.follow = flags & PMM_TREE_FOLLOW;
+	agent_host_form.file = file;
+	A.module_lock = 1;
+	A.module_reading = true;
+	A.nr_modules = 3;
+	A.sampled = true;
+	sample_pages[5] = 1;
+}
+
+static void a_child_has_a_ledger_of_its_own(void **state)
+{
+	(void)state;
+	prepare(PMM_TREE_FOLLOW, file_of_memory);
+	in_child(child_gets_a_ledger);
+	assert_int_equal(ctx_find()->pub.allocs, 9);
+	assert_int_equal(A.ledger->nr_ctx, 2);
+	assert_int_equal(A.ledger->forked, 0);
+}
+
+static void a_child_is_left_alone_when_it_is_to_be(void **state)
+{
+	(void)state;
+	prepare(0, file_of_memory);
+	in_child(child_is_not_followed);
+}
+
+static void a_child_without_a_file_is_said_to_be_lost(void **state)
+{
+	(void)state;
+	prepare(PMM_TREE_FOLLOW, NULL);
+	in_child(child_gets_no_file);
+}
+
+static void a_child_is_begun_once(void **state)
+{
+	(void)state;
+	prepare(PMM_TREE_FOLLOW, file_of_memory);
+	in_child(child_is_being_begun);
+	in_child(child_waits_for_another_thread);
+}
+
+/* Generations go round past 0, which is no process. */
+static void child_is_the_first_again(void)
+{
+	MUST(ctx_find() != NULL);
+	MUST(*A.alive == 1 && A.generation == 1);
+}
+
+static void generations_are_never_0(void **state)
+{
+	(void)state;
+	prepare(PMM_TREE_FOLLOW, file_of_memory);
+	A.generation = UINT32_MAX;
+	in_child(child_is_the_first_again);
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)
+	const struct CMUnitTest tests[] = {
+		TEST(a_thread_is_entered),
+		TEST(the_real_thread_is_known_by_its_pointer),
+		TEST(without_a_known_place_the_kernel_is_asked),
+		TEST(who_wants_to_know_is_told),
+		TEST(a_new_thread_on_an_old_stack_takes_over),
+		TEST(contexts_of_the_dead_are_adopted),
+		TEST(few_dead_are_found_in_turn),
+		TEST(the_confined_adopt_nobody),
+		TEST(crowded_places_lose_nobody),
+		TEST(many_threads_have_many_contexts),
+		TEST(there_are_no_more_than_there_may_be),
+		TEST(late_threads_share_the_last_number),
+		TEST(without_memory_there_is_none),
+		TEST(threads_at_once_never_share),
+		TEST(handlers_have_contexts_of_their_own),
+		TEST(a_handler_without_room_is_not_recorded),
+		TEST(who_was_left_by_a_jump_starts_afresh),
+		TEST(an_operator_new_that_threw_has_failed),
+		TEST(a_child_has_a_ledger_of_its_own),
+		TEST(a_child_is_left_alone_when_it_is_to_be),
+		TEST(a_child_without_a_file_is_said_to_be_lost),
+		TEST(a_child_is_begun_once),
+		TEST(generations_are_never_0),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

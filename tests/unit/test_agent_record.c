@@ -1,0 +1,812 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * agent/record.c: each event against the sums that it must change, to the unit; and random events against a plain model of them.
+ */
+#include "tests/unit/agent_host.h"
+
+#include "tests/unit/unit.h"
+
+#include "agent/node.h"
+#include "agent/record.h"
+#include "agent/rule.h"
+#include "agent/unwind.h"
+
+#define HEAP	0x555555600000ull
+#define MAPS	0x7f0000000000ull
+#define PAGE	4096ull
+#define NOTHING	UINT32_MAX
+
+static struct tctx *c;
+static struct block_info was;
+
+static struct pmm_tree *tree(void)
+{
+	return (struct pmm_tree *)A.tree;
+}
+
+static int begin_with(size_t arena_bytes)
+{
+	agent_host_init(arena_bytes);
+	A.rules = calloc(1, sizeof(*A.rules));
+	*tree() = (struct pmm_tree){ .tick = 1000, .sample_bytes = 512 << 10 };
+	memset(sample_pages, 0, sizeof(sample_pages));
+	c = agent_host_ctx();
+	unwind_init(c, arena_get(unwind_bytes(), 64));
+	c->pub.thread = 3;
+	return !A.rules;
+}
+
+static int begin(void **state)
+{
+	(void)state;
+	return begin_with(32 << 20);
+}
+
+static int end(void **state)
+{
+	(void)state;
+	free(A.rules);
+	agent_host_fini();
+	return 0;
+}
+
+/* The record of a site, NULL when the context has none. */
+static struct pmm_record *record(uint32_t site)
+{
+	pmm_ref ref = c->pub.records;
+
+	while (ref && ((struct pmm_record *)arena_at(ref))->site != site)
+		ref = ((struct pmm_record *)arena_at(ref))->next;
+	return ref ? arena_at(ref) : NULL;
+}
+
+static uint64_t released_after(uint32_t site, unsigned bucket)
+{
+	struct pmm_lifetimes *l = record(site)->lifetimes ? arena_at(record(site)->lifetimes) : NULL;
+
+	return l ? l->frees[bucket] : 0;
+}
+
+static uint64_t all_released(uint32_t site)
+{
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < PMM_NR_LIFETIMES; i++)
+		sum += released_after(site, i);
+	return sum;
+}
+
+/* Each event is one that readers can tell: it begins with an odd number and ends with an even one. */
+static void events_were(uint64_t nr)
+{
+	assert_int_equal(c->pub.seq, 2 * nr);
+}
+
+/* ---- single events -------------------------------------------------------------------------------------- */
+
+static void an_allocation_counts_everywhere(void **state)
+{
+	struct pmm_record *r;
+
+	(void)state;
+	A.warn_size = 700;
+	record_alloc_at(c, HEAP, 100, PMM_KIND_CALLOC, 5);
+	tree()->tick = 1007;
+	record_alloc_at(c, HEAP + 0x1000, 700, PMM_KIND_NEW, 5);
+	tree()->tick = 1009;
+	record_alloc_at(c, HEAP + 0x2000, 0, PMM_KIND_NEW, 5);
+	events_were(3);
+	r = record(5);
+	assert_int_equal(r->bytes_in, 800);
+	assert_int_equal(r->allocs, 3);
+	assert_int_equal(r->bytes_out, 0);
+	assert_int_equal(r->frees, 0);
+	assert_int_equal(r->max_bytes, 700);
+	assert_int_equal(r->first_tick, 1000);
+	assert_int_equal(r->last_tick, 1009);
+	assert_int_equal(r->zero_size, 1);
+	assert_int_equal(r->huge, 1);
+	assert_int_equal(r->samples_in, 0);
+	assert_int_equal(c->pub.allocs, 3);
+	assert_int_equal(c->pub.bytes_in, 800);
+	assert_int_equal(c->pub.class[1].calls[PMM_KIND_CALLOC], 1);
+	assert_int_equal(c->pub.class[2].calls[PMM_KIND_NEW], 1);
+	assert_int_equal(c->pub.class[0].calls[PMM_KIND_NEW], 1);
+	assert_int_equal(c->pub.class[2].bytes_in, 700);
+	assert_int_equal(agent_host_total(), 800);
+	assert_int_equal(c->last_address, HEAP + 0x2000);
+	assert_true(block_get(HEAP, &was));
+	assert_int_equal(was.site, 5);
+	assert_int_equal(was.kind, PMM_KIND_CALLOC);
+	assert_int_equal(block_thread(&was), 3);
+}
+
+static void without_a_bound_nothing_is_huge(void **state)
+{
+	(void)state;
+	record_alloc_at(c, HEAP, 1 << 30, PMM_KIND_MALLOC, 1);
+	record_failed_at(c, 1ull << 60, 1);
+	assert_int_equal(record(1)->huge, 0);
+}
+
+static void a_release_takes_it_back(void **state)
+{
+	(void)state;
+	record_alloc_at(c, HEAP, 100, PMM_KIND_MALLOC, 5);
+	record_alloc_at(c, HEAP + 0x1000, 300, PMM_KIND_MALLOC, 6);
+	assert_true(record_free(c, HEAP, &was));
+	assert_int_equal(was.size, 100);
+	assert_false(was.temporary);			/* another event was in between */
+	assert_int_equal(record(5)->bytes_out, 100);
+	assert_int_equal(record(5)->frees, 1);
+	assert_int_equal(record(5)->temporary, 0);
+	assert_int_equal(record(6)->frees, 0);
+	assert_int_equal(c->pub.frees, 1);
+	assert_int_equal(c->pub.bytes_out, 100);
+	assert_int_equal(c->pub.class[1].frees, 1);
+	assert_int_equal(c->pub.class[1].bytes_out, 100);
+	assert_int_equal(c->pub.class[2].frees, 0);
+	assert_int_equal(c->pub.temporary, 0);
+	assert_int_equal(c->last_address, 0);
+	assert_int_equal(agent_host_total(), 300);
+	assert_int_equal(released_after(5, 0), 1);
+	assert_false(block_get(HEAP, &was));
+	events_were(3);
+}
+
+static void what_is_released_next_is_temporary(void **state)
+{
+	(void)state;
+	record_alloc_at(c, HEAP, 100, PMM_KIND_MALLOC, 5);
+	assert_true(record_free(c, HEAP, &was));
+	assert_true(was.temporary);
+	assert_int_equal(record(5)->temporary, 1);
+	assert_int_equal(c->pub.temporary, 1);
+	record_restore(c, HEAP, &was);			/* back as if nothing had been */
+	assert_int_equal(record(5)->temporary, 0);
+	assert_int_equal(c->pub.temporary, 0);
+	assert_int_equal(record(5)->bytes_out, 0);
+	assert_int_equal(record(5)->frees, 0);
+	assert_int_equal(c->pub.frees, 0);
+	assert_int_equal(c->pub.bytes_out, 0);
+	assert_int_equal(c->pub.class[1].frees, 0);
+	assert_int_equal(c->pub.class[1].bytes_out, 0);
+	assert_int_equal(released_after(5, 0), 0);
+	assert_int_equal(agent_host_total(), 100);
+	assert_int_equal(agent_host_live(), 100);
+	assert_true(block_get(HEAP, &was));
+	assert_int_equal(was.site, 5);
+	events_were(3);
+	record_alloc_at(c, HEAP + 0x1000, 1, PMM_KIND_MALLOC, 5);
+	record_free_unknown(c);
+	assert_true(record_free(c, HEAP + 0x1000, &was));
+	assert_false(was.temporary);			/* an unknown one is an event, too */
+}
+
+static void classes_end_at_powers_of_four(void **state)
+{
+	static const struct { uint64_t last; unsigned class; } ends[] = {
+		{ 16, 0 }, { 256, 1 }, { 1024, 2 }, { 4096, 3 }, { 16384, 4 }, { 65536, 5 },
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < NR(ends); i++) {
+		record_failed_at(c, ends[i].last, 1);
+		record_failed_at(c, ends[i].last + 1, 1);
+	}
+	record_failed_at(c, 0, 1);
+	record_failed_at(c, 257, 1);
+	record_failed_at(c, 1ull << 43, 1);
+	assert_int_equal(c->pub.class[0].failed, 2);
+	assert_int_equal(c->pub.class[1].failed, 2);
+	assert_int_equal(c->pub.class[2].failed, 3);
+	assert_int_equal(c->pub.class[3].failed, 2);
+	assert_int_equal(c->pub.class[4].failed, 2);
+	assert_int_equal(c->pub.class[5].failed, 2);
+	assert_int_equal(c->pub.class[6].failed, 2);
+	assert_int_equal(record(1)->failed, 15);
+}
+
+static void a_failure_is_no_block(void **state)
+{
+	struct pmm_record *r;
+
+	(void)state;
+	A.warn_size = 1000;
+	record_alloc_at(c, HEAP, 10, PMM_KIND_MALLOC, 5);
+	record_failed_at(c, 1000, 5);
+	record_failed_at(c, 999, 5);
+	record_failed_at(c, 0, 5);
+	r = record(5);
+	assert_int_equal(r->failed, 3);
+	assert_int_equal(r->huge, 1);
+	assert_int_equal(r->zero_size, 1);
+	assert_int_equal(r->max_bytes, 1000);
+	assert_int_equal(r->allocs, 1);
+	assert_int_equal(r->bytes_in, 10);
+	assert_int_equal(c->pub.allocs, 1);
+	assert_int_equal(agent_host_total(), 10);
+	assert_int_equal(c->last_address, HEAP);	/* what is freed now was asked for last */
+	events_were(4);
+}
+
+static void unknown_releases_are_counted(void **state)
+{
+	(void)state;
+	assert_false(record_free(c, HEAP, &was));
+	assert_int_equal(c->pub.untracked_frees, 1);
+	assert_false(record_free_pool(c, HEAP, &was));
+	assert_int_equal(c->pub.untracked_frees, 1);
+	A.min_size = 1;					/* now it may be one that was too small */
+	assert_false(record_free(c, HEAP, &was));
+	A.min_size = 0;
+	A.sampled = true;				/* ... or not sampled */
+	assert_false(record_free(c, HEAP, &was));
+	assert_int_equal(c->pub.untracked_frees, 1);
+	assert_int_equal(c->pub.frees, 0);
+	events_were(4);
+}
+
+static void pools_lie_inside_blocks(void **state)
+{
+	(void)state;
+	record_alloc_at(c, HEAP, 4000, PMM_KIND_MALLOC, 1);
+	record_alloc_at(c, HEAP + 64, 100, PMM_KIND_OTHER, 2);
+	record_alloc_at(c, HEAP, 50, PMM_KIND_OTHER, 3);
+	assert_int_equal(agent_host_total(), 4150);
+	assert_false(record_free(c, HEAP + 64, &was));
+	assert_true(record_free_pool(c, HEAP, &was));
+	assert_int_equal(was.site, 3);
+	assert_int_equal(was.size, 50);
+	record_restore(c, HEAP, &was);
+	assert_int_equal(record(3)->frees, 0);
+	assert_true(record_free_pool(c, HEAP, &was));
+	assert_true(record_free_pool(c, HEAP + 64, &was));
+	assert_true(record_free(c, HEAP, &was));
+	assert_int_equal(was.site, 1);
+	assert_int_equal(agent_host_total(), 0);
+}
+
+/* Their entry is the caller's affair. */
+static void blocks_apart_are_in_no_table(void **state)
+{
+	struct block_info apart = { .size = 300, .site = 4, .birth = 990 };
+
+	(void)state;
+	record_alloc_apart(c, HEAP, 300, PMM_KIND_MALLOC, 4);
+	assert_false(block_get(HEAP, &was));
+	assert_int_equal(agent_host_total(), 300);
+	assert_int_equal(c->pub.class[2].calls[PMM_KIND_MALLOC], 1);
+	record_free_apart(c, HEAP, &apart);
+	assert_int_equal(apart.lifetime, 4);		/* ten ticks: 8..15 */
+	assert_true(apart.temporary);
+	assert_int_equal(agent_host_total(), 0);
+	assert_int_equal(record(4)->frees, 1);
+	record_restore_apart(c, HEAP, &apart);
+	assert_int_equal(agent_host_total(), 300);
+	assert_int_equal(record(4)->frees, 0);
+	assert_int_equal(released_after(4, 4), 0);
+	events_were(3);
+}
+
+static void what_is_larger_than_a_word_holds_counts_for_that(void **state)
+{
+	(void)state;
+	record_alloc_at(c, HEAP, UINT64_MAX, PMM_KIND_MALLOC, 1);
+	assert_int_equal(record(1)->bytes_in, PMM_SIZE_MAX);
+	assert_true(record_free(c, HEAP, &was));
+	assert_int_equal(was.size, PMM_SIZE_MAX);
+	assert_int_equal(agent_host_total(), 0);
+}
+
+static void another_name_for_a_block(void **state)
+{
+	(void)state;
+	record_alloc_at(c, HEAP, 100, PMM_KIND_ALIGNED_ALLOC, 1);
+	record_rename(c, HEAP, PMM_KIND_NEW_ALIGNED);
+	record_rename(c, HEAP + 0x1000, PMM_KIND_NEW_ALIGNED);	/* there is none */
+	assert_int_equal(c->pub.class[1].calls[PMM_KIND_ALIGNED_ALLOC], 0);
+	assert_int_equal(c->pub.class[1].calls[PMM_KIND_NEW_ALIGNED], 1);
+	assert_int_equal(c->pub.class[0].calls[PMM_KIND_NEW_ALIGNED], 0);
+	assert_true(block_get(HEAP, &was));
+	assert_int_equal(was.kind, PMM_KIND_NEW_ALIGNED);
+	assert_int_equal(c->pub.allocs, 1);
+	events_were(3);
+}
+
+static void another_site_for_a_block(void **state)
+{
+	(void)state;
+	record_alloc_at(c, HEAP, 100, PMM_KIND_MALLOC, 1);
+	record_alloc_at(c, HEAP + 0x1000, 60, PMM_KIND_MALLOC, 2);
+	tree()->tick = 1020;
+	assert_true(record_move(c, HEAP, 2));
+	assert_true(record_move(c, HEAP + 0x1000, 9));
+	assert_false(record_move(c, HEAP + 0x2000, 2));
+	assert_int_equal(record(1)->allocs, 0);
+	assert_int_equal(record(1)->bytes_in, 0);
+	assert_int_equal(record(2)->allocs, 1);
+	assert_int_equal(record(2)->bytes_in, 100);
+	assert_int_equal(record(2)->max_bytes, 100);
+	assert_int_equal(record(2)->first_tick, 1000);
+	assert_int_equal(record(2)->last_tick, 1020);
+	assert_int_equal(record(9)->max_bytes, 60);
+	assert_int_equal(record(9)->first_tick, 1020);
+	assert_int_equal(agent_host_total(), 160);
+	assert_int_equal(c->pub.allocs, 2);
+	assert_true(block_get(HEAP, &was));
+	assert_int_equal(was.site, 2);
+	events_were(5);
+}
+
+/* ---- lifetimes ------------------------------------------------------------------------------------------ */
+
+static unsigned bucket_of(uint32_t born, uint32_t gone)
+{
+	tree()->tick = born;
+	record_alloc_at(c, HEAP, 1000, PMM_KIND_MALLOC, 1);
+	tree()->tick = gone;
+	assert_true(record_free(c, HEAP, &was));
+	return was.lifetime;
+}
+
+static void lifetimes_double(void **state)
+{
+	(void)state;
+	assert_int_equal(bucket_of(7, 7), 0);
+	for (unsigned k = 1; k < PMM_NR_LIFETIMES - 1; k++) {
+		assert_int_equal(bucket_of(7, 7 + (1u << (k - 1))), k);
+		assert_int_equal(bucket_of(7, 7 + (1u << k) - 1), k);
+	}
+	assert_int_equal(bucket_of(7, 7 + (1u << 22)), 23);
+	assert_int_equal(bucket_of(7, 7 + (1u << 23)), 23);	/* and longer */
+	assert_int_equal(bucket_of(7, 7 + (1u << 26)), 23);
+	assert_int_equal(bucket_of(9, 7), 0);			/* clocks of two threads */
+	assert_int_equal(released_after(1, 1), 2);
+	assert_int_equal(released_after(1, 23), 3);
+	assert_int_equal(all_released(1), 2 + 44 + 3);
+}
+
+/* From PMM_TIME_EXACT on a birth is known to 32 ticks, and the last of them counts. */
+static void late_births_are_known_to_a_unit(void **state)
+{
+	const uint32_t late = PMM_TIME_EXACT + 64;
+
+	(void)state;
+	for (uint32_t i = 0; i < 32; i++) {
+		assert_int_equal(bucket_of(late + i, late + 31), 0);
+		assert_int_equal(bucket_of(late + i, late + 32), 1);
+		assert_int_equal(bucket_of(late + i, late + 31 + 256), 9);
+		assert_int_equal(bucket_of(late + i, late + 30 + 256), 8);
+	}
+}
+
+/* ---- no room -------------------------------------------------------------------------------------------- */
+
+static void stacks_without_room_are_those_of_site_0(void **state)
+{
+	uint32_t site = 1;
+
+	(void)state;
+	end(NULL);
+	begin_with(256 << 10);
+	record_alloc_at(c, HEAP, 100, PMM_KIND_MALLOC, site);
+	while (site_record(c, site + 1, 0))
+		site++;
+	record_alloc_at(c, HEAP + 0x1000, 30, PMM_KIND_MALLOC, site + 1);
+	assert_int_equal(A.ledger->dropped[PMM_DROP_SITE_FULL], 1);
+	assert_int_equal(record(0)->bytes_in, 30);
+	assert_int_equal(record(0)->allocs, 1);
+	assert_int_equal(c->pub.class[1].calls[PMM_KIND_MALLOC], 2);
+	assert_true(block_get(HEAP + 0x1000, &was));
+	assert_int_equal(was.site, 0);				/* so that its release is found */
+	assert_true(record_free(c, HEAP + 0x1000, &was));
+	assert_int_equal(record(0)->bytes_out, 30);
+	record_alloc_at(c, HEAP + 0x1000, 31, PMM_KIND_MALLOC, 0);
+	assert_int_equal(A.ledger->dropped[PMM_DROP_SITE_FULL], 2);	/* its stack had no room */
+	assert_int_equal(record(0)->bytes_in, 61);
+	record_failed_at(c, 5, site + 1);
+	assert_int_equal(record(0)->failed, 1);
+	assert_int_equal(A.ledger->dropped[PMM_DROP_SITE_FULL], 3);
+	record_failed_at(c, 5, 0);
+	assert_int_equal(record(0)->failed, 2);
+	assert_int_equal(A.ledger->dropped[PMM_DROP_SITE_FULL], 3);	/* was counted when there was no number for it */
+	assert_true(record_move(c, HEAP, site + 1));
+	assert_int_equal(A.ledger->dropped[PMM_DROP_SITE_FULL], 4);
+	assert_int_equal(record(0)->bytes_in, 161);
+	assert_int_equal(record(1)->bytes_in, 0);
+	assert_true(block_get(HEAP, &was));
+	assert_int_equal(was.site, 0);
+	assert_int_equal(agent_host_total(), 131);
+	assert_int_equal(agent_host_live(), 131);
+}
+
+/* A block that no table has room for is in no sum. */
+static void blocks_without_room_are_none(void **state)
+{
+	(void)state;
+	record_alloc_at(c, 1ull << 60, 100, PMM_KIND_MALLOC, 1);
+	assert_int_equal(A.ledger->dropped[PMM_DROP_ADDRESS], 1);
+	assert_null(record(1));
+	assert_int_equal(c->pub.allocs, 0);
+	assert_int_equal(agent_host_total(), 0);
+	events_were(1);
+}
+
+/* ---- samples -------------------------------------------------------------------------------------------- */
+
+static void a_sample_stands_for_many(void **state)
+{
+	const uint64_t blocks = sample_weight(1000, HEAP), bytes = sample_bytes(1000);
+
+	(void)state;
+	A.sampled = true;
+	assert_true(blocks > 400 && bytes > 400000);		/* a thousandth of half a MiB, and a little more */
+	record_alloc_at(c, HEAP, 1000, PMM_KIND_MALLOC, 1);
+	assert_int_equal(record(1)->allocs, blocks);
+	assert_int_equal(record(1)->bytes_in, bytes);
+	assert_int_equal(record(1)->samples_in, 1);
+	assert_int_equal(record(1)->max_bytes, 1000);
+	assert_int_equal(c->pub.class[2].calls[PMM_KIND_MALLOC], blocks);
+	assert_int_equal(*sample_filter(HEAP), 1);
+	assert_true(record_move(c, HEAP, 2));
+	assert_int_equal(record(1)->allocs, 0);
+	assert_int_equal(record(2)->bytes_in, bytes);
+	record_rename(c, HEAP, PMM_KIND_CALLOC);
+	assert_int_equal(c->pub.class[2].calls[PMM_KIND_CALLOC], blocks);
+	assert_int_equal(c->pub.class[2].calls[PMM_KIND_MALLOC], 0);
+	assert_true(record_free(c, HEAP, &was));
+	assert_int_equal(record(2)->frees, blocks);
+	assert_int_equal(record(2)->bytes_out, bytes);
+	assert_int_equal(record(2)->samples_out, 1);
+	assert_int_equal(all_released(2), blocks);
+	assert_int_equal(*sample_filter(HEAP), 0);
+	record_restore(c, HEAP, &was);
+	assert_int_equal(record(2)->samples_out, 0);
+	assert_int_equal(record(2)->frees, 0);
+	assert_int_equal(*sample_filter(HEAP), 1);
+}
+
+/* The filter never forgets a page that has a sample: at 255 it stays. */
+static void crowded_pages_stay(void **state)
+{
+	(void)state;
+	A.sampled = true;
+	for (unsigned i = 0; i < 300; i++) {
+		record_alloc_apart(c, HEAP, 8, PMM_KIND_MALLOC, 1);
+		assert_int_equal(*sample_filter(HEAP), i < 255 ? i + 1 : 255);
+	}
+	was = (struct block_info){ .size = 8, .site = 1, .birth = 1000 };
+	for (unsigned i = 0; i < 300; i++)
+		record_free_apart(c, HEAP, &was);
+	assert_int_equal(*sample_filter(HEAP), 255);
+	*sample_filter(HEAP) = 1;
+	record_free_apart(c, HEAP, &was);
+	record_free_apart(c, HEAP, &was);			/* none is there: not below 0 */
+	assert_int_equal(*sample_filter(HEAP), 0);
+}
+
+/* ---- mappings ------------------------------------------------------------------------------------------- */
+
+static uint64_t frames[64];
+
+/* A caller that is its stack's outermost function, one for each number. */
+static struct caller caller(unsigned number)
+{
+	const uint64_t pc = 0x401000 + number * 0x40ull, module = 7;
+
+	A.rules->far[pc * 0x9e3779b97f4a7c15ull >> (64 - RULE_FAR_BITS)] =
+		(struct rule_entry){ CFI_END ^ (pc | module << 48), CFI_END };
+	A.rules->near[rule_mix(pc) >> RULE_TAG_BITS] = 0;
+	return (struct caller){ .ra = pc + 1, .sp = (uint64_t)&frames[32] };
+}
+
+static void map_by(unsigned number, uint64_t first, uint64_t pages)
+{
+	struct caller from = caller(number);
+
+	record_map(c, MAPS + first * PAGE, pages * PAGE, &from);
+}
+
+static void unmap(uint64_t first, uint64_t pages)
+{
+	record_unmap(c, MAPS + first * PAGE, pages * PAGE);
+}
+
+static uint32_t mapped_by(unsigned number)
+{
+	struct caller from = caller(number);
+
+	return unwind_site(c, &from, PMM_SITE_MAPPING);
+}
+
+/* What is mapped at a page and begins there: pages, 0 = nothing. */
+static uint64_t mapping_at(uint64_t first, uint32_t site)
+{
+	struct block_info m;
+	uint64_t at, pages;
+
+	if (!block_take_map(MAPS + first * PAGE, MAPS + first * PAGE + PAGE, false, &at, &m))
+		return 0;
+	assert_int_equal(m.site, site);
+	assert_int_equal(block_thread(&m), 3);
+	pages = m.size / PAGE;
+	assert_true(block_add_map(at, m.size, m.site, 3, m.birth));
+	return pages;
+}
+
+static void mappings_are_counted_apart(void **state)
+{
+	uint32_t site;
+
+	(void)state;
+	map_by(1, 0, 10);
+	site = mapped_by(1);
+	assert_int_not_equal(site, 0);
+	tree()->tick = 1100;
+	record_map(c, MAPS + 20 * PAGE, 100, &(struct caller){ .ra = caller(1).ra, .sp = caller(1).sp });
+	assert_int_equal(record(site)->bytes_in, 10 * PAGE + 100);
+	assert_int_equal(record(site)->allocs, 2);
+	assert_int_equal(record(site)->max_bytes, 10 * PAGE);
+	assert_int_equal(record(site)->first_tick, 1000);
+	assert_int_equal(record(site)->last_tick, 1100);
+	assert_int_equal(agent_host_total(), 0);		/* no heap */
+	assert_int_equal(c->pub.allocs, 0);
+	record_unmap(c, MAPS + 20 * PAGE, 1);			/* its page */
+	assert_int_equal(record(site)->bytes_out, 100);
+	assert_int_equal(record(site)->frees, 1);
+	unmap(0, 10);
+	assert_int_equal(record(site)->bytes_out, 10 * PAGE + 100);
+	assert_int_equal(record(site)->frees, 2);
+	assert_int_equal(record(site)->lifetimes, 0);
+	events_were(4);
+}
+
+static void a_part_of_a_mapping_goes(void **state)
+{
+	struct pmm_record *r;
+	uint32_t site;
+
+	(void)state;
+	map_by(1, 10, 10);
+	site = mapped_by(1);
+	r = record(site);
+	unmap(10, 2);						/* its beginning */
+	assert_int_equal(mapping_at(10, site), 0);
+	assert_int_equal(mapping_at(12, site), 8);
+	assert_int_equal(r->bytes_out, 2 * PAGE);
+	assert_int_equal(r->frees, 0);
+	unmap(19, 5);						/* its end and beyond */
+	assert_int_equal(mapping_at(12, site), 7);
+	assert_int_equal(r->bytes_out, 3 * PAGE);
+	assert_int_equal(r->frees, 0);
+	assert_int_equal(r->allocs, 1);
+	unmap(14, 1);						/* a hole: one becomes two */
+	assert_int_equal(mapping_at(12, site), 2);
+	assert_int_equal(mapping_at(15, site), 4);
+	assert_int_equal(r->bytes_out, 4 * PAGE);
+	assert_int_equal(r->allocs, 2);
+	assert_int_equal(r->frees, 0);
+	unmap(0, 100);
+	assert_int_equal(r->bytes_out, 10 * PAGE);
+	assert_int_equal(r->frees, 2);
+	assert_int_equal(mapping_at(12, site), 0);
+	assert_int_equal(mapping_at(15, site), 0);
+}
+
+static void a_new_mapping_covers_others(void **state)
+{
+	uint32_t a, b;
+
+	(void)state;
+	map_by(1, 0, 4);
+	map_by(1, 4, 4);
+	map_by(1, 8, 4);
+	a = mapped_by(1);
+	map_by(2, 2, 8);					/* over halves of two and all of one */
+	b = mapped_by(2);
+	assert_int_equal(mapping_at(0, a), 2);
+	assert_int_equal(mapping_at(2, b), 8);
+	assert_int_equal(mapping_at(4, a), 0);
+	assert_int_equal(mapping_at(8, a), 0);
+	assert_int_equal(mapping_at(10, a), 2);
+	assert_int_equal(record(a)->bytes_in - record(a)->bytes_out, 4 * PAGE);
+	assert_int_equal(record(a)->frees, 1);
+	assert_int_equal(record(b)->bytes_in, 8 * PAGE);
+	map_by(2, 2, 8);					/* the same place again */
+	assert_int_equal(record(b)->frees, 1);
+	assert_int_equal(record(b)->allocs, 2);
+	assert_int_equal(record(b)->bytes_out, 8 * PAGE);
+	assert_int_equal(mapping_at(2, b), 8);
+}
+
+/* ---- many ----------------------------------------------------------------------------------------------- */
+
+#define BLOCKS	300
+#define SITES	9
+#define EVENTS	60000
+
+struct model_block {
+	uint64_t size;
+	uint32_t site, birth;
+	bool live;
+};
+
+struct model_site {
+	uint64_t allocs, frees, bytes_in, bytes_out, temporary, failed, zero_size, max_bytes;
+	uint32_t first, last;
+};
+
+static struct model_block blocks[BLOCKS];
+static struct model_site sites[SITES + 1];
+static uint32_t seed;
+
+static uint32_t any(uint32_t below)
+{
+	seed = seed * 1664525 + 1013904223;
+	return (uint32_t)((uint64_t)(seed >> 4) * below >> 28);
+}
+
+static uint64_t any_size(void)
+{
+	return any(10) ? any(1u << any(18)) : 0;
+}
+
+static void site_grows(struct model_site *s, uint64_t size)
+{
+	s->allocs++;
+	s->bytes_in += size;
+	s->max_bytes = size > s->max_bytes ? size : s->max_bytes;
+	s->last = tree()->tick;
+	s->first = s->first == NOTHING ? s->last : s->first;
+}
+
+static void model_alloc(uint32_t i)
+{
+	blocks[i] = (struct model_block){ any_size(), 1 + any(SITES), tree()->tick, true };
+	site_grows(&sites[blocks[i].site], blocks[i].size);
+	sites[blocks[i].site].zero_size += !blocks[i].size;
+	record_alloc_at(c, HEAP + i * 0x40000ull, blocks[i].size, PMM_KIND_MALLOC, blocks[i].site);
+}
+
+static void model_free(uint32_t i, bool next)
+{
+	struct model_site *s = &sites[blocks[i].site];
+
+	assert_true(record_free(c, HEAP + i * 0x40000ull, &was));
+	assert_int_equal(was.size, blocks[i].size);
+	assert_int_equal(was.site, blocks[i].site);
+	if (any(4) == 0) {
+		record_restore(c, HEAP + i * 0x40000ull, &was);
+		return;
+	}
+	s->frees++;
+	s->bytes_out += blocks[i].size;
+	s->temporary += next;
+	blocks[i].live = false;
+}
+
+static void model_move(uint32_t i)
+{
+	struct model_site *s = &sites[blocks[i].site];
+
+	s->allocs--;
+	s->bytes_in -= blocks[i].size;
+	blocks[i].site = 1 + any(SITES);
+	site_grows(&sites[blocks[i].site], blocks[i].size);
+	assert_true(record_move(c, HEAP + i * 0x40000ull, blocks[i].site));
+}
+
+static void model_failed(void)
+{
+	uint32_t site = 1 + any(SITES);
+	uint64_t size = any_size();
+
+	sites[site].failed++;
+	sites[site].zero_size += !size;
+	sites[site].max_bytes = size > sites[site].max_bytes ? size : sites[site].max_bytes;
+	record_failed_at(c, size, site);
+}
+
+static void compare(void)
+{
+	uint64_t live = 0, sums[2] = { 0, 0 };
+
+	for (uint32_t k = 1; k <= SITES; k++) {
+		const struct model_site *s = &sites[k];
+		const struct pmm_record *r = record(k);
+
+		live += s->bytes_in - s->bytes_out;
+		assert_int_equal(r->allocs, s->allocs);
+		assert_int_equal(r->frees, s->frees);
+		assert_int_equal(r->bytes_in, s->bytes_in);
+		assert_int_equal(r->bytes_out, s->bytes_out);
+		assert_int_equal(r->temporary, s->temporary);
+		assert_int_equal(r->failed, s->failed);
+		assert_int_equal(r->zero_size, s->zero_size);
+		assert_int_equal(r->max_bytes, s->max_bytes);
+		assert_int_equal(r->first_tick, s->first);
+		assert_int_equal(r->last_tick, s->last);
+		assert_int_equal(all_released(k), s->frees);
+	}
+	for (unsigned i = 0; i < PMM_NR_CLASSES; i++) {
+		sums[0] += c->pub.class[i].calls[PMM_KIND_MALLOC];
+		sums[1] += c->pub.class[i].bytes_in - c->pub.class[i].bytes_out;
+	}
+	assert_int_equal(sums[0], c->pub.allocs);
+	assert_int_equal(sums[1], live);
+	assert_int_equal(agent_host_live(), live);
+	assert_int_equal(agent_host_total(), live);
+	assert_int_equal(c->pub.bytes_in - c->pub.bytes_out, live);
+	assert_int_equal(c->pub.seq % 2, 0);
+}
+
+static void random_events_follow_a_model(void **state)
+{
+	uint32_t i, newest = NOTHING;
+	uint64_t peak = 0;
+
+	(void)state;
+	seed = 20261122;
+	for (uint32_t k = 0; k <= SITES; k++)
+		sites[k].first = NOTHING;
+	for (unsigned n = 0; n < EVENTS; n++) {
+		i = any(BLOCKS);
+		tree()->tick += any(50) == 0;
+		if (!blocks[i].live && any(20)) {
+			model_alloc(i);
+			newest = i;
+		} else if (any(20) == 0) {
+			model_failed();
+		} else if (blocks[i].live && any(5) == 0) {
+			model_move(i);
+		} else if (blocks[i].live) {
+			model_free(i, i == newest);
+			newest = NOTHING;
+		}
+		peak = agent_host_total() > peak ? agent_host_total() : peak;
+		if (n % 1000 == 0 && n > 5000)
+			compare();
+	}
+	compare();
+	for (i = 0; i < BLOCKS; i++) {
+		if (!blocks[i].live)
+			continue;
+		assert_true(record_free(c, HEAP + i * 0x40000ull, &was));
+	}
+	assert_int_equal(agent_host_total(), 0);
+	assert_int_equal(agent_host_live(), 0);
+	assert_int_equal(A.ledger->peak_bytes, peak);
+	assert_int_equal(agent_host_at_peak(), peak);
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)
+	const struct CMUnitTest tests[] = {
+		TEST(an_allocation_counts_everywhere),
+		TEST(without_a_bound_nothing_is_huge),
+		TEST(a_release_takes_it_back),
+		TEST(what_is_released_next_is_temporary),
+		TEST(classes_end_at_powers_of_four),
+		TEST(a_failure_is_no_block),
+		TEST(unknown_releases_are_counted),
+		TEST(pools_lie_inside_blocks),
+		TEST(blocks_apart_are_in_no_table),
+		TEST(what_is_larger_than_a_word_holds_counts_for_that),
+		TEST(another_name_for_a_block),
+		TEST(another_site_for_a_block),
+		TEST(lifetimes_double),
+		TEST(late_births_are_known_to_a_unit),
+		TEST(stacks_without_room_are_those_of_site_0),
+		TEST(blocks_without_room_are_none),
+		TEST(a_sample_stands_for_many),
+		TEST(crowded_pages_stay),
+		TEST(mappings_are_counted_apart),
+		TEST(a_part_of_a_mapping_goes),
+		TEST(a_new_mapping_covers_others),
+		TEST(random_events_follow_a_model),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,539 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * agent/segment.c, agent/limit.c: a ledger's memory is made, laid out and kept from children, and the limit on address space stays the program's.
+ */
+#include "tests/unit/agent_host.h"
+
+#include "tests/unit/unit.h"
+
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "agent/limit.h"
+#include "agent/segment.h"
+
+#define PAGE		4096ul
+#define SLOT_BYTES	(64ull << 20)
+#define FILE_BYTES	(2 * PAGE + SLOT_BYTES)
+
+static struct pmm_tree board;
+static char scratch[64 << 10];
+
+/* What the real forms do. */
+static int file_of_memory(void)
+{
+	return segment_map(-1, FILE_BYTES);
+}
+
+static int begin(void **state)
+{
+	(void)state;
+	A = (struct agent){ 0 };
+	agent_host_form = (struct agent_host_form){ .file = file_of_memory };
+	board = (struct pmm_tree){
+		.magic = PMM_TREE_MAGIC, .version = PMM_LEDGER_VERSION, .byte_order = PMM_BYTE_ORDER_MARK, .word_bytes = 8, .nr_slots = 1,
+		.slot_bytes = SLOT_BYTES, .slots_off = 2 * PAGE, .max_frames = 64, .limit_bytes = 1ull << 40, .tick = 12, .cookie = 99,
+		.life = { 1, 2 }, .warn_size_bytes = 777,
+	};
+	A.tree = &board;
+	A.scratch = scratch;
+	A.pid = getpid();
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	segment_unmap();
+	return 0;
+}
+
+static bool usable(const void *at)
+{
+	return sys_readable((uintptr_t)at);
+}
+
+/* In a child: what it says with `_exit(0)' is true. A child whose test fails ends otherwise. */
+#define MUST(x) do { if (!(x)) { dprintf(2, "%s:%d: not so: %s\n", __FILE__, __LINE__, #x); _exit(1); } } while (0)
+
+static void in_child(void (*f)(void))
+{
+	int status;
+	pid_t pid = fork();
+
+	if (!pid) {
+		f();
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+}
+
+/* ---- what is asked for ---------------------------------------------------------------------------------- */
+
+static bool sane_with(size_t offset, uint64_t value, size_t bytes)
+{
+	struct pmm_tree t = board;
+
+	memcpy((char *)&t + offset, &value, bytes);
+	return segment_sane(&t);
+}
+
+#define WITH(field, value) sane_with(offsetof(struct pmm_tree, field), value, sizeof(board.field))
+
+static void sizes_make_sense_or_do_not(void **state)
+{
+	(void)state;
+	assert_true(segment_sane(&board));
+	assert_false(WITH(magic, PMM_TREE_MAGIC + 1));
+	assert_false(WITH(version, PMM_LEDGER_VERSION + 1));
+	assert_false(WITH(version, PMM_LEDGER_VERSION - 1));
+	assert_false(WITH(byte_order, 0x04030201));
+	assert_false(WITH(word_bytes, 4));
+	assert_false(WITH(nr_slots, 0));
+	assert_false(WITH(nr_slots, 2));
+	assert_false(WITH(max_frames, 0));
+	assert_true(WITH(max_frames, 1));
+	assert_true(WITH(max_frames, PMM_MAX_FRAMES));
+	assert_false(WITH(max_frames, PMM_MAX_FRAMES + 1));
+	assert_true(WITH(slot_bytes, PMM_ARENA_OFF + (1 << 20)));
+	assert_false(WITH(slot_bytes, PMM_ARENA_OFF + (1 << 20) - 1));
+	assert_true(WITH(slot_bytes, (1ull << 38) - 1));
+	assert_false(WITH(slot_bytes, 1ull << 38));
+	assert_true(WITH(slots_off, PAGE));
+	assert_false(WITH(slots_off, 0));
+	assert_false(WITH(slots_off, PAGE + 64));
+	assert_true(WITH(slots_off, (1 << 20) - PAGE));
+	assert_false(WITH(slots_off, 1 << 20));
+}
+
+/* ---- the mapping ---------------------------------------------------------------------------------------- */
+
+static void only_the_head_can_be_used_at_first(void **state)
+{
+	const size_t head = (sizeof(struct pmm_tree) + PAGE - 1) & ~(PAGE - 1);
+
+	(void)state;
+	assert_int_equal(segment_map(-1, 1 << 20), 0);
+	assert_true(usable(A.file));
+	assert_true(usable(A.file + head - 8));
+	assert_false(usable(A.file + head));
+	assert_false(usable(A.file + (1 << 20) - 8));
+	assert_int_equal(A.reserved_bytes, 1 << 20);
+	segment_unmap();
+	assert_null(A.file);
+	assert_int_equal(segment_map(-1, 1 << 20), 0);
+	A.base = A.file + PAGE;
+	A.ledger = (struct pmm_ledger *)A.base;
+	A.slot = (struct pmm_slot *)A.file;
+	segment_unmap();
+	assert_null(A.base);
+	assert_null(A.ledger);
+	assert_null(A.slot);
+	assert_int_equal(A.reserved_bytes, 0);
+	segment_unmap();			/* nothing is there */
+	assert_ptr_equal(A.tree, &board);
+	assert_int_equal(segment_map(-1, 1 << 20), 0);
+	A.tree = (struct pmm_tree *)A.file;
+	segment_unmap();
+	assert_null(A.tree);			/* it lay there */
+}
+
+static void what_cannot_be_mapped_is_not(void **state)
+{
+	(void)state;
+	assert_int_equal(segment_map(-1, 1ull << 60), -1);
+	assert_null(A.file);
+	assert_int_equal(A.reserved_bytes, 0);
+	assert_int_equal(segment_map(12345, 1 << 20), -1);	/* no such descriptor */
+	assert_null(A.file);
+}
+
+static char *back_at;
+
+static void child_looks(void)
+{
+	MUST(!usable(back_at));
+	MUST(!usable(back_at + 4 * PAGE));
+}
+
+static void children_inherit_nothing(void **state)
+{
+	(void)state;
+	assert_int_equal(segment_map(-1, 1 << 20), 0);
+	back_at = A.file;
+	assert_true(segment_back(A.file + 4 * PAGE, PAGE));
+	assert_true(usable(A.file + 4 * PAGE));
+	in_child(child_looks);
+}
+
+static void memory_is_given_whole(void **state)
+{
+	char *end_;
+
+	(void)state;
+	assert_int_equal(segment_map(-1, 1 << 20), 0);
+	end_ = A.file + (1 << 20);
+	assert_true(segment_back(A.file + 8 * PAGE, 3 * PAGE));
+	assert_false(usable(A.file + 7 * PAGE));
+	assert_true(usable(A.file + 8 * PAGE));
+	assert_true(usable(A.file + 11 * PAGE - 8));
+	assert_false(usable(A.file + 11 * PAGE));
+	for (size_t i = 0; i < 3 * PAGE; i++)
+		assert_int_equal(A.file[8 * PAGE + i], 0);
+	memset(A.file + 8 * PAGE, 7, 3 * PAGE);
+	assert_true(segment_back(A.file + 8 * PAGE, 3 * PAGE));		/* what is there stays */
+	assert_int_equal(A.file[9 * PAGE], 7);
+	munmap(end_ - PAGE, PAGE);
+	assert_false(segment_back(end_ - 2 * PAGE, 2 * PAGE));
+}
+
+/* ---- a ledger ------------------------------------------------------------------------------------------- */
+
+static void a_ledger_begins_empty(void **state)
+{
+	char name[16], path[4096], line[4096];
+	const struct pmm_tree *head;
+	struct pmm_ledger *l;
+	ssize_t n;
+	FILE *f;
+
+	(void)state;
+	A.dense = true;
+	A.compiled_in = true;
+	A.allocator_path = "/lib/liballoc.so";
+	assert_int_equal(segment_claim(true), 0);
+	assert_int_equal(agent_host_form.files, 1);
+	assert_int_equal(agent_host_form.published, 1);
+	assert_true(agent_host_form.new_image);
+	assert_int_equal(agent_host_form.lost, 0);
+	l = A.ledger;
+	assert_ptr_equal(A.base, A.file + 2 * PAGE);
+	assert_ptr_equal(l, A.base);
+	assert_int_equal(l->magic, PMM_LEDGER_MAGIC);
+	assert_int_equal(l->version, PMM_LEDGER_VERSION);
+	assert_int_equal(l->header_bytes, sizeof(*l));
+	assert_int_equal(l->state, PMM_STATE_RUNNING);
+	assert_int_equal(l->pid, getpid());
+	assert_int_equal(l->ppid, getppid());
+	assert_int_equal(l->arena_off, PMM_ARENA_OFF);
+	assert_int_equal(l->arena_end, SLOT_BYTES);
+	assert_int_equal(l->nr_nodes, 1);
+	assert_int_equal(l->nr_sites, 1);
+	assert_int_equal(l->nr_modules, 1);
+	assert_int_equal(l->nr_stamps, 1);
+	assert_int_equal(l->nr_spots, 1);
+	assert_int_equal(l->nr_ctx, 0);
+	assert_int_equal(l->nr_threads, 0);
+	assert_int_equal(l->dense, 1);
+	assert_int_equal(l->compiled_in, 1);
+	assert_int_equal(l->forked, 0);
+	assert_int_not_equal(l->image, 0);
+	assert_int_equal(l->mapping.brk_now, (uint64_t)sbrk(0));
+	assert_int_equal(l->mapping.brk_start, l->mapping.brk_now);
+	assert_int_equal(l->mapping.brk_max, l->mapping.brk_now);
+	assert_int_equal(l->table[PMM_TABLE_HEAP].top_off, PMM_TOP_OFF(PMM_TABLE_HEAP));
+	/* who we are */
+	prctl(PR_GET_NAME, name);
+	assert_string_equal(l->comm, name);
+	n = readlink("/proc/self/exe", path, sizeof(path));
+	assert_int_equal(l->exe_len, n);
+	assert_memory_equal(arena_at(l->exe), path, (size_t)n);
+	assert_int_equal(((char *)arena_at(l->exe))[n], 0);
+	f = fopen("/proc/self/cmdline", "r");
+	n = (ssize_t)fread(line, 1, sizeof(line), f);
+	fclose(f);
+	assert_int_equal(l->cmdline_len, n);
+	assert_memory_equal(arena_at(l->cmdline), line, (size_t)n);
+	assert_int_equal(l->allocator_len, strlen("/lib/liballoc.so"));
+	assert_string_equal(arena_at(l->allocator), "/lib/liballoc.so");
+	assert_true(l->arena_used > PMM_ARENA_OFF);
+	assert_true(l->arena_ready >= l->arena_used);
+	/* the options again, but not what is the monitor's own */
+	head = (struct pmm_tree *)A.file;
+	assert_int_equal(head->magic, PMM_TREE_MAGIC);
+	assert_int_equal(head->warn_size_bytes, 777);
+	assert_int_equal(head->cookie, 0);
+	assert_int_equal(head->life[0], 0);
+	assert_int_equal(head->life[1], 0);
+	assert_ptr_equal(A.slot, &head->slot[0]);
+	assert_int_equal(A.slot->state, PMM_SLOT_LIVE);
+	assert_int_equal(A.slot->pid, getpid());
+	assert_int_equal(A.slot->limit_raised, PMM_LIMIT_AS_IT_WAS);
+	assert_int_equal(A.slot->leave, PMM_LEAVE_NOT);
+	/* the tables that are found by their place */
+	assert_true(usable(A.base + PMM_HEADER_BYTES - 8));
+	assert_true(usable(A.base + PMM_NODE_HASH_OFF));
+	assert_true(usable(A.base + PMM_NODE_HASH_OFF + PMM_NODE_HASH_BYTES - 8));
+	assert_true(usable(A.base + PMM_TOP_OFF(PMM_TABLE_MAP)));
+}
+
+static void a_limit_ends_the_arena(void **state)
+{
+	(void)state;
+	board.limit_bytes = (5 << 20) + 100;
+	assert_int_equal(segment_claim(false), 0);
+	assert_false(agent_host_form.new_image);
+	assert_int_equal(A.ledger->arena_end, PMM_ARENA_OFF + (5 << 20));
+	segment_unmap();
+	board.limit_bytes = SLOT_BYTES - PMM_ARENA_OFF;
+	assert_int_equal(segment_claim(false), 0);
+	assert_int_equal(A.ledger->arena_end, SLOT_BYTES);
+	segment_unmap();
+	board.limit_bytes = SLOT_BYTES - PMM_ARENA_OFF - 1;
+	assert_int_equal(segment_claim(false), 0);
+	assert_int_equal(A.ledger->arena_end, SLOT_BYTES - PMM_PAGE);
+}
+
+/* Where the options came with the file, they stay as they are, and so does the slot. */
+static int file_with_options(void)
+{
+	if (segment_map(-1, FILE_BYTES))
+		return -1;
+	*(struct pmm_tree *)A.file = board;
+	A.tree = (struct pmm_tree *)A.file;
+	return 0;
+}
+
+static void options_in_the_file_are_left_there(void **state)
+{
+	(void)state;
+	agent_host_form.file = file_with_options;
+	assert_int_equal(segment_claim(false), 0);
+	assert_int_equal(A.tree->cookie, 99);
+	assert_int_equal(A.tree->life[1], 2);
+	assert_int_equal(A.slot->state, PMM_SLOT_LIVE);
+	A.tree = &board;
+}
+
+static int no_file(void)
+{
+	return -1;
+}
+
+/* One that ends right after the head: there is no room for a ledger. */
+static int short_file(void)
+{
+	if (segment_map(-1, FILE_BYTES))
+		return -1;
+	munmap(A.file + 2 * PAGE + PMM_ARENA_OFF / 2, FILE_BYTES - 2 * PAGE - PMM_ARENA_OFF / 2);
+	return 0;
+}
+
+static void without_memory_there_is_no_ledger(void **state)
+{
+	(void)state;
+	A.base = A.file = (char *)8;		/* the parent's */
+	A.ledger = (struct pmm_ledger *)8;
+	A.slot = (struct pmm_slot *)8;
+	agent_host_form.file = no_file;
+	assert_int_equal(segment_claim(true), -1);
+	assert_null(A.file);
+	assert_null(A.base);
+	assert_null(A.ledger);
+	assert_null(A.slot);
+	agent_host_form.file = short_file;
+	assert_int_equal(segment_claim(true), -1);
+	assert_null(A.file);
+	assert_null(A.ledger);
+	assert_int_equal(agent_host_form.published, 0);
+}
+
+/* What the program put under seccomp must not be asked. */
+static void a_confined_process_is_not_described(void **state)
+{
+	(void)state;
+	A.confined = true;
+	assert_int_equal(segment_claim(false), 0);
+	assert_int_equal(A.ledger->ppid, 0);
+	assert_int_equal(A.ledger->exe, 0);
+	assert_int_equal(A.ledger->cmdline_len, 0);
+	assert_int_equal(A.ledger->comm[0], 0);
+	assert_int_equal(A.ledger->magic, PMM_LEDGER_MAGIC);
+}
+
+/* ---- the limit on address space -------------------------------------------------------------------------- */
+
+#define LIMIT	(8ul << 30)
+
+static uint64_t limit_now(void)
+{
+	struct limit l = { 0, 0 };
+
+	sys4(prlimit, 0, RLIMIT_AS, 0, &l);
+	return l.now;
+}
+
+static void limit_is(uint64_t now, uint64_t most)
+{
+	MUST(!sys4(prlimit, 0, RLIMIT_AS, &((struct limit){ now, most }), 0));
+}
+
+static void the_program_keeps_what_it_had(void)
+{
+	limit_is(LIMIT, UINT64_MAX);
+	MUST(limit_of(RLIMIT_AS) == LIMIT);
+	MUST(segment_claim(true) == 0);
+	MUST(limit_now() == LIMIT + FILE_BYTES);
+	MUST(A.limit_shifted && A.limit_raised_bytes == FILE_BYTES && A.reserved_bytes == FILE_BYTES);
+	MUST(A.slot->limit_raised == PMM_LIMIT_RAISED);
+	segment_unmap();
+	MUST(limit_now() == LIMIT);
+	MUST(!A.limit_shifted && !A.limit_raised_bytes);
+	MUST(segment_map(-1, 1ul << 60) == -1);	/* and when it was not mapped after all */
+	MUST(limit_now() == LIMIT);
+}
+
+static void a_hard_limit_is_left_alone(void)
+{
+	limit_is(LIMIT, LIMIT + FILE_BYTES - 1);
+	MUST(segment_claim(true) == 0);
+	MUST(limit_now() == LIMIT);
+	MUST(!A.limit_shifted && !A.limit_raised_bytes);
+	MUST(A.slot->limit_raised == PMM_LIMIT_AS_IT_WAS);
+	segment_unmap();
+	MUST(limit_now() == LIMIT);
+}
+
+static void a_hard_limit_may_just_be_reached(void)
+{
+	limit_is(LIMIT, LIMIT + FILE_BYTES);
+	MUST(segment_claim(true) == 0);
+	MUST(limit_now() == LIMIT + FILE_BYTES);
+}
+
+static void no_limit_is_none_to_raise(void)
+{
+	limit_is(UINT64_MAX, UINT64_MAX);
+	agent_host_form.inherited = PMM_LIMIT_RAISED_POOL;
+	MUST(segment_claim(true) == 0);
+	MUST(limit_of(RLIMIT_AS) == UINT64_MAX);
+	MUST(!A.limit_shifted && !A.limit_has_pool && !A.limit_raised_bytes);
+}
+
+static void programs_with_the_agent_in_them_see_no_change(void)
+{
+	A.compiled_in = true;
+	limit_is(LIMIT, UINT64_MAX);
+	MUST(segment_claim(true) == 0);
+	MUST(limit_now() == LIMIT && !A.limit_shifted);
+}
+
+static void what_exec_kept_is_not_raised_again(void)
+{
+	agent_host_form.inherited = PMM_LIMIT_RAISED;
+	limit_is(LIMIT, UINT64_MAX);
+	MUST(segment_claim(true) == 0);
+	MUST(limit_now() == LIMIT);
+	MUST(A.limit_shifted && !A.limit_has_pool && !A.limit_raised_bytes);
+	MUST(A.slot->limit_raised == PMM_LIMIT_RAISED);
+	segment_unmap();
+	MUST(limit_now() == LIMIT);			/* it is not ours to take back */
+}
+
+static uint32_t alive = 1;
+
+static void a_pool_is_room_more(void)
+{
+	limit_is(LIMIT, UINT64_MAX);
+	A.alive = &alive;
+	MUST(segment_claim(true) == 0);
+	MUST(limit_room(1 << 20));
+	MUST(A.pool_bytes == 1 << 20);
+	MUST(limit_now() == LIMIT + FILE_BYTES + (1 << 20));
+	MUST(A.limit_raised_bytes == FILE_BYTES + (1 << 20));
+	MUST(A.slot->limit_raised == PMM_LIMIT_RAISED_POOL);
+	segment_unmap();
+	MUST(limit_now() == LIMIT);
+	limit_is(LIMIT, LIMIT + FILE_BYTES + 99);	/* none for the pool */
+	A.pool_bytes = 0;
+	MUST(segment_claim(true) == 0);
+	MUST(limit_now() == LIMIT + FILE_BYTES);
+	MUST(!limit_room(100));
+	MUST(A.pool_bytes == 0);
+	MUST(A.slot->limit_raised == PMM_LIMIT_RAISED);
+	MUST(limit_room(99));
+	MUST(A.slot->limit_raised == PMM_LIMIT_RAISED_POOL);
+}
+
+static void a_pool_before_exec_is_room_enough(void)
+{
+	agent_host_form.inherited = PMM_LIMIT_RAISED_POOL;
+	limit_is(LIMIT, UINT64_MAX);
+	A.alive = &alive;
+	MUST(segment_claim(true) == 0);
+	MUST(A.limit_shifted && A.limit_has_pool);
+	MUST(A.slot->limit_raised == PMM_LIMIT_RAISED_POOL);
+	MUST(limit_room(1 << 20));
+	MUST(limit_now() == LIMIT);
+	MUST(A.pool_bytes == 1 << 20);
+}
+
+/* A limit that was not raised for the ledger is not raised for the pool: it is the program's, which can ask what it is. */
+static void a_limit_as_it_was_stays_so(void)
+{
+	limit_is(LIMIT, LIMIT + (1 << 20));
+	A.alive = &alive;
+	MUST(segment_claim(true) == 0);
+	MUST(!limit_room(1 << 20));
+	MUST(limit_now() == LIMIT);
+	MUST(A.slot->limit_raised == PMM_LIMIT_AS_IT_WAS);
+}
+
+/* Before its first event a child's slot is its parent's, and not there. */
+static void a_slot_of_others_is_not_written(void)
+{
+	uint32_t not_yet = 0;
+
+	A.alive = &not_yet;
+	A.slot = (struct pmm_slot *)8;
+	limit_note();
+	A.alive = NULL;
+	limit_note();
+	A.alive = &alive;
+	A.slot = NULL;
+	limit_note();
+}
+
+#define CHILD_TEST(f) static void test_##f(void **state) { (void)state; in_child(f); }
+CHILD_TEST(the_program_keeps_what_it_had)
+CHILD_TEST(a_hard_limit_is_left_alone)
+CHILD_TEST(a_hard_limit_may_just_be_reached)
+CHILD_TEST(no_limit_is_none_to_raise)
+CHILD_TEST(programs_with_the_agent_in_them_see_no_change)
+CHILD_TEST(what_exec_kept_is_not_raised_again)
+CHILD_TEST(a_pool_is_room_more)
+CHILD_TEST(a_pool_before_exec_is_room_enough)
+CHILD_TEST(a_limit_as_it_was_stays_so)
+CHILD_TEST(a_slot_of_others_is_not_written)
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)
+	const struct CMUnitTest tests[] = {
+		TEST(sizes_make_sense_or_do_not),
+		TEST(only_the_head_can_be_used_at_first),
+		TEST(what_cannot_be_mapped_is_not),
+		TEST(children_inherit_nothing),
+		TEST(memory_is_given_whole),
+		TEST(a_ledger_begins_empty),
+		TEST(a_limit_ends_the_arena),
+		TEST(options_in_the_file_are_left_there),
+		TEST(without_memory_there_is_no_ledger),
+		TEST(a_confined_process_is_not_described),
+		TEST(test_the_program_keeps_what_it_had),
+		TEST(test_a_hard_limit_is_left_alone),
+		TEST(test_a_hard_limit_may_just_be_reached),
+		TEST(test_no_limit_is_none_to_raise),
+		TEST(test_programs_with_the_agent_in_them_see_no_change),
+		TEST(test_what_exec_kept_is_not_raised_again),
+		TEST(test_a_pool_is_room_more),
+		TEST(test_a_pool_before_exec_is_room_enough),
+		TEST(test_a_limit_as_it_was_stays_so),
+		TEST(test_a_slot_of_others_is_not_written),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * agent/stack.c: which pages of a stack are known to be readable, on pages made for it; frames of signal handlers.
+ */
+#include "tests/unit/agent_host.h"
+#include "tests/unit/unit.h"
+
+#include <sys/mman.h>
+
+#include "agent/stack.h"
+
+#define PAGES	8
+#define PAGE	4096ull
+
+static uint64_t base;			/* of PAGES readable ones; before and after them there is nothing */
+static struct tctx *c;
+
+static int begin(void **state)
+{
+	char *p = mmap(NULL, (PAGES + 2) * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	(void)state;
+	agent_host_init(1 << 20);
+	c = agent_host_ctx();
+	base = (uint64_t)p + PAGE;
+	return mprotect(p + PAGE, PAGES * PAGE, PROT_READ | PROT_WRITE);
+}
+
+static int end(void **state)
+{
+	(void)state;
+	munmap((void *)(base - PAGE), (PAGES + 2) * PAGE);
+	agent_host_fini();
+	return 0;
+}
+
+static void words_above_the_known_part(void **state)
+{
+	(void)state;
+	c->stack_lo = base;
+	c->stack_hi = base + PAGE;
+	assert_true(stack_readable_slow(c, base + PAGE));
+	assert_int_equal(c->stack_hi, base + 2 * PAGE);
+	assert_true(stack_readable_slow(c, base + 4 * PAGE + 8));
+	assert_int_equal(c->stack_hi, base + 5 * PAGE);
+	assert_false(stack_readable_slow(c, base + 4 * PAGE + 4));	/* no word begins there */
+	assert_false(stack_readable_slow(c, 1ull << 47));
+	assert_false(stack_readable_slow(c, base + PAGES * PAGE));
+	assert_int_equal(c->stack_hi, base + PAGES * PAGE);
+	assert_false(stack_readable_slow(c, base - 8));			/* below: asked for by itself */
+	assert_true(stack_readable_slow(c, base + 8));
+	assert_int_equal(c->stack_lo, base);
+}
+
+/* Too far away to be the same stack: it is asked for, and nothing is learned. */
+static void words_far_above(void **state)
+{
+	uint64_t low = base - (8ull << 20);
+
+	(void)state;
+	c->stack_lo = low - PAGE;
+	c->stack_hi = low;
+	assert_true(stack_readable_slow(c, base));
+	assert_int_equal(c->stack_hi, low);
+	c->stack_hi = base - (4ull << 20);
+	assert_true(stack_readable_slow(c, base));
+	assert_int_equal(c->stack_hi, base - (4ull << 20));
+}
+
+static void nothing_is_asked_where_it_is_forbidden(void **state)
+{
+	(void)state;
+	A.no_asking = true;
+	c->stack_lo = base;
+	c->stack_hi = base + PAGE;
+	assert_false(stack_readable_slow(c, base + PAGE));
+	assert_int_equal(c->stack_hi, base + PAGE);
+	stack_new(c, base + 2 * PAGE);				/* the page that the stack pointer is in is believed */
+	assert_int_equal(c->stack_hi, base + 3 * PAGE);
+	A.no_asking = false;
+	A.valgrind = true;
+	assert_true(stack_readable_slow(c, base + PAGE));
+	assert_false(stack_readable_slow(c, base + PAGES * PAGE));
+}
+
+static void the_stack_grows_downwards(void **state)
+{
+	(void)state;
+	c->stack_lo = base + 4 * PAGE;
+	c->stack_hi = base + 6 * PAGE;
+	stack_new(c, base + PAGE);				/* all pages in between are there: the same stack */
+	assert_int_equal(c->stack_lo, base + PAGE);
+	assert_int_equal(c->stack_hi, base + 6 * PAGE);
+	mprotect((void *)(base + 3 * PAGE), PAGE, PROT_NONE);
+	c->stack_lo = base + 5 * PAGE;
+	stack_new(c, base + PAGE);				/* a hole: another stack */
+	assert_int_equal(c->stack_lo, base + PAGE);
+	assert_int_equal(c->stack_hi, base + 2 * PAGE);
+}
+
+static void another_stack(void **state)
+{
+	(void)state;
+	c->stack_lo = base;
+	c->stack_hi = base + PAGE;
+	stack_new(c, base + 3 * PAGE);				/* above */
+	assert_int_equal(c->stack_lo, base + 3 * PAGE);
+	assert_int_equal(c->stack_hi, base + 4 * PAGE);
+	c->stack_lo = base + (2ull << 20);			/* too far away */
+	c->stack_hi = c->stack_lo + PAGE;
+	stack_new(c, base + 3 * PAGE);
+	assert_int_equal(c->stack_lo, base + 3 * PAGE);
+	assert_int_equal(c->stack_hi, base + 4 * PAGE);
+	stack_new(c, base - PAGE);				/* a page that is not there: where a fault has interrupted */
+	assert_int_equal(c->stack_lo, base - PAGE);
+	assert_int_equal(c->stack_hi, base - PAGE);
+	c->stack_lo = base + 5 * PAGE;
+	c->stack_hi = base + 6 * PAGE;
+	stack_new(c, base + PAGES * PAGE);
+	assert_int_equal(c->stack_lo, base + PAGES * PAGE);
+	assert_int_equal(c->stack_hi, base + PAGES * PAGE);
+}
+
+static void all_that_is_above_is_learned(void **state)
+{
+	(void)state;
+	c->stack_lo = base;
+	c->stack_hi = base + PAGE;
+	stack_learn(c);
+	assert_int_equal(c->stack_hi, base + PAGES * PAGE);
+	stack_learn(c);
+	assert_int_equal(c->stack_hi, base + PAGES * PAGE);
+}
+
+/* 16 MiB are enough. */
+static void no_more_than_most(void **state)
+{
+	char *p = mmap(NULL, 20 << 20, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	(void)state;
+	c->stack_hi = (uint64_t)p + PAGE;
+	stack_learn(c);
+	assert_int_equal(c->stack_hi, (uint64_t)p + PAGE + (16 << 20));
+	munmap(p, 20 << 20);
+}
+
+static void frames_of_handlers(void **state)
+{
+	struct stack_at at = { .sp = base + 3 * PAGE };
+	char *frame = (char *)at.sp;
+
+	(void)state;
+	c->stack_lo = base + 3 * PAGE;
+	c->stack_hi = base + 4 * PAGE;
+	memcpy(frame + ARCH_SIGFRAME_RIP, &(uint64_t){ 0x1111 }, 8);
+	memcpy(frame + ARCH_SIGFRAME_RSP, &(uint64_t){ 0x2222 }, 8);
+	memcpy(frame + ARCH_SIGFRAME_RBP, &(uint64_t){ 0x3333 }, 8);
+	assert_int_equal(stack_step_signal(c, &at), STEP_ON);
+	assert_int_equal(at.pc, 0x1111);
+	assert_int_equal(at.sp, 0x2222);
+	assert_int_equal(at.rbp, 0x3333);
+	memset(frame + ARCH_SIGFRAME_RIP, 0, 8);
+	at.sp = base + 3 * PAGE;
+	assert_int_equal(stack_step_signal(c, &at), STEP_END);
+	at.sp = base + PAGES * PAGE - ARCH_SIGFRAME_RIP;	/* the rest of it is not there */
+	assert_int_equal(stack_step_signal(c, &at), STEP_UNKNOWN);
+	assert_int_equal(at.sp, base + PAGES * PAGE - ARCH_SIGFRAME_RIP);
+	at.sp = base + PAGES * PAGE - ARCH_SIGFRAME_RBP;
+	assert_int_equal(stack_step_signal(c, &at), STEP_UNKNOWN);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(words_above_the_known_part, begin, end),
+		cmocka_unit_test_setup_teardown(words_far_above, begin, end),
+		cmocka_unit_test_setup_teardown(nothing_is_asked_where_it_is_forbidden, begin, end),
+		cmocka_unit_test_setup_teardown(the_stack_grows_downwards, begin, end),
+		cmocka_unit_test_setup_teardown(another_stack, begin, end),
+		cmocka_unit_test_setup_teardown(all_that_is_above_is_learned, begin, end),
+		cmocka_unit_test_setup_teardown(no_more_than_most, begin, end),
+		cmocka_unit_test_setup_teardown(frames_of_handlers, begin, end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* src/cmd/attach_say.c: what `pmm attach' says of growth while it watches, and that lines are whole. */
+#include "tests/unit/unit.h"
+
+#include "src/cmd/attach_say.h"
+
+#define SECOND	1000000000ull
+
+static char *got;
+static size_t size;
+
+static struct say begin(void)
+{
+	return (struct say){ .out = open_memstream(&got, &size), .start_ns = 100 * SECOND, .expire_ns = 30 * SECOND, .style = { .width = 80 } };
+}
+
+static void said(struct say *s, const char *wanted)
+{
+	fclose(s->out);
+	assert_string_equal(got, wanted);
+	free(got);
+}
+
+static void of_growth(void **state)
+{
+	const struct growth steady = { .verdict = GROWTH_STEADY, .slope = 10240, .slope_low = 9216, .slope_high = 11264, .since_ns = 130 * SECOND,
+				       .until_ns = 190 * SECOND };
+	struct say s = begin();
+
+	(void)state;
+	say_growth(&s, 160 * SECOND, &(struct growth){ .verdict = GROWTH_UNKNOWN }, NULL);
+	say_growth(&s, 170 * SECOND, &(struct growth){ .verdict = GROWTH_NONE, .reason = GROWTH_TURNOVER }, NULL);
+	say_growth(&s, 190 * SECOND, &steady, NULL);
+	said(&s, "  60.0 s  growth: too short a time to tell (it takes 16 looks and 10.0 s)\n"
+		 "  70.0 s  growth: no steady growth: blocks from before the attach were freed meanwhile: it may only replace them\n"
+		 "  90.0 s  growth: the heap GROWS steadily by 10.0 KiB/s (9.00 KiB/s to 11.0 KiB/s in 19 of 20 cases) since 30.0 s\n");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(of_growth),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

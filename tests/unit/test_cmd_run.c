@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * src/cmd/run.c, run_check.c, run_leaks.c, summary.c, report_file.c, src/capture/child.c, preload.c, output.c,
+ * leaving.c, serve.c, sweeper.c, whois.c, watched.c, scene.c, scene_ask.c, src/cmd/leaks_search.c, run_end.c, agent/preload/leave.c: programs that are
+ * run, and what is printed of them.
+ * The session is tests/unit/sessions/cmd_run.t. Runs: pmm, libpmm.so, libpmm_check.so.
+ */
+#include "tests/unit/session.h"
+
+int main(void)
+{
+	return session_run("cmd_run");
+}

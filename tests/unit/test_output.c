@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Unit tests of src/capture/output.c: names of captures, whatever a process calls itself. */
+#include "tests/unit/unit.h"
+
+#include "src/capture/output.h"
+
+static void expect(const char *pattern, const char *comm, const char *expected)
+{
+	char name[PATH_MAX];
+
+	assert_int_equal(output_name(pattern, 42, comm, true, name), 0);
+	assert_string_equal(name, expected);
+}
+
+static void ordinary_names(void **state)
+{
+	(void)state;
+	expect(OUTPUT_DEFAULT, "app", "pmm.app.42.pmm");
+	expect("%c.pmm", "gr\u00f6\u00dfe", "gr\u00f6\u00dfe.pmm");
+	expect("100%%.%p", "app", "100%.42");
+}
+
+static void hostile_names(void **state)
+{
+	(void)state;
+	expect(OUTPUT_DEFAULT, "../../etc/x", "pmm..._.._etc_x.42.pmm");
+	expect(OUTPUT_DEFAULT, "a\nb c\033[1m", "pmm.a_b_c_[1m.42.pmm");
+	expect(OUTPUT_DEFAULT, "\xc2\x9b" "x\xff\u202e", "pmm.__x____.42.pmm");
+	expect("%c", "-rf", "_rf");
+	expect("/tmp/%c", "-rf", "/tmp/_rf");
+	expect("/tmp/%c", "..", "/tmp/_.");
+	expect("/tmp/%c.pmm", "a-b.", "/tmp/a-b..pmm");
+	expect("x%c", "-rf", "x-rf");
+	expect("%c", "%p", "%p");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(ordinary_names),
+		cmocka_unit_test(hostile_names),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
