@@ -130,7 +130,7 @@ scribbled() {
 	sleep 0.5
 	track fork_storm
 	[ "$STATUS" -eq 0 ]
-	[ "$(captures | wc -l)" -eq 201 ]
+	[ "$(captures | wc -l)" -eq 201 ] || { echo "$(captures | wc -l) captures"; "$PMM" report "$(captures | head -1)" | head -20; ulimit -n; false; }
 	wait_for grep -q '^connected [1-9]' "$T/flood"
 	kill "$SERVICE"
 	wait "$MONITOR" || [ $? -eq 143 ]

@@ -56,7 +56,7 @@ intact() {
 	for how in shared kept wiped; do
 		rm -f in
 		victim snapshot_victim $how
-		drive take "$VICTIM" 20 "$FIRST" >figures
+		figured take "$VICTIM" 20 "$FIRST"
 		grep '^copies=20 threads=6 ' figures
 		ends_well
 	done

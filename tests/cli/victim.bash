@@ -39,6 +39,9 @@ in_states() { [ "$(states)" = "$1" ]; }
 
 drive() { within "$DRIVER" "$@" 9>&-; }
 
+# figured DRIVER ARGS...: into `figures`, which are shown should it fail.
+figured() { drive "$@" >figures || { echo "status $?"; cat figures; return 1; }; }
+
 # refused CODE SENTENCE [HINT] -- DRIVER ARGS...: status 3 and exactly that.
 refused() {
 	local expected="$1: $2" status=0
