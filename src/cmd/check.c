@@ -20,6 +20,7 @@
 #include "src/cmd/run.h"
 #include "src/cmd/run_check.h"
 #include "src/cmd/terminal.h"
+#include "src/cmd/words.h"
 
 #define DEFAULT_QUARANTINE	(1ull << 20)
 #define DEFAULT_GUARDED		(1ull << 16)
@@ -27,6 +28,8 @@
 static const uint64_t default_budget_permille[] = { UINT64_MAX, 700, 5 };
 #define DEFAULT_SAMPLE		(256ull << 10)
 #define LEAST_SWEEP_NS		10000000ull
+
+enum { FAIL_ERRORS = 1, FAIL_UNCHECKED = 2 };
 
 static const char *const levels[] = { "light", "guard", "sampled", NULL };
 static const char *const reactions[] = { "continue", "abort", "core", NULL };
@@ -39,7 +42,8 @@ static struct check_job job = {
 };
 static int level = 1, reaction;
 static const char *output, *report;
-static const char *fail_rate, *budget, *sweep;
+static const char *fail_rate, *budget, *sweep, *fail_on;
+static unsigned failures = FAIL_ERRORS;
 static uint64_t garbage = 0xaa, error_code, count;
 static bool left, right, mprotect_only, fill, zero, no_strings, given_code, given_top, uninit, exhaustive;
 
@@ -89,6 +93,9 @@ static const struct opt check_opts[] = {
 	{ "show-bytes", 0, OPT_FLAG, NULL, "show what was written over canaries", &told.view.bytes },
 	{ "error-exitcode", 0, OPT_UINT, "N", "exit code when there were errors (default: of a COMMAND its own, else 1)", &error_code,
 	  .given = &given_code, .max = 255 },
+	{ "fail-on", 0, OPT_STRING, "LIST",
+	  "what the exit code tells of: errors (default), unchecked (processes, also those not tracked); without --error-exitcode it is 1 then",
+	  &fail_on, .uses = FOR_COMMAND },
 	{ "ledger-limit", 0, OPT_SIZE, "BYTES", "memory one ledger may take (default a quarter of RAM, at most 16G)", &job.limit_bytes,
 	  .min = 1 << 20, .uses = FOR_COMMAND },
 	{ "no-madvise-guard", 0, OPT_FLAG, NULL, "guard: protect pages by mprotect(), as on kernels before 6.13", &mprotect_only,
@@ -129,6 +136,17 @@ static int parse_sweep(struct err *e)
 	return rc;
 }
 
+static int parse_fail_on(struct err *e)
+{
+	static const struct cmd_word words[] = { { "errors", FAIL_ERRORS }, { "unchecked", FAIL_UNCHECKED }, { 0 } };
+	int rc = cmd_parse_words("fail-on", fail_on, words, &failures, e);
+
+	if (!given_code)
+		error_code = CMD_FOUND;
+	given_code = true;
+	return rc;
+}
+
 static int read_options(struct err *e)
 {
 	struct pmm_check *c = &job.check;
@@ -156,7 +174,7 @@ static int read_options(struct err *e)
 		rc = cmd_parse_percent("fail-rate", fail_rate, 100, 1000000000, &c->fail_ppb, e);
 	if (!rc && sweep && strcmp(sweep, "once"))
 		rc = parse_sweep(e);
-	return rc;
+	return !rc && fail_on ? parse_fail_on(e) : rc;
 }
 
 /* Is all that was given for what is to be done? */
@@ -174,10 +192,11 @@ static int run_command(char **argv, FILE *out, struct err *e)
 	const struct check_uninit valgrind = {
 		.report = &told, .no_follow = job.no_follow, .found_code = given_code ? (int)error_code : -1,
 	};
-	struct run_job run = { .check = &job, .output = output, .report = out, .found_code = given_code ? (int)error_code : -1 };
+	struct run_job run = { .check = &job, .output = output, .report = out, .found_code = given_code ? (int)error_code : -1,
+			       .fail_errors = failures & FAIL_ERRORS, .fail_unchecked = failures & FAIL_UNCHECKED };
 
 	if (exhaustive)
-		return check_exhaustive(&(struct check_exhaustive){ .job = &job, .found_code = run.found_code }, argv, out, e);
+		return check_exhaustive(&run, argv, out, e);
 	return uninit ? check_uninit(&valgrind, argv, out, e) : run_for(&run, argv);
 }
 

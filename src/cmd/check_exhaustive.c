@@ -44,7 +44,7 @@ static const struct {
 };
 
 struct exhaustive {
-	const struct check_exhaustive *opt;
+	const struct run_job *of;
 	char **argv;
 	char *dir;			/* of captures; owned, NULL = none */
 	off_t input;			/* where standard input begins; -1 = it is at no place */
@@ -106,7 +106,7 @@ static void signals_give(void)
 static int run_one(struct exhaustive *x, unsigned i)
 {
 	struct check_report_options told = { .no_symbols = true, .view = { .top = 1 } };
-	struct check_job job = *x->opt->job;
+	struct check_job job = *x->of->check;
 	struct run_job run = { .check = &job, .found_code = -1, .one = &x->one[i] };
 	char *output;
 
@@ -236,7 +236,7 @@ static int read_one(struct exhaustive *x, const char *name, struct heap **h, str
 
 	if (asprintf(&path, "%s/%s", x->dir, name) < 0)
 		return err_set(e, -ENOMEM, "out of memory");
-	rc = capture_file.read(path, x->opt->job->report->memory_bytes, h, e);
+	rc = capture_file.read(path, x->of->check->report->memory_bytes, h, e);
 	free(path);
 	return rc;
 }
@@ -310,7 +310,7 @@ static int read_all(struct exhaustive *x, struct err *e)
 
 static int tell(struct exhaustive *x, FILE *out, struct err *e)
 {
-	struct check_report_options o = *x->opt->job->report;
+	struct check_report_options o = *x->of->check->report;
 	struct check_runs runs = { .run = x->run, .nr = NR_RUNS, .of = x->join.of.v };
 
 	for (unsigned i = 0; i < NR_RUNS; i++) {
@@ -330,6 +330,15 @@ static int tell(struct exhaustive *x, FILE *out, struct err *e)
 static int own_code(const struct exhaustive *x)
 {
 	return x->code[RUN_RIGHT] || x->one[RUN_LEFT].ended < 0 ? x->code[RUN_RIGHT] : x->code[RUN_LEFT];
+}
+
+static bool is_find(const struct exhaustive *x, bool errors)
+{
+	bool unchecked = false;
+
+	for (unsigned i = 0; i < NR_RUNS; i++)
+		unchecked |= x->one[i].unchecked;
+	return (errors && x->of->fail_errors) || (unchecked && x->of->fail_unchecked);
 }
 
 /* ---- the command ---- */
@@ -371,9 +380,9 @@ static void place_remove(char *dir)
 	free(dir);
 }
 
-int check_exhaustive(const struct check_exhaustive *opt, char **argv, FILE *out, struct err *e)
+int check_exhaustive(const struct run_job *of, char **argv, FILE *out, struct err *e)
 {
-	struct exhaustive x = { .opt = opt, .argv = argv, .one = MAP_FAILED };
+	struct exhaustive x = { .of = of, .argv = argv, .one = MAP_FAILED };
 	int rc = input_find(&x, e);
 
 	rc = rc ? rc : place_make(&x, e);
@@ -382,7 +391,7 @@ int check_exhaustive(const struct check_exhaustive *opt, char **argv, FILE *out,
 		rc = read_all(&x, e);
 		rc = rc ? rc : tell(&x, out, e);
 		if (rc >= 0)
-			rc = rc && opt->found_code >= 0 ? opt->found_code : own_code(&x);
+			rc = is_find(&x, rc > 0) && of->found_code >= 0 ? of->found_code : own_code(&x);
 	}
 	findings_join_fini(&x.join);
 	for (unsigned i = 0; i < NR_RUNS; i++)

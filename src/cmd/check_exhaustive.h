@@ -9,14 +9,9 @@
 
 #include "src/base/err.h"
 
-struct check_job;
+struct run_job;
 
-struct check_exhaustive {
-	const struct check_job *job;	/* with what is to be told */
-	int found_code;			/* exit code when there were errors; -1 = the program's own */
-};
-
-/* out: NULL = stderr. The exit code, or -errno with `e`. */
-int check_exhaustive(const struct check_exhaustive *x, char **argv, FILE *out, struct err *e);
+/* As run_for() of a check that keeps no captures. out: NULL = stderr. The exit code, or -errno with `e`. */
+int check_exhaustive(const struct run_job *of, char **argv, FILE *out, struct err *e);
 
 #endif

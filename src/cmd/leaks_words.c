@@ -9,78 +9,44 @@
 
 #include "src/cmd/cmd.h"
 #include "src/cmd/leaks_report.h"
+#include "src/cmd/words.h"
 
 #define MAX_LOW_BITS	12
 #define ADDRESS_BITS	0x00007ffffffff000ull	/* without one of these nothing would be found */
 
-struct word {
-	const char *name;
-	unsigned bits;
-};
-
-/* Find each of the words in text, parted by commas. 0 or -EINVAL with `e`. */
-static int parse_words(const char *option, const char *text, const struct word *known, unsigned *bits, struct err *e)
-{
-	char *copy = strdup(text), *rest = copy, *name;
-	struct str all = STR_INIT;
-	int rc = 0;
-
-	if (!copy)
-		return err_set(e, -ENOMEM, "out of memory");
-	for (const struct word *w = known; w->name; w++)
-		str_addf(&all, "%s%s", w == known ? "" : ", ", w->name);
-	*bits = 0;
-	while (!rc && (name = strsep(&rest, ","))) {
-		const struct word *w = known;
-
-		while (w->name && strcmp(w->name, name))
-			w++;
-		*bits |= w->bits;
-		if (w->name)
-			continue;
-		rc = err_set(e, -EINVAL, "'%s' is nothing for '--%s'", name, option);
-		err_hint(e, "one or more of %s, parted by commas", str_text(&all));
-		if (e)
-			e->exit_code = CMD_USAGE;
-	}
-	str_fini(&all);
-	free(copy);
-	return rc;
-}
-
 int leaks_parse_show(const char *text, unsigned *show, struct err *e)
 {
-	static const struct word words[] = {
+	static const struct cmd_word words[] = {
 		{ "definite", LEAKS_SHOW_DEFINITE }, { "indirect", LEAKS_SHOW_INDIRECT }, { "possible", LEAKS_SHOW_POSSIBLE },
 		{ "reachable", LEAKS_SHOW_REACHABLE }, { "likely", LEAKS_SHOW_LIKELY },
 		{ "growing", LEAKS_SHOW_GROWING }, { "suppressed", LEAKS_SHOW_SUPPRESSED },
 		{ "all", LEAKS_SHOW_ALL }, { 0 },
 	};
 
-	return parse_words("show", text, words, show, e);
+	return cmd_parse_words("show", text, words, show, e);
 }
 
 int leaks_parse_fail_on(const char *text, unsigned *fail_on, struct err *e)
 {
-	static const struct word words[] = {
+	static const struct cmd_word words[] = {
 		{ "definite", 1 << REACH_DEFINITE }, { "indirect", 1 << REACH_INDIRECT }, { "possible", 1 << REACH_POSSIBLE },
 		{ "reachable", 1 << REACH_REACHED }, { "likely", LEAKS_FAIL_LIKELY }, { "growth", LEAKS_FAIL_GROWTH },
 		{ "unsearched", LEAKS_FAIL_UNSEARCHED },
 		{ "none", 0 }, { 0 },
 	};
 
-	return parse_words("fail-on", text, words, fail_on, e);
+	return cmd_parse_words("fail-on", text, words, fail_on, e);
 }
 
 int leaks_parse_heuristics(const char *text, unsigned *heuristics, struct err *e)
 {
-	static const struct word words[] = {
+	static const struct cmd_word words[] = {
 		{ "stdstring", REACH_STDSTRING }, { "length64", REACH_LENGTH64 }, { "newarray", REACH_NEWARRAY },
 		{ "multipleinheritance", REACH_MULTIPLE_INHERITANCE },
 		{ "header", REACH_HEADER }, { "pool", REACH_POOL }, { "all", REACH_ALL_HEURISTICS }, { "none", 0 }, { 0 },
 	};
 
-	return parse_words("heuristics", text, words, heuristics, e);
+	return cmd_parse_words("heuristics", text, words, heuristics, e);
 }
 
 int leaks_parse_tag_bits(const char *text, uint64_t *mask, struct err *e)

@@ -304,6 +304,24 @@ static bool unseen(const struct run *r)
 	return (job->leaks && r->heap->search.how == HEAP_SEARCH_NONE) || (job->check && (!r->heap->check.level || !r->heap->check.sweeps));
 }
 
+/* Was there a process, tracked or not, that was not checked? */
+static bool any_unchecked(const struct run *r)
+{
+	const struct coverage *c = &r->check.coverage;
+
+	return r->check.job && (coverage_missed(c, true) || coverage_missed(c, false));
+}
+
+/* Is it what the exit code is for? `found`: more than 0 = something was. */
+static bool is_find(const struct run *r, int found)
+{
+	bool any = found > 0 || r->check.nr_found;
+
+	if (!r->check.job)
+		return any;
+	return (job->fail_errors && any) || (job->fail_unchecked && any_unchecked(r));
+}
+
 /* The exit code, after the verdict. */
 static int tell_found(struct run *r)
 {
@@ -326,7 +344,9 @@ static int tell_found(struct run *r)
 		cmd_fail(&e);
 	if (found > 0 && r->check.job && root_capture && !job->one && r->heap && r->heap->nr_findings)
 		cmd_note("'pmm check %s' tells it again", root_capture);
-	if (given_code && (found > 0 || r->check.nr_found))
+	if (job && job->one)
+		job->one->unchecked = any_unchecked(r);
+	if (given_code && is_find(r, found))
 		return (int)error_code;
 	if (code || (found < 0 && r->check.job))
 		return code ? code : CMD_FAILED;

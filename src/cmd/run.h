@@ -5,13 +5,15 @@
 #ifndef CMD_RUN_H
 #define CMD_RUN_H
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <sys/types.h>
 
-/* One of several runs: who the program is, 0 = not yet there; how it ended, as wait() has it, -1 = not yet. Shared memory. */
+/* One of several runs, in shared memory: who the program is, 0 = not yet there; how it ended, as wait() has it, -1 = not yet. */
 struct run_shared {
 	pid_t pid;
 	int ended;
+	bool unchecked;		/* processes of it were not checked, or not tracked */
 };
 
 struct leaks_job;
@@ -24,6 +26,7 @@ struct run_job {
 	FILE *report;			/* for what is told; NULL = stderr */
 	struct run_shared *one;		/* of several, which says nothing itself; NULL = there is no other */
 	int found_code;			/* exit code when there was a find; -1 = the program's own */
+	bool fail_errors, fail_unchecked; /* of a check, what is a find: heap errors; processes that were not checked, or not tracked */
 };
 
 /* Run argv, which ends with NULL. The exit code. */

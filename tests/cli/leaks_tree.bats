@@ -4,21 +4,10 @@
 
 bats_require_minimum_version 1.5.0
 load leaks
+load tree
 
-# leaks STATUS OPTION... -- COMMAND...: exit code exact; text in $T/err.
-leaks() {
-	local want=$1 status=0
-	shift
-	within "$PMM" leaks "$@" >"$T/out" 2>"$T/err" </dev/null || status=$?
-	[ "$status" -eq "$want" ] || { echo "status $status, not $want"; cat "$T/err"; return 1; }
-}
-
-# tree FILTER EXPECTED: of the JSON in $T/leaks.json.
-tree() {
-	local is
-	is=$(jq -c "$1" "$T/leaks.json")
-	[ "$is" = "$2" ] || { echo "$1: $is, not $2"; jq . "$T/leaks.json" | head -120; return 1; }
-}
+# leaks STATUS OPTION... -- COMMAND...
+leaks() { ends_with "$1" "$PMM" leaks "${@:2}"; }
 
 @test "one leaking child behind ten clean ones" {
 	printf '%s\n' 'for i in 1 2 3 4 5 6 7 8 9 10; do perl -e 1; done' "$PROG/leak_tree lose 700" >"$T/clean.sh"
@@ -26,7 +15,7 @@ tree() {
 	grep -q '^  definitely lost *700 bytes in 1 block, 1 site$' "$T/report"
 	grep -q '^ *in leak_tree, pid [0-9]*$' "$T/report"
 	run ! grep -q 'no leaks were found' "$T/report"
-	leaks 1 --fail-on=definite --json --report "$T/leaks.json" -- sh "$T/clean.sh"
+	leaks 1 --fail-on=definite --json --report "$T/tree.json" -- sh "$T/clean.sh"
 	tree '[.certain[] | [.bytes, .blocks, .processes, (.pids | length)]]' '[[700,1,1,1]]'
 	tree '[.tree.processes, .tree.looked_at, .tree.missed, .tree.not_tracked]' '[12,12,0,0]'
 	leaks 0 --fail-on=definite --max-leaked 700 -- sh "$T/clean.sh"
@@ -34,7 +23,7 @@ tree() {
 
 @test "one leaking child behind sixty suppressed ones, in nested shells" {
 	printf 'leak:lose_below\n' >"$T/known.supp"
-	leaks 1 --fail-on=definite --suppressions "$T/known.supp" --json --report "$T/leaks.json" -- \
+	leaks 1 --fail-on=definite --suppressions "$T/known.supp" --json --report "$T/tree.json" -- \
 		sh -c "sh -c '$PROG/leak_tree same 60; sh -c \"$PROG/leak_tree clean; $PROG/leak_tree lose 33; :\"; :'; :"
 	tree '[.certain[] | [.bytes, .processes]]' '[[33,1]]'
 	tree '.totals[] | select(.class == "suppressed") | [.bytes, .blocks]' '[6000,60]'
@@ -48,7 +37,7 @@ tree() {
 	grep -q '^  definitely lost *4,000 bytes in 40 blocks, 1 site$' "$T/report"
 	grep -q '^ *in 40 processes of leak_tree: pid ' "$T/report"
 	grep -q ' and 35 more$' "$T/report"
-	leaks 1 --error-exitcode 1 --json --report "$T/leaks.json" -- "$PROG/leak_tree" same 40
+	leaks 1 --error-exitcode 1 --json --report "$T/tree.json" -- "$PROG/leak_tree" same 40
 	tree '[.certain[] | [.function, .bytes, .blocks, .processes, (.pids | unique | length)]]' '[["lose",4000,40,40,5]]'
 	tree '[.tree.processes, .tree.looked_at, .tree.blocks]' '[41,41,40]'
 }
@@ -58,7 +47,7 @@ tree() {
 	[ "$(grep -c 'definitely lost: ' "$T/report")" -eq 5 ]
 	grep -q '^  45 more (--top 0 shows all)$' "$T/report"
 	grep -q '^  definitely lost *20,400 bytes in 50 blocks, 50 sites$' "$T/report"
-	leaks 5 --error-exitcode 5 --top=0 --json --report "$T/leaks.json" -- "$PROG/leak_tree" each 50
+	leaks 5 --error-exitcode 5 --top=0 --json --report "$T/tree.json" -- "$PROG/leak_tree" each 50
 	tree '[.certain[].bytes] == [range(50; 0; -1) * 16]' true
 	tree '[.certain[].processes] | unique' '[1]'
 }
@@ -80,7 +69,7 @@ tree() {
 	[ "$(find "$T/cap" -name 'leak_tree.*.pmm' | wc -l)" -eq 13 ]
 	local file nr=0
 	for file in "$T"/cap/*.pmm; do
-		within "$PMM" leaks --json "$file" >"$T/leaks.json" || nr=$((nr + 1))
+		within "$PMM" leaks --json "$file" >"$T/tree.json" || nr=$((nr + 1))
 	done
 	[ "$nr" -eq 12 ]
 	run -9 --separate-stderr "$PMM" run -q --leaks --error-exitcode 9 -o "$T/cap/%p.pmm" -- sh -c "$PROG/leak_tree same 8; :"
@@ -98,7 +87,7 @@ tree() {
 	leaks 1 --fail-on=definite,unsearched -- sh -c "$PROG/leak_tree clean; perl -e 'kill 9, \$\$'; :"
 	leaks 0 --fail-on=definite,unsearched --report "$T/report" -- sh -c "$PROG/leak_tree clean; :"
 	grep -q '^  no leaks were found$' "$T/report"
-	leaks 0 --json --report "$T/leaks.json" -- sh -c "$PROG/leak_tree clean; perl -e 'kill 9, \$\$'; :"
+	leaks 0 --json --report "$T/tree.json" -- sh -c "$PROG/leak_tree clean; perl -e 'kill 9, \$\$'; :"
 	tree '[.not_looked_at[] | [.program, .why, .processes]]' '[["perl","killed by SIGKILL",1]]'
 	tree '[.tree.processes, .tree.looked_at, .tree.missed]' '[3,2,1]'
 }

@@ -353,6 +353,7 @@ $ pmm help --completion bash
   	--top=|--top) return ;;
   	--depth=|--depth) return ;;
   	--error-exitcode=|--error-exitcode) return ;;
+  	--fail-on=|--fail-on) return ;;
   	--ledger-limit=|--ledger-limit) return ;;
   	--max-mappings=|--max-mappings) return ;;
   	--skip-fn=|--skip-fn) return ;;
@@ -360,7 +361,7 @@ $ pmm help --completion bash
   	--width=|--width) return ;;
   	esac
   	if [[ $cur == -* ]]; then
-  		COMPREPLY=($(compgen -W '--help --level --uninit --on-error --right --left --exhaustive --max-guarded --budget --quarantine --sample --no-strings --zero-size --garbage --fail-after --fail-rate --limit --sweep --count --no-follow --output --report --json --top --depth --show-bytes --error-exitcode --ledger-limit --no-madvise-guard --max-mappings --skip-fn --debuginfod --no-symbols --memory-limit --width' -- "$cur"))
+  		COMPREPLY=($(compgen -W '--help --level --uninit --on-error --right --left --exhaustive --max-guarded --budget --quarantine --sample --no-strings --zero-size --garbage --fail-after --fail-rate --limit --sweep --count --no-follow --output --report --json --top --depth --show-bytes --error-exitcode --fail-on --ledger-limit --no-madvise-guard --max-mappings --skip-fn --debuginfod --no-symbols --memory-limit --width' -- "$cur"))
   	else
   		compopt -o filenames; COMPREPLY=($(compgen -f -- "$cur"))
   		_pmm_pids
