@@ -276,7 +276,7 @@ static void tell(struct run *r, char **argv)
 	untracked_rest(&r->rest, &r->monitor);
 	s->untracked = &r->rest;
 	s->heap = r->heap;
-	s->largest = r->largest && (!r->heap || r->largest->peak_bytes > r->heap->peak_bytes) ? r->largest : NULL;
+	s->largest = r->largest;
 	s->argv = argv;
 	s->status = r->child.status;
 	s->run_ns = r->monitor.root_end_ns;

@@ -22,6 +22,7 @@
 #define MAX_CAPTURES 10 /* named */
 #define MAX_COMMAND  60 /* characters shown */
 #define MAX_FUNCTION 70
+#define LEADS_TIMES  2	/* the peak of another process, of the program's, for that process to come first */
 
 static const char *basename_of(const char *path)
 {
@@ -377,8 +378,18 @@ static void print_heaps(const struct summary *s)
 	print_heap(s->largest);
 }
 
+/* Is the process with the highest peak worth more words than the program that was started? A little more than that is not. */
+static bool another_leads(const struct summary *s)
+{
+	const uint64_t peak = s->largest ? s->largest->peak_bytes : 0;
+
+	return s->largest && (!s->heap || (peak && peak / LEADS_TIMES >= s->heap->peak_bytes));
+}
+
 void summary_print(struct summary *s, bool brief)
 {
+	if (!another_leads(s))
+		s->largest = NULL;
 	if (!brief)
 		print_ending(s);
 	print_untracked(s);

@@ -72,9 +72,11 @@ static void captures_are_named(void **state)
 	large->pid = 30;
 	free(large->comm);
 	large->comm = strdup("work\033er");
+	large->peak_bytes = 2000;
+	h->peak_bytes = 1000;
 	says((struct summary){ .heap = h, .largest = large, CAPTURES(0, 4) }, false,
 	     "pmm: '/bin/demo arg' exited with status 0 after 0 s\n"
-	     "pmm: most memory  process 30 (work\\x1ber); the program itself had a peak of 0 B\n"
+	     "pmm: most memory  process 30 (work\\x1ber); the program itself had a peak of 1000 B\n"
 	     "pmm: it never called malloc or its like\n"
 	     "pmm: captures, the program's own and then by peak:\n"
 	     "pmm:     4.00 KiB  sh.pmm\n"
@@ -82,6 +84,16 @@ static void captures_are_named(void **state)
 	     "pmm:         10 B  same.pmm\n"
 	     "pmm:         10 B  small.pmm\n"
 	     "pmm: hint: pmm report large.pmm\n");
+	h->peak_bytes = 1001;	/* hardly less than the other: its own program is meant */
+	says((struct summary){ .heap = h, .largest = large, CAPTURES(0, 4) }, false,
+	     "pmm: '/bin/demo arg' exited with status 0 after 0 s\n"
+	     "pmm: it never called malloc or its like\n"
+	     "pmm: captures, the program's own and then by peak:\n"
+	     "pmm:     4.00 KiB  sh.pmm\n"
+	     "pmm:     5.00 MiB  large.pmm\n"
+	     "pmm:         10 B  same.pmm\n"
+	     "pmm:         10 B  small.pmm\n"
+	     "pmm: hint: pmm report sh.pmm\n");
 	says((struct summary){ .heap = h, .nr_replaced = 2 }, false,
 	     "pmm: '/bin/demo arg' exited with status 0 after 0 s\n"
 	     "pmm: it never called malloc or its like\n"

@@ -3,7 +3,7 @@
 $ cat >words <<'END'
 > sed -E -e 's/\b([Pp]rocess|pid|attach|report|snapshot|--check|detach) [0-9]+/\1 N/g' -e 's/\(([0-9]+)\)/(N)/g' -e 's/\.[0-9]+\.pmm/.N.pmm/g' \
 > -e 's/(less than )?[0-9.]+ (ms|us|s)\b/TIME/g' -e 's/^ *TIME  /TIME  /' -e 's/0x[0-9a-f]{6,}/ADDRESS/g' -e 's/[0-9.]+ [KM]iB in TIME/SIZE in TIME/' \
-> -e '/^(pmm:| ) RSS  /,+1d' -e "s#$BUILD#BUILD#g" -e "s#$PWD#HERE#g" -e "s#$SOURCE#SOURCE#g"
+> -e 's/oldest TIME, newest TIME/all TIME old/' -e '/^(pmm:| ) RSS  /,+1d' -e "s#$BUILD#BUILD#g" -e "s#$PWD#HERE#g" -e "s#$SOURCE#SOURCE#g"
 > END
 $ pmm run -o a.pmm -- $PROG/leaf
   pmm: 'BUILD/tests/prog/leaf' exited with status 0 after TIME
