@@ -9,9 +9,6 @@
 #include "src/capture/scene_pages.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -47,27 +44,15 @@ static int pages_there(void *arg, uint64_t start, uint64_t end, bool changed, st
 
 static int pages_shared(void *arg, const struct proc_map *m, struct scene_spans *to)
 {
-	struct scene_pagemaps *p = arg;
-	uint64_t end = m->offset + (m->end - m->start);
-	off_t at = (off_t)m->offset, hole;
-	char path[96];
-	int fd, rc = 0;
+	const struct scene_pagemaps *p = arg;
+	struct page_runs found = { 0 };
+	int fd = pages_open_shared(p->pid, m), rc = fd < 0 ? fd : pages_find_shared(fd, m, false, 0, &found);
 
-	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)p->pid, m->start, m->end);
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd < 0)
-		return -errno;
-	while (!rc && (at = lseek(fd, at, SEEK_DATA)) >= 0 && (uint64_t)at < end) {
-		hole = lseek(fd, at, SEEK_HOLE);
-		if (hole <= at)
-			break;
-		rc = scene_span_add(to, scene_page_down(m->start + ((uint64_t)at - m->offset)),
-				    (uint64_t)hole < end ? scene_page_up(m->start + ((uint64_t)hole - m->offset)) : m->end);
-		at = hole;
-	}
-	if (at < 0 && errno != ENXIO)
-		rc = -errno;
-	close(fd);
+	if (fd >= 0)
+		close(fd);
+	for (size_t i = 0; !rc && i < found.nr; i++)
+		rc = scene_span_add(to, found.v[i].start, found.v[i].end);
+	vec_fini(&found);
 	return rc;
 }
 

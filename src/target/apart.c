@@ -95,6 +95,16 @@ static bool is_larger(pid_t pid, pid_t copy, const struct proc_maps *maps)
 	return !size_pages(pid, &all) || !size_pages(copy, &copied) || all != copied + ledger;
 }
 
+/* All pages of a mapping that there are. Is what is not among them zero? */
+static bool take_all(struct apart *x, const struct proc_map *m)
+{
+	bool all = !m->ino;		/* what a private mapping of a file lacks is in the file */
+
+	if (m->perms & PROC_MAP_SHARED)
+		return withheld_add_shared(&x->held, m, 0, &all) >= 0 && all;
+	return withheld_add(&x->held, m->start, m->end, 0) >= 0 && all;
+}
+
 /* Mappings that the process keeps from its copies; those of devices are not read at all. Both lists are by address. */
 static int take_kept(struct apart *x, pid_t pid, pid_t copy, const struct proc_maps *all)
 {
@@ -113,7 +123,7 @@ static int take_kept(struct apart *x, pid_t pid, pid_t copy, const struct proc_m
 			k++;
 		if ((k < maps.nr && maps.v[k].start < m->end) || is_ledger(m))
 			continue;
-		held = is_readable(m) && withheld_add(&x->held, m->start, m->end, 0) >= 0;
+		held = is_readable(m) && take_all(x, m);
 		x->late |= is_readable(m) && !held;
 		rc = add_span(x, (struct apart_span){ m->start, m->end, held });
 	}
@@ -121,11 +131,20 @@ static int take_kept(struct apart *x, pid_t pid, pid_t copy, const struct proc_m
 	return rc;
 }
 
-/* Part of a mapping, as far as there are pages left to be taken. 1 all of it, 0 not, -ENOMEM. */
-static int take(struct apart *x, uint64_t start, uint64_t end, uint64_t *left_pages)
+/*
+ * A mapping, as far as there are pages left to be taken. 1 all of it, 0 not, -ENOMEM. What a file on a disk has beside the pages that the process has
+ * mapped is not looked for: the process has written nothing there, or it is on the disk.
+ */
+static int take(struct apart *x, const struct proc_map *m, uint64_t *left_pages)
 {
-	int64_t bytes = *left_pages ? withheld_add(&x->held, start, end, *left_pages) : 0;
-	bool all = bytes >= 0 && (uint64_t)bytes < *left_pages * PAGE;
+	bool known, all;
+	int64_t bytes = 0;
+
+	if (*left_pages && is_shared(m))
+		bytes = withheld_add_shared(&x->held, m, *left_pages, &known);
+	else if (*left_pages)
+		bytes = withheld_add(&x->held, m->start, m->end, *left_pages);
+	all = bytes >= 0 && (uint64_t)bytes < *left_pages * PAGE;
 
 	if (bytes > 0)
 		*left_pages -= (uint64_t)bytes / PAGE;
@@ -170,7 +189,7 @@ static int take_shared_and_wiped(struct apart *x, const struct proc_maps *maps)
 	for (size_t i = 0; rc >= 0 && i < some.nr; i++) {
 		const struct proc_map *m = some.v[i];
 
-		rc = take(x, m->start, m->end, &left_pages);
+		rc = take(x, m, &left_pages);
 		if (rc > 0 && !is_shared(m))
 			rc = vec_push(&x->whole, (struct page_run){ m->start, m->end });
 	}

@@ -4,8 +4,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #define PAGE		4096ull
@@ -119,5 +122,52 @@ int pages_find(int fd, uint64_t start, uint64_t end, bool changed, uint64_t max_
 		to->nr = before;
 		rc = look(fd, start, end, changed, max_pages, to);
 	}
+	return rc;
+}
+
+int pages_open_shared(pid_t pid, const struct proc_map *m)
+{
+	char path[96];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)pid, m->start, m->end);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	return fd < 0 ? -errno : fd;
+}
+
+/* A run of bytes of the file, as pages of the mapping. */
+static int add_data(struct page_runs *to, size_t first, const struct proc_map *m, uint64_t data, uint64_t hole, uint64_t max_pages)
+{
+	uint64_t start = m->start + ((data & ~(PAGE - 1)) - m->offset), end = m->start + (((hole + PAGE - 1) & ~(PAGE - 1)) - m->offset), nr = 0;
+
+	for (size_t i = first; i < to->nr; i++)
+		nr += (to->v[i].end - to->v[i].start) / PAGE;
+	if (end > m->end)
+		end = m->end;
+	if (max_pages && (end - start) / PAGE > max_pages - nr)
+		end = start + (max_pages - nr) * PAGE;
+	return end > start ? add(to, first, start, end) : 0;
+}
+
+int pages_find_shared(int fd, const struct proc_map *m, bool in_memory, uint64_t max_pages, struct page_runs *to)
+{
+	const uint64_t end = m->offset + (m->end - m->start);
+	const size_t first = to->nr;
+	off_t at = (off_t)m->offset;
+	struct statfs fs;
+	int rc = 0;
+
+	if (in_memory && (fstatfs(fd, &fs) || fs.f_type != TMPFS_MAGIC))
+		rc = -EOPNOTSUPP;
+	while (!rc && (at = lseek(fd, at, SEEK_DATA)) >= 0 && (uint64_t)at < end) {
+		off_t hole = lseek(fd, at, SEEK_HOLE);
+
+		if (hole <= at)
+			break;
+		rc = add_data(to, first, m, (uint64_t)at, (uint64_t)hole, max_pages);
+		at = hole;
+	}
+	if (at < 0 && errno != ENXIO)
+		rc = -errno;
 	return rc;
 }

@@ -11,6 +11,7 @@
 #include <sys/types.h>
 
 #include "src/base/vec.h"
+#include "src/target/proc.h"
 
 struct page_run {
 	uint64_t start, end;
@@ -27,5 +28,14 @@ int pages_open(pid_t pid);
  * `changed`: only what the process has written to since it mapped a file. 0; -EOPNOTSUPP it would take too long, other -errno.
  */
 int pages_find(int fd, uint64_t start, uint64_t end, bool changed, uint64_t max_pages, struct page_runs *to);
+
+/* The file of a shared mapping, to be read and closed; or -errno. -EPERM: not without CAP_SYS_ADMIN or CAP_CHECKPOINT_RESTORE. */
+int pages_open_shared(pid_t pid, const struct proc_map *m);
+
+/*
+ * As pages_find(), of such a file: also those that this process does not have mapped, because another one wrote them, or because the kernel took
+ * them out of its page table (reclaim does, also where there is nothing to swap to). `in_memory`: -EOPNOTSUPP of a file that is not in memory only.
+ */
+int pages_find_shared(int fd, const struct proc_map *m, bool in_memory, uint64_t max_pages, struct page_runs *to);
 
 #endif

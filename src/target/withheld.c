@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -55,11 +56,31 @@ static void drop(const struct withheld *w, struct withheld_piece *p)
 		free(p->bytes);
 }
 
-static int add_piece(struct withheld *w, const struct page_run *run, bool bounded)
+/* Where the pages are: mapped in the process, or in the file of a mapping. */
+struct source {
+	const struct proc_map *m;
+	int fd;			/* -1 = in the process */
+};
+
+/* Of a file, what the process would see there; without a fault, which takes longer and gives it pages. */
+static bool read_run(const struct withheld *w, const struct source *from, const struct page_run *run, void *to)
+{
+	size_t bytes = run->end - run->start, done = 0;
+	ssize_t n = 1;
+
+	if (from->fd < 0)
+		return stop_read_some(w->pid, w->mem, run->start, to, bytes) == bytes;
+	for (; done < bytes && n > 0; done += n > 0 ? (size_t)n : 0)
+		n = pread(from->fd, (char *)to + done, bytes - done, (off_t)(from->m->offset + (run->start - from->m->start) + done));
+	memset((char *)to + done, 0, bytes - done);	/* a last page of which the file has a part */
+	return n >= 0;
+}
+
+static int add_piece(struct withheld *w, const struct source *from, const struct page_run *run, bool bounded)
 {
 	size_t bytes = run->end - run->start;
 	struct withheld_piece p = { run->start, run->end, bounded ? take_room(w, bytes) : take_memory(bytes) };
-	int rc = !p.bytes ? -ENOMEM : stop_read_some(w->pid, w->mem, run->start, p.bytes, bytes) != bytes ? -EIO : vec_push(&w->pieces, p);
+	int rc = !p.bytes ? -ENOMEM : !read_run(w, from, run, p.bytes) ? -EIO : vec_push(&w->pieces, p);
 
 	if (rc)
 		drop(w, &p);
@@ -72,16 +93,15 @@ static void drop_from(struct withheld *w, size_t nr)
 		drop(w, &w->pieces.v[--w->pieces.nr]);
 }
 
-int64_t withheld_add(struct withheld *w, uint64_t start, uint64_t end, uint64_t max_pages)
+/* Read what w->runs has. How many bytes, or -errno and none is added. */
+static int64_t add_runs(struct withheld *w, const struct source *from, bool bounded)
 {
 	const size_t before = w->pieces.nr;
 	uint64_t bytes = 0;
-	int rc;
+	int rc = 0;
 
-	w->runs.nr = 0;
-	rc = pages_find(w->pagemap, start, end, false, max_pages, &w->runs);
 	for (size_t i = 0; !rc && i < w->runs.nr; i++) {
-		rc = add_piece(w, &w->runs.v[i], max_pages != 0);
+		rc = add_piece(w, from, &w->runs.v[i], bounded);
 		bytes += w->runs.v[i].end - w->runs.v[i].start;
 	}
 	if (rc) {
@@ -90,6 +110,50 @@ int64_t withheld_add(struct withheld *w, uint64_t start, uint64_t end, uint64_t 
 	}
 	w->bytes += bytes;
 	return (int64_t)bytes;
+}
+
+int64_t withheld_add(struct withheld *w, uint64_t start, uint64_t end, uint64_t max_pages)
+{
+	int rc;
+
+	w->runs.nr = 0;
+	rc = pages_find(w->pagemap, start, end, false, max_pages, &w->runs);
+	return rc ? rc : add_runs(w, &(struct source){ .fd = -1 }, max_pages != 0);
+}
+
+static bool is_whole(const struct page_runs *runs, const struct proc_map *m)
+{
+	return runs->nr == 1 && runs->v[0].start == m->start && runs->v[0].end == m->end;
+}
+
+/* A mapping that is all in the page table need not be looked for, which takes longer. */
+int64_t withheld_add_shared(struct withheld *w, const struct proc_map *m, uint64_t max_pages, bool *all)
+{
+	struct source from = { .m = m, .fd = -1 };
+	struct page_runs file = { 0 };
+	int64_t bytes;
+	int rc;
+
+	w->runs.nr = 0;
+	rc = pages_find(w->pagemap, m->start, m->end, false, max_pages, &w->runs);
+	*all = !rc && is_whole(&w->runs, m);
+	if (!*all)
+		from.fd = pages_open_shared(w->pid, m);
+	if (from.fd >= 0 && !pages_find_shared(from.fd, m, true, max_pages, &file)) {
+		vec_fini(&w->runs);
+		w->runs = file;
+		*all = true;
+		rc = 0;
+	} else {
+		if (from.fd >= 0)
+			close(from.fd);
+		from.fd = -1;
+		vec_fini(&file);
+	}
+	bytes = rc ? rc : add_runs(w, &from, max_pages != 0);
+	if (from.fd >= 0)
+		close(from.fd);
+	return bytes;
 }
 
 static int by_address(const void *a, const void *b)

@@ -6,6 +6,7 @@
 #ifndef TARGET_WITHHELD_H
 #define TARGET_WITHHELD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -37,6 +38,9 @@ int withheld_begin(struct withheld *w, pid_t pid, size_t bytes);
  * or there is no memory for them.
  */
 int64_t withheld_add(struct withheld *w, uint64_t start, uint64_t end, uint64_t max_pages);
+
+/* The same of a shared mapping, with the pages that it has in memory but not in the process's page table, where those can be known (*all). */
+int64_t withheld_add_shared(struct withheld *w, const struct proc_map *m, uint64_t max_pages, bool *all);
 
 /* All is added: close what was opened, sort. */
 void withheld_order(struct withheld *w);

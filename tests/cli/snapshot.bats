@@ -53,7 +53,7 @@ intact() {
 }
 
 @test "snapshot: the same of memory that a copy shares, does not get, or gets empty" {
-	for how in shared kept wiped; do
+	for how in shared kept wiped dropped; do
 		rm -f in
 		victim snapshot_victim $how
 		figured take "$VICTIM" 20 "$FIRST"

@@ -4,7 +4,8 @@
  * exits with 7, or says what was wrong and exits with 1: wait() of every kind says ECHILD, no SIGCHLD comes.
  * Arguments: "signalfd" - SIGCHLD is blocked and read from a descriptor; "child" - has a child, that alone must be waited for;
  * "limited" - its user may have no more processes (RLIMIT_NPROC);
- * "shared", "kept", "wiped" - the pages are shared with its copies, not given to them (MADV_DONTFORK), given to them empty (MADV_WIPEONFORK).
+ * "shared", "kept", "wiped" - the pages are shared with its copies, not given to them (MADV_DONTFORK), given to them empty (MADV_WIPEONFORK);
+ * "dropped" - shared, and taken out of its page table again and again, as the kernel's reclaim does.
  * On a line of input it closes descriptor 5.
  */
 #include <errno.h>
@@ -81,9 +82,18 @@ static void *waits_for_child(void *arg)
 	return arg;
 }
 
+static void *drops(void *arg)
+{
+	while (!ended) {
+		madvise(arg, 2 * PAIRS * 4096, MADV_DONTNEED);
+		nanosleep(&(struct timespec){ .tv_nsec = 100000 }, NULL);
+	}
+	return arg;
+}
+
 static char *map_pages(const char *how)
 {
-	bool shared = !strcmp(how, "shared");
+	bool shared = !strcmp(how, "shared") || !strcmp(how, "dropped");
 	size_t bytes = 2 * PAIRS * 4096;
 	char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, (shared ? MAP_SHARED : MAP_PRIVATE) | MAP_ANONYMOUS, -1, 0);
 
@@ -113,7 +123,10 @@ int main(int argc, char **argv)
 		page[i] = (_Atomic uint64_t *)(void *)(memory + i * 4096);
 	for (int i = 0; i < PAIRS; i++)
 		pthread_create(&thread[i], NULL, counts, &page[2 * i]);
-	pthread_create(&thread[PAIRS], NULL, child ? waits_for_child : waits, NULL);
+	if (argc > 1 && !strcmp(argv[1], "dropped"))
+		pthread_create(&thread[PAIRS], NULL, drops, memory);
+	else
+		pthread_create(&thread[PAIRS], NULL, child ? waits_for_child : waits, NULL);
 	if (argc > 1 && !strcmp(argv[1], "limited") && setrlimit(RLIMIT_NPROC, &(struct rlimit){ 0 }))
 		return 1;
 	printf("%p\n", (void *)memory);
