@@ -28,24 +28,31 @@ static bool run_extent(uint32_t run, uint64_t *start, uint64_t *end)
 	return true;
 }
 
-/* The run that an address lies in, or behind whose guard page it does, and those on both sides: no other block can be nearer. */
+/*
+ * How many runs to each side are asked whose an access is. Runs that were made ready ahead and not used yet may lie between two
+ * blocks, in any number. A block that is further away than that many runs is not blamed.
+ */
+#define NEAR_RUNS	2u
+
+/* The block that holds the address, or the nearer one of those on both sides. */
 uint32_t guard_owner(uint64_t at, uint64_t bytes)
 {
-	uint64_t start, end, before_end = 0, next_start = UINT64_MAX;
+	uint64_t start, end, before_end = 0, next_start = UINT64_MAX, far;
 	uint32_t run, before = NO_RUN, next = NO_RUN;
 	const struct area *a = area_of(at);
 
 	if (!a)
 		return NO_RUN;
+	far = (uint64_t)NEAR_RUNS * stride(a) * ARCH_PAGE;
 	run = a->first + (uint32_t)((at - a->start) / ARCH_PAGE) / stride(a);
-	for (uint32_t n = run ? run - 1 : run; n <= run + 1; n++) {
+	for (uint32_t n = run > NEAR_RUNS ? run - NEAR_RUNS : 0; n <= run + NEAR_RUNS; n++) {
 		if (!run_extent(n, &start, &end))
 			continue;
 		if (at - start < end - start)
 			return n;
-		if (end <= at && (before == NO_RUN || end >= before_end))
+		if (end <= at && at - end < far && (before == NO_RUN || end >= before_end))
 			before = n, before_end = end;
-		if (start > at && start < next_start)
+		if (start > at && start - at < far && start < next_start)
 			next = n, next_start = start;
 	}
 	if (before == NO_RUN || next == NO_RUN)

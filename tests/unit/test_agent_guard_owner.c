@@ -12,6 +12,7 @@ struct extent {
 };
 
 static struct extent known[BLOCKS];
+static uint64_t near_bytes;	/* a block that is further away is not blamed */
 
 static int by_address(const void *a, const void *b)
 {
@@ -39,6 +40,7 @@ static void fill(size_t largest)
 		known[i].start = guard_at(known[i].run)->address;
 		known[i].end = known[i].start + size;
 	}
+	near_bytes = 2ull * (largest / PAGE + 1) * PAGE;
 	qsort(known, BLOCKS, sizeof(known[0]), by_address);
 }
 
@@ -50,13 +52,13 @@ static uint32_t oracle(uint64_t at, uint64_t bytes)
 	for (unsigned i = 0; i < BLOCKS; i++) {
 		if (at >= known[i].start && at < known[i].end)
 			return known[i].run;
-		if (known[i].end <= at)
+		if (known[i].end <= at && at - known[i].end < near_bytes)
 			before = &known[i];
-		if (known[i].start > at && !next)
+		if (known[i].start > at && known[i].start - at < near_bytes && !next)
 			next = &known[i];
 	}
 	if (!before || !next)
-		return before ? before->run : next->run;
+		return before ? before->run : next ? next->run : NO_RUN;
 	if (at == before->end)
 		return before->run;
 	if (at + bytes > next->start)
