@@ -182,21 +182,27 @@ static void a_pid_namespace_has_its_own_numbers(void **state)
 		;
 }
 
+/* Meanwhile the kernel may take pages of files from the process that were not used lately: more than once it does not find any. */
 static void resident_memory_is_in_bytes(void **state)
 {
 	size_t size = 32 << 20;
 	uint64_t before = 0, after = 0;
 	int fd = -1;
-	char *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	(void)state;
-	assert_int_equal(proc_rss(getpid(), &fd, &before), 0);
-	assert_true(fd >= 0);
-	memset(p, 1, size);
-	assert_int_equal(proc_rss(getpid(), &fd, &after), 0);
+	for (int i = 0; i < 10; i++) {
+		char *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		assert_int_equal(proc_rss(getpid(), &fd, &before), 0);
+		assert_true(fd >= 0);
+		memset(p, 1, size);
+		assert_int_equal(proc_rss(getpid(), &fd, &after), 0);
+		munmap(p, size);
+		if (after - before >= size * 9 / 10)
+			break;
+	}
 	close(fd);
 	assert_in_range(after - before, size * 9 / 10, size * 11 / 10);
-	munmap(p, size);
 }
 
 int main(void)
