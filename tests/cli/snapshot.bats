@@ -193,11 +193,11 @@ intact() {
 	local number=0 address
 	for address in $FIRST; do
 		number=$((number + 1))
-		[ "$(drive read "$VICTIM" "$address" 4096)" = "4096 $number" ]
+		drove "4096 $number" read "$VICTIM" "$address" 4096
 	done
-	[ "$(drive read "$VICTIM" "$address" 10000)" = "4096 4" ]
-	[ "$(drive read "$VICTIM" $((address + 4096)) 100)" = "0 0" ]
-	[ "$(drive read "$VICTIM" $((address + 4000)) 200)" = "96 0" ]
+	drove "4096 4" read "$VICTIM" "$address" 10000
+	drove "0 0" read "$VICTIM" $((address + 4096)) 100
+	drove "96 0" read "$VICTIM" $((address + 4000)) 200
 	ends_well
 }
 
@@ -232,10 +232,10 @@ intact() {
 		[ "$(head -1 figures)" = "stopped: process $VICTIM would be told of a copy (userfaultfd)" ]
 		grep '^copies=0 ' figures
 		address=${FIRST##* }
-		[ "$(drive read "$VICTIM" "$address" 12288)" = "4096 5" ]	# what nobody brings is not waited for
-		[ "$(drive read "$VICTIM" $((address + 4096)) 100)" = "0 0" ]
-		[ "$(drive read "$VICTIM" $((address + 8192)) 4096)" = "4096 0" ]
-		[ "$(drive untouched "$VICTIM" held "$address" $((address + 4096)) $((address + 8192)))" = "0 0 4096 held" ]
+		drove "4096 5" read "$VICTIM" "$address" 12288	# what nobody brings is not waited for
+		drove "0 0" read "$VICTIM" $((address + 4096)) 100
+		drove "4096 0" read "$VICTIM" $((address + 8192)) 4096
+		drove "0 0 4096 held" untouched "$VICTIM" held "$address" $((address + 4096)) $((address + 8192))
 	fi
 	ends_well
 	need_root

@@ -42,6 +42,13 @@ drive() { within "$DRIVER" "$@" 9>&-; }
 # figured DRIVER ARGS...: into `figures`, which are shown should it fail.
 figured() { drive "$@" >figures || { echo "status $?"; cat figures; return 1; }; }
 
+# drove EXPECTED DRIVER ARGS...: that is all it prints.
+drove() {
+	local expected=$1
+	shift
+	figured "$@" && diff <(echo "$expected") figures
+}
+
 # refused CODE SENTENCE [HINT] -- DRIVER ARGS...: status 3 and exactly that.
 refused() {
 	local expected="$1: $2" status=0

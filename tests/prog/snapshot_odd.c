@@ -39,7 +39,8 @@ int main(int argc, char **argv)
 	}
 	if (madvise(page[0], 4096, MADV_DONTFORK) || madvise(page[1], 4096, MADV_WIPEONFORK) || mprotect(page[2], 4096, PROT_NONE))
 		return 1;
-	brought = mmap(NULL, 12288, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	brought = mmap(NULL, 16384, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	munmap(brought + 12288, 4096);
 	*(uint64_t *)(void *)brought = 5;
 	if ((argc > 1 && !strcmp(argv[1], "uffd") && told_of_forks(brought + 4096)) || (argc > 1 && !strcmp(argv[1], "filter") && no_children())) {
 		puts("cannot");

@@ -305,10 +305,11 @@ $ ./facts -- recurse
   ["bottom<down<down<down<down<down<down<down<down<down<down<down<down<down<down<dow",1,0,1,1,1,1,1,0,0]
   ["down<down<down<down<down<down<down<down<down<down<down<down<down<down<down<down<",99,0,1683,1683,99,1683,17,0,0]
   ["down<main",1,0,17,17,1,17,17,0,0]
-$ ./facts -- sigjump | grep -E "after|before|status"
+# Which of the contexts that were jumped out of the thread has next is a matter of time: its last block may be in another one.
+$ ./facts -- sigjump | grep -E "after|before|status" | cut -d, -f1-8
   status 0
-  ["after<main",1000,500,18000,9000,500,9018,18,500,0]
-  ["before<main",1000,0,17000,17000,1000,17000,17,0,0]
+  ["after<main",1000,500,18000,9000,500,9018,18
+  ["before<main",1000,0,17000,17000,1000,17000,17
 $ ./facts -- sigstack
   status 0
   ["sigstack","exited",0,"exec"]
