@@ -291,8 +291,12 @@ static void signal_stacks_are_asked_for(void **state)
 	assert_int_equal(a.nr_silent, 0);
 	vec_fini(&a.v);
 	a = (struct altstacks){ 0 };
-	for (unsigned i = 0; i < THREADS; i++)
+	for (unsigned i = 0, silent = 0; i < THREADS; i++) {	/* one that does not run in time is silent, and asked again */
 		assert_int_equal(altstacks_running(victim, shared->tid[i], &g, &a, &ns), 0);
+		if (a.nr_silent && silent++ < 100)
+			a.nr_silent = 0, i--;
+	}
+	assert_int_equal(a.nr_silent, 0);
 	assert_true(has_stack(&a, 1) && has_stack(&a, 3));
 	assert_int_equal(a.v.nr, NR_STACKS);
 	assert_true(ns > 0);
