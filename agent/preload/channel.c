@@ -290,6 +290,7 @@ static int send_to(int sock, const struct pmm_message *m, int fd)
 	return sys3(sendmsg, sock, &h, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof(*m) ? 0 : -1;
 }
 
+/* A connection on which nothing is said for a while is closed by the monitor: we may not have run for longer than that. */
 static int speak_message(struct pmm_message *m, int fd)
 {
 	int sock;
@@ -297,12 +298,13 @@ static int speak_message(struct pmm_message *m, int fd)
 	m->cookie = monitor.cookie;
 	m->version = PMM_MESSAGE_VERSION;
 	m->time_ns = m->time_ns ? m->time_ns : sys_clock_ns(SYS_CLOCK_MONOTONIC);
-	sock = monitor.known ? connect_any() : -1;
-	if (sock >= 0 && send_to(sock, m, fd)) {
+	for (unsigned tries = 0; monitor.known && tries < TRIES; tries++) {
+		sock = connect_any();
+		if (sock < 0 || !send_to(sock, m, fd))
+			return sock;
 		sys1(close, sock);
-		sock = -1;
 	}
-	return sock;
+	return -1;
 }
 
 static int speak(enum pmm_say what, bool new_image, int32_t number, int fd)

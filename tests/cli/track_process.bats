@@ -232,3 +232,12 @@ closed() {
 	[ "$(cat "$T/out")" = unharmed ]
 	found "$(named confined)" site confined allocs=2000 frees=1000 live=50000
 }
+
+@test "a process that does not run for a while as it reports itself is tracked" {
+	need strace
+	cd "$T"
+	within strace -f -qq -o trace -e trace=sendmsg -e inject=sendmsg:delay_enter=1500000:when=1 "$PMM" run -q -o %p.pmm -- sh -c "'$PROG/leaf'; exit 3" || STATUS=$?
+	[ "$STATUS" -eq 3 ]
+	[ "$(grep -c EPIPE trace)" -ge 2 ]	# both were late
+	[ "$(for capture in *.pmm; do "$PMM" report --json "$capture" | jq -r .process.comm; done | sort | xargs)" = "leaf sh" ]
+}
