@@ -134,7 +134,4 @@ void bounds_overlap(const void *to, const void *source, size_t bytes, const char
 /* In a forked child, which has tables of its own: what was found in its parent's is forgotten. */
 void bounds_forked(void);
 
-/* Has a finding told that this block's canary, or poison, is being overwritten? Once. */
-bool bounds_told(uint64_t block);
-
 #endif

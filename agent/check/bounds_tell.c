@@ -5,10 +5,9 @@
 #include "agent/check/bounds.h"
 
 #include "agent/check/guarded.h"
+#include "agent/check/reported.h"
 #include "agent/check/ways.h"
 #include "agent/preload/preload.h"
-
-#define TOLD		256u
 
 /* Does the real allocator call, which may do what it likes with blocks in its hands? */
 static bool from_allocator(void)
@@ -18,28 +17,6 @@ static bool from_allocator(void)
 	while (c && c->nested && c->nested->busy)
 		c = c->nested;
 	return c && c->busy == TCTX_IN_ALLOCATOR;
-}
-
-/*
- * Blocks whose canary is, or is about to be, overwritten by what a finding has told already. An entry that is lost to another thread or to
- * many others means a second finding, no more.
- */
-static uint64_t told[TOLD];
-static uint32_t told_next;
-
-static void told_add(uint64_t block)
-{
-	STORE(told[ADD(told_next, 1) % TOLD], block);
-}
-
-bool bounds_told(uint64_t block)
-{
-	for (unsigned i = 0; i < TOLD; i++)
-		if (LOAD(told[i]) == block) {
-			STORE(told[i], 0);
-			return true;
-		}
-	return false;
 }
 
 /* Bytes from `at` on that can be accessed and belong to nobody else: canary, and the rest of pages. */
@@ -109,7 +86,7 @@ SLOW size_t bounds_over(const void *p, size_t bytes, enum pmm_access access, con
 		tell(c, at, bytes, access, function, from, &b);
 		may = harmless(at, bytes, access, &b);
 		if (access == PMM_ACCESS_WRITE && may > room(at, &b))
-			told_add(b.address);
+			reported_add(b.address);
 	}
 	agent_leave(c);
 	return may;

@@ -16,6 +16,7 @@
 #include "agent/check/quarantine.h"
 #include "agent/check/recycle.h"
 #include "agent/check/refuse.h"
+#include "agent/check/reported.h"
 #include "agent/check/ways.h"
 #include "agent/clock.h"
 #include "agent/site.h"
@@ -55,6 +56,7 @@ bool check_start(void)
 	canary_start(K.o.secret);
 	budget_start(K.o.budget_permille);
 	finding_start(K.o.on_error);
+	reported_start();
 	if (K.o.level != PMM_CHECK_SAMPLED) {
 		quarantine_start(K.o.quarantine_bytes);
 		recycle_start();
@@ -73,6 +75,7 @@ static void forked(void)
 	K.finished = 0;
 	if (!K.on)
 		return;
+	reported_start();
 	budget_forked();
 	quarantine_forked();
 	recycle_forked();

@@ -8,6 +8,7 @@
 #include "agent/check/canary_quick.h"
 #include "agent/check/quarantine.h"
 #include "agent/check/recycle.h"
+#include "agent/check/reported.h"
 #include "agent/preload/leave.h"
 
 /* The block in quarantine, or on its way out, was written to. */
@@ -17,7 +18,7 @@ static SLOW void spoilt(struct tctx *c, const struct quarantined *q, uint64_t at
 	uint64_t end = q->address + q->size;
 	struct check_block b;
 
-	if (bounds_told(q->address))
+	if (reported_take(q->address, q->alloc_tick))
 		return;
 	quarantine_describe(q, &b);
 	finding_block(&f, &b);

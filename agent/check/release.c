@@ -12,6 +12,7 @@
 #include "agent/check/guard.h"
 #include "agent/check/pair.h"
 #include "agent/check/quarantine.h"
+#include "agent/check/reported.h"
 #include "agent/clock.h"
 
 /* ---- what it is ----------------------------------------------------------------------------------------- */
@@ -117,7 +118,7 @@ static SLOW void held_mismatch(struct tctx *c, const void *p, const struct held 
 static SLOW void damaged(struct tctx *c, const struct check_block *b, uint64_t at, uint64_t end, const struct check_said *said,
 			 uint32_t site)
 {
-	if (!bounds_told(b->address))
+	if (!reported_take(b->address, b->alloc_tick))
 		finding_damaged(c, b, at, end, said->how, site);
 }
 
@@ -269,7 +270,7 @@ static void release_guarded(struct tctx *c, const struct held *h, const struct c
 	b.free_site = 0;
 	if (unlikely(pair_disagrees(b.kind, b.size, guard_at(h->run)->align, said, &other)))
 		mismatch(c, &b, said, other, site);
-	(h->counted ? guarded_end : guarded_release)(c, h->run, said->how, site, bounds_told(b.address));
+	(h->counted ? guarded_end : guarded_release)(c, h->run, said->how, site, reported_take(b.address, b.alloc_tick));
 }
 
 /* ---- release -------------------------------------------------------------------------------------------- */

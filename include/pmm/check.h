@@ -177,6 +177,25 @@ struct pmm_death {
 	char text[PMM_DEATH_TEXT];	/* the mapping's file, cut at its front; of abort() what the C library said. NUL-terminated */
 };
 
+/*
+ * Blocks whose canary, or poison, was overwritten by a call that has a finding already, so that it is no second one where it is seen later. An entry is
+ * one of the PMM_REPORTED_WAYS from pmm_reported_at() on, where it may have to make room for others.
+ */
+#define PMM_REPORTED_LOG2	14
+#define PMM_REPORTED		(1u << PMM_REPORTED_LOG2)
+#define PMM_REPORTED_WAYS	4u
+
+struct pmm_reported {
+	uint64_t block;			/* 0 = no entry */
+	uint32_t tick;			/* of the finding; it says nothing of a block that is younger */
+	uint32_t reserved;
+};
+
+static inline uint32_t pmm_reported_at(uint64_t block)
+{
+	return (uint32_t)(block * 0x9e3779b97f4a7c15ull >> (64 - PMM_REPORTED_LOG2)) & ~(PMM_REPORTED_WAYS - 1);
+}
+
 /* ---- guarded blocks ------------------------------------------------------------------------------------- */
 
 /*
@@ -239,6 +258,7 @@ struct pmm_check_state {
 	uint32_t generation;		/* ledgers before this one, since exec */
 	uint32_t stopped;		/* enum pmm_check_stop */
 	uint32_t reserved;
+	uint64_t reported;		/* address of PMM_REPORTED struct pmm_reported in the process; 0 = none */
 };
 
 /* Why a process that is watched while it runs guards no more blocks: what guards need is gone. */

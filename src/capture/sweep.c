@@ -194,13 +194,19 @@ static int add(const struct sweep *s, struct sweep_look *l, const struct sweep_d
 	return 0;
 }
 
-/* Has the write been told already, when a function was about to do it? Of identical errors only the first one's block is known. */
-static bool told(const struct heap *h, const struct heap_block *b)
+/* Does a finding say that a function was about to overwrite that? Of identical errors it names the first one's block; the agent knows the others. */
+static bool is_reported(const struct sweep_look *l, const struct heap_block *b)
 {
-	for (uint32_t i = 0; i < h->nr_findings; i++) {
-		const struct heap_finding *f = &h->findings[i];
+	for (uint32_t i = 0; i < l->h->nr_findings; i++) {
+		const struct heap_finding *f = &l->h->findings[i];
 
 		if (f->by == PMM_BY_FUNCTION && f->access == PMM_ACCESS_WRITE && f->block == b->address && f->alloc_ns == b->birth_ns)
+			return true;
+	}
+	for (uint32_t i = 0; l->reported && i < PMM_REPORTED_WAYS; i++) {
+		const struct pmm_reported *r = &l->reported[pmm_reported_at(b->address) + i];
+
+		if (r->block == b->address && (uint64_t)r->tick * PMM_TICK_NS >= b->birth_ns)
 			return true;
 	}
 	return false;
@@ -231,7 +237,7 @@ static int add_new(struct sweep *s, struct sweep_look *l, uint32_t first)
 	vec_each(&l->damages, d) {
 		struct heap_finding *same;
 
-		if (!see(s, &l->h->blocks[d->block], d->address) || told(l->h, &l->h->blocks[d->block]))
+		if (!see(s, &l->h->blocks[d->block], d->address) || is_reported(l, &l->h->blocks[d->block]))
 			continue;
 		same = same_finding(s, l, d, from);
 		if (same)
@@ -259,8 +265,10 @@ static int sweep(struct sweep *s, struct sweep_look *l, struct ledger_map *m, ui
 	if (rc)
 		return err_set(e, rc, rc == -ESRCH ? "process %d has ended" : "cannot read the memory of process %d: %s", (int)l->pid,
 			       strerror(-rc));
-	if (l->damages.nr)
+	if (l->damages.nr) {
 		rc = confirm(l, m, image, e);
+		l->reported = sweep_look_reported(l);
+	}
 	if (!rc)
 		rc = add_new(s, l, first);
 	if (rc == -ENOMEM)
@@ -289,12 +297,14 @@ int sweep_process(struct sweep *s, pid_t pid, struct ledger_map *m, uint32_t fir
 	l.pool_start = state.pool_start;
 	l.pool_end = state.pool_end;
 	l.generation = state.generation;
+	l.reported_at = state.reported;
 	l.buffer = sweep_look_buffer();
 	clock = wait_for_clock(m, ledger_map_tick(m));
 	rc = l.buffer ? ledger_read(m, &o, &l.h, e) : err_set(e, -ENOMEM, "out of memory");
 	if (!rc)
 		rc = sweep(s, &l, m, clock, first, e);
 	free(l.buffer);
+	free(l.reported);
 	vec_fini(&l.damages);
 	if (rc < 0)
 		heap_free(l.h);

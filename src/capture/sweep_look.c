@@ -281,3 +281,15 @@ void *sweep_look_buffer(void)
 {
 	return malloc(BATCH * sizeof(*((struct sweep_look *)NULL)->buffer) + 4 * BATCH * sizeof(struct iovec));
 }
+
+struct pmm_reported *sweep_look_reported(const struct sweep_look *l)
+{
+	const size_t bytes = PMM_REPORTED * sizeof(struct pmm_reported);
+	struct pmm_reported *all = l->reported_at ? malloc(bytes) : NULL;
+	struct iovec here = { all, bytes }, there = { (void *)(uintptr_t)l->reported_at, bytes };
+
+	if (all && process_vm_readv(l->pid, &here, 1, &there, 1, 0) == (ssize_t)bytes)
+		return all;
+	free(all);
+	return NULL;
+}

@@ -28,12 +28,17 @@ struct sweep_look {
 	uint32_t generation;		/* as in the process's pmm_check_state */
 	bool sampled;			/* only guarded blocks have canaries */
 	uint64_t pool_start, pool_end;
+	uint64_t reported_at;		/* pmm_check_state.reported */
+	struct pmm_reported *reported;	/* sweep_look_reported(); NULL: none, or not to be had */
 	uint8_t (*buffer)[2][SWEEP_MOST_EDGE];	/* sweep_look_buffer() */
 	VEC(struct sweep_damage) damages;
 };
 
 /* Room to read into; the caller's, free(). NULL when out of memory. */
 void *sweep_look_buffer(void);
+
+/* What is at l->reported_at, PMM_REPORTED of them: the caller's, free(). NULL when it cannot be read. */
+struct pmm_reported *sweep_look_reported(const struct sweep_look *l);
 
 bool sweep_look_guarded(const struct sweep_look *l, const struct heap_block *b);
 

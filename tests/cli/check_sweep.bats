@@ -128,3 +128,12 @@ sweeps() {
 	swept 1 "$OVER"
 	finish
 }
+
+@test "what a function wrote past is not found again, be it thousands of blocks" {
+	local level
+	for level in light guard; do
+		within "$PMM" check --json --report found.json --level=$level --budget all -- "$PROG/check_over_all" 1500 </dev/null
+		jq -r '.findings[] | "\(.type) \(.by) \(.count) \(.block_bytes)"' found.json >found
+		diff <(echo "overrun function 1500 20") found
+	done
+}

@@ -29,12 +29,6 @@ void bounds_forked(void)
 {
 }
 
-bool bounds_told(uint64_t block)
-{
-	(void)block;
-	return false;
-}
-
 static void counted_free(void *p)
 {
 	real_frees++;

@@ -128,6 +128,30 @@ static void expect(int type, const unsigned char *at, const unsigned char *p, ui
 	assert_int_equal(f.guarded, p >= pool && p < pool + 16 * PAGE);
 }
 
+/* What the agent has reported already is no finding of a sweep; a block that came to the address later is another one. */
+static void what_is_reported_is_no_finding(void **state)
+{
+	static struct pmm_reported table[PMM_REPORTED];
+	unsigned char *p = block(64, 20, 0, 5), *other = block(256, 20, 0, 5);
+	struct pmm_reported *r = &table[pmm_reported_at((uint64_t)p) + PMM_REPORTED_WAYS - 1];
+	struct heap_finding f;
+
+	(void)state;
+	im.l->check.reported = (uint64_t)table;
+	p[20] = other[20] = 1;
+	*r = (struct pmm_reported){ .block = (uint64_t)p, .tick = 5 };
+	expect(PMM_FINDING_OVERRUN, other + 20, other, 20);
+	forget_sweeps();
+	r->tick = 4;
+	swept(1, &f);
+	assert_int_equal(f.count, 2);
+	forget_sweeps();
+	r->tick = 5;
+	im.l->check.reported = 4096;	/* cannot be read */
+	swept(1, &f);
+	assert_int_equal(f.count, 2);
+}
+
 static void whole_canaries_are_no_finding(void **state)
 {
 	(void)state;
@@ -457,7 +481,9 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
+		TEST(what_is_reported_is_no_finding),
 		TEST(whole_canaries_are_no_finding),
+		TEST(what_is_reported_is_no_finding),
 		TEST(damage_is_found_where_it_is),
 		TEST(what_the_release_finds_again_is_known),
 		TEST(slack_before_a_guarded_block_is_looked_at),
