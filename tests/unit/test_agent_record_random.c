@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * agent/record.c: random events against a plain model of them.
+ */
+#include "tests/unit/record_host.h"
+
+#define BLOCKS	300
+#define SITES	9
+#define EVENTS	60000
+
+struct model_block {
+	uint64_t size;
+	uint32_t site, birth;
+	bool live;
+};
+
+struct model_site {
+	uint64_t allocs, frees, bytes_in, bytes_out, temporary, failed, zero_size, max_bytes;
+	uint32_t first, last;
+};
+
+static struct model_block blocks[BLOCKS];
+static struct model_site sites[SITES + 1];
+static uint32_t seed;
+
+static uint32_t any(uint32_t below)
+{
+	seed = seed * 1664525 + 1013904223;
+	return (uint32_t)((uint64_t)(seed >> 4) * below >> 28);
+}
+
+static uint64_t any_size(void)
+{
+	return any(10) ? any(1u << any(18)) : 0;
+}
+
+static void site_grows(struct model_site *s, uint64_t size)
+{
+	s->allocs++;
+	s->bytes_in += size;
+	s->max_bytes = size > s->max_bytes ? size : s->max_bytes;
+	s->last = tree()->tick;
+	s->first = s->first == NOTHING ? s->last : s->first;
+}
+
+static void model_alloc(uint32_t i)
+{
+	blocks[i] = (struct model_block){ any_size(), 1 + any(SITES), tree()->tick, true };
+	site_grows(&sites[blocks[i].site], blocks[i].size);
+	sites[blocks[i].site].zero_size += !blocks[i].size;
+	record_alloc_at(c, HEAP + i * 0x40000ull, blocks[i].size, PMM_KIND_MALLOC, blocks[i].site);
+}
+
+static void model_free(uint32_t i, bool next)
+{
+	struct model_site *s = &sites[blocks[i].site];
+
+	assert_true(record_free(c, HEAP + i * 0x40000ull, &was));
+	assert_int_equal(was.size, blocks[i].size);
+	assert_int_equal(was.site, blocks[i].site);
+	if (any(4) == 0) {
+		record_restore(c, HEAP + i * 0x40000ull, &was);
+		return;
+	}
+	s->frees++;
+	s->bytes_out += blocks[i].size;
+	s->temporary += next;
+	blocks[i].live = false;
+}
+
+static void model_move(uint32_t i)
+{
+	struct model_site *s = &sites[blocks[i].site];
+
+	s->allocs--;
+	s->bytes_in -= blocks[i].size;
+	blocks[i].site = 1 + any(SITES);
+	site_grows(&sites[blocks[i].site], blocks[i].size);
+	assert_true(record_move(c, HEAP + i * 0x40000ull, blocks[i].site));
+}
+
+static void model_failed(void)
+{
+	uint32_t site = 1 + any(SITES);
+	uint64_t size = any_size();
+
+	sites[site].failed++;
+	sites[site].zero_size += !size;
+	sites[site].max_bytes = size > sites[site].max_bytes ? size : sites[site].max_bytes;
+	record_failed_at(c, size, site);
+}
+
+static void compare(void)
+{
+	uint64_t live = 0, sums[2] = { 0, 0 };
+
+	for (uint32_t k = 1; k <= SITES; k++) {
+		const struct model_site *s = &sites[k];
+		const struct pmm_record *r = record(k);
+
+		live += s->bytes_in - s->bytes_out;
+		assert_int_equal(r->allocs, s->allocs);
+		assert_int_equal(r->frees, s->frees);
+		assert_int_equal(r->bytes_in, s->bytes_in);
+		assert_int_equal(r->bytes_out, s->bytes_out);
+		assert_int_equal(r->temporary, s->temporary);
+		assert_int_equal(r->failed, s->failed);
+		assert_int_equal(r->zero_size, s->zero_size);
+		assert_int_equal(r->max_bytes, s->max_bytes);
+		assert_int_equal(r->first_tick, s->first);
+		assert_int_equal(r->last_tick, s->last);
+		assert_int_equal(all_released(k), s->frees);
+	}
+	for (unsigned i = 0; i < PMM_NR_CLASSES; i++) {
+		sums[0] += c->pub.class[i].calls[PMM_KIND_MALLOC];
+		sums[1] += c->pub.class[i].bytes_in - c->pub.class[i].bytes_out;
+	}
+	assert_int_equal(sums[0], c->pub.allocs);
+	assert_int_equal(sums[1], live);
+	assert_int_equal(agent_host_live(), live);
+	assert_int_equal(agent_host_total(), live);
+	assert_int_equal(c->pub.bytes_in - c->pub.bytes_out, live);
+	assert_int_equal(c->pub.seq % 2, 0);
+}
+
+static void random_events_follow_a_model(void **state)
+{
+	uint32_t i, newest = NOTHING;
+	uint64_t peak = 0;
+
+	(void)state;
+	seed = 20261122;
+	for (uint32_t k = 0; k <= SITES; k++)
+		sites[k].first = NOTHING;
+	for (unsigned n = 0; n < EVENTS; n++) {
+		i = any(BLOCKS);
+		tree()->tick += any(50) == 0;
+		if (!blocks[i].live && any(20)) {
+			model_alloc(i);
+			newest = i;
+		} else if (any(20) == 0) {
+			model_failed();
+		} else if (blocks[i].live && any(5) == 0) {
+			model_move(i);
+		} else if (blocks[i].live) {
+			model_free(i, i == newest);
+			newest = NOTHING;
+		}
+		peak = agent_host_total() > peak ? agent_host_total() : peak;
+		if (n % 1000 == 0 && n > 5000)
+			compare();
+	}
+	compare();
+	for (i = 0; i < BLOCKS; i++) {
+		if (!blocks[i].live)
+			continue;
+		assert_true(record_free(c, HEAP + i * 0x40000ull, &was));
+	}
+	assert_int_equal(agent_host_total(), 0);
+	assert_int_equal(agent_host_live(), 0);
+	assert_int_equal(A.ledger->peak_bytes, peak);
+	assert_int_equal(agent_host_at_peak(), peak);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(random_events_follow_a_model),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
