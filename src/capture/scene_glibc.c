@@ -170,7 +170,7 @@ static int arenas_add(struct finding *x, size_t i)
 		if (!rc && k)
 			rc = heaps_add(x, state, top);
 	}
-	if (!rc && x->g->tops.nr > first_top && !is_watched(x, first_heap, x->g->tops.v[first_top])) {
+	if (!rc && !x->f->any_arena && x->g->tops.nr > first_top && !is_watched(x, first_heap, x->g->tops.v[first_top])) {
 		x->g->heaps.nr = first_heap;
 		x->g->tops.nr = first_top;
 		x->g->arenas.nr = first_top;

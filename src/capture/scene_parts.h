@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The parts of the search for what is a root (doc/leaks.md), and what they hand to one another. For scene*.c and their tests only.
+ * The parts of the search for what is a root (doc/leaks.md), and what they hand to one another. For scene*.c, figures*.c and their tests only.
  *
  * The mappings give ranges that may be roots, each of a kind. The parts then paint over them (stacks, records of threads), and note which
  * memory is covered: the allocator's own, where no program keeps anything. Ranges without what is covered and without live blocks are
@@ -64,6 +64,7 @@ struct scene_find {
 	struct heap *forget;		/* heap, to take blocks out of that were freed unseen; NULL = it stays as it is */
 	bool complete;			/* (not after such blocks were found) */
 	bool names_break;		/* the mappings do: "[heap]" */
+	bool any_arena;			/* also arenas in which no block is known */
 	bool has_chunks;		/* blocks are chunks of glibc's */
 	bool asks_usable;		/* some object may call malloc_usable_size() */
 	bool has_other_ways;		/* somebody gets blocks from the allocator that pmm does not see */

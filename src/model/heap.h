@@ -104,13 +104,41 @@ struct heap_class {
 	uint64_t failed;
 };
 
+/* What of the allocator's own figures is known, or why it is not. Stands in captures. */
+enum heap_figures {
+	HEAP_FIGURES_KNOWN,		/* (where they are not valid: nobody has asked) */
+	/* valid */
+	HEAP_FIGURES_CHANGED,		/* used and free are near enough: the process changed them while they were counted */
+	HEAP_FIGURES_BUSY,		/* used and free are not known: it changed them too fast */
+	HEAP_FIGURES_MANY,		/* used and free are not known: there are too many free chunks to count */
+	/* not valid */
+	HEAP_FIGURES_OTHER,		/* the allocator is not glibc's */
+	HEAP_FIGURES_SHAPE,		/* none of glibc's arenas was found: another allocator, or another version */
+	HEAP_FIGURES_SEVERAL,		/* there are several copies of the C library */
+	HEAP_FIGURES_SENSELESS,		/* its lists contradict each other: it has been written over */
+	HEAP_FIGURES_DENIED,		/* the process's memory may not be read */
+	HEAP_FIGURES_GONE,		/* the process ended meanwhile */
+	HEAP_FIGURES_LONG,		/* at exit: counting its free chunks would have taken long */
+	HEAP_FIGURES_LOCKED,		/* at exit: the allocator may have been locked */
+	HEAP_NR_FIGURES,
+};
+
 struct heap_allocator {
 	bool valid;
+	bool outside;			/* read out of the process's memory; else it was asked itself (mallinfo2) */
+	uint8_t why;			/* enum heap_figures */
 	uint64_t taken_ns;
 	char *path;			/* module whose malloc is used; "" if unknown */
+	uint64_t nr_arenas;		/* 0 = not known */
 	uint64_t arena_bytes, used_bytes, free_bytes, free_chunks;
 	uint64_t fast_chunks, fast_bytes, mmapped_chunks, mmapped_bytes, top_bytes;
 };
+
+/* Are those of the figures known that tell of free chunks? */
+static inline bool heap_figures_counted(const struct heap_allocator *a)
+{
+	return a->valid && a->why != HEAP_FIGURES_BUSY && a->why != HEAP_FIGURES_MANY;
+}
 
 struct heap_mapping {
 	uint64_t mmap_calls, mmap_bytes, mmap_failed;
