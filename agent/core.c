@@ -138,7 +138,7 @@ static void view_take(struct pmm_ledger *l)
 	v->mmapped_bytes = m.hblkhd;
 	v->top_bytes = m.keepcost;
 	v->tick = clock_now();
-	STORE_RELEASE(v->valid, 1);
+	STORE_RELEASE(v->valid, PMM_VIEW_TAKEN);
 }
 
 /* Does this thread stay in the allocator? Suspended or cancelled there it would keep an arena's lock. */
@@ -192,6 +192,13 @@ static bool view_is_cheap(const struct pmm_ledger *l)
 	return (frees < heap_chunks || l->nr_threads > 1 ? frees : heap_chunks) < CHEAP_CHUNKS;
 }
 
+/* Figures that were asked for before stay, with their time. */
+static void view_pass(struct pmm_ledger *l, uint32_t why)
+{
+	if (A.next.mallinfo2 && LOAD(l->allocator_view.valid) != PMM_VIEW_TAKEN)
+		STORE_RELEASE(l->allocator_view.valid, why);
+}
+
 void agent_finish(const struct caller *from)
 {
 	struct pmm_ledger *l;
@@ -201,7 +208,11 @@ void agent_finish(const struct caller *from)
 		return;
 	l = A.ledger;
 	agent_note_break();
-	if (view_is_cheap(l) && view_safe(c, from))
+	if (!view_is_cheap(l))
+		view_pass(l, PMM_VIEW_LONG);
+	else if (!view_safe(c, from))
+		view_pass(l, PMM_VIEW_LOCKED);
+	else
 		view_take(l);
 	STORE(l->end_tick, clock_now());
 	STORE_RELEASE(l->state, PMM_STATE_EXITED);

@@ -428,10 +428,17 @@ struct pmm_module {
 	uint8_t reserved[31];
 };
 
+enum pmm_view {
+	PMM_VIEW_NONE,
+	PMM_VIEW_TAKEN,
+	PMM_VIEW_LONG,			/* not at exit: there may be too many free chunks to walk */
+	PMM_VIEW_LOCKED,		/* not at exit: the allocator's locks could not be waited for */
+};
+
 /* The allocator's own figures, taken inside the process. */
 struct pmm_allocator_view {
 	uint32_t tick;			/* when taken */
-	uint32_t valid;			/* 1 = the figures below are set */
+	uint32_t valid;			/* enum pmm_view: PMM_VIEW_TAKEN = the figures below are set */
 	uint64_t arena_bytes;		/* mallinfo2.arena: obtained with brk/mmap for arenas */
 	uint64_t used_bytes;		/* uordblks */
 	uint64_t free_bytes;		/* fordblks */

@@ -147,5 +147,5 @@ int figures_read(pid_t pid, uint64_t now_ns, struct heap *h)
 		h->allocator = a;
 	else if (!h->allocator.valid)
 		h->allocator.why = (uint8_t)rc;
-	return 0;
+	return rc;
 }

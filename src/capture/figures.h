@@ -17,7 +17,7 @@
 
 /*
  * Ask process `pid`, whose heap `h` is, at `now_ns` of its time. Fills h->allocator; where the figures cannot be had those that are in it stay, and
- * if there are none, h->allocator.why says why. 0, or -ENOMEM: then nothing has changed.
+ * if there are none, h->allocator.why says why. Returns enum heap_figures; or -ENOMEM, then nothing has changed.
  */
 int figures_read(pid_t pid, uint64_t now_ns, struct heap *h);
 

@@ -22,7 +22,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "structures are writte
 #define FILE_MAGIC	"\x89PMM\r\n\x1a\n"
 #define FILE_END_MAGIC	"\x89" "END"
 #define FILE_MAJOR	1
-#define FILE_MINOR	4
+#define FILE_MINOR	5
 
 struct file_header {
 	uint8_t magic[8];
@@ -85,6 +85,7 @@ enum file_table_number {
 	FILE_COVERAGE,			/* since 1.4; only with FILE_CHECK */
 	FILE_DEATH,			/* since 1.4 */
 	FILE_MISSED,			/* since 1.4 */
+	FILE_FIGURES,			/* since 1.5 */
 	FILE_NR_TABLES,
 };
 

@@ -14,6 +14,7 @@
 
 #include "src/base/fmt.h"
 #include "src/capture/capture.h"
+#include "src/capture/figures.h"
 #include "src/capture/ledger_reader.h"
 #include "src/target/limits.h"
 #include "src/target/proc.h"
@@ -109,9 +110,14 @@ static void read_allocator(struct ledger_reader *r)
 	const struct pmm_allocator_view *v = &r->l->allocator_view;
 	struct heap_allocator *a = &r->h->allocator;
 
-	a->valid = v->valid == 1;
-	if (!a->valid)
+	a->valid = v->valid == PMM_VIEW_TAKEN;
+	if (!a->valid) {
+		a->why = !figures_may_be_had(r->h)	 ? HEAP_FIGURES_OTHER
+			 : v->valid == PMM_VIEW_LONG	 ? HEAP_FIGURES_LONG
+			 : v->valid == PMM_VIEW_LOCKED	 ? HEAP_FIGURES_LOCKED
+							 : HEAP_FIGURES_KNOWN;
 		return;
+	}
 	a->taken_ns = v->tick * PMM_TICK_NS;
 	a->arena_bytes = v->arena_bytes;
 	a->used_bytes = v->used_bytes;
@@ -328,6 +334,10 @@ static int capture_ledger_read(const char *what, uint64_t max_bytes, struct heap
 		return rc;
 	m->max_bytes = max_bytes;
 	rc = ledger_read(m, &o, out, e);
+	if (!rc && figures_read(o.pid, ledger_map_tick(m) * PMM_TICK_NS, *out) < 0) {
+		heap_free(*out);
+		rc = err_set(e, -ENOMEM, "not enough memory to read the allocator's figures");
+	}
 	ledger_map_close(m);
 	return rc;
 }

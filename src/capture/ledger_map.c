@@ -445,7 +445,7 @@ static bool view_is_fresh(const struct ledger_map *m, uint32_t tick)
 	if (file_read(m, m->slot_off + offsetof(struct pmm_ledger, allocator_view), &view,
 		      sizeof(view)))
 		return false;
-	return view.valid == 1 && view.tick >= tick;
+	return view.valid == PMM_VIEW_TAKEN && view.tick >= tick;
 }
 
 int ledger_map_ask_view(struct ledger_map *m, unsigned wait_ms)

@@ -7,6 +7,7 @@
 
 #include "src/base/fmt.h"
 #include "src/capture/capture.h"
+#include "src/capture/figures.h"
 #include "src/capture/ledger.h"
 #include "src/capture/output.h"
 #include "src/cmd/cmd.h"
@@ -45,20 +46,46 @@ static void note_view(int answer, const struct heap *h)
 			 VIEW_WAIT_MS, rest);
 }
 
+/* Can the process itself be asked for figures that could not be read from outside? It is held up by that as little as its allocator is quick. */
+static bool may_answer(int figures)
+{
+	return figures == HEAP_FIGURES_DENIED || figures == HEAP_FIGURES_SHAPE || figures == HEAP_FIGURES_SEVERAL;
+}
+
+/* The allocator's own figures into a heap, from outside or, where that cannot be, by asking the process and reading its ledger anew. */
+static int add_figures(struct ledger_map *m, const struct ledger_options *o, struct heap **h, struct err *e)
+{
+	int rc = figures_read(o->pid, ledger_map_tick(m) * PMM_TICK_NS, *h), answer;
+
+	if (rc < 0)
+		return rc;
+	if (!may_answer(rc))
+		return 0;
+	answer = ledger_map_ask_view(m, VIEW_WAIT_MS);
+	if (answer == 1) {
+		heap_free(*h);
+		*h = NULL;
+		rc = ledger_read(m, o, h, e);
+		if (rc)
+			return rc;
+	}
+	note_view(answer, *h);
+	return 0;
+}
+
 static int take(pid_t pid, struct heap **h, struct err *e)
 {
 	uint64_t damaged = 0;
 	struct ledger_options o = { .running = true, .pid = pid, .damaged = &damaged };
 	struct ledger_map *m;
-	int rc = ledger_map_open_pid(pid, &m, e), answer;
+	int rc = ledger_map_open_pid(pid, &m, e);
 
 	if (rc)
 		return rc;
 	m->max_bytes = memory_bytes;
-	answer = ledger_map_ask_view(m, VIEW_WAIT_MS);
 	rc = ledger_read(m, &o, h, e);
 	if (!rc)
-		note_view(answer, *h);
+		rc = add_figures(m, &o, h, e);
 	if (!rc && damaged)
 		cmd_note("%s entries of the ledger made no sense and were left out",
 			 fmt_count(damaged).s);
@@ -116,7 +143,8 @@ const struct cmd cmd_snapshot = {
 		"Reads the ledger of a process that runs under 'pmm run' and writes it as a "
 		"capture. The process is not stopped and does not notice; blocks that come and "
 		"go meanwhile are counted as drift in the report.\n\n"
-		"The allocator's own figures are asked for first. They come with the program's "
+		"The allocator's own figures, of glibc's, are read out of the process's memory. "
+		"Where that is not allowed the process itself is asked, which answers with its "
 		"next allocation; when none happens within 100 ms, older figures are used and a "
 		"message says so.\n\n"
 		"'pmm report PID' shows the same without writing a file.",

@@ -88,6 +88,8 @@ static int check_head(const struct heap *h, const struct complaint *c)
 		return violated(c, "unknown kind of end %d", (int)h->end);
 	if ((unsigned)h->mode > HEAP_SAMPLED)
 		return violated(c, "unknown mode %d", (int)h->mode);
+	if (h->allocator.why >= HEAP_NR_FIGURES || (h->allocator.why && h->allocator.valid != (h->allocator.why <= HEAP_FIGURES_MANY)))
+		return violated(c, "what is known of the allocator's figures contradicts itself");
 	if (!h->nr_modules || !h->nr_nodes || !h->nr_sites || !h->nr_map_sites)
 		return violated(c, "a table lacks its first entry");
 	if (!h->modules || !h->nodes || !h->sites || !h->map_sites ||

@@ -134,16 +134,7 @@ void report_lifetimes(struct report *r)
 	doc_add(&r->doc, t);
 }
 
-/* ---- the allocator's own view ---- */
-
-static const struct column allocator_columns[] = {
-	{ "path", NULL, UNIT_TEXT },	       { "taken_ns", NULL, UNIT_DURATION },
-	{ "arena_bytes", NULL, UNIT_BYTES },   { "used_bytes", NULL, UNIT_BYTES },
-	{ "free_bytes", NULL, UNIT_BYTES },    { "free_chunks", NULL, UNIT_COUNT },
-	{ "fast_bytes", NULL, UNIT_BYTES },    { "fast_chunks", NULL, UNIT_COUNT },
-	{ "mmapped_bytes", NULL, UNIT_BYTES }, { "mmapped_chunks", NULL, UNIT_COUNT },
-	{ "top_bytes", NULL, UNIT_BYTES },
-};
+/* ---- the allocator, mappings, the ledger ---- */
 
 static const struct column ledger_columns[] = {
 	{ "ledger_bytes", NULL, UNIT_BYTES },
@@ -161,10 +152,8 @@ static const struct column mapping_columns[] = {
 	{ "brk_peak_bytes", NULL, UNIT_BYTES },
 };
 
-static struct table *record(const char *key, const struct column *columns, unsigned nr)
+static struct table *record(struct table *t)
 {
-	struct table *t = table_new(TABLE_RECORD, key, NULL, columns, nr);
-
 	if (t) {
 		t->json_only = true;
 		table_row(t, 0, ROW_PLAIN, ROW_BOTH);
@@ -181,21 +170,12 @@ static void set_all(struct table *t, unsigned column, const uint64_t *value, uns
 static void add_records(struct report *r)
 {
 	const struct heap *h = r->heap;
-	const struct heap_allocator *a = &h->allocator;
 	const struct heap_mapping *m = &h->mapping;
-	struct table *t = record("allocator", allocator_columns, NR_COLUMNS(allocator_columns));
+	struct table *t = record(report_allocator_table());
 
-	if (t && a->path && a->path[0])
-		table_set_const(t, 0, a->path);
-	if (a->valid)
-		set_all(t, 1,
-			(const uint64_t[]){ report_time(h, a->taken_ns), a->arena_bytes,
-					    a->used_bytes, a->free_bytes, a->free_chunks,
-					    a->fast_bytes, a->fast_chunks, a->mmapped_bytes,
-					    a->mmapped_chunks, a->top_bytes },
-			10);
+	report_allocator_record(r, t);
 	doc_add(&r->doc, t);
-	t = record("mapping", mapping_columns, NR_COLUMNS(mapping_columns));
+	t = record(table_new(TABLE_RECORD, "mapping", NULL, mapping_columns, NR_COLUMNS(mapping_columns)));
 	if (!heap_spots_only(h))
 		set_all(t, 0,
 			(const uint64_t[]){ m->mmap_calls, m->mmap_bytes, m->mmap_failed, m->munmap_calls,
@@ -204,32 +184,12 @@ static void add_records(struct report *r)
 					    m->brk_peak_bytes },
 			11);
 	doc_add(&r->doc, t);
-	t = record("ledger", ledger_columns, NR_COLUMNS(ledger_columns));
+	t = record(table_new(TABLE_RECORD, "ledger", NULL, ledger_columns, NR_COLUMNS(ledger_columns)));
 	set_all(t, 0,
 		(const uint64_t[]){ h->ledger_bytes, h->ledger_limit_bytes, h->ledger_slots_used,
 				    h->ledger_slots },
 		4);
 	doc_add(&r->doc, t);
-}
-
-static void allocator_rows(struct table *t, const struct heap_allocator *a)
-{
-	facts_row(t, "allocator");
-	if (!a->valid) {
-		table_setf(t, FACT_TEXT, "%s: not asked for its figures (killed, not glibc, or too many free chunks to count "
-			   "at exit); 'pmm snapshot PID' asks",
-			   a->path && a->path[0] ? report_basename(a->path) : "unknown");
-		return;
-	}
-	table_setf(t, FACT_TEXT, "%s: %s from the system, %s used, %s free in %s",
-		   a->path && a->path[0] ? report_basename(a->path) : "?",
-		   fmt_bytes(a->arena_bytes).s, fmt_bytes(a->used_bytes).s,
-		   fmt_bytes(a->free_bytes).s, report_many(a->free_chunks, "chunk").s);
-	facts_row(t, "");
-	table_setf(t, FACT_TEXT, "%s more in %s of mmap; %s in %s of the fast lists; %s at the top",
-		   fmt_bytes(a->mmapped_bytes).s, report_many(a->mmapped_chunks, "chunk").s,
-		   fmt_bytes(a->fast_bytes).s, report_many(a->fast_chunks, "chunk").s,
-		   fmt_bytes(a->top_bytes).s);
 }
 
 static void mapping_rows(struct table *t, const struct heap *h)
@@ -269,7 +229,7 @@ void report_memory(struct report *r)
 
 	add_records(r);
 	if (t) {
-		allocator_rows(t, &h->allocator);
+		report_allocator_rows(t, h);
 		mapping_rows(t, h);
 		facts_row(t, "ledger");
 		table_setf(t, FACT_TEXT, "%s of at most %s; %s of %s slots used",

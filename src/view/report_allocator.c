@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The allocator's own figures: as it gave them itself, or as they were read out of the process's memory; or why they are not known. */
+#include <stdio.h>
+#include <string.h>
+
+#include "src/base/fmt.h"
+#include "src/view/facts.h"
+#include "src/view/report_part.h"
+
+#define OLD_NS	100000000u		/* figures that are older than that show their age */
+
+/* JSON's word for enum heap_figures; NULL: nothing is missing. */
+static const char *const why_word[HEAP_NR_FIGURES] = {
+	[HEAP_FIGURES_CHANGED] = "changed",	    [HEAP_FIGURES_BUSY] = "busy",	[HEAP_FIGURES_MANY] = "many_chunks",
+	[HEAP_FIGURES_OTHER] = "other_allocator",   [HEAP_FIGURES_SHAPE] = "not_found", [HEAP_FIGURES_SEVERAL] = "several",
+	[HEAP_FIGURES_SENSELESS] = "written_over",  [HEAP_FIGURES_DENIED] = "denied",	[HEAP_FIGURES_GONE] = "gone",
+	[HEAP_FIGURES_LONG] = "many_chunks_at_exit", [HEAP_FIGURES_LOCKED] = "locked_at_exit",
+};
+
+static const char *const why_text[HEAP_NR_FIGURES] = {
+	[HEAP_FIGURES_BUSY] = "the program changed its lists too fast to count them",
+	[HEAP_FIGURES_MANY] = "there are too many free chunks to count",
+	[HEAP_FIGURES_SHAPE] = "no arena of glibc's was found in it: another allocator, or a version that pmm does not know",
+	[HEAP_FIGURES_SEVERAL] = "the program uses several copies of the C library",
+	[HEAP_FIGURES_SENSELESS] = "its lists of free chunks contradict each other: something has written over them",
+	[HEAP_FIGURES_DENIED] = "the process's memory may not be read (see 'pmm doctor')",
+	[HEAP_FIGURES_GONE] = "the process ended before they were read",
+	[HEAP_FIGURES_LONG] = "counting its free chunks could have held up the program's exit",
+	[HEAP_FIGURES_LOCKED] = "the allocator may have been locked when the program ended",
+};
+
+/* Where nobody got to ask it. */
+static const char *const end_text[] = {
+	[HEAP_RUNNING] = "it was not asked", [HEAP_EXITED] = "it gave none when the program ended",
+	[HEAP_KILLED] = "the process was killed", [HEAP_GONE] = "the process ended without exit()",
+	[HEAP_REPLACED] = "another program took the process over",
+};
+
+static const char *end_word(const struct heap *h)
+{
+	static const char *const word[] = { [HEAP_RUNNING] = "not_asked", [HEAP_EXITED] = "not_asked", [HEAP_KILLED] = "killed",
+					    [HEAP_GONE] = "gone", [HEAP_REPLACED] = "replaced" };
+
+	return h->end <= HEAP_REPLACED ? word[h->end] : "not_asked";
+}
+
+static const struct column allocator_columns[] = {
+	{ "path", NULL, UNIT_TEXT },	       { "taken_ns", NULL, UNIT_DURATION },
+	{ "arena_bytes", NULL, UNIT_BYTES },   { "used_bytes", NULL, UNIT_BYTES },
+	{ "free_bytes", NULL, UNIT_BYTES },    { "free_chunks", NULL, UNIT_COUNT },
+	{ "fast_bytes", NULL, UNIT_BYTES },    { "fast_chunks", NULL, UNIT_COUNT },
+	{ "mmapped_bytes", NULL, UNIT_BYTES }, { "mmapped_chunks", NULL, UNIT_COUNT },
+	{ "top_bytes", NULL, UNIT_BYTES },     { "arenas", NULL, UNIT_COUNT },
+	{ "source", NULL, UNIT_TEXT },	       { "unknown", NULL, UNIT_TEXT },
+};
+
+static void set_figures(struct table *t, const struct heap *h)
+{
+	const struct heap_allocator *a = &h->allocator;
+	unsigned c = 1;
+
+	table_set(t, c++, report_time(h, a->taken_ns));
+	table_set(t, c++, a->arena_bytes);
+	if (heap_figures_counted(a)) {
+		table_set(t, c, a->used_bytes);
+		table_set(t, c + 1, a->free_bytes);
+		table_set(t, c + 2, a->free_chunks);
+		table_set(t, c + 3, a->fast_bytes);
+		table_set(t, c + 4, a->fast_chunks);
+	}
+	c += 5;
+	table_set(t, c++, a->mmapped_bytes);
+	table_set(t, c++, a->mmapped_chunks);
+	table_set(t, c++, a->top_bytes);
+	if (a->nr_arenas)
+		table_set(t, c, a->nr_arenas);
+	table_set_const(t, c + 1, a->outside ? "memory" : "mallinfo2");
+}
+
+void report_allocator_record(struct report *r, struct table *t)
+{
+	const struct heap_allocator *a = &r->heap->allocator;
+
+	if (!t)
+		return;
+	if (a->path && a->path[0])
+		table_set_const(t, 0, a->path);
+	if (a->valid)
+		set_figures(t, r->heap);
+	if (why_word[a->why] || !a->valid)
+		table_set_const(t, NR_COLUMNS(allocator_columns) - 1, why_word[a->why] ? why_word[a->why] : end_word(r->heap));
+}
+
+struct table *report_allocator_table(void)
+{
+	return table_new(TABLE_RECORD, "allocator", NULL, allocator_columns, NR_COLUMNS(allocator_columns));
+}
+
+/* ---- for people ---- */
+
+static void unknown_row(struct table *t, const struct heap *h)
+{
+	const struct heap_allocator *a = &h->allocator;
+	const char *name = a->path && a->path[0] ? report_basename(a->path) : NULL;
+
+	if (a->why == HEAP_FIGURES_OTHER)
+		table_setf(t, FACT_TEXT, "figures not known, because the program uses %s, and pmm can read glibc's only", name ? name : "another allocator");
+	else
+		table_setf(t, FACT_TEXT, "%s%sfigures not known, because %s", name ? name : "", name ? ": " : "",
+			   why_text[a->why] ? why_text[a->why] : h->end <= HEAP_REPLACED ? end_text[h->end] : "it was not asked");
+}
+
+static void counted_row(struct table *t, const struct heap_allocator *a, const char *name, const char *arenas)
+{
+	const char *about = a->why == HEAP_FIGURES_CHANGED ? "about " : "";
+
+	table_setf(t, FACT_TEXT, "%s: %s from the system%s, %s%s used, %s%s free in %s%s", name, fmt_bytes(a->arena_bytes).s, arenas, about,
+		   fmt_bytes(a->used_bytes).s, about, fmt_bytes(a->free_bytes).s, about, report_many(a->free_chunks, "chunk").s);
+	facts_row(t, "");
+	table_setf(t, FACT_TEXT, "%s more in %s of mmap; %s in %s of the fast lists; %s at the top",
+		   fmt_bytes(a->mmapped_bytes).s, report_many(a->mmapped_chunks, "chunk").s,
+		   fmt_bytes(a->fast_bytes).s, report_many(a->fast_chunks, "chunk").s,
+		   fmt_bytes(a->top_bytes).s);
+}
+
+static void uncounted_row(struct table *t, const struct heap_allocator *a, const char *name, const char *arenas)
+{
+	table_setf(t, FACT_TEXT, "%s: %s from the system%s; %s more in %s of mmap; %s at the top", name, fmt_bytes(a->arena_bytes).s, arenas,
+		   fmt_bytes(a->mmapped_bytes).s, report_many(a->mmapped_chunks, "chunk").s, fmt_bytes(a->top_bytes).s);
+	facts_row(t, "");
+	table_setf(t, FACT_TEXT, "what is used and free is not known, because %s", why_text[a->why]);
+}
+
+void report_allocator_rows(struct table *t, const struct heap *h)
+{
+	const struct heap_allocator *a = &h->allocator;
+	const char *name = a->path && a->path[0] ? report_basename(a->path) : "?";
+	char arenas[48] = "";
+
+	facts_row(t, "allocator");
+	if (!a->valid) {
+		unknown_row(t, h);
+		return;
+	}
+	if (a->nr_arenas)
+		snprintf(arenas, sizeof(arenas), " in %s", report_many(a->nr_arenas, "arena").s);
+	if (heap_figures_counted(a))
+		counted_row(t, a, name, arenas);
+	else
+		uncounted_row(t, a, name, arenas);
+	if (h->taken_ns > a->taken_ns && h->taken_ns - a->taken_ns >= OLD_NS) {
+		facts_row(t, "");
+		table_setf(t, FACT_TEXT, "these are figures of %s before %s", fmt_duration(h->taken_ns - a->taken_ns).s,
+			   h->end == HEAP_RUNNING ? "this report" : "the end");
+	}
+}
