@@ -517,8 +517,11 @@ int attach_detach(struct attach *a, struct heap **final, bool *removed, struct e
 		watched_end(a->w, ledger_tree_now_ns(&a->tree));
 	if (final && a->w && a->tree.head && watched_read(a->w, final, rc ? NULL : e))
 		*final = NULL;
-	if (final && *final && a->info.execed)
+	if (final && *final && a->info.execed) {
 		(*final)->end = HEAP_REPLACED;
+		if ((*final)->allocator.outside)
+			(*final)->allocator.valid = false;	/* they may be the other program's */
+	}
 	return rc;
 }
 

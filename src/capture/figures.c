@@ -84,7 +84,7 @@ static enum heap_figures refusal(int rc)
 }
 
 /* enum heap_figures or -ENOMEM. */
-static int arenas_find(struct scene_find *f, struct heap_allocator *a)
+static int arenas_find(struct scene_find *f, unsigned max_chunks, struct heap_allocator *a)
 {
 	struct glibc g = { 0 };
 	size_t main = 0;
@@ -97,13 +97,13 @@ static int arenas_find(struct scene_find *f, struct heap_allocator *a)
 	if (!rc)
 		rc = main_find(f, &g, &main);
 	if (!rc)
-		rc = figures_count(f, &g, main, a);
+		rc = figures_count(f, &g, main, max_chunks, a);
 	glibc_fini(&g);
 	return rc;
 }
 
 /* The same. */
-static int process_ask(pid_t pid, const struct heap *h, struct heap_allocator *a)
+static int process_ask(pid_t pid, const struct heap *h, unsigned max_chunks, struct heap_allocator *a)
 {
 	struct memory_ops ops = { .read = memory_read };
 	pid_t task = task_proc(pid);
@@ -124,23 +124,23 @@ static int process_ask(pid_t pid, const struct heap *h, struct heap_allocator *a
 	if (rc && rc != -ENOMEM)
 		rc = refusal(rc);
 	else if (!rc)
-		rc = arenas_find(&f, a);
+		rc = arenas_find(&f, max_chunks, a);
 	scene_find_fini(&f);
 	memory_fini(&m);
 	proc_maps_fini(&maps);
 	return rc;
 }
 
-int figures_read(pid_t pid, uint64_t now_ns, struct heap *h)
+int figures_read(pid_t pid, uint64_t now_ns, unsigned max_chunks, struct heap *h)
 {
 	struct heap_allocator a = { .path = h->allocator.path, .taken_ns = now_ns, .outside = true };
 	int rc = HEAP_FIGURES_OTHER;
 
 	if (figures_may_be_had(h))
-		rc = process_ask(pid, h, &a);
+		rc = process_ask(pid, h, max_chunks, &a);
 	/* memory may have been mapped since the mappings were read */
 	for (unsigned n = 1; n < TRIES && (rc == HEAP_FIGURES_SHAPE || rc == HEAP_FIGURES_SENSELESS); n++)
-		rc = process_ask(pid, h, &a);
+		rc = process_ask(pid, h, max_chunks, &a);
 	if (rc < 0)
 		return rc;
 	if (a.valid)

@@ -13,13 +13,13 @@
 #include "src/capture/scene_glibc.h"
 #include "src/model/heap.h"
 
-#define FIGURES_MAX_CHUNKS	(4u << 20)	/* free chunks that are counted: some 0.1 us each */
+#define FIGURES_MAX_CHUNKS	(1u << 20)	/* free chunks that are counted, where pmm has nothing else to do: a second */
 
 /*
- * Ask process `pid`, whose heap `h` is, at `now_ns` of its time. Fills h->allocator; where the figures cannot be had those that are in it stay, and
+ * Ask process `pid`, whose heap `h` is, at `now_ns` of its time; free chunks are counted up to `max_chunks`. Fills h->allocator; where the figures cannot be had those that are in it stay, and
  * if there are none, h->allocator.why says why. Returns enum heap_figures; or -ENOMEM, then nothing has changed.
  */
-int figures_read(pid_t pid, uint64_t now_ns, struct heap *h);
+int figures_read(pid_t pid, uint64_t now_ns, unsigned max_chunks, struct heap *h);
 
 /* Is the allocator that a heap names glibc's, or can it be? */
 bool figures_may_be_had(const struct heap *h);
@@ -29,6 +29,6 @@ bool figures_may_be_had(const struct heap *h);
  * outside. Returns enum heap_figures or -ENOMEM: with HEAP_FIGURES_KNOWN and HEAP_FIGURES_CHANGED all are set, with ..._BUSY and ..._MANY none that tells of
  * free chunks.
  */
-int figures_count(const struct scene_find *f, const struct glibc *g, size_t main, struct heap_allocator *a);
+int figures_count(const struct scene_find *f, const struct glibc *g, size_t main, unsigned max_chunks, struct heap_allocator *a);
 
 #endif

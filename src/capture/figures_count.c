@@ -28,13 +28,17 @@
 #define HEAP_MAX	(64ull << 20)	/* mallopt() takes no larger threshold */
 #define MANY_ARENAS	(1u << 20)
 #define PAGE		SCENE_PAGE
+#define WINDOW		(32u << 10)
 
 struct look {
 	const struct scene_find *f;
-	unsigned nr;			/* chunks looked at */
-	uint64_t at;			/* a page of the process's memory; neighbours in a list are often neighbours in memory */
+	unsigned most;			/* chunks that are counted in all */
+	unsigned nr;			/* looked at, some of them again */
+	bool again;			/* something had to be */
+	/* neighbours in a list are often neighbours in memory: a piece of it, aligned to its size */
+	uint64_t last, at;
 	size_t held;
-	unsigned char page[PAGE];
+	unsigned char window[WINDOW];
 };
 
 struct arena {
@@ -49,16 +53,31 @@ struct sum { uint64_t bytes, chunks; };
 
 enum walk { WALK_WHOLE, WALK_BROKEN, WALK_LONG };
 
+static bool is_held(const struct look *k, uint64_t address, size_t nr)
+{
+	return address - k->at < k->held && k->held - (address - k->at) >= nr * 8;
+}
+
 static bool words_read(struct look *k, uint64_t address, uint64_t *to, size_t nr)
 {
-	if (address - k->at >= k->held || k->held - (address - k->at) < nr * 8) {
-		k->at = address & ~(PAGE - 1);
-		k->held = scene_read(k->f, k->at, k->page, PAGE);
+	bool near = address - k->last + WINDOW < 2 * WINDOW;
+
+	k->last = address;
+	if (near && !is_held(k, address, nr)) {
+		k->at = address & ~(uint64_t)(WINDOW - 1);
+		k->held = scene_read(k->f, k->at, k->window, WINDOW);
 	}
-	if (address - k->at >= k->held || k->held - (address - k->at) < nr * 8)
+	if (!is_held(k, address, nr))
 		return scene_read(k->f, address, to, nr * 8) == nr * 8;
-	memcpy(to, k->page + (address - k->at), nr * 8);
+	memcpy(to, k->window + (address - k->at), nr * 8);
 	return true;
+}
+
+/* What is held may be old. */
+static void look_again(struct look *k)
+{
+	k->again = true;
+	k->held = 0;
 }
 
 /* ---- lists ------------------------------------------------------------------------------------------------- */
@@ -81,7 +100,7 @@ static enum walk bin_walk(struct look *k, const struct arena *a, uint64_t bin, c
 	uint64_t before = bin, chunk = link[0], word[3];
 
 	while (chunk != bin) {
-		if (k->nr++ >= FIGURES_MAX_CHUNKS)
+		if (s->chunks >= k->most || k->nr++ >= 2 * k->most)
 			return WALK_LONG;
 		if (!chunk || chunk & 15 || !words_read(k, chunk + 8, word, 3) || word[2] != before || !sum_add(a, word[0], s))
 			return WALK_BROKEN;
@@ -100,7 +119,7 @@ static enum walk fast_walk(struct look *k, const struct arena *a, uint64_t first
 	uint64_t chunk = first, word[2], remembered = 0, until = 1;
 
 	for (uint64_t nr = 0; chunk; nr++) {
-		if (k->nr++ >= FIGURES_MAX_CHUNKS)
+		if (s->chunks >= k->most || k->nr++ >= 2 * k->most)
 			return WALK_LONG;
 		if (chunk & 15 || chunk == remembered || !words_read(k, chunk + 8, word, 2) || SIZE(word[0]) != bytes || !sum_add(a, word[0], s))
 			return WALK_BROKEN;
@@ -134,7 +153,7 @@ static enum walk bins_walk(struct look *k, const struct arena *a, struct sum *s)
 		walk = bin_walk(k, a, at - 16, link, &sum);
 		for (unsigned n = 1; walk == WALK_BROKEN && n < LIST_TRIES; n++) {
 			sum = *s;
-			k->held = 0;
+			look_again(k);
 			if (scene_read(k->f, at, link, sizeof(link)) == sizeof(link))
 				walk = bin_walk(k, a, at - 16, link, &sum);
 		}
@@ -157,7 +176,7 @@ static enum walk fast_bins_walk(struct look *k, const struct arena *a, struct su
 		memcpy(&first, a->state.byte + at + i * 8, sizeof(first));
 		for (unsigned n = 0; walk == WALK_BROKEN && n < LIST_TRIES; n++) {
 			if (n)
-				k->held = 0;
+				look_again(k);
 			if (n && scene_read(k->f, a->bins - a->before + at + i * 8, &first, sizeof(first)) != sizeof(first))
 				break;
 			for (int mangled = 1; walk == WALK_BROKEN && mangled >= 0; mangled--) {
@@ -220,13 +239,18 @@ static void arena_count(struct look *k, struct arena *a, uint64_t most_bytes, st
 	c->is = HEAP_FIGURES_SENSELESS;
 	for (unsigned n = 0; n < TRIES && c->is != HEAP_FIGURES_KNOWN; n++) {
 		struct count now;
-		enum walk walk = arena_walk(k, a, most_bytes, &now);
-		bool still = !a->state.locked && state_read(k, a, a->after.byte) &&
+		enum walk walk;
+		bool still;
+
+		if (n)
+			look_again(k);
+		walk = arena_walk(k, a, most_bytes, &now);
+		still = !a->state.locked && state_read(k, a, a->after.byte) &&
 			     !memcmp(a->state.byte, a->after.byte, a->before + TAIL_WORDS * 8);
 
-		now.is = walk == WALK_LONG ? HEAP_FIGURES_MANY : walk == WALK_BROKEN ? HEAP_FIGURES_BUSY
-			 : still	   ? HEAP_FIGURES_KNOWN : HEAP_FIGURES_CHANGED;
-		if (now.is == HEAP_FIGURES_BUSY && (still || c->is == HEAP_FIGURES_CHANGED))
+		now.is = walk == WALK_WHOLE ? still ? HEAP_FIGURES_KNOWN : HEAP_FIGURES_CHANGED
+			 : walk == WALK_LONG && !k->again ? HEAP_FIGURES_MANY : HEAP_FIGURES_BUSY;
+		if (walk != WALK_WHOLE && (c->is == HEAP_FIGURES_CHANGED || (walk == WALK_BROKEN && still)))
 			continue;
 		*c = now;
 		if (walk == WALK_LONG)
@@ -323,7 +347,7 @@ static void add(struct heap_allocator *a, const struct count *c)
 	a->fast_chunks += c->fast.chunks;
 }
 
-int figures_count(const struct scene_find *f, const struct glibc *g, size_t main, struct heap_allocator *a)
+int figures_count(const struct scene_find *f, const struct glibc *g, size_t main, unsigned max_chunks, struct heap_allocator *a)
 {
 	struct look *k = calloc(1, sizeof(*k));
 	struct heap_allocator sum = { .path = a->path, .taken_ns = a->taken_ns, .outside = a->outside };
@@ -335,6 +359,7 @@ int figures_count(const struct scene_find *f, const struct glibc *g, size_t main
 	if (!k)
 		return -ENOMEM;
 	k->f = f;
+	k->most = max_chunks;
 	vec_each(&f->ranges, r)
 		most_bytes += r->end - r->start;
 	for (size_t i = main; i < g->arenas.nr && (i == main || !is_main(g, g->arenas.v[i].state)); i++) {

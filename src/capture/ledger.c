@@ -308,6 +308,18 @@ int ledger_read(struct ledger_map *m, const struct ledger_options *o, struct hea
 	return rc;
 }
 
+int ledger_read_names(struct ledger_map *m, struct heap *h)
+{
+	const struct ledger_options o = { .running = true };
+	struct ledger_reader r = { .m = m, .o = &o, .h = h, .l = malloc(sizeof(*r.l)) };
+	int rc = r.l ? ledger_reader_refresh(&r) : -ENOMEM;
+
+	if (!rc)
+		rc = read_names(&r);
+	free(r.l);
+	return rc;
+}
+
 /* ---- as a source ----------------------------------------------------------------------------- */
 
 static int parse_pid(const char *what, pid_t *pid, struct err *e)
@@ -334,7 +346,7 @@ static int capture_ledger_read(const char *what, uint64_t max_bytes, struct heap
 		return rc;
 	m->max_bytes = max_bytes;
 	rc = ledger_read(m, &o, out, e);
-	if (!rc && figures_read(o.pid, ledger_map_tick(m) * PMM_TICK_NS, *out) < 0) {
+	if (!rc && figures_read(o.pid, ledger_map_tick(m) * PMM_TICK_NS, FIGURES_MAX_CHUNKS, *out) < 0) {
 		heap_free(*out);
 		rc = err_set(e, -ENOMEM, "not enough memory to read the allocator's figures");
 	}

@@ -44,6 +44,9 @@ struct ledger_options {
 int ledger_read(struct ledger_map *m, const struct ledger_options *o, struct heap **out,
 		struct err *e);
 
+/* Only what the process and its allocator are called. 0, -EBADMSG, -ENOMEM. */
+int ledger_read_names(struct ledger_map *m, struct heap *h);
+
 /* Sums over contexts only; heap events, no mappings. */
 struct ledger_totals {
 	uint64_t time_ns;		/* the tree's clock */

@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "src/capture/figures.h"
 #include "src/capture/message.h"
 #include "src/target/proc.h"
 
@@ -117,6 +118,7 @@ void watched_free(struct watched *w)
 	if (!w)
 		return;
 	series_fini(&w->series);
+	figures_last_fini(&w->figures);
 	ledger_map_close(w->map);
 	if (w->head)
 		munmap(w->head, HEAD_BYTES);
@@ -192,6 +194,8 @@ bool watched_tick(struct watched *w, uint64_t now_ns)
 			return false;
 		w->series_begun = true;
 	}
+	if (!w->ended)
+		figures_last_tick(&w->figures, w->map, w->pid, now_ns);
 	if (!series_due(&w->series, now_ns))
 		return false;
 	if (w->pid > 0)
@@ -288,7 +292,14 @@ static int read_heap(struct watched *w, bool no_blocks, struct heap **out, struc
 
 int watched_read(struct watched *w, struct heap **out, struct err *e)
 {
-	return read_heap(w, false, out, e);
+	int rc = read_heap(w, false, out, e);
+
+	if (rc)
+		return rc;
+	if (!w->ended)
+		figures_read(w->pid, (*out)->taken_ns, FIGURES_MAX_CHUNKS, *out);	/* without memory there are those of before */
+	figures_last_give(&w->figures, *out);
+	return 0;
 }
 
 /* Is there a reason to read the heap? One load where there is none. */

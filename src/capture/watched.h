@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "src/capture/figures_last.h"
 #include "src/capture/ledger.h"
 #include "src/capture/ledger_tree.h"
 #include "src/capture/series.h"
@@ -45,6 +46,7 @@ struct watched {
 		uint64_t next_ns;	/* look again not before */
 		uint64_t next_again_ns;	/* ... and for those that came again */
 	} noted;
+	struct figures_last figures;
 };
 
 /*

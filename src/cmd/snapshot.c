@@ -55,7 +55,7 @@ static bool may_answer(int figures)
 /* The allocator's own figures into a heap, from outside or, where that cannot be, by asking the process and reading its ledger anew. */
 static int add_figures(struct ledger_map *m, const struct ledger_options *o, struct heap **h, struct err *e)
 {
-	int rc = figures_read(o->pid, ledger_map_tick(m) * PMM_TICK_NS, *h), answer;
+	int rc = figures_read(o->pid, ledger_map_tick(m) * PMM_TICK_NS, FIGURES_MAX_CHUNKS, *h), answer;
 
 	if (rc < 0)
 		return rc;

@@ -7,7 +7,8 @@
 #include "src/view/facts.h"
 #include "src/view/report_part.h"
 
-#define OLD_NS	100000000u		/* figures that are older than that show their age */
+#define OLD_NS	100000000u		/* figures of a running process that are older than that show their age */
+#define TICK_NS	10000000u
 
 /* JSON's word for enum heap_figures; NULL: nothing is missing. */
 static const char *const why_word[HEAP_NR_FIGURES] = {
@@ -131,6 +132,22 @@ static void uncounted_row(struct table *t, const struct heap_allocator *a, const
 	table_setf(t, FACT_TEXT, "what is used and free is not known, because %s", why_text[a->why]);
 }
 
+/* Those that were read from outside are not of a process's very end. */
+static void age_row(struct table *t, const struct heap *h)
+{
+	const struct heap_allocator *a = &h->allocator;
+	uint64_t age_ns = h->taken_ns > a->taken_ns ? h->taken_ns - a->taken_ns : 0;
+	bool running = h->end == HEAP_RUNNING;
+
+	if (running ? age_ns < OLD_NS : !a->outside && age_ns < OLD_NS)
+		return;
+	facts_row(t, "");
+	if (age_ns < 2 * TICK_NS)
+		table_set_const(t, FACT_TEXT, "(as it was shortly before the end)");
+	else
+		table_setf(t, FACT_TEXT, "(as it was about %s before %s)", fmt_duration(age_ns).s, running ? "that" : "the end");
+}
+
 void report_allocator_rows(struct table *t, const struct heap *h)
 {
 	const struct heap_allocator *a = &h->allocator;
@@ -148,9 +165,5 @@ void report_allocator_rows(struct table *t, const struct heap *h)
 		counted_row(t, a, name, arenas);
 	else
 		uncounted_row(t, a, name, arenas);
-	if (h->taken_ns > a->taken_ns && h->taken_ns - a->taken_ns >= OLD_NS) {
-		facts_row(t, "");
-		table_setf(t, FACT_TEXT, "these are figures of %s before %s", fmt_duration(h->taken_ns - a->taken_ns).s,
-			   h->end == HEAP_RUNNING ? "this report" : "the end");
-	}
+	age_row(t, h);
 }

@@ -260,7 +260,7 @@ static struct heap_allocator ask(pid_t pid, const char *path)
 	struct heap *h = heap_of(path);
 	struct heap_allocator a;
 
-	assert_true(figures_read(pid, 7, h) >= 0);
+	assert_true(figures_read(pid, 7, FIGURES_MAX_CHUNKS, h) >= 0);
 	a = h->allocator;
 	a.path = NULL;
 	heap_free(h);
@@ -411,7 +411,7 @@ static void what_was_there_stays(void **state)
 	h->allocator.valid = true;
 	h->allocator.used_bytes = 42;
 	h->allocator.taken_ns = 3;
-	assert_int_equal(figures_read(getpid(), 7, h), HEAP_FIGURES_OTHER);
+	assert_int_equal(figures_read(getpid(), 7, FIGURES_MAX_CHUNKS, h), HEAP_FIGURES_OTHER);
 	assert_true(h->allocator.valid);
 	assert_int_equal(h->allocator.used_bytes, 42);
 	assert_int_equal(h->allocator.taken_ns, 3);

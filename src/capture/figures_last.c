@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The allocator's last figures of a process that is watched. */
+#include "src/capture/figures_last.h"
+
+#include <time.h>
+
+#include "src/capture/figures.h"
+#include "src/capture/ledger.h"
+
+#define FIRST_NS	20000000u	/* before the first look, in which there is nothing worth knowing */
+#define REST_NS		20000000u	/* between two looks, at least ... */
+#define REST		500		/* ... and times what the look took ... */
+#define REST_EARLY	100		/* ... in the first second, which for many programs is all there is */
+#define EARLY_NS	1000000000u
+#define SAME_NS		20000000u	/* what the agent takes at exit() is of the end, give or take two ticks of the clock */
+#define MAX_CHUNKS	4096u		/* counted: the monitor's clock must not wait for longer than a tick */
+
+static uint64_t cpu_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000ull + (uint64_t)ts.tv_nsec;
+}
+
+/* Does it pay to ask again? */
+static bool may_know(int figures)
+{
+	return figures != HEAP_FIGURES_OTHER && figures != HEAP_FIGURES_DENIED;
+}
+
+static int ask(struct figures_last *l, struct ledger_map *m, pid_t pid, uint64_t now_ns)
+{
+	if (!l->asked) {
+		l->asked = heap_new();
+		if (!l->asked || ledger_read_names(m, l->asked)) {
+			heap_free(l->asked);
+			l->asked = NULL;
+			return HEAP_FIGURES_GONE;
+		}
+	}
+	return figures_read(pid, now_ns, MAX_CHUNKS, l->asked);
+}
+
+void figures_last_tick(struct figures_last *l, struct ledger_map *m, pid_t pid, uint64_t now_ns)
+{
+	uint64_t start, rest;
+	int rc;
+
+	if (!l->next_ns) {
+		l->start_ns = now_ns;
+		l->next_ns = now_ns + FIRST_NS;
+	}
+	if (now_ns < l->next_ns || pid <= 0)
+		return;
+	start = cpu_ns();
+	rc = ask(l, m, pid, now_ns);
+	rest = (cpu_ns() - start) * (now_ns - l->start_ns < EARLY_NS ? REST_EARLY : REST);
+	l->next_ns = may_know(rc) ? now_ns + (rest > REST_NS ? rest : REST_NS) : UINT64_MAX;
+}
+
+void figures_last_give(const struct figures_last *l, struct heap *h)
+{
+	const struct heap_allocator *last = l->asked ? &l->asked->allocator : NULL;
+	char *path = h->allocator.path;
+
+	if (!last || !last->valid || h->end == HEAP_REPLACED)
+		return;
+	if (h->allocator.valid && (h->allocator.taken_ns + SAME_NS >= h->taken_ns || h->allocator.taken_ns >= last->taken_ns))
+		return;
+	h->allocator = *last;
+	h->allocator.path = path;
+}
+
+void figures_last_fini(struct figures_last *l)
+{
+	heap_free(l->asked);
+	l->asked = NULL;
+}

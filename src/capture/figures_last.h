@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The allocator's last figures of a process that is watched, for when it is killed, or has too many free chunks to be asked at its end. Taken now and
+ * then, which costs the monitor 1/500 of its time (1/100 at first); where there are many free chunks they are not counted.
+ */
+#ifndef CAPTURE_FIGURES_LAST_H
+#define CAPTURE_FIGURES_LAST_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "src/capture/ledger_map.h"
+#include "src/model/heap.h"
+
+struct figures_last {
+	struct heap *asked;		/* nothing but names and figures; NULL = nobody has asked yet */
+	uint64_t start_ns;
+	uint64_t next_ns;		/* ask again not before; 0 = begin to count from now on */
+};
+
+/* Ask when it is time, as far as that can be done; who has the process's ledger at `m` need not know whether it could. */
+void figures_last_tick(struct figures_last *l, struct ledger_map *m, pid_t pid, uint64_t now_ns);
+
+/* Into the heap of that process, where it has none that are newer. */
+void figures_last_give(const struct figures_last *l, struct heap *h);
+
+void figures_last_fini(struct figures_last *l);
+
+#endif
