@@ -28,7 +28,8 @@
  *		aligned_alloc memalign valloc pvalloc new new[] new-aligned new[]-aligned mmap other;
  *		mmap makes it a mapping site.
  *	allocator PATH arena=SIZE used=SIZE free=SIZE free-chunks=N fast-chunks=N fast-bytes=SIZE
- *		mmapped-chunks=N mmapped-bytes=SIZE top=SIZE at=TIME
+ *		mmapped-chunks=N mmapped-bytes=SIZE top=SIZE at=TIME arenas=N [0] source=mallinfo2|memory [mallinfo2]
+ *		why=changed|busy|many|other|shape|several|senseless|denied|gone|long|locked [known]
  *	mapping	mmap-failed=N mremaps=N grown=SIZE shrunk=SIZE brks=N brk=SIZE brk-peak=SIZE
  *		(mmap and munmap: from the sites)
  *	point TIME live=SIZE blocks=N allocs=N rss=SIZE
@@ -210,6 +211,10 @@ static void do_site(struct fake_heap *f, struct recipe_line *l)
 
 static void do_allocator(struct fake_heap *f, struct recipe_line *l)
 {
+	static const char *const source[] = { "mallinfo2", "memory" };
+	static const char *const why[HEAP_NR_FIGURES] = {
+		"known", "changed", "busy", "many", "other", "shape", "several", "senseless", "denied", "gone", "long", "locked",
+	};
 	struct heap_allocator *a = &f->h->allocator;
 	const char *path = recipe_bare(l);
 	char *copy = path ? strdup(path) : NULL;
@@ -220,7 +225,10 @@ static void do_allocator(struct fake_heap *f, struct recipe_line *l)
 	}
 	free(a->path);
 	a->path = copy;
-	a->valid = true;
+	a->why = (uint8_t)recipe_choice(l, "why", why, HEAP_NR_FIGURES, HEAP_FIGURES_KNOWN);
+	a->valid = a->why <= HEAP_FIGURES_MANY;
+	a->outside = recipe_choice(l, "source", source, COUNT_OF(source), 0);
+	a->nr_arenas = recipe_count(l, "arenas", 0);
 	a->taken_ns = recipe_time(l, "at", 0);
 	a->arena_bytes = recipe_size(l, "arena", 0);
 	a->used_bytes = recipe_size(l, "used", 0);

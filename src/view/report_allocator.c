@@ -10,9 +10,9 @@
 #define OLD_NS	100000000u		/* figures of a running process that are older than that show their age */
 #define TICK_NS	10000000u
 
-/* JSON's word for enum heap_figures; NULL: nothing is missing. */
+/* JSON's words for what is missing; NULL: nothing. */
 static const char *const why_word[HEAP_NR_FIGURES] = {
-	[HEAP_FIGURES_CHANGED] = "changed",	    [HEAP_FIGURES_BUSY] = "busy",	[HEAP_FIGURES_MANY] = "many_chunks",
+	[HEAP_FIGURES_BUSY] = "busy",		    [HEAP_FIGURES_MANY] = "many_chunks",
 	[HEAP_FIGURES_OTHER] = "other_allocator",   [HEAP_FIGURES_SHAPE] = "not_found", [HEAP_FIGURES_SEVERAL] = "several",
 	[HEAP_FIGURES_SENSELESS] = "written_over",  [HEAP_FIGURES_DENIED] = "denied",	[HEAP_FIGURES_GONE] = "gone",
 	[HEAP_FIGURES_LONG] = "many_chunks_at_exit", [HEAP_FIGURES_LOCKED] = "locked_at_exit",
@@ -24,8 +24,8 @@ static const char *const why_text[HEAP_NR_FIGURES] = {
 	[HEAP_FIGURES_SHAPE] = "no arena of glibc's was found in it: another allocator, or a version that pmm does not know",
 	[HEAP_FIGURES_SEVERAL] = "the program uses several copies of the C library",
 	[HEAP_FIGURES_SENSELESS] = "its lists of free chunks contradict each other: something has written over them",
-	[HEAP_FIGURES_DENIED] = "the process's memory may not be read (see 'pmm doctor')",
-	[HEAP_FIGURES_GONE] = "the process ended before they were read",
+	[HEAP_FIGURES_DENIED] = "the program's memory may not be read (see 'pmm doctor')",
+	[HEAP_FIGURES_GONE] = "the program ended before they were read",
 	[HEAP_FIGURES_LONG] = "counting its free chunks could have held up the program's exit",
 	[HEAP_FIGURES_LOCKED] = "the allocator may have been locked when the program ended",
 };
@@ -33,8 +33,8 @@ static const char *const why_text[HEAP_NR_FIGURES] = {
 /* Where nobody got to ask it. */
 static const char *const end_text[] = {
 	[HEAP_RUNNING] = "it was not asked", [HEAP_EXITED] = "it gave none when the program ended",
-	[HEAP_KILLED] = "the process was killed", [HEAP_GONE] = "the process ended without exit()",
-	[HEAP_REPLACED] = "another program took the process over",
+	[HEAP_KILLED] = "the program was killed", [HEAP_GONE] = "the program ended without exit()",
+	[HEAP_REPLACED] = "another program took its place",
 };
 
 static const char *end_word(const struct heap *h)
@@ -52,7 +52,8 @@ static const struct column allocator_columns[] = {
 	{ "fast_bytes", NULL, UNIT_BYTES },    { "fast_chunks", NULL, UNIT_COUNT },
 	{ "mmapped_bytes", NULL, UNIT_BYTES }, { "mmapped_chunks", NULL, UNIT_COUNT },
 	{ "top_bytes", NULL, UNIT_BYTES },     { "arenas", NULL, UNIT_COUNT },
-	{ "source", NULL, UNIT_TEXT },	       { "unknown", NULL, UNIT_TEXT },
+	{ "source", NULL, UNIT_TEXT },	       { "approximate", NULL, UNIT_BOOL },
+	{ "unknown", NULL, UNIT_TEXT },
 };
 
 static void set_figures(struct table *t, const struct heap *h)
@@ -76,6 +77,8 @@ static void set_figures(struct table *t, const struct heap *h)
 	if (a->nr_arenas)
 		table_set(t, c, a->nr_arenas);
 	table_set_const(t, c + 1, a->outside ? "memory" : "mallinfo2");
+	if (heap_figures_counted(a))
+		table_set(t, c + 2, a->why == HEAP_FIGURES_CHANGED);
 }
 
 void report_allocator_record(struct report *r, struct table *t)
@@ -104,6 +107,8 @@ static void unknown_row(struct table *t, const struct heap *h)
 	const struct heap_allocator *a = &h->allocator;
 	const char *name = a->path && a->path[0] ? report_basename(a->path) : NULL;
 
+	if (a->why == HEAP_FIGURES_OTHER && name && str_starts(name, "libc.so"))
+		name = a->path;			/* the name alone could be glibc's */
 	if (a->why == HEAP_FIGURES_OTHER)
 		table_setf(t, FACT_TEXT, "figures not known, because the program uses %s, and pmm can read glibc's only", name ? name : "another allocator");
 	else
@@ -145,7 +150,7 @@ static void age_row(struct table *t, const struct heap *h)
 	if (age_ns < 2 * TICK_NS)
 		table_set_const(t, FACT_TEXT, "(as it was shortly before the end)");
 	else
-		table_setf(t, FACT_TEXT, "(as it was about %s before %s)", fmt_duration(age_ns).s, running ? "that" : "the end");
+		table_setf(t, FACT_TEXT, "(as it was about %s before %s)", fmt_duration(age_ns).s, running ? "the rest of this report" : "the end");
 }
 
 void report_allocator_rows(struct table *t, const struct heap *h)

@@ -30,7 +30,7 @@ static const char rich_recipe[] =
 	"site main@/lib/a.so>other kind=calloc size=4000 allocs=3 first=7s\n"
 	"site - size=1\n"
 	"site +0x999 kind=mmap size=8K allocs=2 frees=1 last=9s\n"
-	"allocator /lib/libc.so.6 arena=1M used=3 free=4 free-chunks=5 fast-chunks=6 fast-bytes=7 "
+	"allocator /lib/libc.so.6 source=memory arenas=3 why=changed arena=1M used=3 free=4 free-chunks=5 fast-chunks=6 fast-bytes=7 "
 	"mmapped-chunks=8 mmapped-bytes=9 top=10 at=11s\n"
 	"mapping mmap-failed=1 mremaps=2 grown=3 shrunk=4 brks=5 brk=6 brk-peak=7\n"
 	"point 1s live=10 blocks=2 allocs=3 rss=4K\npoint 2s live=11\n"

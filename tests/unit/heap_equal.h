@@ -35,7 +35,8 @@ static const struct field heap_equal_head[] = {
 	FIELD(heap, allocator.taken_ns), FIELD_TEXT(heap, allocator.path), FIELD(heap, allocator.arena_bytes),
 	FIELD(heap, allocator.used_bytes), FIELD(heap, allocator.free_bytes), FIELD(heap, allocator.free_chunks),
 	FIELD(heap, allocator.fast_chunks), FIELD(heap, allocator.fast_bytes), FIELD(heap, allocator.mmapped_chunks),
-	FIELD(heap, allocator.mmapped_bytes), FIELD(heap, allocator.top_bytes),
+	FIELD(heap, allocator.mmapped_bytes), FIELD(heap, allocator.top_bytes), FIELD(heap, allocator.outside), FIELD(heap, allocator.why),
+	FIELD(heap, allocator.nr_arenas),
 };
 
 static const struct field heap_equal_block[] = {

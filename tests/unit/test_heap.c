@@ -172,6 +172,16 @@ static void each_sum_is_looked_at(void **state)
 	EXPECT_WHY(h->live_blocks = 1, "live blocks: the sites add up to 5, the total is 1");
 }
 
+static void figures_have_their_rules(void **state)
+{
+	static const char contradiction[] = "what is known of the allocator's figures contradicts itself";
+
+	(void)state;
+	EXPECT_WHY(h->allocator.why = HEAP_NR_FIGURES, contradiction);
+	EXPECT_WHY((h->allocator.valid = true, h->allocator.why = HEAP_FIGURES_OTHER), contradiction);
+	EXPECT_WHY((h->allocator.valid = false, h->allocator.why = HEAP_FIGURES_MANY), contradiction);
+}
+
 static void leaks_have_their_rules(void **state)
 {
 	(void)state;
@@ -231,6 +241,7 @@ int main(void)
 		cmocka_unit_test(what_is_out_of_order_is_found),
 		cmocka_unit_test(texts_are_utf8),
 		cmocka_unit_test(sums_must_agree_when_all_was_seen),
+		cmocka_unit_test(figures_have_their_rules),
 		cmocka_unit_test(leaks_have_their_rules),
 		cmocka_unit_test(findings_have_their_rules),
 		cmocka_unit_test(each_sum_is_looked_at),

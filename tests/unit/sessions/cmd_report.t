@@ -727,7 +727,9 @@ $ pmm report --json fake:demo.recipe
       "fast_chunks": 2,
       "mmapped_bytes": 135168,
       "mmapped_chunks": 1,
-      "top_bytes": 524288
+      "top_bytes": 524288,
+      "source": "mallinfo2",
+      "approximate": false
     },
     "mapping": {
       "mmap_calls": 3,
@@ -826,7 +828,7 @@ $ pmm report --top-down fake:tree.recipe
     total       20   9.77 KiB  9.77 KiB
   
   Memory around it
-    allocator  unknown: not asked for its figures (killed, not glibc, or too many free chunks to count at exit); 'pmm snapshot PID' asks
+    allocator  figures not known, because it gave none when the program ended
     ledger     0 B of at most 0 B; 0 of 0 slots used
   
   Threads by bytes allocated
@@ -874,7 +876,7 @@ $ pmm report --bottom-up --top 2 fake:tree.recipe
     total       20   9.77 KiB  9.77 KiB
   
   Memory around it
-    allocator  unknown: not asked for its figures (killed, not glibc, or too many free chunks to count at exit); 'pmm snapshot PID' asks
+    allocator  figures not known, because it gave none when the program ended
     ledger     0 B of at most 0 B; 0 of 0 slots used
   
   Threads by bytes allocated
@@ -967,7 +969,9 @@ $ pmm report --top-down --depth 2 --json fake:tree.recipe
       {"class": "untracked", "max_bytes": null, "malloc": null, "calloc": null, "realloc": null, "aligned": null, "new": null, "other": null, "calls": null, "free": 0, "allocated_bytes": null, "freed_bytes": null, "in_use_bytes": null, "failed": null}
     ],
     "lifetimes": [],
-    "allocator": {},
+    "allocator": {
+      "unknown": "not_asked"
+    },
     "mapping": {
       "mmap_calls": 0,
       "mmap_bytes": 0,
@@ -1208,7 +1212,7 @@ $ printf 'watch mode=sampled sample=1000\nsite main allocs=4 size=1000 samples-i
     total        4   3.91 KiB  3.91 KiB
   
   Memory around it
-    allocator  unknown: not asked for its figures (killed, not glibc, or too many free chunks to count at exit); 'pmm snapshot PID' asks
+    allocator  figures not known, because it gave none when the program ended
     ledger     0 B of at most 0 B; 0 of 0 slots used
   
   Threads by bytes allocated
@@ -1246,7 +1250,7 @@ $ printf 'process taken=1s\ndrop block-full=5 bytes=100\nwatch off=2 min-size=32
     total       1       64 B    64 B
   
   Memory around it
-    allocator  unknown: not asked for its figures (killed, not glibc, or too many free chunks to count at exit); 'pmm snapshot PID' asks
+    allocator  figures not known, because it gave none when the program ended
     ledger     0 B of at most 0 B; 0 of 0 slots used
   
   Threads by bytes allocated
@@ -1265,7 +1269,7 @@ $ printf '\n' >empty; pmm report fake:empty
     mode     exact: every call
   
   Memory around it
-    allocator  unknown: not asked for its figures (killed, not glibc, or too many free chunks to count at exit); 'pmm snapshot PID' asks
+    allocator  figures not known, because it gave none when the program ended
     ledger     0 B of at most 0 B; 0 of 0 slots used
   
   Threads by bytes allocated
@@ -1342,7 +1346,9 @@ $ pmm report --json fake:empty
       {"class": "untracked", "max_bytes": null, "malloc": null, "calloc": null, "realloc": null, "aligned": null, "new": null, "other": null, "calls": null, "free": 0, "allocated_bytes": null, "freed_bytes": null, "in_use_bytes": null, "failed": null}
     ],
     "lifetimes": [],
-    "allocator": {},
+    "allocator": {
+      "unknown": "not_asked"
+    },
     "mapping": {
       "mmap_calls": 0,
       "mmap_bytes": 0,
@@ -1383,14 +1389,76 @@ $ for end in running gone replaced; do printf "process taken=1s end=$end status=
     process  fake, pid 4242, ran 1.00 s from 2023-11-14 22:13:20, replaced itself through exec
 # made-up heaps that are too long to show: sums of all that is printed
 $ for seed in 1 2 3; do printf "generate sites=40 blocks=600 depth=6 modules=3 threads=3 points=9 seed=$seed\n" >generated; pmm report --no-symbols --json --blocks --top 0 fake:generated | cksum; pmm report --no-symbols --blocks --top 0 fake:generated | cksum; done
-  3324723741 296511
-  3867980653 73647
-  3543293934 298320
-  4214625310 74126
-  1851804764 296474
-  2140837936 73510
+  2725841461 296541
+  2388416342 73588
+  2551272655 298350
+  787205329 74067
+  373611008 296504
+  2120871099 73451
 $ printf "generate\n" >generated; pmm report --no-symbols --json --blocks --top 0 fake:generated | cksum
-  1964397186 706046
+  1988798129 706076
 $ pmm leaks --no-symbols --json --top 0 --show all fake:generated | head -3
   pmm: nobody searched for leaks in the process of this capture
   pmm: hint: record another with 'pmm run --leaks', search a running process with 'pmm leaks PID', or a core file with 'pmm leaks --core CORE FILE'
+# the allocator's own figures: of the end, read out of the memory of a process that was killed, near enough, in part, not at all
+$ cat >figures <<'END'
+> printf "process taken=2s end=$1\nallocator $2\nsite main size=10\n" >figures.recipe
+> pmm report fake:figures.recipe | sed -n '/^Memory around it/,/  ledger/p' | sed '1d;$d'
+> pmm report --json fake:figures.recipe | jq -c .allocator
+> END
+$ sh ./figures exited '/lib/libc.so.6 arena=100K used=60K free=40K free-chunks=3 at=2s'
+    allocator  libc.so.6: 100 KiB from the system, 60.0 KiB used, 40.0 KiB free in 3 chunks
+               0 B more in 0 chunks of mmap; 0 B in 0 chunks of the fast lists; 0 B at the top
+  {"path":"/lib/libc.so.6","taken_ns":2000000000,"arena_bytes":102400,"used_bytes":61440,"free_bytes":40960,"free_chunks":3,"fast_bytes":0,"fast_chunks":0,"mmapped_bytes":0,"mmapped_chunks":0,"top_bytes":0,"source":"mallinfo2","approximate":false}
+$ sh ./figures exited '/lib/libc.so.6 arena=100K used=60K free=40K free-chunks=3 at=1s'
+    allocator  libc.so.6: 100 KiB from the system, 60.0 KiB used, 40.0 KiB free in 3 chunks
+               0 B more in 0 chunks of mmap; 0 B in 0 chunks of the fast lists; 0 B at the top
+               (as it was about 1.00 s before the end)
+  {"path":"/lib/libc.so.6","taken_ns":1000000000,"arena_bytes":102400,"used_bytes":61440,"free_bytes":40960,"free_chunks":3,"fast_bytes":0,"fast_chunks":0,"mmapped_bytes":0,"mmapped_chunks":0,"top_bytes":0,"source":"mallinfo2","approximate":false}
+$ sh ./figures killed '/lib/libc.so.6 arena=100K used=60K free=40K free-chunks=3 mmapped-bytes=1M mmapped-chunks=1 at=1900ms arenas=1 source=memory'
+    allocator  libc.so.6: 100 KiB from the system in 1 arena, 60.0 KiB used, 40.0 KiB free in 3 chunks
+               1.00 MiB more in 1 chunk of mmap; 0 B in 0 chunks of the fast lists; 0 B at the top
+               (as it was about 100 ms before the end)
+  {"path":"/lib/libc.so.6","taken_ns":1900000000,"arena_bytes":102400,"used_bytes":61440,"free_bytes":40960,"free_chunks":3,"fast_bytes":0,"fast_chunks":0,"mmapped_bytes":1048576,"mmapped_chunks":1,"top_bytes":0,"arenas":1,"source":"memory","approximate":false}
+$ sh ./figures killed '/lib/libc.so.6 arena=100K used=60K free=40K free-chunks=3 at=1990ms arenas=2 source=memory why=changed'
+    allocator  libc.so.6: 100 KiB from the system in 2 arenas, about 60.0 KiB used, about 40.0 KiB free in about 3 chunks
+               0 B more in 0 chunks of mmap; 0 B in 0 chunks of the fast lists; 0 B at the top
+               (as it was shortly before the end)
+  {"path":"/lib/libc.so.6","taken_ns":1990000000,"arena_bytes":102400,"used_bytes":61440,"free_bytes":40960,"free_chunks":3,"fast_bytes":0,"fast_chunks":0,"mmapped_bytes":0,"mmapped_chunks":0,"top_bytes":0,"arenas":2,"source":"memory","approximate":true}
+$ sh ./figures running '/lib/libc.so.6 arena=100K at=1950ms arenas=2 source=memory why=busy'
+    allocator  libc.so.6: 100 KiB from the system in 2 arenas; 0 B more in 0 chunks of mmap; 0 B at the top
+               what is used and free is not known, because the program changed its lists too fast to count them
+  {"path":"/lib/libc.so.6","taken_ns":1950000000,"arena_bytes":102400,"mmapped_bytes":0,"mmapped_chunks":0,"top_bytes":0,"arenas":2,"source":"memory","unknown":"busy"}
+$ sh ./figures running '/lib/libc.so.6 arena=100K mmapped-bytes=2M mmapped-chunks=2 top=1K at=500ms arenas=2 source=memory why=many'
+    allocator  libc.so.6: 100 KiB from the system in 2 arenas; 2.00 MiB more in 2 chunks of mmap; 1.00 KiB at the top
+               what is used and free is not known, because there are too many free chunks to count
+               (as it was about 1.50 s before the rest of this report)
+  {"path":"/lib/libc.so.6","taken_ns":500000000,"arena_bytes":102400,"mmapped_bytes":2097152,"mmapped_chunks":2,"top_bytes":1024,"arenas":2,"source":"memory","unknown":"many_chunks"}
+$ for why in other shape several senseless denied gone long locked; do sh ./figures exited "/lib/libx.so why=$why"; done
+    allocator  figures not known, because the program uses libx.so, and pmm can read glibc's only
+  {"path":"/lib/libx.so","unknown":"other_allocator"}
+    allocator  libx.so: figures not known, because no arena of glibc's was found in it: another allocator, or a version that pmm does not know
+  {"path":"/lib/libx.so","unknown":"not_found"}
+    allocator  libx.so: figures not known, because the program uses several copies of the C library
+  {"path":"/lib/libx.so","unknown":"several"}
+    allocator  libx.so: figures not known, because its lists of free chunks contradict each other: something has written over them
+  {"path":"/lib/libx.so","unknown":"written_over"}
+    allocator  libx.so: figures not known, because the program's memory may not be read (see 'pmm doctor')
+  {"path":"/lib/libx.so","unknown":"denied"}
+    allocator  libx.so: figures not known, because the program ended before they were read
+  {"path":"/lib/libx.so","unknown":"gone"}
+    allocator  libx.so: figures not known, because counting its free chunks could have held up the program's exit
+  {"path":"/lib/libx.so","unknown":"many_chunks_at_exit"}
+    allocator  libx.so: figures not known, because the allocator may have been locked when the program ended
+  {"path":"/lib/libx.so","unknown":"locked_at_exit"}
+$ for end in running exited killed gone replaced; do sh ./figures $end '/lib/libc.so.6 why=gone' | tail -1; printf "process end=$end\nsite main\n" >none; pmm report fake:none | grep 'allocator '; done
+  {"path":"/lib/libc.so.6","unknown":"gone"}
+    allocator  figures not known, because it was not asked
+  {"path":"/lib/libc.so.6","unknown":"gone"}
+    allocator  figures not known, because it gave none when the program ended
+  {"path":"/lib/libc.so.6","unknown":"gone"}
+    allocator  figures not known, because the program was killed
+  {"path":"/lib/libc.so.6","unknown":"gone"}
+    allocator  figures not known, because the program ended without exit()
+  {"path":"/lib/libc.so.6","unknown":"gone"}
+    allocator  figures not known, because another program took its place
