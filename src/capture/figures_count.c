@@ -234,23 +234,30 @@ static enum walk arena_walk(struct look *k, struct arena *a, uint64_t most_bytes
 	return walk;
 }
 
+/* Is the state what it was before its lists were followed, and was nobody at work in the arena? */
+static bool is_still(const struct look *k, struct arena *a)
+{
+	return !a->state.locked && state_read(k, a, a->after.byte) && !memcmp(a->state.byte, a->after.byte, a->before + TAIL_WORDS * 8);
+}
+
+/* As often as it takes; what was near enough is kept where there is nothing better. */
 static void arena_count(struct look *k, struct arena *a, uint64_t most_bytes, struct count *c)
 {
 	c->is = HEAP_FIGURES_SENSELESS;
 	for (unsigned n = 0; n < TRIES && c->is != HEAP_FIGURES_KNOWN; n++) {
-		struct count now;
+		struct count now = { .is = HEAP_FIGURES_BUSY };
 		enum walk walk;
 		bool still;
 
 		if (n)
 			look_again(k);
 		walk = arena_walk(k, a, most_bytes, &now);
-		still = !a->state.locked && state_read(k, a, a->after.byte) &&
-			     !memcmp(a->state.byte, a->after.byte, a->before + TAIL_WORDS * 8);
-
-		now.is = walk == WALK_WHOLE ? still ? HEAP_FIGURES_KNOWN : HEAP_FIGURES_CHANGED
-			 : walk == WALK_LONG && !k->again ? HEAP_FIGURES_MANY : HEAP_FIGURES_BUSY;
-		if (walk != WALK_WHOLE && (c->is == HEAP_FIGURES_CHANGED || (walk == WALK_BROKEN && still)))
+		still = is_still(k, a);
+		if (walk == WALK_WHOLE)
+			now.is = still ? HEAP_FIGURES_KNOWN : HEAP_FIGURES_CHANGED;
+		else if (walk == WALK_LONG && !k->again)
+			now.is = HEAP_FIGURES_MANY;
+		else if (c->is == HEAP_FIGURES_CHANGED || (walk == WALK_BROKEN && (still || !now.bytes)))
 			continue;
 		*c = now;
 		if (walk == WALK_LONG)
@@ -293,18 +300,18 @@ static bool fits(const uint64_t *w, unsigned gap, unsigned threshold, struct map
 	return true;
 }
 
-static bool mapped_at(const struct scene_find *f, const uint64_t *w, uint64_t top, bool has_memory, struct mapped *m)
+static bool mapped_at(const struct scene_find *f, const uint64_t *w, bool has_memory, struct mapped *m)
 {
 	if (w[MMAPPED] & (PAGE - 1) || w[MAX_MMAPPED] & (PAGE - 1) || w[MMAPPED] > w[MAX_MMAPPED] || !w[TCACHE_BINS] || w[TCACHE_BINS] > 64 ||
 	    w[TCACHE_BYTES] > 1032)
 		return false;
-	if (has_memory ? !w[SBRK_BASE] || w[SBRK_BASE] > top || !is_memory(f, w[SBRK_BASE]) : w[SBRK_BASE])
+	if (has_memory ? !is_memory(f, w[SBRK_BASE]) : w[SBRK_BASE] != 0)
 		return false;
 	return fits(w, 1, 8, m) || fits(w, 0, 5, m);
 }
 
 /* There is one such place: 1; 0; -ENOMEM. `has_memory`: the main arena has had some. */
-static int mapped_find(const struct scene_find *f, uint64_t state, uint64_t top, bool has_memory, struct mapped *m)
+static int mapped_find(const struct scene_find *f, uint64_t state, bool has_memory, struct mapped *m)
 {
 	const size_t nr = 2 * NEAR_BYTES / 8;
 	const uint64_t start = (state & ~(PAGE - 1)) - NEAR_BYTES;
@@ -316,7 +323,7 @@ static int mapped_find(const struct scene_find *f, uint64_t state, uint64_t top,
 	for (uint64_t at = 0; at < nr * 8; at += PAGE)
 		scene_read(f, start + at, (unsigned char *)word + at, PAGE);
 	for (size_t i = NR_BEFORE; i + NR_BEHIND <= nr; i++)
-		found += mapped_at(f, word + i, top, has_memory, m);
+		found += mapped_at(f, word + i, has_memory, m);
 	free(word);
 	return found == 1;
 }
@@ -376,7 +383,7 @@ int figures_count(const struct scene_find *f, const struct glibc *g, size_t main
 	free(k);
 	/* a thread that is just mapping a chunk has not counted all of it yet */
 	for (unsigned n = 0; !found && n < TRIES; n++)
-		found = mapped_find(f, state, top, top != unused, &m);
+		found = mapped_find(f, state, top != unused, &m);
 	if (found < 0)
 		return found;
 	if (!found)

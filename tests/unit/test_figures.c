@@ -386,6 +386,28 @@ static void busy_process(void **state)
 	end(pid);
 }
 
+/* No more chunks are counted than are asked for; what needs no counting is known. */
+static void many_chunks(void **state)
+{
+	pid_t pid;
+	struct heap *h;
+
+	(void)state;
+	child_seed = 1;
+	pid = begin(churned_child);
+	h = heap_of(LIBC);
+	assert_int_equal(figures_read(pid, 7, (unsigned)(shared->said.ordblks + shared->said.smblks), h), HEAP_FIGURES_KNOWN);
+	check_equal(&h->allocator, &shared->said);
+	assert_int_equal(figures_read(pid, 7, (unsigned)(shared->said.ordblks + shared->said.smblks - 1), h), HEAP_FIGURES_MANY);
+	assert_true(h->allocator.valid && h->allocator.why == HEAP_FIGURES_MANY);
+	assert_int_equal(h->allocator.arena_bytes, shared->said.arena);
+	assert_int_equal(h->allocator.mmapped_bytes, shared->said.hblkhd);
+	assert_int_equal(h->allocator.top_bytes, shared->said.keepcost);
+	assert_int_equal(h->allocator.used_bytes + h->allocator.free_bytes + h->allocator.free_chunks + h->allocator.fast_chunks, 0);
+	heap_free(h);
+	end(pid);
+}
+
 static void other_allocators(void **state)
 {
 	pid_t pid = begin(mapped_child);
@@ -446,6 +468,7 @@ int main(void)
 		cmocka_unit_test(written_over),
 		cmocka_unit_test(locked),
 		cmocka_unit_test(busy_process),
+		cmocka_unit_test(many_chunks),
 		cmocka_unit_test(other_allocators),
 		cmocka_unit_test(what_was_there_stays),
 		cmocka_unit_test(ended),
