@@ -12,6 +12,7 @@
 #define REST		500		/* ... and times what the look took ... */
 #define REST_EARLY	100		/* ... in the first second, which for many programs is all there is */
 #define EARLY_NS	1000000000u
+#define CALM_NS		2000000000u	/* of a process whose heap nothing has happened to, as far as the ledger tells */
 #define SAME_NS		20000000u	/* what the agent takes at exit() is of the end, give or take two ticks of the clock */
 #define MAX_CHUNKS	4096u		/* counted: the monitor's clock must not wait for longer than a tick */
 
@@ -44,6 +45,7 @@ static int ask(struct figures_last *l, struct ledger_map *m, pid_t pid, uint64_t
 
 void figures_last_tick(struct figures_last *l, struct ledger_map *m, pid_t pid, uint64_t now_ns)
 {
+	struct ledger_totals t = { 0 };
 	uint64_t start, rest;
 	int rc;
 
@@ -54,6 +56,11 @@ void figures_last_tick(struct figures_last *l, struct ledger_map *m, pid_t pid, 
 	if (now_ns < l->next_ns || pid <= 0)
 		return;
 	start = cpu_ns();
+	if (!ledger_totals(m, &t) && l->asked && t.allocs + t.frees == l->events && now_ns - l->asked->allocator.taken_ns < CALM_NS) {
+		l->next_ns = now_ns + REST_NS;
+		return;
+	}
+	l->events = t.allocs + t.frees;
 	rc = ask(l, m, pid, now_ns);
 	rest = (cpu_ns() - start) * (now_ns - l->start_ns < EARLY_NS ? REST_EARLY : REST);
 	l->next_ns = may_know(rc) ? now_ns + (rest > REST_NS ? rest : REST_NS) : UINT64_MAX;

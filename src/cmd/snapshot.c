@@ -42,8 +42,7 @@ static void note_view(int answer, const struct heap *h)
 	if (answer < 0)
 		cmd_note("the allocator cannot be asked for its figures; %s", rest);
 	else
-		cmd_note("the allocator was not called within %d ms and gave no figures; %s",
-			 VIEW_WAIT_MS, rest);
+		cmd_note("the allocator gave no figures within %d ms; %s", VIEW_WAIT_MS, rest);
 }
 
 /* Can the process itself be asked for figures that could not be read from outside? It is held up by that as little as its allocator is quick. */
@@ -144,7 +143,7 @@ const struct cmd cmd_snapshot = {
 		"capture. The process is not stopped and does not notice; blocks that come and "
 		"go meanwhile are counted as drift in the report.\n\n"
 		"The allocator's own figures, of glibc's, are read out of the process's memory. "
-		"Where that is not allowed the process itself is asked, which answers with its "
+		"Where that cannot be done the process itself is asked, which answers with its "
 		"next allocation; when none happens within 100 ms, older figures are used and a "
 		"message says so.\n\n"
 		"'pmm report PID' shows the same without writing a file.",

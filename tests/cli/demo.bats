@@ -11,4 +11,5 @@ load lib
 	grep -q "^pmm: peak  *[1-9][0-9.]* MiB" "$T/err"
 	grep -q '^  peak  *[1-9][0-9.]* MiB' "$T/out"
 	grep -q 'xmlSAX2StartElementNs' "$T/out"
+	grep -q '^  allocator  libc.so.6: [1-9]' "$T/out"
 }

@@ -282,13 +282,12 @@ $ cat >running <<'END'
 > END
 > chmod +x running; ./running "" "pmm report --json" | jq -c '.totals? | [.allocs, .frees, .live_blocks]' 2>/dev/null
   [1464,1258,206]
-$ ./running "" "pmm snapshot -o t.pmm" "pmm snapshot -o t.pmm"; pmm report --json t.pmm | jq -c '.totals | [.allocs, .frees, .live_blocks]'
-  pmm: the allocator was not called within TIME and gave no figures; the capture has none
+$ ./running "" "pmm snapshot -o t.pmm" "pmm snapshot -o t.pmm"; pmm report --json t.pmm | jq -c '(.totals | [.allocs, .frees, .live_blocks]), .allocator.source'
   pmm: 76.9 KiB live in 206 blocks of process N, written to 't.pmm'
-  pmm: the allocator was not called within TIME and gave no figures; the capture has none
   pmm: 76.9 KiB live in 206 blocks of process N, written to 't.pmm'
   42
   [1464,1258,206]
+  "memory"
 $ ./running "" "pmm leaks --show all"
   BUILD/tests/prog/attach_victim
     process          attach_victim, pid N, ran TIME, still running
