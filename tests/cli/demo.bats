@@ -6,7 +6,10 @@ load lib
 
 @test "the demonstration names what holds the memory" {
 	need xmllint
-	"$ROOT/tools/demo" "$(dirname "$PMM")" >"$T/out" 2>"$T/err"
+	for _ in 1 2 3 4 5; do		# on a busy machine the program may end before pmm has read its allocator's figures
+		"$ROOT/tools/demo" "$(dirname "$PMM")" >"$T/out" 2>"$T/err"
+		! grep -q '^  allocator  libc.so.6: [1-9]' "$T/out" || break
+	done
 	grep -qx '3154' "$T/out"
 	grep -q "^pmm: peak  *[1-9][0-9.]* MiB" "$T/err"
 	grep -q '^  peak  *[1-9][0-9.]* MiB' "$T/out"

@@ -535,9 +535,36 @@ static void lines_take_no_more_than_there_is(void **state)
 	image_free(&im);
 }
 
+/* The agent said why it did not ask its allocator, or could not be expected to. */
+static void figures_that_were_not_taken(void **state)
+{
+	static const struct { const char *path; uint32_t view; enum heap_figures why; } of[] = {
+		{ "/lib/libc.so.6", PMM_VIEW_NONE, HEAP_FIGURES_KNOWN }, { "/lib/libc.so.6", PMM_VIEW_LONG, HEAP_FIGURES_LONG },
+		{ "/lib/libc.so.6", PMM_VIEW_LOCKED, HEAP_FIGURES_LOCKED }, { "/lib/libc.so.6", 77, HEAP_FIGURES_KNOWN },
+		{ "/lib/libjemalloc.so.2", PMM_VIEW_NONE, HEAP_FIGURES_OTHER },
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < NR(of); i++) {
+		struct image im = image_new();
+		struct heap *h;
+
+		im.l->allocator = image_string(&im, of[i].path, strlen(of[i].path));
+		im.l->allocator_len = (uint32_t)strlen(of[i].path);
+		im.l->allocator_view = (struct pmm_allocator_view){ .valid = of[i].view, .used_bytes = 99 };
+		h = read_image(&im);
+		assert_false(h->allocator.valid);
+		assert_int_equal(h->allocator.why, of[i].why);
+		assert_int_equal(h->allocator.used_bytes, 0);
+		heap_free(h);
+		image_free(&im);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(figures_that_were_not_taken),
 		cmocka_unit_test(an_empty_ledger_is_an_empty_heap),
 		cmocka_unit_test(contexts_that_share_a_site_add_up),
 		cmocka_unit_test(times_are_of_allocations),
