@@ -155,6 +155,15 @@ static void circle_child(void)
 	stay();
 }
 
+/* One chunk of the list is left out. */
+static void skip_child(void)
+{
+	volatile uint64_t **p = chunks_apart();
+
+	p[4][0] = (uintptr_t)p[0] - 16;
+	stay();
+}
+
 static void garbage_size_child(void)
 {
 	volatile uint64_t **p = chunks_apart();
@@ -339,7 +348,7 @@ static void break_refused(void **state)
 
 static void written_over(void **state)
 {
-	static void (*const child[])(void) = { circle_child, garbage_size_child, garbage_link_child, fast_circle_child };
+	static void (*const child[])(void) = { circle_child, skip_child, garbage_size_child, garbage_link_child, fast_circle_child };
 
 	(void)state;
 	for (unsigned i = 0; i < NR(child); i++) {
@@ -349,6 +358,18 @@ static void written_over(void **state)
 		assert_int_equal(a.why, HEAP_FIGURES_SENSELESS);
 		assert_int_equal(a.arena_bytes, 0);
 	}
+}
+
+/* A circle is no reason to say that there are many chunks. */
+static void circle_is_no_crowd(void **state)
+{
+	pid_t pid = begin(fast_circle_child);
+	struct heap *h = heap_of(LIBC);
+
+	(void)state;
+	assert_int_equal(figures_read(pid, 7, 2000, h), HEAP_FIGURES_SENSELESS);
+	heap_free(h);
+	end(pid);
 }
 
 static void locked(void **state)
@@ -466,6 +487,7 @@ int main(void)
 		cmocka_unit_test(mapped_chunks),
 		cmocka_unit_test(break_refused),
 		cmocka_unit_test(written_over),
+		cmocka_unit_test(circle_is_no_crowd),
 		cmocka_unit_test(locked),
 		cmocka_unit_test(busy_process),
 		cmocka_unit_test(many_chunks),
