@@ -63,6 +63,8 @@ void figures_last_tick(struct figures_last *l, struct ledger_map *m, pid_t pid, 
 	l->events = t.allocs + t.frees;
 	rc = ask(l, m, pid, now_ns);
 	rest = (cpu_ns() - start) * (now_ns - l->start_ns < EARLY_NS ? REST_EARLY : REST);
+	if (rc == HEAP_FIGURES_SHAPE && rest < CALM_NS)
+		rest = CALM_NS;		/* it will hardly be found the next time */
 	l->next_ns = may_know(rc) ? now_ns + (rest > REST_NS ? rest : REST_NS) : UINT64_MAX;
 }
 

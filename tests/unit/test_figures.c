@@ -462,6 +462,28 @@ static void what_was_there_stays(void **state)
 	heap_free(h);
 }
 
+/* As another user. */
+static void not_allowed(void **state)
+{
+	pid_t pid, asker;
+	int status;
+
+	(void)state;
+	if (geteuid())
+		skip();
+	pid = begin(mapped_child);
+	asker = fork();
+	if (!asker) {
+		struct heap *h = heap_of(LIBC);
+		int rc = setuid(65533) ? -1 : figures_read(pid, 7, FIGURES_MAX_CHUNKS, h);
+
+		_exit(rc == HEAP_FIGURES_DENIED && !h->allocator.valid && h->allocator.why == HEAP_FIGURES_DENIED ? 0 : 1);
+	}
+	waitpid(asker, &status, 0);
+	assert_int_equal(status, 0);
+	end(pid);
+}
+
 static void ended(void **state)
 {
 	pid_t pid = fork();
@@ -493,6 +515,7 @@ int main(void)
 		cmocka_unit_test(many_chunks),
 		cmocka_unit_test(other_allocators),
 		cmocka_unit_test(what_was_there_stays),
+		cmocka_unit_test(not_allowed),
 		cmocka_unit_test(ended),
 	};
 
