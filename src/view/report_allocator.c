@@ -116,23 +116,37 @@ static void unknown_row(struct table *t, const struct heap *h)
 			   why_text[a->why] ? why_text[a->why] : h->end <= HEAP_REPLACED ? end_text[h->end] : "it was not asked");
 }
 
+/* What there is beside that and in it; what there is none of is left out. */
+static void more_row(struct table *t, const struct heap_allocator *a)
+{
+	struct str s = STR_INIT;
+
+	if (a->mmapped_chunks)
+		str_addf(&s, "%s more in %s of mmap", fmt_bytes(a->mmapped_bytes).s, report_many(a->mmapped_chunks, "chunk").s);
+	if (a->fast_chunks)
+		str_addf(&s, "%s%s in %s of the fast lists", s.len ? "; " : "", fmt_bytes(a->fast_bytes).s, report_many(a->fast_chunks, "chunk").s);
+	if (a->top_bytes)
+		str_addf(&s, "%s%s at the top", s.len ? "; " : "", fmt_bytes(a->top_bytes).s);
+	if (s.len || str_error(&s)) {
+		facts_row(t, "");
+		table_setf(t, FACT_TEXT, "%s", table_text(t, &s));
+	}
+	str_fini(&s);
+}
+
 static void counted_row(struct table *t, const struct heap_allocator *a, const char *name, const char *arenas)
 {
 	const char *about = a->why == HEAP_FIGURES_CHANGED ? "about " : "";
 
 	table_setf(t, FACT_TEXT, "%s: %s from the system%s, %s%s used, %s%s free in %s%s", name, fmt_bytes(a->arena_bytes).s, arenas, about,
 		   fmt_bytes(a->used_bytes).s, about, fmt_bytes(a->free_bytes).s, about, report_many(a->free_chunks, "chunk").s);
-	facts_row(t, "");
-	table_setf(t, FACT_TEXT, "%s more in %s of mmap; %s in %s of the fast lists; %s at the top",
-		   fmt_bytes(a->mmapped_bytes).s, report_many(a->mmapped_chunks, "chunk").s,
-		   fmt_bytes(a->fast_bytes).s, report_many(a->fast_chunks, "chunk").s,
-		   fmt_bytes(a->top_bytes).s);
+	more_row(t, a);
 }
 
 static void uncounted_row(struct table *t, const struct heap_allocator *a, const char *name, const char *arenas)
 {
-	table_setf(t, FACT_TEXT, "%s: %s from the system%s; %s more in %s of mmap; %s at the top", name, fmt_bytes(a->arena_bytes).s, arenas,
-		   fmt_bytes(a->mmapped_bytes).s, report_many(a->mmapped_chunks, "chunk").s, fmt_bytes(a->top_bytes).s);
+	table_setf(t, FACT_TEXT, "%s: %s from the system%s", name, fmt_bytes(a->arena_bytes).s, arenas);
+	more_row(t, a);
 	facts_row(t, "");
 	table_setf(t, FACT_TEXT, "what is used and free is not known, because %s", why_text[a->why]);
 }

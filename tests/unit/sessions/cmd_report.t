@@ -1408,29 +1408,27 @@ $ cat >figures <<'END'
 > END
 $ sh ./figures exited '/lib/libc.so.6 arena=100K used=60K free=40K free-chunks=3 at=2s'
     allocator  libc.so.6: 100 KiB from the system, 60.0 KiB used, 40.0 KiB free in 3 chunks
-               0 B more in 0 chunks of mmap; 0 B in 0 chunks of the fast lists; 0 B at the top
   {"path":"/lib/libc.so.6","taken_ns":2000000000,"arena_bytes":102400,"used_bytes":61440,"free_bytes":40960,"free_chunks":3,"fast_bytes":0,"fast_chunks":0,"mmapped_bytes":0,"mmapped_chunks":0,"top_bytes":0,"source":"mallinfo2","approximate":false}
 $ sh ./figures exited '/lib/libc.so.6 arena=100K used=60K free=40K free-chunks=3 at=1s'
     allocator  libc.so.6: 100 KiB from the system, 60.0 KiB used, 40.0 KiB free in 3 chunks
-               0 B more in 0 chunks of mmap; 0 B in 0 chunks of the fast lists; 0 B at the top
                (as it was about 1.00 s before the end)
   {"path":"/lib/libc.so.6","taken_ns":1000000000,"arena_bytes":102400,"used_bytes":61440,"free_bytes":40960,"free_chunks":3,"fast_bytes":0,"fast_chunks":0,"mmapped_bytes":0,"mmapped_chunks":0,"top_bytes":0,"source":"mallinfo2","approximate":false}
 $ sh ./figures killed '/lib/libc.so.6 arena=100K used=60K free=40K free-chunks=3 mmapped-bytes=1M mmapped-chunks=1 at=1900ms arenas=1 source=memory'
     allocator  libc.so.6: 100 KiB from the system in 1 arena, 60.0 KiB used, 40.0 KiB free in 3 chunks
-               1.00 MiB more in 1 chunk of mmap; 0 B in 0 chunks of the fast lists; 0 B at the top
+               1.00 MiB more in 1 chunk of mmap
                (as it was about 100 ms before the end)
   {"path":"/lib/libc.so.6","taken_ns":1900000000,"arena_bytes":102400,"used_bytes":61440,"free_bytes":40960,"free_chunks":3,"fast_bytes":0,"fast_chunks":0,"mmapped_bytes":1048576,"mmapped_chunks":1,"top_bytes":0,"arenas":1,"source":"memory","approximate":false}
 $ sh ./figures killed '/lib/libc.so.6 arena=100K used=60K free=40K free-chunks=3 at=1990ms arenas=2 source=memory why=changed'
     allocator  libc.so.6: 100 KiB from the system in 2 arenas, about 60.0 KiB used, about 40.0 KiB free in about 3 chunks
-               0 B more in 0 chunks of mmap; 0 B in 0 chunks of the fast lists; 0 B at the top
                (as it was shortly before the end)
   {"path":"/lib/libc.so.6","taken_ns":1990000000,"arena_bytes":102400,"used_bytes":61440,"free_bytes":40960,"free_chunks":3,"fast_bytes":0,"fast_chunks":0,"mmapped_bytes":0,"mmapped_chunks":0,"top_bytes":0,"arenas":2,"source":"memory","approximate":true}
 $ sh ./figures running '/lib/libc.so.6 arena=100K at=1950ms arenas=2 source=memory why=busy'
-    allocator  libc.so.6: 100 KiB from the system in 2 arenas; 0 B more in 0 chunks of mmap; 0 B at the top
+    allocator  libc.so.6: 100 KiB from the system in 2 arenas
                what is used and free is not known, because the program changed its lists too fast to count them
   {"path":"/lib/libc.so.6","taken_ns":1950000000,"arena_bytes":102400,"mmapped_bytes":0,"mmapped_chunks":0,"top_bytes":0,"arenas":2,"source":"memory","unknown":"busy"}
 $ sh ./figures running '/lib/libc.so.6 arena=100K mmapped-bytes=2M mmapped-chunks=2 top=1K at=500ms arenas=2 source=memory why=many'
-    allocator  libc.so.6: 100 KiB from the system in 2 arenas; 2.00 MiB more in 2 chunks of mmap; 1.00 KiB at the top
+    allocator  libc.so.6: 100 KiB from the system in 2 arenas
+               2.00 MiB more in 2 chunks of mmap; 1.00 KiB at the top
                what is used and free is not known, because there are too many free chunks to count
                (as it was about 1.50 s before the rest of this report)
   {"path":"/lib/libc.so.6","taken_ns":500000000,"arena_bytes":102400,"mmapped_bytes":2097152,"mmapped_chunks":2,"top_bytes":1024,"arenas":2,"source":"memory","unknown":"many_chunks"}
