@@ -11,7 +11,7 @@ $ cat >with <<'END'
 > options=()
 > while [ "$1" != -- ]; do options+=("$1"); shift; done
 > shift
-> rm -f in out c.pmm; mkfifo in out
+> rm -f in out c.pmm watch.out watch.err; mkfifo in out
 > program=$PROG/$1; shift
 > "$program" "$@" <in >out 2>victim.err & pid=$!
 > exec 7>in 8<out
@@ -19,7 +19,7 @@ $ cat >with <<'END'
 > maps() { awk '$2 ~ /x/ { print $1, $2, $6 }' /proc/$pid/maps; }
 > maps >before
 > pmm attach -o c.pmm "${options[@]}" $pid >watch.out 2>watch.err 7>&- 8<&- & monitor=$!
-> for ((i = 0; i < 500; i++)); do grep -qi attached watch.err watch.out && break; kill -0 $monitor 2>/dev/null || break; sleep 0.02; done
+> for ((i = 0; i < 500; i++)); do grep -qis attached watch.err watch.out && break; kill -0 $monitor 2>/dev/null || break; sleep 0.02; done
 > while read -r order answer; do
 >     [ "$order" ] || continue
 >     [ "$order" != sleep ] || { sleep "$answer"; continue; }
@@ -238,13 +238,13 @@ $ sleep 20 & sleep 0.2; pmm leaks $!; kill $!
 # a monitor that is killed leaves its agent; detach and the next attach take it out
 $ cat >killed <<'END'
 > #!/bin/bash
-> rm -f in out c.pmm; mkfifo in out
+> rm -f in out c.pmm watch.out watch.err; mkfifo in out
 > $PROG/attach_victim <in >out & pid=$!
 > exec 7>in 8<out
 > read -r line <&8
 > awk '$2 ~ /x/ { print $1, $2, $6 }' /proc/$pid/maps >before
 > pmm attach -o c.pmm $pid >watch.out 2>watch.err 7>&- 8<&- & monitor=$!
-> for ((i = 0; i < 500; i++)); do grep -qi attached watch.err watch.out && break; sleep 0.02; done
+> for ((i = 0; i < 500; i++)); do grep -qis attached watch.err watch.out && break; sleep 0.02; done
 > kill -9 $monitor; wait $monitor 2>/dev/null
 > echo g >&7; read -r line <&8; echo "$line"
 > if [ "$1" = detach ]; then pmm detach $pid; pmm detach $pid; else pmm attach -d 200ms -o c.pmm $pid; fi 2>&1
