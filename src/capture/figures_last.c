@@ -12,7 +12,9 @@
 #define REST		500		/* ... and times what the look took ... */
 #define REST_EARLY	100		/* ... in the first second, which for many programs is all there is */
 #define EARLY_NS	1000000000u
-#define CALM_NS		2000000000u	/* of a process whose heap nothing has happened to, as far as the ledger tells */
+#define CALM_NS		2000000000u	/* of a process whose heap nothing has happened to, as far as the ledger tells; doubles ... */
+#define MOST_CALM_NS	(512ull * CALM_NS)
+#define MOST_FIRST_NS	1000000000u
 #define SAME_NS		20000000u	/* what the agent takes at exit() is of the end, give or take two ticks of the clock */
 #define MAX_CHUNKS	4096u		/* counted: the monitor's clock must not wait for longer than a tick */
 
@@ -43,29 +45,50 @@ static int ask(struct figures_last *l, struct ledger_map *m, pid_t pid, uint64_t
 	return figures_read(pid, now_ns, MAX_CHUNKS, l->asked);
 }
 
-void figures_last_tick(struct figures_last *l, struct ledger_map *m, pid_t pid, uint64_t now_ns)
+static uint64_t lower(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static uint64_t higher(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* Has anything happened to its heap, or enough time passed? */
+static bool is_worth_it(struct figures_last *l, struct ledger_map *m, uint64_t now_ns)
 {
 	struct ledger_totals t = { 0 };
+	bool same = !ledger_totals(m, &t) && l->asked && t.allocs + t.frees == l->events;
+
+	if (same && now_ns - l->asked->allocator.taken_ns < l->calm_ns)
+		return false;
+	l->calm_ns = same ? lower(2 * l->calm_ns, MOST_CALM_NS) : CALM_NS;
+	l->events = t.allocs + t.frees;
+	return true;
+}
+
+void figures_last_tick(struct figures_last *l, struct ledger_map *m, pid_t pid, uint64_t now_ns)
+{
+	const uint64_t share = l->share ? l->share : 1;
 	uint64_t start, rest;
 	int rc;
 
 	if (!l->next_ns) {
 		l->start_ns = now_ns;
-		l->next_ns = now_ns + FIRST_NS;
+		l->next_ns = now_ns + lower(FIRST_NS * share, MOST_FIRST_NS);
 	}
 	if (now_ns < l->next_ns || pid <= 0)
 		return;
-	start = cpu_ns();
-	if (!ledger_totals(m, &t) && l->asked && t.allocs + t.frees == l->events && now_ns - l->asked->allocator.taken_ns < CALM_NS) {
-		l->next_ns = now_ns + REST_NS;
+	l->next_ns = now_ns + REST_NS;
+	if (!is_worth_it(l, m, now_ns))
 		return;
-	}
-	l->events = t.allocs + t.frees;
+	start = cpu_ns();
 	rc = ask(l, m, pid, now_ns);
-	rest = (cpu_ns() - start) * (now_ns - l->start_ns < EARLY_NS ? REST_EARLY : REST);
-	if (rc == HEAP_FIGURES_SHAPE && rest < CALM_NS)
-		rest = CALM_NS;		/* it will hardly be found the next time */
-	l->next_ns = may_know(rc) ? now_ns + (rest > REST_NS ? rest : REST_NS) : UINT64_MAX;
+	rest = (cpu_ns() - start) * share * (now_ns - l->start_ns < EARLY_NS ? REST_EARLY : REST);
+	if (rc == HEAP_FIGURES_SHAPE)
+		rest = higher(rest, CALM_NS);		/* it will hardly be found the next time */
+	l->next_ns = may_know(rc) ? now_ns + higher(rest, REST_NS) : UINT64_MAX;
 }
 
 void figures_last_give(const struct figures_last *l, struct heap *h)

@@ -257,6 +257,7 @@ void monitor_tell_found(struct monitor *m, struct watched *w, uint64_t now_ns, b
 
 static void look(struct monitor *m, struct watched *w, uint64_t now_ns)
 {
+	w->figures.share = m->roll.all.nr;
 	watched_tick(w, now_ns);
 	monitor_tell_found(m, w, now_ns, false);
 	if (m->ops->alive)

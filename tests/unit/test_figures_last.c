@@ -113,8 +113,29 @@ static void asked_now_and_then(void **state)
 	s.ctx->frees++;
 	at += 1600 * MS;
 	assert_int_equal(asked(&s, at), at);
-	assert_int_equal(asked(&s, at + 1999 * MS), at);
-	assert_int_equal(asked(&s, at + 2100 * MS), at + 2100 * MS);
+	assert_int_equal(asked(&s, at + 1950 * MS), at);
+	at += 2100 * MS;
+	assert_int_equal(asked(&s, at), at);
+	assert_int_equal(asked(&s, at + 3950 * MS), at);
+	at += 4100 * MS;
+	assert_int_equal(asked(&s, at), at);
+	end(&s);
+}
+
+/* The more processes there are, the more rarely. */
+static void asked_more_rarely_among_many(void **state)
+{
+	struct scene s = begin(LIBC);
+
+	(void)state;
+	s.last.share = 10;
+	asked(&s, SECOND);
+	assert_int_equal(s.last.next_ns, SECOND + 200 * MS);
+	end(&s);
+	s = begin(LIBC);
+	s.last.share = 5000;
+	asked(&s, SECOND);
+	assert_int_equal(s.last.next_ns, 2 * SECOND);
 	end(&s);
 }
 
@@ -179,6 +200,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(asked_now_and_then),
+		cmocka_unit_test(asked_more_rarely_among_many),
 		cmocka_unit_test(another_allocator_is_asked_once),
 		cmocka_unit_test(the_newest_count),
 	};
