@@ -128,9 +128,12 @@ uncounted() {
 }
 
 @test "killed before anybody looked" {
-	STATUS=0
-	within "$PMM" run -q -o "$T/c.pmm" -- sh -c 'kill -9 $$' || STATUS=$?
-	[ "$STATUS" -eq 137 ]
+	for _ in 1 2 3 4 5; do		# on a busy machine it may live long enough
+		STATUS=0
+		within "$PMM" run -q -o "$T/c.pmm" -- sh -c 'kill -9 $$' || STATUS=$?
+		[ "$STATUS" -eq 137 ]
+		[ "$(allocator "$T/c.pmm" | jq -r .source)" = memory ] || break
+	done
 	told "$T/c.pmm" "libc.so.6: figures not known, because the program was killed"
 	[ "$(allocator "$T/c.pmm" | jq -r .unknown)" = killed ]
 }
