@@ -443,6 +443,33 @@ static void an_operator_new_that_threw_has_failed(void **state)
 	assert_int_equal(site_record(c, 3, 0)->failed, 1);		/* once */
 }
 
+/* ---- the end -------------------------------------------------------------------------------------------- */
+
+/* The view after a program's end with so many frees, as it was `before`. */
+static uint32_t view_at_end(void *mallinfo2, uint64_t frees, uint32_t before)
+{
+	struct pmm_ledger *l = A.ledger;
+
+	A.no_break = true;
+	A.next.mallinfo2 = mallinfo2;
+	STORE(A.state, AGENT_ON);
+	l->mapping.brk_now = l->mapping.brk_start + 32 * 60000;
+	l->allocator_view.valid = before;
+	ctx_find()->pub.frees = frees;
+	l->state = PMM_STATE_RUNNING;
+	agent_finish(NULL);
+	assert_int_equal(l->state, PMM_STATE_EXITED);
+	return l->allocator_view.valid;
+}
+
+static void who_has_much_to_count_is_not_asked_at_its_end(void **state)
+{
+	(void)state;
+	assert_int_equal(view_at_end(view_at_end, 50000, PMM_VIEW_NONE), PMM_VIEW_LONG);
+	assert_int_equal(view_at_end(view_at_end, 50000, PMM_VIEW_TAKEN), PMM_VIEW_TAKEN);
+	assert_int_equal(view_at_end(NULL, 50000, PMM_VIEW_NONE), PMM_VIEW_NONE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -464,6 +491,7 @@ int main(void)
 		TEST(a_handler_without_room_is_not_recorded),
 		TEST(who_was_left_by_a_jump_starts_afresh),
 		TEST(an_operator_new_that_threw_has_failed),
+		TEST(who_has_much_to_count_is_not_asked_at_its_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
