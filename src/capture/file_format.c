@@ -185,6 +185,8 @@ static const struct file_column finding_columns[] = {
 
 static const struct file_column missed_columns[] = {HEAP(missed_frees)};
 
+static const struct file_column resident_columns[] = {HEAP(peak_resident_bytes)};
+
 static const struct file_column figures_columns[] = {HEAP(allocator.outside), HEAP(allocator.why), HEAP(allocator.nr_arenas)};
 
 static const struct file_column spot_columns[] = {FIELD(heap_spot, line)};
@@ -224,6 +226,7 @@ const struct file_table file_tables[FILE_NR_TABLES] = {
 	[FILE_COVERAGE] = {"COVR", "what was not checked", 1, sizeof(struct heap), 0, 0, 0, COLUMNS(coverage_columns), .optional = true},
 	[FILE_DEATH] = {"DIED", "what ended the process", 1, sizeof(struct heap), 0, 0, 0, COLUMNS(death_columns), .optional = true},
 	[FILE_SPOTS] = {"SPOT", "lines of the source", PMM_MAX_SPOTS, ARRAY(spots), COLUMNS(spot_columns), .optional = true},
+	[FILE_RESIDENT] = {"RESI", "resident memory", 1, sizeof(struct heap), 0, 0, 0, COLUMNS(resident_columns), .optional = true},
 	[FILE_FIGURES] = {"FIGS", "the allocator's figures", 1, sizeof(struct heap), 0, 0, 0, COLUMNS(figures_columns), .optional = true},
 	[FILE_MISSED] = {"MISS", "what was not seen", 1, sizeof(struct heap), 0, 0, 0, COLUMNS(missed_columns), .optional = true},
 };

@@ -86,6 +86,7 @@ enum file_table_number {
 	FILE_DEATH,			/* since 1.4 */
 	FILE_MISSED,			/* since 1.4 */
 	FILE_FIGURES,			/* since 1.5 */
+	FILE_RESIDENT,			/* since 1.5 */
 	FILE_NR_TABLES,
 };
 

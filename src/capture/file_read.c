@@ -174,7 +174,7 @@ static void read_array(struct reading *r, enum file_table_number number)
 static bool has_fixed_rows(enum file_table_number number)
 {
 	return number == FILE_HEAD || number == FILE_CLASSES || number == FILE_SEARCH || number == FILE_CHECK || number == FILE_COVERAGE ||
-	       number == FILE_DEATH || number == FILE_MISSED || number == FILE_FIGURES;
+	       number == FILE_DEATH || number == FILE_MISSED || number == FILE_FIGURES || number == FILE_RESIDENT;
 }
 
 static void read_table(struct reading *r, enum file_table_number number)
@@ -200,6 +200,7 @@ static void read_table(struct reading *r, enum file_table_number number)
 	case FILE_DEATH:
 	case FILE_MISSED:
 	case FILE_FIGURES:
+	case FILE_RESIDENT:
 		read_columns(r, t, r->h);
 		break;
 	case FILE_CLASSES:

@@ -178,7 +178,7 @@ static uint64_t memory_needed(const struct heap *h)
 
 	for (int i = FILE_MODULES; i < FILE_NR_TABLES; i++)
 		if (i != FILE_FRAMES && i != FILE_SEARCH && i != FILE_CHECK && i != FILE_COVERAGE && i != FILE_DEATH &&
-		    i != FILE_MISSED && i != FILE_FIGURES)
+		    i != FILE_MISSED && i != FILE_FIGURES && i != FILE_RESIDENT)
 			bytes += table_rows(h, &file_tables[i]) * file_tables[i].row_bytes;
 	for (uint32_t i = 0; i < h->nr_modules; i++)
 		bytes += strlen(h->modules[i].path) + 1;
@@ -235,6 +235,8 @@ int file_write_heap(const struct heap *h, FILE *f, const char *name, struct err 
 		write_figures(h, p, FILE_MISSED);
 	if (h->allocator.outside || h->allocator.why || h->allocator.nr_arenas)
 		write_figures(h, p, FILE_FIGURES);
+	if (h->peak_resident_bytes)
+		write_figures(h, p, FILE_RESIDENT);
 	pack_pad(p, memory_needed(h));
 	if (!rc)
 		rc = pack_finish(p);

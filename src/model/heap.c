@@ -105,6 +105,10 @@ bool heap_resident(const struct heap *h, struct heap_resident *out)
 		out->peak_ns = p->time_ns;
 		out->peak_live_bytes = p->live_bytes;
 	}
+	if (h->peak_resident_bytes > out->peak_bytes) {
+		out->peak_bytes = h->peak_resident_bytes;
+		out->peak_ns = UINT64_MAX;
+	}
 	return out->bytes;
 }
 

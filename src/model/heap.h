@@ -300,6 +300,7 @@ struct heap {
 	uint64_t temporary;
 	uint64_t failed, zero_size, huge;
 	uint64_t untracked_frees;
+	uint64_t peak_resident_bytes;	/* as the kernel knew it when the process ended by itself; 0 = not known */
 	uint64_t missed_frees;		/* blocks that were found to be free although nobody saw that: counted among the frees, too */
 	uint64_t skipped_allocs, skipped_bytes;	/* below min_size_bytes */
 
@@ -349,7 +350,7 @@ uint64_t heap_mapped_bytes(const struct heap *h, uint64_t *nr);
 /* Resident memory (VmRSS) as it was seen at the points of the series, pmm's own ledger in it. */
 struct heap_resident {
 	uint64_t bytes, at_ns;		/* at the last point that knows it */
-	uint64_t peak_bytes, peak_ns;	/* the highest */
+	uint64_t peak_bytes, peak_ns;	/* the highest of those points; a higher one that the kernel knows of was at no known time: UINT64_MAX */
 	uint64_t peak_live_bytes;	/* of the heap, at that moment */
 };
 

@@ -163,6 +163,8 @@ static void set_totals(struct table *t, const struct heap *h)
 	table_set(t, c++, resident.bytes);
 	table_set(t, c++, report_time(h, resident.at_ns));
 	table_set(t, c++, resident.peak_bytes);
+	if (resident.peak_ns == UINT64_MAX)
+		return;
 	table_set(t, c++, report_time(h, resident.peak_ns));
 	table_set(t, c++, resident.peak_live_bytes);
 }

@@ -6,9 +6,15 @@
 
 void resident_text(const struct heap *h, const struct heap_resident *r, struct str *s)
 {
-	str_addf(s, h->end == HEAP_RUNNING ? "%s now" : "%s when last seen", fmt_bytes(r->bytes).s);
+	const char *when = h->end == HEAP_RUNNING ? "now" : r->at_ns >= h->taken_ns ? "at the end" : "when last seen";
+
+	str_addf(s, "%s %s", fmt_bytes(r->bytes).s, when);
 	if (r->peak_bytes == r->bytes)
 		return;
+	if (r->peak_ns == UINT64_MAX) {
+		str_addf(s, ", at most %s", fmt_bytes(r->peak_bytes).s);
+		return;
+	}
 	str_addf(s, ", at most %s after %s ", fmt_bytes(r->peak_bytes).s,
 		 fmt_duration(r->peak_ns > h->attach_ns ? r->peak_ns - h->attach_ns : 0).s);
 	str_addf(s, "(then %s live)", fmt_bytes(r->peak_live_bytes).s);

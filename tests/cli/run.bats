@@ -264,3 +264,18 @@ run_pmm() {
 	grep -E "^ *no +agent +cannot find the agent '/nonexistent'" out
 	grep "does NOT work here" out
 }
+
+@test "resident memory is known of a program that ends at once, and its peak however short it was" {
+	local kib peak now
+	cd "$T"
+	kib=$(within "$PMM" run -q -o resident.pmm -- "$PROG/resident")
+	"$PMM" report --json resident.pmm >report.json
+	peak=$(jq .totals.resident_peak_bytes report.json)
+	now=$(jq .totals.resident_bytes report.json)
+	echo "$kib KiB; peak $peak, at the end $now"
+	[ "$peak" -ge $((kib << 10)) ]
+	[ "$peak" -le $(((kib << 10) + (4 << 20))) ]
+	[ "$now" -gt 0 ]
+	[ "$now" -lt $((16 << 20)) ]
+	"$PMM" report --width 200 resident.pmm | grep -Eq '^  RSS +[0-9.]+ MiB at the end, at most [67][0-9.]+ MiB$'
+}

@@ -18,6 +18,7 @@ static const struct field heap_equal_head[] = {
 	FIELD(heap, off_reason), FIELD(heap, drift_blocks), FIELD(heap, allocs), FIELD(heap, frees), FIELD(heap, bytes_in),
 	FIELD(heap, bytes_out), FIELD(heap, live_bytes), FIELD(heap, live_blocks), FIELD(heap, peak_bytes), FIELD(heap, peak_ns),
 	FIELD(heap, temporary), FIELD(heap, failed), FIELD(heap, zero_size), FIELD(heap, huge), FIELD(heap, untracked_frees), FIELD(heap, missed_frees),
+	FIELD(heap, peak_resident_bytes),
 	FIELD(heap, skipped_allocs), FIELD(heap, skipped_bytes), FIELD(heap, class), FIELD(heap, mapping), FIELD(heap, search.how),
 	FIELD(heap, search.complete), FIELD(heap, search.at_ns), FIELD(heap, search.pause_ns), FIELD(heap, search.took_ns),
 	FIELD(heap, search.read_bytes), FIELD(heap, search.unread_bytes), FIELD(heap, nr_leaks), FIELD(heap, nr_modules),

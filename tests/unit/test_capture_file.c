@@ -107,6 +107,25 @@ static void lines_of_the_source_read_back_the_same(void **state)
 	free(m.bytes);
 }
 
+static void resident_memory_reads_back_the_same(void **state)
+{
+	struct heap *h = recipe_heap("site main size=10 allocs=2\n"), *back;
+	char what[100];
+	struct image m;
+	struct err e;
+
+	(void)state;
+	h->peak_resident_bytes = 123456789;
+	m = write_image(h);
+	assert_int_equal(read_image(m.bytes, m.n, &back, &e), 0);
+	if (!heap_equal(h, back, what, sizeof(what)))
+		fail_msg("%s", what);
+	assert_int_equal(back->peak_resident_bytes, 123456789);
+	heap_free(h);
+	heap_free(back);
+	free(m.bytes);
+}
+
 static void frees_that_nobody_saw_read_back_the_same(void **state)
 {
 	struct heap *h = recipe_heap("site main size=10 allocs=2\n"), *back;
@@ -242,6 +261,7 @@ int main(void)
 		cmocka_unit_test(extreme_numbers_read_back_the_same),
 		cmocka_unit_test(texts_are_made_harmless), cmocka_unit_test(lines_of_the_source_read_back_the_same),
 		cmocka_unit_test(frees_that_nobody_saw_read_back_the_same),
+		cmocka_unit_test(resident_memory_reads_back_the_same),
 		cmocka_unit_test(any_changed_byte_is_noticed),
 		cmocka_unit_test(more_than_the_limit_is_not_read),
 		cmocka_unit_test(any_lost_end_is_noticed),

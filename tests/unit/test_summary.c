@@ -134,6 +134,7 @@ static void resident_memory_is_explained(void **state)
 
 	(void)state;
 	h->end = HEAP_EXITED;
+	h->taken_ns = 2010000000;
 	h->allocs = 2;
 	h->frees = 1;
 	h->bytes_in = 10 << 20;
@@ -156,6 +157,17 @@ static void resident_memory_is_explained(void **state)
 	     "pmm: live at end  100 MiB in 1 block\n"
 	     "pmm: RSS          40.0 MiB when last seen, at most 50.0 MiB after 1.00 s (then 9.00 MiB live)\n"
 	     "pmm:              less than the live heap: 60.0 MiB of it or more was never touched, or is swapped out\n"
+	     "pmm: calls        2 allocations of 10.0 MiB, 1 free; 0% temporary\n");
+	h->live_bytes = 1 << 20;
+	h->nr_points = 2;
+	h->taken_ns = 2000000000;
+	h->peak_resident_bytes = 60 << 20;	/* the kernel knows of more than was seen */
+	says((struct summary){ .heap = h }, false,
+	     "pmm: '/bin/demo arg' exited with status 0 after 0 s\n"
+	     "pmm: peak         0 B, 0 s after the start\n"
+	     "pmm: live at end  1.00 MiB in 1 block\n"
+	     "pmm: RSS          40.0 MiB at the end, at most 60.0 MiB\n"
+	     "pmm:              1.00 MiB live heap, 2.00 MiB pmm's ledger, 37.0 MiB other: what the allocator keeps free, mappings, libraries, stacks\n"
 	     "pmm: calls        2 allocations of 10.0 MiB, 1 free; 0% temporary\n");
 	h->points = NULL;
 	h->nr_points = 0;
