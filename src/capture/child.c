@@ -150,36 +150,60 @@ static void look_at_name(struct child *c)
 		c->comm[0] = '\0';
 }
 
-/* Nobody tells of it a second time. */
-static pid_t wait_some(pid_t pid, int *status)
+/* What happened to it last, which stays to be collected. */
+static bool look(const struct child *c, siginfo_t *info)
+{
+	int rc;
+
+	do {
+		info->si_pid = 0;
+		rc = waitid(P_PID, (id_t)c->pid, info, WEXITED | WSTOPPED | WCONTINUED | WNOHANG | WNOWAIT);
+	} while (rc < 0 && errno == EINTR);
+	return !rc && info->si_pid == c->pid;
+}
+
+static bool collect_end(struct child *c)
 {
 	pid_t n;
 
 	do
-		n = waitpid(pid, status, WNOHANG | WUNTRACED | WCONTINUED);
+		n = waitpid(c->pid, &c->status, WNOHANG);
 	while (n < 0 && errno == EINTR);
-	return n;
+	c->ended = n == c->pid;
+	if (c->ended)
+		c->pid = 0;
+	return c->ended;
 }
 
-/* Collect what happened to the program: ended, stopped, continued. */
+static void on_stop(struct child *c, int sig)
+{
+	c->stopped = true;
+	if (!shell_watches(sig))
+		return;
+	raise(SIGSTOP);		/* here until the shell continues the job */
+	kill(c->pid, SIGCONT);
+	c->stopped = false;
+}
+
+/*
+ * Collect what happened to the program: ended, continued. A stop is only looked at: while pmm traces the program, a stop may turn into one that
+ * the tracer waits for, and what is collected here is lost to it.
+ */
 static void reap(struct child *c)
 {
-	int status;
+	siginfo_t info, none = { 0 };
 
 	look_at_name(c);
-	while (c->pid && wait_some(c->pid, &status) == c->pid) {
-		if (WIFSTOPPED(status)) {
-			c->stopped = true;
-			if (shell_watches(WSTOPSIG(status))) {
-				raise(SIGSTOP); /* here until the shell continues the job */
-				kill(c->pid, SIGCONT);
-			}
-		} else if (WIFCONTINUED(status)) {
+	while (c->pid && look(c, &info)) {
+		if (info.si_code == CLD_TRAPPED || (info.si_code == CLD_STOPPED && c->stopped))
+			return;
+		if (info.si_code == CLD_STOPPED) {
+			on_stop(c, info.si_status);
+		} else if (info.si_code == CLD_CONTINUED) {
 			c->stopped = false;
-		} else {
-			c->status = status;
-			c->ended = true;
-			c->pid = 0;
+			waitid(P_PID, (id_t)c->pid, &none, WCONTINUED | WNOHANG);
+		} else if (!collect_end(c)) {
+			return;
 		}
 	}
 }
