@@ -30,6 +30,7 @@
 #define MIN_SHARE	0.05	/* of the whole range, that evenly rising floors rise */
 #define FLOOR_QUANTILE	10	/* a part's floor: one point in ten is below */
 #define YEARS_100	3.15576e18	/* ns */
+#define FORECAST	100	/* times as long as the growth was seen */
 
 _Static_assert(GROWTH_MAX_POINTS <= TREND_MAX_POINTS && GROWTH_MAX_POINTS % 2 == 0, "all points at once");
 
@@ -248,4 +249,9 @@ uint64_t growth_time_left(uint64_t left_bytes, double bytes_per_second)
 	double ns = bytes_per_second > 0 ? (double)left_bytes / bytes_per_second * 1e9 : YEARS_100;
 
 	return ns < YEARS_100 ? (uint64_t)ns : UINT64_MAX;
+}
+
+uint64_t growth_forecast_ns(uint64_t seen_ns)
+{
+	return seen_ns < UINT64_MAX / FORECAST ? seen_ns * FORECAST : UINT64_MAX;
 }

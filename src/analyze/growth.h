@@ -70,4 +70,7 @@ int growth_judge(const struct growth_series *s, struct growth *out);
  */
 uint64_t growth_time_left(uint64_t left_bytes, double bytes_per_second);
 
+/* How far ahead a forecast may reach that rests on so long a time: what is said of later is not known. */
+uint64_t growth_forecast_ns(uint64_t seen_ns);
+
 #endif

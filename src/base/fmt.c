@@ -105,6 +105,66 @@ struct fmt fmt_duration(uint64_t ns)
 	return f;
 }
 
+struct fmt fmt_duration_step(uint64_t ns, uint64_t step_ns)
+{
+	uint64_t left = step_ns ? ns % step_ns : 0;
+	struct fmt f;
+
+	if (step_ns && ns < step_ns) {
+		snprintf(f.s, sizeof(f.s), "under %.30s", fmt_duration_step(step_ns, step_ns).s);
+		return f;
+	}
+	ns = left < step_ns - left || ns > UINT64_MAX - step_ns ? ns - left : ns - left + step_ns;
+	f = fmt_duration(ns);
+	/* of milliseconds and seconds so many decimals as are the step's */
+	if (step_ns >= 1000000 && ns < 999500000)
+		snprintf(f.s, sizeof(f.s), "%u ms", (unsigned)((ns + 500000) / 1000000));
+	else if (step_ns >= 1000000000 && ns < 99950000000)
+		snprintf(f.s, sizeof(f.s), "%u s", (unsigned)((ns + 500000000) / 1000000000));
+	else if (step_ns >= 100000000 && ns < 9995000000)
+		snprintf(f.s, sizeof(f.s), "%.1f s", (double)ns / 1e9);
+	return f;
+}
+
+struct fmt fmt_duration_given(uint64_t ns)
+{
+	static const char *const nothing[] = { "00s", "00m", "00h" };
+	struct fmt f = fmt_duration(ns);
+	size_t len = strlen(f.s);
+	char *unit = strchr(f.s, ' '), *end = unit;
+
+	if (unit && strchr(f.s, '.')) {
+		while (end[-1] == '0')
+			end--;
+		end -= end[-1] == '.';
+		memmove(end, unit, strlen(unit) + 1);
+	}
+	for (unsigned i = 0; i < 3; i++)
+		if (len > 3 && !strcmp(f.s + len - 3, nothing[i]))
+			f.s[len - 3] = '\0';
+	return f;
+}
+
+struct fmt fmt_duration_rough(uint64_t ns)
+{
+	static const struct {
+		uint64_t s;
+		const char *one, *many;
+	} units[] = { { 86400, "day", "days" }, { 3600, "hour", "hours" }, { 60, "minute", "minutes" }, { 1, "s", "s" } };
+	uint64_t s = ns / 1000000000, n;
+	struct fmt f;
+	unsigned i = 0;
+
+	/* the largest unit of which there are two; else one of the next is too coarse */
+	while (i < 3 && s < 2 * units[i].s)
+		i++;
+	n = (s + units[i].s / 2) / units[i].s;
+	if (n >= 100)
+		n = (n + 5) / 10 * 10;
+	snprintf(f.s, sizeof(f.s), "%.30s %s", fmt_count(n).s, n == 1 ? units[i].one : units[i].many);
+	return f;
+}
+
 struct fmt fmt_percent(uint64_t part, uint64_t whole)
 {
 	struct fmt f;

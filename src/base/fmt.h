@@ -34,6 +34,18 @@ struct fmt fmt_count_short(uint64_t n);
 /* "0 s", "350 ns", "1.50 ms", "12.3 s", "2m05s", "3h04m", "5d06h". */
 struct fmt fmt_duration(uint64_t ns);
 
+/*
+ * What a clock of so long a step has measured: no digit is finer than the step. "under 10 ms", "30 ms", "1.05 s", "12.3 s". Step 0: as
+ * fmt_duration().
+ */
+struct fmt fmt_duration_step(uint64_t ns, uint64_t step_ns);
+
+/* What somebody has chosen: "1 s", "1.5 s", "500 ms", "5m", "1h30m", "1d". */
+struct fmt fmt_duration_given(uint64_t ns);
+
+/* An estimate, to two digits of one unit at most: "12 s", "50 minutes", "1 hour", "54 days". */
+struct fmt fmt_duration_rough(uint64_t ns);
+
 /* "12.5%", "<0.1%", "100%"; "-" when of nothing. */
 struct fmt fmt_percent(uint64_t part, uint64_t whole);
 

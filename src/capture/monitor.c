@@ -128,10 +128,11 @@ void monitor_fds(const struct monitor *m, int fds[MONITOR_NR_FDS])
 	fds[SERVE_NR_FDS + 1] = m->tree->fd;
 }
 
-void monitor_begin(struct monitor *m)
+void monitor_begin(struct monitor *m, uint64_t began_ns)
 {
 	char value[PRELOAD_VALUE_BYTES];
 
+	m->root_begin_ns = began_ns;
 	m->who.root = m->child->pid;
 	if (proc_start_time(m->child->pid, &m->who.start))
 		m->who.start = 0;
@@ -220,6 +221,7 @@ static void deliver(struct monitor *m, struct watched *w)
 static bool is_settled(const struct monitor *m, struct watched *w, uint64_t now_ns)
 {
 	if (w->is_root) {
+		w->ended_ns = m->child->ended ? m->root_end_ns : w->ended_ns;
 		w->status = m->child->status;
 		w->status_known = m->child->ended;
 		return m->child->ended;
@@ -312,6 +314,7 @@ static void on_end(struct monitor *m, pid_t pid)
 		if (w->ended || w->pidfd < 0 || !watched_has_ended(w))
 			continue;
 		watched_end(w, m->stir_ns);
+		w->end_heard = true;
 		epoll_ctl(m->epoll, EPOLL_CTL_DEL, w->pidfd, NULL);
 		m->stirred = true;
 	}

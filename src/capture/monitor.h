@@ -71,6 +71,7 @@ struct monitor {
 	uint64_t interval_ns;	    /* --interval, 0 = adaptive */
 	uint64_t longest_ns;	    /* the loop waits for nothing longer than this; the user of a monitor may lower it */
 	uint64_t stir_ns;	    /* when a process came or went last */
+	uint64_t root_begin_ns;	    /* when the program was started */
 	uint64_t root_end_ns;	    /* when the program ended; 0 = it runs */
 	bool follow;		    /* children are tracked too */
 	bool end_asked;		    /* SIGTERM or SIGHUP after the program's end */
@@ -96,8 +97,8 @@ void monitor_value(const struct monitor *m, char value[PRELOAD_VALUE_BYTES]);
 #define MONITOR_NR_FDS (SERVE_NR_FDS + 2)
 void monitor_fds(const struct monitor *m, int fds[MONITOR_NR_FDS]);
 
-/* The program runs: who it is. */
-void monitor_begin(struct monitor *m);
+/* The program runs: who it is; `began_ns`: ledger_tree_now_ns() before it was started. */
+void monitor_begin(struct monitor *m, uint64_t began_ns);
 
 /* Until the program (the root) has ended and its heap is delivered. */
 void monitor_until_root(struct monitor *m);

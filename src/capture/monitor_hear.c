@@ -60,6 +60,8 @@ static void enter(struct monitor *m, struct watched *w, bool by_exec, uint64_t n
 	if (older)
 		strike_out_older(m, older, now_ns);
 	w->is_root = w->pid == m->who.root && !m->root_done;
+	if (w->is_root && !older)
+		w->launched_ns = m->root_begin_ns;
 	if (roll_add(&m->roll, w)) {
 		watched_free(w);
 		m->nr_lost++;
@@ -138,6 +140,7 @@ static void on_leave(struct monitor *m, pid_t pid, int socket)
 		message_answer(socket, -ESRCH, -1);
 		return;
 	}
+	w->asked_ns = ledger_tree_now_ns(m->tree);
 	proc_rss(pid, &w->rss_fd, &asked.rss_bytes);
 	if (m->asked.nr <= m->roll.all.nr)
 		(void)vec_push(&m->asked, asked);	/* without it the next tick sees the word */

@@ -20,6 +20,8 @@ static void let_wait_no_more(void *arg)
 		return;
 	monitor_on_signals(w->m);	/* while it still waits they are too late; after that they would cost it what it has yet to write */
 	leaving_answer(w->w);
+	w->w->held_ns += ledger_tree_now_ns(w->m->tree) - w->w->asked_ns;
+	w->w->asked_ns = 0;
 	w->let_go = true;
 }
 
@@ -28,6 +30,8 @@ static void search(struct monitor *m, struct watched *w)
 	struct waiting waiting = { .m = m, .w = w };
 	struct leaving l;
 
+	if (!w->asked_ns)
+		w->asked_ns = ledger_tree_now_ns(m->tree);
 	ticker_begin(&m->ticker);
 	watched_tick(w, ledger_tree_tick(m->tree));	/* it may have ended before it was visited */
 	if (m->ops->leaving && w->nr_asked++ < MOST_ASKED && !leaving_read(w, &l)) {

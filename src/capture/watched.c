@@ -31,6 +31,7 @@
 #define WANTED_SEALS  (F_SEAL_SHRINK | F_SEAL_GROW)
 #define HEAD_BYTES    ((sizeof(struct pmm_tree) + PMM_PAGE - 1) / PMM_PAGE * PMM_PAGE)
 #define STUCK_NS      50000000ull
+#define START_TICKS   3 /* of the agent's clock: so far may the monitor's idea of a start be from the agent's */
 
 /*
  * An open file description of our own: the process may keep the one that it sent, with its offset and locks. It may also hold a lease, which
@@ -64,6 +65,7 @@ struct watched *watched_new(pid_t pid, int pidfd, int fd, uint64_t interval_ns, 
 	w->rss_fd = -1;
 	w->fd = fd;
 	w->interval_ns = interval_ns;
+	w->heard_ns = now_ns;
 	w->next_code_ns = now_ns + CODE_LOOK_NS / 4;
 	return w;
 }
@@ -270,6 +272,31 @@ static void set_end(const struct watched *w, struct heap *h)
 	h->end_status = w->status_known ? WEXITSTATUS(w->status) : -1;
 }
 
+static bool is_near(uint64_t ns, uint64_t ticked_ns)
+{
+	return ns && ns + START_TICKS * PMM_TICK_NS > ticked_ns && ns < ticked_ns + START_TICKS * PMM_TICK_NS;
+}
+
+/*
+ * How long it ran, finer than the agent's clock: by when it was started or heard of, and when its end was noticed. Where the monitor was too busy
+ * to see either in time the agent's clock serves. While it was held at its end to be searched it did not run.
+ */
+static void set_span(const struct watched *w, struct heap *h)
+{
+	uint64_t began_ns = is_near(w->launched_ns, h->attach_ns) ? w->launched_ns : w->heard_ns;
+
+	if (h->taken_ns > w->ended_ns)
+		h->taken_ns = w->ended_ns;
+	if (!w->end_heard && !w->is_root)
+		return;
+	if (!is_near(began_ns, h->attach_ns) || began_ns + w->held_ns >= w->ended_ns)
+		return;
+	if (h->nr_points && h->points[h->nr_points - 1].time_ns == h->taken_ns)
+		h->points[h->nr_points - 1].time_ns = w->ended_ns - w->held_ns;		/* that is of the end, and stays so */
+	h->attach_ns = began_ns;
+	h->taken_ns = w->ended_ns - w->held_ns;
+}
+
 static int read_heap(struct watched *w, bool no_blocks, struct heap **out, struct err *e)
 {
 	struct ledger_options o = { .running = !w->ended, .no_blocks = no_blocks, .pid = w->pid };
@@ -285,8 +312,8 @@ static int read_heap(struct watched *w, bool no_blocks, struct heap **out, struc
 	if (rc)
 		return rc;
 	set_end(w, *out);
-	if (w->ended && (*out)->taken_ns > w->ended_ns)
-		(*out)->taken_ns = w->ended_ns;
+	if (w->ended)
+		set_span(w, *out);
 	return 0;
 }
 

@@ -32,7 +32,12 @@ struct watched {
 	bool is_root;
 	bool ended;
 	unsigned nr_asked;	/* how often it asked to be searched at its end */
-	uint64_t ended_ns; /* when we noticed */
+	uint64_t asked_ns;	/* ... and when, as it was heard; 0 = it does not wait, or nobody heard that */
+	uint64_t held_ns;	/* for how long it waited */
+	uint64_t launched_ns; /* when the monitor started it; 0 = it did not */
+	uint64_t heard_ns;    /* when it was first heard of */
+	uint64_t ended_ns;    /* when we noticed */
+	bool end_heard;	      /* ... which was at once */
 	int status;	   /* wait status, when status_known */
 	bool status_known;
 	struct ledger_map *map; /* NULL until the header is complete; reads through fd */

@@ -30,14 +30,14 @@ static struct opt_list alloc;
 static const struct opt attach_opts[] = {
 	{ "duration", 'd', OPT_DURATION, "TIME", "detach after TIME (seconds, or 10ms, 5m, 2h, 1d)", &duration_ns,
 	  .given = &timed },
-	{ "expire", 0, OPT_DURATION, "TIME", "tell of blocks that live for TIME (default 10s)", &expire_ns, .min = 1000000 },
+	{ "expire", 0, OPT_DURATION, "TIME", "report blocks that live for TIME (default 10s)", &expire_ns, .min = 1000000 },
 	{ "interval", 0, OPT_DURATION, "TIME",
 	  "time between looks at the heap (default: a second or more, so that looking takes 2% of a processor at most)",
 	  &interval_ns, .min = 10000000 },
 	{ "sample", 0, OPT_SIZE, "BYTES", "look at a sample only, one block per BYTES on average (512K)", &sample_bytes,
 	  .if_omitted = "512K", .given = &sampled, .min = 1, .max = 1ull << 40 },
 	{ "check", 0, OPT_FLAG, NULL,
-	  "guard some of the sampled blocks (--sample, here 128K) and tell of accesses beside them and after their release", &check },
+	  "guard some of the sampled blocks (--sample, here 128K) and report accesses beside them and after their release", &check },
 	{ "budget", 0, OPT_STRING, "PERCENT|all", "CPU time that --check may take for guarding, in percent of the program's own (default 1)",
 	  &budget },
 	{ "exact", 0, OPT_FLAG, NULL, "look at every block (the default)", &exact },
@@ -302,7 +302,7 @@ static const struct cmd_pair attach_exits[] = {
 
 static const struct cmd_pair attach_examples[] = {
 	{ "pmm attach 4711", "watch until Ctrl-C" },
-	{ "pmm attach -d 10m --expire 1m 4711", "for ten minutes; tell of blocks that live for a minute" },
+	{ "pmm attach -d 10m --expire 1m 4711", "for ten minutes; report blocks that live for a minute" },
 	{ "pmm attach --sample -d 1h -o now.pmm 4711", "next to no cost; keep a capture for 'pmm report'" },
 	{ "pmm attach --check -d 1h 4711", "guard a sample of its blocks for an hour: accesses beside and after them" },
 	{ "pmm attach --alloc 'pool_get=malloc(16)' --alloc 'pool_put=free(arg0)' 4711", "a pool of 16-byte objects" },
@@ -325,12 +325,12 @@ const struct cmd cmd_attach = {
 		"that, and undoes all this at the end: on Ctrl-C, SIGTERM, SIGHUP, after --duration, or when the output cannot be "
 		"written any more. No debugger, no restart, no help from the program. doc/attach.md tells what is done and "
 		"promised. When pmm is killed, its watchdog clears up; 'pmm detach PID' does where that was killed, too.\n\n"
-		"A call site whose blocks live for --expire is told of once with its stack and a number; later as 'again' when "
+		"A call site whose blocks live for --expire is reported once with its stack and a number; later as 'again' when "
 		"more of its blocks do, at growing intervals. When such blocks are freed after all, that is said and the site falls "
 		"silent until it holds more than twice as many; it still counts in the table at the end.\n\n"
 		"Live bytes over time are tested for steady growth: a cache that filled up, the start of a program, a step or peaks are "
 		"none, a slow leak is. Where the process has a limit (control group, address space, data, the machine) the time "
-		"until it is reached is told.\n\n"
+		"until it is reached is reported.\n\n"
 		"Blocks from before the attach are unknown; their frees are counted. 'pmm report PID' and 'pmm snapshot PID' work "
 		"meanwhile. The line that says what was attached, and all other messages, go to stderr.",
 };

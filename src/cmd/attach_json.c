@@ -127,6 +127,16 @@ static void evidence(struct json *j, const struct evidence *x)
 	str_fini(&s);
 }
 
+/* An estimate has no more. */
+static uint64_t two_digits(uint64_t n)
+{
+	uint64_t unit = 1;
+
+	while (n / unit >= 100)
+		unit *= 10;
+	return n / unit * unit;
+}
+
 /* `x`: what else speaks for a leak; NULL = it is about the heap. */
 static void growth(struct json *j, const struct say *s, const struct growth *g, const struct evidence *x, const struct limit *limit)
 {
@@ -142,8 +152,8 @@ static void growth(struct json *j, const struct say *s, const struct growth *g, 
 		json_double(j, "bytes_per_second", g->slope);
 		json_double(j, "low_bytes_per_second", g->slope_low);
 		json_double(j, "high_bytes_per_second", g->slope_high);
-		if (left_ns != UINT64_MAX)
-			json_u64(j, "limit_in_ns", left_ns);
+		if (left_ns <= growth_forecast_ns(g->until_ns - g->since_ns))
+			json_u64(j, "limit_in_ns", two_digits(left_ns));
 		if (x)
 			evidence(j, x);
 	}

@@ -5,18 +5,36 @@
 #include <string.h>
 
 #include "src/base/utf8.h"
+#include "src/base/wrap.h"
 #include "src/cmd/attach_json.h"
 #include "src/view/plain.h"
+#include "src/view/report_part.h"
 
 static const char *plural(uint64_t n)
 {
 	return n == 1 ? "" : "s";
 }
 
-static void put(struct say *s, struct str *line)
+/* Lines, each broken where it is too long. */
+static void put(struct say *s, struct str *lines)
 {
-	fputs(str_error(line) ? "out of memory: a line is missing here\n" : str_text(line), s->out);
-	str_fini(line);
+	struct str out = STR_INIT, line = STR_INIT, before = STR_INIT;
+
+	for (const char *text = str_text(lines), *end; *text; text = end + (*end != '\0')) {
+		end = text + strcspn(text, "\n");
+		str_clear(&line);
+		str_addn(&line, text, (size_t)(end - text));
+		str_clear(&before);
+		str_pad(&before, ' ', wrap_hang(str_text(&line)) ? wrap_hang(str_text(&line)) : 2);
+		wrap_add(&out, str_text(&line), s->style.width, str_text(&before), 0);
+		str_addc(&out, '\n');
+	}
+	fputs(str_error(lines) || str_error(&out) || str_error(&line) || str_error(&before) ? "out of memory: a line is missing here\n" : str_text(&out),
+	      s->out);
+	str_fini(&out);
+	str_fini(&line);
+	str_fini(&before);
+	str_fini(lines);
 }
 
 static void put_table(struct say *s, struct table *t)
@@ -49,23 +67,23 @@ void say_event(struct say *s, const struct heap *h, struct names *n, const struc
 		attach_json_event(s, h, n, e);
 		return;
 	}
-	str_addf(&line, "%8s  #%u ", fmt_duration(h->taken_ns > s->start_ns ? h->taken_ns - s->start_ns : 0).s, e->number);
+	str_addf(&line, "%8s  #%u ", report_duration(h, h->taken_ns > s->start_ns ? h->taken_ns - s->start_ns : 0).s, e->number);
 	if (e->what == EXPIRY_FREED) {
 		str_addf(&line, "freed after all: %s block%s, %s that had outlived ", fmt_count(e->count.blocks).s,
 			 plural(e->count.blocks), fmt_bytes(e->count.bytes).s);
-		str_addf(&line, "%s; %s block%s left; silent from now on\n", fmt_duration(s->expire_ns).s,
+		str_addf(&line, "%s; %s block%s left; silent from now on\n", fmt_duration_given(s->expire_ns).s,
 			 fmt_count(e->expired.blocks).s, plural(e->expired.blocks));
 	} else if (e->what == EXPIRY_AGAIN) {
 		str_addf(&line, "again: %s more block%s, %s; ", fmt_count(e->count.blocks).s, plural(e->count.blocks),
 			 fmt_bytes(e->count.bytes).s);
 		str_addf(&line, "%s block%s, %s in all, ", fmt_count(e->expired.blocks).s, plural(e->expired.blocks),
 			 fmt_bytes(e->expired.bytes).s);
-		str_addf(&line, "the oldest %s old\n", fmt_duration(e->oldest_ns).s);
+		str_addf(&line, "the oldest %s old\n", report_duration(h, e->oldest_ns).s);
 	} else {
 		str_addf(&line, "%s block%s, %s outlived ", fmt_count(e->count.blocks).s, plural(e->count.blocks),
 			 fmt_bytes(e->count.bytes).s);
-		str_addf(&line, "%s, the oldest ", fmt_duration(s->expire_ns).s);
-		str_addf(&line, "%s old\n", fmt_duration(e->oldest_ns).s);
+		str_addf(&line, "%s, the oldest ", fmt_duration_given(s->expire_ns).s);
+		str_addf(&line, "%s old\n", report_duration(h, e->oldest_ns).s);
 	}
 	put(s, &line);
 	if (e->what == EXPIRY_NEW)
@@ -93,8 +111,8 @@ static void add_until(struct str *line, const struct growth *g, const struct lim
 		str_add(line, "; reaches the machine's memory of ");
 	else
 		str_addf(line, "; reaches its %s of ", limit_name(limit->kind));
-	str_addf(line, "%s in about ", fmt_bytes(limit->limit_bytes).s);
-	str_add(line, fmt_duration(left_ns).s);
+	str_addf(line, "%s in ", fmt_bytes(limit->limit_bytes).s);
+	str_add(line, watch_forecast(left_ns, g->until_ns - g->since_ns).s);
 }
 
 static void add_growth(struct str *line, const struct say *s, const struct growth *g, const struct limit *limit)
@@ -103,7 +121,7 @@ static void add_growth(struct str *line, const struct say *s, const struct growt
 
 	if (g->verdict == GROWTH_UNKNOWN) {
 		str_addf(line, "growth: too short a time to tell (it takes %d looks and %s)", GROWTH_MIN_POINTS,
-			 fmt_duration(GROWTH_MIN_NS).s);
+			 fmt_duration_given(GROWTH_MIN_NS).s);
 		return;
 	}
 	if (g->verdict == GROWTH_NONE) {
@@ -142,7 +160,10 @@ static void add_totals(struct str *line, const struct say *s, const struct outco
 	utf8_add_clean(line, h->comm);
 	str_addf(line, "' (%d) for %s: %s", (int)s->pid, fmt_duration(o->seen_ns).s, o->sampled ? "about " : "");
 	str_addf(line, "%s allocation%s of %s, ", fmt_count(h->allocs).s, plural(h->allocs), fmt_bytes(h->bytes_in).s);
-	str_addf(line, "%s free%s of %s\n", fmt_count(h->frees).s, plural(h->frees), fmt_bytes(h->bytes_out).s);
+	if (h->frees)
+		str_addf(line, "%s free%s of %s\n", fmt_count(h->frees).s, plural(h->frees), fmt_bytes(h->bytes_out).s);
+	else
+		str_add(line, "no frees\n");
 	str_addf(line, "live: %s%s block%s, ", o->sampled ? "about " : "", fmt_count(h->live_blocks).s, plural(h->live_blocks));
 	str_addf(line, "%s of what was allocated since the attach", fmt_bytes(h->live_bytes).s);
 	if (h->untracked_frees)
@@ -160,21 +181,22 @@ static void add_verdict(struct str *line, const struct say *s, const struct outc
 		str_addf(line, "expired: %s block%s, ", fmt_count(o->expired.blocks).s, plural(o->expired.blocks));
 		str_addf(line, "%s of %u site%s ", fmt_bytes(o->expired.bytes).s, o->nr_expired_sites,
 			 plural(o->nr_expired_sites));
-		str_addf(line, "live for %s or more", fmt_duration(s->expire_ns).s);
+		str_addf(line, "live for %s or more", fmt_duration_given(s->expire_ns).s);
 		if (o->nr_silent_sites)
 			str_addf(line, "; %u of these sites freed such blocks before", o->nr_silent_sites);
 		str_add(line, "\n");
 	} else {
 		str_addf(line, o->seen_ns < s->expire_ns ? "expired: none: it was watched for less than %s\n"
 							 : "expired: no block that is alive has lived for %s\n",
-			 fmt_duration(s->expire_ns).s);
+			 fmt_duration_given(s->expire_ns).s);
 	}
 	add_growth(line, s, &o->growth, o->limited ? &o->limit : NULL);
 	str_add(line, "\n");
 	if (o->sampled && o->growth.verdict == GROWTH_STEADY)
 		str_add(line, "        (in sampled mode, new blocks that replace ones from before the attach look the same)\n");
 	if (o->nr_unjudged_sites)
-		str_addf(line, "        (%s more sites were too many to follow)\n", fmt_count(o->nr_unjudged_sites).s);
+		str_addf(line, "        (%s %s too many to follow)\n", report_many(o->nr_unjudged_sites, "more site").s,
+			 o->nr_unjudged_sites == 1 ? "was" : "were");
 }
 
 static bool nothing_seen(const struct heap *h)

@@ -60,7 +60,7 @@ static const struct opt check_opts[] = {
 	{ "left", 0, OPT_FLAG, NULL, "guard: all blocks begin at the start of a page, what is before is caught at once", &left,
 	  .uses = FOR_GUARDED },
 	{ "exhaustive", 0, OPT_FLAG, NULL,
-	  "guard: run COMMAND three times (--right, --left, byte-exact ends) and tell what all of them found, once", &exhaustive, .uses = FOR_GUARD },
+	  "guard: run COMMAND three times (--right, --left, byte-exact ends) and report what they found together", &exhaustive, .uses = FOR_GUARD },
 	{ "max-guarded", 0, OPT_UINT, "N", "blocks guarded at the same time (default 65536); others have canaries", &job.check.max_guarded,
 	  .uses = FOR_GUARDED },
 	{ "budget", 0, OPT_STRING, "PERCENT|all",
@@ -85,16 +85,16 @@ static const struct opt check_opts[] = {
 	{ "count", 0, OPT_UINT, "N", "with --sweep=TIME of a PID: end after N sweeps", &count, .min = 1, .uses = FOR_PROCESS },
 	{ "no-follow", 0, OPT_FLAG, NULL, "do not check children", &job.no_follow, .uses = FOR_COMMAND | FOR_VALGRIND },
 	{ "output", 'o', OPT_FILE, "FILE", "write captures too, as 'pmm run -o FILE'", &output, .uses = FOR_COMMAND },
-	{ "report", 0, OPT_FILE, "FILE", "tell it in FILE instead of standard error (of a capture: standard output)", &report },
-	{ "json", 0, OPT_FLAG, NULL, "tell it as JSON, at the end (schema " CHECK_SCHEMA ")", &told.json },
-	{ "top", 0, OPT_UINT, "N", "errors told of a capture, or listed of a tree of processes (default 100, as JSON all; 0 = all)",
+	{ "report", 0, OPT_FILE, "FILE", "write to FILE instead of standard error (of a capture: standard output)", &report },
+	{ "json", 0, OPT_FLAG, NULL, "write JSON, at the end (schema " CHECK_SCHEMA ")", &told.json },
+	{ "top", 0, OPT_UINT, "N", "errors shown of a capture, or listed of a tree of processes (default 100, as JSON all; 0 = all)",
 	  &told.view.top, .given = &given_top },
 	{ "depth", 0, OPT_UINT, "N", "callers shown of a stack (default 8, 0 = all)", &told.view.depth },
 	{ "show-bytes", 0, OPT_FLAG, NULL, "show what was written over canaries", &told.view.bytes },
 	{ "error-exitcode", 0, OPT_UINT, "N", "exit code when there were errors (default: of a COMMAND its own, else 1)", &error_code,
 	  .given = &given_code, .max = 255 },
 	{ "fail-on", 0, OPT_STRING, "LIST",
-	  "what the exit code tells of: errors (default), unchecked (processes, also those not tracked); without --error-exitcode it is 1 then",
+	  "what sets the exit code: errors (default), unchecked (processes, also those not tracked); without --error-exitcode it is 1 then",
 	  &fail_on, .uses = FOR_COMMAND },
 	{ "ledger-limit", 0, OPT_SIZE, "BYTES", "memory one ledger may take (default a quarter of RAM, at most 16G)", &job.limit_bytes,
 	  .min = 1 << 20, .uses = FOR_COMMAND },
@@ -276,12 +276,12 @@ static const struct cmd_pair check_exits[] = {
 	{ "1", "there were some (--error-exitcode: another code)" },
 	{ "N", "of a COMMAND its own (128+N: signal N ended it), unless there were errors and --error-exitcode is given" },
 	{ "2", "wrong usage" },
-	{ "3", "could not look or tell; of a COMMAND only when it ended with 0, for what was not looked at if --error-exitcode is given" },
+	{ "3", "could not look or report; of a COMMAND only when it ended with 0, for what was not looked at if --error-exitcode is given" },
 	{ 0 }
 };
 
 static const struct cmd_pair check_examples[] = {
-	{ "pmm check -- ./server --port 80", "guard its blocks; errors are told when they happen" },
+	{ "pmm check -- ./server --port 80", "guard its blocks; errors are reported as they happen" },
 	{ "pmm check --level=light --error-exitcode 9 -- make test", "canaries around every block of a whole tree of processes" },
 	{ "pmm check --level=sampled -- ./server", "a random few blocks guarded, at next to no cost" },
 	{ "pmm check --exhaustive -- ./test", "three runs, which together see accesses on all sides of each block" },
@@ -289,7 +289,7 @@ static const struct cmd_pair check_examples[] = {
 	{ "pmm check --uninit -- ./program", "uses of uninitialised memory, with Valgrind's help" },
 	{ "pmm check --fail-rate 0.1 -- ./program", "does it handle failing allocations?" },
 	{ "pmm check --sweep=10s 4242", "look at the canaries of a running process that is checked, every ten seconds" },
-	{ "pmm check pmm.app.4242.pmm", "tell again what a capture has" },
+	{ "pmm check pmm.app.4242.pmm", "show again what was found" },
 	{ 0 }
 };
 
@@ -305,13 +305,13 @@ const struct cmd cmd_check = {
 	.run = check_run,
 	.description =
 		"Runs COMMAND, unchanged, with an agent that puts its heap blocks between inaccessible pages and canaries, keeps released "
-		"ones from being used again, and looks at what is released and at what string functions do. An error is told when it comes to light, on "
+		"ones from being used again, and looks at what is released and at what string functions do. An error is reported when it comes to light, on "
 		"standard error or in --report: what happened and where, where the block was allocated, and where it was released.\n\n"
-		"With --level=guard an access beside a block or to a released one is stopped in the act, told, and let through. Guarding a block "
+		"With --level=guard an access beside a block or to a released one is stopped in the act, reported, and let through. Guarding a block "
 		"takes some microseconds: when that would slow the program down too much (--budget) or take too much memory (--max-guarded), blocks "
 		"have canaries alone, as all have with --level=light; writes are found then, at the latest at the program's end, reads are not. "
 		"The first blocks of each call site are guarded before others. The result begins with how many blocks had canaries and guard pages, "
 		"and what was not checked for which reason. --level=sampled bounds the cost of checking instead.\n\n"
 		"The fault or abort() that ends COMMAND is an error as well: what was accessed, what is there, by which stack.\n\n"
-		"doc/check.md tells what each level finds and what it cannot see, and the JSON schema.",
+		"doc/check.md says what each level finds and what it cannot see, and the JSON schema.",
 };

@@ -10,9 +10,9 @@
 
 #include "src/base/str.h"
 #include "src/cmd/cmd.h"
+#include "src/cmd/terminal.h"
 #include "src/view/doc.h"
 
-#define WIDE 1000 /* sentences are not cut */
 
 static bool as_json;
 
@@ -72,6 +72,7 @@ static struct table *table_of(const struct doctor *d)
 		bool stops = f->needed && f->state == DOCTOR_NO;
 
 		table_row(t, 0, stops ? ROW_STRONG : ROW_PLAIN, ROW_BOTH);
+		table_sentence(t);
 		table_set_const(t, COLUMN_STATE, state_name[f->state]);
 		table_set_const(t, COLUMN_CHECK, f->check);
 		table_set_const(t, COLUMN_FOUND, f->found);
@@ -80,6 +81,7 @@ static struct table *table_of(const struct doctor *d)
 		if (!f->remedy)
 			continue;
 		table_row(t, 0, ROW_DIM, ROW_TEXT_ONLY);
+		table_sentence(t);
 		table_setf(t, COLUMN_FOUND, "  %s", f->remedy);
 	}
 	table_note(t, "%s", "");
@@ -108,7 +110,7 @@ static struct table *verdict_of(const struct doctor *d)
 
 static int print(const struct doctor *d)
 {
-	struct style style = { .width = WIDE };
+	struct style style = terminal_style(stdout);
 	struct doc doc = { .schema = "pmm-doctor/1" };
 	struct err e = { .text = "" };
 	int rc;

@@ -5,9 +5,12 @@
 #include <string.h>
 
 #include "src/base/str.h"
+#include "src/base/wrap.h"
 #include "src/cmd/cmd.h"
 #include "src/cmd/manual.h"
 #include "src/cmd/meant.h"
+#include "src/cmd/terminal.h"
+#include "src/view/doc.h"
 
 #define HELP_COLUMN 27
 #define HELP_WIDTH 96
@@ -57,24 +60,32 @@ int cmd_unknown(const char *name)
 	return cmd_fail(&e);
 }
 
-/* Print words from column `at` on, broken before HELP_WIDTH, further lines indented to HELP_COLUMN. */
-static void print_wrapped(const char *text, size_t at)
+/* A wide terminal's lines would be hard to read. */
+static unsigned help_width(void)
 {
-	while (*text) {
-		size_t n = strcspn(text, " \n");
+	unsigned width = terminal_style(stdout).width;
 
-		if (at > HELP_COLUMN && at + 1 + n > HELP_WIDTH) {
-			printf("\n%*s", HELP_COLUMN, "");
-			at = HELP_COLUMN;
-		} else if (at > HELP_COLUMN) {
-			putchar(' ');
-			at++;
-		}
-		printf("%.*s", (int)n, text);
-		at += n;
-		text += n + strspn(text + n, " \n");
+	return width < HELP_WIDTH ? width : HELP_WIDTH;
+}
+
+/* Print a text of which each line begins at column `used`, where the first already is, and goes on at `hang`. */
+static void print_wrapped(const char *text, unsigned used, unsigned hang)
+{
+	struct str out = STR_INIT, line = STR_INIT, before = STR_INIT;
+
+	str_pad(&before, ' ', hang);
+	for (size_t n; *text; text += n + (text[n] == '\n')) {
+		n = strcspn(text, "\n");
+		str_clear(&line);
+		str_addn(&line, text, n);
+		wrap_add(&out, str_text(&line), help_width(), str_text(&before), used);
+		str_addc(&out, '\n');
+		used = 0;
 	}
-	putchar('\n');
+	fputs(str_text(&out), stdout);
+	str_fini(&out);
+	str_fini(&line);
+	str_fini(&before);
 }
 
 static void print_option(const struct opt *o)
@@ -89,8 +100,15 @@ static void print_option(const struct opt *o)
 		left.len = 0;
 	}
 	printf("%*s", (int)(HELP_COLUMN - left.len), "");
-	print_wrapped(o->help, HELP_COLUMN);
+	print_wrapped(o->help, HELP_COLUMN, HELP_COLUMN);
 	str_fini(&left);
+}
+
+/* The command whole: it is there to be copied. */
+static void print_example(const struct cmd_pair *p)
+{
+	printf("  %s\n      ", p->left);
+	print_wrapped(p->right, 6, 6);
 }
 
 void cmd_print_help(const struct cmd *cmd)
@@ -98,15 +116,19 @@ void cmd_print_help(const struct cmd *cmd)
 	static const struct opt help = { "help", 'h', OPT_FLAG, NULL, "show this", NULL };
 	const struct cmd_pair *p;
 	const struct opt *o;
+	int used = printf("usage: pmm %s ", cmd->name);
 
-	printf("usage: pmm %s %s\n\n%s\n\noptions:\n", cmd->name, cmd->usage, cmd->summary);
+	print_wrapped(cmd->usage, (unsigned)used, (unsigned)used);
+	putchar('\n');
+	print_wrapped(cmd->summary, 0, 0);
+	puts("\noptions:");
 	for (o = cmd->opts; o && o->name; o++)
 		print_option(o);
 	print_option(&help);
 	if (cmd->examples)
 		puts("\nexamples:");
 	for (p = cmd->examples; p && p->left; p++)
-		printf("  %s\n      %s\n", p->left, p->right);
+		print_example(p);
 	printf("\n'pmm help --man %s | man -l -' shows the whole manual\n", cmd->name);
 }
 
@@ -114,11 +136,13 @@ static void print_commands(void)
 {
 	size_t i;
 
-	puts("usage: pmm COMMAND [options] ...\n\n" PMM_SUMMARY "\n\ncommands:");
-	for (i = 0; cmd_table[i]; i++)
-		printf("  %-10s %s\n", cmd_table[i]->name, cmd_table[i]->summary);
-	puts("\n'pmm COMMAND --help' lists the options of a command; 'pmm --version' the version\n"
-	     "to have the monitor inside a program, compile it with pmm.h: 'pmm help --man | man -l -'");
+	print_wrapped("usage: pmm COMMAND [options] ...\n\n" PMM_SUMMARY "\n\ncommands:", 0, 0);
+	for (i = 0; cmd_table[i]; i++) {
+		printf("  %-10s ", cmd_table[i]->name);
+		print_wrapped(cmd_table[i]->summary, 13, 13);
+	}
+	print_wrapped("\n'pmm COMMAND --help' lists the options of a command; 'pmm --version' the version\n"
+		      "to have the monitor inside a program, compile it with pmm.h: 'pmm help --man | man -l -'", 0, 0);
 }
 
 static void print_names(void)

@@ -27,7 +27,7 @@ static bool as_json, generate, no_default, given_code, given_budget;
 static struct opt_list suppressions;
 
 static const struct opt leaks_opts[] = {
-	{ "every", 0, OPT_DURATION, "TIME", "search again and again and tell what is new (seconds, or 10ms, 5m, 2h)", &job.every_ns,
+	{ "every", 0, OPT_DURATION, "TIME", "search again and again, and report what is new (seconds, or 10ms, 5m, 2h)", &job.every_ns,
 	  .min = 10000000 },
 	{ "count", 0, OPT_UINT, "N", "with --every: end after N searches", &job.count, .min = 1 },
 	{ "holds", 0, OPT_STRING, "SITE|ADDRESS",
@@ -41,16 +41,16 @@ static const struct opt leaks_opts[] = {
 	{ "format", 0, OPT_CHOICE, NULL, "form of the output (default text)", &format, .choices = formats },
 	{ "json", 0, OPT_FLAG, NULL, "the same as --format json (schema " LEAKS_SCHEMA ")", &as_json },
 	{ "fail-on", 0, OPT_STRING, "LIST",
-	  "what the exit code tells of: definite, indirect, possible, reachable, likely (certain ones too), growth, unsearched (processes), none (default likely)",
+	  "what sets the exit code: definite, indirect, possible, reachable, likely (certain ones too), growth, unsearched (processes), none (default likely)",
 	  &fail_on },
 	{ "max-leaked", 0, OPT_SIZE, "BYTES", "so much of what --fail-on names is tolerated (default nothing)",
 	  &job.report.max_leaked_bytes, .given = &given_budget },
 	{ "error-exitcode", 0, OPT_UINT, "N", "exit code when there is more (default 1)", &error_code, .given = &given_code, .max = 255 },
 	{ "report", 0, OPT_FILE, "FILE", "write to FILE instead of standard output (of a COMMAND: instead of standard error)", &report },
 	{ "output", 'o', OPT_FILE, "FILE", "of a COMMAND: write captures too, as 'pmm run -o FILE'", &output },
-	{ "suppressions", 0, OPT_LIST, "FILE", "do not tell of what FILE suppresses (Valgrind's or LeakSanitizer's form; may be given again)",
+	{ "suppressions", 0, OPT_LIST, "FILE", "do not report what FILE suppresses (Valgrind's or LeakSanitizer's form; may be given again)",
 	  &suppressions },
-	{ "no-default-suppressions", 0, OPT_FLAG, NULL, "tell also of what the C library and run-time systems keep on purpose",
+	{ "no-default-suppressions", 0, OPT_FLAG, NULL, "also report what the C library and run-time systems keep on purpose",
 	  &no_default },
 	{ "gen-suppressions", 0, OPT_CHOICE, NULL, "write suppressions for what would be listed, instead of the list", &form,
 	  .if_omitted = "valgrind", .given = &generate, .choices = forms },
@@ -59,7 +59,7 @@ static const struct opt leaks_opts[] = {
 	  "pointers into blocks that count as pointers to them: stdstring, length64, newarray, multipleinheritance, header, pool, all, none (default all)",
 	  &heuristics },
 	{ "tag-bits", 0, OPT_STRING, "BITS", "these bits are no part of a pointer: top (byte), 1 to 12 low ones, or a mask 0x...", &tag_bits },
-	{ "stop", 0, OPT_FLAG, NULL, "make no copy of the process: it stands still until all is searched", &job.no_copy },
+	{ "stop", 0, OPT_FLAG, NULL, "make no copy of the process: it is stopped until all is searched", &job.no_copy },
 	{ "threads", 0, OPT_UINT, "N", "threads that search (default one for each processor)", &nr_threads, .min = 1, .max = 1024 },
 	{ "core", 0, OPT_FILE, "CORE", "search this core file of the process that FILE is a capture of", &core },
 	{ "skip-fn", 0, OPT_LIST, "PATTERN", "step over functions like this where lines are named: wrappers of malloc (may be given again)",
@@ -128,7 +128,7 @@ static int report_capture(const char *path, FILE *out, struct err *e)
 	int rc;
 
 	if (holds) {
-		err_set(e, -EINVAL, "'%s' is a capture: it has the blocks of a process but not its memory, so nobody can tell from it who holds them", path);
+		err_set(e, -EINVAL, "'%s' is a capture: it has the blocks of a process but not its memory, so it cannot be known from it who holds them", path);
 		err_hint(e, "search anew: pmm leaks --holds %s PID, -- COMMAND, or --core CORE FILE", holds);
 		return -EINVAL;
 	}
@@ -262,18 +262,18 @@ static const struct cmd_pair leaks_exits[] = {
 static const struct cmd_pair leaks_examples[] = {
 	{ "pmm leaks 4711", "what has a process lost, that was started with 'pmm run' or is watched by 'pmm attach'?" },
 	{ "pmm leaks --holds make_entry 4711", "who holds the blocks made in make_entry(), over which pointers, and how much hangs on each?" },
-	{ "pmm leaks --every 10s 4711", "search every ten seconds; tell what is new" },
+	{ "pmm leaks --every 10s 4711", "search every ten seconds; report what is new" },
 	{ "pmm leaks -- ./test --all", "search a program and its children at their ends" },
 	{ "pmm leaks pmm.app.4242.pmm", "what 'pmm run --leaks' found at the program's end" },
 	{ "pmm leaks --fail-on=definite --max-leaked 64K FILE", "exit code 1 when more than 64 KiB are definitely lost" },
 	{ "pmm leaks --format valgrind-xml FILE >leaks.xml", "for tools that read Valgrind's output" },
-	{ "pmm leaks --gen-suppressions FILE >>my.supp", "do not tell of these any more" },
+	{ "pmm leaks --gen-suppressions FILE >>my.supp", "suppress these from now on" },
 	{ 0 }
 };
 
 const struct cmd cmd_leaks = {
 	.name = "leaks",
-	.summary = "tell which blocks nothing points to any more and which call sites grow",
+	.summary = "find blocks that nothing points to any more, and call sites that grow",
 	.usage = "[options] FILE|PID|-- COMMAND [ARGUMENT...]",
 	.opts = leaks_opts,
 	.exits = leaks_exits,
@@ -289,13 +289,13 @@ const struct cmd cmd_leaks = {
 		"without slowing down or freeing what has grown old, and for long enough, such as at a list that is filled and never emptied. Where some "
 		"of that is not seen, the site is growing: a leak, or a cache that fills. What is reachable and does not grow is a cache or pool and no "
 		"leak; what is possibly lost and does not grow is summed up. Each entry says why it is what it is.\n\n"
-		"A running process (PID) is searched in a copy that is made in the time of a fork; it stands still for no longer. How long "
-		"that was is told. It must be tracked: started by 'pmm run', or watched by 'pmm attach'. A capture (FILE) tells what was "
+		"A running process (PID) is searched in a copy that takes as long as a fork; it is stopped for no longer than that. How long "
+		"that was is reported. It must be tracked: started by 'pmm run', or watched by 'pmm attach'. A capture (FILE) has what was "
 		"found when it was made with 'pmm run --leaks'. A COMMAND is run, and it and its children are searched at their ends; that is "
-		"told on standard error or into --report, so that its output stays its own.\n\n"
+		"reported on standard error or into --report, so that its output stays its own.\n\n"
 		"With --holds the question is another one: who holds the blocks of a call site, or the block at an address? Told are the roots "
 		"(variables, stacks, registers) with how many of these blocks hang on each, the shortest chain of pointers and fields from a root "
 		"to a block, and what each pointer holds alone: what would be lost if it were cleared. For a process, a COMMAND, a core file.\n\n"
 		"What the C library and run-time systems keep on purpose is suppressed. Contents of memory are shown with --show-bytes only, "
-		"and never kept. doc/leaks.md tells how each is decided, and the JSON schema.",
+		"and never kept. doc/leaks.md says how each is decided, and the JSON schema.",
 };

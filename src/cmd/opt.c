@@ -55,7 +55,7 @@ static struct fmt bound_text(const struct opt *o, uint64_t n)
 	if (o->type == OPT_SIZE)
 		return fmt_bytes(n);
 	if (o->type == OPT_DURATION)
-		return fmt_duration(n);
+		return fmt_duration_given(n);
 	snprintf(number.s, sizeof(number.s), "%llu", (unsigned long long)n);
 	return number;
 }

@@ -51,13 +51,13 @@ static const struct opt run_opts[] = {
 	  .max = PMM_MAX_FRAMES },
 	{ "warn-size", 0, OPT_SIZE, "BYTES", "count and report requests of at least BYTES as huge",
 	  &warn_size_bytes, .min = 1 },
-	{ "leaks", 0, OPT_FLAG, NULL, "search each process for leaks at its end, and tell; 'pmm leaks FILE' tells again", &leaks },
+	{ "leaks", 0, OPT_FLAG, NULL, "search each process for leaks at its end; 'pmm leaks FILE' reports them again", &leaks },
 	{ "error-exitcode", 0, OPT_UINT, "N", "with --leaks: exit code when leaks were found that are certain or likely", &error_code,
 	  .given = &given_code, .max = 255 },
 	{ "suppressions", 0, OPT_LIST, "FILE",
-	  "with --leaks: do not tell of what FILE suppresses (Valgrind's or LeakSanitizer's form; may be given again)", &suppressions },
+	  "with --leaks: do not report what FILE suppresses (Valgrind's or LeakSanitizer's form; may be given again)", &suppressions },
 	{ "no-default-suppressions", 0, OPT_FLAG, NULL,
-	  "with --leaks: tell also of what the C library and run-time systems keep on purpose", &no_default },
+	  "with --leaks: also report what the C library and run-time systems keep on purpose", &no_default },
 	{ "quiet", 'q', OPT_FLAG, NULL, "no summary on stderr; with --leaks only what is lost", &quiet },
 	{ 0 }
 };
@@ -229,6 +229,7 @@ static int launch(struct run *r, const char *agent, char **argv, struct err *e)
 {
 	int keep[MONITOR_NR_FDS + 2] = { r->child.signal_fd, job && job->report ? fileno(job->report) : -1 };
 	char value[PRELOAD_VALUE_BYTES], **env;
+	uint64_t began_ns;
 	int rc;
 
 	monitor_value(&r->monitor, value);
@@ -236,13 +237,14 @@ static int launch(struct run *r, const char *agent, char **argv, struct err *e)
 
 	if (!env)
 		return err_set(e, -ENOMEM, "out of memory");
+	began_ns = ledger_tree_now_ns(&r->tree);
 	rc = child_start(&r->child, r->program.path, argv, env, e);
 	preload_env_free(env);
 	if (rc)
 		return rc;
 	if (job && job->one)
 		job->one->pid = r->child.pid;
-	monitor_begin(&r->monitor);
+	monitor_begin(&r->monitor, began_ns);
 	monitor_fds(&r->monitor, keep + 2);
 	child_drop_fds(keep, sizeof(keep) / sizeof(*keep));
 	return 0;
@@ -279,7 +281,7 @@ static void tell(struct run *r, char **argv)
 	s->largest = r->largest;
 	s->argv = argv;
 	s->status = r->child.status;
-	s->run_ns = r->monitor.root_end_ns;
+	s->run_ns = r->monitor.root_end_ns - r->monitor.root_begin_ns;
 	s->nr_replaced = r->monitor.nr_replaced;
 	s->nr_lost = r->monitor.nr_lost;
 	s->shrunk = r->tree.shrunk;
@@ -343,7 +345,7 @@ static int tell_found(struct run *r)
 	if (found < 0)
 		cmd_fail(&e);
 	if (found > 0 && r->check.job && root_capture && !job->one && r->heap && r->heap->nr_findings)
-		cmd_note("'pmm check %s' tells it again", root_capture);
+		cmd_note("'pmm check %s' shows it again", root_capture);
 	if (job && job->one)
 		job->one->unchecked = any_unchecked(r);
 	if (given_code && is_find(r, found))
@@ -427,7 +429,7 @@ int run_for(const struct run_job *j, char **argv)
 
 static const struct cmd_pair run_exits[] = {
 	{ "N", "the program's own exit code; with --leaks and --error-exitcode that one when leaks were found" },
-	{ "128+N", "signal N ended the program, or, once that had ended with 0, pmm before it had told all" },
+	{ "128+N", "signal N ended the program, or, once that had ended with 0, pmm before it had reported all" },
 	{ "2", "wrong usage (or the program's own)" },
 	{ "3", "refused before the launch (or the program's own)" },
 	{ 0 }

@@ -16,6 +16,7 @@
 #include "src/cmd/naming.h"
 #include "src/view/coverage.h"
 #include "src/view/lost.h"
+#include "src/view/report_part.h"
 #include "src/view/resident.h"
 
 #define TOP_LINES    3
@@ -161,15 +162,17 @@ static void print_totals(const struct heap *h)
 {
 	const char *about = h->mode == HEAP_SAMPLED ? "about " : "";
 
-	cmd_note("peak         %s%s, %s after the start", about, fmt_bytes(h->peak_bytes).s,
-		 fmt_duration(h->peak_ns > h->attach_ns ? h->peak_ns - h->attach_ns : 0).s);
+	cmd_note("peak         %s%s", about, report_peak(h).s);
 	cmd_note("live at end  %s%s in %s block%s", about, fmt_bytes(h->live_bytes).s,
 		 fmt_count(h->live_blocks).s, plural(h->live_blocks));
 	print_mapped(h);
 	print_resident(h);
-	cmd_note("calls        %s%s allocation%s of %s, %s free%s; %s temporary", about,
-		 fmt_count(h->allocs).s, plural(h->allocs), fmt_bytes(h->bytes_in).s,
-		 fmt_count(h->frees).s, plural(h->frees), fmt_percent(h->temporary, h->allocs).s);
+	if (h->allocs)
+		cmd_note("calls        %s%s allocation%s of %s, %s free%s; %s temporary", about,
+			 fmt_count(h->allocs).s, plural(h->allocs), fmt_bytes(h->bytes_in).s,
+			 fmt_count(h->frees).s, plural(h->frees), fmt_percent(h->temporary, h->allocs).s);
+	else
+		cmd_note("calls        no allocations, %s free%s", fmt_count(h->frees).s, plural(h->frees));
 	if (h->failed)
 		cmd_note("failed       %s request%s answered with NULL", fmt_count(h->failed).s,
 			 plural(h->failed));
@@ -188,7 +191,7 @@ static const char *const off_text[] = {
 	[PMM_OFF_NO_SLOT] = "more processes ran at once than there are ledgers",
 	[PMM_OFF_NOT_FOLLOWED] = "children are not followed",
 	[PMM_OFF_INTERNAL] = "the agent met something that it does not understand",
-	[PMM_OFF_MONITOR_GONE] = "pmm stood still for too long",
+	[PMM_OFF_MONITOR_GONE] = "pmm was stopped for too long",
 	[PMM_OFF_CONFINED] = "the program put itself under seccomp",
 };
 
@@ -277,11 +280,11 @@ static void print_never_started(const struct summary *s)
 			"hint: it found no room for the ledger in its address space; see ulimit -v");
 	else if (WIFSIGNALED(s->status) || WEXITSTATUS(s->status) == 127)
 		cmd_note(
-			"hint: it may have ended before; 'pmm doctor' tells whether tracking works here");
+			"hint: it may have ended before; 'pmm doctor' says whether tracking works here");
 	else
 		cmd_note(
 			"hint: does it clear LD_PRELOAD, or start another program by a static one? "
-			"'pmm doctor' tells whether tracking works here");
+			"'pmm doctor' says whether tracking works here");
 }
 
 const char *summary_root_capture(const struct summary *s)

@@ -108,7 +108,7 @@ static int may_hold(const struct snapshot *s, const struct snapshot_options *o, 
 	if (bytes <= o->most_held_bytes)
 		return 0;
 	err_set(e, -E2BIG, "no copy could be made: %s", s->why.text);
-	err_hint(e, "without one it stands still while all of its %s are read, seconds for each GiB: --stop does that", fmt_bytes(bytes).s);
+	err_hint(e, "without one it is stopped while all of its %s are read, seconds for each GiB: --stop does that", fmt_bytes(bytes).s);
 	return -E2BIG;
 }
 

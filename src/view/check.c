@@ -54,10 +54,8 @@ static void add_past(struct str *s, const struct check_view *v, const struct hea
 		else
 			add_thread(s, v, f, thread, "the ");
 	}
-	if (known && before < h->tick_ns)
-		str_addf(s, ", less than %s before", fmt_duration(h->tick_ns).s);
-	else if (known)
-		str_addf(s, ", %s before", fmt_duration(before).s);
+	if (known)
+		str_addf(s, ", %s before", report_duration(h, before).s);
 	str_addc(s, ':');
 }
 
@@ -108,10 +106,10 @@ static void add_where(struct table *t, struct check_view *v, const struct heap_f
 		str_add(&s, ", ");
 	check_when(&s, h, f->first_ns);
 	if (f->count > 1 && f->by != PMM_BY_VALGRIND && f->last_ns < f->first_ns + h->tick_ns)
-		str_addf(&s, "; %s times within %s", fmt_count(f->count).s, fmt_duration(h->tick_ns).s);
+		str_addf(&s, "; %s times within %s", fmt_count(f->count).s, report_duration(h, h->tick_ns).s);
 	else if (f->count > 1)
 		str_addf(&s, "; %s times, the last %s later", fmt_count(f->count).s,
-			 fmt_duration(f->last_ns > f->first_ns ? f->last_ns - f->first_ns : 0).s);
+			 report_duration(h, f->last_ns > f->first_ns ? f->last_ns - f->first_ns : 0).s);
 	str_addc(&s, ':');
 	detail(t, &s);
 	str_fini(&s);
@@ -164,7 +162,7 @@ static void add_released(struct str *s, const struct check_view *v, const struct
 		str_add(s, " in ");
 		add_thread(s, v, f, f->free_thread, "the ");
 	}
-	str_addf(s, ", %s later:", fmt_duration(f->free_ns > f->first_ns ? f->free_ns - f->first_ns : 0).s);
+	str_addf(s, ", %s later:", report_duration(v->heap, f->free_ns > f->first_ns ? f->free_ns - f->first_ns : 0).s);
 }
 
 static void add_history(struct table *t, struct check_view *v, const struct heap_finding *f)

@@ -164,7 +164,7 @@ static void add_notes(struct check_view *v)
 	struct str s = STR_INIT;
 
 	if (t && c->findings_lost) {
-		str_addf(&s, "%s more met, but not told: there is room for %s different ones a process",
+		str_addf(&s, "%s more met, but not listed: there is room for %s different ones a process",
 			 report_many(c->findings_lost, "error").s, fmt_count(PMM_MAX_FINDINGS).s);
 		add_note(t, table_text(t, &s));
 		str_clear(&s);

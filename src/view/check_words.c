@@ -104,10 +104,7 @@ void check_when(struct str *s, const struct heap *h, uint64_t ns)
 	const char *began = h->began == HEAP_BEGAN_ATTACH ? "attach" : "start";
 	uint64_t at = report_time(h, ns);
 
-	if (at < h->tick_ns)
-		str_addf(s, "less than %s after the %s", fmt_duration(h->tick_ns).s, began);
-	else
-		str_addf(s, "%s after the %s", fmt_duration(at).s, began);
+	str_addf(s, "%s after the %s", report_duration(h, at).s, began);
 }
 
 /* Found afterwards, by what stands in the place of canary or poison: when it was written is known within bounds. */
@@ -124,7 +121,7 @@ static void add_overwritten(struct str *s, const struct heap *h, const struct he
 		break;
 	default:
 		if (f->since_ns)
-			str_addf(s, ", between the sweeps %s and ", fmt_duration(report_time(h, f->since_ns)).s);
+			str_addf(s, ", between the sweeps %s and ", report_duration(h, report_time(h, f->since_ns)).s);
 		else
 			str_add(s, ", between its allocation and the sweep ");
 		check_when(s, h, f->first_ns);

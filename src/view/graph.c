@@ -59,11 +59,16 @@ static int put_level(const uint64_t *v, unsigned width, uint64_t highest, unsign
 	return rc;
 }
 
+static struct fmt at_time(const struct series *s, uint64_t ns)
+{
+	return ns ? fmt_duration_step(ns, s->tick_ns) : fmt_duration(0);
+}
+
 /* The line of times below, with an arrow under the mark. */
 static void put_times(const struct series *s, unsigned width, FILE *out)
 {
 	uint64_t from = series_get(s, 0, 0), to = series_get(s, s->nr - 1, 0);
-	struct fmt first = fmt_duration(from), last = fmt_duration(to);
+	struct fmt first = at_time(s, from), last = at_time(s, to);
 	char mark[96] = "";
 	unsigned at = 0, len;
 
@@ -74,14 +79,14 @@ static void put_times(const struct series *s, unsigned width, FILE *out)
 		at = to > from ? (unsigned)((double)(t - from) / (double)(to - from) * width) : 0;
 		at = at < width ? at : width - 1;
 		snprintf(mark, sizeof(mark), "^ %s %s at %s", s->mark_name,
-			 fmt_bytes(series_get(s, s->mark, 1)).s, fmt_duration(t).s);
+			 fmt_bytes(series_get(s, s->mark, 1)).s, at_time(s, t).s);
 	}
 	len = (unsigned)strlen(mark);
 	if (len && at + len > width) {
 		/* no room to the right: put the text before the arrow */
 		snprintf(mark, sizeof(mark), "%s %s at %s ^", s->mark_name,
 			 fmt_bytes(series_get(s, s->mark, 1)).s,
-			 fmt_duration(series_get(s, s->mark, 0)).s);
+			 at_time(s, series_get(s, s->mark, 0)).s);
 		at = at + 1 > len ? at + 1 - len : 0;
 	}
 	if (len)

@@ -101,7 +101,7 @@ static void add_summary(struct doc *d, const struct hold_answer *a)
 	}
 	report_process_row(t, h);
 	if (h->search.pause_ns) {
-		facts_row(t, "stood still");
+		facts_row(t, "stopped");
 		table_setf(t, FACT_TEXT, "for %s", fmt_duration(h->search.pause_ns).s);
 	}
 	facts_row(t, "asked");
@@ -296,6 +296,36 @@ static void add_root(struct table *t, const struct hold_answer *a, struct names 
 	str_fini(&s);
 }
 
+/* How many pointers hold something alone; how many of which that is not known. */
+static size_t count_alone(const struct hold_answer *a, size_t *unknown)
+{
+	size_t nr = 0;
+
+	*unknown = 0;
+	vec_each (&a->roots, r) {
+		nr += r->alone.known && r->alone.blocks;
+		*unknown += !r->alone.known;
+		vec_each (&r->steps, s) {
+			nr += s->alone.known && s->alone.blocks;
+			*unknown += !s->alone.known;
+		}
+	}
+	return nr;
+}
+
+/* What the column of figures says, which is not there when it has none. */
+static void note_alone(struct table *t, const struct hold_answer *a)
+{
+	size_t unknown, nr = count_alone(a, &unknown);
+
+	if (nr) {
+		table_note(t, "holds alone: what would be lost if that one pointer were cleared; on the line of a root: all pointers of that root");
+		table_note(t, "-: nothing would be lost, as other pointers lead there too");
+	} else if (!unknown) {
+		table_note(t, "clearing any one of these pointers would lose nothing: other pointers lead there too");
+	}
+}
+
 int hold_view(struct doc *d, const struct hold_answer *a, struct names *n)
 {
 	struct table *t = table_new(TABLE_TREE, "holders", a->roots.nr ? "Chains" : NULL, step_columns, STEP_NR);
@@ -309,10 +339,8 @@ int hold_view(struct doc *d, const struct hold_answer *a, struct names *n)
 		t->children_key = "chain";
 		for (size_t i = 0; i < a->roots.nr; i++)
 			add_root(t, a, n, &a->roots.v[i]);
-		if (a->roots.nr) {
-			table_note(t, "holds alone: lost if that pointer (first line: all of that root) were cleared");
-			table_note(t, "-: nothing would be lost, other pointers lead there too");
-		}
+		if (a->roots.nr)
+			note_alone(t, a);
 		t->json_only = !a->roots.nr;
 	}
 	doc_add(d, t);

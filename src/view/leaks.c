@@ -137,11 +137,6 @@ static void set_processes(struct table *t, struct leaks_view *v, const struct le
 	table_set_bars(t, ENTRY_PIDS, g->pids);
 }
 
-static uint64_t age_of(const struct heap *h, uint64_t birth_ns)
-{
-	return h->search.at_ns > birth_ns ? h->search.at_ns - birth_ns : 0;
-}
-
 static void add_hex(struct str *s, const uint8_t *byte, unsigned nr, unsigned group)
 {
 	for (unsigned i = 0; i < nr; i++)
@@ -170,8 +165,8 @@ static void set_figures(struct table *t, struct leaks_view *v, const struct leak
 	table_set(t, ENTRY_INDIRECT_BLOCKS, e->indirect_blocks);
 	table_set(t, ENTRY_FRESH_BYTES, e->fresh_bytes);
 	table_set(t, ENTRY_FRESH_BLOCKS, e->fresh_blocks);
-	table_set(t, ENTRY_OLDEST, age_of(v->heap, e->oldest_ns));
-	table_set(t, ENTRY_NEWEST, age_of(v->heap, e->newest_ns));
+	table_set(t, ENTRY_OLDEST, report_age(v->heap, v->heap->search.at_ns, e->oldest_ns));
+	table_set(t, ENTRY_NEWEST, report_age(v->heap, v->heap->search.at_ns, e->newest_ns));
 	if (g->verdict == GROWTH_STEADY) {
 		table_set_float(t, ENTRY_GROWTH, g->slope);
 		table_set(t, ENTRY_GROWS_FOR, g->until_ns > g->since_ns ? g->until_ns - g->since_ns : 0);
@@ -202,6 +197,7 @@ static void set_figures(struct table *t, struct leaks_view *v, const struct leak
 static void detail(struct table *t, struct str *s)
 {
 	table_row(t, 1, ROW_DIM, ROW_TEXT_ONLY);
+	table_sentence(t);
 	table_set_text(t, ENTRY_LABEL, table_text(t, s));
 	str_clear(s);
 }

@@ -97,13 +97,13 @@ static void search_row(struct table *t, const struct heap *h, const struct leaks
 	facts_row(t, "searched");
 	switch (s->how) {
 	case HEAP_SEARCH_COPY:
-		table_setf(t, FACT_TEXT, "%s in %s, in a copy; the program stood still for %s", bytes.s, took.s, pause.s);
+		table_setf(t, FACT_TEXT, "%s in %s, in a copy; the program was stopped for %s", bytes.s, took.s, pause.s);
 		if (o->held_bytes >= MUCH_HELD)
-			table_setf(t, FACT_TEXT, "%s in %s, in a copy; the program stood still for %s, while %s were read that a copy does not get or shares",
+			table_setf(t, FACT_TEXT, "%s in %s, in a copy; the program was stopped for %s, while %s were read that a copy does not get or shares",
 				   bytes.s, took.s, pause.s, fmt_bytes(o->held_bytes).s);
 		break;
 	case HEAP_SEARCH_STOPPED:
-		table_setf(t, FACT_TEXT, "%s in %s; the program stood still for %s%s%s", bytes.s, took.s, pause.s,
+		table_setf(t, FACT_TEXT, "%s in %s; the program was stopped for %s%s%s", bytes.s, took.s, pause.s,
 			   why_stopped ? ", as no copy could be made: " : "", why_stopped ? why_stopped : "");
 		break;
 	case HEAP_SEARCH_EXIT:

@@ -23,9 +23,7 @@ const char *leaks_class_text(unsigned class)
 
 static uint64_t age_of(const struct heap *h, uint64_t birth_ns)
 {
-	uint64_t now_ns = h->search.how ? h->search.at_ns : h->taken_ns;
-
-	return now_ns > birth_ns ? now_ns - birth_ns : 0;
+	return report_age(h, h->search.how ? h->search.at_ns : h->taken_ns, birth_ns);
 }
 
 /* "this block", "these 3 blocks". */
@@ -40,7 +38,7 @@ static struct fmt these(uint64_t blocks)
 
 static void add_age(struct str *s, const struct heap *h, const struct leak_entry *e)
 {
-	struct fmt oldest = fmt_duration(age_of(h, e->oldest_ns)), newest = fmt_duration(age_of(h, e->newest_ns));
+	struct fmt oldest = report_duration(h, age_of(h, e->oldest_ns)), newest = report_duration(h, age_of(h, e->newest_ns));
 
 	if (e->blocks == 1)
 		str_addf(s, "; %s old", oldest.s);
@@ -93,7 +91,7 @@ static void add_growth(struct str *s, const struct heap *h, struct names *n, con
 
 	str_addf(s, "%s, growing ", fmt_bytes(e->bytes).s);
 	str_addf(s, "%s for ", watch_pace(g->slope).s);
-	str_addf(s, "%s", fmt_duration(g->until_ns > g->since_ns ? g->until_ns - g->since_ns : 0).s);
+	str_addf(s, "%s", report_duration(h, g->until_ns > g->since_ns ? g->until_ns - g->since_ns : 0).s);
 	add_holder(s, h, n, e);
 }
 

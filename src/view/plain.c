@@ -9,6 +9,7 @@
 
 #include "src/base/fmt.h"
 #include "src/base/utf8.h"
+#include "src/base/wrap.h"
 
 unsigned plain_width(const char *text)
 {
@@ -109,7 +110,7 @@ void plain_cell(struct str *s, const struct table *t, unsigned column, const str
 		percent(s, c->f);
 		break;
 	case UNIT_DURATION:
-		str_add(s, fmt_duration(c->u).s);
+		str_add(s, c->u || !(col->flags & COLUMN_MOMENT) ? fmt_duration_step(c->u, t->tick_ns).s : "0 s");
 		break;
 	case UNIT_TIME:
 		str_add(s, fmt_time(c->u).s);
@@ -135,13 +136,15 @@ void plain_cell(struct str *s, const struct table *t, unsigned column, const str
 
 int plain_title(const char *title, const struct style *style, FILE *out)
 {
-	struct str s = STR_INIT;
+	struct str s = STR_INIT, lines = STR_INIT;
 	int rc;
 
 	utf8_add_clean(&s, title);
-	rc = str_error(&s);
+	wrap_add(&lines, str_text(&s), style->width, "", 0);
+	rc = str_error(&s) ? str_error(&s) : str_error(&lines);
 	if (!rc)
-		fprintf(out, style->colour ? "\033[1;4m%s\033[0m\n" : "%s\n", str_text(&s));
+		fprintf(out, style->colour ? "\033[1;4m%s\033[0m\n" : "%s\n", str_text(&lines));
 	str_fini(&s);
+	str_fini(&lines);
 	return rc;
 }

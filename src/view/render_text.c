@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "src/base/utf8.h"
+#include "src/base/wrap.h"
 #include "src/view/doc.h"
 #include "src/view/plain.h"
 
@@ -29,6 +30,7 @@ struct printer {
 	bool visible;	  /* the table has rows to show */
 	bool begun;	  /* something was written before */
 	bool failed;	  /* no memory for a line: it is missing */
+	unsigned gap;	  /* between columns: GAP, less where they would not fit into the line */
 };
 
 static bool visible(const struct printer *p, const struct table *t, unsigned c)
@@ -39,6 +41,17 @@ static bool visible(const struct printer *p, const struct table *t, unsigned c)
 static bool aligned(const struct printer *p, const struct table *t, unsigned c)
 {
 	return visible(p, t, c) && !(t->column[c].flags & (COLUMN_LABEL | COLUMN_TAIL));
+}
+
+/* Is it the last one that shows, of words? Then it is broken into lines where it is too long. */
+static bool wraps(const struct printer *p, const struct table *t, unsigned c)
+{
+	if (t->column[c].unit != UNIT_TEXT)
+		return false;
+	while (++c < t->nr_columns)
+		if (visible(p, t, c))
+			return false;
+	return true;
 }
 
 /* Is nothing to be seen in the cell? */
@@ -66,6 +79,29 @@ static void measure_row(struct printer *p, const struct table *t, size_t row, st
 	}
 }
 
+static unsigned margin(const struct table *t)
+{
+	return t->no_margin ? 0 : GAP;
+}
+
+/* With room for what is left of a label when it is cut. */
+static unsigned gap(const struct printer *p, const struct table *t)
+{
+	unsigned width = margin(t);
+
+	for (unsigned c = 0; c < t->nr_columns; c++) {
+		if (aligned(p, t, c) && wraps(p, t, c))
+			return GAP;
+		if (aligned(p, t, c))
+			width += p->width[c] + GAP;
+		else if (t->column[c].flags & COLUMN_LABEL)
+			width += MIN_LABEL;
+	}
+	if (!(t->column[t->nr_columns - 1].flags & (COLUMN_LABEL | COLUMN_TAIL)))
+		width -= GAP;
+	return width > p->style->width ? 1 : GAP;
+}
+
 static void measure(struct printer *p, struct table *t)
 {
 	struct str s = STR_INIT;
@@ -85,6 +121,7 @@ static void measure(struct printer *p, struct table *t)
 		}
 	}
 	str_fini(&s);
+	p->gap = gap(p, t);
 }
 
 static void add_aligned(struct str *line, const struct column *col, const char *text,
@@ -116,6 +153,16 @@ static void add_label(struct printer *p, struct str *line, const char *label, co
 	plain_cut_front(line, tail, tail_width - GAP, p->style);
 }
 
+static void add_wrapped(const struct printer *p, struct str *line, const char *text, unsigned used)
+{
+	unsigned width = p->style->width > used + MIN_LABEL ? p->style->width : used + MIN_LABEL;
+	struct str before = STR_INIT;
+
+	str_pad(&before, ' ', used);
+	wrap_add(line, text, width, str_text(&before), used);
+	str_fini(&before);
+}
+
 static void put_line(struct printer *p, const struct str *line, enum row_style style)
 {
 	static const char *const on[] = {
@@ -138,11 +185,6 @@ static void put_line(struct printer *p, const struct str *line, enum row_style s
 		fprintf(p->out, "%.*s\n", (int)len, text);
 }
 
-static unsigned margin(const struct table *t)
-{
-	return t->no_margin ? 0 : GAP;
-}
-
 static void put_row(struct printer *p, struct table *t, const struct row *r,
 		    const struct cell *cells, uint32_t indent)
 {
@@ -160,10 +202,12 @@ static void put_row(struct printer *p, struct table *t, const struct row *r,
 		p->failed |= str_error(&cell) != 0;
 		if (col->flags & COLUMN_LABEL) {
 			str_add(&label, str_text(&cell));
+		} else if (!(col->flags & COLUMN_TAIL) && c && wraps(p, t, c)) {
+			add_wrapped(p, &line, str_text(&cell), used);
 		} else if (!(col->flags & COLUMN_TAIL)) {
 			add_aligned(&line, col, str_text(&cell), p->width[c]);
-			str_pad(&line, ' ', GAP);
-			used += p->width[c] + GAP;
+			str_pad(&line, ' ', p->gap);
+			used += p->width[c] + p->gap;
 		}
 	}
 	p->failed |= str_error(&label) != 0;
@@ -172,7 +216,10 @@ static void put_row(struct printer *p, struct table *t, const struct row *r,
 		const char *tail =
 			t->column[t->nr_columns - 1].flags & COLUMN_TAIL ? str_text(&cell) : "";
 
-		add_label(p, &line, str_text(&label), tail, used + indent);
+		if (r->sentence)
+			add_wrapped(p, &line, str_text(&label), used + indent);
+		else
+			add_label(p, &line, str_text(&label), tail, used + indent);
 	}
 	put_line(p, &line, r->style);
 	str_fini(&line);
@@ -197,7 +244,7 @@ static void put_heading(struct printer *p, const struct table *t)
 			continue;
 		add_aligned(&line, col, col->title ? col->title : "",
 			    aligned(p, t, c) ? p->width[c] : 0);
-		str_pad(&line, ' ', GAP);
+		str_pad(&line, ' ', p->gap);
 	}
 	put_line(p, &line, ROW_DIM);
 	str_fini(&line);
@@ -245,6 +292,19 @@ static int fold_chains(struct printer *p, const struct table *t)
 	return 0;
 }
 
+static void put_note(struct printer *p, const struct table *t, const char *note)
+{
+	struct str line = STR_INIT, clean = STR_INIT;
+
+	utf8_add_clean(&clean, note);
+	str_pad(&line, ' ', margin(t));
+	add_wrapped(p, &line, str_text(&clean), margin(t));
+	p->failed |= str_error(&clean) != 0;
+	put_line(p, &line, ROW_DIM);
+	str_fini(&line);
+	str_fini(&clean);
+}
+
 /* An empty line between sections. */
 static void separate(struct printer *p)
 {
@@ -275,14 +335,8 @@ static int put_table(struct printer *p, struct table *t)
 					p->indent ? p->indent[i] : r->depth * INDENT);
 		}
 	}
-	vec_each (&t->notes, note) {
-		struct str line = STR_INIT;
-
-		str_pad(&line, ' ', margin(t));
-		utf8_add_clean(&line, *note);
-		put_line(p, &line, ROW_DIM);
-		str_fini(&line);
-	}
+	vec_each (&t->notes, note)
+		put_note(p, t, *note);
 out:
 	free(p->indent);
 	return p->failed ? -ENOMEM : table_error(t);

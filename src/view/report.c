@@ -32,14 +32,74 @@ int report_check(const struct report_options *opt, struct err *e)
 	return rc;
 }
 
+static uint64_t whole_ticks(const struct heap *h, uint64_t ns)
+{
+	return h->tick_ns ? ns - ns % h->tick_ns : ns;
+}
+
 uint64_t report_time(const struct heap *h, uint64_t ns)
 {
-	return ns > h->attach_ns ? ns - h->attach_ns : 0;
+	return ns > h->attach_ns ? whole_ticks(h, ns) - whole_ticks(h, h->attach_ns) : 0;
+}
+
+uint64_t report_age(const struct heap *h, uint64_t now_ns, uint64_t birth_ns)
+{
+	return now_ns > birth_ns ? whole_ticks(h, now_ns) - whole_ticks(h, birth_ns) : 0;
+}
+
+uint64_t report_run_ns(const struct heap *h)
+{
+	return h->taken_ns > h->attach_ns ? h->taken_ns - h->attach_ns : 0;
+}
+
+struct fmt report_run(const struct heap *h)
+{
+	uint64_t ns = report_run_ns(h);
+
+	return h->tick_ns && ns % h->tick_ns ? fmt_duration(ns) : report_duration(h, ns);
+}
+
+struct fmt report_duration(const struct heap *h, uint64_t ns)
+{
+	return fmt_duration_step(ns, h->tick_ns);
+}
+
+struct fmt report_after(const struct heap *h, uint64_t ns)
+{
+	uint64_t after_ns = report_time(h, ns);
+	struct fmt f;
+
+	if (after_ns < h->tick_ns)
+		snprintf(f.s, sizeof(f.s), "in the first %.26s", fmt_duration_step(h->tick_ns, h->tick_ns).s);
+	else
+		snprintf(f.s, sizeof(f.s), "after %.33s", report_duration(h, after_ns).s);
+	return f;
+}
+
+struct fmt report_peak(const struct heap *h)
+{
+	struct fmt f = fmt_bytes(h->peak_bytes), bytes = f;
+
+	if (h->peak_bytes)
+		snprintf(f.s, sizeof(f.s), "%.12s %.26s", bytes.s, report_after(h, h->peak_ns).s);
+	return f;
 }
 
 double report_percent(uint64_t part, uint64_t whole)
 {
 	return whole ? 100 * (double)part / (double)whole : 0;
+}
+
+void report_unusual(struct str *s, uint64_t failed, uint64_t zero_size, uint64_t huge)
+{
+	const struct {
+		uint64_t n;
+		const char *what;
+	} all[] = { { failed, "failed" }, { zero_size, "of size zero" }, { huge, "huge" } };
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
+		if (all[i].n)
+			str_addf(s, "%s%s %s", s->len ? ", " : "", fmt_count(all[i].n).s, all[i].what);
 }
 
 struct fmt report_many(uint64_t n, const char *what)

@@ -58,7 +58,7 @@ void report_process(struct doc *d, const struct heap *h)
 		table_set_const(t, c++, h->host);
 		table_set(t, c++, h->start_realtime_ns + h->attach_ns);
 		table_set(t, c++, h->start_realtime_ns + h->taken_ns);
-		table_set(t, c++, report_time(h, h->taken_ns));
+		table_set(t, c++, report_run_ns(h));
 		table_set_const(t, c++, h->end <= HEAP_REPLACED ? end_name[h->end] : "unknown");
 		if ((h->end == HEAP_EXITED || h->end == HEAP_GONE) && h->end_status >= 0)
 			table_set(t, c, (uint64_t)h->end_status);
@@ -106,7 +106,7 @@ static const struct column totals_columns[] = {
 
 static double per_second(const struct heap *h)
 {
-	uint64_t run_ns = report_time(h, h->taken_ns);
+	uint64_t run_ns = report_run_ns(h);
 
 	return run_ns ? (double)h->allocs * 1e9 / (double)run_ns : 0;
 }
@@ -205,21 +205,24 @@ static void mode_row(struct table *t, const struct heap *h)
 
 static void calls_rows(struct table *t, const struct heap *h)
 {
-	double rate = per_second(h);
+	double rate = report_run_ns(h) > h->tick_ns ? per_second(h) : 0;	/* a shorter run has none */
+	struct str s = STR_INIT;
 
-	/* a run within one tick of the clock has no rate */
 	facts_row(t, "calls");
-	table_setf(t, FACT_TEXT, "%s of %s%s%s%s, %s; %s temporary, mean %s",
-		   report_many(h->allocs, "allocation").s, fmt_bytes(h->bytes_in).s,
-		   rate > 0 ? " (" : "", rate > 0 ? fmt_count(estimate_round(rate)).s : "",
-		   rate > 0 ? "/s)" : "", report_many(h->frees, "free").s,
-		   fmt_percent(h->temporary, h->allocs).s,
-		   fmt_bytes(h->allocs ? h->bytes_in / h->allocs : 0).s);
-	if (!h->failed && !h->zero_size && !h->huge)
-		return;
-	facts_row(t, "unusual");
-	table_setf(t, FACT_TEXT, "%s failed, %s of size zero, %s huge", fmt_count(h->failed).s,
-		   fmt_count(h->zero_size).s, fmt_count(h->huge).s);
+	if (h->allocs)
+		table_setf(t, FACT_TEXT, "%s of %s%s%s%s, %s; %s temporary, mean %s",
+			   report_many(h->allocs, "allocation").s, fmt_bytes(h->bytes_in).s,
+			   rate > 0 ? " (" : "", rate > 0 ? fmt_count_short(estimate_round(rate)).s : "",
+			   rate > 0 ? "/s)" : "", report_many(h->frees, "free").s,
+			   fmt_percent(h->temporary, h->allocs).s, fmt_bytes(h->bytes_in / h->allocs).s);
+	else
+		table_setf(t, FACT_TEXT, "no allocations, %s", report_many(h->frees, "free").s);
+	report_unusual(&s, h->failed, h->zero_size, h->huge);
+	if (s.len) {
+		facts_row(t, "unusual");
+		table_setf(t, FACT_TEXT, "%s", table_text(t, &s));
+	}
+	str_fini(&s);
 }
 
 static void resident_rows(struct table *t, const struct heap *h)
@@ -249,11 +252,10 @@ static void head_rows(struct table *t, const struct heap *h)
 	facts_row(t, "process");
 	table_setf(t, FACT_TEXT, "%s, pid %u, %s %s from %s, %s", h->comm, h->pid,
 		   h->began == HEAP_BEGAN_ATTACH ? "watched while it ran for" : "ran",
-		   fmt_duration(report_time(h, h->taken_ns)).s,
+		   report_run(h).s,
 		   fmt_time(h->start_realtime_ns + h->attach_ns).s, table_text(t, &end));
 	facts_row(t, "peak");
-	table_setf(t, FACT_TEXT, "%s after %s", fmt_bytes(h->peak_bytes).s,
-		   fmt_duration(report_time(h, h->peak_ns)).s);
+	table_setf(t, FACT_TEXT, "%s", report_peak(h).s);
 	facts_row(t, "live");
 	table_setf(t, FACT_TEXT, "%s in %s %s", fmt_bytes(h->live_bytes).s,
 		   report_many(h->live_blocks, "block").s,
@@ -289,9 +291,9 @@ static void add_filter_row(struct table *t, const struct report_options *o)
 			 f->size_bytes.max == UINT64_MAX ? "any" : fmt_bytes(f->size_bytes.max).s);
 	}
 	if (f->by_age) {
-		str_addf(&s, "age %s to ", fmt_duration(f->age_ns.min).s);
+		str_addf(&s, "age %s to ", fmt_duration_given(f->age_ns.min).s);
 		str_addf(&s, "%s, ",
-			 f->age_ns.max == UINT64_MAX ? "any" : fmt_duration(f->age_ns.max).s);
+			 f->age_ns.max == UINT64_MAX ? "any" : fmt_duration_given(f->age_ns.max).s);
 	}
 	if (s.len || str_error(&s)) {
 		facts_row(t, "only");
@@ -384,7 +386,7 @@ static const char *const off_text[] = {
 	[PMM_OFF_NOT_FOLLOWED] = "children are not followed",
 	[PMM_OFF_INTERNAL] = "an internal error",
 	[PMM_OFF_OWN_ALLOCATOR] = "",
-	[PMM_OFF_MONITOR_GONE] = "the pmm that was attached has ended or stood still",
+	[PMM_OFF_MONITOR_GONE] = "the pmm that was attached has ended or was stopped",
 	[PMM_OFF_CONFINED] = "the program put itself under seccomp",
 };
 

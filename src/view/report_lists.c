@@ -55,6 +55,7 @@ void report_history(struct report *r)
 		series_set(s, i, 4, p->rss_bytes);
 	}
 	if (s) {
+		s->tick_ns = r->heap->tick_ns;
 		s->mark = y->peak;
 		s->mark_key = "peak_index";
 		s->mark_name = "peak";
@@ -76,11 +77,11 @@ static const struct column thread_columns[] = {
 	{ "tid", "tid", UNIT_NUMBER },
 	{ "name", "thread", UNIT_TEXT },
 	{ "alive", "alive", UNIT_BOOL },
-	{ "start_ns", "since", UNIT_DURATION },
+	{ "start_ns", "since", UNIT_DURATION, COLUMN_ZERO_BLANK },
 	{ "allocs", "allocs", UNIT_COUNT },
-	{ "frees", "frees", UNIT_COUNT },
+	{ "frees", "frees", UNIT_COUNT, COLUMN_ZERO_BLANK },
 	{ "allocated_bytes", "allocated", UNIT_BYTES },
-	{ "freed_bytes", "freed", UNIT_BYTES },
+	{ "freed_bytes", "freed", UNIT_BYTES, COLUMN_ZERO_BLANK },
 };
 
 #define MAX_THREADS 64 /* in text */
@@ -130,7 +131,8 @@ void report_threads(struct report *r)
 
 	if (t) {
 		for (uint32_t i = 0; i < nr; i++)
-			add_thread(t, h, &h->threads[shown[i]], ROW_TEXT_ONLY);
+			if (h->threads[shown[i]].allocs || h->threads[shown[i]].frees)
+				add_thread(t, h, &h->threads[shown[i]], ROW_TEXT_ONLY);
 		for (uint32_t i = 0; i < h->nr_threads; i++)
 			add_thread(t, h, &h->threads[i], ROW_JSON_ONLY);
 		if (nr < h->nr_threads)
@@ -189,7 +191,7 @@ static void fill_block(struct table *t, uint64_t i)
 	table_set(t, BLOCK_SIZE, b->size_bytes);
 	table_set(t, BLOCK_ADDRESS, b->address);
 	table_set_const(t, BLOCK_ENTRY, kind_name(b->kind));
-	table_set(t, BLOCK_AGE, h->taken_ns > b->birth_ns ? h->taken_ns - b->birth_ns : 0);
+	table_set(t, BLOCK_AGE, report_age(h, h->taken_ns, b->birth_ns));
 	table_set(t, BLOCK_BIRTH, report_time(h, b->birth_ns));
 	table_set(t, BLOCK_BORN, h->start_realtime_ns + b->birth_ns);
 	if (b->thread < h->nr_threads) {
@@ -209,6 +211,7 @@ void report_blocks(struct report *r)
 	uint64_t all = r->selection.nr_blocks;
 
 	if (t) {
+		t->tick_ns = r->heap->tick_ns;
 		t->fill = fill_block;
 		t->nr_groups = r->nr_blocks;
 		t->ctx = r;
@@ -228,7 +231,7 @@ void report_blocks(struct report *r)
 #define J COLUMN_JSON_ONLY
 
 static const struct column module_columns[] = {
-	{ "path", "module", UNIT_TEXT },	 { "build_id", "build id", UNIT_TEXT },
+	{ "path", "module", UNIT_TEXT },	 { "build_id", "build id", UNIT_TEXT, COLUMN_ZERO_BLANK },
 	{ "start", NULL, UNIT_ADDRESS, J },	 { "end", NULL, UNIT_ADDRESS, J },
 	{ "bias", NULL, UNIT_ADDRESS, J },	 { "load_ns", NULL, UNIT_DURATION, J },
 	{ "unload_ns", NULL, UNIT_DURATION, J },

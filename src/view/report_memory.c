@@ -90,7 +90,7 @@ void report_sizes(struct report *r)
 /* ---- lifetimes ---- */
 
 static const struct column lifetime_columns[] = {
-	{ "from_ns", "lived from", UNIT_DURATION }, { "to_ns", "to", UNIT_DURATION },
+	{ "from_ns", "lived from", UNIT_DURATION, COLUMN_MOMENT }, { "to_ns", "to", UNIT_DURATION },
 	{ "frees", "frees", UNIT_COUNT },	    { "share_percent", "share", UNIT_PERCENT },
 	TEXT_COLUMN("", UNIT_TEXT),
 };
@@ -106,7 +106,7 @@ static void add_lifetime(struct table *t, const struct heap *h, unsigned k, uint
 	width = width < 1 && frees ? 1 : width > BAR_WIDTH ? BAR_WIDTH : width;
 	memset(bar, '#', width);
 	bar[width] = '\0';
-	table_row(t, 0, ROW_PLAIN, ROW_BOTH);
+	table_row(t, 0, ROW_PLAIN, frees ? ROW_BOTH : ROW_JSON_ONLY);
 	table_set(t, 0, lifetime_from_ns(h, k));
 	if (k + 1 < HEAP_NR_LIFETIMES)
 		table_set(t, 1, lifetime_from_ns(h, k + 1));
@@ -122,6 +122,8 @@ void report_lifetimes(struct report *r)
 	uint64_t all = 0, max = 0;
 	unsigned last = 0;
 
+	if (t)
+		t->tick_ns = r->heap->tick_ns;
 	for (unsigned k = 0; k < HEAP_NR_LIFETIMES; k++) {
 		all += r->lifetime[k];
 		max = r->lifetime[k] > max ? r->lifetime[k] : max;

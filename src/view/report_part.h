@@ -33,11 +33,28 @@ void report_threads(struct report *r);
 void report_blocks(struct report *r); /* block list */
 void report_modules(struct report *r);
 
-/* Time since this process's tracking began, of a time on the heap's axis. */
+/* Time since this process's tracking began, of a time on the heap's axis: whole steps of the agent's clock. */
 uint64_t report_time(const struct heap *h, uint64_t ns);
+
+/* At a moment, in whole steps too. */
+uint64_t report_age(const struct heap *h, uint64_t now_ns, uint64_t birth_ns);
+
+/* How long it ran, or was watched: finer than the agent's clock where the monitor knows it. For people: "3.20 ms", "under 10 ms". */
+uint64_t report_run_ns(const struct heap *h);
+struct fmt report_run(const struct heap *h);
+
+/* For people, a duration by the agent's clock: "30 ms", "under 10 ms"; a moment: "after 30 ms", "in the first 10 ms". */
+struct fmt report_duration(const struct heap *h, uint64_t ns);
+struct fmt report_after(const struct heap *h, uint64_t ns);
+
+/* "13.9 MiB after 580 ms". */
+struct fmt report_peak(const struct heap *h);
 
 /* part / whole in percent, 0 of nothing. */
 double report_percent(uint64_t part, uint64_t whole);
+
+/* Append "1 failed, 2 of size zero, 3 huge", without those that are none. */
+void report_unusual(struct str *s, uint64_t failed, uint64_t zero_size, uint64_t huge);
 
 /* "1 call", "12,345 calls". */
 struct fmt report_many(uint64_t n, const char *what);

@@ -112,8 +112,20 @@ static void set_counters(struct table *t, const struct report *r, const struct h
 static void detail(struct table *t, struct str *s)
 {
 	table_row(t, 1, ROW_DIM, ROW_TEXT_ONLY);
+	table_sentence(t);
 	table_set_text(t, SITE_LABEL, table_text(t, s));
 	str_clear(s);
+}
+
+/* "made from 20 ms to 580 ms", both counted from where its tracking began. */
+static void add_made(struct str *d, const struct heap *h, const struct heap_site *s)
+{
+	uint64_t first_ns = report_time(h, s->first_ns), last_ns = report_time(h, s->last_ns);
+
+	if (last_ns <= first_ns)
+		str_addf(d, "made %s", report_after(h, s->first_ns).s);
+	else
+		str_addf(d, "made from %s to %s", first_ns < h->tick_ns ? "the start" : report_duration(h, first_ns).s, report_duration(h, last_ns).s);
 }
 
 /* What the headline does not say. */
@@ -130,22 +142,17 @@ static void add_detail(struct table *t, const struct report *r, const struct hea
 	if (s->temporary)
 		str_addf(&d, ", %s temporary", fmt_percent(s->temporary, s->allocs).s);
 	detail(t, &d);
-	str_addf(&d, "made %s %s", s->last_ns != s->first_ns ? "from" : "at",
-		 fmt_duration(report_time(h, s->first_ns)).s);
-	if (s->last_ns != s->first_ns)
-		str_addf(&d, " to %s", fmt_duration(report_time(h, s->last_ns)).s);
+	add_made(&d, h, s);
 	if (median + 1 < HEAP_NR_LIFETIMES)
 		str_addf(&d, "; of %s freed half lived under %s", fmt_count(s->frees).s,
-			 fmt_duration(lifetime_from_ns(h, median + 1)).s);
+			 report_duration(h, lifetime_from_ns(h, median + 1)).s);
 	else if (median < HEAP_NR_LIFETIMES)
 		str_addf(&d, "; of %s freed half lived over %s", fmt_count(s->frees).s,
-			 fmt_duration(lifetime_from_ns(h, median)).s);
+			 report_duration(h, lifetime_from_ns(h, median)).s);
 	detail(t, &d);
-	if (s->failed || s->zero_size || s->huge) {
-		str_addf(&d, "%s failed, %s of size zero, %s huge", fmt_count(s->failed).s,
-			 fmt_count(s->zero_size).s, fmt_count(s->huge).s);
+	report_unusual(&d, s->failed, s->zero_size, s->huge);
+	if (d.len)
 		detail(t, &d);
-	}
 	if (r->site_error_bytes) {
 		str_addf(&d, "from %s; live within %s in 19 of 20 cases",
 			 report_many(s->samples_in, "sample").s,

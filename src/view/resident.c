@@ -3,6 +3,7 @@
 #include "src/view/resident.h"
 
 #include "src/base/fmt.h"
+#include "src/view/report_part.h"
 
 void resident_text(const struct heap *h, const struct heap_resident *r, struct str *s)
 {
@@ -15,8 +16,7 @@ void resident_text(const struct heap *h, const struct heap_resident *r, struct s
 		str_addf(s, ", at most %s", fmt_bytes(r->peak_bytes).s);
 		return;
 	}
-	str_addf(s, ", at most %s after %s ", fmt_bytes(r->peak_bytes).s,
-		 fmt_duration(r->peak_ns > h->attach_ns ? r->peak_ns - h->attach_ns : 0).s);
+	str_addf(s, ", at most %s %s ", fmt_bytes(r->peak_bytes).s, report_after(h, r->peak_ns).s);
 	str_addf(s, "(then %s live)", fmt_bytes(r->peak_live_bytes).s);
 }
 
@@ -32,6 +32,9 @@ void resident_parts_text(const struct heap *h, const struct heap_resident *r, st
 	}
 	str_addf(s, "%s%s live heap, ", about, fmt_bytes(h->live_bytes).s);
 	str_addf(s, "%s pmm's ledger", fmt_bytes(h->ledger_bytes).s);
-	if (known < r->bytes)
+	if (known > r->bytes)
+		str_add(s, h->end == HEAP_RUNNING ? "; together more than that: not all of it is resident"
+						  : "; together more than that: not all of it was resident, or it grew after that");
+	else if (known < r->bytes)
 		str_addf(s, ", %s other: what the allocator keeps free, mappings, libraries, stacks", fmt_bytes(r->bytes - known).s);
 }

@@ -4,12 +4,13 @@
  */
 #include "src/view/table.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "src/base/wrap.h"
 
 struct table *table_new(enum table_shape shape, const char *key, const char *title,
 			const struct column *column, unsigned nr_columns)
@@ -42,9 +43,15 @@ void table_row(struct table *t, uint32_t depth, enum row_style style, enum row_w
 {
 	if (t->failed)
 		return;
-	if (vec_push(&t->rows, (struct row){ depth, style, where }) ||
+	if (vec_push(&t->rows, (struct row){ depth, style, where, false }) ||
 	    vec_resize(&t->cells, t->rows.nr * t->nr_columns))
 		t->failed = true;
+}
+
+void table_sentence(struct table *t)
+{
+	if (!t->failed && t->rows.nr)
+		t->rows.v[t->rows.nr - 1].sentence = true;
 }
 
 /* Cell of the row begun last; NULL after trouble. */
@@ -132,35 +139,10 @@ void table_setf(struct table *t, unsigned column, const char *fmt, ...)
 	va_end(args);
 }
 
-/* May a line end at text[n]? Not between a number and its unit. */
-static bool may_break(const char *text, size_t n)
-{
-	const char *word = text + n + 1;
-	size_t letters = 0;
-
-	if (text[n] != ' ')
-		return false;
-	while (isalpha((unsigned char)word[letters]))
-		letters++;
-	return !n || !isdigit((unsigned char)text[n - 1]) || !letters || letters > 3;
-}
-
-/* How much of a text makes the first line. */
-static size_t first_line(const char *text, unsigned width)
-{
-	size_t n = width;
-
-	if (strlen(text) <= width)
-		return strlen(text);
-	while (n && !may_break(text, n))
-		n--;
-	return n ? n : strcspn(text, " ");
-}
-
 void table_wrap(struct table *t, unsigned column, const char *text, unsigned width, uint32_t depth, enum row_style style, bool here)
 {
 	while (*text) {
-		size_t n = first_line(text, width);
+		size_t n = wrap_line(text, width);
 
 		if (!here)
 			table_row(t, depth, style, ROW_TEXT_ONLY);

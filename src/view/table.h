@@ -41,6 +41,7 @@ enum column_flags {
 	COLUMN_LABEL =
 		1 << 2, /* the last one but for its tail: indented by depth, cut to the line */
 	COLUMN_TAIL = 1 << 3, /* right after the label; when room is short the label is cut first */
+	COLUMN_MOMENT = 1 << 5, /* a duration that counts from a moment known exactly: 0 shows as "0 s" whatever the clock */
 	COLUMN_ZERO_BLANK = 1 << 4, /* zeros show as "-" in text; a column of nothing else is left out there */
 };
 
@@ -72,6 +73,7 @@ struct row {
 	uint32_t depth;
 	uint8_t style; /* enum row_style */
 	uint8_t where; /* enum row_where */
+	bool sentence; /* its label is broken into lines where it is too long, not cut */
 };
 
 enum table_shape { TABLE_ROWS, TABLE_RECORD, TABLE_TREE };
@@ -88,6 +90,7 @@ struct table {
 	const struct column *column;
 	unsigned nr_columns;
 	unsigned bars_nr; /* length of UNIT_BARS cells */
+	uint64_t tick_ns; /* the step of the clock that durations are of; 0: finer than is shown */
 	VEC(struct row) rows;
 	VEC(struct cell) cells;	 /* nr_columns per row */
 	VEC(const char *) notes; /* lines below the table, text only */
@@ -107,6 +110,9 @@ void table_free(struct table *t);
 
 /* Begin a row; the setters below fill its cells. */
 void table_row(struct table *t, uint32_t depth, enum row_style style, enum row_where where);
+
+/* The row begun last is a sentence, in its label alone. */
+void table_sentence(struct table *t);
 
 void table_set(struct table *t, unsigned column, uint64_t value);
 void table_set_float(struct table *t, unsigned column, double value);

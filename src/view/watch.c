@@ -30,9 +30,18 @@ struct fmt watch_pace(double pace)
 	return f;
 }
 
-struct fmt watch_range(uint64_t from_ns, uint64_t to_ns)
+struct fmt watch_forecast(uint64_t left_ns, uint64_t seen_ns)
 {
-	struct fmt f, from = fmt_duration(from_ns), to = fmt_duration(to_ns);
+	uint64_t most_ns = growth_forecast_ns(seen_ns);
+	struct fmt f;
+
+	snprintf(f.s, sizeof(f.s), "%s %.28s", left_ns > most_ns ? "more than" : "about", fmt_duration_rough(left_ns > most_ns ? most_ns : left_ns).s);
+	return f;
+}
+
+struct fmt watch_range(uint64_t from_ns, uint64_t to_ns, uint64_t tick_ns)
+{
+	struct fmt f, from = fmt_duration_step(from_ns, tick_ns), to = fmt_duration_step(to_ns, tick_ns);
 	char *unit = strchr(from.s, ' ');
 
 	if (from_ns >= to_ns)
@@ -111,6 +120,7 @@ struct sites {
 static void detail(struct table *t, struct str *s)
 {
 	table_row(t, 1, ROW_DIM, ROW_BOTH);
+	table_sentence(t);
 	table_set_text(t, SITE_LABEL, table_text(t, s));
 	str_clear(s);
 }
@@ -132,7 +142,7 @@ void watch_doubt(struct str *s, const struct evidence *x)
 	else if (!(x->has & EVIDENCE_PACE))
 		str_add(s, "it slows down, as a cache that fills up");
 	else if (!(x->has & EVIDENCE_LONG))
-		str_addf(s, "a cache that fills does the same: likely a leak after %s", fmt_duration(x->long_ns).s);
+		str_addf(s, "a cache that fills does the same: likely a leak after %s", fmt_duration_given(x->long_ns).s);
 }
 
 /* Is it a leak that grows? */
@@ -163,7 +173,7 @@ static void add_growth(struct table *t, const struct watch_site *w, uint64_t lef
 	detail(t, &d);
 	add_evidence(t, &w->evidence);
 	if (left_bytes != UINT64_MAX && left_ns != UINT64_MAX) {
-		str_addf(&d, "uses up alone what the limit leaves in about %s", fmt_duration(left_ns).s);
+		str_addf(&d, "uses up alone what the limit leaves in %s", watch_forecast(left_ns, g->until_ns - g->since_ns).s);
 		detail(t, &d);
 	}
 	str_fini(&d);
@@ -177,20 +187,26 @@ static void add_details(struct table *t, const struct sites *x, const struct wat
 
 	str_addf(&d, "live: %s, %s", report_many(r->live.blocks, "block").s, fmt_bytes(r->live.bytes).s);
 	if (r->live.blocks)
-		str_addf(&d, ", the oldest %s old", fmt_duration(r->oldest_ns).s);
+		str_addf(&d, ", the oldest %s old", report_duration(x->heap, r->oldest_ns).s);
 	detail(t, &d);
 	str_addf(&d, "%s of %s, ", report_many(s->allocs, "allocation").s, fmt_bytes(s->bytes_in).s);
-	str_addf(&d, "%s of %s", report_many(s->frees, "free").s, fmt_bytes(s->bytes_out).s);
+	if (s->frees)
+		str_addf(&d, "%s of %s", report_many(s->frees, "free").s, fmt_bytes(s->bytes_out).s);
+	else
+		str_add(&d, "no frees");
 	detail(t, &d);
 	if (r->ever.blocks) {
-		str_addf(&d, "expired so far: %s, %s; freed after that: %s, %s", report_many(r->ever.blocks, "block").s,
-			 fmt_bytes(r->ever.bytes).s, report_many(r->freed.blocks, "block").s, fmt_bytes(r->freed.bytes).s);
+		str_addf(&d, "expired so far: %s, %s; freed after that: ", report_many(r->ever.blocks, "block").s, fmt_bytes(r->ever.bytes).s);
+		if (r->freed.blocks)
+			str_addf(&d, "%s, %s", report_many(r->freed.blocks, "block").s, fmt_bytes(r->freed.bytes).s);
+		else
+			str_add(&d, "none");
 		detail(t, &d);
 	}
 	if (r->lifetime.nr) {
-		str_addf(&d, "freed: lived min %s, ", watch_range(r->lifetime.min.from_ns, r->lifetime.min.to_ns).s);
-		str_addf(&d, "mean %s, ", watch_range(r->lifetime.mean.from_ns, r->lifetime.mean.to_ns).s);
-		str_addf(&d, "max %s", watch_range(r->lifetime.max.from_ns, r->lifetime.max.to_ns).s);
+		str_addf(&d, "freed: lived min %s, ", watch_range(r->lifetime.min.from_ns, r->lifetime.min.to_ns, x->heap->tick_ns).s);
+		str_addf(&d, "mean %s, ", watch_range(r->lifetime.mean.from_ns, r->lifetime.mean.to_ns, x->heap->tick_ns).s);
+		str_addf(&d, "max %s", watch_range(r->lifetime.max.from_ns, r->lifetime.max.to_ns, x->heap->tick_ns).s);
 		detail(t, &d);
 	}
 	if (w->growth.verdict == GROWTH_STEADY) {

@@ -34,8 +34,11 @@ struct table *watch_sites(const struct heap *h, struct names *n, const struct wa
 /* "1.20 KiB/s", "3.4 KiB/h" for what is slow, with a sign. */
 struct fmt watch_pace(double bytes_per_second);
 
-/* "10.0 to 20.0 ms", "640 ms to 1.28 s", "under 10.0 ms"; ends that are equal: "0 s". */
-struct fmt watch_range(uint64_t from_ns, uint64_t to_ns);
+/* When a steady growth seen for so long will have used up what is left: "about 50 minutes", "more than 2 hours" where it was seen too short for more. */
+struct fmt watch_forecast(uint64_t left_ns, uint64_t seen_ns);
+
+/* By a clock of this step: "10 ms to 20 ms", "640 ms to 1.28 s", "under 10 ms"; ends that are equal: "50 ms". */
+struct fmt watch_range(uint64_t from_ns, uint64_t to_ns, uint64_t tick_ns);
 
 /*
  * Append what of a leak a site that grows does not show: the first thing that is missing, "19 blocks are too few to tell". Nothing where

@@ -31,7 +31,7 @@ found() {
 # plain FILE: without what differs from run to run.
 plain() {
 	sed -E 's/pid [0-9]+/pid N/; s/thread [0-9]+/thread N/; s/0x[0-9a-f]+/ADDRESS/; s/[0-9.]+ (s|ms) (after|before)/TIME \2/
-		s/less than TIME/TIME/g; s/ran [0-9.]+ m?s/ran TIME/' "$1" | tr -s ' \n' ' '
+		s/under TIME/TIME/g; s/ran (under )?[0-9.]+ m?s/ran TIME/' "$1" | tr -s ' \n' ' '
 }
 
 refuses() { refused_with "$1" "$2" "$PMM" check "${@:3}"; }

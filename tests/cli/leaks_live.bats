@@ -44,7 +44,7 @@ ended() {
 	clean_of_search
 	picture after loose
 	diff "$T/before.picture" "$T/after.picture"
-	grep -q 'in a copy; the program stood still for [0-9]' "$T/text"
+	grep -q 'in a copy; the program was stopped for [0-9]' "$T/text"
 	grep -q 'definitely lost: nothing points to' "$T/text"
 	grep -q 'leak_shapes.c:' "$T/text"
 	search "$T/live.json" "$PID"
@@ -78,7 +78,7 @@ page_table_kib() { awk '$1 == "VmPTE:" { print $2 }' "/proc/$PID/status"; }
 @test "leaks: a process that is too large to stand still unasked goes on where it cannot be copied; --stop searches it" {
 	launch vast 2 1 whole
 	refused "no copy could be made: process $PID has its system calls filtered" "$PMM" leaks "$PID"
-	grep -Eq "hint: without one it stands still while all of its 2[.0-9]* GiB are read.*: --stop does that$" "$T/refused.err"
+	grep -Eq "hint: without one it is stopped while all of its 2[.0-9]* GiB are read.*: --stop does that$" "$T/refused.err"
 	clean_of_search
 	search "$T/vast.json" --stop "$PID"
 	[ "$(entry "$T/vast.json" vast reachable blocks bytes)" = "2 2147483648; 2 154" ]
@@ -95,7 +95,7 @@ page_table_kib() { awk '$1 == "VmPTE:" { print $2 }' "/proc/$PID/status"; }
 		finish 0
 		[ "$(entry "$T/apart.json" held reachable blocks bytes) $(entry "$T/apart.json" lost definite blocks bytes)" = "1 77 1 78" ]
 		[ "$(jq -r '.search | "\(.held_bytes / 1048576 | floor) \(.late)"' "$T/apart.json")" = "$held $late" ]
-		grep -Eq 'the program stood still for [^,]*, while [0-9.]+ MiB were read that a copy does not get or shares$' "$T/text"
+		grep -Eq 'the program was stopped for [^,]*, while [0-9.]+ MiB were read that a copy does not get or shares$' "$T/text"
 		[ "$(grep -c "part of the memory that a copy shares or gets empty was read after the pause" "$T/text")" -eq "$notes" ]
 	done <<-END
 		kept 20 20 false 0
@@ -112,7 +112,7 @@ page_table_kib() { awk '$1 == "VmPTE:" { print $2 }' "/proc/$PID/status"; }
 	clean_of_search
 	[ "$(jq -r '.search | "\(.how) \(.pause_ns > 0)"' "$T/live.json")" = "stopped true" ]
 	"$PMM" leaks --stop --fail-on none "$PID" >"$T/text" 3>&- 7>&- 8<&-
-	grep -q 'searched .* in .*; the program stood still for' "$T/text"
+	grep -q 'searched .* in .*; the program was stopped for' "$T/text"
 	finish 0
 }
 

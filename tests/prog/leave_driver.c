@@ -109,7 +109,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "%s\n", e.text);
 		return 3;
 	}
-	monitor_begin(&monitor);
+	monitor_begin(&monitor, 0);
 	preload_env_free(env);
 	monitor_until_root(&monitor);
 	monitor_settle(&monitor, 200000000, NULL);

@@ -31,15 +31,52 @@ static void of_growth(void **state)
 	say_growth(&s, 160 * SECOND, &(struct growth){ .verdict = GROWTH_UNKNOWN }, NULL);
 	say_growth(&s, 170 * SECOND, &(struct growth){ .verdict = GROWTH_NONE, .reason = GROWTH_TURNOVER }, NULL);
 	say_growth(&s, 190 * SECOND, &steady, NULL);
-	said(&s, "  60.0 s  growth: too short a time to tell (it takes 16 looks and 10.0 s)\n"
-		 "  70.0 s  growth: no steady growth: blocks from before the attach were freed meanwhile: it may only replace them\n"
-		 "  90.0 s  growth: the heap GROWS steadily by 10.0 KiB/s (9.00 KiB/s to 11.0 KiB/s in 19 of 20 cases) since 30.0 s\n");
+	said(&s, "  60.0 s  growth: too short a time to tell (it takes 16 looks and 10 s)\n"
+		 "  70.0 s  growth: no steady growth: blocks from before the attach were freed\n"
+		"          meanwhile: it may only replace them\n"
+		 "  90.0 s  growth: the heap GROWS steadily by 10.0 KiB/s (9.00 KiB/s to\n"
+		"          11.0 KiB/s in 19 of 20 cases) since 30.0 s\n");
+}
+
+/* Seen for a minute: a hundred minutes ahead at most. */
+static void of_the_limit(void **state)
+{
+	const struct growth steady = { .verdict = GROWTH_STEADY, .slope = 1024, .slope_low = 1024, .slope_high = 1024, .since_ns = 130 * SECOND,
+				       .until_ns = 190 * SECOND };
+	struct limit limit = { .kind = LIMIT_DATA, .limit_bytes = 10 << 20, .left_bytes = 1024 * 1234 };
+	struct say s = begin();
+
+	(void)state;
+	s.style.width = 1000;
+	say_growth(&s, 190 * SECOND, &steady, &limit);
+	limit.left_bytes = 1024 * 6001;
+	say_growth(&s, 190 * SECOND, &steady, &limit);
+	said(&s, "  90.0 s  growth: the heap GROWS steadily by 1.00 KiB/s (1.00 KiB/s to 1.00 KiB/s in 19 of 20 cases) since 30.0 s; "
+		 "reaches its data limit of 10.0 MiB in about 21 minutes\n"
+		 "  90.0 s  growth: the heap GROWS steadily by 1.00 KiB/s (1.00 KiB/s to 1.00 KiB/s in 19 of 20 cases) since 30.0 s; "
+		 "reaches its data limit of 10.0 MiB in more than 100 minutes\n");
+	s = begin();
+	s.json = true;
+	limit.left_bytes = 1024 * 1234;
+	say_growth(&s, 190 * SECOND, &steady, &limit);
+	fclose(s.out);
+	if (!strstr(got, "\"limit_in_ns\": 1200000000000")) fail_msg("%s", got);
+	free(got);
+	s = begin();
+	s.json = true;
+	limit.left_bytes = 1024 * 6001;
+	say_growth(&s, 190 * SECOND, &steady, &limit);
+	fclose(s.out);
+	assert_null(strstr(got, "limit_in_ns"));
+	assert_non_null(strstr(got, "bytes_per_second"));
+	free(got);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(of_growth),
+		cmocka_unit_test(of_the_limit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

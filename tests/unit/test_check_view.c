@@ -94,7 +94,7 @@ static void all_three_places_are_told(void **state)
 	       "    before:\n"
 	       "      new  new.c:7\n"
 	       "      main  main.c:7\n"
-	       "    it was freed by the same thread, less than 10.0 ms before:\n"
+	       "    it was freed by the same thread, under 10 ms before:\n"
 	       "      drop  drop.c:7\n"
 	       "      main  main.c:7\n");
 }
@@ -209,7 +209,7 @@ static void damage_is_told_once(void **state)
 	       "  the block at 0x1000 was allocated, 2.00 s before:\n"
 	       "    a  a.c:7\n"
 	       "    main  main.c:7\n"
-	       "  found again by its free, 0 s later:\n"
+	       "  found again by its free, under 10 ms later:\n"
 	       "    b  b.c:7\n"
 	       "    main  main.c:7\n");
 	expect(PROCESS "check light\nsite main>a size=1\nsite main>b size=1\n"
@@ -252,7 +252,7 @@ static void what_was_not_looked_at_is_told(void **state)
 	       "  failed   6 requests made to fail\n"
 	       "  found    1 error: 1 bad size\n"
 	       "\n"
-	       "  !  7 errors more met, but not told: there is room for 1,024 different\n"
+	       "  !  7 errors more met, but not listed: there is room for 1,024 different\n"
 	       "     ones a process\n");
 }
 

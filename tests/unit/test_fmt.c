@@ -69,6 +69,63 @@ static void durations(void **state)
 		assert_string_equal(fmt_duration(cases[i].ns).s, cases[i].text);
 }
 
+static void durations_by_a_clock(void **state)
+{
+	static const struct {
+		uint64_t ns, step_ns;
+		const char *text;
+	} cases[] = {
+		{ 0, 10000000, "under 10 ms" }, { 9999999, 10000000, "under 10 ms" },
+		{ 10000000, 10000000, "10 ms" }, { 30000000, 10000000, "30 ms" },
+		{ 34999999, 10000000, "30 ms" }, { 35000000, 10000000, "40 ms" },
+		{ 580000000, 10000000, "580 ms" }, { 994999999, 10000000, "990 ms" },
+		{ 995000000, 10000000, "1.00 s" }, { 1050000000, 10000000, "1.05 s" },
+		{ 12340000000, 10000000, "12.3 s" }, { 125000000000, 10000000, "2m05s" },
+		{ 30000000, 1000000, "30 ms" }, { 1500000, 1000000, "2 ms" },
+		{ 1000000000, 100000000, "1.0 s" }, { 1340000000, 100000000, "1.3 s" },
+		{ 7000000000, 1000000000, "7 s" }, { 0, 1000000000, "under 1 s" },
+		{ 3200000, 0, "3.20 ms" }, { 0, 0, "0 s" },
+		{ UINT64_MAX, 10000000, "213503d23h" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < NR(cases); i++)
+		assert_string_equal(fmt_duration_step(cases[i].ns, cases[i].step_ns).s, cases[i].text);
+}
+
+static void durations_that_were_chosen(void **state)
+{
+	static const struct {
+		uint64_t ns;
+		const char *text;
+	} cases[] = {
+		{ 0, "0 s" }, { 1000000000, "1 s" }, { 1500000000, "1.5 s" }, { 1050000000, "1.05 s" }, { 10000000, "10 ms" },
+		{ 500000000, "500 ms" }, { 100000000, "100 ms" }, { 300, "300 ns" }, { 300000000000, "5m" }, { 310000000000, "5m10s" },
+		{ 3600000000000, "1h" }, { 5400000000000, "1h30m" }, { 86400000000000, "1d" }, { 10000000000, "10 s" },
+		{ 6000000000000, "1h40m" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < NR(cases); i++)
+		assert_string_equal(fmt_duration_given(cases[i].ns).s, cases[i].text);
+}
+
+static void estimates_of_time(void **state)
+{
+	static const struct {
+		uint64_t s;
+		const char *text;
+	} cases[] = {
+		{ 0, "0 s" }, { 1, "1 s" }, { 119, "120 s" }, { 120, "2 minutes" }, { 3000, "50 minutes" },
+		{ 7199, "120 minutes" }, { 7200, "2 hours" }, { 172799, "48 hours" }, { 172800, "2 days" },
+		{ 4712400, "55 days" }, { 86400ull * 643, "640 days" }, { 86400ull * 12345, "12,350 days" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < NR(cases); i++)
+		assert_string_equal(fmt_duration_rough(cases[i].s * 1000000000).s, cases[i].text);
+}
+
 static void percents(void **state)
 {
 	(void)state;
@@ -188,6 +245,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bytes_and_counts),
 		cmocka_unit_test(durations),
+		cmocka_unit_test(durations_by_a_clock),
+		cmocka_unit_test(durations_that_were_chosen),
+		cmocka_unit_test(estimates_of_time),
 		cmocka_unit_test(percents),
 		cmocka_unit_test(wall_clock),
 		cmocka_unit_test(parses_sizes),

@@ -119,7 +119,7 @@ static void launch(struct fixture *f, const char *mode)
 	assert_non_null(env);
 	assert_int_equal(child_start(&f->child, self, argv, env, NULL), 0);
 	preload_env_free(env);
-	monitor_begin(&f->monitor);
+	monitor_begin(&f->monitor, 0);
 }
 
 static void end(struct fixture *f)

@@ -76,7 +76,7 @@ static int setup(void **state)
 		return -1;
 	dup2(old, 0);
 	close(old);
-	monitor_begin(&f->monitor);
+	monitor_begin(&f->monitor, 0);
 	return 0;
 }
 

@@ -139,7 +139,7 @@ static void errors_are_sentences(void **state)
 		{ "--frames 1K", "--frames: '1K' is not a number", "decimal digits only" },
 		{ "--sample=x", "--sample: 'x' is not a size",
 		  "a number of bytes, or with K, M, G or T: 4096, 64K, 1.5M" },
-		{ "--interval 1ms", "--interval: '1ms' is out of range", "at least 10.0 ms" },
+		{ "--interval 1ms", "--interval: '1ms' is out of range", "at least 10 ms" },
 		{ "--size 2:1", "--size: the range '2:1' is empty", "" },
 		{ "--sort size", "'size' is not a choice of --sort", "one of: live, peak, calls" },
 	};

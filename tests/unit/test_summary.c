@@ -145,7 +145,7 @@ static void resident_memory_is_explained(void **state)
 	h->nr_points = 3;
 	says((struct summary){ .heap = h }, false,
 	     "pmm: '/bin/demo arg' exited with status 0 after 0 s\n"
-	     "pmm: peak         0 B, 0 s after the start\n"
+	     "pmm: peak         0 B\n"
 	     "pmm: live at end  1.00 MiB in 1 block\n"
 	     "pmm: RSS          40.0 MiB when last seen, at most 50.0 MiB after 1.00 s (then 9.00 MiB live)\n"
 	     "pmm:              1.00 MiB live heap, 2.00 MiB pmm's ledger, 37.0 MiB other: what the allocator keeps free, mappings, libraries, stacks\n"
@@ -153,7 +153,7 @@ static void resident_memory_is_explained(void **state)
 	h->live_bytes = 100 << 20;
 	says((struct summary){ .heap = h }, false,
 	     "pmm: '/bin/demo arg' exited with status 0 after 0 s\n"
-	     "pmm: peak         0 B, 0 s after the start\n"
+	     "pmm: peak         0 B\n"
 	     "pmm: live at end  100 MiB in 1 block\n"
 	     "pmm: RSS          40.0 MiB when last seen, at most 50.0 MiB after 1.00 s (then 9.00 MiB live)\n"
 	     "pmm:              less than the live heap: 60.0 MiB of it or more was never touched, or is swapped out\n"
@@ -164,7 +164,7 @@ static void resident_memory_is_explained(void **state)
 	h->peak_resident_bytes = 60 << 20;	/* the kernel knows of more than was seen */
 	says((struct summary){ .heap = h }, false,
 	     "pmm: '/bin/demo arg' exited with status 0 after 0 s\n"
-	     "pmm: peak         0 B, 0 s after the start\n"
+	     "pmm: peak         0 B\n"
 	     "pmm: live at end  1.00 MiB in 1 block\n"
 	     "pmm: RSS          40.0 MiB at the end, at most 60.0 MiB\n"
 	     "pmm:              1.00 MiB live heap, 2.00 MiB pmm's ledger, 37.0 MiB other: what the allocator keeps free, mappings, libraries, stacks\n"
@@ -203,13 +203,13 @@ static void what_was_not_seen(void **state)
 	     "pmm: WARNING: 1 process could not be tracked: no memory or address space for a ledger, or no descriptors to watch it\n");
 	says((struct summary){ .status = 127 << 8 }, true,
 	     "pmm: WARNING: nothing was seen: the agent never started in this program\n"
-	     "pmm: hint: it may have ended before; 'pmm doctor' tells whether tracking works here\n");
+	     "pmm: hint: it may have ended before; 'pmm doctor' says whether tracking works here\n");
 	says((struct summary){ .status = 11 }, true,
 	     "pmm: WARNING: nothing was seen: the agent never started in this program\n"
-	     "pmm: hint: it may have ended before; 'pmm doctor' tells whether tracking works here\n");
+	     "pmm: hint: it may have ended before; 'pmm doctor' says whether tracking works here\n");
 	says((struct summary){ .status = 0 }, true,
 	     "pmm: WARNING: nothing was seen: the agent never started in this program\n"
-	     "pmm: hint: does it clear LD_PRELOAD, or start another program by a static one? 'pmm doctor' tells whether tracking works here\n");
+	     "pmm: hint: does it clear LD_PRELOAD, or start another program by a static one? 'pmm doctor' says whether tracking works here\n");
 	says((struct summary){ .heap = h, .nr_lost = 5 }, true,
 	     "pmm: WARNING: 5 processes could not be tracked: no memory or address space for a ledger, or no descriptors to watch them\n");
 	h->off_reason = PMM_OFF_OWN_ALLOCATOR;

@@ -21,12 +21,25 @@ static void paces_have_a_fitting_unit(void **state)
 static void ranges_are_short(void **state)
 {
 	(void)state;
-	assert_string_equal(watch_range(0, 10000000).s, "under 10.0 ms");
-	assert_string_equal(watch_range(20000000, 40000000).s, "20.0 to 40.0 ms");
-	assert_string_equal(watch_range(640000000, 1280000000).s, "640 ms to 1.28 s");
-	assert_string_equal(watch_range(50000000000, 80000000000).s, "50.0 to 80.0 s");
-	assert_string_equal(watch_range(3000000000, 3000000000).s, "3.00 s");
-	assert_string_equal(watch_range(0, 0).s, "0 s");
+	assert_string_equal(watch_range(0, 10000000, 10000000).s, "under 10 ms");
+	assert_string_equal(watch_range(20000000, 40000000, 10000000).s, "20 to 40 ms");
+	assert_string_equal(watch_range(640000000, 1280000000, 10000000).s, "640 ms to 1.28 s");
+	assert_string_equal(watch_range(50000000000, 80000000000, 10000000).s, "50.0 to 80.0 s");
+	assert_string_equal(watch_range(3000000000, 3000000000, 10000000).s, "3.00 s");
+	assert_string_equal(watch_range(0, 0, 10000000).s, "under 10 ms");
+	assert_string_equal(watch_range(0, 0, 0).s, "0 s");
+}
+
+static void a_forecast_does_not_reach_far(void **state)
+{
+	const uint64_t s = 1000000000, day = 86400 * s;
+
+	(void)state;
+	assert_string_equal(watch_forecast(50 * 60 * s, 30 * s).s, "about 50 minutes");
+	assert_string_equal(watch_forecast(50 * 60 * s + 1, 30 * s).s, "more than 50 minutes");
+	assert_string_equal(watch_forecast(640 * day, 30 * s).s, "more than 50 minutes");
+	assert_string_equal(watch_forecast(640 * day, 10 * day).s, "about 640 days");
+	assert_string_equal(watch_forecast(640 * day, 0).s, "more than 0 s");
 }
 
 static char *text_of(struct table *t)
@@ -51,7 +64,7 @@ static void a_site_says_all_that_is_known(void **state)
 	struct watch_site w = {
 		.row = { .number = 3, .site = site, .live = { 10, 1000 }, .expired = { 4, 400 }, .ever = { 5, 500 },
 			 .freed = { 1, 100 }, .oldest_ns = 90000000000, .silent = true },
-		.growth = { .verdict = GROWTH_STEADY, .slope = 100, .slope_low = 90, .slope_high = 110 },
+		.growth = { .verdict = GROWTH_STEADY, .slope = 100, .slope_low = 90, .slope_high = 110, .until_ns = 60000000000 },
 		.evidence = { .has = EVIDENCE_STEADY | EVIDENCE_LONG, .born = { 3, 0, 0, 0, 0, 0, 0, 4 } },
 	};
 	struct names names;
@@ -68,10 +81,10 @@ static void a_site_says_all_that_is_known(void **state)
 			    "                        live: 10 blocks, 1000 B, the oldest 90.0 s old\n"
 			    "                        12 allocations of 1.17 KiB, 2 frees of 200 B\n"
 			    "                        expired so far: 5 blocks, 500 B; freed after that: 1 block, 100 B\n"
-			    "                        freed: lived min 20.0 to 40.0 ms, mean 20.0 to 40.0 ms, max 20.0 to 40.0 ms\n"
+			    "                        freed: lived min 20 to 40 ms, mean 20 to 40 ms, max 20 to 40 ms\n"
 			    "                        GROWS steadily by 100 B/s (90 B/s to 110 B/s in 19 of 20 cases)\n"
 			    "                        may be a leak: 7 blocks are too few to tell\n"
-			    "                        uses up alone what the limit leaves in about 1h00m\n"
+			    "                        uses up alone what the limit leaves in about 60 minutes\n"
 			    "                        serve  serve.c:7\n"
 			    "                        main  main.c:7\n"
 			    "  3 more sites (--top 0 shows all)\n");
@@ -95,7 +108,7 @@ static void doubts_are_named_in_order(void **state)
 		{ EVIDENCE_ALL & ~EVIDENCE_KEPT, "it is not known whether older blocks were freed for it", 0 },
 		{ EVIDENCE_ALL & ~EVIDENCE_SPREAD, "not all of the time" },
 		{ EVIDENCE_ALL & ~EVIDENCE_PACE, "it slows down, as a cache that fills up" },
-		{ EVIDENCE_ALL & ~EVIDENCE_LONG, "a cache that fills does the same: likely a leak after 5m00s" },
+		{ EVIDENCE_ALL & ~EVIDENCE_LONG, "a cache that fills does the same: likely a leak after 5m" },
 		{ EVIDENCE_ALL, "" },
 	};
 
@@ -115,6 +128,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(paces_have_a_fitting_unit),
 		cmocka_unit_test(ranges_are_short),
+		cmocka_unit_test(a_forecast_does_not_reach_far),
 		cmocka_unit_test(a_site_says_all_that_is_known),
 		cmocka_unit_test(doubts_are_named_in_order),
 	};

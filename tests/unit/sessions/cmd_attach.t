@@ -2,7 +2,7 @@
 # Numbers that differ each time, as words.
 $ cat >words <<'END'
 > sed -E -e 's/\b([Pp]rocess|pid|attach --check|attach|report|snapshot|detach) [0-9]+/\1 N/g' -e 's/\(([0-9]+)\)/(N)/g' -e 's/\.[0-9]+\.pmm/.N.pmm/g' \
-> -e 's/(less than )?[0-9.]+ (ms|us|s)\b/TIME/g' -e 's/^ *TIME  /TIME  /' -e 's/0x[0-9a-f]{6,}/ADDRESS/g' -e 's/[0-9.]+ [KM]iB in TIME/SIZE in TIME/' \
+> -e 's/(less than |under )?[0-9.]+ (ms|us|s)\b/TIME/g' -e 's/in the first TIME/after TIME/' -e 's/^ *TIME  /TIME  /' -e 's/0x[0-9a-f]{6,}/ADDRESS/g' -e 's/[0-9.]+ [KM]iB in TIME/SIZE in TIME/' \
 > -e "s#$BUILD#BUILD#g" -e "s#$PWD#HERE#g" -e "s#$SOURCE#SOURCE#g"
 > END
 # with OPTIONS -- VICTIM...: a victim that obeys, pmm attached to it; orders in $ORDERS, each `order answer'; its maps and code are as before in the end.
@@ -98,8 +98,8 @@ $ ORDERS='l leaked
     #   expired  blocks  stack
     1  2.93 KiB       3  leak  attach_outlive.c:17
                            live: 3 blocks, 2.93 KiB, the oldest TIME old
-                           3 allocations of 2.93 KiB, 0 frees of 0 B
-                           expired so far: 3 blocks, 2.93 KiB; freed after that: 0 blocks, 0 B
+                           3 allocations of 2.93 KiB, no frees
+                           expired so far: 3 blocks, 2.93 KiB; freed after that: none
                            main  attach_outlive.c:73
     2    1000 B       2  hold  attach_outlive.c:18
                            live: 2 blocks, 1000 B, the oldest TIME old
@@ -291,7 +291,7 @@ $ ./running "" "pmm snapshot -o t.pmm" "pmm snapshot -o t.pmm"; pmm report --jso
 $ ./running "" "pmm leaks --show all"
   BUILD/tests/prog/attach_victim
     process          attach_victim, pid N, ran TIME, still running
-    searched         SIZE in TIME, in a copy; the program stood still for TIME
+    searched         SIZE in TIME, in a copy; the program was stopped for TIME
     definitely lost  0 bytes in 0 blocks
     indirectly lost  0 bytes in 0 blocks
     possibly lost    0 bytes in 0 blocks
@@ -343,7 +343,7 @@ $ ./running "" "pmm leaks --show all"
 $ ./running "" "pmm leaks --every 100ms --count 3"
   BUILD/tests/prog/attach_victim
     process          attach_victim, pid N, ran TIME, still running
-    searched         SIZE in TIME, in a copy; the program stood still for TIME
+    searched         SIZE in TIME, in a copy; the program was stopped for TIME
     definitely lost  0 bytes in 0 blocks
     indirectly lost  0 bytes in 0 blocks
     possibly lost    0 bytes in 0 blocks

@@ -2,7 +2,7 @@
 # Numbers that differ each time, as words.
 $ cat >words <<'END'
 > sed -E -e 's/\b([Pp]rocess|pid|attach|report|snapshot|--check|detach) [0-9]+/\1 N/g' -e 's/\(([0-9]+)\)/(N)/g' -e 's/\.[0-9]+\.pmm/.N.pmm/g' \
-> -e 's/(less than )?[0-9.]+ (ms|us|s)\b/TIME/g' -e 's/^ *TIME  /TIME  /' -e 's/0x[0-9a-f]{6,}/ADDRESS/g' -e 's/[0-9.]+ [KM]iB in TIME/SIZE in TIME/' \
+> -e 's/(less than |under )?[0-9.]+ (ms|us|s)\b/TIME/g' -e 's/in the first TIME/after TIME/' -e 's/^ *TIME  /TIME  /' -e 's/0x[0-9a-f]{6,}/ADDRESS/g' -e 's/[0-9.]+ [KM]iB in TIME/SIZE in TIME/' \
 > -e "s#$BUILD#BUILD#g" -e "s#$PWD#HERE#g" -e "s#$SOURCE#SOURCE#g"
 > END
 $ cp $SOURCE/tests/cli/golden/*.recipe .
@@ -18,7 +18,7 @@ $ pmm check fake:check.recipe
              free, 1 mismatched free, 1 overlapping copy, 1 uninitialised memory;
              9 times in all; 7 sweeps of all live blocks
   
-    !  6 errors more met, but not told: there is room for 1,024 different
+    !  6 errors more met, but not listed: there is room for 1,024 different
        ones a process
   
     use after free in parse+0x10
@@ -273,7 +273,7 @@ $ pmm check --show-bytes --top 2 fake:check.recipe
              free, 1 mismatched free, 1 overlapping copy, 1 uninitialised memory;
              9 times in all; 7 sweeps of all live blocks
   
-    !  6 errors more met, but not told: there is room for 1,024 different
+    !  6 errors more met, but not listed: there is room for 1,024 different
        ones a process
   
     use after free in parse+0x10
@@ -311,7 +311,7 @@ $ pmm check --top 1 --no-symbols fake:check.recipe
              free, 1 mismatched free, 1 overlapping copy, 1 uninitialised memory;
              9 times in all; 7 sweeps of all live blocks
   
-    !  6 errors more met, but not told: there is room for 1,024 different
+    !  6 errors more met, but not listed: there is room for 1,024 different
        ones a process
   
     use after free in parse+0x10

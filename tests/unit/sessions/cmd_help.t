@@ -9,7 +9,7 @@ $ pmm
     attach     watch a process that is running already, then leave it as it was
     detach     take pmm out of a process that was left attached
     report     show what a capture or a running process holds and who holds it
-    leaks      tell which blocks nothing points to any more and which call sites grow
+    leaks      find blocks that nothing points to any more, and call sites that grow
     check      find heap errors: overruns, uses after free, double and bad frees
     snapshot   write the capture of a running, tracked process
     doctor     say what works on this machine, and why not
@@ -28,7 +28,7 @@ $ pmm help
     attach     watch a process that is running already, then leave it as it was
     detach     take pmm out of a process that was left attached
     report     show what a capture or a running process holds and who holds it
-    leaks      tell which blocks nothing points to any more and which call sites grow
+    leaks      find blocks that nothing points to any more, and call sites that grow
     check      find heap errors: overruns, uses after free, double and bad frees
     snapshot   write the capture of a running, tracked process
     doctor     say what works on this machine, and why not
@@ -158,7 +158,7 @@ $ pmm help --man | head -60
   show what a capture or a running process holds and who holds it
   .TP
   .BR pmm\-leaks (1)
-  tell which blocks nothing points to any more and which call sites grow
+  find blocks that nothing points to any more, and call sites that grow
   .TP
   .BR pmm\-check (1)
   find heap errors: overruns, uses after free, double and bad frees
@@ -425,7 +425,7 @@ $ pmm help --completion zsh | head -80
   		'attach:watch a process that is running already, then leave it as it was'
   		'detach:take pmm out of a process that was left attached'
   		'report:show what a capture or a running process holds and who holds it'
-  		'leaks:tell which blocks nothing points to any more and which call sites grow'
+  		'leaks:find blocks that nothing points to any more, and call sites that grow'
   		'check:find heap errors\: overruns, uses after free, double and bad frees'
   		'snapshot:write the capture of a running, tracked process'
   		'doctor:say what works on this machine, and why not'
@@ -448,10 +448,10 @@ $ pmm help --completion zsh | head -80
   		'--interval=[time between points of the time series (default adaptive; doubled when they get too many)]:SECONDS:' \
   		'--frames=[deepest stack kept (default 128)]:N:' \
   		'--warn-size=[count and report requests of at least BYTES as huge]:BYTES:' \
-  		'--leaks[search each process for leaks at its end, and tell; '\''pmm leaks FILE'\'' tells again]' \
+  		'--leaks[search each process for leaks at its end; '\''pmm leaks FILE'\'' reports them again]' \
   		'--error-exitcode=[with --leaks\: exit code when leaks were found that are certain or likely]:N:' \
-  		'--suppressions=[with --leaks\: do not tell of what FILE suppresses (Valgrind'\''s or LeakSanitizer'\''s form; may be given again)]:FILE:' \
-  		'--no-default-suppressions[with --leaks\: tell also of what the C library and run-time systems keep on purpose]' \
+  		'--suppressions=[with --leaks\: do not report what FILE suppresses (Valgrind'\''s or LeakSanitizer'\''s form; may be given again)]:FILE:' \
+  		'--no-default-suppressions[with --leaks\: also report what the C library and run-time systems keep on purpose]' \
   		'(-q --quiet)'{-q,--quiet}'[no summary on stderr; with --leaks only what is lost]' \
   		'(-h --help)'{-h,--help}'[show the options]' \
   		'(-)1:program:_command_names -e' \
@@ -460,10 +460,10 @@ $ pmm help --completion zsh | head -80
   	attach)
   		_arguments -s -S \
   		'(-d --duration)'{-d+,--duration=}'[detach after TIME (seconds, or 10ms, 5m, 2h, 1d)]:TIME:' \
-  		'--expire=[tell of blocks that live for TIME (default 10s)]:TIME:' \
+  		'--expire=[report blocks that live for TIME (default 10s)]:TIME:' \
   		'--interval=[time between looks at the heap (default\: a second or more, so that looking takes 2% of a processor at most)]:TIME:' \
   		'--sample=-[look at a sample only, one block per BYTES on average (512K)]::BYTES:' \
-  		'--check[guard some of the sampled blocks (--sample, here 128K) and tell of accesses beside them and after their release]' \
+  		'--check[guard some of the sampled blocks (--sample, here 128K) and report accesses beside them and after their release]' \
   		'--budget=[CPU time that --check may take for guarding, in percent of the program'\''s own (default 1)]:PERCENT|all:' \
   		'--exact[look at every block (the default)]' \
   		'--min-size=[track only blocks of at least BYTES]:BYTES:' \

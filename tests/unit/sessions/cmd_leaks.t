@@ -3,7 +3,7 @@ $ cp $SOURCE/tests/cli/golden/*.recipe .
 $ pmm leaks fake:leaks.recipe
   demo --serve <all>
     process          demo, pid 4242, ran 60.0 s, still running
-    searched         1.04 GiB in 600 ms, in a copy; the program stood still for 3.10 ms
+    searched         1.04 GiB in 600 ms, in a copy; the program was stopped for 3.10 ms
     definitely lost  313 bytes in 4 blocks, 2 sites
     indirectly lost  2,940 bytes in 126 blocks, 2 sites
     possibly lost    160 bytes in 6 blocks, 2 sites
@@ -31,7 +31,7 @@ $ pmm leaks fake:leaks.recipe
                        still reachable: 586 KiB, growing 9.75 KiB/s for 59.1 s,
                        all held by a list or tree that hangs on blocks made in
                        hub+0x10; a cache that fills does the same: likely a leak
-                       after 5m00s
+                       after 5m
                        serve+0x10
                        main+0x10
   
@@ -41,7 +41,7 @@ $ pmm leaks fake:leaks.recipe
 $ pmm leaks --show all --top 0 fake:leaks.recipe
   demo --serve <all>
     process          demo, pid 4242, ran 60.0 s, still running
-    searched         1.04 GiB in 600 ms, in a copy; the program stood still for 3.10 ms
+    searched         1.04 GiB in 600 ms, in a copy; the program was stopped for 3.10 ms
     definitely lost  313 bytes in 4 blocks, 2 sites
     indirectly lost  2,940 bytes in 126 blocks, 2 sites
     possibly lost    160 bytes in 6 blocks, 2 sites
@@ -79,7 +79,7 @@ $ pmm leaks --show all --top 0 fake:leaks.recipe
                        still reachable: 586 KiB, growing 9.75 KiB/s for 59.1 s,
                        all held by a list or tree that hangs on blocks made in
                        hub+0x10; a cache that fills does the same: likely a leak
-                       after 5m00s
+                       after 5m
                        serve+0x10
                        main+0x10
   
@@ -111,7 +111,7 @@ $ pmm leaks --show all --top 0 fake:leaks.recipe
 $ pmm leaks --show definite,possible fake:leaks.recipe
   demo --serve <all>
     process          demo, pid 4242, ran 60.0 s, still running
-    searched         1.04 GiB in 600 ms, in a copy; the program stood still for 3.10 ms
+    searched         1.04 GiB in 600 ms, in a copy; the program was stopped for 3.10 ms
     definitely lost  313 bytes in 4 blocks, 2 sites
     indirectly lost  2,940 bytes in 126 blocks, 2 sites
     possibly lost    160 bytes in 6 blocks, 2 sites
@@ -287,7 +287,7 @@ $ pmm leaks --show all --json fake:leaks.recipe
       {
         "class": "reachable",
         "verdict": "growing",
-        "why": "586 KiB, growing 9.75 KiB/s for 59.1 s, all held by a list or tree that hangs on blocks made in hub+0x10; a cache that fills does the same: likely a leak after 5m00s",
+        "why": "586 KiB, growing 9.75 KiB/s for 59.1 s, all held by a list or tree that hangs on blocks made in hub+0x10; a cache that fills does the same: likely a leak after 5m",
         "bytes": 600000,
         "blocks": 600,
         "indirect_bytes": 0,
@@ -622,7 +622,7 @@ $ pmm leaks --show all --format valgrind-xml fake:leaks.recipe
         <obj>main</obj>
       </frame>
     </stack>
-    <auxwhat>586 KiB, growing 9.75 KiB/s for 59.1 s, all held by a list or tree that hangs on blocks made in hub+0x10; a cache that fills does the same: likely a leak after 5m00s</auxwhat>
+    <auxwhat>586 KiB, growing 9.75 KiB/s for 59.1 s, all held by a list or tree that hangs on blocks made in hub+0x10; a cache that fills does the same: likely a leak after 5m</auxwhat>
   </error>
   
   <error>
@@ -774,7 +774,7 @@ $ pmm leaks --show all --format valgrind-xml fake:leaks.recipe
 $ pmm leaks --top 1 --no-symbols fake:leaks.recipe
   demo --serve <all>
     process          demo, pid 4242, ran 60.0 s, still running
-    searched         1.04 GiB in 600 ms, in a copy; the program stood still for 3.10 ms
+    searched         1.04 GiB in 600 ms, in a copy; the program was stopped for 3.10 ms
     definitely lost  313 bytes in 4 blocks, 2 sites
     indirectly lost  2,940 bytes in 126 blocks, 2 sites
     possibly lost    160 bytes in 6 blocks, 2 sites
@@ -798,7 +798,7 @@ $ pmm leaks --top 1 --no-symbols fake:leaks.recipe
                        still reachable: 586 KiB, growing 9.75 KiB/s for 59.1 s,
                        all held by a list or tree that hangs on blocks made in
                        hub+0x10; a cache that fills does the same: likely a leak
-                       after 5m00s
+                       after 5m
                        serve+0x10
                        main+0x10
   
@@ -840,7 +840,7 @@ $ pmm leaks --json --format valgrind-xml fake:leaks.recipe
 $ pmm leaks --report out.txt fake:leaks.recipe; head -3 out.txt
   demo --serve <all>
     process          demo, pid 4242, ran 60.0 s, still running
-    searched         1.04 GiB in 600 ms, in a copy; the program stood still for 3.10 ms
+    searched         1.04 GiB in 600 ms, in a copy; the program was stopped for 3.10 ms
 $ pmm leaks --report /dev/full fake:leaks.recipe
   pmm: cannot write the verdict: No space left on device
 [3]
@@ -849,7 +849,7 @@ $ pmm leaks --report no/such/dir fake:leaks.recipe
   pmm: hint: name a file in a directory that you may write to with --report
 [3]
 $ printf '{\n  name\n  Memcheck:Leak\n  fun:*\n}\n' >s.supp; pmm leaks --suppressions s.supp fake:leaks.recipe | tail -8
-    searched         1.04 GiB in 600 ms, in a copy; the program stood still for 3.10 ms
+    searched         1.04 GiB in 600 ms, in a copy; the program was stopped for 3.10 ms
     definitely lost  0 bytes in 0 blocks
     indirectly lost  0 bytes in 0 blocks
     possibly lost    0 bytes in 0 blocks
@@ -969,7 +969,7 @@ $ cat >holders.recipe <<'END'
 $ pmm leaks fake:holders.recipe
   holders
     process          holders, pid 7, ran 60.0 s, still running
-    searched         1.00 MiB in 600 ms, in a copy; the program stood still for 3.10 ms
+    searched         1.00 MiB in 600 ms, in a copy; the program was stopped for 3.10 ms
     definitely lost  0 bytes in 0 blocks
     indirectly lost  0 bytes in 0 blocks
     possibly lost    0 bytes in 0 blocks
@@ -980,36 +980,36 @@ $ pmm leaks fake:holders.recipe
     586 KiB     600  direct+0x10
                        still reachable: 586 KiB, growing 9.75 KiB/s for 59.1 s,
                        pointed to by variables or stacks directly; a cache that
-                       fills does the same: likely a leak after 5m00s
+                       fills does the same: likely a leak after 5m
                        main+0x10
     527 KiB     600  list+0x10
                        still reachable: 527 KiB, growing 8.77 KiB/s for 59.1 s,
                        held by the list or tree grown in list+0x10; a cache that
-                       fills does the same: likely a leak after 5m00s
+                       fills does the same: likely a leak after 5m
                        main+0x10
     469 KiB     600  most+0x10
                        still reachable: 469 KiB, growing 7.80 KiB/s for 59.1 s,
                        most held by blocks made in hub+0x10; a cache that fills
-                       does the same: likely a leak after 5m00s
+                       does the same: likely a leak after 5m
                        main+0x10
     410 KiB     600  nearly+0x10
                        still reachable: 410 KiB, growing 6.82 KiB/s for 59.1 s,
                        most held by a list or tree that hangs on blocks made in
                        hub+0x10; a cache that fills does the same: likely a leak
-                       after 5m00s
+                       after 5m
                        main+0x10
     352 KiB     600  half+0x10
                        still reachable: 352 KiB, growing 5.85 KiB/s for 59.1 s,
                        all held by blocks made in hub+0x10; a cache that fills
-                       does the same: likely a leak after 5m00s
+                       does the same: likely a leak after 5m
                        main+0x10
   
     648 B in 11 blocks at 2 sites: still reachable, probably no leaks (--show=all lists them)
 $ pmm leaks --show=all --json fake:holders.recipe | jq -r '.. | .why? // empty'
-  586 KiB, growing 9.75 KiB/s for 59.1 s, pointed to by variables or stacks directly; a cache that fills does the same: likely a leak after 5m00s
-  527 KiB, growing 8.77 KiB/s for 59.1 s, held by the list or tree grown in list+0x10; a cache that fills does the same: likely a leak after 5m00s
-  469 KiB, growing 7.80 KiB/s for 59.1 s, most held by blocks made in hub+0x10; a cache that fills does the same: likely a leak after 5m00s
-  410 KiB, growing 6.82 KiB/s for 59.1 s, most held by a list or tree that hangs on blocks made in hub+0x10; a cache that fills does the same: likely a leak after 5m00s
-  352 KiB, growing 5.85 KiB/s for 59.1 s, all held by blocks made in hub+0x10; a cache that fills does the same: likely a leak after 5m00s
+  586 KiB, growing 9.75 KiB/s for 59.1 s, pointed to by variables or stacks directly; a cache that fills does the same: likely a leak after 5m
+  527 KiB, growing 8.77 KiB/s for 59.1 s, held by the list or tree grown in list+0x10; a cache that fills does the same: likely a leak after 5m
+  469 KiB, growing 7.80 KiB/s for 59.1 s, most held by blocks made in hub+0x10; a cache that fills does the same: likely a leak after 5m
+  410 KiB, growing 6.82 KiB/s for 59.1 s, most held by a list or tree that hangs on blocks made in hub+0x10; a cache that fills does the same: likely a leak after 5m
+  352 KiB, growing 5.85 KiB/s for 59.1 s, all held by blocks made in hub+0x10; a cache that fills does the same: likely a leak after 5m
   not watched for long enough to say whether it grows
   not watched for long enough to say whether it grows

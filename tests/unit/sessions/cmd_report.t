@@ -8,7 +8,7 @@ $ pmm report fake:demo.recipe
     live     94.1 KiB in 109 blocks at the end
     mapped   128 KiB in 2 mappings by mmap, beside the heap
     calls    155 allocations of 2.10 MiB (8/s), 46 frees; 19.4% temporary, mean 13.9 KiB
-    unusual  1 failed, 1 of size zero, 0 huge
+    unusual  1 failed, 1 of size zero
     mode     exact: every call
   
   Live bytes over time
@@ -35,7 +35,7 @@ $ pmm report fake:demo.recipe
     1.00 MiB  91.6%       1  big+0x10
                                2 calls, 2.00 MiB, mean 1.00 MiB, max 1.00 MiB
                                made from 4.00 s to 9.00 s; of 2 freed half lived under 1.28 s
-                               1 failed, 0 of size zero, 0 huge
+                               1 failed
                                main+0x10
     93.8 KiB   8.4%      96  libxalloc.so+0x10
                                100 calls, 97.7 KiB, mean 1000 B, max 1000 B
@@ -46,13 +46,13 @@ $ pmm report fake:demo.recipe
                                main+0x10
        320 B  <0.1%      10  names+0x10
                                50 calls, 1.56 KiB, mean 32 B, max 32 B, 60.0% temporary
-                               made from 1.00 s to 19.0 s; of 40 freed half lived under 10.0 ms
+                               made from 1.00 s to 19.0 s; of 40 freed half lived under 10 ms
                                load+0x10
                                main+0x10
         24 B  <0.1%       3  [stack unknown]
                                3 calls, 24 B, mean 8 B, max 8 B
-                               made at 500 ms
-                               0 failed, 1 of size zero, 0 huge
+                               made after 500 ms
+                               1 of size zero
   
   Stacks of mmap by bytes mapped
        live  share  blocks  stack
@@ -70,17 +70,11 @@ $ pmm report fake:demo.recipe
     untracked: frees of blocks that pmm did not see being made
   
   Lifetimes of freed blocks
-    lived from       to  frees  share
-           0 s  10.0 ms     30  65.2%  ########################################
-       10.0 ms  20.0 ms      0   0.0%
-       20.0 ms  40.0 ms     10  21.7%  #############
-       40.0 ms  80.0 ms      0   0.0%
-       80.0 ms   160 ms      0   0.0%
-        160 ms   320 ms      0   0.0%
-        320 ms   640 ms      0   0.0%
-        640 ms   1.28 s      2   4.3%  ###
-        1.28 s   2.56 s      0   0.0%
-        2.56 s   5.12 s      4   8.7%  #####
+    lived from      to  frees  share
+           0 s   10 ms     30  65.2%  ########################################
+         20 ms   40 ms     10  21.7%  #############
+        640 ms  1.28 s      2   4.3%  ###
+        2.56 s  5.12 s      4   8.7%  #####
   
   Memory around it
     allocator  libc.so.6: 1.03 MiB from the system, 100 KiB used, 956 KiB free in 12 chunks
@@ -92,11 +86,11 @@ $ pmm report fake:demo.recipe
   
   Threads by bytes allocated
      tid  thread  alive   since  allocs  frees  allocated     freed
-    4242  main      yes     0 s      55     42   2.00 MiB  2.00 MiB
+    4242  main      yes       -      55     42   2.00 MiB  2.00 MiB
     4243  worker    yes  2.00 s     100      4   97.7 KiB  3.91 KiB
   
   Modules without names for what is shown above (install their -dbgsym packages, or use --debuginfod)
-    module               build id
+    module
     main
     load
     parse
@@ -112,7 +106,7 @@ $ pmm report --sort live fake:demo.recipe
     live     94.1 KiB in 109 blocks at the end
     mapped   128 KiB in 2 mappings by mmap, beside the heap
     calls    155 allocations of 2.10 MiB (8/s), 46 frees; 19.4% temporary, mean 13.9 KiB
-    unusual  1 failed, 1 of size zero, 0 huge
+    unusual  1 failed, 1 of size zero
     mode     exact: every call
   
   Live bytes over time
@@ -144,13 +138,13 @@ $ pmm report --sort live fake:demo.recipe
                                main+0x10
        320 B   0.3%      10  names+0x10
                                50 calls, 1.56 KiB, mean 32 B, max 32 B, 60.0% temporary
-                               made from 1.00 s to 19.0 s; of 40 freed half lived under 10.0 ms
+                               made from 1.00 s to 19.0 s; of 40 freed half lived under 10 ms
                                load+0x10
                                main+0x10
         24 B  <0.1%       3  [stack unknown]
                                3 calls, 24 B, mean 8 B, max 8 B
-                               made at 500 ms
-                               0 failed, 1 of size zero, 0 huge
+                               made after 500 ms
+                               1 of size zero
   
   Stacks of mmap by bytes mapped
        live  share  blocks  stack
@@ -168,17 +162,11 @@ $ pmm report --sort live fake:demo.recipe
     untracked: frees of blocks that pmm did not see being made
   
   Lifetimes of freed blocks
-    lived from       to  frees  share
-           0 s  10.0 ms     30  65.2%  ########################################
-       10.0 ms  20.0 ms      0   0.0%
-       20.0 ms  40.0 ms     10  21.7%  #############
-       40.0 ms  80.0 ms      0   0.0%
-       80.0 ms   160 ms      0   0.0%
-        160 ms   320 ms      0   0.0%
-        320 ms   640 ms      0   0.0%
-        640 ms   1.28 s      2   4.3%  ###
-        1.28 s   2.56 s      0   0.0%
-        2.56 s   5.12 s      4   8.7%  #####
+    lived from      to  frees  share
+           0 s   10 ms     30  65.2%  ########################################
+         20 ms   40 ms     10  21.7%  #############
+        640 ms  1.28 s      2   4.3%  ###
+        2.56 s  5.12 s      4   8.7%  #####
   
   Memory around it
     allocator  libc.so.6: 1.03 MiB from the system, 100 KiB used, 956 KiB free in 12 chunks
@@ -190,11 +178,11 @@ $ pmm report --sort live fake:demo.recipe
   
   Threads by bytes allocated
      tid  thread  alive   since  allocs  frees  allocated     freed
-    4242  main      yes     0 s      55     42   2.00 MiB  2.00 MiB
+    4242  main      yes       -      55     42   2.00 MiB  2.00 MiB
     4243  worker    yes  2.00 s     100      4   97.7 KiB  3.91 KiB
   
   Modules without names for what is shown above (install their -dbgsym packages, or use --debuginfod)
-    module               build id
+    module
     main
     load
     parse
@@ -209,7 +197,7 @@ $ pmm report --sort allocated --top 2 --no-symbols fake:demo.recipe
     live     94.1 KiB in 109 blocks at the end
     mapped   128 KiB in 2 mappings by mmap, beside the heap
     calls    155 allocations of 2.10 MiB (8/s), 46 frees; 19.4% temporary, mean 13.9 KiB
-    unusual  1 failed, 1 of size zero, 0 huge
+    unusual  1 failed, 1 of size zero
     mode     exact: every call
   
   Live bytes over time
@@ -234,7 +222,7 @@ $ pmm report --sort allocated --top 2 --no-symbols fake:demo.recipe
      2.00 MiB  95.4%      2  big+0x10
                                2 calls, 2.00 MiB, mean 1.00 MiB, max 1.00 MiB
                                made from 4.00 s to 9.00 s; of 2 freed half lived under 1.28 s
-                               1 failed, 0 of size zero, 0 huge
+                               1 failed
                                main+0x10
      97.7 KiB   4.5%    100  libxalloc.so+0x10
                                100 calls, 97.7 KiB, mean 1000 B, max 1000 B
@@ -261,17 +249,11 @@ $ pmm report --sort allocated --top 2 --no-symbols fake:demo.recipe
     untracked: frees of blocks that pmm did not see being made
   
   Lifetimes of freed blocks
-    lived from       to  frees  share
-           0 s  10.0 ms     30  65.2%  ########################################
-       10.0 ms  20.0 ms      0   0.0%
-       20.0 ms  40.0 ms     10  21.7%  #############
-       40.0 ms  80.0 ms      0   0.0%
-       80.0 ms   160 ms      0   0.0%
-        160 ms   320 ms      0   0.0%
-        320 ms   640 ms      0   0.0%
-        640 ms   1.28 s      2   4.3%  ###
-        1.28 s   2.56 s      0   0.0%
-        2.56 s   5.12 s      4   8.7%  #####
+    lived from      to  frees  share
+           0 s   10 ms     30  65.2%  ########################################
+         20 ms   40 ms     10  21.7%  #############
+        640 ms  1.28 s      2   4.3%  ###
+        2.56 s  5.12 s      4   8.7%  #####
   
   Memory around it
     allocator  libc.so.6: 1.03 MiB from the system, 100 KiB used, 956 KiB free in 12 chunks
@@ -283,11 +265,11 @@ $ pmm report --sort allocated --top 2 --no-symbols fake:demo.recipe
   
   Threads by bytes allocated
      tid  thread  alive   since  allocs  frees  allocated     freed
-    4242  main      yes     0 s      55     42   2.00 MiB  2.00 MiB
+    4242  main      yes       -      55     42   2.00 MiB  2.00 MiB
     4243  worker    yes  2.00 s     100      4   97.7 KiB  3.91 KiB
   
   Modules without names for what is shown above (install their -dbgsym packages, or use --debuginfod)
-    module               build id
+    module
     main
     load
     parse
@@ -302,7 +284,7 @@ $ pmm report --sort calls --top 1 fake:demo.recipe
     live     94.1 KiB in 109 blocks at the end
     mapped   128 KiB in 2 mappings by mmap, beside the heap
     calls    155 allocations of 2.10 MiB (8/s), 46 frees; 19.4% temporary, mean 13.9 KiB
-    unusual  1 failed, 1 of size zero, 0 huge
+    unusual  1 failed, 1 of size zero
     mode     exact: every call
   
   Live bytes over time
@@ -348,17 +330,11 @@ $ pmm report --sort calls --top 1 fake:demo.recipe
     untracked: frees of blocks that pmm did not see being made
   
   Lifetimes of freed blocks
-    lived from       to  frees  share
-           0 s  10.0 ms     30  65.2%  ########################################
-       10.0 ms  20.0 ms      0   0.0%
-       20.0 ms  40.0 ms     10  21.7%  #############
-       40.0 ms  80.0 ms      0   0.0%
-       80.0 ms   160 ms      0   0.0%
-        160 ms   320 ms      0   0.0%
-        320 ms   640 ms      0   0.0%
-        640 ms   1.28 s      2   4.3%  ###
-        1.28 s   2.56 s      0   0.0%
-        2.56 s   5.12 s      4   8.7%  #####
+    lived from      to  frees  share
+           0 s   10 ms     30  65.2%  ########################################
+         20 ms   40 ms     10  21.7%  #############
+        640 ms  1.28 s      2   4.3%  ###
+        2.56 s  5.12 s      4   8.7%  #####
   
   Memory around it
     allocator  libc.so.6: 1.03 MiB from the system, 100 KiB used, 956 KiB free in 12 chunks
@@ -369,12 +345,12 @@ $ pmm report --sort calls --top 1 fake:demo.recipe
     ledger     2.00 MiB of at most 64.0 MiB; 109 of 4,096 slots used
   
   Threads by bytes allocated
-     tid  thread  alive  since  allocs  frees  allocated     freed
-    4242  main      yes    0 s      55     42   2.00 MiB  2.00 MiB
+     tid  thread  alive  allocs  frees  allocated     freed
+    4242  main      yes      55     42   2.00 MiB  2.00 MiB
     1 more thread (--json has all)
   
   Modules without names for what is shown above (install their -dbgsym packages, or use --debuginfod)
-    module               build id
+    module
     main
     load
     parse
@@ -388,7 +364,7 @@ $ pmm report --sort temporary --top 0 fake:demo.recipe
     live     94.1 KiB in 109 blocks at the end
     mapped   128 KiB in 2 mappings by mmap, beside the heap
     calls    155 allocations of 2.10 MiB (8/s), 46 frees; 19.4% temporary, mean 13.9 KiB
-    unusual  1 failed, 1 of size zero, 0 huge
+    unusual  1 failed, 1 of size zero
     mode     exact: every call
   
   Live bytes over time
@@ -411,13 +387,13 @@ $ pmm report --sort temporary --top 0 fake:demo.recipe
     share  temporary  stack
      100%         30  names+0x10
                         50 calls, 1.56 KiB, mean 32 B, max 32 B, 60.0% temporary
-                        made from 1.00 s to 19.0 s; of 40 freed half lived under 10.0 ms
+                        made from 1.00 s to 19.0 s; of 40 freed half lived under 10 ms
                         load+0x10
                         main+0x10
      0.0%          0  [stack unknown]
                         3 calls, 24 B, mean 8 B, max 8 B
-                        made at 500 ms
-                        0 failed, 1 of size zero, 0 huge
+                        made after 500 ms
+                        1 of size zero
      0.0%          0  libxalloc.so+0x10
                         100 calls, 97.7 KiB, mean 1000 B, max 1000 B
                         made from 2.00 s to 12.0 s; of 4 freed half lived under 5.12 s
@@ -428,7 +404,7 @@ $ pmm report --sort temporary --top 0 fake:demo.recipe
      0.0%          0  big+0x10
                         2 calls, 2.00 MiB, mean 1.00 MiB, max 1.00 MiB
                         made from 4.00 s to 9.00 s; of 2 freed half lived under 1.28 s
-                        1 failed, 0 of size zero, 0 huge
+                        1 failed
                         main+0x10
   
   Stacks of mmap by bytes mapped
@@ -447,17 +423,11 @@ $ pmm report --sort temporary --top 0 fake:demo.recipe
     untracked: frees of blocks that pmm did not see being made
   
   Lifetimes of freed blocks
-    lived from       to  frees  share
-           0 s  10.0 ms     30  65.2%  ########################################
-       10.0 ms  20.0 ms      0   0.0%
-       20.0 ms  40.0 ms     10  21.7%  #############
-       40.0 ms  80.0 ms      0   0.0%
-       80.0 ms   160 ms      0   0.0%
-        160 ms   320 ms      0   0.0%
-        320 ms   640 ms      0   0.0%
-        640 ms   1.28 s      2   4.3%  ###
-        1.28 s   2.56 s      0   0.0%
-        2.56 s   5.12 s      4   8.7%  #####
+    lived from      to  frees  share
+           0 s   10 ms     30  65.2%  ########################################
+         20 ms   40 ms     10  21.7%  #############
+        640 ms  1.28 s      2   4.3%  ###
+        2.56 s  5.12 s      4   8.7%  #####
   
   Memory around it
     allocator  libc.so.6: 1.03 MiB from the system, 100 KiB used, 956 KiB free in 12 chunks
@@ -469,11 +439,11 @@ $ pmm report --sort temporary --top 0 fake:demo.recipe
   
   Threads by bytes allocated
      tid  thread  alive   since  allocs  frees  allocated     freed
-    4242  main      yes     0 s      55     42   2.00 MiB  2.00 MiB
+    4242  main      yes       -      55     42   2.00 MiB  2.00 MiB
     4243  worker    yes  2.00 s     100      4   97.7 KiB  3.91 KiB
   
   Modules without names for what is shown above (install their -dbgsym packages, or use --debuginfod)
-    module               build id
+    module
     main
     load
     parse
@@ -772,7 +742,7 @@ $ pmm report --blocks --top 3 --size 9:999 fake:demo.recipe
     live     94.1 KiB in 109 blocks at the end
     mapped   128 KiB in 2 mappings by mmap, beside the heap
     calls    155 allocations of 2.10 MiB (8/s), 46 frees; 19.4% temporary, mean 13.9 KiB
-    unusual  1 failed, 1 of size zero, 0 huge
+    unusual  1 failed, 1 of size zero
     mode     exact: every call
     only     size 9 B to 999 B (of live blocks)
   
@@ -794,7 +764,7 @@ $ pmm report --blocks --top 3 --size 9:999 fake:demo.recipe
                             main+0x10
   
   Modules without names for what is shown above (install their -dbgsym packages, or use --debuginfod)
-    module  build id
+    module
     main
     load
     names
@@ -832,11 +802,11 @@ $ pmm report --top-down fake:tree.recipe
     ledger     0 B of at most 0 B; 0 of 0 slots used
   
   Threads by bytes allocated
-     tid  thread  alive  since  allocs  frees  allocated  freed
-    4242  main      yes    0 s      20      0   9.77 KiB    0 B
+     tid  thread  alive  allocs  allocated
+    4242  main      yes      20   9.77 KiB
   
   Modules without names for what is shown above (install their -dbgsym packages, or use --debuginfod)
-    module  build id
+    module
     main
     serve
     parse
@@ -880,11 +850,11 @@ $ pmm report --bottom-up --top 2 fake:tree.recipe
     ledger     0 B of at most 0 B; 0 of 0 slots used
   
   Threads by bytes allocated
-     tid  thread  alive  since  allocs  frees  allocated  freed
-    4242  main      yes    0 s      20      0   9.77 KiB    0 B
+     tid  thread  alive  allocs  allocated
+    4242  main      yes      20   9.77 KiB
   
   Modules without names for what is shown above (install their -dbgsym packages, or use --debuginfod)
-    module  build id
+    module
     main
     serve
     parse
@@ -1010,7 +980,7 @@ $ pmm report --module load fake:demo.recipe
     live     94.1 KiB in 109 blocks at the end
     mapped   128 KiB in 2 mappings by mmap, beside the heap
     calls    155 allocations of 2.10 MiB (8/s), 46 frees; 19.4% temporary, mean 13.9 KiB
-    unusual  1 failed, 1 of size zero, 0 huge
+    unusual  1 failed, 1 of size zero
     mode     exact: every call
     only     module 'load'
   
@@ -1030,12 +1000,12 @@ $ pmm report --module load fake:demo.recipe
                                main+0x10
        320 B   0.3%      10  names+0x10
                                50 calls, 1.56 KiB, mean 32 B, max 32 B, 60.0% temporary
-                               made from 1.00 s to 19.0 s; of 40 freed half lived under 10.0 ms
+                               made from 1.00 s to 19.0 s; of 40 freed half lived under 10 ms
                                load+0x10
                                main+0x10
   
   Modules without names for what is shown above (install their -dbgsym packages, or use --debuginfod)
-    module               build id
+    module
     main
     load
     parse
@@ -1049,9 +1019,9 @@ $ pmm report --thread worker --age 2 fake:demo.recipe
     live     94.1 KiB in 109 blocks at the end
     mapped   128 KiB in 2 mappings by mmap, beside the heap
     calls    155 allocations of 2.10 MiB (8/s), 46 frees; 19.4% temporary, mean 13.9 KiB
-    unusual  1 failed, 1 of size zero, 0 huge
+    unusual  1 failed, 1 of size zero
     mode     exact: every call
-    only     thread 'worker', age 2.00 s to any (of live blocks)
+    only     thread 'worker', age 2 s to any (of live blocks)
   
   Lines by live bytes
         live  share  blocks  stacks  line
@@ -1066,7 +1036,7 @@ $ pmm report --thread worker --age 2 fake:demo.recipe
                                main+0x10
   
   Modules without names for what is shown above (install their -dbgsym packages, or use --debuginfod)
-    module               build id
+    module
     main
     load
     parse
@@ -1079,7 +1049,7 @@ $ pmm report --function load fake:demo.recipe
     live     94.1 KiB in 109 blocks at the end
     mapped   128 KiB in 2 mappings by mmap, beside the heap
     calls    155 allocations of 2.10 MiB (8/s), 46 frees; 19.4% temporary, mean 13.9 KiB
-    unusual  1 failed, 1 of size zero, 0 huge
+    unusual  1 failed, 1 of size zero
     mode     exact: every call
     only     function 'load'
   
@@ -1092,7 +1062,7 @@ $ pmm report --function load fake:demo.recipe
     nothing to show
   
   Modules without names for what is shown above (install their -dbgsym packages, or use --debuginfod)
-    module               build id
+    module
     main
     load
     parse
@@ -1203,7 +1173,7 @@ $ printf 'watch mode=sampled sample=1000\nsite main allocs=4 size=1000 samples-i
         live  share  blocks  stack
     3.91 KiB   100%       4  main+0x10
                                4 calls, 3.91 KiB, mean 1000 B, max 1000 B
-                               made at 1.00 s
+                               made after 1.00 s
                                from 4 samples; live within 3.67 KiB in 19 of 20 cases
   
   Sizes of requests (bytes)
@@ -1216,11 +1186,11 @@ $ printf 'watch mode=sampled sample=1000\nsite main allocs=4 size=1000 samples-i
     ledger     0 B of at most 0 B; 0 of 0 slots used
   
   Threads by bytes allocated
-     tid  thread  alive  since  allocs  frees  allocated  freed
-    4242  main      yes    0 s       4      0   3.91 KiB    0 B
+     tid  thread  alive  allocs  allocated
+    4242  main      yes       4   3.91 KiB
   
   Modules without names for what is shown above (install their -dbgsym packages, or use --debuginfod)
-    module  build id
+    module
     main
 $ printf 'process taken=1s\ndrop block-full=5 bytes=100\nwatch off=2 min-size=32\ntotals skipped=3 skipped-bytes=30\nsite main size=64\n' >lost; pmm report fake:lost
     !  tracking stopped early (no memory for the ledger); what came after is missing
@@ -1242,7 +1212,7 @@ $ printf 'process taken=1s\ndrop block-full=5 bytes=100\nwatch off=2 min-size=32
     live  share  blocks  stack
     64 B   100%       1  main+0x10
                            1 call, 64 B, mean 64 B, max 64 B
-                           made at 1.00 s
+                           made after 1.00 s
   
   Sizes of requests (bytes)
     size   malloc  allocated  in use
@@ -1254,27 +1224,23 @@ $ printf 'process taken=1s\ndrop block-full=5 bytes=100\nwatch off=2 min-size=32
     ledger     0 B of at most 0 B; 0 of 0 slots used
   
   Threads by bytes allocated
-     tid  thread  alive  since  allocs  frees  allocated  freed
-    4242  main      yes    0 s       1      0       64 B    0 B
+     tid  thread  alive  allocs  allocated
+    4242  main      yes       1       64 B
   
   Modules without names for what is shown above (install their -dbgsym packages, or use --debuginfod)
-    module  build id
+    module
     main
 $ printf '\n' >empty; pmm report fake:empty
   fake
     process  fake, pid 4242, ran 10.0 s from 2023-11-14 22:13:20, exited with status 0
-    peak     0 B after 10.0 s
+    peak     0 B
     live     0 B in 0 blocks at the end
-    calls    0 allocations of 0 B, 0 frees; - temporary, mean 0 B
+    calls    no allocations, 0 frees
     mode     exact: every call
   
   Memory around it
     allocator  figures not known, because it gave none when the program ended
     ledger     0 B of at most 0 B; 0 of 0 slots used
-  
-  Threads by bytes allocated
-     tid  thread  alive  since  allocs  frees  allocated  freed
-    4242  main      yes    0 s       0      0        0 B    0 B
 $ pmm report --json fake:empty
   {
     "schema": "pmm-report/1",
@@ -1390,73 +1356,13 @@ $ for end in running gone replaced; do printf "process taken=1s end=$end status=
 # made-up heaps that are too long to show: sums of all that is printed
 $ for seed in 1 2 3; do printf "generate sites=40 blocks=600 depth=6 modules=3 threads=3 points=9 seed=$seed\n" >generated; pmm report --no-symbols --json --blocks --top 0 fake:generated | cksum; pmm report --no-symbols --blocks --top 0 fake:generated | cksum; done
   2725841461 296541
-  2388416342 73588
+  3585066894 73438
   2551272655 298350
-  787205329 74067
+  3976036755 73941
   373611008 296504
-  2120871099 73451
+  1627638478 73331
 $ printf "generate\n" >generated; pmm report --no-symbols --json --blocks --top 0 fake:generated | cksum
   1988798129 706076
 $ pmm leaks --no-symbols --json --top 0 --show all fake:generated | head -3
   pmm: nobody searched for leaks in the process of this capture
   pmm: hint: record another with 'pmm run --leaks', search a running process with 'pmm leaks PID', or a core file with 'pmm leaks --core CORE FILE'
-# the allocator's own figures: of the end, read out of the memory of a process that was killed, near enough, in part, not at all
-$ cat >figures <<'END'
-> printf "process taken=2s end=$1\nallocator $2\nsite main size=10\n" >figures.recipe
-> pmm report fake:figures.recipe | sed -n '/^Memory around it/,/  ledger/p' | sed '1d;$d'
-> pmm report --json fake:figures.recipe | jq -c .allocator
-> END
-$ sh ./figures exited '/lib/libc.so.6 arena=100K used=60K free=40K free-chunks=3 at=2s'
-    allocator  libc.so.6: 100 KiB from the system, 60.0 KiB used, 40.0 KiB free in 3 chunks
-  {"path":"/lib/libc.so.6","taken_ns":2000000000,"arena_bytes":102400,"used_bytes":61440,"free_bytes":40960,"free_chunks":3,"fast_bytes":0,"fast_chunks":0,"mmapped_bytes":0,"mmapped_chunks":0,"top_bytes":0,"source":"mallinfo2","approximate":false}
-$ sh ./figures exited '/lib/libc.so.6 arena=100K used=60K free=40K free-chunks=3 at=1s'
-    allocator  libc.so.6: 100 KiB from the system, 60.0 KiB used, 40.0 KiB free in 3 chunks
-               (as it was about 1.00 s before the end)
-  {"path":"/lib/libc.so.6","taken_ns":1000000000,"arena_bytes":102400,"used_bytes":61440,"free_bytes":40960,"free_chunks":3,"fast_bytes":0,"fast_chunks":0,"mmapped_bytes":0,"mmapped_chunks":0,"top_bytes":0,"source":"mallinfo2","approximate":false}
-$ sh ./figures killed '/lib/libc.so.6 arena=100K used=60K free=40K free-chunks=3 mmapped-bytes=1M mmapped-chunks=1 at=1900ms arenas=1 source=memory'
-    allocator  libc.so.6: 100 KiB from the system in 1 arena, 60.0 KiB used, 40.0 KiB free in 3 chunks
-               1.00 MiB more in 1 chunk of mmap
-               (as it was about 100 ms before the end)
-  {"path":"/lib/libc.so.6","taken_ns":1900000000,"arena_bytes":102400,"used_bytes":61440,"free_bytes":40960,"free_chunks":3,"fast_bytes":0,"fast_chunks":0,"mmapped_bytes":1048576,"mmapped_chunks":1,"top_bytes":0,"arenas":1,"source":"memory","approximate":false}
-$ sh ./figures killed '/lib/libc.so.6 arena=100K used=60K free=40K free-chunks=3 at=1990ms arenas=2 source=memory why=changed'
-    allocator  libc.so.6: 100 KiB from the system in 2 arenas, about 60.0 KiB used, about 40.0 KiB free in about 3 chunks
-               (as it was shortly before the end)
-  {"path":"/lib/libc.so.6","taken_ns":1990000000,"arena_bytes":102400,"used_bytes":61440,"free_bytes":40960,"free_chunks":3,"fast_bytes":0,"fast_chunks":0,"mmapped_bytes":0,"mmapped_chunks":0,"top_bytes":0,"arenas":2,"source":"memory","approximate":true}
-$ sh ./figures running '/lib/libc.so.6 arena=100K at=1950ms arenas=2 source=memory why=busy'
-    allocator  libc.so.6: 100 KiB from the system in 2 arenas
-               what is used and free is not known, because the program changed its lists too fast to count them
-  {"path":"/lib/libc.so.6","taken_ns":1950000000,"arena_bytes":102400,"mmapped_bytes":0,"mmapped_chunks":0,"top_bytes":0,"arenas":2,"source":"memory","unknown":"busy"}
-$ sh ./figures running '/lib/libc.so.6 arena=100K mmapped-bytes=2M mmapped-chunks=2 top=1K at=500ms arenas=2 source=memory why=many'
-    allocator  libc.so.6: 100 KiB from the system in 2 arenas
-               2.00 MiB more in 2 chunks of mmap; 1.00 KiB at the top
-               what is used and free is not known, because there are too many free chunks to count
-               (as it was about 1.50 s before the rest of this report)
-  {"path":"/lib/libc.so.6","taken_ns":500000000,"arena_bytes":102400,"mmapped_bytes":2097152,"mmapped_chunks":2,"top_bytes":1024,"arenas":2,"source":"memory","unknown":"many_chunks"}
-$ for why in other shape several senseless denied gone long locked; do sh ./figures exited "/lib/libx.so why=$why"; done
-    allocator  figures not known, because the program uses libx.so, and pmm can read glibc's only
-  {"path":"/lib/libx.so","unknown":"other_allocator"}
-    allocator  libx.so: figures not known, because no arena of glibc's was found in it: another allocator, or a version that pmm does not know
-  {"path":"/lib/libx.so","unknown":"not_found"}
-    allocator  libx.so: figures not known, because the program uses several copies of the C library
-  {"path":"/lib/libx.so","unknown":"several"}
-    allocator  libx.so: figures not known, because its lists of free chunks contradict each other: something has written over them
-  {"path":"/lib/libx.so","unknown":"written_over"}
-    allocator  libx.so: figures not known, because the program's memory may not be read (see 'pmm doctor')
-  {"path":"/lib/libx.so","unknown":"denied"}
-    allocator  libx.so: figures not known, because the program ended before they were read
-  {"path":"/lib/libx.so","unknown":"gone"}
-    allocator  libx.so: figures not known, because counting its free chunks could have held up the program's exit
-  {"path":"/lib/libx.so","unknown":"many_chunks_at_exit"}
-    allocator  libx.so: figures not known, because the allocator may have been locked when the program ended
-  {"path":"/lib/libx.so","unknown":"locked_at_exit"}
-$ for end in running exited killed gone replaced; do sh ./figures $end '/lib/libc.so.6 why=gone' | tail -1; printf "process end=$end\nsite main\n" >none; pmm report fake:none | grep 'allocator '; done
-  {"path":"/lib/libc.so.6","unknown":"gone"}
-    allocator  figures not known, because it was not asked
-  {"path":"/lib/libc.so.6","unknown":"gone"}
-    allocator  figures not known, because it gave none when the program ended
-  {"path":"/lib/libc.so.6","unknown":"gone"}
-    allocator  figures not known, because the program was killed
-  {"path":"/lib/libc.so.6","unknown":"gone"}
-    allocator  figures not known, because the program ended without exit()
-  {"path":"/lib/libc.so.6","unknown":"gone"}
-    allocator  figures not known, because another program took its place

@@ -2,12 +2,12 @@
 # Numbers that differ each time, as words.
 $ cat >words <<'END'
 > sed -E -e 's/\b([Pp]rocess|pid|attach|report|snapshot|--check|detach) [0-9]+/\1 N/g' -e 's/\(([0-9]+)\)/(N)/g' -e 's/\.[0-9]+\.pmm/.N.pmm/g' \
-> -e 's/(less than )?[0-9.]+ (ms|us|s)\b/TIME/g' -e 's/^ *TIME  /TIME  /' -e 's/0x[0-9a-f]{6,}/ADDRESS/g' -e 's/[0-9.]+ [KM]iB in TIME/SIZE in TIME/' \
+> -e 's/(less than |under )?[0-9.]+ (ms|us|s)\b/TIME/g' -e 's/in the first TIME/after TIME/' -e 's/^ *TIME  /TIME  /' -e 's/0x[0-9a-f]{6,}/ADDRESS/g' -e 's/[0-9.]+ [KM]iB in TIME/SIZE in TIME/' \
 > -e 's/oldest TIME, newest TIME/all TIME old/' -e '/^(pmm:| ) RSS  /,+1d' -e "s#$BUILD#BUILD#g" -e "s#$PWD#HERE#g" -e "s#$SOURCE#SOURCE#g"
 > END
 $ pmm run -o a.pmm -- $PROG/leaf
   pmm: 'BUILD/tests/prog/leaf' exited with status 0 after TIME
-  pmm: peak         970 B, TIME after the start
+  pmm: peak         970 B after TIME
   pmm: live at end  840 B in 7 blocks
   pmm: calls        8 allocations of 970 B, 1 free; 12.5% temporary
   pmm: live at the end, by who allocated it:
@@ -33,7 +33,7 @@ $ pmm run -q -o c.pmm -- sh -c 'kill -KILL $$'
 $ pmm run -o f.pmm -- $PROG/fork; ls f*.pmm
   pmm: 'BUILD/tests/prog/fork' exited with status 0 after TIME
   pmm: most memory  process N (fork); the program itself had a peak of 1000 B
-  pmm: peak         1.95 KiB, TIME after the start
+  pmm: peak         1.95 KiB after TIME
   pmm: live at end  1.95 KiB in 20 blocks
   pmm: calls        20 allocations of 1.95 KiB, 0 frees; 0% temporary
   pmm: live at the end, by who allocated it:
@@ -46,7 +46,7 @@ $ pmm run -o f.pmm -- $PROG/fork; ls f*.pmm
   f.pmm
 $ pmm run -o g.pmm --no-follow -- $PROG/fork; ls g*.pmm
   pmm: 'BUILD/tests/prog/fork' exited with status 0 after TIME
-  pmm: peak         1000 B, TIME after the start
+  pmm: peak         1000 B after TIME
   pmm: live at end  1000 B in 10 blocks
   pmm: calls        10 allocations of 1000 B, 0 frees; 0% temporary
   pmm: live at the end, by who allocated it:
@@ -70,15 +70,15 @@ $ pmm run -o h.pmm -- $PROG/leaf_static
 [3]
 $ pmm run -o h.pmm -- $PROG/own_malloc
   pmm: 'BUILD/tests/prog/own_malloc' exited with status 0 after TIME
-  pmm: peak         0 B, TIME after the start
+  pmm: peak         0 B
   pmm: live at end  0 B in 0 blocks
-  pmm: calls        0 allocations of 0 B, 0 frees; - temporary
+  pmm: calls        no allocations, 0 frees
   pmm: capture      h.pmm
   pmm: hint: pmm report h.pmm
   pmm: WARNING: the program has a malloc of its own, which goes before pmm's: its heap is not seen
 $ pmm run -o h.pmm -- $PROG/peak
   pmm: 'BUILD/tests/prog/peak' exited with status 0 after TIME
-  pmm: peak         137 KiB, TIME after the start
+  pmm: peak         137 KiB after TIME
   pmm: live at end  19.5 KiB in 200 blocks
   pmm: calls        1,952 allocations of 190 KiB, 1,752 frees; <0.1% temporary
   pmm: live at the end, by who allocated it:
@@ -87,7 +87,7 @@ $ pmm run -o h.pmm -- $PROG/peak
   pmm: hint: pmm report h.pmm
 $ pmm run -o h.pmm --leaks -- $PROG/leaf; pmm leaks --json h.pmm | jq -c '.totals'
   pmm: 'BUILD/tests/prog/leaf' exited with status 0 after TIME
-  pmm: peak         970 B, TIME after the start
+  pmm: peak         970 B after TIME
   pmm: live at end  840 B in 7 blocks
   pmm: calls        8 allocations of 970 B, 1 free; 12.5% temporary
   pmm: live at the end, by who allocated it:
@@ -116,7 +116,7 @@ $ pmm run -o h.pmm --leaks=never -- $PROG/leaf
 [2]
 $ pmm run -o h.pmm --min-size 100 -- $PROG/leaf
   pmm: 'BUILD/tests/prog/leaf' exited with status 0 after TIME
-  pmm: peak         970 B, TIME after the start
+  pmm: peak         970 B after TIME
   pmm: live at end  840 B in 7 blocks
   pmm: calls        8 allocations of 970 B, 1 free; 12.5% temporary
   pmm: live at the end, by who allocated it:
@@ -129,7 +129,7 @@ $ pmm run -o h.pmm --ledger-limit 4K -- $PROG/leaf
 [2]
 $ pmm run -o h.pmm --ledger-limit 16M -- $PROG/leaf
   pmm: 'BUILD/tests/prog/leaf' exited with status 0 after TIME
-  pmm: peak         970 B, TIME after the start
+  pmm: peak         970 B after TIME
   pmm: live at end  840 B in 7 blocks
   pmm: calls        8 allocations of 970 B, 1 free; 12.5% temporary
   pmm: live at the end, by who allocated it:
@@ -145,7 +145,7 @@ $ pmm run -o /dev/full -- $PROG/leaf; ls pmm.leaf*
   pmm: hint: a capture replaces its file when complete; name a file and copy it on
   pmm: the capture of process N is in 'HERE/pmm.leaf.N.pmm' instead
   pmm: 'BUILD/tests/prog/leaf' exited with status 0 after TIME
-  pmm: peak         970 B, TIME after the start
+  pmm: peak         970 B after TIME
   pmm: live at end  840 B in 7 blocks
   pmm: calls        8 allocations of 970 B, 1 free; 12.5% temporary
   pmm: live at the end, by who allocated it:
@@ -221,7 +221,7 @@ $ pmm check -o k.pmm -- $PROG/check_cases after
     blocks   the only block had canaries and guard pages
     process  check_cases, pid N, ran TIME, exited with status 5
     found    1 error: 1 use after free; 1 sweep of all live blocks
-  pmm: 'pmm check k.pmm' tells it again
+  pmm: 'pmm check k.pmm' shows it again
 [5]
 $ pmm check -q -- $PROG/check_cases after
   pmm: unknown option '-q'
@@ -287,7 +287,7 @@ $ pmm check --sweep=20ms --level=light -o k.pmm -- $PROG/check_cases slack 2>&1 
   BUILD/tests/prog/check_cases slack
     blocks   the only block had canaries
     process  check_cases, pid N, ran TIME, exited with status 5
-  pmm: 'pmm check k.pmm' tells it again
+  pmm: 'pmm check k.pmm' shows it again
 $ pmm check -- $PROG/check_cases clean after kill
   pmm: use after free in after, check_cases.c:25
     read of 4 bytes, 8 bytes into a block of 32 bytes that was freed

@@ -1,0 +1,115 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What every command prints for people: words.py finds lines that a terminal of 80 columns breaks, words cut in files, rows and columns of zeros,
+# "1 blocks", digits that no clock has measured.
+
+load attach
+
+# on_terminal COLUMNS COMMAND: its output there in $T/shown, without colours.
+on_terminal() {
+	local columns=$1
+	shift
+	need script
+	{ within script -qec "stty cols $columns rows 50; $*" /dev/null </dev/null 2>&1 || :; } | tr -d '\r' | sed 's/\x1b\[[0-9;]*m//g' >"$T/shown"
+}
+
+# looks COLUMNS: of $T/shown.
+looks() {
+	[ -s "$T/shown" ] || { echo "nothing is shown: $COMMAND"; return 1; }
+	python3 "$CLI/words.py" "$1" "$T/shown" || { echo "of: $COMMAND ($1 columns)"; return 1; }
+}
+
+# all_looks <TABLE: each line a command, for terminals of 80 and 200 columns, and for a file with what is said on stderr.
+all_looks() {
+	local COMMAND rc=0
+	export LC_ALL=C.UTF-8
+	cd "$T" || return 1
+	while read -r COMMAND; do
+		for columns in 80 200; do
+			on_terminal "$columns" "$COMMAND"
+			looks "$columns" || rc=1
+		done
+		within bash -c "$COMMAND" >"$T/shown" 2>&1 </dev/null || :	# what it finds is its status
+		looks 0 || rc=1
+	done
+	return "$rc"
+}
+
+@test "words: the lines of reports, leaks and errors fit" {
+	local golden=$CLI/golden
+	all_looks <<-END
+	'$PMM' report fake:$golden/demo.recipe
+	'$PMM' report --sort peak --top 3 fake:$golden/demo.recipe
+	'$PMM' report --functions fake:$golden/demo.recipe
+	'$PMM' report --top-down fake:$golden/tree.recipe
+	'$PMM' report --bottom-up fake:$golden/tree.recipe
+	'$PMM' report --blocks --top 20 fake:$golden/demo.recipe
+	'$PMM' report --age 2s: fake:$golden/demo.recipe
+	'$PMM' leaks fake:$golden/leaks.recipe
+	'$PMM' leaks --show=all fake:$golden/leaks.recipe
+	'$PMM' check fake:$golden/check.recipe
+	'$PMM' check --json nothing
+	END
+}
+
+@test "words: help fits" {
+	local command
+	{
+		echo "'$PMM' help"
+		echo "'$PMM' nonsense"
+		for command in $("$PMM" help --list); do echo "'$PMM' $command --help"; done
+	} | all_looks
+}
+
+@test "words: what a run says at its end fits, and is over on a terminal" {
+	all_looks <<-END
+	'$PMM' run -o a.pmm -- '$PROG/leaf'
+	'$PMM' report a.pmm
+	'$PMM' run -o a.pmm -- '$PROG/fork'
+	'$PMM' run -o a.pmm --sample=64 -- '$PROG/leaf'
+	'$PMM' run -o a.pmm -- '$PROG/own_malloc'
+	'$PMM' run -o a.pmm --leaks -- '$PROG/leaf'
+	'$PMM' leaks a.pmm
+	'$PMM' leaks -- '$PROG/leak_shapes'
+	'$PMM' leaks --holds=kept -- '$PROG/grower' 1
+	'$PMM' check -- '$PROG/check_victim' overrun
+	'$PMM' check --level=light -- sh -c 'ls >/dev/null; ls >/dev/null'
+	'$PMM' doctor
+	END
+}
+
+@test "words: what is said of a running process fits" {
+	start attach_victim
+	all_looks <<-END
+	'$PMM' attach --duration 300ms -o b.pmm $PID
+	'$PMM' report b.pmm
+	'$PMM' leaks $PID
+	'$PMM' report $PID
+	END
+	finish 42
+}
+
+@test "words: how long a process ran is known finer than by the agent's clock" {
+	local summary report
+	cd "$T"
+	summary=$("$PMM" run -o a.pmm -- true 2>&1 | sed -n "s/.*exited with status 0 after //p")
+	report=$("$PMM" report a.pmm | sed -n 's/.*, ran \(.*\) from .*/\1/p')
+	[ -n "$summary" ]
+	[ "$summary" = "$report" ]
+	"$PMM" report --json a.pmm | jq -e '.process | .run_ns > 0 and .run_ns % 10000000 != 0 and .taken_realtime_ns > .start_realtime_ns'
+	# held at its end for a search
+	"$PMM" check --report=told -o a.pmm -- true
+	"$PMM" report --json a.pmm | jq -e '.process.run_ns | . > 0 and . % 10000000 != 0'
+	# a child has no status that the monitor waits for
+	"$PMM" run -q -o '%p.pmm' -- sh -c 'ls >/dev/null; ls >/dev/null'
+	for capture in [0-9]*.pmm; do
+		"$PMM" report --json "$capture" | jq -e '.process.run_ns | . > 0 and . % 10000000 != 0' || { "$PMM" report "$capture"; return 1; }
+	done
+}
+
+@test "words: in JSON, moments of the agent's clock are whole steps of it" {
+	cd "$T"
+	"$PMM" run -q -o a.pmm -- "$PROG/grower" 1 </dev/null
+	"$PMM" report --json --blocks --top 0 a.pmm | jq -e '[.totals.peak_ns, .sites[].first_ns, .sites[].last_ns, .blocks[].age_ns, .blocks[].birth_ns, .threads[].start_ns]
+		| length > 100 and any(. > 0) and all(. % 10000000 == 0)'
+}
