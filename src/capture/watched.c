@@ -291,7 +291,7 @@ static void set_span(const struct watched *w, struct heap *h)
 		return;
 	if (!is_near(began_ns, h->attach_ns) || began_ns + w->held_ns >= w->ended_ns)
 		return;
-	if (h->nr_points && h->points[h->nr_points - 1].time_ns == h->taken_ns)
+	if (h->nr_points && h->points[h->nr_points - 1].time_ns >= h->taken_ns)
 		h->points[h->nr_points - 1].time_ns = w->ended_ns - w->held_ns;		/* that is of the end, and stays so */
 	h->attach_ns = began_ns;
 	h->taken_ns = w->ended_ns - w->held_ns;

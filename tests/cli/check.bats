@@ -244,7 +244,7 @@ refuses() { refused_with "$1" "$2" "$PMM" check "${@:3}"; }
 	run -1 "$PMM" check --report "$T/written" "$T/c.pmm"
 	grep -q 'heap overrun' "$T/written"
 	checked 5 -o c.pmm -- behind
-	grep -q "^pmm: 'pmm check .*c.pmm' tells it again$" "$T/err"
+	grep -q "^pmm: 'pmm check .*c.pmm' shows it again$" "$T/err"
 	"$PMM" run -q -o "$T/d.pmm" -- true
 	refuses 3 'nobody looked for heap errors' "$T/d.pmm"
 }
