@@ -277,6 +277,17 @@ static bool is_near(uint64_t ns, uint64_t ticked_ns)
 	return ns && ns + START_TICKS * PMM_TICK_NS > ticked_ns && ns < ticked_ns + START_TICKS * PMM_TICK_NS;
 }
 
+/* No point is later than the end; the last one, if it is of the end, is of this one. */
+static void end_points(struct heap *h, uint64_t end_ns)
+{
+	uint32_t n = h->nr_points;
+
+	if (n && h->points[n - 1].time_ns >= h->taken_ns)
+		h->points[n - 1].time_ns = UINT64_MAX;
+	for (; n && h->points[n - 1].time_ns > end_ns; n--)
+		h->points[n - 1].time_ns = end_ns;
+}
+
 /*
  * How long it ran, finer than the agent's clock: by when it was started or heard of, and when its end was noticed. Where the monitor was too busy
  * to see either in time the agent's clock serves. While it was held at its end to be searched it did not run.
@@ -291,8 +302,7 @@ static void set_span(const struct watched *w, struct heap *h)
 		return;
 	if (!is_near(began_ns, h->attach_ns) || began_ns + w->held_ns >= w->ended_ns)
 		return;
-	if (h->nr_points && h->points[h->nr_points - 1].time_ns >= h->taken_ns)
-		h->points[h->nr_points - 1].time_ns = w->ended_ns - w->held_ns;		/* that is of the end, and stays so */
+	end_points(h, w->ended_ns - w->held_ns);
 	h->attach_ns = began_ns;
 	h->taken_ns = w->ended_ns - w->held_ns;
 }

@@ -107,6 +107,15 @@ all_looks() {
 	done
 }
 
+@test "words: a series that goes on while a process is held at its end ends with it" {
+	cd "$T"
+	for ((i = 0; i < 20; i++)); do
+		rm -f a.pmm
+		"$PMM" check --report=told -o a.pmm -- "$PROG/check_cases" behind slack >/dev/null || [ $? -eq 5 ]
+		"$PMM" report --json a.pmm | jq -e '.history.time_ns as $t | $t == ($t | sort) and $t[-1] <= .process.run_ns'
+	done
+}
+
 @test "words: in JSON, moments of the agent's clock are whole steps of it" {
 	cd "$T"
 	"$PMM" run -q -o a.pmm -- "$PROG/grower" 1 </dev/null
