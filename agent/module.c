@@ -171,7 +171,10 @@ static uint32_t module_return(const struct pmm_module *rec)
 	return 0;
 }
 
-/* Write a module to the ledger under this number. */
+/*
+ * Write a module to the ledger under this number. The one with malloc also gives the allocator its path: the loader's differs where that
+ * went over symbolic links (/lib), and readers compare the two.
+ */
 static bool module_write(uint32_t nr, const struct agent_module *m)
 {
 	struct pmm_module *out = arena_chunk(A.ledger->module_dir, nr, PMM_MODULE_SHIFT, sizeof(*out));
@@ -183,6 +186,10 @@ static bool module_write(uint32_t nr, const struct agent_module *m)
 	*out = m->rec;
 	out->path = m->rec.path_len ? arena_string(A.paths + m->path, m->rec.path_len) : 0;
 	out->path_len = out->path ? m->rec.path_len : 0;
+	if (out->path && (uint64_t)A.next.malloc - out->start < out->end - out->start) {
+		A.ledger->allocator = out->path;
+		A.ledger->allocator_len = out->path_len;
+	}
 	return true;
 }
 

@@ -409,6 +409,37 @@ static void a_child_records_all_again(void **state)
 	assert_int_equal(recorded(2)->path_len, strlen("/lib/two.so"));
 }
 
+static void assert_allocator(const char *path)
+{
+	assert_int_equal(A.ledger->allocator_len, strlen(path));
+	assert_memory_equal(arena_at(A.ledger->allocator), path, strlen(path));
+}
+
+/* By the file that malloc lies in, not as the loader had it; a forked child too. */
+static void the_allocator_is_named_as_its_module_is(void **state)
+{
+	uint64_t b = base_of(LIBRARY), c = base_of("libelf.so.1");
+	char text[1024];
+
+	(void)state;
+	A.ledger->allocator = arena_string("/linked/two.so", 14);
+	A.ledger->allocator_len = 14;
+	A.next.malloc = (void *)(c + 0x4000);
+	snprintf(text, sizeof(text), "%lx-%lx r-xp 00000000 08:01 77 /lib/one.so\n%lx-%lx r-xp 00000000 08:01 78 /lib/two.so.1.2\n", b, b + 0x4000, c,
+		 c + 0x4000);
+	read_text(text, 0);
+	assert_allocator("/linked/two.so");	/* the first byte behind it */
+	A.next.malloc = (void *)c;
+	A.ledger->nr_modules = 1;
+	module_record_all();
+	assert_allocator("/lib/two.so.1.2");
+	A.ledger->allocator_len = 0;
+	A.next.malloc = (void *)(c + 0x3fff);
+	module_record_all();
+	assert_allocator("/lib/two.so.1.2");
+	A.next.malloc = NULL;
+}
+
 static void a_full_ledger_has_no_more(void **state)
 {
 	uint64_t b = base_of(LIBRARY);
@@ -439,6 +470,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_path_has_4095_bytes_at_most, begin, end),
 		cmocka_unit_test_setup_teardown(modules_go_and_come_back, begin, end),
 		cmocka_unit_test_setup_teardown(a_child_records_all_again, begin, end),
+		cmocka_unit_test_setup_teardown(the_allocator_is_named_as_its_module_is, begin, end),
 		cmocka_unit_test_setup_teardown(a_full_ledger_has_no_more, begin, end),
 	};
 
