@@ -17,7 +17,7 @@ import sys
 
 from programs import PROGRAMS, Trouble
 from reasons import REASONS, differences
-from tools import CLASSES, run, tools
+from tools import CLASSES, equalize, run, tools
 
 HEAD = "| program | process | by | " + " | ".join(CLASSES) + " | |\n|---|---|---|" + "--:|" * len(CLASSES) + "---|"
 
@@ -41,6 +41,7 @@ def pairs(name, memcheck, pmm):
 
 def one(name, both, args):
     """Print a program's rows; what differs, by process."""
+    equalize(both)
     memcheck, pmm = [run(t, name, args.keep) for t in both]
     out, seen = [], {}
     for m, p in pairs(name, memcheck, pmm):
@@ -79,7 +80,7 @@ def main():
     parser.add_argument("--json", help="write the rows there too")
     parser.add_argument("programs", nargs="*", choices=[[], *PROGRAMS], metavar="PROGRAM")
     args = parser.parse_args()
-    args.pmm = os.path.abspath(args.pmm)
+    args.pmm, args.keep = os.path.abspath(args.pmm), args.keep and os.path.abspath(args.keep)
     rows, trouble = [], False
     try:
         both = tools(args.pmm)

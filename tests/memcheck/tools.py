@@ -50,17 +50,23 @@ class Process:
 # ---- what was found ----
 
 def plain(function):
-    """A function's name without the version, copies and parameters, and with one name where there are two for the same."""
-    function = re.sub(r"@.*|\(.*|\.(constprop|part|isra|cold).*", "", function or "")
-    return {"__strdup": "strdup", "__strndup": "strndup", "__tsearch": "tsearch"}.get(function, function)
+    """A function's name without version, parameters, the marks of copies, and underscores at its beginning (aliases)."""
+    return re.sub(r"@.*|\(.*|\.(constprop|part|isra|cold).*", "", function or "").lstrip("_")
+
+
+STARTERS = ("libc_start", "call_init", "dl_init", "start")
 
 
 def frames(found):
-    """Without the allocator's own."""
-    out = [(os.path.basename(file or "?"), plain(function)) for file, function in found]
-    out = [f for f in out if not f[0].startswith(("vgpreload", "libpmm"))]
-    while out and out[0][1] in ("malloc", "calloc", "realloc"):
-        out.pop(0)
+    """Those that both name: not the allocator's own, nor what calls main() and constructors, nor anything further out."""
+    out = []
+    for file, function in found:
+        file, function = os.path.basename(file or "?"), plain(function)
+        if function.startswith(STARTERS) or (file, function) == ("libc.so.6", ""):    # "(below main)"
+            break
+        if function not in ("malloc", "calloc", "realloc") and not file.startswith(("vgpreload", "libpmm", "libjemalloc", "?")) and \
+                not function.startswith("operator new"):
+            out.append((file, function))
     return out
 
 
@@ -103,7 +109,7 @@ def layout():
 def environment():
     e = {k: v for k, v in os.environ.items() if k in ("HOME", "LANG", "TZ", "USER")}
     e.update(PATH=os.environ["PATH"] + ":/usr/sbin", LC_ALL="C.UTF-8", DEBUGINFOD_URLS="", GLIBCPP_FORCE_NEW="1", GLIBCXX_FORCE_NEW="1",
-             LD_LIBRARY_PATH="/usr/lib/debug", MALLOC_PERTURB_="165", MALLOC_CONF="junk:true")
+             LD_LIBRARY_PATH="/usr/lib/debug", MALLOC_PERTURB_="165", MALLOC_MMAP_THRESHOLD_="4096", MALLOC_CONF="junk:true")
     return e
 
 
@@ -124,7 +130,7 @@ class Tool:
     def seen(self):
         """Variables and their bytes, as a program has them."""
         with tempfile.TemporaryDirectory(prefix="pmm-memcheck-") as out:
-            said = subprocess.run(self.command(["env", "-0"], [], out), env=self.environment, capture_output=True, timeout=LIMIT, check=True).stdout
+            said = subprocess.run(self.command(["env", "-0"], [], out), env=dict(self.environment, PWD=out), cwd=out, capture_output=True, timeout=LIMIT, check=True).stdout
         return said.count(b"\0"), len(said)
 
     def found(self, out):
@@ -141,16 +147,21 @@ def tools(pmm):
     both = Tool("memcheck", pmm), Tool("pmm", pmm)
     for t in both:
         t.environment["PAD"] = ""
-    seen = [t.seen() for t in both]
-    fewer = min(both, key=lambda t: t.seen()[0])
-    for i in range(abs(seen[0][0] - seen[1][0])):
-        fewer.environment[f"PAD{i}"] = ""
-    seen = [t.seen()[1] for t in both]
-    shorter = both[seen.index(min(seen))]
-    shorter.environment["PAD"] = "x" * (max(seen) - min(seen))
-    if both[0].seen() != both[1].seen():
-        raise Trouble(f"the environments differ: {both[0].seen()}, {both[1].seen()}")
+    seen = [t.seen()[0] for t in both]
+    for i in range(abs(seen[0] - seen[1])):
+        both[seen.index(min(seen))].environment[f"PAD{i}"] = ""
     return both
+
+
+def equalize(both):
+    """The same bytes, too: pmm's own variable has process ids in it, of as many digits as they just have."""
+    for _ in range(5):
+        seen = [t.seen() for t in both]
+        if seen[0] == seen[1]:
+            return
+        shorter = both[seen.index(min(seen))]
+        shorter.environment["PAD"] += "x" * abs(seen[0][1] - seen[1][1])
+    raise Trouble(f"the environments cannot be made equal: {seen}")
 
 
 def run(tool, name, keep):
