@@ -99,7 +99,8 @@ def groff(d):
     return Run(["groff", "-Tutf8", "-mandoc", write(f"{d}/page.1", ".TH PAGE 1\n" + page)])
 
 
-def ruby(d):
+def ruby(d, end=""):
+    """With all of its own teardown."""
     needed("ruby")
     script = write(f"{d}/script.rb", """require 'json'
 class Shape
@@ -111,8 +112,13 @@ table = shapes.to_h { |s| [s.name, s.name.length] }
 text = JSON.generate(table)
 raise 'wrong' unless JSON.parse(text).length == 200
 puts text.scan(/\\d+/).sum(&:to_i)
-""")
+""" + end)
     return Run(["ruby", script])
+
+
+def ruby_whole(d):
+    """Without teardown: as it is while it runs."""
+    return ruby(d, "STDOUT.flush\nexit!(0)\n")
 
 
 def php(d):
@@ -246,5 +252,5 @@ def postgres_master(d):
     return Run([f"{bins}/postgres", *SMALL, "-D", f"{d}/data", "-h", "", "-k", f"{d}/data"], user, load=load)
 
 
-PROGRAMS = {"groff": groff, "ruby": ruby, "php": php, "redis": redis, "nginx": nginx, "nginx-master": nginx_master, "postgres": postgres,
+PROGRAMS = {"groff": groff, "ruby": ruby, "ruby-whole": ruby_whole, "php": php, "redis": redis, "nginx": nginx, "nginx-master": nginx_master, "postgres": postgres,
             "postgres-master": postgres_master}
