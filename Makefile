@@ -34,6 +34,11 @@ bugs: all
 	tests/bugs/bugs.py --seed $(SEED) --count 2400 --level light,guard,left,exhaustive,sampled,sampled-default --peer asan,memcheck --table
 	tests/bugs/bugs.py --seed $(SEED) --count 800 --level attached --table
 
+# Six of Debian's programs at their end, by memcheck and by pmm: the table of doc/leaks.md, "Packaged programs". A minute.
+memcheck: all
+	@tools/deps memcheck
+	tests/memcheck/memcheck.py --pmm $(BUILD)/pmm
+
 # Needs no network and no root beyond what DESTDIR and PREFIX ask for.
 install: all
 	@tools/install "$(abspath $(BUILD))" "$(DESTDIR)" "$(PREFIX)"
@@ -45,4 +50,4 @@ uninstall:
 clean:
 	rm -rf build build-asan build-fuzz
 
-.PHONY: all bugs demo test check servers install uninstall clean
+.PHONY: all bugs demo test check memcheck servers install uninstall clean

@@ -5,8 +5,8 @@
     memcheck.py [--pmm FILE] [--keep DIRECTORY] [--json FILE] [PROGRAM...]
 
 Runs each program (programs.py) once under each of them, in the same conditions (tools.py), and prints what each found in each process: bytes in
-blocks, by class. Below a row that differs: the call sites that do, and why (reasons.py). Exit code: 1 when something definitely or indirectly
-lost differs and no reason is known, 3 when a program could not be had, else 0.
+blocks, by class. Below a row that differs: the call sites that do, and why (reasons.py). Exit code: 1 when something differs and no reason
+is known, 3 when a program could not be had, else 0.
 """
 
 import argparse
@@ -46,7 +46,7 @@ def one(name, both, args):
     out, seen = [], {}
     for m, p in pairs(name, memcheck, pmm):
         parent = next((q for q in memcheck if q.pid == m.parent), None) if m.forked else None
-        found = differences(m, p, parent)
+        found = differences(name, m, p, parent)
         seen[m.name, m.forked] = seen.get((m.name, m.forked), 0) + 1
         show(name, seen[m.name, m.forked] if m.forked else 0, m, p, found)
         out.append({"program": name, "process": m.name, "forked": m.forked, "memcheck": {c: m.total(c) for c in CLASSES},
@@ -100,8 +100,7 @@ def main():
     if args.json:
         with open(args.json, "w", encoding="utf-8") as f:
             f.write(json.dumps(rows, indent=1) + "\n")
-    unknown = [d for r in rows for d in r["differences"] if not d["reason"] and any(c in d[t] for t in ("memcheck", "pmm") for c in ("definite", "indirect"))]
-    return 1 if unknown else 3 if trouble else 0
+    return 1 if any(not d["reason"] for r in rows for d in r["differences"]) else 3 if trouble else 0
 
 
 if __name__ == "__main__":
