@@ -42,7 +42,7 @@ def pairs(name, memcheck, pmm):
 def one(name, both, args):
     """Print a program's rows; what differs, by process."""
     equalize(both)
-    memcheck, pmm = [run(t, name, args.keep) for t in both]
+    pmm, memcheck = [run(t, name, args.keep) for t in reversed(both)]    # pmm's at once: process ids of the same number of digits
     out, seen = [], {}
     for m, p in pairs(name, memcheck, pmm):
         parent = next((q for q in memcheck if q.pid == m.parent), None) if m.forked else None
