@@ -17,7 +17,7 @@ import sys
 
 from programs import PROGRAMS, Trouble
 from reasons import REASONS, differences
-from tools import CLASSES, equalize, run, tools
+from tools import CLASSES, run_both, tools
 
 HEAD = "| program | process | by | " + " | ".join(CLASSES) + " | |\n|---|---|---|" + "--:|" * len(CLASSES) + "---|"
 
@@ -41,8 +41,7 @@ def pairs(name, memcheck, pmm):
 
 def one(name, both, args):
     """Print a program's rows; what differs, by process."""
-    equalize(both)
-    pmm, memcheck = [run(t, name, args.keep) for t in reversed(both)]    # pmm's at once: process ids of the same number of digits
+    memcheck, pmm = run_both(both, name, args.keep)
     out, seen = [], {}
     for m, p in pairs(name, memcheck, pmm):
         parent = next((q for q in memcheck if q.pid == m.parent), None) if m.forked else None

@@ -95,7 +95,8 @@ def client(address, requests, complete):
 def groff(d):
     """A tree: groff, troff and grotty, joined by pipes."""
     needed("groff")
-    page = "".join(f".SH SECTION {i}\n.TP\n.B \\-\\-option{i}\nWhat it does, \\fIhow\\fR, and \\(lqwhy\\(rq.\n.PP\nA paragraph of some words.\n" for i in range(40))
+    page = "".join(f".SH SECTION {i}\n.TP\n.B \\-\\-option{i}\nWhat it does, \\fIhow\\fR, and \\(lqwhy\\(rq.\n.PP\nA paragraph of some words.\n"
+                   for i in range(40))
     return Run(["groff", "-Tutf8", "-mandoc", write(f"{d}/page.1", ".TH PAGE 1\n" + page)])
 
 
@@ -168,7 +169,8 @@ def nginx_run(d, master):
     port = free_port()
     conf = write(f"{d}/conf", f"""daemon off; master_process {master}; worker_processes 1; user root; pid {d}/pid; error_log {d}/error;
 events {{ worker_connections 64; }}
-http {{ access_log {d}/access; client_body_temp_path {d}/b; proxy_temp_path {d}/p; fastcgi_temp_path {d}/f; uwsgi_temp_path {d}/u; scgi_temp_path {d}/s;
+http {{ access_log {d}/access; client_body_temp_path {d}/b; proxy_temp_path {d}/p; fastcgi_temp_path {d}/f; uwsgi_temp_path {d}/u;
+scgi_temp_path {d}/s;
 server {{ listen 127.0.0.1:{port}; root {d}/www; gzip on; }} }}
 """)
 
@@ -252,5 +254,5 @@ def postgres_master(d):
     return Run([f"{bins}/postgres", *SMALL, "-D", f"{d}/data", "-h", "", "-k", f"{d}/data"], user, load=load)
 
 
-PROGRAMS = {"groff": groff, "ruby": ruby, "ruby-whole": ruby_whole, "php": php, "redis": redis, "nginx": nginx, "nginx-master": nginx_master, "postgres": postgres,
-            "postgres-master": postgres_master}
+PROGRAMS = {"groff": groff, "ruby": ruby, "ruby-whole": ruby_whole, "php": php, "redis": redis, "nginx": nginx, "nginx-master": nginx_master,
+            "postgres": postgres, "postgres-master": postgres_master}

@@ -17,7 +17,7 @@ import subprocess
 import tempfile
 import xml.etree.ElementTree
 
-from programs import LIMIT, PROGRAMS, Trouble
+from programs import LIMIT, PROGRAMS, Run, Trouble
 
 CLASSES = ("definite", "indirect", "possible", "reachable")
 MEMCHECK = {"Leak_DefinitelyLost": "definite", "Leak_IndirectlyLost": "indirect", "Leak_PossiblyLost": "possible", "Leak_StillReachable": "reachable"}
@@ -118,7 +118,8 @@ class Tool:
 
     def __init__(self, name, pmm):
         self.name, self.pmm, self.how = name, pmm, layout()
-        self.environment = environment()
+        self.digits = 0    # of the process id, which is in pmm's own variable, when it ran last
+        self.environment = dict(environment(), PAD="xxxx")
         if name == "pmm":
             self.environment["LD_PRELOAD"] = "libanl.so.1"    # Valgrind preloads two libraries; this one is empty
 
@@ -127,16 +128,24 @@ class Tool:
             return [*self.how, *prefix, *VALGRIND, f"--xml-file={out}/%p.xml", *argv]
         return [self.pmm, *PMM, f"--report={out}/tree.json", "-o", f"{out}/%p.pmm", "--", *self.how, *prefix, *argv]
 
+    def start(self, what, out, work, stdout):
+        process = subprocess.Popen(self.command(what.argv, what.prefix, out), env=dict(self.environment, PWD=work), cwd=work, stdin=subprocess.PIPE,
+                                   stdout=stdout, stderr=subprocess.STDOUT)
+        self.digits = len(str(process.pid))
+        return process
+
     def seen(self):
         """Variables and their bytes, as a program has them."""
         with tempfile.TemporaryDirectory(prefix="pmm-memcheck-") as out:
-            said = subprocess.run(self.command(["env", "-0"], [], out), env=dict(self.environment, PWD=out), cwd=out, capture_output=True, timeout=LIMIT, check=True).stdout
+            said = self.start(Run(["env", "-0"]), out, out, subprocess.PIPE).communicate(timeout=LIMIT)[0]
         return said.count(b"\0"), len(said)
 
     def found(self, out):
-        processes = [by_memcheck(f) for f in glob.glob(f"{out}/*.xml")] if self.name == "memcheck" else [by_pmm(self.pmm, f) for f in glob.glob(f"{out}/*.pmm")]
-        pids = {p.pid for p in processes}
-        if self.name == "memcheck":
+        if self.name == "pmm":
+            processes = [by_pmm(self.pmm, f) for f in glob.glob(f"{out}/*.pmm")]
+        else:
+            processes = [by_memcheck(f) for f in glob.glob(f"{out}/*.xml")]
+            pids = {p.pid for p in processes}
             for p in processes:    # memcheck does not say it; a child that called exec names another program
                 p.forked = p.parent in pids and p.name == next(q.name for q in processes if q.pid == p.parent)
         return sorted(processes, key=lambda p: p.pid)
@@ -145,8 +154,6 @@ class Tool:
 def tools(pmm):
     """Both, with environments of the same number of variables and bytes."""
     both = Tool("memcheck", pmm), Tool("pmm", pmm)
-    for t in both:
-        t.environment["PAD"] = ""
     seen = [t.seen()[0] for t in both]
     for i in range(abs(seen[0] - seen[1])):
         both[seen.index(min(seen))].environment[f"PAD{i}"] = ""
@@ -154,7 +161,7 @@ def tools(pmm):
 
 
 def equalize(both):
-    """The same bytes, too: pmm's own variable has process ids in it, of as many digits as they just have."""
+    """The same bytes, too."""
     for _ in range(5):
         seen = [t.seen() for t in both]
         if seen[0] == seen[1]:
@@ -162,6 +169,17 @@ def equalize(both):
         shorter = both[seen.index(min(seen))]
         shorter.environment["PAD"] += "x" * abs(seen[0][1] - seen[1][1])
     raise Trouble(f"the environments cannot be made equal: {seen}")
+
+
+def run_both(both, name, keep):
+    """A program's processes under memcheck and under pmm. Under pmm first: memcheck's environment can be made as large, whatever the process id."""
+    memcheck, pmm = both
+    equalize(both)
+    digits = pmm.digits
+    found = run(pmm, name, keep)
+    pad = len(memcheck.environment["PAD"])
+    memcheck.environment["PAD"] = "x" * (pad + pmm.digits - digits)
+    return run(memcheck, name, keep), found
 
 
 def run(tool, name, keep):
@@ -177,8 +195,7 @@ def run(tool, name, keep):
     try:
         what = PROGRAMS[name](work)
         with open(f"{directory}/said", "wb") as said:
-            process = subprocess.Popen(tool.command(what.argv, what.prefix, out), env=dict(tool.environment, PWD=work), cwd=work, stdin=subprocess.PIPE,
-                                       stdout=said, stderr=said)
+            process = tool.start(what, out, work, said)
             process.stdin.write(what.stdin.encode())
             process.stdin.close()
             if what.load:
