@@ -107,7 +107,7 @@ void preload_value(const struct ledger_tree *board, int socket_fd, uint64_t addr
 {
 	const struct pmm_tree *h = board->head;
 
-	snprintf(value, PRELOAD_VALUE_BYTES, "%u:%d:%" PRIx64 ":%" PRIu64 ":%u:%d:%016" PRIx64, h->monitor_pid, board->fd, board->cookie,
+	snprintf(value, PRELOAD_VALUE_BYTES, "%u:%d:%016" PRIx64 ":%" PRIu64 ":%u:%d:%016" PRIx64, h->monitor_pid, board->fd, board->cookie,
 		 h->monitor_start, h->monitor_uid, socket_fd, address);
 }
 

@@ -145,10 +145,10 @@ class Tool:
             processes = [by_pmm(self.pmm, f) for f in glob.glob(f"{out}/*.pmm")]
         else:
             processes = [by_memcheck(f) for f in glob.glob(f"{out}/*.xml")]
-            pids = {p.pid for p in processes}
             for p in processes:    # memcheck does not say it; a child that called exec names another program
-                p.forked = p.parent in pids and p.name == next(q.name for q in processes if q.pid == p.parent)
-        return sorted(processes, key=lambda p: p.pid)
+                p.forked = any(q.pid == p.parent and q.name == p.name for q in processes)
+        first = next((p.pid for p in processes if not any(q.pid == p.parent for q in processes)), 0)
+        return sorted(processes, key=lambda p: (p.pid - first) % (1 << 22))    # as they began: process ids start over at some number
 
 
 def tools(pmm):
