@@ -339,7 +339,7 @@ bool bounds_block(uint64_t at, size_t bytes, struct check_block *b)
 	freed = in_freed(at);
 	if (!freed && nearest(at, REACH_FAR, &start, &size) && at < pmm_tail_end(start, size))
 		at = start;
-	if (!check_find(at, freed ? CHECK_REACH_ALL : K.parent_pid ? REACH : 0, b))
+	if (!check_find(at, freed ? CHECK_REACH_ALL : K.parent_pid ? REACH_FAR : 0, b))
 		return false;
 	if (b->freed)
 		return freed;

@@ -108,7 +108,7 @@ SLOW void bounds_overlap(const void *to, const void *source, size_t bytes, const
 
 	if (!c)
 		return;
-	if (bounds_left(to, 0) != SIZE_MAX && bounds_block((uint64_t)to, bytes, &b))
+	if (check_ready() && bounds_suspect(to) && bounds_block((uint64_t)to, bytes, &b))
 		finding_block(&f, &b);
 	finding_function(&f, function);
 	f.site = unwind_site(c, from, 0);

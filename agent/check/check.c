@@ -81,8 +81,6 @@ static void forked(void)
 	recycle_forked();
 	guard_forked();
 	bounds_forked();
-	if (K.o.level != PMM_CHECK_SAMPLED && !(K.o.flags & PMM_CHECK_NO_STRINGS))
-		ancestor_cover(K.generation - 1);
 	finding_forked();
 }
 
@@ -98,16 +96,19 @@ static void early_note(void)
 /* Blocks of threads that come here meanwhile pass. */
 __attribute__((noinline)) bool check_begin(void)
 {
+	bool heir = K.image && K.image != A.generation;
 	uint32_t no = 0;
 
 	if (!CAS(K.starting, no, 1))
 		return false;
-	if (K.image && K.image != A.generation)
+	if (heir)
 		forked();
 	else if (!K.image)
 		check_start();
 	early_note();
 	ancestor_begin(K.generation, (uint32_t)A.pid);
+	if (heir && K.on && K.o.level != PMM_CHECK_SAMPLED && !(K.o.flags & PMM_CHECK_NO_STRINGS))
+		ancestor_cover(K.generation - 1);	/* noted as ours, for children of our own */
 	STORE_RELEASE(K.image, A.generation);
 	STORE_RELEASE(K.starting, 0);
 	return K.on;

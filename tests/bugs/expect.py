@@ -201,7 +201,7 @@ def mismatched_free(case, level):
 
 
 def overlap(case, level):
-    return may("child") if case.flow == "fork" and not case.whole else FOUND
+    return FOUND
 
 
 RULES = {"overrun": beside, "underrun": beside, "use-after-free": use_after_free, "double-free": double_free, "bad-free": bad_free,

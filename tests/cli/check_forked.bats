@@ -34,8 +34,11 @@ LIGHT='overrun: overrun release write - end+0 100 malloc drops makes - free pare
 underrun: underrun release write - start-1 100 malloc drops makes - free parent
 inside: bad-free function - - start+16 100 malloc drops makes - free inside parent
 copy: overrun function write 110 end+0 100 malloc copy makes - memcpy parent
+copy-later: overrun function write 110 end+0 100 malloc copy makes - memcpy parent
 middle: overrun function write 30 end+0 100 malloc middle makes - memset parent
 read: overrun function read 25 end+0 100 malloc read_on makes - memcpy parent
+overlap: overlap function - 20 start+8 100 malloc overlap makes - memcpy parent
+overlap-far: overlap function - 20 start+10008 300000 malloc overlap_far makes - memcpy parent
 twice: double-free function - - start+0 100 malloc drops makes drops_first free parent
 again: double-free function - - start+0 50 malloc drops makes drops_first free parent
 late: use-after-free quarantine write - start+3 50 malloc - makes drops_first parent
@@ -46,8 +49,11 @@ GUARD='overrun: overrun release write - end+0 100 malloc drops makes - free pare
 underrun: underrun release write - start-1 100 malloc drops makes - free parent guarded
 inside: bad-free function - - start+16 100 malloc drops makes - free inside parent guarded
 copy: overrun function write 110 end+0 100 malloc copy makes - memcpy parent guarded
+copy-later: overrun function write 110 end+0 100 malloc copy makes - memcpy parent guarded
 middle: overrun function write 30 end+0 100 malloc middle makes - memset parent guarded
 read: overrun function read 25 end+0 100 malloc read_on makes - memcpy parent guarded
+overlap: overlap function - 20 start+8 100 malloc overlap makes - memcpy parent guarded
+overlap-far: overlap function - 20 start+10008 300000 malloc overlap_far makes - memcpy parent guarded
 twice: double-free function - - start+0 100 malloc drops makes drops_first free parent guarded
 again: double-free function - - start+0 50 malloc drops makes drops_first free parent guarded
 late: use-after-free access write 1 start+3 50 malloc late makes drops_first parent guarded

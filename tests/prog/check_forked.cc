@@ -28,8 +28,11 @@ SITE void pair(void) { drops(array); }
 SITE void resize(void) { kept = (char *)hide(realloc(hide(kept), opaque(200))); ((char *)hide(kept))[200] = 1; drops(kept); }
 SITE void inside(void) { drops(kept + 16); }
 SITE void copy(void) { memcpy(hide(kept), hide(local), opaque(110)); }
+SITE void copy_later(void) { free(hide(malloc(opaque(70000)))); copy(); }
 SITE void middle(void) { memset((char *)hide(kept) + 90, 1, opaque(30)); }
 SITE void read_on(void) { memcpy(hide(local), (char *)hide(kept) + 80, opaque(25)); }
+SITE void overlap(void) { memcpy((char *)hide(kept) + 8, hide(kept), opaque(20)); }
+SITE void overlap_far(void) { memcpy((char *)hide(large) + 10008, (char *)hide(large) + 10000, opaque(20)); }
 SITE void ok(void)
 {
 	strcpy(kept, "all");
@@ -42,8 +45,8 @@ SITE void ok(void)
 
 static const struct { const char *name; void (*act)(void); } acts[] = {
 	{ "overrun", overrun }, { "underrun", underrun }, { "twice", twice }, { "again", again }, { "late", late }, { "pair", pair },
-	{ "resize", resize }, { "inside", inside }, { "copy", copy },
-	{ "middle", middle }, { "read", read_on }, { "ok", ok },
+	{ "resize", resize }, { "inside", inside }, { "copy", copy }, { "copy-later", copy_later },
+	{ "middle", middle }, { "read", read_on }, { "overlap", overlap }, { "overlap-far", overlap_far }, { "ok", ok },
 };
 }
 
