@@ -77,7 +77,7 @@ struct agent {
 	void (*taken)(struct tctx *c);	/* a thread has taken a context; NULL = nobody wants to know */
 
 	uint32_t passing;		/* injected: calls of real functions from frames of ours with no context busy */
-	uint32_t *alive;		/* which process of a line this is, not 0; a page that fork wipes, so that a child notices; [1]: the tid of who is about to set it */
+	uint32_t *alive;		/* which process of a line this is, not 0; a page that fork wipes, so that a child notices; [1]: the tid of who is about to set it; [2]: bounds.c has begun anew */
 	uint32_t generation;		/* the same, and after a fork still the parent's */
 	char *file;			/* ... the file that we have mapped */
 	struct pmm_slot *slot;		/* in its head: what we and the monitor tell each other */

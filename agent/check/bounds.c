@@ -54,6 +54,18 @@ static inline bool tables_hold(void)
 	return bounds_where.tops && LOAD(A.state) == AGENT_ON && K.image == LOAD(*A.alive);
 }
 
+/* Are we in a child that has no ledger of its own yet? */
+static inline bool just_forked(void)
+{
+	return bounds_where.tops && LOAD(A.state) == AGENT_ON && !LOAD(*A.alive);
+}
+
+/* Are there blocks of before a fork, which are in no table of ours? */
+static inline bool is_heir(void)
+{
+	return unlikely(K.parent_pid) || just_forked();
+}
+
 /* ---- blocks by page ------------------------------------------------------------------------------------- */
 
 /*
@@ -65,6 +77,7 @@ static struct seen {
 	uint64_t start;			/* 0: none was found */
 	uint64_t words;			/* where it has them, from A.base */
 	uint32_t trust;			/* how often `none` is still believed */
+	uint64_t heir;			/* the block of before a fork that was found last, 0: none */
 	uint32_t peeked, peek_in;	/* poison that the page begins with was of no released block: how often that is believed, and still is */
 } seen[SEEN];
 
@@ -85,6 +98,7 @@ static void see(uint64_t at, uint64_t start, const uint64_t *words)
 	if (LOAD(s->page) != at / ARCH_PAGE) {
 		STORE(s->peeked, 0);
 		STORE(s->peek_in, 0);
+		STORE(s->heir, 0);
 	}
 	STORE(s->start, 0);
 	STORE(s->words, words ? (uint64_t)((const char *)words - A.base) : 0);
@@ -227,21 +241,71 @@ static size_t left_guarded(uint64_t at)
 	return guard_owner(at, 0) == UINT32_MAX ? SIZE_MAX : 0;
 }
 
-/* Are we in a child that has no ledger of its own yet? */
-static inline bool just_forked(void)
+/* Can the head of a block, which may be on another page, be looked at? Pages may be unmapped at any time, so that the kernel is asked. */
+static bool head_there(uint64_t block)
 {
-	return bounds_where.tops && LOAD(A.state) == AGENT_ON && !LOAD(*A.alive);
+	return !LOAD(A.confined) && sys_readable(block - PMM_HEAD_BYTES);
 }
 
-/* Of a block of before a fork. */
-static SLOW size_t left_inherited(uint64_t at)
+/* Further than REACH only once in a while, as nearest() does it: has that looked just now, or is it to be done? */
+static bool far_now(uint64_t at, bool looked)
 {
+	struct seen *s = seen_at(at);
+	bool known = LOAD(s->page) == at / ARCH_PAGE;
+
+	if (looked)
+		return known && LOAD(s->trust) == TRUST;
+	if (!LOAD(A.alive[2])) {		/* what was seen was seen in the parent */
+		STORE(A.alive[2], 1);
+		bounds_forked();
+		known = false;
+	}
+	if (known && LOAD(s->trust)) {
+		STORE(s->trust, LOAD(s->trust) - 1);
+		return false;
+	}
+	see(at, 0, NULL);
+	return true;
+}
+
+/* The block of before a fork that `at` lies in the head of, or behind its beginning: 0 = none is known. */
+static uint64_t inherited(uint64_t at, bool looked, size_t *size)
+{
+	uint64_t block = (at & ~15ull) + PMM_HEAD_BYTES, reach = REACH;
+	enum canary_says says = CANARY_NOTHING;
+	size_t align;
+
+	if (block % ARCH_PAGE && canary_look((const void *)block, size, &align) == CANARY_LIVE)
+		return block;
+	for (block -= 16; says == CANARY_NOTHING && block >= ARCH_PAGE; block -= 16) {
+		if (at - block > reach && (reach == REACH_FAR || !far_now(at, looked)))
+			return 0;
+		if (at - block > reach)
+			reach = REACH_FAR;
+		if (block % ARCH_PAGE == 0 && !head_there(block))
+			return 0;
+		says = canary_look((const void *)block, size, &align);
+		if (says == CANARY_LIVE)
+			return block;
+	}
+	return 0;
+}
+
+static SLOW size_t left_inherited(uint64_t at, bool looked)
+{
+	struct seen *s = seen_at(at);
+	uint64_t block = LOAD(s->page) == at / ARCH_PAGE ? LOAD(s->heir) : 0;
 	size_t size, align;
 
-	for (uint64_t block = at & ~15ull; block % ARCH_PAGE && at - block <= REACH; block -= 16)
-		if (canary_look((const void *)block, &size, &align) == CANARY_LIVE)
-			return at - block <= size ? block + size - at : at < pmm_tail_end(block, size) ? 0 : SIZE_MAX;
-	return SIZE_MAX;
+	if (!block || block > at || at - block <= REACH || !head_there(block) ||
+	    canary_look((const void *)block, &size, &align) != CANARY_LIVE || at >= pmm_tail_end(block, size)) {
+		block = inherited(at, looked, &size);
+		if (block && at > block + REACH && LOAD(s->page) == at / ARCH_PAGE)
+			STORE(s->heir, block);
+	}
+	if (!block || (at > block && at >= pmm_tail_end(block, size)))
+		return SIZE_MAX;
+	return at < block || at - block > size ? 0 : block + size - at;
 }
 
 size_t bounds_left_slow(const void *p, size_t bytes)
@@ -251,16 +315,18 @@ size_t bounds_left_slow(const void *p, size_t bytes)
 	if (bounds_guarded(p))
 		return left_guarded(at);
 	if (unlikely(!tables_hold()))
-		return bytes && just_forked() ? left_inherited(at) : SIZE_MAX;
+		return !bytes || !just_forked() ? SIZE_MAX : in_freed(at) ? 0 : left_inherited(at, false);
 	if (likely(nearest(at, bytes < REACH_FAR ? REACH + bytes / 4 : REACH_FAR, &start, &size))) {
 		if (likely(at - start <= size))
 			return start + size - at;
 		if (at < pmm_tail_end(start, size))
 			return 0;
 	}
-	if (bytes && block_near(at) && in_freed(at))
+	if (!bytes)
+		return SIZE_MAX;
+	if ((block_near(at) || unlikely(K.parent_pid)) && in_freed(at))		/* near a block of before the fork the tables may be empty */
 		return 0;
-	return unlikely(K.parent_pid) && bytes ? left_inherited(at) : SIZE_MAX;
+	return unlikely(K.parent_pid) ? left_inherited(at, true) : SIZE_MAX;
 }
 
 /* ---- does it fit ---------------------------------------------------------------------------------------- */
@@ -268,6 +334,16 @@ size_t bounds_left_slow(const void *p, size_t bytes)
 static inline uint64_t word_at(uint64_t at)
 {
 	return *(const uint64_t *)at;
+}
+
+/* Does the head of a block at `block`, which is in no table, say that it ends so? */
+static SLOW bool head_ends(uint64_t block, uint64_t slot)
+{
+	const struct pmm_head *h = (const struct pmm_head *)block - 1;
+
+	if (((uint64_t)h ^ slot) >= ARCH_PAGE && !(is_heir() && head_there(block)))
+		return false;
+	return bounds_sealed(h, block) && pmm_tail_end(block, h->what & (BOUNDS_SIZES - 1)) == slot + 16;
 }
 
 /*
@@ -285,7 +361,7 @@ static SLOW bool is_tail(uint64_t slot, uint64_t at)
 	if (((uint64_t)h ^ slot) < ARCH_PAGE && pmm_tail_end(block, h->what & (BOUNDS_SIZES - 1)) != slot + 16)
 		return false;
 	if (!tables_hold() || !(words = block_span(block, 0, &start, &size)) || start != block)
-		return ((uint64_t)h ^ slot) < ARCH_PAGE && bounds_sealed(h, block);
+		return head_ends(block, slot);
 	if (pmm_tail_end(block, size) != slot + 16)
 		return false;
 	if (block <= at)

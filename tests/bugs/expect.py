@@ -24,7 +24,6 @@ REASONS = {
     "inner": "attached: operator new asks the C library for more, and that is the block",
     "sampled": "no sampled block is concerned",
     "sample": "not among the blocks that were sampled",
-    "distant": "a function in a child, with a block of its parent's that begins far away",
     "child": "in a child, with a block of its parent's: not all is known of it",
 }
 
@@ -97,17 +96,15 @@ NEAR = 2000  # bytes that are nearer to a block than to any other
 
 
 def function_beside(case, level, around, heir):
-    if level == "light" and heir and (case.at > 200 or case.length > 256 or case.entry.align >= PAGE):
-        return may("distant")
     if 0 <= case.at < case.size:
         if level == "light" and case.at > 16000:
             return may("deep")
         return Expected(True, spills=level == "light" and case.way.files and case.length + case.at > case.size + around.behind)
     if level == "light" and case.at < 0:
-        if heir:
-            return may("child")
         if case.at < -around.before:
             return may("far")
+        if heir:
+            return may("child")
         return missed("head") if case.way.access == "read" else may("head") if case.at + case.length <= -8 else FOUND
     if case.at < -around.before:
         return FOUND if case.at >= -NEAR else may("far")
@@ -125,7 +122,7 @@ def beside(case, level):
     if way.by == "function":
         return function_beside(case, level, around, heir)
     if level == "light" and case.kind == "underrun" and not reads and (heir or end <= -8):
-        return may("child" if heir else "head")
+        return may("far" if end <= -around.before else "child" if heir else "head")
     if way.by == "kernel":
         if reads:
             return missed("kernel")
@@ -170,7 +167,7 @@ def use_after_free(case, level):
         return FOUND
     heir = case.flow == "fork" and not case.whole
     if way.by == "function":
-        return may("child") if heir else may("deep") if case.at > 4000 else FOUND
+        return may("deep") if case.at > 4000 else FOUND
     if way.access == "read":
         return missed("light-read")
     if way.access == "both":

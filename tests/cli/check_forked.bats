@@ -37,6 +37,9 @@ copy: overrun function write 110 end+0 100 malloc copy makes - memcpy parent
 copy-later: overrun function write 110 end+0 100 malloc copy makes - memcpy parent
 middle: overrun function write 30 end+0 100 malloc middle makes - memset parent
 read: overrun function read 25 end+0 100 malloc read_on makes - memcpy parent
+reads-gone: use-after-free function read 20 start+10 50 malloc reads_gone makes drops_first memcpy parent
+writes-gone: use-after-free function write 20 start+10 50 malloc writes_gone makes drops_first memset parent
+far: overrun function read 110 end+0 5000 malloc far_on makes - memcpy parent
 overlap: overlap function - 20 start+8 100 malloc overlap makes - memcpy parent
 overlap-far: overlap function - 20 start+10008 300000 malloc overlap_far makes - memcpy parent
 twice: double-free function - - start+0 100 malloc drops makes drops_first free parent
@@ -52,6 +55,9 @@ copy: overrun function write 110 end+0 100 malloc copy makes - memcpy parent gua
 copy-later: overrun function write 110 end+0 100 malloc copy makes - memcpy parent guarded
 middle: overrun function write 30 end+0 100 malloc middle makes - memset parent guarded
 read: overrun function read 25 end+0 100 malloc read_on makes - memcpy parent guarded
+reads-gone: use-after-free function read 20 start+10 50 malloc reads_gone makes drops_first memcpy parent guarded
+writes-gone: use-after-free function write 20 start+10 50 malloc writes_gone makes drops_first memset parent guarded
+far: overrun function read 110 end+0 5000 malloc far_on makes - memcpy parent guarded
 overlap: overlap function - 20 start+8 100 malloc overlap makes - memcpy parent guarded
 overlap-far: overlap function - 20 start+10008 300000 malloc overlap_far makes - memcpy parent guarded
 twice: double-free function - - start+0 100 malloc drops makes drops_first free parent guarded

@@ -11,7 +11,7 @@
 extern "C" {
 #include "victim.h"
 
-static char *kept, *large, *gone, local[40];
+static char *kept, *large, *wide, *gone, local[120];
 static long *array;
 
 SITE char *makes(size_t n) { return (char *)hide(malloc(opaque(n))); }
@@ -31,6 +31,9 @@ SITE void copy(void) { memcpy(hide(kept), hide(local), opaque(110)); }
 SITE void copy_later(void) { free(hide(malloc(opaque(70000)))); copy(); }
 SITE void middle(void) { memset((char *)hide(kept) + 90, 1, opaque(30)); }
 SITE void read_on(void) { memcpy(hide(local), (char *)hide(kept) + 80, opaque(25)); }
+SITE void reads_gone(void) { memcpy(hide(local), (char *)hide(gone) + 10, opaque(20)); }
+SITE void writes_gone(void) { free(hide(malloc(opaque(40)))); memset((char *)hide(gone) + 10, 1, opaque(20)); }
+SITE void far_on(void) { memcpy(hide(local), (char *)hide(wide) + 4900, opaque(110)); }
 SITE void overlap(void) { memcpy((char *)hide(kept) + 8, hide(kept), opaque(20)); }
 SITE void overlap_far(void) { memcpy((char *)hide(large) + 10008, (char *)hide(large) + 10000, opaque(20)); }
 SITE void ok(void)
@@ -38,6 +41,7 @@ SITE void ok(void)
 	strcpy(kept, "all");
 	memset((char *)hide(kept) + 90, 1, opaque(10));
 	memcpy(hide(local), (char *)hide(kept) + 70, opaque(30));
+	memcpy(hide(local), (char *)hide(wide) + 4900, opaque(100));
 	drops(realloc(hide(kept), opaque(5000)));
 	drops(realloc(memset(hide(large), 1, opaque(300000)), opaque(400000)));
 	delete[] array;
@@ -46,7 +50,8 @@ SITE void ok(void)
 static const struct { const char *name; void (*act)(void); } acts[] = {
 	{ "overrun", overrun }, { "underrun", underrun }, { "twice", twice }, { "again", again }, { "late", late }, { "pair", pair },
 	{ "resize", resize }, { "inside", inside }, { "copy", copy }, { "copy-later", copy_later },
-	{ "middle", middle }, { "read", read_on }, { "overlap", overlap }, { "overlap-far", overlap_far }, { "ok", ok },
+	{ "middle", middle }, { "read", read_on }, { "overlap", overlap }, { "reads-gone", reads_gone },
+	{ "writes-gone", writes_gone }, { "far", far_on }, { "overlap-far", overlap_far }, { "ok", ok },
 };
 }
 
@@ -75,7 +80,9 @@ int main(int argc, char **argv)
 	array = makes_new();
 	kept = makes(100);
 	large = makes(300000);
+	wide = makes(5000);
 	drops_first(gone = makes(50));
+	makes(30000);			/* so that the child's own blocks are far from these */
 	snprintf(capture, sizeof(capture), "%d.pmm", (int)getpid());
 	if (argc < 3 || pipe(fd))
 		return 1;
