@@ -107,6 +107,8 @@ static bool head_damage(const struct pmm_head *h, size_t size, size_t align, uin
 	if (unlikely(differs))
 		return *at = byte_at(&h->what, differs), true;
 	differs = h->seal ^ pmm_seal(canary_secret, (uint64_t)(h + 1), h->what) ^ pmm_spread(facts);
+	if (!facts && differs & PMM_SEAL_SURE)		/* they may have been noted, and are not known */
+		differs &= PMM_SEAL_SURE;
 	if (unlikely(differs))
 		return *at = byte_at(&h->seal, differs), true;
 	return false;
@@ -138,11 +140,11 @@ bool canary_damage(const void *p, size_t size, size_t align, uint64_t *at)
 	return gap_damage(p, align, at) || head_damage(head_of(p), size, align, 0, at) || tail_damage(p, size, at);
 }
 
-bool canary_damage_headless(const void *p, size_t size, bool aligned, uint64_t facts, uint64_t *at)
+bool canary_damage_headless(const void *p, size_t size, size_t align, uint64_t facts, uint64_t *at)
 {
-	uint64_t exponent = aligned ? head_of(p)->what >> PMM_HEAD_ALIGN_SHIFT & 63 : 0;
-
-	return head_damage(head_of(p), size, 1ull << exponent, facts, at) || tail_damage(p, size, at);
+	if (!align)
+		align = 1ull << (head_of(p)->what >> PMM_HEAD_ALIGN_SHIFT & 63);
+	return head_damage(head_of(p), size, align, facts, at) || tail_damage(p, size, at);
 }
 
 bool canary_spilled(const void *p, size_t size, size_t align)

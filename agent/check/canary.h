@@ -74,8 +74,11 @@ bool canary_damage(const void *p, size_t size, size_t align, uint64_t *at);
 /* The same without the head, for a block whose head canary_look() has just read. */
 bool canary_damage_around(const void *p, size_t size, size_t align, uint64_t *at);
 
-/* The same where the tables alone know of the block: all but the gap before the head. Of one that is `aligned` the head alone says how. */
-bool canary_damage_headless(const void *p, size_t size, bool aligned, uint64_t facts, uint64_t *at);
+/*
+ * The same where the tables alone know of the block, or what is left of its head: all but the gap before the head. align 0: the head alone says it.
+ * facts 0: not known.
+ */
+bool canary_damage_headless(const void *p, size_t size, size_t align, uint64_t facts, uint64_t *at);
 
 /*
  * Has what overwrote head or canary got as far as the last word of it on one side? Then what lies beyond, which is the real allocator's or another

@@ -254,7 +254,7 @@ static SLOW void release_headless(struct tctx *c, void *p, const struct held *h,
 	aligned = !h->known || (b.kind >= PMM_KIND_POSIX_MEMALIGN && b.kind != PMM_KIND_NEW && b.kind != PMM_KIND_NEW_ARRAY);
 	if (pair_disagrees(b.kind, h->size, 0, said, &other))
 		held_mismatch(c, p, h, said, other, site);
-	if (canary_damage_headless(p, h->size, aligned, facts, &at))
+	if (canary_damage_headless(p, h->size, !aligned ? 1 : h->known ? 0 : h->align, facts, &at))
 		keep_damaged(c, p, h, at, said, site, aligned || canary_spilled(p, h->size, 1));
 }
 

@@ -92,7 +92,7 @@ void block_of_facts(uint64_t facts, struct check_block *out);
 
 /*
  * In a forked child: the canaried block of before the fork that `address` lies in, its head and tail included, and which begins at most
- * `reach` bytes before. And: does one begin at `p` whose head is overwritten, but not what it says of the size? facts 0: not known.
+ * `reach` bytes before. And: does one begin at `p` whose head is overwritten, as its canary or what is left of the head says? facts 0: not known.
  */
 bool heads_find(uint64_t address, uint64_t reach, struct check_block *out);
 bool heads_spoilt(const void *p, size_t *size, size_t *align, uint64_t *facts);

@@ -24,7 +24,7 @@ REASONS = {
     "inner": "attached: operator new asks the C library for more, and that is the block",
     "sampled": "no sampled block is concerned",
     "sample": "not among the blocks that were sampled",
-    "child": "in a child, with a block of its parent's: not all is known of it",
+    "child": "in a child, in the head of its parent's block: what that says of its call site is overwritten",
 }
 
 

@@ -32,6 +32,8 @@ finds() {
 # What happened, by which stacks the block was allocated and freed, and that it was before the fork.
 LIGHT='overrun: overrun release write - end+0 100 malloc drops makes - free parent
 underrun: underrun release write - start-1 100 malloc drops makes - free parent
+head: underrun release write - start-16 100 - drops - - free parent
+head-size: underrun release write - start-9 300000 malloc drops makes - free parent
 inside: bad-free function - - start+16 100 malloc drops makes - free inside parent
 copy: overrun function write 110 end+0 100 malloc copy makes - memcpy parent
 copy-later: overrun function write 110 end+0 100 malloc copy makes - memcpy parent
@@ -50,6 +52,8 @@ resize: overrun release write - end+0 200 realloc drops resize - free'
 
 GUARD='overrun: overrun release write - end+0 100 malloc drops makes - free parent guarded
 underrun: underrun release write - start-1 100 malloc drops makes - free parent guarded
+head: underrun release write - start-16 100 malloc drops makes - free parent guarded
+head-size: underrun release write - start-9 300000 malloc drops makes - free parent guarded
 inside: bad-free function - - start+16 100 malloc drops makes - free inside parent guarded
 copy: overrun function write 110 end+0 100 malloc copy makes - memcpy parent guarded
 copy-later: overrun function write 110 end+0 100 malloc copy makes - memcpy parent guarded

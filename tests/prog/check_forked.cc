@@ -21,6 +21,8 @@ SITE void drops(void *p) { free(hide(p)); }
 SITE void drops_first(void *p) { free(hide(p)); }
 SITE void overrun(void) { ((char *)hide(kept))[100] = 1; drops(kept); }
 SITE void underrun(void) { ((char *)hide(kept))[-1] = 1; drops(kept); }
+SITE void head(void) { for (int i = -16; i < 0; i++) ((char *)hide(kept))[i] = 1; drops(kept); }
+SITE void head_size(void) { ((char *)hide(large))[-9] = 1; drops(large); }
 SITE void twice(void) { drops_first(kept); drops(kept); }
 SITE void again(void) { drops(gone); }
 SITE void late(void) { drops(makes(20)); ((char *)hide(gone))[3] = 1; }
@@ -48,7 +50,8 @@ SITE void ok(void)
 }
 
 static const struct { const char *name; void (*act)(void); } acts[] = {
-	{ "overrun", overrun }, { "underrun", underrun }, { "twice", twice }, { "again", again }, { "late", late }, { "pair", pair },
+	{ "overrun", overrun }, { "underrun", underrun }, { "head", head }, { "head-size", head_size }, { "twice", twice },
+	{ "again", again }, { "late", late }, { "pair", pair },
 	{ "resize", resize }, { "inside", inside }, { "copy", copy }, { "copy-later", copy_later },
 	{ "middle", middle }, { "read", read_on }, { "overlap", overlap }, { "reads-gone", reads_gone },
 	{ "writes-gone", writes_gone }, { "far", far_on }, { "overlap-far", overlap_far }, { "ok", ok },

@@ -218,11 +218,11 @@ static void facts(void **state)
 		assert_int_equal(canary_look_facts(p, &size, &align, &found), CANARY_LIVE);
 		assert_int_equal(found, some[i]);
 		assert_int_equal(size, 33);
-		assert_false(canary_damage_headless(p, 33, false, some[i], &at));
+		assert_false(canary_damage_headless(p, 33, 1, some[i], &at));
 		for (uint8_t *b = p - 8; b < p; b++) {
 			*b ^= 1;
 			assert_int_equal(canary_look(p, &size, &align), b < p - 3 ? CANARY_LIVE : CANARY_NOTHING);
-			assert_true(canary_damage_headless(p, 33, false, some[i], &at));
+			assert_true(canary_damage_headless(p, 33, 1, some[i], &at));
 			assert_ptr_equal(at, b);
 			*b ^= 0x81;
 			assert_int_equal(canary_look(p, &size, &align), CANARY_NOTHING);
