@@ -22,6 +22,8 @@
 
 #define REACH		256u		/* how far before an address its block is looked for each time: 8 words of the table */
 #define REACH_FAR	16384u		/* ... once in a while, and when a finding is made */
+#define REACH_MOST	(1ul << 20)	/* ... for an access that itself takes longer than that */
+#define LEAF_BYTES	(32ul << PMM_LEAF_BITS)	/* what a leaf of the block tables covers: shape[] in agent/block_words.h */
 #define SEEN		1024u		/* pages */
 #define LARGE		256u
 #define TRUST		64u
@@ -308,6 +310,21 @@ static SLOW size_t left_inherited(uint64_t at, bool looked)
 	return at < block || at - block > size ? 0 : block + size - at;
 }
 
+/* Where each byte that is accessed costs more than four that are gone back over. */
+static inline uint64_t reach_for(size_t bytes)
+{
+	return bytes < REACH_FAR ? REACH + bytes / 4 : bytes < REACH_MOST / 4 ? bytes * 4 : REACH_MOST;
+}
+
+/* May there be a released block's poison at `at`? Then there are tables where the block begins, which is no further away than poison reaches. */
+static inline bool poison_near(uint64_t at)
+{
+	for (uint64_t back = 0; back <= CANARY_POISON_MOST && back <= at; back += LEAF_BYTES)
+		if (block_near(at - back))
+			return true;
+	return unlikely(K.parent_pid);		/* near blocks of before a fork they may be empty */
+}
+
 size_t bounds_left_slow(const void *p, size_t bytes)
 {
 	uint64_t at = (uint64_t)p, start, size;
@@ -316,7 +333,7 @@ size_t bounds_left_slow(const void *p, size_t bytes)
 		return left_guarded(at);
 	if (unlikely(!tables_hold()))
 		return !bytes || !just_forked() ? SIZE_MAX : in_freed(at) ? 0 : left_inherited(at, false);
-	if (likely(nearest(at, bytes < REACH_FAR ? REACH + bytes / 4 : REACH_FAR, &start, &size))) {
+	if (likely(nearest(at, reach_for(bytes), &start, &size))) {
 		if (likely(at - start <= size))
 			return start + size - at;
 		if (at < pmm_tail_end(start, size))
@@ -324,7 +341,7 @@ size_t bounds_left_slow(const void *p, size_t bytes)
 	}
 	if (!bytes)
 		return SIZE_MAX;
-	if ((block_near(at) || unlikely(K.parent_pid)) && in_freed(at))		/* near a block of before the fork the tables may be empty */
+	if (poison_near(at) && in_freed(at))
 		return 0;
 	return unlikely(K.parent_pid) ? left_inherited(at, true) : SIZE_MAX;
 }

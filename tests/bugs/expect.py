@@ -17,7 +17,7 @@ REASONS = {
     "kernel": "by the kernel, in a system call that is no function of the list",
     "reused": "its memory had left the quarantine",
     "poison": "beyond the first 64 KiB of a released block, which are poisoned",
-    "deep": "a function that begins more than 16 KiB into a canaried block, or 4 KiB into a released one",
+    "deep": "a function that begins more than 16 KiB into a canaried block, or more than 64 KiB into a released one",
     "fork": "in a child that neither allocates nor releases",
     "resized": "a canaried block of 128 KiB or more is resized where it is",
     "unhooked": "attached: neither functions nor blocks that stay are looked at, only pages and, at the release, canaries",
@@ -167,7 +167,7 @@ def use_after_free(case, level):
         return FOUND
     heir = case.flow == "fork" and not case.whole
     if way.by == "function":
-        return may("deep") if case.at > 4000 else FOUND
+        return may("deep") if case.at >= POISON else FOUND
     if way.access == "read":
         return missed("light-read")
     if way.access == "both":

@@ -322,6 +322,14 @@ memset use-after-free write 8 1
 strlen use-after-free read 1 1"
 }
 
+@test "far into large blocks, released and live" {
+	everywhere check_string_deep "fwrite use-after-free read 4000 1
+memcpy overrun read 170001 1
+memcpy use-after-free read 100 1
+memcpy use-after-free read 300 1
+memmove overrun read 100001 1"
+}
+
 @test "a finding names the first byte out of bounds, the block and the caller" {
 	local address block rest
 	checked --level=light check_string_memory wrong
