@@ -270,6 +270,17 @@ static bool far_now(uint64_t at, bool looked)
 	return true;
 }
 
+/* Is remembered for left_inherited(), which may not look as far. */
+static bool heir_seen(uint64_t at, uint64_t block)
+{
+	struct seen *s = seen_at(at);
+
+	if (LOAD(s->page) != at / ARCH_PAGE)
+		see(at, 0, NULL);
+	STORE(s->heir, block);
+	return true;
+}
+
 /* The block of before a fork that `at` lies in the head of, or behind its beginning: 0 = none is known. */
 static uint64_t inherited(uint64_t at, bool looked, size_t *size)
 {
@@ -302,8 +313,8 @@ static SLOW size_t left_inherited(uint64_t at, bool looked)
 	if (!block || block > at || at - block <= REACH || !head_there(block) ||
 	    canary_look((const void *)block, &size, &align) != CANARY_LIVE || at >= pmm_tail_end(block, size)) {
 		block = inherited(at, looked, &size);
-		if (block && at > block + REACH && LOAD(s->page) == at / ARCH_PAGE)
-			STORE(s->heir, block);
+		if (block && at > block + REACH)
+			heir_seen(at, block);
 	}
 	if (!block || (at > block && at >= pmm_tail_end(block, size)))
 		return SIZE_MAX;
@@ -378,7 +389,7 @@ static SLOW bool is_tail(uint64_t slot, uint64_t at)
 	if (((uint64_t)h ^ slot) < ARCH_PAGE && pmm_tail_end(block, h->what & (BOUNDS_SIZES - 1)) != slot + 16)
 		return false;
 	if (!tables_hold() || !(words = block_span(block, 0, &start, &size)) || start != block)
-		return head_ends(block, slot);
+		return head_ends(block, slot) && heir_seen(at, block);
 	if (pmm_tail_end(block, size) != slot + 16)
 		return false;
 	if (block <= at)
@@ -432,7 +443,7 @@ bool bounds_block(uint64_t at, size_t bytes, struct check_block *b)
 	freed = in_freed(at);
 	if (!freed && nearest(at, REACH_FAR, &start, &size) && at < pmm_tail_end(start, size))
 		at = start;
-	if (!check_find(at, freed ? CHECK_REACH_ALL : K.parent_pid ? REACH_FAR : 0, b))
+	if (!check_find(at, freed ? CHECK_REACH_ALL : K.parent_pid ? REACH_MOST : 0, b))
 		return false;
 	if (b->freed)
 		return freed;

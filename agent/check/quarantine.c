@@ -3,7 +3,11 @@
  * Released canaried blocks, kept poisoned for a while.
  *
  * Rings of entries, first in, first out, each under a lock that is only ever tried: who finds one taken goes to the next. The bytes of all
- * rings together stay below the bound but for what is on its way.
+ * rings together stay below the bound but for what is on its way: each ring is allowed a part of it, which changes.
+ *
+ * A ring that is full takes what is spare. When nothing is, blocks have to leave: those of the ring whose oldest block was released before all
+ * others' oldest ones, and what they took is the full ring's from then on. So what leaves next is about what was released first, whoever released it,
+ * a thread that rests keeps nothing from the others, and any block fits that is smaller than the bound.
  */
 #include "agent/check/quarantine.h"
 
@@ -14,6 +18,9 @@
 #define BYTES_PER_ENTRY	128		/* what a block takes on average with head, tail and what the allocator adds; many small ones leave earlier */
 #define BATCH		7	/* as many blocks of a size as glibc's malloc holds ready for a thread */
 #define MANY		(32 * BATCH)
+#define GRANTS		64		/* of so many parts of the bound a ring takes one at least, while some are spare */
+#define WAIT		32		/* a ring that has the oldest block itself looks at the others' only so often, */
+#define FEW		16		/* unless it lacks more than such a part of what it has */
 
 _Static_assert(sizeof(struct quarantined) == 48, "what a block in quarantine costs beside itself");
 
@@ -35,7 +42,7 @@ bool quarantine_start(uint64_t bytes)
 	for (unsigned i = 0; i < QUARANTINE_RINGS; i++)
 		quarantine.ring[i] = (struct quarantine_ring){ .entry = all + i * nr };
 	quarantine.nr_entries = nr;
-	quarantine.bytes = bytes;
+	quarantine.bytes = quarantine.spare = bytes;
 	return true;
 }
 
@@ -64,16 +71,16 @@ static inline void fetch(const struct quarantined *q)
 }
 
 /*
- * Take up to BATCH blocks out that have to go. When one has to of many, BATCH do, and as many more are fetched for the next time: by then they
- * are there.
+ * Take up to BATCH blocks out, those that have to go for there to be at most `keep` bytes and a free entry. When one has to of many, BATCH do, and
+ * as many more are fetched for the next time: by then they are there.
  */
-static unsigned take_out(struct quarantine_ring *r, struct quarantined out[BATCH])
+static unsigned take_out(struct quarantine_ring *r, uint64_t keep, struct quarantined out[BATCH])
 {
-	uint64_t first = r->first, end = r->end, bytes = r->bytes, share = quarantine_share(), *figure = &A.ledger->check.quarantined_bytes;
+	uint64_t first = r->first, end = r->end, bytes = r->bytes, *figure = &A.ledger->check.quarantined_bytes;
 	uint64_t most = end - first > MANY ? MANY : quarantine.nr_entries - 1;	/* entries that may stay, once one has to go */
 	unsigned nr = 0;
 
-	while (nr < BATCH && first < end && (bytes > share || end - first > (nr ? most : quarantine.nr_entries - 1))) {
+	while (nr < BATCH && first < end && (bytes > keep || end - first > (nr ? most : quarantine.nr_entries - 1))) {
 		const struct quarantined *q = quarantine_entry(r, first++);
 
 		if (unlikely(q->gone))
@@ -81,6 +88,8 @@ static unsigned take_out(struct quarantine_ring *r, struct quarantined out[BATCH
 		out[nr++] = *q;
 		bytes -= quarantined_bytes(q->size, quarantine_align(q));
 	}
+	if (unlikely(first == end))
+		bytes = 0;			/* in a forked child another thread's change may be half made */
 	STORE_RELEASE(r->first, first);
 	for (uint64_t i = first; i < end && i - first < BATCH; i++)
 		fetch(quarantine_entry(r, i));
@@ -90,19 +99,112 @@ static unsigned take_out(struct quarantine_ring *r, struct quarantined out[BATCH
 	return nr;
 }
 
+/* Let the ring have what is spare, as far as it needs that and some more. */
+static void spare_take(struct quarantine_ring *r)
+{
+	uint64_t need = r->bytes - r->allowed, grant = quarantine.bytes / GRANTS, spare = LOAD(quarantine.spare), take;
+
+	do {
+		take = need > grant ? need : grant;
+		take = take < spare ? take : spare;
+	} while (take && !CAS(quarantine.spare, spare, spare - take));
+	STORE(r->allowed, r->allowed + take);
+}
+
+/* When the ring's oldest block was released; for comparison. One that has none and may have some comes first, then those of before a fork. */
+static uint64_t age(const struct quarantine_ring *r)
+{
+	uint64_t first = LOAD(r->first);
+	const struct quarantined *q = quarantine_entry(r, first);
+
+	if (first >= LOAD(r->end))
+		return 0;
+	return q->free_generation == (uint16_t)LOAD(A.ledger->check.generation) ? 2 + (uint64_t)LOAD(q->free_tick) : 1;
+}
+
+static bool lacks_few(const struct quarantine_ring *r)
+{
+	return r->bytes <= r->allowed + r->bytes / FEW;
+}
+
+/* The ring whose blocks have to leave for those of `r`: that itself, or another one, which we have then, too. Of those of the same tick the fullest. */
+static struct quarantine_ring *donor(struct quarantine_ring *r)
+{
+	struct quarantine_ring *best = r;
+	uint64_t oldest = age(r);
+
+	if (r->wait && lacks_few(r)) {
+		r->wait--;
+		return r;
+	}
+	for (unsigned i = 0; i < QUARANTINE_RINGS; i++) {
+		struct quarantine_ring *o = &quarantine.ring[i];
+		uint64_t a;
+
+		if (o == r || !LOAD(o->allowed))
+			continue;
+		a = age(o);
+		if (a < oldest || (a == oldest && LOAD(o->bytes) / 2 > LOAD(best->bytes))) {
+			best = o;
+			oldest = a;
+		}
+	}
+	r->wait = best == r ? WAIT : 0;
+	return best == r || quarantine_lock(best) ? best : r;
+}
+
+/* What `r` lacks, from another ring: what that does not use, then what leaves it. Never more than there is, at no moment: first taken, then given. */
+static unsigned take_over(struct quarantine_ring *r, struct quarantine_ring *o, struct quarantined out[BATCH])
+{
+	uint64_t need = r->bytes - r->allowed, unused = o->allowed > o->bytes ? o->allowed - o->bytes : 0, left, give;
+	unsigned nr = 0;
+
+	give = unused < need ? unused : need;
+	if (give < need) {
+		left = o->bytes > need - give ? o->bytes - (need - give) : 0;
+		nr = take_out(o, left, out);
+		give += o->allowed > o->bytes + unused ? o->allowed - o->bytes - unused : 0;
+	}
+	STORE(o->allowed, o->allowed - give);
+	STORE(r->allowed, r->allowed + give);
+	return nr;
+}
+
+/* One step: what has to leave, and whether there is more to do. */
+static unsigned step(struct quarantine_ring *r, struct quarantined out[BATCH], bool *more)
+{
+	struct quarantine_ring *from = r;
+	unsigned nr = 0;
+
+	if (r->bytes > r->allowed && LOAD(quarantine.spare))
+		spare_take(r);
+	if (r->bytes > r->allowed)
+		from = donor(r);
+	if (from != r) {
+		nr = take_over(r, from, out);
+		quarantine_unlock(from);
+		*more = true;
+	} else if (quarantine_overfull(r)) {
+		nr = take_out(r, lacks_few(r) ? r->allowed : r->bytes - 1, out);	/* one, and all rings are looked at again */
+		*more = nr;
+	} else {
+		*more = false;
+	}
+	return nr;
+}
+
 void quarantine_drain(struct quarantine_ring *r, quarantine_leave leave, void *arg)
 {
 	struct quarantined out[BATCH];
+	bool more;
 
 	do {
-		unsigned nr = take_out(r, out);
+		unsigned nr = step(r, out, &more);
 
 		quarantine_unlock(r);
 		for (unsigned i = 0; i < nr; i++)
 			leave(arg, &out[i]);
-		if (likely(!quarantine_overfull(r)))
-			return;
-	} while (quarantine_lock(r));
+	} while (unlikely(more && quarantine_overfull(r)) && quarantine_lock(r));
 }
 
 bool quarantine_add(const struct quarantined *q, quarantine_leave leave, void *arg)
@@ -212,7 +314,12 @@ void quarantine_each(void (*fn)(void *arg, const struct quarantined *q), void *a
 
 void quarantine_forked(void)
 {
-	for (unsigned i = 0; i < QUARANTINE_RINGS; i++)
+	uint64_t allowed = 0;
+
+	for (unsigned i = 0; i < QUARANTINE_RINGS; i++) {
 		quarantine.ring[i].lock = 0;
+		allowed += quarantine.ring[i].allowed;
+	}
+	quarantine.spare = quarantine.bytes - allowed;
 	quarantine_report();		/* its ledger begins with none */
 }

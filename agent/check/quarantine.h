@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Released canaried blocks, kept poisoned for a while: first in, first out, up to pmm_check.quarantine_bytes. No locks: who finds its
+ * Released canaried blocks, kept poisoned for a while: first in, first out, up to pmm_check.quarantine_bytes. Nobody waits: who finds its
  * part in use takes another, or does without.
  */
 #ifndef AGENT_CHECK_QUARANTINE_H
@@ -62,28 +62,27 @@ struct quarantine_ring {
 	uint64_t lock;
 	uint64_t first, end;		/* entries [first, end), numbered through; those before stay until their places are taken */
 	uint64_t bytes;
-	uint64_t turns;
+	uint64_t allowed;		/* bytes, but for what is on its way; changed by who has the lock */
 	struct quarantined *entry;
+	uint32_t turns;
+	uint32_t wait;			/* so often no other ring is asked for room */
 } __attribute__((aligned(64)));
 
 struct quarantine {
 	uint64_t bytes;			/* of all rings; 0 = nothing is kept */
+	uint64_t spare;			/* of these, what no ring is allowed: bytes >= spare + the sum of all `allowed` at any time */
 	uint64_t nr_entries;		/* of a ring, a power of two */
 	struct quarantine_ring ring[QUARANTINE_RINGS];
 };
 
 extern struct quarantine quarantine __attribute__((visibility("hidden")));
 
-/* What a ring may hold: all of it where there is one thread. */
-static inline uint64_t quarantine_share(void)
-{
-	return likely(*A.single_threaded) ? quarantine.bytes : quarantine.bytes / QUARANTINE_RINGS;
-}
+_Static_assert(sizeof(struct quarantine_ring) == 64, "one line of the processor's caches");
 
 /* Would a block of this size be kept? */
 static inline bool quarantine_keeps(size_t size)
 {
-	return size < quarantine_share();
+	return size < quarantine.bytes;
 }
 
 static inline bool quarantine_lock(struct quarantine_ring *r)
@@ -119,7 +118,7 @@ static inline struct quarantined *quarantine_entry(const struct quarantine_ring 
 /* Must some leave? */
 static inline bool quarantine_overfull(const struct quarantine_ring *r)
 {
-	return r->bytes > quarantine_share() || r->end - r->first >= quarantine.nr_entries;
+	return r->bytes > r->allowed || r->end - r->first >= quarantine.nr_entries;
 }
 
 typedef void (*quarantine_leave)(void *arg, const struct quarantined *q);

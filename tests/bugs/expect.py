@@ -130,7 +130,7 @@ def beside(case, level):
             return may("kernel")
         return Expected(True, spills=far) if late else may("far")
     if reads and level == "light":
-        return missed("light-read")
+        return may("far") if first < -around.before and size >= 131072 else missed("light-read")  # before it nothing may be mapped
     if (first < -NEAR or first > size + NEAR) and (stopped or far or not reads):
         return may("far")
     if way.name.startswith("down") and case.kind == "overrun" and end > size + NEAR:
@@ -145,13 +145,14 @@ def beside(case, level):
 
 
 def others(case):
-    """Bytes that were released since."""
-    return {"": 0, "5 others": 5 * case.size, "200 others": 200 * case.size, "taken again": 0, "3 MiB of others": 3200 * 1000}[case.between]
+    """How many blocks were released since, of which size."""
+    return {"": (0, 0), "5 others": (5, case.size), "200 others": (200, case.size), "taken again": (0, 0), "3 MiB of others": (3200, 1000)}[case.between]
 
 
 def reused(case, level):
     if level == "light":
-        return case.size + others(case) > 0.2 * QUARANTINE  # which threads share
+        nr, size = others(case)
+        return case.size + case.entry.align + nr * (size + 48) > 0.9 * QUARANTINE
     return case.between == "200 others" and case.size > 50000 or case.flow == "busy" and case.size > 50000
 
 

@@ -9,6 +9,8 @@
 #include "agent/check/quarantine.h"
 #include "agent/check/recycle.h"
 
+#define STACKS	16
+#define STACK_BYTES	(64 << 10)
 #define EACH	(100 + 32)	/* a block of 100 bytes with its head and tail */
 
 static uint8_t alone;
@@ -198,6 +200,125 @@ static void threads(void **state)
 	assert_true(A.ledger->check.quarantined_bytes <= 8 * 50 * EACH);
 }
 
+/* In a thread of its own, and so most likely a ring of its own: blocks [from, to), released at ticks of these numbers. */
+struct range {
+	uint64_t from, to, size;
+	uint32_t tick;			/* 0: the block's number */
+};
+
+static void *adding_thread(void *arg)
+{
+	const struct range *r = arg;
+
+	for (uint64_t i = r->from; i < r->to; i++) {
+		struct quarantined q = block(i * 0x1000, r->size);
+
+		q.free_tick = r->tick ? r->tick : (uint32_t)i;
+		if (!quarantine_add(&q, leave, left))
+			return NULL;
+	}
+	return arg;
+}
+
+/* Threads of different stacks have different rings, but for some. */
+static void add_elsewhere(uint64_t from, uint64_t to, uint64_t size, uint32_t tick)
+{
+	static char stacks[STACKS][STACK_BYTES] __attribute__((aligned(4096)));
+	struct range r = { from, to, size, tick };
+	static unsigned turn;
+	void *done = NULL;
+	pthread_attr_t a;
+	pthread_t t;
+
+	pthread_attr_init(&a);
+	assert_int_equal(pthread_attr_setstack(&a, stacks[turn++ % STACKS], STACK_BYTES), 0);
+	assert_int_equal(pthread_create(&t, &a, adding_thread, &r), 0);
+	pthread_join(t, &done);
+	pthread_attr_destroy(&a);
+	assert_ptr_equal(done, &r);
+}
+
+static unsigned rings_used(void)
+{
+	unsigned nr = 0;
+
+	for (unsigned i = 0; i < QUARANTINE_RINGS; i++)
+		nr += quarantine.ring[i].end > 0;
+	return nr;
+}
+
+static uint64_t bytes_kept(void)
+{
+	quarantine_report();
+	return A.ledger->check.quarantined_bytes;
+}
+
+/* Threads share all of the bound: what leaves was released first, whoever did. */
+static void threads_share(void **state)
+{
+	(void)state;
+	alone = 0;
+	assert_true(quarantine_start(20 * EACH));
+	add_elsewhere(1, 21, 100, 0);			/* all of it by one thread */
+	assert_int_equal(nr_left, 0);
+	assert_int_equal(bytes_kept(), 20 * EACH);
+	for (uint64_t i = 21; i < 36; i++)
+		add_elsewhere(i, i + 1, 100, 0);	/* then by others, some of which have the same ring */
+	assert_true(nr_left >= 15);
+	for (uint64_t i = 0; i < 15; i++)
+		assert_int_equal(left[i], (i + 1) * 0x1000);
+	assert_in_range(bytes_kept(), 10 * EACH, 20 * EACH);
+	add_elsewhere(100, 101, 18 * EACH, 0);		/* one that takes nearly all */
+	assert_in_range(bytes_kept(), 18 * EACH, 20 * EACH);
+	assert_true(left[nr_left - 1] != 100 * 0x1000);
+	assert_true(rings_used() > 3);
+	for (unsigned i = 0; i < QUARANTINE_RINGS; i++)
+		assert_int_equal(quarantine.ring[i].lock, 0);
+}
+
+/* Of those of one tick, which are as old, the fullest ring gives, so that all have about as much. */
+static void as_old_is_shared(void **state)
+{
+	uint64_t most = 0;
+
+	(void)state;
+	alone = 0;
+	assert_true(quarantine_start(800 * EACH));
+	for (uint64_t i = 0; i < 40; i++)
+		add_elsewhere(1 + i * 1000, 1 + i * 1000 + 1000, 100, 5);
+	for (unsigned i = 0; i < QUARANTINE_RINGS; i++)
+		most = quarantine.ring[i].bytes > most ? quarantine.ring[i].bytes : most;
+	assert_true(most < 600 * EACH);
+	assert_in_range(bytes_kept(), 780 * EACH, 800 * EACH);
+}
+
+/* A child has what its parent's threads had, with nothing lost, and goes on alone. */
+static void a_child_has_all(void **state)
+{
+	(void)state;
+	alone = 0;
+	assert_true(quarantine_start(20 * EACH));
+	add_elsewhere(1, 13, 100, 0);
+	add_elsewhere(13, 21, 100, 0);
+	quarantine.spare = 0;				/* a thread of the parent's was about to be given it */
+	for (unsigned i = 0; i < QUARANTINE_RINGS; i++)
+		quarantine.ring[i].lock = 1;
+	alone = 1;
+	quarantine_forked();
+	A.ledger->check.generation = 1;			/* ticks count anew */
+	for (uint64_t i = 21; i < 221; i++) {
+		struct quarantined q = block(i * 0x1000, 100);
+
+		q.free_generation = 1;
+		assert_true(quarantine_add(&q, leave, left));
+	}
+	assert_true(nr_left >= 200);
+	for (uint64_t i = 0; i < QUARANTINE_RINGS; i++)
+		assert_true(quarantine.ring[i].bytes <= quarantine.ring[i].allowed);
+	assert_int_equal(bytes_kept(), quarantine.ring[0].bytes);
+	assert_in_range(bytes_kept(), 18 * EACH, 20 * EACH);
+}
+
 /* Blocks of just the size that is asked for, the last first; so many of a size, and of so many bytes, and the rest go back. */
 static void blocks_are_used_again(void **state)
 {
@@ -238,6 +359,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_is_gone, begin, end),
 		cmocka_unit_test_setup_teardown(no_place_is_taken_twice, begin, end),
 		cmocka_unit_test_setup_teardown(threads, begin, end),
+		cmocka_unit_test_setup_teardown(threads_share, begin, end),
+		cmocka_unit_test_setup_teardown(as_old_is_shared, begin, end),
+		cmocka_unit_test_setup_teardown(a_child_has_all, begin, end),
 		cmocka_unit_test_setup_teardown(blocks_are_used_again, begin, end),
 	};
 
