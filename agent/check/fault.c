@@ -72,6 +72,8 @@ static enum verdict judge(struct tctx *c, uint64_t address, const struct arch_uc
 	if (known)
 		f.type = access_type(&b, address);
 	number = access_note(c, &f, known ? &b : NULL, uc);
+	if (known && !b.freed && access_of(uc) == PMM_ACCESS_WRITE)
+		beside_told(&b, address);
 	if (uc->err & ARCH_FAULT_FETCH)
 		crash_told(uc, address, number);
 	return ease_wanted(number) ? ACCESS_EASE : ACCESS_STEP;

@@ -7,6 +7,7 @@
  */
 #include "agent/check/ways.h"
 
+#include "agent/check/area.h"
 #include "agent/check/bounds.h"
 #include "agent/check/canary_quick.h"
 #include "agent/check/guard.h"
@@ -260,17 +261,53 @@ static SLOW void release_headless(struct tctx *c, void *p, const struct held *h,
 
 /* ---- guarded blocks ------------------------------------------------------------------------------------- */
 
+#define WIDEST	64u		/* of one instruction's accesses */
+
+/* Of one page the blocks on either side are told from each other. */
+static uint64_t beside_key(uint64_t page, bool behind)
+{
+	return page + (behind ? 0 : 8);
+}
+
+void beside_told(const struct check_block *b, uint64_t address)
+{
+	uint64_t page = address & ~(ARCH_PAGE - 1);
+	bool behind = address >= b->address;
+
+	if (behind ? address != page : page + ARCH_PAGE - address > WIDEST)
+		return;
+	reported_add(beside_key(page, behind));
+	STORE(K.beside, true);
+}
+
+/* Does such a finding tell of the damage to the block's own pages, which reaches from one end of it to the end of those? */
+static SLOW bool beside_tells(uint32_t run, const struct check_block *b)
+{
+	const struct area *a = area_of_run(run);
+	uint64_t bytes, start = block_pages(a, run - a->first, &bytes), end = start + bytes, at;
+	bool behind = reported_take(beside_key(end, true), b->alloc_tick);
+	bool before = reported_take(beside_key(start - ARCH_PAGE, false), b->alloc_tick);
+
+	if ((!behind && !before) || !guard_damage(run, &at))
+		return false;
+	if (at < b->address)
+		return before && at == start;
+	return behind && *(const uint8_t *)(end - 1) != pmm_canary_byte(K.o.secret, b->address, end - 1);
+}
+
 static void release_guarded(struct tctx *c, const struct held *h, const struct check_said *said, uint32_t site)
 {
 	struct check_block b;
 	uint64_t other;
+	bool told;
 
 	guard_describe(h->run, &b);
 	b.freed = false;
 	b.free_site = 0;
 	if (unlikely(pair_disagrees(b.kind, b.size, guard_at(h->run)->align, said, &other)))
 		mismatch(c, &b, said, other, site);
-	(h->counted ? guarded_end : guarded_release)(c, h->run, said->how, site, reported_take(b.address, b.alloc_tick));
+	told = reported_take(b.address, b.alloc_tick) || (unlikely(LOAD(K.beside)) && beside_tells(h->run, &b));
+	(h->counted ? guarded_end : guarded_release)(c, h->run, said->how, site, told);
 }
 
 /* ---- release -------------------------------------------------------------------------------------------- */

@@ -17,6 +17,7 @@ struct checker {
 	uint32_t image;			/* A.generation that all below was set up for; 0: none yet */
 	bool on;
 	bool refuses;			/* some requests fail on purpose */
+	bool beside;			/* some finding says that what is beside a guarded block's pages was written */
 	bool protects;			/* the program has protected memory where blocks are */
 	uint32_t starting;
 	uint32_t finished;		/* check_finish() was called */
@@ -96,6 +97,12 @@ void block_of_facts(uint64_t facts, struct check_block *out);
  */
 bool heads_find(uint64_t address, uint64_t reach, struct check_block *out);
 bool heads_spoilt(const void *p, size_t *size, size_t *align, uint64_t *facts);
+
+/*
+ * A finding says of a guarded block that `address`, on the closed page next to its own, was written. What was written on the way there, from the
+ * block on, is found when it is released, and is the same error.
+ */
+void beside_told(const struct check_block *b, uint64_t address);
 
 #define WAS_STACK_BYTES	32768		/* what is as large may have been a stack: as hook_free() has it */
 

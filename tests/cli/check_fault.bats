@@ -317,3 +317,19 @@ confined() {
 	jq -e '[.findings[] | select(.count == 1) | .frames[0].function] == ["one_more"]' found.json
 	jq -e '.check.left_open > 0' found.json
 }
+
+# How often the C library accesses what is not counted.
+@test "one error is told once, however many accesses it is made of" {
+	within "$PMM" check --right --budget all --json --report found.json -- "$(path check_alike)" >out 2>err
+	jq -r -f "$CLI/check_found.jq" found.json | sed -E '/ (compares|sorts|formats) /s/ x[0-9]+//; s/^: //' >got
+	diff - got <<-'EOF'
+		use-after-free access read 1 start+1 300 malloc compares makes main guarded
+		use-after-free access read 1 start+1 300 malloc sorts makes main guarded
+		use-after-free access write 1 start+1 300 malloc sorts makes main guarded
+		overrun access write 1 end+0 96 malloc formats makes - guarded
+		overrun access write 16 end+0 96 malloc assigns makes - x3 guarded
+		overrun access write 1 end+12 100 malloc writes_on makes - x28 guarded
+		overrun access write 1 end+0 112 malloc two makes - guarded
+		overrun access write 1 end+288 112 malloc two makes - guarded
+	EOF
+}

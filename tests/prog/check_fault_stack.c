@@ -83,8 +83,8 @@ int main(int argc, char **argv)
 		large |= !strcmp(argv[i], "large");
 	}
 	setrlimit(RLIMIT_STACK, &limit);
-	if (c11)
-		thrd_create(&u, overflow_c11, NULL) || thrd_join(u, NULL);
+	if (c11 && thrd_create(&u, overflow_c11, NULL) == thrd_success)
+		thrd_join(u, NULL);
 	else if (!thread)
 		overflow(NULL);
 	else if (!pthread_create(&t, NULL, overflow, NULL))
