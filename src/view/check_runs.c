@@ -132,7 +132,13 @@ void check_runs_notes(struct str *s, const struct check_view *v)
 
 const struct finding_origin *check_origin(const struct check_view *v, const struct heap_finding *f)
 {
-	return v->opt.runs ? &v->opt.runs->of[f - v->heap->findings] : NULL;
+	uint64_t i = 0;
+
+	if (!v->opt.runs)
+		return NULL;
+	while (i + 1 < v->heap->nr_findings && v->heap->findings[i].number != f->number)	/* f may be a copy */
+		i++;
+	return &v->opt.runs->of[i];
 }
 
 void check_runs_met(struct str *s, const struct check_view *v, const struct heap_finding *f, const char *between, const char *quote)

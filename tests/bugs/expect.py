@@ -129,8 +129,10 @@ def beside(case, level):
         if stopped or far and level != "light":
             return may("kernel")
         return Expected(True, spills=far) if late else may("far")
+    if level == "light" and first < -around.before and size >= 131072:
+        return may("far")  # nothing may be mapped there
     if reads and level == "light":
-        return may("far") if first < -around.before and size >= 131072 else missed("light-read")  # before it nothing may be mapped
+        return missed("light-read")
     if (first < -NEAR or first > size + NEAR) and (stopped or far or not reads):
         return may("far")
     if way.name.startswith("down") and case.kind == "overrun" and end > size + NEAR:

@@ -37,6 +37,13 @@ runs() {
 	[ "$(jq '.check.findings' found.json)" -eq 3 ]
 }
 
+@test "a crash at an address that no processor has" {
+	local status=0
+	within "$PMM" check --exhaustive --json --report found.json -- "$PROG/check_crash" no-address >out 2>err </dev/null || status=$?
+	[ "$status" -eq 139 ]
+	[ "$(jq -r '.findings[] | "\(.type) \(.place) \(.runs)"' found.json)" = "crash no-address right,left,exact" ]
+}
+
 @test "without errors: three runs that say so" {
 	exhausted 0 ""
 	diff /dev/null <(findings)
