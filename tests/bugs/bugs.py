@@ -95,7 +95,7 @@ def as_often(chosen, results):
             continue
         p = 1 - math.exp(-case.size / (256 << 10))
         mean, variance = mean + p, variance + p * (1 - p)
-        found += judge(case, results[case.number][0]).found
+        found += any(f.get("guarded") for f in results[case.number][0])  # not those that the program died of
     fits = abs(found - mean) <= 4 * math.sqrt(variance) + 1
     print(f"sampled-default: {found} found where {mean:.1f} are likely{'' if fits else ', which is too far off'}", flush=True)
     return fits

@@ -50,7 +50,7 @@ def wrong_block(case, f):
     if case.entry.kind not in ("*", f.get("kind")):
         yield f"kind {f.get('kind')}"
     if f"make_{case.number}" not in stack(f, "allocated"):
-        yield "allocated elsewhere" if stack(f, "allocated") else "allocated it is not known where"
+        yield "allocated it is not known where" if "parent_pid" in f and not stack(f, "allocated") else "allocated elsewhere"
 
 
 def wrong_access(case, f):
