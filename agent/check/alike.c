@@ -9,7 +9,8 @@
 #include "agent/node.h"
 
 #define NEAR_CODE	32u	/* bytes between instructions of one access */
-#define NEAR_DATA	64u	/* ... and between the addresses that they access */
+#define NEAR_DATA	64u	/* ... and between the addresses that they access, */
+#define PIECE		8u	/* which are no nearer: pieces of a copy do not overlap */
 
 /* The stack of a site; 0: none is known. */
 static uint32_t node_of(uint32_t site)
@@ -31,6 +32,13 @@ static uint32_t library(void)
 static inline bool within(uint64_t a, uint64_t b, uint64_t bytes)
 {
 	return a - b + bytes <= 2 * bytes;
+}
+
+/* Is it a piece of the access that was stopped last, or the same instruction once more? */
+static bool goes_on(const struct near_access *last, uint64_t pc, uint64_t address)
+{
+	return pc == last->pc || (within(last->pc, pc, NEAR_CODE) && within(last->address, address, NEAR_DATA) &&
+				  !within(last->address, address, PIECE - 1));
 }
 
 uint64_t alike_key(struct tctx *c, const struct pmm_finding *f, uint64_t rest)
@@ -59,7 +67,7 @@ uint64_t alike_key(struct tctx *c, const struct pmm_finding *f, uint64_t rest)
 	place = alike_mixed(outer, f->block);
 	if (!direct)
 		return key;
-	if (c->near.place == place && within(c->near.pc, inner, NEAR_CODE) && within(c->near.address, f->address, NEAR_DATA))
+	if (c->near.place == place && goes_on(&c->near, inner, f->address))
 		key = c->near.key;
 	c->near = (struct near_access){ .place = place, .pc = inner, .address = f->address, .key = key };
 	return key;
