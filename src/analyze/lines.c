@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Lines by lazy refinement.
+ * Lines by refinement.
  *
  * Every site starts at its innermost frame outside run-time libraries, told by module alone. Sites
- * at the same address are a group. The largest group that has no name yet gets one: if its frame
- * turns out to be the program's the group is final (and joins a final one of the same line), else
- * its sites move on to their callers and are grouped again. It ends when the `top` largest groups
- * are final. Groups only lose sites when they dissolve, so a final one never shrinks.
+ * at the same address are a group, which gets a name: if its frame turns out to be the program's the
+ * group is final (and joins a final one of the same line), else its sites move on to their callers and
+ * are grouped again. All groups get one, however small: many small ones may make a large line.
  */
 #include "src/analyze/lines.h"
 
@@ -40,6 +39,7 @@ struct work {
 	enum rank_key key;
 	VEC(struct group) groups;
 	struct hash_map by_key;
+	struct hash_map by_line;	/* line_key() -> final group */
 	uint32_t *next, *at; /* by site: next of its group; node it stands at */
 	uint8_t *skip;	     /* by module: run-time library */
 };
@@ -99,24 +99,45 @@ static bool same_line(const struct frame_name *a, const struct frame_name *b)
 	       same_text(a->file, b->file) && same_text(a->module, b->module);
 }
 
-/* Make a group final; join it to a final one of the same line if there is one. */
-static void finish(struct work *w, struct group *g, const struct frame_name *frame)
+static uint64_t text_key(uint64_t key, const char *text)
 {
+	return hash_u64(key ^ (text ? hash_bytes(text, strlen(text)) : 1));
+}
+
+/* Equal for equal lines; others may have it, too. */
+static uint64_t line_key(const struct frame_name *f)
+{
+	if (!f || !f->function)
+		return hash_u64((uint64_t)(uintptr_t)f);
+	return text_key(text_key(text_key(f->line, f->function), f->file), f->module);
+}
+
+/* Make a group final; join it to a final one of the same line if there is one. 0 or -ENOMEM. */
+static int finish(struct work *w, struct group *g, const struct frame_name *frame)
+{
+	uint32_t number = (uint32_t)(g - w->groups.v);
+	struct group *other = NULL;
+
+	for (uint64_t key = line_key(frame); !other || !same_line(frame, other->frame); key++) {
+		uint32_t *at = hash_add(&w->by_line, key, number, NULL);
+
+		if (!at)
+			return -ENOMEM;
+		other = &w->groups.v[*at];
+		if (other == g)
+			break;
+	}
 	g->state = GROUP_FINAL;
 	g->frame = frame;
-	for (size_t i = 0; i < w->groups.nr; i++) {
-		struct group *other = &w->groups.v[i];
-
-		if (other == g || other->state != GROUP_FINAL || !same_line(frame, other->frame))
-			continue;
-		other->weight.bytes += g->weight.bytes;
-		other->weight.count += g->weight.count;
-		other->nr_sites += g->nr_sites;
-		g->weight = (struct weight){ 0, 0 };
-		g->nr_sites = 0;
-		g->state = GROUP_GONE;
-		return;
-	}
+	if (other == g)
+		return 0;
+	other->weight.bytes += g->weight.bytes;
+	other->weight.count += g->weight.count;
+	other->nr_sites += g->nr_sites;
+	g->weight = (struct weight){ 0, 0 };
+	g->nr_sites = 0;
+	g->state = GROUP_GONE;
+	return 0;
 }
 
 static int dissolve(struct work *w, size_t number)
@@ -138,37 +159,12 @@ static int settle(struct work *w, size_t number)
 	struct group *g = &w->groups.v[number];
 	const struct frame_name *frame;
 
-	if (g->fallback) {
-		finish(w, g, names_responsible(w->names, g->node, NULL));
-		return 0;
-	}
+	if (g->fallback)
+		return finish(w, g, names_responsible(w->names, g->node, NULL));
 	frame = names_of_program(w->names, g->node);
 	if (!frame)
 		return dissolve(w, number);
-	finish(w, g, frame);
-	return 0;
-}
-
-/* The largest open group if it could still be among the top, else the number of groups. */
-static size_t next_open(const struct work *w, uint64_t top)
-{
-	uint64_t best = 0, above = 0;
-	size_t found = w->groups.nr;
-
-	for (size_t i = 0; i < w->groups.nr; i++) {
-		const struct group *g = &w->groups.v[i];
-		uint64_t value = rank_value(w->key, g->weight);
-
-		if (g->state == GROUP_OPEN && g->nr_sites &&
-		    (found == w->groups.nr || value > best)) {
-			best = value;
-			found = i;
-		}
-	}
-	for (size_t i = 0; i < w->groups.nr; i++)
-		above += w->groups.v[i].state == GROUP_FINAL &&
-			 rank_value(w->key, w->groups.v[i].weight) >= best;
-	return above >= top ? w->groups.nr : found;
+	return finish(w, g, frame);
 }
 
 static int by_weight(const void *a, const void *b)
@@ -212,7 +208,7 @@ static int collect(struct work *w, uint64_t top, struct lines *out)
 static int run(struct work *w, uint64_t top, struct lines *out)
 {
 	int rc = 0;
-	size_t open;
+	bool more = true;
 
 	for (uint32_t i = 0; i < w->h->nr_modules; i++)
 		w->skip[i] = i && role_of(w->h->modules[i].path, NULL) != FRAME_PROGRAM;
@@ -225,8 +221,15 @@ static int run(struct work *w, uint64_t top, struct lines *out)
 		out->total.count += weight.count;
 		rc = place(w, i, program_node(w, w->h->sites[i].node));
 	}
-	while (!rc && (open = next_open(w, top)) < w->groups.nr)
-		rc = settle(w, open);
+	while (!rc && more) {
+		more = false;
+		for (size_t g = 0; !rc && g < w->groups.nr; g++) {
+			if (w->groups.v[g].state != GROUP_OPEN || !w->groups.v[g].nr_sites)
+				continue;
+			rc = settle(w, g);
+			more = true;
+		}
+	}
 	return rc ? rc : collect(w, top, out);
 }
 
@@ -247,6 +250,7 @@ int lines_rank(const struct heap *h, const struct selection *s, struct names *n,
 	free(w.skip);
 	vec_fini(&w.groups);
 	hash_fini(&w.by_key);
+	hash_fini(&w.by_line);
 	return rc;
 }
 

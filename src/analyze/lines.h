@@ -2,8 +2,7 @@
 /*
  * Which source lines hold the memory: sites grouped by the frame that answers for them.
  *
- * Many stacks end in the same line; a ranking of stacks splinters it. Only lines that can reach the
- * top are given names, so that a heap with 50 000 sites costs a few dozen lookups.
+ * Many stacks end in the same line; a ranking of stacks splinters it.
  */
 #ifndef ANALYZE_LINES_H
 #define ANALYZE_LINES_H

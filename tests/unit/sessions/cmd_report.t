@@ -275,6 +275,7 @@ $ pmm report --sort allocated --top 2 --no-symbols fake:demo.recipe
     parse
     libxalloc.so
     /lib/demo/libc.so.6
+    names
     big
     map
 $ pmm report --sort calls --top 1 fake:demo.recipe
@@ -356,6 +357,8 @@ $ pmm report --sort calls --top 1 fake:demo.recipe
     parse
     libxalloc.so
     /lib/demo/libc.so.6
+    names
+    big
     map
 $ pmm report --sort temporary --top 0 fake:demo.recipe
   demo --fast input.txt
@@ -860,6 +863,7 @@ $ pmm report --bottom-up --top 2 fake:tree.recipe
     parse
     grow
     cache
+    log
 $ pmm report --top-down --depth 2 --json fake:tree.recipe
   {
     "schema": "pmm-report/1",
