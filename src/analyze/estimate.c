@@ -7,6 +7,7 @@
 #include <math.h>
 
 #define Z95 1.959964 /* two-sided 95 % of the normal distribution */
+#define NONE95 2.995732 /* -ln(0.05): of so many times the distance between samples none is met in 5 % of cases */
 
 static double probability(const struct heap *h, uint64_t size_bytes)
 {
@@ -39,6 +40,8 @@ double estimate_live_error(const struct heap *h)
 
 	if (!sampled(h))
 		return 0;
+	if (!h->live_blocks && !h->nr_blocks)
+		return NONE95 * (double)h->sample_bytes;
 	for (uint64_t i = 0; i < h->nr_blocks; i++)
 		sum += variance(h, h->blocks[i].size_bytes);
 	return Z95 * sqrt(sum);

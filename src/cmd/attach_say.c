@@ -105,13 +105,16 @@ static void add_until(struct str *line, const struct growth *g, const struct lim
 {
 	uint64_t left_ns = growth_time_left(limit->left_bytes, g->slope);
 
+	bool far = left_ns > growth_forecast_ns(g->until_ns - g->since_ns);
+
 	if (left_ns == UINT64_MAX)
 		return;
+	str_add(line, far ? "; does not reach " : "; reaches ");
 	if (limit->kind == LIMIT_MACHINE)
-		str_add(line, "; reaches the machine's memory of ");
+		str_add(line, "the machine's memory of ");
 	else
-		str_addf(line, "; reaches its %s of ", limit_name(limit->kind));
-	str_addf(line, "%s in ", fmt_bytes(limit->limit_bytes).s);
+		str_addf(line, "its %s of ", limit_name(limit->kind));
+	str_addf(line, "%s %s ", fmt_bytes(limit->limit_bytes).s, far ? "within" : "in");
 	str_add(line, watch_forecast(left_ns, g->until_ns - g->since_ns).s);
 }
 

@@ -172,7 +172,8 @@ static void print_totals(const struct heap *h)
 			 fmt_count(h->allocs).s, plural(h->allocs), fmt_bytes(h->bytes_in).s,
 			 fmt_count(h->frees).s, plural(h->frees), fmt_percent(h->temporary, h->allocs).s);
 	else
-		cmd_note("calls        no allocations, %s free%s", fmt_count(h->frees).s, plural(h->frees));
+		cmd_note("calls        %s, %s free%s", h->mode == HEAP_SAMPLED ? "no allocation was in the sample" : "no allocations",
+			 fmt_count(h->frees).s, plural(h->frees));
 	if (h->failed)
 		cmd_note("failed       %s request%s answered with NULL", fmt_count(h->failed).s,
 			 plural(h->failed));

@@ -89,9 +89,16 @@ static void add_unkept(struct str *to, const struct heap_check *c)
 	reason(&r, c->unkept_busy, "as the quarantine was in use");
 }
 
+bool check_covers_none(const struct heap_check *c)
+{
+	return c->level == PMM_CHECK_SAMPLED && !c->guarded;
+}
+
 void check_coverage(struct str *to, const struct heap_check *c)
 {
-	if (c->level == PMM_CHECK_SAMPLED)
+	if (check_covers_none(c))
+		str_add(to, "no block was in the random sample that has guard pages, so no heap error could be found (--sample=BYTES takes more)");
+	else if (c->level == PMM_CHECK_SAMPLED)
 		str_addf(to, "%s had guard pages, a random sample", report_many(c->guarded, "block").s);
 	else
 		add_canaries(to, c);

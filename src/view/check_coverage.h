@@ -5,6 +5,7 @@
 #ifndef PMM_VIEW_CHECK_COVERAGE_H
 #define PMM_VIEW_CHECK_COVERAGE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "src/base/str.h"
@@ -15,6 +16,9 @@ uint64_t check_blocks(const struct heap_check *c);
 
 /* "all 595,806 blocks had canaries, 17 % guard pages": how many had which protection. */
 void check_coverage(struct str *to, const struct heap_check *c);
+
+/* Was none of them looked at? Then check_coverage() says that nothing could be found. */
+bool check_covers_none(const struct heap_check *c);
 
 /* "; no guard pages: 494,000 for their cost (--budget)": what was left out for which reason; nothing where nothing was. */
 void check_left_out(struct str *to, const struct heap_check *c);

@@ -118,7 +118,7 @@ static void found_text(struct str *s, const struct heap *h)
 	else if (check_death_signal(h))
 		str_add(s, "nothing until ");
 	else
-		str_add(s, "no heap errors");
+		str_add(s, check_covers_none(&h->check) ? "nothing" : "no heap errors");
 	if (!h->nr_findings)
 		check_death(s, h);
 	if (times > h->nr_findings)
@@ -194,7 +194,10 @@ static void add_line(struct check_view *v)
 
 	str_addf(&s, "pmm: %s, pid %u: ", h->comm[0] ? h->comm : h->cmdline, h->pid);
 	check_coverage(&s, &h->check);
-	str_add(&s, check_death_signal(h) ? "; nothing found until " : "; no heap errors");
+	if (check_death_signal(h))
+		str_add(&s, "; nothing found until ");
+	else if (!check_covers_none(&h->check))
+		str_add(&s, "; no heap errors");
 	check_death(&s, h);
 	check_left_out(&s, &h->check);
 	if (h->check.failed_on_purpose)

@@ -76,7 +76,8 @@ static void add_verdict(struct str *s, const struct check_view *v, bool all)
 		str_addf(s, " of %s", fmt_count(c->processes).s);
 	str_addf(s, " process%s checked: ", c && c->processes != 1 ? "es" : "");
 	check_coverage(s, &v->heap->check);
-	str_add(s, all ? "; no heap errors" : "; no heap errors in those");
+	if (!check_covers_none(&v->heap->check))
+		str_add(s, all ? "; no heap errors" : "; no heap errors in those");
 	if (c && c->killed)
 		str_addf(s, ", but a signal ended %s of them", fmt_count(c->killed).s);
 	check_left_out(s, &v->heap->check);

@@ -196,6 +196,11 @@ static void mode_row(struct table *t, const struct heap *h)
 						     : "exact: every call");
 		return;
 	}
+	if (!h->live_blocks) {
+		table_setf(t, FACT_TEXT, "sampled every %s: no live block was in the sample, so less than %s is live in 19 of 20 cases",
+			   fmt_bytes(h->sample_bytes).s, fmt_bytes(estimate_round(error)).s);
+		return;
+	}
 	table_setf(t, FACT_TEXT,
 		   "sampled every %s: figures are estimates, live bytes within %s (%.1f%%) in 19 "
 		   "of 20 cases",
@@ -216,7 +221,8 @@ static void calls_rows(struct table *t, const struct heap *h)
 			   rate > 0 ? "/s)" : "", report_many(h->frees, "free").s,
 			   fmt_percent(h->temporary, h->allocs).s, fmt_bytes(h->bytes_in / h->allocs).s);
 	else
-		table_setf(t, FACT_TEXT, "no allocations, %s", report_many(h->frees, "free").s);
+		table_setf(t, FACT_TEXT, "%s, %s", h->mode == HEAP_SAMPLED ? "no allocation was in the sample" : "no allocations",
+			   report_many(h->frees, "free").s);
 	report_unusual(&s, h->failed, h->zero_size, h->huge);
 	if (s.len) {
 		facts_row(t, "unusual");

@@ -154,9 +154,9 @@ static void add_detail(struct table *t, const struct report *r, const struct hea
 	if (d.len)
 		detail(t, &d);
 	if (r->site_error_bytes) {
-		str_addf(&d, "from %s; live within %s in 19 of 20 cases",
-			 report_many(s->samples_in, "sample").s,
-			 fmt_bytes(estimate_round(r->site_error_bytes[number])).s);
+		str_addf(&d, "from %s", report_many(s->samples_in, "sample").s);
+		if (r->site_error_bytes[number] > 0)
+			str_addf(&d, "; live within %s in 19 of 20 cases", fmt_bytes(estimate_round(r->site_error_bytes[number])).s);
 		detail(t, &d);
 	}
 	str_fini(&d);

@@ -35,7 +35,9 @@ struct fmt watch_forecast(uint64_t left_ns, uint64_t seen_ns)
 	uint64_t most_ns = growth_forecast_ns(seen_ns);
 	struct fmt f;
 
-	snprintf(f.s, sizeof(f.s), "%s %.28s", left_ns > most_ns ? "more than" : "about", fmt_duration_rough(left_ns > most_ns ? most_ns : left_ns).s);
+	if (left_ns > most_ns)
+		return fmt_duration_rough(most_ns);
+	snprintf(f.s, sizeof(f.s), "about %.28s", fmt_duration_rough(left_ns).s);
 	return f;
 }
 
@@ -173,7 +175,9 @@ static void add_growth(struct table *t, const struct watch_site *w, uint64_t lef
 	detail(t, &d);
 	add_evidence(t, &w->evidence);
 	if (left_bytes != UINT64_MAX && left_ns != UINT64_MAX) {
-		str_addf(&d, "uses up alone what the limit leaves in %s", watch_forecast(left_ns, g->until_ns - g->since_ns).s);
+		str_addf(&d, left_ns > growth_forecast_ns(g->until_ns - g->since_ns) ? "does not alone use up what the limit leaves within %s"
+										      : "uses up alone what the limit leaves in %s",
+			 watch_forecast(left_ns, g->until_ns - g->since_ns).s);
 		detail(t, &d);
 	}
 	str_fini(&d);

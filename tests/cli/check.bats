@@ -406,3 +406,14 @@ overruns() { [ "$(grep -c 'heap overrun, of a block from' "$T/err")" -ge "$1" ];
 	[ "$(grep -c 'heap overrun, ' "$T/sweeps")" -eq 2 ]
 	told 'found 1 error: 1 heap overrun;'
 }
+
+@test "check: a sample in which no block was says that nothing could be found" {
+	local said="no block was in the random sample that has guard pages, so no heap error could be found (--sample=BYTES takes more)"
+	cd "$T"
+	within "$PMM" check --level=sampled --sample=1T --width 300 -- "$PROG/leaf" 2>err
+	[ "$(tr '\n' ' ' <err | sed "s/.*: no block/no block/; s/ *$//")" = "$said" ]
+	within "$PMM" check --level=sampled --sample=1T --json --report found.json -- "$PROG/leaf"
+	[[ $(jq -r .check.coverage found.json) = "$said"* ]]
+	within "$PMM" run -q --sample=1M -o none.pmm -- "$PROG/leaf"
+	"$PMM" report --width 300 none.pmm | grep -q '^  mode     sampled every 1.00 MiB: no live block was in the sample, so less than 3.00 MiB is live in 19 of 20 cases$'
+}

@@ -54,7 +54,7 @@ static void of_the_limit(void **state)
 	said(&s, "  90.0 s  growth: the heap GROWS steadily by 1.00 KiB/s (1.00 KiB/s to 1.00 KiB/s in 19 of 20 cases) since 30.0 s; "
 		 "reaches its data limit of 10.0 MiB in about 21 minutes\n"
 		 "  90.0 s  growth: the heap GROWS steadily by 1.00 KiB/s (1.00 KiB/s to 1.00 KiB/s in 19 of 20 cases) since 30.0 s; "
-		 "reaches its data limit of 10.0 MiB in more than 100 minutes\n");
+		 "does not reach its data limit of 10.0 MiB within 100 minutes\n");
 	s = begin();
 	s.json = true;
 	limit.left_bytes = 1024 * 1234;

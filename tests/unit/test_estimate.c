@@ -92,6 +92,16 @@ static void intervals_hold_the_truth_as_often_as_they_say(void **state)
 	assert_in_range(held, 368, 392); /* 380 expected, 12 is 2.75 standard deviations */
 }
 
+/* Of so many bytes one in e^3 has no sample: all that an empty sample says. */
+static void an_empty_sample_bounds_what_is_live(void **state)
+{
+	struct heap h = { .mode = HEAP_SAMPLED, .sample_bytes = 5000 };
+
+	(void)state;
+	close_to(estimate_live_error(&h), 14978.66, 0.01);
+	close_to(exp(-estimate_live_error(&h) / 5000), 0.05, 1e-6);
+}
+
 static void relative_errors_shrink_with_samples(void **state)
 {
 	(void)state;
@@ -108,6 +118,7 @@ int main(void)
 		cmocka_unit_test(weights_are_one_over_the_probability),
 		cmocka_unit_test(four_blocks_by_hand),
 		cmocka_unit_test(intervals_hold_the_truth_as_often_as_they_say),
+		cmocka_unit_test(an_empty_sample_bounds_what_is_live),
 		cmocka_unit_test(relative_errors_shrink_with_samples),
 	};
 
