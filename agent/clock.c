@@ -85,6 +85,7 @@ void clock_check(void)
 	uint32_t ticks = clock_ticks();
 
 	STORE(A.own_tick, ticks);
-	STORE(A.own_clock, A.compiled_in || A.tree->mode == PMM_MODE_SAMPLED || ticks > LOAD(A.tree->tick) + LATE_TICKS || agent_monitor_dead());
+	STORE(A.own_clock, A.compiled_in || A.tree->flags & PMM_TREE_STANDALONE || A.tree->mode == PMM_MODE_SAMPLED ||
+				   ticks > LOAD(A.tree->tick) + LATE_TICKS || agent_monitor_dead());
 	monitor_look(ticks);
 }

@@ -64,3 +64,17 @@ steady() {
 	steady "$PID"
 	end
 }
+
+@test "without a monitor the process keeps the time itself" {
+	cd "$T"
+	mkfifo in
+	LD_PRELOAD=$(dirname "$PMM")/libpmm.so bash -c 'sleep 0.5; printf -v x %0200000d 1; echo ready; read -r' <in >out 3>&- &
+	PID=$!
+	exec 9>in
+	await -p "$PID" grep -q ready out
+	"$PMM" report --json "$PID" >now.json
+	exec 9>&-
+	wait "$PID" || true
+	jq -e '.totals.peak_ns >= 450000000' now.json
+	jq -e '[.sites[] | select(.live_bytes >= 200000) | .first_ns >= 450000000] | length > 0 and all' now.json
+}

@@ -123,6 +123,12 @@ static void own_clock_when_nobody_ticks(void **state)
 	at_tick(61);
 	assert_int_equal(A.own_clock, 1);
 	tree()->mode = PMM_MODE_EXACT;
+	tree()->flags = PMM_TREE_STANDALONE;	/* nobody ever ticks */
+	at_tick(61);
+	assert_int_equal(A.own_clock, 1);
+	tree()->flags = 0;
+	at_tick(61);
+	assert_int_equal(A.own_clock, 0);
 	A.compiled_in = true;
 	at_tick(61);
 	assert_int_equal(A.own_clock, 1);
