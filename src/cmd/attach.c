@@ -28,7 +28,7 @@ static bool sampled, exact, as_json, quiet, timed, check;
 static struct opt_list alloc;
 
 static const struct opt attach_opts[] = {
-	{ "duration", 'd', OPT_DURATION, "TIME", "detach after TIME (seconds, or 10ms, 5m, 2h, 1d)", &duration_ns,
+	{ "duration", 'd', OPT_DURATION, "TIME", "detach after TIME (seconds, or 10ms, 5m, 2h, 1d)", &duration_ns, .min = 1000000,
 	  .given = &timed },
 	{ "expire", 0, OPT_DURATION, "TIME", "report blocks that live for TIME (default 10s)", &expire_ns, .min = 1000000 },
 	{ "interval", 0, OPT_DURATION, "TIME",
@@ -76,12 +76,12 @@ static int parse_custom(struct entries_custom *custom, size_t *nr, struct err *e
 static int check_options(struct err *e)
 {
 	if (sampled && exact) {
-		err_set(e, -EINVAL, "'--sample' and '--exact' cannot be had together");
+		err_set(e, -EINVAL, "'--sample' and '--exact' cannot be used together");
 		e->exit_code = CMD_USAGE;
 		return -EINVAL;
 	}
 	if (check && exact) {
-		err_set(e, -EINVAL, "'--check' looks at a sample of the blocks and cannot be had with '--exact'");
+		err_set(e, -EINVAL, "'--check' looks at a sample of the blocks and cannot be used with '--exact'");
 		e->exit_code = CMD_USAGE;
 		return -EINVAL;
 	}

@@ -76,9 +76,9 @@ static const struct opt leaks_opts[] = {
 static int check_options(struct err *e)
 {
 	if (job.every_ns && (format == LEAKS_VALGRIND_XML || generate))
-		return cmd_refuse(e, "'--every' can be had as text and JSON only", "leave out --format or --gen-suppressions");
+		return cmd_refuse(e, "'--every' prints text and JSON only", "leave out --format or --gen-suppressions");
 	if (holds && (job.every_ns || generate || format == LEAKS_VALGRIND_XML))
-		return cmd_refuse(e, "'--holds' can be had once, as text or JSON", "leave out --every, --gen-suppressions or --format");
+		return cmd_refuse(e, "'--holds' searches once, and prints text or JSON", "leave out --every, --gen-suppressions or --format");
 	if (holds && !*holds)
 		return cmd_refuse(e, "'--holds' needs a call site or an address", "such as --holds make_entry, --holds server.c:41 or --holds 0x7f00dead0010");
 	if (job.count && !job.every_ns)
@@ -86,7 +86,7 @@ static int check_options(struct err *e)
 	if (as_json && format != LEAKS_TEXT && format != LEAKS_JSON)
 		return cmd_refuse(e, "'--json' and '--format' contradict each other", "leave out one of them");
 	if (core && job.every_ns)
-		return cmd_refuse(e, "'--core' and '--every' cannot be had together", "a core file does not change");
+		return cmd_refuse(e, "'--core' and '--every' cannot be used together", "a core file does not change");
 	return 0;
 }
 
@@ -167,8 +167,10 @@ static int run_command(char **argv, FILE *out, struct err *e)
 {
 	struct run_job search = { .leaks = &job, .output = output, .report = out, .found_code = -1 };
 
-	if (core || job.every_ns)
-		return cmd_refuse(e, "'--core' and '--every' are about other processes than a COMMAND", "leave them out");
+	if (core)
+		return cmd_refuse(e, "'--core' is about a process that was dumped, not about a COMMAND", "leave out one of them");
+	if (job.every_ns)
+		return cmd_refuse(e, "'--every' searches a process that runs already, not a COMMAND", "such as 'pmm leaks --every 10s PID'");
 	if (job.search.contents)
 		return cmd_refuse(e, "'--show-bytes' is for running processes and core files", "leave it out, or search the program while it runs");
 	if (given_code)

@@ -66,7 +66,7 @@ int leaks_parse_tag_bits(const char *text, uint64_t *mask, struct err *e)
 	}
 	if (*mask && !(*mask & ADDRESS_BITS))
 		return 0;
-	err_set(e, -EINVAL, "'%s' is nothing for '--tag-bits'", text);
+	err_set(e, -EINVAL, "'%s' is no value of '--tag-bits'", text);
 	err_hint(e, "'top' for the highest byte, 1 to %d for so many low bits, or a mask such as 0xff00000000000007", MAX_LOW_BITS);
 	if (e)
 		e->exit_code = CMD_USAGE;

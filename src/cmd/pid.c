@@ -29,7 +29,7 @@ int cmd_parse_pid(const char *text, pid_t *pid, struct err *e)
 	}
 	err_set(e, -EINVAL, "'%s' is not a process number", text);
 	if (!access(text, F_OK))
-		err_hint(e, "it is a file: 'pmm report %s' shows a capture that was written", text);
+		err_hint(e, "it is a file, and this command is about a running process; captures are shown by 'pmm report FILE'");
 	else if (is_name(text))
 		err_hint(e, "'pgrep -a %s' lists the processes of that name with their numbers", text);
 	else

@@ -109,7 +109,7 @@ static int report_heap(const struct heap *h, struct err *e)
 static int check_options(struct err *e)
 {
 	if (bottom_up && top_down)
-		return cmd_refuse(e, "'--top-down' and '--bottom-up' cannot be had together", "ask for one after the other");
+		return cmd_refuse(e, "'--top-down' and '--bottom-up' cannot be used together", "ask for one after the other");
 	if (no_symbols && (opt.filter.function || opt.filter.file))
 		return cmd_refuse(e, opt.filter.function ? "'--function' needs symbols" : "'--file' needs symbols", "leave out --no-symbols");
 	return report_check(&opt, e);

@@ -28,8 +28,8 @@ int cmd_parse_words(const char *option, const char *text, const struct cmd_word 
 		*bits |= w->bits;
 		if (w->name)
 			continue;
-		rc = err_set(e, -EINVAL, "'%s' is nothing for '--%s'", name, option);
-		err_hint(e, "one or more of %s, parted by commas", str_text(&all));
+		rc = err_set(e, -EINVAL, "'%s' is no value of '--%s'", name, option);
+		err_hint(e, "one or more of %s, separated by commas", str_text(&all));
 		if (e)
 			e->exit_code = CMD_USAGE;
 	}

@@ -19,12 +19,12 @@ int report_check(const struct report_options *opt, struct err *e)
 	int rc = 0;
 
 	if (filter_by_block(&opt->filter) && opt->sort_given && opt->sort != RANK_LIVE) {
-		rc = err_set(e, -EINVAL, "'--sort %s' cannot be had with --thread, --size or --age",
+		rc = err_set(e, -EINVAL, "'--sort %s' cannot be used with --thread, --size or --age",
 			     rank_key_name[opt->sort]);
 		err_hint(e, "those are known of live blocks only; leave out --sort or use '--sort "
 			    "live'");
 	} else if (opt->blocks && opt->shape != REPORT_LIST) {
-		rc = err_set(e, -EINVAL, "'--blocks' cannot be had with --top-down or --bottom-up");
+		rc = err_set(e, -EINVAL, "'--blocks' cannot be used with --top-down or --bottom-up");
 		err_hint(e, "ask for one after the other");
 	}
 	if (rc && e)

@@ -183,7 +183,7 @@ play() {
 		[ "$status" -eq 2 ]
 		[ "$(cat "$T/err")" = "$want" ] || { cat "$T/err"; return 1; }
 	}
-	says_usage "pmm: '--sample' and '--exact' cannot be had together" --sample --exact
+	says_usage "pmm: '--sample' and '--exact' cannot be used together" --sample --exact
 	says_usage "pmm: --expire: '0' is out of range
 pmm: hint: at least 1 ms" --expire 0
 }

@@ -51,5 +51,5 @@ checks() { ends_with "$1" "$PMM" check "${@:2}"; }
 	checks 0 --fail-on=unchecked -- "$PROG/leak_tree" overrun 2
 	checks 3 --fail-on=unchecked -- "$PROG/leaf_static"
 	checks 2 --fail-on=leaks -- true
-	grep -qx 'pmm: hint: one or more of errors, unchecked, parted by commas' "$T/err"
+	grep -qx 'pmm: hint: one or more of errors, unchecked, separated by commas' "$T/err"
 }

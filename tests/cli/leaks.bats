@@ -165,10 +165,10 @@ refuses() { refused_with "$1" "$2" "$PMM" leaks "${@:3}"; }
 }
 
 @test "leaks: bad input is refused" {
-	refuses 2 "'definit' is nothing for '--show'" --show=definit "$LEAKS"
-	refuses 2 "'' is nothing for '--fail-on'" --fail-on= "$LEAKS"
-	refuses 2 "'stl' is nothing for '--heuristics'" --heuristics=stdstring,stl "$LEAKS"
-	for bits in 0 13 0x 0x0 low -1 0x1000 0xffffffffffffffff; do refuses 2 "is nothing for '--tag-bits'" --tag-bits=$bits "$LEAKS"; done
+	refuses 2 "'definit' is no value of '--show'" --show=definit "$LEAKS"
+	refuses 2 "'' is no value of '--fail-on'" --fail-on= "$LEAKS"
+	refuses 2 "'stl' is no value of '--heuristics'" --heuristics=stdstring,stl "$LEAKS"
+	for bits in 0 13 0x 0x0 low -1 0x1000 0xffffffffffffffff; do refuses 2 "is no value of '--tag-bits'" --tag-bits=$bits "$LEAKS"; done
 	refuses 2 "needs '--every'" --count 3 "$LEAKS"
 	refuses 2 "contradict" --json --format valgrind-xml "$LEAKS"
 	refuses 2 "text and JSON only" --every 1 --format valgrind-xml "$LEAKS"

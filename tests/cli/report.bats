@@ -164,10 +164,10 @@ refuses() { refused_with "$1" "$2" "$PMM" report "${@:3}"; }
 }
 
 @test "report: wishes that do not go together" {
-	refuses 2 "'--sort peak' cannot be had with" --sort peak --thread main "$DEMO"
-	refuses 2 "'--sort allocated' cannot be had with" --sort allocated --size 1K "$DEMO"
+	refuses 2 "'--sort peak' cannot be used with" --sort peak --thread main "$DEMO"
+	refuses 2 "'--sort allocated' cannot be used with" --sort allocated --size 1K "$DEMO"
 	refuses 2 "'--top-down' and '--bottom-up'" --top-down --bottom-up "$DEMO"
-	refuses 2 "'--blocks' cannot be had with" --blocks --bottom-up "$DEMO"
+	refuses 2 "'--blocks' cannot be used with" --blocks --bottom-up "$DEMO"
 	refuses 2 "'--function' needs symbols" --no-symbols --function main "$DEMO"
 	refuses 2 "" --sort size "$DEMO"
 	refuses 2 "" --size 10:5 "$DEMO"

@@ -62,13 +62,13 @@ static void senseless_wishes_are_refused(void **state)
 	expect_refused((struct report_options){ .sort = RANK_PEAK,
 						.sort_given = true,
 						.filter.thread = "x" },
-		       "'--sort peak' cannot be had with --thread, --size or --age");
+		       "'--sort peak' cannot be used with --thread, --size or --age");
 	expect_refused((struct report_options){ .sort = RANK_CALLS,
 						.sort_given = true,
 						.filter.by_age = true },
-		       "'--sort calls' cannot be had with --thread, --size or --age");
+		       "'--sort calls' cannot be used with --thread, --size or --age");
 	expect_refused((struct report_options){ .blocks = true, .shape = REPORT_TOP_DOWN },
-		       "'--blocks' cannot be had with --top-down or --bottom-up");
+		       "'--blocks' cannot be used with --top-down or --bottom-up");
 	assert_int_equal(
 		report_check(&(struct report_options){ .sort_given = true, .filter.by_size = true },
 			     NULL),

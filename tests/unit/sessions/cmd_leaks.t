@@ -810,12 +810,12 @@ $ pmm leaks --fail-on=definite fake:leaks.recipe >/dev/null
 $ pmm leaks --fail-on=growth fake:leaks.recipe >/dev/null
 [1]
 $ pmm leaks --fail-on=nothing fake:leaks.recipe
-  pmm: 'nothing' is nothing for '--fail-on'
-  pmm: hint: one or more of definite, indirect, possible, reachable, likely, growth, unsearched, none, parted by commas
+  pmm: 'nothing' is no value of '--fail-on'
+  pmm: hint: one or more of definite, indirect, possible, reachable, likely, growth, unsearched, none, separated by commas
 [2]
 $ pmm leaks --fail-on= fake:leaks.recipe
-  pmm: '' is nothing for '--fail-on'
-  pmm: hint: one or more of definite, indirect, possible, reachable, likely, growth, unsearched, none, parted by commas
+  pmm: '' is no value of '--fail-on'
+  pmm: hint: one or more of definite, indirect, possible, reachable, likely, growth, unsearched, none, separated by commas
 [2]
 $ pmm leaks --error-exitcode 9 fake:leaks.recipe >/dev/null
 [9]
@@ -826,8 +826,8 @@ $ pmm leaks --max-leaked 3252 fake:leaks.recipe >/dev/null
 [1]
 $ pmm leaks --max-leaked 3253 fake:leaks.recipe >/dev/null
 $ pmm leaks --show nonsense fake:leaks.recipe
-  pmm: 'nonsense' is nothing for '--show'
-  pmm: hint: one or more of definite, indirect, possible, reachable, likely, growing, suppressed, all, parted by commas
+  pmm: 'nonsense' is no value of '--show'
+  pmm: hint: one or more of definite, indirect, possible, reachable, likely, growing, suppressed, all, separated by commas
 [2]
 $ pmm leaks --format xml fake:leaks.recipe
   pmm: 'xml' is not a choice of --format
@@ -909,8 +909,8 @@ $ pmm leaks --heuristics none fake:leaks.recipe
   pmm: hint: search anew with it: pmm leaks PID, pmm leaks -- COMMAND, or pmm leaks --core CORE FILE
 [2]
 $ pmm leaks --heuristics nonsense fake:leaks.recipe
-  pmm: 'nonsense' is nothing for '--heuristics'
-  pmm: hint: one or more of stdstring, length64, newarray, multipleinheritance, header, pool, all, none, parted by commas
+  pmm: 'nonsense' is no value of '--heuristics'
+  pmm: hint: one or more of stdstring, length64, newarray, multipleinheritance, header, pool, all, none, separated by commas
 [2]
 $ pmm leaks
   pmm: 'pmm leaks' needs an argument

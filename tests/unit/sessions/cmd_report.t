@@ -1094,19 +1094,19 @@ $ pmm report --thread nobody fake:demo.recipe
   pmm: hint: the report without --thread lists the threads
 [3]
 $ pmm report --sort peak --thread main fake:demo.recipe
-  pmm: '--sort peak' cannot be had with --thread, --size or --age
+  pmm: '--sort peak' cannot be used with --thread, --size or --age
   pmm: hint: those are known of live blocks only; leave out --sort or use '--sort live'
 [2]
 $ pmm report --sort allocated --size 1K fake:demo.recipe
-  pmm: '--sort allocated' cannot be had with --thread, --size or --age
+  pmm: '--sort allocated' cannot be used with --thread, --size or --age
   pmm: hint: those are known of live blocks only; leave out --sort or use '--sort live'
 [2]
 $ pmm report --top-down --bottom-up fake:demo.recipe
-  pmm: '--top-down' and '--bottom-up' cannot be had together
+  pmm: '--top-down' and '--bottom-up' cannot be used together
   pmm: hint: ask for one after the other
 [2]
 $ pmm report --blocks --bottom-up fake:demo.recipe
-  pmm: '--blocks' cannot be had with --top-down or --bottom-up
+  pmm: '--blocks' cannot be used with --top-down or --bottom-up
   pmm: hint: ask for one after the other
 [2]
 $ pmm report --no-symbols --function main fake:demo.recipe
