@@ -15,7 +15,6 @@
  *	guard.c			the pool of guarded blocks
  *	budget.c		what guard pages may cost
  *	finding.c, alike.c	findings into the ledger; which accesses are one
- *	hooks_thread.c		threads have an alternate stack from their beginning
  *	ancestor.c		what a forked process can still learn from the ledgers before its own
  *	fault.c			accesses stopped by the pool, stack overflows
  *	crash.c, crash_place.c	the fault, or abort(), that ends the process

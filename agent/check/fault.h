@@ -15,7 +15,7 @@
 /* The agent is on: handlers, and an alternate stack for this thread if it has none. */
 void fault_start(void);
 
-/* A thread begins: its context, and an alternate stack for it; at its end that is taken back. */
+/* A thread has its context: an alternate stack for it; at its end that is taken back. */
 void fault_thread(void);
 
 /*

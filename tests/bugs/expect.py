@@ -20,6 +20,7 @@ REASONS = {
     "deep": "a function that begins more than 16 KiB into a canaried block, or more than 64 KiB into a released one",
     "fork": "in a child that neither allocates nor releases",
     "resized": "a canaried block of 128 KiB or more is resized where it is",
+    "thread": "stack overflow of a thread that has allocated nothing yet",
     "unhooked": "attached: neither functions nor blocks that stay are looked at, only pages and, at the release, canaries",
     "inner": "attached: operator new asks the C library for more, and that is the block",
     "sampled": "no sampled block is concerned",
@@ -204,8 +205,12 @@ def overlap(case, level):
     return FOUND
 
 
+def stack_overflow(case, level):
+    return may("thread") if "thread" in case.flow else FOUND
+
+
 RULES = {"overrun": beside, "underrun": beside, "use-after-free": use_after_free, "double-free": double_free, "bad-free": bad_free,
-         "mismatched-free": mismatched_free, "overlap": overlap}
+         "stack-overflow": stack_overflow, "mismatched-free": mismatched_free, "overlap": overlap}
 
 
 def attached(case):

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Stacks run over, as argv[1] says: of the first thread or another ("thread", "c11" if thrd_create() made it), which has allocated something or
- * nothing ("idle"), with a handler on an alternate stack ("caught") or none, by frames larger than the guard area ("large"). One finding
- * each: stack overflow, with the function `deeper` many times in its stack.
+ * Stacks run over, as argv[1] says: of the first thread or another ("thread"), with a handler on an alternate stack ("caught") or none, by frames
+ * larger than the guard area ("large"). One finding each: stack overflow, with the function `deeper` many times in its stack.
  */
 #include <pthread.h>
 #include <setjmp.h>
@@ -9,13 +8,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
-#include <threads.h>
 
 #include "victim.h"
 
 static sigjmp_buf back;
 static char alternate[65536];
-static int caught, large, idle;
+static int caught, large;
 
 static void handler(int sig, siginfo_t *info, void *context)
 {
@@ -49,8 +47,7 @@ static void *overflow(void *arg)
 	stack_t ss = { .ss_sp = alternate, .ss_size = sizeof(alternate) };
 	struct sigaction sa = { .sa_sigaction = handler, .sa_flags = SA_SIGINFO | SA_ONSTACK };
 
-	if (!idle)
-		free(malloc(10));
+	free(malloc(10));		/* so that the thread is known */
 	if (caught) {
 		sigaltstack(&ss, NULL);
 		sigaction(SIGSEGV, &sa, NULL);
@@ -63,29 +60,19 @@ static void *overflow(void *arg)
 	return arg;
 }
 
-static int overflow_c11(void *arg)
-{
-	return overflow(arg) != NULL;
-}
-
 int main(int argc, char **argv)
 {
 	struct rlimit limit = { 1 << 20, RLIM_INFINITY };
-	int thread = 0, c11 = 0;
+	int thread = 0;
 	pthread_t t;
-	thrd_t u;
 
 	for (int i = 1; i < argc; i++) {
 		thread |= !strcmp(argv[i], "thread");
 		caught |= !strcmp(argv[i], "caught");
-		c11 |= !strcmp(argv[i], "c11");
-		idle |= !strcmp(argv[i], "idle");
 		large |= !strcmp(argv[i], "large");
 	}
 	setrlimit(RLIMIT_STACK, &limit);
-	if (c11 && thrd_create(&u, overflow_c11, NULL) == thrd_success)
-		thrd_join(u, NULL);
-	else if (!thread)
+	if (!thread)
 		overflow(NULL);
 	else if (!pthread_create(&t, NULL, overflow, NULL))
 		pthread_join(t, NULL);
