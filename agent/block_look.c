@@ -18,7 +18,7 @@ bool block_get(uint64_t address, struct block_info *out)
 
 uint32_t block_thread(const struct block_info *b)
 {
-	uint32_t time = (uint32_t)b->word[0];
+	uint32_t time = (uint32_t)(b->word[0] & PMM_WORD_TIME_MASK);
 
 	if (is_wide(b->word[0]))
 		return b->word[1] >> PMM_WIDE_THREAD_SHIFT & 0xffff;

@@ -7,7 +7,6 @@
 #include "agent/arena.h"
 #include "agent/clock.h"
 #include "agent/module.h"
-#include "agent/resident.h"
 #include "agent/rule.h"
 #include "agent/segment.h"
 #include "agent/unwind.h"
@@ -215,8 +214,6 @@ void agent_finish(const struct caller *from)
 		view_pass(l, PMM_VIEW_LOCKED);
 	else
 		view_take(l);
-	if (!A.confined && !A.compiled_in)	/* compiled in we do not know of filters */
-		resident_note(l);
 	STORE(l->end_tick, clock_now());
 	STORE_RELEASE(l->state, PMM_STATE_EXITED);
 }

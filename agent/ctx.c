@@ -115,8 +115,8 @@ static struct tctx *ctx_new(void)
 {
 	struct pmm_ledger *l = A.ledger;
 	size_t bytes = (sizeof(struct tctx) + 63) & ~63ul;
-	struct tctx *c = arena_get(bytes + unwind_bytes(), 64);
 	uint32_t nr = LOAD(l->nr_ctx);
+	struct tctx *c = nr < PMM_MAX_CTX ? arena_get(bytes + unwind_bytes(), 64) : NULL;
 
 	if (!c)
 		return NULL;

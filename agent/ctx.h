@@ -38,12 +38,6 @@ struct guard_stop {
 	uint64_t block;			/* that it belonged to; 0 = to none that was live */
 };
 
-/* The access that was stopped last (agent/check/alike.c); all zero: none. */
-struct near_access {
-	uint64_t place, pc, address;
-	uint64_t key;
-};
-
 struct tctx {
 	struct pmm_ctx pub;
 	/* what every event reads or changes: one cache line and a half */
@@ -80,7 +74,6 @@ struct tctx {
 	uint64_t random;
 	struct tctx *nested;		/* for handlers interrupting this one */
 	uint64_t signal_stack;		/* end of its owner's alternate stack, where that is ours (agent/check/keep.c); 0 = none */
-	struct near_access near;
 	struct guard_stop last_stop;	/* injected form: there is no thread-local memory */
 	pmm_ref site_page[1u << SITE_PAGE_SHIFT];	/* pages of 1024 pmm_ref: record of a site below SITE_NEAR */
 	pmm_ref site_far[PMM_MAX_SITES / SITE_NEAR - 1];	/* ... of the others: pages of such pages */

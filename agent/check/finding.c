@@ -40,12 +40,12 @@ void finding_forked(void)
 	arena_chunk(A.ledger->finding_dir, 0, PMM_FINDING_SHIFT, sizeof(struct pmm_finding));
 }
 
-static uint64_t key_of(struct tctx *c, const struct pmm_finding *f)
+static uint64_t key_of(const struct pmm_finding *f)
 {
 	uint64_t h = alike_mixed(f->type | (uint64_t)f->by << 8 | (uint64_t)f->access << 16, f->alloc_site);
 
 	h = alike_mixed(h, f->free_site);
-	h = f->by == PMM_BY_ACCESS ? alike_key(c, f, h) : alike_mixed(h, f->site);
+	h = f->by == PMM_BY_ACCESS ? alike_key(f, h) : alike_mixed(h, f->site);
 	return h | !h;
 }
 
@@ -141,7 +141,7 @@ uint32_t finding_note(struct tctx *c, struct pmm_finding *f)
 	struct seen *s;
 	bool ours;
 
-	s = key_enter(key_of(c, f), &ours);
+	s = key_enter(key_of(f), &ours);
 	if (!s) {
 		ADD(A.ledger->check.findings_lost, 1);
 		return UINT32_MAX;

@@ -537,7 +537,6 @@ struct pmm_ledger {
 
 	struct pmm_mapping_totals mapping;
 	struct pmm_allocator_view allocator_view;
-	uint64_t resident_bytes, resident_peak_bytes;	/* of the process at exit(): now, and the most that ever was; 0 = not known */
 
 	pmm_ref node_dir[PMM_MAX_NODES >> (PMM_NODE_SHIFT + PMM_NODE_DIR_SHIFT)];	/* of directories: pmm_ref[1 << PMM_NODE_DIR_SHIFT] */
 	pmm_ref site_dir[PMM_MAX_SITES >> PMM_SITE_SHIFT];

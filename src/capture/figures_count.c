@@ -25,7 +25,7 @@
 #define TRIES		4		/* of an arena */
 #define LIST_TRIES	8
 #define NEAR_BYTES	(16u << 10)	/* both main_arena and mp_ are data of malloc.o */
-#define HEAP_MAX	(64ull << 20)	/* mallopt() takes no larger threshold */
+#define THRESHOLD_MAX	(1ull << 46)	/* mallopt() takes any, and tunables do */
 #define MANY_ARENAS	(1u << 20)
 #define PAGE		SCENE_PAGE
 #define WINDOW		(32u << 10)
@@ -292,7 +292,7 @@ static bool fits(const uint64_t *w, unsigned gap, unsigned threshold, struct map
 	uint32_t n[4];			/* n_mmaps, n_mmaps_max, max_n_mmaps, no_dyn_threshold */
 
 	memcpy(n, (const unsigned char *)w - 16 - gap * 4, sizeof(n));
-	if (w[-(int)threshold] > HEAP_MAX || w[1 - (int)threshold] > MANY_ARENAS || w[2 - (int)threshold] > MANY_ARENAS)
+	if (w[-(int)threshold] > THRESHOLD_MAX || w[1 - (int)threshold] > MANY_ARENAS || w[2 - (int)threshold] > MANY_ARENAS)
 		return false;
 	if (n[0] > n[2] || n[3] > 1 || !n[0] != !w[MMAPPED] || !n[2] != !w[MAX_MMAPPED] || w[MMAPPED] / PAGE < n[0])
 		return false;

@@ -217,37 +217,20 @@ static int copy_points(struct ledger_reader *r)
 	return 0;
 }
 
-/* What is resident now, of a process that nobody followed in time, or was at its end. 0: not known. */
-static uint64_t resident(const struct ledger_reader *r)
-{
-	uint64_t bytes = 0;
-	int fd = -1;
-
-	if (!r->o->running)
-		return r->h->end == HEAP_EXITED ? r->l->resident_bytes : 0;
-	if (r->h->nr_points || r->o->pid <= 0 || proc_rss(r->o->pid, &fd, &bytes))
-		return 0;
-	close(fd);
-	return bytes;
-}
-
-/* How it is now, or was at its end. */
+/* Of a process that nobody followed in time: how it is now. */
 static int point_now(struct ledger_reader *r)
 {
 	struct heap *h = r->h;
-	struct heap_point p = { .time_ns = h->taken_ns, .live_bytes = h->live_bytes, .live_blocks = h->live_blocks, .allocs = h->allocs }, *all;
+	struct heap_point p = { .time_ns = h->taken_ns, .live_bytes = h->live_bytes, .live_blocks = h->live_blocks, .allocs = h->allocs };
+	int fd = -1;
 
-	p.rss_bytes = resident(r);
-	if (!p.rss_bytes)
+	if (!r->o->running || h->nr_points || r->o->pid <= 0 || proc_rss(r->o->pid, &fd, &p.rss_bytes))
 		return 0;
-	if (h->nr_points && h->points[h->nr_points - 1].time_ns > p.time_ns)	/* its clock is finer */
-		p.time_ns = h->points[h->nr_points - 1].time_ns;
-	all = realloc(h->points, (h->nr_points + 1) * sizeof(p));
-	if (!all)
+	close(fd);
+	h->points = malloc(sizeof(p));
+	if (!h->points)
 		return -ENOMEM;
-	h->points = all;
 	h->points[h->nr_points++] = p;
-	h->peak_resident_bytes = r->o->running ? 0 : r->l->resident_peak_bytes;
 	return 0;
 }
 

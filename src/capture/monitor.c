@@ -218,9 +218,10 @@ static void deliver(struct monitor *m, struct watched *w)
 }
 
 /* Is all known of how it ended, or has waiting for it no point any more? */
-static bool is_settled(const struct monitor *m, struct watched *w, uint64_t now_ns)
+static bool is_settled(struct monitor *m, struct watched *w, uint64_t now_ns)
 {
 	if (w->is_root) {
+		m->root_held_ns = w->held_ns;
 		w->ended_ns = m->child->ended ? m->root_end_ns : w->ended_ns;
 		w->status = m->child->status;
 		w->status_known = m->child->ended;

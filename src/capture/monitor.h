@@ -73,6 +73,7 @@ struct monitor {
 	uint64_t stir_ns;	    /* when a process came or went last */
 	uint64_t root_begin_ns;	    /* when the program was started */
 	uint64_t root_end_ns;	    /* when the program ended; 0 = it runs */
+	uint64_t root_held_ns;	    /* how long it was held at its end, to be searched */
 	bool follow;		    /* children are tracked too */
 	bool end_asked;		    /* SIGTERM or SIGHUP after the program's end */
 	unsigned nr_replaced;	    /* images that exec replaced: no capture */

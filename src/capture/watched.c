@@ -30,6 +30,7 @@
 #define PIDFS_MAGIC   0x50494446 /* linux/magic.h */
 #define WANTED_SEALS  (F_SEAL_SHRINK | F_SEAL_GROW)
 #define HEAD_BYTES    ((sizeof(struct pmm_tree) + PMM_PAGE - 1) / PMM_PAGE * PMM_PAGE)
+#define PEAK_LOOK_NS  30000000u	/* between two looks at the most that was resident */
 #define STUCK_NS      50000000ull
 #define START_TICKS   3 /* of the agent's clock: so far may the monitor's idea of a start be from the agent's */
 
@@ -203,6 +204,12 @@ bool watched_tick(struct watched *w, uint64_t now_ns)
 	if (w->pid > 0)
 		proc_rss(w->pid, &w->rss_fd, &rss);
 	series_take(&w->series, w->map, now_ns, rss);
+	if (w->pid > 0 && now_ns >= w->next_peak_ns) {
+		uint64_t peak = proc_peak_rss(w->pid);
+
+		w->peak_rss_bytes = peak ? peak : w->peak_rss_bytes;
+		w->next_peak_ns = now_ns + PEAK_LOOK_NS;
+	}
 	return true;
 }
 
@@ -322,6 +329,7 @@ static int read_heap(struct watched *w, bool no_blocks, struct heap **out, struc
 	if (rc)
 		return rc;
 	set_end(w, *out);
+	(*out)->peak_resident_bytes = w->peak_rss_bytes;
 	if (w->ended)
 		set_span(w, *out);
 	return 0;

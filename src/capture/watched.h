@@ -24,6 +24,7 @@ struct watched {
 	int pidfd;	 /* -1: cannot be had */
 	bool unheard;	 /* its end is asked for: the monitor is not woken by it */
 	int rss_fd;	 /* see proc_rss() */
+	uint64_t peak_rss_bytes, next_peak_ns; /* the most that was resident, when last looked at; when that is looked at again */
 	int fd;		 /* its ledger file, with an offset and locks of its own where that can be had */
 	uint64_t ino;	 /* ... which is this one */
 	struct pmm_tree *head;	 /* of that file, mapped for the words that both write; NULL = not */

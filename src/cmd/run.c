@@ -282,6 +282,7 @@ static void tell(struct run *r, char **argv)
 	s->argv = argv;
 	s->status = r->child.status;
 	s->run_ns = r->monitor.root_end_ns - r->monitor.root_begin_ns;
+	s->run_ns -= r->monitor.root_held_ns < s->run_ns ? r->monitor.root_held_ns : 0;
 	s->nr_replaced = r->monitor.nr_replaced;
 	s->nr_lost = r->monitor.nr_lost;
 	s->shrunk = r->tree.shrunk;

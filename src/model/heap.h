@@ -300,7 +300,7 @@ struct heap {
 	uint64_t temporary;
 	uint64_t failed, zero_size, huge;
 	uint64_t untracked_frees;
-	uint64_t peak_resident_bytes;	/* as the kernel knew it when the process ended by itself; 0 = not known */
+	uint64_t peak_resident_bytes;	/* as the kernel knew it when it was last asked; 0 = not known */
 	uint64_t missed_frees;		/* blocks that were found to be free although nobody saw that: counted among the frees, too */
 	uint64_t skipped_allocs, skipped_bytes;	/* below min_size_bytes */
 

@@ -156,6 +156,20 @@ int proc_rss(pid_t pid, int *fd, uint64_t *bytes)
 	return *bytes ? 0 : -ESRCH;
 }
 
+uint64_t proc_peak_rss(pid_t pid)
+{
+	char *status = NULL, *line;
+	uint64_t kib = 0;
+
+	if (read_proc(task_proc(pid), "status", &status) < 0)
+		return 0;
+	line = strstr(status, "\nVmHWM:");
+	if (line)
+		kib = strtoull(line + 7, NULL, 10);
+	free(status);
+	return kib * 1024;
+}
+
 /* The last number of the line "NSpid:\t17\t1" of a status file. */
 static pid_t innermost_pid(const char *path)
 {

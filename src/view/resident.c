@@ -7,9 +7,7 @@
 
 void resident_text(const struct heap *h, const struct heap_resident *r, struct str *s)
 {
-	const char *when = h->end == HEAP_RUNNING ? "now" : r->at_ns >= h->taken_ns ? "at the end" : "when last seen";
-
-	str_addf(s, "%s %s", fmt_bytes(r->bytes).s, when);
+	str_addf(s, h->end == HEAP_RUNNING ? "%s now" : "%s when last seen", fmt_bytes(r->bytes).s);
 	if (r->peak_bytes == r->bytes)
 		return;
 	if (r->peak_ns == UINT64_MAX) {

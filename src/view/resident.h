@@ -8,7 +8,7 @@
 #include "src/base/str.h"
 #include "src/model/heap.h"
 
-/* "302 MiB at the end, at most 311 MiB after 650 ms (then 108 MiB live)"; trouble stays in `s`. */
+/* "302 MiB when last seen, at most 311 MiB after 650 ms (then 108 MiB live)"; trouble stays in `s`. */
 void resident_text(const struct heap *h, const struct heap_resident *r, struct str *s);
 
 /*

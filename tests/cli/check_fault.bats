@@ -325,7 +325,9 @@ confined() {
 		use-after-free access read 1 start+1 300 malloc sorts makes main guarded
 		use-after-free access write 1 start+1 300 malloc sorts makes main guarded
 		overrun access write 1 end+0 96 malloc formats makes - guarded
-		overrun access write 16 end+0 96 malloc assigns makes - x3 guarded
+		overrun access write 16 end+0 96 malloc assigns makes - guarded
+		overrun access write 16 end+16 96 malloc assigns makes - guarded
+		overrun access write 16 end+32 96 malloc assigns makes - guarded
 		overrun access write 1 end+12 100 malloc writes_on makes - x28 guarded
 		overrun access write 1 end+0 112 malloc two makes - guarded
 		overrun access write 1 end+288 112 malloc two makes - guarded

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * One error each that is made of many accesses: by many instructions of the C library in one call, by a call that calls back, by a structure that is
- * copied in pieces, by a write that begins on the block's own page and goes on to the closed one. And two that are alike but are two: from two
- * lines, and of two blocks' ends.
+ * One error each that is made of many accesses: by many instructions of the C library in one call, by a call that calls back, by a write that begins
+ * on the block's own page and goes on to the closed one. And what is alike but more than one: a structure that is copied in pieces, which nothing
+ * tells from stores of several lines, and two lines.
  */
 #include <stdlib.h>
 #include <time.h>

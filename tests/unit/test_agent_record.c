@@ -47,6 +47,18 @@ static void an_allocation_counts_everywhere(void **state)
 	assert_int_equal(block_thread(&was), 3);
 }
 
+/* Of small and of large blocks, whatever their site. */
+static void whose_a_block_is_is_known(void **state)
+{
+	(void)state;
+	for (uint32_t site = 1; site < 40; site++) {
+		record_alloc_at(c, HEAP + site * 0x1000, site % 2 ? 40 : 4000, PMM_KIND_MALLOC, site);
+		assert_true(block_get(HEAP + site * 0x1000, &was));
+		assert_int_equal(was.site, site);
+		assert_int_equal(block_thread(&was), 3);
+	}
+}
+
 static void without_a_bound_nothing_is_huge(void **state)
 {
 	(void)state;
@@ -416,6 +428,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(an_allocation_counts_everywhere),
+		TEST(whose_a_block_is_is_known),
 		TEST(without_a_bound_nothing_is_huge),
 		TEST(a_release_takes_it_back),
 		TEST(what_is_released_next_is_temporary),

@@ -166,7 +166,7 @@ static void resident_memory_is_explained(void **state)
 	     "pmm: '/bin/demo arg' exited with status 0 after 0 s\n"
 	     "pmm: peak         0 B\n"
 	     "pmm: live at end  1.00 MiB in 1 block\n"
-	     "pmm: RSS          40.0 MiB at the end, at most 60.0 MiB\n"
+	     "pmm: RSS          40.0 MiB when last seen, at most 60.0 MiB\n"
 	     "pmm:              1.00 MiB live heap, 2.00 MiB pmm's ledger, 37.0 MiB other: what the allocator keeps free, mappings, libraries, stacks\n"
 	     "pmm: calls        2 allocations of 10.0 MiB, 1 free; 0% temporary\n");
 	h->points = NULL;
