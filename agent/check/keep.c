@@ -31,7 +31,7 @@
 #define SI_TKILL	(-6)
 #define SS_AUTODISARM	(1 << 31)
 #define LOOK_CYCLES	100000u		/* some 30 us: a look takes half of one */
-#define STACK_BYTES	0x10000		/* as the assembler reads it */
+#define STACK_BYTES	0x40000		/* as the assembler reads it */
 
 extern __thread uint64_t keep_stack_top __attribute__((visibility("hidden")));
 __thread uint64_t keep_stack_top;		/* of our own stack, 0 = none */

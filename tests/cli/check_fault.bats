@@ -333,3 +333,11 @@ confined() {
 		overrun access write 1 end+288 112 malloc two makes - guarded
 	EOF
 }
+
+@test "a handler that asks for an alternate stack has room in a thread that has none" {
+	for level in light guard; do
+		told --level=$level check_fault_onstack
+		found
+		diff <(echo "handled 10") checked.out
+	done
+}
