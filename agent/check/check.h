@@ -15,6 +15,7 @@
  *	guard.c			the pool of guarded blocks
  *	budget.c		what guard pages may cost
  *	finding.c, alike.c	findings into the ledger; which accesses are one
+ *	reported.c		blocks that need no second finding
  *	ancestor.c		what a forked process can still learn from the ledgers before its own
  *	fault.c			accesses stopped by the pool, stack overflows
  *	crash.c, crash_place.c	the fault, or abort(), that ends the process
