@@ -29,7 +29,7 @@ victim_refused() {
 	[ "$output" = "pmm: 'nginx' is not a process number
 pmm: hint: 'pgrep -a nginx' lists the processes of that name with their numbers" ]
 	run within "$PMM" attach "$T"
-	[[ $output == *"hint: it is a file: 'pmm report $T' shows"* ]]
+	[[ $output == *"hint: it is a file, and this command is about a running process"* ]]
 	for bad in "-d x" "-d -1" "--expire x" "--sample=x" "--top x" "--nonsense"; do
 		# shellcheck disable=SC2086
 		run within "$PMM" attach $bad $$
