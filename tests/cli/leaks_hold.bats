@@ -164,7 +164,7 @@ threads() {
 	refused "'0xzz' is no address" "$PMM" leaks --holds 0xzz "$PID"
 	refused 'has the blocks of a process but not its memory' "$PMM" leaks --holds make_entry "$T/live.pmm"
 	refused_with 2 'needs a call site or an address' "$PMM" leaks --holds '' "$PID"
-	refused_with 2 'can be had once' "$PMM" leaks --holds make_entry --every 1s "$PID"
+	refused_with 2 'searches once' "$PMM" leaks --holds make_entry --every 1s "$PID"
 	refused 'pmm does not track it' "$PMM" leaks --holds make_entry $$
 	refused 'no live block of a call site .no_such_function' "$PMM" leaks --holds no_such_function -- true
 	finish 0
