@@ -159,6 +159,6 @@ page_table_kib() { awk '$1 == "VmPTE:" { print $2 }' "/proc/$PID/status"; }
 	kill -INT "$MONITOR"
 	ended
 	[ "$STATUS" -eq 1 ]
-	clean_of_search
+	await -p "$PID" clean_of_search	# a copy that was under way takes a moment to end
 	finish 0
 }
