@@ -10,7 +10,6 @@
 
 #include <stdint.h>
 
-#include "agent/ctx.h"
 #include "include/pmm/check.h"
 
 /* A word that is the same for findings that are one, of those alike in all but their stacks: `rest` stands for that. */

@@ -18,9 +18,9 @@ static SLOW void spoilt(struct tctx *c, const struct quarantined *q, uint64_t at
 	uint64_t end = q->address + q->size;
 	struct check_block b;
 
-	if (reported_take(q->address, q->alloc_generation == (uint16_t)K.generation ? q->alloc_tick : 0))	/* each process has its own ticks */
-		return;
 	quarantine_describe(q, &b);
+	if (reported_block(&b))
+		return;
 	finding_block(&f, &b);
 	finding_bytes(&f, at, at < q->address ? q->address : at < end ? end : pmm_tail_end(q->address, q->size));
 	finding_add(c, &f);

@@ -119,7 +119,7 @@ static SLOW void held_mismatch(struct tctx *c, const void *p, const struct held 
 static SLOW void damaged(struct tctx *c, const struct check_block *b, uint64_t at, uint64_t end, const struct check_said *said,
 			 uint32_t site)
 {
-	if (!reported_take(b->address, b->alloc_tick))
+	if (!reported_block(b))
 		finding_damaged(c, b, at, end, said->how, site);
 }
 
@@ -263,7 +263,7 @@ static SLOW void release_headless(struct tctx *c, void *p, const struct held *h,
 
 #define WIDEST	64u		/* of one instruction's accesses */
 
-/* Of one page the blocks on either side are told from each other. */
+/* Of one page: the block before it and the one behind it have keys of their own. */
 static uint64_t beside_key(uint64_t page, bool behind)
 {
 	return page + (behind ? 0 : 8);
@@ -306,7 +306,7 @@ static void release_guarded(struct tctx *c, const struct held *h, const struct c
 	b.free_site = 0;
 	if (unlikely(pair_disagrees(b.kind, b.size, guard_at(h->run)->align, said, &other)))
 		mismatch(c, &b, said, other, site);
-	told = reported_take(b.address, b.alloc_tick) || (unlikely(LOAD(K.beside)) && beside_tells(h->run, &b));
+	told = reported_block(&b) || (unlikely(LOAD(K.beside)) && beside_tells(h->run, &b));
 	(h->counted ? guarded_end : guarded_release)(c, h->run, said->how, site, told);
 }
 

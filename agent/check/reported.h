@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "agent/check/check.h"
+
 /* The ledger says where the table is. A forked child has its parent's. */
 void reported_start(void);
 
@@ -16,5 +18,11 @@ void reported_add(uint64_t block);
 
 /* Does one say so of this block, allocated at `tick` (0: not known)? Once. */
 bool reported_take(uint64_t block, uint32_t tick);
+
+/* The same of a block that is known: the ticks of another process, of before a fork, may be of another clock. */
+static inline bool reported_block(const struct check_block *b)
+{
+	return reported_take(b->address, b->parent_pid ? 0 : b->alloc_tick);
+}
 
 #endif

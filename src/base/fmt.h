@@ -40,7 +40,7 @@ struct fmt fmt_duration(uint64_t ns);
  */
 struct fmt fmt_duration_step(uint64_t ns, uint64_t step_ns);
 
-/* What somebody has chosen: "1 s", "1.5 s", "500 ms", "5m", "1h30m", "1d". */
+/* What the user gave: "1 s", "1.5 s", "500 ms", "5m", "1h30m", "1d". */
 struct fmt fmt_duration_given(uint64_t ns);
 
 /* An estimate, to two digits of one unit at most: "12 s", "50 minutes", "1 hour", "54 days". */

@@ -2,27 +2,15 @@
 /*
  * agent/ctx.c: forked children get a ledger and contexts of their own, once, or are left alone.
  */
+#include "tests/unit/child.h"
 #include "tests/unit/ctx_host.h"
-
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "agent/record.h"
 #include "agent/segment.h"
 
-#define MUST(x) do { if (!(x)) { dprintf(2, "%s:%d: not so: %s\n", __FILE__, __LINE__, #x); _exit(1); } } while (0)
-
 static void in_child(void (*f)(void))
 {
-	int status;
-	pid_t pid = fork();
-
-	if (!pid) {
-		f();
-		_exit(0);
-	}
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_int_equal(status, 0);
+	assert_int_equal(status_of_child(f), 0);
 }
 
 static struct pmm_ledger *parents;

@@ -4,12 +4,10 @@
  */
 #include "tests/unit/agent_host.h"
 
-#include "tests/unit/unit.h"
+#include "tests/unit/child.h"
 
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "agent/limit.h"
 #include "agent/segment.h"
@@ -55,20 +53,9 @@ static bool usable(const void *at)
 	return sys_readable((uintptr_t)at);
 }
 
-/* In a child: what it says with `_exit(0)' is true. A child whose test fails ends otherwise. */
-#define MUST(x) do { if (!(x)) { dprintf(2, "%s:%d: not so: %s\n", __FILE__, __LINE__, #x); _exit(1); } } while (0)
-
 static void in_child(void (*f)(void))
 {
-	int status;
-	pid_t pid = fork();
-
-	if (!pid) {
-		f();
-		_exit(0);
-	}
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_int_equal(status, 0);
+	assert_int_equal(status_of_child(f), 0);
 }
 
 /* ---- what is asked for ---------------------------------------------------------------------------------- */

@@ -13,15 +13,6 @@
 
 static pthread_barrier_t there;
 
-/* AddressSanitizer brings an allocator of its own. */
-static void needs_glibc(void)
-{
-#ifdef __SANITIZE_ADDRESS__
-	print_message("malloc is not glibc's here\n");
-	skip();
-#endif
-}
-
 static void freed_child(void)
 {
 	static const size_t size[] = { 24, 100, 2000, 20000, 120000 };

@@ -15,15 +15,6 @@
 
 static pthread_barrier_t there;
 
-/* AddressSanitizer brings an allocator of its own. */
-static void needs_glibc(void)
-{
-#ifdef __SANITIZE_ADDRESS__
-	print_message("malloc is not glibc's here\n");
-	skip();
-#endif
-}
-
 static void run(void (*child)(void))
 {
 	needs_glibc();

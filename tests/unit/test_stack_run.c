@@ -1,30 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* src/base/stack.c: where the limit on stacks is small a function has room all the same, and nothing else changes. */
-#include "tests/unit/unit.h"
+#include "tests/unit/child.h"
 
 #include <pthread.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "src/base/stack.h"
 #include "src/base/thread.h"
 
 #define MUCH	(6u << 20)
-#define MUST(x) do { if (!(x)) { dprintf(2, "%s:%d: not so: %s\n", __FILE__, __LINE__, #x); _exit(1); } } while (0)
-
-static int in_child(void (*f)(void))
-{
-	int status;
-	pid_t pid = fork();
-
-	if (!pid) {
-		f();
-		_exit(0);
-	}
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	return status;
-}
 
 static void limit_is(rlim_t bytes)
 {
@@ -133,14 +117,14 @@ static void too_much(void)
 static void a_small_limit_leaves_room(void **state)
 {
 	(void)state;
-	assert_int_equal(in_child(small_limit), 0);
-	assert_int_equal(in_child(just_too_small), 0);
+	assert_int_equal(status_of_child(small_limit), 0);
+	assert_int_equal(status_of_child(just_too_small), 0);
 }
 
 static void a_large_limit_changes_nothing(void **state)
 {
 	(void)state;
-	assert_int_equal(in_child(large_limit), 0);
+	assert_int_equal(status_of_child(large_limit), 0);
 }
 
 static void without_memory_it_runs_where_it_is(void **state)
@@ -149,7 +133,7 @@ static void without_memory_it_runs_where_it_is(void **state)
 #ifdef __SANITIZE_ADDRESS__
 	skip();			/* which needs more itself */
 #endif
-	assert_int_equal(in_child(no_memory), 0);
+	assert_int_equal(status_of_child(no_memory), 0);
 }
 
 static void its_end_is_a_wall(void **state)
@@ -158,7 +142,7 @@ static void its_end_is_a_wall(void **state)
 #ifdef __SANITIZE_ADDRESS__
 	skip();			/* which makes a report of it */
 #endif
-	assert_true(WIFSIGNALED(in_child(too_much)));
+	assert_true(WIFSIGNALED(status_of_child(too_much)));
 }
 
 int main(void)

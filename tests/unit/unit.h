@@ -17,4 +17,13 @@
 
 #define NR(array) (sizeof(array) / sizeof((array)[0]))
 
+/* AddressSanitizer brings an allocator of its own. */
+static inline void needs_glibc(void)
+{
+#ifdef __SANITIZE_ADDRESS__
+	print_message("malloc is not glibc's here\n");
+	skip();
+#endif
+}
+
 #endif
