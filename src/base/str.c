@@ -120,6 +120,13 @@ void str_fini(struct str *s)
 	*s = (struct str)STR_INIT;
 }
 
+const char *str_basename(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
 bool str_starts(const char *text, const char *part)
 {
 	return !strncmp(text, part, strlen(part));

@@ -44,6 +44,9 @@ void str_fini(struct str *s);
 
 /* Does `text` begin (end) with `part`? */
 bool str_starts(const char *text, const char *part);
+
+/* What of a path is behind its last slash. */
+const char *str_basename(const char *path);
 bool str_ends(const char *text, const char *part);
 
 #endif

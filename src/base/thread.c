@@ -3,6 +3,7 @@
 #include "src/base/thread.h"
 
 #include <signal.h>
+#include <time.h>
 
 /* The C library puts thread-local variables, of which it does not tell the size, on the stack; only what is used of it takes memory. */
 #define BESIDE_BYTES (256u << 10)
@@ -22,4 +23,12 @@ int thread_start(pthread_t *thread, size_t stack_bytes, void *(*run)(void *arg),
 	pthread_sigmask(SIG_SETMASK, &mine, NULL);
 	pthread_attr_destroy(&attr);
 	return -rc;
+}
+
+uint64_t thread_cpu_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000ull + (uint64_t)ts.tv_nsec;
 }

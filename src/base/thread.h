@@ -7,6 +7,7 @@
 
 #include <pthread.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #define THREAD_STACK_BYTES ((size_t)1 << 20)	/* where nothing else is said; whatever the limit on stacks is */
 
@@ -15,5 +16,8 @@
  * THREAD_STACK_BYTES. 0 or -errno.
  */
 int thread_start(pthread_t *thread, size_t stack_bytes, void *(*run)(void *arg), void *arg);
+
+/* CPU time of the calling thread: what something costs is not what the machine made it wait. */
+uint64_t thread_cpu_ns(void);
 
 #endif

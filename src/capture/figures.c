@@ -21,16 +21,9 @@ static size_t memory_read(void *arg, uint64_t address, void *to, size_t bytes)
 
 /* ---- whose allocator --------------------------------------------------------------------------------------- */
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 bool figures_may_be_had(const struct heap *h)
 {
-	const char *name = base_name(h->allocator.path);
+	const char *name = str_basename(h->allocator.path);
 
 	return !*name || str_starts(name, "libc.so.6") || str_starts(name, "libc-2.") || !strcmp(h->allocator.path, h->exe);
 }
@@ -43,7 +36,7 @@ static bool in_allocator(const struct scene_find *f, uint64_t address)
 
 	vec_each(&f->objects, o)
 		if (o->start <= address && address < o->end)
-			return !*path || (program ? str_starts(o->path, path) : str_starts(base_name(o->path), base_name(path)));
+			return !*path || (program ? str_starts(o->path, path) : str_starts(str_basename(o->path), str_basename(path)));
 	return false;
 }
 

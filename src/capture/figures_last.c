@@ -2,8 +2,7 @@
 /* The allocator's last figures of a process that is watched. */
 #include "src/capture/figures_last.h"
 
-#include <time.h>
-
+#include "src/base/thread.h"
 #include "src/capture/figures.h"
 #include "src/capture/ledger.h"
 
@@ -17,14 +16,6 @@
 #define MOST_FIRST_NS	1000000000u
 #define SAME_NS		20000000u	/* what the agent takes at exit() is of the end, give or take two ticks of the clock */
 #define MAX_CHUNKS	4096u		/* counted: the monitor's clock must not wait for longer than a tick */
-
-static uint64_t cpu_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000ull + (uint64_t)ts.tv_nsec;
-}
 
 /* Does it pay to ask again? */
 static bool may_know(int figures)
@@ -83,9 +74,9 @@ void figures_last_tick(struct figures_last *l, struct ledger_map *m, pid_t pid, 
 	l->next_ns = now_ns + REST_NS;
 	if (!is_worth_it(l, m, now_ns))
 		return;
-	start = cpu_ns();
+	start = thread_cpu_ns();
 	rc = ask(l, m, pid, now_ns);
-	rest = (cpu_ns() - start) * share * (now_ns - l->start_ns < EARLY_NS ? REST_EARLY : REST);
+	rest = (thread_cpu_ns() - start) * share * (now_ns - l->start_ns < EARLY_NS ? REST_EARLY : REST);
 	if (rc == HEAP_FIGURES_SHAPE)
 		rest = higher(rest, CALM_NS);		/* it will hardly be found the next time */
 	l->next_ns = may_know(rc) ? now_ns + higher(rest, REST_NS) : UINT64_MAX;

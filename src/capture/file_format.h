@@ -106,6 +106,12 @@ struct file_table {
 
 extern const struct file_table file_tables[FILE_NR_TABLES];
 
+/* Is its one row a part of struct heap itself? */
+static inline bool file_is_of_heap(const struct file_table *t)
+{
+	return t->row_bytes == sizeof(struct heap);
+}
+
 /* A frame as section FRAM holds them: each (module, pc) once. */
 struct file_frame {
 	uint64_t pc;

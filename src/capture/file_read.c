@@ -173,8 +173,7 @@ static void read_array(struct reading *r, enum file_table_number number)
 /* Parts of struct heap itself. */
 static bool has_fixed_rows(enum file_table_number number)
 {
-	return number == FILE_HEAD || number == FILE_CLASSES || number == FILE_SEARCH || number == FILE_CHECK || number == FILE_COVERAGE ||
-	       number == FILE_DEATH || number == FILE_MISSED || number == FILE_FIGURES || number == FILE_RESIDENT;
+	return file_is_of_heap(&file_tables[number]) || number == FILE_CLASSES;
 }
 
 static void read_table(struct reading *r, enum file_table_number number)
@@ -194,15 +193,6 @@ static void read_table(struct reading *r, enum file_table_number number)
 	case FILE_HEAD:
 		read_head(r);
 		break;
-	case FILE_SEARCH:
-	case FILE_CHECK:
-	case FILE_COVERAGE:
-	case FILE_DEATH:
-	case FILE_MISSED:
-	case FILE_FIGURES:
-	case FILE_RESIDENT:
-		read_columns(r, t, r->h);
-		break;
 	case FILE_CLASSES:
 		read_columns(r, t, r->h->class);
 		break;
@@ -213,7 +203,10 @@ static void read_table(struct reading *r, enum file_table_number number)
 		read_nodes(r);
 		break;
 	default:
-		read_array(r, number);
+		if (file_is_of_heap(t))
+			read_columns(r, t, r->h);
+		else
+			read_array(r, number);
 		break;
 	}
 	unpack_end(r->u);

@@ -177,8 +177,7 @@ static uint64_t memory_needed(const struct heap *h)
 	uint64_t bytes = h->nr_nodes * (sizeof(struct file_frame) + sizeof(uint32_t));
 
 	for (int i = FILE_MODULES; i < FILE_NR_TABLES; i++)
-		if (i != FILE_FRAMES && i != FILE_SEARCH && i != FILE_CHECK && i != FILE_COVERAGE && i != FILE_DEATH &&
-		    i != FILE_MISSED && i != FILE_FIGURES && i != FILE_RESIDENT)
+		if (i != FILE_FRAMES && !file_is_of_heap(&file_tables[i]))
 			bytes += table_rows(h, &file_tables[i]) * file_tables[i].row_bytes;
 	for (uint32_t i = 0; i < h->nr_modules; i++)
 		bytes += strlen(h->modules[i].path) + 1;

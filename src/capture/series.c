@@ -5,7 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+#include "src/base/thread.h"
 
 int series_init(struct series *s, uint64_t now_ns, uint64_t interval_ns)
 {
@@ -89,26 +90,17 @@ void series_add_scan(struct series *s, uint64_t now_ns, const struct ledger_top_
 		};
 }
 
-/* CPU time of this thread: what a scan costs is not what the machine made it wait. */
-static uint64_t cpu_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000ull + (uint64_t)ts.tv_nsec;
-}
-
 static void scan(struct series *s, struct ledger_map *m, uint64_t now_ns)
 {
 	struct ledger_top_site top[SERIES_TOP_SITES];
-	uint64_t start = cpu_ns();
+	uint64_t start = thread_cpu_ns();
 	int n = 0;
 
 	if (!s->top)
 		s->top = ledger_top_new(m);
 	if (s->top)
 		n = ledger_top_sites(s->top, top, SERIES_TOP_SITES);
-	series_add_scan(s, now_ns, top, n > 0 ? (unsigned)n : 0, cpu_ns() - start);
+	series_add_scan(s, now_ns, top, n > 0 ? (unsigned)n : 0, thread_cpu_ns() - start);
 }
 
 void series_take(struct series *s, struct ledger_map *m, uint64_t now_ns, uint64_t rss_bytes)

@@ -13,9 +13,9 @@
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "src/base/thread.h"
 #include "src/capture/figures.h"
 #include "src/capture/message.h"
 #include "src/target/proc.h"
@@ -211,14 +211,6 @@ bool watched_tick(struct watched *w, uint64_t now_ns)
 		w->next_peak_ns = now_ns + PEAK_LOOK_NS;
 	}
 	return true;
-}
-
-static uint64_t thread_cpu_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000ull + (uint64_t)ts.tv_nsec;
 }
 
 /*

@@ -25,13 +25,6 @@
 #define MAX_FUNCTION 70
 #define LEADS_TIMES  2	/* the peak of another process, of the program's, for that process to come first */
 
-static const char *basename_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 static void print_line(const struct frame_name *f, uint64_t bytes, uint64_t all_bytes)
 {
 	struct str s = STR_INIT;
@@ -44,12 +37,12 @@ static void print_line(const struct frame_name *f, uint64_t bytes, uint64_t all_
 	else if (f->function)
 		str_add(&s, f->function);
 	else
-		str_addf(&s, "%s+0x%llx", f->module ? basename_of(f->module) : "[unknown]",
+		str_addf(&s, "%s+0x%llx", f->module ? str_basename(f->module) : "[unknown]",
 			 (unsigned long long)f->offset);
 	if (f && f->function && f->file)
-		str_addf(&s, " (%s:%u)", basename_of(f->file), f->line);
+		str_addf(&s, " (%s:%u)", str_basename(f->file), f->line);
 	else if (f && f->function && f->module)
-		str_addf(&s, " (%s)", basename_of(f->module));
+		str_addf(&s, " (%s)", str_basename(f->module));
 	cmd_note("%s", str_error(&s) ? "WARNING: out of memory: a line is missing here" : str_text(&s));
 	str_fini(&s);
 }

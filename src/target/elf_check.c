@@ -138,13 +138,6 @@ static bool needs_sanitizer(const struct image *im, int fd)
 	return false;
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 static bool is_wrong_arch(const unsigned char *id, const Elf64_Ehdr *eh)
 {
 	return id[EI_CLASS] != ELFCLASS64 || id[EI_DATA] != ELFDATA2LSB ||
@@ -175,7 +168,7 @@ static enum elf_check_kind classify_image(struct image *im, int fd, const char *
 	if (im->ehdr.e_type == ET_EXEC)
 		return ELF_CHECK_STATIC;
 	if (!im->is_pie &&
-	    (str_starts(base_name(path), "ld-") || str_starts(base_name(path), "ld.so")))
+	    (str_starts(str_basename(path), "ld-") || str_starts(str_basename(path), "ld.so")))
 		return ELF_CHECK_OK;	/* the dynamic loader run as a program reads LD_PRELOAD */
 	return ELF_CHECK_STATIC_PIE;
 }
