@@ -104,18 +104,18 @@ void say_more(struct say *s, uint64_t now_ns, uint64_t nr)
 static void add_until(struct str *line, const struct growth *g, const struct limit *limit)
 {
 	uint64_t left_ns = growth_time_left(limit->left_bytes, g->slope);
-
-	bool far = left_ns > growth_forecast_ns(g->until_ns - g->since_ns);
+	struct fmt when;
+	bool reached;
 
 	if (left_ns == UINT64_MAX)
 		return;
-	str_add(line, far ? "; does not reach " : "; reaches ");
+	when = watch_forecast(left_ns, g->until_ns - g->since_ns, &reached);
+	str_add(line, reached ? "; reaches " : "; does not reach ");
 	if (limit->kind == LIMIT_MACHINE)
 		str_add(line, "the machine's memory of ");
 	else
 		str_addf(line, "its %s of ", limit_name(limit->kind));
-	str_addf(line, "%s %s ", fmt_bytes(limit->limit_bytes).s, far ? "within" : "in");
-	str_add(line, watch_forecast(left_ns, g->until_ns - g->since_ns).s);
+	str_addf(line, "%s %s", fmt_bytes(limit->limit_bytes).s, when.s);
 }
 
 static void add_growth(struct str *line, const struct say *s, const struct growth *g, const struct limit *limit)

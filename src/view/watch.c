@@ -30,14 +30,13 @@ struct fmt watch_pace(double pace)
 	return f;
 }
 
-struct fmt watch_forecast(uint64_t left_ns, uint64_t seen_ns)
+struct fmt watch_forecast(uint64_t left_ns, uint64_t seen_ns, bool *reached)
 {
 	uint64_t most_ns = growth_forecast_ns(seen_ns);
 	struct fmt f;
 
-	if (left_ns > most_ns)
-		return fmt_duration_rough(most_ns);
-	snprintf(f.s, sizeof(f.s), "about %.28s", fmt_duration_rough(left_ns).s);
+	*reached = left_ns <= most_ns;
+	snprintf(f.s, sizeof(f.s), "%s %.28s", *reached ? "in about" : "within", fmt_duration_rough(*reached ? left_ns : most_ns).s);
 	return f;
 }
 
@@ -168,6 +167,7 @@ static void add_growth(struct table *t, const struct watch_site *w, uint64_t lef
 	const struct growth *g = &w->growth;
 	uint64_t left_ns = growth_time_left(left_bytes, g->slope);
 	struct str d = STR_INIT;
+	bool reached;
 
 	str_addf(&d, "GROWS steadily by %s ", watch_pace(g->slope).s);
 	str_addf(&d, "(%s to ", watch_pace(g->slope_low).s);
@@ -175,9 +175,9 @@ static void add_growth(struct table *t, const struct watch_site *w, uint64_t lef
 	detail(t, &d);
 	add_evidence(t, &w->evidence);
 	if (left_bytes != UINT64_MAX && left_ns != UINT64_MAX) {
-		str_addf(&d, left_ns > growth_forecast_ns(g->until_ns - g->since_ns) ? "does not alone use up what the limit leaves within %s"
-										      : "uses up alone what the limit leaves in %s",
-			 watch_forecast(left_ns, g->until_ns - g->since_ns).s);
+		struct fmt when = watch_forecast(left_ns, g->until_ns - g->since_ns, &reached);
+
+		str_addf(&d, "%s what the limit leaves %s", reached ? "uses up alone" : "does not alone use up", when.s);
 		detail(t, &d);
 	}
 	str_fini(&d);

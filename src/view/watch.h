@@ -34,9 +34,11 @@ struct table *watch_sites(const struct heap *h, struct names *n, const struct wa
 /* "1.20 KiB/s", "3.4 KiB/h" for what is slow, with a sign. */
 struct fmt watch_pace(double bytes_per_second);
 
-/* When a steady growth seen for so long will have used up what is left: "about 50 minutes"; "2 hours" where that is later than
- * can be told from so short a time (growth_forecast_ns()): until then it will not. */
-struct fmt watch_forecast(uint64_t left_ns, uint64_t seen_ns);
+/*
+ * When a steady growth seen for so long will have used up what is left: "in about 50 minutes". Not *reached: later than can be told from so short a
+ * time (growth_forecast_ns()), so it will not "within 2 hours".
+ */
+struct fmt watch_forecast(uint64_t left_ns, uint64_t seen_ns, bool *reached);
 
 /* By a clock of this step: "10 ms to 20 ms", "640 ms to 1.28 s", "under 10 ms"; ends that are equal: "50 ms". */
 struct fmt watch_range(uint64_t from_ns, uint64_t to_ns, uint64_t tick_ns);

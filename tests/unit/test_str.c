@@ -70,6 +70,9 @@ static void beginnings_and_ends(void **state)
 {
 	(void)state;
 	assert_true(str_starts("/memfd:pmm", "/memfd:"));
+	assert_string_equal(str_basename("/usr/lib/libc.so.6"), "libc.so.6");
+	assert_string_equal(str_basename("libc.so.6"), "libc.so.6");
+	assert_string_equal(str_basename("/usr/"), "");
 	assert_true(str_starts("a", ""));
 	assert_false(str_starts("/mem", "/memfd:"));
 	assert_true(str_ends("a.pmm", ".pmm"));

@@ -33,13 +33,19 @@ static void ranges_are_short(void **state)
 static void a_forecast_does_not_reach_far(void **state)
 {
 	const uint64_t s = 1000000000, day = 86400 * s;
+	bool reached;
 
 	(void)state;
-	assert_string_equal(watch_forecast(50 * 60 * s, 30 * s).s, "about 50 minutes");
-	assert_string_equal(watch_forecast(50 * 60 * s + 1, 30 * s).s, "50 minutes");
-	assert_string_equal(watch_forecast(640 * day, 30 * s).s, "50 minutes");
-	assert_string_equal(watch_forecast(640 * day, 10 * day).s, "about 640 days");
-	assert_string_equal(watch_forecast(640 * day, 0).s, "0 s");
+	assert_string_equal(watch_forecast(50 * 60 * s, 30 * s, &reached).s, "in about 50 minutes");
+	assert_true(reached);
+	assert_string_equal(watch_forecast(50 * 60 * s + 1, 30 * s, &reached).s, "within 50 minutes");
+	assert_false(reached);
+	assert_string_equal(watch_forecast(640 * day, 30 * s, &reached).s, "within 50 minutes");
+	assert_false(reached);
+	assert_string_equal(watch_forecast(640 * day, 10 * day, &reached).s, "in about 640 days");
+	assert_true(reached);
+	assert_string_equal(watch_forecast(640 * day, 0, &reached).s, "within 0 s");
+	assert_false(reached);
 }
 
 static char *text_of(struct table *t)
