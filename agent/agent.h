@@ -10,7 +10,7 @@
  * Nouns:
  *   context   what one thread (or one level of signal handlers on it) records with; agent/ctx.h
  *   event     one allocation or release, from the hook's first look at the ledger to its last
- *   memo      the last stack walked on a context, kept to be confirmed instead of walked again; agent/unwind.c
+ *   memo      the last stack walked on a context, kept to be confirmed instead of walked again; agent/unwind/unwind.c
  *   piece     four frames at a fixed place of a stack, numbered with one look-up; agent/piece.h
  *   known     a stack that came back, kept as the list of stack slots that determine it; agent/known.h
  */
@@ -21,7 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "agent/cfi.h"
+#include "agent/unwind/cfi.h"
 #include "agent/next.h"
 #include "include/pmm/ledger.h"
 
@@ -48,7 +48,7 @@ struct agent {
 	bool no_break;			/* ... nor be asked where the program break is */
 	bool stacks_last;		/* check form: what is last of the arena is for stacks, not for blocks */
 	bool no_files;			/* ... nor a forked child make a file for its ledger */
-	bool monitored;			/* tree is a monitor's board: there is a way to it (agent/preload/channel.h) */
+	bool monitored;			/* tree is a monitor's board: there is a way to it (agent/preload/preload_channel.h) */
 	bool no_return;			/* ... nor a signal handler return */
 	bool no_guards;			/* ... nor pages of the guard pool be opened and closed: it is open */
 	uint32_t code_gen;		/* raised when code was unmapped: rules and memos are void */
@@ -96,7 +96,7 @@ struct agent {
 	uint32_t own_tick;
 	uint64_t own_clock_cycles;
 
-	/* modules, under module_lock (agent/module.c) */
+	/* modules, under module_lock (agent/unwind/module.c) */
 	uint32_t module_lock;		/* tid of the holder, 0 = free */
 	bool module_reading;		/* ... and it changes the list */
 	uint32_t nr_modules;
@@ -115,7 +115,7 @@ struct agent {
 	/* injected only */
 	struct cfi_module given;	/* of the program, where its file has no .eh_frame_hdr: made by pmm; hdr 0 = none */
 	struct cfi_module own;		/* our own code, which the program's loader does not know */
-	uint64_t borrowed;		/* return address of functions called by hooks of any signature (agent/inject/borrow.c) */
+	uint64_t borrowed;		/* return address of functions called by hooks of any signature (agent/inject/inject_borrow.c) */
 	void *private_start;		/* alive, ctx_hash, rules, modules, scratch, paths: one mapping */
 	size_t private_bytes;
 	uint32_t stale_tick;		/* the monitor's last tick, when it was first found late ... */

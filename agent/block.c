@@ -16,7 +16,7 @@
 #include "agent/block.h"
 
 #include "agent/agent.h"
-#include "agent/arena.h"
+#include "agent/agent_arena.h"
 #include "agent/block_words.h"
 #include "agent/sys.h"
 #include "agent/wait.h"

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "agent/agent.h"
-#include "agent/arena.h"
+#include "agent/agent_arena.h"
 #include "agent/block.h"
 #include "agent/sys.h"
 

@@ -5,7 +5,7 @@
  */
 #include "agent/clock.h"
 
-#include "agent/core.h"
+#include "agent/agent_core.h"
 #include "agent/ctx.h"
 
 #define GONE_TICKS	200	/* two seconds ... */

@@ -11,14 +11,14 @@
  */
 #include "agent/ctx.h"
 
-#include "agent/arena.h"
+#include "agent/agent_arena.h"
 #include "agent/clock.h"
-#include "agent/module.h"
+#include "agent/unwind/module.h"
 #include "agent/record.h"
-#include "agent/rule.h"
+#include "agent/unwind/rule.h"
 #include "agent/sample.h"
 #include "agent/segment.h"
-#include "agent/unwind.h"
+#include "agent/unwind/unwind.h"
 #include "agent/wait.h"
 
 #define ADOPT_TRIES	4

@@ -73,7 +73,7 @@ struct tctx {
 	uint64_t *countdown;		/* bytes that may be allocated before the next one */
 	uint64_t random;
 	struct tctx *nested;		/* for handlers interrupting this one */
-	uint64_t signal_stack;		/* end of its owner's alternate stack, where that is ours (agent/check/keep.c); 0 = none */
+	uint64_t signal_stack;		/* end of its owner's alternate stack, where that is ours (agent/fault/keep.c); 0 = none */
 	struct guard_stop last_stop;	/* injected form: there is no thread-local memory */
 	pmm_ref site_page[1u << SITE_PAGE_SHIFT];	/* pages of 1024 pmm_ref: record of a site below SITE_NEAR */
 	pmm_ref site_far[PMM_MAX_SITES / SITE_NEAR - 1];	/* ... of the others: pages of such pages */

@@ -12,11 +12,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "agent/core.h"
+#include "agent/agent_core.h"
 #include "agent/ctx.h"
 #include "agent/record.h"
 #include "agent/sample.h"
-#include "agent/unwind.h"
+#include "agent/unwind/unwind.h"
 
 #define SLOW __attribute__((noinline))
 

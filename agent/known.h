@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "agent/ctx.h"
-#include "agent/unwind.h"
+#include "agent/unwind/unwind.h"
 
 #define KNOWN_SLOTS	64
 #define KNOWN_GROUP	4

@@ -72,7 +72,7 @@ struct next_functions {
 	sig_handler *(*sigset)(int, sig_handler *);
 	int (*sigaltstack)(const struct sig_stack *, struct sig_stack *);
 	void *mallinfo2;
-	void *cxx[32];		/* enum in agent/preload/preload.h */
+	void *cxx[32];		/* enum in agent/preload/agent_preload.h */
 };
 
 #endif

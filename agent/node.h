@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "agent/agent.h"
-#include "agent/arena.h"
+#include "agent/agent_arena.h"
 
 #define NODE_RUN		4	/* frames that are looked up together */
 

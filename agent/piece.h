@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-#include "agent/unwind.h"
+#include "agent/unwind/unwind.h"
 
 #define PIECE_FRAMES	4
 #define PIECE_BITS	13	/* of the number of sets */

@@ -5,7 +5,7 @@
 #include "agent/record.h"
 
 #include "agent/agent.h"
-#include "agent/arena.h"
+#include "agent/agent_arena.h"
 #include "agent/block.h"
 #include "agent/block_words.h"
 #include "agent/clock.h"
@@ -14,7 +14,7 @@
 #include "agent/site.h"
 #include "agent/sys.h"
 #include "agent/total.h"
-#include "agent/unwind.h"
+#include "agent/unwind/unwind.h"
 
 static inline unsigned class_of(uint64_t size)
 {

@@ -3,11 +3,11 @@
  * The ledger as pmm.h's full form sees it, as a whole: one block, and all of them. Nothing here takes memory, so it may be called in a
  * signal handler.
  */
-#include "agent/shim.h"
+#include "agent/agent_shim.h"
 
-#include "agent/arena.h"
-#include "agent/core.h"
-#include "agent/module.h"
+#include "agent/agent_arena.h"
+#include "agent/agent_core.h"
+#include "agent/unwind/module.h"
 #include "agent/spot.h"
 #include "agent/sys.h"
 

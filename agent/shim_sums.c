@@ -2,10 +2,10 @@
 /*
  * The ledger as pmm.h's full form sees it: sums. Nothing here takes memory of the allocator's, so it may be called in a signal handler.
  */
-#include "agent/shim.h"
+#include "agent/agent_shim.h"
 
-#include "agent/arena.h"
-#include "agent/core.h"
+#include "agent/agent_arena.h"
+#include "agent/agent_core.h"
 #include "agent/spot.h"
 #include "agent/sys.h"
 #include "agent/total.h"

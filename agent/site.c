@@ -11,7 +11,7 @@
 #include "agent/site.h"
 
 #include "agent/agent.h"
-#include "agent/arena.h"
+#include "agent/agent_arena.h"
 #include "agent/ctx.h"
 #include "agent/node.h"
 #include "agent/sys.h"

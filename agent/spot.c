@@ -8,7 +8,7 @@
 #include "agent/spot.h"
 
 #include "agent/agent.h"
-#include "agent/arena.h"
+#include "agent/agent_arena.h"
 #include "agent/node.h"
 #include "agent/site.h"
 

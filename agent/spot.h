@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#include "agent/arena.h"
+#include "agent/agent_arena.h"
 #include "agent/ctx.h"
 #include "agent/sys.h"
 

@@ -24,7 +24,7 @@
 #include "agent/total.h"
 
 #include "agent/agent.h"
-#include "agent/arena.h"
+#include "agent/agent_arena.h"
 #include "agent/clock.h"
 #include "agent/ctx.h"
 #include "agent/sys.h"

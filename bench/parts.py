@@ -241,7 +241,7 @@ class Report:
 
 
 class Unwind:
-    """The agent's unwinder by itself (bench/unwind.c)."""
+    """The agent's unwinder by itself (bench/bench_unwind.c)."""
     name = "unwind"
 
     def __init__(self, bench):
@@ -259,5 +259,5 @@ class Unwind:
         return {"output": self.said}
 
     def tables(self):
-        yield "Unwinder, last round (bench/unwind.c)"
+        yield "Unwinder, last round (bench/bench_unwind.c)"
         yield "".join(self.said[-1:]).rstrip()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The part "shim": what pmm.h costs a malloc+free pair, in each form, beside the same program without it (shim.c)."""
+"""The part "shim": what pmm.h costs a malloc+free pair, in each form, beside the same program without it (bench_shim.c)."""
 
 import subprocess
 

@@ -13,13 +13,13 @@
 
 #include <errno.h>
 
-#include "agent/core.h"
+#include "agent/agent_core.h"
 #include "agent/ctx.h"
 #include "agent/hook.h"
 #include "agent/record.h"
-#include "agent/shim.h"
+#include "agent/agent_shim.h"
 #include "agent/spot.h"
-#include "agent/unwind.h"
+#include "agent/unwind/unwind.h"
 #pragma GCC visibility push(default)
 #include "include/pmm.h"
 #pragma GCC visibility pop

@@ -9,14 +9,14 @@
 #include <time.h>
 
 #include "agent/clock.h"
-#include "agent/core.h"
+#include "agent/agent_core.h"
 #include "agent/ctx.h"
 #include "agent/env.h"
-#include "agent/module.h"
+#include "agent/unwind/module.h"
 #include "agent/segment.h"
-#include "agent/shim.h"
+#include "agent/agent_shim.h"
 #include "agent/sys.h"
-#include "agent/unwind.h"
+#include "agent/unwind/unwind.h"
 
 extern char **environ;
 extern char __libc_single_threaded __attribute__((weak));

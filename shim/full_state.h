@@ -5,7 +5,7 @@
 #ifndef SHIM_FULL_STATE_H
 #define SHIM_FULL_STATE_H
 
-#include "shim.h"
+#include "shim_parts.h"
 
 #include "shim/full.h"
 #include "include/pmm/ledger.h"

@@ -23,7 +23,7 @@
 static struct state_of_all S;
 #include "lock.c"
 #include "text.c"
-#include "guard.c"
+#include "shim_guard.c"
 #include "admit.c"
 #include "full_table.c"
 #include "full_memory.c"
@@ -36,6 +36,6 @@ static struct state_of_all S;
 #include "full_pool.c"
 #include "row.c"
 #include "full_report.c"
-#include "report.c"
+#include "shim_report.c"
 #include "full_mark.c"
 #include "misc.c"

@@ -26,7 +26,7 @@
 static struct state_of_all S;
 #include "lock.c"
 #include "text.c"
-#include "guard.c"
+#include "shim_guard.c"
 #include "admit.c"
 #include "static_table.c"
 #include "static_guard.c"
@@ -36,6 +36,6 @@ static struct state_of_all S;
 #include "static_pool.c"
 #include "row.c"
 #include "static_report.c"
-#include "report.c"
+#include "shim_report.c"
 #include "static_mark.c"
 #include "misc.c"

@@ -4,8 +4,8 @@
  */
 #include "agent/check/ease.h"
 
-#include "agent/arena.h"
-#include "agent/check/guard.h"
+#include "agent/agent_arena.h"
+#include "agent/guard/guard.h"
 
 #define MANY		1000u		/* accesses stopped one by one: some 20 ms of processor time */
 #define WHILE_CYCLES	30000000u	/* some 10 ms, so that the same page costs no more than a hundred stops a second */

@@ -6,7 +6,7 @@
  *
  * The real function looks at its return address to know who loads, so it is jumped to.
  */
-#include "agent/preload/preload.h"
+#include "agent/preload/agent_preload.h"
 
 __attribute__((used)) static void *dlopen_next(void)
 {

@@ -3,10 +3,10 @@
  * mprotect() on the program's own blocks: write barriers, guard pages of stacks. What is protected when a block is released must not be so
  * for the next one.
  */
-#include "agent/check/guard.h"
+#include "agent/guard/guard.h"
 #include "agent/check/ways.h"
 #include "agent/preload/link.h"
-#include "agent/preload/preload.h"
+#include "agent/preload/agent_preload.h"
 
 typedef int protect_function(void *at, size_t bytes, int prot);
 typedef int protect_with_key(void *at, size_t bytes, int prot, int key);

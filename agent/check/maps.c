@@ -2,7 +2,7 @@
 /* The process's mappings, out of /proc/thread-self/maps: no memory but the stack, and not much of that. */
 #include "agent/check/maps.h"
 
-#include "agent/arena.h"
+#include "agent/agent_arena.h"
 #include "agent/check/ways.h"
 
 #define LINE_BYTES	(80u + PMM_DEATH_TEXT)

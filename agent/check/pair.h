@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "agent/check/check.h"
+#include "agent/check/agent_check.h"
 
 /*
  * Is something said at the release of a block (enum pmm_kind, PMM_KIND_NONE = not known; align 0 = not known) not so? Then *other is the

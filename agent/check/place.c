@@ -6,7 +6,7 @@
 
 #include "agent/check/chunk.h"
 #include "agent/check/maps.h"
-#include "agent/module.h"
+#include "agent/unwind/module.h"
 
 enum pmm_finding_place place_of(uint64_t address, uint64_t sp)
 {

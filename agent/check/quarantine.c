@@ -11,7 +11,7 @@
  */
 #include "agent/check/quarantine.h"
 
-#include "agent/check/own.h"
+#include "agent/guard/own.h"
 
 #define MIN_ENTRIES	1024ull
 #define MAX_ENTRIES	(1ull << 18)

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "agent/agent.h"
-#include "agent/check/check.h"
+#include "agent/check/agent_check.h"
 #include "agent/sys.h"
 
 /* Private memory for it. False: there is none, nothing is kept. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The quick look at a pointer that a function is about to access, in the entry of its hook: no calls, no frame, and no more memory than is
- * accessed anyway. It lets pass what is surely right; for all else there is agent/check/bounds.h.
+ * accessed anyway. It lets pass what is surely right; for all else there is agent/strings/bounds.h.
  *
  * All bytes of canary and of poison have their highest bit set, and behind each block there are sixteen at least, aligned. So a
  * range leaves no block, and lies in no released one, unless some sixteen aligned bytes that it touches are all like that, or its
@@ -10,7 +10,7 @@
 #ifndef AGENT_CHECK_QUICK_H
 #define AGENT_CHECK_QUICK_H
 
-#include "agent/check/bounds.h"
+#include "agent/strings/bounds.h"
 #include "arch/x86_64/agent_lanes.h"
 
 #define QUICK_BYTES	256u		/* more are not gone through */

@@ -7,7 +7,7 @@
  */
 #include "agent/check/recycle.h"
 
-#include "agent/check/own.h"
+#include "agent/guard/own.h"
 #include "agent/sys.h"
 
 #define LISTS	64u

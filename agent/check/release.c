@@ -7,10 +7,10 @@
  */
 #include "agent/check/ways.h"
 
-#include "agent/check/area.h"
-#include "agent/check/bounds.h"
+#include "agent/guard/area.h"
+#include "agent/strings/bounds.h"
 #include "agent/check/canary_quick.h"
-#include "agent/check/guard.h"
+#include "agent/guard/guard.h"
 #include "agent/check/pair.h"
 #include "agent/check/quarantine.h"
 #include "agent/check/reported.h"

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "agent/check/check.h"
+#include "agent/check/agent_check.h"
 
 /* The ledger says where the table is. A forked child has its parent's. */
 void reported_start(void);

@@ -3,7 +3,7 @@
  * realloc: as a rule a new block and a release of the old one, so that what is done with the old one afterwards is found. Large blocks go on
  * where the real allocator puts them.
  */
-#include "agent/check/check.h"
+#include "agent/check/agent_check.h"
 
 #include "agent/check/canary_quick.h"
 #include "agent/check/quarantine.h"

@@ -5,7 +5,7 @@
 #include "agent/check/ways.h"
 
 #include "agent/check/canary.h"
-#include "agent/check/guard.h"
+#include "agent/guard/guard.h"
 #include "agent/check/quarantine.h"
 
 #define REACH_BYTES	(1u << 20)	/* how far below a stray pointer its block may begin */

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the files that make up agent/check/check.h share: the options, ways to get memory, what a release has in hand.
+ * What the files that make up agent/check/agent_check.h share: the options, ways to get memory, what a release has in hand.
  */
 #ifndef AGENT_CHECK_WAYS_H
 #define AGENT_CHECK_WAYS_H
 
 #include "agent/block.h"
-#include "agent/check/ancestor.h"
-#include "agent/check/check.h"
-#include "agent/check/finding.h"
-#include "agent/check/guarded.h"
-#include "agent/core.h"
+#include "agent/guard/ancestor.h"
+#include "agent/check/agent_check.h"
+#include "agent/guard/finding.h"
+#include "agent/guard/guarded.h"
+#include "agent/agent_core.h"
 #include "agent/hook.h"
 
 struct checker {

@@ -5,7 +5,7 @@
 #ifndef AGENT_INJECT_ANY_H
 #define AGENT_INJECT_ANY_H
 
-#include "agent/unwind.h"
+#include "agent/unwind/unwind.h"
 #include "arch/x86_64/inject_arch.h"
 #include "include/pmm/inject.h"
 

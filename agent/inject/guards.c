@@ -4,10 +4,10 @@
  */
 #include "agent/inject/guards.h"
 
-#include "agent/check/area.h"
-#include "agent/check/budget.h"
-#include "agent/check/finding.h"
-#include "agent/check/guarded.h"
+#include "agent/guard/area.h"
+#include "agent/guard/budget.h"
+#include "agent/guard/finding.h"
+#include "agent/guard/guarded.h"
 
 #define MOST_BYTES	(64u << 10)	/* memory that is released when we sleep stays with us */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Guarded blocks in a process that runs already: some of the sampled ones lie in the guard pool (agent/check/guard.h).
+ * Guarded blocks in a process that runs already: some of the sampled ones lie in the guard pool (agent/guard/guard.h).
  *
  * The pool outlives the watching: what it gave out is released whenever the program likes. So a pointer into it is known in every state
  * of the agent, by two words of private memory; and when watching ends all its pages are opened, after which nothing is needed of us but to
@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "agent/inject/inject.h"
+#include "agent/inject/agent_inject.h"
 
 /* Reserve the pool, if guards are asked for. In inject_start(). */
 void guards_start(struct pmm_inject_args *args);

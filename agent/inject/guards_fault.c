@@ -12,8 +12,8 @@
  * The program's sigaction() is hooked; it sets and sees its own action. Ways into the kernel past it are noticed when the next block is
  * about to be guarded: then no more are, and all pages are opened.
  */
-#include "agent/check/access.h"
-#include "agent/check/guarded.h"
+#include "agent/guard/guard_access.h"
+#include "agent/guard/guarded.h"
 #include "agent/inject/guards.h"
 #include "agent/sys.h"
 #include "arch/x86_64/agent_signal.h"

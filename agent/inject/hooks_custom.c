@@ -8,11 +8,11 @@
  * that call each other the outermost counts. A function that only hands on what malloc gave is noticed by the address: its block
  * is not recorded twice.
  *
- * Exceptions may leave them (agent/inject/borrow.c), where there is a frame to be borrowed; where there is none, operators new are
+ * Exceptions may leave them (agent/inject/inject_borrow.c), where there is a frame to be borrowed; where there is none, operators new are
  * not recorded, and a function that the user named ends the program when it throws.
  */
 #include "agent/inject/any.h"
-#include "agent/inject/inject.h"
+#include "agent/inject/agent_inject.h"
 
 /* From the beginning of a call to its end. */
 struct custom {

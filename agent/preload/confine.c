@@ -8,12 +8,12 @@
  */
 #include "agent/preload/confine.h"
 
-#include "agent/core.h"
+#include "agent/agent_core.h"
 #include "agent/ctx.h"
 #include "agent/env.h"
 #include "agent/preload/keeper.h"
 #include "agent/preload/leave.h"
-#include "agent/stack.h"
+#include "agent/agent_stack.h"
 #include "agent/sys.h"
 #include "include/pmm/bpf.h"
 #include "include/pmm/channel.h"

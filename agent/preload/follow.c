@@ -6,7 +6,7 @@
 
 #include "agent/agent.h"
 #include "agent/env.h"
-#include "agent/preload/channel.h"
+#include "agent/preload/preload_channel.h"
 #include "agent/preload/exec_look.h"
 #include "agent/preload/link.h"
 #include "agent/sys.h"

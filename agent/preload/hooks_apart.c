@@ -15,7 +15,7 @@
 
 #include "agent/env.h"
 #include "agent/preload/link.h"
-#include "agent/preload/preload.h"
+#include "agent/preload/agent_preload.h"
 
 #define DEEPBIND	8
 #define MOST_LOADING	8	/* threads between dlopen() and dlsym() at the same time; more leave blocks unseen */

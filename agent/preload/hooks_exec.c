@@ -13,7 +13,7 @@
 #include "agent/preload/follow.h"
 #include "agent/preload/inherit.h"
 #include "agent/preload/link.h"
-#include "agent/preload/preload.h"
+#include "agent/preload/agent_preload.h"
 
 /* Memory for a new environment is the stack's: a child made by vfork may not allocate. */
 #pragma GCC diagnostic ignored "-Walloca"

@@ -12,9 +12,9 @@
  * 2024 (leave_in_turn). For those that the C library sends there itself, when main returns, our handler is registered twice, and again before it asks:
  * whoever comes to the end of the list finds it there. The first that does ends the process, as without us; the others wait.
  */
-#include "agent/module.h"
+#include "agent/unwind/module.h"
 #include "agent/preload/leave.h"
-#include "agent/preload/preload.h"
+#include "agent/preload/agent_preload.h"
 
 enum { EXIT, EXIT_AT_ONCE, EXIT_AT_ONCE_C, EXIT_QUICK };	/* as numbers below */
 

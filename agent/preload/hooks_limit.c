@@ -6,7 +6,7 @@
  * memory. So that a limit means to the program what it means without pmm, what the program sets is raised by their size, and what it reads is
  * lowered again.
  */
-#include "agent/preload/preload.h"
+#include "agent/preload/agent_preload.h"
 #include "agent/limit.h"
 
 #define RLIMIT_DATA	2

@@ -17,7 +17,7 @@
 #include "agent/preload/keeper.h"
 #include "agent/preload/leave.h"
 #include "agent/preload/link.h"
-#include "agent/preload/preload.h"
+#include "agent/preload/agent_preload.h"
 
 #define BUS_MCEERR_AO	5		/* "action optional" */
 #define AT_MINSIGSTKSZ	51		/* what the frame takes on this machine */

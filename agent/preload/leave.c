@@ -12,7 +12,7 @@
 
 #include "agent/clock.h"
 #include "agent/ctx.h"
-#include "agent/preload/channel.h"
+#include "agent/preload/preload_channel.h"
 #include "agent/sys.h"
 
 #define FUTEX_WAIT	0

@@ -3,10 +3,10 @@
  * The program's beginning and end, where the agent was loaded by the program's own loader.
  */
 #include "agent/env.h"
-#include "agent/module.h"
+#include "agent/unwind/module.h"
 #include "agent/preload/follow.h"
 #include "agent/preload/leave.h"
-#include "agent/preload/preload.h"
+#include "agent/preload/agent_preload.h"
 #include "agent/segment.h"
 
 __thread uint64_t hook_countdown;

@@ -2,7 +2,7 @@
 /*
  * Finding the real allocator: the next definition of each function after ours, once.
  */
-#include "agent/preload/preload.h"
+#include "agent/preload/agent_preload.h"
 #include "agent/preload/link.h"
 
 enum cxx_form cxx_form __attribute__((visibility("hidden")));

@@ -8,7 +8,7 @@
  * returned. Arguments on the stack are therefore only right when BEGIN returns 0.
  *
  * The function is made to return to arch_borrow.code, an indirect jump or call through a register that a frame there has saved, and the
- * register leads to us: agent/inject/borrow.c says why. This frame is arch_borrow.room bytes larger than struct arch_call, and its
+ * register leads to us: agent/inject/inject_borrow.c says why. This frame is arch_borrow.room bytes larger than struct arch_call, and its
  * saved registers have the places that arch_borrow.slot says.
  */
 #ifndef ARCH_INJECT_ARCH_H

@@ -183,7 +183,7 @@ struct pmm_patch {
 
 /*
  * In private memory. The agent writes to it in inject_start() and inject_leave(), pmm at other times; in between it is read-only for the program.
- * Whoever reads it from outside believes no word of it (src/inject/attached.c).
+ * Whoever reads it from outside believes no word of it (src/entries/attached.c).
  */
 struct pmm_attach {
 	uint64_t magic;			/* PMM_ATTACH_MAGIC, written last */

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "src/analyze/names.h"
+#include "src/names/names.h"
 #include "src/base/fmt.h"
 #include "src/model/heap.h"
 

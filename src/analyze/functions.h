@@ -7,7 +7,7 @@
 #ifndef ANALYZE_FUNCTIONS_H
 #define ANALYZE_FUNCTIONS_H
 
-#include "src/analyze/names.h"
+#include "src/names/names.h"
 #include "src/analyze/rank.h"
 
 struct function_sum {

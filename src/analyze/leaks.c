@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "src/analyze/suppress.h"
+#include "src/analyze/suppress/suppress.h"
 #include "src/base/hash.h"
 
 /* ---- one entry ---- */

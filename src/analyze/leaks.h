@@ -18,8 +18,8 @@
 
 #include "src/analyze/evidence.h"
 #include "src/analyze/growing.h"
-#include "src/analyze/hold_first.h"
-#include "src/analyze/reach.h"
+#include "src/analyze/reach/hold_first.h"
+#include "src/analyze/reach/reach.h"
 #include "src/base/vec.h"
 #include "src/model/heap.h"
 

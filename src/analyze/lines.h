@@ -7,7 +7,7 @@
 #ifndef ANALYZE_LINES_H
 #define ANALYZE_LINES_H
 
-#include "src/analyze/names.h"
+#include "src/names/names.h"
 #include "src/analyze/rank.h"
 
 #define LINES_MAX 100

@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "src/analyze/names.h"
+#include "src/names/names.h"
 #include "src/base/vec.h"
 
 struct child {

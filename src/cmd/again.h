@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "src/base/stop.h"
+#include "src/base/cancel.h"
 
 struct again {
 	uint64_t every_ns;		/* 0 = once */

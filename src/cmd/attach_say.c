@@ -7,7 +7,7 @@
 #include "src/base/utf8.h"
 #include "src/base/wrap.h"
 #include "src/cmd/attach_json.h"
-#include "src/view/plain.h"
+#include "src/render/plain.h"
 #include "src/view/report_part.h"
 
 static const char *plural(uint64_t n)

@@ -10,8 +10,8 @@
 
 #include "src/analyze/expiry.h"
 #include "src/analyze/growth.h"
-#include "src/capture/attach.h"
-#include "src/target/limits.h"
+#include "src/track/track_attach.h"
+#include "src/proc/limits.h"
 #include "src/view/watch.h"
 
 struct say {

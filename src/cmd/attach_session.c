@@ -15,7 +15,7 @@
 #include "src/cmd/attach_voice.h"
 #include "src/cmd/cmd.h"
 #include "src/cmd/naming.h"
-#include "src/target/task.h"
+#include "src/proc/task.h"
 
 #define SECOND_NS	1000000000ull
 #define LOOK_SHARE	50		/* a look's cost : pause until the next */

@@ -8,7 +8,7 @@
 #include "src/analyze/expiry.h"
 #include "src/analyze/growing.h"
 #include "src/base/str.h"
-#include "src/capture/attach.h"
+#include "src/track/track_attach.h"
 #include "src/cmd/attach_say.h"
 #include "src/cmd/check_report.h"
 #include "src/cmd/run_check.h"

@@ -20,12 +20,12 @@
 #include <unistd.h>
 
 #include "src/analyze/findings_join.h"
-#include "src/capture/capture.h"
+#include "src/store/capture.h"
 #include "src/cmd/check_report.h"
 #include "src/cmd/cmd.h"
-#include "src/cmd/run.h"
+#include "src/cmd/cmd_run.h"
 #include "src/cmd/run_check.h"
-#include "src/target/tracer.h"
+#include "src/ptrace/tracer.h"
 
 #define TIMES_LONGER	10u		/* than the others a run may take that may lack alignment */
 #define LEAST_BOUND_NS	10000000000ull

@@ -5,8 +5,8 @@
 #include <errno.h>
 
 #include "include/pmm/check.h"
-#include "src/capture/ledger.h"
-#include "src/capture/sweep.h"
+#include "src/ledger/ledger_heap.h"
+#include "src/ledger/sweep.h"
 #include "src/cmd/again.h"
 #include "src/cmd/cmd.h"
 

@@ -8,7 +8,7 @@
 
 #include "src/cmd/naming.h"
 #include "src/cmd/terminal.h"
-#include "src/target/access.h"
+#include "src/proc/access.h"
 
 static struct symbolizer *symbols(const struct heap *h, const struct check_report_options *o)
 {

@@ -12,7 +12,7 @@
 #include "src/base/err.h"
 #include "src/cmd/opt.h"
 #include "src/model/heap.h"
-#include "src/view/check.h"
+#include "src/view/check/check_view.h"
 
 struct check_report_options {
 	struct check_view_options view;

@@ -18,11 +18,11 @@
 #include "src/base/fmt.h"
 #include "src/base/str.h"
 #include "src/base/vec.h"
-#include "src/capture/child.h"
-#include "src/capture/valgrind.h"
+#include "src/track/child.h"
+#include "src/store/valgrind.h"
 #include "src/cmd/cmd.h"
-#include "src/target/elf_check.h"
-#include "src/target/task.h"
+#include "src/proc/elf_check.h"
+#include "src/proc/task.h"
 
 #define LOOK_MS		100
 #define MAX_PROCESSES	4096

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* pmm doctor, attaching: the injected agent and a trial attach to a child of our own. */
-#include "src/cmd/doctor.h"
+#include "src/cmd/cmd_doctor.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "src/base/fmt.h"
-#include "src/capture/attach.h"
-#include "src/capture/preload.h"
+#include "src/track/track_attach.h"
+#include "src/ledger/preload.h"
 
 #define TRIAL_NS	100000000ull
 #define SLEEP_NS	1000000

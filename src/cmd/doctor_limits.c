@@ -6,10 +6,10 @@
 #include <unistd.h>
 
 #include "src/base/fmt.h"
-#include "src/capture/ledger_tree.h"
-#include "src/capture/watched.h"
-#include "src/cmd/doctor.h"
-#include "src/target/limits.h"
+#include "src/ledger/ledger_tree.h"
+#include "src/track/watched.h"
+#include "src/cmd/cmd_doctor.h"
+#include "src/proc/limits.h"
 
 /* First line of a file into `line`; false when there is none. */
 static bool first_line(const char *path, char *line, size_t size)

@@ -10,9 +10,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "src/capture/capture.h"
-#include "src/capture/preload.h"
-#include "src/cmd/doctor.h"
+#include "src/store/capture.h"
+#include "src/ledger/preload.h"
+#include "src/cmd/cmd_doctor.h"
 #include "src/symbol/symbol.h"
 
 #define TRIAL_WAIT_MS 5000

@@ -8,10 +8,10 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-#include "src/analyze/reach.h"
+#include "src/analyze/reach/reach.h"
 #include "src/base/err.h"
-#include "src/capture/scene.h"
-#include "src/view/hold.h"
+#include "src/roots/roots.h"
+#include "src/view/hold_view.h"
 
 struct leaks_job;
 

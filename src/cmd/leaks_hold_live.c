@@ -6,8 +6,8 @@
 #include "src/cmd/again.h"
 #include "src/cmd/leaks_hold.h"
 #include "src/cmd/leaks_live.h"
-#include "src/target/snapshot.h"
-#include "src/target/watchdog.h"
+#include "src/ptrace/snapshot.h"
+#include "src/ptrace/watchdog.h"
 
 static uint64_t now_ns(void)
 {

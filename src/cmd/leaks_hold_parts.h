@@ -5,8 +5,8 @@
 #ifndef CMD_LEAKS_HOLD_PARTS_H
 #define CMD_LEAKS_HOLD_PARTS_H
 
-#include "src/analyze/hold.h"
-#include "src/analyze/names.h"
+#include "src/analyze/reach/hold.h"
+#include "src/names/names.h"
 #include "src/cmd/leaks_hold.h"
 #include "src/symbol/variables.h"
 

@@ -7,7 +7,7 @@
 
 #include "src/base/str.h"
 #include "src/cmd/leaks_hold_parts.h"
-#include "src/target/snapshot.h"
+#include "src/ptrace/snapshot.h"
 
 #define DTV_AT	8		/* in a thread's record (glibc) */
 

@@ -9,8 +9,8 @@
 #include "src/cmd/again.h"
 #include "src/cmd/cmd.h"
 #include "src/cmd/naming.h"
-#include "src/target/snapshot.h"
-#include "src/target/watchdog.h"
+#include "src/ptrace/snapshot.h"
+#include "src/ptrace/watchdog.h"
 
 /* One search, and what is kept between searches. */
 struct looking {

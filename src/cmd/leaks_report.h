@@ -10,10 +10,10 @@
 #include <stdio.h>
 
 #include "src/analyze/leaks.h"
-#include "src/analyze/suppress.h"
+#include "src/analyze/suppress/suppress.h"
 #include "src/base/err.h"
 #include "src/cmd/opt.h"
-#include "src/view/leaks.h"
+#include "src/view/leaks_view.h"
 
 enum leaks_format { LEAKS_TEXT, LEAKS_JSON, LEAKS_VALGRIND_XML, LEAKS_GEN_VALGRIND, LEAKS_GEN_LSAN };
 

@@ -11,7 +11,7 @@
 
 #include "src/analyze/leaks.h"
 #include "src/base/err.h"
-#include "src/capture/scene.h"
+#include "src/roots/roots.h"
 
 struct leaks_search_options {
 	struct reach_options reach;	/* want_parents is set here */

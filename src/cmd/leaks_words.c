@@ -9,7 +9,7 @@
 
 #include "src/cmd/cmd.h"
 #include "src/cmd/leaks_report.h"
-#include "src/cmd/words.h"
+#include "src/cmd/opt_words.h"
 
 #define MAX_LOW_BITS	12
 #define ADDRESS_BITS	0x00007ffffffff000ull	/* without one of these nothing would be found */

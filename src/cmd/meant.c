@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 #include "src/base/fmt.h"
-#include "src/capture/capture.h"
-#include "src/target/elf_check.h"
-#include "src/target/proc.h"
+#include "src/track/source.h"
+#include "src/proc/elf_check.h"
+#include "src/proc/proc.h"
 
 const struct cmd *meant_command(const char *word)
 {

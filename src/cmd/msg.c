@@ -10,7 +10,7 @@
 #include "src/base/wrap.h"
 #include "src/cmd/cmd.h"
 #include "src/cmd/terminal.h"
-#include "src/view/doc.h"
+#include "src/document/doc.h"
 
 #define PREFIX	"pmm: "
 

@@ -10,8 +10,8 @@
 
 #include "src/base/fmt.h"
 #include "src/cmd/cmd.h"
-#include "src/target/limits.h"
-#include "src/target/task.h"
+#include "src/proc/limits.h"
+#include "src/proc/task.h"
 
 unsigned naming_resolve(void *sym, const struct heap *h, uint32_t node, struct frame_name *out,
 			unsigned max)

@@ -7,7 +7,7 @@
 
 #include <sys/types.h>
 
-#include "src/analyze/names.h"
+#include "src/names/names.h"
 #include "src/symbol/symbol.h"
 
 /*

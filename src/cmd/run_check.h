@@ -15,7 +15,7 @@
 #include "src/analyze/findings_tree.h"
 #include "src/base/err.h"
 #include "src/base/vec.h"
-#include "src/capture/sweeper.h"
+#include "src/ledger/sweeper.h"
 #include "src/model/heap.h"
 
 struct check_report_options;

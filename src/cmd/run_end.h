@@ -5,7 +5,7 @@
 #ifndef CMD_RUN_END_H
 #define CMD_RUN_END_H
 
-#include "src/capture/child.h"
+#include "src/track/child.h"
 
 /*
  * From here on SIGINT, SIGQUIT, SIGTERM and SIGHUP end us at once, unless they were ignored when we were started: with the program's exit code, or

@@ -10,12 +10,12 @@
 #include "include/pmm/ledger.h"
 #include "src/base/fmt.h"
 #include "src/base/str.h"
-#include "src/capture/scene.h"
+#include "src/roots/roots.h"
 #include "src/cmd/cmd.h"
 #include "src/cmd/leaks_live.h"
 #include "src/cmd/leaks_report.h"
 #include "src/cmd/untracked.h"
-#include "src/target/tracer.h"
+#include "src/ptrace/tracer.h"
 
 int run_leaks_init(struct run_leaks *r, const struct opt_list *files, bool no_default, struct err *e)
 {

@@ -12,7 +12,7 @@
 #include "src/analyze/coverage.h"
 #include "src/analyze/leaks_tree.h"
 #include "src/base/vec.h"
-#include "src/capture/leaving.h"
+#include "src/track/leaving.h"
 #include "src/cmd/leaks_search.h"
 #include "src/model/heap.h"
 

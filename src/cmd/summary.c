@@ -14,7 +14,7 @@
 #include "src/base/utf8.h"
 #include "src/cmd/cmd.h"
 #include "src/cmd/naming.h"
-#include "src/view/coverage.h"
+#include "src/view/coverage_view.h"
 #include "src/view/lost.h"
 #include "src/view/report_part.h"
 #include "src/view/resident.h"

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "src/base/fmt.h"
-#include "src/view/doc.h"
+#include "src/document/doc.h"
 
 #define DEFAULT_WIDTH 110	/* of a terminal that does not say */
 #define MIN_WIDTH 40

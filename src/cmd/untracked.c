@@ -3,8 +3,8 @@
 #include "src/cmd/untracked.h"
 
 #include "include/pmm/ledger.h"
-#include "src/capture/monitor.h"
-#include "src/target/proc.h"
+#include "src/track/monitor.h"
+#include "src/proc/proc.h"
 
 const char *untracked_why(const struct heap *h)
 {

@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 #include "arch/x86_64/remote_arch.h"
-#include "src/inject/attached.h"
-#include "src/inject/inject.h"
+#include "src/entries/attached.h"
+#include "src/inject/injection.h"
 #include "src/inject/inside.h"
 #include "src/inject/leftover.h"
 #include "src/inject/memfile.h"

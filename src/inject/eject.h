@@ -10,8 +10,8 @@
 #include <sys/types.h>
 
 #include "src/base/err.h"
-#include "src/inject/attached.h"
-#include "src/target/remote.h"
+#include "src/entries/attached.h"
+#include "src/ptrace/remote.h"
 
 /*
  * inject_detach() of what is written down only, without asking stop_allowed(). *pause_ns becomes the longest stop if that is longer. `of`: nothing where a monitor other than that watches the process,

@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#include "src/target/proc.h"
+#include "src/proc/proc.h"
 
 #define GAP_REACH (1ull << 31)	/* of a 32-bit displacement */
 

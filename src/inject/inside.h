@@ -8,9 +8,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "src/inject/attached.h"
-#include "src/target/proc.h"
-#include "src/target/stop.h"
+#include "src/entries/attached.h"
+#include "src/proc/proc.h"
+#include "src/ptrace/stop.h"
 
 /*
  * Call `seen(arg, rip, rsp)` for every place that thread `t` stands at or will come back to from a signal handler, until it says true.

@@ -19,10 +19,10 @@
 
 #include "include/pmm/ledger.h"
 #include "src/base/vec.h"
-#include "src/inject/attached.h"
+#include "src/entries/attached.h"
 #include "src/inject/memfile.h"
-#include "src/target/proc.h"
-#include "src/target/task.h"
+#include "src/proc/proc.h"
+#include "src/proc/task.h"
 
 #define LINK		"/memfd:" PMM_MEMFD_NAME
 #define LINK_BYTES	64

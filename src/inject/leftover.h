@@ -8,7 +8,7 @@
 #include <sys/types.h>
 
 #include "src/base/err.h"
-#include "src/target/remote.h"
+#include "src/ptrace/remote.h"
 
 /*
  * Close and unmap what belongs to no agent. Waits until no thread is at work in it. stop_allowed() was asked before. Number of things

@@ -12,7 +12,7 @@
 
 #include "include/pmm/ledger.h"
 #include "src/base/io.h"
-#include "src/target/task.h"
+#include "src/proc/task.h"
 
 #define MAX_BYTES (4ull << 20)
 

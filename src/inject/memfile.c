@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "src/base/str.h"
-#include "src/target/stop.h"
-#include "src/target/task.h"
+#include "src/ptrace/stop.h"
+#include "src/proc/task.h"
 
 #ifndef PIDFD_THREAD
 #define PIDFD_THREAD	O_EXCL

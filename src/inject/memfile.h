@@ -13,8 +13,8 @@
 
 #include "include/pmm/inject.h"
 #include "src/base/err.h"
-#include "src/target/proc.h"
-#include "src/target/remote.h"
+#include "src/proc/proc.h"
+#include "src/ptrace/remote.h"
 
 /*
  * Have process `pid` make an empty one of a name of at most 31 bytes. *theirs is its descriptor there, *ours one of ours; both are the

@@ -10,13 +10,13 @@
 #include <sys/syscall.h>
 
 #include "include/pmm/ledger.h"
-#include "src/inject/detour.h"
-#include "src/inject/filecode.h"
-#include "src/inject/flow.h"
+#include "src/entries/detour.h"
+#include "src/entries/filecode.h"
+#include "src/entries/flow.h"
 #include "src/inject/gap.h"
 #include "src/inject/inside.h"
 #include "src/inject/memfile.h"
-#include "src/target/proc.h"
+#include "src/proc/proc.h"
 
 #define PAGE		4096ull
 #define CODE_MAX	65536u		/* of a function */

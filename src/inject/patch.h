@@ -10,11 +10,11 @@
 #include <stdint.h>
 
 #include "src/base/err.h"
-#include "src/inject/attached.h"
-#include "src/inject/entries.h"
+#include "src/entries/attached.h"
+#include "src/entries/entries.h"
 #include "src/inject/image.h"
-#include "src/target/remote.h"
-#include "src/target/stop.h"
+#include "src/ptrace/remote.h"
+#include "src/ptrace/stop.h"
 
 /*
  * Patches at the end of the record that were prepared earlier and could not be put in place. Those whose functions have changed since are dropped,

@@ -13,9 +13,9 @@
 #include "include/pmm/ledger.h"
 #include "src/inject/eject.h"
 #include "src/inject/memfile.h"
-#include "src/target/gadget.h"
-#include "src/target/proc.h"
-#include "src/target/remote.h"
+#include "src/ptrace/gadget.h"
+#include "src/proc/proc.h"
+#include "src/ptrace/remote.h"
 
 #define WAIT_NS	2000000000ull
 

@@ -12,8 +12,8 @@
 #include <sys/types.h>
 
 #include "src/base/err.h"
-#include "src/inject/attached.h"
-#include "src/inject/inject.h"
+#include "src/entries/attached.h"
+#include "src/inject/injection.h"
 
 /*
  * Set a->at, tree and end; a->pid and of a->record `owner` and `generation` are set. The record is written before anything is there that it knows. The

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/str.h"
+
 struct heap *heap_new(void)
 {
 	struct heap *h = calloc(1, sizeof(*h));
@@ -199,4 +201,11 @@ int heap_leak_order(const void *a, const void *b)
 	if (x->site != y->site)
 		return x->site < y->site ? -1 : 1;
 	return (x->holder_site > y->holder_site) - (x->holder_site < y->holder_site);
+}
+
+bool heap_allocator_is_glibc(const struct heap *h)
+{
+	const char *name = str_basename(h->allocator.path);
+
+	return !*name || str_starts(name, "libc.so.6") || str_starts(name, "libc-2.") || !strcmp(h->allocator.path, h->exe);
 }

@@ -187,7 +187,7 @@ struct heap_search {
 /* The live blocks of one site and one class, at the moment of the search. */
 struct heap_leak {
 	uint32_t site;			/* index into sites */
-	uint8_t class;			/* enum reach_class (src/analyze/reach.h) */
+	uint8_t class;			/* enum reach_class (src/analyze/reach/reach.h) */
 	/*
 	 * Of indirectly lost blocks the site of the block they are lost with; of others the site of other blocks that most of them are reached
 	 * through. HEAP_NO_SITE: none, roots.
@@ -383,5 +383,8 @@ static inline bool heap_spots_only(const struct heap *h)
 
 /* Size class 0..6 of a request: <=16 <=256 <=1024 <=4096 <=16384 <=65536 larger. */
 unsigned heap_class_of(uint64_t size_bytes);
+
+/* Is the allocator that a heap names glibc's, or can it be? */
+bool heap_allocator_is_glibc(const struct heap *h);
 
 #endif

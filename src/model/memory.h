@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "src/base/stop.h"
+#include "src/base/cancel.h"
 #include "src/base/vec.h"
 
 enum memory_kind {

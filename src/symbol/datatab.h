@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 #include "src/base/vec.h"
-#include "src/target/elffile.h"
+#include "src/proc/elffile.h"
 
 struct datatab_entry {
 	uint64_t address, end;

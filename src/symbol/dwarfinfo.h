@@ -5,9 +5,9 @@
 #ifndef SYMBOL_DWARFINFO_H
 #define SYMBOL_DWARFINFO_H
 
-#include "src/base/stop.h"
+#include "src/base/cancel.h"
 #include "src/symbol/dwarfvars.h"
-#include "src/target/elffile.h"
+#include "src/proc/elffile.h"
 
 struct dwarf_info;
 

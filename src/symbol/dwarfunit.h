@@ -9,8 +9,8 @@
 #include <stdbool.h>
 
 #include "src/base/hash.h"
-#include "src/base/stop.h"
-#include "src/target/elffile.h"
+#include "src/base/cancel.h"
+#include "src/proc/elffile.h"
 #include "src/symbol/ranges.h"
 
 /*

@@ -5,7 +5,7 @@
 #ifndef SYMBOL_OBJECT_H
 #define SYMBOL_OBJECT_H
 
-#include "src/target/debugfile.h"
+#include "src/proc/debugfile.h"
 #include "src/symbol/datatab.h"
 #include "src/symbol/dwarfinfo.h"
 #include "src/symbol/dwarfvars.h"

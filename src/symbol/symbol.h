@@ -13,9 +13,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "src/base/stop.h"
+#include "src/base/cancel.h"
 
-#define SYMBOL_MAX_BYTES	(4ull << 30)	/* as ELF_MAX_DEBUG_BYTES in src/target/elf_bounds.h */
+#define SYMBOL_MAX_BYTES	(4ull << 30)	/* as ELF_MAX_DEBUG_BYTES in src/proc/elf_bounds.h */
 
 /*
  * Of a name or a path; longer ones are cut. Of all names and paths together: those found later are not named. Templates make names of 4 KiB.

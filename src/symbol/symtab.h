@@ -6,7 +6,7 @@
 #define SYMBOL_SYMTAB_H
 
 #include "src/base/vec.h"
-#include "src/target/elffile.h"
+#include "src/proc/elffile.h"
 
 #define SYMTAB_SOURCES_MAX	3
 

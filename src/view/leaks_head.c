@@ -4,8 +4,8 @@
  */
 #include "src/analyze/leaks_tree.h"
 #include "src/base/fmt.h"
-#include "src/view/coverage.h"
-#include "src/view/facts.h"
+#include "src/view/coverage_view.h"
+#include "src/document/facts.h"
 #include "src/view/lost.h"
 #include "src/view/leaks_part.h"
 #include "src/view/report_part.h"

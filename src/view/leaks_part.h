@@ -5,7 +5,7 @@
 #ifndef VIEW_LEAKS_PART_H
 #define VIEW_LEAKS_PART_H
 
-#include "src/view/leaks.h"
+#include "src/view/leaks_view.h"
 
 /* "definite", ... as options and JSON have them. */
 extern const char *const leaks_class_name[REACH_NR_CLASSES];

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "src/base/fmt.h"
-#include "src/view/leaks.h"
+#include "src/view/leaks_view.h"
 #include "src/view/report_part.h"
 #include "src/view/watch.h"
 

@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/analyze/suppress.h"
+#include "src/analyze/suppress/suppress.h"
 #include "src/base/utf8.h"
-#include "src/view/leaks.h"
-#include "src/view/plain.h"
+#include "src/view/leaks_view.h"
+#include "src/render/plain.h"
 #include "src/view/report_part.h"
 
 static const char *const kind_name[REACH_NR_CLASSES] = {

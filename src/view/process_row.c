@@ -5,7 +5,7 @@
 #include "include/pmm/ledger.h"
 #include "src/base/fmt.h"
 #include "src/base/str.h"
-#include "src/view/facts.h"
+#include "src/document/facts.h"
 #include "src/view/report_part.h"
 
 void report_end_text(struct str *s, const struct heap *h)

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "src/base/fmt.h"
-#include "src/view/facts.h"
+#include "src/document/facts.h"
 #include "src/view/report_part.h"
 
 #define OLD_NS	100000000u		/* figures of a running process that are older than that show their age */

@@ -11,7 +11,7 @@
 #include "src/analyze/estimate.h"
 #include "src/base/fmt.h"
 #include "src/base/str.h"
-#include "src/view/facts.h"
+#include "src/document/facts.h"
 #include "src/view/lost.h"
 #include "src/view/report_part.h"
 #include "src/view/resident.h"

@@ -8,7 +8,7 @@
 #include "src/analyze/lifetimes.h"
 #include "src/analyze/sizes.h"
 #include "src/base/fmt.h"
-#include "src/view/facts.h"
+#include "src/document/facts.h"
 #include "src/view/report_part.h"
 
 /* ---- size classes ---- */

@@ -8,7 +8,7 @@
 
 #include "src/base/fmt.h"
 #include "src/base/str.h"
-#include "src/view/report.h"
+#include "src/view/report_view.h"
 
 #define NR_COLUMNS(a) ((unsigned)(sizeof(a) / sizeof((a)[0])))
 

@@ -10,7 +10,7 @@
 
 #include "src/analyze/estimate.h"
 #include "src/view/report_part.h"
-#include "src/view/stack.h"
+#include "src/view/stack_view.h"
 
 #define FRAMES 8	/* callers shown */
 

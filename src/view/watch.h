@@ -8,10 +8,10 @@
 #include "src/analyze/evidence.h"
 #include "src/analyze/expiry.h"
 #include "src/analyze/growth.h"
-#include "src/analyze/names.h"
+#include "src/names/names.h"
 #include "src/base/fmt.h"
 #include "src/base/str.h"
-#include "src/view/doc.h"
+#include "src/document/doc.h"
 
 #define WATCH_SCHEMA "pmm-attach/1"
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# pmm killed or stopped behind its N-th step (tests/tool/step.c) while it attaches, watches, detaches, searches: what it leaves goes away, and
+# pmm killed or stopped behind its N-th step (tests/tool/single_step.c) while it attaches, watches, detaches, searches: what it leaves goes away, and
 # the victim, whose threads allocate all the time and check themselves, goes on.
 #
 # Each test takes steps at random for some seconds. PMM_EVERY_STEP=1: each step in turn, however long it takes. PMM_STEP=N: that one.

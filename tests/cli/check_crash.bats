@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What ends a process is a finding, or is said: faults, abort(), handlers that end it, signals that somebody sent (agent/check/crash.h).
+# What ends a process is a finding, or is said: faults, abort(), handlers that end it, signals that somebody sent (agent/fault/crash.h).
 
 load lib
 

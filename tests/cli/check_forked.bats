@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Errors of forked children with blocks of the processes that they were forked from: all three places are known (agent/check/ancestor.h).
+# Errors of forked children with blocks of the processes that they were forked from: all three places are known (agent/guard/ancestor.h).
 
 load lib
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The pool of guarded blocks in programs that limit or confine themselves, by both mechanisms: they are unharmed, and guarded as far as that
-# goes (agent/check/guard.h).
+# goes (agent/guard/guard.h).
 
 load lib
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Heap errors at a process's end and in forked children; requests that are made to fail; ends that were asked for (agent/check/check.h).
+# Heap errors at a process's end and in forked children; requests that are made to fail; ends that were asked for (agent/check/agent_check.h).
 
 load lib
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# String and memory functions against the bounds of blocks (agent/check/bounds.h).
+# String and memory functions against the bounds of blocks (agent/strings/bounds.h).
 
 load lib
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The block tables of a running process frozen at one moment (src/capture/freeze.h), through tests/prog/freeze_driver: compared with what the
+# The block tables of a running process frozen at one moment (src/ledger/freeze.h), through tests/prog/freeze_driver: compared with what the
 # victim itself, four threads at full speed, says of its blocks.
 
 load attach

@@ -68,7 +68,7 @@ suppressed_blocks() { jq '[.totals[] | select(.class == "suppressed") | .blocks]
 
 @test "memcheck takes the set that pmm brings along" {
 	need valgrind
-	within valgrind -q --suppressions="$ROOT/src/analyze/suppressions.supp" true 2>"$T/err"
+	within valgrind -q --suppressions="$ROOT/src/analyze/suppress/suppressions.supp" true 2>"$T/err"
 	[ ! -s "$T/err" ]
 }
 

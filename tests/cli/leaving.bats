@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The end of a process noticed, on all ways out, without the program's seeing anything of it (src/capture/leaving.h, agent/preload/leave.h),
+# The end of a process noticed, on all ways out, without the program's seeing anything of it (src/track/leaving.h, agent/preload/leave.h),
 # through tests/prog/leave_driver. What is made of it: leaks_exit.bats.
 
 load lib

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# A copy-on-write copy of a running process (src/target/snapshot.h, copy.h), through tests/prog/snapshot_driver. The victims check themselves
+# A copy-on-write copy of a running process (src/ptrace/snapshot.h, copy.h), through tests/prog/snapshot_driver. The victims check themselves
 # and exit with 7.
 
 load lib

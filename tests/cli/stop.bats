@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# All threads of a process stopped, borrowed and let go (src/target/stop.h, remote.h), through tests/prog/stop_driver. The victims check
+# All threads of a process stopped, borrowed and let go (src/ptrace/stop.h, remote.h), through tests/prog/stop_driver. The victims check
 # themselves and exit with 7.
 
 load lib

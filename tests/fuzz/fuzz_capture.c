@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/capture/file_format.h"
-#include "src/capture/file_pack.h"
+#include "src/store/file_format.h"
+#include "src/store/file_pack.h"
 #include "tests/unit/heap_equal.h"
 
 #define BUDGET	  (8u << 20)

@@ -6,7 +6,7 @@
  * Pointers in it are meant relative to their own address (pcrel) or to the image (datarel), so a
  * mutation keeps its sense wherever it lies.
  */
-#include "agent/cfi.h"
+#include "agent/unwind/cfi.h"
 
 #include <stddef.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "src/target/core.h"
+#include "src/core/core.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/inject/detour.h"
-#include "src/inject/insn.h"
+#include "src/entries/detour.h"
+#include "src/entries/insn.h"
 
 #define BASE	0x10000000ull
 #define STUB	0x10004040ull

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "src/symbol/symbol.h"
-#include "src/target/debugfile.h"
+#include "src/proc/debugfile.h"
 
 #define MAX_BYTES	(32u << 20)	/* of debug information */
 #define MAX_RSS_KB	(1 << 20)	/* with what sanitizers take */

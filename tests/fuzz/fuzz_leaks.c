@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/analyze/suppress.h"
-#include "src/capture/capture.h"
-#include "src/view/leaks.h"
+#include "src/analyze/suppress/suppress.h"
+#include "src/store/capture.h"
+#include "src/view/leaks_view.h"
 #include "tests/fuzz/input.h"
 
 static const char recipe[] =

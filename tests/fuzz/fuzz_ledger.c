@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "src/capture/ledger.h"
+#include "src/ledger/ledger_heap.h"
 #include "tests/unit/ledger_image.h"
 
 #define ARENA_BYTES	(256u << 10)

@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "src/inject/objects.h"
+#include "src/entries/objects.h"
 
 #define BYTES	8192u
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/analyze/reach_tune.h"
+#include "src/analyze/reach/reach_tune.h"
 
 #define BASE		0x100000000ull
 #define MAX_BLOCKS	64

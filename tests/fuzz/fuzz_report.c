@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/capture/capture.h"
-#include "src/view/report.h"
+#include "src/store/capture.h"
+#include "src/view/report_view.h"
 #include "tests/fuzz/input.h"
 
 static const char recipe[] =

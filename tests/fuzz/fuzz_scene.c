@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "include/pmm/ledger.h"
-#include "src/capture/scene_glibc.h"
+#include "src/roots/glibc/scene_glibc.h"
 
 #define BASE	0x10000000ull
 #define BYTES	0x40000ull

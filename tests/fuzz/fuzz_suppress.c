@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "include/pmm/ledger.h"
-#include "src/analyze/suppress.h"
-#include "src/capture/capture.h"
+#include "src/analyze/suppress/suppress.h"
+#include "src/store/capture.h"
 
 static const char recipe[] = "site main>parse>node kind=new size=10\nsite main>/lib/libx.so+0x1234 kind=calloc size=9\n"
 			     "site - size=3\nsite !truncated>a>b>a>b>a>b kind=reallocarray size=4\n";

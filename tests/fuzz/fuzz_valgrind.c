@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "src/capture/valgrind.h"
+#include "src/store/valgrind.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -10,8 +10,8 @@
 
 #include <zstd.h>
 
-#include "src/capture/capture.h"
-#include "src/capture/file_format.h"
+#include "src/store/capture.h"
+#include "src/store/file_format.h"
 
 #define SPOTTED	2	/* recipe that gets lines of the source */
 

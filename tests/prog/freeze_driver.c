@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Freezes the blocks of freeze_victim again and again, threads stopped through src/target/stop.h, and compares with what the victim itself
+ * Freezes the blocks of freeze_victim again and again, threads stopped through src/ptrace/stop.h, and compares with what the victim itself
  * says of them (freeze_truth.h):
  *
  *	freeze_driver FILE TIMES [exact | sampled | min=BYTES]
@@ -18,8 +18,8 @@
 #include <unistd.h>
 
 #include "src/base/vec.h"
-#include "src/capture/freeze.h"
-#include "src/target/stop.h"
+#include "src/ledger/freeze.h"
+#include "src/ptrace/stop.h"
 #include "tests/prog/freeze_truth.h"
 
 #define STOP_NS	30000000000u

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "src/capture/ledger.h"
-#include "src/inject/detour.h"
+#include "src/ledger/ledger_heap.h"
+#include "src/entries/detour.h"
 #include "src/inject/image.h"
 
 #define MINUTE_TICKS (60000000000ull / PMM_TICK_NS)

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "include/pmm/inject.h"
-#include "src/capture/ledger_tree.h"
+#include "src/ledger/ledger_tree.h"
 #include "src/model/heap.h"
 
 struct host {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Runs a program under the monitor, every process of it to be seen off at its end (src/capture/leaving.h), for tests/cli/leaving.bats:
+ * Runs a program under the monitor, every process of it to be seen off at its end (src/track/leaving.h), for tests/cli/leaving.bats:
  *
  *	leave_driver [-s MS] [-k | -t | -K] FILE AGENT PROGRAM [ARG...]
  *
@@ -16,10 +16,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "src/capture/monitor.h"
-#include "src/capture/preload.h"
-#include "src/target/proc.h"
-#include "src/target/stop.h"
+#include "src/track/monitor.h"
+#include "src/ledger/preload.h"
+#include "src/proc/proc.h"
+#include "src/ptrace/stop.h"
 #include "tests/prog/leave_mark.h"
 
 static struct monitor monitor;

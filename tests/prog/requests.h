@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Drivers of src/target/stop.h that are killed behind each of their requests of the kernel in turn. Link with --wrap=ptrace and
+ * Drivers of src/ptrace/stop.h that are killed behind each of their requests of the kernel in turn. Link with --wrap=ptrace and
  * --wrap=waitid.
  */
 #ifndef PROG_REQUESTS_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Drives src/target/snapshot.h from the command line, for tests/cli/snapshot.bats:
+ * Drives src/ptrace/snapshot.h from the command line, for tests/cli/snapshot.bats:
  *
  *	take PID TIMES [ADDRESS]	take and let go; prints how many were copies, why others were not, the median pause in microseconds. With
  *					the address of a snapshot_victim's pages each is compared with what it must be
@@ -32,7 +32,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "src/target/snapshot.h"
+#include "src/ptrace/snapshot.h"
 #include "tests/prog/requests.h"
 
 #define NR_PAIRS	4	/* of a snapshot_victim: pages of which the two of a pair count alike */

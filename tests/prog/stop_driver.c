@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Drives src/target/stop.h and remote.h from the command line, for tests/cli/stop.bats:
+ * Drives src/ptrace/stop.h and remote.h from the command line, for tests/cli/stop.bats:
  *
  *	allowed PID			stop_allowed()
  *	all PID TIMES			stop all threads and let them go; prints threads and the median pause in microseconds
@@ -24,8 +24,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "src/target/remote.h"
-#include "src/target/stop.h"
+#include "src/ptrace/remote.h"
+#include "src/ptrace/stop.h"
 #include "tests/prog/requests.h"
 
 #define WAIT_S		60	/* for threads to stop: a machine may stall */

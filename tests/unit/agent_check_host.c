@@ -6,9 +6,9 @@
 
 #include <unistd.h>
 
-#include "agent/check/bounds.h"
-#include "agent/check/fault.h"
-#include "agent/rule.h"
+#include "agent/strings/bounds.h"
+#include "agent/fault/fault.h"
+#include "agent/unwind/rule.h"
 
 #define MODULE	7ull
 #define SITES	8

@@ -6,7 +6,7 @@
 #ifndef TESTS_UNIT_AGENT_CHECK_HOST_H
 #define TESTS_UNIT_AGENT_CHECK_HOST_H
 
-#include "agent/check/check.h"
+#include "agent/check/agent_check.h"
 #include "agent/check/ways.h"
 #include "tests/unit/agent_host.h"
 

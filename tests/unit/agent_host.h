@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 #include "agent/agent.h"
-#include "agent/arena.h"
+#include "agent/agent_arena.h"
 #include "agent/block.h"
 #include "agent/ctx.h"
 #include "agent/sample.h"

@@ -5,7 +5,7 @@
 #ifndef TESTS_UNIT_CAPTURE_IMAGE_H
 #define TESTS_UNIT_CAPTURE_IMAGE_H
 
-#include "src/capture/file_format.h"
+#include "src/store/file_format.h"
 #include "tests/unit/heap_equal.h"
 #include "tests/unit/recipe_heap.h"
 

@@ -8,7 +8,7 @@
 
 #include "tests/unit/unit.h"
 
-#include "agent/cfi.h"
+#include "agent/unwind/cfi.h"
 
 #define CODE		0x400000ull	/* where the FDE's code pretends to be, CODE_BYTES long */
 #define CODE_BYTES	0x100000ull

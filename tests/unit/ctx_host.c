@@ -5,8 +5,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "agent/module.h"
-#include "agent/rule.h"
+#include "agent/unwind/module.h"
+#include "agent/unwind/rule.h"
 
 uint64_t *blocks;
 static uint32_t *alive;

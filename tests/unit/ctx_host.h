@@ -11,7 +11,7 @@
 
 #include <pthread.h>
 
-#include "agent/core.h"
+#include "agent/agent_core.h"
 
 #define BLOCKS		(1u << 20)
 #define TID_OFFSET	64

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "src/inject/entries.h"
+#include "src/entries/entries.h"
 
 struct victim {
 	pid_t pid;

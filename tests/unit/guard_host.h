@@ -11,9 +11,9 @@
 
 #include <unistd.h>
 
-#include "agent/check/area.h"
-#include "agent/check/guard.h"
-#include "agent/check/pages.h"
+#include "agent/guard/area.h"
+#include "agent/guard/guard.h"
+#include "agent/guard/guard_pages.h"
 
 #define PAGE 4096ul
 #define SECRET 0x123456789abcdefull

@@ -7,8 +7,8 @@
 
 #include "tests/unit/unit.h"
 
-#include "src/capture/ledger.h"
-#include "src/capture/ledger_map.h"
+#include "src/ledger/ledger_heap.h"
+#include "src/ledger/ledger_map.h"
 #include "tests/unit/ledger_image.h"
 
 /* The image's heap, checked; owned by the caller. Fails the test when it cannot be read or is not sound. */

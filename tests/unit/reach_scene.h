@@ -8,8 +8,8 @@
 #ifndef TESTS_UNIT_REACH_SCENE_H
 #define TESTS_UNIT_REACH_SCENE_H
 
-#include "src/analyze/reach.h"
-#include "src/analyze/reach_tune.h"
+#include "src/analyze/reach/reach.h"
+#include "src/analyze/reach/reach_tune.h"
 #include "src/base/vec.h"
 #include "tests/unit/unit.h"
 

@@ -10,9 +10,9 @@
 #ifndef TESTS_UNIT_RECIPE_HEAP_H
 #define TESTS_UNIT_RECIPE_HEAP_H
 
-#include "src/analyze/names.h"
+#include "src/names/names.h"
 #include "src/base/hash.h"
-#include "src/capture/capture.h"
+#include "src/store/capture.h"
 #include "tests/unit/unit.h"
 
 static inline struct heap *recipe_heap(const char *recipe)

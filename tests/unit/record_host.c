@@ -2,8 +2,8 @@
 /* A context whose records are looked at. */
 #include "tests/unit/record_host.h"
 
-#include "agent/rule.h"
-#include "agent/unwind.h"
+#include "agent/unwind/rule.h"
+#include "agent/unwind/unwind.h"
 
 struct tctx *c;
 struct block_info was;

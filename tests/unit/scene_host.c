@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "src/target/stop.h"
+#include "src/ptrace/stop.h"
 
 #define WAIT_NS 60000000000u
 

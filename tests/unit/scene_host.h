@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "src/capture/scene_pages.h"
+#include "src/roots/scene_pages.h"
 
 #define SCENE_HOST_MAX 4096
 

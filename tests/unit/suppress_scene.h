@@ -5,7 +5,7 @@
 #ifndef TESTS_UNIT_SUPPRESS_SCENE_H
 #define TESTS_UNIT_SUPPRESS_SCENE_H
 
-#include "src/analyze/suppressions.h"
+#include "src/analyze/suppress/suppressions.h"
 #include "src/symbol/symbol.h"
 #include "tests/unit/recipe_heap.h"
 

@@ -6,7 +6,7 @@
 
 #include "tests/unit/unit.h"
 
-#include "src/target/elffile.h"
+#include "src/proc/elffile.h"
 
 const char fixture_c[] =
 	"static inline __attribute__((always_inline)) int inner(int n)\n"

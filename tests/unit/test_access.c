@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Instructions access as many bytes as the processor's manual says; what is no instruction accesses none. */
-#include "src/target/access.h"
+#include "src/proc/access.h"
 #include "tests/unit/unit.h"
 
 static void test_sizes(void **state)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * agent/check/release.c, stray.c, finding.c: blocks in this program's own heap, and what is found wrong with them.
- * Also of agent/check/place.c, heads.c, pair.c, plain.c, agent/hook.c, agent/record.c.
+ * Also of agent/check/place.c, heads.c, pair.c, check_plain.c, agent/hook.c, agent/record.c.
  */
 #include "tests/unit/agent_check_host.h"
 
@@ -9,7 +9,7 @@
 
 #include <sys/mman.h>
 
-#include "agent/check/finding.h"
+#include "agent/guard/finding.h"
 
 static void nothing_wrong(void **state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * agent/check/check.c, resize.c, refuse.h: how blocks come to be, guarded ones among them, and requests that fail.
- * Also of agent/check/guarded.c, place.c, pair.c, release.c, agent/hook.c, agent/record.c.
+ * agent/check/agent_check.c, resize.c, refuse.h: how blocks come to be, guarded ones among them, and requests that fail.
+ * Also of agent/guard/guarded.c, place.c, pair.c, release.c, agent/hook.c, agent/record.c.
  */
 #include "tests/unit/agent_check_host.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* agent/check/release.c, resize.c, plain.c, leaving.c: two threads at once, no context, a process that is not set up yet, harmless damage. */
+/* agent/check/release.c, resize.c, check_plain.c, check_leaving.c: two threads at once, no context, a process that is not set up yet, harmless damage. */
 #include "tests/unit/agent_check_host.h"
 
 #include "tests/unit/unit.h"

@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "agent/clock.h"
-#include "agent/core.h"
+#include "agent/agent_core.h"
 
 #define START_NS	7000000000ull
 

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "agent/record.h"
-#include "agent/unwind.h"
+#include "agent/unwind/unwind.h"
 
 /* ---- threads -------------------------------------------------------------------------------------------- */
 

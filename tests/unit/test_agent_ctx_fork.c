@@ -2,7 +2,7 @@
 /*
  * agent/ctx.c: forked children get a ledger and contexts of their own, once, or are left alone.
  */
-#include "tests/unit/child.h"
+#include "tests/unit/test_child.h"
 #include "tests/unit/ctx_host.h"
 
 #include "agent/record.h"

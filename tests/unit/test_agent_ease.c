@@ -6,9 +6,9 @@
 
 #include <time.h>
 
-#include "agent/arena.h"
+#include "agent/agent_arena.h"
 #include "agent/check/ease.h"
-#include "agent/check/guard.h"
+#include "agent/guard/guard.h"
 
 static uint64_t closed[1024];
 static unsigned nr_closed;

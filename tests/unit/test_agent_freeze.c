@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * src/capture/freeze.c with the agent's own block tables (agent/block.c): frozen is what was there at freeze_now(), to the word.
+ * src/ledger/freeze.c with the agent's own block tables (agent/block.c): frozen is what was there at freeze_now(), to the word.
  */
 #include "tests/unit/agent_host.h"
 
@@ -12,8 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "src/capture/freeze.h"
-#include "src/capture/ledger_tree.h"
+#include "src/ledger/freeze.h"
+#include "src/ledger/ledger_tree.h"
 
 #define HEAP	0x555555600000ull
 #define FAR	0x7f0000000000ull

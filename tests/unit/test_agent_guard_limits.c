@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * agent/check/guard.c, budget.c: limits on blocks, mappings and address space, locked memory, what guarding may cost.
- * Also of agent/check/area.c, own.c.
+ * agent/guard/guard.c, budget.c: limits on blocks, mappings and address space, locked memory, what guarding may cost.
+ * Also of agent/guard/area.c, own.c.
  */
 #include "tests/unit/guard_host.h"
 
@@ -9,7 +9,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
-#include "agent/check/budget.h"
+#include "agent/guard/budget.h"
 
 static void most_blocks(void)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * agent/check/guard.c, guard_owner(): whose an access in the pool is, at every distance between blocks of either bias.
+ * agent/guard/guard.c, guard_owner(): whose an access in the pool is, at every distance between blocks of either bias.
  */
 #include "tests/unit/guard_host.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * agent/check/guard.c: many threads at once, and forks in their midst.
+ * agent/guard/guard.c: many threads at once, and forks in their midst.
  */
 #include "tests/unit/guard_host.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * agent/module.c: the modules of this very process, as the loader knows them; made-up lines of /proc/PID/maps about them; and what is
+ * agent/unwind/module.c: the modules of this very process, as the loader knows them; made-up lines of /proc/PID/maps about them; and what is
  * recorded of those that come, go and come back.
  */
 #include "tests/unit/agent_host.h"
@@ -14,8 +14,8 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "agent/arena.h"
-#include "agent/module.h"
+#include "agent/agent_arena.h"
+#include "agent/unwind/module.h"
 
 #define SCRATCH	(1u << 20)
 #define LIBRARY	"libzstd.so.1"

@@ -5,8 +5,8 @@
 #include "tests/unit/record_host.h"
 
 #include "agent/node.h"
-#include "agent/rule.h"
-#include "agent/unwind.h"
+#include "agent/unwind/rule.h"
+#include "agent/unwind/unwind.h"
 
 /* ---- single events -------------------------------------------------------------------------------------- */
 

@@ -4,8 +4,8 @@
  */
 #include "tests/unit/record_host.h"
 
-#include "agent/rule.h"
-#include "agent/unwind.h"
+#include "agent/unwind/rule.h"
+#include "agent/unwind/unwind.h"
 
 #define MAPS	0x7f0000000000ull
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * agent/rule.c: a rule comes out of the near cache as it went in, and for its own pc only.
+ * agent/unwind/rule.c: a rule comes out of the near cache as it went in, and for its own pc only.
  */
 #include "tests/unit/agent_host.h"
 
 #include "tests/unit/unit.h"
 
-#include "agent/rule.h"
+#include "agent/unwind/rule.h"
 
 static void far_put(uint64_t pc, uint64_t module, struct cfi_rule r)
 {

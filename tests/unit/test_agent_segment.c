@@ -4,7 +4,7 @@
  */
 #include "tests/unit/agent_host.h"
 
-#include "tests/unit/child.h"
+#include "tests/unit/test_child.h"
 
 #include <sys/mman.h>
 #include <sys/prctl.h>

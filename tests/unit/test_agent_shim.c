@@ -5,10 +5,10 @@
  */
 #include "tests/unit/agent_host.h"
 
-#include "agent/core.h"
+#include "agent/agent_core.h"
 #include "agent/node.h"
 #include "agent/record.h"
-#include "agent/shim.h"
+#include "agent/agent_shim.h"
 #include "agent/spot.h"
 #include "tests/unit/unit.h"
 

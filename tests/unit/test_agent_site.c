@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * agent/site.c: stacks become numbers, the same number for the same stack, also when threads race.
- * Also of agent/stack.c, agent/arena.c, agent/node.c.
+ * Also of agent/agent_stack.c, agent/agent_arena.c, agent/node.c.
  */
 #include "tests/unit/agent_host.h"
 

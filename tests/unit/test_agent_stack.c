@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * agent/stack.c: which pages of a stack are known to be readable, on pages made for it; frames of signal handlers.
+ * agent/agent_stack.c: which pages of a stack are known to be readable, on pages made for it; frames of signal handlers.
  */
 #include "tests/unit/agent_host.h"
 #include "tests/unit/unit.h"
 
 #include <sys/mman.h>
 
-#include "agent/stack.h"
+#include "agent/agent_stack.h"
 
 #define PAGES	8
 #define PAGE	4096ull

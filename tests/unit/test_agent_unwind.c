@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * agent/unwind.c, piece.c, known.c: whatever the context remembers of earlier stacks, the site is that of a full walk.
+ * agent/unwind/unwind.c, piece.c, known.c: whatever the context remembers of earlier stacks, the site is that of a full walk.
  * Stacks are made up in an array, of functions whose rules are put into the rule cache.
- * Also of agent/stack.c, agent/module.c.
+ * Also of agent/agent_stack.c, agent/unwind/module.c.
  */
 #include "tests/unit/agent_host.h"
 
@@ -11,8 +11,8 @@
 #include "tests/unit/unit.h"
 
 #include "agent/piece.h"
-#include "agent/rule.h"
-#include "agent/unwind.h"
+#include "agent/unwind/rule.h"
+#include "agent/unwind/unwind.h"
 
 #define MODULE		7ull
 #define FUNCTIONS	64

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "include/pmm/ledger.h"
-#include "src/target/apart.h"
+#include "src/ptrace/apart.h"
 
 #define PAGE	4096u
 #define NR_PAGES	8u		/* pages of each mapping */

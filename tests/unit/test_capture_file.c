@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The .pmm capture: what is written reads back the same, and damage is noticed.
- * Also of src/capture/file_format.c, file_pack.c, file_read.c, file_unpack.c, file_values.c, file_write.c.
+ * Also of src/store/file_format.c, file_pack.c, file_read.c, file_unpack.c, file_values.c, file_write.c.
  */
 #include "src/base/fmt.h"
 #include "tests/unit/capture_image.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Captures with the right checksums and wrong contents, or contents that are not this version's: nothing that a file holds does harm.
- * Also of src/capture/file_format.c, file_pack.c, file_read.c, file_unpack.c, file_values.c, file_write.c.
+ * Also of src/store/file_format.c, file_pack.c, file_read.c, file_unpack.c, file_values.c, file_write.c.
  */
 #include "src/base/fmt.h"
-#include "src/capture/file_pack.h"
+#include "src/store/file_pack.h"
 #include "tests/unit/capture_image.h"
 
 /* A capture whose sections are `forge`'s. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Captures on the disk: who may read them, what becomes of one when another cannot be written, which source an argument means.
- * Of src/capture/file_write.c, file_read.c, capture.c.
+ * Of src/store/file_write.c, file_read.c, source.c.
  */
 #include <dirent.h>
 #include <signal.h>
@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "src/track/source.h"
 #include "tests/unit/capture_image.h"
 
 struct place {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Programs that were executed, against the agents that turned up: in any order of hearing, by process number, by reason. */
-#include "src/capture/census.h"
+#include "src/track/census.h"
 #include "tests/unit/unit.h"
 
 static void say(struct census *c, pid_t from, pid_t number, uint32_t why, const char *name, uint64_t time_ns)

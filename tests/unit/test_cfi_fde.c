@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Unit test of agent/cfi_fde.c: entries, encodings and search tables, sound and broken. */
-#include "agent/cfi_fde.h"
+/* Unit test of agent/unwind/cfi_fde.c: entries, encodings and search tables, sound and broken. */
+#include "agent/unwind/cfi_fde.h"
 
 #include "tests/unit/cfi_image.h"
 

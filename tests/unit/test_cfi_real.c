@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Test of agent/cfi.c against elfutils on the libraries and programs of this machine: at the first
+ * Test of agent/unwind/cfi.c against elfutils on the libraries and programs of this machine: at the first
  * and last byte of every row of every FDE, the simple rule and the full step must find the caller
  * that elfutils finds.
  *
  * A frame is made up: registers and memory hold values that depend on their number and address
  * only, so two ways to the same value agree by chance never.
  */
-#include "agent/cfi.h"
+#include "agent/unwind/cfi.h"
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Heap errors as a person and as a program read them: exact text and JSON of every kind.
- * Also of src/view/check.c, check_figures.c, check_head.c, check_words.c, stack.c, src/analyze/role.c.
+ * Also of src/view/check/check_view.c, check_figures.c, check_head.c, check_words.c, stack_view.c, src/names/role.c.
  */
 #include "tests/unit/recipe_heap.h"
 
-#include "src/view/check.h"
+#include "src/view/check/check_view.h"
 
 #define PROCESS "process comm=demo cmdline=demo pid=42 taken=10s end=running\nthread main tid=7\nthread worker tid=8\n"
 

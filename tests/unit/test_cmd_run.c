@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * src/cmd/run.c, run_check.c, run_leaks.c, summary.c, report_file.c, src/capture/child.c, preload.c, output.c,
- * leaving.c, serve.c, sweeper.c, whois.c, watched.c, scene.c, scene_ask.c, src/cmd/leaks_search.c, run_end.c, agent/preload/leave.c: programs that are
+ * src/cmd/cmd_run.c, run_check.c, run_leaks.c, summary.c, report_file.c, src/track/child.c, preload.c, output.c,
+ * leaving.c, serve.c, sweeper.c, whois.c, watched.c, roots.c, scene_ask.c, src/cmd/leaks_search.c, run_end.c, agent/preload/leave.c: programs that are
  * run, and what is printed of them.
  * The session is tests/unit/sessions/cmd_run.t. Runs: pmm, libpmm.so, libpmm_check.so.
  */
-#include "tests/unit/session.h"
+#include "tests/unit/cmd_session.h"
 
 int main(void)
 {

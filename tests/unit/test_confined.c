@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* src/target/confined.c: which filters let pmm do its work. */
+/* src/ptrace/confined.c: which filters let pmm do its work. */
 #include <sys/syscall.h>
 
 #include "tests/unit/unit.h"
@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "src/target/confined.h"
+#include "src/ptrace/confined.h"
 
 /* Everything is allowed but one system call, which gets this verdict. */
 static const char *refused_to(enum confined_use use, uint32_t nr, uint32_t verdict)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* src/target/core.c: cores of a process whose contents are known, made by the kernel and by gdb; and files that are damaged. */
+/* src/core/core.c: cores of a process whose contents are known, made by the kernel and by gdb; and files that are damaged. */
 #include "unit.h"
 
 #include <elf.h>
@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "src/target/core.h"
+#include "src/core/core.h"
 
 #define BYTES		(3u << 20)
 #define VECTOR_WORD	0x1122334455667788u

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Detours: what is refused and why, what becomes of the instructions, and that functions work as before, by being called.
- * Also of src/inject/insn.c, flow.c, undo.c.
+ * Also of src/entries/insn.c, flow.c, undo.c.
  */
 #include "tests/unit/unit.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "src/inject/detour.h"
-#include "src/inject/insn.h"
+#include "src/entries/detour.h"
+#include "src/entries/insn.h"
 
 #define BASE	0x500000ull
 #define SLOT	0x540000ull

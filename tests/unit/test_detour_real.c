@@ -7,10 +7,10 @@
 
 #include <link.h>
 
-#include "src/inject/detour.h"
-#include "src/inject/entries_names.h"
-#include "src/inject/insn.h"
-#include "src/target/elffile.h"
+#include "src/entries/detour.h"
+#include "src/entries/entries_names.h"
+#include "src/entries/insn.h"
+#include "src/proc/elffile.h"
 #include "tests/unit/file_image.h"
 
 #define LIB "/usr/lib/x86_64-linux-gnu/"

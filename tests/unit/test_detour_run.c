@@ -12,10 +12,10 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 
-#include "src/inject/detour.h"
-#include "src/inject/entries_names.h"
-#include "src/inject/insn.h"
-#include "src/target/elffile.h"
+#include "src/entries/detour.h"
+#include "src/entries/entries_names.h"
+#include "src/entries/insn.h"
+#include "src/proc/elffile.h"
 #include "tests/unit/file_image.h"
 
 #define LIB		"/usr/lib/x86_64-linux-gnu/"
@@ -240,7 +240,7 @@ static void slot_make(struct patched *p, const struct pmm_entry *like)
 	p->stepped = (uint64_t)step;
 }
 
-/* By the hooks' signatures (agent/inject/inject.h). */
+/* By the hooks' signatures (agent/inject/agent_inject.h). */
 static unsigned passed(enum pmm_role role)
 {
 	switch (role) {

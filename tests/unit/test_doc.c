@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Documents: the same tables and series through both renderers.
- * Also of src/view/doc.c, table.c, series.c, graph.c, render_json.c, render_text.c.
+ * Also of src/document/doc.c, table.c, series.c, graph.c, render_json.c, render_text.c.
  */
 #include "tests/unit/unit.h"
 
-#include "src/view/doc.h"
+#include "src/document/doc.h"
 
 static char *printed(const struct doc *d, const struct style *style)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Unit test of what an ELF file may make us read: each header that asks for too much, from memory and from a file. */
-#include "src/target/elf_bounds.h"
+#include "src/proc/elf_bounds.h"
 
 #include <elf.h>
 #include <endian.h>
@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "tests/unit/unit.h"
-#include "src/target/elffile.h"
+#include "src/proc/elffile.h"
 
 #define NR_SECTIONS	4
 

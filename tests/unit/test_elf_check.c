@@ -12,7 +12,7 @@
 
 #include "tests/unit/unit.h"
 
-#include "src/target/elf_check.h"
+#include "src/proc/elf_check.h"
 
 #define LOADER "/lib64/ld-linux-x86-64.so.2"
 

@@ -3,7 +3,7 @@
  * Allocators found in running programs of every kind of linking, compared with what the programs themselves say.
  *
  * Victims (tests/prog/entries_list.c, entries_cxx.cc) print where their functions are.
- * Also of src/inject/objects.c, objects_symbols.c, insn.c, src/target/elffile.c, debugfile.c.
+ * Also of src/entries/objects.c, objects_symbols.c, insn.c, src/proc/elffile.c, debugfile.c.
  */
 #include "tests/unit/entries_victim.h"
 

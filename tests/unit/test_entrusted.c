@@ -6,7 +6,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "src/target/entrusted.h"
+#include "src/proc/entrusted.h"
 
 #define NONE 0xdeadull
 

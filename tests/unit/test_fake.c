@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The fake source: a recipe gives exactly the heap it spells out.
- * Also of src/capture/recipe.c.
+ * Also of src/store/recipe.c.
  */
 #include <unistd.h>
 
 #include "tests/unit/unit.h"
 
 #include "include/pmm/ledger.h"
-#include "src/capture/capture.h"
+#include "src/store/capture.h"
 #include "tests/unit/heap_equal.h"
 
 static struct heap *make(const char *recipe)

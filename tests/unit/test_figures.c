@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * src/capture/figures.c, figures_count.c: the allocator's figures of real processes, to the byte as mallinfo2() gives them there; and of such whose
+ * src/roots/glibc/figures.c, figures_count.c: the allocator's figures of real processes, to the byte as mallinfo2() gives them there; and of such whose
  * allocator has been written over.
  */
 #include "tests/unit/unit.h"
@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "src/capture/figures.h"
+#include "src/roots/glibc/figures.h"
 
 static struct shared {
 	struct mallinfo2 said;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* src/capture/figures_last.c: when a process that is watched is asked for its allocator's figures, and when those count. Also of ledger_read_names(). */
+/* src/track/figures_last.c: when a process that is watched is asked for its allocator's figures, and when those count. Also of ledger_read_names(). */
 #include "tests/unit/unit.h"
 
 #include <malloc.h>
@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "src/capture/figures_last.h"
+#include "src/track/figures_last.h"
 #include "tests/unit/ledger_read.h"
 
 #define MS	1000000ull

@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "src/inject/filecode.h"
+#include "src/entries/filecode.h"
 
 #define PAGE 4096
 

@@ -9,8 +9,8 @@
 #include <link.h>
 #include <unistd.h>
 
-#include "agent/cfi_fde.h"
-#include "src/inject/frames.h"
+#include "agent/unwind/cfi_fde.h"
+#include "src/entries/frames.h"
 
 #define MAX_FOUND	(1u << 20)
 

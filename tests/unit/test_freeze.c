@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * src/capture/freeze.c with a ledger made by hand, marks as well: what is copied when, and ledgers that make no sense. With the agent's own
+ * src/ledger/freeze.c with a ledger made by hand, marks as well: what is copied when, and ledgers that make no sense. With the agent's own
  * tables: test_agent_freeze.c.
  */
 #include "tests/unit/unit.h"
 
 #define IMAGE_ARENA_OFF	PMM_ARENA_OFF
-#include "src/capture/freeze.h"
+#include "src/ledger/freeze.h"
 #include "tests/unit/ledger_image.h"
 
 static struct image im;

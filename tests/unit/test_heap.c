@@ -5,7 +5,7 @@
 #include "tests/unit/unit.h"
 
 #include "include/pmm/ledger.h"
-#include "src/capture/capture.h"
+#include "src/store/capture.h"
 #include "src/model/heap.h"
 
 static const char sound_recipe[] =

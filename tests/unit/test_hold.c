@@ -3,7 +3,7 @@
  * Who holds a block: chains of made-up heaps; and what pointers hold alone, against an oracle on thousands of random heaps that clears each
  * pointer in turn and marks again.
  */
-#include "src/analyze/hold.h"
+#include "src/analyze/reach/hold.h"
 #include "tests/unit/reach_scene.h"
 
 #define MIB		(1ull << 20)

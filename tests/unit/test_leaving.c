@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* src/capture/leaving.c: who asks to be searched at his end is taken once, read, and let go on, whatever else stands in the word. */
+/* src/track/leaving.c: who asks to be searched at his end is taken once, read, and let go on, whatever else stands in the word. */
 #include "tests/unit/unit.h"
 
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sys/syscall.h>
 
-#include "src/capture/leaving.h"
-#include "src/capture/ledger_map.h"
-#include "src/capture/watched.h"
+#include "src/track/leaving.h"
+#include "src/ledger/ledger_map.h"
+#include "src/track/watched.h"
 #include "tests/unit/ledger_image.h"
 
 static struct image im;

@@ -2,7 +2,7 @@
 /*
  * Ledgers made by hand are read to the exact number; damaged ones are read without harm.
  */
-#include "src/capture/capture.h"
+#include "src/store/capture.h"
 #include "tests/unit/ledger_read.h"
 #include "tests/unit/unit.h"
 

@@ -2,7 +2,7 @@
 /*
  * Blocks and mappings of ledgers made by hand: their order, addresses, who made them and when; and tables that lie.
  */
-#include "src/capture/capture.h"
+#include "src/store/capture.h"
 #include "tests/unit/ledger_read.h"
 
 static void blocks_of_all_tables_come_in_order(void **state)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Heap errors and guarded blocks of hand-made ledgers are read to the exact number; damaged ones are left out without harm.
- * Also of src/capture/ledger_guards.c, ledger_sites.c.
+ * Also of src/ledger/ledger_guards.c, ledger_sites.c.
  */
 #include "tests/unit/unit.h"
 
-#include "src/capture/ledger.h"
+#include "src/ledger/ledger_heap.h"
 #include "tests/unit/ledger_image.h"
 #include "tests/unit/ledger_read.h"
 

@@ -2,7 +2,7 @@
 /* Totals and top sites, looked at while more is recorded. */
 #include "tests/unit/unit.h"
 
-#include "src/capture/ledger.h"
+#include "src/ledger/ledger_heap.h"
 #include "tests/unit/ledger_image.h"
 
 static void totals_add_up_contexts(void **state)

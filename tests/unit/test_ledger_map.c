@@ -7,7 +7,7 @@
 
 #include "tests/unit/unit.h"
 
-#include "src/capture/ledger.h"
+#include "src/ledger/ledger_heap.h"
 #include "tests/unit/ledger_image.h"
 
 static struct heap *read_image(struct image *im)

@@ -4,7 +4,7 @@
 
 #include "tests/unit/unit.h"
 
-#include "src/capture/ledger.h"
+#include "src/ledger/ledger_heap.h"
 #include "tests/unit/ledger_image.h"
 #include "tests/unit/ledger_read.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Unit tests of src/capture/ledger_tree.c. */
+/* Unit tests of src/ledger/ledger_tree.c. */
 #include "tests/unit/unit.h"
 
 #include <fcntl.h>
@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "src/capture/ledger_tree.h"
-#include "src/target/proc.h"
+#include "src/ledger/ledger_tree.h"
+#include "src/proc/proc.h"
 
 #define MIB	 (1ull << 20)
 #define NO_LIMIT UINT64_MAX

@@ -16,8 +16,8 @@
 #include "include/pmm/ledger.h"
 #include "src/inject/leftover.h"
 #include "src/inject/memfile.h"
-#include "src/target/proc.h"
-#include "src/target/stop.h"
+#include "src/proc/proc.h"
+#include "src/ptrace/stop.h"
 
 #define PAGE	4096u
 

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "src/target/limits.h"
+#include "src/proc/limits.h"
 
 #define PID 4711
 #define MiB (1ull << 20)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* src/capture/message.c: a message and its descriptor taken from a connection, whatever else comes with them; answers; ends. */
+/* src/track/message.c: a message and its descriptor taken from a connection, whatever else comes with them; answers; ends. */
 #include "tests/unit/unit.h"
 
 #include <fcntl.h>
@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "src/capture/message.h"
+#include "src/track/message.h"
 
 #define COOKIE	0x1234567890abcdefull
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Unit tests of src/capture/monitor.c and what it is made of (child, watched, whois, serve): the
+ * Unit tests of src/track/monitor.c and what it is made of (child, watched, whois, serve): the
  * test program launches itself as `test_monitor --agent MODE` and plays a traced program there.
- * Also of src/capture/child.c, serve.c, watched.c, preload.c, whois.c.
+ * Also of src/track/child.c, serve.c, watched.c, preload.c, whois.c.
  */
 #include "tests/unit/unit.h"
 
@@ -13,8 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "src/capture/monitor.h"
-#include "src/capture/preload.h"
+#include "src/track/monitor.h"
+#include "src/ledger/preload.h"
 #include "tests/unit/fake_agent.h"
 #include "tests/unit/monitor_program.h"
 

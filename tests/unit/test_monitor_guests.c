@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Unit tests of the monitor with guests that are no good, or very many: ledgers made up by children that are forked here (src/capture/
+ * Unit tests of the monitor with guests that are no good, or very many: ledgers made up by children that are forked here (src/track/
  * monitor.c, monitor_hear.c, monitor_leave.c, roll.c, watched.c). The program itself is a shell that waits for its input to end.
  */
 #include "tests/unit/unit.h"
@@ -12,8 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "src/capture/monitor.h"
-#include "src/capture/preload.h"
+#include "src/track/monitor.h"
+#include "src/ledger/preload.h"
 #include "tests/unit/fake_agent.h"
 
 #define MIB (1ull << 20)

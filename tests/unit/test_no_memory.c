@@ -10,7 +10,7 @@
 #include "src/analyze/growing.h"
 #include "src/base/io.h"
 #include "src/symbol/symbol.h"
-#include "src/view/doc.h"
+#include "src/document/doc.h"
 #include "tests/unit/recipe_heap.h"
 
 static unsigned made, failing;		/* allocations; the one that fails, 0: none */

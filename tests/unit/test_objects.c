@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * src/inject/objects.c, objects_symbols.c: this very process as it is read from outside, against what its own loader and the files say.
+ * src/entries/objects.c, objects_symbols.c: this very process as it is read from outside, against what its own loader and the files say.
  */
 #include "tests/unit/unit.h"
 
@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "src/inject/objects.h"
+#include "src/entries/objects.h"
 
 static struct objects objects;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Unit tests of src/capture/output.c: names of captures, whatever a process calls itself. */
+/* Unit tests of src/store/output.c: names of captures, whatever a process calls itself. */
 #include "tests/unit/unit.h"
 
-#include "src/capture/output.h"
+#include "src/store/output.h"
 
 static void expect(const char *pattern, const char *comm, const char *expected)
 {

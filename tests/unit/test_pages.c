@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "src/target/pages.h"
+#include "src/proc/pages.h"
 
 #define PAGE		4096ul
 #define GUARD_INSTALL	102	/* MADV_GUARD_INSTALL, Linux 6.13 */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * src/target/permit.c, guardable.c: which processes may be attached to, and which have their blocks guarded, and in which words not.
+ * src/ptrace/permit.c, guardable.c: which processes may be attached to, and which have their blocks guarded, and in which words not.
  */
 #include "tests/unit/unit.h"
 
@@ -12,9 +12,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "src/target/guardable.h"
-#include "src/target/stop.h"
-#include "src/target/task.h"
+#include "src/proc/guardable.h"
+#include "src/ptrace/stop.h"
+#include "src/proc/task.h"
 
 static pid_t thread_tid;		/* a second one of this process */
 static int told[2];

@@ -4,7 +4,7 @@
  */
 #include "tests/unit/unit.h"
 
-#include "src/view/plain.h"
+#include "src/render/plain.h"
 
 static const struct style ascii = { .width = 80 }, utf8 = { .width = 80, .utf8 = true };
 

@@ -13,7 +13,7 @@
 
 #include "tests/unit/unit.h"
 
-#include "src/target/proc.h"
+#include "src/proc/proc.h"
 
 #define NOBODY 0x7ffffff0
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Unit tests of src/capture/pulse.c: the board says that the monitor lives exactly as long as it does. */
+/* Unit tests of src/track/pulse.c: the board says that the monitor lives exactly as long as it does. */
 #include "tests/unit/unit.h"
 
 #include <linux/futex.h>
@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "src/capture/pulse.h"
+#include "src/track/pulse.h"
 
 static struct pmm_tree *board;
 

@@ -3,7 +3,7 @@
  * Habits: blocks to which only pointers behind a header lead, and pools whose parts are pointed to, are reached with all that hangs on them; a stray
  * pointer into a block is neither.
  */
-#include "src/analyze/reach_habit.h"
+#include "src/analyze/reach/reach_habit.h"
 #include "tests/unit/reach_scene.h"
 
 #define BLOCK	(SCENE_BASE + 0x10000)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What a diverted thread comes back by: restarted system calls, the signal frame, the instructions found in a program.
- * Also of src/target/gadget.c, memory.c, seize.c.
+ * Also of src/ptrace/gadget.c, process_memory.c, seize.c.
  */
 #include "tests/unit/unit.h"
 #include <fcntl.h>
@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 #include "arch/x86_64/remote_arch.h"
-#include "src/target/gadget.h"
-#include "src/target/stop.h"
-#include "src/target/task.h"
+#include "src/ptrace/gadget.h"
+#include "src/ptrace/stop.h"
+#include "src/proc/task.h"
 
 static struct user_regs_struct in_call(long nr, long result)
 {

@@ -2,11 +2,11 @@
 /*
  * The report: what may be asked together, what sections there are, and that no heap and no wish
  * breaks it.
- * Also of src/view/graph.c, facts.c, process_row.c, stack.c.
+ * Also of src/render/graph.c, facts.c, process_row.c, stack_view.c.
  */
 #include "tests/unit/recipe_heap.h"
 
-#include "src/view/report.h"
+#include "src/view/report_view.h"
 
 static const char recipe[] =
 	"process comm=demo cmdline=demo\\x1b taken=10s\n"

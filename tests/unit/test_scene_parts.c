@@ -5,7 +5,7 @@
 #include "tests/unit/unit.h"
 
 #include "include/pmm/ledger.h"
-#include "src/capture/scene_glibc.h"
+#include "src/roots/glibc/scene_glibc.h"
 
 #define BASE	0x10000000ull
 #define BYTES	0x40000ull

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Unit tests of src/capture/series.c. */
+/* Unit tests of src/track/process_series.c. */
 #include "tests/unit/unit.h"
 
-#include "src/capture/series.h"
+#include "src/track/process_series.h"
 #include "tests/unit/ledger_image.h"
 
 #define MS 1000000ull

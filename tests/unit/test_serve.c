@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Unit tests of src/capture/serve.c and message.c: who says the cookie is heard, and nobody else can do anything about that. */
+/* Unit tests of src/track/serve.c and message.c: who says the cookie is heard, and nobody else can do anything about that. */
 #include "tests/unit/unit.h"
 
 #include <arpa/inet.h>
@@ -15,8 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "src/capture/preload.h"
-#include "src/capture/serve.h"
+#include "src/ledger/preload.h"
+#include "src/track/serve.h"
 #include "tests/unit/fake_agent.h"
 
 #define MIB    (1ull << 20)

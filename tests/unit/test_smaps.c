@@ -7,8 +7,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "src/target/smaps.h"
-#include "src/target/stop.h"
+#include "src/proc/smaps.h"
+#include "src/ptrace/stop.h"
 
 static struct page_runs flagged(const char *text, const char *flag)
 {

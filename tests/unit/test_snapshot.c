@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * src/target/snapshot.c, snapshot_read.c, copy.c, apart.c, room.c, borrow.c, leash.c, guardable.c: copies of running
+ * src/ptrace/snapshot.c, snapshot_read.c, copy.c, apart.c, room.c, borrow.c, leash.c, guardable.c: copies of running
  * processes that check themselves.
  * The session is tests/unit/sessions/snapshot.t. Runs: snapshot_driver.
  */
-#include "tests/unit/session.h"
+#include "tests/unit/cmd_session.h"
 
 int main(void)
 {

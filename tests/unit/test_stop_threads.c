@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Threads of another process stopped, asked, copied and let go: they stand still meanwhile, and go on afterwards as if nothing had been.
- * Of src/target/stop.c, seize.c, altstack.c, remote.c, borrow.c, leash.c, gadget.c, snapshot.c, snapshot_read.c, copy.c, apart.c, room.c, task.c.
+ * Of src/ptrace/stop.c, seize.c, altstack.c, remote.c, borrow.c, leash.c, gadget.c, snapshot.c, snapshot_read.c, copy.c, apart.c, room.c, task.c.
  */
 #include "tests/unit/unit.h"
 
@@ -14,12 +14,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "src/target/altstack.h"
-#include "src/target/gadget.h"
-#include "src/target/remote.h"
-#include "src/target/snapshot.h"
-#include "src/target/stop.h"
-#include "src/target/task.h"
+#include "src/ptrace/altstack.h"
+#include "src/ptrace/gadget.h"
+#include "src/ptrace/remote.h"
+#include "src/ptrace/snapshot.h"
+#include "src/ptrace/stop.h"
+#include "src/proc/task.h"
 
 #define THREADS	4
 #define WAIT_NS	20000000000ull

@@ -7,8 +7,8 @@
 #include <linux/futex.h>
 #include <pthread.h>
 
-#include "src/capture/sweep.h"
-#include "src/capture/sweeper.h"
+#include "src/ledger/sweep.h"
+#include "src/ledger/sweeper.h"
 #include "tests/unit/ledger_image.h"
 
 #define SECRET	0x123456789abcdefull

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Unit test of how the symbolizer finds files: separate debug files, replaced and missing ones, the vdso.
- * Also of src/symbol/object.c, symbolizer.c, prefetch.c, src/target/debugfile.c, elffile.c.
+ * Also of src/symbol/object.c, symbolizer.c, prefetch.c, src/proc/debugfile.c, elffile.c.
  */
 #include "src/symbol/symbol.h"
-#include "src/target/debugfile.h"
+#include "src/proc/debugfile.h"
 
 #include <arpa/inet.h>
 #include <dlfcn.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* src/capture/ticker.c: the tree's clock goes on while there is work, and rests when there is none. */
+/* src/track/ticker.c: the tree's clock goes on while there is work, and rests when there is none. */
 #include "tests/unit/unit.h"
 
 #include <time.h>
 #include <unistd.h>
 
-#include "src/capture/ticker.h"
+#include "src/track/ticker.h"
 
 static struct ledger_tree tree;
 static struct ticker ticker;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The tracing thread: who gets the status of what ends under it.
- * Also of src/target/task.c, seize.c.
+ * Also of src/proc/task.c, seize.c.
  */
 #include "tests/unit/unit.h"
 
@@ -11,8 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "src/target/task.h"
-#include "src/target/tracer.h"
+#include "src/proc/task.h"
+#include "src/ptrace/tracer.h"
 
 #define WAIT_NS		30000000000u
 #define TICKS_NS	60000000u	/* a dozen of them: the tracer's timer ticks every 5 ms */

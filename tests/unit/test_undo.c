@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * src/inject/undo.c: instructions are run, taken back and run again, with registers full of random numbers: what must be as it was is, and the
+ * src/entries/undo.c: instructions are run, taken back and run again, with registers full of random numbers: what must be as it was is, and the
  * second time does what the first one did. What cannot be taken back is refused, with its reason.
  */
 #include "tests/unit/unit.h"
 
 #include <sys/mman.h>
 
-#include "src/inject/undo.h"
+#include "src/entries/undo.h"
 
 #define NR_REGS	16
 #define SP	4

@@ -3,7 +3,7 @@
  * Valgrind's XML: each of memcheck's kinds becomes the finding it is, with its stacks and names; text in any pieces gives the same; broken text is an error
  * and loses nothing that came before.
  */
-#include "src/capture/valgrind.h"
+#include "src/store/valgrind.h"
 #include "include/pmm/ledger.h"
 #include "tests/unit/unit.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * src/target/watchdog.c, hurry.c: a process beside ours that takes away what we leave, and only that; and priority for a moment.
+ * src/ptrace/watchdog.c, hurry.c: a process beside ours that takes away what we leave, and only that; and priority for a moment.
  */
 #include "tests/unit/unit.h"
 
@@ -12,10 +12,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "src/target/hurry.h"
-#include "src/target/proc.h"
-#include "src/target/task.h"
-#include "src/target/watchdog.h"
+#include "src/ptrace/hurry.h"
+#include "src/proc/proc.h"
+#include "src/proc/task.h"
+#include "src/ptrace/watchdog.h"
 
 /* What the watchdog tells of itself. */
 struct told {

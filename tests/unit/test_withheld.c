@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* src/target/withheld.c: pages of this very process are kept as they were, found again by address, and given back. */
+/* src/ptrace/withheld.c: pages of this very process are kept as they were, found again by address, and given back. */
 #include "tests/unit/unit.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "src/target/withheld.h"
+#include "src/ptrace/withheld.h"
 
 #define PAGE	4096ul
 #define PAGES	64u

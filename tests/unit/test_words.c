@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* src/target/words.c: which bytes of a thread's registers are words that may be pointers. */
+/* src/ptrace/register_words.c: which bytes of a thread's registers are words that may be pointers. */
 #include "tests/unit/unit.h"
 
-#include "src/target/words.h"
+#include "src/ptrace/register_words.h"
 
 #define REGS	(sizeof(struct user_regs_struct) / sizeof(uint64_t))
 

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The agent's life: start at the first call of a hook, off on trouble, and the end of the program.
+ */
+#include "agent/agent_core.h"
+
+#include "agent/agent_arena.h"
+#include "agent/clock.h"
+#include "agent/unwind/module.h"
+#include "agent/unwind/rule.h"
+#include "agent/segment.h"
+#include "agent/unwind/unwind.h"
+#include "agent/wait.h"
+
+#define SCRATCH_BYTES	(1u << 20)
+#define EVENTS_PER_CHECK 4096
+#define CHEAP_CHUNKS	50000	/* 2.5 ms */
+#define STUCK_TRIES	2000
+
+struct agent A __attribute__((aligned(64)));
+static uint8_t never_single;
+
+/* Everything private in one mapping; the part that fork must wipe comes first. */
+static bool memory_get(void)
+{
+	size_t wiped = ARCH_PAGE + AGENT_CTX_HASH * sizeof(struct ctx_entry);
+	size_t rules = sizeof(struct rules);
+	size_t modules = AGENT_MAX_MODULES * sizeof(struct agent_module);
+	size_t bytes = wiped + rules + modules + SCRATCH_BYTES + AGENT_PATHS_BYTES;
+	char *p = sys_mmap(bytes, SYS_PROT_READ | SYS_PROT_WRITE, SYS_MAP_PRIVATE | SYS_MAP_ANONYMOUS | SYS_MAP_NORESERVE, -1);
+
+	if (!p)
+		return false;
+	A.private_start = p;
+	A.private_bytes = bytes;
+	sys3(madvise, p, wiped, SYS_MADV_WIPEONFORK);
+	A.alive = (uint32_t *)p;
+	A.ctx_hash = (struct ctx_entry *)(p + ARCH_PAGE);
+	A.rules = (struct rules *)(p + wiped);
+	A.modules = (struct agent_module *)(p + wiped + rules);
+	A.scratch = p + wiped + rules + modules;
+	A.paths = A.scratch + SCRATCH_BYTES;
+	return true;
+}
+
+static bool followed(void)
+{
+	uint32_t root = LOAD(A.tree->root_pid);
+
+	if (A.tree->flags & (PMM_TREE_FOLLOW | PMM_TREE_ATTACHED))
+		return true;
+	return root ? root == (uint32_t)A.pid : (uint32_t)sys0(getppid) == A.tree->monitor_pid;
+}
+
+static bool start(void)
+{
+	if (segment_closed())
+		return false;
+	A.pid = (int)sys0(getpid);
+	if (!A.compiled_in)
+		A.texts_bytes = UINT64_MAX;	/* there is the stack to tell them apart */
+	if (!A.single_threaded)
+		A.single_threaded = &never_single;
+	if (!memory_get() || segment_open() || !followed() || segment_claim(true)) {
+		if (A.tree && !A.ledger && followed())
+			segment_lost();
+		return false;
+	}
+	A.follow = A.tree->flags & PMM_TREE_FOLLOW;
+	A.sampled = A.tree->mode == PMM_MODE_SAMPLED;
+	A.min_size = A.tree->min_size_bytes;
+	A.warn_size = A.tree->warn_size_bytes;
+	A.max_frames = A.tree->max_frames;
+	A.code_epoch_seen = LOAD(A.tree->code_epoch);
+	if (A.own_allocator)
+		A.ledger->off_reason = PMM_OFF_OWN_ALLOCATOR;
+	*A.alive = A.generation = 1;
+	return true;
+}
+
+bool agent_start(void)
+{
+	uint32_t unknown = AGENT_UNKNOWN;
+
+	if (!CAS(A.state, unknown, AGENT_STARTING))
+		return LOAD(A.state) == AGENT_ON;
+	if (!start()) {
+		STORE(A.state, AGENT_OFF);
+		return false;
+	}
+	STORE_RELEASE(A.state, AGENT_ON);
+	return true;
+}
+
+void agent_off(uint32_t reason)
+{
+	STORE(A.state, AGENT_OFF);
+	if (!A.ledger || !agent_begun())
+		return;
+	STORE(A.ledger->off_reason, reason);
+	STORE(A.ledger->state, PMM_STATE_OFF);
+}
+
+void agent_note_break(void)
+{
+	struct pmm_ledger *l = A.ledger;
+	uint64_t now;
+
+	if (A.no_break)
+		return;
+	now = (uint64_t)sys1(brk, 0);
+
+	STORE(l->mapping.brk_now, now);
+	if (now > LOAD(l->mapping.brk_max))
+		STORE(l->mapping.brk_max, now);
+}
+
+/* glibc's struct mallinfo2, in its order. */
+struct mallinfo2 {
+	size_t arena, ordblks, smblks, hblks, hblkhd, usmblks, fsmblks, uordblks, fordblks, keepcost;
+};
+
+static void view_take(struct pmm_ledger *l)
+{
+	struct pmm_allocator_view *v = &l->allocator_view;
+	struct mallinfo2 m;
+
+	if (!A.next.mallinfo2)
+		return;
+	m = ((struct mallinfo2 (*)(void))A.next.mallinfo2)();
+	v->arena_bytes = m.arena;
+	v->used_bytes = m.uordblks;
+	v->free_bytes = m.fordblks;
+	v->free_chunks = m.ordblks;
+	v->fast_chunks = m.smblks;
+	v->fast_bytes = m.fsmblks;
+	v->mmapped_chunks = m.hblks;
+	v->mmapped_bytes = m.hblkhd;
+	v->top_bytes = m.keepcost;
+	v->tick = clock_now();
+	STORE_RELEASE(v->valid, PMM_VIEW_TAKEN);
+}
+
+/* Does this thread stay in the allocator? Suspended or cancelled there it would keep an arena's lock. */
+static bool stuck(const struct tctx *c)
+{
+	uint32_t events = LOAD(c->events);
+
+	for (unsigned i = 0; i < STUCK_TRIES; i++) {
+		if (LOAD(c->busy) != TCTX_IN_ALLOCATOR || LOAD(c->events) != events)
+			return false;
+		wait_between(i);
+	}
+	return true;
+}
+
+/*
+ * May the allocator's locks be waited for at exit()? Not when a signal handler called it, which may have interrupted
+ * fork() or malloc_trim() with the locks in their hands, nor when another thread will not come out of the allocator.
+ */
+static bool view_safe(struct tctx *c, const struct caller *from)
+{
+	uint32_t nr = LOAD(A.ledger->nr_ctx);
+	bool interrupted;
+
+	if (c->busy)
+		return false;
+	c->pub.busy_sp = from->sp;
+	STORE(c->busy, TCTX_RECORDING);
+	interrupted = unwind_interrupted(c, from);
+	agent_leave(c);
+	for (uint32_t i = 0; i < nr && !interrupted; i++) {
+		pmm_ref ref = LOAD_ACQUIRE(A.ledger->ctx[i]);
+
+		if (ref && stuck(arena_at(ref)))
+			return false;
+	}
+	return !interrupted;
+}
+
+/*
+ * mallinfo2 walks all free chunks, some 50 ns each: at exit only where they cannot be many. No more than were freed, and no more
+ * than fit into the heap beside what is live.
+ */
+static bool view_is_cheap(const struct pmm_ledger *l)
+{
+	uint64_t heap_chunks = (l->mapping.brk_now - l->mapping.brk_start) / 32, frees = 0;
+
+	for (uint32_t i = 0; i < l->nr_ctx; i++)
+		if (l->ctx[i])
+			frees += ((struct pmm_ctx *)arena_at(l->ctx[i]))->frees;
+	return (frees < heap_chunks || l->nr_threads > 1 ? frees : heap_chunks) < CHEAP_CHUNKS;
+}
+
+/* Figures that were asked for before stay, with their time. */
+static void view_pass(struct pmm_ledger *l, uint32_t why)
+{
+	if (A.next.mallinfo2 && LOAD(l->allocator_view.valid) != PMM_VIEW_TAKEN)
+		STORE_RELEASE(l->allocator_view.valid, why);
+}
+
+void agent_finish(const struct caller *from)
+{
+	struct pmm_ledger *l;
+	struct tctx *c;
+
+	if (LOAD(A.state) != AGENT_ON || !LOAD(*A.alive) || !(c = ctx_find()))
+		return;
+	l = A.ledger;
+	agent_note_break();
+	if (!view_is_cheap(l))
+		view_pass(l, PMM_VIEW_LONG);
+	else if (!view_safe(c, from))
+		view_pass(l, PMM_VIEW_LOCKED);
+	else
+		view_take(l);
+	STORE(l->end_tick, clock_now());
+	STORE_RELEASE(l->state, PMM_STATE_EXITED);
+}
+
+/* The monitor asked for the allocator's figures. Only from a hook that interrupted nothing. */
+static __attribute__((noinline)) void view_answer(struct tctx *c)
+{
+	uint32_t one = 1;
+
+	if (c->pub.level || !CAS(A.ledger->want_view, one, 0))
+		return;
+	agent_note_break();
+	view_take(A.ledger);
+}
+
+static inline struct tctx *begin(struct tctx *c, uintptr_t sp, bool locked)
+{
+	c->pub.busy_sp = sp;
+	STORE(c->busy, TCTX_RECORDING);
+	if (unlikely(c->events++ % EVENTS_PER_CHECK == EVENTS_PER_CHECK - 1))
+		clock_check();
+	if (unlikely(LOAD(A.ledger->want_view)) && !locked)
+		view_answer(c);
+	return c;
+}
+
+struct tctx *agent_enter(uintptr_t sp)
+{
+	struct tctx *c = ctx_find();
+
+	if (unlikely(!c))
+		return NULL;
+	if (unlikely(c->busy)) {
+		c = ctx_nested(c, sp);
+		if (!c)
+			return NULL;
+	}
+	return begin(c, sp, false);
+}
+
+/* Which context, with `c` busy? The innermost busy one knows whether its function calls. */
+static __attribute__((noinline)) struct tctx *enter_busy(struct tctx *c, const struct caller *from, bool locked)
+{
+	struct tctx *inner = c;
+
+	while (inner->nested && inner->nested->busy)
+		inner = inner->nested;
+	if (inner->busy == TCTX_IN_ALLOCATOR && unwind_inside(inner, from, inner->pub.busy_sp))
+		return NULL;
+	c = ctx_nested(c, from->sp);
+	return c ? begin(c, from->sp, locked) : NULL;
+}
+
+struct tctx *agent_enter_outermost(const struct caller *from, bool locked)
+{
+	struct tctx *c = ctx_find();
+
+	if (unlikely(!c))
+		return NULL;
+	return likely(!c->busy) ? begin(c, from->sp, locked) : enter_busy(c, from, locked);
+}

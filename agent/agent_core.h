@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The agent's life: start at the first hook, entry and exit of hooks, the end of the program.
+ */
+#ifndef AGENT_AGENT_CORE_H
+#define AGENT_AGENT_CORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "agent/agent.h"
+#include "agent/ctx.h"
+
+struct caller;
+
+/* Make the agent ready; called by the first hook. True when it records. Safe to call again. */
+bool agent_start(void);
+
+/* Stop recording for good and say why in the ledger (enum pmm_off_reason). */
+void agent_off(uint32_t reason);
+
+/* The program leaves through exit(), which calls this from there. */
+void agent_finish(const struct caller *from);
+
+/* Note where the program break is. */
+void agent_note_break(void);
+
+/* Hook entry: the context to record with, marked busy, or NULL when this event is not to be recorded. sp: the hook's frame. */
+struct tctx *agent_enter(uintptr_t sp);
+
+/*
+ * The same where the allocator's own calls come by here too: NULL also for a call that the real function of another hook makes, which
+ * is that hook's to record. A signal handler that interrupted the allocator is recorded. locked: the allocator may be calling, with its
+ * locks in its hands and from a function that began before it was hooked; it is not asked for its figures then.
+ */
+struct tctx *agent_enter_outermost(const struct caller *from, bool locked);
+
+/* Hook exit. */
+static inline void agent_leave(struct tctx *c)
+{
+	STORE(c->busy, TCTX_IDLE);
+	STORE(c->pub.busy_sp, 0);
+}
+
+/* Is the agent on? Starts it at the very first call. */
+static inline bool agent_on(void)
+{
+	return likely(LOAD(A.state) == AGENT_ON) || (LOAD(A.state) == AGENT_UNKNOWN && agent_start());
+}
+
+#endif

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A thread's stack: which part of it may be read, and one step from a frame to its caller.
+ */
+#ifndef AGENT_AGENT_STACK_H
+#define AGENT_AGENT_STACK_H
+
+#include "agent/agent.h"
+#include "agent/unwind/cfi.h"
+#include "agent/ctx.h"
+
+/* A frame as a walk stands on it. */
+struct stack_at {
+	uint64_t pc;		/* to look rules up with: inside the call, or exact where interrupted */
+	uint64_t sp, rbp;
+};
+
+/* Is the word there, in memory that can be read? The part of the stack between stack_lo and stack_hi of the context is known to be. */
+bool stack_readable_slow(struct tctx *c, uint64_t address);
+
+static inline bool stack_readable(struct tctx *c, uint64_t address)
+{
+	return likely(address >= c->stack_lo && address < c->stack_hi && !(address & 7)) || stack_readable_slow(c, address);
+}
+
+/* A word that is readable. */
+static inline uint64_t stack_word(uint64_t address)
+{
+	return *(volatile uint64_t *)address;
+}
+
+/* A part of the stack not seen before: deeper on the one we know, or another one. */
+void stack_new(struct tctx *c, uint64_t page);
+
+/* Know all of it now: the kernel cannot be asked later (A.no_asking), and what is not known then is taken to be unreadable. */
+void stack_learn(struct tctx *c);
+
+/* The stack we are on: known from `sp` upwards as far as was looked at. */
+static inline void stack_note(struct tctx *c, uint64_t sp)
+{
+	if (unlikely(sp - 8 < c->stack_lo || sp - 8 >= c->stack_hi))
+		stack_new(c, (sp - 8) & ~(ARCH_PAGE - 1));
+}
+
+enum step {
+	STEP_ON,
+	STEP_END,		/* it has no caller */
+	STEP_UNKNOWN,		/* there is no rule, or memory that cannot be read */
+	STEP_SLOW,		/* needs more than a rule: cfi_step_slow() */
+};
+
+/* From a signal handler's frame to what it interrupted. */
+enum step stack_step_signal(struct tctx *c, struct stack_at *at);
+
+/* From a frame to its caller. */
+static inline __attribute__((always_inline)) enum step stack_step(struct tctx *c, struct stack_at *at, struct cfi_rule rule)
+{
+	uint64_t cfa, ra;
+
+	switch (rule.kind) {
+	case CFI_RSP:
+		cfa = at->sp + (uint64_t)(int64_t)rule.cfa_off;
+		break;
+	case CFI_RBP:
+		cfa = at->rbp + (uint64_t)(int64_t)rule.cfa_off;
+		break;
+	case CFI_RBP_DEREF:
+		if (!stack_readable(c, at->rbp + (uint64_t)(int64_t)rule.cfa_off) || !stack_readable(c, at->rbp))
+			return STEP_UNKNOWN;
+		cfa = stack_word(at->rbp + (uint64_t)(int64_t)rule.cfa_off);
+		break;
+	case CFI_SIGFRAME:
+		return stack_step_signal(c, at);
+	case CFI_END:
+		return STEP_END;
+	case CFI_SLOW:
+		return STEP_SLOW;
+	default:
+		return STEP_UNKNOWN;
+	}
+	if (unlikely(cfa <= at->sp || !stack_readable(c, cfa - 8)))
+		return STEP_UNKNOWN;
+	ra = stack_word(cfa - 8);
+	if (unlikely(!ra))
+		return STEP_END;
+	if (rule.kind == CFI_RBP_DEREF) {
+		at->rbp = stack_word(at->rbp);
+	} else if (rule.rbp_off) {
+		uint64_t slot = cfa + 8 * (uint64_t)(int64_t)rule.rbp_off;
+
+		if (unlikely(!stack_readable(c, slot)))
+			return STEP_UNKNOWN;
+		at->rbp = stack_word(slot);
+	}
+	at->pc = ra - 1;
+	at->sp = cfa;
+	return STEP_ON;
+}
+
+#endif

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which way for which block.
+ *
+ * Until the agent is on, on threads without a context and where the level is none, blocks are the real allocator's own; what a pointer is
+ * is found out when it comes back (release.c, stray.c).
+ */
+#include "agent/check/agent_check.h"
+
+#include "agent/strings/bounds.h"
+#include "agent/guard/budget.h"
+#include "agent/check/canary_quick.h"
+#include "agent/check/ease.h"
+#include "agent/fault/fault.h"
+#include "agent/guard/guard.h"
+#include "agent/check/quarantine.h"
+#include "agent/check/recycle.h"
+#include "agent/check/refuse.h"
+#include "agent/check/reported.h"
+#include "agent/check/ways.h"
+#include "agent/clock.h"
+#include "agent/site.h"
+
+struct checker K __attribute__((visibility("hidden")));
+
+/* ---- the beginning -------------------------------------------------------------------------------------- */
+
+/* The agent's own secret: a child that runs another program, perhaps as another user, has its own. */
+static uint64_t random_word(void)
+{
+	uint64_t n;
+
+	if (sys3(getrandom, &n, sizeof(n), 1 /* GRND_NONBLOCK */) == sizeof(n))
+		return n;
+	return (arch_cycles() ^ sys_clock_ns(SYS_CLOCK_MONOTONIC) << 32 ^ (uint64_t)&n) * 0x9e3779b97f4a7c15ull;
+}
+
+/* For sweeps from outside, in this process's own file. */
+static void secret_note(void)
+{
+	if (A.file)
+		((struct pmm_tree *)A.file)->check.secret = K.o.secret;
+}
+
+bool check_start(void)
+{
+	K.o = A.tree->check;
+	if (!K.o.secret)
+		K.o.secret = random_word();
+	secret_note();
+	K.on = K.o.level > PMM_CHECK_NONE && K.o.level < PMM_NR_CHECK_LEVELS;
+	if (!K.on)
+		return false;
+	K.refuses = K.o.fail_after != UINT64_MAX || K.o.fail_ppb || K.o.heap_limit_bytes;
+	A.stacks_last = true;
+	canary_start(K.o.secret);
+	budget_start(K.o.budget_permille);
+	finding_start(K.o.on_error);
+	reported_start();
+	if (K.o.level != PMM_CHECK_SAMPLED) {
+		quarantine_start(K.o.quarantine_bytes);
+		recycle_start();
+	}
+	if (K.o.level != PMM_CHECK_LIGHT)
+		guard_start(&K.o);
+	fault_start();
+	return true;
+}
+
+static void forked(void)
+{
+	K.parent_pid = ancestor_pid(K.generation);
+	STORE(A.ledger->check.generation, ++K.generation);
+	secret_note();
+	K.finished = 0;
+	if (!K.on)
+		return;
+	reported_start();
+	budget_forked();
+	quarantine_forked();
+	recycle_forked();
+	guard_forked();
+	bounds_forked();
+	finding_forked();
+}
+
+/* What came before there was a ledger of this process's. */
+static void early_note(void)
+{
+	uint64_t early = __atomic_exchange_n(&K.early, 0, __ATOMIC_RELAXED);
+
+	ADD(A.ledger->check.passed, early);
+	ADD(A.ledger->check.passed_early, early);
+}
+
+/* Blocks of threads that come here meanwhile pass. */
+__attribute__((noinline)) bool check_begin(void)
+{
+	bool heir = K.image && K.image != A.generation;
+	uint32_t no = 0;
+
+	if (!CAS(K.starting, no, 1))
+		return false;
+	if (heir)
+		forked();
+	else if (!K.image)
+		check_start();
+	early_note();
+	ancestor_begin(K.generation, (uint32_t)A.pid);
+	if (heir && K.on && K.o.level != PMM_CHECK_SAMPLED && !(K.o.flags & PMM_CHECK_NO_STRINGS))
+		ancestor_cover(K.generation - 1);	/* noted as ours, for children of our own */
+	STORE_RELEASE(K.image, A.generation);
+	STORE_RELEASE(K.starting, 0);
+	return K.on;
+}
+
+bool check_on(void)
+{
+	return LOAD(A.state) == AGENT_ON && K.on && K.image == LOAD(*A.alive);
+}
+
+void check_passed(void)
+{
+	ADD(K.passed, 1);
+	if (agent_begun())
+		ADD(A.ledger->check.passed, 1);
+	else
+		ADD(K.early, 1);
+}
+
+/* ---- memory --------------------------------------------------------------------------------------------- */
+
+void *real_alloc(size_t size, size_t align, bool zeroed)
+{
+	void *p = NULL;
+
+	if (align <= 16)
+		return zeroed && A.next.calloc ? A.next.calloc(1, size) : A.next.malloc(size);
+	if (A.next.memalign)
+		return A.next.memalign(align, size);
+	if (A.next.aligned_alloc)
+		return A.next.aligned_alloc(align, size);
+	return A.next.posix_memalign && !A.next.posix_memalign(&p, align, size) ? p : NULL;
+}
+
+void *canaried_alloc(struct tctx *c, size_t size, size_t align, bool zeroed)
+{
+	size_t bytes;
+	void *real;
+
+	if (unlikely(!canary_bytes(size, align, &bytes)))
+		return NULL;
+	real = align <= PMM_HEAD_BYTES ? recycle_take(c, bytes) : NULL;
+	if (!real)
+		real = REAL(c, real_alloc(bytes, align, zeroed));
+	else if (zeroed)
+		memset((char *)real + PMM_HEAD_BYTES, 0, size);
+	return likely(real) ? quick_make(real, size, align) : NULL;
+}
+
+/* Blocks below the least size that the user wants to see are only counted. */
+static inline bool too_small(struct tctx *c, size_t size)
+{
+	if (likely(size >= A.min_size))
+		return false;
+	c->pub.skipped_allocs++;
+	c->pub.skipped_bytes += size;
+	return true;
+}
+
+static void *alloc_light(struct tctx *c, size_t size, size_t align, bool zeroed, uint32_t kind, const struct caller *from)
+{
+	uint32_t site = 0;
+	void *p;
+
+	p = canaried_alloc(c, size, align, zeroed);
+	if (unlikely(!p))
+		return NULL;
+	c->pub.canaried++;
+	if (!too_small(c, size))
+		site = record_alloc(c, (uint64_t)p, size, kind, from);
+	quick_note(p, facts_of(site, kind));
+	return p;
+}
+
+static void *alloc_guard(struct tctx *c, size_t size, size_t align, bool zeroed, uint32_t kind, const struct caller *from)
+{
+	uint32_t site, run;
+	uint64_t *why;
+	void *p;
+
+	if (unlikely(size > PTRDIFF_MAX))
+		return NULL;
+	ease_tend();
+	site = unwind_site(c, from, 0);
+	run = guarded_alloc(c, size, align, kind, site, &why);
+	if (run != UINT32_MAX)
+		return (void *)guard_at(run)->address;
+	p = canaried_alloc(c, size, align, zeroed);
+	if (unlikely(!p))
+		return NULL;
+	guarded_refused(c, why);
+	c->pub.canaried++;
+	if (!too_small(c, size))
+		record_alloc_at(c, (uint64_t)p, size, kind, site);
+	quick_note(p, facts_of(site, kind));
+	return p;
+}
+
+static void *alloc_sampled(struct tctx *c, size_t size, size_t align, bool zeroed, uint32_t kind, const struct caller *from)
+{
+	uint32_t site, run;
+	uint64_t *why;
+	void *p;
+
+	if (!hook_hit(c, size))
+		return REAL(c, real_alloc(size, align, zeroed));
+	site = unwind_site(c, from, 0);
+	if (unlikely(size > PTRDIFF_MAX))
+		return NULL;
+	run = guarded_alloc(c, size, align, kind, site, &why);
+	if (run != UINT32_MAX)
+		return (void *)guard_at(run)->address;
+	p = REAL(c, real_alloc(size, align, zeroed));
+	if (unlikely(!p))
+		return NULL;
+	guarded_refused(c, why);
+	if (!too_small(c, size))
+		record_alloc_at(c, (uint64_t)p, size, kind, site);
+	return p;
+}
+
+static inline void *alloc(struct tctx *c, size_t size, size_t align, bool zeroed, uint32_t kind, const struct caller *from)
+{
+	if (likely(K.o.level == PMM_CHECK_LIGHT))
+		return alloc_light(c, size, align, zeroed, kind, from);
+	return (K.o.level == PMM_CHECK_GUARD ? alloc_guard : alloc_sampled)(c, size, align, zeroed, kind, from);
+}
+
+void *level_alloc(struct tctx *c, size_t size, size_t align, bool zeroed, uint32_t kind, const struct caller *from)
+{
+	return alloc(c, size, align, zeroed, kind, from);
+}
+
+void *check_alloc(struct tctx *c, size_t size, size_t align, bool zeroed, uint32_t kind, const struct caller *from)
+{
+	void *p;
+
+	if (unlikely(!check_ready())) {
+		p = REAL(c, real_alloc(size, align, zeroed));
+		if (LOAD(K.starting) || K.on)
+			check_passed();		/* in no table: those that are have heads */
+		else
+			hook_result(c, p, size, kind, from);
+		return p;
+	}
+	p = unlikely(refused(c, size, kind, from)) ? NULL : alloc(c, size, align, zeroed, kind, from);
+	if (unlikely(!p))
+		return failed(c, size, kind, from);
+	if (unlikely(!asks_again(c, from)))
+		c->failing_new = 0;
+	if (!zeroed)
+		garbage_fill(p, 0, size);
+	return p;
+}
+
+void check_rename(struct tctx *c, void *p, uint32_t kind)
+{
+	bool recorded = c->last_address == (uint64_t)p;
+	uint32_t run = K.on ? guard_block((uint64_t)p) : UINT32_MAX;
+	struct block_info was;
+
+	if (run == UINT32_MAX) {
+		if (recorded)
+			record_rename(c, (uint64_t)p, kind);
+		if (K.on && K.o.level != PMM_CHECK_SAMPLED && (recorded || !block_get((uint64_t)p, &was)))
+			canary_rename(p, kind);
+		return;
+	}
+	guard_at(run)->kind = kind;
+	guard_publish(run);
+}

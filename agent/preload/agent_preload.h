@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The preload form of the agent: what its hooks share.
+ */
+#ifndef AGENT_PRELOAD_AGENT_PRELOAD_H
+#define AGENT_PRELOAD_AGENT_PRELOAD_H
+
+#include "agent/hook.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+/* How the C++ operators that come after ours are built. */
+enum cxx_form {
+	CXX_PLAIN,	/* the C++ library's: on malloc and free */
+	CXX_SAME,	/* the allocator's own, beside its malloc */
+	CXX_CUSTOM,	/* somebody else's: whatever they call is what counts */
+};
+
+extern enum cxx_form cxx_form __attribute__((visibility("hidden")));
+
+/* Find the real functions. False when there is no malloc after ours. */
+bool resolve(void);
+
+/* The hook of that name, with the function that it stands for in *real; NULL: there is none. */
+void *resolve_hook(const char *name, void **real);
+
+/* Indices of A.next.cxx: array, aligned, sized, nothrow forms. */
+enum {
+	NEW, NEW_A, NEW_NT, NEW_A_NT, NEW_AL, NEW_A_AL, NEW_AL_NT, NEW_A_AL_NT,
+	DEL, DEL_A, DEL_S, DEL_A_S, DEL_NT, DEL_A_NT, DEL_AL, DEL_A_AL, DEL_S_AL, DEL_A_S_AL, DEL_AL_NT, DEL_A_AL_NT,
+};
+
+/*
+ * The C++ library's operator. A C program may get its C++ library by dlopen, together with whoever calls us here: then it is looked up
+ * when it is needed, since it may be gone the next time. NULL when there is none.
+ */
+void *cxx_operator(unsigned which);
+
+/* A context to record an event with, or NULL: pass through. */
+static inline struct tctx *hook_enter(const struct caller *from)
+{
+	if (unlikely(!A.next.malloc) && !resolve())
+		return NULL;
+	return agent_on() ? agent_enter(from->sp) : NULL;
+}
+
+/*
+ * What ctx->countdown points to: bytes this thread may still allocate before the next sample; 0 in exact mode and before the thread's
+ * first allocation. The only thread-local variable: the sampled fast path is two instructions with it and ten without.
+ */
+extern __thread uint64_t hook_countdown __attribute__((visibility("hidden"), tls_model("initial-exec")));
+
+/* Sampled mode's fast path: is there nothing to record for this size on this thread? */
+static inline bool hook_passes(size_t size)
+{
+	uint64_t left = LOAD(hook_countdown);	/* once: a signal handler may take from it, too */
+
+	if (size >= left)
+		return false;
+	STORE(hook_countdown, left - size);
+	return true;
+}
+
+/* malloc with another name to it: what malloc() and plain operators new share. */
+void *preload_malloc(size_t size, uint32_t kind, const struct caller *from);
+
+/* The real free, reported to the ledger first: what free() and the operators delete share. */
+void preload_free(void *p, const struct caller *from);
+
+#endif

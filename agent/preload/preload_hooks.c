@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The C library's allocation functions, as the program sees them.
+ *
+ * Each is a short entry that in sampled mode usually jumps straight to the real function, and a body that records.
+ * The entry jumps to the body, so the body's return address is the program's. errno is the real function's: nothing
+ * in the agent touches it.
+ */
+#include "agent/block.h"
+#include "agent/preload/leave.h"
+#include "agent/preload/agent_preload.h"
+#include "agent/site.h"
+
+#define ENOMEM 12
+
+void *preload_malloc(size_t size, uint32_t kind, const struct caller *from)
+{
+	struct tctx *c = hook_enter(from);
+	void *p;
+
+	if (unlikely(!c))
+		return A.next.malloc ? A.next.malloc(size) : NULL;
+	p = hook_malloc(c, A.next.malloc, size, kind, from);
+	agent_leave(c);
+	return p;
+}
+
+static SLOW void *malloc_body(size_t size)
+{
+	struct caller from = CALLER_HERE();
+
+	return preload_malloc(size, PMM_KIND_MALLOC, &from);
+}
+
+EXPORT void *malloc(size_t size)
+{
+	if (hook_passes(size))
+		return A.next.malloc(size);
+	return malloc_body(size);
+}
+
+static SLOW void *calloc_body(size_t n, size_t each)
+{
+	struct caller from = CALLER_HERE();
+	struct tctx *c = hook_enter(&from);
+	void *p;
+
+	if (unlikely(!c))
+		return A.next.calloc ? A.next.calloc(n, each) : NULL;
+	p = hook_calloc(c, A.next.calloc, n, each, PMM_KIND_CALLOC, &from);
+	agent_leave(c);
+	return p;
+}
+
+EXPORT void *calloc(size_t n, size_t each)
+{
+	if (n < 1u << 31 && each < 1u << 31 && hook_passes(n * each))
+		return A.next.calloc(n, each);
+	return calloc_body(n, each);
+}
+
+/* glibc's reallocarray calls realloc, that is us: it only serves to fail in its own way. */
+static inline struct hook_realloc next_realloc(void)
+{
+	return (struct hook_realloc){ A.next.realloc, A.next.reallocarray };
+}
+
+static SLOW void *realloc_body(void *old, size_t size)
+{
+	struct caller from = CALLER_HERE();
+	struct tctx *c = hook_enter(&from);
+	void *p;
+
+	if (unlikely(!c))
+		return A.next.realloc ? A.next.realloc(old, size) : NULL;
+	p = hook_realloc(c, next_realloc(), old, size, 1, PMM_KIND_REALLOC, &from);
+	agent_leave(c);
+	return p;
+}
+
+EXPORT void *realloc(void *old, size_t size)
+{
+	if (A.sampled && !*sample_filter((uint64_t)old) && size && hook_passes(size))
+		return A.next.realloc(old, size);
+	return realloc_body(old, size);
+}
+
+EXPORT void *reallocarray(void *old, size_t n, size_t each)
+{
+	struct caller from = CALLER_HERE();
+	struct tctx *c = hook_enter(&from);
+	size_t size;
+	void *p;
+
+	if (unlikely(!c)) {
+		if (A.next.reallocarray)
+			return A.next.reallocarray(old, n, each);
+		return __builtin_mul_overflow(n, each, &size) || !A.next.realloc ? NULL : A.next.realloc(old, size);
+	}
+	p = hook_realloc(c, next_realloc(), old, n, each, PMM_KIND_REALLOCARRAY, &from);
+	agent_leave(c);
+	return p;
+}
+
+void preload_free(void *p, const struct caller *from)
+{
+	struct tctx *c;
+
+	if (!p)
+		return;
+	arch_prefetch((char *)p - 16);	/* the allocator's header: its miss and ours at the same time */
+	c = hook_enter(from);
+	if (unlikely(!c)) {
+		if (A.next.free)
+			A.next.free(p);
+		return;
+	}
+	hook_free(c, p);
+	A.next.free(p);
+	agent_leave(c);
+}
+
+static SLOW void free_body(void *p)
+{
+	struct caller from = CALLER_HERE();
+
+	preload_free(p, &from);
+}
+
+EXPORT void free(void *p)
+{
+	if (A.sampled && !*sample_filter((uint64_t)p)) {
+		A.next.free(p);
+		return;
+	}
+	free_body(p);
+}
+
+EXPORT void cfree(void *p)
+{
+	free_body(p);
+}
+
+/* The aligned family: all alike. */
+#define ALIGNED(NAME, KIND, PARAMS, ARGS, SIZE)						\
+EXPORT void *NAME PARAMS								\
+{											\
+	struct caller from = CALLER_HERE();						\
+	struct tctx *c = hook_enter(&from);						\
+	void *p;									\
+											\
+	if (unlikely(!c))								\
+		return A.next.NAME ? A.next.NAME ARGS : NULL;				\
+	p = REAL(c, A.next.NAME ARGS);							\
+	hook_result(c, p, SIZE, KIND, &from);						\
+	agent_leave(c);									\
+	return p;									\
+}
+
+ALIGNED(aligned_alloc, PMM_KIND_ALIGNED_ALLOC, (size_t align, size_t size), (align, size), size)
+ALIGNED(memalign, PMM_KIND_MEMALIGN, (size_t align, size_t size), (align, size), size)
+ALIGNED(valloc, PMM_KIND_VALLOC, (size_t size), (size), size)
+ALIGNED(pvalloc, PMM_KIND_PVALLOC, (size_t size), (size), size)
+
+EXPORT int posix_memalign(void **out, size_t align, size_t size)
+{
+	struct caller from = CALLER_HERE();
+	struct tctx *c = hook_enter(&from);
+	int ret;
+
+	if (unlikely(!c))
+		return A.next.posix_memalign ? A.next.posix_memalign(out, align, size) : ENOMEM;
+	ret = hook_posix_memalign(c, A.next.posix_memalign, out, align, size, &from);
+	agent_leave(c);
+	return ret;
+}
+
+/* Who asks may keep things behind what was asked for, from then on (src/roots/glibc/scene_usable.c). */
+EXPORT size_t malloc_usable_size(void *p)
+{
+	struct caller from = CALLER_HERE();
+	struct tctx *c = p ? hook_enter(&from) : NULL;
+	struct block_info was;
+
+	if (c) {
+		if (block_get((uint64_t)p, &was))
+			site_mark(was.site, PMM_SITE_USABLE);
+		agent_leave(c);
+	}
+	if (!A.next.malloc_usable_size)
+		resolve();
+	return A.next.malloc_usable_size ? A.next.malloc_usable_size(p) : 0;
+}
+
+void leave_form(uint64_t sp)
+{
+	(void)sp;
+}
+
+void leave_signal(int signal, void *info, void *context)
+{
+	(void)signal;
+	(void)info;
+	(void)context;
+}
+
+void leave_called(int status, uint64_t sp)
+{
+	(void)status;
+	(void)sp;
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * C++ operators new and delete, in all their forms, under their Itanium ABI names.
+ *
+ * The C++ library's own are malloc and free with a loop for the new-handler, so the common forms go straight to the
+ * real allocator and only a failure is left to the library, which then calls the handler and throws. Other forms call the next
+ * operator; what it allocates through malloc is then given its right name.
+ */
+#include "agent/preload/agent_preload.h"
+
+/* The next operator allocated: name the block, or record it where nobody did. */
+static void *next_done(void *p, size_t size, uint32_t kind, const struct caller *from)
+{
+	struct tctx *c = p ? hook_enter(from) : NULL;
+
+	if (!c)
+		return p;
+	if (c->last_address == (uint64_t)p)
+		record_rename(c, (uint64_t)p, kind);
+	else if (cxx_form == CXX_SAME && hook_hit(c, size))
+		hook_allocated(c, p, size, kind, from);
+	agent_leave(c);
+	return p;
+}
+
+/* Aligned new where there was no C++ library at the start. NULL on failure: left to the library. */
+static void *aligned_new(size_t size, size_t align, uint32_t kind, const struct caller *from)
+{
+	struct tctx *c;
+	void *p;
+
+	if (!A.next.memalign || !(c = hook_enter(from)))
+		return A.next.memalign ? A.next.memalign(align, size ? size : 1) : NULL;
+	p = REAL(c, A.next.memalign(align, size ? size : 1));
+	if (p && hook_hit(c, size))
+		hook_allocated(c, p, size, kind, from);
+	agent_leave(c);
+	return p;
+}
+
+/* operator new(size) and new[]: throwing, and with nothrow as second argument. */
+#define NEW_FORM(SYMBOL, WHICH, KIND)							\
+static SLOW void *SYMBOL##_body(size_t size, const void *tag)				\
+{											\
+	struct caller from = CALLER_HERE();						\
+	void *next;									\
+											\
+	if (!A.next.malloc && !resolve())						\
+		return NULL;								\
+	if (cxx_form == CXX_PLAIN) {							\
+		void *p = preload_malloc(size ? size : 1, KIND, &from);			\
+											\
+		if (likely(p))								\
+			return p;							\
+	}										\
+	next = cxx_operator(WHICH);							\
+	if (!next)									\
+		return NULL;								\
+	return next_done(((void *(*)(size_t, const void *))next)(size, tag), size, KIND, &from); \
+}											\
+											\
+EXPORT void *SYMBOL(size_t size, const void *tag);					\
+EXPORT void *SYMBOL(size_t size, const void *tag)					\
+{											\
+	if (cxx_form == CXX_PLAIN && size && hook_passes(size)) {		\
+		void *p = A.next.malloc(size);						\
+											\
+		if (likely(p))								\
+			return p;							\
+	}										\
+	return SYMBOL##_body(size, tag);						\
+}
+
+NEW_FORM(_Znwm, NEW, PMM_KIND_NEW)
+NEW_FORM(_Znam, NEW_A, PMM_KIND_NEW_ARRAY)
+NEW_FORM(_ZnwmRKSt9nothrow_t, NEW_NT, PMM_KIND_NEW)
+NEW_FORM(_ZnamRKSt9nothrow_t, NEW_A_NT, PMM_KIND_NEW_ARRAY)
+
+/* With alignment: through the next operator, if there is one. */
+#define NEW_ALIGNED_FORM(SYMBOL, WHICH, KIND)						\
+EXPORT void *SYMBOL(size_t size, size_t align, const void *tag);			\
+EXPORT void *SYMBOL(size_t size, size_t align, const void *tag)			\
+{											\
+	struct caller from = CALLER_HERE();						\
+	void *next, *p;									\
+											\
+	if (!A.next.malloc && !resolve())						\
+		return NULL;								\
+	if (cxx_form == CXX_PLAIN && !A.next.cxx[WHICH]) {				\
+		p = aligned_new(size, align, KIND, &from);				\
+		if (likely(p))								\
+			return p;							\
+	}										\
+	next = cxx_operator(WHICH);							\
+	if (!next)									\
+		return NULL;								\
+	return next_done(((void *(*)(size_t, size_t, const void *))next)(size, align, tag), \
+			 size, KIND, &from);						\
+}
+
+NEW_ALIGNED_FORM(_ZnwmSt11align_val_t, NEW_AL, PMM_KIND_NEW_ALIGNED)
+NEW_ALIGNED_FORM(_ZnamSt11align_val_t, NEW_A_AL, PMM_KIND_NEW_ARRAY_ALIGNED)
+NEW_ALIGNED_FORM(_ZnwmSt11align_val_tRKSt9nothrow_t, NEW_AL_NT, PMM_KIND_NEW_ALIGNED)
+NEW_ALIGNED_FORM(_ZnamSt11align_val_tRKSt9nothrow_t, NEW_A_AL_NT, PMM_KIND_NEW_ARRAY_ALIGNED)
+
+/* All deletes take the pointer first; up to three more arguments are passed on as they came. */
+#define DELETE_FORM(SYMBOL, WHICH)							\
+static SLOW void SYMBOL##_body(void *p, size_t a, size_t b)				\
+{											\
+	struct caller from = CALLER_HERE();						\
+	void (*next)(void *, size_t, size_t);						\
+											\
+	if (!A.next.malloc && !resolve())						\
+		return;									\
+	if (cxx_form == CXX_PLAIN) {							\
+		preload_free(p, &from);							\
+		return;									\
+	}										\
+	next = (void (*)(void *, size_t, size_t))A.next.cxx[WHICH];			\
+	if (cxx_form == CXX_SAME && p) {						\
+		struct tctx *c = hook_enter(&from);					\
+		struct block_info was;							\
+											\
+		if (c) {								\
+			record_free(c, (uint64_t)p, &was);				\
+			agent_leave(c);							\
+		}									\
+	}										\
+	if (next)									\
+		next(p, a, b);								\
+}											\
+											\
+EXPORT void SYMBOL(void *p, size_t a, size_t b);					\
+EXPORT void SYMBOL(void *p, size_t a, size_t b)						\
+{											\
+	if (A.sampled && cxx_form == CXX_PLAIN && !*sample_filter((uint64_t)p)) {	\
+		A.next.free(p);								\
+		return;									\
+	}										\
+	SYMBOL##_body(p, a, b);								\
+}
+
+DELETE_FORM(_ZdlPv, DEL)
+DELETE_FORM(_ZdaPv, DEL_A)
+DELETE_FORM(_ZdlPvm, DEL_S)
+DELETE_FORM(_ZdaPvm, DEL_A_S)
+DELETE_FORM(_ZdlPvRKSt9nothrow_t, DEL_NT)
+DELETE_FORM(_ZdaPvRKSt9nothrow_t, DEL_A_NT)
+DELETE_FORM(_ZdlPvSt11align_val_t, DEL_AL)
+DELETE_FORM(_ZdaPvSt11align_val_t, DEL_A_AL)
+DELETE_FORM(_ZdlPvmSt11align_val_t, DEL_S_AL)
+DELETE_FORM(_ZdaPvmSt11align_val_t, DEL_A_S_AL)
+DELETE_FORM(_ZdlPvSt11align_val_tRKSt9nothrow_t, DEL_AL_NT)
+DELETE_FORM(_ZdaPvSt11align_val_tRKSt9nothrow_t, DEL_A_AL_NT)

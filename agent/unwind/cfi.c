@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Call frame information: from .eh_frame as it lies in memory to simple unwind rules, x86-64.
+ *
+ * A row that says what nearly all rows say becomes a struct cfi_rule. Any other one is followed to
+ * the letter by cfi_step_slow().
+ */
+#include "agent/unwind/cfi.h"
+
+#include "agent/unwind/cfi_expr.h"
+#include "agent/unwind/cfi_fde.h"
+#include "agent/unwind/cfi_row.h"
+#include "arch/x86_64/agent_arch.h"
+
+/* rbx, rbp, r12 - r15: a callee leaves them as they were (x86-64 psABI, 3.2.1) */
+#define REGS_CALLEE_SAVED (1u << ARCH_DWARF_RBX | 1u << ARCH_DWARF_RBP | 0xfu << ARCH_DWARF_R12)
+
+#define OP_DEREF	0x06
+#define OP_BREG0	0x70
+
+/* Whether the expression is "register `reg` + *off", followed by deref when `deref`. */
+static int expr_is_reg(const struct cfi_module *m, int32_t expr, unsigned int reg, int deref,
+		       int64_t *off)
+{
+	struct cursor c = cfi_row_expr(m, expr);
+
+	if (cursor_u8(&c) != OP_BREG0 + reg)
+		return 0;
+	*off = cursor_sleb(&c);
+	if (deref && cursor_u8(&c) != OP_DEREF)
+		return 0;
+	return !c.bad && c.at == c.end;
+}
+
+/* Whether this is the row of a signal frame as the kernel makes it. */
+static int row_is_sigframe(const struct cfi_module *m, const struct cfi_row *row)
+{
+	const struct cfi_reg_rule *rip = &row->reg[ARCH_DWARF_RA], *rbp = &row->reg[ARCH_DWARF_RBP];
+	int64_t off;
+
+	return row->cfa.how == HOW_EXPR && expr_is_reg(m, row->cfa.val, ARCH_DWARF_RSP, 1, &off) &&
+	       off == ARCH_SIGFRAME_RSP && rip->how == HOW_EXPR &&
+	       expr_is_reg(m, rip->val, ARCH_DWARF_RSP, 0, &off) && off == ARCH_SIGFRAME_RIP &&
+	       rbp->how == HOW_EXPR && expr_is_reg(m, rbp->val, ARCH_DWARF_RSP, 0, &off) &&
+	       off == ARCH_SIGFRAME_RBP;
+}
+
+/* Whether caller's rsp is the CFA and the return address just below it. */
+static int row_is_plain_call(const struct cfi_row *row)
+{
+	const struct cfi_reg_rule *rsp = &row->reg[ARCH_DWARF_RSP], *ra = &row->reg[ARCH_DWARF_RA];
+
+	return (rsp->how == HOW_UNSPEC || (rsp->how == HOW_VAL_OFFSET && rsp->val == 0)) &&
+	       ra->how == HOW_OFFSET && ra->val == -8;
+}
+
+/* CFA found through rbp after gcc realigned the stack: the old rbp is where rbp points. */
+static int rule_from_expr(const struct cfi_module *m, const struct cfi_row *row,
+			  struct cfi_rule *out)
+{
+	const struct cfi_reg_rule *rbp = &row->reg[ARCH_DWARF_RBP];
+	int64_t off, zero;
+
+	if (!expr_is_reg(m, row->cfa.val, ARCH_DWARF_RBP, 1, &off) || off != (int32_t)off)
+		return CFI_SLOW;
+	if (rbp->how != HOW_EXPR || !expr_is_reg(m, rbp->val, ARCH_DWARF_RBP, 0, &zero) || zero)
+		return CFI_SLOW;
+	out->cfa_off = (int32_t)off;
+	return CFI_RBP_DEREF;
+}
+
+static int rule_from_row(const struct cfi_module *m, const struct cfi_row *row,
+			 struct cfi_rule *out)
+{
+	const struct cfi_reg_rule *rbp = &row->reg[ARCH_DWARF_RBP];
+	int32_t words = 0;
+
+	if (row->reg[ARCH_DWARF_RA].how == HOW_UNDEFINED)
+		return CFI_END;
+	if (!row_is_plain_call(row))
+		return CFI_SLOW;
+	if (row->cfa.how == HOW_EXPR)
+		return rule_from_expr(m, row, out);
+	if (row->cfa.reg != ARCH_DWARF_RSP && row->cfa.reg != ARCH_DWARF_RBP)
+		return CFI_SLOW;
+
+	if (rbp->how == HOW_OFFSET) {
+		words = rbp->val / 8;
+		if (rbp->val % 8 || words == 0 || words != (int16_t)words)
+			return CFI_SLOW;
+	} else if (rbp->how != HOW_UNSPEC && rbp->how != HOW_SAME) {
+		return CFI_SLOW;
+	}
+	out->rbp_off = (int16_t)words;
+	out->cfa_off = row->cfa.val;
+	return row->cfa.reg == ARCH_DWARF_RSP ? CFI_RSP : CFI_RBP;
+}
+
+int cfi_rule_find(const struct cfi_module *m, uint64_t pc, struct cfi_rule *out)
+{
+	struct cfi_fde fde;
+	struct cfi_row row;
+
+	*out = (struct cfi_rule){ .kind = CFI_NONE };
+	if (!cfi_fde_find(m, pc, &fde) || !cfi_row_find(m, &fde, pc, &row))
+		return CFI_NONE;
+	if (!fde.signal)
+		out->kind = (uint8_t)rule_from_row(m, &row, out);
+	else
+		out->kind = row_is_sigframe(m, &row) ? CFI_SIGFRAME : CFI_SLOW;
+	return out->kind;
+}
+
+/* ---- full interpretation --------------------------------------------------------------------- */
+
+static int cfa_find(const struct cfi_module *m, const struct cfi_reg_rule *rule,
+		    const struct cfi_expr_env *env, uint64_t *cfa)
+{
+	if (rule->how == HOW_EXPR)
+		return cfi_expr_eval(cfi_row_expr(m, rule->val), env, 0, cfa);
+	if (!(env->regs->known & 1u << rule->reg))
+		return -1;
+	*cfa = env->regs->r[rule->reg] + (uint64_t)(int64_t)rule->val;
+	return 0;
+}
+
+/* Caller's value of register k. Returns 1 found, 0 it has none, -1 cannot be read. */
+static int reg_find(const struct cfi_module *m, const struct cfi_row *row, unsigned int k,
+		    const struct cfi_expr_env *env, uint64_t cfa, uint64_t *val)
+{
+	const struct cfi_reg_rule *rule = &row->reg[k];
+	uint64_t at = cfa + (uint64_t)(int64_t)rule->val;
+	unsigned int from = k;
+
+	switch (rule->how) {
+	case HOW_UNDEFINED:
+		return 0;
+	case HOW_OFFSET:
+		return env->read(env->ctx, at, val) ? -1 : 1;
+	case HOW_VAL_OFFSET:
+		*val = at;
+		return 1;
+	case HOW_EXPR:
+		if (cfi_expr_eval(cfi_row_expr(m, rule->val), env, &cfa, &at) ||
+		    env->read(env->ctx, at, val))
+			return -1;
+		return 1;
+	case HOW_VAL_EXPR:
+		return cfi_expr_eval(cfi_row_expr(m, rule->val), env, &cfa, val) ? -1 : 1;
+	case HOW_UNSPEC:
+		if (k == ARCH_DWARF_RSP) {
+			*val = cfa;
+			return 1;
+		}
+		if (!(REGS_CALLEE_SAVED & 1u << k))
+			return 0;
+		break;
+	case HOW_REGISTER:
+		from = (unsigned int)rule->val;
+		break;
+	}
+	*val = env->regs->r[from];
+	return (env->regs->known & 1u << from) != 0;
+}
+
+int cfi_step_slow(const struct cfi_module *m, uint64_t pc, struct cfi_regs *regs, cfi_read_fn read,
+		  void *ctx)
+{
+	const struct cfi_expr_env env = { .regs = regs, .read = read, .ctx = ctx };
+	struct cfi_fde fde;
+	struct cfi_row row;
+	struct cfi_regs caller;
+	uint64_t cfa;
+	unsigned int k;
+
+	if (!cfi_fde_find(m, pc, &fde) || !cfi_row_find(m, &fde, pc, &row))
+		return -1;
+	if (row.reg[ARCH_DWARF_RA].how == HOW_UNDEFINED)
+		return 0;
+	if (row.reg[ARCH_DWARF_RA].how == HOW_SAME)
+		return -1;
+	if (cfa_find(m, &row.cfa, &env, &cfa))
+		return -1;
+
+	caller.known = 0;
+	for (k = 0; k < CFI_NR_REGS; k++) {
+		caller.r[k] = 0;
+		if (reg_find(m, &row, k, &env, cfa, &caller.r[k]) > 0)
+			caller.known |= 1u << k;
+	}
+	if (!(caller.known & 1u << ARCH_DWARF_RA) || !(caller.known & 1u << ARCH_DWARF_RSP))
+		return -1;
+
+	for (k = 0; k < CFI_NR_REGS; k++) {
+		regs->r[k] = caller.r[k];
+		__asm__("" : "+r"(k));	/* or the compiler makes a call of memcpy out of it */
+	}
+	regs->known = caller.known;
+	return fde.signal ? 2 : 1;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Call frame information: from .eh_frame as it lies in memory to simple unwind rules, x86-64.
+ *
+ * Freestanding, and safe wherever a hook can run: no libc, no allocation, no locks, no static
+ * state, at most 1.5 KiB of stack. What a module contains is outside data: every read is checked
+ * against the module's bounds and every loop ends. doc/unwinding.md tells how it works.
+ */
+#ifndef AGENT_UNWIND_CFI_H
+#define AGENT_UNWIND_CFI_H
+
+#include <stdint.h>
+
+/*
+ * How to get from a frame to its caller's. Except for CFI_END, _SIGFRAME and _SLOW the return
+ * address is at CFA - 8 and the caller's rsp is the CFA. `rbp` and `rsp` below are the frame's own.
+ */
+enum cfi_kind {
+	CFI_NONE,      /* no rule: unknown code, or information that makes no sense */
+	CFI_END,       /* return address undefined: outermost frame */
+	CFI_RSP,       /* CFA = rsp + cfa_off */
+	CFI_RBP,       /* CFA = rbp + cfa_off */
+	CFI_RBP_DEREF, /* CFA = *(rbp + cfa_off), caller's rbp = *rbp: gcc's realigned stacks */
+	CFI_SIGFRAME,  /* rt_sigframe: rip, rsp, rbp from the ucontext at rsp (ARCH_SIGFRAME_*) */
+	CFI_SLOW,      /* anything else: cfi_step_slow() */
+};
+
+struct cfi_rule {
+	uint8_t kind;		/* enum cfi_kind */
+	int16_t rbp_off;	/* CFI_RSP, CFI_RBP: caller's rbp at CFA + 8 * rbp_off, 0 = same */
+	int32_t cfa_off;	/* bytes */
+};
+
+/*
+ * Where a module's information lies; addresses of this process. All of [start, end) must be
+ * readable.
+ */
+struct cfi_module {
+	uint64_t start, end;		/* the mapping that holds .eh_frame_hdr and .eh_frame */
+	uint64_t hdr, hdr_bytes;	/* .eh_frame_hdr (PT_GNU_EH_FRAME); hdr 0 = none */
+	uint64_t apart;			/* 1 = hdr is not in that mapping but in memory of ours, hdr_bytes long */
+	uint64_t frame, frame_bytes;	/* .eh_frame; frame 0 = as the header says, up to `end` */
+};
+
+#define CFI_NR_REGS	17
+#define CFI_REG_RBP	6
+#define CFI_REG_RSP	7
+#define CFI_REG_RA	16
+
+/* Registers of a frame by DWARF number (x86-64 psABI, figure 3.36); r[CFI_REG_RA] is its pc. */
+struct cfi_regs {
+	uint64_t r[CFI_NR_REGS];
+	uint32_t known;			/* bit k: r[k] has a meaning */
+};
+
+/* Read the 8 bytes at `addr`, usually of the stack. Returns 0, or -1 where nothing can be read. */
+typedef int (*cfi_read_fn)(void *ctx, uint64_t addr, uint64_t *val);
+
+/*
+ * The rule for `pc`: for a frame that called, the return address - 1; for one that was interrupted,
+ * its exact pc. Returns out->kind; *out is always set.
+ */
+int cfi_rule_find(const struct cfi_module *m, uint64_t pc, struct cfi_rule *out);
+
+/*
+ * Replace *regs by the caller's, by full interpretation. `pc` as above; r[CFI_REG_RA] is the
+ * frame's own pc and rsp must be known. Registers whose value the caller's code cannot rely on
+ * become unknown. Returns 1 stepped, 2 stepped and the new pc was interrupted there (look it up as
+ * it is, not - 1), 0 end of the stack, -1 unknown; *regs is untouched unless > 0.
+ */
+int cfi_step_slow(const struct cfi_module *m, uint64_t pc, struct cfi_regs *regs, cfi_read_fn read,
+		  void *ctx);
+
+#endif

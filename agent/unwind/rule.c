@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Unwind rules by pc: what happens on a miss.
+ */
+#include "agent/unwind/rule.h"
+
+#include "agent/unwind/module.h"
+
+_Static_assert((int)RULE_NEAR_RSP + 1 == (int)RULE_NEAR_RBP && CFI_RSP + 1 == CFI_RBP, "kinds of the near cache");
+
+static inline uint64_t rule_pack(struct cfi_rule r)
+{
+	return r.kind | (uint64_t)(uint16_t)r.rbp_off << 16 | (uint64_t)(uint32_t)r.cfa_off << 32;
+}
+
+static inline struct cfi_rule rule_unpack(uint64_t w)
+{
+	return (struct cfi_rule){ .kind = (uint8_t)w, .rbp_off = (int16_t)(w >> 16), .cfa_off = (int32_t)(w >> 32) };
+}
+
+/* Put a rule into the near cache if it fits there. */
+static void near_put(uint64_t pc, uint64_t id, struct cfi_rule r)
+{
+	uint64_t mixed = rule_mix(pc), module = PMM_FRAME_MODULE(id), cfa = (uint32_t)r.cfa_off / 8, rbp = (uint32_t)-r.rbp_off;
+	uint64_t kind = r.kind == CFI_RSP ? RULE_NEAR_RSP : RULE_NEAR_RBP;
+
+	if ((r.kind != CFI_RSP && r.kind != CFI_RBP) || r.cfa_off & 7 || cfa >= RULE_CFAS || rbp >= RULE_RBPS ||
+	    module >= RULE_MODULES)
+		return;
+	STORE(A.rules->near[mixed >> RULE_TAG_BITS], mixed << RULE_TAG_SHIFT | module << RULE_MODULE_AT | cfa << RULE_CFA_AT |
+						     rbp << RULE_RBP_AT | kind);
+}
+
+/* Read the rule from the module's unwind information. */
+static struct cfi_rule rule_make(uint64_t pc, struct rule_entry *e, uint64_t *id)
+{
+	struct cfi_rule rule = { .kind = CFI_NONE };
+	struct agent_module m;
+
+	*id = pc;
+	if (pc >> 47 || !module_find(pc, &m))
+		return rule;
+	*id = pc | (uint64_t)m.id << 48;
+	if (m.cfi.hdr)
+		cfi_rule_find(&m.cfi, pc, &rule);
+	STORE(e->check, *id ^ rule_pack(rule));
+	STORE(e->rule, rule_pack(rule));
+	return rule;
+}
+
+__attribute__((noinline)) struct cfi_rule rule_get_far(uint64_t pc, uint64_t *id)
+{
+	struct rule_entry *e = &A.rules->far[pc * 0x9e3779b97f4a7c15ull >> (64 - RULE_FAR_BITS)];
+	uint64_t word = LOAD(e->rule);
+	struct cfi_rule rule;
+
+	*id = LOAD(e->check) ^ word;
+	rule = likely(PMM_FRAME_PC(*id) == pc) ? rule_unpack(word) : rule_make(pc, e, id);
+	if (likely(!(pc >> RULE_PC_BITS)))
+		near_put(pc, *id, rule);
+	return rule;
+}
+
+void rule_flush(void)
+{
+	ADD(A.code_gen, 1);
+	memset(A.rules, 0, sizeof(*A.rules));
+}

@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Call stacks: from the caller of a hook to the outermost frame, without frame pointers and usually without a walk.
+ *
+ * Rules (agent/unwind/rule.h) are kept in caches by pc, so a warm step is one probe, one addition and one or two loads.
+ *
+ * Most stacks share their outer part with the stack of the thread's previous event. The context keeps that stack as a
+ * memo: its frames, and a list of checks, the words of the stack that lead from each of them to the outermost one. As soon as the
+ * walk stands on a frame that is also in the memo (same pc, same stack pointer, same rbp where that matters), the frames further out
+ * are determined by these words; the walk then only confirms that they still hold what they held (loads and compares
+ * independent of each other). Beyond a word that differs it is walked on. The new frames are numbered by pieces (agent/piece.h).
+ * Stacks that come back are kept whole (agent/known.h) and need no step at all. The result is always that of a full walk.
+ *
+ * Never a wrong frame: where there is no rule, or an address is not readable, the stack ends with a mark.
+ */
+#include "agent/unwind/unwind.h"
+
+#include "agent/agent.h"
+#include "agent/agent_arena.h"
+#include "agent/known.h"
+#include "agent/unwind/module.h"
+#include "agent/piece.h"
+#include "agent/unwind/rule.h"
+#include "agent/site.h"
+#include "agent/agent_stack.h"
+
+#define KNOWN_AFTER	1000	/* events of a context */
+#define PIECES_AFTER	50000	/* ... likewise */
+
+/* ---- the memo ------------------------------------------------------------------------------------------- */
+
+/*
+ * How many of the checks [0, nr) are left when the first one that fails, from the last one on, has been met: 0 = all hold. In this
+ * order each word that is read belongs to a stack that the checks before have shown to be there.
+ */
+static inline uint32_t checks_failing(const struct check *checks, uint32_t nr)
+{
+	for (; nr; nr--)
+		if (stack_word(checks[nr - 1].address) != checks[nr - 1].value)
+			break;
+	return nr;
+}
+
+static inline void check_put(struct check *checks, uint32_t *nr, uint64_t address, uint64_t value)
+{
+	checks[(*nr)++] = (struct check){ address, value };
+}
+
+/*
+ * What has to hold for f to lead to `next` (NULL: to nothing) again, the first to look at last. `saved`: the rbp
+ * that f saved matters.
+ */
+static inline uint32_t checks_put(struct check *checks, uint32_t nr, const struct fresh_frame *f, const struct frame *next,
+				  bool saved)
+{
+	uint64_t pc = next ? PMM_FRAME_PC(next->id) : 0, cfa;
+
+	switch (f->rule.kind) {
+	case CFI_RSP:
+	case CFI_RBP:
+		if (unlikely(!next)) {		/* ends where the return address is 0 */
+			cfa = (f->rule.kind == CFI_RSP ? f->sp : f->rbp) + (uint64_t)(int64_t)f->rule.cfa_off;
+			check_put(checks, &nr, cfa - 8, 0);
+			break;
+		}
+		if (saved)
+			check_put(checks, &nr, next->sp + 8 * (uint64_t)(int64_t)f->rule.rbp_off, next->rbp);
+		check_put(checks, &nr, next->sp - 8, pc + 1);
+		break;
+	case CFI_RBP_DEREF:
+		check_put(checks, &nr, f->rbp, next->rbp);
+		check_put(checks, &nr, next->sp - 8, pc + 1);
+		check_put(checks, &nr, f->rbp + (uint64_t)(int64_t)f->rule.cfa_off, next->sp);
+		break;
+	case CFI_SIGFRAME:
+		check_put(checks, &nr, f->sp + ARCH_SIGFRAME_RBP, next->rbp);
+		check_put(checks, &nr, f->sp + ARCH_SIGFRAME_RSP, next->sp);
+		check_put(checks, &nr, f->sp + ARCH_SIGFRAME_RIP, pc);
+		break;
+	default:		/* ends here, or a mark follows: decided by the pc alone */
+		break;
+	}
+	return nr;
+}
+
+/* Put the new frames on top of memo[0 .. join), as far as numbering them needs. */
+static inline void memo_put_ids(struct tctx *c, uint32_t join, uint32_t nr_fresh)
+{
+	struct frame *f = &c->memo[join];
+
+	for (const struct fresh_frame *w = &c->fresh[nr_fresh]; w-- > c->fresh; f++) {
+		f->id = w->id;
+		f->node = 0;
+	}
+	c->memo_nr = join + nr_fresh;
+}
+
+/*
+ * The rest of the new frames, from the outermost inwards. Also finds out
+ * where rbp matters: from a frame whose CFA hangs on rbp inwards to the frame that saved it.
+ */
+static inline void memo_put(struct tctx *c, uint32_t join, uint32_t nr_fresh)
+{
+	const struct frame *next = join ? &c->memo[join - 1] : NULL;
+	uint32_t nr_checks = next ? next->nr_checks : 0;
+	bool needed = next && next->needs_rbp;
+	struct frame *f = &c->memo[join];
+
+	for (const struct fresh_frame *w = &c->fresh[nr_fresh]; w-- > c->fresh; next = f++) {
+		bool saved = w->rule.rbp_off && needed;
+
+		nr_checks = checks_put(c->checks, nr_checks, w, next, saved);
+		needed &= !saved && w->rule.kind != CFI_SIGFRAME;
+		needed |= w->rule.kind == CFI_RBP || w->rule.kind == CFI_RBP_DEREF;
+		f->sp = w->sp;
+		f->rbp = w->rbp;
+		f->nr_checks = (uint16_t)nr_checks;
+		f->needs_rbp = needed;
+	}
+}
+
+/* ---- the walk ------------------------------------------------------------------------------------------- */
+
+/* How a walk ended. */
+struct walked {
+	uint32_t nr;		/* new frames, innermost first in the context's `fresh` */
+	uint32_t join;		/* memo frames that follow, 0 = none */
+	enum step why;		/* STEP_ON: joined, or deeper than a stack may be */
+	bool keep;		/* checks can tell whether it would end the same way again */
+};
+
+static inline void fresh_put(struct tctx *c, uint32_t n, uint64_t id, const struct stack_at *at, struct cfi_rule rule)
+{
+	c->fresh[n] = (struct fresh_frame){ .id = id, .sp = at->sp, .rbp = at->rbp, .rule = rule };
+}
+
+static void fresh_mark(struct tctx *c, uint32_t n, enum pmm_frame_mark mark, uint64_t sp)
+{
+	struct stack_at at = { 0, sp, 0 };
+
+	fresh_put(c, n, mark, &at, (struct cfi_rule){ .kind = CFI_END });
+}
+
+/* The walk came to frame n and cannot step from there. */
+static __attribute__((noinline)) void walk_end(struct tctx *c, struct walked *w, const struct stack_at *at)
+{
+	uint8_t kind = c->fresh[w->nr++].rule.kind;
+
+	if (w->why == STEP_END) {
+		w->keep = kind == CFI_END || kind == CFI_RSP || kind == CFI_RBP;
+		return;
+	}
+	w->keep = kind == CFI_NONE;
+	if (w->why == STEP_UNKNOWN && w->nr < A.max_frames)
+		fresh_mark(c, w->nr++, PMM_FRAME_NO_UNWIND, at->sp);
+}
+
+/* A step of any kind. False: it was the last; *w says so. */
+static __attribute__((noinline)) bool walk_step(struct tctx *c, struct walked *w, struct stack_at *at)
+{
+	uint64_t id;
+	struct cfi_rule rule = rule_get(at->pc, &id);
+
+	fresh_put(c, w->nr, id, at, rule);
+	w->why = stack_step(c, at, rule);
+	if (w->why == STEP_ON)
+		w->nr++;
+	else
+		walk_end(c, w, at);
+	return w->why == STEP_ON;
+}
+
+/* The usual step: a near rule, on the part of the stack that is known to be readable. False: nothing was done. */
+static inline bool walk_step_near(struct tctx *c, uint32_t n, struct stack_at *at)
+{
+	uint64_t rule = rule_near(at->pc), cfa, ra, slot, saved;
+
+	if (unlikely(!rule))
+		return false;
+	cfa = ((rule & 3) == RULE_NEAR_RSP ? at->sp : at->rbp) + 8 * (rule >> RULE_CFA_AT & (RULE_CFAS - 1));
+	saved = rule >> RULE_RBP_AT & (RULE_RBPS - 1);
+	slot = cfa - 8 * (saved ? saved : 1);
+	if (unlikely(cfa <= at->sp || slot < c->stack_lo || cfa - 8 >= c->stack_hi || cfa & 7))
+		return false;
+	ra = stack_word(cfa - 8);
+	if (unlikely(!ra))
+		return false;
+	fresh_put(c, n, rule_near_id(rule, at->pc), at, rule_near_rule(rule));
+	slot = stack_word(slot);
+	at->rbp = saved ? slot : at->rbp;
+	at->pc = ra - 1;
+	at->sp = cfa;
+	return true;
+}
+
+/* Walk from `from` outwards into c->fresh until one of the memo's first `nr_memo` frames is confirmed or the stack ends. */
+static void walk(struct tctx *c, const struct caller *from, uint32_t nr_memo, struct walked *w)
+{
+	struct stack_at at = { from->ra - 1, from->sp, from->rbp };
+	const struct frame *memo = c->memo, *m = memo + nr_memo - 1;	/* memo[-1] is outside everything */
+	uint32_t failing = UINT32_MAX, n = 0, last = A.max_frames - 1;
+
+	*w = (struct walked){ .why = STEP_ON, .keep = true };
+	for (;;) {
+		while (m->sp < at.sp)
+			m--;
+		if (m->sp == at.sp && PMM_FRAME_PC(m->id) == at.pc && m->nr_checks < failing &&
+		    (!m->needs_rbp || m->rbp == at.rbp)) {
+			failing = checks_failing(c->checks, m->nr_checks);
+			if (likely(!failing)) {
+				w->join = (uint32_t)(m - memo) + 1;
+				break;
+			}
+			/* inside the frame that this check is of it is the same stack, but not worth a copy */
+		}
+		if (unlikely(n >= last)) {
+			fresh_mark(c, n++, PMM_FRAME_TRUNCATED, at.sp);
+			w->keep = false;
+			break;
+		}
+		if (unlikely(!walk_step_near(c, n, &at))) {
+			struct stack_at other = at;
+
+			w->nr = n;
+			if (!walk_step(c, w, &other))
+				return;
+			at = other;
+		}
+		n++;
+	}
+	w->nr = n;
+}
+
+static int slow_read(void *ctx, uint64_t address, uint64_t *value)
+{
+	if (!stack_readable(ctx, address))
+		return -1;
+	*value = stack_word(address);
+	return 0;
+}
+
+/*
+ * The walk for stacks with a frame that only full interpretation of its unwind information can leave. Starts in our own code, whose
+ * registers we know, and keeps what lies outside the hook.
+ */
+static __attribute__((noinline)) uint32_t walk_slow(struct tctx *c, const struct caller *from)
+{
+	struct cfi_regs regs = { .known = 1u << 3 | 1u << 6 | 1u << 7 | 0xfu << 12 | 1u << 16 };
+	uint32_t n = 0, max = A.max_frames;
+	bool outside = false, exact = false;
+
+	ARCH_CAPTURE_REGS(regs.r);
+	for (unsigned steps = 0; n < max - 1 && steps < max + 16; steps++) {
+		uint64_t pc = regs.r[ARCH_DWARF_RA] - !exact;
+		struct agent_module m;
+		int ret;
+
+		outside |= regs.r[ARCH_DWARF_RSP] == from->sp;
+		if (!module_find(pc, &m)) {
+			m.id = 0;
+			m.cfi = (struct cfi_module){ 0 };
+		}
+		if (outside) {
+			struct stack_at at = { pc, regs.r[ARCH_DWARF_RSP], 0 };
+
+			fresh_put(c, n++, pc | (uint64_t)m.id << 48, &at, (struct cfi_rule){ .kind = CFI_SLOW });
+		}
+		ret = m.cfi.hdr ? cfi_step_slow(&m.cfi, pc, &regs, slow_read, c) : -1;
+		if (ret < 0 || (ret > 0 && regs.r[ARCH_DWARF_RA] >> 47))
+			break;
+		if (!ret || !regs.r[ARCH_DWARF_RA])
+			return n;
+		exact = ret == 2;
+	}
+	fresh_mark(c, n, n == max - 1 ? PMM_FRAME_TRUNCATED : PMM_FRAME_NO_UNWIND, 0);
+	return n + 1;
+}
+
+/* ---- a hook's stack ------------------------------------------------------------------------------------- */
+
+size_t unwind_bytes(void)
+{
+	return A.max_frames * (sizeof(struct frame) + sizeof(struct fresh_frame) + CHECKS_PER_FRAME * sizeof(struct check)) +
+	       2 * sizeof(struct frame);
+}
+
+void unwind_init(struct tctx *c, void *memory)
+{
+	c->memo = (struct frame *)memory + 2;
+	c->memo[-1].sp = UINT64_MAX;
+	c->fresh = (struct fresh_frame *)(c->memo + A.max_frames);
+	c->checks = (struct check *)(c->fresh + A.max_frames);
+}
+
+void unwind_forget(struct tctx *c)
+{
+	uint32_t code_gen = LOAD(A.code_gen);
+
+	if (c->pieces && c->code_gen != code_gen)
+		memset(c->pieces, 0, sizeof(*c->pieces));
+	c->code_gen = code_gen;
+	c->stack_gen = LOAD(A.stack_gen);
+	c->memo_nr = 0;
+	c->stack_lo = c->stack_hi = 0;
+	c->known_gen++;
+}
+
+void unwind_recover(struct tctx *c)
+{
+	unwind_forget(c);
+	if (c->pieces)
+		memset(c->pieces, 0, sizeof(*c->pieces));
+}
+
+static __attribute__((noinline)) void changed(struct tctx *c)
+{
+	uint32_t epoch = LOAD(A.tree->code_epoch);
+
+	if (epoch != LOAD(A.code_epoch_seen)) {
+		STORE(A.code_epoch_seen, epoch);
+		rule_flush();
+	}
+	unwind_forget(c);
+}
+
+/* What pays only for contexts that are used for long. */
+static __attribute__((noinline)) void settle(struct tctx *c)
+{
+	if (!c->known)
+		c->known = arena_get(sizeof(*c->known), ARCH_PAGE);
+	if (!c->pieces && c->events > PIECES_AFTER)
+		c->pieces = arena_get(sizeof(*c->pieces), ARCH_PAGE);
+}
+
+static __attribute__((noinline)) uint32_t walk_site(struct tctx *c, const struct caller *from, uint32_t site_flags)
+{
+	struct walked w;
+
+	stack_note(c, from->sp);
+	walk(c, from, c->memo_nr, &w);
+	if (unlikely(w.join + w.nr > A.max_frames))	/* deeper than a stack may be */
+		walk(c, from, 0, &w);
+	if (unlikely(w.why == STEP_SLOW))
+		w = (struct walked){ .nr = walk_slow(c, from) };
+	if (w.nr || w.join != c->memo_nr) {
+		memo_put_ids(c, w.join, w.nr);
+		c->last_site = piece_site(c, w.join, site_flags);
+		memo_put(c, w.join, w.nr);	/* while the processor waits for the number */
+	}
+	if (unlikely(!w.keep || !c->last_site))
+		c->memo_nr = 0;
+	if (unlikely(!c->pieces && c->events > KNOWN_AFTER))
+		settle(c);
+	if (likely(c->memo_nr && c->known))
+		known_note(c, known_at(c, from), from);
+	return c->last_site;
+}
+
+uint32_t unwind_site(struct tctx *c, const struct caller *from, uint32_t site_flags)
+{
+	uint32_t site;
+
+	if (unlikely(c->code_gen != LOAD(A.code_gen) || c->stack_gen != LOAD(A.stack_gen) ||
+		     LOAD(A.tree->code_epoch) != LOAD(A.code_epoch_seen)))
+		changed(c);
+	if (likely(c->known)) {
+		site = known_site(known_at(c, from), c->known_gen, from);
+		if (likely(site))
+			return site;
+	}
+	return walk_site(c, from, site_flags);
+}

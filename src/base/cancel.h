@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A request to end a long piece of work early: asked for between its steps, by whoever knows of signals. All zero never asks.
+ */
+#ifndef BASE_CANCEL_H
+#define BASE_CANCEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct stop {
+	bool (*asked)(void *arg);	/* NULL: nobody asks. Once true, it stays true until the work has ended */
+	void *arg;
+};
+
+static inline bool stop_asked(const struct stop *s)
+{
+	return s->asked && s->asked(s->arg);
+}
+
+#endif

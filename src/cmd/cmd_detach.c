@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* pmm detach: take the agent out of a process that a monitor has left behind. */
+#include <errno.h>
+#include <stdio.h>
+
+#include "src/base/fmt.h"
+#include "src/cmd/cmd.h"
+#include "src/cmd/pid.h"
+#include "src/inject/injection.h"
+#include "src/ptrace/watchdog.h"
+
+static bool quiet;
+
+static const struct opt detach_opts[] = {
+	{ "quiet", 'q', OPT_FLAG, NULL, "no messages but errors", &quiet },
+	{ 0 }
+};
+
+/* In the watchdog: we have died. */
+static int go_on(pid_t pid, void *unused)
+{
+	uint64_t pause_ns;
+	bool removed;
+	int rc = inject_detach(pid, &removed, &pause_ns, NULL);
+
+	(void)unused;
+	return rc == -ENOENT || rc > 0 ? 0 : rc;
+}
+
+static int detach_run(int argc, char **argv)
+{
+	struct watchdog w = { 0 };
+	struct err e = { 0 };
+	uint64_t pause_ns;
+	pid_t pid, monitor;
+	bool removed;
+	int rc;
+
+	(void)argc;
+	rc = cmd_parse_pid(argv[0], &pid, &e);
+	if (!rc)
+		rc = inject_present(pid, &monitor, &e);
+	if (rc >= 0)
+		rc = watchdog_start(&w, pid, go_on, NULL, &e);
+	if (!rc)
+		rc = inject_detach(pid, &removed, &pause_ns, &e);
+	watchdog_end(&w, true);
+	if (rc < 0)
+		return cmd_fail(err_default(&e, rc));
+	if (rc > 0) {
+		err_set(&e, -EBUSY, "process %d still uses %d guarded block%s of 'pmm attach --check'", (int)pid, rc, rc == 1 ? "" : "s");
+		err_hint(&e, "they can be used and released as always; 'pmm detach %d' again takes out the rest when the last one is gone",
+			 (int)pid);
+		return cmd_fail(&e);
+	}
+	if (!removed) {
+		err_set(&e, -EBUSY, "the code of process %d is as it was, but a thread is still inside the agent", (int)pid);
+		err_hint(&e, "it does no harm there; 'pmm detach %d' again takes it out once the thread has left it", (int)pid);
+		return cmd_fail(&e);
+	}
+	if (!quiet && monitor)
+		cmd_note("process %d is as it was before process %d attached to it (stopped for %s)", (int)pid, (int)monitor,
+			 fmt_duration(pause_ns).s);
+	else if (!quiet)
+		cmd_note("process %d is as it was before pmm (stopped for %s)", (int)pid, fmt_duration(pause_ns).s);
+	return CMD_OK;
+}
+
+const struct cmd cmd_detach = {
+	.name = "detach",
+	.summary = "take pmm out of a process that was left attached",
+	.usage = "[options] PID",
+	.opts = detach_opts,
+	.min_operands = 1,
+	.max_operands = 1,
+	.run = detach_run,
+	.description =
+		"'pmm attach' takes itself out of the process when it ends; when it is killed, its watchdog does, within some seconds. "
+		"Where that was killed as well, or when a thread was still inside the agent, this command restores the program's code "
+		"and unmaps what pmm has mapped. The next 'pmm attach' does the same first.\n\n"
+		"Until then the program runs on: the agent notices within some seconds that nobody watches and stops "
+		"recording.",
+	.examples = (const struct cmd_pair[]){
+		{ "pmm detach 4711", "restore the code of process 4711" },
+		{ 0 }
+	},
+};

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What `pmm doctor` finds out: one line per thing that pmm uses or will use on this machine.
+ */
+#ifndef CMD_CMD_DOCTOR_H
+#define CMD_CMD_DOCTOR_H
+
+#include <stdbool.h>
+
+#include "src/base/vec.h"
+
+enum doctor_state {
+	DOCTOR_OK,
+	DOCTOR_NOTE, /* works, with something to know */
+	DOCTOR_NO,   /* does not work; only what `needed` names stands in the way of `pmm run` */
+};
+
+struct doctor_finding {
+	const char *check; /* constant, a word: key in JSON */
+	enum doctor_state state;
+	bool needed;	    /* `pmm run` cannot do without it */
+	char *found;	    /* owned, one sentence */
+	const char *remedy; /* constant; NULL = nothing to do */
+};
+
+struct doctor {
+	VEC(struct doctor_finding) findings;
+};
+
+/* Note a finding. Out of memory leaves it out. */
+void doctor_add(struct doctor *d, const char *check, enum doctor_state state, bool needed,
+		const char *remedy, const char *fmt, ...) __attribute__((format(printf, 6, 7)));
+
+/* The kernel: memory files, madvise, pidfds, ptrace, map_files, capabilities, BTF. */
+void doctor_kernel(struct doctor *d);
+
+/* The machine around pmm: container, limits of memory, address space and core files. */
+void doctor_limits(struct doctor *d);
+
+/* pmm itself: the agent and a trial run under it, symbols of the C library, debuginfod. */
+void doctor_program(struct doctor *d);
+
+/* Attaching to a running process, tried on a child. */
+void doctor_attach(struct doctor *d);
+
+#endif

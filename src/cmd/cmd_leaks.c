@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* pmm leaks: which blocks nothing points to any more, and which call sites grow. */
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+
+#include "src/track/source.h"
+#include "src/cmd/cmd.h"
+#include "src/cmd/leaks_hold.h"
+#include "src/cmd/leaks_live.h"
+#include "src/cmd/leaks_report.h"
+#include "src/cmd/leaks_words.h"
+#include "src/cmd/pid.h"
+#include "src/cmd/report_file.h"
+#include "src/cmd/cmd_run.h"
+#include "src/cmd/terminal.h"
+
+static const char *const formats[] = { "text", "json", "valgrind-xml", NULL };
+static const char *const forms[] = { "valgrind", "lsan", NULL };
+
+static struct leaks_job job = { .search = LEAKS_SEARCH_DEFAULT, .report = LEAKS_REPORT_DEFAULT };
+static int format, form;
+static uint64_t nr_threads;
+static const char *show, *fail_on, *heuristics, *tag_bits, *core, *report, *output, *holds;
+static uint64_t error_code;
+static bool as_json, generate, no_default, given_code, given_budget;
+static struct opt_list suppressions;
+
+static const struct opt leaks_opts[] = {
+	{ "every", 0, OPT_DURATION, "TIME", "search again and again, and report what is new (seconds, or 10ms, 5m, 2h)", &job.every_ns,
+	  .min = 10000000 },
+	{ "count", 0, OPT_UINT, "N", "with --every: end after N searches", &job.count, .min = 1 },
+	{ "holds", 0, OPT_STRING, "SITE|ADDRESS",
+	  "instead: who holds the blocks of a call site (function, FILE:LINE or number) or the block at an address 0x..., and what each pointer "
+	  "on the way to them holds alone", &holds },
+	{ "show", 0, OPT_STRING, "LIST",
+	  "what to list: definite, indirect, possible, reachable, likely, growing, suppressed, all (default definite,likely,growing)", &show },
+	{ "top", 0, OPT_UINT, "N", "entries of each verdict (default 10, 0 = all)", &job.report.view.top },
+	{ "depth", 0, OPT_UINT, "N", "callers shown of a stack (default 8, 0 = all)", &job.report.view.depth },
+	{ "old", 0, OPT_DURATION, "TIME", "blocks of this age are old; what grows for 30 times as long can be likely (default 10s)", &job.report.old_ns, .min = 1 },
+	{ "format", 0, OPT_CHOICE, NULL, "form of the output (default text)", &format, .choices = formats },
+	{ "json", 0, OPT_FLAG, NULL, "the same as --format json (schema " LEAKS_SCHEMA ")", &as_json },
+	{ "fail-on", 0, OPT_STRING, "LIST",
+	  "what sets the exit code: definite, indirect, possible, reachable, likely (certain ones too), growth, unsearched (processes), none (default likely)",
+	  &fail_on },
+	{ "max-leaked", 0, OPT_SIZE, "BYTES", "so much of what --fail-on names is tolerated (default nothing)",
+	  &job.report.max_leaked_bytes, .given = &given_budget },
+	{ "error-exitcode", 0, OPT_UINT, "N", "exit code when there is more (default 1)", &error_code, .given = &given_code, .max = 255 },
+	{ "report", 0, OPT_FILE, "FILE", "write to FILE instead of standard output (of a COMMAND: instead of standard error)", &report },
+	{ "output", 'o', OPT_FILE, "FILE", "of a COMMAND: write captures too, as 'pmm run -o FILE'", &output },
+	{ "suppressions", 0, OPT_LIST, "FILE", "do not report what FILE suppresses (Valgrind's or LeakSanitizer's form; may be given again)",
+	  &suppressions },
+	{ "no-default-suppressions", 0, OPT_FLAG, NULL, "also report what the C library and run-time systems keep on purpose",
+	  &no_default },
+	{ "gen-suppressions", 0, OPT_CHOICE, NULL, "write suppressions for what would be listed, instead of the list", &form,
+	  .if_omitted = "valgrind", .given = &generate, .choices = forms },
+	{ "show-bytes", 0, OPT_FLAG, NULL, "show the first bytes of a block of each entry", &job.search.contents },
+	{ "heuristics", 0, OPT_STRING, "LIST",
+	  "pointers into blocks that count as pointers to them: stdstring, length64, newarray, multipleinheritance, header, pool, all, none (default all)",
+	  &heuristics },
+	{ "tag-bits", 0, OPT_STRING, "BITS", "these bits are no part of a pointer: top (byte), 1 to 12 low ones, or a mask 0x...", &tag_bits },
+	{ "stop", 0, OPT_FLAG, NULL, "make no copy of the process: it is stopped until all is searched", &job.no_copy },
+	{ "threads", 0, OPT_UINT, "N", "threads that search (default one for each processor)", &nr_threads, .min = 1, .max = 1024 },
+	{ "core", 0, OPT_FILE, "CORE", "search this core file of the process that FILE is a capture of", &core },
+	{ "skip-fn", 0, OPT_LIST, "PATTERN", "step over functions like this where lines are named: wrappers of malloc (may be given again)",
+	  &job.report.skip },
+	{ "debuginfod", 0, OPT_FLAG, NULL, "ask the servers of $DEBUGINFOD_URLS for missing debug information", &job.report.debuginfod },
+	{ "no-symbols", 0, OPT_FLAG, NULL, "no names: module and offset only", &job.report.no_symbols },
+	CMD_MEMORY_LIMIT(&job.report.memory_bytes),
+	TERMINAL_WIDTH(),
+	{ 0 }
+};
+
+/* ---- options ---- */
+
+static int check_options(struct err *e)
+{
+	if (job.every_ns && (format == LEAKS_VALGRIND_XML || generate))
+		return cmd_refuse(e, "'--every' prints text and JSON only", "leave out --format or --gen-suppressions");
+	if (holds && (job.every_ns || generate || format == LEAKS_VALGRIND_XML))
+		return cmd_refuse(e, "'--holds' searches once, and prints text or JSON", "leave out --every, --gen-suppressions or --format");
+	if (holds && !*holds)
+		return cmd_refuse(e, "'--holds' needs a call site or an address", "such as --holds make_entry, --holds server.c:41 or --holds 0x7f00dead0010");
+	if (job.count && !job.every_ns)
+		return cmd_refuse(e, "'--count' needs '--every'", "such as --every 10s");
+	if (as_json && format != LEAKS_TEXT && format != LEAKS_JSON)
+		return cmd_refuse(e, "'--json' and '--format' contradict each other", "leave out one of them");
+	if (core && job.every_ns)
+		return cmd_refuse(e, "'--core' and '--every' cannot be used together", "a core file does not change");
+	return 0;
+}
+
+static int read_options(struct err *e)
+{
+	int rc = check_options(e);
+
+	job.search.reach.nr_threads = (unsigned)nr_threads;
+	job.search.roots = true;
+	job.report.format = generate ? (form ? LEAKS_GEN_LSAN : LEAKS_GEN_VALGRIND) : as_json ? LEAKS_JSON : (enum leaks_format)format;
+	if (job.report.format == LEAKS_VALGRIND_XML)
+		job.report.view.show |= LEAKS_SHOW_POSSIBLE;	/* as memcheck does */
+	if (!rc && show)
+		rc = leaks_parse_show(show, &job.report.view.show, e);
+	if (!rc && fail_on)
+		rc = leaks_parse_fail_on(fail_on, &job.report.fail_on, e);
+	if (!rc && heuristics)
+		rc = leaks_parse_heuristics(heuristics, &job.search.reach.heuristics, e);
+	if (!rc && tag_bits)
+		rc = leaks_parse_tag_bits(tag_bits, &job.search.reach.tag_mask, e);
+	if (!rc)
+		rc = leaks_read_suppressions(&suppressions, no_default, &job.report.suppress, e);
+	return rc;
+}
+
+/* ---- where the processes are ---- */
+
+/* The option given that is about the search itself; NULL = none. */
+static const char *search_option(void)
+{
+	return job.every_ns ? "every" : heuristics ? "heuristics" : tag_bits ? "tag-bits" : job.search.contents ? "show-bytes" :
+	       job.no_copy ? "stop" : nr_threads ? "threads" : NULL;
+}
+
+static int report_capture(const char *path, FILE *out, struct err *e)
+{
+	struct heap *h = NULL;
+	const char *option = search_option();
+	int rc;
+
+	if (holds) {
+		err_set(e, -EINVAL, "'%s' is a capture: it has the blocks of a process but not its memory, so it cannot be known from it who holds them", path);
+		err_hint(e, "search anew: pmm leaks --holds %s PID, -- COMMAND, or --core CORE FILE", holds);
+		return -EINVAL;
+	}
+	if (option) {
+		err_set(e, -EINVAL, "'--%s' is about a search, and a capture only holds the result of one", option);
+		err_hint(e, "search anew with it: pmm leaks PID, pmm leaks -- COMMAND, or pmm leaks --core CORE FILE");
+		e->exit_code = CMD_USAGE;
+		return -EINVAL;
+	}
+	rc = capture_for(path)->read(path, job.report.memory_bytes, &h, e);
+	if (!rc)
+		rc = leaks_report(h, NULL, &job.report, out, e);
+	else if (rc == -EINVAL && e)
+		err_hint(e, "a program is run with '--' before it: pmm leaks -- %s", path);
+	heap_free(h);
+	return rc;
+}
+
+/* Each process is searched at its end; the report comes when all have ended. */
+static int hold_command(const struct run_job *search, char **argv, FILE *out, struct err *e)
+{
+	struct leaks_hold hold = { .job = &job, .what = holds, .out = out };
+	int code, rc;
+
+	job.search.look = leaks_hold_at_end;
+	job.search.look_arg = &hold;
+	job.report.silent = true;
+	code = run_for(search, argv);
+	rc = leaks_hold_tell(&hold, e);
+	leaks_hold_fini(&hold);
+	return rc < 0 ? rc : code;
+}
+
+/* The program's own exit code, unless somebody asked for another when there is a find. */
+static int run_command(char **argv, FILE *out, struct err *e)
+{
+	struct run_job search = { .leaks = &job, .output = output, .report = out, .found_code = -1 };
+
+	if (core)
+		return cmd_refuse(e, "'--core' is about a process that was dumped, not about a COMMAND", "leave out one of them");
+	if (job.every_ns)
+		return cmd_refuse(e, "'--every' searches a process that runs already, not a COMMAND", "such as 'pmm leaks --every 10s PID'");
+	if (job.search.contents)
+		return cmd_refuse(e, "'--show-bytes' is for running processes and core files", "leave it out, or search the program while it runs");
+	if (given_code)
+		search.found_code = (int)error_code;
+	else if (fail_on || given_budget)
+		search.found_code = CMD_FOUND;
+	return holds ? hold_command(&search, argv, out ? out : stderr, e) : run_for(&search, argv);
+}
+
+static int hold_process(const char *operand, FILE *out, struct err *e)
+{
+	struct leaks_hold hold = { .job = &job, .what = holds, .out = out };
+	pid_t pid;
+	int rc;
+
+	if (core)
+		rc = leaks_hold_core(&hold, core, operand, e);
+	else if (capture_for(operand) != &capture_ledger)
+		rc = report_capture(operand, out, e);
+	else
+		rc = cmd_parse_pid(operand, &pid, e) ?: leaks_hold_live(&hold, pid, e);
+	leaks_hold_fini(&hold);
+	return rc;
+}
+
+/* A capture or a process. 1 = found, 0 = not, or -errno with `e`. */
+static int look_at(int argc, char **argv, FILE *out, struct err *e)
+{
+	pid_t pid;
+	int rc;
+
+	if (argc > 1)
+		return cmd_refuse(e, "one capture or process at a time", "a program is run with '--' before it: pmm leaks -- COMMAND");
+	if (output)
+		return cmd_refuse(e, "'--output' is for a COMMAND", "'pmm snapshot PID' writes a capture of a running process");
+	if (holds)
+		return hold_process(argv[0], out, e);
+	if (core)
+		return leaks_core(core, argv[0], &job, out, e);
+	if (capture_for(argv[0]) != &capture_ledger)
+		return report_capture(argv[0], out, e);
+	job.found_code = given_code ? (int)error_code : CMD_FOUND;
+	rc = cmd_parse_pid(argv[0], &pid, e);
+	return rc ? rc : leaks_live(pid, &job, out, e);
+}
+
+/* ---- the command ---- */
+
+/* The exit code, or -errno with `e`. */
+static int dispatch(int argc, char **argv, struct err *e)
+{
+	bool command = !strcmp(argv[-1], "--");		/* opt_parse() leaves it before the operands */
+	FILE *out = report ? report_file_open(report, e) : command ? NULL : stdout;
+	int rc;
+
+	if (report && !out)
+		return -EIO;
+	if (command) {
+		rc = run_command(argv, out, e);
+	} else {
+		rc = look_at(argc, argv, out, e);
+		if (rc > 0)
+			rc = given_code ? (int)error_code : CMD_FOUND;
+	}
+	return report ? report_file_close(out, report, rc, e) : rc;
+}
+
+static int leaks_run(int argc, char **argv)
+{
+	struct err e = { 0 };
+	int rc;
+
+	terminal_guard();
+	rc = read_options(&e);
+	if (!rc)
+		rc = dispatch(argc, argv, &e);
+	suppress_free(job.report.suppress);
+	return rc < 0 ? cmd_fail(err_default(&e, rc)) : rc;
+}
+
+static const struct cmd_pair leaks_exits[] = {
+	{ "0", "nothing was found" },
+	{ "1", "leaks were found: certain or likely ones, or what --fail-on names (--error-exitcode: another code)" },
+	{ "N", "of a COMMAND its own (128+N: signal N ended it), unless something was found and --fail-on, --max-leaked or "
+	  "--error-exitcode is given" },
+	{ "2", "wrong usage" },
+	{ "3", "could not search; of a COMMAND that ended with 0, if one of these is given" },
+	{ 0 }
+};
+
+static const struct cmd_pair leaks_examples[] = {
+	{ "pmm leaks 4711", "what has a process lost, that was started with 'pmm run' or is watched by 'pmm attach'?" },
+	{ "pmm leaks --holds make_entry 4711", "who holds the blocks made in make_entry(), over which pointers, and how much hangs on each?" },
+	{ "pmm leaks --every 10s 4711", "search every ten seconds; report what is new" },
+	{ "pmm leaks -- ./test --all", "search a program and its children at their ends" },
+	{ "pmm leaks pmm.app.4242.pmm", "what 'pmm run --leaks' found at the program's end" },
+	{ "pmm leaks --fail-on=definite --max-leaked 64K FILE", "exit code 1 when more than 64 KiB are definitely lost" },
+	{ "pmm leaks --format valgrind-xml FILE >leaks.xml", "for tools that read Valgrind's output" },
+	{ "pmm leaks --gen-suppressions FILE >>my.supp", "suppress these from now on" },
+	{ 0 }
+};
+
+const struct cmd cmd_leaks = {
+	.name = "leaks",
+	.summary = "find blocks that nothing points to any more, and call sites that grow",
+	.usage = "[options] FILE|PID|-- COMMAND [ARGUMENT...]",
+	.opts = leaks_opts,
+	.exits = leaks_exits,
+	.examples = leaks_examples,
+	.min_operands = 1,
+	.max_operands = CMD_ANY,
+	.run = leaks_run,
+	.description =
+		"Follows pointers from the program's variables, stacks and registers through all blocks and says which nothing leads to "
+		"any more, in the terms of Valgrind's memcheck: definitely lost, indirectly lost (with definitely lost ones), possibly "
+		"lost (only pointers into their middles are left), still reachable.\n\n"
+		"Leaks are certain when blocks are definitely lost. They are likely where a call site grows steadily, by many blocks, all of the time, "
+		"without slowing down or freeing what has grown old, and for long enough, such as at a list that is filled and never emptied. Where some "
+		"of that is not seen, the site is growing: a leak, or a cache that fills. What is reachable and does not grow is a cache or pool and no "
+		"leak; what is possibly lost and does not grow is summed up. Each entry says why it is what it is.\n\n"
+		"A running process (PID) is searched in a copy that takes as long as a fork; it is stopped for no longer than that. How long "
+		"that was is reported. It must be tracked: started by 'pmm run', or watched by 'pmm attach'. A capture (FILE) has what was "
+		"found when it was made with 'pmm run --leaks'. A COMMAND is run, and it and its children are searched at their ends; that is "
+		"reported on standard error or into --report, so that its output stays its own.\n\n"
+		"With --holds the question is another one: who holds the blocks of a call site, or the block at an address? Told are the roots "
+		"(variables, stacks, registers) with how many of these blocks hang on each, the shortest chain of pointers and fields from a root "
+		"to a block, and what each pointer holds alone: what would be lost if it were cleared. For a process, a COMMAND, a core file.\n\n"
+		"What the C library and run-time systems keep on purpose is suppressed. Contents of memory are shown with --show-bytes only, "
+		"and never kept. doc/leaks.md says how each is decided, and the JSON schema.",
+};

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Options that are lists of words. */
+#include "src/cmd/opt_words.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/str.h"
+#include "src/cmd/cmd.h"
+
+int cmd_parse_words(const char *option, const char *text, const struct cmd_word *known, unsigned *bits, struct err *e)
+{
+	char *copy = strdup(text), *rest = copy, *name;
+	struct str all = STR_INIT;
+	int rc = 0;
+
+	if (!copy)
+		return err_set(e, -ENOMEM, "out of memory");
+	for (const struct cmd_word *w = known; w->name; w++)
+		str_addf(&all, "%s%s", w == known ? "" : ", ", w->name);
+	*bits = 0;
+	while (!rc && (name = strsep(&rest, ","))) {
+		const struct cmd_word *w = known;
+
+		while (w->name && strcmp(w->name, name))
+			w++;
+		*bits |= w->bits;
+		if (w->name)
+			continue;
+		rc = err_set(e, -EINVAL, "'%s' is no value of '--%s'", name, option);
+		err_hint(e, "one or more of %s, separated by commas", str_text(&all));
+		if (e)
+			e->exit_code = CMD_USAGE;
+	}
+	str_fini(&all);
+	free(copy);
+	return rc;
+}

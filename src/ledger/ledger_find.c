@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Where the ledger of a running process is.
+ *
+ * The mapping "/memfd:pmm-ledger" in /proc/PID/maps says that there is one and which inode it is.
+ * The file itself is opened in the first of three ways that is allowed to this user; proc(5) says
+ * which capability each asks for.
+ */
+#include "src/ledger/ledger_find.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "include/pmm/channel.h"
+#include "src/base/io.h"
+#include "src/base/str.h"
+#include "src/proc/task.h"
+
+#define MAP_NAME "/memfd:" PMM_MEMFD_NAME
+#define BOARD_NAME "/memfd:" PMM_BOARD_NAME
+#define TRIES 20
+#define MAX_ENVIRON (1u << 20)
+
+static bool is_ours(const struct proc_map *m)
+{
+	return (m->perms & PROC_MAP_SHARED) && m->ino && str_starts(m->path, MAP_NAME);
+}
+
+/* The board of the monitor that it was launched under. NULL: there is none. */
+static const struct proc_map *board_map(const struct proc_maps *maps)
+{
+	for (size_t i = 0; i < maps->nr; i++)
+		if (maps->v[i].perms & PROC_MAP_SHARED && maps->v[i].ino && !maps->v[i].offset && str_starts(maps->v[i].path, BOARD_NAME))
+			return &maps->v[i];
+	return NULL;
+}
+
+/* The highest mapping of a ledger below another one, of another file; `above` NULL: of all. NULL: none. */
+static const struct proc_map *map_below(const struct proc_maps *maps, const struct proc_map *above)
+{
+	for (size_t i = above ? (size_t)(above - maps->v) : maps->nr; i-- > 0;)
+		if (is_ours(&maps->v[i]) && (!above || maps->v[i].ino != above->ino))
+			return &maps->v[i];
+	return NULL;
+}
+
+static int open_either(const char *path, bool *writable)
+{
+	int fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+
+	*writable = fd >= 0;
+	return fd >= 0 ? fd : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+}
+
+/* The file through one of its mappings; each has the same file. -1: none could be opened. */
+static int open_map_file(pid_t pid, const struct proc_maps *maps, uint64_t ino, bool *writable)
+{
+	char path[96];
+	int fd = -1;
+
+	for (size_t i = 0; i < maps->nr && fd < 0; i++) {
+		const struct proc_map *m = &maps->v[i];
+
+		if (!is_ours(m) || m->ino != ino)
+			continue;
+		snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)task_proc(pid), m->start, m->end);
+		fd = open_either(path, writable);
+		if (fd < 0 && errno != ENOENT)
+			return -1;
+	}
+	return fd;
+}
+
+/* The monitor's pid in the environment the process was started with, 0 = not there. */
+static pid_t monitor_of(pid_t pid)
+{
+	char path[64], *line = NULL;
+	size_t room = 0, seen = 0;
+	pid_t monitor = 0;
+	ssize_t n;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/environ", (int)task_proc(pid));
+	f = fopen(path, "re");
+	if (!f)
+		return 0;
+	for (; seen < MAX_ENVIRON && (n = getdelim(&line, &room, '\0', f)) > 0; seen += (size_t)n)
+		if (str_starts(line, PMM_ENV "="))
+			monitor = (pid_t)strtol(line + strlen(PMM_ENV "=") + (line[strlen(PMM_ENV "=")] == PMM_ENV_HIDDEN ? 2 : 0), NULL, 10);
+	free(line);
+	fclose(f);
+	return monitor;
+}
+
+static bool is_inode(int fd, uint64_t ino)
+{
+	struct stat st;
+
+	return !fstat(fd, &st) && st.st_ino == ino && S_ISREG(st.st_mode);
+}
+
+/* The descriptor of `monitor` that is the memfd `ino`, opened anew; or -1. */
+static int open_of_monitor(pid_t monitor, uint64_t ino, bool *writable)
+{
+	struct dirent *entry;
+	char path[64];
+	int fd = -1;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", monitor);
+	dir = monitor > 0 ? opendir(path) : NULL;
+	while (dir && fd < 0 && (entry = readdir(dir))) {
+		char file[96], link[sizeof(MAP_NAME)] = "";
+
+		if (!isdigit((unsigned char)entry->d_name[0]))
+			continue;
+		snprintf(file, sizeof(file), "%s/%.20s", path, entry->d_name);
+		if (readlink(file, link, sizeof(link) - 1) < 0 || strcmp(link, MAP_NAME))
+			continue;
+		fd = open_either(file, writable);
+		if (fd >= 0 && !is_inode(fd, ino)) {
+			close(fd);
+			fd = -1;
+		}
+	}
+	if (dir)
+		closedir(dir);
+	return fd;
+}
+
+static int open_memory(pid_t pid)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/mem", (int)task_proc(pid));
+	return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+static int not_seen(pid_t pid, int rc, struct err *e)
+{
+	return err_set(e, rc, "cannot look for the ledger of process %d: %s", pid, strerror(-rc));
+}
+
+static int not_tracked(pid_t pid, struct err *e)
+{
+	err_set(e, -ENOENT, "process %d is not tracked by pmm", pid);
+	err_hint(e, "start it with 'pmm run -- COMMAND', or track it from now on with 'pmm attach %d'", pid);
+	return -ENOENT;
+}
+
+/* A child begins a ledger with the first thing that happens in it. */
+static int not_yet(pid_t pid, struct err *e)
+{
+	err_set(e, -ENOENT, "process %d has allocated nothing since it was forked", pid);
+	err_hint(e, "it is tracked by the pmm that its program was started with, from its first allocation on");
+	return -ENOENT;
+}
+
+/* Is this file's ledger that of the process which has this number for itself? */
+static bool is_its(const struct pmm_tree *tree, pid_t inner)
+{
+	const struct pmm_slot *slot = &tree->slot[0];
+
+	return slot->state == PMM_SLOT_LIVE && (pid_t)slot->pid == inner;
+}
+
+/* Is the process's ledger the one that is mapped there? 1, 0, -errno when it cannot be known. */
+static int is_in(const struct proc_map *m, int mem, pid_t inner)
+{
+	struct pmm_tree tree;
+	int rc = io_pread(mem, &tree, sizeof(tree), m->start - m->offset);
+
+	return rc ? (err_is_want(rc) ? rc : 0) : is_its(&tree, inner);
+}
+
+/*
+ * Libraries with pmm.h's full form in them may have ledgers of their own beside the program's. That is the oldest, and as the kernel goes downwards
+ * with files that are as large as these, the highest. *found NULL: there is none. 0, or -errno when it cannot be known.
+ */
+static int find_map(pid_t pid, const struct proc_maps *maps, const struct proc_map **found)
+{
+	const struct proc_map *m = map_below(maps, NULL), *next = m ? map_below(maps, m) : NULL;
+	const pid_t inner = next ? proc_ns_pid(pid) : 0;
+	int mem, rc = 0;
+
+	*found = m;
+	if (!next)
+		return 0;
+	mem = open_memory(pid);
+	if (inner < 0 || mem < 0)
+		rc = inner < 0 ? (int)inner : err_is_want(-errno) ? -errno : 1;	/* whoever may not look takes the first */
+	for (; !rc && next; m = next, next = map_below(maps, m)) {
+		rc = is_in(m, mem, inner);
+		*found = rc ? m : next;
+	}
+	if (mem >= 0)
+		close(mem);
+	return rc < 0 ? rc : 0;
+}
+
+/*
+ * Read the mappings and open the ledger's file through them. A growing ledger changes the ends of its mappings, by which they are opened: then
+ * they are looked at anew. 0, also when none can be opened (place->fd is -1 then), or -errno with `e`.
+ */
+static int find_file(pid_t pid, struct ledger_place *place, struct err *e)
+{
+	for (unsigned tries = 0;; tries++) {
+		const struct proc_map *m;
+		int rc = proc_maps_read(pid, &place->maps, e);
+
+		if (rc)
+			return rc == -EACCES ? -EPERM : rc;
+		rc = find_map(pid, &place->maps, &m);
+		if (rc) {
+			ledger_find_fini(place);
+			return not_seen(pid, rc, e);
+		}
+		if (!m) {
+			rc = board_map(&place->maps) ? not_yet(pid, e) : not_tracked(pid, e);
+			ledger_find_fini(place);
+			return rc;
+		}
+		place->ino = m->ino;
+		place->delta = m->start - m->offset;
+		place->fd = open_map_file(pid, &place->maps, m->ino, &place->writable);
+		if (place->fd >= 0 || errno != ENOENT || tries == TRIES)
+			return 0;
+		proc_maps_fini(&place->maps);
+	}
+}
+
+/* Who has the ledger can do without the clock. */
+static void find_clock(pid_t pid, struct ledger_place *place)
+{
+	const struct proc_map *board = board_map(&place->maps);
+
+	place->clock_fd = board ? open_memory(pid) : -1;
+	place->clock_off = board ? board->start : 0;
+}
+
+/* The file in one of the three ways. */
+static int open_file(pid_t pid, struct ledger_place *place, struct err *e)
+{
+	int rc;
+
+	if (place->fd < 0)
+		place->fd = open_of_monitor(monitor_of(pid), place->ino, &place->writable);
+	if (place->fd >= 0)
+		return 0;
+	place->fd = open_memory(pid);
+	place->is_memory = true;
+	if (place->fd >= 0)
+		return 0;
+	rc = errno == ENOENT || errno == ESRCH ? -ESRCH : err_is_want(-errno) ? -errno : -EPERM;
+	ledger_find_fini(place);
+	if (err_is_want(rc))
+		return not_seen(pid, rc, e);
+	if (rc == -ESRCH) {
+		err_set(e, rc, "no process %d", pid);
+		err_hint(e, "when it has ended, name its capture, pmm.COMMAND.%d.pmm as a rule", pid);
+		return rc;
+	}
+	err_set(e, rc, "not allowed to read the ledger of process %d", pid);
+	err_hint(e, "run as the user the process belongs to, or as root");
+	return rc;
+}
+
+int ledger_find(pid_t pid, struct ledger_place *place, struct err *e)
+{
+	int rc;
+
+	*place = (struct ledger_place){ .fd = -1, .clock_fd = -1 };
+	rc = find_file(pid, place, e);
+	if (!rc)
+		rc = open_file(pid, place, e);
+	if (!rc)
+		find_clock(pid, place);
+	return rc;
+}
+
+int ledger_find_slot(const struct ledger_place *place, const struct pmm_tree *tree, pid_t pid,
+		     unsigned *slot, struct err *e)
+{
+	const pid_t inner = proc_ns_pid(pid);
+
+	if (inner < 0)
+		return not_seen(pid, (int)inner, e);
+	if (!is_its(tree, inner))
+		return board_map(&place->maps) ? not_yet(pid, e) : not_tracked(pid, e);
+	*slot = 0;
+	return 0;
+}
+
+void ledger_find_fini(struct ledger_place *place)
+{
+	proc_maps_fini(&place->maps);
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The agent's file and the environment that loads it. */
+#include "src/ledger/preload.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "src/base/str.h"
+
+#define AGENT_FILE  "libpmm.so"
+#define CHECK_FILE  "libpmm_check.so"
+#define INJECT_FILE "libpmm_inject.so"
+
+bool preload_is_agent(const char *path)
+{
+	return str_ends(path, "/" AGENT_FILE) || str_ends(path, "/" AGENT_FILE " (deleted)") || str_ends(path, "/" CHECK_FILE) ||
+	       str_ends(path, "/" CHECK_FILE " (deleted)");
+}
+
+/*
+ * A readable file at `place`, relative to the directory this program lies in; path is the real
+ * one.
+ */
+static bool from_here(const char *place, char path[PATH_MAX])
+{
+	char here[PATH_MAX + 64];
+	ssize_t n = readlink("/proc/self/exe", here, PATH_MAX - 1);
+	char *slash;
+
+	if (n < 0)
+		return false;
+	here[n] = '\0';
+	slash = strrchr(here, '/');
+	if (!slash)
+		return false;
+	snprintf(slash + 1, sizeof(here) - (size_t)(slash + 1 - here), "%s", place);
+	return !access(here, R_OK) && realpath(here, path);
+}
+
+/* The file `name`: what the environment's `variable` says, beside pmm, or installed. */
+static int find(const char *name, const char *variable, char path[PATH_MAX], struct err *e)
+{
+	const char *wanted = getenv(variable);
+	char installed[64];
+
+	if (wanted && *wanted) {
+		if (realpath(wanted, path))
+			return 0;
+		err_set(e, -errno, "cannot find the agent '%s': %s", wanted, strerror(errno));
+		err_hint(e, "%s names it; unset it to use the one that came with pmm", variable);
+		return -ENOENT;
+	}
+	snprintf(installed, sizeof(installed), "../lib/pmm/%s", name);
+	if (from_here(name, path) || from_here(installed, path))
+		return 0;
+	snprintf(path, PATH_MAX, "%s/%s", PMM_LIBDIR, name);
+	if (!access(path, R_OK))
+		return 0;
+	err_set(e, -ENOENT, "cannot find the agent '%s'", name);
+	err_hint(e, "it belongs beside the pmm program or into '%s'", PMM_LIBDIR);
+	return -ENOENT;
+}
+
+int preload_find_injected(char path[PATH_MAX], struct err *e)
+{
+	return find(INJECT_FILE, "PMM_INJECT", path, e);
+}
+
+/* The same for a file that LD_PRELOAD is to name. */
+static int find_preloaded(const char *name, const char *variable, char path[PATH_MAX], struct err *e)
+{
+	int rc = find(name, variable, path, e);
+
+	if (rc)
+		return rc;
+	if (strpbrk(path, " :")) { /* ld.so(8): both separate names in LD_PRELOAD */
+		err_set(e, -EINVAL, "the agent's path '%s' has a space or a colon", path);
+		err_hint(e, "LD_PRELOAD cannot name it; copy %s elsewhere and point %s to it", name, variable);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+int preload_find(char path[PATH_MAX], struct err *e)
+{
+	return find_preloaded(AGENT_FILE, "PMM_AGENT", path, e);
+}
+
+int preload_find_check(char path[PATH_MAX], struct err *e)
+{
+	return find_preloaded(CHECK_FILE, "PMM_CHECK_AGENT", path, e);
+}
+
+static char *formatted(struct str *s)
+{
+	char *text = str_steal(s);
+
+	str_fini(s);
+	return text;
+}
+
+void preload_value(const struct ledger_tree *board, int socket_fd, uint64_t address, char value[PRELOAD_VALUE_BYTES])
+{
+	const struct pmm_tree *h = board->head;
+
+	snprintf(value, PRELOAD_VALUE_BYTES, "%u:%d:%016" PRIx64 ":%" PRIu64 ":%u:%d:%016" PRIx64, h->monitor_pid, board->fd, board->cookie,
+		 h->monitor_start, h->monitor_uid, socket_fd, address);
+}
+
+char **preload_env(char **env, const char *agent, const char *value)
+{
+	struct str preload = STR_INIT, ledger = STR_INIT;
+	size_t nr = 0, to = 0;
+	char **out;
+
+	while (env[nr])
+		nr++;
+	out = calloc(nr + 3, sizeof(*out));
+	if (!out)
+		return NULL;
+	str_addf(&preload, "LD_PRELOAD=%s", agent);
+	str_addf(&ledger, PMM_ENV "=%s", value);
+	for (size_t i = 0; i < nr; i++) {
+		if (str_starts(env[i], PMM_ENV "="))
+			continue;
+		if (!str_starts(env[i], "LD_PRELOAD="))
+			out[to++] = strdup(env[i]);
+		else if (env[i][strlen("LD_PRELOAD=")])
+			str_addf(&preload, ":%s", env[i] + strlen("LD_PRELOAD="));
+	}
+	out[to++] = formatted(&preload);
+	out[to++] = formatted(&ledger);
+	for (size_t i = 0; i < to; i++) {
+		if (out[i])
+			continue;
+		for (size_t j = 0; j < to; j++) /* a hole ends the list for preload_env_free() */
+			free(out[j]);
+		free(out);
+		return NULL;
+	}
+	return out;
+}
+
+void preload_env_free(char **env)
+{
+	for (char **p = env; p && *p; p++)
+		free(*p);
+	free(env);
+}

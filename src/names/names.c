@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Names of frames: a hash from address to what it resolved to, filled on demand.
+ */
+#include "src/names/names.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "include/pmm/ledger.h"
+
+#define NAMES_MAX_INLINE 32
+#define MONITOR_DEPTH	 6	/* functions of pmm.h's own inside one that the program calls */
+
+struct names_entry {
+	uint64_t pc;
+	uint32_t module;
+	uint32_t nr; /* 0: slot not in use */
+	struct frame_name *frame;
+};
+
+void names_init(struct names *n, const struct heap *h, names_resolve *resolve, void *ctx)
+{
+	static const struct frame_name lost = { .role = FRAME_PROGRAM };
+
+	memset(n, 0, sizeof(*n));
+	n->heap = h;
+	n->resolve = resolve;
+	n->ctx = ctx;
+	n->lost = &lost;
+}
+
+void names_fini(struct names *n)
+{
+	for (uint32_t i = 0; i < n->nr_slots; i++)
+		free(n->entry[i].frame);
+	free(n->entry);
+	free(n->unnamed);
+	n->entry = NULL;
+	n->unnamed = NULL;
+	n->nr_entries = n->nr_slots = 0;
+}
+
+static struct names_entry *slot_of(struct names_entry *table, uint32_t nr_slots, uint64_t pc,
+				   uint32_t module)
+{
+	uint64_t x = (pc ^ (uint64_t)module << 48) * 0x9e3779b97f4a7c15ull;
+	uint32_t i = (uint32_t)(x >> 32) & (nr_slots - 1);
+
+	while (table[i].nr && (table[i].pc != pc || table[i].module != module))
+		i = (i + 1) & (nr_slots - 1);
+	return &table[i];
+}
+
+static bool grow(struct names *n)
+{
+	uint32_t nr_slots = n->nr_slots ? n->nr_slots * 2 : 1024;
+	struct names_entry *table;
+
+	if (n->nr_entries * 2 < n->nr_slots)
+		return true;
+	table = calloc(nr_slots, sizeof(*table));
+	if (!table)
+		return false;
+	for (uint32_t i = 0; i < n->nr_slots; i++)
+		if (n->entry[i].nr)
+			*slot_of(table, nr_slots, n->entry[i].pc, n->entry[i].module) = n->entry[i];
+	free(n->entry);
+	n->entry = table;
+	n->nr_slots = nr_slots;
+	return true;
+}
+
+static const char *mark_text(uint64_t pc)
+{
+	switch (pc) {
+	case PMM_FRAME_NONE:
+		return "[stack unknown]";
+	case PMM_FRAME_TRUNCATED:
+		return "[stack cut here: --frames reached]";
+	case PMM_FRAME_NO_UNWIND:
+		return "[stack lost here: code without unwind information]";
+	case PMM_FRAME_FULL:
+		return "[stack not kept: ledger full]";
+	}
+	return "[stack ends here]";
+}
+
+static void note_unnamed(struct names *n, uint32_t module)
+{
+	if (!n->unnamed)
+		n->unnamed = calloc((size_t)n->heap->nr_modules + 1, 1);
+	n->failed |= !n->unnamed;
+	if (n->unnamed)
+		n->unnamed[module] = 1;
+}
+
+bool names_unnamed(const struct names *n, uint32_t module)
+{
+	return n->unnamed && n->unnamed[module];
+}
+
+/* Needs no symbols: the program said it itself. */
+static void name_spot(const struct heap_spot *p, struct frame_name *out)
+{
+	out->function = p->function[0] ? p->function : NULL;
+	out->linkage = out->function;
+	out->file = p->file[0] ? p->file : NULL;
+	out->line = p->line;
+}
+
+void names_skip(struct names *n, const char *const *pattern, unsigned nr)
+{
+	n->skip = pattern;
+	n->nr_skip = nr;
+}
+
+static enum frame_role role_in(const struct names *n, const struct frame_name *f)
+{
+	enum frame_role role = role_of(f->module, f->function);
+
+	for (unsigned i = 0; f->function && i < n->nr_skip; i++)
+		if (role_matches(n->skip[i], f->function))
+			return FRAME_ALLOCATOR;
+	return role == FRAME_PROGRAM && f->file && role_runtime_source(f->file) ? FRAME_RUNTIME : role;
+}
+
+static unsigned resolve_node(struct names *n, uint32_t node, struct frame_name *out)
+{
+	const struct heap_node *at = &n->heap->nodes[node];
+	const struct heap_module *m = &n->heap->modules[at->module];
+	unsigned nr = 0;
+
+	memset(out, 0, NAMES_MAX_INLINE * sizeof(*out));
+	if (at->pc <= PMM_FRAME_MARK_MAX || node == 0) {
+		out[0].function = mark_text(node ? at->pc : PMM_FRAME_NONE);
+		out[0].role = FRAME_MARK;
+		return 1;
+	}
+	if (heap_spot(n->heap, at)) {
+		name_spot(heap_spot(n->heap, at), out);
+		out[0].role = role_in(n, &out[0]);
+		return 1;
+	}
+	if (n->resolve)
+		nr = n->resolve(n->ctx, n->heap, node, out, NAMES_MAX_INLINE);
+	if (nr == 0 || nr > NAMES_MAX_INLINE) {
+		memset(out, 0, sizeof(*out));
+		nr = 1;
+	}
+	if (!out[nr - 1].function && at->module)
+		note_unnamed(n, at->module);
+	for (unsigned i = 0; i < nr; i++) {
+		out[i].address = at->pc;
+		out[i].offset = at->module ? at->pc - m->bias : 0;
+		if (at->module)
+			out[i].module = m->path[0] ? m->path : NULL;
+		out[i].inlined = i + 1 < nr;
+		out[i].role = role_in(n, &out[i]);
+	}
+	return nr;
+}
+
+const struct frame_name *names_find(struct names *n, uint32_t node, unsigned *nr)
+{
+	struct frame_name frame[NAMES_MAX_INLINE];
+	const struct heap_node *at = &n->heap->nodes[node];
+	struct names_entry *e;
+
+	*nr = 1;
+	if (!grow(n)) {
+		n->failed = true;
+		return n->lost;
+	}
+	e = slot_of(n->entry, n->nr_slots, node ? at->pc : 0, at->module);
+	if (!e->nr) {
+		unsigned found = resolve_node(n, node, frame);
+
+		e->frame = malloc(found * sizeof(*frame));
+		if (!e->frame) {
+			n->failed = true;
+			return n->lost;
+		}
+		memcpy(e->frame, frame, found * sizeof(*frame));
+		e->pc = node ? at->pc : 0;
+		e->module = at->module;
+		e->nr = found;
+		n->nr_entries++;
+	}
+	*nr = e->nr;
+	return e->frame;
+}
+
+/* Is frame i of this node pmm.h's own code, in the program? Then it hands memory on, as the function does that the program called. */
+static bool in_monitor(struct names *n, uint32_t node, unsigned i)
+{
+	unsigned nr, left = MONITOR_DEPTH;
+	const struct frame_name *f = names_find(n, node, &nr);
+
+	if (!role_in_monitor(f[i].function))
+		return false;
+	for (; node && left; node = n->heap->nodes[node].parent, i = 0) {
+		f = names_find(n, node, &nr);
+		for (; i < nr && left; i++, left--)
+			if (f[i].role == FRAME_ALLOCATOR)
+				return true;
+	}
+	return false;
+}
+
+const struct frame_name *names_of_program(struct names *n, uint32_t node)
+{
+	unsigned nr;
+	const struct frame_name *f = names_find(n, node, &nr);
+
+	for (unsigned i = 0; i < nr; i++)
+		if (f[i].role == FRAME_PROGRAM && !in_monitor(n, node, i))
+			return &f[i];
+	return NULL;
+}
+
+const struct frame_name *names_responsible(struct names *n, uint32_t stack, uint32_t *node)
+{
+	const struct frame_name *fallback = NULL;
+	uint32_t fallback_node = stack;
+
+	for (uint32_t at = stack; at; at = n->heap->nodes[at].parent) {
+		unsigned nr;
+		const struct frame_name *f = names_find(n, at, &nr), *found = names_of_program(n, at);
+
+		if (found) {
+			if (node)
+				*node = at;
+			return found;
+		}
+		for (unsigned i = 0; i < nr; i++) {
+			if (!fallback ||
+			    (fallback->role == FRAME_ALLOCATOR && f[i].role == FRAME_RUNTIME)) {
+				fallback = &f[i];
+				fallback_node = at;
+			}
+		}
+	}
+	if (node)
+		*node = fallback_node;
+	return fallback;
+}

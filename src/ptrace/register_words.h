@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A thread's registers as words that may be pointers.
+ */
+#ifndef PTRACE_REGISTER_WORDS_H
+#define PTRACE_REGISTER_WORDS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/ptrace/snapshot.h"
+
+/*
+ * The general registers and those of an XSAVE image (0 bytes = none), in place of the words there are; they are to be freed. 0 or -ENOMEM.
+ */
+int words_fill(struct snapshot_thread *t, const void *image, size_t bytes);
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a snapshot holds until snapshot_free(). For snapshot*.c only.
+ */
+#ifndef PTRACE_SNAPSHOT_STATE_H
+#define PTRACE_SNAPSHOT_STATE_H
+
+#include "src/ptrace/apart.h"
+#include "src/ptrace/copy.h"
+#include "src/proc/pages.h"
+#include "src/ptrace/stop.h"
+
+struct snapshot_state {
+	struct stopped stopped;		/* without a copy */
+	struct copy copy;
+	pid_t task;			/* by which the process's memory is read: the first thread, while it lives */
+	int mem, copy_mem;		/* /proc/PID/mem, -1 = none */
+	int pages, copy_pages;		/* pages_open(), the same */
+	struct apart apart;
+	struct page_runs brought;	/* without a copy: where pages come by userfaultfd, perhaps from a thread that is stopped */
+	bool may_ask;			/* snapshot_ask(): no filter forbids it */
+};
+
+#endif

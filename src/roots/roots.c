@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The scene of a search for leaks.
+ *
+ * The copy of a running process's memory and the blocks are of one moment: the tables are frozen while the threads stand still for the
+ * copy.
+ */
+#include "src/roots/roots.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "include/pmm/inject.h"
+#include "src/roots/scene_pages.h"
+#include "src/roots/scene_state.h"
+#include "src/entries/attached.h"
+#include "src/proc/task.h"
+
+#define MOST_HELD_BYTES	(1ull << 30)	/* searched in one to some seconds */
+
+static size_t read_snapshot(void *arg, uint64_t address, void *to, size_t bytes)
+{
+	return snapshot_read(arg, address, to, bytes);
+}
+
+static size_t read_core(void *arg, uint64_t address, void *to, size_t bytes)
+{
+	return core_read(arg, address, to, bytes);
+}
+
+static uint64_t untouched_snapshot(void *arg, uint64_t address, uint64_t bytes)
+{
+	return snapshot_untouched(arg, address, bytes);
+}
+
+static uint64_t untouched_core(void *arg, uint64_t address, uint64_t bytes)
+{
+	return core_untouched(arg, address, bytes);
+}
+
+static const struct memory_ops ops_snapshot = { read_snapshot, untouched_snapshot }, ops_core = { read_core, untouched_core };
+
+/* ---- roots ------------------------------------------------------------------------------------------------- */
+
+/* What pmm has mapped into a running process when it attached. */
+static int own_add(struct scene_find *f, pid_t pid)
+{
+	struct attached *a = malloc(sizeof(*a));
+	int rc = a ? 0 : -ENOMEM;
+
+	if (a && attached_find(pid, a, NULL) > 0)
+		for (uint32_t i = 0; !rc && i < a->record.nr_ranges; i++) {
+			const struct pmm_range *r = &a->record.range[i];
+
+			if (r->use != PMM_RANGE_NONE && r->start + r->bytes > r->start)
+				rc = vec_push(&f->own, (struct memory_range){ .start = r->start, .end = r->start + r->bytes,
+									      .kind = SCENE_NONE });
+		}
+	free(a);
+	return rc;
+}
+
+static int entrusted_add(struct memory *m, const struct snapshot *s)
+{
+	int rc = 0;
+
+	vec_each(&s->entrusted.words, word)
+		if (!rc)
+			rc = vec_push(&m->words, (struct memory_word){ .value = *word });
+	return rc;
+}
+
+static void find_snapshot(struct scene_find *f, const struct snapshot *s)
+{
+	f->memory->ops = &ops_snapshot;
+	f->memory->arg = (void *)(uintptr_t)s;
+	f->maps = &s->maps;
+	f->names_break = true;
+	f->threads = s->threads.v;
+	f->nr_threads = s->threads.nr;
+}
+
+static void find_core(struct scene_find *f, const struct core *c)
+{
+	f->memory->ops = &ops_core;
+	f->memory->arg = (void *)(uintptr_t)c;
+	f->maps = &c->maps;
+	f->threads = c->threads.v;
+	f->nr_threads = c->threads.nr;
+}
+
+int scene_roots(struct scene *s, const struct snapshot *snapshot, const struct core *core, const struct scene_options *o, struct err *e)
+{
+	struct scene_find f = {
+		.memory = &s->memory, .heap = s->heap, .forget = s->heap, .complete = s->complete, .leave_sp = o->leave_sp, .leave_tid = o->leave_tid,
+	};
+	struct scene_pagemaps pagemaps;
+	struct scene_core_pages core_pages;
+	int rc = 0;
+
+	if (s->state) {
+		f.moves = s->state->freeze.moves.v;
+		f.nr_moves = s->state->freeze.moves.nr;
+	}
+	if (snapshot) {
+		find_snapshot(&f, snapshot);
+		scene_pagemaps_open(&pagemaps, task_proc(snapshot->pid), snapshot->copy);
+		f.pages = &pagemaps.pages;
+		rc = own_add(&f, snapshot->pid);
+		if (!rc)
+			rc = entrusted_add(&s->memory, snapshot);
+	} else {
+		find_core(&f, core);
+		scene_core_pages_open(&core_pages, core, &s->unread_bytes);
+		f.pages = &core_pages.pages;
+	}
+	if (!rc)
+		rc = scene_find_roots(&f);
+	s->complete = f.complete;
+	s->has_chunks = f.has_chunks;
+	s->asks_usable = f.asks_usable;
+	scene_find_fini(&f);
+	if (snapshot)
+		scene_pagemaps_close(&pagemaps);
+	return rc ? err_set(e, rc, "not enough memory to search for pointers") : 0;
+}
+
+/* ---- a running process ------------------------------------------------------------------------------------- */
+
+static int freeze_stopped(void *arg, struct err *e)
+{
+	return freeze_now(arg, e);
+}
+
+static int live_read(struct scene *s, pid_t pid, const struct scene_options *o, struct err *e)
+{
+	struct scene_state *state = s->state;
+	uint64_t damaged = 0;
+	struct ledger_options lo = { .running = true, .pid = pid, .damaged = &damaged };
+	struct snapshot_options so = { .no_copy = o->no_copy, .most_held_bytes = MOST_HELD_BYTES, .arg = &state->freeze };
+	int rc;
+
+	rc = ledger_map_open_pid(pid, &state->map, e);
+	if (!rc)
+		state->map->max_bytes = o->max_bytes;
+	if (!rc && !o->no_copy) {
+		so.stopped = freeze_stopped;
+		rc = freeze_begin(&state->freeze, state->map, e);
+	}
+	if (!rc)
+		rc = snapshot_take(pid, &so, &state->snapshot, e);
+	if (!rc && o->no_copy)
+		rc = freeze_still(&state->freeze, state->map, e);
+	if (rc)
+		return rc;
+	s->stopped = !state->snapshot.copy;
+	s->memory.stop = o->stop;
+	s->pause_ns = state->snapshot.pause_ns;
+	s->why_stopped = state->snapshot.why;
+	s->held_bytes = state->snapshot.held_bytes;
+	s->late = state->snapshot.late;
+	rc = freeze_heap(&state->freeze, &lo, &s->heap, e);
+	if (rc)
+		return rc;
+	s->complete = scene_complete(s->heap) && !damaged;
+	return scene_roots(s, &state->snapshot, NULL, o, e);
+}
+
+int scene_live(pid_t pid, const struct scene_options *o, struct scene *s, struct err *e)
+{
+	int rc;
+
+	*s = (struct scene){ .state = calloc(1, sizeof(*s->state)) };
+	if (!s->state)
+		return err_set(e, -ENOMEM, "not enough memory to search for leaks");
+	rc = live_read(s, pid, o, e);
+	if (rc)
+		scene_free(s);
+	else
+		freeze_end(&s->state->freeze);
+	return rc;
+}
+
+int scene_intact(const struct scene *s, struct err *e)
+{
+	if (!s->state || snapshot_intact(&s->state->snapshot))
+		return 0;
+	if (s->stopped)
+		return err_set(e, -ESRCH, "process %d was killed while it was searched", (int)s->state->snapshot.pid);
+	err_set(e, -ECHILD, "the copy of process %d was killed while it was searched", (int)s->state->snapshot.pid);
+	err_hint(e, "when memory runs out it goes first; search with the program stopped: --stop");
+	return -ECHILD;
+}
+
+uint64_t scene_free(struct scene *s)
+{
+	struct scene_state *state = s->state;
+	uint64_t pause_ns = s->pause_ns, ns;
+
+	if (state) {
+		freeze_end(&state->freeze);
+		ns = snapshot_free(&state->snapshot);
+		pause_ns = ns ? ns : pause_ns;
+		if (state->map)
+			ledger_map_close(state->map);
+		core_close(&state->core);
+		free(state);
+	}
+	memory_fini(&s->memory);
+	heap_free(s->heap);
+	*s = (struct scene){ 0 };
+	return pause_ns;
+}

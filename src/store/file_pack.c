@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Writing sections of a .pmm capture, see file_pack.h.
+ */
+#include "src/store/file_pack.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LEVEL 3
+
+void pack_fail(struct pack *p, int rc)
+{
+	if (!p->rc)
+		p->rc = rc;
+}
+
+static void put(struct pack *p, const void *bytes, size_t n)
+{
+	errno = 0;
+	if (!p->rc && fwrite(bytes, 1, n, p->f) != n)
+		pack_fail(p, errno ? -errno : -EIO);
+	p->offset += n;
+}
+
+struct pack *pack_new(FILE *f)
+{
+	struct file_header head = {.major = FILE_MAJOR, .minor = FILE_MINOR};
+	struct pack *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return NULL;
+	p->f = f;
+	p->zstd = ZSTD_createCCtx();
+	if (!p->zstd) {
+		free(p);
+		return NULL;
+	}
+	if (ZSTD_isError(ZSTD_CCtx_setParameter(p->zstd, ZSTD_c_compressionLevel, LEVEL)) ||
+	    ZSTD_isError(ZSTD_CCtx_setParameter(p->zstd, ZSTD_c_checksumFlag, 1)))
+		pack_fail(p, -ENOTSUP);
+	memcpy(head.magic, FILE_MAGIC, sizeof(head.magic));
+	head.crc = file_crc(0, &head, offsetof(struct file_header, crc));
+	put(p, &head, sizeof(head));
+	return p;
+}
+
+void pack_free(struct pack *p)
+{
+	if (!p)
+		return;
+	ZSTD_freeCCtx(p->zstd);
+	free(p);
+}
+
+static struct file_section *current(struct pack *p)
+{
+	return &p->toc[p->nr_toc].section;
+}
+
+void pack_begin(struct pack *p, const char *id, uint64_t count)
+{
+	struct file_section *s = current(p);
+
+	memset(s, 0, sizeof(*s));
+	memcpy(s->id, id, sizeof(s->id));
+	s->flags = FILE_ZSTD | FILE_REQUIRED;
+	s->count = count;
+	p->toc[p->nr_toc].offset = p->offset;
+	put(p, s, sizeof(*s));
+}
+
+void pack_optional(struct pack *p)
+{
+	current(p)->flags &= ~(uint32_t)FILE_REQUIRED;	/* pack_end() writes it again */
+}
+
+/* Compress what has gathered; at the end of the section write all of it out. */
+static void squeeze(struct pack *p, ZSTD_EndDirective how)
+{
+	ZSTD_inBuffer in = {p->in, p->nr_in, 0};
+	struct file_section *s = current(p);
+	size_t left;
+
+	s->raw_bytes += p->nr_in;
+	p->nr_in = 0;
+	if (p->rc)
+		return;
+	do {
+		ZSTD_outBuffer out = {p->out, sizeof(p->out), 0};
+
+		left = ZSTD_compressStream2(p->zstd, &out, &in, how);
+		if (ZSTD_isError(left)) {
+			pack_fail(p, -ENOMEM);
+			return;
+		}
+		s->payload_crc = file_crc(s->payload_crc, p->out, out.pos);
+		s->stored_bytes += out.pos;
+		put(p, p->out, out.pos);
+	} while (!p->rc && (how == ZSTD_e_end ? left : in.size - in.pos));
+}
+
+void pack_end(struct pack *p)
+{
+	struct file_section *s = current(p);
+
+	squeeze(p, ZSTD_e_end);
+	s->crc = file_crc(0, s, offsetof(struct file_section, crc));
+	if (!p->rc &&
+	    (fseeko(p->f, (off_t)p->toc[p->nr_toc].offset, SEEK_SET) ||
+	     fwrite(s, sizeof(*s), 1, p->f) != 1 || fseeko(p->f, (off_t)p->offset, SEEK_SET)))
+		pack_fail(p, errno ? -errno : -EIO);
+	if (++p->nr_toc == FILE_MAX_SECTIONS)
+		pack_fail(p, -E2BIG);
+}
+
+void pack_number(struct pack *p, uint64_t n)
+{
+	if (sizeof(p->in) - p->nr_in < 10)
+		squeeze(p, ZSTD_e_continue);
+	for (; n >= 0x80; n >>= 7)
+		p->in[p->nr_in++] = (uint8_t)(n | 0x80);
+	p->in[p->nr_in++] = (uint8_t)n;
+}
+
+void pack_bytes(struct pack *p, const void *bytes, size_t n)
+{
+	const uint8_t *from = bytes;
+
+	while (n) {
+		size_t part = sizeof(p->in) - p->nr_in;
+
+		if (!part) {
+			squeeze(p, ZSTD_e_continue);
+			continue;
+		}
+		if (part > n)
+			part = n;
+		memcpy(p->in + p->nr_in, from, part);
+		p->nr_in += part;
+		from += part;
+		n -= part;
+	}
+}
+
+void pack_text(struct pack *p, const char *text)
+{
+	size_t n = strlen(text);
+
+	if (n > FILE_MAX_TEXT) {
+		pack_fail(p, -E2BIG);
+		n = 0;
+	}
+	pack_number(p, n);
+	pack_bytes(p, text, n);
+}
+
+/* ---- columns ------------------------------------------------------------------------------- */
+
+struct column {
+	const uint8_t *base;
+	size_t stride;
+	unsigned bytes;
+	uint64_t count;
+};
+
+static uint64_t column_get(const struct column *c, uint64_t i)
+{
+	const uint8_t *from = c->base + i * c->stride;
+	uint64_t n = 0;
+
+	switch (c->bytes) {
+	case 1:
+		return *from;
+	case 2:
+		return *(const uint16_t *)from;
+	case 4:
+		return *(const uint32_t *)from;
+	}
+	memcpy(&n, from, sizeof(n));
+	return n;
+}
+
+static uint64_t zigzag(uint64_t n)
+{
+	return n << 1 ^ -(n >> 63);
+}
+
+static unsigned varint_bytes(uint64_t n)
+{
+	return (unsigned)(70 - __builtin_clzll(n | 1)) / 7;
+}
+
+/* The greatest number that divides all values; 0 when all are 0. */
+static uint64_t column_unit(const struct column *c)
+{
+	uint64_t unit = 0;
+
+	for (uint64_t i = 0; i < c->count && unit != 1; i++) {
+		uint64_t a = column_get(c, i), b = unit;
+
+		if (b && a % b == 0)
+			continue;
+		while (b) {
+			uint64_t rest = a % b;
+
+			a = b;
+			b = rest;
+		}
+		unit = a;
+	}
+	return unit;
+}
+
+/* A value in units; most columns have unit 1, and a division costs more than all the rest. */
+static inline uint64_t in_units(uint64_t value, uint64_t unit)
+{
+	return unit == 1 ? value : value / unit;
+}
+
+static bool column_constant(const struct column *c)
+{
+	uint64_t first = column_get(c, 0);
+
+	for (uint64_t i = 1; i < c->count; i++)
+		if (column_get(c, i) != first)
+			return false;
+	return true;
+}
+
+/* The shorter of both codings. All delta: the sums differ by the lengths' differences. */
+static enum file_coding column_coding(const struct column *c, uint64_t unit)
+{
+	uint64_t plain = 0, delta = 0, last = 0;
+
+	for (uint64_t i = 0; i < c->count; i++) {
+		uint64_t n = in_units(column_get(c, i), unit);
+
+		plain += varint_bytes(n);
+		delta += varint_bytes(zigzag(n - last));
+		last = n;
+	}
+	return delta < plain ? FILE_DELTA : FILE_PLAIN;
+}
+
+void pack_column(struct pack *p, const void *base, size_t stride, unsigned bytes, uint64_t count)
+{
+	const struct column c = {base, stride, bytes, count};
+	uint64_t unit, last = 0;
+	enum file_coding coding;
+
+	if (!count)
+		return;
+	if (column_constant(&c)) {
+		pack_number(p, FILE_CONSTANT);
+		pack_number(p, column_get(&c, 0));
+		return;
+	}
+	unit = column_unit(&c);
+	coding = column_coding(&c, unit);
+	pack_number(p, coding);
+	pack_number(p, unit);
+	for (uint64_t i = 0; i < count; i++) {
+		uint64_t n = in_units(column_get(&c, i), unit);
+
+		pack_number(p, coding == FILE_DELTA ? zigzag(n - last) : n);
+		last = n;
+	}
+}
+
+/* A section of zeros that nobody needs to know, not compressed. */
+void pack_pad(struct pack *p, uint64_t need)
+{
+	static const uint8_t zeros[4096];
+	struct file_section *s = current(p);
+	uint64_t n = 0;
+
+	while (file_budget(p->offset + n) < need)
+		n += sizeof(zeros);
+	if (!n)
+		return;
+	*s = (struct file_section){.id = "PADD", .stored_bytes = n, .raw_bytes = n};
+	for (uint64_t i = 0; i < n; i += sizeof(zeros))
+		s->payload_crc = file_crc(s->payload_crc, zeros, sizeof(zeros));
+	s->crc = file_crc(0, s, offsetof(struct file_section, crc));
+	p->toc[p->nr_toc].offset = p->offset;
+	put(p, s, sizeof(*s));
+	for (uint64_t i = 0; i < n; i += sizeof(zeros))
+		put(p, zeros, sizeof(zeros));
+	p->nr_toc++;
+}
+
+/* ---- the end ------------------------------------------------------------------------------- */
+
+int pack_finish(struct pack *p)
+{
+	struct file_section s = {.id = "TOC ", .flags = FILE_REQUIRED, .count = p->nr_toc};
+	struct file_end end = {.toc_offset = p->offset, .magic = FILE_END_MAGIC};
+
+	s.stored_bytes = s.raw_bytes = p->nr_toc * sizeof(p->toc[0]);
+	s.payload_crc = file_crc(0, p->toc, s.stored_bytes);
+	s.crc = file_crc(0, &s, offsetof(struct file_section, crc));
+	end.crc = file_crc(0, &end, offsetof(struct file_end, crc));
+	put(p, &s, sizeof(s));
+	put(p, p->toc, s.stored_bytes);
+	put(p, &end, sizeof(end));
+	errno = 0;
+	if (!p->rc && fflush(p->f))
+		pack_fail(p, errno ? -errno : -EIO);
+	return p->rc;
+}

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Writing a heap as a .pmm capture: its tables section by section, and the file in one step.
+ */
+#include "src/store/capture.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "src/base/hash.h"
+#include "src/base/str.h"
+#include "src/store/file_format.h"
+#include "src/store/file_pack.h"
+
+static uint64_t table_rows(const struct heap *h, const struct file_table *t)
+{
+	const char *nr = (const char *)h + t->nr;
+
+	return t->nr_size == 8 ? *(const uint64_t *)nr : *(const uint32_t *)nr;
+}
+
+static void write_columns(struct pack *p, const struct file_table *t, const void *rows,
+			  uint64_t count)
+{
+	for (unsigned i = 0; count && i < t->nr_columns; i++)
+		pack_column(p, (const char *)rows + t->column[i].offset, t->row_bytes,
+			    t->column[i].bytes, count);
+}
+
+static void write_head(const struct heap *h, struct pack *p)
+{
+	pack_begin(p, file_tables[FILE_HEAD].id, 1);
+	write_columns(p, &file_tables[FILE_HEAD], h, 1);
+	pack_text(p, h->comm);
+	pack_text(p, h->exe);
+	pack_text(p, h->cmdline);
+	pack_text(p, h->host);
+	pack_text(p, h->allocator.path);
+	pack_end(p);
+
+	pack_begin(p, file_tables[FILE_CLASSES].id, HEAP_NR_CLASSES);
+	write_columns(p, &file_tables[FILE_CLASSES], h->class, HEAP_NR_CLASSES);
+	pack_end(p);
+}
+
+/* What follows the columns. */
+static void write_finding(struct pack *p, const struct heap_finding *f)
+{
+	pack_text(p, f->function);
+	pack_text(p, f->text);
+	pack_bytes(p, f->code, f->nr_code);
+	pack_bytes(p, f->bytes, f->nr_bytes);
+}
+
+/* An array of the heap, with the strings that follow some tables' columns. */
+static void write_table(const struct heap *h, struct pack *p, enum file_table_number number)
+{
+	const struct file_table *t = &file_tables[number];
+	uint64_t count = table_rows(h, t);
+
+	if (count > t->max_rows)
+		pack_fail(p, -E2BIG);
+	pack_begin(p, t->id, count);
+	if (t->optional)
+		pack_optional(p);
+	write_columns(p, t, *(void *const *)((const char *)h + t->array), count);
+	for (uint64_t i = 0; number == FILE_MODULES && i < count; i++) {
+		pack_text(p, h->modules[i].path);
+		pack_bytes(p, h->modules[i].build_id, h->modules[i].build_id_len);
+	}
+	for (uint64_t i = 0; number == FILE_THREADS && i < count; i++)
+		pack_text(p, h->threads[i].name);
+	for (uint64_t i = 0; number == FILE_FINDINGS && i < count; i++)
+		write_finding(p, &h->findings[i]);
+	for (uint64_t i = 0; number == FILE_SPOTS && i < count; i++) {
+		pack_text(p, h->spots[i].file);
+		pack_text(p, h->spots[i].function);
+	}
+	pack_end(p);
+}
+
+/* A section of one row, figures of the heap itself, that may be missing. */
+static void write_figures(const struct heap *h, struct pack *p, enum file_table_number figures)
+{
+	pack_begin(p, file_tables[figures].id, 1);
+	pack_optional(p);
+	write_columns(p, &file_tables[figures], h, 1);
+	pack_end(p);
+}
+
+/* ... and the array that goes with it. */
+static void write_optional(const struct heap *h, struct pack *p, enum file_table_number figures, enum file_table_number array)
+{
+	write_figures(h, p, figures);
+	write_table(h, p, array);
+}
+
+static int by_frame(const void *a, const void *b)
+{
+	const struct file_frame *x = a, *y = b;
+
+	if (x->pc != y->pc)
+		return x->pc < y->pc ? -1 : 1;
+	return (x->module > y->module) - (x->module < y->module);
+}
+
+/* One number for a frame: pcs of user space have 47 bits, modules are few. Others are told apart by sorting. */
+static uint64_t frame_key(const struct heap_node *n)
+{
+	return n->pc | (uint64_t)n->module << 48;
+}
+
+/* The different frames of the call tree in order; their number, or -ENOMEM. Few frames make many nodes: a hash first. */
+static int64_t collect_frames(const struct heap *h, struct file_frame *frames)
+{
+	struct hash_map seen = { 0 };
+	uint32_t all = 0, nr = 0;
+
+	for (uint32_t i = 0; i < h->nr_nodes; i++) {
+		const struct heap_node *n = &h->nodes[i];
+		bool added = true;
+
+		if (!(n->pc >> 48) && n->module <= UINT16_MAX && !hash_add(&seen, frame_key(n), 0, &added)) {
+			hash_fini(&seen);
+			return -ENOMEM;
+		}
+		if (added)
+			frames[all++] = (struct file_frame){.pc = n->pc, .module = n->module};
+	}
+	hash_fini(&seen);
+	qsort(frames, all, sizeof(*frames), by_frame);
+	for (uint32_t i = 0; i < all; i++)
+		if (!i || by_frame(&frames[i], &frames[nr - 1]))
+			frames[nr++] = frames[i];
+	return nr;
+}
+
+/* A call tree has few different frames: write those, then each node as the number of its frame. */
+static int write_nodes(const struct heap *h, struct pack *p)
+{
+	struct file_frame *frames = calloc(h->nr_nodes, sizeof(*frames));
+	uint32_t *numbers = calloc(h->nr_nodes, sizeof(*numbers));
+	int rc = frames && numbers ? 0 : -ENOMEM;
+
+	int64_t nr = rc ? rc : collect_frames(h, frames);
+
+	if (nr >= 0) {
+		for (uint32_t i = 0; i < h->nr_nodes; i++) {
+			struct file_frame key = {.pc = h->nodes[i].pc,
+						 .module = h->nodes[i].module};
+			struct file_frame *at =
+				bsearch(&key, frames, (size_t)nr, sizeof(*frames), by_frame);
+
+			numbers[i] = (uint32_t)(at - frames);
+		}
+		pack_begin(p, file_tables[FILE_FRAMES].id, (uint64_t)nr);
+		write_columns(p, &file_tables[FILE_FRAMES], frames, (uint64_t)nr);
+		pack_end(p);
+		pack_begin(p, file_tables[FILE_NODES].id, h->nr_nodes);
+		pack_column(p, numbers, sizeof(*numbers), sizeof(*numbers), h->nr_nodes);
+		write_columns(p, &file_tables[FILE_NODES], h->nodes, h->nr_nodes);
+		pack_end(p);
+	}
+	free(frames);
+	free(numbers);
+	return nr < 0 ? (int)nr : 0;
+}
+
+/* What reading it takes, generously. */
+static uint64_t memory_needed(const struct heap *h)
+{
+	uint64_t bytes = h->nr_nodes * (sizeof(struct file_frame) + sizeof(uint32_t));
+
+	for (int i = FILE_MODULES; i < FILE_NR_TABLES; i++)
+		if (i != FILE_FRAMES && !file_is_of_heap(&file_tables[i]))
+			bytes += table_rows(h, &file_tables[i]) * file_tables[i].row_bytes;
+	for (uint32_t i = 0; i < h->nr_modules; i++)
+		bytes += strlen(h->modules[i].path) + 1;
+	for (uint64_t i = 0; i < h->nr_findings; i++)
+		bytes += strlen(h->findings[i].text) + 1;
+	for (uint32_t i = 0; i < h->nr_spots; i++)
+		bytes += strlen(h->spots[i].file) + strlen(h->spots[i].function) + 2;
+	bytes += strlen(h->comm) + strlen(h->exe) + strlen(h->cmdline) + strlen(h->host);
+	return 2 * bytes + (1 << 20);
+}
+
+static int write_failed(struct err *e, int rc, const char *name)
+{
+	err_set(e, rc, "cannot write the capture '%s': %s", name, strerror(-rc));
+	if (rc == -ENOSPC || rc == -EDQUOT || rc == -EFBIG)
+		err_hint(e, "make room there, or name a file elsewhere with -o");
+	else if (rc == -EACCES || rc == -EPERM || rc == -EROFS)
+		err_hint(e, "name a file in a directory that you may write to with -o");
+	else if (rc == -ENOENT || rc == -ENOTDIR)
+		err_hint(e, "make the directory first, or name a file elsewhere with -o");
+	return rc;
+}
+
+int file_write_heap(const struct heap *h, FILE *f, const char *name, struct err *e)
+{
+	struct pack *p;
+	char why[200];
+	int rc;
+
+	if (heap_check(h, why, sizeof(why)))
+		return err_set(e, -EBADMSG,
+			       "cannot write the capture '%s': the heap contradicts itself: %s",
+			       name, why);
+	p = pack_new(f);
+	if (!p)
+		return err_set(e, -ENOMEM, "cannot write the capture '%s': out of memory", name);
+	write_head(h, p);
+	write_table(h, p, FILE_MODULES);
+	write_table(h, p, FILE_THREADS);
+	rc = write_nodes(h, p);
+	for (enum file_table_number i = FILE_SITES; i <= FILE_SITE_POINTS; i++)
+		write_table(h, p, i);
+	if (h->search.how != HEAP_SEARCH_NONE)
+		write_optional(h, p, FILE_SEARCH, FILE_LEAKS);
+	if (h->check.level || h->nr_findings)
+		write_optional(h, p, FILE_CHECK, FILE_FINDINGS);
+	if (h->nr_spots)
+		write_table(h, p, FILE_SPOTS);
+	if (h->check.level)
+		write_figures(h, p, FILE_COVERAGE);
+	if (h->death.known)
+		write_figures(h, p, FILE_DEATH);
+	if (h->missed_frees)
+		write_figures(h, p, FILE_MISSED);
+	if (h->allocator.outside || h->allocator.why || h->allocator.nr_arenas)
+		write_figures(h, p, FILE_FIGURES);
+	if (h->peak_resident_bytes)
+		write_figures(h, p, FILE_RESIDENT);
+	pack_pad(p, memory_needed(h));
+	if (!rc)
+		rc = pack_finish(p);
+	pack_free(p);
+	return rc ? write_failed(e, rc, name) : 0;
+}
+
+/* ---- the file ------------------------------------------------------------------------------ */
+
+/* Create a file of a free name in the directory of `path`. The descriptor, or -errno. */
+static int temporary_open(const char *path, struct str *name)
+{
+	const char *slash = strrchr(path, '/');
+	int fd = -1;
+
+	for (unsigned i = 0; fd < 0 && i < 1000; i++) {
+		struct timespec now;
+
+		clock_gettime(CLOCK_MONOTONIC, &now);
+		str_clear(name);
+		str_addn(name, path, slash ? (size_t)(slash + 1 - path) : 0);
+		str_addf(name, ".pmm-%d-%lx%u.tmp", (int)getpid(), now.tv_nsec, i);
+		if (str_error(name))
+			return -ENOMEM;
+		fd = open(str_text(name), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+		if (fd < 0 && errno != EEXIST)
+			return -errno;
+	}
+	return fd < 0 ? -EEXIST : fd;
+}
+
+/* What must not be replaced by a capture: anything but a file. */
+static int target_check(const char *path, struct err *e)
+{
+	struct stat st;
+
+	if (!*path)
+		return err_set(e, -EINVAL, "cannot write a capture: its name is empty");
+	if (stat(path, &st))
+		return 0;
+	if (S_ISDIR(st.st_mode)) {
+		err_set(e, -EISDIR, "cannot write the capture '%s': it is a directory", path);
+		err_hint(e, "name a file in it");
+		return -EISDIR;
+	}
+	if (!S_ISREG(st.st_mode)) {
+		err_set(e, -EINVAL, "cannot write the capture '%s': it is not a regular file",
+			path);
+		err_hint(e,
+			 "a capture replaces its file when complete; name a file and copy it on");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+int capture_write(const struct heap *h, const char *path, struct err *e)
+{
+	struct str name = STR_INIT;
+	int rc = target_check(path, e), fd;
+	FILE *f;
+
+	if (rc)
+		return rc;
+	fd = temporary_open(path, &name);
+	if (fd < 0) {
+		rc = write_failed(e, fd, path);
+		goto out;
+	}
+	f = fdopen(fd, "w");
+	if (!f) {
+		rc = write_failed(e, -ENOMEM, path);
+		close(fd);
+		goto remove;
+	}
+	rc = file_write_heap(h, f, path, e);
+	if (fclose(f) && !rc)
+		rc = write_failed(e, -errno, path);
+	if (!rc && rename(str_text(&name), path))
+		rc = write_failed(e, -errno, path);
+remove:
+	if (rc)
+		unlink(str_text(&name));
+out:
+	str_fini(&name);
+	return rc;
+}

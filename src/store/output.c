@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Names and places of captures. */
+#include "src/store/output.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "src/base/str.h"
+#include "src/base/utf8.h"
+#include "src/store/capture.h"
+
+/* As a part of a file's name: one that shells and people can take. At its beginning '-' would be an option and '.' hide the file. */
+static void add_comm(struct str *s, const char *comm)
+{
+	const char *slash = strrchr(str_text(s), '/');
+	bool first = slash ? !slash[1] : !s->len;
+	size_t n = strlen(comm), length;
+
+	for (; n; comm += length, n -= length) {
+		length = utf8_harmless_length(comm, n);
+		if (!length || *comm == ' ' || *comm == '/' || (first && (*comm == '-' || *comm == '.')))
+			str_addc(s, '_');
+		else
+			str_addn(s, comm, length);
+		length = length ? length : 1;
+		first = false;
+	}
+}
+
+/* Put ".PID" before the last ".pmm", or at the end. */
+static void add_pid(struct str *s, pid_t pid)
+{
+	bool suffix = str_ends(str_text(s), ".pmm");
+
+	if (suffix)
+		s->s[s->len -= strlen(".pmm")] = '\0';
+	str_addf(s, ".%d%s", (int)pid, suffix ? ".pmm" : "");
+}
+
+int output_name(const char *pattern, pid_t pid, const char *comm, bool is_root, char name[PATH_MAX])
+{
+	struct str s = STR_INIT;
+	bool has_pid = false;
+	int rc = 0;
+
+	for (const char *p = pattern; *p; p++) {
+		if (p[0] != '%' || !p[1]) {
+			str_addc(&s, *p);
+			continue;
+		}
+		p++;
+		if (*p == 'p')
+			str_addf(&s, "%d", (int)pid);
+		else if (*p == 'c')
+			add_comm(&s, comm);
+		else
+			str_addf(&s, *p == '%' ? "%%" : "%%%c", *p);
+		has_pid |= *p == 'p';
+	}
+	if (!has_pid && !is_root)
+		add_pid(&s, pid);
+	if (str_error(&s))
+		rc = -ENOMEM;
+	else if (s.len >= PATH_MAX)
+		rc = -ENAMETOOLONG;
+	else
+		strcpy(name, str_text(&s));
+	str_fini(&s);
+	return rc;
+}
+
+/* Cut a path down to its directory; "." if it names none. */
+static void keep_directory(char path[PATH_MAX])
+{
+	char *slash = strrchr(path, '/');
+
+	if (!slash)
+		strcpy(path, ".");
+	else
+		slash[slash == path] = '\0';
+}
+
+static int not_named(int rc, struct err *e)
+{
+	return err_set(e, rc, rc == -ENOMEM ? "out of memory" : "the capture's name is too long");
+}
+
+int output_check(const char *pattern, struct err *e)
+{
+	char name[PATH_MAX];
+	struct stat st;
+	int rc;
+
+	if (!*pattern) {
+		err_set(e, -EINVAL, "the capture's name is empty");
+		if (e)
+			e->exit_code = 2;
+		return -EINVAL;
+	}
+	rc = output_name(pattern, 999999999, "comm-16-bytes-xx", true, name);
+	if (rc)
+		return not_named(rc, e);
+	if (!stat(name, &st) && S_ISDIR(st.st_mode)) {
+		err_set(e, -EISDIR, "cannot write the capture '%s': it is a directory", name);
+		err_hint(e, "name a file: -o %s/%s", name, OUTPUT_DEFAULT);
+		return -EISDIR;
+	}
+	keep_directory(name);
+	if (!stat(name, &st) && !S_ISDIR(st.st_mode))
+		errno = ENOTDIR;
+	else if (!access(name, W_OK | X_OK))
+		return 0;
+	err_set(e, -errno, "cannot write captures into '%s': %s", name, strerror(errno));
+	err_hint(e, "choose another place with -o FILE");
+	return -errno;
+}
+
+static int write_to(const struct heap *h, const char *pattern, bool is_root, char name[PATH_MAX],
+		    struct err *e)
+{
+	int rc = output_name(pattern, (pid_t)h->pid, h->comm, is_root, name);
+
+	if (rc)
+		return not_named(rc, e);
+	return capture_write(h, name, e);
+}
+
+int output_write(const struct heap *h, const char *pattern, bool is_root, char name[PATH_MAX],
+		 bool *moved, struct err *e)
+{
+	const char *places[] = { getenv("TMPDIR"), "/tmp", "/var/tmp", "/dev/shm" };
+	char elsewhere[PATH_MAX];
+	int rc = write_to(h, pattern, is_root, name, e);
+
+	*moved = false;
+	for (unsigned i = 0; rc && i < sizeof(places) / sizeof(*places); i++) {
+		if (!places[i] || !*places[i])
+			continue;
+		snprintf(elsewhere, sizeof(elsewhere), "%s/%s", places[i], OUTPUT_DEFAULT);
+		if (write_to(h, elsewhere, is_root, name, NULL))
+			continue;
+		*moved = true;
+		rc = 0;
+	}
+	return rc;
+}

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The program under `pmm run`: start, signals, end. */
+#include "src/track/child.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/*
+ * Terminal signals: the program's group gets them from the kernel. SIGPIPE, SIGXFSZ: an error
+ * code serves pmm better.
+ */
+static const int ignored[] = { SIGINT, SIGQUIT, SIGTSTP, SIGTTIN, SIGTTOU, SIGPIPE, SIGXFSZ };
+static const int watched[] = { SIGCHLD, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGCONT };
+
+/* Raised for pmm: it maps ledgers, writes captures, holds a few descriptors per process. */
+static const int raised[CHILD_NR_LIMITS] = { RLIMIT_AS, RLIMIT_FSIZE, RLIMIT_NOFILE };
+
+int child_prepare(struct child *c, struct err *e)
+{
+	struct sigaction ignore = { .sa_handler = SIG_IGN }, normal = { .sa_handler = SIG_DFL };
+	sigset_t set;
+
+	memset(c, 0, sizeof(*c));
+	c->signal_fd = -1;
+	for (int sig = 1; sig < NSIG; sig++)
+		sigaction(sig, NULL, &c->action[sig]);
+	for (unsigned i = 0; i < sizeof(ignored) / sizeof(*ignored); i++)
+		sigaction(ignored[i], &ignore, NULL);
+	sigemptyset(&set);
+	for (unsigned i = 0; i < sizeof(watched) / sizeof(*watched); i++) {
+		sigaddset(&set, watched[i]);
+		sigaction(watched[i], &normal,
+			  NULL); /* an ignored SIGCHLD would take the status away */
+	}
+	sigprocmask(SIG_BLOCK, &set, &c->mask);
+	for (unsigned i = 0; i < CHILD_NR_LIMITS; i++) {
+		struct rlimit most;
+
+		if (getrlimit(raised[i], &c->limit[i]))	/* the program would get another one */
+			return err_set(e, -errno, "cannot read the limits that the program is to have: %s", strerror(errno));
+		most = (struct rlimit){ c->limit[i].rlim_max, c->limit[i].rlim_max };
+		setrlimit(raised[i], &most);
+	}
+	c->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (c->signal_fd < 0)
+		return err_set(e, -errno, "cannot watch for signals: %s", strerror(errno));
+	return 0;
+}
+
+struct rlimit child_limit(const struct child *c, int resource)
+{
+	for (unsigned i = 0; i < CHILD_NR_LIMITS; i++)
+		if (raised[i] == resource)
+			return c->limit[i];
+	return (struct rlimit){ RLIM_INFINITY, RLIM_INFINITY };
+}
+
+static rlim_t plus(rlim_t limit, uint64_t bytes)
+{
+	return limit > RLIM_INFINITY - bytes ? RLIM_INFINITY : limit + bytes;
+}
+
+bool child_raise_data(uint64_t bytes)
+{
+	struct rlimit l;
+
+	if (getrlimit(RLIMIT_DATA, &l))
+		return false;
+	l = (struct rlimit){ plus(l.rlim_cur, bytes), plus(l.rlim_max, bytes) };
+	return !setrlimit(RLIMIT_DATA, &l);
+}
+
+/* In the forked child: give back what child_prepare() took and become the program. */
+static void become(const struct child *c, const char *path, char **argv, char **env, int report_fd)
+{
+	int error = 0;
+
+	for (unsigned i = 0; i < CHILD_NR_LIMITS; i++)
+		if (setrlimit(raised[i], &c->limit[i]))
+			error = errno;
+	for (unsigned i = 0; i < sizeof(ignored) / sizeof(*ignored); i++)
+		sigaction(ignored[i], &c->action[ignored[i]], NULL);
+	for (unsigned i = 0; i < sizeof(watched) / sizeof(*watched); i++)
+		sigaction(watched[i], &c->action[watched[i]], NULL);
+	sigprocmask(SIG_SETMASK, &c->mask, NULL);
+	if (!error) {
+		execve(path, argv, env);
+		error = errno;
+	}
+	if (write(report_fd, &error, sizeof(error)) < 0)
+		_exit(126);
+	_exit(127);
+}
+
+int child_start(struct child *c, const char *path, char **argv, char **env, struct err *e)
+{
+	int fds[2], error = 0;
+	ssize_t got;
+	pid_t pid;
+
+	if (pipe2(fds, O_CLOEXEC))
+		return err_set(e, -errno, "cannot make a pipe: %s", strerror(errno));
+	pid = fork();
+	if (pid == 0)
+		become(c, path, argv, env, fds[1]);
+	close(fds[1]);
+	if (pid < 0) {
+		error = errno;
+		close(fds[0]);
+		return err_set(e, -error, "cannot fork: %s", strerror(error));
+	}
+	do {
+		got = read(fds[0], &error, sizeof(error));
+	} while (got < 0 && errno == EINTR);
+	close(fds[0]);
+	if (got == sizeof(error)) {
+		waitpid(pid, NULL, 0);
+		return err_set(e, -error, "cannot execute '%s': %s", path, strerror(error));
+	}
+	c->pid = pid;
+	return 0;
+}
+
+/*
+ * Is a shell waiting to hear that the job stopped? Job control needs a terminal, and SIGSTOP is
+ * only mirrored by the job's leader: whoever sends that to a part of a job knows the part, and will
+ * continue the part.
+ */
+static bool shell_watches(int sig)
+{
+	int tty = open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC);
+
+	if (tty < 0)
+		return false;
+	close(tty);
+	return sig != SIGSTOP || getpgrp() == getpid();
+}
+
+/* What it was called last, as long as that can be seen. */
+static void look_at_name(struct child *c)
+{
+	siginfo_t info = { 0 };
+
+	if (c->pid && !waitid(P_PID, (id_t)c->pid, &info, WEXITED | WNOHANG | WNOWAIT) && info.si_pid && proc_comm(c->pid, c->comm))
+		c->comm[0] = '\0';
+}
+
+/* What happened to it last, which stays to be collected. */
+static bool look(const struct child *c, siginfo_t *info)
+{
+	int rc;
+
+	do {
+		info->si_pid = 0;
+		rc = waitid(P_PID, (id_t)c->pid, info, WEXITED | WSTOPPED | WCONTINUED | WNOHANG | WNOWAIT);
+	} while (rc < 0 && errno == EINTR);
+	return !rc && info->si_pid == c->pid;
+}
+
+static bool collect_end(struct child *c)
+{
+	pid_t n;
+
+	do
+		n = waitpid(c->pid, &c->status, WNOHANG);
+	while (n < 0 && errno == EINTR);
+	c->ended = n == c->pid;
+	if (c->ended)
+		c->pid = 0;
+	return c->ended;
+}
+
+static void on_stop(struct child *c, int sig)
+{
+	c->stopped = true;
+	if (!shell_watches(sig))
+		return;
+	raise(SIGSTOP);		/* here until the shell continues the job */
+	kill(c->pid, SIGCONT);
+	c->stopped = false;
+}
+
+/*
+ * Collect what happened to the program: ended, continued. A stop is only looked at: while pmm traces the program, a stop may turn into one that
+ * the tracer waits for, and what is collected here is lost to it.
+ */
+static void reap(struct child *c)
+{
+	siginfo_t info, none = { 0 };
+
+	look_at_name(c);
+	while (c->pid && look(c, &info)) {
+		if (info.si_code == CLD_TRAPPED || (info.si_code == CLD_STOPPED && c->stopped))
+			return;
+		if (info.si_code == CLD_STOPPED) {
+			on_stop(c, info.si_status);
+		} else if (info.si_code == CLD_CONTINUED) {
+			c->stopped = false;
+			waitid(P_PID, (id_t)c->pid, &none, WCONTINUED | WNOHANG);
+		} else if (!collect_end(c)) {
+			return;
+		}
+	}
+}
+
+bool child_signals(struct child *c, bool (*from_inside)(void *arg, pid_t pid), void *arg)
+{
+	struct signalfd_siginfo si;
+	bool end = false;
+
+	while (read(c->signal_fd, &si, sizeof(si)) == sizeof(si)) {
+		if (si.ssi_signo == SIGCHLD)
+			continue;
+		if (c->ended) {
+			end |= si.ssi_signo == SIGTERM || si.ssi_signo == SIGHUP;
+			continue;
+		}
+		if (si.ssi_signo == SIGCONT && !c->stopped)
+			continue;
+		/* a hang-up: the kernel tells the session's leader, a shell then tells the job */
+		if (si.ssi_code > 0 && getsid(0) != getpid())
+			continue;
+		if (si.ssi_code <= 0 &&
+		    ((pid_t)si.ssi_pid == c->pid || from_inside(arg, (pid_t)si.ssi_pid)))
+			continue;
+		if (c->pid)
+			kill(c->pid, (int)si.ssi_signo);
+	}
+	reap(c);
+	return end;
+}
+
+int child_exit_code(int status)
+{
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static bool is_kept(int fd, const int *keep, unsigned nr_keep)
+{
+	for (unsigned i = 0; i < nr_keep; i++)
+		if (keep[i] == fd)
+			return true;
+	return fd == STDERR_FILENO;
+}
+
+void child_drop_fds(const int *keep, unsigned nr_keep)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	DIR *dir = opendir("/proc/self/fd");
+	struct dirent *d;
+
+	if (null >= 0) {
+		dup2(null, STDIN_FILENO);
+		dup2(null, STDOUT_FILENO);
+		if (null > STDERR_FILENO)
+			close(null);
+	}
+	while (dir && (d = readdir(dir))) {
+		int fd = atoi(d->d_name);
+
+		if (d->d_name[0] != '.' && fd > STDERR_FILENO && fd != dirfd(dir) &&
+		    !is_kept(fd, keep, nr_keep))
+			close(fd);
+	}
+	if (dir)
+		closedir(dir);
+}

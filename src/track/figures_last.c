@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The allocator's last figures of a process that is watched. */
+#include "src/track/figures_last.h"
+
+#include "src/base/thread.h"
+#include "src/roots/glibc/figures.h"
+#include "src/ledger/ledger_heap.h"
+
+#define FIRST_NS	20000000u	/* before the first look, in which there is nothing worth knowing */
+#define REST_NS		20000000u	/* between two looks, at least ... */
+#define REST		500		/* ... and times what the look took ... */
+#define REST_EARLY	100		/* ... in the first second, which for many programs is all there is */
+#define EARLY_NS	1000000000u
+#define CALM_NS		2000000000u	/* of a process whose heap nothing has happened to, as far as the ledger tells; doubles ... */
+#define MOST_CALM_NS	(512ull * CALM_NS)
+#define MOST_FIRST_NS	1000000000u
+#define SAME_NS		20000000u	/* what the agent takes at exit() is of the end, give or take two ticks of the clock */
+#define MAX_CHUNKS	4096u		/* counted: the monitor's clock must not wait for longer than a tick */
+
+/* Does it pay to ask again? */
+static bool may_know(int figures)
+{
+	return figures != HEAP_FIGURES_OTHER && figures != HEAP_FIGURES_DENIED;
+}
+
+static int ask(struct figures_last *l, struct ledger_map *m, pid_t pid, uint64_t now_ns)
+{
+	if (!l->asked) {
+		l->asked = heap_new();
+		if (!l->asked || ledger_read_names(m, l->asked)) {
+			heap_free(l->asked);
+			l->asked = NULL;
+			return HEAP_FIGURES_GONE;
+		}
+	}
+	return figures_read(pid, now_ns, MAX_CHUNKS, l->asked);
+}
+
+static uint64_t lower(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static uint64_t higher(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* Has anything happened to its heap, or enough time passed? */
+static bool is_worth_it(struct figures_last *l, struct ledger_map *m, uint64_t now_ns)
+{
+	struct ledger_totals t = { 0 };
+	bool same = !ledger_totals(m, &t) && l->asked && t.allocs + t.frees == l->events;
+
+	if (same && now_ns - l->asked->allocator.taken_ns < l->calm_ns)
+		return false;
+	l->calm_ns = same ? lower(2 * l->calm_ns, MOST_CALM_NS) : CALM_NS;
+	l->events = t.allocs + t.frees;
+	return true;
+}
+
+void figures_last_tick(struct figures_last *l, struct ledger_map *m, pid_t pid, uint64_t now_ns)
+{
+	const uint64_t share = l->share ? l->share : 1;
+	uint64_t start, rest;
+	int rc;
+
+	if (!l->next_ns) {
+		l->start_ns = now_ns;
+		l->next_ns = now_ns + lower(FIRST_NS * share, MOST_FIRST_NS);
+	}
+	if (now_ns < l->next_ns || pid <= 0)
+		return;
+	l->next_ns = now_ns + REST_NS;
+	if (!is_worth_it(l, m, now_ns))
+		return;
+	start = thread_cpu_ns();
+	rc = ask(l, m, pid, now_ns);
+	rest = (thread_cpu_ns() - start) * share * (now_ns - l->start_ns < EARLY_NS ? REST_EARLY : REST);
+	if (rc == HEAP_FIGURES_SHAPE)
+		rest = higher(rest, CALM_NS);		/* it will hardly be found the next time */
+	l->next_ns = may_know(rc) ? now_ns + higher(rest, REST_NS) : UINT64_MAX;
+}
+
+void figures_last_give(const struct figures_last *l, struct heap *h)
+{
+	const struct heap_allocator *last = l->asked ? &l->asked->allocator : NULL;
+	char *path = h->allocator.path;
+
+	if (!last || !last->valid || h->end == HEAP_REPLACED)
+		return;
+	if (h->allocator.valid && (h->allocator.taken_ns + SAME_NS >= h->taken_ns || h->allocator.taken_ns >= last->taken_ns))
+		return;
+	h->allocator = *last;
+	h->allocator.path = path;
+}
+
+void figures_last_fini(struct figures_last *l)
+{
+	heap_free(l->asked);
+	l->asked = NULL;
+}

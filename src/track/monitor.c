@@ -1,0 +1,458 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The monitor's loop. */
+#include "src/track/monitor.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "src/track/monitor_parts.h"
+#include "src/proc/proc.h"
+
+#define MOST_EVENTS    64
+#define TURN_NS	       20000000ull   /* for visits: beyond that the rest waits for the next step, so that messages and signals do not */
+#define STATUS_WAIT_NS 50000000ull   /* for a parent to collect the status, so that we may see it */
+#define START_WAIT_NS  1000000000ull /* for a launched process to hand in a ledger */
+#define UNCLAIMED_NS   100000000ull  /* between looks for such */
+#define SOON_NS	       500000000ull
+#define CALM_SHARE     8	     /* time since somebody came or went : longest wait */
+#define HAND_OVER_MS   5000
+
+int monitor_add_fd(struct monitor *m, int fd, int64_t what)
+{
+	struct epoll_event ev = { .events = EPOLLIN, .data.u64 = (uint64_t)what };
+
+	return epoll_ctl(m->epoll, EPOLL_CTL_ADD, fd, &ev) ? -errno : 0;
+}
+
+/* All that the loop wakes for. */
+static int add_fds(struct monitor *m)
+{
+	int rc = monitor_add_fd(m, m->child->signal_fd, MONITOR_ON_SIGNAL);
+
+	if (!rc)
+		rc = serve_join(&m->serve, m->epoll, (uint64_t)MONITOR_ON_MESSAGE);
+	vec_each(&m->roll.all, w)
+		if (!rc && (*w)->pidfd >= 0 && !(*w)->ended)
+			rc = monitor_add_fd(m, (*w)->pidfd, (*w)->pid);
+	return rc;
+}
+
+/* Descriptors and the word of life. */
+static int open_all(struct monitor *m, struct err *e)
+{
+	struct stat st;
+	int rc;
+
+	m->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (m->epoll < 0 || fstat(m->tree->fd, &st))
+		return err_set(e, -errno, "cannot set up the monitor: %s", strerror(errno));
+	m->who = (struct whois){ .monitor = getpid(), .ino = st.st_ino };
+	rc = serve_open(&m->serve, m->tree, e);
+	if (rc)
+		return rc;
+	m->serve.take = monitor_hear;
+	m->serve.lost = monitor_lose;
+	m->serve.arg = m;
+	rc = add_fds(m);
+	if (!rc)
+		rc = pulse_take(&m->pulse, m->tree->head, 0);
+	return rc ? err_set(e, rc, "cannot set up the monitor: %s", strerror(-rc)) : 0;
+}
+
+int monitor_init(struct monitor *m, struct ledger_tree *board, struct child *c, uint64_t interval_ns,
+		 const struct monitor_ops *ops, void *arg, struct err *e)
+{
+	int rc;
+
+	*m = (struct monitor){
+		.tree = board,
+		.child = c,
+		.ops = ops,
+		.arg = arg,
+		.interval_ns = interval_ns,
+		.longest_ns = interval_ns && interval_ns < ledger_tree_calm_ns(board) ? interval_ns : ledger_tree_calm_ns(board),
+		.follow = board->follow,
+		.epoll = -1,
+		.leaves = board->head->flags & PMM_TREE_LEAKS,
+		.serve = SERVE_CLOSED,
+	};
+	ticker_init(&m->ticker, board);
+	rc = open_all(m, e);
+	if (rc)
+		monitor_fini(m);
+	return rc;
+}
+
+/* Nobody waits any more, and nobody will: first the flag, then those who asked before they saw it. */
+static void let_all_go(struct monitor *m)
+{
+	__atomic_fetch_and(&m->tree->head->flags, ~(uint32_t)PMM_TREE_LEAKS, __ATOMIC_SEQ_CST);
+	vec_each(&m->roll.all, w)
+		if (leaving_take(*w))
+			leaving_answer(*w);
+}
+
+void monitor_fini(struct monitor *m)
+{
+	ticker_fini(&m->ticker);
+	if (m->tree && !m->handed_over) {
+		let_all_go(m);
+		pulse_drop(&m->pulse);
+	}
+	census_fini(&m->census);
+	roll_fini(&m->roll);
+	vec_fini(&m->asked);
+	serve_close(&m->serve);
+	if (m->epoll >= 0)
+		close(m->epoll);
+	*m = MONITOR_CLOSED;
+}
+
+void monitor_value(const struct monitor *m, char value[PRELOAD_VALUE_BYTES])
+{
+	preload_value(m->tree, m->serve.path_fd, m->serve.address, value);
+}
+
+void monitor_fds(const struct monitor *m, int fds[MONITOR_NR_FDS])
+{
+	serve_fds(&m->serve, fds);
+	fds[SERVE_NR_FDS] = m->epoll;
+	fds[SERVE_NR_FDS + 1] = m->tree->fd;
+}
+
+void monitor_begin(struct monitor *m, uint64_t began_ns)
+{
+	char value[PRELOAD_VALUE_BYTES];
+
+	m->root_begin_ns = began_ns;
+	m->who.root = m->child->pid;
+	if (proc_start_time(m->child->pid, &m->who.start))
+		m->who.start = 0;
+	monitor_value(m, value);
+	snprintf(m->who.env, sizeof(m->who.env), PMM_ENV "=%s", value);
+	__atomic_store_n(&m->tree->head->root_pid, (uint32_t)m->child->pid, __ATOMIC_RELAXED);
+}
+
+/*
+ * In the forked process. An epoll set delivers signals of the process that filled it: it has to be filled anew. The board's values
+ * tell who listens now; PMM_ENV goes on naming the old one.
+ */
+static int take_over(struct monitor *m)
+{
+	int rc;
+
+	ticker_init(&m->ticker, m->tree);
+	m->who.monitor = getpid();
+	m->end_asked = false;
+	__atomic_store_n(&m->tree->head->monitor_pid, (uint32_t)getpid(), __ATOMIC_RELAXED);
+	close(m->epoll);
+	m->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (m->epoll < 0)
+		return -errno;
+	rc = add_fds(m);
+	return rc ? rc : pulse_take(&m->pulse, m->tree->head, !m->tree->head->life_at);
+}
+
+static void become_monitor(struct monitor *m, int told_fd)
+{
+	int rc = take_over(m);
+
+	if (rc)
+		_exit(1);
+	close(told_fd);
+}
+
+pid_t monitor_fork(struct monitor *m)
+{
+	struct pollfd told = { .events = POLLIN };
+	int fds[2];
+	pid_t pid;
+
+	if (pipe2(fds, O_CLOEXEC))
+		return -errno;
+	pid = fork();
+	if (pid < 0) {
+		pid = -errno;
+	} else if (!pid) {
+		close(fds[0]);
+		become_monitor(m, fds[1]);
+		return 0;
+	}
+	close(fds[1]);
+	told.fd = fds[0];
+	if (pid > 0) {
+		m->handed_over = true;
+		poll(&told, 1, HAND_OVER_MS);	/* until the other end is closed, which it is in any case */
+	}
+	close(fds[0]);
+	return pid;
+}
+
+/* Deliver a process's heap, if there is anything in it. */
+static void deliver(struct monitor *m, struct watched *w)
+{
+	struct err e = { .text = "" };
+	struct heap *h;
+	int rc = watched_read(w, &h, &e);
+
+	if (rc == -EAGAIN && !w->is_root) {
+		m->nr_without_events++; /* ended before its ledger began */
+	} else if (rc) {
+		m->ops->unreadable(m->arg, w->pid, w->is_root, &e);
+	} else if (!w->is_root && !watched_has_events(h)) {
+		m->nr_without_events++;
+		if (m->ops->idle)
+			m->ops->idle(m->arg, h);
+		heap_free(h);
+	} else {
+		m->ops->ended(m->arg, h, w->is_root);
+	}
+}
+
+/* Is all known of how it ended, or has waiting for it no point any more? */
+static bool is_settled(struct monitor *m, struct watched *w, uint64_t now_ns)
+{
+	if (w->is_root) {
+		m->root_held_ns = w->held_ns;
+		w->ended_ns = m->child->ended ? m->root_end_ns : w->ended_ns;
+		w->status = m->child->status;
+		w->status_known = m->child->ended;
+		return m->child->ended;
+	}
+	if (!w->status_known)
+		w->status_known = !whois_status(w->pid, w->pidfd, &w->status);
+	return w->status_known || now_ns - w->ended_ns >= STATUS_WAIT_NS;
+}
+
+static bool is_traced(void *arg, pid_t pid)
+{
+	struct monitor *m = arg;
+
+	return roll_find(&m->roll, pid) != NULL;
+}
+
+void monitor_on_signals(struct monitor *m)
+{
+	m->end_asked |= child_signals(m->child, is_traced, m);
+	if (!m->child->ended || m->root_end_ns)
+		return;
+	m->root_end_ns = m->stir_ns = ledger_tree_now_ns(m->tree);
+	m->stirred = true;
+}
+
+void monitor_tell_found(struct monitor *m, struct watched *w, uint64_t now_ns, bool last)
+{
+	struct heap *h;
+
+	if (!m->ops->found || !watched_found(w, now_ns, last, &h))
+		return;
+	m->ops->found(m->arg, h, w->is_root);
+	heap_free(h);
+}
+
+static void look(struct monitor *m, struct watched *w, uint64_t now_ns)
+{
+	w->figures.share = m->roll.all.nr;
+	watched_tick(w, now_ns);
+	monitor_tell_found(m, w, now_ns, false);
+	if (m->ops->alive)
+		m->ops->alive(m->arg, w->pid, now_ns);
+	if (watched_code_changed(w, now_ns))
+		__atomic_fetch_add(&m->tree->head->code_epoch, 1, __ATOMIC_RELAXED);
+}
+
+static bool is_over(const struct monitor *m, const struct watched *w)
+{
+	return w->is_root ? m->child->ended : w->unheard && watched_has_ended(w);
+}
+
+/* False: it is delivered and gone. */
+static bool visit(struct monitor *m, struct watched *w, uint64_t now_ns)
+{
+	if (!w->ended && is_over(m, w))
+		watched_end(w, now_ns);
+	if (!w->ended) {
+		look(m, w, now_ns);
+	} else if (is_settled(m, w, now_ns) && !serve_has_more(&m->serve)) {	/* it may have handed in a newer image's ledger */
+		deliver(m, w);
+		roll_del(&m->roll, w);
+		return false;
+	}
+	return true;
+}
+
+/* Everybody once, or as many as there is time for; the others are first the next time. The clock goes on meanwhile. */
+static void visit_all(struct monitor *m)
+{
+	uint64_t start_ns = ledger_tree_tick(m->tree), now_ns = start_ns;
+	size_t left = m->roll.all.nr;
+
+	m->visited = (uint32_t)(now_ns / PMM_TICK_NS);
+	m->stirred = false;
+	while (left && now_ns - start_ns < TURN_NS) {
+		if (m->next >= m->roll.all.nr)
+			m->next = 0;
+		m->next += visit(m, m->roll.all.v[m->next], now_ns);
+		left--;
+		now_ns = ledger_tree_tick(m->tree);
+	}
+	m->behind = left > 0;
+}
+
+/* A process has ended; of several with its number those that live still are others. */
+static void on_end(struct monitor *m, pid_t pid)
+{
+	m->stir_ns = ledger_tree_now_ns(m->tree);
+	for (struct watched *w = roll_same(&m->roll, pid, NULL); w; w = roll_same(&m->roll, pid, w)) {
+		if (w->ended || w->pidfd < 0 || !watched_has_ended(w))
+			continue;
+		watched_end(w, m->stir_ns);
+		w->end_heard = true;
+		epoll_ctl(m->epoll, EPOLL_CTL_DEL, w->pidfd, NULL);
+		m->stirred = true;
+	}
+}
+
+/* How long to wait for something to happen: until the next tick, or several where all is calm. */
+static int wait_ms(const struct monitor *m, uint64_t now_ns)
+{
+	uint64_t calm_ns = (now_ns - m->stir_ns) / CALM_SHARE;
+	uint64_t ns = calm_ns < m->longest_ns && !serve_is_due(&m->serve) ? calm_ns : m->longest_ns;
+
+	if (serve_is_due(&m->serve) || ns < PMM_TICK_NS)
+		ns = PMM_TICK_NS;
+	return (int)((ns - now_ns % PMM_TICK_NS) / 1000000) + 1;
+}
+
+/* Ends first, before who has ended is taken for the older image of a newer one; then the messages. */
+static void on_events(struct monitor *m, const struct epoll_event *ev, int n)
+{
+	bool messages = serve_is_due(&m->serve);
+
+	for (int i = 0; i < n; i++) {
+		int64_t what = (int64_t)ev[i].data.u64;
+
+		if (what == MONITOR_ON_SIGNAL)
+			monitor_on_signals(m);
+		else if (what == MONITOR_ON_MESSAGE)
+			messages = true;
+		else
+			on_end(m, (pid_t)what);
+	}
+	if (messages)
+		serve_turn(&m->serve, ledger_tree_tick(m->tree));
+}
+
+uint64_t monitor_step(struct monitor *m)
+{
+	struct epoll_event ev[MOST_EVENTS];
+	uint64_t now_ns = ledger_tree_tick(m->tree);
+	bool tick;
+
+	on_events(m, ev, epoll_wait(m->epoll, ev, MOST_EVENTS, m->asked.nr || m->behind ? 0 : wait_ms(m, now_ns)));
+	now_ns = ledger_tree_tick(m->tree);
+	tick = (uint32_t)(now_ns / PMM_TICK_NS) != m->visited;
+	if (tick || m->stirred || m->behind)
+		visit_all(m);
+	if (m->leaves)
+		monitor_see_off(m, tick);
+	return now_ns;
+}
+
+unsigned monitor_living(const struct monitor *m, pid_t *pid)
+{
+	bool found = false;
+
+	vec_each(&m->roll.all, w) {
+		if (pid && !found)
+			*pid = (*w)->pid;
+		found |= !(*w)->ended;
+	}
+	return (unsigned)m->roll.all.nr;
+}
+
+/* Is the root not delivered yet? */
+static bool root_is_watched(const struct monitor *m)
+{
+	vec_each(&m->roll.all, w)
+		if ((*w)->is_root)
+			return true;
+	return false;
+}
+
+/* After the end all that was said before it is heard, however much came with it. */
+void monitor_until_root(struct monitor *m)
+{
+	while (!m->child->ended)
+		monitor_step(m);
+	serve_drain(&m->serve, ledger_tree_tick(m->tree));
+	do {
+		m->stirred = true;
+		monitor_step(m);
+	} while (root_is_watched(m));
+	m->root_done = true;
+}
+
+/*
+ * A process that was just forked or launched has no ledger yet, and one that was forked begins
+ * none before it allocates. Where children are not followed none will come.
+ */
+static unsigned unclaimed(struct monitor *m, bool mapped, pid_t *pid)
+{
+	if (!m->follow)
+		return 0;
+	return whois_unclaimed(&m->who, mapped, ledger_tree_now_ns(m->tree) < SOON_NS, is_traced, m, pid);
+}
+
+/* How many are left? One that had no ledger just now may have said that it has one and ended since: nobody is left only if nothing is unheard. */
+static unsigned left(struct monitor *m, bool mapped, pid_t *pid)
+{
+	unsigned nr = unclaimed(m, mapped, pid);
+
+	if (nr)
+		return nr;
+	serve_drain(&m->serve, ledger_tree_tick(m->tree));
+	return monitor_living(m, pid);
+}
+
+unsigned monitor_settle(struct monitor *m, uint64_t grace_ns, pid_t *pid)
+{
+	uint64_t end_ns = ledger_tree_now_ns(m->tree) + grace_ns;
+	unsigned nr;
+
+	do {
+		nr = monitor_living(m, pid);
+		if (!nr)
+			nr = left(m, false, pid);
+	} while (nr && monitor_step(m) < end_ns);
+	return nr;
+}
+
+/*
+ * A process without ledger and board is given a second to show up; it may be no business of ours.
+ */
+void monitor_until_all(struct monitor *m)
+{
+	uint64_t now_ns = ledger_tree_now_ns(m->tree), seen_ns = now_ns, next_ns = 0;
+
+	while (!m->end_asked) {
+		if (monitor_living(m, NULL)) {
+			seen_ns = now_ns;
+		} else if (now_ns >= next_ns) {
+			if (!left(m, now_ns - seen_ns > START_WAIT_NS, NULL))
+				break;
+			next_ns = now_ns + UNCLAIMED_NS;
+		}
+		now_ns = monitor_step(m);
+	}
+	vec_each(&m->roll.all, w)
+		deliver(m, *w);
+}

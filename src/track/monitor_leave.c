@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Processes that wait at their end, seen off one at a time: in between, ends have to be noticed and messages heard. */
+#include "src/track/monitor_parts.h"
+
+#include <string.h>
+
+#define MOST_ASKED 8	/* searches of one image: a program that is broken could ask for ever */
+
+struct waiting {
+	struct monitor *m;
+	struct watched *w;
+	bool let_go;
+};
+
+static void let_wait_no_more(void *arg)
+{
+	struct waiting *w = arg;
+
+	if (w->let_go)
+		return;
+	monitor_on_signals(w->m);	/* while it still waits they are too late; after that they would cost it what it has yet to write */
+	leaving_answer(w->w);
+	w->w->held_ns += ledger_tree_now_ns(w->m->tree) - w->w->asked_ns;
+	w->w->asked_ns = 0;
+	w->let_go = true;
+}
+
+static void search(struct monitor *m, struct watched *w)
+{
+	struct waiting waiting = { .m = m, .w = w };
+	struct leaving l;
+
+	if (!w->asked_ns)
+		w->asked_ns = ledger_tree_now_ns(m->tree);
+	ticker_begin(&m->ticker);
+	watched_tick(w, ledger_tree_tick(m->tree));	/* it may have ended before it was visited */
+	if (m->ops->leaving && w->nr_asked++ < MOST_ASKED && !leaving_read(w, &l)) {
+		l.let_go = let_wait_no_more;
+		l.let_go_arg = &waiting;
+		m->ops->leaving(m->arg, w->pid, &l);
+	}
+	let_wait_no_more(&waiting);
+	ticker_pause(&m->ticker);
+}
+
+/* Of those that said they wait, and do. */
+static struct watched *next_asked(struct monitor *m)
+{
+	while (m->asked.nr) {
+		size_t i = leaving_pick(m->asked.v, m->asked.nr, m->nr_picked++);
+		struct watched *w = roll_find(&m->roll, m->asked.v[i].pid);
+
+		m->asked.nr--;
+		memmove(&m->asked.v[i], &m->asked.v[i + 1], (m->asked.nr - i) * sizeof(m->asked.v[0]));
+		if (w && leaving_take(w))
+			return w;
+	}
+	return NULL;
+}
+
+/* One whose word says so: a process that is confined cannot send anything. */
+static struct watched *next_waiting(struct monitor *m)
+{
+	for (size_t i = 0; i < m->roll.all.nr; i++) {
+		struct watched *w;
+
+		if (++m->next_leaving >= m->roll.all.nr)
+			m->next_leaving = 0;
+		w = m->roll.all.v[m->next_leaving];
+		if (leaving_take(w))
+			return w;
+	}
+	return NULL;
+}
+
+bool monitor_see_off(struct monitor *m, bool all)
+{
+	struct watched *w = next_asked(m);
+
+	if (!w && all)
+		w = next_waiting(m);
+	if (!w)
+		return false;
+	search(m, w);
+	return true;
+}

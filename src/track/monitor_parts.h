@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The monitor's parts among themselves.
+ */
+#ifndef TRACK_MONITOR_PARTS_H
+#define TRACK_MONITOR_PARTS_H
+
+#include "src/track/monitor.h"
+
+/* What epoll says of what; numbers of processes say that the process has ended. */
+enum { MONITOR_ON_SIGNAL = -1, MONITOR_ON_MESSAGE = -2 };
+
+/* 0 or -errno. */
+int monitor_add_fd(struct monitor *m, int fd, int64_t what);
+
+/* For struct serve: somebody has a ledger, or asks. */
+void monitor_hear(void *arg, const struct pmm_message *said, const struct message_peer *from, int socket, int fd);
+void monitor_lose(void *arg);
+
+/* Search one of those that wait at their end, and let it go on. False when none waits. `all`: look at everybody's word. */
+bool monitor_see_off(struct monitor *m, bool all);
+
+/* The program's end, or signals for us. */
+void monitor_on_signals(struct monitor *m);
+
+/* Tell of heap errors that are new. */
+void monitor_tell_found(struct monitor *m, struct watched *w, uint64_t now_ns, bool last);
+
+#endif

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The time series of one process. */
+#include "src/track/process_series.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/thread.h"
+
+int series_init(struct series *s, uint64_t now_ns, uint64_t interval_ns)
+{
+	memset(s, 0, sizeof(*s));
+	s->interval_ns = interval_ns ? interval_ns : SERIES_FIRST_NS;
+	s->scan_interval_ns = s->interval_ns;
+	s->next_ns = now_ns;
+	s->next_scan_ns = now_ns + s->interval_ns;
+	s->points = calloc(SERIES_MAX_POINTS, sizeof(*s->points));
+	s->sites = calloc(SERIES_MAX_SCANS * SERIES_TOP_SITES, sizeof(*s->sites));
+	if (!s->points || !s->sites) {
+		series_fini(s);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+void series_fini(struct series *s)
+{
+	free(s->points);
+	free(s->sites);
+	ledger_top_free(s->top);
+	memset(s, 0, sizeof(*s));
+}
+
+bool series_due(const struct series *s, uint64_t now_ns)
+{
+	return s->points && (now_ns >= s->next_ns || now_ns >= s->next_scan_ns);
+}
+
+void series_add(struct series *s, const struct heap_point *p)
+{
+	if (s->nr_points == SERIES_MAX_POINTS) {
+		for (uint32_t i = 0; i < SERIES_MAX_POINTS / 2; i++)
+			s->points[i] = s->points[2 * i + (2 * i + 1 == s->largest)];
+		s->largest /= 2;
+		s->nr_points = SERIES_MAX_POINTS / 2;
+		s->interval_ns *= 2;
+	}
+	if (!s->nr_points || p->rss_bytes > s->points[s->largest].rss_bytes)
+		s->largest = s->nr_points;
+	s->points[s->nr_points++] = *p;
+	s->next_ns = p->time_ns + s->interval_ns;
+}
+
+/* Drop every second scan. Scans are runs of equal time. */
+static void thin_scans(struct series *s)
+{
+	uint32_t to = 0, scan = 0;
+
+	for (uint32_t i = 0; i < s->nr_sites; i++) {
+		if (i && s->sites[i].time_ns != s->sites[i - 1].time_ns)
+			scan++;
+		if (scan % 2 == 0)
+			s->sites[to++] = s->sites[i];
+	}
+	s->nr_sites = to;
+	s->nr_scans = scan / 2 + 1;
+	s->scan_interval_ns *= 2;
+}
+
+void series_add_scan(struct series *s, uint64_t now_ns, const struct ledger_top_site *top,
+		     unsigned n, uint64_t cost_ns)
+{
+	uint64_t rest = cost_ns * SERIES_REST;
+
+	s->next_scan_ns = now_ns + (rest > s->scan_interval_ns ? rest : s->scan_interval_ns);
+	if (n > SERIES_TOP_SITES)
+		n = SERIES_TOP_SITES;
+	if (!n)
+		return;
+	if (s->nr_scans == SERIES_MAX_SCANS)
+		thin_scans(s);
+	s->nr_scans++;
+	for (unsigned i = 0; i < n; i++)
+		s->sites[s->nr_sites++] = (struct heap_site_point){
+			.time_ns = now_ns,
+			.site = top[i].site,
+			.live_bytes = top[i].live_bytes > 0 ? (uint64_t)top[i].live_bytes : 0,
+			.live_blocks = top[i].live_blocks > 0 ? (uint64_t)top[i].live_blocks : 0,
+		};
+}
+
+static void scan(struct series *s, struct ledger_map *m, uint64_t now_ns)
+{
+	struct ledger_top_site top[SERIES_TOP_SITES];
+	uint64_t start = thread_cpu_ns();
+	int n = 0;
+
+	if (!s->top)
+		s->top = ledger_top_new(m);
+	if (s->top)
+		n = ledger_top_sites(s->top, top, SERIES_TOP_SITES);
+	series_add_scan(s, now_ns, top, n > 0 ? (unsigned)n : 0, thread_cpu_ns() - start);
+}
+
+void series_take(struct series *s, struct ledger_map *m, uint64_t now_ns, uint64_t rss_bytes)
+{
+	struct ledger_totals t;
+
+	if (now_ns >= s->next_ns) {
+		if (!ledger_totals(m, &t))
+			series_add(s, &(struct heap_point){
+					      .time_ns = now_ns,
+					      .live_bytes = t.live_bytes,
+					      .live_blocks = t.live_blocks,
+					      .allocs = t.allocs,
+					      .rss_bytes = rss_bytes,
+				      });
+		else
+			s->next_ns = now_ns + s->interval_ns;
+	}
+	if (now_ns >= s->next_scan_ns)
+		scan(s, m, now_ns);
+}

@@ -1,0 +1,541 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A process watched that was running already. */
+#include "src/track/track_attach.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "src/ledger/ledger_map.h"
+#include "src/ledger/ledger_tree.h"
+#include "src/ledger/preload.h"
+#include "src/track/watched.h"
+#include "src/inject/injection.h"
+#include "src/proc/guardable.h"
+#include "src/proc/proc.h"
+#include "src/ptrace/stop.h"
+#include "src/proc/task.h"
+#include "src/ptrace/watchdog.h"
+
+#define EXEC_LOOK_NS	500000000ull
+#define LATE_FIRST_NS	100000000ull	/* after what is new could not be patched: try again, then after twice as long ... */
+#define LATE_MOST_NS	5000000000ull	/* ... up to that */
+#define AUXV_BYTES	1024
+
+struct attach {
+	pid_t pid;
+	struct attach_options o;
+	char agent[PATH_MAX];		/* libpmm_inject.so */
+	struct ledger_tree tree;
+	struct watched *w;
+	struct attach_info info;
+	int signal_fd;
+	sigset_t old_mask;
+	struct sigaction old_stop;
+	uint8_t auxv[AUXV_BYTES];	/* changes with exec */
+	size_t nr_auxv;
+	uint64_t next_exec_ns;
+	uint64_t owner;			/* see struct pmm_attach */
+	uint64_t late_ns, late_wait_ns;	/* when to try again to patch what is new; UINT64_MAX: nothing to do */
+	struct watchdog watchdog;
+	bool detached;
+	bool telling;			/* found() runs */
+	enum attach_event told;		/* what it was told when it waited meanwhile; ATTACH_TICK: nothing */
+};
+
+/* ---- what we get instead of signals --------------------------------------------------------- */
+
+/*
+ * Under nohup the terminal may go. (SIGINT counts also where a shell ignores it for us, in the background.) Ctrl-Z would stop the
+ * clock, and with it the agent: it is ignored.
+ */
+static int signals_take(struct attach *a)
+{
+	struct sigaction ignore = { .sa_handler = SIG_IGN }, hangup;
+	sigset_t mask;
+
+	sigemptyset(&mask);
+	sigaddset(&mask, SIGINT);
+	sigaddset(&mask, SIGTERM);
+	if (!sigaction(SIGHUP, NULL, &hangup) && hangup.sa_handler != SIG_IGN)
+		sigaddset(&mask, SIGHUP);
+	sigprocmask(SIG_BLOCK, &mask, &a->old_mask);
+	sigaction(SIGTSTP, &ignore, &a->old_stop);
+	a->signal_fd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
+	return a->signal_fd < 0 ? -errno : 0;
+}
+
+static void signals_give_back(struct attach *a)
+{
+	struct signalfd_siginfo drop;
+
+	while (a->signal_fd >= 0 && read(a->signal_fd, &drop, sizeof(drop)) == (ssize_t)sizeof(drop))
+		;	/* one that came while detaching was obeyed already */
+	if (a->signal_fd >= 0)
+		close(a->signal_fd);
+	sigaction(SIGTSTP, &a->old_stop, NULL);
+	sigprocmask(SIG_SETMASK, &a->old_mask, NULL);
+}
+
+bool attach_signalled(const struct attach *a)
+{
+	struct pollfd p = { .fd = a->signal_fd, .events = POLLIN };
+
+	return poll(&p, 1, 0) > 0;
+}
+
+static bool signal_came(struct attach *a)
+{
+	struct signalfd_siginfo info;
+
+	return read(a->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info);
+}
+
+/* ---- exec ----------------------------------------------------------------------------------- */
+
+/* The auxiliary vector holds addresses of the stack and of the loader, which exec places anew. */
+static size_t auxv_read(pid_t pid, uint8_t *to)
+{
+	char path[64];
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/auxv", (int)task_proc(pid));
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	n = read(fd, to, AUXV_BYTES);
+	close(fd);
+	return n > 0 ? (size_t)n : 0;
+}
+
+static bool exec_look(struct attach *a)
+{
+	uint8_t now[AUXV_BYTES];
+	size_t nr = auxv_read(a->pid, now);
+
+	if (!a->info.execed && nr && a->nr_auxv)
+		a->info.execed = nr != a->nr_auxv || memcmp(now, a->auxv, nr);
+	return a->info.execed;
+}
+
+static bool exec_happened(struct attach *a, uint64_t now_ns)
+{
+	if (a->info.execed || now_ns < a->next_exec_ns)
+		return a->info.execed;
+	a->next_exec_ns = now_ns + EXEC_LOOK_NS;
+	return exec_look(a);
+}
+
+/* ---- opening -------------------------------------------------------------------------------- */
+
+static uint64_t limit_of(pid_t pid, int resource)
+{
+	struct rlimit l;
+
+	return prlimit(pid, resource, NULL, &l) || l.rlim_cur == RLIM_INFINITY ? UINT64_MAX : l.rlim_cur;
+}
+
+/* For inject_attach(). */
+static int make_tree(void *arg, int fd, struct err *e)
+{
+	struct attach *a = arg;
+	struct ledger_tree_options o = {
+		.mode = a->o.sample_bytes ? PMM_MODE_SAMPLED : PMM_MODE_EXACT,
+		.sample_bytes = a->o.sample_bytes,
+		.min_size_bytes = a->o.min_size_bytes,
+		.warn_size_bytes = a->o.warn_size_bytes,
+		.limit_bytes = a->o.limit_bytes,
+		.max_frames = a->o.max_frames,
+		.check = a->o.check,
+		.space_bytes = limit_of(a->pid, RLIMIT_AS),
+		.file_bytes = limit_of(getpid(), RLIMIT_FSIZE),
+		.attached = true,
+		.pid = a->pid,
+	};
+	int rc = ledger_tree_init_fd(&a->tree, fd, &o, e);
+
+	if (!rc)
+		ledger_tree_tick(&a->tree);
+	return rc;
+}
+
+static void count_refused(struct attach *a)
+{
+	a->info.nr_refused = 0;
+	for (size_t i = 0; i < a->info.entries.nr; i++)
+		a->info.nr_refused += a->info.entries.v[i].refused != NULL;
+}
+
+static int watch(struct attach *a, struct err *e)
+{
+	uint64_t now_ns = ledger_tree_tick(&a->tree);
+	int fd = fcntl(a->tree.fd, F_DUPFD_CLOEXEC, 3);
+
+	if (fd < 0)
+		return err_set(e, -errno, "cannot watch process %d: %s", (int)a->pid, strerror(errno));
+	a->w = watched_new(a->pid, (int)syscall(SYS_pidfd_open, a->pid, 0), fd, 0, now_ns);
+	if (!a->w)
+		return err_set(e, -ENOMEM, "not enough memory to watch process %d", (int)a->pid);
+	a->w->is_root = true;
+	watched_tick(a->w, now_ns);
+	watched_code_changed(a->w, a->w->next_code_ns);	/* from now on changes count */
+	a->w->next_code_ns = now_ns;
+	return 0;
+}
+
+/* The preloaded agent records already what a process does that was started under pmm, and so does one that a program brings along. */
+static int was_launched(pid_t pid, struct err *e)
+{
+	struct ledger_map *m;
+	bool attached, checked, alone;
+
+	if (ledger_map_open_pid(pid, &m, NULL))
+		return 0;
+	attached = m->tree.flags & PMM_TREE_ATTACHED;
+	checked = m->tree.check.level != PMM_CHECK_NONE;
+	alone = m->tree.flags & PMM_TREE_STANDALONE;
+	ledger_map_close(m);
+	if (attached)
+		return 0;		/* inject_attach() knows more about it */
+	if (alone)
+		err_set(e, -EBUSY, "process %d has a monitor in it, of pmm.h or libpmm.so, which records what it allocates", (int)pid);
+	else
+		err_set(e, -EBUSY, "process %d was started by 'pmm %s', which records what it allocates", (int)pid, checked ? "check" : "run");
+	err_hint(e, checked ? "'pmm report %d' shows that, 'pmm check --sweep %d' looks at all its blocks" :
+			      "'pmm report %d' shows that, 'pmm snapshot %d' keeps it", (int)pid, (int)pid);
+	return -EBUSY;
+}
+
+/* What was found may be the earlier program's; why it did not work then makes no sense. */
+static int another_program(pid_t pid, struct err *e)
+{
+	err_set(e, -EAGAIN, "process %d began another program (exec) just now", (int)pid);
+	err_hint(e, "try again");
+	return -EAGAIN;
+}
+
+static bool checks(const struct attach *a)
+{
+	return a->o.check.level != PMM_CHECK_NONE;
+}
+
+static int look_for(const struct attach *a, struct entries *found, struct err *e)
+{
+	return (checks(a) ? entries_find_all : entries_find)(a->pid, a->o.custom, a->o.nr_custom, found, e);
+}
+
+/* The functions to be patched. */
+static int find(struct attach *a, struct err *e)
+{
+	int rc = checks(a) ? guardable(a->pid, e) : 0;
+
+	if (!rc)
+		rc = look_for(a, &a->info.entries, e);
+	if (!rc && checks(a))
+		rc = entries_guardable(&a->info.entries, a->pid, e);
+	return rc;
+}
+
+/* In the watchdog: we have died. */
+static int abandon(pid_t target, void *monitor)
+{
+	return inject_abandon(target, *(pid_t *)monitor);
+}
+
+static int open_it(struct attach *a, struct err *e)
+{
+	struct inject_options o = { .agent = a->agent, .entries = &a->info.entries, .make_tree = make_tree, .arg = a };
+	struct inject_result r;
+	int rc = watchdog_start(&a->watchdog, a->pid, abandon, &(pid_t){ getpid() }, e);
+
+	if (!rc)
+		rc = stop_allowed(a->pid, e);
+	a->nr_auxv = auxv_read(a->pid, a->auxv);
+
+	if (!rc)
+		rc = was_launched(a->pid, e);
+	if (!rc)
+		rc = preload_find_injected(a->agent, e);
+	if (rc)
+		return rc;
+	rc = find(a, e);	/* takes a while, and may be ended at once: nothing is held yet */
+	if (!rc)
+		rc = signals_take(a);
+	if (!rc)
+		rc = inject_attach(a->pid, &o, &r, e);
+	if (rc)
+		return exec_look(a) ? another_program(a->pid, e) : rc;
+	a->detached = false;
+	a->owner = r.owner;
+	a->info.nr_patched = r.nr_patched;
+	a->info.prepare_ns = r.prepare_ns;
+	a->info.pause_ns = r.pause_ns;
+	count_refused(a);
+	return watch(a, e);
+}
+
+int attach_open(pid_t pid, const struct attach_options *o, struct attach **out, struct err *e)
+{
+	struct attach *a = calloc(1, sizeof(*a));
+	int rc;
+
+	*out = NULL;
+	if (!a)
+		return -ENOMEM;
+	a->pid = pid;
+	a->o = *o;
+	a->late_ns = UINT64_MAX;
+	a->tree.fd = a->signal_fd = -1;
+	a->detached = true;		/* as long as nothing of ours is in the process */
+	sigprocmask(SIG_SETMASK, NULL, &a->old_mask);
+	sigaction(SIGTSTP, NULL, &a->old_stop);
+	rc = open_it(a, e);
+	if (rc)
+		attach_close(a);
+	else
+		*out = a;
+	return rc;
+}
+
+/* ---- watching ------------------------------------------------------------------------------- */
+
+static bool known(const struct attach *a, uint64_t address)
+{
+	for (size_t i = 0; i < a->info.entries.nr; i++)
+		if (a->info.entries.v[i].address == address)
+			return true;
+	return false;
+}
+
+static void try_later(struct attach *a, unsigned nr, int rc, struct err *e)
+{
+	const uint64_t wait_ns = a->late_wait_ns ? 2 * a->late_wait_ns : LATE_FIRST_NS;
+
+	a->late_wait_ns = wait_ns < LATE_MOST_NS ? wait_ns : LATE_MOST_NS;
+	a->late_ns = ledger_tree_now_ns(&a->tree) + a->late_wait_ns;
+	a->info.late = (struct attach_late){ .failed = true, .nr = nr, .why = *err_default(e, rc) };
+}
+
+static void none_late(struct attach *a)
+{
+	a->late_ns = UINT64_MAX;
+	a->late_wait_ns = 0;
+	a->info.late = (struct attach_late){ 0 };
+}
+
+/* Patch those of `now` that are new. The functions known stay those that were, if that fails: the rest is new the next time as well. */
+static int patch_new(struct attach *a, struct entries *now, unsigned nr_new, struct err *e)
+{
+	uint64_t pause_ns = 0;
+	int nr = nr_new ? inject_more(a->pid, a->agent, a->owner, now, &pause_ns, e) : 0;
+
+	if (pause_ns > a->info.pause_ns)
+		a->info.pause_ns = pause_ns;
+	if (nr < 0)
+		return nr;
+	a->info.nr_patched += (unsigned)nr;
+	entries_fini(&a->info.entries);
+	a->info.entries = *now;
+	*now = (struct entries){ 0 };
+	count_refused(a);
+	return 0;
+}
+
+/* Are there allocators among the libraries that came? */
+static void look_again(struct attach *a)
+{
+	struct err e = { .text = "" };
+	struct entries now;
+	unsigned nr_new = 0;
+	int rc = look_for(a, &now, &e);
+
+	for (size_t i = 0; !rc && i < now.nr; i++)
+		nr_new += !now.v[i].refused && !known(a, now.v[i].address);
+	if (!rc)
+		rc = patch_new(a, &now, nr_new, &e);
+	if (rc)
+		try_later(a, nr_new, rc, &e);
+	else
+		none_late(a);
+	entries_fini(&now);
+}
+
+/* Libraries came or went: stacks have to be unwound by other tables, too. */
+static void code_changed(struct attach *a)
+{
+	__atomic_fetch_add(&a->tree.head->code_epoch, 1, __ATOMIC_RELAXED);
+	a->late_wait_ns = 0;
+	look_again(a);
+}
+
+static bool process_ended(const struct attach *a)
+{
+	struct pollfd p = { .fd = a->w->pidfd, .events = POLLIN };
+
+	return a->w->pidfd >= 0 ? poll(&p, 1, 0) == 1 : !proc_alive(a->pid);
+}
+
+/* Sleep until the next tick, several in sampled mode as in src/track/monitor.c, a signal or the process's end; not beyond `until_ns`. */
+static void sleep_tick(struct attach *a, uint64_t now_ns, uint64_t until_ns)
+{
+	struct pollfd p[2] = { { .fd = a->signal_fd, .events = POLLIN }, { .fd = a->w->pidfd, .events = POLLIN } };
+	uint64_t tick_ns = ledger_tree_calm_ns(&a->tree) - now_ns % PMM_TICK_NS, left_ns = until_ns - now_ns < tick_ns ? until_ns - now_ns : tick_ns;
+	struct timespec ts = { .tv_nsec = (long)left_ns };
+
+	ppoll(p, 2, &ts, NULL);
+}
+
+/* New heap errors. Who is told may wait here meanwhile. */
+static void tell_found(struct attach *a, uint64_t now_ns)
+{
+	struct heap *h;
+
+	if (!checks(a) || a->telling || !watched_found(a->w, now_ns, false, &h))
+		return;
+	a->telling = true;
+	a->o.found(a->o.arg, h);
+	a->telling = false;
+	heap_free(h);
+}
+
+static enum attach_event wait_event(struct attach *a, uint64_t until_ns)
+{
+	for (;;) {
+		uint64_t now_ns = ledger_tree_tick(&a->tree);
+
+		if (process_ended(a)) {
+			watched_end(a->w, now_ns);
+			return ATTACH_ENDED;
+		}
+		if (exec_happened(a, now_ns))
+			return ATTACH_EXECED;
+		if (signal_came(a))
+			return ATTACH_SIGNAL;
+		watched_tick(a->w, now_ns);
+		tell_found(a, now_ns);
+		if (!a->telling && a->told != ATTACH_TICK)
+			return a->told;
+		if (watched_code_changed(a->w, now_ns))
+			code_changed(a);
+		else if (now_ns >= a->late_ns)
+			look_again(a);
+		if (now_ns >= until_ns)
+			return ATTACH_TICK;
+		sleep_tick(a, now_ns, until_ns);
+	}
+}
+
+enum attach_event attach_wait(struct attach *a, uint64_t until_ns)
+{
+	enum attach_event event = wait_event(a, until_ns);
+
+	if (a->telling && event != ATTACH_TICK)
+		a->told = event;		/* for who waits around it as well */
+	return event;
+}
+
+uint64_t attach_now_ns(const struct attach *a)
+{
+	return ledger_tree_now_ns(&a->tree);
+}
+
+int attach_totals(struct attach *a, struct ledger_totals *t)
+{
+	return a->w->map ? ledger_totals(a->w->map, t) : -EAGAIN;
+}
+
+enum pmm_check_stop attach_check_stopped(struct attach *a)
+{
+	uint32_t why = PMM_CHECK_RUNS;
+
+	if (!checks(a) || !a->w->map || ledger_map_read(a->w->map, offsetof(struct pmm_ledger, check.stopped), &why, sizeof(why)))
+		return PMM_CHECK_RUNS;
+	return why < PMM_NR_CHECK_STOPS ? (enum pmm_check_stop)why : PMM_CHECK_RUNS;
+}
+
+int attach_read(struct attach *a, struct heap **out, struct err *e)
+{
+	return watched_read(a->w, out, e);
+}
+
+const struct attach_info *attach_info(const struct attach *a)
+{
+	return &a->info;
+}
+
+/* ---- leaving -------------------------------------------------------------------------------- */
+
+/* What fails for want of memory or descriptors may be done the next moment. */
+static int take_out(struct attach *a, bool *removed, struct err *e)
+{
+	int rc = inject_detach(a->pid, removed, &a->info.detach_pause_ns, e);
+
+	if (rc < 0 && rc != -ESRCH && rc != -ENOENT && rc != -EBUSY)
+		rc = inject_detach(a->pid, removed, &a->info.detach_pause_ns, e);
+	if (rc < 0 && e && !e->hint[0])
+		err_hint(e, "pmm's agent may still be in process %d, where it soon ceases to record; 'pmm detach %d' takes it out", (int)a->pid,
+			 (int)a->pid);
+	return rc;
+}
+
+int attach_detach(struct attach *a, struct heap **final, bool *removed, struct err *e)
+{
+	bool gone = a->info.execed || (a->w && a->w->ended);
+	int rc = 0;
+
+	if (final)
+		*final = NULL;
+	*removed = true;
+	if (a->detached)
+		return 0;
+	a->detached = true;
+	if (!gone)
+		rc = take_out(a, removed, e);
+	if (rc > 0) {
+		a->info.nr_guarded_left = rc;
+		rc = 0;
+	}
+	if (rc == -ESRCH || rc == -ENOENT || (rc == -EAGAIN && exec_look(a))) {	/* ended or called exec just now, or somebody else took the agent out */
+		a->info.ended = a->w && process_ended(a);
+		exec_look(a);
+		*removed = true;
+		rc = 0;
+	}
+	watchdog_end(&a->watchdog, !rc);	/* else it tries on */
+	if (a->w && process_ended(a))
+		watched_end(a->w, ledger_tree_now_ns(&a->tree));
+	if (final && a->w && a->tree.head && watched_read(a->w, final, rc ? NULL : e))
+		*final = NULL;
+	if (final && *final && a->info.execed) {
+		(*final)->end = HEAP_REPLACED;
+		if ((*final)->allocator.outside)
+			(*final)->allocator.valid = false;	/* they may be the other program's */
+	}
+	return rc;
+}
+
+void attach_close(struct attach *a)
+{
+	bool removed;
+
+	if (!a)
+		return;
+	attach_detach(a, NULL, &removed, NULL);
+	watchdog_end(&a->watchdog, true);	/* of an attach that has failed */
+	watched_free(a->w);
+	ledger_tree_fini(&a->tree);
+	entries_fini(&a->info.entries);
+	signals_give_back(a);
+	free(a);
+}

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The head of what is told of heap errors: how many, what was looked at and how, what must be known before believing it.
+ */
+#include "include/pmm/check.h"
+#include "src/base/fmt.h"
+#include "src/view/check/check_coverage.h"
+#include "src/view/check/check_part.h"
+#include "src/document/facts.h"
+#include "src/view/report_part.h"
+
+static const char *const level_name[PMM_NR_CHECK_LEVELS] = { "uninit", "light", "guard", "sampled" };	/* the first: by Valgrind */
+static const char *const mechanism_name[] = { "none", "madvise", "mprotect" };
+
+static const struct column check_columns[] = {
+	{ "level", NULL, UNIT_TEXT },
+	{ "mechanism", NULL, UNIT_TEXT },
+	{ "findings", NULL, UNIT_COUNT },
+	{ "findings_lost", NULL, UNIT_COUNT },
+	{ "left_open", NULL, UNIT_COUNT },
+	{ "guarded_blocks", NULL, UNIT_COUNT },
+	{ "guarded_most_blocks", NULL, UNIT_COUNT },
+	{ "canaried_blocks", NULL, UNIT_COUNT },
+	{ "unchecked_blocks", NULL, UNIT_COUNT },
+	{ "unguarded_for_limit", NULL, UNIT_COUNT },
+	{ "unguarded_for_budget", NULL, UNIT_COUNT },
+	{ "unguarded_for_size", NULL, UNIT_COUNT },
+	{ "unguarded_refused", NULL, UNIT_COUNT },
+	{ "failed_on_purpose", NULL, UNIT_COUNT },
+	{ "sweeps", NULL, UNIT_COUNT },
+	{ "other_processes", NULL, UNIT_COUNT },
+	{ "blocks", NULL, UNIT_COUNT },
+	{ "unchecked_before_start", NULL, UNIT_COUNT },
+	{ "unkept_for_size", NULL, UNIT_COUNT },
+	{ "unkept_in_use", NULL, UNIT_COUNT },
+	{ "coverage", NULL, UNIT_TEXT },
+	{ "ended_by", NULL, UNIT_TEXT },
+	{ "sender_pid", NULL, UNIT_NUMBER },
+};
+
+static const struct column line_columns[] = { { NULL, NULL, UNIT_TEXT, COLUMN_TEXT_ONLY | COLUMN_LABEL } };
+
+static void set_death(struct table *t, unsigned column, const struct heap *h)
+{
+	unsigned signal = check_death_signal(h);
+	char name[CHECK_SIGNAL_BYTES];
+
+	if (!signal)
+		return;
+	check_signal_name(name, signal);
+	table_set_text(t, column, name);
+	if (h->death.known && h->death.sender)
+		table_set(t, column + 1, h->death.sender);
+}
+
+static void add_record(struct check_view *v)
+{
+	const struct heap_check *c = &v->heap->check;
+	struct table *t = table_new(TABLE_RECORD, "check", NULL, check_columns, NR_COLUMNS(check_columns));
+	struct str s = STR_INIT;
+
+	if (t) {
+		unsigned i = 0;
+
+		t->json_only = true;
+		table_row(t, 0, ROW_PLAIN, ROW_BOTH);
+		table_set_const(t, i++, c->level < PMM_NR_CHECK_LEVELS ? level_name[c->level] : "unknown");
+		table_set_const(t, i++, c->mechanism < NR_COLUMNS(mechanism_name) ? mechanism_name[c->mechanism] : "unknown");
+		table_set(t, i++, v->heap->nr_findings);
+		table_set(t, i++, c->findings_lost);
+		table_set(t, i++, c->left_open);
+		table_set(t, i++, c->guarded);
+		table_set(t, i++, c->guarded_most);
+		table_set(t, i++, c->canaried);
+		table_set(t, i++, c->passed);
+		table_set(t, i++, c->unguarded_limit);
+		table_set(t, i++, c->unguarded_budget);
+		table_set(t, i++, c->unguarded_large);
+		table_set(t, i++, c->unguarded_refused);
+		table_set(t, i++, c->failed_on_purpose);
+		table_set(t, i++, c->sweeps);
+		table_set(t, i++, v->opt.others);
+		table_set(t, i++, check_blocks(c));
+		table_set(t, i++, c->passed_early);
+		table_set(t, i++, c->unkept_large);
+		table_set(t, i++, c->unkept_busy);
+		if (c->level) {
+			check_coverage(&s, c);
+			check_left_out(&s, c);
+		}
+		table_set_text(t, i++, table_text(t, &s));
+		set_death(t, i, v->heap);
+	}
+	str_fini(&s);
+	doc_add(&v->doc, t);
+}
+
+static void blocks_row(struct table *t, const struct heap *h)
+{
+	struct str s = STR_INIT;
+
+	check_coverage(&s, &h->check);
+	check_left_out(&s, &h->check);
+	facts_row(t, "blocks");
+	table_wrap(t, FACT_TEXT, table_text(t, &s), FACT_WIDTH, 0, ROW_PLAIN, true);
+	str_fini(&s);
+}
+
+/* What was told at once was told with the count of that moment, so the last one is told here. */
+static void found_text(struct str *s, const struct heap *h)
+{
+	uint64_t times = 0;
+
+	for (uint64_t i = 0; i < h->nr_findings; i++)
+		times += h->findings[i].count;
+	if (h->nr_findings)
+		check_counts(s, h);
+	else if (check_death_signal(h))
+		str_add(s, "nothing until ");
+	else
+		str_add(s, check_covers_none(&h->check) ? "nothing" : "no heap errors");
+	if (!h->nr_findings)
+		check_death(s, h);
+	if (times > h->nr_findings)
+		str_addf(s, "; %s times in all", fmt_count(times).s);
+	if (h->check.sweeps)
+		str_addf(s, "; %s of all live blocks", report_many(h->check.sweeps, "sweep").s);
+}
+
+static void add_head(struct check_view *v)
+{
+	const struct heap *h = v->heap;
+	struct table *t = facts_new(h->cmdline[0] ? h->cmdline : h->comm);
+	struct str found = STR_INIT;
+
+	if (t) {
+		if (v->opt.runs)
+			check_runs_rows(t, v);
+		else if (h->check.level)
+			blocks_row(t, h);
+		report_process_row(t, h);
+		if (h->check.failed_on_purpose) {
+			facts_row(t, "failed");
+			table_setf(t, FACT_TEXT, "%s made to fail", report_many(h->check.failed_on_purpose, "request").s);
+		}
+		facts_row(t, "found");
+		found_text(&found, h);
+		table_wrap(t, FACT_TEXT, table_text(t, &found), FACT_WIDTH, 0, ROW_PLAIN, true);
+		str_fini(&found);
+	}
+	doc_add(&v->doc, t);
+}
+
+static void add_note(struct table *t, const char *text)
+{
+	facts_row(t, "!");
+	table_wrap(t, FACT_TEXT, text, FACT_WIDTH, 0, ROW_PLAIN, true);
+}
+
+static void add_notes(struct check_view *v)
+{
+	const struct heap_check *c = &v->heap->check;
+	struct table *t = facts_new(NULL);
+	struct str s = STR_INIT;
+
+	if (t && c->findings_lost) {
+		str_addf(&s, "%s more met, but not listed: there is room for %s different ones a process",
+			 report_many(c->findings_lost, "error").s, fmt_count(PMM_MAX_FINDINGS).s);
+		add_note(t, table_text(t, &s));
+		str_clear(&s);
+	}
+	if (t && c->left_open) {
+		str_addf(&s, "the most frequent errors are counted too low: pages where they are met were left open %s",
+			 report_many(c->left_open, "time").s);
+		add_note(t, table_text(t, &s));
+		str_clear(&s);
+	}
+	if (t && c->level && !c->sweeps && v->heap->end != HEAP_RUNNING)
+		add_note(t, "its live blocks were not looked at in the end: it was killed, or how it ended was not seen");
+	if (t && v->opt.runs)
+		check_runs_notes(&s, v);
+	if (t && s.len)
+		add_note(t, table_text(t, &s));
+	str_fini(&s);
+	doc_add(&v->doc, t);
+}
+
+/* All is well: one line is enough. */
+static void add_line(struct check_view *v)
+{
+	const struct heap *h = v->heap;
+	struct table *t = table_new(TABLE_ROWS, NULL, NULL, line_columns, NR_COLUMNS(line_columns));
+	struct str s = STR_INIT;
+
+	str_addf(&s, "pmm: %s, pid %u: ", h->comm[0] ? h->comm : h->cmdline, h->pid);
+	check_coverage(&s, &h->check);
+	if (check_death_signal(h))
+		str_add(&s, "; nothing found until ");
+	else if (!check_covers_none(&h->check))
+		str_add(&s, "; no heap errors");
+	check_death(&s, h);
+	check_left_out(&s, &h->check);
+	if (h->check.failed_on_purpose)
+		str_addf(&s, "; %s made to fail", report_many(h->check.failed_on_purpose, "request").s);
+	if (t) {
+		t->no_margin = true;
+		table_wrap(t, 0, table_text(t, &s), CHECK_LINE_WIDTH, 0, ROW_STRONG, false);
+	}
+	str_fini(&s);
+	doc_add(&v->doc, t);
+}
+
+void check_record(struct check_view *v)
+{
+	add_record(v);
+}
+
+void check_head(struct check_view *v)
+{
+	report_process(&v->doc, v->heap);
+	add_record(v);
+	if (v->opt.runs)
+		check_runs_record(v);
+	if (v->opt.brief && !v->heap->nr_findings && v->heap->check.level) {
+		add_line(v);
+		report_warnings(&v->doc, v->heap);
+		add_notes(v);
+		return;
+	}
+	add_head(v);
+	report_warnings(&v->doc, v->heap);
+	add_notes(v);
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* How much of a tree of processes was looked at. */
+#include "src/view/coverage_view.h"
+
+#include "src/base/fmt.h"
+#include "src/document/facts.h"
+#include "src/view/report_part.h"
+
+#define WIDTH 62	/* with the names before it: below 80 */
+
+/* "were" of many. */
+static const char *were(uint64_t n)
+{
+	return n == 1 ? "was" : "were";
+}
+
+void coverage_untracked(struct str *s, struct coverage *c)
+{
+	uint64_t nr = coverage_missed(c, true);
+
+	if (!nr)
+		return;
+	str_addf(s, "%s %s not tracked: ", report_many(nr, "program").s, were(nr));
+	coverage_names(s, c, true);
+}
+
+static void row(struct table *t, const char *name, struct str *s)
+{
+	facts_row(t, name);
+	table_wrap(t, FACT_TEXT, table_text(t, s), WIDTH, 0, ROW_PLAIN, true);
+	str_clear(s);
+}
+
+static void add_number(struct str *s, const struct coverage *c, const struct coverage_words *words)
+{
+	if (c->covered == c->processes)
+		str_addf(s, "%s, %s%s", fmt_count(c->processes).s, c->processes == 1 ? "" : "all ", words->briefly);
+	else
+		str_addf(s, "%s, %s %s", fmt_count(c->processes).s, c->covered ? fmt_count(c->covered).s : "none", words->briefly);
+	if (words->blocks)
+		str_addf(s, ": %s of %s looked at", report_many(c->blocks, "block").s, fmt_bytes(c->bytes).s);
+	if (c->idle)
+		str_addf(s, "; %s never allocated anything", fmt_count(c->idle).s);
+}
+
+void coverage_rows(struct table *t, struct coverage *c, const struct coverage_words *words, bool told)
+{
+	uint64_t missed = coverage_missed(c, false);
+	struct str s = STR_INIT;
+
+	add_number(&s, c, words);
+	row(t, "processes", &s);
+	if (!told)
+		coverage_untracked(&s, c);
+	if (s.len) {
+		str_add(&s, "; nothing is known of them, nor of what they started without pmm");
+		row(t, "!", &s);
+	}
+	if (missed) {
+		str_addf(&s, "%s %s not %s: ", report_many(missed, "process").s, were(missed), words->looked);
+		coverage_names(&s, c, false);
+		row(t, "!", &s);
+	}
+	if (c->replaced) {
+		str_addf(&s, "%s %s replaced by another one in its process, and %s not looked at", report_many(c->replaced, "program").s,
+			 were(c->replaced), were(c->replaced));
+		row(t, "exec", &s);
+	}
+	if (c->failed)
+		str_add(&s, "out of memory: processes that were not looked at are missing here");
+	if (s.len)
+		row(t, "!", &s);
+	str_fini(&s);
+}
+
+/* ---- JSON ---- */
+
+static const struct column gap_columns[] = {
+	{ "program", NULL, UNIT_TEXT },
+	{ "why", NULL, UNIT_TEXT },
+	{ "processes", NULL, UNIT_COUNT },
+	{ "pid", NULL, UNIT_NUMBER },
+};
+
+static void add_gaps(struct doc *d, const struct coverage *c, const char *key, bool untracked)
+{
+	struct table *t = table_new(TABLE_ROWS, key, NULL, gap_columns, NR_COLUMNS(gap_columns));
+
+	if (t)
+		t->json_only = true;
+	vec_each(&c->gaps, g) {
+		if (!t || g->untracked != untracked)
+			continue;
+		table_row(t, 0, ROW_PLAIN, ROW_BOTH);
+		table_set_text(t, 0, g->program);
+		table_set_text(t, 1, g->why);
+		table_set(t, 2, g->nr);
+		if (g->pid)
+			table_set(t, 3, g->pid);
+	}
+	doc_add(d, t);
+}
+
+static const struct column tree_columns[] = {
+	{ "processes", NULL, UNIT_COUNT },
+	{ "looked_at", NULL, UNIT_COUNT },
+	{ "idle", NULL, UNIT_COUNT },
+	{ "not_tracked", NULL, UNIT_COUNT },
+	{ "missed", NULL, UNIT_COUNT },
+	{ "replaced", NULL, UNIT_COUNT },
+	{ "blocks", NULL, UNIT_COUNT },
+	{ "bytes", NULL, UNIT_COUNT },
+};
+
+void coverage_record(struct doc *d, struct coverage *c)
+{
+	struct table *t = table_new(TABLE_RECORD, "tree", NULL, tree_columns, NR_COLUMNS(tree_columns));
+	unsigned i = 0;
+
+	if (t) {
+		t->json_only = true;
+		table_row(t, 0, ROW_PLAIN, ROW_BOTH);
+		table_set(t, i++, c->processes);
+		table_set(t, i++, c->covered);
+		table_set(t, i++, c->idle);
+		table_set(t, i++, coverage_missed(c, true));
+		table_set(t, i++, coverage_missed(c, false));
+		table_set(t, i++, c->replaced);
+		table_set(t, i++, c->blocks);
+		if (c->bytes || !c->blocks)	/* else they were not counted */
+			table_set(t, i, c->bytes);
+	}
+	doc_add(d, t);
+	add_gaps(d, c, "untracked", true);
+	add_gaps(d, c, "not_looked_at", false);
+}

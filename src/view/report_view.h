@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The report: one heap as a document, and what the user may ask of it.
+ */
+#ifndef VIEW_REPORT_VIEW_H
+#define VIEW_REPORT_VIEW_H
+
+#include "src/analyze/filter.h"
+#include "src/analyze/history.h"
+#include "src/names/names.h"
+#include "src/analyze/rank.h"
+#include "src/document/doc.h"
+
+#define REPORT_SCHEMA "pmm-report/1"
+
+enum report_shape { REPORT_LIST, REPORT_TOP_DOWN, REPORT_BOTTOM_UP };
+
+struct report_options {
+	enum rank_key sort;
+	bool sort_given; /* else live, or as rank_default() finds */
+	uint64_t top;	 /* rows shown, 0: all */
+	enum report_shape shape;
+	uint64_t depth; /* frames shown, 0: all */
+	bool depth_given;
+	bool blocks; /* list blocks */
+	bool functions; /* list functions with what is held through them */
+	const char *source; /* what the user named, for hints; NULL: not known */
+	struct filter filter;
+};
+
+struct report {
+	const struct heap *heap;
+	struct names *names;
+	struct report_options opt;
+	struct selection selection;
+	struct ranking sites, map_sites;
+	struct history history;
+	uint64_t lifetime[HEAP_NR_LIFETIMES];
+	uint64_t *block, nr_blocks; /* the block list, largest first */
+	double *site_error_bytes;   /* sampled: by site */
+	struct doc doc;
+};
+
+/* Can these be had together? 0, or -EINVAL with `e` set (exit_code 2). */
+int report_check(const struct report_options *opt, struct err *e);
+
+/*
+ * Build the report of a heap into r->doc; heap, names and the strings of the options must outlive
+ * it. report_fini() in any case. 0, -ENOMEM, -ENOENT (a filter names nothing there is) with `e`
+ * set.
+ */
+int report_init(struct report *r, const struct heap *h, struct names *n,
+		const struct report_options *opt, struct err *e);
+
+void report_fini(struct report *r);
+
+#endif
