@@ -64,14 +64,14 @@ struct agent {
 	struct pmm_ledger *ledger;	/* ... the same; this, base, file and slot: of this process only if agent_begun() */
 	const uint8_t *single_threaded;	/* glibc's __libc_single_threaded, or a 0 byte */
 	struct ctx_entry *ctx_hash;	/* memory that fork wipes */
-	uint64_t texts_at, texts_bytes;	/* where spots' texts are not replaced by others at the same address (agent/spot.h) */
+	uint64_t texts_at, texts_bytes;	/* where source locations' texts are not replaced by others at the same address (agent/srcloc.h) */
 
 	uint64_t guards_at, guards_bytes;	/* injected: of the guard pool, also when the agent is off */
 	uint64_t min_size;
 	uint64_t warn_size;
 	struct rules *rules;
 	uint32_t max_frames;
-	uint32_t *spot_hash;		/* newest spot of each bucket, or NULL: agent/spot.c */
+	uint32_t *srcloc_hash;		/* newest source location of each bucket, or NULL: agent/srcloc.c */
 	int pid;
 	struct next_functions next;
 	void (*taken)(struct tctx *c);	/* a thread has taken a context; NULL = nobody wants to know */

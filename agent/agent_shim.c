@@ -7,7 +7,7 @@
 #include "agent/agent_core.h"
 #include "agent/hook.h"
 #include "agent/record.h"
-#include "agent/spot.h"
+#include "agent/srcloc.h"
 #include "agent/unwind/unwind.h"
 
 _Static_assert(sizeof(struct block_info) <= sizeof(struct full_was), "what was known of a block fits");
@@ -51,16 +51,16 @@ void shim_calling(struct tctx *c, bool now)
 uint32_t shim_site(struct tctx *c, const struct full_call *call, uint32_t flags)
 {
 	const struct caller from = { call->ra, call->sp, call->rbp };
-	uint32_t under = LOAD(A.stacks) || !A.compiled_in ? spot_under(unwind_site(c, &from, 0)) : 0;
+	uint32_t under = LOAD(A.stacks) || !A.compiled_in ? srcloc_under(unwind_site(c, &from, 0)) : 0;
 
-	return spot_site(c, call->file, call->func, call->line, flags, under);
+	return srcloc_site(c, call->file, call->func, call->line, flags, under);
 }
 
 void shim_note(struct tctx *c, char *p, size_t size, uint32_t kind, uint32_t site, uint32_t flags)
 {
 	uint64_t *place;
 
-	if (flags & PMM_SPOT_BEHIND)
+	if (flags & PMM_SRCLOC_BEHIND)
 		store64(p + size, canary_of(number_next(c)));
 	place = block_place((uint64_t)p);
 	shim_forget(c, p, place);
@@ -81,7 +81,7 @@ bool shim_is_ours(const void *p)
 {
 	struct block_info was;
 
-	return block_get((uint64_t)p, &was) && spot_flags(was.site) & PMM_SITE_SPOT;
+	return block_get((uint64_t)p, &was) && srcloc_flags(was.site) & PMM_SITE_SRCLOC;
 }
 
 static bool taken(const void *p, const struct block_info *was, struct full_block *b)
@@ -131,7 +131,7 @@ unsigned shim_changed_behind(const struct full_block *b, uint64_t word)
 	unsigned nr = 0;
 	bool whole;
 
-	if (!(b->flags & PMM_SPOT_BEHIND))
+	if (!(b->flags & PMM_SRCLOC_BEHIND))
 		return 0;
 	if (canary_number(word, &whole) - 1 >= LOAD(shim_number) && !whole)
 		return SHIM_CANARY_BYTES;

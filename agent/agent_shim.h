@@ -90,7 +90,7 @@ bool shim_peek(const void *p, void *to, size_t bytes);
 int shim_each(int (*each)(void *ctx, const struct full_block *b), void *ctx);
 void shim_totals(struct full_totals *t);
 uint64_t shim_live_bytes(void);
-int shim_each_spot(int (*each)(void *ctx, const struct full_spot *s), void *ctx);
+int shim_each_srcloc(int (*each)(void *ctx, const struct full_srcloc *s), void *ctx);
 bool shim_class_row(unsigned i, struct full_class *k);
 void shim_place(uint32_t site, struct full_block *b);
 
@@ -111,7 +111,7 @@ void shim_describe(const void *p, const struct block_info *was, struct full_bloc
 	.calling = shim_calling, .site = shim_site, .note = shim_note, .forget = shim_forgotten, .failed = shim_failed, .take = shim_take,	\
 	.take_moving = shim_take_moving, .moved = shim_moved, .restore = shim_restore, .change_site = shim_change_site, \
 	.still = shim_still, .peek = shim_peek, .changed_behind = shim_changed_behind, .number = shim_any_number, .look = shim_look,	\
-	.around = shim_around, .each = shim_each, .totals = shim_totals, .live_bytes = shim_live_bytes, .each_spot = shim_each_spot,	\
+	.around = shim_around, .each = shim_each, .totals = shim_totals, .live_bytes = shim_live_bytes, .each_srcloc = shim_each_srcloc,	\
 	.class_row = shim_class_row, .place = shim_place
 
 #endif

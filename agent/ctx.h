@@ -24,7 +24,7 @@ struct fresh_frame;
 struct known;
 struct piece_cache;
 struct recycle;
-struct spot_cache;
+struct srcloc_cache;
 
 enum tctx_busy {
 	TCTX_IDLE,
@@ -64,7 +64,7 @@ struct tctx {
 	uint32_t clock_rest;		/* releases that may take the last time known for theirs: agent/clock.c */
 	uint32_t number, number_end;	/* of blocks, that this context may give out: shim/full_heap.c */
 	struct recycle *recycle;	/* check form: agent/check/recycle.h; NULL until it was asked for */
-	struct spot_cache *spots;	/* NULL until a spot was asked for: agent/spot.c */
+	struct srcloc_cache *srclocs;	/* NULL until a source location was asked for: agent/srcloc.c */
 	bool sampling;			/* sampled mode: the thread's first sample was drawn */
 	bool refusing;			/* check form: operator new was refused on purpose and will ask again */
 	bool throwing;			/* an operator new is running that may leave by an exception: */

@@ -149,7 +149,7 @@ static void ledger_begin(struct pmm_ledger *l)
 	l->arena_end = A.reserved_bytes - A.tree->slots_off;
 	if (A.tree->limit_bytes < l->arena_end - PMM_ARENA_OFF)
 		l->arena_end = PMM_ARENA_OFF + (A.tree->limit_bytes & ~(PMM_PAGE - 1));
-	l->nr_nodes = l->nr_sites = l->nr_modules = l->nr_stamps = l->nr_spots = 1;
+	l->nr_nodes = l->nr_sites = l->nr_modules = l->nr_stamps = l->nr_srclocs = 1;
 	l->dense = A.dense;
 	l->compiled_in = A.compiled_in;
 	l->mapping.brk_start = l->mapping.brk_now = l->mapping.brk_max = (uint64_t)sys1(brk, 0);
@@ -174,7 +174,7 @@ int segment_claim(bool new_image)
 		return -1;
 	}
 	A.ledger = (struct pmm_ledger *)A.base;
-	A.spot_hash = NULL;
+	A.srcloc_hash = NULL;
 	ledger_begin(A.ledger);
 	STORE(A.slot->leave, PMM_LEAVE_NOT);
 	STORE(A.slot->limit_raised, limit_state());

@@ -8,7 +8,7 @@
 #include "agent/agent_arena.h"
 #include "agent/agent_core.h"
 #include "agent/unwind/module.h"
-#include "agent/spot.h"
+#include "agent/srcloc.h"
 #include "agent/sys.h"
 
 #define AROUND		(1u << 16)	/* how far below a pointer its block may begin: each block of other code that is freed is looked for */
@@ -18,7 +18,7 @@
 
 void shim_place(uint32_t site, struct full_block *b)
 {
-	const struct pmm_spot *s = spot_number(spot_nr(site));
+	const struct pmm_srcloc *s = srcloc_number(srcloc_nr(site));
 
 	b->file = s && s->file ? arena_at(s->file) : "?";
 	b->func = s && s->function ? arena_at(s->function) : "?";
@@ -85,18 +85,18 @@ static bool window_read(struct window *w, const char *p, void *to, size_t bytes)
  */
 static void read_number(struct full_block *b, struct window *w)
 {
-	if (!(b->flags & PMM_SPOT_BEHIND))
+	if (!(b->flags & PMM_SRCLOC_BEHIND))
 		return;
 	if (window_read(w, b->address + b->size, &b->behind, sizeof(b->behind)))
 		b->number = number_of(b->behind);
 	else
-		b->flags &= ~(uint32_t)(PMM_SPOT_BEHIND | 255 << PMM_SPOT_FRONT_SHIFT);
+		b->flags &= ~(uint32_t)(PMM_SRCLOC_BEHIND | 255 << PMM_SRCLOC_FRONT_SHIFT);
 }
 
 void shim_describe(const void *p, const struct block_info *was, struct full_block *b)
 {
 	describe(p, was, b);
-	if (b->flags & PMM_SPOT_BEHIND)
+	if (b->flags & PMM_SRCLOC_BEHIND)
 		b->number = number_of(load64(b->address + b->size));
 }
 
@@ -124,10 +124,10 @@ bool shim_around(const void *p, struct full_block *b)
 	uint64_t at;
 
 	if (!shim_begun() || !block_below((uint64_t)p, AROUND, &at, &was) || (uint64_t)p - at >= was.size || (uint64_t)p == at ||
-	    !(spot_flags(was.site) & PMM_SITE_SPOT))
+	    !(srcloc_flags(was.site) & PMM_SITE_SRCLOC))
 		return false;
 	describe((const void *)at, &was, b);
-	if (!(b->flags & PMM_SPOT_BEHIND))
+	if (!(b->flags & PMM_SRCLOC_BEHIND))
 		return true;
 	return shim_peek(b->address + b->size, &b->behind, sizeof(b->behind)) && !shim_changed_behind(b, b->behind);
 }
@@ -163,7 +163,7 @@ static int leaf_each(unsigned table, uint64_t base, uint64_t *leaf, struct windo
 		if (!is_block(word))
 			continue;
 		look(&leaf[i], &no_stamp, &was);
-		if (!(spot_flags(was.site) & PMM_SITE_SPOT))
+		if (!(srcloc_flags(was.site) & PMM_SITE_SRCLOC))
 			continue;
 		sub = table == PMM_TABLE_HEAP ? (word >> PMM_WORD_SUB_SHIFT & 3) * 8 : 0;
 		describe((const void *)(base + ((uint64_t)i << shape[table].shift) + sub), &was, &b);

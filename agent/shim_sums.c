@@ -6,15 +6,15 @@
 
 #include "agent/agent_arena.h"
 #include "agent/agent_core.h"
-#include "agent/spot.h"
+#include "agent/srcloc.h"
 #include "agent/sys.h"
 #include "agent/total.h"
 
 #define PEAK_TRIES	5		/* of all records when a peak was sealed meanwhile */
-#define FEW_SPOTS	16		/* at a time, where there is no memory for more */
+#define FEW_SRCLOCS	16		/* at a time, where there is no memory for more */
 
-/* The spots from number `from` on, of each place the first one: what all records of that place come to. */
-struct spot_sums {
+/* The source locations from number `from` on, of each place the first one: what all records of that place come to. */
+struct srcloc_sums {
 	uint32_t from, nr;
 	struct full_totals *of;
 };
@@ -93,7 +93,7 @@ static void no_totals(void *sums)
 
 static void add_to_totals(void *sums, const struct pmm_record *r, uint64_t peak)
 {
-	if (spot_flags(r->site) & PMM_SITE_SPOT)
+	if (srcloc_flags(r->site) & PMM_SITE_SRCLOC)
 		add_record(sums, r, peak);
 }
 
@@ -104,7 +104,7 @@ void shim_totals(struct full_totals *t)
 		return;
 	add_records(no_totals, add_to_totals, t);
 	settle_totals(t);
-	t->nr_spots = LOAD(A.ledger->nr_spots) - 1;
+	t->nr_srclocs = LOAD(A.ledger->nr_srclocs) - 1;
 	t->dropped = LOAD(A.ledger->dropped[PMM_DROP_BLOCK_FULL]);
 }
 
@@ -130,27 +130,27 @@ uint64_t shim_live_bytes(void)
 }
 
 /* ---- of each place */
-static void no_spots(void *sums)
+static void no_srclocs(void *sums)
 {
-	struct spot_sums *s = sums;
+	struct srcloc_sums *s = sums;
 
 	memset(s->of, 0, s->nr * sizeof(*s->of));
 }
 
-static void add_to_spot(void *sums, const struct pmm_record *r, uint64_t peak)
+static void add_to_srcloc(void *sums, const struct pmm_record *r, uint64_t peak)
 {
-	struct spot_sums *s = sums;
-	uint32_t nr = spot_flags(r->site) & PMM_SITE_SPOT ? spot_first(spot_nr(r->site)) : 0;
+	struct srcloc_sums *s = sums;
+	uint32_t nr = srcloc_flags(r->site) & PMM_SITE_SRCLOC ? srcloc_first(srcloc_nr(r->site)) : 0;
 
 	if (nr - s->from < s->nr)
 		add_record(&s->of[nr - s->from], r, peak);
 }
 
-static struct full_spot described(uint32_t nr, const struct full_totals *t)
+static struct full_srcloc described(uint32_t nr, const struct full_totals *t)
 {
-	const struct pmm_spot *at = spot_number(nr);
+	const struct pmm_srcloc *at = srcloc_number(nr);
 
-	return (struct full_spot){
+	return (struct full_srcloc){
 		.file = at->file ? arena_at(at->file) : "?",
 		.func = at->function ? arena_at(at->function) : "?",
 		.line = at->line,
@@ -162,39 +162,39 @@ static struct full_spot described(uint32_t nr, const struct full_totals *t)
 	};
 }
 
-static int spots_each(struct spot_sums *s, int (*each)(void *ctx, const struct full_spot *s), void *ctx)
+static int srclocs_each(struct srcloc_sums *s, int (*each)(void *ctx, const struct full_srcloc *s), void *ctx)
 {
 	int ret = 0;
 
-	add_records(no_spots, add_to_spot, s);
+	add_records(no_srclocs, add_to_srcloc, s);
 	for (uint32_t i = 0; i < s->nr && !ret; i++)
 		if (s->of[i].allocs) {
-			struct full_spot spot;
+			struct full_srcloc srcloc;
 
 			settle_totals(&s->of[i]);
-			spot = described(s->from + i, &s->of[i]);
-			ret = each(ctx, &spot);
+			srcloc = described(s->from + i, &s->of[i]);
+			ret = each(ctx, &srcloc);
 		}
 	return ret;
 }
 
-int shim_each_spot(int (*each)(void *ctx, const struct full_spot *s), void *ctx)
+int shim_each_srcloc(int (*each)(void *ctx, const struct full_srcloc *s), void *ctx)
 {
-	struct full_totals few[FEW_SPOTS], *many = NULL;
-	struct spot_sums s = { .from = 1 };
+	struct full_totals few[FEW_SRCLOCS], *many = NULL;
+	struct srcloc_sums s = { .from = 1 };
 	uint32_t end, most;
 	int ret = 0;
 
 	if (!shim_begun())
 		return 0;
-	end = LOAD(A.ledger->nr_spots);
-	if (end > 1 + FEW_SPOTS)
+	end = LOAD(A.ledger->nr_srclocs);
+	if (end > 1 + FEW_SRCLOCS)
 		many = sys_mmap(end * sizeof(*many), SYS_PROT_READ | SYS_PROT_WRITE, SYS_MAP_PRIVATE | SYS_MAP_ANONYMOUS, -1);
 	s.of = many ? many : few;
-	most = many ? end : FEW_SPOTS;
+	most = many ? end : FEW_SRCLOCS;
 	for (; s.from < end && !ret; s.from += s.nr) {
 		s.nr = end - s.from < most ? end - s.from : most;
-		ret = spots_each(&s, each, ctx);
+		ret = srclocs_each(&s, each, ctx);
 	}
 	if (many)
 		sys2(munmap, many, end * sizeof(*many));

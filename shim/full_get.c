@@ -44,7 +44,7 @@ static void *refuse(const struct full_call *call, char entry, size_t size)
 	struct tctx *c = full_enter(call);
 
 	if (c)
-		S.table->failed(c, size, full_site(c, call, PMM_SPOT_BEHIND | (uint32_t)entry << PMM_SPOT_ENTRY_SHIFT));
+		S.table->failed(c, size, full_site(c, call, PMM_SRCLOC_BEHIND | (uint32_t)entry << PMM_SRCLOC_ENTRY_SHIFT));
 	else
 		S.stats.nr_failed++;
 	full_leave(c);
@@ -56,8 +56,8 @@ static uint32_t form_of(char entry, size_t align)
 {
 	size_t canaries = option(PMM_CANARY), front = align > FRONT_BYTES ? align : FRONT_BYTES;
 
-	return (canaries & PMM_BEHIND ? PMM_SPOT_BEHIND : 0u) | (canaries & PMM_BEFORE ? (uint32_t)log2_of(front) << PMM_SPOT_FRONT_SHIFT : 0u) |
-	       (uint32_t)entry << PMM_SPOT_ENTRY_SHIFT;
+	return (canaries & PMM_BEHIND ? PMM_SRCLOC_BEHIND : 0u) | (canaries & PMM_BEFORE ? (uint32_t)log2_of(front) << PMM_SRCLOC_FRONT_SHIFT : 0u) |
+	       (uint32_t)entry << PMM_SRCLOC_ENTRY_SHIFT;
 }
 
 /*
@@ -66,7 +66,7 @@ static uint32_t form_of(char entry, size_t align)
  */
 static size_t extra_of(uint32_t flags, size_t size)
 {
-	size_t extra = flags & PMM_SPOT_BEHIND ? CANARY_BYTES : 0, least = front_of_flags(flags) ? 24 : 0;
+	size_t extra = flags & PMM_SRCLOC_BEHIND ? CANARY_BYTES : 0, least = front_of_flags(flags) ? 24 : 0;
 
 	return size < least && size + extra < least ? least - size : extra;
 }
@@ -96,7 +96,7 @@ static void note_front(const char *p, size_t size, uint32_t flags)
 	memset(&slot, 0, sizeof(slot));
 	slot.address = p;
 	slot.size = size;
-	slot.front = (uint8_t)(flags >> PMM_SPOT_FRONT_SHIFT & 255);
+	slot.front = (uint8_t)(flags >> PMM_SRCLOC_FRONT_SHIFT & 255);
 	note_before(&slot);
 }
 

@@ -14,10 +14,10 @@ static struct slot slot_of(const struct full_block *b)
 	slot.line = b->line;
 	slot.number = b->number;
 	slot.time = b->time;
-	slot.entry = (char)(b->flags >> PMM_SPOT_ENTRY_SHIFT & 255);
-	slot.state = b->flags & PMM_SPOT_IDLE ? IDLE : LIVE;
-	slot.front = (uint8_t)(b->flags >> PMM_SPOT_FRONT_SHIFT & 255);
-	slot.behind = (b->flags & PMM_SPOT_BEHIND) != 0;
+	slot.entry = (char)(b->flags >> PMM_SRCLOC_ENTRY_SHIFT & 255);
+	slot.state = b->flags & PMM_SRCLOC_IDLE ? IDLE : LIVE;
+	slot.front = (uint8_t)(b->flags >> PMM_SRCLOC_FRONT_SHIFT & 255);
+	slot.behind = (b->flags & PMM_SRCLOC_BEHIND) != 0;
 	return slot;
 }
 
@@ -28,7 +28,7 @@ static void paint_front(const char *p)
 
 static size_t front_of_flags(uint32_t flags)
 {
-	unsigned log = flags >> PMM_SPOT_FRONT_SHIFT & 255;
+	unsigned log = flags >> PMM_SRCLOC_FRONT_SHIFT & 255;
 
 	return log ? (size_t)1 << log : 0;
 }
@@ -71,7 +71,7 @@ static int look_for_damage(const struct full_block *b, unsigned *behind, unsigne
 	uint64_t word = 0;
 
 	*behind = *before = 0;
-	if (b->flags & PMM_SPOT_BEHIND && S.table->peek(b->address + b->size, &word, sizeof(word)))
+	if (b->flags & PMM_SRCLOC_BEHIND && S.table->peek(b->address + b->size, &word, sizeof(word)))
 		*behind = S.table->changed_behind(b, word);
 	if (front_of_flags(b->flags) && S.table->peek(b->address - FRONT_BYTES, front, FRONT_BYTES))
 		*before = nr_changed(front, FRONT_BYTES);
@@ -107,7 +107,7 @@ static int inspect_one(void *ctx, const struct full_block *b)
 {
 	struct inspection *all = (struct inspection *)ctx;
 
-	if (front_of_flags(b->flags) || (b->flags & PMM_SPOT_BEHIND && S.table->changed_behind(b, b->behind)))
+	if (front_of_flags(b->flags) || (b->flags & PMM_SRCLOC_BEHIND && S.table->changed_behind(b, b->behind)))
 		all->nr += inspect_block(b, all->at);
 	return 0;
 }

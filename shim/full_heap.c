@@ -18,13 +18,13 @@
 #include "agent/hook.h"
 #include "agent/record.h"
 #include "agent/agent_shim.h"
-#include "agent/spot.h"
+#include "agent/srcloc.h"
 #include "agent/unwind/unwind.h"
 #pragma GCC visibility push(default)
 #include "include/pmm.h"
 #pragma GCC visibility pop
 
-#define PLAIN_FLAGS	(PMM_SITE_SPOT | PMM_SPOT_BEHIND | 0xffu << PMM_SPOT_ENTRY_SHIFT)
+#define PLAIN_FLAGS	(PMM_SITE_SRCLOC | PMM_SRCLOC_BEHIND | 0xffu << PMM_SRCLOC_ENTRY_SHIFT)
 
 #define CALL(file, line, func, from) ((struct full_call){ file, func, (uint32_t)(line), (from).ra, (from).sp, (from).rbp })
 
@@ -85,7 +85,7 @@ static __attribute__((noinline, cold)) void *failed(struct tctx *c, size_t size,
 static inline __attribute__((always_inline)) void *obtain(const char *file, int line, const char *func, char entry, size_t align,
 							  size_t size, int zero, struct caller from)
 {
-	const uint32_t flags = PMM_SPOT_BEHIND | (uint32_t)entry << PMM_SPOT_ENTRY_SHIFT;
+	const uint32_t flags = PMM_SRCLOC_BEHIND | (uint32_t)entry << PMM_SRCLOC_ENTRY_SHIFT;
 	uint32_t under, site;
 	uint64_t *place;
 	struct tctx *c;
@@ -98,8 +98,8 @@ static inline __attribute__((always_inline)) void *obtain(const char *file, int 
 	c = enter(from.sp);
 	if (unlikely(!c))
 		goto care;
-	under = unlikely(LOAD(A.stacks)) ? spot_under(unwind_site(c, &from, 0)) : 0;
-	site = spot_site(c, file, func, (uint32_t)line, flags, under);
+	under = unlikely(LOAD(A.stacks)) ? srcloc_under(unwind_site(c, &from, 0)) : 0;
+	site = srcloc_site(c, file, func, (uint32_t)line, flags, under);
 	if (unlikely(!site)) {
 		agent_leave(c);
 		goto care;
@@ -145,13 +145,13 @@ static inline __attribute__((always_inline)) void release(const char *file, int 
 		full_stranger(&call, p);
 		return;
 	}
-	flags = spot_flags(was.site);
+	flags = srcloc_flags(was.site);
 	if (unlikely(flags & ~PLAIN_FLAGS)) {
 		record_restore(c, (uint64_t)p, &was);
 		agent_leave(c);
 		goto care;
 	}
-	if (likely(flags & PMM_SPOT_BEHIND)) {
+	if (likely(flags & PMM_SRCLOC_BEHIND)) {
 		canary_number(load64(p + was.size), &whole);
 		if (unlikely(!whole)) {
 			const struct full_call call = CALL(file, line, func, from);

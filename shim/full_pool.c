@@ -24,9 +24,9 @@ static int move_to(const struct full_call *call, void *p, int idle, size_t bytes
 	uint32_t site, flags;
 	int ok;
 
-	ok = c && full_look(p, &b) && (b.flags >> PMM_SPOT_ENTRY_SHIFT & 255) == 'p' && b.size == bytes &&
-	     ((b.flags & PMM_SPOT_IDLE) != 0) != idle;
-	flags = ok ? (b.flags & ~(uint32_t)PMM_SPOT_IDLE) | (idle ? PMM_SPOT_IDLE : 0u) : 0;
+	ok = c && full_look(p, &b) && (b.flags >> PMM_SRCLOC_ENTRY_SHIFT & 255) == 'p' && b.size == bytes &&
+	     ((b.flags & PMM_SRCLOC_IDLE) != 0) != idle;
+	flags = ok ? (b.flags & ~(uint32_t)PMM_SRCLOC_IDLE) | (idle ? PMM_SRCLOC_IDLE : 0u) : 0;
 	if (ok && idle) {
 		from.file = b.file;
 		from.func = b.func;
@@ -64,7 +64,7 @@ void pmm_pool_put_at(PMM_AT, struct pmm_pool *pool, void *p)
 
 	if (!p)
 		return;
-	if (pool->nr < pool->max && full_look(p, &b) && !(b.flags & PMM_SPOT_IDLE))
+	if (pool->nr < pool->max && full_look(p, &b) && !(b.flags & PMM_SRCLOC_IDLE))
 		inspect_own(&call, &b, 0);
 	if (enter()) {
 		if (pool->nr < pool->max && move_to(&call, p, 1, pool_bytes(pool))) {

@@ -102,7 +102,7 @@ void full_put(const struct full_call *call, void *p)
 		full_stranger(call, p);
 		return;
 	}
-	if (b.flags & PMM_SPOT_IDLE) {
+	if (b.flags & PMM_SRCLOC_IDLE) {
 		S.table->restore(c, &b);
 		full_leave(c);
 		tell_idle(&at, &b);
@@ -132,7 +132,7 @@ static void *resize_by_copy(const struct full_call *call, void *p, size_t old_si
 static void *resize_stranger(struct tctx *c, const struct full_call *call, void *p, size_t size)
 {
 	const struct at at = at_of(call);
-	uint32_t flags = PMM_SPOT_BEHIND | (uint32_t)'r' << PMM_SPOT_ENTRY_SHIFT, site;
+	uint32_t flags = PMM_SRCLOC_BEHIND | (uint32_t)'r' << PMM_SRCLOC_ENTRY_SHIFT, site;
 	int tracked = c && !S.off && size >= option(PMM_MIN_SIZE);
 	void *start = p;
 	size_t old_size;
@@ -171,7 +171,7 @@ static void *resize_stranger(struct tctx *c, const struct full_call *call, void 
 /* A block that full_take_moving() took out: through the allocator. */
 static void *resize_taken(struct tctx *c, const struct full_call *call, struct full_block *b, size_t size)
 {
-	uint32_t flags = (b->flags & ~(255u << PMM_SPOT_ENTRY_SHIFT)) | (uint32_t)'r' << PMM_SPOT_ENTRY_SHIFT, site = full_site(c, call, flags);
+	uint32_t flags = (b->flags & ~(255u << PMM_SRCLOC_ENTRY_SHIFT)) | (uint32_t)'r' << PMM_SRCLOC_ENTRY_SHIFT, site = full_site(c, call, flags);
 	size_t front = front_of_flags(b->flags), extra = front + extra_of(flags, size), fill = option(PMM_FILL_NEW);
 	char *p = (char *)(uintptr_t)b->address, *fresh = NULL;
 
@@ -213,7 +213,7 @@ void *full_resize(const struct full_call *call, void *p, size_t size)
 	c = full_enter(call);
 	if (!c || !full_look(p, &b))
 		return resize_stranger(c, call, p, size);
-	if (b.flags & PMM_SPOT_IDLE) {
+	if (b.flags & PMM_SRCLOC_IDLE) {
 		full_leave(c);
 		tell_idle(&at, &b);
 		return refuse(call, 'r', size);

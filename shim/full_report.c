@@ -107,7 +107,7 @@ static void put_blocks(void)
 	end_listing(&l);
 }
 
-static int put_site(void *ctx, const struct full_spot *s)
+static int put_site(void *ctx, const struct full_srcloc *s)
 {
 	(void)ctx;
 	if (s->allocs)
@@ -121,7 +121,7 @@ static void put_sites(void)
 {
 	put_text("pmm: call sites\n       new      freed   bytes new  bytes live  at the peak  file(line) function\n");
 	if (S.table)
-		S.table->each_spot(put_site, NULL);
+		S.table->each_srcloc(put_site, NULL);
 }
 
 static void put_classes(void)
@@ -167,8 +167,8 @@ void pmm_get_stats(struct pmm_stats *stats)
 	stats->slots_used = stats->nr_live;
 	for (k = S.marked.first; k; k = k->next)
 		stats->slots_used++;
-	stats->sites_used = (size_t)t.nr_spots;
-	stats->sites = PMM_MAX_SPOTS - 1;
+	stats->sites_used = (size_t)t.nr_srclocs;
+	stats->sites = PMM_MAX_SRCLOCS - 1;
 	if (locked)
 		leave();
 }

@@ -35,7 +35,7 @@ static uint64_t random_word(void)
 	return (arch_cycles() ^ sys_clock_ns(SYS_CLOCK_MONOTONIC) << 32 ^ (uint64_t)&n) * 0x9e3779b97f4a7c15ull;
 }
 
-/* For sweeps from outside, in this process's own file. */
+/* For canary scans from outside, in this process's own file. */
 static void secret_note(void)
 {
 	if (A.file)

@@ -175,7 +175,7 @@ EXPORT int posix_memalign(void **out, size_t align, size_t size)
 	return ret;
 }
 
-/* Who asks may keep things behind what was asked for, from then on (src/roots/glibc/scene_usable.c). */
+/* Who asks may keep things behind what was asked for, from then on (src/roots/glibc/glibc_usable.c). */
 EXPORT size_t malloc_usable_size(void *p)
 {
 	struct caller from = CALLER_HERE();

@@ -79,7 +79,7 @@ enum pmm_finding_by {
 	PMM_BY_FUNCTION,		/* checked before a string or memory function, or the allocator, did it: likewise */
 	PMM_BY_RELEASE,			/* canary found overwritten when the block was released or resized: it happened some time before */
 	PMM_BY_QUARANTINE,		/* poison found overwritten when the block left quarantine: likewise, after its release */
-	PMM_BY_SWEEP,			/* canary found overwritten by a sweep: between the one before (0: the block's birth) and this */
+	PMM_BY_SCAN,			/* canary found overwritten by a canary scan: between the one before (0: the block's birth) and this */
 	PMM_BY_VALGRIND,
 	PMM_BY_SIGNAL,			/* the process died of it: the stack is that of the thread that the signal came to */
 	PMM_NR_FINDING_BYS,
@@ -135,7 +135,7 @@ struct pmm_finding {
 	uint32_t alloc_site, alloc_tick, alloc_thread;	/* site 0 = not known */
 	uint32_t free_site, free_tick, free_thread;	/* site 0 = not released, or not known */
 	uint32_t parent_pid;		/* the block is of before the fork: the process that allocated it, as it saw itself; else 0 */
-	uint32_t since_tick;		/* PMM_BY_SWEEP: the sweep before, 0 = none */
+	uint32_t since_tick;		/* PMM_BY_SCAN: the canary scan before, 0 = none */
 	uint64_t other;			/* PMM_FINDING_OVERLAP: the source; PMM_FINDING_MISMATCH: size or alignment that was said; of other accesses
 					   by PMM_BY_FUNCTION: where the access begins */
 

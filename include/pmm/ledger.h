@@ -165,7 +165,7 @@ struct pmm_tree {
 #define PMM_MAX_SITES		(1u << 24)	/* numbers, that of no site among them; as many as a block's word has room for */
 #define PMM_MAX_NODES		(1u << 28)
 #define PMM_MAX_STAMPS		(1u << 22)
-#define PMM_MAX_SPOTS		(1u << 16)
+#define PMM_MAX_SRCLOCS		(1u << 16)
 #define PMM_NR_CLASSES		7	/* <=16 <=256 <=1024 <=4096 <=16384 <=65536 larger */
 #define PMM_NR_LIFETIMES	24	/* bucket 0: under a tick; k: [2^(k-1), 2^k) ticks; the last: and longer */
 
@@ -176,7 +176,7 @@ struct pmm_tree {
 #define PMM_THREAD_SHIFT	6	/* chunk of 64 struct pmm_thread */
 #define PMM_MODULE_SHIFT	5	/* chunk of 32 struct pmm_module */
 #define PMM_STAMP_SHIFT		10	/* chunk of 1024 struct pmm_stamp */
-#define PMM_SPOT_SHIFT		6	/* chunk of 64 struct pmm_spot */
+#define PMM_SRCLOC_SHIFT		6	/* chunk of 64 struct pmm_srcloc */
 
 /* how a block came to be */
 enum pmm_kind {
@@ -277,9 +277,9 @@ enum pmm_frame_mark {
 #define PMM_FRAME_PC(f)		((f) & 0xffffffffffffull)
 #define PMM_FRAME_MODULE(f)	((uint32_t)((f) >> 48))
 
-/* A frame that is a line of the source (struct pmm_spot) has this module, and the spot's number for a pc. */
-#define PMM_SPOT_MODULE	0xffffu
-#define PMM_FRAME_SPOT(nr)	((uint64_t)PMM_SPOT_MODULE << 48 | (nr))
+/* A frame that is a line of the source (struct pmm_srcloc) has this module, and the source location's number for a pc. */
+#define PMM_SRCLOC_MODULE	0xffffu
+#define PMM_FRAME_SRCLOC(nr)	((uint64_t)PMM_SRCLOC_MODULE << 48 | (nr))
 
 /* A node of the call tree. Node 0 is the root and has no frame. parent < own number always. */
 struct pmm_node {
@@ -291,25 +291,25 @@ struct pmm_node {
 enum pmm_site_flags {
 	PMM_SITE_MAPPING = 1 << 0,	/* a caller of mmap: its records count mappings, not heap blocks */
 	PMM_SITE_USABLE	 = 1 << 24,	/* of a block of its somebody has asked malloc_usable_size() */
-	PMM_SITE_SPOT	 = 1 << 1,	/* its innermost frame is a spot; and the spot's flags (enum pmm_spot_flags): */
+	PMM_SITE_SRCLOC	 = 1 << 1,	/* its innermost frame is a source location; and the source location's flags (enum pmm_srcloc_flags): */
 };
 
 /*
  * A call through pmm.h, as its macros say it: the innermost frame of a site. The flags, which are also the site's, tell how its blocks lie in the real
  * allocator's, so that whoever frees one knows from its site alone.
  */
-enum pmm_spot_flags {
-	PMM_SPOT_BEHIND = 1 << 2,	/* a canary behind each block */
-	PMM_SPOT_IDLE = 1 << 3,	/* blocks that are idle in a pool since they were put there */
-	PMM_SPOT_FRONT_SHIFT = 8,	/* 8 bits: log2 of the bytes before each, a canary among them; 0 = none */
-	PMM_SPOT_ENTRY_SHIFT = 16,	/* 8 bits: letter of the entry, struct pmm_block in pmm.h */
+enum pmm_srcloc_flags {
+	PMM_SRCLOC_BEHIND = 1 << 2,	/* a canary behind each block */
+	PMM_SRCLOC_IDLE = 1 << 3,	/* blocks that are idle in a pool since they were put there */
+	PMM_SRCLOC_FRONT_SHIFT = 8,	/* 8 bits: log2 of the bytes before each, a canary among them; 0 = none */
+	PMM_SRCLOC_ENTRY_SHIFT = 16,	/* 8 bits: letter of the entry, struct pmm_block in pmm.h */
 };
 
-struct pmm_spot {
+struct pmm_srcloc {
 	pmm_ref file, function;		/* NUL-terminated */
 	uint32_t file_len, function_len;	/* without the NUL */
 	uint32_t line;			/* 0 = not known */
-	uint32_t flags;			/* enum pmm_spot_flags */
+	uint32_t flags;			/* enum pmm_srcloc_flags */
 	uint32_t next;			/* agent only: hash chain */
 	uint32_t hash;			/* agent only */
 };
@@ -552,9 +552,9 @@ struct pmm_ledger {
 	pmm_ref finding_dir[PMM_MAX_FINDINGS >> PMM_FINDING_SHIFT];	/* struct pmm_finding */
 	pmm_ref guard_dir[PMM_MAX_GUARDS >> PMM_GUARD_SHIFT];		/* struct pmm_guard, by number of the run */
 
-	uint32_t nr_spots;		/* numbers from 1 */
+	uint32_t nr_srclocs;		/* numbers from 1 */
 	uint32_t compiled_in;		/* 1 = pmm.h's full form: only calls through it are recorded */
-	pmm_ref spot_dir[PMM_MAX_SPOTS >> PMM_SPOT_SHIFT];
+	pmm_ref srcloc_dir[PMM_MAX_SRCLOCS >> PMM_SRCLOC_SHIFT];
 
 	struct pmm_death death;
 };

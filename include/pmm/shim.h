@@ -47,7 +47,7 @@ struct full_block {
 	uint32_t kind;		/* enum pmm_kind */
 	uint32_t number;	/* of the request, 0 = not known */
 	uint32_t time;		/* seconds since 1970 */
-	uint32_t flags;		/* enum pmm_spot_flags, include/pmm/ledger.h */
+	uint32_t flags;		/* enum pmm_srcloc_flags, include/pmm/ledger.h */
 	uint64_t behind;	/* each() only: the 8 bytes behind it, as they were a moment ago */
 	struct full_was was;	/* for restore() */
 };
@@ -56,12 +56,12 @@ struct full_block {
 struct full_totals {
 	uint64_t allocs, frees, bytes_in, bytes_out, failed, zero;
 	uint64_t peak_bytes, peak_blocks;
-	uint64_t nr_spots;
+	uint64_t nr_srclocs;
 	uint64_t dropped;	/* blocks that there was no room for */
 };
 
 /* A line that calls came from. */
-struct full_spot {
+struct full_srcloc {
 	const char *file, *func;
 	uint32_t line;
 	uint64_t allocs, frees, bytes_in, bytes_out;
@@ -95,7 +95,7 @@ struct pmm_shim_table {
 	void (*calling)(struct tctx *c, bool now);
 	/* the site for a call with these flags; 0: there is no room for one, and the block must be as the real allocator gives it */
 	uint32_t (*site)(struct tctx *c, const struct full_call *call, uint32_t flags);
-	/* a block is there. With PMM_SPOT_BEHIND its canary is written */
+	/* a block is there. With PMM_SRCLOC_BEHIND its canary is written */
 	void (*note)(struct tctx *c, char *p, size_t size, uint32_t kind, uint32_t site, uint32_t flags);
 	/* p was given out, but is not recorded: what was known of the address is out of date */
 	void (*forget)(struct tctx *c, const void *p);
@@ -120,7 +120,7 @@ struct pmm_shim_table {
 	void (*totals)(struct full_totals *t);
 	uint64_t (*live_bytes)(void);	/* of totals(), quicker */
 	/* each line that blocks came from */
-	int (*each_spot)(int (*each)(void *ctx, const struct full_spot *s), void *ctx);
+	int (*each_srcloc)(int (*each)(void *ctx, const struct full_srcloc *s), void *ctx);
 	bool (*class_row)(unsigned i, struct full_class *k);	/* false: there are no more */
 	/* place and form of a site */
 	void (*place)(uint32_t site, struct full_block *b);

@@ -73,14 +73,14 @@ int findings_carry(const struct heap *from, uint64_t first, struct heap *to)
 		qsort(all, to->nr_findings, sizeof(*all), by_number_of);
 	if (!rc && from->check.findings_lost > to->check.findings_lost)
 		to->check.findings_lost = from->check.findings_lost;
-	if (!rc && from->check.sweeps > to->check.sweeps) {
-		to->check.sweeps = from->check.sweeps;
+	if (!rc && from->check.scans > to->check.scans) {
+		to->check.scans = from->check.scans;
 		to->check.swept_ns = from->check.swept_ns;
 	}
 	return rc;
 }
 
-/* The sweep's finding that a release's says again: best of the same block, of which only the first is named. */
+/* The canary scan's finding that a release's says again: best of the same block, of which only the first is named. */
 static struct heap_finding *swept_before(struct heap *h, const struct heap_finding *f)
 {
 	struct heap_finding *best = NULL;
@@ -88,7 +88,7 @@ static struct heap_finding *swept_before(struct heap *h, const struct heap_findi
 	for (uint64_t i = 0; i < h->nr_findings; i++) {
 		struct heap_finding *s = &h->findings[i];
 
-		if (s->by != PMM_BY_SWEEP || s->type != f->type || s->alloc_site != f->alloc_site || s->kind != f->kind)
+		if (s->by != PMM_BY_SCAN || s->type != f->type || s->alloc_site != f->alloc_site || s->kind != f->kind)
 			continue;
 		if (s->block == f->block && s->alloc_ns == f->alloc_ns)
 			return s;
@@ -108,7 +108,7 @@ static bool fold(struct heap *h, const struct heap_finding *f)
 		return true;
 	s->free_site = f->site;
 	s->free_thread = f->thread;
-	s->free_ns = f->first_ns > s->first_ns ? f->first_ns : s->first_ns;	/* behind the sweep, though the process's clock may be late */
+	s->free_ns = f->first_ns > s->first_ns ? f->first_ns : s->first_ns;	/* behind the canary scan, though the process's clock may be late */
 	s->release = f->release;
 	return true;
 }

@@ -280,7 +280,7 @@ int findings_join_add(struct findings_join *j, const struct heap *from, unsigned
 
 static bool is_late(const struct heap_finding *f)
 {
-	return f->by == PMM_BY_RELEASE || f->by == PMM_BY_QUARANTINE || f->by == PMM_BY_SWEEP;
+	return f->by == PMM_BY_RELEASE || f->by == PMM_BY_QUARANTINE || f->by == PMM_BY_SCAN;
 }
 
 /* The access in the act that did the damage `late`; UINT64_MAX: none. */

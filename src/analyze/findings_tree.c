@@ -181,7 +181,7 @@ static void sum(struct heap_check *to, const struct heap_check *c)
 	to->passed_early += c->passed_early;
 	to->unkept_large += c->unkept_large;
 	to->unkept_busy += c->unkept_busy;
-	to->sweeps += c->sweeps;
+	to->scans += c->scans;
 }
 
 int findings_tree_ended(struct findings_tree *t, const struct heap *h)
@@ -200,7 +200,7 @@ int findings_tree_ended(struct findings_tree *t, const struct heap *h)
 /* What does most harm: writes, then releases that the allocator cannot stand, then reads. */
 static unsigned harm(const struct heap_finding *f)
 {
-	bool write = f->access == PMM_ACCESS_WRITE || f->by == PMM_BY_RELEASE || f->by == PMM_BY_QUARANTINE || f->by == PMM_BY_SWEEP;
+	bool write = f->access == PMM_ACCESS_WRITE || f->by == PMM_BY_RELEASE || f->by == PMM_BY_QUARANTINE || f->by == PMM_BY_SCAN;
 
 	switch (f->type) {
 	case PMM_FINDING_OVERRUN:

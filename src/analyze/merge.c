@@ -8,7 +8,7 @@
 #include "include/pmm/ledger.h"
 #include "src/base/fmt.h"
 
-#define BEYOND		(1ull << 47)	/* no process has such addresses; below HEAP_SPOT_PC */
+#define BEYOND		(1ull << 47)	/* no process has such addresses; below HEAP_SRCLOC_PC */
 #define MAX_MODULES	(1u << 16)
 #define PAGE_MASK	4095ull
 
@@ -91,36 +91,36 @@ static uint32_t module_of(struct merge *m, uint32_t module)
 
 /* ---- lines that the program named itself ---- */
 
-static int add_spot(struct merge *m, const char *file, const char *function, uint32_t line)
+static int add_srcloc(struct merge *m, const char *file, const char *function, uint32_t line)
 {
 	struct heap *h = m->heap;
-	struct heap_spot new = { .file = strdup(file), .function = strdup(function), .line = line };
+	struct heap_srcloc new = { .file = strdup(file), .function = strdup(function), .line = line };
 
-	if (!new.file || !new.function || make_room(&h->spots, h->nr_spots, &m->room_spots, sizeof(*h->spots))) {
+	if (!new.file || !new.function || make_room(&h->srclocs, h->nr_srclocs, &m->room_srclocs, sizeof(*h->srclocs))) {
 		free(new.file);
 		free(new.function);
 		return -ENOMEM;
 	}
-	h->spots[h->nr_spots++] = new;
+	h->srclocs[h->nr_srclocs++] = new;
 	return 0;
 }
 
-static uint64_t spot_pc(struct merge *m, const struct heap_spot *spot)
+static uint64_t srcloc_pc(struct merge *m, const struct heap_srcloc *srcloc)
 {
 	struct heap *h = m->heap;
 	struct str key = STR_INIT;
 	int64_t number;
 
-	str_addf(&key, "%s\n%s\n%u", spot->file, spot->function, spot->line);
-	number = str_error(&key) ? -ENOMEM : intern_add(&m->spots, str_text(&key));
+	str_addf(&key, "%s\n%s\n%u", srcloc->file, srcloc->function, srcloc->line);
+	number = str_error(&key) ? -ENOMEM : intern_add(&m->srclocs, str_text(&key));
 	str_fini(&key);
-	if (number < 0 || number + 1 >= HEAP_MAX_SPOTS)
+	if (number < 0 || number + 1 >= HEAP_MAX_SRCLOCS)
 		return PMM_FRAME_NONE;
-	if (!h->nr_spots && add_spot(m, "", "", 0))
+	if (!h->nr_srclocs && add_srcloc(m, "", "", 0))
 		return PMM_FRAME_NONE;
-	if ((uint64_t)number + 1 == h->nr_spots)
-		(void)add_spot(m, spot->file, spot->function, spot->line);	/* without it the frame is not known */
-	return (uint64_t)number + 1 < h->nr_spots ? HEAP_SPOT_PC + (uint64_t)number + 1 : PMM_FRAME_NONE;
+	if ((uint64_t)number + 1 == h->nr_srclocs)
+		(void)add_srcloc(m, srcloc->file, srcloc->function, srcloc->line);	/* without it the frame is not known */
+	return (uint64_t)number + 1 < h->nr_srclocs ? HEAP_SRCLOC_PC + (uint64_t)number + 1 : PMM_FRAME_NONE;
 }
 
 /* ---- frames ---- */
@@ -128,12 +128,12 @@ static uint64_t spot_pc(struct merge *m, const struct heap_spot *spot)
 /* The frame of a node here: its module and address in terms of the merged heap. */
 static struct heap_node frame_of(struct merge *m, const struct heap_node *node)
 {
-	const struct heap_spot *spot = heap_spot(m->from, node);
+	const struct heap_srcloc *srcloc = heap_srcloc(m->from, node);
 	struct heap_node to = { .pc = node->pc };
 	const struct heap_module *theirs = &m->from->modules[node->module];
 
-	if (spot) {
-		to.pc = spot_pc(m, spot);
+	if (srcloc) {
+		to.pc = srcloc_pc(m, srcloc);
 	} else if (node->module) {
 		to.module = module_of(m, node->module);
 		if (to.module)
@@ -338,7 +338,7 @@ void merge_fini(struct merge *m)
 	heap_free(m->heap);
 	intern_fini(&m->programs);
 	intern_fini(&m->modules);
-	intern_fini(&m->spots);
+	intern_fini(&m->srclocs);
 	hash_fini(&m->nodes);
 	hash_fini(&m->sites);
 	vec_fini(&m->next_node);

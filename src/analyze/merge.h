@@ -30,10 +30,10 @@
 struct merge {
 	struct heap *heap;		/* NULL before the first process */
 	struct intern programs;		/* by executable; the heap's comm where that is not known */
-	struct intern modules, spots;	/* the distinct ones, as text; number + 1 = index of the module, the number that of the spot */
+	struct intern modules, srclocs;	/* the distinct ones, as text; number + 1 = index of the module, the number that of the source location */
 	struct hash_map nodes, sites;	/* scrambled key -> first node of that key; program and node -> site */
 	VEC(uint32_t) next_node;	/* by node: the next one with the same scrambled key, 0 = none */
-	uint32_t room_modules, room_nodes, room_sites, room_spots, room_blocks;
+	uint32_t room_modules, room_nodes, room_sites, room_srclocs, room_blocks;
 	uint64_t beyond;		/* where the next module goes that cannot keep its addresses */
 	uint64_t nr_unkept;		/* sites that became the unknown one for want of room */
 	/* the process at hand */

@@ -6,7 +6,7 @@
 
 #include "include/pmm/check.h"
 #include "src/ledger/ledger_heap.h"
-#include "src/ledger/sweep.h"
+#include "src/ledger/canary_scan.h"
 #include "src/cmd/again.h"
 #include "src/cmd/cmd.h"
 
@@ -14,7 +14,7 @@ struct live {
 	const struct check_live *job;
 	pid_t pid;
 	FILE *out;
-	struct sweep sweep;
+	struct canary_scan scan;
 	uint64_t looks;
 	uint64_t nr_noted;		/* findings of its agent that were told */
 	bool found;
@@ -48,8 +48,8 @@ static int look(struct live *l, struct heap **out, uint64_t *from, struct err *e
 
 	if (!rc)
 		m->max_bytes = l->job->report->memory_bytes;
-	if (!rc && l->job->sweep) {
-		rc = sweep_process(&l->sweep, l->pid, m, PMM_MAX_FINDINGS + (uint32_t)l->sweep.seen.nr, out, e);
+	if (!rc && l->job->scan) {
+		rc = canary_scan_process(&l->scan, l->pid, m, PMM_MAX_FINDINGS + (uint32_t)l->scan.seen.nr, out, e);
 		swept = rc > 0 ? (uint64_t)rc : 0;
 		rc = rc < 0 ? rc : 0;
 	} else if (!rc) {
@@ -63,9 +63,9 @@ static int look(struct live *l, struct heap **out, uint64_t *from, struct err *e
 	return 0;
 }
 
-static bool again_swept(const void *sweep, const struct heap_finding *f)
+static bool again_swept(const void *scan, const struct heap_finding *f)
 {
-	return sweep_has_found(sweep, f);
+	return canary_scan_has_found(scan, f);
 }
 
 static int tell(struct live *l, const struct heap *h, uint64_t from, struct err *e)
@@ -77,10 +77,10 @@ static int tell(struct live *l, const struct heap *h, uint64_t from, struct err 
 	o.pid = l->pid;
 	o.view.from = from;
 	o.view.again = again_swept;
-	o.view.again_ctx = &l->sweep;
+	o.view.again_ctx = &l->scan;
 	o.view.no_head = !o.json && l->looks > 1;
 	for (uint64_t i = from; i < h->nr_findings; i++)
-		l->found |= !sweep_has_found(&l->sweep, &h->findings[i]);
+		l->found |= !canary_scan_has_found(&l->scan, &h->findings[i]);
 	again_free(l->again, l->found ? l->job->found_code : 0);
 	if (l->looks > 1 && new && !o.json)
 		fputc('\n', l->out);
@@ -121,6 +121,6 @@ int check_live(pid_t pid, const struct check_live *job, FILE *out, struct err *e
 		}
 	} while (!rc && l.looks != job->count && again_wait(&again));
 	again_end(&again);
-	sweep_fini(&l.sweep);
+	canary_scan_fini(&l.scan);
 	return rc ? rc : l.found;
 }

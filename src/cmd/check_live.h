@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * `pmm check PID`: what has been found in a running process, and sweeps of its live blocks.
+ * `pmm check PID`: what has been found in a running process, and canary scans of its live blocks.
  */
 #ifndef CMD_CHECK_LIVE_H
 #define CMD_CHECK_LIVE_H
@@ -13,7 +13,7 @@
 
 struct check_live {
 	const struct check_report_options *report;
-	bool sweep;			/* look at the canaries of all live blocks */
+	bool scan;			/* look at the canaries of all live blocks */
 	uint64_t every_ns;		/* again and again, then only what is new; 0 = once */
 	uint64_t count;			/* looks; 0 = any number */
 	int found_code;			/* exit code when there were errors: for a signal that ends it */

@@ -27,7 +27,7 @@
 /* The share of the program's CPU time that guard pages may take, by level: light (has none), guard, sampled. */
 static const uint64_t default_budget_permille[] = { UINT64_MAX, 700, 5 };
 #define DEFAULT_SAMPLE		(256ull << 10)
-#define LEAST_SWEEP_NS		10000000ull
+#define LEAST_SCAN_NS		10000000ull
 
 enum { FAIL_ERRORS = 1, FAIL_UNCHECKED = 2 };
 
@@ -42,7 +42,7 @@ static struct check_job job = {
 };
 static int level = 1, reaction;
 static const char *output, *report;
-static const char *fail_rate, *budget, *sweep, *fail_on;
+static const char *fail_rate, *budget, *scan, *fail_on;
 static unsigned failures = FAIL_ERRORS;
 static uint64_t garbage = 0xaa, error_code, count;
 static bool left, right, mprotect_only, fill, zero, no_strings, given_code, given_top, uninit, exhaustive;
@@ -80,7 +80,7 @@ static const struct opt check_opts[] = {
 	{ "limit", 0, OPT_SIZE, "BYTES", "allocations that would take the heap above BYTES fail", &job.check.heap_limit_bytes, .min = 1,
 	  .uses = FOR_COMMAND },
 	{ "sweep", 0, OPT_STRING, "TIME",
-	  "look at the canaries of all live blocks: of a PID now, or every TIME; of a COMMAND every TIME, not only at the end", &sweep,
+	  "look at the canaries of all live blocks: of a PID now, or every TIME; of a COMMAND every TIME, not only at the end", &scan,
 	  .if_omitted = "once", .uses = FOR_COMMAND | FOR_PROCESS },
 	{ "count", 0, OPT_UINT, "N", "with --sweep=TIME of a PID: end after N sweeps", &count, .min = 1, .uses = FOR_PROCESS },
 	{ "no-follow", 0, OPT_FLAG, NULL, "do not check children", &job.no_follow, .uses = FOR_COMMAND | FOR_VALGRIND },
@@ -125,11 +125,11 @@ static uint64_t max_map_count(void)
 	return n;
 }
 
-static int parse_sweep(struct err *e)
+static int parse_scan(struct err *e)
 {
-	int rc = fmt_parse_duration(sweep, &job.sweep_every_ns, e);
+	int rc = fmt_parse_duration(scan, &job.scan_every_ns, e);
 
-	if (!rc && job.sweep_every_ns < LEAST_SWEEP_NS)
+	if (!rc && job.scan_every_ns < LEAST_SCAN_NS)
 		rc = cmd_refuse(e, "sweeps are not possible that often", "--sweep=10ms and more");
 	if (rc)
 		e->exit_code = CMD_USAGE;
@@ -172,8 +172,8 @@ static int read_options(struct err *e)
 		return cmd_refuse(e, "'--budget' is for guard pages, and '--level=light' has none", "'--level=sampled' keeps to a budget");
 	if (!rc && fail_rate)
 		rc = cmd_parse_percent("fail-rate", fail_rate, 100, 1000000000, &c->fail_ppb, e);
-	if (!rc && sweep && strcmp(sweep, "once"))
-		rc = parse_sweep(e);
+	if (!rc && scan && strcmp(scan, "once"))
+		rc = parse_scan(e);
 	return !rc && fail_on ? parse_fail_on(e) : rc;
 }
 
@@ -217,7 +217,7 @@ static int report_capture(const char *path, FILE *out, struct err *e)
 
 static int look_at_process(const char *text, FILE *out, struct err *e)
 {
-	const struct check_live look = { .report = &told, .sweep = sweep, .every_ns = job.sweep_every_ns, .count = count,
+	const struct check_live look = { .report = &told, .scan = scan, .every_ns = job.scan_every_ns, .count = count,
 					  .found_code = given_code ? (int)error_code : CMD_FOUND };
 	pid_t pid;
 	int rc = cmd_parse_pid(text, &pid, e);
@@ -231,7 +231,7 @@ static int look_at(int argc, char **argv, FILE *out, struct err *e)
 	bool process = capture_for(argv[0]) == &capture_ledger;
 	int rc;
 
-	if (count && !job.sweep_every_ns)
+	if (count && !job.scan_every_ns)
 		return cmd_refuse(e, "'--count' is for sweeps again and again", "how often: --sweep=TIME");
 	if (argc > 1)
 		return cmd_refuse(e, "one capture or process at a time", "a program is run with '--' before it: pmm check -- COMMAND");

@@ -220,7 +220,7 @@ static int prepare(struct run *r, const char *command, char agent[PATH_MAX], str
 	if (rc)
 		return rc;
 	rc = monitor_init(&r->monitor, &r->tree, &r->child, interval_ns, &monitor_ops, r, e);
-	if (!rc && r->check.job && r->check.job->sweep_every_ns)
+	if (!rc && r->check.job && r->check.job->scan_every_ns)
 		r->monitor.longest_ns = PMM_TICK_NS;
 	return rc;
 }
@@ -304,7 +304,7 @@ static bool unseen(const struct run *r)
 {
 	if (!job || !r->heap)
 		return job;
-	return (job->leaks && r->heap->search.how == HEAP_SEARCH_NONE) || (job->check && (!r->heap->check.level || !r->heap->check.sweeps));
+	return (job->leaks && r->heap->search.how == HEAP_SEARCH_NONE) || (job->check && (!r->heap->check.level || !r->heap->check.scans));
 }
 
 /* Was there a process, tracked or not, that was not checked? */

@@ -30,7 +30,7 @@ struct groups { struct group *v; size_t nr, room; };
 /* One process being looked at. `within`: of root i, the chain begins at a variable within a block, and so does what it holds alone. */
 struct looking {
 	struct leaks_hold *k;
-	struct scene *scene;
+	struct roots *roots;
 	struct hold hold;
 	struct hold_target target;
 	struct hold_names names;
@@ -261,7 +261,7 @@ static bool is_wanted(const struct looking *x, uint64_t i)
 static void count(struct looking *x, unsigned class, uint64_t i)
 {
 	x->answer.by_class[class].blocks++;
-	x->answer.by_class[class].bytes += x->scene->heap->blocks[i].size_bytes;
+	x->answer.by_class[class].bytes += x->roots->heap->blocks[i].size_bytes;
 }
 
 static void add_part(struct str *s, const struct hold_sum *sum, const char *what, const char *more)
@@ -304,7 +304,7 @@ static void count_lost(struct looking *x, const struct reach *r)
 		count(x, r->class[i], i);
 		if (r->class[i] <= REACH_POSSIBLE) {
 			x->answer.untold.blocks++;
-			x->answer.untold.bytes += x->scene->heap->blocks[i].size_bytes;
+			x->answer.untold.bytes += x->roots->heap->blocks[i].size_bytes;
 		}
 	}
 	set_verdict(&x->answer);
@@ -315,17 +315,17 @@ static int classify(struct looking *x, const struct reach *r, struct err *e)
 {
 	const struct reach_options *o = &x->k->job->search.reach;
 	struct reach own = { 0 };
-	int rc = r ? 0 : reach_run(x->scene->heap, &x->scene->memory, o, &own, e);
-	int found = rc || r ? 0 : scene_ask(x->scene, own.class);
+	int rc = r ? 0 : reach_run(x->roots->heap, &x->roots->memory, o, &own, e);
+	int found = rc || r ? 0 : roots_ask(x->roots, own.class);
 
 	if (found < 0)
 		rc = err_set(e, found, "not enough memory to search for holders");
 	if (!rc && found > 0) {
 		hold_close(&x->hold);
 		reach_fini(&own);
-		rc = hold_open(&x->hold, x->scene->heap, &x->scene->memory, o, e);
+		rc = hold_open(&x->hold, x->roots->heap, &x->roots->memory, o, e);
 		if (!rc && !count_held(x))
-			rc = reach_run(x->scene->heap, &x->scene->memory, o, &own, e);
+			rc = reach_run(x->roots->heap, &x->roots->memory, o, &own, e);
 	}
 	if (!rc && (r || own.class))
 		count_lost(x, r ? r : &own);
@@ -352,16 +352,16 @@ static struct symbolizer *symbols(const struct leaks_hold *k, const struct heap 
 
 static int look(struct looking *x, const struct reach *r, struct err *e)
 {
-	int rc = hold_root_paint(&x->names, &x->scene->memory);
+	int rc = hold_root_paint(&x->names, &x->roots->memory);
 
 	rc = rc ? err_set(e, rc, "not enough memory to search for holders") :
-		hold_open(&x->hold, x->scene->heap, &x->scene->memory, &x->k->job->search.reach, e);
+		hold_open(&x->hold, x->roots->heap, &x->roots->memory, &x->k->job->search.reach, e);
 	if (!rc && !count_held(x))
 		rc = classify(x, r, e);
 	if (!rc)
 		rc = tell_roots(x, e);
 	if (!rc)
-		rc = scene_intact(x->scene, e);
+		rc = roots_intact(x->roots, e);
 	return rc;
 }
 
@@ -370,9 +370,9 @@ static int look_for(struct looking *x, struct symbolizer *sym, const struct reac
 	struct names names;
 	int rc;
 
-	names_init(&names, x->scene->heap, sym ? naming_resolve : NULL, sym);
-	hold_names_init(&x->names, x->scene, sym);
-	rc = hold_target_find(&x->target, x->k->what, x->scene->heap, &names, e);
+	names_init(&names, x->roots->heap, sym ? naming_resolve : NULL, sym);
+	hold_names_init(&x->names, x->roots, sym);
+	rc = hold_target_find(&x->target, x->k->what, x->roots->heap, &names, e);
 	if (!rc)
 		rc = look(x, r, e);
 	*a = x->answer;
@@ -389,7 +389,7 @@ static int look_for(struct looking *x, struct symbolizer *sym, const struct reac
 	return rc;
 }
 
-int leaks_hold_look(struct leaks_hold *k, struct scene *s, const struct reach *r, struct hold_answer *a, struct err *e)
+int leaks_hold_look(struct leaks_hold *k, struct roots *s, const struct reach *r, struct hold_answer *a, struct err *e)
 {
 	struct looking *x = calloc(1, sizeof(*x));
 	struct symbolizer *sym;
@@ -399,7 +399,7 @@ int leaks_hold_look(struct leaks_hold *k, struct scene *s, const struct reach *r
 	if (!x)
 		return err_set(e, -ENOMEM, "out of memory");
 	x->k = k;
-	x->scene = s;
+	x->roots = s;
 	sym = symbols(k, s->heap);
 	rc = look_for(x, sym, r, a, e);
 	symbolizer_free(sym);
@@ -446,7 +446,7 @@ int leaks_hold_write(struct leaks_hold *k, const struct hold_answer *a, struct e
 	return rc ? err_set(e, rc, "cannot tell who holds what: %s", strerror(-rc)) : 0;
 }
 
-void leaks_hold_at_end(void *arg, struct scene *s, const struct reach *r)
+void leaks_hold_at_end(void *arg, struct roots *s, const struct reach *r)
 {
 	struct leaks_hold *k = arg;
 	const struct heap_search before = s->heap->search;

@@ -31,13 +31,13 @@ struct leaks_hold {
  * Look while the scene is there; `r`: its classes, NULL = not known yet. The answer has no heap yet. 0 or -errno with `e`: -ENOENT there are
  * no such blocks. hold_answer_fini() in any case.
  */
-int leaks_hold_look(struct leaks_hold *k, struct scene *s, const struct reach *r, struct hold_answer *a, struct err *e);
+int leaks_hold_look(struct leaks_hold *k, struct roots *s, const struct reach *r, struct hold_answer *a, struct err *e);
 
 /* Put an answer into words, with its heap. 0 or -errno with `e`. */
 int leaks_hold_write(struct leaks_hold *k, const struct hold_answer *a, struct err *e);
 
 /* For leaks_search(): all that for a process at its end; failures are reported when all have ended. */
-void leaks_hold_at_end(void *k, struct scene *s, const struct reach *r);
+void leaks_hold_at_end(void *k, struct roots *s, const struct reach *r);
 
 /* Print the answers. 1 = some of the blocks asked for are lost, 0 = not, -errno with `e`; -ENOENT: nobody has such blocks. */
 int leaks_hold_tell(struct leaks_hold *k, struct err *e);

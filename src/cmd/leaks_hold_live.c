@@ -26,7 +26,7 @@ static int reap(pid_t pid, void *unused)
 }
 
 /* Look, and release the scene in any case; the answer is put into words when the process runs again. */
-static int look(struct leaks_hold *k, struct scene *s, enum heap_search_how how, struct again *again, struct err *e)
+static int look(struct leaks_hold *k, struct roots *s, enum heap_search_how how, struct again *again, struct err *e)
 {
 	struct heap_search search = {
 		.how = how ? how : s->stopped ? HEAP_SEARCH_STOPPED : HEAP_SEARCH_COPY, .complete = s->complete, .at_ns = s->heap->taken_ns,
@@ -39,7 +39,7 @@ static int look(struct leaks_hold *k, struct scene *s, enum heap_search_how how,
 		a.heap = s->heap;
 		s->heap = NULL;
 	}
-	search.pause_ns = scene_free(s);
+	search.pause_ns = roots_free(s);
 	search.took_ns = now_ns() - begun_ns;
 	if (again)
 		again_free(again, 0);
@@ -53,13 +53,13 @@ static int look(struct leaks_hold *k, struct scene *s, enum heap_search_how how,
 
 static int take(struct leaks_hold *k, struct again *again, struct err *e)
 {
-	struct scene_options o = { .no_copy = k->job->no_copy, .max_bytes = k->job->report.memory_bytes, .stop = again_stop(again) };
-	struct scene scene = { 0 };
-	int rc = scene_live(k->pid, &o, &scene, e);
+	struct roots_options o = { .no_copy = k->job->no_copy, .max_bytes = k->job->report.memory_bytes, .stop = again_stop(again) };
+	struct roots roots = { 0 };
+	int rc = roots_live(k->pid, &o, &roots, e);
 
 	if (rc == -ENOENT)
 		leaks_untracked(k->pid, e);
-	return rc ? rc : look(k, &scene, HEAP_SEARCH_NONE, again, e);
+	return rc ? rc : look(k, &roots, HEAP_SEARCH_NONE, again, e);
 }
 
 int leaks_hold_live(struct leaks_hold *k, pid_t pid, struct err *e)
@@ -82,10 +82,10 @@ int leaks_hold_live(struct leaks_hold *k, pid_t pid, struct err *e)
 
 int leaks_hold_core(struct leaks_hold *k, const char *core, const char *capture, struct err *e)
 {
-	struct scene scene = { 0 };
-	int rc = scene_core(core, capture, k->job->report.memory_bytes, &scene, e);
+	struct roots roots = { 0 };
+	int rc = roots_core(core, capture, k->job->report.memory_bytes, &roots, e);
 
 	if (!rc)
-		rc = look(k, &scene, HEAP_SEARCH_CORE, NULL, e);
+		rc = look(k, &roots, HEAP_SEARCH_CORE, NULL, e);
 	return rc ? rc : leaks_hold_tell(k, e);
 }

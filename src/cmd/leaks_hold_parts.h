@@ -41,7 +41,7 @@ struct hold_walk { uint32_t thread; struct walk walk; };
 struct hold_block_of { uint32_t thread, module; uint64_t start, end; };	/* a module's thread-local block */
 
 struct hold_names {
-	const struct scene *scene;
+	const struct roots *roots;
 	const struct heap *heap;
 	struct symbolizer *sym;		/* NULL = no names */
 	const struct snapshot_thread *threads;
@@ -52,7 +52,7 @@ struct hold_names {
 	bool tls_found;
 };
 
-void hold_names_init(struct hold_names *n, struct scene *s, struct symbolizer *sym);
+void hold_names_init(struct hold_names *n, struct roots *s, struct symbolizer *sym);
 void hold_names_fini(struct hold_names *n);
 
 void hold_root_find(struct hold_names *n, const struct hold_edge *e, struct hold_root *r);

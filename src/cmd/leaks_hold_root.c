@@ -27,18 +27,18 @@ static void registers_of(const struct snapshot_thread *t, struct dwarf_registers
 	memcpy(r->value, value, sizeof(value));
 }
 
-static size_t read_scene(void *arg, uint64_t address, void *to, size_t bytes)
+static size_t read_roots(void *arg, uint64_t address, void *to, size_t bytes)
 {
-	const struct scene *s = arg;
+	const struct roots *s = arg;
 
 	return s->memory.ops->read(s->memory.arg, address, to, bytes);
 }
 
-void hold_names_init(struct hold_names *n, struct scene *s, struct symbolizer *sym)
+void hold_names_init(struct hold_names *n, struct roots *s, struct symbolizer *sym)
 {
-	*n = (struct hold_names){ .scene = s, .heap = s->heap, .sym = sym };
-	n->threads = scene_threads(s, &n->nr_threads);
-	n->memory = (struct dwarf_memory){ read_scene, s };
+	*n = (struct hold_names){ .roots = s, .heap = s->heap, .sym = sym };
+	n->threads = roots_threads(s, &n->nr_threads);
+	n->memory = (struct dwarf_memory){ read_roots, s };
 }
 
 void hold_names_fini(struct hold_names *n)
@@ -255,7 +255,7 @@ static void find_owned(struct hold_names *n, uint64_t address, struct hold_root 
 	for (size_t i = 0; i < n->nr_threads; i++) {
 		uint64_t dtv, tp = n->threads[i].regs.fs_base;
 
-		if (read_scene(n->memory.arg, tp + DTV_AT, &dtv, sizeof(dtv)) != sizeof(dtv) || address != dtv - 16)
+		if (read_roots(n->memory.arg, tp + DTV_AT, &dtv, sizeof(dtv)) != sizeof(dtv) || address != dtv - 16)
 			continue;
 		r->kind = HOLD_ROOT_THREAD;
 		r->thread = (uint32_t)n->threads[i].tid;
@@ -264,7 +264,7 @@ static void find_owned(struct hold_names *n, uint64_t address, struct hold_root 
 
 void hold_root_find(struct hold_names *n, const struct hold_edge *e, struct hold_root *r)
 {
-	const struct memory *m = &n->scene->memory;
+	const struct memory *m = &n->roots->memory;
 	const struct memory_range *range;
 
 	*r = (struct hold_root){ .reg = -1, .variable.module = "" };
@@ -341,7 +341,7 @@ static void add_variable(struct str *s, const struct hold_names *n, const struct
 
 static void add_memory(struct str *s, const struct hold_names *n, const struct hold_root *r)
 {
-	const struct proc_maps *maps = scene_maps(n->scene);
+	const struct proc_maps *maps = roots_maps(n->roots);
 
 	for (size_t i = 0; maps && i < maps->nr; i++)
 		if (r->start >= maps->v[i].start && r->start < maps->v[i].end) {

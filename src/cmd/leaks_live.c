@@ -52,7 +52,7 @@ static void judged(void *arg, bool found)
 /* ---- one search ---- */
 
 /* Search a scene, which is released. 0 or -errno with `e`. */
-static int search(struct looking *x, struct scene *s, enum heap_search_how how, struct err *e)
+static int search(struct looking *x, struct roots *s, enum heap_search_how how, struct err *e)
 {
 	struct leaks_search_options o = x->job->search;
 	int rc;
@@ -85,13 +85,13 @@ void leaks_untracked(pid_t pid, struct err *e)
 
 static int take(struct looking *x, struct err *e)
 {
-	struct scene_options o = { .no_copy = x->job->no_copy, .max_bytes = x->job->report.memory_bytes, .stop = again_stop(x->again) };
-	struct scene scene = { 0 };
-	int rc = scene_live(x->pid, &o, &scene, e);
+	struct roots_options o = { .no_copy = x->job->no_copy, .max_bytes = x->job->report.memory_bytes, .stop = again_stop(x->again) };
+	struct roots roots = { 0 };
+	int rc = roots_live(x->pid, &o, &roots, e);
 
 	if (rc == -ENOENT)
 		leaks_untracked(x->pid, e);
-	return rc ? rc : search(x, &scene, HEAP_SEARCH_NONE, e);
+	return rc ? rc : search(x, &roots, HEAP_SEARCH_NONE, e);
 }
 
 static int look(struct looking *x, struct err *e)
@@ -207,14 +207,14 @@ int leaks_core(const char *core, const char *capture, const struct leaks_job *jo
 {
 	struct looking x = { .job = job, .out = out };
 	struct leaks_job with = *job;
-	struct scene scene = { 0 };
-	int rc = scene_core(core, capture, job->report.memory_bytes, &scene, e);
+	struct roots roots = { 0 };
+	int rc = roots_core(core, capture, job->report.memory_bytes, &roots, e);
 
 	if (rc)
 		return rc;
 	with.every_ns = 0;
 	x.job = &with;
-	rc = search(&x, &scene, HEAP_SEARCH_CORE, e);
+	rc = search(&x, &roots, HEAP_SEARCH_CORE, e);
 	if (!rc)
 		rc = report(&x, e);
 	leaks_found_fini(&x.found);

@@ -19,7 +19,7 @@ static uint64_t now_ns(void)
 }
 
 /* The first bytes of an example of each entry, while the memory is there. */
-static void keep_contents(const struct scene *s, struct leaks *l)
+static void keep_contents(const struct roots *s, struct leaks *l)
 {
 	vec_each(&l->entries, e) {
 		size_t want = e->example_bytes < sizeof(e->contents) ? (size_t)e->example_bytes : sizeof(e->contents);
@@ -30,7 +30,7 @@ static void keep_contents(const struct scene *s, struct leaks *l)
 }
 
 /* What of the scene is to be known later. Takes its heap, releases it. Who waits for that is told before it may run: it then waits no more. */
-static void leave_scene(struct scene *s, const struct leaks_search_options *o, struct leaks_found *out)
+static void leave_roots(struct roots *s, const struct leaks_search_options *o, struct leaks_found *out)
 {
 	struct heap_search search = {
 		.how = o->how ? o->how : s->stopped ? HEAP_SEARCH_STOPPED : HEAP_SEARCH_COPY,
@@ -48,20 +48,20 @@ static void leave_scene(struct scene *s, const struct leaks_search_options *o, s
 	s->heap = NULL;
 	if (o->left)
 		o->left(o->left_arg);
-	search.pause_ns = scene_free(s);
+	search.pause_ns = roots_free(s);
 	out->heap->search = search;
 }
 
 /* One search for pointers, in blocks as large as the program knows them to be. */
-static int reach_blocks(struct scene *s, bool all, const struct reach_options *o, struct reach *r, struct err *e)
+static int reach_blocks(struct roots *s, bool all, const struct reach_options *o, struct reach *r, struct err *e)
 {
 	struct heap wide;
-	int64_t nr = scene_widen(s, all, &wide);
+	int64_t nr = roots_widen(s, all, &wide);
 	int rc = nr < 0 ? err_set(e, (int)nr, "not enough memory to search for leaks") : 0;
 
 	if (!rc)
 		rc = reach_run(nr ? &wide : s->heap, &s->memory, o, r, e);
-	scene_wide_free(&wide);
+	roots_wide_free(&wide);
 	return rc;
 }
 
@@ -74,7 +74,7 @@ static bool is_lost(uint8_t class)
  * The program asks how much of its blocks can be used, and nobody knows of which: what only the end of such a block points to may be in use, or
  * what is left there of older blocks. It is possibly lost. How many blocks.
  */
-static int64_t classify_slack(struct scene *s, const struct reach_options *o, struct reach *r, struct err *e)
+static int64_t classify_slack(struct roots *s, const struct reach_options *o, struct reach *r, struct err *e)
 {
 	struct reach more;
 	int64_t nr = 0;
@@ -99,13 +99,13 @@ static int64_t classify_slack(struct scene *s, const struct reach_options *o, st
 }
 
 /* Again where the program's threads, asked, name as theirs what seemed lost. */
-static int classify(struct scene *s, const struct reach_options *o, struct reach *r, struct err *e)
+static int classify(struct roots *s, const struct reach_options *o, struct reach *r, struct err *e)
 {
 	int rc = reach_blocks(s, false, o, r, e), found;
 
 	if (rc)
 		return rc;
-	found = scene_ask(s, r->class);
+	found = roots_ask(s, r->class);
 	if (found < 0)
 		return err_set(e, found, "not enough memory to search for leaks");
 	if (!found)
@@ -121,7 +121,7 @@ static void set_roots(struct leaks *l, const struct hold_first *first)
 			e->root = first[e->site];
 }
 
-int leaks_search(struct scene *s, const struct leaks_search_options *o, struct leaks_found *out, struct err *e)
+int leaks_search(struct roots *s, const struct leaks_search_options *o, struct leaks_found *out, struct err *e)
 {
 	struct reach_options options = o->reach;
 	uint64_t begun_ns = now_ns();
@@ -135,9 +135,9 @@ int leaks_search(struct scene *s, const struct leaks_search_options *o, struct l
 	if (!rc)
 		slack = classify_slack(s, &options, &out->reach, e);
 	if (!rc)
-		rc = slack < 0 ? (int)slack : scene_intact(s, e);
+		rc = slack < 0 ? (int)slack : roots_intact(s, e);
 	if (rc) {
-		scene_free(s);
+		roots_free(s);
 		return rc;
 	}
 	out->slack_blocks = (uint64_t)slack;
@@ -148,9 +148,9 @@ int leaks_search(struct scene *s, const struct leaks_search_options *o, struct l
 	if (o->contents) {
 		rc = leaks_collect(&out->leaks, s->heap, &out->reach, o->seen);
 		keep_contents(s, &out->leaks);
-		leave_scene(s, o, out);
+		leave_roots(s, o, out);
 	} else {
-		leave_scene(s, o, out);
+		leave_roots(s, o, out);
 		rc = leaks_collect(&out->leaks, out->heap, &out->reach, o->seen);
 	}
 	set_roots(&out->leaks, first);

@@ -20,7 +20,7 @@ struct leaks_search_options {
 	bool contents;			/* keep the first bytes of an example of each entry */
 	const struct leaks_seen *seen;	/* the search before; NULL = none */
 	/* Called once all is classified, while the memory is there: looks more closely. Its errors are its own affair. NULL = nobody does. */
-	void (*look)(void *arg, struct scene *s, const struct reach *r);
+	void (*look)(void *arg, struct roots *s, const struct reach *r);
 	void *look_arg;
 	void (*left)(void *arg);	/* called just before the scene is released, and the process with it; NULL = nobody waits for that */
 	void *left_arg;
@@ -44,7 +44,7 @@ struct leaks_found {
  * Search, and release the scene in any case: the program goes on as soon as its memory is not needed any more. 0 or -errno with `e`;
  * leaks_found_fini() in any case.
  */
-int leaks_search(struct scene *s, const struct leaks_search_options *o, struct leaks_found *out, struct err *e);
+int leaks_search(struct roots *s, const struct leaks_search_options *o, struct leaks_found *out, struct err *e);
 void leaks_found_fini(struct leaks_found *f);
 
 #endif

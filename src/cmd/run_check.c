@@ -48,10 +48,10 @@ static void carry(struct run_check *r, const struct heap *from_heap, uint64_t fr
 	untold(r, from_heap->nr_findings - from, &e);
 }
 
-/* `sweep`: of the process; NULL = none. */
-static bool again(const void *sweep, const struct heap_finding *f)
+/* `canary scan`: of the process; NULL = none. */
+static bool again(const void *scan, const struct heap_finding *f)
 {
-	return sweep && sweep_has_found(sweep, f);
+	return scan && canary_scan_has_found(scan, f);
 }
 
 /* Which of the findings from index `from` on have been told already, of another process; NULL: out of memory. The caller's. */
@@ -68,7 +68,7 @@ static bool *enter_findings(struct run_check *r, const struct heap *h, uint64_t 
 	return known;
 }
 
-static void write_new(struct run_check *r, const struct heap *h, uint64_t from, const struct sweep *s, const bool *skip)
+static void write_new(struct run_check *r, const struct heap *h, uint64_t from, const struct canary_scan *s, const bool *skip)
 {
 	struct check_report_options o = *r->job->report;
 	struct err e = { .text = "" };
@@ -88,9 +88,9 @@ static void write_new(struct run_check *r, const struct heap *h, uint64_t from, 
 
 /*
  * Findings from index `from` on, at once, an empty line before all but the first; with JSON there is one document at the end. What was told of
- * another process is only counted. `s`: the process's sweeps, NULL = none.
+ * another process is only counted. `s`: the process's canary scans, NULL = none.
  */
-static void tell_from(struct run_check *r, const struct heap *h, uint64_t from, const struct sweep *s)
+static void tell_from(struct run_check *r, const struct heap *h, uint64_t from, const struct canary_scan *s)
 {
 	bool *known = enter_findings(r, h, from), any = !known;
 
@@ -103,7 +103,7 @@ static void tell_from(struct run_check *r, const struct heap *h, uint64_t from, 
 	free(known);
 }
 
-/* ---- sweeps ---- */
+/* ---- canary scans ---- */
 
 /* NULL when out of memory. Valid until the next call. */
 static struct run_check_swept *swept_of(struct run_check *r, pid_t pid)
@@ -118,18 +118,18 @@ static struct run_check_swept *swept_of(struct run_check *r, pid_t pid)
 
 static void swept_fini(struct run_check_swept *p)
 {
-	sweep_fini(&p->sweep);
+	canary_scan_fini(&p->scan);
 	heap_free(p->heap);
 }
 
-/* What a sweep found is the last of the heap's findings; what earlier ones found in this image of the process comes behind. */
+/* What a canary scan found is the last of the heap's findings; what earlier ones found in this image of the process comes behind. */
 static void tell_swept(struct run_check *r, struct run_check_swept *p, struct heap *h, uint64_t found)
 {
 	bool same = p->heap && heap_same_image(p->heap, h);
 	uint64_t from = h->nr_findings - found;
 
 	if (found)
-		tell_from(r, h, from, &p->sweep);
+		tell_from(r, h, from, &p->scan);
 	if (same)
 		carry(r, p->heap, p->from, h);
 	heap_free(p->heap);
@@ -137,21 +137,21 @@ static void tell_swept(struct run_check *r, struct run_check_swept *p, struct he
 	p->from = from;
 }
 
-/* Take what the sweeper found, waiting for it. */
+/* Take what the canary scanner found, waiting for it. */
 static void collect(struct run_check *r)
 {
-	struct run_check_swept *p = swept_of(r, r->sweeper.pid);
-	struct sweep none = { 0 };
+	struct run_check_swept *p = swept_of(r, r->canary_scanner.pid);
+	struct canary_scan none = { 0 };
 	struct err e = { .text = "" };
 	struct heap *h = NULL;
-	int found = sweeper_take(&r->sweeper, p ? &p->sweep : &none, &h, &e);
+	int found = canary_scanner_take(&r->canary_scanner, p ? &p->scan : &none, &h, &e);
 
 	if (found >= 0 && p)
 		tell_swept(r, p, h, (uint64_t)found);
-	sweep_fini(&none);		/* unless it was given to the process */
+	canary_scan_fini(&none);		/* unless it was given to the process */
 }
 
-/* The sweeps of a process; NULL: there were none. */
+/* The canary scans of a process; NULL: there were none. */
 static struct run_check_swept *swept_like(struct run_check *r, const struct heap *h)
 {
 	vec_each(&r->swept, p)
@@ -161,10 +161,10 @@ static struct run_check_swept *swept_like(struct run_check *r, const struct heap
 }
 
 /*
- * What sweeps found by now in a process of which findings from index `from` on are new: a block that a sweep under way has found damaged may
+ * What canary scans found by now in a process of which findings from index `from` on are new: a block that a canary scan under way has found damaged may
  * have been released meanwhile, so that one is waited for.
  */
-static const struct sweep *sweep_of(struct run_check *r, const struct heap *h, uint64_t from)
+static const struct canary_scan *canary_scan_of(struct run_check *r, const struct heap *h, uint64_t from)
 {
 	bool released = false;
 	struct run_check_swept *p;
@@ -173,10 +173,10 @@ static const struct sweep *sweep_of(struct run_check *r, const struct heap *h, u
 		released |= h->findings[i].by == PMM_BY_RELEASE;
 	if (!released)
 		return NULL;
-	if (r->sweeper.pid)
+	if (r->canary_scanner.pid)
 		collect(r);
 	p = swept_like(r, h);
-	return p ? &p->sweep : NULL;
+	return p ? &p->scan : NULL;
 }
 
 void run_check_found(struct run_check *r, const struct heap *h)
@@ -191,36 +191,36 @@ void run_check_found(struct run_check *r, const struct heap *h)
 			break;		/* its last count is not told then */
 	from = p->nr_told;
 	p->nr_told = h->nr_findings;
-	tell_from(r, h, from, sweep_of(r, h, from));
+	tell_from(r, h, from, canary_scan_of(r, h, from));
 }
 
 void run_check_rest(struct run_check *r)
 {
-	if (r->sweeper.pid)
+	if (r->canary_scanner.pid)
 		collect(r);
 }
 
 void run_check_alive(struct run_check *r, pid_t pid, uint64_t now_ns)
 {
-	uint64_t every_ns = r->job ? r->job->sweep_every_ns : 0;
+	uint64_t every_ns = r->job ? r->job->scan_every_ns : 0;
 	struct run_check_swept *p;
 
 	if (!every_ns)
 		return;
-	if (sweeper_done(&r->sweeper))
+	if (canary_scanner_done(&r->canary_scanner))
 		collect(r);
 	p = swept_of(r, pid);
-	if (!p || r->sweeper.pid)
+	if (!p || r->canary_scanner.pid)
 		return;
 	if (!p->next_ns)
 		p->next_ns = now_ns + every_ns;
 	if (now_ns < p->next_ns)
 		return;
 	p->next_ns = now_ns + every_ns;
-	(void)sweeper_start(&r->sweeper, pid, &p->sweep);	/* when it cannot, the next step tries again */
+	(void)canary_scanner_start(&r->canary_scanner, pid, &p->scan);	/* when it cannot, the next step tries again */
 }
 
-/* The last one; the sweeper may be at work for another process, and there is nothing better to do than to wait for this one. */
+/* The last one; the canary scanner may be at work for another process, and there is nothing better to do than to wait for this one. */
 void run_check_leaving(struct run_check *r, pid_t pid, int fd, int board_fd)
 {
 	struct err e = { .text = "" };
@@ -228,21 +228,21 @@ void run_check_leaving(struct run_check *r, pid_t pid, int fd, int board_fd)
 	struct heap *h = NULL;
 	int found = -ENOMEM;
 
-	if (r->sweeper.pid == pid)
+	if (r->canary_scanner.pid == pid)
 		collect(r);
 	p = swept_of(r, pid);
 	if (p)
-		found = sweep_file(&p->sweep, pid, fd, board_fd, &h, &e);
+		found = canary_scan_file(&p->scan, pid, fd, board_fd, &h, &e);
 	if (found >= 0)
 		tell_swept(r, p, h, (uint64_t)found);
 	else
 		r->nr_unswept++;
 }
 
-/* Does the sweeper look at a process that is not there any more? Its number is known in our namespace only. */
-static bool sweeps_in_vain(const struct run_check *r, uint32_t pid)
+/* Does the canary scanner look at a process that is not there any more? Its number is known in our namespace only. */
+static bool scans_in_vain(const struct run_check *r, uint32_t pid)
 {
-	return r->sweeper.pid && (r->sweeper.pid == (pid_t)pid || (kill(r->sweeper.pid, 0) && errno == ESRCH));
+	return r->canary_scanner.pid && (r->canary_scanner.pid == (pid_t)pid || (kill(r->canary_scanner.pid, 0) && errno == ESRCH));
 }
 
 /* Its findings into its heap; what is known of an ended process is of no use any more. */
@@ -253,7 +253,7 @@ static void give_swept(struct run_check *r, struct heap *h)
 	if (!p)
 		return;
 	carry(r, p->heap, p->from, h);
-	findings_fold(h, again, &p->sweep);
+	findings_fold(h, again, &p->scan);
 	swept_fini(p);
 	*p = *vec_last(&r->swept);
 	r->swept.nr--;
@@ -298,7 +298,7 @@ void run_check_ended(struct run_check *r, struct heap *h, bool replaced)
 	p = process_of(r, h->pid, h->image);
 	if (p)		/* without memory the last counts are not told */
 		(void)findings_tree_recount(&r->tree, h, p->times.v, p->times.nr);
-	if (sweeps_in_vain(r, h->pid))
+	if (scans_in_vain(r, h->pid))
 		collect(r);
 	give_swept(r, h);
 	cover(r, h, replaced);
@@ -350,7 +350,7 @@ bool run_check_is_tree(const struct run_check *r, const struct heap *root)
 /* Of the program itself its own text says so. */
 static void note_unswept(const struct run_check *r, const struct heap *root)
 {
-	bool told = root && root->check.level && !root->check.sweeps && !r->job->report->json;
+	bool told = root && root->check.level && !root->check.scans && !r->job->report->json;
 	unsigned nr = r->nr_unswept > told ? r->nr_unswept - told : 0;
 
 	if (nr)

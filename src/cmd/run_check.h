@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * `pmm check -- COMMAND`: heap errors told as they are noted, sweeps, what remains to be told at the end.
+ * `pmm check -- COMMAND`: heap errors told as they are noted, canary scans, what remains to be told at the end.
  */
 #ifndef CMD_RUN_CHECK_H
 #define CMD_RUN_CHECK_H
@@ -15,7 +15,7 @@
 #include "src/analyze/findings_tree.h"
 #include "src/base/err.h"
 #include "src/base/vec.h"
-#include "src/ledger/sweeper.h"
+#include "src/ledger/canary_scanner.h"
 #include "src/model/heap.h"
 
 struct check_report_options;
@@ -23,7 +23,7 @@ struct check_report_options;
 struct check_job {
 	struct pmm_check check;		/* what the agent is to do; the secret is filled in later */
 	uint64_t sample_bytes;		/* of PMM_CHECK_SAMPLED */
-	uint64_t sweep_every_ns;	/* 0 = at the end only */
+	uint64_t scan_every_ns;	/* 0 = at the end only */
 	bool no_follow;			/* children are not checked */
 	uint64_t limit_bytes;		/* of a ledger; 0 = as usual */
 	const struct check_report_options *report;	/* borrowed */
@@ -42,8 +42,8 @@ struct run_check_process {
 struct run_check_swept {
 	pid_t pid;			/* as we see it */
 	uint64_t next_ns;		/* when it is to be swept again */
-	struct sweep sweep;
-	struct heap *heap;		/* of the last sweep; findings of all from index `from` on, to go into its capture; NULL = none */
+	struct canary_scan scan;
+	struct heap *heap;		/* of the last canary scan; findings of all from index `from` on, to go into its capture; NULL = none */
 	uint64_t from;
 };
 
@@ -52,7 +52,7 @@ struct run_check {
 	FILE *out;			/* NULL = stderr; borrowed */
 	VEC(struct run_check_process) processes;
 	VEC(struct run_check_swept) swept;
-	struct sweeper sweeper;		/* at work for one of them, or at rest */
+	struct canary_scanner canary_scanner;		/* at work for one of them, or at rest */
 	uint64_t nr_found;		/* all processes */
 	uint64_t nr_processes;		/* that were ever told apart */
 	uint64_t nr_written;		/* times that something was told at once */
@@ -66,17 +66,17 @@ struct run_check {
 /* Its agent has noted something new: tell it. */
 void run_check_found(struct run_check *r, const struct heap *h);
 
-/* It lives: is it time to sweep it? Returns at once; what an earlier sweep found is told. */
+/* It lives: is it time to canary scan it? Returns at once; what an earlier canary scan found is told. */
 void run_check_alive(struct run_check *r, pid_t pid, uint64_t now_ns);
 
-/* Before fork(): no sweep is under way any more. */
+/* Before fork(): no canary scan is under way any more. */
 void run_check_rest(struct run_check *r);
 
-/* The process stands still at its end: a last sweep. Its ledger is in the file `fd`, its clock on the board. */
+/* The process stands still at its end: a last canary scan. Its ledger is in the file `fd`, its clock on the board. */
 void run_check_leaving(struct run_check *r, pid_t pid, int fd, int board_fd);
 
 /*
- * It has ended: tell the rest, put findings of sweeps into its heap. Before its capture is written. `replaced`: it was another program in the
+ * It has ended: tell the rest, put findings of canary scans into its heap. Before its capture is written. `replaced`: it was another program in the
  * end, which was not tracked.
  */
 void run_check_ended(struct run_check *r, struct heap *h, bool replaced);

@@ -71,14 +71,14 @@ static int search(void *arg)
 	const struct leaving *l = g->l;
 	const pid_t pid = g->pid;
 	struct err *e = g->e;
-	const struct scene_options where = { .no_copy = true, .leave_sp = l->sp, .leave_tid = l->tid };
+	const struct roots_options where = { .no_copy = true, .leave_sp = l->sp, .leave_tid = l->tid };
 	struct leaks_search_options o = r->search;
-	struct scene s = { 0 };
+	struct roots s = { 0 };
 	struct leaks_found found;
-	int rc = scene_live(pid, &where, &s, e);
+	int rc = roots_live(pid, &where, &s, e);
 
 	if (!rc && s.heap->image != l->image) {
-		scene_free(&s);
+		roots_free(&s);
 		rc = err_set(e, -ESRCH, "process %d runs another program now", (int)pid);
 	}
 	if (rc)

@@ -6,7 +6,7 @@
  * overlap nor share addresses, so sorting the mids gives a cursor that yields blocks in order; HEAP
  * and DENSE are merged by two cursors. In a running process a leaf is copied until two copies
  * agree: inserts write a block's first word last and deletes write it first, so what stands there
- * are blocks that were live. Frozen tables (freeze.h) are read from their copy, which does not change.
+ * are blocks that were live. Frozen tables (precopy.h) are read from their copy, which does not change.
  */
 #include "src/ledger/ledger_reader.h"
 

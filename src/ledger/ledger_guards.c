@@ -3,7 +3,7 @@
  * Live guarded blocks: each has a record of its own (struct pmm_guard, include/pmm/check.h) in place of a word in the block tables.
  *
  * The agent sets a record's state last when a block comes and first when it goes, so two copies in a row that agree and say LIVE are of a
- * block that was. Frozen (freeze.h), the records are read from the copy, as the tables are.
+ * block that was. Frozen (precopy.h), the records are read from the copy, as the tables are.
  */
 #include "src/ledger/ledger_reader.h"
 

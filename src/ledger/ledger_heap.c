@@ -19,7 +19,7 @@
 
 _Static_assert(HEAP_NR_CLASSES == PMM_NR_CLASSES && HEAP_NR_KINDS == PMM_NR_KINDS &&
 	       HEAP_NR_LIFETIMES == PMM_NR_LIFETIMES && HEAP_NR_DROPS == PMM_NR_DROPS &&
-	       HEAP_BUILD_ID_MAX == PMM_BUILD_ID_MAX && HEAP_MAX_SPOTS == PMM_MAX_SPOTS && HEAP_SPOT_PC == PMM_FRAME_SPOT(0), "the heap describes what the ledger holds");
+	       HEAP_BUILD_ID_MAX == PMM_BUILD_ID_MAX && HEAP_MAX_SRCLOCS == PMM_MAX_SRCLOCS && HEAP_SRCLOC_PC == PMM_FRAME_SRCLOC(0), "the heap describes what the ledger holds");
 
 /* ---- head ------------------------------------------------------------------------------------ */
 
@@ -253,7 +253,7 @@ static int read_parts(struct ledger_reader *r)
 	read_contexts(r);
 	rc = ledger_reader_refresh(r);
 	if (rc || (rc = ledger_read_nodes(r)) || (rc = ledger_reader_refresh(r)) ||
-	    (rc = ledger_read_spots(r)) || (rc = ledger_read_modules(r)) || (rc = ledger_read_threads(r)) ||
+	    (rc = ledger_read_srclocs(r)) || (rc = ledger_read_modules(r)) || (rc = ledger_read_threads(r)) ||
 	    (rc = read_names(r)) || (rc = copy_points(r)))
 		return rc;
 	read_head(r);

@@ -14,7 +14,7 @@
 #include "src/ledger/ledger_map.h"
 #include "src/model/heap.h"
 
-/* The block tables as they were at one moment (freeze.h): mids, leaves and the words in them. */
+/* The block tables as they were at one moment (precopy.h): mids, leaves and the words in them. */
 struct ledger_frozen {
 	const unsigned char *arena;	/* copy of the arena as far as block tables lie there ... */
 	uint64_t arena_off;		/* ... from this offset in the slot on */

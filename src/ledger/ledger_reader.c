@@ -27,7 +27,7 @@ int ledger_reader_refresh(struct ledger_reader *r)
 	l->nr_sites = l->nr_sites < PMM_MAX_SITES ? l->nr_sites : PMM_MAX_SITES;
 	l->nr_modules = l->nr_modules < PMM_MAX_MODULES ? l->nr_modules : PMM_MAX_MODULES;
 	l->nr_threads = l->nr_threads < PMM_MAX_THREADS ? l->nr_threads : PMM_MAX_THREADS;
-	l->nr_spots = l->nr_spots < PMM_MAX_SPOTS ? l->nr_spots : PMM_MAX_SPOTS;
+	l->nr_srclocs = l->nr_srclocs < PMM_MAX_SRCLOCS ? l->nr_srclocs : PMM_MAX_SRCLOCS;
 	l->nr_ctx = l->nr_ctx < PMM_MAX_CTX ? l->nr_ctx : PMM_MAX_CTX;
 	return 0;
 }

@@ -7,7 +7,7 @@
  *	ledger_read_guards()	ledger_guards.c		likewise
  *	ledger_read_sites()	ledger_sites.c		totals; sites get the heap's numbers
  *	ledger_read_nodes()	ledger_stacks.c
- *	ledger_read_spots()	ledger_spots.c
+ *	ledger_read_srclocs()	ledger_srclocs.c
  *	ledger_read_modules()	ledger_stacks.c
  *	ledger_read_threads()	ledger_threads.c
  *
@@ -111,7 +111,7 @@ int ledger_read_blocks(struct ledger_reader *r);
 int ledger_read_guards(struct ledger_reader *r);
 int ledger_read_sites(struct ledger_reader *r);
 int ledger_read_nodes(struct ledger_reader *r);
-int ledger_read_spots(struct ledger_reader *r);
+int ledger_read_srclocs(struct ledger_reader *r);
 int ledger_read_modules(struct ledger_reader *r);
 int ledger_read_threads(struct ledger_reader *r);
 

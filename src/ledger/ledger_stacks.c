@@ -16,7 +16,7 @@ static void node_decode(struct ledger_reader *r, const struct pmm_node *from, ui
 {
 	to->pc = PMM_FRAME_PC(from->frame);
 	to->module = to->pc > PMM_FRAME_MARK_MAX ? PMM_FRAME_MODULE(from->frame) : 0;
-	if (PMM_FRAME_MODULE(from->frame) == PMM_SPOT_MODULE && to->pc < HEAP_MAX_SPOTS) {
+	if (PMM_FRAME_MODULE(from->frame) == PMM_SRCLOC_MODULE && to->pc < HEAP_MAX_SRCLOCS) {
 		to->pc = from->frame;
 		to->module = 0;
 	}

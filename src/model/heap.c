@@ -46,11 +46,11 @@ void heap_free(struct heap *h)
 		free(h->modules[i].path);
 	free(h->modules);
 	free(h->nodes);
-	for (uint32_t i = 0; h->spots && i < h->nr_spots; i++) {
-		free(h->spots[i].file);
-		free(h->spots[i].function);
+	for (uint32_t i = 0; h->srclocs && i < h->nr_srclocs; i++) {
+		free(h->srclocs[i].file);
+		free(h->srclocs[i].function);
 	}
-	free(h->spots);
+	free(h->srclocs);
 	free(h->sites);
 	free(h->map_sites);
 	free(h->blocks);

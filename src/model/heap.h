@@ -47,18 +47,18 @@ struct heap_module {
 };
 
 /* A line of the source that the program itself named (pmm.h); [0] is a placeholder, whose line is 1 where no other calls were recorded. */
-struct heap_spot {
+struct heap_srcloc {
 	char *file, *function;		/* "" if unknown */
 	uint32_t line;			/* 0 if unknown */
 };
 
-/* pc of a node that is such a spot, with module 0: no address of any process. */
-#define HEAP_SPOT_PC		(0xffffull << 48)
-#define HEAP_MAX_SPOTS		(1u << 16)
+/* pc of a node that is such a source location, with module 0: no address of any process. */
+#define HEAP_SRCLOC_PC		(0xffffull << 48)
+#define HEAP_MAX_SRCLOCS		(1u << 16)
 
 /* A node of the call tree. Node 0 is the root (no frame). parent < own index. */
 struct heap_node {
-	uint64_t pc;			/* address inside the call instruction; below 4096: enum pmm_frame_mark; from HEAP_SPOT_PC: a spot */
+	uint64_t pc;			/* address inside the call instruction; below 4096: enum pmm_frame_mark; from HEAP_SRCLOC_PC: a source location */
 	uint32_t parent;
 	uint32_t module;		/* index into modules, 0 = none known (entry 0 is a placeholder) */
 };
@@ -227,7 +227,7 @@ struct heap_finding {
 	uint32_t number;		/* the same in all snapshots of a running process: the agent's are below PMM_MAX_FINDINGS */
 	uint64_t count;			/* identical ones, at least 1 */
 	uint64_t first_ns, last_ns;
-	uint64_t since_ns;		/* PMM_BY_SWEEP: all was well then */
+	uint64_t since_ns;		/* PMM_BY_SCAN: all was well then */
 	uint64_t address;		/* first byte accessed wrongly, or pointer released; 0: none */
 	uint64_t size_bytes;		/* of the access or request; 0: not known */
 	uint64_t block, block_bytes;	/* the block concerned; 0: none known */
@@ -266,7 +266,7 @@ struct heap_check {
 	uint64_t passed_early, unkept_large, unkept_busy;
 	uint64_t unguarded_limit, unguarded_budget, unguarded_large, unguarded_refused;
 	uint64_t failed_on_purpose, quarantined_bytes, findings_lost, left_open;
-	uint64_t sweeps, swept_ns;	/* how often all live blocks were looked at; the last time */
+	uint64_t scans, swept_ns;	/* how often all live blocks were looked at; the last time */
 };
 
 struct heap {
@@ -313,7 +313,7 @@ struct heap {
 
 	struct heap_module *modules;	/* [0] is a placeholder */
 	struct heap_node *nodes;	/* [0] is the root */
-	struct heap_spot *spots;	/* NULL: none */
+	struct heap_srcloc *srclocs;	/* NULL: none */
 	struct heap_site *sites;	/* heap allocations; [0] = stack unknown */
 	struct heap_site *map_sites;	/* mmap call sites: bytes_in/out are bytes mapped/unmapped */
 	struct heap_block *blocks;	/* live, by address */
@@ -324,7 +324,7 @@ struct heap {
 	struct heap_leak *leaks;	/* what the search found, by class, site and holder; none without a search */
 	struct heap_finding *findings;	/* by number */
 	struct heap_block *forgotten;	/* taken out by heap_forget(), by address; in no capture */
-	uint32_t nr_modules, nr_nodes, nr_spots, nr_sites, nr_map_sites, nr_threads, nr_points, nr_site_points;
+	uint32_t nr_modules, nr_nodes, nr_srclocs, nr_sites, nr_map_sites, nr_threads, nr_points, nr_site_points;
 	uint64_t nr_leaks, nr_findings;
 	uint64_t nr_blocks, nr_maps, nr_forgotten;
 };
@@ -360,10 +360,10 @@ bool heap_resident(const struct heap *h, struct heap_resident *out);
 /* The order of leaks, as for qsort(): class, site, holder. Equal is the same row twice. */
 int heap_leak_order(const void *a, const void *b);
 
-/* The spot that a node stands for, NULL: none. */
-static inline const struct heap_spot *heap_spot(const struct heap *h, const struct heap_node *n)
+/* The source location that a node stands for, NULL: none. */
+static inline const struct heap_srcloc *heap_srcloc(const struct heap *h, const struct heap_node *n)
 {
-	return n->pc >= HEAP_SPOT_PC && n->pc - HEAP_SPOT_PC < h->nr_spots ? &h->spots[n->pc - HEAP_SPOT_PC] : NULL;
+	return n->pc >= HEAP_SRCLOC_PC && n->pc - HEAP_SRCLOC_PC < h->nr_srclocs ? &h->srclocs[n->pc - HEAP_SRCLOC_PC] : NULL;
 }
 
 /*
@@ -375,10 +375,10 @@ int heap_forget(struct heap *h, const uint64_t *gone);
 /* The same of what went out of another heap of the same process, as far as it is there. */
 int heap_forget_as(const struct heap *from, struct heap *to);
 
-/* Were only those calls recorded that name a spot? Then the allocator has blocks that are not in the heap. */
-static inline bool heap_spots_only(const struct heap *h)
+/* Were only those calls recorded that name a source location? Then the allocator has blocks that are not in the heap. */
+static inline bool heap_srclocs_only(const struct heap *h)
 {
-	return h->nr_spots && h->spots[0].line;
+	return h->nr_srclocs && h->srclocs[0].line;
 }
 
 /* Size class 0..6 of a request: <=16 <=256 <=1024 <=4096 <=16384 <=65536 larger. */

@@ -116,12 +116,12 @@ static int check_modules(const struct heap *h, const struct complaint *c)
 	return 0;
 }
 
-static int check_spots(const struct heap *h, const struct complaint *c)
+static int check_srclocs(const struct heap *h, const struct complaint *c)
 {
-	if (h->nr_spots && !h->spots)
+	if (h->nr_srclocs && !h->srclocs)
 		return violated(c, "a table is missing");
-	for (uint32_t i = 0; i < h->nr_spots; i++)
-		if (check_text(h->spots[i].file, "a spot's file", c) || check_text(h->spots[i].function, "a spot's function", c))
+	for (uint32_t i = 0; i < h->nr_srclocs; i++)
+		if (check_text(h->srclocs[i].file, "a spot's file", c) || check_text(h->srclocs[i].function, "a spot's function", c))
 			return -EBADMSG;
 	return 0;
 }
@@ -140,7 +140,7 @@ static int check_nodes(const struct heap *h, const struct complaint *c)
 			return violated(c, "node %" PRIu32 " names module %" PRIu32, i, n->module);
 		if (n->module && n->pc <= FRAME_MARK_MAX)
 			return violated(c, "node %" PRIu32 " is a mark inside a module", i);
-		if (n->pc - HEAP_SPOT_PC < HEAP_MAX_SPOTS && (n->module || !heap_spot(h, n)))
+		if (n->pc - HEAP_SRCLOC_PC < HEAP_MAX_SRCLOCS && (n->module || !heap_srcloc(h, n)))
 			return violated(c, "node %" PRIu32 " names a spot that is not there", i);
 	}
 	return 0;
@@ -316,7 +316,7 @@ int heap_check(const struct heap *h, char *why, size_t size)
 
 	if (size)
 		why[0] = '\0';
-	if (check_head(h, &c) || check_modules(h, &c) || check_spots(h, &c) || check_nodes(h, &c) ||
+	if (check_head(h, &c) || check_modules(h, &c) || check_srclocs(h, &c) || check_nodes(h, &c) ||
 	    check_site_nodes(h, h->sites, h->nr_sites, "site", &c) ||
 	    check_site_nodes(h, h->map_sites, h->nr_map_sites, "mapping site", &c) ||
 	    check_threads(h, &c) ||

@@ -101,7 +101,7 @@ bool names_unnamed(const struct names *n, uint32_t module)
 }
 
 /* Needs no symbols: the program said it itself. */
-static void name_spot(const struct heap_spot *p, struct frame_name *out)
+static void name_srcloc(const struct heap_srcloc *p, struct frame_name *out)
 {
 	out->function = p->function[0] ? p->function : NULL;
 	out->linkage = out->function;
@@ -137,8 +137,8 @@ static unsigned resolve_node(struct names *n, uint32_t node, struct frame_name *
 		out[0].role = FRAME_MARK;
 		return 1;
 	}
-	if (heap_spot(n->heap, at)) {
-		name_spot(heap_spot(n->heap, at), out);
+	if (heap_srcloc(n->heap, at)) {
+		name_srcloc(heap_srcloc(n->heap, at), out);
 		out[0].role = role_in(n, &out[0]);
 		return 1;
 	}

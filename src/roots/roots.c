@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "include/pmm/inject.h"
-#include "src/roots/scene_pages.h"
-#include "src/roots/scene_state.h"
+#include "src/roots/roots_pages.h"
+#include "src/roots/roots_state.h"
 #include "src/entries/attached.h"
 #include "src/proc/task.h"
 
@@ -44,7 +44,7 @@ static const struct memory_ops ops_snapshot = { read_snapshot, untouched_snapsho
 /* ---- roots ------------------------------------------------------------------------------------------------- */
 
 /* What pmm has mapped into a running process when it attached. */
-static int own_add(struct scene_find *f, pid_t pid)
+static int own_add(struct roots_find *f, pid_t pid)
 {
 	struct attached *a = malloc(sizeof(*a));
 	int rc = a ? 0 : -ENOMEM;
@@ -55,7 +55,7 @@ static int own_add(struct scene_find *f, pid_t pid)
 
 			if (r->use != PMM_RANGE_NONE && r->start + r->bytes > r->start)
 				rc = vec_push(&f->own, (struct memory_range){ .start = r->start, .end = r->start + r->bytes,
-									      .kind = SCENE_NONE });
+									      .kind = ROOTS_NONE });
 		}
 	free(a);
 	return rc;
@@ -71,7 +71,7 @@ static int entrusted_add(struct memory *m, const struct snapshot *s)
 	return rc;
 }
 
-static void find_snapshot(struct scene_find *f, const struct snapshot *s)
+static void find_snapshot(struct roots_find *f, const struct snapshot *s)
 {
 	f->memory->ops = &ops_snapshot;
 	f->memory->arg = (void *)(uintptr_t)s;
@@ -81,7 +81,7 @@ static void find_snapshot(struct scene_find *f, const struct snapshot *s)
 	f->nr_threads = s->threads.nr;
 }
 
-static void find_core(struct scene_find *f, const struct core *c)
+static void find_core(struct roots_find *f, const struct core *c)
 {
 	f->memory->ops = &ops_core;
 	f->memory->arg = (void *)(uintptr_t)c;
@@ -90,68 +90,68 @@ static void find_core(struct scene_find *f, const struct core *c)
 	f->nr_threads = c->threads.nr;
 }
 
-int scene_roots(struct scene *s, const struct snapshot *snapshot, const struct core *core, const struct scene_options *o, struct err *e)
+int roots_settle(struct roots *s, const struct snapshot *snapshot, const struct core *core, const struct roots_options *o, struct err *e)
 {
-	struct scene_find f = {
+	struct roots_find f = {
 		.memory = &s->memory, .heap = s->heap, .forget = s->heap, .complete = s->complete, .leave_sp = o->leave_sp, .leave_tid = o->leave_tid,
 	};
-	struct scene_pagemaps pagemaps;
-	struct scene_core_pages core_pages;
+	struct roots_pagemaps pagemaps;
+	struct roots_core_pages core_pages;
 	int rc = 0;
 
 	if (s->state) {
-		f.moves = s->state->freeze.moves.v;
-		f.nr_moves = s->state->freeze.moves.nr;
+		f.moves = s->state->precopy.moves.v;
+		f.nr_moves = s->state->precopy.moves.nr;
 	}
 	if (snapshot) {
 		find_snapshot(&f, snapshot);
-		scene_pagemaps_open(&pagemaps, task_proc(snapshot->pid), snapshot->copy);
+		roots_pagemaps_open(&pagemaps, task_proc(snapshot->pid), snapshot->copy);
 		f.pages = &pagemaps.pages;
 		rc = own_add(&f, snapshot->pid);
 		if (!rc)
 			rc = entrusted_add(&s->memory, snapshot);
 	} else {
 		find_core(&f, core);
-		scene_core_pages_open(&core_pages, core, &s->unread_bytes);
+		roots_core_pages_open(&core_pages, core, &s->unread_bytes);
 		f.pages = &core_pages.pages;
 	}
 	if (!rc)
-		rc = scene_find_roots(&f);
+		rc = roots_join(&f);
 	s->complete = f.complete;
 	s->has_chunks = f.has_chunks;
 	s->asks_usable = f.asks_usable;
-	scene_find_fini(&f);
+	roots_find_fini(&f);
 	if (snapshot)
-		scene_pagemaps_close(&pagemaps);
+		roots_pagemaps_close(&pagemaps);
 	return rc ? err_set(e, rc, "not enough memory to search for pointers") : 0;
 }
 
 /* ---- a running process ------------------------------------------------------------------------------------- */
 
-static int freeze_stopped(void *arg, struct err *e)
+static int precopy_stopped(void *arg, struct err *e)
 {
-	return freeze_now(arg, e);
+	return precopy_now(arg, e);
 }
 
-static int live_read(struct scene *s, pid_t pid, const struct scene_options *o, struct err *e)
+static int live_read(struct roots *s, pid_t pid, const struct roots_options *o, struct err *e)
 {
-	struct scene_state *state = s->state;
+	struct roots_state *state = s->state;
 	uint64_t damaged = 0;
 	struct ledger_options lo = { .running = true, .pid = pid, .damaged = &damaged };
-	struct snapshot_options so = { .no_copy = o->no_copy, .most_held_bytes = MOST_HELD_BYTES, .arg = &state->freeze };
+	struct snapshot_options so = { .no_copy = o->no_copy, .most_held_bytes = MOST_HELD_BYTES, .arg = &state->precopy };
 	int rc;
 
 	rc = ledger_map_open_pid(pid, &state->map, e);
 	if (!rc)
 		state->map->max_bytes = o->max_bytes;
 	if (!rc && !o->no_copy) {
-		so.stopped = freeze_stopped;
-		rc = freeze_begin(&state->freeze, state->map, e);
+		so.stopped = precopy_stopped;
+		rc = precopy_begin(&state->precopy, state->map, e);
 	}
 	if (!rc)
 		rc = snapshot_take(pid, &so, &state->snapshot, e);
 	if (!rc && o->no_copy)
-		rc = freeze_still(&state->freeze, state->map, e);
+		rc = precopy_still(&state->precopy, state->map, e);
 	if (rc)
 		return rc;
 	s->stopped = !state->snapshot.copy;
@@ -160,29 +160,29 @@ static int live_read(struct scene *s, pid_t pid, const struct scene_options *o, 
 	s->why_stopped = state->snapshot.why;
 	s->held_bytes = state->snapshot.held_bytes;
 	s->late = state->snapshot.late;
-	rc = freeze_heap(&state->freeze, &lo, &s->heap, e);
+	rc = precopy_heap(&state->precopy, &lo, &s->heap, e);
 	if (rc)
 		return rc;
-	s->complete = scene_complete(s->heap) && !damaged;
-	return scene_roots(s, &state->snapshot, NULL, o, e);
+	s->complete = roots_complete(s->heap) && !damaged;
+	return roots_settle(s, &state->snapshot, NULL, o, e);
 }
 
-int scene_live(pid_t pid, const struct scene_options *o, struct scene *s, struct err *e)
+int roots_live(pid_t pid, const struct roots_options *o, struct roots *s, struct err *e)
 {
 	int rc;
 
-	*s = (struct scene){ .state = calloc(1, sizeof(*s->state)) };
+	*s = (struct roots){ .state = calloc(1, sizeof(*s->state)) };
 	if (!s->state)
 		return err_set(e, -ENOMEM, "not enough memory to search for leaks");
 	rc = live_read(s, pid, o, e);
 	if (rc)
-		scene_free(s);
+		roots_free(s);
 	else
-		freeze_end(&s->state->freeze);
+		precopy_end(&s->state->precopy);
 	return rc;
 }
 
-int scene_intact(const struct scene *s, struct err *e)
+int roots_intact(const struct roots *s, struct err *e)
 {
 	if (!s->state || snapshot_intact(&s->state->snapshot))
 		return 0;
@@ -193,13 +193,13 @@ int scene_intact(const struct scene *s, struct err *e)
 	return -ECHILD;
 }
 
-uint64_t scene_free(struct scene *s)
+uint64_t roots_free(struct roots *s)
 {
-	struct scene_state *state = s->state;
+	struct roots_state *state = s->state;
 	uint64_t pause_ns = s->pause_ns, ns;
 
 	if (state) {
-		freeze_end(&state->freeze);
+		precopy_end(&state->precopy);
 		ns = snapshot_free(&state->snapshot);
 		pause_ns = ns ? ns : pause_ns;
 		if (state->map)
@@ -209,6 +209,6 @@ uint64_t scene_free(struct scene *s)
 	}
 	memory_fini(&s->memory);
 	heap_free(s->heap);
-	*s = (struct scene){ 0 };
+	*s = (struct roots){ 0 };
 	return pause_ns;
 }

@@ -21,11 +21,11 @@ struct proc_maps;
 struct snapshot;
 struct snapshot_thread;
 
-struct scene {
+struct roots {
 	struct heap *heap;
 	struct memory memory;
-	uint64_t pause_ns;		/* the program stood still for that long; known after scene_free() where it is stopped meanwhile */
-	bool stopped;			/* no copy could be made: the program stands still until scene_free() */
+	uint64_t pause_ns;		/* the program stood still for that long; known after roots_free() where it is stopped meanwhile */
+	bool stopped;			/* no copy could be made: the program stands still until roots_free() */
 	struct err why_stopped;
 	uint64_t held_bytes;		/* of a copy: read during the pause, as the copy has them not, or shares them */
 	bool late;			/* of a copy: some such memory was not, and is read later */
@@ -33,10 +33,10 @@ struct scene {
 	bool complete;			/* every block there is is known; else unknown heap memory is root (attached, forked, limits, --min-size) */
 	bool has_chunks;		/* the allocator is glibc's */
 	bool asks_usable;		/* somebody may have asked how much of blocks can be used, and nobody knows of which */
-	struct scene_state *state;
+	struct roots_state *state;
 };
 
-struct scene_options {
+struct roots_options {
 	bool no_copy;			/* scan with the threads stopped */
 	uint64_t leave_sp;		/* at exit: the first thread's stack counts from here up; 0 = from its stack pointer */
 	pid_t leave_tid;		/* ... the thread that is */
@@ -45,38 +45,38 @@ struct scene_options {
 };
 
 /* Of a running process that pmm tracks. 0 or -errno with `e`. */
-int scene_live(pid_t pid, const struct scene_options *o, struct scene *s, struct err *e);
+int roots_live(pid_t pid, const struct roots_options *o, struct roots *s, struct err *e);
 
 /* Of a core file and the capture that was written when that process died (blocks compared by pid, modules). 0 or -errno with `e`. */
-int scene_core(const char *core_path, const char *capture_path, uint64_t max_bytes, struct scene *s, struct err *e);
+int roots_core(const char *core_path, const char *capture_path, uint64_t max_bytes, struct roots *s, struct err *e);
 
 /*
  * Ask the threads of a running process, where anything is lost that could be one, for their alternate signal stacks. `class`: of each block, 0 =
  * reached (enum reach_class). How many of these stacks lie in blocks that were not reached; they are roots from then on, so that it pays
  * to search again. -ENOMEM.
  */
-int scene_ask(struct scene *s, const uint8_t *class);
+int roots_ask(struct roots *s, const uint8_t *class);
 
 /*
  * A heap for the search for pointers, whose blocks are as large as what can be used of them: of call sites of whose blocks the program has asked for that,
- * or `all`. Everything else is the scene's heap's, and borrowed: scene_wide_free(). `wide` blocks differ: their number, or -ENOMEM.
+ * or `all`. Everything else is the scene's heap's, and borrowed: roots_wide_free(). `wide` blocks differ: their number, or -ENOMEM.
  */
-int64_t scene_widen(const struct scene *s, bool all, struct heap *wide);
-void scene_wide_free(struct heap *wide);
+int64_t roots_widen(const struct roots *s, bool all, struct heap *wide);
+void roots_wide_free(struct heap *wide);
 
 /* Was all there to be read until now? 0; with `e` -ECHILD: memory ran out, and the kernel has killed the copy; -ESRCH: the process was killed. */
-int scene_intact(const struct scene *s, struct err *e);
+int roots_intact(const struct roots *s, struct err *e);
 
-/* Its threads with their registers, and its mappings, as of that moment; valid until scene_free(). NULL = there are none. */
-const struct snapshot_thread *scene_threads(const struct scene *s, size_t *nr);
-const struct proc_maps *scene_maps(const struct scene *s);
+/* Its threads with their registers, and its mappings, as of that moment; valid until roots_free(). NULL = there are none. */
+const struct snapshot_thread *roots_threads(const struct roots *s, size_t *nr);
+const struct proc_maps *roots_maps(const struct roots *s);
 
 /* Release; lets the program go on where it was stopped. Returns the pause in nanoseconds. */
-uint64_t scene_free(struct scene *s);
+uint64_t roots_free(struct roots *s);
 
 /*
  * The parts, for tests: fill in roots, words, owned blocks and code for a heap whose blocks are known, from a snapshot or a core.
  */
-int scene_roots(struct scene *s, const struct snapshot *snapshot, const struct core *core, const struct scene_options *o, struct err *e);
+int roots_settle(struct roots *s, const struct snapshot *snapshot, const struct core *core, const struct roots_options *o, struct err *e);
 
 #endif

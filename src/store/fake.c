@@ -39,9 +39,9 @@
  *		indirect-bytes=SIZE [0] oldest=TIME [1s] newest=TIME [oldest] holder=STACK [none] held=N
  *		chained=N [0]
  *	check	light|guard|sampled mechanism=none|madvise|mprotect [madvise] flags=N guarded=N guarded-now=N guarded-most=N canaried=N
- *		passed=N limit=N budget=N large=N refused=N failed=N quarantined=SIZE lost=N sweeps=N [0] swept=TIME [0]
+ *		passed=N limit=N budget=N large=N refused=N failed=N quarantined=SIZE lost=N canary scans=N [0] swept=TIME [0]
  *		left-open=N early=N unkept-large=N unkept-busy=N [0]
- *	finding	type=TYPE by=access|function|release|quarantine|sweep|valgrind [access] access=read|write|exec place=inside|stack|static|
+ *	finding	type=TYPE by=access|function|release|quarantine|canary scan|valgrind [access] access=read|write|exec place=inside|stack|static|
  *		unmapped [unknown] kind=KIND [none] release=FUNCTION [none] guarded count=N [1] first=TIME [1s] last=TIME [first]
  *		since=TIME [0] address=ADDRESS size=SIZE block=ADDRESS block-size=SIZE other=ADDRESS [0] site=STACK [none] thread=NAME [none]
  *		alloc=STACK alloc-thread=NAME alloc-at=TIME free=STACK free-thread=NAME free-at=TIME [none, 0] parent=PID [0]

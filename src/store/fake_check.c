@@ -36,7 +36,7 @@ void fake_check(struct fake_heap *f, struct recipe_line *l)
 	c->quarantined_bytes = recipe_size(l, "quarantined", 0);
 	c->findings_lost = recipe_count(l, "lost", 0);
 	c->left_open = recipe_count(l, "left-open", 0);
-	c->sweeps = recipe_count(l, "sweeps", 0);
+	c->scans = recipe_count(l, "sweeps", 0);
 	c->swept_ns = recipe_time(l, "swept", 0);
 }
 

@@ -160,7 +160,7 @@ static const struct file_column check_columns[] = {
 	HEAP(check.level),	     HEAP(check.mechanism),	   HEAP(check.flags),		 HEAP(check.guarded),
 	HEAP(check.guarded_now),     HEAP(check.guarded_most),	   HEAP(check.canaried),	 HEAP(check.passed),
 	HEAP(check.unguarded_limit), HEAP(check.unguarded_budget), HEAP(check.unguarded_large),	 HEAP(check.unguarded_refused),
-	HEAP(check.failed_on_purpose), HEAP(check.quarantined_bytes), HEAP(check.findings_lost), HEAP(check.sweeps),
+	HEAP(check.failed_on_purpose), HEAP(check.quarantined_bytes), HEAP(check.findings_lost), HEAP(check.scans),
 	HEAP(check.swept_ns),	     HEAP(check.left_open),
 };
 
@@ -189,7 +189,7 @@ static const struct file_column resident_columns[] = {HEAP(peak_resident_bytes)}
 
 static const struct file_column figures_columns[] = {HEAP(allocator.outside), HEAP(allocator.why), HEAP(allocator.nr_arenas)};
 
-static const struct file_column spot_columns[] = {FIELD(heap_spot, line)};
+static const struct file_column srcloc_columns[] = {FIELD(heap_srcloc, line)};
 
 _Static_assert(HEAP_NR_DROPS == 6 && HEAP_NR_KINDS == 16 && HEAP_NR_LIFETIMES == 24 &&
 		       HEAP_NR_CLASSES == 7 && HEAP_NR_REGS == 17,
@@ -225,7 +225,7 @@ const struct file_table file_tables[FILE_NR_TABLES] = {
 	[FILE_FINDINGS] = {"FIND", "heap errors", 1 << 24, ARRAY(findings), COLUMNS(finding_columns), .optional = true},
 	[FILE_COVERAGE] = {"COVR", "what was not checked", 1, sizeof(struct heap), 0, 0, 0, COLUMNS(coverage_columns), .optional = true},
 	[FILE_DEATH] = {"DIED", "what ended the process", 1, sizeof(struct heap), 0, 0, 0, COLUMNS(death_columns), .optional = true},
-	[FILE_SPOTS] = {"SPOT", "lines of the source", PMM_MAX_SPOTS, ARRAY(spots), COLUMNS(spot_columns), .optional = true},
+	[FILE_SRCLOCS] = {"SPOT", "lines of the source", PMM_MAX_SRCLOCS, ARRAY(srclocs), COLUMNS(srcloc_columns), .optional = true},
 	[FILE_RESIDENT] = {"RESI", "resident memory", 1, sizeof(struct heap), 0, 0, 0, COLUMNS(resident_columns), .optional = true},
 	[FILE_FIGURES] = {"FIGS", "the allocator's figures", 1, sizeof(struct heap), 0, 0, 0, COLUMNS(figures_columns), .optional = true},
 	[FILE_MISSED] = {"MISS", "what was not seen", 1, sizeof(struct heap), 0, 0, 0, COLUMNS(missed_columns), .optional = true},

@@ -81,7 +81,7 @@ enum file_table_number {
 	FILE_BLOCKS, FILE_MAPS, FILE_POINTS, FILE_SITE_POINTS,
 	FILE_SEARCH, FILE_LEAKS,	/* both or none; since 1.1 */
 	FILE_CHECK, FILE_FINDINGS,	/* both or none; since 1.2 */
-	FILE_SPOTS,			/* since 1.3 */
+	FILE_SRCLOCS,			/* since 1.3 */
 	FILE_COVERAGE,			/* since 1.4; only with FILE_CHECK */
 	FILE_DEATH,			/* since 1.4 */
 	FILE_MISSED,			/* since 1.4 */

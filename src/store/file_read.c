@@ -126,11 +126,11 @@ static void read_finding_texts(struct reading *r)
 	}
 }
 
-static void read_spot_texts(struct reading *r)
+static void read_srcloc_texts(struct reading *r)
 {
-	for (uint32_t i = 0; i < r->h->nr_spots && !r->u->rc; i++) {
-		read_text(r, &r->h->spots[i].file);
-		read_text(r, &r->h->spots[i].function);
+	for (uint32_t i = 0; i < r->h->nr_srclocs && !r->u->rc; i++) {
+		read_text(r, &r->h->srclocs[i].file);
+		read_text(r, &r->h->srclocs[i].function);
 	}
 }
 
@@ -166,8 +166,8 @@ static void read_array(struct reading *r, enum file_table_number number)
 		read_thread_names(r);
 	else if (number == FILE_FINDINGS)
 		read_finding_texts(r);
-	else if (number == FILE_SPOTS)
-		read_spot_texts(r);
+	else if (number == FILE_SRCLOCS)
+		read_srcloc_texts(r);
 }
 
 /* Parts of struct heap itself. */

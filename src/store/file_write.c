@@ -77,9 +77,9 @@ static void write_table(const struct heap *h, struct pack *p, enum file_table_nu
 		pack_text(p, h->threads[i].name);
 	for (uint64_t i = 0; number == FILE_FINDINGS && i < count; i++)
 		write_finding(p, &h->findings[i]);
-	for (uint64_t i = 0; number == FILE_SPOTS && i < count; i++) {
-		pack_text(p, h->spots[i].file);
-		pack_text(p, h->spots[i].function);
+	for (uint64_t i = 0; number == FILE_SRCLOCS && i < count; i++) {
+		pack_text(p, h->srclocs[i].file);
+		pack_text(p, h->srclocs[i].function);
 	}
 	pack_end(p);
 }
@@ -183,8 +183,8 @@ static uint64_t memory_needed(const struct heap *h)
 		bytes += strlen(h->modules[i].path) + 1;
 	for (uint64_t i = 0; i < h->nr_findings; i++)
 		bytes += strlen(h->findings[i].text) + 1;
-	for (uint32_t i = 0; i < h->nr_spots; i++)
-		bytes += strlen(h->spots[i].file) + strlen(h->spots[i].function) + 2;
+	for (uint32_t i = 0; i < h->nr_srclocs; i++)
+		bytes += strlen(h->srclocs[i].file) + strlen(h->srclocs[i].function) + 2;
 	bytes += strlen(h->comm) + strlen(h->exe) + strlen(h->cmdline) + strlen(h->host);
 	return 2 * bytes + (1 << 20);
 }
@@ -224,8 +224,8 @@ int file_write_heap(const struct heap *h, FILE *f, const char *name, struct err 
 		write_optional(h, p, FILE_SEARCH, FILE_LEAKS);
 	if (h->check.level || h->nr_findings)
 		write_optional(h, p, FILE_CHECK, FILE_FINDINGS);
-	if (h->nr_spots)
-		write_table(h, p, FILE_SPOTS);
+	if (h->nr_srclocs)
+		write_table(h, p, FILE_SRCLOCS);
 	if (h->check.level)
 		write_figures(h, p, FILE_COVERAGE);
 	if (h->death.known)

@@ -54,7 +54,7 @@ static int open_all(struct monitor *m, struct err *e)
 	m->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (m->epoll < 0 || fstat(m->tree->fd, &st))
 		return err_set(e, -errno, "cannot set up the monitor: %s", strerror(errno));
-	m->who = (struct whois){ .monitor = getpid(), .ino = st.st_ino };
+	m->who = (struct slot_pid){ .monitor = getpid(), .ino = st.st_ino };
 	rc = serve_open(&m->serve, m->tree, e);
 	if (rc)
 		return rc;
@@ -228,7 +228,7 @@ static bool is_settled(struct monitor *m, struct watched *w, uint64_t now_ns)
 		return m->child->ended;
 	}
 	if (!w->status_known)
-		w->status_known = !whois_status(w->pid, w->pidfd, &w->status);
+		w->status_known = !slot_pid_status(w->pid, w->pidfd, &w->status);
 	return w->status_known || now_ns - w->ended_ns >= STATUS_WAIT_NS;
 }
 
@@ -409,7 +409,7 @@ static unsigned unclaimed(struct monitor *m, bool mapped, pid_t *pid)
 {
 	if (!m->follow)
 		return 0;
-	return whois_unclaimed(&m->who, mapped, ledger_tree_now_ns(m->tree) < SOON_NS, is_traced, m, pid);
+	return slot_pid_unclaimed(&m->who, mapped, ledger_tree_now_ns(m->tree) < SOON_NS, is_traced, m, pid);
 }
 
 /* How many are left? One that had no ledger just now may have said that it has one and ended since: nobody is left only if nothing is unheard. */

@@ -22,7 +22,7 @@
 #include "src/track/roll.h"
 #include "src/track/serve.h"
 #include "src/track/ticker.h"
-#include "src/track/whois.h"
+#include "src/track/slot_pid.h"
 
 struct monitor_ops {
 	/* A process has ended, or is given up on while it lives. The heap is the callee's. */
@@ -51,7 +51,7 @@ struct monitor {
 	struct child *child;
 	const struct monitor_ops *ops;
 	void *arg;
-	struct whois who;
+	struct slot_pid who;
 	struct census census;	  /* programs that were executed, and who turned up */
 	struct roll roll;	  /* who has handed in a ledger and has not been delivered yet */
 	size_t next;		  /* of the roll: who is visited first, where a step is over before it came round */

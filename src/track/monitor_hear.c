@@ -76,7 +76,7 @@ static int enter_file(struct monitor *m, const struct message_peer *from, int fd
 {
 	uint64_t now_ns = ledger_tree_now_ns(m->tree);
 	/* an old kernel does not say which process that was; where descriptors are used up nothing can be watched */
-	bool sure = from->sure || whois_may_be(&m->who, from->pid);
+	bool sure = from->sure || slot_pid_may_be(&m->who, from->pid);
 	int pidfd = from->pidfd >= 0 && sure ? fcntl(from->pidfd, F_DUPFD_CLOEXEC, 3) : -1;
 	struct watched *w = watched_new(from->pid, pidfd, fd, m->interval_ns, now_ns);
 	int rc = !w ? -ENOMEM : !sure && from->want ? -EMFILE : watched_accept(w, m->tree, whole);	/* who it is cannot be known */
@@ -125,7 +125,7 @@ static enum pmm_limit limit_of(const struct monitor *m, pid_t pid)
 	const struct watched *w = roll_find(&m->roll, pid);
 	pid_t parent;
 
-	if (!w && !whois_parent(pid, &parent))
+	if (!w && !slot_pid_parent(pid, &parent))
 		w = roll_find(&m->roll, parent);
 	return w ? watched_limit(w) : PMM_LIMIT_AS_IT_WAS;
 }

@@ -192,7 +192,7 @@ static void mode_row(struct table *t, const struct heap *h)
 	if (h->mode != HEAP_SAMPLED) {
 		table_set_const(t, FACT_TEXT,
 				h->min_size_bytes ? "exact, of large enough blocks"
-				: heap_spots_only(h) ? "exact: every call through pmm.h, and no others"
+				: heap_srclocs_only(h) ? "exact: every call through pmm.h, and no others"
 						     : "exact: every call");
 		return;
 	}

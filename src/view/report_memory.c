@@ -178,7 +178,7 @@ static void add_records(struct report *r)
 	report_allocator_record(r, t);
 	doc_add(&r->doc, t);
 	t = record(table_new(TABLE_RECORD, "mapping", NULL, mapping_columns, NR_COLUMNS(mapping_columns)));
-	if (!heap_spots_only(h))
+	if (!heap_srclocs_only(h))
 		set_all(t, 0,
 			(const uint64_t[]){ m->mmap_calls, m->mmap_bytes, m->mmap_failed, m->munmap_calls,
 					    m->munmap_bytes, m->mremap_calls, m->mremap_grown_bytes,
@@ -199,7 +199,7 @@ static void mapping_rows(struct table *t, const struct heap *h)
 	const struct heap_mapping *m = &h->mapping;
 	const char *name = "mappings";
 
-	if (heap_spots_only(h)) {
+	if (heap_srclocs_only(h)) {
 		facts_row(t, name);
 		table_set_const(t, FACT_TEXT, "not known: only calls through pmm.h were recorded");
 		return;

@@ -102,7 +102,7 @@ intact() {
 
 @test "snapshot: the process looks the same afterwards" {
 	need python3
-	victim stop_scene threads 8
+	victim stop_roots threads 8
 	await -p "$VICTIM" grep -q 'all there' out
 	await -p "$VICTIM" in_states S
 	python3 "$CLI/picture.py" "$VICTIM" >before
@@ -279,7 +279,7 @@ intact() {
 @test "snapshot: in storms of threads, children and programs launched" {
 	for storm in "spawn 60" "fork 60" "launch 30"; do
 		rm -f in
-		victim stop_scene "${storm% *}"
+		victim stop_roots "${storm% *}"
 		drive take "$VICTIM" "${storm#* }" | grep "^copies=${storm#* } "
 		ends_well
 	done

@@ -145,7 +145,7 @@ EOF
 }
 
 @test "stop: a process with a thread of the kernel's in it" {
-	victim stop_scene uring
+	victim stop_roots uring
 	[ "$FIRST" = ready ] || skip "this kernel has no io_uring with a thread"
 	drive all "$VICTIM" 20 | grep '^threads='
 	drive one "$VICTIM" 20
@@ -154,7 +154,7 @@ EOF
 }
 
 @test "stop: 100 threads pause for less than 20 ms" {
-	LINES_WANTED=2 victim stop_scene threads 100
+	LINES_WANTED=2 victim stop_roots threads 100
 	quick() {
 		drive all "$VICTIM" 50 >figures
 		[[ $(cat figures) =~ ^threads=101\ median_us=([0-9]+) ]] && [ "${BASH_REMATCH[1]}" -lt 20000 ]
@@ -164,7 +164,7 @@ EOF
 }
 
 @test "stop: a process whose first thread has ended" {
-	victim stop_scene leader
+	victim stop_roots leader
 	drive allowed "$VICTIM"
 	drive all "$VICTIM" 20 | grep '^threads=1 '
 	drive one "$VICTIM" 20
@@ -172,21 +172,21 @@ EOF
 }
 
 @test "stop: in a storm of threads" {
-	victim stop_scene spawn
+	victim stop_roots spawn
 	drive all "$VICTIM" 300 | grep '^threads='
 	drive one "$VICTIM" 100
 	ends_well
 }
 
 @test "stop: in a storm of children" {
-	victim stop_scene fork
+	victim stop_roots fork
 	drive all "$VICTIM" 300 | grep '^threads=1 '
 	drive one "$VICTIM" 100
 	ends_well
 }
 
 @test "stop: in a storm of programs launched" {
-	victim stop_scene launch
+	victim stop_roots launch
 	drive all "$VICTIM" 100 | grep '^threads=2 '
 	drive one "$VICTIM" 50
 	drive die "$VICTIM" 30
@@ -195,7 +195,7 @@ EOF
 
 @test "stop: a process that starts another program again and again, from a thread" {
 	local status
-	victim stop_scene exec 600
+	victim stop_roots exec 600
 	for ((i = 0; i < 60; i++)); do
 		status=0
 		drive "$([ $((i % 2)) = 0 ] && echo all || echo one)" "$VICTIM" 20 >refusal || status=$?
@@ -209,7 +209,7 @@ EOF
 	local met=0
 	for ((n = 0; met < 6; n++)); do
 		rm -f in
-		victim stop_scene end 150
+		victim stop_roots end 150
 		while drive "$([ $((n % 2)) = 0 ] && echo all || echo one)" "$VICTIM" 100000 >refusal || grep -q '^EAGAIN: ' refusal; do :; done
 		cat refusal
 		if [ "$(cat refusal)" = "ESRCH: process $VICTIM has ended" ]; then
@@ -232,9 +232,9 @@ EOF
 }
 
 @test "stop: a thread that cannot be stopped is named, and nothing is left stopped or traced" {
-	victim stop_scene vfork
+	victim stop_roots vfork
 	await -p "$VICTIM" in_states D
-	STOP_WAIT_S=2 refused ETIMEDOUT "thread $VICTIM ('stop_scene') of process $VICTIM does not stop (state D, in kernel_clone)" \
+	STOP_WAIT_S=2 refused ETIMEDOUT "thread $VICTIM ('stop_roots') of process $VICTIM does not stop (state D, in kernel_clone)" \
 		"it waits in the kernel for something that cannot be interrupted, such as a disk or a child made by vfork; try again" \
 		-- drive all "$VICTIM" 1
 	grep '^TracerPid:	0$' /proc/"$VICTIM"/status
@@ -253,7 +253,7 @@ EOF
 	sh -c 'echo $$; exec "$0" allowed $$' "$DRIVER" >self || true
 	[ "$(tail -n +2 self)" = "EINVAL: process $(head -1 self) is pmm itself" ]
 	kill -9 "$VICTIM"
-	LINES_WANTED=2 victim stop_scene threads 1
+	LINES_WANTED=2 victim stop_roots threads 1
 	thread=$(ls /proc/"$VICTIM"/task | tail -1)
 	refused ESRCH "$thread is a thread of process $VICTIM" "use the process: $VICTIM" -- "$DRIVER" allowed "$thread"
 	ends_well
@@ -262,7 +262,7 @@ EOF
 }
 
 @test "stop refused: another tracer, which is named" {
-	victim stop_scene threads 1
+	victim stop_roots threads 1
 	mkfifo until
 	"$DRIVER" hold "$VICTIM" <until >held 9>&- &
 	holder=$!
@@ -279,7 +279,7 @@ EOF
 @test "stop refused: another user's process, one that hides, from inside a user namespace" {
 	need_root
 	need setpriv unshare
-	victim stop_scene secret
+	victim stop_roots secret
 	chmod 755 "$T"
 	drive allowed "$VICTIM"
 	refused EPERM "process $VICTIM belongs to user 'root'" "run pmm as that user or as root" \
@@ -289,7 +289,7 @@ EOF
 	ends_well
 	rm in
 	mkfifo in
-	setpriv --reuid 65534 --clear-groups "$PROG/stop_scene" secret <in >out 9>&- &
+	setpriv --reuid 65534 --clear-groups "$PROG/stop_roots" secret <in >out 9>&- &
 	VICTIM=$!
 	exec 9>in
 	await -p "$VICTIM" grep -q ready out
@@ -304,7 +304,7 @@ EOF
 	for how in "" thread; do
 		rm -f in
 		# shellcheck disable=SC2086
-		victim stop_scene filter $how
+		victim stop_roots filter $how
 		refused EACCES "process $VICTIM has its system calls filtered (seccomp)" \
 			"the filter could end it for what pmm would make it do, and root only may read what it allows; run pmm as root" \
 			-- "${root[@]}" "$DRIVER" allowed "$VICTIM"

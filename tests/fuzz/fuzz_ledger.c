@@ -45,12 +45,12 @@ static void add_findings(void)
 		image_guard(&im, i, 0x7f0000300ff0 + 0x2000 * i, 16, i + 1, i & 1, i);
 }
 
-static void add_spots(void)
+static void add_srclocs(void)
 {
 	for (uint32_t i = 1; i < 4; i++) {
-		image_spot(&im, i, "dir/a.c", "f", i);
-		image_node(&im, 20 + i, i, PMM_SPOT_MODULE, i);
-		image_site(&im, 8 + i, 20 + i, PMM_SITE_SPOT);
+		image_srcloc(&im, i, "dir/a.c", "f", i);
+		image_node(&im, 20 + i, i, PMM_SRCLOC_MODULE, i);
+		image_site(&im, 8 + i, 20 + i, PMM_SITE_SRCLOC);
 		image_record(&im, ctx[0], 8 + i)->bytes_in = 100 * i;
 	}
 	im.l->compiled_in = 1;
@@ -71,7 +71,7 @@ static void make_sound(void)
 	image_block(&im, PMM_TABLE_DENSE, 0x40038, 8, 2, PMM_KIND_CALLOC, 0, 1);
 	image_block(&im, PMM_TABLE_MAP, 0x7f0000000000, 4096, 5, PMM_KIND_MMAP, 0, 1);
 	add_findings();
-	add_spots();
+	add_srclocs();
 	im.l->cmdline = image_string(&im, "a\0b", 4);
 	im.l->cmdline_len = 4;
 	sound_bytes = im.bytes;
@@ -114,8 +114,8 @@ static size_t place_of(unsigned what, unsigned where)
 		at = slot + ((uint64_t)im.l->guard_dir[0] << PMM_REF_SHIFT) + where % (sizeof(struct pmm_guard) / 4 * 4) * 4;
 		break;
 	case 8:
-		at = where & 1 ? slot + offsetof(struct pmm_ledger, nr_spots) + where / 2 % 4 * 4
-			       : slot + ((uint64_t)im.l->spot_dir[0] << PMM_REF_SHIFT) + where / 2 % (sizeof(struct pmm_spot)) * 4;
+		at = where & 1 ? slot + offsetof(struct pmm_ledger, nr_srclocs) + where / 2 % 4 * 4
+			       : slot + ((uint64_t)im.l->srcloc_dir[0] << PMM_REF_SHIFT) + where / 2 % (sizeof(struct pmm_srcloc)) * 4;
 		break;
 	default:
 		at = slot + IMAGE_ARENA_OFF + where * 8 % ARENA_BYTES;

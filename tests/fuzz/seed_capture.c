@@ -34,14 +34,14 @@ static const char *const recipes[] = {
 };
 
 /* Lines of the source, which no recipe has: node 1 is the last one. */
-static void add_spots(struct heap *h)
+static void add_srclocs(struct heap *h)
 {
-	h->spots = calloc(3, sizeof(*h->spots));
-	if (!h->spots || h->nr_nodes < 2)
+	h->srclocs = calloc(3, sizeof(*h->srclocs));
+	if (!h->srclocs || h->nr_nodes < 2)
 		abort();
-	for (h->nr_spots = 0; h->nr_spots < 3; h->nr_spots++)
-		h->spots[h->nr_spots] = (struct heap_spot){ strdup("dir/a.c"), strdup("f"), h->nr_spots };
-	h->nodes[1].pc = HEAP_SPOT_PC + 2;
+	for (h->nr_srclocs = 0; h->nr_srclocs < 3; h->nr_srclocs++)
+		h->srclocs[h->nr_srclocs] = (struct heap_srcloc){ strdup("dir/a.c"), strdup("f"), h->nr_srclocs };
+	h->nodes[1].pc = HEAP_SRCLOC_PC + 2;
 	h->nodes[1].module = 0;
 }
 
@@ -104,7 +104,7 @@ int main(int argc, char **argv)
 			return 1;
 		}
 		if (i == SPOTTED)
-			add_spots(h);
+			add_srclocs(h);
 		if (file_write_heap(h, f, "seed", &e)) {
 			fprintf(stderr, "seed %zu: %s\n", i, e.text);
 			return 1;

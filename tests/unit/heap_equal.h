@@ -22,13 +22,13 @@ static const struct field heap_equal_head[] = {
 	FIELD(heap, skipped_allocs), FIELD(heap, skipped_bytes), FIELD(heap, class), FIELD(heap, mapping), FIELD(heap, search.how),
 	FIELD(heap, search.complete), FIELD(heap, search.at_ns), FIELD(heap, search.pause_ns), FIELD(heap, search.took_ns),
 	FIELD(heap, search.read_bytes), FIELD(heap, search.unread_bytes), FIELD(heap, nr_leaks), FIELD(heap, nr_modules),
-	FIELD(heap, nr_threads), FIELD(heap, nr_blocks), FIELD(heap, nr_maps), FIELD(heap, nr_nodes), FIELD(heap, nr_spots), FIELD(heap, nr_sites),
+	FIELD(heap, nr_threads), FIELD(heap, nr_blocks), FIELD(heap, nr_maps), FIELD(heap, nr_nodes), FIELD(heap, nr_srclocs), FIELD(heap, nr_sites),
 	FIELD(heap, nr_map_sites), FIELD(heap, nr_findings), FIELD(heap, check.level), FIELD(heap, check.mechanism), FIELD(heap, check.flags),
 	FIELD(heap, check.guarded), FIELD(heap, check.guarded_now), FIELD(heap, check.guarded_most), FIELD(heap, check.canaried),
 	FIELD(heap, check.passed), FIELD(heap, check.passed_early), FIELD(heap, check.unkept_large), FIELD(heap, check.unkept_busy),
 	FIELD(heap, check.unguarded_limit), FIELD(heap, check.unguarded_budget),
 	FIELD(heap, check.unguarded_large), FIELD(heap, check.unguarded_refused), FIELD(heap, check.failed_on_purpose),
-	FIELD(heap, check.quarantined_bytes), FIELD(heap, check.findings_lost), FIELD(heap, check.left_open), FIELD(heap, check.sweeps), FIELD(heap, check.swept_ns),
+	FIELD(heap, check.quarantined_bytes), FIELD(heap, check.findings_lost), FIELD(heap, check.left_open), FIELD(heap, check.scans), FIELD(heap, check.swept_ns),
 	FIELD(heap, death.known), FIELD(heap, death.by_choice), FIELD(heap, death.signal), FIELD(heap, death.fault), FIELD(heap, death.map_access),
 	FIELD(heap, death.code), FIELD(heap, death.sender), FIELD(heap, death.status), FIELD(heap, death.finding), FIELD(heap, death.map_start),
 	FIELD(heap, death.map_end), FIELD(heap, death.regs),
@@ -72,7 +72,7 @@ static const struct field heap_equal_thread[] = {
 	FIELD(heap_thread, allocs), FIELD(heap_thread, frees), FIELD(heap_thread, bytes_in), FIELD(heap_thread, bytes_out),
 };
 
-static const struct field heap_equal_spot[] = { FIELD_TEXT(heap_spot, file), FIELD_TEXT(heap_spot, function), FIELD(heap_spot, line) };
+static const struct field heap_equal_srcloc[] = { FIELD_TEXT(heap_srcloc, file), FIELD_TEXT(heap_srcloc, function), FIELD(heap_srcloc, line) };
 
 /* Are two arrays of `nr` the same, in these fields of their elements? */
 #define HEAP_EQUAL_EACH(fields, a, b, nr, what, size) \
@@ -111,7 +111,7 @@ static inline bool heap_equal(const struct heap *a, const struct heap *b, char *
 	       HEAP_EQUAL_BYTES(points) && HEAP_EQUAL_BYTES(site_points) &&
 	       HEAP_EQUAL_EACH(heap_equal_leak, a->leaks, b->leaks, a->nr_leaks, what, size) &&
 	       HEAP_EQUAL_EACH(heap_equal_finding, a->findings, b->findings, a->nr_findings, what, size) &&
-	       HEAP_EQUAL_EACH(heap_equal_spot, a->spots, b->spots, a->nr_spots, what, size) &&
+	       HEAP_EQUAL_EACH(heap_equal_srcloc, a->srclocs, b->srclocs, a->nr_srclocs, what, size) &&
 	       HEAP_EQUAL_EACH(heap_equal_module, a->modules, b->modules, a->nr_modules, what, size) &&
 	       HEAP_EQUAL_EACH(heap_equal_thread, a->threads, b->threads, a->nr_threads, what, size) &&
 	       heap_equal_blocks(a->blocks, b->blocks, a->nr_blocks, what, size) &&

@@ -200,11 +200,11 @@ static inline uint64_t *image_block(struct image *im, unsigned table, uint64_t a
 }
 
 /* A line of the source. */
-static inline struct pmm_spot *image_spot(struct image *im, uint32_t nr, const char *file, const char *function, uint32_t line)
+static inline struct pmm_srcloc *image_srcloc(struct image *im, uint32_t nr, const char *file, const char *function, uint32_t line)
 {
-	struct pmm_spot *s = image_entry(im, im->l->spot_dir, &im->l->nr_spots, nr, PMM_SPOT_SHIFT, sizeof(*s));
+	struct pmm_srcloc *s = image_entry(im, im->l->srcloc_dir, &im->l->nr_srclocs, nr, PMM_SRCLOC_SHIFT, sizeof(*s));
 
-	*s = (struct pmm_spot){ .file = image_string(im, file, strlen(file)), .file_len = (uint32_t)strlen(file), .line = line,
+	*s = (struct pmm_srcloc){ .file = image_string(im, file, strlen(file)), .file_len = (uint32_t)strlen(file), .line = line,
 				.function = image_string(im, function, strlen(function)), .function_len = (uint32_t)strlen(function) };
 	return s;
 }

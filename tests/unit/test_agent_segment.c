@@ -211,7 +211,7 @@ static void a_ledger_begins_empty(void **state)
 	assert_int_equal(l->nr_sites, 1);
 	assert_int_equal(l->nr_modules, 1);
 	assert_int_equal(l->nr_stamps, 1);
-	assert_int_equal(l->nr_spots, 1);
+	assert_int_equal(l->nr_srclocs, 1);
 	assert_int_equal(l->nr_ctx, 0);
 	assert_int_equal(l->nr_threads, 0);
 	assert_int_equal(l->dense, 1);

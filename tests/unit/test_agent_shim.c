@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * agent/shim_blocks.c, agent/shim_sums.c: what pmm.h's full form reads of the ledger, where there is much of it.
- * Also of agent/spot.c, agent/record.c.
+ * Also of agent/srcloc.c, agent/record.c.
  */
 #include "tests/unit/agent_host.h"
 
@@ -9,10 +9,10 @@
 #include "agent/node.h"
 #include "agent/record.h"
 #include "agent/agent_shim.h"
-#include "agent/spot.h"
+#include "agent/srcloc.h"
 #include "tests/unit/unit.h"
 
-#define SPOT_FLAGS	(PMM_SPOT_BEHIND | 'm' << PMM_SPOT_ENTRY_SHIFT)
+#define SRCLOC_FLAGS	(PMM_SRCLOC_BEHIND | 'm' << PMM_SRCLOC_ENTRY_SHIFT)
 
 uint32_t shim_number;
 
@@ -34,7 +34,7 @@ static uint32_t alive = 1;
 static void start(size_t arena_bytes)
 {
 	agent_host_init(arena_bytes);
-	A.ledger->nr_spots = 1;
+	A.ledger->nr_srclocs = 1;
 	A.state = AGENT_ON;
 	A.alive = &alive;
 }
@@ -64,7 +64,7 @@ static void test_blocks_of_sparse_memory_in_order(void **state)
 	for (uint32_t i = 0; i < REGIONS; i++) {
 		uint32_t region = i * 7919 % REGIONS;	/* in no order */
 
-		record_alloc_at(c, AT(region), AT(region) >> 26 & 63, PMM_KIND_MALLOC, spot_site(c, "a.c", "f", region % 10, SPOT_FLAGS, 0));
+		record_alloc_at(c, AT(region), AT(region) >> 26 & 63, PMM_KIND_MALLOC, srcloc_site(c, "a.c", "f", region % 10, SRCLOC_FLAGS, 0));
 	}
 	assert_int_equal(shim_each(each_in_order, &nr), 1);	/* that one said so, and the last one was not asked for */
 	assert_int_equal(nr, 9999);
@@ -76,7 +76,7 @@ static void test_blocks_of_sparse_memory_in_order(void **state)
 #define THREADS		40
 #define LINES		10000u
 
-static int each_line(void *ctx, const struct full_spot *s)
+static int each_line(void *ctx, const struct full_srcloc *s)
 {
 	unsigned *nr = ctx, line = ++*nr;
 
@@ -93,7 +93,7 @@ static int each_line(void *ctx, const struct full_spot *s)
 
 static void allocate(struct tctx *c, uint64_t address, uint32_t line, uint32_t flags)
 {
-	record_alloc_at(c, address, 16, PMM_KIND_MALLOC, spot_site(c, "a.c", "f", line, flags, 0));
+	record_alloc_at(c, address, 16, PMM_KIND_MALLOC, srcloc_site(c, "a.c", "f", line, flags, 0));
 }
 
 static void test_sums_of_many_lines_in_many_threads(void **state)
@@ -109,17 +109,17 @@ static void test_sums_of_many_lines_in_many_threads(void **state)
 		struct tctx *c = agent_host_ctx();
 
 		for (uint32_t line = 1; line <= LINES; line++, address += 32) {
-			allocate(c, address, line, SPOT_FLAGS);
+			allocate(c, address, line, SRCLOC_FLAGS);
 			if (line & 1)
 				assert_true(record_free(c, address, &was));
 		}
 		for (uint32_t line = 1; line <= 5; line++, address += 32)	/* the same places, with other canaries */
-			allocate(c, address, line, SPOT_FLAGS & ~(uint32_t)PMM_SPOT_BEHIND);
+			allocate(c, address, line, SRCLOC_FLAGS & ~(uint32_t)PMM_SRCLOC_BEHIND);
 	}
-	assert_int_equal(shim_each_spot(each_line, &nr), 0);
+	assert_int_equal(shim_each_srcloc(each_line, &nr), 0);
 	assert_int_equal(nr, LINES);
 	shim_totals(&t);
-	assert_int_equal(t.nr_spots, LINES + 5);
+	assert_int_equal(t.nr_srclocs, LINES + 5);
 	assert_int_equal(t.allocs, THREADS * (LINES + 5));
 	assert_int_equal(t.frees, THREADS * LINES / 2);
 	assert_int_equal(t.bytes_in - t.bytes_out, 16 * (t.allocs - t.frees));
@@ -142,7 +142,7 @@ static void test_no_figure_below_zero(void **state)
 	(void)state;
 	start(1 << 20);
 	c = agent_host_ctx();
-	allocate(c, 0x100000000, 1, SPOT_FLAGS);
+	allocate(c, 0x100000000, 1, SRCLOC_FLAGS);
 	r = arena_at(c->pub.records);
 	r->frees += 2;
 	r->bytes_out += 32;
@@ -154,7 +154,7 @@ static void test_no_figure_below_zero(void **state)
 	agent_host_fini();
 }
 
-static int never(void *ctx, const struct full_spot *s)
+static int never(void *ctx, const struct full_srcloc *s)
 {
 	(void)ctx;
 	(void)s;
@@ -182,16 +182,16 @@ static void test_many_lines_leave_nothing(void **state)
 	start(1 << 20);
 	c = agent_host_ctx();
 	for (uint32_t line = 1; line <= 17; line++)
-		allocate(c, 0x100000000 + 32 * line, line, SPOT_FLAGS);
+		allocate(c, 0x100000000 + 32 * line, line, SRCLOC_FLAGS);
 	mapped_bytes();
 	before = mapped_bytes();
 	for (unsigned i = 0; i < 500; i++)
-		assert_int_equal(shim_each_spot(never, NULL), 1);
+		assert_int_equal(shim_each_srcloc(never, NULL), 1);
 	assert_true(mapped_bytes() < before + 100 * 4096);
 	agent_host_fini();
 }
 
-static int stop_at_two(void *ctx, const struct full_spot *s)
+static int stop_at_two(void *ctx, const struct full_srcloc *s)
 {
 	(void)s;
 	return ++*(int *)ctx == 2 ? 7 : 0;
@@ -204,11 +204,11 @@ static void test_few_lines_and_an_end(void **state)
 
 	(void)state;
 	start(1 << 20);
-	assert_int_equal(shim_each_spot(stop_at_two, &nr), 0);
+	assert_int_equal(shim_each_srcloc(stop_at_two, &nr), 0);
 	c = agent_host_ctx();
 	for (uint32_t line = 1; line < 4; line++)
-		allocate(c, 0x100000000 + 32 * line, line, SPOT_FLAGS);
-	assert_int_equal(shim_each_spot(stop_at_two, &nr), 7);
+		allocate(c, 0x100000000 + 32 * line, line, SRCLOC_FLAGS);
+	assert_int_equal(shim_each_srcloc(stop_at_two, &nr), 7);
 	assert_int_equal(nr, 2);
 	agent_host_fini();
 }
@@ -262,15 +262,15 @@ static void test_before_the_first_event_there_is_nothing(void **state)
 
 	(void)state;
 	start(1 << 20);
-	allocate(agent_host_ctx(), 0x100000000, 1, SPOT_FLAGS);
+	allocate(agent_host_ctx(), 0x100000000, 1, SRCLOC_FLAGS);
 	A.state = AGENT_OFF;
 	shim_totals(&t);
 	assert_int_equal(t.allocs, 0);
-	assert_int_equal(t.nr_spots, 0);
+	assert_int_equal(t.nr_srclocs, 0);
 	assert_true(shim_class_row(0, &k));
 	assert_int_equal(k.malloc, 0);
 	assert_int_equal(k.up_to, 16);
-	assert_int_equal(shim_each_spot(never, NULL), 0);
+	assert_int_equal(shim_each_srcloc(never, NULL), 0);
 	assert_int_equal(shim_live_bytes(), 0);
 	A.compiled_in = true;
 	assert_int_equal(shim_live_bytes(), 0);
@@ -290,11 +290,11 @@ static void test_what_failed_and_what_was_nothing(void **state)
 	(void)state;
 	start(1 << 20);
 	c = agent_host_ctx();
-	site = spot_site(c, "a.c", "f", 1, SPOT_FLAGS, 0);
+	site = srcloc_site(c, "a.c", "f", 1, SRCLOC_FLAGS, 0);
 	record_failed_at(c, 100, site);
 	record_failed_at(c, 0, site);
 	record_alloc_at(c, 0x100000000, 0, PMM_KIND_MALLOC, site);
-	record_alloc_at(c, 0x100000100, 50, PMM_KIND_MALLOC, 0);	/* of no spot */
+	record_alloc_at(c, 0x100000100, 50, PMM_KIND_MALLOC, 0);	/* of no source location */
 	A.ledger->dropped[PMM_DROP_BLOCK_FULL] = 9;
 	shim_totals(&t);
 	assert_int_equal(t.failed, 2);
@@ -302,7 +302,7 @@ static void test_what_failed_and_what_was_nothing(void **state)
 	assert_int_equal(t.allocs, 1);
 	assert_int_equal(t.peak_blocks, 1);
 	assert_int_equal(t.dropped, 9);
-	assert_int_equal(t.nr_spots, 1);
+	assert_int_equal(t.nr_srclocs, 1);
 	agent_host_fini();
 }
 
@@ -317,10 +317,10 @@ static void test_peak_of_each_place(void **state)
 	start(1 << 20);
 	c = agent_host_ctx();
 	for (unsigned i = 0; i < 10; i++)
-		allocate(c, 0x100000000 + 64 * i, 1 + i % 2, SPOT_FLAGS);
+		allocate(c, 0x100000000 + 64 * i, 1 + i % 2, SRCLOC_FLAGS);
 	for (unsigned i = 0; i < 8; i++)
 		assert_true(record_free(c, 0x100000000 + 64 * i, &was));
-	allocate(c, 0x200000000, 3, SPOT_FLAGS);
+	allocate(c, 0x200000000, 3, SRCLOC_FLAGS);
 	shim_totals(&t);
 	assert_int_equal(t.peak_bytes, 160);
 	assert_int_equal(t.peak_blocks, 10);
@@ -328,14 +328,14 @@ static void test_peak_of_each_place(void **state)
 	agent_host_fini();
 }
 
-/* ---- spots */
-static uint32_t spot_of(struct tctx *c, const char *file, const char *function, uint32_t line)
+/* ---- source locations */
+static uint32_t srcloc_of(struct tctx *c, const char *file, const char *function, uint32_t line)
 {
-	return spot_nr(spot_site(c, file, function, line, SPOT_FLAGS, 0));
+	return srcloc_nr(srcloc_site(c, file, function, line, SRCLOC_FLAGS, 0));
 }
 
 /* Texts count, not where they lie. */
-static void test_spots_are_what_they_say(void **state)
+static void test_srclocs_are_what_they_say(void **state)
 {
 	static char file[] = "some/file.c", function[] = "function";
 	char file2[sizeof(file)], function2[sizeof(function)], other[] = "some/file.d";
@@ -348,47 +348,47 @@ static void test_spots_are_what_they_say(void **state)
 	start(1 << 20);
 	c = agent_host_ctx();
 	d = agent_host_ctx();
-	nr = spot_of(c, file, function, 7);
+	nr = srcloc_of(c, file, function, 7);
 	assert_int_equal(nr, 1);
-	assert_int_equal(spot_of(c, file2, function2, 7), nr);
-	assert_int_equal(spot_of(d, file2, function, 7), nr);
-	assert_int_equal(spot_of(d, other, function, 7), 2);
-	assert_int_equal(spot_of(c, file, "functiom", 7), 3);
-	assert_int_equal(spot_of(c, file, "functio", 7), 4);
-	assert_int_equal(spot_of(c, file, function, 8), 5);
-	assert_int_equal(spot_of(c, NULL, NULL, 7), 6);
-	assert_int_equal(spot_of(c, NULL, NULL, 7), 6);
-	assert_int_equal(spot_of(d, "", "", 7), 6);
-	assert_int_equal(A.ledger->nr_spots, 7);
-	assert_string_equal(arena_at(spot_number(nr)->file), file);
-	assert_string_equal(arena_at(spot_number(nr)->function), function);
-	assert_int_equal(spot_number(nr)->file_len, strlen(file));
-	assert_int_equal(spot_number(nr)->line, 7);
-	assert_int_equal(spot_number(nr)->flags, SPOT_FLAGS);
-	assert_null(spot_number(0));
-	assert_null(spot_number(PMM_MAX_SPOTS));
-	assert_int_equal(spot_number(6)->file, 0);
+	assert_int_equal(srcloc_of(c, file2, function2, 7), nr);
+	assert_int_equal(srcloc_of(d, file2, function, 7), nr);
+	assert_int_equal(srcloc_of(d, other, function, 7), 2);
+	assert_int_equal(srcloc_of(c, file, "functiom", 7), 3);
+	assert_int_equal(srcloc_of(c, file, "functio", 7), 4);
+	assert_int_equal(srcloc_of(c, file, function, 8), 5);
+	assert_int_equal(srcloc_of(c, NULL, NULL, 7), 6);
+	assert_int_equal(srcloc_of(c, NULL, NULL, 7), 6);
+	assert_int_equal(srcloc_of(d, "", "", 7), 6);
+	assert_int_equal(A.ledger->nr_srclocs, 7);
+	assert_string_equal(arena_at(srcloc_number(nr)->file), file);
+	assert_string_equal(arena_at(srcloc_number(nr)->function), function);
+	assert_int_equal(srcloc_number(nr)->file_len, strlen(file));
+	assert_int_equal(srcloc_number(nr)->line, 7);
+	assert_int_equal(srcloc_number(nr)->flags, SRCLOC_FLAGS);
+	assert_null(srcloc_number(0));
+	assert_null(srcloc_number(PMM_MAX_SRCLOCS));
+	assert_int_equal(srcloc_number(6)->file, 0);
 	/* the same address, and another text came to it: a module was unloaded */
 	A.texts_bytes = 0;
 	file[0] = 'S';
-	assert_int_equal(spot_of(c, file, function, 7), 7);
+	assert_int_equal(srcloc_of(c, file, function, 7), 7);
 	file[0] = 's';
-	assert_int_equal(spot_of(c, file, function, 7), nr);
+	assert_int_equal(srcloc_of(c, file, function, 7), nr);
 	/* other flags, other callers */
-	site = spot_site(c, file, function, 7, SPOT_FLAGS & ~(uint32_t)PMM_SPOT_BEHIND, 0);
-	assert_int_not_equal(spot_nr(site), nr);
-	assert_int_equal(spot_first(spot_nr(site)), nr);
-	assert_int_equal(spot_first(nr), nr);
-	assert_int_equal(spot_first(5), 5);
-	assert_int_equal(spot_flags(site), PMM_SITE_SPOT | (SPOT_FLAGS & ~(uint32_t)PMM_SPOT_BEHIND));
-	assert_int_equal(spot_under(site), 0);
-	site = spot_site(c, file, function, 7, SPOT_FLAGS, node_get(0, 0x1000));
-	assert_int_equal(spot_nr(site), nr);
-	assert_int_equal(spot_under(site), node_get(0, 0x1000));
-	assert_int_equal(spot_nr(site_get(node_get(0, 0x1000), 0)), 0);
-	assert_int_equal(spot_nr(0), 0);
-	assert_int_equal(spot_under(0), 0);
-	assert_int_equal(spot_flags(0), 0);
+	site = srcloc_site(c, file, function, 7, SRCLOC_FLAGS & ~(uint32_t)PMM_SRCLOC_BEHIND, 0);
+	assert_int_not_equal(srcloc_nr(site), nr);
+	assert_int_equal(srcloc_first(srcloc_nr(site)), nr);
+	assert_int_equal(srcloc_first(nr), nr);
+	assert_int_equal(srcloc_first(5), 5);
+	assert_int_equal(srcloc_flags(site), PMM_SITE_SRCLOC | (SRCLOC_FLAGS & ~(uint32_t)PMM_SRCLOC_BEHIND));
+	assert_int_equal(srcloc_under(site), 0);
+	site = srcloc_site(c, file, function, 7, SRCLOC_FLAGS, node_get(0, 0x1000));
+	assert_int_equal(srcloc_nr(site), nr);
+	assert_int_equal(srcloc_under(site), node_get(0, 0x1000));
+	assert_int_equal(srcloc_nr(site_get(node_get(0, 0x1000), 0)), 0);
+	assert_int_equal(srcloc_nr(0), 0);
+	assert_int_equal(srcloc_under(0), 0);
+	assert_int_equal(srcloc_flags(0), 0);
 	agent_host_fini();
 }
 
@@ -403,38 +403,38 @@ static void test_long_texts_are_cut(void **state)
 	text[9999] = 0;
 	start(1 << 20);
 	c = agent_host_ctx();
-	nr = spot_of(c, text, "f", 1);
-	assert_int_equal(spot_number(nr)->file_len, 4096);
-	assert_int_equal(strlen(arena_at(spot_number(nr)->file)), 4096);
-	assert_int_equal(spot_of(c, text + 1, "f", 1), nr);
+	nr = srcloc_of(c, text, "f", 1);
+	assert_int_equal(srcloc_number(nr)->file_len, 4096);
+	assert_int_equal(strlen(arena_at(srcloc_number(nr)->file)), 4096);
+	assert_int_equal(srcloc_of(c, text + 1, "f", 1), nr);
 	agent_host_fini();
 	free(text);
 }
 
-static void test_no_room_for_spots(void **state)
+static void test_no_room_for_srclocs(void **state)
 {
 	struct tctx *c;
 
 	(void)state;
 	start(4 << 20);
 	c = agent_host_ctx();
-	A.ledger->nr_spots = PMM_MAX_SPOTS - 1;
-	assert_int_equal(spot_of(c, "a", "f", 1), PMM_MAX_SPOTS - 1);
-	assert_int_equal(spot_site(c, "a", "f", 2, SPOT_FLAGS, 0), 0);
-	assert_int_equal(A.ledger->nr_spots, PMM_MAX_SPOTS);
-	assert_int_equal(spot_of(c, "a", "f", 1), PMM_MAX_SPOTS - 1);
+	A.ledger->nr_srclocs = PMM_MAX_SRCLOCS - 1;
+	assert_int_equal(srcloc_of(c, "a", "f", 1), PMM_MAX_SRCLOCS - 1);
+	assert_int_equal(srcloc_site(c, "a", "f", 2, SRCLOC_FLAGS, 0), 0);
+	assert_int_equal(A.ledger->nr_srclocs, PMM_MAX_SRCLOCS);
+	assert_int_equal(srcloc_of(c, "a", "f", 1), PMM_MAX_SRCLOCS - 1);
 	agent_host_fini();
 	start(1 << 20);
 	c = agent_host_ctx();
 	A.ledger->arena_end = A.ledger->arena_used;
-	assert_int_equal(spot_site(c, "a", "f", 1, SPOT_FLAGS, 0), 0);
+	assert_int_equal(srcloc_site(c, "a", "f", 1, SRCLOC_FLAGS, 0), 0);
 	agent_host_fini();
 	start(1 << 20);
 	c = agent_host_ctx();
-	assert_int_equal(spot_of(c, "a", "f", 1), 1);
+	assert_int_equal(srcloc_of(c, "a", "f", 1), 1);
 	A.ledger->arena_end = A.ledger->arena_used;	/* for the texts */
-	assert_int_equal(spot_site(c, "another", "f", 1, SPOT_FLAGS, 0), 0);
-	assert_int_equal(spot_of(c, "a", "f", 1), 1);
+	assert_int_equal(srcloc_site(c, "another", "f", 1, SRCLOC_FLAGS, 0), 0);
+	assert_int_equal(srcloc_of(c, "a", "f", 1), 1);
 	agent_host_fini();
 }
 
@@ -450,9 +450,9 @@ int main(void)
 		cmocka_unit_test(test_before_the_first_event_there_is_nothing),
 		cmocka_unit_test(test_what_failed_and_what_was_nothing),
 		cmocka_unit_test(test_peak_of_each_place),
-		cmocka_unit_test(test_spots_are_what_they_say),
+		cmocka_unit_test(test_srclocs_are_what_they_say),
 		cmocka_unit_test(test_long_texts_are_cut),
-		cmocka_unit_test(test_no_room_for_spots),
+		cmocka_unit_test(test_no_room_for_srclocs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -88,18 +88,18 @@ static void lines_of_the_source_read_back_the_same(void **state)
 	struct err e;
 
 	(void)state;
-	h->nr_spots = 3;
-	h->spots = calloc(3, sizeof(*h->spots));
+	h->nr_srclocs = 3;
+	h->srclocs = calloc(3, sizeof(*h->srclocs));
 	for (uint32_t i = 0; i < 3; i++)
-		h->spots[i] = (struct heap_spot){ strdup(i ? "dir/a.c" : ""), strdup(i == 2 ? "f" : ""), 1000 * i };
-	h->nodes[1].pc = HEAP_SPOT_PC + 2;
+		h->srclocs[i] = (struct heap_srcloc){ strdup(i ? "dir/a.c" : ""), strdup(i == 2 ? "f" : ""), 1000 * i };
+	h->nodes[1].pc = HEAP_SRCLOC_PC + 2;
 	h->nodes[1].module = 0;
 	m = write_image(h);
 	assert_int_equal(read_image(m.bytes, m.n, &back, &e), 0);
 	if (!heap_equal(h, back, what, sizeof(what)))
 		fail_msg("%s", what);
-	assert_int_equal(heap_spot(back, &back->nodes[1])->line, 2000);
-	assert_null(heap_spot(back, &back->nodes[2]));
+	assert_int_equal(heap_srcloc(back, &back->nodes[1])->line, 2000);
+	assert_null(heap_srcloc(back, &back->nodes[2]));
 	h->nodes[1].pc++;
 	assert_int_equal(heap_check(h, what, sizeof(what)), -EBADMSG);
 	heap_free(h);

@@ -424,56 +424,56 @@ static void forged_heap_errors_are_refused(void **state)
 }
 
 /* ---- lines of the source */
-static void begin_spots(struct pack *p, uint64_t rows, uint64_t line)
+static void begin_srclocs(struct pack *p, uint64_t rows, uint64_t line)
 {
 	pack_begin(p, "SPOT", rows);
 	pack_number(p, FILE_CONSTANT);
 	pack_number(p, line);
 }
 
-static void forge_spots_too_many(struct pack *p)
+static void forge_srclocs_too_many(struct pack *p)
 {
-	begin_spots(p, HEAP_MAX_SPOTS + 1, 1);
+	begin_srclocs(p, HEAP_MAX_SRCLOCS + 1, 1);
 	pack_end(p);
 }
 
-static void forge_spots_without_texts(struct pack *p)
+static void forge_srclocs_without_texts(struct pack *p)
 {
-	begin_spots(p, 2, 1);
+	begin_srclocs(p, 2, 1);
 	pack_text(p, "a.c");
 	pack_end(p);
 }
 
-static void forge_spot_text(struct pack *p)
+static void forge_srcloc_text(struct pack *p)
 {
-	begin_spots(p, 1, 1);
+	begin_srclocs(p, 1, 1);
 	pack_number(p, UINT64_MAX);
 	pack_end(p);
 }
 
-static void forge_spot_line(struct pack *p)
+static void forge_srcloc_line(struct pack *p)
 {
-	begin_spots(p, 1, UINT32_MAX + 1ull);
+	begin_srclocs(p, 1, UINT32_MAX + 1ull);
 	pack_end(p);
 }
 
-static void forge_spots_twice(struct pack *p)
+static void forge_srclocs_twice(struct pack *p)
 {
 	for (int i = 0; i < 2; i++) {
-		begin_spots(p, 1, 1);
+		begin_srclocs(p, 1, 1);
 		pack_text(p, "");
 		pack_text(p, "");
 		pack_end(p);
 	}
 }
 
-static void forge_spots_none(struct pack *p)
+static void forge_srclocs_none(struct pack *p)
 {
 	(void)p;
 }
 
 /* A section that no reader knows. */
-static void forget_spots(char *id, uint8_t *raw, size_t *n)
+static void forget_srclocs(char *id, uint8_t *raw, size_t *n)
 {
 	(void)raw;
 	(void)n;
@@ -488,25 +488,25 @@ static void forged_lines_are_refused(void **state)
 		void (*forge)(struct pack *p);
 		const char *text;
 	} row[] = {
-		{ change_nothing, forge_spots_too_many, "(lines of the source): it cannot have 65537 rows" },
-		{ change_nothing, forge_spots_without_texts, "(lines of the source): its data end early" },
-		{ change_nothing, forge_spot_text, "(lines of the source): a string is too long" },
-		{ change_nothing, forge_spot_line, "(lines of the source): a number is out of range" },
-		{ change_nothing, forge_spots_twice, "(lines of the source): it is there twice" },
-		{ forget_spots, forge_spots_none, "(contents): node 1 names a spot that is not there" },
+		{ change_nothing, forge_srclocs_too_many, "(lines of the source): it cannot have 65537 rows" },
+		{ change_nothing, forge_srclocs_without_texts, "(lines of the source): its data end early" },
+		{ change_nothing, forge_srcloc_text, "(lines of the source): a string is too long" },
+		{ change_nothing, forge_srcloc_line, "(lines of the source): a number is out of range" },
+		{ change_nothing, forge_srclocs_twice, "(lines of the source): it is there twice" },
+		{ forget_srclocs, forge_srclocs_none, "(contents): node 1 names a spot that is not there" },
 	};
 	struct heap *h = recipe_heap("site main size=10 allocs=2\n");
 	struct image plain = write_image(h), spotted;
 
 	(void)state;
-	h->nr_spots = 1;
-	h->spots = calloc(1, sizeof(*h->spots));
-	h->spots[0] = (struct heap_spot){ strdup("a.c"), strdup("f"), 1 };
-	h->nodes[1].pc = HEAP_SPOT_PC;
+	h->nr_srclocs = 1;
+	h->srclocs = calloc(1, sizeof(*h->srclocs));
+	h->srclocs[0] = (struct heap_srcloc){ strdup("a.c"), strdup("f"), 1 };
+	h->nodes[1].pc = HEAP_SRCLOC_PC;
 	h->nodes[1].module = 0;
 	spotted = write_image(h);
 	for (size_t i = 0; i < NR(row); i++) {
-		struct image forgery = repacked(row[i].change == forget_spots ? &spotted : &plain, row[i].change, row[i].forge);
+		struct image forgery = repacked(row[i].change == forget_srclocs ? &spotted : &plain, row[i].change, row[i].forge);
 		char text[128];
 
 		snprintf(text, sizeof(text), "the capture 'x' is damaged %s", row[i].text);

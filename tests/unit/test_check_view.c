@@ -178,7 +178,7 @@ static bool told_before(const void *ctx, const struct heap_finding *f)
 	return f->block == *(const uint64_t *)ctx;
 }
 
-/* What a sweep has found and the release finds again: who released it, and how much later, is all that is new. */
+/* What a canary scan has found and the release finds again: who released it, and how much later, is all that is new. */
 static void damage_is_told_once(void **state)
 {
 	const uint64_t block = 0x1000;

@@ -179,7 +179,7 @@ static void heap_errors_are_as_spelled_out(void **state)
 	assert_int_equal(h->check.swept_ns, 3000000000);
 	assert_int_equal(h->nr_findings, 3);
 	assert_int_equal(f->type, PMM_FINDING_UNDERRUN);
-	assert_int_equal(f->by, PMM_BY_SWEEP);
+	assert_int_equal(f->by, PMM_BY_SCAN);
 	assert_int_equal(f->access, PMM_ACCESS_WRITE);
 	assert_int_equal(f->kind, PMM_KIND_NEW_ARRAY);
 	assert_int_equal(f->release, PMM_RELEASE_DELETE_ARRAY_SIZED);

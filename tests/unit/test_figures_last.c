@@ -49,7 +49,7 @@ static void child_end(pid_t pid)
 	munmap(said, sizeof(*said));
 }
 
-struct scene {
+struct roots {
 	struct image im;
 	struct ledger_map *map;
 	struct pmm_ctx *ctx;
@@ -57,9 +57,9 @@ struct scene {
 	pid_t pid;
 };
 
-static struct scene begin(const char *allocator)
+static struct roots begin(const char *allocator)
 {
-	struct scene s = { .im = image_new() };
+	struct roots s = { .im = image_new() };
 
 	s.ctx = image_at(&s.im, image_ctx(&s.im));
 	s.im.l->allocator = image_string(&s.im, allocator, strlen(allocator));
@@ -71,7 +71,7 @@ static struct scene begin(const char *allocator)
 	return s;
 }
 
-static void end(struct scene *s)
+static void end(struct roots *s)
 {
 	child_end(s->pid);
 	figures_last_fini(&s->last);
@@ -80,7 +80,7 @@ static void end(struct scene *s)
 }
 
 /* When it was asked last, as of `now_ns`. */
-static uint64_t asked(struct scene *s, uint64_t now_ns)
+static uint64_t asked(struct roots *s, uint64_t now_ns)
 {
 	figures_last_tick(&s->last, s->map, s->pid, now_ns);
 	return s->last.asked ? s->last.asked->allocator.taken_ns : 0;
@@ -88,7 +88,7 @@ static uint64_t asked(struct scene *s, uint64_t now_ns)
 
 static void asked_now_and_then(void **state)
 {
-	struct scene s = begin(LIBC);
+	struct roots s = begin(LIBC);
 	uint64_t at;
 
 	(void)state;
@@ -125,7 +125,7 @@ static void asked_now_and_then(void **state)
 /* The more processes there are, the more rarely. */
 static void asked_more_rarely_among_many(void **state)
 {
-	struct scene s = begin(LIBC);
+	struct roots s = begin(LIBC);
 
 	(void)state;
 	s.last.share = 10;
@@ -141,7 +141,7 @@ static void asked_more_rarely_among_many(void **state)
 
 static void another_allocator_is_asked_once(void **state)
 {
-	struct scene s = begin("/usr/lib/libjemalloc.so.2");
+	struct roots s = begin("/usr/lib/libjemalloc.so.2");
 	struct heap *h = heap_new();
 
 	(void)state;

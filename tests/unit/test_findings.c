@@ -43,7 +43,7 @@ static void carried_ones_keep_their_order(void **state)
 	assert_string_equal(later->findings[2].text, "words");
 	assert_int_equal(later->findings[4].alloc_site, HEAP_NO_SITE);
 	assert_int_equal(later->check.findings_lost, 7);
-	assert_int_equal(later->check.sweeps, 3);
+	assert_int_equal(later->check.scans, 3);
 	assert_int_equal(later->check.swept_ns, 4000000000);
 	heap_free(early);
 	heap_free(later);
@@ -85,7 +85,7 @@ static bool by_release(const void *ctx, const struct heap_finding *f)
 	return f->by == PMM_BY_RELEASE && f->address != *(const uint64_t *)ctx;
 }
 
-/* To the sweep's finding of the same block, else of the same call site; what was not told before stays, and so does what no sweep has. */
+/* To the canary scan's finding of the same block, else of the same call site; what was not told before stays, and so does what no canary scan has. */
 static void releases_of_damage_told_before_are_folded(void **state)
 {
 	struct heap *h = recipe_heap("check light\nthread main tid=1\nthread w tid=9\nsite a size=1\nsite b size=1\nsite c size=1\n"

@@ -37,7 +37,7 @@ static void equal_errors_are_one(void **state)
 	assert_int_equal(t.entries.v[0].group.processes, 40);
 	assert_int_equal(t.times, 80);
 	assert_int_equal(t.merge.heap->check.guarded, 120);
-	assert_int_equal(t.merge.heap->check.sweeps, 40);
+	assert_int_equal(t.merge.heap->check.scans, 40);
 	findings_tree_fini(&t);
 }
 

@@ -4,39 +4,39 @@
  * pointer in turn and marks again.
  */
 #include "src/analyze/reach/hold.h"
-#include "tests/unit/reach_scene.h"
+#include "tests/unit/reach_fixture.h"
 
 #define MIB		(1ull << 20)
-#define AT(n)		(SCENE_BASE + 0x10000 + (n) * 0x100)	/* block n of nr(), 64 bytes */
-#define ROOT		SCENE_BASE
+#define AT(n)		(FIXTURE_BASE + 0x10000 + (n) * 0x100)	/* block n of nr(), 64 bytes */
+#define ROOT		FIXTURE_BASE
 
 static int setup(void **state)
 {
-	struct scene *s = malloc(sizeof(*s));
+	struct fixture *s = malloc(sizeof(*s));
 
-	scene_init(s, 4 * MIB);
+	fixture_init(s, 4 * MIB);
 	*state = s;
 	return 0;
 }
 
 static int teardown(void **state)
 {
-	scene_fini(*state);
+	fixture_fini(*state);
 	free(*state);
 	return 0;
 }
 
-static struct scene *nr(void **state, unsigned blocks)
+static struct fixture *nr(void **state, unsigned blocks)
 {
-	struct scene *s = *state;
+	struct fixture *s = *state;
 
 	for (unsigned i = 0; i < blocks; i++)
-		scene_block(s, AT(i), 64);
-	scene_root(s, ROOT, ROOT + 4096, false);
+		fixture_block(s, AT(i), 64);
+	fixture_root(s, ROOT, ROOT + 4096, false);
 	return s;
 }
 
-static void hold(struct scene *s, struct hold *h)
+static void hold(struct fixture *s, struct hold *h)
 {
 	struct err e = { 0 };
 
@@ -58,14 +58,14 @@ static void dominate(struct hold *h, struct hold_cut *cuts, size_t nr_cuts)
 
 static void chain_by_place(void **state)
 {
-	struct scene *s = nr(state, 4);
+	struct fixture *s = nr(state, 4);
 	struct hold_chain c;
 	struct hold h;
 
-	scene_put(s, ROOT + 40, AT(0));
-	scene_put(s, AT(0) + 24, AT(1));
-	scene_put(s, AT(1) + 8, AT(2) + 16);
-	scene_put(s, AT(1) + 16, AT(2));
+	fixture_put(s, ROOT + 40, AT(0));
+	fixture_put(s, AT(0) + 24, AT(1));
+	fixture_put(s, AT(1) + 8, AT(2) + 16);
+	fixture_put(s, AT(1) + 16, AT(2));
 	hold(s, &h);
 	assert_int_equal(h.nr_order, 3);
 	assert_int_equal(h.origin[3], HOLD_NONE);
@@ -85,15 +85,15 @@ static void chain_by_place(void **state)
 /* The shortest; but pointers to starts before those into the middle, and lasting roots before others. */
 static void which_chain(void **state)
 {
-	struct scene *s = nr(state, 4);
+	struct fixture *s = nr(state, 4);
 	struct hold_chain c;
 	struct hold h;
 
-	scene_word(s, AT(2));
-	scene_put(s, ROOT, AT(0));
-	scene_put(s, ROOT + 8, AT(2) + 8);
-	scene_put(s, AT(0), AT(1));
-	scene_put(s, AT(1), AT(2));
+	fixture_word(s, AT(2));
+	fixture_put(s, ROOT, AT(0));
+	fixture_put(s, ROOT + 8, AT(2) + 8);
+	fixture_put(s, AT(0), AT(1));
+	fixture_put(s, AT(1), AT(2));
 	hold(s, &h);
 	assert_int_equal(hold_chain(&h, 2, &c), 0);
 	assert_int_equal(c.nr, 3);
@@ -103,10 +103,10 @@ static void which_chain(void **state)
 
 static void register_only(void **state)
 {
-	struct scene *s = nr(state, 2);
+	struct fixture *s = nr(state, 2);
 	struct hold h;
 
-	scene_word(s, AT(1));
+	fixture_word(s, AT(1));
 	hold(s, &h);
 	assert_int_equal(h.nr_order, 1);
 	assert_int_equal(h.edges.v[h.origin[1]].place, HOLD_WORD);
@@ -115,12 +115,12 @@ static void register_only(void **state)
 
 static void middle_is_not_firm(void **state)
 {
-	struct scene *s = nr(state, 3);
+	struct fixture *s = nr(state, 3);
 	struct hold h;
 
-	scene_put(s, ROOT, AT(0));
-	scene_put(s, AT(0), AT(1) + 16);
-	scene_put(s, AT(1), AT(2));
+	fixture_put(s, ROOT, AT(0));
+	fixture_put(s, AT(0), AT(1) + 16);
+	fixture_put(s, AT(1), AT(2));
 	hold(s, &h);
 	assert_int_equal(h.nr_order, 3);
 	assert_int_equal(h.nr_firm, 1);
@@ -129,16 +129,16 @@ static void middle_is_not_firm(void **state)
 
 static void sources_by_root(void **state)
 {
-	struct scene *s = nr(state, 6);
+	struct fixture *s = nr(state, 6);
 	uint64_t wanted = 0x3e;
 	struct hold_sources found;
 	struct hold h;
 
-	scene_put(s, ROOT, AT(0));
-	scene_put(s, AT(0), AT(1));
-	scene_put(s, AT(1), AT(2));
-	scene_put(s, AT(1) + 8, AT(3));
-	scene_put(s, ROOT + 64, AT(4));
+	fixture_put(s, ROOT, AT(0));
+	fixture_put(s, AT(0), AT(1));
+	fixture_put(s, AT(1), AT(2));
+	fixture_put(s, AT(1) + 8, AT(3));
+	fixture_put(s, ROOT + 64, AT(4));
 	hold(s, &h);
 	assert_int_equal(hold_sources(&h, &wanted, &found), 0);
 	assert_int_equal(found.nr, 2);
@@ -154,14 +154,14 @@ static void sources_by_root(void **state)
 /* A chain of a thousand: its ends are kept, and the rest is counted. */
 static void long_chain(void **state)
 {
-	struct scene *s = nr(state, 1000);
+	struct fixture *s = nr(state, 1000);
 	struct hold_chain c;
 	struct hold_cut cut[2];
 	struct hold h;
 
-	scene_put(s, ROOT, AT(0));
+	fixture_put(s, ROOT, AT(0));
 	for (unsigned i = 0; i < 999; i++)
-		scene_put(s, AT(i) + 8, AT(i + 1));
+		fixture_put(s, AT(i) + 8, AT(i + 1));
 	hold(s, &h);
 	assert_int_equal(hold_chain(&h, 999, &c), 0);
 	assert_int_equal(c.nr, 1000);
@@ -184,20 +184,20 @@ static void long_chain(void **state)
 /* A block so large that it is read in pieces: every pointer in it is weighed by itself. */
 static void large_block(void **state)
 {
-	struct scene *s = *state;
+	struct fixture *s = *state;
 	struct hold_cut cut[3];
 	struct hold_chain c;
 	struct hold h;
 
-	scene_block(s, AT(0), MIB);
+	fixture_block(s, AT(0), MIB);
 	for (unsigned i = 0; i < 3; i++)
-		scene_block(s, AT(0) + MIB + 64 + i * 64, 48 + i);
-	scene_root(s, ROOT, ROOT + 4096, false);
-	scene_put(s, ROOT, AT(0));
-	scene_put(s, AT(0) + 16, AT(0) + MIB + 64);
-	scene_put(s, AT(0) + MIB / 2, AT(0) + MIB + 128);
-	scene_put(s, AT(0) + MIB - 8, AT(0) + MIB + 192);
-	scene_put(s, AT(0) + MIB + 64, AT(0) + MIB + 192);
+		fixture_block(s, AT(0) + MIB + 64 + i * 64, 48 + i);
+	fixture_root(s, ROOT, ROOT + 4096, false);
+	fixture_put(s, ROOT, AT(0));
+	fixture_put(s, AT(0) + 16, AT(0) + MIB + 64);
+	fixture_put(s, AT(0) + MIB / 2, AT(0) + MIB + 128);
+	fixture_put(s, AT(0) + MIB - 8, AT(0) + MIB + 192);
+	fixture_put(s, AT(0) + MIB + 64, AT(0) + MIB + 192);
 	hold(s, &h);
 	assert_int_equal(h.graph.first[0], REACH_PIECES);
 	assert_int_equal(hold_chain(&h, 2, &c), 0);
@@ -225,15 +225,15 @@ static unsigned below(unsigned n)
 	return (unsigned)(seed >> 33) % n;
 }
 
-static uint64_t word_at(const struct scene *s, uint64_t address)
+static uint64_t word_at(const struct fixture *s, uint64_t address)
 {
 	uint64_t word;
 
-	memcpy(&word, s->bytes + (address - SCENE_BASE), 8);
+	memcpy(&word, s->bytes + (address - FIXTURE_BASE), 8);
 	return word;
 }
 
-static int block_of(const struct scene *s, uint64_t address)
+static int block_of(const struct fixture *s, uint64_t address)
 {
 	for (size_t i = 0; i < s->blocks.nr; i++)
 		if (address - s->blocks.v[i].address < s->blocks.v[i].size_bytes)
@@ -241,7 +241,7 @@ static int block_of(const struct scene *s, uint64_t address)
 	return -1;
 }
 
-static void mark_word(const struct scene *s, uint64_t value, bool *seen, int *stack, int *nr_stack)
+static void mark_word(const struct fixture *s, uint64_t value, bool *seen, int *stack, int *nr_stack)
 {
 	int to = block_of(s, value);
 
@@ -252,7 +252,7 @@ static void mark_word(const struct scene *s, uint64_t value, bool *seen, int *st
 }
 
 /* The simplest marking there is. */
-static void mark(const struct scene *s, bool *seen)
+static void mark(const struct fixture *s, bool *seen)
 {
 	int stack[MAX_BLOCKS], nr_stack = 0;
 
@@ -269,7 +269,7 @@ static void mark(const struct scene *s, bool *seen)
 	}
 }
 
-static void oracle(const struct scene *s, const bool *whole, uint64_t *blocks, uint64_t *bytes)
+static void oracle(const struct fixture *s, const bool *whole, uint64_t *blocks, uint64_t *bytes)
 {
 	bool seen[MAX_BLOCKS];
 
@@ -282,31 +282,31 @@ static void oracle(const struct scene *s, const bool *whole, uint64_t *blocks, u
 		}
 }
 
-static void make(struct scene *s)
+static void make(struct fixture *s)
 {
 	unsigned nr_blocks = below(MAX_BLOCKS) + 1, density = below(6) + 1, roots = below(5) + 1;
 
 	for (unsigned i = 0; i < nr_blocks; i++)
-		scene_block(s, AT(i), 8 * (below(8) + 1));
+		fixture_block(s, AT(i), 8 * (below(8) + 1));
 	for (unsigned i = 0; i < nr_blocks; i++)
 		for (uint64_t a = AT(i); a < AT(i) + s->blocks.v[i].size_bytes; a += 8)
 			if (!below(density))
-				scene_put(s, a, AT(below(nr_blocks)) + (below(4) ? 0 : below(64)));
-	scene_root(s, ROOT, ROOT + 256, false);
+				fixture_put(s, a, AT(below(nr_blocks)) + (below(4) ? 0 : below(64)));
+	fixture_root(s, ROOT, ROOT + 256, false);
 	while (roots--)
-		scene_put(s, ROOT + 8 * below(32), AT(below(nr_blocks)) + (below(4) ? 0 : below(64)));
+		fixture_put(s, ROOT + 8 * below(32), AT(below(nr_blocks)) + (below(4) ? 0 : below(64)));
 	if (!below(3))
-		scene_word(s, AT(below(nr_blocks)));
+		fixture_word(s, AT(below(nr_blocks)));
 }
 
 /* Clear a word for as long as it takes to mark. */
-static void check_word(struct scene *s, uint64_t address, const bool *whole, const struct hold_cut *c, const char *what)
+static void check_word(struct fixture *s, uint64_t address, const bool *whole, const struct hold_cut *c, const char *what)
 {
 	uint64_t kept = word_at(s, address), blocks, bytes;
 
-	scene_put(s, address, 0);
+	fixture_put(s, address, 0);
 	oracle(s, whole, &blocks, &bytes);
-	scene_put(s, address, kept);
+	fixture_put(s, address, kept);
 	if (blocks != c->blocks || bytes != c->bytes)
 		fail_msg("%s %llx: %llu blocks, %llu bytes, not %llu, %llu", what, (unsigned long long)address,
 			 (unsigned long long)blocks, (unsigned long long)bytes, (unsigned long long)c->blocks,
@@ -314,7 +314,7 @@ static void check_word(struct scene *s, uint64_t address, const bool *whole, con
 }
 
 /* Pointers from block to block that are the only ones from the one to the other. */
-static uint64_t only_pointer(const struct scene *s, int from, int to)
+static uint64_t only_pointer(const struct fixture *s, int from, int to)
 {
 	const struct heap_block *b = &s->blocks.v[from];
 	uint64_t found = 0;
@@ -329,7 +329,7 @@ static uint64_t only_pointer(const struct scene *s, int from, int to)
 	return found;
 }
 
-static void check_edges(struct scene *s, struct hold *h, const bool *whole)
+static void check_edges(struct fixture *s, struct hold *h, const bool *whole)
 {
 	struct hold_cut *cuts = calloc(h->edges.nr + 1, sizeof(*cuts));
 
@@ -342,7 +342,7 @@ static void check_edges(struct scene *s, struct hold *h, const bool *whole)
 	free(cuts);
 }
 
-static void check_pointers(struct scene *s, struct hold *h, const bool *whole)
+static void check_pointers(struct fixture *s, struct hold *h, const bool *whole)
 {
 	struct hold_cut cuts[MAX_BLOCKS * MAX_BLOCKS];
 	uint64_t at[MAX_BLOCKS * MAX_BLOCKS];
@@ -363,7 +363,7 @@ static void check_pointers(struct scene *s, struct hold *h, const bool *whole)
 }
 
 /* A set of root pointers, and within it each of them by itself. */
-static void check_set(struct scene *s, struct hold *h, const bool *whole)
+static void check_set(struct fixture *s, struct hold *h, const bool *whole)
 {
 	struct hold_cut cuts[64] = { { .kind = HOLD_CUT_SET } };
 	uint64_t kept[32], blocks, bytes;
@@ -380,23 +380,23 @@ static void check_set(struct scene *s, struct hold *h, const bool *whole)
 			check_word(s, h->edges.v[cuts[i].from].at, whole, &cuts[i], "in a set");
 	for (unsigned i = 0; i < 16; i++) {
 		kept[i] = word_at(s, ROOT + 8 * i);
-		scene_put(s, ROOT + 8 * i, 0);
+		fixture_put(s, ROOT + 8 * i, 0);
 	}
 	oracle(s, whole, &blocks, &bytes);
 	for (unsigned i = 0; i < 16; i++)
-		scene_put(s, ROOT + 8 * i, kept[i]);
+		fixture_put(s, ROOT + 8 * i, kept[i]);
 	assert_int_equal(cuts[0].blocks, blocks);
 	assert_int_equal(cuts[0].bytes, bytes);
 }
 
-static void check_reached(const struct scene *s, const struct hold *h, const bool *whole)
+static void check_reached(const struct fixture *s, const struct hold *h, const bool *whole)
 {
 	for (size_t i = 0; i < s->blocks.nr; i++)
 		assert_int_equal(whole[i], h->origin[i] != HOLD_NONE);
 }
 
 /* Chains are made of pointers that are there, and none is shorter over the same kinds of pointers. */
-static void check_chains(struct scene *s, struct hold *h)
+static void check_chains(struct fixture *s, struct hold *h)
 {
 	for (uint32_t i = 0; i < h->nr_order; i++) {
 		struct hold_chain c;
@@ -418,11 +418,11 @@ static void random_heaps(void **state)
 	(void)state;
 	for (uint64_t round = 0; round < 3000; round++) {
 		bool whole[MAX_BLOCKS];
-		struct scene s;
+		struct fixture s;
 		struct hold h;
 
 		seed = round;
-		scene_init(&s, 1 << 18);
+		fixture_init(&s, 1 << 18);
 		make(&s);
 		mark(&s, whole);
 		hold(&s, &h);
@@ -435,7 +435,7 @@ static void random_heaps(void **state)
 		check_pointers(&s, &h, whole);
 		check_set(&s, &h, whole);
 		hold_close(&h);
-		scene_fini(&s);
+		fixture_fini(&s);
 	}
 }
 
@@ -444,25 +444,25 @@ static void deep(void **state)
 {
 	const uint64_t blocks = 1000000;
 	struct hold_cut cut = { .kind = HOLD_CUT_EDGE };
-	struct scene s;
+	struct fixture s;
 	struct hold h;
 
 	(void)state;
-	scene_init(&s, 64 * MIB);
-	scene_root(&s, ROOT, ROOT + 4096, false);
-	scene_put(&s, ROOT, AT(0));
+	fixture_init(&s, 64 * MIB);
+	fixture_root(&s, ROOT, ROOT + 4096, false);
+	fixture_put(&s, ROOT, AT(0));
 	for (uint64_t i = 0; i < blocks; i++) {
-		scene_block(&s, AT(0) + i * 32, 24);
-		scene_put(&s, AT(0) + i * 32, i + 1 < blocks ? AT(0) + i * 32 + 32 : 0);
-		scene_put(&s, AT(0) + i * 32 + 8, i ? AT(0) : 0);
-		scene_put(&s, AT(0) + i * 32 + 16, i ? AT(0) + i * 32 - 32 : 0);
+		fixture_block(&s, AT(0) + i * 32, 24);
+		fixture_put(&s, AT(0) + i * 32, i + 1 < blocks ? AT(0) + i * 32 + 32 : 0);
+		fixture_put(&s, AT(0) + i * 32 + 8, i ? AT(0) : 0);
+		fixture_put(&s, AT(0) + i * 32 + 16, i ? AT(0) + i * 32 - 32 : 0);
 	}
 	hold(&s, &h);
 	dominate(&h, &cut, 1);
 	assert_int_equal(cut.blocks, blocks);
 	assert_int_equal(cut.bytes, blocks * 24);
 	hold_close(&h);
-	scene_fini(&s);
+	fixture_fini(&s);
 }
 
 int main(void)

@@ -448,17 +448,17 @@ static void lines_that_the_program_named_come_along(void **state)
 
 	(void)state;
 	for (uint32_t i = 1; i < 3; i++) {
-		image_spot(&im, i, "dir/a.c", "f", 70000 * i);
-		image_node(&im, i, 0, PMM_SPOT_MODULE, i);
-		image_site(&im, i, i, PMM_SITE_SPOT);
+		image_srcloc(&im, i, "dir/a.c", "f", 70000 * i);
+		image_node(&im, i, 0, PMM_SRCLOC_MODULE, i);
+		image_site(&im, i, i, PMM_SITE_SRCLOC);
 		image_record(&im, ctx, i)->allocs = 1;
 	}
 	im.l->compiled_in = 1;
 	h = read_image(&im);
-	assert_true(heap_spots_only(h));
-	assert_int_equal(heap_spot(h, &h->nodes[h->sites[2].node])->line, 140000);
-	assert_string_equal(heap_spot(h, &h->nodes[1])->file, "dir/a.c");
-	assert_string_equal(heap_spot(h, &h->nodes[1])->function, "f");
+	assert_true(heap_srclocs_only(h));
+	assert_int_equal(heap_srcloc(h, &h->nodes[h->sites[2].node])->line, 140000);
+	assert_string_equal(heap_srcloc(h, &h->nodes[1])->file, "dir/a.c");
+	assert_string_equal(heap_srcloc(h, &h->nodes[1])->function, "f");
 	assert_int_equal(damaged, 0);
 	heap_free(h);
 	image_free(&im);
@@ -473,37 +473,37 @@ static void wild_lines_are_left_out(void **state)
 	struct heap *h;
 
 	(void)state;
-	image_spot(&im, 1, "a.c", "f", 1)->file = 0xffffffff;
-	image_spot(&im, 2, "a.c", "f", 2)->function_len = 0xffffffff;
-	image_spot(&im, 3, "a.c", "f", 3)->file_len = 4096;	/* beyond its end, in the arena */
-	image_spot(&im, 4, "a.c", "f", 4);
-	image_node(&im, 1, 0, PMM_SPOT_MODULE, 1);
-	image_node(&im, 2, 0, PMM_SPOT_MODULE, 4);
+	image_srcloc(&im, 1, "a.c", "f", 1)->file = 0xffffffff;
+	image_srcloc(&im, 2, "a.c", "f", 2)->function_len = 0xffffffff;
+	image_srcloc(&im, 3, "a.c", "f", 3)->file_len = 4096;	/* beyond its end, in the arena */
+	image_srcloc(&im, 4, "a.c", "f", 4);
+	image_node(&im, 1, 0, PMM_SRCLOC_MODULE, 1);
+	image_node(&im, 2, 0, PMM_SRCLOC_MODULE, 4);
 	image_node(&im, 3, 0, 0, 0x5000);
-	image_node(&im, 4, 0, PMM_SPOT_MODULE, 65536);
+	image_node(&im, 4, 0, PMM_SRCLOC_MODULE, 65536);
 	for (uint32_t i = 1; i < 5; i++) {
-		image_site(&im, i, i, PMM_SITE_SPOT);
+		image_site(&im, i, i, PMM_SITE_SRCLOC);
 		image_record(&im, ctx, i)->allocs = 1;
 	}
-	im.l->nr_spots = 0xffffffff;
-	im.l->spot_dir[1] = 0xffffffff;
+	im.l->nr_srclocs = 0xffffffff;
+	im.l->srcloc_dir[1] = 0xffffffff;
 	h = read_image(&im);
 	before = damaged;
 	heap_free(h);
-	image_node(&im, 3, 0, PMM_SPOT_MODULE, 65535);
+	image_node(&im, 3, 0, PMM_SRCLOC_MODULE, 65535);
 	h = read_image(&im);
-	assert_string_equal(heap_spot(h, &h->nodes[1])->file, "");
-	assert_int_equal(h->spots[2].line, 0);
-	assert_int_equal(h->spots[3].line, 3);
-	assert_int_equal(heap_spot(h, &h->nodes[2])->line, 4);
-	assert_null(heap_spot(h, &h->nodes[3]));
-	assert_null(heap_spot(h, &h->nodes[4]));
+	assert_string_equal(heap_srcloc(h, &h->nodes[1])->file, "");
+	assert_int_equal(h->srclocs[2].line, 0);
+	assert_int_equal(h->srclocs[3].line, 3);
+	assert_int_equal(heap_srcloc(h, &h->nodes[2])->line, 4);
+	assert_null(heap_srcloc(h, &h->nodes[3]));
+	assert_null(heap_srcloc(h, &h->nodes[4]));
 	assert_true(before >= 5);
 	assert_int_equal(damaged, before + 1);	/* a line that there could be, and is not */
 	heap_free(h);
-	im.l->spot_dir[0] = 0;
+	im.l->srcloc_dir[0] = 0;
 	h = read_image(&im);
-	assert_string_equal(heap_spot(h, &h->nodes[1])->function, "");
+	assert_string_equal(heap_srcloc(h, &h->nodes[1])->function, "");
 	heap_free(h);
 	image_free(&im);
 }
@@ -513,22 +513,22 @@ static void lines_take_no_more_than_there_is(void **state)
 {
 	struct image im = image_new();
 	static char text[4097];
-	struct pmm_spot first;
+	struct pmm_srcloc first;
 	uint64_t bytes = 0;
 	struct heap *h;
 
 	(void)state;
 	memset(text, 'a', sizeof(text) - 1);
 	image_ctx(&im);
-	first = *image_spot(&im, 1, text, "", 1);
+	first = *image_srcloc(&im, 1, text, "", 1);
 	for (uint32_t i = 2; i < 64; i++)
-		*image_spot(&im, i, "", "", i) = first;
-	for (uint32_t i = 1; i < PMM_MAX_SPOTS >> PMM_SPOT_SHIFT; i++)
-		im.l->spot_dir[i] = im.l->spot_dir[0];
-	im.l->nr_spots = PMM_MAX_SPOTS;
+		*image_srcloc(&im, i, "", "", i) = first;
+	for (uint32_t i = 1; i < PMM_MAX_SRCLOCS >> PMM_SRCLOC_SHIFT; i++)
+		im.l->srcloc_dir[i] = im.l->srcloc_dir[0];
+	im.l->nr_srclocs = PMM_MAX_SRCLOCS;
 	h = read_image(&im);
-	for (uint32_t i = 0; i < h->nr_spots; i++)
-		bytes += strlen(h->spots[i].file) + strlen(h->spots[i].function);
+	for (uint32_t i = 0; i < h->nr_srclocs; i++)
+		bytes += strlen(h->srclocs[i].file) + strlen(h->srclocs[i].function);
 	assert_in_range(bytes, 1, 1 << 20);
 	assert_true(damaged > 1000);
 	heap_free(h);

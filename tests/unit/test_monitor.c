@@ -2,7 +2,7 @@
 /*
  * Unit tests of src/track/monitor.c and what it is made of (child, watched, whois, serve): the
  * test program launches itself as `test_monitor --agent MODE` and plays a traced program there.
- * Also of src/track/child.c, serve.c, watched.c, preload.c, whois.c.
+ * Also of src/track/child.c, serve.c, watched.c, preload.c, slot_pid.c.
  */
 #include "tests/unit/unit.h"
 
@@ -461,9 +461,9 @@ static void strangers_are_told_apart(void **state)
 	launch(&f, "wait");
 	while (!f.monitor.roll.all.nr)
 		monitor_step(&f.monitor);
-	assert_true(whois_may_be(&f.monitor.who, f.monitor.who.root));
-	assert_true(whois_descends(&f.monitor.who, f.monitor.who.root));
-	assert_false(whois_may_be(&f.monitor.who, 1));
+	assert_true(slot_pid_may_be(&f.monitor.who, f.monitor.who.root));
+	assert_true(slot_pid_descends(&f.monitor.who, f.monitor.who.root));
+	assert_false(slot_pid_may_be(&f.monitor.who, 1));
 	kill(f.monitor.who.root, SIGKILL);
 	monitor_until_root(&f.monitor);
 	assert_int_equal(f.nr, 1);

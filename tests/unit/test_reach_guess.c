@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Reachability: pointers into the middle of a block that a heuristic takes for good, each by itself and switched off. */
-#include "tests/unit/reach_scene.h"
+#include "tests/unit/reach_fixture.h"
 
-#define BLOCK	(SCENE_BASE + 0x10000)
-#define VTABLE	(SCENE_BASE + 0x8000)
+#define BLOCK	(FIXTURE_BASE + 0x10000)
+#define VTABLE	(FIXTURE_BASE + 0x8000)
 #define CODE	0x400000ull
 
 static int setup(void **state)
 {
-	struct scene *s = malloc(sizeof(*s));
+	struct fixture *s = malloc(sizeof(*s));
 
-	scene_init(s, 1 << 20);
+	fixture_init(s, 1 << 20);
 	vec_push(&s->memory.code, (struct memory_span){ 0x1000, 0x2000 });
 	vec_push(&s->memory.code, (struct memory_span){ CODE, CODE + 0x1000 });
 	*state = s;
@@ -19,56 +19,56 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	scene_fini(*state);
+	fixture_fini(*state);
 	free(*state);
 	return 0;
 }
 
 /* One block of `size` bytes, pointed to at `offset`; with which heuristics alone is it reached? */
-static unsigned accepted(struct scene *s, uint64_t size, uint64_t offset)
+static unsigned accepted(struct fixture *s, uint64_t size, uint64_t offset)
 {
 	unsigned by = 0;
 
 	s->blocks.nr = s->memory.words.nr = 0;
-	scene_block(s, BLOCK, size);
-	scene_word(s, BLOCK + offset);
+	fixture_block(s, BLOCK, size);
+	fixture_word(s, BLOCK + offset);
 	for (unsigned one = 1; one < REACH_ALL_HEURISTICS; one <<= 1) {
 		s->options.heuristics = one;
-		scene_run(s);
+		fixture_run(s);
 		if (s->reach.class[0] == REACH_REACHED)
 			by |= one;
 		else
 			assert_int_equal(s->reach.class[0], REACH_POSSIBLE);
 	}
 	s->options.heuristics = REACH_ALL_HEURISTICS;
-	scene_run(s);
+	fixture_run(s);
 	assert_int_equal(s->reach.class[0], by ? REACH_REACHED : REACH_POSSIBLE);
 	s->options.heuristics = 0;
-	scene_run(s);
+	fixture_run(s);
 	assert_int_equal(s->reach.class[0], REACH_POSSIBLE);
 	return by;
 }
 
 static void string(void **state)
 {
-	struct scene *s = *state;
+	struct fixture *s = *state;
 
-	scene_put(s, BLOCK, 5);
-	scene_put(s, BLOCK + 8, 39);	/* capacity: 24 + 39 + 1 = 64 */
+	fixture_put(s, BLOCK, 5);
+	fixture_put(s, BLOCK + 8, 39);	/* capacity: 24 + 39 + 1 = 64 */
 	assert_int_equal(accepted(s, 64, 24), REACH_STDSTRING);
 	assert_int_equal(accepted(s, 65, 24), 0);
 	assert_int_equal(accepted(s, 64, 16), 0);
-	scene_put(s, BLOCK, 40);	/* longer than it can be */
+	fixture_put(s, BLOCK, 40);	/* longer than it can be */
 	assert_int_equal(accepted(s, 64, 24), 0);
-	scene_put(s, BLOCK, 39);
+	fixture_put(s, BLOCK, 39);
 	assert_int_equal(accepted(s, 64, 24), REACH_STDSTRING);
 }
 
 static void length(void **state)
 {
-	struct scene *s = *state;
+	struct fixture *s = *state;
 
-	scene_put(s, BLOCK, 56);
+	fixture_put(s, BLOCK, 56);
 	assert_int_equal(accepted(s, 64, 8), REACH_LENGTH64 | REACH_NEWARRAY);
 	assert_int_equal(accepted(s, 64, 16), 0);
 	assert_int_equal(accepted(s, 72, 8), 0);
@@ -76,54 +76,54 @@ static void length(void **state)
 
 static void array(void **state)
 {
-	struct scene *s = *state;
+	struct fixture *s = *state;
 
-	scene_put(s, BLOCK, 7);
+	fixture_put(s, BLOCK, 7);
 	assert_int_equal(accepted(s, 64, 8), REACH_NEWARRAY);	/* 7 of 8 bytes */
 	assert_int_equal(accepted(s, 65, 8), 0);
 	assert_int_equal(accepted(s, 64, 9), 0);
-	scene_put(s, BLOCK, 0);
+	fixture_put(s, BLOCK, 0);
 	assert_int_equal(accepted(s, 64, 8), 0);
-	scene_put(s, BLOCK, 1);
+	fixture_put(s, BLOCK, 1);
 	assert_int_equal(accepted(s, 10, 8), REACH_NEWARRAY);
 }
 
 static void inheritance(void **state)
 {
-	struct scene *s = *state;
+	struct fixture *s = *state;
 
-	scene_put(s, BLOCK, VTABLE);
-	scene_put(s, BLOCK + 16, VTABLE + 0x40);
-	scene_put(s, VTABLE, CODE);
-	scene_put(s, VTABLE + 8, CODE + 0xfff);
-	scene_put(s, VTABLE + 0x40 + 8, CODE + 16);	/* null entries before */
-	scene_put(s, VTABLE + 0x40 + 160, CODE + 32);
+	fixture_put(s, BLOCK, VTABLE);
+	fixture_put(s, BLOCK + 16, VTABLE + 0x40);
+	fixture_put(s, VTABLE, CODE);
+	fixture_put(s, VTABLE + 8, CODE + 0xfff);
+	fixture_put(s, VTABLE + 0x40 + 8, CODE + 16);	/* null entries before */
+	fixture_put(s, VTABLE + 0x40 + 160, CODE + 32);
 	assert_int_equal(accepted(s, 64, 16), REACH_MULTIPLE_INHERITANCE);
 	assert_int_equal(accepted(s, 64, 24), 0);
 	assert_int_equal(accepted(s, 64, 20), 0);
 	assert_int_equal(accepted(s, 20, 16), 0);		/* no whole word is left there */
-	scene_put(s, VTABLE + 8, CODE + 0x1000);		/* behind the code */
+	fixture_put(s, VTABLE + 8, CODE + 0x1000);		/* behind the code */
 	assert_int_equal(accepted(s, 64, 16), 0);
-	scene_put(s, VTABLE + 8, 0x1fff);
+	fixture_put(s, VTABLE + 8, 0x1fff);
 	assert_int_equal(accepted(s, 64, 16), REACH_MULTIPLE_INHERITANCE);
-	scene_put(s, VTABLE + 0x40 + 16, 1);			/* neither null nor code */
+	fixture_put(s, VTABLE + 0x40 + 16, 1);			/* neither null nor code */
 	assert_int_equal(accepted(s, 64, 16), 0);
-	scene_put(s, VTABLE + 0x40 + 16, 0);
-	scene_put(s, VTABLE + 0x40 + 160, 0);			/* a single function within 21 words */
-	scene_put(s, VTABLE + 0x40 + 168, CODE + 32);
+	fixture_put(s, VTABLE + 0x40 + 16, 0);
+	fixture_put(s, VTABLE + 0x40 + 160, 0);			/* a single function within 21 words */
+	fixture_put(s, VTABLE + 0x40 + 168, CODE + 32);
 	assert_int_equal(accepted(s, 64, 16), 0);
 }
 
 /* What looks like a vtable is none on a stack, in a block, or where nothing can be read. */
 static void no_vtable(void **state)
 {
-	struct scene *s = *state;
+	struct fixture *s = *state;
 	struct memory_range stack = { .start = VTABLE, .end = VTABLE + 0x1000, .kind = MEMORY_STACK };
 
 	for (unsigned i = 0; i < 4; i++)
-		scene_put(s, BLOCK + 8 * i, VTABLE);
-	scene_put(s, VTABLE, CODE);
-	scene_put(s, VTABLE + 8, CODE);
+		fixture_put(s, BLOCK + 8 * i, VTABLE);
+	fixture_put(s, VTABLE, CODE);
+	fixture_put(s, VTABLE + 8, CODE);
 	assert_int_equal(accepted(s, 64, 16), REACH_MULTIPLE_INHERITANCE);
 	vec_push(&s->memory.roots, stack);
 	assert_int_equal(accepted(s, 64, 16), 0);
@@ -132,33 +132,33 @@ static void no_vtable(void **state)
 	assert_int_equal(accepted(s, 64, 16), 0);
 	s->holes.nr = 0;
 	s->blocks.nr = s->memory.words.nr = 0;
-	scene_block(s, VTABLE, 64);
-	scene_block(s, BLOCK, 64);
-	scene_word(s, BLOCK + 16);
-	scene_expect(s, "PP");
+	fixture_block(s, VTABLE, 64);
+	fixture_block(s, BLOCK, 64);
+	fixture_word(s, BLOCK + 16);
+	fixture_expect(s, "PP");
 }
 
 /* A list linked through the middle of its members: each is reached only because the one before is. */
 static void chain_of_guesses(void **state)
 {
 	enum { LINKS = 5000 };
-	struct scene *s = *state;
+	struct fixture *s = *state;
 
 	for (unsigned i = 0; i < LINKS; i++) {
-		scene_block(s, BLOCK + 64 * i, 64);
-		scene_put(s, BLOCK + 64 * i, 7);
+		fixture_block(s, BLOCK + 64 * i, 64);
+		fixture_put(s, BLOCK + 64 * i, 7);
 		if (i)
-			scene_put(s, BLOCK + 64 * i + 40, BLOCK + 64 * (i - 1) + 8);
+			fixture_put(s, BLOCK + 64 * i + 40, BLOCK + 64 * (i - 1) + 8);
 	}
-	scene_word(s, BLOCK + 64 * (LINKS - 1));
+	fixture_word(s, BLOCK + 64 * (LINKS - 1));
 	s->options.heuristics = REACH_MEMCHECKS;
 	for (s->options.nr_threads = 1; s->options.nr_threads <= 2; s->options.nr_threads++) {
-		scene_run(s);
+		fixture_run(s);
 		for (unsigned i = 0; i < LINKS; i++)
 			assert_int_equal(s->reach.class[i], REACH_REACHED);
 	}
-	scene_put(s, BLOCK + 64 * 100, 0);
-	scene_run(s);
+	fixture_put(s, BLOCK + 64 * 100, 0);
+	fixture_run(s);
 	for (unsigned i = 0; i < LINKS; i++)
 		assert_int_equal(s->reach.class[i], i <= 100 ? REACH_POSSIBLE : REACH_REACHED);
 }

@@ -3,12 +3,12 @@
  * Reachability against an oracle: thousands of small random heaps, each judged the simplest way there is (a matrix of pointers, closed over
  * until nothing changes), by 1, 2 and 4 threads, with room for all edges and for hardly any.
  */
-#include "tests/unit/reach_scene.h"
+#include "tests/unit/reach_fixture.h"
 
 #define MAX_BLOCKS	40
 #define SIZE		(3 << 20)
 #define ROOT_BYTES	4096
-#define BLOCKS		(SCENE_BASE + (1 << 20) - 1024)	/* over the border of two chunks of the index */
+#define BLOCKS		(FIXTURE_BASE + (1 << 20) - 1024)	/* over the border of two chunks of the index */
 
 static uint64_t seed;
 
@@ -19,7 +19,7 @@ static unsigned below(unsigned n)
 }
 
 /* The block that holds the byte. */
-static int owner(const struct scene *s, uint64_t address)
+static int owner(const struct fixture *s, uint64_t address)
 {
 	for (int i = (int)s->blocks.nr - 1; i >= 0; i--) {
 		const struct heap_block *b = &s->blocks.v[i];
@@ -31,7 +31,7 @@ static int owner(const struct scene *s, uint64_t address)
 }
 
 /* The block a pointer is meant for: one of size 0 has no byte, but a start. */
-static int innermost(const struct scene *s, uint64_t address)
+static int innermost(const struct fixture *s, uint64_t address)
 {
 	for (int i = 0; i < (int)s->blocks.nr; i++)
 		if (s->blocks.v[i].address == address)
@@ -40,7 +40,7 @@ static int innermost(const struct scene *s, uint64_t address)
 }
 
 /* To the end of the block around it: blocks lie in one another or apart. */
-static uint64_t room_left(const struct scene *s, uint64_t address)
+static uint64_t room_left(const struct fixture *s, uint64_t address)
 {
 	const struct heap_block *b = &s->blocks.v[owner(s, address)];
 
@@ -48,7 +48,7 @@ static uint64_t room_left(const struct scene *s, uint64_t address)
 }
 
 /* Sizes, gaps and alignment of one heap; sometimes blocks within blocks. */
-static void make_blocks(struct scene *s)
+static void make_blocks(struct fixture *s)
 {
 	static const unsigned aligns[] = { 16, 16, 8, 1 };
 	unsigned align = aligns[below(NR(aligns))], nr = below(MAX_BLOCKS) + 1;
@@ -60,16 +60,16 @@ static void make_blocks(struct scene *s)
 
 		if (owner(s, at) >= 0 && size > room_left(s, at))
 			size = room_left(s, at);
-		scene_block(s, at, size);
+		fixture_block(s, at, size);
 		at += nested && size > 1 && below(2) ? below((unsigned)size) + 1 : size + 1 + below(64);
 		if (sparse && !below(16))
 			at += 200000;
 		at = (at + align - 1) & ~(uint64_t)(align - 1);
 	}
-	assert_true(at + 4096 < SCENE_BASE + SIZE);
+	assert_true(at + 4096 < FIXTURE_BASE + SIZE);
 }
 
-static uint64_t some_pointer(const struct scene *s)
+static uint64_t some_pointer(const struct fixture *s)
 {
 	const struct heap_block *b = &s->blocks.v[below((unsigned)s->blocks.nr)];
 	unsigned kind = below(10);
@@ -79,7 +79,7 @@ static uint64_t some_pointer(const struct scene *s)
 	return kind < 9 ? b->address + below((unsigned)b->size_bytes) : b->address + b->size_bytes;
 }
 
-static void make_words(struct scene *s)
+static void make_words(struct fixture *s)
 {
 	unsigned density = below(12) + 1, roots = below(4);
 
@@ -87,13 +87,13 @@ static void make_words(struct scene *s)
 		const struct heap_block *b = &s->blocks.v[i];
 
 		for (uint64_t a = (b->address + 7) & ~7ull; a + 8 <= b->address + b->size_bytes; a += 8)
-			scene_put(s, a, below(density) ? below(1000) : some_pointer(s));
+			fixture_put(s, a, below(density) ? below(1000) : some_pointer(s));
 	}
-	scene_root(s, SCENE_BASE, SCENE_BASE + ROOT_BYTES, false);
+	fixture_root(s, FIXTURE_BASE, FIXTURE_BASE + ROOT_BYTES, false);
 	for (unsigned i = 0; i < roots; i++)
-		scene_put(s, SCENE_BASE + 8 * below(ROOT_BYTES / 8), some_pointer(s));
+		fixture_put(s, FIXTURE_BASE + 8 * below(ROOT_BYTES / 8), some_pointer(s));
 	if (below(2))
-		scene_word(s, some_pointer(s));
+		fixture_word(s, some_pointer(s));
 	if (!below(4))
 		vec_push(&s->memory.owned, some_pointer(s));
 }
@@ -107,7 +107,7 @@ struct oracle {
 };
 
 /* What is in a block, at an address; without heuristics, which this memory can only meet by chance. */
-static void note(const struct scene *s, uint64_t value, bool *start, bool *any, int self)
+static void note(const struct fixture *s, uint64_t value, bool *start, bool *any, int self)
 {
 	int to = innermost(s, value);
 
@@ -117,16 +117,16 @@ static void note(const struct scene *s, uint64_t value, bool *start, bool *any, 
 	start[to] |= value == s->blocks.v[to].address;
 }
 
-static uint64_t word_at(const struct scene *s, uint64_t address)
+static uint64_t word_at(const struct fixture *s, uint64_t address)
 {
 	uint64_t value;
 
-	memcpy(&value, s->bytes + (address - SCENE_BASE), 8);
+	memcpy(&value, s->bytes + (address - FIXTURE_BASE), 8);
 	return value;
 }
 
 /* All bytes of a word must be the block's own: none of a block in it. */
-static bool owns(const struct scene *s, int block, uint64_t address)
+static bool owns(const struct fixture *s, int block, uint64_t address)
 {
 	for (unsigned i = 0; i < 8; i++)
 		if (owner(s, address + i) != block)
@@ -134,7 +134,7 @@ static bool owns(const struct scene *s, int block, uint64_t address)
 	return true;
 }
 
-static void note_all(const struct scene *s, struct oracle *o)
+static void note_all(const struct fixture *s, struct oracle *o)
 {
 	o->nr = s->blocks.nr;
 	for (int i = 0; i < (int)o->nr; i++) {
@@ -144,7 +144,7 @@ static void note_all(const struct scene *s, struct oracle *o)
 			if (owns(s, i, a))
 				note(s, word_at(s, a), o->start[i], o->any[i], i);
 	}
-	for (uint64_t a = SCENE_BASE; a < SCENE_BASE + ROOT_BYTES; a += 8)
+	for (uint64_t a = FIXTURE_BASE; a < FIXTURE_BASE + ROOT_BYTES; a += 8)
 		note(s, word_at(s, a), o->root_start, o->root_any, -1);
 	vec_each(&s->memory.words, word)
 		note(s, word->value, o->root_start, o->root_any, -1);
@@ -167,7 +167,7 @@ static void spread(struct oracle *o, const bool edge[MAX_BLOCKS][MAX_BLOCKS], ui
 	}
 }
 
-static void judge(const struct scene *s, struct oracle *o)
+static void judge(const struct fixture *s, struct oracle *o)
 {
 	bool leads[MAX_BLOCKS][MAX_BLOCKS];
 
@@ -197,7 +197,7 @@ static void judge(const struct scene *s, struct oracle *o)
 				o->parent[i] = j;
 }
 
-static void compare(struct scene *s, const struct oracle *o, unsigned round)
+static void compare(struct fixture *s, const struct oracle *o, unsigned round)
 {
 	static const uint64_t rooms[] = { 0, 1, 7, 40 };
 	static const unsigned threads[] = { 1, 2, 4 };
@@ -205,7 +205,7 @@ static void compare(struct scene *s, const struct oracle *o, unsigned round)
 	for (size_t r = 0; r < NR(rooms); r++) {
 		s->tune.max_edges = rooms[r];
 		s->options.nr_threads = threads[(r + round) % NR(threads)];
-		scene_run(s);
+		fixture_run(s);
 		for (size_t i = 0; i < o->nr; i++)
 			if (s->reach.class[i] != o->class[i] || s->reach.parent[i] != o->parent[i])
 				fail_msg("heap %u, %u threads, room %u: block %zu is %u of %u, not %u of %u", round, s->options.nr_threads,
@@ -219,12 +219,12 @@ static void random_heaps(void **state)
 
 	(void)state;
 	for (unsigned round = 0; round < 2000; round++) {
-		struct scene s;
+		struct fixture s;
 		struct oracle o;
 
 		seed = round;
 		below(2);
-		scene_init(&s, SIZE);
+		fixture_init(&s, SIZE);
 		s.options.heuristics = 0;
 		make_blocks(&s);
 		make_words(&s);
@@ -232,7 +232,7 @@ static void random_heaps(void **state)
 		compare(&s, &o, round);
 		for (size_t i = 0; i < o.nr; i++)
 			seen[o.class[i]]++;
-		scene_fini(&s);
+		fixture_fini(&s);
 	}
 	for (unsigned c = 0; c < REACH_NR_CLASSES; c++)
 		assert_true(seen[c] > 1000);

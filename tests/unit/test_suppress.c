@@ -2,7 +2,7 @@
 /*
  * Suppressions: what the two forms say, which stacks they match, what is refused.
  */
-#include "tests/unit/suppress_scene.h"
+#include "tests/unit/suppress_fixture.h"
 
 static void valgrind_frames(void **state)
 {
@@ -234,12 +234,12 @@ static void a_file_counts_wholly_or_not_at_all(void **state)
 
 static void the_first_that_matches_is_named_and_counted(void **state)
 {
-	struct suppress_scene c;
+	struct suppress_fixture c;
 	struct err e = { 0 };
 	uint32_t a, b;
 
 	(void)state;
-	open_scene(&c, "site main>a size=8\nsite main>b size=8\n",
+	open_fixture(&c, "site main>a size=8\nsite main>b size=8\n",
 		   "{\n only possible\n Memcheck:Leak\n match-leak-kinds: possible\n fun:malloc\n fun:a\n}\n"
 		   "{\n any\n Memcheck:Leak\n ...\n fun:a\n}\n");
 	a = recipe_site(c.heap, "a");
@@ -258,7 +258,7 @@ static void the_first_that_matches_is_named_and_counted(void **state)
 		assert_int_equal(suppress_find_use(c.s, 2).sites, 0);
 		assert_int_equal(suppress_find_use(c.s, 3).bytes, 50 * round);
 	}
-	close_scene(&c);
+	close_fixture(&c);
 }
 
 /* ---- against a plain matcher ------------------------------------------------------------------------------ */
@@ -287,7 +287,7 @@ static void agrees_with_a_plain_matcher(void **state)
 	srand(1);
 	for (int round = 0; round < ROUNDS; round++) {
 		struct str text = STR_INIT, recipe = STR_INIT;
-		struct suppress_scene c;
+		struct suppress_fixture c;
 
 		for (int i = 0; i < 8; i++) {
 			str_addf(&text, "{\n %d\n Memcheck:Leak\n", i);
@@ -308,7 +308,7 @@ static void agrees_with_a_plain_matcher(void **state)
 			frame[i][nr_frames[i]++] = "main";
 			str_addf(&recipe, " size=%d\n", i + 1);
 		}
-		open_scene(&c, str_text(&recipe), str_text(&text));
+		open_fixture(&c, str_text(&recipe), str_text(&text));
 		for (uint64_t b = 0; b < c.heap->nr_blocks; b++) {
 			uint64_t i = c.heap->blocks[b].size_bytes - 1;
 			const char *name = suppress_match(c.s, c.heap->blocks[b].site, REACH_DEFINITE, 1, 1);
@@ -321,7 +321,7 @@ static void agrees_with_a_plain_matcher(void **state)
 					 str_text(&text));
 			hits += want < 8;
 		}
-		close_scene(&c);
+		close_fixture(&c);
 		str_fini(&text);
 		str_fini(&recipe);
 	}
@@ -331,13 +331,13 @@ static void agrees_with_a_plain_matcher(void **state)
 static void many_sites_and_many_suppressions(void **state)
 {
 	struct str text = STR_INIT;
-	struct suppress_scene c;
+	struct suppress_fixture c;
 	uint32_t hits = 0;
 
 	(void)state;
 	for (int i = 0; i < 250; i++)
 		str_addf(&text, "{\n %d\n Memcheck:Leak\n fun:*alloc\n ...\n fun:*nothing_%d_*\n ...\n fun:main\n}\n", i, i);
-	open_scene(&c, "generate sites=20000 blocks=40000 depth=30 seed=3\n", str_text(&text));
+	open_fixture(&c, "generate sites=20000 blocks=40000 depth=30 seed=3\n", str_text(&text));
 	str_clear(&text);
 	for (int i = 0; i < 250; i++)
 		str_addf(&text, "leak:nobody_calls_this_%d\n", i);
@@ -346,7 +346,7 @@ static void many_sites_and_many_suppressions(void **state)
 	for (uint32_t i = 0; i < c.heap->nr_sites; i++)
 		hits += suppress_match(c.s, i, REACH_DEFINITE, 1, 1) != NULL;
 	assert_int_equal(hits, 0);
-	close_scene(&c);
+	close_fixture(&c);
 	str_fini(&text);
 }
 

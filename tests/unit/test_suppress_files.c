@@ -3,7 +3,7 @@
  * Suppressions that are written, read back; the set that is built in, and memcheck's.
  * Also of src/analyze/suppress/suppress_write.c, suppress_names.c, suppress_parse.c, suppress_sets.c.
  */
-#include "tests/unit/suppress_scene.h"
+#include "tests/unit/suppress_fixture.h"
 
 /* ---- writing ---------------------------------------------------------------------------------------------- */
 
@@ -12,7 +12,7 @@ static const char written_recipe[] = "site _start>main>_ZN3net5cache3addEi>helpe
 				     "site !truncated>a kind=calloc size=8\n"
 				     "site - size=8\n";
 
-static const char *written(struct suppress_scene *c, struct str *out, enum suppress_form form, uint32_t site)
+static const char *written(struct suppress_fixture *c, struct str *out, enum suppress_form form, uint32_t site)
 {
 	uint8_t *kinds = suppress_kinds(c->heap);
 
@@ -25,11 +25,11 @@ static const char *written(struct suppress_scene *c, struct str *out, enum suppr
 static void what_is_written(void **state)
 {
 	struct str out = STR_INIT;
-	struct suppress_scene c;
+	struct suppress_fixture c;
 	uint32_t first;
 
 	(void)state;
-	open_scene(&c, written_recipe, "");
+	open_fixture(&c, written_recipe, "");
 	first = recipe_site(c.heap, "helper|inner|_ZN1x1yEv");
 	assert_string_equal(written(&c, &out, SUPPRESS_VALGRIND, first),
 			    "{\n   x::y(), possible\n   Memcheck:Leak\n   match-leak-kinds: possible\n   fun:_Znwm\n   ...\n   fun:inner\n"
@@ -43,7 +43,7 @@ static void what_is_written(void **state)
 	str_clear(&out);
 	suppress_write(&out, SUPPRESS_VALGRIND, &c.names, first, PMM_KIND_MALLOC, REACH_DEFINITE, "two\nlines");
 	assert_non_null(strstr(str_text(&out), "{\n   two?lines\n"));
-	close_scene(&c);
+	close_fixture(&c);
 	str_fini(&out);
 }
 
@@ -51,10 +51,10 @@ static void what_is_written(void **state)
 static void what_is_written_is_read_back(void **state)
 {
 	struct str out = STR_INIT;
-	struct suppress_scene c;
+	struct suppress_fixture c;
 
 	(void)state;
-	open_scene(&c, written_recipe, "");
+	open_fixture(&c, written_recipe, "");
 	for (uint32_t site = 0; site < c.heap->nr_sites; site++)
 		for (int form = SUPPRESS_VALGRIND; form <= SUPPRESS_LSAN; form++) {
 			struct suppress *s = suppress_new();
@@ -74,7 +74,7 @@ static void what_is_written_is_read_back(void **state)
 				assert_null(suppress_match(s, site, REACH_DEFINITE, 1, 1));
 			suppress_free(s);
 		}
-	close_scene(&c);
+	close_fixture(&c);
 	str_fini(&out);
 }
 

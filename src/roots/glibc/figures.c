@@ -22,7 +22,7 @@ static size_t memory_read(void *arg, uint64_t address, void *to, size_t bytes)
 /* ---- whose allocator --------------------------------------------------------------------------------------- */
 
 /* Is an address in the object that has the program's malloc? A library's path may lead through links. */
-static bool in_allocator(const struct scene_find *f, uint64_t address)
+static bool in_allocator(const struct roots_find *f, uint64_t address)
 {
 	const char *path = f->heap->allocator.path;
 	bool program = !strcmp(path, f->heap->exe);
@@ -34,15 +34,15 @@ static bool in_allocator(const struct scene_find *f, uint64_t address)
 }
 
 /* An arena that has never had memory has its own first bin for a top. */
-static bool is_used(const struct scene_find *f, const struct glibc_arena *a)
+static bool is_used(const struct roots_find *f, const struct glibc_arena *a)
 {
 	uint64_t bins = a->state + a->before, top;
 
-	return scene_word(f, bins - 16, &top) && top != bins - 16;
+	return roots_word(f, bins - 16, &top) && top != bins - 16;
 }
 
 /* The main arena, by its number in g->arenas; enum heap_figures where there is not one. Of a C library that nobody uses it does not count. */
-static enum heap_figures main_find(const struct scene_find *f, const struct glibc *g, size_t *main)
+static enum heap_figures main_find(const struct roots_find *f, const struct glibc *g, size_t *main)
 {
 	unsigned nr = 0, nr_unused = 0;
 
@@ -70,14 +70,14 @@ static enum heap_figures refusal(int rc)
 }
 
 /* enum heap_figures or -ENOMEM. */
-static int arenas_find(struct scene_find *f, unsigned max_chunks, struct heap_allocator *a)
+static int arenas_find(struct roots_find *f, unsigned max_chunks, struct heap_allocator *a)
 {
 	struct glibc g = { 0 };
 	size_t main = 0;
-	int rc = scene_objects_find(f);
+	int rc = roots_objects_find(f);
 
 	if (!rc)
-		rc = scene_maps_find(f);
+		rc = roots_maps_find(f);
 	if (!rc)
 		rc = glibc_find(f, &g);
 	if (!rc)
@@ -95,7 +95,7 @@ static int process_ask(pid_t pid, const struct heap *h, unsigned max_chunks, str
 	pid_t task = task_proc(pid);
 	struct memory m = { .ops = &ops, .arg = &task };
 	struct proc_maps maps = { 0 };
-	struct scene_find f = { .memory = &m, .heap = h, .maps = &maps, .names_break = true, .any_arena = true };
+	struct roots_find f = { .memory = &m, .heap = h, .maps = &maps, .names_break = true, .any_arena = true };
 	struct err e = { 0 };
 	unsigned char byte;
 	int rc = proc_maps_read(pid, &maps, &e);
@@ -111,7 +111,7 @@ static int process_ask(pid_t pid, const struct heap *h, unsigned max_chunks, str
 		rc = refusal(rc);
 	else if (!rc)
 		rc = arenas_find(&f, max_chunks, a);
-	scene_find_fini(&f);
+	roots_find_fini(&f);
 	memory_fini(&m);
 	proc_maps_fini(&maps);
 	return rc;

@@ -2,7 +2,7 @@
 /*
  * The allocator's own figures of a running process, read out of its memory: what glibc's mallinfo2() would say there, without calling it.
  *
- * The process is not stopped and nothing runs in it. Its arenas are found by their shape (scene_glibc.h), and their lists of free chunks are
+ * The process is not stopped and nothing runs in it. Its arenas are found by their shape (glibc_arenas.h), and their lists of free chunks are
  * followed. Nothing there is believed unchecked: a list that does not lead back to where it began, or that holds more than there is, says nothing.
  */
 #ifndef GLIBC_FIGURES_H
@@ -10,7 +10,7 @@
 
 #include <sys/types.h>
 
-#include "src/roots/glibc/scene_glibc.h"
+#include "src/roots/glibc/glibc_arenas.h"
 #include "src/model/heap.h"
 
 #define FIGURES_MAX_CHUNKS	(1u << 20)	/* free chunks that are counted, where pmm has nothing else to do: a second */
@@ -26,6 +26,6 @@ int figures_read(pid_t pid, uint64_t now_ns, unsigned max_chunks, struct heap *h
  * outside. Returns enum heap_figures or -ENOMEM: with HEAP_FIGURES_KNOWN and HEAP_FIGURES_CHANGED all are set, with ..._BUSY and ..._MANY none that tells of
  * free chunks.
  */
-int figures_count(const struct scene_find *f, const struct glibc *g, size_t main, unsigned max_chunks, struct heap_allocator *a);
+int figures_count(const struct roots_find *f, const struct glibc *g, size_t main, unsigned max_chunks, struct heap_allocator *a);
 
 #endif

@@ -27,11 +27,11 @@
 #define NEAR_BYTES	(16u << 10)	/* both main_arena and mp_ are data of malloc.o */
 #define THRESHOLD_MAX	(1ull << 46)	/* mallopt() takes any, and tunables do */
 #define MANY_ARENAS	(1u << 20)
-#define PAGE		SCENE_PAGE
+#define PAGE		ROOTS_PAGE
 #define WINDOW		(32u << 10)
 
 struct look {
-	const struct scene_find *f;
+	const struct roots_find *f;
 	unsigned most;			/* chunks that are counted in all */
 	unsigned nr;			/* looked at, some of them again */
 	bool again;			/* something had to be */
@@ -65,10 +65,10 @@ static bool words_read(struct look *k, uint64_t address, uint64_t *to, size_t nr
 	k->last = address;
 	if (near && !is_held(k, address, nr)) {
 		k->at = address & ~(uint64_t)(WINDOW - 1);
-		k->held = scene_read(k->f, k->at, k->window, WINDOW);
+		k->held = roots_read(k->f, k->at, k->window, WINDOW);
 	}
 	if (!is_held(k, address, nr))
-		return scene_read(k->f, address, to, nr * 8) == nr * 8;
+		return roots_read(k->f, address, to, nr * 8) == nr * 8;
 	memcpy(to, k->window + (address - k->at), nr * 8);
 	return true;
 }
@@ -138,7 +138,7 @@ static bool state_read(const struct look *k, const struct arena *a, unsigned cha
 {
 	size_t bytes = a->before + TAIL_WORDS * 8;
 
-	return scene_read(k->f, a->bins - a->before, to, bytes) == bytes;
+	return roots_read(k->f, a->bins - a->before, to, bytes) == bytes;
 }
 
 static enum walk bins_walk(struct look *k, const struct arena *a, struct sum *s)
@@ -154,7 +154,7 @@ static enum walk bins_walk(struct look *k, const struct arena *a, struct sum *s)
 		for (unsigned n = 1; walk == WALK_BROKEN && n < LIST_TRIES; n++) {
 			sum = *s;
 			look_again(k);
-			if (scene_read(k->f, at, link, sizeof(link)) == sizeof(link))
+			if (roots_read(k->f, at, link, sizeof(link)) == sizeof(link))
 				walk = bin_walk(k, a, at - 16, link, &sum);
 		}
 		if (walk != WALK_WHOLE)
@@ -177,7 +177,7 @@ static enum walk fast_bins_walk(struct look *k, const struct arena *a, struct su
 		for (unsigned n = 0; walk == WALK_BROKEN && n < LIST_TRIES; n++) {
 			if (n)
 				look_again(k);
-			if (n && scene_read(k->f, a->bins - a->before + at + i * 8, &first, sizeof(first)) != sizeof(first))
+			if (n && roots_read(k->f, a->bins - a->before + at + i * 8, &first, sizeof(first)) != sizeof(first))
 				break;
 			for (int mangled = 1; walk == WALK_BROKEN && mangled >= 0; mangled--) {
 				sum = *s;
@@ -201,7 +201,7 @@ static bool arena_begin(struct look *k, struct arena *a, uint64_t most_bytes)
 		return false;
 	memcpy(&top, a->state.byte + a->before - 16, sizeof(top));
 	memcpy(&a->bytes, a->state.byte + a->before + SYSTEM_WORD * 8, sizeof(a->bytes));
-	if (!scene_word(k->f, top + 8, &word))
+	if (!roots_word(k->f, top + 8, &word))
 		return false;
 	a->top_bytes = SIZE(word);
 	return a->bytes <= most_bytes && a->top_bytes <= a->bytes;
@@ -278,9 +278,9 @@ enum { MMAPPED, MAX_MMAPPED, SBRK_BASE, TCACHE_BINS, TCACHE_BYTES, NR_BEHIND };
 
 struct mapped { uint64_t bytes, chunks; };
 
-static bool is_memory(const struct scene_find *f, uint64_t address)
+static bool is_memory(const struct roots_find *f, uint64_t address)
 {
-	size_t i = scene_range_at(&f->ranges, address);
+	size_t i = roots_range_at(&f->ranges, address);
 
 	return i < f->ranges.nr && f->ranges.v[i].start <= address &&
 	       (f->ranges.v[i].kind == MEMORY_BREAK || f->ranges.v[i].kind == MEMORY_ANONYMOUS);
@@ -300,7 +300,7 @@ static bool fits(const uint64_t *w, unsigned gap, unsigned threshold, struct map
 	return true;
 }
 
-static bool mapped_at(const struct scene_find *f, const uint64_t *w, bool has_memory, struct mapped *m)
+static bool mapped_at(const struct roots_find *f, const uint64_t *w, bool has_memory, struct mapped *m)
 {
 	if (w[MMAPPED] & (PAGE - 1) || w[MAX_MMAPPED] & (PAGE - 1) || w[MMAPPED] > w[MAX_MMAPPED] || !w[TCACHE_BINS] || w[TCACHE_BINS] > 64 ||
 	    w[TCACHE_BYTES] > 1032)
@@ -311,7 +311,7 @@ static bool mapped_at(const struct scene_find *f, const uint64_t *w, bool has_me
 }
 
 /* There is one such place: 1; 0; -ENOMEM. `has_memory`: the main arena has had some. */
-static int mapped_find(const struct scene_find *f, uint64_t state, bool has_memory, struct mapped *m)
+static int mapped_find(const struct roots_find *f, uint64_t state, bool has_memory, struct mapped *m)
 {
 	const size_t nr = 2 * NEAR_BYTES / 8;
 	const uint64_t start = (state & ~(PAGE - 1)) - NEAR_BYTES;
@@ -321,7 +321,7 @@ static int mapped_find(const struct scene_find *f, uint64_t state, bool has_memo
 	if (!word)
 		return -ENOMEM;
 	for (uint64_t at = 0; at < nr * 8; at += PAGE)
-		scene_read(f, start + at, (unsigned char *)word + at, PAGE);
+		roots_read(f, start + at, (unsigned char *)word + at, PAGE);
 	for (size_t i = NR_BEFORE; i + NR_BEHIND <= nr; i++)
 		found += mapped_at(f, word + i, has_memory, m);
 	free(word);
@@ -354,7 +354,7 @@ static void add(struct heap_allocator *a, const struct count *c)
 	a->fast_chunks += c->fast.chunks;
 }
 
-int figures_count(const struct scene_find *f, const struct glibc *g, size_t main, unsigned max_chunks, struct heap_allocator *a)
+int figures_count(const struct roots_find *f, const struct glibc *g, size_t main, unsigned max_chunks, struct heap_allocator *a)
 {
 	struct look *k = calloc(1, sizeof(*k));
 	struct heap_allocator sum = { .path = a->path, .taken_ns = a->taken_ns, .outside = a->outside };

@@ -79,7 +79,7 @@ static const char *const type_name[PMM_NR_FINDING_TYPES] = {
 };
 static const char *const by_name[PMM_NR_FINDING_BYS] = {
 	[PMM_BY_ACCESS] = "access", [PMM_BY_FUNCTION] = "function", [PMM_BY_RELEASE] = "release", [PMM_BY_QUARANTINE] = "quarantine",
-	[PMM_BY_SWEEP] = "sweep", [PMM_BY_VALGRIND] = "valgrind", [PMM_BY_SIGNAL] = "signal",
+	[PMM_BY_SCAN] = "sweep", [PMM_BY_VALGRIND] = "valgrind", [PMM_BY_SIGNAL] = "signal",
 };
 static const char *const access_name[PMM_NR_ACCESSES] = {
 	[PMM_ACCESS_READ] = "read", [PMM_ACCESS_WRITE] = "write", [PMM_ACCESS_EXEC] = "execute",

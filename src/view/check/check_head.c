@@ -78,7 +78,7 @@ static void add_record(struct check_view *v)
 		table_set(t, i++, c->unguarded_large);
 		table_set(t, i++, c->unguarded_refused);
 		table_set(t, i++, c->failed_on_purpose);
-		table_set(t, i++, c->sweeps);
+		table_set(t, i++, c->scans);
 		table_set(t, i++, v->opt.others);
 		table_set(t, i++, check_blocks(c));
 		table_set(t, i++, c->passed_early);
@@ -123,8 +123,8 @@ static void found_text(struct str *s, const struct heap *h)
 		check_death(s, h);
 	if (times > h->nr_findings)
 		str_addf(s, "; %s times in all", fmt_count(times).s);
-	if (h->check.sweeps)
-		str_addf(s, "; %s of all live blocks", report_many(h->check.sweeps, "sweep").s);
+	if (h->check.scans)
+		str_addf(s, "; %s of all live blocks", report_many(h->check.scans, "sweep").s);
 }
 
 static void add_head(struct check_view *v)
@@ -175,7 +175,7 @@ static void add_notes(struct check_view *v)
 		add_note(t, table_text(t, &s));
 		str_clear(&s);
 	}
-	if (t && c->level && !c->sweeps && v->heap->end != HEAP_RUNNING)
+	if (t && c->level && !c->scans && v->heap->end != HEAP_RUNNING)
 		add_note(t, "its live blocks were not looked at in the end: it was killed, or how it ended was not seen");
 	if (t && v->opt.runs)
 		check_runs_notes(&s, v);

@@ -90,7 +90,7 @@ static void add_runs(struct str *s, const struct check_view *v, const struct hea
 	check_runs_met(s, v, f, ", ", "'");
 	if (!o->program)
 		str_addf(s, ", in another process, %s", o->comm);
-	str_add(s, f->by == PMM_BY_SWEEP ? "" : ", ");
+	str_add(s, f->by == PMM_BY_SCAN ? "" : ", ");
 }
 
 static void add_where(struct table *t, struct check_view *v, const struct heap_finding *f)
@@ -116,7 +116,7 @@ static void add_where(struct table *t, struct check_view *v, const struct heap_f
 	add_stack(t, v, f->site, "error");
 }
 
-/* Of a sweep the sentence before has said when. */
+/* Of a canary scan the sentence before has said when. */
 static void add_swept(struct table *t, const struct check_view *v, const struct heap_finding *f)
 {
 	const struct heap *h = v->heap;
@@ -154,7 +154,7 @@ static void add_freed(struct str *s, const struct check_view *v, const struct he
 	add_past(s, v, f, f->free_thread, f->free_ns);
 }
 
-/* What a sweep has found the release finds, too. */
+/* What a canary scan has found the release finds, too. */
 static void add_released(struct str *s, const struct check_view *v, const struct heap_finding *f)
 {
 	str_addf(s, "found again by its %s", check_release_text(f->release));
@@ -179,7 +179,7 @@ static void add_history(struct table *t, struct check_view *v, const struct heap
 		add_stack(t, v, f->alloc_site, "allocated");
 	}
 	if (f->free_site != HEAP_NO_SITE) {
-		if (f->by == PMM_BY_SWEEP)
+		if (f->by == PMM_BY_SCAN)
 			add_released(&s, v, f);
 		else
 			add_freed(&s, v, f);
@@ -251,7 +251,7 @@ static void fill(struct table *t, uint64_t i)
 	table_wrap(t, FOUND_LABEL, table_text(t, &what), CHECK_LINE_WIDTH, 1, ROW_PLAIN, false);
 	str_fini(&title);
 	str_fini(&what);
-	if (f->by == PMM_BY_SWEEP)
+	if (f->by == PMM_BY_SCAN)
 		add_swept(t, v, f);
 	else
 		add_where(t, v, f);

@@ -46,7 +46,7 @@ struct check_view_options {
 	const struct findings_tree *tree;	/* the heap's findings are of these processes; NULL = of one */
 	struct coverage *coverage;	/* ... with which the report is brief; NULL = not known */
 	bool brief;			/* with a head: a single line when there are no findings */
-	/* Was this damage told before, by a sweep, so that only its release is news? NULL = no. */
+	/* Was this damage told before, by a canary scan, so that only its release is news? NULL = no. */
 	bool (*again)(const void *ctx, const struct heap_finding *f);
 	const void *again_ctx;
 	/* Called before an entry is written: makes the heap's death the one that finding `i` is about. NULL = it is already. */
@@ -76,7 +76,7 @@ void check_view_fini(struct check_view *v);
  */
 void check_headline(struct str *s, const struct heap *h, const struct heap_finding *f, unsigned access_bytes);
 
-/* The same for the release of a block whose damage a sweep has told. */
+/* The same for the release of a block whose damage a canary scan has told. */
 void check_headline_again(struct str *s, const struct heap_finding *f);
 
 #endif

@@ -208,10 +208,10 @@ void check_title(struct str *s, struct names *n, const struct heap_finding *f, b
 {
 	static const char *const how[PMM_NR_FINDING_BYS] = {
 		[PMM_BY_ACCESS] = " in ", [PMM_BY_FUNCTION] = " in ", [PMM_BY_RELEASE] = ", found in ", [PMM_BY_QUARANTINE] = ", found in ",
-		[PMM_BY_SWEEP] = ", found in ", [PMM_BY_VALGRIND] = " in ", [PMM_BY_SIGNAL] = " in ",
+		[PMM_BY_SCAN] = ", found in ", [PMM_BY_VALGRIND] = " in ", [PMM_BY_SIGNAL] = " in ",
 	};
 	bool later = f->by == PMM_BY_RELEASE && (f->type == PMM_FINDING_OVERRUN || f->type == PMM_FINDING_UNDERRUN);
-	uint32_t site = f->by == PMM_BY_SWEEP || f->by == PMM_BY_QUARANTINE ? f->alloc_site : f->site;
+	uint32_t site = f->by == PMM_BY_SCAN || f->by == PMM_BY_QUARANTINE ? f->alloc_site : f->site;
 	const struct frame_name *at = NULL;
 
 	if (site != HEAP_NO_SITE && site < n->heap->nr_sites && n->heap->sites[site].node)

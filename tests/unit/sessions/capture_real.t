@@ -196,10 +196,10 @@ $ pmm check --level=light -o c.pmm -- $PROG/check_cases behind twice slack >/dev
 $ cat >frozen <<'END'
 > #!/bin/bash
 > rm -f in out truth; mkfifo in out
-> pmm run -q -o c.pmm "$@" -- $PROG/freeze_victim truth 4 1600 <in >out & monitor=$!
+> pmm run -q -o c.pmm "$@" -- $PROG/precopy_victim truth 4 1600 <in >out & monitor=$!
 > exec 7>in 8<out
 > read -r -t 20 line <&8; echo go >&7; read -r -t 20 line <&8; echo "$line"
-> $PROG/freeze_driver truth 2 $HOW 7>&- 8<&- | grep -o 'right times=[0-9]*'
+> $PROG/precopy_driver truth 2 $HOW 7>&- 8<&- | grep -o 'right times=[0-9]*'
 > exec 7>&-; wait $monitor; echo $?
 > END
 > chmod +x frozen; ./frozen

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What of a scene's process is to be seen beside blocks and roots: for names. */
+#include "src/roots/roots_state.h"
+
+const struct snapshot_thread *roots_threads(const struct roots *s, size_t *nr)
+{
+	*nr = 0;
+	if (!s->state)
+		return NULL;
+	*nr = s->state->core.state ? s->state->core.threads.nr : s->state->snapshot.threads.nr;
+	return s->state->core.state ? s->state->core.threads.v : s->state->snapshot.threads.v;
+}
+
+const struct proc_maps *roots_maps(const struct roots *s)
+{
+	return !s->state ? NULL : s->state->core.state ? &s->state->core.maps : &s->state->snapshot.maps;
+}

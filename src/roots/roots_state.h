@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a scene holds until roots_free(): the sources of its memory and blocks.
+ */
+#ifndef ROOTS_ROOTS_STATE_H
+#define ROOTS_ROOTS_STATE_H
+
+#include "src/ledger/precopy.h"
+#include "src/ledger/ledger_map.h"
+#include "src/roots/roots_parts.h"
+#include "src/core/core.h"
+#include "src/ptrace/snapshot.h"
+
+struct roots_state {
+	struct ledger_map *map;
+	struct precopy precopy;
+	struct snapshot snapshot;
+	struct core core;
+};
+
+#endif
