@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The agent: what runs inside somebody else's process, and its private state there (copied by fork). What a reader needs is
- * in the ledger (include/pmm/ledger.h), shared memory.
+ * The agent: what runs inside somebody else's process, and its private state there (copied by
+ * fork). What a reader needs is in the ledger (include/pmm/ledger.h), shared memory.
  *
- * Rules for every file in agent/: raw system calls only, no libc, nothing from the program's heap, no errno, no lock that a
- * signal handler or a forked child could find taken for ever. Hooks come in on any thread at any moment, also inside
- * signal handlers that interrupted a hook. When in doubt the agent turns itself off.
+ * Rules for every file in agent/: raw system calls only, no libc, nothing from the program's heap,
+ * no errno, no lock that a signal handler or a forked child could find taken for ever. Hooks come
+ * in on any thread at any moment, also inside signal handlers that interrupted a hook. When in
+ * doubt the agent turns itself off.
  *
  * Nouns:
  *   context   what one thread (or one level of signal handlers on it) records with; agent/ctx.h
- *   event     one allocation or release, from the hook's first look at the ledger to its last
- *   memo      the last stack walked on a context, kept to be confirmed instead of walked again; agent/unwind/unwind.c
- *   piece     four frames at a fixed place of a stack, numbered with one look-up; agent/piece.h
- *   known     a stack that came back, kept as the list of stack slots that determine it; agent/known.h
+ *   event     one allocation or release, from the hook's first look at the ledger to its last memo
+ *   the last stack walked on a context, kept to be confirmed instead of walked again;
+ *   agent/unwind/unwind.c piece     four frames at a fixed place of a stack, numbered with one
+ *   look-up; agent/piece.h known     a stack that came back, kept as the list of stack slots that
+ *   determine it; agent/known.h
  */
 #ifndef AGENT_AGENT_H
 #define AGENT_AGENT_H
@@ -39,57 +41,83 @@ struct agent {
 	bool follow;			/* forked children are recorded as well */
 	bool dense;			/* blocks may start closer than 32 bytes */
 	bool own_clock;			/* nobody ticks: see agent/clock.c */
-	bool compiled_in;		/* pmm.h's full form: calls through it are all that is recorded */
+	/* pmm.h's full form: calls through it are all that is recorded */
+	bool compiled_in;
 	bool stacks;			/* ... with their stacks */
-	bool valgrind;			/* ... and Valgrind runs the program: a look at memory beside blocks is an error to it */
-	bool confined;			/* the program put itself under seccomp: no unusual system call any more */
+	/* ... and Valgrind runs the program: a look at memory beside blocks is an error to it */
+	bool valgrind;
+	/* the program put itself under seccomp: no unusual system call any more */
+	bool confined;
 	bool no_growth;			/* ... and its filter does not let the ledger grow */
 	bool no_asking;			/* ... nor be asked what can be read */
 	bool no_break;			/* ... nor be asked where the program break is */
-	bool stacks_last;		/* check form: what is last of the arena is for stacks, not for blocks */
+	/* check form: what is last of the arena is for stacks, not for blocks */
+	bool stacks_last;
 	bool no_files;			/* ... nor a forked child make a file for its ledger */
-	bool monitored;			/* tree is a monitor's board: there is a way to it (agent/preload/preload_channel.h) */
+	/* tree is a monitor's board: there is a way to it (agent/preload/preload_channel.h) */
+	bool monitored;
 	bool no_return;			/* ... nor a signal handler return */
-	bool no_guards;			/* ... nor pages of the guard pool be opened and closed: it is open */
-	uint32_t code_gen;		/* raised when code was unmapped: rules and memos are void */
+	/* ... nor pages of the guard pool be opened and closed: it is open */
+	bool no_guards;
+	/* raised when code was unmapped: rules and memos are void */
+	uint32_t code_gen;
 	uint32_t code_epoch_seen;	/* tree->code_epoch at that time */
-	uint32_t stack_gen;		/* raised when memory that may have been a stack was unmapped */
+	/* raised when memory that may have been a stack was unmapped */
+	uint32_t stack_gen;
 	uint32_t tid_offset;		/* of the thread id from the thread pointer; 0 = unknown */
 	/*
-	 * What is asked for, and the clock: the monitor's board, private memory, or, injected, the file's own head: then, too, this process's only if
-	 * agent_begun().
+	 * What is asked for, and the clock: the monitor's board, private memory, or, injected, the
+	 * file's own head: then, too, this process's only if agent_begun().
 	 */
 	const struct pmm_tree *tree;
 	char *base;			/* the ledger, in ... */
-	struct pmm_ledger *ledger;	/* ... the same; this, base, file and slot: of this process only if agent_begun() */
+	/* ... the same; this, base, file and slot: of this process only if agent_begun() */
+	struct pmm_ledger *ledger;
 	const uint8_t *single_threaded;	/* glibc's __libc_single_threaded, or a 0 byte */
 	struct ctx_entry *ctx_hash;	/* memory that fork wipes */
-	uint64_t texts_at, texts_bytes;	/* where source locations' texts are not replaced by others at the same address (agent/srcloc.h) */
+	/*
+	 * where source locations' texts are not replaced by others at the same address
+	 * (agent/srcloc.h)
+	 */
+	uint64_t texts_at, texts_bytes;
 
-	uint64_t guards_at, guards_bytes;	/* injected: of the guard pool, also when the agent is off */
+	/* injected: of the guard pool, also when the agent is off */
+	uint64_t guards_at, guards_bytes;
 	uint64_t min_size;
 	uint64_t warn_size;
 	struct rules *rules;
 	uint32_t max_frames;
-	uint32_t *srcloc_hash;		/* newest source location of each bucket, or NULL: agent/srcloc.c */
+	/* newest source location of each bucket, or NULL: agent/srcloc.c */
+	uint32_t *srcloc_hash;
 	int pid;
 	struct next_functions next;
-	void (*taken)(struct tctx *c);	/* a thread has taken a context; NULL = nobody wants to know */
+	/* a thread has taken a context; NULL = nobody wants to know */
+	void (*taken)(struct tctx *c);
 
-	uint32_t passing;		/* injected: calls of real functions from frames of ours with no context busy */
-	uint32_t *alive;		/* which process of a line this is, not 0; a page that fork wipes, so that a child notices; [1]: the tid of who is about to set it; [2]: bounds.c has begun anew */
+	/* injected: calls of real functions from frames of ours with no context busy */
+	uint32_t passing;
+	/*
+	 * which process of a line this is, not 0; a page that fork wipes, so that a child notices;
+	 * [1]: the tid of who is about to set it; [2]: bounds.c has begun anew
+	 */
+	uint32_t *alive;
 	uint32_t generation;		/* the same, and after a fork still the parent's */
 	char *file;			/* ... the file that we have mapped */
 	struct pmm_slot *slot;		/* in its head: what we and the monitor tell each other */
-	/* check form: stacks as they are numbered, for processes that will be forked from this one; NULL = nobody wants to know */
+	/*
+	 * check form: stacks as they are numbered, for processes that will be forked from this one;
+	 * NULL = nobody wants to know
+	 */
 	void (*node_added)(uint32_t nr, uint32_t parent, uint64_t frame);
 	void (*site_added)(uint32_t nr, uint32_t node);
 	void (*mid_added)(uint64_t base);
 	bool limit_shifted;		/* RLIMIT_AS was raised by these */
 	bool limit_has_pool;		/* the image before exec had raised it for a pool, too */
 	uint64_t reserved_bytes;	/* address space the file's mapping takes */
-	uint64_t pool_bytes;		/* ... and the pool of guarded blocks, for which the limit was raised too */
-	uint64_t limit_raised_bytes;	/* RLIMIT_AS was raised by this process itself by that much */
+	/* ... and the pool of guarded blocks, for which the limit was raised too */
+	uint64_t pool_bytes;
+	/* RLIMIT_AS was raised by this process itself by that much */
+	uint64_t limit_raised_bytes;
 	uint64_t credits_lost;		/* credits that never came back (agent/total.c) */
 
 	/* the clock without a monitor */
@@ -107,18 +135,27 @@ struct agent {
 	uint32_t paths_used;
 	char *scratch;			/* 64 KiB, for reading /proc/self/maps; under module_lock */
 
-	long (*vdso_clock)(int, int64_t *);	/* the kernel's clock_gettime without a system call, or NULL */
+	/* the kernel's clock_gettime without a system call, or NULL */
+	long (*vdso_clock)(int, int64_t *);
 	int (*find_object)(void *, void *);	/* glibc's _dl_find_object, or NULL */
 	const char *allocator_path;	/* of the object that has next.malloc */
-	bool own_allocator;		/* the program brings its own malloc, which goes before ours */
+	/* the program brings its own malloc, which goes before ours */
+	bool own_allocator;
 
 	/* injected only */
-	struct cfi_module given;	/* of the program, where its file has no .eh_frame_hdr: made by pmm; hdr 0 = none */
+	/* of the program, where its file has no .eh_frame_hdr: made by pmm; hdr 0 = none */
+	struct cfi_module given;
 	struct cfi_module own;		/* our own code, which the program's loader does not know */
-	uint64_t borrowed;		/* return address of functions called by hooks of any signature (agent/inject/inject_borrow.c) */
-	void *private_start;		/* alive, ctx_hash, rules, modules, scratch, paths: one mapping */
+	/*
+	 * return address of functions called by hooks of any signature
+	 * (agent/inject/inject_borrow.c)
+	 */
+	uint64_t borrowed;
+	/* alive, ctx_hash, rules, modules, scratch, paths: one mapping */
+	void *private_start;
 	size_t private_bytes;
-	uint32_t stale_tick;		/* the monitor's last tick, when it was first found late ... */
+	/* the monitor's last tick, when it was first found late ... */
+	uint32_t stale_tick;
 	uint32_t stale_since;		/* ... at that time; 0 = it is not late */
 };
 

@@ -2,9 +2,10 @@
 /*
  * The ledger's memory: a bump allocator in the slot, backed for certain before it is used.
  *
- * The whole slot was mapped without access at the start. Growing is mprotect and MADV_POPULATE_WRITE, which answers
- * "no memory" with an error where a first touch would answer with SIGBUS. No lock: threads that grow at the same time
- * do the same work twice, which is harmless.
+ * The whole slot was mapped without access at the start. Growing is mprotect and
+ * MADV_POPULATE_WRITE, which answers "no memory" with an error where a first touch would answer
+ * with SIGBUS. No lock: threads that grow at the same time do the same work twice, which is
+ * harmless.
  */
 #include "agent/agent_arena.h"
 

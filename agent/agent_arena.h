@@ -12,7 +12,10 @@
 #include "agent/agent.h"
 #include "agent/sys.h"
 
-/* Zeroed memory in the ledger, `align` a power of two >= 64. NULL at the limit or when there is no memory. */
+/*
+ * Zeroed memory in the ledger, `align` a power of two >= 64. NULL at the limit or when there is no
+ * memory.
+ */
 void *arena_get(size_t bytes, size_t align);
 
 /* Is there more room than the last eighth of the arena? */
@@ -24,8 +27,10 @@ static inline bool arena_roomy(void)
 }
 
 /*
- * Is there room for more stacks, and for more parts of the block tables? The last eighth is for blocks: a block that is charged to no stack
- * is nearer to the truth than one that is missing. In the check form it is for stacks, which are those of errors then; blocks have their facts in their heads.
+ * Is there room for more stacks, and for more parts of the block tables? The last eighth is for
+ * blocks: a block that is charged to no stack is nearer to the truth than one that is missing. In
+ * the check form it is for stacks, which are those of errors then; blocks have their facts in their
+ * heads.
  */
 static inline bool arena_for_stacks(void)
 {

@@ -27,7 +27,8 @@ static bool memory_get(void)
 	size_t rules = sizeof(struct rules);
 	size_t modules = AGENT_MAX_MODULES * sizeof(struct agent_module);
 	size_t bytes = wiped + rules + modules + SCRATCH_BYTES + AGENT_PATHS_BYTES;
-	char *p = sys_mmap(bytes, SYS_PROT_READ | SYS_PROT_WRITE, SYS_MAP_PRIVATE | SYS_MAP_ANONYMOUS | SYS_MAP_NORESERVE, -1);
+	char *p = sys_mmap(bytes, SYS_PROT_READ | SYS_PROT_WRITE,
+			   SYS_MAP_PRIVATE | SYS_MAP_ANONYMOUS | SYS_MAP_NORESERVE, -1);
 
 	if (!p)
 		return false;
@@ -117,7 +118,8 @@ void agent_note_break(void)
 
 /* glibc's struct mallinfo2, in its order. */
 struct mallinfo2 {
-	size_t arena, ordblks, smblks, hblks, hblkhd, usmblks, fsmblks, uordblks, fordblks, keepcost;
+	size_t arena, ordblks, smblks, hblks, hblkhd, usmblks, fsmblks, uordblks, fordblks,
+		keepcost;
 };
 
 static void view_take(struct pmm_ledger *l)
@@ -141,7 +143,10 @@ static void view_take(struct pmm_ledger *l)
 	STORE_RELEASE(v->valid, PMM_VIEW_TAKEN);
 }
 
-/* Does this thread stay in the allocator? Suspended or cancelled there it would keep an arena's lock. */
+/*
+ * Does this thread stay in the allocator? Suspended or cancelled there it would keep an arena's
+ * lock.
+ */
 static bool stuck(const struct tctx *c)
 {
 	uint32_t events = LOAD(c->events);
@@ -155,8 +160,9 @@ static bool stuck(const struct tctx *c)
 }
 
 /*
- * May the allocator's locks be waited for at exit()? Not when a signal handler called it, which may have interrupted
- * fork() or malloc_trim() with the locks in their hands, nor when another thread will not come out of the allocator.
+ * May the allocator's locks be waited for at exit()? Not when a signal handler called it, which may
+ * have interrupted fork() or malloc_trim() with the locks in their hands, nor when another thread
+ * will not come out of the allocator.
  */
 static bool view_safe(struct tctx *c, const struct caller *from)
 {
@@ -179,8 +185,8 @@ static bool view_safe(struct tctx *c, const struct caller *from)
 }
 
 /*
- * mallinfo2 walks all free chunks, some 50 ns each: at exit only where they cannot be many. No more than were freed, and no more
- * than fit into the heap beside what is live.
+ * mallinfo2 walks all free chunks, some 50 ns each: at exit only where they cannot be many. No more
+ * than were freed, and no more than fit into the heap beside what is live.
  */
 static bool view_is_cheap(const struct pmm_ledger *l)
 {
@@ -255,7 +261,8 @@ struct tctx *agent_enter(uintptr_t sp)
 }
 
 /* Which context, with `c` busy? The innermost busy one knows whether its function calls. */
-static __attribute__((noinline)) struct tctx *enter_busy(struct tctx *c, const struct caller *from, bool locked)
+static __attribute__((noinline)) struct tctx *enter_busy(struct tctx *c, const struct caller *from,
+							 bool locked)
 {
 	struct tctx *inner = c;
 

@@ -26,13 +26,17 @@ void agent_finish(const struct caller *from);
 /* Note where the program break is. */
 void agent_note_break(void);
 
-/* Hook entry: the context to record with, marked busy, or NULL when this event is not to be recorded. sp: the hook's frame. */
+/*
+ * Hook entry: the context to record with, marked busy, or NULL when this event is not to be
+ * recorded. sp: the hook's frame.
+ */
 struct tctx *agent_enter(uintptr_t sp);
 
 /*
- * The same where the allocator's own calls come by here too: NULL also for a call that the real function of another hook makes, which
- * is that hook's to record. A signal handler that interrupted the allocator is recorded. locked: the allocator may be calling, with its
- * locks in its hands and from a function that began before it was hooked; it is not asked for its figures then.
+ * The same where the allocator's own calls come by here too: NULL also for a call that the real
+ * function of another hook makes, which is that hook's to record. A signal handler that interrupted
+ * the allocator is recorded. locked: the allocator may be calling, with its locks in its hands and
+ * from a function that began before it was hooked; it is not asked for its figures then.
  */
 struct tctx *agent_enter_outermost(const struct caller *from, bool locked);
 
@@ -46,7 +50,8 @@ static inline void agent_leave(struct tctx *c)
 /* Is the agent on? Starts it at the very first call. */
 static inline bool agent_on(void)
 {
-	return likely(LOAD(A.state) == AGENT_ON) || (LOAD(A.state) == AGENT_UNKNOWN && agent_start());
+	return likely(LOAD(A.state) == AGENT_ON) ||
+	       (LOAD(A.state) == AGENT_UNKNOWN && agent_start());
 }
 
 #endif

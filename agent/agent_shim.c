@@ -10,7 +10,8 @@
 #include "agent/srcloc.h"
 #include "agent/unwind/unwind.h"
 
-_Static_assert(sizeof(struct block_info) <= sizeof(struct full_was), "what was known of a block fits");
+_Static_assert(sizeof(struct block_info) <= sizeof(struct full_was),
+	       "what was known of a block fits");
 
 uint32_t shim_number;
 
@@ -51,7 +52,8 @@ void shim_calling(struct tctx *c, bool now)
 uint32_t shim_site(struct tctx *c, const struct full_call *call, uint32_t flags)
 {
 	const struct caller from = { call->ra, call->sp, call->rbp };
-	uint32_t under = LOAD(A.stacks) || !A.compiled_in ? srcloc_under(unwind_site(c, &from, 0)) : 0;
+	uint32_t under = LOAD(A.stacks) || !A.compiled_in ? srcloc_under(unwind_site(c, &from, 0))
+							  : 0;
 
 	return srcloc_site(c, call->file, call->func, call->line, flags, under);
 }
@@ -123,8 +125,8 @@ bool shim_change_site(struct tctx *c, const struct full_block *b, uint32_t site)
 }
 
 /*
- * What runs over the end of a block changes the word from its first byte on. While its last four bytes are whole they tell the
- * number, and so what the others were.
+ * What runs over the end of a block changes the word from its first byte on. While its last four
+ * bytes are whole they tell the number, and so what the others were.
  */
 unsigned shim_changed_behind(const struct full_block *b, uint64_t word)
 {

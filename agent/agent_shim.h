@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The ledger as pmm.h's full form sees it (include/pmm/shim.h), and the parts of that which its hot path shares.
+ * The ledger as pmm.h's full form sees it (include/pmm/shim.h), and the parts of that which its hot
+ * path shares.
  *
- * Behind each block lies a canary of 8 bytes which also holds the block's number: both halves of the word are mixed with it, so they tell whether
- * they are whole by comparison, and the number of the request costs no memory.
+ * Behind each block lies a canary of 8 bytes which also holds the block's number: both halves of
+ * the word are mixed with it, so they tell whether they are whole by comparison, and the number of
+ * the request costs no memory.
  */
 #ifndef AGENT_AGENT_SHIM_H
 #define AGENT_AGENT_SHIM_H
@@ -16,9 +18,11 @@
 
 #define SHIM_CANARY	0xC78DF1B6D39AE5ABull	/* its halves differ in each byte */
 #define SHIM_CANARY_BYTES 8
-#define SHIM_NUMBERS	64			/* that a context takes at a time, where there are several threads */
+/* that a context takes at a time, where there are several threads */
+#define SHIM_NUMBERS	64
 
-extern uint32_t shim_number __attribute__((visibility("hidden")));	/* last one that was given out */
+/* last one that was given out */
+extern uint32_t shim_number __attribute__((visibility("hidden")));
 
 /* ---- canaries */
 static inline uint64_t canary_of(uint32_t number)
@@ -64,7 +68,8 @@ static inline void shim_forget(struct tctx *c, const void *p, const uint64_t *pl
 {
 	uint64_t word = place ? LOAD(*place) : 0;
 
-	if (unlikely(is_block(word)) && (!A.dense || (word >> PMM_WORD_SUB_SHIFT & 3) == sub_of((uint64_t)p)))
+	if (unlikely(is_block(word)) &&
+	    (!A.dense || (word >> PMM_WORD_SUB_SHIFT & 3) == sub_of((uint64_t)p)))
 		shim_forget_listed(c, (uint64_t)p, word);
 }
 
@@ -94,7 +99,10 @@ int shim_each_srcloc(int (*each)(void *ctx, const struct full_srcloc *s), void *
 bool shim_class_row(unsigned i, struct full_class *k);
 void shim_place(uint32_t site, struct full_block *b);
 
-/* Is there a ledger of this process? A child that was just forked has its parent's in view until its first event. */
+/*
+ * Is there a ledger of this process? A child that was just forked has its parent's in view until
+ * its first event.
+ */
 static inline bool shim_begun(void)
 {
 	return LOAD(A.state) == AGENT_ON && LOAD(*A.alive);
@@ -106,12 +114,15 @@ bool shim_is_ours(const void *p);
 /* A block, described; what its canary says as well. `was`: what the tables have or had of it. */
 void shim_describe(const void *p, const struct block_info *was, struct full_block *b);
 
-#define SHIM_TABLE(is_ready)												\
-	.version = PMM_SHIM_VERSION, .bytes = sizeof(struct pmm_shim_table), .ready = is_ready, .enter = shim_enter, .leave = shim_leave,	\
-	.calling = shim_calling, .site = shim_site, .note = shim_note, .forget = shim_forgotten, .failed = shim_failed, .take = shim_take,	\
-	.take_moving = shim_take_moving, .moved = shim_moved, .restore = shim_restore, .change_site = shim_change_site, \
-	.still = shim_still, .peek = shim_peek, .changed_behind = shim_changed_behind, .number = shim_any_number, .look = shim_look,	\
-	.around = shim_around, .each = shim_each, .totals = shim_totals, .live_bytes = shim_live_bytes, .each_srcloc = shim_each_srcloc,	\
+#define SHIM_TABLE(is_ready)                                                                       \
+	.version = PMM_SHIM_VERSION, .bytes = sizeof(struct pmm_shim_table), .ready = is_ready,    \
+	.enter = shim_enter, .leave = shim_leave, .calling = shim_calling, .site = shim_site,      \
+	.note = shim_note, .forget = shim_forgotten, .failed = shim_failed, .take = shim_take,     \
+	.take_moving = shim_take_moving, .moved = shim_moved, .restore = shim_restore,             \
+	.change_site = shim_change_site, .still = shim_still, .peek = shim_peek,                   \
+	.changed_behind = shim_changed_behind, .number = shim_any_number, .look = shim_look,       \
+	.around = shim_around, .each = shim_each, .totals = shim_totals,                           \
+	.live_bytes = shim_live_bytes, .each_srcloc = shim_each_srcloc,                            \
 	.class_row = shim_class_row, .place = shim_place
 
 #endif

@@ -11,16 +11,21 @@
 
 /* A frame as a walk stands on it. */
 struct stack_at {
-	uint64_t pc;		/* to look rules up with: inside the call, or exact where interrupted */
+	/* to look rules up with: inside the call, or exact where interrupted */
+	uint64_t pc;
 	uint64_t sp, rbp;
 };
 
-/* Is the word there, in memory that can be read? The part of the stack between stack_lo and stack_hi of the context is known to be. */
+/*
+ * Is the word there, in memory that can be read? The part of the stack between stack_lo and
+ * stack_hi of the context is known to be.
+ */
 bool stack_readable_slow(struct tctx *c, uint64_t address);
 
 static inline bool stack_readable(struct tctx *c, uint64_t address)
 {
-	return likely(address >= c->stack_lo && address < c->stack_hi && !(address & 7)) || stack_readable_slow(c, address);
+	return likely(address >= c->stack_lo && address < c->stack_hi && !(address & 7)) ||
+	       stack_readable_slow(c, address);
 }
 
 /* A word that is readable. */
@@ -32,7 +37,10 @@ static inline uint64_t stack_word(uint64_t address)
 /* A part of the stack not seen before: deeper on the one we know, or another one. */
 void stack_new(struct tctx *c, uint64_t page);
 
-/* Know all of it now: the kernel cannot be asked later (A.no_asking), and what is not known then is taken to be unreadable. */
+/*
+ * Know all of it now: the kernel cannot be asked later (A.no_asking), and what is not known then is
+ * taken to be unreadable.
+ */
 void stack_learn(struct tctx *c);
 
 /* The stack we are on: known from `sp` upwards as far as was looked at. */
@@ -53,7 +61,9 @@ enum step {
 enum step stack_step_signal(struct tctx *c, struct stack_at *at);
 
 /* From a frame to its caller. */
-static inline __attribute__((always_inline)) enum step stack_step(struct tctx *c, struct stack_at *at, struct cfi_rule rule)
+static inline __attribute__((always_inline)) enum step stack_step(struct tctx *c,
+								  struct stack_at *at,
+								  struct cfi_rule rule)
 {
 	uint64_t cfa, ra;
 
@@ -65,7 +75,8 @@ static inline __attribute__((always_inline)) enum step stack_step(struct tctx *c
 		cfa = at->rbp + (uint64_t)(int64_t)rule.cfa_off;
 		break;
 	case CFI_RBP_DEREF:
-		if (!stack_readable(c, at->rbp + (uint64_t)(int64_t)rule.cfa_off) || !stack_readable(c, at->rbp))
+		if (!stack_readable(c, at->rbp + (uint64_t)(int64_t)rule.cfa_off) ||
+		    !stack_readable(c, at->rbp))
 			return STEP_UNKNOWN;
 		cfa = stack_word(at->rbp + (uint64_t)(int64_t)rule.cfa_off);
 		break;

@@ -2,16 +2,18 @@
 /*
  * The block tables: radix trees over addresses (include/pmm/ledger.h, struct pmm_table).
  *
- * Hot path: block_add and block_del, one cache miss each. A live block belongs to one owner, the thread that
- * allocated it or is about to free it, so with an allocator whose blocks are at least a granule apart every word has one
- * writer and plain stores do. Other allocators (A.dense) share granules: then a word is taken by compare-and-swap, and a
- * block whose granule is taken by a neighbour goes to the table with 8-byte granules.
+ * Hot path: block_add and block_del, one cache miss each. A live block belongs to one owner, the
+ * thread that allocated it or is about to free it, so with an allocator whose blocks are at least a
+ * granule apart every word has one writer and plain stores do. Other allocators (A.dense) share
+ * granules: then a word is taken by compare-and-swap, and a block whose granule is taken by a
+ * neighbour goes to the table with 8-byte granules.
  *
- * While a scanner copies the tables (pmm_ledger.changing), each store is followed by a mark on the place where it was. Which of the two
- * comes first matters: whoever clears the mark copies the place afterwards.
+ * While a scanner copies the tables (pmm_ledger.changing), each store is followed by a mark on the
+ * place where it was. Which of the two comes first matters: whoever clears the mark copies the
+ * place afterwards.
  *
- * Blocks of pools (PMM_KIND_OTHER) lie inside blocks or mappings that are recorded themselves, so they always go to that table, and are
- * only found there when they are asked for.
+ * Blocks of pools (PMM_KIND_OTHER) lie inside blocks or mappings that are recorded themselves, so
+ * they always go to that table, and are only found there when they are asked for.
  */
 #include "agent/block.h"
 
@@ -36,7 +38,7 @@ void block_init(void)
 	}
 }
 
-/* ---- marks ---------------------------------------------------------------------------------------------- */
+/* ---- marks ----------------------------------------------------------------------------------- */
 
 /* Does a scanner want to know what changes? */
 static inline bool watched(void)
@@ -44,20 +46,24 @@ static inline bool watched(void)
 	return unlikely(LOAD(A.ledger->changing));
 }
 
-/* [at, at + bytes) has changed. Numbers that somebody has scribbled on lead to a wrong mark at most. */
+/*
+ * [at, at + bytes) has changed. Numbers that somebody has scribbled on lead to a wrong mark at
+ * most.
+ */
 static __attribute__((noinline)) void mark(const void *at, size_t bytes)
 {
 	uint64_t off = (uint64_t)((const char *)at - A.base) - PMM_ARENA_OFF;
 	uint32_t shift = LOAD(A.ledger->mark_shift) & 63, nr = LOAD(A.ledger->nr_marks);
 	uint8_t *marks = (uint8_t *)A.base + PMM_MARKS_OFF;
 
-	for (uint64_t i = off >> shift; i <= (off + bytes - 1) >> shift && i < nr && i < PMM_MAX_MARKS; i++)
+	for (uint64_t i = off >> shift;
+	     i <= (off + bytes - 1) >> shift && i < nr && i < PMM_MAX_MARKS; i++)
 		STORE_RELEASE(marks[i], 1);
 }
 
 /*
- * Unlike the tables' own stores these come before the look at the word: a scanner that raised it after that look makes every processor's
- * stores visible before it copies.
+ * Unlike the tables' own stores these come before the look at the word: a scanner that raised it
+ * after that look makes every processor's stores visible before it copies.
  */
 void block_changed(const void *at, size_t bytes)
 {
@@ -66,7 +72,7 @@ void block_changed(const void *at, size_t bytes)
 		mark(at, bytes);
 }
 
-/* ---- the trees ------------------------------------------------------------------------------------------ */
+/* ---- the trees ------------------------------------------------------------------------------- */
 
 static struct pmm_mid *mid_new(struct pmm_table *t, pmm_ref *top, uint64_t base)
 {
@@ -93,8 +99,8 @@ static struct pmm_mid *mid_new(struct pmm_table *t, pmm_ref *top, uint64_t base)
 }
 
 /*
- * Nothing is hung into a mid that readers cannot find yet: its maker may be stopped for long just there. But not for ever, for it may be
- * the code that this signal handler interrupted.
+ * Nothing is hung into a mid that readers cannot find yet: its maker may be stopped for long just
+ * there. But not for ever, for it may be the code that this signal handler interrupted.
  */
 static __attribute__((noinline, cold)) struct pmm_mid *mid_wait(struct pmm_mid *mid)
 {
@@ -121,7 +127,9 @@ static struct pmm_mid *mid_make(enum pmm_table_id id, uint64_t address)
 {
 	unsigned top_shift = shape[id].shift + PMM_LEAF_BITS + shape[id].mid_bits;
 	pmm_ref *top = (pmm_ref *)(A.base + PMM_TOP_OFF(id)) + (address >> top_shift);
-	struct pmm_mid *mid = *top ? arena_at(*top) : mid_new(&A.ledger->table[id], top, address >> top_shift << top_shift);
+	struct pmm_mid *mid = *top ? arena_at(*top)
+				   : mid_new(&A.ledger->table[id], top,
+					     address >> top_shift << top_shift);
 
 	if (mid && unlikely(!LOAD_ACQUIRE(mid->chained)))
 		mid = mid_wait(mid);
@@ -170,14 +178,16 @@ static bool no_room(uint64_t size)
 	return false;
 }
 
-/* ---- stamps --------------------------------------------------------------------------------------------- */
+/* ---- stamps ---------------------------------------------------------------------------------- */
 
 /*
- * A new number for a thread and a time. Each stands for one tick at first and for twice as many after every 2^18 numbers, so that
- * stamps never take more than some tens of MiB: one busy thread has ticks for 43 minutes and 1 s after three days.
- * Without room the context's last number goes on.
+ * A new number for a thread and a time. Each stands for one tick at first and for twice as many
+ * after every 2^18 numbers, so that stamps never take more than some tens of MiB: one busy thread
+ * has ticks for 43 minutes and 1 s after three days. Without room the context's last number goes
+ * on.
  */
-static __attribute__((noinline)) void stamp_new(struct block_stamp *stamp, uint32_t thread, uint32_t tick)
+static __attribute__((noinline)) void stamp_new(struct block_stamp *stamp, uint32_t thread,
+						uint32_t tick)
 {
 	uint32_t nr = LOAD(A.ledger->nr_stamps);
 	struct pmm_stamp *s;
@@ -207,12 +217,13 @@ static inline uint32_t stamp_number(const struct block_new *b, bool wide)
 	return stamp->number;
 }
 
-/* ---- words ---------------------------------------------------------------------------------------------- */
+/* ---- words ----------------------------------------------------------------------------------- */
 
-static inline uint64_t word_of(uint64_t time, uint64_t site, uint64_t sub, uint64_t size, uint64_t kind)
+static inline uint64_t word_of(uint64_t time, uint64_t site, uint64_t sub, uint64_t size,
+			       uint64_t kind)
 {
-	return time | site << PMM_WORD_SITE_SHIFT | sub << PMM_WORD_SUB_SHIFT | size << PMM_WORD_SIZE_SHIFT |
-	       kind << PMM_WORD_KIND_SHIFT;
+	return time | site << PMM_WORD_SITE_SHIFT | sub << PMM_WORD_SUB_SHIFT |
+	       size << PMM_WORD_SIZE_SHIFT | kind << PMM_WORD_KIND_SHIFT;
 }
 
 /* The first word, which makes it a block. */
@@ -232,8 +243,12 @@ static inline bool put_first(uint64_t *at, uint64_t word, bool dense)
 	return true;
 }
 
-/* With marks. The second word's comes before the first word, so that no copy ever has the first one without the second. */
-static __attribute__((noinline, cold)) bool put_watched(uint64_t *at, const uint64_t word[2], bool dense)
+/*
+ * With marks. The second word's comes before the first word, so that no copy ever has the first one
+ * without the second.
+ */
+static __attribute__((noinline, cold)) bool put_watched(uint64_t *at, const uint64_t word[2],
+							bool dense)
 {
 	if (is_wide(word[0])) {
 		STORE(at[1], word[1]);
@@ -256,14 +271,16 @@ static inline bool put_words(uint64_t *at, const uint64_t word[2], bool dense)
 }
 
 /*
- * Enter words at their place. With allocators that share granules it may be taken: false. A neighbour that has our granule is small, and
- * one that takes it meanwhile is as well, so the next granule lies within our block in any case.
+ * Enter words at their place. With allocators that share granules it may be taken: false. A
+ * neighbour that has our granule is small, and one that takes it meanwhile is as well, so the next
+ * granule lies within our block in any case.
  */
 static inline bool put(uint64_t *at, const uint64_t word[2])
 {
 	bool dense = A.dense;
 
-	return likely(!dense) ? put_words(at, word, false) : !is_block(LOAD(*at)) && put_words(at, word, true);
+	return likely(!dense) ? put_words(at, word, false)
+			      : !is_block(LOAD(*at)) && put_words(at, word, true);
 }
 
 static __attribute__((noinline)) bool put_dense(uint64_t address, uint64_t word[2])
@@ -321,7 +338,8 @@ static uint64_t *pool_find(uint64_t address)
 }
 
 /* False: another thread, that releases it as well, was faster. */
-static inline __attribute__((always_inline)) bool take(uint64_t *at, const struct block_stamp *now, struct block_info *out)
+static inline __attribute__((always_inline)) bool take(uint64_t *at, const struct block_stamp *now,
+						       struct block_info *out)
 {
 	look(at, now, out);
 	if (unlikely(!is_block(out->word[0])))
@@ -332,9 +350,11 @@ static inline __attribute__((always_inline)) bool take(uint64_t *at, const struc
 	return true;
 }
 
-bool block_displace(uint64_t address, uint64_t *at, long granules, const struct block_stamp *now, struct block_info *out, uint64_t *was)
+bool block_displace(uint64_t address, uint64_t *at, long granules, const struct block_stamp *now,
+		    struct block_info *out, uint64_t *was)
 {
-	*was = ((address >> 5) + (uint64_t)granules) << 5 | (LOAD(*at) >> PMM_WORD_SUB_SHIFT & 3) << 3;
+	*was = ((address >> 5) + (uint64_t)granules) << 5 | (LOAD(*at) >> PMM_WORD_SUB_SHIFT & 3)
+								    << 3;
 	return take(at, now, out);
 }
 
@@ -359,7 +379,10 @@ bool block_del_pool(uint64_t address, const struct block_stamp *now, struct bloc
 	return at && take(at, now, out);
 }
 
-/* Let a live block's word have other bits in place of `mask`; returns what it was, with *size, or 0. */
+/*
+ * Let a live block's word have other bits in place of `mask`; returns what it was, with *size, or
+ * 0.
+ */
 static uint64_t reword(uint64_t address, uint64_t mask, uint64_t bits, uint64_t *size)
 {
 	uint64_t *at = block_find(address);
@@ -386,14 +409,16 @@ bool block_change_site(uint64_t address, uint32_t site, uint32_t *was, uint64_t 
 
 uint32_t block_rename(uint64_t address, uint32_t kind, uint64_t *size)
 {
-	return kind_of(reword(address, 15ull << PMM_WORD_KIND_SHIFT, (uint64_t)kind << PMM_WORD_KIND_SHIFT, size));
+	return kind_of(reword(address, 15ull << PMM_WORD_KIND_SHIFT,
+			      (uint64_t)kind << PMM_WORD_KIND_SHIFT, size));
 }
 
-/* ---- mappings ------------------------------------------------------------------------------------------- */
+/* ---- mappings -------------------------------------------------------------------------------- */
 
 bool block_add_map(uint64_t address, uint64_t size, uint32_t site, uint32_t thread, uint32_t tick)
 {
-	uint64_t word[2] = { word_of(pmm_time_of_tick(tick), site, 0, PMM_SIZE_WIDE, PMM_KIND_MMAP), size | (uint64_t)thread << PMM_WIDE_THREAD_SHIFT };
+	uint64_t word[2] = { word_of(pmm_time_of_tick(tick), site, 0, PMM_SIZE_WIDE, PMM_KIND_MMAP),
+			     size | (uint64_t)thread << PMM_WIDE_THREAD_SHIFT };
 	uint64_t *at;
 
 	if (!address_ok(address))
@@ -412,18 +437,21 @@ bool block_take_map(uint64_t from, uint64_t to, bool below, uint64_t *at, struct
 {
 	uint64_t page = below ? from - PMM_PAGE : from;
 
-	for (unsigned leaves = 0; leaves < MAP_SEARCH_LEAVES && page >> PMM_ADDRESS_BITS == 0; leaves++) {
-		uint64_t first = page & ~(MAP_LEAF_BYTES - 1), last = first + MAP_LEAF_BYTES - PMM_PAGE;
+	for (unsigned leaves = 0; leaves < MAP_SEARCH_LEAVES && page >> PMM_ADDRESS_BITS == 0;
+	     leaves++) {
+		uint64_t first = page & ~(MAP_LEAF_BYTES - 1),
+			 last = first + MAP_LEAF_BYTES - PMM_PAGE;
 		uint64_t *leaf = word_find(PMM_TABLE_MAP, first);
 
 		for (; leaf && page >= first && page <= last && (below || page < to);
 		     page = below ? page - PMM_PAGE : page + PMM_PAGE) {
-			uint64_t *words = &leaf[(page - first) / (PMM_PAGE / 2)], word = LOAD(*words);
+			uint64_t *words = &leaf[(page - first) / (PMM_PAGE / 2)],
+				 word = LOAD(*words);
 
 			if (!is_block(word))
 				continue;
 			if (below && page + size_of(words, word) <= from)
-				return false;		/* ends before us, and so does all below it */
+				return false; /* ends before us, and so does all below it */
 			*at = page;
 			return take(words, &no_stamp, out);
 		}

@@ -20,7 +20,9 @@ struct block_info {
 	bool temporary;
 };
 
-/* The last pair of thread and time a context gave a number to (struct pmm_stamp); zeroed: none yet. */
+/*
+ * The last pair of thread and time a context gave a number to (struct pmm_stamp); zeroed: none yet.
+ */
 struct block_stamp {
 	uint32_t number;
 	uint32_t tick;		/* from then ... */
@@ -41,24 +43,38 @@ struct block_new {
 /* Set up the tables of a new ledger. */
 void block_init(void);
 
-/* [at, at + bytes) of the arena, which is of no table but is to be frozen with them, has been stored to. */
+/*
+ * [at, at + bytes) of the arena, which is of no table but is to be frozen with them, has been
+ * stored to.
+ */
 void block_changed(const void *at, size_t bytes);
 
 /*
- * Take out a block by its words, `granules` behind the place of the one at `address`. False: it is gone by now. Where it began goes to *was.
+ * Take out a block by its words, `granules` behind the place of the one at `address`. False: it is
+ * gone by now. Where it began goes to *was.
  */
-bool block_displace(uint64_t address, uint64_t *at, long granules, const struct block_stamp *now, struct block_info *out, uint64_t *was);
+bool block_displace(uint64_t address, uint64_t *at, long granules, const struct block_stamp *now,
+		    struct block_info *out, uint64_t *was);
 
-/* Where the word of a block at this address will be, already being fetched; NULL when there is no such place yet. */
+/*
+ * Where the word of a block at this address will be, already being fetched; NULL when there is no
+ * such place yet.
+ */
 uint64_t *block_place(uint64_t address);
 
-/* Note a live block. False when there was no room (counted). The address belongs to the caller until block_del. */
+/*
+ * Note a live block. False when there was no room (counted). The address belongs to the caller
+ * until block_del.
+ */
 bool block_add(uint64_t address, uint64_t *place, const struct block_new *b);
 
 /* Put back what block_del took out. */
 bool block_restore(uint64_t address, const struct block_info *was);
 
-/* Take a block out. False when it is not known. `now` is the context's stamp: what bears it was born in this moment. */
+/*
+ * Take a block out. False when it is not known. `now` is the context's stamp: what bears it was
+ * born in this moment.
+ */
 bool block_del(uint64_t address, const struct block_stamp *now, struct block_info *out);
 
 /* The same where there is no context, and the caller has no use for what it was. */
@@ -67,26 +83,36 @@ void block_forget(uint64_t address);
 /* Look at a block and leave it where it is. False when it is not known. */
 bool block_get(uint64_t address, struct block_info *out);
 
-/* The nearest block that begins at `address` or up to `reach` bytes below; its start goes to *at. False when there is none. Pools' are none. */
+/*
+ * The nearest block that begins at `address` or up to `reach` bytes below; its start goes to *at.
+ * False when there is none. Pools' are none.
+ */
 bool block_below(uint64_t address, uint64_t reach, uint64_t *at, struct block_info *out);
 
 /*
- * The same, quicker, where nothing but start and size are of interest, and of blocks that share no granule with another. Returns where the
- * block has its words, which stays a block's place for ever; NULL: none.
+ * The same, quicker, where nothing but start and size are of interest, and of blocks that share no
+ * granule with another. Returns where the block has its words, which stays a block's place for
+ * ever; NULL: none.
  */
 const uint64_t *block_span(uint64_t address, uint64_t reach, uint64_t *at, uint64_t *size);
 
 /* Does the block that begins at `address` have its words there still? Its size now. */
 bool block_there(const uint64_t *words, uint64_t address, uint64_t *size);
 
-/* May blocks be near this address? Quick; false: there are none. And let that be so, though none is entered. */
+/*
+ * May blocks be near this address? Quick; false: there are none. And let that be so, though none is
+ * entered.
+ */
 bool block_near(uint64_t address);
 void block_cover(uint64_t address);
 
 /* The thread that allocated a block; of what block_del() and its kin gave. */
 uint32_t block_thread(const struct block_info *b);
 
-/* The same for a block of a pool, that is one entered with PMM_KIND_OTHER; block_del() does not find these. */
+/*
+ * The same for a block of a pool, that is one entered with PMM_KIND_OTHER; block_del() does not
+ * find these.
+ */
 bool block_del_pool(uint64_t address, const struct block_stamp *now, struct block_info *out);
 
 /* Give a live block another kind; returns the old one and sets *size, or PMM_KIND_NONE. */
@@ -99,8 +125,9 @@ bool block_change_site(uint64_t address, uint32_t site, uint32_t *was, uint64_t 
 bool block_add_map(uint64_t address, uint64_t size, uint32_t site, uint32_t thread, uint32_t tick);
 
 /*
- * Take out the mapping that begins at or, failing that, nearest above `from` and below `to`; its start goes to *at. With
- * `below`, the one that begins nearest below `from` instead. False when there is none.
+ * Take out the mapping that begins at or, failing that, nearest above `from` and below `to`; its
+ * start goes to *at. With `below`, the one that begins nearest below `from` instead. False when
+ * there is none.
  */
 bool block_take_map(uint64_t from, uint64_t to, bool below, uint64_t *at, struct block_info *out);
 

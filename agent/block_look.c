@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Looking at the block tables: nothing here changes them. In a running process what is seen may be gone when it is returned.
+ * Looking at the block tables: nothing here changes them. In a running process what is seen may be
+ * gone when it is returned.
  */
 #include "agent/block.h"
 
@@ -26,9 +27,11 @@ uint32_t block_thread(const struct block_info *b)
 }
 
 /* block_below() in one table. */
-static bool below_in(enum pmm_table_id id, uint64_t address, uint64_t reach, uint64_t *at, struct block_info *out)
+static bool below_in(enum pmm_table_id id, uint64_t address, uint64_t reach, uint64_t *at,
+		     struct block_info *out)
 {
-	uint64_t granule = 1ull << shape[id].shift, leaf_bytes = granule << PMM_LEAF_BITS, end = address > reach ? address - reach : 0;
+	uint64_t granule = 1ull << shape[id].shift, leaf_bytes = granule << PMM_LEAF_BITS,
+		 end = address > reach ? address - reach : 0;
 	uint64_t place = address & ~(granule - 1);
 
 	while (place + granule > end && place) {
@@ -38,8 +41,10 @@ static bool below_in(enum pmm_table_id id, uint64_t address, uint64_t reach, uin
 		for (; leaf && place >= first && place + granule > end; place -= granule) {
 			uint64_t *words = &leaf[(place - first) / granule], word = LOAD(*words);
 
-			*at = place + (id == PMM_TABLE_HEAP ? (word >> PMM_WORD_SUB_SHIFT & 3) * 8 : 0);
-			if (!is_block(word) || kind_of(word) == PMM_KIND_OTHER || *at > address || *at < end)
+			*at = place +
+			      (id == PMM_TABLE_HEAP ? (word >> PMM_WORD_SUB_SHIFT & 3) * 8 : 0);
+			if (!is_block(word) || kind_of(word) == PMM_KIND_OTHER || *at > address ||
+			    *at < end)
 				continue;
 			look(words, &no_stamp, out);
 			return true;
@@ -61,7 +66,8 @@ bool block_below(uint64_t address, uint64_t reach, uint64_t *at, struct block_in
 	if (address >> PMM_ADDRESS_BITS)
 		return false;
 	found = below_in(PMM_TABLE_HEAP, address, reach, at, out);
-	if (!A.dense || !below_in(PMM_TABLE_DENSE, address, reach, &other_at, &other) || (found && other_at < *at))
+	if (!A.dense || !below_in(PMM_TABLE_DENSE, address, reach, &other_at, &other) ||
+	    (found && other_at < *at))
 		return found;
 	*at = other_at;
 	*out = other;
@@ -72,12 +78,14 @@ bool block_below(uint64_t address, uint64_t reach, uint64_t *at, struct block_in
 const uint64_t *block_span(uint64_t address, uint64_t reach, uint64_t *at, uint64_t *size)
 {
 	unsigned shift = shape[PMM_TABLE_HEAP].shift;
-	uint64_t granule = address >> shift, last = (address > reach ? address - reach : 0) >> shift;
+	uint64_t granule = address >> shift,
+		 last = (address > reach ? address - reach : 0) >> shift;
 
 	if (unlikely(address >> PMM_ADDRESS_BITS))
 		return NULL;
 	for (;;) {
-		uint64_t first = granule & ~(uint64_t)(GRANULES - 1), stop = last > first ? last : first;
+		uint64_t first = granule & ~(uint64_t)(GRANULES - 1),
+			 stop = last > first ? last : first;
 		const uint64_t *leaf = word_find(PMM_TABLE_HEAP, first << shift);
 
 		for (; leaf; granule--) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The block tables' shape and words (include/pmm/ledger.h), for the files that look at them: block.c, block_look.c,
- * record.c.
+ * The block tables' shape and words (include/pmm/ledger.h), for the files that look at them:
+ * block.c, block_look.c, record.c.
  */
 #ifndef AGENT_BLOCK_WORDS_H
 #define AGENT_BLOCK_WORDS_H
@@ -16,7 +16,10 @@
 
 #define GRANULES	(1u << PMM_LEAF_BITS)
 
-/* The tables' shapes: granule, leaves per mid. Together with 256-granule leaves they cover PMM_ADDRESS_BITS. */
+/*
+ * The tables' shapes: granule, leaves per mid. Together with 256-granule leaves they cover
+ * PMM_ADDRESS_BITS.
+ */
 static const struct { uint8_t shift, mid_bits; } shape[PMM_NR_TABLES] = {
 	[PMM_TABLE_HEAP]  = {  5, 13 },
 	[PMM_TABLE_DENSE] = {  3, 15 },
@@ -30,7 +33,8 @@ static inline uint64_t *word_find(enum pmm_table_id id, uint64_t address)
 {
 	unsigned shift = shape[id].shift, mid_bits = shape[id].mid_bits;
 	unsigned leaf_shift = shift + PMM_LEAF_BITS;
-	pmm_ref ref = LOAD_ACQUIRE(((pmm_ref *)(A.base + PMM_TOP_OFF(id)))[address >> (leaf_shift + mid_bits)]);
+	pmm_ref ref = LOAD_ACQUIRE(
+		((pmm_ref *)(A.base + PMM_TOP_OFF(id)))[address >> (leaf_shift + mid_bits)]);
 	struct pmm_mid *mid;
 
 	if (unlikely(!ref))
@@ -45,7 +49,8 @@ static inline uint64_t *word_find(enum pmm_table_id id, uint64_t address)
 /* Have there ever been blocks in the 64 MiB around it? */
 static inline bool block_region(uint64_t address)
 {
-	return address >> PMM_ADDRESS_BITS == 0 && LOAD(*A.alive) && LOAD(((const pmm_ref *)(A.base + PMM_TOP_OFF(PMM_TABLE_HEAP)))[address >> 26]);
+	return address >> PMM_ADDRESS_BITS == 0 && LOAD(*A.alive) &&
+	       LOAD(((const pmm_ref *)(A.base + PMM_TOP_OFF(PMM_TABLE_HEAP)))[address >> 26]);
 }
 
 /* Can blocks be at this address? Not beyond the tables nor between words. */
@@ -115,8 +120,9 @@ static inline uint64_t *block_find(uint64_t address)
 }
 
 /*
- * The words of a block in whose place one of `size` bytes is to be entered, whose first word will be at `place`; NULL: none. It was freed
- * past the hooks, as blocks of this table are a granule apart and those that are wide have the next granule for themselves as well.
+ * The words of a block in whose place one of `size` bytes is to be entered, whose first word will
+ * be at `place`; NULL: none. It was freed past the hooks, as blocks of this table are a granule
+ * apart and those that are wide have the next granule for themselves as well.
  */
 static inline uint64_t *word_in_the_way(uint64_t address, uint64_t *place, uint64_t size)
 {
@@ -126,17 +132,22 @@ static inline uint64_t *word_in_the_way(uint64_t address, uint64_t *place, uint6
 		return place;
 	if (i && unlikely(is_wide(LOAD(place[-1]))) && is_block(LOAD(place[-1])))
 		return place - 1;
-	return size > PMM_SIZE_SMALL && i < GRANULES - 1 && unlikely(is_block(LOAD(place[1]))) ? place + 1 : NULL;
+	return size > PMM_SIZE_SMALL && i < GRANULES - 1 && unlikely(is_block(LOAD(place[1])))
+		       ? place + 1
+		       : NULL;
 }
 
 static inline uint32_t small_birth(uint32_t number)
 {
-	return pmm_time_of_tick(number && number < LOAD(A.ledger->nr_stamps) ? stamp_at(number)->tick : A.ledger->start_tick);
+	return pmm_time_of_tick(number && number < LOAD(A.ledger->nr_stamps)
+					? stamp_at(number)->tick
+					: A.ledger->start_tick);
 }
 
 /*
- * What a block's words say. `now` as for block_del(). Without a branch on whether a block is wide: where sizes are mixed nobody can tell
- * in advance. The word behind a block's first is there in any case.
+ * What a block's words say. `now` as for block_del(). Without a branch on whether a block is wide:
+ * where sizes are mixed nobody can tell in advance. The word behind a block's first is there in any
+ * case.
  */
 static inline void look(const uint64_t *at, const struct block_stamp *now, struct block_info *out)
 {

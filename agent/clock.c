@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Time as the ledger counts it. The monitor ticks a word in the tree; without one, and in sampled mode, where events are rare and the
- * monitor had better sleep, the agent reads the kernel's coarse clock itself, at most about once in a millisecond.
+ * Time as the ledger counts it. The monitor ticks a word in the tree; without one, and in sampled
+ * mode, where events are rare and the monitor had better sleep, the agent reads the kernel's coarse
+ * clock itself, at most about once in a millisecond.
  */
 #include "agent/clock.h"
 
@@ -9,7 +10,8 @@
 #include "agent/ctx.h"
 
 #define GONE_TICKS	200	/* two seconds ... */
-#define SURE_TICKS	20	/* ... and still no tick after that: both processes may have been frozen */
+/* ... and still no tick after that: both processes may have been frozen */
+#define SURE_TICKS	20
 #define LATE_TICKS	50		/* half a second: the monitor is gone, stopped or starved */
 #define FAST_EVENTS	16
 #define CYCLES_PER_LOOK	2000000u	/* 0.5 to 2 ms on any machine of this century */
@@ -27,7 +29,9 @@ static uint32_t clock_ticks(void)
 {
 	uint64_t now_ns = clock_ns(SYS_CLOCK_MONOTONIC_COARSE);
 
-	return now_ns > A.tree->start_monotonic_ns ? (uint32_t)((now_ns - A.tree->start_monotonic_ns) / PMM_TICK_NS) : 0;
+	return now_ns > A.tree->start_monotonic_ns
+		       ? (uint32_t)((now_ns - A.tree->start_monotonic_ns) / PMM_TICK_NS)
+		       : 0;
 }
 
 /* A process that was attached to is left alone once nobody watches any more. */
@@ -45,7 +49,10 @@ static void monitor_look(uint32_t ticks)
 	}
 }
 
-/* The cycle counter saves nothing where the C library is there to be asked: on many machines it takes longer. */
+/*
+ * The cycle counter saves nothing where the C library is there to be asked: on many machines it
+ * takes longer.
+ */
 uint32_t clock_own(void)
 {
 	uint64_t cycles;
@@ -64,8 +71,9 @@ uint32_t clock_own(void)
 }
 
 /*
- * An allocation asks for the time, always: it says how old a block is. A release only needs to know about how long the block has lived, so where
- * events come fast it takes the time that was asked for last; after a rest a few releases may count as earlier than they were.
+ * An allocation asks for the time, always: it says how old a block is. A release only needs to know
+ * about how long the block has lived, so where events come fast it takes the time that was asked
+ * for last; after a rest a few releases may count as earlier than they were.
  */
 uint32_t clock_of_release(struct tctx *c)
 {
@@ -85,7 +93,8 @@ void clock_check(void)
 	uint32_t ticks = clock_ticks();
 
 	STORE(A.own_tick, ticks);
-	STORE(A.own_clock, A.compiled_in || A.tree->flags & PMM_TREE_STANDALONE || A.tree->mode == PMM_MODE_SAMPLED ||
+	STORE(A.own_clock, A.compiled_in || A.tree->flags & PMM_TREE_STANDALONE ||
+				   A.tree->mode == PMM_MODE_SAMPLED ||
 				   ticks > LOAD(A.tree->tick) + LATE_TICKS || agent_monitor_dead());
 	monitor_look(ticks);
 }

@@ -23,8 +23,8 @@ struct tctx;
 uint32_t clock_of_release(struct tctx *c);
 
 /*
- * Has the monitor died or gone? False where there never was one to be asked: see pmm_tree.life. One that has handed over to another process is
- * found dead at most once: that comes first.
+ * Has the monitor died or gone? False where there never was one to be asked: see pmm_tree.life. One
+ * that has handed over to another process is found dead at most once: that comes first.
  */
 static inline bool agent_monitor_dead(void)
 {
@@ -33,7 +33,8 @@ static inline bool agent_monitor_dead(void)
 	for (unsigned looks = 0; dead && looks < 2; looks++) {
 		uint32_t life = LOAD_ACQUIRE(A.tree->life[LOAD_ACQUIRE(A.tree->life_at) & 1]);
 
-		dead = !(life & 0x3fffffff /* FUTEX_TID_MASK */) || life & 0x40000000 /* FUTEX_OWNER_DIED */;
+		dead = !(life & 0x3fffffff /* FUTEX_TID_MASK */) ||
+		       life & 0x40000000 /* FUTEX_OWNER_DIED */;
 	}
 	return dead;
 }

@@ -2,12 +2,14 @@
 /*
  * Contexts: per-thread state without a TLS section, found by hashing the thread pointer.
  *
- * The hash table lies in memory that fork wipes, so a forked child misses at its first event and lands here, whoever
- * forked it and how. vfork and posix_spawn children share the parent's memory and thread pointer; they use the parent's context
- * while the parent waits, which is right: it is the parent's heap they change.
+ * The hash table lies in memory that fork wipes, so a forked child misses at its first event and
+ * lands here, whoever forked it and how. vfork and posix_spawn children share the parent's memory
+ * and thread pointer; they use the parent's context while the parent waits, which is right: it is
+ * the parent's heap they change.
  *
- * A thread whose pointer is known but whose id is another is a new thread on an old stack: it takes the context over. Contexts of
- * ended threads are adopted before new ones are made, so their number follows the threads alive at once.
+ * A thread whose pointer is known but whose id is another is a new thread on an old stack: it takes
+ * the context over. Contexts of ended threads are adopted before new ones are made, so their number
+ * follows the threads alive at once.
  */
 #include "agent/ctx.h"
 
@@ -25,7 +27,10 @@
 #define PROBES		8
 #define START_TRIES	100000
 
-/* Where the C library keeps the thread id: found by looking for it, since the layout is its own business. */
+/*
+ * Where the C library keeps the thread id: found by looking for it, since the layout is its own
+ * business.
+ */
 static uint32_t tid_offset_find(uint64_t tp, uint32_t tid)
 {
 	static const uint16_t usual[] = { 0x2d0, 0x30, 0x38 };	/* glibc, musl */
@@ -48,7 +53,8 @@ static void thread_name(char *name)
 /* Close the record of the thread that had the context. */
 static void thread_retire(struct tctx *c)
 {
-	struct pmm_thread *t = arena_chunk(A.ledger->thread_dir, c->pub.thread, PMM_THREAD_SHIFT, sizeof(*t));
+	struct pmm_thread *t = arena_chunk(A.ledger->thread_dir, c->pub.thread, PMM_THREAD_SHIFT,
+					   sizeof(*t));
 
 	if (!t || !t->current || c->pub.level)
 		return;
@@ -98,7 +104,8 @@ static void ctx_reset(struct tctx *c, uint64_t tp, uint32_t tid)
 	c->last_address = 0;
 	c->stamp = (struct block_stamp){ 0 };
 	unwind_forget(c);
-	c->random = clock_ns(SYS_CLOCK_MONOTONIC) * 0x9e3779b97f4a7c15ull ^ (uint64_t)tid << 32 ^ tp;
+	c->random = clock_ns(SYS_CLOCK_MONOTONIC) * 0x9e3779b97f4a7c15ull ^ (uint64_t)tid << 32 ^
+		    tp;
 	c->sampling = false;
 	c->bytes_left = 0;
 	c->pub.pool_sp = 0;
@@ -164,7 +171,8 @@ static struct tctx *ctx_adopt(void)
 		struct tctx *c = ref ? arena_at(ref) : NULL;
 		uint32_t tid = c ? LOAD(c->tid) : 0;
 
-		if (tid && !c->pub.level && sys3(tgkill, A.pid, tid, 0) == -SYS_ESRCH && ctx_seize(c, tid)) {
+		if (tid && !c->pub.level && sys3(tgkill, A.pid, tid, 0) == -SYS_ESRCH &&
+		    ctx_seize(c, tid)) {
 			struct ctx_entry *e = entry_near(c->tp);
 
 			if (LOAD(e->ctx) == c)
@@ -175,7 +183,10 @@ static struct tctx *ctx_adopt(void)
 	return NULL;
 }
 
-/* The context of this thread pointer when its hash entry is taken by another thread's: a list by context number. */
+/*
+ * The context of this thread pointer when its hash entry is taken by another thread's: a list by
+ * context number.
+ */
 static struct tctx *ctx_search(uint64_t tp)
 {
 	uint32_t nr = LOAD(A.ledger->nr_ctx);
@@ -204,7 +215,8 @@ static bool child_claim(void)
 static bool child_begin(void)
 {
 	A.pid = A.confined ? (int)ctx_tid(arch_thread_pointer()) : (int)sys0(getpid);
-	if (LOAD(A.module_lock)) {		/* another thread of the parent was changing the list */
+	/* another thread of the parent was changing the list */
+	if (LOAD(A.module_lock)) {
 		A.nr_modules = 0;
 		rule_flush();
 		A.module_reading = false;
@@ -228,16 +240,20 @@ static bool child_begin(void)
 }
 
 /*
- * The process forked: what we have is the parent's. Threads may be here at once, as the first calls of a child may be theirs; and a handler
- * that interrupted the one that is at it, which is not waited for.
+ * The process forked: what we have is the parent's. Threads may be here at once, as the first calls
+ * of a child may be theirs; and a handler that interrupted the one that is at it, which is not
+ * waited for.
  */
 static bool child_start(void)
 {
-	uint32_t tid = A.confined ? ctx_tid(arch_thread_pointer()) : (uint32_t)sys0(gettid), starter = 0;
+	uint32_t tid = A.confined ? ctx_tid(arch_thread_pointer()) : (uint32_t)sys0(gettid),
+		 starter = 0;
 
 	if (CAS(A.alive[1], starter, tid))
 		return child_begin();
-	for (unsigned tries = 0; starter != tid && tries < START_TRIES && !LOAD_ACQUIRE(*A.alive) && LOAD(A.state) == AGENT_ON; tries++)
+	for (unsigned tries = 0; starter != tid && tries < START_TRIES && !LOAD_ACQUIRE(*A.alive) &&
+				 LOAD(A.state) == AGENT_ON;
+	     tries++)
 		wait_between(tries);
 	return LOAD_ACQUIRE(*A.alive) && LOAD(A.state) == AGENT_ON;
 }
@@ -252,21 +268,25 @@ struct tctx *ctx_find_slow(uint64_t tp)
 		return NULL;
 	e = entry_near(tp);
 	c = LOAD(e->ctx);
-	if (likely(LOAD(e->tp) == tp && c && A.tid_offset && c->tid == *(volatile uint32_t *)(tp + A.tid_offset)))
+	if (likely(LOAD(e->tp) == tp && c && A.tid_offset &&
+		   c->tid == *(volatile uint32_t *)(tp + A.tid_offset)))
 		return c;
 	tid = ctx_tid(tp);
 	if (!A.tid_offset)
 		A.tid_offset = tid_offset_find(tp, tid);
 	c = LOAD(e->tp) == tp ? LOAD(e->ctx) : NULL;
-	if (!c || LOAD(c->tp) != tp)		/* an entry may mix what two threads wrote at once */
+	/* an entry may mix what two threads wrote at once */
+	if (!c || LOAD(c->tp) != tp)
 		c = ctx_search(tp);
 	owner = c ? LOAD(c->tid) : 0;
 	if (c && owner == tid) {
-		STORE(e->ctx, c);		/* back in the hash; its neighbour will do the same */
+		/* back in the hash; its neighbour will do the same */
+		STORE(e->ctx, c);
 		STORE(e->tp, tp);
 		return c;
 	}
-	if (c && ctx_seize(c, owner))		/* a new thread on the stack of one that has ended */
+	/* a new thread on the stack of one that has ended */
+	if (c && ctx_seize(c, owner))
 		thread_retire(c);
 	else if ((c = ctx_adopt()))
 		thread_retire(c);
@@ -295,7 +315,10 @@ static bool on_signal_stack(void)
 
 struct tctx *ctx_nested(struct tctx *c, uintptr_t sp)
 {
-	/* A hook that lies below us on the same stack, or just here, cannot still be running: somebody jumped out of it. */
+	/*
+	 * A hook that lies below us on the same stack, or just here, cannot still be running:
+	 * somebody jumped out of it.
+	 */
 	if (sp >= c->pub.busy_sp && sp - c->pub.busy_sp < (8ul << 20) && !on_signal_stack()) {
 		if (c->busy == TCTX_RECORDING)
 			unwind_recover(c);

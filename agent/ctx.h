@@ -45,8 +45,10 @@ struct tctx {
 	uint32_t tid;
 	uint32_t busy;			/* enum tctx_busy */
 	uint64_t bytes_left;		/* the injected agent's countdown */
-	uintptr_t failing_new;		/* operator new asked in vain from a frame here and calls its handler */
-	uint64_t last_address;		/* block of the last event if that was an allocation, else 0 */
+	/* operator new asked in vain from a frame here and calls its handler */
+	uintptr_t failing_new;
+	/* block of the last event if that was an allocation, else 0 */
+	uint64_t last_address;
 	struct block_stamp stamp;
 	uint32_t events;		/* wraps; paces slow checks */
 	uint32_t code_gen;		/* A.code_gen the memo belongs to */
@@ -61,23 +63,33 @@ struct tctx {
 	struct check *checks;		/* what the memo hangs on, outermost first */
 	struct fresh_frame *fresh;	/* max_frames, the walk's new frames */
 	struct piece_cache *pieces;	/* NULL until the context has been used for long */
-	uint32_t clock_rest;		/* releases that may take the last time known for theirs: agent/clock.c */
-	uint32_t number, number_end;	/* of blocks, that this context may give out: shim/full_heap.c */
-	struct recycle *recycle;	/* check form: agent/check/recycle.h; NULL until it was asked for */
-	struct srcloc_cache *srclocs;	/* NULL until a source location was asked for: agent/srcloc.c */
+	/* releases that may take the last time known for theirs: agent/clock.c */
+	uint32_t clock_rest;
+	/* of blocks, that this context may give out: shim/full_heap.c */
+	uint32_t number, number_end;
+	/* check form: agent/check/recycle.h; NULL until it was asked for */
+	struct recycle *recycle;
+	/* NULL until a source location was asked for: agent/srcloc.c */
+	struct srcloc_cache *srclocs;
 	bool sampling;			/* sampled mode: the thread's first sample was drawn */
-	bool refusing;			/* check form: operator new was refused on purpose and will ask again */
-	bool throwing;			/* an operator new is running that may leave by an exception: */
+	/* check form: operator new was refused on purpose and will ask again */
+	bool refusing;
+	/* an operator new is running that may leave by an exception: */
+	bool throwing;
 	uint32_t throwing_site;
 	uint64_t throwing_size;
 	uint64_t *countdown;		/* bytes that may be allocated before the next one */
 	uint64_t random;
 	struct tctx *nested;		/* for handlers interrupting this one */
-	uint64_t signal_stack;		/* end of its owner's alternate stack, where that is ours (agent/fault/keep.c); 0 = none */
+	/* end of its owner's alternate stack, where that is ours (agent/fault/keep.c); 0 = none */
+	uint64_t signal_stack;
 	struct guard_stop last_stop;	/* injected form: there is no thread-local memory */
-	pmm_ref site_page[1u << SITE_PAGE_SHIFT];	/* pages of 1024 pmm_ref: record of a site below SITE_NEAR */
-	pmm_ref site_far[PMM_MAX_SITES / SITE_NEAR - 1];	/* ... of the others: pages of such pages */
-	_Alignas(64) struct pmm_record none;	/* of site 0; in the list of records once it was needed */
+	/* pages of 1024 pmm_ref: record of a site below SITE_NEAR */
+	pmm_ref site_page[1u << SITE_PAGE_SHIFT];
+	/* ... of the others: pages of such pages */
+	pmm_ref site_far[PMM_MAX_SITES / SITE_NEAR - 1];
+	/* of site 0; in the list of records once it was needed */
+	_Alignas(64) struct pmm_record none;
 	_Alignas(64) struct pmm_lifetimes none_lifetimes;
 };
 
@@ -87,15 +99,19 @@ struct ctx_entry {
 };
 
 /*
- * Is the ledger in view this process's own? Not before the agent is on, and not in a forked child before its first event: A.ledger, A.base, A.file
- * and A.slot are the parent's there, which are not mapped.
+ * Is the ledger in view this process's own? Not before the agent is on, and not in a forked child
+ * before its first event: A.ledger, A.base, A.file and A.slot are the parent's there, which are not
+ * mapped.
  */
 static inline bool agent_begun(void)
 {
 	return A.alive && LOAD(*A.alive);
 }
 
-/* The calling thread's context, making or adopting one. NULL when there is none. Detects a forked child. */
+/*
+ * The calling thread's context, making or adopting one. NULL when there is none. Detects a forked
+ * child.
+ */
 struct tctx *ctx_find_slow(uint64_t tp);
 
 /* The calling thread's id, without a system call where the C library keeps it. */
@@ -106,10 +122,16 @@ static inline uint32_t ctx_tid(uint64_t tp)
 	return tid ? tid : (uint32_t)sys0(gettid);
 }
 
-/* Where a thread's bytes until the next sample are counted; each form of the agent has its own place. */
+/*
+ * Where a thread's bytes until the next sample are counted; each form of the agent has its own
+ * place.
+ */
 uint64_t *ctx_countdown(struct tctx *c);
 
-/* A context for a signal handler that interrupted `c`; may reset `c` if its hook was left by longjmp. */
+/*
+ * A context for a signal handler that interrupted `c`; may reset `c` if its hook was left by
+ * longjmp.
+ */
 struct tctx *ctx_nested(struct tctx *c, uintptr_t sp);
 
 static inline uint32_t ctx_hash_of(uint64_t tp)
@@ -117,7 +139,9 @@ static inline uint32_t ctx_hash_of(uint64_t tp)
 	return (uint32_t)((tp * 0x9e3779b97f4a7c15ull) >> 51);	/* 13 bits: AGENT_CTX_HASH */
 }
 
-/* The calling thread's context or NULL; also checks that the thread is still the one that made it. */
+/*
+ * The calling thread's context or NULL; also checks that the thread is still the one that made it.
+ */
 static inline struct tctx *ctx_find(void)
 {
 	uint64_t tp = arch_thread_pointer();

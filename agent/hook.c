@@ -31,8 +31,8 @@ bool hook_resizing(struct tctx *c, void *old, size_t size, struct block_info *wa
 	return known;
 }
 
-void hook_resized(struct tctx *c, void *old, const struct block_info *was, void *p, size_t size, uint32_t kind,
-		  const struct caller *from)
+void hook_resized(struct tctx *c, void *old, const struct block_info *was, void *p, size_t size,
+		  uint32_t kind, const struct caller *from)
 {
 	if (unlikely(!p && (size || !old))) {
 		if (was)
@@ -44,8 +44,8 @@ void hook_resized(struct tctx *c, void *old, const struct block_info *was, void 
 	move_end(&c->pub.move[PMM_MOVE_HEAP]);
 }
 
-void *hook_realloc(struct tctx *c, struct hook_realloc real, void *old, size_t n, size_t each, uint32_t kind,
-		   const struct caller *from)
+void *hook_realloc(struct tctx *c, struct hook_realloc real, void *old, size_t n, size_t each,
+		   uint32_t kind, const struct caller *from)
 {
 	struct block_info was;
 	size_t size;
@@ -55,13 +55,14 @@ void *hook_realloc(struct tctx *c, struct hook_realloc real, void *old, size_t n
 	if (__builtin_mul_overflow(n, each, &size))
 		size = SIZE_MAX;
 	known = hook_resizing(c, old, size, &was);
-	p = real.array && (size == SIZE_MAX || !real.plain) ? REAL(c, real.array(old, n, each)) : REAL(c, real.plain(old, size));
+	p = real.array && (size == SIZE_MAX || !real.plain) ? REAL(c, real.array(old, n, each))
+							    : REAL(c, real.plain(old, size));
 	hook_resized(c, old, known ? &was : NULL, p, size, kind, from);
 	return p;
 }
 
-int hook_posix_memalign(struct tctx *c, int (*real)(void **, size_t, size_t), void **out, size_t align, size_t size,
-			const struct caller *from)
+int hook_posix_memalign(struct tctx *c, int (*real)(void **, size_t, size_t), void **out,
+			size_t align, size_t size, const struct caller *from)
 {
 	int ret = REAL(c, real(out, align, size));
 
@@ -88,7 +89,8 @@ void hook_unmapping(struct tctx *c, void *at, size_t bytes)
 	record_unmap(c, (uint64_t)at, bytes);
 }
 
-void hook_remapped(struct tctx *c, void *old, size_t old_bytes, void *p, size_t bytes, const struct caller *from)
+void hook_remapped(struct tctx *c, void *old, size_t old_bytes, void *p, size_t bytes,
+		   const struct caller *from)
 {
 	ADD(A.ledger->mapping.mremap_calls, 1);
 	if (bytes > old_bytes)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a hook does around the real function, the same for a preloaded and an injected agent: each form finds its context and the real
- * function in its own way and leaves the rest to this.
+ * What a hook does around the real function, the same for a preloaded and an injected agent: each
+ * form finds its context and the real function in its own way and leaves the rest to this.
  *
  * Contexts here are busy (agent_enter() and its kin) and belong to the calling thread.
  */
@@ -55,14 +55,16 @@ static inline bool hook_hit(struct tctx *c, size_t size)
 void hook_allocated(struct tctx *c, void *p, size_t size, uint32_t kind, const struct caller *from);
 
 /* ... if that is to be done. */
-static inline void hook_result(struct tctx *c, void *p, size_t size, uint32_t kind, const struct caller *from)
+static inline void hook_result(struct tctx *c, void *p, size_t size, uint32_t kind,
+			       const struct caller *from)
 {
 	if (!p || hook_hit(c, size))
 		hook_allocated(c, p, size, kind, from);
 }
 
 /* malloc, also under the names of operator new. */
-static inline void *hook_malloc(struct tctx *c, void *(*real)(size_t), size_t size, uint32_t kind, const struct caller *from)
+static inline void *hook_malloc(struct tctx *c, void *(*real)(size_t), size_t size, uint32_t kind,
+				const struct caller *from)
 {
 	void *p = REAL(c, real(size));
 
@@ -70,12 +72,14 @@ static inline void *hook_malloc(struct tctx *c, void *(*real)(size_t), size_t si
 		;			/* operator new trying again: counted when it tried first */
 	else if (!p || hook_hit(c, size))
 		hook_allocated(c, p, size, kind, from);
-	c->failing_new = !p && kind >= PMM_KIND_NEW ? from->sp : from->sp < c->failing_new ? c->failing_new : 0;
+	c->failing_new = !p && kind >= PMM_KIND_NEW  ? from->sp
+			 : from->sp < c->failing_new ? c->failing_new
+						     : 0;
 	return p;
 }
 
-static inline void *hook_calloc(struct tctx *c, void *(*real)(size_t, size_t), size_t n, size_t each, uint32_t kind,
-				const struct caller *from)
+static inline void *hook_calloc(struct tctx *c, void *(*real)(size_t, size_t), size_t n,
+				size_t each, uint32_t kind, const struct caller *from)
 {
 	size_t size;
 	void *p;
@@ -87,7 +91,10 @@ static inline void *hook_calloc(struct tctx *c, void *(*real)(size_t, size_t), s
 	return p;
 }
 
-/* The real ones; `array` is called where `plain` is NULL or the product is too large, and may be NULL itself. */
+/*
+ * The real ones; `array` is called where `plain` is NULL or the product is too large, and may be
+ * NULL itself.
+ */
 struct hook_realloc {
 	void *(*plain)(void *, size_t);
 	void *(*array)(void *, size_t, size_t);
@@ -107,19 +114,19 @@ static inline void move_end(struct pmm_move *m)
 }
 
 /* realloc and reallocarray: the old block goes, a new one comes, also when the address stays. */
-void *hook_realloc(struct tctx *c, struct hook_realloc real, void *old, size_t n, size_t each, uint32_t kind,
-		   const struct caller *from);
+void *hook_realloc(struct tctx *c, struct hook_realloc real, void *old, size_t n, size_t each,
+		   uint32_t kind, const struct caller *from);
 
 /*
- * The two parts of it: before; after, where `was` is NULL unless the block was known. From the one to the other the block is in no
- * table, and pmm_ctx.move says so.
+ * The two parts of it: before; after, where `was` is NULL unless the block was known. From the one
+ * to the other the block is in no table, and pmm_ctx.move says so.
  */
 bool hook_resizing(struct tctx *c, void *old, size_t size, struct block_info *was);
-void hook_resized(struct tctx *c, void *old, const struct block_info *was, void *p, size_t size, uint32_t kind,
-		  const struct caller *from);
+void hook_resized(struct tctx *c, void *old, const struct block_info *was, void *p, size_t size,
+		  uint32_t kind, const struct caller *from);
 
-int hook_posix_memalign(struct tctx *c, int (*real)(void **, size_t, size_t), void **out, size_t align, size_t size,
-			const struct caller *from);
+int hook_posix_memalign(struct tctx *c, int (*real)(void **, size_t, size_t), void **out,
+			size_t align, size_t size, const struct caller *from);
 
 /* A block is about to be given to the real free, whose frame c will be busy with. */
 static inline void hook_free(struct tctx *c, void *p)
@@ -127,13 +134,14 @@ static inline void hook_free(struct tctx *c, void *p)
 	struct block_info was;
 
 	if (record_free(c, (uint64_t)p, &was) && was.size >= 32768)
-		ADD(A.stack_gen, 1);		/* it may have been a stack, and its memory may go */
+		ADD(A.stack_gen, 1); /* it may have been a stack, and its memory may go */
 	STORE(c->busy, TCTX_IN_ALLOCATOR);
 }
 
 /* mmap returned p, mremap p; munmap is about to be called with sound arguments. */
 void hook_mapped(struct tctx *c, void *p, size_t bytes, const struct caller *from);
-void hook_remapped(struct tctx *c, void *old, size_t old_bytes, void *p, size_t bytes, const struct caller *from);
+void hook_remapped(struct tctx *c, void *old, size_t old_bytes, void *p, size_t bytes,
+		   const struct caller *from);
 void hook_unmapping(struct tctx *c, void *at, size_t bytes);
 
 #endif

@@ -41,7 +41,8 @@ void limit_restore(void)
 {
 	struct limit l;
 
-	if (A.limit_raised_bytes && !sys_failed(sys4(prlimit, 0, RLIMIT_AS, 0, &l)) && l.now != UINT64_MAX) {
+	if (A.limit_raised_bytes && !sys_failed(sys4(prlimit, 0, RLIMIT_AS, 0, &l)) &&
+	    l.now != UINT64_MAX) {
 		l.now -= A.limit_raised_bytes;
 		sys4(prlimit, 0, RLIMIT_AS, &l, 0);
 		A.limit_shifted = false;
@@ -56,7 +57,8 @@ bool limit_room(uint64_t bytes)
 	sys4(prlimit, 0, RLIMIT_AS, 0, &l);
 	if (l.now != UINT64_MAX && !A.limit_has_pool) {
 		l.now += bytes;
-		if (!A.limit_shifted || l.now > l.most || sys_failed(sys4(prlimit, 0, RLIMIT_AS, &l, 0)))
+		if (!A.limit_shifted || l.now > l.most ||
+		    sys_failed(sys4(prlimit, 0, RLIMIT_AS, &l, 0)))
 			return false;
 		A.limit_raised_bytes += bytes;
 	}

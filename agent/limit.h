@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The limit on address space (RLIMIT_AS) is the program's: it is raised by what the agent maps, so that the program keeps what it had.
+ * The limit on address space (RLIMIT_AS) is the program's: it is raised by what the agent maps, so
+ * that the program keeps what it had.
  */
 #ifndef AGENT_LIMIT_H
 #define AGENT_LIMIT_H
@@ -14,15 +15,18 @@
 /* The soft limit of this process. */
 uint64_t limit_of(int which);
 
-/* A mapping of so many bytes is about to be made for the ledger. Where there is no room, the mapping will fail. */
+/*
+ * A mapping of so many bytes is about to be made for the ledger. Where there is no room, the
+ * mapping will fail.
+ */
 void limit_make_room(uint64_t bytes);
 
 /* It was not made after all, or is gone. */
 void limit_restore(void);
 
 /*
- * Another mapping of ours is about to take so much address space, once: the program's limit is raised by it. False: that cannot be, what
- * it takes is the program's.
+ * Another mapping of ours is about to take so much address space, once: the program's limit is
+ * raised by it. False: that cannot be, what it takes is the program's.
  */
 bool limit_room(uint64_t bytes);
 
@@ -33,8 +37,9 @@ uint32_t limit_state(void);
 void limit_note(void);
 
 /*
- * Was the limit raised before this image was begun by exec: by the one before it or, where a child did not stop to say so, by its parent?
- * enum pmm_limit. Each form of the agent has its own way to know. Asked only where there is a limit.
+ * Was the limit raised before this image was begun by exec: by the one before it or, where a child
+ * did not stop to say so, by its parent? enum pmm_limit. Each form of the agent has its own way to
+ * know. Asked only where there is a limit.
  */
 uint32_t limit_inherited(void);
 

@@ -1,25 +1,34 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The call tree, hash-consed: nodes are numbered, and found by caller and frame in a table that grows with them.
+ * The call tree, hash-consed: nodes are numbered, and found by caller and frame in a table that
+ * grows with them.
  *
- * The table has 4096 parts, by the hash's highest bits. A part is an array of slots (open addressing, next slot on collision) in the arena, and one word
- * that says where it is, how large, and how many slots are used. A slot holds a node's number and 36 bits of its hash, so that a part is copied into a
- * larger array, and nearly all that is not there is known not to be, without a look at nodes.
+ * The table has 4096 parts, by the hash's highest bits. A part is an array of slots (open
+ * addressing, next slot on collision) in the arena, and one word that says where it is, how large,
+ * and how many slots are used. A slot holds a node's number and 36 bits of its hash, so that a part
+ * is copied into a larger array, and nearly all that is not there is known not to be, without a
+ * look at nodes.
  *
- * Without locks; any thread may stop for ever at any instruction, handlers of signals come in anywhere:
- *  - A node is filled, then put into the first empty slot of its way by compare-and-swap. Who loses looks at what the winner put there, and goes on
- *    behind it. Slots are never emptied, so of two that add the same node one finds the other's.
- *  - Who finds a part three quarters full gets an array twice as large (or four times), *closes* each empty slot of the old one, copies, and puts the
- *    new array into the part's word by compare-and-swap. A closed array takes no more nodes: who wanted to add one there waits a moment for the new
- *    array, and then makes one himself; of several the first one published counts, the others are lost arena. Readers of a closed array that do not
- *    find a node look again in the new one before they add it.
- *  - So a stack is found by one number, always, but for numbers that are never put into the table (who loses leaves his node empty).
+ * Without locks; any thread may stop for ever at any instruction, handlers of signals come in
+ * anywhere:
+ *  - A node is filled, then put into the first empty slot of its way by compare-and-swap. Who loses
+ *    looks at what the winner put there, and goes on behind it. Slots are never emptied, so of two
+ *    that add the same node one finds the other's.
+ *  - Who finds a part three quarters full gets an array twice as large (or four times), *closes*
+ *    each empty slot of the old one, copies, and puts the new array into the part's word by
+ *    compare-and-swap. A closed array takes no more nodes: who wanted to add one there waits a
+ *    moment for the new array, and then makes one himself; of several the first one published
+ *    counts, the others are lost arena. Readers of a closed array that do not find a node look
+ *    again in the new one before they add it.
+ *  - So a stack is found by one number, always, but for numbers that are never put into the table
+ *    (who loses leaves his node empty).
  *
- * Order on weakly ordered processors: a slot, and a part's word, are published with release and read with acquire, so whoever sees a number sees
- * its node and the directories that lead there, also through a copy.
+ * Order on weakly ordered processors: a slot, and a part's word, are published with release and
+ * read with acquire, so whoever sees a number sees its node and the directories that lead there,
+ * also through a copy.
  *
- * Nodes are hashed by the frames of their whole stack, not by their caller's number: so the slots of many nodes can be fetched at once, where one after the
- * other would wait for memory each time.
+ * Nodes are hashed by the frames of their whole stack, not by their caller's number: so the slots
+ * of many nodes can be fetched at once, where one after the other would wait for memory each time.
  */
 #include "agent/node.h"
 
@@ -29,10 +38,13 @@
 #define PARTS_BITS	12
 #define NUMBER_MASK	((uint64_t)PMM_MAX_NODES - 1)
 #define NUMBER_BITS	28
-#define CLOSED		((uint64_t)PMM_MAX_NODES)	/* no number: in slots that were empty when their array was closed */
+/* no number: in slots that were empty when their array was closed */
+#define CLOSED		((uint64_t)PMM_MAX_NODES)
 #define GROW_TRIES	300
 
-/* A part's word: its array's reference:32 | log2 of its slots:6 | growing:1 | used:25. 0: none yet. */
+/*
+ * A part's word: its array's reference:32 | log2 of its slots:6 | growing:1 | used:25. 0: none yet.
+ */
 #define PART_REF	0xffffffffull
 #define PART_BITS_AT	32
 #define PART_GROWING	(1ull << 38)
@@ -41,12 +53,15 @@
 #define FIRST_BITS	3	/* a line of the processor's cache */
 #define STEEP_BITS	11	/* arrays below that size grow fourfold */
 
-_Static_assert(NUMBER_MASK >> NUMBER_BITS == 0 && CLOSED >> NUMBER_BITS == 1, "numbers, and one bit more");
-_Static_assert(8ull << PARTS_BITS == PMM_NODE_HASH_BYTES && !(PMM_NODE_HASH_BYTES & (PMM_PAGE - 1)), "the parts' words");
-_Static_assert(PMM_NODE_HASH_OFF >= PMM_TOP_OFF(PMM_NR_TABLES) && PMM_NODE_HASH_OFF + PMM_NODE_HASH_BYTES <= PMM_MARKS_OFF,
+_Static_assert(NUMBER_MASK >> NUMBER_BITS == 0 && CLOSED >> NUMBER_BITS == 1,
+	       "numbers, and one bit more");
+_Static_assert(8ull << PARTS_BITS == PMM_NODE_HASH_BYTES && !(PMM_NODE_HASH_BYTES & (PMM_PAGE - 1)),
+	       "the parts' words");
+_Static_assert(PMM_NODE_HASH_OFF >= PMM_TOP_OFF(PMM_NR_TABLES) &&
+		       PMM_NODE_HASH_OFF + PMM_NODE_HASH_BYTES <= PMM_MARKS_OFF,
 	       "they lie between tables and marks");
 
-/* ---- numbers -------------------------------------------------------------------------------------------- */
+/* ---- numbers --------------------------------------------------------------------------------- */
 
 void *number_get(uint32_t *counter, uint32_t max, void *(*entry)(uint32_t nr), uint32_t *nr)
 {
@@ -63,9 +78,12 @@ void *number_get(uint32_t *counter, uint32_t max, void *(*entry)(uint32_t nr), u
 
 static void *node_entry(uint32_t nr)
 {
-	pmm_ref *chunk = arena_chunk(A.ledger->node_dir, nr >> PMM_NODE_SHIFT, PMM_NODE_DIR_SHIFT, sizeof(*chunk));
+	pmm_ref *chunk = arena_chunk(A.ledger->node_dir, nr >> PMM_NODE_SHIFT, PMM_NODE_DIR_SHIFT,
+				     sizeof(*chunk));
 
-	return chunk ? arena_chunk(chunk, nr & ((1u << PMM_NODE_SHIFT) - 1), PMM_NODE_SHIFT, sizeof(struct pmm_node)) : NULL;
+	return chunk ? arena_chunk(chunk, nr & ((1u << PMM_NODE_SHIFT) - 1), PMM_NODE_SHIFT,
+				   sizeof(struct pmm_node))
+		     : NULL;
 }
 
 static uint32_t node_new(uint32_t parent, uint64_t frame)
@@ -91,7 +109,7 @@ static void node_waste(uint32_t nr)
 	n->parent = 0;
 }
 
-/* ---- parts ---------------------------------------------------------------------------------------------- */
+/* ---- parts ----------------------------------------------------------------------------------- */
 
 static inline uint64_t *part_of(uint64_t hash)
 {
@@ -119,8 +137,12 @@ static inline bool part_is_full(uint64_t word)
 	return (word >> PART_USED_AT) * 4 >= 3ull << part_bits(word);
 }
 
-/* The node's number; else 0, and *end is the slot where its way ends, which holds no number: NULL where there is none such. */
-static inline uint32_t part_find(uint64_t word, uint64_t key, uint32_t parent, uint64_t frame, uint64_t **end)
+/*
+ * The node's number; else 0, and *end is the slot where its way ends, which holds no number: NULL
+ * where there is none such.
+ */
+static inline uint32_t part_find(uint64_t word, uint64_t key, uint32_t parent, uint64_t frame,
+				 uint64_t **end)
 {
 	unsigned bits = part_bits(word);
 	uint64_t mask = (1ull << bits) - 1, i = key >> (64 - bits), *slots = part_slots(word);
@@ -143,7 +165,10 @@ static inline uint32_t part_find(uint64_t word, uint64_t key, uint32_t parent, u
 	return 0;
 }
 
-/* Close the array of `word` and put all there is in it into `to`, which nobody else sees yet. Returns how many that are. */
+/*
+ * Close the array of `word` and put all there is in it into `to`, which nobody else sees yet.
+ * Returns how many that are.
+ */
 static uint64_t part_copy(uint64_t word, uint64_t *to, unsigned bits)
 {
 	uint64_t *from = part_slots(word), mask = (1ull << bits) - 1, used = 0;
@@ -161,7 +186,10 @@ static uint64_t part_copy(uint64_t word, uint64_t *to, unsigned bits)
 	return used;
 }
 
-/* Somebody is at it, and mostly done at once; but it may be the code that this signal handler interrupted. */
+/*
+ * Somebody is at it, and mostly done at once; but it may be the code that this signal handler
+ * interrupted.
+ */
 static void part_wait(const uint64_t *part, uint64_t word)
 {
 	for (unsigned tries = 0; tries < GROW_TRIES && !((LOAD(*part) ^ word) & PART_REF); tries++)
@@ -171,7 +199,8 @@ static void part_wait(const uint64_t *part, uint64_t word)
 /* A larger array for the part, whose word was `word`. False: there is no room for one. */
 static __attribute__((noinline)) bool part_grow(uint64_t *part, uint64_t word)
 {
-	unsigned bits = !word ? FIRST_BITS : part_bits(word) + (part_bits(word) < STEEP_BITS ? 2 : 1);
+	unsigned bits = !word ? FIRST_BITS
+			      : part_bits(word) + (part_bits(word) < STEEP_BITS ? 2 : 1);
 	uint64_t seen = word, *slots, now;
 
 	if (word & PART_GROWING)
@@ -192,7 +221,8 @@ static __attribute__((noinline)) bool part_grow(uint64_t *part, uint64_t word)
 	return slots;
 }
 
-static __attribute__((noinline)) uint32_t node_add(uint64_t *part, uint64_t key, uint32_t parent, uint64_t frame)
+static __attribute__((noinline)) uint32_t node_add(uint64_t *part, uint64_t key, uint32_t parent,
+						   uint64_t frame)
 {
 	uint32_t nr = 0, found;
 
@@ -220,7 +250,7 @@ static __attribute__((noinline)) uint32_t node_add(uint64_t *part, uint64_t key,
 	return found;
 }
 
-/* ---- a run ---------------------------------------------------------------------------------------------- */
+/* ---- a run ----------------------------------------------------------------------------------- */
 
 static inline uint64_t scramble(uint64_t hash)
 {
@@ -232,7 +262,9 @@ static inline uint64_t scramble(uint64_t hash)
 static inline uint32_t node_get_hashed(uint64_t hash, uint32_t parent, uint64_t frame)
 {
 	uint64_t *part = part_of(hash), word = LOAD_ACQUIRE(*part), *end;
-	uint32_t found = likely(word & PART_REF) ? part_find(word, key_of(hash), parent, frame, &end) : 0;
+	uint32_t found = likely(word & PART_REF)
+				 ? part_find(word, key_of(hash), parent, frame, &end)
+				 : 0;
 
 	return likely(found) ? found : node_add(part, key_of(hash), parent, frame);
 }
@@ -252,7 +284,8 @@ void node_fetch_slot(uint64_t stack)
 
 void node_fetch(uint64_t stack)
 {
-	uint64_t hash = scramble(stack), key = key_of(hash), word = LOAD_ACQUIRE(*part_of(hash)), slot;
+	uint64_t hash = scramble(stack), key = key_of(hash), word = LOAD_ACQUIRE(*part_of(hash)),
+		 slot;
 
 	if (unlikely(!(word & PART_REF)))
 		return;
@@ -274,18 +307,23 @@ static inline bool run_is(uint32_t nr, uint32_t parent, const uint64_t *frame, u
 	return nr == parent;
 }
 
-/* The innermost node of a run whose nodes are all there: one look-up, and those nodes mostly lie in one or two lines. */
+/*
+ * The innermost node of a run whose nodes are all there: one look-up, and those nodes mostly lie in
+ * one or two lines.
+ */
 static inline uint32_t run_find(uint64_t hash, uint32_t parent, const uint64_t *frame, uint32_t n)
 {
 	uint64_t word = LOAD_ACQUIRE(*part_of(hash)), key = key_of(hash), *slots = part_slots(word);
 	uint64_t mask = (1ull << part_bits(word)) - 1, i = key >> ((64 - part_bits(word)) & 63);
 
-	for (uint64_t left = likely(word & PART_REF) ? mask + 1 : 0; left; left--, i = (i + 1) & mask) {
+	for (uint64_t left = likely(word & PART_REF) ? mask + 1 : 0; left;
+	     left--, i = (i + 1) & mask) {
 		uint64_t slot = LOAD_ACQUIRE(slots[i]);
 
 		if (!(slot & NUMBER_MASK))
 			return 0;
-		if (!((slot ^ key) & ~NUMBER_MASK) && likely(run_is(slot & NUMBER_MASK, parent, frame, n)))
+		if (!((slot ^ key) & ~NUMBER_MASK) &&
+		    likely(run_is(slot & NUMBER_MASK, parent, frame, n)))
 			return slot & NUMBER_MASK;
 	}
 	return 0;

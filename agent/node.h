@@ -15,9 +15,12 @@
 /* Node `nr`, which has been made. */
 static inline struct pmm_node *node_at(uint32_t nr)
 {
-	const pmm_ref *dir = arena_at(A.ledger->node_dir[nr >> (PMM_NODE_SHIFT + PMM_NODE_DIR_SHIFT)]);
+	const pmm_ref *dir = arena_at(
+		A.ledger->node_dir[nr >> (PMM_NODE_SHIFT + PMM_NODE_DIR_SHIFT)]);
 
-	return (struct pmm_node *)arena_at(dir[nr >> PMM_NODE_SHIFT & ((1u << PMM_NODE_DIR_SHIFT) - 1)]) + (nr & ((1u << PMM_NODE_SHIFT) - 1));
+	return (struct pmm_node *)arena_at(
+		       dir[nr >> PMM_NODE_SHIFT & ((1u << PMM_NODE_DIR_SHIFT) - 1)]) +
+	       (nr & ((1u << PMM_NODE_SHIFT) - 1));
 }
 
 /* The node for `frame` below `parent`. 0 when there is no room. */
@@ -33,15 +36,22 @@ static inline uint64_t node_hash(uint64_t stack, uint64_t frame)
 	return stack * NODE_HASH_FACTOR + (own ^ own >> 32);
 }
 
-/* The node of the innermost of n frames (1 to NODE_RUN) below `parent`, whose stack has the hash `stack`, the outermost first; 0 when there is no room. */
+/*
+ * The node of the innermost of n frames (1 to NODE_RUN) below `parent`, whose stack has the hash
+ * `stack`, the outermost first; 0 when there is no room.
+ */
 uint32_t node_get_run(uint32_t parent, uint64_t stack, const uint64_t *frame, uint32_t n);
 
-/* The node of a stack of this hash will be asked for soon: first its slot, and when that of others as well is on its way the node itself. */
+/*
+ * The node of a stack of this hash will be asked for soon: first its slot, and when that of others
+ * as well is on its way the node itself.
+ */
 void node_fetch_slot(uint64_t stack);
 void node_fetch(uint64_t stack);
 
 /*
- * The next number of `counter`, below `max`, with its entry in a chunked array; NULL when there is no room, and then no number is used up.
+ * The next number of `counter`, below `max`, with its entry in a chunked array; NULL when there is
+ * no room, and then no number is used up.
  */
 void *number_get(uint32_t *counter, uint32_t max, void *(*entry)(uint32_t nr), uint32_t *nr);
 

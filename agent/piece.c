@@ -11,7 +11,10 @@ _Static_assert(sizeof(struct piece) == 32, "two to a line");
 _Static_assert(PIECE_FRAMES == NODE_RUN, "a piece's nodes are looked up together");
 _Static_assert(PMM_MAX_NODES <= PIECE_LEAF, "a bit of a node number is free");
 
-/* The key of n frames below the node `outside`. False for frames that a pc does not stand for: marks, code of no module. */
+/*
+ * The key of n frames below the node `outside`. False for frames that a pc does not stand for:
+ * marks, code of no module.
+ */
 static inline bool key_make(struct piece *key, const struct frame *f, uint32_t n, uint32_t outside)
 {
 	uint64_t pc[PIECE_FRAMES] = { 0 };
@@ -43,7 +46,10 @@ static inline bool key_is(const struct piece *p, const struct piece *key)
 		 (p->outside ^ key->outside)) && p->number;
 }
 
-/* The memo's stack from the outermost frame on: how many frames were hashed, and their hash, which is not set before. */
+/*
+ * The memo's stack from the outermost frame on: how many frames were hashed, and their hash, which
+ * is not set before.
+ */
 struct hashed {
 	uint32_t nr;
 	uint64_t stack;
@@ -60,7 +66,8 @@ static inline void hash_to(struct hashed *h, const struct frame *memo, uint32_t 
 static inline void fetch_each(struct hashed h, const struct tctx *c, void (*fetch)(uint64_t stack))
 {
 	while (h.nr < c->memo_nr) {
-		hash_to(&h, c->memo, h.nr + PIECE_FRAMES < c->memo_nr ? h.nr + PIECE_FRAMES : c->memo_nr);
+		hash_to(&h, c->memo,
+			h.nr + PIECE_FRAMES < c->memo_nr ? h.nr + PIECE_FRAMES : c->memo_nr);
 		fetch(h.stack);
 	}
 }
@@ -73,7 +80,8 @@ static inline void fetch(struct hashed h, const struct tctx *c)
 }
 
 /* The number of n frames from memo[at] on without the cache. */
-static __attribute__((noinline)) uint32_t number_make(const struct tctx *c, struct hashed *h, uint32_t at, uint32_t n, uint32_t outside,
+static __attribute__((noinline)) uint32_t number_make(const struct tctx *c, struct hashed *h,
+						      uint32_t at, uint32_t n, uint32_t outside,
 						      uint32_t site_flags)
 {
 	bool first = !h->nr;
@@ -89,7 +97,8 @@ static __attribute__((noinline)) uint32_t number_make(const struct tctx *c, stru
 	return outside & PIECE_LEAF ? site_get(node, site_flags) : node;
 }
 
-static inline uint32_t piece_number(const struct tctx *c, struct hashed *h, uint32_t at, uint32_t n, uint32_t outside, uint32_t site_flags)
+static inline uint32_t piece_number(const struct tctx *c, struct hashed *h, uint32_t at, uint32_t n,
+				    uint32_t outside, uint32_t site_flags)
 {
 	struct piece_cache *cache = c->pieces;
 	struct piece key, *set;
@@ -113,7 +122,8 @@ static inline uint32_t piece_number(const struct tctx *c, struct hashed *h, uint
 
 uint32_t piece_site(struct tctx *c, uint32_t first, uint32_t site_flags)
 {
-	uint32_t nr = c->memo_nr, at = (first < nr ? first : nr - 1) / PIECE_FRAMES * PIECE_FRAMES, outside;
+	uint32_t nr = c->memo_nr, at = (first < nr ? first : nr - 1) / PIECE_FRAMES * PIECE_FRAMES,
+		 outside;
 	struct hashed h;
 
 	h.nr = 0;

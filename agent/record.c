@@ -52,8 +52,8 @@ static inline void seq_end(struct tctx *c)
 }
 
 /*
- * The bucket of a block that is released now. Of one born later than PMM_TIME_EXACT the last tick of its unit counts: what is released within that is
- * released at once.
+ * The bucket of a block that is released now. Of one born later than PMM_TIME_EXACT the last tick
+ * of its unit counts: what is released within that is released at once.
  */
 static inline unsigned lifetime_of(uint32_t birth, uint32_t now)
 {
@@ -71,10 +71,11 @@ static inline unsigned lifetime_of(uint32_t birth, uint32_t now)
 }
 
 /*
- * There is no room for the stack of a block that was entered, or for the context's record of it: it is one of site 0 from now on. (A guarded block
- * is not in the tables, and keeps the site's name.)
+ * There is no room for the stack of a block that was entered, or for the context's record of it: it
+ * is one of site 0 from now on. (A guarded block is not in the tables, and keeps the site's name.)
  */
-static __attribute__((noinline)) struct pmm_record *record_lost(struct tctx *c, uint64_t address, uint32_t site, uint64_t epoch)
+static __attribute__((noinline)) struct pmm_record *record_lost(struct tctx *c, uint64_t address,
+								uint32_t site, uint64_t epoch)
 {
 	uint64_t size;
 	uint32_t was;
@@ -85,7 +86,8 @@ static __attribute__((noinline)) struct pmm_record *record_lost(struct tctx *c, 
 	return site_record_none(c, epoch);
 }
 
-static __attribute__((noinline)) struct pmm_record *record_missed(struct tctx *c, uint32_t site, uint64_t epoch)
+static __attribute__((noinline)) struct pmm_record *record_missed(struct tctx *c, uint32_t site,
+								  uint64_t epoch)
 {
 	if (site)
 		ADD(A.ledger->dropped[PMM_DROP_SITE_FULL], 1);
@@ -103,13 +105,17 @@ static inline struct pmm_record *record_of(struct tctx *c, uint32_t site, uint64
 static inline uint64_t *lifetime_at(struct tctx *c, struct pmm_record *r, unsigned lifetime)
 {
 	pmm_ref ref = r->lifetimes;
-	uint64_t *frees = likely(ref) ? ((struct pmm_lifetimes *)arena_at(ref))->frees : site_lifetimes(c, r);
+	uint64_t *frees = likely(ref) ? ((struct pmm_lifetimes *)arena_at(ref))->frees
+				      : site_lifetimes(c, r);
 
 	return &frees[lifetime];
 }
 
-static inline __attribute__((always_inline)) void count_alloc(struct tctx *c, struct pmm_record *r, uint64_t address, const struct block_new *b,
-							      struct pmm_class *class, uint64_t blocks, uint64_t bytes)
+static inline __attribute__((always_inline)) void count_alloc(struct tctx *c, struct pmm_record *r,
+							      uint64_t address,
+							      const struct block_new *b,
+							      struct pmm_class *class,
+							      uint64_t blocks, uint64_t bytes)
 {
 	r->bytes_in += bytes;
 	r->allocs += blocks;
@@ -133,17 +139,21 @@ static inline __attribute__((always_inline)) void count_alloc(struct tctx *c, st
 	}
 }
 
-static __attribute__((noinline, cold)) void count_lost(struct tctx *c, uint64_t address, uint64_t size, uint32_t kind, uint32_t site, uint32_t tick)
+static __attribute__((noinline, cold)) void count_lost(struct tctx *c, uint64_t address,
+						       uint64_t size, uint32_t kind, uint32_t site,
+						       uint32_t tick)
 {
 	struct block_new b = { .size = size, .site = site, .kind = kind, .tick = tick };
 	uint64_t blocks, bytes;
 
 	scale(address, size, &blocks, &bytes);
-	count_alloc(c, record_lost(c, address, site, total_add(c, 0)), address, &b, &c->pub.class[class_of(size)], blocks, bytes);
+	count_alloc(c, record_lost(c, address, site, total_add(c, 0)), address, &b,
+		    &c->pub.class[class_of(size)], blocks, bytes);
 }
 
 /* A block came: into all sums. */
-static inline __attribute__((always_inline)) void allocated(struct tctx *c, uint64_t address, const struct block_new *b)
+static inline __attribute__((always_inline)) void allocated(struct tctx *c, uint64_t address,
+							    const struct block_new *b)
 {
 	struct pmm_class *class = &c->pub.class[class_of(b->size)];
 	uint64_t blocks, bytes, epoch;
@@ -161,10 +171,11 @@ static inline __attribute__((always_inline)) void allocated(struct tctx *c, uint
 static inline void released(struct tctx *c, uint64_t address, struct block_info *was);
 
 /*
- * Blocks that lie where one is to be entered were freed past the hooks. With allocators that share granules they may lie side by side; pools' blocks
- * are not in that table.
+ * Blocks that lie where one is to be entered were freed past the hooks. With allocators that share
+ * granules they may lie side by side; pools' blocks are not in that table.
  */
-static __attribute__((noinline, cold)) void displace(struct tctx *c, uint64_t address, uint64_t *place, uint64_t size, uint32_t kind)
+static __attribute__((noinline, cold)) void displace(struct tctx *c, uint64_t address,
+						     uint64_t *place, uint64_t size, uint32_t kind)
 {
 	struct block_info was;
 	uint64_t old, *at;
@@ -178,8 +189,10 @@ static __attribute__((noinline, cold)) void displace(struct tctx *c, uint64_t ad
 }
 
 /* `place` as block_place() found it. */
-static inline __attribute__((always_inline)) void entered(struct tctx *c, uint64_t address, uint64_t *place, uint64_t size, uint32_t kind,
-							  uint32_t site, uint32_t tick)
+static inline __attribute__((always_inline)) void entered(struct tctx *c, uint64_t address,
+							  uint64_t *place, uint64_t size,
+							  uint32_t kind, uint32_t site,
+							  uint32_t tick)
 {
 	struct block_new new = { size, site, kind, tick, c->pub.thread, &c->stamp };
 
@@ -196,7 +209,8 @@ static inline uint64_t sized(uint64_t size)
 	return likely(size <= PMM_SIZE_MAX) ? size : PMM_SIZE_MAX;
 }
 
-uint32_t record_alloc(struct tctx *c, uint64_t address, uint64_t size, uint32_t kind, const struct caller *from)
+uint32_t record_alloc(struct tctx *c, uint64_t address, uint64_t size, uint32_t kind,
+		      const struct caller *from)
 {
 	uint32_t tick = clock_now();
 	uint64_t *place = block_place(address);	/* the walk hides the cache miss */
@@ -206,7 +220,8 @@ uint32_t record_alloc(struct tctx *c, uint64_t address, uint64_t size, uint32_t 
 	return site;
 }
 
-void record_alloc_placed(struct tctx *c, uint64_t address, uint64_t *place, uint64_t size, uint32_t kind, uint32_t site)
+void record_alloc_placed(struct tctx *c, uint64_t address, uint64_t *place, uint64_t size,
+			 uint32_t kind, uint32_t site)
 {
 	entered(c, address, place, sized(size), kind, site, clock_now());
 }
@@ -216,7 +231,8 @@ void record_alloc_at(struct tctx *c, uint64_t address, uint64_t size, uint32_t k
 	record_alloc_placed(c, address, block_place(address), size, kind, site);
 }
 
-void record_alloc_apart(struct tctx *c, uint64_t address, uint64_t size, uint32_t kind, uint32_t site)
+void record_alloc_apart(struct tctx *c, uint64_t address, uint64_t size, uint32_t kind,
+			uint32_t site)
 {
 	struct block_new new = { size, site, kind, clock_now(), c->pub.thread, &c->stamp };
 
@@ -233,7 +249,8 @@ void record_free_unknown(struct tctx *c)
 }
 
 /* The block was taken out of the table: out of all sums as well. */
-static inline __attribute__((always_inline)) void released(struct tctx *c, uint64_t address, struct block_info *was)
+static inline __attribute__((always_inline)) void released(struct tctx *c, uint64_t address,
+							   struct block_info *was)
 {
 	struct pmm_class *class;
 	uint64_t blocks, bytes, epoch;
@@ -244,7 +261,8 @@ static inline __attribute__((always_inline)) void released(struct tctx *c, uint6
 	r = record_of(c, was->site, epoch);
 	r->bytes_out += bytes;
 	r->frees += blocks;
-	was->lifetime = (uint8_t)lifetime_of(was->birth, unlikely(A.compiled_in) ? clock_of_release(c) : clock_now());
+	was->lifetime = (uint8_t)lifetime_of(
+		was->birth, unlikely(A.compiled_in) ? clock_of_release(c) : clock_now());
 	was->temporary = c->last_address == address;
 	*lifetime_at(c, r, was->lifetime) += blocks;
 	if (was->temporary) {
@@ -409,20 +427,24 @@ bool record_move(struct tctx *c, uint64_t address, uint32_t site)
 }
 
 /*
- * Take what overlaps [from, to) out of one mapping that began at `at`, and put back what is left on both sides. A mapping that
- * goes altogether counts as released; one that falls in two counts as one more.
+ * Take what overlaps [from, to) out of one mapping that began at `at`, and put back what is left on
+ * both sides. A mapping that goes altogether counts as released; one that falls in two counts as
+ * one more.
  */
-static void map_cut(struct tctx *c, uint64_t at, const struct block_info *m, uint64_t from, uint64_t to)
+static void map_cut(struct tctx *c, uint64_t at, const struct block_info *m, uint64_t from,
+		    uint64_t to)
 {
 	struct pmm_record *r = site_record(c, m->site, 0);
 	uint64_t end = at + m->size, left = 0;
 	unsigned pieces = 0;
 
-	if (at < from && block_add_map(at, (from < end ? from : end) - at, m->site, c->pub.thread, pmm_tick_of_time(m->birth))) {
+	if (at < from && block_add_map(at, (from < end ? from : end) - at, m->site, c->pub.thread,
+				       pmm_tick_of_time(m->birth))) {
 		left += (from < end ? from : end) - at;
 		pieces++;
 	}
-	if (end > to && block_add_map(to, end - to, m->site, c->pub.thread, pmm_tick_of_time(m->birth))) {
+	if (end > to &&
+	    block_add_map(to, end - to, m->site, c->pub.thread, pmm_tick_of_time(m->birth))) {
 		left += end - to;
 		pieces++;
 	}

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Poisson sampling by bytes, as in tcmalloc, jemalloc and Go: every byte allocated is equally likely to be hit, with mean
- * distance R (pmm_tree.sample_bytes). An allocation of S bytes is hit with probability 1 - exp(-S/R), so a sample stands
- * for w = 1 / (1 - exp(-S/R)) allocations; sums of w and of w * S are unbiased. Integers only: the agent uses no
- * floating-point registers.
+ * Poisson sampling by bytes, as in tcmalloc, jemalloc and Go: every byte allocated is equally
+ * likely to be hit, with mean distance R (pmm_tree.sample_bytes). An allocation of S bytes is hit
+ * with probability 1 - exp(-S/R), so a sample stands for w = 1 / (1 - exp(-S/R)) allocations; sums
+ * of w and of w * S are unbiased. Integers only: the agent uses no floating-point registers.
  */
 #include "agent/sample.h"
 
@@ -26,7 +26,10 @@ static uint64_t random_next(struct tctx *c)
 	return x * 0x2545f4914f6cdd1dull;
 }
 
-/* -log2(u / 2^64) for u > 0, 24 fractional bits: the integer part by counting zeros, the rest by repeated squaring. */
+/*
+ * -log2(u / 2^64) for u > 0, 24 fractional bits: the integer part by counting zeros, the rest by
+ * repeated squaring.
+ */
 static uint64_t minus_log2(uint64_t u)
 {
 	int zeros = __builtin_clzll(u);
@@ -47,7 +50,8 @@ uint64_t sample_next(struct tctx *c)
 {
 	const uint64_t ln2_q32 = 2977044472ull;
 	uint64_t u = random_next(c) | 1;
-	uint64_t e_q24 = minus_log2(u) * (ln2_q32 >> 8) >> 24;	/* -ln(u), 24 fractional bits, at most 45 */
+	/* -ln(u), 24 fractional bits, at most 45 */
+	uint64_t e_q24 = minus_log2(u) * (ln2_q32 >> 8) >> 24;
 
 	return (A.tree->sample_bytes * (e_q24 >> 4) >> 20) + 1;
 }
@@ -67,7 +71,8 @@ static uint64_t weight_q16(uint64_t size)
 		return (r << 16) / size + 32768 + (x >> 8) / 12 - ((p * x >> 24) >> 8) / 720 +
 		       ((p * p >> 24) * x >> 24 >> 8) / 30240;
 	}
-	x = (size << 24) / r;		/* e^-x: whole steps of e^-1, then a Taylor series for the rest */
+	/* e^-x: whole steps of e^-1, then a Taylor series for the rest */
+	x = (size << 24) / r;
 	for (p = Q30; x >= 1 << 24; x -= 1 << 24)
 		p = p * 395007542ull >> 30;
 	term = p;

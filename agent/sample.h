@@ -17,7 +17,10 @@ struct tctx;
 /* Bytes until the next sample: exponentially distributed with the mean asked for. */
 uint64_t sample_next(struct tctx *c);
 
-/* How many allocations of this size one sample stands for, rounded at random but the same for the same block. */
+/*
+ * How many allocations of this size one sample stands for, rounded at random but the same for the
+ * same block.
+ */
 uint64_t sample_weight(uint64_t size, uint64_t address);
 
 /* ... and how many bytes. */

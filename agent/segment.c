@@ -2,10 +2,11 @@
 /*
  * The memory file that this process's ledger lies in.
  *
- * A ledger is trusted by the agent in its process: its own lists hang off it. So it is this process's alone. No descriptor is kept and
- * no child inherits the mapping (MADV_DONTFORK), whoever forks it and however, so that one that gives up privileges afterwards has nothing of its
- * parent's. A forked child makes a file of its own at its first event; until then A.file, A.base, A.ledger and A.slot point
- * to nothing there (agent_begun()).
+ * A ledger is trusted by the agent in its process: its own lists hang off it. So it is this
+ * process's alone. No descriptor is kept and no child inherits the mapping (MADV_DONTFORK), whoever
+ * forks it and however, so that one that gives up privileges afterwards has nothing of its
+ * parent's. A forked child makes a file of its own at its first event; until then A.file, A.base,
+ * A.ledger and A.slot point to nothing there (agent_begun()).
  */
 #include "agent/segment.h"
 
@@ -19,10 +20,11 @@
 
 bool segment_sane(const struct pmm_tree *t)
 {
-	return t->magic == PMM_TREE_MAGIC && t->version == PMM_LEDGER_VERSION && t->byte_order == PMM_BYTE_ORDER_MARK &&
-	       t->word_bytes == 8 && t->nr_slots == 1 && t->max_frames &&
-	       t->max_frames <= PMM_MAX_FRAMES && t->slot_bytes >= PMM_ARENA_OFF + (1u << 20) &&
-	       t->slot_bytes < 1ull << 38 && t->slots_off >= sizeof(*t) && t->slots_off < 1u << 20 && !(t->slots_off % ARCH_PAGE);
+	return t->magic == PMM_TREE_MAGIC && t->version == PMM_LEDGER_VERSION &&
+	       t->byte_order == PMM_BYTE_ORDER_MARK && t->word_bytes == 8 && t->nr_slots == 1 &&
+	       t->max_frames && t->max_frames <= PMM_MAX_FRAMES &&
+	       t->slot_bytes >= PMM_ARENA_OFF + (1u << 20) && t->slot_bytes < 1ull << 38 &&
+	       t->slots_off >= sizeof(*t) && t->slots_off < 1u << 20 && !(t->slots_off % ARCH_PAGE);
 }
 
 int segment_map(int fd, uint64_t bytes)
@@ -31,7 +33,8 @@ int segment_map(int fd, uint64_t bytes)
 	char *at;
 
 	limit_make_room(bytes);
-	at = sys_mmap(bytes, SYS_PROT_NONE, SYS_MAP_SHARED | SYS_MAP_NORESERVE | (fd < 0 ? SYS_MAP_ANONYMOUS : 0), fd);
+	at = sys_mmap(bytes, SYS_PROT_NONE,
+		      SYS_MAP_SHARED | SYS_MAP_NORESERVE | (fd < 0 ? SYS_MAP_ANONYMOUS : 0), fd);
 	if (!at) {
 		limit_restore();
 		return -1;
@@ -59,7 +62,10 @@ void segment_unmap(void)
 	A.slot = NULL;
 }
 
-/* Kernels before 5.14 do not know MADV_POPULATE_WRITE: let the kernel itself write to each page, which fails politely. */
+/*
+ * Kernels before 5.14 do not know MADV_POPULATE_WRITE: let the kernel itself write to each page,
+ * which fails politely.
+ */
 static bool touch_pages(char *at, const char *end)
 {
 	for (; at < end; at += ARCH_PAGE)
@@ -115,7 +121,10 @@ static void describe(struct pmm_ledger *l)
 	}
 }
 
-/* The file's head, where it is not what we have our options from: those again, for readers, and our slot. */
+/*
+ * The file's head, where it is not what we have our options from: those again, for readers, and our
+ * slot.
+ */
 static bool head_write(void)
 {
 	struct pmm_tree *head = (struct pmm_tree *)A.file;
@@ -135,7 +144,8 @@ static bool head_write(void)
 /* The parts of a ledger that have to be there from the start. */
 static bool ledger_back(void)
 {
-	return segment_back(A.base, PMM_HEADER_BYTES) && segment_back(A.base + PMM_NODE_HASH_OFF, PMM_NODE_HASH_BYTES) &&
+	return segment_back(A.base, PMM_HEADER_BYTES) &&
+	       segment_back(A.base + PMM_NODE_HASH_OFF, PMM_NODE_HASH_BYTES) &&
 	       !sys_failed(sys3(mprotect, A.base, PMM_ARENA_OFF, SYS_PROT_READ | SYS_PROT_WRITE));
 }
 

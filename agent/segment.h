@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The memory file that this process's ledger lies in: made, mapped for this process alone, laid out.
+ * The memory file that this process's ledger lies in: made, mapped for this process alone, laid
+ * out.
  */
 #ifndef AGENT_SEGMENT_H
 #define AGENT_SEGMENT_H
@@ -13,16 +14,24 @@ struct pmm_tree;
 
 /* ---- what each form of the agent does in its own way. 0 or negative. */
 
-/* May making a ledger be death (PMM_ENV_CLOSED)? Asked before anything else, and without a system call. */
+/*
+ * May making a ledger be death (PMM_ENV_CLOSED)? Asked before anything else, and without a system
+ * call.
+ */
 bool segment_closed(void);
 
 /* Once: know what is asked for and whose clock counts: set A.tree. */
 int segment_open(void);
 
-/* Make a file for this process's ledger and map it by segment_map(). In a forked child again, with its parent's out of reach. */
+/*
+ * Make a file for this process's ledger and map it by segment_map(). In a forked child again, with
+ * its parent's out of reach.
+ */
 int segment_file(void);
 
-/* The ledger is complete: whoever is to know of it is told. new_image: begun by exec, not by fork. */
+/*
+ * The ledger is complete: whoever is to know of it is told. new_image: begun by exec, not by fork.
+ */
 void segment_publish(bool new_image);
 
 /* This process has no ledger, though it should. */
@@ -34,7 +43,8 @@ void segment_lost(void);
 bool segment_sane(const struct pmm_tree *t);
 
 /*
- * Map `bytes` of a file, or of memory where fd is -1, so that no child inherits it. Only its head can be used so far. Sets A.file; 0 or -1, and then nothing is mapped.
+ * Map `bytes` of a file, or of memory where fd is -1, so that no child inherits it. Only its head
+ * can be used so far. Sets A.file; 0 or -1, and then nothing is mapped.
  */
 int segment_map(int fd, uint64_t bytes);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The ledger as pmm.h's full form sees it, as a whole: one block, and all of them. Nothing here takes memory, so it may be called in a
- * signal handler.
+ * The ledger as pmm.h's full form sees it, as a whole: one block, and all of them. Nothing here
+ * takes memory, so it may be called in a signal handler.
  */
 #include "agent/agent_shim.h"
 
@@ -11,9 +11,13 @@
 #include "agent/srcloc.h"
 #include "agent/sys.h"
 
-#define AROUND		(1u << 16)	/* how far below a pointer its block may begin: each block of other code that is freed is looked for */
+/*
+ * how far below a pointer its block may begin: each block of other code that is freed is looked for
+ */
+#define AROUND		(1u << 16)
 #define BATCH		128		/* mids that are put in order at a time */
-#define WINDOW		512		/* bytes of memory that are read at a time; of the stack of a signal handler, maybe */
+/* bytes of memory that are read at a time; of the stack of a signal handler, maybe */
+#define WINDOW		512
 #define NOTHING		1
 
 void shim_place(uint32_t site, struct full_block *b)
@@ -33,7 +37,9 @@ static void describe(const void *p, const struct block_info *was, struct full_bl
 	b->address = p;
 	b->size = was->size;
 	b->kind = was->kind;
-	b->time = (uint32_t)((A.tree->start_realtime_ns + pmm_tick_of_time(was->birth) * PMM_TICK_NS) / 1000000000u);
+	b->time = (uint32_t)((A.tree->start_realtime_ns +
+			      pmm_tick_of_time(was->birth) * PMM_TICK_NS) /
+			     1000000000u);
 	b->number = 0;
 	__builtin_memcpy(&b->was, was, sizeof(*was));
 }
@@ -52,7 +58,8 @@ bool shim_peek(const void *p, void *to, size_t bytes)
 
 	if ((!*A.single_threaded || A.valgrind) && module_copy(to, at, bytes))
 		return true;
-	if (!sys_readable(at & ~7ul) || ((at ^ (at + bytes - 1)) >= ARCH_PAGE && !sys_readable((at + bytes - 1) & ~7ul)))
+	if (!sys_readable(at & ~7ul) ||
+	    ((at ^ (at + bytes - 1)) >= ARCH_PAGE && !sys_readable((at + bytes - 1) & ~7ul)))
 		return false;
 	memcpy(to, p, bytes);
 	return true;
@@ -80,8 +87,9 @@ static bool window_read(struct window *w, const char *p, void *to, size_t bytes)
 }
 
 /*
- * The number in a block's canary. Blocks that code without pmm.h has released are listed until their address comes up again, and any
- * block may be released by another thread just now: its memory may be gone.
+ * The number in a block's canary. Blocks that code without pmm.h has released are listed until
+ * their address comes up again, and any block may be released by another thread just now: its
+ * memory may be gone.
  */
 static void read_number(struct full_block *b, struct window *w)
 {
@@ -105,7 +113,8 @@ bool shim_still(const struct full_block *b)
 	struct block_info was, now;
 
 	__builtin_memcpy(&was, &b->was, sizeof(was));
-	return shim_begun() && block_get((uint64_t)b->address, &now) && now.word[0] == was.word[0] && now.size == was.size;
+	return shim_begun() && block_get((uint64_t)b->address, &now) &&
+	       now.word[0] == was.word[0] && now.size == was.size;
 }
 
 bool shim_look(const void *p, struct full_block *b)
@@ -123,13 +132,15 @@ bool shim_around(const void *p, struct full_block *b)
 	struct block_info was;
 	uint64_t at;
 
-	if (!shim_begun() || !block_below((uint64_t)p, AROUND, &at, &was) || (uint64_t)p - at >= was.size || (uint64_t)p == at ||
+	if (!shim_begun() || !block_below((uint64_t)p, AROUND, &at, &was) ||
+	    (uint64_t)p - at >= was.size || (uint64_t)p == at ||
 	    !(srcloc_flags(was.site) & PMM_SITE_SRCLOC))
 		return false;
 	describe((const void *)at, &was, b);
 	if (!(b->flags & PMM_SRCLOC_BEHIND))
 		return true;
-	return shim_peek(b->address + b->size, &b->behind, sizeof(b->behind)) && !shim_changed_behind(b, b->behind);
+	return shim_peek(b->address + b->size, &b->behind, sizeof(b->behind)) &&
+	       !shim_changed_behind(b, b->behind);
 }
 
 /* ---- all blocks: mids are chained as they came, each covers a part of the address space */
@@ -139,7 +150,8 @@ static unsigned mids_from(unsigned table, uint64_t from, const struct pmm_mid *m
 {
 	unsigned nr = 0, at;
 
-	for (pmm_ref ref = LOAD_ACQUIRE(A.ledger->table[table].mids); ref; ref = ((const struct pmm_mid *)arena_at(ref))->next) {
+	for (pmm_ref ref = LOAD_ACQUIRE(A.ledger->table[table].mids); ref;
+	     ref = ((const struct pmm_mid *)arena_at(ref))->next) {
 		const struct pmm_mid *m = arena_at(ref);
 
 		if (m->base < from || (nr == BATCH && m->base > mid[BATCH - 1]->base))
@@ -151,8 +163,8 @@ static unsigned mids_from(unsigned table, uint64_t from, const struct pmm_mid *m
 	return nr;
 }
 
-static int leaf_each(unsigned table, uint64_t base, uint64_t *leaf, struct window *w, int (*each)(void *ctx, const struct full_block *b),
-		     void *ctx)
+static int leaf_each(unsigned table, uint64_t base, uint64_t *leaf, struct window *w,
+		     int (*each)(void *ctx, const struct full_block *b), void *ctx)
 {
 	for (unsigned i = 0; i < GRANULES; i++) {
 		uint64_t word = LOAD(leaf[i]), sub;
@@ -166,7 +178,8 @@ static int leaf_each(unsigned table, uint64_t base, uint64_t *leaf, struct windo
 		if (!(srcloc_flags(was.site) & PMM_SITE_SRCLOC))
 			continue;
 		sub = table == PMM_TABLE_HEAP ? (word >> PMM_WORD_SUB_SHIFT & 3) * 8 : 0;
-		describe((const void *)(base + ((uint64_t)i << shape[table].shift) + sub), &was, &b);
+		describe((const void *)(base + ((uint64_t)i << shape[table].shift) + sub), &was,
+			 &b);
 		read_number(&b, w);
 		ret = each(ctx, &b);
 		if (ret)
@@ -175,14 +188,16 @@ static int leaf_each(unsigned table, uint64_t base, uint64_t *leaf, struct windo
 	return 0;
 }
 
-static int mid_each(unsigned table, const struct pmm_mid *m, struct window *w, int (*each)(void *ctx, const struct full_block *b), void *ctx)
+static int mid_each(unsigned table, const struct pmm_mid *m, struct window *w,
+		    int (*each)(void *ctx, const struct full_block *b), void *ctx)
 {
 	unsigned leaf_shift = shape[table].shift + PMM_LEAF_BITS;
 	int ret = 0;
 
 	for (uint32_t i = 0; i < m->nr_leaves && !ret; i++)
 		if (LOAD(m->leaf[i]))
-			ret = leaf_each(table, m->base + ((uint64_t)i << leaf_shift), arena_at(m->leaf[i]), w, each, ctx);
+			ret = leaf_each(table, m->base + ((uint64_t)i << leaf_shift),
+					arena_at(m->leaf[i]), w, each, ctx);
 	return ret;
 }
 
@@ -198,7 +213,8 @@ int shim_each(int (*each)(void *ctx, const struct full_block *b), void *ctx)
 		return 0;
 	w.at = NOTHING;
 	for (unsigned t = 0; t < 2; t++)
-		for (uint64_t from = 0; !ret && (nr = mids_from(tables[t], from, mid)); from = mid[nr - 1]->base + 1)
+		for (uint64_t from = 0; !ret && (nr = mids_from(tables[t], from, mid));
+		     from = mid[nr - 1]->base + 1)
 			for (unsigned i = 0; i < nr && !ret; i++)
 				ret = mid_each(tables[t], mid[i], &w, each, ctx);
 	return ret;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The ledger as pmm.h's full form sees it: sums. Nothing here takes memory of the allocator's, so it may be called in a signal handler.
+ * The ledger as pmm.h's full form sees it: sums. Nothing here takes memory of the allocator's, so
+ * it may be called in a signal handler.
  */
 #include "agent/agent_shim.h"
 
@@ -13,7 +14,10 @@
 #define PEAK_TRIES	5		/* of all records when a peak was sealed meanwhile */
 #define FEW_SRCLOCS	16		/* at a time, where there is no memory for more */
 
-/* The source locations from number `from` on, of each place the first one: what all records of that place come to. */
+/*
+ * The source locations from number `from` on, of each place the first one: what all records of that
+ * place come to.
+ */
 struct srcloc_sums {
 	uint32_t from, nr;
 	struct full_totals *of;
@@ -26,7 +30,10 @@ static struct pmm_ctx *ctx_at(uint32_t i)
 	return ref ? arena_at(ref) : NULL;
 }
 
-/* When the peak was, as doc/ledger.md has it: at the end of the epoch before this one; or, with RISING, it is now. */
+/*
+ * When the peak was, as doc/ledger.md has it: at the end of the epoch before this one; or, with
+ * RISING, it is now.
+ */
 static uint64_t peak_now(void)
 {
 	uint64_t known = LOAD_ACQUIRE(A.ledger->epoch), word = LOAD(A.ledger->total);
@@ -48,7 +55,10 @@ static void add_record(struct full_totals *t, const struct pmm_record *r, uint64
 	t->zero += r->zero_size;
 }
 
-/* No figure is below zero, as a block's release makes it that was seen in one thread before its request was in another. */
+/*
+ * No figure is below zero, as a block's release makes it that was seen in one thread before its
+ * request was in another.
+ */
 static void settle(uint64_t *more, uint64_t *less)
 {
 	if ((int64_t)(*more - *less) < 0)
@@ -63,8 +73,13 @@ static void settle_totals(struct full_totals *t)
 	t->peak_blocks = (int64_t)t->peak_blocks < 0 ? 0 : t->peak_blocks;
 }
 
-/* Each record of all threads; again when a peak was sealed on the way. `none` sets the sums to zero. */
-static void add_records(void (*none)(void *sums), void (*add)(void *sums, const struct pmm_record *r, uint64_t peak), void *sums)
+/*
+ * Each record of all threads; again when a peak was sealed on the way. `none` sets the sums to
+ * zero.
+ */
+static void add_records(void (*none)(void *sums),
+			void (*add)(void *sums, const struct pmm_record *r, uint64_t peak),
+			void *sums)
 {
 	uint64_t peak;
 
@@ -140,7 +155,8 @@ static void no_srclocs(void *sums)
 static void add_to_srcloc(void *sums, const struct pmm_record *r, uint64_t peak)
 {
 	struct srcloc_sums *s = sums;
-	uint32_t nr = srcloc_flags(r->site) & PMM_SITE_SRCLOC ? srcloc_first(srcloc_nr(r->site)) : 0;
+	uint32_t nr = srcloc_flags(r->site) & PMM_SITE_SRCLOC ? srcloc_first(srcloc_nr(r->site))
+							      : 0;
 
 	if (nr - s->from < s->nr)
 		add_record(&s->of[nr - s->from], r, peak);
@@ -162,7 +178,8 @@ static struct full_srcloc described(uint32_t nr, const struct full_totals *t)
 	};
 }
 
-static int srclocs_each(struct srcloc_sums *s, int (*each)(void *ctx, const struct full_srcloc *s), void *ctx)
+static int srclocs_each(struct srcloc_sums *s, int (*each)(void *ctx, const struct full_srcloc *s),
+			void *ctx)
 {
 	int ret = 0;
 
@@ -189,7 +206,8 @@ int shim_each_srcloc(int (*each)(void *ctx, const struct full_srcloc *s), void *
 		return 0;
 	end = LOAD(A.ledger->nr_srclocs);
 	if (end > 1 + FEW_SRCLOCS)
-		many = sys_mmap(end * sizeof(*many), SYS_PROT_READ | SYS_PROT_WRITE, SYS_MAP_PRIVATE | SYS_MAP_ANONYMOUS, -1);
+		many = sys_mmap(end * sizeof(*many), SYS_PROT_READ | SYS_PROT_WRITE,
+				SYS_MAP_PRIVATE | SYS_MAP_ANONYMOUS, -1);
 	s.of = many ? many : few;
 	most = many ? end : FEW_SRCLOCS;
 	for (; s.from < end && !ret; s.from += s.nr) {

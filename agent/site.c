@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Call stacks as numbers: a stack that allocates gets a site number, kept in the node it ends at (agent/node.c), and each context has a record of
- * counters for each site it touches. Neither is ever taken out.
+ * Call stacks as numbers: a stack that allocates gets a site number, kept in the node it ends at
+ * (agent/node.c), and each context has a record of counters for each site it touches. Neither is
+ * ever taken out.
  *
- * A context finds its record by a table of pages, a word for each number; sites from SITE_NEAR on by one more level.
+ * A context finds its record by a table of pages, a word for each number; sites from SITE_NEAR on
+ * by one more level.
  *
- * Where there is no room for a stack, or for a context's record of it, its events count for site 0, whose record is part of the context, so that
- * sums stay whole.
+ * Where there is no room for a stack, or for a context's record of it, its events count for site 0,
+ * whose record is part of the context, so that sums stay whole.
  */
 #include "agent/site.h"
 
@@ -21,7 +23,8 @@ static void *site_entry(uint32_t nr)
 	return arena_chunk(A.ledger->site_dir, nr, PMM_SITE_SHIFT, sizeof(struct pmm_site));
 }
 
-static __attribute__((noinline)) uint32_t site_new(struct pmm_node *n, uint32_t node, uint32_t flags)
+static __attribute__((noinline)) uint32_t site_new(struct pmm_node *n, uint32_t node,
+						   uint32_t flags)
 {
 	uint32_t none = 0, nr;
 	struct pmm_site *s = number_get(&A.ledger->nr_sites, PMM_MAX_SITES, site_entry, &nr);
@@ -58,7 +61,7 @@ void site_mark(uint32_t site, uint32_t flag)
 		__atomic_fetch_or(&s->flags, flag, __ATOMIC_RELAXED);
 }
 
-/* ---- records -------------------------------------------------------------------------------------------- */
+/* ---- records --------------------------------------------------------------------------------- */
 
 /* A page of words, made when there is none yet; NULL: no room. */
 static pmm_ref *page_get(pmm_ref *ref)
@@ -106,7 +109,8 @@ static inline void record_date(struct pmm_record *r, uint64_t epoch)
 }
 
 /* Not found near: it is far, or new, or there can be none. */
-static __attribute__((noinline)) struct pmm_record *record_get(struct tctx *c, uint32_t site, uint64_t epoch)
+static __attribute__((noinline)) struct pmm_record *record_get(struct tctx *c, uint32_t site,
+							       uint64_t epoch)
 {
 	pmm_ref *at = site ? place_get(c, site) : NULL;
 	struct pmm_record *r;
@@ -131,7 +135,9 @@ static __attribute__((noinline)) struct pmm_record *record_get(struct tctx *c, u
 struct pmm_record *site_record(struct tctx *c, uint32_t site, uint64_t epoch)
 {
 	pmm_ref page = likely(site < SITE_NEAR) ? c->site_page[site >> SITE_PAGE_SHIFT] : 0;
-	pmm_ref ref = likely(page) ? ((pmm_ref *)arena_at(page))[site & ((1u << SITE_PAGE_SHIFT) - 1)] : 0;
+	pmm_ref ref = likely(page)
+			      ? ((pmm_ref *)arena_at(page))[site & ((1u << SITE_PAGE_SHIFT) - 1)]
+			      : 0;
 	struct pmm_record *r;
 
 	if (unlikely(!ref))

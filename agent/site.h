@@ -8,7 +8,8 @@
 #include <stdint.h>
 
 #define SITE_PAGE_SHIFT	10
-#define SITE_NEAR	(1u << (2 * SITE_PAGE_SHIFT))	/* sites below that are found by one level of pages */
+/* sites below that are found by one level of pages */
+#define SITE_NEAR	(1u << (2 * SITE_PAGE_SHIFT))
 
 struct tctx;
 struct pmm_record;
@@ -20,15 +21,18 @@ uint32_t site_get(uint32_t node, uint32_t flags);
 void site_mark(uint32_t site, uint32_t flag);
 
 /*
- * The context's record of a site, with its peak part brought up to `epoch` (0: left as it is). NULL for site 0 and when there is no room: then
- * the event counts for ...
+ * The context's record of a site, with its peak part brought up to `epoch` (0: left as it is). NULL
+ * for site 0 and when there is no room: then the event counts for ...
  */
 struct pmm_record *site_record(struct tctx *c, uint32_t site, uint64_t epoch);
 
 /* ... the context's record of site 0, which there always is. */
 struct pmm_record *site_record_none(struct tctx *c, uint64_t epoch);
 
-/* Where a record that has no lifetimes yet counts them from now on: those of site 0 when there is no room. */
+/*
+ * Where a record that has no lifetimes yet counts them from now on: those of site 0 when there is
+ * no room.
+ */
 uint64_t *site_lifetimes(struct tctx *c, struct pmm_record *r);
 
 #endif

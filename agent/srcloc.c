@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Source locations: interned by what they say, since one line of a header has a file name of its own in every object that includes it.
+ * Source locations: interned by what they say, since one line of a header has a file name of its
+ * own in every object that includes it.
  *
- * As with nodes, insertion is lock-free: filled, then put at the head of its hash chain. Each context remembers the source locations it met last by the
- * addresses of their texts, so the texts are looked at once a thread.
+ * As with nodes, insertion is lock-free: filled, then put at the head of its hash chain. Each
+ * context remembers the source locations it met last by the addresses of their texts, so the texts
+ * are looked at once a thread.
  */
 #include "agent/srcloc.h"
 
@@ -45,14 +47,17 @@ static struct pmm_srcloc *srcloc_at(uint32_t nr)
 {
 	pmm_ref chunk = LOAD_ACQUIRE(A.ledger->srcloc_dir[nr >> PMM_SRCLOC_SHIFT]);
 
-	return chunk ? (struct pmm_srcloc *)arena_at(chunk) + (nr & ((1u << PMM_SRCLOC_SHIFT) - 1)) : NULL;
+	return chunk ? (struct pmm_srcloc *)arena_at(chunk) + (nr & ((1u << PMM_SRCLOC_SHIFT) - 1))
+		     : NULL;
 }
 
 /*
- * Search a chain from `nr` up to (not including) `until`. No further than there are source locations: two processes that share a ledger for a moment, after a
- * fork, could have made a ring of it.
+ * Search a chain from `nr` up to (not including) `until`. No further than there are source
+ * locations: two processes that share a ledger for a moment, after a fork, could have made a ring
+ * of it.
  */
-static uint32_t srcloc_search(uint32_t nr, uint32_t until, const struct pmm_srcloc *key, const struct srcloc *p)
+static uint32_t srcloc_search(uint32_t nr, uint32_t until, const struct pmm_srcloc *key,
+			      const struct srcloc *p)
 {
 	uint32_t left = LOAD(A.ledger->nr_srclocs);
 
@@ -60,7 +65,8 @@ static uint32_t srcloc_search(uint32_t nr, uint32_t until, const struct pmm_srcl
 		at = srcloc_at(nr);
 		if (!at)
 			return 0;
-		if (at->hash == key->hash && at->line == p->line && at->flags == p->flags && text_is(at->file, at->file_len, p->file, key->file_len) &&
+		if (at->hash == key->hash && at->line == p->line && at->flags == p->flags &&
+		    text_is(at->file, at->file_len, p->file, key->file_len) &&
 		    text_is(at->function, at->function_len, p->function, key->function_len))
 			return nr;
 	}
@@ -100,13 +106,18 @@ static uint32_t srcloc_new(const struct srcloc *p, const struct pmm_srcloc *key)
 /* Two threads that add one source location at once make two of it, of which one stays unused. */
 static uint32_t srcloc_get(const struct srcloc *p)
 {
-	struct pmm_srcloc key = { .file_len = text_length(p->file), .function_len = text_length(p->function), .line = p->line, .flags = p->flags };
+	struct pmm_srcloc key = { .file_len = text_length(p->file),
+				  .function_len = text_length(p->function),
+				  .line = p->line,
+				  .flags = p->flags };
 	uint32_t *table = buckets(), *bucket, head, nr, found;
 
 	if (!table)
 		return 0;
 	/* of a place, whatever the flags: srcloc_first() finds all of one in its chain */
-	key.hash = text_hash(text_hash(p->line, p->file, key.file_len), p->function, key.function_len) * 2654435761u;
+	key.hash = text_hash(text_hash(p->line, p->file, key.file_len), p->function,
+			     key.function_len) *
+		   2654435761u;
 	bucket = &table[key.hash >> (32 - HASH_BITS)];
 	head = LOAD_ACQUIRE(*bucket);
 	nr = srcloc_search(head, 0, &key, p);
@@ -145,7 +156,9 @@ uint32_t srcloc_nr(uint32_t site)
 {
 	const struct pmm_node *n = node_of(site);
 
-	return n && PMM_FRAME_MODULE(n->frame) == PMM_SRCLOC_MODULE ? (uint32_t)PMM_FRAME_PC(n->frame) : 0;
+	return n && PMM_FRAME_MODULE(n->frame) == PMM_SRCLOC_MODULE
+		       ? (uint32_t)PMM_FRAME_PC(n->frame)
+		       : 0;
 }
 
 const struct pmm_srcloc *srcloc_number(uint32_t nr)
@@ -167,7 +180,8 @@ uint32_t srcloc_first(uint32_t nr)
 		at = srcloc_at(older);
 		if (!at)
 			break;
-		if (at->hash == s->hash && at->line == s->line && ref_same(at->file, s->file) && ref_same(at->function, s->function))
+		if (at->hash == s->hash && at->line == s->line && ref_same(at->file, s->file) &&
+		    ref_same(at->function, s->function))
 			first = older;
 	}
 	return first;
@@ -178,21 +192,29 @@ static uint32_t srcloc_remembered(struct tctx *c, const struct srcloc *p, uint32
 {
 	uint64_t what = (uint64_t)p->flags << 32 | p->line;
 	const struct srcloc_known *k = srcloc_known_at(c->srclocs, p->file, what, under);
-	const struct pmm_srcloc *at = srcloc_is(k, p->file, p->function, what, under) ? srcloc_number(srcloc_nr(k->site)) : NULL;
+	const struct pmm_srcloc *at = srcloc_is(k, p->file, p->function, what, under)
+					      ? srcloc_number(srcloc_nr(k->site))
+					      : NULL;
 
 	return at && text_is(at->file, at->file_len, p->file, text_length(p->file)) &&
-	       text_is(at->function, at->function_len, p->function, text_length(p->function)) ? k->site : 0;
+			       text_is(at->function, at->function_len, p->function,
+				       text_length(p->function))
+		       ? k->site
+		       : 0;
 }
 
 static uint32_t srcloc_make(struct tctx *c, const struct srcloc *p, uint32_t under)
 {
-	uint32_t nr = srcloc_get(p), site = nr ? site_get(node_get(under, PMM_FRAME_SRCLOC(nr)), PMM_SITE_SRCLOC | p->flags) : 0;
+	uint32_t nr = srcloc_get(p), site = nr ? site_get(node_get(under, PMM_FRAME_SRCLOC(nr)),
+							  PMM_SITE_SRCLOC | p->flags)
+					       : 0;
 
 	if (!c->srclocs)
 		c->srclocs = arena_get(sizeof(*c->srclocs), 64);
 	if (c->srclocs && site)
 		*srcloc_known_at(c->srclocs, p->file, (uint64_t)p->flags << 32 | p->line, under) =
-			(struct srcloc_known){ p->file, p->function, (uint64_t)p->flags << 32 | p->line, under, site };
+			(struct srcloc_known){ p->file, p->function,
+					       (uint64_t)p->flags << 32 | p->line, under, site };
 	return site;
 }
 

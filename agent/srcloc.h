@@ -14,8 +14,8 @@
 #define SRCLOC_CACHE_BITS	8
 
 /*
- * Texts are constants: known by address, read when the source location is new, and each time if they are of a module that may be unloaded: another one
- * may come to its place.
+ * Texts are constants: known by address, read when the source location is new, and each time if
+ * they are of a module that may be unloaded: another one may come to its place.
  */
 struct srcloc {
 	const char *file, *function;
@@ -34,31 +34,40 @@ struct srcloc_cache {
 	struct srcloc_known known[1u << SRCLOC_CACHE_BITS];	/* direct mapped */
 };
 
-static inline struct srcloc_known *srcloc_known_at(struct srcloc_cache *cache, const char *file, uint64_t what, uint32_t under)
+static inline struct srcloc_known *srcloc_known_at(struct srcloc_cache *cache, const char *file,
+						   uint64_t what, uint32_t under)
 {
 	uint64_t h = ((uint64_t)file + what + under) * 0x9e3779b97f4a7c15ull;
 
 	return &cache->known[h >> (64 - SRCLOC_CACHE_BITS)];
 }
 
-static inline bool srcloc_is(const struct srcloc_known *k, const char *file, const char *function, uint64_t what, uint32_t under)
+static inline bool srcloc_is(const struct srcloc_known *k, const char *file, const char *function,
+			     uint64_t what, uint32_t under)
 {
-	return k->file == file && k->what == what && k->under == under && k->function == function && k->site;
+	return k->file == file && k->what == what && k->under == under && k->function == function &&
+	       k->site;
 }
 
-/* The site of a source location below node `under`, made when it is new; 0 when there is no room. Reads the texts. */
+/*
+ * The site of a source location below node `under`, made when it is new; 0 when there is no room.
+ * Reads the texts.
+ */
 uint32_t srcloc_site_slow(struct tctx *c, const struct srcloc *s, uint32_t under);
 
 /* The same, quick where it came before. */
-static inline __attribute__((always_inline)) uint32_t srcloc_site(struct tctx *c, const char *file, const char *function, uint32_t line, uint32_t flags,
-								uint32_t under)
+static inline __attribute__((always_inline)) uint32_t srcloc_site(struct tctx *c, const char *file,
+								  const char *function,
+								  uint32_t line, uint32_t flags,
+								  uint32_t under)
 {
 	uint64_t what = (uint64_t)flags << 32 | line;
 
 	if (likely(c->srclocs)) {
 		const struct srcloc_known *k = srcloc_known_at(c->srclocs, file, what, under);
 
-		if (likely(srcloc_is(k, file, function, what, under) && (uint64_t)file - A.texts_at < A.texts_bytes))
+		if (likely(srcloc_is(k, file, function, what, under) &&
+			   (uint64_t)file - A.texts_at < A.texts_bytes))
 			return k->site;
 	}
 	return srcloc_site_slow(c, &(struct srcloc){ file, function, line, flags }, under);
@@ -71,7 +80,9 @@ static inline const struct pmm_site *srcloc_site_at(uint32_t site)
 {
 	pmm_ref chunk = LOAD_ACQUIRE(A.ledger->site_dir[site >> PMM_SITE_SHIFT]);
 
-	return likely(site && chunk) ? (struct pmm_site *)arena_at(chunk) + (site & ((1u << PMM_SITE_SHIFT) - 1)) : NULL;
+	return likely(site && chunk)
+		       ? (struct pmm_site *)arena_at(chunk) + (site & ((1u << PMM_SITE_SHIFT) - 1))
+		       : NULL;
 }
 
 /* A site's flags, those of its source location among them. */
@@ -82,7 +93,10 @@ static inline uint32_t srcloc_flags(uint32_t site)
 	return likely(s) ? s->flags : 0;
 }
 
-/* The number of the source location a site's innermost frame is, 0 when it is none; source location number `nr`, NULL if there is none. */
+/*
+ * The number of the source location a site's innermost frame is, 0 when it is none; source location
+ * number `nr`, NULL if there is none.
+ */
 uint32_t srcloc_nr(uint32_t site);
 const struct pmm_srcloc *srcloc_number(uint32_t nr);
 

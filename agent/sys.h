@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * System calls and small helpers of the agent. No libc: nothing here touches errno, locks or the heap.
+ * System calls and small helpers of the agent. No libc: nothing here touches errno, locks or the
+ * heap.
  */
 #ifndef AGENT_SYS_H
 #define AGENT_SYS_H
@@ -32,7 +33,8 @@
 #define SYS_MADV_GUARD_REMOVE	103
 #define SYS_PIDFD_SELF		(-10000)	/* 6.14 */
 #define SYS_CLOCK_MONOTONIC_COARSE 6
-#define SYS_SIG_BLOCK		0	/* rt_sigprocmask(): as in <signal.h>, which is not for who links nothing */
+/* rt_sigprocmask(): as in <signal.h>, which is not for who links nothing */
+#define SYS_SIG_BLOCK		0
 #define SYS_SIG_UNBLOCK		1
 #define SYS_SIG_SETMASK		2
 #define SYS_CLOCK_REALTIME	0
@@ -49,8 +51,10 @@
 #define sys0(nr)		arch_syscall(ARCH_SYS_##nr, 0, 0, 0, 0, 0, 0)
 #define sys1(nr, a)		arch_syscall(ARCH_SYS_##nr, (long)(a), 0, 0, 0, 0, 0)
 #define sys2(nr, a, b)		arch_syscall(ARCH_SYS_##nr, (long)(a), (long)(b), 0, 0, 0, 0)
-#define sys3(nr, a, b, c)	arch_syscall(ARCH_SYS_##nr, (long)(a), (long)(b), (long)(c), 0, 0, 0)
-#define sys4(nr, a, b, c, d)	arch_syscall(ARCH_SYS_##nr, (long)(a), (long)(b), (long)(c), (long)(d), 0, 0)
+#define sys3(nr, a, b, c)							\
+	arch_syscall(ARCH_SYS_##nr, (long)(a), (long)(b), (long)(c), 0, 0, 0)
+#define sys4(nr, a, b, c, d)                                                                       \
+	arch_syscall(ARCH_SYS_##nr, (long)(a), (long)(b), (long)(c), (long)(d), 0, 0)
 
 static inline bool sys_failed(long ret)
 {
@@ -87,7 +91,10 @@ static inline void sys_sleep_ns(uint64_t ns)
 	arch_syscall(ARCH_SYS_ppoll, 0, 0, (long)ts, 0, 0, 0);
 }
 
-/* Is the page at this address readable? Asks the kernel to read 8 bytes there; `how` is invalid, so nothing changes. */
+/*
+ * Is the page at this address readable? Asks the kernel to read 8 bytes there; `how` is invalid, so
+ * nothing changes.
+ */
 static inline bool sys_readable(uintptr_t address)
 {
 	return sys4(rt_sigprocmask, -1, address, 0, 8) == -SYS_EINVAL;
@@ -143,7 +150,8 @@ static inline const char *str_number(const char *s, unsigned base, uint64_t *out
 }
 
 /* gcc may call these by itself; hidden, so that the process's own are neither used nor replaced. */
-__attribute__((visibility("hidden"))) void *memcpy(void *restrict to, const void *restrict from, size_t bytes);
+__attribute__((visibility("hidden"))) void *memcpy(void *restrict to, const void *restrict from,
+						   size_t bytes);
 __attribute__((visibility("hidden"))) void *memset(void *to, int byte, size_t bytes);
 
 #endif

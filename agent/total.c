@@ -1,25 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Live bytes of the process and the exact moment of their peak, without an event log and without a lock.
+ * Live bytes of the process and the exact moment of their peak, without an event log and without a
+ * lock.
  *
- * pmm_ledger.total is one word: epoch:20 (low) | rising:1 | bytes:43. An allocation that takes the bytes above
- * peak_bytes sets `rising`; the first release after that seals the peak: it stores peak_bytes, clears `rising` and starts the
- * next epoch. All three change in one compare-and-swap, so every event belongs to exactly one epoch, the one in the word it
- * replaced or made, and a record that notices a new epoch (site_record) knows its own live value at the seal.
+ * pmm_ledger.total is one word: epoch:20 (low) | rising:1 | bytes:43. An allocation that takes the
+ * bytes above peak_bytes sets `rising`; the first release after that seals the peak: it stores
+ * peak_bytes, clears `rising` and starts the next epoch. All three change in one compare-and-swap,
+ * so every event belongs to exactly one epoch, the one in the word it replaced or made, and a
+ * record that notices a new epoch (site_record) knows its own live value at the seal.
  *
- * The word would be contended by threads that allocate at once. While the total is well below its peak no
- * new peak can happen, so a thread takes out a credit: it adds `g` bytes to the word in advance and then allocates and
- * releases within its own word (pmm_ctx.credit) as long as the credit lasts. The total in the word is then an upper bound, and
- * it stays at or below the peak. Whoever would exceed the peak first calls all credits back, which makes the word exact
- * again. No epoch can end while a credit is out.
+ * The word would be contended by threads that allocate at once. While the total is well below its
+ * peak no new peak can happen, so a thread takes out a credit: it adds `g` bytes to the word in
+ * advance and then allocates and releases within its own word (pmm_ctx.credit) as long as the
+ * credit lasts. The total in the word is then an upper bound, and it stays at or below the peak.
+ * Whoever would exceed the peak first calls all credits back, which makes the word exact again. No
+ * epoch can end while a credit is out.
  *
- * credit_out counts the credits from before the word holds them until after it no longer does, so whoever would exceed the peak can
- * tell that one is on its way and waits for it, for a bounded time.
+ * credit_out counts the credits from before the word holds them until after it no longer does, so
+ * whoever would exceed the peak can tell that one is on its way and waits for it, for a bounded
+ * time.
  *
- * Limits: 8 TiB of live bytes; a signal handler that interrupts these very instructions, or a thread that never comes back to
- * them, can make a peak look higher by one credit (at most CREDIT_MAX).
+ * Limits: 8 TiB of live bytes; a signal handler that interrupts these very instructions, or a
+ * thread that never comes back to them, can make a peak look higher by one credit (at most
+ * CREDIT_MAX).
  *
- * Single-threaded processes use the same code with an unlocked compare-and-swap, which is atomic against signal handlers.
+ * Single-threaded processes use the same code with an unlocked compare-and-swap, which is atomic
+ * against signal handlers.
  */
 #include "agent/total.h"
 
@@ -61,7 +67,10 @@ static bool credit_end(struct pmm_ledger *l, struct pmm_ctx *ctx)
 	return true;
 }
 
-/* Are credits out, or on their way between the total and a context? Those given up for lost do not count. */
+/*
+ * Are credits out, or on their way between the total and a context? Those given up for lost do not
+ * count.
+ */
 static inline bool credits_out(struct pmm_ledger *l)
 {
 	uint64_t out = LOAD_ACQUIRE(l->credit_out);
@@ -72,8 +81,8 @@ static inline bool credits_out(struct pmm_ledger *l)
 }
 
 /*
- * Call all credits back. One that is on its way belongs to a thread between two instructions: give it the processor, but not for
- * ever, for it may be the code that this signal handler interrupted.
+ * Call all credits back. One that is on its way belongs to a thread between two instructions: give
+ * it the processor, but not for ever, for it may be the code that this signal handler interrupted.
  */
 static __attribute__((noinline)) void recall(struct pmm_ledger *l)
 {
@@ -106,7 +115,8 @@ static void take_credit(struct tctx *c, struct pmm_ledger *l, uint64_t word, uin
 		return;
 	if (share > CREDIT_MAX)
 		share = CREDIT_MAX;
-	__atomic_fetch_add(&l->credit_out, 1, __ATOMIC_ACQ_REL);	/* before the total holds it */
+	/* before the total holds it */
+	__atomic_fetch_add(&l->credit_out, 1, __ATOMIC_ACQ_REL);
 	if (!CAS(l->total, word, word + (share << BYTES_SHIFT))) {
 		__atomic_fetch_sub(&l->credit_out, 1, __ATOMIC_ACQ_REL);
 		return;
@@ -150,7 +160,8 @@ uint64_t total_add(struct tctx *c, uint64_t bytes)
 				recall(l);
 				word = LOAD_ACQUIRE(l->total);
 				next = word + (bytes << BYTES_SHIFT);
-				if (word & RISING || next >> BYTES_SHIFT <= LOAD_ACQUIRE(l->peak_bytes))
+				if (word & RISING ||
+				    next >> BYTES_SHIFT <= LOAD_ACQUIRE(l->peak_bytes))
 					continue;
 			}
 			next |= RISING;

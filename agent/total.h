@@ -12,7 +12,10 @@
 
 struct tctx;
 
-/* The full number of the epoch whose low bits are in `word`; `before` was read from ledger->epoch before the word. */
+/*
+ * The full number of the epoch whose low bits are in `word`; `before` was read from ledger->epoch
+ * before the word.
+ */
 static inline uint64_t epoch_full(uint64_t before, uint64_t word)
 {
 	return before + ((word - before) & EPOCH_MASK);

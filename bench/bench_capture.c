@@ -19,7 +19,8 @@ int main(int argc, char **argv)
 		fputs("usage: bench_capture FILE BLOCKS SITES\n", stderr);
 		return 2;
 	}
-	snprintf(recipe, sizeof(recipe), "generate sites=%s blocks=%s depth=20 modules=40 points=500\n", argv[3], argv[2]);
+	snprintf(recipe, sizeof(recipe),
+		 "generate sites=%s blocks=%s depth=20 modules=40 points=500\n", argv[3], argv[2]);
 	if (capture_fake.read(recipe, UINT64_MAX, &heap, &e) || capture_write(heap, argv[1], &e)) {
 		fprintf(stderr, "bench_capture: %s\n", e.text);
 		return 3;

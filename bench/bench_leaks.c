@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Benchmark of the search for leaks by itself: reachability in this process's own heap, read with memcpy.
+ * Benchmark of the search for leaks by itself: reachability in this process's own heap, read with
+ * memcpy.
  *
  *     bench_leaks BLOCKS THREADS [ROUNDS]
  *
@@ -57,15 +58,19 @@ static int check(const struct heap *h, const struct reach *r, const struct leaks
 		nr[r->class[i]]++;
 		bytes[r->class[i]] += h->blocks[i].size_bytes;
 	}
-	if (nr[REACH_DEFINITE] == built->definite && nr[REACH_INDIRECT] == built->indirect && !nr[REACH_POSSIBLE] &&
-	    bytes[REACH_DEFINITE] == built->definite_bytes && bytes[REACH_INDIRECT] == built->indirect_bytes)
+	if (nr[REACH_DEFINITE] == built->definite && nr[REACH_INDIRECT] == built->indirect &&
+	    !nr[REACH_POSSIBLE] && bytes[REACH_DEFINITE] == built->definite_bytes &&
+	    bytes[REACH_INDIRECT] == built->indirect_bytes)
 		return 0;
-	fprintf(stderr, "bench_leaks: found %" PRIu64 " definite, %" PRIu64 " indirect, %" PRIu64 " possible\n", nr[REACH_DEFINITE],
-		nr[REACH_INDIRECT], nr[REACH_POSSIBLE]);
+	fprintf(stderr,
+		"bench_leaks: found %" PRIu64 " definite, %" PRIu64 " indirect, %" PRIu64
+		" possible\n",
+		nr[REACH_DEFINITE], nr[REACH_INDIRECT], nr[REACH_POSSIBLE]);
 	return 1;
 }
 
-static int round_of(const struct heap *h, const struct memory *m, const struct leaks_built *built, unsigned threads)
+static int round_of(const struct heap *h, const struct memory *m, const struct leaks_built *built,
+		    unsigned threads)
 {
 	struct reach_options o = { .heuristics = REACH_ALL_HEURISTICS, .nr_threads = threads };
 	double wall = seconds(CLOCK_MONOTONIC), cpu = seconds(CLOCK_PROCESS_CPUTIME_ID);
@@ -79,10 +84,12 @@ static int round_of(const struct heap *h, const struct memory *m, const struct l
 	}
 	wall = seconds(CLOCK_MONOTONIC) - wall;
 	cpu = seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu;
-	printf("{\"blocks\": %" PRIu64 ", \"bytes\": %" PRIu64 ", \"read\": %" PRIu64 ", \"pointers\": %" PRIu64 ", \"threads\": %u, "
-	       "\"wall\": %.4f, \"cpu\": %.4f, \"build_ns\": %" PRIu64 ", \"mark_ns\": %" PRIu64 ", \"extra\": %" PRIu64 "}\n",
-	       h->nr_blocks, built->bytes, r.stats.read_bytes, r.stats.pointers, threads, wall, cpu, r.stats.build_ns, r.stats.mark_ns,
-	       r.stats.extra_bytes);
+	printf("{\"blocks\": %" PRIu64 ", \"bytes\": %" PRIu64 ", \"read\": %" PRIu64
+	       ", \"pointers\": %" PRIu64 ", \"threads\": %u, "
+	       "\"wall\": %.4f, \"cpu\": %.4f, \"build_ns\": %" PRIu64 ", \"mark_ns\": %" PRIu64
+	       ", \"extra\": %" PRIu64 "}\n",
+	       h->nr_blocks, built->bytes, r.stats.read_bytes, r.stats.pointers, threads, wall, cpu,
+	       r.stats.build_ns, r.stats.mark_ns, r.stats.extra_bytes);
 	fflush(stdout);
 	wrong = check(h, &r, built);
 	reach_fini(&r);
@@ -93,7 +100,8 @@ int main(int argc, char **argv)
 {
 	static const struct memory_ops ops = { read_own };
 	struct memory m = { .ops = &ops };
-	struct memory_range root = { .start = (uintptr_t)leaks_buckets, .end = (uintptr_t)(leaks_buckets + LEAKS_BUCKETS) };
+	struct memory_range root = { .start = (uintptr_t)leaks_buckets,
+				     .end = (uintptr_t)(leaks_buckets + LEAKS_BUCKETS) };
 	struct leaks_built built;
 	struct list list = { 0 };
 	struct heap h = { 0 };

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A large process for `bench/run --only attach`, to be attached to and left again and again: many threads, a large heap.
+ * A large process for `bench/run --only attach`, to be attached to and left again and again: many
+ * threads, a large heap.
  *
  *     bench_crowd THREADS BUSY MIB
  *
- * BUSY of the threads compute, every second of them with malloc and free; the others sleep, wait for a lock or for
- * input, in turn. MIB of blocks of 16 KiB were touched when it says "ready". It ends with its input.
+ * BUSY of the threads compute, every second of them with malloc and free; the others sleep, wait
+ * for a lock or for input, in turn. MIB of blocks of 16 KiB were touched when it says "ready". It
+ * ends with its input.
  */
 #include <poll.h>
 #include <pthread.h>
@@ -119,7 +121,8 @@ int main(int argc, char **argv)
 		return 1;
 	pthread_mutex_lock(&held);
 	fill_heap(number(argv[3], 1ul << 16));
-	start_threads((unsigned)number(argv[1], MAX_THREADS), (unsigned)number(argv[2], MAX_THREADS));
+	start_threads((unsigned)number(argv[1], MAX_THREADS),
+		      (unsigned)number(argv[2], MAX_THREADS));
 	puts("ready");
 	fflush(stdout);
 	while (read(STDIN_FILENO, &c, 1) > 0)

@@ -10,7 +10,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define LOSE_EACH 1000	/* nodes: one is lost with what hangs on it; of these each tenth is two in a ring */
+/* nodes: one is lost with what hangs on it; of these each tenth is two in a ring */
+#define LOSE_EACH 1000
 
 struct leaks_node *leaks_buckets[LEAKS_BUCKETS];
 
@@ -19,7 +20,8 @@ static struct {
 	void (*note)(void *arg, void *block, size_t bytes);
 	void *arg;
 	uint64_t seed;
-	struct leaks_node **nodes;	/* those not lost; not in the heap, and gone when all is made */
+	/* those not lost; not in the heap, and gone when all is made */
+	struct leaks_node **nodes;
 	uint64_t nr_nodes;
 } b;
 
@@ -105,7 +107,8 @@ static __attribute__((noinline)) void make_lost(bool ring)
 	}
 }
 
-void leaks_build(uint64_t nr, struct leaks_built *built, void (*note)(void *arg, void *block, size_t bytes), void *arg)
+void leaks_build(uint64_t nr, struct leaks_built *built,
+		 void (*note)(void *arg, void *block, size_t bytes), void *arg)
 {
 	size_t room = nr * sizeof(*b.nodes);
 
@@ -114,7 +117,8 @@ void leaks_build(uint64_t nr, struct leaks_built *built, void (*note)(void *arg,
 	b.built = built;
 	b.note = note;
 	b.arg = arg;
-	b.nodes = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	b.nodes = mmap(NULL, room, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (b.nodes == MAP_FAILED)
 		exit(1);
 	for (uint64_t i = 1; built->blocks < nr; i++) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A heap of small blocks for the benchmark of leak searches: lists of nodes with texts, objects and arrays on them, pointers at random
- * between all of these, and some of it lost. The same blocks each time.
+ * A heap of small blocks for the benchmark of leak searches: lists of nodes with texts, objects and
+ * arrays on them, pointers at random between all of these, and some of it lost. The same blocks
+ * each time.
  */
 #ifndef BENCH_LEAKS_HEAP_H
 #define BENCH_LEAKS_HEAP_H
@@ -29,6 +30,7 @@ struct leaks_built {
 };
 
 /* Make `nr` blocks, about 100 bytes each. note() is told of each, NULL: nobody is. */
-void leaks_build(uint64_t nr, struct leaks_built *built, void (*note)(void *arg, void *block, size_t bytes), void *arg);
+void leaks_build(uint64_t nr, struct leaks_built *built,
+		 void (*note)(void *arg, void *block, size_t bytes), void *arg);
 
 #endif

@@ -4,8 +4,9 @@
  *
  *     bench_leaks_heap BLOCKS
  *
- * Makes the heap of leaks_heap.c, says "ready", what it made, and then does what each line of its input says: "fork" tells how many
- * nanoseconds a bare fork takes. At the end of the input it says "done" and returns from main.
+ * Makes the heap of leaks_heap.c, says "ready", what it made, and then does what each line of its
+ * input says: "fork" tells how many nanoseconds a bare fork takes. At the end of the input it says
+ * "done" and returns from main.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -48,8 +49,10 @@ int main(int argc, char **argv)
 	}
 	leaks_build(strtoull(argv[1], NULL, 10), &built, NULL, NULL);
 	printf("ready\n");
-	printf("{\"blocks\": %" PRIu64 ", \"bytes\": %" PRIu64 ", \"definite\": [%" PRIu64 ", %" PRIu64 "], \"indirect\": [%" PRIu64 ", %" PRIu64
-	       "]}\n", built.blocks, built.bytes, built.definite, built.definite_bytes, built.indirect, built.indirect_bytes);
+	printf("{\"blocks\": %" PRIu64 ", \"bytes\": %" PRIu64 ", \"definite\": [%" PRIu64
+	       ", %" PRIu64 "], \"indirect\": [%" PRIu64 ", %" PRIu64 "]}\n",
+	       built.blocks, built.bytes, built.definite, built.definite_bytes, built.indirect,
+	       built.indirect_bytes);
 	fflush(stdout);
 	while (fgets(line, sizeof(line), stdin))
 		if (!strcmp(line, "fork\n"))

@@ -2,23 +2,27 @@
 /*
  * pmm.h: the monitor compiled into the program (doc/shim.md).
  *
- *     #include <pmm.h>          anywhere, before or after <stdlib.h> and <string.h>
- *     cc -DPMM ...              without -DPMM all of it is nothing: the same object code as without the header
+ *     #include <pmm.h>          anywhere, before or after <stdlib.h> and <string.h> cc -DPMM ...
+ *     without -DPMM all of it is nothing: the same object code as without the header
  *
- * With PMM defined, calls of malloc, calloc, realloc, reallocarray, free, strdup, strndup, aligned_alloc, posix_memalign and memalign
- * become calls of pmm_*, which note file, line and function; malloc_usable_size gives a tracked block's size as requested. Only calls: the
- * bare names, as in `list_each(list, free)`, are still the C library's, and so is `(free)(p)`. PMM_NO_NAMES leaves all names alone; then
- * call pmm_malloc(PMM_HERE, n) and so on.
+ * With PMM defined, calls of malloc, calloc, realloc, reallocarray, free, strdup, strndup,
+ * aligned_alloc, posix_memalign and memalign become calls of pmm_*, which note file, line and
+ * function; malloc_usable_size gives a tracked block's size as requested. Only calls: the bare
+ * names, as in `list_each(list, free)`, are still the C library's, and so is `(free)(p)`.
+ * PMM_NO_NAMES leaves all names alone; then call pmm_malloc(PMM_HERE, n) and so on.
  *
  * One interface, two forms that implement it:
- *     static    shim/pmm_static.c compiled into the program with -DPMM_STATIC_SLOTS=N: two fixed tables, nothing else
- *     full      libpmm_shim.a: the agent's ledger, which `pmm report PID` and all of pmm reads
+ *     static    shim/pmm_static.c compiled into the program with -DPMM_STATIC_SLOTS=N: two fixed
+ *     tables, nothing else full      libpmm_shim.a: the agent's ledger, which `pmm report PID` and
+ *     all of pmm reads
  *
- * All functions may be called from any thread and, where nothing else is said, from signal handlers; none changes errno but those that
- * allocate and fail.
+ * All functions may be called from any thread and, where nothing else is said, from signal
+ * handlers; none changes errno but those that allocate and fail.
  */
 #if defined(__ASSEMBLER__)	/* -include is for these sources as well */
-#elif defined(__cplusplus) ? __cplusplus < 201103L : defined(__STRICT_ANSI__) && (!defined(__STDC_VERSION__) || __STDC_VERSION__ < 199901L)
+#elif defined(__cplusplus)                                                                         \
+	? __cplusplus < 201103L                                                                    \
+	: defined(__STRICT_ANSI__) && (!defined(__STDC_VERSION__) || __STDC_VERSION__ < 199901L)
 #error "pmm.h wants C99 or later, -std=gnu89 at the least, or C++11 or later"
 #elif !defined(PMM_H)
 #define PMM_H
@@ -50,59 +54,106 @@
 #define PMM_NULL NULL
 #endif
 
-/* ---- what both states know: types and constants ---------------------------------------------------------- */
+/* ---- what both states know: types and constants ---------------------------------------------- */
 
 /* What pmm_set() sets. Values are sizes in bytes, switches (0 or 1), bytes or masks. */
 enum pmm_option {
 	PMM_MIN_SIZE,		/* blocks below this size pass untracked; 0 (at the start): none */
 	PMM_HUGE_SIZE,		/* requests from this size on are told; 0 (at the start): none */
-	PMM_LIMIT,		/* requests that would take tracked blocks above this many bytes fail; 0 (at the start): none */
-	PMM_CANARY,		/* mask PMM_BEHIND, PMM_BEFORE: canaries that new blocks get; at the start PMM_BEHIND */
-	PMM_FILL_NEW,		/* 256 + byte: new memory is filled with the byte; 0 (at the start): left as it is */
+	/*
+	 * requests that would take tracked blocks above this many bytes fail; 0 (at the start):
+	 * none
+	 */
+	PMM_LIMIT,
+	/* mask PMM_BEHIND, PMM_BEFORE: canaries that new blocks get; at the start PMM_BEHIND */
+	PMM_CANARY,
+	/* 256 + byte: new memory is filled with the byte; 0 (at the start): left as it is */
+	PMM_FILL_NEW,
 	PMM_FILL_FREED,		/* 256 + byte: freed memory is; 0 (at the start): left as it is */
-	PMM_KEEP,		/* no-man's-land: so many bytes of freed blocks are kept poisoned; 0 (at the start) */
+	/* no-man's-land: so many bytes of freed blocks are kept poisoned; 0 (at the start) */
+	PMM_KEEP,
 	PMM_CHECK_ALWAYS,	/* 1: every call checks all blocks; 0 (at the start) */
 	PMM_TELL_ZERO,		/* 1: requests for 0 bytes are told; 0 (at the start) */
-	PMM_FOREIGN,		/* 1 (at the start): blocks of code without pmm.h may be freed; 0: they are not, which makes double frees sure */
-	PMM_AT_EXIT,		/* mask of tables written at exit; at the start PMM_BLOCKS | PMM_TOTALS. Full form: of over 1000 blocks PMM_SITES */
-	PMM_REACTION,		/* enum pmm_reaction to a failed pmm_assert(); at the start PMM_ABORT */
-	PMM_FLUSH,		/* 1 (at the start): output is handed on by lines; 0: when 256 bytes have gathered, by errors and pmm_flush() */
-	PMM_STACKS,		/* 1: the full form notes the callers of each line as well; 0 (at the start); the static form has none: always 0 */
+	/*
+	 * 1 (at the start): blocks of code without pmm.h may be freed; 0: they are not, which makes
+	 * double frees sure
+	 */
+	PMM_FOREIGN,
+	/*
+	 * mask of tables written at exit; at the start PMM_BLOCKS | PMM_TOTALS. Full form: of over
+	 * 1000 blocks PMM_SITES
+	 */
+	PMM_AT_EXIT,
+	/* enum pmm_reaction to a failed pmm_assert(); at the start PMM_ABORT */
+	PMM_REACTION,
+	/*
+	 * 1 (at the start): output is handed on by lines; 0: when 256 bytes have gathered, by
+	 * errors and pmm_flush()
+	 */
+	PMM_FLUSH,
+	/*
+	 * 1: the full form notes the callers of each line as well; 0 (at the start); the static
+	 * form has none: always 0
+	 */
+	PMM_STACKS,
 	PMM_NR_OPTIONS
 };
 
 enum { PMM_BEHIND = 1, PMM_BEFORE = 2 };				/* PMM_CANARY */
-enum { PMM_BLOCKS = 1, PMM_SITES = 2, PMM_CLASSES = 4, PMM_TOTALS = 8, PMM_HEAP = 16, PMM_ALL = 31 };	/* tables of pmm_report() */
-enum pmm_reaction { PMM_ABORT, PMM_RETRY, PMM_IGNORE, PMM_QUIT };	/* abort(), evaluate again, go on, exit(1) */
+/* tables of pmm_report() */
+enum {
+	PMM_BLOCKS = 1,
+	PMM_SITES = 2,
+	PMM_CLASSES = 4,
+	PMM_TOTALS = 8,
+	PMM_HEAP = 16,
+	PMM_ALL = 31
+};
+/* abort(), evaluate again, go on, exit(1) */
+enum pmm_reaction { PMM_ABORT, PMM_RETRY, PMM_IGNORE, PMM_QUIT };
 
 /*
- * Where output goes: `bytes` characters, no 0 behind, valid during the call. A line; pieces if it is longer than 256, and with PMM_FLUSH 0.
- * Called by any thread that allocates, one at a time, and in handlers that report. It may allocate; pmm_trace() writes nothing there.
+ * Where output goes: `bytes` characters, no 0 behind, valid during the call. A line; pieces if it
+ * is longer than 256, and with PMM_FLUSH 0. Called by any thread that allocates, one at a time, and
+ * in handlers that report. It may allocate; pmm_trace() writes nothing there.
  */
 typedef void pmm_output(void *ctx, const char *text, size_t bytes);
 
-/* Asked what to do about a failed pmm_assert(), whose expression `text` is, by the thread that failed; returns an enum pmm_reaction. */
+/*
+ * Asked what to do about a failed pmm_assert(), whose expression `text` is, by the thread that
+ * failed; returns an enum pmm_reaction.
+ */
 typedef int pmm_react(void *ctx, const char *text);
 
 struct pmm_stats {
 	size_t nr_new, nr_freed, nr_failed;	/* requests */
-	size_t nr_zero, nr_huge;		/* requests for 0 bytes, and from PMM_HUGE_SIZE on */
+	/* requests for 0 bytes, and from PMM_HUGE_SIZE on */
+	size_t nr_zero, nr_huge;
 	size_t nr_live, nr_peak;		/* blocks */
 	size_t bytes_live, bytes_peak;
 	unsigned long long bytes_new, bytes_freed;
-	size_t nr_passed;			/* requests that passed untracked: too small, disabled, table full, inside a signal handler */
-	size_t nr_foreign;			/* frees and reallocs of blocks that were not tracked */
-	size_t nr_errors;			/* overflows, underflows, double and bad frees, writes to freed memory, failed assertions */
-	size_t nr_lost;				/* frees given up, in signal handlers: the blocks stay allocated */
-	size_t slots, slots_used;		/* block table: blocks and marks. Full form: slots 0, as many as there is memory for */
-	size_t sites, sites_used;		/* statistics table; the full form counts each kind of call at a line */
+	/*
+	 * requests that passed untracked: too small, disabled, table full, inside a signal handler
+	 */
+	size_t nr_passed;
+	/* frees and reallocs of blocks that were not tracked */
+	size_t nr_foreign;
+	/* overflows, underflows, double and bad frees, writes to freed memory, failed assertions */
+	size_t nr_errors;
+	/* frees given up, in signal handlers: the blocks stay allocated */
+	size_t nr_lost;
+	/* block table: blocks and marks. Full form: slots 0, as many as there is memory for */
+	size_t slots, slots_used;
+	/* statistics table; the full form counts each kind of call at a line */
+	size_t sites, sites_used;
 	int table_full;				/* 1: the block table has been full */
 };
 
 /* The allocator's own totals, of blocks of any code. */
 struct pmm_heap {
 	size_t bytes;				/* had from the system */
-	size_t bytes_used, bytes_free;		/* of those, with what the allocator itself needs in a block */
+	/* of those, with what the allocator itself needs in a block */
+	size_t bytes_used, bytes_free;
 };
 
 struct pmm_block {
@@ -112,10 +163,14 @@ struct pmm_block {
 	unsigned line;
 	unsigned number;			/* of the request, from 1 */
 	unsigned time;				/* seconds since 1970, UTC */
-	char entry;				/* m malloc, c calloc, r realloc, d strdup, a aligned, n new, p pool, k pmm_mark */
+	/* m malloc, c calloc, r realloc, d strdup, a aligned, n new, p pool, k pmm_mark */
+	char entry;
 };
 
-/* A pool that recycles blocks of one size. Call pmm_pool_init(), or set size and max and the rest to 0. */
+/*
+ * A pool that recycles blocks of one size. Call pmm_pool_init(), or set size and max and the rest
+ * to 0.
+ */
 struct pmm_pool {
 	size_t size;				/* of a block, bytes */
 	size_t max;				/* blocks kept for reuse at most */
@@ -123,14 +178,18 @@ struct pmm_pool {
 	void *first;				/* of those */
 };
 
-/* RAM of the static form, bytes: exact for 64-bit targets, ARM and others that align 8-byte numbers to 8, an upper bound elsewhere. */
+/*
+ * RAM of the static form, bytes: exact for 64-bit targets, ARM and others that align 8-byte numbers
+ * to 8, an upper bound elsewhere.
+ */
 #ifdef PMM_STATIC_SLOTS
 #ifndef PMM_STATIC_SITES
 #define PMM_STATIC_SITES 64	/* rows of the statistics table: call sites */
 #endif
-#define PMM_STATIC_RAM_OF(slots, sites, wide) \
-	(PMM_CAST(size_t, slots) * ((wide) ? 72 : 56) + PMM_CAST(size_t, sites) * ((wide) ? 56 : 40) + \
-	((wide) ? PMM_STATIC_FIXED_64 : PMM_STATIC_FIXED_32))
+#define PMM_STATIC_RAM_OF(slots, sites, wide)                                                      \
+	(PMM_CAST(size_t, slots) * ((wide) ? 72 : 56) +                                            \
+	 PMM_CAST(size_t, sites) * ((wide) ? 56 : 40) +                                            \
+	 ((wide) ? PMM_STATIC_FIXED_64 : PMM_STATIC_FIXED_32))
 #define PMM_STATIC_RAM PMM_STATIC_RAM_OF(PMM_STATIC_SLOTS, PMM_STATIC_SITES, sizeof(void *) == 8)
 #define PMM_STATIC_FIXED_64 1793
 #define PMM_STATIC_FIXED_32 1197
@@ -142,16 +201,20 @@ struct pmm_pool {
 #define PMM_PRINTF(at, first)
 #endif
 
-/* The place of a call as three arguments, and as three parameters of a function that passes `file, line, func` on. Never copied. */
+/*
+ * The place of a call as three arguments, and as three parameters of a function that passes `file,
+ * line, func` on. Never copied.
+ */
 #ifdef __cplusplus
-#define PMM_HERE __FILE__, __LINE__, __builtin_FUNCTION()	/* __func__ is an error outside functions */
+/* __func__ is an error outside functions */
+#define PMM_HERE __FILE__, __LINE__, __builtin_FUNCTION()
 #else
 #define PMM_HERE __FILE__, __LINE__, __func__
 #endif
 #define PMM_AT const char *file, int line, const char *func
 
 #ifdef PMM
-/* ---- monitored ------------------------------------------------------------------------------------------- */
+/* ---- monitored ------------------------------------------------------------------------------- */
 
 #ifdef __cplusplus
 #define PMM_NOEXCEPT noexcept
@@ -160,7 +223,10 @@ extern "C" {
 #define PMM_NOEXCEPT
 #endif
 
-/* As the functions of those names, errors too; 0 bytes give a block of their own. Code without pmm.h may free them, but with PMM_BEFORE. */
+/*
+ * As the functions of those names, errors too; 0 bytes give a block of their own. Code without
+ * pmm.h may free them, but with PMM_BEFORE.
+ */
 void *pmm_malloc(PMM_AT, size_t size) PMM_NOEXCEPT;
 void *pmm_calloc(PMM_AT, size_t nr, size_t size) PMM_NOEXCEPT;
 void *pmm_realloc(PMM_AT, void *p, size_t size) PMM_NOEXCEPT;
@@ -170,81 +236,123 @@ char *pmm_strdup(PMM_AT, const char *text) PMM_NOEXCEPT;
 char *pmm_strndup(PMM_AT, const char *text, size_t max) PMM_NOEXCEPT;
 void *pmm_aligned_alloc(PMM_AT, size_t align, size_t size) PMM_NOEXCEPT;
 int pmm_posix_memalign(PMM_AT, void **p, size_t align, size_t size) PMM_NOEXCEPT;
-void *pmm_new(PMM_AT, size_t size, size_t align) PMM_NOEXCEPT;	/* operator new; NULL without memory; align 0: any */
+/* operator new; NULL without memory; align 0: any */
+void *pmm_new(PMM_AT, size_t size, size_t align) PMM_NOEXCEPT;
 
-/* New blocks are tracked or pass; those tracked before are still known when they are freed. At the start: enabled. */
+/*
+ * New blocks are tracked or pass; those tracked before are still known when they are freed. At the
+ * start: enabled.
+ */
 void pmm_enable(void) PMM_NOEXCEPT;
 void pmm_disable(void) PMM_NOEXCEPT;
 
-/* Set an option for calls from now on, of all threads; returns the value it had, 0 for one that there is not. */
+/*
+ * Set an option for calls from now on, of all threads; returns the value it had, 0 for one that
+ * there is not.
+ */
 size_t pmm_set(enum pmm_option option, size_t value) PMM_NOEXCEPT;
 
-/* Where output goes from now on, at exit as well: ctx must be there then. NULL: to descriptor 2 (nowhere with PMM_BARE). */
+/*
+ * Where output goes from now on, at exit as well: ctx must be there then. NULL: to descriptor 2
+ * (nowhere with PMM_BARE).
+ */
 void pmm_set_output(pmm_output *output, void *ctx) PMM_NOEXCEPT;
 /* Who is asked about failed assertions from now on; NULL: nobody, PMM_REACTION is taken. */
 void pmm_set_react(pmm_react *react, void *ctx) PMM_NOEXCEPT;
 /* Hand on what has gathered with PMM_FLUSH 0. */
 void pmm_flush(void) PMM_NOEXCEPT;
 
-/* Fill in all of it. Where other threads go on, in the full form, figures may be of slightly different moments. */
+/*
+ * Fill in all of it. Where other threads go on, in the full form, figures may be of slightly
+ * different moments.
+ */
 void pmm_get_stats(struct pmm_stats *stats) PMM_NOEXCEPT;
-/* 0; -1 and zeros where the C library cannot be asked: it is glibc since 2.33. Not from signal handlers: takes the allocator's locks. */
+/*
+ * 0; -1 and zeros where the C library cannot be asked: it is glibc since 2.33. Not from signal
+ * handlers: takes the allocator's locks.
+ */
 int pmm_get_heap(struct pmm_heap *heap) PMM_NOEXCEPT;
 /*
- * Call each(ctx, block) for every live block until it returns nonzero; returns that, or 0. The oldest first, in the static form as far as
- * slots go. `block` is valid during the call, its `file` for good. pmm_trace() writes nothing there, and reports wait until the end.
+ * Call each(ctx, block) for every live block until it returns nonzero; returns that, or 0. The
+ * oldest first, in the static form as far as slots go. `block` is valid during the call, its `file`
+ * for good. pmm_trace() writes nothing there, and reports wait until the end.
  */
 int pmm_each_block(int (*each)(void *ctx, const struct pmm_block *block), void *ctx) PMM_NOEXCEPT;
 /*
- * Write tables (mask) where output goes; to a descriptor, which stays the caller's; to a function. What cannot be written is lost. From
- * signal handlers: without PMM_HEAP; from one that interrupted pmm, pmm_report() writes when pmm is left, the others nothing.
+ * Write tables (mask) where output goes; to a descriptor, which stays the caller's; to a function.
+ * What cannot be written is lost. From signal handlers: without PMM_HEAP; from one that interrupted
+ * pmm, pmm_report() writes when pmm is left, the others nothing.
  */
 void pmm_report(unsigned tables) PMM_NOEXCEPT;
 void pmm_report_fd(int fd, unsigned tables) PMM_NOEXCEPT;
 void pmm_report_to(pmm_output *output, void *ctx, unsigned tables) PMM_NOEXCEPT;
 /*
- * Write them, but not PMM_HEAP, whenever the signal comes; 0, or -1 and errno. One mask for all signals, the last one. Replaces the
- * signal's action; without PMM that stays what it was: SIGUSR1 ends a program that has said nothing else.
+ * Write them, but not PMM_HEAP, whenever the signal comes; 0, or -1 and errno. One mask for all
+ * signals, the last one. Replaces the signal's action; without PMM that stays what it was: SIGUSR1
+ * ends a program that has said nothing else.
  */
 int pmm_report_on(int signal, unsigned tables) PMM_NOEXCEPT;
 
-/* Look at the canaries of all blocks, and all kept memory, or at one block's; tell what is damaged, once; returns how many blocks are. */
+/*
+ * Look at the canaries of all blocks, and all kept memory, or at one block's; tell what is damaged,
+ * once; returns how many blocks are.
+ */
 size_t pmm_check_at(PMM_AT) PMM_NOEXCEPT;
 size_t pmm_check_block_at(PMM_AT, const void *p) PMM_NOEXCEPT;
 #define pmm_check() pmm_check_at(PMM_HERE)
 #define pmm_check_block(p) pmm_check_block_at(PMM_HERE, p)
 
-/* Bytes of p that the program may use: as requested, or what real() says, malloc_usable_size(), of a block that is not tracked. */
+/*
+ * Bytes of p that the program may use: as requested, or what real() says, malloc_usable_size(), of
+ * a block that is not tracked.
+ */
 size_t pmm_usable_size(const void *p, size_t (*real)(void *)) PMM_NOEXCEPT;
 
-/* Whether each of these bytes can be read, written; takes system calls. Where the system cannot be asked: whether p is not NULL. */
+/*
+ * Whether each of these bytes can be read, written; takes system calls. Where the system cannot be
+ * asked: whether p is not NULL.
+ */
 int pmm_readable(const void *p, size_t bytes) PMM_NOEXCEPT;
 int pmm_writable(const void *p, size_t bytes) PMM_NOEXCEPT;
 
-/* A pointer of any kind is listed as a block of 0 bytes, entry k, until it is unmarked; both return it. Takes a slot, if there is one. */
+/*
+ * A pointer of any kind is listed as a block of 0 bytes, entry k, until it is unmarked; both return
+ * it. Takes a slot, if there is one.
+ */
 void *pmm_mark_at(PMM_AT, const void *p) PMM_NOEXCEPT;
 void *pmm_unmark_at(PMM_AT, const void *p) PMM_NOEXCEPT;
 #define pmm_mark(p) pmm_mark_at(PMM_HERE, p)
 #define pmm_unmark(p) pmm_unmark_at(PMM_HERE, p)
 
-/* Take blocks of 1 KiB out of the heap, or give them back, which tells those that were written to; returns how many. Not from handlers. */
+/*
+ * Take blocks of 1 KiB out of the heap, or give them back, which tells those that were written to;
+ * returns how many. Not from handlers.
+ */
 size_t pmm_grab(size_t kib) PMM_NOEXCEPT;
 size_t pmm_drop(size_t kib) PMM_NOEXCEPT;
 
-/* Text where output goes. d i u x X o p s c with flags - and 0, width, precision of s, h hh l ll z t j; floating point becomes '?'. */
+/*
+ * Text where output goes. d i u x X o p s c with flags - and 0, width, precision of s, h hh l ll z
+ * t j; floating point becomes '?'.
+ */
 void pmm_trace(const char *format, ...) PMM_NOEXCEPT PMM_PRINTF(1, 2);
 
-/* A statement: tell a false expression and react; PMM_RETRY evaluates it again. pmm_verify() evaluates it without PMM as well. */
+/*
+ * A statement: tell a false expression and react; PMM_RETRY evaluates it again. pmm_verify()
+ * evaluates it without PMM as well.
+ */
 int pmm_failed(PMM_AT, const char *text) PMM_NOEXCEPT;
 #define pmm_assert(e) do { } while (!(e) && pmm_failed(PMM_HERE, #e))
 #define pmm_verify(e) pmm_assert(e)
 
 /*
- * A pool is the caller's, threads may share it. A block that is put is kept; freed if the pool is full or it is none of this size;
- * one that is idle already is an error. pmm_pool_fini() frees what is kept; the pool may be used on.
+ * A pool is the caller's, threads may share it. A block that is put is kept; freed if the pool is
+ * full or it is none of this size; one that is idle already is an error. pmm_pool_fini() frees what
+ * is kept; the pool may be used on.
  */
 void pmm_pool_init(struct pmm_pool *pool, size_t size, size_t max) PMM_NOEXCEPT;
-void *pmm_pool_get_at(PMM_AT, struct pmm_pool *pool) PMM_NOEXCEPT;	/* content as it was, but its first word; NULL and ENOMEM */
+/* content as it was, but its first word; NULL and ENOMEM */
+void *pmm_pool_get_at(PMM_AT, struct pmm_pool *pool) PMM_NOEXCEPT;
 void pmm_pool_put_at(PMM_AT, struct pmm_pool *pool, void *p) PMM_NOEXCEPT;	/* p may be NULL */
 void pmm_pool_fini_at(PMM_AT, struct pmm_pool *pool) PMM_NOEXCEPT;
 #define pmm_pool_get(pool) pmm_pool_get_at(PMM_HERE, pool)
@@ -263,8 +371,9 @@ using ::pmm_aligned_alloc;
 }
 
 /*
- * new and delete: shim/pmm_new.cc compiled in replaces the global operators, whose calls are listed as "new(0)". `#define new PMM_NEW`
- * behind all #includes adds file and line; it cannot be in force where placement new or `operator new` is written.
+ * new and delete: shim/pmm_new.cc compiled in replaces the global operators, whose calls are listed
+ * as "new(0)". `#define new PMM_NEW` behind all #includes adds file and line; it cannot be in force
+ * where placement new or `operator new` is written.
  */
 #if defined(__cpp_exceptions)
 #define PMM_NO_MEMORY() throw std::bad_alloc()
@@ -277,8 +386,12 @@ inline void *operator new(std::size_t size, PMM_AT)
 		return p;
 	PMM_NO_MEMORY();
 }
-inline void *operator new[](std::size_t size, PMM_AT) { return operator new(size, file, line, func); }
-inline void operator delete(void *p, PMM_AT) noexcept { pmm_free(file, line, func, p); }	/* the constructor threw */
+inline void *operator new[](std::size_t size, PMM_AT)
+{
+	return operator new(size, file, line, func);
+}
+/* the constructor threw */
+inline void operator delete(void *p, PMM_AT) noexcept { pmm_free(file, line, func, p); }
 inline void operator delete[](void *p, PMM_AT) noexcept { pmm_free(file, line, func, p); }
 #define PMM_NEW new (PMM_HERE)
 #endif
@@ -311,11 +424,12 @@ inline void operator delete[](void *p, PMM_AT) noexcept { pmm_free(file, line, f
 #endif
 
 #else
-/* ---- not monitored --------------------------------------------------------------------------------------- */
+/* ---- not monitored --------------------------------------------------------------------------- */
 /*
- * No code: values are 0, pointers pass through, pmm_get_stats() gives zeros, pmm_get_heap() is -1, all but NULL is readable and writable,
- * pools are malloc and free. Arguments are compiled, so that they do not rot and nothing is unused, but not evaluated; except pointers
- * that pass through or may be NULL, pmm_verify()'s and the pools'.
+ * No code: values are 0, pointers pass through, pmm_get_stats() gives zeros, pmm_get_heap() is -1,
+ * all but NULL is readable and writable, pools are malloc and free. Arguments are compiled, so that
+ * they do not rot and nothing is unused, but not evaluated; except pointers that pass through or
+ * may be NULL, pmm_verify()'s and the pools'.
  */
 static inline size_t pmm_no_size(size_t none, ...) { return none; }
 static inline int pmm_no_int(int none, ...) { return none; }
@@ -333,11 +447,21 @@ static inline void pmm_pool_init(struct pmm_pool *pool, size_t size, size_t max)
 
 #define PMM_NOWHERE ((void)file, (void)line, (void)func)
 static inline void *pmm_malloc(PMM_AT, size_t size) { PMM_NOWHERE; return malloc(size); }
-static inline void *pmm_calloc(PMM_AT, size_t nr, size_t size) { PMM_NOWHERE; return calloc(nr, size); }
-static inline void *pmm_realloc(PMM_AT, void *p, size_t size) { PMM_NOWHERE; return realloc(p, size); }
+static inline void *pmm_calloc(PMM_AT, size_t nr, size_t size)
+{
+	PMM_NOWHERE;
+	return calloc(nr, size);
+}
+static inline void *pmm_realloc(PMM_AT, void *p, size_t size)
+{
+	PMM_NOWHERE;
+	return realloc(p, size);
+}
 static inline void *pmm_reallocarray(PMM_AT, void *p, size_t nr, size_t size)
 {
-	return size && nr > PMM_CAST(size_t, -1) / size ? PMM_NULL : pmm_realloc(file, line, func, p, nr * size);
+	return size && nr > PMM_CAST(size_t, -1) / size
+		       ? PMM_NULL
+		       : pmm_realloc(file, line, func, p, nr * size);
 }
 static inline void pmm_free(PMM_AT, void *p) { PMM_NOWHERE; free(p); }
 static inline char *pmm_strndup(PMM_AT, const char *text, size_t max)
@@ -354,7 +478,10 @@ static inline char *pmm_strndup(PMM_AT, const char *text, size_t max)
 	}
 	return copy;
 }
-static inline char *pmm_strdup(PMM_AT, const char *text) { return pmm_strndup(file, line, func, text, strlen(text)); }
+static inline char *pmm_strdup(PMM_AT, const char *text)
+{
+	return pmm_strndup(file, line, func, text, strlen(text));
+}
 
 /* Macros: not every standard declares what they call. */
 #define pmm_aligned_alloc(...) PMM_NO_ALIGNED(__VA_ARGS__)

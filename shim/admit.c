@@ -17,7 +17,8 @@ static int admit(const struct at *at, size_t size)
 		return 1;
 	if (!S.refused) {
 		S.refused = 1;
-		tell(at, "request for %zu bytes fails, as all beyond the limit of %zu", size, limit);
+		tell(at, "request for %zu bytes fails, as all beyond the limit of %zu", size,
+		     limit);
 	}
 	return 0;
 }

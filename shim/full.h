@@ -2,8 +2,9 @@
 /*
  * The full form of pmm.h: what its two halves know of each other.
  *
- * full_*.c    beside the agent's core, and compiled like it: the quick way of every call, the ledger
- * pmm_full.c  beside what both forms share, and compiled like a program: options, text, everything that takes its time
+ * full_*.c    beside the agent's core, and compiled like it: the quick way of every call, the
+ * ledger pmm_full.c  beside what both forms share, and compiled like a program: options, text,
+ * everything that takes its time
  */
 #ifndef SHIM_FULL_H
 #define SHIM_FULL_H
@@ -20,7 +21,10 @@ static inline uintptr_t full_unlike(const void *p)
 	return ~(uintptr_t)p;
 }
 
-/* What was released last at an address that has this place in full_freed. Of two threads' it may say a mixture. */
+/*
+ * What was released last at an address that has this place in full_freed. Of two threads' it may
+ * say a mixture.
+ */
 struct full_freed {
 	uintptr_t unlike;	/* the address */
 	const char *file;
@@ -32,7 +36,8 @@ struct full_freed {
 #define FULL_FREED_BITS	10
 
 extern struct full_freed full_freed[1u << FULL_FREED_BITS];
-extern uint32_t full_careful;		/* new blocks are pmm_full.c's: options say more than to note them. At the start, too */
+/* new blocks are pmm_full.c's: options say more than to note them. At the start, too */
+extern uint32_t full_careful;
 extern uint32_t full_careful_free;	/* and released ones */
 
 static inline struct full_freed *full_freed_at(const void *p)
@@ -40,7 +45,8 @@ static inline struct full_freed *full_freed_at(const void *p)
 	return &full_freed[((uintptr_t)p * 0x9e3779b97f4a7c15ull) >> (64 - FULL_FREED_BITS)];
 }
 
-static inline void full_note_freed(const void *p, size_t size, uint32_t site, const char *file, uint32_t line)
+static inline void full_note_freed(const void *p, size_t size, uint32_t site, const char *file,
+				   uint32_t line)
 {
 	struct full_freed *f = full_freed_at(p);
 
@@ -52,7 +58,10 @@ static inline void full_note_freed(const void *p, size_t size, uint32_t site, co
 }
 
 /* ---- full_find.c */
-/* Tables of others in this process, NULL = none: of an agent, which goes before; of the program itself, in whatever module we are. */
+/*
+ * Tables of others in this process, NULL = none: of an agent, which goes before; of the program
+ * itself, in whatever module we are.
+ */
 struct full_tables {
 	const struct pmm_shim_table *agent, *program;
 };
@@ -63,22 +72,27 @@ void full_find(struct full_tables *found);
 extern const struct pmm_shim_table full_own_table;
 
 /*
- * Where blocks are to be recorded: the ledger of our own, made now; or, where the program was started with the agent preloaded,
- * that one's; or the program's, if we are in what it loaded. NULL: blocks pass. *own: the quick way may be taken.
+ * Where blocks are to be recorded: the ledger of our own, made now; or, where the program was
+ * started with the agent preloaded, that one's; or the program's, if we are in what it loaded.
+ * NULL: blocks pass. *own: the quick way may be taken.
  */
 const struct pmm_shim_table *full_start(bool *own);
-void full_note_stacks(bool now);	/* of our own ledger's blocks from now on; others have theirs in any case */
+/* of our own ledger's blocks from now on; others have theirs in any case */
+void full_note_stacks(bool now);
 
 /* ---- full_heap.c */
 void full_taken(struct tctx *c);	/* the calling thread has another context */
 
 /* ---- pmm_full.c, for full_heap.c */
-void *full_get(const struct full_call *call, char entry, uint32_t kind, size_t align, size_t size, int zero);
+void *full_get(const struct full_call *call, char entry, uint32_t kind, size_t align, size_t size,
+	       int zero);
 void full_put(const struct full_call *call, void *p);
 void *full_resize(const struct full_call *call, void *p, size_t size);
 void full_stranger(const struct full_call *call, void *p);	/* p is in no table */
-void full_damaged(const struct full_call *call, const struct full_block *b);	/* the canary of a block that is being released */
+/* the canary of a block that is being released */
+void full_damaged(const struct full_call *call, const struct full_block *b);
 void *full_no_memory(void);
-bool full_ready(void);		/* the ledger of our own is there, for others to record in; made now if need be */
+/* the ledger of our own is there, for others to record in; made now if need be */
+bool full_ready(void);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who else in this process has a table of pmm.h's calls (include/pmm/shim.h): notes of the modules that are loaded. Symbols would not
- * do: a program hides its own from what it loads with dlopen(), and asking the loader in vain changes what dlerror() says.
+ * Who else in this process has a table of pmm.h's calls (include/pmm/shim.h): notes of the modules
+ * that are loaded. Symbols would not do: a program hides its own from what it loads with dlopen(),
+ * and asking the loader in vain changes what dlerror() says.
  */
 #include "shim/full.h"
 
@@ -23,8 +24,8 @@ static const struct pmm_shim_table *table_in(const char *note, const char *end, 
 	int64_t distance;
 
 	while ((note = note_read(note, end, &n)))
-		if (n.type == type && n.name_bytes == sizeof(PMM_SHIM_NOTE_NAME) && n.desc_bytes == sizeof(distance) &&
-		    str_equal(n.name, PMM_SHIM_NOTE_NAME)) {
+		if (n.type == type && n.name_bytes == sizeof(PMM_SHIM_NOTE_NAME) &&
+		    n.desc_bytes == sizeof(distance) && str_equal(n.name, PMM_SHIM_NOTE_NAME)) {
 			__builtin_memcpy(&distance, n.desc, sizeof(distance));
 			return (const void *)(n.desc + distance);
 		}

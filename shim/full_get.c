@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The full form's new blocks where the quick way (full_heap.c) does not do: before the ledger is made, where options want more.
+ * The full form's new blocks where the quick way (full_heap.c) does not do: before the ledger is
+ * made, where options want more.
  */
 void *full_no_memory(void)
 {
@@ -27,7 +28,10 @@ static unsigned char log2_of(size_t value)
 	return log;
 }
 
-/* Real memory for a block with `front` bytes before and `extra` behind it; NULL: none, or the sum is too big. */
+/*
+ * Real memory for a block with `front` bytes before and `extra` behind it; NULL: none, or the sum
+ * is too big.
+ */
 static char *real_block(size_t front, size_t align, size_t size, size_t extra, int zero)
 {
 	size_t whole = front + size + extra;
@@ -44,7 +48,10 @@ static void *refuse(const struct full_call *call, char entry, size_t size)
 	struct tctx *c = full_enter(call);
 
 	if (c)
-		S.table->failed(c, size, full_site(c, call, PMM_SRCLOC_BEHIND | (uint32_t)entry << PMM_SRCLOC_ENTRY_SHIFT));
+		S.table->failed(
+			c, size,
+			full_site(c, call,
+				  PMM_SRCLOC_BEHIND | (uint32_t)entry << PMM_SRCLOC_ENTRY_SHIFT));
 	else
 		S.stats.nr_failed++;
 	full_leave(c);
@@ -56,17 +63,20 @@ static uint32_t form_of(char entry, size_t align)
 {
 	size_t canaries = option(PMM_CANARY), front = align > FRONT_BYTES ? align : FRONT_BYTES;
 
-	return (canaries & PMM_BEHIND ? PMM_SRCLOC_BEHIND : 0u) | (canaries & PMM_BEFORE ? (uint32_t)log2_of(front) << PMM_SRCLOC_FRONT_SHIFT : 0u) |
+	return (canaries & PMM_BEHIND ? PMM_SRCLOC_BEHIND : 0u) |
+	       (canaries & PMM_BEFORE ? (uint32_t)log2_of(front) << PMM_SRCLOC_FRONT_SHIFT : 0u) |
 	       (uint32_t)entry << PMM_SRCLOC_ENTRY_SHIFT;
 }
 
 /*
- * Bytes behind a block: its canary; and of those with something before them so much that the allocator's next block is a place of the ledger,
- * 32 bytes, further on, though that one begins where the allocator's does.
+ * Bytes behind a block: its canary; and of those with something before them so much that the
+ * allocator's next block is a place of the ledger, 32 bytes, further on, though that one begins
+ * where the allocator's does.
  */
 static size_t extra_of(uint32_t flags, size_t size)
 {
-	size_t extra = flags & PMM_SRCLOC_BEHIND ? CANARY_BYTES : 0, least = front_of_flags(flags) ? 24 : 0;
+	size_t extra = flags & PMM_SRCLOC_BEHIND ? CANARY_BYTES : 0,
+	       least = front_of_flags(flags) ? 24 : 0;
 
 	return size < least && size + extra < least ? least - size : extra;
 }
@@ -100,7 +110,8 @@ static void note_front(const char *p, size_t size, uint32_t flags)
 	note_before(&slot);
 }
 
-static void *get_tracked(struct tctx *c, const struct full_call *call, char entry, uint32_t kind, size_t align, size_t size, int zero)
+static void *get_tracked(struct tctx *c, const struct full_call *call, char entry, uint32_t kind,
+			 size_t align, size_t size, int zero)
 {
 	uint32_t flags = form_of(entry, align), site = full_site(c, call, flags);
 	size_t front, fill = option(PMM_FILL_NEW);
@@ -132,7 +143,8 @@ static void *get_tracked(struct tctx *c, const struct full_call *call, char entr
 	return p;
 }
 
-void *full_get(const struct full_call *call, char entry, uint32_t kind, size_t align, size_t size, int zero)
+void *full_get(const struct full_call *call, char entry, uint32_t kind, size_t align, size_t size,
+	       int zero)
 {
 	const struct at at = at_of(call);
 	struct tctx *c;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the full form notices of misuse: its blocks are in the ledger and become a `struct slot` when one is looked at. Kept ones
- * are in a list of their own: for the ledger they are released.
+ * What the full form notices of misuse: its blocks are in the ledger and become a `struct slot`
+ * when one is looked at. Kept ones are in a list of their own: for the ledger they are released.
  */
 static struct slot slot_of(const struct full_block *b)
 {
@@ -33,7 +33,8 @@ static size_t front_of_flags(uint32_t flags)
 	return log ? (size_t)1 << log : 0;
 }
 
-static void tell_damage(const struct at *at, unsigned behind, unsigned before, const struct slot *slot)
+static void tell_damage(const struct at *at, unsigned behind, unsigned before,
+			const struct slot *slot)
 {
 	if (behind)
 		tell_block(at, "overflow", behind, "behind", slot);
@@ -49,7 +50,8 @@ static struct told *find_told(const struct full_block *b)
 	for (i = 0; i < NR_TOLD; i++) {
 		struct told *t = &S.told[i];
 
-		if (t->unlike == full_unlike(b->address) && t->size == b->size && t->time == b->time)
+		if (t->unlike == full_unlike(b->address) && t->size == b->size &&
+		    t->time == b->time)
 			return t;
 	}
 	return NULL;
@@ -64,21 +66,28 @@ static void note_told(const struct full_block *b)
 	t->time = b->time;
 }
 
-/* Bytes changed behind and before a block that another thread may release just now; 0: none, or it is not there any more. */
+/*
+ * Bytes changed behind and before a block that another thread may release just now; 0: none, or it
+ * is not there any more.
+ */
 static int look_for_damage(const struct full_block *b, unsigned *behind, unsigned *before)
 {
 	char front[FRONT_BYTES];
 	uint64_t word = 0;
 
 	*behind = *before = 0;
-	if (b->flags & PMM_SRCLOC_BEHIND && S.table->peek(b->address + b->size, &word, sizeof(word)))
+	if (b->flags & PMM_SRCLOC_BEHIND &&
+	    S.table->peek(b->address + b->size, &word, sizeof(word)))
 		*behind = S.table->changed_behind(b, word);
 	if (front_of_flags(b->flags) && S.table->peek(b->address - FRONT_BYTES, front, FRONT_BYTES))
 		*before = nr_changed(front, FRONT_BYTES);
 	return (*behind || *before) && S.table->still(b);
 }
 
-/* 1: a live block is damaged, and it is told. A block that is released and given out again between two looks is whole at the next one. */
+/*
+ * 1: a live block is damaged, and it is told. A block that is released and given out again between
+ * two looks is whole at the next one.
+ */
 static size_t inspect_block(const struct full_block *b, const struct at *at)
 {
 	unsigned behind, before, i;
@@ -107,7 +116,8 @@ static int inspect_one(void *ctx, const struct full_block *b)
 {
 	struct inspection *all = (struct inspection *)ctx;
 
-	if (front_of_flags(b->flags) || (b->flags & PMM_SRCLOC_BEHIND && S.table->changed_behind(b, b->behind)))
+	if (front_of_flags(b->flags) ||
+	    (b->flags & PMM_SRCLOC_BEHIND && S.table->changed_behind(b, b->behind)))
 		all->nr += inspect_block(b, all->at);
 	return 0;
 }

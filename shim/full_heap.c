@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The full form's hot path: each call of pmm.h finds its thread's context, calls the C library, and records the block under the
- * place that the macro named. No lock, no system call, nothing shared between threads but the total.
+ * The full form's hot path: each call of pmm.h finds its thread's context, calls the C library, and
+ * records the block under the place that the macro named. No lock, no system call, nothing shared
+ * between threads but the total.
  *
  * Where options ask for more than that, or anything is unusual, pmm_full.c goes on.
  */
@@ -26,13 +27,17 @@
 
 #define PLAIN_FLAGS	(PMM_SITE_SRCLOC | PMM_SRCLOC_BEHIND | 0xffu << PMM_SRCLOC_ENTRY_SHIFT)
 
-#define CALL(file, line, func, from) ((struct full_call){ file, func, (uint32_t)(line), (from).ra, (from).sp, (from).rbp })
+#define CALL(file, line, func, from)                                                               \
+	((struct full_call){ file, func, (uint32_t)(line), (from).ra, (from).sp, (from).rbp })
 
 /* ---- contexts */
 static __thread struct tctx *mine;	/* this thread's; in a forked child of its parent's */
 static __thread uint32_t mine_of;	/* *A.alive of the process that it is of */
 
-/* However it came by it: in a forked child, too, whose first call may be one that does not come by enter(). */
+/*
+ * However it came by it: in a forked child, too, whose first call may be one that does not come by
+ * enter().
+ */
 void full_taken(struct tctx *c)
 {
 	mine = c;
@@ -52,7 +57,8 @@ static inline struct tctx *enter(uintptr_t sp)
 {
 	struct tctx *c = mine;
 
-	if (unlikely(!c || LOAD(*A.alive) != mine_of) || unlikely(c->busy) || unlikely(LOAD(A.ledger->want_view)))
+	if (unlikely(!c || LOAD(*A.alive) != mine_of) || unlikely(c->busy) ||
+	    unlikely(LOAD(A.ledger->want_view)))
 		return enter_slow(sp);
 	c->pub.busy_sp = sp;
 	STORE(c->busy, TCTX_RECORDING);
@@ -62,8 +68,11 @@ static inline struct tctx *enter(uintptr_t sp)
 /* ---- new blocks */
 static inline uint32_t kind_of_entry(char entry)
 {
-	return entry == 'c' ? PMM_KIND_CALLOC : entry == 'r' ? PMM_KIND_REALLOC : entry == 'a' ? PMM_KIND_ALIGNED_ALLOC :
-	       entry == 'n' ? PMM_KIND_NEW : PMM_KIND_MALLOC;
+	return entry == 'c'   ? PMM_KIND_CALLOC
+	       : entry == 'r' ? PMM_KIND_REALLOC
+	       : entry == 'a' ? PMM_KIND_ALIGNED_ALLOC
+	       : entry == 'n' ? PMM_KIND_NEW
+			      : PMM_KIND_MALLOC;
 }
 
 static inline void *real_block(size_t align, size_t whole, int zero)
@@ -82,8 +91,10 @@ static __attribute__((noinline, cold)) void *failed(struct tctx *c, size_t size,
 	return full_no_memory();
 }
 
-static inline __attribute__((always_inline)) void *obtain(const char *file, int line, const char *func, char entry, size_t align,
-							  size_t size, int zero, struct caller from)
+static inline __attribute__((always_inline)) void *obtain(const char *file, int line,
+							  const char *func, char entry,
+							  size_t align, size_t size, int zero,
+							  struct caller from)
 {
 	const uint32_t flags = PMM_SRCLOC_BEHIND | (uint32_t)entry << PMM_SRCLOC_ENTRY_SHIFT;
 	uint32_t under, site;
@@ -120,7 +131,8 @@ care:;
 }
 
 /* ---- released ones */
-static __attribute__((noinline, cold)) void release_damaged(const struct full_call *call, char *p, const struct block_info *was)
+static __attribute__((noinline, cold)) void release_damaged(const struct full_call *call, char *p,
+							    const struct block_info *was)
 {
 	struct full_block b;
 
@@ -128,7 +140,9 @@ static __attribute__((noinline, cold)) void release_damaged(const struct full_ca
 	full_damaged(call, &b);
 }
 
-static inline __attribute__((always_inline)) void release(const char *file, int line, const char *func, char *p, struct caller from)
+static inline __attribute__((always_inline)) void release(const char *file, int line,
+							  const char *func, char *p,
+							  struct caller from)
 {
 	struct block_info was;
 	struct tctx *c;
@@ -191,8 +205,9 @@ __attribute__((flatten)) void pmm_free(PMM_AT, void *p)
 		release(file, line, func, p, CALLER_HERE());
 }
 
-static inline __attribute__((always_inline)) void *resize(const char *file, int line, const char *func, void *p, size_t size,
-							     struct caller from)
+static inline __attribute__((always_inline)) void *resize(const char *file, int line,
+							  const char *func, void *p, size_t size,
+							  struct caller from)
 {
 	struct full_call call;
 
@@ -219,7 +234,8 @@ void *pmm_reallocarray(PMM_AT, void *p, size_t nr, size_t size)
 	return resize(file, line, func, p, bytes, CALLER_HERE());
 }
 
-static inline __attribute__((always_inline)) char *copy_text(const char *file, int line, const char *func, const char *text,
+static inline __attribute__((always_inline)) char *copy_text(const char *file, int line,
+							     const char *func, const char *text,
 							     size_t length, struct caller from)
 {
 	char *copy = obtain(file, line, func, 'd', 0, length + 1, 0, from);
@@ -252,7 +268,8 @@ void *pmm_aligned_alloc(PMM_AT, size_t align, size_t size)
 		errno = EINVAL;
 		return NULL;
 	}
-	return obtain(file, line, func, 'a', align < sizeof(void *) ? sizeof(void *) : align, size, 0, CALLER_HERE());
+	return obtain(file, line, func, 'a', align < sizeof(void *) ? sizeof(void *) : align, size,
+		      0, CALLER_HERE());
 }
 
 int pmm_posix_memalign(PMM_AT, void **p, size_t align, size_t size)

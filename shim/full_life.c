@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The full form: its ledger's beginning and end. Beginning is the first call's business, from wherever that comes.
+ * The full form: its ledger's beginning and end. Beginning is the first call's business, from
+ * wherever that comes.
  */
 #include "shim/full.h"
 
@@ -44,8 +45,9 @@ uint64_t *ctx_countdown(struct tctx *c)
 }
 
 const struct pmm_shim_table full_own_table = {
-	SHIM_TABLE(full_ready), .is_copy = true,
-	.malloc = malloc, .calloc = calloc, .realloc = realloc, .aligned_alloc = aligned_alloc, .free = free,
+	SHIM_TABLE(full_ready), .is_copy = true,    .malloc = malloc,
+	.calloc = calloc,	.realloc = realloc, .aligned_alloc = aligned_alloc,
+	.free = free,
 };
 
 PMM_SHIM_NOTE(PMM_SHIM_NOTE_COPY, full_own_table);
@@ -55,9 +57,13 @@ static bool start_own(void)
 	A.compiled_in = true;
 	A.valgrind = arch_valgrind();
 	A.taken = full_taken;
-	A.vdso_clock = (long (*)(int, int64_t *))(void *)clock_gettime;	/* 0 in all of the register where it succeeds */
+	/* 0 in all of the register where it succeeds */
+	A.vdso_clock = (long (*)(int, int64_t *))(void *)clock_gettime;
 	A.single_threaded = (const uint8_t *)&__libc_single_threaded;
-	/* glibc's blocks are 32 bytes apart; whose they are where malloc is another one is not known */
+	/*
+	 * glibc's blocks are 32 bytes apart; whose they are where malloc is another one is not
+	 * known
+	 */
 	A.dense = !&__libc_malloc || (void *)__libc_malloc != (void *)malloc;
 	A.next.mallinfo2 = A.dense ? NULL : (void *)mallinfo2;
 	A.find_object = &_dl_find_object ? _dl_find_object : NULL;
@@ -74,10 +80,16 @@ const struct pmm_shim_table *full_start(bool *own)
 	*own = !other || other == &full_own_table;
 	if (*own)
 		return start_own() ? &full_own_table : NULL;
-	return other->version == PMM_SHIM_VERSION && other->bytes == sizeof(*other) && other->ready() ? other : NULL;
+	return other->version == PMM_SHIM_VERSION && other->bytes == sizeof(*other) &&
+			       other->ready()
+		       ? other
+		       : NULL;
 }
 
-/* Which files the stacks' code is in is read now: the program may confine itself, so that it could not be later. */
+/*
+ * Which files the stacks' code is in is read now: the program may confine itself, so that it could
+ * not be later.
+ */
 void full_note_stacks(bool now)
 {
 	struct agent_module m;

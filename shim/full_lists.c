@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The full form's lists of what is beside the ledger: kept blocks, marked pointers, blocks with something before them. In the order they
- * came, and by address.
+ * The full form's lists of what is beside the ledger: kept blocks, marked pointers, blocks with
+ * something before them. In the order they came, and by address.
  */
 static unsigned chain_bits(const struct kept_list *list)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory for the full form's lists: from the kernel, for a signal handler that marks a pointer may have interrupted the allocator. What
- * is given back is for the next of its kind. Under the lock.
+ * Memory for the full form's lists: from the kernel, for a signal handler that marks a pointer may
+ * have interrupted the allocator. What is given back is for the next of its kind. Under the lock.
  */
 #define CHUNK_BYTES	((size_t)64 << 10)
 
@@ -32,7 +32,10 @@ struct own_text {
 	char text[];
 };
 
-/* A copy of a text, one of each: what the program has may go with its library. "?": none, or no memory. The last one asked for comes first. */
+/*
+ * A copy of a text, one of each: what the program has may go with its library. "?": none, or no
+ * memory. The last one asked for comes first.
+ */
 static const char *own_text(const char *text)
 {
 	struct own_text *t, **link;

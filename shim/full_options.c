@@ -4,13 +4,15 @@
  */
 static void option_changed(void)
 {
-	static const enum pmm_option of_new[] = { PMM_MIN_SIZE, PMM_HUGE_SIZE, PMM_LIMIT, PMM_FILL_NEW, PMM_CHECK_ALWAYS, PMM_TELL_ZERO };
+	static const enum pmm_option of_new[] = { PMM_MIN_SIZE, PMM_HUGE_SIZE,	  PMM_LIMIT,
+						  PMM_FILL_NEW, PMM_CHECK_ALWAYS, PMM_TELL_ZERO };
 	unsigned i, careful = !S.table || S.foreign || S.off || option(PMM_CANARY) != PMM_BEHIND;
 
 	for (i = 0; i < sizeof(of_new) / sizeof(of_new[0]); i++)
 		careful += option(of_new[i]) != 0;
 	__atomic_store_n(&full_careful, careful, __ATOMIC_RELEASE);
-	careful = option(PMM_KEEP) || option(PMM_FILL_FREED) || option(PMM_CHECK_ALWAYS) || !S.table || S.foreign;
+	careful = option(PMM_KEEP) || option(PMM_FILL_FREED) || option(PMM_CHECK_ALWAYS) ||
+		  !S.table || S.foreign;
 	__atomic_store_n(&full_careful_free, careful, __ATOMIC_RELEASE);
 	full_note_stacks(option(PMM_STACKS) != 0);
 }
@@ -31,7 +33,10 @@ static unsigned tables_at_exit(void)
 	return t.allocs != t.frees || S.marked.first ? tables : tables & ~(unsigned)PMM_BLOCKS;
 }
 
-/* In a forked child: who had the lock is not there, and what the parent has counted, gathered and released is the parent's. */
+/*
+ * In a forked child: who had the lock is not there, and what the parent has counted, gathered and
+ * released is the parent's.
+ */
 static void full_forked(void)
 {
 	S.pid = process_id();
@@ -45,7 +50,10 @@ static void full_forked(void)
 	RELEASE(&S.owner);
 }
 
-/* Once: find where blocks are recorded, and open the quick way. Who comes meanwhile waits for it; a handler that interrupts it passes. */
+/*
+ * Once: find where blocks are recorded, and open the quick way. Who comes meanwhile waits for it; a
+ * handler that interrupts it passes.
+ */
 static void start_full(void)
 {
 	bool own;
@@ -57,12 +65,16 @@ static void start_full(void)
 		put_text("pmm: there is no memory for a ledger: all blocks pass untracked\n");
 		hand_on();
 	}
-	if (S.table && S.table->is_copy && S.foreign && option(PMM_AT_EXIT) == (PMM_BLOCKS | PMM_TOTALS))
+	if (S.table && S.table->is_copy && S.foreign &&
+	    option(PMM_AT_EXIT) == (PMM_BLOCKS | PMM_TOTALS))
 		options[PMM_AT_EXIT] = 0;		/* the program says it of all */
 	option_changed();
 }
 
-/* The C library's fork() has a lock of its own, and a handler that interrupts it there may want ours: the two are not taken together. */
+/*
+ * The C library's fork() has a lock of its own, and a handler that interrupts it there may want
+ * ours: the two are not taken together.
+ */
 static void begin_full(void)
 {
 	int saved = errno, starts;

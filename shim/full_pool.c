@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Pools of the full form: blocks of one size that are used again and again. For the ledger one belongs to the place that got it
- * last; whether it is idle is said by its site.
+ * Pools of the full form: blocks of one size that are used again and again. For the ledger one
+ * belongs to the place that got it last; whether it is idle is said by its site.
  */
 static struct full_call call_of(const struct at *at)
 {
@@ -24,8 +24,8 @@ static int move_to(const struct full_call *call, void *p, int idle, size_t bytes
 	uint32_t site, flags;
 	int ok;
 
-	ok = c && full_look(p, &b) && (b.flags >> PMM_SRCLOC_ENTRY_SHIFT & 255) == 'p' && b.size == bytes &&
-	     ((b.flags & PMM_SRCLOC_IDLE) != 0) != idle;
+	ok = c && full_look(p, &b) && (b.flags >> PMM_SRCLOC_ENTRY_SHIFT & 255) == 'p' &&
+	     b.size == bytes && ((b.flags & PMM_SRCLOC_IDLE) != 0) != idle;
 	flags = ok ? (b.flags & ~(uint32_t)PMM_SRCLOC_IDLE) | (idle ? PMM_SRCLOC_IDLE : 0u) : 0;
 	if (ok && idle) {
 		from.file = b.file;

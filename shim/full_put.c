@@ -39,7 +39,10 @@ void full_damaged(const struct full_call *call, const struct full_block *b)
 	inspect_own(call, b, 1);
 }
 
-/* What the allocator must free of a block that was taken out of the ledger; NULL: nothing, it is kept. */
+/*
+ * What the allocator must free of a block that was taken out of the ledger; NULL: nothing, it is
+ * kept.
+ */
 static char *release(const struct full_call *call, const struct full_block *b)
 {
 	const struct at at = at_of(call);
@@ -152,7 +155,9 @@ static void *resize_stranger(struct tctx *c, const struct full_call *call, void 
 	}
 	site = tracked ? full_site(c, call, flags) : 0;
 	full_calling(c, true);
-	fresh = size > PTRDIFF_MAX - CANARY_BYTES ? NULL : (char *)real_realloc(p, size + (site ? CANARY_BYTES : 0));
+	fresh = size > PTRDIFF_MAX - CANARY_BYTES
+			? NULL
+			: (char *)real_realloc(p, size + (site ? CANARY_BYTES : 0));
 	full_calling(c, false);
 	if (fresh && site)
 		S.table->note(c, fresh, size, PMM_KIND_REALLOC, site, flags);
@@ -169,10 +174,14 @@ static void *resize_stranger(struct tctx *c, const struct full_call *call, void 
 }
 
 /* A block that full_take_moving() took out: through the allocator. */
-static void *resize_taken(struct tctx *c, const struct full_call *call, struct full_block *b, size_t size)
+static void *resize_taken(struct tctx *c, const struct full_call *call, struct full_block *b,
+			  size_t size)
 {
-	uint32_t flags = (b->flags & ~(255u << PMM_SRCLOC_ENTRY_SHIFT)) | (uint32_t)'r' << PMM_SRCLOC_ENTRY_SHIFT, site = full_site(c, call, flags);
-	size_t front = front_of_flags(b->flags), extra = front + extra_of(flags, size), fill = option(PMM_FILL_NEW);
+	uint32_t flags = (b->flags & ~(255u << PMM_SRCLOC_ENTRY_SHIFT)) |
+			 (uint32_t)'r' << PMM_SRCLOC_ENTRY_SHIFT,
+		 site = full_site(c, call, flags);
+	size_t front = front_of_flags(b->flags), extra = front + extra_of(flags, size),
+	       fill = option(PMM_FILL_NEW);
 	char *p = (char *)(uintptr_t)b->address, *fresh = NULL;
 
 	if (site && size <= PTRDIFF_MAX - extra) {
@@ -218,7 +227,8 @@ void *full_resize(const struct full_call *call, void *p, size_t size)
 		tell_idle(&at, &b);
 		return refuse(call, 'r', size);
 	}
-	by_copy = option(PMM_KEEP) || option(PMM_FILL_FREED) || front_of_flags(b.flags) > FRONT_BYTES;
+	by_copy = option(PMM_KEEP) || option(PMM_FILL_FREED) ||
+		  front_of_flags(b.flags) > FRONT_BYTES;
 	if (by_copy) {
 		full_leave(c);
 		return resize_by_copy(call, p, b.size, size);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tables of the full form as text, and the same figures as structs. Blocks are listed by number, which takes a list of them, in
- * memory from the kernel: this may run in a signal handler.
+ * Tables of the full form as text, and the same figures as structs. Blocks are listed by number,
+ * which takes a list of them, in memory from the kernel: this may run in a signal handler.
  */
 struct listing {
 	struct slot *slot;
@@ -26,7 +26,8 @@ static int list_one(void *ctx, const struct full_block *b)
 
 static int comes_before(const struct slot *a, const struct slot *b)
 {
-	return a->number != b->number ? a->number - 1 < b->number - 1 : a->address < b->address;	/* 0, not known, comes last */
+	/* 0, not known, comes last */
+	return a->number != b->number ? a->number - 1 < b->number - 1 : a->address < b->address;
 }
 
 /* Let slot[at] sink to where it belongs in a heap of nr, the last one on top. */
@@ -62,7 +63,10 @@ static void sort_slots(struct slot *slot, size_t nr)
 	}
 }
 
-/* All blocks and marked pointers by number; slot NULL: none, or no memory. Those that come meanwhile may be missing. */
+/*
+ * All blocks and marked pointers by number; slot NULL: none, or no memory. Those that come
+ * meanwhile may be missing.
+ */
 static struct listing list_blocks(void)
 {
 	struct listing l = { NULL, 0, 64 };
@@ -72,7 +76,8 @@ static struct listing list_blocks(void)
 	full_each(count_one, &l.most);
 	for (k = S.marked.first; k; k = k->next)
 		l.most++;
-	l.slot = (struct slot *)mmap(NULL, l.most * sizeof(*l.slot), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	l.slot = (struct slot *)mmap(NULL, l.most * sizeof(*l.slot), PROT_READ | PROT_WRITE,
+				     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if ((void *)l.slot == MAP_FAILED) {
 		l.slot = NULL;
 		errno = saved;
@@ -101,7 +106,8 @@ static void put_blocks(void)
 	struct listing l = list_blocks();
 	size_t i;
 
-	put_text("pmm: blocks in use\n    number      bytes address            entry  time UTC  file(line)\n");
+	put_text("pmm: blocks in use\n    number      bytes address            entry  time UTC  "
+		 "file(line)\n");
 	for (i = 0; i < l.nr; i++)
 		put_block_row(&l.slot[i]);
 	end_listing(&l);
@@ -111,15 +117,18 @@ static int put_site(void *ctx, const struct full_srcloc *s)
 {
 	(void)ctx;
 	if (s->allocs)
-		put_text("%10llu %10llu %11llu %11llu %11llu  %s(%u) %s\n", (unsigned long long)s->allocs, (unsigned long long)s->frees,
-			(unsigned long long)s->bytes_in, (unsigned long long)(s->bytes_in - s->bytes_out), (unsigned long long)s->peak_bytes,
-			s->file, (unsigned)s->line, s->func);
+		put_text("%10llu %10llu %11llu %11llu %11llu  %s(%u) %s\n",
+			 (unsigned long long)s->allocs, (unsigned long long)s->frees,
+			 (unsigned long long)s->bytes_in,
+			 (unsigned long long)(s->bytes_in - s->bytes_out),
+			 (unsigned long long)s->peak_bytes, s->file, (unsigned)s->line, s->func);
 	return 0;
 }
 
 static void put_sites(void)
 {
-	put_text("pmm: call sites\n       new      freed   bytes new  bytes live  at the peak  file(line) function\n");
+	put_text("pmm: call sites\n       new      freed   bytes new  bytes live  at the peak  "
+		 "file(line) function\n");
 	if (S.table)
 		S.table->each_srcloc(put_site, NULL);
 }
@@ -129,7 +138,8 @@ static void put_classes(void)
 	struct full_class k;
 	unsigned i;
 
-	put_text("pmm: sizes\n     up to   malloc   calloc  realloc    other     free   failed   bytes new bytes freed  bytes live\n");
+	put_text("pmm: sizes\n     up to   malloc   calloc  realloc    other     free   failed   "
+		 "bytes new bytes freed  bytes live\n");
 	for (i = 0; S.table && S.table->class_row(i, &k); i++) {
 		if (!(k.malloc | k.calloc | k.realloc | k.other | k.frees | k.failed))
 			continue;
@@ -137,10 +147,13 @@ static void put_classes(void)
 			put_text("%10llu", (unsigned long long)k.up_to);
 		else
 			put_text("      more");
-		put_text(" %8llu %8llu %8llu %8llu %8llu %8llu", (unsigned long long)k.malloc, (unsigned long long)k.calloc, (unsigned long long)k.realloc,
-			(unsigned long long)k.other, (unsigned long long)k.frees, (unsigned long long)k.failed);
-		put_text(" %11llu %11llu %11llu\n", (unsigned long long)k.bytes_in, (unsigned long long)k.bytes_out,
-			(unsigned long long)(k.bytes_in - k.bytes_out));
+		put_text(" %8llu %8llu %8llu %8llu %8llu %8llu", (unsigned long long)k.malloc,
+			 (unsigned long long)k.calloc, (unsigned long long)k.realloc,
+			 (unsigned long long)k.other, (unsigned long long)k.frees,
+			 (unsigned long long)k.failed);
+		put_text(" %11llu %11llu %11llu\n", (unsigned long long)k.bytes_in,
+			 (unsigned long long)k.bytes_out,
+			 (unsigned long long)(k.bytes_in - k.bytes_out));
 	}
 }
 
@@ -155,7 +168,8 @@ void pmm_get_stats(struct pmm_stats *stats)
 	stats->nr_new = (size_t)t.allocs;
 	stats->nr_freed = (size_t)t.frees;
 	stats->nr_live = (size_t)(t.allocs - t.frees);
-	stats->nr_peak = (size_t)t.peak_blocks > stats->nr_live ? (size_t)t.peak_blocks : stats->nr_live;
+	stats->nr_peak = (size_t)t.peak_blocks > stats->nr_live ? (size_t)t.peak_blocks
+								: stats->nr_live;
 	stats->bytes_new = t.bytes_in;
 	stats->bytes_freed = t.bytes_out;
 	stats->bytes_live = (size_t)(t.bytes_in - t.bytes_out);

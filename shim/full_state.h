@@ -15,7 +15,10 @@
 
 enum { FEW_BITS = 4 };
 
-/* A block in no-man's-land, a marked pointer, or a block with something before it: a list of its own each. */
+/*
+ * A block in no-man's-land, a marked pointer, or a block with something before it: a list of its
+ * own each.
+ */
 struct kept {
 	struct kept *next, *last;	/* that came after it, before it */
 	struct kept *same;		/* next one in the chain of its address */
@@ -47,7 +50,8 @@ struct state_of_all {
 	unsigned char off;
 	unsigned char begun;
 	unsigned char started;		/* it was looked for where blocks are recorded */
-	unsigned char foreign;		/* blocks are recorded by an agent that was preloaded, or pass to it */
+	/* blocks are recorded by an agent that was preloaded, or pass to it */
+	unsigned char foreign;
 	const struct pmm_shim_table *table;	/* where blocks are recorded; NULL: they pass */
 	unsigned char refused;
 	volatile uint32_t turn;
@@ -60,8 +64,13 @@ struct state_of_all {
 	struct own_text *own_texts;	/* ... texts, */
 	char *own;			/* ... and what is left */
 	size_t own_left;
-	struct kept_list before;	/* blocks with something before them, of which children must know */
-	struct pmm_stats stats;		/* what the ledger does not count: nr_passed, nr_foreign, nr_errors, nr_lost; nr_failed, nr_huge in part */
+	/* blocks with something before them, of which children must know */
+	struct kept_list before;
+	/*
+	 * what the ledger does not count: nr_passed, nr_foreign, nr_errors, nr_lost; nr_failed,
+	 * nr_huge in part
+	 */
+	struct pmm_stats stats;
 	pmm_output *output;
 	void *output_ctx;
 	pmm_react *react;

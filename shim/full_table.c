@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The full form: the ledger that blocks are recorded in, whichever that is. Before there is one, and where there is none, nothing
- * is known of any block.
+ * The full form: the ledger that blocks are recorded in, whichever that is. Before there is one,
+ * and where there is none, nothing is known of any block.
  */
 #define CALL_TABLE(call, otherwise) (S.table ? S.table->call : (otherwise))
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The lock: a word that says which thread has it, and what is to be done when that is the thread itself, below a signal handler.
+ * The lock: a word that says which thread has it, and what is to be done when that is the thread
+ * itself, below a signal handler.
  *
- * A handler that interrupted the thread in here gets no lock: requests pass untracked, frees and reports wait until leave(). After fork()
- * in a program with threads the child may find the lock taken by a thread that it has not: it takes the lock over once a second has
- * passed without anybody's turn, in a process that is not the one the lock was last known to work for.
+ * A handler that interrupted the thread in here gets no lock: requests pass untracked, frees and
+ * reports wait until leave(). After fork() in a program with threads the child may find the lock
+ * taken by a thread that it has not: it takes the lock over once a second has passed without
+ * anybody's turn, in a process that is not the one the lock was last known to work for.
  */
 #ifdef PMM_NO_THREADS
 static char this_thread;
@@ -23,7 +25,8 @@ static const char *swap_pointer(const char *volatile *word, const char *value)
 	return old;
 }
 #else
-static __thread char this_thread;	/* its address is the thread's name; how deep it is in settle() */
+/* its address is the thread's name; how deep it is in settle() */
+static __thread char this_thread;
 #if !defined(ALONE) && defined(__GLIBC__) && defined(__has_include)
 #if __has_include(<sys/single_threaded.h>)
 #include <sys/single_threaded.h>
@@ -43,7 +46,8 @@ static int claim(const char *volatile *word, const char *value)
 {
 	const char *none = NULL;
 
-	return __atomic_compare_exchange_n(word, &none, value, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+	return __atomic_compare_exchange_n(word, &none, value, 0, __ATOMIC_ACQ_REL,
+					   __ATOMIC_RELAXED);
 }
 #endif
 
@@ -58,7 +62,8 @@ static int process_id(void)
 #endif
 }
 
-enum { SPINS = 100 };		/* looks at a taken lock before the processor is given away: its holder is soon done */
+/* looks at a taken lock before the processor is given away: its holder is soon done */
+enum { SPINS = 100 };
 
 /* Until the lock is ours. */
 COLD void wait_for_lock(void)
@@ -97,8 +102,8 @@ HOT int enter_fast(void)
 }
 
 /*
- * What came up while the lock was taken, and nobody else to do it. And what came up meanwhile; but then it is enough until the next call:
- * output functions that ask for reports would never be done.
+ * What came up while the lock was taken, and nobody else to do it. And what came up meanwhile; but
+ * then it is enough until the next call: output functions that ask for reports would never be done.
  */
 COLD void settle(void)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The rest of the interface: options, checks on demand, simulated shortage, tests of addresses, trace, assertions.
+ * The rest of the interface: options, checks on demand, simulated shortage, tests of addresses,
+ * trace, assertions.
  */
 APART void set_off(unsigned char off)
 {
@@ -114,7 +115,8 @@ size_t pmm_drop(size_t kib)
 			changed += block[i] != POISON;
 		if (changed) {
 			S.stats.nr_errors++;
-			tell(NULL, "wild pointer: %u of the grabbed bytes at %p changed", changed, (void *)block);
+			tell(NULL, "wild pointer: %u of the grabbed bytes at %p changed", changed,
+			     (void *)block);
 		}
 		memcpy(&S.grabbed, block, sizeof(void *));
 		free(block);
@@ -137,14 +139,16 @@ size_t pmm_drop(size_t kib)
 #ifdef ASK_FUTEX
 
 /*
- * One address. To read: the kernel reads the new mask of signals before it looks at `how`, which is none. To write: FUTEX_WAKE_OP_PRIVATE
- * adds 0 to the word, atomically; it wakes nobody who waits for `own`.
+ * One address. To read: the kernel reads the new mask of signals before it looks at `how`, which is
+ * none. To write: FUTEX_WAKE_OP_PRIVATE adds 0 to the word, atomically; it wakes nobody who waits
+ * for `own`.
  */
 static int ask(uintptr_t at, int to_write)
 {
 	int own = 0;
-	long result = to_write ? syscall(ASK_FUTEX, &own, 5 | 128, 0, 0, at & ~(uintptr_t)3, 1 << 28) :
-		syscall(SYS_rt_sigprocmask, ~0, at & ~(uintptr_t)7, NULL, 8);
+	long result = to_write
+			      ? syscall(ASK_FUTEX, &own, 5 | 128, 0, 0, at & ~(uintptr_t)3, 1 << 28)
+			      : syscall(SYS_rt_sigprocmask, ~0, at & ~(uintptr_t)7, NULL, 8);
 
 	return result >= 0 || errno != EFAULT;
 }

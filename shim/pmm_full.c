@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The full form of pmm.h (doc/shim.md), beside the agent's core in libpmm_shim.a: what is not the quick way of a call
- * (full_heap.c). Blocks are in the ledger, where `pmm report PID` and all of pmm finds them; here is what both forms share, over that.
+ * The full form of pmm.h (doc/shim.md), beside the agent's core in libpmm_shim.a: what is not the
+ * quick way of a call (full_heap.c). Blocks are in the ledger, where `pmm report PID` and all of
+ * pmm finds them; here is what both forms share, over that.
  */
 #pragma GCC visibility push(default)
 #include <pmm.h>
@@ -10,7 +11,10 @@
 
 #include <sys/mman.h>
 
-/* The library may be linked with a C library that has these not, though it was compiled with glibc's headers. */
+/*
+ * The library may be linked with a C library that has these not, though it was compiled with
+ * glibc's headers.
+ */
 #ifdef __GLIBC__
 #include <malloc.h>
 #include <sys/single_threaded.h>

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is noticed of misuse, in one block: canaries beside it, kept and poisoned memory; and pointers that cannot be a block's.
+ * What is noticed of misuse, in one block: canaries beside it, kept and poisoned memory; and
+ * pointers that cannot be a block's.
  */
-static const unsigned char canary[FRONT_BYTES] = {	/* no byte is of text or of a small number */
-	0xE5, 0x9A, 0xD3, 0xB6, 0xF1, 0x8D, 0xC7, 0xAB, 0xE5, 0x9A, 0xD3, 0xB6, 0xF1, 0x8D, 0xC7, 0xAB
-};
+/* no byte is of text or of a small number */
+static const unsigned char canary[FRONT_BYTES] = { 0xE5, 0x9A, 0xD3, 0xB6, 0xF1, 0x8D, 0xC7, 0xAB,
+						   0xE5, 0x9A, 0xD3, 0xB6, 0xF1, 0x8D, 0xC7, 0xAB };
 
 WARM size_t front_of(const struct slot *slot)
 {
@@ -22,17 +23,20 @@ COLD unsigned nr_changed(const char *at, size_t bytes)
 }
 
 /* The block's description behind a finding, and where it was freed. */
-static void tell_block(const struct at *at, const char *what, unsigned bytes, const char *where, const struct slot *slot)
+static void tell_block(const struct at *at, const char *what, unsigned bytes, const char *where,
+		       const struct slot *slot)
 {
 	S.stats.nr_errors++;
 	if (bytes)
-		tell(at, "%s: %u byte%s %s block %p of %zu bytes from %s(%u) changed", what, bytes, bytes == 1 ? "" : "s", where,
-			(void *)(uintptr_t)slot->address, slot->size, slot->file, (unsigned)slot->line);
+		tell(at, "%s: %u byte%s %s block %p of %zu bytes from %s(%u) changed", what, bytes,
+		     bytes == 1 ? "" : "s", where, (void *)(uintptr_t)slot->address, slot->size,
+		     slot->file, (unsigned)slot->line);
 	else
-		tell(at, "%s %p of %zu bytes from %s(%u)%s", what, (void *)(uintptr_t)slot->address, slot->size, slot->file,
-			(unsigned)slot->line, where);
+		tell(at, "%s %p of %zu bytes from %s(%u)%s", what, (void *)(uintptr_t)slot->address,
+		     slot->size, slot->file, (unsigned)slot->line, where);
 	if (slot->state >= DEAD && slot->freed_line) {
-		put_text("pmm:     freed at %s(%u)\n", slot->freed_file, (unsigned)slot->freed_line);
+		put_text("pmm:     freed at %s(%u)\n", slot->freed_file,
+			 (unsigned)slot->freed_line);
 		hand_on();
 	}
 }
@@ -84,20 +88,25 @@ static const char *memory_of(const void *p)
 #endif
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED	/* these watch what is freed themselves, and would take the look at it for an error */
+/* these watch what is freed themselves, and would take the look at it for an error */
+#define SANITIZED
 #elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) ||                         \
+	__has_feature(memory_sanitizer)
 #define SANITIZED
 #endif
 #endif
 
 #if defined(__GLIBC__) && !defined(PMM_BARE) && !defined(SANITIZED)
-enum { CHUNK_FLAGS = 7, CHUNK_BEFORE_USED = 1, CHUNK_MAPPED = 2 };	/* of a chunk's size, the word before its block */
-enum { LOOSE_BYTES = 64, LOOSE_PAGES = 3 * 4096 };	/* a chunk is so much larger than its block at most */
+/* of a chunk's size, the word before its block */
+enum { CHUNK_FLAGS = 7, CHUNK_BEFORE_USED = 1, CHUNK_MAPPED = 2 };
+/* a chunk is so much larger than its block at most */
+enum { LOOSE_BYTES = 64, LOOSE_PAGES = 3 * 4096 };
 
 /*
- * The key that glibc puts in a block's second word while that is on one of its thread's lists of free ones, and takes out when the block is given out
- * again (malloc/malloc.c, tcache_put(), tcache_get()): a block that we free ourselves tells. 0: another allocator, or no list.
+ * The key that glibc puts in a block's second word while that is on one of its thread's lists of
+ * free ones, and takes out when the block is given out again (malloc/malloc.c, tcache_put(),
+ * tcache_get()): a block that we free ourselves tells. 0: another allocator, or no list.
  */
 static uintptr_t free_key(void)
 {
@@ -106,7 +115,8 @@ static uintptr_t free_key(void)
 
 	if (!probe)
 		return 0;
-	__asm__("" : "=r"(freed) : "0"(probe));		/* the same; the compiler would not let us look into what is freed */
+	/* the same; the compiler would not let us look into what is freed */
+	__asm__("" : "=r"(freed) : "0"(probe));
 	probe[1] = 0;
 	size = freed[-1];
 	free((void *)(uintptr_t)probe);
@@ -114,14 +124,16 @@ static uintptr_t free_key(void)
 }
 
 /*
- * Whether the allocator has this block on such a list. A thread that ends leaves keys in its blocks: the first word must lead to another block
- * as well, mixed with where it is itself (PROTECT_PTR(), glibc 2.32).
+ * Whether the allocator has this block on such a list. A thread that ends leaves keys in its
+ * blocks: the first word must lead to another block as well, mixed with where it is itself
+ * (PROTECT_PTR(), glibc 2.32).
  */
 static int has_key(const void *p, uintptr_t key)
 {
 	const volatile uintptr_t *block = (const volatile uintptr_t *)p;
 
-	return key && pmm_readable(p, 2 * sizeof(*block)) && block[1] == key && !((block[0] ^ (uintptr_t)p >> 12) & (sizeof(*block) - 1));
+	return key && pmm_readable(p, 2 * sizeof(*block)) && block[1] == key &&
+	       !((block[0] ^ (uintptr_t)p >> 12) & (sizeof(*block) - 1));
 }
 
 static int on_free_list(const void *p)
@@ -130,8 +142,9 @@ static int on_free_list(const void *p)
 }
 
 /*
- * Is what lies there no chunk in use that such a block would have? One that is free is told by the next one, which says how large it is
- * (malloc/malloc.c, prev_inuse(), prev_size()); one that was joined with others, or whose memory is others' now, by its size.
+ * Is what lies there no chunk in use that such a block would have? One that is free is told by the
+ * next one, which says how large it is (malloc/malloc.c, prev_inuse(), prev_size()); one that was
+ * joined with others, or whose memory is others' now, by its size.
  */
 static int is_no_chunk(const void *p, size_t bytes)
 {
@@ -145,7 +158,8 @@ static int is_no_chunk(const void *p, size_t bytes)
 	if (size - bytes > (mapped ? LOOSE_PAGES : LOOSE_BYTES))
 		return 1;
 	next = chunk + size / sizeof(*chunk);
-	return !mapped && pmm_readable((const void *)(uintptr_t)next, 2 * sizeof(*next)) && !(next[1] & CHUNK_BEFORE_USED) && next[0] == size;
+	return !mapped && pmm_readable((const void *)(uintptr_t)next, 2 * sizeof(*next)) &&
+	       !(next[1] & CHUNK_BEFORE_USED) && next[0] == size;
 }
 
 static int is_given_back(const struct slot *slot)
@@ -175,8 +189,10 @@ static int judge_dead(const struct at *at, const struct slot *slot)
 		tell_block(at, "double free of block", 0, "", slot);
 		return 1;
 	}
-	if (!S.stats.nr_foreign) {	/* a program that frees libraries' blocks does so again and again */
-		tell_block(at, "warning: freed before, or a block of code without pmm.h:", 0, "; told once", slot);
+	/* a program that frees libraries' blocks does so again and again */
+	if (!S.stats.nr_foreign) {
+		tell_block(at, "warning: freed before, or a block of code without pmm.h:", 0,
+			   "; told once", slot);
 		S.stats.nr_errors--;
 	}
 	return 0;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the parts of pmm.h's implementation know of each other, in either form (pmm_static.c, pmm_full.c). Each form is one translation unit: it
- * defines its `struct state_of_all`, includes the parts it is made of, and keeps blocks in its own way. What the parts ask of that is declared here.
+ * What the parts of pmm.h's implementation know of each other, in either form (pmm_static.c,
+ * pmm_full.c). Each form is one translation unit: it defines its `struct state_of_all`, includes
+ * the parts it is made of, and keeps blocks in its own way. What the parts ask of that is declared
+ * here.
  */
 #ifndef SHIM_SHIM_H
 #define SHIM_SHIM_H
@@ -44,7 +46,8 @@
 #define NR_LATE		16	/* frees that wait for the lock's holder */
 #define POISON		0xDD	/* content of kept blocks */
 
-enum state { UNUSED, LIVE, MOVING, IDLE, MARKED, DEAD, KEPT, STALE };	/* IDLE: in a pool; STALE: says nothing any more */
+/* IDLE: in a pool; STALE: says nothing any more */
+enum state { UNUSED, LIVE, MOVING, IDLE, MARKED, DEAD, KEPT, STALE };
 
 /* Where a call was made. */
 struct at {
@@ -54,8 +57,8 @@ struct at {
 };
 
 /*
- * What every malloc() and free() goes through is one piece of code, unless the program is to be small. Then what is called in several
- * places stays APART, where the compiler would copy it.
+ * What every malloc() and free() goes through is one piece of code, unless the program is to be
+ * small. Then what is called in several places stays APART, where the compiler would copy it.
  */
 #if defined(__GNUC__) && defined(__OPTIMIZE__) && !defined(__OPTIMIZE_SIZE__)
 #define HOT static inline __attribute__((always_inline))
@@ -75,7 +78,8 @@ struct at {
 #define SMALL 1
 #endif
 
-#define AT_OF_CALL const struct at at = { file, func, (uint32_t)line }	/* in the interface's functions */
+/* in the interface's functions */
+#define AT_OF_CALL const struct at at = { file, func, (uint32_t)line }
 
 /* A block, as the tables have it. In the full form it is put together when somebody asks. */
 struct slot {
@@ -86,18 +90,21 @@ struct slot {
 	uint32_t line;
 	uint32_t freed_line;
 	uint32_t next;			/* 1 + slot in the same bucket; 0: none */
-	uint32_t queue;			/* 1 + slot released next; UINT32_MAX: the last; 0: not in the queue */
+	/* 1 + slot released next; UINT32_MAX: the last; 0: not in the queue */
+	uint32_t queue;
 	uint32_t time;
 	uint32_t site;			/* 1 + row of the statistics; 0: none was free */
 	uint32_t number;
 	char entry;
 	uint8_t state;			/* enum state */
-	uint8_t front;			/* log2 of the bytes between the real block's start and the address; 0: the same */
+	/* log2 of the bytes between the real block's start and the address; 0: the same */
+	uint8_t front;
 	uint8_t behind;			/* 1: canary behind */
 };
 
 /* ---- lock.c */
-static int enter(void);			/* 1: the lock is ours; 0: this thread has it already, below this signal handler */
+/* 1: the lock is ours; 0: this thread has it already, below this signal handler */
+static int enter(void);
 static void leave(void);
 HOT int enter_fast(void);		/* the same two, where time matters */
 HOT void leave_fast(void);
@@ -108,34 +115,48 @@ HOT size_t option(enum pmm_option which);
 static void put_char(char c);
 static void put_text(const char *format, ...) PMM_PRINTF(1, 2);
 static void put_args(const char *format, va_list args);
-APART int keep_thread(int state);	/* with NO_CANCEL it is not cancelled; returns the state it had, which ends that */
+/* with NO_CANCEL it is not cancelled; returns the state it had, which ends that */
+APART int keep_thread(int state);
 static void hand_on(void);		/* give gathered text to the output function */
-static void tell(const struct at *at, const char *format, ...) PMM_PRINTF(2, 3);	/* a line that begins with the place, if there is one */
+/* a line that begins with the place, if there is one */
+static void tell(const struct at *at, const char *format, ...) PMM_PRINTF(2, 3);
 
 /* ---- shim_report.c; under the lock */
 static void put_tables(unsigned tables);
 
 /* ---- shim_guard.c; all under the lock */
 WARM size_t front_of(const struct slot *slot);	/* bytes before it */
-static int inspect_kept(struct slot *slot, const struct at *at);	/* the same of a kept block: it was written to */
-/* A line about a block: so many bytes `where` changed; or, bytes 0, what was done with it and `where` as the line's end. Counts as an error. */
-static void tell_block(const struct at *at, const char *what, unsigned bytes, const char *where, const struct slot *slot);
-/* A free of this DEAD block, whose address code with pmm.h was not given since; 1: it is the second for sure, and told. */
+/* the same of a kept block: it was written to */
+static int inspect_kept(struct slot *slot, const struct at *at);
+/*
+ * A line about a block: so many bytes `where` changed; or, bytes 0, what was done with it and
+ * `where` as the line's end. Counts as an error.
+ */
+static void tell_block(const struct at *at, const char *what, unsigned bytes, const char *where,
+		       const struct slot *slot);
+/*
+ * A free of this DEAD block, whose address code with pmm.h was not given since; 1: it is the second
+ * for sure, and told.
+ */
 static int judge_dead(const struct at *at, const struct slot *slot);
-static int is_given_back(const struct slot *slot);	/* code without pmm.h has freed this block, as the allocator shows */
-static const char *memory_of(const void *p);		/* what memory p is in that no block is in; NULL: not known to be such */
+/* code without pmm.h has freed this block, as the allocator shows */
+static int is_given_back(const struct slot *slot);
+/* what memory p is in that no block is in; NULL: not known to be such */
+static const char *memory_of(const void *p);
 
 /* ---- what each form has in its own way; all under the lock */
 /*
- * Canaries and kept memory; returns how many blocks are damaged. at NULL: at the program's end, unasked, so that only memory is looked at that
- * can be, and what the allocator shows to be its own again is let alone.
+ * Canaries and kept memory; returns how many blocks are damaged. at NULL: at the program's end,
+ * unasked, so that only memory is looked at that can be, and what the allocator shows to be its own
+ * again is let alone.
  */
 static size_t inspect_all(const struct at *at);
 static size_t bytes_live(void);				/* of tracked blocks */
 static void trim_kept(void);				/* release until PMM_KEEP holds */
 static void option_changed(void);			/* an option or S.off has been written to */
 #ifndef PMM_BARE
-static unsigned tables_at_exit(void);			/* PMM_AT_EXIT, as far as there is something to write */
+/* PMM_AT_EXIT, as far as there is something to write */
+static unsigned tables_at_exit(void);
 #endif
 static void put_blocks(void);				/* tables as text */
 static void put_sites(void);

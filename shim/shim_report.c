@@ -7,12 +7,17 @@ static void put_totals(void)
 	struct pmm_stats all;
 
 	pmm_get_stats(&all);
-	put_text("pmm: totals\n  blocks: %zu new, %zu freed, %zu live, %zu at most\n", all.nr_new, all.nr_freed, all.nr_live, all.nr_peak);
-	put_text("  bytes: %llu new, %llu freed, %zu live, %zu at most\n", all.bytes_new, all.bytes_freed, all.bytes_live, all.bytes_peak);
-	put_text("  requests: %zu failed, %zu for 0 bytes, %zu huge, %zu passed untracked\n  frees: %zu of blocks not tracked, %zu given up\n",
-		all.nr_failed, all.nr_zero, all.nr_huge, all.nr_passed, all.nr_foreign, all.nr_lost);
+	put_text("pmm: totals\n  blocks: %zu new, %zu freed, %zu live, %zu at most\n", all.nr_new,
+		 all.nr_freed, all.nr_live, all.nr_peak);
+	put_text("  bytes: %llu new, %llu freed, %zu live, %zu at most\n", all.bytes_new,
+		 all.bytes_freed, all.bytes_live, all.bytes_peak);
+	put_text("  requests: %zu failed, %zu for 0 bytes, %zu huge, %zu passed untracked\n  "
+		 "frees: %zu of blocks not tracked, %zu given up\n",
+		 all.nr_failed, all.nr_zero, all.nr_huge, all.nr_passed, all.nr_foreign,
+		 all.nr_lost);
 	put_in_use(&all);
-	put_text("%s, %zu of %zu call sites\n  errors: %zu\n", all.table_full ? " (was full)" : "", all.sites_used, all.sites, all.nr_errors);
+	put_text("%s, %zu of %zu call sites\n  errors: %zu\n", all.table_full ? " (was full)" : "",
+		 all.sites_used, all.sites, all.nr_errors);
 }
 
 #if defined(__GLIBC__) && defined(__GLIBC_PREREQ) && !defined(PMM_BARE)
@@ -51,7 +56,8 @@ static void put_heap(void)
 	struct pmm_heap heap;
 
 	if (!pmm_get_heap(&heap))
-		put_text("pmm: allocator\n  bytes: %zu from the system, %zu in use, %zu free\n", heap.bytes, heap.bytes_used, heap.bytes_free);
+		put_text("pmm: allocator\n  bytes: %zu from the system, %zu in use, %zu free\n",
+			 heap.bytes, heap.bytes_used, heap.bytes_free);
 }
 
 static void put_tables(unsigned tables)
@@ -117,7 +123,8 @@ int pmm_report_on(int signo, unsigned tables)
 	memset(&action, 0, sizeof(action));
 	action.sa_handler = report_signal;
 	action.sa_flags = SA_RESTART;
-	S.signal_tables = tables & ~(unsigned)PMM_HEAP;	/* the handler may have come in the middle of malloc() */
+	/* the handler may have come in the middle of malloc() */
+	S.signal_tables = tables & ~(unsigned)PMM_HEAP;
 	return sigaction(signo, &action, NULL);
 }
 #else

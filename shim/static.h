@@ -3,10 +3,12 @@
  * The static form's state and what its parts (pmm_static.c) know of each other.
  *
  * Invariants, under the lock:
- * - a slot that has an address is in the chain of its address's bucket, whatever its state; chains are linked by `next`. A STALE one
- *   has none: what was known of an address that is used again would make chains long
- * - DEAD, KEPT and STALE slots are in the queue of released slots, the oldest first, linked by `queue`; slots are taken from its head,
- *   so that what is known of released blocks stays known for long. Others in it were taken for the address they have
+ * - a slot that has an address is in the chain of its address's bucket, whatever its state; chains
+ *   are linked by `next`. A STALE one has none: what was known of an address that is used again
+ *   would make chains long
+ * - DEAD, KEPT and STALE slots are in the queue of released slots, the oldest first, linked by
+ *   `queue`; slots are taken from its head, so that what is known of released blocks stays known
+ *   for long. Others in it were taken for the address they have
  * - two slots of one address: at most one of them is LIVE, IDLE, DEAD or KEPT
  */
 #ifndef SHIM_STATIC_H
@@ -20,7 +22,8 @@
 
 #if defined(PMM_ALIGNED_ALLOC)
 #elif defined(__NEWLIB__)
-#define PMM_ALIGNED_ALLOC(align, size) memalign(align, size)	/* its aligned_alloc() calls what bare metal has not */
+/* its aligned_alloc() calls what bare metal has not */
+#define PMM_ALIGNED_ALLOC(align, size) memalign(align, size)
 #else
 #define PMM_ALIGNED_ALLOC(align, size) aligned_alloc(align, size)
 #endif
@@ -53,9 +56,13 @@ struct class {
 struct state_of_all {
 	const char *volatile owner;	/* the thread that has the lock */
 	volatile uint32_t turn;		/* times the lock was taken */
-	volatile unsigned char plain;	/* 1: a request needs a canary behind it and a slot, and no option wants to know more of it */
+	/*
+	 * 1: a request needs a canary behind it and a slot, and no option wants to know more of it
+	 */
+	volatile unsigned char plain;
 	volatile unsigned char late;	/* something waits in late_free, or late_tables */
-	volatile unsigned char unsure;	/* a request passed without the lock: what DEAD slots say may be wrong */
+	/* a request passed without the lock: what DEAD slots say may be wrong */
+	volatile unsigned char unsure;
 	unsigned char off;
 	unsigned char begun;
 	unsigned char full;		/* 1: the table has been full, and it was said */
@@ -69,7 +76,8 @@ struct state_of_all {
 	uint32_t queue_first, queue_last, queue_kept;	/* 1 + slot; kept: no KEPT one is older */
 	uint32_t nr_kept, nr_marked;
 	size_t kept_bytes;
-	struct pmm_stats stats;		/* those that classes and tables tell as well are filled in for who asks */
+	/* those that classes and tables tell as well are filled in for who asks */
+	struct pmm_stats stats;
 	pmm_output *output;
 	void *output_ctx;
 	pmm_react *react;
@@ -85,32 +93,48 @@ struct state_of_all {
 };
 
 /* What pmm.h promises; one byte more is each thread's, to tell them apart. */
-typedef char state_is_too_big[sizeof(struct state_of_all) + NR_OPTIONS * sizeof(size_t) < PMM_STATIC_RAM ? 1 : -1];
+typedef char state_is_too_big
+	[sizeof(struct state_of_all) + NR_OPTIONS * sizeof(size_t) < PMM_STATIC_RAM ? 1 : -1];
 
 /* ---- static_table.c; all under the lock */
-static struct slot *find_slot(const void *p, unsigned states);		/* mask of 1 << enum state; NULL: none */
-COLD struct slot *take_slot(void);	/* one in state MOVING and in no chain; NULL: all are in use */
-/* Where requests are plain: a slot that is in the chain of p, which was just given out; NULL: all are in use. */
+/* mask of 1 << enum state; NULL: none */
+static struct slot *find_slot(const void *p, unsigned states);
+/* one in state MOVING and in no chain; NULL: all are in use */
+COLD struct slot *take_slot(void);
+/*
+ * Where requests are plain: a slot that is in the chain of p, which was just given out; NULL: all
+ * are in use.
+ */
 HOT struct slot *slot_of_new(const void *p);
 static int inspect_slot(struct slot *slot, const struct at *at);	/* 1: damaged, and told */
-APART uint32_t behind_in_queue(const struct slot *slot);	/* link of the slot that was released next */
-static void link_slot(struct slot *slot, const void *p);	/* make a slot that was taken p's; what was known of p is out of date */
+/* link of the slot that was released next */
+APART uint32_t behind_in_queue(const struct slot *slot);
+/* make a slot that was taken p's; what was known of p is out of date */
+static void link_slot(struct slot *slot, const void *p);
 /* What is listed of a block, of a slot that has its address; it is LIVE then. */
 HOT void fill_slot(struct slot *slot, size_t size, char entry, const struct at *at);
-HOT void drop_slot(struct slot *slot, enum state state, const struct at *at);	/* DEAD, KEPT or STALE: the block is released */
+/* DEAD, KEPT or STALE: the block is released */
+HOT void drop_slot(struct slot *slot, enum state state, const struct at *at);
 static void forget_address(const void *p);	/* p was given out, but is not tracked */
 static void forget_dead(void);		/* nothing is known of released blocks */
 static void count_call(size_t size, int call);
 HOT void count_new(struct slot *slot, const struct at *at, int call);	/* in all statistics */
-HOT void count_freed(struct slot *slot, unsigned calls);	/* calls of free(): 1, or 0 if realloc() released it */
+/* calls of free(): 1, or 0 if realloc() released it */
+HOT void count_freed(struct slot *slot, unsigned calls);
 WARM unsigned class_of(size_t size);
 
 /* ---- static_guard.c; all under the lock but paint_block() */
 HOT void paint_block(const char *p, size_t size, size_t front, int behind);	/* write canaries */
-HOT int is_intact(const struct slot *slot);	/* the canaries are as they were written, if there are any */
-static void keep_block(struct slot *slot);		/* poison a KEPT slot's block; may release older ones */
-static void release_kept(struct slot *slot);	/* give a KEPT slot's block to the allocator; it is DEAD then */
-/* A pointer to free that no block has: tells what is wrong and returns NULL, or counts it as foreign and returns it. */
+/* the canaries are as they were written, if there are any */
+HOT int is_intact(const struct slot *slot);
+/* poison a KEPT slot's block; may release older ones */
+static void keep_block(struct slot *slot);
+/* give a KEPT slot's block to the allocator; it is DEAD then */
+static void release_kept(struct slot *slot);
+/*
+ * A pointer to free that no block has: tells what is wrong and returns NULL, or counts it as
+ * foreign and returns it.
+ */
 static void *judge_stranger(const struct at *at, void *p);
 
 /* ---- static_heap.c */

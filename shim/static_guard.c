@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the static form notices of misuse: the tables searched for damage, kept blocks, pointers that no block has.
+ * What the static form notices of misuse: the tables searched for damage, kept blocks, pointers
+ * that no block has.
  */
 HOT void paint_block(const char *p, size_t size, size_t front, int behind)
 {
@@ -31,8 +32,8 @@ HOT int is_intact(const struct slot *slot)
 }
 
 /*
- * Damage is told once. What is behind a block stays as it is: it is somebody else's memory where code without pmm.h freed the block, or filled
- * what malloc_usable_size() says.
+ * Damage is told once. What is behind a block stays as it is: it is somebody else's memory where
+ * code without pmm.h freed the block, or filled what malloc_usable_size() says.
  */
 static int inspect_slot(struct slot *slot, const struct at *at)
 {
@@ -56,7 +57,8 @@ static int can_look(const struct slot *slot, uintptr_t *known)
 	const char *end = slot->address + slot->size;
 	uintptr_t page = (uintptr_t)end >> 12;
 
-	if ((page != *known || (uintptr_t)(end + CANARY_BYTES - 1) >> 12 != page) && !pmm_readable(end, CANARY_BYTES))
+	if ((page != *known || (uintptr_t)(end + CANARY_BYTES - 1) >> 12 != page) &&
+	    !pmm_readable(end, CANARY_BYTES))
 		return 0;
 	*known = page;
 	return !slot->front || pmm_readable(slot->address - FRONT_BYTES, FRONT_BYTES);
@@ -114,8 +116,8 @@ static void keep_block(struct slot *slot)
 /* ---- pointers that are no block's */
 
 /*
- * The live or kept block that p points into. One whose canary is gone may have been freed by code without pmm.h, and its memory be
- * anybody's now; so may one that has none.
+ * The live or kept block that p points into. One whose canary is gone may have been freed by code
+ * without pmm.h, and its memory be anybody's now; so may one that has none.
  */
 static const struct slot *block_around(const char *p)
 {
@@ -124,7 +126,8 @@ static const struct slot *block_around(const char *p)
 	for (i = 0; i < S.used_slots; i++) {
 		const struct slot *slot = &S.slot[i];
 
-		if (!(1u << slot->state & (1 << LIVE | 1 << IDLE | 1 << KEPT)) || p <= slot->address || p >= slot->address + slot->size)
+		if (!(1u << slot->state & (1 << LIVE | 1 << IDLE | 1 << KEPT)) ||
+		    p <= slot->address || p >= slot->address + slot->size)
 			continue;
 		if (slot->state != LIVE || ((slot->behind || slot->front) && is_intact(slot)))
 			return slot;
@@ -145,8 +148,9 @@ static int judge_pointer(const struct at *at, const void *p)
 		tell(at, "free of %p, no block: %s", (void *)(uintptr_t)p, place);
 		return 1;
 	}
-	if (S.full || option(PMM_MIN_SIZE) || (uint64_t)S.stats.nr_foreign * S.used_slots > MAX_LOOKS)
-		return 0;	/* strangers are no rarity: a look at every slot is too much for each */
+	if (S.full || option(PMM_MIN_SIZE) ||
+	    (uint64_t)S.stats.nr_foreign * S.used_slots > MAX_LOOKS)
+		return 0; /* strangers are no rarity: a look at every slot is too much for each */
 	slot = block_around((const char *)p);
 	if (!slot)
 		return 0;
@@ -165,7 +169,10 @@ static void *judge_stranger(const struct at *at, void *p)
 	if (slot && slot->state == DEAD) {
 		wrong = judge_dead(at, slot);
 	} else if (slot) {
-		tell_block(at, slot->state == IDLE ? "free of an idle pool block" : "double free of block", 0, "", slot);
+		tell_block(at,
+			   slot->state == IDLE ? "free of an idle pool block"
+					       : "double free of block",
+			   0, "", slot);
 		wrong = 1;
 	} else {
 		wrong = judge_pointer(at, p);

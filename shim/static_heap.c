@@ -2,9 +2,10 @@
 /*
  * The allocation functions of the static form.
  *
- * Blocks come from the C library's own functions and, unless a front canary is asked for, have the addresses that these return: code
- * without pmm.h can free and resize them. The lock is not held while the allocator works, but the block's slot is changed before the
- * memory is released and after it is had: another thread that gets the same address finds it free.
+ * Blocks come from the C library's own functions and, unless a front canary is asked for, have the
+ * addresses that these return: code without pmm.h can free and resize them. The lock is not held
+ * while the allocator works, but the block's slot is changed before the memory is released and
+ * after it is had: another thread that gets the same address finds it free.
  */
 static unsigned char log2_of(size_t value)
 {
@@ -30,7 +31,10 @@ static void note_zero(const struct at *at)
 
 HOT int call_of(char entry)
 {
-	return entry == 'm' ? CALL_MALLOC : entry == 'c' ? CALL_CALLOC : entry == 'r' ? CALL_REALLOC : CALL_OTHER;
+	return entry == 'm'   ? CALL_MALLOC
+	       : entry == 'c' ? CALL_CALLOC
+	       : entry == 'r' ? CALL_REALLOC
+			      : CALL_OTHER;
 }
 
 /* A request that fails. */
@@ -44,7 +48,10 @@ COLD void *fail(size_t size)
 	return NULL;
 }
 
-/* Real memory for a block with `front` bytes before and `extra` behind it; NULL: none, or the sum is too big. */
+/*
+ * Real memory for a block with `front` bytes before and `extra` behind it; NULL: none, or the sum
+ * is too big.
+ */
 HOT char *real_block(size_t front, size_t align, size_t size, size_t extra, int zero)
 {
 	size_t whole = front + size + extra;
@@ -58,7 +65,10 @@ HOT char *real_block(size_t front, size_t align, size_t size, size_t extra, int 
 	return (char *)(zero ? calloc(1, whole) : malloc(whole));
 }
 
-/* A slot for a request, with the form that options want the block to have; NULL: it passes. Under the lock. */
+/*
+ * A slot for a request, with the form that options want the block to have; NULL: it passes. Under
+ * the lock.
+ */
 static struct slot *slot_for(size_t size, size_t align)
 {
 	size_t canaries = option(PMM_CANARY);
@@ -70,7 +80,9 @@ static struct slot *slot_for(size_t size, size_t align)
 	}
 	slot = take_slot();
 	if (slot) {
-		slot->front = canaries & PMM_BEFORE ? log2_of(align > FRONT_BYTES ? align : FRONT_BYTES) : 0;
+		slot->front = canaries & PMM_BEFORE
+				      ? log2_of(align > FRONT_BYTES ? align : FRONT_BYTES)
+				      : 0;
 		slot->behind = (uint8_t)(canaries & PMM_BEHIND);
 	} else {
 		S.stats.nr_passed++;
@@ -94,7 +106,10 @@ HOT void enter_block(struct slot *slot, const struct at *at, char entry, size_t 
 	count_new(slot, at, call_of(entry));
 }
 
-/* What a slot was taken for is done: p is the block, or NULL. Without a slot p passes. Returns p; without memory, fails. */
+/*
+ * What a slot was taken for is done: p is the block, or NULL. Without a slot p passes. Returns p;
+ * without memory, fails.
+ */
 static void *settle_slot(struct slot *slot, const struct at *at, char entry, char *p, size_t size)
 {
 	enter();
@@ -111,7 +126,10 @@ static void *settle_slot(struct slot *slot, const struct at *at, char entry, cha
 	return p ? p : fail(size);
 }
 
-/* A request where options want more than an entry in the tables: the slot is taken first, the block's form follows from it. */
+/*
+ * A request where options want more than an entry in the tables: the slot is taken first, the
+ * block's form follows from it.
+ */
 COLD void *get_with_care(const struct at *at, char entry, size_t align, size_t size, int zero)
 {
 	struct slot *slot;
@@ -167,7 +185,10 @@ static void *get_block(const struct at *at, char entry, size_t align, size_t siz
 	return p;
 }
 
-/* Take a live block out of the tables; returns what the allocator must free, or NULL. Under the lock. */
+/*
+ * Take a live block out of the tables; returns what the allocator must free, or NULL. Under the
+ * lock.
+ */
 HOT void *release_slot(struct slot *slot, const struct at *at, unsigned calls)
 {
 	char *p = (char *)(uintptr_t)slot->address;

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The static form's tables asked for one address: options that each call must look at, a block's size and check, marks.
+ * The static form's tables asked for one address: options that each call must look at, a block's
+ * size and check, marks.
  */
 static void option_changed(void)
 {
 	size_t any = 0;
 	unsigned i;
 
-	for (i = PMM_MIN_SIZE; i <= PMM_CHECK_ALWAYS; i++)	/* what stands before it in the enum as well */
+	/* what stands before it in the enum as well */
+	for (i = PMM_MIN_SIZE; i <= PMM_CHECK_ALWAYS; i++)
 		any |= options[i] ^ (i == PMM_CANARY ? PMM_BEHIND : 0);
 	S.plain = S.begun && !S.off && !S.unsure && !S.nr_kept && !any;
 }

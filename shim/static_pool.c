@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Pools of the static form: blocks of one size that are used again and again. A block stays in its slot while it is idle in the pool.
+ * Pools of the static form: blocks of one size that are used again and again. A block stays in its
+ * slot while it is idle in the pool.
  */
 void *pmm_pool_get_at(PMM_AT, struct pmm_pool *pool)
 {
@@ -30,7 +31,8 @@ void pmm_pool_put_at(PMM_AT, struct pmm_pool *pool, void *p)
 		return;
 	if (enter()) {
 		slot = find_slot(p, 1 << LIVE);
-		if (slot && slot->entry == 'p' && slot->size == pool_bytes(pool) && pool->nr < pool->max) {
+		if (slot && slot->entry == 'p' && slot->size == pool_bytes(pool) &&
+		    pool->nr < pool->max) {
 			inspect_slot(slot, &at);
 			slot->state = IDLE;
 			push_block(pool, p);

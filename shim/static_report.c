@@ -11,7 +11,8 @@ static void put_blocks(void)
 {
 	uint32_t i;
 
-	put_text("pmm: blocks in use\n    number      bytes address            entry  time UTC  file(line)\n");
+	put_text("pmm: blocks in use\n    number      bytes address            entry  time UTC  "
+		 "file(line)\n");
 	for (i = 0; i < S.used_slots; i++)
 		if (1u << S.slot[i].state & (1 << LIVE | 1 << IDLE | 1 << MARKED))
 			put_block_row(&S.slot[i]);
@@ -21,13 +22,16 @@ static void put_sites(void)
 {
 	uint32_t i;
 
-	put_text("pmm: call sites\n       new      freed   bytes new  bytes live  bytes peak  file(line) function\n");
+	put_text("pmm: call sites\n       new      freed   bytes new  bytes live  bytes peak  "
+		 "file(line) function\n");
 	for (i = 0; i < SITES; i++) {
 		const struct site *site = &S.site[i];
 
 		if (site->file)
-			put_text("%10u %10u %11llu %11zu %11zu  %s(%u) %s\n", (unsigned)site->nr_new, (unsigned)site->nr_freed,
-				(unsigned long long)site->bytes_new, site->bytes_live, site->bytes_peak, site->file, (unsigned)site->line, site->func);
+			put_text("%10u %10u %11llu %11zu %11zu  %s(%u) %s\n",
+				 (unsigned)site->nr_new, (unsigned)site->nr_freed,
+				 (unsigned long long)site->bytes_new, site->bytes_live,
+				 site->bytes_peak, site->file, (unsigned)site->line, site->func);
 	}
 }
 
@@ -35,7 +39,8 @@ static void put_classes(void)
 {
 	uint32_t i, j;
 
-	put_text("pmm: sizes\n     up to   malloc   calloc  realloc    other     free   failed   bytes new bytes freed  bytes live\n");
+	put_text("pmm: sizes\n     up to   malloc   calloc  realloc    other     free   failed   "
+		 "bytes new bytes freed  bytes live\n");
 	for (i = 0; i < NR_CLASSES; i++) {
 		const struct class *class = &S.class[i];
 		size_t any = 0;
@@ -50,8 +55,9 @@ static void put_classes(void)
 			put_text("      more");
 		for (j = 0; j < NR_CALLS; j++)
 			put_text(" %8zu", class->calls[j]);
-		put_text(" %11llu %11llu %11llu\n", (unsigned long long)class->bytes_new, (unsigned long long)class->bytes_freed,
-			(unsigned long long)(class->bytes_new - class->bytes_freed));
+		put_text(" %11llu %11llu %11llu\n", (unsigned long long)class->bytes_new,
+			 (unsigned long long)class->bytes_freed,
+			 (unsigned long long)(class->bytes_new - class->bytes_freed));
 	}
 }
 

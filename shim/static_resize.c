@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * realloc() in the static form: in place by the allocator's own, unless what is freed must be kept or filled.
+ * realloc() in the static form: in place by the allocator's own, unless what is freed must be kept
+ * or filled.
  */
 
 /* By a new block and a copy; `size` is what of the old one there is to copy, at most. */
@@ -15,7 +16,10 @@ static void *resize_by_copy(const struct at *at, void *p, size_t old_size, size_
 	return fresh;
 }
 
-/* A block that has no slot: resized by the allocator, tracked from now on if there is a slot. Leaves the lock that it comes with. */
+/*
+ * A block that has no slot: resized by the allocator, tracked from now on if there is a slot.
+ * Leaves the lock that it comes with.
+ */
 static void *resize_stranger(const struct at *at, void *p, size_t size)
 {
 	struct slot *slot;
@@ -56,7 +60,8 @@ static void *resize_block(const struct at *at, void *p, size_t size)
 	char *fresh;
 
 	if (!enter())
-		return fail(size);	/* below a signal handler: whether and how the block is tracked cannot be known */
+		return fail(size); /* below a signal handler: whether and how the block is tracked
+				      cannot be known */
 	slot = find_slot(p, 1 << LIVE);
 	if (!slot)
 		return resize_stranger(at, p, size);
@@ -74,7 +79,8 @@ static void *resize_block(const struct at *at, void *p, size_t size)
 	extra = front + (slot->behind ? CANARY_BYTES : 0);
 	slot->state = MOVING;
 	leave();
-	fresh = size > PTRDIFF_MAX - extra ? NULL : (char *)realloc((char *)p - front, size + extra);
+	fresh = size > PTRDIFF_MAX - extra ? NULL
+					   : (char *)realloc((char *)p - front, size + extra);
 	enter();
 	if (fresh)
 		end_move(slot, at, fresh + front, size);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The static form's two tables: blocks by address (chains in buckets), statistics by call site; and those by size class.
+ * The static form's two tables: blocks by address (chains in buckets), statistics by call site; and
+ * those by size class.
  */
 HOT uint32_t scaled(uint32_t hash, uint32_t rows)
 {
@@ -59,7 +60,10 @@ static void chain_slot(struct slot *slot, const void *p)
 	*bucket = link_of(slot);
 }
 
-/* ---- the queue of released slots: one that is used again for the address it has stays in it, and is passed over there */
+/*
+ * ---- the queue of released slots: one that is used again for the address it has stays in it, and
+ * is passed over there
+ */
 #define QUEUE_END UINT32_MAX
 
 APART uint32_t behind_in_queue(const struct slot *slot)
@@ -121,7 +125,8 @@ COLD struct slot *take_slot(void)
 	if (!slot) {
 		if (!S.full) {
 			S.full = 1;
-			put_text("pmm: all %u slots are in use: blocks pass untracked\n", (unsigned)SLOTS);
+			put_text("pmm: all %u slots are in use: blocks pass untracked\n",
+				 (unsigned)SLOTS);
 		}
 		return NULL;
 	}
@@ -232,7 +237,8 @@ HOT struct site *find_site(const struct at *at)
 	uint32_t row = scaled((uint32_t)((uintptr_t)at->file >> 2) + at->line * 31, SITES);
 	struct site *site = &S.site[row];
 
-	return !SMALL && site->line == at->line && site->file == at->file ? site : search_site(at, row);
+	return !SMALL && site->line == at->line && site->file == at->file ? site
+									  : search_site(at, row);
 }
 
 WARM unsigned class_of(size_t size)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Output: options, a printf of integers, and the line that gathers. Calls nothing that a signal handler must not call.
+ * Output: options, a printf of integers, and the line that gathers. Calls nothing that a signal
+ * handler must not call.
  */
 static size_t options[NR_OPTIONS] = {	/* all others are 0 at the start */
 	[PMM_CANARY] = PMM_BEHIND,
@@ -17,7 +18,8 @@ HOT size_t option(enum pmm_option which)
 #ifndef PMM_BARE
 #if defined(__linux__)
 #include <sys/syscall.h>
-#define WRITE(fd, text, bytes)	syscall(SYS_write, fd, text, bytes)	/* no thread is cancelled in there, with the lock in its hands */
+/* no thread is cancelled in there, with the lock in its hands */
+#define WRITE(fd, text, bytes)	syscall(SYS_write, fd, text, bytes)
 #else
 #define WRITE(fd, text, bytes)	write(fd, text, bytes)
 #endif
@@ -25,7 +27,10 @@ HOT size_t option(enum pmm_option which)
 #if SMALL
 #define write_quietly WRITE
 #else
-/* Where nobody reads any more, SIGPIPE would end the program for our text: it waits until the write is done, and is taken away. */
+/*
+ * Where nobody reads any more, SIGPIPE would end the program for our text: it waits until the write
+ * is done, and is taken away.
+ */
 static ssize_t write_quietly(int fd, const char *text, size_t bytes)
 {
 	sigset_t pipe, old, pending;
@@ -65,8 +70,9 @@ static void write_to_fd(void *ctx, const char *text, size_t bytes)
 #endif
 
 /*
- * Other code runs under the lock between these two: the thread is not cancelled there, for nobody would ever get the lock again. An old glibc
- * has what does that in the threads library, which there may be none of.
+ * Other code runs under the lock between these two: the thread is not cancelled there, for nobody
+ * would ever get the lock again. An old glibc has what does that in the threads library, which
+ * there may be none of.
  */
 #if !defined(PMM_BARE) && !defined(PMM_NO_THREADS)
 #include <pthread.h>
@@ -121,13 +127,20 @@ static void put_char(char c)
 struct form {
 	int width, precision;
 	unsigned char left, zero;
-	signed char size;		/* of the argument: SIZE_INT and so on, below 0 of shorter ones */
+	/* of the argument: SIZE_INT and so on, below 0 of shorter ones */
+	signed char size;
 };
 
 enum { SIZE_INT, SIZE_LONG, SIZE_LONGEST };
-#define SIZE_OF(type) (sizeof(type) == sizeof(int) ? SIZE_INT : sizeof(type) == sizeof(long) ? SIZE_LONG : SIZE_LONGEST)
+#define SIZE_OF(type)                                                                              \
+	(sizeof(type) == sizeof(int)	? SIZE_INT                                                 \
+	 : sizeof(type) == sizeof(long) ? SIZE_LONG                                                \
+					: SIZE_LONGEST)
 
-/* The next argument, a number or pointer. Where an int has the room of a long long among arguments it is read as one. */
+/*
+ * The next argument, a number or pointer. Where an int has the room of a long long among arguments
+ * it is read as one.
+ */
 APART unsigned long long next_value(va_list *args, int size, int with_sign)
 {
 	unsigned long long value;
@@ -142,7 +155,8 @@ APART unsigned long long next_value(va_list *args, int size, int with_sign)
 		unsigned unused = size == SIZE_INT ? 32 : size == SIZE_INT - 1 ? 48 : 56;
 
 		value = value << unused;
-		value = with_sign ? (unsigned long long)((long long)value >> unused) : value >> unused;
+		value = with_sign ? (unsigned long long)((long long)value >> unused)
+				  : value >> unused;
 	}
 	if (size == SIZE_LONG && with_sign)
 		value = (unsigned long long)(long)value;
@@ -162,7 +176,8 @@ APART void put_padded(struct form *form, const char *text, int len)
 		put_char(' ');
 }
 
-static void put_number(struct form *form, unsigned long long value, unsigned base, int negative, unsigned letter)
+static void put_number(struct form *form, unsigned long long value, unsigned base, int negative,
+		       unsigned letter)
 {
 	char digits[24];
 	int at = sizeof(digits);
@@ -250,11 +265,13 @@ static unsigned base_of(char kind)
 static void put_value(struct form *form, char kind, unsigned base, va_list *args)
 {
 	int with_sign = kind == 'd' || kind == 'i', is_pointer = kind == 's' || kind == 'p';
-	unsigned long long value = next_value(args, is_pointer ? SIZE_OF(void *) : form->size, with_sign);
+	unsigned long long value = next_value(args, is_pointer ? SIZE_OF(void *) : form->size,
+					      with_sign);
 	char c = (char)value;
 
 	if (base > 1) {
-		put_number(form, value, base, with_sign && (long long)value < 0, kind == 'X' ? 'A' - 10 : 'a' - 10);
+		put_number(form, value, base, with_sign && (long long)value < 0,
+			   kind == 'X' ? 'A' - 10 : 'a' - 10);
 		return;
 	}
 	form->zero = 0;
@@ -283,7 +300,8 @@ static const char *put_directive(const char *f, va_list *args)
 	if (base) {
 		put_value(&form, *f, base, args);
 	} else if ((*f | 32) >= 'e' && (*f | 32) <= 'g') {
-		if (!SMALL && form.size == SIZE_LONGEST)	/* long double, which small programs hardly have */
+		/* long double, which small programs hardly have */
+		if (!SMALL && form.size == SIZE_LONGEST)
 			(void)va_arg(*args, long double);
 		else
 			(void)va_arg(*args, double);

@@ -2,8 +2,8 @@
 /*
  * Which way for which block.
  *
- * Until the agent is on, on threads without a context and where the level is none, blocks are the real allocator's own; what a pointer is
- * is found out when it comes back (release.c, stray.c).
+ * Until the agent is on, on threads without a context and where the level is none, blocks are the
+ * real allocator's own; what a pointer is is found out when it comes back (release.c, stray.c).
  */
 #include "agent/check/agent_check.h"
 
@@ -23,16 +23,19 @@
 
 struct checker K __attribute__((visibility("hidden")));
 
-/* ---- the beginning -------------------------------------------------------------------------------------- */
+/* ---- the beginning --------------------------------------------------------------------------- */
 
-/* The agent's own secret: a child that runs another program, perhaps as another user, has its own. */
+/*
+ * The agent's own secret: a child that runs another program, perhaps as another user, has its own.
+ */
 static uint64_t random_word(void)
 {
 	uint64_t n;
 
 	if (sys3(getrandom, &n, sizeof(n), 1 /* GRND_NONBLOCK */) == sizeof(n))
 		return n;
-	return (arch_cycles() ^ sys_clock_ns(SYS_CLOCK_MONOTONIC) << 32 ^ (uint64_t)&n) * 0x9e3779b97f4a7c15ull;
+	return (arch_cycles() ^ sys_clock_ns(SYS_CLOCK_MONOTONIC) << 32 ^ (uint64_t)&n) *
+	       0x9e3779b97f4a7c15ull;
 }
 
 /* For canary scans from outside, in this process's own file. */
@@ -128,7 +131,7 @@ void check_passed(void)
 		ADD(K.early, 1);
 }
 
-/* ---- memory --------------------------------------------------------------------------------------------- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 void *real_alloc(size_t size, size_t align, bool zeroed)
 {
@@ -168,7 +171,8 @@ static inline bool too_small(struct tctx *c, size_t size)
 	return true;
 }
 
-static void *alloc_light(struct tctx *c, size_t size, size_t align, bool zeroed, uint32_t kind, const struct caller *from)
+static void *alloc_light(struct tctx *c, size_t size, size_t align, bool zeroed, uint32_t kind,
+			 const struct caller *from)
 {
 	uint32_t site = 0;
 	void *p;
@@ -183,7 +187,8 @@ static void *alloc_light(struct tctx *c, size_t size, size_t align, bool zeroed,
 	return p;
 }
 
-static void *alloc_guard(struct tctx *c, size_t size, size_t align, bool zeroed, uint32_t kind, const struct caller *from)
+static void *alloc_guard(struct tctx *c, size_t size, size_t align, bool zeroed, uint32_t kind,
+			 const struct caller *from)
 {
 	uint32_t site, run;
 	uint64_t *why;
@@ -207,7 +212,8 @@ static void *alloc_guard(struct tctx *c, size_t size, size_t align, bool zeroed,
 	return p;
 }
 
-static void *alloc_sampled(struct tctx *c, size_t size, size_t align, bool zeroed, uint32_t kind, const struct caller *from)
+static void *alloc_sampled(struct tctx *c, size_t size, size_t align, bool zeroed, uint32_t kind,
+			   const struct caller *from)
 {
 	uint32_t site, run;
 	uint64_t *why;
@@ -230,19 +236,23 @@ static void *alloc_sampled(struct tctx *c, size_t size, size_t align, bool zeroe
 	return p;
 }
 
-static inline void *alloc(struct tctx *c, size_t size, size_t align, bool zeroed, uint32_t kind, const struct caller *from)
+static inline void *alloc(struct tctx *c, size_t size, size_t align, bool zeroed, uint32_t kind,
+			  const struct caller *from)
 {
 	if (likely(K.o.level == PMM_CHECK_LIGHT))
 		return alloc_light(c, size, align, zeroed, kind, from);
-	return (K.o.level == PMM_CHECK_GUARD ? alloc_guard : alloc_sampled)(c, size, align, zeroed, kind, from);
+	return (K.o.level == PMM_CHECK_GUARD ? alloc_guard : alloc_sampled)(c, size, align, zeroed,
+									    kind, from);
 }
 
-void *level_alloc(struct tctx *c, size_t size, size_t align, bool zeroed, uint32_t kind, const struct caller *from)
+void *level_alloc(struct tctx *c, size_t size, size_t align, bool zeroed, uint32_t kind,
+		  const struct caller *from)
 {
 	return alloc(c, size, align, zeroed, kind, from);
 }
 
-void *check_alloc(struct tctx *c, size_t size, size_t align, bool zeroed, uint32_t kind, const struct caller *from)
+void *check_alloc(struct tctx *c, size_t size, size_t align, bool zeroed, uint32_t kind,
+		  const struct caller *from)
 {
 	void *p;
 
@@ -254,7 +264,8 @@ void *check_alloc(struct tctx *c, size_t size, size_t align, bool zeroed, uint32
 			hook_result(c, p, size, kind, from);
 		return p;
 	}
-	p = unlikely(refused(c, size, kind, from)) ? NULL : alloc(c, size, align, zeroed, kind, from);
+	p = unlikely(refused(c, size, kind, from)) ? NULL
+						   : alloc(c, size, align, zeroed, kind, from);
 	if (unlikely(!p))
 		return failed(c, size, kind, from);
 	if (unlikely(!asks_again(c, from)))
@@ -273,7 +284,8 @@ void check_rename(struct tctx *c, void *p, uint32_t kind)
 	if (run == UINT32_MAX) {
 		if (recorded)
 			record_rename(c, (uint64_t)p, kind);
-		if (K.on && K.o.level != PMM_CHECK_SAMPLED && (recorded || !block_get((uint64_t)p, &was)))
+		if (K.on && K.o.level != PMM_CHECK_SAMPLED &&
+		    (recorded || !block_get((uint64_t)p, &was)))
 			canary_rename(p, kind);
 		return;
 	}

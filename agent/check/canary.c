@@ -55,7 +55,8 @@ bool canary_just_taken(const void *p, size_t *size, size_t *align)
 
 	if (live == what || live >> 50 || (uint64_t)p & 15)
 		return false;
-	if ((seal ^ pmm_seal(canary_secret, (uint64_t)p, live)) & PMM_SEAL_SURE && seal != pmm_seal(canary_secret, (uint64_t)p, what))
+	if ((seal ^ pmm_seal(canary_secret, (uint64_t)p, live)) & PMM_SEAL_SURE &&
+	    seal != pmm_seal(canary_secret, (uint64_t)p, what))
 		return false;
 	*size = live & CANARY_SIZE_MASK;
 	*align = 1ull << (live >> PMM_HEAD_ALIGN_SHIFT);
@@ -100,14 +101,16 @@ static bool words_damage(const uint64_t *w, const uint64_t *end, uint64_t value,
 	return false;
 }
 
-static bool head_damage(const struct pmm_head *h, size_t size, size_t align, uint64_t facts, uint64_t *at)
+static bool head_damage(const struct pmm_head *h, size_t size, size_t align, uint64_t facts,
+			uint64_t *at)
 {
 	uint64_t differs = (h->what & ~PMM_HEAD_FREED) ^ head_what(size, align);
 
 	if (unlikely(differs))
 		return *at = byte_at(&h->what, differs), true;
 	differs = h->seal ^ pmm_seal(canary_secret, (uint64_t)(h + 1), h->what) ^ pmm_spread(facts);
-	if (!facts && differs & PMM_SEAL_SURE)		/* they may have been noted, and are not known */
+	/* they may have been noted, and are not known */
+	if (!facts && differs & PMM_SEAL_SURE)
 		differs &= PMM_SEAL_SURE;
 	if (unlikely(differs))
 		return *at = byte_at(&h->seal, differs), true;
@@ -116,7 +119,8 @@ static bool head_damage(const struct pmm_head *h, size_t size, size_t align, uin
 
 static bool gap_damage(const void *p, size_t align, uint64_t *at)
 {
-	return words_damage(gap_of(p, align), (const uint64_t *)head_of(p), pmm_canary(canary_secret, (uint64_t)p), at);
+	return words_damage(gap_of(p, align), (const uint64_t *)head_of(p),
+			    pmm_canary(canary_secret, (uint64_t)p), at);
 }
 
 static bool tail_damage(const void *p, size_t size, uint64_t *at)
@@ -137,7 +141,8 @@ bool canary_damage_around(const void *p, size_t size, size_t align, uint64_t *at
 
 bool canary_damage(const void *p, size_t size, size_t align, uint64_t *at)
 {
-	return gap_damage(p, align, at) || head_damage(head_of(p), size, align, 0, at) || tail_damage(p, size, at);
+	return gap_damage(p, align, at) || head_damage(head_of(p), size, align, 0, at) ||
+	       tail_damage(p, size, at);
 }
 
 bool canary_damage_headless(const void *p, size_t size, size_t align, uint64_t facts, uint64_t *at)
@@ -149,9 +154,11 @@ bool canary_damage_headless(const void *p, size_t size, size_t align, uint64_t f
 
 bool canary_spilled(const void *p, size_t size, size_t align)
 {
-	uint64_t canary = pmm_canary(canary_secret, (uint64_t)p), behind = ((const uint64_t *)pmm_tail_end((uint64_t)p, size))[-1];
-	bool before = pmm_gap_bytes(align) ? *gap_of(p, align) != canary :
-					     (head_of(p)->what & ~PMM_HEAD_FREED) != head_what(size, align);
+	uint64_t canary = pmm_canary(canary_secret, (uint64_t)p),
+		 behind = ((const uint64_t *)pmm_tail_end((uint64_t)p, size))[-1];
+	bool before = pmm_gap_bytes(align)
+			      ? *gap_of(p, align) != canary
+			      : (head_of(p)->what & ~PMM_HEAD_FREED) != head_what(size, align);
 
 	return before || (behind != canary && behind != CANARY_POISON_WORD);
 }
@@ -170,8 +177,9 @@ bool canary_poisoned(const void *p, size_t size, size_t align, uint64_t *at)
 {
 	const uint64_t *w = p;
 
-	return !words_damage(w, w + poison_words(p, size), CANARY_POISON_WORD, at) && !gap_damage(p, align, at) &&
-	       !head_damage(head_of(p), size, align, 0, at) && (size < CANARY_POISON_MOST || !tail_damage(p, size, at));
+	return !words_damage(w, w + poison_words(p, size), CANARY_POISON_WORD, at) &&
+	       !gap_damage(p, align, at) && !head_damage(head_of(p), size, align, 0, at) &&
+	       (size < CANARY_POISON_MOST || !tail_damage(p, size, at));
 }
 
 void canary_clear(void *p)

@@ -2,7 +2,8 @@
 /*
  * Canaried blocks: heads and tails (include/pmm/check.h) around blocks of the real allocator.
  *
- * Whose a block is, is for the caller to know; of the functions here only canary_take() decides between threads.
+ * Whose a block is, is for the caller to know; of the functions here only canary_take() decides
+ * between threads.
  */
 #ifndef AGENT_CHECK_CANARY_H
 #define AGENT_CHECK_CANARY_H
@@ -24,21 +25,28 @@ void canary_start(uint64_t secret);
 /* Bytes to ask the real allocator for; false: more than there can be. */
 bool canary_bytes(size_t size, size_t align, size_t *bytes);
 
-/* Make a block inside the real one, which is aligned to `align` if that is more than 16. `align`: a power of two or 0. */
+/*
+ * Make a block inside the real one, which is aligned to `align` if that is more than 16. `align`: a
+ * power of two or 0.
+ */
 void *canary_make(void *real, size_t size, size_t align);
 
 /* What the head in front of an address says. */
 enum canary_says { CANARY_NOTHING, CANARY_LIVE, CANARY_FREED };
 
 /*
- * Is there the head of a canaried block in front of p? 16 bytes before p must be readable, as they are before whatever an allocator handed
- * out unless canary_begins(); canary_look_safely() asks the kernel (a system call) for pointers that may be anything, as long as it may be
- * asked. *align is 1 where none was asked for.
+ * Is there the head of a canaried block in front of p? 16 bytes before p must be readable, as they
+ * are before whatever an allocator handed out unless canary_begins(); canary_look_safely() asks the
+ * kernel (a system call) for pointers that may be anything, as long as it may be asked. *align is 1
+ * where none was asked for.
  */
 enum canary_says canary_look(const void *p, size_t *size, size_t *align);
 enum canary_says canary_look_safely(const void *p, size_t *size, size_t *align);
 
-/* May a block at p be the first in its memory? Of other allocators than glibc's, which put nothing before their blocks. */
+/*
+ * May a block at p be the first in its memory? Of other allocators than glibc's, which put nothing
+ * before their blocks.
+ */
 static inline bool canary_begins(const void *p)
 {
 	return unlikely(A.dense) && (uint64_t)p % ARCH_PAGE < PMM_HEAD_BYTES;
@@ -48,8 +56,8 @@ static inline bool canary_begins(const void *p)
 enum canary_says canary_look_facts(const void *p, size_t *size, size_t *align, uint64_t *facts);
 
 /*
- * For canary_look(), when the head at p made no sense: has another thread called canary_take() just then, whose two stores were seen one
- * without the other?
+ * For canary_look(), when the head at p made no sense: has another thread called canary_take() just
+ * then, whose two stores were seen one without the other?
  */
 bool canary_just_taken(const void *p, size_t *size, size_t *align);
 
@@ -66,8 +74,8 @@ static inline void *canary_real(const void *p, size_t align)
 }
 
 /*
- * First byte of head, gap or tail that is not as it was; false: all is well. `size` and `align` are known from elsewhere than the head,
- * in which no facts are noted.
+ * First byte of head, gap or tail that is not as it was; false: all is well. `size` and `align` are
+ * known from elsewhere than the head, in which no facts are noted.
  */
 bool canary_damage(const void *p, size_t size, size_t align, uint64_t *at);
 
@@ -75,24 +83,31 @@ bool canary_damage(const void *p, size_t size, size_t align, uint64_t *at);
 bool canary_damage_around(const void *p, size_t size, size_t align, uint64_t *at);
 
 /*
- * The same where the tables alone know of the block, or what is left of its head: all but the gap before the head. align 0: the head alone says it.
- * facts 0: not known.
+ * The same where the tables alone know of the block, or what is left of its head: all but the gap
+ * before the head. align 0: the head alone says it. facts 0: not known.
  */
 bool canary_damage_headless(const void *p, size_t size, size_t align, uint64_t facts, uint64_t *at);
 
 /*
- * Has what overwrote head or canary got as far as the last word of it on one side? Then what lies beyond, which is the real allocator's or another
- * block's, may be overwritten as well. Of live blocks, and of released ones that are poisoned.
+ * Has what overwrote head or canary got as far as the last word of it on one side? Then what lies
+ * beyond, which is the real allocator's or another block's, may be overwritten as well. Of live
+ * blocks, and of released ones that are poisoned.
  */
 bool canary_spilled(const void *p, size_t size, size_t align);
 
 /* Head and canary of a released block as they were to be, whatever has become of them. */
 void canary_mend(void *p, size_t size, size_t align);
 
-/* Mark the head of a live block as that of a released one: true for one caller; others (a double free) get false. */
+/*
+ * Mark the head of a live block as that of a released one: true for one caller; others (a double
+ * free) get false.
+ */
 bool canary_take(void *p);
 
-/* Fill a block that was taken with poison, and what is behind it: its canary was looked at for the last time. */
+/*
+ * Fill a block that was taken with poison, and what is behind it: its canary was looked at for the
+ * last time.
+ */
 void canary_poison(void *p, size_t size);
 
 /* Is all of it still poison, and what is before it as it was? First byte that is not in *at. */

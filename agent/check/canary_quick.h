@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Heads and tails of canaried blocks as each allocation and each release of a checked block looks at them: what of agent/check/canary.h
- * has to be quick, and what both are made of.
+ * Heads and tails of canaried blocks as each allocation and each release of a checked block looks
+ * at them: what of agent/check/canary.h has to be quick, and what both are made of.
  *
- * All in aligned words: what belongs to a word with the block's last bytes is set and looked at under a mask. What is looked at is put
- * together without a decision for each word, since sizes that vary would make the processor guess wrong.
+ * All in aligned words: what belongs to a word with the block's last bytes is set and looked at
+ * under a mask. What is looked at is put together without a decision for each word, since sizes
+ * that vary would make the processor guess wrong.
  */
 #ifndef AGENT_CHECK_CANARY_QUICK_H
 #define AGENT_CHECK_CANARY_QUICK_H
@@ -16,12 +17,13 @@
 
 #define CANARY_SIZE_MASK	((1ull << PMM_HEAD_ALIGN_SHIFT) - 1)
 #define CANARY_POISON_WORD	(PMM_POISON_BYTE * 0x0101010101010101ull)
-#define CANARY_LONG_WORDS	64	/* from here on one instruction for all is quicker than a loop */
+/* from here on one instruction for all is quicker than a loop */
+#define CANARY_LONG_WORDS	64
 #define QUICK			static inline __attribute__((always_inline))
 
 extern uint64_t canary_secret __attribute__((visibility("hidden")));
 
-/* ---- words ---------------------------------------------------------------------------------------------- */
+/* ---- words ----------------------------------------------------------------------------------- */
 
 /* An even number of words. */
 QUICK void words_fill(uint64_t *w, size_t nr, uint64_t value)
@@ -35,17 +37,21 @@ QUICK void words_fill(uint64_t *w, size_t nr, uint64_t value)
 		__asm__ volatile("rep stosq" : "+D"(w), "+c"(nr) : "a"(value) : "memory");
 }
 
-/* Are an even number of words, not 0, all the same? Looks at them four at a time, and at the last two in any case. */
+/*
+ * Are an even number of words, not 0, all the same? Looks at them four at a time, and at the last
+ * two in any case.
+ */
 QUICK bool words_same(const uint64_t *w, size_t nr, uint64_t value)
 {
 	uint64_t differs = (w[nr - 2] ^ value) | (w[nr - 1] ^ value);
 
 	for (size_t i = 0; i + 4 <= nr; i += 4)
-		differs |= (w[i] ^ value) | (w[i + 1] ^ value) | (w[i + 2] ^ value) | (w[i + 3] ^ value);
+		differs |= (w[i] ^ value) | (w[i + 1] ^ value) | (w[i + 2] ^ value) |
+			   (w[i + 3] ^ value);
 	return !differs;
 }
 
-/* ---- heads ---------------------------------------------------------------------------------------------- */
+/* ---- heads ----------------------------------------------------------------------------------- */
 
 QUICK struct pmm_head *head_of(const void *p)
 {
@@ -105,11 +111,11 @@ QUICK bool quick_take(void *p)
 	return true;
 }
 
-/* ---- tails ---------------------------------------------------------------------------------------------- */
+/* ---- tails ----------------------------------------------------------------------------------- */
 
 /*
- * The canary behind a block: the granule that the block ends in, under masks, and the one behind that. Of a block that ends with a granule
- * both are the same, so that there is nothing to decide.
+ * The canary behind a block: the granule that the block ends in, under masks, and the one behind
+ * that. Of a block that ends with a granule both are the same, so that there is nothing to decide.
  */
 struct canary_tail {
 	uint64_t *first, *last;		/* two words each */
@@ -120,15 +126,17 @@ QUICK struct canary_tail tail_of(uint64_t block, size_t size)
 {
 	uint64_t end = block + size, used = end & 15;
 
-	return (struct canary_tail){ (uint64_t *)(end & ~15ull), (uint64_t *)((end + 15) & ~15ull),
-				     { used < 8 ? ~0ull << used * 8 : 0, used > 8 ? ~0ull << (used - 8) * 8 : ~0ull } };
+	return (struct canary_tail){ (uint64_t *)(end & ~15ull),
+				     (uint64_t *)((end + 15) & ~15ull),
+				     { used < 8 ? ~0ull << used * 8 : 0,
+				       used > 8 ? ~0ull << (used - 8) * 8 : ~0ull } };
 }
 
 /* Is it as it was? */
 QUICK bool tail_whole(const struct canary_tail *t, uint64_t canary)
 {
-	return !(((t->first[0] ^ canary) & t->mask[0]) | ((t->first[1] ^ canary) & t->mask[1]) | (t->last[0] ^ canary) |
-		 (t->last[1] ^ canary));
+	return !(((t->first[0] ^ canary) & t->mask[0]) | ((t->first[1] ^ canary) & t->mask[1]) |
+		 (t->last[0] ^ canary) | (t->last[1] ^ canary));
 }
 
 /* The block's own bytes stay. */
@@ -149,7 +157,8 @@ QUICK uint64_t *gap_of(const void *p, size_t align)
 /* canary_make() */
 QUICK void *quick_make(void *real, size_t size, size_t align)
 {
-	uint64_t block = (uint64_t)real + pmm_front_bytes(align), canary = pmm_canary(canary_secret, block);
+	uint64_t block = (uint64_t)real + pmm_front_bytes(align),
+		 canary = pmm_canary(canary_secret, block);
 	struct canary_tail t = tail_of(block, size);
 
 	head_set(head_of((void *)block), head_what(size, align));
@@ -164,17 +173,23 @@ QUICK bool quick_damage_around(const void *p, size_t size, size_t align, uint64_
 {
 	struct canary_tail t = tail_of((uint64_t)p, size);
 
-	if (likely(align <= PMM_HEAD_BYTES) && likely(tail_whole(&t, pmm_canary(canary_secret, (uint64_t)p))))
+	if (likely(align <= PMM_HEAD_BYTES) &&
+	    likely(tail_whole(&t, pmm_canary(canary_secret, (uint64_t)p))))
 		return false;
 	return canary_damage_around(p, size, align, at);
 }
 
-/* ---- poison --------------------------------------------------------------------------------------------- */
+/* ---- poison ---------------------------------------------------------------------------------- */
 
-/* Words of a block that are poisoned: all, with its tail, or of a large one as many as go into CANARY_POISON_MOST. */
+/*
+ * Words of a block that are poisoned: all, with its tail, or of a large one as many as go into
+ * CANARY_POISON_MOST.
+ */
 QUICK size_t poison_words(const void *p, size_t size)
 {
-	return (likely(size < CANARY_POISON_MOST) ? pmm_tail_end((uint64_t)p, size) - (uint64_t)p : CANARY_POISON_MOST) / 8;
+	return (likely(size < CANARY_POISON_MOST) ? pmm_tail_end((uint64_t)p, size) - (uint64_t)p
+						  : CANARY_POISON_MOST) /
+	       8;
 }
 
 /* canary_poison() */

@@ -2,9 +2,10 @@
 /*
  * The C library's allocation functions as the program sees them, in the check form.
  *
- * As in agent/preload/preload_hooks.c each is a short entry that in sampled mode usually jumps straight to the real function, and a body. What
- * the program asks for is not what the real allocator is asked for, so the functions' own ways to fail are here: the errors of arguments,
- * and errno.
+ * As in agent/preload/preload_hooks.c each is a short entry that in sampled mode usually jumps
+ * straight to the real function, and a body. What the program asks for is not what the real
+ * allocator is asked for, so the functions' own ways to fail are here: the errors of arguments, and
+ * errno.
  */
 #include "agent/check/check_hooks.h"
 
@@ -157,11 +158,12 @@ EXPORT void cfree(void *p)
 	free_body(p);
 }
 
-/* ---- the aligned family --------------------------------------------------------------------------------- */
+/* ---- the aligned family ---------------------------------------------------------------------- */
 
 /*
- * What becomes of an alignment that is no power of two is the library's business: refused (glibc 2.38's aligned_alloc), or the next power
- * of two (memalign). It is asked; a block that it gives goes back. 0: it refused, and has set errno.
+ * What becomes of an alignment that is no power of two is the library's business: refused (glibc
+ * 2.38's aligned_alloc), or the next power of two (memalign). It is asked; a block that it gives
+ * goes back. 0: it refused, and has set errno.
  */
 static SLOW size_t align_odd(void *(*real)(size_t, size_t), size_t align)
 {
@@ -203,8 +205,9 @@ EXPORT void *pvalloc(size_t size)
 	struct caller from = CALLER_HERE();
 
 	/* what is rounded up to the next page belongs to the block */
-	return hooks_alloc(size > SIZE_MAX - ARCH_PAGE ? SIZE_MAX : (size + ARCH_PAGE - 1) & ~(ARCH_PAGE - 1), ARCH_PAGE, false,
-			   PMM_KIND_PVALLOC, &from);
+	return hooks_alloc(size > SIZE_MAX - ARCH_PAGE ? SIZE_MAX
+						       : (size + ARCH_PAGE - 1) & ~(ARCH_PAGE - 1),
+			   ARCH_PAGE, false, PMM_KIND_PVALLOC, &from);
 }
 
 EXPORT int posix_memalign(void **out, size_t align, size_t size)
@@ -216,7 +219,8 @@ EXPORT int posix_memalign(void **out, size_t align, size_t size)
 	if (!power_of_two(align) || align % sizeof(void *))
 		return EINVAL;
 	c = hook_enter(&from);
-	p = c ? check_alloc(c, size, align, false, PMM_KIND_POSIX_MEMALIGN, &from) : pass_alloc(size, align, false);
+	p = c ? check_alloc(c, size, align, false, PMM_KIND_POSIX_MEMALIGN, &from)
+	      : pass_alloc(size, align, false);
 	if (c)
 		agent_leave(c);
 	if (!p)

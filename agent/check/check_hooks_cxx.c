@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * C++ operators new and delete in the check form, in all their forms, under their Itanium ABI names.
+ * C++ operators new and delete in the check form, in all their forms, under their Itanium ABI
+ * names.
  *
- * Blocks come from malloc and go back to it, as those of the C++ library's own operators do, and as those of an allocator that brings its
- * operators beside its malloc may. A failure is left to the library, which calls the new-handler and throws; should it get memory after
- * all, through malloc, the block is given its right name. What somebody else's operators do (CXX_CUSTOM) is for them to know: they are
- * called, and only what they ask malloc and free for counts.
+ * Blocks come from malloc and go back to it, as those of the C++ library's own operators do, and as
+ * those of an allocator that brings its operators beside its malloc may. A failure is left to the
+ * library, which calls the new-handler and throws; should it get memory after all, through malloc,
+ * the block is given its right name. What somebody else's operators do (CXX_CUSTOM) is for them to
+ * know: they are called, and only what they ask malloc and free for counts.
  */
 #include "agent/check/check_hooks.h"
 
@@ -59,26 +61,27 @@ NEW_FORM(_Znam, NEW_A, PMM_KIND_NEW_ARRAY)
 NEW_FORM(_ZnwmRKSt9nothrow_t, NEW_NT, PMM_KIND_NEW)
 NEW_FORM(_ZnamRKSt9nothrow_t, NEW_A_NT, PMM_KIND_NEW_ARRAY)
 
-#define NEW_ALIGNED_FORM(SYMBOL, WHICH, KIND)						\
-EXPORT void *SYMBOL(size_t size, size_t align, const void *tag);			\
-EXPORT void *SYMBOL(size_t size, size_t align, const void *tag)			\
-{											\
-	struct caller from = CALLER_HERE();						\
-	void *next;									\
-											\
-	if (!A.next.malloc && !resolve())						\
-		return NULL;								\
-	if (cxx_form != CXX_CUSTOM && align && !(align & (align - 1))) {		\
-		void *p = hooks_alloc(size, align, false, KIND, &from);		\
-											\
-		if (likely(p))								\
-			return p;							\
-	}										\
-	next = cxx_operator(WHICH);							\
-	if (!next)									\
-		return NULL;								\
-	return named(((void *(*)(size_t, size_t, const void *))next)(size, align, tag), KIND, &from); \
-}
+#define NEW_ALIGNED_FORM(SYMBOL, WHICH, KIND)                                                      \
+	EXPORT void *SYMBOL(size_t size, size_t align, const void *tag);                           \
+	EXPORT void *SYMBOL(size_t size, size_t align, const void *tag)                            \
+	{                                                                                          \
+		struct caller from = CALLER_HERE();                                                \
+		void *next;                                                                        \
+                                                                                                   \
+		if (!A.next.malloc && !resolve())                                                  \
+			return NULL;                                                               \
+		if (cxx_form != CXX_CUSTOM && align && !(align & (align - 1))) {                   \
+			void *p = hooks_alloc(size, align, false, KIND, &from);                    \
+                                                                                                   \
+			if (likely(p))                                                             \
+				return p;                                                          \
+		}                                                                                  \
+		next = cxx_operator(WHICH);                                                        \
+		if (!next)                                                                         \
+			return NULL;                                                               \
+		return named(((void *(*)(size_t, size_t, const void *))next)(size, align, tag),    \
+			     KIND, &from);                                                         \
+	}
 
 NEW_ALIGNED_FORM(_ZnwmSt11align_val_t, NEW_AL, PMM_KIND_NEW_ALIGNED)
 NEW_ALIGNED_FORM(_ZnamSt11align_val_t, NEW_A_AL, PMM_KIND_NEW_ARRAY_ALIGNED)
@@ -86,8 +89,8 @@ NEW_ALIGNED_FORM(_ZnwmSt11align_val_tRKSt9nothrow_t, NEW_AL_NT, PMM_KIND_NEW_ALI
 NEW_ALIGNED_FORM(_ZnamSt11align_val_tRKSt9nothrow_t, NEW_A_AL_NT, PMM_KIND_NEW_ARRAY_ALIGNED)
 
 /*
- * All deletes take the pointer first; up to three more arguments are passed on as they came. SIZE and ALIGN say which of them (a, b) says
- * what.
+ * All deletes take the pointer first; up to three more arguments are passed on as they came. SIZE
+ * and ALIGN say which of them (a, b) says what.
  */
 #define DELETE_FORM(SYMBOL, WHICH, HOW, SIZE, ALIGN)					\
 static SLOW void SYMBOL##_body(void *p, size_t a, size_t b)				\

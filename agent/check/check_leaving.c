@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Blocks that leave quarantine, or are in it when the process ends: was one written to after its release?
+ * Blocks that leave quarantine, or are in it when the process ends: was one written to after its
+ * release?
  */
 #include "agent/check/ways.h"
 
@@ -14,7 +15,10 @@
 /* The block in quarantine, or on its way out, was written to. */
 static SLOW void spoilt(struct tctx *c, const struct quarantined *q, uint64_t at)
 {
-	struct pmm_finding f = { .type = PMM_FINDING_AFTER_FREE, .by = PMM_BY_QUARANTINE, .access = PMM_ACCESS_WRITE, .address = at };
+	struct pmm_finding f = { .type = PMM_FINDING_AFTER_FREE,
+				 .by = PMM_BY_QUARANTINE,
+				 .access = PMM_ACCESS_WRITE,
+				 .address = at };
 	uint64_t end = q->address + q->size;
 	struct check_block b;
 
@@ -22,7 +26,10 @@ static SLOW void spoilt(struct tctx *c, const struct quarantined *q, uint64_t at
 	if (reported_block(&b))
 		return;
 	finding_block(&f, &b);
-	finding_bytes(&f, at, at < q->address ? q->address : at < end ? end : pmm_tail_end(q->address, q->size));
+	finding_bytes(&f, at,
+		      at < q->address ? q->address
+		      : at < end      ? end
+				      : pmm_tail_end(q->address, q->size));
 	finding_add(c, &f);
 }
 
@@ -31,7 +38,8 @@ void quarantined_return(struct tctx *c, void *p, size_t size, size_t align)
 	char *real = canary_real(p, align);
 
 	quick_clear(p);
-	if (align <= PMM_HEAD_BYTES && recycle_put(c, real, pmm_tail_end((uint64_t)p, size) - (uint64_t)real))
+	if (align <= PMM_HEAD_BYTES &&
+	    recycle_put(c, real, pmm_tail_end((uint64_t)p, size) - (uint64_t)real))
 		return;
 	if (size >= WAS_STACK_BYTES)
 		ADD(A.stack_gen, 1);
@@ -54,7 +62,7 @@ void quarantined_leave(void *arg, const struct quarantined *q)
 		quarantined_return(arg, (void *)q->address, q->size, align);
 }
 
-/* ---- the end -------------------------------------------------------------------------------------------- */
+/* ---- the end --------------------------------------------------------------------------------- */
 
 static void still_poisoned(void *arg, const struct quarantined *q)
 {
@@ -69,7 +77,8 @@ static bool ends_here(void)
 {
 	uint32_t no = 0;
 
-	return check_on() && LOAD(*A.alive) && (LOAD(A.confined) || (int)sys0(getpid) == A.pid) && CAS(K.finished, no, 1);
+	return check_on() && LOAD(*A.alive) && (LOAD(A.confined) || (int)sys0(getpid) == A.pid) &&
+	       CAS(K.finished, no, 1);
 }
 
 static void look_back(struct tctx *c)

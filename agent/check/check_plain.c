@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Blocks of this form where there is no context: before the agent is on, when it is off, on threads that got none. Nothing is recorded and
- * nothing told.
+ * Blocks of this form where there is no context: before the agent is on, when it is off, on threads
+ * that got none. Nothing is recorded and nothing told.
  */
 #include "agent/check/ways.h"
 
@@ -14,7 +14,10 @@ static enum canary_says look(const void *p, size_t *size, size_t *align)
 	return canary_begins(p) ? canary_look_safely(p, size, align) : canary_look(p, size, align);
 }
 
-/* A guarded block is closed here: NULL. Where the real block of a canaried one begins; p itself where it is none of ours. */
+/*
+ * A guarded block is closed here: NULL. Where the real block of a canaried one begins; p itself
+ * where it is none of ours.
+ */
 static void *taken_plain(void *p)
 {
 	enum canary_says says;
@@ -36,7 +39,10 @@ static void *taken_plain(void *p)
 	return canary_real(p, align);
 }
 
-/* Out of the tables, so that nobody looks for canaries where the block was. In the sums it stays: those are contexts'. */
+/*
+ * Out of the tables, so that nobody looks for canaries where the block was. In the sums it stays:
+ * those are contexts'.
+ */
 static void forget(const void *p)
 {
 	if (check_on() && LOAD(*A.alive))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The table for programs that have pmm.h's full form in them: looking for errors, we want their calls to come by the allocator's functions.
+ * The table for programs that have pmm.h's full form in them: looking for errors, we want their
+ * calls to come by the allocator's functions.
  */
 #include "agent/preload/agent_preload.h"
 #include "include/pmm/shim.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a block of glibc's malloc shows of itself: a chunk begins CHUNK_HEAD_BYTES before it, with two words, the size of the chunk before
- * where that one is free and its own, whose low bits are flags (malloc/malloc.c, "malloc_chunk").
+ * What a block of glibc's malloc shows of itself: a chunk begins CHUNK_HEAD_BYTES before it, with
+ * two words, the size of the chunk before where that one is free and its own, whose low bits are
+ * flags (malloc/malloc.c, "malloc_chunk").
  */
 #ifndef AGENT_CHECK_CHUNK_H
 #define AGENT_CHECK_CHUNK_H
@@ -27,15 +28,17 @@ static inline bool chunk_sized(uint64_t word, uint64_t most)
 }
 
 /*
- * Can these two words before a block at `address` be those of a chunk mapped by itself? Its size, with what an alignment left before it, and
- * its place in the first page are such as glibc's own munmap_chunk() asks for.
+ * Can these two words before a block at `address` be those of a chunk mapped by itself? Its size,
+ * with what an alignment left before it, and its place in the first page are such as glibc's own
+ * munmap_chunk() asks for.
  */
 static inline bool chunk_mapped(uint64_t address, uint64_t before, uint64_t word, uint64_t page)
 {
-	uint64_t start = address - CHUNK_HEAD_BYTES - before, bytes = before + chunk_bytes(word), offset = address % page;
+	uint64_t start = address - CHUNK_HEAD_BYTES - before, bytes = before + chunk_bytes(word),
+		 offset = address % page;
 
-	return word & CHUNK_MAPPED && start < address && bytes > before + CHUNK_HEAD_BYTES && !((start | bytes) % page) &&
-	       !(offset & (offset - 1));
+	return word & CHUNK_MAPPED && start < address && bytes > before + CHUNK_HEAD_BYTES &&
+	       !((start | bytes) % page) && !(offset & (offset - 1));
 }
 
 #endif

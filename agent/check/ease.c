@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Pages of the pool that stay open for a while. No locks: a place belongs to whoever changes its page, from 0 or to 0.
+ * Pages of the pool that stay open for a while. No locks: a place belongs to whoever changes its
+ * page, from 0 or to 0.
  */
 #include "agent/check/ease.h"
 
 #include "agent/agent_arena.h"
 #include "agent/guard/guard.h"
 
-#define MANY		1000u		/* accesses stopped one by one: some 20 ms of processor time */
-#define WHILE_CYCLES	30000000u	/* some 10 ms, so that the same page costs no more than a hundred stops a second */
+/* accesses stopped one by one: some 20 ms of processor time */
+#define MANY		1000u
+/* some 10 ms, so that the same page costs no more than a hundred stops a second */
+#define WHILE_CYCLES	30000000u
 #define PAGES		256u
 #define TAKEN		1u
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Errors that are met again and again: a page where that happens stays open for a while, so that the program gets on. What is accessed there in
- * the meantime is neither noticed nor counted; how often a page was left open is (pmm_check_state.left_open).
+ * Errors that are met again and again: a page where that happens stays open for a while, so that
+ * the program gets on. What is accessed there in the meantime is neither noticed nor counted; how
+ * often a page was left open is (pmm_check_state.left_open).
  */
 #ifndef AGENT_CHECK_EASE_H
 #define AGENT_CHECK_EASE_H

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Canaried blocks of before a fork, which are in no table of this process: found by their heads in memory.
+ * Canaried blocks of before a fork, which are in no table of this process: found by their heads in
+ * memory.
  *
- * A head is sealed with its block's address and is taken away when the block goes back to the real allocator, so that one that is there is
- * right. For the moment of an error: each page is asked for before it is looked at.
+ * A head is sealed with its block's address and is taken away when the block goes back to the real
+ * allocator, so that one that is there is right. For the moment of an error: each page is asked for
+ * before it is looked at.
  */
 #include "agent/check/canary.h"
 #include "agent/check/quarantine.h"
@@ -29,7 +31,8 @@ static bool covers(uint64_t at, uint64_t address, bool *any, struct check_block 
 	uint64_t facts;
 
 	*any = canary_look_facts((const void *)at, &size, &align, &facts) == CANARY_LIVE;
-	if (!*any || address + PMM_HEAD_BYTES < at || (address > at && address >= pmm_tail_end(at, size)))
+	if (!*any || address + PMM_HEAD_BYTES < at ||
+	    (address > at && address >= pmm_tail_end(at, size)))
 		return false;
 	*out = (struct check_block){ .address = at, .size = size };
 	block_of_facts(facts, out);
@@ -43,7 +46,10 @@ bool heads_find(uint64_t address, uint64_t reach, struct check_block *out)
 
 	if (!K.parent_pid || LOAD(A.confined) || address >> PMM_ADDRESS_BITS)
 		return false;
-	/* in the head of the next one it is only when it is in no other's tail, which ends where that head begins */
+	/*
+	 * in the head of the next one it is only when it is in no other's tail, which ends where
+	 * that head begins
+	 */
 	for (; !any && at >= ARCH_PAGE && at + reach + PMM_TAIL_BYTES + 15 >= address; at -= 16) {
 		if (!page_readable(at - PMM_HEAD_BYTES, &page))
 			return false;
@@ -53,10 +59,15 @@ bool heads_find(uint64_t address, uint64_t reach, struct check_block *out)
 	return false;
 }
 
-/* Does the seal say that the block at `p` has this size and alignment? Then it has the facts as well. */
+/*
+ * Does the seal say that the block at `p` has this size and alignment? Then it has the facts as
+ * well.
+ */
 static bool seal_says(const void *p, size_t size, unsigned exponent, uint64_t *facts)
 {
-	uint64_t over = ((const struct pmm_head *)p - 1)->seal ^ pmm_seal(K.o.secret, (uint64_t)p, size | (uint64_t)exponent << PMM_HEAD_ALIGN_SHIFT);
+	uint64_t over = ((const struct pmm_head *)p - 1)->seal ^
+			pmm_seal(K.o.secret, (uint64_t)p,
+				 size | (uint64_t)exponent << PMM_HEAD_ALIGN_SHIFT);
 
 	*facts = pmm_gather(over & ~PMM_SEAL_SURE);
 	return !(over & PMM_SEAL_SURE);
@@ -67,7 +78,8 @@ static unsigned filled(uint64_t p, uint64_t end)
 {
 	unsigned nr = 0;
 
-	while (nr < 15 && end - nr > p && *(const uint8_t *)(end - nr - 1) == pmm_canary_byte(K.o.secret, p, end - nr - 1))
+	while (nr < 15 && end - nr > p &&
+	       *(const uint8_t *)(end - nr - 1) == pmm_canary_byte(K.o.secret, p, end - nr - 1))
 		nr++;
 	return nr;
 }
@@ -77,13 +89,17 @@ static size_t align_found(uint64_t p)
 {
 	uint64_t canary = pmm_canary(K.o.secret, p), at = p - PMM_HEAD_BYTES, page = 0, gap;
 
-	while (p - at < PMM_GAP_MOST + PMM_HEAD_BYTES && page_readable(at - 8, &page) && *(const uint64_t *)(at - 8) == canary)
+	while (p - at < PMM_GAP_MOST + PMM_HEAD_BYTES && page_readable(at - 8, &page) &&
+	       *(const uint64_t *)(at - 8) == canary)
 		at -= 8;
 	gap = p - at;
 	return gap > PMM_HEAD_BYTES && !(gap & (gap - 1)) && !(p & (gap - 1)) ? gap : 1;
 }
 
-/* Of a block that ends with the canary at `end`, all of whose head may be overwritten. What is left of the seal is asked first. */
+/*
+ * Of a block that ends with the canary at `end`, all of whose head may be overwritten. What is left
+ * of the seal is asked first.
+ */
 static void reconstruct(const void *p, uint64_t end, size_t *size, size_t *align, uint64_t *facts)
 {
 	uint64_t most = end - (uint64_t)p;
@@ -102,7 +118,10 @@ static void reconstruct(const void *p, uint64_t end, size_t *size, size_t *align
 	*facts = 0;
 }
 
-/* Where the canary behind the block at `p` begins that fills no byte of it up; 0: none is found. No other block's can be taken for it. */
+/*
+ * Where the canary behind the block at `p` begins that fills no byte of it up; 0: none is found. No
+ * other block's can be taken for it.
+ */
 static uint64_t tail_find(uint64_t p)
 {
 	uint64_t canary = pmm_canary(K.o.secret, p), page = 0;
@@ -113,13 +132,17 @@ static uint64_t tail_find(uint64_t p)
 	return 0;
 }
 
-/* Was it released before, or is it in the midst of a block? What is left of a canary there means nothing. */
+/*
+ * Was it released before, or is it in the midst of a block? What is left of a canary there means
+ * nothing.
+ */
 static bool is_other(uint64_t p)
 {
 	struct check_block b;
 	struct quarantined q;
 
-	return quarantine_find(p, false, &q) || quarantine_gone(p, &q) || (heads_find(p, INSIDE_MOST, &b) && b.address != p);
+	return quarantine_find(p, false, &q) || quarantine_gone(p, &q) ||
+	       (heads_find(p, INSIDE_MOST, &b) && b.address != p);
 }
 
 bool heads_spoilt(const void *p, size_t *size, size_t *align, uint64_t *facts)
@@ -127,7 +150,8 @@ bool heads_spoilt(const void *p, size_t *size, size_t *align, uint64_t *facts)
 	const struct pmm_head *h = (const struct pmm_head *)p - 1;
 	uint64_t what, end, over, page = 0;
 
-	if (!K.parent_pid || LOAD(A.confined) || (uint64_t)p & 15 || (uint64_t)p < ARCH_PAGE || !page_readable((uint64_t)h, &page))
+	if (!K.parent_pid || LOAD(A.confined) || (uint64_t)p & 15 || (uint64_t)p < ARCH_PAGE ||
+	    !page_readable((uint64_t)h, &page))
 		return false;
 	what = LOAD(h->what);
 	*size = what & ((1ull << PMM_HEAD_ALIGN_SHIFT) - 1);
@@ -141,6 +165,7 @@ bool heads_spoilt(const void *p, size_t *size, size_t *align, uint64_t *facts)
 		return end;
 	}
 	over = h->seal ^ pmm_seal(K.o.secret, (uint64_t)p, what);
-	*facts = over & PMM_SEAL_SURE & 0x000000ffffffffffull ? 0 : pmm_gather(over & ~PMM_SEAL_SURE);
+	*facts = over & PMM_SEAL_SURE & 0x000000ffffffffffull ? 0
+							      : pmm_gather(over & ~PMM_SEAL_SURE);
 	return true;
 }

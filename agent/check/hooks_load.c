@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dlopen() without RTLD_DEEPBIND. A library that is loaded so has its malloc and free straight from the C library, whose other
- * functions (strdup) have ours: it would give the real allocator what is inside of a block of the real allocator's, which ends the
- * program.
+ * dlopen() without RTLD_DEEPBIND. A library that is loaded so has its malloc and free straight from
+ * the C library, whose other functions (strdup) have ours: it would give the real allocator what is
+ * inside of a block of the real allocator's, which ends the program.
  *
  * The real function looks at its return address to know who loads, so it is jumped to.
  */

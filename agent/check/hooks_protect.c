@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mprotect() on the program's own blocks: write barriers, guard pages of stacks. What is protected when a block is released must not be so
- * for the next one.
+ * mprotect() on the program's own blocks: write barriers, guard pages of stacks. What is protected
+ * when a block is released must not be so for the next one.
  */
 #include "agent/guard/guard.h"
 #include "agent/check/ways.h"

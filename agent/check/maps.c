@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The process's mappings, out of /proc/thread-self/maps: no memory but the stack, and not much of that. */
+/*
+ * The process's mappings, out of /proc/thread-self/maps: no memory but the stack, and not much of
+ * that.
+ */
 #include "agent/check/maps.h"
 
 #include "agent/agent_arena.h"
@@ -122,7 +125,10 @@ bool maps_find(uint64_t address, struct mapping *m, bool *readable)
 	return s.found;
 }
 
-/* A thread's control block lies at the upper end of its stack, in the same mapping (glibc, musl); the first thread's is elsewhere. */
+/*
+ * A thread's control block lies at the upper end of its stack, in the same mapping (glibc, musl);
+ * the first thread's is elsewhere.
+ */
 bool maps_is_threads_stack(const struct mapping *m, uint64_t address)
 {
 	uint32_t nr = LOAD(A.ledger->nr_ctx);
@@ -131,7 +137,8 @@ bool maps_is_threads_stack(const struct mapping *m, uint64_t address)
 		pmm_ref ref = LOAD_ACQUIRE(A.ledger->ctx[i]);
 		const struct tctx *c = ref ? arena_at(ref) : NULL;
 
-		if (c && LOAD(c->tp) > address && LOAD(c->tp) < m->end && LOAD(c->tid) != A.ledger->pid)
+		if (c && LOAD(c->tp) > address && LOAD(c->tp) < m->end &&
+		    LOAD(c->tid) != A.ledger->pid)
 			return true;
 	}
 	return false;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The process's mappings as the kernel lists them: read when an error is there, so it may take its time.
+ * The process's mappings as the kernel lists them: read when an error is there, so it may take its
+ * time.
  */
 #ifndef AGENT_CHECK_MAPS_H
 #define AGENT_CHECK_MAPS_H
@@ -20,7 +21,10 @@ struct mapping {
 /* Mappings in order of address, until `fn` returns false. False: they cannot be read. */
 bool maps_each(bool (*fn)(void *arg, const struct mapping *m), void *arg);
 
-/* The mapping that holds an address. False: there is none, or they cannot be read (*readable is false then). */
+/*
+ * The mapping that holds an address. False: there is none, or they cannot be read (*readable is
+ * false then).
+ */
 bool maps_find(uint64_t address, struct mapping *m, bool *readable);
 
 /* Does a thread that is known, but the first, have its stack in there, above `address`? */

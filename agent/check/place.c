@@ -36,5 +36,6 @@ bool place_is_chunk(uint64_t address)
 	if (size & CHUNK_MAPPED)
 		return chunk_mapped(address, before, size, ARCH_PAGE);
 	next = address - CHUNK_HEAD_BYTES + chunk_bytes(size);
-	return chunk_sized(size, 1ull << 40) && sys_readable(next + 8) && *(const uint64_t *)(next + 8) & CHUNK_BEFORE_USED;
+	return chunk_sized(size, 1ull << 40) && sys_readable(next + 8) &&
+	       *(const uint64_t *)(next + 8) & CHUNK_BEFORE_USED;
 }

@@ -2,12 +2,15 @@
 /*
  * Released canaried blocks, kept poisoned for a while.
  *
- * Rings of entries, first in, first out, each under a lock that is only ever tried: who finds one taken goes to the next. The bytes of all
- * rings together stay below the bound but for what is on its way: each ring is allowed a part of it, which changes.
+ * Rings of entries, first in, first out, each under a lock that is only ever tried: who finds one
+ * taken goes to the next. The bytes of all rings together stay below the bound but for what is on
+ * its way: each ring is allowed a part of it, which changes.
  *
- * A ring that is full takes what is spare. When nothing is, blocks have to leave: those of the ring whose oldest block was released before all
- * others' oldest ones, and what they took is the full ring's from then on. So what leaves next is about what was released first, whoever released it,
- * a thread that rests keeps nothing from the others, and any block fits that is smaller than the bound.
+ * A ring that is full takes what is spare. When nothing is, blocks have to leave: those of the ring
+ * whose oldest block was released before all others' oldest ones, and what they took is the full
+ * ring's from then on. So what leaves next is about what was released first, whoever released it, a
+ * thread that rests keeps nothing from the others, and any block fits that is smaller than the
+ * bound.
  */
 #include "agent/check/quarantine.h"
 
@@ -15,11 +18,18 @@
 
 #define MIN_ENTRIES	1024ull
 #define MAX_ENTRIES	(1ull << 18)
-#define BYTES_PER_ENTRY	128		/* what a block takes on average with head, tail and what the allocator adds; many small ones leave earlier */
-#define BATCH		7	/* as many blocks of a size as glibc's malloc holds ready for a thread */
+/*
+ * what a block takes on average with head, tail and what the allocator adds; many small ones leave
+ * earlier
+ */
+#define BYTES_PER_ENTRY	128
+/* as many blocks of a size as glibc's malloc holds ready for a thread */
+#define BATCH		7
 #define MANY		(32 * BATCH)
-#define GRANTS		64		/* of so many parts of the bound a ring takes one at least, while some are spare */
-#define WAIT		32		/* a ring that has the oldest block itself looks at the others' only so often, */
+/* of so many parts of the bound a ring takes one at least, while some are spare */
+#define GRANTS		64
+/* a ring that has the oldest block itself looks at the others' only so often, */
+#define WAIT		32
 #define FEW		16		/* unless it lacks more than such a part of what it has */
 
 _Static_assert(sizeof(struct quarantined) == 48, "what a block in quarantine costs beside itself");
@@ -49,11 +59,19 @@ bool quarantine_start(uint64_t bytes)
 void quarantine_describe(const struct quarantined *q, struct check_block *out)
 {
 	*out = (struct check_block){
-		.address = q->address, .size = q->size, .kind = q->kind, .freed = true,
-		.alloc_site = q->alloc_site, .alloc_tick = q->alloc_tick, .alloc_thread = q->alloc_thread,
-		.free_site = q->free_site, .free_tick = q->free_tick, .free_thread = q->free_thread,
+		.address = q->address,
+		.size = q->size,
+		.kind = q->kind,
+		.freed = true,
+		.alloc_site = q->alloc_site,
+		.alloc_tick = q->alloc_tick,
+		.alloc_thread = q->alloc_thread,
+		.free_site = q->free_site,
+		.free_tick = q->free_tick,
+		.free_thread = q->free_thread,
 		.parent_pid = q->pid == (uint32_t)A.pid ? 0 : q->pid,
-		.alloc_from = q->alloc_generation + 1u, .free_from = q->free_generation + 1u,
+		.alloc_from = q->alloc_generation + 1u,
+		.free_from = q->free_generation + 1u,
 	};
 }
 
@@ -63,7 +81,8 @@ void quarantine_describe(const struct quarantined *q, struct check_block *out)
 /* A block is about to leave: what is looked at then has long left the processor's caches. */
 static inline void fetch(const struct quarantined *q)
 {
-	uint64_t at = q->address - PMM_HEAD_BYTES, end = at + PMM_HEAD_BYTES + q->size + PMM_TAIL_BYTES;
+	uint64_t at = q->address - PMM_HEAD_BYTES,
+		 end = at + PMM_HEAD_BYTES + q->size + PMM_TAIL_BYTES;
 
 	arch_prefetch((const void *)at);
 	for (unsigned i = 1; i < AHEAD_LINES && (at += LINE) < end; i++)
@@ -71,16 +90,20 @@ static inline void fetch(const struct quarantined *q)
 }
 
 /*
- * Take up to BATCH blocks out, those that have to go for there to be at most `keep` bytes and a free entry. When one has to of many, BATCH do, and
- * as many more are fetched for the next time: by then they are there.
+ * Take up to BATCH blocks out, those that have to go for there to be at most `keep` bytes and a
+ * free entry. When one has to of many, BATCH do, and as many more are fetched for the next time: by
+ * then they are there.
  */
 static unsigned take_out(struct quarantine_ring *r, uint64_t keep, struct quarantined out[BATCH])
 {
-	uint64_t first = r->first, end = r->end, bytes = r->bytes, *figure = &A.ledger->check.quarantined_bytes;
-	uint64_t most = end - first > MANY ? MANY : quarantine.nr_entries - 1;	/* entries that may stay, once one has to go */
+	uint64_t first = r->first, end = r->end, bytes = r->bytes,
+		 *figure = &A.ledger->check.quarantined_bytes;
+	/* entries that may stay, once one has to go */
+	uint64_t most = end - first > MANY ? MANY : quarantine.nr_entries - 1;
 	unsigned nr = 0;
 
-	while (nr < BATCH && first < end && (bytes > keep || end - first > (nr ? most : quarantine.nr_entries - 1))) {
+	while (nr < BATCH && first < end &&
+	       (bytes > keep || end - first > (nr ? most : quarantine.nr_entries - 1))) {
 		const struct quarantined *q = quarantine_entry(r, first++);
 
 		if (unlikely(q->gone))
@@ -89,7 +112,7 @@ static unsigned take_out(struct quarantine_ring *r, uint64_t keep, struct quaran
 		bytes -= quarantined_bytes(q->size, quarantine_align(q));
 	}
 	if (unlikely(first == end))
-		bytes = 0;			/* in a forked child another thread's change may be half made */
+		bytes = 0; /* in a forked child another thread's change may be half made */
 	STORE_RELEASE(r->first, first);
 	for (uint64_t i = first; i < end && i - first < BATCH; i++)
 		fetch(quarantine_entry(r, i));
@@ -102,7 +125,8 @@ static unsigned take_out(struct quarantine_ring *r, uint64_t keep, struct quaran
 /* Let the ring have what is spare, as far as it needs that and some more. */
 static void spare_take(struct quarantine_ring *r)
 {
-	uint64_t need = r->bytes - r->allowed, grant = quarantine.bytes / GRANTS, spare = LOAD(quarantine.spare), take;
+	uint64_t need = r->bytes - r->allowed, grant = quarantine.bytes / GRANTS,
+		 spare = LOAD(quarantine.spare), take;
 
 	do {
 		take = need > grant ? need : grant;
@@ -111,7 +135,10 @@ static void spare_take(struct quarantine_ring *r)
 	STORE(r->allowed, r->allowed + take);
 }
 
-/* When the ring's oldest block was released; for comparison. One that has none and may have some comes first, then those of before a fork. */
+/*
+ * When the ring's oldest block was released; for comparison. One that has none and may have some
+ * comes first, then those of before a fork.
+ */
 static uint64_t age(const struct quarantine_ring *r)
 {
 	uint64_t first = LOAD(r->first);
@@ -119,7 +146,9 @@ static uint64_t age(const struct quarantine_ring *r)
 
 	if (first >= LOAD(r->end))
 		return 0;
-	return q->free_generation == (uint16_t)LOAD(A.ledger->check.generation) ? 2 + (uint64_t)LOAD(q->free_tick) : 1;
+	return q->free_generation == (uint16_t)LOAD(A.ledger->check.generation)
+		       ? 2 + (uint64_t)LOAD(q->free_tick)
+		       : 1;
 }
 
 static bool lacks_few(const struct quarantine_ring *r)
@@ -127,7 +156,10 @@ static bool lacks_few(const struct quarantine_ring *r)
 	return r->bytes <= r->allowed + r->bytes / FEW;
 }
 
-/* The ring whose blocks have to leave for those of `r`: that itself, or another one, which we have then, too. Of those of the same tick the fullest. */
+/*
+ * The ring whose blocks have to leave for those of `r`: that itself, or another one, which we have
+ * then, too. Of those of the same tick the fullest.
+ */
 static struct quarantine_ring *donor(struct quarantine_ring *r)
 {
 	struct quarantine_ring *best = r;
@@ -153,10 +185,15 @@ static struct quarantine_ring *donor(struct quarantine_ring *r)
 	return best == r || quarantine_lock(best) ? best : r;
 }
 
-/* What `r` lacks, from another ring: what that does not use, then what leaves it. Never more than there is, at no moment: first taken, then given. */
-static unsigned take_over(struct quarantine_ring *r, struct quarantine_ring *o, struct quarantined out[BATCH])
+/*
+ * What `r` lacks, from another ring: what that does not use, then what leaves it. Never more than
+ * there is, at no moment: first taken, then given.
+ */
+static unsigned take_over(struct quarantine_ring *r, struct quarantine_ring *o,
+			  struct quarantined out[BATCH])
 {
-	uint64_t need = r->bytes - r->allowed, unused = o->allowed > o->bytes ? o->allowed - o->bytes : 0, left, give;
+	uint64_t need = r->bytes - r->allowed,
+		 unused = o->allowed > o->bytes ? o->allowed - o->bytes : 0, left, give;
 	unsigned nr = 0;
 
 	give = unused < need ? unused : need;
@@ -185,7 +222,8 @@ static unsigned step(struct quarantine_ring *r, struct quarantined out[BATCH], b
 		quarantine_unlock(from);
 		*more = true;
 	} else if (quarantine_overfull(r)) {
-		nr = take_out(r, lacks_few(r) ? r->allowed : r->bytes - 1, out);	/* one, and all rings are looked at again */
+		/* one, and all rings are looked at again */
+		nr = take_out(r, lacks_few(r) ? r->allowed : r->bytes - 1, out);
 		*more = nr;
 	} else {
 		*more = false;
@@ -234,7 +272,8 @@ void quarantine_note(const struct quarantined *q)
 
 	if (!r)
 		return;
-	if (r->end - r->first < quarantine.nr_entries - 1) {	/* the next one to be kept finds a place */
+	/* the next one to be kept finds a place */
+	if (r->end - r->first < quarantine.nr_entries - 1) {
 		struct quarantined *entry = quarantine_entry(r, r->end);
 
 		*entry = *q;
@@ -246,26 +285,33 @@ void quarantine_note(const struct quarantined *q)
 	quarantine_unlock(r);
 }
 
-/* Without its lock: an entry that another thread overwrites meanwhile is told by its ring having moved on. */
-static bool ring_find(const struct quarantine_ring *r, uint64_t address, bool inside, struct quarantined *out)
+/*
+ * Without its lock: an entry that another thread overwrites meanwhile is told by its ring having
+ * moved on.
+ */
+static bool ring_find(const struct quarantine_ring *r, uint64_t address, bool inside,
+		      struct quarantined *out)
 {
 	for (uint64_t nr = LOAD_ACQUIRE(r->end); nr-- > LOAD_ACQUIRE(r->first);) {
 		*out = *quarantine_entry(r, nr);
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
-		if (!out->gone && (out->address == address || (inside && address - out->address < out->size)))
+		if (!out->gone &&
+		    (out->address == address || (inside && address - out->address < out->size)))
 			return nr >= LOAD(r->first);
 	}
 	return false;
 }
 
-static bool ring_gone(const struct quarantine_ring *r, uint64_t address, bool inside, struct quarantined *out)
+static bool ring_gone(const struct quarantine_ring *r, uint64_t address, bool inside,
+		      struct quarantined *out)
 {
 	uint64_t end = LOAD_ACQUIRE(r->end), most = quarantine.nr_entries;
 
 	for (uint64_t nr = end; nr-- > 0 && nr + most > LOAD_ACQUIRE(r->end);) {
 		*out = *quarantine_entry(r, nr);
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
-		if ((out->address == address || (inside && address - out->address < out->size)) && (out->gone || nr < LOAD(r->first)))
+		if ((out->address == address || (inside && address - out->address < out->size)) &&
+		    (out->gone || nr < LOAD(r->first)))
 			return nr + most > LOAD(r->end);
 	}
 	return false;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Released canaried blocks, kept poisoned for a while: first in, first out, up to pmm_check.quarantine_bytes. Nobody waits: who finds its
- * part in use takes another, or does without.
+ * Released canaried blocks, kept poisoned for a while: first in, first out, up to
+ * pmm_check.quarantine_bytes. Nobody waits: who finds its part in use takes another, or does
+ * without.
  */
 #ifndef AGENT_CHECK_QUARANTINE_H
 #define AGENT_CHECK_QUARANTINE_H
@@ -17,7 +18,10 @@
 /* Private memory for it. False: there is none, nothing is kept. */
 bool quarantine_start(uint64_t bytes);
 
-/* A block there. Numbers of sites and threads are those of the ledgers of these generations; `pid` allocated it. */
+/*
+ * A block there. Numbers of sites and threads are those of the ledgers of these generations; `pid`
+ * allocated it.
+ */
 struct quarantined {
 	uint64_t address;
 	union {
@@ -38,7 +42,8 @@ struct quarantined {
 
 static inline uint64_t quarantined_what(size_t size, size_t align, uint32_t kind, bool damaged)
 {
-	return size | (uint64_t)__builtin_ctzl(align) << 44 | (uint64_t)kind << 50 | (uint64_t)damaged << 58;
+	return size | (uint64_t)__builtin_ctzl(align) << 44 | (uint64_t)kind << 50 |
+	       (uint64_t)damaged << 58;
 }
 
 /* The same for everybody. */
@@ -57,12 +62,17 @@ static inline uint64_t quarantined_bytes(size_t size, size_t align)
 
 #define QUARANTINE_RINGS	8
 
-/* Blocks that leave in the order they came in. A thread keeps to one ring as long as it can; a process of one thread has a single one. */
+/*
+ * Blocks that leave in the order they came in. A thread keeps to one ring as long as it can; a
+ * process of one thread has a single one.
+ */
 struct quarantine_ring {
 	uint64_t lock;
-	uint64_t first, end;		/* entries [first, end), numbered through; those before stay until their places are taken */
+	/* entries [first, end), numbered through; those before stay until their places are taken */
+	uint64_t first, end;
 	uint64_t bytes;
-	uint64_t allowed;		/* bytes, but for what is on its way; changed by who has the lock */
+	/* bytes, but for what is on its way; changed by who has the lock */
+	uint64_t allowed;
 	struct quarantined *entry;
 	uint32_t turns;
 	uint32_t wait;			/* so often no other ring is asked for room */
@@ -70,7 +80,10 @@ struct quarantine_ring {
 
 struct quarantine {
 	uint64_t bytes;			/* of all rings; 0 = nothing is kept */
-	uint64_t spare;			/* of these, what no ring is allowed: bytes >= spare + the sum of all `allowed` at any time */
+	/*
+	 * of these, what no ring is allowed: bytes >= spare + the sum of all `allowed` at any time
+	 */
+	uint64_t spare;
 	uint64_t nr_entries;		/* of a ring, a power of two */
 	struct quarantine_ring ring[QUARANTINE_RINGS];
 };
@@ -91,7 +104,8 @@ static inline bool quarantine_lock(struct quarantine_ring *r)
 
 	if (unlikely(LOAD(r->lock)))
 		return false;
-	return likely(*A.single_threaded) ? arch_cas_local(&r->lock, &free, 1) : CAS(r->lock, free, 1);
+	return likely(*A.single_threaded) ? arch_cas_local(&r->lock, &free, 1)
+					  : CAS(r->lock, free, 1);
 }
 
 static inline void quarantine_unlock(struct quarantine_ring *r)
@@ -102,7 +116,9 @@ static inline void quarantine_unlock(struct quarantine_ring *r)
 /* A ring that is ours now; NULL: all are in use. */
 static inline struct quarantine_ring *quarantine_take(void)
 {
-	unsigned at = likely(*A.single_threaded) ? 0 : (unsigned)(arch_thread_pointer() * 0x9e3779b97f4a7c15ull >> 61);
+	unsigned at = likely(*A.single_threaded)
+			      ? 0
+			      : (unsigned)(arch_thread_pointer() * 0x9e3779b97f4a7c15ull >> 61);
 
 	for (unsigned i = 0; i < QUARANTINE_RINGS; i++)
 		if (likely(quarantine_lock(&quarantine.ring[(at + i) % QUARANTINE_RINGS])))
@@ -129,8 +145,12 @@ void quarantine_drain(struct quarantine_ring *r, quarantine_leave leave, void *a
 /* The monitor's figure, now and then. */
 void quarantine_report(void);
 
-/* The ring that we have has one more entry, just filled in, a block that takes so many bytes. It is nobody's afterwards. */
-static inline void quarantine_put(struct quarantine_ring *r, uint64_t bytes, quarantine_leave leave, void *arg)
+/*
+ * The ring that we have has one more entry, just filled in, a block that takes so many bytes. It is
+ * nobody's afterwards.
+ */
+static inline void quarantine_put(struct quarantine_ring *r, uint64_t bytes, quarantine_leave leave,
+				  void *arg)
 {
 	uint64_t *figure = &A.ledger->check.quarantined_bytes;
 
@@ -147,21 +167,27 @@ static inline void quarantine_put(struct quarantine_ring *r, uint64_t bytes, qua
 }
 
 /*
- * Keep a block, poisoned already. What has to leave for it is handed to `leave` one by one, which gives it to the real allocator. False:
- * not kept, it is the caller's to release.
+ * Keep a block, poisoned already. What has to leave for it is handed to `leave` one by one, which
+ * gives it to the real allocator. False: not kept, it is the caller's to release.
  */
 bool quarantine_add(const struct quarantined *q, quarantine_leave leave, void *arg);
 
 /* Note a block that was released and is not kept, for quarantine_gone(). */
 void quarantine_note(const struct quarantined *q);
 
-/* One that began at an address and was noted, or has left, not too many releases ago; whose the memory is now is not known. */
+/*
+ * One that began at an address and was noted, or has left, not too many releases ago; whose the
+ * memory is now is not known.
+ */
 bool quarantine_gone(uint64_t address, struct quarantined *out);
 
 /* The same of one that covered an address. */
 bool quarantine_went(uint64_t address, struct quarantined *out);
 
-/* The kept block that begins at, or (inside) covers, an address; looks at all: for the moment of an error. */
+/*
+ * The kept block that begins at, or (inside) covers, an address; looks at all: for the moment of an
+ * error.
+ */
 bool quarantine_find(uint64_t address, bool inside, struct quarantined *out);
 
 /* Call for each kept block, at the process's end: is it still poison? */

@@ -2,8 +2,8 @@
 /*
  * Small blocks of the real allocator that have left quarantine.
  *
- * The lists are in private memory, taken one by one by contexts. A forked child has copies of its parent's, lists and blocks alike: its contexts take
- * them over as they come.
+ * The lists are in private memory, taken one by one by contexts. A forked child has copies of its
+ * parent's, lists and blocks alike: its contexts take them over as they come.
  */
 #include "agent/check/recycle.h"
 
@@ -17,7 +17,8 @@ static uint32_t nr_taken;
 
 void recycle_start(void)
 {
-	list = sys_mmap(LISTS * sizeof(*list), SYS_PROT_READ | SYS_PROT_WRITE, SYS_MAP_PRIVATE | SYS_MAP_ANONYMOUS | SYS_MAP_NORESERVE, -1);
+	list = sys_mmap(LISTS * sizeof(*list), SYS_PROT_READ | SYS_PROT_WRITE,
+			SYS_MAP_PRIVATE | SYS_MAP_ANONYMOUS | SYS_MAP_NORESERVE, -1);
 	if (list)
 		own_note(PMM_OWN_TABLES, list, LISTS * sizeof(*list));
 }

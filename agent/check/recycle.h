@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Small blocks of the real allocator that have left quarantine, ready for the next request of just their size: so the real allocator, which
- * would sort and merge what comes back in the order it was released, is not asked.
+ * Small blocks of the real allocator that have left quarantine, ready for the next request of just
+ * their size: so the real allocator, which would sort and merge what comes back in the order it was
+ * released, is not asked.
  *
- * Each context has its own. What is known of them is apart from them: a program that still writes to one changes nothing here.
+ * Each context has its own. What is known of them is apart from them: a program that still writes
+ * to one changes nothing here.
  */
 #ifndef AGENT_CHECK_RECYCLE_H
 #define AGENT_CHECK_RECYCLE_H
@@ -38,7 +40,10 @@ void recycle_forked(void);
 /* The context's own; NULL: there are no more. */
 struct recycle *recycle_new(struct tctx *c);
 
-/* A real block that was asked for with so many bytes; NULL: none is there. A signal handler may interrupt and never come back. */
+/*
+ * A real block that was asked for with so many bytes; NULL: none is there. A signal handler may
+ * interrupt and never come back.
+ */
 static inline void *recycle_take(struct tctx *c, size_t bytes)
 {
 	struct recycle *r = c->recycle;

@@ -9,16 +9,26 @@
 #define PPB		1000000000ull
 
 static const char *const names[PMM_NR_KINDS] = {
-	[PMM_KIND_MALLOC] = "malloc", [PMM_KIND_CALLOC] = "calloc", [PMM_KIND_REALLOC] = "realloc",
-	[PMM_KIND_REALLOCARRAY] = "reallocarray", [PMM_KIND_POSIX_MEMALIGN] = "posix_memalign",
-	[PMM_KIND_ALIGNED_ALLOC] = "aligned_alloc", [PMM_KIND_MEMALIGN] = "memalign", [PMM_KIND_VALLOC] = "valloc",
-	[PMM_KIND_PVALLOC] = "pvalloc", [PMM_KIND_NEW] = "operator new", [PMM_KIND_NEW_ARRAY] = "operator new[]",
-	[PMM_KIND_NEW_ALIGNED] = "operator new", [PMM_KIND_NEW_ARRAY_ALIGNED] = "operator new[]",
+	[PMM_KIND_MALLOC] = "malloc",
+	[PMM_KIND_CALLOC] = "calloc",
+	[PMM_KIND_REALLOC] = "realloc",
+	[PMM_KIND_REALLOCARRAY] = "reallocarray",
+	[PMM_KIND_POSIX_MEMALIGN] = "posix_memalign",
+	[PMM_KIND_ALIGNED_ALLOC] = "aligned_alloc",
+	[PMM_KIND_MEMALIGN] = "memalign",
+	[PMM_KIND_VALLOC] = "valloc",
+	[PMM_KIND_PVALLOC] = "pvalloc",
+	[PMM_KIND_NEW] = "operator new",
+	[PMM_KIND_NEW_ARRAY] = "operator new[]",
+	[PMM_KIND_NEW_ALIGNED] = "operator new",
+	[PMM_KIND_NEW_ARRAY_ALIGNED] = "operator new[]",
 };
 
 void refuse_odd(struct tctx *c, size_t size, uint32_t kind, const struct caller *from)
 {
-	struct pmm_finding f = { .type = PMM_FINDING_SIZE, .by = PMM_BY_FUNCTION, .size_bytes = size, .kind = kind };
+	struct pmm_finding f = {
+		.type = PMM_FINDING_SIZE, .by = PMM_BY_FUNCTION, .size_bytes = size, .kind = kind
+	};
 
 	f.site = unwind_site(c, from, 0);
 	finding_function(&f, names[kind]);
@@ -35,10 +45,12 @@ static bool by_chance(uint64_t request)
 
 bool refuse_on_purpose(size_t size)
 {
-	uint64_t request = ADD(K.requests, 1), bytes = LOAD(A.ledger->total) >> 21;	/* see agent/total.c */
+	/* see agent/total.c */
+	uint64_t request = ADD(K.requests, 1), bytes = LOAD(A.ledger->total) >> 21;
 
 	if (request < K.o.fail_after && !by_chance(request) &&
-	    (!K.o.heap_limit_bytes || (bytes <= K.o.heap_limit_bytes && size <= K.o.heap_limit_bytes - bytes)))
+	    (!K.o.heap_limit_bytes ||
+	     (bytes <= K.o.heap_limit_bytes && size <= K.o.heap_limit_bytes - bytes)))
 		return false;
 	ADD(A.ledger->check.failed_on_purpose, 1);
 	return true;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Requests that fail: on purpose (--fail-after, --fail-rate, --limit), or because there is no memory; and those whose size is an error.
+ * Requests that fail: on purpose (--fail-after, --fail-rate, --limit), or because there is no
+ * memory; and those whose size is an error.
  */
 #ifndef AGENT_CHECK_REFUSE_H
 #define AGENT_CHECK_REFUSE_H

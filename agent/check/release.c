@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Releasing blocks: does the function go with the one that allocated it, is the canary as it was, what becomes of the block.
+ * Releasing blocks: does the function go with the one that allocated it, is the canary as it was,
+ * what becomes of the block.
  *
- * A block whose canary is damaged up to its end never goes back to the real allocator, whose own data next to it may be damaged as well.
- * Others do: a program that writes one byte too many in each of its blocks, which may harm nobody, is not to run out of memory.
+ * A block whose canary is damaged up to its end never goes back to the real allocator, whose own
+ * data next to it may be damaged as well. Others do: a program that writes one byte too many in
+ * each of its blocks, which may harm nobody, is not to run out of memory.
  */
 #include "agent/check/ways.h"
 
@@ -16,7 +18,7 @@
 #include "agent/check/reported.h"
 #include "agent/clock.h"
 
-/* ---- what it is ----------------------------------------------------------------------------------------- */
+/* ---- what it is ------------------------------------------------------------------------------ */
 
 QUICK void find(const void *p, struct held *h)
 {
@@ -36,8 +38,10 @@ QUICK void find(const void *p, struct held *h)
 	if (likely(h->known)) {
 		says = quick_look(p, &h->size, &h->align, &over);
 		h->facts = 0;
-		if (says == CANARY_LIVE && unlikely(over != pmm_spread(facts_of(h->was.site, h->was.kind))) && over)
-			says = CANARY_NOTHING;	/* what lies over the seal is overwritten, and no more */
+		if (says == CANARY_LIVE &&
+		    unlikely(over != pmm_spread(facts_of(h->was.site, h->was.kind))) && over)
+			says = CANARY_NOTHING; /* what lies over the seal is overwritten, and no
+						  more */
 	} else {
 		says = canary_look_safely(p, &h->size, &h->align);
 		if (says == CANARY_LIVE)
@@ -48,7 +52,8 @@ QUICK void find(const void *p, struct held *h)
 		h->as = HELD_HEADLESS;
 		h->size = h->was.size;
 		h->align = 1;
-	} else if (unlikely(says == CANARY_NOTHING) && heads_spoilt(p, &h->size, &h->align, &h->facts)) {
+	} else if (unlikely(says == CANARY_NOTHING) &&
+		   heads_spoilt(p, &h->size, &h->align, &h->facts)) {
 		h->as = HELD_HEADLESS;
 		h->was = (struct block_info){ .kind = PMM_KIND_NONE };
 	}
@@ -61,7 +66,8 @@ void held_find(const void *p, struct held *h)
 
 void block_of_facts(uint64_t facts, struct check_block *out)
 {
-	uint32_t generation = (uint32_t)(facts >> PMM_FACTS_GENERATION_SHIFT), kind = facts >> PMM_FACTS_KIND_SHIFT & 15;
+	uint32_t generation = (uint32_t)(facts >> PMM_FACTS_GENERATION_SHIFT),
+		 kind = facts >> PMM_FACTS_KIND_SHIFT & 15;
 
 	out->parent_pid = K.parent_pid;
 	if (!facts || kind > PMM_KIND_NEW_ARRAY_ALIGNED || generation > K.generation)
@@ -94,19 +100,24 @@ void held_block(const void *p, const struct held *h, struct check_block *out)
 	out->alloc_thread = block_thread(&h->was);
 }
 
-/* ---- pairing -------------------------------------------------------------------------------------------- */
+/* ---- pairing --------------------------------------------------------------------------------- */
 
-static SLOW void mismatch(struct tctx *c, const struct check_block *b, const struct check_said *said, uint64_t other, uint32_t site)
+static SLOW void mismatch(struct tctx *c, const struct check_block *b,
+			  const struct check_said *said, uint64_t other, uint32_t site)
 {
-	struct pmm_finding f = { .type = PMM_FINDING_MISMATCH, .by = PMM_BY_FUNCTION, .site = site, .address = b->address,
-				 .release = said->how, .other = other };
+	struct pmm_finding f = { .type = PMM_FINDING_MISMATCH,
+				 .by = PMM_BY_FUNCTION,
+				 .site = site,
+				 .address = b->address,
+				 .release = said->how,
+				 .other = other };
 
 	finding_block(&f, b);
 	finding_add(c, &f);
 }
 
-static SLOW void held_mismatch(struct tctx *c, const void *p, const struct held *h, const struct check_said *said, uint64_t other,
-			       uint32_t site)
+static SLOW void held_mismatch(struct tctx *c, const void *p, const struct held *h,
+			       const struct check_said *said, uint64_t other, uint32_t site)
 {
 	struct check_block b;
 
@@ -114,16 +125,16 @@ static SLOW void held_mismatch(struct tctx *c, const void *p, const struct held 
 	mismatch(c, &b, said, other, site);
 }
 
-/* ---- damage --------------------------------------------------------------------------------------------- */
+/* ---- damage ---------------------------------------------------------------------------------- */
 
-static SLOW void damaged(struct tctx *c, const struct check_block *b, uint64_t at, uint64_t end, const struct check_said *said,
-			 uint32_t site)
+static SLOW void damaged(struct tctx *c, const struct check_block *b, uint64_t at, uint64_t end,
+			 const struct check_said *said, uint32_t site)
 {
 	if (!reported_block(b))
 		finding_damaged(c, b, at, end, said->how, site);
 }
 
-/* ---- canaried blocks ------------------------------------------------------------------------------------ */
+/* ---- canaried blocks ------------------------------------------------------------------------- */
 
 /* How a block came to be. */
 static void origin_put(struct quarantined *q, const struct check_block *b)
@@ -137,11 +148,11 @@ static void origin_put(struct quarantined *q, const struct check_block *b)
 }
 
 /*
- * Filled in where it is kept: what is put together from smaller parts and copied at once holds the processor up. b: what is known of a
- * block that the tables do not know.
+ * Filled in where it is kept: what is put together from smaller parts and copied at once holds the
+ * processor up. b: what is known of a block that the tables do not know.
  */
-QUICK void entry_put(struct quarantined *q, const struct tctx *c, void *p, const struct held *h, const struct check_block *b,
-		     uint32_t site, bool damaged)
+QUICK void entry_put(struct quarantined *q, const struct tctx *c, void *p, const struct held *h,
+		     const struct check_block *b, uint32_t site, bool damaged)
 {
 	q->address = (uint64_t)p;
 	q->what = quarantined_what(h->size, h->align, h->was.kind, damaged);
@@ -158,17 +169,21 @@ QUICK void entry_put(struct quarantined *q, const struct tctx *c, void *p, const
 		q->alloc_thread = (uint16_t)block_thread(&h->was);
 }
 
-/* The program may have protected pages of it, which the real allocator hardly would have touched. */
+/*
+ * The program may have protected pages of it, which the real allocator hardly would have touched.
+ */
 static SLOW void protection_end(const void *p, size_t size)
 {
-	uint64_t start = ((uint64_t)p + ARCH_PAGE - 1) & ~(ARCH_PAGE - 1), end = ((uint64_t)p + size) & ~(ARCH_PAGE - 1);
+	uint64_t start = ((uint64_t)p + ARCH_PAGE - 1) & ~(ARCH_PAGE - 1),
+		 end = ((uint64_t)p + size) & ~(ARCH_PAGE - 1);
 
 	if (start < end && !LOAD(A.confined))
 		sys3(mprotect, start, end - start, SYS_PROT_READ | SYS_PROT_WRITE);
 }
 
 /* Poisoned and kept, if there is room. What is `damaged` up to its end never goes further. */
-QUICK bool kept(struct tctx *c, void *p, const struct held *h, const struct check_block *b, uint32_t site, bool damaged)
+QUICK bool kept(struct tctx *c, void *p, const struct held *h, const struct check_block *b,
+		uint32_t site, bool damaged)
 {
 	struct quarantine_ring *ring;
 
@@ -188,7 +203,8 @@ QUICK bool kept(struct tctx *c, void *p, const struct held *h, const struct chec
 }
 
 /* There is no room for it. */
-static SLOW void not_kept(struct tctx *c, void *p, const struct held *h, const struct check_block *b, uint32_t site)
+static SLOW void not_kept(struct tctx *c, void *p, const struct held *h,
+			  const struct check_block *b, uint32_t site)
 {
 	struct pmm_check_state *s = &A.ledger->check;
 	struct quarantined q;
@@ -199,9 +215,12 @@ static SLOW void not_kept(struct tctx *c, void *p, const struct held *h, const s
 	quarantined_return(c, p, h->size, h->align);
 }
 
-/* Told, and kept like any other, so that what is done with it after its release is told, too. for_good: it does not go back. */
-static SLOW void keep_damaged(struct tctx *c, void *p, const struct held *h, uint64_t at, const struct check_said *said, uint32_t site,
-			      bool for_good)
+/*
+ * Told, and kept like any other, so that what is done with it after its release is told, too.
+ * for_good: it does not go back.
+ */
+static SLOW void keep_damaged(struct tctx *c, void *p, const struct held *h, uint64_t at,
+			      const struct check_said *said, uint32_t site, bool for_good)
 {
 	struct check_block b;
 
@@ -213,7 +232,8 @@ static SLOW void keep_damaged(struct tctx *c, void *p, const struct held *h, uin
 }
 
 /* The tables do not know it. */
-static SLOW void release_inherited(struct tctx *c, void *p, struct held *h, const struct check_said *said, uint32_t site)
+static SLOW void release_inherited(struct tctx *c, void *p, struct held *h,
+				   const struct check_said *said, uint32_t site)
 {
 	struct check_block b;
 	uint64_t at, other;
@@ -228,7 +248,8 @@ static SLOW void release_inherited(struct tctx *c, void *p, struct held *h, cons
 		not_kept(c, p, h, &b, site);
 }
 
-QUICK void release_canaried(struct tctx *c, void *p, const struct held *h, const struct check_said *said, uint32_t site)
+QUICK void release_canaried(struct tctx *c, void *p, const struct held *h,
+			    const struct check_said *said, uint32_t site)
 {
 	uint64_t at, other;
 
@@ -241,10 +262,11 @@ QUICK void release_canaried(struct tctx *c, void *p, const struct held *h, const
 }
 
 /*
- * The tables know it, or what is left of its head does, but that is overwritten. Where the real block of one with
- * an alignment of its own begins is not known for sure: it stays where it is.
+ * The tables know it, or what is left of its head does, but that is overwritten. Where the real
+ * block of one with an alignment of its own begins is not known for sure: it stays where it is.
  */
-static SLOW void release_headless(struct tctx *c, void *p, const struct held *h, const struct check_said *said, uint32_t site)
+static SLOW void release_headless(struct tctx *c, void *p, const struct held *h,
+				  const struct check_said *said, uint32_t site)
 {
 	uint64_t facts = h->known ? facts_of(h->was.site, h->was.kind) : h->facts;
 	struct check_block b;
@@ -252,14 +274,15 @@ static SLOW void release_headless(struct tctx *c, void *p, const struct held *h,
 	bool aligned;
 
 	held_block(p, h, &b);
-	aligned = !h->known || (b.kind >= PMM_KIND_POSIX_MEMALIGN && b.kind != PMM_KIND_NEW && b.kind != PMM_KIND_NEW_ARRAY);
+	aligned = !h->known || (b.kind >= PMM_KIND_POSIX_MEMALIGN && b.kind != PMM_KIND_NEW &&
+				b.kind != PMM_KIND_NEW_ARRAY);
 	if (pair_disagrees(b.kind, h->size, 0, said, &other))
 		held_mismatch(c, p, h, said, other, site);
 	if (canary_damage_headless(p, h->size, !aligned ? 1 : h->known ? 0 : h->align, facts, &at))
 		keep_damaged(c, p, h, at, said, site, aligned || canary_spilled(p, h->size, 1));
 }
 
-/* ---- guarded blocks ------------------------------------------------------------------------------------- */
+/* ---- guarded blocks -------------------------------------------------------------------------- */
 
 #define WIDEST	64u		/* of one instruction's accesses */
 
@@ -280,7 +303,10 @@ void beside_told(const struct check_block *b, uint64_t address)
 	STORE(K.beside, true);
 }
 
-/* Does such a finding tell of the damage to the block's own pages, which reaches from one end of it to the end of those? */
+/*
+ * Does such a finding tell of the damage to the block's own pages, which reaches from one end of it
+ * to the end of those?
+ */
 static SLOW bool beside_tells(uint32_t run, const struct check_block *b)
 {
 	const struct area *a = area_of_run(run);
@@ -292,10 +318,12 @@ static SLOW bool beside_tells(uint32_t run, const struct check_block *b)
 		return false;
 	if (at < b->address)
 		return before && at == start;
-	return behind && *(const uint8_t *)(end - 1) != pmm_canary_byte(K.o.secret, b->address, end - 1);
+	return behind &&
+	       *(const uint8_t *)(end - 1) != pmm_canary_byte(K.o.secret, b->address, end - 1);
 }
 
-static void release_guarded(struct tctx *c, const struct held *h, const struct check_said *said, uint32_t site)
+static void release_guarded(struct tctx *c, const struct held *h, const struct check_said *said,
+			    uint32_t site)
 {
 	struct check_block b;
 	uint64_t other;
@@ -310,27 +338,35 @@ static void release_guarded(struct tctx *c, const struct held *h, const struct c
 	(h->counted ? guarded_end : guarded_release)(c, h->run, said->how, site, told);
 }
 
-/* ---- release -------------------------------------------------------------------------------------------- */
+/* ---- release --------------------------------------------------------------------------------- */
 
-static SLOW void released_twice(struct tctx *c, void *p, const struct held *h, const struct check_said *said, uint32_t site)
+static SLOW void released_twice(struct tctx *c, void *p, const struct held *h,
+				const struct check_said *said, uint32_t site)
 {
-	struct pmm_finding f = { .by = PMM_BY_FUNCTION, .site = site, .address = (uint64_t)p, .release = said->how };
+	struct pmm_finding f = {
+		.by = PMM_BY_FUNCTION, .site = site, .address = (uint64_t)p, .release = said->how
+	};
 	struct check_block b;
 
 	held_block(p, h, &b);
-	f.type = said->how == PMM_RELEASE_REALLOC ? PMM_FINDING_REALLOC_FREED : PMM_FINDING_DOUBLE_FREE;
+	f.type = said->how == PMM_RELEASE_REALLOC ? PMM_FINDING_REALLOC_FREED
+						  : PMM_FINDING_DOUBLE_FREE;
 	finding_block(&f, &b);
 	finding_add(c, &f);
 }
 
-/* Two threads that release a block at once may both find it in the tables: the one that comes too late has not taken it out of the sums. */
+/*
+ * Two threads that release a block at once may both find it in the tables: the one that comes too
+ * late has not taken it out of the sums.
+ */
 static SLOW void counted_once(struct tctx *c, const void *p, const struct held *h)
 {
 	if (h->known)
 		record_restore_apart(c, (uint64_t)p, &h->was);
 }
 
-QUICK void release(struct tctx *c, void *p, struct held *h, const struct check_said *said, uint32_t site)
+QUICK void release(struct tctx *c, void *p, struct held *h, const struct check_said *said,
+		   uint32_t site)
 {
 	if (unlikely(h->as == HELD_GUARDED)) {
 		if (guard_release(h->run))
@@ -356,16 +392,19 @@ QUICK void release(struct tctx *c, void *p, struct held *h, const struct check_s
 void held_uncount(struct tctx *c, const void *p, struct held *h)
 {
 	h->counted = true;
-	h->known = h->as == HELD_GUARDED ? guarded_uncount(c, h->run, &h->was) : record_free(c, (uint64_t)p, &h->was);
+	h->known = h->as == HELD_GUARDED ? guarded_uncount(c, h->run, &h->was)
+					 : record_free(c, (uint64_t)p, &h->was);
 }
 
 void held_recount(struct tctx *c, const void *p, const struct held *h)
 {
 	if (h->known)
-		(h->as == HELD_GUARDED ? record_restore_apart : record_restore)(c, (uint64_t)p, &h->was);
+		(h->as == HELD_GUARDED ? record_restore_apart : record_restore)(c, (uint64_t)p,
+										&h->was);
 }
 
-void held_release(struct tctx *c, void *p, struct held *h, const struct check_said *said, uint32_t site)
+void held_release(struct tctx *c, void *p, struct held *h, const struct check_said *said,
+		  uint32_t site)
 {
 	release(c, p, h, said, site);
 }
@@ -376,7 +415,10 @@ static void free_passed(struct tctx *c, void *p)
 	A.next.free(p);
 }
 
-/* A signal handler may have interrupted check_begin(): in a forked child there are blocks of ours then. */
+/*
+ * A signal handler may have interrupted check_begin(): in a forked child there are blocks of ours
+ * then.
+ */
 static SLOW void free_unready(struct tctx *c, void *p)
 {
 	if (K.on)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * realloc: as a rule a new block and a release of the old one, so that what is done with the old one afterwards is found. Large blocks go on
- * where the real allocator puts them.
+ * realloc: as a rule a new block and a release of the old one, so that what is done with the old
+ * one afterwards is found. Large blocks go on where the real allocator puts them.
  */
 #include "agent/check/agent_check.h"
 
@@ -10,12 +10,16 @@
 #include "agent/check/refuse.h"
 #include "agent/check/ways.h"
 
-#define IN_PLACE_BYTES	(128u << 10)	/* from here on copying is dearer than what a block at a new place tells */
+/* from here on copying is dearer than what a block at a new place tells */
+#define IN_PLACE_BYTES	(128u << 10)
 #define GUARDED_MOST	((size_t)ARCH_PAGE << (PMM_GUARD_AREAS - 1))
 
-/* A large canaried block, taken, goes on where the real allocator puts it, contents and all. `head`: as it was. */
-static void *resized_in_place(struct tctx *c, void *old, const struct pmm_head *head, struct held *h, size_t size, uint32_t kind,
-			      const struct caller *from)
+/*
+ * A large canaried block, taken, goes on where the real allocator puts it, contents and all.
+ * `head`: as it was.
+ */
+static void *resized_in_place(struct tctx *c, void *old, const struct pmm_head *head,
+			      struct held *h, size_t size, uint32_t kind, const struct caller *from)
 {
 	struct block_info was;
 	bool known = hook_resizing(c, old, size, &was);
@@ -44,11 +48,14 @@ static bool stays_in_place(const void *old, const struct held *h, size_t size)
 {
 	uint64_t at;
 
-	return h->as == HELD_CANARIED && h->known && h->was.kind < PMM_KIND_NEW && h->align <= 16 && h->size >= IN_PLACE_BYTES &&
-	       size >= (K.o.level == PMM_CHECK_LIGHT ? IN_PLACE_BYTES : GUARDED_MOST) && !canary_damage_around(old, h->size, h->align, &at);
+	return h->as == HELD_CANARIED && h->known && h->was.kind < PMM_KIND_NEW && h->align <= 16 &&
+	       h->size >= IN_PLACE_BYTES &&
+	       size >= (K.o.level == PMM_CHECK_LIGHT ? IN_PLACE_BYTES : GUARDED_MOST) &&
+	       !canary_damage_around(old, h->size, h->align, &at);
 }
 
-static void *resized(struct tctx *c, void *old, struct held *h, size_t size, uint32_t kind, const struct caller *from)
+static void *resized(struct tctx *c, void *old, struct held *h, size_t size, uint32_t kind,
+		     const struct caller *from)
 {
 	static const struct check_said said = { PMM_RELEASE_REALLOC, SIZE_MAX, 0 };
 	size_t keep = h->size < size ? h->size : size;
@@ -58,7 +65,8 @@ static void *resized(struct tctx *c, void *old, struct held *h, size_t size, uin
 	if (stays_in_place(old, h, size)) {
 		struct pmm_head head = *((struct pmm_head *)old - 1);
 
-		if (canary_take(old))		/* else another thread releases it just now: told below */
+		/* else another thread releases it just now: told below */
+		if (canary_take(old))
 			return resized_in_place(c, old, &head, h, size, kind, from);
 	}
 	move_begin(move, (uint64_t)old, size);
@@ -76,15 +84,18 @@ static void *resized(struct tctx *c, void *old, struct held *h, size_t size, uin
 }
 
 /* Not ours: the real function's. Where blocks have heads those without are in no table. */
-static void *realloc_passed(struct tctx *c, void *old, size_t size, uint32_t kind, const struct caller *from)
+static void *realloc_passed(struct tctx *c, void *old, size_t size, uint32_t kind,
+			    const struct caller *from)
 {
 	if ((K.on || LOAD(K.starting)) && K.o.level != PMM_CHECK_SAMPLED)
 		return REAL(c, A.next.realloc(old, size));
-	return hook_realloc(c, (struct hook_realloc){ A.next.realloc, NULL }, old, size, 1, kind, from);
+	return hook_realloc(c, (struct hook_realloc){ A.next.realloc, NULL }, old, size, 1, kind,
+			    from);
 }
 
 /* As check_free() has it: there may be blocks of ours all the same. */
-static SLOW void *realloc_unready(struct tctx *c, void *old, size_t size, uint32_t kind, const struct caller *from)
+static SLOW void *realloc_unready(struct tctx *c, void *old, size_t size, uint32_t kind,
+				  const struct caller *from)
 {
 	if (K.on)
 		return check_realloc_plain(old, size);
@@ -93,7 +104,8 @@ static SLOW void *realloc_unready(struct tctx *c, void *old, size_t size, uint32
 	return realloc_passed(c, old, size, kind, from);
 }
 
-void *check_realloc(struct tctx *c, void *old, size_t size, uint32_t kind, const struct caller *from)
+void *check_realloc(struct tctx *c, void *old, size_t size, uint32_t kind,
+		    const struct caller *from)
 {
 	struct check_said said = { PMM_RELEASE_REALLOC, SIZE_MAX, 0 };
 	struct held h = { .counted = false };

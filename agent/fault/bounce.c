@@ -13,7 +13,8 @@ void *bounce_begin(struct bounce *b, const void *block, size_t bytes, size_t fil
 	*b = (struct bounce){ .block = (void *)block, .bytes = bytes };
 	if (!bounds_guarded(block) || LOAD(A.confined))
 		return b->block;
-	b->memory = sys_mmap(bytes, SYS_PROT_READ | SYS_PROT_WRITE, SYS_MAP_PRIVATE | SYS_MAP_ANONYMOUS | SYS_MAP_NORESERVE, -1);
+	b->memory = sys_mmap(bytes, SYS_PROT_READ | SYS_PROT_WRITE,
+			     SYS_MAP_PRIVATE | SYS_MAP_ANONYMOUS | SYS_MAP_NORESERVE, -1);
 	if (!b->memory)
 		return b->block;
 	memcpy(b->memory, block, filled);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory that stands in for a buffer of the guard pool which holds less than is asked for: the kernel does not fault on a guard
- * page but fails, or does part of what it is to do, as it would not without us. With memory of its own the call goes as it would
- * have gone, and the block gets, or gives, no more than it has.
+ * Memory that stands in for a buffer of the guard pool which holds less than is asked for: the
+ * kernel does not fault on a guard page but fails, or does part of what it is to do, as it would
+ * not without us. With memory of its own the call goes as it would have gone, and the block gets,
+ * or gives, no more than it has.
  *
- * Safe in signal handlers; errno is not touched. Who leaves in the midst by a jump or by being cancelled leaves the memory behind.
+ * Safe in signal handlers; errno is not touched. Who leaves in the midst by a jump or by being
+ * cancelled leaves the memory behind.
  */
 #ifndef AGENT_FAULT_BOUNCE_H
 #define AGENT_FAULT_BOUNCE_H
@@ -17,7 +19,10 @@ struct bounce {
 	size_t bytes;
 };
 
-/* What to use instead of `block`: zeroed memory of so many bytes with the first `filled` of it; the block itself where there is none. */
+/*
+ * What to use instead of `block`: zeroed memory of so many bytes with the first `filled` of it; the
+ * block itself where there is none.
+ */
 void *bounce_begin(struct bounce *b, const void *block, size_t bytes, size_t filled);
 
 /* Copy so many bytes to the block, and be done. */

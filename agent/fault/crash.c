@@ -2,9 +2,11 @@
 /*
  * What ends the process, noted.
  *
- * It runs in a handler with all signals blocked, or in exit() with those blocked for the time, on a stack of ours where the thread has one:
- * the program's may have run over, and its alternate one need not be larger than for itself. Nothing here takes a lock. The finding is in
- * the ledger before the process is searched and before it dies, so that neither the monitor's pace nor a SIGKILL loses it.
+ * It runs in a handler with all signals blocked, or in exit() with those blocked for the time, on a
+ * stack of ours where the thread has one: the program's may have run over, and its alternate one
+ * need not be larger than for itself. Nothing here takes a lock. The finding is in the ledger
+ * before the process is searched and before it dies, so that neither the monitor's pace nor a
+ * SIGKILL loses it.
  */
 #include "agent/fault/crash.h"
 
@@ -24,10 +26,14 @@
 #define TRAP_BREAKPOINT	3		/* uc->trapno */
 #define TRAP_PAGE	14
 #define STACK_MOST	(1ul << 20)	/* between a handler's frame and where it dies */
-#define FAULTS		(SIGNAL_BIT(SIGSEGV) | SIGNAL_BIT(SIGBUS) | SIGNAL_BIT(SIGFPE) | SIGNAL_BIT(SIGILL) | SIGNAL_BIT(SIGTRAP) | \
-			 SIGNAL_BIT(SIGSYS))
+#define FAULTS                                                                                     \
+	(SIGNAL_BIT(SIGSEGV) | SIGNAL_BIT(SIGBUS) | SIGNAL_BIT(SIGFPE) | SIGNAL_BIT(SIGILL) |      \
+	 SIGNAL_BIT(SIGTRAP) | SIGNAL_BIT(SIGSYS))
 
-/* The last fault of this thread that a handler of the program's was called for, and the last one that a finding has told. */
+/*
+ * The last fault of this thread that a handler of the program's was called for, and the last one
+ * that a finding has told.
+ */
 static __thread struct {
 	uint64_t frame, rip, sp;
 	uint64_t address, err, trapno;
@@ -65,7 +71,10 @@ void crash_told(const struct arch_ucontext *uc, uint64_t address, uint32_t numbe
 	told.number = number + 1;
 }
 
-/* Is the handler for that fault still running, at stack pointer `sp`? Its frame is as it was, and not far above. */
+/*
+ * Is the handler for that fault still running, at stack pointer `sp`? Its frame is as it was, and
+ * not far above.
+ */
 static bool in_handler(uint64_t sp)
 {
 	uint64_t frame = given.frame;
@@ -77,7 +86,7 @@ static bool in_handler(uint64_t sp)
 	return frame_context(frame)->rip == given.rip && frame_context(frame)->rsp == given.sp;
 }
 
-/* ---- the note ------------------------------------------------------------------------------------------- */
+/* ---- the note -------------------------------------------------------------------------------- */
 
 /* Visible before the finding that it goes with. */
 static void death_put(const struct pmm_death *d)
@@ -85,14 +94,17 @@ static void death_put(const struct pmm_death *d)
 	struct pmm_death *to = &A.ledger->death;
 
 	STORE(to->state, 0);
-	memcpy((char *)to + sizeof(to->state), (const char *)d + sizeof(d->state), sizeof(*d) - sizeof(d->state));
+	memcpy((char *)to + sizeof(to->state), (const char *)d + sizeof(d->state),
+	       sizeof(*d) - sizeof(d->state));
 	STORE_RELEASE(to->state, 1);
 }
 
 static void crash_note(struct tctx *c, struct crash *k)
 {
 	const uint64_t regs[] = ARCH_REGS(k->uc);
-	struct pmm_finding f = { .type = PMM_FINDING_CRASH, .by = PMM_BY_SIGNAL, .address = k->address };
+	struct pmm_finding f = { .type = PMM_FINDING_CRASH,
+				 .by = PMM_BY_SIGNAL,
+				 .address = k->address };
 	struct arch_ucontext at = *k->uc;
 	struct check_block b;
 	bool known = false;
@@ -149,7 +161,8 @@ static void note_apart(struct crash *k)
 /* Does this process end here, and not a child made by vfork(), in its memory, or another thread? */
 static bool is_end(void)
 {
-	return LOAD(A.state) == AGENT_ON && !A.own_allocator && !leave_is_others() && !(LOAD(*A.alive) && (int)sys0(getpid) != A.pid);
+	return LOAD(A.state) == AGENT_ON && !A.own_allocator && !leave_is_others() &&
+	       !(LOAD(*A.alive) && (int)sys0(getpid) != A.pid);
 }
 
 /* The first to note it; a forked child that had no event yet has one thread. */
@@ -160,11 +173,16 @@ static bool is_first(void)
 	return !LOAD(*A.alive) || (was != A.generation && CAS(noted, was, A.generation));
 }
 
-/* ---- ends ----------------------------------------------------------------------------------------------- */
+/* ---- ends ------------------------------------------------------------------------------------ */
 
 static struct crash of_fault(int signal, int code, uint64_t address, const struct arch_ucontext *uc)
 {
-	struct crash k = { .signal = signal, .code = code, .uc = uc, .err = uc->err, .trapno = uc->trapno, .forced = true };
+	struct crash k = { .signal = signal,
+			   .code = code,
+			   .uc = uc,
+			   .err = uc->err,
+			   .trapno = uc->trapno,
+			   .forced = true };
 
 	k.paged = (k.signal == SIGSEGV || k.signal == SIGBUS) && k.trapno == TRAP_PAGE;
 	k.address = k.paged ? address : 0;
@@ -186,15 +204,20 @@ static struct crash of_given(const struct arch_ucontext *uc)
 	return k;
 }
 
-/* A signal that the handler had sent while it was blocked there comes when it has returned, before the instruction is run again. */
+/*
+ * A signal that the handler had sent while it was blocked there comes when it has returned, before
+ * the instruction is run again.
+ */
 static bool is_sent_on(int signal, const struct arch_ucontext *uc)
 {
-	return given.signal && signal == given.signal && uc->rip == given.rip && uc->rsp == given.sp;
+	return given.signal && signal == given.signal && uc->rip == given.rip &&
+	       uc->rsp == given.sp;
 }
 
 static bool is_fault(const int *info)
 {
-	return keep_forced(info) && FAULTS & SIGNAL_BIT(info[0]) && !(info[0] == SIGBUS && info[2] == BUS_MCEERR_AO);
+	return keep_forced(info) && FAULTS & SIGNAL_BIT(info[0]) &&
+	       !(info[0] == SIGBUS && info[2] == BUS_MCEERR_AO);
 }
 
 /* Sent by this process itself. */
@@ -227,8 +250,10 @@ void leave_signal(int signal, void *info, void *context)
 		STORE(noted, A.generation);
 		return;
 	}
-	death_put(&(struct pmm_death){ .signal = (uint32_t)signal, .code = ((const int *)info)[2],
-				       .sender = keep_forced(info) ? 0 : (uint32_t)((const int *)info)[4] });
+	death_put(&(struct pmm_death){
+		.signal = (uint32_t)signal,
+		.code = ((const int *)info)[2],
+		.sender = keep_forced(info) ? 0 : (uint32_t)((const int *)info)[4] });
 }
 
 /* A handler that ends the process with 0 has dealt with the fault. */

@@ -15,8 +15,10 @@
 #define SIGABRT		6
 #define BUS_ADRERR	2
 #define NULL_BYTES	0x10000ull	/* nothing can be mapped there: vm.mmap_min_addr */
-#define STACK_GAP	(1ull << 20)	/* that the kernel leaves free below the first thread's stack: stack_guard_gap */
-#define BESIDE_MOST	(1ull << 20)	/* a block that ends at most so far before the address is reported beside it */
+/* that the kernel leaves free below the first thread's stack: stack_guard_gap */
+#define STACK_GAP	(1ull << 20)
+/* a block that ends at most so far before the address is reported beside it */
+#define BESIDE_MOST	(1ull << 20)
 #define REACH		(1ull << 32)	/* ... and may be that large */
 #define HELD		8u		/* pmm_death.map_access: there is a mapping */
 
@@ -47,7 +49,8 @@ static bool is_stack_guard(const struct around *a)
 {
 	if (!a->above_stack)
 		return false;
-	return a->held ? !a->at.access && a->at.end == a->above : a->above - a->address <= STACK_GAP;
+	return a->held ? !a->at.access && a->at.end == a->above
+		       : a->above - a->address <= STACK_GAP;
 }
 
 /* Where pages are memory of nobody in particular. */
@@ -75,7 +78,9 @@ static enum pmm_finding_place place(const struct crash *k, const struct around *
 	if (is_stack_guard(a))
 		return PMM_PLACE_STACK_GUARD;
 	if (k->signal == SIGBUS)
-		return k->code == BUS_ADRERR && a->held && a->at.path[0] == '/' ? PMM_PLACE_PAST_FILE : PMM_PLACE_UNKNOWN;
+		return k->code == BUS_ADRERR && a->held && a->at.path[0] == '/'
+			       ? PMM_PLACE_PAST_FILE
+			       : PMM_PLACE_UNKNOWN;
 	return a->held ? PMM_PLACE_FORBIDDEN : PMM_PLACE_UNMAPPED;
 }
 
@@ -87,7 +92,10 @@ static void text_set(struct crash *k, const char *s, size_t n)
 	k->death.text[n] = '\0';
 }
 
-/* What glibc, or a failed assert(), said before abort(): kept for debuggers in a variable, <assert.h> and malloc() being its users. */
+/*
+ * What glibc, or a failed assert(), said before abort(): kept for debuggers in a variable,
+ * <assert.h> and malloc() being its users.
+ */
 static void abort_message(struct crash *k)
 {
 	struct message { unsigned bytes; char text[]; } *const *where, *m;
@@ -99,7 +107,8 @@ static void abort_message(struct crash *k)
 	m = *where;
 	if (!m || (uint64_t)m & 3 || !sys_readable((uint64_t)m & ~7ull))
 		return;
-	while (n < m->bytes && n < sizeof(k->death.text) && sys_readable((uint64_t)&m->text[n] & ~7ull) && m->text[n] && m->text[n] != '\n')
+	while (n < m->bytes && n < sizeof(k->death.text) &&
+	       sys_readable((uint64_t)&m->text[n] & ~7ull) && m->text[n] && m->text[n] != '\n')
 		n++;
 	text_set(k, m->text, n);
 }

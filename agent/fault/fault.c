@@ -2,8 +2,9 @@
 /*
  * Accesses that the kernel stops.
  *
- * All of it runs in the handler of keep.c, with all signals blocked and on a stack of our own, so a thread is here once at a time. The
- * interrupted code may be a hook of ours, whose context is then busy: the event is recorded with a nested one.
+ * All of it runs in the handler of keep.c, with all signals blocked and on a stack of our own, so a
+ * thread is here once at a time. The interrupted code may be a hook of ours, whose context is then
+ * busy: the event is recorded with a nested one.
  */
 #include "agent/fault/fault.h"
 
@@ -20,7 +21,8 @@
 
 #define SEGV_MAPERR	1
 #define SEGV_ACCERR	2
-#define STACK_NEAR	(ARCH_RED_ZONE + 8)	/* code may access that much below its stack pointer */
+/* code may access that much below its stack pointer */
+#define STACK_NEAR	(ARCH_RED_ZONE + 8)
 #define TRIES_MOST	100000u		/* while the pool is being opened */
 #define FRAME_MOST	(64ul << 20)		/* of one function */
 
@@ -43,7 +45,7 @@ static struct tctx *enter(struct arch_ucontext *uc)
 	return c;
 }
 
-/* ---- the pool ------------------------------------------------------------------------------------------- */
+/* ---- the pool -------------------------------------------------------------------------------- */
 
 /* An access while the pool is being opened for good, and how often it was made. */
 static __thread uint64_t closed_address, closed_rip;
@@ -52,8 +54,8 @@ static __thread uint32_t closed_tries;
 static __thread struct guard_stop last_stop;
 
 /*
- * What is to be done about an access. One to a live block, which was given out after the access had been stopped, is to be made again;
- * code in one is no heap error, but nobody may run it.
+ * What is to be done about an access. One to a live block, which was given out after the access had
+ * been stopped, is to be made again; code in one is no heap error, but nobody may run it.
  */
 enum verdict { ACCESS_AGAIN, ACCESS_STEP, ACCESS_EASE };
 
@@ -79,7 +81,10 @@ static enum verdict judge(struct tctx *c, uint64_t address, const struct arch_uc
 	return ease_wanted(number) ? ACCESS_EASE : ACCESS_STEP;
 }
 
-/* All of the pool has been opened since, or will be in a moment: made again. What never was prepared for use stays closed. */
+/*
+ * All of the pool has been opened since, or will be in a moment: made again. What never was
+ * prepared for use stays closed.
+ */
 static bool opened(uint64_t address, const struct arch_ucontext *uc)
 {
 	if (closed_address != address || closed_rip != uc->rip)
@@ -115,17 +120,18 @@ static bool stopped(void *info, struct arch_ucontext *uc)
 	return false;
 }
 
-/* ---- stacks --------------------------------------------------------------------------------------------- */
+/* ---- stacks ---------------------------------------------------------------------------------- */
 
 /*
- * Did the thread's stack run over? Then the stack pointer stands at its end or beyond, the access is not far below it, and what lies next
- * above both that can be read is where the stack ends.
+ * Did the thread's stack run over? Then the stack pointer stands at its end or beyond, the access
+ * is not far below it, and what lies next above both that can be read is where the stack ends.
  */
 static bool stack_over(const struct arch_ucontext *uc, uint64_t address)
 {
 	uint64_t start = (address < uc->rsp ? address : uc->rsp) & ~(ARCH_PAGE - 1), end = start;
 
-	if (address + STACK_NEAR < uc->rsp || address - uc->rsp + STACK_NEAR > FRAME_MOST || uc->err & ARCH_FAULT_FETCH)
+	if (address + STACK_NEAR < uc->rsp || address - uc->rsp + STACK_NEAR > FRAME_MOST ||
+	    uc->err & ARCH_FAULT_FETCH)
 		return false;
 	while (!sys_readable(end))
 		if ((end += ARCH_PAGE) - start > FRAME_MOST)
@@ -145,7 +151,7 @@ static void overflowed(struct arch_ucontext *uc, uint64_t address)
 	agent_leave(c);
 }
 
-/* ---- signals -------------------------------------------------------------------------------------------- */
+/* ---- signals --------------------------------------------------------------------------------- */
 
 bool fault_handle(int signal, void *info, void *context)
 {
@@ -171,7 +177,10 @@ void fault_thread(void)
 		keep_stack(c);
 }
 
-/* The real allocator asks the kernel for this and that when it begins, which may be with the first canaried block, under seccomp. */
+/*
+ * The real allocator asks the kernel for this and that when it begins, which may be with the first
+ * canaried block, under seccomp.
+ */
 static void allocator_begin(void)
 {
 	if (A.next.malloc && A.next.free)

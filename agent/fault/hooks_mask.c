@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What blocks signals, as the program sees it: SIGSEGV stays open behind its back (agent/fault/keep.h).
+ * What blocks signals, as the program sees it: SIGSEGV stays open behind its back
+ * (agent/fault/keep.h).
  *
- * Each is the real function with another mask: errors, cancellation and waiting are its own. The real ones are looked up when first used,
- * which takes no lock.
+ * Each is the real function with another mask: errors, cancellation and waiting are its own. The
+ * real ones are looked up when first used, which takes no lock.
  */
 #include "agent/fault/keep.h"
 #include "agent/preload/keeper.h"
@@ -15,8 +16,9 @@
 #define OURS		(SIGNAL_BIT(SIGSEGV) | SIGNAL_BIT(SIGSTKFLT))
 
 /*
- * Which of the two signals the program blocks, where SIGSTKFLT is blocked. Both, unless it said something else and the mask was not changed
- * unseen since: new threads have their maker's, handlers that of their action, and these have most often all signals or neither.
+ * Which of the two signals the program blocks, where SIGSTKFLT is blocked. Both, unless it said
+ * something else and the mask was not changed unseen since: new threads have their maker's,
+ * handlers that of their action, and these have most often all signals or neither.
  */
 enum hides { HIDES_BOTH, HIDES_SEGV, HIDES_NONE };
 
@@ -58,7 +60,9 @@ static uint64_t mask_now(void)
 	return mask;
 }
 
-/* A mask for the time of a call: what stands in for SIGSEGV is the same as before. NULL as given. */
+/*
+ * A mask for the time of a call: what stands in for SIGSEGV is the same as before. NULL as given.
+ */
 static const struct sig_set *for_call(const struct sig_set *set, struct sig_set *room)
 {
 	if (!set || !signal_keeper || !(set->word[0] & SIGNAL_BIT(SIGSEGV)))
@@ -67,7 +71,7 @@ static const struct sig_set *for_call(const struct sig_set *set, struct sig_set 
 	return room;
 }
 
-/* ---- for good ------------------------------------------------------------------------------------------- */
+/* ---- for good -------------------------------------------------------------------------------- */
 
 int keep_mask_change(mask_function *real, int how, const struct sig_set *set, struct sig_set *old)
 {
@@ -79,7 +83,9 @@ int keep_mask_change(mask_function *real, int how, const struct sig_set *set, st
 		return real(how, set, old);
 	shown = keep_shown(mask_now());
 	if (set && (how == SYS_SIG_SETMASK || wish & OURS)) {
-		wish = how == SYS_SIG_BLOCK ? shown | wish : how == SYS_SIG_UNBLOCK ? shown & ~wish : wish;
+		wish = how == SYS_SIG_BLOCK	? shown | wish
+		       : how == SYS_SIG_UNBLOCK ? shown & ~wish
+						: wish;
 		all.word[0] = keep_hidden(wish);
 		set = &all;
 		how = SYS_SIG_SETMASK;
@@ -90,15 +96,15 @@ int keep_mask_change(mask_function *real, int how, const struct sig_set *set, st
 	return ret;
 }
 
-#define MASK_FORM(NAME)									\
-EXPORT int NAME(int how, const struct sig_set *set, struct sig_set *old);		\
-EXPORT int NAME(int how, const struct sig_set *set, struct sig_set *old)		\
-{											\
-	static void *known;								\
-	mask_function *real = (mask_function *)link_next(&known, #NAME);			\
-											\
-	return real ? keep_mask_change(real, how, set, old) : -1;					\
-}
+#define MASK_FORM(NAME)                                                                            \
+	EXPORT int NAME(int how, const struct sig_set *set, struct sig_set *old);                  \
+	EXPORT int NAME(int how, const struct sig_set *set, struct sig_set *old)                   \
+	{                                                                                          \
+		static void *known;                                                                \
+		mask_function *real = (mask_function *)link_next(&known, #NAME);                   \
+                                                                                                   \
+		return real ? keep_mask_change(real, how, set, old) : -1;                          \
+	}
 
 MASK_FORM(sigprocmask)
 MASK_FORM(pthread_sigmask)
@@ -172,7 +178,7 @@ int sigignore(int signal)
 	return real ? real(signal) : -1;
 }
 
-/* ---- for the time of a call ----------------------------------------------------------------------------- */
+/* ---- for the time of a call ------------------------------------------------------------------ */
 
 #define CALL_FORM(NAME, SET, PARAMS, ARGS)						\
 EXPORT int NAME PARAMS;									\
@@ -188,17 +194,22 @@ EXPORT int NAME PARAMS									\
 }
 
 CALL_FORM(sigsuspend, set, (const struct sig_set *set), (set))
-CALL_FORM(ppoll, set, (void *fds, unsigned long nr, const void *time, const struct sig_set *set), (fds, nr, time, set))
-CALL_FORM(__ppoll_chk, set, (void *fds, unsigned long nr, const void *time, const struct sig_set *set, size_t bytes),
+CALL_FORM(ppoll, set, (void *fds, unsigned long nr, const void *time, const struct sig_set *set),
+	  (fds, nr, time, set))
+CALL_FORM(__ppoll_chk, set,
+	  (void *fds, unsigned long nr, const void *time, const struct sig_set *set, size_t bytes),
 	  (fds, nr, time, set, bytes))
-CALL_FORM(pselect, set, (int nr, void *in, void *out, void *except, const void *time, const struct sig_set *set),
+CALL_FORM(pselect, set,
+	  (int nr, void *in, void *out, void *except, const void *time, const struct sig_set *set),
 	  (nr, in, out, except, time, set))
-CALL_FORM(epoll_pwait, set, (int fd, void *events, int nr, int time, const struct sig_set *set), (fd, events, nr, time, set))
-CALL_FORM(epoll_pwait2, set, (int fd, void *events, int nr, const void *time, const struct sig_set *set),
+CALL_FORM(epoll_pwait, set, (int fd, void *events, int nr, int time, const struct sig_set *set),
+	  (fd, events, nr, time, set))
+CALL_FORM(epoll_pwait2, set,
+	  (int fd, void *events, int nr, const void *time, const struct sig_set *set),
 	  (fd, events, nr, time, set))
 CALL_FORM(pthread_attr_setsigmask_np, set, (void *attr, const struct sig_set *set), (attr, set))
 
-/* ---- waiting -------------------------------------------------------------------------------------------- */
+/* ---- waiting --------------------------------------------------------------------------------- */
 
 extern int *__errno_location(void) __attribute__((weak));	/* glibc and musl */
 
@@ -209,8 +220,9 @@ struct signal_info {
 typedef int wait_function(const struct sig_set *set, struct signal_info *info, const void *time);
 
 /*
- * sigtimedwait() of glibc and musl, by the real one. What was sent while the program blocks SIGSEGV waits under another name (keep.c); who
- * waits for it at that moment may also get it from the kernel itself.
+ * sigtimedwait() of glibc and musl, by the real one. What was sent while the program blocks SIGSEGV
+ * waits under another name (keep.c); who waits for it at that moment may also get it from the
+ * kernel itself.
  */
 static int wait_for(const struct sig_set *set, struct signal_info *info, const void *time)
 {
@@ -274,7 +286,8 @@ int sigpending(struct sig_set *set)
 	int (*real)(struct sig_set *) = (int (*)(struct sig_set *))link_next(&known, "sigpending");
 	int ret = real ? real(set) : -1;
 
-	if (!ret && signal_keeper && set->word[0] & SIGNAL_BIT(SIGSTKFLT) && keep_blocks(mask_now()))
+	if (!ret && signal_keeper && set->word[0] & SIGNAL_BIT(SIGSTKFLT) &&
+	    keep_blocks(mask_now()))
 		set->word[0] = (set->word[0] & ~SIGNAL_BIT(SIGSTKFLT)) | SIGNAL_BIT(SIGSEGV);
 	return ret;
 }
@@ -284,7 +297,8 @@ EXPORT int pthread_attr_getsigmask_np(const void *attr, struct sig_set *set);
 int pthread_attr_getsigmask_np(const void *attr, struct sig_set *set)
 {
 	static void *known;
-	int (*real)(const void *, struct sig_set *) = (int (*)(const void *, struct sig_set *))link_next(&known, "pthread_attr_getsigmask_np");
+	int (*real)(const void *, struct sig_set *) = (int (*)(
+		const void *, struct sig_set *))link_next(&known, "pthread_attr_getsigmask_np");
 	int ret = real ? real(attr, set) : -1;
 
 	if (!ret && signal_keeper && set->word[0] & SIGNAL_BIT(SIGSTKFLT))

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * System calls that the program makes by syscall() and that would otherwise pass by the functions of the same name.
+ * System calls that the program makes by syscall() and that would otherwise pass by the functions
+ * of the same name.
  *
- * syscall() jumps to what is found here in its place, with all arguments in place (agent/preload/preload_hooks_confine.c).
+ * syscall() jumps to what is found here in its place, with all arguments in place
+ * (agent/preload/preload_hooks_confine.c).
  */
 #include "agent/fault/hooks_raw.h"
 
@@ -26,20 +28,26 @@ static bool is_plain(int signal)
 	return signal > 0 && signal < NR_SIGNALS && signal != 32 && signal != 33;
 }
 
-static long action(long nr, int signal, const struct kernel_action *new, struct kernel_action *old, size_t bytes)
+static long action(long nr, int signal, const struct kernel_action *new, struct kernel_action *old,
+		   size_t bytes)
 {
 	struct sig_action in = { .handler = SIG_DFL }, out;
 	int ret;
 
-	if (bytes != MASK_BYTES || !is_plain(signal) || (new && !may_read(new)) || (old && !may_read(old)))
+	if (bytes != MASK_BYTES || !is_plain(signal) || (new && !may_read(new)) ||
+	    (old && !may_read(old)))
 		return A.next.syscall(nr, signal, new, old, bytes);
 	if (new)
-		in = (struct sig_action){ .handler = (sig_handler *)new->handler, .mask = { new->mask }, .flags = (int)new->flags,
-					  .restorer = (void (*)(void))new->restorer };
+		in = (struct sig_action){ .handler = (sig_handler *)new->handler,
+					  .mask = { new->mask },
+					  .flags = (int)new->flags,
+					  .restorer = (void (*)(void)) new->restorer };
 	ret = signal_keeper->action(signal, new ? &in : NULL, &out);
 	if (!ret && old)
-		*old = (struct kernel_action){ .handler = (void *)out.handler, .flags = (uint32_t)out.flags,
-					       .restorer = (void *)out.restorer, .mask = out.mask[0] };
+		*old = (struct kernel_action){ .handler = (void *)out.handler,
+					       .flags = (uint32_t)out.flags,
+					       .restorer = (void *)out.restorer,
+					       .mask = out.mask[0] };
 	return ret;
 }
 

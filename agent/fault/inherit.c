@@ -2,10 +2,12 @@
 /*
  * What a new program inherits.
  *
- * Between the last system call here and the new program the thread has SIGSEGV blocked if the program has: there is no other way to hand
- * that on. Some microseconds, in which the C library looks for the program's file.
+ * Between the last system call here and the new program the thread has SIGSEGV blocked if the
+ * program has: there is no other way to hand that on. Some microseconds, in which the C library
+ * looks for the program's file.
  *
- * A child made by vfork has actions of its own and its parent's notes: what is not ours any more it has set itself.
+ * A child made by vfork has actions of its own and its parent's notes: what is not ours any more it
+ * has set itself.
  */
 #include "agent/preload/inherit.h"
 
@@ -38,7 +40,8 @@ void inherit_begin_actions(struct inherit *h, bool lasting)
 	if (!signal_keeper)
 		return;
 	for (int signal = 1; signal < NR_SIGNALS; signal++)
-		if (signal_keeper->keeps(signal) && keep_ignored(signal) && !(lasting && others_need(signal)))
+		if (signal_keeper->keeps(signal) && keep_ignored(signal) &&
+		    !(lasting && others_need(signal)))
 			ignore(h, signal);
 }
 
@@ -46,7 +49,8 @@ bool inherit_mask(uint64_t *mask)
 {
 	uint64_t real = 0;
 
-	if (!signal_keeper || keep_gone() || sys_failed(sys4(rt_sigprocmask, SYS_SIG_SETMASK, 0, &real, 8)))
+	if (!signal_keeper || keep_gone() ||
+	    sys_failed(sys4(rt_sigprocmask, SYS_SIG_SETMASK, 0, &real, 8)))
 		return false;
 	*mask = keep_shown(real);
 	return *mask != real;

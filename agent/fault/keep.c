@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Signals that the agent keeps: our handler, and the program's called from it as the kernel would have called it.
+ * Signals that the agent keeps: our handler, and the program's called from it as the kernel would
+ * have called it.
  *
- * A signal that is not ours is not handed on by a call: its frame is made where the kernel would have made it (below the red zone of what was
- * interrupted, or on the alternate stack), if that is not just where it is, and a return from a signal, of our making, then begins the
- * program's handler with the registers and the mask that the kernel would have given it. Ours is gone from the stack by then, so that
- * handlers may jump out, change the context, or be interrupted again.
+ * A signal that is not ours is not handed on by a call: its frame is made where the kernel would
+ * have made it (below the red zone of what was interrupted, or on the alternate stack), if that is
+ * not just where it is, and a return from a signal, of our making, then begins the program's
+ * handler with the registers and the mask that the kernel would have given it. Ours is gone from
+ * the stack by then, so that handlers may jump out, change the context, or be interrupted again.
  *
- * Ours runs on the alternate stack, which alone works when a stack has run over, and, beyond the kernel's frame, on a stack of our own where
- * the thread has one: the program's alternate stack need not be larger than for itself.
+ * Ours runs on the alternate stack, which alone works when a stack has run over, and, beyond the
+ * kernel's frame, on a stack of our own where the thread has one: the program's alternate stack
+ * need not be larger than for itself.
  *
- * The kernel counts other signals' SA_ONSTACK for our stack, too. As long as the program has named no alternate stack they are told to do
- * without; when it has, handlers of threads that it named none for run on ours.
+ * The kernel counts other signals' SA_ONSTACK for our stack, too. As long as the program has named
+ * no alternate stack they are told to do without; when it has, handlers of threads that it named
+ * none for run on ours.
  */
 #include "agent/fault/keep.h"
 
@@ -26,7 +30,9 @@
 #include "agent/preload/agent_preload.h"
 #include "agent/sys.h"
 
-#define KEPT		(SIGNAL_BIT(SIGTRAP) | SIGNAL_BIT(SIGBUS) | SIGNAL_BIT(SIGFPE) | SIGNAL_BIT(SIGSEGV) | SIGNAL_BIT(SIGSTKFLT))
+#define KEPT                                                                                       \
+	(SIGNAL_BIT(SIGTRAP) | SIGNAL_BIT(SIGBUS) | SIGNAL_BIT(SIGFPE) | SIGNAL_BIT(SIGSEGV) |     \
+	 SIGNAL_BIT(SIGSTKFLT))
 #define WAITING		0x706d6d	/* si_errno of SIGSTKFLT that is SIGSEGV in truth */
 #define SI_TKILL	(-6)
 #define SS_AUTODISARM	(1 << 31)
@@ -40,7 +46,8 @@ static __thread uint64_t looked;		/* cycles */
 
 static struct sig_action wanted[NR_SIGNALS];	/* of kept signals */
 static void (*restorer)(void);			/* the C library's */
-static uint64_t without_stack;			/* other signals whose SA_ONSTACK the kernel was not told */
+/* other signals whose SA_ONSTACK the kernel was not told */
+static uint64_t without_stack;
 static bool program_stacks;			/* the program has named an alternate stack */
 static bool adopted;				/* it takes ours for its own */
 static bool gone;				/* all signals are the program's own again ... */
@@ -51,7 +58,7 @@ bool keep_gone(void)
 	return LOAD(gone);
 }
 
-/* ---- alternate stacks ----------------------------------------------------------------------------------- */
+/* ---- alternate stacks ------------------------------------------------------------------------ */
 
 static bool stack_is_own(uint64_t start)
 {
@@ -60,7 +67,8 @@ static bool stack_is_own(uint64_t start)
 
 static void stack_set(void)
 {
-	struct sig_stack ss = { .start = (void *)(keep_stack_top - STACK_BYTES), .bytes = STACK_BYTES };
+	struct sig_stack ss = { .start = (void *)(keep_stack_top - STACK_BYTES),
+				.bytes = STACK_BYTES };
 
 	sys2(sigaltstack, &ss, 0);
 }
@@ -89,9 +97,11 @@ void keep_stack(struct tctx *c)
 		return;
 	if (!c->signal_stack) {
 		/* its lowest page stays closed: handlers of the program may run here */
-		char *p = sys_mmap(STACK_BYTES + ARCH_PAGE, SYS_PROT_NONE, SYS_MAP_PRIVATE | SYS_MAP_ANONYMOUS | SYS_MAP_NORESERVE, -1);
+		char *p = sys_mmap(STACK_BYTES + ARCH_PAGE, SYS_PROT_NONE,
+				   SYS_MAP_PRIVATE | SYS_MAP_ANONYMOUS | SYS_MAP_NORESERVE, -1);
 
-		if (!p || sys_failed(sys3(mprotect, p + ARCH_PAGE, STACK_BYTES, SYS_PROT_READ | SYS_PROT_WRITE)))
+		if (!p || sys_failed(sys3(mprotect, p + ARCH_PAGE, STACK_BYTES,
+					  SYS_PROT_READ | SYS_PROT_WRITE)))
 			return;
 		c->signal_stack = (uint64_t)p + ARCH_PAGE + STACK_BYTES;
 	}
@@ -126,8 +136,8 @@ static void stacks_allow(void)
 }
 
 /*
- * The runtime of Go asks the kernel itself for a thread's alternate stack, and takes ours for its own; where there is none it names one, unseen.
- * It is there when C code has the way back into it.
+ * The runtime of Go asks the kernel itself for a thread's alternate stack, and takes ours for its
+ * own; where there is none it names one, unseen. It is there when C code has the way back into it.
  */
 static void stacks_adopted(void)
 {
@@ -151,7 +161,7 @@ static void stack_changed(const int *new_flags, struct sig_stack *old)
 	}
 }
 
-/* ---- the program's handlers ----------------------------------------------------------------------------- */
+/* ---- the program's handlers ------------------------------------------------------------------ */
 
 /* The action for a signal that has come. */
 static struct sig_action action_take(int signal)
@@ -173,11 +183,15 @@ static bool writable(uint64_t from, uint64_t to)
 }
 
 /* Where the kernel would begin, going down; 0: nowhere. */
-static uint64_t frame_start(const struct sig_action *a, const struct arch_ucontext *uc, uint64_t fp_bytes, uint64_t *fpstate)
+static uint64_t frame_start(const struct sig_action *a, const struct arch_ucontext *uc,
+			    uint64_t fp_bytes, uint64_t *fpstate)
 {
-	uint64_t top = uc->rsp - ARCH_RED_ZONE, start = uc->stack.start, bytes = uc->stack.bytes, frame;
-	bool named = !(uc->stack.flags & SS_DISABLE) && bytes && (!stack_is_own(start) || LOAD(adopted));
-	bool on_it = named && !(uc->stack.flags & SS_AUTODISARM) && uc->rsp > start && uc->rsp - start <= bytes;
+	uint64_t top = uc->rsp - ARCH_RED_ZONE, start = uc->stack.start, bytes = uc->stack.bytes,
+		 frame;
+	bool named = !(uc->stack.flags & SS_DISABLE) && bytes &&
+		     (!stack_is_own(start) || LOAD(adopted));
+	bool on_it = named && !(uc->stack.flags & SS_AUTODISARM) && uc->rsp > start &&
+		     uc->rsp - start <= bytes;
 
 	if (a->flags & SA_ONSTACK && named && !on_it)
 		top = start + bytes;
@@ -216,8 +230,8 @@ static uint64_t handler_mask(int signal, const struct sig_action *a, uint64_t re
 }
 
 /*
- * SIGSEGV that somebody sent while the program blocks it: it waits until what is blocked in its place is not any more. One that was sent to
- * the process may be had by any thread.
+ * SIGSEGV that somebody sent while the program blocks it: it waits until what is blocked in its
+ * place is not any more. One that was sent to the process may be had by any thread.
  */
 static void hold(const int *info)
 {
@@ -225,7 +239,8 @@ static void hold(const int *info)
 
 	memcpy(copy, info, sizeof(copy));
 	((int *)copy)[1] = WAITING;
-	if (info[2] == SI_TKILL || A.confined || sys_failed(sys3(rt_sigqueueinfo, sys0(getpid), SIGSTKFLT, copy)))
+	if (info[2] == SI_TKILL || A.confined ||
+	    sys_failed(sys3(rt_sigqueueinfo, sys0(getpid), SIGSTKFLT, copy)))
 		sys4(rt_tgsigqueueinfo, sys0(getpid), sys0(gettid), SIGSTKFLT, copy);
 }
 
@@ -250,7 +265,8 @@ static void die_quietly(int signal, bool forced, struct arch_ucontext *uc)
 static void give(int signal, void *info, struct arch_ucontext *uc)
 {
 	struct arch_ucontext begin = *uc;
-	bool forced = keep_forced(info), blocked = signal == SIGSEGV && !keep_gone() && keep_blocks(uc->mask);
+	bool forced = keep_forced(info),
+	     blocked = signal == SIGSEGV && !keep_gone() && keep_blocks(uc->mask);
 	struct sig_action a;
 
 	if (blocked && !forced) {
@@ -260,7 +276,8 @@ static void give(int signal, void *info, struct arch_ucontext *uc)
 	a = action_take(signal);
 	if (a.handler == SIG_IGN && !forced)
 		return;
-	if (blocked || a.handler == SIG_DFL || a.handler == SIG_IGN || !(begin.rsp = frame_make(&a, uc))) {
+	if (blocked || a.handler == SIG_DFL || a.handler == SIG_IGN ||
+	    !(begin.rsp = frame_make(&a, uc))) {
 		if (keep_gone())
 			die_quietly(signal, forced, uc);
 		else
@@ -292,17 +309,19 @@ __attribute__((used)) static void keep_handle(int signal, void *info, struct arc
 ARCH_SIGNAL_ENTRY("keep_entry", "keep_handle", "keep_stack_top", STACK_BYTES)
 extern void keep_entry(int signal, void *info, void *context) __attribute__((visibility("hidden")));
 
-/* ---- the program's wishes ------------------------------------------------------------------------------- */
+/* ---- the program's wishes -------------------------------------------------------------------- */
 
 static bool keeps(int signal)
 {
-	return signal > 0 && signal < NR_SIGNALS && KEPT & SIGNAL_BIT(signal) && (!keep_gone() || (LOAD(racing) && signal == SIGSEGV));
+	return signal > 0 && signal < NR_SIGNALS && KEPT & SIGNAL_BIT(signal) &&
+	       (!keep_gone() || (LOAD(racing) && signal == SIGSEGV));
 }
 
 /*
- * Where the filter does not allow what it takes to open a page, to give a signal to the program or to die of one, all is the program's own
- * again; other threads' masks when they are set next. With other threads all but SIGSEGV: the kernel may be about to stop one of
- * them at a page that was closed.
+ * Where the filter does not allow what it takes to open a page, to give a signal to the program or
+ * to die of one, all is the program's own again; other threads' masks when they are set next. With
+ * other threads all but SIGSEGV: the kernel may be about to stop one of them at a page that was
+ * closed.
  */
 static void confined(void)
 {
@@ -331,7 +350,8 @@ static bool is_vforked(void)
 
 void keep_install(int signal)
 {
-	struct sig_action a = { .handler = (sig_handler *)(void *)keep_entry, .flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART };
+	struct sig_action a = { .handler = (sig_handler *)(void *)keep_entry,
+				.flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART };
 
 	if (wanted[signal].handler != SIG_DFL && wanted[signal].handler != SIG_IGN)
 		a.flags &= wanted[signal].flags | ~SA_RESTART;
@@ -352,8 +372,8 @@ void *keep_handler(void)
 }
 
 /*
- * The program's own system call has put another action in place of ours: it is what the program wishes from now on. What inherit.c ignores for a
- * moment is left so.
+ * The program's own system call has put another action in place of ours: it is what the program
+ * wishes from now on. What inherit.c ignores for a moment is left so.
  */
 static void take_back(int signal)
 {
@@ -362,8 +382,10 @@ static void take_back(int signal)
 	if (sys_failed(sys4(rt_sigaction, signal, 0, &now, 8)) || now.handler == keep_handler() ||
 	    (now.handler == (void *)SIG_IGN && keep_ignored(signal)) || is_vforked())
 		return;
-	wanted[signal] = (struct sig_action){ .handler = (sig_handler *)now.handler, .mask = { now.mask },
-					      .flags = (int)((unsigned)now.flags | SA_RESTORER), .restorer = restorer };
+	wanted[signal] = (struct sig_action){ .handler = (sig_handler *)now.handler,
+					      .mask = { now.mask },
+					      .flags = (int)((unsigned)now.flags | SA_RESTORER),
+					      .restorer = restorer };
 	keep_install(signal);
 }
 
@@ -378,7 +400,8 @@ static void mask_look(void)
 {
 	uint64_t mask = 0, hidden;
 
-	if (inherit_lasts() || sys_failed(sys4(rt_sigprocmask, SYS_SIG_SETMASK, 0, &mask, 8)) || !(mask & SIGNAL_BIT(SIGSEGV)))
+	if (inherit_lasts() || sys_failed(sys4(rt_sigprocmask, SYS_SIG_SETMASK, 0, &mask, 8)) ||
+	    !(mask & SIGNAL_BIT(SIGSEGV)))
 		return;
 	hidden = keep_hidden(mask);
 	sys4(rt_sigprocmask, SYS_SIG_SETMASK, &hidden, 0, 8);
@@ -397,7 +420,8 @@ static void at_work(uint64_t now)
 /* Any other signal: its mask must not block ours, and its stack is the program's, if any. */
 static int action_other(int signal, const struct sig_action *new, struct sig_action *old)
 {
-	bool known = signal > 0 && signal < NR_SIGNALS, was = known && LOAD(without_stack) & SIGNAL_BIT(signal);
+	bool known = signal > 0 && signal < NR_SIGNALS,
+	     was = known && LOAD(without_stack) & SIGNAL_BIT(signal);
 	uint64_t bit = known ? SIGNAL_BIT(signal) : 0;
 	struct sig_action a;
 	int ret;
@@ -474,14 +498,19 @@ static sig_handler *handler_set(int signal, sig_handler *new, unsigned flags)
 
 	if (!flags)
 		return handler_or_hold(signal, new);
-	if (flags & SA_RESTART)			/* signal() blocks what it is called for, and says so */
+	/* signal() blocks what it is called for, and says so */
+	if (flags & SA_RESTART)
 		a.mask[0] = SIGNAL_BIT(signal);
 	action(signal, &a, &old);
 	return old.handler;
 }
 
-static const struct signal_keeper keeper = { .action = action, .keeps = keeps, .handler = handler_set, .confined = confined,
-					     .stack = stack_changed, .syscall = raw_instead };
+static const struct signal_keeper keeper = { .action = action,
+					     .keeps = keeps,
+					     .handler = handler_set,
+					     .confined = confined,
+					     .stack = stack_changed,
+					     .syscall = raw_instead };
 
 void keep_start(void)
 {

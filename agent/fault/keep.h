@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Signals that the agent has a handler of its own for, always: those that an instruction can make when it is let through to the pool. The
- * program does not see it: what it wishes for them is noted, and what is its own is given to it as the kernel would have, frame, stack and
- * mask (agent/fault/keep.c).
+ * Signals that the agent has a handler of its own for, always: those that an instruction can make
+ * when it is let through to the pool. The program does not see it: what it wishes for them is
+ * noted, and what is its own is given to it as the kernel would have, frame, stack and mask
+ * (agent/fault/keep.c).
  *
- * A fault whose signal is blocked kills. So SIGSEGV never is: where the program blocks it, SIGSTKFLT, which nobody sends, is blocked in its
- * place. That is remembered in the mask itself because masks are kept and put back by the kernel (handlers) and by the C library
- * (siglongjmp, swapcontext, new threads) unseen. What blocks signals by other ways than the hooks of hooks_mask.c blocks SIGSEGV for good.
+ * A fault whose signal is blocked kills. So SIGSEGV never is: where the program blocks it,
+ * SIGSTKFLT, which nobody sends, is blocked in its place. That is remembered in the mask itself
+ * because masks are kept and put back by the kernel (handlers) and by the C library (siglongjmp,
+ * swapcontext, new threads) unseen. What blocks signals by other ways than the hooks of
+ * hooks_mask.c blocks SIGSEGV for good.
  */
 #ifndef AGENT_FAULT_KEEP_H
 #define AGENT_FAULT_KEEP_H
@@ -22,8 +25,9 @@
 void keep_start(void);
 
 /*
- * An alternate stack for the calling thread, unless the program gave it one; ours from then on, so that a later owner of context `c` gets it.
- * Threads that have no context have none: theirs may run over unseen, as without us.
+ * An alternate stack for the calling thread, unless the program gave it one; ours from then on, so
+ * that a later owner of context `c` gets it. Threads that have no context have none: theirs may run
+ * over unseen, as without us.
  */
 void keep_stack(struct tctx *c);
 
@@ -31,34 +35,51 @@ void keep_stack(struct tctx *c);
 uint64_t keep_stack_end(void);
 bool keep_stack_holds(uint64_t address);
 
-/* In our handler: is the thread's alternate stack to be ours, though it was not yet when the signal came? */
+/*
+ * In our handler: is the thread's alternate stack to be ours, though it was not yet when the signal
+ * came?
+ */
 void keep_stack_late(struct arch_ucontext *uc);
 
-/* Does the program ignore a kept signal? Our handler for it, as the kernel shows it, and put in place again. */
+/*
+ * Does the program ignore a kept signal? Our handler for it, as the kernel shows it, and put in
+ * place again.
+ */
 bool keep_ignored(int signal);
 void *keep_handler(void);
 void keep_install(int signal);
 
 /*
- * Are our handlers still in place? Otherwise the program has made system calls of its own: what they set is from now on what it wishes. Before
- * an instruction is let through; and now and then when pages are opened for blocks, whether SIGSEGV is ours, and open in the thread.
+ * Are our handlers still in place? Otherwise the program has made system calls of its own: what
+ * they set is from now on what it wishes. Before an instruction is let through; and now and then
+ * when pages are opened for blocks, whether SIGSEGV is ours, and open in the thread.
  */
 void keep_look(void);
 
-/* Are all signals the program's own again? Masks are then what they seem, but for those set before. */
+/*
+ * Are all signals the program's own again? Masks are then what they seem, but for those set before.
+ */
 bool keep_gone(void);
 
-/* A mask as the program wishes it, and as it is to be; the second for the calling thread from now on. */
+/*
+ * A mask as the program wishes it, and as it is to be; the second for the calling thread from now
+ * on.
+ */
 uint64_t keep_shown(uint64_t real);
 uint64_t keep_hidden(uint64_t shown);
 
 /* The same for a mask that is to hold for some time only: of a handler, of a call. */
 static inline uint64_t keep_for_handler(uint64_t shown)
 {
-	return shown & SIGNAL_BIT(SIGSEGV) && !keep_gone() ? (shown & ~SIGNAL_BIT(SIGSEGV)) | SIGNAL_BIT(SIGSTKFLT) : shown;
+	return shown & SIGNAL_BIT(SIGSEGV) && !keep_gone()
+		       ? (shown & ~SIGNAL_BIT(SIGSEGV)) | SIGNAL_BIT(SIGSTKFLT)
+		       : shown;
 }
 
-/* sigprocmask() as the program sees it, by such a function of the kernel's or the C library's. `set` and `old` may be the same. */
+/*
+ * sigprocmask() as the program sees it, by such a function of the kernel's or the C library's.
+ * `set` and `old` may be the same.
+ */
 struct sig_set {
 	uint64_t word[16];
 };

@@ -2,11 +2,13 @@
 /*
  * Letting one instruction through to closed pages of the pool.
  *
- * Usually by the trap flag: SIGTRAP comes after the instruction. With it, `rep movs` and `rep stos` would trap after each element; they
- * are run elsewhere, at a copy of theirs in front of a breakpoint, and so at full speed from page to page.
+ * Usually by the trap flag: SIGTRAP comes after the instruction. With it, `rep movs` and `rep stos`
+ * would trap after each element; they are run elsewhere, at a copy of theirs in front of a
+ * breakpoint, and so at full speed from page to page.
  *
- * Other threads may access the pages at that time and are not stopped. What the thread's state is kept in belongs to the thread, so that nothing
- * is waited for; the pages of a thread that a signal from outside kills, or a fork copies, at that moment stay open.
+ * Other threads may access the pages at that time and are not stopped. What the thread's state is
+ * kept in belongs to the thread, so that nothing is waited for; the pages of a thread that a signal
+ * from outside kills, or a fork copies, at that moment stay open.
  */
 #include "agent/fault/step.h"
 
@@ -16,10 +18,15 @@
 #include "agent/sys.h"
 #include "arch/x86_64/agent_signal.h"
 
-#define STEP_PAGES	64u	/* more than an instruction can need at once: 16 elements of two pages, twice */
+/* more than an instruction can need at once: 16 elements of two pages, twice */
+#define STEP_PAGES	64u
 #define WAIT_TRIES	1000u	/* a thread that was killed meanwhile is not waited for */
 #define WAIT_NS		1000000u
-#define AGAIN_MOST	100000u	/* stops in turn at a page: other threads close it, all are being opened, or somebody else keeps it closed */
+/*
+ * stops in turn at a page: other threads close it, all are being opened, or somebody else keeps it
+ * closed
+ */
+#define AGAIN_MOST	100000u
 #define SAME_MOST	(1u << 20)	/* one that leads to itself is none of them */
 
 /* What the instruction does to flags. */
@@ -32,7 +39,8 @@ struct step {
 	uint8_t flags;			/* enum flags */
 	uint32_t nr_same;		/* traps at rip */
 	uint32_t nr_again;		/* how often the last page was opened again */
-	uint32_t nr_pages;		/* opened since the beginning; the last STEP_PAGES of them are open */
+	/* opened since the beginning; the last STEP_PAGES of them are open */
+	uint32_t nr_pages;
 	uint64_t mask;
 	uint64_t rip;
 	uint64_t stub, stub_end;	/* where it runs instead of at rip, 0 = there */
@@ -67,7 +75,10 @@ static void slot_close(uint32_t at)
 	step.pages[at % STEP_PAGES] = 0;
 }
 
-/* Was the last page that was opened this one? Somebody has closed it since: it is no longer open for us. */
+/*
+ * Was the last page that was opened this one? Somebody has closed it since: it is no longer open
+ * for us.
+ */
 static bool take_back(uint64_t page)
 {
 	if (!step.nr_pages || step.pages[(step.nr_pages - 1) % STEP_PAGES] != page)
@@ -90,7 +101,10 @@ static bool page_open(uint64_t page)
 	return true;
 }
 
-/* Signals that an instruction makes, as far as the program does not block them, are the only ones to come. */
+/*
+ * Signals that an instruction makes, as far as the program does not block them, are the only ones
+ * to come.
+ */
 static uint64_t stepping_mask(uint64_t mask)
 {
 	uint64_t faults = SIGNAL_BIT(SIGILL) | SIGNAL_BIT(SIGBUS) | SIGNAL_BIT(SIGFPE);
@@ -102,7 +116,10 @@ static void begin(struct arch_ucontext *uc)
 {
 	struct arch_insn insn = arch_insn_at(uc->rip);
 
-	step = (struct step){ .active = true, .traced = uc->eflags & ARCH_FLAG_TRAP, .mask = uc->mask, .rip = uc->rip };
+	step = (struct step){ .active = true,
+			      .traced = uc->eflags & ARCH_FLAG_TRAP,
+			      .mask = uc->mask,
+			      .rip = uc->rip };
 	step.flags = insn.pushes_flags ? FLAGS_PUSHED : insn.pops_flags ? FLAGS_POPPED : FLAGS_KEPT;
 	if (insn.rep_stub >= 0 && !step.traced) {
 		step.stub = (uint64_t)step_stubs + (uint64_t)insn.rep_stub * ARCH_REP_STUB_BYTES;
@@ -121,7 +138,8 @@ bool step_open(struct arch_ucontext *uc, uint64_t page, bool ease)
 		__atomic_fetch_add(&nr_steps, 1, __ATOMIC_SEQ_CST);
 		if (__atomic_load_n(&A.no_guards, __ATOMIC_SEQ_CST)) {
 			ADD(nr_steps, -1u);
-			return true;		/* the page is open, or will be at once: made again */
+			/* the page is open, or will be at once: made again */
+			return true;
 		}
 		begin(uc);
 	}
@@ -158,7 +176,8 @@ bool step_done(struct arch_ucontext *uc, bool *traced)
 			return false;
 		uc->rip = step.next;
 	} else if (uc->rip == step.rip && !step.traced && step.nr_same++ < SAME_MOST) {
-		return true;			/* one element of many: string instructions, gather and scatter */
+		/* one element of many: string instructions, gather and scatter */
+		return true;
 	}
 	if (step.flags == FLAGS_PUSHED && !step.traced)
 		*(volatile uint16_t *)uc->rsp &= (uint16_t)~ARCH_FLAG_TRAP;

@@ -11,7 +11,9 @@
 /* The stack of a site; 0: none is known. */
 static uint32_t node_of(uint32_t site)
 {
-	const struct pmm_site *s = site ? arena_chunk(A.ledger->site_dir, site, PMM_SITE_SHIFT, sizeof(*s)) : NULL;
+	const struct pmm_site *s = site ? arena_chunk(A.ledger->site_dir, site, PMM_SITE_SHIFT,
+						      sizeof(*s))
+					: NULL;
 
 	return s ? LOAD(s->node) : 0;
 }

@@ -2,8 +2,9 @@
 /*
  * Stacks as this process and those that it was forked from have numbered them, in private memory.
  *
- * Chunked arrays: a directory of chunks that are mapped when they are first needed. An entry is written by whoever has taken its number, before
- * anybody can name it; where there is no memory for its chunk it stays unknown, and so a stack that leads through it.
+ * Chunked arrays: a directory of chunks that are mapped when they are first needed. An entry is
+ * written by whoever has taken its number, before anybody can name it; where there is no memory for
+ * its chunk it stays unknown, and so a stack that leads through it.
  */
 #include "agent/guard/ancestor.h"
 
@@ -39,7 +40,7 @@ static struct ancestor {
 	struct kept *kept;		/* NULL: nothing of its stacks is known */
 	uint32_t generation;
 	uint32_t pid;			/* 0 = no such process */
-} ancestors[PMM_MAX_ANCESTORS];		/* by generation, modulo their number; this process among them */
+} ancestors[PMM_MAX_ANCESTORS]; /* by generation, modulo their number; this process among them */
 
 static struct kept *mine;
 
@@ -50,7 +51,8 @@ static struct copied {
 
 static void *memory(uint64_t bytes)
 {
-	return sys_mmap(bytes, SYS_PROT_READ | SYS_PROT_WRITE, SYS_MAP_PRIVATE | SYS_MAP_ANONYMOUS | SYS_MAP_NORESERVE, -1);
+	return sys_mmap(bytes, SYS_PROT_READ | SYS_PROT_WRITE,
+			SYS_MAP_PRIVATE | SYS_MAP_ANONYMOUS | SYS_MAP_NORESERVE, -1);
 }
 
 /* ---- keeping */
@@ -72,7 +74,8 @@ static void *chunk_get(void **place)
 
 static void node_added(uint32_t nr, uint32_t parent, uint64_t frame)
 {
-	struct kept_node *chunk = nr < MOST_NODES ? chunk_get((void **)&mine->node[nr / NODES]) : NULL;
+	struct kept_node *chunk = nr < MOST_NODES ? chunk_get((void **)&mine->node[nr / NODES])
+						  : NULL;
 
 	if (!chunk)
 		return;
@@ -96,7 +99,8 @@ static void mid_added(uint64_t base)
 		if (nr >= COVERED)
 			return;
 	while (!CAS(mine->nr_bases, nr, nr + 1));
-	STORE(mine->base[nr], ~base);		/* 0 = not filled in yet; no pointer, for a search for leaks looks here, too */
+	/* 0 = not filled in yet; no pointer, for a search for leaks looks here, too */
+	STORE(mine->base[nr], ~base);
 }
 
 static void forget(struct kept *k)
@@ -120,7 +124,9 @@ void ancestor_begin(uint32_t generation, uint32_t pid)
 	memset(copied, 0, sizeof(copied));
 	if (can)
 		forget(a->kept);
-	*a = (struct ancestor){ .kept = can ? memory(sizeof(*a->kept)) : NULL, .generation = generation, .pid = pid };
+	*a = (struct ancestor){ .kept = can ? memory(sizeof(*a->kept)) : NULL,
+				.generation = generation,
+				.pid = pid };
 	mine = a->kept;
 	A.node_added = mine ? node_added : NULL;
 	A.site_added = mine ? site_added : NULL;
@@ -145,7 +151,9 @@ uint32_t ancestor_pid(uint32_t generation)
 
 static const struct kept_node *node_of(const struct ancestor *a, uint32_t nr)
 {
-	const struct kept_node *chunk = nr && nr < MOST_NODES ? LOAD_ACQUIRE(a->kept->node[nr / NODES]) : NULL;
+	const struct kept_node *chunk = nr && nr < MOST_NODES
+						? LOAD_ACQUIRE(a->kept->node[nr / NODES])
+						: NULL;
 
 	return chunk && LOAD_ACQUIRE(chunk[nr % NODES].there) ? &chunk[nr % NODES] : NULL;
 }
@@ -181,17 +189,20 @@ static uint64_t frame_here(uint64_t frame)
 
 	if (!nr)
 		return frame;
-	chunk = nr < LOAD(A.ledger->nr_modules) ? LOAD_ACQUIRE(A.ledger->module_dir[nr >> PMM_MODULE_SHIFT]) : 0;
+	chunk = nr < LOAD(A.ledger->nr_modules)
+			? LOAD_ACQUIRE(A.ledger->module_dir[nr >> PMM_MODULE_SHIFT])
+			: 0;
 	if (chunk)
-		rec = (const struct pmm_module *)(A.base + ((uint64_t)chunk << PMM_REF_SHIFT)) + (nr & ((1u << PMM_MODULE_SHIFT) - 1));
+		rec = (const struct pmm_module *)(A.base + ((uint64_t)chunk << PMM_REF_SHIFT)) +
+		      (nr & ((1u << PMM_MODULE_SHIFT) - 1));
 	if (rec && pc >= rec->start && pc < rec->end)
 		return frame;
 	return pc | (uint64_t)(module_find(pc, &m) ? m.id : 0) << 48;
 }
 
 /*
- * The stack that ends at node `nr`, from the outermost frame inwards. In steps that each begin at the innermost frame again: there is no
- * place for a whole stack here, which may be a signal's.
+ * The stack that ends at node `nr`, from the outermost frame inwards. In steps that each begin at
+ * the innermost frame again: there is no place for a whole stack here, which may be a signal's.
  */
 static uint32_t stack_copy(const struct ancestor *a, uint32_t nr)
 {
@@ -215,7 +226,9 @@ static uint32_t stack_copy(const struct ancestor *a, uint32_t nr)
 
 static uint32_t node_of_site(const struct ancestor *a, uint32_t site)
 {
-	const uint32_t *chunk = site && site < MOST_SITES && a && a->kept ? LOAD_ACQUIRE(a->kept->site[site / SITES]) : NULL;
+	const uint32_t *chunk = site && site < MOST_SITES && a && a->kept
+					? LOAD_ACQUIRE(a->kept->site[site / SITES])
+					: NULL;
 
 	return chunk ? LOAD(chunk[site % SITES]) : 0;
 }

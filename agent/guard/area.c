@@ -10,7 +10,8 @@
 #include "agent/limit.h"
 
 #define MAX_CHUNKS	(1u << (AREA_RUNS_LOG2 - CHUNK_LOG2))
-#define KEPT_LOG2	15		/* released runs that are kept back in area 0; half of it in each next one */
+/* released runs that are kept back in area 0; half of it in each next one */
+#define KEPT_LOG2	15
 #define TRIES		8
 #define RLIMIT_DATA	2
 #define RLIMIT_AS	9
@@ -18,16 +19,20 @@
 #define SHARE		16
 #define AHEAD_AREAS	2		/* whose blocks fill all pages of a run */
 #define AHEAD_CELLS	256
-#define AHEAD_CYCLES	1000000u	/* PAGES_MANY blocks in less time are worth being made ready together */
+/* PAGES_MANY blocks in less time are worth being made ready together */
+#define AHEAD_CYCLES	1000000u
 
-_Static_assert(AREA_RUNS_LOG2 >= PMM_GUARD_AREAS - 1 && CHUNK_LOG2 >= PMM_GUARD_AREAS - 1, "every area has whole chunks");
+_Static_assert(AREA_RUNS_LOG2 >= PMM_GUARD_AREAS - 1 && CHUNK_LOG2 >= PMM_GUARD_AREAS - 1,
+	       "every area has whole chunks");
 _Static_assert(2u << AREA_RUNS_LOG2 <= PMM_MAX_GUARDS, "areas halve");
 
 struct areas areas;
 
-/* ---- the reservation ------------------------------------------------------------------------------------ */
+/* ---- the reservation ------------------------------------------------------------------------- */
 
-/* Runs of each area for so many blocks at once: all of one size, or of any. Halved `shrink` times. */
+/*
+ * Runs of each area for so many blocks at once: all of one size, or of any. Halved `shrink` times.
+ */
 static void lay_out(uint64_t blocks, unsigned shrink)
 {
 	uint64_t at = 0;
@@ -44,7 +49,8 @@ static void lay_out(uint64_t blocks, unsigned shrink)
 		a->kept = (uint32_t)(kept < runs / 2 ? kept : runs / 2);
 		a->first = first;
 		a->start = at;
-		a->end = run_start(a, a->runs);		/* a guard page is before where the next one would be */
+		/* a guard page is before where the next one would be */
+		a->end = run_start(a, a->runs);
 		at = a->end;
 		first += a->runs;
 	}
@@ -131,7 +137,10 @@ static uint64_t all_bytes(void)
 	return areas.end + record_bytes() + lists_place(NULL);
 }
 
-/* Where the program's limit on address space cannot be raised for the pool, a small part of it must do. */
+/*
+ * Where the program's limit on address space cannot be raised for the pool, a small part of it must
+ * do.
+ */
 static uint64_t most_bytes(void)
 {
 	uint64_t limit[2] = { UINT64_MAX, UINT64_MAX };
@@ -156,7 +165,7 @@ bool areas_start(const struct pmm_check *options)
 	return false;
 }
 
-/* ---- taking runs ---------------------------------------------------------------------------------------- */
+/* ---- taking runs ----------------------------------------------------------------------------- */
 
 static bool run_own(const struct area *a, uint32_t i)
 {
@@ -168,7 +177,10 @@ static bool run_own(const struct area *a, uint32_t i)
 	return false;
 }
 
-/* May the pool have that much more of what the program's limit on data leaves? A part of it: the program's own blocks come first. */
+/*
+ * May the pool have that much more of what the program's limit on data leaves? A part of it: the
+ * program's own blocks come first.
+ */
 static bool data_allows(uint64_t bytes)
 {
 	struct limit l = { UINT64_MAX, UINT64_MAX };
@@ -177,7 +189,8 @@ static bool data_allows(uint64_t bytes)
 	if (LOAD(A.confined))
 		return true;
 	sys4(prlimit, 0, RLIMIT_DATA, 0, &l);
-	return l.now == UINT64_MAX || (l.now > own && LOAD(areas.prepared_bytes) + bytes <= (l.now - own) / DATA_SHARE);
+	return l.now == UINT64_MAX ||
+	       (l.now > own && LOAD(areas.prepared_bytes) + bytes <= (l.now - own) / DATA_SHARE);
 }
 
 static bool chunk_prepare(struct area *a, uint32_t chunk)
@@ -189,7 +202,8 @@ static bool chunk_prepare(struct area *a, uint32_t chunk)
 
 	if (!first)
 		at -= ARCH_PAGE;	/* the area's first guard page */
-	if (!data_allows(run_start(a, first + runs) - at) || sys_failed(sys3(mprotect, lo, hi - lo, SYS_PROT_READ | SYS_PROT_WRITE)) ||
+	if (!data_allows(run_start(a, first + runs) - at) ||
+	    sys_failed(sys3(mprotect, lo, hi - lo, SYS_PROT_READ | SYS_PROT_WRITE)) ||
 	    !pages_prepare(at, run_start(a, first + runs) - at))
 		return false;
 	ADD(areas.prepared_bytes, run_start(a, first + runs) - at);
@@ -197,7 +211,10 @@ static bool chunk_prepare(struct area *a, uint32_t chunk)
 	return true;
 }
 
-/* The first run of a chunk, the rest of which is for all; NO_RUN: no more chunks, or the kernel refuses. */
+/*
+ * The first run of a chunk, the rest of which is for all; NO_RUN: no more chunks, or the kernel
+ * refuses.
+ */
 static uint32_t run_new(struct area *a, enum guard_refusal *why)
 {
 	uint32_t chunk = LOAD(a->next_chunk), end = (chunk + 1) * chunk_runs(a);
@@ -298,7 +315,8 @@ static void run_lay(struct pmm_guard *r, uint32_t pages, enum pmm_guard_bias bia
 	r->bias = (uint16_t)bias;
 }
 
-uint32_t area_open(struct area *a, uint32_t pages, enum pmm_guard_bias bias, enum guard_refusal *why)
+uint32_t area_open(struct area *a, uint32_t pages, enum pmm_guard_bias bias,
+		   enum guard_refusal *why)
 {
 	bool ahead = area_log2(a) < AHEAD_AREAS && pages == 1u << area_log2(a);
 	uint32_t i = ahead ? ring_pop(&a->ahead) : NO_RUN;
@@ -326,8 +344,9 @@ uint32_t area_open(struct area *a, uint32_t pages, enum pmm_guard_bias bias, enu
 }
 
 /*
- * No longer owned first: an access that is being let through from now on closes its page itself, and until it has, the run is not
- * taken; one before that leaves the page as it is, for us. All pages, since such an access may have opened any.
+ * No longer owned first: an access that is being let through from now on closes its page itself,
+ * and until it has, the run is not taken; one before that leaves the page as it is, for us. All
+ * pages, since such an access may have opened any.
  */
 void area_close(struct area *a, uint32_t i)
 {

@@ -2,12 +2,14 @@
 /*
  * The areas of the guard pool (include/pmm/check.h): where each run lies, and which is taken next.
  *
- * A run is taken from its area's queue, the oldest of those released, as long as more than a certain number of them are kept back,
- * else it is one never used, so that a pointer into a released block stays one into closed pages as long as possible. Never used ones are
- * made ready by the chunk (agent/guard/guard_pages.h), each chunk by one thread, which hands its rest out to all.
+ * A run is taken from its area's queue, the oldest of those released, as long as more than a
+ * certain number of them are kept back, else it is one never used, so that a pointer into a
+ * released block stays one into closed pages as long as possible. Never used ones are made ready by
+ * the chunk (agent/guard/guard_pages.h), each chunk by one thread, which hands its rest out to all.
  *
- * Who takes a run owns it until he puts it back, and nobody waits for him. Who never comes back from the midst of it (a jump out of a
- * signal handler, a thread of the parent seen from a forked child) keeps it: it is lost, and all else is as it was.
+ * Who takes a run owns it until he puts it back, and nobody waits for him. Who never comes back
+ * from the midst of it (a jump out of a signal handler, a thread of the parent seen from a forked
+ * child) keeps it: it is lost, and all else is as it was.
  */
 #ifndef AGENT_GUARD_AREA_H
 #define AGENT_GUARD_AREA_H
@@ -21,12 +23,14 @@
 #include "agent/sys.h"
 
 #define AREA_RUNS_LOG2	20		/* at most, in area 0; half of it in each next one */
-#define CHUNK_LOG2	8		/* runs of a chunk in area 0, half of it in each next one: at least one */
+/* runs of a chunk in area 0, half of it in each next one: at least one */
+#define CHUNK_LOG2	8
 #define NO_RUN		UINT32_MAX
 
 /*
- * pmm_guard.hold: taken from the queue; how many accesses are being let through to a page of it, which keep it from being taken; and, above
- * these, how often it was taken, which tells its blocks apart.
+ * pmm_guard.hold: taken from the queue; how many accesses are being let through to a page of it,
+ * which keep it from being taken; and, above these, how often it was taken, which tells its blocks
+ * apart.
  */
 #define HOLD_OWNED	1u
 #define HOLD_ACCESS	2u
@@ -35,7 +39,8 @@
 struct area {
 	struct ring freed;		/* runs released, and some never used: closed, not owned */
 	struct ring ahead;		/* opened ahead, owned; in the first areas */
-	uint64_t fresh;			/* next << 32 | end of a chunk's runs that were never used */
+	/* next << 32 | end of a chunk's runs that were never used */
+	uint64_t fresh;
 	uint64_t opened_ahead;		/* cycles, when none was found ahead */
 	uint64_t start, end;		/* addresses; the first page is a guard page */
 	uint32_t first;			/* number of its first run */
@@ -47,24 +52,29 @@ struct area {
 
 struct areas {
 	uint64_t start, end;
-	struct pmm_guard *record;	/* by number of the run; accessible where its chunk is prepared */
+	/* by number of the run; accessible where its chunk is prepared */
+	struct pmm_guard *record;
 	uint64_t record_bytes;
 	char *lists;			/* what the areas point to */
 	uint64_t lists_bytes;
 	struct area area[PMM_GUARD_AREAS];
-	uint64_t prepared_bytes;	/* of all chunks, guard pages included: limits on data count them */
+	/* of all chunks, guard pages included: limits on data count them */
+	uint64_t prepared_bytes;
 };
 
 extern struct areas areas __attribute__((visibility("hidden")));
 
-/* Reserve address space for max_guarded blocks and their records, as much as there is. False: none. */
+/*
+ * Reserve address space for max_guarded blocks and their records, as much as there is. False: none.
+ */
 bool areas_start(const struct pmm_check *options);
 
 /*
- * A run's place in its area, owned, with `pages` of its pages open, at that end of it, and both said in its record; NO_RUN: *why is GUARD_LIMIT
- * or GUARD_KERNEL.
+ * A run's place in its area, owned, with `pages` of its pages open, at that end of it, and both
+ * said in its record; NO_RUN: *why is GUARD_LIMIT or GUARD_KERNEL.
  */
-uint32_t area_open(struct area *a, uint32_t pages, enum pmm_guard_bias bias, enum guard_refusal *why);
+uint32_t area_open(struct area *a, uint32_t pages, enum pmm_guard_bias bias,
+		   enum guard_refusal *why);
 
 /* Close all of a run and put it back; its owner calls. */
 void area_close(struct area *a, uint32_t i);

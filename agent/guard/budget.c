@@ -2,13 +2,14 @@
 /*
  * The budget of guard pages.
  *
- * All is counted in cycles of the machine's counter; what the kernel says of the process's CPU time, once in a while and only when the
- * purse is empty, is converted by how fast the counter has run since the start. What guarding itself took is no CPU time of the
- * program's.
+ * All is counted in cycles of the machine's counter; what the kernel says of the process's CPU
+ * time, once in a while and only when the purse is empty, is converted by how fast the counter has
+ * run since the start. What guarding itself took is no CPU time of the program's.
  *
- * What is measured is what opening, filling, looking through and closing pages takes. As much again comes later and elsewhere: a page for each
- * block drives the program's own data out of the processor's caches and of the TLB, which closing a page has part of flushed; the kernel gives
- * the pages back at the end. doc/check.md has the measurement.
+ * What is measured is what opening, filling, looking through and closing pages takes. As much again
+ * comes later and elsewhere: a page for each block drives the program's own data out of the
+ * processor's caches and of the TLB, which closing a page has part of flushed; the kernel gives the
+ * pages back at the end. doc/check.md has the measurement.
  */
 #include "agent/guard/budget.h"
 
@@ -18,19 +19,25 @@
 
 #define CYCLES_PER_MS	3000000ull		/* as long as it is not measured */
 #define PURSE_MS	25u			/* a full purse, ... */
-#define FEW_MS		2u			/* ... where guarding is to cost next to nothing, ... */
+/* ... where guarding is to cost next to nothing, ... */
+#define FEW_MS		2u
 #define AMPLE_PERMILLE	50u			/* which is less than that */
-#define INTERVAL_MS	2u			/* the kernel is asked so often at most; it adds up all threads */
-#define EVENTS_PER_LOOK	16u			/* power of two: the counter is read so often at most */
+/* the kernel is asked so often at most; it adds up all threads */
+#define INTERVAL_MS	2u
+/* power of two: the counter is read so often at most */
+#define EVENTS_PER_LOOK	16u
 #define MAX_SPENT	300000ull		/* 0.1 ms: more was not work but being preempted */
 #define FAULT_CYCLES	3000u			/* a page fault of the program's: 1 us */
-#define AFTERMATH	4			/* quarters of what was measured that come later: see below */
+/* quarters of what was measured that come later: see below */
+#define AFTERMATH	4
 #define MAX_EARNED_NS	10000000000ull	/* at once; no more would be kept */
 #define MAX_PERMILLE	100000u		/* so that nothing overflows */
 #define PROCESS_CPUTIME	2
 
 /* Quarters of a full purse that must be left for those whose turn comes later. */
-static const uint8_t kept_back[BUDGET_NR] = { [BUDGET_ANY] = 2, [BUDGET_ODD] = 1, [BUDGET_NEW] = 0 };
+static const uint8_t kept_back[BUDGET_NR] = {
+	[BUDGET_ANY] = 2, [BUDGET_ODD] = 1, [BUDGET_NEW] = 0
+};
 
 static struct {
 	uint64_t permille;		/* UINT64_MAX: any */
@@ -92,7 +99,8 @@ static void fill(uint64_t cycles, int64_t full)
 /* The CPU time since the last look, into the purse. */
 static void earn(uint64_t now)
 {
-	uint64_t per_us = cycles_per_us(now), cpu_ns = sys_clock_ns(PROCESS_CPUTIME), last_ns = LOAD(B.cpu_ns);
+	uint64_t per_us = cycles_per_us(now), cpu_ns = sys_clock_ns(PROCESS_CPUTIME),
+		 last_ns = LOAD(B.cpu_ns);
 	uint64_t spent, used;
 
 	do
@@ -100,7 +108,8 @@ static void earn(uint64_t now)
 			return;
 	while (!CAS(B.cpu_ns, last_ns, cpu_ns));
 	spent = __atomic_exchange_n(&B.spent, 0, __ATOMIC_RELAXED);
-	used = cpu_ns - last_ns < MAX_EARNED_NS ? (cpu_ns - last_ns) * per_us / 1000 : MAX_EARNED_NS / 1000 * per_us;
+	used = cpu_ns - last_ns < MAX_EARNED_NS ? (cpu_ns - last_ns) * per_us / 1000
+						: MAX_EARNED_NS / 1000 * per_us;
 	if (used > spent)
 		fill(used - spent, (int64_t)(full_ms() * 1000 * per_us));
 }

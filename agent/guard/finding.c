@@ -2,9 +2,10 @@
 /*
  * Findings into the ledger.
  *
- * A key stands for what makes findings identical. Keys are in a private table, where the first thread to enter one makes the finding and
- * others add to its count; those that come before it is made leave theirs in the table, and whichever of them and the maker sees both
- * takes them over. No locks.
+ * A key stands for what makes findings identical. Keys are in a private table, where the first
+ * thread to enter one makes the finding and others add to its count; those that come before it is
+ * made leave theirs in the table, and whichever of them and the maker sees both takes them over. No
+ * locks.
  */
 #include "agent/guard/finding.h"
 
@@ -42,7 +43,8 @@ void finding_forked(void)
 
 static uint64_t key_of(const struct pmm_finding *f)
 {
-	uint64_t h = alike_mixed(f->type | (uint64_t)f->by << 8 | (uint64_t)f->access << 16, f->alloc_site);
+	uint64_t h = alike_mixed(f->type | (uint64_t)f->by << 8 | (uint64_t)f->access << 16,
+				 f->alloc_site);
 
 	h = alike_mixed(h, f->free_site);
 	h = f->by == PMM_BY_ACCESS ? alike_key(f, h) : alike_mixed(h, f->site);
@@ -65,7 +67,8 @@ static struct seen *key_enter(uint64_t key, bool *ours)
 
 static struct pmm_finding *finding_at(uint32_t number)
 {
-	return arena_chunk(A.ledger->finding_dir, number, PMM_FINDING_SHIFT, sizeof(struct pmm_finding));
+	return arena_chunk(A.ledger->finding_dir, number, PMM_FINDING_SHIFT,
+			   sizeof(struct pmm_finding));
 }
 
 /* Give counts that wait to their finding. */
@@ -106,7 +109,8 @@ static uint32_t finding_put(const struct pmm_finding *f)
 
 	if (!to)
 		return NUMBER_LOST;
-	memcpy((char *)to + sizeof(f->type), (const char *)f + sizeof(f->type), sizeof(*f) - sizeof(f->type));
+	memcpy((char *)to + sizeof(f->type), (const char *)f + sizeof(f->type),
+	       sizeof(*f) - sizeof(f->type));
 	STORE_RELEASE(to->type, f->type);
 	return nr + 1;
 }
@@ -222,10 +226,16 @@ void finding_bytes(struct pmm_finding *f, uint64_t at, uint64_t end)
 	memcpy(f->bytes, (const void *)at, f->nr_bytes);
 }
 
-void finding_damaged(struct tctx *c, const struct check_block *b, uint64_t at, uint64_t end, uint32_t how, uint32_t site)
+void finding_damaged(struct tctx *c, const struct check_block *b, uint64_t at, uint64_t end,
+		     uint32_t how, uint32_t site)
 {
-	struct pmm_finding f = { .type = at < b->address ? PMM_FINDING_UNDERRUN : PMM_FINDING_OVERRUN, .by = PMM_BY_RELEASE,
-				 .access = PMM_ACCESS_WRITE, .site = site, .address = at, .release = how };
+	struct pmm_finding f = { .type = at < b->address ? PMM_FINDING_UNDERRUN
+							 : PMM_FINDING_OVERRUN,
+				 .by = PMM_BY_RELEASE,
+				 .access = PMM_ACCESS_WRITE,
+				 .site = site,
+				 .address = at,
+				 .release = how };
 
 	finding_block(&f, b);
 	finding_bytes(&f, at, at < b->address ? b->address : end);

@@ -2,8 +2,9 @@
 /*
  * The pool of guarded blocks.
  *
- * Runs and their pages are agent/guard/area.c's; here is what is in them: blocks, canary, records. What a run's record says belongs to who
- * owns the run, and what is of others' concern in it is told by its state.
+ * Runs and their pages are agent/guard/area.c's; here is what is in them: blocks, canary, records.
+ * What a run's record says belongs to who owns the run, and what is of others' concern in it is
+ * told by its state.
  */
 #include "agent/guard/guard.h"
 
@@ -26,7 +27,7 @@ static struct {
 
 struct guard_pool guard_pool;
 
-/* ---- canary --------------------------------------------------------------------------------------------- */
+/* ---- canary ---------------------------------------------------------------------------------- */
 
 static inline uint8_t canary_byte(uint64_t canary, uint64_t at)
 {
@@ -43,7 +44,10 @@ static void canary_fill(uint64_t at, uint64_t end, uint64_t canary)
 		*(uint8_t *)at = canary_byte(canary, at);
 }
 
-/* First byte of [at, end) that is not canary, or `end`. Most of a page, and seldom in a cache: by the line. */
+/*
+ * First byte of [at, end) that is not canary, or `end`. Most of a page, and seldom in a cache: by
+ * the line.
+ */
 static uint64_t canary_check(uint64_t at, uint64_t end, uint64_t canary)
 {
 	for (; at < end && at % 8; at++)
@@ -61,7 +65,7 @@ static uint64_t canary_check(uint64_t at, uint64_t end, uint64_t canary)
 	return at;
 }
 
-/* ---- the ledger ----------------------------------------------------------------------------------------- */
+/* ---- the ledger ------------------------------------------------------------------------------ */
 
 /* Is the ledger this process's? A forked child has its parent's until its first event. */
 static inline bool ledger_ours(void)
@@ -81,7 +85,8 @@ static void ledger_raise(uint64_t *most, uint64_t value)
 static void ledger_record(uint32_t run, uint32_t state)
 {
 	const struct pmm_guard *r = &areas.record[run];
-	struct pmm_guard *copy = arena_chunk(A.ledger->guard_dir, run, PMM_GUARD_SHIFT, sizeof(*copy));
+	struct pmm_guard *copy = arena_chunk(A.ledger->guard_dir, run, PMM_GUARD_SHIFT,
+					     sizeof(*copy));
 	uint32_t nr = LOAD(A.ledger->check.nr_guards);
 
 	if (!copy) {
@@ -127,7 +132,7 @@ static void ledger_describe(void)
 	STORE_RELEASE(s->mechanism, G.mechanism);
 }
 
-/* ---- blocks --------------------------------------------------------------------------------------------- */
+/* ---- blocks ---------------------------------------------------------------------------------- */
 
 bool guard_start(const struct pmm_check *options)
 {
@@ -137,7 +142,8 @@ bool guard_start(const struct pmm_check *options)
 	G.secret = options->secret;
 	G.max = options->max_guarded;
 	G.flags = options->flags;
-	G.mechanism = pages_start(areas.start, areas.end - areas.start, options->flags & PMM_CHECK_MPROTECT, options->max_mappings);
+	G.mechanism = pages_start(areas.start, areas.end - areas.start,
+				  options->flags & PMM_CHECK_MPROTECT, options->max_mappings);
 	ledger_describe();
 	G.on = true;
 	return true;
@@ -151,13 +157,16 @@ static void at_work(uint64_t now)
 		guard_at_work(now);
 }
 
-/* What never was prepared stays closed: opened, it would count against the program's limit on data. */
+/*
+ * What never was prepared stays closed: opened, it would count against the program's limit on data.
+ */
 static void open_prepared(void)
 {
 	for (unsigned k = 0; k < PMM_GUARD_AREAS; k++) {
 		const struct area *a = &areas.area[k];
 
-		pages_open_all(a->start, run_start(a, LOAD(a->next_chunk) * chunk_runs(a)) - a->start);
+		pages_open_all(a->start,
+			       run_start(a, LOAD(a->next_chunk) * chunk_runs(a)) - a->start);
 	}
 }
 
@@ -176,7 +185,8 @@ enum pmm_guard_bias guard_bias(uint32_t site, uint64_t nth)
 	return where_bias(site, nth, G.flags);
 }
 
-static uint32_t block_make(size_t size, size_t align, enum pmm_guard_bias bias, enum guard_refusal *why)
+static uint32_t block_make(size_t size, size_t align, enum pmm_guard_bias bias,
+			   enum guard_refusal *why)
 {
 	uint32_t pages = size ? (uint32_t)((size + ARCH_PAGE - 1) / ARCH_PAGE) : 1;
 	struct area *a = &areas.area[pages == 1 ? 0 : 32 - __builtin_clz(pages - 1)];
@@ -279,7 +289,8 @@ uint32_t guard_block(uint64_t address)
 {
 	uint32_t run = guard_in_pool(address) ? guard_find(address) : NO_RUN;
 
-	if (run == NO_RUN || LOAD_ACQUIRE(areas.record[run].state) != PMM_GUARD_LIVE || areas.record[run].address != address)
+	if (run == NO_RUN || LOAD_ACQUIRE(areas.record[run].state) != PMM_GUARD_LIVE ||
+	    areas.record[run].address != address)
 		return NO_RUN;
 	return run;
 }
@@ -297,7 +308,8 @@ bool guard_damage(uint32_t run, uint64_t *at)
 {
 	const struct pmm_guard *r = &areas.record[run];
 	const struct area *a = area_of_run(run);
-	uint64_t canary = pmm_canary(G.secret, r->address), bytes, start = block_pages(a, run - a->first, &bytes);
+	uint64_t canary = pmm_canary(G.secret, r->address), bytes,
+		 start = block_pages(a, run - a->first, &bytes);
 	uint64_t cycles = arch_cycles(), end = r->address;
 
 	regain(start, bytes);
@@ -327,7 +339,11 @@ void guard_close(uint32_t run)
 		ledger_record(run, PMM_GUARD_FREED);
 	}
 	ADD(G.live, -1);
-	if (!pages_enter())		/* it stays with us: an open one must not be used again; strict mode has no cycle counter either */
+	/*
+	 * it stays with us: an open one must not be used again; strict mode has no cycle counter
+	 * either
+	 */
+	if (!pages_enter())
 		return;
 	cycles = arch_cycles();
 	area_close(a, run - a->first);
@@ -335,7 +351,7 @@ void guard_close(uint32_t run)
 	pages_leave();
 }
 
-/* ---- no more of them ------------------------------------------------------------------------------------- */
+/* ---- no more of them ------------------------------------------------------------------------- */
 
 void guard_disarm(bool quiet)
 {

@@ -12,7 +12,9 @@
 
 enum pmm_access access_of(const struct arch_ucontext *uc)
 {
-	return uc->err & ARCH_FAULT_FETCH ? PMM_ACCESS_EXEC : uc->err & ARCH_FAULT_WRITE ? PMM_ACCESS_WRITE : PMM_ACCESS_READ;
+	return uc->err & ARCH_FAULT_FETCH   ? PMM_ACCESS_EXEC
+	       : uc->err & ARCH_FAULT_WRITE ? PMM_ACCESS_WRITE
+					    : PMM_ACCESS_READ;
 }
 
 /* The instruction and what follows, as far as it can be read. */
@@ -36,10 +38,13 @@ static struct caller interrupted(const struct arch_ucontext *uc)
 	struct agent_module m;
 	uint64_t ra;
 
-	if (!(uc->err & ARCH_FAULT_FETCH) || uc->rsp & 7 || guard_in_pool(uc->rsp) || !sys_readable(uc->rsp))
+	if (!(uc->err & ARCH_FAULT_FETCH) || uc->rsp & 7 || guard_in_pool(uc->rsp) ||
+	    !sys_readable(uc->rsp))
 		return from;
 	ra = *(volatile uint64_t *)uc->rsp;
-	return module_find(ra - 1, &m) ? (struct caller){ .ra = ra, .sp = uc->rsp + 8, .rbp = uc->rbp } : from;
+	return module_find(ra - 1, &m)
+		       ? (struct caller){ .ra = ra, .sp = uc->rsp + 8, .rbp = uc->rbp }
+		       : from;
 }
 
 struct tctx *access_enter(uint64_t sp)
@@ -55,7 +60,8 @@ struct tctx *access_enter(uint64_t sp)
 	return c;
 }
 
-void access_describe(struct tctx *c, struct pmm_finding *f, const struct check_block *b, const struct arch_ucontext *uc)
+void access_describe(struct tctx *c, struct pmm_finding *f, const struct check_block *b,
+		     const struct arch_ucontext *uc)
 {
 	struct caller from;
 
@@ -67,7 +73,8 @@ void access_describe(struct tctx *c, struct pmm_finding *f, const struct check_b
 	f->site = unwind_site(c, &from, 0);
 }
 
-uint32_t access_note(struct tctx *c, struct pmm_finding *f, const struct check_block *b, const struct arch_ucontext *uc)
+uint32_t access_note(struct tctx *c, struct pmm_finding *f, const struct check_block *b,
+		     const struct arch_ucontext *uc)
 {
 	f->by = PMM_BY_ACCESS;
 	f->access = access_of(uc);
@@ -77,5 +84,7 @@ uint32_t access_note(struct tctx *c, struct pmm_finding *f, const struct check_b
 
 uint32_t access_type(const struct check_block *b, uint64_t address)
 {
-	return b->freed ? PMM_FINDING_AFTER_FREE : address < b->address ? PMM_FINDING_UNDERRUN : PMM_FINDING_OVERRUN;
+	return b->freed		      ? PMM_FINDING_AFTER_FREE
+	       : address < b->address ? PMM_FINDING_UNDERRUN
+				      : PMM_FINDING_OVERRUN;
 }

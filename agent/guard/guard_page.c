@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Pages of the guard pool that the program came upon: whose they are, and letting an access to one through.
+ * Pages of the guard pool that the program came upon: whose they are, and letting an access to one
+ * through.
  */
 #include "agent/agent.h"
 #include "agent/guard/area.h"
@@ -29,8 +30,9 @@ static bool run_extent(uint32_t run, uint64_t *start, uint64_t *end)
 }
 
 /*
- * How many runs to each side are asked whose an access is. Runs that were made ready ahead and not used yet may lie between two
- * blocks, in any number. A block that is further away than that many runs is not blamed.
+ * How many runs to each side are asked whose an access is. Runs that were made ready ahead and not
+ * used yet may lie between two blocks, in any number. A block that is further away than that many
+ * runs is not blamed.
  */
 #define NEAR_RUNS	2u
 
@@ -60,7 +62,10 @@ uint32_t guard_owner(uint64_t at, uint64_t bytes)
 	return where_is_next(before_end, next_start, at, bytes) ? next : before;
 }
 
-/* The run that a page belongs to, the guard page before an area's first run to that; *own: a data page. False: nothing was ever there. */
+/*
+ * The run that a page belongs to, the guard page before an area's first run to that; *own: a data
+ * page. False: nothing was ever there.
+ */
 static bool page_run(uint64_t page, struct area **a, uint32_t *i, bool *own)
 {
 	uint32_t nr;
@@ -95,7 +100,8 @@ static uint64_t page_block(uint64_t page)
 	if (!page_run(page, &a, &i, &own) || !own)
 		return 0;
 	hold = LOAD_ACQUIRE(run_record(a, i)->hold);
-	if (!(hold & HOLD_OWNED) || !page_in_use(a, i, page) || LOAD(run_record(a, i)->state) != PMM_GUARD_LIVE)
+	if (!(hold & HOLD_OWNED) || !page_in_use(a, i, page) ||
+	    LOAD(run_record(a, i)->state) != PMM_GUARD_LIVE)
 		return 0;
 	return (uint64_t)(hold / HOLD_TURN) << 32 | (a->first + i + 1);
 }
@@ -131,7 +137,8 @@ bool guard_page_open(uint64_t page)
 		return false;
 	if (own)
 		ADD(run_record(a, i)->hold, HOLD_ACCESS);
-	if ((own && page_in_use(a, i, page) && LOAD(run_record(a, i)->state) == PMM_GUARD_LIVE) || page_make_open(page))
+	if ((own && page_in_use(a, i, page) && LOAD(run_record(a, i)->state) == PMM_GUARD_LIVE) ||
+	    page_make_open(page))
 		return true;
 	if (own)
 		ADD(run_record(a, i)->hold, -HOLD_ACCESS);

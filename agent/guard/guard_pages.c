@@ -2,12 +2,14 @@
 /*
  * Opening and closing pages of the guard pool.
  *
- * Markers: a part in use is readable and writable memory that is full of guard markers; a page is opened by removing its marker. Installing
- * one drops the page's memory. Markers cannot be installed in locked memory: a program that called mlockall() locked the pool with all
- * else, which is undone for the pool.
+ * Markers: a part in use is readable and writable memory that is full of guard markers; a page is
+ * opened by removing its marker. Installing one drops the page's memory. Markers cannot be
+ * installed in locked memory: a program that called mlockall() locked the pool with all else, which
+ * is undone for the pool.
  *
- * Protection: open pages are a mapping of their own between closed ones. Neighbours merge again when they are alike in all else, for which
- * a part is once written to as a whole, so that all of it is accounted alike and has one anon_vma (mm/vma.c: is_mergeable_anon_vma).
+ * Protection: open pages are a mapping of their own between closed ones. Neighbours merge again
+ * when they are alike in all else, for which a part is once written to as a whole, so that all of
+ * it is accounted alike and has one anon_vma (mm/vma.c: is_mergeable_anon_vma).
  */
 #include "agent/guard/guard_pages.h"
 
@@ -62,11 +64,16 @@ static bool drop(uint64_t at, uint64_t bytes, int advice)
 	return !sys_failed(ret);
 }
 
-/* Kernels and what imitates them may accept advice that they do not know: see whether it had an effect. */
+/*
+ * Kernels and what imitates them may accept advice that they do not know: see whether it had an
+ * effect.
+ */
 static bool markers_work(uint64_t page)
 {
-	return protect(page, ARCH_PAGE, SYS_PROT_READ | SYS_PROT_WRITE) && drop(page, ARCH_PAGE, SYS_MADV_GUARD_INSTALL) && !sys_readable(page) &&
-	       !sys_failed(advise(page, ARCH_PAGE, SYS_MADV_GUARD_REMOVE)) && sys_readable(page) && drop(page, ARCH_PAGE, SYS_MADV_GUARD_INSTALL);
+	return protect(page, ARCH_PAGE, SYS_PROT_READ | SYS_PROT_WRITE) &&
+	       drop(page, ARCH_PAGE, SYS_MADV_GUARD_INSTALL) && !sys_readable(page) &&
+	       !sys_failed(advise(page, ARCH_PAGE, SYS_MADV_GUARD_REMOVE)) && sys_readable(page) &&
+	       drop(page, ARCH_PAGE, SYS_MADV_GUARD_INSTALL);
 }
 
 static long advise_vector(const struct range *r, unsigned nr, int advice)
@@ -74,13 +81,17 @@ static long advise_vector(const struct range *r, unsigned nr, int advice)
 	return arch_syscall(ARCH_SYS_process_madvise, SYS_PIDFD_SELF, (long)r, nr, advice, 0, 0);
 }
 
-/* Was the program begun under a filter of system calls? One may end it for a call as new as process_madvise(). */
+/*
+ * Was the program begun under a filter of system calls? One may end it for a call as new as
+ * process_madvise().
+ */
 static bool filtered(void)
 {
 	return sys2(prctl, PR_GET_SECCOMP, 0) != 0;
 }
 
-enum pmm_guard_mechanism pages_start(uint64_t start, uint64_t bytes, bool force_mprotect, uint64_t max_mappings)
+enum pmm_guard_mechanism pages_start(uint64_t start, uint64_t bytes, bool force_mprotect,
+				     uint64_t max_mappings)
 {
 	struct range first = { start, ARCH_PAGE };
 
@@ -98,13 +109,17 @@ enum pmm_guard_mechanism pages_start(uint64_t start, uint64_t bytes, bool force_
 		P.mechanism = PMM_GUARD_MPROTECT;
 	} else {
 		P.mechanism = PMM_GUARD_MADVISE;
-		P.vectors = !filtered() && advise_vector(&first, 1, SYS_MADV_GUARD_INSTALL) == (long)ARCH_PAGE;
+		P.vectors = !filtered() &&
+			    advise_vector(&first, 1, SYS_MADV_GUARD_INSTALL) == (long)ARCH_PAGE;
 	}
 	protect(start, ARCH_PAGE, SYS_PROT_NONE);
 	return P.mechanism;
 }
 
-/* Core files have what is in use, and nothing of the rest, which the kernel would go through page by page. */
+/*
+ * Core files have what is in use, and nothing of the rest, which the kernel would go through page
+ * by page.
+ */
 bool pages_prepare(uint64_t at, uint64_t bytes)
 {
 	bool ok = protect(at, bytes, SYS_PROT_READ | SYS_PROT_WRITE);
@@ -161,7 +176,8 @@ bool pages_open_many(const uint64_t *at, unsigned nr, uint64_t bytes)
 		r[i] = (struct range){ at[i], bytes };
 	if (advise_vector(r, nr, SYS_MADV_GUARD_REMOVE) != (long)(nr * bytes))
 		return false;
-	advise_vector(r, nr, SYS_MADV_POPULATE_WRITE);		/* what it refuses comes with the first access */
+	/* what it refuses comes with the first access */
+	advise_vector(r, nr, SYS_MADV_POPULATE_WRITE);
 	return true;
 }
 
@@ -201,7 +217,9 @@ bool pages_force(uint64_t at, uint64_t bytes)
 {
 	bool ok = protect(at, bytes, SYS_PROT_READ | SYS_PROT_WRITE);
 
-	return P.mechanism == PMM_GUARD_MADVISE ? !sys_failed(advise(at, bytes, SYS_MADV_GUARD_REMOVE)) && ok : ok;
+	return P.mechanism == PMM_GUARD_MADVISE
+		       ? !sys_failed(advise(at, bytes, SYS_MADV_GUARD_REMOVE)) && ok
+		       : ok;
 }
 
 void pages_open_all(uint64_t at, uint64_t bytes)
@@ -212,7 +230,10 @@ void pages_open_all(uint64_t at, uint64_t bytes)
 		protect(at, bytes, SYS_PROT_READ | SYS_PROT_WRITE);
 }
 
-/* The anon_vmas of a child's mappings differ: what is split now stays so, beside what it will split itself. */
+/*
+ * The anon_vmas of a child's mappings differ: what is split now stays so, beside what it will split
+ * itself.
+ */
 bool pages_enter(void)
 {
 	__atomic_fetch_add(&P.busy, 1, __ATOMIC_SEQ_CST);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Pages of the guard pool: closed ones stop every access, open ones are zeroed memory. How the kernel is told: guard markers, which split
- * no mapping (MADV_GUARD_INSTALL, Linux 6.13), or protection, which takes two mappings for each run of open pages.
+ * Pages of the guard pool: closed ones stop every access, open ones are zeroed memory. How the
+ * kernel is told: guard markers, which split no mapping (MADV_GUARD_INSTALL, Linux 6.13), or
+ * protection, which takes two mappings for each run of open pages.
  *
- * Addresses and lengths are of whole pages. Any thread, signal handlers included; who opens and closes the same pages at the same
- * time is the caller's to order. Nothing may be asked for once there are to be no guards (struct agent).
+ * Addresses and lengths are of whole pages. Any thread, signal handlers included; who opens and
+ * closes the same pages at the same time is the caller's to order. Nothing may be asked for once
+ * there are to be no guards (struct agent).
  */
 #ifndef AGENT_GUARD_GUARD_PAGES_H
 #define AGENT_GUARD_GUARD_PAGES_H
@@ -16,12 +18,17 @@
 #include "include/pmm/check.h"
 
 /*
- * The pool is [start, start + bytes), one mapping without access. Finds out what works, with the first page. max_mappings: of those
- * the process may have; a quarter of them is left to the program.
+ * The pool is [start, start + bytes), one mapping without access. Finds out what works, with the
+ * first page. max_mappings: of those the process may have; a quarter of them is left to the
+ * program.
  */
-enum pmm_guard_mechanism pages_start(uint64_t start, uint64_t bytes, bool force_mprotect, uint64_t max_mappings);
+enum pmm_guard_mechanism pages_start(uint64_t start, uint64_t bytes, bool force_mprotect,
+				     uint64_t max_mappings);
 
-/* Make a part of the pool ready for use, all of it closed; at most once. Until then it cannot be opened. False: no memory, mappings. */
+/*
+ * Make a part of the pool ready for use, all of it closed; at most once. Until then it cannot be
+ * opened. False: no memory, mappings.
+ */
 bool pages_prepare(uint64_t at, uint64_t bytes);
 
 /* Would pages_open() be refused for the number of mappings? */
@@ -34,7 +41,8 @@ bool pages_open(uint64_t at, uint64_t bytes);
 bool pages_vectors(void);
 
 /*
- * Open up to PAGES_MANY ranges of `bytes` each, and give them memory, in two calls. False: not all of them are open.
+ * Open up to PAGES_MANY ranges of `bytes` each, and give them memory, in two calls. False: not all
+ * of them are open.
  */
 #define PAGES_MANY 16
 bool pages_open_many(const uint64_t *at, unsigned nr, uint64_t bytes);
@@ -42,7 +50,10 @@ bool pages_open_many(const uint64_t *at, unsigned nr, uint64_t bytes);
 /* Close; what was in them is gone. False: that failed, they cannot be used again. */
 bool pages_close(uint64_t at, uint64_t bytes);
 
-/* From now on pages that are closed, and pages to be looked at, are made readable and writable first: somebody else may have protected them. */
+/*
+ * From now on pages that are closed, and pages to be looked at, are made readable and writable
+ * first: somebody else may have protected them.
+ */
 void pages_distrust(void);
 bool pages_distrusted(void);
 void pages_regain(uint64_t at, uint64_t bytes);
@@ -53,7 +64,10 @@ void pages_open_all(uint64_t at, uint64_t bytes);
 /* The same of whatever is there, prepared or not. False: not all of it is open. */
 bool pages_force(uint64_t at, uint64_t bytes);
 
-/* Before pages are opened and closed, and after. False: the program confined itself, nothing may be asked of the kernel. */
+/*
+ * Before pages are opened and closed, and after. False: the program confined itself, nothing may be
+ * asked of the kernel.
+ */
 bool pages_enter(void);
 void pages_leave(void);
 

@@ -10,7 +10,8 @@
 #include "agent/record.h"
 #include "agent/site.h"
 
-#define PREFERRED	32		/* so many blocks of a call site are guarded rather than others */
+/* so many blocks of a call site are guarded rather than others */
+#define PREFERRED	32
 #define MALLOC_ALIGN	16u
 
 static inline uint16_t generation(void)
@@ -20,10 +21,13 @@ static inline uint16_t generation(void)
 
 static enum budget_turn turn_of(const struct pmm_record *r, size_t size)
 {
-	return r && r->allocs < PREFERRED ? BUDGET_NEW : size % MALLOC_ALIGN ? BUDGET_ODD : BUDGET_ANY;
+	return r && r->allocs < PREFERRED ? BUDGET_NEW
+	       : size % MALLOC_ALIGN	  ? BUDGET_ODD
+					  : BUDGET_ANY;
 }
 
-uint32_t guarded_alloc(struct tctx *c, size_t size, size_t align, uint32_t kind, uint32_t site, uint64_t **why)
+uint32_t guarded_alloc(struct tctx *c, size_t size, size_t align, uint32_t kind, uint32_t site,
+		       uint64_t **why)
 {
 	struct pmm_record *r = site_record(c, site, 0);
 	struct pmm_check_state *s = &A.ledger->check;
@@ -36,12 +40,15 @@ uint32_t guarded_alloc(struct tctx *c, size_t size, size_t align, uint32_t kind,
 		return UINT32_MAX;
 	}
 	if (!budget_allows(c, turn_of(r, size))) {
-		*why = LOAD(s->mechanism) ? &c->pub.unguarded_budget : &s->unguarded_refused;	/* without a pool there is none either */
+		/* without a pool there is none either */
+		*why = LOAD(s->mechanism) ? &c->pub.unguarded_budget : &s->unguarded_refused;
 		return UINT32_MAX;
 	}
 	run = guard_alloc(size, align, guard_bias(site, r ? r->allocs : 0), &refusal);
 	if (run == UINT32_MAX) {
-		*why = refusal == GUARD_LARGE ? &s->unguarded_large : refusal == GUARD_LIMIT ? &s->unguarded_limit : &s->unguarded_refused;
+		*why = refusal == GUARD_LARGE	? &s->unguarded_large
+		       : refusal == GUARD_LIMIT ? &s->unguarded_limit
+						: &s->unguarded_refused;
 		return UINT32_MAX;
 	}
 	g = guard_at(run);
@@ -95,7 +102,10 @@ bool guarded_uncount(struct tctx *c, uint32_t run, struct block_info *was)
 
 	if (g->pid != (uint32_t)A.pid)
 		return false;
-	*was = (struct block_info){ .size = g->size_bytes, .site = g->site, .birth = pmm_time_of_tick(g->tick), .kind = g->kind };
+	*was = (struct block_info){ .size = g->size_bytes,
+				    .site = g->site,
+				    .birth = pmm_time_of_tick(g->tick),
+				    .kind = g->kind };
 	record_free_apart(c, g->address, was);
 	return true;
 }
@@ -118,7 +128,8 @@ void guarded_end(struct tctx *c, uint32_t run, uint32_t how, uint32_t site, bool
 	b.freed = false;
 	b.free_site = 0;
 	if (unlikely(guard_damage(run, &at)) && !told)
-		finding_damaged(c, &b, at, at < b.address ? b.address : (at | (ARCH_PAGE - 1)) + 1, how, site);
+		finding_damaged(c, &b, at, at < b.address ? b.address : (at | (ARCH_PAGE - 1)) + 1,
+				how, site);
 	g->free_site = site;
 	g->free_tick = clock_now();
 	g->free_thread = (uint16_t)c->pub.thread;
@@ -128,12 +139,17 @@ void guarded_end(struct tctx *c, uint32_t run, uint32_t how, uint32_t site, bool
 
 void guarded_stray(struct tctx *c, uint64_t address, uint32_t how, uint32_t site)
 {
-	struct pmm_finding f = { .type = PMM_FINDING_BAD_FREE, .by = PMM_BY_FUNCTION, .site = site, .address = address, .release = how };
+	struct pmm_finding f = { .type = PMM_FINDING_BAD_FREE,
+				 .by = PMM_BY_FUNCTION,
+				 .site = site,
+				 .address = address,
+				 .release = how };
 	struct check_block b;
 
 	if (guarded_find(address, 0, &b)) {
 		if (b.freed && b.address == address)
-			f.type = how == PMM_RELEASE_REALLOC ? PMM_FINDING_REALLOC_FREED : PMM_FINDING_DOUBLE_FREE;
+			f.type = how == PMM_RELEASE_REALLOC ? PMM_FINDING_REALLOC_FREED
+							    : PMM_FINDING_DOUBLE_FREE;
 		else if (!b.freed && address - b.address < b.size)
 			f.place = PMM_PLACE_INSIDE;
 		finding_block(&f, &b);

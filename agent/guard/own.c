@@ -18,7 +18,8 @@ void own_note(enum pmm_own_what what, const void *start, size_t bytes)
 	struct pmm_own *o = &own[i];
 
 	if (i >= MAX_OWN)
-		return;			/* what it points to counts as reached: leaks are missed, none are made up */
+		return; /* what it points to counts as reached: leaks are missed, none are made up
+			 */
 	o->start = (uint64_t)start;
 	o->end = (uint64_t)start + bytes;
 	o->what = what;

@@ -2,8 +2,9 @@
 /*
  * The injected agent's start, and the table of its hooks.
  *
- * inject_start() runs once, on a thread of the process that was stopped anywhere: system calls and our own memory only, nothing of the C
- * library, no thread-local data, no registers but the general ones. When it fails it leaves nothing mapped.
+ * inject_start() runs once, on a thread of the process that was stopped anywhere: system calls and
+ * our own memory only, nothing of the C library, no thread-local data, no registers but the general
+ * ones. When it fails it leaves nothing mapped.
  */
 #include "agent/inject/agent_inject.h"
 
@@ -32,7 +33,8 @@ static void range_note(uint32_t use, const void *start, uint64_t bytes)
 
 	if (!bytes || !record || nr >= PMM_MAX_RANGES)
 		return;
-	record->range[nr] = (struct pmm_range){ .start = (uint64_t)start, .bytes = bytes, .use = use };
+	record->range[nr] =
+		(struct pmm_range){ .start = (uint64_t)start, .bytes = bytes, .use = use };
 	STORE_RELEASE(record->nr_ranges, nr + 1);
 }
 
@@ -41,14 +43,17 @@ bool segment_closed(void)
 	return false;		/* whoever injects has looked at the filters */
 }
 
-/* The file that pmm has mapped. What it says of itself is taken from there, and the clock: the monitor has it mapped. */
+/*
+ * The file that pmm has mapped. What it says of itself is taken from there, and the clock: the
+ * monitor has it mapped.
+ */
 int segment_open(void)
 {
 	const struct pmm_tree *t = (const struct pmm_tree *)A.file;
 	const uint64_t head = (sizeof(*t) + ARCH_PAGE - 1) & ~(ARCH_PAGE - 1);
 
-	if (!t || sys_failed(sys3(mprotect, A.file, head, SYS_PROT_READ | SYS_PROT_WRITE)) || !segment_sane(t) ||
-	    t->slots_off + t->slot_bytes != A.reserved_bytes)
+	if (!t || sys_failed(sys3(mprotect, A.file, head, SYS_PROT_READ | SYS_PROT_WRITE)) ||
+	    !segment_sane(t) || t->slots_off + t->slot_bytes != A.reserved_bytes)
 		return -1;
 	sys3(madvise, A.file, A.reserved_bytes, SYS_MADV_DONTDUMP);
 	A.tree = t;
@@ -105,7 +110,11 @@ static void args_take(const struct pmm_inject_args *args)
 	A.next.mallinfo2 = (void *)args->mallinfo2;
 	A.allocator_path = (const char *)args->allocator_path;
 	A.given = (struct cfi_module){
-		.start = args->frames_start, .end = args->frames_end, .hdr = args->index, .hdr_bytes = args->index_bytes, .apart = 1,
+		.start = args->frames_start,
+		.end = args->frames_end,
+		.hdr = args->index,
+		.hdr_bytes = args->index_bytes,
+		.apart = 1,
 	};
 }
 
@@ -123,7 +132,10 @@ static bool record_protect(int access)
 	return record && !sys_failed(sys3(mprotect, record, PMM_RECORD_BYTES, access));
 }
 
-/* A child that another thread forks in between keeps a mapping that nobody knows; the other way round it would unmap what may be the program's by then. */
+/*
+ * A child that another thread forks in between keeps a mapping that nobody knows; the other way
+ * round it would unmap what may be the program's by then.
+ */
 static long inject_leave(void *unused)
 {
 	(void)unused;
@@ -141,7 +153,10 @@ static long inject_leave(void *unused)
 	return 0;
 }
 
-/* What has to be undone, the rest of it. pmm reads it from there as well; the program is not to write over it. */
+/*
+ * What has to be undone, the rest of it. pmm reads it from there as well; the program is not to
+ * write over it.
+ */
 static void record_fill(const struct pmm_inject_args *args)
 {
 	struct limit l = { 0 };
@@ -149,7 +164,8 @@ static void record_fill(const struct pmm_inject_args *args)
 	if (!record)
 		return;
 	for (unsigned i = 0; i < PMM_GUARD_RANGES; i++)
-		range_note(PMM_RANGE_PRIVATE, (const void *)args->guards[i].start, args->guards[i].bytes);
+		range_note(PMM_RANGE_PRIVATE, (const void *)args->guards[i].start,
+			   args->guards[i].bytes);
 	if (A.limit_raised_bytes && !sys_failed(sys4(prlimit, 0, RLIMIT_AS, 0, &l))) {
 		record->limit_raised_bytes = A.limit_raised_bytes;
 		record->limit_raised_to = l.now;
@@ -161,12 +177,17 @@ static void record_fill(const struct pmm_inject_args *args)
 	record_protect(SYS_PROT_READ);
 }
 
-/* Of the list of mappings in the ledger's file, where nothing is recorded yet, if that is there. Returns whether it was not needed. */
+/*
+ * Of the list of mappings in the ledger's file, where nothing is recorded yet, if that is there.
+ * Returns whether it was not needed.
+ */
 static bool modules_find(const struct pmm_inject_args *args)
 {
-	const uint64_t at = (uint64_t)A.file + args->maps_off, bytes = (args->maps_bytes + ARCH_PAGE - 1) & ~(ARCH_PAGE - 1);
+	const uint64_t at = (uint64_t)A.file + args->maps_off,
+		       bytes = (args->maps_bytes + ARCH_PAGE - 1) & ~(ARCH_PAGE - 1);
 	struct module_text text = { -1, at, at + args->maps_bytes };
-	bool there = bytes && !sys_failed(sys3(mprotect, at, bytes, SYS_PROT_READ)), has_proc = module_start(there ? &text : NULL);
+	bool there = bytes && !sys_failed(sys3(mprotect, at, bytes, SYS_PROT_READ)),
+	     has_proc = module_start(there ? &text : NULL);
 
 	if (there)
 		sys3(mprotect, at, bytes, SYS_PROT_NONE);
@@ -194,7 +215,8 @@ long inject_start(struct pmm_inject_args *args)
 	borrow_find();
 	A.ledger->hook_pc = A.borrowed - 1;
 	if (has_proc)
-		A.module_gen--;		/* read again by the first hook, which may ask the loader and use its vector registers */
+		A.module_gen--; /* read again by the first hook, which may ask the loader and use
+				   its vector registers */
 	A.find_object = (int (*)(void *, void *))args->find_object;
 	A.vdso_clock = (long (*)(int, int64_t *))args->vdso_clock;
 	args->slot = 0;

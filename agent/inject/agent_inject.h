@@ -12,8 +12,8 @@
 #define NEXT(entry, type) ((type)(entry)->next)
 
 /*
- * Call the function from a frame of ours while no context is busy: counted, since pmm must not unmap us meanwhile. A jump to
- * it would do as well but cannot be relied on.
+ * Call the function from a frame of ours while no context is busy: counted, since pmm must not
+ * unmap us meanwhile. A jump to it would do as well but cannot be relied on.
  */
 #define PASS(call) ({								\
 	ADD(A.passing, 1);							\
@@ -29,8 +29,8 @@ static inline struct tctx *inject_enter(const struct caller *from)
 }
 
 /*
- * Is there nothing to record for this size on this thread? When the agent is off, and on sampled mode's fast path. The caller then
- * jumps to the function.
+ * Is there nothing to record for this size on this thread? When the agent is off, and on sampled
+ * mode's fast path. The caller then jumps to the function.
  */
 static inline bool inject_passes(size_t size)
 {
@@ -58,7 +58,8 @@ static inline bool inject_passes_free(const void *p)
 {
 	if (unlikely((uint64_t)p - A.guards_at < A.guards_bytes))
 		return false;
-	return !p || unlikely(LOAD(A.state) != AGENT_ON) || (A.sampled && !*sample_filter((uint64_t)p));
+	return !p || unlikely(LOAD(A.state) != AGENT_ON) ||
+	       (A.sampled && !*sample_filter((uint64_t)p));
 }
 
 /* The hooks, by role; each with the entry as the argument after its function's last. */
@@ -73,13 +74,16 @@ void *inject_memalign(size_t align, size_t size, const struct pmm_entry *e);
 void *inject_new(size_t size, const struct pmm_entry *e);
 void *inject_new_nothrow(size_t size, const void *tag, const struct pmm_entry *e);
 void *inject_new_aligned(size_t size, size_t align, const struct pmm_entry *e);
-void *inject_new_aligned_nothrow(size_t size, size_t align, const void *tag, const struct pmm_entry *e);
+void *inject_new_aligned_nothrow(size_t size, size_t align, const void *tag,
+				 const struct pmm_entry *e);
 
 int inject_munmap(void *at, size_t bytes, const struct pmm_entry *e);
-void *inject_mremap(void *old, size_t old_bytes, size_t bytes, int flags, void *fixed, const struct pmm_entry *e);
+void *inject_mremap(void *old, size_t old_bytes, size_t bytes, int flags, void *fixed,
+		    const struct pmm_entry *e);
 
 size_t inject_usable_size(void *p, const struct pmm_entry *e);
-int inject_sigaction(int signal, const struct sig_action *new, struct sig_action *old, const struct pmm_entry *e);
+int inject_sigaction(int signal, const struct sig_action *new, struct sig_action *old,
+		     const struct pmm_entry *e);
 
 /* In assembly, with the entry in r11. */
 void inject_mmap(void);

@@ -11,10 +11,14 @@
 
 static inline struct caller any_caller(const struct arch_call *call)
 {
-	return (struct caller){ .ra = call->ra, .sp = (uint64_t)(call + 1), .rbp = call->saved[ARCH_CALL_RBP] };
+	return (struct caller){ .ra = call->ra,
+				.sp = (uint64_t)(call + 1),
+				.rbp = call->saved[ARCH_CALL_RBP] };
 }
 
-/* Make the frame ready for the function to be called in; returns 1, which is what BEGIN says then. */
+/*
+ * Make the frame ready for the function to be called in; returns 1, which is what BEGIN says then.
+ */
 static inline int any_call(struct arch_call *call)
 {
 	for (unsigned i = 0; i < ARCH_CALL_SAVED; i++)

@@ -61,7 +61,8 @@ static bool ready(void)
 	return why == PMM_CHECK_RUNS;
 }
 
-void *guards_sample(struct tctx *c, size_t size, size_t align, uint32_t kind, const struct caller *from)
+void *guards_sample(struct tctx *c, size_t size, size_t align, uint32_t kind,
+		    const struct caller *from)
 {
 	uint64_t *why;
 	uint32_t run;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Guarded blocks in a process that runs already: some of the sampled ones lie in the guard pool (agent/guard/guard.h).
+ * Guarded blocks in a process that runs already: some of the sampled ones lie in the guard pool
+ * (agent/guard/guard.h).
  *
- * The pool outlives the watching: what it gave out is released whenever the program likes. So a pointer into it is known in every state
- * of the agent, by two words of private memory; and when watching ends all its pages are opened, after which nothing is needed of us but to
- * keep its blocks from the allocator.
+ * The pool outlives the watching: what it gave out is released whenever the program likes. So a
+ * pointer into it is known in every state of the agent, by two words of private memory; and when
+ * watching ends all its pages are opened, after which nothing is needed of us but to keep its
+ * blocks from the allocator.
  */
 #ifndef AGENT_INJECT_GUARDS_H
 #define AGENT_INJECT_GUARDS_H
@@ -24,12 +26,19 @@ static inline bool guards_has(const void *p)
 	return unlikely((uint64_t)p - A.guards_at < A.guards_bytes);
 }
 
-/* For a request that is about to be sampled: a zeroed block in the pool, recorded, the sample drawn. NULL: the allocator's turn. */
-void *guards_sample(struct tctx *c, size_t size, size_t align, uint32_t kind, const struct caller *from);
+/*
+ * For a request that is about to be sampled: a zeroed block in the pool, recorded, the sample
+ * drawn. NULL: the allocator's turn.
+ */
+void *guards_sample(struct tctx *c, size_t size, size_t align, uint32_t kind,
+		    const struct caller *from);
 
-static inline void *guards_alloc(struct tctx *c, size_t size, size_t align, const struct pmm_entry *e, const struct caller *from)
+static inline void *guards_alloc(struct tctx *c, size_t size, size_t align,
+				 const struct pmm_entry *e, const struct caller *from)
 {
-	return e->guards && A.guards_bytes && size >= c->bytes_left ? guards_sample(c, size, align, e->kind, from) : NULL;
+	return e->guards && A.guards_bytes && size >= c->bytes_left
+		       ? guards_sample(c, size, align, e->kind, from)
+		       : NULL;
 }
 
 /* Release or ask for the size of what guards_has() said yes to. how: enum pmm_release. */
@@ -39,7 +48,10 @@ size_t guards_size(const void *p);
 /* Stop for good: no more blocks, all pages open. why: enum pmm_check_stop. */
 void guards_stop(uint32_t why);
 
-/* SIGSEGV's handler is ours (put in place at the first call), and it can do its work on this thread; else why not. */
+/*
+ * SIGSEGV's handler is ours (put in place at the first call), and it can do its work on this
+ * thread; else why not.
+ */
 uint32_t guards_fault_ready(void);
 
 /* Give it back. */

@@ -2,15 +2,19 @@
 /*
  * Accesses to the guard pool in a process that runs already.
  *
- * Our handler for SIGSEGV is in place with the flags and the mask of the program's own, so the kernel makes just the frame that it would
- * have made for that one: on the same stack, with the same signals blocked. What is not ours is handed on by a jump, with stack and
- * registers as at our entry, and the program's handler finds all as the kernel makes it. It may jump out, and it returns past us.
+ * Our handler for SIGSEGV is in place with the flags and the mask of the program's own, so the
+ * kernel makes just the frame that it would have made for that one: on the same stack, with the
+ * same signals blocked. What is not ours is handed on by a jump, with stack and registers as at our
+ * entry, and the program's handler finds all as the kernel makes it. It may jump out, and it
+ * returns past us.
  *
- * What is ours becomes a finding, and the page is opened for good: the access is made again, and the program goes on. No state is kept for
- * it, no instruction is run by itself. The price: a block tells one error, and what lies next to it is not guarded again.
+ * What is ours becomes a finding, and the page is opened for good: the access is made again, and
+ * the program goes on. No state is kept for it, no instruction is run by itself. The price: a block
+ * tells one error, and what lies next to it is not guarded again.
  *
- * The program's sigaction() is hooked; it sets and sees its own action. Ways into the kernel past it are noticed when the next block is
- * about to be guarded: then no more are, and all pages are opened.
+ * The program's sigaction() is hooked; it sets and sees its own action. Ways into the kernel past
+ * it are noticed when the next block is about to be guarded: then no more are, and all pages are
+ * opened.
  */
 #include "agent/guard/guard_access.h"
 #include "agent/guard/guarded.h"
@@ -36,12 +40,14 @@ struct kernel_action {
 	uint64_t mask;
 };
 
-static struct kernel_action wanted;	/* the program's own; restorer 0 = the C library's, which stands in ours */
+/* the program's own; restorer 0 = the C library's, which stands in ours */
+static struct kernel_action wanted;
 static uint32_t taken;			/* our handler is in place */
 enum { TAKING = 1, TAKEN };
 
 ARCH_FAULT_ENTRY("fault_entry", "fault_decide", "fault_restorer")
-extern void fault_entry(int signal, void *info, void *context) __attribute__((visibility("hidden")));
+extern void fault_entry(int signal, void *info, void *context)
+	__attribute__((visibility("hidden")));
 extern const char fault_restorer[] __attribute__((visibility("hidden")));
 
 static bool action_get(struct kernel_action *a)
@@ -68,12 +74,17 @@ static void install(struct kernel_action *old)
 		a.flags |= wanted.flags & ~(uint64_t)SA_RESETHAND;
 		a.mask = wanted.mask;
 	}
-	a.restorer = is_handler(wanted.handler) && wanted.flags & SA_RESTORER ? wanted.restorer : (uint64_t)fault_restorer;
+	a.restorer = is_handler(wanted.handler) && wanted.flags & SA_RESTORER
+			     ? wanted.restorer
+			     : (uint64_t)fault_restorer;
 	a.handler = (uint64_t)fault_entry;
 	sys4(rt_sigaction, SIGSEGV, &a, old, 8);
 }
 
-/* What the program sets at the same time is found in the place of what was expected there, and taken over. */
+/*
+ * What the program sets at the same time is found in the place of what was expected there, and
+ * taken over.
+ */
 static bool take(void)
 {
 	struct kernel_action old = { 0 };
@@ -82,7 +93,9 @@ static bool take(void)
 		return false;
 	for (unsigned i = 0; i < TRIES; i++) {
 		install(&old);
-		if (old.handler == (uint64_t)fault_entry || (old.handler == wanted.handler && old.flags == wanted.flags && old.mask == wanted.mask))
+		if (old.handler == (uint64_t)fault_entry ||
+		    (old.handler == wanted.handler && old.flags == wanted.flags &&
+		     old.mask == wanted.mask))
 			return true;
 		wanted = old;
 	}
@@ -115,7 +128,8 @@ uint32_t guards_fault_ready(void)
 	}
 	if (!is_taken())
 		return PMM_CHECK_STOP_HANDLER;
-	return action_get(&now) && now.handler == (uint64_t)fault_entry ? PMM_CHECK_RUNS : PMM_CHECK_STOP_HANDLER;
+	return action_get(&now) && now.handler == (uint64_t)fault_entry ? PMM_CHECK_RUNS
+									: PMM_CHECK_STOP_HANDLER;
 }
 
 void guards_fault_end(void)
@@ -130,11 +144,12 @@ void guards_fault_end(void)
 	STORE(taken, 0);
 }
 
-/* ---- the handler ---------------------------------------------------------------------------------------- */
+/* ---- the handler ----------------------------------------------------------------------------- */
 
 /*
- * An access to the pool that is an error: told, where there is a context, and the page opened. An access to a live block, which was
- * given out after it had been stopped, is just made again. False: the program's.
+ * An access to the pool that is an error: told, where there is a context, and the page opened. An
+ * access to a live block, which was given out after it had been stopped, is just made again. False:
+ * the program's.
  */
 static bool met(struct tctx *c, int *info, uint64_t address, const struct arch_ucontext *uc)
 {
@@ -162,7 +177,8 @@ static bool opened(int *info, uint64_t address, const struct arch_ucontext *uc)
 
 	if (!c)
 		return met(NULL, info, address, uc);
-	ours = !guard_page_protected(address & ~(ARCH_PAGE - 1), &c->last_stop) && met(c, info, address, uc);
+	ours = !guard_page_protected(address & ~(ARCH_PAGE - 1), &c->last_stop) &&
+	       met(c, info, address, uc);
 	agent_leave(c);
 	return ours;
 }
@@ -178,7 +194,8 @@ static void die(int signal, int *info)
 }
 
 /* Where to go on: the program's handler, or 0, back. */
-__attribute__((used)) static uint64_t fault_decide(int signal, int *info, const struct arch_ucontext *uc)
+__attribute__((used)) static uint64_t fault_decide(int signal, int *info,
+						   const struct arch_ucontext *uc)
 {
 	uint64_t all = ~0ull, mask = 0, handler;
 
@@ -199,7 +216,7 @@ __attribute__((used)) static uint64_t fault_decide(int signal, int *info, const 
 	return 0;
 }
 
-/* ---- the program's sigaction() --------------------------------------------------------------------------- */
+/* ---- the program's sigaction() --------------------------------------------------------------- */
 
 typedef int sigaction_function(int signal, const struct sig_action *new, struct sig_action *old);
 
@@ -239,7 +256,8 @@ static void take_again(const struct sig_action *new)
 {
 	struct kernel_action now;
 
-	if (!action_get(&now) || now.handler == (uint64_t)fault_entry || now.handler != (uint64_t)new->handler)
+	if (!action_get(&now) || now.handler == (uint64_t)fault_entry ||
+	    now.handler != (uint64_t) new->handler)
 		return;
 	if (now.handler == SIG_IGNORED) {
 		guards_stop(PMM_CHECK_STOP_IGNORED);
@@ -249,7 +267,8 @@ static void take_again(const struct sig_action *new)
 	install(&now);
 }
 
-static SLOW int sigaction_body(const struct sig_action *new, struct sig_action *old, sigaction_function *next)
+static SLOW int sigaction_body(const struct sig_action *new, struct sig_action *old,
+			       sigaction_function *next)
 {
 	bool before = is_taken(), noted = new && before && !is_vforked();
 	struct kernel_action was = wanted;
@@ -271,7 +290,8 @@ static SLOW int sigaction_body(const struct sig_action *new, struct sig_action *
 	return ret;
 }
 
-int inject_sigaction(int signal, const struct sig_action *new, struct sig_action *old, const struct pmm_entry *e)
+int inject_sigaction(int signal, const struct sig_action *new, struct sig_action *old,
+		     const struct pmm_entry *e)
 {
 	if (signal != SIGSEGV)
 		return NEXT(e, sigaction_function *)(signal, new, old);

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Hooks of allocation functions of any signature: pools, arenas and wrappers that the user named, and an allocator's own functions
- * that look like no other (mallocx).
+ * Hooks of allocation functions of any signature: pools, arenas and wrappers that the user named,
+ * and an allocator's own functions that look like no other (mallocx).
  *
- * The latter make blocks as malloc does and are recorded as it is. The blocks of the former lie inside memory that came from malloc or mmap and is recorded as such, so they have the table DENSE for
- * themselves (PMM_KIND_OTHER), and while the real function runs, calls of standard functions are recorded as usual. Of custom functions
- * that call each other the outermost counts. A function that only hands on what malloc gave is noticed by the address: its block
- * is not recorded twice.
+ * The latter make blocks as malloc does and are recorded as it is. The blocks of the former lie
+ * inside memory that came from malloc or mmap and is recorded as such, so they have the table DENSE
+ * for themselves (PMM_KIND_OTHER), and while the real function runs, calls of standard functions
+ * are recorded as usual. Of custom functions that call each other the outermost counts. A function
+ * that only hands on what malloc gave is noticed by the address: its block is not recorded twice.
  *
- * Exceptions may leave them (agent/inject/inject_borrow.c), where there is a frame to be borrowed; where there is none, operators new are
- * not recorded, and a function that the user named ends the program when it throws.
+ * Exceptions may leave them (agent/inject/inject_borrow.c), where there is a frame to be borrowed;
+ * where there is none, operators new are not recorded, and a function that the user named ends the
+ * program when it throws.
  */
 #include "agent/inject/any.h"
 #include "agent/inject/agent_inject.h"
@@ -24,7 +26,8 @@ struct custom {
 	struct block_info was;
 };
 
-_Static_assert(sizeof(struct custom) <= sizeof(((struct arch_call *)0)->scratch), "kept in the thunk's frame");
+_Static_assert(sizeof(struct custom) <= sizeof(((struct arch_call *)0)->scratch),
+	       "kept in the thunk's frame");
 
 static inline struct custom *custom_of(struct arch_call *call)
 {
@@ -54,7 +57,8 @@ static inline uint64_t sane(uint64_t n)
 static uint64_t size_asked(const struct arch_call *call)
 {
 	const struct pmm_entry *e = any_entry(call);
-	uint64_t size = is_operator(call) ? call->arg[0] : sane(argument(call, e->arg_size, e->fixed_bytes));
+	uint64_t size = is_operator(call) ? call->arg[0]
+					  : sane(argument(call, e->arg_size, e->fixed_bytes));
 	uint64_t count = sane(argument(call, e->arg_count, 1));
 
 	return __builtin_mul_overflow(size, count, &size) ? SIZE_MAX : size;
@@ -89,7 +93,10 @@ static struct tctx *begin(struct arch_call *call, const struct caller *from)
 	return c;
 }
 
-/* The same context after the real function, unless the agent has turned itself off or this is a forked child. */
+/*
+ * The same context after the real function, unless the agent has turned itself off or this is a
+ * forked child.
+ */
 static struct tctx *resume(struct arch_call *call, const struct caller *from)
 {
 	struct tctx *c = inject_enter(from);
@@ -125,7 +132,8 @@ static void own_end(struct arch_call *call, const struct caller *from, void *old
 
 	STORE(k->c->busy, TCTX_RECORDING);
 	k->c->throwing = false;
-	hook_resized(k->c, old, k->known ? &k->was : NULL, (void *)call->result, k->size, any_entry(call)->kind, from);
+	hook_resized(k->c, old, k->known ? &k->was : NULL, (void *)call->result, k->size,
+		     any_entry(call)->kind, from);
 	agent_leave(k->c);
 }
 
@@ -197,7 +205,8 @@ static SLOW __attribute__((used)) void free_end(struct arch_call *call)
 
 	if (!c)
 		return;
-	if (!custom_of(call)->known && custom_of(call)->frees == frees_seen(c))	/* nor did free() see it */
+	/* nor did free() see it */
+	if (!custom_of(call)->known && custom_of(call)->frees == frees_seen(c))
 		record_free_unknown(c);
 	agent_leave(c);
 }

@@ -2,16 +2,20 @@
 /*
  * Frames of hooks that the program's own unwinder can walk through.
  *
- * A C++ exception that leaves the function which a hook has called must pass through the hook's frame, but the program's unwinder does
- * not know our code and would end the program. Telling it (__register_frame) takes its locks and leaves something behind. So the frame is
- * made to look like one that it knows: the function returns not to us but into some function of the C library or of the program, to
- * an indirect jump or call through a register, whose frame at that place is larger than ours and has saved that register on the stack.
- * The stack is laid out just as the unwind information for that place says: return address, saved registers, size. The register leads to
- * us, so when the function returns, the jump brings us back; when it throws, the unwinder steps over "that function's" frame to the
- * program's, with all registers as they were. Nothing is written to the program's code, no return address of its own is touched.
+ * A C++ exception that leaves the function which a hook has called must pass through the hook's
+ * frame, but the program's unwinder does not know our code and would end the program. Telling it
+ * (__register_frame) takes its locks and leaves something behind. So the frame is made to look like
+ * one that it knows: the function returns not to us but into some function of the C library or of
+ * the program, to an indirect jump or call through a register, whose frame at that place is larger
+ * than ours and has saved that register on the stack. The stack is laid out just as the unwind
+ * information for that place says: return address, saved registers, size. The register leads to us,
+ * so when the function returns, the jump brings us back; when it throws, the unwinder steps over
+ * "that function's" frame to the program's, with all registers as they were. Nothing is written to
+ * the program's code, no return address of its own is touched.
  *
- * Asked for: CFA by rsp, at least sizeof(struct arch_call) and a multiple of 16; registers saved in the last 64 bytes; no personality
- * routine, which would have its own ideas; a module that is never unloaded (the C library, the program itself).
+ * Asked for: CFA by rsp, at least sizeof(struct arch_call) and a multiple of 16; registers saved in
+ * the last 64 bytes; no personality routine, which would have its own ideas; a module that is never
+ * unloaded (the C library, the program itself).
  */
 #include "agent/inject/inject_borrow.h"
 
@@ -44,7 +48,8 @@ static bool row_fits(const struct cfi_row *row, int which)
 	for (unsigned i = 0; i < CFI_NR_REGS - 1; i++) {
 		const struct cfi_reg_rule *r = &row->reg[i];
 
-		if (r->how > HOW_OFFSET || (r->how == HOW_OFFSET && (r->val % 8 || r->val > -16 || r->val < LOWEST_SLOT)))
+		if (r->how > HOW_OFFSET ||
+		    (r->how == HOW_OFFSET && (r->val % 8 || r->val > -16 || r->val < LOWEST_SLOT)))
 			return false;
 	}
 	return row->reg[arch_saved_dwarf[which]].how == HOW_OFFSET;
@@ -75,8 +80,8 @@ static void look(const struct cfi_module *m, uint64_t at, const uint8_t code[3])
 	struct cfi_row row;
 
 	/* the unwinder looks up the byte before, where the call would be */
-	if (which >= 0 && cfi_fde_find(m, at - 1, &fde) && !fde.signal && !fde.personality && at < fde.end &&
-	    cfi_row_find(m, &fde, at - 1, &row) && row_fits(&row, which))
+	if (which >= 0 && cfi_fde_find(m, at - 1, &fde) && !fde.signal && !fde.personality &&
+	    at < fde.end && cfi_row_find(m, &fde, at - 1, &row) && row_fits(&row, which))
 		take(at, &row, which, is_call);
 }
 
@@ -117,7 +122,9 @@ void borrow_find(void)
 {
 	const char *exe = A.base + ((uint64_t)A.ledger->exe << PMM_REF_SHIFT);
 
-	arch_borrow = (struct arch_borrow){ .code = (uint64_t)arch_own_code, .back = (uint64_t)arch_back, .is_in = { 1 } };
+	arch_borrow = (struct arch_borrow){ .code = (uint64_t)arch_own_code,
+					    .back = (uint64_t)arch_back,
+					    .is_in = { 1 } };
 	for (uint32_t i = 0; i < A.nr_modules; i++)
 		if (A.modules[i].cfi.hdr && stays(&A.modules[i], exe, A.ledger->exe_len))
 			search(&A.modules[i]);

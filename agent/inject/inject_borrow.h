@@ -5,7 +5,10 @@
 #ifndef AGENT_INJECT_INJECT_BORROW_H
 #define AGENT_INJECT_INJECT_BORROW_H
 
-/* Find code to borrow. Once, at the start, with the list of modules read; without any, exceptions end at hooks. */
+/*
+ * Find code to borrow. Once, at the start, with the list of modules read; without any, exceptions
+ * end at hooks.
+ */
 void borrow_find(void);
 
 #endif

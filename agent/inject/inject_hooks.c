@@ -2,9 +2,10 @@
 /*
  * Hooks of a C library's allocation functions, entered by a jump from the function itself.
  *
- * Here the allocator's own calls come by as well: a calloc made of malloc, a realloc(NULL). The outermost call is recorded, those
- * inside pass (agent_enter_outermost). In sampled mode a call may pass without a trace, so only functions that do not call others
- * take the fast path: glibc's calloc and realloc, not those of allocators we do not know so well (A.dense).
+ * Here the allocator's own calls come by as well: a calloc made of malloc, a realloc(NULL). The
+ * outermost call is recorded, those inside pass (agent_enter_outermost). In sampled mode a call may
+ * pass without a trace, so only functions that do not call others take the fast path: glibc's
+ * calloc and realloc, not those of allocators we do not know so well (A.dense).
  */
 #include "agent/inject/guards.h"
 #include "agent/inject/agent_inject.h"
@@ -54,7 +55,8 @@ void *inject_calloc(size_t n, size_t each, const struct pmm_entry *e)
 }
 
 /* A guarded block moves to where realloc(NULL) puts a new one. */
-static SLOW void *guarded_resize(struct hook_realloc real, void *old, size_t n, size_t each, const struct caller *from)
+static SLOW void *guarded_resize(struct hook_realloc real, void *old, size_t n, size_t each,
+				 const struct caller *from)
 {
 	size_t had = guards_size(old), size = 0;
 	void *p;
@@ -125,7 +127,8 @@ static SLOW void free_body(void *p, size_t a, size_t b, const struct pmm_entry *
 		guards_free(p, PMM_RELEASE_FREE, &from);
 		return;
 	}
-	arch_prefetch((char *)p - 16);	/* the allocator's header: its miss and ours at the same time */
+	/* the allocator's header: its miss and ours at the same time */
+	arch_prefetch((char *)p - 16);
 	c = inject_enter(&from);
 	if (likely(c))
 		hook_free(c, p);
@@ -176,11 +179,13 @@ int inject_posix_memalign(void **out, size_t align, size_t size, const struct pm
 
 	if (unlikely(!c))
 		return PASS(NEXT(e, int (*)(void **, size_t, size_t))(out, align, size));
-	p = align >= sizeof(*out) && !(align & (align - 1)) ? guards_alloc(c, size, align, e, &from) : NULL;
+	p = align >= sizeof(*out) && !(align & (align - 1)) ? guards_alloc(c, size, align, e, &from)
+							    : NULL;
 	if (p)
 		*out = p;
 	else
-		ret = hook_posix_memalign(c, NEXT(e, int (*)(void **, size_t, size_t)), out, align, size, &from);
+		ret = hook_posix_memalign(c, NEXT(e, int (*)(void **, size_t, size_t)), out, align,
+					  size, &from);
 	agent_leave(c);
 	return ret;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Hooks of the ways into seccomp. A filter may answer any of the agent's system calls with death, and pmm has to make some more in the
- * process to leave it: the agent turns itself off before.
+ * Hooks of the ways into seccomp. A filter may answer any of the agent's system calls with death,
+ * and pmm has to make some more in the process to leave it: the agent turns itself off before.
  */
 #include "agent/inject/any.h"
 #include "agent/inject/guards.h"

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Hooks of an allocator's own operators new (those of the C++ library end in malloc and are not patched).
+ * Hooks of an allocator's own operators new (those of the C++ library end in malloc and are not
+ * patched).
  *
- * The throwing forms report failure by an exception, which cannot pass through a frame of ours: the program's unwinder does not know our
- * code and would end the program. No trick with return addresses helps, they are what it walks by. So the hook takes the memory from the
- * same allocator's malloc or memalign (entry.plain), which is what these operators do first in jemalloc, tcmalloc and mimalloc, and
- * which reports failure by NULL. Then the hook's frame is taken down and the operator itself is jumped to: it tries again, calls
- * the new-handler, throws to the program's own frame. Should it succeed after all (a new-handler that freed something), that block
- * is not recorded. The forms with nothrow never let an exception out; they are called.
+ * The throwing forms report failure by an exception, which cannot pass through a frame of ours: the
+ * program's unwinder does not know our code and would end the program. No trick with return
+ * addresses helps, they are what it walks by. So the hook takes the memory from the same
+ * allocator's malloc or memalign (entry.plain), which is what these operators do first in jemalloc,
+ * tcmalloc and mimalloc, and which reports failure by NULL. Then the hook's frame is taken down and
+ * the operator itself is jumped to: it tries again, calls the new-handler, throws to the program's
+ * own frame. Should it succeed after all (a new-handler that freed something), that block is not
+ * recorded. The forms with nothrow never let an exception out; they are called.
  *
- * Operators of the program's own, with no malloc beside them, are called as custom allocators are, in a frame that the unwinder can walk
- * through (agent/inject/inject_borrow.c).
+ * Operators of the program's own, with no malloc beside them, are called as custom allocators are,
+ * in a frame that the unwinder can walk through (agent/inject/inject_borrow.c).
  */
 #include "agent/inject/agent_inject.h"
 
@@ -44,7 +47,8 @@ __attribute__((used)) static void *new_plain(size_t size, const struct pmm_entry
 	return NEXT(e, void *(*)(size_t))(size);
 }
 
-static SLOW void *new_aligned_body(size_t size, size_t align, const struct pmm_entry *e, struct caller from)
+static SLOW void *new_aligned_body(size_t size, size_t align, const struct pmm_entry *e,
+				   struct caller from)
 {
 	struct tctx *c = inject_enter(&from);
 	void *p;
@@ -57,7 +61,8 @@ static SLOW void *new_aligned_body(size_t size, size_t align, const struct pmm_e
 	return p;
 }
 
-__attribute__((used)) static void *new_aligned_plain(size_t size, size_t align, const struct pmm_entry *e)
+__attribute__((used)) static void *new_aligned_plain(size_t size, size_t align,
+						     const struct pmm_entry *e)
 {
 	if (!inject_passes(size)) {
 		void *p = new_aligned_body(size, align, e, CALLER_HERE());
@@ -85,7 +90,8 @@ void *inject_new_nothrow(size_t size, const void *tag, const struct pmm_entry *e
 	return p;
 }
 
-void *inject_new_aligned_nothrow(size_t size, size_t align, const void *tag, const struct pmm_entry *e)
+void *inject_new_aligned_nothrow(size_t size, size_t align, const void *tag,
+				 const struct pmm_entry *e)
 {
 	struct caller from = CALLER_HERE();
 	struct tctx *c = inject_enter(&from);

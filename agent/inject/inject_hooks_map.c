@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Hooks of mmap, munmap and mremap. Those that the allocator makes itself pass unrecorded: its memory is in the heap's figures.
+ * Hooks of mmap, munmap and mremap. Those that the allocator makes itself pass unrecorded: its
+ * memory is in the heap's figures.
  */
 #include "agent/inject/any.h"
 #include "agent/inject/agent_inject.h"
@@ -39,7 +40,8 @@ int inject_munmap(void *at, size_t bytes, const struct pmm_entry *e)
 {
 	int (*next)(void *, size_t) = NEXT(e, int (*)(void *, size_t));
 	struct caller from = CALLER_HERE();
-	struct tctx *c = (uint64_t)at % ARCH_PAGE || !bytes ? NULL : map_enter(&from);	/* such a call only fails */
+	/* such a call only fails */
+	struct tctx *c = (uint64_t)at % ARCH_PAGE || !bytes ? NULL : map_enter(&from);
 
 	if (!c)
 		return PASS(next(at, bytes));
@@ -48,15 +50,18 @@ int inject_munmap(void *at, size_t bytes, const struct pmm_entry *e)
 	return PASS(next(at, bytes));
 }
 
-void *inject_mremap(void *old, size_t old_bytes, size_t bytes, int flags, void *fixed, const struct pmm_entry *e)
+void *inject_mremap(void *old, size_t old_bytes, size_t bytes, int flags, void *fixed,
+		    const struct pmm_entry *e)
 {
 	struct caller from = CALLER_HERE();
 	struct tctx *c = map_enter(&from);
 	void *p;
 
 	if (!c)
-		return PASS(NEXT(e, void *(*)(void *, size_t, size_t, int, void *))(old, old_bytes, bytes, flags, fixed));
-	p = REAL(c, NEXT(e, void *(*)(void *, size_t, size_t, int, void *))(old, old_bytes, bytes, flags, fixed));
+		return PASS(NEXT(e, void *(*)(void *, size_t, size_t, int, void *))(
+			old, old_bytes, bytes, flags, fixed));
+	p = REAL(c, NEXT(e, void *(*)(void *, size_t, size_t, int, void *))(old, old_bytes, bytes,
+									    flags, fixed));
 	if (p != MAP_FAILED)
 		hook_remapped(c, old, old_bytes, p, bytes, &from);
 	agent_leave(c);

@@ -26,13 +26,32 @@ void *resolve_hook(const char *name, void **real);
 
 /* Indices of A.next.cxx: array, aligned, sized, nothrow forms. */
 enum {
-	NEW, NEW_A, NEW_NT, NEW_A_NT, NEW_AL, NEW_A_AL, NEW_AL_NT, NEW_A_AL_NT,
-	DEL, DEL_A, DEL_S, DEL_A_S, DEL_NT, DEL_A_NT, DEL_AL, DEL_A_AL, DEL_S_AL, DEL_A_S_AL, DEL_AL_NT, DEL_A_AL_NT,
+	NEW,
+	NEW_A,
+	NEW_NT,
+	NEW_A_NT,
+	NEW_AL,
+	NEW_A_AL,
+	NEW_AL_NT,
+	NEW_A_AL_NT,
+	DEL,
+	DEL_A,
+	DEL_S,
+	DEL_A_S,
+	DEL_NT,
+	DEL_A_NT,
+	DEL_AL,
+	DEL_A_AL,
+	DEL_S_AL,
+	DEL_A_S_AL,
+	DEL_AL_NT,
+	DEL_A_AL_NT,
 };
 
 /*
- * The C++ library's operator. A C program may get its C++ library by dlopen, together with whoever calls us here: then it is looked up
- * when it is needed, since it may be gone the next time. NULL when there is none.
+ * The C++ library's operator. A C program may get its C++ library by dlopen, together with whoever
+ * calls us here: then it is looked up when it is needed, since it may be gone the next time. NULL
+ * when there is none.
  */
 void *cxx_operator(unsigned which);
 
@@ -45,10 +64,12 @@ static inline struct tctx *hook_enter(const struct caller *from)
 }
 
 /*
- * What ctx->countdown points to: bytes this thread may still allocate before the next sample; 0 in exact mode and before the thread's
- * first allocation. The only thread-local variable: the sampled fast path is two instructions with it and ten without.
+ * What ctx->countdown points to: bytes this thread may still allocate before the next sample; 0 in
+ * exact mode and before the thread's first allocation. The only thread-local variable: the sampled
+ * fast path is two instructions with it and ten without.
  */
-extern __thread uint64_t hook_countdown __attribute__((visibility("hidden"), tls_model("initial-exec")));
+extern __thread uint64_t hook_countdown
+	__attribute__((visibility("hidden"), tls_model("initial-exec")));
 
 /* Sampled mode's fast path: is there nothing to record for this size on this thread? */
 static inline bool hook_passes(size_t size)

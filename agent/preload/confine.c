@@ -2,9 +2,10 @@
 /*
  * Which of the agent's system calls would survive a seccomp filter.
  *
- * The filter is run for each, with the arguments that are always the same; one that looks at others is taken to refuse. That a filter answers
- * with an error instead of death is no help in this process: the program's own call is then tried no less often. A program that is executed
- * does without what it does not get.
+ * The filter is run for each, with the arguments that are always the same; one that looks at others
+ * is taken to refuse. That a filter answers with an error instead of death is no help in this
+ * process: the program's own call is then tried no less often. A program that is executed does
+ * without what it does not get.
  */
 #include "agent/preload/confine.h"
 
@@ -18,12 +19,18 @@
 #include "include/pmm/bpf.h"
 #include "include/pmm/channel.h"
 
-/* Of glibc's fork() (CLONE_CHILD_CLEARTID, CLONE_CHILD_SETTID, SIGCHLD), and its posix_spawn() (CLONE_VM, CLONE_VFORK, SIGCHLD). */
+/*
+ * Of glibc's fork() (CLONE_CHILD_CLEARTID, CLONE_CHILD_SETTID, SIGCHLD), and its posix_spawn()
+ * (CLONE_VM, CLONE_VFORK, SIGCHLD).
+ */
 #define FORK_FLAGS	0x1200011u
 #define SPAWN_FLAGS	0x4111u
 
 #define CALL(name)			{ .nr = ARCH_SYS_##name }
-#define CALL_WITH(name, arg, value)	{ .nr = ARCH_SYS_##name, .known = 1u << (arg), .args = { [arg] = (value) } }
+#define CALL_WITH(name, arg, value)                                                                \
+	{                                                                                          \
+		.nr = ARCH_SYS_##name, .known = 1u << (arg), .args = { [arg] = (value) }           \
+	}
 
 static const struct bpf_call breaks[] = { CALL_WITH(brk, 0, 0) };
 
@@ -38,28 +45,68 @@ static const struct bpf_call growing[] = {
 
 /* A ledger for a forked child, and telling the monitor of it. */
 static const struct bpf_call making_files[] = {
-	CALL(memfd_create), CALL(ftruncate), CALL(mmap), CALL(munmap), CALL(mprotect), CALL(madvise), CALL(fcntl), CALL(close), CALL(prlimit),
-	CALL_WITH(socket, 0, 1 /* AF_UNIX */), CALL(setsockopt), CALL(connect), CALL(getsockopt), CALL(sendmsg), CALL(recvmsg), CALL(ppoll), CALL(openat), CALL(read),
+	CALL(memfd_create),  CALL(ftruncate),
+	CALL(mmap),	     CALL(munmap),
+	CALL(mprotect),	     CALL(madvise),
+	CALL(fcntl),	     CALL(close),
+	CALL(prlimit),	     CALL_WITH(socket, 0, 1 /* AF_UNIX */),
+	CALL(setsockopt),    CALL(connect),
+	CALL(getsockopt),    CALL(sendmsg),
+	CALL(recvmsg),	     CALL(ppoll),
+	CALL(openat),	     CALL(read),
 	CALL(clock_gettime),
 };
 
-/* What a program that is executed asks for besides, before it has a ledger (all forms of the agent). */
+/*
+ * What a program that is executed asks for besides, before it has a ledger (all forms of the
+ * agent).
+ */
 static const struct bpf_call starting[] = {
-	CALL(getpid), CALL(getppid), CALL(gettid), CALL(statx), CALL(readlink), CALL(pread64), CALL(brk), CALL(futex), CALL(getrandom),
-	CALL_WITH(prctl, 0, 16 /* PR_GET_NAME */), CALL(process_vm_readv), CALL(process_madvise), CALL(rt_sigaction), CALL(rt_sigprocmask),
-	CALL(rt_sigreturn), CALL(sigaltstack),
+	CALL(getpid),
+	CALL(getppid),
+	CALL(gettid),
+	CALL(statx),
+	CALL(readlink),
+	CALL(pread64),
+	CALL(brk),
+	CALL(futex),
+	CALL(getrandom),
+	CALL_WITH(prctl, 0, 16 /* PR_GET_NAME */),
+	CALL(process_vm_readv),
+	CALL(process_madvise),
+	CALL(rt_sigaction),
+	CALL(rt_sigprocmask),
+	CALL(rt_sigreturn),
+	CALL(sigaltstack),
 };
 
-/* Processes and programs, as the C library begins them; where a filter looks at other arguments, it is taken to allow it. */
+/*
+ * Processes and programs, as the C library begins them; where a filter looks at other arguments, it
+ * is taken to allow it.
+ */
 static const struct bpf_call beginning[] = {
-	CALL(execve), CALL(execveat), CALL(fork), CALL(vfork), CALL_WITH(clone, 0, FORK_FLAGS), CALL_WITH(clone, 0, SPAWN_FLAGS),
+	CALL(execve),
+	CALL(execveat),
+	CALL(fork),
+	CALL(vfork),
+	CALL_WITH(clone, 0, FORK_FLAGS),
+	CALL_WITH(clone, 0, SPAWN_FLAGS),
 };
 
 static const struct bpf_call guarding[] = {
-	CALL_WITH(mprotect, 2, SYS_PROT_READ | SYS_PROT_WRITE), CALL_WITH(mprotect, 2, SYS_PROT_NONE),
-	CALL_WITH(madvise, 2, SYS_MADV_GUARD_INSTALL), CALL_WITH(madvise, 2, SYS_MADV_GUARD_REMOVE),
-	CALL_WITH(madvise, 2, SYS_MADV_DONTNEED), CALL(munlock),
-	CALL(rt_sigaction), CALL(rt_sigprocmask), CALL(rt_sigreturn), CALL(rt_tgsigqueueinfo), CALL(tgkill), CALL(getpid), CALL(gettid),
+	CALL_WITH(mprotect, 2, SYS_PROT_READ | SYS_PROT_WRITE),
+	CALL_WITH(mprotect, 2, SYS_PROT_NONE),
+	CALL_WITH(madvise, 2, SYS_MADV_GUARD_INSTALL),
+	CALL_WITH(madvise, 2, SYS_MADV_GUARD_REMOVE),
+	CALL_WITH(madvise, 2, SYS_MADV_DONTNEED),
+	CALL(munlock),
+	CALL(rt_sigaction),
+	CALL(rt_sigprocmask),
+	CALL(rt_sigreturn),
+	CALL(rt_tgsigqueueinfo),
+	CALL(tgkill),
+	CALL(getpid),
+	CALL(gettid),
 };
 
 /* struct sock_fprog of linux/filter.h. */
@@ -79,7 +126,8 @@ static bool verdict_of(const struct program *f, const struct bpf_call *call, uin
 
 static bool kills(uint32_t verdict)
 {
-	return verdict == SECCOMP_RET_KILL_PROCESS || verdict == SECCOMP_RET_KILL_THREAD || verdict == SECCOMP_RET_TRAP;
+	return verdict == SECCOMP_RET_KILL_PROCESS || verdict == SECCOMP_RET_KILL_THREAD ||
+	       verdict == SECCOMP_RET_TRAP;
 }
 
 static bool kills_any(const struct program *f, const struct bpf_call *call, size_t nr)
@@ -97,7 +145,8 @@ static bool lets_any(const struct program *f, const struct bpf_call *call, size_
 	uint32_t verdict;
 
 	for (size_t i = 0; i < nr; i++)
-		if (!verdict_of(f, &call[i], &verdict) || (!kills(verdict) && verdict != SECCOMP_RET_ERRNO))
+		if (!verdict_of(f, &call[i], &verdict) ||
+		    (!kills(verdict) && verdict != SECCOMP_RET_ERRNO))
 			return true;
 	return false;
 }
@@ -128,30 +177,40 @@ static bool readable(const void *from, size_t bytes)
 	return true;
 }
 
-/* Is it a call that the kernel would not refuse at once? A program that is confined already cannot be asked what it can read. */
+/*
+ * Is it a call that the kernel would not refuse at once? A program that is confined already cannot
+ * be asked what it can read.
+ */
 static bool serious(uint64_t mode, uint64_t flags, const struct program *f)
 {
 	if (mode == CONFINE_STRICT)
 		return !flags && !f;
 	if (mode != CONFINE_FILTER || !f)
 		return false;
-	return A.confined || (readable(f, sizeof(*f)) && f->nr && readable(f->v, f->nr * sizeof(*f->v)));
+	return A.confined ||
+	       (readable(f, sizeof(*f)) && f->nr && readable(f->v, f->nr * sizeof(*f->v)));
 }
 
 /* A child made by vfork: the filter is its own, and all this its parent's. */
 static bool is_vforked(void)
 {
-	return !A.confined && LOAD(A.state) == AGENT_ON && LOAD(*A.alive) && (int)sys0(getpid) != A.pid;
+	return !A.confined && LOAD(A.state) == AGENT_ON && LOAD(*A.alive) &&
+	       (int)sys0(getpid) != A.pid;
 }
 
-/* What begins under the filter may be without a ledger: all that is forked where files cannot be made, what is executed where that is death. */
+/*
+ * What begins under the filter may be without a ledger: all that is forked where files cannot be
+ * made, what is executed where that is death.
+ */
 static void close_to_children(const struct program *f)
 {
-	bool kills = kills_any(f, making_files, NR(making_files)) || kills_any(f, starting, NR(starting));
+	bool kills = kills_any(f, making_files, NR(making_files)) ||
+		     kills_any(f, starting, NR(starting));
 
 	if (kills)
 		env_mark(PMM_ENV, PMM_ENV_CLOSED);
-	if ((kills || A.no_files) && lets_any(f, beginning, NR(beginning)) && LOAD(A.state) == AGENT_ON && agent_begun() &&
+	if ((kills || A.no_files) && lets_any(f, beginning, NR(beginning)) &&
+	    LOAD(A.state) == AGENT_ON && agent_begun() &&
 	    LOAD(A.ledger->off_reason) == PMM_OFF_NONE)
 		STORE(A.ledger->off_reason, PMM_OFF_NO_CHILDREN);
 }
@@ -174,7 +233,8 @@ void confine(uint64_t mode, uint64_t flags, const void *program)
 	if (!serious(mode, flags, f) || is_vforked())
 		return;
 	if (!A.confined && LOAD(A.state) == AGENT_ON)
-		ctx_find();		/* a child that was forked and has done nothing yet has a ledger now or never */
+		ctx_find(); /* a child that was forked and has done nothing yet has a ledger now or
+			       never */
 	if (mode == CONFINE_STRICT || !LETS(f, asking))
 		ask_no_more();
 	A.no_break |= mode == CONFINE_STRICT || !LETS(f, breaks);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An executable file, read in pieces: header, program headers, dynamic section, names of libraries. Whatever it says, reads and steps are bounded.
+ * An executable file, read in pieces: header, program headers, dynamic section, names of libraries.
+ * Whatever it says, reads and steps are bounded.
  */
 #include "agent/preload/exec_elf.h"
 
@@ -49,7 +50,8 @@ static void read_headers(struct image *im)
 	for (unsigned i = 0; i < im->e.e_phnum && i < MOST_HEADERS; i += HEADERS) {
 		unsigned n = im->e.e_phnum - i < HEADERS ? im->e.e_phnum - i : HEADERS;
 
-		if (read_some(im->fd, ph, n * sizeof(*ph), im->e.e_phoff + i * sizeof(*ph)) != (long)(n * sizeof(*ph)))
+		if (read_some(im->fd, ph, n * sizeof(*ph), im->e.e_phoff + i * sizeof(*ph)) !=
+		    (long)(n * sizeof(*ph)))
 			return;
 		for (unsigned j = 0; j < n; j++)
 			take_header(im, &ph[j]);
@@ -64,15 +66,21 @@ static uint64_t offset_of(const struct image *im, uint64_t address)
 	return 0;
 }
 
-/* Is it a library whose start-up code ends the program when it is not the first one that is loaded? */
+/*
+ * Is it a library whose start-up code ends the program when it is not the first one that is loaded?
+ */
 static bool insists(const struct image *im, uint64_t name)
 {
 	char text[16] = "";
 
-	return read_some(im->fd, text, sizeof(text) - 1, name) > 0 && (str_starts(text, "libasan.") || str_starts(text, "libhwasan."));
+	return read_some(im->fd, text, sizeof(text) - 1, name) > 0 &&
+	       (str_starts(text, "libasan.") || str_starts(text, "libhwasan."));
 }
 
-/* Walk the dynamic section: find the strings' offset in the file where *strings is 0, else look at the libraries that are needed. */
+/*
+ * Walk the dynamic section: find the strings' offset in the file where *strings is 0, else look at
+ * the libraries that are needed.
+ */
 static bool walk_dynamic(const struct image *im, uint64_t *strings)
 {
 	uint64_t nr = im->dynamic.p_filesz / sizeof(Elf64_Dyn);
@@ -82,12 +90,14 @@ static bool walk_dynamic(const struct image *im, uint64_t *strings)
 	for (uint64_t i = 0; i < nr && i < MOST_DYNAMIC; i += DYNAMIC) {
 		uint64_t n = nr - i < DYNAMIC ? nr - i : DYNAMIC;
 
-		if (read_some(im->fd, d, n * sizeof(*d), im->dynamic.p_offset + i * sizeof(*d)) != (long)(n * sizeof(*d)))
+		if (read_some(im->fd, d, n * sizeof(*d), im->dynamic.p_offset + i * sizeof(*d)) !=
+		    (long)(n * sizeof(*d)))
 			return false;
 		for (uint64_t j = 0; j < n && d[j].d_tag != DT_NULL; j++) {
 			if (!look && d[j].d_tag == DT_STRTAB)
 				*strings = offset_of(im, d[j].d_un.d_ptr);
-			if (look && d[j].d_tag == DT_NEEDED && insists(im, *strings + d[j].d_un.d_val))
+			if (look && d[j].d_tag == DT_NEEDED &&
+			    insists(im, *strings + d[j].d_un.d_val))
 				return true;
 		}
 	}
@@ -118,7 +128,8 @@ uint32_t exec_elf(int fd, const char *path)
 	struct image im = { .fd = fd };
 	const unsigned char *id = im.e.e_ident;
 
-	if (read_some(fd, &im.e, sizeof(im.e), 0) != sizeof(im.e) || id[0] != 0x7f || id[1] != 'E' || id[2] != 'L' || id[3] != 'F')
+	if (read_some(fd, &im.e, sizeof(im.e), 0) != sizeof(im.e) || id[0] != 0x7f ||
+	    id[1] != 'E' || id[2] != 'L' || id[3] != 'F')
 		return PMM_EXEC_TRACKED;
 	if (im.e.e_machine == EM_386 || (im.e.e_machine == EM_X86_64 && id[EI_CLASS] == ELFCLASS32))
 		return PMM_EXEC_32BIT;

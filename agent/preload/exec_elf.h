@@ -7,7 +7,10 @@
 
 #include <stdint.h>
 
-/* enum pmm_exec of the file open as `fd`, executed by this path; PMM_EXEC_TRACKED also of what is no ELF file. */
+/*
+ * enum pmm_exec of the file open as `fd`, executed by this path; PMM_EXEC_TRACKED also of what is
+ * no ELF file.
+ */
 uint32_t exec_elf(int fd, const char *path);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A file that is about to be executed, looked at. Reads some hundred bytes of it. The kernel executes nothing but regular files, and only such are
- * opened: opening others has effects.
+ * A file that is about to be executed, looked at. Reads some hundred bytes of it. The kernel
+ * executes nothing but regular files, and only such are opened: opening others has effects.
  */
 #include "agent/preload/exec_look.h"
 
@@ -11,11 +11,18 @@
 #include "agent/sys.h"
 
 enum {
-	O_NONBLOCK = 04000, AT_EMPTY_PATH = 0x1000, S_IFMT = 0170000, S_IFREG = 0100000, S_ISUID = 04000, S_ISGID = 02000, S_IXGRP = 010,
+	O_NONBLOCK = 04000,
+	AT_EMPTY_PATH = 0x1000,
+	S_IFMT = 0170000,
+	S_IFREG = 0100000,
+	S_ISUID = 04000,
+	S_ISGID = 02000,
+	S_IXGRP = 010,
 	S_IXANY = 0111,
 };
 
-#define STATX_TYPE_MODE_OWNER	0x1bu		/* STATX_TYPE | STATX_MODE | STATX_UID | STATX_GID */
+/* STATX_TYPE | STATX_MODE | STATX_UID | STATX_GID */
+#define STATX_TYPE_MODE_OWNER	0x1bu
 #define SCRIPT_LINE		256		/* BINPRM_BUF_SIZE */
 #define MOST_NESTED		5		/* scripts whose interpreter is a script */
 
@@ -26,24 +33,28 @@ struct kind {
 
 static bool kind_of(int dir, const char *path, struct kind *k)
 {
-	union { uint32_t word[64]; uint16_t half[128]; } st;	/* struct statx: stx_uid at byte 20, stx_gid at 24, stx_mode at 28 */
+	/* struct statx: stx_uid at byte 20, stx_gid at 24, stx_mode at 28 */
+	union { uint32_t word[64]; uint16_t half[128]; } st;
 
-	if (sys_failed(arch_syscall(ARCH_SYS_statx, dir, (long)path, *path ? 0 : AT_EMPTY_PATH, STATX_TYPE_MODE_OWNER, (long)&st, 0)))
+	if (sys_failed(arch_syscall(ARCH_SYS_statx, dir, (long)path, *path ? 0 : AT_EMPTY_PATH,
+				    STATX_TYPE_MODE_OWNER, (long)&st, 0)))
 		return false;
 	*k = (struct kind){ .uid = st.word[5], .gid = st.word[6], .mode = st.half[14] };
 	return (k->mode & S_IFMT) == S_IFREG;
 }
 
 /*
- * Does it get rights that its caller does not have? The loader then takes no advice from the environment. That the file system may be mounted without
- * such rights comes out when the agent turns up.
+ * Does it get rights that its caller does not have? The loader then takes no advice from the
+ * environment. That the file system may be mounted without such rights comes out when the agent
+ * turns up.
  */
 static bool is_secure(int fd, const struct kind *k)
 {
 	uint32_t uid = (uint32_t)sys0(getuid);
 
 	return (k->mode & S_ISUID && k->uid != uid) ||
-	       ((k->mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) && k->gid != (uint32_t)sys0(getgid)) ||
+	       ((k->mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) &&
+		k->gid != (uint32_t)sys0(getgid)) ||
 	       (uid && fd >= 0 && sys4(fgetxattr, fd, "security.capability", NULL, 0) > 0);
 }
 
@@ -65,7 +76,8 @@ static char *interpreter(int fd, char line[SCRIPT_LINE + 1])
 }
 
 /* Scripts have no rights of their own: those of their interpreters count. */
-static uint32_t look_at(int fd, const char *path, const struct kind *k, char line[SCRIPT_LINE + 1], char **next)
+static uint32_t look_at(int fd, const char *path, const struct kind *k, char line[SCRIPT_LINE + 1],
+			char **next)
 {
 	*next = interpreter(fd, line);
 	if (*next)
@@ -81,7 +93,9 @@ uint32_t exec_look(int dir, const char *path)
 	int fd;
 
 	for (unsigned i = 0; i <= MOST_NESTED && kind_of(dir, path, &k); i++) {
-		fd = *path ? (int)sys4(openat, dir, path, SYS_O_RDONLY | SYS_O_CLOEXEC | O_NONBLOCK, 0) : dir;
+		fd = *path ? (int)sys4(openat, dir, path, SYS_O_RDONLY | SYS_O_CLOEXEC | O_NONBLOCK,
+				       0)
+			   : dir;
 		if (fd < 0)
 			return is_secure(-1, &k) ? PMM_EXEC_SECURE : PMM_EXEC_TRACKED;
 		why = look_at(fd, path, &k, line, &next);
@@ -139,7 +153,8 @@ bool exec_search(const char *file, char *const *env, char path[EXEC_PATH_BYTES])
 		if (*s == '/')
 			return join(path, "", 0, file);
 	for (size_t n = up_to_colon(dirs);; dirs += n + 1, n = up_to_colon(dirs)) {
-		if (join(path, dirs, n, file) && kind_of(SYS_AT_FDCWD, path, &k) && k.mode & S_IXANY)
+		if (join(path, dirs, n, file) && kind_of(SYS_AT_FDCWD, path, &k) &&
+		    k.mode & S_IXANY)
 			return true;
 		if (!dirs[n])
 			return false;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A file that is about to be executed: can the agent be in what comes of it? As execve(2) and ld.so(8) see it, without the C library.
+ * A file that is about to be executed: can the agent be in what comes of it? As execve(2) and
+ * ld.so(8) see it, without the C library.
  */
 #ifndef AGENT_PRELOAD_EXEC_LOOK_H
 #define AGENT_PRELOAD_EXEC_LOOK_H
@@ -12,7 +13,10 @@
 
 #define EXEC_PATH_BYTES 1024
 
-/* enum pmm_exec: PMM_EXEC_TRACKED also where the file cannot be read or is none that can be executed. `path` "": the descriptor `dir` itself. */
+/*
+ * enum pmm_exec: PMM_EXEC_TRACKED also where the file cannot be read or is none that can be
+ * executed. `path` "": the descriptor `dir` itself.
+ */
 uint32_t exec_look(int dir, const char *path);
 
 /* The file that execvp() runs, by PATH in `env`. False: none was found, or its path is too long. */

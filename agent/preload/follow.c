@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Into the programs that this process executes: the environment they get, and the message to the monitor.
+ * Into the programs that this process executes: the environment they get, and the message to the
+ * monitor.
  */
 #include "agent/preload/follow.h"
 
@@ -17,7 +18,8 @@
 #define PRELOAD		"LD_PRELOAD="
 #define R_OK		4
 
-static char address[ADDRESS_BYTES];	/* the value of PMM_ENV, "" = none: the program may write over its own */
+/* the value of PMM_ENV, "" = none: the program may write over its own */
+static char address[ADDRESS_BYTES];
 
 void follow_start(void)
 {
@@ -35,10 +37,14 @@ static const char *agent_path(void)
 	return self && self->l_name[0] == '/' ? self->l_name : NULL;
 }
 
-/* Is this a process that knows its monitor, of a tree that is followed, and free to make system calls? */
+/*
+ * Is this a process that knows its monitor, of a tree that is followed, and free to make system
+ * calls?
+ */
 static bool is_on(void)
 {
-	return address[0] && A.monitored && A.tree->flags & PMM_TREE_FOLLOW && !LOAD(A.confined) && agent_path();
+	return address[0] && A.monitored && A.tree->flags & PMM_TREE_FOLLOW && !LOAD(A.confined) &&
+	       agent_path();
 }
 
 static const char *base_name(const char *path)
@@ -117,8 +123,14 @@ static enum follow_change change_for(const struct follow *f, bool has_address)
 {
 	if (f->why == PMM_EXEC_TRACKED)
 		return f->named && has_address ? FOLLOW_AS_IT_IS : FOLLOW_ADD;
-	/* their loaders say on standard error that they cannot load it; or they do, and the program ends itself */
-	return f->named && (f->why == PMM_EXEC_32BIT || f->why == PMM_EXEC_ELSEWHERE || f->why == PMM_EXEC_SANITIZER) ? FOLLOW_REMOVE : FOLLOW_AS_IT_IS;
+	/*
+	 * their loaders say on standard error that they cannot load it; or they do, and the program
+	 * ends itself
+	 */
+	return f->named && (f->why == PMM_EXEC_32BIT || f->why == PMM_EXEC_ELSEWHERE ||
+			    f->why == PMM_EXEC_SANITIZER)
+		       ? FOLLOW_REMOVE
+		       : FOLLOW_AS_IT_IS;
 }
 
 size_t follow_plan(struct follow *f, char *const *env)
@@ -144,8 +156,8 @@ size_t follow_plan(struct follow *f, char *const *env)
 		f->change = FOLLOW_AS_IT_IS;
 		return 0;
 	}
-	return (f->nr + 4) * sizeof(char *) + sizeof(PRELOAD) + str_length(agent_path()) + 1 + preload_bytes + sizeof(PMM_ENV) + 2 +
-	       sizeof(address) + 16;
+	return (f->nr + 4) * sizeof(char *) + sizeof(PRELOAD) + str_length(agent_path()) + 1 +
+	       preload_bytes + sizeof(PMM_ENV) + 2 + sizeof(address) + 16;
 }
 
 static char *put(char *to, const char *s)
@@ -200,7 +212,8 @@ static void put_hidden(char **end, char *text, char *preload, char how)
 char **follow_env(const struct follow *f, char *const *env, void *memory)
 {
 	bool own = f->preload, add = f->change == FOLLOW_ADD;
-	char **out = memory, **to = out, *preload = (char *)(out + f->nr + 4), *text = put_preload(preload, f);
+	char **out = memory, **to = out, *preload = (char *)(out + f->nr + 4),
+	     *text = put_preload(preload, f);
 
 	for (size_t i = 0; i < f->nr; i++) {
 		bool is_preload = env[i] + sizeof(PRELOAD) - 1 == f->preload;
@@ -214,7 +227,10 @@ char **follow_env(const struct follow *f, char *const *env, void *memory)
 	}
 	*to = NULL;
 	if (add)
-		put_hidden(to, text, preload, !own ? PMM_HIDDEN_ALL : f->named ? PMM_HIDDEN_NONE : PMM_HIDDEN_REST);
+		put_hidden(to, text, preload,
+			   !own	      ? PMM_HIDDEN_ALL
+			   : f->named ? PMM_HIDDEN_NONE
+				      : PMM_HIDDEN_REST);
 	return out;
 }
 

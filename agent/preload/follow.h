@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Into the programs that this process executes: whether the agent can be in them is found out, said to the monitor, and made so where the environment
- * that they are given is without it.
+ * Into the programs that this process executes: whether the agent can be in them is found out, said
+ * to the monitor, and made so where the environment that they are given is without it.
  *
- * Works in children made by vfork: nothing is allocated or kept, and descriptors are closed again. errno is not touched. In a process that is
- * confined, or not followed, nothing is done.
+ * Works in children made by vfork: nothing is allocated or kept, and descriptors are closed again.
+ * errno is not touched. In a process that is confined, or not followed, nothing is done.
  *
  *	follow_look(), follow_look_path()	what is it?
- *	follow_plan()				what does its environment need, and how much memory does that take?
- *	follow_env()				the environment that it is to get
+ *	follow_plan()				what does its environment need, and how much memory
+ *does that take? follow_env()				the environment that it is to get
  *	follow_say()				it will be executed now
  *	follow_failed()				it was not
  */

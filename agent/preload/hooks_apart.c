@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Libraries that are loaded apart (RTLD_DEEPBIND of glibc): they look for names in themselves and what they need before they look where everybody
- * does, and so have the C library's malloc and free instead of ours.
+ * Libraries that are loaded apart (RTLD_DEEPBIND of glibc): they look for names in themselves and
+ * what they need before they look where everybody does, and so have the C library's malloc and free
+ * instead of ours.
  *
- * The flag stays, as a library may rely on it. What the loader has bound to the functions that our hooks stand for is bound to the hooks
- * instead, which is what it would be without the flag. The time for that is the thread's next dlsym(): dlopen() itself has to see
- * who calls it, so it is jumped to and nothing of ours runs when it comes back; and dlsym() takes the same lock of the loader. What the library's
- * constructors allocate and release before that passes unseen.
+ * The flag stays, as a library may rely on it. What the loader has bound to the functions that our
+ * hooks stand for is bound to the hooks instead, which is what it would be without the flag. The
+ * time for that is the thread's next dlsym(): dlopen() itself has to see who calls it, so it is
+ * jumped to and nothing of ours runs when it comes back; and dlsym() takes the same lock of the
+ * loader. What the library's constructors allocate and release before that passes unseen.
  *
- * A word that is changed must have been set by the loader for good. One that is to be read-only once the loader is done with it (RELRO) is
- * left alone as long as it is writable: another thread is just loading that object.
+ * A word that is changed must have been set by the loader for good. One that is to be read-only
+ * once the loader is done with it (RELRO) is left alone as long as it is writable: another thread
+ * is just loading that object.
  */
 #include <elf.h>
 
@@ -18,7 +21,8 @@
 #include "agent/preload/agent_preload.h"
 
 #define DEEPBIND	8
-#define MOST_LOADING	8	/* threads between dlopen() and dlsym() at the same time; more leave blocks unseen */
+/* threads between dlopen() and dlsym() at the same time; more leave blocks unseen */
+#define MOST_LOADING	8
 #define EFAULT		14
 
 static uint32_t loading[MOST_LOADING];	/* thread ids, 0 = free */
@@ -28,18 +32,23 @@ struct rebind {
 	const struct link_object *o;
 	uint64_t start, end;		/* of the object */
 	uint64_t relro_start, relro_end;
-	bool own_allocator;		/* some object has a malloc of its own: what is not bound yet may become that */
+	/* some object has a malloc of its own: what is not bound yet may become that */
+	bool own_allocator;
 };
 
-/* ---- one word ---------------------------------------------------------------------------------------------- */
+/* ---- one word -------------------------------------------------------------------------------- */
 
 /* Is memory read-only? Asked of the kernel, which writes what stands there. */
 static bool is_read_only(uint64_t *at)
 {
 	uint64_t same = LOAD(*at);
-	struct { void *base; size_t bytes; } local = { &same, sizeof(same) }, remote = { at, sizeof(same) };
+	struct {
+		void *base;
+		size_t bytes;
+	} local = { &same, sizeof(same) }, remote = { at, sizeof(same) };
 
-	return arch_syscall(ARCH_SYS_process_vm_writev, sys0(gettid), (long)&local, 1, (long)&remote, 1, 0) == -EFAULT;
+	return arch_syscall(ARCH_SYS_process_vm_writev, sys0(gettid), (long)&local, 1,
+			    (long)&remote, 1, 0) == -EFAULT;
 }
 
 static void word_set(const struct rebind *r, uint64_t *at, uint64_t value)
@@ -50,7 +59,8 @@ static void word_set(const struct rebind *r, uint64_t *at, uint64_t value)
 		STORE(*at, value);
 		return;
 	}
-	if (!is_read_only(at) || sys_failed(sys3(mprotect, page, ARCH_PAGE, SYS_PROT_READ | SYS_PROT_WRITE)))
+	if (!is_read_only(at) ||
+	    sys_failed(sys3(mprotect, page, ARCH_PAGE, SYS_PROT_READ | SYS_PROT_WRITE)))
 		return;
 	STORE(*at, value);
 	sys3(mprotect, page, ARCH_PAGE, SYS_PROT_READ);
@@ -68,12 +78,12 @@ static void binding_look(void *arg, const struct link_binding *b)
 	if (!hook || !real)
 		return;
 	value = LOAD(*b->at);
-	if (value == (uint64_t)real ||
-	    (b->call && value >= r->start && value < r->end && !r->own_allocator && !link_symbol(&r->o->map, b->name)))
+	if (value == (uint64_t)real || (b->call && value >= r->start && value < r->end &&
+					!r->own_allocator && !link_symbol(&r->o->map, b->name)))
 		word_set(r, b->at, (uint64_t)hook);
 }
 
-/* ---- objects ----------------------------------------------------------------------------------------------- */
+/* ---- objects --------------------------------------------------------------------------------- */
 
 static void bounds_read(struct rebind *r, const struct link_object *o)
 {
@@ -100,7 +110,8 @@ static bool is_apart(const struct rebind *r)
 {
 	uint64_t allocator = (uint64_t)A.next.malloc, loader = link_aux(AT_BASE);
 
-	return (allocator >= r->start && allocator < r->end) || (loader >= r->start && loader < r->end);
+	return (allocator >= r->start && allocator < r->end) ||
+	       (loader >= r->start && loader < r->end);
 }
 
 static int object_allocates(void *arg, const struct link_object *o)
@@ -122,7 +133,7 @@ static int object_rebind(void *arg, const struct link_object *o)
 	return 0;
 }
 
-/* ---- who loads --------------------------------------------------------------------------------------------- */
+/* ---- who loads ------------------------------------------------------------------------------- */
 
 static bool loading_put(uint32_t from, uint32_t to)
 {
@@ -149,7 +160,8 @@ static void loaded(void)
 	struct rebind r = { 0 };
 	uint32_t nobody = 0, tid;
 
-	if (likely(!anybody_loads()) || LOAD(A.confined) || !A.next.malloc || !CAS(rebinding, nobody, 1))
+	if (likely(!anybody_loads()) || LOAD(A.confined) || !A.next.malloc ||
+	    !CAS(rebinding, nobody, 1))
 		return;
 	tid = (uint32_t)sys0(gettid);
 	link_each(object_allocates, &r);
@@ -159,7 +171,7 @@ static void loaded(void)
 		;
 }
 
-/* ---- hooks ------------------------------------------------------------------------------------------------- */
+/* ---- hooks ----------------------------------------------------------------------------------- */
 
 __attribute__((used)) static void *apart_dlopen(const char *path, int flags)
 {

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The ways to a new program: it inherits what the program has set, not what the agent has made of it (agent/preload/inherit.h), and has the agent in
- * it (agent/preload/follow.h).
+ * The ways to a new program: it inherits what the program has set, not what the agent has made of
+ * it (agent/preload/inherit.h), and has the agent in it (agent/preload/follow.h).
  *
- * exec*() is wrapped as a whole: its own search for the file stays the C library's. Children of posix_spawn(), which the C library makes
- * without coming by here again, get the mask by an attribute; for those of popen() and system() it is the calling thread's. What these two hand on
- * is the program's own environment: it is another one for the time of the call, where no other thread can look.
+ * exec*() is wrapped as a whole: its own search for the file stays the C library's. Children of
+ * posix_spawn(), which the C library makes without coming by here again, get the mask by an
+ * attribute; for those of popen() and system() it is the calling thread's. What these two hand on
+ * is the program's own environment: it is another one for the time of the call, where no other
+ * thread can look.
  */
 #include <stdarg.h>
 
@@ -40,7 +42,7 @@ typedef char *const *words;
 	ret_;										\
 })
 
-/* ---- exec ----------------------------------------------------------------------------------------------- */
+/* ---- exec ------------------------------------------------------------------------------------ */
 
 typedef int execve_function(const char *path, words argv, words env);
 typedef int execv_function(const char *path, words argv);
@@ -48,8 +50,8 @@ typedef int fexecve_function(int fd, words argv, words env);
 typedef int execveat_function(int dir, const char *path, words argv, words env, int flags);
 
 /*
- * LOOK fills `f`. CALL executes with `env`, SAME as the program has said it: where nothing is to be changed, its own function is called. -1 where
- * the function called is not there.
+ * LOOK fills `f`. CALL executes with `env`, SAME as the program has said it: where nothing is to be
+ * changed, its own function is called. -1 where the function called is not there.
  */
 #define EXECUTING(LOOK, ENV, REAL, SAME, OTHER, CALL) ({				\
 	struct follow f;								\
@@ -75,7 +77,8 @@ EXPORT int execve(const char *path, words argv, words env_given)
 {
 	execve_function *real = NEXT("execve", execve_function);
 
-	return EXECUTING(follow_look(&f, SYS_AT_FDCWD, path), env_given, real, real(path, argv, env), real, real(path, argv, env));
+	return EXECUTING(follow_look(&f, SYS_AT_FDCWD, path), env_given, real,
+			 real(path, argv, env), real, real(path, argv, env));
 }
 
 EXPORT int execvpe(const char *file, words argv, words env_given);
@@ -83,7 +86,8 @@ EXPORT int execvpe(const char *file, words argv, words env_given)
 {
 	execve_function *real = NEXT("execvpe", execve_function);
 
-	return EXECUTING(follow_look_path(&f, file), env_given, real, real(file, argv, env), real, real(file, argv, env));
+	return EXECUTING(follow_look_path(&f, file), env_given, real, real(file, argv, env), real,
+			 real(file, argv, env));
 }
 
 EXPORT int execv(const char *path, words argv);
@@ -92,7 +96,8 @@ EXPORT int execv(const char *path, words argv)
 	execv_function *real = NEXT("execv", execv_function);
 	execve_function *other = NEXT("execve", execve_function);
 
-	return EXECUTING(follow_look(&f, SYS_AT_FDCWD, path), env_now(), real, real(path, argv), other, other(path, argv, env));
+	return EXECUTING(follow_look(&f, SYS_AT_FDCWD, path), env_now(), real, real(path, argv),
+			 other, other(path, argv, env));
 }
 
 EXPORT int execvp(const char *file, words argv);
@@ -101,7 +106,8 @@ EXPORT int execvp(const char *file, words argv)
 	execv_function *real = NEXT("execvp", execv_function);
 	execve_function *other = NEXT("execvpe", execve_function);
 
-	return EXECUTING(follow_look_path(&f, file), env_now(), real, real(file, argv), other, other(file, argv, env));
+	return EXECUTING(follow_look_path(&f, file), env_now(), real, real(file, argv), other,
+			 other(file, argv, env));
 }
 
 EXPORT int fexecve(int fd, words argv, words env_given);
@@ -109,7 +115,8 @@ EXPORT int fexecve(int fd, words argv, words env_given)
 {
 	fexecve_function *real = NEXT("fexecve", fexecve_function);
 
-	return EXECUTING(follow_look(&f, fd, ""), env_given, real, real(fd, argv, env), real, real(fd, argv, env));
+	return EXECUTING(follow_look(&f, fd, ""), env_given, real, real(fd, argv, env), real,
+			 real(fd, argv, env));
 }
 
 EXPORT int execveat(int dir, const char *path, words argv, words env_given, int flags);
@@ -117,7 +124,8 @@ EXPORT int execveat(int dir, const char *path, words argv, words env_given, int 
 {
 	execveat_function *real = NEXT("execveat", execveat_function);
 
-	return EXECUTING(follow_look(&f, dir, path), env_given, real, real(dir, path, argv, env, flags), real,
+	return EXECUTING(follow_look(&f, dir, path), env_given, real,
+			 real(dir, path, argv, env, flags), real,
 			 real(dir, path, argv, env, flags));
 }
 
@@ -149,8 +157,12 @@ static char **words_take(char **to, const char *first, va_list *list)
 	return to;
 }
 
-/* On the stack, as the C library has it, as many as the program itself has put there for the call. */
-#define WORDS(FIRST, LIST) words_take(__builtin_alloca((words_count(FIRST, LIST) + 1) * sizeof(char *)), FIRST, &(LIST))
+/*
+ * On the stack, as the C library has it, as many as the program itself has put there for the call.
+ */
+#define WORDS(FIRST, LIST)                                                                         \
+	words_take(__builtin_alloca((words_count(FIRST, LIST) + 1) * sizeof(char *)), FIRST,       \
+		   &(LIST))
 
 int execl(const char *path, const char *arg, ...)
 {
@@ -186,7 +198,7 @@ int execle(const char *path, const char *arg, ...)
 	return execve(path, argv, env);
 }
 
-/* ---- children ------------------------------------------------------------------------------------------- */
+/* ---- children -------------------------------------------------------------------------------- */
 
 #define SPAWN_SETSIGMASK	0x08
 
@@ -200,11 +212,12 @@ struct spawn_attr {
 
 _Static_assert(sizeof(struct spawn_attr) == 336, "as in spawn.h");
 
-typedef int spawn_function(int *pid, const char *path, const void *actions, const struct spawn_attr *attr, words argv, words env);
+typedef int spawn_function(int *pid, const char *path, const void *actions,
+			   const struct spawn_attr *attr, words argv, words env);
 
 /* The child's number is known when it runs: what is said of it says when that began. */
-static int spawned(spawn_function *real, struct follow *f, int *pid, const char *path, const void *actions, const struct spawn_attr *attr,
-		   words argv, words env)
+static int spawned(spawn_function *real, struct follow *f, int *pid, const char *path,
+		   const void *actions, const struct spawn_attr *attr, words argv, words env)
 {
 	struct spawn_attr own = { 0 };
 	struct inherit h;
@@ -229,27 +242,29 @@ static int spawned(spawn_function *real, struct follow *f, int *pid, const char 
 	return ret;
 }
 
-#define SPAWN_FORM(NAME, LOOK)								\
-EXPORT int NAME(int *pid, const char *path, const void *actions, const struct spawn_attr *attr, words argv, words env); \
-EXPORT int NAME(int *pid, const char *path, const void *actions, const struct spawn_attr *attr, words argv, words env) \
-{											\
-	spawn_function *real = NEXT(#NAME, spawn_function);				\
-	struct follow f;								\
-	size_t bytes;									\
-											\
-	if (!real)									\
-		return ENOSYS;								\
-	LOOK;										\
-	bytes = follow_plan(&f, env);							\
-	if (bytes)									\
-		env = follow_env(&f, env, __builtin_alloca(bytes));			\
-	return spawned(real, &f, pid, path, actions, attr, argv, env);			\
-}
+#define SPAWN_FORM(NAME, LOOK)                                                                     \
+	EXPORT int NAME(int *pid, const char *path, const void *actions,                           \
+			const struct spawn_attr *attr, words argv, words env);                     \
+	EXPORT int NAME(int *pid, const char *path, const void *actions,                           \
+			const struct spawn_attr *attr, words argv, words env)                      \
+	{                                                                                          \
+		spawn_function *real = NEXT(#NAME, spawn_function);                                \
+		struct follow f;                                                                   \
+		size_t bytes;                                                                      \
+                                                                                                   \
+		if (!real)                                                                         \
+			return ENOSYS;                                                             \
+		LOOK;                                                                              \
+		bytes = follow_plan(&f, env);                                                      \
+		if (bytes)                                                                         \
+			env = follow_env(&f, env, __builtin_alloca(bytes));                        \
+		return spawned(real, &f, pid, path, actions, attr, argv, env);                     \
+	}
 
 SPAWN_FORM(posix_spawn, follow_look(&f, SYS_AT_FDCWD, path))
 SPAWN_FORM(posix_spawnp, follow_look_path(&f, path))
 
-/* ---- by the shell --------------------------------------------------------------------------------------- */
+/* ---- by the shell ---------------------------------------------------------------------------- */
 
 #define SHELL		"/bin/sh"
 #define NOT_KNOWN	(-1)	/* the child's number */

@@ -2,15 +2,19 @@
 /*
  * The C library's ways out of the process, as the program calls them.
  *
- * exit() is only noted: who called it, for the frames below are dead. The search comes after all handlers and destructors: the first
- * handler to be registered is the last one that runs, and ours is registered before the program's first code, also before the one that
- * runs the destructors of all objects (glibc: __libc_start_main registers _dl_fini). Where destructors run after all handlers (musl) our own
- * destructor is the place. What then remains for the C library to do is to write out its buffers.
+ * exit() is only noted: who called it, for the frames below are dead. The search comes after all
+ * handlers and destructors: the first handler to be registered is the last one that runs, and ours
+ * is registered before the program's first code, also before the one that runs the destructors of
+ * all objects (glibc: __libc_start_main registers _dl_fini). Where destructors run after all
+ * handlers (musl) our own destructor is the place. What then remains for the C library to do is to
+ * write out its buffers.
  *
- * Several threads may be in exit() at once. glibc hands each handler to one of them and lets who finds none left end the process, also while
- * another one still runs destructors or waits in our handler. So threads that call exit() come in one after the other, as POSIX has it since
- * 2024 (leave_in_turn). For those that the C library sends there itself, when main returns, our handler is registered twice, and again before it asks:
- * whoever comes to the end of the list finds it there. The first that does ends the process, as without us; the others wait.
+ * Several threads may be in exit() at once. glibc hands each handler to one of them and lets who
+ * finds none left end the process, also while another one still runs destructors or waits in our
+ * handler. So threads that call exit() come in one after the other, as POSIX has it since 2024
+ * (leave_in_turn). For those that the C library sends there itself, when main returns, our handler
+ * is registered twice, and again before it asks: whoever comes to the end of the list finds it
+ * there. The first that does ends the process, as without us; the others wait.
  */
 #include "agent/unwind/module.h"
 #include "agent/preload/leave.h"
@@ -20,7 +24,10 @@ enum { EXIT, EXIT_AT_ONCE, EXIT_AT_ONCE_C, EXIT_QUICK };	/* as numbers below */
 
 #define NR_NOTES	64u
 
-/* The last call of exit() or quick_exit() of each thread. Notes are not given back; a thread that finds none has no dead frames. */
+/*
+ * The last call of exit() or quick_exit() of each thread. Notes are not given back; a thread that
+ * finds none has no dead frames.
+ */
 static struct note {
 	uint32_t tid;			/* 0 = free */
 	int status;
@@ -31,7 +38,10 @@ static bool destructed, handled;
 extern int __cxa_atexit(void (*handler)(void *), void *arg, void *dso) __attribute__((weak));
 extern int __cxa_at_quick_exit(void (*handler)(void *), void *dso) __attribute__((weak));
 
-/* Handlers run before the destructors of objects, and those of quick_exit() cannot be joined from here. */
+/*
+ * Handlers run before the destructors of objects, and those of quick_exit() cannot be joined from
+ * here.
+ */
 static bool is_musl(void)
 {
 	return !&__cxa_at_quick_exit;
@@ -78,11 +88,13 @@ __attribute__((used)) static void *leave_hook(int status, uint64_t sp, unsigned 
 	if (which == EXIT_AT_ONCE || which == EXIT_AT_ONCE_C) {
 		leave_ask(PMM_LEAVE_AT_ONCE, sp, (uint32_t)status);
 	} else if (which == EXIT_QUICK && is_musl()) {
-		leave_ask(PMM_LEAVE_QUICK_EXIT, sp, (uint32_t)status);	/* its handlers run after us */
+		/* its handlers run after us */
+		leave_ask(PMM_LEAVE_QUICK_EXIT, sp, (uint32_t)status);
 	} else if (leave_wanted()) {
 		note(status, sp);
 		if (leave_in_turn())	/* no handler is left that would make it wait */
-			leave_ask(which == EXIT_QUICK ? PMM_LEAVE_QUICK_EXIT : PMM_LEAVE_EXIT, sp, (uint32_t)status);
+			leave_ask(which == EXIT_QUICK ? PMM_LEAVE_QUICK_EXIT : PMM_LEAVE_EXIT, sp,
+				  (uint32_t)status);
 	}
 	return next[which] ? (void *)next[which] : (void *)end_at_once;
 }
@@ -93,8 +105,9 @@ ARCH_HOOK_LEAVE("_Exit", 2)
 ARCH_HOOK_LEAVE("quick_exit", 3)
 
 /*
- * The C library called exit() itself. When main has returned (or the start function of the last thread) there are only frames of its own
- * between here and the outermost one, whose stack pointer this returns; else, as in err(), 0.
+ * The C library called exit() itself. When main has returned (or the start function of the last
+ * thread) there are only frames of its own between here and the outermost one, whose stack pointer
+ * this returns; else, as in err(), 0.
  */
 static uint64_t returned_to(const struct caller *from)
 {

@@ -2,8 +2,9 @@
 /*
  * Limits on address space and data, as the program sees them.
  *
- * The ledger's mapping, and a pool of guarded blocks, are large and mostly empty, but RLIMIT_AS counts them; RLIMIT_DATA counts the agent's private
- * memory. So that a limit means to the program what it means without pmm, what the program sets is raised by their size, and what it reads is
+ * The ledger's mapping, and a pool of guarded blocks, are large and mostly empty, but RLIMIT_AS
+ * counts them; RLIMIT_DATA counts the agent's private memory. So that a limit means to the program
+ * what it means without pmm, what the program sets is raised by their size, and what it reads is
  * lowered again.
  */
 #include "agent/preload/agent_preload.h"
@@ -30,7 +31,8 @@ static uint64_t lowered(int what, uint64_t limit)
 static bool concerns_us(int what, int pid)
 {
 	return (!pid || pid == A.pid) &&
-	       ((what == RLIMIT_AS && A.reserved_bytes) || (what == RLIMIT_DATA && A.tree && A.tree->flags & PMM_TREE_DATA));
+	       ((what == RLIMIT_AS && A.reserved_bytes) ||
+		(what == RLIMIT_DATA && A.tree && A.tree->flags & PMM_TREE_DATA));
 }
 
 /* Has it been raised? That on data is from the beginning. */

@@ -2,17 +2,22 @@
 /*
  * Death by a signal, where processes are searched for leaks at their end.
  *
- * A signal whose default action is death, and of which the program wants nothing else, gets a handler of ours: it asks for the search, then
- * gives the signal back as it came, with the default action, so that it kills the process on return from the handler, at the same
- * instruction, with the same status and core dump. The program does not see the handler: what asks for actions is interposed. Its own handlers
- * are left alone, except that resetting one when it is called (SA_RESETHAND) is done by us, since the kernel would reset it to death unseen.
+ * A signal whose default action is death, and of which the program wants nothing else, gets a
+ * handler of ours: it asks for the search, then gives the signal back as it came, with the default
+ * action, so that it kills the process on return from the handler, at the same instruction, with
+ * the same status and core dump. The program does not see the handler: what asks for actions is
+ * interposed. Its own handlers are left alone, except that resetting one when it is called
+ * (SA_RESETHAND) is done by us, since the kernel would reset it to death unseen.
  *
- * They run on the alternate stack, as the program's own one may have run over; but not once the program has named one that is too small.
+ * They run on the alternate stack, as the program's own one may have run over; but not once the
+ * program has named one that is too small.
  *
- * A child made by vfork has actions of its own but this memory in common with its parent: what it sets is set as it says, and not noted.
+ * A child made by vfork has actions of its own but this memory in common with its parent: what it
+ * sets is set as it says, and not noted.
  *
- * Tracing the process instead (ptrace) would see the same deaths but is no way to treat a program: ignored signals then interrupt system calls,
- * so that epoll_wait() fails with EINTR where nothing had happened (doc/leaks.md).
+ * Tracing the process instead (ptrace) would see the same deaths but is no way to treat a program:
+ * ignored signals then interrupt system calls, so that epoll_wait() fails with EINTR where nothing
+ * had happened (doc/leaks.md).
  */
 #include "agent/preload/keeper.h"
 #include "agent/preload/leave.h"
@@ -25,16 +30,26 @@
 #define HANDLER_BYTES	2048u		/* what deadly() takes */
 #define FRAME_BYTES	(64ull << 10)	/* a signal's frame is smaller, with any vector registers */
 
-/* Signals 1 to 64 whose default action is death, but for SIGKILL and what the C library keeps for itself (32, 33). */
+/*
+ * Signals 1 to 64 whose default action is death, but for SIGKILL and what the C library keeps for
+ * itself (32, 33).
+ */
 #define BIT(signal)	(1ull << ((signal) - 1))
-#define DEADLY		(~(BIT(9) | BIT(17) | BIT(18) | BIT(19) | BIT(20) | BIT(21) | BIT(22) | BIT(23) | BIT(28) | BIT(32) | BIT(33)))
-#define FAULTS		(BIT(4) | BIT(7) | BIT(8) | BIT(11))	/* the instruction that caused it can be run again */
+#define DEADLY                                                                                     \
+	(~(BIT(9) | BIT(17) | BIT(18) | BIT(19) | BIT(20) | BIT(21) | BIT(22) | BIT(23) |          \
+	   BIT(28) | BIT(32) | BIT(33)))
+/* the instruction that caused it can be run again */
+#define FAULTS		(BIT(4) | BIT(7) | BIT(8) | BIT(11))
 
 const struct signal_keeper *signal_keeper;
 
 static bool guarding;
-static bool cramped;			/* some alternate stack has no room for a signal's frame and deadly() */
-/* The program's own: where `deadly` is in place SIG_DFL with flags and mask that mean nothing but are shown; where `once` is, the handler. */
+/* some alternate stack has no room for a signal's frame and deadly() */
+static bool cramped;
+/*
+ * The program's own: where `deadly` is in place SIG_DFL with flags and mask that mean nothing but
+ * are shown; where `once` is, the handler.
+ */
 static struct sig_action wanted[NR_SIGNALS];
 
 static bool guarded(int signal)
@@ -49,7 +64,10 @@ static bool set_default(int signal)
 	return !sys_failed(sys4(rt_sigaction, signal, &dfl, 0, 8));
 }
 
-/* Where the stack counts from: the frame the kernel made, with all registers in it; 0 on an alternate stack. */
+/*
+ * Where the stack counts from: the frame the kernel made, with all registers in it; 0 on an
+ * alternate stack.
+ */
 static uint64_t frame_sp(const void *context)
 {
 	uint64_t at = (uint64_t)context, sp = *(const uint64_t *)(at + ARCH_SIGFRAME_RSP);
@@ -62,15 +80,20 @@ static int si_code(const void *info)
 	return ((const int *)info)[2];
 }
 
-/* Was it raised by the instruction to which the handler returns? Of broken memory the kernel tells also a thread that does not touch it. */
+/*
+ * Was it raised by the instruction to which the handler returns? Of broken memory the kernel tells
+ * also a thread that does not touch it.
+ */
 static bool happens_again(int signal, const void *info)
 {
-	return FAULTS & BIT(signal) && si_code(info) > 0 && !(signal == SIGBUS && si_code(info) == BUS_MCEERR_AO);
+	return FAULTS & BIT(signal) && si_code(info) > 0 &&
+	       !(signal == SIGBUS && si_code(info) == BUS_MCEERR_AO);
 }
 
 /*
- * All signals are blocked here, so this one stays pending until the handler has returned. A thread may queue for itself what looks as if the kernel
- * had sent it. Where no signal can be queued (RLIMIT_SIGPENDING) it comes without its details, and faults just happen again.
+ * All signals are blocked here, so this one stays pending until the handler has returned. A thread
+ * may queue for itself what looks as if the kernel had sent it. Where no signal can be queued
+ * (RLIMIT_SIGPENDING) it comes without its details, and faults just happen again.
  */
 static void deadly(int signal, void *info, void *context)
 {
@@ -78,7 +101,7 @@ static void deadly(int signal, void *info, void *context)
 
 	leave_signal(signal, info, context);
 	if (leave_ask(PMM_LEAVE_SIGNAL, frame_sp(context), (uint32_t)signal))
-		return;			/* too late: without the search the process had ended by now */
+		return; /* too late: without the search the process had ended by now */
 	if (!set_default(signal))
 		for (;;)
 			sys1(exit_group, 128 + signal);
@@ -97,7 +120,8 @@ void signals_die(int signal, void *info, void *context)
 
 static struct sig_action ours(void)
 {
-	struct sig_action a = { .handler = (sig_handler *)(void *)deadly, .flags = SA_SIGINFO | SA_RESTART };
+	struct sig_action a = { .handler = (sig_handler *)(void *)deadly,
+				.flags = SA_SIGINFO | SA_RESTART };
 
 	if (!LOAD(cramped))
 		a.flags |= SA_ONSTACK;
@@ -105,7 +129,10 @@ static struct sig_action ours(void)
 	return a;
 }
 
-/* In place of a handler that is to be called once. Of two threads the second finds the default action. */
+/*
+ * In place of a handler that is to be called once. Of two threads the second finds the default
+ * action.
+ */
 static void once(int signal, void *info, void *context)
 {
 	struct sig_action a = ours();
@@ -133,12 +160,14 @@ void signals_guard(void)
 {
 	struct sig_action a = ours();
 
-	if (!A.next.sigaction || A.pid == 1)	/* the first process does not die of its default actions */
+	/* the first process does not die of its default actions */
+	if (!A.next.sigaction || A.pid == 1)
 		return;
 	for (int signal = 1; signal < NR_SIGNALS; signal++) {
 		struct kernel_action now;
 
-		if (!(DEADLY & BIT(signal)) || sys_failed(sys4(rt_sigaction, signal, 0, &now, 8)) || now.handler)
+		if (!(DEADLY & BIT(signal)) || sys_failed(sys4(rt_sigaction, signal, 0, &now, 8)) ||
+		    now.handler)
 			continue;
 		wanted[signal].flags = (int)now.flags;
 		wanted[signal].mask[0] = now.mask;
@@ -157,7 +186,8 @@ void signals_unguard(void)
 	for (int signal = 1; signal < NR_SIGNALS; signal++) {
 		struct kernel_action now;
 
-		if (DEADLY & BIT(signal) && !sys_failed(sys4(rt_sigaction, signal, 0, &now, 8)) && is_ours(now.handler))
+		if (DEADLY & BIT(signal) && !sys_failed(sys4(rt_sigaction, signal, 0, &now, 8)) &&
+		    is_ours(now.handler))
 			A.next.sigaction(signal, &wanted[signal], NULL);
 	}
 }
@@ -207,10 +237,14 @@ EXPORT int sigaction(int signal, const struct sig_action *new, struct sig_action
 {
 	if (!A.next.sigaction && (!resolve() || !A.next.sigaction))
 		return -1;
-	return signal_keeper ? signal_keeper->action(signal, new, old) : signals_action(signal, new, old);
+	return signal_keeper ? signal_keeper->action(signal, new, old)
+			     : signals_action(signal, new, old);
 }
 
-/* signal() and its relatives: whatever they did, where the action is now the default one ours takes its place. */
+/*
+ * signal() and its relatives: whatever they did, where the action is now the default one ours takes
+ * its place.
+ */
 static sig_handler *hidden(int signal, sig_handler *new, sig_handler *old)
 {
 	struct sig_action a = { 0 };
@@ -242,7 +276,10 @@ SIGNAL_FORM(sysv_signal, SA_RESETHAND | SA_NODEFER)
 SIGNAL_FORM(__sysv_signal, SA_RESETHAND | SA_NODEFER)
 SIGNAL_FORM(sigset, 0)
 
-/* A signal whose frame finds no room on the alternate stack becomes SIGSEGV: then the program's own stack has to do. */
+/*
+ * A signal whose frame finds no room on the alternate stack becomes SIGSEGV: then the program's own
+ * stack has to do.
+ */
 static void leave_alternate_stacks(void)
 {
 	struct kernel_action now;
@@ -251,7 +288,8 @@ static void leave_alternate_stacks(void)
 	STORE(cramped, true);
 	a = ours();
 	for (int signal = 1; signal < NR_SIGNALS; signal++)
-		if (guarded(signal) && !sys_failed(sys4(rt_sigaction, signal, 0, &now, 8)) && now.handler == (void *)deadly)
+		if (guarded(signal) && !sys_failed(sys4(rt_sigaction, signal, 0, &now, 8)) &&
+		    now.handler == (void *)deadly)
 			A.next.sigaction(signal, &a, NULL);
 }
 

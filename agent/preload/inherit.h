@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a new program inherits: the mask of the thread that begins it, and which signals are ignored. The kernel's differ from what the
- * program has set where a form of the agent keeps signals (agent/fault/keep.h), so they are made the same for the time of the call, and put back if
+ * What a new program inherits: the mask of the thread that begins it, and which signals are
+ * ignored. The kernel's differ from what the program has set where a form of the agent keeps
+ * signals (agent/fault/keep.h), so they are made the same for the time of the call, and put back if
  * the call returns. The form that keeps none does nothing here (inherit_none.c).
  */
 #ifndef AGENT_PRELOAD_INHERIT_H
@@ -17,8 +18,9 @@ struct inherit {
 };
 
 /*
- * Begin. lasting: all threads go on meanwhile, and what is ignored is so for them, too; a signal that would kill them at an access to the
- * pool is then left as it is. Nothing happens where there is nothing to do.
+ * Begin. lasting: all threads go on meanwhile, and what is ignored is so for them, too; a signal
+ * that would kill them at an access to the pool is then left as it is. Nothing happens where there
+ * is nothing to do.
  */
 void inherit_begin(struct inherit *h, bool lasting);
 

@@ -38,7 +38,9 @@ struct kernel_action {
 };
 
 struct signal_keeper {
-	/* sigaction() for any signal, the real one being there; signals_action() is the rest of it. */
+	/*
+	 * sigaction() for any signal, the real one being there; signals_action() is the rest of it.
+	 */
 	int (*action)(int signal, const struct sig_action *new, struct sig_action *old);
 
 	/* signal() and its relatives for a kept signal. */
@@ -51,7 +53,9 @@ struct signal_keeper {
 	/* What is to be called in place of syscall(nr, ...); NULL: the real one, which is known. */
 	void *(*syscall)(long nr);
 
-	/* sigaltstack() returned 0: `new` was set (flags: its own), *old was there; NULL as given. */
+	/*
+	 * sigaltstack() returned 0: `new` was set (flags: its own), *old was there; NULL as given.
+	 */
 	void (*stack)(const int *new_flags, struct sig_stack *old);
 };
 
@@ -61,7 +65,10 @@ extern const struct signal_keeper *signal_keeper __attribute__((visibility("hidd
 /* sigaction() of signals that are not kept. */
 int signals_action(int signal, const struct sig_action *new, struct sig_action *old);
 
-/* In a handler: a signal whose default action is death is to kill, as it came, when the handler returns. */
+/*
+ * In a handler: a signal whose default action is death is to kill, as it came, when the handler
+ * returns.
+ */
 void signals_die(int signal, void *info, void *context);
 
 #endif

@@ -2,11 +2,13 @@
 /*
  * Asking the monitor for a search at the process's end, and waiting for it.
  *
- * What the wait may cost is bounded: it ends when the monitor dies, and when its clock stands still while we have really been waiting, so that a
- * process and a monitor that were stopped together (job control) find each other again. Under seccomp the wait makes no system call.
+ * What the wait may cost is bounded: it ends when the monitor dies, and when its clock stands still
+ * while we have really been waiting, so that a process and a monitor that were stopped together
+ * (job control) find each other again. Under seccomp the wait makes no system call.
  *
- * The words that are waited for lie in memory that the program may write over: one that makes no sense ends the wait, and
- * whether the monitor lives and ticks is read from the board, which the program cannot write.
+ * The words that are waited for lie in memory that the program may write over: one that makes no
+ * sense ends the wait, and whether the monitor lives and ticks is read from the board, which the
+ * program cannot write.
  */
 #include "agent/preload/leave.h"
 
@@ -17,22 +19,28 @@
 
 #define FUTEX_WAIT	0
 #define PAUSE_NS	20000000ull	/* between looks at the monitor's life and clock */
-#define LONGEST_PAUSE_NS 200000000ull	/* of a pause that took longer no more is believed: we were stopped, too */
-#define GONE_NS		4000000000ull	/* the clock stood still for that long: there is no monitor any more */
-#define UNHEARD_NS	60000000000ull	/* ... and somebody who could not say so waits no longer to be found by the monitor */
+/* of a pause that took longer no more is believed: we were stopped, too */
+#define LONGEST_PAUSE_NS 200000000ull
+/* the clock stood still for that long: there is no monitor any more */
+#define GONE_NS		4000000000ull
+/* ... and somebody who could not say so waits no longer to be found by the monitor */
+#define UNHEARD_NS	60000000000ull
 #define SURE_NS		1000000000ull	/* ... where it had stood before */
 #define FIRST_NS	2000000000ull	/* for the first thread to end the process */
-#define FILLING_NS	200000000ull	/* for another thread to fill the record; it may be one that we interrupted */
+/* for another thread to fill the record; it may be one that we interrupted */
+#define FILLING_NS	200000000ull
 #define SPINS		20000		/* some 0.5 ms */
 
 bool leave_wanted(void)
 {
-	return LOAD(A.state) == AGENT_ON && LOAD(A.tree->flags) & PMM_TREE_LEAKS && !A.own_allocator;
+	return LOAD(A.state) == AGENT_ON && LOAD(A.tree->flags) & PMM_TREE_LEAKS &&
+	       !A.own_allocator;
 }
 
 /*
- * A forked child without events of its own has no ledger yet and nothing to lose. One made by vfork ends in its parent's memory: told by its
- * number, for which under seccomp we do not ask; exit() it must not call.
+ * A forked child without events of its own has no ledger yet and nothing to lose. One made by vfork
+ * ends in its parent's memory: told by its number, for which under seccomp we do not ask; exit() it
+ * must not call.
  */
 static bool is_tracked(enum pmm_leave_cause cause)
 {
@@ -55,7 +63,8 @@ static void pause_while(uint32_t *word, uint32_t value)
 /* How long the monitor's clock may stand still. */
 static uint64_t patience_ns(void)
 {
-	uint64_t now_ns = clock_ns(SYS_CLOCK_MONOTONIC), tick_ns = A.tree->start_monotonic_ns + LOAD(A.tree->tick) * PMM_TICK_NS;
+	uint64_t now_ns = clock_ns(SYS_CLOCK_MONOTONIC),
+		 tick_ns = A.tree->start_monotonic_ns + LOAD(A.tree->tick) * PMM_TICK_NS;
 
 	return now_ns > tick_ns && now_ns - tick_ns > GONE_NS ? SURE_NS : GONE_NS;
 }
@@ -63,18 +72,22 @@ static uint64_t patience_ns(void)
 /* sock: of channel_leave(), or negative. */
 static void wait_for_monitor(struct pmm_slot *s, int sock)
 {
-	uint64_t still_ns = 0, limit_ns = patience_ns(), now_ns, before_ns = clock_ns(SYS_CLOCK_MONOTONIC);
+	uint64_t still_ns = 0, limit_ns = patience_ns(), now_ns,
+		 before_ns = clock_ns(SYS_CLOCK_MONOTONIC);
 	uint32_t state, tick = LOAD(A.tree->tick);
 	uint64_t begin_ns = before_ns;
 
 	while ((state = LOAD_ACQUIRE(s->leave)) > PMM_LEAVE_NOT && state < PMM_LEAVE_DONE) {
-		if (still_ns >= limit_ns || (state == PMM_LEAVE_FILLING && still_ns >= FILLING_NS) || agent_monitor_dead())
+		if (still_ns >= limit_ns ||
+		    (state == PMM_LEAVE_FILLING && still_ns >= FILLING_NS) || agent_monitor_dead())
 			break;
 		pause_while(&s->leave, state);
 		now_ns = clock_ns(SYS_CLOCK_MONOTONIC);
-		if (sock >= 0 ? channel_refused(sock) : state == PMM_LEAVE_ASKED && now_ns - begin_ns > UNHEARD_NS)
+		if (sock >= 0 ? channel_refused(sock)
+			      : state == PMM_LEAVE_ASKED && now_ns - begin_ns > UNHEARD_NS)
 			break;
-		still_ns += now_ns - before_ns < LONGEST_PAUSE_NS ? now_ns - before_ns : LONGEST_PAUSE_NS;
+		still_ns += now_ns - before_ns < LONGEST_PAUSE_NS ? now_ns - before_ns
+								  : LONGEST_PAUSE_NS;
 		before_ns = now_ns;
 		if (LOAD(A.tree->tick) == tick || state == PMM_LEAVE_FILLING)
 			continue;
@@ -90,8 +103,9 @@ static void wait_for_monitor(struct pmm_slot *s, int sock)
 static bool overdue;
 
 /*
- * Another thread was first. Without the search the process would have ended with it, so ends it now: a thread that runs into what is being torn
- * down must not change the exit status. Not for ever, for what is left to do there may wait for this thread.
+ * Another thread was first. Without the search the process would have ended with it, so ends it
+ * now: a thread that runs into what is being torn down must not change the exit status. Not for
+ * ever, for what is left to do there may wait for this thread.
  */
 static void let_it_end(struct pmm_slot *s)
 {
@@ -105,7 +119,10 @@ static void let_it_end(struct pmm_slot *s)
 /* The thread that is in exit() or quick_exit(); 0 = none. */
 static uint32_t leaver;
 
-/* A.generation of the process in which a thread has asked. The slot's word does not tell: the program may have written over it. */
+/*
+ * A.generation of the process in which a thread has asked. The slot's word does not tell: the
+ * program may have written over it.
+ */
 static uint32_t asked;
 
 static bool ask_first(void)
@@ -124,9 +141,11 @@ bool leave_in_turn(void)
 		return false;
 	if (!A.confined && !CAS(leaver, other, tid) && other != tid) {
 		begin_ns = clock_ns(SYS_CLOCK_MONOTONIC);
-		while (LOAD(asked) != A.generation && clock_ns(SYS_CLOCK_MONOTONIC) - begin_ns < FIRST_NS) {
+		while (LOAD(asked) != A.generation &&
+		       clock_ns(SYS_CLOCK_MONOTONIC) - begin_ns < FIRST_NS) {
 			if (sys_failed(sys3(tgkill, A.pid, other, 0))) {
-				STORE(leaver, tid);	/* it has ended alone, or is one of a process that forked us */
+				/* it has ended alone, or is one of a process that forked us */
+				STORE(leaver, tid);
 				break;
 			}
 			pause_while(&A.slot->leave, PMM_LEAVE_NOT);
@@ -137,10 +156,14 @@ bool leave_in_turn(void)
 
 bool leave_over(void)
 {
-	return LOAD(overdue) || !is_tracked(PMM_LEAVE_EXIT) || LOAD(A.ledger->leave.tid) == ctx_tid(arch_thread_pointer());
+	return LOAD(overdue) || !is_tracked(PMM_LEAVE_EXIT) ||
+	       LOAD(A.ledger->leave.tid) == ctx_tid(arch_thread_pointer());
 }
 
-/* The thread that ends the process has not come back from its wait: what strikes it there is too late, whatever the monitor has said. */
+/*
+ * The thread that ends the process has not come back from its wait: what strikes it there is too
+ * late, whatever the monitor has said.
+ */
 static bool waiting;
 
 bool leave_is_others(void)
@@ -163,10 +186,13 @@ bool leave_ask(enum pmm_leave_cause cause, uint64_t sp, uint32_t number)
 	if (first) {
 		STORE(A.slot->leave, PMM_LEAVE_FILLING);
 		STORE(waiting, true);
-		A.ledger->leave = (struct pmm_leave){ .sp = sp, .tid = tid, .cause = cause, .number = number };
+		A.ledger->leave = (struct pmm_leave){
+			.sp = sp, .tid = tid, .cause = cause, .number = number
+		};
 		STORE_RELEASE(A.slot->leave, PMM_LEAVE_ASKED);
 		if (!A.confined)
-			sock = channel_leave();		/* unheard, the monitor finds the word at its next tick */
+			sock = channel_leave(); /* unheard, the monitor finds the word at its next
+						   tick */
 	}
 	waited = LOAD(waiting) || LOAD(A.slot->leave) != PMM_LEAVE_DONE;
 	wait_for_monitor(A.slot, sock);

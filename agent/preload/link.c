@@ -2,8 +2,9 @@
 /*
  * The loader's list of objects and their symbol tables, read without calling the loader.
  *
- * The way there: the initial stack holds the auxiliary vector, that the program headers of the main program, these its dynamic
- * section, and DT_DEBUG in it the list. Used once, when the process has one thread and no dlopen is under way.
+ * The way there: the initial stack holds the auxiliary vector, that the program headers of the main
+ * program, these its dynamic section, and DT_DEBUG in it the list. Used once, when the process has
+ * one thread and no dlopen is under way.
  */
 #include "agent/preload/link.h"
 
@@ -28,7 +29,8 @@ struct dl_phdr_info {
 	uint16_t dlpi_phnum;
 };
 
-extern int dl_iterate_phdr(int (*look)(struct dl_phdr_info *, size_t, void *), void *arg) __attribute__((weak));
+extern int dl_iterate_phdr(int (*look)(struct dl_phdr_info *, size_t, void *), void *arg)
+	__attribute__((weak));
 extern Elf64_Dyn _DYNAMIC[] __attribute__((visibility("hidden")));
 
 struct r_debug {
@@ -69,7 +71,8 @@ static void mark(char **env, const char *name, char c)
 void env_mark(const char *name, char c)
 {
 	mark(env_first(), name, c);
-	mark(&environ ? environ : NULL, name, c);	/* a program that writes titles there has a copy */
+	/* a program that writes titles there has a copy */
+	mark(&environ ? environ : NULL, name, c);
 }
 
 char **env_now(void)
@@ -83,7 +86,10 @@ void env_replace(char **env)
 		environ = env;
 }
 
-/* LD_PRELOAD without its first entry, in place: the characters are in the memory that the kernel has made for them. */
+/*
+ * LD_PRELOAD without its first entry, in place: the characters are in the memory that the kernel
+ * has made for them.
+ */
 static void restore_preload(char **env)
 {
 	char *value, *from;
@@ -107,7 +113,8 @@ static bool take_two(char **env, char *how)
 
 	while (env[nr])
 		nr++;
-	if (nr < 2 || !str_starts(env[nr - 1], PMM_ENV "=") || env[nr - 1][sizeof(PMM_ENV)] != PMM_ENV_HIDDEN)
+	if (nr < 2 || !str_starts(env[nr - 1], PMM_ENV "=") ||
+	    env[nr - 1][sizeof(PMM_ENV)] != PMM_ENV_HIDDEN)
 		return false;
 	*how = env[nr - 1][sizeof(PMM_ENV) + 1];
 	env[nr - 2] = env[nr - 1] = NULL;
@@ -115,8 +122,9 @@ static bool take_two(char **env, char *how)
 }
 
 /*
- * Two pointers are as large as an entry of the auxiliary vector, which begins behind the pointer that ends the environment: so that it still does, for
- * who walks there, the place of the two becomes an entry that means nothing.
+ * Two pointers are as large as an entry of the auxiliary vector, which begins behind the pointer
+ * that ends the environment: so that it still does, for who walks there, the place of the two
+ * becomes an entry that means nothing.
  */
 void env_hide(void)
 {
@@ -133,11 +141,15 @@ void env_hide(void)
 	gap[1] = 0;
 	if (how == PMM_HIDDEN_REST)
 		restore_preload(first);
-	if (&environ && environ && environ != first)	/* a library's constructor has made a copy of it */
+	/* a library's constructor has made a copy of it */
+	if (&environ && environ && environ != first)
 		take_two(environ, &how);
 }
 
-/* The kernel's copy. Before we are relocated, in hooks called by resolvers of other libraries' functions, the loader's is out of sight. */
+/*
+ * The kernel's copy. Before we are relocated, in hooks called by resolvers of other libraries'
+ * functions, the loader's is out of sight.
+ */
 static uint64_t aux_of_kernel(uint64_t type)
 {
 	Elf64_auxv_t a = { .a_type = AT_NULL };
@@ -207,7 +219,10 @@ void *link_vdso_symbol(const char *name)
 	return map.l_ld ? link_symbol(&map, name) : NULL;
 }
 
-/* Remembered: unsetenv() moves the environment in place, and where it ended before is no auxiliary vector any more. */
+/*
+ * Remembered: unsetenv() moves the environment in place, and where it ended before is no auxiliary
+ * vector any more.
+ */
 struct link_map *link_self(void)
 {
 	static struct link_map *self;
@@ -263,15 +278,18 @@ static bool tables_read(const struct link_map *map, struct tables *t)
 	return t->sym && t->str && (t->gnu_hash || t->hash);
 }
 
-/* A definition of the default version, or of an old one only (`hidden`) when `old` asks for these. */
+/*
+ * A definition of the default version, or of an old one only (`hidden`) when `old` asks for these.
+ */
 static bool matches(const struct tables *t, uint32_t i, const char *name, bool old)
 {
 	const Elf64_Sym *s = &t->sym[i];
 	unsigned type = ELF64_ST_TYPE(s->st_info);
 	bool hidden = t->version && t->version[i] & 0x8000;
 
-	return s->st_shndx != SHN_UNDEF && (type == STT_FUNC || type == STT_OBJECT || type == STT_GNU_IFUNC) &&
-	       hidden == old && str_equal(t->str + s->st_name, name);
+	return s->st_shndx != SHN_UNDEF &&
+	       (type == STT_FUNC || type == STT_OBJECT || type == STT_GNU_IFUNC) && hidden == old &&
+	       str_equal(t->str + s->st_name, name);
 }
 
 static uint32_t find_gnu(const struct tables *t, const char *name, bool old)
@@ -348,23 +366,27 @@ void *link_next(void **known, const char *name)
 	return f;
 }
 
-/* ---- what is bound to names ---------------------------------------------------------------------------- */
+/* ---- what is bound to names ------------------------------------------------------------------ */
 
-static void bindings_in(const struct link_map *map, const struct tables *t, const Elf64_Rela *r, uint64_t bytes,
-			void (*each)(void *, const struct link_binding *), void *arg)
+static void bindings_in(const struct link_map *map, const struct tables *t, const Elf64_Rela *r,
+			uint64_t bytes, void (*each)(void *, const struct link_binding *),
+			void *arg)
 {
 	for (; r && bytes >= sizeof(*r); r++, bytes -= sizeof(*r)) {
 		uint64_t type = ELF64_R_TYPE(r->r_info), symbol = ELF64_R_SYM(r->r_info);
-		struct link_binding b = { .at = (uint64_t *)(map->l_addr + r->r_offset), .call = type == ARCH_RELOC_CALL };
+		struct link_binding b = { .at = (uint64_t *)(map->l_addr + r->r_offset),
+					  .call = type == ARCH_RELOC_CALL };
 
-		if (!symbol || (type != ARCH_RELOC_CALL && type != ARCH_RELOC_GLOBAL && (type != ARCH_RELOC_WORD || r->r_addend)))
+		if (!symbol || (type != ARCH_RELOC_CALL && type != ARCH_RELOC_GLOBAL &&
+				(type != ARCH_RELOC_WORD || r->r_addend)))
 			continue;
 		b.name = t->str + t->sym[symbol].st_name;
 		each(arg, &b);
 	}
 }
 
-void link_bindings(const struct link_map *map, void (*each)(void *arg, const struct link_binding *b), void *arg)
+void link_bindings(const struct link_map *map,
+		   void (*each)(void *arg, const struct link_binding *b), void *arg)
 {
 	const Elf64_Rela *rela = NULL, *calls = NULL;
 	uint64_t rela_bytes = 0, calls_bytes = 0;
@@ -402,7 +424,9 @@ struct visit {
 
 static int visited(struct dl_phdr_info *o, size_t bytes, void *arg)
 {
-	struct link_object to = { .map.l_addr = o->dlpi_addr, .headers = o->dlpi_phdr, .nr_headers = o->dlpi_phnum };
+	struct link_object to = { .map.l_addr = o->dlpi_addr,
+				  .headers = o->dlpi_phdr,
+				  .nr_headers = o->dlpi_phnum };
 	struct visit *v = arg;
 
 	(void)bytes;

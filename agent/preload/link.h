@@ -32,19 +32,20 @@ void *link_vdso_symbol(const char *name);
 void *link_symbol(const struct link_map *map, const char *name);
 
 /*
- * Call `each` for every word of an object that a relocation sets to the address of a function or variable of that name. `call`: of a call, which may
- * be bound when it is first made.
+ * Call `each` for every word of an object that a relocation sets to the address of a function or
+ * variable of that name. `call`: of a call, which may be bound when it is first made.
  */
 struct link_binding {
 	const char *name;
 	uint64_t *at;
 	bool call;
 };
-void link_bindings(const struct link_map *map, void (*each)(void *arg, const struct link_binding *b), void *arg);
+void link_bindings(const struct link_map *map,
+		   void (*each)(void *arg, const struct link_binding *b), void *arg);
 
 /*
- * Call `look` with every object that is loaded now and its program headers, until it returns other than 0. Takes a lock of the loader: for
- * functions that do so themselves.
+ * Call `look` with every object that is loaded now and its program headers, until it returns other
+ * than 0. Takes a lock of the loader: for functions that do so themselves.
  */
 struct link_object {
 	struct link_map map;		/* l_addr and l_ld only */
@@ -56,10 +57,16 @@ void link_each(int (*look)(void *arg, const struct link_object *o), void *arg);
 /* The same in the first object from `map` on that has it; *where gets the object when not NULL. */
 void *link_symbol_from(struct link_map *map, const char *name, struct link_map **where);
 
-/* The function that comes after ours of that name, looked up when it is first asked for, without a lock, and kept in *known; NULL: none. */
+/*
+ * The function that comes after ours of that name, looked up when it is first asked for, without a
+ * lock, and kept in *known; NULL: none.
+ */
 void *link_next(void **known, const char *name);
 
-/* A definition in whatever is loaded now but ourselves. Takes a lock of the loader: for rare cases outside of malloc. */
+/*
+ * A definition in whatever is loaded now but ourselves. Takes a lock of the loader: for rare cases
+ * outside of malloc.
+ */
 void *link_symbol_late(const char *name);
 
 #endif

@@ -2,9 +2,10 @@
 /*
  * The way from a process to its monitor.
  *
- * When the monitor has died, another user can take its process number, its abstract address and numbers of its descriptors. So what is
- * opened by name is not used before it has shown whose it is: by its owner, or by the monitor's start time, which no later process
- * of that number has. Files are first opened without access (O_PATH): opening a device or a pipe has effects.
+ * When the monitor has died, another user can take its process number, its abstract address and
+ * numbers of its descriptors. So what is opened by name is not used before it has shown whose it
+ * is: by its owner, or by the monitor's start time, which no later process of that number has.
+ * Files are first opened without access (O_PATH): opening a device or a pipe has effects.
  *
  * Nothing is kept open: a connection is made for each thing that is said.
  */
@@ -17,9 +18,22 @@
 #include "agent/sys.h"
 
 enum {
-	AF_UNIX = 1, SOCK_SEQPACKET = 5, SOL_SOCKET = 1, SCM_RIGHTS = 1, SO_PEERCRED = 17, SO_SNDTIMEO = 21,
-	SOCK_CLOEXEC = SYS_O_CLOEXEC, MSG_DONTWAIT = 0x40, MSG_NOSIGNAL = 0x4000, MSG_CMSG_CLOEXEC = 0x40000000, POLLIN = 1,
-	O_PATH = 010000000, AT_EMPTY_PATH = 0x1000, F_GET_SEALS = 1034, S_IFMT = 0170000, S_IFREG = 0100000,
+	AF_UNIX = 1,
+	SOCK_SEQPACKET = 5,
+	SOL_SOCKET = 1,
+	SCM_RIGHTS = 1,
+	SO_PEERCRED = 17,
+	SO_SNDTIMEO = 21,
+	SOCK_CLOEXEC = SYS_O_CLOEXEC,
+	MSG_DONTWAIT = 0x40,
+	MSG_NOSIGNAL = 0x4000,
+	MSG_CMSG_CLOEXEC = 0x40000000,
+	POLLIN = 1,
+	O_PATH = 010000000,
+	AT_EMPTY_PATH = 0x1000,
+	F_GET_SEALS = 1034,
+	S_IFMT = 0170000,
+	S_IFREG = 0100000,
 };
 
 #define STATX_TYPE_UID		0x9u
@@ -79,8 +93,8 @@ static bool field(const char **s, unsigned base, uint64_t *out)
 
 static bool address_parse(const char *s, struct address *a)
 {
-	if (!s || !field(&s, 10, &a->pid) || !field(&s, 10, &a->board) || !field(&s, 16, &a->cookie) || !field(&s, 10, &a->start) ||
-	    !field(&s, 10, &a->uid))
+	if (!s || !field(&s, 10, &a->pid) || !field(&s, 10, &a->board) ||
+	    !field(&s, 16, &a->cookie) || !field(&s, 10, &a->start) || !field(&s, 10, &a->uid))
 		return false;
 	a->has_socket = !str_starts(s, "-1:");
 	if (!a->has_socket)
@@ -110,7 +124,7 @@ static uint64_t started_at(uint64_t pid)
 	text[n] = '\0';
 	for (long i = 0; i < n; i++)
 		if (text[i] == ')')
-			p = text + i;		/* the last one: the name before it may hold anything */
+			p = text + i; /* the last one: the name before it may hold anything */
 	for (unsigned i = 2; *p && i < START_FIELD; p++)
 		i += *p == ' ';
 	str_number(p, 10, &start);
@@ -132,15 +146,20 @@ static bool is_trusted(uint64_t uid, uint64_t pid)
 /* Is the descriptor a regular file, and whose? */
 static bool owner_of(int fd, uint64_t *uid)
 {
-	union { uint32_t word[64]; uint16_t half[128]; } st;	/* struct statx: stx_uid at byte 20, stx_mode at 28 */
+	/* struct statx: stx_uid at byte 20, stx_mode at 28 */
+	union { uint32_t word[64]; uint16_t half[128]; } st;
 
-	if (sys_failed(arch_syscall(ARCH_SYS_statx, fd, (long)"", AT_EMPTY_PATH, STATX_TYPE_UID, (long)&st, 0)))
+	if (sys_failed(arch_syscall(ARCH_SYS_statx, fd, (long)"", AT_EMPTY_PATH, STATX_TYPE_UID,
+				    (long)&st, 0)))
 		return false;
 	*uid = st.word[5];
 	return (st.half[14] & S_IFMT) == S_IFREG;
 }
 
-/* What the path leads to, opened for reading, if its owner or the process it was found in is the monitor; else -1. */
+/*
+ * What the path leads to, opened for reading, if its owner or the process it was found in is the
+ * monitor; else -1.
+ */
 static int open_trusted(const char *path, uint64_t pid)
 {
 	int any = (int)sys4(openat, SYS_AT_FDCWD, path, O_PATH | SYS_O_CLOEXEC, 0), fd = -1;
@@ -227,11 +246,15 @@ static bool peer_trusted(int sock)
 	struct { int32_t pid; uint32_t uid, gid; } peer = { 0 };
 	uint32_t bytes = sizeof(peer);
 
-	return !sys_failed(arch_syscall(ARCH_SYS_getsockopt, sock, SOL_SOCKET, SO_PEERCRED, (long)&peer, (long)&bytes, 0)) &&
+	return !sys_failed(arch_syscall(ARCH_SYS_getsockopt, sock, SOL_SOCKET, SO_PEERCRED,
+					(long)&peer, (long)&bytes, 0)) &&
 	       is_trusted(peer.uid, (uint32_t)peer.pid);
 }
 
-/* A connection to the monitor; or negative. The queue of those who want one may be full for a moment. */
+/*
+ * A connection to the monitor; or negative. The queue of those who want one may be full for a
+ * moment.
+ */
 static int connect_to(uint32_t (*name_of)(struct socket_name *))
 {
 	int64_t wait[2] = { 0, ANSWER_WAIT_NS / 1000 };
@@ -243,7 +266,8 @@ static int connect_to(uint32_t (*name_of)(struct socket_name *))
 	sock = (int)sys3(socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	if (sock < 0)
 		return sock;
-	arch_syscall(ARCH_SYS_setsockopt, sock, SOL_SOCKET, SO_SNDTIMEO, (long)wait, sizeof(wait), 0);
+	arch_syscall(ARCH_SYS_setsockopt, sock, SOL_SOCKET, SO_SNDTIMEO, (long)wait, sizeof(wait),
+		     0);
 	for (unsigned tries = 0; tries < TRIES; tries++) {
 		ret = sys3(connect, sock, &name, bytes);
 		if ((ret != -SYS_EAGAIN && ret != -SYS_EINTR) || agent_monitor_dead())
@@ -290,7 +314,10 @@ static int send_to(int sock, const struct pmm_message *m, int fd)
 	return sys3(sendmsg, sock, &h, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof(*m) ? 0 : -1;
 }
 
-/* A connection on which nothing is said for a while is closed by the monitor: we may not have run for longer than that. */
+/*
+ * A connection on which nothing is said for a while is closed by the monitor: we may not have run
+ * for longer than that.
+ */
 static int speak_message(struct pmm_message *m, int fd)
 {
 	int sock;
@@ -340,12 +367,15 @@ static int32_t receive_now(int sock, int *fd)
 	struct pmm_answer a = { 0 };
 	struct { void *base; size_t bytes; } iov = { &a, sizeof(a) };
 	struct control control = { 0 };
-	struct header h = { .iov = &iov, .nr_iov = 1, .control = &control, .control_bytes = sizeof(control) };
+	struct header h = {
+		.iov = &iov, .nr_iov = 1, .control = &control, .control_bytes = sizeof(control)
+	};
 	bool with_fd;
 
 	if (sys3(recvmsg, sock, &h, MSG_CMSG_CLOEXEC | MSG_DONTWAIT) != sizeof(a))
 		return -SYS_EAGAIN;
-	with_fd = h.control_bytes >= 20 && control.level == SOL_SOCKET && control.type == SCM_RIGHTS;
+	with_fd = h.control_bytes >= 20 && control.level == SOL_SOCKET &&
+		  control.type == SCM_RIGHTS;
 	if (with_fd && fd)
 		*fd = control.fd;
 	else if (with_fd)
@@ -358,7 +388,9 @@ static int32_t receive_from(int sock, int *fd)
 	struct { int fd; short events, got; } poll = { sock, POLLIN, 0 };
 	int64_t wait[2] = { 0, ANSWER_WAIT_NS };
 
-	return arch_syscall(ARCH_SYS_ppoll, (long)&poll, 1, (long)wait, 0, 8, 0) == 1 ? receive_now(sock, fd) : -SYS_EAGAIN;
+	return arch_syscall(ARCH_SYS_ppoll, (long)&poll, 1, (long)wait, 0, 8, 0) == 1
+		       ? receive_now(sock, fd)
+		       : -SYS_EAGAIN;
 }
 
 int channel_leave(void)

@@ -2,9 +2,9 @@
 /*
  * The C library's allocation functions, as the program sees them.
  *
- * Each is a short entry that in sampled mode usually jumps straight to the real function, and a body that records.
- * The entry jumps to the body, so the body's return address is the program's. errno is the real function's: nothing
- * in the agent touches it.
+ * Each is a short entry that in sampled mode usually jumps straight to the real function, and a
+ * body that records. The entry jumps to the body, so the body's return address is the program's.
+ * errno is the real function's: nothing in the agent touches it.
  */
 #include "agent/block.h"
 #include "agent/preload/leave.h"
@@ -95,7 +95,9 @@ EXPORT void *reallocarray(void *old, size_t n, size_t each)
 	if (unlikely(!c)) {
 		if (A.next.reallocarray)
 			return A.next.reallocarray(old, n, each);
-		return __builtin_mul_overflow(n, each, &size) || !A.next.realloc ? NULL : A.next.realloc(old, size);
+		return __builtin_mul_overflow(n, each, &size) || !A.next.realloc
+			       ? NULL
+			       : A.next.realloc(old, size);
 	}
 	p = hook_realloc(c, next_realloc(), old, n, each, PMM_KIND_REALLOCARRAY, &from);
 	agent_leave(c);
@@ -108,7 +110,8 @@ void preload_free(void *p, const struct caller *from)
 
 	if (!p)
 		return;
-	arch_prefetch((char *)p - 16);	/* the allocator's header: its miss and ours at the same time */
+	/* the allocator's header: its miss and ours at the same time */
+	arch_prefetch((char *)p - 16);
 	c = hook_enter(from);
 	if (unlikely(!c)) {
 		if (A.next.free)
@@ -175,7 +178,10 @@ EXPORT int posix_memalign(void **out, size_t align, size_t size)
 	return ret;
 }
 
-/* Who asks may keep things behind what was asked for, from then on (src/roots/glibc/glibc_usable.c). */
+/*
+ * Who asks may keep things behind what was asked for, from then on
+ * (src/roots/glibc/glibc_usable.c).
+ */
 EXPORT size_t malloc_usable_size(void *p)
 {
 	struct caller from = CALLER_HERE();

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The ways into seccomp: from then on the agent makes no system call that a filter might answer with death.
+ * The ways into seccomp: from then on the agent makes no system call that a filter might answer
+ * with death.
  *
  * What it had to learn by such calls (modules, clock, who it is) it learnt at the start.
  */

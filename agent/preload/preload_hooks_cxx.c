@@ -2,9 +2,10 @@
 /*
  * C++ operators new and delete, in all their forms, under their Itanium ABI names.
  *
- * The C++ library's own are malloc and free with a loop for the new-handler, so the common forms go straight to the
- * real allocator and only a failure is left to the library, which then calls the handler and throws. Other forms call the next
- * operator; what it allocates through malloc is then given its right name.
+ * The C++ library's own are malloc and free with a loop for the new-handler, so the common forms go
+ * straight to the real allocator and only a failure is left to the library, which then calls the
+ * handler and throws. Other forms call the next operator; what it allocates through malloc is then
+ * given its right name.
  */
 #include "agent/preload/agent_preload.h"
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Mappings: mmap, munmap, mremap, brk, sbrk as the program and its libraries call them, and dlclose.
+ * Mappings: mmap, munmap, mremap, brk, sbrk as the program and its libraries call them, and
+ * dlclose.
  *
- * Counted apart from the heap. The C library's own mappings (arenas, large blocks, thread stacks) do not come by here.
+ * Counted apart from the heap. The C library's own mappings (arenas, large blocks, thread stacks)
+ * do not come by here.
  */
 #include "agent/preload/agent_preload.h"
 #include "agent/unwind/rule.h"
@@ -51,7 +53,8 @@ EXPORT int munmap(void *at, size_t bytes)
 
 	if (!A.next.munmap && !resolve())
 		return -1;
-	c = (uint64_t)at % ARCH_PAGE || !bytes ? NULL : hook_enter(&from);	/* such a call only fails */
+	/* such a call only fails */
+	c = (uint64_t)at % ARCH_PAGE || !bytes ? NULL : hook_enter(&from);
 	if (c) {
 		hook_unmapping(c, at, bytes);
 		agent_leave(c);

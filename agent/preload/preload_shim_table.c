@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The table for programs that have pmm.h's full form in them: their calls through it are recorded here, once, with the stack above the line that the
- * macro named. They call the real allocator themselves, past our hooks.
+ * The table for programs that have pmm.h's full form in them: their calls through it are recorded
+ * here, once, with the stack above the line that the macro named. They call the real allocator
+ * themselves, past our hooks.
  */
 #include "agent/preload/agent_preload.h"
 #include "agent/agent_shim.h"
@@ -17,7 +18,8 @@ static bool ready(void)
 {
 	struct pmm_shim_table *t = &pmm_shim_table;
 
-	if ((!A.next.malloc && !resolve()) || !agent_on() || A.sampled || A.min_size || A.own_allocator || !A.next.aligned_alloc)
+	if ((!A.next.malloc && !resolve()) || !agent_on() || A.sampled || A.min_size ||
+	    A.own_allocator || !A.next.aligned_alloc)
 		return false;
 	t->malloc = A.next.malloc;
 	t->calloc = A.next.calloc;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where the ledger of a program that was started with the agent in it lies: in a file of this process's own, which the monitor is given where
- * there is one. Without one 'pmm report PID' finds it through the process.
+ * Where the ledger of a program that was started with the agent in it lies: in a file of this
+ * process's own, which the monitor is given where there is one. Without one 'pmm report PID' finds
+ * it through the process.
  */
 #include "agent/agent.h"
 #include "agent/ctx.h"
@@ -16,7 +17,10 @@
 #define SEALS		7	/* the size stays, and so do the seals: readers may map it */
 #define PR_GET_SECCOMP	21
 
-/* MFD_CLOEXEC, MFD_ALLOW_SEALING and, where the kernel knows it (6.3), MFD_NOEXEC_SEAL, which some systems ask for */
+/*
+ * MFD_CLOEXEC, MFD_ALLOW_SEALING and, where the kernel knows it (6.3), MFD_NOEXEC_SEAL, which some
+ * systems ask for
+ */
 #define MFD_OLD		3u
 #define MFD_NEW		(MFD_OLD | 8u)
 
@@ -57,8 +61,11 @@ int segment_open(void)
 {
 	const struct pmm_tree *board = channel_open();
 
-	/* compiled in, a limit is not ours to raise: the monitor's ledgers may be too large for it */
-	if (board && (!segment_sane(board) || (A.compiled_in && board->slot_bytes > limit_of(RLIMIT_AS) / 8))) {
+	/*
+	 * compiled in, a limit is not ours to raise: the monitor's ledgers may be too large for it
+	 */
+	if (board && (!segment_sane(board) ||
+		      (A.compiled_in && board->slot_bytes > limit_of(RLIMIT_AS) / 8))) {
 		sys2(munmap, board, sizeof(*board));
 		board = NULL;
 	}
@@ -73,7 +80,8 @@ uint32_t limit_inherited(void)
 {
 	int32_t answer = A.monitored ? channel_ask(PMM_SAY_LIMIT, NULL) : PMM_LIMIT_AS_IT_WAS;
 
-	return answer > 0 && answer <= PMM_LIMIT_RAISED_POOL ? (uint32_t)answer : PMM_LIMIT_AS_IT_WAS;
+	return answer > 0 && answer <= PMM_LIMIT_RAISED_POOL ? (uint32_t)answer
+							     : PMM_LIMIT_AS_IT_WAS;
 }
 
 static int file_make(void)
@@ -121,8 +129,8 @@ static int file_for_monitor(void)
 }
 
 /*
- * As large as may be. Without a file the program itself sees it, and nobody else. A limited address space is the program's: hooks can raise the
- * limit and hide that; compiled in, we take an eighth.
+ * As large as may be. Without a file the program itself sees it, and nobody else. A limited address
+ * space is the program's: hooks can raise the limit and hide that; compiled in, we take an eighth.
  */
 static int file_alone(bool files)
 {
@@ -138,7 +146,8 @@ static int file_alone(bool files)
 		own.slot_bytes = PMM_ARENA_OFF + ((uint64_t)arena_mib[i % nr] << 20);
 		own.limit_bytes = own.slot_bytes - PMM_ARENA_OFF;
 		if (OWN_HEAD + own.slot_bytes <= space)
-			ret = is_file ? file_map(fd, OWN_HEAD + own.slot_bytes) : segment_map(-1, OWN_HEAD + own.slot_bytes);
+			ret = is_file ? file_map(fd, OWN_HEAD + own.slot_bytes)
+				      : segment_map(-1, OWN_HEAD + own.slot_bytes);
 	}
 	if (fd >= 0)
 		sys1(close, fd);
@@ -146,8 +155,9 @@ static int file_alone(bool files)
 }
 
 /*
- * Under a seccomp filter that this process has set itself, what it takes to make a file may be what the filter kills for (A.no_files). Compiled in,
- * we cannot know: no file for children then, but memory.
+ * Under a seccomp filter that this process has set itself, what it takes to make a file may be what
+ * the filter kills for (A.no_files). Compiled in, we cannot know: no file for children then, but
+ * memory.
  */
 static bool may_make_files(void)
 {

@@ -9,8 +9,11 @@ enum cxx_form cxx_form __attribute__((visibility("hidden")));
 
 /* Names in the order of struct next_functions. */
 static const char names[] =
-	"malloc\0calloc\0realloc\0reallocarray\0free\0cfree\0posix_memalign\0aligned_alloc\0memalign\0valloc\0"
-	"pvalloc\0malloc_usable_size\0mmap\0mmap64\0munmap\0mremap\0brk\0sbrk\0dlclose\0dlopen\0dlsym\0dlvsym\0prctl\0syscall\0"
+	"malloc\0calloc\0realloc\0reallocarray\0free\0cfree\0posix_memalign\0aligned_"
+	"alloc\0memalign\0valloc\0"
+	"pvalloc\0malloc_usable_"
+	"size\0mmap\0mmap64\0munmap\0mremap\0brk\0sbrk\0dlclose\0dlopen\0dlsym\0dlvsym\0prctl\0sysc"
+	"all\0"
 	"setrlimit\0getrlimit\0prlimit\0exit\0_exit\0_Exit\0quick_exit\0"
 	"sigaction\0signal\0bsd_signal\0ssignal\0sysv_signal\0__sysv_signal\0sigset\0sigaltstack\0"
 	"mallinfo2\0";
@@ -20,7 +23,8 @@ static const char cxx_names[] =
 	"_ZnwmSt11align_val_t\0_ZnamSt11align_val_t\0"
 	"_ZnwmSt11align_val_tRKSt9nothrow_t\0_ZnamSt11align_val_tRKSt9nothrow_t\0"
 	"_ZdlPv\0_ZdaPv\0_ZdlPvm\0_ZdaPvm\0_ZdlPvRKSt9nothrow_t\0_ZdaPvRKSt9nothrow_t\0"
-	"_ZdlPvSt11align_val_t\0_ZdaPvSt11align_val_t\0_ZdlPvmSt11align_val_t\0_ZdaPvmSt11align_val_t\0"
+	"_ZdlPvSt11align_val_t\0_ZdaPvSt11align_val_t\0_ZdlPvmSt11align_val_t\0_ZdaPvmSt11align_"
+	"val_t\0"
 	"_ZdlPvSt11align_val_tRKSt9nothrow_t\0_ZdaPvSt11align_val_tRKSt9nothrow_t\0";
 
 static const char *base_name(const char *path)
@@ -37,13 +41,15 @@ static bool is_cxx_library(const struct link_map *m)
 {
 	const char *b = base_name(m->l_name);
 
-	return str_starts(b, "libstdc++.") || str_starts(b, "libc++.") || str_starts(b, "libc++abi.");
+	return str_starts(b, "libstdc++.") || str_starts(b, "libc++.") ||
+	       str_starts(b, "libc++abi.");
 }
 
 /* Libraries whose blocks are at least 32 bytes apart: glibc. */
 static bool is_glibc(const struct link_map *m)
 {
-	return str_starts(base_name(m->l_name), "libc.so.6") || str_starts(base_name(m->l_name), "libc-2.");
+	return str_starts(base_name(m->l_name), "libc.so.6") ||
+	       str_starts(base_name(m->l_name), "libc-2.");
 }
 
 void *cxx_operator(unsigned which)
@@ -80,11 +86,14 @@ bool resolve(void)
 	if (!self)
 		return false;
 	for (const char *n = names; *n; n += str_length(n) + 1)
-		*slot++ = link_symbol_from(self->l_next, n, str_equal(n, "malloc") ? &allocator : NULL);
+		*slot++ = link_symbol_from(self->l_next, n,
+					   str_equal(n, "malloc") ? &allocator : NULL);
 	slot = A.next.cxx;
 	for (const char *n = cxx_names; *n; n += str_length(n) + 1)
 		*slot++ = link_symbol_from(self->l_next, n, n == cxx_names ? &cxx : NULL);
-	cxx_form = !cxx || is_cxx_library(cxx) ? CXX_PLAIN : cxx == allocator ? CXX_SAME : CXX_CUSTOM;
+	cxx_form = !cxx || is_cxx_library(cxx) ? CXX_PLAIN
+		   : cxx == allocator	       ? CXX_SAME
+					       : CXX_CUSTOM;
 	if (!allocator)
 		return false;
 	A.dense = !is_glibc(allocator) || cxx_form == CXX_CUSTOM;
@@ -92,7 +101,8 @@ bool resolve(void)
 		A.next.mallinfo2 = NULL;
 	A.allocator_path = allocator->l_name;
 	all = link_first();
-	A.own_allocator = all && link_symbol(all, "malloc");	/* the program's own goes before ours: we see nothing */
+	/* the program's own goes before ours: we see nothing */
+	A.own_allocator = all && link_symbol(all, "malloc");
 	A.find_object = (int (*)(void *, void *))link_symbol_from(all, "_dl_find_object", NULL);
 	for (; all && !A.single_threaded; all = all->l_next)
 		A.single_threaded = link_symbol(all, "__libc_single_threaded");

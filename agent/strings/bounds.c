@@ -2,12 +2,13 @@
 /*
  * Where blocks are, for accesses of string and memory functions.
  *
- * Where a canaried block begins and how large it is is taken from the ledger's tables, without reading the program's memory. Before
- * anything is said of a block its head must say the same: tables may be behind for blocks that came or went without a context.
- * Blocks of before a fork are in no table; they are known by their heads alone, as far as these are near and on the same page.
+ * Where a canaried block begins and how large it is is taken from the ledger's tables, without
+ * reading the program's memory. Before anything is said of a block its head must say the same:
+ * tables may be behind for blocks that came or went without a context. Blocks of before a fork are
+ * in no table; they are known by their heads alone, as far as these are near and on the same page.
  *
- * Memory that is handed out again is full of what was left over: poison of released blocks, canary of others. None of it means anything
- * unless there is a head that goes with it.
+ * Memory that is handed out again is full of what was left over: poison of released blocks, canary
+ * of others. None of it means anything unless there is a head that goes with it.
  */
 #include "agent/strings/bounds.h"
 
@@ -20,17 +21,20 @@
 #include "agent/unwind/module.h"
 #include "agent/preload/agent_preload.h"
 
-#define REACH		256u		/* how far before an address its block is looked for each time: 8 words of the table */
+/* how far before an address its block is looked for each time: 8 words of the table */
+#define REACH		256u
 #define REACH_FAR	16384u		/* ... once in a while, and when a finding is made */
 #define REACH_MOST	(1ul << 20)	/* ... for an access that itself takes longer than that */
-#define LEAF_BYTES	(32ul << PMM_LEAF_BITS)	/* what a leaf of the block tables covers: shape[] in agent/block_words.h */
+/* what a leaf of the block tables covers: shape[] in agent/block_words.h */
+#define LEAF_BYTES	(32ul << PMM_LEAF_BITS)
 #define SEEN		1024u		/* pages */
 #define LARGE		256u
 #define TRUST		64u
 #define TRUST_MOST	(1u << 16)
 #define SCAN		256u		/* bytes that are gone through */
 #define NEAR_WORDS	16u		/* of poison, gone through before tables are asked */
-#define PEEK		512u		/* bytes of another page looked at together; divides a page */
+/* bytes of another page looked at together; divides a page */
+#define PEEK		512u
 #define POISON		(PMM_POISON_BYTE * 0x0101010101010101ull)
 #define WHAT_FREED	(PMM_HEAD_FREED >> PMM_HEAD_ALIGN_SHIFT)
 
@@ -45,7 +49,8 @@ static __attribute__((constructor(102))) void begin(void)
 		return;
 	bounds_on = true;
 	bounds_secret = K.o.secret;
-	bounds_where = (struct bounds_where){ .pool = areas.start, .pool_bytes = areas.end - areas.start };
+	bounds_where = (struct bounds_where){ .pool = areas.start,
+					      .pool_bytes = areas.end - areas.start };
 	if (K.o.level == PMM_CHECK_LIGHT || K.o.level == PMM_CHECK_GUARD)
 		bounds_where.tops = 1ull << (PMM_ADDRESS_BITS - BOUNDS_TOP_SHIFT);
 }
@@ -68,19 +73,25 @@ static inline bool is_heir(void)
 	return unlikely(K.parent_pid) || just_forked();
 }
 
-/* ---- blocks by page ------------------------------------------------------------------------------------- */
+/* ---- blocks by page -------------------------------------------------------------------------- */
 
 /*
- * The block last found on a page, if it is a large one, so that it is not looked for each time. Threads write here as they like: whatever
- * is mixed up is either found out or allows too much. A page where none was found is believed to have none for a while.
+ * The block last found on a page, if it is a large one, so that it is not looked for each time.
+ * Threads write here as they like: whatever is mixed up is either found out or allows too much. A
+ * page where none was found is believed to have none for a while.
  */
 static struct seen {
 	uint64_t page;
 	uint64_t start;			/* 0: none was found */
 	uint64_t words;			/* where it has them, from A.base */
 	uint32_t trust;			/* how often `none` is still believed */
-	uint64_t heir;			/* the block of before a fork that was found last, 0: none */
-	uint32_t peeked, peek_in;	/* poison that the page begins with was of no released block: how often that is believed, and still is */
+	/* the block of before a fork that was found last, 0: none */
+	uint64_t heir;
+	/*
+	 * poison that the page begins with was of no released block: how often that is believed,
+	 * and still is
+	 */
+	uint32_t peeked, peek_in;
 } seen[SEEN];
 
 void bounds_forked(void)
@@ -109,7 +120,9 @@ static void see(uint64_t at, uint64_t start, const uint64_t *words)
 	STORE(s->start, start);
 }
 
-/* The nearest block that begins at or before `at`; further away than `reach` only once in a while. */
+/*
+ * The nearest block that begins at or before `at`; further away than `reach` only once in a while.
+ */
 static inline bool nearest(uint64_t at, uint64_t reach, uint64_t *start, uint64_t *size)
 {
 	struct seen *s = seen_at(at);
@@ -124,7 +137,8 @@ static inline bool nearest(uint64_t at, uint64_t reach, uint64_t *start, uint64_
 		return true;
 	}
 	*start = LOAD(s->start);
-	if (known && *start && *start <= at && block_there((const uint64_t *)(A.base + LOAD(s->words)), *start, size) &&
+	if (known && *start && *start <= at &&
+	    block_there((const uint64_t *)(A.base + LOAD(s->words)), *start, size) &&
 	    at < pmm_tail_end(*start, *size))
 		return true;
 	words = block_span(at, reach, start, size);
@@ -142,19 +156,21 @@ static inline bool nearest(uint64_t at, uint64_t reach, uint64_t *start, uint64_
 	return words;
 }
 
-/* ---- released blocks ------------------------------------------------------------------------------------ */
+/* ---- released blocks ------------------------------------------------------------------------- */
 
 /* Is there the head of a released block in front of `block`, which reaches beyond `at`? */
 static bool freed_head(uint64_t block, uint64_t at)
 {
 	size_t size, align;
 
-	return block % 16 == 0 && canary_look((const void *)block, &size, &align) == CANARY_FREED && at - block < size;
+	return block % 16 == 0 && canary_look((const void *)block, &size, &align) == CANARY_FREED &&
+	       at - block < size;
 }
 
 /*
- * The first page of what may be a released block's poison ends at `page`, where poison goes on: is the head before it that of one that
- * reaches beyond `at`? Other pages may be unmapped at any time, so that the kernel copies.
+ * The first page of what may be a released block's poison ends at `page`, where poison goes on: is
+ * the head before it that of one that reaches beyond `at`? Other pages may be unmapped at any time,
+ * so that the kernel copies.
  */
 static bool freed_before(uint64_t page, uint64_t at)
 {
@@ -168,14 +184,18 @@ static bool freed_before(uint64_t page, uint64_t at)
 		if (!i)
 			continue;
 		from += i * 8 - sizeof(head);
-		return from % 16 == 0 && module_copy(&head, from, sizeof(head)) && head.what & PMM_HEAD_FREED && head.what >> 51 == 0 &&
+		return from % 16 == 0 && module_copy(&head, from, sizeof(head)) &&
+		       head.what & PMM_HEAD_FREED && head.what >> 51 == 0 &&
 		       bounds_sealed(&head, from + sizeof(head)) &&
 		       at - (from + sizeof(head)) < (head.what & (BOUNDS_SIZES - 1));
 	}
 	return false;
 }
 
-/* Poison from the page's start to `at`. What was found last time is believed for a while, twice as long each time. */
+/*
+ * Poison from the page's start to `at`. What was found last time is believed for a while, twice as
+ * long each time.
+ */
 static bool freed_far(uint64_t at)
 {
 	struct seen *s = seen_at(at);
@@ -199,7 +219,10 @@ static bool freed_far(uint64_t at)
 
 enum freed { FREED_NOT, FREED_IS, FREED_UNKNOWN };
 
-/* Does `at` lie in a released block's poison? Going by the head before it, if that is on the page and at most so many words away. */
+/*
+ * Does `at` lie in a released block's poison? Going by the head before it, if that is on the page
+ * and at most so many words away.
+ */
 static inline enum freed freed_near(uint64_t at, unsigned words)
 {
 	const uint64_t *w = (const uint64_t *)(at & ~7ull);
@@ -215,20 +238,23 @@ static inline enum freed freed_near(uint64_t at, unsigned words)
 }
 
 /*
- * Is `at` in a released block? Going by the head right before, if it is there; that lies on the page that is about to be accessed, or else
- * is not looked at. Or by the head before the poison that it lies in.
+ * Is `at` in a released block? Going by the head right before, if it is there; that lies on the
+ * page that is about to be accessed, or else is not looked at. Or by the head before the poison
+ * that it lies in.
  */
 static bool in_freed(uint64_t at)
 {
 	enum freed near;
 
-	if (at % 16 == 0 && at % ARCH_PAGE && ((const struct pmm_head *)at - 1)->what >> PMM_HEAD_ALIGN_SHIFT >= WHAT_FREED && freed_head(at, at))
+	if (at % 16 == 0 && at % ARCH_PAGE &&
+	    ((const struct pmm_head *)at - 1)->what >> PMM_HEAD_ALIGN_SHIFT >= WHAT_FREED &&
+	    freed_head(at, at))
 		return true;
 	near = freed_near(at, ARCH_PAGE / 8);
 	return near == FREED_UNKNOWN ? freed_far(at) : near == FREED_IS;
 }
 
-/* ---- how much is left ----------------------------------------------------------------------------------- */
+/* ---- how much is left ------------------------------------------------------------------------ */
 
 static size_t left_guarded(uint64_t at)
 {
@@ -243,13 +269,19 @@ static size_t left_guarded(uint64_t at)
 	return guard_owner(at, 0) == UINT32_MAX ? SIZE_MAX : 0;
 }
 
-/* Can the head of a block, which may be on another page, be looked at? Pages may be unmapped at any time, so that the kernel is asked. */
+/*
+ * Can the head of a block, which may be on another page, be looked at? Pages may be unmapped at any
+ * time, so that the kernel is asked.
+ */
 static bool head_there(uint64_t block)
 {
 	return !LOAD(A.confined) && sys_readable(block - PMM_HEAD_BYTES);
 }
 
-/* Further than REACH only once in a while, as nearest() does it: has that looked just now, or is it to be done? */
+/*
+ * Further than REACH only once in a while, as nearest() does it: has that looked just now, or is it
+ * to be done?
+ */
 static bool far_now(uint64_t at, bool looked)
 {
 	struct seen *s = seen_at(at);
@@ -281,7 +313,10 @@ static bool heir_seen(uint64_t at, uint64_t block)
 	return true;
 }
 
-/* The block of before a fork that `at` lies in the head of, or behind its beginning: 0 = none is known. */
+/*
+ * The block of before a fork that `at` lies in the head of, or behind its beginning: 0 = none is
+ * known.
+ */
 static uint64_t inherited(uint64_t at, bool looked, size_t *size)
 {
 	uint64_t block = (at & ~15ull) + PMM_HEAD_BYTES, reach = REACH;
@@ -311,7 +346,8 @@ static SLOW size_t left_inherited(uint64_t at, bool looked)
 	size_t size, align;
 
 	if (!block || block > at || at - block <= REACH || !head_there(block) ||
-	    canary_look((const void *)block, &size, &align) != CANARY_LIVE || at >= pmm_tail_end(block, size)) {
+	    canary_look((const void *)block, &size, &align) != CANARY_LIVE ||
+	    at >= pmm_tail_end(block, size)) {
 		block = inherited(at, looked, &size);
 		if (block && at > block + REACH)
 			heir_seen(at, block);
@@ -324,10 +360,15 @@ static SLOW size_t left_inherited(uint64_t at, bool looked)
 /* Where each byte that is accessed costs more than four that are gone back over. */
 static inline uint64_t reach_for(size_t bytes)
 {
-	return bytes < REACH_FAR ? REACH + bytes / 4 : bytes < REACH_MOST / 4 ? bytes * 4 : REACH_MOST;
+	return bytes < REACH_FAR	? REACH + bytes / 4
+	       : bytes < REACH_MOST / 4 ? bytes * 4
+					: REACH_MOST;
 }
 
-/* May there be a released block's poison at `at`? Then there are tables where the block begins, which is no further away than poison reaches. */
+/*
+ * May there be a released block's poison at `at`? Then there are tables where the block begins,
+ * which is no further away than poison reaches.
+ */
 static inline bool poison_near(uint64_t at)
 {
 	for (uint64_t back = 0; back <= CANARY_POISON_MOST && back <= at; back += LEAF_BYTES)
@@ -343,7 +384,9 @@ size_t bounds_left_slow(const void *p, size_t bytes)
 	if (bounds_guarded(p))
 		return left_guarded(at);
 	if (unlikely(!tables_hold()))
-		return !bytes || !just_forked() ? SIZE_MAX : in_freed(at) ? 0 : left_inherited(at, false);
+		return !bytes || !just_forked() ? SIZE_MAX
+		       : in_freed(at)		? 0
+						: left_inherited(at, false);
 	if (likely(nearest(at, reach_for(bytes), &start, &size))) {
 		if (likely(at - start <= size))
 			return start + size - at;
@@ -357,7 +400,7 @@ size_t bounds_left_slow(const void *p, size_t bytes)
 	return unlikely(K.parent_pid) ? left_inherited(at, true) : SIZE_MAX;
 }
 
-/* ---- does it fit ---------------------------------------------------------------------------------------- */
+/* ---- does it fit ----------------------------------------------------------------------------- */
 
 static inline uint64_t word_at(uint64_t at)
 {
@@ -371,22 +414,27 @@ static SLOW bool head_ends(uint64_t block, uint64_t slot)
 
 	if (((uint64_t)h ^ slot) >= ARCH_PAGE && !(is_heir() && head_there(block)))
 		return false;
-	return bounds_sealed(h, block) && pmm_tail_end(block, h->what & (BOUNDS_SIZES - 1)) == slot + 16;
+	return bounds_sealed(h, block) &&
+	       pmm_tail_end(block, h->what & (BOUNDS_SIZES - 1)) == slot + 16;
 }
 
 /*
- * The sixteen bytes at `slot` have the highest bit of each set: are they the last ones of a block's canary? `at`: where the access begins
- * that comes upon them. What is left of a block that is gone has no head.
+ * The sixteen bytes at `slot` have the highest bit of each set: are they the last ones of a block's
+ * canary? `at`: where the access begins that comes upon them. What is left of a block that is gone
+ * has no head.
  */
 static SLOW bool is_tail(uint64_t slot, uint64_t at)
 {
-	uint64_t word = word_at(slot), block = word == word_at(slot + 8) ? pmm_canary_of(bounds_secret, word, slot) : 0, start, size;
+	uint64_t word = word_at(slot),
+		 block = word == word_at(slot + 8) ? pmm_canary_of(bounds_secret, word, slot) : 0,
+		 start, size;
 	const struct pmm_head *h = (const struct pmm_head *)block - 1;
 	const uint64_t *words;
 
 	if (!block)
 		return false;
-	if (((uint64_t)h ^ slot) < ARCH_PAGE && pmm_tail_end(block, h->what & (BOUNDS_SIZES - 1)) != slot + 16)
+	if (((uint64_t)h ^ slot) < ARCH_PAGE &&
+	    pmm_tail_end(block, h->what & (BOUNDS_SIZES - 1)) != slot + 16)
 		return false;
 	if (!tables_hold() || !(words = block_span(block, 0, &start, &size)) || start != block)
 		return head_ends(block, slot) && heir_seen(at, block);
@@ -411,7 +459,8 @@ static inline bool meets_tail(uint64_t at, uint64_t end)
 		if (unlikely(all_high(slot)) && word_at(slot) != POISON && is_tail(slot, at))
 			return true;
 	/* the bytes that it ends in may be the block's last ones, which canary fills up */
-	return *(const int8_t *)last < 0 && slot % ARCH_PAGE && *(const uint8_t *)(last + 16) == *(const uint8_t *)last && all_high(slot) &&
+	return *(const int8_t *)last < 0 && slot % ARCH_PAGE &&
+	       *(const uint8_t *)(last + 16) == *(const uint8_t *)last && all_high(slot) &&
 	       is_tail(slot, at);
 }
 
@@ -425,12 +474,13 @@ bool bounds_fits(const void *p, size_t bytes)
 		return bytes <= left_guarded(at);
 	if (bounds_head_allows(p, bytes))
 		return true;
-	if (bytes > SCAN || freed_near(at, NEAR_WORDS) != FREED_NOT || (*(const int8_t *)last < 0 && (last | 15) % ARCH_PAGE == ARCH_PAGE - 1))
+	if (bytes > SCAN || freed_near(at, NEAR_WORDS) != FREED_NOT ||
+	    (*(const int8_t *)last < 0 && (last | 15) % ARCH_PAGE == ARCH_PAGE - 1))
 		return bytes <= bounds_left_slow(p, bytes);
 	return likely(!meets_tail(at, last + 1)) || bytes <= bounds_left_slow(p, bytes);
 }
 
-/* ---- for sure -------------------------------------------------------------------------------------------------- */
+/* ---- for sure -------------------------------------------------------------------------------- */
 
 bool bounds_block(uint64_t at, size_t bytes, struct check_block *b)
 {
@@ -448,6 +498,7 @@ bool bounds_block(uint64_t at, size_t bytes, struct check_block *b)
 	if (b->freed)
 		return freed;
 	return where + PMM_HEAD_BYTES >= b->address && where < pmm_tail_end(b->address, b->size) &&
-	       canary_look((const void *)b->address, &size, &align) == CANARY_LIVE && size == b->size;
+	       canary_look((const void *)b->address, &size, &align) == CANARY_LIVE &&
+	       size == b->size;
 }
 

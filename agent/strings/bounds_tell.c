@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Findings of string and memory functions: what is said of an access that leaves its block, and what of it may be made.
+ * Findings of string and memory functions: what is said of an access that leaves its block, and
+ * what of it may be made.
  */
 #include "agent/strings/bounds.h"
 
@@ -19,8 +20,11 @@ static bool from_allocator(void)
 	return c && c->busy == TCTX_IN_ALLOCATOR;
 }
 
-/* Bytes from `at` on that can be accessed and belong to nobody else: canary, and the rest of pages. */
-static size_t harmless(uint64_t at, size_t bytes, enum pmm_access access, const struct check_block *b)
+/*
+ * Bytes from `at` on that can be accessed and belong to nobody else: canary, and the rest of pages.
+ */
+static size_t harmless(uint64_t at, size_t bytes, enum pmm_access access,
+		       const struct check_block *b)
 {
 	uint64_t end = pmm_tail_end(b->address, b->size);
 
@@ -39,7 +43,8 @@ size_t bounds_before(const void *p, size_t bytes)
 	uint64_t at = (uint64_t)p;
 	struct check_block b;
 
-	if (!bounds_guarded(p) || !guarded_find(at, bytes, &b) || b.freed || at >= b.address || b.address - at >= bytes)
+	if (!bounds_guarded(p) || !guarded_find(at, bytes, &b) || b.freed || at >= b.address ||
+	    b.address - at >= bytes)
 		return 0;
 	return b.address - at;
 }
@@ -58,14 +63,18 @@ static size_t room(uint64_t at, const struct check_block *b)
 	return b->freed || at - b->address > b->size ? 0 : b->address + b->size - at;
 }
 
-static SLOW void tell(struct tctx *c, uint64_t at, size_t bytes, enum pmm_access access, const char *function, const struct caller *from,
-		      const struct check_block *b)
+static SLOW void tell(struct tctx *c, uint64_t at, size_t bytes, enum pmm_access access,
+		      const char *function, const struct caller *from, const struct check_block *b)
 {
-	struct pmm_finding f = { .by = PMM_BY_FUNCTION, .access = access, .size_bytes = bytes, .other = at };
+	struct pmm_finding f = {
+		.by = PMM_BY_FUNCTION, .access = access, .size_bytes = bytes, .other = at
+	};
 
 	if (bytes == SIZE_MAX)		/* a string: to the block's end, and on */
 		f.size_bytes = room(at, b) + 1;
-	f.type = b->freed ? PMM_FINDING_AFTER_FREE : at < b->address ? PMM_FINDING_UNDERRUN : PMM_FINDING_OVERRUN;
+	f.type = b->freed	   ? PMM_FINDING_AFTER_FREE
+		 : at < b->address ? PMM_FINDING_UNDERRUN
+				   : PMM_FINDING_OVERRUN;
 	f.address = at + room(at, b);
 	finding_block(&f, b);
 	finding_function(&f, function);
@@ -73,7 +82,8 @@ static SLOW void tell(struct tctx *c, uint64_t at, size_t bytes, enum pmm_access
 	finding_add(c, &f);
 }
 
-SLOW size_t bounds_over(const void *p, size_t bytes, enum pmm_access access, const char *function, const struct caller *from)
+SLOW size_t bounds_over(const void *p, size_t bytes, enum pmm_access access, const char *function,
+			const struct caller *from)
 {
 	struct check_block b = { 0 };
 	struct tctx *c = enter(from);
@@ -92,16 +102,21 @@ SLOW size_t bounds_over(const void *p, size_t bytes, enum pmm_access access, con
 	return may;
 }
 
-size_t bounds_check(const void *at, size_t bytes, enum pmm_access access, const char *function, const struct caller *from)
+size_t bounds_check(const void *at, size_t bytes, enum pmm_access access, const char *function,
+		    const struct caller *from)
 {
 	if (likely(bytes <= bounds_left(at, bytes)))
 		return bytes;
 	return bounds_over(at, bytes, access, function, from);
 }
 
-SLOW void bounds_overlap(const void *to, const void *source, size_t bytes, const char *function, const struct caller *from)
+SLOW void bounds_overlap(const void *to, const void *source, size_t bytes, const char *function,
+			 const struct caller *from)
 {
-	struct pmm_finding f = { .type = PMM_FINDING_OVERLAP, .by = PMM_BY_FUNCTION, .address = (uint64_t)to, .other = (uint64_t)source,
+	struct pmm_finding f = { .type = PMM_FINDING_OVERLAP,
+				 .by = PMM_BY_FUNCTION,
+				 .address = (uint64_t)to,
+				 .other = (uint64_t)source,
 				 .size_bytes = bytes };
 	struct tctx *c = enter(from);
 	struct check_block b = { 0 };

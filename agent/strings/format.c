@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Formats of the printf family, as glibc reads them, and the arguments they take, as the System V ABI of x86-64 passes them.
+ * Formats of the printf family, as glibc reads them, and the arguments they take, as the System V
+ * ABI of x86-64 passes them.
  */
 #include "agent/strings/format.h"
 
@@ -17,7 +18,8 @@ struct arguments {
 #define GENERAL_END	48u		/* of six general registers; ... */
 #define VECTOR_END	176u		/* ... eight vector registers follow */
 
-_Static_assert(sizeof(va_list) == sizeof(struct arguments), "a va_list is not what it is taken for");
+_Static_assert(sizeof(va_list) == sizeof(struct arguments),
+	       "a va_list is not what it is taken for");
 
 /* Where the next integer or pointer is. */
 static void *next_word(struct arguments *a)
@@ -48,13 +50,14 @@ enum { UNKNOWN, FLAG, MODIFIER, WORD, REAL, TEXT, NOTHING };
 
 /* What a character behind a percent sign is, and of those that end a conversion what it takes. */
 static const uint8_t class_of[256] = {
-	['-'] = FLAG, ['+'] = FLAG, [' '] = FLAG, ['#'] = FLAG, ['0'] = FLAG, ['\''] = FLAG, ['I'] = FLAG,
-	['h'] = MODIFIER, ['l'] = MODIFIER, ['q'] = MODIFIER, ['j'] = MODIFIER, ['z'] = MODIFIER, ['t'] = MODIFIER, ['L'] = MODIFIER,
-	['Z'] = MODIFIER,
-	['d'] = WORD, ['i'] = WORD, ['o'] = WORD, ['u'] = WORD, ['x'] = WORD, ['X'] = WORD, ['b'] = WORD, ['B'] = WORD, ['c'] = WORD,
-	['C'] = WORD, ['p'] = WORD, ['n'] = WORD,
-	['a'] = REAL, ['A'] = REAL, ['e'] = REAL, ['E'] = REAL, ['f'] = REAL, ['F'] = REAL, ['g'] = REAL, ['G'] = REAL,
-	['s'] = TEXT, ['S'] = TEXT, ['%'] = NOTHING, ['m'] = NOTHING,
+	['-'] = FLAG,	  ['+'] = FLAG,	    [' '] = FLAG,     ['#'] = FLAG,	['0'] = FLAG,
+	['\''] = FLAG,	  ['I'] = FLAG,	    ['h'] = MODIFIER, ['l'] = MODIFIER, ['q'] = MODIFIER,
+	['j'] = MODIFIER, ['z'] = MODIFIER, ['t'] = MODIFIER, ['L'] = MODIFIER, ['Z'] = MODIFIER,
+	['d'] = WORD,	  ['i'] = WORD,	    ['o'] = WORD,     ['u'] = WORD,	['x'] = WORD,
+	['X'] = WORD,	  ['b'] = WORD,	    ['B'] = WORD,     ['c'] = WORD,	['C'] = WORD,
+	['p'] = WORD,	  ['n'] = WORD,	    ['a'] = REAL,     ['A'] = REAL,	['e'] = REAL,
+	['E'] = REAL,	  ['f'] = REAL,	    ['F'] = REAL,     ['g'] = REAL,	['G'] = REAL,
+	['s'] = TEXT,	  ['S'] = TEXT,	    ['%'] = NOTHING,  ['m'] = NOTHING,
 };
 
 static inline unsigned class(char c)
@@ -81,7 +84,10 @@ static const char *number(const char *at, struct arguments *a, int64_t *value)
 	return at;
 }
 
-/* What follows a percent sign; returns what is behind it. The width's and the precision's arguments are taken. */
+/*
+ * What follows a percent sign; returns what is behind it. The width's and the precision's arguments
+ * are taken.
+ */
 static const char *conversion(const char *at, struct arguments *a, struct conversion *c)
 {
 	int64_t value;
@@ -89,7 +95,8 @@ static const char *conversion(const char *at, struct arguments *a, struct conver
 	*c = (struct conversion){ .most = SIZE_MAX };
 	while (class(*at) == FLAG)
 		at++;
-	at = number(at, a, &value);		/* a dollar sign behind it is no conversion that is known */
+	/* a dollar sign behind it is no conversion that is known */
+	at = number(at, a, &value);
 	if (*at == '.') {
 		at = number(at + 1, a, &value);
 		c->most = value < 0 ? SIZE_MAX : (size_t)value;
@@ -103,8 +110,12 @@ static const char *conversion(const char *at, struct arguments *a, struct conver
 	return *at ? at + 1 : at;
 }
 
-/* As string_begin(). A precision of these counts bytes of what they become: then they are not looked at. */
-static const void *wide_begin(struct bounce *b, const wide *s, size_t most, const char *function, const struct caller *from)
+/*
+ * As string_begin(). A precision of these counts bytes of what they become: then they are not
+ * looked at.
+ */
+static const void *wide_begin(struct bounce *b, const wide *s, size_t most, const char *function,
+			      const struct caller *from)
 {
 	size_t n;
 
@@ -116,14 +127,16 @@ static const void *wide_begin(struct bounce *b, const wide *s, size_t most, cons
 	return bounce_begin(b, s, (n + 1) * WIDE, n * WIDE);
 }
 
-static void look_at(struct format *f, const void **argument, const struct conversion *c, const char *function, const struct caller *from)
+static void look_at(struct format *f, const void **argument, const struct conversion *c,
+		    const char *function, const struct caller *from)
 {
 	const char *s = *argument;
 
 	if (!bounds_suspect(s) || f->nr == FORMAT_STANDS)
 		return;
 	if (c->is_long)
-		*argument = wide_begin(&f->stand[f->nr], (const wide *)(const void *)s, c->most, function, from);
+		*argument = wide_begin(&f->stand[f->nr], (const wide *)(const void *)s, c->most,
+				       function, from);
 	else
 		*argument = string_begin(&f->stand[f->nr], s, c->most, function, from);
 	if (*argument != s)
@@ -131,7 +144,8 @@ static void look_at(struct format *f, const void **argument, const struct conver
 }
 
 /* False: it is not known what comes next. */
-static bool take(struct format *f, struct arguments *a, const struct conversion *c, const char *function, const struct caller *from)
+static bool take(struct format *f, struct arguments *a, const struct conversion *c,
+		 const char *function, const struct caller *from)
 {
 	switch (c->what) {
 	case WORD:
@@ -151,7 +165,8 @@ static bool take(struct format *f, struct arguments *a, const struct conversion 
 	}
 }
 
-static void walk(struct format *f, const char *at, va_list list, const char *function, const struct caller *from)
+static void walk(struct format *f, const char *at, va_list list, const char *function,
+		 const struct caller *from)
 {
 	struct arguments a;
 	struct conversion c;
@@ -166,7 +181,8 @@ static void walk(struct format *f, const char *at, va_list list, const char *fun
 	}
 }
 
-const char *format_begin(struct format *f, const char *format, va_list list, const char *function, const struct caller *from)
+const char *format_begin(struct format *f, const char *format, va_list list, const char *function,
+			 const struct caller *from)
 {
 	f->nr = 0;
 	f->itself = (struct bounce){ .block = NULL };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What functions of the printf family read: the strings that a format names. A string that fills its block and lacks its end is a finding
- * before the real function comes upon that.
+ * What functions of the printf family read: the strings that a format names. A string that fills
+ * its block and lacks its end is a finding before the real function comes upon that.
  */
 #ifndef AGENT_STRINGS_FORMAT_H
 #define AGENT_STRINGS_FORMAT_H
@@ -11,7 +11,11 @@
 #include "agent/fault/bounce.h"
 #include "agent/unwind/unwind.h"
 
-#define FORMAT_STANDS 4		/* strings of guarded blocks without their end, of one call; what comes behind so many is not looked at */
+/*
+ * strings of guarded blocks without their end, of one call; what comes behind so many is not looked
+ * at
+ */
+#define FORMAT_STANDS 4
 
 /* What stands in for strings of guarded blocks meanwhile, and where in the caller's arguments. */
 struct format {
@@ -22,10 +26,12 @@ struct format {
 };
 
 /*
- * Look at `format` and the strings that `function` is about to print: up to a conversion that the C library may have, but this does not
- * know, or one that names its argument by number. Returns the format to use. Safe in signal handlers; errno is not touched.
+ * Look at `format` and the strings that `function` is about to print: up to a conversion that the C
+ * library may have, but this does not know, or one that names its argument by number. Returns the
+ * format to use. Safe in signal handlers; errno is not touched.
  */
-const char *format_begin(struct format *f, const char *format, va_list list, const char *function, const struct caller *from);
+const char *format_begin(struct format *f, const char *format, va_list list, const char *function,
+			 const struct caller *from);
 
 /* It has printed. Who leaves in the midst by a jump leaves memory behind. */
 void format_end(struct format *f);

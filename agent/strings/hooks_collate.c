@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Strings in the order of a language: compared, or made into others that strcmp() orders so. Either reads all of them.
+ * Strings in the order of a language: compared, or made into others that strcmp() orders so. Either
+ * reads all of them.
  */
 #include "agent/strings/strings.h"
 
@@ -26,7 +27,10 @@ HOOK(int, strcoll, const char *a, const char *b)
 	ENTRY(!bounds_suspect(a) && !bounds_suspect(b), strcoll, strcoll, a, b);
 }
 
-/* How long what is made gets is known behind it only: it is given no more room than the block has, and only then more. */
+/*
+ * How long what is made gets is known behind it only: it is given no more room than the block has,
+ * and only then more.
+ */
 static SLOW size_t strxfrm_body(char *to, const char *source, size_t n)
 {
 	const struct caller *from = FROM;
@@ -36,7 +40,9 @@ static SLOW size_t strxfrm_body(char *to, const char *source, size_t n)
 	source = string_begin(&stand, source, SIZE_MAX, "strxfrm", from);
 	length = NEXT(strxfrm)(to, source, left);
 	if (left < n && length >= left)
-		length = NEXT(strxfrm)(to, source, least(n, bounds_over(to, least(n, length + 1), PMM_ACCESS_WRITE, "strxfrm", from)));
+		length = NEXT(strxfrm)(to, source,
+				       least(n, bounds_over(to, least(n, length + 1),
+							    PMM_ACCESS_WRITE, "strxfrm", from)));
 	bounce_end(&stand, 0);
 	return length;
 }

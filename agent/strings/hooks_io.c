@@ -2,17 +2,21 @@
 /*
  * System calls: buffers that the kernel fills or empties.
  *
- * What is read may be less than there was asked for, and asking for more than the buffer holds is no access: it is looked at what came.
- * What is written is looked at before. How they are passed on: agent/strings/passing.h.
+ * What is read may be less than there was asked for, and asking for more than the buffer holds is
+ * no access: it is looked at what came. What is written is looked at before. How they are passed
+ * on: agent/strings/passing.h.
  */
 #include "agent/strings/hooks_io.h"
 
 #include "agent/strings/passing.h"
 
 
-/* ---- filled --------------------------------------------------------------------------------------------- */
+/* ---- filled ---------------------------------------------------------------------------------- */
 
-/* A call, with its arguments in brackets, that fills n bytes of `to`; a buffer that is long enough passes. `bytes`: what came of it. */
+/*
+ * A call, with its arguments in brackets, that fills n bytes of `to`; a buffer that is long enough
+ * passes. `bytes`: what came of it.
+ */
 #define FILLING(type, name, said, args, n, bytes)				\
 	struct passing w;							\
 	type got;								\
@@ -96,11 +100,12 @@ HOOK(char *, realpath, const char *path, char *to)
 
 	if (!to)
 		return NEXT(realpath)(path, to);
-	FILLING(char *, realpath, "realpath", (path, to), PATH_BYTES, got ? string_bytes(to, PATH_BYTES) : -1);
+	FILLING(char *, realpath, "realpath", (path, to), PATH_BYTES,
+		got ? string_bytes(to, PATH_BYTES) : -1);
 	return got ? block : NULL;
 }
 
-/* ---- emptied -------------------------------------------------------------------------------------------- */
+/* ---- emptied --------------------------------------------------------------------------------- */
 
 /* A call, with its arguments in brackets, that reads n bytes of `from`. */
 #define EMPTYING(name, said, args)							\
@@ -132,7 +137,8 @@ HOOK(long, send, int fd, const void *from, size_t n, int flags)
 	EMPTYING(send, "send", (fd, from, n, flags));
 }
 
-HOOK(long, sendto, int fd, const void *from, size_t n, int flags, const void *peer, unsigned peer_bytes)
+HOOK(long, sendto, int fd, const void *from, size_t n, int flags, const void *peer,
+     unsigned peer_bytes)
 {
 	EMPTYING(sendto, "sendto", (fd, from, n, flags, peer, peer_bytes));
 }

@@ -25,7 +25,8 @@ HOOK_AS(long, write, int fd, const void *from, size_t n);
 HOOK_AS(long, pwrite, int fd, const void *from, size_t n, long at);
 HOOK_AS(long, pwrite64, int fd, const void *from, size_t n, long at);
 HOOK_AS(long, send, int fd, const void *from, size_t n, int flags);
-HOOK_AS(long, sendto, int fd, const void *from, size_t n, int flags, const void *peer, unsigned peer_bytes);
+HOOK_AS(long, sendto, int fd, const void *from, size_t n, int flags, const void *peer,
+	unsigned peer_bytes);
 
 HOOK_AS(size_t, fread, void *to, size_t each, size_t nr, struct file *f);
 HOOK_AS(size_t, fread_unlocked, void *to, size_t each, size_t nr, struct file *f);

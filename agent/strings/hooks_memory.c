@@ -4,20 +4,23 @@
  */
 #include "agent/strings/strings.h"
 
-static inline __attribute__((always_inline)) bool copy_passes(const void *to, const void *source, size_t n)
+static inline __attribute__((always_inline)) bool copy_passes(const void *to, const void *source,
+							      size_t n)
 {
 	return apart(to, source, n) && quick_both_fit(to, source, n, true);
 }
 
 /* How many bytes of a copy can be made. */
-static size_t copy_check(const void *to, const void *source, size_t n, const char *function, const struct caller *from)
+static size_t copy_check(const void *to, const void *source, size_t n, const char *function,
+			 const struct caller *from)
 {
 	size_t read = bounds_check(source, n, PMM_ACCESS_READ, function, from);
 
 	return least(read, bounds_check(to, n, PMM_ACCESS_WRITE, function, from));
 }
 
-static void copy_wrong(void *to, const void *source, size_t n, const char *function, const struct caller *from)
+static void copy_wrong(void *to, const void *source, size_t n, const char *function,
+		       const struct caller *from)
 {
 	size_t may = copy_check(to, source, n, function, from);
 
@@ -44,8 +47,8 @@ HOOK(void *, memcpy, void *to, const void *source, size_t n)
 }
 
 /*
- * The memcpy of programs linked before glibc 2.14, which was a memmove: overlap is nothing to them. The linker takes this one for
- * them by its version (agent/check/check.map).
+ * The memcpy of programs linked before glibc 2.14, which was a memmove: overlap is nothing to them.
+ * The linker takes this one for them by its version (agent/check/check.map).
  */
 __asm__(".symver memcpy_before_2_14, memcpy@GLIBC_2.2.5");
 HOOK_AS(void *, memcpy_before_2_14, void *to, const void *source, size_t n);
@@ -58,7 +61,8 @@ static SLOW void *memcpy_old_wrong(void *to, const void *source, size_t n)
 
 static SLOW void *memcpy_old_body(void *to, const void *source, size_t n)
 {
-	return bounds_fits(to, n) && bounds_fits(source, n) ? NEXT(memmove)(to, source, n) : memcpy_old_wrong(to, source, n);
+	return bounds_fits(to, n) && bounds_fits(source, n) ? NEXT(memmove)(to, source, n)
+							    : memcpy_old_wrong(to, source, n);
 }
 
 HOOK(void *, memcpy_before_2_14, void *to, const void *source, size_t n)
@@ -92,7 +96,8 @@ static SLOW void *memmove_wrong(void *to, const void *source, size_t n)
 
 static SLOW void *memmove_body(void *to, const void *source, size_t n)
 {
-	return bounds_fits(to, n) && bounds_fits(source, n) ? NEXT(memmove)(to, source, n) : memmove_wrong(to, source, n);
+	return bounds_fits(to, n) && bounds_fits(source, n) ? NEXT(memmove)(to, source, n)
+							    : memmove_wrong(to, source, n);
 }
 
 HOOK(void *, memmove, void *to, const void *source, size_t n)
@@ -108,7 +113,8 @@ HOOK(void, bcopy, const void *source, void *to, size_t n)
 /* What may be filled, or, of what begins before a block, what lies in it. */
 static void fill(void *to, int c, size_t n, const char *function, const struct caller *from)
 {
-	size_t may = bounds_check(to, n, PMM_ACCESS_WRITE, function, from), skip = may ? 0 : bounds_before(to, n);
+	size_t may = bounds_check(to, n, PMM_ACCESS_WRITE, function, from),
+	       skip = may ? 0 : bounds_before(to, n);
 
 	if (skip) {
 		to = (char *)to + skip;
@@ -143,7 +149,7 @@ HOOK(void, explicit_bzero, void *to, size_t n)
 	NEXT(explicit_bzero)(to, bounds_check(to, n, PMM_ACCESS_WRITE, "explicit_bzero", FROM));
 }
 
-/* ---- searching ------------------------------------------------------------------------------------------ */
+/* ---- searching ------------------------------------------------------------------------------- */
 
 /* What lies behind the byte found is not accessed (C11 7.24.5.1). */
 static SLOW void *memchr_careful(const void *s, int c, size_t n)
@@ -163,7 +169,9 @@ static SLOW void *memchr_body(const void *s, int c, size_t n)
 	if (bounds_guarded(s))
 		return memchr_careful(s, c, n);
 	found = NEXT(memchr)(s, c, n);
-	return bounds_fits(s, found ? (size_t)(found - (const char *)s) + 1 : n) ? (void *)found : memchr_careful(s, c, n);
+	return bounds_fits(s, found ? (size_t)(found - (const char *)s) + 1 : n)
+		       ? (void *)found
+		       : memchr_careful(s, c, n);
 }
 
 HOOK(void *, memchr, const void *s, int c, size_t n)
@@ -183,7 +191,8 @@ static SLOW void *rawmemchr_body(const void *s, int c)
 
 	if (found)
 		return found;
-	may = left == SIZE_MAX ? left : bounds_over(s, SIZE_MAX, PMM_ACCESS_READ, "rawmemchr", FROM);
+	may = left == SIZE_MAX ? left
+			       : bounds_over(s, SIZE_MAX, PMM_ACCESS_READ, "rawmemchr", FROM);
 	return may == SIZE_MAX ? NEXT(rawmemchr)(s, c) : (char *)s + may;
 }
 
@@ -200,12 +209,16 @@ HOOK(void *, memmem, const void *s, size_t bytes, const void *what, size_t what_
 	return NEXT(memmem)(s, bounds_check(s, bytes, PMM_ACCESS_READ, "memmem", from), what, may);
 }
 
-/* ---- comparing ------------------------------------------------------------------------------------------ */
+/* ---- comparing ------------------------------------------------------------------------------- */
 
-/* The standard has all bytes accessed; but programs compare with what is shorter and differs, and nothing can go wrong there. */
+/*
+ * The standard has all bytes accessed; but programs compare with what is shorter and differs, and
+ * nothing can go wrong there.
+ */
 static SLOW int memcmp_careful(const void *a, const void *b, size_t n)
 {
-	size_t left_a = bounds_left(a, n != 0), left_b = bounds_left(b, n != 0), left = least(left_a, left_b), may = n;
+	size_t left_a = bounds_left(a, n != 0), left_b = bounds_left(b, n != 0),
+	       left = least(left_a, left_b), may = n;
 	const struct caller *from = FROM;
 	int order = NEXT(memcmp)(a, b, least(n, left));
 
@@ -235,7 +248,7 @@ HOOK(int, bcmp, const void *a, const void *b, size_t n)
 	ENTRY(quick_both_fit(a, b, n, false), memcmp, memcmp, a, b, n);
 }
 
-/* ---- copying up to a byte ------------------------------------------------------------------------------- */
+/* ---- copying up to a byte -------------------------------------------------------------------- */
 
 HOOK(void *, memccpy, void *to, const void *source, int c, size_t n)
 {

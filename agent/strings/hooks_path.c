@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * System calls with the name of a file, and those that fill something besides (agent/strings/passing.h).
+ * System calls with the name of a file, and those that fill something besides
+ * (agent/strings/passing.h).
  */
 #include "agent/strings/passing.h"
 #include "agent/strings/strings.h"
@@ -28,8 +29,10 @@ NAMES(int, open, "open", (const char *path, int flags, unsigned mode), (path, fl
 NAMES(int, open64, "open", (const char *path, int flags, unsigned mode), (path, flags, mode))
 NAMES(int, __open_2, "open", (const char *path, int flags), (path, flags))
 NAMES(int, __open64_2, "open", (const char *path, int flags), (path, flags))
-NAMES(int, openat, "openat", (int dir, const char *path, int flags, unsigned mode), (dir, path, flags, mode))
-NAMES(int, openat64, "openat", (int dir, const char *path, int flags, unsigned mode), (dir, path, flags, mode))
+NAMES(int, openat, "openat", (int dir, const char *path, int flags, unsigned mode),
+      (dir, path, flags, mode))
+NAMES(int, openat64, "openat", (int dir, const char *path, int flags, unsigned mode),
+      (dir, path, flags, mode))
 NAMES(int, creat, "creat", (const char *path, unsigned mode), (path, mode))
 NAMES(struct file *, fopen, "fopen", (const char *path, const char *mode), (path, mode))
 NAMES(struct file *, fopen64, "fopen", (const char *path, const char *mode), (path, mode))
@@ -85,12 +88,15 @@ NAMES_FILLS(stat, "stat", (const char *path, void *to), (path, to), STAT_BYTES)
 NAMES_FILLS(stat64, "stat", (const char *path, void *to), (path, to), STAT_BYTES)
 NAMES_FILLS(lstat, "lstat", (const char *path, void *to), (path, to), STAT_BYTES)
 NAMES_FILLS(lstat64, "lstat", (const char *path, void *to), (path, to), STAT_BYTES)
-NAMES_FILLS(fstatat, "fstatat", (int dir, const char *path, void *to, int flags), (dir, path, to, flags), STAT_BYTES)
-NAMES_FILLS(fstatat64, "fstatat", (int dir, const char *path, void *to, int flags), (dir, path, to, flags), STAT_BYTES)
+NAMES_FILLS(fstatat, "fstatat", (int dir, const char *path, void *to, int flags),
+	    (dir, path, to, flags), STAT_BYTES)
+NAMES_FILLS(fstatat64, "fstatat", (int dir, const char *path, void *to, int flags),
+	    (dir, path, to, flags), STAT_BYTES)
 NAMES_FILLS(__xstat, "stat", (int v, const char *path, void *to), (v, path, to), STAT_BYTES)
 NAMES_FILLS(__xstat64, "stat", (int v, const char *path, void *to), (v, path, to), STAT_BYTES)
 NAMES_FILLS(__lxstat, "lstat", (int v, const char *path, void *to), (v, path, to), STAT_BYTES)
 NAMES_FILLS(__lxstat64, "lstat", (int v, const char *path, void *to), (v, path, to), STAT_BYTES)
 NAMES_FILLS(statfs, "statfs", (const char *path, void *to), (path, to), STATFS_BYTES)
 NAMES_FILLS(statfs64, "statfs", (const char *path, void *to), (path, to), STATFS_BYTES)
-NAMES_FILLS(statx, "statx", (int dir, const char *path, int flags, unsigned mask, void *to), (dir, path, flags, mask, to), STATX_BYTES)
+NAMES_FILLS(statx, "statx", (int dir, const char *path, int flags, unsigned mask, void *to),
+	    (dir, path, flags, mask, to), STATX_BYTES)

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sprintf() and its like, which write text into a block, of strings that may be ones (agent/strings/format.h).
+ * sprintf() and its like, which write text into a block, of strings that may be ones
+ * (agent/strings/format.h).
  *
- * The real function is given no more room than the block has: as long as the text fits, nothing is different. Only when it does not is it
- * written again, after the finding, as far as may be.
+ * The real function is given no more room than the block has: as long as the text fits, nothing is
+ * different. Only when it does not is it written again, after the finding, as far as may be.
  *
- * What comes after the format may be in vector registers, which the rest of the agent does not touch; here they are saved as in any
- * function with `...' (agent/meson.build). The loader, which has not saved them when it calls the allocator, does not come by here.
+ * What comes after the format may be in vector registers, which the rest of the agent does not
+ * touch; here they are saved as in any function with `...' (agent/meson.build). The loader, which
+ * has not saved them when it calls the allocator, does not come by here.
  */
 #include <stdarg.h>
 
@@ -16,7 +18,8 @@
 HOOK_AS(int, vsprintf, char *to, const char *format, va_list list);
 HOOK_AS(int, vsnprintf, char *to, size_t n, const char *format, va_list list);
 HOOK_AS(int, __vsprintf_chk, char *to, int flag, size_t room, const char *format, va_list list);
-HOOK_AS(int, __vsnprintf_chk, char *to, size_t n, int flag, size_t room, const char *format, va_list list);
+HOOK_AS(int, __vsnprintf_chk, char *to, size_t n, int flag, size_t room, const char *format,
+	va_list list);
 HOOK_AS(int, sprintf, char *to, const char *format, ...);
 HOOK_AS(int, snprintf, char *to, size_t n, const char *format, ...);
 HOOK_AS(int, __sprintf_chk, char *to, int flag, size_t room, const char *format, ...);
@@ -27,12 +30,13 @@ HOOK_AS(int, __snprintf_chk, char *to, size_t n, int flag, size_t room, const ch
 /* flag: as in the checked form, PLAIN: the plain one. */
 static int real_print(char *to, size_t n, int flag, const char *format, va_list list)
 {
-	return flag == PLAIN ? NEXT(vsnprintf)(to, n, format, list) : NEXT(__vsnprintf_chk)(to, n, flag, n, format, list);
+	return flag == PLAIN ? NEXT(vsnprintf)(to, n, format, list)
+			     : NEXT(__vsnprintf_chk)(to, n, flag, n, format, list);
 }
 
 /* Text of at most n bytes, NUL included, into a block in which `left` are left, which is less. */
-static SLOW int print_bounded(char *to, size_t n, size_t left, int flag, const char *format, va_list list, const char *function,
-			      const struct caller *from)
+static SLOW int print_bounded(char *to, size_t n, size_t left, int flag, const char *format,
+			      va_list list, const char *function, const struct caller *from)
 {
 	va_list again;
 	int length;
@@ -40,46 +44,58 @@ static SLOW int print_bounded(char *to, size_t n, size_t left, int flag, const c
 	va_copy(again, list);
 	length = real_print(to, left, flag, format, list);
 	if (length >= 0 && (size_t)length >= left)
-		length = real_print(to, least(n, bounds_over(to, least(n, (size_t)length + 1), PMM_ACCESS_WRITE, function, from)), flag, format,
-				    again);
+		length = real_print(to,
+				    least(n, bounds_over(to, least(n, (size_t)length + 1),
+							 PMM_ACCESS_WRITE, function, from)),
+				    flag, format, again);
 	va_end(again);
 	return length;
 }
 
-static int print(char *to, const char *format, va_list list, const char *function, const struct caller *from)
+static int print(char *to, const char *format, va_list list, const char *function,
+		 const struct caller *from)
 {
 	size_t left = bounds_left(to, 1);
 
 	return FORMATTED(left == SIZE_MAX ? NEXT(vsprintf)(to, format, list)
-					  : print_bounded(to, SIZE_MAX, left, PLAIN, format, list, function, from),
+					  : print_bounded(to, SIZE_MAX, left, PLAIN, format, list,
+							  function, from),
 			 format, list, function, from);
 }
 
-static int print_within(char *to, size_t n, const char *format, va_list list, const char *function, const struct caller *from)
+static int print_within(char *to, size_t n, const char *format, va_list list, const char *function,
+			const struct caller *from)
 {
 	size_t left = bounds_left(to, n != 0);
 
-	return FORMATTED(n <= left ? NEXT(vsnprintf)(to, n, format, list) : print_bounded(to, n, left, PLAIN, format, list, function, from),
+	return FORMATTED(n <= left
+				 ? NEXT(vsnprintf)(to, n, format, list)
+				 : print_bounded(to, n, left, PLAIN, format, list, function, from),
 			 format, list, function, from);
 }
 
-/* `room` is what the compiler knew: when that does not suffice the real function ends the program. */
-static int print_checked(char *to, int flag, size_t room, const char *format, va_list list, const char *function, const struct caller *from)
+/*
+ * `room` is what the compiler knew: when that does not suffice the real function ends the program.
+ */
+static int print_checked(char *to, int flag, size_t room, const char *format, va_list list,
+			 const char *function, const struct caller *from)
 {
 	size_t left = bounds_left(to, 1);
 
-	return FORMATTED(room <= left ? NEXT(__vsprintf_chk)(to, flag, room, format, list)
-				      : print_bounded(to, room, left, flag, format, list, function, from),
-			 format, list, function, from);
+	return FORMATTED(
+		room <= left ? NEXT(__vsprintf_chk)(to, flag, room, format, list)
+			     : print_bounded(to, room, left, flag, format, list, function, from),
+		format, list, function, from);
 }
 
-static int print_within_checked(char *to, size_t n, int flag, size_t room, const char *format, va_list list, const char *function,
-				const struct caller *from)
+static int print_within_checked(char *to, size_t n, int flag, size_t room, const char *format,
+				va_list list, const char *function, const struct caller *from)
 {
 	size_t left = bounds_left(to, n != 0);
 
-	return FORMATTED(n <= left || n > room ? NEXT(__vsnprintf_chk)(to, n, flag, room, format, list)
-					       : print_bounded(to, n, left, flag, format, list, function, from),
+	return FORMATTED(n <= left || n > room
+				 ? NEXT(__vsnprintf_chk)(to, n, flag, room, format, list)
+				 : print_bounded(to, n, left, flag, format, list, function, from),
 			 format, list, function, from);
 }
 
@@ -98,7 +114,8 @@ HOOK(int, __vsprintf_chk, char *to, int flag, size_t room, const char *format, v
 	return print_checked(to, flag, room, format, list, "vsprintf", FROM);
 }
 
-HOOK(int, __vsnprintf_chk, char *to, size_t n, int flag, size_t room, const char *format, va_list list)
+HOOK(int, __vsnprintf_chk, char *to, size_t n, int flag, size_t room, const char *format,
+     va_list list)
 {
 	return print_within_checked(to, n, flag, room, format, list, "vsnprintf", FROM);
 }
@@ -131,5 +148,6 @@ HOOK(int, __sprintf_chk, char *to, int flag, size_t room, const char *format, ..
 
 HOOK(int, __snprintf_chk, char *to, size_t n, int flag, size_t room, const char *format, ...)
 {
-	return LISTED(format, print_within_checked(to, n, flag, room, format, list_, "snprintf", FROM));
+	return LISTED(format,
+		      print_within_checked(to, n, flag, room, format, list_, "snprintf", FROM));
 }

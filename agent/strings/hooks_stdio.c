@@ -2,15 +2,16 @@
 /*
  * Streams of the C library: buffers that it fills or empties, lines.
  *
- * It copies by itself what it can, and lets the kernel do the rest: as with system calls, a buffer in the guard pool that does not
- * hold all is stood in for.
+ * It copies by itself what it can, and lets the kernel do the rest: as with system calls, a buffer
+ * in the guard pool that does not hold all is stood in for.
  */
 #include "agent/fault/bounce.h"
 #include "agent/strings/hooks_io.h"
 
-/* ---- filled --------------------------------------------------------------------------------------------- */
+/* ---- filled ---------------------------------------------------------------------------------- */
 
-static void came(struct bounce *b, size_t got, size_t left, const char *function, const struct caller *from)
+static void came(struct bounce *b, size_t got, size_t left, const char *function,
+		 const struct caller *from)
 {
 	if (got > left)
 		got = least(got, bounds_over(b->block, got, PMM_ACCESS_WRITE, function, from));
@@ -20,8 +21,8 @@ static void came(struct bounce *b, size_t got, size_t left, const char *function
 typedef size_t read_items(void *to, size_t each, size_t nr, struct file *f);
 
 /* `left`, which is less than what is asked for. */
-static SLOW size_t read_bounded(void *to, size_t each, size_t nr, struct file *f, size_t left, read_items *real, const char *function,
-				const struct caller *from)
+static SLOW size_t read_bounded(void *to, size_t each, size_t nr, struct file *f, size_t left,
+				read_items *real, const char *function, const struct caller *from)
 {
 	struct bounce b;
 	size_t got = real(bounce_begin(&b, to, each * nr, 0), each, nr, f);
@@ -45,8 +46,8 @@ READS_ITEMS(fread_unlocked)
 
 typedef char *read_line(char *to, int n, struct file *f);
 
-static SLOW char *line_bounded(char *to, int n, struct file *f, size_t left, read_line *real, const char *function,
-			       const struct caller *from)
+static SLOW char *line_bounded(char *to, int n, struct file *f, size_t left, read_line *real,
+			       const char *function, const struct caller *from)
 {
 	struct bounce b;
 	char *line = real(bounce_begin(&b, to, (size_t)n, 0), n, f);
@@ -68,12 +69,18 @@ HOOK(char *, name, char *to, int n, struct file *f)				\
 READS_LINE(fgets)
 READS_LINE(fgets_unlocked)
 
-/* What the program says of its buffer's size may be wrong: it is looked at what came, unless that has a new one. */
-static long line_came(char **line, const char *old, size_t left, long got, const char *function, const struct caller *from)
+/*
+ * What the program says of its buffer's size may be wrong: it is looked at what came, unless that
+ * has a new one.
+ */
+static long line_came(char **line, const char *old, size_t left, long got, const char *function,
+		      const struct caller *from)
 {
-	size_t page = -((uint64_t)old + left) % ARCH_PAGE;	/* of the next page the access was told, in the pool */
+	/* of the next page the access was told, in the pool */
+	size_t page = -((uint64_t)old + left) % ARCH_PAGE;
 
-	if (unlikely(got >= 0 && (size_t)got >= left) && *line == old && (!bounds_guarded(old) || (size_t)got + 1 - left <= page))
+	if (unlikely(got >= 0 && (size_t)got >= left) && *line == old &&
+	    (!bounds_guarded(old) || (size_t)got + 1 - left <= page))
 		bounds_over(old, (size_t)got + 1, PMM_ACCESS_WRITE, function, from);
 	return got;
 }
@@ -88,16 +95,18 @@ EXPORT long hook_##name params								\
 }
 
 READS_GROWING(getline, "getline", (char **line, size_t *bytes, struct file *f), (line, bytes, f))
-READS_GROWING(getdelim, "getdelim", (char **line, size_t *bytes, int end, struct file *f), (line, bytes, end, f))
+READS_GROWING(getdelim, "getdelim", (char **line, size_t *bytes, int end, struct file *f),
+	      (line, bytes, end, f))
 /* What getline() is where glibc's headers have it inline. */
-READS_GROWING(__getdelim, end == '\n' ? "getline" : "getdelim", (char **line, size_t *bytes, int end, struct file *f), (line, bytes, end, f))
+READS_GROWING(__getdelim, end == '\n' ? "getline" : "getdelim",
+	      (char **line, size_t *bytes, int end, struct file *f), (line, bytes, end, f))
 
-/* ---- emptied -------------------------------------------------------------------------------------------- */
+/* ---- emptied --------------------------------------------------------------------------------- */
 
 typedef size_t write_items(const void *from, size_t each, size_t nr, struct file *f);
 
-static SLOW size_t write_bounded(const void *items, size_t each, size_t nr, struct file *f, write_items *real, const char *function,
-				 const struct caller *from)
+static SLOW size_t write_bounded(const void *items, size_t each, size_t nr, struct file *f,
+				 write_items *real, const char *function, const struct caller *from)
 {
 	size_t n = each * nr, may = bounds_check(items, n, PMM_ACCESS_READ, function, from), done;
 	struct bounce b;
@@ -109,20 +118,21 @@ static SLOW size_t write_bounded(const void *items, size_t each, size_t nr, stru
 	return done;
 }
 
-#define WRITES_ITEMS(name)								\
-static SLOW size_t name##_body(const void *items, size_t each, size_t nr, struct file *f)	\
-{											\
-	if (likely(bounds_fits(items, each * nr)))					\
-		return NEXT(name)(items, each, nr, f);					\
-	return write_bounded(items, each, nr, f, NEXT(name), #name, FROM);		\
-}											\
-											\
-HOOK(size_t, name, const void *items, size_t each, size_t nr, struct file *f)		\
-{											\
-	size_t n;									\
-											\
-	ENTRY(__builtin_mul_overflow(each, nr, &n) || quick_fits(items, n, false), name, name, items, each, nr, f);	\
-}
+#define WRITES_ITEMS(name)                                                                         \
+	static SLOW size_t name##_body(const void *items, size_t each, size_t nr, struct file *f)  \
+	{                                                                                          \
+		if (likely(bounds_fits(items, each * nr)))                                         \
+			return NEXT(name)(items, each, nr, f);                                     \
+		return write_bounded(items, each, nr, f, NEXT(name), #name, FROM);                 \
+	}                                                                                          \
+                                                                                                   \
+	HOOK(size_t, name, const void *items, size_t each, size_t nr, struct file *f)              \
+	{                                                                                          \
+		size_t n;                                                                          \
+                                                                                                   \
+		ENTRY(__builtin_mul_overflow(each, nr, &n) || quick_fits(items, n, false), name,   \
+		      name, items, each, nr, f);                                                   \
+	}
 
 WRITES_ITEMS(fwrite)
 WRITES_ITEMS(fwrite_unlocked)

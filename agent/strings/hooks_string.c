@@ -2,20 +2,22 @@
 /*
  * Functions of strings: how far they go is found out from the string.
  *
- * Outside of the guard pool the real function comes first, and where it got to is looked at afterwards: what lies behind a block can be
- * read, and nothing long is gone through twice, such as a buffer that is searched line after line. In the pool, and where something is
- * wrong, the `careful' form reads no further than the block.
+ * Outside of the guard pool the real function comes first, and where it got to is looked at
+ * afterwards: what lies behind a block can be read, and nothing long is gone through twice, such as
+ * a buffer that is searched line after line. In the pool, and where something is wrong, the
+ * `careful' form reads no further than the block.
  */
 #include "agent/strings/strings.h"
 
-#define NEAR	65536u		/* copies between strings at least so far from each other are taken to be apart */
+/* copies between strings at least so far from each other are taken to be apart */
+#define NEAR	65536u
 
 static inline bool put_passes(const char *to, const char *source)
 {
 	return !bounds_suspect(to) && !bounds_suspect(source) && apart(to, source, NEAR);
 }
 
-/* ---- length --------------------------------------------------------------------------------------------- */
+/* ---- length ---------------------------------------------------------------------------------- */
 
 static SLOW size_t strlen_body(const char *s)
 {
@@ -38,7 +40,7 @@ HOOK(size_t, strnlen, const char *s, size_t n)
 	return string_length_within(s, n, "strnlen", FROM);
 }
 
-/* ---- copying -------------------------------------------------------------------------------------------- */
+/* ---- copying --------------------------------------------------------------------------------- */
 
 static SLOW char *strcpy_body(char *to, const char *source)
 {
@@ -78,11 +80,16 @@ static void pad(char *to, size_t length, size_t n, size_t may)
 		NEXT(memset)(to + start, 0, may - start);
 }
 
-/* Of `source` no more is read than up to its NUL; all n bytes of `to` are written. Returns the string's length. */
-static inline size_t put_padded(char *to, const char *source, size_t n, const char *function, const struct caller *from)
+/*
+ * Of `source` no more is read than up to its NUL; all n bytes of `to` are written. Returns the
+ * string's length.
+ */
+static inline size_t put_padded(char *to, const char *source, size_t n, const char *function,
+				const struct caller *from)
 {
 	size_t length = string_length_within(source, n, function, from);
-	size_t may = string_stays(to, n) ? n : bounds_check(to, n, PMM_ACCESS_WRITE, function, from);
+	size_t may = string_stays(to, n) ? n
+					 : bounds_check(to, n, PMM_ACCESS_WRITE, function, from);
 
 	overlap_check(to, source, length < n ? length + 1 : n, function, from);
 	string_copy(to, source, length, least(length, may));
@@ -135,17 +142,19 @@ HOOK(char *, strndup, const char *s, size_t n)
 	return NEXT(strndup)(s, string_length_within(s, n, "strndup", FROM));
 }
 
-/* ---- comparing ------------------------------------------------------------------------------------------ */
+/* ---- comparing ------------------------------------------------------------------------------- */
 
 typedef int compare_within(const char *a, const char *b, size_t n);
 
 /*
- * Up to the first difference or the end of both, but no more than n bytes. `within` is the real function with a number.
+ * Up to the first difference or the end of both, but no more than n bytes. `within` is the real
+ * function with a number.
  */
-static SLOW int compare_careful(const char *a, const char *b, size_t n, compare_within *within, const char *function,
-				const struct caller *from)
+static SLOW int compare_careful(const char *a, const char *b, size_t n, compare_within *within,
+				const char *function, const struct caller *from)
 {
-	size_t left_a = bounds_left(a, n != 0), left_b = bounds_left(b, n != 0), left = least(left_a, left_b), may = n;
+	size_t left_a = bounds_left(a, n != 0), left_b = bounds_left(b, n != 0),
+	       left = least(left_a, left_b), may = n;
 	int order = within(a, b, least(n, left));
 
 	if (order || n <= left || NEXT(strnlen)(a, left) < left)
@@ -157,7 +166,10 @@ static SLOW int compare_careful(const char *a, const char *b, size_t n, compare_
 	return within(a, b, may);
 }
 
-/* Bytes of both that a comparison looks at: it ends with a difference or with the strings. fold: small and capital letters are the same. */
+/*
+ * Bytes of both that a comparison looks at: it ends with a difference or with the strings. fold:
+ * small and capital letters are the same.
+ */
 static inline size_t compared(const char *a, const char *b, size_t n, bool fold)
 {
 	uint32_t end, high;
@@ -174,8 +186,10 @@ static inline size_t compared(const char *a, const char *b, size_t n, bool fold)
 	return i < n ? i + 1 : n;
 }
 
-static inline __attribute__((always_inline)) int compare(const char *a, const char *b, size_t n, bool fold, compare_within *within,
-							 const char *function, const struct caller *from)
+static inline __attribute__((always_inline)) int compare(const char *a, const char *b, size_t n,
+							 bool fold, compare_within *within,
+							 const char *function,
+							 const struct caller *from)
 {
 	size_t bytes;
 
@@ -227,10 +241,11 @@ HOOK(int, strncasecmp, const char *a, const char *b, size_t n)
 	ENTRY(!bounds_suspect(a) && !bounds_suspect(b), strncasecmp, strncasecmp, a, b, n);
 }
 
-/* ---- searching ------------------------------------------------------------------------------------------ */
+/* ---- searching ------------------------------------------------------------------------------- */
 
 /* The first c or else the NUL; NULL when neither can be read. */
-static SLOW const char *search_careful(const char *s, int c, const char *function, const struct caller *from)
+static SLOW const char *search_careful(const char *s, int c, const char *function,
+				       const struct caller *from)
 {
 	size_t left = bounds_left(s, 1), n;
 	const char *at;
@@ -245,7 +260,9 @@ static SLOW const char *search_careful(const char *s, int c, const char *functio
 	return left == SIZE_MAX ? NEXT(strchrnul)(s, c) : NULL;
 }
 
-static inline __attribute__((always_inline)) const char *search(const char *s, int c, const char *function, const struct caller *from)
+static inline __attribute__((always_inline)) const char *search(const char *s, int c,
+								const char *function,
+								const struct caller *from)
 {
 	const char *at;
 
@@ -307,10 +324,11 @@ typedef char *find_string(const char *s, const char *what);
 typedef int same_string(const char *a, const char *b, size_t n);
 
 /* In a guarded block, as far as it goes. */
-static SLOW char *find_careful(const char *s, const char *what, size_t n, same_string *differ, const char *function,
-			       const struct caller *from)
+static SLOW char *find_careful(const char *s, const char *what, size_t n, same_string *differ,
+			       const char *function, const struct caller *from)
 {
-	size_t left = bounds_left(s, 1), length = left == SIZE_MAX ? NEXT(strlen)(s) : NEXT(strnlen)(s, left);
+	size_t left = bounds_left(s, 1),
+	       length = left == SIZE_MAX ? NEXT(strlen)(s) : NEXT(strnlen)(s, left);
 
 	for (size_t i = 0; i + n <= length; i++)
 		if (!differ(s + i, what, n))
@@ -320,8 +338,12 @@ static SLOW char *find_careful(const char *s, const char *what, size_t n, same_s
 	return NULL;
 }
 
-/* A string found may have a neighbour that is not read any more, and so what is behind it may be no string. */
-static char *find(const char *s, const char *what, find_string *real, same_string *differ, const char *function, const struct caller *from)
+/*
+ * A string found may have a neighbour that is not read any more, and so what is behind it may be no
+ * string.
+ */
+static char *find(const char *s, const char *what, find_string *real, same_string *differ,
+		  const char *function, const struct caller *from)
 {
 	size_t n = string_length(what, function, from);
 	char *found;

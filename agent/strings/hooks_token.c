@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Functions of strings that take a set of characters: how far a string consists of them, and what lies between them.
+ * Functions of strings that take a set of characters: how far a string consists of them, and what
+ * lies between them.
  */
 #include "agent/strings/strings.h"
 
@@ -14,7 +15,8 @@ static bool set_has(const struct set *set, char c)
 }
 
 /* How many characters at the start of s are (not) in the set. NUL is neither. */
-static SLOW size_t span_careful(const char *s, const char *chars, bool in, const char *function, const struct caller *from)
+static SLOW size_t span_careful(const char *s, const char *chars, bool in, const char *function,
+				const struct caller *from)
 {
 	size_t nr = string_length(chars, function, from), left = bounds_left(s, 1), i = 0;
 	struct set set = { { 0 } };
@@ -31,7 +33,8 @@ static SLOW size_t span_careful(const char *s, const char *chars, bool in, const
 	return i;
 }
 
-static inline __attribute__((always_inline)) size_t span(const char *s, const char *chars, bool in, const char *function,
+static inline __attribute__((always_inline)) size_t span(const char *s, const char *chars, bool in,
+							 const char *function,
 							 const struct caller *from)
 {
 	size_t n;
@@ -77,10 +80,14 @@ HOOK(char *, strpbrk, const char *s, const char *set)
 	ENTRY(!bounds_suspect(s) && !bounds_suspect(set), strpbrk, strpbrk, s, set);
 }
 
-/* ---- tokens --------------------------------------------------------------------------------------------- */
+/* ---- tokens ---------------------------------------------------------------------------------- */
 
-/* How many characters at the start of s are (not) in the set; sets *over when the string leaves its block, which is told once. */
-static size_t part(const char *s, const char *set, bool in, const char *function, const struct caller *from, bool *over)
+/*
+ * How many characters at the start of s are (not) in the set; sets *over when the string leaves its
+ * block, which is told once.
+ */
+static size_t part(const char *s, const char *set, bool in, const char *function,
+		   const struct caller *from, bool *over)
 {
 	size_t n;
 
@@ -98,7 +105,8 @@ static inline bool at_end(const char *s, bool over)
 }
 
 /* Cut off what lies before the next one of the set; returns what follows, NULL: nothing does. */
-static char *cut(char *s, const char *set, const char *function, const struct caller *from, bool over, char **end)
+static char *cut(char *s, const char *set, const char *function, const struct caller *from,
+		 bool over, char **end)
 {
 	*end = s + part(s, set, false, function, from, &over);
 	if (at_end(*end, over))
@@ -107,7 +115,8 @@ static char *cut(char *s, const char *set, const char *function, const struct ca
 	return *end + 1;
 }
 
-static char *token(char *s, const char *set, char **rest, const char *function, const struct caller *from)
+static char *token(char *s, const char *set, char **rest, const char *function,
+		   const struct caller *from)
 {
 	bool over = false;
 	char *next, *end;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * System calls with several buffers. Those in the guard pool that do not hold all are stood in for (agent/fault/bounce.h), in a
- * list of our own.
+ * System calls with several buffers. Those in the guard pool that do not hold all are stood in for
+ * (agent/fault/bounce.h), in a list of our own.
  */
 #include "agent/strings/passing.h"
 #include "agent/strings/strings.h"
@@ -31,7 +31,8 @@ HOOK_AS(long, sendmsg, int fd, const struct message *m, int flags);
 /* Do all buffers hold what they are said to? Or are they too many to be looked at, or not there? */
 static bool all_fit(const struct part *part, size_t nr)
 {
-	if (!part || !nr || nr > MOST || !passing_readable(part, nr * sizeof(*part)) || !bounds_fits(part, nr * sizeof(*part)))
+	if (!part || !nr || nr > MOST || !passing_readable(part, nr * sizeof(*part)) ||
+	    !bounds_fits(part, nr * sizeof(*part)))
 		return true;
 	for (size_t i = 0; i < nr; i++)
 		if (unlikely(!passing_fits(part[i].start, part[i].bytes)))
@@ -46,12 +47,14 @@ struct list {
 	size_t nr;
 };
 
-static void list_pass(struct list *l, const struct part *part, size_t nr, unsigned how, const char *function, const struct caller *from)
+static void list_pass(struct list *l, const struct part *part, size_t nr, unsigned how,
+		      const char *function, const struct caller *from)
 {
 	l->nr = nr;
 	for (size_t i = 0; i < nr; i++) {
 		l->part[i] = part[i];
-		l->part[i].start = passing_begin(&l->passing[i], part[i].start, part[i].bytes, how, function, from);
+		l->part[i].start = passing_begin(&l->passing[i], part[i].start, part[i].bytes, how,
+						 function, from);
 	}
 }
 
@@ -79,7 +82,8 @@ static SLOW long readv_bounded(int fd, const struct part *part, int nr, const st
 
 HOOK(long, readv, int fd, const struct part *part, int nr)
 {
-	return nr <= 0 || all_fit(part, (size_t)nr) ? NEXT(readv)(fd, part, nr) : readv_bounded(fd, part, nr, FROM);
+	return nr <= 0 || all_fit(part, (size_t)nr) ? NEXT(readv)(fd, part, nr)
+						    : readv_bounded(fd, part, nr, FROM);
 }
 
 static SLOW long writev_bounded(int fd, const struct part *part, int nr, const struct caller *from)
@@ -95,7 +99,8 @@ static SLOW long writev_bounded(int fd, const struct part *part, int nr, const s
 
 HOOK(long, writev, int fd, const struct part *part, int nr)
 {
-	return nr <= 0 || all_fit(part, (size_t)nr) ? NEXT(writev)(fd, part, nr) : writev_bounded(fd, part, nr, FROM);
+	return nr <= 0 || all_fit(part, (size_t)nr) ? NEXT(writev)(fd, part, nr)
+						    : writev_bounded(fd, part, nr, FROM);
 }
 
 /* A message's address and control data. */
@@ -105,21 +110,26 @@ struct besides {
 	size_t name_bytes, control_bytes;
 };
 
-static void besides_pass(struct besides *b, struct message *m, unsigned how, const char *function, const struct caller *from)
+static void besides_pass(struct besides *b, struct message *m, unsigned how, const char *function,
+			 const struct caller *from)
 {
 	b->old_name = m->name;
 	b->old_control = m->control;
 	b->name_bytes = m->name_bytes;
 	b->control_bytes = m->control_bytes;
-	m->name = passing_begin(&b->name, m->name, m->name ? m->name_bytes : 0, how, function, from);
-	m->control = passing_begin(&b->control, m->control, m->control ? m->control_bytes : 0, how, function, from);
+	m->name = passing_begin(&b->name, m->name, m->name ? m->name_bytes : 0, how, function,
+				from);
+	m->control = passing_begin(&b->control, m->control, m->control ? m->control_bytes : 0, how,
+				   function, from);
 }
 
 /* filled: as much of them as the message says now. */
-static void besides_done(struct besides *b, struct message *m, bool filled, const char *function, const struct caller *from)
+static void besides_done(struct besides *b, struct message *m, bool filled, const char *function,
+			 const struct caller *from)
 {
 	passing_end(&b->name, filled ? least(b->name_bytes, m->name_bytes) : 0, function, from);
-	passing_end(&b->control, filled ? least(b->control_bytes, m->control_bytes) : 0, function, from);
+	passing_end(&b->control, filled ? least(b->control_bytes, m->control_bytes) : 0, function,
+		    from);
 	m->name = b->old_name;
 	m->control = b->old_control;
 }
@@ -128,13 +138,15 @@ static void besides_done(struct besides *b, struct message *m, bool filled, cons
 static bool message_fits(const struct message *m)
 {
 	return !m || !passing_readable(m, sizeof(*m)) || !bounds_fits(m, sizeof(*m)) ||
-	       (all_fit(m->part, m->nr_parts) && passing_fits(m->name, m->name_bytes) && passing_fits(m->control, m->control_bytes));
+	       (all_fit(m->part, m->nr_parts) && passing_fits(m->name, m->name_bytes) &&
+		passing_fits(m->control, m->control_bytes));
 }
 
 /* Buffers that are too many are passed on as they are. */
 static bool few(const struct message *m)
 {
-	return m->part && m->nr_parts <= MOST && passing_readable(m->part, m->nr_parts * sizeof(*m->part));
+	return m->part && m->nr_parts <= MOST &&
+	       passing_readable(m->part, m->nr_parts * sizeof(*m->part));
 }
 
 static SLOW long recvmsg_bounded(int fd, struct message *m, int flags, const struct caller *from)
@@ -160,7 +172,8 @@ HOOK(long, recvmsg, int fd, struct message *m, int flags)
 	return message_fits(m) ? NEXT(recvmsg)(fd, m, flags) : recvmsg_bounded(fd, m, flags, FROM);
 }
 
-static SLOW long sendmsg_bounded(int fd, const struct message *m, int flags, const struct caller *from)
+static SLOW long sendmsg_bounded(int fd, const struct message *m, int flags,
+				 const struct caller *from)
 {
 	struct message own = *m;
 	struct besides b;

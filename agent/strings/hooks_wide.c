@@ -13,13 +13,15 @@ static inline size_t bytes_of(size_t n)
 }
 
 /* Characters of a string of at most n, or as many as can be read. */
-static size_t length_within(const wide *s, size_t n, const char *function, const struct caller *from)
+static size_t length_within(const wide *s, size_t n, const char *function,
+			    const struct caller *from)
 {
 	size_t left = bounds_left(s, n != 0) / WIDE, found = NEXT(wcsnlen)(s, least(n, left)), may;
 
 	if (found < left || n <= left)
 		return found;
-	may = bounds_over(s, n == SIZE_MAX ? SIZE_MAX : bytes_of(n), PMM_ACCESS_READ, function, from);
+	may = bounds_over(s, n == SIZE_MAX ? SIZE_MAX : bytes_of(n), PMM_ACCESS_READ, function,
+			  from);
 	return NEXT(wcsnlen)(s, may == SIZE_MAX ? n : least(n, may / WIDE));
 }
 
@@ -29,7 +31,8 @@ size_t wide_length(const wide *s, const char *function, const struct caller *fro
 }
 
 /* `length` characters and a NUL, as far as may be. */
-static void put(wide *to, const wide *source, size_t length, const char *function, const struct caller *from)
+static void put(wide *to, const wide *source, size_t length, const char *function,
+		const struct caller *from)
 {
 	size_t may = bounds_check(to, (length + 1) * WIDE, PMM_ACCESS_WRITE, function, from) / WIDE;
 
@@ -39,9 +42,11 @@ static void put(wide *to, const wide *source, size_t length, const char *functio
 		to[length] = 0;
 }
 
-static void copy(wide *to, const wide *source, size_t n, bool overlaps, const char *function, const struct caller *from)
+static void copy(wide *to, const wide *source, size_t n, bool overlaps, const char *function,
+		 const struct caller *from)
 {
-	size_t bytes = bytes_of(n), read = bounds_check(source, bytes, PMM_ACCESS_READ, function, from);
+	size_t bytes = bytes_of(n),
+	       read = bounds_check(source, bytes, PMM_ACCESS_READ, function, from);
 	size_t may = least(read, bounds_check(to, bytes, PMM_ACCESS_WRITE, function, from));
 
 	if (!overlaps)
@@ -108,9 +113,11 @@ HOOK(wide *, wcsncat, wide *to, const wide *source, size_t n)
 }
 
 /* Up to the first difference or the end of both, but no more than n characters. */
-static int compare(const wide *a, const wide *b, size_t n, const char *function, const struct caller *from)
+static int compare(const wide *a, const wide *b, size_t n, const char *function,
+		   const struct caller *from)
 {
-	size_t left_a = bounds_left(a, n != 0) / WIDE, left_b = bounds_left(b, n != 0) / WIDE, left = least(n, least(left_a, left_b)), i = 0;
+	size_t left_a = bounds_left(a, n != 0) / WIDE, left_b = bounds_left(b, n != 0) / WIDE,
+	       left = least(n, least(left_a, left_b)), i = 0;
 	size_t may = n, bytes = n == SIZE_MAX ? n : bytes_of(n);
 
 	while (i < left && a[i] == b[i] && a[i])
@@ -162,7 +169,8 @@ HOOK(wide *, wmemmove, wide *to, const wide *source, size_t n)
 
 HOOK(wide *, wmemset, wide *to, wide c, size_t n)
 {
-	return NEXT(wmemset)(to, c, bounds_check(to, bytes_of(n), PMM_ACCESS_WRITE, "wmemset", FROM) / WIDE);
+	return NEXT(wmemset)(
+		to, c, bounds_check(to, bytes_of(n), PMM_ACCESS_WRITE, "wmemset", FROM) / WIDE);
 }
 
 HOOK(wide *, wmemchr, const wide *s, wide c, size_t n)
@@ -172,25 +180,29 @@ HOOK(wide *, wmemchr, const wide *s, wide c, size_t n)
 
 	if (found || left == n)
 		return found;
-	return NEXT(wmemchr)(s, c, bounds_over(s, bytes_of(n), PMM_ACCESS_READ, "wmemchr", FROM) / WIDE);
+	return NEXT(wmemchr)(s, c,
+			     bounds_over(s, bytes_of(n), PMM_ACCESS_READ, "wmemchr", FROM) / WIDE);
 }
 
 HOOK(int, wmemcmp, const wide *a, const wide *b, size_t n)
 {
-	size_t left_a = bounds_left(a, n != 0) / WIDE, left_b = bounds_left(b, n != 0) / WIDE, left = least(left_a, left_b), may = n;
+	size_t left_a = bounds_left(a, n != 0) / WIDE, left_b = bounds_left(b, n != 0) / WIDE,
+	       left = least(left_a, left_b), may = n;
 	const struct caller *from = FROM;
 	int order = NEXT(wmemcmp)(a, b, least(n, left));
 
 	if (order || n <= left)
 		return order;
 	if (left_a < n)
-		may = least(may, bounds_over(a, bytes_of(n), PMM_ACCESS_READ, "wmemcmp", from) / WIDE);
+		may = least(may,
+			    bounds_over(a, bytes_of(n), PMM_ACCESS_READ, "wmemcmp", from) / WIDE);
 	if (left_b < n)
-		may = least(may, bounds_over(b, bytes_of(n), PMM_ACCESS_READ, "wmemcmp", from) / WIDE);
+		may = least(may,
+			    bounds_over(b, bytes_of(n), PMM_ACCESS_READ, "wmemcmp", from) / WIDE);
 	return NEXT(wmemcmp)(a, b, may);
 }
 
-/* ---- searching in strings ------------------------------------------------------------------------------- */
+/* ---- searching in strings -------------------------------------------------------------------- */
 
 /* What is found first, a character or the end, is looked for in as much as the block holds. */
 HOOK(wide *, wcschr, const wide *s, wide c)
@@ -204,7 +216,9 @@ HOOK(wide *, wcschr, const wide *s, wide c)
 	found = NEXT(wmemchr)(s, c, n < left ? n + 1 : n);
 	if (found || n < left)
 		return found;
-	return bounds_over(s, SIZE_MAX, PMM_ACCESS_READ, "wcschr", FROM) == SIZE_MAX ? NEXT(wcschr)(s, c) : NULL;
+	return bounds_over(s, SIZE_MAX, PMM_ACCESS_READ, "wcschr", FROM) == SIZE_MAX
+		       ? NEXT(wcschr)(s, c)
+		       : NULL;
 }
 
 HOOK(wide *, wcsrchr, const wide *s, wide c)
@@ -222,7 +236,8 @@ HOOK(wide *, wcsrchr, const wide *s, wide c)
 HOOK(wide *, wcsstr, const wide *s, const wide *what)
 {
 	const struct caller *from = FROM;
-	size_t nr = length_within(what, SIZE_MAX, "wcsstr", from), left = bounds_left(s, 1) / WIDE, n;
+	size_t nr = length_within(what, SIZE_MAX, "wcsstr", from), left = bounds_left(s, 1) / WIDE,
+	       n;
 
 	if (left == SIZE_MAX / WIDE)
 		return NEXT(wcsstr)(s, what);

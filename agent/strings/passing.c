@@ -12,10 +12,13 @@ static bool ends_readable(const void *p, size_t bytes)
 {
 	uint64_t at = (uint64_t)p, last = at + bytes - 1;
 
-	return sys_readable(at) && (at / ARCH_PAGE == last / ARCH_PAGE || sys_readable(last & ~(ARCH_PAGE - 1)));
+	return sys_readable(at) &&
+	       (at / ARCH_PAGE == last / ARCH_PAGE || sys_readable(last & ~(ARCH_PAGE - 1)));
 }
 
-/* Is the memory there that is looked at, to know what is right? In the pool nothing is looked at. */
+/*
+ * Is the memory there that is looked at, to know what is right? In the pool nothing is looked at.
+ */
 static bool may_look(const void *p, size_t bytes)
 {
 	return bounds_guarded(p) || (!A.no_asking && ends_readable(p, least(bytes, GONE_THROUGH)));
@@ -23,7 +26,8 @@ static bool may_look(const void *p, size_t bytes)
 
 bool passing_fits(const void *p, size_t bytes)
 {
-	return !bounds_suspect(p) || !bytes || !may_look(p, bytes) || bytes <= bounds_left(p, bytes);
+	return !bounds_suspect(p) || !bytes || !may_look(p, bytes) ||
+	       bytes <= bounds_left(p, bytes);
 }
 
 bool passing_readable(const void *p, size_t bytes)
@@ -31,7 +35,8 @@ bool passing_readable(const void *p, size_t bytes)
 	return bounds_guarded(p) || A.no_asking || ends_readable(p, bytes);
 }
 
-SLOW void *passing_look(struct passing *w, const void *p, size_t bytes, unsigned how, const char *function, const struct caller *from)
+SLOW void *passing_look(struct passing *w, const void *p, size_t bytes, unsigned how,
+			const char *function, const struct caller *from)
 {
 	size_t left;
 
@@ -40,7 +45,8 @@ SLOW void *passing_look(struct passing *w, const void *p, size_t bytes, unsigned
 	if (how & PASS_IN) {
 		if (bounds_fits(p, bytes))
 			return (void *)p;
-		left = bounds_check(p, bytes, how & PASS_OUT ? PMM_ACCESS_WRITE : PMM_ACCESS_READ, function, from);
+		left = bounds_check(p, bytes, how & PASS_OUT ? PMM_ACCESS_WRITE : PMM_ACCESS_READ,
+				    function, from);
 		w->told = true;
 	} else {
 		left = bounds_left(p, 1);
@@ -51,7 +57,8 @@ SLOW void *passing_look(struct passing *w, const void *p, size_t bytes, unsigned
 	return bounce_begin(&w->b, p, bytes, how & PASS_IN ? left : 0);
 }
 
-const char *passing_text(struct passing *w, const char *s, const char *function, const struct caller *from)
+const char *passing_text(struct passing *w, const char *s, const char *function,
+			 const struct caller *from)
 {
 	*w = (struct passing){ .left = SIZE_MAX };
 	if (likely(!bounds_suspect(s)) || !may_look(s, 1))

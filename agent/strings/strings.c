@@ -30,7 +30,10 @@ SLOW void *string_find(enum string_function which)
 	return found;
 }
 
-/* All of them, while there is one thread only. Those that this C library does not have stay unknown. */
+/*
+ * All of them, while there is one thread only. Those that this C library does not have stay
+ * unknown.
+ */
 static __attribute__((constructor(101))) void find_all(void)
 {
 	struct link_map *self = link_self();
@@ -66,7 +69,8 @@ size_t string_length(const char *s, const char *function, const struct caller *f
 	return string_stays(s, n + 1) ? n : length_careful(s, function, from);
 }
 
-static SLOW size_t length_within_careful(const char *s, size_t n, const char *function, const struct caller *from)
+static SLOW size_t length_within_careful(const char *s, size_t n, const char *function,
+					 const struct caller *from)
 {
 	size_t left = least(n, bounds_left(s, n != 0)), found = NEXT(strnlen)(s, left);
 
@@ -75,19 +79,23 @@ static SLOW size_t length_within_careful(const char *s, size_t n, const char *fu
 	return NEXT(strnlen)(s, least(n, bounds_over(s, n, PMM_ACCESS_READ, function, from)));
 }
 
-size_t string_length_within(const char *s, size_t n, const char *function, const struct caller *from)
+size_t string_length_within(const char *s, size_t n, const char *function,
+			    const struct caller *from)
 {
 	size_t found;
 
 	if (bounds_guarded(s))
 		return length_within_careful(s, n, function, from);
 	found = NEXT(strnlen)(s, n);
-	return string_stays(s, found + (found < n)) ? found : length_within_careful(s, n, function, from);
+	return string_stays(s, found + (found < n)) ? found
+						    : length_within_careful(s, n, function, from);
 }
 
-const char *string_begin(struct bounce *b, const char *s, size_t most, const char *function, const struct caller *from)
+const char *string_begin(struct bounce *b, const char *s, size_t most, const char *function,
+			 const struct caller *from)
 {
-	size_t n = most == SIZE_MAX ? string_length(s, function, from) : string_length_within(s, most, function, from);
+	size_t n = most == SIZE_MAX ? string_length(s, function, from)
+				    : string_length_within(s, most, function, from);
 
 	*b = (struct bounce){ .block = NULL };
 	if (likely(!bounds_guarded(s) || n >= most || n < bounds_left(s, 1)))
@@ -95,7 +103,8 @@ const char *string_begin(struct bounce *b, const char *s, size_t most, const cha
 	return bounce_begin(b, s, n + 1, n);
 }
 
-void string_put(char *to, const char *source, size_t length, const char *function, const struct caller *from)
+void string_put(char *to, const char *source, size_t length, const char *function,
+		const struct caller *from)
 {
 	size_t may = length + 1;
 
@@ -115,7 +124,8 @@ void string_copy(void *to, const void *source, size_t n, size_t may)
 	if (skip) {
 		to = (char *)to + skip;
 		source = (const char *)source + skip;
-		may = least(n - skip, least(bounds_left(to, n - skip), bounds_left(source, n - skip)));
+		may = least(n - skip,
+			    least(bounds_left(to, n - skip), bounds_left(source, n - skip)));
 	}
 	NEXT(memmove)(to, source, may);
 }

@@ -38,7 +38,8 @@ struct cfi_rule {
 struct cfi_module {
 	uint64_t start, end;		/* the mapping that holds .eh_frame_hdr and .eh_frame */
 	uint64_t hdr, hdr_bytes;	/* .eh_frame_hdr (PT_GNU_EH_FRAME); hdr 0 = none */
-	uint64_t apart;			/* 1 = hdr is not in that mapping but in memory of ours, hdr_bytes long */
+	/* 1 = hdr is not in that mapping but in memory of ours, hdr_bytes long */
+	uint64_t apart;
 	uint64_t frame, frame_bytes;	/* .eh_frame; frame 0 = as the header says, up to `end` */
 };
 

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which ELF file a pc lies in: read from /proc/self/maps, which takes none of the loader's locks, and from the file's
- * headers as they are mapped. Every module found is recorded in the ledger under a number.
+ * Which ELF file a pc lies in: read from /proc/self/maps, which takes none of the loader's locks,
+ * and from the file's headers as they are mapped. Every module found is recorded in the ledger
+ * under a number.
  *
- * The list is private memory under a small lock. The lock is never waited for by its own holder (a signal handler), only for
- * a bounded time by others, and a forked child starts with it open; who does not get it ends the stack with a mark. A handler may look at
- * the list while its thread does; none comes while that thread reads it anew, unless that is the injected form's or under seccomp.
- * Executable memory without a file (JIT) is kept in the list too, with number 0, so that it is looked for only once.
+ * The list is private memory under a small lock. The lock is never waited for by its own holder (a
+ * signal handler), only for a bounded time by others, and a forked child starts with it open; who
+ * does not get it ends the stack with a mark. A handler may look at the list while its thread does;
+ * none comes while that thread reads it anew, unless that is the injected form's or under seccomp.
+ * Executable memory without a file (JIT) is kept in the list too, with number 0, so that it is
+ * looked for only once.
  */
 #include "agent/unwind/module.h"
 
@@ -52,7 +55,8 @@ static bool signals_hold(uint64_t *mask)
 {
 	const uint64_t all = UINT64_MAX;
 
-	return !A.own.start && !LOAD(A.confined) && !sys_failed(sys4(rt_sigprocmask, SYS_SIG_SETMASK, &all, mask, sizeof(all)));
+	return !A.own.start && !LOAD(A.confined) &&
+	       !sys_failed(sys4(rt_sigprocmask, SYS_SIG_SETMASK, &all, mask, sizeof(all)));
 }
 
 static void signals_let_go(const uint64_t *mask)
@@ -60,7 +64,7 @@ static void signals_let_go(const uint64_t *mask)
 	sys4(rt_sigprocmask, SYS_SIG_SETMASK, mask, 0, sizeof(*mask));
 }
 
-/* ---- one module ----------------------------------------------------------------------------------------- */
+/* ---- one module ------------------------------------------------------------------------------ */
 
 /* A run of lines of /proc/self/maps that belong to one file. */
 struct run {
@@ -73,9 +77,13 @@ struct run {
 /* The kernel copies, since another thread may be unmapping it (dlclose). */
 bool module_copy(void *to, uint64_t from, size_t bytes)
 {
-	struct { void *base; size_t bytes; } local = { to, bytes }, remote = { (void *)from, bytes };
+	struct {
+		void *base;
+		size_t bytes;
+	} local = { to, bytes }, remote = { (void *)from, bytes };
 
-	return arch_syscall(ARCH_SYS_process_vm_readv, sys0(gettid), (long)&local, 1, (long)&remote, 1, 0) == (long)bytes;
+	return arch_syscall(ARCH_SYS_process_vm_readv, sys0(gettid), (long)&local, 1, (long)&remote,
+			    1, 0) == (long)bytes;
 }
 
 static void build_id_find(const char *note, const char *end, struct pmm_module *m)
@@ -83,7 +91,8 @@ static void build_id_find(const char *note, const char *end, struct pmm_module *
 	struct note n;
 
 	while ((note = note_read(note, end, &n)))
-		if (n.type == NT_GNU_BUILD_ID && n.name_bytes == 4 && str_equal(n.name, "GNU") && n.desc_bytes && n.desc_bytes <= PMM_BUILD_ID_MAX) {
+		if (n.type == NT_GNU_BUILD_ID && n.name_bytes == 4 && str_equal(n.name, "GNU") &&
+		    n.desc_bytes && n.desc_bytes <= PMM_BUILD_ID_MAX) {
 			memcpy(m->build_id, n.desc, n.desc_bytes);
 			m->build_id_len = (uint8_t)n.desc_bytes;
 			return;
@@ -95,7 +104,10 @@ static bool inside(const struct run *r, uint64_t at, uint64_t bytes)
 	return at >= r->start && at <= r->end && bytes <= r->end - at;
 }
 
-/* A copy of notes: mostly they lie in the page that was copied already, and each system call of the injected agent's start costs two stops. */
+/*
+ * A copy of notes: mostly they lie in the page that was copied already, and each system call of the
+ * injected agent's start costs two stops.
+ */
 static const char *note_at(const struct run *r, uint64_t at, size_t bytes)
 {
 	if (at - r->start <= ARCH_PAGE - bytes)
@@ -111,9 +123,11 @@ static bool headers_read(const struct run *r, struct agent_module *m, struct pmm
 	uint64_t eh = 0, eh_bytes = 0;
 	bool have_bias = false;
 
-	if (r->end - r->start < ARCH_PAGE || !module_copy(A.scratch + HEADER_AT, r->start, ARCH_PAGE) || *(const uint32_t *)e->e_ident != 0x464c457f ||
-	    e->e_ident[EI_CLASS] != ELFCLASS64 || e->e_phentsize != sizeof(*ph) || e->e_phoff > 0x10000 ||
-	    e->e_phnum > 200 || e->e_phoff + e->e_phnum * sizeof(*ph) > ARCH_PAGE)
+	if (r->end - r->start < ARCH_PAGE ||
+	    !module_copy(A.scratch + HEADER_AT, r->start, ARCH_PAGE) ||
+	    *(const uint32_t *)e->e_ident != 0x464c457f || e->e_ident[EI_CLASS] != ELFCLASS64 ||
+	    e->e_phentsize != sizeof(*ph) || e->e_phoff > 0x10000 || e->e_phnum > 200 ||
+	    e->e_phoff + e->e_phnum * sizeof(*ph) > ARCH_PAGE)
 		return false;
 	ph = (const Elf64_Phdr *)((const char *)e + e->e_phoff);
 	for (unsigned i = 0; i < e->e_phnum; i++)
@@ -144,7 +158,8 @@ static bool headers_read(const struct run *r, struct agent_module *m, struct pmm
 	for (unsigned i = 0; i < e->e_phnum && eh; i++) {
 		uint64_t at = rec->bias + ph[i].p_vaddr;
 
-		if (ph[i].p_type == PT_LOAD && eh >= at && eh - at < ph[i].p_filesz && inside(r, at, ph[i].p_filesz)) {
+		if (ph[i].p_type == PT_LOAD && eh >= at && eh - at < ph[i].p_filesz &&
+		    inside(r, at, ph[i].p_filesz)) {
 			m->cfi.start = at;
 			m->cfi.end = at + ph[i].p_filesz;
 			m->cfi.hdr = eh;
@@ -162,8 +177,8 @@ static uint32_t module_return(const struct pmm_module *rec)
 	for (uint32_t nr = 1; nr < l->nr_modules; nr++) {
 		struct pmm_module *m = arena_chunk(l->module_dir, nr, PMM_MODULE_SHIFT, sizeof(*m));
 
-		if (m && m->unload_tick && m->start == rec->start && m->end == rec->end && m->dev == rec->dev &&
-		    m->ino == rec->ino && m->bias == rec->bias) {
+		if (m && m->unload_tick && m->start == rec->start && m->end == rec->end &&
+		    m->dev == rec->dev && m->ino == rec->ino && m->bias == rec->bias) {
 			m->unload_tick = 0;
 			return nr;
 		}
@@ -172,12 +187,14 @@ static uint32_t module_return(const struct pmm_module *rec)
 }
 
 /*
- * Write a module to the ledger under this number. The one with malloc also gives the allocator its path: the loader's differs where that
- * went over symbolic links (/lib), and readers compare the two.
+ * Write a module to the ledger under this number. The one with malloc also gives the allocator its
+ * path: the loader's differs where that went over symbolic links (/lib), and readers compare the
+ * two.
  */
 static bool module_write(uint32_t nr, const struct agent_module *m)
 {
-	struct pmm_module *out = arena_chunk(A.ledger->module_dir, nr, PMM_MODULE_SHIFT, sizeof(*out));
+	struct pmm_module *out = arena_chunk(A.ledger->module_dir, nr, PMM_MODULE_SHIFT,
+					     sizeof(*out));
 
 	if (!out) {
 		ADD(A.ledger->dropped[PMM_DROP_MODULE_FULL], 1);
@@ -218,14 +235,16 @@ struct found_object {
 };
 
 /*
- * Does the loader have this module at pc, with its unwind information where we have it? Takes no lock and may be asked in a
- * signal handler: the one way to see that a library went that nobody told us of (iconv's and NSS's come and go inside libc).
+ * Does the loader have this module at pc, with its unwind information where we have it? Takes no
+ * lock and may be asked in a signal handler: the one way to see that a library went that nobody
+ * told us of (iconv's and NSS's come and go inside libc).
  */
 static bool loader_agrees(const struct agent_module *m, uint64_t pc)
 {
 	struct found_object o;
 
-	return A.find_object && !A.find_object((void *)pc, &o) && o.start >= m->start &&	/* a static program's by segment */
+	/* a static program's by segment */
+	return A.find_object && !A.find_object((void *)pc, &o) && o.start >= m->start &&
 	       o.start < m->end && (uint64_t)o.eh_frame == m->cfi.hdr;
 }
 
@@ -244,7 +263,8 @@ static void run_end(const struct run *r)
 		return;
 	for (uint32_t i = 0; i < A.nr_modules; i++) {
 		m = &A.modules[i];
-		if (m->start == r->start && m->end == r->end && m->dev == r->dev && m->ino == r->ino) {
+		if (m->start == r->start && m->end == r->end && m->dev == r->dev &&
+		    m->ino == r->ino) {
 			m->seen = A.module_scan;
 			m->listed |= m->cfi.hdr && loader_agrees(m, m->start);
 			return;
@@ -255,7 +275,9 @@ static void run_end(const struct run *r)
 	m = &A.modules[A.nr_modules];
 	*m = (struct agent_module){ .start = r->start, .end = r->end, .dev = r->dev, .ino = r->ino,
 				    .seen = A.module_scan };
-	m->rec = (struct pmm_module){ .start = r->start, .end = r->end, .dev = r->dev, .ino = r->ino };
+	m->rec = (struct pmm_module){
+		.start = r->start, .end = r->end, .dev = r->dev, .ino = r->ino
+	};
 	if (r->whole && headers_read(r, m, &m->rec)) {
 		m->rec.load_tick = clock_now();
 		m->id = module_return(&m->rec);
@@ -266,7 +288,7 @@ static void run_end(const struct run *r)
 	A.nr_modules++;
 }
 
-/* ---- /proc/self/maps ------------------------------------------------------------------------------------ */
+/* ---- /proc/self/maps ------------------------------------------------------------------------- */
 
 /* One line, NUL-terminated: extend the current run or end it and begin another. */
 static void line_take(const char *s, const char *end, struct run *r, char *path)
@@ -284,7 +306,8 @@ static void line_take(const char *s, const char *end, struct run *r, char *path)
 	s = str_number(s, 10, &ino);
 	while (*s == ' ')
 		s++;
-	same = ino && ino == r->ino && (major << 32 | minor) == r->dev && r->whole && offset && start >= r->end;
+	same = ino && ino == r->ino && (major << 32 | minor) == r->dev && r->whole && offset &&
+	       start >= r->end;
 	if (same) {
 		r->end = stop;
 		r->executable |= executable && readable;
@@ -356,7 +379,8 @@ static void modules_read(struct module_text *text)
 		if (m->seen == A.module_scan) {
 			A.modules[kept++] = *m;
 		} else if (m->id) {
-			struct pmm_module *rec = arena_chunk(A.ledger->module_dir, m->id, PMM_MODULE_SHIFT, sizeof(*rec));
+			struct pmm_module *rec = arena_chunk(A.ledger->module_dir, m->id,
+							     PMM_MODULE_SHIFT, sizeof(*rec));
 
 			if (rec)
 				rec->unload_tick = clock_now() + !clock_now();
@@ -369,7 +393,8 @@ static bool modules_scan(void)
 {
 	struct module_text text = { .end = INT64_MAX };
 
-	text.fd = A.confined ? -1 : sys_open("/proc/thread-self/maps", SYS_O_RDONLY);	/* a first thread that has ended has none */
+	/* a first thread that has ended has none */
+	text.fd = A.confined ? -1 : sys_open("/proc/thread-self/maps", SYS_O_RDONLY);
 	if (text.fd < 0)
 		return false;
 	modules_read(&text);
@@ -391,7 +416,8 @@ bool module_start(const struct module_text *text)
 {
 	bool has_proc, own;
 
-	if (!module_lock((uint32_t)sys0(gettid), &own))	/* the thread pointer may not be set up yet */
+	/* the thread pointer may not be set up yet */
+	if (!module_lock((uint32_t)sys0(gettid), &own))
 		return false;
 	STORE(A.module_reading, true);
 	A.module_gen = A.code_gen;
@@ -406,7 +432,8 @@ bool module_start(const struct module_text *text)
 /* The lock is ours, or our thread's own where `own`: then a signal handler interrupted it. */
 static bool known_search(uint64_t pc, struct agent_module *out, bool own)
 {
-	return A.module_gen == A.code_gen && !(own && LOAD(A.module_reading)) && modules_search(pc, out);
+	return A.module_gen == A.code_gen && !(own && LOAD(A.module_reading)) &&
+	       modules_search(pc, out);
 }
 
 /* None that is known holds pc: read them anew. */
@@ -435,7 +462,9 @@ bool module_find(uint64_t pc, struct agent_module *out)
 	bool found, own;
 
 	if (module_own(pc)) {
-		*out = (struct agent_module){ .start = A.own.start, .end = A.own.end, .cfi = A.own };
+		*out = (struct agent_module){ .start = A.own.start,
+					      .end = A.own.end,
+					      .cfi = A.own };
 		return true;
 	}
 	if (!module_lock(ctx_tid(arch_thread_pointer()), &own))
@@ -453,7 +482,8 @@ void module_record_all(void)
 	for (uint32_t i = 0; i < A.nr_modules; i++)
 		if (A.modules[i].id >= end)
 			end = A.modules[i].id + 1;
-	for (uint32_t nr = 1; nr < end; nr++)	/* what the parent had unloaded keeps its number, empty */
+	/* what the parent had unloaded keeps its number, empty */
+	for (uint32_t nr = 1; nr < end; nr++)
 		if (!module_write(nr, &gone))
 			return;
 	for (uint32_t i = 0; i < A.nr_modules; i++)

@@ -39,15 +39,21 @@ struct module_text {
 };
 
 /*
- * Read the list of modules now, while the process can still open files; from `text` when it has no /proc, NULL = none. Returns whether
- * it has.
+ * Read the list of modules now, while the process can still open files; from `text` when it has no
+ * /proc, NULL = none. Returns whether it has.
  */
 bool module_start(const struct module_text *text);
 
-/* The module that holds pc, reading /proc/self/maps when none is known. Copies it to *out; false when there is none. */
+/*
+ * The module that holds pc, reading /proc/self/maps when none is known. Copies it to *out; false
+ * when there is none.
+ */
 bool module_find(uint64_t pc, struct agent_module *out);
 
-/* Does the loader (glibc's) have an object there, its .bss included, which /proc/self/maps does not show as part of any? */
+/*
+ * Does the loader (glibc's) have an object there, its .bss included, which /proc/self/maps does not
+ * show as part of any?
+ */
 bool module_loaded(uint64_t address);
 
 /* Copy memory of this process; false where there is a hole. */

@@ -6,7 +6,8 @@
 
 #include "agent/unwind/module.h"
 
-_Static_assert((int)RULE_NEAR_RSP + 1 == (int)RULE_NEAR_RBP && CFI_RSP + 1 == CFI_RBP, "kinds of the near cache");
+_Static_assert((int)RULE_NEAR_RSP + 1 == (int)RULE_NEAR_RBP && CFI_RSP + 1 == CFI_RBP,
+	       "kinds of the near cache");
 
 static inline uint64_t rule_pack(struct cfi_rule r)
 {
@@ -15,20 +16,24 @@ static inline uint64_t rule_pack(struct cfi_rule r)
 
 static inline struct cfi_rule rule_unpack(uint64_t w)
 {
-	return (struct cfi_rule){ .kind = (uint8_t)w, .rbp_off = (int16_t)(w >> 16), .cfa_off = (int32_t)(w >> 32) };
+	return (struct cfi_rule){ .kind = (uint8_t)w,
+				  .rbp_off = (int16_t)(w >> 16),
+				  .cfa_off = (int32_t)(w >> 32) };
 }
 
 /* Put a rule into the near cache if it fits there. */
 static void near_put(uint64_t pc, uint64_t id, struct cfi_rule r)
 {
-	uint64_t mixed = rule_mix(pc), module = PMM_FRAME_MODULE(id), cfa = (uint32_t)r.cfa_off / 8, rbp = (uint32_t)-r.rbp_off;
+	uint64_t mixed = rule_mix(pc), module = PMM_FRAME_MODULE(id), cfa = (uint32_t)r.cfa_off / 8,
+		 rbp = (uint32_t)-r.rbp_off;
 	uint64_t kind = r.kind == CFI_RSP ? RULE_NEAR_RSP : RULE_NEAR_RBP;
 
-	if ((r.kind != CFI_RSP && r.kind != CFI_RBP) || r.cfa_off & 7 || cfa >= RULE_CFAS || rbp >= RULE_RBPS ||
-	    module >= RULE_MODULES)
+	if ((r.kind != CFI_RSP && r.kind != CFI_RBP) || r.cfa_off & 7 || cfa >= RULE_CFAS ||
+	    rbp >= RULE_RBPS || module >= RULE_MODULES)
 		return;
-	STORE(A.rules->near[mixed >> RULE_TAG_BITS], mixed << RULE_TAG_SHIFT | module << RULE_MODULE_AT | cfa << RULE_CFA_AT |
-						     rbp << RULE_RBP_AT | kind);
+	STORE(A.rules->near[mixed >> RULE_TAG_BITS],
+	      mixed << RULE_TAG_SHIFT | module << RULE_MODULE_AT | cfa << RULE_CFA_AT |
+		      rbp << RULE_RBP_AT | kind);
 }
 
 /* Read the rule from the module's unwind information. */

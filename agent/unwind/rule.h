@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Unwind rules by pc: two caches over agent/unwind/cfi.h. The near one has only the simple rules, in one word each, so that the
- * rules of thousands of pcs stay in the processor's caches; the far one has all.
+ * Unwind rules by pc: two caches over agent/unwind/cfi.h. The near one has only the simple rules,
+ * in one word each, so that the rules of thousands of pcs stay in the processor's caches; the far
+ * one has all.
  */
 #ifndef AGENT_UNWIND_RULE_H
 #define AGENT_UNWIND_RULE_H
@@ -22,8 +23,9 @@ struct rule_entry {
 };
 
 /*
- * A near entry, from the top: tag:33 | module:10 | CFA offset in words:14 | -rbp_off:5 | kind:2. The entry's index and the tag are
- * the bits of a 47-bit pc multiplied by an odd number, so together they are the pc. 0: unused.
+ * A near entry, from the top: tag:33 | module:10 | CFA offset in words:14 | -rbp_off:5 | kind:2.
+ * The entry's index and the tag are the bits of a 47-bit pc multiplied by an odd number, so
+ * together they are the pc. 0: unused.
  */
 struct rules {
 	uint64_t near[1 << RULE_NEAR_BITS];
@@ -42,7 +44,10 @@ struct rules {
 
 enum rule_near_kind { RULE_NEAR_NONE, RULE_NEAR_RSP, RULE_NEAR_RBP };
 
-/* A pc below 1 << RULE_PC_BITS with its bits mixed: the entry's index at the top of 47 bits, the tag below. */
+/*
+ * A pc below 1 << RULE_PC_BITS with its bits mixed: the entry's index at the top of 47 bits, the
+ * tag below.
+ */
 static inline uint64_t rule_mix(uint64_t pc)
 {
 	return pc * 0x9e3779b97f4a7c15ull & ((1ull << RULE_PC_BITS) - 1);
@@ -53,7 +58,9 @@ static inline uint64_t rule_near(uint64_t pc)
 {
 	uint64_t mixed = rule_mix(pc), w = LOAD(A.rules->near[mixed >> RULE_TAG_BITS]);
 
-	return likely(!((w ^ mixed << RULE_TAG_SHIFT) >> RULE_TAG_SHIFT) && !(pc >> RULE_PC_BITS)) ? w : 0;
+	return likely(!((w ^ mixed << RULE_TAG_SHIFT) >> RULE_TAG_SHIFT) && !(pc >> RULE_PC_BITS))
+		       ? w
+		       : 0;
 }
 
 static inline uint64_t rule_near_id(uint64_t w, uint64_t pc)

@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Call stacks: from the caller of a hook to the outermost frame, without frame pointers and usually without a walk.
+ * Call stacks: from the caller of a hook to the outermost frame, without frame pointers and usually
+ * without a walk.
  *
- * Rules (agent/unwind/rule.h) are kept in caches by pc, so a warm step is one probe, one addition and one or two loads.
+ * Rules (agent/unwind/rule.h) are kept in caches by pc, so a warm step is one probe, one addition
+ * and one or two loads.
  *
- * Most stacks share their outer part with the stack of the thread's previous event. The context keeps that stack as a
- * memo: its frames, and a list of checks, the words of the stack that lead from each of them to the outermost one. As soon as the
- * walk stands on a frame that is also in the memo (same pc, same stack pointer, same rbp where that matters), the frames further out
- * are determined by these words; the walk then only confirms that they still hold what they held (loads and compares
- * independent of each other). Beyond a word that differs it is walked on. The new frames are numbered by pieces (agent/piece.h).
- * Stacks that come back are kept whole (agent/known.h) and need no step at all. The result is always that of a full walk.
+ * Most stacks share their outer part with the stack of the thread's previous event. The context
+ * keeps that stack as a memo: its frames, and a list of checks, the words of the stack that lead
+ * from each of them to the outermost one. As soon as the walk stands on a frame that is also in the
+ * memo (same pc, same stack pointer, same rbp where that matters), the frames further out are
+ * determined by these words; the walk then only confirms that they still hold what they held (loads
+ * and compares independent of each other). Beyond a word that differs it is walked on. The new
+ * frames are numbered by pieces (agent/piece.h). Stacks that come back are kept whole
+ * (agent/known.h) and need no step at all. The result is always that of a full walk.
  *
- * Never a wrong frame: where there is no rule, or an address is not readable, the stack ends with a mark.
+ * Never a wrong frame: where there is no rule, or an address is not readable, the stack ends with a
+ * mark.
  */
 #include "agent/unwind/unwind.h"
 
@@ -27,11 +32,12 @@
 #define KNOWN_AFTER	1000	/* events of a context */
 #define PIECES_AFTER	50000	/* ... likewise */
 
-/* ---- the memo ------------------------------------------------------------------------------------------- */
+/* ---- the memo -------------------------------------------------------------------------------- */
 
 /*
- * How many of the checks [0, nr) are left when the first one that fails, from the last one on, has been met: 0 = all hold. In this
- * order each word that is read belongs to a stack that the checks before have shown to be there.
+ * How many of the checks [0, nr) are left when the first one that fails, from the last one on, has
+ * been met: 0 = all hold. In this order each word that is read belongs to a stack that the checks
+ * before have shown to be there.
  */
 static inline uint32_t checks_failing(const struct check *checks, uint32_t nr)
 {
@@ -47,11 +53,11 @@ static inline void check_put(struct check *checks, uint32_t *nr, uint64_t addres
 }
 
 /*
- * What has to hold for f to lead to `next` (NULL: to nothing) again, the first to look at last. `saved`: the rbp
- * that f saved matters.
+ * What has to hold for f to lead to `next` (NULL: to nothing) again, the first to look at last.
+ * `saved`: the rbp that f saved matters.
  */
-static inline uint32_t checks_put(struct check *checks, uint32_t nr, const struct fresh_frame *f, const struct frame *next,
-				  bool saved)
+static inline uint32_t checks_put(struct check *checks, uint32_t nr, const struct fresh_frame *f,
+				  const struct frame *next, bool saved)
 {
 	uint64_t pc = next ? PMM_FRAME_PC(next->id) : 0, cfa;
 
@@ -59,12 +65,14 @@ static inline uint32_t checks_put(struct check *checks, uint32_t nr, const struc
 	case CFI_RSP:
 	case CFI_RBP:
 		if (unlikely(!next)) {		/* ends where the return address is 0 */
-			cfa = (f->rule.kind == CFI_RSP ? f->sp : f->rbp) + (uint64_t)(int64_t)f->rule.cfa_off;
+			cfa = (f->rule.kind == CFI_RSP ? f->sp : f->rbp) +
+			      (uint64_t)(int64_t)f->rule.cfa_off;
 			check_put(checks, &nr, cfa - 8, 0);
 			break;
 		}
 		if (saved)
-			check_put(checks, &nr, next->sp + 8 * (uint64_t)(int64_t)f->rule.rbp_off, next->rbp);
+			check_put(checks, &nr, next->sp + 8 * (uint64_t)(int64_t)f->rule.rbp_off,
+				  next->rbp);
 		check_put(checks, &nr, next->sp - 8, pc + 1);
 		break;
 	case CFI_RBP_DEREF:
@@ -119,7 +127,7 @@ static inline void memo_put(struct tctx *c, uint32_t join, uint32_t nr_fresh)
 	}
 }
 
-/* ---- the walk ------------------------------------------------------------------------------------------- */
+/* ---- the walk -------------------------------------------------------------------------------- */
 
 /* How a walk ended. */
 struct walked {
@@ -129,7 +137,8 @@ struct walked {
 	bool keep;		/* checks can tell whether it would end the same way again */
 };
 
-static inline void fresh_put(struct tctx *c, uint32_t n, uint64_t id, const struct stack_at *at, struct cfi_rule rule)
+static inline void fresh_put(struct tctx *c, uint32_t n, uint64_t id, const struct stack_at *at,
+			     struct cfi_rule rule)
 {
 	c->fresh[n] = (struct fresh_frame){ .id = id, .sp = at->sp, .rbp = at->rbp, .rule = rule };
 }
@@ -142,7 +151,8 @@ static void fresh_mark(struct tctx *c, uint32_t n, enum pmm_frame_mark mark, uin
 }
 
 /* The walk came to frame n and cannot step from there. */
-static __attribute__((noinline)) void walk_end(struct tctx *c, struct walked *w, const struct stack_at *at)
+static __attribute__((noinline)) void walk_end(struct tctx *c, struct walked *w,
+					       const struct stack_at *at)
 {
 	uint8_t kind = c->fresh[w->nr++].rule.kind;
 
@@ -156,7 +166,8 @@ static __attribute__((noinline)) void walk_end(struct tctx *c, struct walked *w,
 }
 
 /* A step of any kind. False: it was the last; *w says so. */
-static __attribute__((noinline)) bool walk_step(struct tctx *c, struct walked *w, struct stack_at *at)
+static __attribute__((noinline)) bool walk_step(struct tctx *c, struct walked *w,
+						struct stack_at *at)
 {
 	uint64_t id;
 	struct cfi_rule rule = rule_get(at->pc, &id);
@@ -170,14 +181,18 @@ static __attribute__((noinline)) bool walk_step(struct tctx *c, struct walked *w
 	return w->why == STEP_ON;
 }
 
-/* The usual step: a near rule, on the part of the stack that is known to be readable. False: nothing was done. */
+/*
+ * The usual step: a near rule, on the part of the stack that is known to be readable. False:
+ * nothing was done.
+ */
 static inline bool walk_step_near(struct tctx *c, uint32_t n, struct stack_at *at)
 {
 	uint64_t rule = rule_near(at->pc), cfa, ra, slot, saved;
 
 	if (unlikely(!rule))
 		return false;
-	cfa = ((rule & 3) == RULE_NEAR_RSP ? at->sp : at->rbp) + 8 * (rule >> RULE_CFA_AT & (RULE_CFAS - 1));
+	cfa = ((rule & 3) == RULE_NEAR_RSP ? at->sp : at->rbp) +
+	      8 * (rule >> RULE_CFA_AT & (RULE_CFAS - 1));
 	saved = rule >> RULE_RBP_AT & (RULE_RBPS - 1);
 	slot = cfa - 8 * (saved ? saved : 1);
 	if (unlikely(cfa <= at->sp || slot < c->stack_lo || cfa - 8 >= c->stack_hi || cfa & 7))
@@ -193,11 +208,15 @@ static inline bool walk_step_near(struct tctx *c, uint32_t n, struct stack_at *a
 	return true;
 }
 
-/* Walk from `from` outwards into c->fresh until one of the memo's first `nr_memo` frames is confirmed or the stack ends. */
+/*
+ * Walk from `from` outwards into c->fresh until one of the memo's first `nr_memo` frames is
+ * confirmed or the stack ends.
+ */
 static void walk(struct tctx *c, const struct caller *from, uint32_t nr_memo, struct walked *w)
 {
 	struct stack_at at = { from->ra - 1, from->sp, from->rbp };
-	const struct frame *memo = c->memo, *m = memo + nr_memo - 1;	/* memo[-1] is outside everything */
+	/* memo[-1] is outside everything */
+	const struct frame *memo = c->memo, *m = memo + nr_memo - 1;
 	uint32_t failing = UINT32_MAX, n = 0, last = A.max_frames - 1;
 
 	*w = (struct walked){ .why = STEP_ON, .keep = true };
@@ -211,7 +230,10 @@ static void walk(struct tctx *c, const struct caller *from, uint32_t nr_memo, st
 				w->join = (uint32_t)(m - memo) + 1;
 				break;
 			}
-			/* inside the frame that this check is of it is the same stack, but not worth a copy */
+			/*
+			 * inside the frame that this check is of it is the same stack, but not
+			 * worth a copy
+			 */
 		}
 		if (unlikely(n >= last)) {
 			fresh_mark(c, n++, PMM_FRAME_TRUNCATED, at.sp);
@@ -240,8 +262,8 @@ static int slow_read(void *ctx, uint64_t address, uint64_t *value)
 }
 
 /*
- * The walk for stacks with a frame that only full interpretation of its unwind information can leave. Starts in our own code, whose
- * registers we know, and keeps what lies outside the hook.
+ * The walk for stacks with a frame that only full interpretation of its unwind information can
+ * leave. Starts in our own code, whose registers we know, and keeps what lies outside the hook.
  */
 static __attribute__((noinline)) uint32_t walk_slow(struct tctx *c, const struct caller *from)
 {
@@ -263,7 +285,8 @@ static __attribute__((noinline)) uint32_t walk_slow(struct tctx *c, const struct
 		if (outside) {
 			struct stack_at at = { pc, regs.r[ARCH_DWARF_RSP], 0 };
 
-			fresh_put(c, n++, pc | (uint64_t)m.id << 48, &at, (struct cfi_rule){ .kind = CFI_SLOW });
+			fresh_put(c, n++, pc | (uint64_t)m.id << 48, &at,
+				  (struct cfi_rule){ .kind = CFI_SLOW });
 		}
 		ret = m.cfi.hdr ? cfi_step_slow(&m.cfi, pc, &regs, slow_read, c) : -1;
 		if (ret < 0 || (ret > 0 && regs.r[ARCH_DWARF_RA] >> 47))
@@ -276,11 +299,12 @@ static __attribute__((noinline)) uint32_t walk_slow(struct tctx *c, const struct
 	return n + 1;
 }
 
-/* ---- a hook's stack ------------------------------------------------------------------------------------- */
+/* ---- a hook's stack -------------------------------------------------------------------------- */
 
 size_t unwind_bytes(void)
 {
-	return A.max_frames * (sizeof(struct frame) + sizeof(struct fresh_frame) + CHECKS_PER_FRAME * sizeof(struct check)) +
+	return A.max_frames * (sizeof(struct frame) + sizeof(struct fresh_frame) +
+			       CHECKS_PER_FRAME * sizeof(struct check)) +
 	       2 * sizeof(struct frame);
 }
 
@@ -332,7 +356,8 @@ static __attribute__((noinline)) void settle(struct tctx *c)
 		c->pieces = arena_get(sizeof(*c->pieces), ARCH_PAGE);
 }
 
-static __attribute__((noinline)) uint32_t walk_site(struct tctx *c, const struct caller *from, uint32_t site_flags)
+static __attribute__((noinline)) uint32_t walk_site(struct tctx *c, const struct caller *from,
+						    uint32_t site_flags)
 {
 	struct walked w;
 

@@ -42,7 +42,10 @@ struct caller {
 	uint64_t rbp;		/* the program's rbp */
 };
 
-/* Bytes a context needs for stacks, and giving it a zeroed piece of memory of that size, aligned to 64. */
+/*
+ * Bytes a context needs for stacks, and giving it a zeroed piece of memory of that size, aligned to
+ * 64.
+ */
 size_t unwind_bytes(void);
 void unwind_init(struct tctx *c, void *memory);
 
@@ -53,13 +56,15 @@ uint32_t unwind_site(struct tctx *c, const struct caller *from, uint32_t site_fl
 bool unwind_interrupted(struct tctx *c, const struct caller *from);
 
 /*
- * Is this a call that the real function of another hook makes, one that was called with stack pointer `outer` on this thread and is
- * running? False when a signal handler calls, or when that hook was left by a jump. Looks no further than that hook's frame.
+ * Is this a call that the real function of another hook makes, one that was called with stack
+ * pointer `outer` on this thread and is running? False when a signal handler calls, or when that
+ * hook was left by a jump. Looks no further than that hook's frame.
  */
 bool unwind_inside(struct tctx *c, const struct caller *from, uint64_t outer);
 
 /*
- * The stack pointer of the outermost frame, if all frames but that one are in [start, end) or in the agent; else 0.
+ * The stack pointer of the outermost frame, if all frames but that one are in [start, end) or in
+ * the agent; else 0.
  */
 uint64_t unwind_outermost(struct tctx *c, const struct caller *from, uint64_t start, uint64_t end);
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * x86-64, seen from inside a traced process: system calls, the thread pointer, registers, the cycle counter.
+ * x86-64, seen from inside a traced process: system calls, the thread pointer, registers, the cycle
+ * counter.
  *
- * Every architecture has a file of this name with the same functions; nothing else in agent/ knows the machine.
+ * Every architecture has a file of this name with the same functions; nothing else in agent/ knows
+ * the machine.
  */
 #ifndef ARCH_AGENT_ARCH_H
 #define ARCH_AGENT_ARCH_H
@@ -87,13 +89,19 @@ static inline uintptr_t arch_thread_pointer(void)
 	return tp;
 }
 
-/* Fetch the line at p into the caches; p may be anything. Not gcc's, which is nothing where no vector registers may be used. */
+/*
+ * Fetch the line at p into the caches; p may be anything. Not gcc's, which is nothing where no
+ * vector registers may be used.
+ */
 static inline void arch_prefetch(const void *p)
 {
 	__asm__ volatile("prefetcht0 %0" : : "m"(*(const char *)p));
 }
 
-/* A counter that rises steadily, some 10^9 a second; only used to tell whether about a millisecond has passed. */
+/*
+ * A counter that rises steadily, some 10^9 a second; only used to tell whether about a millisecond
+ * has passed.
+ */
 static inline uint64_t arch_cycles(void)
 {
 	uint32_t lo, hi;
@@ -103,14 +111,16 @@ static inline uint64_t arch_cycles(void)
 }
 
 /*
- * Does Valgrind run the program? To a processor this is nothing: rotations by 128 bits in all, and a register exchanged with itself.
- * Valgrind takes it for a request, here the one that asks for this (its manual, "The Client Request mechanism").
+ * Does Valgrind run the program? To a processor this is nothing: rotations by 128 bits in all, and
+ * a register exchanged with itself. Valgrind takes it for a request, here the one that asks for
+ * this (its manual, "The Client Request mechanism").
  */
 static inline bool arch_valgrind(void)
 {
 	uint64_t request[6] = { 0x1001 }, answer = 0;
 
-	__asm__ volatile("rolq $3, %%rdi\n\trolq $13, %%rdi\n\trolq $61, %%rdi\n\trolq $51, %%rdi\n\txchgq %%rbx, %%rbx"
+	__asm__ volatile("rolq $3, %%rdi\n\trolq $13, %%rdi\n\trolq $61, %%rdi\n\trolq $51, "
+			 "%%rdi\n\txchgq %%rbx, %%rbx"
 			 : "+d"(answer)
 			 : "a"(request)
 			 : "cc", "memory");
@@ -123,8 +133,8 @@ static inline void arch_pause(void)
 }
 
 /*
- * Compare and swap that is atomic against signal handlers of the same thread only: one instruction, no bus lock.
- * For words that a single-threaded process alone writes.
+ * Compare and swap that is atomic against signal handlers of the same thread only: one instruction,
+ * no bus lock. For words that a single-threaded process alone writes.
  */
 static inline bool arch_cas_local(uint64_t *p, uint64_t *expected, uint64_t desired)
 {
@@ -138,8 +148,9 @@ static inline bool arch_cas_local(uint64_t *p, uint64_t *expected, uint64_t desi
 }
 
 /*
- * syscall(), interposed: it may be the program's vfork or clone, which must not return into a frame of ours, so it is a jump
- * to the real one with all arguments in place. syscall_next(nr) says where that is.
+ * syscall(), interposed: it may be the program's vfork or clone, which must not return into a frame
+ * of ours, so it is a jump to the real one with all arguments in place. syscall_next(nr) says where
+ * that is.
  */
 #define ARCH_HOOK_SYSCALL __asm__(						\
 	".text\n.globl syscall\n.type syscall, @function\nsyscall:\n"	\
@@ -156,8 +167,8 @@ static inline bool arch_cas_local(uint64_t *p, uint64_t *expected, uint64_t desi
 	"jmp *%rax\n.cfi_endproc\n.size syscall, .-syscall\n");
 
 /*
- * A function of two arguments, interposed: a bit is taken out of the second one, then it is a jump to the real one, which NEXT()
- * returns, so that the real one sees the program's return address.
+ * A function of two arguments, interposed: a bit is taken out of the second one, then it is a jump
+ * to the real one, which NEXT() returns, so that the real one sees the program's return address.
  */
 #define ARCH_HOOK_WITHOUT_FLAG(NAME, FLAG, NEXT) __asm__(			\
 	".text\n.globl " NAME "\n.type " NAME ", @function\n" NAME ":\n"	\
@@ -171,8 +182,8 @@ static inline bool arch_cas_local(uint64_t *p, uint64_t *expected, uint64_t desi
 	"jmp *%rax\n.cfi_endproc\n.size " NAME ", .-" NAME "\n");
 
 /*
- * A function of up to three arguments, interposed: NEXT(the same arguments) returns the real one, which is jumped to, so that it sees the program's
- * return address.
+ * A function of up to three arguments, interposed: NEXT(the same arguments) returns the real one,
+ * which is jumped to, so that it sees the program's return address.
  */
 #define ARCH_HOOK_JUMP(NAME, NEXT) __asm__(					\
 	".text\n.globl " NAME "\n.type " NAME ", @function\n" NAME ":\n"	\
@@ -184,14 +195,18 @@ static inline bool arch_cas_local(uint64_t *p, uint64_t *expected, uint64_t desi
 	"pop %rsi\n.cfi_adjust_cfa_offset -8\npop %rdi\n.cfi_adjust_cfa_offset -8\n"	\
 	"jmp *%rax\n.cfi_endproc\n.size " NAME ", .-" NAME "\n");
 
-/* Relocations that hold the address of a function of another object: by name, of a call, of a pointer in data. */
+/*
+ * Relocations that hold the address of a function of another object: by name, of a call, of a
+ * pointer in data.
+ */
 #define ARCH_RELOC_GLOBAL	6	/* R_X86_64_GLOB_DAT */
 #define ARCH_RELOC_CALL		7	/* R_X86_64_JUMP_SLOT */
 #define ARCH_RELOC_WORD		1	/* R_X86_64_64 */
 
 /*
- * A function that ends the process, interposed. The registers that a caller may have things of its own in are put on the stack, just below its
- * frame; leave_hook(status, where they are, WHICH) says which function to call. That one does not return, so the stack keeps them.
+ * A function that ends the process, interposed. The registers that a caller may have things of its
+ * own in are put on the stack, just below its frame; leave_hook(status, where they are, WHICH) says
+ * which function to call. That one does not return, so the stack keeps them.
  */
 #define ARCH_HOOK_LEAVE(NAME, WHICH) __asm__(					\
 	".text\n.globl " NAME "\n.type " NAME ", @function\n" NAME ":\n"	\
@@ -215,7 +230,10 @@ static inline bool arch_cas_local(uint64_t *p, uint64_t *expected, uint64_t desi
 	.ra = ((const uint64_t *)(SP))[6], .sp = (SP) + 56, .rbp = ((const uint64_t *)(SP))[1],	\
 }
 
-/* The registers an unwinder starts from, at the call of this macro's place. DWARF numbers: x86-64 psABI figure 3.36. */
+/*
+ * The registers an unwinder starts from, at the call of this macro's place. DWARF numbers: x86-64
+ * psABI figure 3.36.
+ */
 #define ARCH_DWARF_RBX	3
 #define ARCH_DWARF_RBP	6
 #define ARCH_DWARF_RSP	7
@@ -233,12 +251,16 @@ static inline bool arch_cas_local(uint64_t *p, uint64_t *expected, uint64_t desi
 	__asm__ volatile("lea 0(%%rip), %%rax; mov %%rax, %0" : "=m"((r)[16]) : : "rax"); \
 } while (0)
 
-/* Offsets in the kernel's rt_sigframe from the stack pointer inside the signal trampoline (ucontext.uc_mcontext). */
+/*
+ * Offsets in the kernel's rt_sigframe from the stack pointer inside the signal trampoline
+ * (ucontext.uc_mcontext).
+ */
 #define ARCH_SIGFRAME_RBP	120
 #define ARCH_SIGFRAME_RSP	160
 #define ARCH_SIGFRAME_RIP	168
 #define ARCH_SIGFRAME_SEGMENTS	184
-#define ARCH_SEGMENTS		0x002b000000000033ull	/* what stands there in 64-bit processes, since Linux 4.6: ss, cs */
+/* what stands there in 64-bit processes, since Linux 4.6: ss, cs */
+#define ARCH_SEGMENTS		0x002b000000000033ull
 
 /* AT_SYSINFO and friends are not needed here; the page size of x86-64 is fixed. */
 #define ARCH_PAGE	4096ul

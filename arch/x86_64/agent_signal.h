@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * x86-64, seen from a signal handler: what the kernel put on the stack, going on from it, and what there is to know of instructions that
- * are to be run by themselves.
+ * x86-64, seen from a signal handler: what the kernel put on the stack, going on from it, and what
+ * there is to know of instructions that are to be run by themselves.
  */
 #ifndef ARCH_AGENT_SIGNAL_H
 #define ARCH_AGENT_SIGNAL_H
@@ -12,8 +12,9 @@
 #include "arch/x86_64/agent_arch.h"
 
 /*
- * The frame that the kernel makes for a signal handler: return address, this, the signal's siginfo, and, aligned to 64 and named by
- * `fpstate`, the other registers. arch/x86/include/asm/sigframe.h and uapi/asm/ucontext.h of Linux.
+ * The frame that the kernel makes for a signal handler: return address, this, the signal's siginfo,
+ * and, aligned to 64 and named by `fpstate`, the other registers. arch/x86/include/asm/sigframe.h
+ * and uapi/asm/ucontext.h of Linux.
  */
 struct arch_ucontext {
 	uint64_t flags, link;
@@ -33,10 +34,12 @@ struct arch_ucontext {
 };
 
 /* General registers by their numbers, then the program counter (PMM_DEATH_REGS). */
-#define ARCH_REGS(UC) {								\
-	(UC)->rax, (UC)->rcx, (UC)->rdx, (UC)->rbx, (UC)->rsp, (UC)->rbp, (UC)->rsi, (UC)->rdi, (UC)->r8, (UC)->r9, (UC)->r10,	\
-	(UC)->r11, (UC)->r12, (UC)->r13, (UC)->r14, (UC)->r15, (UC)->rip,	\
-}
+#define ARCH_REGS(UC)                                                                              \
+	{                                                                                          \
+		(UC)->rax, (UC)->rcx, (UC)->rdx, (UC)->rbx, (UC)->rsp, (UC)->rbp, (UC)->rsi,       \
+			(UC)->rdi, (UC)->r8, (UC)->r9, (UC)->r10, (UC)->r11, (UC)->r12, (UC)->r13, \
+			(UC)->r14, (UC)->r15, (UC)->rip,                                           \
+	}
 
 #define ARCH_SIGINFO_BYTES	128u
 #define ARCH_SIGFRAME_BYTES	(8u + sizeof(struct arch_ucontext) + ARCH_SIGINFO_BYTES)
@@ -54,7 +57,10 @@ static inline uint64_t arch_fpstate_bytes(uint64_t fpstate)
 	return !fpstate ? 0 : words[0] == 0x46505853 ? words[1] : 512;
 }
 
-/* Where the frame of a handler begins whose stack is free below `sp`; *fpstate: where the other registers go. */
+/*
+ * Where the frame of a handler begins whose stack is free below `sp`; *fpstate: where the other
+ * registers go.
+ */
 static inline uint64_t arch_sigframe_below(uint64_t sp, uint64_t fpstate_bytes, uint64_t *fpstate)
 {
 	*fpstate = (sp - fpstate_bytes) & ~63ull;
@@ -74,12 +80,15 @@ static inline void arch_call_on(uint64_t top, void (*fn)(void *arg), void *arg)
 {
 	__asm__ volatile("mov %%rsp, %%rbx\n\tmov %0, %%rsp\n\tcall *%1\n\tmov %%rbx, %%rsp"
 			 : "+r"(top), "+r"(fn), "+D"(arg)
-			 : : "rax", "rbx", "rcx", "rdx", "rsi", "r8", "r9", "r10", "r11", "memory", "cc");
+			 :
+			 : "rax", "rbx", "rcx", "rdx", "rsi", "r8", "r9", "r10", "r11", "memory",
+			   "cc");
 }
 
 /*
- * A signal handler NAME that goes on in HANDLER(signal, info, context), on the stack whose end the thread's variable TOP names if that
- * is not 0, unless it is there already. A return address below the kernel's frame leads back, as usual.
+ * A signal handler NAME that goes on in HANDLER(signal, info, context), on the stack whose end the
+ * thread's variable TOP names if that is not 0, unless it is there already. A return address below
+ * the kernel's frame leads back, as usual.
  */
 #define ARCH_SIGNAL_ENTRY(NAME, HANDLER, TOP, BYTES) ARCH_SIGNAL_ENTRY_(NAME, HANDLER, TOP, BYTES)
 #define ARCH_SIGNAL_ENTRY_(NAME, HANDLER, TOP, BYTES) __asm__(			\
@@ -122,8 +131,8 @@ static inline struct arch_insn arch_insn_at(uint64_t rip)
 			rep = true;
 		else if (p[n] == 0x66)
 			half = true;
-		else if (p[n] == 0x67 || p[n] == 0xf0 || p[n] == 0x2e || p[n] == 0x36 || p[n] == 0x3e || p[n] == 0x26 ||
-			 (p[n] & 0xfe) == 0x64)
+		else if (p[n] == 0x67 || p[n] == 0xf0 || p[n] == 0x2e || p[n] == 0x36 ||
+			 p[n] == 0x3e || p[n] == 0x26 || (p[n] & 0xfe) == 0x64)
 			plain = false;
 		else
 			break;
@@ -143,7 +152,10 @@ static inline struct arch_insn arch_insn_at(uint64_t rip)
 	return insn;
 }
 
-/* Copies of rep movs and rep stos of 1, 2, 4 and 8 bytes, a breakpoint behind each, from the symbol NAME on. */
+/*
+ * Copies of rep movs and rep stos of 1, 2, 4 and 8 bytes, a breakpoint behind each, from the symbol
+ * NAME on.
+ */
 #define ARCH_REP_STUB_BYTES	8u
 #define ARCH_REP_STUBS(NAME) __asm__(						\
 	".text\n.globl " NAME "\n.hidden " NAME "\n.balign 8\n" NAME ":\n"	\
@@ -159,22 +171,25 @@ static inline unsigned arch_rep_bytes(int stub)
 }
 
 /*
- * A signal handler NAME that asks DECIDE(signal, info, context) and jumps to where that says, with all as it was at the entry, or, at 0,
- * returns; and a function RESTORER for it to return to.
+ * A signal handler NAME that asks DECIDE(signal, info, context) and jumps to where that says, with
+ * all as it was at the entry, or, at 0, returns; and a function RESTORER for it to return to.
  */
-#define ARCH_FAULT_ENTRY(NAME, DECIDE, RESTORER) __asm__(			\
-	".text\n.p2align 4\n.globl " NAME "\n.hidden " NAME "\n.type " NAME ", @function\n" NAME ":\n" \
-	".cfi_startproc\n"							\
-	"push %rdi\npush %rsi\npush %rdx\n.cfi_adjust_cfa_offset 24\n"	\
-	"call " DECIDE "\n"							\
-	"pop %rdx\npop %rsi\npop %rdi\n.cfi_adjust_cfa_offset -24\n"	\
-	"mov %rax, %r11\n"							\
-	"xor %eax, %eax\n"							\
-	"test %r11, %r11\n"							\
-	"jz 1f\n"								\
-	"jmp *%r11\n"								\
-	"1: ret\n.cfi_endproc\n.size " NAME ", .-" NAME "\n"			\
-	".p2align 4\n.globl " RESTORER "\n.hidden " RESTORER "\n.type " RESTORER ", @function\n" \
-	"nop\n" RESTORER ":\npush $15\npop %rax\nsyscall\n.size " RESTORER ", .-" RESTORER "\n");
+#define ARCH_FAULT_ENTRY(NAME, DECIDE, RESTORER)                                                   \
+	__asm__(".text\n.p2align 4\n.globl " NAME "\n.hidden " NAME "\n.type " NAME                \
+		", @function\n" NAME ":\n"                                                         \
+		".cfi_startproc\n"                                                                 \
+		"push %rdi\npush %rsi\npush %rdx\n.cfi_adjust_cfa_offset 24\n"                     \
+		"call " DECIDE "\n"                                                                \
+		"pop %rdx\npop %rsi\npop %rdi\n.cfi_adjust_cfa_offset -24\n"                       \
+		"mov %rax, %r11\n"                                                                 \
+		"xor %eax, %eax\n"                                                                 \
+		"test %r11, %r11\n"                                                                \
+		"jz 1f\n"                                                                          \
+		"jmp *%r11\n"                                                                      \
+		"1: ret\n.cfi_endproc\n.size " NAME ", .-" NAME "\n"                               \
+		".p2align 4\n.globl " RESTORER "\n.hidden " RESTORER "\n.type " RESTORER           \
+		", @function\n"                                                                    \
+		"nop\n" RESTORER ":\npush $15\npop %rax\nsyscall\n.size " RESTORER ", .-" RESTORER \
+		"\n");
 
 #endif

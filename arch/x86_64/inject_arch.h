@@ -2,14 +2,16 @@
 /*
  * x86-64, hooks of functions of any signature: the code around them that C cannot say.
  *
- * ARCH_ANY_HOOK(NAME, BEGIN, END) defines the hook NAME, entered by a jump with the entry in r11. All argument registers are laid into a
- * struct arch_call at the end of the caller's frame, and BEGIN(call) is asked. When it returns 0 the function is jumped to as if nothing
- * had been. Else it is called with the same registers, its results are laid into the struct, END(call) runs, and the results are
- * returned. Arguments on the stack are therefore only right when BEGIN returns 0.
+ * ARCH_ANY_HOOK(NAME, BEGIN, END) defines the hook NAME, entered by a jump with the entry in r11.
+ * All argument registers are laid into a struct arch_call at the end of the caller's frame, and
+ * BEGIN(call) is asked. When it returns 0 the function is jumped to as if nothing had been. Else it
+ * is called with the same registers, its results are laid into the struct, END(call) runs, and the
+ * results are returned. Arguments on the stack are therefore only right when BEGIN returns 0.
  *
- * The function is made to return to arch_borrow.code, an indirect jump or call through a register that a frame there has saved, and the
- * register leads to us: agent/inject/inject_borrow.c says why. This frame is arch_borrow.room bytes larger than struct arch_call, and its
- * saved registers have the places that arch_borrow.slot says.
+ * The function is made to return to arch_borrow.code, an indirect jump or call through a register
+ * that a frame there has saved, and the register leads to us: agent/inject/inject_borrow.c says
+ * why. This frame is arch_borrow.room bytes larger than struct arch_call, and its saved registers
+ * have the places that arch_borrow.slot says.
  */
 #ifndef ARCH_INJECT_ARCH_H
 #define ARCH_INJECT_ARCH_H
@@ -38,23 +40,32 @@ struct arch_borrow {
 	uint64_t back;			/* what the register there leads to */
 	uint64_t room;
 	uint8_t is_in[8];		/* which of saved[] the register is */
-	int64_t slot[ARCH_CALL_SAVED];	/* place of each of saved[], from the frame's end; 0 = it keeps its value */
+	/* place of each of saved[], from the frame's end; 0 = it keeps its value */
+	int64_t slot[ARCH_CALL_SAVED];
 };
 
 extern struct arch_borrow arch_borrow __attribute__((visibility("hidden")));
-extern const char arch_own_code[] __attribute__((visibility("hidden")));		/* jmp *%rbx */
-extern const char arch_back[] __attribute__((visibility("hidden")));			/* from a jump */
-extern const char arch_back_called[] __attribute__((visibility("hidden")));		/* from a call */
+/* jmp *%rbx */
+extern const char arch_own_code[] __attribute__((visibility("hidden")));
+/* from a jump */
+extern const char arch_back[] __attribute__((visibility("hidden")));
+/* from a call */
+extern const char arch_back_called[] __attribute__((visibility("hidden")));
 
 _Static_assert(offsetof(struct arch_call, entry) == 64 && offsetof(struct arch_call, end) == 168 &&
-	       offsetof(struct arch_call, saved) == 176 && offsetof(struct arch_call, ra) == 280 &&
-	       sizeof(struct arch_call) == 288 && offsetof(struct arch_borrow, is_in) == 24, "offsets in assembly");
+		       offsetof(struct arch_call, saved) == 176 &&
+		       offsetof(struct arch_call, ra) == 280 && sizeof(struct arch_call) == 288 &&
+		       offsetof(struct arch_borrow, is_in) == 24,
+	       "offsets in assembly");
 
 /* DWARF numbers of saved[], and how an indirect jump or call names them: REX.B, low three bits. */
 static const uint8_t arch_saved_dwarf[ARCH_CALL_SAVED] = { 3, 6, 12, 13, 14, 15 };
 static const uint8_t arch_saved_code[ARCH_CALL_SAVED] = { 3, 5, 8 + 4, 8 + 5, 8 + 6, 8 + 7 };
 
-/* Is there an indirect jump (call) at `code` through a register of saved[]? Its index, -1 = no. *is_call says which. */
+/*
+ * Is there an indirect jump (call) at `code` through a register of saved[]? Its index, -1 = no.
+ * *is_call says which.
+ */
 static inline int arch_indirect(const uint8_t code[3], bool *is_call)
 {
 	unsigned rex = code[0] == 0x41, kind = code[rex + 1] & 0xf8;
@@ -68,8 +79,9 @@ static inline int arch_indirect(const uint8_t code[3], bool *is_call)
 	return -1;
 }
 
-#define ARCH_VECTORS(OP, A, B)							\
-	OP(0, A, B) OP(1, A, B) OP(2, A, B) OP(3, A, B) OP(4, A, B) OP(5, A, B) OP(6, A, B) OP(7, A, B)
+#define ARCH_VECTORS(OP, A, B)                                                                     \
+	OP(0, A, B)                                                                                \
+	OP(1, A, B) OP(2, A, B) OP(3, A, B) OP(4, A, B) OP(5, A, B) OP(6, A, B) OP(7, A, B)
 #define ARCH_VECTOR_SAVE(N, A, B)	"movups %xmm" #N ", 16*" #N "(%rsp)\n"
 #define ARCH_VECTOR_LOAD(N, A, B)	"movups 16*" #N "(%rsp), %xmm" #N "\n"
 #define ARCH_SAVED_CFI								\
@@ -111,7 +123,10 @@ static inline int arch_indirect(const uint8_t code[3], bool *is_call)
 	"lea 280(%rsp), %rsp\n.cfi_def_cfa_offset 8\njmp *(%r11)\n"		\
 	".cfi_endproc\n.size " #NAME ", .-" #NAME "\n")
 
-/* A hook with the entry in register `REG`: goes to WITH where the word at ENTRY_OFF of the entry is not 0, else to the any-hook WITHOUT. */
+/*
+ * A hook with the entry in register `REG`: goes to WITH where the word at ENTRY_OFF of the entry is
+ * not 0, else to the any-hook WITHOUT.
+ */
 #define ARCH_HOOK_CHOICE(NAME, REG, ENTRY_OFF, WITH, WITHOUT) __asm__(		\
 	".text\n.p2align 4\n.globl " #NAME "\n.hidden " #NAME "\n"		\
 	".type " #NAME ", @function\n" #NAME ":\n.cfi_startproc\n"		\

@@ -24,7 +24,10 @@ static void tell_starter(const char *text)
 	} while (n < 0 && errno == EINTR);
 }
 
-/* What the daemon tells the starter, or nothing if it dies without a word; up to its last descriptor of the pipe. */
+/*
+ * What the daemon tells the starter, or nothing if it dies without a word; up to its last
+ * descriptor of the pipe.
+ */
 static size_t read_all(int fd, char *text, size_t room)
 {
 	size_t len = 0;
@@ -55,7 +58,9 @@ static void __attribute__((__noreturn__)) await_daemon(int fd, pid_t child)
 	_exit(1);
 }
 
-/* Signals as the kernel gives them to a new program, whatever the starter had blocked or ignored. */
+/*
+ * Signals as the kernel gives them to a new program, whatever the starter had blocked or ignored.
+ */
 static void reset_signals(void)
 {
 	sigset_t none;
@@ -67,7 +72,10 @@ static void reset_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* This process goes on as the child of a child, which no session and no terminal has: the child in between leads a session, and ends. */
+/*
+ * This process goes on as the child of a child, which no session and no terminal has: the child in
+ * between leads a session, and ends.
+ */
 static void fork_away(void)
 {
 	int ends[2];
@@ -94,7 +102,8 @@ static void fork_away(void)
 
 void background_enter(bool stay)
 {
-	closefrom(STDERR_FILENO + 1);	/* whoever started it waits for the ends of pipes that it may have left open */
+	/* whoever started it waits for the ends of pipes that it may have left open */
+	closefrom(STDERR_FILENO + 1);
 	reset_signals();
 	signal(SIGPIPE, SIG_IGN);
 	if (!stay)
@@ -111,7 +120,8 @@ void background_ready(void)
 	if (starter < 0)
 		return;
 	fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-	if (fd < 0 || dup2(fd, STDIN_FILENO) < 0 || dup2(fd, STDOUT_FILENO) < 0 || dup2(fd, STDERR_FILENO) < 0)
+	if (fd < 0 || dup2(fd, STDIN_FILENO) < 0 || dup2(fd, STDOUT_FILENO) < 0 ||
+	    dup2(fd, STDERR_FILENO) < 0)
 		background_fail("'/dev/null' cannot be opened: %s", strerror(errno));
 	if (fd > STDERR_FILENO)
 		close(fd);

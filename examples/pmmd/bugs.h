@@ -15,11 +15,20 @@ struct bugs {
 	size_t bytes_lost;
 };
 
-/* So many replies to a client that is gone: none of them is released. Returns how many could be had. */
+/*
+ * So many replies to a client that is gone: none of them is released. Returns how many could be
+ * had.
+ */
 size_t bugs_leak(struct bugs *bugs, size_t nr, size_t bytes);
-/* Gives a label: the byte behind its block is written. Harmless if the name is of odd length: allocators round up. 0 or -ENOMEM. */
+/*
+ * Gives a label: the byte behind its block is written. Harmless if the name is of odd length:
+ * allocators round up. 0 or -ENOMEM.
+ */
 int bugs_overflow(struct bugs *bugs, const char *name);
-/* Cancels a request whose text is then released once more. Most allocators end the program for it. 0 or -ENOMEM. */
+/*
+ * Cancels a request whose text is then released once more. Most allocators end the program for it.
+ * 0 or -ENOMEM.
+ */
 int bugs_double_free(void);
 void bugs_fini(struct bugs *bugs);
 

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */ /* A cache: a hash table that doubles, whose entries are in a list by age as well. */
+/* A cache: a hash table that doubles, whose entries are in a list by age as well. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cache.h"
 
 #include <pmm.h>

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */ /* A cache: values found by their key, the oldest of which can be dropped. Reachable memory, freed when it is asked for. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A cache: values found by their key, the oldest of which can be dropped. Reachable memory, freed
+ * when it is asked for.
+ */
 #ifndef PMMD_CACHE_H
 #define PMMD_CACHE_H
 
@@ -16,7 +20,9 @@ struct cache {
 	size_t bytes;			/* of values */
 };
 
-/* Adds a value of so many bytes under a key of its own. 0, or -ENOMEM and the cache is as it was. */
+/*
+ * Adds a value of so many bytes under a key of its own. 0, or -ENOMEM and the cache is as it was.
+ */
 int cache_add(struct cache *cache, size_t bytes);
 /* Drops the oldest values; returns how many there were. */
 size_t cache_drop(struct cache *cache, size_t nr);

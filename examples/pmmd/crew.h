@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */ /* Worker threads that parse jobs all the time: short-lived memory, and one buffer each that lives as long as its thread. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Worker threads that parse jobs all the time: short-lived memory, and one buffer each that lives
+ * as long as its thread.
+ */
 #ifndef PMMD_CREW_H
 #define PMMD_CREW_H
 

@@ -70,7 +70,10 @@ static int dial(const char *path)
 	return -1;
 }
 
-/* A daemon that has no room for a session does not read, but answers: a failure to send is seen by what comes. */
+/*
+ * A daemon that has no room for a session does not read, but answers: a failure to send is seen by
+ * what comes.
+ */
 static void send_line(int fd, const char *line)
 {
 	size_t left = strlen(line);

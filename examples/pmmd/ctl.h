@@ -2,7 +2,10 @@
 #ifndef PMMD_CTL_H
 #define PMMD_CTL_H
 
-/* Sends the words as a line and prints what comes. Returns the exit status: 0, or 1 if the daemon refuses or cannot be asked. */
+/*
+ * Sends the words as a line and prints what comes. Returns the exit status: 0, or 1 if the daemon
+ * refuses or cannot be asked.
+ */
 int ctl_run(const char *socket, int nr, char **word);
 
 #endif

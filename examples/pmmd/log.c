@@ -13,7 +13,8 @@ static int log_fd = -1;
 
 static int open_file(void)
 {
-	int fd = open(log_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+	int fd = open(log_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK,
+		      0600);
 
 	return fd < 0 ? -errno : fd;
 }
@@ -36,7 +37,8 @@ int log_reopen(void)
 
 	if (fd < 0)
 		return fd;
-	if (dup3(fd, log_fd, O_CLOEXEC) < 0)	/* at no time is there no descriptor: a signal handler may write */
+	/* at no time is there no descriptor: a signal handler may write */
+	if (dup3(fd, log_fd, O_CLOEXEC) < 0)
 		e = -errno;
 	close(fd);
 	return e;

@@ -45,8 +45,8 @@ void monitor_stats(char *text, size_t room)
 	struct pmm_stats all;
 
 	pmm_get_stats(&all);
-	snprintf(text, room, "%zu blocks live, %zu bytes; %zu passed untracked; %zu errors", all.nr_live, all.bytes_live, all.nr_passed,
-		all.nr_errors);
+	snprintf(text, room, "%zu blocks live, %zu bytes; %zu passed untracked; %zu errors",
+		 all.nr_live, all.bytes_live, all.nr_passed, all.nr_errors);
 }
 #else
 bool monitor_is_in(void)

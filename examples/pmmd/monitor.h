@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */ /* What pmm.h gives to this program; nothing in a build without it. All #ifdef PMM of the program is in monitor.c. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What pmm.h gives to this program; nothing in a build without it. All #ifdef PMM of the program is
+ * in monitor.c.
+ */
 #ifndef PMMD_MONITOR_H
 #define PMMD_MONITOR_H
 
@@ -10,7 +14,10 @@
 bool monitor_is_in(void);
 /* First of all, in every process: nothing is reported unless monitor_start() says so. */
 void monitor_silence(void);
-/* In the daemon: findings go to the log, and all tables at SIGUSR1; the blocks in use and the totals at exit. */
+/*
+ * In the daemon: findings go to the log, and all tables at SIGUSR1; the blocks in use and the
+ * totals at exit.
+ */
 void monitor_start(void);
 /* Adds SIGUSR1, where the program has to answer it itself. */
 void monitor_signals(sigset_t *set);

@@ -18,7 +18,8 @@ struct why {
 	size_t room;
 };
 
-static bool __attribute__((__format__(__printf__, 2, 3))) refuse(const struct why *why, const char *format, ...)
+static bool __attribute__((__format__(__printf__, 2, 3)))
+refuse(const struct why *why, const char *format, ...)
 {
 	va_list args;
 
@@ -37,15 +38,18 @@ bool place_init(struct place *place, const char *directory, char *text, size_t r
 	memset(place, 0, sizeof(*place));
 	place->lock = place->listener = -1;
 	if (!realpath(directory, path))
-		return refuse(&why, "directory '%s' cannot be used: %s", directory, strerror(errno));
+		return refuse(&why, "directory '%s' cannot be used: %s", directory,
+			      strerror(errno));
 	if (stat(path, &st) < 0 || !S_ISDIR(st.st_mode))
 		return refuse(&why, "'%s' is no directory", directory);
 	snprintf(place->pid.path, sizeof(place->pid.path), "%s/pmmd.pid", path);
 	snprintf(place->socket.path, sizeof(place->socket.path), "%s/pmmd.sock", path);
 	snprintf(place->log, sizeof(place->log), "%s/pmmd.log", path);
 	if (strlen(place->socket.path) >= sizeof(((struct sockaddr_un *)0)->sun_path))
-		return refuse(&why, "the name of directory '%s' is too long for that of a socket, which has %zu characters at most",
-			directory, sizeof(((struct sockaddr_un *)0)->sun_path) - 1);
+		return refuse(&why,
+			      "the name of directory '%s' is too long for that of a socket, which "
+			      "has %zu characters at most",
+			      directory, sizeof(((struct sockaddr_un *)0)->sun_path) - 1);
 	return true;
 }
 
@@ -59,7 +63,8 @@ static bool is_file(const struct place_file *file)
 {
 	struct stat st;
 
-	return file->ino && !lstat(file->path, &st) && st.st_dev == file->dev && st.st_ino == file->ino;
+	return file->ino && !lstat(file->path, &st) && st.st_dev == file->dev &&
+	       st.st_ino == file->ino;
 }
 
 static void remove_file(struct place_file *file)
@@ -100,20 +105,26 @@ static bool refuse_second(const struct place *place, const struct why *why)
 		refuse(why, "a pmmd starts in that directory already");
 }
 
-/* Another that ends may remove the file between our opening and our locking it: then it is opened once more. */
+/*
+ * Another that ends may remove the file between our opening and our locking it: then it is opened
+ * once more.
+ */
 static bool lock_pid(struct place *place, const struct why *why)
 {
 	struct stat st;
 
 	for (;;) {
-		place->lock = open(place->pid.path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+		place->lock = open(place->pid.path,
+				   O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
 		if (place->lock < 0)
-			return refuse(why, "'%s' cannot be opened: %s", place->pid.path, strerror(errno));
+			return refuse(why, "'%s' cannot be opened: %s", place->pid.path,
+				      strerror(errno));
 		if (fstat(place->lock, &st) < 0 || !S_ISREG(st.st_mode))
 			return refuse(why, "'%s' is no plain file", place->pid.path);
 		if (flock(place->lock, LOCK_EX | LOCK_NB) < 0)
-			return errno == EWOULDBLOCK ? refuse_second(place, why) :
-				refuse(why, "'%s' cannot be locked: %s", place->pid.path, strerror(errno));
+			return errno == EWOULDBLOCK ? refuse_second(place, why)
+						    : refuse(why, "'%s' cannot be locked: %s",
+							     place->pid.path, strerror(errno));
 		note_file(&place->pid, &st);
 		if (is_file(&place->pid))
 			return write_pid(place, why);
@@ -122,13 +133,15 @@ static bool lock_pid(struct place *place, const struct why *why)
 }
 
 /* What a daemon that was killed has left is removed. Anything else that is there stays. */
-static bool clear_socket(const struct place *place, const struct sockaddr_un *address, const struct why *why)
+static bool clear_socket(const struct place *place, const struct sockaddr_un *address,
+			 const struct why *why)
 {
 	struct stat st;
 	int fd, e = 0;
 
 	if (lstat(address->sun_path, &st) < 0)
-		return errno == ENOENT || refuse(why, "'%s' cannot be looked at: %s", address->sun_path, strerror(errno));
+		return errno == ENOENT || refuse(why, "'%s' cannot be looked at: %s",
+						 address->sun_path, strerror(errno));
 	if (!S_ISSOCK(st.st_mode))
 		return refuse(why, "'%s' is in the way, and is no socket", address->sun_path);
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -139,7 +152,8 @@ static bool clear_socket(const struct place *place, const struct sockaddr_un *ad
 	close(fd);
 	if (e != ECONNREFUSED)
 		return refuse(why, "somebody listens at '%s' already", place->socket.path);
-	return unlink(address->sun_path) == 0 || refuse(why, "'%s' cannot be removed: %s", address->sun_path, strerror(errno));
+	return unlink(address->sun_path) == 0 ||
+	       refuse(why, "'%s' cannot be removed: %s", address->sun_path, strerror(errno));
 }
 
 static bool open_socket(struct place *place, const struct why *why)
@@ -156,12 +170,15 @@ static bool open_socket(struct place *place, const struct why *why)
 	if (place->listener < 0)
 		return refuse(why, "no socket can be made: %s", strerror(errno));
 	mask = umask(0177);	/* chmod() later would leave a moment */
-	e = bind(place->listener, (const struct sockaddr *)&address, sizeof(address)) < 0 ? errno : 0;
+	e = bind(place->listener, (const struct sockaddr *)&address, sizeof(address)) < 0 ? errno
+											  : 0;
 	umask(mask);
 	if (e || lstat(address.sun_path, &st) < 0)
-		return refuse(why, "'%s' cannot be made: %s", address.sun_path, strerror(e ? e : errno));
+		return refuse(why, "'%s' cannot be made: %s", address.sun_path,
+			      strerror(e ? e : errno));
 	note_file(&place->socket, &st);
-	return listen(place->listener, 64) == 0 || refuse(why, "nobody can listen at '%s': %s", address.sun_path, strerror(errno));
+	return listen(place->listener, 64) == 0 ||
+	       refuse(why, "nobody can listen at '%s': %s", address.sun_path, strerror(errno));
 }
 
 bool place_take(struct place *place, char *text, size_t room)

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * pmmd: a daemon to watch. It holds, loses and damages memory when it is told to, and is otherwise as a daemon should be.
+ * pmmd: a daemon to watch. It holds, loses and damages memory when it is told to, and is otherwise
+ * as a daemon should be.
  *
  *     pmmd DIRECTORY                          start it; it is ready when this returns
  *     pmmd ctl DIRECTORY/pmmd.sock COMMAND    tell it what to do
  *
- * One thread (server.c) waits for clients (session.c), signals and time, and obeys (work_obey.c); what memory is held for is in cache.c,
- * queue.c, crew.c (threads) and bugs.c. Compiled with -DPMM the monitor is inside: monitor.c has all that it takes.
+ * One thread (server.c) waits for clients (session.c), signals and time, and obeys (work_obey.c);
+ * what memory is held for is in cache.c, queue.c, crew.c (threads) and bugs.c. Compiled with -DPMM
+ * the monitor is inside: monitor.c has all that it takes.
  *
- * SIGTERM and SIGINT end it, SIGHUP opens the log anew, SIGUSR1 writes to the log what is known of its memory.
+ * SIGTERM and SIGINT end it, SIGHUP opens the log anew, SIGUSR1 writes to the log what is known of
+ * its memory.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -25,12 +28,14 @@
 
 static int show_usage(FILE *out)
 {
-	fprintf(out, "usage: pmmd [-f] DIRECTORY                     start; -f: stay in the foreground\n"
-		     "       pmmd ctl DIRECTORY/pmmd.sock COMMAND    give a running one a command\n");
+	fprintf(out,
+		"usage: pmmd [-f] DIRECTORY                     start; -f: stay in the foreground\n"
+		"       pmmd ctl DIRECTORY/pmmd.sock COMMAND    give a running one a command\n");
 	if (out == stdout) {
 		puts("\ncommands:");
 		work_usage();
-		puts("\nDIRECTORY gets pmmd.pid, pmmd.sock and pmmd.log. Signals: TERM and INT end it, HUP opens the log anew,\n"
+		puts("\nDIRECTORY gets pmmd.pid, pmmd.sock and pmmd.log. Signals: TERM and INT end "
+		     "it, HUP opens the log anew,\n"
 		     "USR1 writes to the log what is known of its memory.");
 	}
 	return out == stdout ? 0 : 2;

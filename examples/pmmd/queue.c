@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */ /* A queue of records for a journal whose disk does not keep up. */
+/* A queue of records for a journal whose disk does not keep up. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "queue.h"
 
 #include <pmm.h>
@@ -59,7 +60,8 @@ int queue_tick(struct queue *queue, uint64_t nr)
 	for (; nr && queue->tick < queue->ticks; nr--) {
 		uint64_t before = queue->rate * queue->tick / QUEUE_TICKS;
 
-		queue->tick++;	/* what is left of a division comes with later records: the sum is exact */
+		/* what is left of a division comes with later records: the sum is exact */
+		queue->tick++;
 		if (queue_add(queue, queue->rate * queue->tick / QUEUE_TICKS - before) < 0)
 			result = -ENOMEM;
 	}

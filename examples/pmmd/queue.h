@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */ /* A queue of records for a journal whose disk does not keep up: what grows, steadily, and is not lost. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A queue of records for a journal whose disk does not keep up: what grows, steadily, and is not
+ * lost.
+ */
 #ifndef PMMD_QUEUE_H
 #define PMMD_QUEUE_H
 

@@ -35,7 +35,8 @@ static int open_signals(void)
 
 static int open_timer(void)
 {
-	struct itimerspec every = { .it_interval.tv_nsec = 1000000000L / QUEUE_TICKS, .it_value.tv_nsec = 1000000000L / QUEUE_TICKS };
+	struct itimerspec every = { .it_interval.tv_nsec = 1000000000L / QUEUE_TICKS,
+				    .it_value.tv_nsec = 1000000000L / QUEUE_TICKS };
 	int fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 
 	if (fd < 0 || timerfd_settime(fd, 0, &every, NULL) < 0)
@@ -69,7 +70,8 @@ static void take_signal(struct server *server, int signo)
 	switch (signo) {
 	case SIGHUP:
 		e = log_reopen();
-		log_line(e < 0 ? "the log cannot be opened anew: %s" : "the log is opened anew%s", e < 0 ? strerror(-e) : "");
+		log_line(e < 0 ? "the log cannot be opened anew: %s" : "the log is opened anew%s",
+			 e < 0 ? strerror(-e) : "");
 		break;
 	case SIGUSR1:
 		work_tell(&server->work, log_one, NULL);
@@ -93,7 +95,8 @@ static void take_ticks(struct server *server)
 	uint64_t nr;
 
 	server->deaf = false;
-	if (read(server->timer, &nr, sizeof(nr)) == sizeof(nr) && queue_tick(&server->work.queue, nr) < 0)
+	if (read(server->timer, &nr, sizeof(nr)) == sizeof(nr) &&
+	    queue_tick(&server->work.queue, nr) < 0)
 		log_line("no memory for a record");
 }
 
@@ -134,7 +137,8 @@ static void serve(struct server *server, struct session *session, short events)
 {
 	char *line;
 
-	session_write(session);	/* first: lines that are there already may wait for room for their answers */
+	/* first: lines that are there already may wait for room for their answers */
+	session_write(session);
 	if (events & (POLLIN | POLLHUP | POLLERR) && session_wants_read(session))
 		session_read(session);
 	while (!server->work.quit && !session->broken && (line = session_line(session))) {
@@ -176,7 +180,8 @@ static void fill_polled(const struct server *server, struct pollfd *polled)
 
 		at->fd = session ? session->fd : -1;
 		if (session)
-			at->events = (short)((session_wants_read(session) ? POLLIN : 0) | (session_wants_write(session) ? POLLOUT : 0));
+			at->events = (short)((session_wants_read(session) ? POLLIN : 0) |
+					     (session_wants_write(session) ? POLLOUT : 0));
 	}
 }
 
@@ -188,7 +193,8 @@ void server_run(struct server *server)
 	while (!server->work.quit) {
 		fill_polled(server, polled);
 		if (poll(polled, NR_POLLED, -1) < 0)
-			continue;	/* EINTR: a report by signal; or no memory, which the kernel may have the next time */
+			continue; /* EINTR: a report by signal; or no memory, which the kernel may
+				     have the next time */
 		if (polled[AT_SIGNALS].revents)
 			take_signals(server);
 		if (polled[AT_TIMER].revents)
@@ -213,7 +219,8 @@ void server_fini(struct server *server)
 		if (!session)
 			continue;
 		session_write(session);
-		session->fd = -1;	/* the kernel closes it: that tells the client that the process is gone */
+		/* the kernel closes it: that tells the client that the process is gone */
+		session->fd = -1;
 		session_free(session);
 	}
 	work_fini(&server->work);

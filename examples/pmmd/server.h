@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */ /* The daemon's one loop: clients, signals and time. */
+/* The daemon's one loop: clients, signals and time. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 #ifndef PMMD_SERVER_H
 #define PMMD_SERVER_H
 
@@ -21,7 +22,10 @@ struct server {
 int server_init(struct server *server, int listener);
 /* Until a client or a signal says that it ends. */
 void server_run(struct server *server);
-/* Clients get what they will take at once. Who is still connected sees the end of the connection when the process has ended. */
+/*
+ * Clients get what they will take at once. Who is still connected sees the end of the connection
+ * when the process has ended.
+ */
 void server_fini(struct server *server);
 
 #endif

@@ -48,7 +48,8 @@ void session_read(struct session *session)
 		memmove(session->in, session->in + session->in_at, session->in_len);
 		session->in_at = 0;
 	}
-	n = recv(session->fd, session->in + session->in_len, sizeof(session->in) - session->in_len, MSG_DONTWAIT);
+	n = recv(session->fd, session->in + session->in_len, sizeof(session->in) - session->in_len,
+		 MSG_DONTWAIT);
 	if (n > 0) {
 		session->in_len += (size_t)n;
 		session->moved = seconds_now();
@@ -62,7 +63,8 @@ void session_read(struct session *session)
 void session_write(struct session *session)
 {
 	while (session->out_len && !session->broken) {
-		ssize_t n = send(session->fd, session->out + session->out_at, session->out_len, MSG_DONTWAIT | MSG_NOSIGNAL);
+		ssize_t n = send(session->fd, session->out + session->out_at, session->out_len,
+				 MSG_DONTWAIT | MSG_NOSIGNAL);
 
 		if (n < 0 && is_patient())
 			return;
@@ -81,7 +83,8 @@ void session_write(struct session *session)
 static void drop_long_line(struct session *session)
 {
 	if (!session->skipping)
-		session_say(session, "error a line has %d characters at most", SESSION_LINE_BYTES - 1);
+		session_say(session, "error a line has %d characters at most",
+			    SESSION_LINE_BYTES - 1);
 	session->skipping = true;
 	session->in_at = session->in_len = 0;
 }
@@ -89,7 +92,8 @@ static void drop_long_line(struct session *session)
 char *session_line(struct session *session)
 {
 	while (session->in_len && session->out_len < SESSION_OUT_BYTES) {
-		char *line = session->in + session->in_at, *end = memchr(line, '\n', session->in_len);
+		char *line = session->in + session->in_at,
+		     *end = memchr(line, '\n', session->in_len);
 		size_t bytes;
 
 		if (!end) {
@@ -169,8 +173,10 @@ const char *session_over(const struct session *session)
 	if (session->broken)
 		return "is gone";
 	if (session->ended && !session->out_len)
-		return session->in_len || session->skipping ? "is gone in the midst of a command" : "";
+		return session->in_len || session->skipping ? "is gone in the midst of a command"
+							    : "";
 	if (seconds_now() - session->moved >= SESSION_PATIENCE_S)
-		return session->out_len ? "takes no answers: it is cut off" : "says nothing: it is cut off";
+		return session->out_len ? "takes no answers: it is cut off"
+					: "says nothing: it is cut off";
 	return NULL;
 }

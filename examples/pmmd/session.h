@@ -1,8 +1,10 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later
- * A client's connection: lines come in, answers go out, whatever the pieces in which the client sends and takes them.
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A client's connection: lines come in, answers go out, whatever the pieces in which the client
+ * sends and takes them.
  *
- * Memory is bounded: a line that is too long is dropped and answered so, and of a client that does not take its answers no more
- * lines are read.
+ * Memory is bounded: a line that is too long is dropped and answered so, and of a client that does
+ * not take its answers no more lines are read.
  */
 #ifndef PMMD_SESSION_H
 #define PMMD_SESSION_H
@@ -13,7 +15,8 @@
 
 enum {
 	SESSION_LINE_BYTES = 4096,	/* of a line with its end */
-	SESSION_OUT_BYTES = 65536,	/* answers that wait, from which on no more lines are taken */
+	/* answers that wait, from which on no more lines are taken */
+	SESSION_OUT_BYTES = 65536,
 	SESSION_PATIENCE_S = 60		/* for clients that neither send nor take anything */
 };
 
@@ -38,14 +41,21 @@ void session_free(struct session *session);
 /* Take what the client has sent, give it what it will take; neither waits. */
 void session_read(struct session *session);
 void session_write(struct session *session);
-/* The next whole line without its end, within the session; NULL: none yet, or too much waits to be taken. */
+/*
+ * The next whole line without its end, within the session; NULL: none yet, or too much waits to be
+ * taken.
+ */
 char *session_line(struct session *session);
 /* Adds a line to what goes out. Without memory the client is cut off. */
-void session_say(struct session *session, const char *format, ...) __attribute__((__format__(__printf__, 2, 3)));
+void session_say(struct session *session, const char *format, ...)
+	__attribute__((__format__(__printf__, 2, 3)));
 
 bool session_wants_read(const struct session *session);
 bool session_wants_write(const struct session *session);
-/* Nothing more will happen, or nothing has for too long: what is to be said of it, "" for nothing; NULL if it goes on. */
+/*
+ * Nothing more will happen, or nothing has for too long: what is to be said of it, "" for nothing;
+ * NULL if it goes on.
+ */
 const char *session_over(const struct session *session);
 
 #endif

@@ -27,16 +27,20 @@ void work_tell(struct work *work, void (*say)(void *ctx, const char *line), void
 {
 	char line[256], monitor[192];
 
-	snprintf(line, sizeof(line), "process  %ld, up %ld s", (long)getpid(), (long)(seconds_now() - work->since));
+	snprintf(line, sizeof(line), "process  %ld, up %ld s", (long)getpid(),
+		 (long)(seconds_now() - work->since));
 	say(ctx, line);
-	snprintf(line, sizeof(line), "cache    %zu values, %zu bytes", work->cache.nr, work->cache.bytes);
+	snprintf(line, sizeof(line), "cache    %zu values, %zu bytes", work->cache.nr,
+		 work->cache.bytes);
 	say(ctx, line);
-	snprintf(line, sizeof(line), "queue    %zu records, %zu bytes%s", work->queue.nr, work->queue.bytes,
-		work->queue.tick < work->queue.ticks ? ", growing" : "");
+	snprintf(line, sizeof(line), "queue    %zu records, %zu bytes%s", work->queue.nr,
+		 work->queue.bytes, work->queue.tick < work->queue.ticks ? ", growing" : "");
 	say(ctx, line);
-	snprintf(line, sizeof(line), "crew     %u threads, %lu jobs", work->crew.nr, crew_jobs(&work->crew));
+	snprintf(line, sizeof(line), "crew     %u threads, %lu jobs", work->crew.nr,
+		 crew_jobs(&work->crew));
 	say(ctx, line);
-	snprintf(line, sizeof(line), "lost     %zu replies, %zu bytes", work->bugs.nr_lost, work->bugs.bytes_lost);
+	snprintf(line, sizeof(line), "lost     %zu replies, %zu bytes", work->bugs.nr_lost,
+		 work->bugs.bytes_lost);
 	say(ctx, line);
 	monitor_stats(monitor, sizeof(monitor));
 	snprintf(line, sizeof(line), "monitor  %s", monitor);

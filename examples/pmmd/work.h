@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */ /* All that the daemon holds memory for, and the commands that change it. */
+/* All that the daemon holds memory for, and the commands that change it. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 #ifndef PMMD_WORK_H
 #define PMMD_WORK_H
 
@@ -11,7 +12,8 @@
 #include "crew.h"
 #include "queue.h"
 
-enum { WORK_BYTES_MAX = 1 << 30 };	/* held and lost altogether: a command that would take more is refused */
+/* held and lost altogether: a command that would take more is refused */
+enum { WORK_BYTES_MAX = 1 << 30 };
 
 struct session;
 

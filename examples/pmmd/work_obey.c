@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */ /* The commands: a table of what they are called, what they take and what does them. */
+/* The commands: a table of what they are called, what they take and what does them. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "work.h"
 
 #include <ctype.h>
@@ -33,15 +34,18 @@ static uint64_t coming(const struct work *work)
 }
 
 /* Answers that there is no room for nr * bytes more; nr and bytes are within their bounds. */
-static bool refuse_bytes(struct work *work, struct session *session, uint64_t coming_bytes, uint64_t nr, uint64_t bytes)
+static bool refuse_bytes(struct work *work, struct session *session, uint64_t coming_bytes,
+			 uint64_t nr, uint64_t bytes)
 {
-	uint64_t held = work->cache.bytes + work->queue.bytes + work->bugs.bytes_lost + coming_bytes;
+	uint64_t held = work->cache.bytes + work->queue.bytes + work->bugs.bytes_lost +
+			coming_bytes;
 	uint64_t left = WORK_BYTES_MAX > held ? WORK_BYTES_MAX - held : 0;
 
 	if (bytes <= left / nr)
 		return false;
-	session_say(session, "error that would be more than the %d bytes that pmmd takes: %llu are left", WORK_BYTES_MAX,
-		(unsigned long long)left);
+	session_say(session,
+		    "error that would be more than the %d bytes that pmmd takes: %llu are left",
+		    WORK_BYTES_MAX, (unsigned long long)left);
 	return true;
 }
 
@@ -53,11 +57,13 @@ static void do_alloc(struct work *work, struct session *session, const uint64_t 
 		return;
 	for (i = 0; i < arg[0]; i++) {
 		if (cache_add(&work->cache, arg[1]) < 0) {
-			session_say(session, "error no memory after %llu of %llu values", (unsigned long long)i, (unsigned long long)arg[0]);
+			session_say(session, "error no memory after %llu of %llu values",
+				    (unsigned long long)i, (unsigned long long)arg[0]);
 			return;
 		}
 	}
-	session_say(session, "ok %llu values of %llu bytes in the cache", (unsigned long long)arg[0], (unsigned long long)arg[1]);
+	session_say(session, "ok %llu values of %llu bytes in the cache",
+		    (unsigned long long)arg[0], (unsigned long long)arg[1]);
 }
 
 static void do_free(struct work *work, struct session *session, const uint64_t *arg)
@@ -75,9 +81,11 @@ static void do_leak(struct work *work, struct session *session, const uint64_t *
 		return;
 	nr = bugs_leak(&work->bugs, arg[0], arg[1]);
 	if (nr < arg[0])
-		session_say(session, "error no memory after %zu of %llu replies", nr, (unsigned long long)arg[0]);
+		session_say(session, "error no memory after %zu of %llu replies", nr,
+			    (unsigned long long)arg[0]);
 	else
-		session_say(session, "ok %zu replies of %llu bytes lost", nr, (unsigned long long)arg[1]);
+		session_say(session, "ok %zu replies of %llu bytes lost", nr,
+			    (unsigned long long)arg[1]);
 }
 
 static void do_grow(struct work *work, struct session *session, const uint64_t *arg)
@@ -85,7 +93,8 @@ static void do_grow(struct work *work, struct session *session, const uint64_t *
 	if (refuse_bytes(work, session, 0, arg[1], arg[0]))
 		return;
 	queue_grow(&work->queue, arg[0], arg[1]);
-	session_say(session, "ok the queue grows by %llu bytes/s for %llu s", (unsigned long long)arg[0], (unsigned long long)arg[1]);
+	session_say(session, "ok the queue grows by %llu bytes/s for %llu s",
+		    (unsigned long long)arg[0], (unsigned long long)arg[1]);
 }
 
 static void do_drain(struct work *work, struct session *session, const uint64_t *arg)
@@ -99,7 +108,8 @@ static void do_threads(struct work *work, struct session *session, const uint64_
 	int e = crew_resize(&work->crew, (unsigned)arg[0]);
 
 	if (e < 0)
-		session_say(session, "error only %u threads could be started: %s", work->crew.nr, strerror(-e));
+		session_say(session, "error only %u threads could be started: %s", work->crew.nr,
+			    strerror(-e));
 	else
 		session_say(session, "ok %u threads", work->crew.nr);
 }
@@ -131,7 +141,8 @@ static void do_check(struct work *work, struct session *session, const uint64_t 
 	if (monitor_is_in())
 		session_say(session, "ok damaged blocks: %zu", monitor_check());
 	else
-		session_say(session, "error this pmmd has no monitor inside: pmm attach --check PID guards it from outside");
+		session_say(session, "error this pmmd has no monitor inside: pmm attach --check "
+				     "PID guards it from outside");
 }
 
 static void do_dump(struct work *work, struct session *session, const uint64_t *arg)
@@ -139,7 +150,8 @@ static void do_dump(struct work *work, struct session *session, const uint64_t *
 	(void)work;
 	(void)arg;
 	if (!monitor_is_in()) {
-		session_say(session, "error this pmmd has no monitor inside: pmm attach PID and pmm report PID look from outside");
+		session_say(session, "error this pmmd has no monitor inside: pmm attach PID and "
+				     "pmm report PID look from outside");
 		return;
 	}
 	monitor_dump();
@@ -169,10 +181,16 @@ static void do_quit(struct work *work, struct session *session, const uint64_t *
 #define BYTES 1, WORK_BYTES_MAX
 
 static const struct command commands[] = {
-	{ "alloc", { { "N", NR }, { "SIZE", BYTES } }, do_alloc, "put N values of SIZE bytes into the cache" },
+	{ "alloc",
+	  { { "N", NR }, { "SIZE", BYTES } },
+	  do_alloc,
+	  "put N values of SIZE bytes into the cache" },
 	{ "free", { { "N", NR } }, do_free, "drop the N oldest values" },
 	{ "leak", { { "N", NR }, { "SIZE", BYTES } }, do_leak, "lose N replies of SIZE bytes" },
-	{ "grow", { { "BYTES/S", 10, WORK_BYTES_MAX }, { "SECONDS", 1, 86400 } }, do_grow, "let the queue grow at that pace so long" },
+	{ "grow",
+	  { { "BYTES/S", 10, WORK_BYTES_MAX }, { "SECONDS", 1, 86400 } },
+	  do_grow,
+	  "let the queue grow at that pace so long" },
 	{ "drain", { { 0 } }, do_drain, "empty the queue" },
 	{ "threads", { { "N", 0, CREW_MAX } }, do_threads, "let N threads work" },
 	{ "overflow", { { 0 } }, do_overflow, "write a byte behind a block" },
@@ -210,7 +228,8 @@ static bool parse_number(const struct argument *arg, const char *word, uint64_t 
 
 	errno = 0;
 	*value = strtoull(word, &end, 10);
-	return isdigit((unsigned char)word[0]) && !*end && !errno && *value >= arg->min && *value <= arg->max;
+	return isdigit((unsigned char)word[0]) && !*end && !errno && *value >= arg->min &&
+	       *value <= arg->max;
 }
 
 static unsigned nr_args(const struct command *command)
@@ -222,8 +241,9 @@ static const char *usage_of(const struct command *command, char *text, size_t ro
 {
 	unsigned nr = nr_args(command);
 
-	snprintf(text, room, "%s%s%s%s%s", command->name, nr > 0 ? " " : "", nr > 0 ? command->arg[0].name : "", nr > 1 ? " " : "",
-		nr > 1 ? command->arg[1].name : "");
+	snprintf(text, room, "%s%s%s%s%s", command->name, nr > 0 ? " " : "",
+		 nr > 0 ? command->arg[0].name : "", nr > 1 ? " " : "",
+		 nr > 1 ? command->arg[1].name : "");
 	return text;
 }
 
@@ -233,7 +253,8 @@ void work_usage(void)
 	size_t i;
 
 	for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
-		printf("  %-22s %s\n", usage_of(&commands[i], text, sizeof(text)), commands[i].what);
+		printf("  %-22s %s\n", usage_of(&commands[i], text, sizeof(text)),
+		       commands[i].what);
 }
 
 static void obey_words(struct work *work, struct session *session, char **word, unsigned nr)
@@ -244,19 +265,22 @@ static void obey_words(struct work *work, struct session *session, char **word, 
 	unsigned i;
 
 	if (!command) {
-		session_say(session, "error there is no command '%s': pmmd --help lists them", plain(word[0], text));
+		session_say(session, "error there is no command '%s': pmmd --help lists them",
+			    plain(word[0], text));
 		return;
 	}
 	if (nr != nr_args(command) + 1) {
-		session_say(session, "error it is called so: %s", usage_of(command, text, sizeof(text)));
+		session_say(session, "error it is called so: %s",
+			    usage_of(command, text, sizeof(text)));
 		return;
 	}
 	for (i = 0; i + 1 < nr; i++) {
 		const struct argument *arg = &command->arg[i];
 
 		if (!parse_number(arg, word[i + 1], &value[i])) {
-			session_say(session, "error %s is a number from %llu to %llu, not '%s'", arg->name, (unsigned long long)arg->min,
-				(unsigned long long)arg->max, plain(word[i + 1], text));
+			session_say(session, "error %s is a number from %llu to %llu, not '%s'",
+				    arg->name, (unsigned long long)arg->min,
+				    (unsigned long long)arg->max, plain(word[i + 1], text));
 			return;
 		}
 	}
@@ -265,11 +289,13 @@ static void obey_words(struct work *work, struct session *session, char **word, 
 
 void work_obey(struct work *work, struct session *session, char *line)
 {
-	char *word[NR_ARGS + 2], *rest, *at, text[QUOTED + 4];	/* one word more than any command has */
+	/* one word more than any command has */
+	char *word[NR_ARGS + 2], *rest, *at, text[QUOTED + 4];
 	unsigned nr = 0;
 
 	log_line("client %lu: %s", session->number, plain(line, text));
-	for (at = strtok_r(line, " \t\r", &rest); at && nr < NR_ARGS + 2; at = strtok_r(NULL, " \t\r", &rest))
+	for (at = strtok_r(line, " \t\r", &rest); at && nr < NR_ARGS + 2;
+	     at = strtok_r(NULL, " \t\r", &rest))
 		word[nr++] = at;
 	if (nr)
 		obey_words(work, session, word, nr);

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */ /* A program with the monitor in it: the block that is left is listed at exit. */
+/* A program with the monitor in it: the block that is left is listed at exit. */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <pmm.h>
 
 int main(void)

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a seccomp filter says about a system call of which only the number is known, and perhaps some arguments.
+ * What a seccomp filter says about a system call of which only the number is known, and perhaps
+ * some arguments.
  *
- * An interpreter of classic BPF as seccomp has it (linux/seccomp.h, kernel/seccomp.c: seccomp_check_filter()). All jumps go forward, so that
- * no program runs longer than it is. What the kernel does not accept, or ends by a division by zero, is an error.
+ * An interpreter of classic BPF as seccomp has it (linux/seccomp.h, kernel/seccomp.c:
+ * seccomp_check_filter()). All jumps go forward, so that no program runs longer than it is. What
+ * the kernel does not accept, or ends by a division by zero, is an error.
  */
 #ifndef PMM_BPF_H
 #define PMM_BPF_H
@@ -110,11 +112,13 @@ static inline int bpf_move(struct bpf_machine *m, const struct sock_filter *f)
 }
 
 /*
- * Run a filter of `nr` instructions for a 64-bit system call. 0 with what it returns (SECCOMP_RET_…) in `verdict`; -ENODATA when it looks
- * at an argument of the call that is not known, or at where it is made from, on the way; -EINVAL when it is no filter that the kernel
+ * Run a filter of `nr` instructions for a 64-bit system call. 0 with what it returns
+ * (SECCOMP_RET_…) in `verdict`; -ENODATA when it looks at an argument of the call that is not
+ * known, or at where it is made from, on the way; -EINVAL when it is no filter that the kernel
  * would take. Ends for any program.
  */
-static inline int bpf_run(const struct sock_filter *v, size_t nr, const struct bpf_call *call, uint32_t *verdict)
+static inline int bpf_run(const struct sock_filter *v, size_t nr, const struct bpf_call *call,
+			  uint32_t *verdict)
 {
 	struct bpf_machine m = { .call = call };
 

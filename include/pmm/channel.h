@@ -6,27 +6,29 @@
  *
  *     PID:BOARD:COOKIE:START:UID:SOCKET:ADDRESS
  *
- *     PID      the monitor's pid (decimal, as everything that is not said to be hexadecimal)
- *     BOARD    number of its descriptor of the board (struct pmm_tree, include/pmm/ledger.h)
- *     COOKIE   hexadecimal, the tree's secret: only who can read the environment or the board knows it
- *     START    when the monitor was started, field 22 of /proc/PID/stat
- *     UID      its effective user
- *     SOCKET   number of its descriptor of a socket in the file system without a name any more (O_PATH): connect() to /proc/PID/fd/SOCKET; -1 = none
- *     ADDRESS  hexadecimal: the abstract socket "\0pmm-ADDRESS" (16 digits), for who cannot use the other one. Not a secret (/proc/net/unix).
+ *     PID      the monitor's pid (decimal, as everything that is not said to be hexadecimal) BOARD
+ *     number of its descriptor of the board (struct pmm_tree, include/pmm/ledger.h) COOKIE
+ *     hexadecimal, the tree's secret: only who can read the environment or the board knows it START
+ *     when the monitor was started, field 22 of /proc/PID/stat UID      its effective user SOCKET
+ *     number of its descriptor of a socket in the file system without a name any more (O_PATH):
+ *     connect() to /proc/PID/fd/SOCKET; -1 = none ADDRESS  hexadecimal: the abstract socket
+ *     "\0pmm-ADDRESS" (16 digits), for who cannot use the other one. Not a secret (/proc/net/unix).
  *
- * Before that there may be PMM_ENV_HIDDEN and an enum pmm_env_hidden: the agent of the program that executed this one has put these variables into an
- * environment that was to be without them. They are the last of it, and the agent takes them out again before the program looks.
+ * Before that there may be PMM_ENV_HIDDEN and an enum pmm_env_hidden: the agent of the program that
+ * executed this one has put these variables into an environment that was to be without them. They
+ * are the last of it, and the agent takes them out again before the program looks.
  *
- * PMM_ENV_CLOSED in the place of its first character: under a seccomp filter that was set since, making a ledger might be death. A program
- * that finds it makes none, and no system call.
+ * PMM_ENV_CLOSED in the place of its first character: under a seccomp filter that was set since,
+ * making a ledger might be death. A program that finds it makes none, and no system call.
  *
- * Nobody is believed by name. A process takes a board only if it is a memfd with the right seals that belongs to UID, or was opened
- * in a process PID that was started at START, and it holds COOKIE. It hands its ledger only to a peer (SO_PEERCRED) of user UID, or of number PID
- * started at START. The monitor takes a message only with COOKIE in it, and takes for the sender's number what the kernel says (SO_PEERCRED), never what
- * the message says.
+ * Nobody is believed by name. A process takes a board only if it is a memfd with the right seals
+ * that belongs to UID, or was opened in a process PID that was started at START, and it holds
+ * COOKIE. It hands its ledger only to a peer (SO_PEERCRED) of user UID, or of number PID started at
+ * START. The monitor takes a message only with COOKIE in it, and takes for the sender's number what
+ * the kernel says (SO_PEERCRED), never what the message says.
  *
- * Both sockets are SOCK_SEQPACKET. A connection carries one struct pmm_message, with one descriptor (SCM_RIGHTS) where `what` says so, and at most
- * one answer. Who sends nothing is dropped.
+ * Both sockets are SOCK_SEQPACKET. A connection carries one struct pmm_message, with one descriptor
+ * (SCM_RIGHTS) where `what` says so, and at most one answer. Who sends nothing is dropped.
  */
 #ifndef PMM_CHANNEL_H
 #define PMM_CHANNEL_H
@@ -38,24 +40,46 @@
 #define PMM_ADDRESS_PREFIX	"pmm-"
 #define PMM_ENV_CLOSED		'!'
 #define PMM_ENV_HIDDEN		'~'
-#define PMM_ENV_PAD		"PMM_PAD="	/* so that there are always two variables to take out */
+/* so that there are always two variables to take out */
+#define PMM_ENV_PAD		"PMM_PAD="
 
-/* What of LD_PRELOAD is the program's own. The variables that were put in, the last ones, are this and PMM_ENV. */
+/*
+ * What of LD_PRELOAD is the program's own. The variables that were put in, the last ones, are this
+ * and PMM_ENV.
+ */
 enum pmm_env_hidden {
 	PMM_HIDDEN_ALL		= 'a',	/* LD_PRELOAD is ours; there was none */
-	PMM_HIDDEN_REST		= 'r',	/* PMM_ENV_PAD; LD_PRELOAD is ours up to the first colon, the rest is its own */
+	/* PMM_ENV_PAD; LD_PRELOAD is ours up to the first colon, the rest is its own */
+	PMM_HIDDEN_REST		= 'r',
 	PMM_HIDDEN_NONE		= 'n',	/* PMM_ENV_PAD; LD_PRELOAD is its own and names the agent */
 };
 
 enum pmm_say {
 	PMM_SAY_NOTHING,
-	PMM_SAY_HERE,		/* + descriptor: my ledger file, complete up to pmm_ledger.magic. No answer. */
-	PMM_SAY_LEAVE,		/* pmm_slot.leave of my ledger is PMM_LEAVE_ASKED. The answer is in that word, or, if I am not known, pmm_answer: -ESRCH */
+	/* + descriptor: my ledger file, complete up to pmm_ledger.magic. No answer. */
+	PMM_SAY_HERE,
+	/*
+	 * pmm_slot.leave of my ledger is PMM_LEAVE_ASKED. The answer is in that word, or, if I am
+	 * not known, pmm_answer: -ESRCH
+	 */
+	PMM_SAY_LEAVE,
 	PMM_SAY_LOST,		/* I have no ledger: number = errno. No answer. */
 	PMM_SAY_BOARD,		/* Answer: pmm_answer + descriptor of the board, for reading */
-	PMM_SAY_FILE,		/* I may not make a file of that size (RLIMIT_FSIZE). Answer: pmm_answer + an empty, sealed file of the right size, for writing */
-	PMM_SAY_EXEC,		/* A program is about to be executed: name, why, number = the child's pid or 0 = in my own process. No answer. */
-	PMM_SAY_LIMIT,		/* Was my limit on address space raised by an image before me? Answer: pmm_answer, number = enum pmm_limit */
+	/*
+	 * I may not make a file of that size (RLIMIT_FSIZE). Answer: pmm_answer + an empty, sealed
+	 * file of the right size, for writing
+	 */
+	PMM_SAY_FILE,
+	/*
+	 * A program is about to be executed: name, why, number = the child's pid or 0 = in my own
+	 * process. No answer.
+	 */
+	PMM_SAY_EXEC,
+	/*
+	 * Was my limit on address space raised by an image before me? Answer: pmm_answer, number =
+	 * enum pmm_limit
+	 */
+	PMM_SAY_LIMIT,
 	PMM_NR_SAYS,
 };
 
@@ -71,16 +95,24 @@ struct pmm_message {
 	char name[PMM_EXEC_NAME];	/* ... the file's, without directories; NUL-terminated */
 };
 
-/* What is to be expected of a program that is executed: its agent makes a ledger (PMM_SAY_HERE or PMM_SAY_LOST), or it is not tracked for this reason. */
+/*
+ * What is to be expected of a program that is executed: its agent makes a ledger (PMM_SAY_HERE or
+ * PMM_SAY_LOST), or it is not tracked for this reason.
+ */
 enum pmm_exec {
 	PMM_EXEC_TRACKED,	/* nothing is known that would be in the way */
 	PMM_EXEC_STATIC,	/* no dynamic loader */
 	PMM_EXEC_32BIT,
 	PMM_EXEC_FOREIGN,	/* another processor's */
 	PMM_EXEC_SECURE,	/* set-user-ID or set-group-ID, or with capabilities */
-	PMM_EXEC_SANITIZER,	/* its AddressSanitizer ends it when another library is loaded first */
+	/* its AddressSanitizer ends it when another library is loaded first */
+	PMM_EXEC_SANITIZER,
 	PMM_EXEC_ELSEWHERE,	/* the agent's file is not there: another root directory */
-	PMM_EXEC_ENVIRONMENT,	/* too large an environment, or that of system() or popen() in a program with threads: could not be changed */
+	/*
+	 * too large an environment, or that of system() or popen() in a program with threads: could
+	 * not be changed
+	 */
+	PMM_EXEC_ENVIRONMENT,
 	PMM_EXEC_FAILED,	/* it was not executed after all */
 	PMM_NR_EXECS,
 };

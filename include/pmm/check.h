@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Heap errors: what the agent's check form (`pmm check`) shares with the monitor, as parts of the ledger (include/pmm/ledger.h).
+ * Heap errors: what the agent's check form (`pmm check`) shares with the monitor, as parts of the
+ * ledger (include/pmm/ledger.h).
  *
  * A checked block is either
  *   canaried   a block of the real allocator, with a head before it and canary bytes behind it:
- *                  real block:  [gap, canary][struct pmm_head][block, size bytes][canary, 16 to 31 bytes]
- *              PMM_HEAD_BYTES or the block's alignment, whichever is more, lie between the real block's start and the block's;
- *   guarded    alone on pages of the guard pool, between pages that cannot be accessed; what is left of its own pages is canary.
- * A released block is kept from reuse: a canaried one full of poison in quarantine, a guarded one inaccessible.
+ *                  real block:  [gap, canary][struct pmm_head][block, size bytes][canary, 16 to 31
+ *                  bytes]
+ *              PMM_HEAD_BYTES or the block's alignment, whichever is more, lie between the real
+ *              block's start and the block's;
+ *   guarded    alone on pages of the guard pool, between pages that cannot be accessed; what is
+ *   left of its own pages is canary.
+ * A released block is kept from reuse: a canaried one full of poison in quarantine, a guarded one
+ * inaccessible.
  */
 #ifndef PMM_CHECK_H
 #define PMM_CHECK_H
@@ -17,42 +22,57 @@
 enum pmm_check_level {
 	PMM_CHECK_NONE,
 	PMM_CHECK_LIGHT,	/* every block canaried */
-	PMM_CHECK_GUARD,	/* every block guarded, as far as limits and budget go; else canaried */
-	PMM_CHECK_SAMPLED,	/* some blocks guarded, the others left as they are; with PMM_MODE_SAMPLED */
+	/* every block guarded, as far as limits and budget go; else canaried */
+	PMM_CHECK_GUARD,
+	/* some blocks guarded, the others left as they are; with PMM_MODE_SAMPLED */
+	PMM_CHECK_SAMPLED,
 	PMM_NR_CHECK_LEVELS,
 };
 
 enum pmm_check_flags {
 	PMM_CHECK_LEFT		= 1 << 0,	/* all guarded blocks begin at a page's start */
-	PMM_CHECK_MPROTECT	= 1 << 1,	/* do not use MADV_GUARD_INSTALL (6.13), also where it works */
+	/* do not use MADV_GUARD_INSTALL (6.13), also where it works */
+	PMM_CHECK_MPROTECT	= 1 << 1,
 	PMM_CHECK_GARBAGE	= 1 << 2,	/* fill new blocks with `garbage` */
 	PMM_CHECK_ZERO		= 1 << 3,	/* requests for 0 bytes are findings */
 	PMM_CHECK_NO_STRINGS	= 1 << 4,	/* string and memory functions are not checked */
-	PMM_CHECK_THRIFT	= 1 << 5,	/* no option: of captures whose blocks beyond the budget passed unchecked */
+	/* no option: of captures whose blocks beyond the budget passed unchecked */
+	PMM_CHECK_THRIFT	= 1 << 5,
 	PMM_CHECK_OPENED	= 1 << 6,	/* no option: what came of pmm_check_state.opened */
-	PMM_CHECK_RIGHT		= 1 << 8,	/* all guarded blocks end at a page's end; with neither of both some begin, most end there */
-	PMM_CHECK_EXACT		= 1 << 9,	/* like PMM_CHECK_RIGHT, aligned only as far as their size is */
+	/*
+	 * all guarded blocks end at a page's end; with neither of both some begin, most end there
+	 */
+	PMM_CHECK_RIGHT		= 1 << 8,
+	/* like PMM_CHECK_RIGHT, aligned only as far as their size is */
+	PMM_CHECK_EXACT		= 1 << 9,
 };
 
 enum pmm_on_error { PMM_ON_ERROR_CONTINUE, PMM_ON_ERROR_ABORT, PMM_ON_ERROR_CORE };
 
 /* What the user asked for; constant once the tree's magic is set. */
 struct pmm_check {
-	uint32_t level;			/* enum pmm_check_level; PMM_CHECK_NONE: all else means nothing */
+	/* enum pmm_check_level; PMM_CHECK_NONE: all else means nothing */
+	uint32_t level;
 	uint32_t flags;			/* enum pmm_check_flags */
 	uint32_t on_error;		/* enum pmm_on_error */
 	uint32_t garbage;		/* byte */
 	uint64_t secret;		/* canaries are made of it; random */
 	uint64_t max_guarded;		/* blocks guarded at the same time; 0 = none */
-	uint64_t max_mappings;		/* mappings the process may have, for PMM_CHECK_MPROTECT and old kernels (vm.max_map_count) */
-	uint64_t budget_permille;	/* CPU that guard pages may cost, of the program's own; UINT64_MAX = any */
+	/*
+	 * mappings the process may have, for PMM_CHECK_MPROTECT and old kernels (vm.max_map_count)
+	 */
+	uint64_t max_mappings;
+	/* CPU that guard pages may cost, of the program's own; UINT64_MAX = any */
+	uint64_t budget_permille;
 	uint64_t quarantine_bytes;	/* of released canaried blocks */
-	uint64_t heap_limit_bytes;	/* requests that would take the heap above this fail; 0 = none */
-	uint64_t fail_after;		/* this many requests succeed, all later ones fail; UINT64_MAX = none does */
+	/* requests that would take the heap above this fail; 0 = none */
+	uint64_t heap_limit_bytes;
+	/* this many requests succeed, all later ones fail; UINT64_MAX = none does */
+	uint64_t fail_after;
 	uint64_t fail_ppb;		/* of a thousand million requests so many fail, at random */
 };
 
-/* ---- findings ------------------------------------------------------------------------------------------- */
+/* ---- findings -------------------------------------------------------------------------------- */
 
 enum pmm_finding_type {
 	PMM_FINDING_NONE,
@@ -61,7 +81,8 @@ enum pmm_finding_type {
 	PMM_FINDING_AFTER_FREE,		/* access to a released block */
 	PMM_FINDING_DOUBLE_FREE,
 	PMM_FINDING_BAD_FREE,		/* release of what is no block: enum pmm_finding_place */
-	PMM_FINDING_MISMATCH,		/* released by a function that does not go with the one that allocated it */
+	/* released by a function that does not go with the one that allocated it */
+	PMM_FINDING_MISMATCH,
 	PMM_FINDING_REALLOC_FREED,
 	PMM_FINDING_OVERLAP,		/* memcpy and its like between ranges that overlap */
 	PMM_FINDING_SIZE,		/* request of 0 bytes, or of more than PTRDIFF_MAX */
@@ -75,17 +96,35 @@ enum pmm_finding_type {
 
 /* How it came to light. */
 enum pmm_finding_by {
-	PMM_BY_ACCESS,			/* the access itself was stopped: the stack is the culprit's */
-	PMM_BY_FUNCTION,		/* checked before a string or memory function, or the allocator, did it: likewise */
-	PMM_BY_RELEASE,			/* canary found overwritten when the block was released or resized: it happened some time before */
-	PMM_BY_QUARANTINE,		/* poison found overwritten when the block left quarantine: likewise, after its release */
-	PMM_BY_SCAN,			/* canary found overwritten by a canary scan: between the one before (0: the block's birth) and this */
+	/* the access itself was stopped: the stack is the culprit's */
+	PMM_BY_ACCESS,
+	/* checked before a string or memory function, or the allocator, did it: likewise */
+	PMM_BY_FUNCTION,
+	/*
+	 * canary found overwritten when the block was released or resized: it happened some time
+	 * before
+	 */
+	PMM_BY_RELEASE,
+	/* poison found overwritten when the block left quarantine: likewise, after its release */
+	PMM_BY_QUARANTINE,
+	/*
+	 * canary found overwritten by a canary scan: between the one before (0: the block's birth)
+	 * and this
+	 */
+	PMM_BY_SCAN,
 	PMM_BY_VALGRIND,
-	PMM_BY_SIGNAL,			/* the process died of it: the stack is that of the thread that the signal came to */
+	/* the process died of it: the stack is that of the thread that the signal came to */
+	PMM_BY_SIGNAL,
 	PMM_NR_FINDING_BYS,
 };
 
-enum pmm_access { PMM_ACCESS_UNKNOWN, PMM_ACCESS_READ, PMM_ACCESS_WRITE, PMM_ACCESS_EXEC, PMM_NR_ACCESSES };
+enum pmm_access {
+	PMM_ACCESS_UNKNOWN,
+	PMM_ACCESS_READ,
+	PMM_ACCESS_WRITE,
+	PMM_ACCESS_EXEC,
+	PMM_NR_ACCESSES
+};
 
 /* What lies at the address that PMM_FINDING_BAD_FREE released, or PMM_FINDING_CRASH accessed. */
 enum pmm_finding_place {
@@ -94,28 +133,42 @@ enum pmm_finding_place {
 	PMM_PLACE_STACK,		/* of some thread */
 	PMM_PLACE_STATIC,		/* of a loaded object */
 	PMM_PLACE_UNMAPPED,		/* no memory at all */
-	PMM_PLACE_NULL,			/* no memory, and so near to address 0 that a null pointer was meant */
-	PMM_PLACE_FORBIDDEN,		/* memory that may not be accessed like that: pmm_death.map_access */
+	/* no memory, and so near to address 0 that a null pointer was meant */
+	PMM_PLACE_NULL,
+	/* memory that may not be accessed like that: pmm_death.map_access */
+	PMM_PLACE_FORBIDDEN,
 	PMM_PLACE_STACK_GUARD,		/* what is left free below a stack */
 	PMM_PLACE_PAST_FILE,		/* a mapped file is shorter than its mapping */
-	PMM_PLACE_NO_ADDRESS,		/* an address that the processor does not have; which one is not known */
+	/* an address that the processor does not have; which one is not known */
+	PMM_PLACE_NO_ADDRESS,
 	PMM_NR_FINDING_PLACES,
 };
 
 /* A function that releases or resizes, as the program called it. */
 enum pmm_release {
-	PMM_RELEASE_NONE, PMM_RELEASE_FREE, PMM_RELEASE_REALLOC, PMM_RELEASE_DELETE, PMM_RELEASE_DELETE_ARRAY,
-	PMM_RELEASE_DELETE_SIZED, PMM_RELEASE_DELETE_ARRAY_SIZED, PMM_RELEASE_DELETE_ALIGNED, PMM_RELEASE_DELETE_ARRAY_ALIGNED,
-	PMM_RELEASE_DELETE_SIZED_ALIGNED, PMM_RELEASE_DELETE_ARRAY_SIZED_ALIGNED, PMM_NR_RELEASES,
+	PMM_RELEASE_NONE,
+	PMM_RELEASE_FREE,
+	PMM_RELEASE_REALLOC,
+	PMM_RELEASE_DELETE,
+	PMM_RELEASE_DELETE_ARRAY,
+	PMM_RELEASE_DELETE_SIZED,
+	PMM_RELEASE_DELETE_ARRAY_SIZED,
+	PMM_RELEASE_DELETE_ALIGNED,
+	PMM_RELEASE_DELETE_ARRAY_ALIGNED,
+	PMM_RELEASE_DELETE_SIZED_ALIGNED,
+	PMM_RELEASE_DELETE_ARRAY_SIZED_ALIGNED,
+	PMM_NR_RELEASES,
 };
 
 #define PMM_FINDING_BYTES	16
 #define PMM_FUNCTION_BYTES	16
 
 /*
- * A finding. Identical ones are one: same type, by, access and sites. `count` and `last_tick` change, all else is constant once `type` is
- * set (last, with release). Sites are numbers of call sites of this ledger, thread numbers its threads; UINT32_MAX: a thread of a process that
- * this one was forked from. What that allocated or released has its stack copied into this ledger; tick 0: not known when.
+ * A finding. Identical ones are one: same type, by, access and sites. `count` and `last_tick`
+ * change, all else is constant once `type` is set (last, with release). Sites are numbers of call
+ * sites of this ledger, thread numbers its threads; UINT32_MAX: a thread of a process that this one
+ * was forked from. What that allocated or released has its stack copied into this ledger; tick 0:
+ * not known when.
  */
 struct pmm_finding {
 	uint32_t type;			/* enum pmm_finding_type */
@@ -126,7 +179,8 @@ struct pmm_finding {
 	uint32_t first_tick, last_tick;
 	uint32_t site;			/* where it happened or came to light */
 	uint32_t thread;
-	uint64_t address;		/* first byte accessed wrongly, or pointer released; 0 = none */
+	/* first byte accessed wrongly, or pointer released; 0 = none */
+	uint64_t address;
 	uint64_t size_bytes;		/* of the access or request; 0 = not known: see code[] */
 
 	uint64_t block, block_bytes;	/* the block concerned; 0 = none known */
@@ -134,14 +188,22 @@ struct pmm_finding {
 	uint32_t release;		/* enum pmm_release: what was called now */
 	uint32_t alloc_site, alloc_tick, alloc_thread;	/* site 0 = not known */
 	uint32_t free_site, free_tick, free_thread;	/* site 0 = not released, or not known */
-	uint32_t parent_pid;		/* the block is of before the fork: the process that allocated it, as it saw itself; else 0 */
+	/*
+	 * the block is of before the fork: the process that allocated it, as it saw itself; else 0
+	 */
+	uint32_t parent_pid;
 	uint32_t since_tick;		/* PMM_BY_SCAN: the canary scan before, 0 = none */
-	uint64_t other;			/* PMM_FINDING_OVERLAP: the source; PMM_FINDING_MISMATCH: size or alignment that was said; of other accesses
-					   by PMM_BY_FUNCTION: where the access begins */
+	/*
+	 * PMM_FINDING_OVERLAP: the source; PMM_FINDING_MISMATCH: size or alignment that was said;
+	 * of other accesses by PMM_BY_FUNCTION: where the access begins
+	 */
+	uint64_t other;
 
 	char function[PMM_FUNCTION_BYTES];	/* PMM_BY_FUNCTION: "memcpy", NUL-terminated */
-	uint8_t code[PMM_FINDING_BYTES];	/* PMM_BY_ACCESS: the instruction and what follows */
-	uint8_t bytes[PMM_FINDING_BYTES];	/* what is in the place of overwritten canary or poison, from `address` on */
+	/* PMM_BY_ACCESS: the instruction and what follows */
+	uint8_t code[PMM_FINDING_BYTES];
+	/* what is in the place of overwritten canary or poison, from `address` on */
+	uint8_t bytes[PMM_FINDING_BYTES];
 	uint32_t nr_code, nr_bytes;
 	uint32_t guarded;		/* 1 = the block was guarded, 0 = canaried or none */
 	uint32_t reserved[3];
@@ -153,33 +215,46 @@ struct pmm_finding {
 _Static_assert(sizeof(struct pmm_finding) % 64 == 0, "layout");
 
 /*
- * What ended the process, as far as its agent saw it. Filled once, `state` last (with release). A crash has a finding of its own, or one
- * that has told the same fault (a stack overflow); the end by a signal that somebody sent has none.
+ * What ended the process, as far as its agent saw it. Filled once, `state` last (with release). A
+ * crash has a finding of its own, or one that has told the same fault (a stack overflow); the end
+ * by a signal that somebody sent has none.
  */
 #define PMM_DEATH_TEXT	120
 
-/* The processor's general registers by their numbers (x86-64: rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8 to r15), then the program counter. */
+/*
+ * The processor's general registers by their numbers (x86-64: rax, rcx, rdx, rbx, rsp, rbp, rsi,
+ * rdi, r8 to r15), then the program counter.
+ */
 #define PMM_DEATH_REGS	17
 
 struct pmm_death {
 	uint32_t state;			/* 1 = all below is set */
-	uint32_t signal;		/* that ends the process; 0 = a handler of the fault's signal ends it by exit() or _exit() */
+	/*
+	 * that ends the process; 0 = a handler of the fault's signal ends it by exit() or _exit()
+	 */
+	uint32_t signal;
 	uint32_t fault;			/* signal of the fault; 0 = there was none */
 	int32_t code;			/* si_code of the fault, else of the signal */
-	uint32_t sender;		/* who sent the signal, as the process numbers processes; 0 = the kernel, or not known */
+	/* who sent the signal, as the process numbers processes; 0 = the kernel, or not known */
+	uint32_t sender;
 	uint32_t finding;		/* number + 1 of the finding that tells it; 0 = none */
 	uint32_t by_choice;		/* 1 = the end that pmm_check.on_error asks for */
 	uint32_t status;		/* of exit() or _exit() in a handler */
-	uint32_t map_access;		/* of the mapping at the address: 1 read, 2 write, 4 execute; 8 = there is one */
+	/* of the mapping at the address: 1 read, 2 write, 4 execute; 8 = there is one */
+	uint32_t map_access;
 	uint32_t reserved;
 	uint64_t map_start, map_end;
 	uint64_t regs[PMM_DEATH_REGS];
-	char text[PMM_DEATH_TEXT];	/* the mapping's file, cut at its front; of abort() what the C library said. NUL-terminated */
+	/*
+	 * the mapping's file, cut at its front; of abort() what the C library said. NUL-terminated
+	 */
+	char text[PMM_DEATH_TEXT];
 };
 
 /*
- * Blocks whose canary, or poison, was overwritten by a call that has a finding already, so that it is no second one where it is seen later. An entry is
- * one of the PMM_REPORTED_WAYS from pmm_reported_at() on, where it may have to make room for others.
+ * Blocks whose canary, or poison, was overwritten by a call that has a finding already, so that it
+ * is no second one where it is seen later. An entry is one of the PMM_REPORTED_WAYS from
+ * pmm_reported_at() on, where it may have to make room for others.
  */
 #define PMM_REPORTED_LOG2	14
 #define PMM_REPORTED		(1u << PMM_REPORTED_LOG2)
@@ -187,20 +262,23 @@ struct pmm_death {
 
 struct pmm_reported {
 	uint64_t block;			/* 0 = no entry */
-	uint32_t tick;			/* of the finding; it says nothing of a block that is younger */
+	/* of the finding; it says nothing of a block that is younger */
+	uint32_t tick;
 	uint32_t reserved;
 };
 
 static inline uint32_t pmm_reported_at(uint64_t block)
 {
-	return (uint32_t)(block * 0x9e3779b97f4a7c15ull >> (64 - PMM_REPORTED_LOG2)) & ~(PMM_REPORTED_WAYS - 1);
+	return (uint32_t)(block * 0x9e3779b97f4a7c15ull >> (64 - PMM_REPORTED_LOG2)) &
+	       ~(PMM_REPORTED_WAYS - 1);
 }
 
-/* ---- guarded blocks ------------------------------------------------------------------------------------- */
+/* ---- guarded blocks -------------------------------------------------------------------------- */
 
 /*
- * The pool is one reservation of address space. Area k holds runs of 1 << k data pages and one guard page before each; behind
- * the last run of an area one more. Runs are numbered through: those of area 0, then those of area 1, and so on.
+ * The pool is one reservation of address space. Area k holds runs of 1 << k data pages and one
+ * guard page before each; behind the last run of an area one more. Runs are numbered through: those
+ * of area 0, then those of area 1, and so on.
  */
 #define PMM_GUARD_AREAS		9	/* runs of 1, 2, ... 256 pages: blocks up to 1 MiB */
 #define PMM_MAX_GUARDS		(1u << 21)
@@ -221,11 +299,13 @@ struct pmm_guard {
 	uint64_t size_bytes;
 	uint32_t state;			/* enum pmm_guard_state */
 	uint32_t kind;			/* enum pmm_kind */
-	uint32_t site, tick;		/* of the allocation; numbers of the ledger of process `pid`, of `generation` */
+	/* of the allocation; numbers of the ledger of process `pid`, of `generation` */
+	uint32_t site, tick;
 	uint32_t free_site, free_tick;	/* ... of free_generation */
 	uint16_t thread, free_thread;
 	uint32_t pid;
-	uint16_t pages;			/* data pages that hold it, at the run's end, with PMM_GUARD_LEFT at its start */
+	/* data pages that hold it, at the run's end, with PMM_GUARD_LEFT at its start */
+	uint16_t pages;
 	uint16_t bias;			/* enum pmm_guard_bias */
 	uint32_t hold;			/* the agent's own: who has the run in hand */
 	uint32_t align;			/* that was asked for; 0 = none */
@@ -234,38 +314,47 @@ struct pmm_guard {
 
 _Static_assert(sizeof(struct pmm_guard) == 64, "one cache line");
 
-/* What the agent did, in pmm_ledger.check. What may happen at every event is counted by contexts (struct pmm_ctx). */
+/*
+ * What the agent did, in pmm_ledger.check. What may happen at every event is counted by contexts
+ * (struct pmm_ctx).
+ */
 struct pmm_check_state {
 	uint32_t mechanism;		/* enum pmm_guard_mechanism */
 	uint32_t nr_findings;		/* numbers in use: 0 .. below this */
 	uint64_t findings_lost;		/* had no room: counted only */
-	uint64_t left_open;		/* times a page of the pool stayed open for a while, as an error was met there too often */
+	/* times a page of the pool stayed open for a while, as an error was met there too often */
+	uint64_t left_open;
 	uint64_t guarded;		/* blocks that were guarded, ever */
 	uint64_t guarded_now, guarded_most;
 	uint64_t unguarded_limit;	/* canaried because of max_guarded */
 	uint64_t unguarded_large;	/* ... of their size */
 	uint64_t unguarded_refused;	/* ... because the kernel refused: mappings, memory */
-	uint64_t passed;		/* blocks not checked at all: of threads without context and the like */
+	/* blocks not checked at all: of threads without context and the like */
+	uint64_t passed;
 	uint64_t passed_early;		/* ... of which before the agent was ready */
-	uint64_t unkept_large;		/* canaried blocks that did not stay in quarantine: too large for it */
+	/* canaried blocks that did not stay in quarantine: too large for it */
+	uint64_t unkept_large;
 	uint64_t unkept_busy;		/* ... as all of it was in use, or there is none */
 	uint64_t failed_on_purpose;	/* requests */
 	uint64_t quarantined_bytes;	/* now */
 	uint64_t pool_start, pool_end;
 	uint32_t area_runs[PMM_GUARD_AREAS];	/* runs of each area */
 	uint32_t nr_guards;		/* runs that were ever used have numbers below this */
-	uint32_t opened;		/* 1 = the pool was opened for good: the program put itself under seccomp */
+	/* 1 = the pool was opened for good: the program put itself under seccomp */
+	uint32_t opened;
 	uint32_t generation;		/* ledgers before this one, since exec */
 	uint32_t stopped;		/* enum pmm_check_stop */
 	uint32_t reserved;
-	uint64_t reported;		/* address of PMM_REPORTED struct pmm_reported in the process; 0 = none */
+	/* address of PMM_REPORTED struct pmm_reported in the process; 0 = none */
+	uint64_t reported;
 };
 
 /* Why a process that is watched while it runs guards no more blocks: what guards need is gone. */
 enum pmm_check_stop {
 	PMM_CHECK_RUNS,
 	PMM_CHECK_STOP_BLOCKED,		/* a thread blocks SIGSEGV: a stopped access would kill */
-	PMM_CHECK_STOP_HANDLER,		/* the program put a handler for SIGSEGV in place by a way of its own */
+	/* the program put a handler for SIGSEGV in place by a way of its own */
+	PMM_CHECK_STOP_HANDLER,
 	PMM_CHECK_STOP_IGNORED,		/* the program ignores SIGSEGV */
 	PMM_CHECK_STOP_CONFINED,	/* it enters seccomp */
 	PMM_NR_CHECK_STOPS,
@@ -274,9 +363,10 @@ enum pmm_check_stop {
 enum pmm_guard_mechanism { PMM_GUARD_NONE, PMM_GUARD_MADVISE, PMM_GUARD_MPROTECT };
 
 /*
- * A private mapping of the agent's, noted in its data for who looks for what the program can get at: its tables, where addresses of
- * blocks are none of the program's, or the guard pool, most of whose pages cannot be read. `tag` is PMM_OWN_TAG ^ the entry's own
- * address, so that a copy of one is none.
+ * A private mapping of the agent's, noted in its data for who looks for what the program can get
+ * at: its tables, where addresses of blocks are none of the program's, or the guard pool, most of
+ * whose pages cannot be read. `tag` is PMM_OWN_TAG ^ the entry's own address, so that a copy of one
+ * is none.
  */
 #define PMM_OWN_TAG		0x5bd1e995c6a4a793ull
 
@@ -287,18 +377,20 @@ struct pmm_own {
 	uint64_t what;			/* enum pmm_own_what */
 };
 
-/* ---- canaries ------------------------------------------------------------------------------------------- */
+/* ---- canaries -------------------------------------------------------------------------------- */
 
 #define PMM_HEAD_BYTES		16u
 #define PMM_TAIL_BYTES		16u	/* at least; filled up to a multiple of 16 */
 #define PMM_POISON_BYTE		0xfdu
 
 /*
- * Right before a canaried block. `seal` is pmm_seal() of the rest, which tells a head from the program's data, with the block's facts
- * (below) laid over some of its bits: so they are known wherever fork has copied the block to, whatever became of its ledger.
+ * Right before a canaried block. `seal` is pmm_seal() of the rest, which tells a head from the
+ * program's data, with the block's facts (below) laid over some of its bits: so they are known
+ * wherever fork has copied the block to, whatever became of its ledger.
  */
 struct pmm_head {
-	uint64_t what;			/* size:44 | alignment's log2:6 | state:1 | 0:13; state 1 = in quarantine */
+	/* size:44 | alignment's log2:6 | state:1 | 0:13; state 1 = in quarantine */
+	uint64_t what;
 	uint64_t seal;
 };
 
@@ -306,9 +398,10 @@ struct pmm_head {
 #define PMM_HEAD_FREED		(1ull << 50)
 
 /*
- * How a live block came to be: site:24 | kind:4 | generation:7. 0: not noted, as in released ones. The site is a number of the ledger of the
- * process that allocated it; generation says which of the processes one was forked from that is: it counts the ledgers since exec,
- * up to PMM_GENERATION_MOST, where all later ones are the same.
+ * How a live block came to be: site:24 | kind:4 | generation:7. 0: not noted, as in released ones.
+ * The site is a number of the ledger of the process that allocated it; generation says which of the
+ * processes one was forked from that is: it counts the ledgers since exec, up to
+ * PMM_GENERATION_MOST, where all later ones are the same.
  */
 #define PMM_FACTS_KIND_SHIFT		24
 #define PMM_FACTS_GENERATION_SHIFT	28
@@ -316,7 +409,8 @@ struct pmm_head {
 
 static inline uint64_t pmm_facts(uint32_t site, uint32_t kind, uint32_t generation)
 {
-	return site | kind << PMM_FACTS_KIND_SHIFT | (uint64_t)generation << PMM_FACTS_GENERATION_SHIFT;
+	return site | kind << PMM_FACTS_KIND_SHIFT |
+	       (uint64_t)generation << PMM_FACTS_GENERATION_SHIFT;
 }
 
 /* Seven bits in each byte, and together again. */
@@ -337,9 +431,13 @@ static inline uint64_t pmm_gather(uint64_t x)
 /* Bits of a seal that facts leave alone: the bytes next to the block, and some of each other. */
 #define PMM_SEAL_SURE		0xffffff8080808080ull
 
-_Static_assert((0x7f7f7f7f7f7f7f7full & ~PMM_SEAL_SURE) == 0x0000007f7f7f7f7full, "35 bits of facts, spread");
+_Static_assert((0x7f7f7f7f7f7f7f7full & ~PMM_SEAL_SURE) == 0x0000007f7f7f7f7full,
+	       "35 bits of facts, spread");
 
-/* In canary and seals the highest bit of each byte is set: no text and no zero written over one stays unnoticed. */
+/*
+ * In canary and seals the highest bit of each byte is set: no text and no zero written over one
+ * stays unnoticed.
+ */
 #define PMM_CANARY_HIGH		0x8080808080808080ull
 
 static inline uint64_t pmm_scramble(uint64_t secret, uint64_t address, uint64_t what)
@@ -360,17 +458,18 @@ static inline uint64_t pmm_seal(uint64_t secret, uint64_t address, uint64_t what
 #define PMM_CANARY_BITS		0x00ffffffffffffffull	/* seven in each byte */
 
 /*
- * The aligned word of canary at any address around the block that begins at `block`: differs from block to block, so that copies of it
- * tell.
+ * The aligned word of canary at any address around the block that begins at `block`: differs from
+ * block to block, so that copies of it tell.
  */
 static inline uint64_t pmm_canary(uint64_t secret, uint64_t block)
 {
-	return pmm_spread(((block ^ secret) * PMM_CANARY_FACTOR) & PMM_CANARY_BITS) | PMM_CANARY_HIGH;
+	return pmm_spread(((block ^ secret) * PMM_CANARY_FACTOR) & PMM_CANARY_BITS) |
+	       PMM_CANARY_HIGH;
 }
 
 /*
- * Is `word`, in memory at `at` (a multiple of 16), canary behind some block that begins up to 2^40 bytes before it? The block it would be,
- * else 0: what is done above is undone.
+ * Is `word`, in memory at `at` (a multiple of 16), canary behind some block that begins up to 2^40
+ * bytes before it? The block it would be, else 0: what is done above is undone.
  */
 static inline uint64_t pmm_canary_of(uint64_t secret, uint64_t word, uint64_t at)
 {
@@ -400,7 +499,10 @@ static inline uint64_t pmm_front_bytes(uint64_t align)
 	return align > PMM_HEAD_BYTES ? align : PMM_HEAD_BYTES;
 }
 
-/* Canary right before the head: all that the alignment leaves there, but no more than lies on the head's page, so that no other is touched. */
+/*
+ * Canary right before the head: all that the alignment leaves there, but no more than lies on the
+ * head's page, so that no other is touched.
+ */
 #define PMM_GAP_MOST		(4096u - PMM_HEAD_BYTES)
 
 static inline uint64_t pmm_gap_bytes(uint64_t align)

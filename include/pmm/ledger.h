@@ -5,23 +5,28 @@
  * Each traced process has a memory file (memfd) of its own, its ledger file:
  *
  *     +----------+--------------------------------------------------------------------------------+
- *     | pmm_tree | pmm_ledger | fixed tables (see PMM_*_OFF) | arena, bump allocated, .. arena_used |
+ *     | pmm_tree | pmm_ledger | fixed tables (see PMM_*_OFF) | arena, bump allocated, .. arena_used
+ * |
  *     +----------+--------------------------------------------------------------------------------+
- *     0          slots_off                                                     slots_off + slot_bytes
+ *     0          slots_off                                                     slots_off +
+ * slot_bytes
  *
- * The process makes it, maps it for itself alone (a forked child does not inherit the mapping) and hands it to the monitor
- * (include/pmm/channel.h). Nobody else can open it who could not trace the process. Where there is a monitor, it has one small file
- * more for all processes of the tree, the board: a `struct pmm_tree` alone, which the monitor writes and everybody else can only
- * read (F_SEAL_FUTURE_WRITE). Options, the clock and the monitor's life are taken from there; the `pmm_tree` in a ledger file has the
- * options again, for readers.
+ * The process makes it, maps it for itself alone (a forked child does not inherit the mapping) and
+ * hands it to the monitor (include/pmm/channel.h). Nobody else can open it who could not trace the
+ * process. Where there is a monitor, it has one small file more for all processes of the tree, the
+ * board: a `struct pmm_tree` alone, which the monitor writes and everybody else can only read
+ * (F_SEAL_FUTURE_WRITE). Options, the clock and the monitor's life are taken from there; the
+ * `pmm_tree` in a ledger file has the options again, for readers.
  *
  * The file is sparse. Only the header, the pages the fixed tables were touched at, and the arena
- * below `arena_ready` have backing; a reader must not touch anything else through a mapping (reading a hole of a
- * shared mapping allocates it). Every list a reader needs hangs off the header, so it never has to scan a table.
+ * below `arena_ready` have backing; a reader must not touch anything else through a mapping
+ * (reading a hole of a shared mapping allocates it). Every list a reader needs hangs off the
+ * header, so it never has to scan a table.
  *
- * References are `pmm_ref`: a byte offset from the start of pmm_ledger divided by 64, 0 = none.
- * All integers are little-endian, naturally aligned, and of fixed width. Words that both sides touch are read and
- * written whole. The agent is the only writer of a ledger, the monitor the only writer of the fields marked [monitor].
+ * References are `pmm_ref`: a byte offset from the start of pmm_ledger divided by 64, 0 = none. All
+ * integers are little-endian, naturally aligned, and of fixed width. Words that both sides touch
+ * are read and written whole. The agent is the only writer of a ledger, the monitor the only writer
+ * of the fields marked [monitor].
  *
  * A reader treats everything here as outside data: a broken program may have scribbled on it.
  */
@@ -31,143 +36,26 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "include/pmm/check.h"
+#include "include/pmm/board.h"
 
-#define PMM_TREE_MAGIC		0x31454552544d4d50ull	/* "PMMTREE1" */
 #define PMM_LEDGER_MAGIC	0x3147444c4d4d50ffull	/* "\xffPMMLDG1" */
-#define PMM_LEDGER_VERSION	8u
-#define PMM_BYTE_ORDER_MARK	0x01020304u
 #define PMM_MEMFD_NAME		"pmm-ledger"
-#define PMM_BOARD_NAME		"pmm-board"
-#define PMM_ENV			"PMM_LEDGER"		/* where the monitor is: see include/pmm/channel.h */
 
-#define PMM_REF_SHIFT		6
-#define PMM_MAX_SLOTS		1	/* ledgers in a file */
-#define PMM_TICK_NS		10000000ull		/* one tick: 10 ms */
-
-typedef uint32_t pmm_ref;
-
-/* ---- the tree ------------------------------------------------------------------------------------------- */
-
-enum pmm_slot_state {
-	PMM_SLOT_FREE,		/* no ledger begun */
-	PMM_SLOT_LIVE,		/* in use */
-	PMM_SLOT_REPLACED,	/* [monitor] its process called exec; the new image has a file of its own */
-};
-
-enum pmm_limit {
-	PMM_LIMIT_AS_IT_WAS,	/* RLIMIT_AS */
-	PMM_LIMIT_RAISED,	/* ... was raised by the size of the ledger's mapping */
-	PMM_LIMIT_RAISED_POOL,	/* ... and of the pool of guarded blocks */
-};
-
-/* What the process and the monitor tell each other, in the process's own file. */
-struct pmm_slot {
-	uint32_t state;		/* enum pmm_slot_state */
-	uint32_t pid;		/* in the pid namespace of the process */
-	uint32_t limit_raised;	/* enum pmm_limit; exec keeps it so */
-	uint32_t leave;		/* enum pmm_leave_state; a futex, with [monitor] */
-	uint32_t reserved[4];
-};
-
-#define PMM_MAX_ANCESTORS	8	/* so far back stacks of before a fork are known to forked processes (PMM_CHECK_*) */
-
-/*
- * The end of a process, where the board has PMM_TREE_LEAKS: at the last moment the agent can act it fills pmm_ledger.leave, asks, sends
- * PMM_SAY_LEAVE and waits until the monitor has searched the process for leaks. It goes on at once when the monitor has died
- * (pmm_tree.life), and after a while when the monitor shows no sign of life (pmm_tree.tick).
- */
-enum pmm_leave_state {
-	PMM_LEAVE_NOT,		/* it runs */
-	PMM_LEAVE_FILLING,	/* one of its threads has found the end and fills the record */
-	PMM_LEAVE_ASKED,	/* the record is complete; it waits */
-	PMM_LEAVE_SEARCHED,	/* [monitor] is at it */
-	PMM_LEAVE_DONE,		/* [monitor] go on; or the agent did not want to wait any longer */
-};
-
-enum pmm_leave_cause {
-	PMM_LEAVE_NO_CAUSE,
-	PMM_LEAVE_EXIT,		/* exit(), after all handlers and destructors */
-	PMM_LEAVE_RETURN,	/* main, or the start function of the last thread, returned */
-	PMM_LEAVE_QUICK_EXIT,	/* quick_exit(), after its handlers */
-	PMM_LEAVE_AT_ONCE,	/* _exit() or _Exit() */
-	PMM_LEAVE_CALL,		/* syscall(SYS_exit_group) */
-	PMM_LEAVE_SIGNAL,	/* a signal whose default action is death */
-	PMM_NR_LEAVE_CAUSES,
-};
-
-struct pmm_leave {
-	uint64_t sp;			/* the leaving thread's stack counts from here up, and its registers not at all; 0 = as it is */
-	uint32_t tid;			/* that thread, as in the process's pid namespace */
-	uint32_t cause;			/* enum pmm_leave_cause */
-	uint32_t number;		/* exit status or signal; of a return not known */
-	uint32_t reserved;
-};
-
-enum pmm_mode { PMM_MODE_EXACT, PMM_MODE_SAMPLED };
-
-/* Private memory that the agent takes, at most, but for guarded blocks and what it puts around others. */
-#define PMM_OWN_DATA_BYTES	(10ull << 20)
-
-enum pmm_tree_flags {
-	PMM_TREE_FOLLOW		= 1 << 0,	/* trace children too; else only root_pid */
-	PMM_TREE_STANDALONE	= 1 << 1,	/* made by an agent that found no monitor */
-	PMM_TREE_ATTACHED	= 1 << 2,	/* made by pmm for a running process: see include/pmm/inject.h */
-	PMM_TREE_LEAKS		= 1 << 3,	/* processes are searched for leaks when they end; the monitor takes it back when it goes */
-	PMM_TREE_DATA		= 1 << 4,	/* limits on data, where there are any, are raised by PMM_OWN_DATA_BYTES */
-};
-
-struct pmm_tree {
-	uint64_t magic;			/* PMM_TREE_MAGIC, written last by whoever makes the file */
-	uint32_t version;		/* PMM_LEDGER_VERSION */
-	uint32_t byte_order;		/* PMM_BYTE_ORDER_MARK */
-	uint32_t word_bytes;		/* 8 */
-	uint32_t nr_slots;		/* 1 */
-	uint64_t slot_bytes;		/* size of a ledger, a multiple of 2 MiB; a ledger file has slots_off + slot_bytes bytes */
-	uint64_t slots_off;		/* byte offset of struct pmm_ledger in a ledger file, page aligned */
-
-	/* what the user asked for; constant once magic is set */
-	uint32_t mode;			/* enum pmm_mode */
-	uint32_t flags;			/* enum pmm_tree_flags */
-	uint64_t sample_bytes;		/* mean bytes between samples, sampled mode */
-	uint64_t min_size_bytes;	/* smaller blocks are only counted (pmm_ctx.skipped_*) */
-	uint64_t warn_size_bytes;	/* a request of at least this is "huge"; 0 = none */
-	uint64_t limit_bytes;		/* backing the arena of a single ledger may take */
-	uint32_t max_frames;		/* deepest stack kept, 1..PMM_MAX_FRAMES */
-	uint32_t monitor_pid;		/* 0 = none */
-	uint32_t root_pid;		/* [monitor] process launched, 0 until known */
-	uint32_t monitor_uid;		/* its effective user */
-	uint64_t cookie;		/* board: the secret of this tree, see include/pmm/channel.h; 0 in ledger files */
-	uint64_t monitor_start;		/* when the monitor was started, as in /proc/PID/stat */
-	uint64_t start_realtime_ns;	/* CLOCK_REALTIME and ... */
-	uint64_t start_monotonic_ns;	/* ... CLOCK_MONOTONIC at tick 0 */
-	struct pmm_check check;
-
-	/* live */
-	uint32_t tick;			/* [monitor] ticks since start, advanced every PMM_TICK_NS; in sampled mode now and then */
-	uint32_t code_epoch;		/* [monitor] raised when executable mappings changed under a live process */
-	/*
-	 * [monitor] Lives while life[life_at] is its thread id and does not have FUTEX_OWNER_DIED (linux/futex.h), which the kernel sets when it
-	 * dies, however (set_robust_list(2)). Two words, so that the monitor can hand over to a forked process.
-	 */
-	uint32_t life[2];
-	uint32_t life_at;
-	uint32_t reserved1;
-	struct pmm_slot slot[PMM_MAX_SLOTS];
-};
-
-/* ---- one process ---------------------------------------------------------------------------------------- */
+/* ---- one process ----------------------------------------------------------------------------- */
 
 #define PMM_MAX_FRAMES		512
 #define PMM_MAX_CTX		4096	/* threads at the same time */
 #define PMM_MAX_MODULES		4096
-#define PMM_MAX_THREADS		65535	/* over the process's life; later ones share the last number */
-#define PMM_MAX_SITES		(1u << 24)	/* numbers, that of no site among them; as many as a block's word has room for */
+/* over the process's life; later ones share the last number */
+#define PMM_MAX_THREADS		65535
+/* numbers, that of no site among them; as many as a block's word has room for */
+#define PMM_MAX_SITES		(1u << 24)
 #define PMM_MAX_NODES		(1u << 28)
 #define PMM_MAX_STAMPS		(1u << 22)
 #define PMM_MAX_SRCLOCS		(1u << 16)
 #define PMM_NR_CLASSES		7	/* <=16 <=256 <=1024 <=4096 <=16384 <=65536 larger */
-#define PMM_NR_LIFETIMES	24	/* bucket 0: under a tick; k: [2^(k-1), 2^k) ticks; the last: and longer */
+/* bucket 0: under a tick; k: [2^(k-1), 2^k) ticks; the last: and longer */
+#define PMM_NR_LIFETIMES	24
 
 /* chunked arrays: directory in the fixed area, chunk k holds entries k << SHIFT .. */
 #define PMM_NODE_SHIFT		10	/* chunk of 1024 struct pmm_node */
@@ -180,22 +68,37 @@ struct pmm_tree {
 
 /* how a block came to be */
 enum pmm_kind {
-	PMM_KIND_NONE, PMM_KIND_MALLOC, PMM_KIND_CALLOC, PMM_KIND_REALLOC, PMM_KIND_REALLOCARRAY,
-	PMM_KIND_POSIX_MEMALIGN, PMM_KIND_ALIGNED_ALLOC, PMM_KIND_MEMALIGN, PMM_KIND_VALLOC, PMM_KIND_PVALLOC,
-	PMM_KIND_NEW, PMM_KIND_NEW_ARRAY, PMM_KIND_NEW_ALIGNED, PMM_KIND_NEW_ARRAY_ALIGNED,
-	PMM_KIND_MMAP, PMM_KIND_OTHER, PMM_NR_KINDS,
+	PMM_KIND_NONE,
+	PMM_KIND_MALLOC,
+	PMM_KIND_CALLOC,
+	PMM_KIND_REALLOC,
+	PMM_KIND_REALLOCARRAY,
+	PMM_KIND_POSIX_MEMALIGN,
+	PMM_KIND_ALIGNED_ALLOC,
+	PMM_KIND_MEMALIGN,
+	PMM_KIND_VALLOC,
+	PMM_KIND_PVALLOC,
+	PMM_KIND_NEW,
+	PMM_KIND_NEW_ARRAY,
+	PMM_KIND_NEW_ALIGNED,
+	PMM_KIND_NEW_ARRAY_ALIGNED,
+	PMM_KIND_MMAP,
+	PMM_KIND_OTHER,
+	PMM_NR_KINDS,
 };
 
 /*
  * A live block is one word, at the granule in which it begins:
  *   time:28 (low) | site:24 | sub:2 | size:6 | kind:4
- * sub: how far into the granule, in units of 8 bytes (HEAP only). A word whose kind is 0 is no block.
+ * sub: how far into the granule, in units of 8 bytes (HEAP only). A word whose kind is 0 is no
+ * block.
  *
- * size up to PMM_SIZE_SMALL is the block's size in bytes, and time is the number of a pmm_stamp. A larger block has size PMM_SIZE_WIDE:
- * it begins at least two granules before the next one, so the word of the next granule is its own as well:
+ * size up to PMM_SIZE_SMALL is the block's size in bytes, and time is the number of a pmm_stamp. A
+ * larger block has size PMM_SIZE_WIDE: it begins at least two granules before the next one, so the
+ * word of the next granule is its own as well:
  *   size_bytes:44 (low) | thread:16 | 0:4
- * and time is its birth tick, as pmm_time_of_tick() has it. The first word is written last on insert and set to 0 on delete; the second stays,
- * it is no block.
+ * and time is its birth tick, as pmm_time_of_tick() has it. The first word is written last on
+ * insert and set to 0 on delete; the second stays, it is no block.
  */
 #define PMM_WORD_TIME_MASK	0xfffffffull
 #define PMM_WORD_SITE_SHIFT	28
@@ -205,26 +108,34 @@ enum pmm_kind {
 #define PMM_WIDE_THREAD_SHIFT	44
 #define PMM_SIZE_SMALL		56u
 #define PMM_SIZE_WIDE		63u
-#define PMM_SIZE_MAX		((1ull << PMM_WIDE_THREAD_SHIFT) - 1)	/* what is larger counts for this */
+/* what is larger counts for this */
+#define PMM_SIZE_MAX		((1ull << PMM_WIDE_THREAD_SHIFT) - 1)
 
 /*
- * The tick of a wide block's birth in 28 bits: exact below PMM_TIME_EXACT (15 days and 12 hours), from there on in units of 32 ticks (320 ms). Such
- * a unit stands for its first tick.
+ * The tick of a wide block's birth in 28 bits: exact below PMM_TIME_EXACT (15 days and 12 hours),
+ * from there on in units of 32 ticks (320 ms). Such a unit stands for its first tick.
  */
 #define PMM_TIME_EXACT		(1u << 27)
 #define PMM_TIME_UNIT_LOG2	5
 
 static inline uint32_t pmm_time_of_tick(uint32_t tick)
 {
-	return tick < PMM_TIME_EXACT ? tick : PMM_TIME_EXACT + ((tick - PMM_TIME_EXACT) >> PMM_TIME_UNIT_LOG2);
+	return tick < PMM_TIME_EXACT
+		       ? tick
+		       : PMM_TIME_EXACT + ((tick - PMM_TIME_EXACT) >> PMM_TIME_UNIT_LOG2);
 }
 
 static inline uint32_t pmm_tick_of_time(uint32_t time)
 {
-	return time < PMM_TIME_EXACT ? time : PMM_TIME_EXACT + ((time - PMM_TIME_EXACT) << PMM_TIME_UNIT_LOG2);
+	return time < PMM_TIME_EXACT
+		       ? time
+		       : PMM_TIME_EXACT + ((time - PMM_TIME_EXACT) << PMM_TIME_UNIT_LOG2);
 }
 
-/* Who and when, for small blocks: each context takes a new number as time passes (agent/block.c says how often). */
+/*
+ * Who and when, for small blocks: each context takes a new number as time passes (agent/block.c
+ * says how often).
+ */
 struct pmm_stamp {
 	uint32_t tick;
 	uint16_t thread;
@@ -233,13 +144,12 @@ struct pmm_stamp {
 
 /*
  * Block tables are radix trees over the block's address:
- *     top[addr >> top_shift] -> mid[...] -> leaf[...] (PMM_LEAF_WORDS words: 256 granules, and one more so that the
- *     last block can be wide)
- * Mids are chained for readers through `next`, newest first, from pmm_ledger.table[].mids.
- *   HEAP  granule 32 bytes: enough for glibc, whose blocks start at least 32 bytes apart
- *   DENSE granule  8 bytes: blocks whose HEAP granule is taken by a neighbour (8- and 16-byte classes elsewhere), and blocks of
- *         custom allocators (PMM_KIND_OTHER), which lie inside others
- *   MAP   granule  2 KiB: mappings made through mmap, all wide
+ *     top[addr >> top_shift] -> mid[...] -> leaf[...] (PMM_LEAF_WORDS words: 256 granules, and one
+ * more so that the last block can be wide) Mids are chained for readers through `next`, newest
+ * first, from pmm_ledger.table[].mids. HEAP  granule 32 bytes: enough for glibc, whose blocks start
+ * at least 32 bytes apart DENSE granule  8 bytes: blocks whose HEAP granule is taken by a neighbour
+ * (8- and 16-byte classes elsewhere), and blocks of custom allocators (PMM_KIND_OTHER), which lie
+ * inside others MAP   granule  2 KiB: mappings made through mmap, all wide
  */
 enum pmm_table_id { PMM_TABLE_HEAP, PMM_TABLE_DENSE, PMM_TABLE_MAP, PMM_NR_TABLES };
 #define PMM_LEAF_BITS		8
@@ -252,7 +162,8 @@ struct pmm_mid {
 	uint32_t nr_leaves;		/* entries in leaf[], a power of two */
 	uint64_t chained;		/* 1 = readers find it */
 	uint64_t reserved[5];
-	pmm_ref leaf[];			/* each covers (1 << shift) * 256 bytes of address space; 0 = nothing there */
+	/* each covers (1 << shift) * 256 bytes of address space; 0 = nothing there */
+	pmm_ref leaf[];
 };
 
 struct pmm_table {
@@ -260,12 +171,14 @@ struct pmm_table {
 	uint32_t mid_bits;		/* log2 of the leaves a mid holds */
 	uint32_t top_bits;		/* log2 of the entries of the top directory */
 	pmm_ref mids;			/* newest mid */
-	uint64_t top_off;		/* byte offset of the top directory in the slot (agent only) */
+	/* byte offset of the top directory in the slot (agent only) */
+	uint64_t top_off;
 };
 
 /*
- * A frame: module:16 | pc:48. pc is an address inside the call instruction (return address - 1), as it was in the
- * process; module is the number of the pmm_module it lay in, 0 = none known. Marks have module 0 and these pcs:
+ * A frame: module:16 | pc:48. pc is an address inside the call instruction (return address - 1), as
+ * it was in the process; module is the number of the pmm_module it lay in, 0 = none known. Marks
+ * have module 0 and these pcs:
  */
 enum pmm_frame_mark {
 	PMM_FRAME_NONE = 0,
@@ -277,7 +190,10 @@ enum pmm_frame_mark {
 #define PMM_FRAME_PC(f)		((f) & 0xffffffffffffull)
 #define PMM_FRAME_MODULE(f)	((uint32_t)((f) >> 48))
 
-/* A frame that is a line of the source (struct pmm_srcloc) has this module, and the source location's number for a pc. */
+/*
+ * A frame that is a line of the source (struct pmm_srcloc) has this module, and the source
+ * location's number for a pc.
+ */
 #define PMM_SRCLOC_MODULE	0xffffu
 #define PMM_FRAME_SRCLOC(nr)	((uint64_t)PMM_SRCLOC_MODULE << 48 | (nr))
 
@@ -289,19 +205,28 @@ struct pmm_node {
 };
 
 enum pmm_site_flags {
-	PMM_SITE_MAPPING = 1 << 0,	/* a caller of mmap: its records count mappings, not heap blocks */
-	PMM_SITE_USABLE	 = 1 << 24,	/* of a block of its somebody has asked malloc_usable_size() */
-	PMM_SITE_SRCLOC	 = 1 << 1,	/* its innermost frame is a source location; and the source location's flags (enum pmm_srcloc_flags): */
+	/* a caller of mmap: its records count mappings, not heap blocks */
+	PMM_SITE_MAPPING = 1 << 0,
+	/* of a block of its somebody has asked malloc_usable_size() */
+	PMM_SITE_USABLE	 = 1 << 24,
+	/*
+	 * its innermost frame is a source location; and the source location's flags (enum
+	 * pmm_srcloc_flags):
+	 */
+	PMM_SITE_SRCLOC	 = 1 << 1,
 };
 
 /*
- * A call through pmm.h, as its macros say it: the innermost frame of a site. The flags, which are also the site's, tell how its blocks lie in the real
- * allocator's, so that whoever frees one knows from its site alone.
+ * A call through pmm.h, as its macros say it: the innermost frame of a site. The flags, which are
+ * also the site's, tell how its blocks lie in the real allocator's, so that whoever frees one knows
+ * from its site alone.
  */
 enum pmm_srcloc_flags {
 	PMM_SRCLOC_BEHIND = 1 << 2,	/* a canary behind each block */
-	PMM_SRCLOC_IDLE = 1 << 3,	/* blocks that are idle in a pool since they were put there */
-	PMM_SRCLOC_FRONT_SHIFT = 8,	/* 8 bits: log2 of the bytes before each, a canary among them; 0 = none */
+	/* blocks that are idle in a pool since they were put there */
+	PMM_SRCLOC_IDLE = 1 << 3,
+	/* 8 bits: log2 of the bytes before each, a canary among them; 0 = none */
+	PMM_SRCLOC_FRONT_SHIFT = 8,
 	PMM_SRCLOC_ENTRY_SHIFT = 16,	/* 8 bits: letter of the entry, struct pmm_block in pmm.h */
 };
 
@@ -321,10 +246,10 @@ struct pmm_site {
 };
 
 /*
- * One thread's counters for one site. Sums over all records of a site are its figures.
- * Live bytes = bytes_in - bytes_out (either may be the larger in a single record). In sampled mode bytes and counts
- * are unbiased estimates and `samples_*` hold the number of samples they rest on.
- * At the peak: if epoch == the sealed epoch's number (see pmm_ledger.peak_epoch) at_peak_*, else live now.
+ * One thread's counters for one site. Sums over all records of a site are its figures. Live bytes =
+ * bytes_in - bytes_out (either may be the larger in a single record). In sampled mode bytes and
+ * counts are unbiased estimates and `samples_*` hold the number of samples they rest on. At the
+ * peak: if epoch == the sealed epoch's number (see pmm_ledger.peak_epoch) at_peak_*, else live now.
  */
 struct pmm_record {
 	/* one cache line: what nearly every event changes */
@@ -347,18 +272,25 @@ struct pmm_record {
 	uint32_t reserved;
 };
 
-/* Releases by how long the block had lived: most stacks of a program that has very many keep what they allocate. */
+/*
+ * Releases by how long the block had lived: most stacks of a program that has very many keep what
+ * they allocate.
+ */
 struct pmm_lifetimes {
 	uint64_t frees[PMM_NR_LIFETIMES];
 };
 
-/* Table of sizes; class of a block by its requested size. frees and bytes_out: tracked blocks only. */
+/*
+ * Table of sizes; class of a block by its requested size. frees and bytes_out: tracked blocks only.
+ */
 struct pmm_class {
 	uint64_t frees;
 	uint64_t bytes_in, bytes_out;
 	uint64_t failed;
-	uint64_t calls[PMM_NR_KINDS];	/* successful, by enum pmm_kind; the common ones share a cache line with the above */
-	uint64_t displaced;		/* of the frees: nobody saw them, but another block came to lie there */
+	/* successful, by enum pmm_kind; the common ones share a cache line with the above */
+	uint64_t calls[PMM_NR_KINDS];
+	/* of the frees: nobody saw them, but another block came to lie there */
+	uint64_t displaced;
 	uint64_t reserved[3];
 };
 
@@ -367,18 +299,24 @@ struct pmm_thread {
 	uint32_t tid;			/* as in the process's pid namespace */
 	uint32_t start_tick;		/* first event seen */
 	char name[16];			/* at that time */
-	uint64_t allocs, frees, bytes_in, bytes_out;	/* complete only when !current; else add ctx - ctx.base */
+	/* complete only when !current; else add ctx - ctx.base */
+	uint64_t allocs, frees, bytes_in, bytes_out;
 	uint32_t ctx;			/* number of its context */
 	uint32_t current;		/* 1 = still the owner of that context */
 	uint64_t reserved;
 };
 
 /*
- * A block on its way from one place or size to another: realloc takes the old one out of its table, then calls the real function, then
- * enters the new one. In between no table holds it though the program's data are in it, so who looks for pointers must know of it.
+ * A block on its way from one place or size to another: realloc takes the old one out of its table,
+ * then calls the real function, then enters the new one. In between no table holds it though the
+ * program's data are in it, so who looks for pointers must know of it.
  */
 struct pmm_move {
-	uint64_t address;		/* where it was, 0 = nothing is on its way; set before it is taken out, cleared when it is in again */
+	/*
+	 * where it was, 0 = nothing is on its way; set before it is taken out, cleared when it is
+	 * in again
+	 */
+	uint64_t address;
 	uint64_t old_bytes;		/* 0 = not known, or not yet */
 	uint64_t new_bytes;
 };
@@ -390,25 +328,32 @@ enum pmm_move_of {
 };
 
 /*
- * A context: what one thread at a time writes. Contexts are handed on when a thread ends, so sums over all
- * contexts are sums over all threads that ever were. Agent-private state follows it in memory.
+ * A context: what one thread at a time writes. Contexts are handed on when a thread ends, so sums
+ * over all contexts are sums over all threads that ever were. Agent-private state follows it in
+ * memory.
  */
 struct pmm_ctx {
-	uint64_t credit;		/* see agent/total.c; bit 63: valid, low bits: bytes that may still be taken */
+	/* see agent/total.c; bit 63: valid, low bits: bytes that may still be taken */
+	uint64_t credit;
 	uint64_t seq;			/* odd while an event is being recorded */
 	uint64_t allocs, frees, bytes_in, bytes_out;	/* all tracked events of this context */
 	uint64_t temporary;
 	uint64_t untracked_frees;	/* free of a block the ledger does not hold */
-	uint64_t busy_sp;		/* stack pointer of the caller of the hook that runs, 0 = none does */
-	uint64_t pool_sp;		/* ... of the outermost custom allocator that runs (agent/inject/hooks_custom.c) */
-	uint64_t base_allocs, base_frees, base_bytes_in, base_bytes_out;	/* the same when its thread took it */
+	/* stack pointer of the caller of the hook that runs, 0 = none does */
+	uint64_t busy_sp;
+	/* ... of the outermost custom allocator that runs (agent/inject/hooks_custom.c) */
+	uint64_t pool_sp;
+	/* the same when its thread took it */
+	uint64_t base_allocs, base_frees, base_bytes_in, base_bytes_out;
 	pmm_ref records;		/* newest pmm_record */
 	uint32_t thread;		/* number of the owning thread */
-	uint32_t level;			/* 0: thread, 1..: its signal handlers interrupting pmm itself */
+	/* 0: thread, 1..: its signal handlers interrupting pmm itself */
+	uint32_t level;
 	uint32_t number;
 	struct pmm_class class[PMM_NR_CLASSES];
 	uint64_t skipped_allocs, skipped_bytes;		/* below min_size_bytes */
-	uint64_t canaried, unguarded_budget;		/* check form: blocks that got a canary; ... of which for the budget's sake */
+	/* check form: blocks that got a canary; ... of which for the budget's sake */
+	uint64_t canaried, unguarded_budget;
 	struct pmm_move move[PMM_NR_MOVES];
 };
 
@@ -432,13 +377,15 @@ enum pmm_view {
 	PMM_VIEW_NONE,
 	PMM_VIEW_TAKEN,
 	PMM_VIEW_LONG,			/* not at exit: there may be too many free chunks to walk */
-	PMM_VIEW_LOCKED,		/* not at exit: the allocator's locks could not be waited for */
+	/* not at exit: the allocator's locks could not be waited for */
+	PMM_VIEW_LOCKED,
 };
 
 /* The allocator's own figures, taken inside the process. */
 struct pmm_allocator_view {
 	uint32_t tick;			/* when taken */
-	uint32_t valid;			/* enum pmm_view: PMM_VIEW_TAKEN = the figures below are set */
+	/* enum pmm_view: PMM_VIEW_TAKEN = the figures below are set */
+	uint32_t valid;
 	uint64_t arena_bytes;		/* mallinfo2.arena: obtained with brk/mmap for arenas */
 	uint64_t used_bytes;		/* uordblks */
 	uint64_t free_bytes;		/* fordblks */
@@ -450,17 +397,32 @@ struct pmm_allocator_view {
 
 enum pmm_state {
 	PMM_STATE_STARTING, PMM_STATE_RUNNING,
-	PMM_STATE_EXITED,		/* left through exit(); a ledger left RUNNING by a dead process was killed or _exit */
+	/* left through exit(); a ledger left RUNNING by a dead process was killed or _exit */
+	PMM_STATE_EXITED,
 	PMM_STATE_OFF,			/* the agent turned itself off: off_reason */
 };
 
 enum pmm_off_reason {
-	PMM_OFF_NONE, PMM_OFF_NO_ALLOCATOR, PMM_OFF_NO_MEMORY, PMM_OFF_NO_SLOT, PMM_OFF_NOT_FOLLOWED, PMM_OFF_INTERNAL,
-	PMM_OFF_OWN_ALLOCATOR,	/* state stays RUNNING: the program's own malloc goes before ours, nothing is seen */
-	PMM_OFF_MONITOR_GONE,	/* attached, and the monitor no longer ticks */
-	PMM_OFF_CONFINED,	/* the program put itself under seccomp; attached, or strict */
-	PMM_OFF_NO_GROWTH,	/* state stays RUNNING: under seccomp the ledger could not grow; `dropped` says what is missing */
-	PMM_OFF_NO_CHILDREN,	/* state stays RUNNING: processes and programs that it begins under its seccomp filter have no ledger */
+	PMM_OFF_NONE,
+	PMM_OFF_NO_ALLOCATOR,
+	PMM_OFF_NO_MEMORY,
+	PMM_OFF_NO_SLOT,
+	PMM_OFF_NOT_FOLLOWED,
+	PMM_OFF_INTERNAL,
+	/* state stays RUNNING: the program's own malloc goes before ours, nothing is seen */
+	PMM_OFF_OWN_ALLOCATOR,
+	PMM_OFF_MONITOR_GONE, /* attached, and the monitor no longer ticks */
+	PMM_OFF_CONFINED, /* the program put itself under seccomp; attached, or strict */
+	/*
+	 * state stays RUNNING: under seccomp the ledger could not grow; `dropped` says what is
+	 * missing
+	 */
+	PMM_OFF_NO_GROWTH,
+	/*
+	 * state stays RUNNING: processes and programs that it begins under its seccomp filter have
+	 * no ledger
+	 */
+	PMM_OFF_NO_CHILDREN,
 	PMM_NR_OFF_REASONS,
 };
 
@@ -469,7 +431,8 @@ enum pmm_drop {
 	PMM_DROP_BLOCK_FULL,		/* ledger at its limit: block not recorded */
 	PMM_DROP_SITE_FULL,		/* stack charged to site 0 */
 	PMM_DROP_CTX_FULL,		/* event of a thread without context */
-	PMM_DROP_NESTED,		/* event in signal handlers nested deeper than contexts reach */
+	/* event in signal handlers nested deeper than contexts reach */
+	PMM_DROP_NESTED,
 	PMM_DROP_MODULE_FULL,		/* module not recorded */
 	PMM_DROP_ADDRESS,		/* block outside the address range the tables cover */
 	PMM_NR_DROPS,
@@ -480,7 +443,8 @@ struct pmm_mapping_totals {
 	uint64_t mmap_calls, mmap_bytes, mmap_failed;
 	uint64_t munmap_calls, munmap_bytes;
 	uint64_t mremap_calls, mremap_grown_bytes, mremap_shrunk_bytes;
-	uint64_t brk_calls, brk_start, brk_now, brk_max;	/* calls of brk/sbrk; addresses of the break */
+	/* calls of brk/sbrk; addresses of the break */
+	uint64_t brk_calls, brk_start, brk_now, brk_max;
 };
 
 struct pmm_ledger {
@@ -491,9 +455,11 @@ struct pmm_ledger {
 	uint32_t off_reason;		/* enum pmm_off_reason */
 	uint32_t pid, ppid;
 	uint32_t start_tick, end_tick;	/* end_tick: set at exit(), else 0 */
-	uint32_t attached;		/* 1 = began in a running process, so older blocks are freed as untracked */
+	/* 1 = began in a running process, so older blocks are freed as untracked */
+	uint32_t attached;
 	uint32_t nr_marks;		/* [scanner] see `changing` */
-	uint32_t forked;		/* 1 = began at fork, so blocks of the parent are freed as untracked */
+	/* 1 = began at fork, so blocks of the parent are freed as untracked */
+	uint32_t forked;
 	uint32_t dense;			/* 1 = allocator may place blocks closer than 32 bytes */
 	char comm[16];			/* /proc/self/comm */
 	pmm_ref exe, cmdline;		/* path; arguments separated by NUL */
@@ -507,29 +473,43 @@ struct pmm_ledger {
 	uint64_t arena_ready;		/* backed up to here */
 	uint64_t arena_end;		/* the limit */
 	/*
-	 * live bytes and the peak, see agent/total.c. `total` packs epoch:20 | rising:1 | bytes:43 (bytes in the
-	 * high bits). Credits are counted in full when they are granted: the exact total is what remains after subtracting,
-	 * for each ctx with a valid credit, what is left of it.
+	 * live bytes and the peak, see agent/total.c. `total` packs epoch:20 | rising:1 | bytes:43
+	 * (bytes in the high bits). Credits are counted in full when they are granted: the exact
+	 * total is what remains after subtracting, for each ctx with a valid credit, what is left
+	 * of it.
 	 */
 	uint64_t total;
 	uint64_t credit_out;		/* number of credits that are out */
 	uint64_t peak_bytes;		/* highest sealed total */
-	uint64_t peak_epoch;		/* epoch that ended at that total; at_peak of a record counts when its epoch is later */
+	/* epoch that ended at that total; at_peak of a record counts when its epoch is later */
+	uint64_t peak_epoch;
 	uint32_t peak_tick;
-	uint32_t want_view;		/* [monitor] raised to ask for a fresh allocator_view; here, in a line that every event reads */
-	uint64_t epoch;			/* current epoch in full */
-	uint64_t hook_pc;		/* pc of frames that belong to a hook of the agent and are none of the program's; 0 = none */
 	/*
-	 * [scanner] While this is not 0, the agent sets the byte at PMM_MARKS_OFF + ((offset in the arena) >> mark_shift), if that is one of
-	 * nr_marks, after each store to a block table. nr_marks bytes have backing before this is raised. See doc/ledger.md, "A ledger
-	 * frozen". Who raises it holds a lock on these four bytes of the file (F_OFD_SETLK), which ends with its process.
+	 * [monitor] raised to ask for a fresh allocator_view; here, in a line that every event
+	 * reads
+	 */
+	uint32_t want_view;
+	uint64_t epoch;			/* current epoch in full */
+	/*
+	 * pc of frames that belong to a hook of the agent and are none of the program's; 0 = none
+	 */
+	uint64_t hook_pc;
+	/*
+	 * [scanner] While this is not 0, the agent sets the byte at PMM_MARKS_OFF + ((offset in the
+	 * arena) >> mark_shift), if that is one of nr_marks, after each store to a block table.
+	 * nr_marks bytes have backing before this is raised. See doc/ledger.md, "A ledger frozen".
+	 * Who raises it holds a lock on these four bytes of the file (F_OFD_SETLK), which ends with
+	 * its process.
 	 */
 	uint32_t changing;		/* pid of the scanner */
 	uint32_t mark_shift;
 
 	struct pmm_table table[PMM_NR_TABLES];
 
-	/* chunked arrays: numbers in use run from 1 (nodes, sites, modules) or 0 (threads, contexts) to below nr_* */
+	/*
+	 * chunked arrays: numbers in use run from 1 (nodes, sites, modules) or 0 (threads,
+	 * contexts) to below nr_*
+	 */
 	uint32_t nr_nodes, nr_sites, nr_modules, nr_threads, nr_ctx;
 	uint32_t nr_stamps;		/* numbers from 1 */
 	uint64_t dropped[PMM_NR_DROPS];
@@ -538,7 +518,8 @@ struct pmm_ledger {
 	struct pmm_mapping_totals mapping;
 	struct pmm_allocator_view allocator_view;
 
-	pmm_ref node_dir[PMM_MAX_NODES >> (PMM_NODE_SHIFT + PMM_NODE_DIR_SHIFT)];	/* of directories: pmm_ref[1 << PMM_NODE_DIR_SHIFT] */
+	/* of directories: pmm_ref[1 << PMM_NODE_DIR_SHIFT] */
+	pmm_ref node_dir[PMM_MAX_NODES >> (PMM_NODE_SHIFT + PMM_NODE_DIR_SHIFT)];
 	pmm_ref site_dir[PMM_MAX_SITES >> PMM_SITE_SHIFT];
 	pmm_ref thread_dir[(PMM_MAX_THREADS >> PMM_THREAD_SHIFT) + 1];
 	pmm_ref module_dir[PMM_MAX_MODULES >> PMM_MODULE_SHIFT];
@@ -546,14 +527,20 @@ struct pmm_ledger {
 	pmm_ref stamp_dir[PMM_MAX_STAMPS >> PMM_STAMP_SHIFT];
 
 	struct pmm_leave leave;
-	uint64_t image;			/* cycle counter at the start: tells programs apart that exec puts in one process, even within a tick */
+	/*
+	 * cycle counter at the start: tells programs apart that exec puts in one process, even
+	 * within a tick
+	 */
+	uint64_t image;
 
 	struct pmm_check_state check;
 	pmm_ref finding_dir[PMM_MAX_FINDINGS >> PMM_FINDING_SHIFT];	/* struct pmm_finding */
-	pmm_ref guard_dir[PMM_MAX_GUARDS >> PMM_GUARD_SHIFT];		/* struct pmm_guard, by number of the run */
+	/* struct pmm_guard, by number of the run */
+	pmm_ref guard_dir[PMM_MAX_GUARDS >> PMM_GUARD_SHIFT];
 
 	uint32_t nr_srclocs;		/* numbers from 1 */
-	uint32_t compiled_in;		/* 1 = pmm.h's full form: only calls through it are recorded */
+	/* 1 = pmm.h's full form: only calls through it are recorded */
+	uint32_t compiled_in;
 	pmm_ref srcloc_dir[PMM_MAX_SRCLOCS >> PMM_SRCLOC_SHIFT];
 
 	struct pmm_death death;
@@ -562,7 +549,8 @@ struct pmm_ledger {
 /* the fixed area of a slot, after the header */
 #define PMM_PAGE		4096ull
 #define PMM_HEADER_BYTES	(128ull << 10)	/* the header's share, backed from the start */
-#define PMM_NODE_HASH_BYTES	(32ull << 10)	/* agent only: where the parts of the nodes' hash table are; agent/node.c */
+/* agent only: where the parts of the nodes' hash table are; agent/node.c */
+#define PMM_NODE_HASH_BYTES	(32ull << 10)
 #define PMM_NODE_HASH_OFF	(26ull << 20)
 #define PMM_TOP_OFF(table)	((1ull << 20) + (uint64_t)(table) * (8ull << 20))
 #define PMM_MARKS_OFF		(28ull << 20)	/* backed only when a scanner asked for it */
@@ -570,9 +558,15 @@ struct pmm_ledger {
 #define PMM_ARENA_OFF		(32ull << 20)
 
 _Static_assert(sizeof(struct pmm_ledger) <= PMM_HEADER_BYTES, "the header must fit");
-_Static_assert(sizeof(struct pmm_node) == 16 && sizeof(struct pmm_site) == 8 && sizeof(struct pmm_stamp) == 8, "layout");
-_Static_assert(offsetof(struct pmm_record, at_peak_bytes) == 64 && sizeof(struct pmm_record) == 128 && sizeof(struct pmm_lifetimes) % 64 == 0, "cache lines");
-_Static_assert(offsetof(struct pmm_ledger, changing) / 64 == offsetof(struct pmm_ledger, total) / 64, "a line that every event reads");
+_Static_assert(sizeof(struct pmm_node) == 16 && sizeof(struct pmm_site) == 8 &&
+		       sizeof(struct pmm_stamp) == 8,
+	       "layout");
+_Static_assert(offsetof(struct pmm_record, at_peak_bytes) == 64 &&
+		       sizeof(struct pmm_record) == 128 && sizeof(struct pmm_lifetimes) % 64 == 0,
+	       "cache lines");
+_Static_assert(offsetof(struct pmm_ledger, changing) / 64 ==
+		       offsetof(struct pmm_ledger, total) / 64,
+	       "a line that every event reads");
 _Static_assert(PMM_MARKS_OFF + PMM_MAX_MARKS <= PMM_ARENA_OFF, "the marks must fit");
 _Static_assert(sizeof(struct pmm_mid) == 64, "mid header is one cache line");
 

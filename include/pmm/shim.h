@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pmm.h's full form and the agent: what the one asks of the other. The form brings the agent's core along, and so this; in a program that was
- * started with the agent preloaded it finds that one's table (PMM_SHIM_NOTE) and records there, and what a program loads finds the program's.
+ * pmm.h's full form and the agent: what the one asks of the other. The form brings the agent's core
+ * along, and so this; in a program that was started with the agent preloaded it finds that one's
+ * table (PMM_SHIM_NOTE) and records there, and what a program loads finds the program's.
  */
 #ifndef PMM_SHIM_H
 #define PMM_SHIM_H
@@ -13,14 +14,16 @@
 #define PMM_SHIM_VERSION	4u
 
 /*
- * A module that has a table says so by a note, whose descriptor is the distance from there to the table. Types: the preloaded agent; a copy of the full form.
+ * A module that has a table says so by a note, whose descriptor is the distance from there to the
+ * table. Types: the preloaded agent; a copy of the full form.
  */
 #define PMM_SHIM_NOTE_NAME	"PMM"
 #define PMM_SHIM_NOTE_AGENT	1
 #define PMM_SHIM_NOTE_COPY	2
 #define PMM_SHIM_NOTE(type, table)	PMM_SHIM_NOTE_(type, table)
-#define PMM_SHIM_NOTE_(type, table)											\
-	__asm__(".pushsection .note.pmm, \"a\", @note\n\t.balign 4\n\t.long 4, 8, " #type "\n\t.asciz \"" PMM_SHIM_NOTE_NAME "\"\n\t"	\
+#define PMM_SHIM_NOTE_(type, table)                                                                \
+	__asm__(".pushsection .note.pmm, \"a\", @note\n\t.balign 4\n\t.long 4, 8, " #type          \
+		"\n\t.asciz \"" PMM_SHIM_NOTE_NAME "\"\n\t"                                        \
 		".quad " #table " - .\n\t.popsection")
 
 struct tctx;
@@ -76,10 +79,18 @@ struct full_class {
 };
 
 struct pmm_shim_table {
-	uint32_t version;	/* PMM_SHIM_VERSION; 0 = this agent records what the allocator's functions are asked for, and nothing else */
+	/*
+	 * PMM_SHIM_VERSION; 0 = this agent records what the allocator's functions are asked for,
+	 * and nothing else
+	 */
+	uint32_t version;
 	uint32_t bytes;		/* sizeof(struct pmm_shim_table) */
 	bool is_copy;		/* of a program's own full form */
-	bool (*ready)(void);	/* fills the rest; false: this agent does not record each call, so have the allocator's functions called */
+	/*
+	 * fills the rest; false: this agent does not record each call, so have the allocator's
+	 * functions called
+	 */
+	bool (*ready)(void);
 
 	/* the real allocator, past any hook */
 	void *(*malloc)(size_t size);
@@ -88,34 +99,50 @@ struct pmm_shim_table {
 	void *(*aligned_alloc)(size_t align, size_t size);
 	void (*free)(void *p);
 
-	/* a context, which the call has until leave(); NULL: this call is not to be recorded. No other function here takes NULL for one. */
+	/*
+	 * a context, which the call has until leave(); NULL: this call is not to be recorded. No
+	 * other function here takes NULL for one.
+	 */
 	struct tctx *(*enter)(const struct full_call *call);
 	void (*leave)(struct tctx *c);
 	/* set before and cleared after the real allocator is called */
 	void (*calling)(struct tctx *c, bool now);
-	/* the site for a call with these flags; 0: there is no room for one, and the block must be as the real allocator gives it */
+	/*
+	 * the site for a call with these flags; 0: there is no room for one, and the block must be
+	 * as the real allocator gives it
+	 */
 	uint32_t (*site)(struct tctx *c, const struct full_call *call, uint32_t flags);
 	/* a block is there. With PMM_SRCLOC_BEHIND its canary is written */
-	void (*note)(struct tctx *c, char *p, size_t size, uint32_t kind, uint32_t site, uint32_t flags);
+	void (*note)(struct tctx *c, char *p, size_t size, uint32_t kind, uint32_t site,
+		     uint32_t flags);
 	/* p was given out, but is not recorded: what was known of the address is out of date */
 	void (*forget)(struct tctx *c, const void *p);
 	void (*failed)(struct tctx *c, size_t size, uint32_t site);
-	/* take a block out, with what is known of it; false: it is not there. To be resized: until moved() it is on its way */
+	/*
+	 * take a block out, with what is known of it; false: it is not there. To be resized: until
+	 * moved() it is on its way
+	 */
 	bool (*take)(struct tctx *c, const void *p, struct full_block *b);
 	bool (*take_moving)(struct tctx *c, const void *p, size_t new_size, struct full_block *b);
 	void (*moved)(struct tctx *c);
 	void (*restore)(struct tctx *c, const struct full_block *b);
 	/* a live block is one of another site from now on */
 	bool (*change_site)(struct tctx *c, const struct full_block *b, uint32_t site);
-	unsigned (*changed_behind)(const struct full_block *b, uint64_t word);	/* bytes of the word behind it, 0 to 8 */
+	/* bytes of the word behind it, 0 to 8 */
+	unsigned (*changed_behind)(const struct full_block *b, uint64_t word);
 	uint32_t (*number)(void);	/* one that no block has */
 
 	/* look at a block and leave it where it is; at the one that p points into */
 	bool (*look)(const void *p, struct full_block *b);
 	bool (*around)(const void *p, struct full_block *b);
-	bool (*still)(const struct full_block *b);	/* it is there as it was when it was looked at */
-	bool (*peek)(const void *p, void *to, size_t bytes);	/* copy memory that another thread may unmap meanwhile; false: it is not there */
-	/* each live block in order of address, until `each` returns nonzero; returns that. Others may come and go meanwhile */
+	/* it is there as it was when it was looked at */
+	bool (*still)(const struct full_block *b);
+	/* copy memory that another thread may unmap meanwhile; false: it is not there */
+	bool (*peek)(const void *p, void *to, size_t bytes);
+	/*
+	 * each live block in order of address, until `each` returns nonzero; returns that. Others
+	 * may come and go meanwhile
+	 */
 	int (*each)(int (*each)(void *ctx, const struct full_block *b), void *ctx);
 	void (*totals)(struct full_totals *t);
 	uint64_t (*live_bytes)(void);	/* of totals(), quicker */

@@ -9,17 +9,22 @@
 
 #define MOST_NAMED	8	/* in a sentence */
 
-static struct coverage_gap *find(struct coverage *c, const char *program, const char *why, bool untracked)
+static struct coverage_gap *find(struct coverage *c, const char *program, const char *why,
+				 bool untracked)
 {
 	vec_each(&c->gaps, g)
-		if (g->untracked == untracked && !strcmp(g->program, program) && !strcmp(g->why, why))
+		if (g->untracked == untracked && !strcmp(g->program, program) &&
+		    !strcmp(g->why, why))
 			return g;
 	return NULL;
 }
 
-static struct coverage_gap *add(struct coverage *c, const char *program, const char *why, bool untracked)
+static struct coverage_gap *add(struct coverage *c, const char *program, const char *why,
+				bool untracked)
 {
-	struct coverage_gap new = { .program = strdup(program), .why = strdup(why), .untracked = untracked };
+	struct coverage_gap new = { .program = strdup(program),
+				    .why = strdup(why),
+				    .untracked = untracked };
 
 	if (new.program && new.why && !vec_push(&c->gaps, new))
 		return vec_last(&c->gaps);
@@ -29,14 +34,16 @@ static struct coverage_gap *add(struct coverage *c, const char *program, const c
 	return NULL;
 }
 
-void coverage_miss_many(struct coverage *c, const char *program, const char *why, bool untracked, uint64_t nr, uint32_t pid)
+void coverage_miss_many(struct coverage *c, const char *program, const char *why, bool untracked,
+			uint64_t nr, uint32_t pid)
 {
 	struct coverage_gap *g = find(c, program, why, untracked);
 
 	if (!g && c->gaps.nr >= COVERAGE_MAX_GAPS)
 		g = find(c, "", "", untracked);
 	if (!g)
-		g = c->gaps.nr >= COVERAGE_MAX_GAPS ? add(c, "", "", untracked) : add(c, program, why, untracked);
+		g = c->gaps.nr >= COVERAGE_MAX_GAPS ? add(c, "", "", untracked)
+						    : add(c, program, why, untracked);
 	c->processes += nr;
 	if (!g)
 		return;
@@ -45,7 +52,8 @@ void coverage_miss_many(struct coverage *c, const char *program, const char *why
 	g->nr += nr;
 }
 
-void coverage_miss(struct coverage *c, const char *program, const char *why, bool untracked, uint32_t pid)
+void coverage_miss(struct coverage *c, const char *program, const char *why, bool untracked,
+		   uint32_t pid)
 {
 	coverage_miss_many(c, program, why, untracked, 1, pid);
 }
@@ -83,7 +91,8 @@ static int by_number(const void *a, const void *b)
 
 	if (x->nr != y->nr)
 		return x->nr > y->nr ? -1 : 1;
-	return strcmp(x->program, y->program) ? strcmp(x->program, y->program) : strcmp(x->why, y->why);
+	return strcmp(x->program, y->program) ? strcmp(x->program, y->program)
+					      : strcmp(x->why, y->why);
 }
 
 void coverage_names(struct str *s, struct coverage *c, bool untracked)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How much of a tree of processes was looked at: how many there were, and which were left out for what reason.
+ * How much of a tree of processes was looked at: how many there were, and which were left out for
+ * what reason.
  *
  * What was left out is merged by program and reason, and bounded.
  */
@@ -25,21 +26,25 @@ struct coverage_gap {
 
 /* All zero is empty. */
 struct coverage {
-	uint64_t processes;	/* that were looked at or have a heap, and those that were not tracked */
+	/* that were looked at or have a heap, and those that were not tracked */
+	uint64_t processes;
 	uint64_t covered;	/* of them were looked at */
 	uint64_t killed;	/* of these a signal ended before anything was found in them */
 	uint64_t idle;		/* of these never allocated anything */
-	uint64_t replaced;	/* programs that exec replaced in a process: no processes, not looked at */
+	/* programs that exec replaced in a process: no processes, not looked at */
+	uint64_t replaced;
 	uint64_t blocks, bytes;	/* looked at */
 	VEC(struct coverage_gap) gaps;
 	bool failed;		/* out of memory: gaps are missing */
 };
 
 /* A process that was not looked at. */
-void coverage_miss(struct coverage *c, const char *program, const char *why, bool untracked, uint32_t pid);
+void coverage_miss(struct coverage *c, const char *program, const char *why, bool untracked,
+		   uint32_t pid);
 
 /* The same for `nr` of them. */
-void coverage_miss_many(struct coverage *c, const char *program, const char *why, bool untracked, uint64_t nr, uint32_t pid);
+void coverage_miss_many(struct coverage *c, const char *program, const char *why, bool untracked,
+			uint64_t nr, uint32_t pid);
 
 /* Add another one, of other processes. */
 void coverage_add(struct coverage *c, const struct coverage *other);

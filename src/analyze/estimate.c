@@ -7,7 +7,8 @@
 #include <math.h>
 
 #define Z95 1.959964 /* two-sided 95 % of the normal distribution */
-#define NONE95 2.995732 /* -ln(0.05): of so many times the distance between samples none is met in 5 % of cases */
+/* -ln(0.05): of so many times the distance between samples none is met in 5 % of cases */
+#define NONE95 2.995732
 
 static double probability(const struct heap *h, uint64_t size_bytes)
 {

@@ -26,7 +26,8 @@ static uint64_t aged_ns(const struct evidence *e, uint64_t old_ns)
 	return e->grown_ns / EVIDENCE_PARTS > old_ns ? e->grown_ns / EVIDENCE_PARTS : old_ns;
 }
 
-static void count_block(const struct heap *h, struct evidence *e, uint64_t birth_ns, uint64_t old_ns)
+static void count_block(const struct heap *h, struct evidence *e, uint64_t birth_ns,
+			uint64_t old_ns)
 {
 	const struct growth *g = &e->growth;
 	uint64_t now_ns = moment_of(h);
@@ -36,8 +37,9 @@ static void count_block(const struct heap *h, struct evidence *e, uint64_t birth
 	if (birth_ns < g->since_ns)
 		return;
 	/* What is born after the last look belongs to the last part. */
-	e->born[birth_ns >= g->until_ns ? EVIDENCE_PARTS - 1 :
-		(unsigned)((unsigned __int128)(birth_ns - g->since_ns) * EVIDENCE_PARTS / e->grown_ns)]++;
+	e->born[birth_ns >= g->until_ns ? EVIDENCE_PARTS - 1
+					: (unsigned)((unsigned __int128)(birth_ns - g->since_ns) *
+						     EVIDENCE_PARTS / e->grown_ns)]++;
 }
 
 /* Frees of blocks at least that old; of the bucket in which the age lies, all. */
@@ -51,18 +53,26 @@ static uint64_t freed_at(const struct heap *h, const struct heap_site *s, uint64
 	return nr;
 }
 
-/* Of a process that is sampled from some moment on it is not known whether what is new replaces what was there before. */
+/*
+ * Of a process that is sampled from some moment on it is not known whether what is new replaces
+ * what was there before.
+ */
 static bool all_frees_are_seen(const struct heap *h)
 {
 	return h->mode != HEAP_SAMPLED || h->began == HEAP_BEGAN_EXEC;
 }
 
-/* Does it go on as it began? What a program makes at its start is in the first part, which does not count. */
+/*
+ * Does it go on as it began? What a program makes at its start is in the first part, which does not
+ * count.
+ */
 static bool keeps_pace(const struct evidence *e)
 {
-	double early = (double)(e->born[1] + e->born[2] + e->born[3]), late = (double)(e->born[5] + e->born[6] + e->born[7]);
+	double early = (double)(e->born[1] + e->born[2] + e->born[3]),
+	       late = (double)(e->born[5] + e->born[6] + e->born[7]);
 
-	return e->growth.late_slope >= LEAST_PACE * e->growth.slope && (late >= LEAST_LATE * early || early - late <= MIN_Z * sqrt(early + late));
+	return e->growth.late_slope >= LEAST_PACE * e->growth.slope &&
+	       (late >= LEAST_LATE * early || early - late <= MIN_Z * sqrt(early + late));
 }
 
 static void weigh(const struct heap *h, struct evidence *e, uint64_t old_ns)
@@ -96,7 +106,9 @@ int evidence_find(const struct heap *h, uint64_t old_ns, struct evidence *e, siz
 	for (size_t i = 0; i < nr; i++) {
 		const struct growth *g = &e[i].growth;
 
-		e[i] = (struct evidence){ .site = e[i].site, .growth = *g, .long_ns = EVIDENCE_LONG_OLD * old_ns };
+		e[i] = (struct evidence){ .site = e[i].site,
+					  .growth = *g,
+					  .long_ns = EVIDENCE_LONG_OLD * old_ns };
 		if (g->verdict != GROWTH_STEADY || g->until_ns <= g->since_ns)
 			continue;
 		e[i].grown_ns = g->until_ns - g->since_ns;
@@ -104,7 +116,8 @@ int evidence_find(const struct heap *h, uint64_t old_ns, struct evidence *e, siz
 	}
 	for (uint64_t i = 0; i < h->nr_blocks; i++)
 		if (row[h->blocks[i].site])
-			count_block(h, &e[row[h->blocks[i].site] - 1], h->blocks[i].birth_ns, old_ns);
+			count_block(h, &e[row[h->blocks[i].site] - 1], h->blocks[i].birth_ns,
+				    old_ns);
 	for (size_t i = 0; i < nr; i++)
 		if (row[e[i].site] == i + 1)
 			weigh(h, &e[i], old_ns);

@@ -2,9 +2,11 @@
 /*
  * What speaks for a leak at a call site whose blocks can still be got at.
  *
- * That a site grows is one thing that a leak does, and a cache that fills, a table made at first use and a server's start do it too. A leak does
- * more: it goes on at its pace, block by block, over all of the time, and none of what has grown old is freed. Each of these is a piece of evidence
- * of its own. With all of them a leak is likely; a site with some of them grows. doc/leaks.md tells what each rules out, and how often it errs.
+ * That a site grows is one thing that a leak does, and a cache that fills, a table made at first
+ * use and a server's start do it too. A leak does more: it goes on at its pace, block by block,
+ * over all of the time, and none of what has grown old is freed. Each of these is a piece of
+ * evidence of its own. With all of them a leak is likely; a site with some of them grows.
+ * doc/leaks.md tells what each rules out, and how often it errs.
  */
 #ifndef ANALYZE_EVIDENCE_H
 #define ANALYZE_EVIDENCE_H
@@ -21,11 +23,19 @@
 
 enum evidence_kind {
 	EVIDENCE_STEADY	= 1 << 0,	/* it grows steadily (growth.h) */
-	EVIDENCE_MANY	= 1 << 1,	/* by at least EVIDENCE_MANY_BLOCKS that live on: the next one is to be expected */
-	EVIDENCE_SPREAD	= 1 << 2,	/* in each eighth of the time, a quarter of its share at least */
-	EVIDENCE_PACE	= 1 << 3,	/* in the last third at seven tenths of the whole's pace at least, and not by fewer blocks than chance explains */
-	EVIDENCE_KEPT	= 1 << 4,	/* of those that grew old (an eighth of the time) at most one in twenty was freed */
-	EVIDENCE_LONG	= 1 << 5,	/* for EVIDENCE_LONG_OLD times as long as it takes to be old */
+	/* by at least EVIDENCE_MANY_BLOCKS that live on: the next one is to be expected */
+	EVIDENCE_MANY	= 1 << 1,
+	/* in each eighth of the time, a quarter of its share at least */
+	EVIDENCE_SPREAD	= 1 << 2,
+	/*
+	 * in the last third at seven tenths of the whole's pace at least, and not by fewer blocks
+	 * than chance explains
+	 */
+	EVIDENCE_PACE	= 1 << 3,
+	/* of those that grew old (an eighth of the time) at most one in twenty was freed */
+	EVIDENCE_KEPT	= 1 << 4,
+	/* for EVIDENCE_LONG_OLD times as long as it takes to be old */
+	EVIDENCE_LONG	= 1 << 5,
 	EVIDENCE_ALL	= 63,
 };
 
@@ -38,7 +48,10 @@ struct evidence {
 	uint64_t aged, freed_aged;	/* blocks that got old: alive, freed */
 };
 
-/* Fill in what speaks for a leak at each of `nr` sites. `old_ns`: from this age on a block is old. 0 or -ENOMEM. */
+/*
+ * Fill in what speaks for a leak at each of `nr` sites. `old_ns`: from this age on a block is old.
+ * 0 or -ENOMEM.
+ */
 int evidence_find(const struct heap *h, uint64_t old_ns, struct evidence *e, size_t nr);
 
 /* Append the names of what there is, such as "steady many kept". */

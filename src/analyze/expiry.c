@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Expiry needs no memory of single blocks. What was born before the last look's limit and lives now had expired and lived then as well, as
- * nothing is born into the past. So two sums for each site, of blocks born before the last limit and between that and the new one, tell
- * how many expired anew, and how many of the expired were freed: exactly, whatever the number of blocks.
+ * Expiry needs no memory of single blocks. What was born before the last look's limit and lives now
+ * had expired and lived then as well, as nothing is born into the past. So two sums for each site,
+ * of blocks born before the last limit and between that and the new one, tell how many expired
+ * anew, and how many of the expired were freed: exactly, whatever the number of blocks.
  *
- * (A birth may be known to some ticks only; where that makes a block appear in the past, it counts as expired anew.)
+ * (A birth may be known to some ticks only; where that makes a block appear in the past, it counts
+ * as expired anew.)
  */
 #include "src/analyze/expiry.h"
 
@@ -13,7 +15,8 @@
 
 #include "src/analyze/estimate.h"
 
-#define MAX_WAIT_NS	300000000000ull	/* longest silence between two events of a site that goes on */
+/* longest silence between two events of a site that goes on */
+#define MAX_WAIT_NS	300000000000ull
 #define HALF		0.5		/* sums of estimates differ in rounding */
 
 /* What one look finds of a site. */
@@ -105,9 +108,11 @@ static struct expiry_sum settle(struct expiry_site *k, const struct seen *s)
 }
 
 /* Is there something to tell of a site? */
-static bool tell(struct expiry_site *k, uint64_t now_ns, struct expiry_sum freed, struct expiry_event *e)
+static bool tell(struct expiry_site *k, uint64_t now_ns, struct expiry_sum freed,
+		 struct expiry_event *e)
 {
-	bool over = k->silent && (k->held.blocks > k->limit.blocks + HALF || k->held.bytes > k->limit.bytes + HALF);
+	bool over = k->silent && (k->held.blocks > k->limit.blocks + HALF ||
+				  k->held.bytes > k->limit.bytes + HALF);
 
 	if (freed.blocks >= HALF && !k->silent) {
 		e->what = EXPIRY_FREED;
@@ -149,7 +154,11 @@ static int add_new(struct expiry *x, const struct heap *h, struct expiry_event *
 {
 	struct expiry_sum sum = { (double)e->count.blocks, (double)e->count.bytes };
 	struct expiry_site k = {
-		.held = sum, .most = sum, .ever = sum, .told_ns = h->taken_ns, .wait_ns = x->expire_ns,
+		.held = sum,
+		.most = sum,
+		.ever = sum,
+		.told_ns = h->taken_ns,
+		.wait_ns = x->expire_ns,
 	};
 	int rc = vec_reserve(&x->sites, x->sites.nr + 1);
 
@@ -185,7 +194,9 @@ int expiry_look(struct expiry *x, const struct heap *h, struct expiry_events *ou
 	for (uint32_t i = 0; !rc && i < h->nr_sites; i++) {
 		struct expiry_sum all = plus(seen[i].old, seen[i].anew);
 		struct expiry_site *k = find(x, h, i);
-		struct expiry_event e = { .what = EXPIRY_NEW, .site = i, .oldest_ns = age_of(h, &seen[i]) };
+		struct expiry_event e = { .what = EXPIRY_NEW,
+					  .site = i,
+					  .oldest_ns = age_of(h, &seen[i]) };
 
 		e.count = e.expired = count_of(all);
 		if (k)

@@ -2,10 +2,12 @@
 /*
  * Which blocks outlive their time: bookkeeping over successive looks at the heap of one process.
  *
- * A block has expired once it has lived for `expire_ns`. A site gets a number when the first of its blocks does, is told of again when
- * more do (at growing intervals), and falls silent when expired blocks are freed after all: what lives long is not what leaks. A silent
- * site speaks again only when it holds more than twice the expired blocks that it held at most before. What happens between two looks
- * and leaves no trace in the second is not known here: a block that expired and was freed counts as a free only.
+ * A block has expired once it has lived for `expire_ns`. A site gets a number when the first of its
+ * blocks does, is told of again when more do (at growing intervals), and falls silent when expired
+ * blocks are freed after all: what lives long is not what leaks. A silent site speaks again only
+ * when it holds more than twice the expired blocks that it held at most before. What happens
+ * between two looks and leaves no trace in the second is not known here: a block that expired and
+ * was freed counts as a free only.
  */
 #ifndef ANALYZE_EXPIRY_H
 #define ANALYZE_EXPIRY_H
@@ -33,7 +35,8 @@ struct expiry_event {
 	enum expiry_what what;
 	uint32_t number;		/* of the site, from 1 on */
 	uint32_t site;			/* index in the heap looked at */
-	struct expiry_count count;	/* expired since the last event, or freed since the last look */
+	/* expired since the last event, or freed since the last look */
+	struct expiry_count count;
 	struct expiry_count expired;	/* live and expired now */
 	uint64_t oldest_ns;		/* age of the oldest block alive, 0 = none */
 };
@@ -66,7 +69,10 @@ struct expiry {
 	VEC(struct expiry_site) sites;	/* by number - 1 */
 };
 
-/* Look at a heap; what is to be told goes into *out (emptied first), old sites before new ones. 0 or -ENOMEM. */
+/*
+ * Look at a heap; what is to be told goes into *out (emptied first), old sites before new ones. 0
+ * or -ENOMEM.
+ */
 int expiry_look(struct expiry *x, const struct heap *h, struct expiry_events *out);
 void expiry_fini(struct expiry *x);
 
@@ -82,12 +88,15 @@ struct expiry_row {
 };
 
 /*
- * All sites that allocated, the most expired bytes first, then the most live ones. The heap must have been looked at last. *out: free();
- * their number, or -ENOMEM.
+ * All sites that allocated, the most expired bytes first, then the most live ones. The heap must
+ * have been looked at last. *out: free(); their number, or -ENOMEM.
  */
 int64_t expiry_rows(const struct expiry *x, const struct heap *h, struct expiry_row **out);
 
-/* Sites with expired blocks that live at the last look, in *nr_silent (may be NULL) the silent ones of them, in *sum those blocks. */
+/*
+ * Sites with expired blocks that live at the last look, in *nr_silent (may be NULL) the silent ones
+ * of them, in *sum those blocks.
+ */
 uint32_t expiry_held(const struct expiry *x, struct expiry_count *sum, uint32_t *nr_silent);
 
 #endif

@@ -24,12 +24,14 @@ static uint32_t site_there(const struct hash_map *by_number, const struct heap *
 /* The same thread: threads keep their place as long as new ones are appended. */
 static uint16_t thread_there(const struct heap *from, uint16_t thread, const struct heap *to)
 {
-	if (thread == HEAP_NO_THREAD || thread >= to->nr_threads || to->threads[thread].tid != from->threads[thread].tid)
+	if (thread == HEAP_NO_THREAD || thread >= to->nr_threads ||
+	    to->threads[thread].tid != from->threads[thread].tid)
 		return HEAP_NO_THREAD;
 	return thread;
 }
 
-static int carry(const struct heap_finding *f, const struct hash_map *by_number, const struct heap *from, struct heap *to)
+static int carry(const struct heap_finding *f, const struct hash_map *by_number,
+		 const struct heap *from, struct heap *to)
 {
 	struct heap_finding *out = &to->findings[to->nr_findings];
 
@@ -80,7 +82,10 @@ int findings_carry(const struct heap *from, uint64_t first, struct heap *to)
 	return rc;
 }
 
-/* The canary scan's finding that a release's says again: best of the same block, of which only the first is named. */
+/*
+ * The canary scan's finding that a release's says again: best of the same block, of which only the
+ * first is named.
+ */
 static struct heap_finding *swept_before(struct heap *h, const struct heap_finding *f)
 {
 	struct heap_finding *best = NULL;
@@ -88,7 +93,8 @@ static struct heap_finding *swept_before(struct heap *h, const struct heap_findi
 	for (uint64_t i = 0; i < h->nr_findings; i++) {
 		struct heap_finding *s = &h->findings[i];
 
-		if (s->by != PMM_BY_SCAN || s->type != f->type || s->alloc_site != f->alloc_site || s->kind != f->kind)
+		if (s->by != PMM_BY_SCAN || s->type != f->type || s->alloc_site != f->alloc_site ||
+		    s->kind != f->kind)
 			continue;
 		if (s->block == f->block && s->alloc_ns == f->alloc_ns)
 			return s;
@@ -108,12 +114,14 @@ static bool fold(struct heap *h, const struct heap_finding *f)
 		return true;
 	s->free_site = f->site;
 	s->free_thread = f->thread;
-	s->free_ns = f->first_ns > s->first_ns ? f->first_ns : s->first_ns;	/* behind the canary scan, though the process's clock may be late */
+	/* behind the canary scan, though the process's clock may be late */
+	s->free_ns = f->first_ns > s->first_ns ? f->first_ns : s->first_ns;
 	s->release = f->release;
 	return true;
 }
 
-void findings_fold(struct heap *h, bool (*again)(const void *ctx, const struct heap_finding *f), const void *ctx)
+void findings_fold(struct heap *h, bool (*again)(const void *ctx, const struct heap_finding *f),
+		   const void *ctx)
 {
 	uint64_t kept = 0;
 
@@ -131,8 +139,8 @@ void findings_fold(struct heap *h, bool (*again)(const void *ctx, const struct h
 
 bool findings_is_crash(int signal)
 {
-	return signal == SIGSEGV || signal == SIGBUS || signal == SIGILL || signal == SIGFPE || signal == SIGABRT || signal == SIGSYS ||
-	       signal == SIGTRAP;
+	return signal == SIGSEGV || signal == SIGBUS || signal == SIGILL || signal == SIGFPE ||
+	       signal == SIGABRT || signal == SIGSYS || signal == SIGTRAP;
 }
 
 int findings_note_crash(struct heap *h)
@@ -147,20 +155,34 @@ int findings_note_crash(struct heap *h)
 	h->findings = all;
 	f = &all[h->nr_findings];
 	*f = (struct heap_finding){
-		.type = PMM_FINDING_CRASH, .by = PMM_BY_SIGNAL, .text = strdup(""), .number = HEAP_NO_FINDING - 1, .count = 1,
-		.first_ns = h->taken_ns, .last_ns = h->taken_ns, .site = HEAP_NO_SITE, .alloc_site = HEAP_NO_SITE, .free_site = HEAP_NO_SITE,
-		.thread = HEAP_NO_THREAD, .alloc_thread = HEAP_NO_THREAD, .free_thread = HEAP_NO_THREAD,
+		.type = PMM_FINDING_CRASH,
+		.by = PMM_BY_SIGNAL,
+		.text = strdup(""),
+		.number = HEAP_NO_FINDING - 1,
+		.count = 1,
+		.first_ns = h->taken_ns,
+		.last_ns = h->taken_ns,
+		.site = HEAP_NO_SITE,
+		.alloc_site = HEAP_NO_SITE,
+		.free_site = HEAP_NO_SITE,
+		.thread = HEAP_NO_THREAD,
+		.alloc_thread = HEAP_NO_THREAD,
+		.free_thread = HEAP_NO_THREAD,
 	};
 	if (!f->text)
 		return -ENOMEM;
 	h->nr_findings++;
-	h->death = (struct heap_death){ .known = true, .signal = (uint8_t)h->end_status, .fault = (uint8_t)h->end_status, .finding = f->number };
+	h->death = (struct heap_death){ .known = true,
+					.signal = (uint8_t)h->end_status,
+					.fault = (uint8_t)h->end_status,
+					.finding = f->number };
 	return 1;
 }
 
 struct heap_death findings_death(const struct heap *h, const struct heap_finding *f)
 {
-	const bool its = h->death.known && (f->type == PMM_FINDING_CRASH || h->death.finding == f->number);
+	const bool its = h->death.known &&
+			 (f->type == PMM_FINDING_CRASH || h->death.finding == f->number);
 
 	return its ? h->death : (struct heap_death){ 0 };
 }

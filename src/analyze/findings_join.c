@@ -10,7 +10,8 @@
 #include "include/pmm/check.h"
 #include "src/analyze/findings.h"
 
-#define ABOVE	(1ull << 50)	/* no process has addresses there: for modules whose own ones are taken */
+/* no process has addresses there: for modules whose own ones are taken */
+#define ABOVE	(1ull << 50)
 #define MARGIN	(1ull << 20)
 
 /* ---- the same place ---- */
@@ -23,17 +24,20 @@ static uint32_t stack_of(const struct heap *h, uint32_t site)
 static bool same_module(const struct heap_module *a, const struct heap_module *b)
 {
 	if (a->build_id_len && b->build_id_len)
-		return a->build_id_len == b->build_id_len && !memcmp(a->build_id, b->build_id, a->build_id_len);
+		return a->build_id_len == b->build_id_len &&
+		       !memcmp(a->build_id, b->build_id, a->build_id_len);
 	return !strcmp(a->path, b->path);
 }
 
 /* Code that is in no file (of a JIT compiler) is anywhere: one is as good as another. */
-static bool same_frame(const struct heap *a, const struct heap_node *x, const struct heap *b, const struct heap_node *y)
+static bool same_frame(const struct heap *a, const struct heap_node *x, const struct heap *b,
+		       const struct heap_node *y)
 {
 	const struct heap_module *m = &a->modules[x->module], *n = &b->modules[y->module];
 
 	if (!x->module || !y->module)
-		return x->module == y->module && (x->pc == y->pc || (x->pc >= 4096 && y->pc >= 4096));
+		return x->module == y->module &&
+		       (x->pc == y->pc || (x->pc >= 4096 && y->pc >= 4096));
 	return x->pc - m->bias == y->pc - n->bias && same_module(m, n);
 }
 
@@ -47,24 +51,30 @@ static bool same_stack(const struct heap *a, uint32_t x_site, const struct heap 
 	return x == y;
 }
 
-static bool same_error(const struct heap *a, const struct heap_finding *f, const struct heap *b, const struct heap_finding *g)
+static bool same_error(const struct heap *a, const struct heap_finding *f, const struct heap *b,
+		       const struct heap_finding *g)
 {
-	return f->type == g->type && f->access == g->access && f->place == g->place && same_stack(a, f->site, b, g->site) &&
-	       same_stack(a, f->alloc_site, b, g->alloc_site) && same_stack(a, f->free_site, b, g->free_site);
+	return f->type == g->type && f->access == g->access && f->place == g->place &&
+	       same_stack(a, f->site, b, g->site) &&
+	       same_stack(a, f->alloc_site, b, g->alloc_site) &&
+	       same_stack(a, f->free_site, b, g->free_site);
 }
 
 static bool same_process(const struct finding_origin *o, const struct heap *h, bool program)
 {
-	return o->program == program && (program || !strncmp(o->comm, h->comm, sizeof(o->comm) - 1));
+	return o->program == program &&
+	       (program || !strncmp(o->comm, h->comm, sizeof(o->comm) - 1));
 }
 
 /* Better one that this run has not met yet. UINT64_MAX: none. */
-static uint64_t find(const struct findings_join *j, const struct heap *from, const struct heap_finding *f, unsigned run, bool program)
+static uint64_t find(const struct findings_join *j, const struct heap *from,
+		     const struct heap_finding *f, unsigned run, bool program)
 {
 	uint64_t found = UINT64_MAX;
 
 	for (uint64_t i = 0; i < j->to->nr_findings; i++) {
-		if (!same_process(&j->of.v[i], from, program) || !same_error(j->to, &j->to->findings[i], from, f))
+		if (!same_process(&j->of.v[i], from, program) ||
+		    !same_error(j->to, &j->to->findings[i], from, f))
 			continue;
 		if (!(j->of.v[i].runs & 1u << run))
 			return i;
@@ -113,7 +123,8 @@ static int take_module(struct findings_join *j, const struct heap_module *m, uin
 	return 0;
 }
 
-static int take_frame(struct findings_join *j, const struct heap *from, const struct heap_node *n, struct heap_node *out)
+static int take_frame(struct findings_join *j, const struct heap *from, const struct heap_node *n,
+		      struct heap_node *out)
 {
 	uint32_t module = 0;
 	int rc = n->module ? take_module(j, &from->modules[n->module], &module) : 0;
@@ -128,7 +139,8 @@ static int take_frame(struct findings_join *j, const struct heap *from, const st
 }
 
 /* The stack as a new one: outermost frame first, so that parents come before their children. */
-static int take_stack(struct findings_join *j, const struct heap *from, uint32_t node, uint32_t *out)
+static int take_stack(struct findings_join *j, const struct heap *from, uint32_t node,
+		      uint32_t *out)
 {
 	struct heap *to = j->to;
 	struct heap_node *nodes;
@@ -174,7 +186,9 @@ static int take_site(struct findings_join *j, const struct heap *from, uint32_t 
 
 static int take_thread(struct findings_join *j, const struct heap *from, uint16_t *thread)
 {
-	const struct heap_thread *t = *thread != HEAP_NO_THREAD && *thread < from->nr_threads ? &from->threads[*thread] : NULL;
+	const struct heap_thread *t = *thread != HEAP_NO_THREAD && *thread < from->nr_threads
+					      ? &from->threads[*thread]
+					      : NULL;
 	struct heap *to = j->to;
 	struct heap_thread *threads;
 
@@ -204,18 +218,25 @@ static void shift(uint64_t *ns, const struct heap *from, const struct heap *to)
 		*ns = to->attach_ns + (*ns > from->attach_ns ? *ns - from->attach_ns : 0);
 }
 
-static struct finding_origin origin(const struct heap *h, const struct heap_finding *f, unsigned run, bool program)
+static struct finding_origin origin(const struct heap *h, const struct heap_finding *f,
+				    unsigned run, bool program)
 {
-	struct finding_origin o = { .runs = 1u << run, .run = run, .pid = h->pid, .program = program, .death = findings_death(h, f) };
+	struct finding_origin o = { .runs = 1u << run,
+				    .run = run,
+				    .pid = h->pid,
+				    .program = program,
+				    .death = findings_death(h, f) };
 
 	snprintf(o.comm, sizeof(o.comm), "%s", h->comm);
 	return o;
 }
 
-static int take(struct findings_join *j, const struct heap *from, const struct heap_finding *f, unsigned run, bool program)
+static int take(struct findings_join *j, const struct heap *from, const struct heap_finding *f,
+		unsigned run, bool program)
 {
 	struct heap *to = j->to;
-	struct heap_finding new = *f, *all = realloc(to->findings, (to->nr_findings + 1) * sizeof(*all));
+	struct heap_finding new = *f,
+			    *all = realloc(to->findings, (to->nr_findings + 1) * sizeof(*all));
 	int rc = all ? 0 : -ENOMEM;
 
 	if (all)
@@ -292,8 +313,10 @@ static uint64_t culprit(const struct findings_join *j, uint64_t late)
 	for (uint64_t i = 0; i < h->nr_findings; i++) {
 		const struct heap_finding *g = &h->findings[i];
 
-		if (!is_late(g) && g->type == f->type && g->access == PMM_ACCESS_WRITE && g->block_bytes == f->block_bytes &&
-		    g->kind == f->kind && same_stack(h, g->alloc_site, h, f->alloc_site) && j->of.v[i].runs & ~j->of.v[late].runs &&
+		if (!is_late(g) && g->type == f->type && g->access == PMM_ACCESS_WRITE &&
+		    g->block_bytes == f->block_bytes && g->kind == f->kind &&
+		    same_stack(h, g->alloc_site, h, f->alloc_site) &&
+		    j->of.v[i].runs & ~j->of.v[late].runs &&
 		    j->of.v[i].program == j->of.v[late].program)
 			return i;
 	}

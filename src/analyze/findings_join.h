@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Heap errors of several runs of one program, brought together: each once, with the runs that met it.
+ * Heap errors of several runs of one program, brought together: each once, with the runs that met
+ * it.
  *
- * Addresses differ from run to run. Two errors are the same when kind, access and stacks agree, frame by frame as places in files.
+ * Addresses differ from run to run. Two errors are the same when kind, access and stacks agree,
+ * frame by frame as places in files.
  */
 #ifndef ANALYZE_FINDINGS_JOIN_H
 #define ANALYZE_FINDINGS_JOIN_H
@@ -28,26 +30,34 @@ struct finding_origin {
 struct findings_join {
 	struct heap *to;		/* borrowed */
 	VEC(struct finding_origin) of;	/* by index of to->findings */
-	uint64_t room;			/* where the next module goes whose own addresses are taken */
+	/* where the next module goes whose own addresses are taken */
+	uint64_t room;
 };
 
-/* What was found by run 0 in the program: `to` gets all that follows. 0 or -ENOMEM. findings_join_fini() in any case. */
+/*
+ * What was found by run 0 in the program: `to` gets all that follows. 0 or -ENOMEM.
+ * findings_join_fini() in any case.
+ */
 int findings_join_init(struct findings_join *j, struct heap *to);
 void findings_join_fini(struct findings_join *j);
 
 /*
- * What a run found in one process. `counts`: NULL, or whether an error counts that no other run has met; those that do not are
- * left out, and *left_out is raised by their number. 0 or -ENOMEM.
+ * What a run found in one process. `counts`: NULL, or whether an error counts that no other run has
+ * met; those that do not are left out, and *left_out is raised by their number. 0 or -ENOMEM.
  */
 int findings_join_add(struct findings_join *j, const struct heap *from, unsigned run, bool program,
 		      bool (*counts)(const struct heap_finding *f), uint64_t *left_out);
 
-/* Error `i` is reported next: the heap's death becomes the one that it is about. `join`: a struct findings_join. */
+/*
+ * Error `i` is reported next: the heap's death becomes the one that it is about. `join`: a struct
+ * findings_join.
+ */
 void findings_join_turn(void *join, uint64_t i);
 
 /*
- * When all have been added: damage that some runs noticed late goes to the access that another run, which did not notice it late, met
- * in the act: same block, by size and stack, and same kind of error.
+ * When all have been added: damage that some runs noticed late goes to the access that another run,
+ * which did not notice it late, met in the act: same block, by size and stack, and same kind of
+ * error.
  */
 void findings_join_fold(struct findings_join *j);
 

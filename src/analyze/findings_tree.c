@@ -30,23 +30,28 @@ static struct heap_finding translated(struct merge *m, const struct heap_finding
 
 static uint64_t key_of(const struct heap_finding *f, uint32_t program)
 {
-	uint64_t kind = (uint64_t)f->type << 40 | (uint64_t)f->by << 32 | (uint64_t)f->access << 24 | (uint64_t)f->place << 16 |
+	uint64_t kind = (uint64_t)f->type << 40 | (uint64_t)f->by << 32 |
+			(uint64_t)f->access << 24 | (uint64_t)f->place << 16 |
 			(uint64_t)f->kind << 8 | f->release;
 
-	return hash_u64(kind ^ hash_u64((uint64_t)program << 32 | f->site) ^ hash_u64(hash_u64((uint64_t)f->alloc_site << 32 | f->free_site)));
+	return hash_u64(kind ^ hash_u64((uint64_t)program << 32 | f->site) ^
+			hash_u64(hash_u64((uint64_t)f->alloc_site << 32 | f->free_site)));
 }
 
 static bool equal(const struct findings_entry *e, const struct heap_finding *f, uint32_t program)
 {
 	const struct heap_finding *g = &e->f;
 
-	return e->group.program == program && g->type == f->type && g->by == f->by && g->access == f->access && g->place == f->place &&
-	       g->kind == f->kind && g->release == f->release && g->site == f->site && g->alloc_site == f->alloc_site &&
-	       g->free_site == f->free_site && !strcmp(g->function, f->function) && !strcmp(g->text, f->text ? f->text : "");
+	return e->group.program == program && g->type == f->type && g->by == f->by &&
+	       g->access == f->access && g->place == f->place && g->kind == f->kind &&
+	       g->release == f->release && g->site == f->site && g->alloc_site == f->alloc_site &&
+	       g->free_site == f->free_site && !strcmp(g->function, f->function) &&
+	       !strcmp(g->text, f->text ? f->text : "");
 }
 
 /* The entry, NULL: none; *first (may be NULL) gets the chain's first one + 1. */
-static struct findings_entry *find(const struct findings_tree *t, const struct heap_finding *f, uint64_t key, uint32_t *first)
+static struct findings_entry *find(const struct findings_tree *t, const struct heap_finding *f,
+				   uint64_t key, uint32_t *first)
 {
 	const uint32_t *at = hash_find(&t->by_key, key);
 
@@ -79,18 +84,23 @@ static uint16_t add_thread(struct findings_tree *t, const struct heap *from, uin
 	}
 	h->threads[h->nr_threads] = from->threads[thread];
 	if (from->threads[thread].tid == from->pid)
-		h->threads[h->nr_threads].tid = 0;	/* until it is known what the whole is called: findings_tree_begin() */
+		h->threads[h->nr_threads].tid =
+			0; /* until it is known what the whole is called: findings_tree_begin() */
 	return (uint16_t)h->nr_threads++;
 }
 
-static uint16_t second_thread(struct findings_tree *t, const struct heap *h, const struct heap_finding *f, uint16_t thread, uint16_t first)
+static uint16_t second_thread(struct findings_tree *t, const struct heap *h,
+			      const struct heap_finding *f, uint16_t thread, uint16_t first)
 {
 	return thread == f->thread ? first : add_thread(t, h, thread);
 }
 
-static int enter(struct findings_tree *t, const struct heap *h, const struct heap_finding *f, struct heap_finding *to, uint64_t serial)
+static int enter(struct findings_tree *t, const struct heap *h, const struct heap_finding *f,
+		 struct heap_finding *to, uint64_t serial)
 {
-	struct findings_entry new = { .f = *to, .death = findings_death(h, f), .group.program = t->merge.program };
+	struct findings_entry new = { .f = *to,
+				      .death = findings_death(h, f),
+				      .group.program = t->merge.program };
 	uint64_t key = key_of(to, t->merge.program);
 
 	if (t->entries.nr >= FINDINGS_TREE_MAX) {
@@ -112,7 +122,8 @@ static int enter(struct findings_tree *t, const struct heap *h, const struct hea
 	return hash_put(&t->by_key, key, (uint32_t)t->entries.nr) ? -ENOMEM : 1;
 }
 
-static int add(struct findings_tree *t, const struct heap *h, const struct heap_finding *f, uint64_t serial)
+static int add(struct findings_tree *t, const struct heap *h, const struct heap_finding *f,
+	       uint64_t serial)
 {
 	struct heap_finding to = translated(&t->merge, f);
 	struct findings_entry *e = find(t, &to, key_of(&to, t->merge.program), NULL);
@@ -125,7 +136,8 @@ static int add(struct findings_tree *t, const struct heap *h, const struct heap_
 	return 0;
 }
 
-int findings_tree_add(struct findings_tree *t, const struct heap *h, uint64_t from, uint64_t serial, bool *known)
+int findings_tree_add(struct findings_tree *t, const struct heap *h, uint64_t from, uint64_t serial,
+		      bool *known)
 {
 	int rc = merge_open(&t->merge, h), new;
 
@@ -149,7 +161,8 @@ static void recount(struct findings_tree *t, const struct heap_finding *f, uint6
 		e->f.count += more;
 }
 
-int findings_tree_recount(struct findings_tree *t, const struct heap *h, const uint64_t *times, uint64_t nr)
+int findings_tree_recount(struct findings_tree *t, const struct heap *h, const uint64_t *times,
+			  uint64_t nr)
 {
 	int rc = merge_open(&t->merge, h);
 
@@ -200,7 +213,8 @@ int findings_tree_ended(struct findings_tree *t, const struct heap *h)
 /* What does most harm: writes, then releases that the allocator cannot stand, then reads. */
 static unsigned harm(const struct heap_finding *f)
 {
-	bool write = f->access == PMM_ACCESS_WRITE || f->by == PMM_BY_RELEASE || f->by == PMM_BY_QUARANTINE || f->by == PMM_BY_SCAN;
+	bool write = f->access == PMM_ACCESS_WRITE || f->by == PMM_BY_RELEASE ||
+		     f->by == PMM_BY_QUARANTINE || f->by == PMM_BY_SCAN;
 
 	switch (f->type) {
 	case PMM_FINDING_OVERRUN:

@@ -35,7 +35,8 @@ static int64_t number_of(struct work *w, const struct frame_name *f)
 	str_fini(&key);
 	if (number >= 0 && hash_put(&w->by_frame, (uint64_t)(uintptr_t)f, (uint32_t)number))
 		return -ENOMEM;
-	if (number == (int64_t)w->sums.nr && (vec_push(&w->sums, (struct function_sum){ .frame = f }) || vec_push(&w->seen_in, 0)))
+	if (number == (int64_t)w->sums.nr &&
+	    (vec_push(&w->sums, (struct function_sum){ .frame = f }) || vec_push(&w->seen_in, 0)))
 		return -ENOMEM;
 	return number;
 }
@@ -72,7 +73,8 @@ static int count_site(struct work *w, uint32_t site, struct weight weight)
 
 static int order(const struct function_sum *x, const struct function_sum *y, bool by_count)
 {
-	const uint64_t a = by_count ? x->weight.count : x->weight.bytes, b = by_count ? y->weight.count : y->weight.bytes;
+	const uint64_t a = by_count ? x->weight.count : x->weight.bytes,
+		       b = by_count ? y->weight.count : y->weight.bytes;
 
 	if (a != b)
 		return a < b ? 1 : -1;
@@ -91,7 +93,8 @@ static int by_count(const void *a, const void *b)
 	return order(a, b, true);
 }
 
-int functions_rank(const struct heap *h, const struct selection *s, struct names *n, enum rank_key key, uint64_t top, struct functions *out)
+int functions_rank(const struct heap *h, const struct selection *s, struct names *n,
+		   enum rank_key key, uint64_t top, struct functions *out)
 {
 	struct work w = { .h = h, .names = n };
 	int rc = 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Functions of the program by what is held through them: whatever a function allocated itself or what it called, at any depth.
+ * Functions of the program by what is held through them: whatever a function allocated itself or
+ * what it called, at any depth.
  *
  * All stacks have to be named for that, so it takes longer than the lines of lines.h.
  */
@@ -11,8 +12,10 @@
 #include "src/analyze/rank.h"
 
 struct function_sum {
-	const struct frame_name *frame;	/* one of its frames: function and module are those of all of them */
-	struct weight weight;		/* of the stacks that it is in, each counted once, however often it is in there */
+	/* one of its frames: function and module are those of all of them */
+	const struct frame_name *frame;
+	/* of the stacks that it is in, each counted once, however often it is in there */
+	struct weight weight;
 	uint32_t nr_sites;		/* stacks */
 };
 
@@ -23,7 +26,8 @@ struct functions {
 };
 
 /* The `top` first (0: all). 0 or -ENOMEM. */
-int functions_rank(const struct heap *h, const struct selection *s, struct names *n, enum rank_key key, uint64_t top, struct functions *out);
+int functions_rank(const struct heap *h, const struct selection *s, struct names *n,
+		   enum rank_key key, uint64_t top, struct functions *out);
 
 void functions_fini(struct functions *f);
 

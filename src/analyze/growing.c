@@ -13,7 +13,8 @@ static uint64_t key_of(const struct heap *h, uint32_t site)
 	return h->sites[site].number ? h->sites[site].number : 1ull << 32 | site;
 }
 
-int growing_totals(struct growing *g, uint64_t time_ns, uint64_t live_bytes, uint64_t live_blocks, uint64_t untracked_frees)
+int growing_totals(struct growing *g, uint64_t time_ns, uint64_t live_bytes, uint64_t live_blocks,
+		   uint64_t untracked_frees)
 {
 	double mean = live_blocks ? (double)live_bytes / (double)live_blocks : 0;
 	int rc = growth_add(&g->heap, time_ns, (double)live_bytes - mean * (double)untracked_frees);
@@ -21,7 +22,8 @@ int growing_totals(struct growing *g, uint64_t time_ns, uint64_t live_bytes, uin
 	return rc ? rc : growth_add(&g->gone, time_ns, (double)untracked_frees);
 }
 
-int growing_add(struct growing *g, const struct heap *h, uint32_t site, uint64_t time_ns, double live_bytes)
+int growing_add(struct growing *g, const struct heap *h, uint32_t site, uint64_t time_ns,
+		double live_bytes)
 {
 	uint32_t *i = hash_find(&g->by_site, key_of(h, site));
 	int rc;
@@ -68,7 +70,8 @@ static double value_at(const struct growth_series *s, uint64_t time_ns)
 	return value;
 }
 
-int growing_judge_site(const struct growing *g, const struct heap *h, uint32_t site, struct growth *out)
+int growing_judge_site(const struct growing *g, const struct heap *h, uint32_t site,
+		       struct growth *out)
 {
 	const struct heap_site *s = &h->sites[site];
 	uint32_t *i = hash_find(&g->by_site, key_of(h, site));

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What grows in a process that is watched since some moment of its life: the heap as a whole, and each call site.
+ * What grows in a process that is watched since some moment of its life: the heap as a whole, and
+ * each call site.
  *
- * Blocks from before that moment are unknown, so a heap that only replaces old blocks by new ones seems to grow until the old ones are
- * used up. Their frees are counted, though. For the whole each is taken for a block of mean size and subtracted; a site that grows while
- * at least half as many unknown blocks are freed anywhere is not said to.
+ * Blocks from before that moment are unknown, so a heap that only replaces old blocks by new ones
+ * seems to grow until the old ones are used up. Their frees are counted, though. For the whole each
+ * is taken for a block of mean size and subtracted; a site that grows while at least half as many
+ * unknown blocks are freed anywhere is not said to.
  */
 #ifndef ANALYZE_GROWING_H
 #define ANALYZE_GROWING_H
@@ -25,17 +27,20 @@ struct growing {
 };
 
 /* Add totals, at rising times. 0 or -ENOMEM. */
-int growing_totals(struct growing *g, uint64_t time_ns, uint64_t live_bytes, uint64_t live_blocks, uint64_t untracked_frees);
+int growing_totals(struct growing *g, uint64_t time_ns, uint64_t live_bytes, uint64_t live_blocks,
+		   uint64_t untracked_frees);
 
 /* Add a snapshot's sites. 0 or -ENOMEM. */
 int growing_look(struct growing *g, const struct heap *h);
 
 /* Add what a site of a heap held at a time, at rising times for each. 0 or -ENOMEM. */
-int growing_add(struct growing *g, const struct heap *h, uint32_t site, uint64_t time_ns, double live_bytes);
+int growing_add(struct growing *g, const struct heap *h, uint32_t site, uint64_t time_ns,
+		double live_bytes);
 
 /*
- * What one heap tells of its past: the series it holds; and of a site without one that gave back next to nothing (one block in twenty),
- * the births of its live blocks. `g` is empty before. 0 or -ENOMEM.
+ * What one heap tells of its past: the series it holds; and of a site without one that gave back
+ * next to nothing (one block in twenty), the births of its live blocks. `g` is empty before. 0 or
+ * -ENOMEM.
  */
 int growing_past(struct growing *g, const struct heap *h);
 
@@ -43,7 +48,8 @@ int growing_past(struct growing *g, const struct heap *h);
 int growing_judge(const struct growing *g, struct growth *out);
 
 /* On a site of the heap looked at last. 0 or -ENOMEM. */
-int growing_judge_site(const struct growing *g, const struct heap *h, uint32_t site, struct growth *out);
+int growing_judge_site(const struct growing *g, const struct heap *h, uint32_t site,
+		       struct growth *out);
 
 void growing_fini(struct growing *g);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Growth from a single heap: out of the series that a capture holds, and out of births. What a site held over time is known from the
- * births of its live blocks alone if it frees nothing; where it frees next to nothing the error is as small.
+ * Growth from a single heap: out of the series that a capture holds, and out of births. What a site
+ * held over time is known from the births of its live blocks alone if it frees nothing; where it
+ * frees next to nothing the error is as small.
  */
 #include "src/analyze/growing.h"
 
@@ -25,7 +26,10 @@ static uint64_t gone_until(const struct heap *h, uint64_t time_ns)
 	return (uint64_t)((unsigned __int128)h->untracked_frees * (time_ns - from) / (to - from));
 }
 
-/* Without a series, so many looks at what is known of them. Where pmm was there from the beginning, they are blocks that it left out. */
+/*
+ * Without a series, so many looks at what is known of them. Where pmm was there from the beginning,
+ * they are blocks that it left out.
+ */
 static int add_gone(struct growing *g, const struct heap *h)
 {
 	int rc = 0;
@@ -45,7 +49,8 @@ static int add_series(struct growing *g, const struct heap *h, const uint32_t *n
 	for (uint32_t i = 0; !rc && i < h->nr_points; i++) {
 		const struct heap_point *p = &h->points[i];
 
-		rc = growing_totals(g, p->time_ns, p->live_bytes, p->live_blocks, gone_until(h, p->time_ns));
+		rc = growing_totals(g, p->time_ns, p->live_bytes, p->live_blocks,
+				    gone_until(h, p->time_ns));
 	}
 	for (uint32_t i = 0; !rc && i < h->nr_site_points; i++) {
 		const struct heap_site_point *p = &h->site_points[i];
@@ -58,16 +63,21 @@ static int add_series(struct growing *g, const struct heap *h, const uint32_t *n
 
 /* ---- births ---- */
 
-/* Does the way its live blocks were born tell what the site held? Long enough to be judged, next to nothing freed, no series. */
+/*
+ * Does the way its live blocks were born tell what the site held? Long enough to be judged, next to
+ * nothing freed, no series.
+ */
 static bool births_tell(const struct heap *h, const uint32_t *nr_points, uint32_t site)
 {
 	const struct heap_site *s = &h->sites[site];
 
 	if (h->mode == HEAP_SAMPLED && s->samples_in - s->samples_out < GROWTH_MIN_POINTS)
 		return false;
-	return s->live_blocks >= GROWTH_MIN_POINTS && s->live_bytes > 0 && nr_points[site] < GROWTH_MIN_POINTS &&
-	       s->frees <= (uint64_t)s->live_blocks / MAX_FREED && s->bytes_out <= (uint64_t)s->live_bytes / MAX_FREED &&
-	       h->taken_ns > s->first_ns && h->taken_ns - s->first_ns >= GROWTH_MIN_NS;
+	return s->live_blocks >= GROWTH_MIN_POINTS && s->live_bytes > 0 &&
+	       nr_points[site] < GROWTH_MIN_POINTS &&
+	       s->frees <= (uint64_t)s->live_blocks / MAX_FREED &&
+	       s->bytes_out <= (uint64_t)s->live_bytes / MAX_FREED && h->taken_ns > s->first_ns &&
+	       h->taken_ns - s->first_ns >= GROWTH_MIN_NS;
 }
 
 static unsigned bin_of(const struct heap *h, const struct heap_site *s, uint64_t birth_ns)
@@ -87,16 +97,22 @@ static int add_bins(struct growing *g, const struct heap *h, uint32_t site, cons
 	for (unsigned i = 0; i < BINS; i++)
 		all += bytes[i];
 	if (h->mode == HEAP_SAMPLED && all > 0)
-		scale = (double)s->live_bytes / all;	/* blocks are samples, the site's figures estimates of all */
+		scale = (double)s->live_bytes /
+			all; /* blocks are samples, the site's figures estimates of all */
 	for (unsigned i = 0; !rc && i < BINS; i++) {
 		sum += bytes[i] * scale;
-		rc = growing_add(g, h, site, s->first_ns + (h->taken_ns - s->first_ns) / BINS * (i + 1), sum);
+		rc = growing_add(g, h, site,
+				 s->first_ns + (h->taken_ns - s->first_ns) / BINS * (i + 1), sum);
 	}
 	return rc;
 }
 
-/* Number the sites whose births tell something, the first GROWING_MAX_SITES; row[site] = number + 1. */
-static uint32_t choose_sites(struct growing *g, const struct heap *h, uint32_t *row, const uint32_t *nr_points)
+/*
+ * Number the sites whose births tell something, the first GROWING_MAX_SITES; row[site] = number +
+ * 1.
+ */
+static uint32_t choose_sites(struct growing *g, const struct heap *h, uint32_t *row,
+			     const uint32_t *nr_points)
 {
 	uint32_t nr = 0;
 
@@ -113,7 +129,8 @@ static uint32_t choose_sites(struct growing *g, const struct heap *h, uint32_t *
 
 static int add_births(struct growing *g, const struct heap *h, const uint32_t *nr_points)
 {
-	uint32_t *row = calloc(h->nr_sites, sizeof(*row)), nr = row ? choose_sites(g, h, row, nr_points) : 0;
+	uint32_t *row = calloc(h->nr_sites, sizeof(*row)),
+		 nr = row ? choose_sites(g, h, row, nr_points) : 0;
 	double (*bins)[BINS] = row ? calloc((size_t)nr + 1, sizeof(*bins)) : NULL;
 	int rc = bins ? 0 : -ENOMEM;
 
@@ -121,7 +138,8 @@ static int add_births(struct growing *g, const struct heap *h, const uint32_t *n
 		const struct heap_block *b = &h->blocks[i];
 
 		if (row[b->site])
-			bins[row[b->site] - 1][bin_of(h, &h->sites[b->site], b->birth_ns)] += (double)b->size_bytes;
+			bins[row[b->site] - 1][bin_of(h, &h->sites[b->site], b->birth_ns)] +=
+				(double)b->size_bytes;
 	}
 	for (uint32_t i = 0; !rc && i < h->nr_sites; i++)
 		if (row[i])

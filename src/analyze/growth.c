@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Growth: a series is judged as a whole, then without its first quarter, so that what a program does at its start hides no
- * leak. A stretch is steady growth when
+ * Growth: a series is judged as a whole, then without its first quarter, so that what a program
+ * does at its start hides no leak. A stretch is steady growth when
  *
- *   - it rises beyond doubt: by the Mann-Kendall test, its second half alone too; or (noise that wanders, saw-teeth) because the
- *     floors of its eight parts rise evenly: their increments' mean is more than four standard errors above zero, which one, two or
- *     three steps never are;
+ *   - it rises beyond doubt: by the Mann-Kendall test, its second half alone too; or (noise that
+ *     wanders, saw-teeth) because the floors of its eight parts rise evenly: their increments' mean
+ *     is more than four standard errors above zero, which one, two or three steps never are;
  *   - a straight line fits better than one step;
- *   - its end does not contradict: the second half is not clearly slower than the first, the last third rises at two fifths of the
- *     whole's pace at least, as far as one can tell;
+ *   - its end does not contradict: the second half is not clearly slower than the first, the last
+ *     third rises at two fifths of the whole's pace at least, as far as one can tell;
  *   - its lowest points rise as well.
  */
 #include "src/analyze/growth.h"
@@ -32,7 +32,8 @@
 #define YEARS_100	3.15576e18	/* ns */
 #define FORECAST	100	/* times as long as the growth was seen */
 
-_Static_assert(GROWTH_MAX_POINTS <= TREND_MAX_POINTS && GROWTH_MAX_POINTS % 2 == 0, "all points at once");
+_Static_assert(GROWTH_MAX_POINTS <= TREND_MAX_POINTS && GROWTH_MAX_POINTS % 2 == 0,
+	       "all points at once");
 
 /* ---- the series ---- */
 
@@ -154,7 +155,10 @@ static int measure_parts(struct stretch *x)
 	return rc;
 }
 
-/* Is its second half as certain and not clearly slower than the first, and does its last third rise about as fast as the whole? */
+/*
+ * Is its second half as certain and not clearly slower than the first, and does its last third rise
+ * about as fast as the whole?
+ */
 static int still_rises(const struct stretch *x, bool by_trend, struct growth *g, bool *still)
 {
 	unsigned half = x->n / 2, third = x->n - x->n / 3;
@@ -168,7 +172,8 @@ static int still_rises(const struct stretch *x, bool by_trend, struct growth *g,
 	if (rc)
 		return rc;
 	*still = (!by_trend || second.z > MIN_HALF_Z) &&
-		 (second.slope >= STILL * first.slope || second.high >= first.low) && late.high >= STILL * g->slope;
+		 (second.slope >= STILL * first.slope || second.high >= first.low) &&
+		 late.high >= STILL * g->slope;
 	g->late_slope = late.slope;
 	return 0;
 }

@@ -2,9 +2,10 @@
 /*
  * Does a heap, or what one call site holds, grow steadily?
  *
- * Steady growth is a leak's mark: it goes on to the end of what was seen, it is spread over time, and the lowest points rise as well. A
- * cache that filled up, the start of a program, a single step, peaks that come and go are none of it. doc/watching.md tells how that
- * is decided and how sure it is.
+ * Steady growth is a leak's mark: it goes on to the end of what was seen, it is spread over time,
+ * and the lowest points rise as well. A cache that filled up, the start of a program, a single
+ * step, peaks that come and go are none of it. doc/watching.md tells how that is decided and how
+ * sure it is.
  */
 #ifndef ANALYZE_GROWTH_H
 #define ANALYZE_GROWTH_H
@@ -23,12 +24,16 @@ struct growth_point {
 	double low;		/* their least */
 };
 
-/* Live bytes over time. All zero is empty. When full, neighbours are joined: any length, bounded memory. */
+/*
+ * Live bytes over time. All zero is empty. When full, neighbours are joined: any length, bounded
+ * memory.
+ */
 struct growth_series {
 	VEC(struct growth_point) points;
 	uint32_t looks;		/* that a point stands for; 0 = 1 */
 	uint32_t nr_open;	/* looks in `open` so far */
-	struct growth_point open;	/* the point being made; times from the first look, summed */
+	/* the point being made; times from the first look, summed */
+	struct growth_point open;
 	uint64_t open_ns;
 };
 
@@ -49,7 +54,8 @@ enum growth_reason {
 	GROWTH_ONE_STEP,	/* rose at one moment */
 	GROWTH_LEVELLED,	/* rose and then stayed */
 	GROWTH_PEAKS_ONLY,	/* only the peaks rise, it returns to where it was */
-	GROWTH_TURNOVER,	/* may be: blocks that nobody knew were freed meanwhile (growing.h) */
+	/* may be: blocks that nobody knew were freed meanwhile (growing.h) */
+	GROWTH_TURNOVER,
 };
 
 struct growth {
@@ -66,11 +72,15 @@ struct growth {
 int growth_judge(const struct growth_series *s, struct growth *out);
 
 /*
- * Nanoseconds until `left_bytes` are used up at `bytes_per_second`; UINT64_MAX when never, or not within a hundred years.
+ * Nanoseconds until `left_bytes` are used up at `bytes_per_second`; UINT64_MAX when never, or not
+ * within a hundred years.
  */
 uint64_t growth_time_left(uint64_t left_bytes, double bytes_per_second);
 
-/* How far ahead a forecast may reach that rests on so long a time: what is said of later is not known. */
+/*
+ * How far ahead a forecast may reach that rests on so long a time: what is said of later is not
+ * known.
+ */
 uint64_t growth_forecast_ns(uint64_t seen_ns);
 
 #endif

@@ -20,7 +20,8 @@ static uint64_t moment_of(const struct heap *h)
 /* Nobody will use what is there any more. */
 static bool has_ended(const struct heap *h)
 {
-	return h->end != HEAP_RUNNING || h->search.how == HEAP_SEARCH_EXIT || h->search.how == HEAP_SEARCH_CORE;
+	return h->end != HEAP_RUNNING || h->search.how == HEAP_SEARCH_EXIT ||
+	       h->search.how == HEAP_SEARCH_CORE;
 }
 
 static bool is_old(const struct heap *h, const struct leak_entry *e, uint64_t old_ns)
@@ -42,8 +43,9 @@ static void decide(struct leak_entry *e, enum leak_verdict verdict, enum leak_re
 }
 
 /*
- * Programs that keep a header before what they hand out (strings with a length, objects with private data) look like this, and so do numbers that
- * look like pointers. Only where such blocks get more and more is a leak likely. Who wants memcheck's word asks for the class.
+ * Programs that keep a header before what they hand out (strings with a length, objects with
+ * private data) look like this, and so do numbers that look like pointers. Only where such blocks
+ * get more and more is a leak likely. Who wants memcheck's word asks for the class.
  */
 static void judge_possible(const struct heap *h, struct leak_entry *e, uint64_t old_ns)
 {
@@ -54,7 +56,9 @@ static void judge_possible(const struct heap *h, struct leak_entry *e, uint64_t 
 	else if (has(e, EVIDENCE_STEADY))
 		decide(e, LEAK_GROWING, LEAK_FILLS);
 	else
-		decide(e, LEAK_UNLIKELY, e->growth.verdict == GROWTH_NONE ? LEAK_INTERIOR_STEADY : LEAK_INTERIOR_ALONE);
+		decide(e, LEAK_UNLIKELY,
+		       e->growth.verdict == GROWTH_NONE ? LEAK_INTERIOR_STEADY
+							: LEAK_INTERIOR_ALONE);
 }
 
 static void judge_reachable(const struct heap *h, struct leak_entry *e, uint64_t old_ns)
@@ -64,7 +68,8 @@ static void judge_reachable(const struct heap *h, struct leak_entry *e, uint64_t
 	else if (has(e, EVIDENCE_STEADY) && is_old(h, e, old_ns))
 		decide(e, LEAK_GROWING, LEAK_FILLS);
 	else
-		decide(e, LEAK_UNLIKELY, e->growth.verdict == GROWTH_NONE ? LEAK_STEADY : LEAK_GROWTH_UNKNOWN);
+		decide(e, LEAK_UNLIKELY,
+		       e->growth.verdict == GROWTH_NONE ? LEAK_STEADY : LEAK_GROWTH_UNKNOWN);
 }
 
 static bool is_pointed_at(const struct leak_entry *e)
@@ -87,7 +92,10 @@ static int find_growth(struct leak_entry *e, const struct heap *h, const struct 
 	return rc;
 }
 
-/* What is known of the growth of the entries' sites, and what else speaks for leaks where they grow. */
+/*
+ * What is known of the growth of the entries' sites, and what else speaks for leaks where they
+ * grow.
+ */
 static int find_evidence(struct leaks *l, const struct heap *h, const struct leaks_options *o)
 {
 	VEC(struct evidence) grown = { 0 };
@@ -103,7 +111,8 @@ static int find_evidence(struct leaks *l, const struct heap *h, const struct lea
 		if (!hash_add(&by_site, e->site, (uint32_t)grown.nr, &added))
 			rc = -ENOMEM;
 		else if (added)
-			rc = vec_push(&grown, (struct evidence){ .site = e->site, .growth = e->growth });
+			rc = vec_push(&grown,
+				      (struct evidence){ .site = e->site, .growth = e->growth });
 	}
 	if (!rc && grown.nr)
 		rc = evidence_find(h, o->old_ns ? o->old_ns : LEAKS_OLD_NS, grown.v, grown.nr);
@@ -126,7 +135,8 @@ static void judge_entry(const struct heap *h, struct leak_entry *e, const struct
 	else if (e->class == REACH_POSSIBLE)
 		judge_possible(h, e, o->old_ns);
 	else
-		decide(e, LEAK_CERTAIN, e->class == REACH_DEFINITE ? LEAK_UNREACHABLE : LEAK_LOST_WITH);
+		decide(e, LEAK_CERTAIN,
+		       e->class == REACH_DEFINITE ? LEAK_UNREACHABLE : LEAK_LOST_WITH);
 }
 
 /* ---- suppressions ---- */
@@ -138,7 +148,10 @@ static void suppress_entry(struct leak_entry *e, const struct leaks_options *o)
 		e->verdict = LEAK_SUPPRESSED;
 }
 
-/* Indirect blocks go with the definite ones that they are lost with; only if those are told of, their own stack is asked. */
+/*
+ * Indirect blocks go with the definite ones that they are lost with; only if those are told of,
+ * their own stack is asked.
+ */
 static int suppress_all(struct leaks *l, const struct heap *h, const struct leaks_options *o)
 {
 	const char **definite;
@@ -218,10 +231,13 @@ static int sum_up(struct leaks *l, const struct heap *h)
 		if (rc)
 			break;
 		if (e->verdict == LEAK_SUPPRESSED)
-			add_to(&l->suppressed, e->blocks, e->bytes, &seen[e->site], 1u << SUPPRESSED);
+			add_to(&l->suppressed, e->blocks, e->bytes, &seen[e->site],
+			       1u << SUPPRESSED);
 		else
-			add_to(&l->by_class[e->class], e->blocks, e->bytes, &seen[e->site], (uint8_t)(1u << e->class));
-		add_to(&l->by_verdict[e->verdict], e->blocks, e->bytes, &by_verdict_seen[e->site], (uint8_t)(1u << e->verdict));
+			add_to(&l->by_class[e->class], e->blocks, e->bytes, &seen[e->site],
+			       (uint8_t)(1u << e->class));
+		add_to(&l->by_verdict[e->verdict], e->blocks, e->bytes, &by_verdict_seen[e->site],
+		       (uint8_t)(1u << e->verdict));
 	}
 	free(seen);
 	free(by_verdict_seen);
@@ -272,8 +288,10 @@ static uint64_t join_rows(struct heap_leak *row, uint64_t nr)
 		last->habit_blocks += row[i].habit_blocks;
 		last->habit_bytes += row[i].habit_bytes;
 		last->header_bytes = row[i].header_bytes ? row[i].header_bytes : last->header_bytes;
-		last->oldest_ns = last->oldest_ns < row[i].oldest_ns ? last->oldest_ns : row[i].oldest_ns;
-		last->newest_ns = last->newest_ns > row[i].newest_ns ? last->newest_ns : row[i].newest_ns;
+		last->oldest_ns = last->oldest_ns < row[i].oldest_ns ? last->oldest_ns
+								     : row[i].oldest_ns;
+		last->newest_ns = last->newest_ns > row[i].newest_ns ? last->newest_ns
+								     : row[i].newest_ns;
 	}
 	return to;
 }
@@ -295,10 +313,20 @@ int leaks_store(const struct leaks *l, struct heap *h)
 		return -ENOMEM;
 	vec_each(&l->entries, e)
 		*to++ = (struct heap_leak){
-			.site = e->site, .class = e->class, .holder_site = e->holder_site, .blocks = e->blocks, .bytes = e->bytes,
-			.indirect_blocks = e->indirect_blocks, .indirect_bytes = e->indirect_bytes, .oldest_ns = e->oldest_ns,
-			.newest_ns = e->newest_ns, .held_blocks = e->held_blocks, .chained_blocks = e->chained_blocks,
-			.habit_blocks = e->habit_blocks, .habit_bytes = e->habit_bytes, .header_bytes = e->header_bytes,
+			.site = e->site,
+			.class = e->class,
+			.holder_site = e->holder_site,
+			.blocks = e->blocks,
+			.bytes = e->bytes,
+			.indirect_blocks = e->indirect_blocks,
+			.indirect_bytes = e->indirect_bytes,
+			.oldest_ns = e->oldest_ns,
+			.newest_ns = e->newest_ns,
+			.held_blocks = e->held_blocks,
+			.chained_blocks = e->chained_blocks,
+			.habit_blocks = e->habit_blocks,
+			.habit_bytes = e->habit_bytes,
+			.header_bytes = e->header_bytes,
 		};
 	put_rows(h, row, l->entries.nr);
 	return 0;
@@ -310,11 +338,22 @@ int leaks_load(struct leaks *l, const struct heap *h)
 	for (uint64_t i = 0; i < h->nr_leaks; i++) {
 		const struct heap_leak *row = &h->leaks[i];
 		struct leak_entry e = {
-			.site = row->site, .class = row->class, .holder_site = row->holder_site, .blocks = row->blocks,
-			.bytes = row->bytes, .indirect_blocks = row->indirect_blocks, .indirect_bytes = row->indirect_bytes,
-			.oldest_ns = row->oldest_ns, .newest_ns = row->newest_ns, .fresh_blocks = row->blocks,
-			.fresh_bytes = row->bytes, .held_blocks = row->held_blocks, .chained_blocks = row->chained_blocks,
-			.habit_blocks = row->habit_blocks, .habit_bytes = row->habit_bytes, .header_bytes = row->header_bytes,
+			.site = row->site,
+			.class = row->class,
+			.holder_site = row->holder_site,
+			.blocks = row->blocks,
+			.bytes = row->bytes,
+			.indirect_blocks = row->indirect_blocks,
+			.indirect_bytes = row->indirect_bytes,
+			.oldest_ns = row->oldest_ns,
+			.newest_ns = row->newest_ns,
+			.fresh_blocks = row->blocks,
+			.fresh_bytes = row->bytes,
+			.held_blocks = row->held_blocks,
+			.chained_blocks = row->chained_blocks,
+			.habit_blocks = row->habit_blocks,
+			.habit_bytes = row->habit_bytes,
+			.header_bytes = row->header_bytes,
 		};
 
 		if (vec_push(&l->entries, e))
@@ -326,7 +365,8 @@ int leaks_load(struct leaks *l, const struct heap *h)
 /* The same site in another snapshot; 0 when it is not known there. */
 static uint32_t site_there(const struct hash_map *by_number, const struct heap *from, uint32_t site)
 {
-	uint32_t *there = from->sites[site].number ? hash_find(by_number, from->sites[site].number) : NULL;
+	uint32_t *there = from->sites[site].number ? hash_find(by_number, from->sites[site].number)
+						   : NULL;
 
 	return there ? *there : 0;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Entries of classified blocks: sums by site and class, who holds them, what is new. One pass over the blocks; a second array of four
- * bytes a block says through which other site each is reached: of a list of a million nodes the one that hangs the list up, not the node
- * before.
+ * Entries of classified blocks: sums by site and class, who holds them, what is new. One pass over
+ * the blocks; a second array of four bytes a block says through which other site each is reached:
+ * of a list of a million nodes the one that hangs the list up, not the node before.
  */
 #include "src/analyze/leaks.h"
 
@@ -12,7 +12,8 @@
 #include "src/base/hash.h"
 
 #define UNKNOWN	(UINT32_MAX - 1)	/* no site has that number */
-#define AHEAD	16			/* blocks looked at that early, as their parents are anywhere */
+/* blocks looked at that early, as their parents are anywhere */
+#define AHEAD	16
 
 _Static_assert((int)REACH_NR_CLASSES == HEAP_NR_LEAK_CLASSES, "one class, two names");
 
@@ -39,8 +40,8 @@ struct collect {
 /* ---- through which site a block is reached ---- */
 
 /*
- * The site of the first block on the way to the roots that is of another site; HEAP_NO_SITE = there is none. Each block's way is walked
- * once: what was found is kept for all blocks on it.
+ * The site of the first block on the way to the roots that is of another site; HEAP_NO_SITE = there
+ * is none. Each block's way is walked once: what was found is kept for all blocks on it.
  */
 static uint32_t anchor_of(struct collect *c, uint32_t block)
 {
@@ -87,7 +88,9 @@ static void vote(struct vote *v, uint32_t site, uint64_t bytes)
 
 static uint32_t entry_number(const struct collect *c, uint32_t block)
 {
-	return c->by_site[(size_t)c->h->blocks[block].site * REACH_NR_CLASSES + c->r->class[block]] - 1;
+	return c->by_site[(size_t)c->h->blocks[block].site * REACH_NR_CLASSES +
+			  c->r->class[block]] -
+	       1;
 }
 
 static bool is_pointed_at(uint8_t class)
@@ -113,7 +116,8 @@ static void choose_holders(struct collect *c)
 		struct leak_entry *e = &c->l->entries.v[i];
 		const struct vote *v = &c->votes.v[i];
 
-		if (!is_pointed_at(e->class) || v->site == HEAP_NO_SITE || !v->blocks || v->bytes < e->bytes / 2)
+		if (!is_pointed_at(e->class) || v->site == HEAP_NO_SITE || !v->blocks ||
+		    v->bytes < e->bytes / 2)
 			continue;
 		e->holder_site = v->site;
 		e->held_blocks = v->blocks;
@@ -124,14 +128,20 @@ static void choose_holders(struct collect *c)
 
 static int64_t entry_add(struct collect *c, uint32_t site, uint8_t class, uint32_t holder)
 {
-	struct leak_entry e = { .site = site, .class = class, .holder_site = holder, .oldest_ns = UINT64_MAX };
+	struct leak_entry e = {
+		.site = site, .class = class, .holder_site = holder, .oldest_ns = UINT64_MAX
+	};
 
-	if (c->l->entries.nr >= UINT32_MAX - 1 || vec_push(&c->l->entries, e) || vec_push(&c->votes, (struct vote){ .site = HEAP_NO_SITE }))
+	if (c->l->entries.nr >= UINT32_MAX - 1 || vec_push(&c->l->entries, e) ||
+	    vec_push(&c->votes, (struct vote){ .site = HEAP_NO_SITE }))
 		return -ENOMEM;
 	return (int64_t)c->l->entries.nr - 1;
 }
 
-/* The entry of a site and class, and of the definite site that indirect blocks are lost with. Its number or -ENOMEM. */
+/*
+ * The entry of a site and class, and of the definite site that indirect blocks are lost with. Its
+ * number or -ENOMEM.
+ */
 static int64_t entry_of(struct collect *c, uint32_t site, uint8_t class, uint32_t holder)
 {
 	uint32_t *i;
@@ -146,7 +156,8 @@ static int64_t entry_of(struct collect *c, uint32_t site, uint8_t class, uint32_
 		*i = n < 0 ? 0 : (uint32_t)n + 1;
 		return n;
 	}
-	i = hash_add(&c->indirect, (uint64_t)site << 32 | holder, (uint32_t)c->l->entries.nr, &added);
+	i = hash_add(&c->indirect, (uint64_t)site << 32 | holder, (uint32_t)c->l->entries.nr,
+		     &added);
 	if (!i)
 		return -ENOMEM;
 	return added ? entry_add(c, site, class, holder) : *i;
@@ -164,7 +175,8 @@ static bool seen_before(struct collect *c, const struct heap_block *b, uint8_t c
 	while (c->seen_at < s->blocks.nr && s->blocks.v[c->seen_at].address < b->address)
 		c->seen_at++;
 	return c->seen_at < s->blocks.nr && s->blocks.v[c->seen_at].address == b->address &&
-	       s->blocks.v[c->seen_at].birth_ns == b->birth_ns && s->blocks.v[c->seen_at].class == class;
+	       s->blocks.v[c->seen_at].birth_ns == b->birth_ns &&
+	       s->blocks.v[c->seen_at].class == class;
 }
 
 static void count_block(struct collect *c, struct leak_entry *e, const struct heap_block *b)
@@ -243,7 +255,8 @@ static int add_block(struct collect *c, uint32_t block)
 	return 0;
 }
 
-int leaks_collect(struct leaks *l, const struct heap *h, const struct reach *r, const struct leaks_seen *seen)
+int leaks_collect(struct leaks *l, const struct heap *h, const struct reach *r,
+		  const struct leaks_seen *seen)
 {
 	struct collect c = { .l = l, .h = h, .r = r, .seen = seen };
 	int rc = 0;
@@ -277,7 +290,8 @@ int leaks_see(struct leaks_seen *seen, const struct heap *h, const struct reach 
 	seen->any = true;
 	seen->at_ns = h->search.how ? h->search.at_ns : h->taken_ns;
 	for (uint64_t i = 0; i < r->nr; i++) {
-		struct leaks_seen_block b = { h->blocks[i].address, h->blocks[i].birth_ns, r->class[i] };
+		struct leaks_seen_block b = { h->blocks[i].address, h->blocks[i].birth_ns,
+					      r->class[i] };
 
 		if (r->class[i] != REACH_REACHED && vec_push(&seen->blocks, b))
 			return -ENOMEM;

@@ -5,14 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NOW_NS	(1ull << 62)	/* births are kept as ages before this: processes are searched at different times */
+/* births are kept as ages before this: processes are searched at different times */
+#define NOW_NS	(1ull << 62)
 
 /* Numbers of merged sites have 20 bits, that of none one more. */
 static uint64_t key_of(const struct leak_entry *e)
 {
 	uint64_t holder = e->holder_site == HEAP_NO_SITE ? MERGE_MAX_SITES : e->holder_site;
 
-	return (uint64_t)e->site << 32 | holder << 8 | (uint64_t)e->class << 6 | (uint64_t)e->verdict << 4 | e->reason;
+	return (uint64_t)e->site << 32 | holder << 8 | (uint64_t)e->class << 6 |
+	       (uint64_t)e->verdict << 4 | e->reason;
 }
 
 static uint64_t born(const struct heap *h, uint64_t birth_ns)
@@ -29,7 +31,8 @@ static bool is_minor(const struct leak_entry *e)
 }
 
 /* The entry in terms of the merged heap. */
-static struct leak_entry translated(struct leaks_tree *t, const struct heap *h, const struct leak_entry *e)
+static struct leak_entry translated(struct leaks_tree *t, const struct heap *h,
+				    const struct leak_entry *e)
 {
 	struct leak_entry to = *e;
 

@@ -2,9 +2,11 @@
 /*
  * Leaks of a tree of processes: the entries of all, equal ones of many processes merged into one.
  *
- * Equal are entries of the same program, call stack (by module and offset), class, verdict, reason and holder. Each process is judged by itself when
- * it has ended, growth and age too; suppressions, which need names, come at the end, when leaks_judge() is called for `leaks`. What is kept grows
- * with the number of different entries and is bounded (src/analyze/merge.h), not with the number of processes.
+ * Equal are entries of the same program, call stack (by module and offset), class, verdict, reason
+ * and holder. Each process is judged by itself when it has ended, growth and age too; suppressions,
+ * which need names, come at the end, when leaks_judge() is called for `leaks`. What is kept grows
+ * with the number of different entries and is bounded (src/analyze/merge.h), not with the number of
+ * processes.
  */
 #ifndef ANALYZE_LEAKS_TREE_H
 #define ANALYZE_LEAKS_TREE_H
@@ -15,18 +17,26 @@
 
 /* All zero is empty. */
 struct leaks_tree {
-	struct merge merge;		/* merge.heap: sites of the entries, and what of the processes is summed */
+	/* merge.heap: sites of the entries, and what of the processes is summed */
+	struct merge merge;
 	struct leaks leaks;		/* .merged; entry.group: index into groups */
 	VEC(struct merge_group) groups;
-	struct hash_map by_key;		/* -> index into leaks.entries, which are in the order of arrival until they are judged */
+	/* -> index into leaks.entries, which are in the order of arrival until they are judged */
+	struct hash_map by_key;
 	uint64_t nr;			/* processes */
 	uint64_t nr_incomplete;		/* ... of which not all blocks were known */
 };
 
-/* Add a process that was searched and has ended; the heap may be freed afterwards. `old_ns` as in leaks_options. 0 or -ENOMEM. */
+/*
+ * Add a process that was searched and has ended; the heap may be freed afterwards. `old_ns` as in
+ * leaks_options. 0 or -ENOMEM.
+ */
 int leaks_tree_add(struct leaks_tree *t, const struct heap *h, uint64_t old_ns);
 
-/* All have been added: t->merge.heap is there, and tells of the program that was launched (NULL = not known) what it is. 0 or -ENOMEM. */
+/*
+ * All have been added: t->merge.heap is there, and tells of the program that was launched (NULL =
+ * not known) what it is. 0 or -ENOMEM.
+ */
 int leaks_tree_begin(struct leaks_tree *t, const struct heap *root);
 
 /* Of an entry of t->leaks. */

@@ -15,7 +15,10 @@ uint64_t lifetimes_sum(const struct heap *h, uint64_t sum[HEAP_NR_LIFETIMES]);
 /* Shortest lifetime in a bucket, in ns; the bucket after the last gives UINT64_MAX. */
 uint64_t lifetime_from_ns(const struct heap *h, unsigned bucket);
 
-/* How long freed blocks lived, as far as buckets tell: each value is at least `from` and at most `to`. */
+/*
+ * How long freed blocks lived, as far as buckets tell: each value is at least `from` and at most
+ * `to`.
+ */
 struct lifetime_range {
 	uint64_t nr; /* blocks that it is about; 0: the rest is 0 */
 	struct {

@@ -3,9 +3,10 @@
  * Lines by refinement.
  *
  * Every site starts at its innermost frame outside run-time libraries, told by module alone. Sites
- * at the same address are a group, which gets a name: if its frame turns out to be the program's the
- * group is final (and joins a final one of the same line), else its sites move on to their callers and
- * are grouped again. All groups get one, however small: many small ones may make a large line.
+ * at the same address are a group, which gets a name: if its frame turns out to be the program's
+ * the group is final (and joins a final one of the same line), else its sites move on to their
+ * callers and are grouped again. All groups get one, however small: many small ones may make a
+ * large line.
  */
 #include "src/analyze/lines.h"
 

@@ -12,7 +12,10 @@
 #define MAX_MODULES	(1u << 16)
 #define PAGE_MASK	4095ull
 
-/* Room for one more element of an array of *room elements, `nr` of which are used; new ones are zero. 0 or -ENOMEM. */
+/*
+ * Room for one more element of an array of *room elements, `nr` of which are used; new ones are
+ * zero. 0 or -ENOMEM.
+ */
 static int make_room(void *array, uint32_t nr, uint32_t *room, size_t size)
 {
 	uint32_t wanted = nr < 32 ? 64 : nr * 2;
@@ -45,7 +48,8 @@ static int64_t module_number(struct merge *m, const struct heap_module *module)
 	struct str key = STR_INIT;
 	int64_t number;
 
-	str_addf(&key, "%s\n%llx\n", module->path, (unsigned long long)(module->end - module->start));
+	str_addf(&key, "%s\n%llx\n", module->path,
+		 (unsigned long long)(module->end - module->start));
 	for (unsigned i = 0; i < module->build_id_len; i++)
 		str_addf(&key, "%02x", module->build_id[i]);
 	str_addf(&key, "\n%llx", (unsigned long long)(module->start - module->bias));
@@ -80,7 +84,8 @@ static int add_module(struct merge *m, const struct heap_module *module)
 /* Its index here; 0: no memory, or too many. */
 static uint32_t module_of(struct merge *m, uint32_t module)
 {
-	int64_t number = m->modules.nr < MAX_MODULES ? module_number(m, &m->from->modules[module]) : -ENOMEM;
+	int64_t number = m->modules.nr < MAX_MODULES ? module_number(m, &m->from->modules[module])
+						     : -ENOMEM;
 
 	if (number < 0 || (uint64_t)number + 1 > m->heap->nr_modules)
 		return 0;
@@ -94,9 +99,12 @@ static uint32_t module_of(struct merge *m, uint32_t module)
 static int add_srcloc(struct merge *m, const char *file, const char *function, uint32_t line)
 {
 	struct heap *h = m->heap;
-	struct heap_srcloc new = { .file = strdup(file), .function = strdup(function), .line = line };
+	struct heap_srcloc new = { .file = strdup(file),
+				   .function = strdup(function),
+				   .line = line };
 
-	if (!new.file || !new.function || make_room(&h->srclocs, h->nr_srclocs, &m->room_srclocs, sizeof(*h->srclocs))) {
+	if (!new.file || !new.function ||
+	    make_room(&h->srclocs, h->nr_srclocs, &m->room_srclocs, sizeof(*h->srclocs))) {
 		free(new.file);
 		free(new.function);
 		return -ENOMEM;
@@ -119,8 +127,10 @@ static uint64_t srcloc_pc(struct merge *m, const struct heap_srcloc *srcloc)
 	if (!h->nr_srclocs && add_srcloc(m, "", "", 0))
 		return PMM_FRAME_NONE;
 	if ((uint64_t)number + 1 == h->nr_srclocs)
-		(void)add_srcloc(m, srcloc->file, srcloc->function, srcloc->line);	/* without it the frame is not known */
-	return (uint64_t)number + 1 < h->nr_srclocs ? HEAP_SRCLOC_PC + (uint64_t)number + 1 : PMM_FRAME_NONE;
+		(void)add_srcloc(m, srcloc->file, srcloc->function,
+				 srcloc->line); /* without it the frame is not known */
+	return (uint64_t)number + 1 < h->nr_srclocs ? HEAP_SRCLOC_PC + (uint64_t)number + 1
+						    : PMM_FRAME_NONE;
 }
 
 /* ---- frames ---- */
@@ -161,7 +171,8 @@ static uint32_t add_node(struct merge *m, const struct heap_node *n, uint32_t li
 	for (at = first ? *first : 0; at; at = m->next_node.v[at])
 		if (same_frame(&h->nodes[at], n))
 			return at;
-	if (h->nr_nodes >= limit || make_room(&h->nodes, h->nr_nodes, &m->room_nodes, sizeof(*h->nodes)) ||
+	if (h->nr_nodes >= limit ||
+	    make_room(&h->nodes, h->nr_nodes, &m->room_nodes, sizeof(*h->nodes)) ||
 	    vec_resize(&m->next_node, h->nr_nodes + 1))
 		return 0;
 	m->next_node.v[h->nr_nodes] = first ? *first : 0;
@@ -206,7 +217,9 @@ static int add_site(struct merge *m, uint32_t node, uint8_t kind)
 		return -ENOMEM;
 	h->sites[h->nr_sites] = (struct heap_site){ .node = node };
 	if (kind)
-		h->blocks[h->nr_blocks++] = (struct heap_block){ .address = BEYOND + h->nr_sites, .site = h->nr_sites, .kind = kind };
+		h->blocks[h->nr_blocks++] = (struct heap_block){ .address = BEYOND + h->nr_sites,
+								 .site = h->nr_sites,
+								 .kind = kind };
 	h->nr_sites++;
 	return 0;
 }
@@ -222,7 +235,8 @@ uint32_t merge_site(struct merge *m, uint32_t site, bool minor)
 	known = node ? hash_find(&m->sites, (uint64_t)m->program << 32 | node) : NULL;
 	if (known)
 		return *known;
-	if (!node || m->heap->nr_sites >= MERGE_MAX_SITES >> minor || add_site(m, node, m->kind_of[site]) ||
+	if (!node || m->heap->nr_sites >= MERGE_MAX_SITES >> minor ||
+	    add_site(m, node, m->kind_of[site]) ||
 	    hash_put(&m->sites, (uint64_t)m->program << 32 | node, m->heap->nr_sites - 1)) {
 		m->nr_unkept++;
 		return 0;
@@ -255,7 +269,9 @@ int merge_open(struct merge *m, const struct heap *from)
 	if (begin(m))
 		return -ENOMEM;
 	m->from = from;
-	program = m->programs.nr < MERGE_MAX_PROGRAMS ? intern_add(&m->programs, from->exe[0] ? from->exe : from->comm) : 0;
+	program = m->programs.nr < MERGE_MAX_PROGRAMS
+			  ? intern_add(&m->programs, from->exe[0] ? from->exe : from->comm)
+			  : 0;
 	m->node_of = calloc(from->nr_nodes, sizeof(*m->node_of));
 	m->kind_of = calloc(from->nr_sites, sizeof(*m->kind_of));
 	if (program < 0 || !m->node_of || !m->kind_of)
@@ -299,8 +315,11 @@ int merge_name(struct merge *m, const struct heap *root)
 	h->end = root->end;
 	h->end_status = root->end_status;
 	h->tick_ns = root->tick_ns;
-	return set_text(&h->comm, root->comm) || set_text(&h->exe, root->exe) || set_text(&h->cmdline, root->cmdline) ||
-	       set_text(&h->host, root->host) ? -ENOMEM : 0;
+	return set_text(&h->comm, root->comm) || set_text(&h->exe, root->exe) ||
+			       set_text(&h->cmdline, root->cmdline) ||
+			       set_text(&h->host, root->host)
+		       ? -ENOMEM
+		       : 0;
 }
 
 void merge_group_add(struct merge_group *g, uint64_t serial, uint32_t pid)

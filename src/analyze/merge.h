@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Stacks of many processes as those of one heap: modules by file and build, frames by module and offset, sites by program and stack.
+ * Stacks of many processes as those of one heap: modules by file and build, frames by module and
+ * offset, sites by program and stack.
  *
- * The heap holds nothing else: of each site at most one block, which tells its kind. A module keeps the addresses of the first process that had it
- * there, unless another module has them; then it lies above all addresses that processes have. It is bounded: stacks that there is no room for
+ * The heap holds nothing else: of each site at most one block, which tells its kind. A module keeps
+ * the addresses of the first process that had it there, unless another module has them; then it
+ * lies above all addresses that processes have. It is bounded: stacks that there is no room for
  * become site 0, the unknown stack, and are counted.
  *
  *	merge_open(m, h)	a process's heap
@@ -30,11 +32,18 @@
 struct merge {
 	struct heap *heap;		/* NULL before the first process */
 	struct intern programs;		/* by executable; the heap's comm where that is not known */
-	struct intern modules, srclocs;	/* the distinct ones, as text; number + 1 = index of the module, the number that of the source location */
-	struct hash_map nodes, sites;	/* scrambled key -> first node of that key; program and node -> site */
-	VEC(uint32_t) next_node;	/* by node: the next one with the same scrambled key, 0 = none */
+	/*
+	 * the distinct ones, as text; number + 1 = index of the module, the number that of the
+	 * source location
+	 */
+	struct intern modules, srclocs;
+	/* scrambled key -> first node of that key; program and node -> site */
+	struct hash_map nodes, sites;
+	/* by node: the next one with the same scrambled key, 0 = none */
+	VEC(uint32_t) next_node;
 	uint32_t room_modules, room_nodes, room_sites, room_srclocs, room_blocks;
-	uint64_t beyond;		/* where the next module goes that cannot keep its addresses */
+	/* where the next module goes that cannot keep its addresses */
+	uint64_t beyond;
 	uint64_t nr_unkept;		/* sites that became the unknown one for want of room */
 	/* the process at hand */
 	const struct heap *from;
@@ -47,8 +56,10 @@ struct merge {
 struct merge_group {
 	uint32_t program;		/* merge_program() */
 	uint64_t processes;
-	uint64_t last;			/* the process entered last, by a number that each has once */
-	uint64_t pids[1 + MERGE_PIDS];	/* how many follow, and the numbers of the first processes */
+	/* the process entered last, by a number that each has once */
+	uint64_t last;
+	/* how many follow, and the numbers of the first processes */
+	uint64_t pids[1 + MERGE_PIDS];
 };
 
 /* Enter a process; the same one again, right behind, is not counted twice. `serial` is not 0. */
@@ -61,14 +72,17 @@ void merge_group_text(struct str *s, const struct merge *m, const struct merge_g
 int merge_open(struct merge *m, const struct heap *from);
 
 /*
- * The site that stands for one of the process's. `minor`: it gets a place in the first half of the room only, so that others find some. 0: its stack
- * is not known, or there is no room or memory.
+ * The site that stands for one of the process's. `minor`: it gets a place in the first half of the
+ * room only, so that others find some. 0: its stack is not known, or there is no room or memory.
  */
 uint32_t merge_site(struct merge *m, uint32_t site, bool minor);
 
 void merge_close(struct merge *m);
 
-/* Have the heap, which is there, tell of a process what it was and how it ended: the one that was launched. 0 or -ENOMEM. */
+/*
+ * Have the heap, which is there, tell of a process what it was and how it ended: the one that was
+ * launched. 0 or -ENOMEM.
+ */
 int merge_name(struct merge *m, const struct heap *root);
 
 /* The program of the process at hand, "" = none. */

@@ -14,8 +14,8 @@
 enum rank_key { RANK_LIVE, RANK_PEAK, RANK_ALLOCATED, RANK_CALLS, RANK_TEMPORARY, RANK_NR };
 
 /*
- * What holds the memory, as far as one can tell before being asked: what is live; in a program that ended and gave back
- * nine tenths of its peak, what it held then.
+ * What holds the memory, as far as one can tell before being asked: what is live; in a program that
+ * ended and gave back nine tenths of its peak, what it held then.
  */
 enum rank_key rank_default(const struct heap *h);
 

@@ -2,9 +2,10 @@
 /*
  * Trends: all pairs of at most 128 points, so 8128 slopes at most.
  *
- * The variance of Kendall's S is reduced by ties and raised by (1 + r) / (1 - r) for noise whose neighbours correlate by r, which is
- * estimated from what remains when the trend is taken off, less its bias (an AR(1) process; Kulkarni and von Storch 1995,
- * Hamed and Rao 1998). The interval of the slope is that of Sen 1968 with the same variance.
+ * The variance of Kendall's S is reduced by ties and raised by (1 + r) / (1 - r) for noise whose
+ * neighbours correlate by r, which is estimated from what remains when the trend is taken off, less
+ * its bias (an AR(1) process; Kulkarni and von Storch 1995, Hamed and Rao 1998). The interval of
+ * the slope is that of Sen 1968 with the same variance.
  */
 #include "src/analyze/trend.h"
 

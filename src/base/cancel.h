@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A request to end a long piece of work early: asked for between its steps, by whoever knows of signals. All zero never asks.
+ * A request to end a long piece of work early: asked for between its steps, by whoever knows of
+ * signals. All zero never asks.
  */
 #ifndef BASE_CANCEL_H
 #define BASE_CANCEL_H
@@ -9,7 +10,8 @@
 #include <stddef.h>
 
 struct stop {
-	bool (*asked)(void *arg);	/* NULL: nobody asks. Once true, it stays true until the work has ended */
+	/* NULL: nobody asks. Once true, it stays true until the work has ended */
+	bool (*asked)(void *arg);
 	void *arg;
 };
 

@@ -9,7 +9,8 @@
 
 #include "src/base/utf8.h"
 
-#define RAW_BYTES	1024	/* of a message before it is made harmless: longer ones are cut anyway */
+/* of a message before it is made harmless: longer ones are cut anyway */
+#define RAW_BYTES	1024
 
 static void format(char *to, size_t size, const char *fmt, va_list ap)
 {
@@ -46,7 +47,8 @@ void err_hint(struct err *e, const char *fmt, ...)
 const struct err *err_default(struct err *e, int code)
 {
 	if (!e->text[0])
-		err_set(e, code, code == -ENOMEM ? "out of memory" : "it cannot be done: %s", strerror(-code));
+		err_set(e, code, code == -ENOMEM ? "out of memory" : "it cannot be done: %s",
+			strerror(-code));
 	return e;
 }
 

@@ -150,7 +150,10 @@ struct fmt fmt_duration_rough(uint64_t ns)
 	static const struct {
 		uint64_t s;
 		const char *one, *many;
-	} units[] = { { 86400, "day", "days" }, { 3600, "hour", "hours" }, { 60, "minute", "minutes" }, { 1, "s", "s" } };
+	} units[] = { { 86400, "day", "days" },
+		      { 3600, "hour", "hours" },
+		      { 60, "minute", "minutes" },
+		      { 1, "s", "s" } };
 	uint64_t s = ns / 1000000000, n;
 	struct fmt f;
 	unsigned i = 0;
@@ -161,7 +164,8 @@ struct fmt fmt_duration_rough(uint64_t ns)
 	n = (s + units[i].s / 2) / units[i].s;
 	if (n >= 100)
 		n = (n + 5) / 10 * 10;
-	snprintf(f.s, sizeof(f.s), "%.30s %s", fmt_count(n).s, n == 1 ? units[i].one : units[i].many);
+	snprintf(f.s, sizeof(f.s), "%.30s %s", fmt_count(n).s,
+		 n == 1 ? units[i].one : units[i].many);
 	return f;
 }
 

@@ -2,7 +2,8 @@
 /*
  * Numbers for people: bytes, counts, durations, both ways.
  *
- * The fmt_* functions return the text by value, so that it serves as an argument: printf("%s", fmt_bytes(n).s).
+ * The fmt_* functions return the text by value, so that it serves as an argument: printf("%s",
+ * fmt_bytes(n).s).
  */
 #ifndef BASE_FMT_H
 #define BASE_FMT_H
@@ -35,8 +36,8 @@ struct fmt fmt_count_short(uint64_t n);
 struct fmt fmt_duration(uint64_t ns);
 
 /*
- * What a clock of so long a step has measured: no digit is finer than the step. "under 10 ms", "30 ms", "1.05 s", "12.3 s". Step 0: as
- * fmt_duration().
+ * What a clock of so long a step has measured: no digit is finer than the step. "under 10 ms", "30
+ * ms", "1.05 s", "12.3 s". Step 0: as fmt_duration().
  */
 struct fmt fmt_duration_step(uint64_t ns, uint64_t step_ns);
 
@@ -52,16 +53,23 @@ struct fmt fmt_percent(uint64_t part, uint64_t whole);
 /* "2026-03-01 12:34:56" local time of CLOCK_REALTIME nanoseconds. */
 struct fmt fmt_time(uint64_t realtime_ns);
 
-/* "4096", "64K", "1.5M", "2G", "1T" (1024; an ending B or iB is accepted). 0 or -EINVAL, -ERANGE. */
+/*
+ * "4096", "64K", "1.5M", "2G", "1T" (1024; an ending B or iB is accepted). 0 or -EINVAL, -ERANGE.
+ */
 int fmt_parse_size(const char *text, uint64_t *bytes, struct err *e);
 
-/* "10ms", "5s", "2m", "3h", "1d", "500us", "20ns"; a bare number is seconds; fractions allowed. 0, -EINVAL, -ERANGE. */
+/*
+ * "10ms", "5s", "2m", "3h", "1d", "500us", "20ns"; a bare number is seconds; fractions allowed. 0,
+ * -EINVAL, -ERANGE.
+ */
 int fmt_parse_duration(const char *text, uint64_t *ns, struct err *e);
 
 /* A plain decimal number. 0, -EINVAL, -ERANGE. */
 int fmt_parse_uint(const char *text, uint64_t *n, struct err *e);
 
-/* "MIN", "MIN:", ":MAX", "MIN:MAX", each end through `parse`. 0, -EINVAL (also MIN > MAX), -ERANGE. */
+/*
+ * "MIN", "MIN:", ":MAX", "MIN:MAX", each end through `parse`. 0, -EINVAL (also MIN > MAX), -ERANGE.
+ */
 int fmt_parse_range(const char *text, struct fmt_range *range,
 		    int (*parse)(const char *, uint64_t *, struct err *), struct err *e);
 

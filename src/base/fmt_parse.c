@@ -31,7 +31,10 @@ static const struct unit time_units[] = {
 
 static const struct unit no_units[] = { { "", 1 }, { NULL, 0 } };
 
-/* Digits with an optional fraction (at most 9 digits of it count), then a unit: whole + fraction * factor, exact. */
+/*
+ * Digits with an optional fraction (at most 9 digits of it count), then a unit: whole + fraction *
+ * factor, exact.
+ */
 static int parse(const char *text, const struct unit *units, uint64_t *out)
 {
 	const char *p = text;

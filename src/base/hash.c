@@ -106,7 +106,7 @@ void hash_fini(struct hash_map *m)
 	*m = (struct hash_map){ 0 };
 }
 
-/* ---- strings -------------------------------------------------------------------------------------------- */
+/* ---- strings --------------------------------------------------------------------------------- */
 
 static bool same(const char *text, const char *bytes, size_t n)
 {

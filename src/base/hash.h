@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Hash tables: 64-bit number -> 32-bit number, and strings -> small consecutive numbers (interning).
+ * Hash tables: 64-bit number -> 32-bit number, and strings -> small consecutive numbers
+ * (interning).
  *
  * All zero is empty. Open addressing, at most 3/4 full, keys scrambled.
  */
@@ -26,7 +27,10 @@ int hash_put(struct hash_map *m, uint64_t key, uint32_t value);
 /* Pointer to the value, valid until the next hash_put(); NULL = none. */
 uint32_t *hash_find(const struct hash_map *m, uint64_t key);
 
-/* The value of key, put as `value` first if there was none. *added (may be NULL) tells. NULL when out of memory. */
+/*
+ * The value of key, put as `value` first if there was none. *added (may be NULL) tells. NULL when
+ * out of memory.
+ */
 uint32_t *hash_add(struct hash_map *m, uint64_t key, uint32_t value, bool *added);
 
 void hash_fini(struct hash_map *m);

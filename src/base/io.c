@@ -29,7 +29,8 @@ int io_pread(int fd, void *to, size_t bytes, uint64_t offset)
 int io_pwrite(int fd, const void *from, size_t bytes, uint64_t offset)
 {
 	for (size_t done = 0; done < bytes; ) {
-		ssize_t n = pwrite(fd, (const char *)from + done, bytes - done, (off_t)(offset + done));
+		ssize_t n = pwrite(fd, (const char *)from + done, bytes - done,
+				   (off_t)(offset + done));
 		int rc = go_on(n);
 
 		if (rc < 0)

@@ -8,7 +8,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* All these bytes at an offset. 0 or -errno; -ENODATA where the file ends before. Some may have been transferred then. */
+/*
+ * All these bytes at an offset. 0 or -errno; -ENODATA where the file ends before. Some may have
+ * been transferred then.
+ */
 int io_pread(int fd, void *to, size_t bytes, uint64_t offset);
 int io_pwrite(int fd, const void *from, size_t bytes, uint64_t offset);
 

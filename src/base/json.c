@@ -25,7 +25,8 @@ static void put_escaped(FILE *out, uint32_t c)
 	else if (c < 0x10000)
 		fprintf(out, "\\u%04x", c);
 	else
-		fprintf(out, "\\u%04x\\u%04x", 0xd800 + ((c - 0x10000) >> 10), 0xdc00 + ((c - 0x10000) & 0x3ff));
+		fprintf(out, "\\u%04x\\u%04x", 0xd800 + ((c - 0x10000) >> 10),
+			0xdc00 + ((c - 0x10000) & 0x3ff));
 }
 
 static void put_string(FILE *out, const char *text, size_t n)

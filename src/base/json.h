@@ -10,7 +10,8 @@
  *	json_end(&j);
  *	rc = json_finish(&j);			-errno when writing failed
  *
- * Bytes of a string that are not UTF-8 become U+FFFD. What could drive a terminal (src/base/utf8.h) is escaped, \uXXXX.
+ * Bytes of a string that are not UTF-8 become U+FFFD. What could drive a terminal (src/base/utf8.h)
+ * is escaped, \uXXXX.
  */
 #ifndef BASE_JSON_H
 #define BASE_JSON_H
@@ -25,9 +26,11 @@
 struct json {
 	FILE *out;
 	unsigned depth;
-	unsigned flat;			/* depth from which everything stays on one line; 0 = none */
+	/* depth from which everything stays on one line; 0 = none */
+	unsigned flat;
 	bool first;			/* nothing written yet at this depth */
-	bool misused;			/* unbalanced, key missing or one too many: json_finish() gives -EINVAL */
+	/* unbalanced, key missing or one too many: json_finish() gives -EINVAL */
+	bool misused;
 	char closer[JSON_MAX_DEPTH];	/* '}' or ']' of each open level */
 };
 
@@ -54,7 +57,10 @@ void json_null(struct json *j, const char *key);
 /* An address as the string "0x7f...". */
 void json_hex(struct json *j, const char *key, uint64_t n);
 
-/* End the document with a newline and flush. 0, -EINVAL when used wrongly, -EIO or -errno when writing failed. */
+/*
+ * End the document with a newline and flush. 0, -EINVAL when used wrongly, -EIO or -errno when
+ * writing failed.
+ */
 int json_finish(struct json *j);
 
 #endif

@@ -57,7 +57,8 @@ int stack_run(int (*function)(void *arg), void *arg)
 
 	if (is_small()) {
 		enlarge_threads();
-		stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK | MAP_NORESERVE, -1, 0);
+		stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK | MAP_NORESERVE, -1, 0);
 	}
 	if (stack == MAP_FAILED || mprotect(stack, GUARD_BYTES, PROT_NONE) || getcontext(&c.callee))
 		return function(arg);

@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Threads beside the main one: started with all signals blocked, which they inherit, so that not even the first moment gets one. */
+/*
+ * Threads beside the main one: started with all signals blocked, which they inherit, so that not
+ * even the first moment gets one.
+ */
 #include "src/base/thread.h"
 
 #include <signal.h>
 #include <time.h>
 
-/* The C library puts thread-local variables, of which it does not tell the size, on the stack; only what is used of it takes memory. */
+/*
+ * The C library puts thread-local variables, of which it does not tell the size, on the stack; only
+ * what is used of it takes memory.
+ */
 #define BESIDE_BYTES (256u << 10)
 
 int thread_start(pthread_t *thread, size_t stack_bytes, void *(*run)(void *arg), void *arg)
@@ -16,7 +22,8 @@ int thread_start(pthread_t *thread, size_t stack_bytes, void *(*run)(void *arg),
 
 	if (rc)
 		return -rc;
-	pthread_attr_setstacksize(&attr, BESIDE_BYTES + (stack_bytes ? stack_bytes : THREAD_STACK_BYTES));
+	pthread_attr_setstacksize(&attr,
+				  BESIDE_BYTES + (stack_bytes ? stack_bytes : THREAD_STACK_BYTES));
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &mine);
 	rc = pthread_create(thread, &attr, run, arg);

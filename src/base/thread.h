@@ -9,11 +9,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define THREAD_STACK_BYTES ((size_t)1 << 20)	/* where nothing else is said; whatever the limit on stacks is */
+/* where nothing else is said; whatever the limit on stacks is */
+#define THREAD_STACK_BYTES ((size_t)1 << 20)
 
 /*
- * Start a thread, to be joined, that gets no signals: those are for the others. stack_bytes: beside what every thread needs; 0:
- * THREAD_STACK_BYTES. 0 or -errno.
+ * Start a thread, to be joined, that gets no signals: those are for the others. stack_bytes: beside
+ * what every thread needs; 0: THREAD_STACK_BYTES. 0 or -errno.
  */
 int thread_start(pthread_t *thread, size_t stack_bytes, void *(*run)(void *arg), void *arg);
 

@@ -9,7 +9,12 @@ size_t utf8_decode(const char *text, size_t n, uint32_t *c)
 {
 	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
 	const unsigned char *s = (const unsigned char *)text;
-	size_t length = s[0] < 0x80 ? 1 : s[0] < 0xc0 ? 0 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : s[0] < 0xf8 ? 4 : 0;
+	size_t length = s[0] < 0x80   ? 1
+			: s[0] < 0xc0 ? 0
+			: s[0] < 0xe0 ? 2
+			: s[0] < 0xf0 ? 3
+			: s[0] < 0xf8 ? 4
+				      : 0;
 
 	if (!length || length > n)
 		return 0;
@@ -27,7 +32,8 @@ bool utf8_harmless(uint32_t c)
 	static const struct { uint32_t from, to; } not[] = {
 		{ 0, 0x1f }, { 0x7f, 0x9f },		/* controls */
 		{ 0xad, 0xad }, { 0x61c, 0x61c }, { 0x180e, 0x180e },
-		{ 0x200b, 0x200f }, { 0x2028, 0x202e },	/* of no width, marks of direction; ends of lines, embeddings and overrides */
+		/* of no width, marks of direction; ends of lines, embeddings and overrides */
+		{ 0x200b, 0x200f }, { 0x2028, 0x202e },
 		{ 0x2060, 0x206f },			/* isolates, invisible operators */
 		{ 0xe000, 0xf8ff },			/* private use */
 		{ 0xfeff, 0xfeff }, { 0xfff9, 0xfffb }, { 0xfffe, 0xffff },

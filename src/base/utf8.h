@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Text from outside: names of processes, files, functions, threads, whatever a command line or a file says. It may be no UTF-8 at all, and what
- * is sound may still drive a terminal (ESC, and U+0080-009F on some), turn the order of what follows (U+202A-202E, U+2066-2069), or end a line
+ * Text from outside: names of processes, files, functions, threads, whatever a command line or a
+ * file says. It may be no UTF-8 at all, and what is sound may still drive a terminal (ESC, and
+ * U+0080-009F on some), turn the order of what follows (U+202A-202E, U+2066-2069), or end a line
  * and begin one that looks like ours.
  *
- * Reports, messages and lines of text pass it through utf8_add_clean() or utf8_clean(); JSON (src/base/json.h) escapes it, which can be undone.
+ * Reports, messages and lines of text pass it through utf8_add_clean() or utf8_clean(); JSON
+ * (src/base/json.h) escapes it, which can be undone.
  */
 #ifndef BASE_UTF8_H
 #define BASE_UTF8_H
@@ -15,19 +17,31 @@
 
 #include "src/base/str.h"
 
-/* The character at s, of n bytes: its length, *c its number. 0 = malformed (RFC 3629: overlong, surrogate, too large, cut off). n > 0. */
+/*
+ * The character at s, of n bytes: its length, *c its number. 0 = malformed (RFC 3629: overlong,
+ * surrogate, too large, cut off). n > 0.
+ */
 size_t utf8_decode(const char *s, size_t n, uint32_t *c);
 
-/* Does it show as itself, and nothing else? Not controls, line ends, direction marks and other invisible ones, private use. */
+/*
+ * Does it show as itself, and nothing else? Not controls, line ends, direction marks and other
+ * invisible ones, private use.
+ */
 bool utf8_harmless(uint32_t c);
 
 /* The same of the character at s: its length, 0 = no. */
 size_t utf8_harmless_length(const char *s, size_t n);
 
-/* Append text; each byte of what is not harmless becomes \xNN. Text that was cleaned stays as it is. */
+/*
+ * Append text; each byte of what is not harmless becomes \xNN. Text that was cleaned stays as it
+ * is.
+ */
 void utf8_add_clean(struct str *s, const char *text);
 
-/* The same into a buffer of `size` bytes, cut between characters where it does not fit. `to` and `from` must not overlap. */
+/*
+ * The same into a buffer of `size` bytes, cut between characters where it does not fit. `to` and
+ * `from` must not overlap.
+ */
 void utf8_clean(char *to, size_t size, const char *from);
 
 #endif

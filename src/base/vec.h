@@ -51,8 +51,9 @@
 #define vec_sort(vec, compare) vec_qsort((vec)->v, (vec)->nr, sizeof(*(vec)->v), (compare))
 
 /*
- * How many elements come before the first one for which the expression, on `p` that points to it, does not hold. They are sorted so that it
- * holds for none behind that. Binary search: vec_while(&rows, r, r->address <= address). array_while() is for `n` elements of a plain array.
+ * How many elements come before the first one for which the expression, on `p` that points to it,
+ * does not hold. They are sorted so that it holds for none behind that. Binary search:
+ * vec_while(&rows, r, r->address <= address). array_while() is for `n` elements of a plain array.
  */
 #define vec_while(vec, p, ...) array_while((vec)->v, (vec)->nr, p, __VA_ARGS__)
 #define array_while(array, n, p, ...) ({					\
@@ -76,7 +77,10 @@
 	(vec)->nr = (vec)->room = 0;						\
 } while (0)
 
-/* Behind the macros: never NULL on success; grows by at least half; NULL when out of memory or n * size overflows. */
+/*
+ * Behind the macros: never NULL on success; grows by at least half; NULL when out of memory or n *
+ * size overflows.
+ */
 void *vec_grow(void *v, size_t *room, size_t n, size_t size);
 void vec_zero(void *v, size_t from, size_t to, size_t size);
 void vec_qsort(void *v, size_t nr, size_t size, int (*compare)(const void *a, const void *b));

@@ -64,5 +64,6 @@ unsigned wrap_hang(const char *text)
 	/* a name may be of several words, but not of a sentence's */
 	while ((gap = strspn(text + own + name, " ")) == 1 && own + name < MOST_HANG)
 		name += gap + strcspn(text + own + name + gap, " ");
-	return gap > 1 && own + name + gap <= MOST_HANG ? (unsigned)(own + name + gap) : (unsigned)own;
+	return gap > 1 && own + name + gap <= MOST_HANG ? (unsigned)(own + name + gap)
+							: (unsigned)own;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Text broken into lines at its spaces, never inside a word or between a number and its unit. Widths count characters; a word that is too
- * long for a line has one of its own, whole.
+ * Text broken into lines at its spaces, never inside a word or between a number and its unit.
+ * Widths count characters; a word that is too long for a line has one of its own, whole.
  */
 #ifndef BASE_WRAP_H
 #define BASE_WRAP_H
@@ -14,12 +14,15 @@
 size_t wrap_line(const char *text, unsigned width);
 
 /*
- * Append `text` in lines of at most `width`; `before` stands before each but the first, in which `used` columns are taken, and counts. No line
- * end follows the last.
+ * Append `text` in lines of at most `width`; `before` stands before each but the first, in which
+ * `used` columns are taken, and counts. No line end follows the last.
  */
 void wrap_add(struct str *s, const char *text, unsigned width, const char *before, unsigned used);
 
-/* The column at which further lines of a text go on: behind "NAME     " at its front, spaces included, else behind its own indentation. */
+/*
+ * The column at which further lines of a text go on: behind "NAME " at its front, spaces included,
+ * else behind its own indentation.
+ */
 unsigned wrap_hang(const char *text);
 
 #endif

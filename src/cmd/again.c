@@ -32,8 +32,8 @@ static void on_end(int sig)
 }
 
 /*
- * One that is ignored changes nothing, but where it is the way to end: there SIGINT counts also when a shell ignores it for us, in the
- * background. Under nohup the terminal may go.
+ * One that is ignored changes nothing, but where it is the way to end: there SIGINT counts also
+ * when a shell ignores it for us, in the background. Under nohup the terminal may go.
  */
 static bool counts(const struct again *a, unsigned i)
 {
@@ -109,7 +109,8 @@ void again_due(struct again *a)
 
 bool again_wait(struct again *a)
 {
-	struct pollfd fds[] = { { .fd = a->signals, .events = POLLIN }, { .fd = a->process, .events = POLLIN } };
+	struct pollfd fds[] = { { .fd = a->signals, .events = POLLIN },
+				{ .fd = a->process, .events = POLLIN } };
 
 	while (a->every_ns) {
 		uint64_t now = now_ns(), left = a->next_ns > now ? a->next_ns - now : 0;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Looking at a running process once or again and again: waiting for the next time, for a signal (SIGINT, SIGTERM, SIGHUP) or for its end.
+ * Looking at a running process once or again and again: waiting for the next time, for a signal
+ * (SIGINT, SIGTERM, SIGHUP) or for its end.
  *
- * As long as a look holds something of the process, signals wait and the look is asked to stop (again_stop()); between again_free() and
- * again_hold() nothing is held, and a signal ends us at once. Looking once that is the signal's usual action; again and again it is a
- * way to end, with the exit code `code`.
+ * As long as a look holds something of the process, signals wait and the look is asked to stop
+ * (again_stop()); between again_free() and again_hold() nothing is held, and a signal ends us at
+ * once. Looking once that is the signal's usual action; again and again it is a way to end, with
+ * the exit code `code`.
  */
 #ifndef CMD_AGAIN_H
 #define CMD_AGAIN_H
@@ -29,17 +31,25 @@ void again_begin(struct again *a, pid_t pid, uint64_t every_ns);
 /* For what works on something held: has a signal come? */
 struct stop again_stop(struct again *a);
 
-/* Nothing is held from here on; `code`: the exit code so far, may be changed by calling this again. Until again_hold(). */
+/*
+ * Nothing is held from here on; `code`: the exit code so far, may be changed by calling this again.
+ * Until again_hold().
+ */
 void again_free(struct again *a, int code);
 void again_hold(struct again *a);
 
 /* Before each look: when the next is due. */
 void again_due(struct again *a);
 
-/* Wait until then. False: once is enough, a signal came, or the process has ended, which is told. */
+/*
+ * Wait until then. False: once is enough, a signal came, or the process has ended, which is told.
+ */
 bool again_wait(struct again *a);
 
-/* A look failed: because the process has ended, or is about to? Its memory goes first. That is told. */
+/*
+ * A look failed: because the process has ended, or is about to? Its memory goes first. That is
+ * told.
+ */
 bool again_ended(struct again *a);
 
 /* After a look once, signals that came meanwhile take effect here. */

@@ -101,7 +101,8 @@ void attach_json_totals(struct say *s, const struct ledger_totals *t)
 	end(&j);
 }
 
-void attach_json_event(struct say *s, const struct heap *h, struct names *n, const struct expiry_event *e)
+void attach_json_event(struct say *s, const struct heap *h, struct names *n,
+		       const struct expiry_event *e)
 {
 	static const char *const name[] = { "expired", "again", "freed" };
 	struct json j;
@@ -138,10 +139,12 @@ static uint64_t two_digits(uint64_t n)
 }
 
 /* `x`: what else speaks for a leak; NULL = it is about the heap. */
-static void growth(struct json *j, const struct say *s, const struct growth *g, const struct evidence *x, const struct limit *limit)
+static void growth(struct json *j, const struct say *s, const struct growth *g,
+		   const struct evidence *x, const struct limit *limit)
 {
 	static const char *const verdict[] = { "unknown", "none", "steady" };
-	static const char *const reason[] = { NULL, "no_trend", "one_step", "levelled", "peaks_only", "turnover" };
+	static const char *const reason[] = { NULL,	  "no_trend",	"one_step",
+					      "levelled", "peaks_only", "turnover" };
 	uint64_t left_ns = limit ? growth_time_left(limit->left_bytes, g->slope) : UINT64_MAX;
 
 	json_object_flat(j, "growth");
@@ -163,8 +166,9 @@ static void growth(struct json *j, const struct say *s, const struct growth *g, 
 static void nearest(struct json *j, const struct limit *l)
 {
 	static const char *const kind[] = {
-		[LIMIT_CGROUP] = "cgroup", [LIMIT_ADDRESS_SPACE] = "address_space", [LIMIT_DATA] = "data",
-		[LIMIT_MACHINE] = "machine", [LIMIT_PROCESSES] = "processes",
+		[LIMIT_CGROUP] = "cgroup",	 [LIMIT_ADDRESS_SPACE] = "address_space",
+		[LIMIT_DATA] = "data",		 [LIMIT_MACHINE] = "machine",
+		[LIMIT_PROCESSES] = "processes",
 	};
 
 	if (!l)
@@ -179,7 +183,8 @@ static void nearest(struct json *j, const struct limit *l)
 	json_end(j);
 }
 
-void attach_json_growth(struct say *s, uint64_t now_ns, const struct growth *g, const struct limit *limit)
+void attach_json_growth(struct say *s, uint64_t now_ns, const struct growth *g,
+			const struct limit *limit)
 {
 	struct json j;
 
@@ -197,7 +202,8 @@ static void range(struct json *j, const char *key, uint64_t from_ns, uint64_t to
 	json_end(j);
 }
 
-static void site(struct say *s, struct names *n, const struct outcome *o, const struct watch_site *w)
+static void site(struct say *s, struct names *n, const struct outcome *o,
+		 const struct watch_site *w)
 {
 	const struct heap_site *h = &o->heap->sites[w->row.site];
 	const struct expiry_row *r = &w->row;
@@ -231,8 +237,9 @@ static void site(struct say *s, struct names *n, const struct outcome *o, const 
 
 void attach_json_outcome(struct say *s, struct names *n, const struct outcome *o)
 {
-	static const char *const why[] = { "signal", "duration", "process_ended", "process_called_exec", "output_closed",
-					   "trouble" };
+	static const char *const why[] = { "signal",	    "duration",
+					   "process_ended", "process_called_exec",
+					   "output_closed", "trouble" };
 	const struct heap *h = o->heap;
 	struct json j;
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The text of `pmm attach`: one line an event on stdout, a stack below a new site, the table of sites at the end. */
+/*
+ * The text of `pmm attach`: one line an event on stdout, a stack below a new site, the table of
+ * sites at the end.
+ */
 #include "src/cmd/attach_say.h"
 
 #include <string.h>
@@ -29,7 +32,9 @@ static void put(struct say *s, struct str *lines)
 		wrap_add(&out, str_text(&line), s->style.width, str_text(&before), 0);
 		str_addc(&out, '\n');
 	}
-	fputs(str_error(lines) || str_error(&out) || str_error(&line) || str_error(&before) ? "out of memory: a line is missing here\n" : str_text(&out),
+	fputs(str_error(lines) || str_error(&out) || str_error(&line) || str_error(&before)
+		      ? "out of memory: a line is missing here\n"
+		      : str_text(&out),
 	      s->out);
 	str_fini(&out);
 	str_fini(&line);
@@ -67,21 +72,25 @@ void say_event(struct say *s, const struct heap *h, struct names *n, const struc
 		attach_json_event(s, h, n, e);
 		return;
 	}
-	str_addf(&line, "%8s  #%u ", report_duration(h, h->taken_ns > s->start_ns ? h->taken_ns - s->start_ns : 0).s, e->number);
+	str_addf(&line, "%8s  #%u ",
+		 report_duration(h, h->taken_ns > s->start_ns ? h->taken_ns - s->start_ns : 0).s,
+		 e->number);
 	if (e->what == EXPIRY_FREED) {
-		str_addf(&line, "freed after all: %s block%s, %s that had outlived ", fmt_count(e->count.blocks).s,
-			 plural(e->count.blocks), fmt_bytes(e->count.bytes).s);
-		str_addf(&line, "%s; %s block%s left; silent from now on\n", fmt_duration_given(s->expire_ns).s,
-			 fmt_count(e->expired.blocks).s, plural(e->expired.blocks));
-	} else if (e->what == EXPIRY_AGAIN) {
-		str_addf(&line, "again: %s more block%s, %s; ", fmt_count(e->count.blocks).s, plural(e->count.blocks),
+		str_addf(&line, "freed after all: %s block%s, %s that had outlived ",
+			 fmt_count(e->count.blocks).s, plural(e->count.blocks),
 			 fmt_bytes(e->count.bytes).s);
-		str_addf(&line, "%s block%s, %s in all, ", fmt_count(e->expired.blocks).s, plural(e->expired.blocks),
-			 fmt_bytes(e->expired.bytes).s);
+		str_addf(&line, "%s; %s block%s left; silent from now on\n",
+			 fmt_duration_given(s->expire_ns).s, fmt_count(e->expired.blocks).s,
+			 plural(e->expired.blocks));
+	} else if (e->what == EXPIRY_AGAIN) {
+		str_addf(&line, "again: %s more block%s, %s; ", fmt_count(e->count.blocks).s,
+			 plural(e->count.blocks), fmt_bytes(e->count.bytes).s);
+		str_addf(&line, "%s block%s, %s in all, ", fmt_count(e->expired.blocks).s,
+			 plural(e->expired.blocks), fmt_bytes(e->expired.bytes).s);
 		str_addf(&line, "the oldest %s old\n", report_duration(h, e->oldest_ns).s);
 	} else {
-		str_addf(&line, "%s block%s, %s outlived ", fmt_count(e->count.blocks).s, plural(e->count.blocks),
-			 fmt_bytes(e->count.bytes).s);
+		str_addf(&line, "%s block%s, %s outlived ", fmt_count(e->count.blocks).s,
+			 plural(e->count.blocks), fmt_bytes(e->count.bytes).s);
 		str_addf(&line, "%s, the oldest ", fmt_duration_given(s->expire_ns).s);
 		str_addf(&line, "%s old\n", report_duration(h, e->oldest_ns).s);
 	}
@@ -118,13 +127,14 @@ static void add_until(struct str *line, const struct growth *g, const struct lim
 	str_addf(line, "%s %s", fmt_bytes(limit->limit_bytes).s, when.s);
 }
 
-static void add_growth(struct str *line, const struct say *s, const struct growth *g, const struct limit *limit)
+static void add_growth(struct str *line, const struct say *s, const struct growth *g,
+		       const struct limit *limit)
 {
 	uint64_t since_ns = g->since_ns > s->start_ns ? g->since_ns - s->start_ns : 0;
 
 	if (g->verdict == GROWTH_UNKNOWN) {
-		str_addf(line, "growth: too short a time to tell (it takes %d looks and %s)", GROWTH_MIN_POINTS,
-			 fmt_duration_given(GROWTH_MIN_NS).s);
+		str_addf(line, "growth: too short a time to tell (it takes %d looks and %s)",
+			 GROWTH_MIN_POINTS, fmt_duration_given(GROWTH_MIN_NS).s);
 		return;
 	}
 	if (g->verdict == GROWTH_NONE) {
@@ -161,44 +171,55 @@ static void add_totals(struct str *line, const struct say *s, const struct outco
 
 	str_add(line, "\nwatched '");
 	utf8_add_clean(line, h->comm);
-	str_addf(line, "' (%d) for %s: %s", (int)s->pid, fmt_duration(o->seen_ns).s, o->sampled ? "about " : "");
-	str_addf(line, "%s allocation%s of %s, ", fmt_count(h->allocs).s, plural(h->allocs), fmt_bytes(h->bytes_in).s);
+	str_addf(line, "' (%d) for %s: %s", (int)s->pid, fmt_duration(o->seen_ns).s,
+		 o->sampled ? "about " : "");
+	str_addf(line, "%s allocation%s of %s, ", fmt_count(h->allocs).s, plural(h->allocs),
+		 fmt_bytes(h->bytes_in).s);
 	if (h->frees)
-		str_addf(line, "%s free%s of %s\n", fmt_count(h->frees).s, plural(h->frees), fmt_bytes(h->bytes_out).s);
+		str_addf(line, "%s free%s of %s\n", fmt_count(h->frees).s, plural(h->frees),
+			 fmt_bytes(h->bytes_out).s);
 	else
 		str_add(line, "no frees\n");
-	str_addf(line, "live: %s%s block%s, ", o->sampled ? "about " : "", fmt_count(h->live_blocks).s, plural(h->live_blocks));
+	str_addf(line, "live: %s%s block%s, ", o->sampled ? "about " : "",
+		 fmt_count(h->live_blocks).s, plural(h->live_blocks));
 	str_addf(line, "%s of what was allocated since the attach", fmt_bytes(h->live_bytes).s);
 	if (h->untracked_frees)
-		str_addf(line, "; %s block%s from before were freed", fmt_count(h->untracked_frees).s,
-			 plural(h->untracked_frees));
+		str_addf(line, "; %s block%s from before were freed",
+			 fmt_count(h->untracked_frees).s, plural(h->untracked_frees));
 	str_add(line, "\n");
 	if (h->skipped_allocs)
-		str_addf(line, "not looked at: %s allocation%s below %s\n", fmt_count(h->skipped_allocs).s,
-			 plural(h->skipped_allocs), fmt_bytes(h->min_size_bytes).s);
+		str_addf(line, "not looked at: %s allocation%s below %s\n",
+			 fmt_count(h->skipped_allocs).s, plural(h->skipped_allocs),
+			 fmt_bytes(h->min_size_bytes).s);
 }
 
 static void add_verdict(struct str *line, const struct say *s, const struct outcome *o)
 {
 	if (o->expired.blocks) {
-		str_addf(line, "expired: %s block%s, ", fmt_count(o->expired.blocks).s, plural(o->expired.blocks));
-		str_addf(line, "%s of %u site%s ", fmt_bytes(o->expired.bytes).s, o->nr_expired_sites,
-			 plural(o->nr_expired_sites));
+		str_addf(line, "expired: %s block%s, ", fmt_count(o->expired.blocks).s,
+			 plural(o->expired.blocks));
+		str_addf(line, "%s of %u site%s ", fmt_bytes(o->expired.bytes).s,
+			 o->nr_expired_sites, plural(o->nr_expired_sites));
 		str_addf(line, "live for %s or more", fmt_duration_given(s->expire_ns).s);
 		if (o->nr_silent_sites)
-			str_addf(line, "; %u of these sites freed such blocks before", o->nr_silent_sites);
+			str_addf(line, "; %u of these sites freed such blocks before",
+				 o->nr_silent_sites);
 		str_add(line, "\n");
 	} else {
-		str_addf(line, o->seen_ns < s->expire_ns ? "expired: none: it was watched for less than %s\n"
-							 : "expired: no block that is alive has lived for %s\n",
+		str_addf(line,
+			 o->seen_ns < s->expire_ns
+				 ? "expired: none: it was watched for less than %s\n"
+				 : "expired: no block that is alive has lived for %s\n",
 			 fmt_duration_given(s->expire_ns).s);
 	}
 	add_growth(line, s, &o->growth, o->limited ? &o->limit : NULL);
 	str_add(line, "\n");
 	if (o->sampled && o->growth.verdict == GROWTH_STEADY)
-		str_add(line, "        (in sampled mode, new blocks that replace ones from before the attach look the same)\n");
+		str_add(line, "        (in sampled mode, new blocks that replace ones from before "
+			      "the attach look the same)\n");
 	if (o->nr_unjudged_sites)
-		str_addf(line, "        (%s %s too many to follow)\n", report_many(o->nr_unjudged_sites, "more site").s,
+		str_addf(line, "        (%s %s too many to follow)\n",
+			 report_many(o->nr_unjudged_sites, "more site").s,
 			 o->nr_unjudged_sites == 1 ? "was" : "were");
 }
 
@@ -219,7 +240,8 @@ void say_outcome(struct say *s, struct names *n, const struct outcome *o)
 		str_add(&line, "what was recorded could not be read\n");
 	} else if (nothing_seen(o->heap)) {
 		str_addf(&line, "no allocations were seen in %s: ", fmt_duration(o->seen_ns).s);
-		str_add(&line, "the program did not call its allocator, or uses one that pmm does not know (see --alloc)\n");
+		str_add(&line, "the program did not call its allocator, or uses one that pmm does "
+			       "not know (see --alloc)\n");
 	} else {
 		add_totals(&line, s, o);
 		add_verdict(&line, s, o);

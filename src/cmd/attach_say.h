@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What `pmm attach` says: lines for a person, or lines of JSON, from the same data. All goes to a stream in memory: who watches a process
- * must not be kept waiting by who reads.
+ * What `pmm attach` says: lines for a person, or lines of JSON, from the same data. All goes to a
+ * stream in memory: who watches a process must not be kept waiting by who reads.
  */
 #ifndef CMD_ATTACH_SAY_H
 #define CMD_ATTACH_SAY_H

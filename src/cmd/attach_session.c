@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Watching: totals once a second, the whole heap as often as two percent of a processor allow. Looking up names can take long; the clock of
- * the process is kept going meanwhile.
+ * Watching: totals once a second, the whole heap as often as two percent of a processor allow.
+ * Looking up names can take long; the clock of the process is kept going meanwhile.
  */
 #include "src/cmd/attach_session.h"
 
@@ -21,8 +21,10 @@
 #define LOOK_SHARE	50		/* a look's cost : pause until the next */
 #define MAX_PAUSE_NS	(5 * SECOND_NS)	/* unless looks cost more */
 #define JUDGE_NS	(2 * SECOND_NS)
-#define MAX_LINES	20		/* of new sites, of known ones, of freed blocks, at a look */
-#define CALM_NS		(60 * SECOND_NS)	/* between two changes of the verdict that are told */
+/* of new sites, of known ones, of freed blocks, at a look */
+#define MAX_LINES	20
+/* between two changes of the verdict that are told */
+#define CALM_NS		(60 * SECOND_NS)
 
 /* ---- names ---- */
 
@@ -34,8 +36,9 @@ static void pulse(struct session *s)
 }
 
 /*
- * Names for sites that nobody waits for any more: the process is to be let go first, and the table at the end has them all. Heap errors are reported
- * once, with their names. (To wait here would come back to us: attach_options.found.)
+ * Names for sites that nobody waits for any more: the process is to be let go first, and the table
+ * at the end has them all. Heap errors are reported once, with their names. (To wait here would
+ * come back to us: attach_options.found.)
  */
 static bool in_vain(void *arg)
 {
@@ -44,7 +47,8 @@ static bool in_vain(void *arg)
 	return s->a && s->names_sites && (s->event != ATTACH_TICK || attach_signalled(s->a));
 }
 
-static unsigned resolve(void *arg, const struct heap *h, uint32_t node, struct frame_name *out, unsigned max)
+static unsigned resolve(void *arg, const struct heap *h, uint32_t node, struct frame_name *out,
+			unsigned max)
 {
 	struct session *s = arg;
 
@@ -59,7 +63,8 @@ static uint64_t modules_of(const struct heap *h)
 	for (uint32_t i = 0; i < h->nr_modules; i++) {
 		const struct heap_module *m = &h->modules[i];
 
-		sum = hash_u64(sum ^ m->start) ^ hash_u64(m->bias + m->end) ^ hash_bytes(m->path, strlen(m->path));
+		sum = hash_u64(sum ^ m->start) ^ hash_u64(m->bias + m->end) ^
+		      hash_bytes(m->path, strlen(m->path));
 	}
 	return sum;
 }
@@ -71,7 +76,9 @@ static void name_it(struct session *s, struct names *n, const struct heap *h)
 	char root[64];
 
 	if (!s->sym || s->modules != modules) {
-		struct symbolizer_options o = { .full = true, .use_cache = true, .root = root, .stop = { in_vain, s } };
+		struct symbolizer_options o = {
+			.full = true, .use_cache = true, .root = root, .stop = { in_vain, s }
+		};
 
 		naming_root(s->pid, h, root);
 		if (s->sym != s->sym_in_use)
@@ -169,7 +176,8 @@ void session_errors(void *arg, const struct heap *h)
 	s->job.report = &s->report;
 	s->check.job = &s->job;
 	run_check_found(&s->check, h);
-	if (s->sym_in_use && s->sym != s->sym_in_use) {		/* libraries came or went: who was interrupted goes on with his */
+	/* libraries came or went: who was interrupted goes on with his */
+	if (s->sym_in_use && s->sym != s->sym_in_use) {
 		symbolizer_free(s->sym);
 		s->sym = before;
 		s->modules = modules;
@@ -253,10 +261,14 @@ static bool over(const struct session *s, uint64_t now_ns)
 void session_note_late(const struct attach_late *late)
 {
 	if (late->nr)
-		cmd_note("WARNING: %u function%s of libraries that were loaded meanwhile %s not seen: %s", late->nr, late->nr == 1 ? "" : "s",
-			 late->nr == 1 ? "is" : "are", late->why.text);
+		cmd_note("WARNING: %u function%s of libraries that were loaded meanwhile %s not "
+			 "seen: %s",
+			 late->nr, late->nr == 1 ? "" : "s", late->nr == 1 ? "is" : "are",
+			 late->why.text);
 	else
-		cmd_note("WARNING: libraries that were loaded meanwhile could not be searched for allocators: %s", late->why.text);
+		cmd_note("WARNING: libraries that were loaded meanwhile could not be searched for "
+			 "allocators: %s",
+			 late->why.text);
 }
 
 /* Once when it begins, once when it is over; at the end it is said by who detaches. */
@@ -277,7 +289,8 @@ static void note_late(struct session *s)
 
 void session_run(struct session *s)
 {
-	uint64_t now_ns = attach_now_ns(s->a), totals_ns = now_ns, look_ns = now_ns + pause_ns(s, 0);
+	uint64_t now_ns = attach_now_ns(s->a), totals_ns = now_ns,
+		 look_ns = now_ns + pause_ns(s, 0);
 
 	SAY(s, say_begin, s->comm, attach_info(s->a));
 	while (!over(s, now_ns)) {
@@ -324,7 +337,8 @@ static enum say_end end_of(const struct session *s, int rc)
 /* Worth a line in the table? */
 static bool noteworthy(const struct watch_site *w)
 {
-	return w->row.number || w->growth.verdict == GROWTH_STEADY || w->growth.reason == GROWTH_TURNOVER;
+	return w->row.number || w->growth.verdict == GROWTH_STEADY ||
+	       w->growth.reason == GROWTH_TURNOVER;
 }
 
 /* What else speaks for leaks at those of the sites that grow. */
@@ -334,7 +348,8 @@ static int find_evidence(struct session *s, size_t nr)
 	int rc = e ? 0 : -ENOMEM;
 
 	for (size_t i = 0; !rc && i < nr; i++)
-		e[i] = (struct evidence){ .site = s->sites[i].row.site, .growth = s->sites[i].growth };
+		e[i] = (struct evidence){ .site = s->sites[i].row.site,
+					  .growth = s->sites[i].growth };
 	if (!rc)
 		rc = evidence_find(s->heap, s->expiry.expire_ns, e, nr);
 	for (size_t i = 0; !rc && i < nr; i++)
@@ -402,7 +417,8 @@ int session_finish(struct session *s, struct outcome *o, struct err *e)
 	rc = attach_detach(s->a, &final, &o->removed, e);
 	o->nr_guarded_left = attach_info(s->a)->nr_guarded_left;
 	o->late = attach_info(s->a)->late;
-	if (attach_info(s->a)->execed || attach_info(s->a)->ended)	/* noticed while detaching */
+	/* noticed while detaching */
+	if (attach_info(s->a)->execed || attach_info(s->a)->ended)
 		s->event = attach_info(s->a)->ended ? ATTACH_ENDED : ATTACH_EXECED;
 	o->end = end_of(s, rc);
 	o->seen_ns = now_ns > s->say.start_ns ? now_ns - s->say.start_ns : 0;
@@ -430,13 +446,15 @@ int session_said(const struct session *s, struct err *e)
 	if (s->mute == EPIPE)
 		return err_set(e, -EPIPE, "nobody reads the output any more");
 	if (s->mute)
-		return err_set(e, -s->mute, "cannot write to standard output: %s", strerror(s->mute));
+		return err_set(e, -s->mute, "cannot write to standard output: %s",
+			       strerror(s->mute));
 	return 0;
 }
 
 bool session_found(const struct outcome *o)
 {
-	if (o->nr_errors || o->nr_expired_sites > o->nr_silent_sites || o->growth.verdict == GROWTH_STEADY)
+	if (o->nr_errors || o->nr_expired_sites > o->nr_silent_sites ||
+	    o->growth.verdict == GROWTH_STEADY)
 		return true;
 	for (size_t i = 0; i < o->nr_all_sites; i++)
 		if (o->site[i].growth.verdict == GROWTH_STEADY)

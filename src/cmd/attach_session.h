@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A process being watched, from attach to detach: when to look, what to keep of each look, the verdict at the end.
+ * A process being watched, from attach to detach: when to look, what to keep of each look, the
+ * verdict at the end.
  */
 #ifndef CMD_ATTACH_SESSION_H
 #define CMD_ATTACH_SESSION_H
@@ -30,10 +31,12 @@ struct session {
 	/* zero at first */
 	struct growing growing;
 	struct heap *heap;		/* of the last look */
-	enum attach_event event;	/* that ended the watching, or came while names were looked up */
+	/* that ended the watching, or came while names were looked up */
+	enum attach_event event;
 	bool out_of_memory;
 	bool unnamed;			/* names are missing for want of memory or descriptors */
-	int mute;			/* why nothing can be said any more: an errno; EPIPE: nobody reads it. 0 = it can */
+	/* why nothing can be said any more: an errno; EPIPE: nobody reads it. 0 = it can */
+	int mute;
 	struct str unsaid;		/* said, not written yet */
 	char *words;			/* being said */
 	size_t nr_words;
@@ -42,7 +45,8 @@ struct session {
 	bool said_late;			/* that something could not be hooked */
 	bool names_sites;		/* which a signal ends */
 	struct symbolizer *sym;		/* for the modules that `modules` stands for */
-	struct symbolizer *sym_in_use;	/* by say_events(), which heap errors have interrupted: its names are kept there */
+	/* by say_events(), which heap errors have interrupted: its names are kept there */
+	struct symbolizer *sym_in_use;
 	uint64_t modules;
 	struct check_report_options report;	/* heap errors: how they are told, and which were */
 	struct check_job job;
@@ -59,7 +63,10 @@ void session_run(struct session *s);
 /* To stderr: why calls of libraries that were loaded later are missing. */
 void session_note_late(const struct attach_late *late);
 
-/* Detach, look a last time and say how it ended. 0 or -errno with `e`: the process may not be as it was. */
+/*
+ * Detach, look a last time and say how it ended. 0 or -errno with `e`: the process may not be as it
+ * was.
+ */
 int session_finish(struct session *s, struct outcome *o, struct err *e);
 
 /* Was everything said? 0, or -errno with `e`: it could not be written. */

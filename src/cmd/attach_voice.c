@@ -26,7 +26,10 @@ static bool wait_for_reader(struct session *s)
 	return s->event == ATTACH_TICK;
 }
 
-/* Write what is unsaid, a piece at a time that a pipe takes without blocking. As long as we are attached nothing may keep us. */
+/*
+ * Write what is unsaid, a piece at a time that a pipe takes without blocking. As long as we are
+ * attached nothing may keep us.
+ */
 static void drain(struct session *s)
 {
 	size_t done = 0;

@@ -2,7 +2,8 @@
 /*
  * Several runs of a program, each checked with its blocks in other places, and one report.
  *
- * Each run is a process of its own, which does what `pmm check -o` does and tells nothing; its captures, in a directory of ours, are joined.
+ * Each run is a process of its own, which does what `pmm check -o` does and tells nothing; its
+ * captures, in a directory of ours, are joined.
  */
 #include "src/cmd/check_exhaustive.h"
 
@@ -59,14 +60,20 @@ struct exhaustive {
 
 /* ---- the runs ---- */
 
-/* What cannot be read again must not be read at all: the second run would be another one. Terminals are asked each time. */
+/*
+ * What cannot be read again must not be read at all: the second run would be another one. Terminals
+ * are asked each time.
+ */
 static int input_find(struct exhaustive *x, struct err *e)
 {
 	x->input = lseek(STDIN_FILENO, 0, SEEK_CUR);
 	if (x->input >= 0 || errno == EBADF || isatty(STDIN_FILENO))
 		return 0;
-	return cmd_refuse(e, "standard input can be read only once, and '--exhaustive' runs the program several times",
-			  "give it a file: pmm check --exhaustive -- COMMAND < FILE (or < /dev/null)");
+	return cmd_refuse(
+		e,
+		"standard input can be read only once, and '--exhaustive' runs the program several "
+		"times",
+		"give it a file: pmm check --exhaustive -- COMMAND < FILE (or < /dev/null)");
 }
 
 static volatile sig_atomic_t runner;	/* the run under way */
@@ -121,7 +128,8 @@ static int run_one(struct exhaustive *x, unsigned i)
 }
 
 /*
- * Code that lacks alignment may wait for ever for what never comes (a futex at an odd address is none). 0: no bound.
+ * Code that lacks alignment may wait for ever for what never comes (a futex at an odd address is
+ * none). 0: no bound.
  */
 static uint64_t bound_ns(const struct exhaustive *x, unsigned i)
 {
@@ -144,7 +152,8 @@ static int run_wait(struct exhaustive *x, unsigned i, pid_t pid)
 		struct pollfd p = { .fd = fd, .events = POLLIN };
 
 		poll(&p, 1, POLL_MS);
-		if (tracer_now_ns() - start < bound + asked * GRACE_NS || x->one[i].ended >= 0 || !x->one[i].pid)
+		if (tracer_now_ns() - start < bound + asked * GRACE_NS || x->one[i].ended >= 0 ||
+		    !x->one[i].pid)
 			continue;
 		x->cut = true;
 		kill(x->one[i].pid, asked++ ? SIGKILL : SIGTERM);
@@ -194,7 +203,10 @@ static bool is_interrupted(const struct exhaustive *x, unsigned i)
 	return false;
 }
 
-/* 0, or the exit code when the program could not be run at all, which has been said; -errno with `e`. */
+/*
+ * 0, or the exit code when the program could not be run at all, which has been said; -errno with
+ * `e`.
+ */
 static int run_all(struct exhaustive *x, struct err *e)
 {
 	int rc = 0;
@@ -214,18 +226,20 @@ static int run_all(struct exhaustive *x, struct err *e)
 /* ---- what they left ---- */
 
 /*
- * Does an error count that was met in the run with byte-exact ends alone? Code may go astray there for want of alignment; what lies
- * behind the end of a block is certain all the same.
+ * Does an error count that was met in the run with byte-exact ends alone? Code may go astray there
+ * for want of alignment; what lies behind the end of a block is certain all the same.
  */
 static bool is_certain(const struct heap_finding *f)
 {
-	return f->type == PMM_FINDING_OVERRUN && f->guarded && (f->by == PMM_BY_ACCESS || f->by == PMM_BY_FUNCTION);
+	return f->type == PMM_FINDING_OVERRUN && f->guarded &&
+	       (f->by == PMM_BY_ACCESS || f->by == PMM_BY_FUNCTION);
 }
 
 static int join_one(struct exhaustive *x, unsigned i, const struct heap *h, bool program)
 {
 	x->run[i].findings += h->nr_findings;
-	return findings_join_add(&x->join, h, i, program, i == RUN_EXACT ? is_certain : NULL, &x->run[i].left_out);
+	return findings_join_add(&x->join, h, i, program, i == RUN_EXACT ? is_certain : NULL,
+				 &x->run[i].left_out);
 }
 
 /* "NAME.pmm" of the program, "NAME.PID.pmm" of others. */
@@ -241,7 +255,8 @@ static int read_one(struct exhaustive *x, const char *name, struct heap **h, str
 	return rc;
 }
 
-static int join_others(struct exhaustive *x, unsigned i, struct dirent **names, int nr, struct err *e)
+static int join_others(struct exhaustive *x, unsigned i, struct dirent **names, int nr,
+		       struct err *e)
 {
 	size_t length = strlen(ways[i].name);
 	int rc = 0;
@@ -249,8 +264,8 @@ static int join_others(struct exhaustive *x, unsigned i, struct dirent **names, 
 	for (int k = 0; !rc && k < nr; k++) {
 		struct heap *h = NULL;
 
-		if (strncmp(names[k]->d_name, ways[i].name, length) || names[k]->d_name[length] != '.' ||
-		    !strcmp(names[k]->d_name + length, ".pmm"))
+		if (strncmp(names[k]->d_name, ways[i].name, length) ||
+		    names[k]->d_name[length] != '.' || !strcmp(names[k]->d_name + length, ".pmm"))
 			continue;
 		rc = read_one(x, names[k]->d_name, &h, e);
 		if (!rc && h->check.level)
@@ -282,7 +297,9 @@ static int join_all(struct exhaustive *x, struct dirent **names, int nr, struct 
 	for (unsigned i = 0; !rc && i < NR_RUNS; i++) {
 		rc = x->one[i].ended < 0 ? 0 : read_program(x, i, e);
 		if (!rc && !i)
-			rc = findings_join_init(&x->join, x->heap[0]) ? err_set(e, -ENOMEM, "out of memory") : 0;
+			rc = findings_join_init(&x->join, x->heap[0])
+				     ? err_set(e, -ENOMEM, "out of memory")
+				     : 0;
 		if (!rc && !i)
 			x->run[0].findings = x->heap[0]->nr_findings;
 		else if (!rc && x->heap[i] && join_one(x, i, x->heap[i], true))
@@ -298,7 +315,8 @@ static int read_all(struct exhaustive *x, struct err *e)
 {
 	struct dirent **names = NULL;
 	int nr = scandir(x->dir, &names, NULL, alphasort);
-	int rc = nr < 0 ? err_set(e, -errno, "cannot read '%s': %s", x->dir, strerror(errno)) : join_all(x, names, nr, e);
+	int rc = nr < 0 ? err_set(e, -errno, "cannot read '%s': %s", x->dir, strerror(errno))
+			: join_all(x, names, nr, e);
 
 	for (int i = 0; i < nr; i++)
 		free(names[i]);
@@ -329,7 +347,8 @@ static int tell(struct exhaustive *x, FILE *out, struct err *e)
 /* The program's own: of the first run that failed, but not for want of alignment. */
 static int own_code(const struct exhaustive *x)
 {
-	return x->code[RUN_RIGHT] || x->one[RUN_LEFT].ended < 0 ? x->code[RUN_RIGHT] : x->code[RUN_LEFT];
+	return x->code[RUN_RIGHT] || x->one[RUN_LEFT].ended < 0 ? x->code[RUN_RIGHT]
+								: x->code[RUN_LEFT];
 }
 
 static bool is_find(const struct exhaustive *x, bool errors)
@@ -352,13 +371,15 @@ static int place_make(struct exhaustive *x, struct err *e)
 		return err_set(e, -ENOMEM, "out of memory");
 	}
 	if (!mkdtemp(x->dir)) {
-		err_set(e, -errno, "cannot make the directory '%s' for captures: %s", x->dir, strerror(errno));
+		err_set(e, -errno, "cannot make the directory '%s' for captures: %s", x->dir,
+			strerror(errno));
 		err_hint(e, "TMPDIR names another place");
 		free(x->dir);
 		x->dir = NULL;
 		return -EIO;
 	}
-	x->one = mmap(NULL, NR_RUNS * sizeof(*x->one), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	x->one = mmap(NULL, NR_RUNS * sizeof(*x->one), PROT_READ | PROT_WRITE,
+		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (x->one == MAP_FAILED)
 		return err_set(e, -ENOMEM, "out of memory");
 	for (unsigned i = 0; i < NR_RUNS; i++)
@@ -391,7 +412,8 @@ int check_exhaustive(const struct run_job *of, char **argv, FILE *out, struct er
 		rc = read_all(&x, e);
 		rc = rc ? rc : tell(&x, out, e);
 		if (rc >= 0)
-			rc = is_find(&x, rc > 0) && of->found_code >= 0 ? of->found_code : own_code(&x);
+			rc = is_find(&x, rc > 0) && of->found_code >= 0 ? of->found_code
+									: own_code(&x);
 	}
 	findings_join_fini(&x.join);
 	for (unsigned i = 0; i < NR_RUNS; i++)

@@ -28,17 +28,24 @@ static int open_ledger(pid_t pid, struct ledger_map **m, struct err *e)
 
 	if (rc == -ENOENT) {
 		err_set(e, rc, "process %d is not checked: pmm does not track it", (int)pid);
-		err_hint(e, "start the program with 'pmm check -- COMMAND'; 'pmm attach --check %d' guards a sample of a running one's blocks", (int)pid);
+		err_hint(e,
+			 "start the program with 'pmm check -- COMMAND'; 'pmm attach --check %d' "
+			 "guards a sample of a running one's blocks",
+			 (int)pid);
 	} else if (!rc && (*m)->tree.check.level == PMM_CHECK_NONE) {
 		rc = err_set(e, -ENODATA, "process %d is recorded, but not checked", (int)pid);
-		err_hint(e, "start the program with 'pmm check -- COMMAND'; 'pmm leaks' and 'pmm report' look at this one");
+		err_hint(e, "start the program with 'pmm check -- COMMAND'; 'pmm leaks' and 'pmm "
+			    "report' look at this one");
 		ledger_map_close(*m);
 		*m = NULL;
 	}
 	return rc;
 }
 
-/* The heap with what is new in it; findings from index *from on have not been told. 0 or -errno with `e`. */
+/*
+ * The heap with what is new in it; findings from index *from on have not been told. 0 or -errno
+ * with `e`.
+ */
 static int look(struct live *l, struct heap **out, uint64_t *from, struct err *e)
 {
 	const struct ledger_options o = { .running = true, .pid = l->pid };
@@ -49,7 +56,8 @@ static int look(struct live *l, struct heap **out, uint64_t *from, struct err *e
 	if (!rc)
 		m->max_bytes = l->job->report->memory_bytes;
 	if (!rc && l->job->scan) {
-		rc = canary_scan_process(&l->scan, l->pid, m, PMM_MAX_FINDINGS + (uint32_t)l->scan.seen.nr, out, e);
+		rc = canary_scan_process(&l->scan, l->pid, m,
+					 PMM_MAX_FINDINGS + (uint32_t)l->scan.seen.nr, out, e);
 		swept = rc > 0 ? (uint64_t)rc : 0;
 		rc = rc < 0 ? rc : 0;
 	} else if (!rc) {
@@ -95,7 +103,8 @@ static int look_and_tell(struct live *l, struct err *e)
 	uint64_t from = 0;
 	int rc;
 
-	again_free(l->again, l->found ? l->job->found_code : 0);	/* the process is read and never held */
+	/* the process is read and never held */
+	again_free(l->again, l->found ? l->job->found_code : 0);
 	rc = look(l, &h, &from, e);
 	l->looks++;
 	if (!rc)

@@ -16,7 +16,8 @@ struct check_live {
 	bool scan;			/* look at the canaries of all live blocks */
 	uint64_t every_ns;		/* again and again, then only what is new; 0 = once */
 	uint64_t count;			/* looks; 0 = any number */
-	int found_code;			/* exit code when there were errors: for a signal that ends it */
+	/* exit code when there were errors: for a signal that ends it */
+	int found_code;
 };
 
 /* The number of errors told (at most INT_MAX), or -errno with `e`: -ENODATA it is not checked. */

@@ -13,7 +13,11 @@
 static struct symbolizer *symbols(const struct heap *h, const struct check_report_options *o)
 {
 	char root[64] = "";
-	struct symbolizer_options options = { .full = true, .debuginfod = o->debuginfod, .use_cache = true, .root = root, .max_bytes = o->memory_bytes };
+	struct symbolizer_options options = { .full = true,
+					      .debuginfod = o->debuginfod,
+					      .use_cache = true,
+					      .root = root,
+					      .max_bytes = o->memory_bytes };
 
 	if (o->no_symbols || o->resolve)
 		return NULL;
@@ -24,7 +28,8 @@ static struct symbolizer *symbols(const struct heap *h, const struct check_repor
 
 _Static_assert(ACCESS_NR_REGS == HEAP_NR_REGS, "the same registers");
 
-static int write_doc(const struct heap *h, struct names *n, const struct check_report_options *o, FILE *out)
+static int write_doc(const struct heap *h, struct names *n, const struct check_report_options *o,
+		     FILE *out)
 {
 	struct check_view_options options = o->view;
 	struct style style = terminal_style(out);
@@ -35,19 +40,22 @@ static int write_doc(const struct heap *h, struct names *n, const struct check_r
 	options.odd_address = access_odd_address;
 	rc = check_view_init(&view, h, n, &options);
 	if (!rc)
-		rc = o->json ? doc_print_json(&view.doc, out) : doc_print_text(&view.doc, &style, out);
+		rc = o->json ? doc_print_json(&view.doc, out)
+			     : doc_print_text(&view.doc, &style, out);
 	check_view_fini(&view);
 	return rc;
 }
 
-int check_report(const struct heap *h, const struct check_report_options *o, FILE *out, struct err *e)
+int check_report(const struct heap *h, const struct check_report_options *o, FILE *out,
+		 struct err *e)
 {
 	struct symbolizer *sym;
 	struct names names;
 	int rc;
 
 	if (!h->check.level && !h->nr_findings && !o->resolve) {
-		err_set(e, -ENODATA, "nobody looked for heap errors in the process of this capture");
+		err_set(e, -ENODATA,
+			"nobody looked for heap errors in the process of this capture");
 		err_hint(e, "run the program with 'pmm check -- COMMAND'");
 		return -ENODATA;
 	}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Heap errors told: names, text or JSON. For `pmm check FILE|PID`, and while and after `pmm check -- COMMAND` runs.
+ * Heap errors told: names, text or JSON. For `pmm check FILE|PID`, and while and after `pmm check
+ * -- COMMAND` runs.
  */
 #ifndef CMD_CHECK_REPORT_H
 #define CMD_CHECK_REPORT_H
@@ -19,16 +20,23 @@ struct check_report_options {
 	bool json;
 	struct opt_list skip;		/* --skip-fn */
 	bool no_symbols, debuginfod;
-	uint64_t memory_bytes;		/* for a capture, a ledger, the debug information of a program; 0 = limits_share() */
-	pid_t pid;			/* the process, where it may live in another file system tree; 0 = none */
-	names_resolve *resolve;		/* names that are known already; NULL = looked up in the modules' files */
+	/* for a capture, a ledger, the debug information of a program; 0 = limits_share() */
+	uint64_t memory_bytes;
+	/* the process, where it may live in another file system tree; 0 = none */
+	pid_t pid;
+	/* names that are known already; NULL = looked up in the modules' files */
+	names_resolve *resolve;
 	void *resolve_ctx;
 };
 
 /* What is meant when nobody says otherwise. */
 #define CHECK_REPORT_DEFAULT	{ .view = { .top = 100, .depth = 8 } }
 
-/* Write the document. The number of findings in the heap (at most INT_MAX), or -errno with `e`: -ENODATA nobody looked for heap errors. */
-int check_report(const struct heap *h, const struct check_report_options *o, FILE *out, struct err *e);
+/*
+ * Write the document. The number of findings in the heap (at most INT_MAX), or -errno with `e`:
+ * -ENODATA nobody looked for heap errors.
+ */
+int check_report(const struct heap *h, const struct check_report_options *o, FILE *out,
+		 struct err *e);
 
 #endif

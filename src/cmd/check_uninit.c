@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The program under Valgrind: each process writes XML into a file of its own, which is read as it grows.
+ * The program under Valgrind: each process writes XML into a file of its own, which is read as it
+ * grows.
  */
 #include "src/cmd/check_uninit.h"
 
@@ -59,15 +60,19 @@ static uint64_t now_ns(clockid_t clock)
 /* ---- telling ---- */
 
 /* Names as Valgrind has them. */
-static unsigned resolve(void *text, const struct heap *h, uint32_t node, struct frame_name *out, unsigned max)
+static unsigned resolve(void *text, const struct heap *h, uint32_t node, struct frame_name *out,
+			unsigned max)
 {
 	const struct valgrind_frame *f = NULL;
 	unsigned nr = valgrind_frames(text, node, &f), i;
 
 	(void)h;
 	for (i = 0; i < nr && i < max; i++)
-		out[i] = (struct frame_name){ .function = f[i].function, .linkage = f[i].function, .file = f[i].file, .line = f[i].line,
-						.module = f[i].object };
+		out[i] = (struct frame_name){ .function = f[i].function,
+					      .linkage = f[i].function,
+					      .file = f[i].file,
+					      .line = f[i].line,
+					      .module = f[i].object };
 	return i;
 }
 
@@ -115,7 +120,8 @@ static void read_more(struct session *s, struct writer *w)
 	ssize_t n = 0;
 
 	while (!w->broken && (n = read(w->fd, buffer, sizeof(buffer))) > 0)
-		w->broken = valgrind_feed(w->text, buffer, (size_t)n, now_ns(CLOCK_MONOTONIC) - s->start_ns, &e) != 0;
+		w->broken = valgrind_feed(w->text, buffer, (size_t)n,
+					  now_ns(CLOCK_MONOTONIC) - s->start_ns, &e) != 0;
 	if (w->broken && e.text[0]) {
 		s->unread = true;
 		cmd_fail(&e);
@@ -125,7 +131,9 @@ static void read_more(struct session *s, struct writer *w)
 
 static void add_writer(struct session *s, int dir, const char *name)
 {
-	struct writer w = { .name = strdup(name), .fd = openat(dir, name, O_RDONLY | O_CLOEXEC), .text = valgrind_new() };
+	struct writer w = { .name = strdup(name),
+			    .fd = openat(dir, name, O_RDONLY | O_CLOEXEC),
+			    .text = valgrind_new() };
 
 	if (w.name && w.fd >= 0 && w.text && !vec_push(&s->writers, w))
 		return;
@@ -170,13 +178,17 @@ static bool find_program(const char *name, char path[PATH_MAX])
 
 	for (; all && *all; all += n + (all[n] == ':')) {
 		n = strcspn(all, ":");
-		if (n && (size_t)snprintf(path, PATH_MAX, "%.*s/%s", (int)n, all, name) < PATH_MAX && !access(path, X_OK))
+		if (n &&
+		    (size_t)snprintf(path, PATH_MAX, "%.*s/%s", (int)n, all, name) < PATH_MAX &&
+		    !access(path, X_OK))
 			return true;
 	}
 	return false;
 }
 
-/* Can the program be run? Valgrind does without much that preloading needs. 0 or -errno with `e`. */
+/*
+ * Can the program be run? Valgrind does without much that preloading needs. 0 or -errno with `e`.
+ */
 static int find_command(const char *name, struct err *e)
 {
 	struct elf_check *program = malloc(sizeof(*program));
@@ -203,9 +215,18 @@ static int launch(struct session *s, char **argv, struct err *e)
 	char path[PATH_MAX], *xml = NULL;
 	VEC(char *) all = { 0 };
 	char *options[] = {
-		(char *)"valgrind", (char *)"--command-line-only=yes", (char *)"--tool=memcheck", (char *)"--xml=yes", NULL /* the file */, (char *)"-q",
-		(char *)"--leak-check=no", (char *)"--track-origins=yes", (char *)"--error-limit=no", (char *)"--child-silent-after-fork=yes",
-		(char *)(s->job->no_follow ? "--trace-children=no" : "--trace-children=yes"), (char *)"--",
+		(char *)"valgrind",
+		(char *)"--command-line-only=yes",
+		(char *)"--tool=memcheck",
+		(char *)"--xml=yes",
+		NULL /* the file */,
+		(char *)"-q",
+		(char *)"--leak-check=no",
+		(char *)"--track-origins=yes",
+		(char *)"--error-limit=no",
+		(char *)"--child-silent-after-fork=yes",
+		(char *)(s->job->no_follow ? "--trace-children=no" : "--trace-children=yes"),
+		(char *)"--",
 	};
 	int rc = 0;
 
@@ -229,7 +250,10 @@ static int launch(struct session *s, char **argv, struct err *e)
 	return rc;
 }
 
-/* Was it sent by the program, or by a process that comes from it? What goes to a process group reaches pmm, too, and is not to be doubled. */
+/*
+ * Was it sent by the program, or by a process that comes from it? What goes to a process group
+ * reaches pmm, too, and is not to be doubled.
+ */
 static bool from_inside(void *arg, pid_t pid)
 {
 	struct session *s = arg;
@@ -301,10 +325,11 @@ static void tell_sum(struct session *s)
 	const char *many = s->writers.nr == 1 ? "" : "es";
 
 	if (s->nr_found)
-		fprintf(s->out, "\npmm: Valgrind found %s error%s in %zu process%s\n", fmt_count(s->nr_found).s, s->nr_found == 1 ? "" : "s",
-			s->writers.nr, many);
+		fprintf(s->out, "\npmm: Valgrind found %s error%s in %zu process%s\n",
+			fmt_count(s->nr_found).s, s->nr_found == 1 ? "" : "s", s->writers.nr, many);
 	else
-		fprintf(s->out, "pmm: Valgrind found no errors in %zu process%s\n", s->writers.nr, many);
+		fprintf(s->out, "pmm: Valgrind found no errors in %zu process%s\n", s->writers.nr,
+			many);
 }
 
 /* How a process ended; of those that the program started only whether. */

@@ -23,7 +23,8 @@ static const char *level_of(unsigned uses)
 static void refuse_for_command(const struct opt *o, unsigned what, struct err *e)
 {
 	if (what == FOR_VALGRIND) {
-		err_set(e, -EINVAL, "'--uninit' is Valgrind's work, which knows no '--%s'", o->name);
+		err_set(e, -EINVAL, "'--uninit' is Valgrind's work, which knows no '--%s'",
+			o->name);
 		err_hint(e, "leave out one of them");
 	} else if (o->uses & FOR_COMMAND) {
 		err_set(e, -EINVAL, "'--%s' does nothing with '%s'", o->name, level_of(what));
@@ -44,9 +45,13 @@ static void refuse_for_look(const struct opt *o, unsigned what, struct err *e)
 	}
 	err_set(e, -EINVAL, "'--%s' is for a COMMAND", o->name);
 	if (!strcmp(o->name, "output"))
-		err_hint(e, what == FOR_PROCESS ? "'pmm snapshot PID' writes a capture of a running process" : "a capture can be copied");
+		err_hint(e, what == FOR_PROCESS
+				    ? "'pmm snapshot PID' writes a capture of a running process"
+				    : "a capture can be copied");
 	else
-		err_hint(e, "it takes effect when a program is started: pmm check --%s ... -- COMMAND", o->name);
+		err_hint(e,
+			 "it takes effect when a program is started: pmm check --%s ... -- COMMAND",
+			 o->name);
 }
 
 int check_uses(unsigned what, struct err *e)

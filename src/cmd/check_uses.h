@@ -7,7 +7,10 @@
 
 #include "src/base/err.h"
 
-/* A COMMAND at a level (1 << its number among the choices of --level) or under Valgrind, or something that is looked at: struct opt.uses. */
+/*
+ * A COMMAND at a level (1 << its number among the choices of --level) or under Valgrind, or
+ * something that is looked at: struct opt.uses.
+ */
 enum check_use {
 	FOR_LIGHT = 1 << 0,
 	FOR_GUARD = 1 << 1,
@@ -20,7 +23,10 @@ enum check_use {
 	FOR_CAPTURE = 1 << 5,
 };
 
-/* `what` is to be done, one bit: a usage error, with `e`, for the first option given that is not for it; else 0. */
+/*
+ * `what` is to be done, one bit: a usage error, with `e`, for the first option given that is not
+ * for it; else 0.
+ */
 int check_uses(unsigned what, struct err *e);
 
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* pmm attach: watch a process that is running already, tell what outlives its time and what grows, and leave it as it was. */
+/*
+ * pmm attach: watch a process that is running already, tell what outlives its time and what grows,
+ * and leave it as it was.
+ */
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -23,34 +26,48 @@
 
 static const char *output, *budget;
 static uint64_t duration_ns, expire_ns = 10000000000ull, interval_ns;
-static uint64_t sample_bytes, min_size_bytes, limit_bytes, warn_size_bytes, max_frames = 128, top = 10;
+static uint64_t sample_bytes, min_size_bytes, limit_bytes, warn_size_bytes, max_frames = 128,
+									    top = 10;
 static bool sampled, exact, as_json, quiet, timed, check;
 static struct opt_list alloc;
 
 static const struct opt attach_opts[] = {
-	{ "duration", 'd', OPT_DURATION, "TIME", "detach after TIME (seconds, or 10ms, 5m, 2h, 1d)", &duration_ns, .min = 1000000,
-	  .given = &timed },
-	{ "expire", 0, OPT_DURATION, "TIME", "report blocks that live for TIME (default 10s)", &expire_ns, .min = 1000000 },
+	{ "duration", 'd', OPT_DURATION, "TIME", "detach after TIME (seconds, or 10ms, 5m, 2h, 1d)",
+	  &duration_ns, .min = 1000000, .given = &timed },
+	{ "expire", 0, OPT_DURATION, "TIME", "report blocks that live for TIME (default 10s)",
+	  &expire_ns, .min = 1000000 },
 	{ "interval", 0, OPT_DURATION, "TIME",
-	  "time between looks at the heap (default: a second or more, so that looking takes 2% of a processor at most)",
+	  "time between looks at the heap (default: a second or more, so that looking takes 2% of "
+	  "a processor at most)",
 	  &interval_ns, .min = 10000000 },
-	{ "sample", 0, OPT_SIZE, "BYTES", "look at a sample only, one block per BYTES on average (512K)", &sample_bytes,
+	{ "sample", 0, OPT_SIZE, "BYTES",
+	  "look at a sample only, one block per BYTES on average (512K)", &sample_bytes,
 	  .if_omitted = "512K", .given = &sampled, .min = 1, .max = 1ull << 40 },
 	{ "check", 0, OPT_FLAG, NULL,
-	  "guard some of the sampled blocks (--sample, here 128K) and report accesses beside them and after their release", &check },
-	{ "budget", 0, OPT_STRING, "PERCENT|all", "CPU time that --check may take for guarding, in percent of the program's own (default 1)",
+	  "guard some of the sampled blocks (--sample, here 128K) and report accesses beside them "
+	  "and after their release",
+	  &check },
+	{ "budget", 0, OPT_STRING, "PERCENT|all",
+	  "CPU time that --check may take for guarding, in percent of the program's own (default "
+	  "1)",
 	  &budget },
 	{ "exact", 0, OPT_FLAG, NULL, "look at every block (the default)", &exact },
-	{ "min-size", 0, OPT_SIZE, "BYTES", "track only blocks of at least BYTES", &min_size_bytes },
-	{ "warn-size", 0, OPT_SIZE, "BYTES", "count requests of at least BYTES as huge", &warn_size_bytes, .min = 1 },
-	{ "frames", 0, OPT_UINT, "N", "deepest stack kept (default 128)", &max_frames, .min = 1, .max = PMM_MAX_FRAMES },
-	{ "ledger-limit", 0, OPT_SIZE, "BYTES", "memory the ledger may take (default a quarter of RAM, at most 16G)",
-	  &limit_bytes, .min = 1 << 20 },
+	{ "min-size", 0, OPT_SIZE, "BYTES", "track only blocks of at least BYTES",
+	  &min_size_bytes },
+	{ "warn-size", 0, OPT_SIZE, "BYTES", "count requests of at least BYTES as huge",
+	  &warn_size_bytes, .min = 1 },
+	{ "frames", 0, OPT_UINT, "N", "deepest stack kept (default 128)", &max_frames, .min = 1,
+	  .max = PMM_MAX_FRAMES },
+	{ "ledger-limit", 0, OPT_SIZE, "BYTES",
+	  "memory the ledger may take (default a quarter of RAM, at most 16G)", &limit_bytes,
+	  .min = 1 << 20 },
 	{ "alloc", 0, OPT_LIST, "[MODULE:]NAME=KIND(ARGS)",
-	  "an allocator of the program's own: malloc(arg0), calloc(arg0,arg1), realloc(arg0,arg1), free(arg0), or malloc(16) for "
+	  "an allocator of the program's own: malloc(arg0), calloc(arg0,arg1), realloc(arg0,arg1), "
+	  "free(arg0), or malloc(16) for "
 	  "a fixed size; may be given again",
 	  &alloc },
-	{ "output", 'o', OPT_FILE, "FILE", "write a capture at the end (%p: pid, %c: command)", &output },
+	{ "output", 'o', OPT_FILE, "FILE", "write a capture at the end (%p: pid, %c: command)",
+	  &output },
 	{ "json", 0, OPT_FLAG, NULL, "write lines of JSON (schema " WATCH_SCHEMA ")", &as_json },
 	{ "top", 0, OPT_UINT, "N", "sites in the table at the end (default 10, 0 = all)", &top },
 	{ "quiet", 'q', OPT_FLAG, NULL, "no messages but errors", &quiet },
@@ -81,7 +98,9 @@ static int check_options(struct err *e)
 		return -EINVAL;
 	}
 	if (check && exact) {
-		err_set(e, -EINVAL, "'--check' looks at a sample of the blocks and cannot be used with '--exact'");
+		err_set(e, -EINVAL,
+			"'--check' looks at a sample of the blocks and cannot be used with "
+			"'--exact'");
 		e->exit_code = CMD_USAGE;
 		return -EINVAL;
 	}
@@ -99,7 +118,10 @@ static int check_options(struct err *e)
 
 static const char *allocator_name(const struct entries *found)
 {
-	static const char *const name[] = { "glibc", "musl", "jemalloc", "tcmalloc", "mimalloc", "a sanitizer's", "the program's own", "" };
+	static const char *const name[] = {
+		"glibc",    "musl",	     "jemalloc",	  "tcmalloc",
+		"mimalloc", "a sanitizer's", "the program's own", ""
+	};
 
 	return found->allocator <= ENTRIES_OTHER ? name[found->allocator] : "";
 }
@@ -109,9 +131,11 @@ static void tell_attached(pid_t pid, const char *comm, const struct attach_info 
 	const struct entries *found = &info->entries;
 	const char *path = found->allocator_path ? found->allocator_path : "";
 
-	cmd_note("attached to '%s' (%d): allocator %s%s%s%s, %u functions patched, all threads stopped for %s, one for %s before",
-		 comm, (int)pid, allocator_name(found), *path ? " (" : "", path, *path ? ")" : "", info->nr_patched,
-		 fmt_duration(info->pause_ns).s, fmt_duration(info->prepare_ns).s);
+	cmd_note("attached to '%s' (%d): allocator %s%s%s%s, %u functions patched, all threads "
+		 "stopped for %s, one for %s before",
+		 comm, (int)pid, allocator_name(found), *path ? " (" : "", path, *path ? ")" : "",
+		 info->nr_patched, fmt_duration(info->pause_ns).s,
+		 fmt_duration(info->prepare_ns).s);
 	for (size_t i = 0; i < found->nr; i++)
 		if (found->v[i].refused)
 			cmd_note("not patched: %s: %s", found->v[i].name, found->v[i].refused);
@@ -127,28 +151,35 @@ static void tell_detached(pid_t pid, const struct outcome *o)
 	if (o->end == SAY_ENDED || o->end == SAY_EXECED)
 		cmd_note("%s", why[o->end]);
 	else if (o->nr_guarded_left)
-		cmd_note("detached: process %d goes on to use %d guarded block%s, as it would others; releasing them passes through the agent, "
-			 "which stays for that; 'pmm detach %d' takes it out when they are gone", (int)pid, o->nr_guarded_left,
-			 o->nr_guarded_left == 1 ? "" : "s", (int)pid);
+		cmd_note("detached: process %d goes on to use %d guarded block%s, as it would "
+			 "others; releasing them passes through the agent, "
+			 "which stays for that; 'pmm detach %d' takes it out when they are gone",
+			 (int)pid, o->nr_guarded_left, o->nr_guarded_left == 1 ? "" : "s",
+			 (int)pid);
 	else if (o->removed)
 		cmd_note("detached: process %d is as it was, all threads stopped for %s", (int)pid,
 			 fmt_duration(o->detach_pause_ns).s);
 	else
-		cmd_note("detached: the code of process %d is as it was; a thread is still inside the agent, which does no harm; "
-			 "'pmm detach %d' takes it out later", (int)pid, (int)pid);
+		cmd_note("detached: the code of process %d is as it was; a thread is still inside "
+			 "the agent, which does no harm; "
+			 "'pmm detach %d' takes it out later",
+			 (int)pid, (int)pid);
 }
 
 static void tell_unguarded(pid_t pid, const struct outcome *o)
 {
 	static const char *const why[PMM_NR_CHECK_STOPS] = {
 		[PMM_CHECK_STOP_BLOCKED] = "a thread blocks SIGSEGV",
-		[PMM_CHECK_STOP_HANDLER] = "it put a handler for SIGSEGV in place by a system call of its own",
+		[PMM_CHECK_STOP_HANDLER] =
+			"it put a handler for SIGSEGV in place by a system call of its own",
 		[PMM_CHECK_STOP_IGNORED] = "it ignores SIGSEGV",
 		[PMM_CHECK_STOP_CONFINED] = "it entered seccomp",
 	};
 
 	if (o->check_stopped != PMM_CHECK_RUNS)
-		cmd_note("process %d was not checked to the end: %s, so no blocks were guarded any more", (int)pid, why[o->check_stopped]);
+		cmd_note("process %d was not checked to the end: %s, so no blocks were guarded any "
+			 "more",
+			 (int)pid, why[o->check_stopped]);
 }
 
 /* The capture. 0 or -errno with `e`. */
@@ -201,7 +232,10 @@ static int watch(struct session *s, pid_t pid, struct attach *a, const char *com
 	s->pid = pid;
 	s->comm = comm;
 	s->a = a;
-	s->say = (struct say){ .json = as_json, .style = terminal_style(stdout), .pid = pid, .start_ns = attach_now_ns(a),
+	s->say = (struct say){ .json = as_json,
+			       .style = terminal_style(stdout),
+			       .pid = pid,
+			       .start_ns = attach_now_ns(a),
 			       .expire_ns = expire_ns };
 	s->expiry.expire_ns = expire_ns;
 	s->interval_ns = interval_ns;
@@ -220,7 +254,8 @@ static int watch(struct session *s, pid_t pid, struct attach *a, const char *com
 	if (!rc && o.late.failed)
 		session_note_late(&o.late);
 	if (s->unnamed)
-		cmd_note("WARNING: functions, files or lines may be missing here: out of memory or of descriptors");
+		cmd_note("WARNING: functions, files or lines may be missing here: out of memory or "
+			 "of descriptors");
 	rc = kept_too(&o, rc, e);
 	if (!rc)
 		rc = session_said(s, e);
@@ -230,8 +265,12 @@ static int watch(struct session *s, pid_t pid, struct attach *a, const char *com
 	return rc;
 }
 
-/* Just started, replaced by another program, or where a thread happens to be: what is so for a moment is waited for. */
-static int open_patiently(pid_t pid, const struct attach_options *o, struct attach **a, struct err *e)
+/*
+ * Just started, replaced by another program, or where a thread happens to be: what is so for a
+ * moment is waited for.
+ */
+static int open_patiently(pid_t pid, const struct attach_options *o, struct attach **a,
+			  struct err *e)
 {
 	int rc = attach_open(pid, o, a, e);
 
@@ -263,12 +302,15 @@ static int attach_run(int argc, char **argv)
 
 	(void)argc;
 	terminal_guard();
-	rc = custom && session ? cmd_parse_pid(argv[0], &pid, &e) : err_set(&e, -ENOMEM, "out of memory");
+	rc = custom && session ? cmd_parse_pid(argv[0], &pid, &e)
+			       : err_set(&e, -ENOMEM, "out of memory");
 	if (!rc)
 		rc = check_options(&e);
 	if (check) {
-		o.check = (struct pmm_check){ .level = PMM_CHECK_SAMPLED, .max_guarded = CHECK_GUARDED,
-					      .budget_permille = CHECK_BUDGET_PERMILLE, .fail_after = UINT64_MAX };
+		o.check = (struct pmm_check){ .level = PMM_CHECK_SAMPLED,
+					      .max_guarded = CHECK_GUARDED,
+					      .budget_permille = CHECK_BUDGET_PERMILLE,
+					      .fail_after = UINT64_MAX };
 		if (!rc && budget)
 			rc = cmd_parse_budget(budget, &o.check.budget_permille, &e);
 		o.found = session_errors;
@@ -293,7 +335,8 @@ static int attach_run(int argc, char **argv)
 
 static const struct cmd_pair attach_exits[] = {
 	{ "0", "nothing was found" },
-	{ "1", "blocks outlived their time and are alive at a site that has not freed such ones, or something grows steadily, "
+	{ "1", "blocks outlived their time and are alive at a site that has not freed such ones, "
+	       "or something grows steadily, "
 	       "or --check has found a heap error" },
 	{ "2", "wrong usage" },
 	{ "3", "could not attach, or not keep or say what was recorded" },
@@ -302,11 +345,16 @@ static const struct cmd_pair attach_exits[] = {
 
 static const struct cmd_pair attach_examples[] = {
 	{ "pmm attach 4711", "watch until Ctrl-C" },
-	{ "pmm attach -d 10m --expire 1m 4711", "for ten minutes; report blocks that live for a minute" },
-	{ "pmm attach --sample -d 1h -o now.pmm 4711", "next to no cost; keep a capture for 'pmm report'" },
-	{ "pmm attach --check -d 1h 4711", "guard a sample of its blocks for an hour: accesses beside and after them" },
-	{ "pmm attach --alloc 'pool_get=malloc(16)' --alloc 'pool_put=free(arg0)' 4711", "a pool of 16-byte objects" },
-	{ "pmm attach --json -d 60 4711 | jq 'select(.event == \"site\")'", "the sites found, for another program" },
+	{ "pmm attach -d 10m --expire 1m 4711",
+	  "for ten minutes; report blocks that live for a minute" },
+	{ "pmm attach --sample -d 1h -o now.pmm 4711",
+	  "next to no cost; keep a capture for 'pmm report'" },
+	{ "pmm attach --check -d 1h 4711",
+	  "guard a sample of its blocks for an hour: accesses beside and after them" },
+	{ "pmm attach --alloc 'pool_get=malloc(16)' --alloc 'pool_put=free(arg0)' 4711",
+	  "a pool of 16-byte objects" },
+	{ "pmm attach --json -d 60 4711 | jq 'select(.event == \"site\")'",
+	  "the sites found, for another program" },
 	{ 0 }
 };
 
@@ -320,17 +368,27 @@ const struct cmd cmd_attach = {
 	.min_operands = 1,
 	.max_operands = 1,
 	.run = attach_run,
-	.description =
-		"Stops the process for some milliseconds, puts a small agent into it, lets its allocator's functions pass through "
-		"that, and undoes all this at the end: on Ctrl-C, SIGTERM, SIGHUP, after --duration, or when the output cannot be "
-		"written any more. No debugger, no restart, no help from the program. doc/attach.md tells what is done and "
-		"promised. When pmm is killed, its watchdog clears up; 'pmm detach PID' does where that was killed, too.\n\n"
-		"A call site whose blocks live for --expire is reported once with its stack and a number; later as 'again' when "
-		"more of its blocks do, at growing intervals. When such blocks are freed after all, that is said and the site falls "
-		"silent until it holds more than twice as many; it still counts in the table at the end.\n\n"
-		"Live bytes over time are tested for steady growth: a cache that filled up, the start of a program, a step or peaks are "
-		"none, a slow leak is. Where the process has a limit (control group, address space, data, the machine) the time "
-		"until it is reached is reported.\n\n"
-		"Blocks from before the attach are unknown; their frees are counted. 'pmm report PID' and 'pmm snapshot PID' work "
-		"meanwhile. The line that says what was attached, and all other messages, go to stderr.",
+	.description = "Stops the process for some milliseconds, puts a small agent into it, lets "
+		       "its allocator's functions pass through "
+		       "that, and undoes all this at the end: on Ctrl-C, SIGTERM, SIGHUP, after "
+		       "--duration, or when the output cannot be "
+		       "written any more. No debugger, no restart, no help from the program. "
+		       "doc/attach.md tells what is done and "
+		       "promised. When pmm is killed, its watchdog clears up; 'pmm detach PID' "
+		       "does where that was killed, too.\n\n"
+		       "A call site whose blocks live for --expire is reported once with its stack "
+		       "and a number; later as 'again' when "
+		       "more of its blocks do, at growing intervals. When such blocks are freed "
+		       "after all, that is said and the site falls "
+		       "silent until it holds more than twice as many; it still counts in the "
+		       "table at the end.\n\n"
+		       "Live bytes over time are tested for steady growth: a cache that filled up, "
+		       "the start of a program, a step or peaks are "
+		       "none, a slow leak is. Where the process has a limit (control group, "
+		       "address space, data, the machine) the time "
+		       "until it is reached is reported.\n\n"
+		       "Blocks from before the attach are unknown; their frees are counted. 'pmm "
+		       "report PID' and 'pmm snapshot PID' work "
+		       "meanwhile. The line that says what was attached, and all other messages, "
+		       "go to stderr.",
 };

@@ -24,7 +24,10 @@
 
 #define DEFAULT_QUARANTINE	(1ull << 20)
 #define DEFAULT_GUARDED		(1ull << 16)
-/* The share of the program's CPU time that guard pages may take, by level: light (has none), guard, sampled. */
+/*
+ * The share of the program's CPU time that guard pages may take, by level: light (has none), guard,
+ * sampled.
+ */
 static const uint64_t default_budget_permille[] = { UINT64_MAX, 700, 5 };
 #define DEFAULT_SAMPLE		(256ull << 10)
 #define LEAST_SCAN_NS		10000000ull
@@ -36,7 +39,9 @@ static const char *const reactions[] = { "continue", "abort", "core", NULL };
 
 static struct check_report_options told = CHECK_REPORT_DEFAULT;
 static struct check_job job = {
-	.check = { .max_guarded = DEFAULT_GUARDED, .quarantine_bytes = DEFAULT_QUARANTINE, .fail_after = UINT64_MAX },
+	.check = { .max_guarded = DEFAULT_GUARDED,
+		   .quarantine_bytes = DEFAULT_QUARANTINE,
+		   .fail_after = UINT64_MAX },
 	.sample_bytes = DEFAULT_SAMPLE,
 	.report = &told,
 };
@@ -45,66 +50,100 @@ static const char *output, *report;
 static const char *fail_rate, *budget, *scan, *fail_on;
 static unsigned failures = FAIL_ERRORS;
 static uint64_t garbage = 0xaa, error_code, count;
-static bool left, right, mprotect_only, fill, zero, no_strings, given_code, given_top, uninit, exhaustive;
+static bool left, right, mprotect_only, fill, zero, no_strings, given_code, given_top, uninit,
+	exhaustive;
 
 static const struct opt check_opts[] = {
 	{ "level", 0, OPT_CHOICE, NULL,
-	  "light: canaries around every block; guard: inaccessible pages around blocks (default); sampled: around a random few, for production",
+	  "light: canaries around every block; guard: inaccessible pages around blocks (default); "
+	  "sampled: around a random few, for production",
 	  &level, .choices = levels, .uses = FOR_COMMAND },
-	{ "uninit", 0, OPT_FLAG, NULL, "run COMMAND under the installed Valgrind, which finds uses of uninitialised memory too", &uninit,
-	  .uses = FOR_VALGRIND },
-	{ "on-error", 0, OPT_CHOICE, NULL, "after an error: go on (default), end the program, end it with a core file", &reaction,
+	{ "uninit", 0, OPT_FLAG, NULL,
+	  "run COMMAND under the installed Valgrind, which finds uses of uninitialised memory too",
+	  &uninit, .uses = FOR_VALGRIND },
+	{ "on-error", 0, OPT_CHOICE, NULL,
+	  "after an error: go on (default), end the program, end it with a core file", &reaction,
 	  .choices = reactions, .uses = FOR_COMMAND },
-	{ "right", 0, OPT_FLAG, NULL, "guard: all blocks end at the end of a page, what is behind is caught at once; without it, and without --left, seven of eight do", &right,
-	  .uses = FOR_GUARDED },
-	{ "left", 0, OPT_FLAG, NULL, "guard: all blocks begin at the start of a page, what is before is caught at once", &left,
+	{ "right", 0, OPT_FLAG, NULL,
+	  "guard: all blocks end at the end of a page, what is behind is caught at once; without "
+	  "it, and without --left, seven of eight do",
+	  &right, .uses = FOR_GUARDED },
+	{ "left", 0, OPT_FLAG, NULL,
+	  "guard: all blocks begin at the start of a page, what is before is caught at once", &left,
 	  .uses = FOR_GUARDED },
 	{ "exhaustive", 0, OPT_FLAG, NULL,
-	  "guard: run COMMAND three times (--right, --left, byte-exact ends) and report what they found together", &exhaustive, .uses = FOR_GUARD },
-	{ "max-guarded", 0, OPT_UINT, "N", "blocks guarded at the same time (default 65536); others have canaries", &job.check.max_guarded,
-	  .uses = FOR_GUARDED },
+	  "guard: run COMMAND three times (--right, --left, byte-exact ends) and report what they "
+	  "found together",
+	  &exhaustive, .uses = FOR_GUARD },
+	{ "max-guarded", 0, OPT_UINT, "N",
+	  "blocks guarded at the same time (default 65536); others have canaries",
+	  &job.check.max_guarded, .uses = FOR_GUARDED },
 	{ "budget", 0, OPT_STRING, "PERCENT|all",
-	  "CPU time that guard pages may take, in percent of the program's own (default: guard 70, sampled 0.5); at guard all blocks have canaries "
-	  "whatever that costs", &budget,
+	  "CPU time that guard pages may take, in percent of the program's own (default: guard 70, "
+	  "sampled 0.5); at guard all blocks have canaries "
+	  "whatever that costs",
+	  &budget, .uses = FOR_COMMAND },
+	{ "quarantine", 0, OPT_SIZE, "BYTES", "released blocks kept from reuse (default 1M)",
+	  &job.check.quarantine_bytes, .uses = FOR_CANARIES },
+	{ "sample", 0, OPT_SIZE, "BYTES",
+	  "sampled: guard one block per BYTES on average (default 256K)", &job.sample_bytes,
+	  .min = 1, .max = 1ull << 40, .uses = FOR_SAMPLED },
+	{ "no-strings", 0, OPT_FLAG, NULL, "do not check string and memory functions", &no_strings,
 	  .uses = FOR_COMMAND },
-	{ "quarantine", 0, OPT_SIZE, "BYTES", "released blocks kept from reuse (default 1M)", &job.check.quarantine_bytes,
-	  .uses = FOR_CANARIES },
-	{ "sample", 0, OPT_SIZE, "BYTES", "sampled: guard one block per BYTES on average (default 256K)", &job.sample_bytes, .min = 1,
-	  .max = 1ull << 40, .uses = FOR_SAMPLED },
-	{ "no-strings", 0, OPT_FLAG, NULL, "do not check string and memory functions", &no_strings, .uses = FOR_COMMAND },
-	{ "zero-size", 0, OPT_FLAG, NULL, "requests for 0 bytes are errors", &zero, .uses = FOR_COMMAND },
-	{ "garbage", 0, OPT_UINT, "BYTE", "fill new blocks with BYTE (default 170)", &garbage, .if_omitted = "170", .given = &fill, .max = 255,
+	{ "zero-size", 0, OPT_FLAG, NULL, "requests for 0 bytes are errors", &zero,
 	  .uses = FOR_COMMAND },
-	{ "fail-after", 0, OPT_UINT, "N", "allocations fail after the first N", &job.check.fail_after, .uses = FOR_COMMAND },
-	{ "fail-rate", 0, OPT_STRING, "PERCENT", "so many allocations fail, at random", &fail_rate, .uses = FOR_COMMAND },
-	{ "limit", 0, OPT_SIZE, "BYTES", "allocations that would take the heap above BYTES fail", &job.check.heap_limit_bytes, .min = 1,
+	{ "garbage", 0, OPT_UINT, "BYTE", "fill new blocks with BYTE (default 170)", &garbage,
+	  .if_omitted = "170", .given = &fill, .max = 255, .uses = FOR_COMMAND },
+	{ "fail-after", 0, OPT_UINT, "N", "allocations fail after the first N",
+	  &job.check.fail_after, .uses = FOR_COMMAND },
+	{ "fail-rate", 0, OPT_STRING, "PERCENT", "so many allocations fail, at random", &fail_rate,
 	  .uses = FOR_COMMAND },
+	{ "limit", 0, OPT_SIZE, "BYTES", "allocations that would take the heap above BYTES fail",
+	  &job.check.heap_limit_bytes, .min = 1, .uses = FOR_COMMAND },
 	{ "sweep", 0, OPT_STRING, "TIME",
-	  "look at the canaries of all live blocks: of a PID now, or every TIME; of a COMMAND every TIME, not only at the end", &scan,
-	  .if_omitted = "once", .uses = FOR_COMMAND | FOR_PROCESS },
-	{ "count", 0, OPT_UINT, "N", "with --sweep=TIME of a PID: end after N sweeps", &count, .min = 1, .uses = FOR_PROCESS },
-	{ "no-follow", 0, OPT_FLAG, NULL, "do not check children", &job.no_follow, .uses = FOR_COMMAND | FOR_VALGRIND },
-	{ "output", 'o', OPT_FILE, "FILE", "write captures too, as 'pmm run -o FILE'", &output, .uses = FOR_COMMAND },
-	{ "report", 0, OPT_FILE, "FILE", "write to FILE instead of standard error (of a capture: standard output)", &report },
-	{ "json", 0, OPT_FLAG, NULL, "write JSON, at the end (schema " CHECK_SCHEMA ")", &told.json },
-	{ "top", 0, OPT_UINT, "N", "errors shown of a capture, or listed of a tree of processes (default 100, as JSON all; 0 = all)",
+	  "look at the canaries of all live blocks: of a PID now, or every TIME; of a COMMAND "
+	  "every TIME, not only at the end",
+	  &scan, .if_omitted = "once", .uses = FOR_COMMAND | FOR_PROCESS },
+	{ "count", 0, OPT_UINT, "N", "with --sweep=TIME of a PID: end after N sweeps", &count,
+	  .min = 1, .uses = FOR_PROCESS },
+	{ "no-follow", 0, OPT_FLAG, NULL, "do not check children", &job.no_follow,
+	  .uses = FOR_COMMAND | FOR_VALGRIND },
+	{ "output", 'o', OPT_FILE, "FILE", "write captures too, as 'pmm run -o FILE'", &output,
+	  .uses = FOR_COMMAND },
+	{ "report", 0, OPT_FILE, "FILE",
+	  "write to FILE instead of standard error (of a capture: standard output)", &report },
+	{ "json", 0, OPT_FLAG, NULL, "write JSON, at the end (schema " CHECK_SCHEMA ")",
+	  &told.json },
+	{ "top", 0, OPT_UINT, "N",
+	  "errors shown of a capture, or listed of a tree of processes (default 100, as JSON all; "
+	  "0 = all)",
 	  &told.view.top, .given = &given_top },
-	{ "depth", 0, OPT_UINT, "N", "callers shown of a stack (default 8, 0 = all)", &told.view.depth },
-	{ "show-bytes", 0, OPT_FLAG, NULL, "show what was written over canaries", &told.view.bytes },
-	{ "error-exitcode", 0, OPT_UINT, "N", "exit code when there were errors (default: of a COMMAND its own, else 1)", &error_code,
+	{ "depth", 0, OPT_UINT, "N", "callers shown of a stack (default 8, 0 = all)",
+	  &told.view.depth },
+	{ "show-bytes", 0, OPT_FLAG, NULL, "show what was written over canaries",
+	  &told.view.bytes },
+	{ "error-exitcode", 0, OPT_UINT, "N",
+	  "exit code when there were errors (default: of a COMMAND its own, else 1)", &error_code,
 	  .given = &given_code, .max = 255 },
 	{ "fail-on", 0, OPT_STRING, "LIST",
-	  "what sets the exit code: errors (default), unchecked (processes, also those not tracked); without --error-exitcode it is 1 then",
+	  "what sets the exit code: errors (default), unchecked (processes, also those not "
+	  "tracked); without --error-exitcode it is 1 then",
 	  &fail_on, .uses = FOR_COMMAND },
-	{ "ledger-limit", 0, OPT_SIZE, "BYTES", "memory one ledger may take (default a quarter of RAM, at most 16G)", &job.limit_bytes,
+	{ "ledger-limit", 0, OPT_SIZE, "BYTES",
+	  "memory one ledger may take (default a quarter of RAM, at most 16G)", &job.limit_bytes,
 	  .min = 1 << 20, .uses = FOR_COMMAND },
-	{ "no-madvise-guard", 0, OPT_FLAG, NULL, "guard: protect pages by mprotect(), as on kernels before 6.13", &mprotect_only,
+	{ "no-madvise-guard", 0, OPT_FLAG, NULL,
+	  "guard: protect pages by mprotect(), as on kernels before 6.13", &mprotect_only,
 	  .uses = FOR_GUARDED },
-	{ "max-mappings", 0, OPT_UINT, "N", "guard, with mprotect(): mappings the process may have (default vm.max_map_count)",
+	{ "max-mappings", 0, OPT_UINT, "N",
+	  "guard, with mprotect(): mappings the process may have (default vm.max_map_count)",
 	  &job.check.max_mappings, .uses = FOR_GUARDED },
-	{ "skip-fn", 0, OPT_LIST, "PATTERN", "step over functions like this where lines are named: wrappers of malloc (may be given again)",
+	{ "skip-fn", 0, OPT_LIST, "PATTERN",
+	  "step over functions like this where lines are named: wrappers of malloc (may be given "
+	  "again)",
 	  &told.skip },
-	{ "debuginfod", 0, OPT_FLAG, NULL, "ask the servers of $DEBUGINFOD_URLS for missing debug information", &told.debuginfod },
+	{ "debuginfod", 0, OPT_FLAG, NULL,
+	  "ask the servers of $DEBUGINFOD_URLS for missing debug information", &told.debuginfod },
 	{ "no-symbols", 0, OPT_FLAG, NULL, "no names: module and offset only", &told.no_symbols },
 	CMD_MEMORY_LIMIT(&told.memory_bytes),
 	TERMINAL_WIDTH(),
@@ -138,7 +177,9 @@ static int parse_scan(struct err *e)
 
 static int parse_fail_on(struct err *e)
 {
-	static const struct cmd_word words[] = { { "errors", FAIL_ERRORS }, { "unchecked", FAIL_UNCHECKED }, { 0 } };
+	static const struct cmd_word words[] = { { "errors", FAIL_ERRORS },
+						 { "unchecked", FAIL_UNCHECKED },
+						 { 0 } };
 	int rc = cmd_parse_words("fail-on", fail_on, words, &failures, e);
 
 	if (!given_code)
@@ -155,13 +196,16 @@ static int read_options(struct err *e)
 	if (told.json && !given_top)
 		told.view.top = 0;
 	if (left && right)
-		return cmd_refuse(e, "'--left' and '--right' contradict each other", "leave out one of them");
+		return cmd_refuse(e, "'--left' and '--right' contradict each other",
+				  "leave out one of them");
 	if (exhaustive && (left || right || output))
-		return cmd_refuse(e, "'--exhaustive' is for both ends, and keeps no captures", "leave out --left, --right and -o");
+		return cmd_refuse(e, "'--exhaustive' is for both ends, and keeps no captures",
+				  "leave out --left, --right and -o");
 	c->level = PMM_CHECK_LIGHT + (uint32_t)level;
 	c->on_error = (uint32_t)reaction;
 	c->garbage = (uint32_t)garbage;
-	c->flags = (left ? PMM_CHECK_LEFT : 0) | (right ? PMM_CHECK_RIGHT : 0) | (mprotect_only ? PMM_CHECK_MPROTECT : 0) | (fill ? PMM_CHECK_GARBAGE : 0) |
+	c->flags = (left ? PMM_CHECK_LEFT : 0) | (right ? PMM_CHECK_RIGHT : 0) |
+		   (mprotect_only ? PMM_CHECK_MPROTECT : 0) | (fill ? PMM_CHECK_GARBAGE : 0) |
 		   (zero ? PMM_CHECK_ZERO : 0) | (no_strings ? PMM_CHECK_NO_STRINGS : 0);
 	c->budget_permille = default_budget_permille[level];
 	if (!c->max_mappings)
@@ -169,7 +213,8 @@ static int read_options(struct err *e)
 	if (budget)
 		rc = cmd_parse_budget(budget, &c->budget_permille, e);
 	if (!rc && c->level == PMM_CHECK_LIGHT && c->budget_permille != UINT64_MAX)
-		return cmd_refuse(e, "'--budget' is for guard pages, and '--level=light' has none", "'--level=sampled' keeps to a budget");
+		return cmd_refuse(e, "'--budget' is for guard pages, and '--level=light' has none",
+				  "'--level=sampled' keeps to a budget");
 	if (!rc && fail_rate)
 		rc = cmd_parse_percent("fail-rate", fail_rate, 100, 1000000000, &c->fail_ppb, e);
 	if (!rc && scan && strcmp(scan, "once"))
@@ -182,7 +227,10 @@ static int check_options(bool command, const char *operand, struct err *e)
 {
 	bool process = !command && capture_for(operand) == &capture_ledger;
 
-	return check_uses(!command ? process ? FOR_PROCESS : FOR_CAPTURE : uninit ? FOR_VALGRIND : FOR_LIGHT << level, e);
+	return check_uses(!command ? process ? FOR_PROCESS : FOR_CAPTURE
+			  : uninit ? FOR_VALGRIND
+				   : FOR_LIGHT << level,
+			  e);
 }
 
 /* ---- what is looked at ---- */
@@ -190,10 +238,16 @@ static int check_options(bool command, const char *operand, struct err *e)
 static int run_command(char **argv, FILE *out, struct err *e)
 {
 	const struct check_uninit valgrind = {
-		.report = &told, .no_follow = job.no_follow, .found_code = given_code ? (int)error_code : -1,
+		.report = &told,
+		.no_follow = job.no_follow,
+		.found_code = given_code ? (int)error_code : -1,
 	};
-	struct run_job run = { .check = &job, .output = output, .report = out, .found_code = given_code ? (int)error_code : -1,
-			       .fail_errors = failures & FAIL_ERRORS, .fail_unchecked = failures & FAIL_UNCHECKED };
+	struct run_job run = { .check = &job,
+			       .output = output,
+			       .report = out,
+			       .found_code = given_code ? (int)error_code : -1,
+			       .fail_errors = failures & FAIL_ERRORS,
+			       .fail_unchecked = failures & FAIL_UNCHECKED };
 
 	if (exhaustive)
 		return check_exhaustive(&run, argv, out, e);
@@ -208,7 +262,10 @@ static int report_capture(const char *path, FILE *out, struct err *e)
 	if (!rc)
 		rc = check_report(h, &told, out, e);
 	else if (rc == -ENOENT)
-		err_hint(e, "name a capture or the number of a process; a program is run with '--' before it: pmm check -- %s", path);
+		err_hint(e,
+			 "name a capture or the number of a process; a program is run with '--' "
+			 "before it: pmm check -- %s",
+			 path);
 	else if (rc == -EINVAL && !access(path, X_OK))
 		err_hint(e, "a program is run with '--' before it: pmm check -- %s", path);
 	heap_free(h);
@@ -217,8 +274,11 @@ static int report_capture(const char *path, FILE *out, struct err *e)
 
 static int look_at_process(const char *text, FILE *out, struct err *e)
 {
-	const struct check_live look = { .report = &told, .scan = scan, .every_ns = job.scan_every_ns, .count = count,
-					  .found_code = given_code ? (int)error_code : CMD_FOUND };
+	const struct check_live look = { .report = &told,
+					 .scan = scan,
+					 .every_ns = job.scan_every_ns,
+					 .count = count,
+					 .found_code = given_code ? (int)error_code : CMD_FOUND };
 	pid_t pid;
 	int rc = cmd_parse_pid(text, &pid, e);
 
@@ -232,9 +292,11 @@ static int look_at(int argc, char **argv, FILE *out, struct err *e)
 	int rc;
 
 	if (count && !job.scan_every_ns)
-		return cmd_refuse(e, "'--count' is for sweeps again and again", "how often: --sweep=TIME");
+		return cmd_refuse(e, "'--count' is for sweeps again and again",
+				  "how often: --sweep=TIME");
 	if (argc > 1)
-		return cmd_refuse(e, "one capture or process at a time", "a program is run with '--' before it: pmm check -- COMMAND");
+		return cmd_refuse(e, "one capture or process at a time",
+				  "a program is run with '--' before it: pmm check -- COMMAND");
 	rc = process ? look_at_process(argv[0], out, e) : report_capture(argv[0], out, e);
 	return rc > 0 ? CMD_FOUND : rc;
 }
@@ -244,7 +306,8 @@ static int look_at(int argc, char **argv, FILE *out, struct err *e)
 /* The exit code, or -errno with `e`. */
 static int dispatch(int argc, char **argv, struct err *e)
 {
-	bool command = !strcmp(argv[-1], "--");		/* opt_parse() leaves it before the operands */
+	/* opt_parse() leaves it before the operands */
+	bool command = !strcmp(argv[-1], "--");
 	int rc = check_options(command, argv[0], e);
 	FILE *out;
 
@@ -274,21 +337,28 @@ static int check_run(int argc, char **argv)
 static const struct cmd_pair check_exits[] = {
 	{ "0", "no heap errors" },
 	{ "1", "there were some (--error-exitcode: another code)" },
-	{ "N", "of a COMMAND its own (128+N: signal N ended it), unless there were errors and --error-exitcode is given" },
+	{ "N", "of a COMMAND its own (128+N: signal N ended it), unless there were errors and "
+	       "--error-exitcode is given" },
 	{ "2", "wrong usage" },
-	{ "3", "could not look or report; of a COMMAND only when it ended with 0, for what was not looked at if --error-exitcode is given" },
+	{ "3", "could not look or report; of a COMMAND only when it ended with 0, for what was not "
+	       "looked at if --error-exitcode is given" },
 	{ 0 }
 };
 
 static const struct cmd_pair check_examples[] = {
-	{ "pmm check -- ./server --port 80", "guard its blocks; errors are reported as they happen" },
-	{ "pmm check --level=light --error-exitcode 9 -- make test", "canaries around every block of a whole tree of processes" },
-	{ "pmm check --level=sampled -- ./server", "a random few blocks guarded, at next to no cost" },
-	{ "pmm check --exhaustive -- ./test", "three runs, which together see accesses on all sides of each block" },
+	{ "pmm check -- ./server --port 80",
+	  "guard its blocks; errors are reported as they happen" },
+	{ "pmm check --level=light --error-exitcode 9 -- make test",
+	  "canaries around every block of a whole tree of processes" },
+	{ "pmm check --level=sampled -- ./server",
+	  "a random few blocks guarded, at next to no cost" },
+	{ "pmm check --exhaustive -- ./test",
+	  "three runs, which together see accesses on all sides of each block" },
 	{ "pmm check --on-error=abort -- ./program", "end at the first error" },
 	{ "pmm check --uninit -- ./program", "uses of uninitialised memory, with Valgrind's help" },
 	{ "pmm check --fail-rate 0.1 -- ./program", "does it handle failing allocations?" },
-	{ "pmm check --sweep=10s 4242", "look at the canaries of a running process that is checked, every ten seconds" },
+	{ "pmm check --sweep=10s 4242",
+	  "look at the canaries of a running process that is checked, every ten seconds" },
 	{ "pmm check pmm.app.4242.pmm", "show again what was found" },
 	{ 0 }
 };
@@ -303,15 +373,24 @@ const struct cmd cmd_check = {
 	.min_operands = 1,
 	.max_operands = CMD_ANY,
 	.run = check_run,
-	.description =
-		"Runs COMMAND, unchanged, with an agent that puts its heap blocks between inaccessible pages and canaries, keeps released "
-		"ones from being used again, and looks at what is released and at what string functions do. An error is reported when it comes to light, on "
-		"standard error or in --report: what happened and where, where the block was allocated, and where it was released.\n\n"
-		"With --level=guard an access beside a block or to a released one is stopped in the act, reported, and let through. Guarding a block "
-		"takes some microseconds: when that would slow the program down too much (--budget) or take too much memory (--max-guarded), blocks "
-		"have canaries alone, as all have with --level=light; writes are found then, at the latest at the program's end, reads are not. "
-		"The first blocks of each call site are guarded before others. The result begins with how many blocks had canaries and guard pages, "
-		"and what was not checked for which reason. --level=sampled bounds the cost of checking instead.\n\n"
-		"The fault or abort() that ends COMMAND is an error as well: what was accessed, what is there, by which stack.\n\n"
-		"doc/check.md says what each level finds and what it cannot see, and the JSON schema.",
+	.description = "Runs COMMAND, unchanged, with an agent that puts its heap blocks between "
+		       "inaccessible pages and canaries, keeps released "
+		       "ones from being used again, and looks at what is released and at what "
+		       "string functions do. An error is reported when it comes to light, on "
+		       "standard error or in --report: what happened and where, where the block "
+		       "was allocated, and where it was released.\n\n"
+		       "With --level=guard an access beside a block or to a released one is "
+		       "stopped in the act, reported, and let through. Guarding a block "
+		       "takes some microseconds: when that would slow the program down too much "
+		       "(--budget) or take too much memory (--max-guarded), blocks "
+		       "have canaries alone, as all have with --level=light; writes are found "
+		       "then, at the latest at the program's end, reads are not. "
+		       "The first blocks of each call site are guarded before others. The result "
+		       "begins with how many blocks had canaries and guard pages, "
+		       "and what was not checked for which reason. --level=sampled bounds the cost "
+		       "of checking instead.\n\n"
+		       "The fault or abort() that ends COMMAND is an error as well: what was "
+		       "accessed, what is there, by which stack.\n\n"
+		       "doc/check.md says what each level finds and what it cannot see, and the "
+		       "JSON schema.",
 };

@@ -48,21 +48,33 @@ static int detach_run(int argc, char **argv)
 	if (rc < 0)
 		return cmd_fail(err_default(&e, rc));
 	if (rc > 0) {
-		err_set(&e, -EBUSY, "process %d still uses %d guarded block%s of 'pmm attach --check'", (int)pid, rc, rc == 1 ? "" : "s");
-		err_hint(&e, "they can be used and released as always; 'pmm detach %d' again takes out the rest when the last one is gone",
+		err_set(&e, -EBUSY,
+			"process %d still uses %d guarded block%s of 'pmm attach --check'",
+			(int)pid, rc, rc == 1 ? "" : "s");
+		err_hint(&e,
+			 "they can be used and released as always; 'pmm detach %d' again takes out "
+			 "the rest when the last one is gone",
 			 (int)pid);
 		return cmd_fail(&e);
 	}
 	if (!removed) {
-		err_set(&e, -EBUSY, "the code of process %d is as it was, but a thread is still inside the agent", (int)pid);
-		err_hint(&e, "it does no harm there; 'pmm detach %d' again takes it out once the thread has left it", (int)pid);
+		err_set(&e, -EBUSY,
+			"the code of process %d is as it was, but a thread is still inside the "
+			"agent",
+			(int)pid);
+		err_hint(&e,
+			 "it does no harm there; 'pmm detach %d' again takes it out once the "
+			 "thread has left it",
+			 (int)pid);
 		return cmd_fail(&e);
 	}
 	if (!quiet && monitor)
-		cmd_note("process %d is as it was before process %d attached to it (stopped for %s)", (int)pid, (int)monitor,
-			 fmt_duration(pause_ns).s);
+		cmd_note(
+			"process %d is as it was before process %d attached to it (stopped for %s)",
+			(int)pid, (int)monitor, fmt_duration(pause_ns).s);
 	else if (!quiet)
-		cmd_note("process %d is as it was before pmm (stopped for %s)", (int)pid, fmt_duration(pause_ns).s);
+		cmd_note("process %d is as it was before pmm (stopped for %s)", (int)pid,
+			 fmt_duration(pause_ns).s);
 	return CMD_OK;
 }
 
@@ -75,13 +87,15 @@ const struct cmd cmd_detach = {
 	.max_operands = 1,
 	.run = detach_run,
 	.description =
-		"'pmm attach' takes itself out of the process when it ends; when it is killed, its watchdog does, within some seconds. "
-		"Where that was killed as well, or when a thread was still inside the agent, this command restores the program's code "
+		"'pmm attach' takes itself out of the process when it ends; when it is killed, its "
+		"watchdog does, within some seconds. "
+		"Where that was killed as well, or when a thread was still inside the agent, this "
+		"command restores the program's code "
 		"and unmaps what pmm has mapped. The next 'pmm attach' does the same first.\n\n"
-		"Until then the program runs on: the agent notices within some seconds that nobody watches and stops "
+		"Until then the program runs on: the agent notices within some seconds that nobody "
+		"watches and stops "
 		"recording.",
-	.examples = (const struct cmd_pair[]){
-		{ "pmm detach 4711", "restore the code of process 4711" },
-		{ 0 }
-	},
+	.examples = (const struct cmd_pair[]){ { "pmm detach 4711",
+						 "restore the code of process 4711" },
+					       { 0 } },
 };

@@ -134,7 +134,8 @@ static int doctor_run(int argc, char **argv)
 
 	(void)argc;
 	(void)argv;
-	signal(SIGXFSZ, SIG_IGN);	/* a file size limit is something to report, not to die of */
+	/* a file size limit is something to report, not to die of */
+	signal(SIGXFSZ, SIG_IGN);
 	doctor_program(&d);
 	doctor_attach(&d);
 	doctor_kernel(&d);

@@ -24,8 +24,9 @@ static const char *const shells[] = { "bash", "zsh", NULL };
 static const struct opt help_opts[] = {
 	{ "man", 0, OPT_FLAG, NULL, "print the man page (of COMMAND) as roff", &want_man },
 	{ "list", 0, OPT_FLAG, NULL, "print the names of the commands, one a line", &want_list },
-	{ "completion", 0, OPT_CHOICE, "SHELL", "print the completion script for a shell: bash or zsh",
-	  &completion, .given = &want_completion, .choices = shells },
+	{ "completion", 0, OPT_CHOICE, "SHELL",
+	  "print the completion script for a shell: bash or zsh", &completion,
+	  .given = &want_completion, .choices = shells },
 	{ 0 }
 };
 
@@ -53,7 +54,9 @@ int cmd_unknown(const char *name)
 	if (near)
 		err_hint(&e, "did you mean 'pmm %s'?", near);
 	else if (meant_program(name))
-		err_hint(&e, "'pmm run %s' tracks a program from its start; 'pmm leaks -- %s' and 'pmm check -- %s' look for its leaks and heap errors",
+		err_hint(&e,
+			 "'pmm run %s' tracks a program from its start; 'pmm leaks -- %s' and 'pmm "
+			 "check -- %s' look for its leaks and heap errors",
 			 name, name, name);
 	else
 		err_hint(&e, "'pmm help' lists the commands");
@@ -68,7 +71,10 @@ static unsigned help_width(void)
 	return width < HELP_WIDTH ? width : HELP_WIDTH;
 }
 
-/* Print a text of which each line begins at column `used`, where the first already is, and goes on at `hang`. */
+/*
+ * Print a text of which each line begins at column `used`, where the first already is, and goes on
+ * at `hang`.
+ */
 static void print_wrapped(const char *text, unsigned used, unsigned hang)
 {
 	struct str out = STR_INIT, line = STR_INIT, before = STR_INIT;
@@ -141,8 +147,11 @@ static void print_commands(void)
 		printf("  %-10s ", cmd_table[i]->name);
 		print_wrapped(cmd_table[i]->summary, 13, 13);
 	}
-	print_wrapped("\n'pmm COMMAND --help' lists the options of a command; 'pmm --version' the version\n"
-		      "to have the monitor inside a program, compile it with pmm.h: 'pmm help --man | man -l -'", 0, 0);
+	print_wrapped("\n'pmm COMMAND --help' lists the options of a command; 'pmm --version' the "
+		      "version\n"
+		      "to have the monitor inside a program, compile it with pmm.h: 'pmm help "
+		      "--man | man -l -'",
+		      0, 0);
 }
 
 static void print_names(void)

@@ -27,45 +27,77 @@ static bool as_json, generate, no_default, given_code, given_budget;
 static struct opt_list suppressions;
 
 static const struct opt leaks_opts[] = {
-	{ "every", 0, OPT_DURATION, "TIME", "search again and again, and report what is new (seconds, or 10ms, 5m, 2h)", &job.every_ns,
-	  .min = 10000000 },
+	{ "every", 0, OPT_DURATION, "TIME",
+	  "search again and again, and report what is new (seconds, or 10ms, 5m, 2h)",
+	  &job.every_ns, .min = 10000000 },
 	{ "count", 0, OPT_UINT, "N", "with --every: end after N searches", &job.count, .min = 1 },
 	{ "holds", 0, OPT_STRING, "SITE|ADDRESS",
-	  "instead: who holds the blocks of a call site (function, FILE:LINE or number) or the block at an address 0x..., and what each pointer "
-	  "on the way to them holds alone", &holds },
+	  "instead: who holds the blocks of a call site (function, FILE:LINE or number) or the "
+	  "block at an address 0x..., and what each pointer "
+	  "on the way to them holds alone",
+	  &holds },
 	{ "show", 0, OPT_STRING, "LIST",
-	  "what to list: definite, indirect, possible, reachable, likely, growing, suppressed, all (default definite,likely,growing)", &show },
-	{ "top", 0, OPT_UINT, "N", "entries of each verdict (default 10, 0 = all)", &job.report.view.top },
-	{ "depth", 0, OPT_UINT, "N", "callers shown of a stack (default 8, 0 = all)", &job.report.view.depth },
-	{ "old", 0, OPT_DURATION, "TIME", "blocks of this age are old; what grows for 30 times as long can be likely (default 10s)", &job.report.old_ns, .min = 1 },
-	{ "format", 0, OPT_CHOICE, NULL, "form of the output (default text)", &format, .choices = formats },
-	{ "json", 0, OPT_FLAG, NULL, "the same as --format json (schema " LEAKS_SCHEMA ")", &as_json },
+	  "what to list: definite, indirect, possible, reachable, likely, growing, suppressed, all "
+	  "(default definite,likely,growing)",
+	  &show },
+	{ "top", 0, OPT_UINT, "N", "entries of each verdict (default 10, 0 = all)",
+	  &job.report.view.top },
+	{ "depth", 0, OPT_UINT, "N", "callers shown of a stack (default 8, 0 = all)",
+	  &job.report.view.depth },
+	{ "old", 0, OPT_DURATION, "TIME",
+	  "blocks of this age are old; what grows for 30 times as long can be likely (default 10s)",
+	  &job.report.old_ns, .min = 1 },
+	{ "format", 0, OPT_CHOICE, NULL, "form of the output (default text)", &format,
+	  .choices = formats },
+	{ "json", 0, OPT_FLAG, NULL, "the same as --format json (schema " LEAKS_SCHEMA ")",
+	  &as_json },
 	{ "fail-on", 0, OPT_STRING, "LIST",
-	  "what sets the exit code: definite, indirect, possible, reachable, likely (certain ones too), growth, unsearched (processes), none (default likely)",
+	  "what sets the exit code: definite, indirect, possible, reachable, likely (certain ones "
+	  "too), growth, unsearched (processes), none (default likely)",
 	  &fail_on },
-	{ "max-leaked", 0, OPT_SIZE, "BYTES", "so much of what --fail-on names is tolerated (default nothing)",
+	{ "max-leaked", 0, OPT_SIZE, "BYTES",
+	  "so much of what --fail-on names is tolerated (default nothing)",
 	  &job.report.max_leaked_bytes, .given = &given_budget },
-	{ "error-exitcode", 0, OPT_UINT, "N", "exit code when there is more (default 1)", &error_code, .given = &given_code, .max = 255 },
-	{ "report", 0, OPT_FILE, "FILE", "write to FILE instead of standard output (of a COMMAND: instead of standard error)", &report },
-	{ "output", 'o', OPT_FILE, "FILE", "of a COMMAND: write captures too, as 'pmm run -o FILE'", &output },
-	{ "suppressions", 0, OPT_LIST, "FILE", "do not report what FILE suppresses (Valgrind's or LeakSanitizer's form; may be given again)",
+	{ "error-exitcode", 0, OPT_UINT, "N", "exit code when there is more (default 1)",
+	  &error_code, .given = &given_code, .max = 255 },
+	{ "report", 0, OPT_FILE, "FILE",
+	  "write to FILE instead of standard output (of a COMMAND: instead of standard error)",
+	  &report },
+	{ "output", 'o', OPT_FILE, "FILE", "of a COMMAND: write captures too, as 'pmm run -o FILE'",
+	  &output },
+	{ "suppressions", 0, OPT_LIST, "FILE",
+	  "do not report what FILE suppresses (Valgrind's or LeakSanitizer's form; may be given "
+	  "again)",
 	  &suppressions },
-	{ "no-default-suppressions", 0, OPT_FLAG, NULL, "also report what the C library and run-time systems keep on purpose",
-	  &no_default },
-	{ "gen-suppressions", 0, OPT_CHOICE, NULL, "write suppressions for what would be listed, instead of the list", &form,
+	{ "no-default-suppressions", 0, OPT_FLAG, NULL,
+	  "also report what the C library and run-time systems keep on purpose", &no_default },
+	{ "gen-suppressions", 0, OPT_CHOICE, NULL,
+	  "write suppressions for what would be listed, instead of the list", &form,
 	  .if_omitted = "valgrind", .given = &generate, .choices = forms },
-	{ "show-bytes", 0, OPT_FLAG, NULL, "show the first bytes of a block of each entry", &job.search.contents },
+	{ "show-bytes", 0, OPT_FLAG, NULL, "show the first bytes of a block of each entry",
+	  &job.search.contents },
 	{ "heuristics", 0, OPT_STRING, "LIST",
-	  "pointers into blocks that count as pointers to them: stdstring, length64, newarray, multipleinheritance, header, pool, all, none (default all)",
+	  "pointers into blocks that count as pointers to them: stdstring, length64, newarray, "
+	  "multipleinheritance, header, pool, all, none (default all)",
 	  &heuristics },
-	{ "tag-bits", 0, OPT_STRING, "BITS", "these bits are no part of a pointer: top (byte), 1 to 12 low ones, or a mask 0x...", &tag_bits },
-	{ "stop", 0, OPT_FLAG, NULL, "make no copy of the process: it is stopped until all is searched", &job.no_copy },
-	{ "threads", 0, OPT_UINT, "N", "threads that search (default one for each processor)", &nr_threads, .min = 1, .max = 1024 },
-	{ "core", 0, OPT_FILE, "CORE", "search this core file of the process that FILE is a capture of", &core },
-	{ "skip-fn", 0, OPT_LIST, "PATTERN", "step over functions like this where lines are named: wrappers of malloc (may be given again)",
+	{ "tag-bits", 0, OPT_STRING, "BITS",
+	  "these bits are no part of a pointer: top (byte), 1 to 12 low ones, or a mask 0x...",
+	  &tag_bits },
+	{ "stop", 0, OPT_FLAG, NULL,
+	  "make no copy of the process: it is stopped until all is searched", &job.no_copy },
+	{ "threads", 0, OPT_UINT, "N", "threads that search (default one for each processor)",
+	  &nr_threads, .min = 1, .max = 1024 },
+	{ "core", 0, OPT_FILE, "CORE",
+	  "search this core file of the process that FILE is a capture of", &core },
+	{ "skip-fn", 0, OPT_LIST, "PATTERN",
+	  "step over functions like this where lines are named: wrappers of malloc (may be given "
+	  "again)",
 	  &job.report.skip },
-	{ "debuginfod", 0, OPT_FLAG, NULL, "ask the servers of $DEBUGINFOD_URLS for missing debug information", &job.report.debuginfod },
-	{ "no-symbols", 0, OPT_FLAG, NULL, "no names: module and offset only", &job.report.no_symbols },
+	{ "debuginfod", 0, OPT_FLAG, NULL,
+	  "ask the servers of $DEBUGINFOD_URLS for missing debug information",
+	  &job.report.debuginfod },
+	{ "no-symbols", 0, OPT_FLAG, NULL, "no names: module and offset only",
+	  &job.report.no_symbols },
 	CMD_MEMORY_LIMIT(&job.report.memory_bytes),
 	TERMINAL_WIDTH(),
 	{ 0 }
@@ -76,17 +108,23 @@ static const struct opt leaks_opts[] = {
 static int check_options(struct err *e)
 {
 	if (job.every_ns && (format == LEAKS_VALGRIND_XML || generate))
-		return cmd_refuse(e, "'--every' prints text and JSON only", "leave out --format or --gen-suppressions");
+		return cmd_refuse(e, "'--every' prints text and JSON only",
+				  "leave out --format or --gen-suppressions");
 	if (holds && (job.every_ns || generate || format == LEAKS_VALGRIND_XML))
-		return cmd_refuse(e, "'--holds' searches once, and prints text or JSON", "leave out --every, --gen-suppressions or --format");
+		return cmd_refuse(e, "'--holds' searches once, and prints text or JSON",
+				  "leave out --every, --gen-suppressions or --format");
 	if (holds && !*holds)
-		return cmd_refuse(e, "'--holds' needs a call site or an address", "such as --holds make_entry, --holds server.c:41 or --holds 0x7f00dead0010");
+		return cmd_refuse(e, "'--holds' needs a call site or an address",
+				  "such as --holds make_entry, --holds server.c:41 or --holds "
+				  "0x7f00dead0010");
 	if (job.count && !job.every_ns)
 		return cmd_refuse(e, "'--count' needs '--every'", "such as --every 10s");
 	if (as_json && format != LEAKS_TEXT && format != LEAKS_JSON)
-		return cmd_refuse(e, "'--json' and '--format' contradict each other", "leave out one of them");
+		return cmd_refuse(e, "'--json' and '--format' contradict each other",
+				  "leave out one of them");
 	if (core && job.every_ns)
-		return cmd_refuse(e, "'--core' and '--every' cannot be used together", "a core file does not change");
+		return cmd_refuse(e, "'--core' and '--every' cannot be used together",
+				  "a core file does not change");
 	return 0;
 }
 
@@ -96,7 +134,9 @@ static int read_options(struct err *e)
 
 	job.search.reach.nr_threads = (unsigned)nr_threads;
 	job.search.roots = true;
-	job.report.format = generate ? (form ? LEAKS_GEN_LSAN : LEAKS_GEN_VALGRIND) : as_json ? LEAKS_JSON : (enum leaks_format)format;
+	job.report.format = generate  ? (form ? LEAKS_GEN_LSAN : LEAKS_GEN_VALGRIND)
+			    : as_json ? LEAKS_JSON
+				      : (enum leaks_format)format;
 	if (job.report.format == LEAKS_VALGRIND_XML)
 		job.report.view.show |= LEAKS_SHOW_POSSIBLE;	/* as memcheck does */
 	if (!rc && show)
@@ -117,8 +157,13 @@ static int read_options(struct err *e)
 /* The option given that is about the search itself; NULL = none. */
 static const char *search_option(void)
 {
-	return job.every_ns ? "every" : heuristics ? "heuristics" : tag_bits ? "tag-bits" : job.search.contents ? "show-bytes" :
-	       job.no_copy ? "stop" : nr_threads ? "threads" : NULL;
+	return job.every_ns	     ? "every"
+	       : heuristics	     ? "heuristics"
+	       : tag_bits	     ? "tag-bits"
+	       : job.search.contents ? "show-bytes"
+	       : job.no_copy	     ? "stop"
+	       : nr_threads	     ? "threads"
+				     : NULL;
 }
 
 static int report_capture(const char *path, FILE *out, struct err *e)
@@ -128,13 +173,21 @@ static int report_capture(const char *path, FILE *out, struct err *e)
 	int rc;
 
 	if (holds) {
-		err_set(e, -EINVAL, "'%s' is a capture: it has the blocks of a process but not its memory, so it cannot be known from it who holds them", path);
-		err_hint(e, "search anew: pmm leaks --holds %s PID, -- COMMAND, or --core CORE FILE", holds);
+		err_set(e, -EINVAL,
+			"'%s' is a capture: it has the blocks of a process but not its memory, so "
+			"it cannot be known from it who holds them",
+			path);
+		err_hint(e,
+			 "search anew: pmm leaks --holds %s PID, -- COMMAND, or --core CORE FILE",
+			 holds);
 		return -EINVAL;
 	}
 	if (option) {
-		err_set(e, -EINVAL, "'--%s' is about a search, and a capture only holds the result of one", option);
-		err_hint(e, "search anew with it: pmm leaks PID, pmm leaks -- COMMAND, or pmm leaks --core CORE FILE");
+		err_set(e, -EINVAL,
+			"'--%s' is about a search, and a capture only holds the result of one",
+			option);
+		err_hint(e, "search anew with it: pmm leaks PID, pmm leaks -- COMMAND, or pmm "
+			    "leaks --core CORE FILE");
 		e->exit_code = CMD_USAGE;
 		return -EINVAL;
 	}
@@ -165,14 +218,21 @@ static int hold_command(const struct run_job *search, char **argv, FILE *out, st
 /* The program's own exit code, unless somebody asked for another when there is a find. */
 static int run_command(char **argv, FILE *out, struct err *e)
 {
-	struct run_job search = { .leaks = &job, .output = output, .report = out, .found_code = -1 };
+	struct run_job search = {
+		.leaks = &job, .output = output, .report = out, .found_code = -1
+	};
 
 	if (core)
-		return cmd_refuse(e, "'--core' is about a process that was dumped, not about a COMMAND", "leave out one of them");
+		return cmd_refuse(
+			e, "'--core' is about a process that was dumped, not about a COMMAND",
+			"leave out one of them");
 	if (job.every_ns)
-		return cmd_refuse(e, "'--every' searches a process that runs already, not a COMMAND", "such as 'pmm leaks --every 10s PID'");
+		return cmd_refuse(e,
+				  "'--every' searches a process that runs already, not a COMMAND",
+				  "such as 'pmm leaks --every 10s PID'");
 	if (job.search.contents)
-		return cmd_refuse(e, "'--show-bytes' is for running processes and core files", "leave it out, or search the program while it runs");
+		return cmd_refuse(e, "'--show-bytes' is for running processes and core files",
+				  "leave it out, or search the program while it runs");
 	if (given_code)
 		search.found_code = (int)error_code;
 	else if (fail_on || given_budget)
@@ -203,9 +263,11 @@ static int look_at(int argc, char **argv, FILE *out, struct err *e)
 	int rc;
 
 	if (argc > 1)
-		return cmd_refuse(e, "one capture or process at a time", "a program is run with '--' before it: pmm leaks -- COMMAND");
+		return cmd_refuse(e, "one capture or process at a time",
+				  "a program is run with '--' before it: pmm leaks -- COMMAND");
 	if (output)
-		return cmd_refuse(e, "'--output' is for a COMMAND", "'pmm snapshot PID' writes a capture of a running process");
+		return cmd_refuse(e, "'--output' is for a COMMAND",
+				  "'pmm snapshot PID' writes a capture of a running process");
 	if (holds)
 		return hold_process(argv[0], out, e);
 	if (core)
@@ -222,7 +284,8 @@ static int look_at(int argc, char **argv, FILE *out, struct err *e)
 /* The exit code, or -errno with `e`. */
 static int dispatch(int argc, char **argv, struct err *e)
 {
-	bool command = !strcmp(argv[-1], "--");		/* opt_parse() leaves it before the operands */
+	/* opt_parse() leaves it before the operands */
+	bool command = !strcmp(argv[-1], "--");
 	FILE *out = report ? report_file_open(report, e) : command ? NULL : stdout;
 	int rc;
 
@@ -253,22 +316,28 @@ static int leaks_run(int argc, char **argv)
 
 static const struct cmd_pair leaks_exits[] = {
 	{ "0", "nothing was found" },
-	{ "1", "leaks were found: certain or likely ones, or what --fail-on names (--error-exitcode: another code)" },
-	{ "N", "of a COMMAND its own (128+N: signal N ended it), unless something was found and --fail-on, --max-leaked or "
-	  "--error-exitcode is given" },
+	{ "1", "leaks were found: certain or likely ones, or what --fail-on names "
+	       "(--error-exitcode: another code)" },
+	{ "N", "of a COMMAND its own (128+N: signal N ended it), unless something was found and "
+	       "--fail-on, --max-leaked or "
+	       "--error-exitcode is given" },
 	{ "2", "wrong usage" },
 	{ "3", "could not search; of a COMMAND that ended with 0, if one of these is given" },
 	{ 0 }
 };
 
 static const struct cmd_pair leaks_examples[] = {
-	{ "pmm leaks 4711", "what has a process lost, that was started with 'pmm run' or is watched by 'pmm attach'?" },
-	{ "pmm leaks --holds make_entry 4711", "who holds the blocks made in make_entry(), over which pointers, and how much hangs on each?" },
+	{ "pmm leaks 4711", "what has a process lost, that was started with 'pmm run' or is "
+			    "watched by 'pmm attach'?" },
+	{ "pmm leaks --holds make_entry 4711", "who holds the blocks made in make_entry(), over "
+					       "which pointers, and how much hangs on each?" },
 	{ "pmm leaks --every 10s 4711", "search every ten seconds; report what is new" },
 	{ "pmm leaks -- ./test --all", "search a program and its children at their ends" },
 	{ "pmm leaks pmm.app.4242.pmm", "what 'pmm run --leaks' found at the program's end" },
-	{ "pmm leaks --fail-on=definite --max-leaked 64K FILE", "exit code 1 when more than 64 KiB are definitely lost" },
-	{ "pmm leaks --format valgrind-xml FILE >leaks.xml", "for tools that read Valgrind's output" },
+	{ "pmm leaks --fail-on=definite --max-leaked 64K FILE",
+	  "exit code 1 when more than 64 KiB are definitely lost" },
+	{ "pmm leaks --format valgrind-xml FILE >leaks.xml",
+	  "for tools that read Valgrind's output" },
 	{ "pmm leaks --gen-suppressions FILE >>my.supp", "suppress these from now on" },
 	{ 0 }
 };
@@ -284,20 +353,33 @@ const struct cmd cmd_leaks = {
 	.max_operands = CMD_ANY,
 	.run = leaks_run,
 	.description =
-		"Follows pointers from the program's variables, stacks and registers through all blocks and says which nothing leads to "
-		"any more, in the terms of Valgrind's memcheck: definitely lost, indirectly lost (with definitely lost ones), possibly "
+		"Follows pointers from the program's variables, stacks and registers through all "
+		"blocks and says which nothing leads to "
+		"any more, in the terms of Valgrind's memcheck: definitely lost, indirectly lost "
+		"(with definitely lost ones), possibly "
 		"lost (only pointers into their middles are left), still reachable.\n\n"
-		"Leaks are certain when blocks are definitely lost. They are likely where a call site grows steadily, by many blocks, all of the time, "
-		"without slowing down or freeing what has grown old, and for long enough, such as at a list that is filled and never emptied. Where some "
-		"of that is not seen, the site is growing: a leak, or a cache that fills. What is reachable and does not grow is a cache or pool and no "
-		"leak; what is possibly lost and does not grow is summed up. Each entry says why it is what it is.\n\n"
-		"A running process (PID) is searched in a copy that takes as long as a fork; it is stopped for no longer than that. How long "
-		"that was is reported. It must be tracked: started by 'pmm run', or watched by 'pmm attach'. A capture (FILE) has what was "
-		"found when it was made with 'pmm run --leaks'. A COMMAND is run, and it and its children are searched at their ends; that is "
+		"Leaks are certain when blocks are definitely lost. They are likely where a call "
+		"site grows steadily, by many blocks, all of the time, "
+		"without slowing down or freeing what has grown old, and for long enough, such as "
+		"at a list that is filled and never emptied. Where some "
+		"of that is not seen, the site is growing: a leak, or a cache that fills. What is "
+		"reachable and does not grow is a cache or pool and no "
+		"leak; what is possibly lost and does not grow is summed up. Each entry says why "
+		"it is what it is.\n\n"
+		"A running process (PID) is searched in a copy that takes as long as a fork; it is "
+		"stopped for no longer than that. How long "
+		"that was is reported. It must be tracked: started by 'pmm run', or watched by "
+		"'pmm attach'. A capture (FILE) has what was "
+		"found when it was made with 'pmm run --leaks'. A COMMAND is run, and it and its "
+		"children are searched at their ends; that is "
 		"reported on standard error or into --report, so that its output stays its own.\n\n"
-		"With --holds the question is another one: who holds the blocks of a call site, or the block at an address? Told are the roots "
-		"(variables, stacks, registers) with how many of these blocks hang on each, the shortest chain of pointers and fields from a root "
-		"to a block, and what each pointer holds alone: what would be lost if it were cleared. For a process, a COMMAND, a core file.\n\n"
-		"What the C library and run-time systems keep on purpose is suppressed. Contents of memory are shown with --show-bytes only, "
+		"With --holds the question is another one: who holds the blocks of a call site, or "
+		"the block at an address? Told are the roots "
+		"(variables, stacks, registers) with how many of these blocks hang on each, the "
+		"shortest chain of pointers and fields from a root "
+		"to a block, and what each pointer holds alone: what would be lost if it were "
+		"cleared. For a process, a COMMAND, a core file.\n\n"
+		"What the C library and run-time systems keep on purpose is suppressed. Contents "
+		"of memory are shown with --show-bytes only, "
 		"and never kept. doc/leaks.md says how each is decided, and the JSON schema.",
 };

@@ -45,8 +45,13 @@ static const struct opt report_opts[] = {
 	  "only live blocks of this age (seconds, or 10ms, 2m, 3h, 1d)", &opt.filter.age_ns,
 	  .given = &opt.filter.by_age },
 	{ "blocks", 0, OPT_FLAG, NULL, "list live blocks too, largest first", &opt.blocks },
-	{ "functions", 0, OPT_FLAG, NULL, "list functions too, by what is held through them: by themselves or what they call", &opt.functions },
-	{ "skip-fn", 0, OPT_LIST, "PATTERN", "step over functions like this where lines are named: wrappers of malloc (may be given again)", &skipped },
+	{ "functions", 0, OPT_FLAG, NULL,
+	  "list functions too, by what is held through them: by themselves or what they call",
+	  &opt.functions },
+	{ "skip-fn", 0, OPT_LIST, "PATTERN",
+	  "step over functions like this where lines are named: wrappers of malloc (may be given "
+	  "again)",
+	  &skipped },
 	{ "debuginfod", 0, OPT_FLAG, NULL,
 	  "ask the servers of $DEBUGINFOD_URLS for missing debug information", &debuginfod },
 	{ "no-symbols", 0, OPT_FLAG, NULL, "no names: module and offset only", &no_symbols },
@@ -83,7 +88,9 @@ static int print_doc(const struct doc *doc, struct err *e)
 
 static int report_heap(const struct heap *h, struct err *e)
 {
-	struct symbolizer_options options = { .full = true, .debuginfod = debuginfod, .use_cache = true, .max_bytes = memory_bytes };
+	struct symbolizer_options options = {
+		.full = true, .debuginfod = debuginfod, .use_cache = true, .max_bytes = memory_bytes
+	};
 	struct symbolizer *sym = no_symbols ? NULL : naming_symbols(h, &options);
 	struct report report;
 	struct names names;
@@ -109,9 +116,13 @@ static int report_heap(const struct heap *h, struct err *e)
 static int check_options(struct err *e)
 {
 	if (bottom_up && top_down)
-		return cmd_refuse(e, "'--top-down' and '--bottom-up' cannot be used together", "ask for one after the other");
+		return cmd_refuse(e, "'--top-down' and '--bottom-up' cannot be used together",
+				  "ask for one after the other");
 	if (no_symbols && (opt.filter.function || opt.filter.file))
-		return cmd_refuse(e, opt.filter.function ? "'--function' needs symbols" : "'--file' needs symbols", "leave out --no-symbols");
+		return cmd_refuse(e,
+				  opt.filter.function ? "'--function' needs symbols"
+						      : "'--file' needs symbols",
+				  "leave out --no-symbols");
 	return report_check(&opt, e);
 }
 

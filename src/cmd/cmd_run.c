@@ -45,20 +45,27 @@ static const struct opt run_opts[] = {
 	  "memory one ledger may take (default a quarter of RAM, at most 16G)", &limit_bytes,
 	  .min = 1 << 20 },
 	{ "interval", 0, OPT_DURATION, "SECONDS",
-	  "time between points of the time series (default adaptive; doubled when they get too many)",
+	  "time between points of the time series (default adaptive; doubled when they get too "
+	  "many)",
 	  &interval_ns, .min = 1000000 },
 	{ "frames", 0, OPT_UINT, "N", "deepest stack kept (default 128)", &max_frames, .min = 1,
 	  .max = PMM_MAX_FRAMES },
 	{ "warn-size", 0, OPT_SIZE, "BYTES", "count and report requests of at least BYTES as huge",
 	  &warn_size_bytes, .min = 1 },
-	{ "leaks", 0, OPT_FLAG, NULL, "search each process for leaks at its end; 'pmm leaks FILE' reports them again", &leaks },
-	{ "error-exitcode", 0, OPT_UINT, "N", "with --leaks: exit code when leaks were found that are certain or likely", &error_code,
+	{ "leaks", 0, OPT_FLAG, NULL,
+	  "search each process for leaks at its end; 'pmm leaks FILE' reports them again", &leaks },
+	{ "error-exitcode", 0, OPT_UINT, "N",
+	  "with --leaks: exit code when leaks were found that are certain or likely", &error_code,
 	  .given = &given_code, .max = 255 },
 	{ "suppressions", 0, OPT_LIST, "FILE",
-	  "with --leaks: do not report what FILE suppresses (Valgrind's or LeakSanitizer's form; may be given again)", &suppressions },
+	  "with --leaks: do not report what FILE suppresses (Valgrind's or LeakSanitizer's form; "
+	  "may be given again)",
+	  &suppressions },
 	{ "no-default-suppressions", 0, OPT_FLAG, NULL,
-	  "with --leaks: also report what the C library and run-time systems keep on purpose", &no_default },
-	{ "quiet", 'q', OPT_FLAG, NULL, "no summary on stderr; with --leaks only what is lost", &quiet },
+	  "with --leaks: also report what the C library and run-time systems keep on purpose",
+	  &no_default },
+	{ "quiet", 'q', OPT_FLAG, NULL, "no summary on stderr; with --leaks only what is lost",
+	  &quiet },
 	{ 0 }
 };
 
@@ -79,7 +86,10 @@ struct run {
 /* For the summary. */
 static void keep_name(struct run *r, const struct heap *h, const char *name, bool is_root)
 {
-	struct summary_capture c = { .name = strdup(name), .pid = (pid_t)h->pid, .peak_bytes = h->peak_bytes, .is_root = is_root };
+	struct summary_capture c = { .name = strdup(name),
+				     .pid = (pid_t)h->pid,
+				     .peak_bytes = h->peak_bytes,
+				     .is_root = is_root };
 
 	if (!c.name || vec_push(&r->summary.captures, c)) {
 		free(c.name);
@@ -213,7 +223,9 @@ static int prepare(struct run *r, const char *command, char agent[PATH_MAX], str
 		return rc;
 	o.data_raised = child_raise_data(PMM_OWN_DATA_BYTES);
 	if (!o.data_raised)
-		cmd_note("the limit on data (ulimit -d) cannot be raised; up to %s of it go to the agent", fmt_bytes(PMM_OWN_DATA_BYTES).s);
+		cmd_note("the limit on data (ulimit -d) cannot be raised; up to %s of it go to the "
+			 "agent",
+			 fmt_bytes(PMM_OWN_DATA_BYTES).s);
 	o.space_bytes = child_limit(&r->child, RLIMIT_AS).rlim_cur;
 	o.file_bytes = child_limit(&r->child, RLIMIT_FSIZE).rlim_max;
 	rc = ledger_tree_init(&r->tree, &o, e);
@@ -227,7 +239,8 @@ static int prepare(struct run *r, const char *command, char agent[PATH_MAX], str
 
 static int launch(struct run *r, const char *agent, char **argv, struct err *e)
 {
-	int keep[MONITOR_NR_FDS + 2] = { r->child.signal_fd, job && job->report ? fileno(job->report) : -1 };
+	int keep[MONITOR_NR_FDS + 2] = { r->child.signal_fd,
+					 job && job->report ? fileno(job->report) : -1 };
 	char value[PRELOAD_VALUE_BYTES], **env;
 	uint64_t began_ns;
 	int rc;
@@ -288,7 +301,8 @@ static void tell(struct run *r, char **argv)
 	s->shrunk = r->tree.shrunk;
 	untracked_others(&missed, &r->monitor, s->nr_living, s->living);
 	if (!r->heap)		/* the summary says so in its own words */
-		coverage_miss(&missed, argv[0], census_why(PMM_EXEC_TRACKED), true, (uint32_t)r->child.pid);
+		coverage_miss(&missed, argv[0], census_why(PMM_EXEC_TRACKED), true,
+			      (uint32_t)r->child.pid);
 	if (r->check.job) {
 		coverage_add(&r->check.coverage, &r->rest);
 		coverage_add(&r->check.coverage, &missed);
@@ -304,7 +318,8 @@ static bool unseen(const struct run *r)
 {
 	if (!job || !r->heap)
 		return job;
-	return (job->leaks && r->heap->search.how == HEAP_SEARCH_NONE) || (job->check && (!r->heap->check.level || !r->heap->check.scans));
+	return (job->leaks && r->heap->search.how == HEAP_SEARCH_NONE) ||
+	       (job->check && (!r->heap->check.level || !r->heap->check.scans));
 }
 
 /* Was there a process, tracked or not, that was not checked? */
@@ -345,7 +360,8 @@ static int tell_found(struct run *r)
 	}
 	if (found < 0)
 		cmd_fail(&e);
-	if (found > 0 && r->check.job && root_capture && !job->one && r->heap && r->heap->nr_findings)
+	if (found > 0 && r->check.job && root_capture && !job->one && r->heap &&
+	    r->heap->nr_findings)
 		cmd_note("'pmm check %s' shows it again", root_capture);
 	if (job && job->one)
 		job->one->unchecked = any_unchecked(r);
@@ -429,8 +445,10 @@ int run_for(const struct run_job *j, char **argv)
 }
 
 static const struct cmd_pair run_exits[] = {
-	{ "N", "the program's own exit code; with --leaks and --error-exitcode that one when leaks were found" },
-	{ "128+N", "signal N ended the program, or, once that had ended with 0, pmm before it had reported all" },
+	{ "N", "the program's own exit code; with --leaks and --error-exitcode that one when leaks "
+	       "were found" },
+	{ "128+N", "signal N ended the program, or, once that had ended with 0, pmm before it had "
+		   "reported all" },
 	{ "2", "wrong usage (or the program's own)" },
 	{ "3", "refused before the launch (or the program's own)" },
 	{ 0 }
@@ -439,7 +457,8 @@ static const struct cmd_pair run_exits[] = {
 static const struct cmd_pair run_examples[] = {
 	{ "pmm run python3 script.py", "track a program and its children" },
 	{ "pmm run -o heap.pmm -- ./server --port 80", "name the capture" },
-	{ "pmm run --leaks --error-exitcode 9 ./test", "search for leaks at the end; exit code 9 when there are some" },
+	{ "pmm run --leaks --error-exitcode 9 ./test",
+	  "search for leaks at the end; exit code 9 when there are some" },
 	{ "pmm run --sample ./server", "look at one block per 512 KiB only: next to no cost" },
 	{ 0 }
 };
@@ -449,9 +468,12 @@ const struct cmd cmd_run = {
 	.summary = "launch a program and track its memory",
 	.usage = "[options] [--] COMMAND [ARGUMENT...]",
 	.description =
-		"Runs COMMAND with a small agent preloaded that keeps a ledger of every heap block: "
-		"who allocated it, when, and whether it is still there. Nothing else changes for the "
-		"program: same terminal, descriptors, signals, limits and exit status. Children are "
+		"Runs COMMAND with a small agent preloaded that keeps a ledger of every heap "
+		"block: "
+		"who allocated it, when, and whether it is still there. Nothing else changes for "
+		"the "
+		"program: same terminal, descriptors, signals, limits and exit status. Children "
+		"are "
 		"tracked as well.\n\n"
 		"When a process ends, however it ends, its ledger becomes a capture, which "
 		"'pmm report' reads. Processes that go on after the program are watched in the "

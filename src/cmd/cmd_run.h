@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The machinery of `pmm run`, for `pmm leaks -- COMMAND` and `pmm check -- COMMAND`: launch, look at each process at its end, tell.
+ * The machinery of `pmm run`, for `pmm leaks -- COMMAND` and `pmm check -- COMMAND`: launch, look
+ * at each process at its end, tell.
  */
 #ifndef CMD_CMD_RUN_H
 #define CMD_CMD_RUN_H
@@ -9,7 +10,10 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-/* One of several runs, in shared memory: who the program is, 0 = not yet there; how it ended, as wait() has it, -1 = not yet. */
+/*
+ * One of several runs, in shared memory: who the program is, 0 = not yet there; how it ended, as
+ * wait() has it, -1 = not yet.
+ */
 struct run_shared {
 	pid_t pid;
 	int ended;
@@ -20,13 +24,20 @@ struct leaks_job;
 struct check_job;
 
 struct run_job {
-	const struct leaks_job *leaks;	/* how to search, what to tell, what is a find; NULL = no search for leaks */
-	const struct check_job *check;	/* how to look for heap errors, what to tell; NULL = not at all */
+	/* how to search, what to tell, what is a find; NULL = no search for leaks */
+	const struct leaks_job *leaks;
+	/* how to look for heap errors, what to tell; NULL = not at all */
+	const struct check_job *check;
 	const char *output;		/* captures, as `pmm run -o`; NULL = none */
 	FILE *report;			/* for what is told; NULL = stderr */
-	struct run_shared *one;		/* of several, which says nothing itself; NULL = there is no other */
-	int found_code;			/* exit code when there was a find; -1 = the program's own */
-	bool fail_errors, fail_unchecked; /* of a check, what is a find: heap errors; processes that were not checked, or not tracked */
+	/* of several, which says nothing itself; NULL = there is no other */
+	struct run_shared *one;
+	/* exit code when there was a find; -1 = the program's own */
+	int found_code;
+	/*
+	 * of a check, what is a find: heap errors; processes that were not checked, or not tracked
+	 */
+	bool fail_errors, fail_unchecked;
 };
 
 /* Run argv, which ends with NULL. The exit code. */

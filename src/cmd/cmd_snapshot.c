@@ -24,7 +24,9 @@ static const struct opt snapshot_opts[] = {
 	  "write there (%p: pid, %c: command); default " OUTPUT_DEFAULT, &output },
 	{ "quiet", 'q', OPT_FLAG, NULL, "no messages but errors", &quiet },
 	{ "memory-limit", 0, OPT_SIZE, "SIZE",
-	  "memory that reading the ledger may take (default a quarter of RAM, or of the control group's)", &memory_bytes, .min = 1 << 20 },
+	  "memory that reading the ledger may take (default a quarter of RAM, or of the control "
+	  "group's)",
+	  &memory_bytes, .min = 1 << 20 },
 	{ 0 }
 };
 
@@ -45,16 +47,25 @@ static void note_view(int answer, const struct heap *h)
 		cmd_note("the allocator gave no figures within %d ms; %s", VIEW_WAIT_MS, rest);
 }
 
-/* Can the process itself be asked for figures that could not be read from outside? It is held up by that as little as its allocator is quick. */
+/*
+ * Can the process itself be asked for figures that could not be read from outside? It is held up by
+ * that as little as its allocator is quick.
+ */
 static bool may_answer(int figures)
 {
-	return figures == HEAP_FIGURES_DENIED || figures == HEAP_FIGURES_SHAPE || figures == HEAP_FIGURES_SEVERAL;
+	return figures == HEAP_FIGURES_DENIED || figures == HEAP_FIGURES_SHAPE ||
+	       figures == HEAP_FIGURES_SEVERAL;
 }
 
-/* The allocator's own figures into a heap, from outside or, where that cannot be, by asking the process and reading its ledger anew. */
-static int add_figures(struct ledger_map *m, const struct ledger_options *o, struct heap **h, struct err *e)
+/*
+ * The allocator's own figures into a heap, from outside or, where that cannot be, by asking the
+ * process and reading its ledger anew.
+ */
+static int add_figures(struct ledger_map *m, const struct ledger_options *o, struct heap **h,
+		       struct err *e)
 {
-	int rc = figures_read(o->pid, ledger_map_tick(m) * PMM_TICK_NS, FIGURES_MAX_CHUNKS, *h), answer;
+	int rc = figures_read(o->pid, ledger_map_tick(m) * PMM_TICK_NS, FIGURES_MAX_CHUNKS, *h),
+	    answer;
 
 	if (rc < 0)
 		return rc;
@@ -125,7 +136,8 @@ static int snapshot_run(int argc, char **argv)
 		rc = write_whole(h, name, &e);
 	if (!rc && !quiet)
 		cmd_note("%s live in %s block%s of process %d, written to '%s'",
-			 fmt_bytes(h->live_bytes).s, fmt_count(h->live_blocks).s, h->live_blocks == 1 ? "" : "s", (int)pid, name);
+			 fmt_bytes(h->live_bytes).s, fmt_count(h->live_blocks).s,
+			 h->live_blocks == 1 ? "" : "s", (int)pid, name);
 	heap_free(h);
 	return rc ? cmd_fail(err_default(&e, rc)) : CMD_OK;
 }

@@ -20,7 +20,7 @@ static bool takes_argument(const struct opt *o)
 	return o->type != OPT_FLAG && !o->if_omitted;
 }
 
-/* ---- bash ----------------------------------------------------------------------------------------------- */
+/* ---- bash ------------------------------------------------------------------------------------ */
 
 static void bash_previous(FILE *out, const struct opt *o)
 {
@@ -40,7 +40,8 @@ static void bash_previous(FILE *out, const struct opt *o)
 			fprintf(out, "%s%s", i ? " " : "", o->choices[i]);
 		fputs("' -- \"$cur\")); return ;;\n", out);
 	} else if (o->type == OPT_FILE) {
-		fputs("compopt -o filenames; COMPREPLY=($(compgen -f -- \"$cur\")); return ;;\n", out);
+		fputs("compopt -o filenames; COMPREPLY=($(compgen -f -- \"$cur\")); return ;;\n",
+		      out);
 	} else {
 		fputs("return ;;\n", out);
 	}
@@ -83,7 +84,10 @@ static void bash_pids(FILE *out)
 	      "}\n\n", out);
 }
 
-/* Options of `run` that take the next word, as a pattern, so that the traced program is found on the line. */
+/*
+ * Options of `run` that take the next word, as a pattern, so that the traced program is found on
+ * the line.
+ */
 static void bash_program(FILE *out)
 {
 	size_t i;
@@ -98,7 +102,8 @@ static void bash_program(FILE *out)
 	for (i = 0; cmd_table[i]; i++) {
 		const struct opt *o;
 
-		for (o = cmd_table[i]->stop_at_operand ? cmd_table[i]->opts : NULL; o && o->name; o++) {
+		for (o = cmd_table[i]->stop_at_operand ? cmd_table[i]->opts : NULL; o && o->name;
+		     o++) {
 			if (!takes_argument(o))
 				continue;
 			fprintf(out, "\t\t--%s", o->name);
@@ -130,7 +135,8 @@ void completion_print_bash(FILE *out)
 	for (i = 0; cmd_table[i]; i++)
 		bash_command(out, cmd_table[i]);
 	fputs("_pmm() {\n"
-	      "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} commands='", out);
+	      "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} commands='",
+	      out);
 	for (i = 0; cmd_table[i]; i++)
 		fprintf(out, "%s%s", i ? " " : "", cmd_table[i]->name);
 	fputs("'\n"
@@ -149,7 +155,7 @@ void completion_print_bash(FILE *out)
 	      "complete -F _pmm pmm\n", out);
 }
 
-/* ---- zsh ------------------------------------------------------------------------------------------------ */
+/* ---- zsh ------------------------------------------------------------------------------------- */
 
 /* Text inside '...[...]' of an _arguments specification. */
 static void zsh_text(FILE *out, const char *text)
@@ -198,11 +204,15 @@ static void zsh_command(FILE *out, const struct cmd *cmd)
 		zsh_option(out, o);
 	fputs("\t\t'(-h --help)'{-h,--help}'[show the options]'", out);
 	if (cmd->stop_at_operand)
-		fputs(" \\\n\t\t'(-)1:program:_command_names -e' \\\n\t\t'*::arguments:_normal'", out);
+		fputs(" \\\n\t\t'(-)1:program:_command_names -e' \\\n\t\t'*::arguments:_normal'",
+		      out);
 	else if (cmd == &cmd_help)
 		fputs(" \\\n\t\t'1:command:(${commands%%:*})'", out);
 	else if (takes_pid(cmd))
-		fputs(takes_file(cmd) ? " \\\n\t\t'*: : _alternative \"pids:process:_pids\" \"files:file:_files\"'" : " \\\n\t\t'*:process:_pids'", out);
+		fputs(takes_file(cmd) ? " \\\n\t\t'*: : _alternative \"pids:process:_pids\" "
+					"\"files:file:_files\"'"
+				      : " \\\n\t\t'*:process:_pids'",
+		      out);
 	else if (cmd->max_operands)
 		fputs(" \\\n\t\t'*:file:_files'", out);
 	fputs("\n\t\t;;\n", out);

@@ -58,15 +58,19 @@ static void try_child(struct doctor *d, pid_t pid)
 		rc = attach_detach(a, NULL, &removed, &e);
 	}
 	if (rc)
-		doctor_add(d, "attach", DOCTOR_NO, false, "run pmm as root, outside of a restricted container",
+		doctor_add(d, "attach", DOCTOR_NO, false,
+			   "run pmm as root, outside of a restricted container",
 			   "a trial attach to a child failed: %s", e.text);
 	else if (!totals.allocs || !removed)
-		doctor_add(d, "attach", DOCTOR_NO, false, "see what 'pmm attach PID' says", "a trial attach to a child %s",
+		doctor_add(d, "attach", DOCTOR_NO, false, "see what 'pmm attach PID' says",
+			   "a trial attach to a child %s",
 			   removed ? "saw no allocation" : "could not be undone");
 	else
 		doctor_add(d, "attach", DOCTOR_OK, false, NULL,
-			   "a trial attach to a child saw its allocations and left it as it was; stopped for %s and %s",
-			   fmt_duration(attach_info(a)->pause_ns).s, fmt_duration(attach_info(a)->detach_pause_ns).s);
+			   "a trial attach to a child saw its allocations and left it as it was; "
+			   "stopped for %s and %s",
+			   fmt_duration(attach_info(a)->pause_ns).s,
+			   fmt_duration(attach_info(a)->detach_pause_ns).s);
 	attach_close(a);
 }
 
@@ -77,12 +81,15 @@ void doctor_attach(struct doctor *d)
 	pid_t pid;
 
 	if (preload_find_injected(path, &e)) {
-		doctor_add(d, "attach", DOCTOR_NO, false, "put libpmm_inject.so beside pmm, or name it in PMM_INJECT", "%s", e.text);
+		doctor_add(d, "attach", DOCTOR_NO, false,
+			   "put libpmm_inject.so beside pmm, or name it in PMM_INJECT", "%s",
+			   e.text);
 		return;
 	}
 	pid = start_child();
 	if (pid < 0) {
-		doctor_add(d, "attach", DOCTOR_NO, false, "raise the limit on processes (ulimit -u)", "no child for a trial: %s",
+		doctor_add(d, "attach", DOCTOR_NO, false,
+			   "raise the limit on processes (ulimit -u)", "no child for a trial: %s",
 			   strerror(errno));
 		return;
 	}

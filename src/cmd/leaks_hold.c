@@ -16,7 +16,8 @@
 #include "src/cmd/terminal.h"
 
 #define MOST_OTHERWISE	3u	/* of them it is looked who else would hold it: a search each */
-#define MOST_ROOTS	128u	/* told of, whatever --top says: each has a chain whose pointers are weighed */
+/* told of, whatever --top says: each has a chain whose pointers are weighed */
+#define MOST_ROOTS	128u
 
 /* A root with what hangs on it. */
 struct group {
@@ -27,7 +28,10 @@ struct group {
 
 struct groups { struct group *v; size_t nr, room; };
 
-/* One process being looked at. `within`: of root i, the chain begins at a variable within a block, and so does what it holds alone. */
+/*
+ * One process being looked at. `within`: of root i, the chain begins at a variable within a block,
+ * and so does what it holds alone.
+ */
 struct looking {
 	struct leaks_hold *k;
 	struct roots *roots;
@@ -48,12 +52,15 @@ static uint64_t key_of(const struct hold_root *r)
 	return hash_bytes(parts, sizeof(parts));
 }
 
-static int group_add(struct groups *g, struct hash_map *known, const struct hold_root *r, const struct hold_source *s)
+static int group_add(struct groups *g, struct hash_map *known, const struct hold_root *r,
+		     const struct hold_source *s)
 {
 	bool added;
 	uint32_t *at = hash_add(known, key_of(r), (uint32_t)g->nr, &added);
 
-	if (!at || (added && vec_push(g, (struct group){ .root = *r, .edge = s->edge, .nearest = s->nearest })))
+	if (!at ||
+	    (added &&
+	     vec_push(g, (struct group){ .root = *r, .edge = s->edge, .nearest = s->nearest })))
 		return -ENOMEM;
 	g->v[*at].blocks += s->blocks;
 	g->v[*at].bytes += s->bytes;
@@ -142,11 +149,18 @@ static int cut_chain(struct cutting *c, const struct hold_chain *chain, struct h
 		const struct hold_step *s = &chain->steps.v[i];
 
 		if (s->before == HOLD_NONE)
-			rc = cut_add(c, (struct hold_cut){ .kind = HOLD_CUT_EDGE, .from = chain->edge }, &root->steps.v[i].alone);
+			rc = cut_add(
+				c, (struct hold_cut){ .kind = HOLD_CUT_EDGE, .from = chain->edge },
+				&root->steps.v[i].alone);
 		else if (s->same == 1)
-			rc = cut_add(c, (struct hold_cut){ .kind = HOLD_CUT_POINTER, .from = s->before, .to = s->block }, &root->steps.v[i].alone);
+			rc = cut_add(c,
+				     (struct hold_cut){ .kind = HOLD_CUT_POINTER,
+							.from = s->before,
+							.to = s->block },
+				     &root->steps.v[i].alone);
 		else
-			root->steps.v[i].alone.known = true;	/* there is another one beside it: nothing */
+			root->steps.v[i].alone.known =
+				true; /* there is another one beside it: nothing */
 	}
 	return rc;
 }
@@ -156,7 +170,8 @@ static int weigh(struct looking *x, struct cutting *c, struct err *e)
 	int rc = hold_dominate(&x->hold, c->cuts.v, c->cuts.nr, e);
 
 	for (size_t i = 0; !rc && i < c->cuts.nr; i++)
-		*c->answers.v[i] = (struct hold_alone){ true, c->cuts.v[i].blocks, c->cuts.v[i].bytes };
+		*c->answers.v[i] = (struct hold_alone){ true, c->cuts.v[i].blocks,
+							c->cuts.v[i].bytes };
 	for (size_t i = 0; !rc && i < x->answer.roots.nr; i++)
 		if (x->within[i])
 			x->answer.roots.v[i].alone = x->answer.roots.v[i].steps.v[0].alone;
@@ -171,7 +186,8 @@ static int find_chains(struct looking *x, size_t nr, struct cutting *c)
 	int rc = chains && !vec_resize(&x->answer.roots, nr) ? 0 : -ENOMEM;
 
 	for (size_t i = 0; !rc && i < nr; i++)
-		rc = cut_add(c, (struct hold_cut){ .kind = HOLD_CUT_SET }, &x->answer.roots.v[i].alone);
+		rc = cut_add(c, (struct hold_cut){ .kind = HOLD_CUT_SET },
+			     &x->answer.roots.v[i].alone);
 	for (size_t i = 0; !rc && i < nr; i++) {
 		const struct group *g = &x->groups.v[i];
 		struct hold_view_root *root = &x->answer.roots.v[i];
@@ -267,7 +283,8 @@ static void count(struct looking *x, unsigned class, uint64_t i)
 static void add_part(struct str *s, const struct hold_sum *sum, const char *what, const char *more)
 {
 	if (sum->blocks)
-		str_addf(s, "%s%s block%s, %s, %s: %s", s->len ? "; " : "", fmt_count(sum->blocks).s, sum->blocks == 1 ? "" : "s",
+		str_addf(s, "%s%s block%s, %s, %s: %s", s->len ? "; " : "",
+			 fmt_count(sum->blocks).s, sum->blocks == 1 ? "" : "s",
 			 fmt_bytes(sum->bytes).s, what, more);
 }
 
@@ -275,8 +292,11 @@ static void set_verdict(struct hold_answer *a)
 {
 	struct str s = STR_INIT;
 
-	add_part(&s, &a->by_class[REACH_DEFINITE], "definitely lost", a->by_class[REACH_DEFINITE].blocks == 1 ? "no pointer to it is left" : "no pointer to them is left");
-	add_part(&s, &a->by_class[REACH_INDIRECT], "indirectly lost", "only lost blocks point to them");
+	add_part(&s, &a->by_class[REACH_DEFINITE], "definitely lost",
+		 a->by_class[REACH_DEFINITE].blocks == 1 ? "no pointer to it is left"
+							 : "no pointer to them is left");
+	add_part(&s, &a->by_class[REACH_INDIRECT], "indirectly lost",
+		 "only lost blocks point to them");
 	a->verdict = s.len ? str_steal(&s) : NULL;
 	str_fini(&s);
 }
@@ -310,7 +330,10 @@ static void count_lost(struct looking *x, const struct reach *r)
 	set_verdict(&x->answer);
 }
 
-/* Nothing leads to some of them. Of a running process the threads are asked for their alternate stacks first, as in every search for leaks. */
+/*
+ * Nothing leads to some of them. Of a running process the threads are asked for their alternate
+ * stacks first, as in every search for leaks.
+ */
 static int classify(struct looking *x, const struct reach *r, struct err *e)
 {
 	const struct reach_options *o = &x->k->job->search.reach;
@@ -340,7 +363,11 @@ static struct symbolizer *symbols(const struct leaks_hold *k, const struct heap 
 	const struct leaks_report_options *o = &k->job->report;
 	char root[64] = "";
 	struct symbolizer_options options = {
-		.full = true, .debuginfod = o->debuginfod, .use_cache = true, .root = root, .max_bytes = o->memory_bytes,
+		.full = true,
+		.debuginfod = o->debuginfod,
+		.use_cache = true,
+		.root = root,
+		.max_bytes = o->memory_bytes,
 	};
 
 	if (o->no_symbols)
@@ -365,7 +392,8 @@ static int look(struct looking *x, const struct reach *r, struct err *e)
 	return rc;
 }
 
-static int look_for(struct looking *x, struct symbolizer *sym, const struct reach *r, struct hold_answer *a, struct err *e)
+static int look_for(struct looking *x, struct symbolizer *sym, const struct reach *r,
+		    struct hold_answer *a, struct err *e)
 {
 	struct names names;
 	int rc;
@@ -389,7 +417,8 @@ static int look_for(struct looking *x, struct symbolizer *sym, const struct reac
 	return rc;
 }
 
-int leaks_hold_look(struct leaks_hold *k, struct roots *s, const struct reach *r, struct hold_answer *a, struct err *e)
+int leaks_hold_look(struct leaks_hold *k, struct roots *s, const struct reach *r,
+		    struct hold_answer *a, struct err *e)
 {
 	struct looking *x = calloc(1, sizeof(*x));
 	struct symbolizer *sym;
@@ -418,7 +447,8 @@ static int render(struct leaks_hold *k, const struct hold_answer *a, FILE *to)
 	names_init(&names, a->heap, sym ? naming_resolve : NULL, sym);
 	rc = hold_view(&d, a, &names);
 	if (!rc)
-		rc = k->job->report.format == LEAKS_JSON ? doc_print_json(&d, to) : doc_print_text(&d, &style, to);
+		rc = k->job->report.format == LEAKS_JSON ? doc_print_json(&d, to)
+							 : doc_print_text(&d, &style, to);
 	if (!rc && sym)
 		naming_note_losses(sym, a->heap, "--memory-limit");
 	if (!rc && !k->job->report.no_symbols)
@@ -456,7 +486,9 @@ void leaks_hold_at_end(void *arg, struct roots *s, const struct reach *r)
 
 	if (!rc) {
 		a.heap = s->heap;
-		a.heap->search = (struct heap_search){ .how = HEAP_SEARCH_EXIT, .complete = s->complete, .at_ns = s->heap->taken_ns };
+		a.heap->search = (struct heap_search){ .how = HEAP_SEARCH_EXIT,
+						       .complete = s->complete,
+						       .at_ns = s->heap->taken_ns };
 		rc = leaks_hold_write(k, &a, &e);
 		s->heap->search = before;
 		a.heap = NULL;
@@ -473,7 +505,9 @@ int leaks_hold_tell(struct leaks_hold *k, struct err *e)
 	if (!k->texts.nr) {
 		if (e && k->code)
 			*e = k->error;
-		return k->code ? k->code : err_set(e, -ENOENT, "no process was searched for who holds '%s'", k->what);
+		return k->code ? k->code
+			       : err_set(e, -ENOENT, "no process was searched for who holds '%s'",
+					 k->what);
 	}
 	vec_each(&k->texts, text) {
 		if (text != k->texts.v && k->job->report.format == LEAKS_TEXT)

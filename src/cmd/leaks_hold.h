@@ -18,9 +18,11 @@ struct leaks_job;
 /* What is asked, and the answers: one for each process searched that has such blocks. */
 struct leaks_hold {
 	const struct leaks_job *job;
-	const char *what;		/* "0x7f...", "FUNCTION", "FILE:LINE", "FILE", or a site's number */
+	/* "0x7f...", "FUNCTION", "FILE:LINE", "FILE", or a site's number */
+	const char *what;
 	FILE *out;
-	pid_t pid;			/* running process, for names in its file system tree; 0 = none */
+	/* running process, for names in its file system tree; 0 = none */
+	pid_t pid;
 	VEC(char *) texts;
 	bool lost;			/* some of the blocks asked for are */
 	struct err error;		/* why the last process that gave no answer gave none */
@@ -28,18 +30,24 @@ struct leaks_hold {
 };
 
 /*
- * Look while the scene is there; `r`: its classes, NULL = not known yet. The answer has no heap yet. 0 or -errno with `e`: -ENOENT there are
- * no such blocks. hold_answer_fini() in any case.
+ * Look while the scene is there; `r`: its classes, NULL = not known yet. The answer has no heap
+ * yet. 0 or -errno with `e`: -ENOENT there are no such blocks. hold_answer_fini() in any case.
  */
-int leaks_hold_look(struct leaks_hold *k, struct roots *s, const struct reach *r, struct hold_answer *a, struct err *e);
+int leaks_hold_look(struct leaks_hold *k, struct roots *s, const struct reach *r,
+		    struct hold_answer *a, struct err *e);
 
 /* Put an answer into words, with its heap. 0 or -errno with `e`. */
 int leaks_hold_write(struct leaks_hold *k, const struct hold_answer *a, struct err *e);
 
-/* For leaks_search(): all that for a process at its end; failures are reported when all have ended. */
+/*
+ * For leaks_search(): all that for a process at its end; failures are reported when all have ended.
+ */
 void leaks_hold_at_end(void *k, struct roots *s, const struct reach *r);
 
-/* Print the answers. 1 = some of the blocks asked for are lost, 0 = not, -errno with `e`; -ENOENT: nobody has such blocks. */
+/*
+ * Print the answers. 1 = some of the blocks asked for are lost, 0 = not, -errno with `e`; -ENOENT:
+ * nobody has such blocks.
+ */
 int leaks_hold_tell(struct leaks_hold *k, struct err *e);
 
 /* A running process; a core file with its capture. As leaks_hold_tell(). */

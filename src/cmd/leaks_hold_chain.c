@@ -2,8 +2,9 @@
 /*
  * What the pointers on a chain are called: fields of the types that debug information gives.
  *
- * The type of a block is what the pointer to it points to, from a typed variable on. void, characters and casts end that: from there on
- * pointers are named by their offset. A block of several elements is an array.
+ * The type of a block is what the pointer to it points to, from a typed variable on. void,
+ * characters and casts end that: from there on pointers are named by their offset. A block of
+ * several elements is an array.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -26,7 +27,8 @@ static bool is_array(struct hold_names *n, const struct at *at, uint64_t *elemen
 }
 
 /* The pointer at an offset of a block, in words; the type that it leads to. */
-static void add_field(struct hold_names *n, const struct at *at, uint64_t offset, struct str *s, struct symbol_type *to)
+static void add_field(struct hold_names *n, const struct at *at, uint64_t offset, struct str *s,
+		      struct symbol_type *to)
 {
 	struct str path = STR_INIT;
 	uint64_t element, rest;
@@ -40,8 +42,10 @@ static void add_field(struct hold_names *n, const struct at *at, uint64_t offset
 		if (!found && is_array(n, at, &element)) {
 			str_clear(&path);
 			str_addf(&path, "[%" PRIu64 "]", within / element);
-			found = symbol_type_pointer(n->sym, &at->type, within % element, &path, to, &rest);
-		} else if (found && is_array(n, at, &element) && within < element) {	/* beyond that: a flexible array */
+			found = symbol_type_pointer(n->sym, &at->type, within % element, &path, to,
+						    &rest);
+		} else if (found && is_array(n, at, &element) &&
+			   within < element) { /* beyond that: a flexible array */
 			str_add(s, "[0]");
 		}
 	}
@@ -62,12 +66,14 @@ static char *type_name(struct hold_names *n, const struct at *at)
 		return NULL;
 	symbol_type_name(n->sym, &at->type, &s);
 	if (s.len && is_array(n, at, &element))
-		str_addf(&s, "%s[%" PRIu64 "]", s.s[s.len - 1] == '*' ? "" : " ", at->bytes / element);
+		str_addf(&s, "%s[%" PRIu64 "]", s.s[s.len - 1] == '*' ? "" : " ",
+			 at->bytes / element);
 	return s.len ? str_steal(&s) : NULL;
 }
 
 /* Where the pointer of a step is; 0 = not in memory. */
-static uint64_t place_of(const struct hold *h, const struct hold_chain *c, const struct hold_step *p)
+static uint64_t place_of(const struct hold *h, const struct hold_chain *c,
+			 const struct hold_step *p)
 {
 	const struct hold_edge *e = &h->edges.v[c->edge];
 
@@ -76,7 +82,8 @@ static uint64_t place_of(const struct hold *h, const struct hold_chain *c, const
 	return e->place == HOLD_MEMORY ? e->at : 0;
 }
 
-bool hold_chain_begin(struct hold_names *n, const struct hold *h, struct hold_chain *c, struct hold_root *r)
+bool hold_chain_begin(struct hold_names *n, const struct hold *h, struct hold_chain *c,
+		      struct hold_root *r)
 {
 	struct hold_root other;
 
@@ -94,8 +101,8 @@ bool hold_chain_begin(struct hold_names *n, const struct hold *h, struct hold_ch
 }
 
 /* The first pointer: of a variable with its name, of other roots by their place. */
-static void add_first(struct hold_names *n, uint64_t place, const struct hold_root *r, struct str *s, struct symbol_type *to,
-		      uint64_t *offset)
+static void add_first(struct hold_names *n, uint64_t place, const struct hold_root *r,
+		      struct str *s, struct symbol_type *to, uint64_t *offset)
 {
 	const struct symbol_variable *v = &r->variable;
 	struct at at = { .type = v->type };
@@ -120,23 +127,30 @@ static void add_first(struct hold_names *n, uint64_t place, const struct hold_ro
 	str_fini(&path);
 }
 
-int hold_chain_text(struct hold_names *n, const struct hold *h, const struct hold_chain *c, const struct hold_root *r,
-		    struct hold_view_root *v)
+int hold_chain_text(struct hold_names *n, const struct hold *h, const struct hold_chain *c,
+		    const struct hold_root *r, struct hold_view_root *v)
 {
 	struct at at = { 0 };
 
 	for (size_t i = 0; i < c->steps.nr; i++) {
 		const struct hold_step *p = &c->steps.v[i];
 		const struct heap_block *b = &h->heap->blocks[p->block];
-		struct hold_view_step out = { .block = p->block, .into = p->into, .offset = p->field, .same = p->same, .skipped = p->skipped };
+		struct hold_view_step out = { .block = p->block,
+					      .into = p->into,
+					      .offset = p->field,
+					      .same = p->same,
+					      .skipped = p->skipped };
 		struct symbol_type to;
 		struct str s = STR_INIT;
 
 		if (!i) {
 			add_first(n, place_of(h, c, p), r, &s, &to, &out.offset);
 		} else {
-			if (p->skipped && h->heap->blocks[p->before].site != h->heap->blocks[c->steps.v[i - 1].block].site)
-				at = (struct at){ 0 };	/* of what is left out nothing is known; of one site, one type */
+			if (p->skipped && h->heap->blocks[p->before].site !=
+						  h->heap->blocks[c->steps.v[i - 1].block].site)
+				at = (struct at){
+					0
+				}; /* of what is left out nothing is known; of one site, one type */
 			at.bytes = h->heap->blocks[p->before].size_bytes;
 			add_field(n, &at, p->field, &s, &to);
 		}

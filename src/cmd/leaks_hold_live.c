@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Who holds blocks of a running process, and of a core file: the scene, and who waits for its end. */
+/*
+ * Who holds blocks of a running process, and of a core file: the scene, and who waits for its end.
+ */
 #include <errno.h>
 #include <time.h>
 
@@ -25,11 +27,19 @@ static int reap(pid_t pid, void *unused)
 	return 0;
 }
 
-/* Look, and release the scene in any case; the answer is put into words when the process runs again. */
-static int look(struct leaks_hold *k, struct roots *s, enum heap_search_how how, struct again *again, struct err *e)
+/*
+ * Look, and release the scene in any case; the answer is put into words when the process runs
+ * again.
+ */
+static int look(struct leaks_hold *k, struct roots *s, enum heap_search_how how,
+		struct again *again, struct err *e)
 {
 	struct heap_search search = {
-		.how = how ? how : s->stopped ? HEAP_SEARCH_STOPPED : HEAP_SEARCH_COPY, .complete = s->complete, .at_ns = s->heap->taken_ns,
+		.how = how	    ? how
+		       : s->stopped ? HEAP_SEARCH_STOPPED
+				    : HEAP_SEARCH_COPY,
+		.complete = s->complete,
+		.at_ns = s->heap->taken_ns,
 	};
 	const uint64_t begun_ns = now_ns();
 	struct hold_answer a;
@@ -53,7 +63,9 @@ static int look(struct leaks_hold *k, struct roots *s, enum heap_search_how how,
 
 static int take(struct leaks_hold *k, struct again *again, struct err *e)
 {
-	struct roots_options o = { .no_copy = k->job->no_copy, .max_bytes = k->job->report.memory_bytes, .stop = again_stop(again) };
+	struct roots_options o = { .no_copy = k->job->no_copy,
+				   .max_bytes = k->job->report.memory_bytes,
+				   .stop = again_stop(again) };
 	struct roots roots = { 0 };
 	int rc = roots_live(k->pid, &o, &roots, e);
 

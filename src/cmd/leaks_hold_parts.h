@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Parts of the search for holders: which blocks are meant, names of roots, names of fields. For leaks_hold*.c only.
+ * Parts of the search for holders: which blocks are meant, names of roots, names of fields. For
+ * leaks_hold*.c only.
  */
 #ifndef CMD_LEAKS_HOLD_PARTS_H
 #define CMD_LEAKS_HOLD_PARTS_H
@@ -21,7 +22,8 @@ struct hold_target {
 };
 
 /* 0 or -errno with `e`: -ENOENT nothing fits. hold_target_fini() in any case. */
-int hold_target_find(struct hold_target *t, const char *what, const struct heap *h, struct names *n, struct err *e);
+int hold_target_find(struct hold_target *t, const char *what, const struct heap *h, struct names *n,
+		     struct err *e);
 void hold_target_fini(struct hold_target *t);
 
 /* ---- roots (leaks_hold_root.c) ---- */
@@ -38,7 +40,8 @@ struct hold_root {
 };
 
 struct hold_walk { uint32_t thread; struct walk walk; };
-struct hold_block_of { uint32_t thread, module; uint64_t start, end; };	/* a module's thread-local block */
+/* a module's thread-local block */
+struct hold_block_of { uint32_t thread, module; uint64_t start, end; };
 
 struct hold_names {
 	const struct roots *roots;
@@ -56,14 +59,17 @@ void hold_names_init(struct hold_names *n, struct roots *s, struct symbolizer *s
 void hold_names_fini(struct hold_names *n);
 
 void hold_root_find(struct hold_names *n, const struct hold_edge *e, struct hold_root *r);
-/* Is an address in a block of the heap that of a thread-local variable? Such blocks are made for libraries that are loaded later. */
+/*
+ * Is an address in a block of the heap that of a thread-local variable? Such blocks are made for
+ * libraries that are loaded later.
+ */
 bool hold_root_in_block(struct hold_names *n, uint64_t at, struct hold_root *r);
 
 bool hold_root_same(const struct hold_root *a, const struct hold_root *b);
 
 /*
- * Thread-local variables lie in what the scene takes for stacks and plain memory: make these parts of its roots thread-local storage, which
- * lasts longer. 0 or -ENOMEM.
+ * Thread-local variables lie in what the scene takes for stacks and plain memory: make these parts
+ * of its roots thread-local storage, which lasts longer. 0 or -ENOMEM.
  */
 int hold_root_paint(struct hold_names *n, struct memory *m);
 
@@ -76,13 +82,14 @@ uint32_t hold_module_at(const struct heap *h, uint64_t address);
 /* ---- chains (leaks_hold_chain.c) ---- */
 
 /*
- * A chain that leads through a thread-local variable begins there, whatever the C library keeps that for: *r is that variable then, and the
- * steps before it are dropped. Is it so?
+ * A chain that leads through a thread-local variable begins there, whatever the C library keeps
+ * that for: *r is that variable then, and the steps before it are dropped. Is it so?
  */
-bool hold_chain_begin(struct hold_names *n, const struct hold *h, struct hold_chain *c, struct hold_root *r);
+bool hold_chain_begin(struct hold_names *n, const struct hold *h, struct hold_chain *c,
+		      struct hold_root *r);
 
 /* Put the steps of a chain into words. 0 or -ENOMEM. */
-int hold_chain_text(struct hold_names *n, const struct hold *h, const struct hold_chain *c, const struct hold_root *r,
-		    struct hold_view_root *v);
+int hold_chain_text(struct hold_names *n, const struct hold *h, const struct hold_chain *c,
+		    const struct hold_root *r, struct hold_view_root *v);
 
 #endif

@@ -12,15 +12,16 @@
 #define DTV_AT	8		/* in a thread's record (glibc) */
 
 static const char *const register_name[DWARF_REGISTERS] = {
-	"rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "rip",
+	"rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp", "r8",
+	"r9",  "r10", "r11", "r12", "r13", "r14", "r15", "rip",
 };
 
 static void registers_of(const struct snapshot_thread *t, struct dwarf_registers *r)
 {
 	const struct user_regs_struct *u = &t->regs;
 	const uint64_t value[DWARF_REGISTERS] = {
-		u->rax, u->rdx, u->rcx, u->rbx, u->rsi, u->rdi, u->rbp, u->rsp, u->r8, u->r9, u->r10, u->r11, u->r12, u->r13, u->r14, u->r15,
-		u->rip,
+		u->rax, u->rdx, u->rcx, u->rbx, u->rsi, u->rdi, u->rbp, u->rsp, u->r8,
+		u->r9,	u->r10, u->r11, u->r12, u->r13, u->r14, u->r15, u->rip,
 	};
 
 	*r = (struct dwarf_registers){ .known = (1u << DWARF_REGISTERS) - 1 };
@@ -60,7 +61,8 @@ static const struct snapshot_thread *thread_of(const struct hold_names *n, uint3
 uint32_t hold_module_at(const struct heap *h, uint64_t address)
 {
 	for (uint32_t i = 1; i < h->nr_modules; i++)
-		if (!h->modules[i].unload_ns && address >= h->modules[i].start && address < h->modules[i].end)
+		if (!h->modules[i].unload_ns && address >= h->modules[i].start &&
+		    address < h->modules[i].end)
 			return i;
 	return 0;
 }
@@ -96,7 +98,8 @@ static const char *function_of(struct hold_names *n, const struct walk_frame *f)
 	return nr > 0 && frame[nr - 1].named ? frame[nr - 1].function : NULL;
 }
 
-static void find_on_stack(struct hold_names *n, uint64_t at, const struct memory_range *range, struct hold_root *r)
+static void find_on_stack(struct hold_names *n, uint64_t at, const struct memory_range *range,
+			  struct hold_root *r)
 {
 	const struct walk *w = walk_of(n, range->thread);
 	const struct walk_frame *f = w ? walk_find(w, at) : NULL;
@@ -128,16 +131,22 @@ static void find_blocks(struct hold_names *n)
 	n->tls_found = true;
 	for (size_t i = 0; i < n->nr_threads; i++)
 		for (uint32_t m = 1; m < n->heap->nr_modules; m++) {
-			struct hold_block_of b = { .thread = (uint32_t)n->threads[i].tid, .module = m };
+			struct hold_block_of b = { .thread = (uint32_t)n->threads[i].tid,
+						   .module = m };
 
 			if (!n->heap->modules[m].unload_ns &&
-			    symbol_thread_block(n->sym, m, is_first(n->heap, m), n->threads[i].regs.fs_base, &n->memory, &b.start, &b.end) &&
+			    symbol_thread_block(n->sym, m, is_first(n->heap, m),
+						n->threads[i].regs.fs_base, &n->memory, &b.start,
+						&b.end) &&
 			    vec_push(&n->tls, b))
 				return;
 		}
 }
 
-/* A place in some thread's block of a module: static ones beside its record, dynamic ones in blocks of the heap. */
+/*
+ * A place in some thread's block of a module: static ones beside its record, dynamic ones in blocks
+ * of the heap.
+ */
 static bool find_thread_variable(struct hold_names *n, uint64_t at, struct hold_root *r)
 {
 	if (n->sym && !n->tls_found)
@@ -171,7 +180,8 @@ static int paint(struct memory *m, const struct hold_block_of *b)
 			continue;
 		part.start = b->start > r.start ? b->start : r.start;
 		part.end = b->end < r.end ? b->end : r.end;
-		m->roots.v[i].end = part.start;		/* empty where the block begins with the range */
+		/* empty where the block begins with the range */
+		m->roots.v[i].end = part.start;
 		part.kind = MEMORY_TLS;
 		part.thread = b->thread;
 		if (vec_push(&m->roots, part))
@@ -198,7 +208,8 @@ int hold_root_paint(struct hold_names *n, struct memory *m)
 	return rc;
 }
 
-static void find_in_thread(struct hold_names *n, uint64_t at, const struct memory_range *range, struct hold_root *r)
+static void find_in_thread(struct hold_names *n, uint64_t at, const struct memory_range *range,
+			   struct hold_root *r)
 {
 	if (find_thread_variable(n, at, r))
 		return;
@@ -210,7 +221,8 @@ static void find_in_thread(struct hold_names *n, uint64_t at, const struct memor
 
 /* ---- the others ---- */
 
-static void find_in_memory(struct hold_names *n, uint64_t at, const struct memory_range *range, struct hold_root *r)
+static void find_in_memory(struct hold_names *n, uint64_t at, const struct memory_range *range,
+			   struct hold_root *r)
 {
 	r->module = hold_module_at(n->heap, at);
 	r->kind = HOLD_ROOT_MEMORY;
@@ -243,7 +255,8 @@ static void find_register(struct hold_names *n, const struct memory_word *word, 
 	if (!w || !w->frames.nr)
 		return;
 	r->function = function_of(n, &w->frames.v[0]);
-	if (r->reg >= 0 && symbol_local(n->sym, &w->frames.v[0], &n->memory, 0, r->reg, &r->variable))
+	if (r->reg >= 0 &&
+	    symbol_local(n->sym, &w->frames.v[0], &n->memory, 0, r->reg, &r->variable))
 		r->start = r->end = (uint64_t)r->reg;
 }
 
@@ -255,7 +268,8 @@ static void find_owned(struct hold_names *n, uint64_t address, struct hold_root 
 	for (size_t i = 0; i < n->nr_threads; i++) {
 		uint64_t dtv, tp = n->threads[i].regs.fs_base;
 
-		if (read_roots(n->memory.arg, tp + DTV_AT, &dtv, sizeof(dtv)) != sizeof(dtv) || address != dtv - 16)
+		if (read_roots(n->memory.arg, tp + DTV_AT, &dtv, sizeof(dtv)) != sizeof(dtv) ||
+		    address != dtv - 16)
 			continue;
 		r->kind = HOLD_ROOT_THREAD;
 		r->thread = (uint32_t)n->threads[i].tid;
@@ -293,7 +307,8 @@ bool hold_root_in_block(struct hold_names *n, uint64_t at, struct hold_root *r)
 
 bool hold_root_same(const struct hold_root *a, const struct hold_root *b)
 {
-	return a->kind == b->kind && a->thread == b->thread && a->start == b->start && a->end == b->end && a->reg == b->reg;
+	return a->kind == b->kind && a->thread == b->thread && a->start == b->start &&
+	       a->end == b->end && a->reg == b->reg;
 }
 
 /* ---- in words ---- */
@@ -323,8 +338,12 @@ static const char *base_of(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* "variable cache (server.c:12)", "static variable n of f() (f.c:3)"; of a library "... of libx.so". */
-static void add_variable(struct str *s, const struct hold_names *n, const struct hold_root *r, const char *what)
+/*
+ * "variable cache (server.c:12)", "static variable n of f() (f.c:3)"; of a library "... of
+ * libx.so".
+ */
+static void add_variable(struct str *s, const struct hold_names *n, const struct hold_root *r,
+			 const char *what)
 {
 	const struct symbol_variable *v = &r->variable;
 
@@ -348,9 +367,11 @@ static void add_memory(struct str *s, const struct hold_names *n, const struct h
 			if (!strcmp(maps->v[i].path, "[heap]"))
 				str_add(s, "heap memory that is in no block pmm knows");
 			else if (maps->v[i].path[0])
-				str_addf(s, "memory of %s, from 0x%" PRIx64 " on", base_of(maps->v[i].path), maps->v[i].start);
+				str_addf(s, "memory of %s, from 0x%" PRIx64 " on",
+					 base_of(maps->v[i].path), maps->v[i].start);
 			else
-				str_addf(s, "a mapping without a file, from 0x%" PRIx64 " on", maps->v[i].start);
+				str_addf(s, "a mapping without a file, from 0x%" PRIx64 " on",
+					 maps->v[i].start);
 			return;
 		}
 	str_addf(s, "memory at 0x%" PRIx64, r->start);
@@ -455,7 +476,9 @@ void hold_root_text(struct hold_names *n, const struct hold_root *r, struct hold
 		str_add(&s, register_name[r->reg]);
 	v->name = s.len ? str_steal(&s) : NULL;
 	v->function = copy(r->function ? r->function : r->variable.function);
-	v->module = r->variable.module && *r->variable.module ? copy(r->variable.module) : r->module ? copy(base_of(n->heap->modules[r->module].path)) : NULL;
+	v->module = r->variable.module && *r->variable.module ? copy(r->variable.module)
+		    : r->module ? copy(base_of(n->heap->modules[r->module].path))
+				: NULL;
 	v->file = copy(r->variable.file);
 	v->line = r->variable.line;
 	str_fini(&s);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which blocks are meant by what was asked: an address, a site's number, a function, a line of the source. */
+/*
+ * Which blocks are meant by what was asked: an address, a site's number, a function, a line of the
+ * source.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -22,14 +25,20 @@ static void want(struct hold_target *t, const struct heap *h, uint64_t i)
 
 static int no_block(const struct heap *h, uint64_t address, uint64_t behind, struct err *e)
 {
-	err_set(e, -ENOENT, "no live block is at address 0x%" PRIx64 ": it was freed, or never was a block that pmm knows", address);
+	err_set(e, -ENOENT,
+		"no live block is at address 0x%" PRIx64
+		": it was freed, or never was a block that pmm knows",
+		address);
 	if (behind) {
 		const struct heap_block *b = &h->blocks[behind - 1];
 
-		err_hint(e, "the live block before it begins at 0x%" PRIx64 " and has %s; name an address of a live block, or a call site", b->address,
-			 fmt_bytes(b->size_bytes).s);
+		err_hint(e,
+			 "the live block before it begins at 0x%" PRIx64
+			 " and has %s; name an address of a live block, or a call site",
+			 b->address, fmt_bytes(b->size_bytes).s);
 	} else {
-		err_hint(e, "name an address of a live block, or a call site; 'pmm report --blocks' lists them");
+		err_hint(e, "name an address of a live block, or a call site; 'pmm report "
+			    "--blocks' lists them");
 	}
 	return -ENOENT;
 }
@@ -56,7 +65,8 @@ static int by_address(struct hold_target *t, const char *what, const struct heap
 		want(t, h, i);
 		str_addf(&s, "the block at 0x%" PRIx64, b->address);
 		if (address > b->address)
-			str_addf(&s, ", which 0x%" PRIx64 " is %s into", address, fmt_bytes(address - b->address).s);
+			str_addf(&s, ", which 0x%" PRIx64 " is %s into", address,
+				 fmt_bytes(address - b->address).s);
 		t->asked = str_steal(&s);
 		return 0;
 	}
@@ -73,7 +83,8 @@ static bool is_function(const struct frame_name *f, const char *what)
 	if (!f->function)
 		return false;
 	len = strcspn(f->function, "(");
-	if (!strcmp(f->function, what) || (len >= n && !strncmp(f->function + len - n, what, n) && (len == n || f->function[len - n - 1] == ':')))
+	if (!strcmp(f->function, what) || (len >= n && !strncmp(f->function + len - n, what, n) &&
+					   (len == n || f->function[len - n - 1] == ':')))
 		return true;
 	return f->linkage && !strcmp(f->linkage, what);
 }
@@ -82,9 +93,11 @@ static bool is_function(const struct frame_name *f, const char *what)
 static bool is_line(const struct frame_name *f, const char *what)
 {
 	const char *colon = strrchr(what, ':');
-	size_t n = colon ? (size_t)(colon - what) : strlen(what), len = f->file ? strlen(f->file) : 0;
+	size_t n = colon ? (size_t)(colon - what) : strlen(what),
+	       len = f->file ? strlen(f->file) : 0;
 
-	if (!n || len < n || strncmp(f->file + len - n, what, n) || (len > n && f->file[len - n - 1] != '/'))
+	if (!n || len < n || strncmp(f->file + len - n, what, n) ||
+	    (len > n && f->file[len - n - 1] != '/'))
 		return false;
 	return !colon || strtoul(colon + 1, NULL, 10) == f->line;
 }
@@ -98,7 +111,9 @@ static bool is_place(const struct frame_name *f, const char *what)
 		return false;
 	base = strrchr(f->module, '/');
 	base = base ? base + 1 : f->module;
-	return strlen(base) == (size_t)(plus - what) && !strncmp(base, what, (size_t)(plus - what)) && strtoull(plus + 1, NULL, 16) == f->offset;
+	return strlen(base) == (size_t)(plus - what) &&
+	       !strncmp(base, what, (size_t)(plus - what)) &&
+	       strtoull(plus + 1, NULL, 16) == f->offset;
 }
 
 static bool fits(const struct frame_name *f, const char *what)
@@ -126,7 +141,8 @@ static bool is_number(const char *what)
 }
 
 /* Which sites, by index: those that answer for such a place, else those that pass it. How many. */
-static unsigned choose_sites(struct names *n, const char *what, const uint64_t *live, uint8_t *chosen)
+static unsigned choose_sites(struct names *n, const char *what, const uint64_t *live,
+			     uint8_t *chosen)
 {
 	const struct heap *h = n->heap;
 	unsigned nr = 0;
@@ -140,7 +156,9 @@ static unsigned choose_sites(struct names *n, const char *what, const uint64_t *
 	}
 	for (unsigned round = 0; round < 2 && !nr; round++)
 		for (uint32_t i = 0; i < h->nr_sites; i++)
-			if (live[i] && (round ? passes(n, h->sites[i].node, what) : fits(names_responsible(n, h->sites[i].node, NULL), what))) {
+			if (live[i] &&
+			    (round ? passes(n, h->sites[i].node, what)
+				   : fits(names_responsible(n, h->sites[i].node, NULL), what))) {
 				chosen[i] = 1;
 				nr++;
 			}
@@ -166,8 +184,10 @@ static int by_site(struct hold_target *t, const char *what, struct names *n, str
 	if (rc) {
 		err_set(e, rc, "out of memory");
 	} else if (!nr) {
-		rc = err_set(e, -ENOENT, "process %u has no live block of a call site '%s'", h->pid, what);
-		err_hint(e, "name a function, FILE:LINE or site number as 'pmm leaks --show=all' and its JSON have them, or an address 0x...");
+		rc = err_set(e, -ENOENT, "process %u has no live block of a call site '%s'", h->pid,
+			     what);
+		err_hint(e, "name a function, FILE:LINE or site number as 'pmm leaks --show=all' "
+			    "and its JSON have them, or an address 0x...");
 	} else if (is_number(what)) {
 		str_addf(&s, "blocks of site %s", what);
 	} else {
@@ -183,7 +203,8 @@ static int by_site(struct hold_target *t, const char *what, struct names *n, str
 	return rc;
 }
 
-int hold_target_find(struct hold_target *t, const char *what, const struct heap *h, struct names *n, struct err *e)
+int hold_target_find(struct hold_target *t, const char *what, const struct heap *h, struct names *n,
+		     struct err *e)
 {
 	*t = (struct hold_target){ .wanted = calloc(h->nr_blocks / 64 + 1, sizeof(*t->wanted)) };
 	if (!t->wanted)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Searching a running process: what a search needs of it is taken and let go of before anything is named or printed. */
+/*
+ * Searching a running process: what a search needs of it is taken and let go of before anything is
+ * named or printed.
+ */
 #include "src/cmd/leaks_live.h"
 
 #include <errno.h>
@@ -20,7 +23,8 @@ struct looking {
 	struct leaks_found found;
 	struct leaks_seen seen;
 	struct growing growing;
-	struct hash_map told;		/* sites of which was told that they grow, by number and verdict */
+	/* sites of which was told that they grow, by number and verdict */
+	struct hash_map told;
 	uint64_t number;
 	struct again *again;		/* NULL: nobody's process */
 	bool has_found;			/* so far */
@@ -79,13 +83,19 @@ static int reap(pid_t pid, void *unused)
 
 void leaks_untracked(pid_t pid, struct err *e)
 {
-	err_set(e, -ENOENT, "the blocks of process %d are not known: pmm does not track it", (int)pid);
-	err_hint(e, "'pmm attach %d' first, then all is known that is allocated from then on; or start it with 'pmm run'", (int)pid);
+	err_set(e, -ENOENT, "the blocks of process %d are not known: pmm does not track it",
+		(int)pid);
+	err_hint(e,
+		 "'pmm attach %d' first, then all is known that is allocated from then on; or "
+		 "start it with 'pmm run'",
+		 (int)pid);
 }
 
 static int take(struct looking *x, struct err *e)
 {
-	struct roots_options o = { .no_copy = x->job->no_copy, .max_bytes = x->job->report.memory_bytes, .stop = again_stop(x->again) };
+	struct roots_options o = { .no_copy = x->job->no_copy,
+				   .max_bytes = x->job->report.memory_bytes,
+				   .stop = again_stop(x->again) };
 	struct roots roots = { 0 };
 	int rc = roots_live(x->pid, &o, &roots, e);
 
@@ -105,7 +115,9 @@ static int look(struct looking *x, struct err *e)
 	watchdog_end(&w, true);
 	h = x->found.heap;
 	if (!rc && x->job->every_ns &&
-	    (growing_totals(&x->growing, h->taken_ns, h->live_bytes, h->live_blocks, h->untracked_frees) || growing_look(&x->growing, h)))
+	    (growing_totals(&x->growing, h->taken_ns, h->live_bytes, h->live_blocks,
+			    h->untracked_frees) ||
+	     growing_look(&x->growing, h)))
 		rc = err_set(e, -ENOMEM, "not enough memory to keep book of what was seen");
 	return rc;
 }
@@ -119,10 +131,13 @@ static bool is_new(struct looking *x, const struct leak_entry *e)
 	bool added = true;
 
 	if (e->reason == LEAK_GROWS || e->reason == LEAK_FILLS) {
-		hash_add(&x->told, (uint64_t)e->verdict << 33 | (number ? number : 1ull << 32 | e->site), 0, &added);
+		hash_add(&x->told,
+			 (uint64_t)e->verdict << 33 | (number ? number : 1ull << 32 | e->site), 0,
+			 &added);
 		return added;
 	}
-	if (e->class == REACH_POSSIBLE && e->verdict == LEAK_UNLIKELY && !leaks_view_shows(e, x->job->report.view.show))
+	if (e->class == REACH_POSSIBLE && e->verdict == LEAK_UNLIKELY &&
+	    !leaks_view_shows(e, x->job->report.view.show))
 		return false;
 	return e->class != REACH_REACHED && e->fresh_blocks;
 }
@@ -203,7 +218,8 @@ int leaks_live(pid_t pid, const struct leaks_job *job, FILE *out, struct err *e)
 	return rc;
 }
 
-int leaks_core(const char *core, const char *capture, const struct leaks_job *job, FILE *out, struct err *e)
+int leaks_core(const char *core, const char *capture, const struct leaks_job *job, FILE *out,
+	       struct err *e)
 {
 	struct looking x = { .job = job, .out = out };
 	struct leaks_job with = *job;

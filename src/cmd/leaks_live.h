@@ -17,12 +17,14 @@ struct leaks_job {
 	bool no_copy;			/* search with the threads stopped */
 	uint64_t every_ns;		/* 0 = once */
 	uint64_t count;			/* searches; 0 = any number */
-	int found_code;			/* exit code when something is found: for a signal that ends it */
+	/* exit code when something is found: for a signal that ends it */
+	int found_code;
 };
 
 /*
- * Search and write to `out`; again every `every_ns`, then only what is new, until `count`, a signal (SIGINT, SIGTERM, SIGHUP) or the
- * process's end. 1 = found what is asked for, 0 = not, -errno with `e`.
+ * Search and write to `out`; again every `every_ns`, then only what is new, until `count`, a signal
+ * (SIGINT, SIGTERM, SIGHUP) or the process's end. 1 = found what is asked for, 0 = not, -errno with
+ * `e`.
  */
 int leaks_live(pid_t pid, const struct leaks_job *job, FILE *out, struct err *e);
 
@@ -30,6 +32,7 @@ int leaks_live(pid_t pid, const struct leaks_job *job, FILE *out, struct err *e)
 void leaks_untracked(pid_t pid, struct err *e);
 
 /* Search a core file with the process's capture. As leaks_live(). */
-int leaks_core(const char *core, const char *capture, const struct leaks_job *job, FILE *out, struct err *e);
+int leaks_core(const char *core, const char *capture, const struct leaks_job *job, FILE *out,
+	       struct err *e);
 
 #endif

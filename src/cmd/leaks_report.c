@@ -23,20 +23,24 @@ static int read_file(const char *path, char **text, size_t *bytes, struct err *e
 	int rc = 0;
 
 	if (!f)
-		rc = err_set(e, -errno, "cannot read the suppressions in '%s': %s", path, strerror(errno));
+		rc = err_set(e, -errno, "cannot read the suppressions in '%s': %s", path,
+			     strerror(errno));
 	else if (!buffer)
 		rc = err_set(e, -ENOMEM, "out of memory");
 	if (!rc) {
 		*bytes = fread(buffer, 1, MAX_FILE, f);
 		if (ferror(f))
-			rc = err_set(e, -errno, "cannot read the suppressions in '%s': %s", path, strerror(errno));
+			rc = err_set(e, -errno, "cannot read the suppressions in '%s': %s", path,
+				     strerror(errno));
 		else if (*bytes == MAX_FILE)
-			rc = err_set(e, -EFBIG, "cannot read the suppressions in '%s': it is too large", path);
+			rc = err_set(e, -EFBIG,
+				     "cannot read the suppressions in '%s': it is too large", path);
 	}
 	if (f)
 		fclose(f);
 	if (rc && rc != -ENOMEM)
-		err_hint(e, "name a file in Valgrind's or LeakSanitizer's form; 'pmm leaks --gen-suppressions' writes one");
+		err_hint(e, "name a file in Valgrind's or LeakSanitizer's form; 'pmm leaks "
+			    "--gen-suppressions' writes one");
 	if (rc)
 		free(buffer);
 	else
@@ -44,7 +48,8 @@ static int read_file(const char *path, char **text, size_t *bytes, struct err *e
 	return rc;
 }
 
-int leaks_read_suppressions(const struct opt_list *files, bool no_default, struct suppress **out, struct err *e)
+int leaks_read_suppressions(const struct opt_list *files, bool no_default, struct suppress **out,
+			    struct err *e)
 {
 	struct suppress *s = suppress_new();
 	int rc = s ? 0 : err_set(e, -ENOMEM, "out of memory");
@@ -73,8 +78,10 @@ static bool counts(const struct leak_entry *e, unsigned fail_on)
 {
 	if (e->verdict == LEAK_SUPPRESSED)
 		return false;
-	return (fail_on & 1u << e->class) || ((fail_on & LEAKS_FAIL_LIKELY) && e->verdict <= LEAK_LIKELY) ||
-	       ((fail_on & LEAKS_FAIL_GROWTH) && (e->reason == LEAK_GROWS || e->reason == LEAK_FILLS));
+	return (fail_on & 1u << e->class) ||
+	       ((fail_on & LEAKS_FAIL_LIKELY) && e->verdict <= LEAK_LIKELY) ||
+	       ((fail_on & LEAKS_FAIL_GROWTH) &&
+		(e->reason == LEAK_GROWS || e->reason == LEAK_FILLS));
 }
 
 /* Is there more of what makes it fail than is allowed? */
@@ -88,17 +95,23 @@ static bool found(const struct leaks *l, const struct leaks_report_options *o)
 			continue;
 		blocks += e->blocks;
 		bytes += e->bytes;
-		if (e->class == REACH_DEFINITE && !(o->fail_on & (1u << REACH_INDIRECT | LEAKS_FAIL_LIKELY)))
-			bytes += e->indirect_bytes;	/* else they count as entries of their own */
+		if (e->class == REACH_DEFINITE &&
+		    !(o->fail_on & (1u << REACH_INDIRECT | LEAKS_FAIL_LIKELY)))
+			bytes += e->indirect_bytes; /* else they count as entries of their own */
 	}
 	return o->max_leaked_bytes ? bytes > o->max_leaked_bytes : blocks > 0;
 }
 
-static int judge(const struct heap *h, struct leaks *l, struct names *n, const struct leaks_report_options *o)
+static int judge(const struct heap *h, struct leaks *l, struct names *n,
+		 const struct leaks_report_options *o)
 {
 	struct growing past = { 0 };
 	struct leaks_options options = {
-		.growing = o->growing, .past = &past, .suppress = o->suppress, .names = n, .old_ns = o->old_ns,
+		.growing = o->growing,
+		.past = &past,
+		.suppress = o->suppress,
+		.names = n,
+		.old_ns = o->old_ns,
 	};
 	int rc = growing_past(&past, h);
 
@@ -108,8 +121,8 @@ static int judge(const struct heap *h, struct leaks *l, struct names *n, const s
 	return rc;
 }
 
-static int write_suppressions(const struct heap *h, struct names *n, const struct leaks *l, const struct leaks_report_options *o,
-			      FILE *out)
+static int write_suppressions(const struct heap *h, struct names *n, const struct leaks *l,
+			      const struct leaks_report_options *o, FILE *out)
 {
 	const struct leak_entry *const end = l->entries.v + l->entries.nr;
 	enum suppress_form form = o->format == LEAKS_GEN_LSAN ? SUPPRESS_LSAN : SUPPRESS_VALGRIND;
@@ -129,7 +142,8 @@ static int write_suppressions(const struct heap *h, struct names *n, const struc
 	return rc;
 }
 
-static int write_doc(const struct heap *h, struct names *n, const struct leaks *l, const struct leaks_report_options *o, FILE *out)
+static int write_doc(const struct heap *h, struct names *n, const struct leaks *l,
+		     const struct leaks_report_options *o, FILE *out)
 {
 	struct style style = terminal_style(out);
 	struct leaks_root root = { n->ctx, h };
@@ -144,13 +158,14 @@ static int write_doc(const struct heap *h, struct names *n, const struct leaks *
 	if (!rc && o->quiet_if_none && o->format == LEAKS_TEXT)
 		fputc('\n', out);	/* something stands before it */
 	if (!rc)
-		rc = o->format == LEAKS_JSON ? doc_print_json(&view.doc, out) : doc_print_text(&view.doc, &style, out);
+		rc = o->format == LEAKS_JSON ? doc_print_json(&view.doc, out)
+					     : doc_print_text(&view.doc, &style, out);
 	leaks_view_fini(&view);
 	return rc;
 }
 
-static int write_all(const struct heap *h, struct names *n, const struct leaks *l, const struct leaks_report_options *o, FILE *out,
-		     struct err *e)
+static int write_all(const struct heap *h, struct names *n, const struct leaks *l,
+		     const struct leaks_report_options *o, FILE *out, struct err *e)
 {
 	int rc;
 
@@ -161,13 +176,18 @@ static int write_all(const struct heap *h, struct names *n, const struct leaks *
 	else
 		rc = write_doc(h, n, l, o, out);
 	/* a reader that has seen enough (head, less) is no trouble */
-	return rc && rc != -EPIPE ? err_set(e, rc, "cannot write the verdict: %s", strerror(-rc)) : 0;
+	return rc && rc != -EPIPE ? err_set(e, rc, "cannot write the verdict: %s", strerror(-rc))
+				  : 0;
 }
 
 static struct symbolizer *symbols(const struct heap *h, const struct leaks_report_options *o)
 {
 	char root[64] = "";
-	struct symbolizer_options options = { .full = true, .debuginfod = o->debuginfod, .use_cache = true, .root = root, .max_bytes = o->memory_bytes };
+	struct symbolizer_options options = { .full = true,
+					      .debuginfod = o->debuginfod,
+					      .use_cache = true,
+					      .root = root,
+					      .max_bytes = o->memory_bytes };
 
 	if (o->no_symbols)
 		return NULL;
@@ -177,7 +197,8 @@ static struct symbolizer *symbols(const struct heap *h, const struct leaks_repor
 }
 
 /* Judge, choose, write; 1 = found what was asked for, 0 = not, -errno with `e`. */
-static int tell(const struct heap *h, struct leaks *l, struct names *n, const struct leaks_report_options *o, FILE *out, struct err *e)
+static int tell(const struct heap *h, struct leaks *l, struct names *n,
+		const struct leaks_report_options *o, FILE *out, struct err *e)
 {
 	int rc = judge(h, l, n, o);
 
@@ -192,7 +213,8 @@ static int tell(const struct heap *h, struct leaks *l, struct names *n, const st
 	return rc ? rc : found(l, o);
 }
 
-int leaks_report(const struct heap *h, struct leaks *l, const struct leaks_report_options *o, FILE *out, struct err *e)
+int leaks_report(const struct heap *h, struct leaks *l, const struct leaks_report_options *o,
+		 FILE *out, struct err *e)
 {
 	struct leaks own = { 0 };
 	struct symbolizer *sym;
@@ -203,7 +225,8 @@ int leaks_report(const struct heap *h, struct leaks *l, const struct leaks_repor
 		return 0;
 	if (!l && h->search.how == HEAP_SEARCH_NONE) {
 		err_set(e, -ENODATA, "nobody searched for leaks in the process of this capture");
-		err_hint(e, "record another with 'pmm run --leaks', search a running process with 'pmm leaks PID', or a core file with "
+		err_hint(e, "record another with 'pmm run --leaks', search a running process with "
+			    "'pmm leaks PID', or a core file with "
 			    "'pmm leaks --core CORE FILE'");
 		return -ENODATA;
 	}

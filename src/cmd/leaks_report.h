@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The verdict on a searched heap, told: names, suppressions, growth; text, JSON, Valgrind's XML or suppressions. For `pmm leaks` and for
- * the end of `pmm run --leaks`.
+ * The verdict on a searched heap, told: names, suppressions, growth; text, JSON, Valgrind's XML or
+ * suppressions. For `pmm leaks` and for the end of `pmm run --leaks`.
  */
 #ifndef CMD_LEAKS_REPORT_H
 #define CMD_LEAKS_REPORT_H
@@ -15,13 +15,20 @@
 #include "src/cmd/opt.h"
 #include "src/view/leaks_view.h"
 
-enum leaks_format { LEAKS_TEXT, LEAKS_JSON, LEAKS_VALGRIND_XML, LEAKS_GEN_VALGRIND, LEAKS_GEN_LSAN };
+enum leaks_format {
+	LEAKS_TEXT,
+	LEAKS_JSON,
+	LEAKS_VALGRIND_XML,
+	LEAKS_GEN_VALGRIND,
+	LEAKS_GEN_LSAN
+};
 
 /* What makes it fail (enum leaks_show has the classes in its low bits). */
 enum leaks_fail {
 	LEAKS_FAIL_LIKELY	= 1 << 4,	/* certain or likely */
 	LEAKS_FAIL_GROWTH	= 1 << 5,	/* reachable and growing steadily */
-	LEAKS_FAIL_UNSEARCHED	= 1 << 6,	/* of a COMMAND: a process that was not searched or not tracked */
+	/* of a COMMAND: a process that was not searched or not tracked */
+	LEAKS_FAIL_UNSEARCHED	= 1 << 6,
 	LEAKS_FAIL_DEFAULT	= LEAKS_FAIL_LIKELY,
 };
 
@@ -29,34 +36,54 @@ struct leaks_report_options {
 	enum leaks_format format;
 	struct leaks_view_options view;
 	uint64_t old_ns;		/* 0 = LEAKS_OLD_NS */
-	const struct growing *growing;	/* what was watched; NULL = only what the heap tells of its past */
+	/* what was watched; NULL = only what the heap tells of its past */
+	const struct growing *growing;
 	struct suppress *suppress;	/* borrowed; NULL = none */
 	struct opt_list skip;		/* --skip-fn */
 	bool no_symbols, debuginfod;
-	uint64_t memory_bytes;		/* for the debug information of a program; 0 = limits_share() */
-	pid_t pid;			/* the process, where it may live in another file system tree; 0 = none */
-	/* After the verdict: take entries out. What is told is what is left, sums are of all; NULL = all. */
+	/* for the debug information of a program; 0 = limits_share() */
+	uint64_t memory_bytes;
+	/* the process, where it may live in another file system tree; 0 = none */
+	pid_t pid;
+	/*
+	 * After the verdict: take entries out. What is told is what is left, sums are of all; NULL
+	 * = all.
+	 */
 	void (*choose)(void *arg, struct leaks *l);
 	void *choose_arg;
-	/* When the verdict is known, before anything is written; `found` is what will be returned. NULL = nobody waits for that. */
+	/*
+	 * When the verdict is known, before anything is written; `found` is what will be returned.
+	 * NULL = nobody waits for that.
+	 */
 	void (*judged)(void *arg, bool found);
 	void *judged_arg;
 	bool silent;			/* write nothing, find nothing: another report has it */
-	bool quiet_if_none;		/* write nothing when no entry is left; else an empty line before the text */
+	/* write nothing when no entry is left; else an empty line before the text */
+	bool quiet_if_none;
 	unsigned fail_on;		/* enum leaks_fail and classes */
 	uint64_t max_leaked_bytes;	/* more than that of what fail_on names; 0 = any block */
 };
 
 /* What is meant when nobody says otherwise. */
-#define LEAKS_REPORT_DEFAULT	{ .view = { .show = LEAKS_SHOW_DEFAULT, .top = 10, .depth = 8 }, .fail_on = LEAKS_FAIL_DEFAULT }
+#define LEAKS_REPORT_DEFAULT                                                                       \
+	{                                                                                          \
+		.view = { .show = LEAKS_SHOW_DEFAULT, .top = 10, .depth = 8 },                     \
+		.fail_on = LEAKS_FAIL_DEFAULT                                                      \
+	}
 extern const struct leaks_report_options leaks_report_default;
 
-/* Suppressions of the files named (NULL = none) and pmm's own unless `no_default`; *out is suppress_free()d. 0 or -errno with `e`. */
-int leaks_read_suppressions(const struct opt_list *files, bool no_default, struct suppress **out, struct err *e);
+/*
+ * Suppressions of the files named (NULL = none) and pmm's own unless `no_default`; *out is
+ * suppress_free()d. 0 or -errno with `e`.
+ */
+int leaks_read_suppressions(const struct opt_list *files, bool no_default, struct suppress **out,
+			    struct err *e);
 
 /*
- * Judge `l` (NULL = the rows of `h`) and write it. 1 = found what fail_on asks for, 0 = not, -errno with `e`: -ENODATA nobody searched.
+ * Judge `l` (NULL = the rows of `h`) and write it. 1 = found what fail_on asks for, 0 = not, -errno
+ * with `e`: -ENODATA nobody searched.
  */
-int leaks_report(const struct heap *h, struct leaks *l, const struct leaks_report_options *o, FILE *out, struct err *e);
+int leaks_report(const struct heap *h, struct leaks *l, const struct leaks_report_options *o,
+		 FILE *out, struct err *e);
 
 #endif

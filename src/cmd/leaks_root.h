@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the root that an entry's blocks hang on is called, in a few words and without debug information.
+ * What the root that an entry's blocks hang on is called, in a few words and without debug
+ * information.
  */
 #ifndef CMD_LEAKS_ROOT_H
 #define CMD_LEAKS_ROOT_H

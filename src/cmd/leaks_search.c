@@ -22,15 +22,21 @@ static uint64_t now_ns(void)
 static void keep_contents(const struct roots *s, struct leaks *l)
 {
 	vec_each(&l->entries, e) {
-		size_t want = e->example_bytes < sizeof(e->contents) ? (size_t)e->example_bytes : sizeof(e->contents);
+		size_t want = e->example_bytes < sizeof(e->contents) ? (size_t)e->example_bytes
+								     : sizeof(e->contents);
 
 		if (e->example && want)
-			e->nr_contents = (uint8_t)s->memory.ops->read(s->memory.arg, e->example, e->contents, want);
+			e->nr_contents = (uint8_t)s->memory.ops->read(s->memory.arg, e->example,
+								      e->contents, want);
 	}
 }
 
-/* What of the scene is to be known later. Takes its heap, releases it. Who waits for that is told before it may run: it then waits no more. */
-static void leave_roots(struct roots *s, const struct leaks_search_options *o, struct leaks_found *out)
+/*
+ * What of the scene is to be known later. Takes its heap, releases it. Who waits for that is told
+ * before it may run: it then waits no more.
+ */
+static void leave_roots(struct roots *s, const struct leaks_search_options *o,
+			struct leaks_found *out)
 {
 	struct heap_search search = {
 		.how = o->how ? o->how : s->stopped ? HEAP_SEARCH_STOPPED : HEAP_SEARCH_COPY,
@@ -53,7 +59,8 @@ static void leave_roots(struct roots *s, const struct leaks_search_options *o, s
 }
 
 /* One search for pointers, in blocks as large as the program knows them to be. */
-static int reach_blocks(struct roots *s, bool all, const struct reach_options *o, struct reach *r, struct err *e)
+static int reach_blocks(struct roots *s, bool all, const struct reach_options *o, struct reach *r,
+			struct err *e)
 {
 	struct heap wide;
 	int64_t nr = roots_widen(s, all, &wide);
@@ -71,10 +78,12 @@ static bool is_lost(uint8_t class)
 }
 
 /*
- * The program asks how much of its blocks can be used, and nobody knows of which: what only the end of such a block points to may be in use, or
- * what is left there of older blocks. It is possibly lost. How many blocks.
+ * The program asks how much of its blocks can be used, and nobody knows of which: what only the end
+ * of such a block points to may be in use, or what is left there of older blocks. It is possibly
+ * lost. How many blocks.
  */
-static int64_t classify_slack(struct roots *s, const struct reach_options *o, struct reach *r, struct err *e)
+static int64_t classify_slack(struct roots *s, const struct reach_options *o, struct reach *r,
+			      struct err *e)
 {
 	struct reach more;
 	int64_t nr = 0;
@@ -121,7 +130,8 @@ static void set_roots(struct leaks *l, const struct hold_first *first)
 			e->root = first[e->site];
 }
 
-int leaks_search(struct roots *s, const struct leaks_search_options *o, struct leaks_found *out, struct err *e)
+int leaks_search(struct roots *s, const struct leaks_search_options *o, struct leaks_found *out,
+		 struct err *e)
 {
 	struct reach_options options = o->reach;
 	uint64_t begun_ns = now_ns();

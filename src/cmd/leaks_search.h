@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One search for leaks: what can be reached of a scene's blocks, as entries and as rows in a heap. The same for a running process, for
- * one about to end and for a core file.
+ * One search for leaks: what can be reached of a scene's blocks, as entries and as rows in a heap.
+ * The same for a running process, for one about to end and for a core file.
  *
- * Here nothing is named, judged or printed: the program may stand still. Afterwards leaks_report() (src/cmd/leaks_report.h) tells it; or
- * leaks_carry() (src/analyze/leaks.h) puts what is in the heap into the one that becomes the capture.
+ * Here nothing is named, judged or printed: the program may stand still. Afterwards leaks_report()
+ * (src/cmd/leaks_report.h) tells it; or leaks_carry() (src/analyze/leaks.h) puts what is in the
+ * heap into the one that becomes the capture.
  */
 #ifndef CMD_LEAKS_SEARCH_H
 #define CMD_LEAKS_SEARCH_H
@@ -15,14 +16,22 @@
 
 struct leaks_search_options {
 	struct reach_options reach;	/* want_parents is set here */
-	enum heap_search_how how;	/* HEAP_SEARCH_EXIT, _CORE; else told by the scene: copy or stopped */
+	/* HEAP_SEARCH_EXIT, _CORE; else told by the scene: copy or stopped */
+	enum heap_search_how how;
 	bool roots;			/* look for a root of each site too, where that is cheap */
 	bool contents;			/* keep the first bytes of an example of each entry */
 	const struct leaks_seen *seen;	/* the search before; NULL = none */
-	/* Called once all is classified, while the memory is there: looks more closely. Its errors are its own affair. NULL = nobody does. */
+	/*
+	 * Called once all is classified, while the memory is there: looks more closely. Its errors
+	 * are its own affair. NULL = nobody does.
+	 */
 	void (*look)(void *arg, struct roots *s, const struct reach *r);
 	void *look_arg;
-	void (*left)(void *arg);	/* called just before the scene is released, and the process with it; NULL = nobody waits for that */
+	/*
+	 * called just before the scene is released, and the process with it; NULL = nobody waits
+	 * for that
+	 */
+	void (*left)(void *arg);
 	void *left_arg;
 };
 
@@ -31,20 +40,26 @@ struct leaks_search_options {
 extern const struct leaks_search_options leaks_search_default;
 
 struct leaks_found {
-	struct heap *heap;		/* of the scene, with rows and what is to be known of the search */
+	/* of the scene, with rows and what is to be known of the search */
+	struct heap *heap;
 	struct leaks leaks;		/* not judged yet */
 	struct reach reach;		/* the classes, for leaks_see() */
 	struct err why_stopped;		/* "" = a copy was searched, or it is not known */
 	uint64_t held_bytes;		/* see struct scene */
 	bool late;
-	uint64_t slack_blocks;		/* possibly lost, as only what can be used behind the asked-for bytes of other blocks points to them */
+	/*
+	 * possibly lost, as only what can be used behind the asked-for bytes of other blocks points
+	 * to them
+	 */
+	uint64_t slack_blocks;
 };
 
 /*
- * Search, and release the scene in any case: the program goes on as soon as its memory is not needed any more. 0 or -errno with `e`;
- * leaks_found_fini() in any case.
+ * Search, and release the scene in any case: the program goes on as soon as its memory is not
+ * needed any more. 0 or -errno with `e`; leaks_found_fini() in any case.
  */
-int leaks_search(struct roots *s, const struct leaks_search_options *o, struct leaks_found *out, struct err *e);
+int leaks_search(struct roots *s, const struct leaks_search_options *o, struct leaks_found *out,
+		 struct err *e);
 void leaks_found_fini(struct leaks_found *f);
 
 #endif

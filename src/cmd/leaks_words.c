@@ -17,10 +17,15 @@
 int leaks_parse_show(const char *text, unsigned *show, struct err *e)
 {
 	static const struct cmd_word words[] = {
-		{ "definite", LEAKS_SHOW_DEFINITE }, { "indirect", LEAKS_SHOW_INDIRECT }, { "possible", LEAKS_SHOW_POSSIBLE },
-		{ "reachable", LEAKS_SHOW_REACHABLE }, { "likely", LEAKS_SHOW_LIKELY },
-		{ "growing", LEAKS_SHOW_GROWING }, { "suppressed", LEAKS_SHOW_SUPPRESSED },
-		{ "all", LEAKS_SHOW_ALL }, { 0 },
+		{ "definite", LEAKS_SHOW_DEFINITE },
+		{ "indirect", LEAKS_SHOW_INDIRECT },
+		{ "possible", LEAKS_SHOW_POSSIBLE },
+		{ "reachable", LEAKS_SHOW_REACHABLE },
+		{ "likely", LEAKS_SHOW_LIKELY },
+		{ "growing", LEAKS_SHOW_GROWING },
+		{ "suppressed", LEAKS_SHOW_SUPPRESSED },
+		{ "all", LEAKS_SHOW_ALL },
+		{ 0 },
 	};
 
 	return cmd_parse_words("show", text, words, show, e);
@@ -29,10 +34,15 @@ int leaks_parse_show(const char *text, unsigned *show, struct err *e)
 int leaks_parse_fail_on(const char *text, unsigned *fail_on, struct err *e)
 {
 	static const struct cmd_word words[] = {
-		{ "definite", 1 << REACH_DEFINITE }, { "indirect", 1 << REACH_INDIRECT }, { "possible", 1 << REACH_POSSIBLE },
-		{ "reachable", 1 << REACH_REACHED }, { "likely", LEAKS_FAIL_LIKELY }, { "growth", LEAKS_FAIL_GROWTH },
+		{ "definite", 1 << REACH_DEFINITE },
+		{ "indirect", 1 << REACH_INDIRECT },
+		{ "possible", 1 << REACH_POSSIBLE },
+		{ "reachable", 1 << REACH_REACHED },
+		{ "likely", LEAKS_FAIL_LIKELY },
+		{ "growth", LEAKS_FAIL_GROWTH },
 		{ "unsearched", LEAKS_FAIL_UNSEARCHED },
-		{ "none", 0 }, { 0 },
+		{ "none", 0 },
+		{ 0 },
 	};
 
 	return cmd_parse_words("fail-on", text, words, fail_on, e);
@@ -41,9 +51,15 @@ int leaks_parse_fail_on(const char *text, unsigned *fail_on, struct err *e)
 int leaks_parse_heuristics(const char *text, unsigned *heuristics, struct err *e)
 {
 	static const struct cmd_word words[] = {
-		{ "stdstring", REACH_STDSTRING }, { "length64", REACH_LENGTH64 }, { "newarray", REACH_NEWARRAY },
+		{ "stdstring", REACH_STDSTRING },
+		{ "length64", REACH_LENGTH64 },
+		{ "newarray", REACH_NEWARRAY },
 		{ "multipleinheritance", REACH_MULTIPLE_INHERITANCE },
-		{ "header", REACH_HEADER }, { "pool", REACH_POOL }, { "all", REACH_ALL_HEURISTICS }, { "none", 0 }, { 0 },
+		{ "header", REACH_HEADER },
+		{ "pool", REACH_POOL },
+		{ "all", REACH_ALL_HEURISTICS },
+		{ "none", 0 },
+		{ 0 },
 	};
 
 	return cmd_parse_words("heuristics", text, words, heuristics, e);
@@ -59,7 +75,8 @@ int leaks_parse_tag_bits(const char *text, uint64_t *mask, struct err *e)
 		*mask = 0xffull << 56;
 	} else if (isdigit((unsigned char)*text)) {
 		*mask = strtoull(text, &end, 0);
-		if (!errno && !*end && strncmp(text, "0x", 2) && *mask >= 1 && *mask <= MAX_LOW_BITS)
+		if (!errno && !*end && strncmp(text, "0x", 2) && *mask >= 1 &&
+		    *mask <= MAX_LOW_BITS)
 			*mask = (1ull << *mask) - 1;
 		else if (errno || *end || strncmp(text, "0x", 2))
 			*mask = 0;
@@ -67,7 +84,10 @@ int leaks_parse_tag_bits(const char *text, uint64_t *mask, struct err *e)
 	if (*mask && !(*mask & ADDRESS_BITS))
 		return 0;
 	err_set(e, -EINVAL, "'%s' is no value of '--tag-bits'", text);
-	err_hint(e, "'top' for the highest byte, 1 to %d for so many low bits, or a mask such as 0xff00000000000007", MAX_LOW_BITS);
+	err_hint(e,
+		 "'top' for the highest byte, 1 to %d for so many low bits, or a mask such as "
+		 "0xff00000000000007",
+		 MAX_LOW_BITS);
 	if (e)
 		e->exit_code = CMD_USAGE;
 	return -EINVAL;

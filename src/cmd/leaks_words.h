@@ -10,8 +10,8 @@
 #include "src/base/err.h"
 
 /*
- * "definite,possible,...": enum leaks_show. "definite,likely,growth,...": enum leaks_fail and classes. "stdstring,...": enum
- * reach_heuristic.
+ * "definite,possible,...": enum leaks_show. "definite,likely,growth,...": enum leaks_fail and
+ * classes. "stdstring,...": enum reach_heuristic.
  */
 int leaks_parse_show(const char *text, unsigned *show, struct err *e);
 int leaks_parse_fail_on(const char *text, unsigned *fail_on, struct err *e);

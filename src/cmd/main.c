@@ -55,8 +55,9 @@ static int run(const struct cmd *cmd, int argc, char **argv)
 }
 
 /*
- * Where pmm was started without standard input, output or messages no file of its own must take their place, to be read or written by mistake.
- * What is there instead can be neither read nor written, and a program that pmm launches does not get it.
+ * Where pmm was started without standard input, output or messages no file of its own must take
+ * their place, to be read or written by mistake. What is there instead can be neither read nor
+ * written, and a program that pmm launches does not get it.
  */
 static void occupy_standard(void)
 {

@@ -44,7 +44,8 @@ static bool is_pmm(pid_t pid)
 	char path[32];
 
 	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
-	return !stat("/proc/self/exe", &own) && !stat(path, &its) && own.st_dev == its.st_dev && own.st_ino == its.st_ino;
+	return !stat("/proc/self/exe", &own) && !stat(path, &its) && own.st_dev == its.st_dev &&
+	       own.st_ino == its.st_ino;
 }
 
 /* Children of one thread that are not pmm: how many so far, the last one in *child. */
@@ -93,7 +94,8 @@ pid_t meant_process(pid_t pid)
 	if (!child)
 		return pid;
 	proc_comm(child, comm);
-	cmd_note("process %d is pmm, which has launched process %d ('%s'): that is meant", (int)pid, (int)child, comm);
+	cmd_note("process %d is pmm, which has launched process %d ('%s'): that is meant", (int)pid,
+		 (int)child, comm);
 	return child;
 }
 
@@ -102,7 +104,8 @@ char *meant_operand(char *text, char room[MEANT_BYTES])
 	uint64_t n;
 	pid_t pid;
 
-	if (capture_for(text) != &capture_ledger || fmt_parse_uint(text, &n, NULL) || !n || n > INT32_MAX)
+	if (capture_for(text) != &capture_ledger || fmt_parse_uint(text, &n, NULL) || !n ||
+	    n > INT32_MAX)
 		return text;
 	pid = meant_process((pid_t)n);
 	if (pid == (pid_t)n)

@@ -9,19 +9,25 @@
 
 #include "src/cmd/cmd.h"
 
-/* The command meant by a process number or a capture's name alone ('pmm 4711'); NULL: it is neither. */
+/*
+ * The command meant by a process number or a capture's name alone ('pmm 4711'); NULL: it is
+ * neither.
+ */
 const struct cmd *meant_command(const char *word);
 
 /* May the word name a program to run? */
 bool meant_program(const char *word);
 
 /*
- * The process meant by a number: of a pmm that has launched a program ('pmm run ./server & pmm report $!') that program, which is said; else the
- * same.
+ * The process meant by a number: of a pmm that has launched a program ('pmm run ./server & pmm
+ * report $!') that program, which is said; else the same.
  */
 pid_t meant_process(pid_t pid);
 
-/* The same of an operand; `room` holds the text where it is another. What is no number is returned as it is. */
+/*
+ * The same of an operand; `room` holds the text where it is another. What is no number is returned
+ * as it is.
+ */
 #define MEANT_BYTES 16
 char *meant_operand(char *text, char room[MEANT_BYTES]);
 

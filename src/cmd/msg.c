@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Messages on stderr, the same form everywhere: one line each but for a narrow terminal, whatever the names in them say. */
+/*
+ * Messages on stderr, the same form everywhere: one line each but for a narrow terminal, whatever
+ * the names in them say.
+ */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -26,7 +29,8 @@ static void put_line(const char *before, const char *text)
 	hang = str_error(&clean) ? 0 : wrap_hang(str_text(&clean) + strlen(PREFIX));
 	snprintf(next, sizeof(next), PREFIX "%*s", (int)(hang ? hang : 2), "");
 	wrap_add(&lines, str_text(&clean), terminal_style(stderr).width, next, 0);
-	fprintf(stderr, "%s\n", str_error(&clean) || str_error(&lines) ? PREFIX "out of memory" : str_text(&lines));
+	fprintf(stderr, "%s\n",
+		str_error(&clean) || str_error(&lines) ? PREFIX "out of memory" : str_text(&lines));
 	str_fini(&clean);
 	str_fini(&lines);
 }

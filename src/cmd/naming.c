@@ -35,7 +35,8 @@ void naming_note_failed(const struct symbolizer *sym, const struct names *n)
 	int rc = !sym || n->failed ? -ENOMEM : symbolizer_error(sym);
 
 	if (rc)
-		cmd_note("WARNING: functions, files or lines may be missing here: %s", rc == -ENOMEM ? "out of memory" : strerror(-rc));
+		cmd_note("WARNING: functions, files or lines may be missing here: %s",
+			 rc == -ENOMEM ? "out of memory" : strerror(-rc));
 }
 
 void naming_note_losses(struct symbolizer *sym, const struct heap *h, const char *option)
@@ -49,10 +50,14 @@ void naming_note_losses(struct symbolizer *sym, const struct heap *h, const char
 			continue;
 		last = info.too_large;
 		if (info.too_large_bytes == UINT64_MAX)
-			cmd_note("the debug information of '%s' is not used: it unfolds to more than makes sense", info.too_large);
+			cmd_note("the debug information of '%s' is not used: it unfolds to more "
+				 "than makes sense",
+				 info.too_large);
 		else
-			cmd_note("the debug information of '%s' is not used: with it, that of all files takes %s of memory, more than the limit%s%s%s",
-				 info.too_large, fmt_bytes(info.too_large_bytes).s, *option ? " (" : "", option, *option ? ")" : "");
+			cmd_note("the debug information of '%s' is not used: with it, that of all "
+				 "files takes %s of memory, more than the limit%s%s%s",
+				 info.too_large, fmt_bytes(info.too_large_bytes).s,
+				 *option ? " (" : "", option, *option ? ")" : "");
 	}
 }
 
@@ -94,7 +99,8 @@ void naming_root(pid_t pid, const struct heap *h, char root[64])
 		if (h->modules[i].path[0] != '/')
 			continue;
 		snprintf(path, sizeof(path), "%s%s", root, h->modules[i].path);
-		if (stat("/", &ours) == 0 && stat(root, &its) == 0 && (ours.st_dev != its.st_dev || ours.st_ino != its.st_ino) &&
+		if (stat("/", &ours) == 0 && stat(root, &its) == 0 &&
+		    (ours.st_dev != its.st_dev || ours.st_ino != its.st_ino) &&
 		    stat(path, &file) == 0)
 			return;
 		break;

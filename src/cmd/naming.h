@@ -16,10 +16,16 @@
  */
 struct symbolizer *naming_symbols(const struct heap *h, const struct symbolizer_options *o);
 
-/* What a report says without names although there may be some, for want of memory or descriptors. `sym` NULL: there was not even memory for it. */
+/*
+ * What a report says without names although there may be some, for want of memory or descriptors.
+ * `sym` NULL: there was not even memory for it.
+ */
 void naming_note_failed(const struct symbolizer *sym, const struct names *n);
 
-/* What lookups had to leave out, one note a file. `option`: how to allow more; "" = the command has none. */
+/*
+ * What lookups had to leave out, one note a file. `option`: how to allow more; "" = the command has
+ * none.
+ */
 void naming_note_losses(struct symbolizer *sym, const struct heap *h, const char *option);
 
 /* For names_init(); its context is the symbolizer. */
@@ -27,7 +33,8 @@ unsigned naming_resolve(void *sym, const struct heap *h, uint32_t node, struct f
 			unsigned max);
 
 /*
- * Where paths of a process that lives in another file system tree begin; "" = here. A chroot's paths may be told as we see them.
+ * Where paths of a process that lives in another file system tree begin; "" = here. A chroot's
+ * paths may be told as we see them.
  */
 void naming_root(pid_t pid, const struct heap *h, char root[64]);
 

@@ -220,7 +220,10 @@ static int parse_short(const struct opt *table, int argc, char **argv, int *i, b
 	return rc;
 }
 
-/* Rotate argv[from..to-1] left by one, `times` times: moves options before operands, keeping both orders. */
+/*
+ * Rotate argv[from..to-1] left by one, `times` times: moves options before operands, keeping both
+ * orders.
+ */
 static void move_left(char **argv, int from, int at, int n)
 {
 	while (n--) {

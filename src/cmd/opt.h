@@ -36,30 +36,39 @@ struct opt {
 	const char *name;		/* without the dashes; NULL ends a table */
 	char letter;			/* short form, 0 = none */
 	enum opt_type type;
-	const char *arg;		/* name of the argument in --help; for a choice NULL lists the choices */
+	/* name of the argument in --help; for a choice NULL lists the choices */
+	const char *arg;
 	const char *help;		/* lower case, no full stop, one line or more */
 	void *target;
-	const char *if_omitted;		/* not NULL: the argument is optional (--name[=ARG]) and stands for this */
+	/* not NULL: the argument is optional (--name[=ARG]) and stands for this */
+	const char *if_omitted;
 	bool *given;			/* may be NULL; set to true when the option was given */
 	const char *const *choices;	/* OPT_CHOICE, NULL-terminated */
-	uint64_t min, max;		/* bounds of OPT_UINT, OPT_SIZE, OPT_DURATION; max 0 = none */
+	/* bounds of OPT_UINT, OPT_SIZE, OPT_DURATION; max 0 = none */
+	uint64_t min, max;
 	unsigned uses;			/* the command's own: what it is for, a bit each; 0 = all */
 };
 
 /*
- * Parse argv[1..argc-1] by a table. Options and operands may mix unless `stop` is set, which ends options at the first
- * operand; "--" ends them too. argv is reordered so that the operands come last; returns the index of the first one
- * (argc if none). -EINVAL with `e` set (exit_code 2). --help and -h set *help and end parsing.
+ * Parse argv[1..argc-1] by a table. Options and operands may mix unless `stop` is set, which ends
+ * options at the first operand; "--" ends them too. argv is reordered so that the operands come
+ * last; returns the index of the first one (argc if none). -EINVAL with `e` set (exit_code 2).
+ * --help and -h set *help and end parsing.
  */
 int opt_parse(const struct opt *table, bool stop, int argc, char **argv, bool *help, struct err *e);
 
-/* The options that opt_parse() met, in their order: number `i` from 0 on, NULL = there are no more. */
+/*
+ * The options that opt_parse() met, in their order: number `i` from 0 on, NULL = there are no more.
+ */
 const struct opt *opt_met(unsigned i);
 
 /* Append how the option is written: "--output FILE", "--sample[=BYTES]", "--sort live|peak". */
 void opt_usage(const struct opt *o, struct str *out);
 
-/* The known word nearest to `word` (a slip of at most a third of its letters), NULL = none. `words` ends with NULL. */
+/*
+ * The known word nearest to `word` (a slip of at most a third of its letters), NULL = none. `words`
+ * ends with NULL.
+ */
 const char *opt_nearest(const char *word, const char *const *words);
 
 #endif

@@ -9,7 +9,8 @@
 #include "src/base/str.h"
 #include "src/cmd/cmd.h"
 
-int cmd_parse_words(const char *option, const char *text, const struct cmd_word *known, unsigned *bits, struct err *e)
+int cmd_parse_words(const char *option, const char *text, const struct cmd_word *known,
+		    unsigned *bits, struct err *e)
 {
 	char *copy = strdup(text), *rest = copy, *name;
 	struct str all = STR_INIT;

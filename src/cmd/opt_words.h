@@ -10,7 +10,11 @@ struct cmd_word {
 	unsigned bits;
 };
 
-/* The bits of all the words in `text`, which commas part; `known` ends with a name of NULL. 0, -EINVAL or -ENOMEM with `e`. */
-int cmd_parse_words(const char *option, const char *text, const struct cmd_word *known, unsigned *bits, struct err *e);
+/*
+ * The bits of all the words in `text`, which commas part; `known` ends with a name of NULL. 0,
+ * -EINVAL or -ENOMEM with `e`.
+ */
+int cmd_parse_words(const char *option, const char *text, const struct cmd_word *known,
+		    unsigned *bits, struct err *e);
 
 #endif

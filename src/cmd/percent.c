@@ -8,7 +8,8 @@
 
 #include "src/cmd/cmd.h"
 
-int cmd_parse_percent(const char *option, const char *text, double most, uint64_t whole, uint64_t *out, struct err *e)
+int cmd_parse_percent(const char *option, const char *text, double most, uint64_t whole,
+		      uint64_t *out, struct err *e)
 {
 	char *end;
 	double percent;

@@ -16,7 +16,9 @@
 /* Could it be meant as a program's name? */
 static bool is_name(const char *text)
 {
-	return isalpha((unsigned char)*text) && !text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.")];
+	return isalpha((unsigned char)*text) &&
+	       !text[strspn(text,
+			    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.")];
 }
 
 int cmd_parse_pid(const char *text, pid_t *pid, struct err *e)
@@ -29,9 +31,11 @@ int cmd_parse_pid(const char *text, pid_t *pid, struct err *e)
 	}
 	err_set(e, -EINVAL, "'%s' is not a process number", text);
 	if (!access(text, F_OK))
-		err_hint(e, "it is a file, and this command is about a running process; captures are shown by 'pmm report FILE'");
+		err_hint(e, "it is a file, and this command is about a running process; captures "
+			    "are shown by 'pmm report FILE'");
 	else if (is_name(text))
-		err_hint(e, "'pgrep -a %s' lists the processes of that name with their numbers", text);
+		err_hint(e, "'pgrep -a %s' lists the processes of that name with their numbers",
+			 text);
 	else
 		err_hint(e, "'ps -e' lists all processes with their numbers");
 	if (e)

@@ -21,7 +21,9 @@ static FILE *out_of(const struct run_check *r)
 /* What is known of a process; NULL when out of memory. Valid until the next call. */
 static struct run_check_process *process_of(struct run_check *r, uint32_t pid, uint64_t image)
 {
-	struct run_check_process new = { .pid = pid, .image = image, .serial = r->nr_processes + 1 };
+	struct run_check_process new = { .pid = pid,
+					 .image = image,
+					 .serial = r->nr_processes + 1 };
 
 	vec_each(&r->processes, p)
 		if (p->pid == pid && p->image == image)
@@ -54,7 +56,10 @@ static bool again(const void *scan, const struct heap_finding *f)
 	return scan && canary_scan_has_found(scan, f);
 }
 
-/* Which of the findings from index `from` on have been told already, of another process; NULL: out of memory. The caller's. */
+/*
+ * Which of the findings from index `from` on have been told already, of another process; NULL: out
+ * of memory. The caller's.
+ */
 static bool *enter_findings(struct run_check *r, const struct heap *h, uint64_t from)
 {
 	const struct run_check_process *p = process_of(r, h->pid, h->image);
@@ -68,7 +73,8 @@ static bool *enter_findings(struct run_check *r, const struct heap *h, uint64_t 
 	return known;
 }
 
-static void write_new(struct run_check *r, const struct heap *h, uint64_t from, const struct canary_scan *s, const bool *skip)
+static void write_new(struct run_check *r, const struct heap *h, uint64_t from,
+		      const struct canary_scan *s, const bool *skip)
 {
 	struct check_report_options o = *r->job->report;
 	struct err e = { .text = "" };
@@ -87,10 +93,12 @@ static void write_new(struct run_check *r, const struct heap *h, uint64_t from, 
 }
 
 /*
- * Findings from index `from` on, at once, an empty line before all but the first; with JSON there is one document at the end. What was told of
- * another process is only counted. `s`: the process's canary scans, NULL = none.
+ * Findings from index `from` on, at once, an empty line before all but the first; with JSON there
+ * is one document at the end. What was told of another process is only counted. `s`: the process's
+ * canary scans, NULL = none.
  */
-static void tell_from(struct run_check *r, const struct heap *h, uint64_t from, const struct canary_scan *s)
+static void tell_from(struct run_check *r, const struct heap *h, uint64_t from,
+		      const struct canary_scan *s)
 {
 	bool *known = enter_findings(r, h, from), any = !known;
 
@@ -122,8 +130,12 @@ static void swept_fini(struct run_check_swept *p)
 	heap_free(p->heap);
 }
 
-/* What a canary scan found is the last of the heap's findings; what earlier ones found in this image of the process comes behind. */
-static void tell_swept(struct run_check *r, struct run_check_swept *p, struct heap *h, uint64_t found)
+/*
+ * What a canary scan found is the last of the heap's findings; what earlier ones found in this
+ * image of the process comes behind.
+ */
+static void tell_swept(struct run_check *r, struct run_check_swept *p, struct heap *h,
+		       uint64_t found)
 {
 	bool same = p->heap && heap_same_image(p->heap, h);
 	uint64_t from = h->nr_findings - found;
@@ -161,10 +173,12 @@ static struct run_check_swept *swept_like(struct run_check *r, const struct heap
 }
 
 /*
- * What canary scans found by now in a process of which findings from index `from` on are new: a block that a canary scan under way has found damaged may
- * have been released meanwhile, so that one is waited for.
+ * What canary scans found by now in a process of which findings from index `from` on are new: a
+ * block that a canary scan under way has found damaged may have been released meanwhile, so that
+ * one is waited for.
  */
-static const struct canary_scan *canary_scan_of(struct run_check *r, const struct heap *h, uint64_t from)
+static const struct canary_scan *canary_scan_of(struct run_check *r, const struct heap *h,
+						uint64_t from)
 {
 	bool released = false;
 	struct run_check_swept *p;
@@ -217,10 +231,14 @@ void run_check_alive(struct run_check *r, pid_t pid, uint64_t now_ns)
 	if (now_ns < p->next_ns)
 		return;
 	p->next_ns = now_ns + every_ns;
-	(void)canary_scanner_start(&r->canary_scanner, pid, &p->scan);	/* when it cannot, the next step tries again */
+	/* when it cannot, the next step tries again */
+	(void)canary_scanner_start(&r->canary_scanner, pid, &p->scan);
 }
 
-/* The last one; the canary scanner may be at work for another process, and there is nothing better to do than to wait for this one. */
+/*
+ * The last one; the canary scanner may be at work for another process, and there is nothing better
+ * to do than to wait for this one.
+ */
 void run_check_leaving(struct run_check *r, pid_t pid, int fd, int board_fd)
 {
 	struct err e = { .text = "" };
@@ -239,10 +257,14 @@ void run_check_leaving(struct run_check *r, pid_t pid, int fd, int board_fd)
 		r->nr_unswept++;
 }
 
-/* Does the canary scanner look at a process that is not there any more? Its number is known in our namespace only. */
+/*
+ * Does the canary scanner look at a process that is not there any more? Its number is known in our
+ * namespace only.
+ */
 static bool scans_in_vain(const struct run_check *r, uint32_t pid)
 {
-	return r->canary_scanner.pid && (r->canary_scanner.pid == (pid_t)pid || (kill(r->canary_scanner.pid, 0) && errno == ESRCH));
+	return r->canary_scanner.pid && (r->canary_scanner.pid == (pid_t)pid ||
+					 (kill(r->canary_scanner.pid, 0) && errno == ESRCH));
 }
 
 /* Its findings into its heap; what is known of an ended process is of no use any more. */
@@ -262,7 +284,8 @@ static void give_swept(struct run_check *r, struct heap *h)
 /* Did a signal end it before anything was found? */
 static bool was_killed(const struct heap *h)
 {
-	return h->check.level && !h->nr_findings && (h->end == HEAP_KILLED || (h->death.known && h->death.signal));
+	return h->check.level && !h->nr_findings &&
+	       (h->end == HEAP_KILLED || (h->death.known && h->death.signal));
 }
 
 /* What was looked at in it. */
@@ -273,7 +296,8 @@ static void cover(struct run_check *r, const struct heap *h, bool replaced)
 	if (untracked_why(h)) {
 		coverage_miss(c, untracked_name(h), untracked_why(h), true, h->pid);
 	} else if (!h->check.level) {
-		coverage_miss(c, untracked_name(h), "recorded without being checked", false, h->pid);
+		coverage_miss(c, untracked_name(h), "recorded without being checked", false,
+			      h->pid);
 	} else if (findings_tree_ended(&r->tree, h)) {
 		coverage_miss(c, untracked_name(h), "out of memory", false, h->pid);
 	} else if (replaced) {
@@ -330,7 +354,8 @@ static int tell_tree(struct run_check *r, const struct heap *root, struct err *e
 
 	if (rc)
 		return err_set(e, rc, "out of memory");
-	if (!r->tree.merge.heap->check.level)		/* nobody was checked, which is to be told */
+	/* nobody was checked, which is to be told */
+	if (!r->tree.merge.heap->check.level)
 		r->tree.merge.heap->check.level = (uint8_t)r->job->check.level;
 	o.view.tree = &r->tree;
 	o.view.coverage = &r->coverage;
@@ -344,7 +369,8 @@ static int tell_tree(struct run_check *r, const struct heap *root, struct err *e
 
 bool run_check_is_tree(const struct run_check *r, const struct heap *root)
 {
-	return r->job && (!root || !root->check.level || r->coverage.processes > 1 || r->coverage.gaps.nr);
+	return r->job &&
+	       (!root || !root->check.level || r->coverage.processes > 1 || r->coverage.gaps.nr);
 }
 
 /* Of the program itself its own text says so. */
@@ -354,7 +380,8 @@ static void note_unswept(const struct run_check *r, const struct heap *root)
 	unsigned nr = r->nr_unswept > told ? r->nr_unswept - told : 0;
 
 	if (nr)
-		cmd_note("the live blocks of %u process%s could not be looked at when %s ended", nr, nr == 1 ? "" : "es", nr == 1 ? "it" : "they");
+		cmd_note("the live blocks of %u process%s could not be looked at when %s ended", nr,
+			 nr == 1 ? "" : "es", nr == 1 ? "it" : "they");
 }
 
 int run_check_tell(struct run_check *r, const struct heap *root, struct err *e)
@@ -368,14 +395,16 @@ int run_check_tell(struct run_check *r, const struct heap *root, struct err *e)
 		return r->nr_found > 0;
 	*e = r->untold;
 	if (r->nr_untold)
-		err_set(e, -EIO, "%.400s; %s heap error%s not told", r->untold.text, fmt_count(r->nr_untold).s, r->nr_untold == 1 ? " was" : "s were");
+		err_set(e, -EIO, "%.400s; %s heap error%s not told", r->untold.text,
+			fmt_count(r->nr_untold).s, r->nr_untold == 1 ? " was" : "s were");
 	err_hint(e, "%s", r->untold.hint);
 	return -EIO;
 }
 
 bool run_check_tells_losses(const struct run_check *r, const struct heap *root)
 {
-	return r->job && !r->out && !r->job->report->json && root && root->check.level && !run_check_is_tree(r, root);
+	return r->job && !r->out && !r->job->report->json && root && root->check.level &&
+	       !run_check_is_tree(r, root);
 }
 
 void run_check_fini(struct run_check *r)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * `pmm check -- COMMAND`: heap errors told as they are noted, canary scans, what remains to be told at the end.
+ * `pmm check -- COMMAND`: heap errors told as they are noted, canary scans, what remains to be told
+ * at the end.
  */
 #ifndef CMD_RUN_CHECK_H
 #define CMD_RUN_CHECK_H
@@ -43,7 +44,11 @@ struct run_check_swept {
 	pid_t pid;			/* as we see it */
 	uint64_t next_ns;		/* when it is to be swept again */
 	struct canary_scan scan;
-	struct heap *heap;		/* of the last canary scan; findings of all from index `from` on, to go into its capture; NULL = none */
+	/*
+	 * of the last canary scan; findings of all from index `from` on, to go into its capture;
+	 * NULL = none
+	 */
+	struct heap *heap;
 	uint64_t from;
 };
 
@@ -66,25 +71,37 @@ struct run_check {
 /* Its agent has noted something new: tell it. */
 void run_check_found(struct run_check *r, const struct heap *h);
 
-/* It lives: is it time to canary scan it? Returns at once; what an earlier canary scan found is told. */
+/*
+ * It lives: is it time to canary scan it? Returns at once; what an earlier canary scan found is
+ * told.
+ */
 void run_check_alive(struct run_check *r, pid_t pid, uint64_t now_ns);
 
 /* Before fork(): no canary scan is under way any more. */
 void run_check_rest(struct run_check *r);
 
-/* The process stands still at its end: a last canary scan. Its ledger is in the file `fd`, its clock on the board. */
+/*
+ * The process stands still at its end: a last canary scan. Its ledger is in the file `fd`, its
+ * clock on the board.
+ */
 void run_check_leaving(struct run_check *r, pid_t pid, int fd, int board_fd);
 
 /*
- * It has ended: tell the rest, put findings of canary scans into its heap. Before its capture is written. `replaced`: it was another program in the
- * end, which was not tracked.
+ * It has ended: tell the rest, put findings of canary scans into its heap. Before its capture is
+ * written. `replaced`: it was another program in the end, which was not tracked.
  */
 void run_check_ended(struct run_check *r, struct heap *h, bool replaced);
 
-/* Is there more to tell of than the program itself (NULL = it has no heap)? Asked when r->coverage is complete. */
+/*
+ * Is there more to tell of than the program itself (NULL = it has no heap)? Asked when r->coverage
+ * is complete.
+ */
 bool run_check_is_tree(const struct run_check *r, const struct heap *root);
 
-/* What was looked at and found, over all; `root`: the program's heap, NULL = none. r->coverage is complete. 1 = heap errors were found, 0 = none, -errno with `e`. */
+/*
+ * What was looked at and found, over all; `root`: the program's heap, NULL = none. r->coverage is
+ * complete. 1 = heap errors were found, 0 = none, -errno with `e`.
+ */
 int run_check_tell(struct run_check *r, const struct heap *root, struct err *e);
 
 /* Will that say on stderr, too, what was not recorded of the program? */

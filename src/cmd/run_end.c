@@ -19,7 +19,8 @@ void run_may_end(const struct child *c)
 	struct signalfd_siginfo drop;
 	sigset_t mask;
 
-	while (c->signal_fd >= 0 && read(c->signal_fd, &drop, sizeof(drop)) == (ssize_t)sizeof(drop))
+	while (c->signal_fd >= 0 &&
+	       read(c->signal_fd, &drop, sizeof(drop)) == (ssize_t)sizeof(drop))
 		;	/* was passed on, or came too late for that */
 	exit_code = child_exit_code(c->status);
 	sigemptyset(&mask);

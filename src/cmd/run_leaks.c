@@ -17,9 +17,11 @@
 #include "src/cmd/untracked.h"
 #include "src/ptrace/tracer.h"
 
-int run_leaks_init(struct run_leaks *r, const struct opt_list *files, bool no_default, struct err *e)
+int run_leaks_init(struct run_leaks *r, const struct opt_list *files, bool no_default,
+		   struct err *e)
 {
-	const struct leaks_job job = { .search = leaks_search_default, .report = leaks_report_default };
+	const struct leaks_job job = { .search = leaks_search_default,
+				       .report = leaks_report_default };
 	int rc = run_leaks_init_for(r, &job, NULL, e);
 
 	if (!rc)
@@ -31,7 +33,9 @@ int run_leaks_init(struct run_leaks *r, const struct opt_list *files, bool no_de
 
 int run_leaks_init_for(struct run_leaks *r, const struct leaks_job *job, FILE *out, struct err *e)
 {
-	*r = (struct run_leaks){ .search = job->search, .report = malloc(sizeof(*r->report)), .out = out };
+	*r = (struct run_leaks){ .search = job->search,
+				 .report = malloc(sizeof(*r->report)),
+				 .out = out };
 	if (!r->report)
 		return err_set(e, -ENOMEM, "out of memory");
 	*r->report = job->report;
@@ -71,7 +75,9 @@ static int search(void *arg)
 	const struct leaving *l = g->l;
 	const pid_t pid = g->pid;
 	struct err *e = g->e;
-	const struct roots_options where = { .no_copy = true, .leave_sp = l->sp, .leave_tid = l->tid };
+	const struct roots_options where = { .no_copy = true,
+					     .leave_sp = l->sp,
+					     .leave_tid = l->tid };
 	struct leaks_search_options o = r->search;
 	struct roots s = { 0 };
 	struct leaks_found found;
@@ -101,7 +107,8 @@ void run_leaks_search(struct run_leaks *r, pid_t pid, const struct leaving *l)
 	struct searching g = { .r = r, .pid = pid, .l = l, .e = &e };
 	int rc = tracer_run(search, &g, &e);
 
-	if (rc == -ETIMEDOUT)	/* one of its threads does not stop: the others go on between further attempts */
+	/* one of its threads does not stop: the others go on between further attempts */
+	if (rc == -ETIMEDOUT)
 		rc = search(&g);
 	if (is_gone(rc))
 		r->gone = pid;
@@ -149,7 +156,8 @@ static const char *why_untried(const struct run_leaks *r, const struct heap *h)
 		return "it goes on";
 	if (r->gone == (pid_t)h->pid)
 		return "another of its threads ended it first";
-	return "its end was not seen: a system call past the C library, or another program in its place";
+	return "its end was not seen: a system call past the C library, or another program in its "
+	       "place";
 }
 
 /* The search's blocks are each in one of its rows. */
@@ -158,7 +166,8 @@ static void cover(struct run_leaks *r, const struct heap *h)
 	struct coverage *c = &r->coverage;
 
 	if (leaks_tree_add(&r->tree, h, r->report->old_ns)) {
-		coverage_miss(c, untracked_name(h), "out of memory when what it lost was summed up", false, h->pid);
+		coverage_miss(c, untracked_name(h), "out of memory when what it lost was summed up",
+			      false, h->pid);
 		return;
 	}
 	c->processes++;
@@ -194,7 +203,8 @@ void run_leaks_ended(struct run_leaks *r, struct heap *h, bool is_root, bool rep
 		r->coverage.processes++;
 		r->coverage.covered++;
 	} else {
-		coverage_miss(&r->coverage, untracked_name(h), why ? why : why_untried(r, h), false, h->pid);
+		coverage_miss(&r->coverage, untracked_name(h), why ? why : why_untried(r, h), false,
+			      h->pid);
 		if (is_root) {
 			r->why_root = why;
 			why = NULL;
@@ -221,14 +231,23 @@ static void tell_unseen(const struct heap *root, const char *comm)
 	struct str s = STR_INIT;
 
 	if (*comm && strcmp(comm, root->comm)) {
-		str_addf(&s, "at its end it was '%s', which pmm's agent is not in (static, set-user-ID, or started without LD_PRELOAD)", comm);
-		unsearched(root, text_of(&s), "'pmm attach PID' and then 'pmm leaks PID' search such a program while it runs");
+		str_addf(&s,
+			 "at its end it was '%s', which pmm's agent is not in (static, "
+			 "set-user-ID, or started without LD_PRELOAD)",
+			 comm);
+		unsearched(root, text_of(&s),
+			   "'pmm attach PID' and then 'pmm leaks PID' search such a program while "
+			   "it runs");
 	} else if (root->end == HEAP_KILLED) {
-		str_addf(&s, "signal %d left no room for a handler (a stack that has run over), or system calls are restricted (seccomp)",
+		str_addf(&s,
+			 "signal %d left no room for a handler (a stack that has run over), or "
+			 "system calls are restricted (seccomp)",
 			 root->end_status);
 		unsearched(root, text_of(&s), NULL);
 	} else {
-		unsearched(root, "it ended by a system call past the C library, which pmm's agent does not see",
+		unsearched(root,
+			   "it ended by a system call past the C library, which pmm's agent does "
+			   "not see",
 			   "'pmm leaks PID' searches it while it runs");
 	}
 	str_fini(&s);
@@ -240,11 +259,14 @@ static void tell_unsearched(const struct run_leaks *r, const struct heap *root, 
 	if (root->end == HEAP_REPLACED)
 		return;
 	if (r->root_replaced)		/* said already */
-		cmd_note("hint: 'pmm attach PID' and then 'pmm leaks PID' search such a program while it runs");
+		cmd_note("hint: 'pmm attach PID' and then 'pmm leaks PID' search such a program "
+			 "while it runs");
 	else if (r->why_root)
 		cmd_note("process %u was not searched for leaks %s", root->pid, r->why_root);
 	else if (root->end == HEAP_KILLED && root->end_status == SIGKILL)
-		cmd_note("nobody could search process %u for leaks at its end: SIGKILL leaves no time for that", root->pid);
+		cmd_note("nobody could search process %u for leaks at its end: SIGKILL leaves no "
+			 "time for that",
+			 root->pid);
 	else if (r->gone == (pid_t)root->pid)
 		unsearched(root, "another of its threads ended it before that", NULL);
 	else
@@ -270,12 +292,17 @@ static void note_missed(struct run_leaks *r, const struct heap *root)
 	if (nr <= (root && root->search.how == HEAP_SEARCH_NONE))
 		return;
 	coverage_names(&s, &r->coverage, false);
-	cmd_note("WARNING: %s process%s not searched for leaks: %s", fmt_count(nr).s, nr == 1 ? " was" : "es were", text_of(&s));
+	cmd_note("WARNING: %s process%s not searched for leaks: %s", fmt_count(nr).s,
+		 nr == 1 ? " was" : "es were", text_of(&s));
 	str_fini(&s);
 }
 
-/* One process has its own report, also where it is the only one of several that was searched; several have that of a tree. */
-static int report(struct run_leaks *r, const struct heap *root, const struct leaks_report_options *o, struct err *e)
+/*
+ * One process has its own report, also where it is the only one of several that was searched;
+ * several have that of a tree.
+ */
+static int report(struct run_leaks *r, const struct heap *root,
+		  const struct leaks_report_options *o, struct err *e)
 {
 	FILE *out = r->out ? r->out : stderr;
 	struct leaks_report_options options = *o;
@@ -291,7 +318,8 @@ static int report(struct run_leaks *r, const struct heap *root, const struct lea
 	return leaks_report(r->tree.merge.heap, &r->tree.leaks, &options, out, e);
 }
 
-int run_leaks_tell(struct run_leaks *r, const struct heap *root, const char *comm, bool brief, struct err *e)
+int run_leaks_tell(struct run_leaks *r, const struct heap *root, const char *comm, bool brief,
+		   struct err *e)
 {
 	struct leaks_report_options options = *r->report;
 	int found;

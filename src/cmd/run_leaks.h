@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * `pmm run --leaks`: each process searched for leaks at its end, what was found put into its capture and told when all is over.
+ * `pmm run --leaks`: each process searched for leaks at its end, what was found put into its
+ * capture and told when all is over.
  */
 #ifndef CMD_RUN_LEAKS_H
 #define CMD_RUN_LEAKS_H
@@ -35,31 +36,43 @@ struct run_leaks {
 	VEC(struct run_leaks_failed) failed;	/* they, too */
 	struct leaks_tree tree;		/* what was found in those that have ended */
 	struct coverage coverage;	/* how many those are, and the others */
-	bool root_replaced;		/* the program itself became another one, which was not tracked */
-	char *why_root;			/* the program itself was not searched; NULL = it was, or this is not known */
+	/* the program itself became another one, which was not tracked */
+	bool root_replaced;
+	/* the program itself was not searched; NULL = it was, or this is not known */
+	char *why_root;
 	pid_t gone;			/* ended while it was to be searched; 0 = none */
 };
 
-/* Read suppressions: of `files` (NULL = none), and pmm's own unless `no_default`. 0 or -errno with `e`. */
-int run_leaks_init(struct run_leaks *r, const struct opt_list *files, bool no_default, struct err *e);
+/*
+ * Read suppressions: of `files` (NULL = none), and pmm's own unless `no_default`. 0 or -errno with
+ * `e`.
+ */
+int run_leaks_init(struct run_leaks *r, const struct opt_list *files, bool no_default,
+		   struct err *e);
 
-/* Search and tell as `job` says, to `out` (NULL = stderr); its suppressions are borrowed. 0 or -ENOMEM. */
+/*
+ * Search and tell as `job` says, to `out` (NULL = stderr); its suppressions are borrowed. 0 or
+ * -ENOMEM.
+ */
 int run_leaks_init_for(struct run_leaks *r, const struct leaks_job *job, FILE *out, struct err *e);
 
 /* The process stands still at its end: search it. */
 void run_leaks_search(struct run_leaks *r, pid_t pid, const struct leaving *l);
 
 /*
- * The process has ended: what was found belongs into its heap, and into the report of all. Where nobody searches for leaks it does
- * nothing. `replaced`: it was another program in the end, which was not tracked.
+ * The process has ended: what was found belongs into its heap, and into the report of all. Where
+ * nobody searches for leaks it does nothing. `replaced`: it was another program in the end, which
+ * was not tracked.
  */
 void run_leaks_ended(struct run_leaks *r, struct heap *h, bool is_root, bool replaced);
 
 /*
- * Tell of all processes; of the program itself (NULL = it has no heap; `comm`: what it was called at its end) also why it was not searched. `brief`:
- * of nothing but losses. r->coverage is complete. 1 = what fail_on asks for, 0 = none, -errno with `e`.
+ * Tell of all processes; of the program itself (NULL = it has no heap; `comm`: what it was called
+ * at its end) also why it was not searched. `brief`: of nothing but losses. r->coverage is
+ * complete. 1 = what fail_on asks for, 0 = none, -errno with `e`.
  */
-int run_leaks_tell(struct run_leaks *r, const struct heap *root, const char *comm, bool brief, struct err *e);
+int run_leaks_tell(struct run_leaks *r, const struct heap *root, const char *comm, bool brief,
+		   struct err *e);
 
 /* All zero is fine. */
 void run_leaks_fini(struct run_leaks *r);

@@ -23,7 +23,8 @@
 #define MAX_CAPTURES 10 /* named */
 #define MAX_COMMAND  60 /* characters shown */
 #define MAX_FUNCTION 70
-#define LEADS_TIMES  2	/* the peak of another process, of the program's, for that process to come first */
+/* the peak of another process, of the program's, for that process to come first */
+#define LEADS_TIMES  2
 
 static void print_line(const struct frame_name *f, uint64_t bytes, uint64_t all_bytes)
 {
@@ -43,7 +44,8 @@ static void print_line(const struct frame_name *f, uint64_t bytes, uint64_t all_
 		str_addf(&s, " (%s:%u)", str_basename(f->file), f->line);
 	else if (f && f->function && f->module)
 		str_addf(&s, " (%s)", str_basename(f->module));
-	cmd_note("%s", str_error(&s) ? "WARNING: out of memory: a line is missing here" : str_text(&s));
+	cmd_note("%s",
+		 str_error(&s) ? "WARNING: out of memory: a line is missing here" : str_text(&s));
 	str_fini(&s);
 }
 
@@ -88,7 +90,8 @@ static void print_top_mapped(const struct heap *h)
 			const struct heap_site *s = &h->map_sites[top.site[i]];
 
 			if (s->live_bytes > 0)
-				print_line(names_responsible(&names, s->node, NULL), (uint64_t)s->live_bytes, top.total.bytes);
+				print_line(names_responsible(&names, s->node, NULL),
+					   (uint64_t)s->live_bytes, top.total.bytes);
 		}
 		naming_note_failed(sym, &names);
 	}
@@ -148,7 +151,8 @@ static void print_mapped(const struct heap *h)
 	uint64_t nr, bytes = heap_mapped_bytes(h, &nr);
 
 	if (bytes > h->live_bytes)
-		cmd_note("mapped       %s in %s mapping%s by mmap, beside the heap", fmt_bytes(bytes).s, fmt_count(nr).s, plural(nr));
+		cmd_note("mapped       %s in %s mapping%s by mmap, beside the heap",
+			 fmt_bytes(bytes).s, fmt_count(nr).s, plural(nr));
 }
 
 static void print_totals(const struct heap *h)
@@ -163,9 +167,12 @@ static void print_totals(const struct heap *h)
 	if (h->allocs)
 		cmd_note("calls        %s%s allocation%s of %s, %s free%s; %s temporary", about,
 			 fmt_count(h->allocs).s, plural(h->allocs), fmt_bytes(h->bytes_in).s,
-			 fmt_count(h->frees).s, plural(h->frees), fmt_percent(h->temporary, h->allocs).s);
+			 fmt_count(h->frees).s, plural(h->frees),
+			 fmt_percent(h->temporary, h->allocs).s);
 	else
-		cmd_note("calls        %s, %s free%s", h->mode == HEAP_SAMPLED ? "no allocation was in the sample" : "no allocations",
+		cmd_note("calls        %s, %s free%s",
+			 h->mode == HEAP_SAMPLED ? "no allocation was in the sample"
+						 : "no allocations",
 			 fmt_count(h->frees).s, plural(h->frees));
 	if (h->failed)
 		cmd_note("failed       %s request%s answered with NULL", fmt_count(h->failed).s,
@@ -202,10 +209,12 @@ static void print_off(const struct heap *h)
 {
 	if (h->off_reason == PMM_OFF_OWN_ALLOCATOR) {
 		if (!h->allocs)		/* else its malloc leads to ours after all */
-			cmd_note("WARNING: the program has a malloc of its own, which goes before pmm's: its heap is "
-			 "not seen");
+			cmd_note("WARNING: the program has a malloc of its own, which goes before "
+				 "pmm's: its heap is "
+				 "not seen");
 	} else if (h->off_reason == PMM_OFF_NO_GROWTH) {
-		cmd_note("WARNING: the ledger could not grow any more: the program put itself under seccomp, and its filter does not "
+		cmd_note("WARNING: the ledger could not grow any more: the program put itself "
+			 "under seccomp, and its filter does not "
 			 "simply allow mprotect and madvise");
 	} else if (h->off_reason == PMM_OFF_NO_CHILDREN) {
 		cmd_note("WARNING: " CONFINED_CHILDREN);
@@ -235,7 +244,8 @@ static void print_drops(const struct summary *s)
 		bool confined = i == PMM_DROP_BLOCK_FULL && h->off_reason == PMM_OFF_NO_GROWTH;
 
 		if (h->dropped[i] && drop_text[i])
-			cmd_note("WARNING: %s %s", fmt_count(h->dropped[i]).s, confined ? "blocks were not recorded for this" : drop_text[i]);
+			cmd_note("WARNING: %s %s", fmt_count(h->dropped[i]).s,
+				 confined ? "blocks were not recorded for this" : drop_text[i]);
 	}
 	if (h->dropped[PMM_DROP_BLOCK_FULL] && h->off_reason != PMM_OFF_NO_GROWTH)
 		cmd_note("hint: raise --ledger-limit (it was %s)",
@@ -250,7 +260,8 @@ static void print_losses(const struct summary *s)
 	if (s->heap && lost_any(s->heap) && s->shrunk)
 		cmd_note("hint: a resource limit keeps the ledger small: ulimit -v, ulimit -f");
 	if (s->nr_lost)
-		cmd_note("WARNING: %u process%s could not be tracked: no memory or address space for a ledger, or no descriptors to watch %s",
+		cmd_note("WARNING: %u process%s could not be tracked: no memory or address space "
+			 "for a ledger, or no descriptors to watch %s",
 			 s->nr_lost, s->nr_lost == 1 ? "" : "es", s->nr_lost == 1 ? "it" : "them");
 }
 
@@ -262,7 +273,8 @@ static void print_untracked(const struct summary *s)
 	if (s->untracked)
 		coverage_untracked(&text, s->untracked);
 	if (text.len || str_error(&text))
-		cmd_note("WARNING: %s", str_error(&text) ? "programs were not tracked" : str_text(&text));
+		cmd_note("WARNING: %s",
+			 str_error(&text) ? "programs were not tracked" : str_text(&text));
 	str_fini(&text);
 }
 
@@ -270,11 +282,11 @@ static void print_never_started(const struct summary *s)
 {
 	cmd_note("WARNING: nothing was seen: the agent never started in this program");
 	if (s->nr_lost)
-		cmd_note(
-			"hint: it found no room for the ledger in its address space; see ulimit -v");
+		cmd_note("hint: it found no room for the ledger in its address space; see ulimit "
+			 "-v");
 	else if (WIFSIGNALED(s->status) || WEXITSTATUS(s->status) == 127)
-		cmd_note(
-			"hint: it may have ended before; 'pmm doctor' says whether tracking works here");
+		cmd_note("hint: it may have ended before; 'pmm doctor' says whether tracking works "
+			 "here");
 	else
 		cmd_note(
 			"hint: does it clear LD_PRELOAD, or start another program by a static one? "
@@ -303,7 +315,8 @@ static int by_weight(const void *a, const void *b)
 
 	if (x->is_root != y->is_root)
 		return x->is_root ? -1 : 1;
-	return x->peak_bytes != y->peak_bytes ? (x->peak_bytes > y->peak_bytes ? -1 : 1) : x->pid - y->pid;
+	return x->peak_bytes != y->peak_bytes ? (x->peak_bytes > y->peak_bytes ? -1 : 1)
+					      : x->pid - y->pid;
 }
 
 static void print_captures(struct summary *s)
@@ -317,7 +330,8 @@ static void print_captures(struct summary *s)
 	if (s->captures.nr == 1)
 		cmd_note("capture      %s", c->name);
 	else
-		cmd_note(c->is_root ? "captures, the program's own and then by peak:" : "captures, by peak:");
+		cmd_note(c->is_root ? "captures, the program's own and then by peak:"
+				    : "captures, by peak:");
 	for (size_t i = 0; s->captures.nr > 1 && i < s->captures.nr && i < MAX_CAPTURES; i++) {
 		cmd_note("  %10s  %s", fmt_bytes(c[i].peak_bytes).s, c[i].name);
 	}
@@ -333,10 +347,10 @@ static void print_living(const struct summary *s)
 			 "'pmm report %d' shows it now",
 			 (int)s->living, (int)s->living);
 	else if (s->nr_living)
-		cmd_note(
-			"%u processes go on (pid %d and others); their captures are written when they "
-			"end; 'pmm report %d' shows the first now",
-			s->nr_living, (int)s->living, (int)s->living);
+		cmd_note("%u processes go on (pid %d and others); their captures are written when "
+			 "they "
+			 "end; 'pmm report %d' shows the first now",
+			 s->nr_living, (int)s->living, (int)s->living);
 }
 
 /* What one process held, and who holds it. */
@@ -348,7 +362,8 @@ static void print_heap(const struct heap *h)
 		return;
 	}
 	if (h->mode == HEAP_SAMPLED)
-		cmd_note("no allocation of it was sampled (one per %s is, on average)", fmt_bytes(h->sample_bytes).s);
+		cmd_note("no allocation of it was sampled (one per %s is, on average)",
+			 fmt_bytes(h->sample_bytes).s);
 	else
 		cmd_note("it never called malloc or its like");
 	if (heap_mapped_bytes(h, NULL)) {
@@ -369,13 +384,18 @@ static void print_heaps(const struct summary *s)
 		return;
 	}
 	utf8_add_clean(&comm, s->largest->comm);
-	cmd_note("most memory  process %u (%s)%s%s", s->largest->pid, str_error(&comm) ? "?" : str_text(&comm),
-		 s->heap ? "; the program itself had a peak of " : "", s->heap ? fmt_bytes(s->heap->peak_bytes).s : "");
+	cmd_note("most memory  process %u (%s)%s%s", s->largest->pid,
+		 str_error(&comm) ? "?" : str_text(&comm),
+		 s->heap ? "; the program itself had a peak of " : "",
+		 s->heap ? fmt_bytes(s->heap->peak_bytes).s : "");
 	str_fini(&comm);
 	print_heap(s->largest);
 }
 
-/* Is the process with the highest peak worth more words than the program that was started? A little more than that is not. */
+/*
+ * Is the process with the highest peak worth more words than the program that was started? A little
+ * more than that is not.
+ */
 static bool another_leads(const struct summary *s)
 {
 	const uint64_t peak = s->largest ? s->largest->peak_bytes : 0;
@@ -395,10 +415,10 @@ void summary_print(struct summary *s, bool brief)
 	if (!brief) {
 		print_heaps(s);
 		if (s->nr_replaced)
-			cmd_note(
-				"exec         %u time%s a program took another's place; the earlier "
-				"ones have no capture",
-				s->nr_replaced, plural(s->nr_replaced));
+			cmd_note("exec         %u time%s a program took another's place; the "
+				 "earlier "
+				 "ones have no capture",
+				 s->nr_replaced, plural(s->nr_replaced));
 		print_captures(s);
 	}
 	if (!s->heap)

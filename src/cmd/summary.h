@@ -22,7 +22,8 @@ struct summary_capture {
 
 struct summary {
 	const struct heap *heap; /* of the program itself; NULL = the agent never started in it */
-	const struct heap *largest; /* of the other process with the highest peak; NULL = there is none */
+	/* of the other process with the highest peak; NULL = there is none */
+	const struct heap *largest;
 	char *const *argv;	 /* the command */
 	int status;		 /* wait status */
 	uint64_t run_ns;

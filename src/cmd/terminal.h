@@ -11,18 +11,25 @@
 struct style;
 
 /*
- * An option for commands that print documents. Without it: COLUMNS of the environment, else the terminal's own width; a file or pipe gets lines as
- * long as they are.
+ * An option for commands that print documents. Without it: COLUMNS of the environment, else the
+ * terminal's own width; a file or pipe gets lines as long as they are.
  */
 extern uint64_t terminal_columns;
-#define TERMINAL_WIDTH(...)									\
-	{ "width", 0, OPT_UINT, "N", "columns of a line of text (default the terminal's; as long as need be in files and pipes)", \
-	  &terminal_columns, .min = 40, .max = 100000, __VA_ARGS__ }
+#define TERMINAL_WIDTH(...)                                                                        \
+	{                                                                                          \
+		"width", 0, OPT_UINT, "N",                                                         \
+			"columns of a line of text (default the terminal's; as long as need be "   \
+			"in files and pipes)",                                                     \
+			&terminal_columns, .min = 40, .max = 100000, __VA_ARGS__                   \
+	}
 
 /* Width, colours (NO_COLOR, TERM) and letters (locale) for a stream (src/document/doc.h). */
 struct style terminal_style(FILE *out);
 
-/* Open what the caller has closed of descriptors 0, 1 and 2, so that none of our own becomes one of those. */
+/*
+ * Open what the caller has closed of descriptors 0, 1 and 2, so that none of our own becomes one of
+ * those.
+ */
 void terminal_guard(void);
 
 #endif

@@ -31,7 +31,8 @@ static void add_census(struct coverage *c, struct census *census)
 {
 	census_close(census);
 	vec_each(&census->untracked, u)
-		coverage_miss_many(c, u->name[0] ? u->name : "[unknown]", census_why(u->why), true, u->nr, (uint32_t)u->pid);
+		coverage_miss_many(c, u->name[0] ? u->name : "[unknown]", census_why(u->why), true,
+				   u->nr, (uint32_t)u->pid);
 	if (census->nr_more)
 		coverage_miss_many(c, "", "", true, census->nr_more, 0);
 }
@@ -52,9 +53,12 @@ void untracked_others(struct coverage *c, const struct monitor *m, unsigned nr_l
 	char comm[PROC_COMM_BYTES] = "";
 
 	if (m->nr_lost)
-		coverage_miss_many(c, "[unknown]", "no memory, address space or descriptors for a ledger", true, m->nr_lost, 0);
+		coverage_miss_many(c, "[unknown]",
+				   "no memory, address space or descriptors for a ledger", true,
+				   m->nr_lost, 0);
 	if (nr_living) {
 		proc_comm(living, comm);
-		coverage_miss_many(c, comm[0] ? comm : "[unknown]", "still running", false, nr_living, (uint32_t)living);
+		coverage_miss_many(c, comm[0] ? comm : "[unknown]", "still running", false,
+				   nr_living, (uint32_t)living);
 	}
 }

@@ -19,12 +19,16 @@ const char *untracked_why(const struct heap *h);
 const char *untracked_name(const struct heap *h);
 
 /*
- * What the monitor knows of and delivered no heap of: programs that were not tracked, others that never allocated anything. `c` holds those of the
- * latter whose heap was not seen.
+ * What the monitor knows of and delivered no heap of: programs that were not tracked, others that
+ * never allocated anything. `c` holds those of the latter whose heap was not seen.
  */
 void untracked_rest(struct coverage *c, struct monitor *m);
 
-/* What others report as well: processes without a ledger, and `nr_living` that go on, `living` among them. */
-void untracked_others(struct coverage *c, const struct monitor *m, unsigned nr_living, pid_t living);
+/*
+ * What others report as well: processes without a ledger, and `nr_living` that go on, `living`
+ * among them.
+ */
+void untracked_others(struct coverage *c, const struct monitor *m, unsigned nr_living,
+		      pid_t living);
 
 #endif

@@ -23,18 +23,26 @@ static int damaged(const char *path, struct err *e)
 
 static int no_core(const char *path, const unsigned char *head, struct err *e)
 {
-	static const struct { const char *magic; size_t nr; } packed[] = {
-		{ "\x28\xb5\x2f\xfd", 4 }, { "\x04\x22\x4d\x18", 4 }, { "\xfd" "7zXZ", 5 }, { "\x1f\x8b", 2 },
+	static const struct { const char *magic; size_t nr;
+	} packed[] = {
+		{ "\x28\xb5\x2f\xfd", 4 },
+		{ "\x04\x22\x4d\x18", 4 },
+		{ "\xfd"
+		  "7zXZ",
+		  5 },
+		{ "\x1f\x8b", 2 },
 	};
 
 	err_set(e, -EBADMSG, "'%s' is no core file", path);
 	for (size_t i = 0; i < sizeof(packed) / sizeof(packed[0]); i++)
 		if (!memcmp(head, packed[i].magic, packed[i].nr))
-			err_hint(e, "it is compressed: unpack it first, or have coredumpctl dump it");
+			err_hint(e,
+				 "it is compressed: unpack it first, or have coredumpctl dump it");
 	return -EBADMSG;
 }
 
-static int read_head(const struct core_state *state, const char *path, Elf64_Ehdr *eh, struct err *e)
+static int read_head(const struct core_state *state, const char *path, Elf64_Ehdr *eh,
+		     struct err *e)
 {
 	size_t n;
 
@@ -44,15 +52,20 @@ static int read_head(const struct core_state *state, const char *path, Elf64_Ehd
 		return no_core(path, eh->e_ident, e);
 	if (n < sizeof(*eh))
 		return damaged(path, e);
-	if (eh->e_ident[EI_CLASS] != ELFCLASS64 || eh->e_ident[EI_DATA] != ELFDATA2LSB || eh->e_machine != EM_X86_64)
+	if (eh->e_ident[EI_CLASS] != ELFCLASS64 || eh->e_ident[EI_DATA] != ELFDATA2LSB ||
+	    eh->e_machine != EM_X86_64)
 		return err_set(e, -EPROTO, "'%s' is not of a 64-bit x86-64 program", path);
 	if (eh->e_type != ET_CORE)
 		return no_core(path, eh->e_ident, e);
 	return 0;
 }
 
-/* All program headers, caller frees. Where there are too many for the ELF header the first section header has their number. */
-static int read_headers(const struct core_state *state, const char *path, const Elf64_Ehdr *eh, Elf64_Phdr **out, size_t *nr, struct err *e)
+/*
+ * All program headers, caller frees. Where there are too many for the ELF header the first section
+ * header has their number.
+ */
+static int read_headers(const struct core_state *state, const char *path, const Elf64_Ehdr *eh,
+			Elf64_Phdr **out, size_t *nr, struct err *e)
 {
 	Elf64_Shdr sh;
 
@@ -62,12 +75,16 @@ static int read_headers(const struct core_state *state, const char *path, const 
 			return damaged(path, e);
 		*nr = sh.sh_info;
 	}
-	if (!*nr || eh->e_phentsize != sizeof(Elf64_Phdr) || *nr > PROC_MAX_MAPS + MAX_NOTES || *nr > state->size_bytes / sizeof(Elf64_Phdr))
+	if (!*nr || eh->e_phentsize != sizeof(Elf64_Phdr) || *nr > PROC_MAX_MAPS + MAX_NOTES ||
+	    *nr > state->size_bytes / sizeof(Elf64_Phdr))
 		return damaged(path, e);
 	*out = malloc(*nr * sizeof(**out));
 	if (!*out)
 		return err_set(e, -ENOMEM, "out of memory");
-	return core_read_at(state->fd, eh->e_phoff, *out, *nr * sizeof(**out)) == *nr * sizeof(**out) ? 0 : damaged(path, e);
+	return core_read_at(state->fd, eh->e_phoff, *out, *nr * sizeof(**out)) ==
+			       *nr * sizeof(**out)
+		       ? 0
+		       : damaged(path, e);
 }
 
 static int read_notes(struct core *c, const Elf64_Phdr *ph, uint64_t *budget)
@@ -86,7 +103,8 @@ static int read_notes(struct core *c, const Elf64_Phdr *ph, uint64_t *budget)
 	text = malloc(bytes);
 	if (!text)
 		return -ENOMEM;
-	rc = core_notes_parse(text, core_read_at(c->state->fd, ph->p_offset, text, bytes), c, &c->state->notes);
+	rc = core_notes_parse(text, core_read_at(c->state->fd, ph->p_offset, text, bytes), c,
+			      &c->state->notes);
 	free(text);
 	return rc;
 }

@@ -16,7 +16,7 @@
 #define HEAD_BYTES	4096		/* of a file, that identify it */
 #define MAX_LOADS	64		/* program headers of a mapped file */
 
-/* ---- reading ---------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 size_t core_read_at(int fd, uint64_t offset, void *to, size_t bytes)
 {
@@ -38,7 +38,9 @@ static const struct core_segment *segment_at(const struct core_state *state, uin
 {
 	size_t i = vec_while(&state->segments, p, p->end <= address);
 
-	return i < state->segments.nr && state->segments.v[i].start <= address ? &state->segments.v[i] : NULL;
+	return i < state->segments.nr && state->segments.v[i].start <= address
+		       ? &state->segments.v[i]
+		       : NULL;
 }
 
 size_t core_read(const struct core *c, uint64_t address, void *to, size_t bytes)
@@ -59,7 +61,8 @@ size_t core_read(const struct core *c, uint64_t address, void *to, size_t bytes)
 			n = core_read_at(c->state->fd, s->offset + inside, (char *)to + done, part);
 		} else if (s->file != CORE_NO_FILE && c->state->files.v[s->file].fd >= 0) {
 			part = s->end - at < part ? s->end - at : part;
-			n = core_read_at(c->state->files.v[s->file].fd, s->file_offset + inside, (char *)to + done, part);
+			n = core_read_at(c->state->files.v[s->file].fd, s->file_offset + inside,
+					 (char *)to + done, part);
 		}
 		done += n;
 		if (n < part || !n)
@@ -68,7 +71,7 @@ size_t core_read(const struct core *c, uint64_t address, void *to, size_t bytes)
 	return done;
 }
 
-/* ---- what there is to read ---------------------------------------------------------------------- */
+/* ---- what there is to read ------------------------------------------------------------------- */
 
 /* Memory that lies in a row in one file; fd -1: nowhere. */
 struct piece {
@@ -83,7 +86,8 @@ static uint64_t least(uint64_t a, uint64_t b)
 }
 
 /* Where an address of a segment is, and for how long. */
-static struct piece piece_at(const struct core_state *state, const struct core_segment *s, uint64_t at)
+static struct piece piece_at(const struct core_state *state, const struct core_segment *s,
+			     uint64_t at)
 {
 	const uint64_t inside = at - s->start;
 	const struct core_file *f = s->file != CORE_NO_FILE ? &state->files.v[s->file] : NULL;
@@ -93,7 +97,8 @@ static struct piece piece_at(const struct core_state *state, const struct core_s
 		p.fd = state->fd;
 		p.offset = s->offset + inside;
 		p.end = s->start + s->bytes;
-	} else if (f && f->fd >= 0 && s->file_offset + inside >= inside && s->file_offset + inside < f->size_bytes) {
+	} else if (f && f->fd >= 0 && s->file_offset + inside >= inside &&
+		   s->file_offset + inside < f->size_bytes) {
 		p.fd = f->fd;
 		p.offset = s->file_offset + inside;
 		p.end = at + least(s->end - at, f->size_bytes - p.offset);
@@ -101,7 +106,10 @@ static struct piece piece_at(const struct core_state *state, const struct core_s
 	return p;
 }
 
-/* Bytes from an offset on, at most `bytes`, that are a hole. A file system without holes says that there are none. */
+/*
+ * Bytes from an offset on, at most `bytes`, that are a hole. A file system without holes says that
+ * there are none.
+ */
 static uint64_t hole_bytes(int fd, uint64_t offset, uint64_t bytes)
 {
 	off_t data = offset <= INT64_MAX ? lseek(fd, (off_t)offset, SEEK_DATA) : -1;
@@ -111,14 +119,17 @@ static uint64_t hole_bytes(int fd, uint64_t offset, uint64_t bytes)
 	return (uint64_t)data > offset ? least((uint64_t)data - offset, bytes) : 0;
 }
 
-static int piece_there(const struct piece *p, int (*add)(void *arg, uint64_t start, uint64_t end), void *arg)
+static int piece_there(const struct piece *p, int (*add)(void *arg, uint64_t start, uint64_t end),
+		       void *arg)
 {
 	uint64_t done = 0, bytes = p->end - p->start;
 	int rc = 0;
 
 	while (!rc && (done += hole_bytes(p->fd, p->offset + done, bytes - done)) < bytes) {
 		off_t hole = lseek(p->fd, (off_t)(p->offset + done), SEEK_HOLE);
-		uint64_t end = hole > (off_t)(p->offset + done) ? least((uint64_t)hole - p->offset, bytes) : bytes;
+		uint64_t end = hole > (off_t)(p->offset + done)
+				       ? least((uint64_t)hole - p->offset, bytes)
+				       : bytes;
 
 		rc = add(arg, p->start + done, p->start + end);
 		done = end;
@@ -126,18 +137,20 @@ static int piece_there(const struct piece *p, int (*add)(void *arg, uint64_t sta
 	return rc;
 }
 
-int core_there(const struct core *c, uint64_t start, uint64_t end, int (*add)(void *arg, uint64_t start, uint64_t end), void *arg,
-	       uint64_t *absent)
+int core_there(const struct core *c, uint64_t start, uint64_t end,
+	       int (*add)(void *arg, uint64_t start, uint64_t end), void *arg, uint64_t *absent)
 {
 	const struct core_state *state = c->state;
 	int rc = 0;
 
-	for (size_t i = vec_while(&state->segments, s, s->end <= start); !rc && i < state->segments.nr; i++) {
+	for (size_t i = vec_while(&state->segments, s, s->end <= start);
+	     !rc && i < state->segments.nr; i++) {
 		const struct core_segment *s = &state->segments.v[i];
 
 		if (s->start >= end)
 			break;
-		for (uint64_t at = s->start > start ? s->start : start; !rc && at < s->end && at < end; ) {
+		for (uint64_t at = s->start > start ? s->start : start;
+		     !rc && at < s->end && at < end;) {
 			struct piece p = piece_at(state, s, at);
 
 			p.end = least(p.end, end);
@@ -164,13 +177,15 @@ uint64_t core_untouched(const struct core *c, uint64_t address, uint64_t bytes)
 
 static uint32_t perms_of(uint32_t flags)
 {
-	return (flags & PF_R ? PROC_MAP_READ : 0) | (flags & PF_W ? PROC_MAP_WRITE : 0) | (flags & PF_X ? PROC_MAP_EXEC : 0);
+	return (flags & PF_R ? PROC_MAP_READ : 0) | (flags & PF_W ? PROC_MAP_WRITE : 0) |
+	       (flags & PF_X ? PROC_MAP_EXEC : 0);
 }
 
-/* ---- the mapped files ------------------------------------------------------------------------- */
+/* ---- the mapped files ------------------------------------------------------------------------ */
 
 /* Is it what was mapped? */
-static bool is_same(const struct core_state *state, const struct core_file *f, int fd, const struct stat *st)
+static bool is_same(const struct core_state *state, const struct core_file *f, int fd,
+		    const struct stat *st)
 {
 	char ours[HEAD_BYTES], theirs[HEAD_BYTES];
 	const struct core_segment *s;
@@ -178,7 +193,8 @@ static bool is_same(const struct core_state *state, const struct core_file *f, i
 
 	if (!f->head)
 		return st->st_mtim.tv_sec < state->mtime.tv_sec ||
-		       (st->st_mtim.tv_sec == state->mtime.tv_sec && st->st_mtim.tv_nsec <= state->mtime.tv_nsec);
+		       (st->st_mtim.tv_sec == state->mtime.tv_sec &&
+			st->st_mtim.tv_nsec <= state->mtime.tv_nsec);
 	s = &state->segments.v[f->head - 1];
 	n = core_read_at(state->fd, s->offset, ours, s->bytes < HEAD_BYTES ? s->bytes : HEAD_BYTES);
 	if ((uint64_t)st->st_size < n)
@@ -192,7 +208,8 @@ static void file_open(const struct core_state *state, struct core_file *f)
 	int fd;
 
 	f->ino = 1;		/* a file, which one is not known */
-	if (stat(f->path, &st) || !S_ISREG(st.st_mode))	/* opening a device or a pipe could have effects */
+	/* opening a device or a pipe could have effects */
+	if (stat(f->path, &st) || !S_ISREG(st.st_mode))
 		return;
 	fd = open(f->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
@@ -217,23 +234,29 @@ static void learn_perms(const struct core_state *state, struct core_segment *s)
 	Elf64_Phdr ph[MAX_LOADS];
 	Elf64_Ehdr eh;
 
-	if (f->fd < 0 || core_read_at(f->fd, 0, &eh, sizeof(eh)) != sizeof(eh) || memcmp(eh.e_ident, ELFMAG, SELFMAG) ||
-	    eh.e_ident[EI_CLASS] != ELFCLASS64 || eh.e_phnum > MAX_LOADS || eh.e_phentsize != sizeof(ph[0]) ||
-	    core_read_at(f->fd, eh.e_phoff, ph, eh.e_phnum * sizeof(ph[0])) != eh.e_phnum * sizeof(ph[0]))
+	if (f->fd < 0 || core_read_at(f->fd, 0, &eh, sizeof(eh)) != sizeof(eh) ||
+	    memcmp(eh.e_ident, ELFMAG, SELFMAG) || eh.e_ident[EI_CLASS] != ELFCLASS64 ||
+	    eh.e_phnum > MAX_LOADS || eh.e_phentsize != sizeof(ph[0]) ||
+	    core_read_at(f->fd, eh.e_phoff, ph, eh.e_phnum * sizeof(ph[0])) !=
+		    eh.e_phnum * sizeof(ph[0]))
 		return;
 	for (unsigned i = 0; i < eh.e_phnum; i++)
-		if (ph[i].p_type == PT_LOAD && s->file_offset >= ph[i].p_offset - ph[i].p_offset % HEAD_BYTES &&
+		if (ph[i].p_type == PT_LOAD &&
+		    s->file_offset >= ph[i].p_offset - ph[i].p_offset % HEAD_BYTES &&
 		    s->file_offset < ph[i].p_offset + ph[i].p_filesz)
 			s->perms = perms_of(ph[i].p_flags);
 }
 
-/* The number of a file, which is added when it is a new one; CORE_NO_FILE when there are too many. */
+/*
+ * The number of a file, which is added when it is a new one; CORE_NO_FILE when there are too many.
+ */
 static uint32_t file_number(struct core_state *state, const char *path)
 {
 	for (size_t i = state->files.nr; i-- > 0; )
 		if (!strcmp(state->files.v[i].path, path))
 			return (uint32_t)i;
-	if (state->files.nr >= MAX_FILES || vec_push(&state->files, (struct core_file){ .path = path, .fd = -1 }))
+	if (state->files.nr >= MAX_FILES ||
+	    vec_push(&state->files, (struct core_file){ .path = path, .fd = -1 }))
 		return CORE_NO_FILE;
 	return (uint32_t)(state->files.nr - 1);
 }
@@ -259,13 +282,15 @@ static void files_open(struct core_state *state)
 			learn_perms(state, s);
 }
 
-/* ---- segments --------------------------------------------------------------------------------- */
+/* ---- segments -------------------------------------------------------------------------------- */
 
 static int by_address(const void *a, const void *b)
 {
 	const struct core_segment *x = a, *y = b;
 
-	return x->start != y->start ? (x->start < y->start ? -1 : 1) : x->end < y->end ? -1 : x->end > y->end;
+	return x->start != y->start ? (x->start < y->start ? -1 : 1)
+	       : x->end < y->end    ? -1
+				    : x->end > y->end;
 }
 
 static void drop_overlapping(struct core_state *state)
@@ -281,7 +306,10 @@ static void drop_overlapping(struct core_state *state)
 
 int core_memory_add(struct core_state *state, const Elf64_Phdr *ph)
 {
-	struct core_segment s = { .start = ph->p_vaddr, .end = ph->p_vaddr + ph->p_memsz, .bytes = ph->p_filesz, .offset = ph->p_offset };
+	struct core_segment s = { .start = ph->p_vaddr,
+				  .end = ph->p_vaddr + ph->p_memsz,
+				  .bytes = ph->p_filesz,
+				  .offset = ph->p_offset };
 
 	if (s.end <= s.start)
 		return 0;
@@ -303,10 +331,15 @@ static int add_unwritten(struct core_state *state)
 
 	for (size_t i = 0; !rc && i < state->notes.mapped.nr; i++) {
 		const struct core_mapped *m = &state->notes.mapped.v[i];
-		size_t k = array_while(state->segments.v, nr, s, s->end <= m->start);	/* of those that were written */
+		/* of those that were written */
+		size_t k = array_while(state->segments.v, nr, s, s->end <= m->start);
 
 		if (k == nr || state->segments.v[k].start >= m->end)
-			rc = vec_push(&state->segments, (struct core_segment){ .start = m->start, .end = m->end, .perms = PROC_MAP_READ, .unwritten = true });
+			rc = vec_push(&state->segments,
+				      (struct core_segment){ .start = m->start,
+							     .end = m->end,
+							     .perms = PROC_MAP_READ,
+							     .unwritten = true });
 	}
 	vec_sort(&state->segments, by_address);
 	return rc;
@@ -332,7 +365,10 @@ static int list_maps(struct core *c)
 		return -ENOMEM;
 	for (size_t i = 0; i < state->segments.nr; i++) {
 		const struct core_segment *s = &state->segments.v[i];
-		struct proc_map m = { .start = s->start, .end = s->end, .offset = s->file_offset, .perms = s->perms };
+		struct proc_map m = { .start = s->start,
+				      .end = s->end,
+				      .offset = s->file_offset,
+				      .perms = s->perms };
 
 		m.path = strdup(name_of(state, s));
 		if (!m.path)

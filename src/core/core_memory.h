@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The memory in a core file: segments by address, each with what the core has of it and the file it was mapped from.
+ * The memory in a core file: segments by address, each with what the core has of it and the file it
+ * was mapped from.
  */
 #ifndef CORE_CORE_MEMORY_H
 #define CORE_CORE_MEMORY_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The notes of a core file (linux fs/binfmt_elf.c). A thread's come one behind the other, NT_PRSTATUS first; debuggers write them in
- * the same order.
+ * The notes of a core file (linux fs/binfmt_elf.c). A thread's come one behind the other,
+ * NT_PRSTATUS first; debuggers write them in the same order.
  */
 #include "src/core/core_notes.h"
 
@@ -18,7 +18,8 @@
 #define MAX_ENTRIES	4096		/* of the auxiliary vector */
 #define MAX_IMAGE	65536		/* of vector registers */
 
-_Static_assert(sizeof(((struct elf_prstatus *)0)->pr_reg) == sizeof(struct user_regs_struct), "sys/procfs.h");
+_Static_assert(sizeof(((struct elf_prstatus *)0)->pr_reg) == sizeof(struct user_regs_struct),
+	       "sys/procfs.h");
 
 struct note {
 	uint32_t type;
@@ -83,7 +84,8 @@ static void read_auxiliary(struct core_notes *notes, const struct note *n)
 {
 	uint64_t entry[2];
 
-	for (size_t at = 0; at + sizeof(entry) <= n->bytes && at < MAX_ENTRIES * sizeof(entry); at += sizeof(entry)) {
+	for (size_t at = 0; at + sizeof(entry) <= n->bytes && at < MAX_ENTRIES * sizeof(entry);
+	     at += sizeof(entry)) {
 		memcpy(entry, n->text + at, sizeof(entry));
 		if (entry[0] == AT_EXECFN)
 			notes->on_stack = entry[1];
@@ -92,7 +94,9 @@ static void read_auxiliary(struct core_notes *notes, const struct note *n)
 	}
 }
 
-/* NT_FILE: how many, size of a page; that many of start, end and offset in pages; that many names. */
+/*
+ * NT_FILE: how many, size of a page; that many of start, end and offset in pages; that many names.
+ */
 static int read_files(struct core_notes *notes, const struct note *n)
 {
 	uint64_t head[2], entry[3];
@@ -110,7 +114,8 @@ static int read_files(struct core_notes *notes, const struct note *n)
 
 		memcpy(entry, n->text + sizeof(head) + i * sizeof(entry), sizeof(entry));
 		m = (struct core_mapped){ entry[0], entry[1], entry[2] * head[1], NULL };
-		if (name + length < end && m.start < m.end && m.offset + (m.end - m.start) > m.offset) {
+		if (name + length < end && m.start < m.end &&
+		    m.offset + (m.end - m.start) > m.offset) {
 			m.path = strdup(name);
 			if (!m.path || vec_push(&notes->mapped, m)) {
 				free(m.path);
@@ -127,7 +132,8 @@ static int read_note(const struct note *n, struct core *c, struct core_notes *no
 	switch (n->type) {
 	case NT_PRSTATUS: return add_thread(c, n);
 	case NT_PRFPREG:
-	case NT_X86_XSTATE: return add_vectors(c, n);	/* holds what the one before does, and more */
+	case NT_X86_XSTATE:
+		return add_vectors(c, n); /* holds what the one before does, and more */
 	case NT_FILE: return read_files(notes, n);
 	case NT_PRPSINFO: read_process(c, n); break;
 	case NT_SIGINFO: read_signal(c, n); break;
@@ -151,8 +157,11 @@ int core_notes_parse(const void *text, size_t bytes, struct core *c, struct core
 		if (all > bytes)
 			break;
 		/* "LINUX" is the owner of processors' registers */
-		if ((head.n_namesz == 5 && !memcmp(p + sizeof(head), "CORE", 5)) || (head.n_namesz == 6 && !memcmp(p + sizeof(head), "LINUX", 6)))
-			rc = read_note(&(struct note){ head.n_type, p + sizeof(head) + name, head.n_descsz }, c, notes);
+		if ((head.n_namesz == 5 && !memcmp(p + sizeof(head), "CORE", 5)) ||
+		    (head.n_namesz == 6 && !memcmp(p + sizeof(head), "LINUX", 6)))
+			rc = read_note(&(struct note){ head.n_type, p + sizeof(head) + name,
+						       head.n_descsz },
+				       c, notes);
 		all = (all + 3) & ~3ull;
 		all = all < bytes ? all : bytes;
 		p += all;
@@ -186,7 +195,8 @@ const struct core_mapped *core_notes_mapped(const struct core_notes *notes, uint
 {
 	size_t i = vec_while(&notes->mapped, p, p->end <= address);
 
-	return i < notes->mapped.nr && notes->mapped.v[i].start <= address ? &notes->mapped.v[i] : NULL;
+	return i < notes->mapped.nr && notes->mapped.v[i].start <= address ? &notes->mapped.v[i]
+									   : NULL;
 }
 
 void core_notes_fini(struct core_notes *notes)

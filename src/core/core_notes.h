@@ -23,7 +23,10 @@ struct core_notes {
 	uint64_t vdso;		/* its address, 0 = none */
 };
 
-/* Read the notes of one segment; adds to `notes`, and to the core's threads, pid, signal and name. What is damaged ends them. 0 or -ENOMEM. */
+/*
+ * Read the notes of one segment; adds to `notes`, and to the core's threads, pid, signal and name.
+ * What is damaged ends them. 0 or -ENOMEM.
+ */
 int core_notes_parse(const void *text, size_t bytes, struct core *c, struct core_notes *notes);
 
 /* The file mapping that an address lies in, or NULL. */

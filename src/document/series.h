@@ -18,7 +18,8 @@ struct series {
 	const char *mark_key;  /* JSON name of its index */
 	const char *mark_name; /* what text calls it */
 	bool json_only;	       /* too few points for a picture */
-	uint64_t tick_ns;      /* the step of the clock that its times are of; 0: finer than is shown */
+	/* the step of the clock that its times are of; 0: finer than is shown */
+	uint64_t tick_ns;
 };
 
 /* A series of nr points, all 0, series_free(). Strings and columns are not copied. NULL when out of

@@ -139,7 +139,8 @@ void table_setf(struct table *t, unsigned column, const char *fmt, ...)
 	va_end(args);
 }
 
-void table_wrap(struct table *t, unsigned column, const char *text, unsigned width, uint32_t depth, enum row_style style, bool here)
+void table_wrap(struct table *t, unsigned column, const char *text, unsigned width, uint32_t depth,
+		enum row_style style, bool here)
 {
 	while (*text) {
 		size_t n = wrap_line(text, width);

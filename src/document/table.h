@@ -32,7 +32,8 @@ enum unit {
 	UNIT_FLOAT,    /* any other number */
 	UNIT_BOOL,
 	UNIT_BARS, /* a list of counts */
-	UNIT_NUMBERS, /* a list of identities, as UNIT_NUMBER; the first element says how many follow */
+	/* a list of identities, as UNIT_NUMBER; the first element says how many follow */
+	UNIT_NUMBERS,
 };
 
 enum column_flags {
@@ -41,8 +42,12 @@ enum column_flags {
 	COLUMN_LABEL =
 		1 << 2, /* the last one but for its tail: indented by depth, cut to the line */
 	COLUMN_TAIL = 1 << 3, /* right after the label; when room is short the label is cut first */
-	COLUMN_MOMENT = 1 << 5, /* a duration that counts from a moment known exactly: 0 shows as "0 s" whatever the clock */
-	COLUMN_ZERO_BLANK = 1 << 4, /* zeros show as "-" in text; a column of nothing else is left out there */
+	/*
+	 * a duration that counts from a moment known exactly: 0 shows as "0 s" whatever the clock
+	 */
+	COLUMN_MOMENT = 1 << 5,
+	/* zeros show as "-" in text; a column of nothing else is left out there */
+	COLUMN_ZERO_BLANK = 1 << 4,
 };
 
 struct column {
@@ -124,14 +129,18 @@ void table_set_const(struct table *t, unsigned column, const char *text);
 void table_setf(struct table *t, unsigned column, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* The text of a string, for one of these; what it could not hold for want of memory fails the table. */
+/*
+ * The text of a string, for one of these; what it could not hold for want of memory fails the
+ * table.
+ */
 const char *table_text(struct table *t, const struct str *s);
 
 /*
- * Text that must be read whole, broken at spaces into lines of at most `width` characters: rows for text only, of this depth and style. With
- * `here` the first line goes into the row begun last.
+ * Text that must be read whole, broken at spaces into lines of at most `width` characters: rows for
+ * text only, of this depth and style. With `here` the first line goes into the row begun last.
  */
-void table_wrap(struct table *t, unsigned column, const char *text, unsigned width, uint32_t depth, enum row_style style, bool here);
+void table_wrap(struct table *t, unsigned column, const char *text, unsigned width, uint32_t depth,
+		enum row_style style, bool here);
 
 void table_note(struct table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What pmm has left or keeps in a process. Everything read is outside data: the program can write over it, and one that does so on purpose must not
- * have us write, call or wait where it likes. Where the record makes no sense nothing is done to the process.
+ * What pmm has left or keeps in a process. Everything read is outside data: the program can write
+ * over it, and one that does so on purpose must not have us write, call or wait where it likes.
+ * Where the record makes no sense nothing is done to the process.
  */
 #include "src/entries/attached.h"
 
@@ -25,12 +26,13 @@
 #define JUMP_BYTES	5u
 #define DISP_BYTES	4u
 #define JUMP		0xe9
-#define LEAST_STACK	(32u << 10)		/* what inject_leave() and inject_rest() are called on */
+/* what inject_leave() and inject_rest() are called on */
+#define LEAST_STACK	(32u << 10)
 #define MAX_RECORDS	16			/* inject_attach() stops far below that */
 #define SIGN_OF_LIFE_TRIES	40	/* the agent gives its monitor up after 2 s */
 #define SIGN_OF_LIFE_NS		50000000
 
-/* ---- the record, word by word ----------------------------------------------------------------- */
+/* ---- the record, word by word ---------------------------------------------------------------- */
 
 static const struct pmm_range *range_of(const struct pmm_attach *r, enum pmm_range_use use)
 {
@@ -42,7 +44,8 @@ static const struct pmm_range *range_of(const struct pmm_attach *r, enum pmm_ran
 
 static bool range_has(const struct pmm_range *range, uint64_t at, uint64_t bytes)
 {
-	return range && at >= range->start && at - range->start <= range->bytes && bytes <= range->bytes - (at - range->start);
+	return range && at >= range->start && at - range->start <= range->bytes &&
+	       bytes <= range->bytes - (at - range->start);
 }
 
 static bool ranges_sane(const struct pmm_attach *r)
@@ -50,7 +53,8 @@ static bool ranges_sane(const struct pmm_attach *r)
 	for (uint32_t i = 0; i < r->nr_ranges; i++) {
 		const struct pmm_range *range = &r->range[i];
 
-		if (range->use >= PMM_NR_RANGE_USES || range->start % PAGE || range->start >> 47 || range->bytes >> 47)
+		if (range->use >= PMM_NR_RANGE_USES || range->start % PAGE || range->start >> 47 ||
+		    range->bytes >> 47)
 			return false;
 	}
 	return true;
@@ -65,7 +69,8 @@ static bool calls_sane(const struct pmm_attach *r)
 	for (size_t i = 0; i < sizeof(called) / sizeof(called[0]); i++)
 		if (called[i] && !range_has(blob, called[i], 1))
 			return false;
-	return !r->stack_end || (r->stack_end % 16 == 0 && r->stack_end > LEAST_STACK && range_has(blob, r->stack_end - LEAST_STACK, LEAST_STACK));
+	return !r->stack_end || (r->stack_end % 16 == 0 && r->stack_end > LEAST_STACK &&
+				 range_has(blob, r->stack_end - LEAST_STACK, LEAST_STACK));
 }
 
 /* Does the jump, or the displacement, that is in place lead to a slot? */
@@ -76,10 +81,12 @@ static bool leads_to_slot(const struct pmm_attach *r, const struct pmm_patch *p)
 
 	memcpy(&displacement, p->patched + p->nr_bytes - DISP_BYTES, sizeof(displacement));
 	to = p->address + p->nr_bytes + (uint64_t)(int64_t)displacement;
-	if (to != p->entry + PMM_ENTRY_STUB_OFF && (p->nr_bytes == JUMP_BYTES || to != p->entry + PMM_ENTRY_POINTER_OFF))
+	if (to != p->entry + PMM_ENTRY_STUB_OFF &&
+	    (p->nr_bytes == JUMP_BYTES || to != p->entry + PMM_ENTRY_POINTER_OFF))
 		return false;
 	for (uint32_t i = 0; i < r->nr_ranges; i++)
-		if (r->range[i].use == PMM_RANGE_SLOTS && range_has(&r->range[i], p->entry, PMM_ENTRY_SLOT_BYTES))
+		if (r->range[i].use == PMM_RANGE_SLOTS &&
+		    range_has(&r->range[i], p->entry, PMM_ENTRY_SLOT_BYTES))
 			return true;
 	return false;
 }
@@ -88,17 +95,19 @@ static bool patch_sane(const struct pmm_attach *r, const struct pmm_patch *p)
 {
 	if (p->nr_bytes != DISP_BYTES && (p->nr_bytes != JUMP_BYTES || p->patched[0] != JUMP))
 		return false;
-	return p->nr_bytes <= p->nr_moved && p->nr_moved <= PMM_PATCH_BYTES && p->role < PMM_NR_ROLES && p->address < 1ull << 47 &&
-	       leads_to_slot(r, p);
+	return p->nr_bytes <= p->nr_moved && p->nr_moved <= PMM_PATCH_BYTES &&
+	       p->role < PMM_NR_ROLES && p->address < 1ull << 47 && leads_to_slot(r, p);
 }
 
 static bool record_sane(const struct pmm_attach *r)
 {
-	if (r->version != PMM_INJECT_VERSION || r->nr_ranges > PMM_MAX_RANGES || r->nr_patches > PMM_MAX_PATCHES ||
-	    r->generation > UINT32_MAX || !ranges_sane(r) || !calls_sane(r))
+	if (r->version != PMM_INJECT_VERSION || r->nr_ranges > PMM_MAX_RANGES ||
+	    r->nr_patches > PMM_MAX_PATCHES || r->generation > UINT32_MAX || !ranges_sane(r) ||
+	    !calls_sane(r))
 		return false;
 	for (uint32_t i = 0; i < r->nr_patches; i++)
-		if (r->patch[i].applied > 1 || (r->patch[i].applied && !patch_sane(r, &r->patch[i])))
+		if (r->patch[i].applied > 1 ||
+		    (r->patch[i].applied && !patch_sane(r, &r->patch[i])))
 			return false;
 	return true;
 }
@@ -118,52 +127,60 @@ static const struct proc_map *map_around(const struct proc_maps *maps, uint64_t 
 	return low < maps->nr && maps->v[low].start <= address ? &maps->v[low] : NULL;
 }
 
-/* Only what is mapped as code, privately, is ever written to. A library that is gone has taken the jump along. */
+/*
+ * Only what is mapped as code, privately, is ever written to. A library that is gone has taken the
+ * jump along.
+ */
 static void forget_unmapped(struct pmm_attach *r, const struct proc_maps *maps)
 {
 	for (uint32_t i = 0; i < r->nr_patches; i++) {
 		struct pmm_patch *p = &r->patch[i];
 		const struct proc_map *m = p->applied ? map_around(maps, p->address) : NULL;
 
-		p->applied = m && p->nr_bytes <= m->end - p->address && (m->perms & (PROC_MAP_EXEC | PROC_MAP_SHARED)) == PROC_MAP_EXEC;
+		p->applied = m && p->nr_bytes <= m->end - p->address &&
+			     (m->perms & (PROC_MAP_EXEC | PROC_MAP_SHARED)) == PROC_MAP_EXEC;
 	}
 }
 
-/* ---- found ------------------------------------------------------------------------------------ */
+/* ---- found ----------------------------------------------------------------------------------- */
 
 /* Where the mappings of one file that begin with maps->v[i] end. */
 static uint64_t file_end(const struct proc_maps *maps, size_t i)
 {
 	uint64_t end = maps->v[i].end;
 
-	for (size_t k = i + 1; k < maps->nr && maps->v[k].start == end && maps->v[k].ino == maps->v[i].ino &&
-	     maps->v[k].dev_minor == maps->v[i].dev_minor && maps->v[k].offset; k++)
+	for (size_t k = i + 1;
+	     k < maps->nr && maps->v[k].start == end && maps->v[k].ino == maps->v[i].ino &&
+	     maps->v[k].dev_minor == maps->v[i].dev_minor && maps->v[k].offset;
+	     k++)
 		end = maps->v[k].end;
 	return end;
 }
 
 /*
- * The ledger, by the kernel's word: a file of that inode is mapped. A forked child does not have it mapped. The agent says where in it the ledger is,
- * once it has started.
+ * The ledger, by the kernel's word: a file of that inode is mapped. A forked child does not have it
+ * mapped. The agent says where in it the ledger is, once it has started.
  */
 static void take_tree(struct attached *a, const struct proc_maps *maps)
 {
 	for (size_t i = 0; i < maps->nr && !a->tree; i++) {
 		const struct proc_map *m = &maps->v[i];
 
-		if (m->offset || !m->ino || m->ino != a->record.tree_inode || !(m->perms & PROC_MAP_SHARED) ||
-		    strncmp(m->path, TREE_PATH, strlen(TREE_PATH)))
+		if (m->offset || !m->ino || m->ino != a->record.tree_inode ||
+		    !(m->perms & PROC_MAP_SHARED) || strncmp(m->path, TREE_PATH, strlen(TREE_PATH)))
 			continue;
 		a->tree = m->start;
 		a->end = file_end(maps, i);
 	}
-	if (a->tree && a->record.leave_at && a->record.ledger_at > a->tree && a->record.ledger_at < a->end && a->record.ledger_at % PAGE == 0)
+	if (a->tree && a->record.leave_at && a->record.ledger_at > a->tree &&
+	    a->record.ledger_at < a->end && a->record.ledger_at % PAGE == 0)
 		a->ledger = a->record.ledger_at;
 }
 
 static bool is_record(const struct proc_map *m)
 {
-	return m->offset == PMM_AGENT_OFF && !(m->perms & PROC_MAP_SHARED) && !strncmp(m->path, RECORD_PATH, strlen(RECORD_PATH));
+	return m->offset == PMM_AGENT_OFF && !(m->perms & PROC_MAP_SHARED) &&
+	       !strncmp(m->path, RECORD_PATH, strlen(RECORD_PATH));
 }
 
 /* 1; 0 when it was never completed; -errno. */
@@ -182,7 +199,8 @@ static int take(struct attached *a, const struct proc_maps *maps)
 	return 1;
 }
 
-int attached_next(pid_t pid, const struct proc_maps *maps, struct attached_walk *w, struct attached *a)
+int attached_next(pid_t pid, const struct proc_maps *maps, struct attached_walk *w,
+		  struct attached *a)
 {
 	for (int rc; w->i < maps->nr; ) {
 		const struct proc_map *m = &maps->v[w->i++];
@@ -204,18 +222,26 @@ int attached_next(pid_t pid, const struct proc_maps *maps, struct attached_walk 
 int attached_unclear(pid_t pid, int rc, struct err *e)
 {
 	if (rc != -EBADMSG)
-		return err_set(e, rc, "cannot read the memory of process %d: %s", (int)pid, strerror(-rc));
-	err_set(e, rc, "what pmm needs to know to leave process %d was written over: nothing is changed there", (int)pid);
+		return err_set(e, rc, "cannot read the memory of process %d: %s", (int)pid,
+			       strerror(-rc));
+	err_set(e, rc,
+		"what pmm needs to know to leave process %d was written over: nothing is changed "
+		"there",
+		(int)pid);
 	err_hint(e, "the program did so, or another version of pmm attached, which must detach");
 	return rc;
 }
 
-/* One that is watched goes before what others left, and of these the newest, whose jumps lie over those of the others. */
+/*
+ * One that is watched goes before what others left, and of these the newest, whose jumps lie over
+ * those of the others.
+ */
 static bool goes_before(const struct attached *one, const struct attached *other)
 {
 	bool watched = attached_monitor(one), other_watched = attached_monitor(other);
 
-	return watched != other_watched ? watched : one->record.generation > other->record.generation;
+	return watched != other_watched ? watched
+					: one->record.generation > other->record.generation;
 }
 
 int attached_find(pid_t pid, struct attached *a, struct err *e)
@@ -223,7 +249,8 @@ int attached_find(pid_t pid, struct attached *a, struct err *e)
 	struct attached *one = malloc(sizeof(*one));	/* too large for a stack */
 	struct proc_maps maps = { 0 };
 	struct attached_walk walk = { 0 };
-	int rc = one ? proc_maps_read(pid, &maps, e) : err_set(e, -ENOMEM, "out of memory"), nr = 0, is = 0;
+	int rc = one ? proc_maps_read(pid, &maps, e) : err_set(e, -ENOMEM, "out of memory"), nr = 0,
+	    is = 0;
 
 	memset(a, 0, sizeof(*a));
 	a->pid = pid;
@@ -266,7 +293,10 @@ pid_t attached_monitor(const struct attached *a)
 
 	if (pid > 0 && a->record.monitor_space != attached_own_space())
 		return clock_ticks(a) ? pid : 0;
-	return pid > 0 && !proc_start_time(pid, &start) && start == a->record.monitor_start && proc_alive(pid) ? pid : 0;
+	return pid > 0 && !proc_start_time(pid, &start) && start == a->record.monitor_start &&
+			       proc_alive(pid)
+		       ? pid
+		       : 0;
 }
 
 /* ---- one at a time -------------------------------------------------------------------------- */
@@ -319,8 +349,11 @@ bool attached_is_of(const struct attached *a, uint64_t owner)
 {
 	uint64_t magic, now;
 
-	return !stop_read(a->pid, a->at + offsetof(struct pmm_attach, magic), &magic, sizeof(magic)) && magic == PMM_ATTACH_MAGIC &&
-	       !stop_read(a->pid, a->at + offsetof(struct pmm_attach, owner), &now, sizeof(now)) && now == owner;
+	return !stop_read(a->pid, a->at + offsetof(struct pmm_attach, magic), &magic,
+			  sizeof(magic)) &&
+	       magic == PMM_ATTACH_MAGIC &&
+	       !stop_read(a->pid, a->at + offsetof(struct pmm_attach, owner), &now, sizeof(now)) &&
+	       now == owner;
 }
 
 int attached_store(const struct attached *a)
@@ -335,7 +368,8 @@ int attached_create(struct attached *a)
 
 	a->record.magic = PMM_ATTACH_MAGIC;
 	a->record.version = PMM_INJECT_VERSION;
-	rc = stop_write(a->pid, a->at + magic_bytes, (const char *)&a->record + magic_bytes, sizeof(a->record) - magic_bytes);
+	rc = stop_write(a->pid, a->at + magic_bytes, (const char *)&a->record + magic_bytes,
+			sizeof(a->record) - magic_bytes);
 	return rc ? rc : stop_write(a->pid, a->at, &a->record.magic, magic_bytes);
 }
 
@@ -345,7 +379,8 @@ int attached_range(struct attached *a, enum pmm_range_use use, uint64_t start, u
 
 	for (uint32_t i = 0; i < r->nr_ranges; i++)
 		if (r->range[i].use == PMM_RANGE_NONE || r->range[i].start == start) {
-			r->range[i] = (struct pmm_range){ .start = start, .bytes = bytes, .use = use };
+			r->range[i] =
+				(struct pmm_range){ .start = start, .bytes = bytes, .use = use };
 			return 0;
 		}
 	if (r->nr_ranges == PMM_MAX_RANGES)
@@ -359,7 +394,8 @@ void attached_limit_lower(const struct attached *a)
 	uint64_t bytes = a->record.limit_raised_bytes, raised_to = a->record.limit_raised_to;
 	struct rlimit l;
 
-	if (!bytes || prlimit(a->pid, RLIMIT_AS, NULL, &l) || l.rlim_cur != raised_to || l.rlim_cur < bytes)
+	if (!bytes || prlimit(a->pid, RLIMIT_AS, NULL, &l) || l.rlim_cur != raised_to ||
+	    l.rlim_cur < bytes)
 		return;
 	l.rlim_cur -= bytes;
 	prlimit(a->pid, RLIMIT_AS, &l, NULL);

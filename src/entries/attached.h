@@ -17,16 +17,23 @@
 
 struct attached {
 	pid_t pid;
-	uint64_t at;			/* address of the record, in memory that is the process's alone */
-	uint64_t tree, end;		/* where the ledger's file is mapped; 0 = is not: a forked child's record, whom nobody watches, or all but that is gone */
-	uint64_t ledger;		/* address of struct pmm_ledger in it; 0 = likewise, or the agent has not started yet */
+	/* address of the record, in memory that is the process's alone */
+	uint64_t at;
+	/*
+	 * where the ledger's file is mapped; 0 = is not: a forked child's record, whom nobody
+	 * watches, or all but that is gone
+	 */
+	uint64_t tree, end;
+	/* address of struct pmm_ledger in it; 0 = likewise, or the agent has not started yet */
+	uint64_t ledger;
 	struct pmm_attach record;	/* copy, checked */
 	struct flow setting;		/* sigaction(), where that is patched */
 };
 
 /*
- * Look for it; of several the one whose monitor lives, else the newest, whose jumps lie over those of the others. Their number, -ENOENT
- * when there is none, else -errno with `e`: -EBADMSG one was written over.
+ * Look for it; of several the one whose monitor lives, else the newest, whose jumps lie over those
+ * of the others. Their number, -ENOENT when there is none, else -errno with `e`: -EBADMSG one was
+ * written over.
  */
 int attached_find(pid_t pid, struct attached *a, struct err *e);
 
@@ -37,17 +44,18 @@ struct attached_walk {
 };
 
 /*
- * The next one in *a: 1; 0 = there is none; -errno when that cannot be known, -EBADMSG when it was written over: then nothing may be taken out, for
- * jumps may lead there.
+ * The next one in *a: 1; 0 = there is none; -errno when that cannot be known, -EBADMSG when it was
+ * written over: then nothing may be taken out, for jumps may lead there.
  */
-int attached_next(pid_t pid, const struct proc_maps *maps, struct attached_walk *w, struct attached *a);
+int attached_next(pid_t pid, const struct proc_maps *maps, struct attached_walk *w,
+		  struct attached *a);
 
 /* Say so. Returns `rc`. */
 int attached_unclear(pid_t pid, int rc, struct err *e);
 
 /*
- * The monitor that attached, if it still lives, else 0. One of another pid namespace, which cannot be asked for, lives when it advances the tree's
- * clock: to see that may take two seconds.
+ * The monitor that attached, if it still lives, else 0. One of another pid namespace, which cannot
+ * be asked for, lives when it advances the tree's clock: to see that may take two seconds.
  */
 pid_t attached_monitor(const struct attached *a);
 
@@ -55,8 +63,9 @@ pid_t attached_monitor(const struct attached *a);
 uint64_t attached_new_owner(void);
 
 /*
- * Take it over; all its threads are stopped by the caller. Reads all anew, as it may have changed since. 0, -ENOENT it is not there any more,
- * -ESTALE there is a newer one, whose jumps lie over its own, -errno.
+ * Take it over; all its threads are stopped by the caller. Reads all anew, as it may have changed
+ * since. 0, -ENOENT it is not there any more, -ESTALE there is a newer one, whose jumps lie over
+ * its own, -errno.
  */
 int attached_claim(struct attached *a, uint64_t owner);
 
@@ -72,7 +81,10 @@ int attached_create(struct attached *a);
 /* Write the copy back. Works while the process runs. 0 or -errno. */
 int attached_store(const struct attached *a);
 
-/* Take off the limit on address space what the agent added to it for its mappings. May be called again. */
+/*
+ * Take off the limit on address space what the agent added to it for its mappings. May be called
+ * again.
+ */
 void attached_limit_lower(const struct attached *a);
 
 /* Note one more range, or that it is gone (use PMM_RANGE_NONE). In the copy only. 0 or -ENOSPC. */

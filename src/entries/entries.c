@@ -14,12 +14,14 @@
 #include "src/entries/entries_scan.h"
 
 
-/* ---- whose malloc is it ------------------------------------------------------------------------ */
+/* ---- whose malloc is it ---------------------------------------------------------------------- */
 
-static bool has_alias(const struct scan *s, const struct candidate *malloc_, enum names_prefix prefix)
+static bool has_alias(const struct scan *s, const struct candidate *malloc_,
+		      enum names_prefix prefix)
 {
 	for (size_t i = 0; i < s->found.nr; i++)
-		if (s->found.v[i].name && s->found.v[i].prefix == prefix && s->found.v[i].address == malloc_->address)
+		if (s->found.v[i].name && s->found.v[i].prefix == prefix &&
+		    s->found.v[i].address == malloc_->address)
 			return true;
 	return false;
 }
@@ -56,8 +58,9 @@ static const struct candidate *malloc_of(const struct scan *s, size_t object)
 }
 
 /*
- * The program's malloc is the first in link order: that is how the loader resolves it for all that was linked with it. (A library
- * loaded with RTLD_LOCAL or RTLD_DEEPBIND may use another; all are patched.)
+ * The program's malloc is the first in link order: that is how the loader resolves it for all that
+ * was linked with it. (A library loaded with RTLD_LOCAL or RTLD_DEEPBIND may use another; all are
+ * patched.)
  */
 static int name_allocator(const struct scan *s, struct entries *found)
 {
@@ -65,10 +68,12 @@ static int name_allocator(const struct scan *s, struct entries *found)
 
 	found->allocator = ENTRIES_OTHER;
 	for (size_t i = 0; !first && i < s->found.nr; i++)
-		if (s->found.v[i].name && s->found.v[i].name->role == PMM_ROLE_MALLOC && !s->found.v[i].dropped)
+		if (s->found.v[i].name && s->found.v[i].name->role == PMM_ROLE_MALLOC &&
+		    !s->found.v[i].dropped)
 			first = &s->found.v[i];
 	for (size_t i = 0; i < s->objects.nr; i++) {
-		const struct candidate *c = s->marks[i] & NAMES_MARK_LOADER ? NULL : malloc_of(s, i);
+		const struct candidate *c = s->marks[i] & NAMES_MARK_LOADER ? NULL
+									    : malloc_of(s, i);
 
 		if (c) {
 			first = c;
@@ -80,7 +85,8 @@ static int name_allocator(const struct scan *s, struct entries *found)
 	else if (found->nr)
 		found->allocator = ENTRIES_CUSTOM;
 	if (first || found->nr) {
-		found->allocator_path = strdup(first ? s->objects.v[first->object].path : found->v[0].module);
+		found->allocator_path = strdup(first ? s->objects.v[first->object].path
+						     : found->v[0].module);
 		return found->allocator_path ? 0 : -ENOMEM;
 	}
 	return 0;
@@ -95,15 +101,16 @@ static bool is_dense(const struct scan *s, const struct candidate *c)
 		return c->custom->role == PMM_ROLE_CUSTOM_ALLOC;
 	if (c->name->kind == PMM_KIND_MMAP || c->name->kind == PMM_KIND_NONE)
 		return false;
-	return !object_malloc || whose(s, object_malloc) != ENTRIES_GLIBC || c->name->role >= PMM_ROLE_NEW ||
+	return !object_malloc || whose(s, object_malloc) != ENTRIES_GLIBC ||
+	       c->name->role >= PMM_ROLE_NEW ||
 	       (c->prefix != NAMES_PUBLIC && c->prefix != NAMES_LIBC);
 }
 
-/* ---- from candidates to entries ------------------------------------------------------------------ */
+/* ---- from candidates to entries -------------------------------------------------------------- */
 
 /*
- * What can do an operator new's work without throwing: malloc and memalign of the same allocator, where it is known that its free and its
- * operator delete take each other's blocks.
+ * What can do an operator new's work without throwing: malloc and memalign of the same allocator,
+ * where it is known that its free and its operator delete take each other's blocks.
  */
 static uint64_t plain_of(const struct scan *s, const struct candidate *c)
 {
@@ -113,7 +120,8 @@ static uint64_t plain_of(const struct scan *s, const struct candidate *c)
 
 	if (owner != ENTRIES_JEMALLOC && owner != ENTRIES_TCMALLOC && owner != ENTRIES_MIMALLOC)
 		return 0;
-	if (s->objects.v[c->object].is_program && !has_alias(s, c, NAMES_TC) && !has_alias(s, c, NAMES_MI))
+	if (s->objects.v[c->object].is_program && !has_alias(s, c, NAMES_TC) &&
+	    !has_alias(s, c, NAMES_MI))
 		return 0;	/* the operator may be the program's own */
 	for (size_t i = 0; i < s->found.nr; i++)
 		if (s->found.v[i].object == c->object && candidate_is(&s->found.v[i], wanted))
@@ -126,8 +134,13 @@ static int entry_make(const struct scan *s, const struct candidate *c, struct en
 	const struct object *o = &s->objects.v[c->object];
 
 	*f = (struct entry_found){
-		.address = c->address, .size = c->size, .module_start = o->start, .module_end = o->end,
-		.arg_size = -1, .arg_count = -1, .arg_pointer = -1,
+		.address = c->address,
+		.size = c->size,
+		.module_start = o->start,
+		.module_end = o->end,
+		.arg_size = -1,
+		.arg_count = -1,
+		.arg_pointer = -1,
 	};
 	if (c->custom) {
 		f->role = c->custom->role;
@@ -155,7 +168,8 @@ static int entry_make(const struct scan *s, const struct candidate *c, struct en
 /* By address; of several names of an address first what the user named, then the best known. */
 static int compare_candidates(const void *a, const void *b)
 {
-	const struct candidate *x = *(const struct candidate *const *)a, *y = *(const struct candidate *const *)b;
+	const struct candidate *x = *(const struct candidate *const *)a,
+			       *y = *(const struct candidate *const *)b;
 
 	if (x->address != y->address)
 		return x->address < y->address ? -1 : 1;
@@ -196,14 +210,15 @@ static int refuse_overlaps(struct entries *found)
 
 		if (f->refused || f->begin != f->address || found->v[i + 1].address >= f->area_high)
 			continue;
-		f->refused = strdup("another function begins within the bytes that would be overwritten");
+		f->refused = strdup(
+			"another function begins within the bytes that would be overwritten");
 		if (!f->refused)
 			return -ENOMEM;
 	}
 	return 0;
 }
 
-/* ---- when nothing is found ------------------------------------------------------------------------- */
+/* ---- when nothing is found ------------------------------------------------------------------- */
 
 static int none(const struct scan *s, struct err *e)
 {
@@ -217,18 +232,27 @@ static int none(const struct scan *s, struct err *e)
 		is_go |= s->marks[i] & NAMES_MARK_GO;
 	}
 	if (program && program->has_loader && !has_libc && !s->objects.linked) {
-		err_set(e, -EAGAIN, "process %d has only just been started: its libraries are not loaded yet", (int)s->objects.pid);
+		err_set(e, -EAGAIN,
+			"process %d has only just been started: its libraries are not loaded yet",
+			(int)s->objects.pid);
 		err_hint(e, "try again");
 		return -EAGAIN;
 	}
 	if (!program && !s->objects.nr)
-		return err_set(e, -ENOENT, "process %d has no program: it is a thread of the kernel or has ended", (int)s->objects.pid);
-	err_set(e, -ENOENT, "no allocator found in process %d: looked for malloc and free (also je_, tc_, mi_, __libc_) and operator new in %s",
+		return err_set(
+			e, -ENOENT,
+			"process %d has no program: it is a thread of the kernel or has ended",
+			(int)s->objects.pid);
+	err_set(e, -ENOENT,
+		"no allocator found in process %d: looked for malloc and free (also je_, tc_, mi_, "
+		"__libc_) and operator new in %s",
 		(int)s->objects.pid, str_text(&s->looked));
 	if (is_go)
-		err_hint(e, "it is a Go program without C: the Go runtime manages its heap by itself");
+		err_hint(e,
+			 "it is a Go program without C: the Go runtime manages its heap by itself");
 	else
-		err_hint(e, "name its functions: --alloc MODULE:0xADDRESS='malloc(arg0)' --alloc MODULE:0xADDRESS='free(arg0)'");
+		err_hint(e, "name its functions: --alloc MODULE:0xADDRESS='malloc(arg0)' --alloc "
+			    "MODULE:0xADDRESS='free(arg0)'");
 	return -ENOENT;
 }
 
@@ -248,20 +272,26 @@ static int check_custom(const struct scan *s, struct err *e)
 		if (s->custom_found[i])
 			continue;
 		if (!is_loaded(s, c)) {
-			err_set(e, -ENOENT, "process %d has no program or library '%s' loaded", (int)s->objects.pid, c->module);
-			err_hint(e, "a module is named as in /proc/%d/maps, by its path or file name, or by the file name up to '.so'",
+			err_set(e, -ENOENT, "process %d has no program or library '%s' loaded",
+				(int)s->objects.pid, c->module);
+			err_hint(e,
+				 "a module is named as in /proc/%d/maps, by its path or file name, "
+				 "or by the file name up to '.so'",
 				 (int)s->objects.pid);
 			return -ENOENT;
 		}
-		err_set(e, -ENOENT, "process %d has no function '%s%s%s': looked in %s", (int)s->objects.pid, c->module ? c->module : "",
-			c->module ? ":" : "", c->name, str_text(&s->looked));
-		err_hint(e, "C++ names are given as in 'nm', without --demangle; a function without a symbol as MODULE:0xADDRESS");
+		err_set(e, -ENOENT, "process %d has no function '%s%s%s': looked in %s",
+			(int)s->objects.pid, c->module ? c->module : "", c->module ? ":" : "",
+			c->name, str_text(&s->looked));
+		err_hint(e, "C++ names are given as in 'nm', without --demangle; a function "
+			    "without a symbol as MODULE:0xADDRESS");
 		return -ENOENT;
 	}
 	return 0;
 }
 
-int entries_find_all(pid_t pid, const struct entries_custom *custom, size_t nr_custom, struct entries *found, struct err *e)
+int entries_find_all(pid_t pid, const struct entries_custom *custom, size_t nr_custom,
+		     struct entries *found, struct err *e)
 {
 	struct scan s;
 	int rc;
@@ -275,7 +305,8 @@ int entries_find_all(pid_t pid, const struct entries_custom *custom, size_t nr_c
 	if (rc)
 		goto out;
 	scan_choose(&s);
-	if (entries_make(&s, found) || scan_begins(&s, found) || refuse_overlaps(found) || scan_branches(&s, found) || name_allocator(&s, found) ||
+	if (entries_make(&s, found) || scan_begins(&s, found) || refuse_overlaps(found) ||
+	    scan_branches(&s, found) || name_allocator(&s, found) ||
 	    frames_find(&s.objects, &found->frames))
 		rc = err_set(e, -ENOMEM, "out of memory");
 	found->single_threaded = s.info[NAMES_SINGLE_THREADED];
@@ -287,7 +318,7 @@ out:
 	return rc;
 }
 
-/* ---- guards ---------------------------------------------------------------------------------------- */
+/* ---- guards ---------------------------------------------------------------------------------- */
 
 static void entry_fini(struct entry_found *f)
 {
@@ -297,7 +328,8 @@ static void entry_fini(struct entry_found *f)
 	free(f->file);
 }
 
-static void leave_out(struct entries *found, bool (*is)(const struct entries *all, const struct entry_found *f))
+static void leave_out(struct entries *found,
+		      bool (*is)(const struct entries *all, const struct entry_found *f))
 {
 	size_t kept = 0;
 
@@ -316,7 +348,9 @@ static bool is_for_guards(const struct entries *all, const struct entry_found *f
 	return f->role == PMM_ROLE_USABLE_SIZE || f->role == PMM_ROLE_SIGACTION;
 }
 
-/* In an object without a malloc, as libbsd: it asks the allocator, whose functions are seen anyway. */
+/*
+ * In an object without a malloc, as libbsd: it asks the allocator, whose functions are seen anyway.
+ */
 static bool is_borrowed(const struct entries *all, const struct entry_found *f)
 {
 	if (f->role != PMM_ROLE_REALLOCARRAY && strcmp(f->name, "reallocf"))
@@ -327,7 +361,8 @@ static bool is_borrowed(const struct entries *all, const struct entry_found *f)
 	return true;
 }
 
-int entries_find(pid_t pid, const struct entries_custom *custom, size_t nr_custom, struct entries *found, struct err *e)
+int entries_find(pid_t pid, const struct entries_custom *custom, size_t nr_custom,
+		 struct entries *found, struct err *e)
 {
 	int rc = entries_find_all(pid, custom, nr_custom, found, e);
 
@@ -335,14 +370,21 @@ int entries_find(pid_t pid, const struct entries_custom *custom, size_t nr_custo
 	return rc;
 }
 
-/* A function of the C library's interface that makes, takes or releases blocks, or that guards need. */
+/*
+ * A function of the C library's interface that makes, takes or releases blocks, or that guards
+ * need.
+ */
 static bool is_guarded(const struct entry_found *f)
 {
-	return f->role == PMM_ROLE_FREE ? !strncmp(f->name, "free", 4) || !strcmp(f->name, "cfree")
-					: (f->role >= PMM_ROLE_MALLOC && f->role <= PMM_ROLE_MEMALIGN) || f->role >= PMM_ROLE_USABLE_SIZE;
+	return f->role == PMM_ROLE_FREE
+		       ? !strncmp(f->name, "free", 4) || !strcmp(f->name, "cfree")
+		       : (f->role >= PMM_ROLE_MALLOC && f->role <= PMM_ROLE_MEMALIGN) ||
+				 f->role >= PMM_ROLE_USABLE_SIZE;
 }
 
-/* All functions that make, take or release blocks are there, of one allocator, and can be patched. */
+/*
+ * All functions that make, take or release blocks are there, of one allocator, and can be patched.
+ */
 static int all_patched(const struct entries *found, pid_t pid, struct err *e)
 {
 	const struct entry_found *first = NULL;
@@ -354,16 +396,24 @@ static int all_patched(const struct entries *found, pid_t pid, struct err *e)
 		if (!is_guarded(f))
 			continue;
 		if (f->refused)
-			return err_set(e, -ENOTSUP, "blocks of process %d cannot be guarded: '%s' cannot be patched: %s", (int)pid, f->name,
-				       f->refused);
+			return err_set(e, -ENOTSUP,
+				       "blocks of process %d cannot be guarded: '%s' cannot be "
+				       "patched: %s",
+				       (int)pid, f->name, f->refused);
 		if (first && first->module_start != f->module_start)
-			return err_set(e, -ENOTSUP, "blocks of process %d cannot be guarded: it has several allocators, in %s and %s", (int)pid,
-				       first->module, f->module);
+			return err_set(e, -ENOTSUP,
+				       "blocks of process %d cannot be guarded: it has several "
+				       "allocators, in %s and %s",
+				       (int)pid, first->module, f->module);
 		first = f;
 		seen |= 1u << f->role;
 	}
-	if (!(seen & 1u << PMM_ROLE_MALLOC) || !(seen & 1u << PMM_ROLE_FREE) || !(seen & 1u << PMM_ROLE_SIGACTION))
-		return err_set(e, -ENOTSUP, "blocks of process %d cannot be guarded: it has no malloc, free or sigaction that can be found", (int)pid);
+	if (!(seen & 1u << PMM_ROLE_MALLOC) || !(seen & 1u << PMM_ROLE_FREE) ||
+	    !(seen & 1u << PMM_ROLE_SIGACTION))
+		return err_set(e, -ENOTSUP,
+			       "blocks of process %d cannot be guarded: it has no malloc, free or "
+			       "sigaction that can be found",
+			       (int)pid);
 	return 0;
 }
 
@@ -373,15 +423,22 @@ int entries_guardable(struct entries *found, pid_t pid, struct err *e)
 
 	leave_out(found, is_borrowed);
 	if (found->allocator == ENTRIES_SANITIZER)
-		rc = err_set(e, -ENOTSUP, "blocks of process %d cannot be guarded: it is checked already, by the sanitizer in %s", (int)pid,
-			found->allocator_path);
+		rc = err_set(e, -ENOTSUP,
+			     "blocks of process %d cannot be guarded: it is checked already, by "
+			     "the sanitizer in %s",
+			     (int)pid, found->allocator_path);
 	else if (found->allocator != ENTRIES_GLIBC && found->allocator != ENTRIES_MUSL)
-		rc = err_set(e, -ENOTSUP, "blocks of process %d cannot be guarded: its allocator, in %s, is not the C library's", (int)pid,
-			found->allocator_path);
+		rc = err_set(e, -ENOTSUP,
+			     "blocks of process %d cannot be guarded: its allocator, in %s, is not "
+			     "the C library's",
+			     (int)pid, found->allocator_path);
 	else
 		rc = all_patched(found, pid, e);
 	if (rc)
-		err_hint(e, "attach without --check%s", found->allocator == ENTRIES_SANITIZER ? "" : ", or start the program with 'pmm check'");
+		err_hint(e, "attach without --check%s",
+			 found->allocator == ENTRIES_SANITIZER
+				 ? ""
+				 : ", or start the program with 'pmm check'");
 	found->guards = !rc;
 	return rc;
 }

@@ -2,10 +2,11 @@
 /*
  * Where functions are patched, and what their files have there.
  *
- * Of a function that begins with a jump only the displacement can be overwritten, and as long as a uprobe is set on it the kernel goes where
- * the file says (detour.c). musl's malloc, free and realloc are such: all that they do is to jump to what does the work. That is
- * patched instead, unless it is a function of its own that is patched anyway. Calls of it from inside the library are seen then, too; of
- * them the outermost counts.
+ * Of a function that begins with a jump only the displacement can be overwritten, and as long as a
+ * uprobe is set on it the kernel goes where the file says (detour.c). musl's malloc, free and
+ * realloc are such: all that they do is to jump to what does the work. That is patched instead,
+ * unless it is a function of its own that is patched anyway. Calls of it from inside the library
+ * are seen then, too; of them the outermost counts.
  */
 #include <errno.h>
 #include <string.h>
@@ -28,13 +29,20 @@ static const struct object *object_of(const struct scan *s, const struct entry_f
 	return NULL;
 }
 
-static struct detour_function function_of(const struct entry_found *f, const uint8_t *code, size_t nr)
+static struct detour_function function_of(const struct entry_found *f, const uint8_t *code,
+					  size_t nr)
 {
-	return (struct detour_function){ .address = f->begin, .code = code, .nr_code = nr, .size = f->begin_size < nr ? f->begin_size : 0,
+	return (struct detour_function){ .address = f->begin,
+					 .code = code,
+					 .nr_code = nr,
+					 .size = f->begin_size < nr ? f->begin_size : 0,
 					 .keep = 0 };
 }
 
-/* The place in the same object that the function jumps to at once; the function's own is that of nobody else. */
+/*
+ * The place in the same object that the function jumps to at once; the function's own is that of
+ * nobody else.
+ */
 static uint64_t leads_to(const struct scan *s, const struct entry_found *f)
 {
 	const struct object *o = object_of(s, f);
@@ -47,7 +55,9 @@ static uint64_t leads_to(const struct scan *s, const struct entry_found *f)
 	to = detour_leads(&function, code_read, (void *)s);
 	if (to < o->code_start || to >= o->code_end || to == f->address)
 		return 0;
-	return f->arg_size < 0 && f->arg_pointer < 0 && f->kind != PMM_KIND_OTHER ? to : to - f->address < f->size ? to : 0;
+	return f->arg_size < 0 && f->arg_pointer < 0 && f->kind != PMM_KIND_OTHER ? to
+	       : to - f->address < f->size					  ? to
+										  : 0;
 }
 
 /* Is it one of the functions, or what another one leads to as well? */
@@ -95,7 +105,8 @@ int scan_begins(const struct scan *s, struct entries *found)
 
 		if (to[i] && !is_shared(found, to, i)) {
 			f->begin = to[i];
-			f->begin_size = to[i] - f->address < f->size ? f->address + f->size - to[i] : 0;
+			f->begin_size = to[i] - f->address < f->size ? f->address + f->size - to[i]
+								     : 0;
 		}
 		find_area(s, f);
 		rc = read_file(s, f);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Branches from other functions to behind a function's first byte: compilers put a function's rare parts elsewhere ("name.cold"), and
- * what is there may jump back to anywhere.
+ * Branches from other functions to behind a function's first byte: compilers put a function's rare
+ * parts elsewhere ("name.cold"), and what is there may jump back to anywhere.
  *
- * All code of the object is searched for 32-bit displacements that lead to bytes that would be overwritten. Any byte can look like the
- * beginning of a branch; a hit counts if instructions decoded from some way before it on come to stand there.
+ * All code of the object is searched for 32-bit displacements that lead to bytes that would be
+ * overwritten. Any byte can look like the beginning of a branch; a hit counts if instructions
+ * decoded from some way before it on come to stand there.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -15,7 +16,8 @@
 #include "src/entries/insn.h"
 
 #define CHUNK		(1u << 20)
-#define BEHIND		16u		/* bytes read beyond a chunk: a branch may begin at its end */
+/* bytes read beyond a chunk: a branch may begin at its end */
+#define BEHIND		16u
 #define MAX_CODE	(64ull << 20)	/* searched of one object; what is larger is trusted */
 #define RUN_UP		96u		/* bytes before a hit from which on is decoded */
 #define NR_STARTS	16u
@@ -50,7 +52,10 @@ static int code_read(const struct search *s, uint64_t at, void *to, size_t bytes
 	return rc;
 }
 
-/* Does an instruction begin at `at`? Decoding finds its way into step from nearly anywhere; most starts must agree. */
+/*
+ * Does an instruction begin at `at`? Decoding finds its way into step from nearly anywhere; most
+ * starts must agree.
+ */
 static bool is_instruction(const struct search *s, uint64_t at)
 {
 	uint8_t code[RUN_UP + INSN_MAX_BYTES];
@@ -69,16 +74,22 @@ static bool is_instruction(const struct search *s, uint64_t at)
 	return agreed > NR_STARTS / 2;
 }
 
-/* A branch at `at` seems to go to `to`, which is between the first and the last that are looked for. */
+/*
+ * A branch at `at` seems to go to `to`, which is between the first and the last that are looked
+ * for.
+ */
 static void hit(struct search *s, uint64_t at, uint64_t to)
 {
 	struct target *t = target_find(s, to);
 	char why[96];
 
 	/* its own branches are looked at when it is planned */
-	if (!t || t->entry->refused || (at >= t->entry->begin && at - t->entry->begin < t->entry->begin_size) || !is_instruction(s, at))
+	if (!t || t->entry->refused ||
+	    (at >= t->entry->begin && at - t->entry->begin < t->entry->begin_size) ||
+	    !is_instruction(s, at))
 		return;
-	snprintf(why, sizeof(why), "a branch from elsewhere (0x%" PRIx64 ") goes to bytes that would be overwritten",
+	snprintf(why, sizeof(why),
+		 "a branch from elsewhere (0x%" PRIx64 ") goes to bytes that would be overwritten",
 		 at - s->object->bias);
 	t->entry->refused = strdup(why);
 	if (!t->entry->refused)
@@ -88,7 +99,9 @@ static void hit(struct search *s, uint64_t at, uint64_t to)
 static void search_chunk(struct search *s, const uint8_t *p, size_t nr, uint64_t address)
 {
 	for (size_t i = 0; i < nr; i++) {
-		unsigned skip = (p[i] & 0xfe) == 0xe8 ? 1 : p[i] == 0x0f && (p[i + 1] & 0xf0) == 0x80 ? 2 : 0;
+		unsigned skip = (p[i] & 0xfe) == 0xe8			    ? 1
+				: p[i] == 0x0f && (p[i + 1] & 0xf0) == 0x80 ? 2
+									    : 0;
 		int32_t displacement;
 		uint64_t to;
 
@@ -108,7 +121,8 @@ static void search_object(struct search *s)
 
 	if (!chunk)
 		s->error = -ENOMEM;
-	for (uint64_t at = object->code_start; chunk && !s->error && at < object->code_end; at += CHUNK) {
+	for (uint64_t at = object->code_start; chunk && !s->error && at < object->code_end;
+	     at += CHUNK) {
 		size_t nr = object->code_end - at < CHUNK ? object->code_end - at : CHUNK;
 		size_t more = object->code_end - at - nr < BEHIND ? 0 : BEHIND;
 
@@ -143,7 +157,8 @@ int scan_branches(const struct scan *scan, struct entries *found)
 		struct search s = { .scan = scan, .object = &scan->objects.v[i] };
 
 		for (size_t k = 0; !rc && k < found->nr; k++)
-			if (found->v[k].module_start == s.object->start && !found->v[k].refused && found->v[k].area_high)
+			if (found->v[k].module_start == s.object->start && !found->v[k].refused &&
+			    found->v[k].area_high)
 				rc = target_add(&s, &found->v[k]);
 		vec_sort(&s.targets, compare_targets);
 		if (!rc && s.targets.nr && s.object->code_end - s.object->code_start <= MAX_CODE)

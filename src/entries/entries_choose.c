@@ -2,11 +2,15 @@
 /*
  * Which of the functions found are patched.
  *
- * Everything that makes or releases blocks is, in every object, whichever the program uses: a block is recorded where it is made. Not
- *   - the dynamic loader's own malloc: before the C library is there it is a minimal one, afterwards it calls the C library's;
- *   - __libc_malloc and the like where the same object has malloc: they are second names of it, or (musl) for the library itself;
+ * Everything that makes or releases blocks is, in every object, whichever the program uses: a block
+ * is recorded where it is made. Not
+ *   - the dynamic loader's own malloc: before the C library is there it is a minimal one,
+ *     afterwards it calls the C library's;
+ *   - __libc_malloc and the like where the same object has malloc: they are second names of it, or
+ *     (musl) for the library itself;
  *   - mmap of anything but a C library: it calls the C library's;
- *   - functions that call another that is patched (operators new and delete mostly): that one sees the block.
+ *   - functions that call another that is patched (operators new and delete mostly): that one sees
+ *     the block.
  */
 #include <errno.h>
 #include <string.h>
@@ -35,7 +39,8 @@ static bool is_namesake(const struct scan *s, const struct candidate *local)
 	for (size_t i = 0; local->local && i < s->found.nr; i++) {
 		const struct candidate *c = &s->found.v[i];
 
-		if (!c->local && c->object == local->object && c->name == local->name && c->prefix == local->prefix)
+		if (!c->local && c->object == local->object && c->name == local->name &&
+		    c->prefix == local->prefix)
 			return true;
 	}
 	return false;
@@ -44,8 +49,8 @@ static bool is_namesake(const struct scan *s, const struct candidate *local)
 /* Functions that only the C library's own are meant by. */
 static bool is_libcs(unsigned role)
 {
-	return role == PMM_ROLE_MMAP || role == PMM_ROLE_MUNMAP || role == PMM_ROLE_MREMAP || role == PMM_ROLE_PRCTL ||
-	       role == PMM_ROLE_SYSCALL || role == PMM_ROLE_SIGACTION;
+	return role == PMM_ROLE_MMAP || role == PMM_ROLE_MUNMAP || role == PMM_ROLE_MREMAP ||
+	       role == PMM_ROLE_PRCTL || role == PMM_ROLE_SYSCALL || role == PMM_ROLE_SIGACTION;
 }
 
 /* ---- functions that only call others -------------------------------------------------------- */
@@ -53,11 +58,15 @@ static bool is_libcs(unsigned role)
 struct caller {
 	const struct scan *s;
 	const struct object *object;
-	struct { uint64_t slot, value; } bound[NR_SLOTS];	/* PLT slots resolved, newest in the ring */
+	/* PLT slots resolved, newest in the ring */
+	struct { uint64_t slot, value; } bound[NR_SLOTS];
 	unsigned nr_bound;
 };
 
-/* Where a PLT slot that was not used so far will lead: to the first definition of its symbol. 0 = unknown. */
+/*
+ * Where a PLT slot that was not used so far will lead: to the first definition of its symbol. 0 =
+ * unknown.
+ */
 static uint64_t slot_resolve(struct caller *caller, uint64_t slot)
 {
 	const struct scan *s = caller->s;
@@ -69,7 +78,8 @@ static uint64_t slot_resolve(struct caller *caller, uint64_t slot)
 			return caller->bound[i].value;
 	object_slot_name(&s->objects, caller->object, slot, name, sizeof(name));
 	for (size_t i = 0; !value && *name && i < s->found.nr; i++)
-		if (candidate_is(&s->found.v[i], name) && !(s->marks[s->found.v[i].object] & NAMES_MARK_LOADER))
+		if (candidate_is(&s->found.v[i], name) &&
+		    !(s->marks[s->found.v[i].object] & NAMES_MARK_LOADER))
 			value = s->found.v[i].address;
 	caller->bound[caller->nr_bound % NR_SLOTS].slot = slot;
 	caller->bound[caller->nr_bound++ % NR_SLOTS].value = value;
@@ -104,10 +114,18 @@ static bool may_do_for(unsigned role, unsigned callee)
 	case PMM_ROLE_REALLOC:
 	case PMM_ROLE_REALLOCARRAY:
 		return callee == PMM_ROLE_REALLOC || callee == PMM_ROLE_REALLOCARRAY;
-	case PMM_ROLE_MALLOC: case PMM_ROLE_CALLOC: case PMM_ROLE_MEMALIGN: case PMM_ROLE_POSIX_MEMALIGN: case PMM_ROLE_NEW:
-	case PMM_ROLE_NEW_NOTHROW: case PMM_ROLE_NEW_ALIGNED: case PMM_ROLE_NEW_ALIGNED_NOTHROW: case PMM_ROLE_CUSTOM_ALLOC:
-		return callee == PMM_ROLE_MALLOC || callee == PMM_ROLE_MEMALIGN || callee == PMM_ROLE_POSIX_MEMALIGN ||
-		       callee == PMM_ROLE_CALLOC || (callee >= PMM_ROLE_NEW && callee <= PMM_ROLE_NEW_ALIGNED_NOTHROW);
+	case PMM_ROLE_MALLOC:
+	case PMM_ROLE_CALLOC:
+	case PMM_ROLE_MEMALIGN:
+	case PMM_ROLE_POSIX_MEMALIGN:
+	case PMM_ROLE_NEW:
+	case PMM_ROLE_NEW_NOTHROW:
+	case PMM_ROLE_NEW_ALIGNED:
+	case PMM_ROLE_NEW_ALIGNED_NOTHROW:
+	case PMM_ROLE_CUSTOM_ALLOC:
+		return callee == PMM_ROLE_MALLOC || callee == PMM_ROLE_MEMALIGN ||
+		       callee == PMM_ROLE_POSIX_MEMALIGN || callee == PMM_ROLE_CALLOC ||
+		       (callee >= PMM_ROLE_NEW && callee <= PMM_ROLE_NEW_ALIGNED_NOTHROW);
 	default:
 		return false;
 	}
@@ -122,7 +140,8 @@ static size_t helpers(const struct scan *s, const struct candidate *c, uint64_t 
 	for (size_t i = 0; *addresses && i < s->found.nr; i++) {
 		const struct candidate *other = &s->found.v[i];
 
-		if (other->name && other->address != c->address && may_do_for(c->name->role, other->name->role) &&
+		if (other->name && other->address != c->address &&
+		    may_do_for(c->name->role, other->name->role) &&
 		    !(s->marks[other->object] & NAMES_MARK_LOADER))
 			(*addresses)[nr++] = other->address;
 	}
@@ -151,9 +170,9 @@ static bool only_calls(const struct scan *s, const struct candidate *c)
 }
 
 /*
- * Only operators are left to what they call: an exception cannot pass through a hook, and there are many. Of C functions that call each
- * other the agent records the outermost, which has the right name and whose caller is the program also where the allocator has no
- * unwind information (musl).
+ * Only operators are left to what they call: an exception cannot pass through a hook, and there are
+ * many. Of C functions that call each other the agent records the outermost, which has the right
+ * name and whose caller is the program also where the allocator has no unwind information (musl).
  */
 static bool is_left_out(const struct scan *s, const struct candidate *c)
 {
@@ -168,8 +187,9 @@ void scan_choose(struct scan *s)
 	vec_each(&s->found, c) {
 		if (!c->name)
 			continue;
-		c->dropped = s->marks[c->object] & NAMES_MARK_LOADER || (c->prefix == NAMES_LIBC && has_public(s, c)) ||
-			     is_namesake(s, c) || (is_libcs(c->name->role) && !(s->marks[c->object] & NAMES_MARK_LIBC));
+		c->dropped = s->marks[c->object] & NAMES_MARK_LOADER ||
+			     (c->prefix == NAMES_LIBC && has_public(s, c)) || is_namesake(s, c) ||
+			     (is_libcs(c->name->role) && !(s->marks[c->object] & NAMES_MARK_LIBC));
 	}
 	vec_each(&s->found, c)
 		if (c->name && !c->dropped)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Allocators of a program's own, as they are named on the command line: [MODULE:]NAME=FUNCTION(ARGUMENT,...)
+ * Allocators of a program's own, as they are named on the command line:
+ * [MODULE:]NAME=FUNCTION(ARGUMENT,...)
  */
 #include "src/entries/entries_custom.h"
 
@@ -20,9 +21,12 @@ static const struct form {
 	bool may_be_fixed;
 	const char *example;
 } forms[] = {
-	{ "malloc", PMM_ROLE_CUSTOM_ALLOC, 1, true, "malloc(arg0), where argument 0 is the size, or malloc(16)" },
-	{ "calloc", PMM_ROLE_CUSTOM_ALLOC, 2, false, "calloc(arg0,arg1): the number of elements and the size of one" },
-	{ "realloc", PMM_ROLE_CUSTOM_REALLOC, 2, false, "realloc(arg0,arg1): the block and its new size" },
+	{ "malloc", PMM_ROLE_CUSTOM_ALLOC, 1, true,
+	  "malloc(arg0), where argument 0 is the size, or malloc(16)" },
+	{ "calloc", PMM_ROLE_CUSTOM_ALLOC, 2, false,
+	  "calloc(arg0,arg1): the number of elements and the size of one" },
+	{ "realloc", PMM_ROLE_CUSTOM_REALLOC, 2, false,
+	  "realloc(arg0,arg1): the block and its new size" },
 	{ "free", PMM_ROLE_CUSTOM_FREE, 1, false, "free(arg0): the block" },
 };
 
@@ -32,8 +36,9 @@ static int bad(const char *text, struct err *e, const char *what)
 {
 	int rc = err_set(e, -EINVAL, "bad allocator '%s': %s", text, what);
 
-	err_hint(e, "write NAME=malloc(arg0), =calloc(arg0,arg1), =realloc(arg0,arg1) or =free(arg0); NAME is a symbol, MODULE:SYMBOL or "
-		 "MODULE:0xADDRESS");
+	err_hint(e, "write NAME=malloc(arg0), =calloc(arg0,arg1), =realloc(arg0,arg1) or "
+		    "=free(arg0); NAME is a symbol, MODULE:SYMBOL or "
+		    "MODULE:0xADDRESS");
 	if (e)
 		e->exit_code = 2;
 	return rc;
@@ -99,7 +104,8 @@ static int arguments_parse(const char *at, int v[MAX_ARGUMENTS], uint64_t *fixed
 	return *at == ')' && ends(at + 1) ? nr : -1;
 }
 
-static int arguments_set(const char *text, const struct form *form, const char *at, struct entries_custom *c, struct err *e)
+static int arguments_set(const char *text, const struct form *form, const char *at,
+			 struct entries_custom *c, struct err *e)
 {
 	int v[MAX_ARGUMENTS] = { -1, -1 }, nr = arguments_parse(at, v, &c->fixed_bytes);
 	struct str what = STR_INIT;
@@ -131,7 +137,8 @@ static size_t trimmed(const char *at, const char *end)
 }
 
 /* MODULE:NAME at `at`, of `text`. A "::" belongs to the name. */
-static int name_set(const char *at, size_t length, const char *text, struct entries_custom *c, struct err *e)
+static int name_set(const char *at, size_t length, const char *text, struct entries_custom *c,
+		    struct err *e)
 {
 	const char *colon = length ? memchr(at, ':', length) : NULL;
 	size_t module;
@@ -141,7 +148,9 @@ static int name_set(const char *at, size_t length, const char *text, struct entr
 		colon = NULL;
 	module = colon ? (size_t)(colon - at) + 1 : 0;
 	if (module == 1 || module == length)
-		return bad(text, e, module == length ? "a name is missing" : "a module is missing before ':'");
+		return bad(text, e,
+			   module == length ? "a name is missing"
+					    : "a module is missing before ':'");
 	if (colon)
 		c->module = strndup(at, module - 1);
 	c->name = strndup(at + module, length - module);

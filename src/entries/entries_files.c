@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Symbols that are not exported: symbol tables of files, separate debug files, compressed symbols in .gnu_debugdata.
+ * Symbols that are not exported: symbol tables of files, separate debug files, compressed symbols
+ * in .gnu_debugdata.
  *
- * Files are hostile like everything of the process: they are read, not mapped, and belong to it by device and inode and by
- * their first bytes, which must be those that the process has in memory.
+ * Files are hostile like everything of the process: they are read, not mapped, and belong to it by
+ * device and inode and by their first bytes, which must be those that the process has in memory.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,7 +26,7 @@
 #define HOST_DEBUG_DIR	"/usr/lib/debug"
 #define MAX_NAMED	2u		/* objects named in a message */
 
-/* ---- the file of an object ------------------------------------------------------------------------ */
+/* ---- the file of an object ------------------------------------------------------------------- */
 
 /* What could not be looked at is not what has no allocator. */
 static void heed(struct scan *s, int rc)
@@ -40,12 +41,14 @@ static bool same_start(const struct objects *o, const struct object *object, int
 	uint8_t file[512], memory[512];
 
 	return pread(fd, file, sizeof(file), 0) == (ssize_t)sizeof(file) &&
-	       !objects_read(o, object->map_start, memory, sizeof(memory)) && !memcmp(file, memory, sizeof(file));
+	       !objects_read(o, object->map_start, memory, sizeof(memory)) &&
+	       !memcmp(file, memory, sizeof(file));
 }
 
 /*
- * Open the file that the object was mapped from, also when that is deleted or in another mount namespace; its contents are those that the
- * process has mapped. 0, -ENOENT when it cannot be had, or another -errno.
+ * Open the file that the object was mapped from, also when that is deleted or in another mount
+ * namespace; its contents are those that the process has mapped. 0, -ENOENT when it cannot be had,
+ * or another -errno.
  */
 static int open_file(const struct objects *o, const struct object *object, struct elf_file *file)
 {
@@ -57,15 +60,16 @@ static int open_file(const struct objects *o, const struct object *object, struc
 		return -ENOENT;
 	snprintf(path, sizeof(path), "/proc/%d/root%s", (int)task_proc(o->pid), object->path);
 	fd = filecode_open(path, &st);
-	if (fd >= 0 && (st.st_ino != object->ino || st.st_dev != makedev(object->dev_major, object->dev_minor))) {
+	if (fd >= 0 && (st.st_ino != object->ino ||
+			st.st_dev != makedev(object->dev_major, object->dev_minor))) {
 		close(fd);
 		fd = -ENOENT;
 	}
 	if (fd < 0) {
 		char map[96];
 
-		snprintf(map, sizeof(map), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)task_proc(o->pid), object->map_start,
-			 object->map_end);
+		snprintf(map, sizeof(map), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64,
+			 (int)task_proc(o->pid), object->map_start, object->map_end);
 		fd = filecode_open(map, &st);
 	}
 	if (fd < 0)
@@ -77,12 +81,13 @@ static int open_file(const struct objects *o, const struct object *object, struc
 	return elf_file_open_fd(file, fd, path);
 }
 
-/* ---- its symbols ------------------------------------------------------------------------------------ */
+/* ---- its symbols ----------------------------------------------------------------------------- */
 
 /* The symbols of one file with a symbol table; how many there were. */
 static size_t read_symtab(struct scan *s, const struct object *object, const struct elf_file *f)
 {
-	uint64_t bias = object->start - (f->nr_code ? f->first_vaddr : object->start - object->bias);
+	uint64_t bias = object->start -
+			(f->nr_code ? f->first_vaddr : object->start - object->bias);
 	GElf_Shdr header;
 	Elf_Data *data;
 	Elf_Scn *scn;
@@ -96,14 +101,16 @@ static size_t read_symtab(struct scan *s, const struct object *object, const str
 		struct object_symbol symbol = { 0 };
 		GElf_Sym sym;
 
-		if (!gelf_getsym(data, (int)i, &sym) || sym.st_shndx == SHN_UNDEF || sym.st_shndx == SHN_ABS)
+		if (!gelf_getsym(data, (int)i, &sym) || sym.st_shndx == SHN_UNDEF ||
+		    sym.st_shndx == SHN_ABS)
 			continue;
 		symbol.address = bias + sym.st_value;
 		symbol.size = sym.st_size;
 		symbol.type = GELF_ST_TYPE(sym.st_info);
 		symbol.name = elf_strptr(f->elf, header.sh_link, sym.st_name);
-		if (!symbol.name || symbol.type == STT_TLS || symbol.type == STT_SECTION || symbol.type == STT_FILE ||
-		    symbol.address < object->start || symbol.address >= object->end)
+		if (!symbol.name || symbol.type == STT_TLS || symbol.type == STT_SECTION ||
+		    symbol.type == STT_FILE || symbol.address < object->start ||
+		    symbol.address >= object->end)
 			continue;
 		s->local = GELF_ST_BIND(sym.st_info) == STB_LOCAL;
 		scan_symbol(s, &symbol);
@@ -121,7 +128,8 @@ static size_t read_debug_file(struct scan *s, const struct object *object, const
 	struct elf_file debug = { .fd = -1 };
 	size_t nr = 0;
 
-	snprintf(dirs, sizeof(dirs), HOST_DEBUG_DIR ":/proc/%d/root" HOST_DEBUG_DIR, (int)s->objects.pid);
+	snprintf(dirs, sizeof(dirs), HOST_DEBUG_DIR ":/proc/%d/root" HOST_DEBUG_DIR,
+		 (int)s->objects.pid);
 	if (!debug_file_find(&search, f, f->build_id, f->build_id_len, &debug)) {
 		nr = read_symtab(s, object, &debug);
 		elf_file_close(&debug);
@@ -147,10 +155,13 @@ static size_t read_mini(struct scan *s, const struct object *object, const struc
 static void note(struct scan *s, const struct object *object, const char *what)
 {
 	if (s->nr_looked++ < MAX_NAMED)
-		str_addf(&s->looked, "%s'%s' (%s)", *str_text(&s->looked) ? ", " : "", object->path, what);
+		str_addf(&s->looked, "%s'%s' (%s)", *str_text(&s->looked) ? ", " : "", object->path,
+			 what);
 }
 
-/* Symbol table of its file; where that has none, or not what is wanted, also what stands in for it. */
+/*
+ * Symbol table of its file; where that has none, or not what is wanted, also what stands in for it.
+ */
 static void read_object(struct scan *s, size_t number, bool (*satisfied)(const struct scan *s))
 {
 	const struct object *object = &s->objects.v[number];
@@ -169,12 +180,14 @@ static void read_object(struct scan *s, size_t number, bool (*satisfied)(const s
 		debug = read_debug_file(s, object, &f) > 1;
 		debug |= !satisfied(s) && read_mini(s, object, &f) > 1;
 	}
-	note(s, object, table ? debug ? "symbol table and debug file" : "symbol table, no debug file" :
-	     debug ? "no symbol table, but a debug file" : "no symbol table, no debug file");
+	note(s, object,
+	     table   ? debug ? "symbol table and debug file" : "symbol table, no debug file"
+	     : debug ? "no symbol table, but a debug file"
+		     : "no symbol table, no debug file");
 	elf_file_close(&f);
 }
 
-/* ---- what is wanted ------------------------------------------------------------------------------------ */
+/* ---- what is wanted -------------------------------------------------------------------------- */
 
 static bool customs_found(const struct scan *s)
 {
@@ -206,10 +219,13 @@ static void addresses_add(struct scan *s)
 
 		for (size_t k = 0; entries_custom_address(c, &address) && k < s->objects.nr; k++) {
 			const struct object *o = &s->objects.v[k];
-			struct object_symbol symbol = { .name = c->name, .address = o->bias + address, .type = STT_FUNC };
+			struct object_symbol symbol = { .name = c->name,
+							.address = o->bias + address,
+							.type = STT_FUNC };
 
-			if ((c->module ? entries_custom_object(c, o) : o->is_program) && symbol.address >= o->start &&
-			    symbol.address < o->end && !s->custom_found[i]) {
+			if ((c->module ? entries_custom_object(c, o) : o->is_program) &&
+			    symbol.address >= o->start && symbol.address < o->end &&
+			    !s->custom_found[i]) {
 				s->object = k;
 				scan_symbol(s, &symbol);
 			}
@@ -225,10 +241,12 @@ int scan_files(struct scan *s)
 			read_object(s, i, all_found);
 	s->only_custom = true;
 	for (size_t i = 0; !customs_found(s) && i < s->objects.nr; i++)
-		if (!s->objects.v[i].is_program && s->objects.v[i].ino && may_have_custom(s, &s->objects.v[i]))
+		if (!s->objects.v[i].is_program && s->objects.v[i].ino &&
+		    may_have_custom(s, &s->objects.v[i]))
 			read_object(s, i, customs_found);
 	if (s->nr_looked > MAX_NAMED)
 		str_addf(&s->looked, ", in the same way in %u others", s->nr_looked - MAX_NAMED);
-	str_addf(&s->looked, "%sin the exported symbols of %zu objects", s->nr_looked ? ", and " : "", s->objects.nr);
+	str_addf(&s->looked, "%sin the exported symbols of %zu objects",
+		 s->nr_looked ? ", and " : "", s->objects.nr);
 	return s->error;
 }

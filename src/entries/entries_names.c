@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The names under which allocators are known (C17, POSIX, Itanium C++ ABI; jemalloc(3), tcmalloc's and mimalloc's headers). */
+/*
+ * The names under which allocators are known (C17, POSIX, Itanium C++ ABI; jemalloc(3), tcmalloc's
+ * and mimalloc's headers).
+ */
 #include "src/entries/entries_names.h"
 
 #include <errno.h>
@@ -14,9 +17,18 @@
 #define LIBC	(1 << NAMES_LIBC)
 #define ALL	(PUBLIC | MI | TC | JE | LIBC)
 
-#define FUNCTION(NAME, PREFIXES, ROLE, KIND) { NAME, PREFIXES, PMM_ROLE_##ROLE, PMM_KIND_##KIND, -1, -1, -1, 0, 0 }
-#define SIZED_BY(NAME, PREFIXES, ARG, KIND) { NAME, PREFIXES, PMM_ROLE_CUSTOM_ALLOC, PMM_KIND_##KIND, ARG, -1, -1, 0, 0 }
-#define MARK(NAME, PREFIXES, WHAT) { NAME, PREFIXES, PMM_ROLE_NONE, PMM_KIND_NONE, -1, -1, -1, NAMES_MARK_##WHAT, 0 }
+#define FUNCTION(NAME, PREFIXES, ROLE, KIND)                                                       \
+	{                                                                                          \
+		NAME, PREFIXES, PMM_ROLE_##ROLE, PMM_KIND_##KIND, -1, -1, -1, 0, 0                 \
+	}
+#define SIZED_BY(NAME, PREFIXES, ARG, KIND)                                                        \
+	{                                                                                          \
+		NAME, PREFIXES, PMM_ROLE_CUSTOM_ALLOC, PMM_KIND_##KIND, ARG, -1, -1, 0, 0          \
+	}
+#define MARK(NAME, PREFIXES, WHAT)                                                                 \
+	{                                                                                          \
+		NAME, PREFIXES, PMM_ROLE_NONE, PMM_KIND_NONE, -1, -1, -1, NAMES_MARK_##WHAT, 0     \
+	}
 #define INFO(NAME, WHAT) { NAME, PUBLIC, PMM_ROLE_NONE, PMM_KIND_NONE, -1, -1, -1, 0, NAMES_##WHAT }
 
 /* Where two names have the same address, the one that comes first here stands for it. */
@@ -46,7 +58,8 @@ static const struct entries_name names[] = {
 	FUNCTION("_ZnwmSt11align_val_t", PUBLIC, NEW_ALIGNED, NEW_ALIGNED),
 	FUNCTION("_ZnamSt11align_val_t", PUBLIC, NEW_ALIGNED, NEW_ARRAY_ALIGNED),
 	FUNCTION("_ZnwmSt11align_val_tRKSt9nothrow_t", PUBLIC, NEW_ALIGNED_NOTHROW, NEW_ALIGNED),
-	FUNCTION("_ZnamSt11align_val_tRKSt9nothrow_t", PUBLIC, NEW_ALIGNED_NOTHROW, NEW_ARRAY_ALIGNED),
+	FUNCTION("_ZnamSt11align_val_tRKSt9nothrow_t", PUBLIC, NEW_ALIGNED_NOTHROW,
+		 NEW_ARRAY_ALIGNED),
 	FUNCTION("_ZdlPv", PUBLIC, FREE, NONE),
 	FUNCTION("_ZdaPv", PUBLIC, FREE, NONE),
 	FUNCTION("_ZdlPvm", PUBLIC, FREE, NONE),
@@ -132,8 +145,8 @@ static const struct {
 	const char *text;
 	size_t length;
 } prefixes[NAMES_NR_PREFIXES] = {
-	[NAMES_MI] = { "mi_", 3 }, [NAMES_TC] = { "tc_", 3 }, [NAMES_JE] = { "je_", 3 }, [NAMES_RJEM] = { "_rjem_", 6 },
-	[NAMES_LIBC] = { "__libc_", 7 },
+	[NAMES_MI] = { "mi_", 3 },	[NAMES_TC] = { "tc_", 3 },	 [NAMES_JE] = { "je_", 3 },
+	[NAMES_RJEM] = { "_rjem_", 6 }, [NAMES_LIBC] = { "__libc_", 7 },
 };
 
 int entries_names_init(struct entries_names *n)
@@ -141,7 +154,8 @@ int entries_names_init(struct entries_names *n)
 	*n = (struct entries_names){ 0 };
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		/* the same name with other prefixes has a second line right behind */
-		if (!hash_add(&n->by_hash, hash_bytes(names[i].name, strlen(names[i].name)), (uint32_t)i, NULL))
+		if (!hash_add(&n->by_hash, hash_bytes(names[i].name, strlen(names[i].name)),
+			      (uint32_t)i, NULL))
 			return -ENOMEM;
 	return 0;
 }
@@ -151,11 +165,13 @@ void entries_names_fini(struct entries_names *n)
 	hash_fini(&n->by_hash);
 }
 
-static const struct entries_name *find(const struct entries_names *n, const char *name, enum names_prefix prefix)
+static const struct entries_name *find(const struct entries_names *n, const char *name,
+				       enum names_prefix prefix)
 {
 	const uint32_t *at = hash_find(&n->by_hash, hash_bytes(name, strlen(name)));
 
-	for (size_t i = at ? *at : sizeof(names) / sizeof(names[0]); i < sizeof(names) / sizeof(names[0]); i++) {
+	for (size_t i = at ? *at : sizeof(names) / sizeof(names[0]);
+	     i < sizeof(names) / sizeof(names[0]); i++) {
 		if (strcmp(names[i].name, name))
 			break;
 		if (names[i].prefixes & 1 << prefix)
@@ -172,9 +188,12 @@ static bool of_interest(const char *symbol)
 	return symbol[0] && strchr("acdfgjmprstv", symbol[0]);
 }
 
-const struct entries_name *entries_names_find(const struct entries_names *n, const char *symbol, enum names_prefix *prefix)
+const struct entries_name *entries_names_find(const struct entries_names *n, const char *symbol,
+					      enum names_prefix *prefix)
 {
-	const struct entries_name *found = of_interest(symbol) ? find(n, symbol, *prefix = NAMES_PUBLIC) : NULL;
+	const struct entries_name *found = of_interest(symbol)
+						   ? find(n, symbol, *prefix = NAMES_PUBLIC)
+						   : NULL;
 
 	for (unsigned i = NAMES_PUBLIC + 1; !found && i < NAMES_NR_PREFIXES; i++)
 		if (!strncmp(symbol, prefixes[i].text, prefixes[i].length))

@@ -11,7 +11,9 @@
 #include "include/pmm/ledger.h"
 #include "src/base/hash.h"
 
-/* What a name is preceded by; in the order in which one of several names of an address is chosen. */
+/*
+ * What a name is preceded by; in the order in which one of several names of an address is chosen.
+ */
 enum names_prefix {
 	NAMES_PUBLIC, NAMES_MI, NAMES_TC, NAMES_JE, NAMES_RJEM, NAMES_LIBC,
 	NAMES_NR_PREFIXES,
@@ -31,12 +33,20 @@ enum names_mark {
 };
 
 /* Addresses that the agent likes to know. */
-enum names_info { NAMES_INFO_NONE, NAMES_SINGLE_THREADED, NAMES_FIND_OBJECT, NAMES_VDSO_CLOCK, NAMES_MALLINFO2, NAMES_NR_INFOS };
+enum names_info {
+	NAMES_INFO_NONE,
+	NAMES_SINGLE_THREADED,
+	NAMES_FIND_OBJECT,
+	NAMES_VDSO_CLOCK,
+	NAMES_MALLINFO2,
+	NAMES_NR_INFOS
+};
 
 struct entries_name {
 	const char *name;		/* without prefix */
 	uint8_t prefixes;		/* 1 << enum names_prefix */
-	uint8_t role, kind;		/* enum pmm_role, enum pmm_kind; role NONE: only a mark or information */
+	/* enum pmm_role, enum pmm_kind; role NONE: only a mark or information */
+	uint8_t role, kind;
 	int8_t arg_size, arg_count, arg_pointer;	/* for the custom roles */
 	uint8_t mark, info;
 };
@@ -50,6 +60,7 @@ int entries_names_init(struct entries_names *n);
 void entries_names_fini(struct entries_names *n);
 
 /* What a symbol's name stands for, and its prefix; NULL = of no interest. */
-const struct entries_name *entries_names_find(const struct entries_names *n, const char *symbol, enum names_prefix *prefix);
+const struct entries_name *entries_names_find(const struct entries_names *n, const char *symbol,
+					      enum names_prefix *prefix);
 
 #endif

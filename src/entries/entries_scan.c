@@ -10,7 +10,8 @@
 
 #include "src/entries/entries_custom.h"
 
-static void candidate_add(struct scan *s, const struct candidate *c, const struct object_symbol *symbol)
+static void candidate_add(struct scan *s, const struct candidate *c,
+			  const struct object_symbol *symbol)
 {
 	struct candidate copy = *c;
 
@@ -47,14 +48,18 @@ void scan_symbol(void *scan, const struct object_symbol *symbol)
 	if (s->nr_custom && symbol->type != STT_OBJECT)
 		symbol_custom(s, symbol);
 	c.name = s->only_custom ? NULL : entries_names_find(&s->names, symbol->name, &c.prefix);
-	/* a local function named free can be anything, but linking statically also makes the C library's local */
-	if (!c.name || (s->local && s->objects.v[s->object].has_loader && (c.prefix == NAMES_PUBLIC || c.prefix == NAMES_LIBC) &&
-			c.name->role))
+	/*
+	 * a local function named free can be anything, but linking statically also makes the C
+	 * library's local
+	 */
+	if (!c.name || (s->local && s->objects.v[s->object].has_loader &&
+			(c.prefix == NAMES_PUBLIC || c.prefix == NAMES_LIBC) && c.name->role))
 		return;
 	s->marks[s->object] |= c.name->mark;
 	if (c.name->info && !s->info[c.name->info])
 		s->info[c.name->info] = symbol->address;
-	if (c.name->role && (symbol->type == STT_FUNC || symbol->type == STT_GNU_IFUNC || symbol->type == STT_NOTYPE))
+	if (c.name->role && (symbol->type == STT_FUNC || symbol->type == STT_GNU_IFUNC ||
+			     symbol->type == STT_NOTYPE))
 		candidate_add(s, &c, symbol);
 }
 
@@ -89,7 +94,8 @@ static int read_dynamic(struct scan *s)
 	return s->error;
 }
 
-int scan_read(pid_t pid, const struct entries_custom *custom, size_t nr_custom, struct scan *s, struct err *e)
+int scan_read(pid_t pid, const struct entries_custom *custom, size_t nr_custom, struct scan *s,
+	      struct err *e)
 {
 	int rc;
 
@@ -112,7 +118,9 @@ int scan_read(pid_t pid, const struct entries_custom *custom, size_t nr_custom, 
 		rc = scan_files(s);
 	if (rc == -ENOMEM)
 		return err_set(e, rc, "out of memory");
-	return rc ? err_set(e, rc, "the functions of process %d cannot be looked for: %s", (int)pid, strerror(-rc)) : 0;
+	return rc ? err_set(e, rc, "the functions of process %d cannot be looked for: %s", (int)pid,
+			    strerror(-rc))
+		  : 0;
 }
 
 int scan_code(const struct scan *s, uint64_t at, void *to, size_t bytes)

@@ -2,11 +2,13 @@
 /*
  * The code of a process without what was put into it.
  *
- * Uprobes and debuggers replace the first byte of an instruction by int3, in the process's copy of the page. The kernel reads the instruction that
- * it steps over, and puts back, from the file; so that is where it is looked for here. A file that cannot be had is none.
+ * Uprobes and debuggers replace the first byte of an instruction by int3, in the process's copy of
+ * the page. The kernel reads the instruction that it steps over, and puts back, from the file; so
+ * that is where it is looked for here. A file that cannot be had is none.
  *
- * Jumps of agents that stay in the process are known by what these have noted (struct pmm_attach). What is concluded of a function must be the same
- * with a jump in it: of the instructions under a jump, the rest that it does not cover is no instruction, and a branch among them is not seen.
+ * Jumps of agents that stay in the process are known by what these have noted (struct pmm_attach).
+ * What is concluded of a function must be the same with a jump in it: of the instructions under a
+ * jump, the rest that it does not cover is no instruction, and a branch among them is not seen.
  */
 #include "src/entries/filecode.h"
 
@@ -75,7 +77,8 @@ static int open_mapped(const struct filecode *f, const struct proc_map *m)
 	struct stat st;
 	int fd;
 
-	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, live, m->start, m->end);
+	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, live, m->start,
+		 m->end);
 	fd = filecode_open(path, &st);
 	if (fd >= 0)
 		return fd;
@@ -114,8 +117,8 @@ size_t filecode_read(struct filecode *f, uint64_t address, uint8_t *code, size_t
 }
 
 /*
- * A uprobe that is hit often on a nop of five bytes becomes a call of the kernel's trampoline (Linux 6.18): all five are its own until it is taken
- * away.
+ * A uprobe that is hit often on a nop of five bytes becomes a call of the kernel's trampoline
+ * (Linux 6.18): all five are its own until it is taken away.
  */
 static bool is_call_for_nop(const uint8_t *code, const uint8_t *file, size_t nr)
 {
@@ -177,7 +180,10 @@ int jumps_read(pid_t pid, struct jumps *j, struct err *e)
 	vec_sort(&j->v, compare_jumps);
 	if (is < 0)
 		return attached_unclear(pid, is, e);
-	return rc ? err_set(e, rc, "it cannot be seen what an earlier pmm has left in process %d: %s", (int)pid, strerror(-rc)) : 0;
+	return rc ? err_set(e, rc,
+			    "it cannot be seen what an earlier pmm has left in process %d: %s",
+			    (int)pid, strerror(-rc))
+		  : 0;
 }
 
 void jumps_fini(struct jumps *j)
@@ -185,7 +191,8 @@ void jumps_fini(struct jumps *j)
 	vec_fini(&j->v);
 }
 
-bool jump_lift(const uint8_t *now, const uint8_t *patched, const uint8_t *original, size_t nr, uint8_t *back)
+bool jump_lift(const uint8_t *now, const uint8_t *patched, const uint8_t *original, size_t nr,
+	       uint8_t *back)
 {
 	unsigned nr_others = 0;
 	bool any = false;
@@ -210,18 +217,21 @@ static bool lift_one(const struct pmm_patch *p, uint64_t address, uint8_t *code,
 	uint8_t back[PMM_PATCH_BYTES];
 
 	if (end <= address || p->address >= address + nr ||
-	    !jump_lift(code + (low - address), p->patched + (low - p->address), p->original + (low - p->address), high - low, back))
+	    !jump_lift(code + (low - address), p->patched + (low - p->address),
+		       p->original + (low - p->address), high - low, back))
 		return false;
 	memcpy(code + (low - address), back, high - low);
 	return true;
 }
 
-const struct pmm_patch *jumps_lift(const struct jumps *j, uint64_t address, uint8_t *code, size_t nr)
+const struct pmm_patch *jumps_lift(const struct jumps *j, uint64_t address, uint8_t *code,
+				   size_t nr)
 {
 	const struct pmm_patch *first = NULL;
 
 	vec_each(&j->v, jump)
-		if (lift_one(&jump->patch, address, code, nr) && (!first || jump->patch.address < first->address))
+		if (lift_one(&jump->patch, address, code, nr) &&
+		    (!first || jump->patch.address < first->address))
 			first = &jump->patch;
 	return first;
 }

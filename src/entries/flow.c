@@ -32,7 +32,8 @@ static void add(struct follow *w, uint64_t at, bool called)
 
 static bool goes_on(enum insn_flow flow)
 {
-	return flow != INSN_FLOW_JUMP && flow != INSN_FLOW_JUMP_INDIRECT && flow != INSN_FLOW_RETURN && flow != INSN_FLOW_TRAP;
+	return flow != INSN_FLOW_JUMP && flow != INSN_FLOW_JUMP_INDIRECT &&
+	       flow != INSN_FLOW_RETURN && flow != INSN_FLOW_TRAP;
 }
 
 /* The bytes may be the last ones of their mapping. */

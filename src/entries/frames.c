@@ -2,9 +2,11 @@
 /*
  * Finding .eh_frame where no header says where it is, and making the index that is missing.
  *
- * .eh_frame is a list: entries that state their length, CIEs and FDEs, the latter naming one of the former before them, and a length of 0 behind the
- * last one (LSB 5.0 core, 10.6). So a list begins at a CIE, and is believed when every entry to the terminator makes sense, and every
- * FDE is about code of the program's. A program may hold anything: each read is inside its bytes, each step goes forward.
+ * .eh_frame is a list: entries that state their length, CIEs and FDEs, the latter naming one of the
+ * former before them, and a length of 0 behind the last one (LSB 5.0 core, 10.6). So a list begins
+ * at a CIE, and is believed when every entry to the terminator makes sense, and every FDE is about
+ * code of the program's. A program may hold anything: each read is inside its bytes, each step goes
+ * forward.
  */
 #include "src/entries/frames.h"
 
@@ -37,7 +39,7 @@ struct list {
 	uint8_t encoding;
 };
 
-/* ---- numbers ----------------------------------------------------------------------------------------------- */
+/* ---- numbers --------------------------------------------------------------------------------- */
 
 static uint32_t u32_at(const struct list *l, size_t at)
 {
@@ -68,7 +70,8 @@ static unsigned width_of(uint8_t encoding)
 }
 
 /* An address of code. False: it does not fit, or is written in a way that nobody uses there. */
-static bool address_read(const struct list *l, size_t at, size_t end, uint8_t encoding, uint64_t *out)
+static bool address_read(const struct list *l, size_t at, size_t end, uint8_t encoding,
+			 uint64_t *out)
 {
 	unsigned width = width_of(encoding);
 	uint64_t value = 0;
@@ -82,7 +85,7 @@ static bool address_read(const struct list *l, size_t at, size_t end, uint8_t en
 	return true;
 }
 
-/* ---- entries ----------------------------------------------------------------------------------------------- */
+/* ---- entries --------------------------------------------------------------------------------- */
 
 /* Where an entry ends: *end; 0 at the terminator or where there is none. */
 static bool entry_open(const struct list *l, size_t at, size_t *end)
@@ -92,14 +95,16 @@ static bool entry_open(const struct list *l, size_t at, size_t *end)
 	if (at > l->nr || l->nr - at < 8)
 		return false;
 	bytes = u32_at(l, at);
-	if (bytes < 8 || bytes % ALIGN || bytes > l->nr - at - 4)	/* entries of 4 GiB are none */
+	/* entries of 4 GiB are none */
+	if (bytes < 8 || bytes % ALIGN || bytes > l->nr - at - 4)
 		return false;
 	*end = at + 4 + bytes;
 	return true;
 }
 
 /* The letters' data up to that which says how addresses are written. */
-static bool letters_read(const struct list *l, size_t letter, size_t at, size_t end, uint8_t *encoding)
+static bool letters_read(const struct list *l, size_t letter, size_t at, size_t end,
+			 uint8_t *encoding)
 {
 	for (; l->bytes[letter]; letter++) {
 		uint8_t pointer;
@@ -139,12 +144,15 @@ static bool cie_read(const struct list *l, size_t at, uint8_t *encoding)
 	letters = at += 9;
 	while (at < end && l->bytes[at])
 		at++;
-	if (at++ >= end || (version != 1 && version != 3) || (l->bytes[letters] && l->bytes[letters] != 'z'))
+	if (at++ >= end || (version != 1 && version != 3) ||
+	    (l->bytes[letters] && l->bytes[letters] != 'z'))
 		return false;
-	if (!leb_skip(l, &at, end) || !leb_skip(l, &at, end) || at >= end || l->bytes[at++] != 16)	/* the return address's column */
+	/* the return address's column */
+	if (!leb_skip(l, &at, end) || !leb_skip(l, &at, end) || at >= end || l->bytes[at++] != 16)
 		return false;
 	*encoding = ABSPTR;
-	return !l->bytes[letters] || (leb_skip(l, &at, end) && letters_read(l, letters + 1, at, end, encoding));
+	return !l->bytes[letters] ||
+	       (leb_skip(l, &at, end) && letters_read(l, letters + 1, at, end, encoding));
 }
 
 /* An FDE of the list that began at `first`; noted. 1, 0 it makes no sense, -ENOMEM. */
@@ -159,7 +167,8 @@ static int fde_add(struct list *l, size_t first, size_t at, size_t end)
 	if (cie != l->cie_at && !cie_read(l, cie, &l->encoding))
 		return 0;
 	l->cie_at = cie;
-	if (!address_read(l, at + 8, end, l->encoding, &e.code) || e.code < l->code_start || e.code >= l->code_end)
+	if (!address_read(l, at + 8, end, l->encoding, &e.code) || e.code < l->code_start ||
+	    e.code >= l->code_end)
 		return 0;
 	return vec_push(&l->found, e) ? -ENOMEM : 1;
 }
@@ -174,7 +183,8 @@ static int64_t list_read(struct list *l, size_t at)
 	l->cie_at = SIZE_MAX;
 	for (; entry_open(l, at, &end); at = end) {
 		uint8_t encoding;
-		int rc = u32_at(l, at + 4) ? fde_add(l, first, at, end) : cie_read(l, at, &encoding);
+		int rc = u32_at(l, at + 4) ? fde_add(l, first, at, end)
+					   : cie_read(l, at, &encoding);
 
 		if (rc <= 0)
 			return rc;
@@ -182,20 +192,26 @@ static int64_t list_read(struct list *l, size_t at)
 	if (!l->found.nr)
 		return 0;
 	if (l->nr - at < 4)
-		return (int64_t)l->nr;		/* without a terminator, which the compiler's last object brings, but last in its segment */
+		return (int64_t)l->nr; /* without a terminator, which the compiler's last object
+					  brings, but last in its segment */
 	return u32_at(l, at) ? 0 : (int64_t)at + 4;
 }
 
-/* ---- the index --------------------------------------------------------------------------------------------- */
+/* ---- the index ------------------------------------------------------------------------------- */
 
 static int by_code(const void *a, const void *b)
 {
 	const struct entry *x = a, *y = b;
 
-	return x->code != y->code ? (x->code < y->code ? -1 : 1) : x->fde < y->fde ? -1 : x->fde > y->fde;
+	return x->code != y->code ? (x->code < y->code ? -1 : 1)
+	       : x->fde < y->fde  ? -1
+				  : x->fde > y->fde;
 }
 
-/* version, how it writes the section's address, the number of entries, the entries; then these, all absolute */
+/*
+ * version, how it writes the section's address, the number of entries, the entries; then these, all
+ * absolute
+ */
 static int index_make(struct list *l, uint64_t section, struct frames *f)
 {
 	static const uint8_t head[4] = { 1, UDATA8, UDATA4, UDATA8 };
@@ -214,15 +230,21 @@ static int index_make(struct list *l, uint64_t section, struct frames *f)
 	return 0;
 }
 
-int frames_index(const uint8_t *bytes, size_t nr, uint64_t start, uint64_t code_start, uint64_t code_end, struct frames *f)
+int frames_index(const uint8_t *bytes, size_t nr, uint64_t start, uint64_t code_start,
+		 uint64_t code_end, struct frames *f)
 {
-	struct list l = { .bytes = bytes, .nr = nr, .start = start, .code_start = code_start, .code_end = code_end };
+	struct list l = { .bytes = bytes,
+			  .nr = nr,
+			  .start = start,
+			  .code_start = code_start,
+			  .code_end = code_end };
 	size_t most = 0;
 	int rc = 0;
 
 	for (size_t at = -start & (ALIGN - 1); !rc && nr >= 12 && at <= nr - 12; ) {
 		/* a CIE's id, its version, its augmentation */
-		bool maybe = !u32_at(&l, at + 4) && (bytes[at + 8] == 1 || bytes[at + 8] == 3) && (!bytes[at + 9] || bytes[at + 9] == 'z');
+		bool maybe = !u32_at(&l, at + 4) && (bytes[at + 8] == 1 || bytes[at + 8] == 3) &&
+			     (!bytes[at + 9] || bytes[at + 9] == 'z');
 		int64_t end = maybe ? list_read(&l, at) : 0;
 
 		if (end < 0)
@@ -237,16 +259,19 @@ int frames_index(const uint8_t *bytes, size_t nr, uint64_t start, uint64_t code_
 	return rc;
 }
 
-/* ---- a program --------------------------------------------------------------------------------------------- */
+/* ---- a program ------------------------------------------------------------------------------- */
 
-static int segment_index(struct objects *o, const struct object *program, const Elf64_Phdr *ph, struct frames *f)
+static int segment_index(struct objects *o, const struct object *program, const Elf64_Phdr *ph,
+			 struct frames *f)
 {
-	struct frames found = { .start = program->bias + ph->p_vaddr, .end = program->bias + ph->p_vaddr + ph->p_filesz };
+	struct frames found = { .start = program->bias + ph->p_vaddr,
+				.end = program->bias + ph->p_vaddr + ph->p_filesz };
 	uint8_t *bytes = malloc(ph->p_filesz);
 	int rc = bytes ? 0 : -ENOMEM;
 
 	if (!rc && !objects_read(o, found.start, bytes, ph->p_filesz))
-		rc = frames_index(bytes, ph->p_filesz, found.start, program->code_start, program->code_end, &found);
+		rc = frames_index(bytes, ph->p_filesz, found.start, program->code_start,
+				  program->code_end, &found);
 	free(bytes);
 	if (!rc && found.nr_bytes > f->nr_bytes) {
 		free(f->index);
@@ -263,15 +288,19 @@ static int program_index(struct objects *o, const struct object *program, struct
 	Elf64_Ehdr eh;
 	int rc = 0;
 
-	if (objects_read(o, program->map_start, &eh, sizeof(eh)) || memcmp(eh.e_ident, ELFMAG, SELFMAG) || eh.e_phentsize != sizeof(*ph) ||
-	    eh.e_phnum > MAX_HEADERS || objects_read(o, program->map_start + eh.e_phoff, ph, eh.e_phnum * sizeof(*ph)))
+	if (objects_read(o, program->map_start, &eh, sizeof(eh)) ||
+	    memcmp(eh.e_ident, ELFMAG, SELFMAG) || eh.e_phentsize != sizeof(*ph) ||
+	    eh.e_phnum > MAX_HEADERS ||
+	    objects_read(o, program->map_start + eh.e_phoff, ph, eh.e_phnum * sizeof(*ph)))
 		return 0;
 	for (unsigned i = 0; i < eh.e_phnum; i++)
 		if (ph[i].p_type == PT_GNU_EH_FRAME)
 			return 0;
 	for (unsigned i = 0; !rc && i < eh.e_phnum; i++)
-		if (ph[i].p_type == PT_LOAD && (ph[i].p_flags & (PF_R | PF_W)) == PF_R && ph[i].p_filesz && ph[i].p_filesz <= MAX_SEGMENT &&
-		    program->bias + ph[i].p_vaddr >= program->start && program->bias + ph[i].p_vaddr + ph[i].p_filesz <= program->end)
+		if (ph[i].p_type == PT_LOAD && (ph[i].p_flags & (PF_R | PF_W)) == PF_R &&
+		    ph[i].p_filesz && ph[i].p_filesz <= MAX_SEGMENT &&
+		    program->bias + ph[i].p_vaddr >= program->start &&
+		    program->bias + ph[i].p_vaddr + ph[i].p_filesz <= program->end)
 			rc = segment_index(o, program, &ph[i], f);
 	return rc;
 }

@@ -2,8 +2,9 @@
 /*
  * One x86-64 instruction as far as moving it is concerned (Intel SDM volume 2; decoded with Zydis).
  *
- * Zydis tells the parts, the bytes are adjusted by hand: an instruction that is moved keeps its own encoding but for a displacement, so
- * nothing that an encoder might choose differently (operand order, prefixes, registers) can change.
+ * Zydis tells the parts, the bytes are adjusted by hand: an instruction that is moved keeps its own
+ * encoding but for a displacement, so nothing that an encoder might choose differently (operand
+ * order, prefixes, registers) can change.
  */
 #include "src/entries/insn.h"
 
@@ -71,7 +72,9 @@ bool insn_decode(const uint8_t *bytes, size_t nr, uint64_t address, struct insn 
 	pthread_once(&decoder_once, decoder_init);
 	if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder, NULL, bytes, nr, &z)))
 		return false;
-	*in = (struct insn){ .address = address, .bytes = bytes, .length = z.length, .opcode = z.opcode };
+	*in = (struct insn){
+		.address = address, .bytes = bytes, .length = z.length, .opcode = z.opcode
+	};
 	relative = z.raw.imm[0].is_relative;
 	in->flow = flow_of(&z, relative);
 	/* a 16-bit operand size is obeyed by some processors and ignored by others */
@@ -79,14 +82,17 @@ bool insn_decode(const uint8_t *bytes, size_t nr, uint64_t address, struct insn 
 	if (relative) {
 		in->has_target = true;
 		in->target = address + z.length + (uint64_t)z.raw.imm[0].value.s;
-		if (z.mnemonic == ZYDIS_MNEMONIC_XBEGIN ||	/* an abort goes to its target, with what was done undone */
-		    (in->flow != INSN_FLOW_BRANCH && in->flow != INSN_FLOW_JUMP && in->flow != INSN_FLOW_CALL))
+		/* an abort goes to its target, with what was done undone */
+		if (z.mnemonic == ZYDIS_MNEMONIC_XBEGIN ||
+		    (in->flow != INSN_FLOW_BRANCH && in->flow != INSN_FLOW_JUMP &&
+		     in->flow != INSN_FLOW_CALL))
 			in->odd = true;
 	}
 	if (z.attributes & ZYDIS_ATTRIB_HAS_MODRM) {
 		in->modrm_at = z.raw.modrm.offset;
 		in->uses_sp = names_sp(&z);
-		if (z.raw.modrm.mod == 0 && z.raw.modrm.rm == 5 && z.raw.disp.size == 32) {	/* not mov to and from control registers */
+		/* not mov to and from control registers */
+		if (z.raw.modrm.mod == 0 && z.raw.modrm.rm == 5 && z.raw.disp.size == 32) {
 			in->refers = true;
 			in->reference = address + z.length + (uint64_t)z.raw.disp.value;
 			in->disp_at = z.raw.disp.offset;
@@ -117,7 +123,9 @@ unsigned insn_jump(uint64_t at, uint64_t to, uint8_t *out)
 	return 5;
 }
 
-/* A conditional branch: jcc as its long form, loop and jrcxz by way of a short one around a jump. */
+/*
+ * A conditional branch: jcc as its long form, loop and jrcxz by way of a short one around a jump.
+ */
 static unsigned move_branch(const struct insn *in, uint64_t at, uint8_t *out)
 {
 	unsigned n;
@@ -128,7 +136,8 @@ static unsigned move_branch(const struct insn *in, uint64_t at, uint8_t *out)
 		put32(out + 2, in->target - (at + 6));
 		return 6;
 	}
-	memcpy(out, in->bytes, in->length - 1u);	/* with an address size prefix: jecxz, loop on ecx */
+	/* with an address size prefix: jecxz, loop on ecx */
+	memcpy(out, in->bytes, in->length - 1u);
 	n = in->length - 1u;
 	out[n++] = 2;
 	out[n++] = 0xeb;
@@ -137,12 +146,14 @@ static unsigned move_branch(const struct insn *in, uint64_t at, uint8_t *out)
 }
 
 /*
- * A call: its return address is pushed and its target jumped to. So the callee, an unwinder and whoever looks for threads inside the moved
- * instructions see the function itself, not a place that goes away.
+ * A call: its return address is pushed and its target jumped to. So the callee, an unwinder and
+ * whoever looks for threads inside the moved instructions see the function itself, not a place that
+ * goes away.
  */
 static unsigned move_call(const struct insn *in, uint64_t at, uint8_t *out)
 {
-	static const uint8_t store_high[] = { 0xc7, 0x44, 0x24, 0x04 };	/* mov dword [rsp + 4], imm32 */
+	/* mov dword [rsp + 4], imm32 */
+	static const uint8_t store_high[] = { 0xc7, 0x44, 0x24, 0x04 };
 	uint64_t back = in->address + in->length;
 	unsigned n = 0;
 
@@ -156,17 +167,21 @@ static unsigned move_call(const struct insn *in, uint64_t at, uint8_t *out)
 	if (in->flow == INSN_FLOW_CALL)
 		return n + insn_jump(at + n, in->target, out + n);
 	memcpy(out + n, in->bytes, in->length);
-	out[n + in->modrm_at] = (uint8_t)((in->bytes[in->modrm_at] & ~0x38) | 4 << 3);	/* FF /2 call -> FF /4 jmp */
+	/* FF /2 call -> FF /4 jmp */
+	out[n + in->modrm_at] = (uint8_t)((in->bytes[in->modrm_at] & ~0x38) | 4 << 3);
 	if (in->refers)
 		put32(out + n + in->disp_at, in->reference - (at + n + in->length));
 	return n + in->length;
 }
 
-unsigned insn_move(const struct insn *in, uint64_t at, uint8_t out[INSN_MAX_MOVED_BYTES], const char **why)
+unsigned insn_move(const struct insn *in, uint64_t at, uint8_t out[INSN_MAX_MOVED_BYTES],
+		   const char **why)
 {
 	/* displacements count from the end of what is written, a few bytes from `at` */
-	if ((in->has_target && !(insn_reaches(at, in->target - 64) && insn_reaches(at, in->target + 64))) ||
-	    (in->refers && !(insn_reaches(at, in->reference - 64) && insn_reaches(at, in->reference + 64)))) {
+	if ((in->has_target &&
+	     !(insn_reaches(at, in->target - 64) && insn_reaches(at, in->target + 64))) ||
+	    (in->refers &&
+	     !(insn_reaches(at, in->reference - 64) && insn_reaches(at, in->reference + 64)))) {
 		*why = "what it refers to is out of reach";
 		return 0;
 	}
@@ -185,7 +200,8 @@ unsigned insn_move(const struct insn *in, uint64_t at, uint8_t out[INSN_MAX_MOVE
 	case INSN_FLOW_CALL:
 		return move_call(in, at, out);
 	case INSN_FLOW_CALL_INDIRECT:
-		if (in->length > 8 || !in->modrm_at || in->uses_sp || (in->bytes[in->modrm_at] >> 3 & 7) != 2) {
+		if (in->length > 8 || !in->modrm_at || in->uses_sp ||
+		    (in->bytes[in->modrm_at] >> 3 & 7) != 2) {
 			*why = "it is a call by way of the stack or to another segment";
 			return 0;
 		}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One x86-64 instruction as far as moving it is concerned: length, where it goes, what it refers to.
+ * One x86-64 instruction as far as moving it is concerned: length, where it goes, what it refers
+ * to.
  */
 #ifndef ENTRIES_INSN_H
 #define ENTRIES_INSN_H
@@ -36,18 +37,24 @@ struct insn {
 	uint64_t reference;		/* its address */
 	uint8_t disp_at;		/* offset of the 32-bit displacement in `bytes` */
 	uint8_t modrm_at;		/* offset of the ModRM byte, 0 = none */
-	bool odd;			/* depends on its place in a way that cannot be carried over */
+	/* depends on its place in a way that cannot be carried over */
+	bool odd;
 	bool uses_sp;			/* as base of its memory operand, or as the operand */
 };
 
-/* Decode what is at `address`, of which `nr` bytes are known. false = not an instruction (or not all of it is there). */
+/*
+ * Decode what is at `address`, of which `nr` bytes are known. false = not an instruction (or not
+ * all of it is there).
+ */
 bool insn_decode(const uint8_t *bytes, size_t nr, uint64_t address, struct insn *in);
 
 /*
- * Encode it anew for `at`. It does there what it did at its place: relative operands keep their meaning, a call returns to its
- * original place. Number of bytes, 0 with *why (a constant) when it cannot be.
+ * Encode it anew for `at`. It does there what it did at its place: relative operands keep their
+ * meaning, a call returns to its original place. Number of bytes, 0 with *why (a constant) when it
+ * cannot be.
  */
-unsigned insn_move(const struct insn *in, uint64_t at, uint8_t out[INSN_MAX_MOVED_BYTES], const char **why);
+unsigned insn_move(const struct insn *in, uint64_t at, uint8_t out[INSN_MAX_MOVED_BYTES],
+		   const char **why);
 
 /* Is `to` within the reach of a 32-bit displacement that is relative to `from`? */
 bool insn_reaches(uint64_t from, uint64_t to);

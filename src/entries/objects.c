@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The ELF objects that a process has mapped (gABI program headers, auxiliary vector getauxval(3)). */
+/*
+ * The ELF objects that a process has mapped (gABI program headers, auxiliary vector getauxval(3)).
+ */
 #include "src/entries/objects.h"
 
 #include <elf.h>
@@ -51,9 +53,12 @@ int objects_read(const struct objects *o, uint64_t at, void *to, size_t bytes)
 	return 0;
 }
 
-/* ---- one object -------------------------------------------------------------------------------- */
+/* ---- one object ------------------------------------------------------------------------------ */
 
-/* The loader makes addresses of these absolute where it may write to the section; musl's and the kernel's (vdso) stay as they are. */
+/*
+ * The loader makes addresses of these absolute where it may write to the section; musl's and the
+ * kernel's (vdso) stay as they are.
+ */
 static uint64_t dynamic_address(const struct object *object, uint64_t value)
 {
 	return value >= object->start && value < object->end ? value : value + object->bias;
@@ -98,8 +103,12 @@ static const struct proc_map *map_at(const struct reader *r, uint64_t address)
 	return i < r->maps.nr && r->maps.v[i].start <= address ? &r->maps.v[i] : NULL;
 }
 
-/* Where the segments lie when the file's first byte is at `base`; false when no code is there: a file that is only looked at. */
-static bool segments_place(const struct reader *r, struct object *object, const Elf64_Phdr *ph, unsigned nr, uint64_t base)
+/*
+ * Where the segments lie when the file's first byte is at `base`; false when no code is there: a
+ * file that is only looked at.
+ */
+static bool segments_place(const struct reader *r, struct object *object, const Elf64_Phdr *ph,
+			   unsigned nr, uint64_t base)
 {
 	bool has_code = false, has_first = false;
 
@@ -135,9 +144,9 @@ static bool segments_place(const struct reader *r, struct object *object, const 
 
 static bool header_fits(const Elf64_Ehdr *eh)
 {
-	return !memcmp(eh->e_ident, ELFMAG, SELFMAG) && eh->e_ident[EI_CLASS] == ELFCLASS64 && eh->e_machine == EM_X86_64 &&
-	       (eh->e_type == ET_DYN || eh->e_type == ET_EXEC) && eh->e_phentsize == sizeof(Elf64_Phdr) && eh->e_phnum &&
-	       eh->e_phnum <= MAX_PHDRS;
+	return !memcmp(eh->e_ident, ELFMAG, SELFMAG) && eh->e_ident[EI_CLASS] == ELFCLASS64 &&
+	       eh->e_machine == EM_X86_64 && (eh->e_type == ET_DYN || eh->e_type == ET_EXEC) &&
+	       eh->e_phentsize == sizeof(Elf64_Phdr) && eh->e_phnum && eh->e_phnum <= MAX_PHDRS;
 }
 
 static char *path_of(const struct proc_map *map)
@@ -182,7 +191,7 @@ static int object_read(struct reader *r, const struct proc_map *map)
 	return 0;
 }
 
-/* ---- the loader's list -------------------------------------------------------------------------- */
+/* ---- the loader's list ----------------------------------------------------------------------- */
 
 static struct object *find_bias(struct objects *o, uint64_t bias, uint64_t dynamic)
 {
@@ -192,7 +201,10 @@ static struct object *find_bias(struct objects *o, uint64_t bias, uint64_t dynam
 	return NULL;
 }
 
-/* Walk r_debug.r_map (<link.h>): the program, what is preloaded, its libraries as symbols are looked up. */
+/*
+ * Walk r_debug.r_map (<link.h>): the program, what is preloaded, its libraries as symbols are
+ * looked up.
+ */
 static void links_read(struct objects *o, uint64_t debug)
 {
 	struct r_debug d;
@@ -202,7 +214,8 @@ static void links_read(struct objects *o, uint64_t debug)
 	if (!debug || objects_read(o, debug, &d, sizeof(d)))
 		return;
 	at = (uint64_t)d.r_map;
-	for (unsigned n = 0; at && n < MAX_LINKS && !objects_read(o, at, &link, sizeof(link)); n++) {
+	for (unsigned n = 0; at && n < MAX_LINKS && !objects_read(o, at, &link, sizeof(link));
+	     n++) {
 		struct object *object = find_bias(o, link.l_addr, (uint64_t)link.l_ld);
 
 		if (object && object->order == UINT32_MAX)
@@ -212,7 +225,10 @@ static void links_read(struct objects *o, uint64_t debug)
 	}
 }
 
-/* Where the loader's list does not tell: the program, then by falling address, since libraries are mapped downwards. */
+/*
+ * Where the loader's list does not tell: the program, then by falling address, since libraries are
+ * mapped downwards.
+ */
 static int compare_order(const void *a, const void *b)
 {
 	const struct object *x = a, *y = b;
@@ -224,7 +240,7 @@ static int compare_order(const void *a, const void *b)
 	return x->start > y->start ? -1 : x->start < y->start;
 }
 
-/* ---- all of them --------------------------------------------------------------------------------- */
+/* ---- all of them ----------------------------------------------------------------------------- */
 
 static void auxv_read(struct reader *r)
 {
@@ -257,8 +273,10 @@ static int memory_open(struct reader *r)
 	if (r->o->mem >= 0)
 		return 0;
 	code = errno == ENOENT ? -ESRCH : -errno;
-	err_set(r->e, code, code == -ESRCH ? "there is no process %d" : "cannot read the memory of process %d: %s", (int)r->o->pid,
-		strerror(-code));
+	err_set(r->e, code,
+		code == -ESRCH ? "there is no process %d"
+			       : "cannot read the memory of process %d: %s",
+		(int)r->o->pid, strerror(-code));
 	if (code == -EACCES || code == -EPERM)
 		err_hint(r->e, "run as root or as the process's own user");
 	return code == -EPERM ? -EACCES : code;
@@ -271,7 +289,8 @@ static int maps_walk(struct reader *r)
 	for (size_t i = 0; !rc && i < r->maps.nr; i++) {
 		const struct proc_map *map = &r->maps.v[i];
 
-		if (map->offset < PAGE && map->perms & PROC_MAP_READ && (map->ino || map->start == r->vdso))
+		if (map->offset < PAGE && map->perms & PROC_MAP_READ &&
+		    (map->ino || map->start == r->vdso))
 			rc = object_read(r, map);
 	}
 	r->o->v = r->found.v;
@@ -292,8 +311,10 @@ int objects_open(pid_t pid, struct objects *o, struct err *e)
 		return rc;
 	auxv_read(&r);
 	rc = maps_walk(&r);
-	if (!rc && r.maps.nr && !o->nr)	/* the memory opened is no longer the process's, or not filled yet */
-		rc = err_set(e, -EAGAIN, "process %d is being replaced by another program (exec)", (int)pid);
+	/* the memory opened is no longer the process's, or not filled yet */
+	if (!rc && r.maps.nr && !o->nr)
+		rc = err_set(e, -EAGAIN, "process %d is being replaced by another program (exec)",
+			     (int)pid);
 	proc_maps_fini(&r.maps);
 	for (size_t i = 0; !rc && i < o->nr; i++)
 		if (o->v[i].is_program)

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The ELF objects that a process has mapped, as its own memory has them: program, libraries, loader, vdso.
+ * The ELF objects that a process has mapped, as its own memory has them: program, libraries,
+ * loader, vdso.
  *
- * Read from memory, not from files: right also for what was deleted, replaced or lies in another mount namespace, and a file that
- * shrinks meanwhile cannot hurt. The process may do what it likes: nothing read is trusted.
+ * Read from memory, not from files: right also for what was deleted, replaced or lies in another
+ * mount namespace, and a file that shrinks meanwhile cannot hurt. The process may do what it likes:
+ * nothing read is trusted.
  */
 #ifndef ENTRIES_OBJECTS_H
 #define ENTRIES_OBJECTS_H
@@ -36,7 +38,8 @@ struct objects {
 	struct object *v;		/* in link order */
 	size_t nr;
 	bool linked;			/* the loader's list was there */
-	uint64_t symbol_bytes;		/* read so far; a process may pretend to have any number of symbols */
+	/* read so far; a process may pretend to have any number of symbols */
+	uint64_t symbol_bytes;
 };
 
 struct object_symbol {
@@ -46,7 +49,8 @@ struct object_symbol {
 };
 
 /*
- * Read them. 0 or -errno with `e`: -ESRCH, -EACCES, -EAGAIN (it calls exec just now). Release with objects_close() in any case.
+ * Read them. 0 or -errno with `e`: -ESRCH, -EACCES, -EAGAIN (it calls exec just now). Release with
+ * objects_close() in any case.
  */
 int objects_open(pid_t pid, struct objects *o, struct err *e);
 void objects_close(struct objects *o);
@@ -54,11 +58,15 @@ void objects_close(struct objects *o);
 /* Memory of the process: 0 when all was read, -errno. */
 int objects_read(const struct objects *o, uint64_t at, void *to, size_t bytes);
 
-/* Call `each` for every symbol that the object defines in its dynamic symbol table. 0, -errno (nothing there, damaged, far too many). */
+/*
+ * Call `each` for every symbol that the object defines in its dynamic symbol table. 0, -errno
+ * (nothing there, damaged, far too many).
+ */
 int object_symbols(struct objects *o, const struct object *object,
 		   void (*each)(void *arg, const struct object_symbol *s), void *arg);
 
 /* Name of the symbol to which the PLT slot at address `slot` belongs, in `name` ("" = none). */
-void object_slot_name(const struct objects *o, const struct object *object, uint64_t slot, char *name, size_t bytes);
+void object_slot_name(const struct objects *o, const struct object *object, uint64_t slot,
+		      char *name, size_t bytes);
 
 #endif

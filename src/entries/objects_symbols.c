@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The dynamic symbols of a mapped object, read from the process's memory. Their number: from DT_HASH, else counted out of DT_GNU_HASH. */
+/*
+ * The dynamic symbols of a mapped object, read from the process's memory. Their number: from
+ * DT_HASH, else counted out of DT_GNU_HASH.
+ */
 #include <elf.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -12,7 +15,10 @@
 #define MAX_SLOTS	(1u << 20)
 #define MAX_BYTES	(4ull << 30)	/* of all tables of a process */
 
-/* The number behind the last symbol of a chain that begins with symbol `first`; the last one's hash is odd. */
+/*
+ * The number behind the last symbol of a chain that begins with symbol `first`; the last one's hash
+ * is odd.
+ */
 static uint32_t chain_end(const struct objects *o, uint64_t chains, uint32_t first, uint32_t offset)
 {
 	uint32_t words[256];
@@ -20,7 +26,8 @@ static uint32_t chain_end(const struct objects *o, uint64_t chains, uint32_t fir
 	for (uint32_t n = first; n < MAX_SYMBOLS; n += 256) {
 		size_t have = 256;
 
-		while (have && objects_read(o, chains + (uint64_t)(n - offset) * 4, words, have * 4))
+		while (have &&
+		       objects_read(o, chains + (uint64_t)(n - offset) * 4, words, have * 4))
 			have /= 2;	/* the table may end at the end of a mapping */
 		for (uint32_t i = 0; i < have; i++)
 			if (words[i] & 1)
@@ -37,7 +44,8 @@ static uint32_t count_gnu(const struct objects *o, uint64_t table)
 	uint64_t buckets;
 	uint32_t *bucket;
 
-	if (objects_read(o, table, head, sizeof(head)) || head[0] > MAX_SYMBOLS || head[2] > MAX_SYMBOLS)
+	if (objects_read(o, table, head, sizeof(head)) || head[0] > MAX_SYMBOLS ||
+	    head[2] > MAX_SYMBOLS)
 		return 0;
 	buckets = table + sizeof(head) + (uint64_t)head[2] * 8;
 	bucket = calloc((size_t)head[0] + 1, sizeof(*bucket));
@@ -45,7 +53,9 @@ static uint32_t count_gnu(const struct objects *o, uint64_t table)
 		for (uint32_t i = 0; i < head[0]; i++)
 			last = bucket[i] > last ? bucket[i] : last;
 	free(bucket);
-	return last >= head[1] && last ? chain_end(o, buckets + (uint64_t)head[0] * 4, last, head[1]) : 0;
+	return last >= head[1] && last
+		       ? chain_end(o, buckets + (uint64_t)head[0] * 4, last, head[1])
+		       : 0;
 }
 
 static uint32_t count(const struct objects *o, const struct object *object)
@@ -96,11 +106,14 @@ int object_symbols(struct objects *o, const struct object *object,
 	for (uint32_t i = 1; !rc && i < t.nr; i++) {
 		const Elf64_Sym *sym = &t.sym[i];
 		struct object_symbol s = {
-			.address = object->bias + sym->st_value, .size = sym->st_size, .type = ELF64_ST_TYPE(sym->st_info),
+			.address = object->bias + sym->st_value,
+			.size = sym->st_size,
+			.type = ELF64_ST_TYPE(sym->st_info),
 		};
 
-		if (sym->st_shndx == SHN_UNDEF || sym->st_shndx == SHN_ABS || sym->st_name >= object->strings_bytes ||
-		    s.type == STT_TLS || s.address < object->start || s.address >= object->end)
+		if (sym->st_shndx == SHN_UNDEF || sym->st_shndx == SHN_ABS ||
+		    sym->st_name >= object->strings_bytes || s.type == STT_TLS ||
+		    s.address < object->start || s.address >= object->end)
 			continue;
 		s.name = t.strings + sym->st_name;
 		each(arg, &s);
@@ -109,7 +122,8 @@ int object_symbols(struct objects *o, const struct object *object,
 	return rc;
 }
 
-void object_slot_name(const struct objects *o, const struct object *object, uint64_t slot, char *name, size_t bytes)
+void object_slot_name(const struct objects *o, const struct object *object, uint64_t slot,
+		      char *name, size_t bytes)
 {
 	size_t nr = object->jmprel_bytes / sizeof(Elf64_Rela);
 	Elf64_Rela *rela = nr <= MAX_SLOTS ? calloc(nr + 1, sizeof(*rela)) : NULL;
@@ -121,8 +135,10 @@ void object_slot_name(const struct objects *o, const struct object *object, uint
 	for (size_t i = 0; i < nr; i++) {
 		size_t n = bytes - 1;
 
-		if (object->bias + rela[i].r_offset != slot || ELF64_R_SYM(rela[i].r_info) >= MAX_SYMBOLS ||
-		    objects_read(o, object->symbols + ELF64_R_SYM(rela[i].r_info) * sizeof(sym), &sym, sizeof(sym)) ||
+		if (object->bias + rela[i].r_offset != slot ||
+		    ELF64_R_SYM(rela[i].r_info) >= MAX_SYMBOLS ||
+		    objects_read(o, object->symbols + ELF64_R_SYM(rela[i].r_info) * sizeof(sym),
+				 &sym, sizeof(sym)) ||
 		    sym.st_name >= object->strings_bytes)
 			continue;
 		if (n > object->strings_bytes - sym.st_name)

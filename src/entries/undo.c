@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What an instruction has changed, taken back (Intel SDM volume 2; System V ABI, AMD64, 3.2; decoded with Zydis).
+ * What an instruction has changed, taken back (Intel SDM volume 2; System V ABI, AMD64, 3.2;
+ * decoded with Zydis).
  *
  * An instruction can be undone in one of these ways:
- *   - it moves the stack pointer by a constant, or pushes something: the stack pointer is moved back;
- *   - it sets registers from what it leaves alone, and these are neither the caller's nor in `keep`: nothing is to be done. Whoever sets a
- *     register without having read it does not care what it was;
+ *   - it moves the stack pointer by a constant, or pushes something: the stack pointer is moved
+ *     back;
+ *   - it sets registers from what it leaves alone, and these are neither the caller's nor in
+ *     `keep`: nothing is to be done. Whoever sets a register without having read it does not care
+ *     what it was;
  *   - it changes a register by what has an inverse: that is done;
- *   - done twice it does the same as done once: nothing is to be done.
- * Flags mean nothing where a function begins, and are set anew when the instruction runs again. Below the stack pointer is nobody's memory.
- * All other memory must only be read: whatever is written twice could be seen twice.
+ *   - done twice it does the same as done once: nothing is to be done. Flags mean nothing where a
+ * function begins, and are set anew when the instruction runs again. Below the stack pointer is
+ * nobody's memory. All other memory must only be read: whatever is written twice could be seen
+ * twice.
  */
 #include "src/entries/undo.h"
 
@@ -20,7 +24,8 @@
 #include <string.h>
 
 #define NR_GPR	16u
-#define CALLERS	(1u << 3 | 1u << 5 | 0xf000u)	/* rbx rbp r12..r15: a function must give them back */
+/* rbx rbp r12..r15: a function must give them back */
+#define CALLERS	(1u << 3 | 1u << 5 | 0xf000u)
 #define SP	4u
 
 /* rdi rsi rdx rcx r8 r9 as they are encoded. */
@@ -58,7 +63,9 @@ static unsigned gpr_of(ZydisRegister r)
 {
 	ZydisRegister whole = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, r);
 
-	return whole >= ZYDIS_REGISTER_RAX && whole <= ZYDIS_REGISTER_R15 ? (unsigned)(whole - ZYDIS_REGISTER_RAX) : NR_GPR;
+	return whole >= ZYDIS_REGISTER_RAX && whole <= ZYDIS_REGISTER_R15
+		       ? (unsigned)(whole - ZYDIS_REGISTER_RAX)
+		       : NR_GPR;
 }
 
 static unsigned bit_of(ZydisRegister r)
@@ -73,15 +80,24 @@ static bool is_register(const ZydisDecodedOperand *o)
 	return o->type == ZYDIS_OPERAND_TYPE_REGISTER;
 }
 
-/* Both explicit operands are the same register: xor, sub, pxor and the like make zero of it, whatever it was. */
+/*
+ * Both explicit operands are the same register: xor, sub, pxor and the like make zero of it,
+ * whatever it was.
+ */
 static bool makes_zero(const struct undo *u)
 {
 	switch (u->z.mnemonic) {
-	case ZYDIS_MNEMONIC_XOR: case ZYDIS_MNEMONIC_SUB: case ZYDIS_MNEMONIC_PXOR: case ZYDIS_MNEMONIC_XORPS: case ZYDIS_MNEMONIC_XORPD:
-		return u->operand[0].size >= 32 && is_register(&u->operand[0]) && is_register(&u->operand[1]) &&
+	case ZYDIS_MNEMONIC_XOR:
+	case ZYDIS_MNEMONIC_SUB:
+	case ZYDIS_MNEMONIC_PXOR:
+	case ZYDIS_MNEMONIC_XORPS:
+	case ZYDIS_MNEMONIC_XORPD:
+		return u->operand[0].size >= 32 && is_register(&u->operand[0]) &&
+		       is_register(&u->operand[1]) &&
 		       u->operand[0].reg.value == u->operand[1].reg.value;
 	case ZYDIS_MNEMONIC_VPXOR: case ZYDIS_MNEMONIC_VXORPS: case ZYDIS_MNEMONIC_VXORPD:
-		return is_register(&u->operand[1]) && is_register(&u->operand[2]) && u->operand[1].reg.value == u->operand[2].reg.value;
+		return is_register(&u->operand[1]) && is_register(&u->operand[2]) &&
+		       u->operand[1].reg.value == u->operand[2].reg.value;
 	default:
 		return false;
 	}
@@ -92,7 +108,8 @@ static bool makes_zero(const struct undo *u)
 /* Memory below the stack pointer, by a plain store. */
 static bool is_scratch(const struct undo *u, const ZydisDecodedOperand *o)
 {
-	return u->z.mnemonic == ZYDIS_MNEMONIC_MOV && o->mem.base == ZYDIS_REGISTER_RSP && o->mem.index == ZYDIS_REGISTER_NONE &&
+	return u->z.mnemonic == ZYDIS_MNEMONIC_MOV && o->mem.base == ZYDIS_REGISTER_RSP &&
+	       o->mem.index == ZYDIS_REGISTER_NONE &&
 	       o->mem.disp.value <= -(int64_t)(o->size / 8) && o->mem.disp.value >= -128;
 }
 
@@ -108,16 +125,20 @@ static int look_at_register(struct undo *u, const ZydisDecodedOperand *o)
 {
 	ZydisRegisterClass class = ZydisRegisterGetClass(o->reg.value);
 	unsigned bit = bit_of(o->reg.value);
-	bool written = o->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE, read = o->actions & ZYDIS_OPERAND_ACTION_MASK_READ;
+	bool written = o->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE,
+	     read = o->actions & ZYDIS_OPERAND_ACTION_MASK_READ;
 
 	if (class == ZYDIS_REGCLASS_FLAGS || class == ZYDIS_REGCLASS_IP)
 		return 0;
 	if (o->actions & ZYDIS_OPERAND_ACTION_CONDWRITE)
 		return refuse(u, "what it does depends on what was before");
 	if (!bit) {
-		if (class != ZYDIS_REGCLASS_XMM && class != ZYDIS_REGCLASS_YMM && class != ZYDIS_REGCLASS_ZMM && written)
+		if (class != ZYDIS_REGCLASS_XMM && class != ZYDIS_REGCLASS_YMM &&
+		    class != ZYDIS_REGCLASS_ZMM && written)
 			return refuse(u, "it changes a register of the system");
-		return written && read && !makes_zero(u) ? refuse(u, "what it changes cannot be had back") : 0;
+		return written && read && !makes_zero(u)
+			       ? refuse(u, "what it changes cannot be had back")
+			       : 0;
 	}
 	if (read && !makes_zero(u))
 		u->read |= bit;
@@ -149,17 +170,52 @@ static int look(struct undo *u)
 static bool is_known(const struct undo *u)
 {
 	switch (u->z.mnemonic) {
-	case ZYDIS_MNEMONIC_MOV: case ZYDIS_MNEMONIC_MOVZX: case ZYDIS_MNEMONIC_MOVSX: case ZYDIS_MNEMONIC_MOVSXD: case ZYDIS_MNEMONIC_LEA:
+	case ZYDIS_MNEMONIC_MOV:
+	case ZYDIS_MNEMONIC_MOVZX:
+	case ZYDIS_MNEMONIC_MOVSX:
+	case ZYDIS_MNEMONIC_MOVSXD:
+	case ZYDIS_MNEMONIC_LEA:
 	case ZYDIS_MNEMONIC_TEST: case ZYDIS_MNEMONIC_CMP: case ZYDIS_MNEMONIC_BT:
-	case ZYDIS_MNEMONIC_XOR: case ZYDIS_MNEMONIC_AND: case ZYDIS_MNEMONIC_OR: case ZYDIS_MNEMONIC_ADD: case ZYDIS_MNEMONIC_SUB:
-	case ZYDIS_MNEMONIC_INC: case ZYDIS_MNEMONIC_DEC: case ZYDIS_MNEMONIC_NEG: case ZYDIS_MNEMONIC_NOT: case ZYDIS_MNEMONIC_BSWAP:
-	case ZYDIS_MNEMONIC_IMUL: case ZYDIS_MNEMONIC_SHLX: case ZYDIS_MNEMONIC_SHRX: case ZYDIS_MNEMONIC_SARX: case ZYDIS_MNEMONIC_RORX:
-	case ZYDIS_MNEMONIC_LZCNT: case ZYDIS_MNEMONIC_TZCNT: case ZYDIS_MNEMONIC_POPCNT: case ZYDIS_MNEMONIC_ANDN: case ZYDIS_MNEMONIC_BZHI:
-	case ZYDIS_MNEMONIC_MOVAPS: case ZYDIS_MNEMONIC_MOVUPS: case ZYDIS_MNEMONIC_MOVDQA: case ZYDIS_MNEMONIC_MOVDQU:
-	case ZYDIS_MNEMONIC_MOVQ: case ZYDIS_MNEMONIC_MOVD: case ZYDIS_MNEMONIC_MOVSS: case ZYDIS_MNEMONIC_MOVSD:
-	case ZYDIS_MNEMONIC_PXOR: case ZYDIS_MNEMONIC_XORPS: case ZYDIS_MNEMONIC_XORPD: case ZYDIS_MNEMONIC_VPXOR:
-	case ZYDIS_MNEMONIC_VXORPS: case ZYDIS_MNEMONIC_VXORPD: case ZYDIS_MNEMONIC_VMOVD: case ZYDIS_MNEMONIC_VMOVQ:
-	case ZYDIS_MNEMONIC_VMOVDQU: case ZYDIS_MNEMONIC_VMOVDQA: case ZYDIS_MNEMONIC_VMOVUPS: case ZYDIS_MNEMONIC_VMOVAPS:
+	case ZYDIS_MNEMONIC_XOR:
+	case ZYDIS_MNEMONIC_AND:
+	case ZYDIS_MNEMONIC_OR:
+	case ZYDIS_MNEMONIC_ADD:
+	case ZYDIS_MNEMONIC_SUB:
+	case ZYDIS_MNEMONIC_INC:
+	case ZYDIS_MNEMONIC_DEC:
+	case ZYDIS_MNEMONIC_NEG:
+	case ZYDIS_MNEMONIC_NOT:
+	case ZYDIS_MNEMONIC_BSWAP:
+	case ZYDIS_MNEMONIC_IMUL:
+	case ZYDIS_MNEMONIC_SHLX:
+	case ZYDIS_MNEMONIC_SHRX:
+	case ZYDIS_MNEMONIC_SARX:
+	case ZYDIS_MNEMONIC_RORX:
+	case ZYDIS_MNEMONIC_LZCNT:
+	case ZYDIS_MNEMONIC_TZCNT:
+	case ZYDIS_MNEMONIC_POPCNT:
+	case ZYDIS_MNEMONIC_ANDN:
+	case ZYDIS_MNEMONIC_BZHI:
+	case ZYDIS_MNEMONIC_MOVAPS:
+	case ZYDIS_MNEMONIC_MOVUPS:
+	case ZYDIS_MNEMONIC_MOVDQA:
+	case ZYDIS_MNEMONIC_MOVDQU:
+	case ZYDIS_MNEMONIC_MOVQ:
+	case ZYDIS_MNEMONIC_MOVD:
+	case ZYDIS_MNEMONIC_MOVSS:
+	case ZYDIS_MNEMONIC_MOVSD:
+	case ZYDIS_MNEMONIC_PXOR:
+	case ZYDIS_MNEMONIC_XORPS:
+	case ZYDIS_MNEMONIC_XORPD:
+	case ZYDIS_MNEMONIC_VPXOR:
+	case ZYDIS_MNEMONIC_VXORPS:
+	case ZYDIS_MNEMONIC_VXORPD:
+	case ZYDIS_MNEMONIC_VMOVD:
+	case ZYDIS_MNEMONIC_VMOVQ:
+	case ZYDIS_MNEMONIC_VMOVDQU:
+	case ZYDIS_MNEMONIC_VMOVDQA:
+	case ZYDIS_MNEMONIC_VMOVUPS:
+	case ZYDIS_MNEMONIC_VMOVAPS:
 		return true;
 	default:
 		return false;
@@ -188,7 +244,8 @@ static int put_lea(struct undo *u, unsigned reg, int64_t distance, bool wide)
 
 static int undo_push(struct undo *u)
 {
-	unsigned reg = is_register(&u->operand[0]) ? gpr_of(u->operand[0].reg.value) : NR_GPR, n = 0;
+	unsigned reg = is_register(&u->operand[0]) ? gpr_of(u->operand[0].reg.value) : NR_GPR,
+		 n = 0;
 
 	if (u->z.operand_width != 64 || reg == SP)
 		return refuse(u, "it pushes something odd");
@@ -200,7 +257,10 @@ static int undo_push(struct undo *u)
 	return (int)n;
 }
 
-/* Does it add a constant to its first operand, which it reads and writes? Of 32 bits the sum is taken as such. */
+/*
+ * Does it add a constant to its first operand, which it reads and writes? Of 32 bits the sum is
+ * taken as such.
+ */
 static bool added(const struct undo *u, int64_t *by)
 {
 	const ZydisDecodedOperand *o = u->operand;
@@ -214,7 +274,8 @@ static bool added(const struct undo *u, int64_t *by)
 		return true;
 	case ZYDIS_MNEMONIC_LEA:
 		*by = o[1].mem.disp.value;
-		return gpr_of(o[1].mem.base) == gpr_of(o[0].reg.value) && o[1].mem.index == ZYDIS_REGISTER_NONE &&
+		return gpr_of(o[1].mem.base) == gpr_of(o[0].reg.value) &&
+		       o[1].mem.index == ZYDIS_REGISTER_NONE &&
 		       ZydisRegisterGetClass(o[1].mem.base) == ZYDIS_REGCLASS_GPR64;
 	case ZYDIS_MNEMONIC_ADD: case ZYDIS_MNEMONIC_SUB:
 		*by = u->z.mnemonic == ZYDIS_MNEMONIC_SUB ? -o[1].imm.value.s : o[1].imm.value.s;
@@ -228,17 +289,27 @@ static bool added(const struct undo *u, int64_t *by)
 
 static bool is_own_inverse(const struct undo *u)
 {
-	return u->z.mnemonic == ZYDIS_MNEMONIC_NEG || u->z.mnemonic == ZYDIS_MNEMONIC_NOT || u->z.mnemonic == ZYDIS_MNEMONIC_BSWAP ||
-	       (u->z.mnemonic == ZYDIS_MNEMONIC_XOR && u->operand[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE);
+	return u->z.mnemonic == ZYDIS_MNEMONIC_NEG || u->z.mnemonic == ZYDIS_MNEMONIC_NOT ||
+	       u->z.mnemonic == ZYDIS_MNEMONIC_BSWAP ||
+	       (u->z.mnemonic == ZYDIS_MNEMONIC_XOR &&
+		u->operand[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE);
 }
 
-/* From the lower part of a register to the whole: an argument of fewer bits, of which the rest means nothing. */
+/*
+ * From the lower part of a register to the whole: an argument of fewer bits, of which the rest
+ * means nothing.
+ */
 static bool is_extension(const struct undo *u)
 {
 	switch (u->z.mnemonic) {
-	case ZYDIS_MNEMONIC_MOV: case ZYDIS_MNEMONIC_MOVZX: case ZYDIS_MNEMONIC_MOVSX: case ZYDIS_MNEMONIC_MOVSXD:
-		return is_register(&u->operand[1]) && u->operand[1].size <= 32 && u->operand[1].reg.value != ZYDIS_REGISTER_AH &&
-		       u->operand[1].reg.value != ZYDIS_REGISTER_CH && u->operand[1].reg.value != ZYDIS_REGISTER_DH &&
+	case ZYDIS_MNEMONIC_MOV:
+	case ZYDIS_MNEMONIC_MOVZX:
+	case ZYDIS_MNEMONIC_MOVSX:
+	case ZYDIS_MNEMONIC_MOVSXD:
+		return is_register(&u->operand[1]) && u->operand[1].size <= 32 &&
+		       u->operand[1].reg.value != ZYDIS_REGISTER_AH &&
+		       u->operand[1].reg.value != ZYDIS_REGISTER_CH &&
+		       u->operand[1].reg.value != ZYDIS_REGISTER_DH &&
 		       u->operand[1].reg.value != ZYDIS_REGISTER_BH;
 	default:
 		return false;
@@ -263,7 +334,8 @@ static int undo_change(struct undo *u)
 	if (reg == SP && !wide)
 		return refuse(u, "it sets the stack pointer");
 	if (added(u, &by))
-		return reg == SP && by > 0 ? refuse(u, "it moves the stack pointer up") : put_lea(u, reg, -by, wide);
+		return reg == SP && by > 0 ? refuse(u, "it moves the stack pointer up")
+					   : put_lea(u, reg, -by, wide);
 	if (reg == SP)
 		return refuse(u, "it sets the stack pointer");
 	if (is_own_inverse(u)) {

@@ -2,8 +2,9 @@
 /*
  * The agent taken out of a process: the code as it was, then everything unmapped.
  *
- * All threads are stopped while the code is written. Whether a thread is inside the agent is decided in the same moment: once none is and
- * the code is the program's own again, none can come in any more, and unmapping needs but one thread.
+ * All threads are stopped while the code is written. Whether a thread is inside the agent is
+ * decided in the same moment: once none is and the code is the program's own again, none can come
+ * in any more, and unmapping needs but one thread.
  */
 #include "src/inject/eject.h"
 
@@ -49,8 +50,9 @@ static bool is_file(const struct proc_maps *maps, uint64_t start)
 }
 
 /*
- * What was mapped of memory files and still is: if another pmm was killed while it did this, some of it is the program's by now. Each file is unmapped
- * by one call, so that it is there as a whole or not at all.
+ * What was mapped of memory files and still is: if another pmm was killed while it did this, some
+ * of it is the program's by now. Each file is unmapped by one call, so that it is there as a whole
+ * or not at all.
  */
 static int unmap_files(struct attached *a, struct remote *r, struct err *e)
 {
@@ -61,19 +63,27 @@ static int unmap_files(struct attached *a, struct remote *r, struct err *e)
 		const struct pmm_range *range = &a->record.range[i];
 		int64_t result;
 
-		if ((range->use == PMM_RANGE_BLOB || range->use == PMM_RANGE_SLOTS) && is_file(&maps, range->start))
-			rc = remote_syscall(r, SYS_munmap, (const uint64_t[6]){ range->start, range->bytes }, &result, e);
+		if ((range->use == PMM_RANGE_BLOB || range->use == PMM_RANGE_SLOTS) &&
+		    is_file(&maps, range->start))
+			rc = remote_syscall(r, SYS_munmap,
+					    (const uint64_t[6]){ range->start, range->bytes },
+					    &result, e);
 	}
 	proc_maps_fini(&maps);
 	return rc;
 }
 
-/* Is the agent's code there? It goes before what it would tell how to call it. 1, 0, -errno when it cannot be known. */
+/*
+ * Is the agent's code there? It goes before what it would tell how to call it. 1, 0, -errno when it
+ * cannot be known.
+ */
 static int has_code(const struct attached *a)
 {
 	uint8_t now[sizeof(arch_call_code)];
 
-	int rc = a->record.leave_at && a->record.call_at ? stop_read(a->pid, a->record.call_at, now, sizeof(now)) : -EFAULT;
+	int rc = a->record.leave_at && a->record.call_at
+			 ? stop_read(a->pid, a->record.call_at, now, sizeof(now))
+			 : -EFAULT;
 
 	return rc == -EFAULT ? 0 : rc ? rc : !memcmp(now, arch_call_code, sizeof(now));
 }
@@ -85,12 +95,16 @@ static int unmap_private(struct attached *a, struct remote *r, struct err *e)
 	int rc = has_code(a);
 
 	if (rc < 0)
-		return err_set(e, rc, "cannot read the agent of process %d: %s", (int)a->pid, strerror(-rc));
+		return err_set(e, rc, "cannot read the agent of process %d: %s", (int)a->pid,
+			       strerror(-rc));
 	if (!rc)
 		return 0;
 	remote_use_code(r, a->record.call_at);
 	rc = remote_call(r, a->record.leave_at, 0, a->record.stack_end, WAIT_NS, &result, e);
-	return !rc && result ? err_set(e, -ENOMEM, "the agent in process %d cannot release its memory", (int)a->pid) : rc;
+	return !rc && result
+		       ? err_set(e, -ENOMEM, "the agent in process %d cannot release its memory",
+				 (int)a->pid)
+		       : rc;
 }
 
 static int unmap(struct remote *r, uint64_t at, uint64_t bytes, struct err *e)
@@ -110,7 +124,8 @@ int eject_memory(struct attached *a, struct remote *r, struct err *e)
 	rc = unmap_files(a, r, e);
 	if (!rc)
 		rc = unmap(r, a->tree, a->end - a->tree, e);
-	return rc ? rc : unmap(r, a->at, PMM_RECORD_BYTES, e);		/* last: it holds the list */
+	/* last: it holds the list */
+	return rc ? rc : unmap(r, a->at, PMM_RECORD_BYTES, e);
 }
 
 /* By one thread, if nobody else has taken the process over meanwhile: -EBUSY. */
@@ -138,7 +153,10 @@ static int take_out(struct attached *a, uint64_t owner, struct err *e)
 static int not_restored(const struct attached *a, int rc, struct err *e)
 {
 	err_set(e, rc, "the code of process %d cannot be restored: %s", (int)a->pid, strerror(-rc));
-	err_hint(e, "its calls go on to pass through the agent, which does no harm; 'pmm detach %d' again takes it out", (int)a->pid);
+	err_hint(e,
+		 "its calls go on to pass through the agent, which does no harm; 'pmm detach %d' "
+		 "again takes it out",
+		 (int)a->pid);
 	return rc;
 }
 
@@ -155,14 +173,17 @@ static int run_rest(struct remote *r, void *arg, struct err *e)
 	struct resting *rest = arg;
 
 	remote_use_code(r, rest->a->record.call_at);
-	return remote_call(r, rest->a->record.rest_at, 0, rest->a->record.stack_end, WAIT_NS, &rest->kept, e);
+	return remote_call(r, rest->a->record.rest_at, 0, rest->a->record.stack_end, WAIT_NS,
+			   &rest->kept, e);
 }
 
 /*
- * Of an agent that guards blocks, all jumps but those of functions that blocks are given to are taken back, and it is told that this is the
- * end. *kept: number of guarded blocks that live: as long as there are any the rest must stay. *quiet: no thread was in it.
+ * Of an agent that guards blocks, all jumps but those of functions that blocks are given to are
+ * taken back, and it is told that this is the end. *kept: number of guarded blocks that live: as
+ * long as there are any the rest must stay. *quiet: no thread was in it.
  */
-static int eject_guards(struct attached *a, uint64_t owner, int64_t *kept, bool *quiet, uint64_t *pause_ns, struct err *e)
+static int eject_guards(struct attached *a, uint64_t owner, int64_t *kept, bool *quiet,
+			uint64_t *pause_ns, struct err *e)
 {
 	struct resting resting = { .a = a };
 	int rc = 0, back = 0;
@@ -183,9 +204,11 @@ static int eject_guards(struct attached *a, uint64_t owner, int64_t *kept, bool 
 		if (!rc && resting.kept > 0)
 			a->record.monitor_pid = 0;
 		if (!rc && *quiet && !resting.kept)
-			a->record.rest_at = 0;		/* the code goes first: whoever goes on where we are killed must not call it */
+			a->record.rest_at = 0; /* the code goes first: whoever goes on where we are
+						  killed must not call it */
 		if (ours)
-			back = patch_restore(&all, a, 0, *quiet && !rc ? PATCH_BUT_TAKERS : PATCH_BUT_GUARDS);
+			back = patch_restore(&all, a, 0,
+					     *quiet && !rc ? PATCH_BUT_TAKERS : PATCH_BUT_GUARDS);
 		*quiet &= !back;
 		longest(pause_ns, stop_resume(&all));
 		if (!*quiet)
@@ -196,10 +219,12 @@ static int eject_guards(struct attached *a, uint64_t owner, int64_t *kept, bool 
 }
 
 /*
- * One stop of all threads: the code is the program's. *out: and everything has been unmapped. *back: 0, or why a jump could not be taken back;
- * the agent stays then. 0; -ENOENT another pmm was first, -ESTALE.
+ * One stop of all threads: the code is the program's. *out: and everything has been unmapped.
+ * *back: 0, or why a jump could not be taken back; the agent stays then. 0; -ENOENT another pmm was
+ * first, -ESTALE.
  */
-static int eject_step(struct attached *a, uint64_t owner, bool *out, int *back, uint64_t *pause_ns, struct err *e)
+static int eject_step(struct attached *a, uint64_t owner, bool *out, int *back, uint64_t *pause_ns,
+		      struct err *e)
 {
 	struct stopped all;
 	bool quiet = false;
@@ -221,7 +246,8 @@ static int eject_step(struct attached *a, uint64_t owner, bool *out, int *back, 
 }
 
 /* Take one agent out. *kept: guarded blocks for which it stays. */
-static int eject_one(struct attached *a, bool *removed, int64_t *kept, uint64_t *pause_ns, struct err *e)
+static int eject_one(struct attached *a, bool *removed, int64_t *kept, uint64_t *pause_ns,
+		     struct err *e)
 {
 	const uint64_t owner = attached_new_owner();
 	int rc = 0, back = 0;
@@ -293,8 +319,8 @@ void eject_this(struct attached *a)
 }
 
 /*
- * What was mapped without having been written down is nobody's now. A thread that was at work in it for a pmm that was killed may have
- * finished an agent meanwhile.
+ * What was mapped without having been written down is nobody's now. A thread that was at work in it
+ * for a pmm that was killed may have finished an agent meanwhile.
  */
 static int eject_all(pid_t pid, pid_t of, bool *removed, uint64_t *pause_ns, struct err *e)
 {

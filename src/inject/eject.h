@@ -14,8 +14,9 @@
 #include "src/ptrace/remote.h"
 
 /*
- * inject_detach() of what is written down only, without asking stop_allowed(). *pause_ns becomes the longest stop if that is longer. `of`: nothing where a monitor other than that watches the process,
- * -EALREADY; 0: whichever does. -ESTALE: another pmm has attached meanwhile.
+ * inject_detach() of what is written down only, without asking stop_allowed(). *pause_ns becomes
+ * the longest stop if that is longer. `of`: nothing where a monitor other than that watches the
+ * process, -EALREADY; 0: whichever does. -ESTALE: another pmm has attached meanwhile.
  */
 int eject(pid_t pid, pid_t of, bool *removed, uint64_t *pause_ns, struct err *e);
 
@@ -23,8 +24,9 @@ int eject(pid_t pid, pid_t of, bool *removed, uint64_t *pause_ns, struct err *e)
 void eject_this(struct attached *a);
 
 /*
- * Unmap one's memory and take back the limit, through a thread of the process: no jump leads there, no thread is in it, nobody else works on
- * it. Whoever is killed meanwhile, it may be begun again. 0 or -errno with `e`.
+ * Unmap one's memory and take back the limit, through a thread of the process: no jump leads there,
+ * no thread is in it, nobody else works on it. Whoever is killed meanwhile, it may be begun again.
+ * 0 or -errno with `e`.
  */
 int eject_memory(struct attached *a, struct remote *r, struct err *e);
 

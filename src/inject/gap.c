@@ -7,14 +7,19 @@
 #define PAGE		4096ull
 #define LOWEST		(64ull << 10)		/* vm.mmap_min_addr */
 #define HIGHEST		((1ull << 47) - PAGE)
-#define MARGIN		(1ull << 20)		/* of the reach: displacements count from the instruction's end */
+/* of the reach: displacements count from the instruction's end */
+#define MARGIN		(1ull << 20)
 #define HEAP_ROOM	(1ull << 30)		/* for brk to grow */
 #define STACK_ROOM	(64ull << 20)		/* for a stack to grow */
 
-/* The free range before mapping i (nr: behind the last one), less what its neighbours may grow into. */
+/*
+ * The free range before mapping i (nr: behind the last one), less what its neighbours may grow
+ * into.
+ */
 static void gap_before(const struct proc_maps *maps, size_t i, uint64_t *from, uint64_t *to)
 {
-	const struct proc_map *below = i ? &maps->v[i - 1] : NULL, *above = i < maps->nr ? &maps->v[i] : NULL;
+	const struct proc_map *below = i ? &maps->v[i - 1] : NULL,
+			      *above = i < maps->nr ? &maps->v[i] : NULL;
 	uint64_t room_below = PAGE, room_above = PAGE;
 
 	if (below && !strcmp(below->path, "[heap]"))

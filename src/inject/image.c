@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* An ELF shared object laid out by hand: LOAD segments, RELATIVE relocations, two symbols, nothing else (gABI, x86-64 psABI). */
+/*
+ * An ELF shared object laid out by hand: LOAD segments, RELATIVE relocations, two symbols, nothing
+ * else (gABI, x86-64 psABI).
+ */
 #include "src/inject/image.h"
 
 #include <elf.h>
@@ -65,8 +68,9 @@ static bool segment_lay(struct image *im, const uint8_t *file, size_t nr_file, c
 	uint64_t start = ph->p_vaddr & ~(PAGE - 1);
 	uint64_t end = (ph->p_vaddr + ph->p_memsz + PAGE - 1) & ~(PAGE - 1);
 
-	if (im->nr_parts == IMAGE_MAX_PARTS || !inside(ph->p_offset, ph->p_filesz, nr_file) || ph->p_filesz > ph->p_memsz ||
-	    !inside(ph->p_vaddr, ph->p_memsz, im->nr_bytes) || !inside(start, end - start, im->nr_bytes))
+	if (im->nr_parts == IMAGE_MAX_PARTS || !inside(ph->p_offset, ph->p_filesz, nr_file) ||
+	    ph->p_filesz > ph->p_memsz || !inside(ph->p_vaddr, ph->p_memsz, im->nr_bytes) ||
+	    !inside(start, end - start, im->nr_bytes))
 		return false;
 	memcpy(im->bytes + ph->p_vaddr, file + ph->p_offset, ph->p_filesz);
 	*part = (struct image_part){ start, end - start, 0 };
@@ -93,7 +97,8 @@ static int lay_out(struct image *im, const uint8_t *file, size_t nr_file, const 
 	if (!im->bytes)
 		return -ENOMEM;
 	for (unsigned i = 0; i < eh->e_phnum; i++)
-		if (ph[i].p_type == PT_TLS || (ph[i].p_type == PT_LOAD && !segment_lay(im, file, nr_file, &ph[i])))
+		if (ph[i].p_type == PT_TLS ||
+		    (ph[i].p_type == PT_LOAD && !segment_lay(im, file, nr_file, &ph[i])))
 			return -EBADMSG;
 	if (im->nr_parts == IMAGE_MAX_PARTS)
 		return -EBADMSG;
@@ -108,7 +113,8 @@ struct dynamic {
 	uint64_t symtab, strtab, strsz, hash, rela, relasz;
 };
 
-static bool dynamic_read(const struct image *im, const uint8_t *file, const Elf64_Ehdr *eh, struct dynamic *d)
+static bool dynamic_read(const struct image *im, const uint8_t *file, const Elf64_Ehdr *eh,
+			 struct dynamic *d)
 {
 	const Elf64_Phdr *ph = (const Elf64_Phdr *)(file + eh->e_phoff);
 
@@ -129,11 +135,17 @@ static bool dynamic_read(const struct image *im, const uint8_t *file, const Elf6
 			case DT_HASH: d->hash = dyn->d_un.d_ptr; break;
 			case DT_RELA: d->rela = dyn->d_un.d_ptr; break;
 			case DT_RELASZ: d->relasz = dyn->d_un.d_val; break;
-			case DT_JMPREL: case DT_NEEDED: case DT_INIT: case DT_INIT_ARRAY: return false;
+			case DT_JMPREL:
+			case DT_NEEDED:
+			case DT_INIT:
+			case DT_INIT_ARRAY:
+				return false;
 			default: break;
 			}
-		return inside(d->symtab, 0, im->nr_bytes) && inside(d->strtab, d->strsz, im->nr_bytes) && d->strsz &&
-		       inside(d->hash, 8, im->nr_bytes) && d->hash && inside(d->rela, d->relasz, im->nr_bytes);
+		return inside(d->symtab, 0, im->nr_bytes) &&
+		       inside(d->strtab, d->strsz, im->nr_bytes) && d->strsz &&
+		       inside(d->hash, 8, im->nr_bytes) && d->hash &&
+		       inside(d->rela, d->relasz, im->nr_bytes);
 	}
 	return false;
 }
@@ -149,12 +161,15 @@ static uint64_t symbol_value(const struct image *im, const struct dynamic *d, co
 		return 0;
 	for (uint32_t i = 1; i < nr; i++)
 		if (sym[i].st_shndx != SHN_UNDEF && inside(sym[i].st_name, length, d->strsz) &&
-		    !memcmp(im->bytes + d->strtab + sym[i].st_name, name, length) && inside(sym[i].st_value, 8, im->nr_bytes))
+		    !memcmp(im->bytes + d->strtab + sym[i].st_name, name, length) &&
+		    inside(sym[i].st_value, 8, im->nr_bytes))
 			return sym[i].st_value;
 	return 0;
 }
 
-/* Apply the relocations for address 0: the addends. image_place() adds the base to the same words. */
+/*
+ * Apply the relocations for address 0: the addends. image_place() adds the base to the same words.
+ */
 static bool relocate(struct image *im, const struct dynamic *d, uint64_t base)
 {
 	const Elf64_Rela *r = (const Elf64_Rela *)(im->bytes + d->rela);
@@ -162,7 +177,8 @@ static bool relocate(struct image *im, const struct dynamic *d, uint64_t base)
 	for (uint64_t n = d->relasz / sizeof(*r); n--; r++) {
 		uint64_t value = base + (uint64_t)r->r_addend;
 
-		if (ELF64_R_TYPE(r->r_info) != R_X86_64_RELATIVE || !inside(r->r_offset, sizeof(value), im->nr_bytes))
+		if (ELF64_R_TYPE(r->r_info) != R_X86_64_RELATIVE ||
+		    !inside(r->r_offset, sizeof(value), im->nr_bytes))
 			return false;
 		memcpy(im->bytes + r->r_offset, &value, sizeof(value));
 	}
@@ -182,8 +198,9 @@ int image_load(const char *path, struct image *im, struct err *e)
 	if (rc)
 		goto out;
 	eh = (const Elf64_Ehdr *)file;
-	if (memcmp(eh->e_ident, ELFMAG, SELFMAG) || eh->e_ident[EI_CLASS] != ELFCLASS64 || eh->e_machine != EM_X86_64 ||
-	    eh->e_type != ET_DYN || eh->e_phentsize != sizeof(Elf64_Phdr) ||
+	if (memcmp(eh->e_ident, ELFMAG, SELFMAG) || eh->e_ident[EI_CLASS] != ELFCLASS64 ||
+	    eh->e_machine != EM_X86_64 || eh->e_type != ET_DYN ||
+	    eh->e_phentsize != sizeof(Elf64_Phdr) ||
 	    !inside(eh->e_phoff, eh->e_phnum * sizeof(Elf64_Phdr), nr))
 		rc = bad(e, path, "it is no shared object for x86-64");
 	else if ((rc = lay_out(im, file, nr, eh)) == -ENOMEM)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The injected agent's file as it will lie in a process: libpmm_inject.so's segments laid out and relocated.
+ * The injected agent's file as it will lie in a process: libpmm_inject.so's segments laid out and
+ * relocated.
  */
 #ifndef INJECT_IMAGE_H
 #define INJECT_IMAGE_H
@@ -13,7 +14,8 @@
 #include "src/base/err.h"
 
 #define IMAGE_MAX_PARTS 8
-#define IMAGE_ARGS_BYTES (4ull << 10)	/* mapped behind it: struct pmm_inject_args, and strings behind that */
+/* mapped behind it: struct pmm_inject_args, and strings behind that */
+#define IMAGE_ARGS_BYTES (4ull << 10)
 #define IMAGE_STACK_BYTES (64ull << 10)	/* ... and a stack for inject_start() */
 #define IMAGE_ROOM_BYTES (IMAGE_ARGS_BYTES + IMAGE_STACK_BYTES)
 
@@ -30,7 +32,8 @@ struct image {
 	unsigned nr_parts;
 	uint64_t start;			/* offset of inject_start */
 	uint64_t hooks;			/* offset of inject_hooks */
-	uint64_t call;			/* offset of arch_call_code, in a page of its own behind the file's */
+	/* offset of arch_call_code, in a page of its own behind the file's */
+	uint64_t call;
 	uint64_t rela, relasz;		/* its relocations */
 	uint64_t base;
 };
@@ -39,7 +42,8 @@ struct image {
 int image_load(const char *path, struct image *im, struct err *e);
 
 /*
- * Lay bytes behind it, readable, before image_place(); the arguments come behind those. Their offset, 0 = out of memory.
+ * Lay bytes behind it, readable, before image_place(); the arguments come behind those. Their
+ * offset, 0 = out of memory.
  */
 uint64_t image_append(struct image *im, const void *bytes, size_t nr);
 

@@ -2,9 +2,11 @@
 /*
  * The agent put into a running process.
  *
- * First, all threads being stopped for a moment, memory for the record and the ledger (reserve.h). Then with one thread only: it is made to map memory
- * for the agent and to call inject_start(), and the jumps are prepared. Then all threads are stopped for as long as it takes to write the
- * jumps. If we die in between, nothing of the program was changed; what is mapped is found and taken out by the next pmm.
+ * First, all threads being stopped for a moment, memory for the record and the ledger (reserve.h).
+ * Then with one thread only: it is made to map memory for the agent and to call inject_start(), and
+ * the jumps are prepared. Then all threads are stopped for as long as it takes to write the jumps.
+ * If we die in between, nothing of the program was changed; what is mapped is found and taken out
+ * by the next pmm.
  */
 #include "src/inject/injection.h"
 
@@ -51,7 +53,8 @@ struct job {
 	uint64_t args_at;
 	uint64_t index_off;	/* of the program's unwind information in the image, 0 = none */
 	int tree_fd;		/* the ledger's file */
-	bool unread;		/* the agent has written down what it mapped, and that cannot be read just now */
+	/* the agent has written down what it mapped, and that cannot be read just now */
+	bool unread;
 };
 
 static void sleep_ns(long ns)
@@ -71,7 +74,9 @@ static bool outdone(const struct attached *a)
 	int is = 0;
 
 	while (!found && (is = attached_next(a->pid, &maps, &walk, other)) > 0)
-		for (uint32_t k = 0; k < other->record.nr_patches && other->at != a->at && other->record.generation >= a->record.generation; k++)
+		for (uint32_t k = 0; k < other->record.nr_patches && other->at != a->at &&
+				     other->record.generation >= a->record.generation;
+		     k++)
 			found |= other->record.patch[k].applied;
 	proc_maps_fini(&maps);
 	free(other);
@@ -83,7 +88,9 @@ static int still_ours(const struct attached *a, uint64_t owner, struct err *e)
 {
 	if (attached_is_of(a, owner) && !outdone(a))
 		return 0;
-	err_set(e, -EBUSY, "another pmm has attached to process %d or detached from it at the same time", (int)a->pid);
+	err_set(e, -EBUSY,
+		"another pmm has attached to process %d or detached from it at the same time",
+		(int)a->pid);
 	err_hint(e, "try again if it should be watched from here");
 	return -EBUSY;
 }
@@ -91,7 +98,8 @@ static int still_ours(const struct attached *a, uint64_t owner, struct err *e)
 /* ---- what the thread is made to do ---------------------------------------------------------- */
 
 /* A system call that must not fail. */
-static int must(struct job *j, long nr, const uint64_t args[6], const char *what, int64_t *result, struct err *e)
+static int must(struct job *j, long nr, const uint64_t args[6], const char *what, int64_t *result,
+		struct err *e)
 {
 	int rc = remote_syscall(j->remote, nr, args, result, e);
 
@@ -99,11 +107,15 @@ static int must(struct job *j, long nr, const uint64_t args[6], const char *what
 		return rc;
 	if (*result >= 0 || *result < -4095)
 		return 0;
-	err_set(e, (int)*result, "process %d cannot %s: %s", (int)j->pid, what, strerror((int)-*result));
+	err_set(e, (int)*result, "process %d cannot %s: %s", (int)j->pid, what,
+		strerror((int)-*result));
 	if (*result == -EMFILE || *result == -ENFILE)
 		err_hint(e, "all its file descriptors are in use; pmm needs one for a moment");
 	if (*result == -ENOMEM)
-		err_hint(e, "its limits on memory or address space leave no room (see /proc/%d/limits)", (int)j->pid);
+		err_hint(
+			e,
+			"its limits on memory or address space leave no room (see /proc/%d/limits)",
+			(int)j->pid);
 	return (int)*result;
 }
 
@@ -112,7 +124,8 @@ static int map_image(struct job *j, struct err *e)
 {
 	uint64_t bytes = j->image.nr_bytes + IMAGE_ROOM_BYTES, at = 0;
 	int64_t result;
-	int fd, rc = memfile_map(j->pid, j->remote, PMM_AGENT_NAME, bytes, PROT_READ | PROT_WRITE, &at, &fd, e);
+	int fd, rc = memfile_map(j->pid, j->remote, PMM_AGENT_NAME, bytes, PROT_READ | PROT_WRITE,
+				 &at, &fd, e);
 
 	if (rc)
 		return rc;
@@ -126,7 +139,8 @@ static int map_image(struct job *j, struct err *e)
 	close(fd);
 	for (unsigned i = 0; !rc && i < j->image.nr_parts; i++)
 		rc = must(j, SYS_mprotect,
-			  (const uint64_t[6]){ at + j->image.part[i].offset, j->image.part[i].bytes, (uint64_t)j->image.part[i].prot },
+			  (const uint64_t[6]){ at + j->image.part[i].offset, j->image.part[i].bytes,
+					       (uint64_t)j->image.part[i].prot },
 			  "make memory executable", &result, e);
 	return rc;
 }
@@ -135,7 +149,9 @@ static int record_write(struct job *j, struct err *e)
 {
 	int rc = attached_store(&j->a);
 
-	return rc ? err_set(e, rc, "the memory of process %d cannot be written: %s", (int)j->pid, strerror(-rc)) : 0;
+	return rc ? err_set(e, rc, "the memory of process %d cannot be written: %s", (int)j->pid,
+			    strerror(-rc))
+		  : 0;
 }
 
 /* What fails once may be had in another way. */
@@ -144,7 +160,9 @@ static int record_read(struct job *j, struct err *e)
 	int rc = stop_read(j->pid, j->a.at, &j->a.record, sizeof(j->a.record));
 
 	j->unread = rc != 0;
-	return rc ? err_set(e, rc, "the memory of process %d cannot be read: %s", (int)j->pid, strerror(-rc)) : 0;
+	return rc ? err_set(e, rc, "the memory of process %d cannot be read: %s", (int)j->pid,
+			    strerror(-rc))
+		  : 0;
 }
 
 static int start_failed(const struct job *j, struct err *e)
@@ -155,7 +173,8 @@ static int start_failed(const struct job *j, struct err *e)
 	case PMM_OFF_NO_SLOT:
 		return err_set(e, -ENOSPC, "no ledger is free for process %d", (int)j->pid);
 	default:
-		return err_set(e, -EPROTO, "the agent did not start in process %d (reason %d)", (int)j->pid, j->args.error);
+		return err_set(e, -EPROTO, "the agent did not start in process %d (reason %d)",
+			       (int)j->pid, j->args.error);
 	}
 }
 
@@ -206,11 +225,16 @@ static int start_agent(struct job *j, struct err *e)
 		return rc;
 	j->a.ledger = j->a.record.ledger_at;
 	if (found->guards && !j->a.record.rest_at)
-		return err_set(e, -ENOMEM, "there is no address space for guarded blocks in process %d", (int)j->pid);
+		return err_set(e, -ENOMEM,
+			       "there is no address space for guarded blocks in process %d",
+			       (int)j->pid);
 	return 0;
 }
 
-/* One thread does all that can be done while the others run. What reserve() has made is gone afterwards if it fails. */
+/*
+ * One thread does all that can be done while the others run. What reserve() has made is gone
+ * afterwards if it fails.
+ */
 static int prepare(struct job *j, struct inject_result *r, struct err *e)
 {
 	int rc = stop_one(j->pid, ONE_WAIT_NS, &j->one, e), made = 0;
@@ -231,8 +255,11 @@ static int prepare(struct job *j, struct inject_result *r, struct err *e)
 		rc = made < 0 ? made : record_write(j, e);
 	}
 	if (!rc && !made)
-		rc = err_set(e, -ENOTSUP, "no function of the allocator of process %d can be patched", (int)j->pid);
-	if (rc && j->remote && !j->unread)		/* else what the agent has mapped itself would be lost */
+		rc = err_set(e, -ENOTSUP,
+			     "no function of the allocator of process %d can be patched",
+			     (int)j->pid);
+	/* else what the agent has mapped itself would be lost */
+	if (rc && j->remote && !j->unread)
 		eject_memory(&j->a, j->remote, NULL);
 	remote_close(j->remote);
 	r->prepare_ns = stop_resume(&j->one);
@@ -246,13 +273,18 @@ static int prepare(struct job *j, struct inject_result *r, struct err *e)
 static int lower_went(const struct stopped *all, struct attached *a, uint32_t first, struct err *e)
 {
 	patch_restore(all, a, first, PATCH_ALL);
-	err_set(e, -EAGAIN, "what an earlier pmm has left in process %d has just been taken out", (int)a->pid);
+	err_set(e, -EAGAIN, "what an earlier pmm has left in process %d has just been taken out",
+		(int)a->pid);
 	err_hint(e, "try again");
 	return -EAGAIN;
 }
 
-/* Stop all threads at a moment when none stands among the instructions to be replaced, and put the jumps in place. */
-static int put_in_place(pid_t pid, struct attached *a, uint64_t owner, uint32_t first, struct entries *entries, uint64_t *pause_ns, struct err *e)
+/*
+ * Stop all threads at a moment when none stands among the instructions to be replaced, and put the
+ * jumps in place.
+ */
+static int put_in_place(pid_t pid, struct attached *a, uint64_t owner, uint32_t first,
+			struct entries *entries, uint64_t *pause_ns, struct err *e)
 {
 	struct stopped all;
 
@@ -264,7 +296,8 @@ static int put_in_place(pid_t pid, struct attached *a, uint64_t owner, uint32_t 
 		rc = still_ours(a, owner, e);
 		if (rc || patch_ready(&all, a, first)) {
 			rc = rc ? rc : patch_apply(&all, a, first, e);
-			if (rc >= 0 && a->record.generation && rc < (int)(a->record.nr_patches - first))
+			if (rc >= 0 && a->record.generation &&
+			    rc < (int)(a->record.nr_patches - first))
 				rc = lower_went(&all, a, first, e);
 			*pause_ns = stop_resume(&all);
 			if (rc >= 0)
@@ -274,7 +307,9 @@ static int put_in_place(pid_t pid, struct attached *a, uint64_t owner, uint32_t 
 		stop_resume(&all);
 		sleep_ns(READY_SLEEP_NS);
 	}
-	err_set(e, -EAGAIN, "a thread of process %d does not come out of the allocator's first instructions", (int)pid);
+	err_set(e, -EAGAIN,
+		"a thread of process %d does not come out of the allocator's first instructions",
+		(int)pid);
 	err_hint(e, "a signal handler that interrupted it there does not return; try again");
 	return -EAGAIN;
 }
@@ -282,18 +317,25 @@ static int put_in_place(pid_t pid, struct attached *a, uint64_t owner, uint32_t 
 static int busy_with(pid_t pid, pid_t monitor, struct err *e)
 {
 	err_set(e, -EBUSY, "process %d is watched by process %d already", (int)pid, (int)monitor);
-	err_hint(e, "'pmm report %d' shows what it has found so far; end it, or use 'pmm detach %d'", (int)pid, (int)pid);
+	err_hint(e,
+		 "'pmm report %d' shows what it has found so far; end it, or use 'pmm detach %d'",
+		 (int)pid, (int)pid);
 	return -EBUSY;
 }
 
 static int still_inside(pid_t pid, struct err *e)
 {
-	err_set(e, -EBUSY, "a thread of process %d is still inside the agent that an earlier pmm has left", (int)pid);
+	err_set(e, -EBUSY,
+		"a thread of process %d is still inside the agent that an earlier pmm has left",
+		(int)pid);
 	err_hint(e, "try again once it has come out of the allocator");
 	return -EBUSY;
 }
 
-/* Agents of earlier checks stay for blocks that the program has not released: ours jumps on to theirs. */
+/*
+ * Agents of earlier checks stay for blocks that the program has not released: ours jumps on to
+ * theirs.
+ */
 static int stack_upon(pid_t pid, struct attached *a, struct err *e)
 {
 	struct attached *below = malloc(sizeof(*below));
@@ -306,14 +348,16 @@ static int stack_upon(pid_t pid, struct attached *a, struct err *e)
 		return nr;
 	if (nr < MAX_LEFT)
 		return 0;
-	err_set(e, -EBUSY, "process %d holds guarded blocks of %d earlier 'pmm attach --check'", (int)pid, nr);
-	err_hint(e, "'pmm detach %d' takes out the agents of those that have been released", (int)pid);
+	err_set(e, -EBUSY, "process %d holds guarded blocks of %d earlier 'pmm attach --check'",
+		(int)pid, nr);
+	err_hint(e, "'pmm detach %d' takes out the agents of those that have been released",
+		 (int)pid);
 	return -EBUSY;
 }
 
 /*
- * Take out what others have left. One that was about to start when it was looked at may be another pmm's, or of one that was killed: its thread runs
- * on to the end of inject_start().
+ * Take out what others have left. One that was about to start when it was looked at may be another
+ * pmm's, or of one that was killed: its thread runs on to the end of inject_start().
  */
 static int make_way(pid_t pid, struct job *j, uint64_t *pause_ns, struct err *e)
 {
@@ -356,7 +400,8 @@ int inject_attach(pid_t pid, const struct inject_options *o, struct inject_resul
 	if (!rc)
 		rc = image_load(o->agent, &j->image, e);
 	if (!rc && o->entries->frames.index) {
-		j->index_off = image_append(&j->image, o->entries->frames.index, o->entries->frames.nr_bytes);
+		j->index_off = image_append(&j->image, o->entries->frames.index,
+					    o->entries->frames.nr_bytes);
 		rc = j->index_off ? 0 : err_set(e, -ENOMEM, "out of memory");
 	}
 	if (!rc)
@@ -366,7 +411,8 @@ int inject_attach(pid_t pid, const struct inject_options *o, struct inject_resul
 	if (!rc) {
 		rc = prepare(j, r, e);
 		if (j->unread)
-			eject(pid, getpid(), &removed, &pause_ns, NULL);	/* 'pmm detach' does it where this fails */
+			eject(pid, getpid(), &removed, &pause_ns,
+			      NULL); /* 'pmm detach' does it where this fails */
 		else if (rc && attached_is_of(&j->a, r->owner))
 			eject_this(&j->a);	/* no thread could be stopped, or used */
 	}
@@ -396,7 +442,8 @@ static uint64_t blob_base(const struct attached *a)
 }
 
 /* One thread prepares; patches from *first on are to be put in place then. 0 or -errno. */
-static int prepare_more(struct attached *a, const struct image *image, uint64_t owner, uint32_t *first, struct entries *more, struct err *e)
+static int prepare_more(struct attached *a, const struct image *image, uint64_t owner,
+			uint32_t *first, struct entries *more, struct err *e)
 {
 	struct remote *remote = NULL;
 	struct stopped one;
@@ -415,7 +462,8 @@ static int prepare_more(struct attached *a, const struct image *image, uint64_t 
 	return rc < 0 ? rc : 0;
 }
 
-int inject_more(pid_t pid, const char *agent, uint64_t owner, struct entries *more, uint64_t *pause_ns, struct err *e)
+int inject_more(pid_t pid, const char *agent, uint64_t owner, struct entries *more,
+		uint64_t *pause_ns, struct err *e)
 {
 	struct attached *a = malloc(sizeof(*a));
 	struct image image = { 0 };

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where threads are and will be: registers, the kernel's signal frames on their stacks, and the contexts of the ledger.
+ * Where threads are and will be: registers, the kernel's signal frames on their stacks, and the
+ * contexts of the ledger.
  *
- * Not seen: a signal handler that has left its stack by swapcontext() and will come back to it later.
+ * Not seen: a signal handler that has left its stack by swapcontext() and will come back to it
+ * later.
  */
 #include "src/inject/inside.h"
 
@@ -18,33 +20,39 @@
 #define CHUNK		4096u	/* read at once */
 #define STACK_BYTES	(16ull << 20)	/* the largest stack */
 #define NEAR_BYTES	(64ull << 10)	/* of a stack */
-#define MAX_STACKS	4		/* a handler on a stack of its own, interrupted by another, ... */
+/* a handler on a stack of its own, interrupted by another, ... */
+#define MAX_STACKS	4
 #define RED_ZONE	128
 #define USER_CS		0x33
-#define HOOK_FRAME_BYTES 1024		/* of the agent, below the stack pointer of a hook's caller */
+/* of the agent, below the stack pointer of a hook's caller */
+#define HOOK_FRAME_BYTES 1024
 
 /* ---- signal frames -------------------------------------------------------------------------- */
 
 struct scan {
 	bool (*seen)(void *arg, uint64_t rip, uint64_t rsp);
 	void *arg;
-	uint64_t stack[MAX_STACKS];	/* where interrupted stacks go on, apart from the one looked at */
+	/* where interrupted stacks go on, apart from the one looked at */
+	uint64_t stack[MAX_STACKS];
 	unsigned nr_stacks;
 	uint64_t depth_bytes;		/* looked at of one stack */
 	const struct proc_maps *maps;
 };
 
 /*
- * In the kernel's signal frame rsp and rip of what was interrupted are followed by eflags and the segment registers (struct
- * sigcontext, arch/x86/include/uapi/asm/sigcontext.h): cs is 0x33 in 64-bit programs. A word that only looks like rip, a return address
- * left behind by an earlier call for instance, has not these neighbours. words[0] is rsp's place.
+ * In the kernel's signal frame rsp and rip of what was interrupted are followed by eflags and the
+ * segment registers (struct sigcontext, arch/x86/include/uapi/asm/sigcontext.h): cs is 0x33 in
+ * 64-bit programs. A word that only looks like rip, a return address left behind by an earlier call
+ * for instance, has not these neighbours. words[0] is rsp's place.
  */
 static bool is_frame(const uint64_t words[4])
 {
-	return words[2] < 1u << 22 && (words[3] & 0xffff) == USER_CS && words[0] >> 47 == 0 && words[1] >> 47 == 0;
+	return words[2] < 1u << 22 && (words[3] & 0xffff) == USER_CS && words[0] >> 47 == 0 &&
+	       words[1] >> 47 == 0;
 }
 
-static bool look_at(struct scan *scan, const uint64_t *words, size_t nr, uint64_t from, uint64_t end)
+static bool look_at(struct scan *scan, const uint64_t *words, size_t nr, uint64_t from,
+		    uint64_t end)
 {
 	for (size_t i = 0; i + 4 <= nr; i++) {
 		if (!is_frame(&words[i]))
@@ -69,7 +77,8 @@ static uint64_t stack_end(const struct proc_maps *maps, uint64_t rsp)
 /* From a stack pointer upwards as far as the mapping goes. */
 static bool look_through(struct scan *scan, pid_t pid, uint64_t rsp)
 {
-	uint64_t from = (rsp - RED_ZONE) & ~7ull, end = stack_end(scan->maps, rsp), words[CHUNK / 8 + 3];
+	uint64_t from = (rsp - RED_ZONE) & ~7ull, end = stack_end(scan->maps, rsp),
+		 words[CHUNK / 8 + 3];
 
 	if (end > from + scan->depth_bytes)
 		end = from + scan->depth_bytes;
@@ -92,8 +101,9 @@ static bool look_through(struct scan *scan, pid_t pid, uint64_t rsp)
 	return false;
 }
 
-static bool each(const struct stopped *s, const struct stop_thread *t, const struct proc_maps *maps, uint64_t depth_bytes,
-		 bool (*seen)(void *arg, uint64_t rip, uint64_t rsp), void *arg)
+static bool each(const struct stopped *s, const struct stop_thread *t, const struct proc_maps *maps,
+		 uint64_t depth_bytes, bool (*seen)(void *arg, uint64_t rip, uint64_t rsp),
+		 void *arg)
 {
 	struct scan scan = { .seen = seen, .arg = arg, .depth_bytes = depth_bytes, .maps = maps };
 
@@ -126,7 +136,8 @@ static bool in_agent(const struct attached *a, uint64_t pc)
 	for (uint32_t i = 0; i < a->record.nr_ranges; i++) {
 		const struct pmm_range *r = &a->record.range[i];
 
-		if ((r->use == PMM_RANGE_BLOB || r->use == PMM_RANGE_SLOTS) && pc - r->start < r->bytes)
+		if ((r->use == PMM_RANGE_BLOB || r->use == PMM_RANGE_SLOTS) &&
+		    pc - r->start < r->bytes)
 			return true;
 	}
 	return false;
@@ -143,8 +154,8 @@ static bool note_place(void *arg, uint64_t rip, uint64_t rsp)
 }
 
 /*
- * Does a hook run whose caller's stack pointer is this? Its frame lies below; it was left by longjmp if no thread is further down that
- * stack, or if it has been written over.
+ * Does a hook run whose caller's stack pointer is this? Its frame lies below; it was left by
+ * longjmp if no thread is further down that stack, or if it has been written over.
  */
 static bool hook_runs(const struct places *p, uint64_t caller_sp)
 {
@@ -161,7 +172,10 @@ static bool hook_runs(const struct places *p, uint64_t caller_sp)
 	return false;
 }
 
-/* Does any thread run a function that it entered through a hook? In a forked child the others' hooks are not its own. */
+/*
+ * Does any thread run a function that it entered through a hook? In a forked child the others'
+ * hooks are not its own.
+ */
 static bool hooks_run(const struct places *p)
 {
 	const struct attached *a = p->a;
@@ -169,7 +183,8 @@ static bool hooks_run(const struct places *p)
 
 	if (!a->ledger)
 		return false;
-	if (a->record.passing_at && !stop_read(a->pid, a->record.passing_at, &passing, sizeof(passing)) && passing)
+	if (a->record.passing_at &&
+	    !stop_read(a->pid, a->record.passing_at, &passing, sizeof(passing)) && passing)
 		return true;
 	if (stop_read(a->pid, a->ledger + offsetof(struct pmm_ledger, nr_ctx), &nr, sizeof(nr)))
 		return false;
@@ -179,7 +194,8 @@ static bool hooks_run(const struct places *p)
 		pmm_ref ref;
 
 		if (!stop_read(a->pid, at, &ref, sizeof(ref)) && ref &&
-		    !stop_read(a->pid, a->ledger + ((uint64_t)ref << PMM_REF_SHIFT), &ctx, sizeof(ctx)) &&
+		    !stop_read(a->pid, a->ledger + ((uint64_t)ref << PMM_REF_SHIFT), &ctx,
+			       sizeof(ctx)) &&
 		    (hook_runs(p, ctx.busy_sp) || hook_runs(p, ctx.pool_sp)))
 			return true;
 	}
@@ -187,14 +203,16 @@ static bool hooks_run(const struct places *p)
 }
 
 /*
- * Only the near part of stacks: further up lie large arrays that nobody has initialised yet, with signal frames of long ago in them, and in a
- * program whose handlers interrupt the agent all the time some of them point to it.
+ * Only the near part of stacks: further up lie large arrays that nobody has initialised yet, with
+ * signal frames of long ago in them, and in a program whose handlers interrupt the agent all the
+ * time some of them point to it.
  */
 bool inside_agent(const struct stopped *s, const struct attached *a)
 {
 	struct places places = { .a = a };
 	struct proc_maps maps = { 0 };
-	bool inside = proc_maps_read(s->pid, &maps, NULL) != 0;		/* not known: better to wait */
+	/* not known: better to wait */
+	bool inside = proc_maps_read(s->pid, &maps, NULL) != 0;
 
 	for (size_t i = 0; i < s->nr && !inside; i++)
 		inside = each(s, &s->v[i], &maps, NEAR_BYTES, note_place, &places);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where the threads of a stopped process are, and where they will come back to from signal handlers.
+ * Where the threads of a stopped process are, and where they will come back to from signal
+ * handlers.
  */
 #ifndef INJECT_INSIDE_H
 #define INJECT_INSIDE_H
@@ -13,8 +14,8 @@
 #include "src/ptrace/stop.h"
 
 /*
- * Call `seen(arg, rip, rsp)` for every place that thread `t` stands at or will come back to from a signal handler, until it says true.
- * `maps` are the process's. Returns whether it did.
+ * Call `seen(arg, rip, rsp)` for every place that thread `t` stands at or will come back to from a
+ * signal handler, until it says true. `maps` are the process's. Returns whether it did.
  */
 bool inside_each(const struct stopped *s, const struct stop_thread *t, const struct proc_maps *maps,
 		 bool (*seen)(void *arg, uint64_t rip, uint64_t rsp), void *arg);

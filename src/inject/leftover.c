@@ -2,8 +2,8 @@
 /*
  * What a killed pmm left in a process. Everything read is outside data.
  *
- * It is looked for and removed while all threads are stopped: whoever is about to attach holds a thread from before he makes the first
- * file until all is written down, so then nobody is.
+ * It is looked for and removed while all threads are stopped: whoever is about to attach holds a
+ * thread from before he makes the first file until all is written down, so then nobody is.
  */
 #include "src/inject/leftover.h"
 
@@ -27,7 +27,8 @@
 #define LINK		"/memfd:" PMM_MEMFD_NAME
 #define LINK_BYTES	64
 #define WAIT_NS		2000000000ull	/* for threads to stop */
-#define TRIES		50		/* to find no thread at work in there, with pauses in between */
+/* to find no thread at work in there, with pauses in between */
+#define TRIES		50
 #define SLEEP_NS	2000000
 
 struct piece {
@@ -61,7 +62,8 @@ static bool abandoned(pid_t pid, int fd)
 		return false;
 	if (!tree.magic && !tree.flags)
 		return true;			/* given its size, and that was all */
-	return tree.flags & PMM_TREE_ATTACHED && tree.monitor_pid != (uint32_t)pid;	/* else it watches another process itself */
+	/* else it watches another process itself */
+	return tree.flags & PMM_TREE_ATTACHED && tree.monitor_pid != (uint32_t)pid;
 }
 
 static int look_at_file(struct leftover *l, int dir, const char *name)
@@ -156,7 +158,8 @@ static bool inside(const struct leftover *l, uint64_t at)
 static bool in_use(const struct leftover *l, const struct stopped *all)
 {
 	for (size_t i = 0; i < all->nr; i++)
-		if (!all->v[i].ended && (inside(l, all->v[i].regs.rip) || inside(l, all->v[i].regs.rsp - 1)))
+		if (!all->v[i].ended &&
+		    (inside(l, all->v[i].regs.rip) || inside(l, all->v[i].regs.rsp - 1)))
 			return true;
 	return false;
 }
@@ -195,13 +198,21 @@ static int clear(struct remote *r, void *arg, struct err *e)
 	int rc = 0;
 
 	for (size_t i = 0; !rc && i < l->pieces.nr; i++)
-		rc = remote_syscall(r, SYS_munmap, (const uint64_t[6]){ l->pieces.v[i].start, l->pieces.v[i].end - l->pieces.v[i].start }, &result, e);
+		rc = remote_syscall(
+			r, SYS_munmap,
+			(const uint64_t[6]){ l->pieces.v[i].start,
+					     l->pieces.v[i].end - l->pieces.v[i].start },
+			&result, e);
 	for (size_t i = 0; !rc && i < l->fds.nr; i++)
-		rc = remote_syscall(r, SYS_close, (const uint64_t[6]){ (uint64_t)l->fds.v[i] }, &result, e);
+		rc = remote_syscall(r, SYS_close, (const uint64_t[6]){ (uint64_t)l->fds.v[i] },
+				    &result, e);
 	return rc;
 }
 
-/* One attempt. Number of things removed; -EINPROGRESS: a thread is at work in there for a pmm that was killed. Once none is, none comes back. */
+/*
+ * One attempt. Number of things removed; -EINPROGRESS: a thread is at work in there for a pmm that
+ * was killed. Once none is, none comes back.
+ */
 static int try_remove(pid_t pid, struct err *e)
 {
 	struct stopped all;
@@ -235,6 +246,9 @@ int leftover_remove(pid_t pid, struct err *e)
 			return rc;
 		nanosleep(&(struct timespec){ .tv_nsec = SLEEP_NS }, NULL);
 	}
-	return err_set(e, -EAGAIN, "a thread of process %d is still at work for a pmm that was killed; try again", (int)pid);
+	return err_set(
+		e, -EAGAIN,
+		"a thread of process %d is still at work for a pmm that was killed; try again",
+		(int)pid);
 }
 

@@ -37,8 +37,10 @@ void maps_text_put(pid_t pid, int tree_fd, struct pmm_inject_args *args)
 	ssize_t n = 0;
 	int fd;
 
-	if (!is_needed(pid) || !read_number(tree_fd, offsetof(struct pmm_tree, slots_off), &slots_off) ||
-	    !read_number(tree_fd, offsetof(struct pmm_tree, slot_bytes), &slot_bytes) || slot_bytes < PMM_ARENA_OFF + 2 * MAX_BYTES)
+	if (!is_needed(pid) ||
+	    !read_number(tree_fd, offsetof(struct pmm_tree, slots_off), &slots_off) ||
+	    !read_number(tree_fd, offsetof(struct pmm_tree, slot_bytes), &slot_bytes) ||
+	    slot_bytes < PMM_ARENA_OFF + 2 * MAX_BYTES)
 		return;
 	snprintf(path, sizeof(path), "/proc/%d/maps", (int)task_proc(pid));
 	fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -57,5 +59,6 @@ void maps_text_put(pid_t pid, int tree_fd, struct pmm_inject_args *args)
 void maps_text_remove(int tree_fd, const struct pmm_inject_args *args)
 {
 	if (args->maps_off)
-		fallocate(tree_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)args->maps_off, (off_t)MAX_BYTES);
+		fallocate(tree_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+			  (off_t)args->maps_off, (off_t)MAX_BYTES);
 }

@@ -23,9 +23,10 @@
 #define LINK		"/memfd:" PMM_AGENT_NAME
 
 /*
- * A copy of a descriptor of the process, with the access that the process has to it: opening it through /proc would be done with our
- * rights, and other threads of the process run and can put any file in its place. pidfd_getfd(2), Linux 5.6; of a process whose first
- * thread has ended Linux 6.9.
+ * A copy of a descriptor of the process, with the access that the process has to it: opening it
+ * through /proc would be done with our rights, and other threads of the process run and can put any
+ * file in its place. pidfd_getfd(2), Linux 5.6; of a process whose first thread has ended Linux
+ * 6.9.
  */
 static int take_fd(pid_t pid, int fd)
 {
@@ -40,7 +41,10 @@ static int take_fd(pid_t pid, int fd)
 	return rc;
 }
 
-/* Is it the file that was just made: a memory file of that name, empty, unsealed? Nothing else may be sized and written. */
+/*
+ * Is it the file that was just made: a memory file of that name, empty, unsealed? Nothing else may
+ * be sized and written.
+ */
 static bool is_fresh(int fd, const char *name)
 {
 	char path[64], want[64], link[64];
@@ -49,8 +53,8 @@ static bool is_fresh(int fd, const char *name)
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	n = readlink(path, link, sizeof(link));
-	return n == length && !memcmp(link, want, (size_t)n) && !fstat(fd, &st) && S_ISREG(st.st_mode) && !st.st_size && !st.st_nlink &&
-	       fcntl(fd, F_GET_SEALS) == 0;
+	return n == length && !memcmp(link, want, (size_t)n) && !fstat(fd, &st) &&
+	       S_ISREG(st.st_mode) && !st.st_size && !st.st_nlink && fcntl(fd, F_GET_SEALS) == 0;
 }
 
 static int not_made(pid_t pid, int rc, struct err *e)
@@ -65,11 +69,13 @@ static int not_taken(pid_t pid, int rc, struct err *e)
 {
 	err_set(e, rc, "cannot take a memory file out of process %d: %s", (int)pid, strerror(-rc));
 	if (rc == -EINVAL)
-		err_hint(e, "its first thread has ended; to attach to such a process takes Linux 6.9");
+		err_hint(e,
+			 "its first thread has ended; to attach to such a process takes Linux 6.9");
 	return rc;
 }
 
-int memfile_make(pid_t pid, struct remote *r, const char *name, int64_t *theirs, int *ours, struct err *e)
+int memfile_make(pid_t pid, struct remote *r, const char *name, int64_t *theirs, int *ours,
+		 struct err *e)
 {
 	uint64_t name_at = remote_scratch(r);
 	int64_t made;
@@ -78,8 +84,11 @@ int memfile_make(pid_t pid, struct remote *r, const char *name, int64_t *theirs,
 	*theirs = -1;
 	*ours = -1;
 	if (rc)
-		return err_set(e, rc, "the stack of a thread of process %d cannot be written: %s", (int)pid, strerror(-rc));
-	rc = remote_syscall(r, SYS_memfd_create, (const uint64_t[6]){ name_at, MFD_CLOEXEC | MFD_ALLOW_SEALING }, &made, e);
+		return err_set(e, rc, "the stack of a thread of process %d cannot be written: %s",
+			       (int)pid, strerror(-rc));
+	rc = remote_syscall(r, SYS_memfd_create,
+			    (const uint64_t[6]){ name_at, MFD_CLOEXEC | MFD_ALLOW_SEALING }, &made,
+			    e);
 	if (rc)
 		return rc;
 	if (made < 0)
@@ -89,28 +98,41 @@ int memfile_make(pid_t pid, struct remote *r, const char *name, int64_t *theirs,
 	if (rc < 0)
 		return not_taken(pid, rc, e);
 	*ours = rc;
-	return is_fresh(*ours, name) ? 0 : err_set(e, -EPROTO, "process %d put another file in the place of pmm's", (int)pid);
+	return is_fresh(*ours, name)
+		       ? 0
+		       : err_set(e, -EPROTO, "process %d put another file in the place of pmm's",
+				 (int)pid);
 }
 
-static int map(pid_t pid, struct remote *r, int64_t theirs, uint64_t bytes, int prot, uint64_t *at, struct err *e)
+static int map(pid_t pid, struct remote *r, int64_t theirs, uint64_t bytes, int prot, uint64_t *at,
+	       struct err *e)
 {
 	int64_t result;
-	int rc = remote_syscall(r, SYS_mmap, (const uint64_t[6]){ *at, bytes, (uint64_t)prot, MAP_PRIVATE | (*at ? MAP_FIXED_NOREPLACE : 0),
-								  (uint64_t)theirs, PMM_AGENT_OFF }, &result, e);
+	int rc = remote_syscall(r, SYS_mmap,
+				(const uint64_t[6]){ *at, bytes, (uint64_t)prot,
+						     MAP_PRIVATE | (*at ? MAP_FIXED_NOREPLACE : 0),
+						     (uint64_t)theirs, PMM_AGENT_OFF },
+				&result, e);
 
 	if (rc)
 		return rc;
 	if (result < 0 && result > -4096) {
-		err_set(e, (int)result, "process %d cannot map memory: %s", (int)pid, strerror((int)-result));
+		err_set(e, (int)result, "process %d cannot map memory: %s", (int)pid,
+			strerror((int)-result));
 		if (result == -ENOMEM)
-			err_hint(e, "its limits on memory or address space leave no room (see /proc/%d/limits)", (int)pid);
+			err_hint(e,
+				 "its limits on memory or address space leave no room (see "
+				 "/proc/%d/limits)",
+				 (int)pid);
 		return (int)result;
 	}
 	if (!*at || *at == (uint64_t)result) {
 		*at = (uint64_t)result;
 		return 0;
 	}
-	remote_syscall(r, SYS_munmap, (const uint64_t[6]){ (uint64_t)result, bytes }, &result, NULL);	/* before Linux 4.17 */
+	/* before Linux 4.17 */
+	remote_syscall(r, SYS_munmap, (const uint64_t[6]){ (uint64_t)result, bytes }, &result,
+		       NULL);
 	return err_set(e, -EEXIST, "process %d has something else there", (int)pid);
 }
 
@@ -119,10 +141,12 @@ static int seal(pid_t pid, int fd, struct err *e)
 {
 	if (!fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL))
 		return 0;
-	return err_set(e, -errno, "a memory file of process %d is in somebody else's hands: %s", (int)pid, strerror(errno));
+	return err_set(e, -errno, "a memory file of process %d is in somebody else's hands: %s",
+		       (int)pid, strerror(errno));
 }
 
-int memfile_map(pid_t pid, struct remote *r, const char *name, uint64_t bytes, int prot, uint64_t *at, int *fd, struct err *e)
+int memfile_map(pid_t pid, struct remote *r, const char *name, uint64_t bytes, int prot,
+		uint64_t *at, int *fd, struct err *e)
 {
 	int64_t theirs, result;
 	int ours, rc = memfile_make(pid, r, name, &theirs, &ours, e);
@@ -134,7 +158,8 @@ int memfile_map(pid_t pid, struct remote *r, const char *name, uint64_t bytes, i
 	if (!rc)
 		rc = map(pid, r, theirs, bytes, prot, at, e);
 	if (theirs >= 0)
-		remote_syscall(r, SYS_close, (const uint64_t[6]){ (uint64_t)theirs }, &result, NULL);
+		remote_syscall(r, SYS_close, (const uint64_t[6]){ (uint64_t)theirs }, &result,
+			       NULL);
 	if (ours >= 0 && (rc || !fd))
 		close(ours);
 	if (fd)
@@ -152,7 +177,8 @@ static int compare(pid_t pid, int fd, const void *contents, size_t bytes, struct
 	free(now);
 	if (!now)
 		return err_set(e, -ENOMEM, "out of memory");
-	return same ? 0 : err_set(e, -EPROTO, "process %d has written to pmm's memory file", (int)pid);
+	return same ? 0
+		    : err_set(e, -EPROTO, "process %d has written to pmm's memory file", (int)pid);
 }
 
 int memfile_fill(pid_t pid, int fd, const void *contents, size_t bytes, struct err *e)
@@ -160,7 +186,8 @@ int memfile_fill(pid_t pid, int fd, const void *contents, size_t bytes, struct e
 	int rc;
 
 	if (pwrite(fd, contents, bytes, PMM_AGENT_OFF) != (ssize_t)bytes)
-		return err_set(e, errno ? -errno : -ENOSPC, "no memory for the agent: %s", strerror(errno));
+		return err_set(e, errno ? -errno : -ENOSPC, "no memory for the agent: %s",
+			       strerror(errno));
 	rc = seal(pid, fd, e);
 	return rc ? rc : compare(pid, fd, contents, bytes, e);
 }

@@ -30,24 +30,26 @@
 static bool has_patch(const struct attached *a, uint32_t from, uint64_t function)
 {
 	for (uint32_t i = 0; i < a->record.nr_patches; i++)
-		if (a->record.patch[i].function == function && (a->record.patch[i].applied || i >= from))
+		if (a->record.patch[i].function == function &&
+		    (a->record.patch[i].applied || i >= from))
 			return true;
 	return false;
 }
 
 /* Map memory in a gap near a module; -EEXIST when another thread has just taken that. */
-static int gap_map(pid_t pid, const struct proc_maps *maps, struct remote *r, uint64_t low, uint64_t high, uint64_t bytes, uint64_t *at,
-		   struct err *e)
+static int gap_map(pid_t pid, const struct proc_maps *maps, struct remote *r, uint64_t low,
+		   uint64_t high, uint64_t bytes, uint64_t *at, struct err *e)
 {
 	*at = gap_near(maps, low, high, bytes);
 	if (!*at)
-		return err_set(e, -ENOMEM, "no free address space within 2 GiB of the allocator's code");
+		return err_set(e, -ENOMEM,
+			       "no free address space within 2 GiB of the allocator's code");
 	return memfile_map(pid, r, PMM_AGENT_NAME, bytes, PROT_READ | PROT_EXEC, at, NULL, e);
 }
 
 /* Memory for `nr` slots near a module; `maps` is read, and is the caller's. 0 or -errno. */
-static int slots_map(struct attached *a, struct remote *r, struct proc_maps *maps, uint64_t low, uint64_t high, size_t nr,
-		     uint64_t *at, struct err *e)
+static int slots_map(struct attached *a, struct remote *r, struct proc_maps *maps, uint64_t low,
+		     uint64_t high, size_t nr, uint64_t *at, struct err *e)
 {
 	uint64_t bytes = (nr * PMM_ENTRY_SLOT_BYTES + PAGE - 1) & ~(PAGE - 1);
 	int rc = -EEXIST;
@@ -64,7 +66,8 @@ static int slots_map(struct attached *a, struct remote *r, struct proc_maps *map
 	return rc ? rc : attached_store(a);	/* at once: we may be killed any time */
 }
 
-static struct pmm_entry entry_of(const struct entry_found *f, const struct image *im, uint64_t at, bool guards)
+static struct pmm_entry entry_of(const struct entry_found *f, const struct image *im, uint64_t at,
+				 bool guards)
 {
 	return (struct pmm_entry){
 		.next = at + PMM_ENTRY_MOVED_OFF,
@@ -81,7 +84,8 @@ static struct pmm_entry entry_of(const struct entry_found *f, const struct image
 	};
 }
 
-static void slot_fill(uint8_t slot[PMM_ENTRY_SLOT_BYTES], uint64_t at, const struct pmm_entry *entry, const struct detour *d)
+static void slot_fill(uint8_t slot[PMM_ENTRY_SLOT_BYTES], uint64_t at,
+		      const struct pmm_entry *entry, const struct detour *d)
 {
 	uint64_t stub = at + PMM_ENTRY_STUB_OFF;
 
@@ -104,7 +108,8 @@ static bool is_code(const struct proc_maps *maps, uint64_t address, uint64_t byt
 	bool code = false;
 
 	for (size_t i = 0; i < maps->nr && !code; i++)
-		code = address >= maps->v[i].start && address < maps->v[i].end && bytes <= maps->v[i].end - address &&
+		code = address >= maps->v[i].start && address < maps->v[i].end &&
+		       bytes <= maps->v[i].end - address &&
 		       (maps->v[i].perms & ~PROC_MAP_READ) == PROC_MAP_EXEC;
 	return code;
 }
@@ -141,11 +146,17 @@ static int leads_to_another(const struct making *m, const struct detour_function
 	return leads;
 }
 
-/* The code of a function as it is without breakpoints and jumps, and a plan for it. 0; -ENOTSUP and `why`; another -errno says nothing of the function. */
-static int plan(const struct making *m, const struct entry_found *f, const struct pmm_entry *entry, uint64_t slot, struct detour *d, struct err *why)
+/*
+ * The code of a function as it is without breakpoints and jumps, and a plan for it. 0; -ENOTSUP and
+ * `why`; another -errno says nothing of the function.
+ */
+static int plan(const struct making *m, const struct entry_found *f, const struct pmm_entry *entry,
+		uint64_t slot, struct detour *d, struct err *why)
 {
 	uint8_t *code = m->code;
-	struct detour_function function = { .address = f->begin, .code = code, .size = f->begin_size, .keep = detour_keep(entry) };
+	struct detour_function function = {
+		.address = f->begin, .code = code, .size = f->begin_size, .keep = detour_keep(entry)
+	};
 	uint64_t nr = detour_code_bytes(f->begin_size);
 	int rc;
 
@@ -161,7 +172,8 @@ static int plan(const struct making *m, const struct entry_found *f, const struc
 	rc = leads_to_another(m, &function);
 	if (!rc)
 		return err_set(why, -ENOTSUP,
-			       "a uprobe is set on it, which leads past the first instruction, a jump: take it away and attach again");
+			       "a uprobe is set on it, which leads past the first instruction, a "
+			       "jump: take it away and attach again");
 	return rc < 0 ? rc : 0;
 }
 
@@ -184,17 +196,24 @@ static int prepare_one(const struct making *m, struct entry_found *f, uint64_t s
 		return refuse(f, "too many functions"), 0;
 	rc = plan(m, f, &entry, slot, &d, &why);
 	if (rc && rc != -ENOTSUP)
-		return rc;		/* says nothing of the function: without it, blocks would be made and never released, or the other way round */
+		return rc; /* says nothing of the function: without it, blocks would be made and
+			      never released, or the other way round */
 	if (rc)
 		return refuse(f, why.text), 0;
 	if (f->role == PMM_ROLE_SIGACTION)
-		flow_follow(a->pid, d.bypassed ? f->begin : d.address, &a->setting);	/* an int3 may be set on the first instruction */
+		flow_follow(a->pid, d.bypassed ? f->begin : d.address,
+			    &a->setting); /* an int3 may be set on the first instruction */
 	slot_fill(bytes, slot, &entry, &d);
 	rc = stop_write(a->pid, slot, bytes, sizeof(bytes));
 	if (rc)
 		return rc;
 	*p = (struct pmm_patch){
-		.function = f->address, .address = d.address, .entry = slot, .nr_bytes = d.nr_bytes, .nr_moved = d.nr_moved, .role = f->role,
+		.function = f->address,
+		.address = d.address,
+		.entry = slot,
+		.nr_bytes = d.nr_bytes,
+		.nr_moved = d.nr_moved,
+		.role = f->role,
 	};
 	memcpy(p->original, d.original, d.nr_moved);
 	memcpy(p->patched, d.patch, d.nr_bytes);
@@ -209,7 +228,8 @@ static bool wanted(const struct making *m, const struct entry_found *f)
 }
 
 /* All functions of one module, v[0 .. nr). */
-static int prepare_module(struct making *m, struct remote *r, struct entry_found *v, size_t nr, struct err *e)
+static int prepare_module(struct making *m, struct remote *r, struct entry_found *v, size_t nr,
+			  struct err *e)
 {
 	struct proc_maps maps = { 0 };
 	size_t want = 0;
@@ -226,7 +246,8 @@ static int prepare_module(struct making *m, struct remote *r, struct entry_found
 		if (wanted(m, &v[i])) {
 			rc = prepare_one(m, &v[i], slot);
 			if (rc < 0)
-				err_set(e, rc, "'%s' of process %d cannot be patched: %s", v[i].name, (int)m->a->pid, strerror(-rc));
+				err_set(e, rc, "'%s' of process %d cannot be patched: %s",
+					v[i].name, (int)m->a->pid, strerror(-rc));
 			made += rc > 0;
 			slot += PMM_ENTRY_SLOT_BYTES;
 			rc = rc < 0 ? rc : 0;
@@ -248,10 +269,12 @@ static int plain_bypass(const struct attached *a, const struct entries *entries,
 {
 	for (size_t i = 0; i < entries->nr; i++) {
 		const struct entry_found *f = &entries->v[i];
-		const struct pmm_patch *p = f->plain ? patch_of(a, f->address) : NULL, *to = p ? patch_of(a, f->plain) : NULL;
+		const struct pmm_patch *p = f->plain ? patch_of(a, f->address) : NULL,
+				       *to = p ? patch_of(a, f->plain) : NULL;
 		uint64_t next = to ? to->entry + PMM_ENTRY_MOVED_OFF : 0;
 
-		if (to && stop_write(a->pid, p->entry + offsetof(struct pmm_entry, plain), &next, sizeof(next)))
+		if (to && stop_write(a->pid, p->entry + offsetof(struct pmm_entry, plain), &next,
+				     sizeof(next)))
 			return err_set(e, -EFAULT, "the slot of '%s' cannot be written", f->name);
 	}
 	return 0;
@@ -262,7 +285,9 @@ static int prepare_all(struct making *m, struct remote *r, struct entries *entri
 	int made = 0, rc = 0;
 
 	for (size_t i = 0, next; rc >= 0 && i < entries->nr; i = next) {
-		for (next = i; next < entries->nr && entries->v[next].module_start == entries->v[i].module_start; next++)
+		for (next = i; next < entries->nr &&
+			       entries->v[next].module_start == entries->v[i].module_start;
+		     next++)
 			;
 		rc = prepare_module(m, r, &entries->v[i], next - i, e);
 		made += rc;
@@ -270,9 +295,12 @@ static int prepare_all(struct making *m, struct remote *r, struct entries *entri
 	return rc < 0 ? rc : made;
 }
 
-int patch_prepare(struct attached *a, struct remote *r, const struct image *im, uint32_t pending, struct entries *entries, struct err *e)
+int patch_prepare(struct attached *a, struct remote *r, const struct image *im, uint32_t pending,
+		  struct entries *entries, struct err *e)
 {
-	struct making m = { .a = a, .im = im, .entries = entries, .pending = pending, .code = malloc(CODE_MAX) };
+	struct making m = {
+		.a = a, .im = im, .entries = entries, .pending = pending, .code = malloc(CODE_MAX)
+	};
 	int made = 0, rc = m.code ? 0 : err_set(e, -ENOMEM, "out of memory");
 
 	if (!rc)
@@ -291,11 +319,14 @@ int patch_prepare(struct attached *a, struct remote *r, const struct image *im, 
 
 /* ---- threads -------------------------------------------------------------------------------- */
 
-/* The patch behind whose first instruction `pc` stands, among those that it replaces. NULL: none. */
+/*
+ * The patch behind whose first instruction `pc` stands, among those that it replaces. NULL: none.
+ */
 static const struct pmm_patch *patch_around(const struct attached *a, uint32_t first, uint64_t pc)
 {
 	for (uint32_t i = first; i < a->record.nr_patches; i++)
-		if (pc > a->record.patch[i].address && pc - a->record.patch[i].address < a->record.patch[i].nr_moved)
+		if (pc > a->record.patch[i].address &&
+		    pc - a->record.patch[i].address < a->record.patch[i].nr_moved)
 			return &a->record.patch[i];
 	return NULL;
 }
@@ -315,8 +346,9 @@ static bool is_among(void *arg, uint64_t rip, uint64_t rsp)
 }
 
 /*
- * Let a thread that stands among the instructions to be replaced go on in the slot's copy of them, which does the same whether the
- * jump will be there or not. (Stepping it out would leave it a trace trap behind should we be killed.)
+ * Let a thread that stands among the instructions to be replaced go on in the slot's copy of them,
+ * which does the same whether the jump will be there or not. (Stepping it out would leave it a
+ * trace trap behind should we be killed.)
  */
 static bool move_out(struct stopped *s, size_t i, const struct attached *a, uint32_t first)
 {
@@ -340,7 +372,8 @@ bool patch_ready(struct stopped *s, const struct attached *a, uint32_t first)
 	bool ready = !proc_maps_read(s->pid, &maps, NULL);
 
 	for (size_t i = 0; i < s->nr && ready; i++)
-		ready = s->v[i].ended || (move_out(s, i, a, first) && !inside_each(s, &s->v[i], &maps, is_among, &among));
+		ready = s->v[i].ended || (move_out(s, i, a, first) &&
+					  !inside_each(s, &s->v[i], &maps, is_among, &among));
 	proc_maps_fini(&maps);
 	return ready;
 }
@@ -370,12 +403,14 @@ static int code_is(pid_t pid, uint64_t address, const uint8_t *bytes, unsigned n
 /* Functions that may be given blocks. */
 static bool takes_blocks(uint32_t role)
 {
-	return role == PMM_ROLE_FREE || role == PMM_ROLE_REALLOC || role == PMM_ROLE_REALLOCARRAY || role == PMM_ROLE_USABLE_SIZE;
+	return role == PMM_ROLE_FREE || role == PMM_ROLE_REALLOC || role == PMM_ROLE_REALLOCARRAY ||
+	       role == PMM_ROLE_USABLE_SIZE;
 }
 
 /*
- * Write the jumps that were found possible. First those of functions that are to know guarded blocks, then those of the functions that make
- * some: pmm may be killed in between, and the program goes on.
+ * Write the jumps that were found possible. First those of functions that are to know guarded
+ * blocks, then those of the functions that make some: pmm may be killed in between, and the program
+ * goes on.
  */
 static int write_jumps(const struct stopped *s, const struct attached *a, uint32_t first)
 {
@@ -401,7 +436,8 @@ uint32_t patch_pending(struct attached *a)
 		first--;
 	nr = first;
 	for (uint32_t i = first; i < r->nr_patches; i++)
-		if (code_is(a->pid, r->patch[i].address, r->patch[i].original, r->patch[i].nr_moved) > 0)
+		if (code_is(a->pid, r->patch[i].address, r->patch[i].original,
+			    r->patch[i].nr_moved) > 0)
 			r->patch[nr++] = r->patch[i];
 	r->nr_patches = nr;
 	return first;
@@ -413,14 +449,16 @@ int patch_apply(const struct stopped *s, struct attached *a, uint32_t first, str
 
 	for (uint32_t i = first; !rc && i < a->record.nr_patches; i++) {
 		struct pmm_patch *p = &a->record.patch[i];
-		int same = code_is(s->pid, p->address, p->original, p->nr_moved);	/* else it changed meanwhile */
+		/* else it changed meanwhile */
+		int same = code_is(s->pid, p->address, p->original, p->nr_moved);
 
-		rc = same < 0 ? same : !same && a->record.rest_at ? -EAGAIN : 0;	/* guarded blocks take all of them */
+		/* guarded blocks take all of them */
+		rc = same < 0 ? same : !same && a->record.rest_at ? -EAGAIN : 0;
 		p->applied = same > 0;
 		nr += p->applied;
 	}
 	if (!rc)
-		rc = attached_store(a);		/* before the first byte of the program is changed */
+		rc = attached_store(a); /* before the first byte of the program is changed */
 	if (!rc)
 		rc = write_jumps(s, a, first);
 	if (!rc)
@@ -433,14 +471,17 @@ void patch_missed(const struct attached *a, uint32_t first, struct entries *entr
 {
 	for (size_t i = 0; i < entries->nr; i++)
 		for (uint32_t k = first; k < a->record.nr_patches && !entries->v[i].refused; k++)
-			if (a->record.patch[k].function == entries->v[i].address && !a->record.patch[k].applied)
-				refuse(&entries->v[i], "its code was changed meanwhile, or a breakpoint set in it: attach again");
+			if (a->record.patch[k].function == entries->v[i].address &&
+			    !a->record.patch[k].applied)
+				refuse(&entries->v[i], "its code was changed meanwhile, or a "
+						       "breakpoint set in it: attach again");
 }
 
 /*
- * Does a jump of ours stand there, or a part of one that could not be written to its end? 1; 0 when it is the program's own code, or somebody
- * else's, or nothing; -errno when it cannot be known. There may be an int3 in it that somebody has set since: what was behind it goes back to
- * its place, and the owner of the int3 puts back what the file has there.
+ * Does a jump of ours stand there, or a part of one that could not be written to its end? 1; 0 when
+ * it is the program's own code, or somebody else's, or nothing; -errno when it cannot be known.
+ * There may be an int3 in it that somebody has set since: what was behind it goes back to its
+ * place, and the owner of the int3 puts back what the file has there.
  */
 static int is_ours(pid_t pid, const struct pmm_patch *p, uint8_t back[PMM_PATCH_BYTES])
 {
@@ -454,7 +495,8 @@ static int is_ours(pid_t pid, const struct pmm_patch *p, uint8_t back[PMM_PATCH_
 
 static bool stays(uint32_t role, enum patch_but but)
 {
-	return (but != PATCH_ALL && takes_blocks(role)) || (but == PATCH_BUT_GUARDS && role == PMM_ROLE_SIGACTION);
+	return (but != PATCH_ALL && takes_blocks(role)) ||
+	       (but == PATCH_BUT_GUARDS && role == PMM_ROLE_SIGACTION);
 }
 
 int patch_restore(const struct stopped *s, struct attached *a, uint32_t first, enum patch_but but)

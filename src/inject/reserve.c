@@ -26,13 +26,15 @@ struct room {
 	int64_t their_fd;		/* of the ledger's file, as the process has it, -1 = none */
 	int tree_fd;			/* ... as we have it */
 	uint64_t bytes;			/* its size */
-	struct rlimit limit;		/* on address space, as it will be; where the record says so */
+	/* on address space, as it will be; where the record says so */
+	struct rlimit limit;
 };
 
 int reserve_no_room(pid_t pid, struct err *e)
 {
 	err_set(e, -ENOMEM, "there is no memory for the ledger of process %d", (int)pid);
-	err_hint(e, "its control group or limits are nearly full; give it less with --ledger-limit, or use --sample");
+	err_hint(e, "its control group or limits are nearly full; give it less with "
+		    "--ledger-limit, or use --sample");
 	return -ENOMEM;
 }
 
@@ -51,26 +53,33 @@ static int make_file(struct room *m, struct err *e)
 		return rc;
 	}
 	if (fstat(m->tree_fd, &st))
-		return err_set(e, -errno, "the ledger's file cannot be looked at: %s", strerror(errno));
+		return err_set(e, -errno, "the ledger's file cannot be looked at: %s",
+			       strerror(errno));
 	m->bytes = (uint64_t)st.st_size;
 	m->a->record.tree_inode = st.st_ino;
 	return 0;
 }
 
-/* The program keeps what address space it may have: the limit is to be raised by what the ledger takes, if it may be. */
+/*
+ * The program keeps what address space it may have: the limit is to be raised by what the ledger
+ * takes, if it may be.
+ */
 static void plan_limit(struct room *m)
 {
 	struct pmm_attach *r = &m->a->record;
 
-	if (prlimit(m->a->pid, RLIMIT_AS, NULL, &m->limit) || m->limit.rlim_cur == RLIM_INFINITY || m->bytes > m->limit.rlim_max ||
-	    m->limit.rlim_cur > m->limit.rlim_max - m->bytes)
+	if (prlimit(m->a->pid, RLIMIT_AS, NULL, &m->limit) || m->limit.rlim_cur == RLIM_INFINITY ||
+	    m->bytes > m->limit.rlim_max || m->limit.rlim_cur > m->limit.rlim_max - m->bytes)
 		return;
 	m->limit.rlim_cur += m->bytes;
 	r->limit_raised_bytes = m->bytes;
 	r->limit_raised_to = m->limit.rlim_cur;
 }
 
-/* By the process: for its own limits it needs no rights. Where a filter does not let it, it stays; then the mapping may fail. */
+/*
+ * By the process: for its own limits it needs no rights. Where a filter does not let it, it stays;
+ * then the mapping may fail.
+ */
 static int raise_limit(struct room *m, struct err *e)
 {
 	const uint64_t at = remote_scratch(m->remote);
@@ -81,8 +90,10 @@ static int raise_limit(struct room *m, struct err *e)
 		return 0;
 	rc = stop_write(m->a->pid, at, &m->limit, sizeof(m->limit));
 	if (rc)
-		return err_set(e, rc, "the stack of a thread of process %d cannot be written: %s", (int)m->a->pid, strerror(-rc));
-	return remote_syscall(m->remote, SYS_prlimit64, (const uint64_t[6]){ 0, RLIMIT_AS, at, 0 }, &result, e);
+		return err_set(e, rc, "the stack of a thread of process %d cannot be written: %s",
+			       (int)m->a->pid, strerror(-rc));
+	return remote_syscall(m->remote, SYS_prlimit64, (const uint64_t[6]){ 0, RLIMIT_AS, at, 0 },
+			      &result, e);
 }
 
 static int write_record(struct room *m, struct err *e)
@@ -95,13 +106,18 @@ static int write_record(struct room *m, struct err *e)
 	r->monitor_space = attached_own_space();
 	proc_start_time(getpid(), &r->monitor_start);
 	rc = attached_create(m->a);
-	return rc ? err_set(e, rc, "the memory of process %d cannot be written: %s", (int)m->a->pid, strerror(-rc)) : 0;
+	return rc ? err_set(e, rc, "the memory of process %d cannot be written: %s", (int)m->a->pid,
+			    strerror(-rc))
+		  : 0;
 }
 
 static int map_file(struct room *m, struct err *e)
 {
 	int64_t at, result = 0;
-	int rc = remote_syscall(m->remote, SYS_mmap, (const uint64_t[6]){ 0, m->bytes, PROT_NONE, MAP_SHARED | MAP_NORESERVE, (uint64_t)m->their_fd, 0 },
+	int rc = remote_syscall(m->remote, SYS_mmap,
+				(const uint64_t[6]){ 0, m->bytes, PROT_NONE,
+						     MAP_SHARED | MAP_NORESERVE,
+						     (uint64_t)m->their_fd, 0 },
 				&at, e);
 
 	if (rc)
@@ -110,13 +126,15 @@ static int map_file(struct room *m, struct err *e)
 		return reserve_no_room(m->a->pid, e);
 	m->a->tree = (uint64_t)at;
 	m->a->end = m->a->tree + m->bytes;
-	rc = remote_syscall(m->remote, SYS_madvise, (const uint64_t[6]){ m->a->tree, m->bytes, MADV_DONTFORK }, &result, e);
+	rc = remote_syscall(m->remote, SYS_madvise,
+			    (const uint64_t[6]){ m->a->tree, m->bytes, MADV_DONTFORK }, &result, e);
 	return !rc && result ? reserve_no_room(m->a->pid, e) : rc;
 }
 
 static int make_all(struct room *m, struct err *e)
 {
-	int rc = memfile_map(m->a->pid, m->remote, PMM_RECORD_NAME, PMM_RECORD_BYTES, PROT_READ | PROT_WRITE, &m->a->at, NULL, e);
+	int rc = memfile_map(m->a->pid, m->remote, PMM_RECORD_NAME, PMM_RECORD_BYTES,
+			     PROT_READ | PROT_WRITE, &m->a->at, NULL, e);
 
 	if (!rc)
 		rc = make_file(m, e);
@@ -139,14 +157,16 @@ static int use_fittest(struct stopped *all, struct remote **out, struct err *e)
 	return rc;
 }
 
-int reserve(struct attached *a, const struct inject_options *o, int *tree_fd, uint64_t *pause_ns, struct err *e)
+int reserve(struct attached *a, const struct inject_options *o, int *tree_fd, uint64_t *pause_ns,
+	    struct err *e)
 {
 	struct room m = { .a = a, .o = o, .their_fd = -1, .tree_fd = -1 };
 	struct gadget gadget;
 	struct stopped all;
 	int64_t result;
 	uint64_t ns;
-	bool found = !gadget_find(a->pid, &gadget, NULL);	/* takes a while: not while they are stopped */
+	/* takes a while: not while they are stopped */
+	bool found = !gadget_find(a->pid, &gadget, NULL);
 	int rc = stop_all(a->pid, WAIT_NS, &all, e);
 
 	*tree_fd = -1;
@@ -157,7 +177,8 @@ int reserve(struct attached *a, const struct inject_options *o, int *tree_fd, ui
 	if (!rc)
 		rc = make_all(&m, e);
 	if (m.their_fd >= 0)
-		remote_syscall(m.remote, SYS_close, (const uint64_t[6]){ (uint64_t)m.their_fd }, &result, NULL);
+		remote_syscall(m.remote, SYS_close, (const uint64_t[6]){ (uint64_t)m.their_fd },
+			       &result, NULL);
 	if (rc && m.remote)
 		eject_memory(a, m.remote, NULL);
 	remote_close(m.remote);

@@ -10,12 +10,16 @@
 #include "include/pmm/ledger.h"
 
 #define PAGE		4096ull
-#define BATCH		256u			/* blocks read with one call; two pieces each, and IOV_MAX is 1024 */
+/* blocks read with one call; two pieces each, and IOV_MAX is 1024 */
+#define BATCH		256u
 
-#define SPAN_BYTES	(BATCH * 512ull)	/* read at once: dearer where little of it is canary */
+/* read at once: dearer where little of it is canary */
+#define SPAN_BYTES	(BATCH * 512ull)
 
-_Static_assert(SPAN_BYTES <= BATCH * sizeof(*((struct canary_judge *)NULL)->buffer), "there is room for it");
-_Static_assert(BATCH * sizeof(*((struct canary_judge *)NULL)->buffer) % _Alignof(struct iovec) == 0, "pieces lie behind it");
+_Static_assert(SPAN_BYTES <= BATCH * sizeof(*((struct canary_judge *)NULL)->buffer),
+	       "there is room for it");
+_Static_assert(BATCH * sizeof(*((struct canary_judge *)NULL)->buffer) % _Alignof(struct iovec) == 0,
+	       "pieces lie behind it");
 
 /* Canary that should be in [start, end), part of the block's surroundings. */
 struct edge {
@@ -40,9 +44,12 @@ static struct edges edges_of(const struct canary_judge *l, const struct heap_blo
 	if (canary_judge_guarded(l, b)) {
 		uint64_t last = b->size_bytes ? end - 1 : b->address;
 
-		return (struct edges){ { b->address & ~(PAGE - 1), b->address }, { end, (last & ~(PAGE - 1)) + PAGE } };
+		return (struct edges){ { b->address & ~(PAGE - 1), b->address },
+				       { end, (last & ~(PAGE - 1)) + PAGE } };
 	}
-	return (struct edges){ { b->address - PMM_HEAD_BYTES, b->address }, { end, pmm_tail_end(b->address, b->size_bytes) }, true };
+	return (struct edges){ { b->address - PMM_HEAD_BYTES, b->address },
+			       { end, pmm_tail_end(b->address, b->size_bytes) },
+			       true };
 }
 
 static size_t length(struct edge e)
@@ -50,14 +57,16 @@ static size_t length(struct edge e)
 	return e.end > e.start && e.end - e.start <= CANARY_SCAN_MOST_EDGE ? e.end - e.start : 0;
 }
 
-static void note(struct canary_judge *l, uint64_t block, const struct edge *e, const uint8_t *bytes, size_t at)
+static void note(struct canary_judge *l, uint64_t block, const struct edge *e, const uint8_t *bytes,
+		 size_t at)
 {
 	struct canary_scan_damage d = { .block = block, .address = e->start + at };
 	size_t left = length(*e) - at;
 
 	d.nr_bytes = (uint8_t)(left < HEAP_FINDING_BYTES ? left : HEAP_FINDING_BYTES);
 	memcpy(d.bytes, bytes + at, d.nr_bytes);
-	(void)vec_push(&l->damages, d);		/* without memory for it the next canary scan finds it */
+	/* without memory for it the next canary scan finds it */
+	(void)vec_push(&l->damages, d);
 }
 
 enum head_state { HEAD_LIVE, HEAD_FREED, HEAD_BAD };
@@ -69,16 +78,19 @@ static uint32_t site_number(const struct canary_judge *l, const struct heap_bloc
 }
 
 /* What lies over the seal, if this is one: the block's facts, spread. */
-static uint64_t over_seal(const struct canary_judge *l, const struct heap_block *b, const struct pmm_head *head, uint64_t what)
+static uint64_t over_seal(const struct canary_judge *l, const struct heap_block *b,
+			  const struct pmm_head *head, uint64_t what)
 {
 	return head->seal ^ pmm_seal(l->secret, b->address, what);
 }
 
 /*
- * Alignment and facts are all that is not known from elsewhere. A sealed one that says freed is of a block that is being released right now.
- * Of facts, which are noted after the block is in the tables, the site tells those that were overwritten.
+ * Alignment and facts are all that is not known from elsewhere. A sealed one that says freed is of
+ * a block that is being released right now. Of facts, which are noted after the block is in the
+ * tables, the site tells those that were overwritten.
  */
-static enum head_state head_state(const struct canary_judge *l, const struct heap_block *b, const uint8_t *bytes, unsigned *align_log2)
+static enum head_state head_state(const struct canary_judge *l, const struct heap_block *b,
+				  const uint8_t *bytes, unsigned *align_log2)
 {
 	uint32_t number = site_number(l, b);
 	struct pmm_head head;
@@ -99,7 +111,8 @@ static enum head_state head_state(const struct canary_judge *l, const struct hea
 }
 
 /* First byte of an edge that is no canary; SIZE_MAX: all are. */
-static size_t first_wrong(const struct canary_judge *l, const struct heap_block *b, const struct edge *e, const uint8_t *bytes)
+static size_t first_wrong(const struct canary_judge *l, const struct heap_block *b,
+			  const struct edge *e, const uint8_t *bytes)
 {
 	for (size_t i = 0; i < length(*e); i++)
 		if (bytes[i] != pmm_canary_byte(l->secret, b->address, e->start + i))
@@ -110,23 +123,26 @@ static size_t first_wrong(const struct canary_judge *l, const struct heap_block 
 /* What should lie over the seal, spread. */
 static uint64_t facts_of(const struct canary_judge *l, const struct heap_block *b)
 {
-	uint32_t generation = l->generation < PMM_GENERATION_MOST ? l->generation : PMM_GENERATION_MOST;
+	uint32_t generation = l->generation < PMM_GENERATION_MOST ? l->generation
+								  : PMM_GENERATION_MOST;
 
 	return pmm_spread(pmm_facts(site_number(l, b), b->kind, generation));
 }
 
 /*
- * First byte of a bad head that differs from what it was, as far as can be told: the alignment that explains most of it, with its facts
- * or before they were noted, is taken for true.
+ * First byte of a bad head that differs from what it was, as far as can be told: the alignment that
+ * explains most of it, with its facts or before they were noted, is taken for true.
  */
-static size_t first_wrong_of_head(const struct canary_judge *l, const struct heap_block *b, const uint8_t *bytes)
+static size_t first_wrong_of_head(const struct canary_judge *l, const struct heap_block *b,
+				  const uint8_t *bytes)
 {
 	unsigned fewest = PMM_HEAD_BYTES + 1;
 	uint64_t facts = facts_of(l, b);
 	size_t first = 0;
 
 	for (unsigned i = 0; i < 2 * 64; i++) {
-		struct pmm_head head = { .what = (b->size_bytes < PMM_SIZE_MAX ? b->size_bytes : PMM_SIZE_MAX) |
+		struct pmm_head head = { .what = (b->size_bytes < PMM_SIZE_MAX ? b->size_bytes
+									       : PMM_SIZE_MAX) |
 						 (uint64_t)(i / 2) << PMM_HEAD_ALIGN_SHIFT };
 		uint8_t good[PMM_HEAD_BYTES];
 		unsigned nr = 0;
@@ -146,7 +162,10 @@ static size_t first_wrong_of_head(const struct canary_judge *l, const struct hea
 	return first;
 }
 
-/* What alignment leaves before the head is known from the head only; few blocks have it. True: there is damage. */
+/*
+ * What alignment leaves before the head is known from the head only; few blocks have it. True:
+ * there is damage.
+ */
 static bool judge_gap(struct canary_judge *l, uint64_t index, unsigned align_log2)
 {
 	const struct heap_block *b = &l->h->blocks[index];
@@ -165,7 +184,8 @@ static bool judge_gap(struct canary_judge *l, uint64_t index, unsigned align_log
 }
 
 /* By what stands in its edges. */
-static void judge(struct canary_judge *l, uint64_t index, const struct edges *e, const uint8_t *before, const uint8_t *behind)
+static void judge(struct canary_judge *l, uint64_t index, const struct edges *e,
+		  const uint8_t *before, const uint8_t *behind)
 {
 	const struct heap_block *b = &l->h->blocks[index];
 	unsigned align_log2 = 0;
@@ -189,22 +209,28 @@ static void judge(struct canary_judge *l, uint64_t index, const struct edges *e,
 		note(l, index, &e->behind, behind, wrong);
 }
 
-/* Small blocks lie close together: one piece of memory with all of them is read faster than two pieces of each. False: it was not read. */
+/*
+ * Small blocks lie close together: one piece of memory with all of them is read faster than two
+ * pieces of each. False: it was not read.
+ */
 static bool look_at_span(struct canary_judge *l, const uint64_t *index, unsigned nr)
 {
 	uint8_t *copy = (uint8_t *)l->buffer;
-	struct edges first = edges_of(l, &l->h->blocks[index[0]]), last = edges_of(l, &l->h->blocks[index[nr - 1]]);
+	struct edges first = edges_of(l, &l->h->blocks[index[0]]),
+		     last = edges_of(l, &l->h->blocks[index[nr - 1]]);
 	uint64_t start = first.before.start, bytes = last.behind.end - start;
 	struct iovec here = { copy, bytes }, there = { (void *)(uintptr_t)start, bytes };
 
-	if (last.behind.end <= start || bytes > SPAN_BYTES || process_vm_readv(l->pid, &here, 1, &there, 1, 0) != (ssize_t)bytes)
+	if (last.behind.end <= start || bytes > SPAN_BYTES ||
+	    process_vm_readv(l->pid, &here, 1, &there, 1, 0) != (ssize_t)bytes)
 		return false;
 	for (unsigned i = 0; i < nr; i++) {
 		struct edges e = edges_of(l, &l->h->blocks[index[i]]);
 
 		if (e.before.start < start || e.behind.end > start + bytes)
 			continue;	/* overlapping blocks make no sense */
-		judge(l, index[i], &e, copy + (e.before.start - start), copy + (e.behind.start - start));
+		judge(l, index[i], &e, copy + (e.before.start - start),
+		      copy + (e.behind.start - start));
 	}
 	return true;
 }
@@ -226,7 +252,8 @@ static int look_at(struct canary_judge *l, const uint64_t *index, unsigned nr)
 
 		for (int k = 0; k < 2; k++, pieces++) {
 			here[pieces] = (struct iovec){ l->buffer[i][k], length(*side[k]) };
-			there[pieces] = (struct iovec){ (void *)(uintptr_t)side[k]->start, length(*side[k]) };
+			there[pieces] = (struct iovec){ (void *)(uintptr_t)side[k]->start,
+							length(*side[k]) };
 		}
 	}
 	got = process_vm_readv(l->pid, here, pieces, there, pieces, 0);
@@ -279,7 +306,8 @@ bool canary_judge_damaged(struct canary_judge *l, uint64_t index)
 
 void *canary_judge_buffer(void)
 {
-	return malloc(BATCH * sizeof(*((struct canary_judge *)NULL)->buffer) + 4 * BATCH * sizeof(struct iovec));
+	return malloc(BATCH * sizeof(*((struct canary_judge *)NULL)->buffer) +
+		      4 * BATCH * sizeof(struct iovec));
 }
 
 struct pmm_reported *canary_judge_reported(const struct canary_judge *l)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a canary scan (canary_scan.h) looks at: canaries around the blocks of a heap, in a process's memory.
+ * What a canary scan (canary_scan.h) looks at: canaries around the blocks of a heap, in a process's
+ * memory.
  */
 #ifndef LEDGER_CANARY_JUDGE_H
 #define LEDGER_CANARY_JUDGE_H
@@ -37,12 +38,18 @@ struct canary_judge {
 /* Room to read into; the caller's, free(). NULL when out of memory. */
 void *canary_judge_buffer(void);
 
-/* What is at l->reported_at, PMM_REPORTED of them: the caller's, free(). NULL when it cannot be read. */
+/*
+ * What is at l->reported_at, PMM_REPORTED of them: the caller's, free(). NULL when it cannot be
+ * read.
+ */
 struct pmm_reported *canary_judge_reported(const struct canary_judge *l);
 
 bool canary_judge_guarded(const struct canary_judge *l, const struct heap_block *b);
 
-/* Look at all blocks that have canaries, appending to l->damages. 0 or -errno: the process's memory cannot be read. */
+/*
+ * Look at all blocks that have canaries, appending to l->damages. 0 or -errno: the process's memory
+ * cannot be read.
+ */
 int canary_judge_all(struct canary_judge *l);
 
 /* Look at one. False: it cannot be read, or is well. */

@@ -10,8 +10,10 @@
 #include "include/pmm/ledger.h"
 #include "src/ledger/canary_judge.h"
 
-#define CLOCK_WAITS	30u			/* of half a tick each, for a clock that nobody may advance */
-#define ALIVE_WAITS	400u			/* and while its monitor lives, which may be stopped, or on a busy machine not get to it */
+/* of half a tick each, for a clock that nobody may advance */
+#define CLOCK_WAITS	30u
+/* and while its monitor lives, which may be stopped, or on a busy machine not get to it */
+#define ALIVE_WAITS	400u
 
 /* ---- the clock of births ---- */
 
@@ -21,14 +23,18 @@ static uint32_t wait_for_clock(struct ledger_map *m, uint64_t tick)
 	const struct timespec half = { .tv_nsec = PMM_TICK_NS / 2 };
 	uint32_t now = ledger_map_clock(m);
 
-	for (unsigned i = 0; now < tick && (i < CLOCK_WAITS || (i < ALIVE_WAITS && ledger_map_ticked(m))); i++) {
+	for (unsigned i = 0;
+	     now < tick && (i < CLOCK_WAITS || (i < ALIVE_WAITS && ledger_map_ticked(m))); i++) {
 		nanosleep(&half, NULL);
 		now = ledger_map_clock(m);
 	}
 	return now;
 }
 
-/* When the last canary scan saw the block well; 0: it may have been allocated since, or there was none. */
+/*
+ * When the last canary scan saw the block well; 0: it may have been allocated since, or there was
+ * none.
+ */
 static uint64_t well_ns(const struct canary_scan *s, const struct heap_block *b)
 {
 	return b->birth_ns < s->older_ns ? s->last_ns : 0;
@@ -44,7 +50,8 @@ static const struct heap_block *block_at(const struct heap *h, uint64_t address)
 }
 
 /* The same block in a later reading of the ledger; NULL: it is not live any more. */
-static const struct heap_block *same_block(const struct heap *first, const struct heap_block *b, const struct heap *later)
+static const struct heap_block *same_block(const struct heap *first, const struct heap_block *b,
+					   const struct heap *later)
 {
 	const struct heap_block *now = block_at(later, b->address);
 
@@ -53,7 +60,8 @@ static const struct heap_block *same_block(const struct heap *first, const struc
 }
 
 /* Damaged in a second reading of ledger and memory. */
-static bool damaged_again(struct canary_judge *again, const struct heap *first, const struct heap_block *b)
+static bool damaged_again(struct canary_judge *again, const struct heap *first,
+			  const struct heap_block *b)
 {
 	const struct heap_block *now = same_block(first, b, again->h);
 
@@ -78,10 +86,15 @@ static uint64_t image_of(struct ledger_map *m)
 {
 	uint64_t image;
 
-	return ledger_map_read(m, offsetof(struct pmm_ledger, image), &image, sizeof(image)) ? 0 : image;
+	return ledger_map_read(m, offsetof(struct pmm_ledger, image), &image, sizeof(image))
+		       ? 0
+		       : image;
 }
 
-/* Is the memory that was read still that of the ledger that was? After exec it is another program's. */
+/*
+ * Is the memory that was read still that of the ledger that was? After exec it is another
+ * program's.
+ */
 static bool same_image(pid_t pid, uint64_t image)
 {
 	struct err e = { .text = "" };
@@ -159,8 +172,8 @@ bool canary_scan_has_found(const struct canary_scan *s, const struct heap_findin
 	struct canary_scan_seen block = { .address = f->block, .birth_ns = f->alloc_ns };
 	size_t i = vec_while(&s->seen, p, compare_seen(p, &block) < 0);
 
-	return f->by == PMM_BY_RELEASE && !f->parent_pid && i < s->seen.nr && !compare_seen(&s->seen.v[i], &block) &&
-	       s->seen.v[i].damage == f->address;
+	return f->by == PMM_BY_RELEASE && !f->parent_pid && i < s->seen.nr &&
+	       !compare_seen(&s->seen.v[i], &block) && s->seen.v[i].damage == f->address;
 }
 
 static uint8_t type_of(const struct heap_block *b, const struct canary_scan_damage *d)
@@ -169,7 +182,8 @@ static uint8_t type_of(const struct heap_block *b, const struct canary_scan_dama
 }
 
 /* Append a finding. 0 or -ENOMEM. */
-static int add(const struct canary_scan *s, struct canary_judge *l, const struct canary_scan_damage *d, uint32_t number)
+static int add(const struct canary_scan *s, struct canary_judge *l,
+	       const struct canary_scan_damage *d, uint32_t number)
 {
 	struct heap *h = l->h;
 	const struct heap_block *b = &h->blocks[d->block];
@@ -180,12 +194,28 @@ static int add(const struct canary_scan *s, struct canary_judge *l, const struct
 	h->findings = all;
 	f = &all[h->nr_findings];
 	*f = (struct heap_finding){
-		.type = type_of(b, d), .by = PMM_BY_SCAN,
-		.access = PMM_ACCESS_WRITE, .kind = b->kind, .guarded = canary_judge_guarded(l, b), .nr_bytes = d->nr_bytes, .text = strdup(""),
-		.number = number, .count = 1, .first_ns = h->taken_ns, .last_ns = h->taken_ns,
-		.since_ns = well_ns(s, b), .address = d->address, .block = b->address,
-		.block_bytes = b->size_bytes, .site = HEAP_NO_SITE, .alloc_site = b->site, .free_site = HEAP_NO_SITE,
-		.thread = HEAP_NO_THREAD, .alloc_thread = b->thread, .free_thread = HEAP_NO_THREAD, .alloc_ns = b->birth_ns,
+		.type = type_of(b, d),
+		.by = PMM_BY_SCAN,
+		.access = PMM_ACCESS_WRITE,
+		.kind = b->kind,
+		.guarded = canary_judge_guarded(l, b),
+		.nr_bytes = d->nr_bytes,
+		.text = strdup(""),
+		.number = number,
+		.count = 1,
+		.first_ns = h->taken_ns,
+		.last_ns = h->taken_ns,
+		.since_ns = well_ns(s, b),
+		.address = d->address,
+		.block = b->address,
+		.block_bytes = b->size_bytes,
+		.site = HEAP_NO_SITE,
+		.alloc_site = b->site,
+		.free_site = HEAP_NO_SITE,
+		.thread = HEAP_NO_THREAD,
+		.alloc_thread = b->thread,
+		.free_thread = HEAP_NO_THREAD,
+		.alloc_ns = b->birth_ns,
 	};
 	memcpy(f->bytes, d->bytes, d->nr_bytes);
 	if (!f->text)
@@ -194,13 +224,17 @@ static int add(const struct canary_scan *s, struct canary_judge *l, const struct
 	return 0;
 }
 
-/* Does a finding say that a function was about to overwrite that? Of identical errors it names the first one's block; the agent knows the others. */
+/*
+ * Does a finding say that a function was about to overwrite that? Of identical errors it names the
+ * first one's block; the agent knows the others.
+ */
 static bool is_reported(const struct canary_judge *l, const struct heap_block *b)
 {
 	for (uint32_t i = 0; i < l->h->nr_findings; i++) {
 		const struct heap_finding *f = &l->h->findings[i];
 
-		if (f->by == PMM_BY_FUNCTION && f->access == PMM_ACCESS_WRITE && f->block == b->address && f->alloc_ns == b->birth_ns)
+		if (f->by == PMM_BY_FUNCTION && f->access == PMM_ACCESS_WRITE &&
+		    f->block == b->address && f->alloc_ns == b->birth_ns)
 			return true;
 	}
 	for (uint32_t i = 0; l->reported && i < PMM_REPORTED_WAYS; i++) {
@@ -212,8 +246,12 @@ static bool is_reported(const struct canary_judge *l, const struct heap_block *b
 	return false;
 }
 
-/* The finding of this canary scan, from index `from` on, that says the same of another block of the call site; NULL: there is none. */
-static struct heap_finding *same_finding(const struct canary_scan *s, const struct canary_judge *l, const struct canary_scan_damage *d, uint64_t from)
+/*
+ * The finding of this canary scan, from index `from` on, that says the same of another block of the
+ * call site; NULL: there is none.
+ */
+static struct heap_finding *same_finding(const struct canary_scan *s, const struct canary_judge *l,
+					 const struct canary_scan_damage *d, uint64_t from)
 {
 	const struct heap_block *b = &l->h->blocks[d->block];
 	uint8_t type = type_of(b, d);
@@ -221,8 +259,8 @@ static struct heap_finding *same_finding(const struct canary_scan *s, const stru
 	for (uint64_t i = from; i < l->h->nr_findings; i++) {
 		struct heap_finding *f = &l->h->findings[i];
 
-		if (f->type == type && f->alloc_site == b->site && f->kind == b->kind && f->guarded == canary_judge_guarded(l, b) &&
-		    f->since_ns == well_ns(s, b))
+		if (f->type == type && f->alloc_site == b->site && f->kind == b->kind &&
+		    f->guarded == canary_judge_guarded(l, b) && f->since_ns == well_ns(s, b))
 			return f;
 	}
 	return NULL;
@@ -237,7 +275,8 @@ static int add_new(struct canary_scan *s, struct canary_judge *l, uint32_t first
 	vec_each(&l->damages, d) {
 		struct heap_finding *same;
 
-		if (!see(s, &l->h->blocks[d->block], d->address) || is_reported(l, &l->h->blocks[d->block]))
+		if (!see(s, &l->h->blocks[d->block], d->address) ||
+		    is_reported(l, &l->h->blocks[d->block]))
 			continue;
 		same = same_finding(s, l, d, from);
 		if (same)
@@ -252,7 +291,8 @@ static int add_new(struct canary_scan *s, struct canary_judge *l, uint32_t first
 	return nr;
 }
 
-static int scan(struct canary_scan *s, struct canary_judge *l, struct ledger_map *m, uint32_t clock, uint32_t first, struct err *e)
+static int scan(struct canary_scan *s, struct canary_judge *l, struct ledger_map *m, uint32_t clock,
+		uint32_t first, struct err *e)
 {
 	uint64_t image = image_of(m);
 	int rc;
@@ -263,8 +303,10 @@ static int scan(struct canary_scan *s, struct canary_judge *l, struct ledger_map
 	}
 	rc = canary_judge_all(l);
 	if (rc)
-		return err_set(e, rc, rc == -ESRCH ? "process %d has ended" : "cannot read the memory of process %d: %s", (int)l->pid,
-			       strerror(-rc));
+		return err_set(e, rc,
+			       rc == -ESRCH ? "process %d has ended"
+					    : "cannot read the memory of process %d: %s",
+			       (int)l->pid, strerror(-rc));
 	if (l->damages.nr) {
 		rc = confirm(l, m, image, e);
 		l->reported = canary_judge_reported(l);
@@ -282,16 +324,20 @@ static int scan(struct canary_scan *s, struct canary_judge *l, struct ledger_map
 	return rc;
 }
 
-int canary_scan_process(struct canary_scan *s, pid_t pid, struct ledger_map *m, uint32_t first, struct heap **out, struct err *e)
+int canary_scan_process(struct canary_scan *s, pid_t pid, struct ledger_map *m, uint32_t first,
+			struct heap **out, struct err *e)
 {
 	const struct ledger_options o = { .running = true, .pid = pid };
-	struct canary_judge l = { .pid = pid, .secret = m->tree.check.secret, .sampled = m->tree.check.level == PMM_CHECK_SAMPLED };
+	struct canary_judge l = { .pid = pid,
+				  .secret = m->tree.check.secret,
+				  .sampled = m->tree.check.level == PMM_CHECK_SAMPLED };
 	struct pmm_check_state state;
 	uint32_t clock;
 	int rc;
 
 	if (m->tree.check.level == PMM_CHECK_NONE)
-		return err_set(e, -ENODATA, "process %d is not checked: its blocks have no canaries", (int)pid);
+		return err_set(e, -ENODATA,
+			       "process %d is not checked: its blocks have no canaries", (int)pid);
 	if (ledger_map_read(m, offsetof(struct pmm_ledger, check), &state, sizeof(state)))
 		return err_set(e, -EBADMSG, "the ledger of process %d cannot be read", (int)pid);
 	l.pool_start = state.pool_start;
@@ -313,7 +359,8 @@ int canary_scan_process(struct canary_scan *s, pid_t pid, struct ledger_map *m, 
 	return rc;
 }
 
-int canary_scan_file(struct canary_scan *s, pid_t pid, int fd, int board_fd, struct heap **out, struct err *e)
+int canary_scan_file(struct canary_scan *s, pid_t pid, int fd, int board_fd, struct heap **out,
+		     struct err *e)
 {
 	struct ledger_map *m = NULL;
 	int rc = fd >= 0 ? ledger_map_open_fd(fd, 0, &m, e) : ledger_map_open_pid(pid, &m, e);
@@ -321,7 +368,8 @@ int canary_scan_file(struct canary_scan *s, pid_t pid, int fd, int board_fd, str
 	if (!rc && fd >= 0)
 		ledger_map_set_clock(m, board_fd);
 	if (!rc)
-		rc = canary_scan_process(s, pid, m, PMM_MAX_FINDINGS + (uint32_t)s->seen.nr, out, e);
+		rc = canary_scan_process(s, pid, m, PMM_MAX_FINDINGS + (uint32_t)s->seen.nr, out,
+					 e);
 	ledger_map_close(m);
 	return rc;
 }

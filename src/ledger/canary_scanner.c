@@ -34,7 +34,8 @@ bool canary_scanner_done(const struct canary_scanner *w)
 	return w->pid && __atomic_load_n(&w->done, __ATOMIC_ACQUIRE);
 }
 
-int canary_scanner_take(struct canary_scanner *w, struct canary_scan *s, struct heap **out, struct err *e)
+int canary_scanner_take(struct canary_scanner *w, struct canary_scan *s, struct heap **out,
+			struct err *e)
 {
 	int found;
 

@@ -6,7 +6,8 @@
  * overlap nor share addresses, so sorting the mids gives a cursor that yields blocks in order; HEAP
  * and DENSE are merged by two cursors. In a running process a leaf is copied until two copies
  * agree: inserts write a block's first word last and deletes write it first, so what stands there
- * are blocks that were live. Frozen tables (precopy.h) are read from their copy, which does not change.
+ * are blocks that were live. Frozen tables (precopy.h) are read from their copy, which does not
+ * change.
  */
 #include "src/ledger/ledger_reader.h"
 
@@ -68,7 +69,8 @@ static int cursor_mids(struct cursor *c, pmm_ref ref)
 	while (ref) {
 		struct pmm_mid mid;
 
-		if (c->mids.nr == max || ledger_reader_part(c->r, ref_off(ref), &mid, sizeof(mid)) ||
+		if (c->mids.nr == max ||
+		    ledger_reader_part(c->r, ref_off(ref), &mid, sizeof(mid)) ||
 		    mid.nr_leaves != 1u << c->mid_bits || mid.base % span ||
 		    mid.base >> PMM_ADDRESS_BITS) {
 			c->r->damaged++;
@@ -149,7 +151,8 @@ static bool cursor_next_leaf(struct cursor *c)
 		}
 		c->leaves++;
 		i = c->next_leaf++;
-		if (ledger_reader_part_settled(c->r, ref_off(c->leaf_ref[i]), c->leaf, c->again, LEAF_BYTES)) {
+		if (ledger_reader_part_settled(c->r, ref_off(c->leaf_ref[i]), c->leaf, c->again,
+					       LEAF_BYTES)) {
 			c->r->damaged++;
 			continue;
 		}

@@ -38,12 +38,16 @@ static bool is_ours(const struct proc_map *m)
 static const struct proc_map *board_map(const struct proc_maps *maps)
 {
 	for (size_t i = 0; i < maps->nr; i++)
-		if (maps->v[i].perms & PROC_MAP_SHARED && maps->v[i].ino && !maps->v[i].offset && str_starts(maps->v[i].path, BOARD_NAME))
+		if (maps->v[i].perms & PROC_MAP_SHARED && maps->v[i].ino && !maps->v[i].offset &&
+		    str_starts(maps->v[i].path, BOARD_NAME))
 			return &maps->v[i];
 	return NULL;
 }
 
-/* The highest mapping of a ledger below another one, of another file; `above` NULL: of all. NULL: none. */
+/*
+ * The highest mapping of a ledger below another one, of another file; `above` NULL: of all. NULL:
+ * none.
+ */
 static const struct proc_map *map_below(const struct proc_maps *maps, const struct proc_map *above)
 {
 	for (size_t i = above ? (size_t)(above - maps->v) : maps->nr; i-- > 0;)
@@ -71,7 +75,8 @@ static int open_map_file(pid_t pid, const struct proc_maps *maps, uint64_t ino, 
 
 		if (!is_ours(m) || m->ino != ino)
 			continue;
-		snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)task_proc(pid), m->start, m->end);
+		snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64,
+			 (int)task_proc(pid), m->start, m->end);
 		fd = open_either(path, writable);
 		if (fd < 0 && errno != ENOENT)
 			return -1;
@@ -94,7 +99,10 @@ static pid_t monitor_of(pid_t pid)
 		return 0;
 	for (; seen < MAX_ENVIRON && (n = getdelim(&line, &room, '\0', f)) > 0; seen += (size_t)n)
 		if (str_starts(line, PMM_ENV "="))
-			monitor = (pid_t)strtol(line + strlen(PMM_ENV "=") + (line[strlen(PMM_ENV "=")] == PMM_ENV_HIDDEN ? 2 : 0), NULL, 10);
+			monitor = (pid_t)strtol(
+				line + strlen(PMM_ENV "=") +
+					(line[strlen(PMM_ENV "=")] == PMM_ENV_HIDDEN ? 2 : 0),
+				NULL, 10);
 	free(line);
 	fclose(f);
 	return monitor;
@@ -152,7 +160,9 @@ static int not_seen(pid_t pid, int rc, struct err *e)
 static int not_tracked(pid_t pid, struct err *e)
 {
 	err_set(e, -ENOENT, "process %d is not tracked by pmm", pid);
-	err_hint(e, "start it with 'pmm run -- COMMAND', or track it from now on with 'pmm attach %d'", pid);
+	err_hint(e,
+		 "start it with 'pmm run -- COMMAND', or track it from now on with 'pmm attach %d'",
+		 pid);
 	return -ENOENT;
 }
 
@@ -160,7 +170,8 @@ static int not_tracked(pid_t pid, struct err *e)
 static int not_yet(pid_t pid, struct err *e)
 {
 	err_set(e, -ENOENT, "process %d has allocated nothing since it was forked", pid);
-	err_hint(e, "it is tracked by the pmm that its program was started with, from its first allocation on");
+	err_hint(e, "it is tracked by the pmm that its program was started with, from its first "
+		    "allocation on");
 	return -ENOENT;
 }
 
@@ -182,8 +193,9 @@ static int is_in(const struct proc_map *m, int mem, pid_t inner)
 }
 
 /*
- * Libraries with pmm.h's full form in them may have ledgers of their own beside the program's. That is the oldest, and as the kernel goes downwards
- * with files that are as large as these, the highest. *found NULL: there is none. 0, or -errno when it cannot be known.
+ * Libraries with pmm.h's full form in them may have ledgers of their own beside the program's. That
+ * is the oldest, and as the kernel goes downwards with files that are as large as these, the
+ * highest. *found NULL: there is none. 0, or -errno when it cannot be known.
  */
 static int find_map(pid_t pid, const struct proc_maps *maps, const struct proc_map **found)
 {
@@ -196,7 +208,9 @@ static int find_map(pid_t pid, const struct proc_maps *maps, const struct proc_m
 		return 0;
 	mem = open_memory(pid);
 	if (inner < 0 || mem < 0)
-		rc = inner < 0 ? (int)inner : err_is_want(-errno) ? -errno : 1;	/* whoever may not look takes the first */
+		rc = inner < 0		   ? (int)inner
+		     : err_is_want(-errno) ? -errno
+					   : 1; /* whoever may not look takes the first */
 	for (; !rc && next; m = next, next = map_below(maps, m)) {
 		rc = is_in(m, mem, inner);
 		*found = rc ? m : next;
@@ -207,8 +221,9 @@ static int find_map(pid_t pid, const struct proc_maps *maps, const struct proc_m
 }
 
 /*
- * Read the mappings and open the ledger's file through them. A growing ledger changes the ends of its mappings, by which they are opened: then
- * they are looked at anew. 0, also when none can be opened (place->fd is -1 then), or -errno with `e`.
+ * Read the mappings and open the ledger's file through them. A growing ledger changes the ends of
+ * its mappings, by which they are opened: then they are looked at anew. 0, also when none can be
+ * opened (place->fd is -1 then), or -errno with `e`.
  */
 static int find_file(pid_t pid, struct ledger_place *place, struct err *e)
 {
@@ -265,7 +280,8 @@ static int open_file(pid_t pid, struct ledger_place *place, struct err *e)
 		return not_seen(pid, rc, e);
 	if (rc == -ESRCH) {
 		err_set(e, rc, "no process %d", pid);
-		err_hint(e, "when it has ended, name its capture, pmm.COMMAND.%d.pmm as a rule", pid);
+		err_hint(e, "when it has ended, name its capture, pmm.COMMAND.%d.pmm as a rule",
+			 pid);
 		return rc;
 	}
 	err_set(e, rc, "not allowed to read the ledger of process %d", pid);

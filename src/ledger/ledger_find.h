@@ -21,14 +21,16 @@ struct ledger_place {
 	uint64_t delta;
 	struct proc_maps maps;		/* of the process, for ledger_find_slot() */
 	uint64_t ino;			/* of the memfd */
-	int clock_fd;			/* where the monitor's board can be read; -1 = nowhere. The caller's from now on */
+	/* where the monitor's board can be read; -1 = nowhere. The caller's from now on */
+	int clock_fd;
 	uint64_t clock_off;
 };
 
 /*
  * Find the memfd a process has mapped and open it: /proc/PID/map_files (needs CAP_SYS_ADMIN or
  * CAP_CHECKPOINT_RESTORE), else a descriptor of its monitor, else the process's memory. 0, -ESRCH,
- * -ENOENT not tracked, or not yet: forked and without an event of its own, -EPERM, or -errno when it cannot be known, with `e`.
+ * -ENOENT not tracked, or not yet: forked and without an event of its own, -EPERM, or -errno when
+ * it cannot be known, with `e`.
  */
 int ledger_find(pid_t pid, struct ledger_place *place, struct err *e);
 

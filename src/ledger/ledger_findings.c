@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The heap errors that the agent's check form has noted in a ledger, and how it looked for them (include/pmm/check.h).
+ * The heap errors that the agent's check form has noted in a ledger, and how it looked for them
+ * (include/pmm/check.h).
  *
- * A finding's type is set last, and only its count and last tick change afterwards. What has none yet is left out (in a running process all
- * behind it as well, so that each reading begins with what the one before had), and so is what is of no type or way that there is: nothing can be
- * said of it. Other numbers that make no sense become "not known" and count as damage.
+ * A finding's type is set last, and only its count and last tick change afterwards. What has none
+ * yet is left out (in a running process all behind it as well, so that each reading begins with
+ * what the one before had), and so is what is of no type or way that there is: nothing can be said
+ * of it. Other numbers that make no sense become "not known" and count as damage.
  */
 #include "src/ledger/ledger_reader.h"
 
@@ -12,13 +14,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-_Static_assert(HEAP_FINDING_BYTES == PMM_FINDING_BYTES && sizeof(((struct heap_finding *)0)->function) == PMM_FUNCTION_BYTES + 1,
+_Static_assert(HEAP_FINDING_BYTES == PMM_FINDING_BYTES &&
+		       sizeof(((struct heap_finding *)0)->function) == PMM_FUNCTION_BYTES + 1,
 	       "the heap describes what the ledger holds");
-_Static_assert(HEAP_NR_FINDING_TYPES == PMM_NR_FINDING_TYPES && HEAP_NR_FINDING_BYS == PMM_NR_FINDING_BYS &&
-	       HEAP_NR_ACCESSES == PMM_NR_ACCESSES && HEAP_NR_FINDING_PLACES == PMM_NR_FINDING_PLACES &&
-	       HEAP_NR_RELEASES == PMM_NR_RELEASES && HEAP_NR_CHECK_LEVELS == PMM_NR_CHECK_LEVELS &&
-	       HEAP_NR_MECHANISMS == PMM_GUARD_MPROTECT + 1 && HEAP_NR_REGS == PMM_DEATH_REGS, "and its enums");
-_Static_assert(PMM_MAX_THREADS <= HEAP_NO_THREAD && PMM_MAX_SITES <= HEAP_NO_SITE, "numbers that stand for none");
+_Static_assert(HEAP_NR_FINDING_TYPES == PMM_NR_FINDING_TYPES &&
+		       HEAP_NR_FINDING_BYS == PMM_NR_FINDING_BYS &&
+		       HEAP_NR_ACCESSES == PMM_NR_ACCESSES &&
+		       HEAP_NR_FINDING_PLACES == PMM_NR_FINDING_PLACES &&
+		       HEAP_NR_RELEASES == PMM_NR_RELEASES &&
+		       HEAP_NR_CHECK_LEVELS == PMM_NR_CHECK_LEVELS &&
+		       HEAP_NR_MECHANISMS == PMM_GUARD_MPROTECT + 1 &&
+		       HEAP_NR_REGS == PMM_DEATH_REGS,
+	       "and its enums");
+_Static_assert(PMM_MAX_THREADS <= HEAP_NO_THREAD && PMM_MAX_SITES <= HEAP_NO_SITE,
+	       "numbers that stand for none");
 
 static void read_check(struct ledger_reader *r)
 {
@@ -28,7 +37,8 @@ static void read_check(struct ledger_reader *r)
 
 	*c = (struct heap_check){
 		.level = (uint8_t)asked->level,
-		.flags = (asked->flags & ~(uint32_t)PMM_CHECK_OPENED) | (s->opened ? PMM_CHECK_OPENED : 0),
+		.flags = (asked->flags & ~(uint32_t)PMM_CHECK_OPENED) |
+			 (s->opened ? PMM_CHECK_OPENED : 0),
 		.guarded = s->guarded,
 		.guarded_now = s->guarded_now,
 		.guarded_most = s->guarded_most,
@@ -77,8 +87,12 @@ static uint16_t thread_number(struct ledger_reader *r, uint32_t thread)
 	return HEAP_NO_THREAD;
 }
 
-/* The block it is about: where, when and by whom it was allocated and released, as far as that is known. */
-static void decode_block(struct ledger_reader *r, const struct pmm_finding *from, struct heap_finding *to)
+/*
+ * The block it is about: where, when and by whom it was allocated and released, as far as that is
+ * known.
+ */
+static void decode_block(struct ledger_reader *r, const struct pmm_finding *from,
+			 struct heap_finding *to)
 {
 	to->alloc_site = to->free_site = HEAP_NO_SITE;
 	to->alloc_thread = to->free_thread = HEAP_NO_THREAD;
@@ -120,7 +134,8 @@ static bool decode(struct ledger_reader *r, const struct pmm_finding *from, stru
 	ledger_reader_name(to->function, from->function, PMM_FUNCTION_BYTES);
 	to->count = from->count ? from->count : 1;	/* the agent may be about to count it */
 	to->first_ns = from->first_tick * PMM_TICK_NS;
-	to->last_ns = (from->last_tick > from->first_tick ? from->last_tick : from->first_tick) * PMM_TICK_NS;
+	to->last_ns = (from->last_tick > from->first_tick ? from->last_tick : from->first_tick) *
+		      PMM_TICK_NS;
 	to->since_ns = from->since_tick * PMM_TICK_NS;
 	to->address = from->address;
 	to->size_bytes = from->size_bytes;
@@ -166,10 +181,18 @@ static void read_death(struct ledger_reader *r)
 	if (from->state != 1)
 		return;
 	*to = (struct heap_death){
-		.known = true, .by_choice = from->by_choice == 1, .signal = signal_number(r, from->signal), .fault = signal_number(r, from->fault),
-		.map_access = at_most(r, from->map_access, 15), .code = from->code, .sender = from->sender, .status = from->status & 255,
-		.finding = from->finding && from->finding <= PMM_MAX_FINDINGS ? from->finding - 1 : HEAP_NO_FINDING,
-		.map_start = from->map_start, .map_end = from->map_end,
+		.known = true,
+		.by_choice = from->by_choice == 1,
+		.signal = signal_number(r, from->signal),
+		.fault = signal_number(r, from->fault),
+		.map_access = at_most(r, from->map_access, 15),
+		.code = from->code,
+		.sender = from->sender,
+		.status = from->status & 255,
+		.finding = from->finding && from->finding <= PMM_MAX_FINDINGS ? from->finding - 1
+									      : HEAP_NO_FINDING,
+		.map_start = from->map_start,
+		.map_end = from->map_end,
 	};
 	memcpy(to->regs, from->regs, sizeof(to->regs));
 	if (to->map_end >= to->map_start)

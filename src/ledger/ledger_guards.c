@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Live guarded blocks: each has a record of its own (struct pmm_guard, include/pmm/check.h) in place of a word in the block tables.
+ * Live guarded blocks: each has a record of its own (struct pmm_guard, include/pmm/check.h) in
+ * place of a word in the block tables.
  *
- * The agent sets a record's state last when a block comes and first when it goes, so two copies in a row that agree and say LIVE are of a
- * block that was. Frozen (precopy.h), the records are read from the copy, as the tables are.
+ * The agent sets a record's state last when a block comes and first when it goes, so two copies in
+ * a row that agree and say LIVE are of a block that was. Frozen (precopy.h), the records are read
+ * from the copy, as the tables are.
  */
 #include "src/ledger/ledger_reader.h"
 
@@ -34,8 +36,8 @@ static bool decode(const struct pmm_guard *g, struct heap_block *to)
 		.thread = g->thread,
 		.kind = (uint8_t)g->kind,
 	};
-	return g->address && !(g->address >> PMM_ADDRESS_BITS) && g->size_bytes <= PMM_SIZE_MAX && g->kind > PMM_KIND_NONE &&
-	       g->kind < PMM_NR_KINDS;
+	return g->address && !(g->address >> PMM_ADDRESS_BITS) && g->size_bytes <= PMM_SIZE_MAX &&
+	       g->kind > PMM_KIND_NONE && g->kind < PMM_NR_KINDS;
 }
 
 /* Blocks of the process that it was forked from are none of its own, as in the tables. */
@@ -73,7 +75,8 @@ static int collect(struct guards *s, const pmm_ref *dir)
 			r->damaged++;
 			return 0;
 		}
-		if (ledger_reader_part_settled(r, (uint64_t)dir[i] << PMM_REF_SHIFT, s->chunk, s->again, CHUNK_BYTES))
+		if (ledger_reader_part_settled(r, (uint64_t)dir[i] << PMM_REF_SHIFT, s->chunk,
+					       s->again, CHUNK_BYTES))
 			r->damaged++;
 		else
 			rc = add_chunk(s);
@@ -99,7 +102,8 @@ static void make_unique(struct guards *s)
 		uint64_t address = s->live.v[i].address;
 
 		if ((kept && s->live.v[kept - 1].address == address) ||
-		    (h->nr_blocks && bsearch(&s->live.v[i], h->blocks, h->nr_blocks, sizeof(*h->blocks), compare)))
+		    (h->nr_blocks &&
+		     bsearch(&s->live.v[i], h->blocks, h->nr_blocks, sizeof(*h->blocks), compare)))
 			ledger_reader_odd(s->r);
 		else
 			s->live.v[kept++] = s->live.v[i];

@@ -18,8 +18,10 @@
 #include "src/proc/proc.h"
 
 _Static_assert(HEAP_NR_CLASSES == PMM_NR_CLASSES && HEAP_NR_KINDS == PMM_NR_KINDS &&
-	       HEAP_NR_LIFETIMES == PMM_NR_LIFETIMES && HEAP_NR_DROPS == PMM_NR_DROPS &&
-	       HEAP_BUILD_ID_MAX == PMM_BUILD_ID_MAX && HEAP_MAX_SRCLOCS == PMM_MAX_SRCLOCS && HEAP_SRCLOC_PC == PMM_FRAME_SRCLOC(0), "the heap describes what the ledger holds");
+		       HEAP_NR_LIFETIMES == PMM_NR_LIFETIMES && HEAP_NR_DROPS == PMM_NR_DROPS &&
+		       HEAP_BUILD_ID_MAX == PMM_BUILD_ID_MAX &&
+		       HEAP_MAX_SRCLOCS == PMM_MAX_SRCLOCS && HEAP_SRCLOC_PC == PMM_FRAME_SRCLOC(0),
+	       "the heap describes what the ledger holds");
 
 /* ---- head ------------------------------------------------------------------------------------ */
 
@@ -71,7 +73,9 @@ static void read_head(struct ledger_reader *r)
 	h->start_realtime_ns = t->start_realtime_ns;
 	h->image = l->image;
 	h->attach_ns = l->start_tick * PMM_TICK_NS;
-	h->began = l->attached == 1 ? HEAP_BEGAN_ATTACH : l->forked == 1 ? HEAP_BEGAN_FORK : HEAP_BEGAN_EXEC;
+	h->began = l->attached == 1 ? HEAP_BEGAN_ATTACH
+		   : l->forked == 1 ? HEAP_BEGAN_FORK
+				    : HEAP_BEGAN_EXEC;
 	h->mode = t->mode == PMM_MODE_SAMPLED ? HEAP_SAMPLED : HEAP_EXACT;
 	h->sample_bytes = t->sample_bytes;
 	h->min_size_bytes = t->min_size_bytes;
@@ -219,10 +223,14 @@ static int copy_points(struct ledger_reader *r)
 static int point_now(struct ledger_reader *r)
 {
 	struct heap *h = r->h;
-	struct heap_point p = { .time_ns = h->taken_ns, .live_bytes = h->live_bytes, .live_blocks = h->live_blocks, .allocs = h->allocs };
+	struct heap_point p = { .time_ns = h->taken_ns,
+				.live_bytes = h->live_bytes,
+				.live_blocks = h->live_blocks,
+				.allocs = h->allocs };
 	int fd = -1;
 
-	if (!r->o->running || h->nr_points || r->o->pid <= 0 || proc_rss(r->o->pid, &fd, &p.rss_bytes))
+	if (!r->o->running || h->nr_points || r->o->pid <= 0 ||
+	    proc_rss(r->o->pid, &fd, &p.rss_bytes))
 		return 0;
 	close(fd);
 	h->points = malloc(sizeof(p));
@@ -253,8 +261,8 @@ static int read_parts(struct ledger_reader *r)
 	read_contexts(r);
 	rc = ledger_reader_refresh(r);
 	if (rc || (rc = ledger_read_nodes(r)) || (rc = ledger_reader_refresh(r)) ||
-	    (rc = ledger_read_srclocs(r)) || (rc = ledger_read_modules(r)) || (rc = ledger_read_threads(r)) ||
-	    (rc = read_names(r)) || (rc = copy_points(r)))
+	    (rc = ledger_read_srclocs(r)) || (rc = ledger_read_modules(r)) ||
+	    (rc = ledger_read_threads(r)) || (rc = read_names(r)) || (rc = copy_points(r)))
 		return rc;
 	read_head(r);
 	read_allocator(r);
@@ -273,15 +281,20 @@ static void too_large(const struct ledger_reader *r, struct err *e)
 {
 	pid_t pid = r->o->pid ? r->o->pid : r->m->pid;
 
-	err_set(e, -EFBIG, "the ledger of process %d asks for more than %s of memory, and the limit is %s", (int)(pid ? pid : (pid_t)r->l->pid),
-		fmt_bytes(r->max_bytes).s, fmt_bytes(r->max_bytes).s);
-	err_hint(e, "it may have been written over; if the memory is there, raise the limit with --memory-limit SIZE");
+	err_set(e, -EFBIG,
+		"the ledger of process %d asks for more than %s of memory, and the limit is %s",
+		(int)(pid ? pid : (pid_t)r->l->pid), fmt_bytes(r->max_bytes).s,
+		fmt_bytes(r->max_bytes).s);
+	err_hint(e, "it may have been written over; if the memory is there, raise the limit with "
+		    "--memory-limit SIZE");
 }
 
 int ledger_read(struct ledger_map *m, const struct ledger_options *o, struct heap **out,
 		struct err *e)
 {
-	struct ledger_reader r = { .m = m, .o = o, .max_bytes = m->max_bytes ? m->max_bytes : limits_share("") };
+	struct ledger_reader r = { .m = m,
+				   .o = o,
+				   .max_bytes = m->max_bytes ? m->max_bytes : limits_share("") };
 	int rc = -ENOMEM;
 
 	r.h = heap_new();

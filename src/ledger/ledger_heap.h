@@ -31,7 +31,8 @@ struct ledger_options {
 	const struct heap_point *points;	/* series, copied into the heap */
 	const struct heap_site_point *site_points;	/* .site by the ledger's numbers */
 	uint32_t nr_points, nr_site_points;
-	const struct ledger_frozen *frozen;	/* blocks are read from there; NULL = from the ledger */
+	/* blocks are read from there; NULL = from the ledger */
+	const struct ledger_frozen *frozen;
 	uint64_t *damaged;		/* may be NULL: how many things made no sense */
 };
 
@@ -59,8 +60,8 @@ struct ledger_totals {
 int ledger_totals(struct ledger_map *m, struct ledger_totals *t);
 
 /*
- * Heap errors noted so far, complete or not; and how often complete ones were met, which takes longer (`count` may be NULL). 0 where nobody
- * looks for them.
+ * Heap errors noted so far, complete or not; and how often complete ones were met, which takes
+ * longer (`count` may be NULL). 0 where nobody looks for them.
  */
 uint32_t ledger_findings(struct ledger_map *m, uint64_t *count);
 

@@ -79,7 +79,8 @@ static uint64_t count_of(struct ledger_map *m, const pmm_ref *dir, uint32_t nr)
 		       (nr & ((1u << PMM_FINDING_SHIFT) - 1)) * sizeof(struct pmm_finding);
 	struct pmm_finding f;
 
-	if (ledger_map_read(m, off, &f, offsetof(struct pmm_finding, first_tick)) || f.type == PMM_FINDING_NONE)
+	if (ledger_map_read(m, off, &f, offsetof(struct pmm_finding, first_tick)) ||
+	    f.type == PMM_FINDING_NONE)
 		return 0;
 	return f.count;
 }
@@ -95,7 +96,8 @@ uint32_t ledger_findings(struct ledger_map *m, uint64_t *count)
 	    ledger_map_read(m, offsetof(struct pmm_ledger, check.nr_findings), &nr, sizeof(nr)))
 		return 0;
 	nr = nr < PMM_MAX_FINDINGS ? nr : PMM_MAX_FINDINGS;
-	if (!count || !nr || ledger_map_read(m, offsetof(struct pmm_ledger, finding_dir), dir, sizeof(dir)))
+	if (!count || !nr ||
+	    ledger_map_read(m, offsetof(struct pmm_ledger, finding_dir), dir, sizeof(dir)))
 		return nr;
 	for (uint32_t i = 0; i < nr; i++)
 		*count += dir[i >> PMM_FINDING_SHIFT] ? count_of(m, dir, i) : 0;
@@ -197,7 +199,8 @@ static int top_extend(struct ledger_top *t, uint32_t nr, const pmm_ref *ctx)
 			    ledger_map_read(t->m, off + NEXT_OFF, &next, sizeof(next)))
 				t->broken = true;
 			else if (top_add(t, ref, site)) {
-				t->records.nr = nr_before;	/* the next look walks this list again */
+				/* the next look walks this list again */
+				t->records.nr = nr_before;
 				return -ENOMEM;
 			}
 		}

@@ -389,9 +389,11 @@ uint32_t ledger_map_clock(struct ledger_map *m)
 	const off_t off = (off_t)(m->clock_off + offsetof(struct pmm_tree, tick));
 	uint32_t tick;
 
-	if (m->clock_fd >= 0 && pread(m->clock_fd, &tick, sizeof(tick), off) == (ssize_t)sizeof(tick))
+	if (m->clock_fd >= 0 &&
+	    pread(m->clock_fd, &tick, sizeof(tick), off) == (ssize_t)sizeof(tick))
 		return tick;
-	return file_read(m, offsetof(struct pmm_tree, tick), &tick, sizeof(tick)) ? m->tree.tick : tick;
+	return file_read(m, offsetof(struct pmm_tree, tick), &tick, sizeof(tick)) ? m->tree.tick
+										  : tick;
 }
 
 bool ledger_map_ticked(struct ledger_map *m)
@@ -399,9 +401,12 @@ bool ledger_map_ticked(struct ledger_map *m)
 	enum { LIVES = sizeof(((struct pmm_tree *)0)->life) / sizeof(uint32_t) };
 	uint32_t words[LIVES + 1], life;
 
-	_Static_assert(offsetof(struct pmm_tree, life_at) == offsetof(struct pmm_tree, life) + LIVES * sizeof(uint32_t), "one read is both");
-	if (m->clock_fd < 0 ||
-	    pread(m->clock_fd, words, sizeof(words), (off_t)(m->clock_off + offsetof(struct pmm_tree, life))) != (ssize_t)sizeof(words))
+	_Static_assert(offsetof(struct pmm_tree, life_at) ==
+			       offsetof(struct pmm_tree, life) + LIVES * sizeof(uint32_t),
+		       "one read is both");
+	if (m->clock_fd < 0 || pread(m->clock_fd, words, sizeof(words),
+				     (off_t)(m->clock_off + offsetof(struct pmm_tree, life))) !=
+				       (ssize_t)sizeof(words))
 		return false;
 	life = words[words[LIVES] % LIVES];
 	return life & FUTEX_TID_MASK && !(life & FUTEX_OWNER_DIED);
@@ -453,7 +458,8 @@ int ledger_map_ask_view(struct ledger_map *m, unsigned wait_ms)
 	uint64_t off = m->slot_off + offsetof(struct pmm_ledger, want_view);
 	uint32_t want = 1, tick = ledger_map_clock(m);
 
-	if (!m->writable || m->is_memory || pwrite(m->fd, &want, sizeof(want), (off_t)off) != (ssize_t)sizeof(want))
+	if (!m->writable || m->is_memory ||
+	    pwrite(m->fd, &want, sizeof(want), (off_t)off) != (ssize_t)sizeof(want))
 		return -EROFS;
 	for (unsigned ms = 0; ms < wait_ms; ms++) {
 		nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);

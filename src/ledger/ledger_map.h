@@ -31,11 +31,16 @@ struct ledger_map {
 	bool writable;			/* want_view can be raised */
 	bool shared;			/* fd is somebody else's */
 	uint64_t delta;
-	int clock_fd;			/* where `tick` is advanced: the board, of a process that was launched; -1 = in the file itself */
+	/*
+	 * where `tick` is advanced: the board, of a process that was launched; -1 = in the file
+	 * itself
+	 */
+	int clock_fd;
 	uint64_t clock_off;
 	unsigned char *base;		/* slot in our memory: header and arena; NULL = pread */
 	uint64_t base_bytes;		/* address space reserved at base */
-	uint64_t max_bytes;		/* of memory that a heap read from it may take; 0 = limits_share(). The caller's to set */
+	/* of memory that a heap read from it may take; 0 = limits_share(). The caller's to set */
+	uint64_t max_bytes;
 };
 
 /*
@@ -86,12 +91,16 @@ uint64_t ledger_map_backing(struct ledger_map *m);
 uint32_t ledger_map_tick(struct ledger_map *m);
 
 /*
- * What the process takes for that: it stands still while the monitor does. Of a process that was launched this is on the board: found where the
- * ledger was opened by pid, else to be said by ledger_map_set_clock(). Otherwise that of the ledger's beginning, in doubt.
+ * What the process takes for that: it stands still while the monitor does. Of a process that was
+ * launched this is on the board: found where the ledger was opened by pid, else to be said by
+ * ledger_map_set_clock(). Otherwise that of the ledger's beginning, in doubt.
  */
 uint32_t ledger_map_clock(struct ledger_map *m);
 
-/* Is there a board, and its monitor alive (pmm_tree.life)? Then the clock goes on, late as it may be. */
+/*
+ * Is there a board, and its monitor alive (pmm_tree.life)? Then the clock goes on, late as it may
+ * be.
+ */
 bool ledger_map_ticked(struct ledger_map *m);
 
 /* The board is `fd` (the caller keeps it). */

@@ -55,10 +55,11 @@ static bool wait_for(struct ledger_reader *r, unsigned tries)
 }
 
 /*
- * Copy what the owner of context `ctx` changes while it records an event, between two events. Gives up after a while (the thread was stopped in the
- * middle), which counts as drift.
+ * Copy what the owner of context `ctx` changes while it records an event, between two events. Gives
+ * up after a while (the thread was stopped in the middle), which counts as drift.
  */
-static int copy_between(struct ledger_reader *r, pmm_ref ctx, int (*copy)(struct ledger_reader *r, void *arg), void *arg)
+static int copy_between(struct ledger_reader *r, pmm_ref ctx,
+			int (*copy)(struct ledger_reader *r, void *arg), void *arg)
 {
 	uint64_t seq_off = ref_off(ctx) + offsetof(struct pmm_ctx, seq), before = 0, after = 0;
 
@@ -95,10 +96,13 @@ static int copy_record(struct ledger_reader *r, void *arg)
 
 	if (ledger_map_read_at(r->m, c->ref, 0, c->record, sizeof(*c->record)))
 		return -EFAULT;
-	return c->record->lifetimes ? ledger_map_read_at(r->m, c->record->lifetimes, 0, c->lifetimes, sizeof(*c->lifetimes)) : 0;
+	return c->record->lifetimes ? ledger_map_read_at(r->m, c->record->lifetimes, 0,
+							 c->lifetimes, sizeof(*c->lifetimes))
+				    : 0;
 }
 
-int ledger_reader_record(struct ledger_reader *r, pmm_ref ctx, pmm_ref ref, struct pmm_record *to, struct pmm_lifetimes *lifetimes)
+int ledger_reader_record(struct ledger_reader *r, pmm_ref ctx, pmm_ref ref, struct pmm_record *to,
+			 struct pmm_lifetimes *lifetimes)
 {
 	return copy_between(r, ctx, copy_record, &(struct record_copy){ ref, to, lifetimes });
 }
@@ -121,13 +125,15 @@ int ledger_reader_part(struct ledger_reader *r, uint64_t off, void *to, size_t s
 
 	if (!f)
 		return ledger_map_read(r->m, off, to, size);
-	if (off < f->arena_off || off - f->arena_off > f->bytes || size > f->bytes - (off - f->arena_off))
+	if (off < f->arena_off || off - f->arena_off > f->bytes ||
+	    size > f->bytes - (off - f->arena_off))
 		return -EFAULT;
 	memcpy(to, f->arena + (off - f->arena_off), size);
 	return 0;
 }
 
-int ledger_reader_part_settled(struct ledger_reader *r, uint64_t off, void *to, void *again, size_t size)
+int ledger_reader_part_settled(struct ledger_reader *r, uint64_t off, void *to, void *again,
+			       size_t size)
 {
 	int rc = ledger_reader_part(r, off, to, size);
 
@@ -273,7 +279,8 @@ static void add_quoted(struct str *to, const char *arg)
 }
 
 /*
- * A program that writes a title over its arguments fills up with NULs (setproctitle): without these, and is the title all there is?
+ * A program that writes a title over its arguments fills up with NULs (setproctitle): without
+ * these, and is the title all there is?
  */
 static bool title_only(const char *args, uint32_t *length)
 {
@@ -281,7 +288,8 @@ static bool title_only(const char *args, uint32_t *length)
 
 	while (n && !args[n - 1])
 		n--;
-	if (!n || *length - n < 3)	/* one that ends an argument, two for an empty one behind it */
+	/* one that ends an argument, two for an empty one behind it */
+	if (!n || *length - n < 3)
 		return false;
 	*length = n;
 	return !memchr(args, '\0', n);

@@ -63,10 +63,12 @@ int ledger_reader_refresh(struct ledger_reader *r);
 uint64_t ledger_reader_arena(const struct ledger_reader *r);
 
 /*
- * Copy a record of context `ctx`, and its lifetimes if it has any, as they were between two events. Gives
- * up after a while (the thread was stopped in the middle), which counts as drift. 0 or -EFAULT.
+ * Copy a record of context `ctx`, and its lifetimes if it has any, as they were between two events.
+ * Gives up after a while (the thread was stopped in the middle), which counts as drift. 0 or
+ * -EFAULT.
  */
-int ledger_reader_record(struct ledger_reader *r, pmm_ref ctx, pmm_ref ref, struct pmm_record *to, struct pmm_lifetimes *lifetimes);
+int ledger_reader_record(struct ledger_reader *r, pmm_ref ctx, pmm_ref ref, struct pmm_record *to,
+			 struct pmm_lifetimes *lifetimes);
 
 /* Context number i. 0, or -ENOENT when there is none. */
 int ledger_reader_ctx(struct ledger_reader *r, uint32_t i, struct pmm_ctx *ctx);
@@ -78,10 +80,11 @@ int ledger_reader_stamps(struct ledger_reader *r);
 int ledger_reader_part(struct ledger_reader *r, uint64_t off, void *to, size_t size);
 
 /*
- * The same of what the agent may be changing: copied until two copies agree, for a while (else that counts as drift). `again` has room for
- * the other copy.
+ * The same of what the agent may be changing: copied until two copies agree, for a while (else that
+ * counts as drift). `again` has room for the other copy.
  */
-int ledger_reader_part_settled(struct ledger_reader *r, uint64_t off, void *to, void *again, size_t size);
+int ledger_reader_part_settled(struct ledger_reader *r, uint64_t off, void *to, void *again,
+			       size_t size);
 
 /* Events recorded so far, all contexts. */
 uint64_t ledger_reader_events(struct ledger_reader *r);

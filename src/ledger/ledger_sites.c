@@ -71,7 +71,8 @@ static void add_times(struct heap_site *s, const struct pmm_record *rec)
 		s->last_ns = last;
 }
 
-static void add_record(struct sum *sum, struct heap_site *s, const struct pmm_record *rec, const struct pmm_lifetimes *lifetimes)
+static void add_record(struct sum *sum, struct heap_site *s, const struct pmm_record *rec,
+		       const struct pmm_lifetimes *lifetimes)
 {
 	bool now = sum->peak.rising || rec->epoch < sum->peak.epoch;
 
@@ -155,7 +156,8 @@ static void sum_records(struct sum *sum)
 
 /*
  * A site whose counters went below zero: a thread was read before and another after the same
- * block's release; or it is site 0, which releases are charged to that have no room for a record of their site (and are counted).
+ * block's release; or it is site 0, which releases are charged to that have no room for a record of
+ * their site (and are counted).
  */
 static void settle(struct ledger_reader *r, struct heap_site *s)
 {
@@ -163,7 +165,8 @@ static void settle(struct ledger_reader *r, struct heap_site *s)
 
 	s->live_bytes = minus(s->bytes_in, s->bytes_out);
 	s->live_blocks = minus(s->allocs, s->frees);
-	if ((s->live_bytes < 0 || s->live_blocks < 0 || s->peak_bytes < 0 || s->peak_blocks < 0) && !lost)
+	if ((s->live_bytes < 0 || s->live_blocks < 0 || s->peak_bytes < 0 || s->peak_blocks < 0) &&
+	    !lost)
 		r->drift++;
 	if (s->live_bytes < 0)
 		s->bytes_out = s->bytes_in;
@@ -197,7 +200,10 @@ static void finding_sites(struct heap_finding *f, uint32_t *sites[3])
 	sites[2] = &f->free_site;
 }
 
-/* Sites that only heap errors name: where one happened, or its block was released, nobody need have allocated. */
+/*
+ * Sites that only heap errors name: where one happened, or its block was released, nobody need have
+ * allocated.
+ */
 static void mark_findings(struct sum *sum)
 {
 	struct heap *h = sum->r->h;

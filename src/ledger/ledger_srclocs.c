@@ -15,11 +15,15 @@ static int srcloc_read(struct ledger_reader *r, uint32_t nr, uint64_t *room, str
 	uint32_t index;
 	pmm_ref chunk;
 
-	/* number 0 is in use without being one; one that had no room for its texts has a number all the same */
+	/*
+	 * number 0 is in use without being one; one that had no room for its texts has a number all
+	 * the same
+	 */
 	if (nr && (!ledger_reader_entry(r->l->srcloc_dir, nr, PMM_SRCLOC_SHIFT, &chunk, &index) ||
 		   ledger_map_read_at(r->m, chunk, index, &p, sizeof(p))))
 		ledger_reader_odd(r);
-	if (p.file_len > MAX_TEXT || p.function_len > MAX_TEXT || p.file_len + p.function_len > *room) {
+	if (p.file_len > MAX_TEXT || p.function_len > MAX_TEXT ||
+	    p.file_len + p.function_len > *room) {
 		ledger_reader_odd(r);
 		p = (struct pmm_srcloc){ 0 };
 	}
@@ -49,7 +53,8 @@ int ledger_read_srclocs(struct ledger_reader *r)
 	if (h->nr_srclocs)
 		h->srclocs[0].line = r->l->compiled_in == 1;
 	for (uint32_t i = 1; i < h->nr_nodes; i++)
-		if (h->nodes[i].pc - HEAP_SRCLOC_PC < HEAP_MAX_SRCLOCS && !heap_srcloc(h, &h->nodes[i])) {
+		if (h->nodes[i].pc - HEAP_SRCLOC_PC < HEAP_MAX_SRCLOCS &&
+		    !heap_srcloc(h, &h->nodes[i])) {
 			h->nodes[i].pc = PMM_FRAME_NONE;
 			ledger_reader_odd(r);
 		}

@@ -120,8 +120,9 @@ static int module_read(struct ledger_reader *r, uint32_t nr, struct heap_module 
 }
 
 /*
- * The agent's own frames: none of the program's calls, so as if they were not there. A hook that calls the real function has one between this
- * and the program, where the real function was stopped in the act.
+ * The agent's own frames: none of the program's calls, so as if they were not there. A hook that
+ * calls the real function has one between this and the program, where the real function was stopped
+ * in the act.
  */
 static int skip_agent(struct heap *h)
 {
@@ -132,7 +133,8 @@ static int skip_agent(struct heap *h)
 	for (uint32_t i = 1; i < h->nr_modules; i++)
 		own[i] = preload_is_agent(h->modules[i].path);
 #define PAST(node) (own[h->nodes[node].module] ? h->nodes[node].parent : (node))
-	for (uint32_t i = 1; i < h->nr_nodes; i++)	/* parents come first: theirs is none of the agent's */
+	/* parents come first: theirs is none of the agent's */
+	for (uint32_t i = 1; i < h->nr_nodes; i++)
 		h->nodes[i].parent = PAST(h->nodes[i].parent);
 	for (uint32_t i = 0; i < h->nr_sites; i++)
 		h->sites[i].node = PAST(h->sites[i].node);

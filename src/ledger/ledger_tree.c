@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The board, and the head of an attached process's ledger file; their layout is include/pmm/ledger.h. */
+/*
+ * The board, and the head of an attached process's ledger file; their layout is
+ * include/pmm/ledger.h.
+ */
 #include "src/ledger/ledger_tree.h"
 
 #include <errno.h>
@@ -92,15 +95,21 @@ static uint64_t random_word(void)
 {
 	uint64_t n;
 
-	return getrandom(&n, sizeof(n), GRND_NONBLOCK) == sizeof(n) ? n : now_ns(CLOCK_MONOTONIC) * 0x9e3779b97f4a7c15ull;
+	return getrandom(&n, sizeof(n), GRND_NONBLOCK) == sizeof(n)
+		       ? n
+		       : now_ns(CLOCK_MONOTONIC) * 0x9e3779b97f4a7c15ull;
 }
 
 static bool check_is_sane(const struct pmm_check *c)
 {
-	return c->level < PMM_NR_CHECK_LEVELS && c->on_error <= PMM_ON_ERROR_CORE && c->garbage <= UINT8_MAX && c->fail_ppb <= 1000000000;
+	return c->level < PMM_NR_CHECK_LEVELS && c->on_error <= PMM_ON_ERROR_CORE &&
+	       c->garbage <= UINT8_MAX && c->fail_ppb <= 1000000000;
 }
 
-/* Processes of a tree make secrets of their own: who could read that of one could forge canaries in all. */
+/*
+ * Processes of a tree make secrets of their own: who could read that of one could forge canaries in
+ * all.
+ */
 static void write_check(struct pmm_check *to, const struct pmm_check *asked, bool attached)
 {
 	if (asked->level == PMM_CHECK_NONE)
@@ -118,7 +127,8 @@ static void write_monitor(struct pmm_tree *h)
 		h->monitor_start = 0;	/* processes then go by the user alone */
 }
 
-static void write_head(struct ledger_tree *t, const struct ledger_tree_options *o, uint64_t want, uint64_t slot_bytes)
+static void write_head(struct ledger_tree *t, const struct ledger_tree_options *o, uint64_t want,
+		       uint64_t slot_bytes)
 {
 	struct pmm_tree *h = t->head;
 	uint64_t most = slot_bytes - PMM_ARENA_OFF;
@@ -159,10 +169,13 @@ static void no_room(struct err *e, const struct ledger_tree_options *o, int code
 {
 	const unsigned least = (unsigned)(round_up(SLOTS_OFF + MIN_SLOT_BYTES, MIB) / MIB);
 
-	err_set(e, code, "no memory for the ledger: it takes limits of %u MiB of address space and %u MiB of file size at least",
+	err_set(e, code,
+		"no memory for the ledger: it takes limits of %u MiB of address space and %u MiB "
+		"of file size at least",
 		2 * least, least);
 	if (o->attached)
-		err_hint(e, "raise those of the process: prlimit --pid %d --as=BYTES --fsize=BYTES", (int)o->pid);
+		err_hint(e, "raise those of the process: prlimit --pid %d --as=BYTES --fsize=BYTES",
+			 (int)o->pid);
 	else
 		err_hint(e, "raise them (ulimit -v, ulimit -f)");
 }
@@ -196,7 +209,9 @@ static int make(struct ledger_tree *t, const struct ledger_tree_options *o, stru
 	int rc;
 
 	if (!check_is_sane(&o->check))
-		return err_set(e, -EINVAL, "heap errors cannot be looked for as asked: level %u, on error %u", o->check.level, o->check.on_error);
+		return err_set(e, -EINVAL,
+			       "heap errors cannot be looked for as asked: level %u, on error %u",
+			       o->check.level, o->check.on_error);
 	want = o->limit_bytes ? o->limit_bytes : ledger_tree_default_limit(o->pid);
 	rc = plan(o, want, &slot_bytes);
 	if (rc) {
@@ -213,7 +228,8 @@ static int make(struct ledger_tree *t, const struct ledger_tree_options *o, stru
 
 int ledger_tree_init(struct ledger_tree *t, const struct ledger_tree_options *o, struct err *e)
 {
-	int fd = memfd_create(o->attached ? PMM_MEMFD_NAME : PMM_BOARD_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	int fd = memfd_create(o->attached ? PMM_MEMFD_NAME : PMM_BOARD_NAME,
+			      MFD_CLOEXEC | MFD_ALLOW_SEALING);
 
 	*t = (struct ledger_tree){ .fd = -1 };
 	if (fd < 0)

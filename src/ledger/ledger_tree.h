@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the monitor writes for the processes of a tree: the board, a file of its own with a `struct pmm_tree` alone. Of an attached process it
- * is the head of the process's ledger file, made here as well.
+ * What the monitor writes for the processes of a tree: the board, a file of its own with a `struct
+ * pmm_tree` alone. Of an attached process it is the head of the process's ledger file, made here as
+ * well.
  */
 #ifndef LEDGER_LEDGER_TREE_H
 #define LEDGER_LEDGER_TREE_H
@@ -23,15 +24,24 @@ struct ledger_tree_options {
 	uint64_t space_bytes; /* RLIMIT_AS of the program to come; UINT64_MAX = none */
 	uint64_t file_bytes;  /* largest file pmm may make; UINT64_MAX = any */
 	bool leaks;	      /* processes wait at their end for a search */
-	struct pmm_check check; /* level PMM_CHECK_NONE: heap errors are not looked for; the secret is filled in, max_guarded bounded */
+	/*
+	 * level PMM_CHECK_NONE: heap errors are not looked for; the secret is filled in,
+	 * max_guarded bounded
+	 */
+	struct pmm_check check;
 	bool data_raised;     /* child_raise_data() was done */
-	bool attached;	      /* for a process that runs already: a ledger file rather than a board */
+	/* for a process that runs already: a ledger file rather than a board */
+	bool attached;
 	pid_t pid;	      /* ... whose control group's limit counts; 0 = pmm's own */
 };
 
 struct ledger_tree {
 	int fd;		       /* the memfd, close-on-exec, sealed against resizing */
-	struct pmm_tree *head; /* of a board: nobody else can write it, where the kernel knows F_SEAL_FUTURE_WRITE (Linux 5.1) */
+	/*
+	 * of a board: nobody else can write it, where the kernel knows F_SEAL_FUTURE_WRITE (Linux
+	 * 5.1)
+	 */
+	struct pmm_tree *head;
 	uint64_t slot_bytes, slots_off;	/* of each process's ledger file */
 	uint64_t start_monotonic_ns, cookie;
 	bool follow; /* as asked for */
@@ -44,10 +54,16 @@ struct ledger_tree {
  */
 uint64_t ledger_tree_default_limit(pid_t pid);
 
-/* Make the board; -ENOMEM when no ledger fits the limits, -EINVAL what `check` asks there is not, -errno with `e`. */
+/*
+ * Make the board; -ENOMEM when no ledger fits the limits, -EINVAL what `check` asks there is not,
+ * -errno with `e`.
+ */
 int ledger_tree_init(struct ledger_tree *t, const struct ledger_tree_options *o, struct err *e);
 
-/* The head of a ledger file, in a memfd that exists, still empty; `fd` is the tree's from now on, also on failure. Errors as above. */
+/*
+ * The head of a ledger file, in a memfd that exists, still empty; `fd` is the tree's from now on,
+ * also on failure. Errors as above.
+ */
 int ledger_tree_init_fd(struct ledger_tree *t, int fd, const struct ledger_tree_options *o,
 			struct err *e);
 
@@ -57,7 +73,10 @@ void ledger_tree_fini(struct ledger_tree *t);
 /* Size of a process's ledger file. */
 uint64_t ledger_tree_file_bytes(const struct ledger_tree *t);
 
-/* An empty ledger file, sealed against resizing, for a process that may not make one. The descriptor (close-on-exec) or -errno. */
+/*
+ * An empty ledger file, sealed against resizing, for a process that may not make one. The
+ * descriptor (close-on-exec) or -errno.
+ */
 int ledger_tree_file(const struct ledger_tree *t);
 
 /*
@@ -67,8 +86,8 @@ int ledger_tree_file(const struct ledger_tree *t);
 uint64_t ledger_tree_tick(struct ledger_tree *t);
 
 /*
- * How long whoever ticks may sleep when nothing happens: each time the monitor wakes costs some 20 us and the program its caches. In sampled
- * mode processes look at the clock themselves.
+ * How long whoever ticks may sleep when nothing happens: each time the monitor wakes costs some 20
+ * us and the program its caches. In sampled mode processes look at the clock themselves.
  */
 uint64_t ledger_tree_calm_ns(const struct ledger_tree *t);
 

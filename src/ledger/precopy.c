@@ -15,7 +15,7 @@
 #define MAX_ROUNDS	16
 #define FEW_BYTES	(64ull << 10)	/* copied in no time: no further round */
 
-/* ---- copying --------------------------------------------------------------------------------------------------- */
+/* ---- copying --------------------------------------------------------------------------------- */
 
 /* Copy [from, to) as far as it has backing. */
 static void copy_range(struct precopy *f, uint64_t from, uint64_t to)
@@ -42,15 +42,19 @@ static uint64_t copy_all(struct precopy *f)
 	return f->map->arena_ready - f->map->arena_off;
 }
 
-/* Take back the mark of place `i`; was there one? A store after this shows in a mark or in a copy made afterwards. */
+/*
+ * Take back the mark of place `i`; was there one? A store after this shows in a mark or in a copy
+ * made afterwards.
+ */
 static inline bool mark_take(struct precopy_state *s, uint32_t i)
 {
-	return __atomic_load_n(&s->marks[i], __ATOMIC_RELAXED) && __atomic_exchange_n(&s->marks[i], 0, __ATOMIC_SEQ_CST);
+	return __atomic_load_n(&s->marks[i], __ATOMIC_RELAXED) &&
+	       __atomic_exchange_n(&s->marks[i], 0, __ATOMIC_SEQ_CST);
 }
 
 /*
- * Copy what is marked; how much that is. Marks of what has come into use since the map was looked at stay for the next time; with the
- * threads stopped there are none of these.
+ * Copy what is marked; how much that is. Marks of what has come into use since the map was looked
+ * at stay for the next time; with the threads stopped there are none of these.
  */
 static uint64_t copy_marked(struct precopy *f, bool stopped)
 {
@@ -60,11 +64,13 @@ static uint64_t copy_marked(struct precopy *f, bool stopped)
 
 	s->failed |= ledger_map_refresh(f->map) != 0;
 	ready = f->map->arena_ready - f->map->arena_off;
-	nr = ready >> s->shift < s->nr_marks && !stopped ? (uint32_t)(ready >> s->shift) : s->nr_marks;
+	nr = ready >> s->shift < s->nr_marks && !stopped ? (uint32_t)(ready >> s->shift)
+							 : s->nr_marks;
 	for (uint32_t i = 0; i < nr; i++) {
 		uint32_t first = i;
 
-		if (i % 8 == 0 && nr - i >= 8 && !__atomic_load_n((uint64_t *)&s->marks[i], __ATOMIC_RELAXED)) {
+		if (i % 8 == 0 && nr - i >= 8 &&
+		    !__atomic_load_n((uint64_t *)&s->marks[i], __ATOMIC_RELAXED)) {
 			i += 7;
 			continue;
 		}
@@ -117,13 +123,14 @@ int precopy_begin(struct precopy *f, struct ledger_map *map, struct err *e)
 	return 0;
 }
 
-/* ---- the moment ------------------------------------------------------------------------------------------------ */
+/* ---- the moment ------------------------------------------------------------------------------ */
 
 /* Copy the arena beyond the last mark, which it has grown over. 0 or -ENOMEM. */
 static int copy_beyond(struct precopy *f)
 {
 	struct precopy_state *s = f->state;
-	uint64_t marked = (uint64_t)s->nr_marks << s->shift, ready = f->map->arena_ready - f->map->arena_off;
+	uint64_t marked = (uint64_t)s->nr_marks << s->shift,
+		 ready = f->map->arena_ready - f->map->arena_off;
 	void *copy;
 
 	if (ready <= marked)
@@ -141,22 +148,24 @@ static int copy_beyond(struct precopy *f)
 }
 
 /*
- * Copy all mids. Others may have used a leaf whose maker was stopped before it marked where it hung the leaf; what they stored in the leaf
- * itself they have marked.
+ * Copy all mids. Others may have used a leaf whose maker was stopped before it marked where it hung
+ * the leaf; what they stored in the leaf itself they have marked.
  */
 static void copy_mids(struct precopy *f)
 {
 	struct precopy_state *s = f->state;
 
 	for (unsigned t = 0; t < PMM_NR_TABLES; t++) {
-		uint64_t bytes = sizeof(struct pmm_mid) + (sizeof(pmm_ref) << (s->header.table[t].mid_bits & 31));
+		uint64_t bytes = sizeof(struct pmm_mid) +
+				 (sizeof(pmm_ref) << (s->header.table[t].mid_bits & 31));
 		uint64_t most = (f->map->arena_ready - f->map->arena_off) / bytes;
 		struct pmm_mid mid;
 
 		for (pmm_ref ref = s->header.table[t].mids; ref && most--; ref = mid.next) {
 			uint64_t off = (uint64_t)ref << PMM_REF_SHIFT;
 
-			if (off < f->map->arena_off || ledger_map_read(f->map, off, &mid, sizeof(mid)))
+			if (off < f->map->arena_off ||
+			    ledger_map_read(f->map, off, &mid, sizeof(mid)))
 				break;
 			copy_range(f, off - f->map->arena_off, off - f->map->arena_off + bytes);
 			f->late_bytes += bytes;
@@ -170,7 +179,8 @@ static uint32_t thread_tid(struct precopy *f, uint32_t thread)
 	struct pmm_thread t;
 
 	if (thread >= PMM_MAX_THREADS || !l->thread_dir[thread >> PMM_THREAD_SHIFT] ||
-	    ledger_map_read_at(f->map, l->thread_dir[thread >> PMM_THREAD_SHIFT], thread & ((1u << PMM_THREAD_SHIFT) - 1), &t, sizeof(t)))
+	    ledger_map_read_at(f->map, l->thread_dir[thread >> PMM_THREAD_SHIFT],
+			       thread & ((1u << PMM_THREAD_SHIFT) - 1), &t, sizeof(t)))
 		return 0;
 	return t.tid;
 }
@@ -187,7 +197,8 @@ static int moves_add(struct precopy *f, uint64_t ctx_off)
 		return 0;
 	for (unsigned i = 0; i < PMM_NR_MOVES; i++) {
 		uint64_t old = move[i].old_bytes, bytes = move[i].new_bytes;
-		struct precopy_move to = { .from = move[i].address, .sp = i == PMM_MOVE_HEAP ? c.busy_sp : c.pool_sp };
+		struct precopy_move to = { .from = move[i].address,
+					   .sp = i == PMM_MOVE_HEAP ? c.busy_sp : c.pool_sp };
 
 		if (!to.from || !to.sp || !bytes)
 			continue;
@@ -216,7 +227,8 @@ static int moves_find(struct precopy *f)
 static int copy_late(struct precopy *f)
 {
 	struct precopy_state *s = f->state;
-	bool unseen = s->open.nr;		/* such an event may have stored since, without a mark */
+	/* such an event may have stored since, without a mark */
+	bool unseen = s->open.nr;
 	int rc = ledger_map_refresh(f->map);
 
 	s->open.nr = 0;
@@ -278,7 +290,8 @@ int precopy_still(struct precopy *f, struct ledger_map *map, struct err *e)
 	return 0;
 }
 
-int precopy_heap(struct precopy *f, const struct ledger_options *o, struct heap **out, struct err *e)
+int precopy_heap(struct precopy *f, const struct ledger_options *o, struct heap **out,
+		 struct err *e)
 {
 	struct ledger_options with = *o;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The word by which the agent is asked to mark what it changes (pmm_ledger.changing): raised, waited for, lowered.
+ * The word by which the agent is asked to mark what it changes (pmm_ledger.changing): raised,
+ * waited for, lowered.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,11 +15,13 @@
 
 #include "src/ledger/precopy_parts.h"
 
-#define MIN_SHIFT	6		/* a cache line: blocks freed at random are copied at the least cost */
+/* a cache line: blocks freed at random are copied at the least cost */
+#define MIN_SHIFT	6
 #define ROOM_BYTES	(8ull << 20)	/* for the arena to grow, and a quarter of it */
 #define EVENT_WAIT_NS	500000000u	/* for events that are being recorded to end */
 #define POLL_NS		100000
-#define BARRIER_NS	10000000	/* where there is no membarrier(): by far longer than a store buffer keeps anything */
+/* where there is no membarrier(): by far longer than a store buffer keeps anything */
+#define BARRIER_NS	10000000
 
 static void wait_ns(long ns)
 {
@@ -45,7 +48,10 @@ int precopy_no_memory(struct err *e, const char *what)
 
 static int word_write(struct ledger_map *m, size_t field, uint32_t value)
 {
-	return pwrite(m->fd, &value, sizeof(value), (off_t)(m->slot_off + field)) == (ssize_t)sizeof(value) ? 0 : -EROFS;
+	return pwrite(m->fd, &value, sizeof(value), (off_t)(m->slot_off + field)) ==
+			       (ssize_t)sizeof(value)
+		       ? 0
+		       : -EROFS;
 }
 
 static int word_lock(struct ledger_map *m, short type)
@@ -66,8 +72,11 @@ static int lock(struct precopy *f, struct err *e)
 	int rc;
 
 	if (m->is_memory || !m->writable || !m->base) {
-		err_set(e, -EROFS, "the ledger of the process can be read only, so its blocks cannot be frozen");
-		err_hint(e, "run pmm as root, or as the user and in the container that the process runs in");
+		err_set(e, -EROFS,
+			"the ledger of the process can be read only, so its blocks cannot be "
+			"frozen");
+		err_hint(e, "run pmm as root, or as the user and in the container that the process "
+			    "runs in");
 		return -EROFS;
 	}
 	rc = word_lock(m, F_WRLCK);
@@ -99,14 +108,16 @@ static int make_room(struct precopy *f, struct err *e)
 	s->nr_marks = (uint32_t)((want + (1ull << s->shift) - 1) >> s->shift);
 	if (fallocate(m->fd, 0, at, (off_t)page_up(s->nr_marks)))
 		return precopy_no_memory(e, strerror(errno));
-	s->marks = mmap(NULL, page_up(s->nr_marks), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, m->fd, at);
+	s->marks = mmap(NULL, page_up(s->nr_marks), PROT_READ | PROT_WRITE,
+			MAP_SHARED | MAP_POPULATE, m->fd, at);
 	if (s->marks == MAP_FAILED) {
 		s->marks = NULL;
 		return precopy_no_memory(e, strerror(errno));
 	}
 	memset(s->marks, 0, s->nr_marks);
 	s->copy_bytes = page_up((uint64_t)s->nr_marks << s->shift);
-	s->copy = mmap(NULL, s->copy_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	s->copy = mmap(NULL, s->copy_bytes, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (s->copy == MAP_FAILED) {
 		s->copy = NULL;
 		return precopy_no_memory(e, strerror(errno));
@@ -116,8 +127,9 @@ static int make_room(struct precopy *f, struct err *e)
 }
 
 /*
- * From here on every thread sees the word raised at its next look at it, and what a thread stored before its last look that did not, is seen
- * here: a barrier on all processors, without which a thread's seq could still be in its store buffer.
+ * From here on every thread sees the word raised at its next look at it, and what a thread stored
+ * before its last look that did not, is seen here: a barrier on all processors, without which a
+ * thread's seq could still be in its store buffer.
  */
 static void barrier(void)
 {
@@ -133,9 +145,11 @@ int precopy_events_note(struct precopy *f)
 	if (ledger_map_read(f->map, 0, l, sizeof(*l)))
 		return -EBADMSG;
 	for (uint32_t i = 0; i < l->nr_ctx && i < PMM_MAX_CTX; i++) {
-		struct precopy_open_event o = { .seq_off = ((uint64_t)l->ctx[i] << PMM_REF_SHIFT) + offsetof(struct pmm_ctx, seq) };
+		struct precopy_open_event o = { .seq_off = ((uint64_t)l->ctx[i] << PMM_REF_SHIFT) +
+							   offsetof(struct pmm_ctx, seq) };
 
-		if (!l->ctx[i] || ledger_map_read(f->map, o.seq_off, &o.seq, sizeof(o.seq)) || !(o.seq & 1))
+		if (!l->ctx[i] || ledger_map_read(f->map, o.seq_off, &o.seq, sizeof(o.seq)) ||
+		    !(o.seq & 1))
 			continue;
 		if (vec_push(&s->open, o))
 			return -ENOMEM;
@@ -151,7 +165,8 @@ void precopy_events_look(struct precopy *f)
 	for (size_t i = 0; i < s->open.nr; i++) {
 		uint64_t seq;
 
-		if (!ledger_map_read(f->map, s->open.v[i].seq_off, &seq, sizeof(seq)) && seq == s->open.v[i].seq)
+		if (!ledger_map_read(f->map, s->open.v[i].seq_off, &seq, sizeof(seq)) &&
+		    seq == s->open.v[i].seq)
 			s->open.v[kept++] = s->open.v[i];
 	}
 	s->open.nr = kept;

@@ -2,12 +2,13 @@
 /*
  * What the parts of freezing (precopy.h) share. For precopy*.c only.
  *
- * Offsets are in the arena, places are the 1 << shift bytes that one mark stands for. The copy covers as much of the arena as there are
- * marks for; an arena that outgrows it is copied on from there by precopy_now(). What is neither copied nor marked has not been used, and is
- * zero in the arena as well as in the copy.
+ * Offsets are in the arena, places are the 1 << shift bytes that one mark stands for. The copy
+ * covers as much of the arena as there are marks for; an arena that outgrows it is copied on from
+ * there by precopy_now(). What is neither copied nor marked has not been used, and is zero in the
+ * arena as well as in the copy.
  *
- * The process may have scribbled on its ledger: marks are only ever read as "copy this place", and all copying is bounded by what the map
- * found to have backing.
+ * The process may have scribbled on its ledger: marks are only ever read as "copy this place", and
+ * all copying is bounded by what the map found to have backing.
  */
 #ifndef LEDGER_PRECOPY_PARTS_H
 #define LEDGER_PRECOPY_PARTS_H
@@ -37,8 +38,9 @@ struct precopy_state {
 };
 
 /*
- * Be the only scanner, make room for marks and copy, raise the word, and wait for the events from before to end, for half a second at most:
- * those that are left are in state->open. 0 or -errno with `e`.
+ * Be the only scanner, make room for marks and copy, raise the word, and wait for the events from
+ * before to end, for half a second at most: those that are left are in state->open. 0 or -errno
+ * with `e`.
  */
 int precopy_raise(struct precopy *f, struct err *e);
 
@@ -48,7 +50,10 @@ void precopy_lower(struct precopy *f);
 /* Lower the word and release all of the state. NULL is fine. */
 void precopy_state_free(struct precopy *f);
 
-/* Copy the header; add the contexts in the middle of an event, nested ones as well, to state->open. 0 or -errno. */
+/*
+ * Copy the header; add the contexts in the middle of an event, nested ones as well, to state->open.
+ * 0 or -errno.
+ */
 int precopy_events_note(struct precopy *f);
 
 /* Forget those whose event has ended. */

@@ -17,8 +17,8 @@
 
 bool preload_is_agent(const char *path)
 {
-	return str_ends(path, "/" AGENT_FILE) || str_ends(path, "/" AGENT_FILE " (deleted)") || str_ends(path, "/" CHECK_FILE) ||
-	       str_ends(path, "/" CHECK_FILE " (deleted)");
+	return str_ends(path, "/" AGENT_FILE) || str_ends(path, "/" AGENT_FILE " (deleted)") ||
+	       str_ends(path, "/" CHECK_FILE) || str_ends(path, "/" CHECK_FILE " (deleted)");
 }
 
 /*
@@ -71,7 +71,8 @@ int preload_find_injected(char path[PATH_MAX], struct err *e)
 }
 
 /* The same for a file that LD_PRELOAD is to name. */
-static int find_preloaded(const char *name, const char *variable, char path[PATH_MAX], struct err *e)
+static int find_preloaded(const char *name, const char *variable, char path[PATH_MAX],
+			  struct err *e)
 {
 	int rc = find(name, variable, path, e);
 
@@ -79,7 +80,8 @@ static int find_preloaded(const char *name, const char *variable, char path[PATH
 		return rc;
 	if (strpbrk(path, " :")) { /* ld.so(8): both separate names in LD_PRELOAD */
 		err_set(e, -EINVAL, "the agent's path '%s' has a space or a colon", path);
-		err_hint(e, "LD_PRELOAD cannot name it; copy %s elsewhere and point %s to it", name, variable);
+		err_hint(e, "LD_PRELOAD cannot name it; copy %s elsewhere and point %s to it", name,
+			 variable);
 		return -EINVAL;
 	}
 	return 0;
@@ -103,12 +105,14 @@ static char *formatted(struct str *s)
 	return text;
 }
 
-void preload_value(const struct ledger_tree *board, int socket_fd, uint64_t address, char value[PRELOAD_VALUE_BYTES])
+void preload_value(const struct ledger_tree *board, int socket_fd, uint64_t address,
+		   char value[PRELOAD_VALUE_BYTES])
 {
 	const struct pmm_tree *h = board->head;
 
-	snprintf(value, PRELOAD_VALUE_BYTES, "%u:%d:%016" PRIx64 ":%" PRIu64 ":%u:%d:%016" PRIx64, h->monitor_pid, board->fd, board->cookie,
-		 h->monitor_start, h->monitor_uid, socket_fd, address);
+	snprintf(value, PRELOAD_VALUE_BYTES, "%u:%d:%016" PRIx64 ":%" PRIu64 ":%u:%d:%016" PRIx64,
+		 h->monitor_pid, board->fd, board->cookie, h->monitor_start, h->monitor_uid,
+		 socket_fd, address);
 }
 
 char **preload_env(char **env, const char *agent, const char *value)

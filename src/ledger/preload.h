@@ -21,15 +21,22 @@ int preload_find(char path[PATH_MAX], struct err *e);
 /* The file of the agent's injected form: $PMM_INJECT, else libpmm_inject.so there. 0, -ENOENT. */
 int preload_find_injected(char path[PATH_MAX], struct err *e);
 
-/* The file of the agent's check form: $PMM_CHECK_AGENT, else libpmm_check.so there. 0, -ENOENT, -EINVAL. */
+/*
+ * The file of the agent's check form: $PMM_CHECK_AGENT, else libpmm_check.so there. 0, -ENOENT,
+ * -EINVAL.
+ */
 int preload_find_check(char path[PATH_MAX], struct err *e);
 
 /* Is this the file of the agent, in one of the forms that programs load? */
 bool preload_is_agent(const char *path);
 
-/* What PMM_LEDGER is set to (include/pmm/channel.h): the board, a descriptor of the private socket (-1 = none), the public one's address. */
+/*
+ * What PMM_LEDGER is set to (include/pmm/channel.h): the board, a descriptor of the private socket
+ * (-1 = none), the public one's address.
+ */
 #define PRELOAD_VALUE_BYTES 128
-void preload_value(const struct ledger_tree *board, int socket_fd, uint64_t address, char value[PRELOAD_VALUE_BYTES]);
+void preload_value(const struct ledger_tree *board, int socket_fd, uint64_t address,
+		   char value[PRELOAD_VALUE_BYTES]);
 
 /*
  * The environment `env` with LD_PRELOAD led by `agent` and PMM_LEDGER set to `value`. An array to

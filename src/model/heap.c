@@ -121,7 +121,9 @@ static void forget_block(struct heap *h, const struct heap_block *b)
 
 	h->missed_frees++;
 	/* the sums may be newer than the blocks, of a running process */
-	if (h->mode == HEAP_SAMPLED || s->live_blocks < 1 || s->live_bytes < (int64_t)b->size_bytes || !h->live_blocks || h->live_bytes < b->size_bytes)
+	if (h->mode == HEAP_SAMPLED || s->live_blocks < 1 ||
+	    s->live_bytes < (int64_t)b->size_bytes || !h->live_blocks ||
+	    h->live_bytes < b->size_bytes)
 		return;
 	s->live_blocks--;
 	s->live_bytes -= (int64_t)b->size_bytes;
@@ -174,7 +176,8 @@ int heap_forget_as(const struct heap *from, struct heap *to)
 		while (k < from->nr_forgotten && from->forgotten[k].address < b->address)
 			k++;
 		was = k < from->nr_forgotten ? &from->forgotten[k] : NULL;
-		if (was && was->address == b->address && was->birth_ns == b->birth_ns && was->size_bytes == b->size_bytes)
+		if (was && was->address == b->address && was->birth_ns == b->birth_ns &&
+		    was->size_bytes == b->size_bytes)
 			gone[i / 64] |= 1ull << (i & 63);
 	}
 	rc = heap_forget(to, gone);
@@ -207,5 +210,6 @@ bool heap_allocator_is_glibc(const struct heap *h)
 {
 	const char *name = str_basename(h->allocator.path);
 
-	return !*name || str_starts(name, "libc.so.6") || str_starts(name, "libc-2.") || !strcmp(h->allocator.path, h->exe);
+	return !*name || str_starts(name, "libc.so.6") || str_starts(name, "libc-2.") ||
+	       !strcmp(h->allocator.path, h->exe);
 }

@@ -2,10 +2,10 @@
 /*
  * A heap as it was at one moment: what every capture source delivers and every analysis reads.
  *
- * Plain arrays and numbers, already merged over threads and checked: every index in a heap that a source has
- * delivered is in range, parents come before children, and strings are valid NUL-terminated UTF-8 or ASCII.
- * Nothing here knows where the data came from. Bytes are bytes, times nanoseconds since the start of tracking unless
- * the name says otherwise.
+ * Plain arrays and numbers, already merged over threads and checked: every index in a heap that a
+ * source has delivered is in range, parents come before children, and strings are valid
+ * NUL-terminated UTF-8 or ASCII. Nothing here knows where the data came from. Bytes are bytes,
+ * times nanoseconds since the start of tracking unless the name says otherwise.
  */
 #ifndef MODEL_HEAP_H
 #define MODEL_HEAP_H
@@ -46,7 +46,10 @@ struct heap_module {
 	uint8_t build_id_len;		/* 0: none */
 };
 
-/* A line of the source that the program itself named (pmm.h); [0] is a placeholder, whose line is 1 where no other calls were recorded. */
+/*
+ * A line of the source that the program itself named (pmm.h); [0] is a placeholder, whose line is 1
+ * where no other calls were recorded.
+ */
 struct heap_srcloc {
 	char *file, *function;		/* "" if unknown */
 	uint32_t line;			/* 0 if unknown */
@@ -58,17 +61,25 @@ struct heap_srcloc {
 
 /* A node of the call tree. Node 0 is the root (no frame). parent < own index. */
 struct heap_node {
-	uint64_t pc;			/* address inside the call instruction; below 4096: enum pmm_frame_mark; from HEAP_SRCLOC_PC: a source location */
+	/*
+	 * address inside the call instruction; below 4096: enum pmm_frame_mark; from
+	 * HEAP_SRCLOC_PC: a source location
+	 */
+	uint64_t pc;
 	uint32_t parent;
-	uint32_t module;		/* index into modules, 0 = none known (entry 0 is a placeholder) */
+	/* index into modules, 0 = none known (entry 0 is a placeholder) */
+	uint32_t module;
 };
 
 /* A call site: a whole stack, innermost frame = node. */
 struct heap_site {
 	uint32_t node;			/* 0: stack unknown */
-	uint32_t number;		/* the same in all snapshots of a running process; 0: not known */
-	bool usable;			/* somebody has asked how much of a block of its can be used; in no capture */
-	uint64_t allocs, frees;		/* in sampled mode estimates, like all counts and bytes here */
+	/* the same in all snapshots of a running process; 0: not known */
+	uint32_t number;
+	/* somebody has asked how much of a block of its can be used; in no capture */
+	bool usable;
+	/* in sampled mode estimates, like all counts and bytes here */
+	uint64_t allocs, frees;
 	uint64_t bytes_in, bytes_out;
 	int64_t live_bytes, live_blocks;
 	int64_t peak_bytes, peak_blocks;	/* live when the process's heap was largest */
@@ -90,7 +101,8 @@ struct heap_block {
 };
 
 struct heap_thread {
-	uint32_t tid;			/* of Valgrind's findings: its number, 1 = the first thread */
+	/* of Valgrind's findings: its number, 1 = the first thread */
+	uint32_t tid;
 	char name[17];
 	bool alive;
 	uint64_t start_ns;
@@ -108,24 +120,30 @@ struct heap_class {
 enum heap_figures {
 	HEAP_FIGURES_KNOWN,		/* (where they are not valid: nobody has asked) */
 	/* valid */
-	HEAP_FIGURES_CHANGED,		/* used and free are near enough: the process changed them while they were counted */
+	/* used and free are near enough: the process changed them while they were counted */
+	HEAP_FIGURES_CHANGED,
 	HEAP_FIGURES_BUSY,		/* used and free are not known: it changed them too fast */
-	HEAP_FIGURES_MANY,		/* used and free are not known: there are too many free chunks to count */
+	/* used and free are not known: there are too many free chunks to count */
+	HEAP_FIGURES_MANY,
 	/* not valid */
 	HEAP_FIGURES_OTHER,		/* the allocator is not glibc's */
-	HEAP_FIGURES_SHAPE,		/* none of glibc's arenas was found: another allocator, or another version */
+	/* none of glibc's arenas was found: another allocator, or another version */
+	HEAP_FIGURES_SHAPE,
 	HEAP_FIGURES_SEVERAL,		/* there are several copies of the C library */
-	HEAP_FIGURES_SENSELESS,		/* its lists contradict each other: it has been written over */
+	/* its lists contradict each other: it has been written over */
+	HEAP_FIGURES_SENSELESS,
 	HEAP_FIGURES_DENIED,		/* the process's memory may not be read */
 	HEAP_FIGURES_GONE,		/* the process ended meanwhile */
-	HEAP_FIGURES_LONG,		/* at exit: counting its free chunks would have taken long */
+	/* at exit: counting its free chunks would have taken long */
+	HEAP_FIGURES_LONG,
 	HEAP_FIGURES_LOCKED,		/* at exit: the allocator may have been locked */
 	HEAP_NR_FIGURES,
 };
 
 struct heap_allocator {
 	bool valid;
-	bool outside;			/* read out of the process's memory; else it was asked itself (mallinfo2) */
+	/* read out of the process's memory; else it was asked itself (mallinfo2) */
+	bool outside;
 	uint8_t why;			/* enum heap_figures */
 	uint64_t taken_ns;
 	char *path;			/* module whose malloc is used; "" if unknown */
@@ -144,7 +162,8 @@ struct heap_mapping {
 	uint64_t mmap_calls, mmap_bytes, mmap_failed;
 	uint64_t munmap_calls, munmap_bytes;
 	uint64_t mremap_calls, mremap_grown_bytes, mremap_shrunk_bytes;
-	uint64_t brk_calls, brk_growth_bytes, brk_peak_bytes;	/* break above where it started, now and at most */
+	/* break above where it started, now and at most */
+	uint64_t brk_calls, brk_growth_bytes, brk_peak_bytes;
 };
 
 /* Totals at one time; a series has them in order of time. */
@@ -174,7 +193,8 @@ enum heap_search_how {
 
 struct heap_search {
 	enum heap_search_how how;
-	bool complete;			/* all blocks were known; else unknown heap memory counted as what the program can get at */
+	/* all blocks were known; else unknown heap memory counted as what the program can get at */
+	bool complete;
 	uint64_t at_ns;			/* the moment */
 	uint64_t pause_ns;		/* the program stood still for that long */
 	uint64_t took_ns;
@@ -189,16 +209,19 @@ struct heap_leak {
 	uint32_t site;			/* index into sites */
 	uint8_t class;			/* enum reach_class (src/analyze/reach/reach.h) */
 	/*
-	 * Of indirectly lost blocks the site of the block they are lost with; of others the site of other blocks that most of them are reached
-	 * through. HEAP_NO_SITE: none, roots.
+	 * Of indirectly lost blocks the site of the block they are lost with; of others the site of
+	 * other blocks that most of them are reached through. HEAP_NO_SITE: none, roots.
 	 */
 	uint32_t holder_site;
 	uint64_t blocks, bytes;
-	uint64_t indirect_blocks, indirect_bytes;	/* definitely lost ones: what is lost with them */
+	/* definitely lost ones: what is lost with them */
+	uint64_t indirect_blocks, indirect_bytes;
 	uint64_t oldest_ns, newest_ns;	/* births */
 	uint64_t held_blocks;		/* of them are reached through the holder's */
-	uint64_t chained_blocks;	/* of them hang on another block of this site: a list, a tree */
-	uint64_t habit_blocks, habit_bytes;	/* of them are reached by a habit of the program's only; not in a capture */
+	/* of them hang on another block of this site: a list, a tree */
+	uint64_t chained_blocks;
+	/* of them are reached by a habit of the program's only; not in a capture */
+	uint64_t habit_blocks, habit_bytes;
 	uint32_t header_bytes;		/* see struct leak_entry; likewise */
 };
 
@@ -221,22 +244,37 @@ struct heap_finding {
 	bool guarded;
 	uint8_t nr_code, nr_bytes;
 	uint8_t code[HEAP_FINDING_BYTES];	/* the instruction */
-	uint8_t bytes[HEAP_FINDING_BYTES];	/* contents of memory: not to be shown unless asked for */
+	/* contents of memory: not to be shown unless asked for */
+	uint8_t bytes[HEAP_FINDING_BYTES];
 	char function[17];		/* "memcpy" of PMM_BY_FUNCTION, else "" */
-	char *text;			/* Valgrind's words; of a crash the file mapped there, or what abort() said; else "" (never NULL) */
-	uint32_t number;		/* the same in all snapshots of a running process: the agent's are below PMM_MAX_FINDINGS */
+	/*
+	 * Valgrind's words; of a crash the file mapped there, or what abort() said; else "" (never
+	 * NULL)
+	 */
+	char *text;
+	/* the same in all snapshots of a running process: the agent's are below PMM_MAX_FINDINGS */
+	uint32_t number;
 	uint64_t count;			/* identical ones, at least 1 */
 	uint64_t first_ns, last_ns;
 	uint64_t since_ns;		/* PMM_BY_SCAN: all was well then */
-	uint64_t address;		/* first byte accessed wrongly, or pointer released; 0: none */
+	/* first byte accessed wrongly, or pointer released; 0: none */
+	uint64_t address;
 	uint64_t size_bytes;		/* of the access or request; 0: not known */
 	uint64_t block, block_bytes;	/* the block concerned; 0: none known */
-	uint64_t other;			/* source of overlapping ranges; size or alignment that was said; where a function's access begins */
+	/*
+	 * source of overlapping ranges; size or alignment that was said; where a function's access
+	 * begins
+	 */
+	uint64_t other;
 	uint32_t site;			/* where; index into sites, 0 or HEAP_NO_SITE: not known */
 	uint32_t alloc_site, free_site;	/* HEAP_NO_SITE: not known, not released */
 	uint16_t thread, alloc_thread, free_thread;	/* indices into threads; HEAP_NO_THREAD */
 	uint64_t alloc_ns, free_ns;
-	uint32_t parent_pid;		/* not 0: the block was allocated before the fork, by that process, none of whose threads are in here */
+	/*
+	 * not 0: the block was allocated before the fork, by that process, none of whose threads
+	 * are in here
+	 */
+	uint32_t parent_pid;
 };
 
 #define HEAP_NO_FINDING		UINT32_MAX
@@ -246,18 +284,24 @@ struct heap_finding {
 struct heap_death {
 	bool known;			/* else all below is 0 */
 	bool by_choice;			/* --on-error asked for it */
-	uint8_t signal;			/* 0 = the handler of the fault's signal ended it with `status` */
+	/* 0 = the handler of the fault's signal ended it with `status` */
+	uint8_t signal;
 	uint8_t fault;			/* signal of the fault; 0 = none */
-	uint8_t map_access;		/* of the mapping there: 1 read, 2 write, 4 execute; 8 = there is one */
+	/* of the mapping there: 1 read, 2 write, 4 execute; 8 = there is one */
+	uint8_t map_access;
 	int32_t code;			/* si_code */
 	uint32_t sender;		/* process; 0 = the kernel, or not known */
 	uint32_t status;
-	uint32_t finding;		/* number of the one that tells it; HEAP_NO_FINDING = none */
+	/* number of the one that tells it; HEAP_NO_FINDING = none */
+	uint32_t finding;
 	uint64_t map_start, map_end;
 	uint64_t regs[HEAP_NR_REGS];	/* PMM_DEATH_REGS */
 };
 
-/* How heap errors were looked for, and what it cost (struct pmm_check and pmm_check_state, include/pmm/check.h). */
+/*
+ * How heap errors were looked for, and what it cost (struct pmm_check and pmm_check_state,
+ * include/pmm/check.h).
+ */
 struct heap_check {
 	uint8_t level;			/* enum pmm_check_level; 0: nobody looked for them */
 	uint8_t mechanism;		/* enum pmm_guard_mechanism */
@@ -266,7 +310,8 @@ struct heap_check {
 	uint64_t passed_early, unkept_large, unkept_busy;
 	uint64_t unguarded_limit, unguarded_budget, unguarded_large, unguarded_refused;
 	uint64_t failed_on_purpose, quarantined_bytes, findings_lost, left_open;
-	uint64_t scans, swept_ns;	/* how often all live blocks were looked at; the last time */
+	/* how often all live blocks were looked at; the last time */
+	uint64_t scans, swept_ns;
 };
 
 struct heap {
@@ -276,8 +321,12 @@ struct heap {
 	char *cmdline;			/* arguments joined by spaces, quoted where needed */
 	char *host;			/* node name, "" if unknown */
 	uint64_t start_realtime_ns;	/* wall clock at time 0 */
-	uint64_t image;			/* of a process that is watched: differs between programs that exec put in it; 0 in captures */
-	uint64_t attach_ns;		/* this process's tracking began here on the tree's time axis */
+	/*
+	 * of a process that is watched: differs between programs that exec put in it; 0 in captures
+	 */
+	uint64_t image;
+	/* this process's tracking began here on the tree's time axis */
+	uint64_t attach_ns;
 	uint64_t taken_ns;		/* the moment described: now, or the end */
 	enum heap_end end;
 	int end_status;
@@ -288,10 +337,12 @@ struct heap {
 	uint64_t sample_bytes, min_size_bytes, warn_size_bytes;
 	uint64_t tick_ns;
 	uint64_t ledger_bytes, ledger_limit_bytes;
-	uint64_t ledger_slots_used, ledger_slots;	/* entries of the block tables: used, provided */
+	/* entries of the block tables: used, provided */
+	uint64_t ledger_slots_used, ledger_slots;
 	uint64_t dropped[HEAP_NR_DROPS], dropped_bytes;
 	int off_reason;			/* enum pmm_off_reason, 0 = tracked to the end */
-	uint64_t drift_blocks;		/* blocks that changed while a running process was read; 0 = exact */
+	/* blocks that changed while a running process was read; 0 = exact */
+	uint64_t drift_blocks;
 
 	/* totals */
 	uint64_t allocs, frees, bytes_in, bytes_out;
@@ -300,8 +351,12 @@ struct heap {
 	uint64_t temporary;
 	uint64_t failed, zero_size, huge;
 	uint64_t untracked_frees;
-	uint64_t peak_resident_bytes;	/* as the kernel knew it when it was last asked; 0 = not known */
-	uint64_t missed_frees;		/* blocks that were found to be free although nobody saw that: counted among the frees, too */
+	/* as the kernel knew it when it was last asked; 0 = not known */
+	uint64_t peak_resident_bytes;
+	/*
+	 * blocks that were found to be free although nobody saw that: counted among the frees, too
+	 */
+	uint64_t missed_frees;
 	uint64_t skipped_allocs, skipped_bytes;	/* below min_size_bytes */
 
 	struct heap_class class[HEAP_NR_CLASSES];
@@ -315,16 +370,19 @@ struct heap {
 	struct heap_node *nodes;	/* [0] is the root */
 	struct heap_srcloc *srclocs;	/* NULL: none */
 	struct heap_site *sites;	/* heap allocations; [0] = stack unknown */
-	struct heap_site *map_sites;	/* mmap call sites: bytes_in/out are bytes mapped/unmapped */
+	/* mmap call sites: bytes_in/out are bytes mapped/unmapped */
+	struct heap_site *map_sites;
 	struct heap_block *blocks;	/* live, by address */
 	struct heap_block *maps;	/* live mappings, by address; .site indexes map_sites */
 	struct heap_thread *threads;
 	struct heap_point *points;
 	struct heap_site_point *site_points;
-	struct heap_leak *leaks;	/* what the search found, by class, site and holder; none without a search */
+	/* what the search found, by class, site and holder; none without a search */
+	struct heap_leak *leaks;
 	struct heap_finding *findings;	/* by number */
 	struct heap_block *forgotten;	/* taken out by heap_forget(), by address; in no capture */
-	uint32_t nr_modules, nr_nodes, nr_srclocs, nr_sites, nr_map_sites, nr_threads, nr_points, nr_site_points;
+	uint32_t nr_modules, nr_nodes, nr_srclocs, nr_sites, nr_map_sites, nr_threads, nr_points,
+		nr_site_points;
 	uint64_t nr_leaks, nr_findings;
 	uint64_t nr_blocks, nr_maps, nr_forgotten;
 };
@@ -339,18 +397,26 @@ void heap_free(struct heap *h);
 bool heap_same_image(const struct heap *a, const struct heap *b);
 
 /*
- * Check the invariants named above (indices, parents, order of blocks, sums of sites against totals where nothing was
- * dropped and drift_blocks is 0). 0, or -EBADMSG with the first violation in `why` (size bytes).
+ * Check the invariants named above (indices, parents, order of blocks, sums of sites against totals
+ * where nothing was dropped and drift_blocks is 0). 0, or -EBADMSG with the first violation in
+ * `why` (size bytes).
  */
 int heap_check(const struct heap *h, char *why, size_t size);
 
-/* Live mappings made through mmap: bytes, and their number in *nr (may be NULL). They are no part of live_bytes. */
+/*
+ * Live mappings made through mmap: bytes, and their number in *nr (may be NULL). They are no part
+ * of live_bytes.
+ */
 uint64_t heap_mapped_bytes(const struct heap *h, uint64_t *nr);
 
 /* Resident memory (VmRSS) as it was seen at the points of the series, pmm's own ledger in it. */
 struct heap_resident {
 	uint64_t bytes, at_ns;		/* at the last point that knows it */
-	uint64_t peak_bytes, peak_ns;	/* the highest of those points; a higher one that the kernel knows of was at no known time: UINT64_MAX */
+	/*
+	 * the highest of those points; a higher one that the kernel knows of was at no known time:
+	 * UINT64_MAX
+	 */
+	uint64_t peak_bytes, peak_ns;
 	uint64_t peak_live_bytes;	/* of the heap, at that moment */
 };
 
@@ -363,19 +429,25 @@ int heap_leak_order(const void *a, const void *b);
 /* The source location that a node stands for, NULL: none. */
 static inline const struct heap_srcloc *heap_srcloc(const struct heap *h, const struct heap_node *n)
 {
-	return n->pc >= HEAP_SRCLOC_PC && n->pc - HEAP_SRCLOC_PC < h->nr_srclocs ? &h->srclocs[n->pc - HEAP_SRCLOC_PC] : NULL;
+	return n->pc >= HEAP_SRCLOC_PC && n->pc - HEAP_SRCLOC_PC < h->nr_srclocs
+		       ? &h->srclocs[n->pc - HEAP_SRCLOC_PC]
+		       : NULL;
 }
 
 /*
- * Blocks were freed that nobody saw: `gone` (a bit for each block, 64 to a word) go out of the live ones, and count as freed and missed; sums of
- * sampled mode, which are estimates, stay as they are. Once for each heap. 0 or -ENOMEM, and nothing has changed.
+ * Blocks were freed that nobody saw: `gone` (a bit for each block, 64 to a word) go out of the live
+ * ones, and count as freed and missed; sums of sampled mode, which are estimates, stay as they are.
+ * Once for each heap. 0 or -ENOMEM, and nothing has changed.
  */
 int heap_forget(struct heap *h, const uint64_t *gone);
 
 /* The same of what went out of another heap of the same process, as far as it is there. */
 int heap_forget_as(const struct heap *from, struct heap *to);
 
-/* Were only those calls recorded that name a source location? Then the allocator has blocks that are not in the heap. */
+/*
+ * Were only those calls recorded that name a source location? Then the allocator has blocks that
+ * are not in the heap.
+ */
 static inline bool heap_srclocs_only(const struct heap *h)
 {
 	return h->nr_srclocs && h->srclocs[0].line;

@@ -88,14 +88,16 @@ static int check_head(const struct heap *h, const struct complaint *c)
 		return violated(c, "unknown kind of end %d", (int)h->end);
 	if ((unsigned)h->mode > HEAP_SAMPLED)
 		return violated(c, "unknown mode %d", (int)h->mode);
-	if (h->allocator.why >= HEAP_NR_FIGURES || (h->allocator.why && h->allocator.valid != (h->allocator.why <= HEAP_FIGURES_MANY)))
+	if (h->allocator.why >= HEAP_NR_FIGURES ||
+	    (h->allocator.why && h->allocator.valid != (h->allocator.why <= HEAP_FIGURES_MANY)))
 		return violated(c, "what is known of the allocator's figures contradicts itself");
 	if (!h->nr_modules || !h->nr_nodes || !h->nr_sites || !h->nr_map_sites)
 		return violated(c, "a table lacks its first entry");
 	if (!h->modules || !h->nodes || !h->sites || !h->map_sites ||
 	    (h->nr_blocks && !h->blocks) || (h->nr_maps && !h->maps) ||
 	    (h->nr_threads && !h->threads) || (h->nr_points && !h->points) ||
-	    (h->nr_site_points && !h->site_points) || (h->nr_leaks && !h->leaks) || (h->nr_findings && !h->findings))
+	    (h->nr_site_points && !h->site_points) || (h->nr_leaks && !h->leaks) ||
+	    (h->nr_findings && !h->findings))
 		return violated(c, "a table is missing");
 	return 0;
 }
@@ -121,7 +123,8 @@ static int check_srclocs(const struct heap *h, const struct complaint *c)
 	if (h->nr_srclocs && !h->srclocs)
 		return violated(c, "a table is missing");
 	for (uint32_t i = 0; i < h->nr_srclocs; i++)
-		if (check_text(h->srclocs[i].file, "a spot's file", c) || check_text(h->srclocs[i].function, "a spot's function", c))
+		if (check_text(h->srclocs[i].file, "a spot's file", c) ||
+		    check_text(h->srclocs[i].function, "a spot's function", c))
 			return -EBADMSG;
 	return 0;
 }
@@ -219,10 +222,12 @@ static int check_leaks(const struct heap *h, const struct complaint *c)
 		if (l->site >= h->nr_sites)
 			return violated(c, "leak %" PRIu64 " names site %" PRIu32, i, l->site);
 		if (l->holder_site >= h->nr_sites && l->holder_site != HEAP_NO_SITE)
-			return violated(c, "leak %" PRIu64 " is held by site %" PRIu32, i, l->holder_site);
+			return violated(c, "leak %" PRIu64 " is held by site %" PRIu32, i,
+					l->holder_site);
 		if (i && heap_leak_order(l - 1, l) >= 0)
 			return violated(c, "leak %" PRIu64 " is out of order", i);
-		if (!l->blocks || l->held_blocks > l->blocks || l->chained_blocks > l->blocks || l->newest_ns < l->oldest_ns)
+		if (!l->blocks || l->held_blocks > l->blocks || l->chained_blocks > l->blocks ||
+		    l->newest_ns < l->oldest_ns)
 			return violated(c, "leak %" PRIu64 " contradicts itself", i);
 	}
 	return 0;
@@ -232,20 +237,26 @@ static int check_finding_parts(const struct heap_finding *f, uint64_t i, const s
 {
 	if (!f->type || f->type >= HEAP_NR_FINDING_TYPES || f->by >= HEAP_NR_FINDING_BYS)
 		return violated(c, "finding %" PRIu64 " is of type %u by %u", i, f->type, f->by);
-	if (f->access >= HEAP_NR_ACCESSES || f->place >= HEAP_NR_FINDING_PLACES || f->release >= HEAP_NR_RELEASES || f->kind >= HEAP_NR_KINDS)
+	if (f->access >= HEAP_NR_ACCESSES || f->place >= HEAP_NR_FINDING_PLACES ||
+	    f->release >= HEAP_NR_RELEASES || f->kind >= HEAP_NR_KINDS)
 		return violated(c, "finding %" PRIu64 " says what there is not", i);
 	if (f->nr_code > HEAP_FINDING_BYTES || f->nr_bytes > HEAP_FINDING_BYTES)
 		return violated(c, "finding %" PRIu64 " has too many bytes", i);
 	if (!memchr(f->function, 0, sizeof(f->function)))
 		return violated(c, "finding %" PRIu64 " has a name without end", i);
-	return check_text(f->function, "a function's name", c) || check_text(f->text, "a finding's text", c) ? -EBADMSG : 0;
+	return check_text(f->function, "a function's name", c) ||
+			       check_text(f->text, "a finding's text", c)
+		       ? -EBADMSG
+		       : 0;
 }
 
 static int check_findings(const struct heap *h, const struct complaint *c)
 {
 	if (h->check.level >= HEAP_NR_CHECK_LEVELS || h->check.mechanism >= HEAP_NR_MECHANISMS)
-		return violated(c, "unknown level %u or mechanism %u of checking", h->check.level, h->check.mechanism);
-	if (h->death.signal > 64 || h->death.fault > 64 || h->death.map_access > 15 || h->death.map_end < h->death.map_start)
+		return violated(c, "unknown level %u or mechanism %u of checking", h->check.level,
+				h->check.mechanism);
+	if (h->death.signal > 64 || h->death.fault > 64 || h->death.map_access > 15 ||
+	    h->death.map_end < h->death.map_start)
 		return violated(c, "the end by signal %u makes no sense", h->death.signal);
 	for (uint64_t i = 0; i < h->nr_findings; i++) {
 		const struct heap_finding *f = &h->findings[i];
@@ -256,9 +267,11 @@ static int check_findings(const struct heap *h, const struct complaint *c)
 			return -EBADMSG;
 		for (unsigned k = 0; k < 3; k++) {
 			if (site[k] >= h->nr_sites && site[k] != HEAP_NO_SITE)
-				return violated(c, "finding %" PRIu64 " names site %" PRIu32, i, site[k]);
+				return violated(c, "finding %" PRIu64 " names site %" PRIu32, i,
+						site[k]);
 			if (thread[k] >= h->nr_threads && thread[k] != HEAP_NO_THREAD)
-				return violated(c, "finding %" PRIu64 " names thread %u", i, thread[k]);
+				return violated(c, "finding %" PRIu64 " names thread %u", i,
+						thread[k]);
 		}
 		if (i && f->number <= f[-1].number)
 			return violated(c, "finding %" PRIu64 " is out of order", i);
@@ -316,8 +329,8 @@ int heap_check(const struct heap *h, char *why, size_t size)
 
 	if (size)
 		why[0] = '\0';
-	if (check_head(h, &c) || check_modules(h, &c) || check_srclocs(h, &c) || check_nodes(h, &c) ||
-	    check_site_nodes(h, h->sites, h->nr_sites, "site", &c) ||
+	if (check_head(h, &c) || check_modules(h, &c) || check_srclocs(h, &c) ||
+	    check_nodes(h, &c) || check_site_nodes(h, h->sites, h->nr_sites, "site", &c) ||
 	    check_site_nodes(h, h->map_sites, h->nr_map_sites, "mapping site", &c) ||
 	    check_threads(h, &c) ||
 	    check_blocks(h, h->blocks, h->nr_blocks, h->nr_sites, "block", &c) ||

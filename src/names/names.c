@@ -122,7 +122,8 @@ static enum frame_role role_in(const struct names *n, const struct frame_name *f
 	for (unsigned i = 0; f->function && i < n->nr_skip; i++)
 		if (role_matches(n->skip[i], f->function))
 			return FRAME_ALLOCATOR;
-	return role == FRAME_PROGRAM && f->file && role_runtime_source(f->file) ? FRAME_RUNTIME : role;
+	return role == FRAME_PROGRAM && f->file && role_runtime_source(f->file) ? FRAME_RUNTIME
+										: role;
 }
 
 static unsigned resolve_node(struct names *n, uint32_t node, struct frame_name *out)
@@ -191,7 +192,10 @@ const struct frame_name *names_find(struct names *n, uint32_t node, unsigned *nr
 	return e->frame;
 }
 
-/* Is frame i of this node pmm.h's own code, in the program? Then it hands memory on, as the function does that the program called. */
+/*
+ * Is frame i of this node pmm.h's own code, in the program? Then it hands memory on, as the
+ * function does that the program called.
+ */
 static bool in_monitor(struct names *n, uint32_t node, unsigned i)
 {
 	unsigned nr, left = MONITOR_DEPTH;
@@ -226,7 +230,8 @@ const struct frame_name *names_responsible(struct names *n, uint32_t stack, uint
 
 	for (uint32_t at = stack; at; at = n->heap->nodes[at].parent) {
 		unsigned nr;
-		const struct frame_name *f = names_find(n, at, &nr), *found = names_of_program(n, at);
+		const struct frame_name *f = names_find(n, at, &nr),
+					*found = names_of_program(n, at);
 
 		if (found) {
 			if (node)

@@ -36,7 +36,8 @@ struct frame_name {
 
 /*
  * Fill out[0..max) with what `node` of `h` stands for, innermost inlined function first, function,
- * linkage name, file and line set; module where the heap names none for it. Strings must outlive the names. Returns how many (at least 0; 0: not known).
+ * linkage name, file and line set; module where the heap names none for it. Strings must outlive
+ * the names. Returns how many (at least 0; 0: not known).
  */
 typedef unsigned names_resolve(void *ctx, const struct heap *h, uint32_t node,
 			       struct frame_name *out, unsigned max);
@@ -59,8 +60,9 @@ struct names {
 void names_init(struct names *n, const struct heap *h, names_resolve *resolve, void *ctx);
 
 /*
- * Functions that match one of these are FRAME_ALLOCATOR: shell patterns on the name, with or without what is in parentheses. Before the first name is
- * asked for; the patterns must outlive the names.
+ * Functions that match one of these are FRAME_ALLOCATOR: shell patterns on the name, with or
+ * without what is in parentheses. Before the first name is asked for; the patterns must outlive the
+ * names.
  */
 void names_skip(struct names *n, const char *const *pattern, unsigned nr);
 
@@ -69,7 +71,10 @@ void names_fini(struct names *n);
 /* The frames of a node, innermost first; *nr >= 1. Valid until names_fini(). Never NULL. */
 const struct frame_name *names_find(struct names *n, uint32_t node, unsigned *nr);
 
-/* The innermost frame of a node that is FRAME_PROGRAM and no part of pmm.h's monitor; NULL: the node is nobody's but a library's. */
+/*
+ * The innermost frame of a node that is FRAME_PROGRAM and no part of pmm.h's monitor; NULL: the
+ * node is nobody's but a library's.
+ */
 const struct frame_name *names_of_program(struct names *n, uint32_t node);
 
 /*
@@ -81,10 +86,16 @@ const struct frame_name *names_responsible(struct names *n, uint32_t stack, uint
 /* Was a name in this module asked for in vain? */
 bool names_unnamed(const struct names *n, uint32_t module);
 
-/* May the function be a part of pmm.h's monitor? It is, where one of pmm.h's functions or operator new is not far outside. */
+/*
+ * May the function be a part of pmm.h's monitor? It is, where one of pmm.h's functions or operator
+ * new is not far outside.
+ */
 bool role_in_monitor(const char *function);
 
-/* Is the source file one of a language's own library? (Rust's are at /rustc/HASH/library/ or below rustlib/src.) */
+/*
+ * Is the source file one of a language's own library? (Rust's are at /rustc/HASH/library/ or below
+ * rustlib/src.)
+ */
 bool role_runtime_source(const char *file);
 
 /* Does a function's name match a shell pattern, as it is or without its arguments? */

@@ -4,11 +4,13 @@
 
 #include <Zydis/Zydis.h>
 
-static bool decode(const uint8_t *code, unsigned bytes, ZydisDecodedInstruction *z, ZydisDecodedOperand operand[ZYDIS_MAX_OPERAND_COUNT])
+static bool decode(const uint8_t *code, unsigned bytes, ZydisDecodedInstruction *z,
+		   ZydisDecodedOperand operand[ZYDIS_MAX_OPERAND_COUNT])
 {
 	ZydisDecoder decoder;
 
-	return !ZYAN_FAILED(ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64)) &&
+	return !ZYAN_FAILED(ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64,
+					     ZYDIS_STACK_WIDTH_64)) &&
 	       !ZYAN_FAILED(ZydisDecoderDecodeFull(&decoder, code, bytes, z, operand));
 }
 
@@ -23,13 +25,17 @@ unsigned access_bytes(const uint8_t *code, unsigned bytes)
 	for (unsigned i = 0; i < z.operand_count; i++) {
 		const ZydisDecodedOperand *o = &operand[i];
 
-		if (o->type == ZYDIS_OPERAND_TYPE_MEMORY && o->mem.type == ZYDIS_MEMOP_TYPE_MEM && o->size / 8 > most)
+		if (o->type == ZYDIS_OPERAND_TYPE_MEMORY && o->mem.type == ZYDIS_MEMOP_TYPE_MEM &&
+		    o->size / 8 > most)
 			most = o->size / 8;
 	}
 	return most;
 }
 
-/* With 47 bits of address; of processors with 56 what lies between is told as unmapped by the kernel. */
+/*
+ * With 47 bits of address; of processors with 56 what lies between is told as unmapped by the
+ * kernel.
+ */
 static bool is_odd(uint64_t address)
 {
 	uint64_t upper = address >> 47;
@@ -37,7 +43,8 @@ static bool is_odd(uint64_t address)
 	return upper && upper != UINT64_MAX >> 47;
 }
 
-bool access_odd_address(const uint8_t *code, unsigned bytes, const uint64_t regs[ACCESS_NR_REGS], uint64_t *address, bool *writes)
+bool access_odd_address(const uint8_t *code, unsigned bytes, const uint64_t regs[ACCESS_NR_REGS],
+			uint64_t *address, bool *writes)
 {
 	ZydisDecodedOperand operand[ZYDIS_MAX_OPERAND_COUNT];
 	ZydisRegisterContext context = { 0 };
@@ -50,9 +57,10 @@ bool access_odd_address(const uint8_t *code, unsigned bytes, const uint64_t regs
 	for (unsigned i = 0; i < z.operand_count; i++) {
 		const ZydisDecodedOperand *o = &operand[i];
 
-		if (o->type != ZYDIS_OPERAND_TYPE_MEMORY || o->mem.type != ZYDIS_MEMOP_TYPE_MEM || o->mem.segment == ZYDIS_REGISTER_FS ||
-		    o->mem.segment == ZYDIS_REGISTER_GS ||
-		    ZYAN_FAILED(ZydisCalcAbsoluteAddressEx(&z, o, regs[16], &context, address)) || !is_odd(*address))
+		if (o->type != ZYDIS_OPERAND_TYPE_MEMORY || o->mem.type != ZYDIS_MEMOP_TYPE_MEM ||
+		    o->mem.segment == ZYDIS_REGISTER_FS || o->mem.segment == ZYDIS_REGISTER_GS ||
+		    ZYAN_FAILED(ZydisCalcAbsoluteAddressEx(&z, o, regs[16], &context, address)) ||
+		    !is_odd(*address))
 			continue;
 		*writes = o->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE;
 		return true;

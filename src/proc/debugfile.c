@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Separate debug files: by build id, by .gnu_debuglink, from debuginfod servers when asked for; and .gnu_debugdata.
+ * Separate debug files: by build id, by .gnu_debuglink, from debuginfod servers when asked for; and
+ * .gnu_debugdata.
  *
- * Nothing is taken on trust: a file found by any way must have the build id asked for, or, where the program has none,
- * the checksum that its .gnu_debuglink gives.
+ * Nothing is taken on trust: a file found by any way must have the build id asked for, or, where
+ * the program has none, the checksum that its .gnu_debuglink gives.
  */
 #include "src/proc/debugfile.h"
 
@@ -42,7 +43,8 @@ static int open_path(const struct debug_search *s, const struct str *path, struc
 }
 
 /* Open `path` (its builder is emptied) if it has the build id. */
-static int open_with_id(const struct debug_search *s, struct str *path, const uint8_t *id, size_t len, struct elf_file *out)
+static int open_with_id(const struct debug_search *s, struct str *path, const uint8_t *id,
+			size_t len, struct elf_file *out)
 {
 	int rc = open_path(s, path, out);
 
@@ -66,7 +68,8 @@ static size_t next_dir(const char **dirs, const char **dir)
 	return len;
 }
 
-int debug_file_by_id(const struct debug_search *s, const uint8_t *id, size_t len, const char *suffix, struct elf_file *out)
+int debug_file_by_id(const struct debug_search *s, const uint8_t *id, size_t len,
+		     const char *suffix, struct elf_file *out)
 {
 	const char *dirs = s->dirs, *dir;
 	struct str path = STR_INIT;
@@ -120,14 +123,17 @@ static int fetch(const uint8_t *id, size_t len, struct elf_file *out)
 	return -ENOENT;
 }
 
-/* The checksum of .gnu_debuglink: CRC-32 over the whole file. One that grows meanwhile has another. */
+/*
+ * The checksum of .gnu_debuglink: CRC-32 over the whole file. One that grows meanwhile has another.
+ */
 static bool has_crc(const struct debug_search *s, const struct elf_file *f, uint32_t want)
 {
 	uint8_t buf[4096];
 	uint32_t crc = 0;
 	uint64_t at = 0;
 
-	if (f->size_bytes > DEBUG_LINK_MAX_BYTES || (s->link_bytes && *s->link_bytes + f->size_bytes > DEBUG_LINKS_MAX_BYTES))
+	if (f->size_bytes > DEBUG_LINK_MAX_BYTES ||
+	    (s->link_bytes && *s->link_bytes + f->size_bytes > DEBUG_LINKS_MAX_BYTES))
 		return false;
 	if (s->link_bytes)
 		*s->link_bytes += f->size_bytes;
@@ -150,25 +156,30 @@ static bool same_file(const struct elf_file *a, const struct elf_file *b)
 {
 	struct stat x, y;
 
-	return !fstat(a->fd, &x) && !fstat(b->fd, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+	return !fstat(a->fd, &x) && !fstat(b->fd, &y) && x.st_dev == y.st_dev &&
+	       x.st_ino == y.st_ino;
 }
 
 /* Open a candidate (its builder is emptied) for what .gnu_debuglink of `main` names. */
-static int open_linked(const struct debug_search *s, struct str *path, const struct elf_file *main, uint32_t crc, struct elf_file *out)
+static int open_linked(const struct debug_search *s, struct str *path, const struct elf_file *main,
+		       uint32_t crc, struct elf_file *out)
 {
 	int rc = open_path(s, path, out);
 
 	str_clear(path);
 	if (rc)
 		return -ENOENT;
-	if (!same_file(main, out) && (main->build_id_len && out->build_id_len ?
-				      elf_file_has_build_id(out, main->build_id, main->build_id_len) : has_crc(s, out, crc)))
+	if (!same_file(main, out) &&
+	    (main->build_id_len && out->build_id_len
+		     ? elf_file_has_build_id(out, main->build_id, main->build_id_len)
+		     : has_crc(s, out, crc)))
 		return 0;
 	elf_file_close(out);
 	return -ENOENT;
 }
 
-static int find_linked(const struct debug_search *s, const struct elf_file *main, struct elf_file *out)
+static int find_linked(const struct debug_search *s, const struct elf_file *main,
+		       struct elf_file *out)
 {
 	const char *slash = strrchr(main->path, '/'), *dirs = s->dirs, *dir, *name;
 	size_t home = slash ? (size_t)(slash - main->path) : 0, at, n;
@@ -206,8 +217,8 @@ static int find_linked(const struct debug_search *s, const struct elf_file *main
 	return rc;
 }
 
-int debug_file_find(const struct debug_search *s, const struct elf_file *main, const uint8_t *id, size_t len,
-		    struct elf_file *out)
+int debug_file_find(const struct debug_search *s, const struct elf_file *main, const uint8_t *id,
+		    size_t len, struct elf_file *out)
 {
 	if (!debug_file_by_id(s, id, len, ".debug", out))
 		return 0;
@@ -252,7 +263,10 @@ int debug_file_alt(const struct debug_search *s, const struct elf_file *f, struc
 	return rc && s->debuginfod ? fetch(id, len, out) : rc;
 }
 
-/* Unpack into a buffer twice as large each time, up to the limit: the packed form does not tell the size reliably. */
+/*
+ * Unpack into a buffer twice as large each time, up to the limit: the packed form does not tell the
+ * size reliably.
+ */
 static void *unpack(const void *packed, size_t packed_size, size_t *size)
 {
 	for (size_t room = packed_size * 8 + 4096; room <= MINI_MAX_BYTES; room *= 2) {
@@ -264,7 +278,8 @@ static void *unpack(const void *packed, size_t packed_size, size_t *size)
 		if (!out)
 			return NULL;
 		*size = 0;
-		rc = lzma_stream_buffer_decode(&memory_limit, 0, NULL, packed, &in, packed_size, out, size, room);
+		rc = lzma_stream_buffer_decode(&memory_limit, 0, NULL, packed, &in, packed_size,
+					       out, size, room);
 		if (rc == LZMA_OK)
 			return out;
 		free(out);

@@ -13,13 +13,15 @@
 
 #define BATCH	64	/* headers read at once */
 
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "headers are used as they are in the file");
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+	       "headers are used as they are in the file");
 
 struct source {
 	int fd;
 	const uint8_t *image;
 	uint64_t bytes;
-	int *error;		/* of a read that failed; a file that is cut short is read as far as it goes */
+	/* of a read that failed; a file that is cut short is read as far as it goes */
+	int *error;
 };
 
 struct sums {
@@ -52,15 +54,20 @@ static uint64_t plus(uint64_t a, uint64_t b)
 	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-/* What a section says that it unfolds to; 0 = it is not compressed. Both forms: SHF_COMPRESSED, and GNU's own in .zdebug_*. */
+/*
+ * What a section says that it unfolds to; 0 = it is not compressed. Both forms: SHF_COMPRESSED, and
+ * GNU's own in .zdebug_*.
+ */
 static uint64_t unfolded_bytes(const struct source *s, const Elf64_Shdr *sh)
 {
 	union { Elf64_Chdr chdr; struct { char magic[4]; uint8_t size[8]; } gnu; } head;
 	uint64_t size;
 
 	if (sh->sh_flags & SHF_COMPRESSED)
-		return read_at(s, sh->sh_offset, &head.chdr, sizeof(head.chdr)) ? head.chdr.ch_size : 0;
-	if (!read_at(s, sh->sh_offset, &head.gnu, sizeof(head.gnu)) || memcmp(head.gnu.magic, "ZLIB", 4))
+		return read_at(s, sh->sh_offset, &head.chdr, sizeof(head.chdr)) ? head.chdr.ch_size
+										: 0;
+	if (!read_at(s, sh->sh_offset, &head.gnu, sizeof(head.gnu)) ||
+	    memcmp(head.gnu.magic, "ZLIB", 4))
 		return 0;
 	memcpy(&size, head.gnu.size, sizeof(size));
 	return be64toh(size);
@@ -70,9 +77,11 @@ static void add_section(const struct source *s, const Elf64_Shdr *sh, struct sum
 {
 	uint64_t unfolded;
 
-	if (sh->sh_type == SHT_NULL || sh->sh_type == SHT_NOBITS || !holds(s, sh->sh_offset, sh->sh_size))
+	if (sh->sh_type == SHT_NULL || sh->sh_type == SHT_NOBITS ||
+	    !holds(s, sh->sh_offset, sh->sh_size))
 		return;			/* libelf reads nothing of it */
-	if (sh->sh_type == SHT_SYMTAB || sh->sh_type == SHT_DYNSYM || sh->sh_type == SHT_STRTAB || sh->sh_type == SHT_NOTE)
+	if (sh->sh_type == SHT_SYMTAB || sh->sh_type == SHT_DYNSYM || sh->sh_type == SHT_STRTAB ||
+	    sh->sh_type == SHT_NOTE)
 		sums->out->symbol_bytes = plus(sums->out->symbol_bytes, sh->sh_size);
 	else if (!(sh->sh_flags & SHF_ALLOC))
 		sums->out->debug_bytes = plus(sums->out->debug_bytes, sh->sh_size);
@@ -125,7 +134,8 @@ static int check_segments(const struct source *s, const Elf64_Ehdr *eh)
 		if (!read_at(s, eh->e_phoff + i * sizeof(ph[0]), ph, part * sizeof(ph[0])))
 			break;
 		for (unsigned k = 0; k < part; k++)
-			if (ph[k].p_type == PT_NOTE && ph[k].p_filesz > ELF_MAX_NOTE_BYTES && holds(s, ph[k].p_offset, ph[k].p_filesz))
+			if (ph[k].p_type == PT_NOTE && ph[k].p_filesz > ELF_MAX_NOTE_BYTES &&
+			    holds(s, ph[k].p_offset, ph[k].p_filesz))
 				return -EFBIG;
 	}
 	return 0;
@@ -138,8 +148,8 @@ int elf_bounds_read(int fd, const void *image, uint64_t bytes, struct elf_bounds
 	Elf64_Ehdr eh;
 
 	*out = (struct elf_bounds){ 0 };
-	if (!read_at(&s, 0, &eh, sizeof(eh)) || memcmp(eh.e_ident, ELFMAG, SELFMAG) || eh.e_ident[EI_CLASS] != ELFCLASS64 ||
-	    eh.e_ident[EI_DATA] != ELFDATA2LSB)
+	if (!read_at(&s, 0, &eh, sizeof(eh)) || memcmp(eh.e_ident, ELFMAG, SELFMAG) ||
+	    eh.e_ident[EI_CLASS] != ELFCLASS64 || eh.e_ident[EI_DATA] != ELFDATA2LSB)
 		return error ? error : -ENOEXEC;
 	rc = check_segments(&s, &eh);
 	if (!rc)

@@ -96,8 +96,9 @@ static uint64_t file_offset(const struct image *im, int fd, uint64_t address)
 	for (unsigned i = 0; i < im->ehdr.e_phnum; i++) {
 		Elf64_Phdr ph;
 
-		if (!read_at(fd, im->ehdr.e_phoff + i * sizeof(ph), &ph, sizeof(ph)) && ph.p_type == PT_LOAD &&
-		    address >= ph.p_vaddr && address - ph.p_vaddr < ph.p_filesz)
+		if (!read_at(fd, im->ehdr.e_phoff + i * sizeof(ph), &ph, sizeof(ph)) &&
+		    ph.p_type == PT_LOAD && address >= ph.p_vaddr &&
+		    address - ph.p_vaddr < ph.p_filesz)
 			return ph.p_offset + (address - ph.p_vaddr);
 	}
 	return 0;
@@ -111,7 +112,8 @@ static bool dynamic_get(const struct image *im, int fd, int64_t tag, unsigned n,
 	for (uint64_t i = 0; i < nr && i < 4096; i++) {
 		Elf64_Dyn d;
 
-		if (read_at(fd, im->dynamic.p_offset + i * sizeof(d), &d, sizeof(d)) || d.d_tag == DT_NULL)
+		if (read_at(fd, im->dynamic.p_offset + i * sizeof(d), &d, sizeof(d)) ||
+		    d.d_tag == DT_NULL)
 			break;
 		if (d.d_tag == tag && !n--) {
 			*value = d.d_un.d_val;
@@ -121,18 +123,24 @@ static bool dynamic_get(const struct image *im, int fd, int64_t tag, unsigned n,
 	return false;
 }
 
-/* Is a sanitizer's runtime among the libraries it needs? These refuse to start behind a preloaded library. */
+/*
+ * Is a sanitizer's runtime among the libraries it needs? These refuse to start behind a preloaded
+ * library.
+ */
 static bool needs_sanitizer(const struct image *im, int fd)
 {
 	uint64_t strings, name, offset;
 
-	if (!dynamic_get(im, fd, DT_STRTAB, 0, &strings) || !(offset = file_offset(im, fd, strings)))
+	if (!dynamic_get(im, fd, DT_STRTAB, 0, &strings) ||
+	    !(offset = file_offset(im, fd, strings)))
 		return false;
 	for (unsigned n = 0; dynamic_get(im, fd, DT_NEEDED, n, &name); n++) {
 		char text[16] = "";
 
-		if (name < INT64_MAX - offset && pread(fd, text, sizeof(text) - 1, (off_t)(offset + name)) > 0 &&
-		    (str_starts(text, "libasan.") || str_starts(text, "libtsan.") || str_starts(text, "libhwasan.")))
+		if (name < INT64_MAX - offset &&
+		    pread(fd, text, sizeof(text) - 1, (off_t)(offset + name)) > 0 &&
+		    (str_starts(text, "libasan.") || str_starts(text, "libtsan.") ||
+		     str_starts(text, "libhwasan.")))
 			return true;
 	}
 	return false;
@@ -305,48 +313,39 @@ static const struct message {
 	const char *before, *after;	/* the program's name stands between them, in quotes */
 	const char *hint;
 } messages[ELF_CHECK_NR] = {
-	[ELF_CHECK_NOT_FOUND] = {
-		"cannot find the program ", "",
-		"check the spelling and PATH, or give its path" },
-	[ELF_CHECK_DIRECTORY] = {
-		"", " is a directory",
-		"name the program inside it" },
-	[ELF_CHECK_NOT_EXECUTABLE] = {
-		"", " may not be executed",
-		"give it execute permission (chmod +x), or name its interpreter before it" },
-	[ELF_CHECK_UNREADABLE] = {
-		"", " may be executed but not read",
-		"give read permission, so that pmm can see what kind of program it is" },
-	[ELF_CHECK_NOT_ELF] = {
-		"", " is neither an ELF program nor a script with a '#!' line",
-		"name its interpreter before it, for example: pmm run -- sh FILE" },
-	[ELF_CHECK_DAMAGED] = {
-		"", " is a damaged ELF file, or not a program",
-		"look at it with 'readelf -lW'" },
-	[ELF_CHECK_WRONG_ARCH] = {
-		"", " is built for another processor or for 32 bits",
-		"this pmm watches 64-bit x86-64 programs" },
-	[ELF_CHECK_STATIC] = {
-		"", " is statically linked: preload cannot work",
-		ATTACH_HINT },
-	[ELF_CHECK_STATIC_PIE] = {
-		"", " is statically linked (static-pie): preload cannot work",
-		ATTACH_HINT },
-	[ELF_CHECK_NO_LOADER] = {
-		"", " needs a dynamic loader that does not exist here",
-		"install the C library it was built for; 'readelf -lW' shows the loader's name" },
-	[ELF_CHECK_SETUID] = {
-		"", " is set-user-ID or set-group-ID: preload is ignored",
-		SECURE_HINT },
-	[ELF_CHECK_CAPABILITIES] = {
-		"", " has file capabilities: preload is ignored",
-		SECURE_HINT },
-	[ELF_CHECK_SANITIZER] = {
-		"", " is built with a sanitizer, which brings its own malloc and must come first",
-		"build it without -fsanitize, or set ASAN_OPTIONS=detect_leaks=1 and let it report" },
-	[ELF_CHECK_BAD_SCRIPT] = {
-		"the interpreter of the script ", " cannot be run",
-		"correct the '#!' line; what it names must exist and be executable" },
+	[ELF_CHECK_NOT_FOUND] = { "cannot find the program ", "",
+				  "check the spelling and PATH, or give its path" },
+	[ELF_CHECK_DIRECTORY] = { "", " is a directory", "name the program inside it" },
+	[ELF_CHECK_NOT_EXECUTABLE] = { "", " may not be executed",
+				       "give it execute permission (chmod +x), or name its "
+				       "interpreter before it" },
+	[ELF_CHECK_UNREADABLE] = { "", " may be executed but not read",
+				   "give read permission, so that pmm can see what kind of program "
+				   "it is" },
+	[ELF_CHECK_NOT_ELF] = { "", " is neither an ELF program nor a script with a '#!' line",
+				"name its interpreter before it, for example: pmm run -- sh FILE" },
+	[ELF_CHECK_DAMAGED] = { "", " is a damaged ELF file, or not a program",
+				"look at it with 'readelf -lW'" },
+	[ELF_CHECK_WRONG_ARCH] = { "", " is built for another processor or for 32 bits",
+				   "this pmm watches 64-bit x86-64 programs" },
+	[ELF_CHECK_STATIC] = { "", " is statically linked: preload cannot work", ATTACH_HINT },
+	[ELF_CHECK_STATIC_PIE] = { "", " is statically linked (static-pie): preload cannot work",
+				   ATTACH_HINT },
+	[ELF_CHECK_NO_LOADER] = { "", " needs a dynamic loader that does not exist here",
+				  "install the C library it was built for; 'readelf -lW' shows the "
+				  "loader's name" },
+	[ELF_CHECK_SETUID] = { "", " is set-user-ID or set-group-ID: preload is ignored",
+			       SECURE_HINT },
+	[ELF_CHECK_CAPABILITIES] = { "", " has file capabilities: preload is ignored",
+				     SECURE_HINT },
+	[ELF_CHECK_SANITIZER] = { "",
+				  " is built with a sanitizer, which brings its own malloc and "
+				  "must come first",
+				  "build it without -fsanitize, or set ASAN_OPTIONS=detect_leaks=1 "
+				  "and let it report" },
+	[ELF_CHECK_BAD_SCRIPT] = { "the interpreter of the script ", " cannot be run",
+				   "correct the '#!' line; what it names must exist and be "
+				   "executable" },
 };
 
 static void explain(const struct elf_check *c, const char *name, struct err *e)

@@ -2,8 +2,9 @@
 /*
  * An ELF file opened for reading: its identity, its build id and where its code lies.
  *
- * Files are read, never mapped: somebody else may cut one short meanwhile, which is an error of a read and a SIGBUS of a mapping, or change
- * what has been checked. libelf reads a section when it is asked for; elf_bounds.h says how much it may be made to read.
+ * Files are read, never mapped: somebody else may cut one short meanwhile, which is an error of a
+ * read and a SIGBUS of a mapping, or change what has been checked. libelf reads a section when it
+ * is asked for; elf_bounds.h says how much it may be made to read.
  */
 #include "src/proc/elffile.h"
 
@@ -34,7 +35,8 @@ static void read_segments(struct elf_file *f)
 			continue;
 		if (ph.p_vaddr < first)
 			first = ph.p_vaddr;
-		if (!(ph.p_flags & PF_X) || f->nr_code == ELF_FILE_CODE_MAX || ph.p_vaddr + ph.p_memsz <= ph.p_vaddr)
+		if (!(ph.p_flags & PF_X) || f->nr_code == ELF_FILE_CODE_MAX ||
+		    ph.p_vaddr + ph.p_memsz <= ph.p_vaddr)
 			continue;
 		f->code[f->nr_code].lo = ph.p_vaddr;
 		f->code[f->nr_code++].hi = ph.p_vaddr + ph.p_memsz;
@@ -42,7 +44,9 @@ static void read_segments(struct elf_file *f)
 	f->first_vaddr = first == UINT64_MAX ? 0 : first;
 }
 
-/* Of what elf_begin() made of it; `rc`: what elf_bounds_read() says. 0 or -errno, and it is closed. */
+/*
+ * Of what elf_begin() made of it; `rc`: what elf_bounds_read() says. 0 or -errno, and it is closed.
+ */
 static int read_identity(struct elf_file *f, int rc)
 {
 	const void *id;
@@ -112,7 +116,9 @@ int elf_file_open_memory(struct elf_file *f, void *image, size_t size, const cha
 {
 	int rc;
 
-	*f = (struct elf_file){ .fd = -1, .path = strdup(path), .image = image, .size_bytes = size };
+	*f = (struct elf_file){
+		.fd = -1, .path = strdup(path), .image = image, .size_bytes = size
+	};
 	if (!f->path) {
 		elf_file_close(f);
 		return -ENOMEM;
@@ -151,7 +157,8 @@ bool elf_file_is_code(const struct elf_file *f, uint64_t address)
 	return !f->nr_code;
 }
 
-Elf_Scn *elf_file_section(const struct elf_file *f, const char *name, unsigned type, GElf_Shdr *header)
+Elf_Scn *elf_file_section(const struct elf_file *f, const char *name, unsigned type,
+			  GElf_Shdr *header)
 {
 	size_t names;
 
@@ -200,7 +207,8 @@ bool elf_file_has_dwarf(const struct elf_file *f)
 
 	if (elf_file_section(f, ".debug_info", SHT_NULL, &header) && header.sh_type != SHT_NOBITS)
 		return true;
-	return elf_file_section(f, ".zdebug_info", SHT_NULL, &header) && header.sh_type != SHT_NOBITS;
+	return elf_file_section(f, ".zdebug_info", SHT_NULL, &header) &&
+	       header.sh_type != SHT_NOBITS;
 }
 
 int elf_file_trouble(void)

@@ -26,14 +26,17 @@ struct elf_file {
 	int64_t mtime_ns;
 	uint8_t build_id[ELF_FILE_BUILD_ID_MAX];
 	size_t build_id_len;		/* 0: none */
-	uint64_t first_vaddr;		/* of the lowest segment; tells how a debug file is shifted */
-	struct { uint64_t lo, hi; } code[ELF_FILE_CODE_MAX];	/* executable segments, ELF addresses */
+	/* of the lowest segment; tells how a debug file is shifted */
+	uint64_t first_vaddr;
+	/* executable segments, ELF addresses */
+	struct { uint64_t lo, hi; } code[ELF_FILE_CODE_MAX];
 	int nr_code;
 };
 
 /*
- * Open a regular file. 0; -ENOENT, -EACCES, ... from open; -ENOMEM, -EIO when it cannot be looked at; -ENOEXEC if it is no ELF file, or one beyond the bounds of elf_bounds.h. A file that
- * is cut short later gives less, and nothing worse.
+ * Open a regular file. 0; -ENOENT, -EACCES, ... from open; -ENOMEM, -EIO when it cannot be looked
+ * at; -ENOEXEC if it is no ELF file, or one beyond the bounds of elf_bounds.h. A file that is cut
+ * short later gives less, and nothing worse.
  */
 int elf_file_open(struct elf_file *f, const char *path);
 
@@ -43,12 +46,16 @@ int elf_file_open_fd(struct elf_file *f, int fd, const char *path);
 /* The same for bytes from malloc(), which it owns from here on, also on error. */
 int elf_file_open_memory(struct elf_file *f, void *image, size_t size, const char *path);
 
-/* Does an error of these say nothing of the file, but that it could not be looked at: no memory, no descriptors, a failing disk? */
+/*
+ * Does an error of these say nothing of the file, but that it could not be looked at: no memory, no
+ * descriptors, a failing disk?
+ */
 bool elf_file_unseen(int rc);
 
 /*
- * libelf and libdw give less, without saying so, when they cannot read or have no memory; what they asked the C library for leaves its error. Set errno to
- * 0, call them (also through the functions below), then ask: 0, or the -errno that elf_file_unseen() knows. errno is 0 afterwards.
+ * libelf and libdw give less, without saying so, when they cannot read or have no memory; what they
+ * asked the C library for leaves its error. Set errno to 0, call them (also through the functions
+ * below), then ask: 0, or the -errno that elf_file_unseen() knows. errno is 0 afterwards.
  */
 int elf_file_trouble(void);
 
@@ -61,11 +68,12 @@ bool elf_file_has_build_id(const struct elf_file *f, const uint8_t *id, size_t l
 bool elf_file_is_code(const struct elf_file *f, uint64_t address);
 
 /* The first section of that name (type SHT_NULL: any; name NULL: any), NULL = none. */
-Elf_Scn *elf_file_section(const struct elf_file *f, const char *name, unsigned type, GElf_Shdr *header);
+Elf_Scn *elf_file_section(const struct elf_file *f, const char *name, unsigned type,
+			  GElf_Shdr *header);
 
 /*
- * The symbol table of that type: its data for gelf_getsym(), how many symbols (at most INT_MAX), the section of their names. NULL = it is not there,
- * or not in this file.
+ * The symbol table of that type: its data for gelf_getsym(), how many symbols (at most INT_MAX),
+ * the section of their names. NULL = it is not there, or not in this file.
  */
 Elf_Data *elf_file_symbols(const struct elf_file *f, unsigned type, size_t *nr, size_t *strings);
 

@@ -25,7 +25,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* ---- lines ------------------------------------------------------------------------------------ */
+/* ---- lines ----------------------------------------------------------------------------------- */
 
 /* A number in base 16 that a space or the line's end follows. */
 static bool hexadecimal(const char *text, uint64_t *value)
@@ -56,7 +56,8 @@ bool entrusted_timer_line(const char *line, uint64_t *word)
 }
 
 /* The words in the lines of a file, which may be gone. 0 or -ENOMEM. */
-static int read_words(struct entrusted *x, const char *path, bool (*parse)(const char *, uint64_t *))
+static int read_words(struct entrusted *x, const char *path,
+		      bool (*parse)(const char *, uint64_t *))
 {
 	FILE *f = fopen(path, "re");
 	size_t room = 0;
@@ -73,7 +74,7 @@ static int read_words(struct entrusted *x, const char *path, bool (*parse)(const
 	return rc;
 }
 
-/* ---- epolls ----------------------------------------------------------------------------------- */
+/* ---- epolls ---------------------------------------------------------------------------------- */
 
 static int read_epoll(struct entrusted *x, pid_t pid, int fd)
 {
@@ -97,14 +98,18 @@ static int find_epolls(struct entrusted *x, pid_t pid)
 		ssize_t n = readlinkat(dirfd(d), entry->d_name, link, sizeof(link));
 
 		if (n == sizeof(EPOLL_LINK) - 1 && !memcmp(link, EPOLL_LINK, (size_t)n))
-			rc = vec_push(&x->epolls, (struct entrusted_epoll){ .fd = atoi(entry->d_name) });
+			rc = vec_push(&x->epolls,
+				      (struct entrusted_epoll){ .fd = atoi(entry->d_name) });
 	}
 	if (d)
 		closedir(d);
 	return rc;
 }
 
-/* How long each takes is tried while the program runs. What was read of the slow ones stays: what is there then and later was there meanwhile. */
+/*
+ * How long each takes is tried while the program runs. What was read of the slow ones stays: what
+ * is there then and later was there meanwhile.
+ */
 int entrusted_before(struct entrusted *x, pid_t pid)
 {
 	uint64_t left_ns = PAUSE_NS;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Words that a program has entrusted to the kernel, which hands them back one day: the data of epoll's entries, the values of POSIX
- * timers. They may be the only pointers to blocks.
+ * Words that a program has entrusted to the kernel, which hands them back one day: the data of
+ * epoll's entries, the values of POSIX timers. They may be the only pointers to blocks.
  *
- * They are read while all threads stand still, as the memory is. An epoll with so many entries that this would take long is read before and
- * after instead.
+ * They are read while all threads stand still, as the memory is. An epoll with so many entries that
+ * this would take long is read before and after instead.
  */
 #ifndef PROC_ENTRUSTED_H
 #define PROC_ENTRUSTED_H
@@ -26,13 +26,19 @@ struct entrusted {
 	VEC(struct entrusted_epoll) epolls;
 };
 
-/* In this order: while the process runs; while it stands still; while it runs again. `pid` as task_proc(). 0 or -ENOMEM. */
+/*
+ * In this order: while the process runs; while it stands still; while it runs again. `pid` as
+ * task_proc(). 0 or -ENOMEM.
+ */
 int entrusted_before(struct entrusted *x, pid_t pid);
 int entrusted_stopped(struct entrusted *x, pid_t pid);
 int entrusted_after(struct entrusted *x, pid_t pid);
 void entrusted_fini(struct entrusted *x);
 
-/* The word in a line of an epoll's fdinfo, or of /proc/PID/timers (proc_pid_timers(5)). False: there is none in it. */
+/*
+ * The word in a line of an epoll's fdinfo, or of /proc/PID/timers (proc_pid_timers(5)). False:
+ * there is none in it.
+ */
 bool entrusted_epoll_line(const char *line, uint64_t *word);
 bool entrusted_timer_line(const char *line, uint64_t *word);
 

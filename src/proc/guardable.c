@@ -24,11 +24,15 @@ struct status {
 /* False: the thread has ended. */
 static bool status_read(pid_t pid, pid_t tid, struct status *s)
 {
-	return !task_status(pid, tid, "SigBlk", 16, &s->blocked) && !task_status(pid, tid, "SigIgn", 16, &s->ignored) &&
+	return !task_status(pid, tid, "SigBlk", 16, &s->blocked) &&
+	       !task_status(pid, tid, "SigIgn", 16, &s->ignored) &&
 	       !task_status(pid, tid, "Seccomp", 10, &s->seccomp);
 }
 
-/* The C library blocks all signals for a moment where it makes threads and processes: that is no wish of the program's. */
+/*
+ * The C library blocks all signals for a moment where it makes threads and processes: that is no
+ * wish of the program's.
+ */
 static bool status_settled(pid_t pid, pid_t tid, struct status *s)
 {
 	bool lives = status_read(pid, tid, s);
@@ -43,12 +47,19 @@ static bool status_settled(pid_t pid, pid_t tid, struct status *s)
 static int judge(pid_t pid, const struct proc_thread *t, const struct status *s, struct err *e)
 {
 	if (s->seccomp)
-		err_set(e, -ENOTSUP, "blocks of process %d cannot be guarded: a seccomp filter judges its system calls", (int)pid);
+		err_set(e, -ENOTSUP,
+			"blocks of process %d cannot be guarded: a seccomp filter judges its "
+			"system calls",
+			(int)pid);
 	else if (s->ignored & FAULT)
-		err_set(e, -ENOTSUP, "blocks of process %d cannot be guarded: it ignores SIGSEGV", (int)pid);
+		err_set(e, -ENOTSUP, "blocks of process %d cannot be guarded: it ignores SIGSEGV",
+			(int)pid);
 	else if (s->blocked & FAULT)
-		err_set(e, -ENOTSUP, "blocks of process %d cannot be guarded: thread '%s' (%d) blocks SIGSEGV, and a heap error of it would end "
-			"the process", (int)pid, t->comm, (int)t->tid);
+		err_set(e, -ENOTSUP,
+			"blocks of process %d cannot be guarded: thread '%s' (%d) blocks SIGSEGV, "
+			"and a heap error of it would end "
+			"the process",
+			(int)pid, t->comm, (int)t->tid);
 	else
 		return 0;
 	err_hint(e, "start the program with 'pmm check' instead, or attach without --check");

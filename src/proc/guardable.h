@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Can an access that is stopped be told by a signal handler in this process, and the access be let go on?
+ * Can an access that is stopped be told by a signal handler in this process, and the access be let
+ * go on?
  */
 #ifndef PROC_GUARDABLE_H
 #define PROC_GUARDABLE_H
@@ -9,7 +10,10 @@
 
 #include "src/base/err.h"
 
-/* 0; -ENOTSUP with `e`: a thread blocks SIGSEGV, the process ignores it, a seccomp filter judges its system calls; -ESRCH. */
+/*
+ * 0; -ENOTSUP with `e`: a thread blocks SIGSEGV, the process ignores it, a seccomp filter judges
+ * its system calls; -ESRCH.
+ */
 int guardable(pid_t pid, struct err *e);
 
 #endif

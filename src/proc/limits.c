@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Limits out of /proc/PID/limits, status and cgroup, and of /sys/fs/cgroup where it is mounted as usual: version 2 there or in
- * `unified`, version 1 in `memory`.
+ * Limits out of /proc/PID/limits, status and cgroup, and of /sys/fs/cgroup where it is mounted as
+ * usual: version 2 there or in `unified`, version 1 in `memory`.
  */
 #include "src/proc/limits.h"
 
@@ -25,25 +25,32 @@ struct search {
 
 const char *limit_name(enum limit_kind kind)
 {
-	static const char *const name[] = { "cgroup limit", "address space limit", "data limit", "machine's memory", "limit on processes" };
+	static const char *const name[] = { "cgroup limit", "address space limit", "data limit",
+					    "machine's memory", "limit on processes" };
 
 	return name[kind];
 }
 
 /* Returns whether it is the nearest one so far. */
-static bool consider(struct search *s, enum limit_kind kind, uint64_t limit, uint64_t used, const char *where)
+static bool consider(struct search *s, enum limit_kind kind, uint64_t limit, uint64_t used,
+		     const char *where)
 {
 	uint64_t left = limit > used ? limit - used : 0;
 
 	if (limit >= NONE || (s->found && left >= s->out->left_bytes))
 		return false;
 	s->found = true;
-	*s->out = (struct limit){ .kind = kind, .limit_bytes = limit, .used_bytes = used, .left_bytes = left };
+	*s->out = (struct limit){
+		.kind = kind, .limit_bytes = limit, .used_bytes = used, .left_bytes = left
+	};
 	snprintf(s->out->where, sizeof(s->out->where), "%s", where);
 	return true;
 }
 
-/* The number behind `key` at the start of a line of a file; key "" = the file is a number. UINT64_MAX = not there. */
+/*
+ * The number behind `key` at the start of a line of a file; key "" = the file is a number.
+ * UINT64_MAX = not there.
+ */
 static uint64_t number_in(const char *path, const char *key)
 {
 	FILE *f = fopen(path, "re");
@@ -75,17 +82,20 @@ static uint64_t proc_number(const struct search *s, const char *file, const char
 {
 	char path[PATH_MAX];
 
-	if (snprintf(path, sizeof(path), "%s/proc/%d/%s", s->root, (int)s->pid, file) >= (int)sizeof(path))
+	if (snprintf(path, sizeof(path), "%s/proc/%d/%s", s->root, (int)s->pid, file) >=
+	    (int)sizeof(path))
 		return UINT64_MAX;
 	return number_in(path, key);
 }
 
 static void resource_limits(struct search *s)
 {
-	uint64_t space = proc_number(s, "status", "VmSize"), data = proc_number(s, "status", "VmData");
+	uint64_t space = proc_number(s, "status", "VmSize"),
+		 data = proc_number(s, "status", "VmData");
 
 	if (space != UINT64_MAX)
-		consider(s, LIMIT_ADDRESS_SPACE, proc_number(s, "limits", "Max address space"), space, "");
+		consider(s, LIMIT_ADDRESS_SPACE, proc_number(s, "limits", "Max address space"),
+			 space, "");
 	if (data != UINT64_MAX)
 		consider(s, LIMIT_DATA, proc_number(s, "limits", "Max data size"), data, "");
 }
@@ -119,12 +129,18 @@ struct control {
 static const struct control memory = {
 	LIMIT_CGROUP,
 	{ "memory.max", "memory.current", "inactive_file", "active_file" },
-	{ "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file", "total_active_file" },
-	"memory", "/sys/fs/cgroup/memory",
+	{ "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file",
+	  "total_active_file" },
+	"memory",
+	"/sys/fs/cgroup/memory",
 };
 
 static const struct control processes = {
-	LIMIT_PROCESSES, { .max = "pids.max", .used = "pids.current" }, { .max = "pids.max", .used = "pids.current" }, "pids", "/sys/fs/cgroup/pids",
+	LIMIT_PROCESSES,
+	{ .max = "pids.max", .used = "pids.current" },
+	{ .max = "pids.max", .used = "pids.current" },
+	"pids",
+	"/sys/fs/cgroup/pids",
 };
 
 static uint64_t group_number(const char *dir, const char *file, const char *key)
@@ -139,7 +155,8 @@ static uint64_t group_number(const char *dir, const char *file, const char *key)
 	return number;
 }
 
-static void one_group(struct search *s, const char *dir, const struct files *f, enum limit_kind kind)
+static void one_group(struct search *s, const char *dir, const struct files *f,
+		      enum limit_kind kind)
 {
 	uint64_t max = group_number(dir, f->max, ""), used = group_number(dir, f->used, "");
 	uint64_t inactive = UINT64_MAX, active = UINT64_MAX;
@@ -162,7 +179,8 @@ static void one_group(struct search *s, const char *dir, const struct files *f, 
 }
 
 /* A group and all above it, up to the mount point. */
-static void groups(struct search *s, const char *mount, const char *path, const struct files *f, enum limit_kind kind)
+static void groups(struct search *s, const char *mount, const char *path, const struct files *f,
+		   enum limit_kind kind)
 {
 	char dir[PATH_MAX];
 	size_t top;
@@ -172,7 +190,8 @@ static void groups(struct search *s, const char *mount, const char *path, const 
 	if (n < 0 || n >= (int)sizeof(dir) || strstr(path, "/..") || *path != '/')
 		return;		/* a group outside our namespace */
 	top = (size_t)n;
-	if (snprintf(dir + top, sizeof(dir) - top, "%s", strcmp(path, "/") ? path : "") >= (int)(sizeof(dir) - top))
+	if (snprintf(dir + top, sizeof(dir) - top, "%s", strcmp(path, "/") ? path : "") >=
+	    (int)(sizeof(dir) - top))
 		return;
 	for (;;) {
 		one_group(s, dir, f, kind);
@@ -189,11 +208,13 @@ static void control_groups(struct search *s, const struct control *what)
 	char line[PATH_MAX + 64];
 	FILE *f;
 
-	if (snprintf(line, sizeof(line), "%s/proc/%d/cgroup", s->root, (int)s->pid) >= (int)sizeof(line))
+	if (snprintf(line, sizeof(line), "%s/proc/%d/cgroup", s->root, (int)s->pid) >=
+	    (int)sizeof(line))
 		return;
 	f = fopen(line, "re");
 	while (f && fgets(line, sizeof(line), f)) {
-		char *controllers = strchr(line, ':'), *path = controllers ? strchr(controllers + 1, ':') : NULL;
+		char *controllers = strchr(line, ':'),
+		     *path = controllers ? strchr(controllers + 1, ':') : NULL;
 
 		if (!path)
 			continue;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which limit a process that grows will hit first: its control groups' memory, its address space, its data, the machine.
+ * Which limit a process that grows will hit first: its control groups' memory, its address space,
+ * its data, the machine.
  */
 #ifndef PROC_LIMITS_H
 #define PROC_LIMITS_H
@@ -22,13 +23,15 @@ struct limit {
 	enum limit_kind kind;
 	uint64_t limit_bytes, used_bytes;
 	uint64_t left_bytes;		/* page cache that would be given back counts as left */
-	bool together;			/* LIMIT_CGROUP: who reaches it has the whole group killed (memory.oom.group) */
-	char where[PATH_MAX];		/* LIMIT_CGROUP, LIMIT_PROCESSES: directory of the group; else "" */
+	/* LIMIT_CGROUP: who reaches it has the whole group killed (memory.oom.group) */
+	bool together;
+	/* LIMIT_CGROUP, LIMIT_PROCESSES: directory of the group; else "" */
+	char where[PATH_MAX];
 };
 
 /*
- * The limit of which the least is left. `root` goes before all paths below /proc and /sys ("" = this machine's own). 0, -ESRCH when
- * the process does not exist, -ENOENT when no limit is known.
+ * The limit of which the least is left. `root` goes before all paths below /proc and /sys ("" =
+ * this machine's own). 0, -ESRCH when the process does not exist, -ENOENT when no limit is known.
  */
 int limits_nearest(const char *root, pid_t pid, struct limit *out);
 
@@ -36,12 +39,16 @@ int limits_nearest(const char *root, pid_t pid, struct limit *out);
 uint64_t limits_cgroup(const char *root, pid_t pid);
 
 /*
- * Memory that reading one thing from outside may take unless somebody asks for more: a quarter of the machine's memory, or of the lowest limit
- * of our control groups. What is made of the thing afterwards (sums, trees, names) takes less than it does, so that half remains for others.
+ * Memory that reading one thing from outside may take unless somebody asks for more: a quarter of
+ * the machine's memory, or of the lowest limit of our control groups. What is made of the thing
+ * afterwards (sums, trees, names) takes less than it does, so that half remains for others.
  */
 uint64_t limits_share(const char *root);
 
-/* The same of memory only, its groups' and the machine's; of the number of its groups' processes and threads. */
+/*
+ * The same of memory only, its groups' and the machine's; of the number of its groups' processes
+ * and threads.
+ */
 int limits_memory(const char *root, pid_t pid, struct limit *out);
 int limits_processes(const char *root, pid_t pid, struct limit *out);
 

@@ -55,15 +55,23 @@ static int add(struct page_runs *to, size_t first, uint64_t start, uint64_t end)
 	return vec_push(to, (struct page_run){ start, end });
 }
 
-static int scan(int fd, uint64_t start, uint64_t end, bool changed, uint64_t max_pages, struct page_runs *to)
+static int scan(int fd, uint64_t start, uint64_t end, bool changed, uint64_t max_pages,
+		struct page_runs *to)
 {
 	const size_t first = to->nr;
 	struct page_region regions[NR_REGIONS];
 	const uint64_t without = IS_ZERO | IS_GUARD | (changed ? IS_FILE : 0);
 	struct scan_arg a = {
-		.size = sizeof(a), .start = start, .end = end, .vec = (uintptr_t)regions, .vec_len = NR_REGIONS, .max_pages = max_pages,
-		.category_inverted = without, .category_mask = without,
-		.category_anyof_mask = IS_PRESENT | IS_SWAPPED, .return_mask = IS_PRESENT | IS_SWAPPED,
+		.size = sizeof(a),
+		.start = start,
+		.end = end,
+		.vec = (uintptr_t)regions,
+		.vec_len = NR_REGIONS,
+		.max_pages = max_pages,
+		.category_inverted = without,
+		.category_mask = without,
+		.category_anyof_mask = IS_PRESENT | IS_SWAPPED,
+		.return_mask = IS_PRESENT | IS_SWAPPED,
 	};
 
 	while (a.start < end) {
@@ -88,7 +96,8 @@ static int scan(int fd, uint64_t start, uint64_t end, bool changed, uint64_t max
 }
 
 /* The same on older kernels. */
-static int look(int fd, uint64_t start, uint64_t end, bool changed, uint64_t max_pages, struct page_runs *to)
+static int look(int fd, uint64_t start, uint64_t end, bool changed, uint64_t max_pages,
+		struct page_runs *to)
 {
 	const size_t first = to->nr;
 	uint64_t entry[NR_ENTRIES], left = max_pages ? max_pages : UINT64_MAX;
@@ -97,13 +106,15 @@ static int look(int fd, uint64_t start, uint64_t end, bool changed, uint64_t max
 	if (end - start > (max_pages ? MAX_IN_HASTE : MAX_PAGEMAP))
 		return -EOPNOTSUPP;
 	while (!rc && start < end) {
-		size_t want = (end - start) / PAGE < NR_ENTRIES ? (size_t)((end - start) / PAGE) : NR_ENTRIES;
+		size_t want = (end - start) / PAGE < NR_ENTRIES ? (size_t)((end - start) / PAGE)
+								: NR_ENTRIES;
 		ssize_t n = pread(fd, entry, want * 8, (off_t)(start / PAGE * 8)) / 8;
 
 		if (n <= 0)
 			return -EIO;
 		for (ssize_t i = 0; !rc && i < n && left; i++, start += PAGE)
-			if (entry[i] & (ENTRY_PRESENT | ENTRY_SWAPPED) && !(changed && entry[i] & ENTRY_FILE)) {
+			if (entry[i] & (ENTRY_PRESENT | ENTRY_SWAPPED) &&
+			    !(changed && entry[i] & ENTRY_FILE)) {
 				rc = add(to, first, start, start + PAGE);
 				left--;
 			}
@@ -113,7 +124,8 @@ static int look(int fd, uint64_t start, uint64_t end, bool changed, uint64_t max
 	return rc;
 }
 
-int pages_find(int fd, uint64_t start, uint64_t end, bool changed, uint64_t max_pages, struct page_runs *to)
+int pages_find(int fd, uint64_t start, uint64_t end, bool changed, uint64_t max_pages,
+	       struct page_runs *to)
 {
 	const size_t before = to->nr;
 	int rc = fd < 0 ? -EBADF : scan(fd, start, end, changed, max_pages, to);
@@ -130,15 +142,18 @@ int pages_open_shared(pid_t pid, const struct proc_map *m)
 	char path[96];
 	int fd;
 
-	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)pid, m->start, m->end);
+	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)pid, m->start,
+		 m->end);
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	return fd < 0 ? -errno : fd;
 }
 
 /* A run of bytes of the file, as pages of the mapping. */
-static int add_data(struct page_runs *to, size_t first, const struct proc_map *m, uint64_t data, uint64_t hole, uint64_t max_pages)
+static int add_data(struct page_runs *to, size_t first, const struct proc_map *m, uint64_t data,
+		    uint64_t hole, uint64_t max_pages)
 {
-	uint64_t start = m->start + ((data & ~(PAGE - 1)) - m->offset), end = m->start + (((hole + PAGE - 1) & ~(PAGE - 1)) - m->offset), nr = 0;
+	uint64_t start = m->start + ((data & ~(PAGE - 1)) - m->offset),
+		 end = m->start + (((hole + PAGE - 1) & ~(PAGE - 1)) - m->offset), nr = 0;
 
 	for (size_t i = first; i < to->nr; i++)
 		nr += (to->v[i].end - to->v[i].start) / PAGE;
@@ -149,7 +164,8 @@ static int add_data(struct page_runs *to, size_t first, const struct proc_map *m
 	return end > start ? add(to, first, start, end) : 0;
 }
 
-int pages_find_shared(int fd, const struct proc_map *m, bool in_memory, uint64_t max_pages, struct page_runs *to)
+int pages_find_shared(int fd, const struct proc_map *m, bool in_memory, uint64_t max_pages,
+		      struct page_runs *to)
 {
 	const uint64_t end = m->offset + (m->end - m->start);
 	const size_t first = to->nr;

@@ -64,13 +64,21 @@ int proc_exe(pid_t pid, char **path);
 /* Start time in clock ticks since boot: with the pid it names a process for good. 0 or -ESRCH. */
 int proc_start_time(pid_t pid, uint64_t *ticks);
 
-/* Resident memory in bytes. *fd is -1 at first; it stays open for the next call and is the caller's to close. 0 or -ESRCH. */
+/*
+ * Resident memory in bytes. *fd is -1 at first; it stays open for the next call and is the caller's
+ * to close. 0 or -ESRCH.
+ */
 int proc_rss(pid_t pid, int *fd, uint64_t *bytes);
 
-/* The most that ever was resident of what the process executes now, in bytes (VmHWM); 0: not known. */
+/*
+ * The most that ever was resident of what the process executes now, in bytes (VmHWM); 0: not known.
+ */
 uint64_t proc_peak_rss(pid_t pid);
 
-/* The pid as the process itself sees it, in the innermost pid namespace; -ESRCH, or -errno when it cannot be known. */
+/*
+ * The pid as the process itself sees it, in the innermost pid namespace; -ESRCH, or -errno when it
+ * cannot be known.
+ */
 pid_t proc_ns_pid(pid_t pid);
 
 /* Mappings; release with proc_maps_fini(). 0, -ESRCH, -EACCES, -ENOMEM, with `e` set. */

@@ -16,7 +16,8 @@
 #include "src/proc/task.h"
 
 #define SPARE_BYTES	(16ull << 20)	/* left over in any case */
-#define CHANGED_PART	8		/* of its memory a program changes less than that part meanwhile, as a rule */
+/* of its memory a program changes less than that part meanwhile, as a rule */
+#define CHANGED_PART	8
 #define SPARE_PROCESSES	8u
 #define EVENT_FORK	2u		/* UFFD_FEATURE_EVENT_FORK */
 
@@ -33,8 +34,9 @@ static int memory_room(pid_t pid, struct err *e)
 	needed = SPARE_BYTES + (tables + (limit.together ? own : own / CHANGED_PART)) * 1024;
 	if (limit.left_bytes >= needed)
 		return 0;
-	return err_set(e, -ENOMEM, "no room for a copy of process %d: %s of memory left (%s of %s)", (int)pid, fmt_bytes(limit.left_bytes).s,
-		       limit_name(limit.kind), fmt_bytes(limit.limit_bytes).s);
+	return err_set(e, -ENOMEM, "no room for a copy of process %d: %s of memory left (%s of %s)",
+		       (int)pid, fmt_bytes(limit.left_bytes).s, limit_name(limit.kind),
+		       fmt_bytes(limit.limit_bytes).s);
 }
 
 static int process_room(pid_t pid, struct err *e)
@@ -43,11 +45,16 @@ static int process_room(pid_t pid, struct err *e)
 
 	if (limits_processes("", pid, &limit) || limit.left_bytes >= SPARE_PROCESSES)
 		return 0;
-	return err_set(e, -EDQUOT, "no room for a copy of process %d: %" PRIu64 " of the %" PRIu64 " processes and threads allowed are left", (int)pid,
-		       limit.left_bytes, limit.limit_bytes);
+	return err_set(e, -EDQUOT,
+		       "no room for a copy of process %d: %" PRIu64 " of the %" PRIu64
+		       " processes and threads allowed are left",
+		       (int)pid, limit.left_bytes, limit.limit_bytes);
 }
 
-/* Is a descriptor a userfaultfd that tells of forks? A fork waits until that has been read, perhaps by a thread that is stopped. */
+/*
+ * Is a descriptor a userfaultfd that tells of forks? A fork waits until that has been read, perhaps
+ * by a thread that is stopped.
+ */
 static bool tells_of_forks(pid_t pid, const char *fd)
 {
 	char path[96], link[64], line[128];
@@ -85,7 +92,9 @@ static int told_of_forks(pid_t pid, struct err *e)
 		told = tells_of_forks(pid, entry->d_name);
 	if (dir)
 		closedir(dir);
-	return told ? err_set(e, -ENOTSUP, "process %d would be told of a copy (userfaultfd)", (int)pid) : 0;
+	return told ? err_set(e, -ENOTSUP, "process %d would be told of a copy (userfaultfd)",
+			      (int)pid)
+		    : 0;
 }
 
 int room_for_copy(pid_t pid, struct err *e)

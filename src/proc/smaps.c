@@ -24,7 +24,10 @@ static bool has_flag(const char *line, const char *flag)
 	return false;
 }
 
-/* The first line of a mapping ends in its file's name, which is of any length; the kernel writes a newline in it as \012. */
+/*
+ * The first line of a mapping ends in its file's name, which is of any length; the kernel writes a
+ * newline in it as \012.
+ */
 int smaps_read(FILE *f, const char *flag, struct page_runs *to)
 {
 	struct page_run at = { 0 }, next;

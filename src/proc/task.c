@@ -44,7 +44,10 @@ int task_list(pid_t pid, struct task_list *list)
 	return rc;
 }
 
-/* A file of a thread's directory (tid 0: the process's), NUL-terminated and cut at `room`. Its length, -ESRCH: it is gone, or -errno. */
+/*
+ * A file of a thread's directory (tid 0: the process's), NUL-terminated and cut at `room`. Its
+ * length, -ESRCH: it is gone, or -errno.
+ */
 static ssize_t read_file(pid_t pid, pid_t tid, const char *name, char *text, size_t room)
 {
 	char path[80];
@@ -143,7 +146,8 @@ pid_t task_live(pid_t pid)
 
 	if (!task_ended(pid, pid))
 		return pid;
-	for (int tries = 0; tries < LIVE_TRIES; tries++)	/* a thread that calls exec is for a moment under no number */
+	/* a thread that calls exec is for a moment under no number */
+	for (int tries = 0; tries < LIVE_TRIES; tries++)
 		if (live < 0 && !task_list(pid, &list))
 			vec_each(&list.tids, tid)
 				if (live < 0 && !task_ended(pid, *tid))
@@ -187,7 +191,9 @@ long task_syscall(pid_t pid, pid_t tid, uint64_t args[6], uint64_t *sp)
 		return -2;
 	if (!strncmp(text, "running", 7))
 		return -1;
-	if (sscanf(text, "%ld 0x%" SCNx64 " 0x%" SCNx64 " 0x%" SCNx64 " 0x%" SCNx64 " 0x%" SCNx64 " 0x%" SCNx64 " 0x%" SCNx64,
+	if (sscanf(text,
+		   "%ld 0x%" SCNx64 " 0x%" SCNx64 " 0x%" SCNx64 " 0x%" SCNx64 " 0x%" SCNx64
+		   " 0x%" SCNx64 " 0x%" SCNx64,
 		   &nr, &args[0], &args[1], &args[2], &args[3], &args[4], &args[5], sp) == 8)
 		return nr;
 	return -2;

@@ -16,28 +16,37 @@ struct task_list {
 	VEC(pid_t) tids;	/* rising */
 };
 
-/* The threads there are, dead ones included; into `list`, whose room is used again. 0, -ESRCH, or -errno when they cannot be listed. Release: vec_fini(&list->tids). */
+/*
+ * The threads there are, dead ones included; into `list`, whose room is used again. 0, -ESRCH, or
+ * -errno when they cannot be listed. Release: vec_fini(&list->tids).
+ */
 int task_list(pid_t pid, struct task_list *list);
 
 /* A thread that has not ended, the first one if it lives. -ESRCH = none. */
 pid_t task_live(pid_t pid);
 
 /*
- * The number under which /proc has what all threads share, as maps, mem, exe, root and fd: a first thread that has ended has none of it.
- * `pid`, or a thread that lives.
+ * The number under which /proc has what all threads share, as maps, mem, exe, root and fd: a first
+ * thread that has ended has none of it. `pid`, or a thread that lives.
  */
 pid_t task_proc(pid_t pid);
 
 /* Has it ended, or is it just about to (states Z and X)? True also when it is not there. */
 bool task_ended(pid_t pid, pid_t tid);
 
-/* The number behind "NAME:" in a thread's status, in base 10 or 16; tid 0 = the process's own. 0, -ESRCH, -ENODATA no such line, or -errno. */
+/*
+ * The number behind "NAME:" in a thread's status, in base 10 or 16; tid 0 = the process's own. 0,
+ * -ESRCH, -ENODATA no such line, or -errno.
+ */
 int task_status(pid_t pid, pid_t tid, const char *name, int base, uint64_t *value);
 
 /* The process that traces a thread, 0 = none. */
 pid_t task_tracer(pid_t pid, pid_t tid);
 
-/* Is a tracer another pmm, by its name, or has it ended? Neither holds threads for long: worth waiting for. */
+/*
+ * Is a tracer another pmm, by its name, or has it ended? Neither holds threads for long: worth
+ * waiting for.
+ */
 bool task_is_pmm(pid_t pid);
 
 #define TASK_WATCHDOG_NAME	"pmm-watchdog"	/* of watchdog.h */
@@ -49,7 +58,8 @@ int task_stat(pid_t pid, pid_t tid, unsigned field, uint64_t *value);
 char task_sleeps_in(pid_t pid, pid_t tid, char *where, size_t room);
 
 /*
- * The system call a thread sleeps in: its number and arguments, and the stack pointer. -1 = none, running; -2 = not known.
+ * The system call a thread sleeps in: its number and arguments, and the stack pointer. -1 = none,
+ * running; -2 = not known.
  */
 long task_syscall(pid_t pid, pid_t tid, uint64_t args[6], uint64_t *sp);
 

@@ -11,7 +11,8 @@
 #include "src/proc/task.h"
 
 #define ASK_NS		100000000u	/* for one thread to stop */
-#define NAP_NS		1000000		/* before it is tried again: it may come back to its own stack */
+/* before it is tried again: it may come back to its own stack */
+#define NAP_NS		1000000
 #define MAX_TRIES	4
 
 _Static_assert(sizeof(stack_t) <= REMOTE_SCRATCH_BYTES, "");
@@ -26,7 +27,8 @@ static int ask(struct stopped *s, size_t i, struct altstacks *a)
 
 	if (rc)
 		return rc == -ENOMEM ? rc : -EAGAIN;
-	rc = remote_syscall(r, SYS_sigaltstack, (uint64_t[6]){ 0, remote_scratch(r) }, &result, NULL);
+	rc = remote_syscall(r, SYS_sigaltstack, (uint64_t[6]){ 0, remote_scratch(r) }, &result,
+			    NULL);
 	if (!rc && !result)
 		rc = stop_read(s->pid, remote_scratch(r), &stack, sizeof(stack));
 	remote_close(r);
@@ -34,7 +36,8 @@ static int ask(struct stopped *s, size_t i, struct altstacks *a)
 		return -EAGAIN;
 	if (stack.ss_flags & SS_DISABLE)
 		return 0;
-	return vec_push(&a->v, (struct altstack){ s->v[i].tid, (uint64_t)(uintptr_t)stack.ss_sp, stack.ss_size });
+	return vec_push(&a->v, (struct altstack){ s->v[i].tid, (uint64_t)(uintptr_t)stack.ss_sp,
+						  stack.ss_size });
 }
 
 int altstacks_stopped(struct stopped *s, const struct gadget *gadget, struct altstacks *a)
@@ -53,7 +56,8 @@ int altstacks_stopped(struct stopped *s, const struct gadget *gadget, struct alt
 	return rc == -ENOMEM ? rc : 0;
 }
 
-int altstacks_running(pid_t pid, pid_t tid, const struct gadget *gadget, struct altstacks *a, uint64_t *ns)
+int altstacks_running(pid_t pid, pid_t tid, const struct gadget *gadget, struct altstacks *a,
+		      uint64_t *ns)
 {
 	int rc = -EAGAIN;
 

@@ -16,12 +16,16 @@
 /* Can a mapping be read? Not one of a device, nor one that the process may not read itself. */
 static bool is_readable(const struct proc_map *m)
 {
-	bool device = str_starts(m->path, "/dev/") && !str_starts(m->path, "/dev/shm/") && !str_starts(m->path, "/dev/zero");
+	bool device = str_starts(m->path, "/dev/") && !str_starts(m->path, "/dev/shm/") &&
+		      !str_starts(m->path, "/dev/zero");
 
 	return m->perms & PROC_MAP_READ && !device && m->path[0] != '[';
 }
 
-/* pmm's own record in the process: none of the program's memory, and read by who wants it in its own way. */
+/*
+ * pmm's own record in the process: none of the program's memory, and read by who wants it in its
+ * own way.
+ */
 static bool is_ledger(const struct proc_map *m)
 {
 	return m->perms & PROC_MAP_SHARED && str_starts(m->path, "/memfd:" PMM_MEMFD_NAME);
@@ -36,7 +40,7 @@ static bool is_shared(const struct proc_map *m)
 	return (m->perms & wanted) == wanted && !is_ledger(m) && (anonymous || is_readable(m));
 }
 
-/* ---- before ----------------------------------------------------------------------------------- */
+/* ---- before ---------------------------------------------------------------------------------- */
 
 int apart_before(struct apart *x, pid_t pid)
 {
@@ -57,7 +61,7 @@ int apart_before(struct apart *x, pid_t pid)
 	return rc;
 }
 
-/* ---- while all stand still -------------------------------------------------------------------- */
+/* ---- while all stand still ------------------------------------------------------------------- */
 
 static int add_span(struct apart *x, struct apart_span at)
 {
@@ -84,7 +88,10 @@ static bool size_pages(pid_t pid, uint64_t *pages)
 	return found;
 }
 
-/* Does a process have memory, besides its ledger, that its copy has not? By the sizes of both: cheap. When in doubt true. */
+/*
+ * Does a process have memory, besides its ledger, that its copy has not? By the sizes of both:
+ * cheap. When in doubt true.
+ */
 static bool is_larger(pid_t pid, pid_t copy, const struct proc_maps *maps)
 {
 	uint64_t all, copied, ledger = 0;
@@ -105,7 +112,10 @@ static bool take_all(struct apart *x, const struct proc_map *m)
 	return withheld_add(&x->held, m->start, m->end, 0) >= 0 && all;
 }
 
-/* Mappings that the process keeps from its copies; those of devices are not read at all. Both lists are by address. */
+/*
+ * Mappings that the process keeps from its copies; those of devices are not read at all. Both lists
+ * are by address.
+ */
 static int take_kept(struct apart *x, pid_t pid, pid_t copy, const struct proc_maps *all)
 {
 	struct proc_maps maps = { 0 };
@@ -132,8 +142,9 @@ static int take_kept(struct apart *x, pid_t pid, pid_t copy, const struct proc_m
 }
 
 /*
- * A mapping, as far as there are pages left to be taken. 1 all of it, 0 not, -ENOMEM. What a file on a disk has beside the pages that the process has
- * mapped is not looked for: the process has written nothing there, or it is on the disk.
+ * A mapping, as far as there are pages left to be taken. 1 all of it, 0 not, -ENOMEM. What a file
+ * on a disk has beside the pages that the process has mapped is not looked for: the process has
+ * written nothing there, or it is on the disk.
  */
 static int take(struct apart *x, const struct proc_map *m, uint64_t *left_pages)
 {
@@ -152,7 +163,10 @@ static int take(struct apart *x, const struct proc_map *m, uint64_t *left_pages)
 	return bytes == -ENOMEM ? -ENOMEM : all;
 }
 
-/* Is a mapping one that a copy gets empty? It was so before; if it became one since, it is found later, by the copy. */
+/*
+ * Is a mapping one that a copy gets empty? It was so before; if it became one since, it is found
+ * later, by the copy.
+ */
 static bool is_wiped(const struct apart *x, const struct proc_map *m)
 {
 	size_t i = vec_while(&x->wiped, p, p->end <= m->start);
@@ -183,7 +197,8 @@ static int take_shared_and_wiped(struct apart *x, const struct proc_maps *maps)
 	int rc = 0;
 
 	for (size_t i = 0; !rc && i < maps->nr; i++)
-		if ((is_shared(&maps->v[i]) || is_wiped(x, &maps->v[i])) && !is_kept(x, &maps->v[i]))
+		if ((is_shared(&maps->v[i]) || is_wiped(x, &maps->v[i])) &&
+		    !is_kept(x, &maps->v[i]))
 			rc = vec_push(&some, &maps->v[i]);
 	vec_sort(&some, by_size);
 	for (size_t i = 0; rc >= 0 && i < some.nr; i++) {
@@ -201,12 +216,13 @@ int apart_stopped(struct apart *x, pid_t pid, pid_t copy, const struct proc_maps
 {
 	int rc;
 
-	x->held.pid = pid;		/* the thread by which it was looked at before may have ended */
+	/* the thread by which it was looked at before may have ended */
+	x->held.pid = pid;
 	rc = take_kept(x, pid, copy, maps);
 	return rc ? rc : take_shared_and_wiped(x, maps);
 }
 
-/* ---- after ------------------------------------------------------------------------------------ */
+/* ---- after ----------------------------------------------------------------------------------- */
 
 static int span_by_address(const void *a, const void *b)
 {
@@ -241,7 +257,7 @@ int apart_after(struct apart *x, pid_t copy)
 	return rc;
 }
 
-/* ---- finding ---------------------------------------------------------------------------------- */
+/* ---- finding --------------------------------------------------------------------------------- */
 
 static void shorten(size_t *bytes, uint64_t to)
 {
@@ -249,7 +265,8 @@ static void shorten(size_t *bytes, uint64_t to)
 		*bytes = to;
 }
 
-enum apart_where apart_find(const struct apart *x, uint64_t address, size_t *bytes, const uint8_t **held)
+enum apart_where apart_find(const struct apart *x, uint64_t address, size_t *bytes,
+			    const uint8_t **held)
 {
 	const struct apart_span *s;
 	size_t i;

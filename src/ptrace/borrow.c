@@ -2,8 +2,9 @@
 /*
  * Whether a stopped thread can be made to do something else for a while.
  *
- * Its stack is known to be one only when it is the process's first stack, or holds the thread's control block, as the C libraries lay out
- * the stacks of their threads. Elsewhere (goroutines, coroutines, signal stacks) what lies below may be somebody's data.
+ * Its stack is known to be one only when it is the process's first stack, or holds the thread's
+ * control block, as the C libraries lay out the stacks of their threads. Elsewhere (goroutines,
+ * coroutines, signal stacks) what lies below may be somebody's data.
  */
 #include "src/ptrace/borrow.h"
 
@@ -16,7 +17,8 @@
 #include "src/proc/task.h"
 #include "src/ptrace/tracer.h"
 
-#define NEEDED_BYTES	4096	/* below the stack pointer: a signal frame with the vector registers */
+/* below the stack pointer: a signal frame with the vector registers */
+#define NEEDED_BYTES	4096
 
 /* From linux/ptrace.h and linux/rseq.h, which older headers lack. */
 #define GET_RSEQ_CONFIGURATION	0x420f
@@ -38,9 +40,11 @@ static bool in_sequence(pid_t pid, const struct stop_thread *thread)
 	struct rseq_section section;
 	uint64_t at = 0;
 
-	if (tracer_ptrace(GET_RSEQ_CONFIGURATION, thread->tid, sizeof(rseq), (uintptr_t)&rseq) || !rseq.address)
+	if (tracer_ptrace(GET_RSEQ_CONFIGURATION, thread->tid, sizeof(rseq), (uintptr_t)&rseq) ||
+	    !rseq.address)
 		return false;
-	if (stop_read(pid, rseq.address + 8, &at, sizeof(at)) || !at || stop_read(pid, at, &section, sizeof(section)))
+	if (stop_read(pid, rseq.address + 8, &at, sizeof(at)) || !at ||
+	    stop_read(pid, at, &section, sizeof(section)))
 		return false;
 	return thread->regs.rip - section.start < section.bytes;
 }
@@ -50,7 +54,8 @@ static bool is_stack(const struct proc_map *map, const struct stop_thread *threa
 	const unsigned writable = PROC_MAP_READ | PROC_MAP_WRITE;
 	uint64_t sp = thread->regs.rsp, control = thread->regs.fs_base;
 
-	if (sp < map->start || sp > map->end || (map->perms & writable) != writable || map->perms & PROC_MAP_SHARED)
+	if (sp < map->start || sp > map->end || (map->perms & writable) != writable ||
+	    map->perms & PROC_MAP_SHARED)
 		return false;
 	return !strcmp(map->path, "[stack]") || (sp < control && control < map->end);
 }
@@ -63,15 +68,19 @@ int borrow_check(pid_t pid, const struct stop_thread *thread, uint64_t *low, str
 	int rc;
 
 	if (in_sequence(pid, thread))
-		return err_set(e, -EAGAIN, "thread %d of process %d is in a restartable sequence", (int)thread->tid, (int)pid);
+		return err_set(e, -EAGAIN, "thread %d of process %d is in a restartable sequence",
+			       (int)thread->tid, (int)pid);
 	rc = proc_maps_read(live > 0 ? live : pid, &maps, e);
 	for (size_t i = 0; !rc && i < maps.nr && !stack; i++)
 		if (is_stack(&maps.v[i], thread))
 			stack = &maps.v[i];
 	if (!rc && !stack)
-		rc = err_set(e, -EAGAIN, "thread %d of process %d runs on a stack of its own making", (int)thread->tid, (int)pid);
+		rc = err_set(e, -EAGAIN,
+			     "thread %d of process %d runs on a stack of its own making",
+			     (int)thread->tid, (int)pid);
 	else if (!rc && thread->regs.rsp - stack->start < NEEDED_BYTES)
-		rc = err_set(e, -EAGAIN, "thread %d of process %d has used up its stack", (int)thread->tid, (int)pid);
+		rc = err_set(e, -EAGAIN, "thread %d of process %d has used up its stack",
+			     (int)thread->tid, (int)pid);
 	if (!rc && low)
 		*low = stack->start;
 	if (rc == -EAGAIN)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Whether a stopped thread can be made to do something else for a while: whether there is memory below its stack pointer that is its
- * own, and whether it stands where it can be left and come back to.
+ * Whether a stopped thread can be made to do something else for a while: whether there is memory
+ * below its stack pointer that is its own, and whether it stands where it can be left and come back
+ * to.
  */
 #ifndef PTRACE_BORROW_H
 #define PTRACE_BORROW_H
@@ -12,7 +13,8 @@
 #include "src/ptrace/stop.h"
 
 /*
- * On the tracing thread. 0, with the lowest address of the stack in *low (may be NULL); -EAGAIN with `e`: not this thread, or not now.
+ * On the tracing thread. 0, with the lowest address of the stack in *low (may be NULL); -EAGAIN
+ * with `e`: not this thread, or not now.
  */
 int borrow_check(pid_t pid, const struct stop_thread *thread, uint64_t *low, struct err *e);
 

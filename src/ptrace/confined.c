@@ -2,9 +2,10 @@
 /*
  * The seccomp filters of a process, read from its threads (PTRACE_SECCOMP_GET_FILTER) and judged.
  *
- * The kernel obeys the most restrictive of a thread's filters, so each must let us do what we do, whatever the others say. Every thread
- * that has filters is stopped, read and let go, one at a time, since nothing else tells whose filters are whose; a filter is judged once
- * only, however many threads have it. A thread made meanwhile has the filters of the one that made it.
+ * The kernel obeys the most restrictive of a thread's filters, so each must let us do what we do,
+ * whatever the others say. Every thread that has filters is stopped, read and let go, one at a
+ * time, since nothing else tells whose filters are whose; a filter is judged once only, however
+ * many threads have it. A thread made meanwhile has the filters of the one that made it.
  */
 #include "src/ptrace/confined.h"
 
@@ -30,7 +31,8 @@
 
 #define CAP_SYS_ADMIN_BIT	21
 #define ALL_NS			5000000000u	/* for all threads */
-#define MAX_FILTERS		6554		/* of a thread: the kernel takes 32768 instructions, and counts 4 more for each filter */
+/* of a thread: the kernel takes 32768 instructions, and counts 4 more for each filter */
+#define MAX_FILTERS		6554
 #define HINT_START		"start it without the filter"
 
 struct call {
@@ -42,23 +44,54 @@ struct call {
 static const struct call attach_calls[] = {
 #define MUST(name)	{ { .nr = SYS_##name }, #name, false }
 #define MAY(name)	{ { .nr = SYS_##name }, #name, true }
-	/* those that we have it make; the kernel makes restart_syscall of a timed call that a stop interrupts */
-	MUST(memfd_create), MUST(mmap), MUST(mprotect), MUST(munmap), MUST(close), MUST(rt_sigreturn), MUST(restart_syscall),
 	/*
-	 * The agent's. It takes the result of the first row for what it is; an error of rt_sigprocmask or tgkill may mean something else
-	 * to it than to the filter, and without the second row's there is no more memory, no modules, no stacks.
+	 * those that we have it make; the kernel makes restart_syscall of a timed call that a stop
+	 * interrupts
 	 */
-	MUST(brk), MUST(rt_sigprocmask), MUST(getpid), MUST(getppid), MUST(gettid), MUST(clock_gettime), MUST(tgkill), MUST(sigaltstack),
-	MUST(madvise), MUST(pread64), MUST(process_vm_readv),
-	/* Without: what it is called, its arguments, libraries loaded later (segment.c: describe(); module.c: modules_scan(); ctx.c) */
-	MAY(openat), MAY(read), MAY(readlink), MAY(prctl),
-	/* Without: no room made below RLIMIT_AS, the mapping may fail (segment.c: limit_make_room()) */
+	MUST(memfd_create),
+	MUST(mmap),
+	MUST(mprotect),
+	MUST(munmap),
+	MUST(close),
+	MUST(rt_sigreturn),
+	MUST(restart_syscall),
+	/*
+	 * The agent's. It takes the result of the first row for what it is; an error of
+	 * rt_sigprocmask or tgkill may mean something else to it than to the filter, and without
+	 * the second row's there is no more memory, no modules, no stacks.
+	 */
+	MUST(brk),
+	MUST(rt_sigprocmask),
+	MUST(getpid),
+	MUST(getppid),
+	MUST(gettid),
+	MUST(clock_gettime),
+	MUST(tgkill),
+	MUST(sigaltstack),
+	MUST(madvise),
+	MUST(pread64),
+	MUST(process_vm_readv),
+	/*
+	 * Without: what it is called, its arguments, libraries loaded later (segment.c: describe();
+	 * module.c: modules_scan(); ctx.c)
+	 */
+	MAY(openat),
+	MAY(read),
+	MAY(readlink),
+	MAY(prctl),
+	/*
+	 * Without: no room made below RLIMIT_AS, the mapping may fail (segment.c:
+	 * limit_make_room())
+	 */
 	{ { .nr = SYS_prlimit64 }, "prlimit64", true },
 	/* Without: it spins */
 	MAY(sched_yield),
 };
 
-/* An ended copy that cannot be waited for would stay until the process ends, so what must be is what it takes to undo it. */
+/*
+ * An ended copy that cannot be waited for would stay until the process ends, so what must be is
+ * what it takes to undo it.
+ */
 static const struct call copy_calls[] = {
 	MUST(rt_sigreturn), MUST(restart_syscall), MUST(exit_group), MUST(wait4),
 	/* filters for containers want to see that it makes no namespaces (remote_fork()) */
@@ -67,14 +100,17 @@ static const struct call copy_calls[] = {
 
 static const struct call stop_calls[] = { MUST(restart_syscall) };
 
-static const struct call ask_calls[] = { MUST(rt_sigreturn), MUST(restart_syscall), MAY(sigaltstack) };
+static const struct call ask_calls[] = { MUST(rt_sigreturn), MUST(restart_syscall),
+					 MAY(sigaltstack) };
 
 static const struct {
 	const struct call *v;
 	size_t nr;
 } needed[CONFINED_NR_USES] = {
 #define CALLS(list)	{ list, sizeof(list) / sizeof((list)[0]) }
-	[CONFINED_ATTACH] = CALLS(attach_calls), [CONFINED_COPY] = CALLS(copy_calls), [CONFINED_STOP] = CALLS(stop_calls),
+	[CONFINED_ATTACH] = CALLS(attach_calls),
+	[CONFINED_COPY] = CALLS(copy_calls),
+	[CONFINED_STOP] = CALLS(stop_calls),
 	[CONFINED_ASK] = CALLS(ask_calls),
 };
 
@@ -106,7 +142,7 @@ const char *confined_refuses(enum confined_use use, const struct sock_filter *v,
 	return NULL;
 }
 
-/* ---- reading ---------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 struct filter {
 	struct sock_filter *v;
@@ -134,8 +170,12 @@ static int refuse(pid_t pid, const char *name, struct err *e)
 {
 	if (!name[0])
 		return filtered(pid, "pmm does not understand the filter; " HINT_START, e);
-	err_set(e, -EACCES, "process %d has its system calls filtered (seccomp), and the filter does not simply allow '%s'", (int)pid, name);
-	err_hint(e, "pmm has to make that system call in the process; allow it, whatever its arguments, or " HINT_START);
+	err_set(e, -EACCES,
+		"process %d has its system calls filtered (seccomp), and the filter does not "
+		"simply allow '%s'",
+		(int)pid, name);
+	err_hint(e, "pmm has to make that system call in the process; allow it, whatever its "
+		    "arguments, or " HINT_START);
 	return -EACCES;
 }
 
@@ -144,7 +184,8 @@ static bool is_known(const struct reading *r, size_t nr, size_t index)
 	const size_t bytes = nr * sizeof(r->buf[0]);
 
 	for (size_t i = 0; i < r->known.nr; i++) {
-		const struct filter *f = &r->known.v[(index + i) % r->known.nr];	/* the usual place first */
+		/* the usual place first */
+		const struct filter *f = &r->known.v[(index + i) % r->known.nr];
 
 		if (f->nr == nr && !memcmp(f->v, r->buf, bytes))
 			return true;
@@ -166,7 +207,8 @@ static int look_at(struct reading *r, size_t nr, size_t index)
 	f.v = malloc(nr * sizeof(*f.v));
 	if (!f.v || r->known.nr >= MAX_FILTERS || vec_push(&r->known, f)) {
 		free(f.v);
-		return err_set(r->e, -ENOMEM, "process %d has too many seccomp filters", (int)r->s.pid);
+		return err_set(r->e, -ENOMEM, "process %d has too many seccomp filters",
+			       (int)r->s.pid);
 	}
 	memcpy(f.v, r->buf, nr * sizeof(*f.v));
 	return 0;
@@ -184,9 +226,15 @@ static int read_filters(struct reading *r, pid_t tid)
 		if (nr == -ESRCH)
 			return -ESRCH;
 		if (nr == -EACCES)
-			return filtered(r->s.pid, "the filter can be read by root only, outside of containers; run pmm there", r->e);
-		if (nr <= 0 || nr > BPF_MAXINSNS || tracer_ptrace(PTRACE_SECCOMP_GET_FILTER, tid, i, (uint64_t)r->buf) != nr)
-			return filtered(r->s.pid, "this kernel does not let the filter be read; " HINT_START, r->e);
+			return filtered(r->s.pid,
+					"the filter can be read by root only, outside of "
+					"containers; run pmm there",
+					r->e);
+		if (nr <= 0 || nr > BPF_MAXINSNS ||
+		    tracer_ptrace(PTRACE_SECCOMP_GET_FILTER, tid, i, (uint64_t)r->buf) != nr)
+			return filtered(r->s.pid,
+					"this kernel does not let the filter be read; " HINT_START,
+					r->e);
 		rc = look_at(r, (size_t)nr, i);
 		if (rc)
 			return rc;
@@ -195,8 +243,8 @@ static int read_filters(struct reading *r, pid_t tid)
 }
 
 /*
- * The kernel goes on with a timed call by restart_syscall, which a filter that we do not know to allow it could end the process for: let it
- * begin anew then.
+ * The kernel goes on with a timed call by restart_syscall, which a filter that we do not know to
+ * allow it could end the process for: let it begin anew then.
  */
 static void begin_anew(struct stop_thread *t)
 {
@@ -241,7 +289,7 @@ static int run_reading(void *arg)
 	return rc;
 }
 
-/* ---- all of it -------------------------------------------------------------------------------- */
+/* ---- all of it ------------------------------------------------------------------------------- */
 
 /* The strictest mode of any thread: a filter may have been set for one only. */
 static uint64_t mode_of(pid_t pid, const struct task_list *tasks)
@@ -249,7 +297,8 @@ static uint64_t mode_of(pid_t pid, const struct task_list *tasks)
 	uint64_t mode, any = SECCOMP_MODE_DISABLED;
 
 	for (size_t i = 0; i < tasks->tids.nr; i++) {
-		if (task_status(pid, tasks->tids.v[i], "Seccomp", 10, &mode) || mode == SECCOMP_MODE_DISABLED)
+		if (task_status(pid, tasks->tids.v[i], "Seccomp", 10, &mode) ||
+		    mode == SECCOMP_MODE_DISABLED)
 			continue;
 		any = mode;
 		if (mode != SECCOMP_MODE_FILTER)
@@ -264,10 +313,15 @@ static int check_ourselves(pid_t pid, struct err *e)
 	uint64_t caps = 0, mode = 0;
 
 	if (task_status(getpid(), 0, "CapEff", 16, &caps) || !(caps >> CAP_SYS_ADMIN_BIT & 1))
-		return filtered(pid, "the filter could end it for what pmm would make it do, and root only may read what it allows; run pmm as root",
+		return filtered(pid,
+				"the filter could end it for what pmm would make it do, and root "
+				"only may read what it allows; run pmm as root",
 				e);
 	if (!task_status(getpid(), 0, "Seccomp", 10, &mode) && mode)
-		return filtered(pid, "the kernel does not let pmm read the filter, as pmm has one itself; run pmm outside of containers", e);
+		return filtered(pid,
+				"the kernel does not let pmm read the filter, as pmm has one "
+				"itself; run pmm outside of containers",
+				e);
 	return 0;
 }
 
@@ -302,7 +356,10 @@ int confined_check(pid_t pid, enum confined_use use, struct err *e)
 	mode = rc ? SECCOMP_MODE_DISABLED : mode_of(pid, &r->tasks);
 	rc = 0;
 	if (mode != SECCOMP_MODE_DISABLED && mode != SECCOMP_MODE_FILTER)
-		rc = filtered(pid, "it may do no more than read, write and end (strict mode), and could be ended for what pmm would make it do", e);
+		rc = filtered(pid,
+			      "it may do no more than read, write and end (strict mode), and could "
+			      "be ended for what pmm would make it do",
+			      e);
 	else if (mode)
 		rc = check_ourselves(pid, e);
 	if (!rc && mode)

@@ -4,13 +4,15 @@
  *
  * What the copy shares with the process and what not:
  *
- *	descriptors	the table itself, so that what the program closes is closed. The price: should the program call exec while there is
+ *     descriptors     the table itself, so that what the program closes is closed. The price:
+ *  should the program call exec while there is
  *			a copy, what close-on-exec closes stays open as long as that
- *	directories	not (CLONE_FS): a program of which somebody shares them may not enter namespaces, nor gain rights by exec
- *	semaphores	not (CLONE_SYSVSEM): what is to be undone at the program's end must not wait for ours
+ *     directories     not (CLONE_FS): a program of which somebody shares them may not enter
+ *     namespaces, nor gain rights by exec semaphores    not (CLONE_SYSVSEM): what is to be undone
+ *     at the program's end must not wait for ours
  *
- * A zombie can be waited for by its parent only when its tracer has; so the process's own wait comes last, made by a thread of it
- * that is borrowed before.
+ * A zombie can be waited for by its parent only when its tracer has; so the process's own wait
+ * comes last, made by a thread of it that is borrowed before.
  */
 #include "src/ptrace/copy.h"
 
@@ -38,16 +40,19 @@
 #include "src/proc/task.h"
 #include "src/ptrace/tracer.h"
 
-#define BIRTH_NS	10000000000u	/* for the copy to stop for the first time: the machine may be busy */
-#define REAP_NS		3000000000u	/* for a thread of the process to be found that can reap it */
+/* for the copy to stop for the first time: the machine may be busy */
+#define BIRTH_NS	10000000000u
+/* for a thread of the process to be found that can reap it */
+#define REAP_NS		3000000000u
 #define REAP_ONE_NS	500000000u
 #define NAP_NS		2000000
 #define MAX_TRIES	16		/* threads looked at whether they can make the copy */
 #define MAX_LEFT	64		/* copies left behind that are reaped at once */
 #define MAX_FAULTS	64		/* page faults of one that has done nothing but end */
-#define OOM_FIRST	"1000"		/* oom_score_adj: when memory runs out the copy goes, not the program */
+/* oom_score_adj: when memory runs out the copy goes, not the program */
+#define OOM_FIRST	"1000"
 
-/* ---- making ----------------------------------------------------------------------------------- */
+/* ---- making ---------------------------------------------------------------------------------- */
 
 /* Two links of /proc/PID/task/TID/ns say different things. */
 static bool differ(pid_t pid, pid_t tid, const char *a, const char *b)
@@ -62,10 +67,14 @@ static bool differ(pid_t pid, pid_t tid, const char *a, const char *b)
 	return strcmp(name[0] + strcspn(name[0], ":"), name[1] + strcspn(name[1], ":")) != 0;
 }
 
-/* The first child of a new process namespace is its init: when it ends, the thread cannot make children any more. */
+/*
+ * The first child of a new process namespace is its init: when it ends, the thread cannot make
+ * children any more.
+ */
 static bool child_elsewhere(pid_t pid, pid_t tid)
 {
-	return differ(pid, tid, "pid", "pid_for_children") || differ(pid, tid, "time", "time_for_children");
+	return differ(pid, tid, "pid", "pid_for_children") ||
+	       differ(pid, tid, "time", "time_for_children");
 }
 
 static int make_with(struct stopped *s, size_t i, struct copy *c, struct err *e)
@@ -74,7 +83,10 @@ static int make_with(struct stopped *s, size_t i, struct copy *c, struct err *e)
 	int rc;
 
 	if (child_elsewhere(s->pid, s->v[i].tid))
-		return err_set(e, -EAGAIN, "thread %d of process %d makes its children in a namespace of their own", (int)s->v[i].tid, (int)s->pid);
+		return err_set(
+			e, -EAGAIN,
+			"thread %d of process %d makes its children in a namespace of their own",
+			(int)s->v[i].tid, (int)s->pid);
 	rc = remote_open(s, i, &r, e);
 	if (rc)
 		return rc;
@@ -105,7 +117,7 @@ int copy_make(struct stopped *s, struct copy *c, struct err *e)
 	return rc;
 }
 
-/* ---- holding ---------------------------------------------------------------------------------- */
+/* ---- holding --------------------------------------------------------------------------------- */
 
 static int run_catch(void *arg)
 {
@@ -130,7 +142,8 @@ static void be_killed_first(pid_t pid)
 	fd = open(path, O_WRONLY | O_CLOEXEC);
 	if (fd < 0)
 		return;
-	(void)!write(fd, OOM_FIRST, sizeof(OOM_FIRST) - 1);	/* else it may be the program that goes, as with any fork */
+	/* else it may be the program that goes, as with any fork */
+	(void)!write(fd, OOM_FIRST, sizeof(OOM_FIRST) - 1);
 	close(fd);
 }
 
@@ -143,8 +156,8 @@ static void reap_as_tracer(pid_t pid, int options)
 }
 
 /*
- * Until copy_end(): should the process end, its descriptors must be closed and the copy's parent, be it the init of a namespace that waits
- * for all in it, must be able to reap it.
+ * Until copy_end(): should the process end, its descriptors must be closed and the copy's parent,
+ * be it the init of a namespace that waits for all in it, must be able to reap it.
  */
 static void *watch(void *arg)
 {
@@ -194,7 +207,8 @@ int copy_hold(struct stopped *s, struct copy *c, uint64_t *ns, struct err *e)
 	rc = tracer_do(c->tracer, run_catch, c);
 	if (rc) {
 		copy_end(c);
-		err_set(e, -ECHILD, "the copy of process %d has ended (%s)", (int)s->pid, strerror(-rc));
+		err_set(e, -ECHILD, "the copy of process %d has ended (%s)", (int)s->pid,
+			strerror(-rc));
 		err_hint(e, "try again; when memory runs out it is the first to be killed");
 		return -ECHILD;
 	}
@@ -203,10 +217,14 @@ int copy_hold(struct stopped *s, struct copy *c, uint64_t *ns, struct err *e)
 	return 0;
 }
 
-/* ---- the end ---------------------------------------------------------------------------------- */
+/* ---- the end --------------------------------------------------------------------------------- */
 
-/* Have a thread of the process wait for children that have ended. 0, -ESRCH, or -errno and it may work later. */
-static int reap_inside(pid_t pid, const struct gadget *gadget, const struct remote_child *v, size_t nr)
+/*
+ * Have a thread of the process wait for children that have ended. 0, -ESRCH, or -errno and it may
+ * work later.
+ */
+static int reap_inside(pid_t pid, const struct gadget *gadget, const struct remote_child *v,
+		       size_t nr)
 {
 	struct stopped s;
 	struct remote *r;
@@ -220,7 +238,10 @@ static int reap_inside(pid_t pid, const struct gadget *gadget, const struct remo
 	if (!rc) {
 		for (size_t i = 0; !rc && i < nr; i++) {
 			reap_as_tracer(v[i].pid, WNOHANG);
-			rc = remote_syscall(r, SYS_wait4, (uint64_t[6]){ (uint64_t)v[i].ns_pid, 0, WNOHANG | (unsigned)__WALL }, &result, NULL);
+			rc = remote_syscall(r, SYS_wait4,
+					    (uint64_t[6]){ (uint64_t)v[i].ns_pid, 0,
+							   WNOHANG | (unsigned)__WALL },
+					    &result, NULL);
 		}
 		remote_close(r);
 	}
@@ -228,7 +249,8 @@ static int reap_inside(pid_t pid, const struct gadget *gadget, const struct remo
 	return rc;
 }
 
-static void reap_soon(pid_t pid, const struct gadget *gadget, const struct remote_child *v, size_t nr)
+static void reap_soon(pid_t pid, const struct gadget *gadget, const struct remote_child *v,
+		      size_t nr)
 {
 	const uint64_t deadline_ns = tracer_now_ns() + REAP_NS;
 	int rc = reap_inside(pid, gadget, v, nr);
@@ -248,7 +270,8 @@ void copy_end(struct copy *c)
 	watch_end(c);
 	if (!c->ended) {	/* else the number may be another's */
 		kill(c->child.pid, SIGKILL);
-		while (waitid(P_PID, (id_t)c->child.pid, &info, WEXITED | WNOWAIT | __WALL) && errno == EINTR)
+		while (waitid(P_PID, (id_t)c->child.pid, &info, WEXITED | WNOWAIT | __WALL) &&
+		       errno == EINTR)
 			;
 	}
 	reap_soon(c->pid, &c->gadget, &c->child, 1);
@@ -257,17 +280,22 @@ void copy_end(struct copy *c)
 	*c = (struct copy){ .end_fd = -1 };
 }
 
-/* ---- what others left behind ------------------------------------------------------------------ */
+/* ---- what others left behind ----------------------------------------------------------------- */
 
-/* A zombie that looks like a copy: its end was signalled to nobody, it was killed or ended as they do, and has done nothing. */
+/*
+ * A zombie that looks like a copy: its end was signalled to nobody, it was killed or ended as they
+ * do, and has done nothing.
+ */
 static bool is_left_over(pid_t pid)
 {
 	uint64_t signal, status, faults, time;
 
-	if (!task_ended(pid, pid) || task_stat(pid, pid, 38, &signal) || task_stat(pid, pid, 52, &status) ||
-	    task_stat(pid, pid, 10, &faults) || task_stat(pid, pid, 14, &time))
+	if (!task_ended(pid, pid) || task_stat(pid, pid, 38, &signal) ||
+	    task_stat(pid, pid, 52, &status) || task_stat(pid, pid, 10, &faults) ||
+	    task_stat(pid, pid, 14, &time))
 		return false;
-	return !signal && (status == SIGKILL || status == REMOTE_CHILD_STATUS << 8) && faults <= MAX_FAULTS && !time;
+	return !signal && (status == SIGKILL || status == REMOTE_CHILD_STATUS << 8) &&
+	       faults <= MAX_FAULTS && !time;
 }
 
 static size_t left_over_of(pid_t pid, pid_t tid, struct remote_child *v, size_t room)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A copy-on-write copy of a process, made inside it by one of its own threads, that never executes anything: a child that nobody is told of
- * (exit signal 0), held by ptrace.
+ * A copy-on-write copy of a process, made inside it by one of its own threads, that never executes
+ * anything: a child that nobody is told of (exit signal 0), held by ptrace.
  *
- * Whenever pmm dies the copy ends, too: killed with the tracing thread (PTRACE_O_EXITKILL), or, in the moment before that is set, by
- * what it does when it is let go (remote_fork()). It then stays as a zombie that the program does not see, until
- * copy_reap_leftovers().
+ * Whenever pmm dies the copy ends, too: killed with the tracing thread (PTRACE_O_EXITKILL), or, in
+ * the moment before that is set, by what it does when it is let go (remote_fork()). It then stays
+ * as a zombie that the program does not see, until copy_reap_leftovers().
  */
 #ifndef PTRACE_COPY_H
 #define PTRACE_COPY_H
@@ -31,16 +31,22 @@ struct copy {
 	atomic_bool ended;		/* it has, other than by copy_end() */
 };
 
-/* Before the threads are stopped: whether a copy can be made at all, as far as that can be known. 0 or -errno with `e` saying why not. */
+/*
+ * Before the threads are stopped: whether a copy can be made at all, as far as that can be known. 0
+ * or -errno with `e` saying why not.
+ */
 int copy_possible(pid_t pid, struct err *e);
 
 /*
- * Make it; all threads are stopped. 0; -EAGAIN with `e`: no thread can be used for that just now, let them go on and try again;
- * other -errno with `e`: no copy is to be had.
+ * Make it; all threads are stopped. 0; -EAGAIN with `e`: no thread can be used for that just now,
+ * let them go on and try again; other -errno with `e`: no copy is to be had.
  */
 int copy_make(struct stopped *s, struct copy *c, struct err *e);
 
-/* Let the threads go and take hold of the copy. *ns is how long they were stopped. 0, -ECHILD with `e` when it has ended. */
+/*
+ * Let the threads go and take hold of the copy. *ns is how long they were stopped. 0, -ECHILD with
+ * `e` when it has ended.
+ */
 int copy_hold(struct stopped *s, struct copy *c, uint64_t *ns, struct err *e);
 
 /* End the copy and have the process reap it. All zero is fine. */

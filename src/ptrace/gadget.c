@@ -30,11 +30,13 @@ static bool eligible(const struct proc_map *m)
 	const unsigned must = PROC_MAP_READ | PROC_MAP_EXEC;
 
 	/* not what pmm has mapped, which it may have to unmap by this very system call */
-	return (m->perms & (must | PROC_MAP_WRITE | PROC_MAP_SHARED)) == must && m->path[0] != '\0' && strcmp(m->path, "[vsyscall]") &&
+	return (m->perms & (must | PROC_MAP_WRITE | PROC_MAP_SHARED)) == must &&
+	       m->path[0] != '\0' && strcmp(m->path, "[vsyscall]") &&
 	       strncmp(m->path, OURS, strlen(OURS));
 }
 
-static void look_for(const uint8_t *code, size_t nr, uint64_t at, const uint8_t *pattern, size_t length, uint64_t *found)
+static void look_for(const uint8_t *code, size_t nr, uint64_t at, const uint8_t *pattern,
+		     size_t length, uint64_t *found)
 {
 	const uint8_t *p = *found ? NULL : memmem(code, nr, pattern, length);
 
@@ -78,7 +80,8 @@ static bool is_there(pid_t pid, uint64_t at, const uint8_t *pattern, size_t leng
 {
 	uint8_t code[16];
 
-	return length <= sizeof(code) && !stop_read(pid, at, code, length) && !memcmp(code, pattern, length);
+	return length <= sizeof(code) && !stop_read(pid, at, code, length) &&
+	       !memcmp(code, pattern, length);
 }
 
 #define IS_THERE(at, pattern) is_there(pid, at, pattern, sizeof(pattern))
@@ -88,13 +91,16 @@ bool gadget_there(pid_t pid, const struct gadget *g)
 	if (!g->syscall_ret || !IS_THERE(g->syscall_ret, arch_syscall_ret))
 		return false;
 	if (g->sigreturn)
-		return IS_THERE(g->sigreturn, arch_sigreturn) || IS_THERE(g->sigreturn, arch_sigreturn_short);
+		return IS_THERE(g->sigreturn, arch_sigreturn) ||
+		       IS_THERE(g->sigreturn, arch_sigreturn_short);
 	return g->pop_return && IS_THERE(g->pop_return, arch_pop_rax_ret);
 }
 
-static void look_through(pid_t pid, const struct proc_map *m, uint8_t *code, uint64_t *budget, struct gadget *g)
+static void look_through(pid_t pid, const struct proc_map *m, uint8_t *code, uint64_t *budget,
+			 struct gadget *g)
 {
-	for (uint64_t at = m->start; at < m->end && *budget >= PIECE && !complete(g); at += PIECE - OVERLAP) {
+	for (uint64_t at = m->start; at < m->end && *budget >= PIECE && !complete(g);
+	     at += PIECE - OVERLAP) {
 		size_t nr = m->end - at < PIECE ? m->end - at : PIECE;
 
 		*budget -= PIECE;
@@ -129,7 +135,8 @@ int gadget_find(pid_t pid, struct gadget *g, struct err *e)
 	uint64_t budget = MAX_BYTES;
 	struct proc_maps maps = { 0 };
 	pid_t live = task_live(pid);
-	int rc = code ? proc_maps_read(live > 0 ? live : pid, &maps, e) : err_set(e, -ENOMEM, "out of memory");
+	int rc = code ? proc_maps_read(live > 0 ? live : pid, &maps, e)
+		      : err_set(e, -ENOMEM, "out of memory");
 
 	*g = (struct gadget){ 0 };
 	for (int first = 1; !rc && first >= 0; first--)
@@ -144,9 +151,11 @@ int gadget_find(pid_t pid, struct gadget *g, struct err *e)
 	proc_maps_fini(&maps);
 	if (!rc && !sufficient(g)) {
 		rc = err_set(e, -ENOTSUP, "nowhere in the code of process %d is %s", (int)pid,
-			     g->syscall_ret ? "the instruction sequence that returns from a signal handler" :
-					      "a system call followed by a return");
-		err_hint(e, "without it the process could not go on if pmm were killed while working in it");
+			     g->syscall_ret
+				     ? "the instruction sequence that returns from a signal handler"
+				     : "a system call followed by a return");
+		err_hint(e, "without it the process could not go on if pmm were killed while "
+			    "working in it");
 	}
 	return rc;
 }

@@ -13,7 +13,8 @@
 
 struct gadget {
 	uint64_t syscall_ret;	/* a system call, then a return */
-	uint64_t sigreturn;	/* the system call with which a signal handler ends, 0 = the program has none */
+	/* the system call with which a signal handler ends, 0 = the program has none */
+	uint64_t sigreturn;
 	uint64_t pop_return;	/* loads the register that numbers system calls, then returns */
 };
 
@@ -23,7 +24,10 @@ unsigned gadget_way(const struct gadget *g, uint64_t way[3]);
 /* Is what was found before still there? */
 bool gadget_there(pid_t pid, const struct gadget *g);
 
-/* Look in everything executable that is not writable. 0, -ENOTSUP with `e` when something is not there, -ESRCH, -EACCES. */
+/*
+ * Look in everything executable that is not writable. 0, -ENOTSUP with `e` when something is not
+ * there, -ESRCH, -EACCES.
+ */
 int gadget_find(pid_t pid, struct gadget *g, struct err *e);
 
 #endif

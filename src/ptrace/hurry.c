@@ -19,5 +19,6 @@ void hurry_begin(struct hurry *h)
 void hurry_end(const struct hurry *h)
 {
 	if (h->on)
-		sched_setscheduler(0, h->policy, &(struct sched_param){ .sched_priority = h->priority });
+		sched_setscheduler(0, h->policy,
+				   &(struct sched_param){ .sched_priority = h->priority });
 }

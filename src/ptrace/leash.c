@@ -8,7 +8,8 @@
 #include <sys/ptrace.h>
 #include <sys/uio.h>
 
-#define REGAIN_NS	1000000000u	/* for a thread that has taken too long to stop, and for the last bit of its way */
+/* for a thread that has taken too long to stop, and for the last bit of its way */
+#define REGAIN_NS	1000000000u
 
 int leash_request(struct leash *l, int what, uint64_t address, uint64_t data)
 {
@@ -69,7 +70,8 @@ static bool own_fault(struct leash *l, int signal)
 {
 	siginfo_t info = { 0 };
 
-	return !(leash_mask() >> (signal - 1) & 1) && !leash_request(l, PTRACE_GETSIGINFO, 0, (uintptr_t)&info) && info.si_code > 0;
+	return !(leash_mask() >> (signal - 1) & 1) &&
+	       !leash_request(l, PTRACE_GETSIGINFO, 0, (uintptr_t)&info) && info.si_code > 0;
 }
 
 static void note_child(struct leash *l)
@@ -103,7 +105,10 @@ int leash_run(struct leash *l)
 	}
 }
 
-/* From the stop that `status` tells of (0 = no signal) into the event stop, without an instruction in between, with `regs`. */
+/*
+ * From the stop that `status` tells of (0 = no signal) into the event stop, without an instruction
+ * in between, with `regs`.
+ */
 static int settle(struct leash *l, struct user_regs_struct *regs, int status)
 {
 	int rc = leash_set_regs(l, regs);
@@ -111,7 +116,11 @@ static int settle(struct leash *l, struct user_regs_struct *regs, int status)
 	while (!rc) {
 		rc = leash_request(l, PTRACE_INTERRUPT, 0, 0);
 		if (!rc)
-			rc = leash_request(l, PTRACE_CONT, 0, status > 0 && !TRACER_EVENT(status) && status != TRACER_SYSCALL ? (uint64_t)status : 0);
+			rc = leash_request(l, PTRACE_CONT, 0,
+					   status > 0 && !TRACER_EVENT(status) &&
+							   status != TRACER_SYSCALL
+						   ? (uint64_t)status
+						   : 0);
 		if (!rc)
 			status = next_stop(l);
 		if (!rc && status < 0)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* May a process be traced, and if not, why: the answer of the kernel, and what /proc says about its reasons. */
+/*
+ * May a process be traced, and if not, why: the answer of the kernel, and what /proc says about its
+ * reasons.
+ */
 #include "src/ptrace/stop.h"
 
 #include <dirent.h>
@@ -31,7 +34,10 @@ static int refuse_thread(pid_t pid, pid_t tgid, struct err *e)
 	return rc;
 }
 
-/* Is it there, and is it a process? Finds a thread of it that lives: the first one may have ended before the others. */
+/*
+ * Is it there, and is it a process? Finds a thread of it that lives: the first one may have ended
+ * before the others.
+ */
 static int check_there(pid_t pid, pid_t *live, struct err *e)
 {
 	uint64_t tgid, ppid;
@@ -70,7 +76,8 @@ static int check_kind(pid_t pid, pid_t live, struct err *e)
 		return 0;	/* forbidden: the next check says so */
 	n = read(fd, head, sizeof(head));
 	close(fd);
-	if (n == sizeof(head) && (head[EI_CLASS] != ELFCLASS64 || (head[18] | head[19] << 8) != EM_X86_64)) {
+	if (n == sizeof(head) &&
+	    (head[EI_CLASS] != ELFCLASS64 || (head[18] | head[19] << 8) != EM_X86_64)) {
 		err_set(e, -ENOTSUP, "process %d is not a 64-bit x86-64 program", (int)pid);
 		err_hint(e, "only those can be attached to");
 		return -ENOTSUP;
@@ -90,12 +97,16 @@ static int check_tracer(pid_t pid, pid_t live, struct err *e)
 	if (!tracer)
 		return 0;
 	proc_comm(tracer, comm);
-	err_set(e, -EBUSY, "process %d is being traced by '%s' (process %d)", (int)pid, comm, (int)tracer);
+	err_set(e, -EBUSY, "process %d is being traced by '%s' (process %d)", (int)pid, comm,
+		(int)tracer);
 	err_hint(e, "the kernel allows one tracer at a time: let that one detach first");
 	return -EBUSY;
 }
 
-/* Are our capabilities those of a user namespace, worth nothing outside? The first namespace maps all numbers (user_namespaces(7)). */
+/*
+ * Are our capabilities those of a user namespace, worth nothing outside? The first namespace maps
+ * all numbers (user_namespaces(7)).
+ */
 static bool in_user_namespace(void)
 {
 	FILE *f = fopen("/proc/self/uid_map", "re");
@@ -130,11 +141,15 @@ static int yama_scope(void)
 
 static int explain_yama(pid_t pid, int scope, struct err *e)
 {
-	err_set(e, -EPERM, "the kernel forbids to trace process %d: yama ptrace_scope is %d", (int)pid, scope);
+	err_set(e, -EPERM, "the kernel forbids to trace process %d: yama ptrace_scope is %d",
+		(int)pid, scope);
 	if (scope >= 3)
-		err_hint(e, "nobody may trace on this machine until it is started again with another setting");
+		err_hint(e, "nobody may trace on this machine until it is started again with "
+			    "another setting");
 	else
-		err_hint(e, "run pmm as root%s", scope == 1 ? ", or: echo 0 | sudo tee /proc/sys/kernel/yama/ptrace_scope" : "");
+		err_hint(e, "run pmm as root%s",
+			 scope == 1 ? ", or: echo 0 | sudo tee /proc/sys/kernel/yama/ptrace_scope"
+				    : "");
 	return -EPERM;
 }
 
@@ -150,7 +165,10 @@ static int explain_user(pid_t pid, uid_t uid, struct err *e)
 	return -EPERM;
 }
 
-/* The kernel has said no: find out which of its rules it was (ptrace(2), "Ptrace access mode checking"). */
+/*
+ * The kernel has said no: find out which of its rules it was (ptrace(2), "Ptrace access mode
+ * checking").
+ */
 static int explain_denied(pid_t pid, struct err *e)
 {
 	int scope = yama_scope();
@@ -165,7 +183,9 @@ static int explain_denied(pid_t pid, struct err *e)
 		if (scope >= 3)
 			return explain_yama(pid, scope, e);
 		if (in_user_namespace()) {
-			err_set(e, -EPERM, "process %d is outside of the user namespace that pmm runs in", (int)pid);
+			err_set(e, -EPERM,
+				"process %d is outside of the user namespace that pmm runs in",
+				(int)pid);
 			err_hint(e, "run pmm outside of it, as root");
 			return -EPERM;
 		}
@@ -174,12 +194,16 @@ static int explain_denied(pid_t pid, struct err *e)
 	} else if (scope) {
 		return explain_yama(pid, scope, e);
 	} else if (st.st_uid != uid) {
-		err_set(e, -EPERM, "process %d has made itself untraceable (it has or had privileges, or asked for it)", (int)pid);
+		err_set(e, -EPERM,
+			"process %d has made itself untraceable (it has or had privileges, or "
+			"asked for it)",
+			(int)pid);
 		err_hint(e, "run pmm as root");
 		return -EPERM;
 	}
 	err_set(e, -EPERM, "the kernel forbids to trace process %d", (int)pid);
-	err_hint(e, "run pmm as root, outside of containers that drop CAP_SYS_PTRACE; a security module may forbid it too");
+	err_hint(e, "run pmm as root, outside of containers that drop CAP_SYS_PTRACE; a security "
+		    "module may forbid it too");
 	return -EPERM;
 }
 

@@ -53,13 +53,17 @@ size_t stop_read_some(pid_t pid, int mem, uint64_t address, void *to, size_t byt
 	size_t done = 0;
 
 	while (done < bytes) {
-		struct iovec here = { (char *)to + done, bytes - done }, there = { (void *)(uintptr_t)(address + done), bytes - done };
+		struct iovec here = { (char *)to + done, bytes - done },
+			     there = { (void *)(uintptr_t)(address + done), bytes - done };
 		ssize_t n = process_vm_readv(pid, &here, 1, &there, 1, 0);	/* 2 GiB at most */
 
 		if (n <= 0) {
 			size_t to_page_end = PAGE - (address + done) % PAGE, left = bytes - done;
 
-			n = mem < 0 ? 0 : pread(mem, (char *)to + done, left < to_page_end ? left : to_page_end, (off_t)(address + done));
+			n = mem < 0 ? 0
+				    : pread(mem, (char *)to + done,
+					    left < to_page_end ? left : to_page_end,
+					    (off_t)(address + done));
 		}
 		if (n <= 0)
 			break;

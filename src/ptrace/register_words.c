@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A thread's registers as words. Of an XSAVE image (Intel SDM 1, 13.4) all but control words and the header. */
+/*
+ * A thread's registers as words. Of an XSAVE image (Intel SDM 1, 13.4) all but control words and
+ * the header.
+ */
 #include "src/ptrace/register_words.h"
 
 #include <errno.h>

@@ -11,7 +11,8 @@
 #include "src/ptrace/snapshot.h"
 
 /*
- * The general registers and those of an XSAVE image (0 bytes = none), in place of the words there are; they are to be freed. 0 or -ENOMEM.
+ * The general registers and those of an XSAVE image (0 bytes = none), in place of the words there
+ * are; they are to be freed. 0 or -ENOMEM.
  */
 int words_fill(struct snapshot_thread *t, const void *image, size_t bytes);
 

@@ -2,10 +2,11 @@
 /*
  * System calls and functions executed by a stopped thread of another process.
  *
- * Between any two calls the thread stands in an event stop, on its way to user mode, with registers that make it call rt_sigreturn on the
- * frame below its stack: let go there, by us or by the kernel when we die, it comes back to where it was. Made to do something,
- * it has the address of rt_sigreturn as its return address. The order of the requests in divert() and restore() matters: signals are
- * blocked only while the frame, which has the true mask, is on the way out.
+ * Between any two calls the thread stands in an event stop, on its way to user mode, with registers
+ * that make it call rt_sigreturn on the frame below its stack: let go there, by us or by the kernel
+ * when we die, it comes back to where it was. Made to do something, it has the address of
+ * rt_sigreturn as its return address. The order of the requests in divert() and restore() matters:
+ * signals are blocked only while the frame, which has the true mask, is on the way out.
  */
 #include "src/ptrace/remote.h"
 
@@ -66,8 +67,10 @@ static int come_back(struct remote *r, int rc)
 
 static int explain(struct remote *r, int rc, const char *what, struct err *e)
 {
-	const char *why = rc == -ESRCH ? "it has ended" : rc == -ETIMEDOUT ? "it takes too long" : rc == -EFAULT ? "it crashed" :
-													       strerror(-rc);
+	const char *why = rc == -ESRCH	     ? "it has ended"
+			  : rc == -ETIMEDOUT ? "it takes too long"
+			  : rc == -EFAULT    ? "it crashed"
+					     : strerror(-rc);
 
 	if (rc == -ESRCH) {
 		r->thread->ended = true;
@@ -75,7 +78,8 @@ static int explain(struct remote *r, int rc, const char *what, struct err *e)
 			return err_set(e, rc, "process %d has ended", (int)r->s->pid);
 		rc = -EAGAIN;
 	}
-	return err_set(e, rc, "thread %d of process %d could not be made to %s: %s", (int)r->thread->tid, (int)r->s->pid, what, why);
+	return err_set(e, rc, "thread %d of process %d could not be made to %s: %s",
+		       (int)r->thread->tid, (int)r->s->pid, what, why);
 }
 
 /* ---- there and back ------------------------------------------------------------------------- */
@@ -145,7 +149,10 @@ static int find_gadget(struct remote *r, struct err *e)
 	return rc;
 }
 
-/* The frame by which the thread comes back should we be killed. -EAGAIN when the stack has no room for it. */
+/*
+ * The frame by which the thread comes back should we be killed. -EAGAIN when the stack has no room
+ * for it.
+ */
 static int make_frame(struct remote *r, struct err *e)
 {
 	struct user_regs_struct back = r->thread->regs;
@@ -158,7 +165,8 @@ static int make_frame(struct remote *r, struct err *e)
 	nr = gadget_way(&r->gadget, way);
 	arch_frame(&back, r->mask, &r->vectors, way, nr, &r->frame);
 	if (r->frame.address < r->low + ARCH_RED_ZONE)
-		return err_set(e, -EAGAIN, "thread %d of process %d has used up its stack", (int)r->thread->tid, (int)r->s->pid);
+		return err_set(e, -EAGAIN, "thread %d of process %d has used up its stack",
+			       (int)r->thread->tid, (int)r->s->pid);
 	return 0;
 }
 
@@ -173,7 +181,9 @@ static int run_open(void *arg)
 	if (rc)
 		return rc == -ESRCH ? explain(r, rc, "work for pmm", job->e) : rc;
 	if (shadow_stack(r))
-		return err_set(job->e, -ENOTSUP, "process %d has its return addresses guarded (shadow stack)", (int)r->s->pid);
+		return err_set(job->e, -ENOTSUP,
+			       "process %d has its return addresses guarded (shadow stack)",
+			       (int)r->s->pid);
 	rc = save(r);
 	if (rc)
 		return explain(r, rc, "work for pmm", job->e);
@@ -207,7 +217,8 @@ bool remote_next(const struct stopped *s, struct remote_walk *w, size_t *i)
 	return false;
 }
 
-int remote_by_any(struct stopped *s, int (*function)(struct remote *r, void *arg, struct err *e), void *arg, struct err *e)
+int remote_by_any(struct stopped *s, int (*function)(struct remote *r, void *arg, struct err *e),
+		  void *arg, struct err *e)
 {
 	struct remote_walk walk = { 0 };
 	int rc = -EAGAIN;
@@ -247,7 +258,10 @@ int remote_open(struct stopped *s, size_t i, struct remote **out, struct err *e)
 
 /* ---- a system call -------------------------------------------------------------------------- */
 
-/* Run to its end and read the result. A call interrupted by a stop that is passed through starts again by itself. */
+/*
+ * Run to its end and read the result. A call interrupted by a stop that is passed through starts
+ * again by itself.
+ */
 static int run_through(struct remote *r, int64_t *result)
 {
 	for (;;) {
@@ -282,7 +296,8 @@ static int run_syscall(void *arg)
 	return rc ? explain(r, rc, "make a system call", job->e) : 0;
 }
 
-int remote_syscall(struct remote *r, long nr, const uint64_t args[6], int64_t *result, struct err *e)
+int remote_syscall(struct remote *r, long nr, const uint64_t args[6], int64_t *result,
+		   struct err *e)
 {
 	struct job job = { .r = r, .e = e, .nr = nr, .args = args, .result = result };
 
@@ -290,7 +305,10 @@ int remote_syscall(struct remote *r, long nr, const uint64_t args[6], int64_t *r
 	return tracer_do(r->s->tracer, run_syscall, &job);
 }
 
-/* Below the frame make_frame() leaves so much of the stack. Signals, which would write there, are blocked. */
+/*
+ * Below the frame make_frame() leaves so much of the stack. Signals, which would write there, are
+ * blocked.
+ */
 uint64_t remote_scratch(const struct remote *r)
 {
 	_Static_assert(REMOTE_SCRATCH_BYTES <= ARCH_RED_ZONE, "");
@@ -301,8 +319,9 @@ uint64_t remote_scratch(const struct remote *r)
 /* ---- a copy --------------------------------------------------------------------------------- */
 
 /*
- * The child, which begins as a thread in the midst of the program, gets a way of its own: its stack pointer is that of another frame, by
- * which it goes to exit_group. So it does whenever nobody holds it.
+ * The child, which begins as a thread in the midst of the program, gets a way of its own: its stack
+ * pointer is that of another frame, by which it goes to exit_group. So it does whenever nobody
+ * holds it.
  */
 static int run_fork(void *arg)
 {
@@ -312,10 +331,12 @@ static int run_fork(void *arg)
 	struct arch_end_frame f;
 	int rc;
 
-	arch_end_frame(&r->thread->regs, way, gadget_way(&r->gadget, way), r->gadget.syscall_ret, REMOTE_CHILD_STATUS, &f);
+	arch_end_frame(&r->thread->regs, way, gadget_way(&r->gadget, way), r->gadget.syscall_ret,
+		       REMOTE_CHILD_STATUS, &f);
 	rc = stop_write(r->s->pid, f.address, f.bytes, f.nr);
 	if (!rc)
-		rc = leash_request(&r->leash, PTRACE_SETOPTIONS, 0, SEIZE_OPTIONS | PTRACE_O_TRACECLONE);
+		rc = leash_request(&r->leash, PTRACE_SETOPTIONS, 0,
+				   SEIZE_OPTIONS | PTRACE_O_TRACECLONE);
 	if (rc)
 		return explain(r, rc, "make a copy", job->e);
 	r->leash.child = 0;
@@ -331,11 +352,16 @@ int remote_fork(struct remote *r, struct remote_child *child, struct err *e)
 	int rc = tracer_do(r->s->tracer, run_fork, &job);
 
 	if (!rc && result == -EAGAIN)
-		rc = err_set(e, -EDQUOT, "process %d could not be copied: a limit on processes forbids one more", (int)r->s->pid);
+		rc = err_set(
+			e, -EDQUOT,
+			"process %d could not be copied: a limit on processes forbids one more",
+			(int)r->s->pid);
 	else if (!rc && result < 0)
-		rc = err_set(e, (int)result, "process %d could not be copied: %s", (int)r->s->pid, strerror((int)-result));
+		rc = err_set(e, (int)result, "process %d could not be copied: %s", (int)r->s->pid,
+			     strerror((int)-result));
 	else if (!rc && !r->leash.child)
-		rc = err_set(e, -ENOTSUP, "the copy of process %d cannot be traced", (int)r->s->pid);
+		rc = err_set(e, -ENOTSUP, "the copy of process %d cannot be traced",
+			     (int)r->s->pid);
 	*child = (struct remote_child){ rc ? 0 : r->leash.child, rc ? 0 : (pid_t)result };
 	return rc;
 }
@@ -348,17 +374,26 @@ void remote_use_code(struct remote *r, uint64_t code)
 	r->code_lent = true;
 }
 
-/* The page that calls the function: the thread's own code cannot say what the function returned and end in rt_sigreturn, too. */
+/*
+ * The page that calls the function: the thread's own code cannot say what the function returned and
+ * end in rt_sigreturn, too.
+ */
 static int make_code(struct remote *r, struct err *e)
 {
-	const uint64_t args[6] = { 0, REMOTE_CODE_BYTES, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, (uint64_t)-1, 0 };
+	const uint64_t args[6] = { 0,
+				   REMOTE_CODE_BYTES,
+				   PROT_READ | PROT_EXEC,
+				   MAP_PRIVATE | MAP_ANONYMOUS,
+				   (uint64_t)-1,
+				   0 };
 	int64_t at = -ENOMEM;
 	int rc = r->code ? 0 : remote_syscall(r, SYS_mmap, args, &at, e);
 
 	if (rc || r->code)
 		return rc;
 	if (at < 0)
-		return err_set(e, (int)at, "process %d got no executable memory: %s", (int)r->s->pid, strerror((int)-at));
+		return err_set(e, (int)at, "process %d got no executable memory: %s",
+			       (int)r->s->pid, strerror((int)-at));
 	r->code = (uint64_t)at;
 	rc = stop_write(r->s->pid, r->code, arch_call_code, sizeof(arch_call_code));
 	return rc ? explain(r, rc, "execute code of pmm's", e) : 0;
@@ -375,7 +410,8 @@ static int run_function(struct remote *r, int64_t *result)
 			rc = leash_get_regs(&r->leash, &regs);
 		if (rc)
 			return rc;
-		if (regs.rip == r->code + ARCH_CALL_END && (long)regs.orig_rax == SYS_rt_sigreturn) {
+		if (regs.rip == r->code + ARCH_CALL_END &&
+		    (long)regs.orig_rax == SYS_rt_sigreturn) {
 			*result = (int64_t)regs.rdi;
 			return 0;
 		}
@@ -393,7 +429,8 @@ static int run_call(void *arg)
 	if (rc)
 		return rc;
 	arch_xstate_fresh(&r->vectors, &r->fresh);
-	rc = stop_write(r->s->pid, context, r->frame.bytes + (r->frame.context - r->frame.address), sizeof(struct arch_ucontext));
+	rc = stop_write(r->s->pid, context, r->frame.bytes + (r->frame.context - r->frame.address),
+			sizeof(struct arch_ucontext));
 	r->vectors_changed = true;
 	if (!rc)
 		rc = set_vectors(r, &r->fresh);
@@ -406,11 +443,16 @@ static int run_call(void *arg)
 	return rc ? explain(r, rc, "call a function", job->e) : 0;
 }
 
-int remote_call(struct remote *r, uint64_t function, uint64_t arg, uint64_t stack_end, uint64_t timeout_ns, int64_t *result, struct err *e)
+int remote_call(struct remote *r, uint64_t function, uint64_t arg, uint64_t stack_end,
+		uint64_t timeout_ns, int64_t *result, struct err *e)
 {
-	struct job job = {
-		.r = r, .e = e, .result = result, .function = function, .arg = arg, .stack_end = stack_end, .timeout_ns = timeout_ns
-	};
+	struct job job = { .r = r,
+			   .e = e,
+			   .result = result,
+			   .function = function,
+			   .arg = arg,
+			   .stack_end = stack_end,
+			   .timeout_ns = timeout_ns };
 
 	*result = -ENOSYS;
 	return tracer_do(r->s->tracer, run_call, &job);
@@ -424,7 +466,8 @@ static int run_close(void *arg)
 	int64_t result;
 
 	if (r->code && !r->code_lent)
-		remote_syscall(r, SYS_munmap, (const uint64_t[6]){ r->code, REMOTE_CODE_BYTES }, &result, NULL);
+		remote_syscall(r, SYS_munmap, (const uint64_t[6]){ r->code, REMOTE_CODE_BYTES },
+			       &result, NULL);
 	if (r->diverted)
 		restore(r);
 	return 0;

@@ -28,11 +28,12 @@
 #include "src/ptrace/register_words.h"
 
 #define STOP_NS		5000000000u
-#define HURRIED_BYTES	(16ull << 20)	/* without a copy: searched in no more than some milliseconds */
+/* without a copy: searched in no more than some milliseconds */
+#define HURRIED_BYTES	(16ull << 20)
 #define MAX_TRIES	6		/* to find a thread that can be used */
 #define NAP_NS		1000000u	/* at first, between tries */
 
-/* ---- registers -------------------------------------------------------------------------------- */
+/* ---- registers ------------------------------------------------------------------------------- */
 
 static int read_thread(struct snapshot_thread *t, struct arch_xstate *x)
 {
@@ -75,7 +76,7 @@ static int open_mem(pid_t pid)
 	return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-/* ---- taking ----------------------------------------------------------------------------------- */
+/* ---- taking ---------------------------------------------------------------------------------- */
 
 /* Is it worth the attempt to make a copy? Else says in s->why what is against it. */
 static bool want_copy(struct snapshot *s, const struct snapshot_options *o)
@@ -84,7 +85,8 @@ static bool want_copy(struct snapshot *s, const struct snapshot_options *o)
 		err_set(&s->why, 0, "no copy was asked for");
 		return false;
 	}
-	return !copy_possible(s->pid, &s->why) && !gadget_find(s->pid, &s->state->copy.gadget, &s->why);
+	return !copy_possible(s->pid, &s->why) &&
+	       !gadget_find(s->pid, &s->state->copy.gadget, &s->why);
 }
 
 /* Most of what has to be read while the process stands still; shared memory may be pmm's own. */
@@ -108,12 +110,19 @@ static int may_hold(const struct snapshot *s, const struct snapshot_options *o, 
 	if (bytes <= o->most_held_bytes)
 		return 0;
 	err_set(e, -E2BIG, "no copy could be made: %s", s->why.text);
-	err_hint(e, "without one it is stopped while all of its %s are read, seconds for each GiB: --stop does that", fmt_bytes(bytes).s);
+	err_hint(e,
+		 "without one it is stopped while all of its %s are read, seconds for each GiB: "
+		 "--stop does that",
+		 fmt_bytes(bytes).s);
 	return -E2BIG;
 }
 
-/* Stop all and make the copy; when no thread is fit for it just now, again a bit later. Ends with the threads stopped. 0 or -errno. */
-static int stop_and_copy(struct snapshot *s, const struct snapshot_options *o, bool wanted, struct err *e)
+/*
+ * Stop all and make the copy; when no thread is fit for it just now, again a bit later. Ends with
+ * the threads stopped. 0 or -errno.
+ */
+static int stop_and_copy(struct snapshot *s, const struct snapshot_options *o, bool wanted,
+			 struct err *e)
 {
 	struct snapshot_state *state = s->state;
 	const uint64_t timeout_ns = o->timeout_ns ? o->timeout_ns : STOP_NS;
@@ -149,13 +158,15 @@ static int look(struct snapshot *s, const struct snapshot_options *o, struct err
 	if (rc == -ENOMEM)
 		return err_set(e, rc, "out of memory");
 	if (rc)
-		return err_set(e, rc, "the registers of process %d cannot be read: %s", (int)s->pid, strerror(-rc));
+		return err_set(e, rc, "the registers of process %d cannot be read: %s", (int)s->pid,
+			       strerror(-rc));
 	rc = proc_maps_read(live > 0 ? live : s->pid, &s->maps, e);
 	if (!rc && o->stopped)
 		rc = o->stopped(o->arg, e);
 	if (rc || !s->state->copy.child.pid)
 		return rc;
-	rc = apart_stopped(&s->state->apart, live > 0 ? live : s->pid, s->state->copy.child.pid, &s->maps);
+	rc = apart_stopped(&s->state->apart, live > 0 ? live : s->pid, s->state->copy.child.pid,
+			   &s->maps);
 	return rc ? left_out_failed(s, rc, e) : 0;
 }
 
@@ -264,7 +275,8 @@ int snapshot_ask(struct snapshot *s, struct altstacks *a)
 		return rc ? rc : altstacks_stopped(&state->stopped, &gadget, a);
 	}
 	for (size_t i = 0; !rc && i < s->threads.nr; i++)
-		rc = altstacks_running(s->pid, s->threads.v[i].tid, &state->copy.gadget, a, &s->pause_ns);
+		rc = altstacks_running(s->pid, s->threads.v[i].tid, &state->copy.gadget, a,
+				       &s->pause_ns);
 	return rc == -ESRCH ? 0 : rc;
 }
 

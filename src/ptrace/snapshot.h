@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A process as it was at one moment, to be read at leisure while it runs on: a copy-on-write copy of it, made inside it, and the registers of
- * its threads.
+ * A process as it was at one moment, to be read at leisure while it runs on: a copy-on-write copy
+ * of it, made inside it, and the registers of its threads.
  *
- * The copy never executes an instruction and is invisible to the program: it is a child with exit signal 0 (no SIGCHLD, not seen by wait()
- * without __WALL or __WCLONE), shares the table of descriptors (so that what the program closes is closed), is killed by the kernel when we die
- * (PTRACE_O_EXITKILL) and is waited for by the program's own thread, borrowed for that moment, before snapshot_free() returns.
+ * The copy never executes an instruction and is invisible to the program: it is a child with exit
+ * signal 0 (no SIGCHLD, not seen by wait() without __WALL or __WCLONE), shares the table of
+ * descriptors (so that what the program closes is closed), is killed by the kernel when we die
+ * (PTRACE_O_EXITKILL) and is waited for by the program's own thread, borrowed for that moment,
+ * before snapshot_free() returns.
  *
- * Where no copy can be had (no memory, a limit on processes, a system call filter) the threads stay stopped until snapshot_free(), unless that
- * would be too long (most_held_bytes).
+ * Where no copy can be had (no memory, a limit on processes, a system call filter) the threads stay
+ * stopped until snapshot_free(), unless that would be too long (most_held_bytes).
  */
 #ifndef PTRACE_SNAPSHOT_H
 #define PTRACE_SNAPSHOT_H
@@ -27,7 +29,8 @@
 
 struct snapshot_thread {
 	pid_t tid;
-	struct user_regs_struct regs;	/* as the program has them: of an interrupted system call, before it */
+	/* as the program has them: of an interrupted system call, before it */
+	struct user_regs_struct regs;
 	uint64_t *words;		/* every 8 bytes of general and vector registers */
 	size_t nr_words;
 };
@@ -35,9 +38,13 @@ struct snapshot_thread {
 struct snapshot_options {
 	uint64_t timeout_ns;		/* for all threads to stop; 0 = 5 s */
 	bool no_copy;			/* leave the threads stopped */
-	uint64_t most_held_bytes;	/* without a copy: give up (-E2BIG) rather than hold a process that has more memory; 0 = any */
 	/*
-	 * Called while all threads are stopped, after the copy is made; may read the process, must be quick. Non-zero: give up. May be NULL.
+	 * without a copy: give up (-E2BIG) rather than hold a process that has more memory; 0 = any
+	 */
+	uint64_t most_held_bytes;
+	/*
+	 * Called while all threads are stopped, after the copy is made; may read the process, must
+	 * be quick. Non-zero: give up. May be NULL.
 	 */
 	int (*stopped)(void *arg, struct err *e);
 	void *arg;
@@ -50,9 +57,14 @@ struct snapshot {
 	VEC(struct snapshot_thread) threads;
 	struct proc_maps maps;		/* as of that moment */
 	struct entrusted entrusted;	/* the same */
-	uint64_t held_bytes;		/* read while the threads were stopped, since the copy has them not as of that moment (apart.h) */
+	/*
+	 * read while the threads were stopped, since the copy has them not as of that moment
+	 * (apart.h)
+	 */
+	uint64_t held_bytes;
 	bool late;			/* some memory is not of that moment but read later */
-	uint64_t pause_ns;		/* all threads were stopped for that long; without a copy 0 until snapshot_free() */
+	/* all threads were stopped for that long; without a copy 0 until snapshot_free() */
+	uint64_t pause_ns;
 	struct snapshot_state *state;
 };
 
@@ -60,30 +72,37 @@ struct snapshot {
 int snapshot_take(pid_t pid, const struct snapshot_options *o, struct snapshot *s, struct err *e);
 
 /*
- * Read memory as it was; how many bytes could be read from `address` on. What the copy has not as of that moment was read while all stood still, or
- * is read as it is now (`late`). From several threads at once.
+ * Read memory as it was; how many bytes could be read from `address` on. What the copy has not as
+ * of that moment was read while all stood still, or is read as it is now (`late`). From several
+ * threads at once.
  */
 size_t snapshot_read(const struct snapshot *s, uint64_t address, void *to, size_t bytes);
 
 /*
- * How much of the memory at an address, up to `bytes`, is zero because nobody has ever touched it: it need not be read, which would fill page
- * tables. 0: it has been touched, or is not known. From several threads at once.
+ * How much of the memory at an address, up to `bytes`, is zero because nobody has ever touched it:
+ * it need not be read, which would fill page tables. 0: it has been touched, or is not known. From
+ * several threads at once.
  */
 uint64_t snapshot_untouched(const struct snapshot *s, uint64_t address, uint64_t bytes);
 
 /*
- * Is the copy still there? The kernel kills it, rather than the program, when memory runs out: what was read since the last time that this
- * was true is not all there was. Without a copy: has the process not been killed? All zero is fine.
+ * Is the copy still there? The kernel kills it, rather than the program, when memory runs out: what
+ * was read since the last time that this was true is not all there was. Without a copy: has the
+ * process not been killed? All zero is fine.
  */
 bool snapshot_intact(const struct snapshot *s);
 
 /*
- * Ask each of the snapshot's threads that still lives for its alternate signal stack, as it is now; added to `a`. Where there is a copy the
- * threads are stopped for that once more, one at a time, which the pause includes. 0, -ENOMEM, -EACCES: the process's filters do not allow it.
+ * Ask each of the snapshot's threads that still lives for its alternate signal stack, as it is now;
+ * added to `a`. Where there is a copy the threads are stopped for that once more, one at a time,
+ * which the pause includes. 0, -ENOMEM, -EACCES: the process's filters do not allow it.
  */
 int snapshot_ask(struct snapshot *s, struct altstacks *a);
 
-/* Let go of the copy, or of the threads, and release. Returns how long all threads were stopped, in nanoseconds. All zero is fine. */
+/*
+ * Let go of the copy, or of the threads, and release. Returns how long all threads were stopped, in
+ * nanoseconds. All zero is fine.
+ */
 uint64_t snapshot_free(struct snapshot *s);
 
 /* Wait for copies that a killed pmm has left in a process as zombies; their number. */

@@ -7,10 +7,12 @@
 #include "src/ptrace/snapshot_state.h"
 
 #define PAGE		4096ull
-#define LOOK_BYTES	(256ull << 20)	/* of whole pages, as much as pages_find() looks at anywhere in search of one */
+/* of whole pages, as much as pages_find() looks at anywhere in search of one */
+#define LOOK_BYTES	(256ull << 20)
 
 /* How much of [address, address + bytes) is alike: with pages that are brought, or without. */
-static uint64_t brought_part(const struct snapshot_state *state, uint64_t address, uint64_t bytes, bool *brought)
+static uint64_t brought_part(const struct snapshot_state *state, uint64_t address, uint64_t bytes,
+			     bool *brought)
 {
 	size_t i = vec_while(&state->brought, p, p->end <= address);
 	uint64_t end = i == state->brought.nr ? UINT64_MAX : state->brought.v[i].start;
@@ -27,15 +29,19 @@ static size_t pages_in_row(const struct snapshot_state *state, uint64_t address,
 	struct page_runs there = { 0 };
 	size_t found = 0;
 
-	if (!pages_find(state->pages, address & ~(PAGE - 1), (address + bytes + PAGE - 1) & ~(PAGE - 1), false, 0, &there) && there.nr &&
-	    there.v[0].start <= address)
+	if (!pages_find(state->pages, address & ~(PAGE - 1),
+			(address + bytes + PAGE - 1) & ~(PAGE - 1), false, 0, &there) &&
+	    there.nr && there.v[0].start <= address)
 		found = there.v[0].end - address < bytes ? there.v[0].end - address : bytes;
 	vec_fini(&there);
 	return found;
 }
 
-/* Of the process itself, which stands still. What nobody would bring meanwhile is not waited for. */
-static size_t read_held(const struct snapshot_state *state, uint64_t address, void *to, size_t bytes)
+/*
+ * Of the process itself, which stands still. What nobody would bring meanwhile is not waited for.
+ */
+static size_t read_held(const struct snapshot_state *state, uint64_t address, void *to,
+			size_t bytes)
 {
 	size_t done = 0;
 
@@ -44,7 +50,9 @@ static size_t read_held(const struct snapshot_state *state, uint64_t address, vo
 		size_t part = brought_part(state, address + done, bytes - done, &brought), n;
 
 		n = brought ? pages_in_row(state, address + done, part) : part;
-		n = n ? stop_read_some(state->task, state->mem, address + done, (char *)to + done, n) : 0;
+		n = n ? stop_read_some(state->task, state->mem, address + done, (char *)to + done,
+				       n)
+		      : 0;
 		done += n;
 		if (n < part)
 			break;
@@ -81,7 +89,10 @@ size_t snapshot_read(const struct snapshot *s, uint64_t address, void *to, size_
 	return done;
 }
 
-/* The mapping at an address, if what it has no pages of is zero: memory of the process's own, not a file's. NULL: none. */
+/*
+ * The mapping at an address, if what it has no pages of is zero: memory of the process's own, not a
+ * file's. NULL: none.
+ */
 static const struct proc_map *map_own(const struct proc_maps *maps, uint64_t address)
 {
 	size_t low = 0, high = maps->nr;
@@ -94,9 +105,13 @@ static const struct proc_map *map_own(const struct proc_maps *maps, uint64_t add
 		else
 			high = mid;
 	}
-	if (low == maps->nr || maps->v[low].start > address || maps->v[low].ino || maps->v[low].perms & PROC_MAP_SHARED)
+	if (low == maps->nr || maps->v[low].start > address || maps->v[low].ino ||
+	    maps->v[low].perms & PROC_MAP_SHARED)
 		return NULL;
-	return !maps->v[low].path[0] || !strcmp(maps->v[low].path, "[heap]") || str_starts(maps->v[low].path, "[anon:") ? &maps->v[low] : NULL;
+	return !maps->v[low].path[0] || !strcmp(maps->v[low].path, "[heap]") ||
+			       str_starts(maps->v[low].path, "[anon:")
+		       ? &maps->v[low]
+		       : NULL;
 }
 
 uint64_t snapshot_untouched(const struct snapshot *s, uint64_t address, uint64_t bytes)
@@ -128,8 +143,11 @@ uint64_t snapshot_untouched(const struct snapshot *s, uint64_t address, uint64_t
 			return 0;
 	}
 	end = address + part;
-	if (!pages_find(fd, address & ~(PAGE - 1), (end + PAGE - 1) & ~(PAGE - 1), false, 1, &first))
-		found = !first.nr ? part : first.v[0].start > address ? first.v[0].start - address : 0;
+	if (!pages_find(fd, address & ~(PAGE - 1), (end + PAGE - 1) & ~(PAGE - 1), false, 1,
+			&first))
+		found = !first.nr		     ? part
+			: first.v[0].start > address ? first.v[0].start - address
+						     : 0;
 	vec_fini(&first);
 	return found < part ? found : part;
 }

@@ -13,11 +13,13 @@
 struct snapshot_state {
 	struct stopped stopped;		/* without a copy */
 	struct copy copy;
-	pid_t task;			/* by which the process's memory is read: the first thread, while it lives */
+	/* by which the process's memory is read: the first thread, while it lives */
+	pid_t task;
 	int mem, copy_mem;		/* /proc/PID/mem, -1 = none */
 	int pages, copy_pages;		/* pages_open(), the same */
 	struct apart apart;
-	struct page_runs brought;	/* without a copy: where pages come by userfaultfd, perhaps from a thread that is stopped */
+	/* without a copy: where pages come by userfaultfd, perhaps from a thread that is stopped */
+	struct page_runs brought;
 	bool may_ask;			/* snapshot_ask(): no filter forbids it */
 };
 

@@ -2,8 +2,8 @@
 /*
  * All threads of a process stopped, looked at and let go.
  *
- * Each pass over /proc/PID/task seizes and interrupts what is new and then waits for it; once a pass finds nothing new, nobody is left
- * who could make another thread.
+ * Each pass over /proc/PID/task seizes and interrupts what is new and then waits for it; once a
+ * pass finds nothing new, nobody is left who could make another thread.
  */
 #include "src/ptrace/stop.h"
 
@@ -23,7 +23,8 @@
 #include "src/ptrace/tracer.h"
 
 #define ALL_WAIT_NS	15000000u	/* at first, for all threads */
-#define ONE_WAIT_NS	200000000u	/* for one thread, before another one or it again is tried */
+/* for one thread, before another one or it again is tried */
+#define ONE_WAIT_NS	200000000u
 #define AGAIN_NS	2000000		/* between looking at all of them */
 #define MAX_CHOICES	64
 #define PMM_WAITS	500u		/* for another pmm to let go */
@@ -84,10 +85,13 @@ static int run_stop_all(void *arg)
 	tracer_deadline(st->s->tracer, st->deadline_ns);
 	st->s->begin_ns = tracer_now_ns();
 	do {
-		late = tracer_now_ns() > st->deadline_ns;	/* a pass that took long, on a busy machine, may yet have been the last one */
+		/* a pass that took long, on a busy machine, may yet have been the last one */
+		late = tracer_now_ns() > st->deadline_ns;
 		new = stop_pass(st);
 		if (new > 0 && late)
-			new = err_set(st->e, -ETIMEDOUT, "process %d makes threads faster than they can be stopped", (int)st->s->pid);
+			new = err_set(st->e, -ETIMEDOUT,
+				      "process %d makes threads faster than they can be stopped",
+				      (int)st->s->pid);
 	} while (new > 0);
 	if (new)
 		seize_let_go(&st->sz);
@@ -123,7 +127,9 @@ static int run_set_regs(void *arg)
 	struct stop_thread *thread = &set->s->v[set->i];
 
 	thread->regs = *set->regs;
-	return thread->ended ? -ESRCH : tracer_regset(PTRACE_SETREGSET, thread->tid, NT_PRSTATUS, &thread->regs, sizeof(thread->regs));
+	return thread->ended ? -ESRCH
+			     : tracer_regset(PTRACE_SETREGSET, thread->tid, NT_PRSTATUS,
+					     &thread->regs, sizeof(thread->regs));
 }
 
 int stop_set_regs(struct stopped *s, size_t i, const struct user_regs_struct *regs)
@@ -177,9 +183,14 @@ static uint64_t least(uint64_t a, uint64_t b)
 }
 
 /* Begin a tracing, do it, and on failure let everything go. */
-static int stop_some(pid_t pid, pid_t tid, uint64_t timeout_ns, struct stopped *s, int (*function)(void *), struct err *e)
+static int stop_some(pid_t pid, pid_t tid, uint64_t timeout_ns, struct stopped *s,
+		     int (*function)(void *), struct err *e)
 {
-	struct stopping st = { .sz = { .s = s, .e = e }, .s = s, .e = e, .tid = tid, .deadline_ns = tracer_now_ns() + timeout_ns };
+	struct stopping st = { .sz = { .s = s, .e = e },
+			       .s = s,
+			       .e = e,
+			       .tid = tid,
+			       .deadline_ns = tracer_now_ns() + timeout_ns };
 	int rc;
 
 	*s = (struct stopped){ .pid = pid };
@@ -222,17 +233,19 @@ static bool held_by_pmm(pid_t pid)
 }
 
 /*
- * Patience is counted in what was waited, not in the time that passed: a machine that stood still, or us, uses up one attempt.
+ * Patience is counted in what was waited, not in the time that passed: a machine that stood still,
+ * or us, uses up one attempt.
  *
- * A thread that does not stop, say one that waits for a child made by vfork, must not hold up all others for long: they go on for a
- * while between attempts that wait longer and longer.
+ * A thread that does not stop, say one that waits for a child made by vfork, must not hold up all
+ * others for long: they go on for a while between attempts that wait longer and longer.
  */
 int stop_all(pid_t pid, uint64_t timeout_ns, struct stopped *s, struct err *e)
 {
 	uint64_t wait_ns = ALL_WAIT_NS, left_ns = timeout_ns;
 	unsigned waits = 0;
 
-	if (tracer_here())	/* what does not stop goes free with this thread only: no further attempt */
+	/* what does not stop goes free with this thread only: no further attempt */
+	if (tracer_here())
 		return stop_some(pid, 0, timeout_ns, s, run_stop_all, e);
 	for (;; wait_ns += wait_ns / 2) {
 		int rc = stop_some(pid, 0, least(wait_ns, left_ns), s, run_stop_all, e);
@@ -262,7 +275,10 @@ static int by_rank(const void *a, const void *b)
 	return x->rank != y->rank ? (x->rank < y->rank ? -1 : 1) : x->tid < y->tid ? -1 : 1;
 }
 
-/* The threads to choose from, best first. Their number, which is 0 in the midst of an exec, or -ESRCH. */
+/*
+ * The threads to choose from, best first. Their number, which is 0 in the midst of an exec, or
+ * -ESRCH.
+ */
 static int choose(pid_t pid, struct choice choice[MAX_CHOICES])
 {
 	struct task_list tasks = { 0 };
@@ -303,7 +319,8 @@ static int run_stop_this(void *arg)
 	}
 	st->sz.nr_looked_at = 1;
 	if (!st->s->nr || st->s->v[0].ended)
-		return err_set(st->e, -EAGAIN, "thread %d of process %d has ended", (int)st->tid, (int)st->s->pid);
+		return err_set(st->e, -EAGAIN, "thread %d of process %d has ended", (int)st->tid,
+			       (int)st->s->pid);
 	return borrow_check(st->s->pid, &st->s->v[0], NULL, st->e);
 }
 
@@ -340,7 +357,8 @@ int stop_one(pid_t pid, uint64_t timeout_ns, struct stopped *s, struct err *e)
 				return rc;
 		}
 		if (!left_ns)
-			return err_set(e, -EAGAIN, "no thread of process %d can be stopped just now", (int)pid);
+			return err_set(e, -EAGAIN,
+				       "no thread of process %d can be stopped just now", (int)pid);
 		nap(AGAIN_NS);
 		left_ns -= least(left_ns, AGAIN_NS);
 	}

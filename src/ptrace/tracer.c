@@ -2,9 +2,11 @@
 /*
  * The thread that traces.
  *
- * It sleeps in waitid() without polling; a timer's signal, directed to this thread alone, interrupts that some hundred times a second
- * so that deadlines are seen. The same signal lets threads die and reaps them: PTRACE_SEIZE waits for an exec of the target that is under
- * way (cred_guard_mutex), which waits for its other threads to be reaped, which as their tracer only we can do (ptrace(2), BUGS).
+ * It sleeps in waitid() without polling; a timer's signal, directed to this thread alone,
+ * interrupts that some hundred times a second so that deadlines are seen. The same signal lets
+ * threads die and reaps them: PTRACE_SEIZE waits for an exec of the target that is under way
+ * (cred_guard_mutex), which waits for its other threads to be reaped, which as their tracer only we
+ * can do (ptrace(2), BUGS).
  */
 #include "src/ptrace/tracer.h"
 
@@ -41,12 +43,14 @@ struct tracer {
 	int (*function)(void *);	/* NULL = end */
 	void *arg;
 	int result;
-	bool whole;			/* tracer_run(): ticks, which interrupt system calls, only while tracing */
+	/* tracer_run(): ticks, which interrupt system calls, only while tracing */
+	bool whole;
 	bool open;			/* ... which is now */
 	struct hurry hurry;		/* the same; inherited */
 	uint64_t deadline_ns;
 	VEC(pid_t) watched;
-	pid_t child;			/* of these the one that is pmm's own child, whose status pmm waits for; 0 = none */
+	/* of these the one that is pmm's own child, whose status pmm waits for; 0 = none */
+	pid_t child;
 	atomic_size_t nr_watched;	/* of these the signal handler may look at */
 };
 
@@ -60,14 +64,18 @@ uint64_t tracer_now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* Look first: of a traced thread a wait reports, and uses up, stops as well, even when not asked for (wait_task_stopped()). */
+/*
+ * Look first: of a traced thread a wait reports, and uses up, stops as well, even when not asked
+ * for (wait_task_stopped()).
+ */
 static void reap(pid_t tid)
 {
 	siginfo_t info = { 0 };
 
 	if (self && tid == self->child)
 		return;
-	if (!waitid(P_PID, (id_t)tid, &info, WEXITED | WNOHANG | WNOWAIT | __WALL) && info.si_pid == tid && info.si_code != CLD_TRAPPED)
+	if (!waitid(P_PID, (id_t)tid, &info, WEXITED | WNOHANG | WNOWAIT | __WALL) &&
+	    info.si_pid == tid && info.si_code != CLD_TRAPPED)
 		waitid(P_PID, (id_t)tid, &info, WEXITED | WNOHANG | __WALL);
 }
 
@@ -76,7 +84,8 @@ static void let_die(pid_t tid)
 {
 	siginfo_t info = { 0 };
 
-	if (waitid(P_PID, (id_t)tid, &info, WSTOPPED | WEXITED | WNOHANG | WNOWAIT | __WALL) || !info.si_pid)
+	if (waitid(P_PID, (id_t)tid, &info, WSTOPPED | WEXITED | WNOHANG | WNOWAIT | __WALL) ||
+	    !info.si_pid)
 		return;
 	if (info.si_code != CLD_TRAPPED)
 		reap(tid);
@@ -126,7 +135,8 @@ static void let_tick(int how)
 /* The timer; when there is none to be had, waits have no end. */
 static bool start_ticking(timer_t *timer)
 {
-	const struct itimerspec every = { .it_value.tv_nsec = TICK_NS, .it_interval.tv_nsec = TICK_NS };
+	const struct itimerspec every = { .it_value.tv_nsec = TICK_NS,
+					  .it_interval.tv_nsec = TICK_NS };
 	struct sigaction action = { .sa_handler = on_tick };	/* no SA_RESTART */
 	struct sigevent to_me = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = TICK_SIGNAL };
 
@@ -283,13 +293,15 @@ int tracer_regset(int request, pid_t tid, unsigned type, void *data, size_t byte
 }
 
 /*
- * WNOWAIT: a wait that consumes the report would clear the signal with which the thread goes on if we die now (kernel/exit.c,
- * wait_task_stopped).
+ * WNOWAIT: a wait that consumes the report would clear the signal with which the thread goes on if
+ * we die now (kernel/exit.c, wait_task_stopped).
  */
 static int look(pid_t tid, int options)
 {
 	siginfo_t info = { 0 };
-	int rc = waitid(P_PID, (id_t)tid, &info, WSTOPPED | WEXITED | WNOWAIT | __WALL | options) ? -errno : 0;
+	int rc = waitid(P_PID, (id_t)tid, &info, WSTOPPED | WEXITED | WNOWAIT | __WALL | options)
+			 ? -errno
+			 : 0;
 
 	if (!rc && !info.si_pid)
 		return -EAGAIN;
@@ -314,7 +326,8 @@ int tracer_wait(struct tracer *t, pid_t tid)
 			return status;
 		if (tracer_now_ns() < t->deadline_ns)
 			continue;
-		status = tracer_peek(tid);	/* it may have stopped while we waited for a processor */
+		/* it may have stopped while we waited for a processor */
+		status = tracer_peek(tid);
 		return status == -EAGAIN ? -ETIMEDOUT : status;
 	}
 }

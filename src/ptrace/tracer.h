@@ -2,9 +2,10 @@
 /*
  * The thread that traces.
  *
- * The kernel accepts ptrace requests only from the thread that seized, and what a tracing thread has seized goes free when that
- * thread ends: the only way to let go of a thread that does not stop. So each tracing has a thread of its own, to which the work is
- * handed bit by bit (tracer_do()) or all at once (tracer_run()).
+ * The kernel accepts ptrace requests only from the thread that seized, and what a tracing thread
+ * has seized goes free when that thread ends: the only way to let go of a thread that does not
+ * stop. So each tracing has a thread of its own, to which the work is handed bit by bit
+ * (tracer_do()) or all at once (tracer_run()).
  */
 #ifndef PTRACE_TRACER_H
 #define PTRACE_TRACER_H
@@ -20,7 +21,8 @@ struct tracer;
 
 /* Of a status that tracer_wait() returns: the ptrace event, 0 = a signal or a system call. */
 #define TRACER_EVENT(status)	((unsigned)(status) >> 8)
-#define TRACER_SYSCALL		(5 | 0x80)	/* entry or exit of a system call: SIGTRAP, PTRACE_O_TRACESYSGOOD */
+/* entry or exit of a system call: SIGTRAP, PTRACE_O_TRACESYSGOOD */
+#define TRACER_SYSCALL		(5 | 0x80)
 
 /* Start one. 0 or -errno with `e`. */
 int tracer_new(struct tracer **out, struct err *e);
@@ -29,8 +31,9 @@ int tracer_new(struct tracer **out, struct err *e);
 void tracer_free(struct tracer *t);
 
 /*
- * Run function(arg) on a new one and wait; its result, or -errno with `e`. What it stops (stop.h) is traced by this very thread, so that a stop costs no
- * switches between threads; what it has not let go goes free at the end.
+ * Run function(arg) on a new one and wait; its result, or -errno with `e`. What it stops (stop.h)
+ * is traced by this very thread, so that a stop costs no switches between threads; what it has not
+ * let go goes free at the end.
  */
 int tracer_run(int (*function)(void *arg), void *arg, struct err *e);
 
@@ -40,7 +43,9 @@ struct tracer *tracer_here(void);
 /* The priority that tracer_run() has begun with: once, to be ended by who gets it. */
 struct hurry tracer_take_hurry(struct tracer *t);
 
-/* Run function(arg) on it and wait; returns its result. From the thread itself it is a plain call. */
+/*
+ * Run function(arg) on it and wait; returns its result. From the thread itself it is a plain call.
+ */
 int tracer_do(struct tracer *t, int (*function)(void *arg), void *arg);
 
 /* CLOCK_MONOTONIC now. */
@@ -56,15 +61,19 @@ long tracer_ptrace(int request, pid_t tid, uint64_t address, uint64_t data);
 int tracer_regset(int request, pid_t tid, unsigned type, void *data, size_t bytes);
 
 /*
- * Wait for the next stop of a traced thread: its status as (signal | event << 8). -ESRCH it has ended (and is reaped), -ETIMEDOUT.
- * A stop stays reported: should we die, a signal that it was about to get is not lost.
+ * Wait for the next stop of a traced thread: its status as (signal | event << 8). -ESRCH it has
+ * ended (and is reaped), -ETIMEDOUT. A stop stays reported: should we die, a signal that it was
+ * about to get is not lost.
  */
 int tracer_wait(struct tracer *t, pid_t tid);
 
 /* The same without waiting: -EAGAIN when it has not stopped. */
 int tracer_peek(pid_t tid);
 
-/* A thread to be let die as soon as it wants to, even while a request of ours waits for an exec that waits for that. 0 or -ENOMEM. */
+/*
+ * A thread to be let die as soon as it wants to, even while a request of ours waits for an exec
+ * that waits for that. 0 or -ENOMEM.
+ */
 int tracer_watch(struct tracer *t, pid_t tid);
 
 /* No more of that. */

@@ -2,9 +2,10 @@
 /*
  * A small process beside ours that looks after a process we work on.
  *
- * Whether we get on is seen from outside: our threads are scheduled. A thread that traces wakes some hundred times a second, whatever it
- * waits for (tracer.c), so who holds threads and is not scheduled for seconds is stopped. Patience is counted in looks, not in time: a
- * machine that was suspended, or a group frozen with us and it in it, uses up one.
+ * Whether we get on is seen from outside: our threads are scheduled. A thread that traces wakes
+ * some hundred times a second, whatever it waits for (tracer.c), so who holds threads and is not
+ * scheduled for seconds is stopped. Patience is counted in looks, not in time: a machine that was
+ * suspended, or a group frozen with us and it in it, uses up one.
  */
 #include "src/ptrace/watchdog.h"
 
@@ -42,12 +43,16 @@ struct watch {
 	unsigned nr_still;		/* looks since it changed */
 };
 
-/* ---- looking ---------------------------------------------------------------------------------- */
+/* ---- looking --------------------------------------------------------------------------------- */
 
-/* Has any of our threads been scheduled since the last look? What is running now may not have been switched for long. */
+/*
+ * Has any of our threads been scheduled since the last look? What is running now may not have been
+ * switched for long.
+ */
 static bool gets_on(struct watch *w)
 {
-	static const char *const kinds[] = { "voluntary_ctxt_switches", "nonvoluntary_ctxt_switches" };
+	static const char *const kinds[] = { "voluntary_ctxt_switches",
+					     "nonvoluntary_ctxt_switches" };
 	uint64_t sum = 0, nr;
 	char where[64];
 	bool runs = task_list(w->us, &w->tasks) != 0;
@@ -99,13 +104,14 @@ static bool stays_well(struct watch *w)
 	}
 }
 
-/* ---- afterwards ------------------------------------------------------------------------------- */
+/* ---- afterwards ------------------------------------------------------------------------------ */
 
 static bool target_there(const struct watch *w)
 {
 	uint64_t start;
 
-	return !proc_start_time(w->target, &start) && start == w->target_start && proc_alive(w->target);
+	return !proc_start_time(w->target, &start) && start == w->target_start &&
+	       proc_alive(w->target);
 }
 
 static void clean_up(struct watch *w, int (*clean)(pid_t target, void *arg), void *arg)
@@ -117,14 +123,15 @@ static void clean_up(struct watch *w, int (*clean)(pid_t target, void *arg), voi
 	for (unsigned tries = 0; tries < CLEAN_TRIES && target_there(w); tries++) {
 		int rc;
 
-		nanosleep(&(struct timespec){ .tv_nsec = CLEAN_NAP_NS }, NULL);	/* first, for a thread that we used to come back to where it was */
+		/* first, for a thread that we used to come back to where it was */
+		nanosleep(&(struct timespec){ .tv_nsec = CLEAN_NAP_NS }, NULL);
 		rc = clean(w->target, arg);
 		if (rc != -EAGAIN && rc != -EBUSY && rc != -ETIMEDOUT)
 			return;
 	}
 }
 
-/* ---- becoming one ----------------------------------------------------------------------------- */
+/* ---- becoming one ---------------------------------------------------------------------------- */
 
 /* Where close_range(2) is not to be had, Linux 5.9. */
 static void close_each(int but)
@@ -176,13 +183,16 @@ static _Noreturn void be_watchdog(struct watch *w, int (*clean)(pid_t target, vo
 
 static int failed(struct err *e)
 {
-	int rc = err_set(e, -errno, "no process to look after the target meanwhile: %s", strerror(errno));
+	int rc = err_set(e, -errno, "no process to look after the target meanwhile: %s",
+			 strerror(errno));
 
-	err_hint(e, "pmm needs a second process and some descriptors; see ulimit -u, ulimit -n and pids.max of the control group");
+	err_hint(e, "pmm needs a second process and some descriptors; see ulimit -u, ulimit -n and "
+		    "pids.max of the control group");
 	return rc;
 }
 
-int watchdog_start(struct watchdog *w, pid_t target, int (*clean)(pid_t target, void *arg), void *arg, struct err *e)
+int watchdog_start(struct watchdog *w, pid_t target, int (*clean)(pid_t target, void *arg),
+		   void *arg, struct err *e)
 {
 	struct watch watch = { .us = getpid(), .target = target, .pidfd = -1 };
 	int fd[2], rc;

@@ -20,19 +20,27 @@ int withheld_begin(struct withheld *w, pid_t pid, size_t bytes)
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);
-	*w = (struct withheld){ .pid = pid, .mem = open(path, O_RDONLY | O_CLOEXEC), .pagemap = pages_open(pid) };
+	*w = (struct withheld){ .pid = pid,
+				.mem = open(path, O_RDONLY | O_CLOEXEC),
+				.pagemap = pages_open(pid) };
 	if (bytes)
-		w->room = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+		w->room = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+			       MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	if (w->room == MAP_FAILED)
 		w->room = NULL;
 	w->room_bytes = w->room ? bytes : 0;
 	return w->pagemap < 0 ? w->pagemap : 0;
 }
 
-/* Much of it in huge pages, where they are to be had: to fill small ones takes longer than to copy what comes in. */
+/*
+ * Much of it in huge pages, where they are to be had: to fill small ones takes longer than to copy
+ * what comes in.
+ */
 static uint8_t *take_memory(size_t bytes)
 {
-	uint8_t *p = bytes < MANY_BYTES ? malloc(bytes) : aligned_alloc(HUGE_BYTES, (bytes + HUGE_BYTES - 1) & ~(HUGE_BYTES - 1));
+	uint8_t *p = bytes < MANY_BYTES ? malloc(bytes)
+					: aligned_alloc(HUGE_BYTES, (bytes + HUGE_BYTES - 1) &
+									    ~(HUGE_BYTES - 1));
 
 	if (p && bytes >= MANY_BYTES)
 		madvise(p, bytes, MADV_HUGEPAGE);
@@ -62,8 +70,12 @@ struct source {
 	int fd;			/* -1 = in the process */
 };
 
-/* Of a file, what the process would see there; without a fault, which takes longer and gives it pages. */
-static bool read_run(const struct withheld *w, const struct source *from, const struct page_run *run, void *to)
+/*
+ * Of a file, what the process would see there; without a fault, which takes longer and gives it
+ * pages.
+ */
+static bool read_run(const struct withheld *w, const struct source *from,
+		     const struct page_run *run, void *to)
 {
 	size_t bytes = run->end - run->start, done = 0;
 	ssize_t n = 1;
@@ -71,16 +83,22 @@ static bool read_run(const struct withheld *w, const struct source *from, const 
 	if (from->fd < 0)
 		return stop_read_some(w->pid, w->mem, run->start, to, bytes) == bytes;
 	for (; done < bytes && n > 0; done += n > 0 ? (size_t)n : 0)
-		n = pread(from->fd, (char *)to + done, bytes - done, (off_t)(from->m->offset + (run->start - from->m->start) + done));
-	memset((char *)to + done, 0, bytes - done);	/* a last page of which the file has a part */
+		n = pread(from->fd, (char *)to + done, bytes - done,
+			  (off_t)(from->m->offset + (run->start - from->m->start) + done));
+	/* a last page of which the file has a part */
+	memset((char *)to + done, 0, bytes - done);
 	return n >= 0;
 }
 
-static int add_piece(struct withheld *w, const struct source *from, const struct page_run *run, bool bounded)
+static int add_piece(struct withheld *w, const struct source *from, const struct page_run *run,
+		     bool bounded)
 {
 	size_t bytes = run->end - run->start;
-	struct withheld_piece p = { run->start, run->end, bounded ? take_room(w, bytes) : take_memory(bytes) };
-	int rc = !p.bytes ? -ENOMEM : !read_run(w, from, run, p.bytes) ? -EIO : vec_push(&w->pieces, p);
+	struct withheld_piece p = { run->start, run->end,
+				    bounded ? take_room(w, bytes) : take_memory(bytes) };
+	int rc = !p.bytes			    ? -ENOMEM
+		 : !read_run(w, from, run, p.bytes) ? -EIO
+						    : vec_push(&w->pieces, p);
 
 	if (rc)
 		drop(w, &p);
@@ -127,7 +145,8 @@ static bool is_whole(const struct page_runs *runs, const struct proc_map *m)
 }
 
 /* A mapping that is all in the page table need not be looked for, which takes longer. */
-int64_t withheld_add_shared(struct withheld *w, const struct proc_map *m, uint64_t max_pages, bool *all)
+int64_t withheld_add_shared(struct withheld *w, const struct proc_map *m, uint64_t max_pages,
+			    bool *all)
 {
 	struct source from = { .m = m, .fd = -1 };
 	struct page_runs file = { 0 };

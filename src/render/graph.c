@@ -96,7 +96,8 @@ static void put_times(const struct series *s, unsigned width, FILE *out)
 
 bool plain_has_graph(const struct series *s)
 {
-	return !s->json_only && s->nr && series_get(s, s->nr - 1, 0) - series_get(s, 0, 0) >= SHORTEST_NS;
+	return !s->json_only && s->nr &&
+	       series_get(s, s->nr - 1, 0) - series_get(s, 0, 0) >= SHORTEST_NS;
 }
 
 int plain_graph(const struct series *s, const struct style *style, FILE *out)

@@ -110,7 +110,9 @@ void plain_cell(struct str *s, const struct table *t, unsigned column, const str
 		percent(s, c->f);
 		break;
 	case UNIT_DURATION:
-		str_add(s, c->u || !(col->flags & COLUMN_MOMENT) ? fmt_duration_step(c->u, t->tick_ns).s : "0 s");
+		str_add(s, c->u || !(col->flags & COLUMN_MOMENT)
+				   ? fmt_duration_step(c->u, t->tick_ns).s
+				   : "0 s");
 		break;
 	case UNIT_TIME:
 		str_add(s, fmt_time(c->u).s);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Pieces of plain text for the text renderer: cells, cutting, graphs. Whatever comes from outside
- * goes through utf8_add_clean() (src/base/utf8.h), which leaves only printable characters; widths count characters.
+ * goes through utf8_add_clean() (src/base/utf8.h), which leaves only printable characters; widths
+ * count characters.
  */
 #ifndef RENDER_PLAIN_H
 #define RENDER_PLAIN_H
@@ -24,7 +25,10 @@ void plain_cell(struct str *s, const struct table *t, unsigned column, const str
 /* Write the heading of a section. 0 or -ENOMEM. */
 int plain_title(const char *title, const struct style *style, FILE *out);
 
-/* Is there enough of a series for plain_graph() to draw? That draws column 1 over time, the mark pointed at. 0 or -ENOMEM. */
+/*
+ * Is there enough of a series for plain_graph() to draw? That draws column 1 over time, the mark
+ * pointed at. 0 or -ENOMEM.
+ */
 bool plain_has_graph(const struct series *s);
 int plain_graph(const struct series *s, const struct style *style, FILE *out);
 

@@ -2,8 +2,8 @@
 /*
  * The scene of a search for leaks.
  *
- * The copy of a running process's memory and the blocks are of one moment: the tables are frozen while the threads stand still for the
- * copy.
+ * The copy of a running process's memory and the blocks are of one moment: the tables are frozen
+ * while the threads stand still for the copy.
  */
 #include "src/roots/roots.h"
 
@@ -39,9 +39,10 @@ static uint64_t untouched_core(void *arg, uint64_t address, uint64_t bytes)
 	return core_untouched(arg, address, bytes);
 }
 
-static const struct memory_ops ops_snapshot = { read_snapshot, untouched_snapshot }, ops_core = { read_core, untouched_core };
+static const struct memory_ops ops_snapshot = { read_snapshot, untouched_snapshot },
+			       ops_core = { read_core, untouched_core };
 
-/* ---- roots ------------------------------------------------------------------------------------------------- */
+/* ---- roots ----------------------------------------------------------------------------------- */
 
 /* What pmm has mapped into a running process when it attached. */
 static int own_add(struct roots_find *f, pid_t pid)
@@ -54,8 +55,10 @@ static int own_add(struct roots_find *f, pid_t pid)
 			const struct pmm_range *r = &a->record.range[i];
 
 			if (r->use != PMM_RANGE_NONE && r->start + r->bytes > r->start)
-				rc = vec_push(&f->own, (struct memory_range){ .start = r->start, .end = r->start + r->bytes,
-									      .kind = ROOTS_NONE });
+				rc = vec_push(&f->own,
+					      (struct memory_range){ .start = r->start,
+								     .end = r->start + r->bytes,
+								     .kind = ROOTS_NONE });
 		}
 	free(a);
 	return rc;
@@ -90,10 +93,16 @@ static void find_core(struct roots_find *f, const struct core *c)
 	f->nr_threads = c->threads.nr;
 }
 
-int roots_settle(struct roots *s, const struct snapshot *snapshot, const struct core *core, const struct roots_options *o, struct err *e)
+int roots_settle(struct roots *s, const struct snapshot *snapshot, const struct core *core,
+		 const struct roots_options *o, struct err *e)
 {
 	struct roots_find f = {
-		.memory = &s->memory, .heap = s->heap, .forget = s->heap, .complete = s->complete, .leave_sp = o->leave_sp, .leave_tid = o->leave_tid,
+		.memory = &s->memory,
+		.heap = s->heap,
+		.forget = s->heap,
+		.complete = s->complete,
+		.leave_sp = o->leave_sp,
+		.leave_tid = o->leave_tid,
 	};
 	struct roots_pagemaps pagemaps;
 	struct roots_core_pages core_pages;
@@ -126,7 +135,7 @@ int roots_settle(struct roots *s, const struct snapshot *snapshot, const struct 
 	return rc ? err_set(e, rc, "not enough memory to search for pointers") : 0;
 }
 
-/* ---- a running process ------------------------------------------------------------------------------------- */
+/* ---- a running process ----------------------------------------------------------------------- */
 
 static int precopy_stopped(void *arg, struct err *e)
 {
@@ -138,7 +147,9 @@ static int live_read(struct roots *s, pid_t pid, const struct roots_options *o, 
 	struct roots_state *state = s->state;
 	uint64_t damaged = 0;
 	struct ledger_options lo = { .running = true, .pid = pid, .damaged = &damaged };
-	struct snapshot_options so = { .no_copy = o->no_copy, .most_held_bytes = MOST_HELD_BYTES, .arg = &state->precopy };
+	struct snapshot_options so = { .no_copy = o->no_copy,
+				       .most_held_bytes = MOST_HELD_BYTES,
+				       .arg = &state->precopy };
 	int rc;
 
 	rc = ledger_map_open_pid(pid, &state->map, e);
@@ -187,8 +198,10 @@ int roots_intact(const struct roots *s, struct err *e)
 	if (!s->state || snapshot_intact(&s->state->snapshot))
 		return 0;
 	if (s->stopped)
-		return err_set(e, -ESRCH, "process %d was killed while it was searched", (int)s->state->snapshot.pid);
-	err_set(e, -ECHILD, "the copy of process %d was killed while it was searched", (int)s->state->snapshot.pid);
+		return err_set(e, -ESRCH, "process %d was killed while it was searched",
+			       (int)s->state->snapshot.pid);
+	err_set(e, -ECHILD, "the copy of process %d was killed while it was searched",
+		(int)s->state->snapshot.pid);
 	err_hint(e, "when memory runs out it goes first; search with the program stopped: --stop");
 	return -ECHILD;
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The scene of a search for leaks: a heap's blocks and the process's memory, both of the same moment, and what is a root in it.
+ * The scene of a search for leaks: a heap's blocks and the process's memory, both of the same
+ * moment, and what is a root in it.
  *
- * Sources: a running process (copy or stopped), a process about to end (stopped), a core file with the capture of the same process.
- * What is a root and what is not: doc/leaks.md.
+ * Sources: a running process (copy or stopped), a process about to end (stopped), a core file with
+ * the capture of the same process. What is a root and what is not: doc/leaks.md.
  */
 #ifndef ROOTS_ROOTS_H
 #define ROOTS_ROOTS_H
@@ -24,21 +25,34 @@ struct snapshot_thread;
 struct roots {
 	struct heap *heap;
 	struct memory memory;
-	uint64_t pause_ns;		/* the program stood still for that long; known after roots_free() where it is stopped meanwhile */
-	bool stopped;			/* no copy could be made: the program stands still until roots_free() */
+	/*
+	 * the program stood still for that long; known after roots_free() where it is stopped
+	 * meanwhile
+	 */
+	uint64_t pause_ns;
+	/* no copy could be made: the program stands still until roots_free() */
+	bool stopped;
 	struct err why_stopped;
-	uint64_t held_bytes;		/* of a copy: read during the pause, as the copy has them not, or shares them */
+	/* of a copy: read during the pause, as the copy has them not, or shares them */
+	uint64_t held_bytes;
 	bool late;			/* of a copy: some such memory was not, and is read later */
-	uint64_t unread_bytes;		/* of roots that are left out, because a core file has not what it says */
-	bool complete;			/* every block there is is known; else unknown heap memory is root (attached, forked, limits, --min-size) */
+	/* of roots that are left out, because a core file has not what it says */
+	uint64_t unread_bytes;
+	/*
+	 * every block there is is known; else unknown heap memory is root (attached, forked,
+	 * limits, --min-size)
+	 */
+	bool complete;
 	bool has_chunks;		/* the allocator is glibc's */
-	bool asks_usable;		/* somebody may have asked how much of blocks can be used, and nobody knows of which */
+	/* somebody may have asked how much of blocks can be used, and nobody knows of which */
+	bool asks_usable;
 	struct roots_state *state;
 };
 
 struct roots_options {
 	bool no_copy;			/* scan with the threads stopped */
-	uint64_t leave_sp;		/* at exit: the first thread's stack counts from here up; 0 = from its stack pointer */
+	/* at exit: the first thread's stack counts from here up; 0 = from its stack pointer */
+	uint64_t leave_sp;
 	pid_t leave_tid;		/* ... the thread that is */
 	uint64_t max_bytes;		/* of memory that the heap may take; 0 = limits_share() */
 	struct stop stop;		/* asked while the scene is searched */
@@ -47,27 +61,39 @@ struct roots_options {
 /* Of a running process that pmm tracks. 0 or -errno with `e`. */
 int roots_live(pid_t pid, const struct roots_options *o, struct roots *s, struct err *e);
 
-/* Of a core file and the capture that was written when that process died (blocks compared by pid, modules). 0 or -errno with `e`. */
-int roots_core(const char *core_path, const char *capture_path, uint64_t max_bytes, struct roots *s, struct err *e);
+/*
+ * Of a core file and the capture that was written when that process died (blocks compared by pid,
+ * modules). 0 or -errno with `e`.
+ */
+int roots_core(const char *core_path, const char *capture_path, uint64_t max_bytes, struct roots *s,
+	       struct err *e);
 
 /*
- * Ask the threads of a running process, where anything is lost that could be one, for their alternate signal stacks. `class`: of each block, 0 =
- * reached (enum reach_class). How many of these stacks lie in blocks that were not reached; they are roots from then on, so that it pays
- * to search again. -ENOMEM.
+ * Ask the threads of a running process, where anything is lost that could be one, for their
+ * alternate signal stacks. `class`: of each block, 0 = reached (enum reach_class). How many of
+ * these stacks lie in blocks that were not reached; they are roots from then on, so that it pays to
+ * search again. -ENOMEM.
  */
 int roots_ask(struct roots *s, const uint8_t *class);
 
 /*
- * A heap for the search for pointers, whose blocks are as large as what can be used of them: of call sites of whose blocks the program has asked for that,
- * or `all`. Everything else is the scene's heap's, and borrowed: roots_wide_free(). `wide` blocks differ: their number, or -ENOMEM.
+ * A heap for the search for pointers, whose blocks are as large as what can be used of them: of
+ * call sites of whose blocks the program has asked for that, or `all`. Everything else is the
+ * scene's heap's, and borrowed: roots_wide_free(). `wide` blocks differ: their number, or -ENOMEM.
  */
 int64_t roots_widen(const struct roots *s, bool all, struct heap *wide);
 void roots_wide_free(struct heap *wide);
 
-/* Was all there to be read until now? 0; with `e` -ECHILD: memory ran out, and the kernel has killed the copy; -ESRCH: the process was killed. */
+/*
+ * Was all there to be read until now? 0; with `e` -ECHILD: memory ran out, and the kernel has
+ * killed the copy; -ESRCH: the process was killed.
+ */
 int roots_intact(const struct roots *s, struct err *e);
 
-/* Its threads with their registers, and its mappings, as of that moment; valid until roots_free(). NULL = there are none. */
+/*
+ * Its threads with their registers, and its mappings, as of that moment; valid until roots_free().
+ * NULL = there are none.
+ */
 const struct snapshot_thread *roots_threads(const struct roots *s, size_t *nr);
 const struct proc_maps *roots_maps(const struct roots *s);
 
@@ -75,8 +101,10 @@ const struct proc_maps *roots_maps(const struct roots *s);
 uint64_t roots_free(struct roots *s);
 
 /*
- * The parts, for tests: fill in roots, words, owned blocks and code for a heap whose blocks are known, from a snapshot or a core.
+ * The parts, for tests: fill in roots, words, owned blocks and code for a heap whose blocks are
+ * known, from a snapshot or a core.
  */
-int roots_settle(struct roots *s, const struct snapshot *snapshot, const struct core *core, const struct roots_options *o, struct err *e);
+int roots_settle(struct roots *s, const struct snapshot *snapshot, const struct core *core,
+		 const struct roots_options *o, struct err *e);
 
 #endif

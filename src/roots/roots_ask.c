@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Roots that only the program's threads can be asked for: their alternate signal stacks. Asking disturbs each of them, so it is done only when
- * something is lost that could be one.
+ * Roots that only the program's threads can be asked for: their alternate signal stacks. Asking
+ * disturbs each of them, so it is done only when something is lost that could be one.
  */
 #include <errno.h>
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The scene of a core file: blocks from the capture that was written when the process had died, memory from the core.
+ * The scene of a core file: blocks from the capture that was written when the process had died,
+ * memory from the core.
  *
- * They belong together when the process number does, as the process itself saw it, and every module lies where the capture says with the
- * build id that it says. A capture has no note of blocks on their way (struct pmm_move): threads that died inside realloc are known by a
- * return address into the agent near the top of their stacks.
+ * They belong together when the process number does, as the process itself saw it, and every module
+ * lies where the capture says with the build id that it says. A capture has no note of blocks on
+ * their way (struct pmm_move): threads that died inside realloc are known by a return address into
+ * the agent near the top of their stacks.
  */
 #include <elf.h>
 #include <errno.h>
@@ -20,10 +22,12 @@
 
 #define MAX_PHDRS	64
 #define MAX_NOTE	4096u
-#define HOOK_BYTES	2048u		/* of a stack in which the return address to a hook is looked for */
-#define MOVE_BYTES	(64ull << 20)	/* how large a block on its way may be: its size is not known */
+/* of a stack in which the return address to a hook is looked for */
+#define HOOK_BYTES	2048u
+/* how large a block on its way may be: its size is not known */
+#define MOVE_BYTES	(64ull << 20)
 
-/* ---- do they belong together? ------------------------------------------------------------------------------ */
+/* ---- do they belong together? ---------------------------------------------------------------- */
 
 static int not_together(const char *core, const char *capture, const char *why, struct err *e)
 {
@@ -42,7 +46,8 @@ static bool same_pid(const struct heap *h, const struct core *c)
 }
 
 /* Compare the build id among an object's notes. True also where it cannot be read. */
-static bool same_build_id(const struct core *c, const struct heap_module *m, uint64_t start, uint64_t bytes)
+static bool same_build_id(const struct core *c, const struct heap_module *m, uint64_t start,
+			  uint64_t bytes)
 {
 	union { unsigned char byte[MAX_NOTE]; Elf64_Nhdr nh; } note;
 	size_t n = core_read(c, start, note.byte, bytes < MAX_NOTE ? bytes : MAX_NOTE);
@@ -54,8 +59,10 @@ static bool same_build_id(const struct core *c, const struct heap_module *m, uin
 
 		if (next > n)
 			break;
-		if (nh->n_type == NT_GNU_BUILD_ID && nh->n_namesz == 4 && !memcmp(note.byte + name, "GNU", 4))
-			return nh->n_descsz == m->build_id_len && !memcmp(note.byte + value, m->build_id, m->build_id_len);
+		if (nh->n_type == NT_GNU_BUILD_ID && nh->n_namesz == 4 &&
+		    !memcmp(note.byte + name, "GNU", 4))
+			return nh->n_descsz == m->build_id_len &&
+			       !memcmp(note.byte + value, m->build_id, m->build_id_len);
 		at = next;
 	}
 	return true;
@@ -67,14 +74,16 @@ static bool same_file(const struct core *c, const struct heap_module *m, const s
 	Elf64_Ehdr eh;
 	size_t bytes;
 
-	if (!m->build_id_len || core_read(c, map->start, &eh, sizeof(eh)) != sizeof(eh) || memcmp(eh.e_ident, ELFMAG, SELFMAG) ||
-	    eh.e_phentsize != sizeof(ph[0]) || eh.e_phnum > MAX_PHDRS)
+	if (!m->build_id_len || core_read(c, map->start, &eh, sizeof(eh)) != sizeof(eh) ||
+	    memcmp(eh.e_ident, ELFMAG, SELFMAG) || eh.e_phentsize != sizeof(ph[0]) ||
+	    eh.e_phnum > MAX_PHDRS)
 		return true;
 	bytes = eh.e_phnum * sizeof(ph[0]);
 	if (core_read(c, map->start + eh.e_phoff, ph, bytes) != bytes)
 		return true;
 	for (unsigned i = 0; i < eh.e_phnum; i++)
-		if (ph[i].p_type == PT_NOTE && !same_build_id(c, m, m->bias + ph[i].p_vaddr, ph[i].p_filesz))
+		if (ph[i].p_type == PT_NOTE &&
+		    !same_build_id(c, m, m->bias + ph[i].p_vaddr, ph[i].p_filesz))
 			return false;
 	return true;
 }
@@ -98,22 +107,31 @@ static bool module_there(const struct core *c, const struct heap_module *m)
 	return false;
 }
 
-static int check_together(const struct heap *h, const struct core *c, const char *core, const char *capture, struct err *e)
+static int check_together(const struct heap *h, const struct core *c, const char *core,
+			  const char *capture, struct err *e)
 {
 	char why[256];
 
 	if (h->end == HEAP_RUNNING) {
-		err_set(e, -EINVAL, "'%s' was taken while the process still ran, so its blocks are not those of the core file", capture);
+		err_set(e, -EINVAL,
+			"'%s' was taken while the process still ran, so its blocks are not those "
+			"of the core file",
+			capture);
 		err_hint(e, "name the capture that 'pmm run' wrote when this process died");
 		return -EINVAL;
 	}
 	if (!same_pid(h, c)) {
-		snprintf(why, sizeof(why), "the core is of process %d, the capture of %u", (int)c->pid, h->pid);
+		snprintf(why, sizeof(why), "the core is of process %d, the capture of %u",
+			 (int)c->pid, h->pid);
 		return not_together(core, capture, why, e);
 	}
 	if (h->end != HEAP_KILLED || c->signal != h->end_status) {
-		err_set(e, -EINVAL, "'%s' was not written when process %u died, so its memory is not that of the capture's blocks", core, h->pid);
-		err_hint(e, "a core that a debugger takes of a running process does not fit; 'pmm leaks PID' searches that");
+		err_set(e, -EINVAL,
+			"'%s' was not written when process %u died, so its memory is not that of "
+			"the capture's blocks",
+			core, h->pid);
+		err_hint(e, "a core that a debugger takes of a running process does not fit; 'pmm "
+			    "leaks PID' searches that");
 		return -EINVAL;
 	}
 	for (uint32_t i = 1; i < h->nr_modules; i++) {
@@ -121,13 +139,14 @@ static int check_together(const struct heap *h, const struct core *c, const char
 
 		if (m->unload_ns || m->path[0] != '/' || module_there(c, m))
 			continue;
-		snprintf(why, sizeof(why), "'%.150s' is not where it was, or is another file", m->path);
+		snprintf(why, sizeof(why), "'%.150s' is not where it was, or is another file",
+			 m->path);
 		return not_together(core, capture, why, e);
 	}
 	return 0;
 }
 
-/* ---- threads that died inside realloc ---------------------------------------------------------------------- */
+/* ---- threads that died inside realloc -------------------------------------------------------- */
 
 /* The agent's code, [start, end) = [0, 0) when it is not there. */
 static struct memory_span agent_code(const struct core *c)
@@ -161,15 +180,19 @@ static int moves_guess(struct roots *s)
 		if (i == 0 && c->signal)
 			continue;		/* this one died of what it did itself */
 		if (top)
-			rc = vec_push(&s->state->precopy.moves, (struct precopy_move){ .to_bytes = MOVE_BYTES, .tid = (uint32_t)t->tid,
-										     .sp = (t->regs.rsp & ~7ull) + top * 8 });
+			rc = vec_push(
+				&s->state->precopy.moves,
+				(struct precopy_move){ .to_bytes = MOVE_BYTES,
+						       .tid = (uint32_t)t->tid,
+						       .sp = (t->regs.rsp & ~7ull) + top * 8 });
 	}
 	return rc;
 }
 
-/* ---- all --------------------------------------------------------------------------------------------------- */
+/* ---- all ------------------------------------------------------------------------------------- */
 
-static int core_read_all(struct roots *s, const char *core_path, const char *capture_path, uint64_t max_bytes, struct err *e)
+static int core_read_all(struct roots *s, const char *core_path, const char *capture_path,
+			 uint64_t max_bytes, struct err *e)
 {
 	const struct roots_options o = { 0 };
 	int rc = capture_file.read(capture_path, max_bytes, &s->heap, e);
@@ -187,7 +210,8 @@ static int core_read_all(struct roots *s, const char *core_path, const char *cap
 	return roots_settle(s, NULL, &s->state->core, &o, e);
 }
 
-int roots_core(const char *core_path, const char *capture_path, uint64_t max_bytes, struct roots *s, struct err *e)
+int roots_core(const char *core_path, const char *capture_path, uint64_t max_bytes, struct roots *s,
+	       struct err *e)
 {
 	int rc;
 

@@ -5,7 +5,8 @@
 
 #include "src/roots/roots_parts.h"
 
-#define NEAR_BYTES	(8ull << 20)	/* a hook's caller stands at most so far above the thread's stack pointer */
+/* a hook's caller stands at most so far above the thread's stack pointer */
+#define NEAR_BYTES	(8ull << 20)
 #define MAX_FRAME	(256ull << 10)	/* of the allocator's stack that is looked at */
 
 size_t roots_read(const struct roots_find *f, uint64_t address, void *to, size_t bytes)
@@ -20,16 +21,19 @@ bool roots_word(const struct roots_find *f, uint64_t address, uint64_t *word)
 	return roots_read(f, address, word, sizeof(*word)) == sizeof(*word);
 }
 
-/* ---- blocks on their way (struct precopy_move) -------------------------------------------------------------- */
+/* ---- blocks on their way (struct precopy_move) ----------------------------------------------- */
 
 static int kept_add(struct roots_ranges *kept, uint64_t start, uint64_t bytes)
 {
-	struct memory_range r = { .start = start, .end = start + bytes, .kind = MEMORY_UNKNOWN_BLOCKS };
+	struct memory_range r = { .start = start,
+				  .end = start + bytes,
+				  .kind = MEMORY_UNKNOWN_BLOCKS };
 
 	return r.end > r.start ? vec_push(kept, r) : 0;
 }
 
-static int word_kept(const struct roots_find *f, const struct precopy_move *m, uint64_t word, struct roots_ranges *kept)
+static int word_kept(const struct roots_find *f, const struct precopy_move *m, uint64_t word,
+		     struct roots_ranges *kept)
 {
 	size_t i = roots_span_at(&f->covered, word);
 
@@ -38,7 +42,10 @@ static int word_kept(const struct roots_find *f, const struct precopy_move *m, u
 	return kept_add(kept, word, m->to_bytes);
 }
 
-/* The thread that is at it: by its number, or the one whose stack pointer is nearest below the hook's caller. */
+/*
+ * The thread that is at it: by its number, or the one whose stack pointer is nearest below the
+ * hook's caller.
+ */
 static const struct snapshot_thread *mover(const struct roots_find *f, const struct precopy_move *m)
 {
 	const struct snapshot_thread *nearest = NULL;
@@ -56,7 +63,8 @@ static const struct snapshot_thread *mover(const struct roots_find *f, const str
 	return nearest;
 }
 
-static int move_kept(const struct roots_find *f, const struct precopy_move *m, struct roots_ranges *kept)
+static int move_kept(const struct roots_find *f, const struct precopy_move *m,
+		     struct roots_ranges *kept)
 {
 	const struct snapshot_thread *t = mover(f, m);
 	int rc = kept_add(kept, m->from, m->bytes);
@@ -102,7 +110,7 @@ static int moves_find(struct roots_find *f, struct roots_ranges *kept)
 	return roots_keep(kept, &f->covered);
 }
 
-/* ---- all --------------------------------------------------------------------------------------------------- */
+/* ---- all ------------------------------------------------------------------------------------- */
 
 static int join_take(struct roots_find *f, const struct roots_ranges *more)
 {

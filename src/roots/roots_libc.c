@@ -2,9 +2,10 @@
 /*
  * Blocks that the C library holds by pointers into them.
  *
- * glibc's loader keeps what _dl_find_object() looks up in segments that it aligns itself within larger blocks (elf/dl-find_object.c,
- * struct dlfo_mappings_segment: previous segment | block to be freed | ...). Thread vectors (dtv) are the other such thing:
- * roots_threads.c. What it mangles (PTR_MANGLE) are addresses of functions and the saved stacks of setjmp(), not blocks.
+ * glibc's loader keeps what _dl_find_object() looks up in segments that it aligns itself within
+ * larger blocks (elf/dl-find_object.c, struct dlfo_mappings_segment: previous segment | block to be
+ * freed | ...). Thread vectors (dtv) are the other such thing: roots_threads.c. What it mangles
+ * (PTR_MANGLE) are addresses of functions and the saved stacks of setjmp(), not blocks.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -26,7 +27,8 @@ static bool is_segment(const struct roots_find *f, uint64_t at, uint64_t *previo
 	if (!i)
 		return false;
 	b = &f->heap->blocks[i - 1];
-	if (at - b->address > MAX_ALIGN || at - b->address >= b->size_bytes || roots_read(f, at, word, sizeof(word)) != sizeof(word))
+	if (at - b->address > MAX_ALIGN || at - b->address >= b->size_bytes ||
+	    roots_read(f, at, word, sizeof(word)) != sizeof(word))
 		return false;
 	*previous = word[0];
 	return word[1] == b->address;
@@ -67,7 +69,8 @@ int roots_libc_find(struct roots_find *f)
 
 		if (!name || !str_starts(name, "/ld"))
 			continue;
-		for (size_t i = roots_range_at(r, o->start); !rc && i < r->nr && r->v[i].start < o->end; i++)
+		for (size_t i = roots_range_at(r, o->start);
+		     !rc && i < r->nr && r->v[i].start < o->end; i++)
 			rc = range_search(f, r->v[i].start, r->v[i].end);
 	}
 	return rc;

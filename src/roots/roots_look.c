@@ -13,5 +13,7 @@ const struct snapshot_thread *roots_threads(const struct roots *s, size_t *nr)
 
 const struct proc_maps *roots_maps(const struct roots *s)
 {
-	return !s->state ? NULL : s->state->core.state ? &s->state->core.maps : &s->state->snapshot.maps;
+	return !s->state	      ? NULL
+	       : s->state->core.state ? &s->state->core.maps
+				      : &s->state->snapshot.maps;
 }

@@ -2,9 +2,10 @@
 /*
  * Roots by mapping: what each of a process's mappings can hold, and the ELF objects among them.
  *
- * Writable data of objects, private and shared memory are roots; what only ever comes out of a file (code, constants, archives), devices
- * and the kernel's own pages are not. Of what is mapped privately and may not be written any more (RELRO, say), those pages count that the
- * process has changed, or, where the kernel does not tell, the RELRO segment.
+ * Writable data of objects, private and shared memory are roots; what only ever comes out of a file
+ * (code, constants, archives), devices and the kernel's own pages are not. Of what is mapped
+ * privately and may not be written any more (RELRO, say), those pages count that the process has
+ * changed, or, where the kernel does not tell, the RELRO segment.
  */
 #include <elf.h>
 #include <errno.h>
@@ -20,15 +21,16 @@
 #define ADDRESS_END	(1ull << 47)
 #define AGENT_MIN_BYTES	(256ull << 10)	/* of its tables */
 #define AGENT_MAX_BYTES	(256ull << 20)
-#define AGENT_MAX_IMAGE	(16ull << 20)	/* of its object, which has 1 MiB: what states more is no agent */
+/* of its object, which has 1 MiB: what states more is no agent */
+#define AGENT_MAX_IMAGE	(16ull << 20)
 
-/* ---- objects ----------------------------------------------------------------------------------------------- */
+/* ---- objects --------------------------------------------------------------------------------- */
 
 static bool header_fits(const Elf64_Ehdr *eh)
 {
 	return !memcmp(eh->e_ident, ELFMAG, SELFMAG) && eh->e_ident[EI_CLASS] == ELFCLASS64 &&
-	       (eh->e_type == ET_DYN || eh->e_type == ET_EXEC) && eh->e_phentsize == sizeof(Elf64_Phdr) && eh->e_phnum &&
-	       eh->e_phnum <= MAX_PHDRS;
+	       (eh->e_type == ET_DYN || eh->e_type == ET_EXEC) &&
+	       eh->e_phentsize == sizeof(Elf64_Phdr) && eh->e_phnum && eh->e_phnum <= MAX_PHDRS;
 }
 
 static bool segments_read(struct roots_object *o, const Elf64_Phdr *ph, unsigned nr, uint64_t base)
@@ -63,7 +65,10 @@ static bool segments_read(struct roots_object *o, const Elf64_Phdr *ph, unsigned
 
 static int object_read(struct roots_find *f, const struct proc_map *map)
 {
-	struct roots_object o = { .path = map->path, .ino = map->ino, .dev_major = map->dev_major, .dev_minor = map->dev_minor };
+	struct roots_object o = { .path = map->path,
+				  .ino = map->ino,
+				  .dev_major = map->dev_major,
+				  .dev_minor = map->dev_minor };
 	Elf64_Phdr ph[MAX_PHDRS];
 	Elf64_Ehdr eh;
 	size_t bytes;
@@ -71,7 +76,8 @@ static int object_read(struct roots_find *f, const struct proc_map *map)
 	if (roots_read(f, map->start, &eh, sizeof(eh)) != sizeof(eh) || !header_fits(&eh))
 		return 0;
 	bytes = eh.e_phnum * sizeof(ph[0]);
-	if (eh.e_phoff > map->end - map->start || roots_read(f, map->start + eh.e_phoff, ph, bytes) != bytes ||
+	if (eh.e_phoff > map->end - map->start ||
+	    roots_read(f, map->start + eh.e_phoff, ph, bytes) != bytes ||
 	    !segments_read(&o, ph, eh.e_phnum, map->start))
 		return 0;
 	return vec_push(&f->objects, o);
@@ -84,7 +90,8 @@ int roots_objects_find(struct roots_find *f)
 	for (size_t i = 0; !rc && i < f->maps->nr; i++) {
 		const struct proc_map *m = &f->maps->v[i];
 
-		if (m->ino && !m->offset && (m->perms & PROC_MAP_READ) && !(m->perms & PROC_MAP_SHARED) && m->path[0] == '/' &&
+		if (m->ino && !m->offset && (m->perms & PROC_MAP_READ) &&
+		    !(m->perms & PROC_MAP_SHARED) && m->path[0] == '/' &&
 		    !str_starts(m->path, "/dev/"))
 			rc = object_read(f, m);
 	}
@@ -94,30 +101,33 @@ int roots_objects_find(struct roots_find *f)
 static bool is_object(const struct roots_find *f, const struct proc_map *m)
 {
 	vec_each(&f->objects, o)
-		if (o->ino == m->ino && o->dev_major == m->dev_major && o->dev_minor == m->dev_minor)
+		if (o->ino == m->ino && o->dev_major == m->dev_major &&
+		    o->dev_minor == m->dev_minor)
 			return true;
 	return false;
 }
 
-/* ---- mappings ---------------------------------------------------------------------------------------------- */
+/* ---- mappings -------------------------------------------------------------------------------- */
 
 /* Files that live in memory: a mapping of one may show what was written through another mapping. */
 static bool is_memory_file(const char *path)
 {
-	return str_starts(path, "/memfd:") || str_starts(path, "/SYSV") || str_starts(path, "/dev/shm/") ||
-	       str_starts(path, "/dev/zero") || str_starts(path, "/dev/hugepages/") || str_starts(path, "/anon_hugepage") ||
+	return str_starts(path, "/memfd:") || str_starts(path, "/SYSV") ||
+	       str_starts(path, "/dev/shm/") || str_starts(path, "/dev/zero") ||
+	       str_starts(path, "/dev/hugepages/") || str_starts(path, "/anon_hugepage") ||
 	       str_starts(path, "[anon_shmem:");
 }
 
 static bool is_device(const char *path)
 {
-	return (str_starts(path, "/dev/") && !is_memory_file(path)) || str_starts(path, "/sys/") || str_starts(path, "/proc/");
+	return (str_starts(path, "/dev/") && !is_memory_file(path)) || str_starts(path, "/sys/") ||
+	       str_starts(path, "/proc/");
 }
 
 static bool is_anonymous(const struct proc_map *m)
 {
-	return (!m->ino && (!m->path[0] || str_starts(m->path, "[anon:"))) || str_starts(m->path, "/anon_hugepage") ||
-	       str_starts(m->path, "/dev/zero");
+	return (!m->ino && (!m->path[0] || str_starts(m->path, "[anon:"))) ||
+	       str_starts(m->path, "/anon_hugepage") || str_starts(m->path, "/dev/zero");
 }
 
 static bool is_ledger(const struct proc_map *m)
@@ -151,7 +161,9 @@ static int pages_add(struct roots_find *f, const struct roots_spans *pages, unsi
 	int rc = 0;
 
 	for (size_t i = 0; !rc && i < pages->nr; i++)
-		rc = vec_push(&f->ranges, (struct memory_range){ .start = pages->v[i].start, .end = pages->v[i].end, .kind = (uint8_t)kind });
+		rc = vec_push(&f->ranges, (struct memory_range){ .start = pages->v[i].start,
+								 .end = pages->v[i].end,
+								 .kind = (uint8_t)kind });
 	return rc;
 }
 
@@ -160,8 +172,10 @@ static int relro_add(struct roots_find *f, const struct proc_map *m, unsigned ki
 	int rc = 0;
 
 	vec_each(&f->objects, o) {
-		struct memory_range r = { .start = o->relro_start > m->start ? o->relro_start : m->start,
-					  .end = o->relro_end < m->end ? o->relro_end : m->end, .kind = (uint8_t)kind };
+		struct memory_range r = { .start = o->relro_start > m->start ? o->relro_start
+									     : m->start,
+					  .end = o->relro_end < m->end ? o->relro_end : m->end,
+					  .kind = (uint8_t)kind };
 
 		if (!rc && r.start < r.end)
 			rc = vec_push(&f->ranges, r);
@@ -171,7 +185,8 @@ static int relro_add(struct roots_find *f, const struct proc_map *m, unsigned ki
 
 static int range_add(struct roots_find *f, const struct proc_map *m, unsigned kind)
 {
-	bool constant = (kind == MEMORY_DATA || kind == MEMORY_FILE) && !(m->perms & PROC_MAP_WRITE);
+	bool constant = (kind == MEMORY_DATA || kind == MEMORY_FILE) &&
+			!(m->perms & PROC_MAP_WRITE);
 	bool large = kind == MEMORY_SHARED && m->end - m->start >= ROOTS_TRIM_BYTES;
 	struct roots_spans pages = { 0 };
 	int rc = -EOPNOTSUPP;
@@ -187,14 +202,18 @@ static int range_add(struct roots_find *f, const struct proc_map *m, unsigned ki
 	else if (constant)
 		rc = relro_add(f, m, kind);
 	else
-		rc = vec_push(&f->ranges, (struct memory_range){ .start = m->start, .end = m->end, .kind = (uint8_t)kind });
+		rc = vec_push(&f->ranges, (struct memory_range){ .start = m->start,
+								 .end = m->end,
+								 .kind = (uint8_t)kind });
 	vec_fini(&pages);
 	return rc;
 }
 
-/* ---- what is pmm's ----------------------------------------------------------------------------------------- */
+/* ---- what is pmm's --------------------------------------------------------------------------- */
 
-/* Does a private anonymous mapping begin at an address, and do such reach to its end without a gap? */
+/*
+ * Does a private anonymous mapping begin at an address, and do such reach to its end without a gap?
+ */
 static bool is_mapped(const struct proc_maps *maps, uint64_t start, uint64_t bytes)
 {
 	uint64_t at = 0;
@@ -210,7 +229,10 @@ static bool is_mapped(const struct proc_maps *maps, uint64_t start, uint64_t byt
 	return at >= start + bytes;
 }
 
-/* The agent's own tables: their address and size stand side by side in its data (struct agent, private_start). */
+/*
+ * The agent's own tables: their address and size stand side by side in its data (struct agent,
+ * private_start).
+ */
 static int agent_tables(struct roots_find *f, const struct roots_object *agent)
 {
 	uint64_t words[ROOTS_PAGE / 8 + 1] = { 0 };
@@ -221,11 +243,14 @@ static int agent_tables(struct roots_find *f, const struct roots_object *agent)
 		for (size_t i = 0; i + 1 < n; i++) {
 			uint64_t start = words[i], bytes = words[i + 1];
 
-			if (start & (ROOTS_PAGE - 1) || !start || start >= ADDRESS_END || bytes < AGENT_MIN_BYTES ||
-			    bytes > AGENT_MAX_BYTES || !is_mapped(f->maps, start, bytes))
+			if (start & (ROOTS_PAGE - 1) || !start || start >= ADDRESS_END ||
+			    bytes < AGENT_MIN_BYTES || bytes > AGENT_MAX_BYTES ||
+			    !is_mapped(f->maps, start, bytes))
 				continue;
-			return vec_push(&f->own, (struct memory_range){ .start = start, .end = roots_page_up(start + bytes),
-									.kind = ROOTS_NONE });
+			return vec_push(&f->own,
+					(struct memory_range){ .start = start,
+							       .end = roots_page_up(start + bytes),
+							       .kind = ROOTS_NONE });
 		}
 	}
 	return 0;
@@ -236,13 +261,18 @@ static int own_add(struct roots_find *f, uint64_t start, uint64_t end, uint64_t 
 	if (start >= end || end > ADDRESS_END || start & (ROOTS_PAGE - 1))
 		return 0;
 	if (what == PMM_OWN_TABLES)
-		return vec_push(&f->own, (struct memory_range){ .start = start, .end = roots_page_up(end), .kind = ROOTS_NONE });
+		return vec_push(&f->own, (struct memory_range){ .start = start,
+								.end = roots_page_up(end),
+								.kind = ROOTS_NONE });
 	if (what == PMM_OWN_POOL)
 		f->pool = (struct memory_span){ start, end };
 	return 0;
 }
 
-/* The tables and the pool of its check form, which are noted in its data (struct pmm_own, include/pmm/check.h). */
+/*
+ * The tables and the pool of its check form, which are noted in its data (struct pmm_own,
+ * include/pmm/check.h).
+ */
 static int check_tables(struct roots_find *f, const struct roots_object *agent)
 {
 	uint64_t words[ROOTS_PAGE / 8 + 3] = { 0 };
@@ -265,7 +295,9 @@ static int own_find(struct roots_find *f)
 	vec_each(&f->objects, o) {
 		if (rc || !preload_is_agent(o->path) || o->end - o->start > AGENT_MAX_IMAGE)
 			continue;
-		rc = vec_push(&f->own, (struct memory_range){ .start = o->start, .end = o->end, .kind = ROOTS_NONE });
+		rc = vec_push(&f->own, (struct memory_range){ .start = o->start,
+							      .end = o->end,
+							      .kind = ROOTS_NONE });
 		if (!rc)
 			rc = agent_tables(f, o);
 		if (!rc)
@@ -274,9 +306,12 @@ static int own_find(struct roots_find *f)
 	return rc;
 }
 
-/* ---- all --------------------------------------------------------------------------------------------------- */
+/* ---- all ------------------------------------------------------------------------------------- */
 
-/* What lies between an object's first and last address is its data, bss included, which the kernel shows as anonymous or the break. */
+/*
+ * What lies between an object's first and last address is its data, bss included, which the kernel
+ * shows as anonymous or the break.
+ */
 static int data_mark(struct roots_find *f)
 {
 	struct roots_ranges marks = { 0 };
@@ -284,14 +319,19 @@ static int data_mark(struct roots_find *f)
 
 	vec_each(&f->objects, o)
 		if (!rc)
-			rc = vec_push(&marks, (struct memory_range){ .start = o->start, .end = o->end, .kind = MEMORY_DATA });
+			rc = vec_push(&marks, (struct memory_range){ .start = o->start,
+								     .end = o->end,
+								     .kind = MEMORY_DATA });
 	if (!rc)
 		rc = roots_paint(&f->ranges, &marks);
 	vec_fini(&marks);
 	return rc;
 }
 
-/* A core file does not name the break: it is the first private memory behind the program, which is the lowest object. */
+/*
+ * A core file does not name the break: it is the first private memory behind the program, which is
+ * the lowest object.
+ */
 static void break_name(struct roots_find *f)
 {
 	const struct roots_object *program = f->objects.v;
@@ -310,7 +350,8 @@ static void break_name(struct roots_find *f)
 		return;
 	do
 		f->ranges.v[i].kind = MEMORY_BREAK;
-	while (++i < f->ranges.nr && f->ranges.v[i].kind == MEMORY_ANONYMOUS && f->ranges.v[i].start == f->ranges.v[i - 1].end);
+	while (++i < f->ranges.nr && f->ranges.v[i].kind == MEMORY_ANONYMOUS &&
+	       f->ranges.v[i].start == f->ranges.v[i - 1].end);
 }
 
 int roots_maps_find(struct roots_find *f)

@@ -2,9 +2,10 @@
 /*
  * Which pages a process has.
  *
- * Private memory is asked for (src/proc/pages.h) of the copy and of the process itself: a copy lacks what is not inherited (MADV_DONTFORK),
- * and the process may have given back some since.
- * Shared memory is asked of its file (lseek(2), SEEK_DATA). Where the kernel does not answer the whole mapping counts.
+ * Private memory is asked for (src/proc/pages.h) of the copy and of the process itself: a copy
+ * lacks what is not inherited (MADV_DONTFORK), and the process may have given back some since.
+ * Shared memory is asked of its file (lseek(2), SEEK_DATA). Where the kernel does not answer the
+ * whole mapping counts.
  */
 #include "src/roots/roots_pages.h"
 
@@ -15,7 +16,7 @@
 
 #include "src/proc/pages.h"
 
-/* ---- private memory ------------------------------------------------------------------------------------------ */
+/* ---- private memory -------------------------------------------------------------------------- */
 
 static int by_start(const void *a, const void *b)
 {
@@ -24,7 +25,8 @@ static int by_start(const void *a, const void *b)
 	return x->start < y->start ? -1 : x->start > y->start;
 }
 
-static int pages_there(void *arg, uint64_t start, uint64_t end, bool changed, struct roots_spans *to)
+static int pages_there(void *arg, uint64_t start, uint64_t end, bool changed,
+		       struct roots_spans *to)
 {
 	struct roots_pagemaps *p = arg;
 	struct page_runs found = { 0 };
@@ -40,13 +42,14 @@ static int pages_there(void *arg, uint64_t start, uint64_t end, bool changed, st
 	return rc;
 }
 
-/* ---- shared memory ------------------------------------------------------------------------------------------- */
+/* ---- shared memory --------------------------------------------------------------------------- */
 
 static int pages_shared(void *arg, const struct proc_map *m, struct roots_spans *to)
 {
 	const struct roots_pagemaps *p = arg;
 	struct page_runs found = { 0 };
-	int fd = pages_open_shared(p->pid, m), rc = fd < 0 ? fd : pages_find_shared(fd, m, false, 0, &found);
+	int fd = pages_open_shared(p->pid, m),
+	    rc = fd < 0 ? fd : pages_find_shared(fd, m, false, 0, &found);
 
 	if (fd >= 0)
 		close(fd);
@@ -56,18 +59,20 @@ static int pages_shared(void *arg, const struct proc_map *m, struct roots_spans 
 	return rc;
 }
 
-/* ---- core files ---------------------------------------------------------------------------------------------- */
+/* ---- core files ------------------------------------------------------------------------------ */
 
 static int span_add(void *to, uint64_t start, uint64_t end)
 {
 	return roots_span_add(to, start, end);
 }
 
-static int core_pages_there(void *arg, uint64_t start, uint64_t end, bool changed, struct roots_spans *to)
+static int core_pages_there(void *arg, uint64_t start, uint64_t end, bool changed,
+			    struct roots_spans *to)
 {
 	struct roots_core_pages *p = arg;
 
-	return changed ? -EOPNOTSUPP : core_there(p->core, start, end, span_add, to, p->unread_bytes);
+	return changed ? -EOPNOTSUPP
+		       : core_there(p->core, start, end, span_add, to, p->unread_bytes);
 }
 
 static int core_pages_shared(void *arg, const struct proc_map *m, struct roots_spans *to)
@@ -78,20 +83,26 @@ static int core_pages_shared(void *arg, const struct proc_map *m, struct roots_s
 	return -EOPNOTSUPP;		/* no mapping is known to be shared */
 }
 
-void roots_core_pages_open(struct roots_core_pages *p, const struct core *core, uint64_t *unread_bytes)
+void roots_core_pages_open(struct roots_core_pages *p, const struct core *core,
+			   uint64_t *unread_bytes)
 {
 	*p = (struct roots_core_pages){
-		.pages = { .there = core_pages_there, .shared = core_pages_shared, .arg = p }, .core = core, .unread_bytes = unread_bytes,
+		.pages = { .there = core_pages_there, .shared = core_pages_shared, .arg = p },
+		.core = core,
+		.unread_bytes = unread_bytes,
 	};
 }
 
-/* ---- all ------------------------------------------------------------------------------------------------------- */
+/* ---- all ------------------------------------------------------------------------------------- */
 
 void roots_pagemaps_open(struct roots_pagemaps *p, pid_t pid, pid_t copy)
 {
 	*p = (struct roots_pagemaps){
 		.pages = { .there = pages_there, .shared = pages_shared, .arg = p },
-		.pid = pid, .has_copy = copy != 0, .process = pages_open(pid), .copy = copy ? pages_open(copy) : -1,
+		.pid = pid,
+		.has_copy = copy != 0,
+		.process = pages_open(pid),
+		.copy = copy ? pages_open(copy) : -1,
 	};
 }
 
@@ -123,7 +134,8 @@ int roots_pages_trim(struct roots_find *f)
 		struct memory_range r = f->ranges.v[i];
 		struct roots_spans there = { 0 };
 
-		if (!may_trim(f, &r) || f->pages->there(f->pages->arg, roots_page_down(r.start), roots_page_up(r.end), false, &there)) {
+		if (!may_trim(f, &r) || f->pages->there(f->pages->arg, roots_page_down(r.start),
+							roots_page_up(r.end), false, &there)) {
 			rc = vec_push(&to, r);
 			vec_fini(&there);
 			continue;

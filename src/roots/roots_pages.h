@@ -22,10 +22,16 @@ struct roots_core_pages {
 	uint64_t *unread_bytes;
 };
 
-/* `unread_bytes` grows with what is left out because it cannot be read. The struct must not move. */
-void roots_core_pages_open(struct roots_core_pages *p, const struct core *core, uint64_t *unread_bytes);
+/*
+ * `unread_bytes` grows with what is left out because it cannot be read. The struct must not move.
+ */
+void roots_core_pages_open(struct roots_core_pages *p, const struct core *core,
+			   uint64_t *unread_bytes);
 
-/* `copy` 0: there is none. Does not fail: what cannot be had is not known. The struct must not move. */
+/*
+ * `copy` 0: there is none. Does not fail: what cannot be had is not known. The struct must not
+ * move.
+ */
 void roots_pagemaps_open(struct roots_pagemaps *p, pid_t pid, pid_t copy);
 void roots_pagemaps_close(struct roots_pagemaps *p);
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The parts of the search for what is a root (doc/leaks.md), and what they hand to one another. For scene*.c, figures*.c and their tests only.
+ * The parts of the search for what is a root (doc/leaks.md), and what they hand to one another. For
+ * scene*.c, figures*.c and their tests only.
  *
- * The mappings give ranges that may be roots, each of a kind. The parts then paint over them (stacks, records of threads), and note which
- * memory is covered: the allocator's own, where no program keeps anything. Ranges without what is covered and without live blocks are
- * the roots.
+ * The mappings give ranges that may be roots, each of a kind. The parts then paint over them
+ * (stacks, records of threads), and note which memory is covered: the allocator's own, where no
+ * program keeps anything. Ranges without what is covered and without live blocks are the roots.
  */
 #ifndef ROOTS_ROOTS_PARTS_H
 #define ROOTS_ROOTS_PARTS_H
@@ -23,8 +24,10 @@
 
 #define ROOTS_PAGE	4096ull
 #define ROOTS_NONE	MEMORY_NR_KINDS	/* kind of a mark: no root */
-#define ROOTS_TRIM_BYTES (1ull << 20)	/* of smaller ranges it is not worth asking which pages are there */
-#define ROOTS_RED_ZONE	128u		/* bytes below the stack pointer that functions may use (x86-64 psABI 3.2.2) */
+/* of smaller ranges it is not worth asking which pages are there */
+#define ROOTS_TRIM_BYTES (1ull << 20)
+/* bytes below the stack pointer that functions may use (x86-64 psABI 3.2.2) */
+#define ROOTS_RED_ZONE	128u
 
 struct roots_spans { struct memory_span *v; size_t nr, room; };		/* by address, disjoint */
 struct roots_ranges { struct memory_range *v; size_t nr, room; };	/* the same */
@@ -40,7 +43,10 @@ struct roots_object {
 
 /* Which pages a process has of its own in a range, as far as the kernel can be asked. */
 struct roots_pages {
-	/* Append what is there of [start, end); `changed`: only what the process has written to since it mapped a file. 0 or -errno. */
+	/*
+	 * Append what is there of [start, end); `changed`: only what the process has written to
+	 * since it mapped a file. 0 or -errno.
+	 */
 	int (*there)(void *arg, uint64_t start, uint64_t end, bool changed, struct roots_spans *to);
 	/* The same of a shared mapping: what the file has. */
 	int (*shared)(void *arg, const struct proc_map *map, struct roots_spans *to);
@@ -61,28 +67,34 @@ struct roots_find {
 	const struct roots_pages *pages;	/* NULL = whole mappings */
 	uint64_t leave_sp;
 	pid_t leave_tid;
-	struct heap *forget;		/* heap, to take blocks out of that were freed unseen; NULL = it stays as it is */
+	/* heap, to take blocks out of that were freed unseen; NULL = it stays as it is */
+	struct heap *forget;
 	bool complete;			/* (not after such blocks were found) */
 	bool names_break;		/* the mappings do: "[heap]" */
 	bool any_arena;			/* also arenas in which no block is known */
 	bool has_chunks;		/* blocks are chunks of glibc's */
 	bool asks_usable;		/* some object may call malloc_usable_size() */
-	bool has_other_ways;		/* somebody gets blocks from the allocator that pmm does not see */
+	/* somebody gets blocks from the allocator that pmm does not see */
+	bool has_other_ways;
 	/* found */
 	struct roots_ranges ranges;
 	struct roots_spans covered;
 	VEC(struct roots_object) objects;
 };
 
-/* All of it: fills memory->roots, words, owned, code. 0 or -ENOMEM. Release with roots_find_fini() in any case. */
+/*
+ * All of it: fills memory->roots, words, owned, code. 0 or -ENOMEM. Release with roots_find_fini()
+ * in any case.
+ */
 int roots_join(struct roots_find *f);
 void roots_find_fini(struct roots_find *f);
 
-/* ---- parts, in this order; 0 or -ENOMEM ------------------------------------------------------------------ */
+/* ---- parts, in this order; 0 or -ENOMEM ------------------------------------------------------ */
 
 int roots_objects_find(struct roots_find *f);
 int roots_maps_find(struct roots_find *f);	/* ranges, code; without what is pmm's */
-int roots_threads_find(struct roots_find *f);	/* stacks, thread-local storage, registers, blocks of the C library */
+/* stacks, thread-local storage, registers, blocks of the C library */
+int roots_threads_find(struct roots_find *f);
 int roots_libc_find(struct roots_find *f);	/* blocks that the C library points into */
 int glibc_chunk_map_find(struct roots_find *f);	/* covered */
 int roots_pages_trim(struct roots_find *f);	/* leave out what has no memory behind it */
@@ -90,10 +102,13 @@ int roots_pages_trim(struct roots_find *f);	/* leave out what has no memory behi
 /* Is every block there is in the heap? */
 bool roots_complete(const struct heap *h);
 
-/* ---- ranges and spans ------------------------------------------------------------------------------------ */
+/* ---- ranges and spans ------------------------------------------------------------------------ */
 
 int roots_ranges_order(struct roots_ranges *r);
-/* Parts of ranges under a mark take its kind, or go (ROOTS_NONE). Marks are ordered first; of two that overlap the first counts. */
+/*
+ * Parts of ranges under a mark take its kind, or go (ROOTS_NONE). Marks are ordered first; of two
+ * that overlap the first counts.
+ */
 int roots_paint(struct roots_ranges *ranges, struct roots_ranges *marks);
 int roots_cut(struct roots_ranges *ranges, const struct roots_spans *spans);
 int roots_keep(struct roots_ranges *ranges, const struct roots_spans *spans);
@@ -105,7 +120,7 @@ size_t roots_span_at(const struct roots_spans *s, uint64_t address);
 /* The range that ends behind an address. */
 size_t roots_range_at(const struct roots_ranges *r, uint64_t address);
 
-/* ---- blocks ---------------------------------------------------------------------------------------------- */
+/* ---- blocks ---------------------------------------------------------------------------------- */
 
 /* The first block at or behind an address: heap.nr_blocks = none. */
 uint64_t roots_block_from(const struct heap *h, uint64_t address);
@@ -114,14 +129,17 @@ uint64_t roots_block_at(const struct heap *h, uint64_t address);
 /* Does an address lie in a live block of the allocator's? */
 bool roots_in_block(const struct heap *h, uint64_t address);
 
-/* ---- memory ---------------------------------------------------------------------------------------------- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 size_t roots_read(const struct roots_find *f, uint64_t address, void *to, size_t bytes);
 bool roots_word(const struct roots_find *f, uint64_t address, uint64_t *word);
 
 #define ROOTS_WINDOW_BYTES	(256u << 10)
 
-/* Words read in order of address, in large pieces where that pays. All zero but `f` is fine; window.bytes is released by free(). */
+/*
+ * Words read in order of address, in large pieces where that pays. All zero but `f` is fine;
+ * window.bytes is released by free().
+ */
 struct roots_window {
 	const struct roots_find *f;
 	unsigned char *bytes;

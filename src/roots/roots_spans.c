@@ -10,7 +10,9 @@ static int by_start(const void *a, const void *b)
 {
 	const struct memory_range *x = a, *y = b;
 
-	return x->start != y->start ? (x->start < y->start ? -1 : 1) : x->end != y->end ? (x->end > y->end ? -1 : 1) : 0;
+	return x->start != y->start ? (x->start < y->start ? -1 : 1)
+	       : x->end != y->end   ? (x->end > y->end ? -1 : 1)
+				    : 0;
 }
 
 int roots_ranges_order(struct roots_ranges *r)
@@ -34,7 +36,8 @@ int roots_ranges_order(struct roots_ranges *r)
 }
 
 /* Append a part of a range. */
-static int part(struct roots_ranges *to, const struct memory_range *of, uint64_t start, uint64_t end)
+static int part(struct roots_ranges *to, const struct memory_range *of, uint64_t start,
+		uint64_t end)
 {
 	struct memory_range r = *of;
 
@@ -54,14 +57,17 @@ static int take(struct roots_ranges *ranges, struct roots_ranges *by, int rc)
 	return 0;
 }
 
-static int paint_one(struct roots_ranges *to, const struct memory_range *r, const struct roots_ranges *marks)
+static int paint_one(struct roots_ranges *to, const struct memory_range *r,
+		     const struct roots_ranges *marks)
 {
 	uint64_t at = r->start;
 	int rc = 0;
 
-	for (size_t i = roots_range_at(marks, at); !rc && i < marks->nr && marks->v[i].start < r->end; i++) {
+	for (size_t i = roots_range_at(marks, at);
+	     !rc && i < marks->nr && marks->v[i].start < r->end; i++) {
 		const struct memory_range *m = &marks->v[i];
-		uint64_t start = m->start > at ? m->start : at, end = m->end < r->end ? m->end : r->end;
+		uint64_t start = m->start > at ? m->start : at,
+			 end = m->end < r->end ? m->end : r->end;
 
 		rc = part(to, r, at, start);
 		if (!rc && m->kind != ROOTS_NONE)
@@ -93,7 +99,8 @@ static int sieve(struct roots_ranges *ranges, const struct roots_spans *spans, b
 		const struct memory_range *r = &ranges->v[i];
 		uint64_t at = r->start;
 
-		for (size_t k = roots_span_at(spans, at); !rc && k < spans->nr && spans->v[k].start < r->end; k++) {
+		for (size_t k = roots_span_at(spans, at);
+		     !rc && k < spans->nr && spans->v[k].start < r->end; k++) {
 			uint64_t start = spans->v[k].start > at ? spans->v[k].start : at;
 			uint64_t end = spans->v[k].end < r->end ? spans->v[k].end : r->end;
 
@@ -116,12 +123,16 @@ int roots_keep(struct roots_ranges *ranges, const struct roots_spans *spans)
 	return sieve(ranges, spans, true);
 }
 
-/* The first block that may reach behind an address: blocks that lie in one another begin with the outermost. */
+/*
+ * The first block that may reach behind an address: blocks that lie in one another begin with the
+ * outermost.
+ */
 static uint64_t block_reaching(const struct heap *h, uint64_t address)
 {
 	uint64_t i = roots_block_from(h, address);
 
-	for (unsigned steps = 0; i && steps < 64; steps++) {	/* nested ones; an outer one is soon found, or there is none */
+	/* nested ones; an outer one is soon found, or there is none */
+	for (unsigned steps = 0; i && steps < 64; steps++) {
 		const struct heap_block *b = &h->blocks[i - 1];
 
 		if (b->kind != PMM_KIND_OTHER)
@@ -136,7 +147,8 @@ static int cut_blocks(struct roots_ranges *to, const struct memory_range *r, con
 	uint64_t at = r->start;
 	int rc = 0;
 
-	for (uint64_t i = block_reaching(h, at); !rc && i < h->nr_blocks && h->blocks[i].address < r->end; i++) {
+	for (uint64_t i = block_reaching(h, at);
+	     !rc && i < h->nr_blocks && h->blocks[i].address < r->end; i++) {
 		const struct heap_block *b = &h->blocks[i];
 		uint64_t end = b->address + b->size_bytes;
 
@@ -189,7 +201,8 @@ uint64_t roots_block_at(const struct heap *h, uint64_t address)
 {
 	uint64_t found = h->nr_blocks;
 
-	for (uint64_t i = block_reaching(h, address); i < h->nr_blocks && h->blocks[i].address <= address; i++)
+	for (uint64_t i = block_reaching(h, address);
+	     i < h->nr_blocks && h->blocks[i].address <= address; i++)
 		if (address - h->blocks[i].address < h->blocks[i].size_bytes)
 			found = i;
 	return found;

@@ -2,10 +2,12 @@
 /*
  * Roots by thread: the live part of its stack, its record and thread-local storage, its registers.
  *
- * A thread's record (glibc: struct pthread) lies at its fs_base and begins with its own address; it holds the place of the stack that the C
- * library mapped for it, which the record itself ends. Where in the record is found out, not known. glibc keeps the stacks of ended threads
- * for new ones: its three lists of stacks, whose heads lie side by side in the loader's data (2.34 and later), tell which these are. All of
- * that is checked; a thread that is made otherwise has its whole mappings as roots.
+ * A thread's record (glibc: struct pthread) lies at its fs_base and begins with its own address; it
+ * holds the place of the stack that the C library mapped for it, which the record itself ends.
+ * Where in the record is found out, not known. glibc keeps the stacks of ended threads for new
+ * ones: its three lists of stacks, whose heads lie side by side in the loader's data (2.34 and
+ * later), tell which these are. All of that is checked; a thread that is made otherwise has its
+ * whole mappings as roots.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -34,9 +36,12 @@ struct threads {
 	struct record r;
 };
 
-/* ---- a record ---------------------------------------------------------------------------------------------- */
+/* ---- a record -------------------------------------------------------------------------------- */
 
-/* Is all of [start, end) private anonymous memory that may be used, but for a guard at its beginning? Where does that end? */
+/*
+ * Is all of [start, end) private anonymous memory that may be used, but for a guard at its
+ * beginning? Where does that end?
+ */
 static bool is_stack(const struct roots_find *f, uint64_t start, uint64_t end, uint64_t *usable)
 {
 	const struct roots_ranges *r = &f->ranges;
@@ -62,18 +67,24 @@ static bool is_free_of_blocks(const struct heap *h, uint64_t start, uint64_t end
 	return (i == h->nr_blocks || h->blocks[i].address >= end) && !roots_in_block(h, start);
 }
 
-/* Three words in a row: beginning, length, and the guard's length (glibc), or an address within (musl: the stack's end). */
+/*
+ * Three words in a row: beginning, length, and the guard's length (glibc), or an address within
+ * (musl: the stack's end).
+ */
 static void block_find(const struct roots_find *f, struct record *r, size_t nr)
 {
 	for (size_t i = 2; i + 2 < nr; i++) {
 		uint64_t start = r->word[i], bytes = r->word[i + 1], third = r->word[i + 2], usable;
 
-		if (start & (ROOTS_PAGE - 1) || !start || bytes & (ROOTS_PAGE - 1) || bytes < 2 * ROOTS_PAGE || bytes > MAX_STACK ||
-		    start > r->at || r->at - start >= bytes)
+		if (start & (ROOTS_PAGE - 1) || !start || bytes & (ROOTS_PAGE - 1) ||
+		    bytes < 2 * ROOTS_PAGE || bytes > MAX_STACK || start > r->at ||
+		    r->at - start >= bytes)
 			continue;
-		if (!(third < bytes && !(third & (ROOTS_PAGE - 1))) && !(third > start && third <= start + bytes))
+		if (!(third < bytes && !(third & (ROOTS_PAGE - 1))) &&
+		    !(third > start && third <= start + bytes))
 			continue;
-		if (!is_stack(f, start, start + bytes, &usable) || !is_free_of_blocks(f->heap, start, start + bytes) ||
+		if (!is_stack(f, start, start + bytes, &usable) ||
+		    !is_free_of_blocks(f->heap, start, start + bytes) ||
 		    (third < bytes && usable < start + third))
 			continue;
 		r->start = usable;
@@ -101,7 +112,7 @@ static bool record_read(const struct roots_find *f, uint64_t at, struct record *
 	return true;
 }
 
-/* ---- living threads ---------------------------------------------------------------------------------------- */
+/* ---- living threads -------------------------------------------------------------------------- */
 
 static uint64_t stack_pointer(const struct roots_find *f, const struct snapshot_thread *t)
 {
@@ -112,12 +123,17 @@ static uint64_t stack_pointer(const struct roots_find *f, const struct snapshot_
 
 static int mark(struct threads *t, uint64_t start, uint64_t end, unsigned kind, pid_t tid)
 {
-	struct memory_range m = { .start = start, .end = end, .thread = (uint32_t)tid, .kind = (uint8_t)kind };
+	struct memory_range m = {
+		.start = start, .end = end, .thread = (uint32_t)tid, .kind = (uint8_t)kind
+	};
 
 	return start < end ? vec_push(&t->marks, m) : 0;
 }
 
-/* Two threads with one record (clone() without a record of its own): which of them the stack belongs to is not known. */
+/*
+ * Two threads with one record (clone() without a record of its own): which of them the stack
+ * belongs to is not known.
+ */
 static bool is_shared(const struct threads *t, uint64_t at)
 {
 	size_t i = vec_while(&t->records, p, *p < at);
@@ -125,7 +141,10 @@ static bool is_shared(const struct threads *t, uint64_t at)
 	return i + 1 < t->records.nr && t->records.v[i + 1] == at;
 }
 
-/* The stack from its pointer up, or all of it when the thread stands on another one: signal handlers, coroutines. */
+/*
+ * The stack from its pointer up, or all of it when the thread stands on another one: signal
+ * handlers, coroutines.
+ */
 static int stack_mark(struct threads *t, const struct snapshot_thread *thread)
 {
 	const struct record *r = &t->r;
@@ -143,13 +162,19 @@ static int stack_mark(struct threads *t, const struct snapshot_thread *thread)
 
 static int word_add(struct memory *m, uint64_t value, pid_t tid)
 {
-	return value ? vec_push(&m->words, (struct memory_word){ .value = value, .thread = (uint32_t)tid }) : 0;
+	return value ? vec_push(&m->words,
+				(struct memory_word){ .value = value, .thread = (uint32_t)tid })
+		     : 0;
 }
 
-/* Of a thread that leaves only the registers count that belong to its callers: what it does itself is pmm's and the C library's. */
+/*
+ * Of a thread that leaves only the registers count that belong to its callers: what it does itself
+ * is pmm's and the C library's.
+ */
 static int registers_add(struct roots_find *f, const struct snapshot_thread *t)
 {
-	const uint64_t kept[] = { t->regs.rbx, t->regs.rbp, t->regs.r12, t->regs.r13, t->regs.r14, t->regs.r15 };
+	const uint64_t kept[] = { t->regs.rbx, t->regs.rbp, t->regs.r12,
+				  t->regs.r13, t->regs.r14, t->regs.r15 };
 	bool leaves = f->leave_sp && t->tid == f->leave_tid;
 	const uint64_t *word = leaves ? kept : t->words;
 	size_t nr = leaves ? sizeof(kept) / sizeof(kept[0]) : t->nr_words;
@@ -160,7 +185,10 @@ static int registers_add(struct roots_find *f, const struct snapshot_thread *t)
 	return rc;
 }
 
-/* A stack in a block (of a coroutine, or given to pthread_create) is in use whoever points to it; so is a record. */
+/*
+ * A stack in a block (of a coroutine, or given to pthread_create) is in use whoever points to it;
+ * so is a record.
+ */
 static int owned_add(struct roots_find *f, uint64_t address)
 {
 	return roots_in_block(f->heap, address) ? vec_push(&f->memory->owned, address) : 0;
@@ -198,10 +226,11 @@ static int first_stack(struct threads *t, const struct memory_range *stack)
 	}
 	if (!tid)
 		return 0;
-	return mark(t, stack->start, low, ROOTS_NONE, 0) ?: mark(t, low, stack->end, MEMORY_STACK, tid);
+	return mark(t, stack->start, low, ROOTS_NONE, 0)
+		       ?: mark(t, low, stack->end, MEMORY_STACK, tid);
 }
 
-/* ---- glibc's lists of stacks ------------------------------------------------------------------------------- */
+/* ---- glibc's lists of stacks ----------------------------------------------------------------- */
 
 struct list {
 	uint64_t head;
@@ -209,7 +238,10 @@ struct list {
 	VEC(uint64_t) records;
 };
 
-/* Follow a list from `from` around to it again: every node is in a record but one, the head. 1 found, 0 no such list, -ENOMEM. */
+/*
+ * Follow a list from `from` around to it again: every node is in a record but one, the head. 1
+ * found, 0 no such list, -ENOMEM.
+ */
 static int list_follow(const struct roots_find *f, uint64_t from, uint64_t node, struct list *l)
 {
 	uint64_t at = from;
@@ -218,9 +250,11 @@ static int list_follow(const struct roots_find *f, uint64_t from, uint64_t node,
 	for (unsigned n = 0; n < MAX_LIST; n++) {
 		uint64_t link[2], back, first[3];
 
-		if (roots_read(f, at, link, sizeof(link)) != sizeof(link) || !roots_word(f, link[0] + 8, &back) || back != at)
+		if (roots_read(f, at, link, sizeof(link)) != sizeof(link) ||
+		    !roots_word(f, link[0] + 8, &back) || back != at)
 			return 0;
-		if (roots_read(f, at - node, first, sizeof(first)) == sizeof(first) && first[0] == at - node && first[2] == at - node) {
+		if (roots_read(f, at - node, first, sizeof(first)) == sizeof(first) &&
+		    first[0] == at - node && first[2] == at - node) {
 			if (vec_push(&l->records, at - node))
 				return -ENOMEM;
 		} else if (!l->head) {
@@ -239,10 +273,14 @@ static bool is_data(const struct roots_find *f, uint64_t address)
 {
 	size_t i = roots_range_at(&f->ranges, address);
 
-	return i < f->ranges.nr && f->ranges.v[i].start <= address && f->ranges.v[i].kind == MEMORY_DATA;
+	return i < f->ranges.nr && f->ranges.v[i].start <= address &&
+	       f->ranges.v[i].kind == MEMORY_DATA;
 }
 
-/* The list of cached stacks begins at `head`, and behind the heads stands how many bytes these are: is it so? */
+/*
+ * The list of cached stacks begins at `head`, and behind the heads stands how many bytes these are:
+ * is it so?
+ */
 static int cache_read(const struct roots_find *f, uint64_t head, uint64_t node, struct list *cache)
 {
 	struct record *r = malloc(sizeof(*r));
@@ -259,7 +297,10 @@ static int cache_read(const struct roots_find *f, uint64_t head, uint64_t node, 
 	return rc > 0 ? sum == said : rc;
 }
 
-/* Stacks of ended threads: nothing in them counts. Of those not joined yet the record does, it has what the thread returned. */
+/*
+ * Stacks of ended threads: nothing in them counts. Of those not joined yet the record does, it has
+ * what the thread returned.
+ */
 static int ended_add(struct threads *t, const struct list *l, bool cached)
 {
 	int rc = 0;
@@ -283,12 +324,14 @@ static int ended_add(struct threads *t, const struct list *l, bool cached)
 }
 
 /*
- * `l` is the list of stacks that glibc made, or of those it was given (the first thread's among them), found through a living thread's
- * record: used, user and cache follow one another (sysdeps/generic/ldsodefs.h: _dl_stack_used ...). 1 it is so, 0 not.
+ * `l` is the list of stacks that glibc made, or of those it was given (the first thread's among
+ * them), found through a living thread's record: used, user and cache follow one another
+ * (sysdeps/generic/ldsodefs.h: _dl_stack_used ...). 1 it is so, 0 not.
  */
 static int lists_read(struct threads *t, const struct list *l)
 {
-	static const unsigned user_at[] = { 0, 16 };	/* from the head found: it is the user list, or the used one before it */
+	/* from the head found: it is the user list, or the used one before it */
+	static const unsigned user_at[] = { 0, 16 };
 	int rc = 0;
 
 	for (unsigned i = 0; !rc && i < 2; i++) {

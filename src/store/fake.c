@@ -4,8 +4,8 @@
  *
  * "fake:FILE" reads the recipe from a file; text after "fake:" that holds a newline is the recipe
  * itself. A line is a verb and its arguments, KEY=VALUE or bare words; "#" begins a comment, "..."
- * keeps blanks in a value. Sizes take K, M, G; times 10ms, 5s, 2m, a bare number is seconds. What is
- * not given has the default in brackets.
+ * keeps blanks in a value. Sizes take K, M, G; times 10ms, 5s, 2m, a bare number is seconds. What
+ * is not given has the default in brackets.
  *
  *	process comm=NAME [fake] pid=N [4242] ppid=N [1] exe=PATH [""] cmdline="demo -x" [""]
  *		host=NAME [""] realtime=SECONDS [1700000000] attach=TIME [0] taken=TIME [10s]
@@ -19,36 +19,38 @@
  *		build-id=HEX
  *	thread NAME tid=N [pid, pid + 1, ...] start=TIME [0] ended
  *	site STACK kind=KIND [malloc] thread=NAME [main] allocs=N [1] frees=N [0] size=SIZE [0]
- *		bytes-in=SIZE [allocs * size] bytes-out=SIZE [frees * size] peak-blocks=N [live]
- *		peak-bytes=SIZE [peak-blocks * size] max=SIZE [size] temporary=N failed=N zero=N
- *		huge=N samples-in=N samples-out=N [0] first=TIME [1s] last=TIME [first] life=TIME [1s]
- *		blocks=N [live] address=ADDRESS [assigned]
- *		A second line for the same stack adds to it. The `blocks` live ones are listed, born
- *		evenly between first and last. KIND: malloc calloc realloc reallocarray posix_memalign
- *		aligned_alloc memalign valloc pvalloc new new[] new-aligned new[]-aligned mmap other;
- *		mmap makes it a mapping site.
+ *         bytes-in=SIZE [allocs * size] bytes-out=SIZE [frees * size] peak-blocks=N [live]
+ *         peak-bytes=SIZE [peak-blocks * size] max=SIZE [size] temporary=N failed=N zero=N huge=N
+ *         samples-in=N samples-out=N [0] first=TIME [1s] last=TIME [first] life=TIME [1s] blocks=N
+ *         [live] address=ADDRESS [assigned] A second line for the same stack adds to it. The
+ *         `blocks` live ones are listed, born evenly between first and last. KIND: malloc calloc
+ *         realloc reallocarray posix_memalign aligned_alloc memalign valloc pvalloc new new[]
+ *         new-aligned new[]-aligned mmap other; mmap makes it a mapping site.
  *	allocator PATH arena=SIZE used=SIZE free=SIZE free-chunks=N fast-chunks=N fast-bytes=SIZE
- *		mmapped-chunks=N mmapped-bytes=SIZE top=SIZE at=TIME arenas=N [0] source=mallinfo2|memory [mallinfo2]
+ *		mmapped-chunks=N mmapped-bytes=SIZE top=SIZE at=TIME arenas=N [0]
+ *source=mallinfo2|memory [mallinfo2]
  *		why=changed|busy|many|other|shape|several|senseless|denied|gone|long|locked [known]
  *	mapping	mmap-failed=N mremaps=N grown=SIZE shrunk=SIZE brks=N brk=SIZE brk-peak=SIZE
  *		(mmap and munmap: from the sites)
  *	point TIME live=SIZE blocks=N allocs=N rss=SIZE
  *	site-point TIME STACK live=SIZE blocks=N
- *	search	copy|stopped|exit|core [complete] at=TIME [taken] pause=TIME took=TIME read=SIZE unread=SIZE [0]
- *	leak STACK definite|indirect|possible|reachable blocks=N [1] bytes=SIZE [0] indirect-blocks=N
- *		indirect-bytes=SIZE [0] oldest=TIME [1s] newest=TIME [oldest] holder=STACK [none] held=N
- *		chained=N [0]
- *	check	light|guard|sampled mechanism=none|madvise|mprotect [madvise] flags=N guarded=N guarded-now=N guarded-most=N canaried=N
- *		passed=N limit=N budget=N large=N refused=N failed=N quarantined=SIZE lost=N canary scans=N [0] swept=TIME [0]
- *		left-open=N early=N unkept-large=N unkept-busy=N [0]
- *	finding	type=TYPE by=access|function|release|quarantine|canary scan|valgrind [access] access=read|write|exec place=inside|stack|static|
- *		unmapped [unknown] kind=KIND [none] release=FUNCTION [none] guarded count=N [1] first=TIME [1s] last=TIME [first]
- *		since=TIME [0] address=ADDRESS size=SIZE block=ADDRESS block-size=SIZE other=ADDRESS [0] site=STACK [none] thread=NAME [none]
- *		alloc=STACK alloc-thread=NAME alloc-at=TIME free=STACK free-thread=NAME free-at=TIME [none, 0] parent=PID [0]
- *		function=NAME text=TEXT [""] code=HEX bytes=HEX number=N [after the one before]
- *		TYPE: overrun underrun after-free double-free bad-free mismatch realloc-freed overlap size stack-overflow uninitialised
- *		wild other. FUNCTION: free realloc delete delete[] delete-sized delete[]-sized delete-aligned delete[]-aligned
- *		delete-sized-aligned delete[]-sized-aligned
+ *	search	copy|stopped|exit|core [complete] at=TIME [taken] pause=TIME took=TIME read=SIZE
+ *unread=SIZE [0] leak STACK definite|indirect|possible|reachable blocks=N [1] bytes=SIZE [0]
+ *indirect-blocks=N indirect-bytes=SIZE [0] oldest=TIME [1s] newest=TIME [oldest] holder=STACK
+ *[none] held=N chained=N [0]
+ *	check	light|guard|sampled mechanism=none|madvise|mprotect [madvise] flags=N guarded=N
+ *guarded-now=N guarded-most=N canaried=N passed=N limit=N budget=N large=N refused=N failed=N
+ *quarantined=SIZE lost=N canary scans=N [0] swept=TIME [0] left-open=N early=N unkept-large=N
+ *unkept-busy=N [0] finding	type=TYPE by=access|function|release|quarantine|canary scan|valgrind
+ *[access] access=read|write|exec place=inside|stack|static| unmapped [unknown] kind=KIND [none]
+ *release=FUNCTION [none] guarded count=N [1] first=TIME [1s] last=TIME [first] since=TIME [0]
+ *address=ADDRESS size=SIZE block=ADDRESS block-size=SIZE other=ADDRESS [0] site=STACK [none]
+ *thread=NAME [none] alloc=STACK alloc-thread=NAME alloc-at=TIME free=STACK free-thread=NAME
+ *free-at=TIME [none, 0] parent=PID [0] function=NAME text=TEXT [""] code=HEX bytes=HEX number=N
+ *[after the one before] TYPE: overrun underrun after-free double-free bad-free mismatch
+ *realloc-freed overlap size stack-overflow uninitialised wild other. FUNCTION: free realloc delete
+ *         delete[] delete-sized delete[]-sized delete-aligned delete[]-aligned delete-sized-aligned
+ *         delete[]-sized-aligned
  *	generate sites=N [100] blocks=N [1000] seed=N [1] depth=N [20] modules=N [8] threads=N [4]
  *		points=N [0]
  *
@@ -213,7 +215,8 @@ static void do_allocator(struct fake_heap *f, struct recipe_line *l)
 {
 	static const char *const source[] = { "mallinfo2", "memory" };
 	static const char *const why[HEAP_NR_FIGURES] = {
-		"known", "changed", "busy", "many", "other", "shape", "several", "senseless", "denied", "gone", "long", "locked",
+		"known",   "changed",	"busy",	  "many", "other", "shape",
+		"several", "senseless", "denied", "gone", "long",  "locked",
 	};
 	struct heap_allocator *a = &f->h->allocator;
 	const char *path = recipe_bare(l);
@@ -303,7 +306,8 @@ static void do_generate(struct fake_heap *f, struct recipe_line *l)
 	if (l->rc)
 		return;
 	if (!p.sites || p.sites >= PMM_MAX_SITES || !p.depth || p.depth > PMM_MAX_FRAMES ||
-	    !p.modules || !p.threads || p.threads > 1000 || p.modules > 1000 || p.points > 1000000) {
+	    !p.modules || !p.threads || p.threads > 1000 || p.modules > 1000 ||
+	    p.points > 1000000) {
 		recipe_fail(l, -EINVAL, "a number of 'generate' is out of range");
 		return;
 	}
@@ -316,13 +320,12 @@ static const struct verb {
 	const char *name;
 	void (*obey)(struct fake_heap *f, struct recipe_line *l);
 } verbs[] = {
-	{ "process", do_process },	{ "watch", do_watch },		 { "totals", do_totals },
-	{ "drop", do_drop },		{ "module", do_module },	 { "thread", do_thread },
-	{ "site", do_site },		{ "allocator", do_allocator },	 { "mapping", do_mapping },
-	{ "point", do_point },		{ "site-point", do_site_point }, { "generate", do_generate },
-	{ "search", fake_search },	{ "leak", fake_leak },		 { "check", fake_check },
-	{ "death", fake_death },
-	{ "finding", fake_finding },
+	{ "process", do_process }, { "watch", do_watch },	    { "totals", do_totals },
+	{ "drop", do_drop },	   { "module", do_module },	    { "thread", do_thread },
+	{ "site", do_site },	   { "allocator", do_allocator },   { "mapping", do_mapping },
+	{ "point", do_point },	   { "site-point", do_site_point }, { "generate", do_generate },
+	{ "search", fake_search }, { "leak", fake_leak },	    { "check", fake_check },
+	{ "death", fake_death },   { "finding", fake_finding },
 };
 
 static int line_obey(struct fake_heap *f, struct recipe_line *l, char *text)

@@ -18,7 +18,8 @@ void fake_check(struct fake_heap *f, struct recipe_line *l)
 	for (uint8_t i = 1; i < PMM_NR_CHECK_LEVELS; i++)
 		if (recipe_flag(l, levels[i]))
 			c->level = i;
-	c->mechanism = (uint8_t)recipe_choice(l, "mechanism", mechanisms, PMM_GUARD_MPROTECT + 1, PMM_GUARD_MADVISE);
+	c->mechanism = (uint8_t)recipe_choice(l, "mechanism", mechanisms, PMM_GUARD_MPROTECT + 1,
+					      PMM_GUARD_MADVISE);
 	c->flags = (uint32_t)recipe_count(l, "flags", 0);
 	c->guarded = recipe_count(l, "guarded", 0);
 	c->guarded_now = recipe_count(l, "guarded-now", 0);
@@ -60,24 +61,41 @@ void fake_death(struct fake_heap *f, struct recipe_line *l)
 static void read_what(struct recipe_line *l, struct heap_finding *to)
 {
 	static const char *const types[PMM_NR_FINDING_TYPES] = {
-		NULL, "overrun", "underrun", "after-free", "double-free", "bad-free", "mismatch", "realloc-freed", "overlap", "size",
-		"stack-overflow", "uninitialised", "wild", "other", "crash",
+		NULL,	       "overrun",  "underrun",	     "after-free",
+		"double-free", "bad-free", "mismatch",	     "realloc-freed",
+		"overlap",     "size",	   "stack-overflow", "uninitialised",
+		"wild",	       "other",	   "crash",
 	};
-	static const char *const bys[PMM_NR_FINDING_BYS] = { "access", "function", "release", "quarantine", "sweep", "valgrind", "signal" };
+	static const char *const bys[PMM_NR_FINDING_BYS] = { "access",	   "function", "release",
+							     "quarantine", "sweep",    "valgrind",
+							     "signal" };
 	static const char *const accesses[PMM_NR_ACCESSES] = { NULL, "read", "write", "exec" };
 	static const char *const places[PMM_NR_FINDING_PLACES] = {
-		NULL, "inside", "stack", "static", "unmapped", "null", "forbidden", "stack-guard", "past-file", "no-address",
+		NULL,	"inside",    "stack",	    "static",	 "unmapped",
+		"null", "forbidden", "stack-guard", "past-file", "no-address",
 	};
 	static const char *const releases[PMM_NR_RELEASES] = {
-		NULL, "free", "realloc", "delete", "delete[]", "delete-sized", "delete[]-sized", "delete-aligned", "delete[]-aligned",
-		"delete-sized-aligned", "delete[]-sized-aligned",
+		NULL,
+		"free",
+		"realloc",
+		"delete",
+		"delete[]",
+		"delete-sized",
+		"delete[]-sized",
+		"delete-aligned",
+		"delete[]-aligned",
+		"delete-sized-aligned",
+		"delete[]-sized-aligned",
 	};
 
 	to->type = (uint8_t)recipe_choice(l, "type", types, PMM_NR_FINDING_TYPES, PMM_FINDING_NONE);
 	to->by = (uint8_t)recipe_choice(l, "by", bys, PMM_NR_FINDING_BYS, PMM_BY_ACCESS);
-	to->access = (uint8_t)recipe_choice(l, "access", accesses, PMM_NR_ACCESSES, PMM_ACCESS_UNKNOWN);
-	to->place = (uint8_t)recipe_choice(l, "place", places, PMM_NR_FINDING_PLACES, PMM_PLACE_UNKNOWN);
-	to->release = (uint8_t)recipe_choice(l, "release", releases, PMM_NR_RELEASES, PMM_RELEASE_NONE);
+	to->access = (uint8_t)recipe_choice(l, "access", accesses, PMM_NR_ACCESSES,
+					    PMM_ACCESS_UNKNOWN);
+	to->place = (uint8_t)recipe_choice(l, "place", places, PMM_NR_FINDING_PLACES,
+					   PMM_PLACE_UNKNOWN);
+	to->release = (uint8_t)recipe_choice(l, "release", releases, PMM_NR_RELEASES,
+					     PMM_RELEASE_NONE);
 	to->kind = fake_kind(l, 0);
 	if (!to->type)
 		recipe_fail(l, -EINVAL, "'finding' lacks a type, such as type=overrun");
@@ -133,12 +151,15 @@ static void read_texts(struct recipe_line *l, struct heap_finding *to)
 
 void fake_finding(struct fake_heap *f, struct recipe_line *l)
 {
-	struct heap_finding to = { .site = site(f, l, "site"), .alloc_site = site(f, l, "alloc"), .free_site = site(f, l, "free") };
+	struct heap_finding to = { .site = site(f, l, "site"),
+				   .alloc_site = site(f, l, "alloc"),
+				   .free_site = site(f, l, "free") };
 
 	to.thread = thread(f, l, "thread");
 	to.alloc_thread = thread(f, l, "alloc-thread");
 	to.free_thread = thread(f, l, "free-thread");
-	to.number = (uint32_t)recipe_count(l, "number", f->findings.nr ? vec_last(&f->findings)->number + 1ull : 0);
+	to.number = (uint32_t)recipe_count(
+		l, "number", f->findings.nr ? vec_last(&f->findings)->number + 1ull : 0);
 	read_what(l, &to);
 	read_figures(l, &to);
 	read_texts(l, &to);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A heap made up by hand: stacks by name, sites and their live blocks by count; addresses are assigned.
+ * A heap made up by hand: stacks by name, sites and their live blocks by count; addresses are
+ * assigned.
  *
  * The order of calls decides every number and address, so equal calls give equal heaps.
  */
@@ -64,20 +65,26 @@ int64_t fake_heap_module(struct fake_heap *f, const char *path);
 /* Number of the thread of this name, added if new; -ENOMEM, -E2BIG. */
 int64_t fake_heap_thread(struct fake_heap *f, const char *name);
 
-/* Node of a stack "outer>inner>..." (frames as in fake.c), added as needed; "-" is node 0. -errno with `e` set. */
+/*
+ * Node of a stack "outer>inner>..." (frames as in fake.c), added as needed; "-" is node 0. -errno
+ * with `e` set.
+ */
 int64_t fake_heap_stack(struct fake_heap *f, const char *text, struct err *e);
 
 /* Number of the site of a node among the heap's (or the mapping) sites, added if new; -ENOMEM. */
 int64_t fake_heap_site(struct fake_heap *f, uint32_t node, bool mapping);
 
-/* Count a record into its site, class, thread, the totals, and list its live blocks. 0 or -ENOMEM. */
+/*
+ * Count a record into its site, class, thread, the totals, and list its live blocks. 0 or -ENOMEM.
+ */
 int fake_heap_record(struct fake_heap *f, const struct fake_record *r);
 /* The same where the site's number is known. */
 int fake_heap_record_at(struct fake_heap *f, const struct fake_record *r, uint32_t site);
 
 /*
- * What words of a recipe's line stand for (fake_words.c): the node and the site of a stack, a thread's number, the kind of block that "kind="
- * says. NULL or trouble, which stays in the line, is 0; no kind said is `otherwise`.
+ * What words of a recipe's line stand for (fake_words.c): the node and the site of a stack, a
+ * thread's number, the kind of block that "kind=" says. NULL or trouble, which stays in the line,
+ * is 0; no kind said is `otherwise`.
  */
 uint32_t fake_stack(struct fake_heap *f, struct recipe_line *l, const char *stack);
 uint32_t fake_site(struct fake_heap *f, struct recipe_line *l, const char *stack);
@@ -91,7 +98,10 @@ void fake_check(struct fake_heap *f, struct recipe_line *l);
 void fake_death(struct fake_heap *f, struct recipe_line *l);
 void fake_finding(struct fake_heap *f, struct recipe_line *l);
 
-/* Sort, total up, hand the heap to the caller (heap_free()). 0, -ENOMEM, or -EINVAL (no sound heap) with `e` set. */
+/*
+ * Sort, total up, hand the heap to the caller (heap_free()). 0, -ENOMEM, or -EINVAL (no sound heap)
+ * with `e` set.
+ */
 int fake_heap_finish(struct fake_heap *f, struct heap **out, struct err *e);
 
 /* Add a large heap that depends on these numbers only. 0 or -ENOMEM. */

@@ -37,8 +37,10 @@ uint16_t fake_thread(struct fake_heap *f, struct recipe_line *l, const char *nam
 uint8_t fake_kind(struct recipe_line *l, uint8_t otherwise)
 {
 	static const char *const kinds[PMM_NR_KINDS] = {
-		NULL,	  "malloc",  "calloc", "realloc", "reallocarray", "posix_memalign", "aligned_alloc", "memalign",
-		"valloc", "pvalloc", "new",    "new[]",	  "new-aligned",  "new[]-aligned",  "mmap",	     "other",
+		NULL,		"malloc",	  "calloc",	   "realloc",
+		"reallocarray", "posix_memalign", "aligned_alloc", "memalign",
+		"valloc",	"pvalloc",	  "new",	   "new[]",
+		"new-aligned",	"new[]-aligned",  "mmap",	   "other",
 	};
 
 	return (uint8_t)recipe_choice(l, "kind", kinds, PMM_NR_KINDS, otherwise);

@@ -146,22 +146,36 @@ static const struct file_column site_point_columns[] = {
 };
 
 static const struct file_column search_columns[] = {
-	HEAP(search.how),     HEAP(search.complete),   HEAP(search.at_ns),	  HEAP(search.pause_ns),
-	HEAP(search.took_ns), HEAP(search.read_bytes), HEAP(search.unread_bytes),
+	HEAP(search.how),	   HEAP(search.complete), HEAP(search.at_ns),
+	HEAP(search.pause_ns),	   HEAP(search.took_ns),  HEAP(search.read_bytes),
+	HEAP(search.unread_bytes),
 };
 
 static const struct file_column leak_columns[] = {
-	LEAK(site),	       LEAK(class),	     LEAK(holder_site), LEAK(blocks),	 LEAK(bytes),
-	LEAK(indirect_blocks), LEAK(indirect_bytes), LEAK(oldest_ns),	LEAK(newest_ns), LEAK(held_blocks),
-	LEAK(chained_blocks),
+	LEAK(site),	 LEAK(class),		LEAK(holder_site),    LEAK(blocks),
+	LEAK(bytes),	 LEAK(indirect_blocks), LEAK(indirect_bytes), LEAK(oldest_ns),
+	LEAK(newest_ns), LEAK(held_blocks),	LEAK(chained_blocks),
 };
 
 static const struct file_column check_columns[] = {
-	HEAP(check.level),	     HEAP(check.mechanism),	   HEAP(check.flags),		 HEAP(check.guarded),
-	HEAP(check.guarded_now),     HEAP(check.guarded_most),	   HEAP(check.canaried),	 HEAP(check.passed),
-	HEAP(check.unguarded_limit), HEAP(check.unguarded_budget), HEAP(check.unguarded_large),	 HEAP(check.unguarded_refused),
-	HEAP(check.failed_on_purpose), HEAP(check.quarantined_bytes), HEAP(check.findings_lost), HEAP(check.scans),
-	HEAP(check.swept_ns),	     HEAP(check.left_open),
+	HEAP(check.level),
+	HEAP(check.mechanism),
+	HEAP(check.flags),
+	HEAP(check.guarded),
+	HEAP(check.guarded_now),
+	HEAP(check.guarded_most),
+	HEAP(check.canaried),
+	HEAP(check.passed),
+	HEAP(check.unguarded_limit),
+	HEAP(check.unguarded_budget),
+	HEAP(check.unguarded_large),
+	HEAP(check.unguarded_refused),
+	HEAP(check.failed_on_purpose),
+	HEAP(check.quarantined_bytes),
+	HEAP(check.findings_lost),
+	HEAP(check.scans),
+	HEAP(check.swept_ns),
+	HEAP(check.left_open),
 };
 
 static const struct file_column coverage_columns[] = {
@@ -169,25 +183,30 @@ static const struct file_column coverage_columns[] = {
 };
 
 static const struct file_column death_columns[] = {
-	HEAP(death.known),	HEAP(death.by_choice), HEAP(death.signal),  HEAP(death.fault),     HEAP(death.map_access), HEAP(death.code),
-	HEAP(death.sender),	HEAP(death.status),    HEAP(death.finding), HEAP(death.map_start), HEAP(death.map_end),
-	HEAP(death.regs[0]),	HEAP(death.regs[1]),   HEAP(death.regs[2]),  HEAP(death.regs[3]),   HEAP(death.regs[4]),    HEAP(death.regs[5]),
-	HEAP(death.regs[6]),	HEAP(death.regs[7]),   HEAP(death.regs[8]),  HEAP(death.regs[9]),   HEAP(death.regs[10]),   HEAP(death.regs[11]),
-	HEAP(death.regs[12]),	HEAP(death.regs[13]),  HEAP(death.regs[14]), HEAP(death.regs[15]),  HEAP(death.regs[16]),
+	HEAP(death.known),	HEAP(death.by_choice), HEAP(death.signal),   HEAP(death.fault),
+	HEAP(death.map_access), HEAP(death.code),      HEAP(death.sender),   HEAP(death.status),
+	HEAP(death.finding),	HEAP(death.map_start), HEAP(death.map_end),  HEAP(death.regs[0]),
+	HEAP(death.regs[1]),	HEAP(death.regs[2]),   HEAP(death.regs[3]),  HEAP(death.regs[4]),
+	HEAP(death.regs[5]),	HEAP(death.regs[6]),   HEAP(death.regs[7]),  HEAP(death.regs[8]),
+	HEAP(death.regs[9]),	HEAP(death.regs[10]),  HEAP(death.regs[11]), HEAP(death.regs[12]),
+	HEAP(death.regs[13]),	HEAP(death.regs[14]),  HEAP(death.regs[15]), HEAP(death.regs[16]),
 };
 
 static const struct file_column finding_columns[] = {
-	FIND(number),	    FIND(type),	      FIND(by),	       FIND(access),	FIND(place),	 FIND(kind),	     FIND(release),
-	FIND(guarded),	    FIND(count),      FIND(first_ns),  FIND(last_ns),	FIND(since_ns),	 FIND(address),	     FIND(size_bytes),
-	FIND(block),	    FIND(block_bytes), FIND(other),    FIND(site),	FIND(thread),	 FIND(alloc_site),   FIND(alloc_thread),
-	FIND(alloc_ns),	    FIND(free_site),  FIND(free_thread), FIND(free_ns), FIND(parent_pid), FIND(nr_code),     FIND(nr_bytes),
+	FIND(number),	    FIND(type),	    FIND(by),	     FIND(access),	FIND(place),
+	FIND(kind),	    FIND(release),  FIND(guarded),   FIND(count),	FIND(first_ns),
+	FIND(last_ns),	    FIND(since_ns), FIND(address),   FIND(size_bytes),	FIND(block),
+	FIND(block_bytes),  FIND(other),    FIND(site),	     FIND(thread),	FIND(alloc_site),
+	FIND(alloc_thread), FIND(alloc_ns), FIND(free_site), FIND(free_thread), FIND(free_ns),
+	FIND(parent_pid),   FIND(nr_code),  FIND(nr_bytes),
 };
 
 static const struct file_column missed_columns[] = {HEAP(missed_frees)};
 
 static const struct file_column resident_columns[] = {HEAP(peak_resident_bytes)};
 
-static const struct file_column figures_columns[] = {HEAP(allocator.outside), HEAP(allocator.why), HEAP(allocator.nr_arenas)};
+static const struct file_column figures_columns[] = { HEAP(allocator.outside), HEAP(allocator.why),
+						      HEAP(allocator.nr_arenas) };
 
 static const struct file_column srcloc_columns[] = {FIELD(heap_srcloc, line)};
 
@@ -201,34 +220,45 @@ _Static_assert(HEAP_NR_DROPS == 6 && HEAP_NR_KINDS == 16 && HEAP_NR_LIFETIMES ==
 		offsetof(struct heap, nr_##field), sizeof(((struct heap *)0)->nr_##field)
 
 const struct file_table file_tables[FILE_NR_TABLES] = {
-	[FILE_HEAD] = {"HEAD", "what ran", 1, sizeof(struct heap), 0, 0, 0, COLUMNS(head_columns)},
-	[FILE_CLASSES] = {"CLAS", "size classes", HEAP_NR_CLASSES, sizeof(struct heap_class), 0, 0,
-			  0, COLUMNS(class_columns)},
-	[FILE_MODULES] = {"MODU", "modules", 1 << 20, ARRAY(modules), COLUMNS(module_columns)},
-	[FILE_THREADS] = {"THRD", "threads", PMM_MAX_THREADS + 1, ARRAY(threads),
-			  COLUMNS(thread_columns)},
-	[FILE_FRAMES] = {"FRAM", "frames", PMM_MAX_NODES, sizeof(struct file_frame), 0, 0, 0,
-			 COLUMNS(frame_columns)},
-	[FILE_NODES] = {"NODE", "call tree", PMM_MAX_NODES, ARRAY(nodes), COLUMNS(node_columns)},
-	[FILE_SITES] = {"SITE", "call sites", PMM_MAX_SITES, ARRAY(sites), COLUMNS(site_columns)},
-	[FILE_MAP_SITES] = {"MSIT", "mapping sites", PMM_MAX_SITES, ARRAY(map_sites),
-			    COLUMNS(site_columns)},
-	[FILE_BLOCKS] = {"BLOK", "live blocks", 1ull << 34, ARRAY(blocks), COLUMNS(block_columns)},
-	[FILE_MAPS] = {"MAPS", "live mappings", 1ull << 30, ARRAY(maps), COLUMNS(block_columns)},
-	[FILE_POINTS] = {"PNTS", "time series", 1 << 24, ARRAY(points), COLUMNS(point_columns)},
-	[FILE_SITE_POINTS] = {"SPNT", "time series of sites", 1 << 28, ARRAY(site_points),
-			      COLUMNS(site_point_columns)},
-	[FILE_SEARCH] = {"SRCH", "search for leaks", 1, sizeof(struct heap), 0, 0, 0, COLUMNS(search_columns),
-			 .optional = true},
-	[FILE_LEAKS] = {"LEAK", "leaks", 1 << 28, ARRAY(leaks), COLUMNS(leak_columns), .optional = true},
-	[FILE_CHECK] = {"CHCK", "check for heap errors", 1, sizeof(struct heap), 0, 0, 0, COLUMNS(check_columns), .optional = true},
-	[FILE_FINDINGS] = {"FIND", "heap errors", 1 << 24, ARRAY(findings), COLUMNS(finding_columns), .optional = true},
-	[FILE_COVERAGE] = {"COVR", "what was not checked", 1, sizeof(struct heap), 0, 0, 0, COLUMNS(coverage_columns), .optional = true},
-	[FILE_DEATH] = {"DIED", "what ended the process", 1, sizeof(struct heap), 0, 0, 0, COLUMNS(death_columns), .optional = true},
-	[FILE_SRCLOCS] = {"SPOT", "lines of the source", PMM_MAX_SRCLOCS, ARRAY(srclocs), COLUMNS(srcloc_columns), .optional = true},
-	[FILE_RESIDENT] = {"RESI", "resident memory", 1, sizeof(struct heap), 0, 0, 0, COLUMNS(resident_columns), .optional = true},
-	[FILE_FIGURES] = {"FIGS", "the allocator's figures", 1, sizeof(struct heap), 0, 0, 0, COLUMNS(figures_columns), .optional = true},
-	[FILE_MISSED] = {"MISS", "what was not seen", 1, sizeof(struct heap), 0, 0, 0, COLUMNS(missed_columns), .optional = true},
+	[FILE_HEAD] = { "HEAD", "what ran", 1, sizeof(struct heap), 0, 0, 0,
+			COLUMNS(head_columns) },
+	[FILE_CLASSES] = { "CLAS", "size classes", HEAP_NR_CLASSES, sizeof(struct heap_class), 0, 0,
+			   0, COLUMNS(class_columns) },
+	[FILE_MODULES] = { "MODU", "modules", 1 << 20, ARRAY(modules), COLUMNS(module_columns) },
+	[FILE_THREADS] = { "THRD", "threads", PMM_MAX_THREADS + 1, ARRAY(threads),
+			   COLUMNS(thread_columns) },
+	[FILE_FRAMES] = { "FRAM", "frames", PMM_MAX_NODES, sizeof(struct file_frame), 0, 0, 0,
+			  COLUMNS(frame_columns) },
+	[FILE_NODES] = { "NODE", "call tree", PMM_MAX_NODES, ARRAY(nodes), COLUMNS(node_columns) },
+	[FILE_SITES] = { "SITE", "call sites", PMM_MAX_SITES, ARRAY(sites), COLUMNS(site_columns) },
+	[FILE_MAP_SITES] = { "MSIT", "mapping sites", PMM_MAX_SITES, ARRAY(map_sites),
+			     COLUMNS(site_columns) },
+	[FILE_BLOCKS] = { "BLOK", "live blocks", 1ull << 34, ARRAY(blocks),
+			  COLUMNS(block_columns) },
+	[FILE_MAPS] = { "MAPS", "live mappings", 1ull << 30, ARRAY(maps), COLUMNS(block_columns) },
+	[FILE_POINTS] = { "PNTS", "time series", 1 << 24, ARRAY(points), COLUMNS(point_columns) },
+	[FILE_SITE_POINTS] = { "SPNT", "time series of sites", 1 << 28, ARRAY(site_points),
+			       COLUMNS(site_point_columns) },
+	[FILE_SEARCH] = { "SRCH", "search for leaks", 1, sizeof(struct heap), 0, 0, 0,
+			  COLUMNS(search_columns), .optional = true },
+	[FILE_LEAKS] = { "LEAK", "leaks", 1 << 28, ARRAY(leaks), COLUMNS(leak_columns),
+			 .optional = true },
+	[FILE_CHECK] = { "CHCK", "check for heap errors", 1, sizeof(struct heap), 0, 0, 0,
+			 COLUMNS(check_columns), .optional = true },
+	[FILE_FINDINGS] = { "FIND", "heap errors", 1 << 24, ARRAY(findings),
+			    COLUMNS(finding_columns), .optional = true },
+	[FILE_COVERAGE] = { "COVR", "what was not checked", 1, sizeof(struct heap), 0, 0, 0,
+			    COLUMNS(coverage_columns), .optional = true },
+	[FILE_DEATH] = { "DIED", "what ended the process", 1, sizeof(struct heap), 0, 0, 0,
+			 COLUMNS(death_columns), .optional = true },
+	[FILE_SRCLOCS] = { "SPOT", "lines of the source", PMM_MAX_SRCLOCS, ARRAY(srclocs),
+			   COLUMNS(srcloc_columns), .optional = true },
+	[FILE_RESIDENT] = { "RESI", "resident memory", 1, sizeof(struct heap), 0, 0, 0,
+			    COLUMNS(resident_columns), .optional = true },
+	[FILE_FIGURES] = { "FIGS", "the allocator's figures", 1, sizeof(struct heap), 0, 0, 0,
+			   COLUMNS(figures_columns), .optional = true },
+	[FILE_MISSED] = { "MISS", "what was not seen", 1, sizeof(struct heap), 0, 0, 0,
+			  COLUMNS(missed_columns), .optional = true },
 };
 
 /* Column coding and zstd together make at most some thousand bytes of heap from one of file; small
@@ -259,7 +289,10 @@ uint32_t file_crc(uint32_t crc, const void *bytes, size_t n)
 	return ~crc;
 }
 
-/* Bytes of the printable UTF-8 character at s (n bytes long), 0 = there is none. The format says which these are. */
+/*
+ * Bytes of the printable UTF-8 character at s (n bytes long), 0 = there is none. The format says
+ * which these are.
+ */
 static size_t printable(const char *s, size_t n)
 {
 	uint32_t c;

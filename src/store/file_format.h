@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The layout of a .pmm capture, version 1, as doc/capture-format.md describes it: shared by its writer and its reader.
+ * The layout of a .pmm capture, version 1, as doc/capture-format.md describes it: shared by its
+ * writer and its reader.
  *
  *	header | section | section | ... | table of contents (a section) | end mark
  *
- * Tables of the heap are stored column by column; what columns a section has is said once, in file_format.c.
+ * Tables of the heap are stored column by column; what columns a section has is said once, in
+ * file_format.c.
  */
 #ifndef STORE_FILE_FORMAT_H
 #define STORE_FILE_FORMAT_H
@@ -17,7 +19,8 @@
 #include "src/base/err.h"
 #include "src/model/heap.h"
 
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "structures are written as they are in memory");
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+	       "structures are written as they are in memory");
 
 #define FILE_MAGIC	"\x89PMM\r\n\x1a\n"
 #define FILE_END_MAGIC	"\x89" "END"
@@ -77,16 +80,28 @@ struct file_column {
 };
 
 enum file_table_number {
-	FILE_HEAD, FILE_CLASSES, FILE_MODULES, FILE_THREADS, FILE_FRAMES, FILE_NODES, FILE_SITES, FILE_MAP_SITES,
-	FILE_BLOCKS, FILE_MAPS, FILE_POINTS, FILE_SITE_POINTS,
-	FILE_SEARCH, FILE_LEAKS,	/* both or none; since 1.1 */
-	FILE_CHECK, FILE_FINDINGS,	/* both or none; since 1.2 */
-	FILE_SRCLOCS,			/* since 1.3 */
-	FILE_COVERAGE,			/* since 1.4; only with FILE_CHECK */
-	FILE_DEATH,			/* since 1.4 */
-	FILE_MISSED,			/* since 1.4 */
-	FILE_FIGURES,			/* since 1.5 */
-	FILE_RESIDENT,			/* since 1.5 */
+	FILE_HEAD,
+	FILE_CLASSES,
+	FILE_MODULES,
+	FILE_THREADS,
+	FILE_FRAMES,
+	FILE_NODES,
+	FILE_SITES,
+	FILE_MAP_SITES,
+	FILE_BLOCKS,
+	FILE_MAPS,
+	FILE_POINTS,
+	FILE_SITE_POINTS,
+	FILE_SEARCH,
+	FILE_LEAKS, /* both or none; since 1.1 */
+	FILE_CHECK,
+	FILE_FINDINGS, /* both or none; since 1.2 */
+	FILE_SRCLOCS, /* since 1.3 */
+	FILE_COVERAGE, /* since 1.4; only with FILE_CHECK */
+	FILE_DEATH, /* since 1.4 */
+	FILE_MISSED, /* since 1.4 */
+	FILE_FIGURES, /* since 1.5 */
+	FILE_RESIDENT, /* since 1.5 */
 	FILE_NR_TABLES,
 };
 
@@ -96,12 +111,14 @@ struct file_table {
 	const char *name;		/* for messages */
 	uint64_t max_rows;
 	size_t row_bytes;
-	size_t array;			/* offsetof(struct heap, the pointer); 0: not an array of the heap */
+	/* offsetof(struct heap, the pointer); 0: not an array of the heap */
+	size_t array;
 	size_t nr;			/* offsetof(struct heap, the number of rows) */
 	size_t nr_size;			/* 4 or 8 */
 	const struct file_column *column;
 	unsigned nr_columns;
-	bool optional;			/* may be missing; readers that do not know it pass over it */
+	/* may be missing; readers that do not know it pass over it */
+	bool optional;
 };
 
 extern const struct file_table file_tables[FILE_NR_TABLES];
@@ -128,15 +145,19 @@ uint64_t file_budget(uint64_t file_bytes);
 /* CRC-32 of more bytes; begin with 0. */
 uint32_t file_crc(uint32_t crc, const void *bytes, size_t n);
 
-/* Make n bytes from outside harmless in place: what is not UTF-8, controls and bidirectional overrides become '?'. */
+/*
+ * Make n bytes from outside harmless in place: what is not UTF-8, controls and bidirectional
+ * overrides become '?'.
+ */
 void file_clean_text(char *text, size_t n);
 
 /*
- * Write a heap to a file open for writing from its start; read one from a file open for reading (memory, see
- * fmemopen(), will do) of `file_bytes` with at most `max_bytes` of memory, and as much as such a file can fill. `name` is for messages.
+ * Write a heap to a file open for writing from its start; read one from a file open for reading
+ * (memory, see fmemopen(), will do) of `file_bytes` with at most `max_bytes` of memory, and as much
+ * as such a file can fill. `name` is for messages.
  */
 int file_write_heap(const struct heap *h, FILE *f, const char *name, struct err *e);
-int file_read_heap(FILE *f, uint64_t file_bytes, uint64_t max_bytes, const char *name, struct heap **out,
-		   struct err *e);
+int file_read_heap(FILE *f, uint64_t file_bytes, uint64_t max_bytes, const char *name,
+		   struct heap **out, struct err *e);
 
 #endif

@@ -38,7 +38,10 @@ void pack_text(struct pack *p, const char *text);
 /* The numbers of `bytes` bytes each at base, base + stride, ...: in the shortest coding. */
 void pack_column(struct pack *p, const void *base, size_t stride, unsigned bytes, uint64_t count);
 
-/* If reading takes `need` bytes of memory, more than file_budget() allows as yet, make the file large enough. */
+/*
+ * If reading takes `need` bytes of memory, more than file_budget() allows as yet, make the file
+ * large enough.
+ */
 void pack_pad(struct pack *p, uint64_t need);
 
 /* Note trouble, unless there was some before. */

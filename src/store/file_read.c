@@ -257,7 +257,10 @@ static int join_frames(struct reading *r)
 	return 0;
 }
 
-/* What all tables take that the table of contents lists. It is not believed, only told when the limit is met. */
+/*
+ * What all tables take that the table of contents lists. It is not believed, only told when the
+ * limit is met.
+ */
 static void sum_up(struct unpack *u)
 {
 	uint32_t nr = unpack_peek(u);
@@ -267,9 +270,11 @@ static void sum_up(struct unpack *u)
 
 		for (unsigned k = 0; k < FILE_NR_TABLES; k++) {
 			const struct file_table *t = &file_tables[k];
-			uint64_t row_bytes = t->row_bytes + (k == FILE_NODES ? sizeof(uint32_t) : 0);
+			uint64_t row_bytes = t->row_bytes +
+					     (k == FILE_NODES ? sizeof(uint32_t) : 0);
 
-			if (!memcmp(t->id, s->id, sizeof(s->id)) && !has_fixed_rows(k) && s->count <= t->max_rows)
+			if (!memcmp(t->id, s->id, sizeof(s->id)) && !has_fixed_rows(k) &&
+			    s->count <= t->max_rows)
 				u->asked_bytes += s->count * row_bytes;
 		}
 	}
@@ -334,7 +339,8 @@ static int read_file(const char *path, uint64_t max_bytes, struct heap **out, st
 		close(fd);
 		return err_set(e, -ENOMEM, "cannot open '%s': out of memory", path);
 	}
-	rc = file_read_heap(f, (uint64_t)st.st_size, max_bytes ? max_bytes : limits_share(""), path, out, e);
+	rc = file_read_heap(f, (uint64_t)st.st_size, max_bytes ? max_bytes : limits_share(""), path,
+			    out, e);
 	fclose(f);
 	return rc;
 }

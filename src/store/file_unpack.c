@@ -12,7 +12,8 @@
 #include "src/base/fmt.h"
 
 #define WINDOW_LOG_MAX 24	  /* 16 MiB; the writer's is 2 MiB */
-#define RAW_SLACK      (1u << 20) /* decompressed bytes of a section beyond the memory it may take */
+/* decompressed bytes of a section beyond the memory it may take */
+#define RAW_SLACK      (1u << 20)
 
 int unpack_damaged(struct unpack *u, const char *fmt, ...)
 {
@@ -140,11 +141,14 @@ void unpack_free(struct unpack *u)
 /* Not damaged as far as can be seen, but more than the caller wants to spend on it. */
 static int too_large(struct unpack *u, uint64_t bytes)
 {
-	uint64_t asked = u->used_bytes + bytes > u->asked_bytes ? u->used_bytes + bytes : u->asked_bytes;
+	uint64_t asked = u->used_bytes + bytes > u->asked_bytes ? u->used_bytes + bytes
+								: u->asked_bytes;
 
-	u->rc = err_set(u->e, -EFBIG, "the capture '%s' of %s asks for %s of memory, and the limit is %s", u->name, fmt_bytes(u->file_bytes).s,
-			fmt_bytes(asked).s, fmt_bytes(u->max_bytes).s);
-	err_hint(u->e, "if you trust it and the memory is there, raise the limit with --memory-limit SIZE");
+	u->rc = err_set(
+		u->e, -EFBIG, "the capture '%s' of %s asks for %s of memory, and the limit is %s",
+		u->name, fmt_bytes(u->file_bytes).s, fmt_bytes(asked).s, fmt_bytes(u->max_bytes).s);
+	err_hint(u->e, "if you trust it and the memory is there, raise the limit with "
+		       "--memory-limit SIZE");
 	return u->rc;
 }
 
@@ -209,11 +213,15 @@ uint32_t unpack_peek(struct unpack *u)
 	struct file_end end;
 	uint32_t nr = 0;
 
-	if (u->rc || u->file_bytes < sizeof(end) + sizeof(toc) || u->file_bytes > INT64_MAX || fseeko(u->f, (off_t)(u->file_bytes - sizeof(end)), SEEK_SET))
+	if (u->rc || u->file_bytes < sizeof(end) + sizeof(toc) || u->file_bytes > INT64_MAX ||
+	    fseeko(u->f, (off_t)(u->file_bytes - sizeof(end)), SEEK_SET))
 		return 0;
-	if (fread(&end, sizeof(end), 1, u->f) == 1 && end.crc == file_crc(0, &end, offsetof(struct file_end, crc)) &&
-	    end.toc_offset < u->file_bytes && !fseeko(u->f, (off_t)end.toc_offset, SEEK_SET) && fread(&toc, sizeof(toc), 1, u->f) == 1 &&
-	    toc.crc == file_crc(0, &toc, offsetof(struct file_section, crc)) && toc.count <= FILE_MAX_SECTIONS &&
+	if (fread(&end, sizeof(end), 1, u->f) == 1 &&
+	    end.crc == file_crc(0, &end, offsetof(struct file_end, crc)) &&
+	    end.toc_offset < u->file_bytes && !fseeko(u->f, (off_t)end.toc_offset, SEEK_SET) &&
+	    fread(&toc, sizeof(toc), 1, u->f) == 1 &&
+	    toc.crc == file_crc(0, &toc, offsetof(struct file_section, crc)) &&
+	    toc.count <= FILE_MAX_SECTIONS &&
 	    fread(u->toc, sizeof(u->toc[0]), toc.count, u->f) == toc.count)
 		nr = (uint32_t)toc.count;
 	if (fseeko(u->f, (off_t)u->offset, SEEK_SET))

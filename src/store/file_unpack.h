@@ -2,8 +2,8 @@
 /*
  * Reading sections of a .pmm capture: every byte is outside data.
  *
- * Trouble is sticky, the first is kept with its sentence; after it numbers are 0. Nothing is allocated that was not
- * taken from the budget first.
+ * Trouble is sticky, the first is kept with its sentence; after it numbers are 0. Nothing is
+ * allocated that was not taken from the budget first.
  */
 #ifndef STORE_FILE_UNPACK_H
 #define STORE_FILE_UNPACK_H
@@ -21,7 +21,8 @@ struct unpack {
 	uint64_t offset, file_bytes;
 	uint64_t budget;		/* bytes of memory still allowed */
 	uint64_t used_bytes, max_bytes;	/* of memory: taken, and by the caller allowed */
-	uint64_t asked_bytes;		/* what the table of contents says that it takes; 0 = not known. For messages */
+	/* what the table of contents says that it takes; 0 = not known. For messages */
+	uint64_t asked_bytes;
 	uint16_t major, minor;
 	ZSTD_DCtx *zstd;
 	struct file_section section;	/* the one being read */
@@ -36,25 +37,37 @@ struct unpack {
 };
 
 /* Begin with the header. NULL when out of memory, else unpack_free() it, whatever its `rc`. */
-struct unpack *unpack_new(FILE *f, uint64_t file_bytes, uint64_t max_bytes, const char *name, struct err *e);
+struct unpack *unpack_new(FILE *f, uint64_t file_bytes, uint64_t max_bytes, const char *name,
+			  struct err *e);
 void unpack_free(struct unpack *u);
 
 /* Damaged: set the sentence with what is wrong. Returns -EBADMSG. */
 int unpack_damaged(struct unpack *u, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Where the file can be read out of order: read the table of contents into u->toc, how many sections; 0 = it is not sound. */
+/*
+ * Where the file can be read out of order: read the table of contents into u->toc, how many
+ * sections; 0 = it is not sound.
+ */
 uint32_t unpack_peek(struct unpack *u);
 
-/* The next section's header into u->section. 1, 0 at the table of contents (checked, with the end), or -errno. */
+/*
+ * The next section's header into u->section. 1, 0 at the table of contents (checked, with the end),
+ * or -errno.
+ */
 int unpack_next(struct unpack *u);
 
-/* Begin, and end, reading the payload; the end checks that all of it was used (more of a newer minor is skipped). */
+/*
+ * Begin, and end, reading the payload; the end checks that all of it was used (more of a newer
+ * minor is skipped).
+ */
 void unpack_begin(struct unpack *u, const char *where);
 void unpack_end(struct unpack *u);
 /* Pass over the payload. */
 void unpack_skip(struct unpack *u);
 
-/* Decompress the next part into `out`, which has been used up; nothing comes when `ended`. 0 or rc. */
+/*
+ * Decompress the next part into `out`, which has been used up; nothing comes when `ended`. 0 or rc.
+ */
 int unpack_more(struct unpack *u);
 
 /* Zeroed memory for n elements, free()d by the caller; NULL (and rc set) if that is too much. */
@@ -65,6 +78,7 @@ void unpack_bytes(struct unpack *u, void *bytes, size_t n);
 /* A string, made harmless; free()d by the caller. NULL when rc is set. */
 char *unpack_text(struct unpack *u);
 /* `count` numbers into the fields of `c->bytes` bytes at base, base + stride, ... */
-void unpack_column(struct unpack *u, void *base, size_t stride, const struct file_column *c, uint64_t count);
+void unpack_column(struct unpack *u, void *base, size_t stride, const struct file_column *c,
+		   uint64_t count);
 
 #endif

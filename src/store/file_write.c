@@ -94,7 +94,8 @@ static void write_figures(const struct heap *h, struct pack *p, enum file_table_
 }
 
 /* ... and the array that goes with it. */
-static void write_optional(const struct heap *h, struct pack *p, enum file_table_number figures, enum file_table_number array)
+static void write_optional(const struct heap *h, struct pack *p, enum file_table_number figures,
+			   enum file_table_number array)
 {
 	write_figures(h, p, figures);
 	write_table(h, p, array);
@@ -109,13 +110,19 @@ static int by_frame(const void *a, const void *b)
 	return (x->module > y->module) - (x->module < y->module);
 }
 
-/* One number for a frame: pcs of user space have 47 bits, modules are few. Others are told apart by sorting. */
+/*
+ * One number for a frame: pcs of user space have 47 bits, modules are few. Others are told apart by
+ * sorting.
+ */
 static uint64_t frame_key(const struct heap_node *n)
 {
 	return n->pc | (uint64_t)n->module << 48;
 }
 
-/* The different frames of the call tree in order; their number, or -ENOMEM. Few frames make many nodes: a hash first. */
+/*
+ * The different frames of the call tree in order; their number, or -ENOMEM. Few frames make many
+ * nodes: a hash first.
+ */
 static int64_t collect_frames(const struct heap *h, struct file_frame *frames)
 {
 	struct hash_map seen = { 0 };
@@ -125,7 +132,8 @@ static int64_t collect_frames(const struct heap *h, struct file_frame *frames)
 		const struct heap_node *n = &h->nodes[i];
 		bool added = true;
 
-		if (!(n->pc >> 48) && n->module <= UINT16_MAX && !hash_add(&seen, frame_key(n), 0, &added)) {
+		if (!(n->pc >> 48) && n->module <= UINT16_MAX &&
+		    !hash_add(&seen, frame_key(n), 0, &added)) {
 			hash_fini(&seen);
 			return -ENOMEM;
 		}

@@ -13,7 +13,10 @@
 #include "src/base/utf8.h"
 #include "src/store/capture.h"
 
-/* As a part of a file's name: one that shells and people can take. At its beginning '-' would be an option and '.' hide the file. */
+/*
+ * As a part of a file's name: one that shells and people can take. At its beginning '-' would be an
+ * option and '.' hide the file.
+ */
 static void add_comm(struct str *s, const char *comm)
 {
 	const char *slash = strrchr(str_text(s), '/');
@@ -22,7 +25,8 @@ static void add_comm(struct str *s, const char *comm)
 
 	for (; n; comm += length, n -= length) {
 		length = utf8_harmless_length(comm, n);
-		if (!length || *comm == ' ' || *comm == '/' || (first && (*comm == '-' || *comm == '.')))
+		if (!length || *comm == ' ' || *comm == '/' ||
+		    (first && (*comm == '-' || *comm == '.')))
 			str_addc(s, '_');
 		else
 			str_addn(s, comm, length);

@@ -177,8 +177,10 @@ uint8_t recipe_hex(struct recipe_line *l, const char *key, uint8_t *to, uint8_t 
 	unsigned byte;
 
 	for (; text && *text; text += 2) {
-		if (n == max || !isxdigit((unsigned char)text[0]) || !isxdigit((unsigned char)text[1]) || sscanf(text, "%2x", &byte) != 1) {
-			recipe_fail(l, -EINVAL, "'%s' is no value for '%s'", recipe_text(l, key), key);
+		if (n == max || !isxdigit((unsigned char)text[0]) ||
+		    !isxdigit((unsigned char)text[1]) || sscanf(text, "%2x", &byte) != 1) {
+			recipe_fail(l, -EINVAL, "'%s' is no value for '%s'", recipe_text(l, key),
+				    key);
 			return 0;
 		}
 		to[n++] = (uint8_t)byte;

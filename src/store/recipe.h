@@ -37,20 +37,26 @@ void recipe_fail(struct recipe_line *l, int rc, const char *fmt, ...)
 /* Fail if a word was not asked for. Returns rc. */
 int recipe_done(struct recipe_line *l);
 
-/* The value of a key, NULL = not there. The next bare word; none left is an error and NULL. Is there this bare word? */
+/*
+ * The value of a key, NULL = not there. The next bare word; none left is an error and NULL. Is
+ * there this bare word?
+ */
 const char *recipe_text(struct recipe_line *l, const char *key);
 const char *recipe_bare(struct recipe_line *l);
 bool recipe_flag(struct recipe_line *l, const char *name);
 
-/* The value of a key as a number, `otherwise` if it is not there. Times are in ns, addresses hexadecimal. */
+/*
+ * The value of a key as a number, `otherwise` if it is not there. Times are in ns, addresses
+ * hexadecimal.
+ */
 uint64_t recipe_count(struct recipe_line *l, const char *key, uint64_t otherwise);
 uint64_t recipe_size(struct recipe_line *l, const char *key, uint64_t otherwise);
 uint64_t recipe_time(struct recipe_line *l, const char *key, uint64_t otherwise);
 uint64_t recipe_address(struct recipe_line *l, const char *key, uint64_t otherwise);
 
 /* The place of the key's value among names (NULL = a gap); `otherwise` if the key is not there. */
-unsigned recipe_choice(struct recipe_line *l, const char *key, const char *const *names, unsigned nr,
-		       unsigned otherwise);
+unsigned recipe_choice(struct recipe_line *l, const char *key, const char *const *names,
+		       unsigned nr, unsigned otherwise);
 
 /* Bytes in hexadecimal, at most `max` of them, to `to`; how many, 0 if the key is not there. */
 uint8_t recipe_hex(struct recipe_line *l, const char *key, uint8_t *to, uint8_t max);

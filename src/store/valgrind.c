@@ -12,11 +12,34 @@
 #define MAX_TEXT	(64u << 10)	/* of one element; the rest is cut */
 
 static const char *const element_name[NR_ELEMENTS] = {
-	[OUTPUT] = "valgrindoutput", [ARGV] = "argv", [EXE] = "exe", [ARG] = "arg", [PID] = "pid", [STATUS] = "status", [STATE] = "state",
-	[ERROR] = "error", [UNIQUE] = "unique", [TID] = "tid", [KIND] = "kind", [WHAT] = "what", [XWHAT] = "xwhat", [TEXT] = "text",
-	[AUXWHAT] = "auxwhat", [STACK] = "stack", [FRAME] = "frame", [IP] = "ip", [OBJ] = "obj", [FN] = "fn", [DIR] = "dir",
-	[FILE_] = "file", [LINE] = "line", [ERRORCOUNTS] = "errorcounts", [PAIR] = "pair", [COUNT] = "count",
-	[PPID] = "ppid", [THREADNAME] = "threadname",
+	[OUTPUT] = "valgrindoutput",
+	[ARGV] = "argv",
+	[EXE] = "exe",
+	[ARG] = "arg",
+	[PID] = "pid",
+	[STATUS] = "status",
+	[STATE] = "state",
+	[ERROR] = "error",
+	[UNIQUE] = "unique",
+	[TID] = "tid",
+	[KIND] = "kind",
+	[WHAT] = "what",
+	[XWHAT] = "xwhat",
+	[TEXT] = "text",
+	[AUXWHAT] = "auxwhat",
+	[STACK] = "stack",
+	[FRAME] = "frame",
+	[IP] = "ip",
+	[OBJ] = "obj",
+	[FN] = "fn",
+	[DIR] = "dir",
+	[FILE_] = "file",
+	[LINE] = "line",
+	[ERRORCOUNTS] = "errorcounts",
+	[PAIR] = "pair",
+	[COUNT] = "count",
+	[PPID] = "ppid",
+	[THREADNAME] = "threadname",
 };
 
 static const char *keep(struct valgrind *v, const char *text)
@@ -190,10 +213,12 @@ static void on_end(void *arg, const char *name)
 		end_in_pair(v, e, text);
 	else
 		end_elsewhere(v, e, text);
-	if (e == FRAME && parent == STACK && around(v, 2) == ERROR && v->nr_stacks && vec_push(&v->stack[v->nr_stacks - 1].frames, v->frame))
+	if (e == FRAME && parent == STACK && around(v, 2) == ERROR && v->nr_stacks &&
+	    vec_push(&v->stack[v->nr_stacks - 1].frames, v->frame))
 		v->rc = -ENOMEM;
 	if (e == ERROR && parent == OUTPUT && !str_starts(str_text(&v->kind), "Leak_"))
-		valgrind_add_error(v);		/* leaks are told whether asked for or not; pmm leaks knows better */
+		valgrind_add_error(
+			v); /* leaks are told whether asked for or not; pmm leaks knows better */
 	str_clear(&v->chars);
 	v->depth--;
 }
@@ -243,15 +268,18 @@ void valgrind_free(struct valgrind *v)
 	free(v);
 }
 
-int valgrind_feed(struct valgrind *v, const char *text, size_t bytes, uint64_t now_ns, struct err *e)
+int valgrind_feed(struct valgrind *v, const char *text, size_t bytes, uint64_t now_ns,
+		  struct err *e)
 {
 	v->now_ns = now_ns;
 	while (bytes) {
 		int part = bytes < 1 << 20 ? (int)bytes : 1 << 20;
 
 		if (XML_Parse(v->parser, text, part, 0) != XML_STATUS_OK)
-			return err_set(e, -EBADMSG, "what Valgrind wrote cannot be read: %s in line %lu",
-				       XML_ErrorString(XML_GetErrorCode(v->parser)), XML_GetCurrentLineNumber(v->parser));
+			return err_set(e, -EBADMSG,
+				       "what Valgrind wrote cannot be read: %s in line %lu",
+				       XML_ErrorString(XML_GetErrorCode(v->parser)),
+				       XML_GetCurrentLineNumber(v->parser));
 		if (v->rc)
 			return err_set(e, v->rc, "out of memory");
 		text += part;

@@ -11,18 +11,23 @@
 #include "src/store/valgrind_words.h"
 
 /* One more element, zeroed, at the end of an array of the heap. Its index; 0 = out of memory. */
-#define GROW(v, array, nr) ({							\
-	__typeof__((v)->heap->array) new_ = realloc((v)->heap->array, ((size_t)(v)->heap->nr + 1) * sizeof(*new_));	\
-	if (new_) {								\
-		(v)->heap->array = new_;					\
-		new_[(v)->heap->nr] = (__typeof__(*new_)){ 0 };			\
-	} else {								\
-		(v)->rc = -ENOMEM;						\
-	}									\
-	new_ ? (v)->heap->nr++ : 0;						\
-})
+#define GROW(v, array, nr)                                                                         \
+	({                                                                                         \
+		__typeof__((v)->heap->array) new_ = realloc(                                       \
+			(v)->heap->array, ((size_t)(v)->heap->nr + 1) * sizeof(*new_));            \
+		if (new_) {                                                                        \
+			(v)->heap->array = new_;                                                   \
+			new_[(v)->heap->nr] = (__typeof__(*new_)){ 0 };                            \
+		} else {                                                                           \
+			(v)->rc = -ENOMEM;                                                         \
+		}                                                                                  \
+		new_ ? (v)->heap->nr++ : 0;                                                        \
+	})
 
-/* The node of `nr` frames with one address: an inlined function and those it is inlined into. 0 = out of memory. */
+/*
+ * The node of `nr` frames with one address: an inlined function and those it is inlined into. 0 =
+ * out of memory.
+ */
 static uint32_t node_of(struct valgrind *v, uint32_t parent, const struct frame *f, uint32_t nr)
 {
 	uint64_t key = hash_u64(f->ip) ^ parent;
@@ -51,7 +56,8 @@ static uint32_t site_of(struct valgrind *v, const struct stack *s, size_t skip)
 {
 	uint32_t node = 0, site, *known;
 
-	for (size_t end = s->frames.nr; end > skip && !v->rc;) {	/* the outermost is the last */
+	/* the outermost is the last */
+	for (size_t end = s->frames.nr; end > skip && !v->rc;) {
 		size_t from = end - 1;
 
 		while (from > skip && s->frames.v[from - 1].ip == s->frames.v[from].ip)
@@ -85,13 +91,17 @@ static uint16_t thread_of(struct valgrind *v, uint32_t tid)
 	if (v->rc)
 		return HEAP_NO_THREAD;
 	v->heap->threads[v->heap->nr_threads - 1].tid = tid;
-	snprintf(v->heap->threads[v->heap->nr_threads - 1].name, sizeof(v->heap->threads->name), "%s", str_text(&v->thread_name));
+	snprintf(v->heap->threads[v->heap->nr_threads - 1].name, sizeof(v->heap->threads->name),
+		 "%s", str_text(&v->thread_name));
 	return (uint16_t)(v->heap->nr_threads - 1);
 }
 
 /* ---- an error ---- */
 
-/* Functions that Valgrind put in the place of the program's. Their number in front of a stack that goes on behind them. */
+/*
+ * Functions that Valgrind put in the place of the program's. Their number in front of a stack that
+ * goes on behind them.
+ */
 static size_t replaced(struct heap_finding *f, enum valgrind_stack which, const struct stack *s)
 {
 	size_t nr = 0;
@@ -115,20 +125,32 @@ static char *words(const struct valgrind *v, const struct heap_finding *f)
 
 	if (f->block || !*aux)
 		return strdup(str_text(&v->what));
-	return asprintf(&text, "%s: %c%s", str_text(&v->what), tolower((unsigned char)*aux), aux + 1) < 0 ? NULL : text;
+	return asprintf(&text, "%s: %c%s", str_text(&v->what), tolower((unsigned char)*aux),
+			aux + 1) < 0
+		       ? NULL
+		       : text;
 }
 
 void valgrind_add_error(struct valgrind *v)
 {
 	struct heap_finding f = {
-		.by = PMM_BY_VALGRIND, .count = 1, .first_ns = v->now_ns, .last_ns = v->now_ns, .site = HEAP_NO_SITE,
-		.alloc_site = HEAP_NO_SITE, .free_site = HEAP_NO_SITE, .alloc_thread = HEAP_NO_THREAD, .free_thread = HEAP_NO_THREAD,
-		.thread = thread_of(v, v->tid), .number = (uint32_t)v->heap->nr_findings,
+		.by = PMM_BY_VALGRIND,
+		.count = 1,
+		.first_ns = v->now_ns,
+		.last_ns = v->now_ns,
+		.site = HEAP_NO_SITE,
+		.alloc_site = HEAP_NO_SITE,
+		.free_site = HEAP_NO_SITE,
+		.alloc_thread = HEAP_NO_THREAD,
+		.free_thread = HEAP_NO_THREAD,
+		.thread = thread_of(v, v->tid),
+		.number = (uint32_t)v->heap->nr_findings,
 	};
 
 	valgrind_classify(&f, str_text(&v->kind), str_text(&v->what));
 	for (unsigned i = 0; i < v->nr_stacks; i++) {
-		enum valgrind_stack which = i ? valgrind_note(&f, v->stack[i].before) : VALGRIND_ERROR;
+		enum valgrind_stack which = i ? valgrind_note(&f, v->stack[i].before)
+					      : VALGRIND_ERROR;
 		uint32_t site = site_of(v, &v->stack[i], replaced(&f, which, &v->stack[i]));
 
 		switch (which) {

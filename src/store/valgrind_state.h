@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Valgrind's XML: what is known of it while it is read (valgrind.c), and an error into the heap (valgrind_error.c). */
+/*
+ * Valgrind's XML: what is known of it while it is read (valgrind.c), and an error into the heap
+ * (valgrind_error.c).
+ */
 #ifndef STORE_VALGRIND_STATE_H
 #define STORE_VALGRIND_STATE_H
 
@@ -19,8 +22,36 @@
 
 /* The elements that matter; all others are OTHER. */
 enum element {
-	OTHER, OUTPUT, ARGV, EXE, ARG, PID, STATUS, STATE, ERROR, UNIQUE, TID, KIND, WHAT, XWHAT, TEXT, AUXWHAT, STACK, FRAME, IP, OBJ,
-	FN, DIR, FILE_, LINE, ERRORCOUNTS, PAIR, COUNT, PPID, THREADNAME, NR_ELEMENTS,
+	OTHER,
+	OUTPUT,
+	ARGV,
+	EXE,
+	ARG,
+	PID,
+	STATUS,
+	STATE,
+	ERROR,
+	UNIQUE,
+	TID,
+	KIND,
+	WHAT,
+	XWHAT,
+	TEXT,
+	AUXWHAT,
+	STACK,
+	FRAME,
+	IP,
+	OBJ,
+	FN,
+	DIR,
+	FILE_,
+	LINE,
+	ERRORCOUNTS,
+	PAIR,
+	COUNT,
+	PPID,
+	THREADNAME,
+	NR_ELEMENTS,
 };
 
 struct frame {

@@ -20,13 +20,15 @@ static const struct {
 	{ "FishyValue", PMM_FINDING_SIZE, 0 },
 	{ "UninitCondition", PMM_FINDING_UNINITIALISED, 0 },
 	{ "UninitValue", PMM_FINDING_UNINITIALISED, 0 },
-	{ "SyscallParam", PMM_FINDING_UNINITIALISED, 0 },	/* or not addressable: its text says which */
+	/* or not addressable: its text says which */
+	{ "SyscallParam", PMM_FINDING_UNINITIALISED, 0 },
 	{ "ClientCheck", PMM_FINDING_UNINITIALISED, 0 },
 };
 
 void valgrind_classify(struct heap_finding *f, const char *kind, const char *what)
 {
-	const char *size = strstr(what, " of size "), *fishy = strstr(what, "fishy (possibly negative) value: ");
+	const char *size = strstr(what, " of size "),
+		   *fishy = strstr(what, "fishy (possibly negative) value: ");
 
 	f->type = PMM_FINDING_OTHER;
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
@@ -61,18 +63,22 @@ static const struct {
 
 /* By which operator delete: array, sized, aligned. */
 static const uint8_t deletes[2][2][2] = {
-	{ { PMM_RELEASE_DELETE, PMM_RELEASE_DELETE_ALIGNED }, { PMM_RELEASE_DELETE_SIZED, PMM_RELEASE_DELETE_SIZED_ALIGNED } },
+	{ { PMM_RELEASE_DELETE, PMM_RELEASE_DELETE_ALIGNED },
+	  { PMM_RELEASE_DELETE_SIZED, PMM_RELEASE_DELETE_SIZED_ALIGNED } },
 	{ { PMM_RELEASE_DELETE_ARRAY, PMM_RELEASE_DELETE_ARRAY_ALIGNED },
 	  { PMM_RELEASE_DELETE_ARRAY_SIZED, PMM_RELEASE_DELETE_ARRAY_SIZED_ALIGNED } },
 };
 
 static void function_of(const char *name, uint8_t *kind, uint8_t *release)
 {
-	bool array = strstr(name, "[]"), sized = strstr(name, "unsigned long"), aligned = strstr(name, "align_val_t");
+	bool array = strstr(name, "[]"), sized = strstr(name, "unsigned long"),
+	     aligned = strstr(name, "align_val_t");
 
 	*kind = *release = 0;
 	if (!strncmp(name, "operator new", 12))
-		*kind = aligned ? array ? PMM_KIND_NEW_ARRAY_ALIGNED : PMM_KIND_NEW_ALIGNED : array ? PMM_KIND_NEW_ARRAY : PMM_KIND_NEW;
+		*kind = aligned ? array ? PMM_KIND_NEW_ARRAY_ALIGNED : PMM_KIND_NEW_ALIGNED
+			: array ? PMM_KIND_NEW_ARRAY
+				: PMM_KIND_NEW;
 	if (!strncmp(name, "operator delete", 15))
 		*release = deletes[array][sized][aligned];
 	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++)
@@ -135,14 +141,17 @@ enum valgrind_stack valgrind_note(struct heap_finding *f, const char *note)
 		f->place = PMM_PLACE_STACK;
 		return VALGRIND_ALLOCATED;
 	}
-	if (sscanf(note, "Address 0x%llx is %llu bytes %7s a block of size %llu %7s", &address, &distance, where, &size, end) != 5) {
+	if (sscanf(note, "Address 0x%llx is %llu bytes %7s a block of size %llu %7s", &address,
+		   &distance, where, &size, end) != 5) {
 		if (sscanf(note, "Address 0x%llx is", &address) == 1)
 			place_elsewhere(f, note, address);
 		return VALGRIND_NOTHING;
 	}
 	f->address = address;
 	f->block_bytes = size;
-	f->block = !strcmp(where, "after") ? address - size - distance : !strcmp(where, "before") ? address + distance : address - distance;
+	f->block = !strcmp(where, "after")    ? address - size - distance
+		   : !strcmp(where, "before") ? address + distance
+					      : address - distance;
 	place(f, where, !strcmp(end, "free'd"));
 	return !strcmp(end, "free'd") ? VALGRIND_FREED : VALGRIND_ALLOCATED;
 }

@@ -2,9 +2,10 @@
 /*
  * Answers of a symbolizer kept on disk between runs.
  *
- * Kept answers are used as long as no better or other source has turned up: each file found now must be the one
- * recorded, by size and time of change. A file that has gone since does no harm, its build id names what it was.
- * An unnamed frame is kept without text, for the text has the module's path in it.
+ * Kept answers are used as long as no better or other source has turned up: each file found now
+ * must be the one recorded, by size and time of change. A file that has gone since does no harm,
+ * its build id names what it was. An unnamed frame is kept without text, for the text has the
+ * module's path in it.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,7 +16,8 @@
 
 static bool cacheable(const struct symbolizer *sym, const struct object *o)
 {
-	return sym->cache_dir && sym->options.full && o->build_id_len && o->build_id_len <= SYMCACHE_BUILD_ID_MAX;
+	return sym->cache_dir && sym->options.full && o->build_id_len &&
+	       o->build_id_len <= SYMCACHE_BUILD_ID_MAX;
 }
 
 static struct symcache_source source_of(const struct object *o)
@@ -52,12 +54,15 @@ void symbol_answers_load(struct symbolizer *sym, struct symbol_object *o)
 	if (symcache_read(&o->cache, sym->cache_dir, o->object.build_id, o->object.build_id_len))
 		return;
 	kept = &o->cache.header->source;
-	if ((o->object.has_main && !same(now->main_bytes, now->main_mtime_ns, kept->main_bytes, kept->main_mtime_ns)) ||
-	    (o->object.has_debug && !same(now->debug_bytes, now->debug_mtime_ns, kept->debug_bytes, kept->debug_mtime_ns)))
+	if ((o->object.has_main &&
+	     !same(now->main_bytes, now->main_mtime_ns, kept->main_bytes, kept->main_mtime_ns)) ||
+	    (o->object.has_debug &&
+	     !same(now->debug_bytes, now->debug_mtime_ns, kept->debug_bytes, kept->debug_mtime_ns)))
 		symcache_fini(&o->cache);
 }
 
-int symbol_answers_find(const struct symbol_object *o, uint64_t address, struct symbol_frame *frames)
+int symbol_answers_find(const struct symbol_object *o, uint64_t address,
+			struct symbol_frame *frames)
 {
 	const struct symcache_frame *kept;
 	int nr = symcache_find(&o->cache, address, &kept);
@@ -86,25 +91,27 @@ static void write_old(struct symcache_writer *w, const struct symcache *c, uint3
 	for (uint32_t f = c->first[i]; f < c->first[i + 1]; f++) {
 		const struct symcache_frame *k = &c->frames[f];
 
-		symcache_add_frame(w, c->strings + k->function, c->strings + k->linkage, c->strings + k->file, k->line,
-				   k->offset, k->flags);
+		symcache_add_frame(w, c->strings + k->function, c->strings + k->linkage,
+				   c->strings + k->file, k->line, k->offset, k->flags);
 	}
 }
 
-static void write_new(struct symcache_writer *w, const struct symbolizer *sym, const struct answer *a)
+static void write_new(struct symcache_writer *w, const struct symbolizer *sym,
+		      const struct answer *a)
 {
 	symcache_add_address(w, a->address);
 	for (uint32_t i = 0; i < a->nr_frames; i++) {
 		const struct symbol_frame *f = &sym->frames.v[a->first + i];
 
-		symcache_add_frame(w, f->named ? f->function : NULL, f->linkage, f->file, f->line, f->offset,
-				   f->inlined ? SYMCACHE_INLINED : 0);
+		symcache_add_frame(w, f->named ? f->function : NULL, f->linkage, f->file, f->line,
+				   f->offset, f->inlined ? SYMCACHE_INLINED : 0);
 	}
 }
 
 static int by_address(const void *a, const void *b)
 {
-	const struct answer *x = *(const struct answer *const *)a, *y = *(const struct answer *const *)b;
+	const struct answer *x = *(const struct answer *const *)a,
+			    *y = *(const struct answer *const *)b;
 
 	return (x->address > y->address) - (x->address < y->address);
 }
@@ -150,7 +157,8 @@ int symbol_answers_save(struct symbolizer *sym, struct symbol_object *o)
 	w = symcache_writer_new();
 	rc = w ? merge(w, sym, o) : -ENOMEM;
 	if (!rc)
-		rc = symcache_write(w, sym->cache_dir, o->object.build_id, o->object.build_id_len, &o->source);
+		rc = symcache_write(w, sym->cache_dir, o->object.build_id, o->object.build_id_len,
+				    &o->source);
 	symcache_writer_free(w);
 	if (!rc)
 		o->nr_saved = o->answers.nr;

@@ -5,7 +5,8 @@
 #include <errno.h>
 #include <string.h>
 
-#define BACK_MAX	64		/* symbols looked at before an address: more do not overlap in linked files */
+/* symbols looked at before an address: more do not overlap in linked files */
+#define BACK_MAX	64
 #define NAME_MAX_BYTES	8192
 
 static bool wanted(const GElf_Sym *s)
@@ -13,7 +14,8 @@ static bool wanted(const GElf_Sym *s)
 	unsigned type = GELF_ST_TYPE(s->st_info);
 
 	return s->st_shndx != SHN_UNDEF && s->st_shndx != SHN_ABS && s->st_name && s->st_size &&
-	       s->st_size <= UINT64_MAX - s->st_value && (type == STT_OBJECT || type == STT_TLS || type == STT_COMMON);
+	       s->st_size <= UINT64_MAX - s->st_value &&
+	       (type == STT_OBJECT || type == STT_TLS || type == STT_COMMON);
 }
 
 int datatab_add(struct datatab *t, const struct elf_file *f, unsigned type, uint64_t shift)
@@ -31,9 +33,12 @@ int datatab_add(struct datatab *t, const struct elf_file *f, unsigned type, uint
 			continue;
 		tls = GELF_ST_TYPE(s.st_info) == STT_TLS;
 		if (vec_push(&t->entries, (struct datatab_entry){
-				.address = s.st_value + (tls ? 0 : shift), .end = s.st_value + s.st_size + (tls ? 0 : shift),
-				.name = s.st_name, .source = (uint8_t)t->nr_sources, .rank = GELF_ST_BIND(s.st_info) != STB_GLOBAL,
-				.tls = tls }))
+						  .address = s.st_value + (tls ? 0 : shift),
+						  .end = s.st_value + s.st_size + (tls ? 0 : shift),
+						  .name = s.st_name,
+						  .source = (uint8_t)t->nr_sources,
+						  .rank = GELF_ST_BIND(s.st_info) != STB_GLOBAL,
+						  .tls = tls }))
 			return -ENOMEM;
 	}
 	t->source[t->nr_sources].elf = f->elf;
@@ -55,13 +60,18 @@ static int by_address(const void *a, const void *b)
 
 static const char *name_of(const struct datatab *t, const struct datatab_entry *e)
 {
-	const char *name = elf_strptr(t->source[e->source].elf, t->source[e->source].strings, e->name);
+	const char *name = elf_strptr(t->source[e->source].elf, t->source[e->source].strings,
+				      e->name);
 
 	return name && *name && strnlen(name, NAME_MAX_BYTES) < NAME_MAX_BYTES ? name : NULL;
 }
 
-/* Of names for one place (environ, __environ) the global one, then the one with the fewest underscores. */
-static bool is_better(const struct datatab_entry *a, const char *name_a, const struct datatab_entry *b, const char *name_b)
+/*
+ * Of names for one place (environ, __environ) the global one, then the one with the fewest
+ * underscores.
+ */
+static bool is_better(const struct datatab_entry *a, const char *name_a,
+		      const struct datatab_entry *b, const char *name_b)
 {
 	if (a->address != b->address)
 		return a->address > b->address;
@@ -70,7 +80,8 @@ static bool is_better(const struct datatab_entry *a, const char *name_a, const s
 	return a->rank < b->rank;
 }
 
-const char *datatab_find(struct datatab *t, uint64_t address, bool tls, uint64_t *start, uint64_t *end)
+const char *datatab_find(struct datatab *t, uint64_t address, bool tls, uint64_t *start,
+			 uint64_t *end)
 {
 	const struct datatab_entry *best = NULL;
 	const char *best_name = NULL;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The ELF symbols of a module's data, by address: variables, and thread-local ones by their offset in the module's block.
+ * The ELF symbols of a module's data, by address: variables, and thread-local ones by their offset
+ * in the module's block.
  */
 #ifndef SYMBOL_DATATAB_H
 #define SYMBOL_DATATAB_H
@@ -25,11 +26,18 @@ struct datatab {
 	bool sorted;
 };
 
-/* Add the table of a type (SHT_SYMTAB, SHT_DYNSYM) of a file that must stay open, addresses `shift` higher. The number added, -ENOENT, -ENOMEM. */
+/*
+ * Add the table of a type (SHT_SYMTAB, SHT_DYNSYM) of a file that must stay open, addresses `shift`
+ * higher. The number added, -ENOENT, -ENOMEM.
+ */
 int datatab_add(struct datatab *t, const struct elf_file *f, unsigned type, uint64_t shift);
 
-/* Name of the variable around an ELF address, or around an offset in thread-local storage, and where it lies. NULL = none. */
-const char *datatab_find(struct datatab *t, uint64_t address, bool tls, uint64_t *start, uint64_t *end);
+/*
+ * Name of the variable around an ELF address, or around an offset in thread-local storage, and
+ * where it lies. NULL = none.
+ */
+const char *datatab_find(struct datatab *t, uint64_t address, bool tls, uint64_t *start,
+			 uint64_t *end);
 
 void datatab_fini(struct datatab *t);
 

@@ -2,9 +2,9 @@
 /*
  * C++ and Rust names, demangled by libiberty.
  *
- * Names come from outside and substitutions in them can make the readable form exponentially long, so the demangler
- * writes through a callback, and is left (longjmp) as soon as the buffer is full. It works on its own stack only, so
- * nothing is lost by that.
+ * Names come from outside and substitutions in them can make the readable form exponentially long,
+ * so the demangler writes through a callback, and is left (longjmp) as soon as the buffer is full.
+ * It works on its own stack only, so nothing is lost by that.
  */
 #include "src/symbol/symbol.h"
 
@@ -35,7 +35,8 @@ static void take(const char *text, size_t n, void *opaque)
 		longjmp(sink->full, 1);
 }
 
-static size_t run(const char *name, int (*demangle)(const char *, int, demangle_callbackref, void *), int options,
+static size_t run(const char *name,
+		  int (*demangle)(const char *, int, demangle_callbackref, void *), int options,
 		  char *buf, size_t size)
 {
 	struct sink sink = { .buf = buf, .size = size };
@@ -55,7 +56,8 @@ size_t symbol_demangle(const char *name, char *buf, size_t size)
 	if (!size)
 		return 0;
 	buf[0] = '\0';
-	if (name[0] != '_' || (name[1] != 'Z' && name[1] != 'R') || strnlen(name, MANGLED_MAX) == MANGLED_MAX)
+	if (name[0] != '_' || (name[1] != 'Z' && name[1] != 'R') ||
+	    strnlen(name, MANGLED_MAX) == MANGLED_MAX)
 		return 0;
 	len = run(name, rust_demangle_callback, DMGL_PARAMS | DMGL_ANSI, buf, size);
 	if (!len && name[1] == 'Z')

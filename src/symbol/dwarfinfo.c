@@ -2,9 +2,9 @@
 /*
  * What DWARF says about a code address: functions, the inlined ones too, and lines.
  *
- * Two steps: which unit (an index over the ranges of all unit DIEs, built once: .debug_aranges may lack the units of
- * some compilers), then which function in that unit (indexed on first use). Ranges that are not in executable segments
- * belong to code the linker has dropped.
+ * Two steps: which unit (an index over the ranges of all unit DIEs, built once: .debug_aranges may
+ * lack the units of some compilers), then which function in that unit (indexed on first use).
+ * Ranges that are not in executable segments belong to code the linker has dropped.
  */
 #include "src/symbol/dwarfinfo.h"
 
@@ -15,7 +15,8 @@
 #include "src/symbol/dwarfunit.h"
 
 #define BUDGET_NS	2000000000ull	/* CPU time for one file */
-#define BUDGET_BYTE_NS	100ull		/* more for each byte of it: reading all of it takes a tenth of that */
+/* more for each byte of it: reading all of it takes a tenth of that */
+#define BUDGET_BYTE_NS	100ull
 #define BUDGET_LOOKUP_NS	1000000ull	/* and for each lookup */
 #define INLINES_MAX	64
 #define BYTES_PER_LINE	64		/* of a decoded row in libdw, roughly */
@@ -44,8 +45,10 @@ static int add_unit(struct dwarf_info *info, Dwarf_Die *die)
 
 	if (vec_push(&info->units, (struct dwarf_unit){ .die = *die, .file = info->file }))
 		return -ENOMEM;
-	while (dwarf_budget_step(&info->budget) && (at = dwarf_ranges(die, at, &base, &lo, &hi)) > 0) {
-		if (elf_file_is_code(info->file, lo) && ranges_add(&info->ranges, lo, hi, info->units.nr - 1))
+	while (dwarf_budget_step(&info->budget) &&
+	       (at = dwarf_ranges(die, at, &base, &lo, &hi)) > 0) {
+		if (elf_file_is_code(info->file, lo) &&
+		    ranges_add(&info->ranges, lo, hi, info->units.nr - 1))
 			return -ENOMEM;
 	}
 	return 0;
@@ -59,7 +62,8 @@ static int index_units(struct dwarf_info *info)
 	int rc = 0;
 
 	dwarf_budget_begin(&info->budget, BUDGET_NS + BUDGET_BYTE_NS * info->file->size_bytes);
-	while (!rc && !info->budget.spent && !dwarf_get_units(info->dw, cu, &cu, NULL, &type, &die, NULL)) {
+	while (!rc && !info->budget.spent &&
+	       !dwarf_get_units(info->dw, cu, &cu, NULL, &type, &die, NULL)) {
 		if (type != DW_UT_compile && type != DW_UT_skeleton)
 			continue;
 		rc = add_unit(info, &die);
@@ -69,7 +73,8 @@ static int index_units(struct dwarf_info *info)
 	return rc;
 }
 
-struct dwarf_info *dwarf_info_new(const struct elf_file *f, const struct elf_file *alt, const struct stop *stop)
+struct dwarf_info *dwarf_info_new(const struct elf_file *f, const struct elf_file *alt,
+				  const struct stop *stop)
 {
 	struct dwarf_info *info = calloc(1, sizeof(*info));
 	int rc;
@@ -128,7 +133,8 @@ static const char *linkage_name(Dwarf_Die *die)
 	return name && *name ? name : NULL;
 }
 
-static void name_frame(struct dwarf_info *info, struct dwarf_unit *u, Dwarf_Die *die, struct dwarf_frame *frame)
+static void name_frame(struct dwarf_info *info, struct dwarf_unit *u, Dwarf_Die *die,
+		       struct dwarf_frame *frame)
 {
 	frame->linkage = linkage_name(die);
 	frame->name = dwarf_unit_name(u, die, &info->names);
@@ -144,11 +150,13 @@ static void call_place(struct dwarf_unit *u, Dwarf_Die *die, struct dwarf_frame 
 	frame->line = 0;
 	if (dwarf_attr(die, DW_AT_call_file, &attr) && !dwarf_formudata(&attr, &n))
 		frame->file = dwarf_unit_file(u, n);
-	if (frame->file && dwarf_attr(die, DW_AT_call_line, &attr) && !dwarf_formudata(&attr, &n) && n <= UINT32_MAX)
+	if (frame->file && dwarf_attr(die, DW_AT_call_line, &attr) && !dwarf_formudata(&attr, &n) &&
+	    n <= UINT32_MAX)
 		frame->line = (uint32_t)n;
 }
 
-static int find_in_unit(struct dwarf_info *info, struct dwarf_unit *u, uint64_t address, struct dwarf_frame *frames, int max)
+static int find_in_unit(struct dwarf_info *info, struct dwarf_unit *u, uint64_t address,
+			struct dwarf_frame *frames, int max)
 {
 	Dwarf_Die function, inlines[INLINES_MAX];
 	struct dwarf_frame innermost = { 0 };
@@ -159,7 +167,8 @@ static int find_in_unit(struct dwarf_info *info, struct dwarf_unit *u, uint64_t 
 	frames[0] = innermost;
 	if (!dwarf_unit_function(u, info->dw, &info->budget, address, &function, &entry))
 		return has_line;
-	nr = dwarf_unit_inlines(&function, &info->budget, address, inlines, max - 1 < INLINES_MAX ? max - 1 : INLINES_MAX);
+	nr = dwarf_unit_inlines(&function, &info->budget, address, inlines,
+				max - 1 < INLINES_MAX ? max - 1 : INLINES_MAX);
 	for (int i = 0; i < nr; i++) {	/* inlines are outermost first */
 		struct dwarf_frame *inner = &frames[nr - 1 - i], *outer = &frames[nr - i];
 
@@ -191,7 +200,8 @@ int dwarf_info_find(struct dwarf_info *info, uint64_t address, struct dwarf_fram
 	nr = find_in_unit(info, u, address, frames, max);
 	heed(info, u->no_memory ? -ENOMEM : elf_file_trouble());
 	dwarf_budget_end(&info->budget);
-	info->bytes += u->nr_lines * BYTES_PER_LINE + u->functions.list.nr * sizeof(struct range) - before;
+	info->bytes += u->nr_lines * BYTES_PER_LINE + u->functions.list.nr * sizeof(struct range) -
+		       before;
 	return nr;
 }
 
@@ -219,7 +229,8 @@ bool dwarf_info_function(struct dwarf_info *info, uint64_t address, Dwarf_Die *f
 	if (!r || info->budget.spent)
 		return false;
 	dwarf_budget_begin(&info->budget, BUDGET_LOOKUP_NS);
-	found = dwarf_unit_function(&info->units.v[r->value], info->dw, &info->budget, address, function, &entry);
+	found = dwarf_unit_function(&info->units.v[r->value], info->dw, &info->budget, address,
+				    function, &entry);
 	dwarf_budget_end(&info->budget);
 	return found;
 }

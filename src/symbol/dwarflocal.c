@@ -117,8 +117,8 @@ static void one(struct machine *k, const Dwarf_Op *op)
 	}
 }
 
-bool dwarf_evaluate(const Dwarf_Op *op, size_t nr, const struct dwarf_registers *r, const struct dwarf_memory *m, const uint64_t *frame_base,
-		    uint64_t *value)
+bool dwarf_evaluate(const Dwarf_Op *op, size_t nr, const struct dwarf_registers *r,
+		    const struct dwarf_memory *m, const uint64_t *frame_base, uint64_t *value)
 {
 	struct machine k = { .r = r, .m = m, .frame_base = frame_base };
 
@@ -146,7 +146,8 @@ static bool location(Dwarf_Die *die, unsigned name, uint64_t pc, Dwarf_Op **op, 
 {
 	Dwarf_Attribute attr;
 
-	return dwarf_attr_integrate(die, name, &attr) && dwarf_getlocation_addr(&attr, pc, op, nr, 1) == 1 && *nr > 0;
+	return dwarf_attr_integrate(die, name, &attr) &&
+	       dwarf_getlocation_addr(&attr, pc, op, nr, 1) == 1 && *nr > 0;
 }
 
 static void find_base(struct finding *f, Dwarf_Die *function)
@@ -197,8 +198,9 @@ static bool find_in(struct finding *f, Dwarf_Die *scope, unsigned depth)
 
 		if (!f->steps || !--f->steps)
 			return false;
-		if ((tag == DW_TAG_lexical_block || tag == DW_TAG_inlined_subroutine) && depth < MAX_DEPTH &&
-		    dwarf_haspc(&die, f->pc) == 1 && find_in(f, &die, depth + 1))
+		if ((tag == DW_TAG_lexical_block || tag == DW_TAG_inlined_subroutine) &&
+		    depth < MAX_DEPTH && dwarf_haspc(&die, f->pc) == 1 &&
+		    find_in(f, &die, depth + 1))
 			return true;
 		if ((tag == DW_TAG_variable || tag == DW_TAG_formal_parameter) && is_it(f, &die)) {
 			*f->variable = die;
@@ -208,11 +210,19 @@ static bool find_in(struct finding *f, Dwarf_Die *scope, unsigned depth)
 	return false;
 }
 
-bool dwarf_local_find(Dwarf_Die *function, uint64_t pc, const struct dwarf_registers *r, const struct dwarf_memory *m, uint64_t address,
-		      int reg, Dwarf_Die *variable, uint64_t *start)
+bool dwarf_local_find(Dwarf_Die *function, uint64_t pc, const struct dwarf_registers *r,
+		      const struct dwarf_memory *m, uint64_t address, int reg, Dwarf_Die *variable,
+		      uint64_t *start)
 {
 	struct finding f = {
-		.pc = pc, .address = address, .reg = reg, .r = r, .m = m, .steps = MAX_STEPS, .variable = variable, .start = start,
+		.pc = pc,
+		.address = address,
+		.reg = reg,
+		.r = r,
+		.m = m,
+		.steps = MAX_STEPS,
+		.variable = variable,
+		.start = start,
 	};
 
 	*start = address;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What DWARF says of a function's own variables and arguments: which of them is at an address of the stack, or in a register.
+ * What DWARF says of a function's own variables and arguments: which of them is at an address of
+ * the stack, or in a register.
  */
 #ifndef SYMBOL_DWARFLOCAL_H
 #define SYMBOL_DWARFLOCAL_H
@@ -9,7 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define DWARF_REGISTERS	17		/* of x86-64: rax rdx rcx rbx rsi rdi rbp rsp r8 ... r15, return address */
+/* of x86-64: rax rdx rcx rbx rsi rdi rbp rsp r8 ... r15, return address */
+#define DWARF_REGISTERS	17
 
 /* A frame: values of registers while its function runs. */
 struct dwarf_registers {
@@ -23,15 +25,20 @@ struct dwarf_memory {
 	void *arg;
 };
 
-/* Evaluate an expression over registers and memory. false: it needs something that is not known. `start`: NULL, or a first value on its stack. */
-bool dwarf_evaluate(const Dwarf_Op *op, size_t nr, const struct dwarf_registers *r, const struct dwarf_memory *m, const uint64_t *frame_base,
-		    uint64_t *value);
+/*
+ * Evaluate an expression over registers and memory. false: it needs something that is not known.
+ * `start`: NULL, or a first value on its stack.
+ */
+bool dwarf_evaluate(const Dwarf_Op *op, size_t nr, const struct dwarf_registers *r,
+		    const struct dwarf_memory *m, const uint64_t *frame_base, uint64_t *value);
 
 /*
- * The variable or argument of a function, with its blocks and what is inlined in it, that is around `address`, or (reg not below 0) in a
- * register, when execution is at `pc` (as the file counts). *start is where it begins. false = none.
+ * The variable or argument of a function, with its blocks and what is inlined in it, that is around
+ * `address`, or (reg not below 0) in a register, when execution is at `pc` (as the file counts).
+ * *start is where it begins. false = none.
  */
-bool dwarf_local_find(Dwarf_Die *function, uint64_t pc, const struct dwarf_registers *r, const struct dwarf_memory *m, uint64_t address,
-		      int reg, Dwarf_Die *variable, uint64_t *start);
+bool dwarf_local_find(Dwarf_Die *function, uint64_t pc, const struct dwarf_registers *r,
+		      const struct dwarf_memory *m, uint64_t address, int reg, Dwarf_Die *variable,
+		      uint64_t *start);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Types as DWARF has them. Files are outside data: types that contain themselves, or are nested without end, use up the steps.
+ * Types as DWARF has them. Files are outside data: types that contain themselves, or are nested
+ * without end, use up the steps.
  */
 #include "src/symbol/dwarftype.h"
 
@@ -26,7 +27,8 @@ static void define(struct dwarf_types *t, Dwarf_Die *type)
 	const char *name = dwarf_diename(type);
 	uint64_t die;
 
-	if (!is_aggregate(dwarf_tag(type)) || !dwarf_hasattr(type, DW_AT_declaration) || !name || !t->vars)
+	if (!is_aggregate(dwarf_tag(type)) || !dwarf_hasattr(type, DW_AT_declaration) || !name ||
+	    !t->vars)
 		return;
 	die = dwarf_vars_type(t->vars, name);
 	if (die)
@@ -42,12 +44,14 @@ bool dwarf_type_of(struct dwarf_types *t, Dwarf_Die *die, Dwarf_Die *type)
 		return false;
 	while (step(t)) {
 		tag = dwarf_tag(type);
-		if (tag != DW_TAG_typedef && tag != DW_TAG_const_type && tag != DW_TAG_volatile_type && tag != DW_TAG_restrict_type &&
+		if (tag != DW_TAG_typedef && tag != DW_TAG_const_type &&
+		    tag != DW_TAG_volatile_type && tag != DW_TAG_restrict_type &&
 		    tag != DW_TAG_atomic_type) {
 			define(t, type);
 			return true;
 		}
-		if (!dwarf_attr_integrate(type, DW_AT_type, &attr) || !dwarf_formref_die(&attr, type))
+		if (!dwarf_attr_integrate(type, DW_AT_type, &attr) ||
+		    !dwarf_formref_die(&attr, type))
 			return false;
 	}
 	return false;
@@ -62,7 +66,8 @@ uint64_t dwarf_type_bytes(Dwarf_Die *type)
 
 static bool is_pointer(int tag)
 {
-	return tag == DW_TAG_pointer_type || tag == DW_TAG_reference_type || tag == DW_TAG_rvalue_reference_type;
+	return tag == DW_TAG_pointer_type || tag == DW_TAG_reference_type ||
+	       tag == DW_TAG_rvalue_reference_type;
 }
 
 /* Elements in each dimension, the outermost first; 0 = any number. Their number. */
@@ -82,7 +87,8 @@ static unsigned dimensions(Dwarf_Die *array, uint64_t *nr)
 		nr[n] = 0;
 		if (dwarf_attr(&range, DW_AT_count, &attr) && !dwarf_formudata(&attr, &value))
 			nr[n] = value;
-		else if (dwarf_attr(&range, DW_AT_upper_bound, &attr) && !dwarf_formudata(&attr, &value) && value < UINT64_MAX)
+		else if (dwarf_attr(&range, DW_AT_upper_bound, &attr) &&
+			 !dwarf_formudata(&attr, &value) && value < UINT64_MAX)
 			nr[n] = value + 1;
 		n++;
 	} while (n < DIMENSIONS && !dwarf_siblingof(&range, &range));
@@ -121,7 +127,10 @@ static uint64_t member_offset(Dwarf_Die *member)
 	Dwarf_Attribute attr;
 	Dwarf_Word value = 0;
 
-	return dwarf_attr(member, DW_AT_data_member_location, &attr) && !dwarf_formudata(&attr, &value) ? value : 0;
+	return dwarf_attr(member, DW_AT_data_member_location, &attr) &&
+			       !dwarf_formudata(&attr, &value)
+		       ? value
+		       : 0;
 }
 
 /* Does a member cover an offset? One without a size (a flexible array) covers all behind it. */
@@ -130,8 +139,9 @@ static bool covers(struct dwarf_types *t, Dwarf_Die *member, uint64_t offset, Dw
 	int tag = dwarf_tag(member);
 	uint64_t at, bytes;
 
-	if ((tag != DW_TAG_member && tag != DW_TAG_inheritance) || dwarf_hasattr(member, DW_AT_external) ||
-	    dwarf_hasattr(member, DW_AT_bit_size) || !dwarf_type_of(t, member, type))
+	if ((tag != DW_TAG_member && tag != DW_TAG_inheritance) ||
+	    dwarf_hasattr(member, DW_AT_external) || dwarf_hasattr(member, DW_AT_bit_size) ||
+	    !dwarf_type_of(t, member, type))
 		return false;
 	at = member_offset(member);
 	if (offset < at)
@@ -140,12 +150,14 @@ static bool covers(struct dwarf_types *t, Dwarf_Die *member, uint64_t offset, Dw
 	return bytes ? offset - at < bytes : dwarf_tag(type) == DW_TAG_array_type;
 }
 
-static bool at_offset(struct dwarf_types *t, Dwarf_Die type, uint64_t offset, struct str *path, Dwarf_Die *pointee, uint64_t *rest,
-		      unsigned depth);
+static bool at_offset(struct dwarf_types *t, Dwarf_Die type, uint64_t offset, struct str *path,
+		      Dwarf_Die *pointee, uint64_t *rest, unsigned depth);
 
-/* Of a union's members the first one in which there is a pointer; of a structure's the one there. */
-static bool enter_members(struct dwarf_types *t, Dwarf_Die *aggregate, uint64_t offset, struct str *path, Dwarf_Die *pointee, uint64_t *rest,
-			  unsigned depth)
+/*
+ * Of a union's members the first one in which there is a pointer; of a structure's the one there.
+ */
+static bool enter_members(struct dwarf_types *t, Dwarf_Die *aggregate, uint64_t offset,
+			  struct str *path, Dwarf_Die *pointee, uint64_t *rest, unsigned depth)
 {
 	Dwarf_Die member, type;
 	size_t len = path->len;
@@ -166,14 +178,15 @@ static bool enter_members(struct dwarf_types *t, Dwarf_Die *aggregate, uint64_t 
 			str_addc(path, '.');
 			str_addn(path, name, strnlen(name, DWARF_NAME_MAX));
 		}
-		if (at_offset(t, type, offset - member_offset(&member), path, pointee, rest, depth + 1))
+		if (at_offset(t, type, offset - member_offset(&member), path, pointee, rest,
+			      depth + 1))
 			return true;
 	} while (!dwarf_siblingof(&member, &member));
 	return false;
 }
 
-static bool at_offset(struct dwarf_types *t, Dwarf_Die type, uint64_t offset, struct str *path, Dwarf_Die *pointee, uint64_t *rest,
-		      unsigned depth)
+static bool at_offset(struct dwarf_types *t, Dwarf_Die type, uint64_t offset, struct str *path,
+		      Dwarf_Die *pointee, uint64_t *rest, unsigned depth)
 {
 	*rest = offset;
 	while (step(t) && depth < 16) {
@@ -197,7 +210,8 @@ static bool at_offset(struct dwarf_types *t, Dwarf_Die type, uint64_t offset, st
 	return false;
 }
 
-bool dwarf_type_pointer(struct dwarf_types *t, Dwarf_Die *type, uint64_t offset, struct str *path, Dwarf_Die *pointee, uint64_t *rest)
+bool dwarf_type_pointer(struct dwarf_types *t, Dwarf_Die *type, uint64_t offset, struct str *path,
+			Dwarf_Die *pointee, uint64_t *rest)
 {
 	pointee->addr = NULL;
 	return at_offset(t, *type, offset, path, pointee, rest, 0);
@@ -212,7 +226,8 @@ bool dwarf_type_is_open(struct dwarf_types *t, Dwarf_Die *type)
 	if (!is_aggregate(dwarf_tag(type)) || dwarf_child(type, &member))
 		return false;
 	do {
-		if (dwarf_tag(&member) == DW_TAG_member && step(t) && dwarf_type_of(t, &member, &of))
+		if (dwarf_tag(&member) == DW_TAG_member && step(t) &&
+		    dwarf_type_of(t, &member, &of))
 			open = dwarf_tag(&of) == DW_TAG_array_type && dimensions(&of, nr) && !nr[0];
 	} while (t->steps && !dwarf_siblingof(&member, &member));
 	return open;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One DWARF compilation unit, indexed on first use: where its functions are, their scopes, its lines.
+ * One DWARF compilation unit, indexed on first use: where its functions are, their scopes, its
+ * lines.
  *
- * The index looks into namespaces and classes but not into functions; only when an address is in none of the functions
- * found is the unit walked again to the bottom (functions of local classes). DIE trees are stored in order of a walk,
- * so a DIE that does not lie further on than all before it is damage and ends the walk, which keeps walks linear; so do
- * too deep nesting and the budget. (libdw itself refuses siblings that point backwards.)
+ * The index looks into namespaces and classes but not into functions; only when an address is in
+ * none of the functions found is the unit walked again to the bottom (functions of local classes).
+ * DIE trees are stored in order of a walk, so a DIE that does not lie further on than all before it
+ * is damage and ends the walk, which keeps walks linear; so do too deep nesting and the budget.
+ * (libdw itself refuses siblings that point backwards.)
  */
 #include "src/symbol/dwarfunit.h"
 
@@ -49,7 +51,10 @@ void dwarf_budget_end(struct dwarf_budget *b)
 		b->spent = true;
 }
 
-/* A step takes nanoseconds as a rule, and a good part of a second where a file is made for that. The coarse clock costs no system call. */
+/*
+ * A step takes nanoseconds as a rule, and a good part of a second where a file is made for that.
+ * The coarse clock costs no system call.
+ */
 bool dwarf_budget_step(struct dwarf_budget *b)
 {
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC_COARSE);
@@ -57,7 +62,8 @@ bool dwarf_budget_step(struct dwarf_budget *b)
 	if (now_ns < b->next_ns)
 		return !b->spent;
 	b->next_ns = now_ns + LOOK_NS;
-	if (b->used_ns + (clock_ns(CLOCK_THREAD_CPUTIME_ID) - b->start_ns) > b->limit_ns || stop_asked(&b->stop))
+	if (b->used_ns + (clock_ns(CLOCK_THREAD_CPUTIME_ID) - b->start_ns) > b->limit_ns ||
+	    stop_asked(&b->stop))
 		b->spent = true;
 	return !b->spent;
 }
@@ -104,8 +110,10 @@ static int32_t add_scope(struct walk *w, Dwarf_Die *die, int32_t parent)
 
 	if (!name)
 		name = dwarf_tag(die) == DW_TAG_namespace ? "(anonymous namespace)" : "{unnamed}";
-	if (vec_push(&u->scopes, (struct dwarf_scope){ .begin = dwarf_dieoffset(die), .end = UINT64_MAX, .name = name,
-		     .parent = parent })) {
+	if (vec_push(&u->scopes, (struct dwarf_scope){ .begin = dwarf_dieoffset(die),
+						       .end = UINT64_MAX,
+						       .name = name,
+						       .parent = parent })) {
 		u->no_memory = true;
 		return -1;
 	}
@@ -168,8 +176,8 @@ static void build_index(struct dwarf_unit *u, struct dwarf_budget *b, bool deep)
 	u->deep = deep;
 }
 
-bool dwarf_unit_function(struct dwarf_unit *u, Dwarf *dw, struct dwarf_budget *b, uint64_t address, Dwarf_Die *die,
-			 uint64_t *entry)
+bool dwarf_unit_function(struct dwarf_unit *u, Dwarf *dw, struct dwarf_budget *b, uint64_t address,
+			 Dwarf_Die *die, uint64_t *entry)
 {
 	const struct range *r;
 
@@ -204,9 +212,11 @@ static bool follow(struct chain *c, Dwarf_Die *die, int depth)
 	do {
 		int tag = dwarf_tag(&child);
 		bool block = tag == DW_TAG_lexical_block;
-		bool bare = block && !dwarf_hasattr(&child, DW_AT_low_pc) && !dwarf_hasattr(&child, DW_AT_ranges);
+		bool bare = block && !dwarf_hasattr(&child, DW_AT_low_pc) &&
+			    !dwarf_hasattr(&child, DW_AT_ranges);
 
-		if (!bare && ((!block && tag != DW_TAG_inlined_subroutine) || dwarf_haspc(&child, c->address) <= 0))
+		if (!bare && ((!block && tag != DW_TAG_inlined_subroutine) ||
+			      dwarf_haspc(&child, c->address) <= 0))
 			continue;
 		if (!block)
 			c->inlines[c->nr++] = child;
@@ -216,7 +226,8 @@ static bool follow(struct chain *c, Dwarf_Die *die, int depth)
 	return false;
 }
 
-int dwarf_unit_inlines(Dwarf_Die *function, struct dwarf_budget *b, uint64_t address, Dwarf_Die *inlines, int max)
+int dwarf_unit_inlines(Dwarf_Die *function, struct dwarf_budget *b, uint64_t address,
+		       Dwarf_Die *inlines, int max)
 {
 	struct chain c = {
 		.budget = b,
@@ -243,10 +254,11 @@ static bool lines_fit(struct dwarf_unit *u)
 	if (!scn)
 		scn = elf_file_section(u->file, ".zdebug_line", SHT_NULL, &header);
 	data = scn ? elf_rawdata(scn, NULL) : NULL;	/* libdw has unfolded it in place */
-	if (!data || !data->d_buf || !dwarf_attr(&u->die, DW_AT_stmt_list, &attr) || dwarf_formudata(&attr, &at) ||
-	    at > data->d_size || data->d_size - at < sizeof(bytes))
+	if (!data || !data->d_buf || !dwarf_attr(&u->die, DW_AT_stmt_list, &attr) ||
+	    dwarf_formudata(&attr, &at) || at > data->d_size || data->d_size - at < sizeof(bytes))
 		return false;
-	memcpy(&bytes, (const char *)data->d_buf + at, sizeof(bytes));	/* of the 64-bit form: all ones */
+	/* of the 64-bit form: all ones */
+	memcpy(&bytes, (const char *)data->d_buf + at, sizeof(bytes));
 	return bytes <= DWARF_MAX_LINES_BYTES;
 }
 
@@ -263,7 +275,10 @@ static void read_lines(struct dwarf_unit *u)
 		u->nr_files = 0;
 }
 
-/* The last row at or below the address; rows are sorted, those that end a sequence before others of their address. */
+/*
+ * The last row at or below the address; rows are sorted, those that end a sequence before others of
+ * their address.
+ */
 static Dwarf_Line *find_row(struct dwarf_unit *u, uint64_t address)
 {
 	size_t lo = 0, hi = u->nr_lines;
@@ -309,7 +324,8 @@ static int32_t scope_of(const struct dwarf_unit *u, Dwarf_Off die)
 	int32_t found = (int32_t)vec_while(&u->scopes, scope, scope->begin < die) - 1;
 
 	for (int32_t s = found; s >= 0; s = u->scopes.v[s].parent) {
-		if (die >= u->scopes.v[s].end)	/* the end of a last child is not known: look at all outer ones */
+		/* the end of a last child is not known: look at all outer ones */
+		if (die >= u->scopes.v[s].end)
 			found = u->scopes.v[s].parent;
 	}
 	return found;
@@ -337,7 +353,8 @@ static void to_declaration(Dwarf_Die *die)
 		Dwarf_Attribute attr;
 		Dwarf_Die next;
 
-		if (!dwarf_attr(die, DW_AT_abstract_origin, &attr) && !dwarf_attr(die, DW_AT_specification, &attr))
+		if (!dwarf_attr(die, DW_AT_abstract_origin, &attr) &&
+		    !dwarf_attr(die, DW_AT_specification, &attr))
 			return;
 		if (!dwarf_formref_die(&attr, &next))
 			return;
@@ -370,7 +387,9 @@ const char *dwarf_unit_name(struct dwarf_unit *u, Dwarf_Die *die, struct intern 
 		return name;
 	add_scopes(&s, u, scope, 0);
 	str_add(&s, name);
-	number = str_error(&s) ? -ENOMEM : intern_addn(names, str_text(&s), s.len < NAME_MAX_BYTES ? s.len : NAME_MAX_BYTES);
+	number = str_error(&s) ? -ENOMEM
+			       : intern_addn(names, str_text(&s),
+					     s.len < NAME_MAX_BYTES ? s.len : NAME_MAX_BYTES);
 	str_fini(&s);
 	u->no_memory |= number < 0;
 	return number < 0 ? name : intern_text(names, (uint32_t)number);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One DWARF compilation unit, indexed on first use: where its functions are, their scopes, its lines.
+ * One DWARF compilation unit, indexed on first use: where its functions are, their scopes, its
+ * lines.
  */
 #ifndef SYMBOL_DWARFUNIT_H
 #define SYMBOL_DWARFUNIT_H
@@ -14,8 +15,9 @@
 #include "src/symbol/ranges.h"
 
 /*
- * Bytes of the line program of one unit, and of a name or path: larger ones are not looked at. Each byte of a line program can make a row of 64
- * bytes in memory. The units of the largest programs, optimised as a whole, have 2 MiB.
+ * Bytes of the line program of one unit, and of a name or path: larger ones are not looked at. Each
+ * byte of a line program can make a row of 64 bytes in memory. The units of the largest programs,
+ * optimised as a whole, have 2 MiB.
  */
 #define DWARF_MAX_LINES_BYTES	(8u << 20)
 #define DWARF_NAME_MAX		8192u
@@ -54,11 +56,12 @@ struct dwarf_unit {
 };
 
 /* The function around an address: its DIE and the start of its piece. false = none. */
-bool dwarf_unit_function(struct dwarf_unit *u, Dwarf *dw, struct dwarf_budget *b, uint64_t address, Dwarf_Die *die,
-			 uint64_t *entry);
+bool dwarf_unit_function(struct dwarf_unit *u, Dwarf *dw, struct dwarf_budget *b, uint64_t address,
+			 Dwarf_Die *die, uint64_t *entry);
 
 /* Inlined subroutines around an address in a function, outermost first: their number. */
-int dwarf_unit_inlines(Dwarf_Die *function, struct dwarf_budget *b, uint64_t address, Dwarf_Die *inlines, int max);
+int dwarf_unit_inlines(Dwarf_Die *function, struct dwarf_budget *b, uint64_t address,
+		       Dwarf_Die *inlines, int max);
 
 /* File (NULL: not known) and line of an address. false = none. */
 bool dwarf_unit_line(struct dwarf_unit *u, uint64_t address, const char **file, uint32_t *line);
@@ -66,7 +69,10 @@ bool dwarf_unit_line(struct dwarf_unit *u, uint64_t address, const char **file, 
 /* Name of a file by its number in DW_AT_call_file. NULL = none. */
 const char *dwarf_unit_file(struct dwarf_unit *u, uint64_t number);
 
-/* The name of a function DIE with its namespaces and classes, kept in `names`; plain in C. NULL = none. */
+/*
+ * The name of a function DIE with its namespaces and classes, kept in `names`; plain in C. NULL =
+ * none.
+ */
 const char *dwarf_unit_name(struct dwarf_unit *u, Dwarf_Die *die, struct intern *names);
 
 void dwarf_unit_fini(struct dwarf_unit *u);

@@ -2,8 +2,8 @@
 /*
  * An index over all DIEs of a file: variables that have an address, and definitions of types.
  *
- * As in dwarfunit.c a DIE that does not lie further on than all before it is damage and ends the walk of its unit, which keeps walks
- * linear; so do too deep nesting and the budget.
+ * As in dwarfunit.c a DIE that does not lie further on than all before it is damage and ends the
+ * walk of its unit, which keeps walks linear; so do too deep nesting and the budget.
  */
 #include "src/symbol/dwarfvars.h"
 
@@ -27,10 +27,12 @@ static bool place_of(Dwarf_Die *die, uint64_t *address, bool *tls)
 	Dwarf_Op *op;
 	size_t nr;
 
-	if (!dwarf_attr(die, DW_AT_location, &attr) || dwarf_getlocation(&attr, &op, &nr) || nr < 1 || nr > 2)
+	if (!dwarf_attr(die, DW_AT_location, &attr) || dwarf_getlocation(&attr, &op, &nr) ||
+	    nr < 1 || nr > 2)
 		return false;
 	*tls = nr == 2;
-	if (*tls && op[1].atom != DW_OP_GNU_push_tls_address && op[1].atom != DW_OP_form_tls_address)
+	if (*tls && op[1].atom != DW_OP_GNU_push_tls_address &&
+	    op[1].atom != DW_OP_form_tls_address)
 		return false;
 	switch (op[0].atom) {
 	case DW_OP_addr:
@@ -78,7 +80,8 @@ static void add_type(struct walk *w, Dwarf_Die *die)
 	if (!at || (added && vec_push(&w->v->types, dwarf_dieoffset(die)))) {
 		w->v->no_memory = true;
 	} else if (!added && w->v->types.v[*at]) {
-		if (!dwarf_offdie(dwarf_cu_getdwarf(die->cu), w->v->types.v[*at], &other) || dwarf_bytesize(&other) != dwarf_bytesize(die))
+		if (!dwarf_offdie(dwarf_cu_getdwarf(die->cu), w->v->types.v[*at], &other) ||
+		    dwarf_bytesize(&other) != dwarf_bytesize(die))
 			w->v->types.v[*at] = 0;
 	}
 }
@@ -128,7 +131,8 @@ static void walk_unit(struct walk *w, Dwarf_Die *unit)
 		bool deeper = look(w, &w->at[depth].die, &function);
 
 		w->at[depth].function = function;
-		if (deeper && depth + 1 < DEPTH_MAX && !dwarf_child(&w->at[depth].die, &w->at[depth + 1].die)) {
+		if (deeper && depth + 1 < DEPTH_MAX &&
+		    !dwarf_child(&w->at[depth].die, &w->at[depth + 1].die)) {
 			if (!advance(w, &w->at[++depth].die))
 				return;
 			continue;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What DWARF says of a file's variables, and where types that are only declared elsewhere are defined: an index over all of its DIEs, built
- * on first use.
+ * What DWARF says of a file's variables, and where types that are only declared elsewhere are
+ * defined: an index over all of its DIEs, built on first use.
  */
 #ifndef SYMBOL_DWARFVARS_H
 #define SYMBOL_DWARFVARS_H
@@ -14,15 +14,18 @@
 #include "src/symbol/dwarfunit.h"
 
 struct dwarf_var {
-	uint64_t address;		/* as the file with the DWARF counts; of a thread-local one its offset */
+	/* as the file with the DWARF counts; of a thread-local one its offset */
+	uint64_t address;
 	uint64_t die;			/* offset in .debug_info */
-	uint64_t function;		/* offset of the function it is a static variable of; 0 = none */
+	/* offset of the function it is a static variable of; 0 = none */
+	uint64_t function;
 	bool tls;
 };
 
 struct dwarf_vars {
 	VEC(struct dwarf_var) vars;	/* thread-local ones first, then by address */
-	VEC(uint64_t) types;		/* offsets of definitions; 0: several that differ have one name */
+	/* offsets of definitions; 0: several that differ have one name */
+	VEC(uint64_t) types;
 	struct hash_map by_name;	/* hash of the name -> index into types */
 	bool built, no_memory;
 };

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The object file behind a module: its own file, separate debug file, symbols and DWARF, each opened when needed.
+ * The object file behind a module: its own file, separate debug file, symbols and DWARF, each
+ * opened when needed.
  *
- * A file whose build id is not the one that ran is not used. The separate debug file, found by that id, serves even
- * when the file itself is gone. DWARF comes first, then .symtab, then .dynsym with .gnu_debugdata.
+ * A file whose build id is not the one that ran is not used. The separate debug file, found by that
+ * id, serves even when the file itself is gone. DWARF comes first, then .symtab, then .dynsym with
+ * .gnu_debugdata.
  */
 #include "src/symbol/object.h"
 
@@ -22,7 +24,10 @@ static void failed(const struct object_options *opt, int rc)
 		*opt->search.error = rc;
 }
 
-/* What libelf and libdw have met since errno was 0. Where they give less than there is, nobody else says so. */
+/*
+ * What libelf and libdw have met since errno was 0. Where they give less than there is, nobody else
+ * says so.
+ */
 static void heed(const struct object_options *opt)
 {
 	int rc = elf_file_trouble();
@@ -95,8 +100,12 @@ static bool has_section(const struct elf_file *f, const char *name, unsigned typ
 	return f->elf && elf_file_section(f, name, type, &header) && header.sh_type != SHT_NOBITS;
 }
 
-/* Has it DWARF that is not too much to read, beside that of other files? `more`: that of the file that it shares some with. */
-static bool has_dwarf(struct object *o, const struct object_options *opt, const struct elf_file *f, uint64_t more)
+/*
+ * Has it DWARF that is not too much to read, beside that of other files? `more`: that of the file
+ * that it shares some with.
+ */
+static bool has_dwarf(struct object *o, const struct object_options *opt, const struct elf_file *f,
+		      uint64_t more)
 {
 	const uint64_t others = *opt->held_bytes - o->held_bytes, bytes = f->bounds.debug_bytes;
 
@@ -106,7 +115,8 @@ static bool has_dwarf(struct object *o, const struct object_options *opt, const 
 		return true;
 	if (!o->too_large) {
 		o->too_large = strdup(f->path);
-		o->too_large_bytes = bytes < UINT64_MAX - others - more ? bytes + others + more : UINT64_MAX;
+		o->too_large_bytes = bytes < UINT64_MAX - others - more ? bytes + others + more
+									: UINT64_MAX;
 	}
 	return false;
 }
@@ -169,17 +179,19 @@ void object_open(struct object *o, const struct object_options *opt)
 		return;
 	o->opened = true;
 	o->state = check_main(o, opt);
-	if (o->state != SYMBOL_FILE_OK && o->build_id_len && !debug_file_by_id(&opt->search, o->build_id,
-									       o->build_id_len, "", &o->main))
+	if (o->state != SYMBOL_FILE_OK && o->build_id_len &&
+	    !debug_file_by_id(&opt->search, o->build_id, o->build_id_len, "", &o->main))
 		o->has_main = true;	/* a copy of it elsewhere; state still tells of the path */
 	o->has_main = o->main.elf != NULL;
 	errno = 0;
 	id = o->build_id_len ? o->build_id : o->main.build_id;
 	len = o->build_id_len ? o->build_id_len : o->main.build_id_len;
-	needed = opt->full ? !o->has_main || !elf_file_has_dwarf(&o->main) : !has_section(&o->main, NULL, SHT_SYMTAB);
+	needed = opt->full ? !o->has_main || !elf_file_has_dwarf(&o->main)
+			   : !has_section(&o->main, NULL, SHT_SYMTAB);
 	heed(opt);
 	if (needed)
-		o->has_debug = !debug_file_find(&opt->search, o->has_main ? &o->main : NULL, id, len, &o->debug);
+		o->has_debug = !debug_file_find(&opt->search, o->has_main ? &o->main : NULL, id,
+						len, &o->debug);
 	errno = 0;
 	judge(o, opt);
 	heed(opt);
@@ -209,7 +221,8 @@ static void open_dwarf(struct object *o, const struct object_options *opt)
 }
 
 /* False when there is no such table. */
-static bool add_symbols(struct object *o, const struct object_options *opt, const struct elf_file *f, unsigned type, uint64_t shift)
+static bool add_symbols(struct object *o, const struct object_options *opt,
+			const struct elf_file *f, unsigned type, uint64_t shift)
 {
 	int rc;
 
@@ -223,7 +236,8 @@ static bool add_symbols(struct object *o, const struct object_options *opt, cons
 
 static void open_symtab(struct object *o, const struct object_options *opt)
 {
-	uint64_t shift = o->has_main && o->has_debug ? o->main.first_vaddr - o->debug.first_vaddr : 0;
+	uint64_t shift = o->has_main && o->has_debug ? o->main.first_vaddr - o->debug.first_vaddr
+						     : 0;
 	int rc;
 
 	o->symtab_tried = true;
@@ -238,10 +252,12 @@ static void open_symtab(struct object *o, const struct object_options *opt)
 	if (elf_file_unseen(rc))
 		failed(opt, rc);
 	if (!rc)
-		add_symbols(o, opt, &o->mini, SHT_SYMTAB, o->main.first_vaddr - o->mini.first_vaddr);
+		add_symbols(o, opt, &o->mini, SHT_SYMTAB,
+			    o->main.first_vaddr - o->mini.first_vaddr);
 }
 
-static const char *find_symbol(struct object *o, const struct object_options *opt, uint64_t address, uint64_t *entry)
+static const char *find_symbol(struct object *o, const struct object_options *opt, uint64_t address,
+			       uint64_t *entry)
 {
 	const char *name;
 
@@ -254,10 +270,12 @@ static const char *find_symbol(struct object *o, const struct object_options *op
 }
 
 /*
- * What DWARF gives no linkage name the symbol table has: functions without debug information, static ones in C++ (_ZL1fv), and in C the name that
- * others call a function by (newlocale, where the source has __newlocale) and the compiler's for its copies (f.part.0).
+ * What DWARF gives no linkage name the symbol table has: functions without debug information,
+ * static ones in C++ (_ZL1fv), and in C the name that others call a function by (newlocale, where
+ * the source has __newlocale) and the compiler's for its copies (f.part.0).
  */
-static void complete(struct object *o, const struct object_options *opt, uint64_t address, struct dwarf_frame *outer)
+static void complete(struct object *o, const struct object_options *opt, uint64_t address,
+		     struct dwarf_frame *outer)
 {
 	const char *name;
 	uint64_t entry;
@@ -271,7 +289,8 @@ static void complete(struct object *o, const struct object_options *opt, uint64_
 	outer->entry = entry;
 }
 
-int object_find(struct object *o, const struct object_options *opt, uint64_t address, struct dwarf_frame *frames, int max)
+int object_find(struct object *o, const struct object_options *opt, uint64_t address,
+		struct dwarf_frame *frames, int max)
 {
 	int nr = 0;
 
@@ -312,7 +331,8 @@ struct datatab *object_data(struct object *o, const struct object_options *opt)
 	errno = 0;
 	rc = o->has_main ? datatab_add(&o->data, &o->main, SHT_SYMTAB, 0) : -ENOENT;
 	if (rc == -ENOENT && o->has_debug)
-		rc = datatab_add(&o->data, &o->debug, SHT_SYMTAB, o->has_main ? o->main.first_vaddr - o->debug.first_vaddr : 0);
+		rc = datatab_add(&o->data, &o->debug, SHT_SYMTAB,
+				 o->has_main ? o->main.first_vaddr - o->debug.first_vaddr : 0);
 	if (rc == -ENOENT && o->has_main)
 		rc = datatab_add(&o->data, &o->main, SHT_DYNSYM, 0);
 	heed(opt);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The object file behind a module: its own file, separate debug file, symbols and DWARF, each opened when needed.
+ * The object file behind a module: its own file, separate debug file, symbols and DWARF, each
+ * opened when needed.
  */
 #ifndef SYMBOL_OBJECT_H
 #define SYMBOL_OBJECT_H
@@ -26,10 +27,12 @@ struct object {
 	struct dwarf_vars vars;
 	Dwarf_CFI *cfi;			/* of `main`; NULL: none, or not asked for */
 	struct dwarf_info *dwarf;
-	uint64_t dwarf_shift;		/* ELF address = address in the file with the DWARF + dwarf_shift */
+	/* ELF address = address in the file with the DWARF + dwarf_shift */
+	uint64_t dwarf_shift;
 	char *source;			/* path of the file the names come from, NULL: none yet */
 	uint64_t held_bytes;		/* that its DWARF takes, counted among all */
-	char *too_large;		/* path of a file whose DWARF is not read for its size, NULL: none */
+	/* path of a file whose DWARF is not read for its size, NULL: none */
+	char *too_large;
 	uint64_t too_large_bytes;
 };
 
@@ -44,8 +47,12 @@ struct object_options {
 /* Find and open the files, check build ids, say what they can give. Again and again is fine. */
 void object_open(struct object *o, const struct object_options *opt);
 
-/* Frames of an ELF address, innermost first: their number, 0 = no name. Strings are valid until object_close(). */
-int object_find(struct object *o, const struct object_options *opt, uint64_t address, struct dwarf_frame *frames, int max);
+/*
+ * Frames of an ELF address, innermost first: their number, 0 = no name. Strings are valid until
+ * object_close().
+ */
+int object_find(struct object *o, const struct object_options *opt, uint64_t address,
+		struct dwarf_frame *frames, int max);
 
 /* The DWARF to use, opened. NULL = none. */
 struct dwarf_info *object_dwarf(struct object *o, const struct object_options *opt);
@@ -54,10 +61,16 @@ struct dwarf_info *object_dwarf(struct object *o, const struct object_options *o
 struct datatab *object_data(struct object *o, const struct object_options *opt);
 Dwarf_CFI *object_cfi(struct object *o, const struct object_options *opt);
 
-/* Give back the memory that lookups in DWARF have built up. Files stay open: reading them again would take time. */
+/*
+ * Give back the memory that lookups in DWARF have built up. Files stay open: reading them again
+ * would take time.
+ */
 void object_trim(struct object *o);
 
-/* Close files and forget what was built from them; path, build id, state, quality, source and what was too large stay. */
+/*
+ * Close files and forget what was built from them; path, build id, state, quality, source and what
+ * was too large stay.
+ */
 void object_close(struct object *o, const struct object_options *opt);
 
 #endif

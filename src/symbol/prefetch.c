@@ -2,7 +2,8 @@
 /*
  * Many lookups in the cheapest order: file by file and, in each, by address.
  *
- * What libdw builds up for one file can take more memory than all answers together, so each file is closed when done.
+ * What libdw builds up for one file can take more memory than all answers together, so each file is
+ * closed when done.
  */
 #include <errno.h>
 
@@ -31,10 +32,13 @@ int symbol_prefetch(struct symbolizer *sym, const struct symbol_address *list, s
 	if (vec_reserve(&jobs, nr))
 		return -ENOMEM;
 	for (size_t i = 0; i < nr; i++) {
-		const struct symbol_slot *m = list[i].module < sym->modules.nr ? &sym->modules.v[list[i].module] : NULL;
+		const struct symbol_slot *m = list[i].module < sym->modules.nr
+						      ? &sym->modules.v[list[i].module]
+						      : NULL;
 
 		if (m && m->object)
-			jobs.v[jobs.nr++] = (struct job){ m->object, list[i].address - m->bias, list[i] };
+			jobs.v[jobs.nr++] = (struct job){ m->object, list[i].address - m->bias,
+							  list[i] };
 	}
 	vec_sort(&jobs, by_object);
 	vec_each(&jobs, j) {

@@ -2,8 +2,8 @@
 /*
  * Address ranges that may overlap, each with a number: which is the narrowest around an address?
  *
- * Sorted by start, each entry also knowing how far the ones up to it reach, so that a search goes back only while an
- * earlier range can still hold the address; at most BACK_MAX steps.
+ * Sorted by start, each entry also knowing how far the ones up to it reach, so that a search goes
+ * back only while an earlier range can still hold the address; at most BACK_MAX steps.
  */
 #include "src/symbol/ranges.h"
 

@@ -2,8 +2,8 @@
 /*
  * Address -> function, file:line and inlined frames: the symbolizer itself.
  *
- * An address is looked for among the answers of this run, then among those kept on disk, then in the object file; the
- * answer is kept by ELF address, so a library mapped twice is read once.
+ * An address is looked for among the answers of this run, then among those kept on disk, then in
+ * the object file; the answer is kept by ELF address, so a library mapped twice is read once.
  */
 #include "src/symbol/symbolizer.h"
 
@@ -44,7 +44,9 @@ struct symbolizer *symbolizer_new(const struct symbolizer_options *opt)
 		opt = &none;
 	sym->options.full = opt->full;
 	sym->options.search.error = &sym->error;
-	sym->options.max_bytes = opt->max_bytes && opt->max_bytes < SYMBOL_MAX_BYTES ? opt->max_bytes : SYMBOL_MAX_BYTES;
+	sym->options.max_bytes = opt->max_bytes && opt->max_bytes < SYMBOL_MAX_BYTES
+					 ? opt->max_bytes
+					 : SYMBOL_MAX_BYTES;
 	sym->options.held_bytes = &sym->held_bytes;
 	sym->options.search.stop = opt->stop;
 	sym->options.search.link_bytes = &sym->link_bytes;
@@ -99,18 +101,21 @@ static const char *hex_text(struct symbolizer *sym, const uint8_t *id, size_t le
 	return text ? text : "";
 }
 
-static struct symbol_object *find_object(struct symbolizer *sym, const char *path, const uint8_t *id, size_t len)
+static struct symbol_object *find_object(struct symbolizer *sym, const char *path,
+					 const uint8_t *id, size_t len)
 {
 	vec_each(&sym->objects, p) {
 		struct object *o = &(*p)->object;
 
-		if (o->build_id_len == len && !memcmp(o->build_id, id, len) && !strcmp(o->path, path))
+		if (o->build_id_len == len && !memcmp(o->build_id, id, len) &&
+		    !strcmp(o->path, path))
 			return *p;
 	}
 	return NULL;
 }
 
-static struct symbol_object *new_object(struct symbolizer *sym, const char *path, const uint8_t *id, size_t len)
+static struct symbol_object *new_object(struct symbolizer *sym, const char *path, const uint8_t *id,
+					size_t len)
 {
 	struct symbol_object *o = calloc(1, sizeof(*o));
 	const char *slash = strrchr(path, '/');
@@ -133,7 +138,8 @@ static struct symbol_object *new_object(struct symbolizer *sym, const char *path
 int symbolizer_add(struct symbolizer *sym, const struct symbol_module *mod)
 {
 	struct symbol_slot slot = { .bias = mod->bias, .start = mod->start, .end = mod->end };
-	size_t len = mod->build_id && mod->build_id_len <= ELF_FILE_BUILD_ID_MAX ? mod->build_id_len : 0;
+	size_t len = mod->build_id && mod->build_id_len <= ELF_FILE_BUILD_ID_MAX ? mod->build_id_len
+										 : 0;
 	const uint8_t *id = len ? mod->build_id : (const uint8_t *)"";
 
 	if (mod->path && *mod->path) {
@@ -154,11 +160,16 @@ static void failed(struct symbolizer *sym)
 		sym->error = -ENOMEM;
 }
 
-/* The number of a string that is kept, cut to what a name may have. -ENOMEM, also when there are too many. */
+/*
+ * The number of a string that is kept, cut to what a name may have. -ENOMEM, also when there are
+ * too many.
+ */
 static int64_t keep_number(struct symbolizer *sym, const char *text)
 {
 	size_t nr = sym->strings.nr, bytes = strnlen(text, SYMBOL_MAX_NAME_BYTES);
-	int64_t number = sym->strings_bytes < SYMBOL_MAX_NAMES_BYTES ? intern_addn(&sym->strings, text, bytes) : -ENOMEM;
+	int64_t number = sym->strings_bytes < SYMBOL_MAX_NAMES_BYTES
+				 ? intern_addn(&sym->strings, text, bytes)
+				 : -ENOMEM;
 
 	if (sym->strings.nr > nr)
 		sym->strings_bytes += bytes;
@@ -205,11 +216,13 @@ static const char *readable(struct symbolizer *sym, const char *linkage)
 	return form ? intern_text(&sym->strings, (uint32_t)form - 1) : NULL;
 }
 
-static void name_unknown(struct symbolizer *sym, const char *basename, uint64_t address, struct symbol_frame *frame)
+static void name_unknown(struct symbolizer *sym, const char *basename, uint64_t address,
+			 struct symbol_frame *frame)
 {
 	struct str s = STR_INIT;
 
-	str_addf(&s, "%s%s0x%llx", basename ? basename : "", basename ? "+" : "", (unsigned long long)address);
+	str_addf(&s, "%s%s0x%llx", basename ? basename : "", basename ? "+" : "",
+		 (unsigned long long)address);
 	frame->function = str_error(&s) ? NULL : keep(sym, str_text(&s));
 	if (!frame->function) {
 		frame->function = "??";
@@ -251,7 +264,8 @@ static void finish_frame(struct symbolizer *sym, const struct symbol_object *o, 
 }
 
 /* Look in the object file. At least one frame. */
-static int resolve(struct symbolizer *sym, struct symbol_object *o, uint64_t address, struct symbol_frame *frames)
+static int resolve(struct symbolizer *sym, struct symbol_object *o, uint64_t address,
+		   struct symbol_frame *frames)
 {
 	struct dwarf_frame *raw = calloc(SYMBOL_FRAMES_MAX, sizeof(*raw));
 	int nr = raw ? object_find(&o->object, &sym->options, address, raw, SYMBOL_FRAMES_MAX) : 0;
@@ -259,7 +273,8 @@ static int resolve(struct symbolizer *sym, struct symbol_object *o, uint64_t add
 	if (!raw)
 		failed(sym);
 	if (stop_asked(&sym->options.search.stop)) {
-		object_close(&o->object, &sym->options);	/* what it has found out may be less than there is */
+		/* what it has found out may be less than there is */
+		object_close(&o->object, &sym->options);
 		nr = 0;
 	}
 	if (!nr) {
@@ -275,10 +290,12 @@ static int resolve(struct symbolizer *sym, struct symbol_object *o, uint64_t add
 	return nr;
 }
 
-static void remember(struct symbolizer *sym, struct symbol_object *o, uint64_t address, const struct symbol_frame *frames,
-		     int nr)
+static void remember(struct symbolizer *sym, struct symbol_object *o, uint64_t address,
+		     const struct symbol_frame *frames, int nr)
 {
-	struct answer a = { .address = address, .first = (uint32_t)sym->frames.nr, .nr_frames = (uint32_t)nr };
+	struct answer a = { .address = address,
+			    .first = (uint32_t)sym->frames.nr,
+			    .nr_frames = (uint32_t)nr };
 
 	if (vec_reserve(&sym->frames, sym->frames.nr + (size_t)nr) || vec_push(&o->answers, a))
 		return;
@@ -290,7 +307,8 @@ static void remember(struct symbolizer *sym, struct symbol_object *o, uint64_t a
 		vec_push(&sym->frames, frames[i]);
 }
 
-static int find_frames(struct symbolizer *sym, struct symbol_object *o, uint64_t address, struct symbol_frame *frames)
+static int find_frames(struct symbolizer *sym, struct symbol_object *o, uint64_t address,
+		       struct symbol_frame *frames)
 {
 	uint32_t *known = hash_find(&o->by_address, address);
 	int nr;
@@ -320,7 +338,8 @@ static int find_frames(struct symbolizer *sym, struct symbol_object *o, uint64_t
 	return nr;
 }
 
-int symbol_lookup(struct symbolizer *sym, uint32_t module, uint64_t address, struct symbol_frame *frames, int max)
+int symbol_lookup(struct symbolizer *sym, uint32_t module, uint64_t address,
+		  struct symbol_frame *frames, int max)
 {
 	struct symbol_slot *m = module < sym->modules.nr ? &sym->modules.v[module] : NULL;
 	struct symbol_frame *found = sym->found;
@@ -357,7 +376,9 @@ struct symbol_module_info symbolizer_module_seen(struct symbolizer *sym, uint32_
 	const char *source;
 
 	if (!o)
-		return (struct symbol_module_info){ .state = SYMBOL_FILE_GONE, .source = "", .build_id = "" };
+		return (struct symbol_module_info){ .state = SYMBOL_FILE_GONE,
+						    .source = "",
+						    .build_id = "" };
 	source = o->object.source ? keep(sym, o->object.source) : NULL;
 	return (struct symbol_module_info){
 		.state = o->object.state,

@@ -43,23 +43,29 @@ struct symbolizer {
 	VEC(struct symbol_slot) modules;
 	VEC(struct symbol_object *) objects;
 	VEC(struct symbol_frame) frames;
-	struct symbol_frame found[SYMBOL_FRAMES_MAX];	/* for symbol_lookup(): too large for a stack */
+	/* for symbol_lookup(): too large for a stack */
+	struct symbol_frame found[SYMBOL_FRAMES_MAX];
 	struct arena arena;
 	struct intern strings;
 	uint64_t strings_bytes;
 	uint64_t held_bytes;		/* see struct object_options */
 	uint64_t link_bytes;		/* see struct debug_search */
 	int error;			/* symbolizer_error() */
-	struct hash_map demangled;	/* number of a linkage name -> number of its readable form */
+	/* number of a linkage name -> number of its readable form */
+	struct hash_map demangled;
 };
 
 /* Write the answers of an object that are not on disk yet. 0 or -errno. */
 int symbol_answers_save(struct symbolizer *sym, struct symbol_object *o);
 
-/* Read the object's answers from disk if they are about the files that are there now. Opens the object. */
+/*
+ * Read the object's answers from disk if they are about the files that are there now. Opens the
+ * object.
+ */
 void symbol_answers_load(struct symbolizer *sym, struct symbol_object *o);
 
 /* The kept answer to an ELF address into frames (SYMBOL_FRAMES_MAX): their number, 0 = none. */
-int symbol_answers_find(const struct symbol_object *o, uint64_t address, struct symbol_frame *frames);
+int symbol_answers_find(const struct symbol_object *o, uint64_t address,
+			struct symbol_frame *frames);
 
 #endif

@@ -49,7 +49,8 @@ static bool arrays_are_sound(const struct symcache *c)
 	for (uint32_t i = 0; i < h->nr_frames; i++) {
 		const struct symcache_frame *f = &c->frames[i];
 
-		if (f->function >= h->strings_bytes || f->linkage >= h->strings_bytes || f->file >= h->strings_bytes)
+		if (f->function >= h->strings_bytes || f->linkage >= h->strings_bytes ||
+		    f->file >= h->strings_bytes)
 			return false;
 	}
 	return !c->strings[0] && !c->strings[h->strings_bytes - 1];
@@ -62,22 +63,26 @@ int symcache_parse(struct symcache *c, const void *bytes, size_t size)
 	uint64_t addresses, first, frames;
 
 	*c = (struct symcache){ 0 };
-	if (size < sizeof(*h) || h->magic != SYMCACHE_MAGIC || h->version != SYMCACHE_VERSION || !h->strings_bytes)
+	if (size < sizeof(*h) || h->magic != SYMCACHE_MAGIC || h->version != SYMCACHE_VERSION ||
+	    !h->strings_bytes)
 		return -EBADMSG;
 	if (h->build_id_len > SYMCACHE_BUILD_ID_MAX)
 		return -EBADMSG;
 	addresses = sizeof(*h);
 	first = addresses + 8 * (uint64_t)h->nr_addresses;
 	frames = (first + 4 * ((uint64_t)h->nr_addresses + 1) + 7) & ~7ull;
-	if (frames + sizeof(struct symcache_frame) * (uint64_t)h->nr_frames + h->strings_bytes != size)
+	if (frames + sizeof(struct symcache_frame) * (uint64_t)h->nr_frames + h->strings_bytes !=
+	    size)
 		return -EBADMSG;
-	if (h->checksum != symcache_checksum(&h->version, size - offsetof(struct symcache_header, version)))
+	if (h->checksum !=
+	    symcache_checksum(&h->version, size - offsetof(struct symcache_header, version)))
 		return -EBADMSG;
 	c->header = h;
 	c->addresses = (const void *)(p + addresses);
 	c->first = (const void *)(p + first);
 	c->frames = (const void *)(p + frames);
-	c->strings = (const void *)(p + frames + sizeof(struct symcache_frame) * (uint64_t)h->nr_frames);
+	c->strings = (const void *)(p + frames +
+				    sizeof(struct symcache_frame) * (uint64_t)h->nr_frames);
 	if (arrays_are_sound(c))
 		return 0;
 	*c = (struct symcache){ 0 };
@@ -133,7 +138,8 @@ out:
 
 int symcache_find(const struct symcache *c, uint64_t address, const struct symcache_frame **frames)
 {
-	size_t nr = c->header ? c->header->nr_addresses : 0, i = array_while(c->addresses, nr, p, *p < address);
+	size_t nr = c->header ? c->header->nr_addresses : 0,
+	       i = array_while(c->addresses, nr, p, *p < address);
 
 	if (i == nr || c->addresses[i] != address)
 		return 0;

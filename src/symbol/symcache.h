@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Symbol answers kept on disk, one file per build id, so that a report opens quickly the second time.
+ * Symbol answers kept on disk, one file per build id, so that a report opens quickly the second
+ * time.
  *
  * The file, little endian, all offsets from 0:
  *	struct symcache_header		104 bytes
@@ -9,7 +10,8 @@
  *	u32 0				only if needed to align what follows to 8
  *	struct symcache_frame frame[nr_frames]
  *	char strings[strings_bytes]	NUL-terminated, the first is ""
- * The checksum is over all that follows it. A file that is damaged, of another version or about other files is ignored.
+ * The checksum is over all that follows it. A file that is damaged, of another version or about
+ * other files is ignored.
  */
 #ifndef SYMBOL_SYMCACHE_H
 #define SYMBOL_SYMCACHE_H
@@ -58,7 +60,10 @@ struct symcache {
 	const char *strings;
 };
 
-/* Check a file's bytes; on success c points into them. 0 or -EBADMSG. The bytes must be aligned to 8. */
+/*
+ * Check a file's bytes; on success c points into them. 0 or -EBADMSG. The bytes must be aligned to
+ * 8.
+ */
 int symcache_parse(struct symcache *c, const void *bytes, size_t size);
 
 /* Read DIR/BUILDID. 0 (release with symcache_fini()), -ENOENT, -EBADMSG, -ENOMEM or -errno. */
@@ -74,10 +79,13 @@ struct symcache_writer;
 struct symcache_writer *symcache_writer_new(void);
 void symcache_writer_free(struct symcache_writer *w);
 
-/* Begin the next address / add a frame to it (NULL strings: none). Trouble is told by symcache_write(). */
+/*
+ * Begin the next address / add a frame to it (NULL strings: none). Trouble is told by
+ * symcache_write().
+ */
 void symcache_add_address(struct symcache_writer *w, uint64_t address);
-void symcache_add_frame(struct symcache_writer *w, const char *function, const char *linkage, const char *file,
-			uint32_t line, uint64_t offset, uint32_t flags);
+void symcache_add_frame(struct symcache_writer *w, const char *function, const char *linkage,
+			const char *file, uint32_t line, uint64_t offset, uint32_t flags);
 
 /* Write DIR/BUILDID (temporary file, then renamed); makes the directories. 0 or -errno. */
 int symcache_write(struct symcache_writer *w, const char *dir, const uint8_t *id, size_t len,

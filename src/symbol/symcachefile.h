@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where the files of the symbol cache are and how they are sealed: shared by its reader and its writer.
+ * Where the files of the symbol cache are and how they are sealed: shared by its reader and its
+ * writer.
  */
 #ifndef SYMBOL_SYMCACHEFILE_H
 #define SYMBOL_SYMCACHEFILE_H

@@ -83,8 +83,8 @@ void symcache_add_address(struct symcache_writer *w, uint64_t address)
 		w->error = -ENOMEM;
 }
 
-void symcache_add_frame(struct symcache_writer *w, const char *function, const char *linkage, const char *file,
-			uint32_t line, uint64_t offset, uint32_t flags)
+void symcache_add_frame(struct symcache_writer *w, const char *function, const char *linkage,
+			const char *file, uint32_t line, uint64_t offset, uint32_t flags)
 {
 	struct symcache_frame f = { .line = line, .offset = offset, .flags = flags };
 
@@ -116,8 +116,10 @@ static uint8_t *lay_out(struct symcache_writer *w, const struct symcache_header 
 	}
 	memcpy(bytes + first + 4 * w->addresses.nr, &h->nr_frames, 4);
 	for (size_t i = 0; i < w->offsets.nr; i++)
-		strcpy((char *)bytes + strings + w->offsets.v[i], intern_text(&w->strings, (uint32_t)i));
-	header->checksum = symcache_checksum(&header->version, *size - offsetof(struct symcache_header, version));
+		strcpy((char *)bytes + strings + w->offsets.v[i],
+		       intern_text(&w->strings, (uint32_t)i));
+	header->checksum = symcache_checksum(&header->version,
+					     *size - offsetof(struct symcache_header, version));
 	return bytes;
 }
 
@@ -165,7 +167,9 @@ static int write_file(const char *path, const uint8_t *bytes, size_t size)
 int symcache_write(struct symcache_writer *w, const char *dir, const uint8_t *id, size_t len,
 		   const struct symcache_source *source)
 {
-	struct symcache_header h = { .magic = SYMCACHE_MAGIC, .version = SYMCACHE_VERSION, .source = *source };
+	struct symcache_header h = { .magic = SYMCACHE_MAGIC,
+				     .version = SYMCACHE_VERSION,
+				     .source = *source };
 	char suffix[48], *temporary = NULL, *path = NULL;
 	uint8_t *bytes = NULL;
 	size_t size;

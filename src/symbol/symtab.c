@@ -2,17 +2,19 @@
 /*
  * The ELF symbols of a module's code, from up to three tables, by address.
  *
- * Names are read when asked for. The first few lookups scan the table, for sorting costs as much as hundreds of scans;
- * then it is sorted, by numbers only. A symbol without size (assembler labels) reaches to the
- * next symbol or the end of its section; in .dynsym it is not used, since most functions around it are not there. Where symbols share an
- * address (malloc, __libc_malloc) the one wins that others can link to, then the least underscored, the strong, the shortest one.
+ * Names are read when asked for. The first few lookups scan the table, for sorting costs as much as
+ * hundreds of scans; then it is sorted, by numbers only. A symbol without size (assembler labels)
+ * reaches to the next symbol or the end of its section; in .dynsym it is not used, since most
+ * functions around it are not there. Where symbols share an address (malloc, __libc_malloc) the one
+ * wins that others can link to, then the least underscored, the strong, the shortest one.
  */
 #include "src/symbol/symtab.h"
 
 #include <string.h>
 
 #define SCANS_MAX	16
-#define BACK_MAX	64	/* symbols looked at before the nearest; more overlap than that is nonsense */
+/* symbols looked at before the nearest; more overlap than that is nonsense */
+#define BACK_MAX	64
 #define SAME_MAX	1024	/* symbols at one address; more than that is damage */
 #define NAME_MAX_BYTES	8192	/* of a name that is one; compared with others of its address */
 
@@ -20,7 +22,9 @@ enum { RANK_WEAK = 1, RANK_LOCAL = 2, RANK_LABEL = 4 };
 
 static uint8_t rank_of(const GElf_Sym *s)
 {
-	static const uint8_t of_bind[] = { [STB_LOCAL] = RANK_LOCAL, [STB_GLOBAL] = 0, [STB_WEAK] = RANK_WEAK };
+	static const uint8_t of_bind[] = {
+		[STB_LOCAL] = RANK_LOCAL, [STB_GLOBAL] = 0, [STB_WEAK] = RANK_WEAK
+	};
 	unsigned bind = GELF_ST_BIND(s->st_info);
 	uint8_t rank = bind < sizeof(of_bind) ? of_bind[bind] : RANK_LOCAL;
 
@@ -47,8 +51,8 @@ static uint64_t section_end(const struct elf_file *f, const GElf_Sym *s)
 }
 
 /* 0 also if the symbol is not wanted; -ENOMEM. */
-static int add_symbol(struct symtab *t, const struct elf_file *f, const GElf_Sym *s, const struct elf_file *code,
-		      uint64_t shift)
+static int add_symbol(struct symtab *t, const struct elf_file *f, const GElf_Sym *s,
+		      const struct elf_file *code, uint64_t shift)
 {
 	struct symtab_entry e = {
 		.address = s->st_value + shift,
@@ -66,10 +70,13 @@ static int add_symbol(struct symtab *t, const struct elf_file *f, const GElf_Sym
 	return e.end <= e.address ? 0 : vec_push(&t->entries, e);
 }
 
-int symtab_add(struct symtab *t, const struct elf_file *f, unsigned type, const struct elf_file *code, uint64_t shift)
+int symtab_add(struct symtab *t, const struct elf_file *f, unsigned type,
+	       const struct elf_file *code, uint64_t shift)
 {
 	size_t before = t->entries.nr, nr, strings;
-	Elf_Data *data = t->nr_sources < SYMTAB_SOURCES_MAX ? elf_file_symbols(f, type, &nr, &strings) : NULL;
+	Elf_Data *data = t->nr_sources < SYMTAB_SOURCES_MAX
+				 ? elf_file_symbols(f, type, &nr, &strings)
+				 : NULL;
 
 	if (!data)
 		return -ENOENT;
@@ -111,16 +118,19 @@ static void sort(struct symtab *t)
 
 static const char *name_of(const struct symtab *t, const struct symtab_entry *e)
 {
-	const char *name = elf_strptr(t->source[e->source].elf, t->source[e->source].strings, e->name);
+	const char *name = elf_strptr(t->source[e->source].elf, t->source[e->source].strings,
+				      e->name);
 
 	return name && strnlen(name, NAME_MAX_BYTES) < NAME_MAX_BYTES ? name : NULL;
 }
 
 /*
- * Is `a` the better of two symbols for one address? Where a library exports a function under a name of its own as well (newlocale, __newlocale) the
- * public one is the weak one as a rule, so underscores count before that.
+ * Is `a` the better of two symbols for one address? Where a library exports a function under a name
+ * of its own as well (newlocale, __newlocale) the public one is the weak one as a rule, so
+ * underscores count before that.
  */
-static bool is_better(const struct symtab_entry *a, const char *name_a, const struct symtab_entry *b, const char *name_b)
+static bool is_better(const struct symtab_entry *a, const char *name_a,
+		      const struct symtab_entry *b, const char *name_b)
 {
 	uint8_t kind_a = a->rank & ~RANK_WEAK, kind_b = b->rank & ~RANK_WEAK;
 	size_t under_a = strspn(name_a, "_"), under_b = strspn(name_b, "_");
@@ -138,7 +148,8 @@ static bool is_better(const struct symtab_entry *a, const char *name_a, const st
 }
 
 /* The best name among entries from..to that start at `entry` and reach to `address`. */
-static const char *best_name(const struct symtab *t, size_t from, size_t to, uint64_t entry, uint64_t address)
+static const char *best_name(const struct symtab *t, size_t from, size_t to, uint64_t entry,
+			     uint64_t address)
 {
 	const struct symtab_entry *best = NULL;
 	const char *text = NULL;
@@ -170,7 +181,8 @@ static void narrow(struct symtab *t, uint64_t address, size_t *from, size_t *to)
 	*from = *to = vec_while(&t->entries, e, e->address <= address);
 	while (*from && *to - *from < BACK_MAX && t->entries.v[*from - 1].reach > address)
 		--*from;
-	while (*from && *to - *from < SAME_MAX && t->entries.v[*from - 1].address == t->entries.v[*to - 1].address)
+	while (*from && *to - *from < SAME_MAX &&
+	       t->entries.v[*from - 1].address == t->entries.v[*to - 1].address)
 		--*from;
 }
 
@@ -187,7 +199,8 @@ const char *symtab_find(struct symtab *t, uint64_t address, uint64_t *entry)
 			continue;
 		if (!e->sizeless && address < e->end && (!around || e->address > around->address))
 			around = e;
-		if (!nearest || e->address > nearest->address || (e->address == nearest->address && e->sizeless))
+		if (!nearest || e->address > nearest->address ||
+		    (e->address == nearest->address && e->sizeless))
 			nearest = e;
 	}
 	if (!around && nearest && nearest->sizeless)

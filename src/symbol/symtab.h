@@ -32,12 +32,17 @@ struct symtab {
 };
 
 /*
- * Add the table of type SHT_SYMTAB or SHT_DYNSYM of a file, which must stay open. Addresses are taken `shift` higher;
- * `code` (may be the same file) says what is code. The number added, -ENOENT if there is no such table, -ENOMEM.
+ * Add the table of type SHT_SYMTAB or SHT_DYNSYM of a file, which must stay open. Addresses are
+ * taken `shift` higher; `code` (may be the same file) says what is code. The number added, -ENOENT
+ * if there is no such table, -ENOMEM.
  */
-int symtab_add(struct symtab *t, const struct elf_file *f, unsigned type, const struct elf_file *code, uint64_t shift);
+int symtab_add(struct symtab *t, const struct elf_file *f, unsigned type,
+	       const struct elf_file *code, uint64_t shift);
 
-/* Name and entry address of the function around an ELF address. NULL = none; valid while the file is open. */
+/*
+ * Name and entry address of the function around an ELF address. NULL = none; valid while the file
+ * is open.
+ */
 const char *symtab_find(struct symtab *t, uint64_t address, uint64_t *entry);
 
 void symtab_fini(struct symtab *t);

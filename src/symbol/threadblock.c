@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where a module's thread-local variables lie for a thread: TLS variant II of x86-64 (Drepper, "ELF Handling For Thread-Local Storage").
+ * Where a module's thread-local variables lie for a thread: TLS variant II of x86-64 (Drepper, "ELF
+ * Handling For Thread-Local Storage").
  *
- * The program's own block ends at the thread pointer. Where a library's lies the loader keeps to itself, but it has told the library: a word
- * relocated by R_X86_64_TPOFF64 has a variable's distance from the thread pointer, one by R_X86_64_DTPMOD64 the library's number, with
- * which the thread's vector (dtv) has the block.
+ * The program's own block ends at the thread pointer. Where a library's lies the loader keeps to
+ * itself, but it has told the library: a word relocated by R_X86_64_TPOFF64 has a variable's
+ * distance from the thread pointer, one by R_X86_64_DTPMOD64 the library's number, with which the
+ * thread's vector (dtv) has the block.
  */
 #include "src/symbol/variables.h"
 
@@ -33,7 +35,8 @@ static bool by_number(struct seeking *k, uint64_t place)
 {
 	uint64_t number, dtv, block;
 
-	if (!word_at(k, place, &number) || !number || number > MAX_MODULES || !word_at(k, k->thread_pointer + DTV_AT, &dtv) ||
+	if (!word_at(k, place, &number) || !number || number > MAX_MODULES ||
+	    !word_at(k, k->thread_pointer + DTV_AT, &dtv) ||
 	    !word_at(k, dtv + number * DTV_ENTRY, &block) || block + 1 < 2)
 		return false;
 	k->start = block;
@@ -60,7 +63,8 @@ static bool offset_of(Elf_Data *symbols, const GElf_Rela *r, uint64_t *offset)
 	*offset = (uint64_t)r->r_addend;
 	if (!number)
 		return true;
-	if (!symbols || number > INT32_MAX || !gelf_getsym(symbols, (int)number, &s) || s.st_shndx == SHN_UNDEF)
+	if (!symbols || number > INT32_MAX || !gelf_getsym(symbols, (int)number, &s) ||
+	    s.st_shndx == SHN_UNDEF)
 		return false;
 	*offset += s.st_value;
 	return true;
@@ -74,9 +78,11 @@ static bool by_relocation(struct seeking *k, const GElf_Rela *r, Elf_Data *symbo
 	case R_X86_64_DTPMOD64:
 		return offset_of(symbols, r, &offset) && by_number(k, k->bias + r->r_offset);
 	case R_X86_64_TPOFF64:
-		return offset_of(symbols, r, &offset) && by_distance(k, k->bias + r->r_offset, offset);
+		return offset_of(symbols, r, &offset) &&
+		       by_distance(k, k->bias + r->r_offset, offset);
 	case R_X86_64_TLSDESC:
-		return offset_of(symbols, r, &offset) && by_distance(k, k->bias + r->r_offset + 8, offset);
+		return offset_of(symbols, r, &offset) &&
+		       by_distance(k, k->bias + r->r_offset + 8, offset);
 	default:
 		return false;
 	}
@@ -95,7 +101,8 @@ static bool by_relocations(struct seeking *k)
 			continue;
 		data = elf_getdata(scn, NULL);
 		symbols = elf_getdata(elf_getscn(k->file->elf, h.sh_link), NULL);
-		for (size_t i = 0; data && i < data->d_size / sizeof(Elf64_Rela) && i < INT32_MAX; i++)
+		for (size_t i = 0; data && i < data->d_size / sizeof(Elf64_Rela) && i < INT32_MAX;
+		     i++)
 			if (gelf_getrela(data, (int)i, &r) && by_relocation(k, &r, symbols))
 				return true;
 	}
@@ -114,8 +121,9 @@ static bool segment(const struct elf_file *f, GElf_Phdr *ph)
 	return false;
 }
 
-bool symbol_thread_block(struct symbolizer *sym, uint32_t module, bool first, uint64_t thread_pointer, const struct dwarf_memory *m,
-			 uint64_t *start, uint64_t *end)
+bool symbol_thread_block(struct symbolizer *sym, uint32_t module, bool first,
+			 uint64_t thread_pointer, const struct dwarf_memory *m, uint64_t *start,
+			 uint64_t *end)
 {
 	struct symbol_object *o = module < sym->modules.nr ? sym->modules.v[module].object : NULL;
 	struct seeking k = { .thread_pointer = thread_pointer, .m = m };
@@ -131,7 +139,8 @@ bool symbol_thread_block(struct symbolizer *sym, uint32_t module, bool first, ui
 	if (first) {
 		uint64_t align = ph.p_align ? ph.p_align : 1, behind = -ph.p_vaddr & (align - 1);
 
-		k.start = thread_pointer - (((ph.p_memsz - behind + align - 1) & ~(align - 1)) + behind);
+		k.start = thread_pointer -
+			  (((ph.p_memsz - behind + align - 1) & ~(align - 1)) + behind);
 	} else if (!by_relocations(&k)) {
 		return false;
 	}

@@ -34,7 +34,9 @@ static const char *keep(struct symbolizer *sym, const char *text)
 static const char *keep_readable(struct symbolizer *sym, const char *name)
 {
 	char *buf = name ? malloc(SYMBOL_MAX_NAME_BYTES) : NULL;
-	const char *kept = buf && symbol_demangle(name, buf, SYMBOL_MAX_NAME_BYTES) ? keep(sym, buf) : keep(sym, name);
+	const char *kept = buf && symbol_demangle(name, buf, SYMBOL_MAX_NAME_BYTES)
+				   ? keep(sym, buf)
+				   : keep(sym, name);
 
 	free(buf);
 	return kept;
@@ -42,13 +44,16 @@ static const char *keep_readable(struct symbolizer *sym, const char *name)
 
 /* ---- DWARF ---- */
 
-static struct dwarf_info *dwarf_of(struct symbolizer *sym, struct symbol_object *o, struct dwarf_types *types)
+static struct dwarf_info *dwarf_of(struct symbolizer *sym, struct symbol_object *o,
+				   struct dwarf_types *types)
 {
 	struct dwarf_info *info = object_dwarf(&o->object, &sym->options);
 
 	if (info && !o->object.vars.built)
 		dwarf_info_variables(info, &o->object.vars);
-	*types = (struct dwarf_types){ .vars = &o->object.vars, .main = info ? dwarf_info_main(info) : NULL, .steps = TYPE_STEPS };
+	*types = (struct dwarf_types){ .vars = &o->object.vars,
+				       .main = info ? dwarf_info_main(info) : NULL,
+				       .steps = TYPE_STEPS };
 	return info;
 }
 
@@ -60,27 +65,36 @@ static uint32_t number_of(const struct symbolizer *sym, const struct symbol_obje
 	return 0;
 }
 
-static struct symbol_type type_out(const struct symbolizer *sym, const struct symbol_object *o, Dwarf_Die *die)
+static struct symbol_type type_out(const struct symbolizer *sym, const struct symbol_object *o,
+				   Dwarf_Die *die)
 {
 	Dwarf *dw = die->addr ? dwarf_cu_getdwarf(die->cu) : NULL;
 
 	if (!dw)
 		return (struct symbol_type){ 0 };
-	return (struct symbol_type){ .object = number_of(sym, o), .die = dwarf_dieoffset(die), .shared = dw != dwarf_info_main(o->object.dwarf) };
+	return (struct symbol_type){ .object = number_of(sym, o),
+				     .die = dwarf_dieoffset(die),
+				     .shared = dw != dwarf_info_main(o->object.dwarf) };
 }
 
-/* The DIE of a type, which may have been handed out before the DWARF was closed and opened again. */
-static struct symbol_object *type_in(struct symbolizer *sym, const struct symbol_type *type, struct dwarf_types *types, Dwarf_Die *die)
+/*
+ * The DIE of a type, which may have been handed out before the DWARF was closed and opened again.
+ */
+static struct symbol_object *type_in(struct symbolizer *sym, const struct symbol_type *type,
+				     struct dwarf_types *types, Dwarf_Die *die)
 {
-	struct symbol_object *o = type->object && type->object <= sym->objects.nr ? sym->objects.v[type->object - 1] : NULL;
+	struct symbol_object *o = type->object && type->object <= sym->objects.nr
+					  ? sym->objects.v[type->object - 1]
+					  : NULL;
 	struct dwarf_info *info = o ? dwarf_of(sym, o, types) : NULL;
 	Dwarf *dw = info ? (type->shared ? dwarf_info_alt(info) : dwarf_info_main(info)) : NULL;
 
 	return dw && dwarf_offdie(dw, type->die, die) ? o : NULL;
 }
 
-static void describe(struct symbolizer *sym, const struct symbol_object *o, struct dwarf_types *types, Dwarf_Die *die,
-		     struct symbol_variable *v, uint64_t *bytes)
+static void describe(struct symbolizer *sym, const struct symbol_object *o,
+		     struct dwarf_types *types, Dwarf_Die *die, struct symbol_variable *v,
+		     uint64_t *bytes)
 {
 	Dwarf_Attribute attr;
 	Dwarf_Die type;
@@ -97,12 +111,14 @@ static void describe(struct symbolizer *sym, const struct symbol_object *o, stru
 	v->type = type_out(sym, o, &type);
 }
 
-static bool by_dwarf(struct symbolizer *sym, struct symbol_object *o, uint64_t address, bool tls, struct symbol_variable *v)
+static bool by_dwarf(struct symbolizer *sym, struct symbol_object *o, uint64_t address, bool tls,
+		     struct symbol_variable *v)
 {
 	struct dwarf_types types;
 	struct dwarf_info *info = dwarf_of(sym, o, &types);
 	const uint64_t shift = tls ? 0 : o->object.dwarf_shift;
-	const struct dwarf_var *var = info ? dwarf_vars_find(&o->object.vars, address - shift, tls) : NULL;
+	const struct dwarf_var *var = info ? dwarf_vars_find(&o->object.vars, address - shift, tls)
+					   : NULL;
 	Dwarf_Die die, function;
 	uint64_t bytes;
 
@@ -123,12 +139,14 @@ static bool by_dwarf(struct symbolizer *sym, struct symbol_object *o, uint64_t a
 
 /* ---- symbol tables and sections ---- */
 
-static bool by_symbol(struct symbolizer *sym, struct symbol_object *o, uint64_t address, bool tls, struct symbol_variable *v)
+static bool by_symbol(struct symbolizer *sym, struct symbol_object *o, uint64_t address, bool tls,
+		      struct symbol_variable *v)
 {
 	const char *name;
 
 	errno = 0;
-	name = datatab_find(object_data(&o->object, &sym->options), address, tls, &v->start, &v->end);
+	name = datatab_find(object_data(&o->object, &sym->options), address, tls, &v->start,
+			    &v->end);
 	if (name) {
 		char *plain = strndup(name, strcspn(name, "@"));	/* symbol version */
 
@@ -138,7 +156,8 @@ static bool by_symbol(struct symbolizer *sym, struct symbol_object *o, uint64_t 
 	return v->name;
 }
 
-static bool by_section(struct symbolizer *sym, struct symbol_object *o, uint64_t address, bool tls, struct symbol_variable *v)
+static bool by_section(struct symbolizer *sym, struct symbol_object *o, uint64_t address, bool tls,
+		       struct symbol_variable *v)
 {
 	Elf_Scn *scn = NULL;
 	GElf_Shdr h;
@@ -148,7 +167,8 @@ static bool by_section(struct symbolizer *sym, struct symbol_object *o, uint64_t
 	if (!o->object.has_main || elf_getshdrstrndx(o->object.main.elf, &names))
 		return false;
 	while ((scn = elf_nextscn(o->object.main.elf, scn))) {
-		if (!gelf_getshdr(scn, &h) || !(h.sh_flags & SHF_ALLOC) || !(h.sh_flags & SHF_TLS) != !tls || address < h.sh_addr ||
+		if (!gelf_getshdr(scn, &h) || !(h.sh_flags & SHF_ALLOC) ||
+		    !(h.sh_flags & SHF_TLS) != !tls || address < h.sh_addr ||
 		    address - h.sh_addr >= h.sh_size)
 			continue;
 		v->section = keep(sym, elf_strptr(o->object.main.elf, names, h.sh_name));
@@ -174,7 +194,8 @@ static uint64_t tls_base(struct symbolizer *sym, struct symbol_object *o)
 	return 0;
 }
 
-static bool find_variable(struct symbolizer *sym, uint32_t module, uint64_t address, bool plain, struct symbol_variable *v)
+static bool find_variable(struct symbolizer *sym, uint32_t module, uint64_t address, bool plain,
+			  struct symbol_variable *v)
 {
 	struct symbol_object *o = object_of(sym, module);
 	uint64_t bias;
@@ -183,7 +204,8 @@ static bool find_variable(struct symbolizer *sym, uint32_t module, uint64_t addr
 	if (!o)
 		return false;
 	bias = sym->modules.v[module].bias;
-	if ((plain || !by_dwarf(sym, o, address - bias, false, v)) && !by_symbol(sym, o, address - bias, false, v) &&
+	if ((plain || !by_dwarf(sym, o, address - bias, false, v)) &&
+	    !by_symbol(sym, o, address - bias, false, v) &&
 	    !by_section(sym, o, address - bias, false, v))
 		return false;
 	v->start += bias;
@@ -191,17 +213,20 @@ static bool find_variable(struct symbolizer *sym, uint32_t module, uint64_t addr
 	return true;
 }
 
-bool symbol_variable(struct symbolizer *sym, uint32_t module, uint64_t address, struct symbol_variable *v)
+bool symbol_variable(struct symbolizer *sym, uint32_t module, uint64_t address,
+		     struct symbol_variable *v)
 {
 	return find_variable(sym, module, address, false, v);
 }
 
-bool symbol_variable_plain(struct symbolizer *sym, uint32_t module, uint64_t address, struct symbol_variable *v)
+bool symbol_variable_plain(struct symbolizer *sym, uint32_t module, uint64_t address,
+			   struct symbol_variable *v)
 {
 	return find_variable(sym, module, address, true, v);
 }
 
-bool symbol_thread_variable(struct symbolizer *sym, uint32_t module, uint64_t offset, struct symbol_variable *v)
+bool symbol_thread_variable(struct symbolizer *sym, uint32_t module, uint64_t offset,
+			    struct symbol_variable *v)
 {
 	struct symbol_object *o = object_of(sym, module);
 	uint64_t base;
@@ -219,8 +244,8 @@ bool symbol_thread_variable(struct symbolizer *sym, uint32_t module, uint64_t of
 	return true;
 }
 
-bool symbol_local(struct symbolizer *sym, const struct walk_frame *f, const struct dwarf_memory *m, uint64_t address, int reg,
-		  struct symbol_variable *v)
+bool symbol_local(struct symbolizer *sym, const struct walk_frame *f, const struct dwarf_memory *m,
+		  uint64_t address, int reg, struct symbol_variable *v)
 {
 	struct symbol_object *o = object_of(sym, f->module);
 	struct dwarf_types types;
@@ -232,7 +257,8 @@ bool symbol_local(struct symbolizer *sym, const struct walk_frame *f, const stru
 	if (!info)
 		return false;
 	pc = f->pc - sym->modules.v[f->module].bias - o->object.dwarf_shift;
-	if (!dwarf_info_function(info, pc, &function) || !dwarf_local_find(&function, pc, &f->registers, m, address, reg, &die, &start))
+	if (!dwarf_info_function(info, pc, &function) ||
+	    !dwarf_local_find(&function, pc, &f->registers, m, address, reg, &die, &start))
 		return false;
 	describe(sym, o, &types, &die, v, &bytes);
 	v->start = start;
@@ -243,8 +269,8 @@ bool symbol_local(struct symbolizer *sym, const struct walk_frame *f, const stru
 
 /* ---- types ---- */
 
-bool symbol_type_pointer(struct symbolizer *sym, const struct symbol_type *type, uint64_t offset, struct str *path, struct symbol_type *to,
-			 uint64_t *rest)
+bool symbol_type_pointer(struct symbolizer *sym, const struct symbol_type *type, uint64_t offset,
+			 struct str *path, struct symbol_type *to, uint64_t *rest)
 {
 	struct dwarf_types types;
 	struct symbol_object *o;
@@ -267,7 +293,9 @@ uint64_t symbol_type_bytes(struct symbolizer *sym, const struct symbol_type *typ
 	struct dwarf_types types;
 	Dwarf_Die die;
 
-	return type_in(sym, type, &types, &die) && !dwarf_type_is_open(&types, &die) ? dwarf_type_bytes(&die) : 0;
+	return type_in(sym, type, &types, &die) && !dwarf_type_is_open(&types, &die)
+		       ? dwarf_type_bytes(&die)
+		       : 0;
 }
 
 void symbol_type_name(struct symbolizer *sym, const struct symbol_type *type, struct str *to)

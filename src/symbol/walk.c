@@ -14,13 +14,15 @@
 static uint32_t module_at(const struct symbolizer *sym, uint64_t pc)
 {
 	for (uint32_t i = 0; i < sym->modules.nr; i++)
-		if (sym->modules.v[i].object && pc >= sym->modules.v[i].start && pc < sym->modules.v[i].end)
+		if (sym->modules.v[i].object && pc >= sym->modules.v[i].start &&
+		    pc < sym->modules.v[i].end)
 			return i;
 	return UINT32_MAX;
 }
 
 /* A register of the caller. false: it is not known. */
-static bool caller_register(Dwarf_Frame *frame, int reg, const struct dwarf_registers *here, const struct dwarf_memory *m, uint64_t *value)
+static bool caller_register(Dwarf_Frame *frame, int reg, const struct dwarf_registers *here,
+			    const struct dwarf_memory *m, uint64_t *value)
 {
 	Dwarf_Op memory[3], *op = NULL;
 	uint64_t at;
@@ -51,13 +53,16 @@ static bool find_cfa(Dwarf_Frame *frame, struct dwarf_registers *here, const str
 	Dwarf_Op *op;
 	size_t nr;
 
-	return !dwarf_frame_cfa(frame, &op, &nr) && nr && dwarf_evaluate(op, nr, here, m, NULL, &here->cfa);
+	return !dwarf_frame_cfa(frame, &op, &nr) && nr &&
+	       dwarf_evaluate(op, nr, here, m, NULL, &here->cfa);
 }
 
 /* Registers of the caller. false: the stack ends here. */
-static bool step(struct symbolizer *sym, struct walk_frame *f, const struct dwarf_memory *m, struct dwarf_registers *caller, bool *is_signal)
+static bool step(struct symbolizer *sym, struct walk_frame *f, const struct dwarf_memory *m,
+		 struct dwarf_registers *caller, bool *is_signal)
 {
-	const struct symbol_slot *s = f->module < sym->modules.nr ? &sym->modules.v[f->module] : NULL;
+	const struct symbol_slot *s = f->module < sym->modules.nr ? &sym->modules.v[f->module]
+								  : NULL;
 	Dwarf_CFI *cfi = s ? object_cfi(&s->object->object, &sym->options) : NULL;
 	Dwarf_Frame *frame;
 	bool found = false;
@@ -80,7 +85,8 @@ static bool step(struct symbolizer *sym, struct walk_frame *f, const struct dwar
 	return found;
 }
 
-int walk_stack(struct symbolizer *sym, const struct dwarf_registers *first, const struct dwarf_memory *m, struct walk *w)
+int walk_stack(struct symbolizer *sym, const struct dwarf_registers *first,
+	       const struct dwarf_memory *m, struct walk *w)
 {
 	struct dwarf_registers here = *first, caller;
 	uint64_t low = first->value[RSP] - 128;		/* and its red zone */
@@ -88,7 +94,9 @@ int walk_stack(struct symbolizer *sym, const struct dwarf_registers *first, cons
 
 	*w = (struct walk){ 0 };
 	while (w->frames.nr < WALK_MAX_FRAMES) {
-		struct walk_frame f = { .registers = here, .pc = here.value[RETURN] - !exact, .low = low };
+		struct walk_frame f = { .registers = here,
+					.pc = here.value[RETURN] - !exact,
+					.low = low };
 		bool goes_on;
 
 		f.module = module_at(sym, f.pc);
@@ -96,7 +104,7 @@ int walk_stack(struct symbolizer *sym, const struct dwarf_registers *first, cons
 		goes_on = step(sym, &f, m, &caller, &exact);
 		f.high = f.registers.cfa;
 		if (!goes_on || f.high <= low || f.high - low > MAX_FRAME_BYTES)
-			goes_on = exact && goes_on;	/* from a signal's handler to another stack */
+			goes_on = exact && goes_on; /* from a signal's handler to another stack */
 		if (vec_push(&w->frames, f))
 			return -ENOMEM;
 		if (!goes_on)

@@ -43,7 +43,10 @@ static void miss(struct census *c, struct census_process *p)
 	p->expected_ns = 0;
 }
 
-/* Of which process is it said? 0: that is not known, as the sender counts processes in another namespace. */
+/*
+ * Of which process is it said? 0: that is not known, as the sender counts processes in another
+ * namespace.
+ */
 static pid_t subject(const struct pmm_message *m, pid_t from)
 {
 	if (!m->number)
@@ -59,7 +62,8 @@ void census_exec(struct census *c, const struct pmm_message *m, pid_t from)
 
 	memcpy(name, m->name, sizeof(name));
 	name[sizeof(name) - 1] = '\0';
-	if (m->why >= PMM_NR_EXECS || (m->why == PMM_EXEC_FAILED && m->number))	/* nobody takes back what others expect */
+	/* nobody takes back what others expect */
+	if (m->why >= PMM_NR_EXECS || (m->why == PMM_EXEC_FAILED && m->number))
 		return;
 	if (!pid) {		/* nobody can say whether its agent turned up */
 		if (m->why != PMM_EXEC_TRACKED && m->why != PMM_EXEC_FAILED)
@@ -76,8 +80,10 @@ void census_exec(struct census *c, const struct pmm_message *m, pid_t from)
 		return;
 	}
 	if (m->time_ns && (m->time_ns < p->expected_ns || m->time_ns < p->here_ns))
-		return;		/* of who made the process, heard late: it has executed another program since, or its agent is there */
-	miss(c, p);		/* an untracked program says nothing: the number is another process's now */
+		return; /* of who made the process, heard late: it has executed another program
+			   since, or its agent is there */
+	/* an untracked program says nothing: the number is another process's now */
+	miss(c, p);
 	p->expected_ns = m->time_ns ? m->time_ns : 1;
 	p->why = m->why;
 	memcpy(p->name, name, sizeof(p->name));

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The programs that processes of a tree have executed, against the agents that turned up in them: who is left was not tracked.
+ * The programs that processes of a tree have executed, against the agents that turned up in them:
+ * who is left was not tracked.
  *
- * What is said before an exec is an expectation by process number. The agent of the new image answers it when it hands in its ledger, or says that it
- * has none. Messages may be heard in another order than they were sent, so times count, which both sides read from one clock.
+ * What is said before an exec is an expectation by process number. The agent of the new image
+ * answers it when it hands in its ledger, or says that it has none. Messages may be heard in
+ * another order than they were sent, so times count, which both sides read from one clock.
  */
 #ifndef TRACK_CENSUS_H
 #define TRACK_CENSUS_H

@@ -42,7 +42,9 @@ int child_prepare(struct child *c, struct err *e)
 		struct rlimit most;
 
 		if (getrlimit(raised[i], &c->limit[i]))	/* the program would get another one */
-			return err_set(e, -errno, "cannot read the limits that the program is to have: %s", strerror(errno));
+			return err_set(e, -errno,
+				       "cannot read the limits that the program is to have: %s",
+				       strerror(errno));
 		most = (struct rlimit){ c->limit[i].rlim_max, c->limit[i].rlim_max };
 		setrlimit(raised[i], &most);
 	}
@@ -146,7 +148,8 @@ static void look_at_name(struct child *c)
 {
 	siginfo_t info = { 0 };
 
-	if (c->pid && !waitid(P_PID, (id_t)c->pid, &info, WEXITED | WNOHANG | WNOWAIT) && info.si_pid && proc_comm(c->pid, c->comm))
+	if (c->pid && !waitid(P_PID, (id_t)c->pid, &info, WEXITED | WNOHANG | WNOWAIT) &&
+	    info.si_pid && proc_comm(c->pid, c->comm))
 		c->comm[0] = '\0';
 }
 
@@ -157,7 +160,8 @@ static bool look(const struct child *c, siginfo_t *info)
 
 	do {
 		info->si_pid = 0;
-		rc = waitid(P_PID, (id_t)c->pid, info, WEXITED | WSTOPPED | WCONTINUED | WNOHANG | WNOWAIT);
+		rc = waitid(P_PID, (id_t)c->pid, info,
+			    WEXITED | WSTOPPED | WCONTINUED | WNOHANG | WNOWAIT);
 	} while (rc < 0 && errno == EINTR);
 	return !rc && info->si_pid == c->pid;
 }
@@ -186,8 +190,9 @@ static void on_stop(struct child *c, int sig)
 }
 
 /*
- * Collect what happened to the program: ended, continued. A stop is only looked at: while pmm traces the program, a stop may turn into one that
- * the tracer waits for, and what is collected here is lost to it.
+ * Collect what happened to the program: ended, continued. A stop is only looked at: while pmm
+ * traces the program, a stop may turn into one that the tracer waits for, and what is collected
+ * here is lost to it.
  */
 static void reap(struct child *c)
 {

@@ -44,8 +44,8 @@ int child_prepare(struct child *c, struct err *e);
 struct rlimit child_limit(const struct child *c, int resource);
 
 /*
- * Raise the limit on data (RLIMIT_DATA) that pmm has and the program will get by so many bytes of the agent's own, if there is one. False: that
- * is not allowed, it stays as it is.
+ * Raise the limit on data (RLIMIT_DATA) that pmm has and the program will get by so many bytes of
+ * the agent's own, if there is one. False: that is not allowed, it stays as it is.
  */
 bool child_raise_data(uint64_t bytes);
 

@@ -6,16 +6,21 @@
 #include "src/roots/glibc/figures.h"
 #include "src/ledger/ledger_heap.h"
 
-#define FIRST_NS	20000000u	/* before the first look, in which there is nothing worth knowing */
+/* before the first look, in which there is nothing worth knowing */
+#define FIRST_NS	20000000u
 #define REST_NS		20000000u	/* between two looks, at least ... */
 #define REST		500		/* ... and times what the look took ... */
-#define REST_EARLY	100		/* ... in the first second, which for many programs is all there is */
+/* ... in the first second, which for many programs is all there is */
+#define REST_EARLY	100
 #define EARLY_NS	1000000000u
-#define CALM_NS		2000000000u	/* of a process whose heap nothing has happened to, as far as the ledger tells; doubles ... */
+/* of a process whose heap nothing has happened to, as far as the ledger tells; doubles ... */
+#define CALM_NS		2000000000u
 #define MOST_CALM_NS	(512ull * CALM_NS)
 #define MOST_FIRST_NS	1000000000u
-#define SAME_NS		20000000u	/* what the agent takes at exit() is of the end, give or take two ticks of the clock */
-#define MAX_CHUNKS	4096u		/* counted: the monitor's clock must not wait for longer than a tick */
+/* what the agent takes at exit() is of the end, give or take two ticks of the clock */
+#define SAME_NS		20000000u
+/* counted: the monitor's clock must not wait for longer than a tick */
+#define MAX_CHUNKS	4096u
 
 /* Does it pay to ask again? */
 static bool may_know(int figures)
@@ -76,7 +81,8 @@ void figures_last_tick(struct figures_last *l, struct ledger_map *m, pid_t pid, 
 		return;
 	start = thread_cpu_ns();
 	rc = ask(l, m, pid, now_ns);
-	rest = (thread_cpu_ns() - start) * share * (now_ns - l->start_ns < EARLY_NS ? REST_EARLY : REST);
+	rest = (thread_cpu_ns() - start) * share *
+	       (now_ns - l->start_ns < EARLY_NS ? REST_EARLY : REST);
 	if (rc == HEAP_FIGURES_SHAPE)
 		rest = higher(rest, CALM_NS);		/* it will hardly be found the next time */
 	l->next_ns = may_know(rc) ? now_ns + higher(rest, REST_NS) : UINT64_MAX;
@@ -89,7 +95,8 @@ void figures_last_give(const struct figures_last *l, struct heap *h)
 
 	if (!last || !last->valid || h->end == HEAP_REPLACED)
 		return;
-	if (h->allocator.valid && (h->allocator.taken_ns + SAME_NS >= h->taken_ns || h->allocator.taken_ns >= last->taken_ns))
+	if (h->allocator.valid && (h->allocator.taken_ns + SAME_NS >= h->taken_ns ||
+				   h->allocator.taken_ns >= last->taken_ns))
 		return;
 	h->allocator = *last;
 	h->allocator.path = path;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The allocator's last figures of a process that is watched, for when it is killed, or has too many free chunks to be asked at its end. Taken now and
- * then, which costs the monitor 1/500 of its time (1/100 in the first second) for all its processes, and next to nothing for those that are idle; where
- * there are many free chunks they are not counted.
+ * The allocator's last figures of a process that is watched, for when it is killed, or has too many
+ * free chunks to be asked at its end. Taken now and then, which costs the monitor 1/500 of its time
+ * (1/100 in the first second) for all its processes, and next to nothing for those that are idle;
+ * where there are many free chunks they are not counted.
  */
 #ifndef TRACK_FIGURES_LAST_H
 #define TRACK_FIGURES_LAST_H
@@ -14,15 +15,23 @@
 #include "src/model/heap.h"
 
 struct figures_last {
-	struct heap *asked;		/* nothing but names and figures; NULL = nobody has asked yet */
+	/* nothing but names and figures; NULL = nobody has asked yet */
+	struct heap *asked;
 	uint64_t start_ns;
 	uint64_t events;		/* of its heap, when it was asked last */
-	uint64_t calm_ns;		/* while there are no more of these it is not asked for so long */
-	size_t share;			/* of how many processes has the monitor as much to do? 0 = of this one; who watches sets it */
+	/* while there are no more of these it is not asked for so long */
+	uint64_t calm_ns;
+	/*
+	 * of how many processes has the monitor as much to do? 0 = of this one; who watches sets it
+	 */
+	size_t share;
 	uint64_t next_ns;		/* ask again not before; 0 = begin to count from now on */
 };
 
-/* Ask when it is time, as far as that can be done; who has the process's ledger at `m` need not know whether it could. */
+/*
+ * Ask when it is time, as far as that can be done; who has the process's ledger at `m` need not
+ * know whether it could.
+ */
 void figures_last_tick(struct figures_last *l, struct ledger_map *m, pid_t pid, uint64_t now_ns);
 
 /* Into the heap of that process, where it has none that are newer. */

@@ -36,17 +36,21 @@ static void futex_wake(uint32_t *word)
 bool leaving_take(struct watched *w)
 {
 	/* a look first: each step looks at all processes, and that takes their cache lines away */
-	uint32_t state = w->head ? __atomic_load_n(&w->head->slot[0].leave, __ATOMIC_RELAXED) : PMM_LEAVE_NOT;
+	uint32_t state = w->head ? __atomic_load_n(&w->head->slot[0].leave, __ATOMIC_RELAXED)
+				 : PMM_LEAVE_NOT;
 
 	if (state == PMM_LEAVE_SEARCHED)
-		leaving_answer(w);	/* it is not: the program has written over the word, and may wait for what never comes */
+		leaving_answer(w); /* it is not: the program has written over the word, and may wait
+				      for what never comes */
 	return state == PMM_LEAVE_ASKED &&
-	       __atomic_compare_exchange_n(&w->head->slot[0].leave, &state, PMM_LEAVE_SEARCHED, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+	       __atomic_compare_exchange_n(&w->head->slot[0].leave, &state, PMM_LEAVE_SEARCHED,
+					   false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
 
 bool leaving_waits(const struct watched *w)
 {
-	return w->head && __atomic_load_n(&w->head->slot[0].leave, __ATOMIC_ACQUIRE) != PMM_LEAVE_NOT;
+	return w->head &&
+	       __atomic_load_n(&w->head->slot[0].leave, __ATOMIC_ACQUIRE) != PMM_LEAVE_NOT;
 }
 
 void leaving_answer(struct watched *w)
@@ -73,14 +77,17 @@ int leaving_read(const struct watched *w, struct leaving *out)
 {
 	struct pmm_leave l;
 	uint64_t image = 0;
-	int rc = w->map ? ledger_map_read(w->map, offsetof(struct pmm_ledger, leave), &l, sizeof(l)) : -EAGAIN;
+	int rc = w->map ? ledger_map_read(w->map, offsetof(struct pmm_ledger, leave), &l, sizeof(l))
+			: -EAGAIN;
 
 	if (!rc)
-		rc = ledger_map_read(w->map, offsetof(struct pmm_ledger, image), &image, sizeof(image));
+		rc = ledger_map_read(w->map, offsetof(struct pmm_ledger, image), &image,
+				     sizeof(image));
 	if (rc)
 		return rc;
 	*out = (struct leaving){
-		.cause = l.cause < PMM_NR_LEAVE_CAUSES ? (enum pmm_leave_cause)l.cause : PMM_LEAVE_NO_CAUSE,
+		.cause = l.cause < PMM_NR_LEAVE_CAUSES ? (enum pmm_leave_cause)l.cause
+						       : PMM_LEAVE_NO_CAUSE,
 		.tid = tid_here(w->pid, l.tid),
 		.number = l.number,
 		.fd = w->fd,
@@ -93,7 +100,13 @@ int leaving_read(const struct watched *w, struct leaving *out)
 const char *leaving_cause_name(enum pmm_leave_cause cause)
 {
 	static const char *const names[PMM_NR_LEAVE_CAUSES] = {
-		"end", "exit()", "return from main", "quick_exit()", "_exit()", "syscall(SYS_exit_group)", "death by a signal",
+		"end",
+		"exit()",
+		"return from main",
+		"quick_exit()",
+		"_exit()",
+		"syscall(SYS_exit_group)",
+		"death by a signal",
 	};
 
 	return names[cause < PMM_NR_LEAVE_CAUSES ? cause : PMM_LEAVE_NO_CAUSE];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Processes that wait at their end to be searched for leaks (include/pmm/ledger.h, enum pmm_leave_state): noticed, answered.
+ * Processes that wait at their end to be searched for leaks (include/pmm/ledger.h, enum
+ * pmm_leave_state): noticed, answered.
  */
 #ifndef TRACK_LEAVING_H
 #define TRACK_LEAVING_H
@@ -17,11 +18,18 @@ struct watched;
 struct leaving {
 	enum pmm_leave_cause cause;
 	pid_t tid;			/* the thread that ends it, as we see it; 0 = not known */
-	uint64_t sp;			/* its stack counts from here up and its registers not at all; 0 = all of it, registers too */
+	/*
+	 * its stack counts from here up and its registers not at all; 0 = all of it, registers too
+	 */
+	uint64_t sp;
 	uint32_t number;		/* exit status; of PMM_LEAVE_SIGNAL the signal */
 	int fd;				/* its ledger file, open as long as the callback runs */
-	uint64_t image;			/* that asked, as in its heap; another one may be in its place by now */
-	/* [monitor] to be called once the process is no longer needed; else that is when the callback returns */
+	/* that asked, as in its heap; another one may be in its place by now */
+	uint64_t image;
+	/*
+	 * [monitor] to be called once the process is no longer needed; else that is when the
+	 * callback returns
+	 */
 	void (*let_go)(void *arg);
 	void *let_go_arg;
 };
@@ -33,8 +41,9 @@ struct leaving_asked {
 };
 
 /*
- * Which of them (nr > 0, by the order in which they said so) is searched as number `turn` from 0: the smallest, which so waits for one large one at
- * most; each eighth time the first, so that none waits for ever.
+ * Which of them (nr > 0, by the order in which they said so) is searched as number `turn` from 0:
+ * the smallest, which so waits for one large one at most; each eighth time the first, so that none
+ * waits for ever.
  */
 size_t leaving_pick(const struct leaving_asked *asked, size_t nr, unsigned turn);
 

@@ -26,7 +26,8 @@ union control {
 
 static bool is_of_tree(const struct pmm_message *m, uint64_t cookie)
 {
-	return m->cookie == cookie && m->version == PMM_MESSAGE_VERSION && m->what > PMM_SAY_NOTHING && m->what < PMM_NR_SAYS;
+	return m->cookie == cookie && m->version == PMM_MESSAGE_VERSION &&
+	       m->what > PMM_SAY_NOTHING && m->what < PMM_NR_SAYS;
 }
 
 /* The descriptor, and whatever else came with it closed. -1: there was not exactly one. */
@@ -70,7 +71,10 @@ enum message_got message_receive(int socket, uint64_t cookie, struct pmm_message
 	enum message_got got = peek(socket, cookie, m);
 	union control control = { .bytes = { 0 } };
 	struct iovec iov = { m, sizeof(*m) };
-	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof(control.bytes) };
+	struct msghdr msg = { .msg_iov = &iov,
+			      .msg_iovlen = 1,
+			      .msg_control = control.bytes,
+			      .msg_controllen = sizeof(control.bytes) };
 
 	*fd = -1;
 	if (got != MESSAGE_WHOLE || m->what != PMM_SAY_HERE)
@@ -95,7 +99,8 @@ void message_peer(int socket, struct message_peer *p)
 	if (p->sure)
 		return;
 	p->pidfd = -1;
-	p->sure = errno != ENOPROTOOPT && errno != EMFILE && errno != ENFILE && errno != ENOMEM;	/* it has ended */
+	/* it has ended */
+	p->sure = errno != ENOPROTOOPT && errno != EMFILE && errno != ENFILE && errno != ENOMEM;
 	if (p->sure)
 		return;
 	p->pidfd = (int)syscall(SYS_pidfd_open, p->pid, 0);
@@ -119,7 +124,8 @@ void message_answer(int socket, int32_t number, int fd)
 		c->cmsg_len = CMSG_LEN(sizeof(int));
 		memcpy(CMSG_DATA(c), &fd, sizeof(fd));
 	}
-	sendmsg(socket, &msg, MSG_NOSIGNAL | MSG_DONTWAIT);	/* who does not take it is not waited for */
+	/* who does not take it is not waited for */
+	sendmsg(socket, &msg, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 static void *close_it(void *arg)

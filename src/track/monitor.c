@@ -17,7 +17,8 @@
 #include "src/proc/proc.h"
 
 #define MOST_EVENTS    64
-#define TURN_NS	       20000000ull   /* for visits: beyond that the rest waits for the next step, so that messages and signals do not */
+/* for visits: beyond that the rest waits for the next step, so that messages and signals do not */
+#define TURN_NS	       20000000ull
 #define STATUS_WAIT_NS 50000000ull   /* for a parent to collect the status, so that we may see it */
 #define START_WAIT_NS  1000000000ull /* for a launched process to hand in a ledger */
 #define UNCLAIMED_NS   100000000ull  /* between looks for such */
@@ -67,8 +68,8 @@ static int open_all(struct monitor *m, struct err *e)
 	return rc ? err_set(e, rc, "cannot set up the monitor: %s", strerror(-rc)) : 0;
 }
 
-int monitor_init(struct monitor *m, struct ledger_tree *board, struct child *c, uint64_t interval_ns,
-		 const struct monitor_ops *ops, void *arg, struct err *e)
+int monitor_init(struct monitor *m, struct ledger_tree *board, struct child *c,
+		 uint64_t interval_ns, const struct monitor_ops *ops, void *arg, struct err *e)
 {
 	int rc;
 
@@ -78,7 +79,9 @@ int monitor_init(struct monitor *m, struct ledger_tree *board, struct child *c, 
 		.ops = ops,
 		.arg = arg,
 		.interval_ns = interval_ns,
-		.longest_ns = interval_ns && interval_ns < ledger_tree_calm_ns(board) ? interval_ns : ledger_tree_calm_ns(board),
+		.longest_ns = interval_ns && interval_ns < ledger_tree_calm_ns(board)
+				      ? interval_ns
+				      : ledger_tree_calm_ns(board),
 		.follow = board->follow,
 		.epoll = -1,
 		.leaves = board->head->flags & PMM_TREE_LEAKS,
@@ -91,7 +94,9 @@ int monitor_init(struct monitor *m, struct ledger_tree *board, struct child *c, 
 	return rc;
 }
 
-/* Nobody waits any more, and nobody will: first the flag, then those who asked before they saw it. */
+/*
+ * Nobody waits any more, and nobody will: first the flag, then those who asked before they saw it.
+ */
 static void let_all_go(struct monitor *m)
 {
 	__atomic_fetch_and(&m->tree->head->flags, ~(uint32_t)PMM_TREE_LEAKS, __ATOMIC_SEQ_CST);
@@ -142,8 +147,8 @@ void monitor_begin(struct monitor *m, uint64_t began_ns)
 }
 
 /*
- * In the forked process. An epoll set delivers signals of the process that filled it: it has to be filled anew. The board's values
- * tell who listens now; PMM_ENV goes on naming the old one.
+ * In the forked process. An epoll set delivers signals of the process that filled it: it has to be
+ * filled anew. The board's values tell who listens now; PMM_ENV goes on naming the old one.
  */
 static int take_over(struct monitor *m)
 {
@@ -190,7 +195,8 @@ pid_t monitor_fork(struct monitor *m)
 	told.fd = fds[0];
 	if (pid > 0) {
 		m->handed_over = true;
-		poll(&told, 1, HAND_OVER_MS);	/* until the other end is closed, which it is in any case */
+		/* until the other end is closed, which it is in any case */
+		poll(&told, 1, HAND_OVER_MS);
 	}
 	close(fds[0]);
 	return pid;
@@ -281,7 +287,8 @@ static bool visit(struct monitor *m, struct watched *w, uint64_t now_ns)
 		watched_end(w, now_ns);
 	if (!w->ended) {
 		look(m, w, now_ns);
-	} else if (is_settled(m, w, now_ns) && !serve_has_more(&m->serve)) {	/* it may have handed in a newer image's ledger */
+	} else if (is_settled(m, w, now_ns) &&
+		   !serve_has_more(&m->serve)) { /* it may have handed in a newer image's ledger */
 		deliver(m, w);
 		roll_del(&m->roll, w);
 		return false;
@@ -289,7 +296,10 @@ static bool visit(struct monitor *m, struct watched *w, uint64_t now_ns)
 	return true;
 }
 
-/* Everybody once, or as many as there is time for; the others are first the next time. The clock goes on meanwhile. */
+/*
+ * Everybody once, or as many as there is time for; the others are first the next time. The clock
+ * goes on meanwhile.
+ */
 static void visit_all(struct monitor *m)
 {
 	uint64_t start_ns = ledger_tree_tick(m->tree), now_ns = start_ns;
@@ -311,7 +321,8 @@ static void visit_all(struct monitor *m)
 static void on_end(struct monitor *m, pid_t pid)
 {
 	m->stir_ns = ledger_tree_now_ns(m->tree);
-	for (struct watched *w = roll_same(&m->roll, pid, NULL); w; w = roll_same(&m->roll, pid, w)) {
+	for (struct watched *w = roll_same(&m->roll, pid, NULL); w;
+	     w = roll_same(&m->roll, pid, w)) {
 		if (w->ended || w->pidfd < 0 || !watched_has_ended(w))
 			continue;
 		watched_end(w, m->stir_ns);
@@ -332,7 +343,9 @@ static int wait_ms(const struct monitor *m, uint64_t now_ns)
 	return (int)((ns - now_ns % PMM_TICK_NS) / 1000000) + 1;
 }
 
-/* Ends first, before who has ended is taken for the older image of a newer one; then the messages. */
+/*
+ * Ends first, before who has ended is taken for the older image of a newer one; then the messages.
+ */
 static void on_events(struct monitor *m, const struct epoll_event *ev, int n)
 {
 	bool messages = serve_is_due(&m->serve);
@@ -357,7 +370,9 @@ uint64_t monitor_step(struct monitor *m)
 	uint64_t now_ns = ledger_tree_tick(m->tree);
 	bool tick;
 
-	on_events(m, ev, epoll_wait(m->epoll, ev, MOST_EVENTS, m->asked.nr || m->behind ? 0 : wait_ms(m, now_ns)));
+	on_events(m, ev,
+		  epoll_wait(m->epoll, ev, MOST_EVENTS,
+			     m->asked.nr || m->behind ? 0 : wait_ms(m, now_ns)));
 	now_ns = ledger_tree_tick(m->tree);
 	tick = (uint32_t)(now_ns / PMM_TICK_NS) != m->visited;
 	if (tick || m->stirred || m->behind)
@@ -409,10 +424,14 @@ static unsigned unclaimed(struct monitor *m, bool mapped, pid_t *pid)
 {
 	if (!m->follow)
 		return 0;
-	return slot_pid_unclaimed(&m->who, mapped, ledger_tree_now_ns(m->tree) < SOON_NS, is_traced, m, pid);
+	return slot_pid_unclaimed(&m->who, mapped, ledger_tree_now_ns(m->tree) < SOON_NS, is_traced,
+				  m, pid);
 }
 
-/* How many are left? One that had no ledger just now may have said that it has one and ended since: nobody is left only if nothing is unheard. */
+/*
+ * How many are left? One that had no ledger just now may have said that it has one and ended since:
+ * nobody is left only if nothing is unheard.
+ */
 static unsigned left(struct monitor *m, bool mapped, pid_t *pid)
 {
 	unsigned nr = unclaimed(m, mapped, pid);

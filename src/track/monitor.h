@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The monitor: keeps the tree's clock, hears from processes (include/pmm/channel.h), and turns each one that ends into a heap.
+ * The monitor: keeps the tree's clock, hears from processes (include/pmm/channel.h), and turns each
+ * one that ends into a heap.
  *
- * A single thread in one loop; wakes every 10 ms for the clock, in sampled mode up to 50 ms, and at once for ends, signals and
- * messages. Prints nothing: what there is to tell goes to the callbacks or is counted here.
+ * A single thread in one loop; wakes every 10 ms for the clock, in sampled mode up to 50 ms, and at
+ * once for ends, signals and messages. Prints nothing: what there is to tell goes to the callbacks
+ * or is counted here.
  */
 #ifndef TRACK_MONITOR_H
 #define TRACK_MONITOR_H
@@ -27,22 +29,29 @@
 struct monitor_ops {
 	/* A process has ended, or is given up on while it lives. The heap is the callee's. */
 	void (*ended)(void *arg, struct heap *h, bool is_root);
-	/* Likewise, but it never allocated anything and is not delivered: the heap is the caller's. May be NULL. */
+	/*
+	 * Likewise, but it never allocated anything and is not delivered: the heap is the caller's.
+	 * May be NULL.
+	 */
 	void (*idle)(void *arg, const struct heap *h);
 	/* Its ledger could not be read. */
 	void (*unreadable)(void *arg, pid_t pid, bool is_root, const struct err *e);
 	/*
-	 * It is about to end and waits until this returns or calls l->let_go, alive; `ended` follows. Only where the tree was made with
-	 * ledger_tree_options.leaks; may be NULL.
+	 * It is about to end and waits until this returns or calls l->let_go, alive; `ended`
+	 * follows. Only where the tree was made with ledger_tree_options.leaks; may be NULL.
 	 */
 	void (*leaving)(void *arg, pid_t pid, const struct leaving *l);
 	/*
-	 * Its agent has noted heap errors that were not there at the call before, or one came again (looked for once a second): the process as it
-	 * is, blocks left out. What it notes before it ends comes with `ended`; before exec, where nothing is delivered, a last time with this. The
-	 * heap is the caller's. May be NULL.
+	 * Its agent has noted heap errors that were not there at the call before, or one came again
+	 * (looked for once a second): the process as it is, blocks left out. What it notes before
+	 * it ends comes with `ended`; before exec, where nothing is delivered, a last time with
+	 * this. The heap is the caller's. May be NULL.
 	 */
 	void (*found)(void *arg, const struct heap *h, bool is_root);
-	/* At each of the loop's steps, of each process that lives; now_ns on the tree's clock. Must not take long. May be NULL. */
+	/*
+	 * At each of the loop's steps, of each process that lives; now_ns on the tree's clock. Must
+	 * not take long. May be NULL.
+	 */
 	void (*alive)(void *arg, pid_t pid, uint64_t now_ns);
 };
 
@@ -54,7 +63,8 @@ struct monitor {
 	struct slot_pid who;
 	struct census census;	  /* programs that were executed, and who turned up */
 	struct roll roll;	  /* who has handed in a ledger and has not been delivered yet */
-	size_t next;		  /* of the roll: who is visited first, where a step is over before it came round */
+	/* of the roll: who is visited first, where a step is over before it came round */
+	size_t next;
 	struct serve serve;
 	struct pulse pulse;
 	struct ticker ticker;	  /* while processes are searched at their end */
@@ -69,7 +79,8 @@ struct monitor {
 	bool behind;		  /* there is more to do than a step has time for */
 	uint32_t visited;	  /* the tick of the last visits */
 	uint64_t interval_ns;	    /* --interval, 0 = adaptive */
-	uint64_t longest_ns;	    /* the loop waits for nothing longer than this; the user of a monitor may lower it */
+	/* the loop waits for nothing longer than this; the user of a monitor may lower it */
+	uint64_t longest_ns;
 	uint64_t stir_ns;	    /* when a process came or went last */
 	uint64_t root_begin_ns;	    /* when the program was started */
 	uint64_t root_end_ns;	    /* when the program ended; 0 = it runs */
@@ -84,11 +95,12 @@ struct monitor {
 #define MONITOR_CLOSED ((struct monitor){ .epoll = -1, .serve = SERVE_CLOSED })
 
 /*
- * Before the program is started: descriptors and tables; from here on the board says that its monitor lives. Everything is borrowed and must
- * outlive it, and *m must not move. 0 or -errno with `e`.
+ * Before the program is started: descriptors and tables; from here on the board says that its
+ * monitor lives. Everything is borrowed and must outlive it, and *m must not move. 0 or -errno with
+ * `e`.
  */
-int monitor_init(struct monitor *m, struct ledger_tree *board, struct child *c, uint64_t interval_ns,
-		 const struct monitor_ops *ops, void *arg, struct err *e);
+int monitor_init(struct monitor *m, struct ledger_tree *board, struct child *c,
+		 uint64_t interval_ns, const struct monitor_ops *ops, void *arg, struct err *e);
 void monitor_fini(struct monitor *m);
 
 /* What PMM_ENV is set to for the program. */
@@ -112,12 +124,16 @@ unsigned monitor_settle(struct monitor *m, uint64_t grace_ns, pid_t *pid);
 /* Until all have ended; when asked to end (SIGTERM) delivers the living as they are. */
 void monitor_until_all(struct monitor *m);
 
-/* Processes with a ledger that were not delivered yet; one's pid in *pid (may be NULL), one that lives if there is one. */
+/*
+ * Processes with a ledger that were not delivered yet; one's pid in *pid (may be NULL), one that
+ * lives if there is one.
+ */
 unsigned monitor_living(const struct monitor *m, pid_t *pid);
 
 /*
- * Fork, and have the new process go on as the monitor; the old one must not step any more. 0 there, once it has taken over (it ends
- * where it cannot); here its pid, once it has or a while has passed, or -errno.
+ * Fork, and have the new process go on as the monitor; the old one must not step any more. 0 there,
+ * once it has taken over (it ends where it cannot); here its pid, once it has or a while has
+ * passed, or -errno.
  */
 pid_t monitor_fork(struct monitor *m);
 

@@ -16,8 +16,8 @@ void monitor_lose(void *arg)
 }
 
 /*
- * The process has a ledger already. Then another image is in its place now, or another copy of the agent: what they had before is
- * told and not delivered.
+ * The process has a ledger already. Then another image is in its place now, or another copy of the
+ * agent: what they had before is told and not delivered.
  */
 static void strike_out_older(struct monitor *m, struct watched *w, uint64_t now_ns)
 {
@@ -32,7 +32,8 @@ static void strike_out_older(struct monitor *m, struct watched *w, uint64_t now_
 /* An older image of the same process, which may have ended by now. NULL: there is none. */
 static struct watched *older_image(const struct monitor *m, const struct watched *new, bool by_exec)
 {
-	for (struct watched *w = roll_same(&m->roll, new->pid, NULL); w; w = roll_same(&m->roll, new->pid, w))
+	for (struct watched *w = roll_same(&m->roll, new->pid, NULL); w;
+	     w = roll_same(&m->roll, new->pid, w))
 		if (watched_same(w, new, by_exec || !watched_has_ended(w)))
 			return w;
 	return NULL;
@@ -41,7 +42,8 @@ static struct watched *older_image(const struct monitor *m, const struct watched
 /* The same file once more. */
 static bool is_known(const struct monitor *m, const struct watched *new)
 {
-	for (struct watched *w = roll_same(&m->roll, new->pid, NULL); w; w = roll_same(&m->roll, new->pid, w))
+	for (struct watched *w = roll_same(&m->roll, new->pid, NULL); w;
+	     w = roll_same(&m->roll, new->pid, w))
 		if (w->ino == new->ino)
 			return true;
 	return false;
@@ -72,14 +74,19 @@ static void enter(struct monitor *m, struct watched *w, bool by_exec, uint64_t n
 }
 
 /* `whole`: a ledger is in the file already; `by_exec`: that of a new image. 0 or -errno. */
-static int enter_file(struct monitor *m, const struct message_peer *from, int fd, bool whole, bool by_exec)
+static int enter_file(struct monitor *m, const struct message_peer *from, int fd, bool whole,
+		      bool by_exec)
 {
 	uint64_t now_ns = ledger_tree_now_ns(m->tree);
-	/* an old kernel does not say which process that was; where descriptors are used up nothing can be watched */
+	/*
+	 * an old kernel does not say which process that was; where descriptors are used up nothing
+	 * can be watched
+	 */
 	bool sure = from->sure || slot_pid_may_be(&m->who, from->pid);
 	int pidfd = from->pidfd >= 0 && sure ? fcntl(from->pidfd, F_DUPFD_CLOEXEC, 3) : -1;
 	struct watched *w = watched_new(from->pid, pidfd, fd, m->interval_ns, now_ns);
-	int rc = !w ? -ENOMEM : !sure && from->want ? -EMFILE : watched_accept(w, m->tree, whole);	/* who it is cannot be known */
+	/* who it is cannot be known */
+	int rc = !w ? -ENOMEM : !sure && from->want ? -EMFILE : watched_accept(w, m->tree, whole);
 
 	if (rc) {
 		watched_free(w);
@@ -101,7 +108,9 @@ static void on_here(struct monitor *m, const struct message_peer *from, int fd, 
 	}
 }
 
-/* A file made for a process that may not make one; where we cannot either, it says that it is lost. */
+/*
+ * A file made for a process that may not make one; where we cannot either, it says that it is lost.
+ */
 static void on_file(struct monitor *m, const struct message_peer *from, int socket)
 {
 	int fd = from->pid ? ledger_tree_file(m->tree) : -ESRCH, given, rc = fd < 0 ? fd : 0;
@@ -130,7 +139,10 @@ static enum pmm_limit limit_of(const struct monitor *m, pid_t pid)
 	return w ? watched_limit(w) : PMM_LIMIT_AS_IT_WAS;
 }
 
-/* Who is not known, because his file was refused, never came, or is not the one in which he waits for an answer, must not wait. */
+/*
+ * Who is not known, because his file was refused, never came, or is not the one in which he waits
+ * for an answer, must not wait.
+ */
 static void on_leave(struct monitor *m, pid_t pid, int socket)
 {
 	struct watched *w = m->leaves ? roll_find(&m->roll, pid) : NULL;
@@ -146,11 +158,14 @@ static void on_leave(struct monitor *m, pid_t pid, int socket)
 		(void)vec_push(&m->asked, asked);	/* without it the next tick sees the word */
 }
 
-void monitor_hear(void *arg, const struct pmm_message *said, const struct message_peer *from, int socket, int fd)
+void monitor_hear(void *arg, const struct pmm_message *said, const struct message_peer *from,
+		  int socket, int fd)
 {
 	struct monitor *m = arg;
 
-	if (from->pid && (((said->what == PMM_SAY_HERE || said->what == PMM_SAY_FILE) && said->new_image) || said->what == PMM_SAY_LOST))
+	if (from->pid &&
+	    (((said->what == PMM_SAY_HERE || said->what == PMM_SAY_FILE) && said->new_image) ||
+	     said->what == PMM_SAY_LOST))
 		census_here(&m->census, from->pid, said->time_ns);
 	switch (said->what) {
 	case PMM_SAY_EXEC:

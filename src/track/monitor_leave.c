@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Processes that wait at their end, seen off one at a time: in between, ends have to be noticed and messages heard. */
+/*
+ * Processes that wait at their end, seen off one at a time: in between, ends have to be noticed and
+ * messages heard.
+ */
 #include "src/track/monitor_parts.h"
 
 #include <string.h>
@@ -18,7 +21,11 @@ static void let_wait_no_more(void *arg)
 
 	if (w->let_go)
 		return;
-	monitor_on_signals(w->m);	/* while it still waits they are too late; after that they would cost it what it has yet to write */
+	/*
+	 * while it still waits they are too late; after that they would cost it what it has yet to
+	 * write
+	 */
+	monitor_on_signals(w->m);
 	leaving_answer(w->w);
 	w->w->held_ns += ledger_tree_now_ns(w->m->tree) - w->w->asked_ns;
 	w->w->asked_ns = 0;
@@ -33,7 +40,8 @@ static void search(struct monitor *m, struct watched *w)
 	if (!w->asked_ns)
 		w->asked_ns = ledger_tree_now_ns(m->tree);
 	ticker_begin(&m->ticker);
-	watched_tick(w, ledger_tree_tick(m->tree));	/* it may have ended before it was visited */
+	/* it may have ended before it was visited */
+	watched_tick(w, ledger_tree_tick(m->tree));
 	if (m->ops->leaving && w->nr_asked++ < MOST_ASKED && !leaving_read(w, &l)) {
 		l.let_go = let_wait_no_more;
 		l.let_go_arg = &waiting;
@@ -51,7 +59,8 @@ static struct watched *next_asked(struct monitor *m)
 		struct watched *w = roll_find(&m->roll, m->asked.v[i].pid);
 
 		m->asked.nr--;
-		memmove(&m->asked.v[i], &m->asked.v[i + 1], (m->asked.nr - i) * sizeof(m->asked.v[0]));
+		memmove(&m->asked.v[i], &m->asked.v[i + 1],
+			(m->asked.nr - i) * sizeof(m->asked.v[0]));
 		if (w && leaving_take(w))
 			return w;
 	}

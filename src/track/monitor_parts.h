@@ -14,10 +14,14 @@ enum { MONITOR_ON_SIGNAL = -1, MONITOR_ON_MESSAGE = -2 };
 int monitor_add_fd(struct monitor *m, int fd, int64_t what);
 
 /* For struct serve: somebody has a ledger, or asks. */
-void monitor_hear(void *arg, const struct pmm_message *said, const struct message_peer *from, int socket, int fd);
+void monitor_hear(void *arg, const struct pmm_message *said, const struct message_peer *from,
+		  int socket, int fd);
 void monitor_lose(void *arg);
 
-/* Search one of those that wait at their end, and let it go on. False when none waits. `all`: look at everybody's word. */
+/*
+ * Search one of those that wait at their end, and let it go on. False when none waits. `all`: look
+ * at everybody's word.
+ */
 bool monitor_see_off(struct monitor *m, bool all);
 
 /* The program's end, or signals for us. */

@@ -22,7 +22,10 @@ int pulse_take(struct pulse *l, struct pmm_tree *board, unsigned i)
 	if (syscall(SYS_set_robust_list, &l->head, sizeof(l->head)))
 		return -errno;
 	l->word = &board->life[i];
-	/* the word, then which of them counts: at no moment does the one that counts belong to nobody */
+	/*
+	 * the word, then which of them counts: at no moment does the one that counts belong to
+	 * nobody
+	 */
 	__atomic_store_n(l->word, (uint32_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
 	__atomic_store_n(&board->life_at, i, __ATOMIC_RELEASE);
 	return 0;
@@ -33,7 +36,10 @@ void pulse_drop(struct pulse *l)
 	if (!l->word)
 		return;
 	__atomic_store_n(l->word, 0, __ATOMIC_RELEASE);
-	/* with its old value this can fail no more than it did then; and the word is not ours any more */
+	/*
+	 * with its old value this can fail no more than it did then; and the word is not ours any
+	 * more
+	 */
 	syscall(SYS_set_robust_list, l->before, l->before_bytes);
 	memset(l, 0, sizeof(*l));
 }

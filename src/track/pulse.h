@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The monitor's sign of life: a word on the board that the kernel marks when this thread dies, however it comes (robust futexes,
- * Documentation/locking/robust-futex-ABI.rst in the kernel's tree).
+ * The monitor's sign of life: a word on the board that the kernel marks when this thread dies,
+ * however it comes (robust futexes, Documentation/locking/robust-futex-ABI.rst in the kernel's
+ * tree).
  *
- * The list that leads the kernel to the word is private memory: the board holds no pointers. A thread has one such list; the C library's, for
- * robust mutexes, which pmm has none of, is put back by pulse_drop().
+ * The list that leads the kernel to the word is private memory: the board holds no pointers. A
+ * thread has one such list; the C library's, for robust mutexes, which pmm has none of, is put back
+ * by pulse_drop().
  */
 #ifndef TRACK_PULSE_H
 #define TRACK_PULSE_H

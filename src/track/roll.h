@@ -24,7 +24,10 @@ int roll_add(struct roll *r, struct watched *w);
 /* Strike out and free; in its place all.v[w->at] there is another one then. */
 void roll_del(struct roll *r, struct watched *w);
 
-/* The process of that number that is thought to live; without one the last entered that has ended. NULL: none. */
+/*
+ * The process of that number that is thought to live; without one the last entered that has ended.
+ * NULL: none.
+ */
 struct watched *roll_find(const struct roll *r, pid_t pid);
 
 /* The next one with the same number, live or not; from NULL the first one. */

@@ -13,7 +13,8 @@
 
 #define MOST_A_TURN   64
 #define SILENT_NS     1000000000ull
-#define MOST_ODD      256	/* each may cost a thread and a descriptor for good: then the public socket is closed */
+/* each may cost a thread and a descriptor for good: then the public socket is closed */
+#define MOST_ODD      256
 #define MOST_DRAINED  (SERVE_BACKLOG / MOST_A_TURN + 1)	/* turns */
 
 static int watch_fd(const struct serve *s, int fd)
@@ -25,14 +26,19 @@ static int watch_fd(const struct serve *s, int fd)
 
 static void unwatch_fd(const struct serve *s, int fd)
 {
-	epoll_ctl(s->epoll, EPOLL_CTL_DEL, fd, NULL);	/* what is not in it need not be taken out */
+	/* what is not in it need not be taken out */
+	epoll_ctl(s->epoll, EPOLL_CTL_DEL, fd, NULL);
 }
 
 int serve_open(struct serve *s, const struct ledger_tree *board, struct err *e)
 {
 	int rc;
 
-	*s = (struct serve){ .board = board, .of = { { .fd = -1 }, { .fd = -1, .is_public = true } }, .path_fd = -1, .board_fd = -1, .epoll = -1 };
+	*s = (struct serve){ .board = board,
+			     .of = { { .fd = -1 }, { .fd = -1, .is_public = true } },
+			     .path_fd = -1,
+			     .board_fd = -1,
+			     .epoll = -1 };
 	s->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	rc = serve_open_board(s, e);
 	if (!rc)
@@ -128,7 +134,8 @@ static void keep_silent(struct serve *s, struct serve_socket *l, int socket, uin
 {
 	if (l->nr_silent == SERVE_MOST_SILENT)
 		drop_silent(s, l, 0);
-	l->silent[l->nr_silent++] = (struct serve_silent){ .socket = socket, .until_ns = now_ns + SILENT_NS };
+	l->silent[l->nr_silent++] = (struct serve_silent){ .socket = socket,
+							   .until_ns = now_ns + SILENT_NS };
 	watch_fd(s, socket);	/* else it is heard at the next tick */
 }
 
@@ -147,7 +154,10 @@ static void hear_silent(struct serve *s, struct serve_socket *l, uint64_t now_ns
 	}
 }
 
-/* There are no descriptors left: one of ours is given up for who waits first, which else would wait for ever, and wake us all the time. */
+/*
+ * There are no descriptors left: one of ours is given up for who waits first, which else would wait
+ * for ever, and wake us all the time.
+ */
 static bool turn_away(struct serve *s, struct serve_socket *l)
 {
 	struct pmm_message m;
@@ -156,7 +166,8 @@ static bool turn_away(struct serve *s, struct serve_socket *l)
 	close_fd(&s->spare_fd);
 	socket = accept4(l->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	if (socket >= 0) {
-		if (recv(socket, &m, sizeof(m), MSG_PEEK | MSG_DONTWAIT) == (ssize_t)sizeof(m) && m.cookie == s->board->cookie &&
+		if (recv(socket, &m, sizeof(m), MSG_PEEK | MSG_DONTWAIT) == (ssize_t)sizeof(m) &&
+		    m.cookie == s->board->cookie &&
 		    (m.what == PMM_SAY_HERE || m.what == PMM_SAY_LOST || m.what == PMM_SAY_FILE))
 			s->lost(s->arg);
 		end(s, l, socket);
@@ -262,7 +273,8 @@ void serve_drain(struct serve *s, uint64_t now_ns)
 
 void serve_fds(const struct serve *s, int fds[SERVE_NR_FDS])
 {
-	const int all[SERVE_NR_FDS] = { s->of[0].fd, s->of[1].fd, s->path_fd, s->board_fd, s->spare_fd };
+	const int all[SERVE_NR_FDS] = { s->of[0].fd, s->of[1].fd, s->path_fd, s->board_fd,
+					s->spare_fd };
 
 	memcpy(fds, all, sizeof(all));
 }

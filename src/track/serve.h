@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The monitor's two sockets (include/pmm/channel.h): who may connect, how many are looked at, and what becomes of those that say nothing.
+ * The monitor's two sockets (include/pmm/channel.h): who may connect, how many are looked at, and
+ * what becomes of those that say nothing.
  *
- * The private one was bound in the file system and has no name there any more: who may not look into this process's descriptors cannot
- * connect. The public one has an abstract address, which everybody can see and connect to; what is done for strangers is bounded, per turn
- * and in all, and they cannot take anything from the private one.
+ * The private one was bound in the file system and has no name there any more: who may not look
+ * into this process's descriptors cannot connect. The public one has an abstract address, which
+ * everybody can see and connect to; what is done for strangers is bounded, per turn and in all, and
+ * they cannot take anything from the private one.
  */
 #ifndef TRACK_SERVE_H
 #define TRACK_SERVE_H
@@ -27,12 +29,14 @@ struct serve_silent {
 struct serve_socket {
 	int fd;			/* -1 = there is none */
 	bool is_public;
-	bool paused;		/* too many strangers: until the next turn that begins later than ... */
+	/* too many strangers: until the next turn that begins later than ... */
+	bool paused;
 	uint64_t pause_ns;
 	struct serve_silent silent[SERVE_MOST_SILENT];	/* oldest first */
 	unsigned nr_silent;
 	bool more;		/* the last turn did not see all who wait */
-	unsigned nr_odd;	/* connections that could not be closed at once, see message_close() */
+	/* connections that could not be closed at once, see message_close() */
+	unsigned nr_odd;
 };
 
 struct serve {
@@ -40,23 +44,33 @@ struct serve {
 	struct serve_socket of[2];		/* private, public */
 	int path_fd;				/* O_PATH, the private one's name; -1 = none */
 	int board_fd;				/* the board, for reading */
-	int spare_fd;				/* given up when there are no more descriptors, so that who connects can be let go */
+	/* given up when there are no more descriptors, so that who connects can be let go */
+	int spare_fd;
 	int epoll;				/* borrowed */
 	uint64_t key;				/* what it says of us */
 	uint64_t address;
 	/* a message of the tree, and its descriptor, the callee's; an answer goes to `socket` */
-	void (*take)(void *arg, const struct pmm_message *m, const struct message_peer *from, int socket, int fd);
+	void (*take)(void *arg, const struct pmm_message *m, const struct message_peer *from,
+		     int socket, int fd);
 	void (*lost)(void *arg);		/* one came that there was no descriptor for */
 	void *arg;
 };
 
-#define SERVE_CLOSED ((struct serve){ .of = { { .fd = -1 }, { .fd = -1 } }, .path_fd = -1, .board_fd = -1, .spare_fd = -1, .epoll = -1 })
+#define SERVE_CLOSED                                                                               \
+	((struct serve){ .of = { { .fd = -1 }, { .fd = -1 } },                                     \
+			 .path_fd = -1,                                                            \
+			 .board_fd = -1,                                                           \
+			 .spare_fd = -1,                                                           \
+			 .epoll = -1 })
 
 /* Open both sockets; take(), lost() and arg are the caller's to set. 0 or -errno with `e`. */
 int serve_open(struct serve *s, const struct ledger_tree *board, struct err *e);
 void serve_close(struct serve *s);
 
-/* Wake this epoll set, with `key`; again in a forked process with a set of its own, which is the sockets' owner from then on. 0 or -errno. */
+/*
+ * Wake this epoll set, with `key`; again in a forked process with a set of its own, which is the
+ * sockets' owner from then on. 0 or -errno.
+ */
 int serve_join(struct serve *s, int epoll, uint64_t key);
 
 /* Is there anything to be done that epoll does not wake for? Then serve_turn() at the next tick. */

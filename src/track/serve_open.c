@@ -23,7 +23,8 @@ int serve_open_board(struct serve *s, struct err *e)
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", s->board->fd);
 	s->board_fd = open(path, O_RDONLY | O_CLOEXEC);
-	return s->board_fd < 0 ? err_set(e, -errno, "cannot open the board: %s", strerror(errno)) : 0;
+	return s->board_fd < 0 ? err_set(e, -errno, "cannot open the board: %s", strerror(errno))
+			       : 0;
 }
 
 static int new_socket(void)
@@ -40,7 +41,9 @@ static uint64_t new_address(void)
 	if (getrandom(&n, sizeof(n), GRND_NONBLOCK) == sizeof(n))
 		return n;
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	return ((uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec) * 0x9e3779b97f4a7c15ull + (uint64_t)getpid();
+	return ((uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec) *
+		       0x9e3779b97f4a7c15ull +
+	       (uint64_t)getpid();
 }
 
 static int bind_public(struct serve *s, int fd)
@@ -49,8 +52,12 @@ static int bind_public(struct serve *s, int fd)
 	int n;
 
 	s->address = new_address();
-	n = snprintf(sun.sun_path + 1, sizeof(sun.sun_path) - 1, PMM_ADDRESS_PREFIX "%016llx", (unsigned long long)s->address);
-	return bind(fd, (struct sockaddr *)&sun, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n)) ? -errno : 0;
+	n = snprintf(sun.sun_path + 1, sizeof(sun.sun_path) - 1, PMM_ADDRESS_PREFIX "%016llx",
+		     (unsigned long long)s->address);
+	return bind(fd, (struct sockaddr *)&sun,
+		    (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n))
+		       ? -errno
+		       : 0;
 }
 
 int serve_open_public(struct serve *s, struct err *e)
@@ -86,7 +93,8 @@ static int bind_in(int fd, const char *folder, int *path_fd)
 	snprintf(sun.sun_path, sizeof(sun.sun_path), "%s/s", at);
 	if (bind(fd, (struct sockaddr *)&sun, sizeof(sun)))
 		rc = -errno;
-	if (!rc && (chmod(sun.sun_path, S_IRUSR | S_IWUSR) || (*path_fd = open(sun.sun_path, O_PATH | O_CLOEXEC)) < 0))
+	if (!rc && (chmod(sun.sun_path, S_IRUSR | S_IWUSR) ||
+		    (*path_fd = open(sun.sun_path, O_PATH | O_CLOEXEC)) < 0))
 		rc = -errno;
 	unlink(sun.sun_path);	/* a directory that cannot be removed is empty at least */
 	rmdir(at);
@@ -112,7 +120,8 @@ static bool open_in(struct serve *s, const char *folder)
 
 void serve_open_private(struct serve *s)
 {
-	const char *const folders[] = { getenv("XDG_RUNTIME_DIR"), "/dev/shm", "/tmp", "/var/tmp", getenv("TMPDIR"), "." };
+	const char *const folders[] = { getenv("XDG_RUNTIME_DIR"), "/dev/shm", "/tmp", "/var/tmp",
+					getenv("TMPDIR"),	   "." };
 
 	for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++)
 		if (open_in(s, folders[i]))

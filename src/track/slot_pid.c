@@ -21,7 +21,8 @@
 #define MAX_ANCESTORS 64
 #define MAX_ENVIRON   (1u << 20)
 #define MAX_PASSES    4
-#define FEW	      256	/* numbers that are looked at one by one rather than the whole of /proc */
+/* numbers that are looked at one by one rather than the whole of /proc */
+#define FEW	      256
 
 /* ioctl of a pidfd: linux/pidfd.h, first published size; exit_code since Linux 6.15 */
 struct info {
@@ -85,7 +86,8 @@ static int maps_board(const struct slot_pid *w, pid_t pid)
 	if (rc)
 		return rc == -ESRCH ? 0 : rc;
 	for (size_t i = 0; i < maps.nr && !found; i++)
-		found = maps.v[i].ino == w->ino && str_starts(maps.v[i].path, "/memfd:" PMM_BOARD_NAME);
+		found = maps.v[i].ino == w->ino &&
+			str_starts(maps.v[i].path, "/memfd:" PMM_BOARD_NAME);
 	proc_maps_fini(&maps);
 	return found;
 }
@@ -109,7 +111,9 @@ static bool is_ours(const struct slot_pid *w, const char *line)
 {
 	size_t n = strlen(PMM_ENV "=");
 
-	return !strcmp(line, w->env) || (str_starts(line, PMM_ENV "=") && line[n] == PMM_ENV_HIDDEN && line[n + 1] && !strcmp(line + n + 2, w->env + n));
+	return !strcmp(line, w->env) ||
+	       (str_starts(line, PMM_ENV "=") && line[n] == PMM_ENV_HIDDEN && line[n + 1] &&
+		!strcmp(line + n + 2, w->env + n));
 }
 
 /* Was it launched with the tree's PMM_LEDGER? A zombie has no environment any more. */
@@ -155,7 +159,8 @@ struct unclaimed {
 	void *arg;
 	unsigned nr;
 	pid_t one;
-	bool vanished;		/* one ended meanwhile, and may have left a child that was not looked at */
+	/* one ended meanwhile, and may have left a child that was not looked at */
+	bool vanished;
 };
 
 static void look_at(struct unclaimed *u, pid_t p)
@@ -196,8 +201,8 @@ static bool is_process(pid_t pid)
 }
 
 /*
- * One pass. The numbers given since the root was started are few where it did not run for long. All others are those of older processes then: to
- * wrap around once they need more time than that.
+ * One pass. The numbers given since the root was started are few where it did not run for long. All
+ * others are those of older processes then: to wrap around once they need more time than that.
  */
 static void look_for_unclaimed(struct unclaimed *u, bool soon)
 {
@@ -212,7 +217,8 @@ static void look_for_unclaimed(struct unclaimed *u, bool soon)
 			look_at(u, p);
 }
 
-unsigned slot_pid_unclaimed(const struct slot_pid *w, bool mapped, bool soon, bool (*has_ledger)(void *arg, pid_t pid), void *arg, pid_t *pid)
+unsigned slot_pid_unclaimed(const struct slot_pid *w, bool mapped, bool soon,
+			    bool (*has_ledger)(void *arg, pid_t pid), void *arg, pid_t *pid)
 {
 	struct unclaimed u = { .w = w, .mapped = mapped, .has_ledger = has_ledger, .arg = arg };
 

@@ -25,7 +25,8 @@ static int parse_pid(const char *what, pid_t *pid, struct err *e)
 	return 0;
 }
 
-static int capture_ledger_read(const char *what, uint64_t max_bytes, struct heap **out, struct err *e)
+static int capture_ledger_read(const char *what, uint64_t max_bytes, struct heap **out,
+			       struct err *e)
 {
 	struct ledger_options o = { .running = true };
 	struct ledger_map *m;
@@ -37,7 +38,8 @@ static int capture_ledger_read(const char *what, uint64_t max_bytes, struct heap
 		return rc;
 	m->max_bytes = max_bytes;
 	rc = ledger_read(m, &o, out, e);
-	if (!rc && figures_read(o.pid, ledger_map_tick(m) * PMM_TICK_NS, FIGURES_MAX_CHUNKS, *out) < 0) {
+	if (!rc &&
+	    figures_read(o.pid, ledger_map_tick(m) * PMM_TICK_NS, FIGURES_MAX_CHUNKS, *out) < 0) {
 		heap_free(*out);
 		rc = err_set(e, -ENOMEM, "not enough memory to read the allocator's figures");
 	}

@@ -10,7 +10,10 @@
 /* A tracked process: its ledger, and the allocator's own figures out of its memory. */
 extern const struct capture_ops capture_ledger;
 
-/* The source for a command line's FILE|PID argument: all digits and no such file: ledger; "fake:...": fake; else file. */
+/*
+ * The source for a command line's FILE|PID argument: all digits and no such file: ledger;
+ * "fake:...": fake; else file.
+ */
 const struct capture_ops *capture_for(const char *what);
 
 #endif

@@ -56,7 +56,8 @@ static void set(struct ticker *k, bool busy, bool end)
 	k->busy = busy;
 	k->end = end;
 	if (busy || end)
-		pthread_cond_signal(&k->change);	/* who is to sleep finds out by himself, a tick later */
+		pthread_cond_signal(
+			&k->change); /* who is to sleep finds out by himself, a tick later */
 	pthread_mutex_unlock(&k->lock);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Keeps the tree's clock while the monitor's loop is at work for long, for example searching a process: the clock is what processes that wait
- * take for the monitor's sign of life.
+ * Keeps the tree's clock while the monitor's loop is at work for long, for example searching a
+ * process: the clock is what processes that wait take for the monitor's sign of life.
  *
  * A thread of its own, from the first work on; between works it sleeps.
  */

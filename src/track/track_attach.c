@@ -28,7 +28,8 @@
 #include "src/ptrace/watchdog.h"
 
 #define EXEC_LOOK_NS	500000000ull
-#define LATE_FIRST_NS	100000000ull	/* after what is new could not be patched: try again, then after twice as long ... */
+/* after what is new could not be patched: try again, then after twice as long ... */
+#define LATE_FIRST_NS	100000000ull
 #define LATE_MOST_NS	5000000000ull	/* ... up to that */
 #define AUXV_BYTES	1024
 
@@ -46,18 +47,20 @@ struct attach {
 	size_t nr_auxv;
 	uint64_t next_exec_ns;
 	uint64_t owner;			/* see struct pmm_attach */
-	uint64_t late_ns, late_wait_ns;	/* when to try again to patch what is new; UINT64_MAX: nothing to do */
+	/* when to try again to patch what is new; UINT64_MAX: nothing to do */
+	uint64_t late_ns, late_wait_ns;
 	struct watchdog watchdog;
 	bool detached;
 	bool telling;			/* found() runs */
-	enum attach_event told;		/* what it was told when it waited meanwhile; ATTACH_TICK: nothing */
+	/* what it was told when it waited meanwhile; ATTACH_TICK: nothing */
+	enum attach_event told;
 };
 
 /* ---- what we get instead of signals --------------------------------------------------------- */
 
 /*
- * Under nohup the terminal may go. (SIGINT counts also where a shell ignores it for us, in the background.) Ctrl-Z would stop the
- * clock, and with it the agent: it is ignored.
+ * Under nohup the terminal may go. (SIGINT counts also where a shell ignores it for us, in the
+ * background.) Ctrl-Z would stop the clock, and with it the agent: it is ignored.
  */
 static int signals_take(struct attach *a)
 {
@@ -79,7 +82,8 @@ static void signals_give_back(struct attach *a)
 {
 	struct signalfd_siginfo drop;
 
-	while (a->signal_fd >= 0 && read(a->signal_fd, &drop, sizeof(drop)) == (ssize_t)sizeof(drop))
+	while (a->signal_fd >= 0 &&
+	       read(a->signal_fd, &drop, sizeof(drop)) == (ssize_t)sizeof(drop))
 		;	/* one that came while detaching was obeyed already */
 	if (a->signal_fd >= 0)
 		close(a->signal_fd);
@@ -143,7 +147,8 @@ static uint64_t limit_of(pid_t pid, int resource)
 {
 	struct rlimit l;
 
-	return prlimit(pid, resource, NULL, &l) || l.rlim_cur == RLIM_INFINITY ? UINT64_MAX : l.rlim_cur;
+	return prlimit(pid, resource, NULL, &l) || l.rlim_cur == RLIM_INFINITY ? UINT64_MAX
+									       : l.rlim_cur;
 }
 
 /* For inject_attach(). */
@@ -183,7 +188,8 @@ static int watch(struct attach *a, struct err *e)
 	int fd = fcntl(a->tree.fd, F_DUPFD_CLOEXEC, 3);
 
 	if (fd < 0)
-		return err_set(e, -errno, "cannot watch process %d: %s", (int)a->pid, strerror(errno));
+		return err_set(e, -errno, "cannot watch process %d: %s", (int)a->pid,
+			       strerror(errno));
 	a->w = watched_new(a->pid, (int)syscall(SYS_pidfd_open, a->pid, 0), fd, 0, now_ns);
 	if (!a->w)
 		return err_set(e, -ENOMEM, "not enough memory to watch process %d", (int)a->pid);
@@ -194,7 +200,10 @@ static int watch(struct attach *a, struct err *e)
 	return 0;
 }
 
-/* The preloaded agent records already what a process does that was started under pmm, and so does one that a program brings along. */
+/*
+ * The preloaded agent records already what a process does that was started under pmm, and so does
+ * one that a program brings along.
+ */
 static int was_launched(pid_t pid, struct err *e)
 {
 	struct ledger_map *m;
@@ -209,11 +218,19 @@ static int was_launched(pid_t pid, struct err *e)
 	if (attached)
 		return 0;		/* inject_attach() knows more about it */
 	if (alone)
-		err_set(e, -EBUSY, "process %d has a monitor in it, of pmm.h or libpmm.so, which records what it allocates", (int)pid);
+		err_set(e, -EBUSY,
+			"process %d has a monitor in it, of pmm.h or libpmm.so, which records what "
+			"it allocates",
+			(int)pid);
 	else
-		err_set(e, -EBUSY, "process %d was started by 'pmm %s', which records what it allocates", (int)pid, checked ? "check" : "run");
-	err_hint(e, checked ? "'pmm report %d' shows that, 'pmm check --sweep %d' looks at all its blocks" :
-			      "'pmm report %d' shows that, 'pmm snapshot %d' keeps it", (int)pid, (int)pid);
+		err_set(e, -EBUSY,
+			"process %d was started by 'pmm %s', which records what it allocates",
+			(int)pid, checked ? "check" : "run");
+	err_hint(e,
+		 checked ? "'pmm report %d' shows that, 'pmm check --sweep %d' looks at all its "
+			   "blocks"
+			 : "'pmm report %d' shows that, 'pmm snapshot %d' keeps it",
+		 (int)pid, (int)pid);
 	return -EBUSY;
 }
 
@@ -232,7 +249,8 @@ static bool checks(const struct attach *a)
 
 static int look_for(const struct attach *a, struct entries *found, struct err *e)
 {
-	return (checks(a) ? entries_find_all : entries_find)(a->pid, a->o.custom, a->o.nr_custom, found, e);
+	return (checks(a) ? entries_find_all : entries_find)(a->pid, a->o.custom, a->o.nr_custom,
+							     found, e);
 }
 
 /* The functions to be patched. */
@@ -255,7 +273,9 @@ static int abandon(pid_t target, void *monitor)
 
 static int open_it(struct attach *a, struct err *e)
 {
-	struct inject_options o = { .agent = a->agent, .entries = &a->info.entries, .make_tree = make_tree, .arg = a };
+	struct inject_options o = {
+		.agent = a->agent, .entries = &a->info.entries, .make_tree = make_tree, .arg = a
+	};
 	struct inject_result r;
 	int rc = watchdog_start(&a->watchdog, a->pid, abandon, &(pid_t){ getpid() }, e);
 
@@ -334,7 +354,10 @@ static void none_late(struct attach *a)
 	a->info.late = (struct attach_late){ 0 };
 }
 
-/* Patch those of `now` that are new. The functions known stay those that were, if that fails: the rest is new the next time as well. */
+/*
+ * Patch those of `now` that are new. The functions known stay those that were, if that fails: the
+ * rest is new the next time as well.
+ */
 static int patch_new(struct attach *a, struct entries *now, unsigned nr_new, struct err *e)
 {
 	uint64_t pause_ns = 0;
@@ -386,11 +409,16 @@ static bool process_ended(const struct attach *a)
 	return a->w->pidfd >= 0 ? poll(&p, 1, 0) == 1 : !proc_alive(a->pid);
 }
 
-/* Sleep until the next tick, several in sampled mode as in src/track/monitor.c, a signal or the process's end; not beyond `until_ns`. */
+/*
+ * Sleep until the next tick, several in sampled mode as in src/track/monitor.c, a signal or the
+ * process's end; not beyond `until_ns`.
+ */
 static void sleep_tick(struct attach *a, uint64_t now_ns, uint64_t until_ns)
 {
-	struct pollfd p[2] = { { .fd = a->signal_fd, .events = POLLIN }, { .fd = a->w->pidfd, .events = POLLIN } };
-	uint64_t tick_ns = ledger_tree_calm_ns(&a->tree) - now_ns % PMM_TICK_NS, left_ns = until_ns - now_ns < tick_ns ? until_ns - now_ns : tick_ns;
+	struct pollfd p[2] = { { .fd = a->signal_fd, .events = POLLIN },
+			       { .fd = a->w->pidfd, .events = POLLIN } };
+	uint64_t tick_ns = ledger_tree_calm_ns(&a->tree) - now_ns % PMM_TICK_NS,
+		 left_ns = until_ns - now_ns < tick_ns ? until_ns - now_ns : tick_ns;
 	struct timespec ts = { .tv_nsec = (long)left_ns };
 
 	ppoll(p, 2, &ts, NULL);
@@ -459,7 +487,9 @@ enum pmm_check_stop attach_check_stopped(struct attach *a)
 {
 	uint32_t why = PMM_CHECK_RUNS;
 
-	if (!checks(a) || !a->w->map || ledger_map_read(a->w->map, offsetof(struct pmm_ledger, check.stopped), &why, sizeof(why)))
+	if (!checks(a) || !a->w->map ||
+	    ledger_map_read(a->w->map, offsetof(struct pmm_ledger, check.stopped), &why,
+			    sizeof(why)))
 		return PMM_CHECK_RUNS;
 	return why < PMM_NR_CHECK_STOPS ? (enum pmm_check_stop)why : PMM_CHECK_RUNS;
 }
@@ -484,8 +514,10 @@ static int take_out(struct attach *a, bool *removed, struct err *e)
 	if (rc < 0 && rc != -ESRCH && rc != -ENOENT && rc != -EBUSY)
 		rc = inject_detach(a->pid, removed, &a->info.detach_pause_ns, e);
 	if (rc < 0 && e && !e->hint[0])
-		err_hint(e, "pmm's agent may still be in process %d, where it soon ceases to record; 'pmm detach %d' takes it out", (int)a->pid,
-			 (int)a->pid);
+		err_hint(e,
+			 "pmm's agent may still be in process %d, where it soon ceases to record; "
+			 "'pmm detach %d' takes it out",
+			 (int)a->pid, (int)a->pid);
 	return rc;
 }
 
@@ -506,7 +538,8 @@ int attach_detach(struct attach *a, struct heap **final, bool *removed, struct e
 		a->info.nr_guarded_left = rc;
 		rc = 0;
 	}
-	if (rc == -ESRCH || rc == -ENOENT || (rc == -EAGAIN && exec_look(a))) {	/* ended or called exec just now, or somebody else took the agent out */
+	/* ended or called exec just now, or somebody else took the agent out */
+	if (rc == -ESRCH || rc == -ENOENT || (rc == -EAGAIN && exec_look(a))) {
 		a->info.ended = a->w && process_ended(a);
 		exec_look(a);
 		*removed = true;
@@ -520,7 +553,7 @@ int attach_detach(struct attach *a, struct heap **final, bool *removed, struct e
 	if (final && *final && a->info.execed) {
 		(*final)->end = HEAP_REPLACED;
 		if ((*final)->allocator.outside)
-			(*final)->allocator.valid = false;	/* they may be the other program's */
+			(*final)->allocator.valid = false; /* they may be the other program's */
 	}
 	return rc;
 }

@@ -22,7 +22,8 @@
 
 #define CODE_LOOK_NS  1000000000ull
 #define CODE_REST     500 /* cost of a look : pause */
-#define AGAIN_NS      1000000000ull /* between looks for heap errors that came again, or are not complete */
+/* between looks for heap errors that came again, or are not complete */
+#define AGAIN_NS      1000000000ull
 #define FOUND_REST    10  /* cost of a look for heap errors : pause */
 #ifndef F_SEAL_FUTURE_WRITE
 #define F_SEAL_FUTURE_WRITE 0x10 /* Linux 5.1 */
@@ -32,11 +33,12 @@
 #define HEAD_BYTES    ((sizeof(struct pmm_tree) + PMM_PAGE - 1) / PMM_PAGE * PMM_PAGE)
 #define PEAK_LOOK_NS  30000000u	/* between two looks at the most that was resident */
 #define STUCK_NS      50000000ull
-#define START_TICKS   3 /* of the agent's clock: so far may the monitor's idea of a start be from the agent's */
+/* of the agent's clock: so far may the monitor's idea of a start be from the agent's */
+#define START_TICKS   3
 
 /*
- * An open file description of our own: the process may keep the one that it sent, with its offset and locks. It may also hold a lease, which
- * would have us wait without O_NONBLOCK.
+ * An open file description of our own: the process may keep the one that it sent, with its offset
+ * and locks. It may also hold a lease, which would have us wait without O_NONBLOCK.
  */
 static int reopen(int fd)
 {
@@ -78,7 +80,8 @@ static bool is_memory_file(int fd, uint64_t bytes, uint64_t *ino)
 	struct statfs fs;
 	struct stat st;
 
-	if (seals < 0 || (seals & WANTED_SEALS) != WANTED_SEALS || seals & (F_SEAL_WRITE | F_SEAL_FUTURE_WRITE))
+	if (seals < 0 || (seals & WANTED_SEALS) != WANTED_SEALS ||
+	    seals & (F_SEAL_WRITE | F_SEAL_FUTURE_WRITE))
 		return false;
 	if (fstatfs(fd, &fs) || fs.f_type != TMPFS_MAGIC || fstat(fd, &st))
 		return false;
@@ -91,20 +94,23 @@ static bool is_head_of(int fd, const struct ledger_tree *t)
 {
 	struct pmm_tree h;
 
-	return pread(fd, &h, sizeof(h), 0) == (ssize_t)sizeof(h) && h.magic == PMM_TREE_MAGIC && h.version == PMM_LEDGER_VERSION &&
-	       h.byte_order == PMM_BYTE_ORDER_MARK && h.nr_slots == 1 && h.slot_bytes == t->slot_bytes && h.slots_off == t->slots_off;
+	return pread(fd, &h, sizeof(h), 0) == (ssize_t)sizeof(h) && h.magic == PMM_TREE_MAGIC &&
+	       h.version == PMM_LEDGER_VERSION && h.byte_order == PMM_BYTE_ORDER_MARK &&
+	       h.nr_slots == 1 && h.slot_bytes == t->slot_bytes && h.slots_off == t->slots_off;
 }
 
 int watched_accept(struct watched *w, const struct ledger_tree *t, bool whole)
 {
 	void *head;
 
-	if (fcntl(w->fd, F_GET_SEALS) < 0) {	/* answered without asking who has made it; all else is not */
+	/* answered without asking who has made it; all else is not */
+	if (fcntl(w->fd, F_GET_SEALS) < 0) {
 		message_discard(w->fd);
 		w->fd = -1;
 		return -EBADMSG;
 	}
-	if (!is_memory_file(w->fd, ledger_tree_file_bytes(t), &w->ino) || (whole && !is_head_of(w->fd, t)))
+	if (!is_memory_file(w->fd, ledger_tree_file_bytes(t), &w->ino) ||
+	    (whole && !is_head_of(w->fd, t)))
 		return -EBADMSG;
 	w->fd = reopen(w->fd);
 	if (whole && ledger_map_open_shared(w->fd, &w->map, NULL))
@@ -136,7 +142,8 @@ void watched_free(struct watched *w)
 
 enum pmm_limit watched_limit(const struct watched *w)
 {
-	uint32_t limit = w->head ? __atomic_load_n(&w->head->slot[0].limit_raised, __ATOMIC_RELAXED) : PMM_LIMIT_AS_IT_WAS;
+	uint32_t limit = w->head ? __atomic_load_n(&w->head->slot[0].limit_raised, __ATOMIC_RELAXED)
+				 : PMM_LIMIT_AS_IT_WAS;
 
 	return limit <= PMM_LIMIT_RAISED_POOL ? (enum pmm_limit)limit : PMM_LIMIT_AS_IT_WAS;
 }
@@ -154,7 +161,10 @@ bool watched_has_ended(const struct watched *w)
 	return w->ended || (w->pidfd >= 0 ? poll(&p, 1, 0) == 1 : !proc_alive(w->pid));
 }
 
-/* Since Linux 6.9 a pidfd is a file in pidfs, one for each process; before that all are one anonymous file. */
+/*
+ * Since Linux 6.9 a pidfd is a file in pidfs, one for each process; before that all are one
+ * anonymous file.
+ */
 static bool pidfd_ino(int fd, uint64_t *ino)
 {
 	struct statfs fs;
@@ -273,7 +283,8 @@ static void set_end(const struct watched *w, struct heap *h)
 
 static bool is_near(uint64_t ns, uint64_t ticked_ns)
 {
-	return ns && ns + START_TICKS * PMM_TICK_NS > ticked_ns && ns < ticked_ns + START_TICKS * PMM_TICK_NS;
+	return ns && ns + START_TICKS * PMM_TICK_NS > ticked_ns &&
+	       ns < ticked_ns + START_TICKS * PMM_TICK_NS;
 }
 
 /* No point is later than the end; the last one, if it is of the end, is of this one. */
@@ -288,8 +299,9 @@ static void end_points(struct heap *h, uint64_t end_ns)
 }
 
 /*
- * How long it ran, finer than the agent's clock: by when it was started or heard of, and when its end was noticed. Where the monitor was too busy
- * to see either in time the agent's clock serves. While it was held at its end to be searched it did not run.
+ * How long it ran, finer than the agent's clock: by when it was started or heard of, and when its
+ * end was noticed. Where the monitor was too busy to see either in time the agent's clock serves.
+ * While it was held at its end to be searched it did not run.
  */
 static void set_span(const struct watched *w, struct heap *h)
 {
@@ -334,7 +346,8 @@ int watched_read(struct watched *w, struct heap **out, struct err *e)
 	if (rc)
 		return rc;
 	if (!w->ended)
-		figures_read(w->pid, (*out)->taken_ns, FIGURES_MAX_CHUNKS, *out);	/* without memory there are those of before */
+		figures_read(w->pid, (*out)->taken_ns, FIGURES_MAX_CHUNKS,
+			     *out); /* without memory there are those of before */
 	figures_last_give(&w->figures, *out);
 	return 0;
 }
@@ -345,7 +358,8 @@ static bool noted_more(struct watched *w, uint64_t now_ns, bool last, uint64_t *
 	struct watched_noted *n = &w->noted;
 	uint32_t nr = w->map ? ledger_findings(w->map, NULL) : 0;
 
-	if (!nr || (!last && now_ns < n->next_ns) || (!last && nr <= n->nr && now_ns < n->next_again_ns))
+	if (!nr || (!last && now_ns < n->next_ns) ||
+	    (!last && nr <= n->nr && now_ns < n->next_again_ns))
 		return false;
 	n->next_again_ns = now_ns + AGAIN_NS;
 	return ledger_findings(w->map, count) > n->nr || *count != n->count;
@@ -366,13 +380,14 @@ bool watched_found(struct watched *w, uint64_t now_ns, bool last, struct heap **
 	n->next_ns = now_ns + (thread_cpu_ns() - start) * FOUND_REST;
 	if (n->nr != was.nr || count != was.count)
 		return true;
-	n->next_ns = now_ns + STUCK_NS + (n->next_ns - now_ns) * FOUND_REST;	/* some are not complete, or damaged */
+	/* some are not complete, or damaged */
+	n->next_ns = now_ns + STUCK_NS + (n->next_ns - now_ns) * FOUND_REST;
 	heap_free(*out);
 	return false;
 }
 
 bool watched_has_events(const struct heap *h)
 {
-	return h->allocs || h->frees || h->failed || h->untracked_frees || h->skipped_allocs || h->nr_findings ||
-	       h->off_reason || h->mapping.mmap_calls || h->mapping.mmap_failed;
+	return h->allocs || h->frees || h->failed || h->untracked_frees || h->skipped_allocs ||
+	       h->nr_findings || h->off_reason || h->mapping.mmap_calls || h->mapping.mmap_failed;
 }

@@ -2,8 +2,8 @@
 /*
  * One process under watch: its ledger file, its series, and how it ends up as a heap.
  *
- * The file is the process's own and it may write anything there at any time: words are copied once and checked, and nothing is done twice as
- * often because it says so.
+ * The file is the process's own and it may write anything there at any time: words are copied once
+ * and checked, and nothing is done twice as often because it says so.
  */
 #ifndef TRACK_WATCHED_H
 #define TRACK_WATCHED_H
@@ -24,16 +24,20 @@ struct watched {
 	int pidfd;	 /* -1: cannot be had */
 	bool unheard;	 /* its end is asked for: the monitor is not woken by it */
 	int rss_fd;	 /* see proc_rss() */
-	uint64_t peak_rss_bytes, next_peak_ns; /* the most that was resident, when last looked at; when that is looked at again */
-	int fd;		 /* its ledger file, with an offset and locks of its own where that can be had */
+	/* the most that was resident, when last looked at; when that is looked at again */
+	uint64_t peak_rss_bytes, next_peak_ns;
+	/* its ledger file, with an offset and locks of its own where that can be had */
+	int fd;
 	uint64_t ino;	 /* ... which is this one */
-	struct pmm_tree *head;	 /* of that file, mapped for the words that both write; NULL = not */
+	/* of that file, mapped for the words that both write; NULL = not */
+	struct pmm_tree *head;
 	struct watched *next_same;	/* for struct roll, ... */
 	size_t at;			/* ... as well */
 	bool is_root;
 	bool ended;
 	unsigned nr_asked;	/* how often it asked to be searched at its end */
-	uint64_t asked_ns;	/* ... and when, as it was heard; 0 = it does not wait, or nobody heard that */
+	/* ... and when, as it was heard; 0 = it does not wait, or nobody heard that */
+	uint64_t asked_ns;
 	uint64_t held_ns;	/* for how long it waited */
 	uint64_t launched_ns; /* when the monitor started it; 0 = it did not */
 	uint64_t heard_ns;    /* when it was first heard of */
@@ -56,13 +60,15 @@ struct watched {
 };
 
 /*
- * Begin to watch a process; both descriptors are its own from now on, also on failure. NULL: out of memory. The head is not mapped yet.
+ * Begin to watch a process; both descriptors are its own from now on, also on failure. NULL: out of
+ * memory. The head is not mapped yet.
  */
 struct watched *watched_new(pid_t pid, int pidfd, int fd, uint64_t interval_ns, uint64_t now_ns);
 
 /*
- * Is its file such a one as a process of this tree makes: a memfd in memory, sealed against resizing alone, of the tree's size and version?
- * `whole`: with a ledger begun in it. Then the head is mapped. 0, -EBADMSG, -ENOMEM.
+ * Is its file such a one as a process of this tree makes: a memfd in memory, sealed against
+ * resizing alone, of the tree's size and version? `whole`: with a ledger begun in it. Then the head
+ * is mapped. 0, -EBADMSG, -ENOMEM.
  */
 int watched_accept(struct watched *w, const struct ledger_tree *t, bool whole);
 
@@ -77,7 +83,10 @@ void watched_replace(struct watched *w);
 /* Is it over, as the kernel says? */
 bool watched_has_ended(const struct watched *w);
 
-/* Are both of one process, which may have ended? Before Linux 6.9 that cannot be told of two with the same number: then `otherwise`. */
+/*
+ * Are both of one process, which may have ended? Before Linux 6.9 that cannot be told of two with
+ * the same number: then `otherwise`.
+ */
 bool watched_same(const struct watched *a, const struct watched *b, bool otherwise);
 
 /* Its process has ended. The first call counts. */
@@ -93,8 +102,9 @@ bool watched_tick(struct watched *w, uint64_t now_ns);
 bool watched_code_changed(struct watched *w, uint64_t now_ns);
 
 /*
- * Has its agent noted heap errors that were not there at the call before, or did some come again (looked for once a second at most)? Then its
- * heap, blocks left out, is in *out, the caller's. `last`: there will be no other call, so look at all costs; else rarely where looking is dear.
+ * Has its agent noted heap errors that were not there at the call before, or did some come again
+ * (looked for once a second at most)? Then its heap, blocks left out, is in *out, the caller's.
+ * `last`: there will be no other call, so look at all costs; else rarely where looking is dear.
  */
 bool watched_found(struct watched *w, uint64_t now_ns, bool last, struct heap **out);
 

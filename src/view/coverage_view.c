@@ -34,16 +34,20 @@ static void row(struct table *t, const char *name, struct str *s)
 static void add_number(struct str *s, const struct coverage *c, const struct coverage_words *words)
 {
 	if (c->covered == c->processes)
-		str_addf(s, "%s, %s%s", fmt_count(c->processes).s, c->processes == 1 ? "" : "all ", words->briefly);
+		str_addf(s, "%s, %s%s", fmt_count(c->processes).s, c->processes == 1 ? "" : "all ",
+			 words->briefly);
 	else
-		str_addf(s, "%s, %s %s", fmt_count(c->processes).s, c->covered ? fmt_count(c->covered).s : "none", words->briefly);
+		str_addf(s, "%s, %s %s", fmt_count(c->processes).s,
+			 c->covered ? fmt_count(c->covered).s : "none", words->briefly);
 	if (words->blocks)
-		str_addf(s, ": %s of %s looked at", report_many(c->blocks, "block").s, fmt_bytes(c->bytes).s);
+		str_addf(s, ": %s of %s looked at", report_many(c->blocks, "block").s,
+			 fmt_bytes(c->bytes).s);
 	if (c->idle)
 		str_addf(s, "; %s never allocated anything", fmt_count(c->idle).s);
 }
 
-void coverage_rows(struct table *t, struct coverage *c, const struct coverage_words *words, bool told)
+void coverage_rows(struct table *t, struct coverage *c, const struct coverage_words *words,
+		   bool told)
 {
 	uint64_t missed = coverage_missed(c, false);
 	struct str s = STR_INIT;
@@ -57,13 +61,15 @@ void coverage_rows(struct table *t, struct coverage *c, const struct coverage_wo
 		row(t, "!", &s);
 	}
 	if (missed) {
-		str_addf(&s, "%s %s not %s: ", report_many(missed, "process").s, were(missed), words->looked);
+		str_addf(&s, "%s %s not %s: ", report_many(missed, "process").s, were(missed),
+			 words->looked);
 		coverage_names(&s, c, false);
 		row(t, "!", &s);
 	}
 	if (c->replaced) {
-		str_addf(&s, "%s %s replaced by another one in its process, and %s not looked at", report_many(c->replaced, "program").s,
-			 were(c->replaced), were(c->replaced));
+		str_addf(&s, "%s %s replaced by another one in its process, and %s not looked at",
+			 report_many(c->replaced, "program").s, were(c->replaced),
+			 were(c->replaced));
 		row(t, "exec", &s);
 	}
 	if (c->failed)
@@ -114,7 +120,8 @@ static const struct column tree_columns[] = {
 
 void coverage_record(struct doc *d, struct coverage *c)
 {
-	struct table *t = table_new(TABLE_RECORD, "tree", NULL, tree_columns, NR_COLUMNS(tree_columns));
+	struct table *t = table_new(TABLE_RECORD, "tree", NULL, tree_columns,
+				    NR_COLUMNS(tree_columns));
 	unsigned i = 0;
 
 	if (t) {

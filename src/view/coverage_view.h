@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How much of a tree of processes was looked at, in words and as JSON: the same for all documents on trees.
+ * How much of a tree of processes was looked at, in words and as JSON: the same for all documents
+ * on trees.
  */
 #ifndef VIEW_COVERAGE_VIEW_H
 #define VIEW_COVERAGE_VIEW_H
@@ -16,12 +17,16 @@ struct coverage_words {
 };
 
 /*
- * Add rows to a table of facts: the first says how many, the others which were left out and why. `told`: those that were not
- * tracked are said elsewhere.
+ * Add rows to a table of facts: the first says how many, the others which were left out and why.
+ * `told`: those that were not tracked are said elsewhere.
  */
-void coverage_rows(struct table *t, struct coverage *c, const struct coverage_words *words, bool told);
+void coverage_rows(struct table *t, struct coverage *c, const struct coverage_words *words,
+		   bool told);
 
-/* Append "2 programs were not tracked: busybox (static), sudo (set-user-ID)"; nothing when there are none. */
+/*
+ * Append "2 programs were not tracked: busybox (static), sudo (set-user-ID)"; nothing when there
+ * are none.
+ */
 void coverage_untracked(struct str *s, struct coverage *c);
 
 /* JSON: the record "tree", and the lists "untracked" and "not_looked_at". */

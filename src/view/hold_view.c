@@ -22,7 +22,8 @@ static const char *const kind_name[] = {
 	[HOLD_ROOT_LIBRARY] = "library",
 	[HOLD_ROOT_MEMORY] = "memory",
 };
-_Static_assert(sizeof(kind_name) / sizeof(kind_name[0]) == HOLD_NR_ROOT_KINDS, "each kind has a name");
+_Static_assert(sizeof(kind_name) / sizeof(kind_name[0]) == HOLD_NR_ROOT_KINDS,
+	       "each kind has a name");
 
 /* ---- head ---- */
 
@@ -35,7 +36,8 @@ static const struct column asked_columns[] = {
 
 static void add_asked(struct doc *d, const struct hold_answer *a)
 {
-	struct table *t = table_new(TABLE_RECORD, "asked", NULL, asked_columns, NR_COLUMNS(asked_columns));
+	struct table *t = table_new(TABLE_RECORD, "asked", NULL, asked_columns,
+				    NR_COLUMNS(asked_columns));
 
 	if (t) {
 		t->json_only = true;
@@ -56,7 +58,8 @@ static const struct column class_columns[] = {
 
 static void add_classes(struct doc *d, const struct hold_answer *a)
 {
-	struct table *t = table_new(TABLE_ROWS, "totals", NULL, class_columns, NR_COLUMNS(class_columns));
+	struct table *t = table_new(TABLE_ROWS, "totals", NULL, class_columns,
+				    NR_COLUMNS(class_columns));
 
 	if (t) {
 		t->json_only = true;
@@ -76,10 +79,12 @@ static void add_share(struct str *s, const struct hold_answer *a, const struct h
 	if (part->blocks == a->sum.blocks)
 		str_add(s, a->sum.blocks == 1 ? "" : "all ");
 	else
-		str_addf(s, "%s of %s blocks, %s, ", fmt_count(part->blocks).s, fmt_count(a->sum.blocks).s, fmt_bytes(part->bytes).s);
+		str_addf(s, "%s of %s blocks, %s, ", fmt_count(part->blocks).s,
+			 fmt_count(a->sum.blocks).s, fmt_bytes(part->bytes).s);
 }
 
-static void held_row(struct table *t, const struct hold_answer *a, bool first, const struct hold_sum *part, const char *by)
+static void held_row(struct table *t, const struct hold_answer *a, bool first,
+		     const struct hold_sum *part, const char *by)
 {
 	struct str s = STR_INIT;
 
@@ -105,11 +110,13 @@ static void add_summary(struct doc *d, const struct hold_answer *a)
 		table_setf(t, FACT_TEXT, "for %s", fmt_duration(h->search.pause_ns).s);
 	}
 	facts_row(t, "asked");
-	table_setf(t, FACT_TEXT, "%s: %s, %s", a->asked, report_many(a->sum.blocks, "block").s, fmt_bytes(a->sum.bytes).s);
+	table_setf(t, FACT_TEXT, "%s: %s, %s", a->asked, report_many(a->sum.blocks, "block").s,
+		   fmt_bytes(a->sum.bytes).s);
 	for (size_t i = 0; i < a->roots.nr; i++) {
 		const struct hold_view_root *r = &a->roots.v[i];
 
-		held_row(t, a, !i, &(struct hold_sum){ r->blocks, r->bytes }, r->text ? r->text : "a root");
+		held_row(t, a, !i, &(struct hold_sum){ r->blocks, r->bytes },
+			 r->text ? r->text : "a root");
 	}
 	if (a->nr_rest) {
 		struct fmt many = report_many(a->nr_rest, "other root");
@@ -117,14 +124,17 @@ static void add_summary(struct doc *d, const struct hold_answer *a)
 		held_row(t, a, false, &a->rest, many.s);
 	}
 	if (a->untold.blocks)
-		held_row(t, a, false, &a->untold, "what is no pointer: they count as reached in a search for leaks");
+		held_row(t, a, false, &a->untold,
+			 "what is no pointer: they count as reached in a search for leaks");
 	if (a->verdict) {
 		facts_row(t, "lost");
 		table_wrap(t, FACT_TEXT, a->verdict, LABEL_WIDTH + 10, 0, ROW_STRONG, true);
 	}
 	if (!h->search.complete) {
 		facts_row(t, "!");
-		table_set_const(t, FACT_TEXT, "not all blocks are known: what the others point to is held by \"memory\"");
+		table_set_const(
+			t, FACT_TEXT,
+			"not all blocks are known: what the others point to is held by \"memory\"");
 	}
 	doc_add(d, t);
 }
@@ -189,7 +199,8 @@ static const struct column step_columns[STEP_NR] = {
 	[STEP_ALONE_BYTES] = JSON_COLUMN("alone_bytes", UNIT_COUNT),
 	[STEP_ALONE] = { NULL, "holds alone", UNIT_BYTES, COLUMN_TEXT_ONLY | COLUMN_ZERO_BLANK },
 	[STEP_ALONE_COUNT] = { NULL, "blocks", UNIT_COUNT, COLUMN_TEXT_ONLY | COLUMN_ZERO_BLANK },
-	[STEP_LABEL] = { NULL, "pointer -> block it leads to", UNIT_TEXT, COLUMN_TEXT_ONLY | COLUMN_LABEL },
+	[STEP_LABEL] = { NULL, "pointer -> block it leads to", UNIT_TEXT,
+			 COLUMN_TEXT_ONLY | COLUMN_LABEL },
 };
 
 static void set_alone(struct table *t, const struct hold_alone *a)
@@ -216,7 +227,8 @@ static void add_site(struct str *s, struct names *n, const struct heap *h, uint3
 		str_addf(s, " (%s:%" PRIu32 ")", report_basename(f->file), f->line);
 }
 
-static void step_label(struct str *s, const struct hold_answer *a, struct names *n, const struct hold_view_step *step)
+static void step_label(struct str *s, const struct hold_answer *a, struct names *n,
+		       const struct hold_view_step *step)
 {
 	const struct heap_block *b = &a->heap->blocks[step->block];
 
@@ -231,7 +243,8 @@ static void step_label(struct str *s, const struct hold_answer *a, struct names 
 		str_addf(s, "; %s to it there", report_many(step->same, "pointer").s);
 }
 
-static void add_step(struct table *t, const struct hold_answer *a, struct names *n, const struct hold_view_step *step)
+static void add_step(struct table *t, const struct hold_answer *a, struct names *n,
+		     const struct hold_view_step *step)
 {
 	const struct heap_block *b = &a->heap->blocks[step->block];
 	struct str s = STR_INIT;
@@ -260,7 +273,8 @@ static void add_step(struct table *t, const struct hold_answer *a, struct names 
 
 struct filling { const struct hold_answer *a; struct names *n; };
 
-static void add_root(struct table *t, const struct hold_answer *a, struct names *n, const struct hold_view_root *r)
+static void add_root(struct table *t, const struct hold_answer *a, struct names *n,
+		     const struct hold_view_root *r)
 {
 	struct str s = STR_INIT;
 
@@ -319,16 +333,19 @@ static void note_alone(struct table *t, const struct hold_answer *a)
 	size_t unknown, nr = count_alone(a, &unknown);
 
 	if (nr) {
-		table_note(t, "holds alone: what would be lost if that one pointer were cleared; on the line of a root: all pointers of that root");
+		table_note(t, "holds alone: what would be lost if that one pointer were cleared; "
+			      "on the line of a root: all pointers of that root");
 		table_note(t, "-: nothing would be lost, as other pointers lead there too");
 	} else if (!unknown) {
-		table_note(t, "clearing any one of these pointers would lose nothing: other pointers lead there too");
+		table_note(t, "clearing any one of these pointers would lose nothing: other "
+			      "pointers lead there too");
 	}
 }
 
 int hold_view(struct doc *d, const struct hold_answer *a, struct names *n)
 {
-	struct table *t = table_new(TABLE_TREE, "holders", a->roots.nr ? "Chains" : NULL, step_columns, STEP_NR);
+	struct table *t = table_new(TABLE_TREE, "holders", a->roots.nr ? "Chains" : NULL,
+				    step_columns, STEP_NR);
 
 	d->schema = HOLD_SCHEMA;
 	report_process(d, a->heap);

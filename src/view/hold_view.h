@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Who holds blocks, as a document: roots with how much hangs on each, the chain from the root to a block, what each pointer holds alone.
+ * Who holds blocks, as a document: roots with how much hangs on each, the chain from the root to a
+ * block, what each pointer holds alone.
  */
 #ifndef VIEW_HOLD_VIEW_H
 #define VIEW_HOLD_VIEW_H
@@ -53,7 +54,11 @@ struct hold_view_root {
 	uint64_t address;		/* of the pointer on the chain; 0 = none */
 	uint64_t blocks, bytes;		/* of those asked for, that hang on it */
 	struct hold_alone alone;	/* all of its pointers cleared */
-	char *otherwise;		/* the root that would hold the last block of the chain then; NULL = none would, or nobody looked */
+	/*
+	 * the root that would hold the last block of the chain then; NULL = none would, or nobody
+	 * looked
+	 */
+	char *otherwise;
 	uint64_t chain_blocks;
 	VEC(struct hold_view_step) steps;
 };
@@ -66,7 +71,8 @@ struct hold_answer {
 	char *verdict;			/* of blocks that nothing holds; NULL = there are none */
 	struct hold_sum sum, by_class[REACH_NR_CLASSES];
 	struct hold_sum rest;		/* held by roots beyond --top */
-	struct hold_sum untold;		/* counts as reached, but not over pointers that were found */
+	/* counts as reached, but not over pointers that were found */
+	struct hold_sum untold;
 	uint64_t nr_rest;
 	VEC(struct hold_view_root) roots;
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The head of the verdict on leaks: how was searched, sums in memcheck's words, what must be known before believing it.
+ * The head of the verdict on leaks: how was searched, sums in memcheck's words, what must be known
+ * before believing it.
  */
 #include "src/analyze/leaks_tree.h"
 #include "src/base/fmt.h"
@@ -32,7 +33,8 @@ static void add_search(struct leaks_view *v)
 {
 	static const char *const how[] = { "none", "copy", "stopped", "exit", "core" };
 	const struct heap_search *s = &v->heap->search;
-	struct table *t = table_new(TABLE_RECORD, "search", NULL, search_columns, NR_COLUMNS(search_columns));
+	struct table *t = table_new(TABLE_RECORD, "search", NULL, search_columns,
+				    NR_COLUMNS(search_columns));
 
 	if (t) {
 		t->json_only = true;
@@ -73,7 +75,8 @@ static void add_total(struct table *t, const char *name, const struct leak_sum *
 
 static void add_totals(struct leaks_view *v)
 {
-	struct table *t = table_new(TABLE_ROWS, "totals", NULL, total_columns, NR_COLUMNS(total_columns));
+	struct table *t = table_new(TABLE_ROWS, "totals", NULL, total_columns,
+				    NR_COLUMNS(total_columns));
 
 	if (t) {
 		t->json_only = true;
@@ -92,25 +95,35 @@ static void search_row(struct table *t, const struct heap *h, const struct leaks
 {
 	const struct heap_search *s = &h->search;
 	const char *why_stopped = o->why_stopped;
-	struct fmt pause = fmt_duration(s->pause_ns), took = fmt_duration(s->took_ns), bytes = fmt_bytes(s->read_bytes);
+	struct fmt pause = fmt_duration(s->pause_ns), took = fmt_duration(s->took_ns),
+		   bytes = fmt_bytes(s->read_bytes);
 
 	facts_row(t, "searched");
 	switch (s->how) {
 	case HEAP_SEARCH_COPY:
-		table_setf(t, FACT_TEXT, "%s in %s, in a copy; the program was stopped for %s", bytes.s, took.s, pause.s);
+		table_setf(t, FACT_TEXT, "%s in %s, in a copy; the program was stopped for %s",
+			   bytes.s, took.s, pause.s);
 		if (o->held_bytes >= MUCH_HELD)
-			table_setf(t, FACT_TEXT, "%s in %s, in a copy; the program was stopped for %s, while %s were read that a copy does not get or shares",
+			table_setf(t, FACT_TEXT,
+				   "%s in %s, in a copy; the program was stopped for %s, while %s "
+				   "were read that a copy does not get or shares",
 				   bytes.s, took.s, pause.s, fmt_bytes(o->held_bytes).s);
 		break;
 	case HEAP_SEARCH_STOPPED:
-		table_setf(t, FACT_TEXT, "%s in %s; the program was stopped for %s%s%s", bytes.s, took.s, pause.s,
-			   why_stopped ? ", as no copy could be made: " : "", why_stopped ? why_stopped : "");
+		table_setf(t, FACT_TEXT, "%s in %s; the program was stopped for %s%s%s", bytes.s,
+			   took.s, pause.s, why_stopped ? ", as no copy could be made: " : "",
+			   why_stopped ? why_stopped : "");
 		break;
 	case HEAP_SEARCH_EXIT:
 		if (o->tree)
-			table_setf(t, FACT_TEXT, "%s in %s, at the processes' ends; none was held up for more than %s", bytes.s, took.s, pause.s);
+			table_setf(t, FACT_TEXT,
+				   "%s in %s, at the processes' ends; none was held up for more "
+				   "than %s",
+				   bytes.s, took.s, pause.s);
 		else
-			table_setf(t, FACT_TEXT, "%s in %s, at the program's end; it was held up for %s", bytes.s, took.s, pause.s);
+			table_setf(t, FACT_TEXT,
+				   "%s in %s, at the program's end; it was held up for %s", bytes.s,
+				   took.s, pause.s);
 		break;
 	default:
 		table_setf(t, FACT_TEXT, "%s in %s, in the core file", bytes.s, took.s);
@@ -121,10 +134,12 @@ static void search_row(struct table *t, const struct heap *h, const struct leaks
 static void sum_row(struct table *t, const char *name, const struct leak_sum *s)
 {
 	facts_row(t, name);
-	table_setf(t, FACT_TEXT, "%s byte%s in %s", fmt_count(s->bytes).s, s->bytes == 1 ? "" : "s", report_many(s->blocks, "block").s);
+	table_setf(t, FACT_TEXT, "%s byte%s in %s", fmt_count(s->bytes).s, s->bytes == 1 ? "" : "s",
+		   report_many(s->blocks, "block").s);
 	if (s->blocks)
-		table_setf(t, FACT_TEXT, "%s byte%s in %s, %s", fmt_count(s->bytes).s, s->bytes == 1 ? "" : "s",
-			   report_many(s->blocks, "block").s, report_many(s->sites, "site").s);
+		table_setf(t, FACT_TEXT, "%s byte%s in %s, %s", fmt_count(s->bytes).s,
+			   s->bytes == 1 ? "" : "s", report_many(s->blocks, "block").s,
+			   report_many(s->sites, "site").s);
 }
 
 /* Why memcheck would say less of what is reachable. */
@@ -140,7 +155,8 @@ static void habit_row(struct table *t, const struct leaks *l)
 	if (!blocks)
 		return;
 	facts_row(t, "of these");
-	table_setf(t, FACT_TEXT, "%s in %s by pointers behind headers or into pools only", fmt_bytes(bytes).s, report_many(blocks, "block").s);
+	table_setf(t, FACT_TEXT, "%s in %s by pointers behind headers or into pools only",
+		   fmt_bytes(bytes).s, report_many(blocks, "block").s);
 }
 
 static void add_head(struct leaks_view *v)
@@ -172,42 +188,62 @@ static void add_notes(struct leaks_view *v)
 
 	if (t && !h->search.complete && v->opt.tree) {
 		facts_row(t, "!");
-		table_setf(t, FACT_TEXT, "of %s not all blocks are known (of forked children those from before the fork, for example): what they point to "
-			   "counts as reachable", report_many(v->opt.tree->nr_incomplete, "process").s);
+		table_setf(t, FACT_TEXT,
+			   "of %s not all blocks are known (of forked children those from before "
+			   "the fork, for example): what they point to "
+			   "counts as reachable",
+			   report_many(v->opt.tree->nr_incomplete, "process").s);
 	}
 	if (t && v->opt.tree && v->opt.tree->merge.nr_unkept) {
 		facts_row(t, "!");
-		table_setf(t, FACT_TEXT, "%s of too many different ones were not kept: their blocks are counted as of an unknown stack",
+		table_setf(t, FACT_TEXT,
+			   "%s of too many different ones were not kept: their blocks are counted "
+			   "as of an unknown stack",
 			   report_many(v->opt.tree->merge.nr_unkept, "stack").s);
 	}
 	if (t && !h->search.complete && !v->opt.tree) {
 		facts_row(t, "!");
-		table_set_const(t, FACT_TEXT, h->mode == HEAP_SAMPLED ?
-				"only a sample of the blocks is known: what the others point to counts as reachable, the figures are the sample's" :
-				h->began == HEAP_BEGAN_ATTACH ? "blocks from before the attach are not known: what they point to counts as reachable" :
-				h->began == HEAP_BEGAN_FORK ? "blocks from before the fork are not known: what they point to counts as reachable" :
-				"not all blocks are known: what the others point to counts as reachable");
+		table_set_const(
+			t, FACT_TEXT,
+			h->mode == HEAP_SAMPLED
+				? "only a sample of the blocks is known: what the others point to "
+				  "counts as reachable, the figures are the sample's"
+			: h->began == HEAP_BEGAN_ATTACH
+				? "blocks from before the attach are not known: what they point to "
+				  "counts as reachable"
+			: h->began == HEAP_BEGAN_FORK
+				? "blocks from before the fork are not known: what they point to "
+				  "counts as reachable"
+				: "not all blocks are known: what the others point to counts as "
+				  "reachable");
 	}
 	if (t && h->search.unread_bytes) {
 		facts_row(t, "!");
-		table_setf(t, FACT_TEXT, "%s could not be read: pointers in there are not known", fmt_bytes(h->search.unread_bytes).s);
+		table_setf(t, FACT_TEXT, "%s could not be read: pointers in there are not known",
+			   fmt_bytes(h->search.unread_bytes).s);
 	}
 	if (t && v->opt.late && v->leaks->by_class[REACH_DEFINITE].blocks) {
 		facts_row(t, "!");
-		table_set_const(t, FACT_TEXT, "part of the memory that a copy shares or gets empty was read after the pause: a block to which the program moved the only "
+		table_set_const(t, FACT_TEXT,
+				"part of the memory that a copy shares or gets empty was read "
+				"after the pause: a block to which the program moved the only "
 				"pointer there meanwhile can seem lost; be sure with '--stop'");
 	}
 	if (t && v->opt.slack_blocks) {
 		facts_row(t, "!");
-		table_setf(t, FACT_TEXT, "%s possibly lost: only the bytes behind what other blocks were asked for point there, and the program may use those "
-			   "(it calls malloc_usable_size); start it with 'pmm run' to know", report_many(v->opt.slack_blocks, "block").s);
+		table_setf(t, FACT_TEXT,
+			   "%s possibly lost: only the bytes behind what other blocks were asked "
+			   "for point there, and the program may use those "
+			   "(it calls malloc_usable_size); start it with 'pmm run' to know",
+			   report_many(v->opt.slack_blocks, "block").s);
 	}
 	doc_add(&v->doc, t);
 }
 
 bool leaks_all_searched(const struct leaks_view *v)
 {
-	return !v->opt.coverage || (!coverage_missed(v->opt.coverage, true) && !coverage_missed(v->opt.coverage, false));
+	return !v->opt.coverage || (!coverage_missed(v->opt.coverage, true) &&
+				    !coverage_missed(v->opt.coverage, false));
 }
 
 void leaks_head(struct leaks_view *v)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The verdict on leaks as a document: a head and the entries by verdict, each with the reason and its stack.
+ * The verdict on leaks as a document: a head and the entries by verdict, each with the reason and
+ * its stack.
  */
 #include "src/view/leaks_view.h"
 
@@ -14,7 +15,10 @@
 #include "src/view/stack_view.h"
 
 const char *const leaks_class_name[REACH_NR_CLASSES] = {
-	[REACH_REACHED] = "reachable", [REACH_POSSIBLE] = "possible", [REACH_INDIRECT] = "indirect", [REACH_DEFINITE] = "definite",
+	[REACH_REACHED] = "reachable",
+	[REACH_POSSIBLE] = "possible",
+	[REACH_INDIRECT] = "indirect",
+	[REACH_DEFINITE] = "definite",
 };
 
 #define REASON_WIDTH	58
@@ -169,7 +173,8 @@ static void set_figures(struct table *t, struct leaks_view *v, const struct leak
 	table_set(t, ENTRY_NEWEST, report_age(v->heap, v->heap->search.at_ns, e->newest_ns));
 	if (g->verdict == GROWTH_STEADY) {
 		table_set_float(t, ENTRY_GROWTH, g->slope);
-		table_set(t, ENTRY_GROWS_FOR, g->until_ns > g->since_ns ? g->until_ns - g->since_ns : 0);
+		table_set(t, ENTRY_GROWS_FOR,
+			  g->until_ns > g->since_ns ? g->until_ns - g->since_ns : 0);
 		set_evidence(t, e);
 	}
 	set_holder(t, v, e);
@@ -212,7 +217,8 @@ static void reason(struct table *t, const struct leak_entry *e, const char *why)
 	str_fini(&s);
 }
 
-static void add_processes(struct table *t, const struct leaks_tree *tree, const struct leak_entry *e)
+static void add_processes(struct table *t, const struct leaks_tree *tree,
+			  const struct leak_entry *e)
 {
 	struct str s = STR_INIT;
 
@@ -225,7 +231,8 @@ static void add_contents(struct table *t, const struct leak_entry *e)
 {
 	struct str s = STR_INIT;
 
-	str_addf(&s, "at 0x%llx, %s:", (unsigned long long)e->example, report_many(e->example_bytes, "byte").s);
+	str_addf(&s, "at 0x%llx, %s:", (unsigned long long)e->example,
+		 report_many(e->example_bytes, "byte").s);
 	detail(t, &s);
 	for (unsigned i = 0; i < e->nr_contents; i += 16) {
 		unsigned left = e->nr_contents - i;
@@ -245,7 +252,8 @@ static void add_details(struct table *t, const struct leak_entry *e, const char 
 
 	reason(t, e, why);
 	if (e->indirect_blocks) {
-		str_addf(&s, "%s in %s directly, ", fmt_bytes(e->bytes).s, report_many(e->blocks, "block").s);
+		str_addf(&s, "%s in %s directly, ", fmt_bytes(e->bytes).s,
+			 report_many(e->blocks, "block").s);
 		str_addf(&s, "and %s in %s that only they lead to", fmt_bytes(e->indirect_bytes).s,
 			 report_many(e->indirect_blocks, "block").s);
 		detail(t, &s);
@@ -260,7 +268,8 @@ static void add_details(struct table *t, const struct leak_entry *e, const char 
 }
 
 /* The root that they hang on, or one of them does: into the entry's row. */
-static void set_root(struct table *t, struct leaks_view *v, const struct leak_entry *e, struct str *root)
+static void set_root(struct table *t, struct leaks_view *v, const struct leak_entry *e,
+		     struct str *root)
 {
 	if (v->opt.root)
 		v->opt.root(v->opt.root_arg, e, root);
@@ -274,7 +283,8 @@ static void add_root(struct table *t, const struct leak_entry *e, const struct s
 
 	if (!root->len)
 		return;
-	str_addf(&line, "%s on %s", e->blocks == 1 ? "hangs" : "at least one hangs", str_text(root));
+	str_addf(&line, "%s on %s", e->blocks == 1 ? "hangs" : "at least one hangs",
+		 str_text(root));
 	table_wrap(t, ENTRY_LABEL, table_text(t, &line), REASON_WIDTH, 1, ROW_DIM, false);
 	str_fini(&line);
 }
@@ -282,7 +292,10 @@ static void add_root(struct table *t, const struct leak_entry *e, const struct s
 static void add_entry(struct table *t, struct leaks_view *v, const struct leak_entry *e)
 {
 	static const struct stack_columns columns = {
-		.frame = ENTRY_FRAME, .inlined = ENTRY_INLINED, .role = ENTRY_ROLE, .label = ENTRY_LABEL,
+		.frame = ENTRY_FRAME,
+		.inlined = ENTRY_INLINED,
+		.role = ENTRY_ROLE,
+		.label = ENTRY_LABEL,
 	};
 	uint32_t node = v->heap->sites[e->site].node;
 	const struct frame_name *f = names_responsible(v->names, node, NULL);
@@ -325,10 +338,12 @@ static void add_entries(struct leaks_view *v, enum leak_verdict verdict)
 		[LEAK_CERTAIN] = { "Leaks, certain", fill_certain },
 		[LEAK_LIKELY] = { "Leaks, likely", fill_likely },
 		[LEAK_GROWING] = { "Growing: a leak, or a cache that fills", fill_growing },
-		[LEAK_UNLIKELY] = { "Caches, pools, too young to tell: probably no leaks", fill_unlikely },
+		[LEAK_UNLIKELY] = { "Caches, pools, too young to tell: probably no leaks",
+				    fill_unlikely },
 		[LEAK_SUPPRESSED] = { "Suppressed", fill_suppressed },
 	};
-	struct table *t = table_new(TABLE_TREE, verdict_name[verdict], part[verdict].title, entry_columns, ENTRY_NR);
+	struct table *t = table_new(TABLE_TREE, verdict_name[verdict], part[verdict].title,
+				    entry_columns, ENTRY_NR);
 
 	if (t) {
 		t->children_key = "frames";
@@ -337,7 +352,8 @@ static void add_entries(struct leaks_view *v, enum leak_verdict verdict)
 		t->nr_groups = v->shown[verdict].nr;
 		t->json_only = v->nr_all[verdict] == 0;
 		if (v->shown[verdict].nr < v->nr_all[verdict])
-			table_note(t, "%s more (--top 0 shows all)", fmt_count(v->nr_all[verdict] - v->shown[verdict].nr).s);
+			table_note(t, "%s more (--top 0 shows all)",
+				   fmt_count(v->nr_all[verdict] - v->shown[verdict].nr).s);
 	}
 	doc_add(&v->doc, t);
 }
@@ -354,13 +370,19 @@ static void add_rest(struct leaks_view *v)
 	if (t && none && v->opt.tree && !v->opt.tree->nr)
 		table_note(t, "nothing was searched");
 	else if (t && none)
-		table_note(t, "no leaks were found%s", leaks_all_searched(v) ? "" : " in what was searched");
+		table_note(t, "no leaks were found%s",
+			   leaks_all_searched(v) ? "" : " in what was searched");
 	if (t && v->hidden_possible.blocks)
-		table_note(t, "%s in %s at %s: possibly lost, and nothing else speaks for leaks (--show=possible lists them)",
-			   fmt_bytes(v->hidden_possible.bytes).s, report_many(v->hidden_possible.blocks, "block").s,
+		table_note(t,
+			   "%s in %s at %s: possibly lost, and nothing else speaks for leaks "
+			   "(--show=possible lists them)",
+			   fmt_bytes(v->hidden_possible.bytes).s,
+			   report_many(v->hidden_possible.blocks, "block").s,
 			   report_many(v->hidden_possible.sites, "site").s);
 	if (t && v->hidden.blocks)
-		table_note(t, "%s in %s at %s: still reachable, probably no leaks (--show=all lists them)",
+		table_note(t,
+			   "%s in %s at %s: still reachable, probably no leaks (--show=all lists "
+			   "them)",
 			   fmt_bytes(v->hidden.bytes).s, report_many(v->hidden.blocks, "block").s,
 			   report_many(v->hidden.sites, "site").s);
 	doc_add(&v->doc, t);
@@ -372,7 +394,8 @@ bool leaks_view_shows(const struct leak_entry *e, unsigned show)
 {
 	if (e->verdict == LEAK_SUPPRESSED)
 		return show & LEAKS_SHOW_SUPPRESSED;
-	return (show & 1u << e->class) || (e->verdict == LEAK_LIKELY && (show & LEAKS_SHOW_LIKELY)) ||
+	return (show & 1u << e->class) ||
+	       (e->verdict == LEAK_LIKELY && (show & LEAKS_SHOW_LIKELY)) ||
 	       (e->verdict == LEAK_GROWING && (show & LEAKS_SHOW_GROWING));
 }
 
@@ -390,7 +413,8 @@ static int choose(struct leaks_view *v)
 	for (const struct leak_entry *e = v->leaks->entries.v; e < end; e++) {
 		if (!leaks_view_shows(e, v->opt.show)) {
 			if (e->verdict == LEAK_UNLIKELY)
-				hide(e->class == REACH_POSSIBLE ? &v->hidden_possible : &v->hidden, e);
+				hide(e->class == REACH_POSSIBLE ? &v->hidden_possible : &v->hidden,
+				     e);
 			continue;
 		}
 		if (v->opt.top && v->nr_all[e->verdict]++ >= v->opt.top)
@@ -402,10 +426,12 @@ static int choose(struct leaks_view *v)
 	return 0;
 }
 
-int leaks_view_init(struct leaks_view *v, const struct heap *h, struct names *n, const struct leaks *l,
-		    const struct leaks_view_options *o)
+int leaks_view_init(struct leaks_view *v, const struct heap *h, struct names *n,
+		    const struct leaks *l, const struct leaks_view_options *o)
 {
-	*v = (struct leaks_view){ .heap = h, .names = n, .leaks = l, .opt = *o, .doc.schema = LEAKS_SCHEMA };
+	*v = (struct leaks_view){
+		.heap = h, .names = n, .leaks = l, .opt = *o, .doc.schema = LEAKS_SCHEMA
+	};
 	if (choose(v))
 		return -ENOMEM;
 	leaks_head(v);

@@ -35,15 +35,21 @@ struct leaks_view_options {
 	unsigned show;			/* enum leaks_show */
 	uint64_t top;			/* entries of each verdict; 0 = all */
 	uint64_t depth;			/* callers shown; 0 = all */
-	uint64_t held_bytes;		/* read during the pause, as a copy does not have them as of that moment */
+	/* read during the pause, as a copy does not have them as of that moment */
+	uint64_t held_bytes;
 	bool late;			/* some such memory was read later */
-	uint64_t slack_blocks;		/* possibly lost for their only pointers are behind the asked-for bytes of blocks */
-	void (*root)(void *arg, const struct leak_entry *e, struct str *s);	/* append what the root is called; NULL = nobody knows */
+	/* possibly lost for their only pointers are behind the asked-for bytes of blocks */
+	uint64_t slack_blocks;
+	/* append what the root is called; NULL = nobody knows */
+	void (*root)(void *arg, const struct leak_entry *e, struct str *s);
 	void *root_arg;
-	const char *why_stopped;	/* why no copy could be made; NULL = one was, or it is not known */
+	/* why no copy could be made; NULL = one was, or it is not known */
+	const char *why_stopped;
 	const struct leaks_tree *tree;	/* the leaks are of these processes; NULL = of one */
-	bool untracked_told;		/* text: it was said already which programs were not tracked */
-	struct coverage *coverage;	/* of a tree of processes, also of one that is a single process; NULL = not known */
+	/* text: it was said already which programs were not tracked */
+	bool untracked_told;
+	/* of a tree of processes, also of one that is a single process; NULL = not known */
+	struct coverage *coverage;
 };
 
 struct leaks_view {
@@ -53,30 +59,37 @@ struct leaks_view {
 	struct leaks_view_options opt;
 	VEC(const struct leak_entry *) shown[LEAK_NR_VERDICTS];	/* in order */
 	uint64_t nr_all[LEAK_NR_VERDICTS];	/* that would be shown without `top` */
-	struct leak_sum hidden;		/* probably no leaks, not asked for; without those possibly lost */
+	/* probably no leaks, not asked for; without those possibly lost */
+	struct leak_sum hidden;
 	struct leak_sum hidden_possible;
 	struct doc doc;
 };
 
-/* Build the document in v->doc; all that is pointed to must outlive it. leaks_view_fini() in any case. 0 or -ENOMEM. */
-int leaks_view_init(struct leaks_view *v, const struct heap *h, struct names *n, const struct leaks *l,
-		    const struct leaks_view_options *o);
+/*
+ * Build the document in v->doc; all that is pointed to must outlive it. leaks_view_fini() in any
+ * case. 0 or -ENOMEM.
+ */
+int leaks_view_init(struct leaks_view *v, const struct heap *h, struct names *n,
+		    const struct leaks *l, const struct leaks_view_options *o);
 void leaks_view_fini(struct leaks_view *v);
 
 /* Is the entry one of those asked for? */
 bool leaks_view_shows(const struct leak_entry *e, unsigned show);
 
-/* Append why an entry is what it is, one line without full stop: "nothing points to these 3 blocks any more; oldest 2h04m". */
+/*
+ * Append why an entry is what it is, one line without full stop: "nothing points to these 3 blocks
+ * any more; oldest 2h04m".
+ */
 void leaks_why(struct str *s, const struct heap *h, struct names *n, const struct leak_entry *e);
 
 /* The class in memcheck's words: "definitely lost". */
 const char *leaks_class_text(unsigned class);
 
 /*
- * Write the entries asked for as Valgrind's memcheck would with --xml=yes (protocol 4), and the uses of suppressions (NULL = none). 0 or
- * -errno.
+ * Write the entries asked for as Valgrind's memcheck would with --xml=yes (protocol 4), and the
+ * uses of suppressions (NULL = none). 0 or -errno.
  */
-int leaks_print_xml(const struct heap *h, struct names *n, const struct leaks *l, const struct leaks_view_options *o,
-		    const struct suppress *suppress, FILE *out);
+int leaks_print_xml(const struct heap *h, struct names *n, const struct leaks *l,
+		    const struct leaks_view_options *o, const struct suppress *suppress, FILE *out);
 
 #endif

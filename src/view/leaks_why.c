@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Why an entry is a leak or none, in a line for somebody who was woken up: what points to the blocks, how old they are, how they grow.
+ * Why an entry is a leak or none, in a line for somebody who was woken up: what points to the
+ * blocks, how old they are, how they grow.
  */
 #include <string.h>
 
@@ -38,7 +39,8 @@ static struct fmt these(uint64_t blocks)
 
 static void add_age(struct str *s, const struct heap *h, const struct leak_entry *e)
 {
-	struct fmt oldest = report_duration(h, age_of(h, e->oldest_ns)), newest = report_duration(h, age_of(h, e->newest_ns));
+	struct fmt oldest = report_duration(h, age_of(h, e->oldest_ns)),
+		   newest = report_duration(h, age_of(h, e->newest_ns));
 
 	if (e->blocks == 1)
 		str_addf(s, "; %s old", oldest.s);
@@ -67,7 +69,8 @@ static bool is_chained(const struct leak_entry *e)
 }
 
 /* What leads to reachable blocks. */
-static void add_holder(struct str *s, const struct heap *h, struct names *n, const struct leak_entry *e)
+static void add_holder(struct str *s, const struct heap *h, struct names *n,
+		       const struct leak_entry *e)
 {
 	const char *all = e->held_blocks >= e->blocks ? "all" : "most";
 
@@ -80,18 +83,21 @@ static void add_holder(struct str *s, const struct heap *h, struct names *n, con
 	} else if (is_chained(e)) {
 		str_add(s, ", held by the list or tree grown in ");
 		add_site(s, h, n, e->site);
-	} else if (e->reason == LEAK_GROWS || (e->reason == LEAK_FILLS && e->class == REACH_REACHED)) {
+	} else if (e->reason == LEAK_GROWS ||
+		   (e->reason == LEAK_FILLS && e->class == REACH_REACHED)) {
 		str_add(s, ", pointed to by variables or stacks directly");
 	}
 }
 
-static void add_growth(struct str *s, const struct heap *h, struct names *n, const struct leak_entry *e)
+static void add_growth(struct str *s, const struct heap *h, struct names *n,
+		       const struct leak_entry *e)
 {
 	const struct growth *g = &e->growth;
 
 	str_addf(s, "%s, growing ", fmt_bytes(e->bytes).s);
 	str_addf(s, "%s for ", watch_pace(g->slope).s);
-	str_addf(s, "%s", report_duration(h, g->until_ns > g->since_ns ? g->until_ns - g->since_ns : 0).s);
+	str_addf(s, "%s",
+		 report_duration(h, g->until_ns > g->since_ns ? g->until_ns - g->since_ns : 0).s);
 	add_holder(s, h, n, e);
 }
 
@@ -101,20 +107,24 @@ static void add_habit(struct str *s, const struct leak_entry *e)
 	if (!e->habit_blocks)
 		return;
 	if (e->header_bytes)
-		str_addf(s, "; to %s the program keeps pointers behind a header of %s", e->habit_blocks == e->blocks ? "all" : fmt_count(e->habit_blocks).s,
+		str_addf(s, "; to %s the program keeps pointers behind a header of %s",
+			 e->habit_blocks == e->blocks ? "all" : fmt_count(e->habit_blocks).s,
 			 report_many(e->header_bytes, "byte").s);
 	else
-		str_addf(s, "; %s pointed to at several places: parts of %s are in use", e->habit_blocks == 1 ? "one is" : "some are",
+		str_addf(s, "; %s pointed to at several places: parts of %s are in use",
+			 e->habit_blocks == 1 ? "one is" : "some are",
 			 e->habit_blocks == 1 ? "a pool" : "pools");
 }
 
 /* Why what is there is no steady growth. */
 static void add_standing(struct str *s, const char *before, const struct growth *g)
 {
-	str_addf(s, "%s%s: %s", before, g->reason == GROWTH_TURNOVER ? "may grow" : "does not grow", watch_reason(g->reason));
+	str_addf(s, "%s%s: %s", before, g->reason == GROWTH_TURNOVER ? "may grow" : "does not grow",
+		 watch_reason(g->reason));
 }
 
-static void add_reason(struct str *s, const struct heap *h, struct names *n, const struct leak_entry *e)
+static void add_reason(struct str *s, const struct heap *h, struct names *n,
+		       const struct leak_entry *e)
 {
 	switch (e->reason) {
 	case LEAK_UNREACHABLE:

@@ -5,7 +5,8 @@
 #include "include/pmm/ledger.h"
 #include "src/base/fmt.h"
 
-#define NEAR_BYTES (2ull << 20) /* the last piece that did not fit was smaller; and the last eighth is for blocks */
+/* the last piece that did not fit was smaller; and the last eighth is for blocks */
+#define NEAR_BYTES (2ull << 20)
 
 bool lost_any(const struct heap *h)
 {
@@ -25,7 +26,8 @@ static void add_reason(const struct heap *h, struct str *to)
 	else if (h->nr_sites + h->nr_map_sites >= PMM_MAX_SITES)
 		str_addf(to, "the ledger has room for %s stacks", fmt_count(PMM_MAX_SITES - 1).s);
 	else if (h->ledger_bytes + NEAR_BYTES >= h->ledger_limit_bytes - h->ledger_limit_bytes / 8)
-		str_addf(to, "the ledger was at its limit of %s; raise --ledger-limit", fmt_bytes(h->ledger_limit_bytes).s);
+		str_addf(to, "the ledger was at its limit of %s; raise --ledger-limit",
+			 fmt_bytes(h->ledger_limit_bytes).s);
 	else
 		str_add(to, "there was no memory left for the ledger");
 }
@@ -36,12 +38,15 @@ void lost_stacks_text(const struct heap *h, struct str *to)
 	uint64_t allocs = lost_stacks(h), dropped = h->dropped[PMM_DROP_SITE_FULL];
 
 	if (allocs)
-		str_addf(to, "%s%s of %s allocation%s (%s live) could not be charged to a stack: ", about, fmt_count(allocs).s,
-			 fmt_count(h->allocs).s, h->allocs == 1 ? "" : "s", fmt_bytes((uint64_t)h->sites[0].live_bytes).s);
+		str_addf(to, "%s%s of %s allocation%s (%s live) could not be charged to a stack: ",
+			 about, fmt_count(allocs).s, fmt_count(h->allocs).s,
+			 h->allocs == 1 ? "" : "s", fmt_bytes((uint64_t)h->sites[0].live_bytes).s);
 	else
-		str_addf(to, "%s event%s could not be charged to a stack: ", fmt_count(dropped).s, dropped == 1 ? "" : "s");
+		str_addf(to, "%s event%s could not be charged to a stack: ", fmt_count(dropped).s,
+			 dropped == 1 ? "" : "s");
 	add_reason(h, to);
 	if (allocs && h->mode == HEAP_EXACT && dropped > allocs)
-		str_addf(to, " (nor could %s release%s or other event%s)", fmt_count(dropped - allocs).s, dropped - allocs == 1 ? "" : "s",
+		str_addf(to, " (nor could %s release%s or other event%s)",
+			 fmt_count(dropped - allocs).s, dropped - allocs == 1 ? "" : "s",
 			 dropped - allocs == 1 ? "" : "s");
 }

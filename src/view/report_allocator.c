@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The allocator's own figures: as it gave them itself, or as they were read out of the process's memory; or why they are not known. */
+/*
+ * The allocator's own figures: as it gave them itself, or as they were read out of the process's
+ * memory; or why they are not known.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,23 +10,32 @@
 #include "src/document/facts.h"
 #include "src/view/report_part.h"
 
-#define OLD_NS	100000000u		/* figures of a running process that are older than that show their age */
+/* figures of a running process that are older than that show their age */
+#define OLD_NS	100000000u
 #define TICK_NS	10000000u
 
 /* JSON's words for what is missing; NULL: nothing. */
 static const char *const why_word[HEAP_NR_FIGURES] = {
-	[HEAP_FIGURES_BUSY] = "busy",		    [HEAP_FIGURES_MANY] = "many_chunks",
-	[HEAP_FIGURES_OTHER] = "other_allocator",   [HEAP_FIGURES_SHAPE] = "not_found", [HEAP_FIGURES_SEVERAL] = "several",
-	[HEAP_FIGURES_SENSELESS] = "written_over",  [HEAP_FIGURES_DENIED] = "denied",	[HEAP_FIGURES_GONE] = "gone",
-	[HEAP_FIGURES_LONG] = "many_chunks_at_exit", [HEAP_FIGURES_LOCKED] = "locked_at_exit",
+	[HEAP_FIGURES_BUSY] = "busy",
+	[HEAP_FIGURES_MANY] = "many_chunks",
+	[HEAP_FIGURES_OTHER] = "other_allocator",
+	[HEAP_FIGURES_SHAPE] = "not_found",
+	[HEAP_FIGURES_SEVERAL] = "several",
+	[HEAP_FIGURES_SENSELESS] = "written_over",
+	[HEAP_FIGURES_DENIED] = "denied",
+	[HEAP_FIGURES_GONE] = "gone",
+	[HEAP_FIGURES_LONG] = "many_chunks_at_exit",
+	[HEAP_FIGURES_LOCKED] = "locked_at_exit",
 };
 
 static const char *const why_text[HEAP_NR_FIGURES] = {
 	[HEAP_FIGURES_BUSY] = "the program changed its lists too fast to count them",
 	[HEAP_FIGURES_MANY] = "there are too many free chunks to count",
-	[HEAP_FIGURES_SHAPE] = "no arena of glibc's was found in it: another allocator, or a version that pmm does not know",
+	[HEAP_FIGURES_SHAPE] = "no arena of glibc's was found in it: another allocator, or a "
+			       "version that pmm does not know",
 	[HEAP_FIGURES_SEVERAL] = "the program uses several copies of the C library",
-	[HEAP_FIGURES_SENSELESS] = "its lists of free chunks contradict each other: something has written over them",
+	[HEAP_FIGURES_SENSELESS] =
+		"its lists of free chunks contradict each other: something has written over them",
 	[HEAP_FIGURES_DENIED] = "the program's memory may not be read (see 'pmm doctor')",
 	[HEAP_FIGURES_GONE] = "the program ended before they were read",
 	[HEAP_FIGURES_LONG] = "counting its free chunks could have held up the program's exit",
@@ -39,8 +51,11 @@ static const char *const end_text[] = {
 
 static const char *end_word(const struct heap *h)
 {
-	static const char *const word[] = { [HEAP_RUNNING] = "not_asked", [HEAP_EXITED] = "not_asked", [HEAP_KILLED] = "killed",
-					    [HEAP_GONE] = "gone", [HEAP_REPLACED] = "replaced" };
+	static const char *const word[] = { [HEAP_RUNNING] = "not_asked",
+					    [HEAP_EXITED] = "not_asked",
+					    [HEAP_KILLED] = "killed",
+					    [HEAP_GONE] = "gone",
+					    [HEAP_REPLACED] = "replaced" };
 
 	return h->end <= HEAP_REPLACED ? word[h->end] : "not_asked";
 }
@@ -92,12 +107,14 @@ void report_allocator_record(struct report *r, struct table *t)
 	if (a->valid)
 		set_figures(t, r->heap);
 	if (why_word[a->why] || !a->valid)
-		table_set_const(t, NR_COLUMNS(allocator_columns) - 1, why_word[a->why] ? why_word[a->why] : end_word(r->heap));
+		table_set_const(t, NR_COLUMNS(allocator_columns) - 1,
+				why_word[a->why] ? why_word[a->why] : end_word(r->heap));
 }
 
 struct table *report_allocator_table(void)
 {
-	return table_new(TABLE_RECORD, "allocator", NULL, allocator_columns, NR_COLUMNS(allocator_columns));
+	return table_new(TABLE_RECORD, "allocator", NULL, allocator_columns,
+			 NR_COLUMNS(allocator_columns));
 }
 
 /* ---- for people ---- */
@@ -110,10 +127,16 @@ static void unknown_row(struct table *t, const struct heap *h)
 	if (a->why == HEAP_FIGURES_OTHER && name && str_starts(name, "libc.so"))
 		name = a->path;			/* the name alone could be glibc's */
 	if (a->why == HEAP_FIGURES_OTHER)
-		table_setf(t, FACT_TEXT, "figures not known, because the program uses %s, and pmm can read glibc's only", name ? name : "another allocator");
+		table_setf(t, FACT_TEXT,
+			   "figures not known, because the program uses %s, and pmm can read "
+			   "glibc's only",
+			   name ? name : "another allocator");
 	else
-		table_setf(t, FACT_TEXT, "%s%sfigures not known, because %s", name ? name : "", name ? ": " : "",
-			   why_text[a->why] ? why_text[a->why] : h->end <= HEAP_REPLACED ? end_text[h->end] : "it was not asked");
+		table_setf(t, FACT_TEXT, "%s%sfigures not known, because %s", name ? name : "",
+			   name ? ": " : "",
+			   why_text[a->why]	     ? why_text[a->why]
+			   : h->end <= HEAP_REPLACED ? end_text[h->end]
+						     : "it was not asked");
 }
 
 /* What there is beside that and in it; what there is none of is left out. */
@@ -122,9 +145,11 @@ static void more_row(struct table *t, const struct heap_allocator *a)
 	struct str s = STR_INIT;
 
 	if (a->mmapped_chunks)
-		str_addf(&s, "%s more in %s of mmap", fmt_bytes(a->mmapped_bytes).s, report_many(a->mmapped_chunks, "chunk").s);
+		str_addf(&s, "%s more in %s of mmap", fmt_bytes(a->mmapped_bytes).s,
+			 report_many(a->mmapped_chunks, "chunk").s);
 	if (a->fast_chunks)
-		str_addf(&s, "%s%s in %s of the fast lists", s.len ? "; " : "", fmt_bytes(a->fast_bytes).s, report_many(a->fast_chunks, "chunk").s);
+		str_addf(&s, "%s%s in %s of the fast lists", s.len ? "; " : "",
+			 fmt_bytes(a->fast_bytes).s, report_many(a->fast_chunks, "chunk").s);
 	if (a->top_bytes)
 		str_addf(&s, "%s%s at the top", s.len ? "; " : "", fmt_bytes(a->top_bytes).s);
 	if (s.len || str_error(&s)) {
@@ -134,21 +159,26 @@ static void more_row(struct table *t, const struct heap_allocator *a)
 	str_fini(&s);
 }
 
-static void counted_row(struct table *t, const struct heap_allocator *a, const char *name, const char *arenas)
+static void counted_row(struct table *t, const struct heap_allocator *a, const char *name,
+			const char *arenas)
 {
 	const char *about = a->why == HEAP_FIGURES_CHANGED ? "about " : "";
 
-	table_setf(t, FACT_TEXT, "%s: %s from the system%s, %s%s used, %s%s free in %s%s", name, fmt_bytes(a->arena_bytes).s, arenas, about,
-		   fmt_bytes(a->used_bytes).s, about, fmt_bytes(a->free_bytes).s, about, report_many(a->free_chunks, "chunk").s);
+	table_setf(t, FACT_TEXT, "%s: %s from the system%s, %s%s used, %s%s free in %s%s", name,
+		   fmt_bytes(a->arena_bytes).s, arenas, about, fmt_bytes(a->used_bytes).s, about,
+		   fmt_bytes(a->free_bytes).s, about, report_many(a->free_chunks, "chunk").s);
 	more_row(t, a);
 }
 
-static void uncounted_row(struct table *t, const struct heap_allocator *a, const char *name, const char *arenas)
+static void uncounted_row(struct table *t, const struct heap_allocator *a, const char *name,
+			  const char *arenas)
 {
-	table_setf(t, FACT_TEXT, "%s: %s from the system%s", name, fmt_bytes(a->arena_bytes).s, arenas);
+	table_setf(t, FACT_TEXT, "%s: %s from the system%s", name, fmt_bytes(a->arena_bytes).s,
+		   arenas);
 	more_row(t, a);
 	facts_row(t, "");
-	table_setf(t, FACT_TEXT, "what is used and free is not known, because %s", why_text[a->why]);
+	table_setf(t, FACT_TEXT, "what is used and free is not known, because %s",
+		   why_text[a->why]);
 }
 
 /* Those that were read from outside are not of a process's very end. */
@@ -164,7 +194,8 @@ static void age_row(struct table *t, const struct heap *h)
 	if (age_ns < 2 * TICK_NS)
 		table_set_const(t, FACT_TEXT, "(as it was shortly before the end)");
 	else
-		table_setf(t, FACT_TEXT, "(as it was about %s before %s)", fmt_duration(age_ns).s, running ? "the rest of this report" : "the end");
+		table_setf(t, FACT_TEXT, "(as it was about %s before %s)", fmt_duration(age_ns).s,
+			   running ? "the rest of this report" : "the end");
 }
 
 void report_allocator_rows(struct table *t, const struct heap *h)

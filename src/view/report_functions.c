@@ -7,7 +7,16 @@
 #include "src/analyze/functions.h"
 #include "src/view/report_part.h"
 
-enum { FUNCTION_BYTES, FUNCTION_SHARE, FUNCTION_COUNT, FUNCTION_SITES, FUNCTION_NAME, FUNCTION_MODULE, FUNCTION_TAIL, FUNCTION_NR };
+enum {
+	FUNCTION_BYTES,
+	FUNCTION_SHARE,
+	FUNCTION_COUNT,
+	FUNCTION_SITES,
+	FUNCTION_NAME,
+	FUNCTION_MODULE,
+	FUNCTION_TAIL,
+	FUNCTION_NR
+};
 
 static void columns_of(struct column *c, enum rank_key key)
 {
@@ -28,11 +37,13 @@ static void columns_of(struct column *c, enum rank_key key)
 		c[FUNCTION_BYTES].flags |= COLUMN_JSON_ONLY;
 }
 
-static void add_function(struct table *t, const struct functions *all, const struct function_sum *f, enum rank_key key)
+static void add_function(struct table *t, const struct functions *all, const struct function_sum *f,
+			 enum rank_key key)
 {
 	table_row(t, 0, ROW_PLAIN, ROW_BOTH);
 	table_set(t, FUNCTION_BYTES, f->weight.bytes);
-	table_set_float(t, FUNCTION_SHARE, report_percent(rank_value(key, f->weight), rank_value(key, all->total)));
+	table_set_float(t, FUNCTION_SHARE,
+			report_percent(rank_value(key, f->weight), rank_value(key, all->total)));
 	table_set(t, FUNCTION_COUNT, f->weight.count);
 	table_set(t, FUNCTION_SITES, f->nr_sites);
 	table_set_text(t, FUNCTION_NAME, f->frame->function);
@@ -43,11 +54,14 @@ static void add_function(struct table *t, const struct functions *all, const str
 
 void report_functions(struct report *r)
 {
-	struct table *t = table_new(TABLE_ROWS, "functions", "Functions with all they call", NULL, FUNCTION_NR);
-	struct column *columns = t ? arena_alloc(&t->note_text, FUNCTION_NR * sizeof(*columns)) : NULL;
+	struct table *t = table_new(TABLE_ROWS, "functions", "Functions with all they call", NULL,
+				    FUNCTION_NR);
+	struct column *columns = t ? arena_alloc(&t->note_text, FUNCTION_NR * sizeof(*columns))
+				   : NULL;
 	struct functions all;
 
-	if (!columns || functions_rank(r->heap, &r->selection, r->names, r->opt.sort, r->opt.top, &all)) {
+	if (!columns ||
+	    functions_rank(r->heap, &r->selection, r->names, r->opt.sort, r->opt.top, &all)) {
 		table_free(t);
 		doc_add(&r->doc, NULL);
 		return;
@@ -57,7 +71,8 @@ void report_functions(struct report *r)
 	for (uint32_t i = 0; i < all.nr; i++)
 		add_function(t, &all, &all.v[i], r->opt.sort);
 	if (all.nr < all.nr_all)
-		table_note(t, "%s (--top 0 shows all)", report_many(all.nr_all - all.nr, "more name").s);
+		table_note(t, "%s (--top 0 shows all)",
+			   report_many(all.nr_all - all.nr, "more name").s);
 	else if (!all.nr)
 		table_note(t, "nothing to show");
 	functions_fini(&all);

@@ -192,12 +192,15 @@ static void mode_row(struct table *t, const struct heap *h)
 	if (h->mode != HEAP_SAMPLED) {
 		table_set_const(t, FACT_TEXT,
 				h->min_size_bytes ? "exact, of large enough blocks"
-				: heap_srclocs_only(h) ? "exact: every call through pmm.h, and no others"
-						     : "exact: every call");
+				: heap_srclocs_only(h)
+					? "exact: every call through pmm.h, and no others"
+					: "exact: every call");
 		return;
 	}
 	if (!h->live_blocks) {
-		table_setf(t, FACT_TEXT, "sampled every %s: no live block was in the sample, so less than %s is live in 19 of 20 cases",
+		table_setf(t, FACT_TEXT,
+			   "sampled every %s: no live block was in the sample, so less than %s is "
+			   "live in 19 of 20 cases",
 			   fmt_bytes(h->sample_bytes).s, fmt_bytes(estimate_round(error)).s);
 		return;
 	}
@@ -210,18 +213,23 @@ static void mode_row(struct table *t, const struct heap *h)
 
 static void calls_rows(struct table *t, const struct heap *h)
 {
-	double rate = report_run_ns(h) > h->tick_ns ? per_second(h) : 0;	/* a shorter run has none */
+	/* a shorter run has none */
+	double rate = report_run_ns(h) > h->tick_ns ? per_second(h) : 0;
 	struct str s = STR_INIT;
 
 	facts_row(t, "calls");
 	if (h->allocs)
 		table_setf(t, FACT_TEXT, "%s of %s%s%s%s, %s; %s temporary, mean %s",
 			   report_many(h->allocs, "allocation").s, fmt_bytes(h->bytes_in).s,
-			   rate > 0 ? " (" : "", rate > 0 ? fmt_count_short(estimate_round(rate)).s : "",
+			   rate > 0 ? " (" : "",
+			   rate > 0 ? fmt_count_short(estimate_round(rate)).s : "",
 			   rate > 0 ? "/s)" : "", report_many(h->frees, "free").s,
-			   fmt_percent(h->temporary, h->allocs).s, fmt_bytes(h->bytes_in / h->allocs).s);
+			   fmt_percent(h->temporary, h->allocs).s,
+			   fmt_bytes(h->bytes_in / h->allocs).s);
 	else
-		table_setf(t, FACT_TEXT, "%s, %s", h->mode == HEAP_SAMPLED ? "no allocation was in the sample" : "no allocations",
+		table_setf(t, FACT_TEXT, "%s, %s",
+			   h->mode == HEAP_SAMPLED ? "no allocation was in the sample"
+						   : "no allocations",
 			   report_many(h->frees, "free").s);
 	report_unusual(&s, h->failed, h->zero_size, h->huge);
 	if (s.len) {
@@ -314,7 +322,8 @@ static void add_errors_row(struct table *t, const struct report *r)
 	if (!r->heap->nr_findings)
 		return;
 	facts_row(t, "errors");
-	table_setf(t, FACT_TEXT, "%s, see 'pmm check %s'", report_many(r->heap->nr_findings, "heap error").s,
+	table_setf(t, FACT_TEXT, "%s, see 'pmm check %s'",
+		   report_many(r->heap->nr_findings, "heap error").s,
 		   r->opt.source ? r->opt.source : "FILE");
 }
 
@@ -353,16 +362,23 @@ static void warn(struct table *t, const char *code, uint64_t count, const char *
 static const struct {
 	const char *code, *one, *many;
 } drop_warning[HEAP_NR_DROPS] = {
-	[PMM_DROP_BLOCK_FULL] = { "blocks_dropped", "%s block was not recorded: the ledger reached its limit (pmm run --ledger-limit)",
-				  "%s blocks were not recorded: the ledger reached its limit (pmm run --ledger-limit)" },
-	[PMM_DROP_SITE_FULL] = { "stacks_dropped", "%s", "%s" },	/* src/view/lost.h */
-	[PMM_DROP_CTX_FULL] = { "threads_dropped", "%s event of a thread was not recorded: too many at a time",
+	[PMM_DROP_BLOCK_FULL] = { "blocks_dropped",
+				  "%s block was not recorded: the ledger reached its limit (pmm "
+				  "run --ledger-limit)",
+				  "%s blocks were not recorded: the ledger reached its limit (pmm "
+				  "run --ledger-limit)" },
+	[PMM_DROP_SITE_FULL] = { "stacks_dropped", "%s", "%s" }, /* src/view/lost.h */
+	[PMM_DROP_CTX_FULL] = { "threads_dropped",
+				"%s event of a thread was not recorded: too many at a time",
 				"%s events of threads were not recorded: too many at a time" },
-	[PMM_DROP_NESTED] = { "nested_dropped", "%s event in nested signal handlers was not recorded",
+	[PMM_DROP_NESTED] = { "nested_dropped",
+			      "%s event in nested signal handlers was not recorded",
 			      "%s events in nested signal handlers were not recorded" },
-	[PMM_DROP_MODULE_FULL] = { "modules_dropped", "%s library was not recorded: its frames have no names",
+	[PMM_DROP_MODULE_FULL] = { "modules_dropped",
+				   "%s library was not recorded: its frames have no names",
 				   "%s libraries were not recorded: their frames have no names" },
-	[PMM_DROP_ADDRESS] = { "addresses_dropped", "%s block outside the usual address range was not recorded",
+	[PMM_DROP_ADDRESS] = { "addresses_dropped",
+			       "%s block outside the usual address range was not recorded",
 			       "%s blocks outside the usual address range were not recorded" },
 };
 
@@ -379,7 +395,8 @@ static void warn_stacks(struct table *t, const struct heap *h)
 	struct str text = STR_INIT;
 
 	lost_stacks_text(h, &text);
-	warn(t, drop_warning[PMM_DROP_SITE_FULL].code, allocs ? allocs : h->dropped[PMM_DROP_SITE_FULL], "%s");
+	warn(t, drop_warning[PMM_DROP_SITE_FULL].code,
+	     allocs ? allocs : h->dropped[PMM_DROP_SITE_FULL], "%s");
 	table_setf(t, 3, "%s", str_text(&text));
 	str_fini(&text);
 }
@@ -410,9 +427,12 @@ void report_warnings(struct doc *d, const struct heap *h)
 	if (h->off_reason == PMM_OFF_OWN_ALLOCATOR) {
 		if (!h->allocs) /* else its malloc leads to ours after all */
 			warn(t, "own_allocator", 1,
-		     "the program has a malloc of its own, which goes before pmm's: its heap is not seen");
+			     "the program has a malloc of its own, which goes before pmm's: its "
+			     "heap is not seen");
 	} else if (h->off_reason == PMM_OFF_NO_GROWTH) {
-		warn(t, "confined", 1, "the program put itself under seccomp, whose filter did not let the ledger grow any more");
+		warn(t, "confined", 1,
+		     "the program put itself under seccomp, whose filter did not let the ledger "
+		     "grow any more");
 	} else if (h->off_reason == PMM_OFF_NO_CHILDREN) {
 		warn(t, "children_closed", 1, CONFINED_CHILDREN);
 	} else if (h->off_reason) {
@@ -428,21 +448,29 @@ void report_warnings(struct doc *d, const struct heap *h)
 		bool confined = i == PMM_DROP_BLOCK_FULL && h->off_reason == PMM_OFF_NO_GROWTH;
 
 		if (h->dropped[i] && i != PMM_DROP_SITE_FULL)
-			warn(t, drop_warning[i].code, h->dropped[i], drop_text(i, h->dropped[i], confined));
+			warn(t, drop_warning[i].code, h->dropped[i],
+			     drop_text(i, h->dropped[i], confined));
 	}
 	if (h->drift_blocks)
 		warn(t, "drift", h->drift_blocks,
-		     h->drift_blocks == 1 ? "%s block changed while the running process was read: sums may differ"
-					  : "%s blocks changed while the running process was read: sums may differ");
+		     h->drift_blocks == 1 ? "%s block changed while the running process was read: "
+					    "sums may differ"
+					  : "%s blocks changed while the running process was read: "
+					    "sums may differ");
 	if (h->missed_frees)
 		warn(t, "missed_frees", h->missed_frees,
-		     h->missed_frees == 1 ? "%s block was freed past pmm's hooks, which its memory shows; it counts as freed. Others may have been that do not show"
-					  : "%s blocks were freed past pmm's hooks, which their memory shows; they count as freed. Others may have been that do not show");
+		     h->missed_frees == 1
+			     ? "%s block was freed past pmm's hooks, which its memory shows; it "
+			       "counts as freed. Others may have been that do not show"
+			     : "%s blocks were freed past pmm's hooks, which their memory shows; "
+			       "they count as freed. Others may have been that do not show");
 	if (h->skipped_allocs) {
 		warn(t, "skipped", h->skipped_allocs,
 		     "%s allocations below --min-size were passed over");
-		table_setf(t, 3, "%s below %s %s passed over (%s in all)", report_many(h->skipped_allocs, "allocation").s,
-			   fmt_bytes(h->min_size_bytes).s, h->skipped_allocs == 1 ? "was" : "were", fmt_bytes(h->skipped_bytes).s);
+		table_setf(t, 3, "%s below %s %s passed over (%s in all)",
+			   report_many(h->skipped_allocs, "allocation").s,
+			   fmt_bytes(h->min_size_bytes).s, h->skipped_allocs == 1 ? "was" : "were",
+			   fmt_bytes(h->skipped_bytes).s);
 	}
 	t->json_only = t->rows.nr == 0;
 	doc_add(d, t);

@@ -59,7 +59,11 @@ void report_history(struct report *r)
 		s->mark = y->peak;
 		s->mark_key = "peak_index";
 		s->mark_name = "peak";
-		s->json_only = r->heap->nr_points < 2 || !r->heap->peak_bytes;	/* nobody looked meanwhile: beginning, peak and end would be drawn as if nothing had been between */
+		/*
+		 * nobody looked meanwhile: beginning, peak and end would be drawn as if nothing had
+		 * been between
+		 */
+		s->json_only = r->heap->nr_points < 2 || !r->heap->peak_bytes;
 	}
 	doc_add_series(&r->doc, s);
 	if (t) {
@@ -231,9 +235,12 @@ void report_blocks(struct report *r)
 #define J COLUMN_JSON_ONLY
 
 static const struct column module_columns[] = {
-	{ "path", "module", UNIT_TEXT },	 { "build_id", "build id", UNIT_TEXT, COLUMN_ZERO_BLANK },
-	{ "start", NULL, UNIT_ADDRESS, J },	 { "end", NULL, UNIT_ADDRESS, J },
-	{ "bias", NULL, UNIT_ADDRESS, J },	 { "load_ns", NULL, UNIT_DURATION, J },
+	{ "path", "module", UNIT_TEXT },
+	{ "build_id", "build id", UNIT_TEXT, COLUMN_ZERO_BLANK },
+	{ "start", NULL, UNIT_ADDRESS, J },
+	{ "end", NULL, UNIT_ADDRESS, J },
+	{ "bias", NULL, UNIT_ADDRESS, J },
+	{ "load_ns", NULL, UNIT_DURATION, J },
 	{ "unload_ns", NULL, UNIT_DURATION, J },
 };
 
@@ -264,9 +271,10 @@ static void fill_module(struct table *t, uint64_t i)
 
 void report_modules(struct report *r)
 {
-	struct table *t =
-		table_new(TABLE_ROWS, "modules", "Modules without names for what is shown above (install their -dbgsym packages, or use --debuginfod)",
-			  module_columns, NR_COLUMNS(module_columns));
+	struct table *t = table_new(TABLE_ROWS, "modules",
+				    "Modules without names for what is shown above (install their "
+				    "-dbgsym packages, or use --debuginfod)",
+				    module_columns, NR_COLUMNS(module_columns));
 
 	if (t) {
 		t->fill = fill_module;

@@ -82,7 +82,8 @@ void report_sizes(struct report *r)
 		if (sizes.total.calls[SIZE_OTHER])
 			table_note(t, "%s calls of other entries",
 				   fmt_count(sizes.total.calls[SIZE_OTHER]).s);
-		t->json_only = !sizes.total.all_calls && !sizes.total.frees && !sizes.total.failed && !sizes.untracked_frees;
+		t->json_only = !sizes.total.all_calls && !sizes.total.frees &&
+			       !sizes.total.failed && !sizes.untracked_frees;
 	}
 	doc_add(&r->doc, t);
 }
@@ -177,16 +178,18 @@ static void add_records(struct report *r)
 
 	report_allocator_record(r, t);
 	doc_add(&r->doc, t);
-	t = record(table_new(TABLE_RECORD, "mapping", NULL, mapping_columns, NR_COLUMNS(mapping_columns)));
+	t = record(table_new(TABLE_RECORD, "mapping", NULL, mapping_columns,
+			     NR_COLUMNS(mapping_columns)));
 	if (!heap_srclocs_only(h))
 		set_all(t, 0,
-			(const uint64_t[]){ m->mmap_calls, m->mmap_bytes, m->mmap_failed, m->munmap_calls,
-					    m->munmap_bytes, m->mremap_calls, m->mremap_grown_bytes,
-					    m->mremap_shrunk_bytes, m->brk_calls, m->brk_growth_bytes,
-					    m->brk_peak_bytes },
+			(const uint64_t[]){ m->mmap_calls, m->mmap_bytes, m->mmap_failed,
+					    m->munmap_calls, m->munmap_bytes, m->mremap_calls,
+					    m->mremap_grown_bytes, m->mremap_shrunk_bytes,
+					    m->brk_calls, m->brk_growth_bytes, m->brk_peak_bytes },
 			11);
 	doc_add(&r->doc, t);
-	t = record(table_new(TABLE_RECORD, "ledger", NULL, ledger_columns, NR_COLUMNS(ledger_columns)));
+	t = record(table_new(TABLE_RECORD, "ledger", NULL, ledger_columns,
+			     NR_COLUMNS(ledger_columns)));
 	set_all(t, 0,
 		(const uint64_t[]){ h->ledger_bytes, h->ledger_limit_bytes, h->ledger_slots_used,
 				    h->ledger_slots },
@@ -207,19 +210,24 @@ static void mapping_rows(struct table *t, const struct heap *h)
 	if (m->mmap_calls || m->munmap_calls) {
 		facts_row(t, name);
 		name = "";
-		table_setf(t, FACT_TEXT, "mmap %s, %s%s%s%s; munmap %s, %s", report_many(m->mmap_calls, "call").s, fmt_bytes(m->mmap_bytes).s,
-		   m->mmap_failed ? ", " : "", m->mmap_failed ? fmt_count(m->mmap_failed).s : "", m->mmap_failed ? " failed" : "",
-		   report_many(m->munmap_calls, "call").s, fmt_bytes(m->munmap_bytes).s);
+		table_setf(t, FACT_TEXT, "mmap %s, %s%s%s%s; munmap %s, %s",
+			   report_many(m->mmap_calls, "call").s, fmt_bytes(m->mmap_bytes).s,
+			   m->mmap_failed ? ", " : "",
+			   m->mmap_failed ? fmt_count(m->mmap_failed).s : "",
+			   m->mmap_failed ? " failed" : "", report_many(m->munmap_calls, "call").s,
+			   fmt_bytes(m->munmap_bytes).s);
 	}
 	if (m->mremap_calls) {
 		facts_row(t, name);
 		name = "";
-		table_setf(t, FACT_TEXT, "mremap %s, %s grown, %s shrunk", report_many(m->mremap_calls, "call").s,
+		table_setf(t, FACT_TEXT, "mremap %s, %s grown, %s shrunk",
+			   report_many(m->mremap_calls, "call").s,
 			   fmt_bytes(m->mremap_grown_bytes).s, fmt_bytes(m->mremap_shrunk_bytes).s);
 	}
 	if (m->brk_calls || m->brk_peak_bytes) {
 		facts_row(t, name);
-		table_setf(t, FACT_TEXT, "brk %s, %s, at most %s", report_many(m->brk_calls, "call").s, fmt_bytes(m->brk_growth_bytes).s,
+		table_setf(t, FACT_TEXT, "brk %s, %s, at most %s",
+			   report_many(m->brk_calls, "call").s, fmt_bytes(m->brk_growth_bytes).s,
 			   fmt_bytes(m->brk_peak_bytes).s);
 	}
 }

@@ -12,8 +12,10 @@
 
 #define NR_COLUMNS(a) ((unsigned)(sizeof(a) / sizeof((a)[0])))
 
-/* JSON record of the process; table of what was not recorded; how it ended, in words; a row of facts on
- * what ran and how that ended. For other documents on a heap too. */
+/*
+ * JSON record of the process; table of what was not recorded; how it ended, in words; a row of
+ * facts on what ran and how that ended. For other documents on a heap too.
+ */
 void report_process(struct doc *d, const struct heap *h);
 void report_warnings(struct doc *d, const struct heap *h);
 void report_end_text(struct str *s, const struct heap *h);
@@ -33,17 +35,26 @@ void report_threads(struct report *r);
 void report_blocks(struct report *r); /* block list */
 void report_modules(struct report *r);
 
-/* Time since this process's tracking began, of a time on the heap's axis: whole steps of the agent's clock. */
+/*
+ * Time since this process's tracking began, of a time on the heap's axis: whole steps of the
+ * agent's clock.
+ */
 uint64_t report_time(const struct heap *h, uint64_t ns);
 
 /* At a moment, in whole steps too. */
 uint64_t report_age(const struct heap *h, uint64_t now_ns, uint64_t birth_ns);
 
-/* How long it ran, or was watched: finer than the agent's clock where the monitor knows it. For people: "3.20 ms", "under 10 ms". */
+/*
+ * How long it ran, or was watched: finer than the agent's clock where the monitor knows it. For
+ * people: "3.20 ms", "under 10 ms".
+ */
 uint64_t report_run_ns(const struct heap *h);
 struct fmt report_run(const struct heap *h);
 
-/* For people, a duration by the agent's clock: "30 ms", "under 10 ms"; a moment: "after 30 ms", "in the first 10 ms". */
+/*
+ * For people, a duration by the agent's clock: "30 ms", "under 10 ms"; a moment: "after 30 ms", "in
+ * the first 10 ms".
+ */
 struct fmt report_duration(const struct heap *h, uint64_t ns);
 struct fmt report_after(const struct heap *h, uint64_t ns);
 
@@ -76,12 +87,16 @@ extern const struct report_titles report_titles[RANK_NR];
 
 /* Set JSON columns function, file, line, module, module_offset, pc (in this order from `first`) of
  * a frame. */
-#define REPORT_FRAME_COLUMNS \
-	JSON_COLUMN("function", UNIT_TEXT), JSON_COLUMN("file", UNIT_TEXT), JSON_COLUMN("line", UNIT_NUMBER), \
-	JSON_COLUMN("module", UNIT_TEXT), JSON_COLUMN("module_offset", UNIT_ADDRESS), JSON_COLUMN("pc", UNIT_ADDRESS)
+#define REPORT_FRAME_COLUMNS                                                                       \
+	JSON_COLUMN("function", UNIT_TEXT), JSON_COLUMN("file", UNIT_TEXT),                        \
+		JSON_COLUMN("line", UNIT_NUMBER), JSON_COLUMN("module", UNIT_TEXT),                \
+		JSON_COLUMN("module_offset", UNIT_ADDRESS), JSON_COLUMN("pc", UNIT_ADDRESS)
 void report_set_frame(struct table *t, unsigned first, const struct frame_name *f);
 
-/* report_allocator.c: the table of JSON's record, without its row; that row; for people. NULL is fine. */
+/*
+ * report_allocator.c: the table of JSON's record, without its row; that row; for people. NULL is
+ * fine.
+ */
 struct table *report_allocator_table(void);
 void report_allocator_record(struct report *r, struct table *t);
 void report_allocator_rows(struct table *t, const struct heap *h);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Sites in the report: stacks one by one, of the heap and of mmap. A stack's headline is the frame that answers for it.
+ * Sites in the report: stacks one by one, of the heap and of mmap. A stack's headline is the frame
+ * that answers for it.
  */
 #include <string.h>
 
@@ -125,7 +126,9 @@ static void add_made(struct str *d, const struct heap *h, const struct heap_site
 	if (last_ns <= first_ns)
 		str_addf(d, "made %s", report_after(h, s->first_ns).s);
 	else
-		str_addf(d, "made from %s to %s", first_ns < h->tick_ns ? "the start" : report_duration(h, first_ns).s, report_duration(h, last_ns).s);
+		str_addf(d, "made from %s to %s",
+			 first_ns < h->tick_ns ? "the start" : report_duration(h, first_ns).s,
+			 report_duration(h, last_ns).s);
 }
 
 /* What the headline does not say. */
@@ -156,20 +159,25 @@ static void add_detail(struct table *t, const struct report *r, const struct hea
 	if (r->site_error_bytes) {
 		str_addf(&d, "from %s", report_many(s->samples_in, "sample").s);
 		if (r->site_error_bytes[number] > 0)
-			str_addf(&d, "; live within %s in 19 of 20 cases", fmt_bytes(estimate_round(r->site_error_bytes[number])).s);
+			str_addf(&d, "; live within %s in 19 of 20 cases",
+				 fmt_bytes(estimate_round(r->site_error_bytes[number])).s);
 		detail(t, &d);
 	}
 	str_fini(&d);
 }
 
-static void add_stack(struct table *t, struct report *r, uint32_t node, const struct frame_name *responsible)
+static void add_stack(struct table *t, struct report *r, uint32_t node,
+		      const struct frame_name *responsible)
 {
 	static const struct stack_columns columns = {
-		.frame = SITE_FRAME, .inlined = SITE_INLINED, .role = SITE_ROLE, .label = SITE_LABEL,
+		.frame = SITE_FRAME,
+		.inlined = SITE_INLINED,
+		.role = SITE_ROLE,
+		.label = SITE_LABEL,
 	};
 
-	stack_add(t, r->names, node, responsible, r->opt.depth_given ? r->opt.depth : TEXT_FRAMES, " (--depth 0 shows all)",
-		  &columns);
+	stack_add(t, r->names, node, responsible, r->opt.depth_given ? r->opt.depth : TEXT_FRAMES,
+		  " (--depth 0 shows all)", &columns);
 }
 
 static void add_site(struct table *t, struct report *r, const struct heap_site *s,
@@ -237,7 +245,8 @@ void report_sites(struct report *r)
 		t->fill = fill_site;
 		t->nr_groups = r->sites.nr;
 		if (r->sites.nr < r->sites.nr_all)
-			table_note(t, "%s (--top 0 shows all)", report_many(r->sites.nr_all - r->sites.nr, "more stack").s);
+			table_note(t, "%s (--top 0 shows all)",
+				   report_many(r->sites.nr_all - r->sites.nr, "more stack").s);
 		else if (!r->sites.nr)
 			table_note(t, "nothing to show");
 		t->json_only = !r->heap->allocs && !r->heap->failed;
@@ -270,7 +279,9 @@ void report_map_sites(struct report *r)
 		t->nr_groups = r->map_sites.nr;
 		t->json_only = r->map_sites.total.bytes == 0; /* nothing mapped any more */
 		if (r->map_sites.nr < r->map_sites.nr_all)
-			table_note(t, "%s (--top 0 shows all)", report_many(r->map_sites.nr_all - r->map_sites.nr, "more stack").s);
+			table_note(
+				t, "%s (--top 0 shows all)",
+				report_many(r->map_sites.nr_all - r->map_sites.nr, "more stack").s);
 	}
 	doc_add(&r->doc, t);
 }

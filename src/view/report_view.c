@@ -19,12 +19,14 @@ int report_check(const struct report_options *opt, struct err *e)
 	int rc = 0;
 
 	if (filter_by_block(&opt->filter) && opt->sort_given && opt->sort != RANK_LIVE) {
-		rc = err_set(e, -EINVAL, "'--sort %s' cannot be used with --thread, --size or --age",
+		rc = err_set(e, -EINVAL,
+			     "'--sort %s' cannot be used with --thread, --size or --age",
 			     rank_key_name[opt->sort]);
 		err_hint(e, "those are known of live blocks only; leave out --sort or use '--sort "
 			    "live'");
 	} else if (opt->blocks && opt->shape != REPORT_LIST) {
-		rc = err_set(e, -EINVAL, "'--blocks' cannot be used with --top-down or --bottom-up");
+		rc = err_set(e, -EINVAL,
+			     "'--blocks' cannot be used with --top-down or --bottom-up");
 		err_hint(e, "ask for one after the other");
 	}
 	if (rc && e)
@@ -70,7 +72,8 @@ struct fmt report_after(const struct heap *h, uint64_t ns)
 	struct fmt f;
 
 	if (after_ns < h->tick_ns)
-		snprintf(f.s, sizeof(f.s), "in the first %.26s", fmt_duration_step(h->tick_ns, h->tick_ns).s);
+		snprintf(f.s, sizeof(f.s), "in the first %.26s",
+			 fmt_duration_step(h->tick_ns, h->tick_ns).s);
 	else
 		snprintf(f.s, sizeof(f.s), "after %.33s", report_duration(h, after_ns).s);
 	return f;
@@ -99,7 +102,8 @@ void report_unusual(struct str *s, uint64_t failed, uint64_t zero_size, uint64_t
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
 		if (all[i].n)
-			str_addf(s, "%s%s %s", s->len ? ", " : "", fmt_count(all[i].n).s, all[i].what);
+			str_addf(s, "%s%s %s", s->len ? ", " : "", fmt_count(all[i].n).s,
+				 all[i].what);
 }
 
 struct fmt report_many(uint64_t n, const char *what)
@@ -108,7 +112,8 @@ struct fmt report_many(uint64_t n, const char *what)
 
 	snprintf(f.s, sizeof(f.s), "%.26s %.11s", fmt_count(n).s, what);
 	if (n != 1)
-		strncat(f.s, f.s[strlen(f.s) - 1] == 's' ? "es" : "s", sizeof(f.s) - strlen(f.s) - 1);
+		strncat(f.s, f.s[strlen(f.s) - 1] == 's' ? "es" : "s",
+			sizeof(f.s) - strlen(f.s) - 1);
 	return f;
 }
 

@@ -24,15 +24,20 @@ void resident_parts_text(const struct heap *h, const struct heap_resident *r, st
 	uint64_t known = h->live_bytes + h->ledger_bytes;
 
 	if (h->live_bytes > r->bytes) {
-		str_addf(s, "less than the live heap: %s%s of it ", about, fmt_bytes(h->live_bytes - r->bytes).s);
+		str_addf(s, "less than the live heap: %s%s of it ", about,
+			 fmt_bytes(h->live_bytes - r->bytes).s);
 		str_add(s, "or more was never touched, or is swapped out");
 		return;
 	}
 	str_addf(s, "%s%s live heap, ", about, fmt_bytes(h->live_bytes).s);
 	str_addf(s, "%s pmm's ledger", fmt_bytes(h->ledger_bytes).s);
 	if (known > r->bytes)
-		str_add(s, h->end == HEAP_RUNNING ? "; together more than that: not all of it is resident"
-						  : "; together more than that: not all of it was resident, or it grew after that");
+		str_add(s, h->end == HEAP_RUNNING
+				   ? "; together more than that: not all of it is resident"
+				   : "; together more than that: not all of it was resident, or it "
+				     "grew after that");
 	else if (known < r->bytes)
-		str_addf(s, ", %s other: what the allocator keeps free, mappings, libraries, stacks", fmt_bytes(r->bytes - known).s);
+		str_addf(s,
+			 ", %s other: what the allocator keeps free, mappings, libraries, stacks",
+			 fmt_bytes(r->bytes - known).s);
 }

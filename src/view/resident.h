@@ -8,12 +8,15 @@
 #include "src/base/str.h"
 #include "src/model/heap.h"
 
-/* "302 MiB when last seen, at most 311 MiB after 650 ms (then 108 MiB live)"; trouble stays in `s`. */
+/*
+ * "302 MiB when last seen, at most 311 MiB after 650 ms (then 108 MiB live)"; trouble stays in `s`.
+ */
 void resident_text(const struct heap *h, const struct heap_resident *r, struct str *s);
 
 /*
- * What it is made of when last seen: "1.56 MiB live heap, 63.8 MiB pmm's ledger, 237 MiB other: ...". Live blocks need not be resident: of a heap
- * that is larger than what is resident, that is said instead.
+ * What it is made of when last seen: "1.56 MiB live heap, 63.8 MiB pmm's ledger, 237 MiB other:
+ * ...". Live blocks need not be resident: of a heap that is larger than what is resident, that is
+ * said instead.
  */
 void resident_parts_text(const struct heap *h, const struct heap_resident *r, struct str *s);
 

@@ -85,11 +85,17 @@ static void add_frame(struct walk *w, const struct frame_name *f)
 	}
 }
 
-void stack_add(struct table *t, struct names *n, uint32_t node, const struct frame_name *responsible, uint64_t limit,
-	       const char *more, const struct stack_columns *c)
+void stack_add(struct table *t, struct names *n, uint32_t node,
+	       const struct frame_name *responsible, uint64_t limit, const char *more,
+	       const struct stack_columns *c)
 {
 	struct walk w = {
-		.t = t, .c = c, .responsible = responsible, .limit = limit, .outside = !responsible, .via_done = !responsible,
+		.t = t,
+		.c = c,
+		.responsible = responsible,
+		.limit = limit,
+		.outside = !responsible,
+		.via_done = !responsible,
 	};
 
 	for (uint32_t at = node; at; at = n->heap->nodes[at].parent) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A stack as rows below its headline, the frame that answers for it. In text the allocator's and run-time library's frames inside that
- * shrink to one line "via ..."; the callers follow. JSON has every frame, with its role.
+ * A stack as rows below its headline, the frame that answers for it. In text the allocator's and
+ * run-time library's frames inside that shrink to one line "via ..."; the callers follow. JSON has
+ * every frame, with its role.
  */
 #ifndef VIEW_STACK_VIEW_H
 #define VIEW_STACK_VIEW_H
@@ -16,15 +17,18 @@ struct stack_columns {
 	unsigned frame;			/* first of REPORT_FRAME_COLUMNS */
 	unsigned inlined, role;
 	unsigned depth;			/* of the frames' rows; 0 = 1 */
-	const char *which;		/* of several stacks of a row: its name, for column which_column; NULL = there is one */
+	/* of several stacks of a row: its name, for column which_column; NULL = there is one */
+	const char *which;
 	unsigned which_column;
 };
 
 /*
- * Add the frames of `node`, `limit` callers at most in text (0 = all; `more` is then said behind the number of those left out).
- * `responsible`: its headline's, as names_responsible(); NULL = all frames are shown.
+ * Add the frames of `node`, `limit` callers at most in text (0 = all; `more` is then said behind
+ * the number of those left out). `responsible`: its headline's, as names_responsible(); NULL = all
+ * frames are shown.
  */
-void stack_add(struct table *t, struct names *n, uint32_t node, const struct frame_name *responsible, uint64_t limit,
-	       const char *more, const struct stack_columns *c);
+void stack_add(struct table *t, struct names *n, uint32_t node,
+	       const struct frame_name *responsible, uint64_t limit, const char *more,
+	       const struct stack_columns *c);
 
 #endif

@@ -36,13 +36,15 @@ struct fmt watch_forecast(uint64_t left_ns, uint64_t seen_ns, bool *reached)
 	struct fmt f;
 
 	*reached = left_ns <= most_ns;
-	snprintf(f.s, sizeof(f.s), "%s %.28s", *reached ? "in about" : "within", fmt_duration_rough(*reached ? left_ns : most_ns).s);
+	snprintf(f.s, sizeof(f.s), "%s %.28s", *reached ? "in about" : "within",
+		 fmt_duration_rough(*reached ? left_ns : most_ns).s);
 	return f;
 }
 
 struct fmt watch_range(uint64_t from_ns, uint64_t to_ns, uint64_t tick_ns)
 {
-	struct fmt f, from = fmt_duration_step(from_ns, tick_ns), to = fmt_duration_step(to_ns, tick_ns);
+	struct fmt f, from = fmt_duration_step(from_ns, tick_ns),
+		      to = fmt_duration_step(to_ns, tick_ns);
 	char *unit = strchr(from.s, ' ');
 
 	if (from_ns >= to_ns)
@@ -64,7 +66,8 @@ const char *watch_reason(enum growth_reason reason)
 		[GROWTH_ONE_STEP] = "most of it came at one moment",
 		[GROWTH_LEVELLED] = "it rose and then levelled off",
 		[GROWTH_PEAKS_ONLY] = "only its peaks rise",
-		[GROWTH_TURNOVER] = "blocks from before the attach were freed meanwhile: it may only replace them",
+		[GROWTH_TURNOVER] = "blocks from before the attach were freed meanwhile: it may "
+				    "only replace them",
 	};
 
 	return text[reason];
@@ -133,17 +136,20 @@ void watch_doubt(struct str *s, const struct evidence *x)
 	for (unsigned i = 0; i < EVIDENCE_PARTS; i++)
 		born += x->born[i];
 	if (!(x->has & EVIDENCE_MANY))
-		str_addf(s, "%s %s too few to tell", report_many(born, "block").s, born == 1 ? "is" : "are");
+		str_addf(s, "%s %s too few to tell", report_many(born, "block").s,
+			 born == 1 ? "is" : "are");
 	else if (!(x->has & EVIDENCE_KEPT) && !x->freed_aged)
 		str_add(s, "it is not known whether older blocks were freed for it");
 	else if (!(x->has & EVIDENCE_KEPT))
-		str_addf(s, "%s that lived as long %s freed", report_many(x->freed_aged, "block").s, x->freed_aged == 1 ? "was" : "were");
+		str_addf(s, "%s that lived as long %s freed", report_many(x->freed_aged, "block").s,
+			 x->freed_aged == 1 ? "was" : "were");
 	else if (!(x->has & EVIDENCE_SPREAD))
 		str_add(s, "not all of the time");
 	else if (!(x->has & EVIDENCE_PACE))
 		str_add(s, "it slows down, as a cache that fills up");
 	else if (!(x->has & EVIDENCE_LONG))
-		str_addf(s, "a cache that fills does the same: likely a leak after %s", fmt_duration_given(x->long_ns).s);
+		str_addf(s, "a cache that fills does the same: likely a leak after %s",
+			 fmt_duration_given(x->long_ns).s);
 }
 
 /* Is it a leak that grows? */
@@ -152,7 +158,8 @@ static void add_evidence(struct table *t, const struct evidence *x)
 	struct str d = STR_INIT;
 
 	if (x->has == EVIDENCE_ALL) {
-		str_add(&d, "likely a leak: all of the time, at its pace, and none of what is old is freed");
+		str_add(&d, "likely a leak: all of the time, at its pace, and none of what is old "
+			    "is freed");
 	} else if (x->has) {
 		str_add(&d, "may be a leak: ");
 		watch_doubt(&d, x);
@@ -177,7 +184,8 @@ static void add_growth(struct table *t, const struct watch_site *w, uint64_t lef
 	if (left_bytes != UINT64_MAX && left_ns != UINT64_MAX) {
 		struct fmt when = watch_forecast(left_ns, g->until_ns - g->since_ns, &reached);
 
-		str_addf(&d, "%s what the limit leaves %s", reached ? "uses up alone" : "does not alone use up", when.s);
+		str_addf(&d, "%s what the limit leaves %s",
+			 reached ? "uses up alone" : "does not alone use up", when.s);
 		detail(t, &d);
 	}
 	str_fini(&d);
@@ -189,28 +197,42 @@ static void add_details(struct table *t, const struct sites *x, const struct wat
 	const struct expiry_row *r = &w->row;
 	struct str d = STR_INIT;
 
-	str_addf(&d, "live: %s, %s", report_many(r->live.blocks, "block").s, fmt_bytes(r->live.bytes).s);
+	str_addf(&d, "live: %s, %s", report_many(r->live.blocks, "block").s,
+		 fmt_bytes(r->live.bytes).s);
 	if (r->live.blocks)
 		str_addf(&d, ", the oldest %s old", report_duration(x->heap, r->oldest_ns).s);
 	detail(t, &d);
-	str_addf(&d, "%s of %s, ", report_many(s->allocs, "allocation").s, fmt_bytes(s->bytes_in).s);
+	str_addf(&d, "%s of %s, ", report_many(s->allocs, "allocation").s,
+		 fmt_bytes(s->bytes_in).s);
 	if (s->frees)
-		str_addf(&d, "%s of %s", report_many(s->frees, "free").s, fmt_bytes(s->bytes_out).s);
+		str_addf(&d, "%s of %s", report_many(s->frees, "free").s,
+			 fmt_bytes(s->bytes_out).s);
 	else
 		str_add(&d, "no frees");
 	detail(t, &d);
 	if (r->ever.blocks) {
-		str_addf(&d, "expired so far: %s, %s; freed after that: ", report_many(r->ever.blocks, "block").s, fmt_bytes(r->ever.bytes).s);
+		str_addf(&d, "expired so far: %s, %s; freed after that: ",
+			 report_many(r->ever.blocks, "block").s, fmt_bytes(r->ever.bytes).s);
 		if (r->freed.blocks)
-			str_addf(&d, "%s, %s", report_many(r->freed.blocks, "block").s, fmt_bytes(r->freed.bytes).s);
+			str_addf(&d, "%s, %s", report_many(r->freed.blocks, "block").s,
+				 fmt_bytes(r->freed.bytes).s);
 		else
 			str_add(&d, "none");
 		detail(t, &d);
 	}
 	if (r->lifetime.nr) {
-		str_addf(&d, "freed: lived min %s, ", watch_range(r->lifetime.min.from_ns, r->lifetime.min.to_ns, x->heap->tick_ns).s);
-		str_addf(&d, "mean %s, ", watch_range(r->lifetime.mean.from_ns, r->lifetime.mean.to_ns, x->heap->tick_ns).s);
-		str_addf(&d, "max %s", watch_range(r->lifetime.max.from_ns, r->lifetime.max.to_ns, x->heap->tick_ns).s);
+		str_addf(&d, "freed: lived min %s, ",
+			 watch_range(r->lifetime.min.from_ns, r->lifetime.min.to_ns,
+				     x->heap->tick_ns)
+				 .s);
+		str_addf(&d, "mean %s, ",
+			 watch_range(r->lifetime.mean.from_ns, r->lifetime.mean.to_ns,
+				     x->heap->tick_ns)
+				 .s);
+		str_addf(&d, "max %s",
+			 watch_range(r->lifetime.max.from_ns, r->lifetime.max.to_ns,
+				     x->heap->tick_ns)
+				 .s);
 		detail(t, &d);
 	}
 	if (w->growth.verdict == GROWTH_STEADY) {
@@ -238,8 +260,8 @@ static void add_site(struct table *t, const struct sites *x, const struct watch_
 	stack_add(t, x->names, node, f, FRAMES, "", &where);
 }
 
-struct table *watch_sites(const struct heap *h, struct names *n, const struct watch_site *site, size_t nr, size_t nr_all,
-			  uint64_t left_bytes)
+struct table *watch_sites(const struct heap *h, struct names *n, const struct watch_site *site,
+			  size_t nr, size_t nr_all, uint64_t left_bytes)
 {
 	struct table *t = table_new(TABLE_TREE, NULL, "Sites", site_columns, SITE_NR);
 	struct sites x = { .heap = h, .names = n, .site = site, .left_bytes = left_bytes };

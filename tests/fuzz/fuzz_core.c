@@ -13,7 +13,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-#define MAX_FILE	(64ull << 20)	/* larger files are not mapped by what the corpus has, nor fuzzed */
+/* larger files are not mapped by what the corpus has, nor fuzzed */
+#define MAX_FILE	(64ull << 20)
 
 struct there {
 	uint64_t last, bytes;
@@ -38,7 +39,8 @@ static void look_at_there(const struct core *c, const struct proc_map *m)
 	uint64_t absent = 0;
 
 	core_there(c, m->start, m->end, take, &t, &absent);
-	if (t.last > m->end || absent > m->end - m->start || t.bytes > m->end - m->start - absent || t.bytes > MAX_FILE)
+	if (t.last > m->end || absent > m->end - m->start || t.bytes > m->end - m->start - absent ||
+	    t.bytes > MAX_FILE)
 		abort();
 	if (core_untouched(c, m->start, m->end - m->start) > m->end - m->start)
 		abort();
@@ -56,7 +58,8 @@ static void look(const struct core *c)
 
 		if (m->start >= m->end || (i && m->start < c->maps.v[i - 1].end) || !m->path)
 			abort();
-		if (core_read(c, m->start, to, sizeof(to)) > sizeof(to) || core_read(c, m->end - 1, to, sizeof(to)) > sizeof(to))
+		if (core_read(c, m->start, to, sizeof(to)) > sizeof(to) ||
+		    core_read(c, m->end - 1, to, sizeof(to)) > sizeof(to))
 			abort();
 		look_at_there(c, m);
 	}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Object files that say anything at all: looking up addresses in one ends, with frames, and takes no more memory than it may. The limits on both
- * are libFuzzer's own (-rss_limit_mb, -timeout) beside the bounds that are tested here.
+ * Object files that say anything at all: looking up addresses in one ends, with frames, and takes
+ * no more memory than it may. The limits on both are libFuzzer's own (-rss_limit_mb, -timeout)
+ * beside the bounds that are tested here.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -21,7 +22,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void look_up(const char *path)
 {
-	const struct symbolizer_options o = { .full = true, .debug_dirs = "/nonexistent", .max_bytes = MAX_BYTES };
+	const struct symbolizer_options o = { .full = true,
+					      .debug_dirs = "/nonexistent",
+					      .max_bytes = MAX_BYTES };
 	const struct symbol_module module = { .path = path };
 	struct symbolizer *sym = symbolizer_new(&o);
 	struct symbol_frame frames[SYMBOL_FRAMES_MAX];
@@ -34,7 +37,8 @@ static void look_up(const char *path)
 		if (nr < 1)
 			abort();
 		for (int i = 0; i < nr; i++)
-			if (!frames[i].function || strlen(frames[i].function) > SYMBOL_MAX_NAME_BYTES)
+			if (!frames[i].function ||
+			    strlen(frames[i].function) > SYMBOL_MAX_NAME_BYTES)
 				abort();
 	}
 	symbolizer_free(sym);

@@ -2,8 +2,9 @@
 /*
  * Fuzz target: verdicts on what a capture says of a search, whatever its numbers are.
  *
- * Indices and order of the rows are sound, as heap_check() has seen to that; here their numbers, and those that growth is judged by, come from
- * the input. The first two bytes choose what is asked for.
+ * Indices and order of the rows are sound, as heap_check() has seen to that; here their numbers,
+ * and those that growth is judged by, come from the input. The first two bytes choose what is asked
+ * for.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -24,7 +25,8 @@ static const char recipe[] =
 	"search copy complete\n"
 	"leak main>lost>libc.so.6 definite blocks=3 indirect-blocks=1\n"
 	"leak - indirect holder=main>lost>libc.so.6\n"
-	"leak main>grow possible holder=-\nleak main>grow reachable blocks=3 holder=main>lost>libc.so.6 held=2\n"
+	"leak main>grow possible holder=-\nleak main>grow reachable blocks=3 "
+	"holder=main>lost>libc.so.6 held=2\n"
 	"leak - reachable\n";
 
 static const char suppressions[] = "leak:lost\n";
@@ -51,15 +53,18 @@ static struct suppress *make_suppressions(void)
 	return s;
 }
 
-static void print_all(const struct heap *h, struct names *n, const struct leaks *l, const struct suppress *s, unsigned bits)
+static void print_all(const struct heap *h, struct names *n, const struct leaks *l,
+		      const struct suppress *s, unsigned bits)
 {
 	const struct style style = { .width = 100, .utf8 = true };
-	struct leaks_view_options o = { .show = bits & LEAKS_SHOW_ALL, .top = bits >> 6 & 3, .depth = bits >> 8 & 1 };
+	struct leaks_view_options o = { .show = bits & LEAKS_SHOW_ALL,
+					.top = bits >> 6 & 3,
+					.depth = bits >> 8 & 1 };
 	FILE *out = fopen("/dev/null", "w");
 	struct leaks_view v;
 
-	if (!out || leaks_view_init(&v, h, n, l, &o) || doc_print_text(&v.doc, &style, out) || doc_print_json(&v.doc, out) ||
-	    leaks_print_xml(h, n, l, &o, s, out))
+	if (!out || leaks_view_init(&v, h, n, l, &o) || doc_print_text(&v.doc, &style, out) ||
+	    doc_print_json(&v.doc, out) || leaks_print_xml(h, n, l, &o, s, out))
 		abort();
 	leaks_view_fini(&v);
 	fclose(out);

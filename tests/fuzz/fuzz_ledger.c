@@ -2,9 +2,9 @@
 /*
  * Fuzzer of the ledger reader: a sound ledger is written over in places that the input chooses.
  *
- * Input: flags (1 byte: bit 0 = as running, bit 1 = blocks from frozen tables), then writes of 11 bytes each: what (1), where (2),
- * value (8). `what` 0-8 aims at a structure of the ledger, others at any place of header and arena.
- * Whatever comes out must pass heap_check().
+ * Input: flags (1 byte: bit 0 = as running, bit 1 = blocks from frozen tables), then writes of 11
+ * bytes each: what (1), where (2), value (8). `what` 0-8 aims at a structure of the ledger, others
+ * at any place of header and arena. Whatever comes out must pass heap_check().
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,8 +38,19 @@ static void add_findings(void)
 {
 	for (uint32_t i = 0; i < 4; i++)
 		*image_finding(&im, i) = (struct pmm_finding){
-			.type = PMM_FINDING_OVERRUN + i, .by = PMM_BY_ACCESS, .count = 1, .first_tick = i, .last_tick = 9, .site = 1, .thread = 1,
-			.block = 0x7f0000300ff0, .block_bytes = 16, .kind = PMM_KIND_NEW, .alloc_site = 2, .free_site = 6, .function = "memcpy",
+			.type = PMM_FINDING_OVERRUN + i,
+			.by = PMM_BY_ACCESS,
+			.count = 1,
+			.first_tick = i,
+			.last_tick = 9,
+			.site = 1,
+			.thread = 1,
+			.block = 0x7f0000300ff0,
+			.block_bytes = 16,
+			.kind = PMM_KIND_NEW,
+			.alloc_site = 2,
+			.free_site = 6,
+			.function = "memcpy",
 		};
 	for (uint32_t i = 0; i < 4; i++)
 		image_guard(&im, i, 0x7f0000300ff0 + 0x2000 * i, 16, i + 1, i & 1, i);
@@ -87,8 +98,10 @@ static size_t place_of(unsigned what, unsigned where)
 
 	switch (what) {
 	case 0:
-		at = slot + (where & 1 ? offsetof(struct pmm_ledger, check) + where / 2 * 4 % (sizeof(struct pmm_check_state) + 64)
-				       : where / 2 * 8 % offsetof(struct pmm_ledger, node_dir));
+		at = slot + (where & 1
+				     ? offsetof(struct pmm_ledger, check) +
+					       where / 2 * 4 % (sizeof(struct pmm_check_state) + 64)
+				     : where / 2 * 8 % offsetof(struct pmm_ledger, node_dir));
 		break;
 	case 1:
 		at = slot + ((uint64_t)ctx[where & 1] << PMM_REF_SHIFT) + (where >> 1) % 32 * 8;
@@ -108,14 +121,17 @@ static size_t place_of(unsigned what, unsigned where)
 		at = slot + offsetof(struct pmm_ledger, node_dir) + where * 4;
 		break;
 	case 6:
-		at = slot + ((uint64_t)im.l->finding_dir[0] << PMM_REF_SHIFT) + where % (sizeof(struct pmm_finding) / 4 * 4) * 4;
+		at = slot + ((uint64_t)im.l->finding_dir[0] << PMM_REF_SHIFT) +
+		     where % (sizeof(struct pmm_finding) / 4 * 4) * 4;
 		break;
 	case 7:
-		at = slot + ((uint64_t)im.l->guard_dir[0] << PMM_REF_SHIFT) + where % (sizeof(struct pmm_guard) / 4 * 4) * 4;
+		at = slot + ((uint64_t)im.l->guard_dir[0] << PMM_REF_SHIFT) +
+		     where % (sizeof(struct pmm_guard) / 4 * 4) * 4;
 		break;
 	case 8:
 		at = where & 1 ? slot + offsetof(struct pmm_ledger, nr_srclocs) + where / 2 % 4 * 4
-			       : slot + ((uint64_t)im.l->srcloc_dir[0] << PMM_REF_SHIFT) + where / 2 % (sizeof(struct pmm_srcloc)) * 4;
+			       : slot + ((uint64_t)im.l->srcloc_dir[0] << PMM_REF_SHIFT) +
+					 where / 2 % (sizeof(struct pmm_srcloc)) * 4;
 		break;
 	default:
 		at = slot + IMAGE_ARENA_OFF + where * 8 % ARENA_BYTES;
@@ -125,7 +141,9 @@ static size_t place_of(unsigned what, unsigned where)
 
 static void use(struct ledger_map *m, unsigned flags)
 {
-	struct ledger_frozen frozen = { .arena = (unsigned char *)im.l + IMAGE_ARENA_OFF, .arena_off = IMAGE_ARENA_OFF, .bytes = ARENA_BYTES };
+	struct ledger_frozen frozen = { .arena = (unsigned char *)im.l + IMAGE_ARENA_OFF,
+					.arena_off = IMAGE_ARENA_OFF,
+					.bytes = ARENA_BYTES };
 	struct ledger_options o = { .running = flags & 1, .frozen = flags & 2 ? &frozen : NULL };
 	struct ledger_top_site top[4];
 	struct ledger_top *t = ledger_top_new(m);
@@ -149,10 +167,14 @@ static void use(struct ledger_map *m, unsigned flags)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Write over the ledger as the input says, or put back what was there before: the whole image would take longer than reading it. */
+/*
+ * Write over the ledger as the input says, or put back what was there before: the whole image would
+ * take longer than reading it.
+ */
 static void write_over(const uint8_t *data, size_t size, size_t *places)
 {
-	for (size_t i = 1, n = 0; i + WRITE_BYTES <= size && n < MAX_WRITES; i += WRITE_BYTES, n++) {
+	for (size_t i = 1, n = 0; i + WRITE_BYTES <= size && n < MAX_WRITES;
+	     i += WRITE_BYTES, n++) {
 		places[n] = place_of(data[i] % 10, data[i + 1] | data[i + 2] << 8);
 		memcpy(im.file + places[n], data + i + 3, 8);
 	}

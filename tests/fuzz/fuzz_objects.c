@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * An ELF object in a process's memory that says anything at all: mapped here, and read as that of any other process.
+ * An ELF object in a process's memory that says anything at all: mapped here, and read as that of
+ * any other process.
  */
 #include <stdint.h>
 #include <stdlib.h>

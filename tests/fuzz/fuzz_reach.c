@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reachability on a heap that makes no sense: blocks of any size anywhere, in one another, over one another, words that point to them.
- * The input is 16 bytes for each block and word: where and how long (or what value).
+ * Reachability on a heap that makes no sense: blocks of any size anywhere, in one another, over one
+ * another, words that point to them. The input is 16 bytes for each block and word: where and how
+ * long (or what value).
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -47,7 +48,8 @@ static void check(const struct reach *r)
 	for (uint64_t i = 0; i < r->nr; i++) {
 		if (r->class[i] >= REACH_NR_CLASSES)
 			abort();
-		if (r->class[i] == REACH_INDIRECT && (r->parent[i] >= r->nr || r->class[r->parent[i]] != REACH_DEFINITE))
+		if (r->class[i] == REACH_INDIRECT &&
+		    (r->parent[i] >= r->nr || r->class[r->parent[i]] != REACH_DEFINITE))
 			abort();
 	}
 }
@@ -60,16 +62,22 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct memory m = { .ops = &ops, .arg = &image };
 	struct heap_block blocks[MAX_BLOCKS];
 	struct heap h = { .blocks = blocks };
-	struct memory_range root = { .start = BASE, .end = BASE + size / 4, .kind = MEMORY_DATA, .chunk_lists = size & 1 };
+	struct memory_range root = {
+		.start = BASE, .end = BASE + size / 4, .kind = MEMORY_DATA, .chunk_lists = size & 1
+	};
 	struct reach_tune tune = { size & 2 ? 5 : 0 };
-	struct reach_options o = { .heuristics = REACH_ALL_HEURISTICS, .nr_threads = 1 + size % 3, .want_parents = size & 4 };
+	struct reach_options o = { .heuristics = REACH_ALL_HEURISTICS,
+				   .nr_threads = 1 + size % 3,
+				   .want_parents = size & 4 };
 	struct reach r;
 	uint64_t n[2];
 	size_t nr = 0;
 
 	for (size_t at = 0; at + 16 <= size && nr < MAX_BLOCKS; at += 16) {
 		memcpy(n, data + at, 16);
-		blocks[nr++] = (struct heap_block){ .address = place(n[0]), .size_bytes = n[1] & 1 ? n[1] : n[1] >> 1 & 0xfff };
+		blocks[nr++] = (struct heap_block){ .address = place(n[0]),
+						    .size_bytes = n[1] & 1 ? n[1]
+									   : n[1] >> 1 & 0xfff };
 	}
 	qsort(blocks, nr, sizeof(*blocks), by_address);
 	for (size_t i = 0; i < nr; i++)

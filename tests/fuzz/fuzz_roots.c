@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A process's memory that says anything at all: thread records, lists of stacks, arenas, chunks, ELF headers. What is found must be in
- * order, within the mappings and outside of live blocks.
+ * A process's memory that says anything at all: thread records, lists of stacks, arenas, chunks,
+ * ELF headers. What is found must be in order, within the mappings and outside of live blocks.
  *
- * The input is a list of 8-byte words. The first two say how blocks and threads lie. Each other one sets a word of the memory: which one
- * is in its high bits, and in the low bits how its value is made (an address in the memory, a size, itself).
+ * The input is a list of 8-byte words. The first two say how blocks and threads lie. Each other one
+ * sets a word of the memory: which one is in its high bits, and in the low bits how its value is
+ * made (an address in the memory, a size, itself).
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -101,7 +102,9 @@ static uint64_t make_blocks(struct heap_block *b, uint64_t how)
 
 	while (nr < NR_BLOCKS && at < BASE + 0x1f000) {
 		how = how * 6364136223846793005u + 1442695040888963407u;
-		b[nr] = (struct heap_block){ .address = at, .size_bytes = how >> 33 & 0x7f, .kind = PMM_KIND_MALLOC };
+		b[nr] = (struct heap_block){ .address = at,
+					     .size_bytes = how >> 33 & 0x7f,
+					     .kind = PMM_KIND_MALLOC };
 		if (!(how >> 40 & 7))
 			b[nr].kind = PMM_KIND_OTHER;
 		at += 0x40 << (how >> 50 & 3);
@@ -120,7 +123,8 @@ static void check(const struct memory *m, const struct heap *h)
 
 		while (b < h->nr_blocks && !h->blocks[b].size_bytes)
 			b++;
-		if (r->start >= r->end || r->start < BASE || r->end > BASE + BYTES || r->kind >= MEMORY_NR_KINDS || (i && r->start < r[-1].end) ||
+		if (r->start >= r->end || r->start < BASE || r->end > BASE + BYTES ||
+		    r->kind >= MEMORY_NR_KINDS || (i && r->start < r[-1].end) ||
 		    (b < h->nr_blocks && h->blocks[b].address < r->end))
 			abort();
 	}
@@ -129,23 +133,39 @@ static void check(const struct memory *m, const struct heap *h)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const struct memory_ops ops = { read_memory };
-	static char none[] = "", heap_name[] = "[heap]", libc[] = "/lib/libc.so.6", stack[] = "[stack]";
+	static char none[] = "", heap_name[] = "[heap]", libc[] = "/lib/libc.so.6",
+		    stack[] = "[stack]";
 	struct proc_map map[] = {
 		{ .start = BASE, .end = BASE + 0x10000, .perms = 3, .path = heap_name },
 		{ .start = BASE + 0x10000, .end = BASE + 0x20000, .perms = 3, .path = none },
 		{ .start = BASE + 0x20000, .end = BASE + 0x28000, .perms = 3, .path = none },
 		{ .start = BASE + 0x28000, .end = BASE + 0x30000, .perms = 3, .path = stack },
-		{ .start = BASE + 0x30000, .end = BASE + 0x38000, .perms = 3, .path = libc, .ino = 5 },
-		{ .start = BASE + 0x38000, .end = BASE + 0x40000, .perms = 3 | PROC_MAP_SHARED, .path = none, .ino = 6 },
+		{ .start = BASE + 0x30000,
+		  .end = BASE + 0x38000,
+		  .perms = 3,
+		  .path = libc,
+		  .ino = 5 },
+		{ .start = BASE + 0x38000,
+		  .end = BASE + 0x40000,
+		  .perms = 3 | PROC_MAP_SHARED,
+		  .path = none,
+		  .ino = 6 },
 	};
 	struct proc_maps maps = { map, sizeof(map) / sizeof(map[0]) };
 	struct heap_block blocks[NR_BLOCKS];
 	struct heap h = { .blocks = blocks, .allocator.path = libc, .exe = none };
 	uint64_t word[2];
-	struct snapshot_thread t[2] = { { .tid = 1, .words = word, .nr_words = 2 }, { .tid = 2, .words = word, .nr_words = 2 } };
+	struct snapshot_thread t[2] = { { .tid = 1, .words = word, .nr_words = 2 },
+					{ .tid = 2, .words = word, .nr_words = 2 } };
 	struct precopy_move move = { .tid = 1 };
 	struct memory m = { .ops = &ops };
-	struct roots_find f = { .memory = &m, .heap = &h, .maps = &maps, .threads = t, .nr_threads = 2, .moves = &move, .nr_moves = 1 };
+	struct roots_find f = { .memory = &m,
+				.heap = &h,
+				.maps = &maps,
+				.threads = t,
+				.nr_threads = 2,
+				.moves = &move,
+				.nr_moves = 1 };
 
 	if (size < sizeof(word))
 		return 0;
@@ -164,7 +184,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	t[0].regs.rsp = BASE + 0x20000 + (word[1] & 0xffff);
 	t[1].regs.fs_base = word[0] & 4 ? RECORD : word[1];
 	t[1].regs.rsp = word[0] & 8 ? word[1] : BASE + 0x2a000;
-	move = (struct precopy_move){ BASE + (word[1] >> 16 & 0xffff), word[1] >> 40, word[0] >> 40, t[0].regs.rsp + (word[0] >> 4 & 0xfff), 1 };
+	move = (struct precopy_move){ BASE + (word[1] >> 16 & 0xffff), word[1] >> 40, word[0] >> 40,
+				      t[0].regs.rsp + (word[0] >> 4 & 0xfff), 1 };
 	if (!roots_join(&f))
 		check(&m, &h);
 	roots_find_fini(&f);

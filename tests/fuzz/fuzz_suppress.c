@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Fuzz target: suppression files, of either form, and the stacks of a small heap matched against them.
+ * Fuzz target: suppression files, of either form, and the stacks of a small heap matched against
+ * them.
  *
- * What was read must give the same answers when asked again, and what is written for a site must be readable and match it.
+ * What was read must give the same answers when asked again, and what is written for a site must be
+ * readable and match it.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -12,17 +14,22 @@
 #include "src/analyze/suppress/suppress.h"
 #include "src/store/capture.h"
 
-static const char recipe[] = "site main>parse>node kind=new size=10\nsite main>/lib/libx.so+0x1234 kind=calloc size=9\n"
-			     "site - size=3\nsite !truncated>a>b>a>b>a>b kind=reallocarray size=4\n";
+static const char recipe[] =
+	"site main>parse>node kind=new size=10\nsite main>/lib/libx.so+0x1234 kind=calloc size=9\n"
+	"site - size=3\nsite !truncated>a>b>a>b>a>b kind=reallocarray size=4\n";
 
-static unsigned resolve(void *ctx, const struct heap *h, uint32_t node, struct frame_name *out, unsigned max)
+static unsigned resolve(void *ctx, const struct heap *h, uint32_t node, struct frame_name *out,
+			unsigned max)
 {
 	const char *path = h->modules[h->nodes[node].module].path;
 
 	(void)ctx;
 	if (max < 2 || !*path || strchr(path, '/'))
 		return 0;
-	out[0] = (struct frame_name){ .function = "net::cache::add(int)", .linkage = "_ZN3net5cache3addEi", .file = "/src/net.cc", .line = 7 };
+	out[0] = (struct frame_name){ .function = "net::cache::add(int)",
+				      .linkage = "_ZN3net5cache3addEi",
+				      .file = "/src/net.cc",
+				      .line = 7 };
 	out[1] = (struct frame_name){ .function = path, .linkage = path, .file = "x.c", .line = 3 };
 	return 2;
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Fuzz target: a file of the symbol cache, its checksum made to fit so that what lies behind it is reached. */
+/*
+ * Fuzz target: a file of the symbol cache, its checksum made to fit so that what lies behind it is
+ * reached.
+ */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,8 +23,8 @@ static size_t read_all(const struct symcache *c)
 		if (nr < 1)
 			abort();	/* sound addresses are in order, so each is found */
 		for (int k = 0; k < nr; k++)
-			sum += strlen(c->strings + f[k].function) + strlen(c->strings + f[k].linkage) +
-			       strlen(c->strings + f[k].file);
+			sum += strlen(c->strings + f[k].function) +
+			       strlen(c->strings + f[k].linkage) + strlen(c->strings + f[k].file);
 	}
 	return sum;
 }
@@ -39,7 +42,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 		h->magic = SYMCACHE_MAGIC;
 		h->version = SYMCACHE_VERSION;
-		h->checksum = symcache_checksum(&h->version, size - offsetof(struct symcache_header, version));
+		h->checksum = symcache_checksum(&h->version,
+						size - offsetof(struct symcache_header, version));
 	}
 	if (!symcache_parse(&c, bytes, size) && read_all(&c) == SIZE_MAX)
 		abort();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Fuzz target: Valgrind's XML in two pieces. Whatever came out is a heap whose findings name sites and threads that there are, and whose nodes
- * have names or none.
+ * Fuzz target: Valgrind's XML in two pieces. Whatever came out is a heap whose findings name sites
+ * and threads that there are, and whose nodes have names or none.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -20,7 +20,8 @@ static void check_site(struct valgrind *v, uint32_t site)
 	if (site >= h->nr_sites)
 		abort();
 	for (uint32_t node = h->sites[site].node; node; node = h->nodes[node].parent)
-		if (node >= h->nr_nodes || h->nodes[node].parent >= node || !valgrind_frames(v, node, &f))
+		if (node >= h->nr_nodes || h->nodes[node].parent >= node ||
+		    !valgrind_frames(v, node, &f))
 			abort();
 }
 

@@ -25,6 +25,7 @@ static inline void take(struct input *in, void *at, size_t bytes)
 }
 
 /* The fields of a struct from one to another. */
-#define TAKE(in, first, last) take(in, &(first), (size_t)((uint8_t *)(&(last) + 1) - (uint8_t *)&(first)))
+#define TAKE(in, first, last)									\
+	take(in, &(first), (size_t)((uint8_t *)(&(last) + 1) - (uint8_t *)&(first)))
 
 #endif

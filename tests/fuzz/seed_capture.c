@@ -21,13 +21,17 @@ static const char *const recipes[] = {
 	 "main>a live=3\n"
 	 "site m kind=mmap size=4K\nallocator x used=3\nmodule /y build-id=0102 unload=3s\n"),
 	"generate sites=20 blocks=100 points=5 depth=6\n",
-	("site main>a size=10 allocs=3\nsite main>b size=4 allocs=2\nsearch copy took=1s pause=2ms read=4K unread=8\n"
+	("site main>a size=10 allocs=3\nsite main>b size=4 allocs=2\nsearch copy took=1s pause=2ms "
+	 "read=4K unread=8\n"
 	 "leak main>a definite blocks=2 bytes=20 indirect-blocks=1 indirect-bytes=4\n"
-	 "leak main>b indirect blocks=1 bytes=4 holder=main>a held=1\nleak main>b reachable blocks=1 bytes=4\n"),
+	 "leak main>b indirect blocks=1 bytes=4 holder=main>a held=1\nleak main>b reachable "
+	 "blocks=1 bytes=4\n"),
 	("site main>a size=10 allocs=3\ncheck guard guarded=3 canaried=1 sweeps=2 swept=3s\n"
-	 "finding type=overrun access=write site=main>bad thread=main alloc=main>a alloc-thread=main address=0x10a size=4 block=0x100 "
+	 "finding type=overrun access=write site=main>bad thread=main alloc=main>a "
+	 "alloc-thread=main address=0x10a size=4 block=0x100 "
 	 "block-size=10 guarded code=8910\n"
-	 "finding type=double-free by=function release=free site=main>bad alloc=main>a free=main>f number=1024 count=7\n"
+	 "finding type=double-free by=function release=free site=main>bad alloc=main>a free=main>f "
+	 "number=1024 count=7\n"
 	 "finding type=uninitialised by=valgrind text=words\n"),
 	"watch mode=sampled sample=4K drift=3 off=2\nsite - size=7 allocs=9 blocks=1\nprocess "
 	"forked end=killed\n",
@@ -40,7 +44,8 @@ static void add_srclocs(struct heap *h)
 	if (!h->srclocs || h->nr_nodes < 2)
 		abort();
 	for (h->nr_srclocs = 0; h->nr_srclocs < 3; h->nr_srclocs++)
-		h->srclocs[h->nr_srclocs] = (struct heap_srcloc){ strdup("dir/a.c"), strdup("f"), h->nr_srclocs };
+		h->srclocs[h->nr_srclocs] = (struct heap_srcloc){ strdup("dir/a.c"), strdup("f"),
+								  h->nr_srclocs };
 	h->nodes[1].pc = HEAP_SRCLOC_PC + 2;
 	h->nodes[1].module = 0;
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Preloaded: the N-th allocation of a process fails. The process takes it out of LD_PRELOAD, so that programs it starts have it not; forked
- * children count on.
+ * Preloaded: the N-th allocation of a process fails. The process takes it out of LD_PRELOAD, so
+ * that programs it starts have it not; forked children count on.
  *
- * NOMEM=FILE names a file of two words of 8 bytes: how many allocations there were, and which of them is to fail (0: none; counted from 1).
- * Those before main() do not count, they are the dynamic loader's and the C library's; nor do those of libdw and libelf, which crash when there
- * is no memory (elfutils 0.188).
+ * NOMEM=FILE names a file of two words of 8 bytes: how many allocations there were, and which of
+ * them is to fail (0: none; counted from 1). Those before main() do not count, they are the dynamic
+ * loader's and the C library's; nor do those of libdw and libelf, which crash when there is no
+ * memory (elfutils 0.188).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -36,10 +37,12 @@ static int note_object(struct dl_phdr_info *info, size_t bytes, void *arg)
 	(void)bytes, (void)arg;
 	if (!strstr(info->dlpi_name, "/libdw") && !strstr(info->dlpi_name, "/libelf"))
 		return 0;
-	for (unsigned i = 0; i < info->dlpi_phnum && nr_exempt < sizeof(exempt) / sizeof(exempt[0]); i++)
+	for (unsigned i = 0; i < info->dlpi_phnum && nr_exempt < sizeof(exempt) / sizeof(exempt[0]);
+	     i++)
 		if (info->dlpi_phdr[i].p_type == PT_LOAD && info->dlpi_phdr[i].p_flags & PF_X) {
 			exempt[nr_exempt].start = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
-			exempt[nr_exempt].end = exempt[nr_exempt].start + info->dlpi_phdr[i].p_memsz;
+			exempt[nr_exempt].end = exempt[nr_exempt].start +
+						info->dlpi_phdr[i].p_memsz;
 			nr_exempt++;
 		}
 	return 0;
@@ -49,7 +52,9 @@ __attribute__((constructor)) static void begin(void)
 {
 	const char *name = getenv("NOMEM");
 	int fd = name ? open(name, O_RDWR | O_CLOEXEC) : -1;
-	void *memory = fd < 0 ? MAP_FAILED : mmap(NULL, sizeof(struct counter), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	void *memory = fd < 0 ? MAP_FAILED
+			      : mmap(NULL, sizeof(struct counter), PROT_READ | PROT_WRITE,
+				     MAP_SHARED, fd, 0);
 
 	if (fd >= 0)
 		close(fd);

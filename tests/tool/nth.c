@@ -4,15 +4,19 @@
  *
  *	nth [-l LOG] [-v VARIANT] ACTION [N] -- COMMAND [ARG...]
  *
- *	list		nothing; the log names all calls, a line each: "NUMBER NAME FAILURES TID", FAILURES is how many variants `fail` knows
- *	fail N		the call is not made and fails with an error number that is plausible for it; VARIANT (0) chooses among them
+ *	list		nothing; the log names all calls, a line each: "NUMBER NAME FAILURES TID",
+ *FAILURES is how many variants `fail` knows
+ *	fail N		the call is not made and fails with an error number that is plausible for
+ *it; VARIANT (0) chooses among them
  *	short N		a call that reads or writes does half of what it is asked to
  *	kill N		SIGKILL for the whole process when the call has returned
  *	stop N		the same with SIGSTOP
  *
- * Calls count over all threads and forked children of the command, in the order of their beginnings, as long as they run its executable: a child
- * that executes another program is let go. The dynamic loader's own calls do not count. When the action is done, all are let go as they stop
- * next. The exit status is the command's, 128 + signal when it was killed. The log then says "did NUMBER NAME ERRNO".
+ * Calls count over all threads and forked children of the command, in the order of their
+ * beginnings, as long as they run its executable: a child that executes another program is let go.
+ * The dynamic loader's own calls do not count. When the action is done, all are let go as they stop
+ * next. The exit status is the command's, 128 + signal when it was killed. The log then says "did
+ * NUMBER NAME ERRNO".
  */
 #include <elf.h>
 #include <errno.h>
@@ -32,11 +36,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define OPTIONS (PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL)
+#define OPTIONS                                                                                    \
+	(PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE |  \
+	 PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL)
 #define NR_TASKS 256
 #define NR_ERRORS 4
 
-/* What a call may fail with, most likely first. Calls that cannot fail, or only when called wrongly, are not here. */
+/*
+ * What a call may fail with, most likely first. Calls that cannot fail, or only when called
+ * wrongly, are not here.
+ */
 struct call {
 	const char *name;
 	int errors[NR_ERRORS];
@@ -49,32 +58,142 @@ struct call {
 #define C_MADE(call, ...) [SYS_##call] = { .name = #call, .errors = { __VA_ARGS__ }, .made = true }
 
 static const struct call calls[] = {
-	C(mmap, ENOMEM), C(mprotect, ENOMEM), C(brk, ENOMEM), C(mremap, ENOMEM), C(madvise, ENOMEM, EINVAL), C(munmap, ENOMEM), C(msync, EIO),
+	C(mmap, ENOMEM),
+	C(mprotect, ENOMEM),
+	C(brk, ENOMEM),
+	C(mremap, ENOMEM),
+	C(madvise, ENOMEM, EINVAL),
+	C(munmap, ENOMEM),
+	C(msync, EIO),
 	C(mlock, ENOMEM),
-	C(clone, EAGAIN), C(clone3, EAGAIN), C(fork, EAGAIN), C(vfork, EAGAIN), C(execve, ENOMEM, ENOENT),
-	C(wait4, EINTR), C(waitid, EINTR),
-	C_IO(read, EIO, ENOMEM, EINTR), C_IO(pread64, EIO, ENOMEM), C(readv, EIO), C(preadv, EIO),
-	C_IO(write, ENOSPC, EIO, EINTR), C_IO(pwrite64, ENOSPC, EIO), C(writev, ENOSPC), C(pwritev, ENOSPC), C(sendfile, EIO),
-	C(copy_file_range, EIO), C(process_vm_readv, EFAULT, EPERM, ENOMEM), C(process_vm_writev, EFAULT, EPERM, ENOMEM),
-	C(open, EMFILE, ENOMEM, EACCES), C(openat, EMFILE, ENOMEM, EACCES, ENOENT), C_MADE(close, EINTR),
-	C(memfd_create, EMFILE, ENOMEM), C(pipe, EMFILE), C(pipe2, EMFILE), C(eventfd2, EMFILE), C(signalfd4, EMFILE, ENOMEM), C(timerfd_create, EMFILE),
-	C(timerfd_settime, EINVAL), C(epoll_create1, EMFILE, ENOMEM), C(epoll_ctl, ENOMEM, ENOSPC), C(epoll_wait, EINTR), C(epoll_pwait, EINTR),
-	C(inotify_init1, EMFILE), C(inotify_add_watch, ENOSPC), C(pidfd_open, EMFILE, ESRCH, ENOSYS), C(pidfd_getfd, EPERM, EMFILE),
-	C(pidfd_send_signal, EPERM, ESRCH), C(dup, EMFILE), C(dup2, EMFILE), C(dup3, EMFILE), C(fcntl, ENOMEM, EMFILE),
-	C(socket, EMFILE, EPERM), C(socketpair, EMFILE), C(bind, EADDRINUSE, EACCES), C(listen, EADDRINUSE), C(connect, ECONNREFUSED, EAGAIN), C(accept4, EMFILE),
-	C(setsockopt, ENOMEM), C(getsockopt, ENOMEM), C(sendmsg, ENOBUFS, EPIPE), C(recvmsg, ENOMEM, EINTR), C(sendto, ENOBUFS), C(recvfrom, ENOMEM, EINTR),
-	C(getsockname, ENOBUFS), C(poll, EINTR, ENOMEM), C(ppoll, EINTR, ENOMEM), C(select, EINTR, ENOMEM), C(pselect6, EINTR, ENOMEM),
-	C(stat, ENOMEM, EACCES), C(fstat, ENOMEM, EIO), C(lstat, ENOMEM, EACCES), C(newfstatat, ENOMEM, EACCES), C(statx, ENOMEM, EACCES),
-	C(statfs, ENOMEM), C(fstatfs, EIO), C(access, EACCES), C(faccessat, EACCES), C(faccessat2, EACCES), C(readlink, EACCES, ENOMEM), C(readlinkat, EACCES, ENOMEM),
-	C(getdents64, EIO, ENOMEM), C(lseek, EIO), C(ftruncate, ENOSPC, EIO), C(fallocate, ENOSPC, EOPNOTSUPP), C(fsync, EIO), C(fdatasync, EIO), C(flock, ENOLCK, EINTR),
-	C(rename, ENOSPC, EACCES), C(renameat, ENOSPC), C(renameat2, ENOSPC), C(link, EPERM, EEXIST), C(linkat, EPERM, EEXIST), C(unlink, EROFS), C(unlinkat, EROFS),
-	C(mkdir, ENOSPC), C(mkdirat, ENOSPC), C(rmdir, EROFS), C(symlink, ENOSPC), C(chmod, EPERM), C(fchmod, EPERM), C(fchmodat, EPERM), C(chown, EPERM), C(fchown, EPERM),
-	C(fchownat, EPERM), C(utimensat, EPERM), C(getxattr, EOPNOTSUPP), C(ioctl, ENOTTY), C(getcwd, ENOENT, ENOMEM), C(chdir, EACCES),
-	C(ptrace, 0), C(kill, EPERM, ESRCH), C(tkill, EPERM, ESRCH), C(tgkill, EPERM, ESRCH), C(rt_sigtimedwait, EAGAIN, EINTR),
-	C(prctl, EINVAL, EPERM), C(prlimit64, EPERM), C(getrlimit, EPERM), C(setrlimit, EPERM), C(sigaltstack, ENOMEM), C(seccomp, EINVAL, EACCES),
-	C(setns, EPERM), C(unshare, EPERM), C(setpgid, EPERM), C(setsid, EPERM), C(nanosleep, EINTR), C(clock_nanosleep, EINTR),
-	C(sched_getaffinity, EPERM), C(sched_setaffinity, EPERM), C(sched_setscheduler, EPERM), C(setpriority, EACCES), C(getrandom, EINTR, ENOSYS),
-	C(userfaultfd, EPERM), C(membarrier, EPERM), C(kcmp, EPERM), C(process_madvise, EPERM), C(perf_event_open, EACCES), C(bpf, EPERM),
+	C(clone, EAGAIN),
+	C(clone3, EAGAIN),
+	C(fork, EAGAIN),
+	C(vfork, EAGAIN),
+	C(execve, ENOMEM, ENOENT),
+	C(wait4, EINTR),
+	C(waitid, EINTR),
+	C_IO(read, EIO, ENOMEM, EINTR),
+	C_IO(pread64, EIO, ENOMEM),
+	C(readv, EIO),
+	C(preadv, EIO),
+	C_IO(write, ENOSPC, EIO, EINTR),
+	C_IO(pwrite64, ENOSPC, EIO),
+	C(writev, ENOSPC),
+	C(pwritev, ENOSPC),
+	C(sendfile, EIO),
+	C(copy_file_range, EIO),
+	C(process_vm_readv, EFAULT, EPERM, ENOMEM),
+	C(process_vm_writev, EFAULT, EPERM, ENOMEM),
+	C(open, EMFILE, ENOMEM, EACCES),
+	C(openat, EMFILE, ENOMEM, EACCES, ENOENT),
+	C_MADE(close, EINTR),
+	C(memfd_create, EMFILE, ENOMEM),
+	C(pipe, EMFILE),
+	C(pipe2, EMFILE),
+	C(eventfd2, EMFILE),
+	C(signalfd4, EMFILE, ENOMEM),
+	C(timerfd_create, EMFILE),
+	C(timerfd_settime, EINVAL),
+	C(epoll_create1, EMFILE, ENOMEM),
+	C(epoll_ctl, ENOMEM, ENOSPC),
+	C(epoll_wait, EINTR),
+	C(epoll_pwait, EINTR),
+	C(inotify_init1, EMFILE),
+	C(inotify_add_watch, ENOSPC),
+	C(pidfd_open, EMFILE, ESRCH, ENOSYS),
+	C(pidfd_getfd, EPERM, EMFILE),
+	C(pidfd_send_signal, EPERM, ESRCH),
+	C(dup, EMFILE),
+	C(dup2, EMFILE),
+	C(dup3, EMFILE),
+	C(fcntl, ENOMEM, EMFILE),
+	C(socket, EMFILE, EPERM),
+	C(socketpair, EMFILE),
+	C(bind, EADDRINUSE, EACCES),
+	C(listen, EADDRINUSE),
+	C(connect, ECONNREFUSED, EAGAIN),
+	C(accept4, EMFILE),
+	C(setsockopt, ENOMEM),
+	C(getsockopt, ENOMEM),
+	C(sendmsg, ENOBUFS, EPIPE),
+	C(recvmsg, ENOMEM, EINTR),
+	C(sendto, ENOBUFS),
+	C(recvfrom, ENOMEM, EINTR),
+	C(getsockname, ENOBUFS),
+	C(poll, EINTR, ENOMEM),
+	C(ppoll, EINTR, ENOMEM),
+	C(select, EINTR, ENOMEM),
+	C(pselect6, EINTR, ENOMEM),
+	C(stat, ENOMEM, EACCES),
+	C(fstat, ENOMEM, EIO),
+	C(lstat, ENOMEM, EACCES),
+	C(newfstatat, ENOMEM, EACCES),
+	C(statx, ENOMEM, EACCES),
+	C(statfs, ENOMEM),
+	C(fstatfs, EIO),
+	C(access, EACCES),
+	C(faccessat, EACCES),
+	C(faccessat2, EACCES),
+	C(readlink, EACCES, ENOMEM),
+	C(readlinkat, EACCES, ENOMEM),
+	C(getdents64, EIO, ENOMEM),
+	C(lseek, EIO),
+	C(ftruncate, ENOSPC, EIO),
+	C(fallocate, ENOSPC, EOPNOTSUPP),
+	C(fsync, EIO),
+	C(fdatasync, EIO),
+	C(flock, ENOLCK, EINTR),
+	C(rename, ENOSPC, EACCES),
+	C(renameat, ENOSPC),
+	C(renameat2, ENOSPC),
+	C(link, EPERM, EEXIST),
+	C(linkat, EPERM, EEXIST),
+	C(unlink, EROFS),
+	C(unlinkat, EROFS),
+	C(mkdir, ENOSPC),
+	C(mkdirat, ENOSPC),
+	C(rmdir, EROFS),
+	C(symlink, ENOSPC),
+	C(chmod, EPERM),
+	C(fchmod, EPERM),
+	C(fchmodat, EPERM),
+	C(chown, EPERM),
+	C(fchown, EPERM),
+	C(fchownat, EPERM),
+	C(utimensat, EPERM),
+	C(getxattr, EOPNOTSUPP),
+	C(ioctl, ENOTTY),
+	C(getcwd, ENOENT, ENOMEM),
+	C(chdir, EACCES),
+	C(ptrace, 0),
+	C(kill, EPERM, ESRCH),
+	C(tkill, EPERM, ESRCH),
+	C(tgkill, EPERM, ESRCH),
+	C(rt_sigtimedwait, EAGAIN, EINTR),
+	C(prctl, EINVAL, EPERM),
+	C(prlimit64, EPERM),
+	C(getrlimit, EPERM),
+	C(setrlimit, EPERM),
+	C(sigaltstack, ENOMEM),
+	C(seccomp, EINVAL, EACCES),
+	C(setns, EPERM),
+	C(unshare, EPERM),
+	C(setpgid, EPERM),
+	C(setsid, EPERM),
+	C(nanosleep, EINTR),
+	C(clock_nanosleep, EINTR),
+	C(sched_getaffinity, EPERM),
+	C(sched_setaffinity, EPERM),
+	C(sched_setscheduler, EPERM),
+	C(setpriority, EACCES),
+	C(getrandom, EINTR, ENOSYS),
+	C(userfaultfd, EPERM),
+	C(membarrier, EPERM),
+	C(kcmp, EPERM),
+	C(process_madvise, EPERM),
+	C(perf_event_open, EACCES),
+	C(bpf, EPERM),
 };
 
 static const struct call *call_of(uint64_t nr)
@@ -95,16 +214,19 @@ static const char *name_of(uint64_t nr)
 }
 
 /*
- * A request to a thread that has stopped fails only when the thread is killed, which would have to be true, or when the kernel finds no memory for
- * its vector registers.
+ * A request to a thread that has stopped fails only when the thread is killed, which would have to
+ * be true, or when the kernel finds no memory for its vector registers.
  */
 static const int *ptrace_errors(uint64_t request, uint64_t what)
 {
-	static const int none[NR_ERRORS], refused[NR_ERRORS] = { EPERM, ESRCH }, no_memory[NR_ERRORS] = { ENOMEM };
+	static const int none[NR_ERRORS], refused[NR_ERRORS] = { EPERM, ESRCH },
+					  no_memory[NR_ERRORS] = { ENOMEM };
 
 	if (request == PTRACE_SEIZE || request == PTRACE_ATTACH)
 		return refused;
-	return (request == PTRACE_GETREGSET || request == PTRACE_SETREGSET) && what != NT_PRSTATUS ? no_memory : none;
+	return (request == PTRACE_GETREGSET || request == PTRACE_SETREGSET) && what != NT_PRSTATUS
+		       ? no_memory
+		       : none;
 }
 
 static const int *errors_of(uint64_t nr, const uint64_t args[6])
@@ -123,7 +245,9 @@ static int nr_variants(uint64_t nr, const uint64_t args[6])
 
 enum action { LIST, FAIL, SHORT, KILL, STOP, NR_ACTIONS };
 
-static const char *const actions[] = { [LIST] = "list", [FAIL] = "fail", [SHORT] = "short", [KILL] = "kill", [STOP] = "stop" };
+static const char *const actions[] = {
+	[LIST] = "list", [FAIL] = "fail", [SHORT] = "short", [KILL] = "kill", [STOP] = "stop"
+};
 _Static_assert(sizeof(actions) / sizeof(actions[0]) == NR_ACTIONS, "each action has a name");
 
 /* A followed thread. */
@@ -133,7 +257,8 @@ struct task {
 	bool chosen;		/* of the N-th call */
 	int error;		/* that this call is to return, or 0 */
 	uint64_t nr;
-	size_t changed;		/* which of its registers has another value as long as the call lasts; 0: none */
+	/* which of its registers has another value as long as the call lasts; 0: none */
+	size_t changed;
 	uint64_t was;
 };
 
@@ -190,7 +315,8 @@ static void find_loader(pid_t pid)
 	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
 	f = fopen(path, "r");
 	while (f && base && fgets(line, sizeof(line), f))
-		if (sscanf(line, "%" SCNx64 "-%" SCNx64, &start, &end) == 2 && start == nth.loader_end)
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64, &start, &end) == 2 &&
+		    start == nth.loader_end)
 			nth.loader_end = end;
 	if (f)
 		fclose(f);
@@ -228,7 +354,8 @@ static void set_argument(struct task *t, size_t offset, uint64_t was, uint64_t v
 static void note(const char *what, const struct task *t)
 {
 	if (nth.log) {
-		fprintf(nth.log, "%s %lu %s %s\n", what, nth.at, name_of(t->nr), t->error ? strerrorname_np(t->error) : "0");
+		fprintf(nth.log, "%s %lu %s %s\n", what, nth.at, name_of(t->nr),
+			t->error ? strerrorname_np(t->error) : "0");
 		fflush(nth.log);
 	}
 }
@@ -244,7 +371,8 @@ static void begin_action(struct task *t, const uint64_t args[6])
 		if (t->nr == SYS_brk)		/* says no by returning where the break is */
 			set_argument(t, offsetof(struct user_regs_struct, rdi), args[0], 0);
 		else if (!c->made)
-			set_register(t->tid, offsetof(struct user_regs_struct, orig_rax), (uint64_t)-1);
+			set_register(t->tid, offsetof(struct user_regs_struct, orig_rax),
+				     (uint64_t)-1);
 	} else if (nth.action == SHORT && c->halved && args[2] > 1) {
 		set_argument(t, offsetof(struct user_regs_struct, rdx), args[2], args[2] / 2);
 	} else if (nth.action == FAIL || nth.action == SHORT) {
@@ -279,17 +407,20 @@ static void on_call(struct task *t)
 		t->chosen = false;
 		return;
 	}
-	if (ptrace(PTRACE_GET_SYSCALL_INFO, t->tid, sizeof(info), &info) <= 0 || info.op != PTRACE_SYSCALL_INFO_ENTRY)
+	if (ptrace(PTRACE_GET_SYSCALL_INFO, t->tid, sizeof(info), &info) <= 0 ||
+	    info.op != PTRACE_SYSCALL_INFO_ENTRY)
 		return;
 	t->inside = true;
 	t->nr = info.entry.nr;
 	t->error = 0;
 	t->changed = 0;
-	if (nth.done || (info.instruction_pointer >= nth.loader && info.instruction_pointer < nth.loader_end))
+	if (nth.done ||
+	    (info.instruction_pointer >= nth.loader && info.instruction_pointer < nth.loader_end))
 		return;
 	nth.at++;
 	if (nth.action == LIST)
-		fprintf(nth.log, "%lu %s %d %d\n", nth.at, name_of(t->nr), nr_variants(t->nr, args), t->tid);
+		fprintf(nth.log, "%lu %s %d %d\n", nth.at, name_of(t->nr), nr_variants(t->nr, args),
+			t->tid);
 	else if (nth.at == nth.n)
 		begin_action(t, args);
 }
@@ -342,7 +473,9 @@ static void start(char **argv)
 		fprintf(stderr, "nth: %s: %s\n", argv[0], strerror(errno));
 		_exit(127);
 	}
-	if (nth.command < 0 || ptrace(PTRACE_SEIZE, nth.command, NULL, (void *)(uintptr_t)OPTIONS) || write(gate[1], &c, 1) != 1)
+	if (nth.command < 0 ||
+	    ptrace(PTRACE_SEIZE, nth.command, NULL, (void *)(uintptr_t)OPTIONS) ||
+	    write(gate[1], &c, 1) != 1)
 		die("start");
 	close(gate[0]);
 	close(gate[1]);
@@ -377,7 +510,9 @@ int main(int argc, char **argv)
 		else if (opt != 'l' || !(nth.log = fopen(optarg, "we")))
 			die("arguments");
 	}
-	for (nth.action = LIST; nth.action < NR_ACTIONS && optind < argc && strcmp(argv[optind], actions[nth.action]); nth.action++)
+	for (nth.action = LIST;
+	     nth.action < NR_ACTIONS && optind < argc && strcmp(argv[optind], actions[nth.action]);
+	     nth.action++)
 		;
 	optind++;
 	if (nth.action < NR_ACTIONS && nth.action != LIST && optind < argc)
@@ -385,7 +520,8 @@ int main(int argc, char **argv)
 	if (optind < argc && !strcmp(argv[optind], "--"))
 		optind++;
 	if (nth.action == NR_ACTIONS || optind >= argc || (nth.action == LIST && !nth.log)) {
-		fprintf(stderr, "usage: nth [-l LOG] [-v VARIANT] list|fail|short|kill|stop [N] -- COMMAND [ARG...]\n");
+		fprintf(stderr, "usage: nth [-l LOG] [-v VARIANT] list|fail|short|kill|stop [N] -- "
+				"COMMAND [ARG...]\n");
 		return 125;
 	}
 	start(argv + optind);

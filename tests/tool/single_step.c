@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Runs a command and ends or stops it behind a system call of a given number, whichever of its threads makes it.
+ * Runs a command and ends or stops it behind a system call of a given number, whichever of its
+ * threads makes it.
  *
  *	step [-t] [-a] [-s SECONDS] [-i SIGNAL] N CMD [ARG...]
  *
- * Calls are counted from the first one behind exec, of all threads together. -t: only those that act on another process or on a file, which
- * are the only steps that leave something (see acts()). Behind the N-th: SIGKILL, or with -s SIGSTOP. -a: SIGKILL to its children first.
- * -i: that signal, by number, and it goes on.
- * With -s the command is waited for for so many seconds at most, or until SIGTERM, though nobody lets it go on.
+ * Calls are counted from the first one behind exec, of all threads together. -t: only those that
+ * act on another process or on a file, which are the only steps that leave something (see acts()).
+ * Behind the N-th: SIGKILL, or with -s SIGSTOP. -a: SIGKILL to its children first. -i: that signal,
+ * by number, and it goes on. With -s the command is waited for for so many seconds at most, or
+ * until SIGTERM, though nobody lets it go on.
  *
  * Says what happened in a last line and tells it by its status:
  *
@@ -33,7 +35,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define OPTIONS	(PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL)
+#define OPTIONS                                                                                    \
+	(PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL)
 
 static struct {
 	bool acting, all;
@@ -52,13 +55,23 @@ static void fail(const char *what)
 	exit(3);
 }
 
-/* Calls that change another process, or a file that other processes have mapped. What comes between two of them leaves nothing behind. */
+/*
+ * Calls that change another process, or a file that other processes have mapped. What comes between
+ * two of them leaves nothing behind.
+ */
 static bool acts(long call)
 {
 	static const long list[] = {
-		SYS_ptrace, SYS_process_vm_writev, SYS_pwrite64, SYS_write, SYS_writev, SYS_ftruncate, SYS_fallocate, SYS_fcntl, SYS_prlimit64,
-		SYS_kill, SYS_tgkill, SYS_pidfd_open, SYS_pidfd_getfd, SYS_clone, SYS_clone3, SYS_fork, SYS_vfork,
-		SYS_memfd_create, SYS_exit,
+		SYS_ptrace,	 SYS_process_vm_writev,
+		SYS_pwrite64,	 SYS_write,
+		SYS_writev,	 SYS_ftruncate,
+		SYS_fallocate,	 SYS_fcntl,
+		SYS_prlimit64,	 SYS_kill,
+		SYS_tgkill,	 SYS_pidfd_open,
+		SYS_pidfd_getfd, SYS_clone,
+		SYS_clone3,	 SYS_fork,
+		SYS_vfork,	 SYS_memfd_create,
+		SYS_exit,
 	};
 
 	for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); i++)
@@ -125,8 +138,8 @@ static long call_made(pid_t tid)
 	struct __ptrace_syscall_info info = { 0 };
 	struct user_regs_struct regs;
 
-	if (ptrace(PTRACE_GET_SYSCALL_INFO, tid, sizeof(info), &info) <= 0 || info.op != PTRACE_SYSCALL_INFO_EXIT ||
-	    ptrace(PTRACE_GETREGS, tid, NULL, &regs))
+	if (ptrace(PTRACE_GET_SYSCALL_INFO, tid, sizeof(info), &info) <= 0 ||
+	    info.op != PTRACE_SYSCALL_INFO_EXIT || ptrace(PTRACE_GETREGS, tid, NULL, &regs))
 		return -1;
 	return (long)regs.orig_rax;
 }
@@ -136,10 +149,12 @@ static void go_on(pid_t tid, int status)
 {
 	int event = status >> 16, signal = WSTOPSIG(status);
 
-	if (event == PTRACE_EVENT_STOP && (signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU))
+	if (event == PTRACE_EVENT_STOP &&
+	    (signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU))
 		ptrace(PTRACE_LISTEN, tid, NULL, NULL);
 	else
-		ptrace(S.begun ? PTRACE_SYSCALL : PTRACE_CONT, tid, NULL, event || signal == (SIGTRAP | 0x80) ? 0L : (long)signal);
+		ptrace(S.begun ? PTRACE_SYSCALL : PTRACE_CONT, tid, NULL,
+		       event || signal == (SIGTRAP | 0x80) ? 0L : (long)signal);
 }
 
 static int kill_here(long call)
@@ -164,7 +179,8 @@ static bool gone(void)
 {
 	siginfo_t info = { 0 };
 
-	return !waitid(P_PID, (id_t)S.pid, &info, WEXITED | WNOHANG | WNOWAIT) && info.si_pid == S.pid;
+	return !waitid(P_PID, (id_t)S.pid, &info, WEXITED | WNOHANG | WNOWAIT) &&
+	       info.si_pid == S.pid;
 }
 
 /* Each thread is let go into a stop that is not ours: with SIGSTOP pending for all of it. */
@@ -177,9 +193,12 @@ static void let_go_stopped(pid_t tid)
 	ptrace(PTRACE_DETACH, tid, NULL, NULL);
 	while ((other = waitpid(-1, &status, __WALL | WUNTRACED)) > 0) {
 		if (!WIFSTOPPED(status))
-			break;			/* its last thread has ended, or it was killed already */
-		if (ptrace(PTRACE_DETACH, other, NULL, status >> 16 || WSTOPSIG(status) == (SIGTRAP | 0x80) ? 0L : (long)WSTOPSIG(status)))
-			break;			/* no thread of it is ours any more: it has stopped as our child */
+			break; /* its last thread has ended, or it was killed already */
+		if (ptrace(PTRACE_DETACH, other, NULL,
+			   status >> 16 || WSTOPSIG(status) == (SIGTRAP | 0x80)
+				   ? 0L
+				   : (long)WSTOPSIG(status)))
+			break; /* no thread of it is ours any more: it has stopped as our child */
 	}
 }
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The check form's engine outside a traced process: a context of this thread's, stacks of one frame, the real allocator counted. */
+/*
+ * The check form's engine outside a traced process: a context of this thread's, stacks of one
+ * frame, the real allocator counted.
+ */
 #include "tests/unit/agent_check_host.h"
 
 #include "tests/unit/unit.h"
@@ -69,7 +72,10 @@ static void ctx_put(void)
 int begin(void **state)
 {
 	(void)state;
-	tree.check = (struct pmm_check){ .level = PMM_CHECK_LIGHT, .secret = 99, .quarantine_bytes = 1 << 20, .fail_after = UINT64_MAX };
+	tree.check = (struct pmm_check){ .level = PMM_CHECK_LIGHT,
+					 .secret = 99,
+					 .quarantine_bytes = 1 << 20,
+					 .fail_after = UINT64_MAX };
 	agent_host_init(64 << 20);
 	A.tree = &tree;
 	A.state = AGENT_ON;
@@ -78,7 +84,10 @@ int begin(void **state)
 	A.ledger->pid = (uint32_t)A.pid;
 	A.rules = calloc(1, sizeof(*A.rules));
 	A.max_frames = 16;
-	A.next = (struct next_functions){ .malloc = malloc, .calloc = calloc, .realloc = realloc, .free = counted_free,
+	A.next = (struct next_functions){ .malloc = malloc,
+					  .calloc = calloc,
+					  .realloc = realloc,
+					  .free = counted_free,
 					  .memalign = aligned_alloc };
 	rules_put();
 	A.alive = &alive;
@@ -122,5 +131,6 @@ uint32_t nr_findings(void)
 const struct pmm_finding *finding(uint32_t nr)
 {
 	assert_true(nr < nr_findings());
-	return (struct pmm_finding *)arena_at(A.ledger->finding_dir[nr >> PMM_FINDING_SHIFT]) + (nr & ((1u << PMM_FINDING_SHIFT) - 1));
+	return (struct pmm_finding *)arena_at(A.ledger->finding_dir[nr >> PMM_FINDING_SHIFT]) +
+	       (nr & ((1u << PMM_FINDING_SHIFT) - 1));
 }

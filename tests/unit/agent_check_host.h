@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The check form's engine outside a traced process, for unit tests: level light with a quarantine of 1 MiB, unless a test says otherwise
- * before its first block.
+ * The check form's engine outside a traced process, for unit tests: level light with a quarantine
+ * of 1 MiB, unless a test says otherwise before its first block.
  */
 #ifndef TESTS_UNIT_AGENT_CHECK_HOST_H
 #define TESTS_UNIT_AGENT_CHECK_HOST_H

@@ -76,7 +76,8 @@ void agent_host_init(size_t arena_bytes)
 	void *base;
 
 	mapped = PMM_ARENA_OFF + arena_bytes;
-	base = mmap(NULL, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	base = mmap(NULL, mapped, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (base == MAP_FAILED) {
 		perror("mmap");
 		exit(2);
@@ -116,7 +117,9 @@ static int64_t record_live(const struct pmm_record *r)
 	return (int64_t)(r->bytes_in - r->bytes_out);
 }
 
-/* As the ledger's contract says: the saved value when the record changed after the peak was sealed. */
+/*
+ * As the ledger's contract says: the saved value when the record changed after the peak was sealed.
+ */
 static int64_t record_at_peak(const struct pmm_record *r)
 {
 	bool rising = A.ledger->total >> 20 & 1;

@@ -15,7 +15,10 @@
 #include "agent/site.h"
 #include "agent/total.h"
 
-/* Set up A with an empty ledger of this arena size, exact mode, "several threads". Ends the test program on failure. */
+/*
+ * Set up A with an empty ledger of this arena size, exact mode, "several threads". Ends the test
+ * program on failure.
+ */
 void agent_host_init(size_t arena_bytes);
 
 /* The same in memory that lies there already, zeroed, `bytes` of it. */
@@ -25,8 +28,8 @@ void agent_host_init_at(void *base, size_t bytes);
 void agent_host_fini(void);
 
 /*
- * What each form of the agent does in its own way (agent/segment.h, agent/limit.h) is done by these, zeroed: segment_file() fails unless `file`
- * is set, the rest is counted.
+ * What each form of the agent does in its own way (agent/segment.h, agent/limit.h) is done by
+ * these, zeroed: segment_file() fails unless `file` is set, the rest is counted.
  */
 struct agent_host_form {
 	int (*file)(void);

@@ -30,23 +30,32 @@ static const char rich_recipe[] =
 	"site main@/lib/a.so>other kind=calloc size=4000 allocs=3 first=7s\n"
 	"site - size=1\n"
 	"site +0x999 kind=mmap size=8K allocs=2 frees=1 last=9s\n"
-	"allocator /lib/libc.so.6 source=memory arenas=3 why=changed arena=1M used=3 free=4 free-chunks=5 fast-chunks=6 fast-bytes=7 "
+	"allocator /lib/libc.so.6 source=memory arenas=3 why=changed arena=1M used=3 free=4 "
+	"free-chunks=5 fast-chunks=6 fast-bytes=7 "
 	"mmapped-chunks=8 mmapped-bytes=9 top=10 at=11s\n"
 	"mapping mmap-failed=1 mremaps=2 grown=3 shrunk=4 brks=5 brk=6 brk-peak=7\n"
 	"point 1s live=10 blocks=2 allocs=3 rss=4K\npoint 2s live=11\n"
 	"site-point 1s main@/lib/a.so>other live=10 blocks=1\n"
 	"search exit complete at=59s pause=3ms took=1s read=4K unread=5\n"
-	"leak main@/lib/a.so>other definite blocks=2 bytes=8000 indirect-blocks=1 indirect-bytes=1 oldest=1s newest=2s\n"
+	"leak main@/lib/a.so>other definite blocks=2 bytes=8000 indirect-blocks=1 indirect-bytes=1 "
+	"oldest=1s newest=2s\n"
 	"leak - indirect blocks=1 bytes=1 holder=main@/lib/a.so>other held=1 oldest=3s\n"
 	"leak main@/lib/a.so>other reachable blocks=1 bytes=4000 chained=1 holder=- held=1\n"
-	"check light mechanism=mprotect flags=3 guarded=4 guarded-now=5 guarded-most=6 canaried=7 passed=8 limit=9 budget=10 large=11 "
-	"refused=12 failed=13 quarantined=14 lost=15 sweeps=16 swept=17s left-open=18 early=19 unkept-large=20 unkept-busy=21\n"
-	"finding type=after-free access=write place=inside kind=new release=delete guarded count=2 first=3s last=4s since=5s address=0x6 "
-	"size=7 block=0x8 block-size=9 other=0xa site=main@/lib/a.so>bad thread=main alloc=main@/lib/a.so>other alloc-thread=\"worker one\" "
-	"alloc-at=11s free=- free-thread=main free-at=12s parent=13 function=memcpy text=\"two words\" code=8910 bytes=00fe01 number=3\n"
+	"check light mechanism=mprotect flags=3 guarded=4 guarded-now=5 guarded-most=6 canaried=7 "
+	"passed=8 limit=9 budget=10 large=11 "
+	"refused=12 failed=13 quarantined=14 lost=15 sweeps=16 swept=17s left-open=18 early=19 "
+	"unkept-large=20 unkept-busy=21\n"
+	"finding type=after-free access=write place=inside kind=new release=delete guarded count=2 "
+	"first=3s last=4s since=5s address=0x6 "
+	"size=7 block=0x8 block-size=9 other=0xa site=main@/lib/a.so>bad thread=main "
+	"alloc=main@/lib/a.so>other alloc-thread=\"worker one\" "
+	"alloc-at=11s free=- free-thread=main free-at=12s parent=13 function=memcpy text=\"two "
+	"words\" code=8910 bytes=00fe01 number=3\n"
 	"finding type=size by=function size=18446744073709551606\n"
-	"finding type=crash by=signal access=read place=past-file address=0x5000 text=/data/y code=8908\n"
-	"death signal=6 fault=7 code=2 sender=3 status=4 finding=2 map-access=11 map-start=0x4000 map-end=0x6000\n";
+	"finding type=crash by=signal access=read place=past-file address=0x5000 text=/data/y "
+	"code=8908\n"
+	"death signal=6 fault=7 code=2 sender=3 status=4 finding=2 map-access=11 map-start=0x4000 "
+	"map-end=0x6000\n";
 
 /* A capture in memory. */
 struct image {
@@ -81,7 +90,8 @@ static inline struct image write_image(const struct heap *h)
 }
 
 /* As file_read_heap(), which calls it 'x'; e is cleared before. */
-static inline int read_image_within(const uint8_t *bytes, size_t n, uint64_t max_bytes, struct heap **out, struct err *e)
+static inline int read_image_within(const uint8_t *bytes, size_t n, uint64_t max_bytes,
+				    struct heap **out, struct err *e)
 {
 	FILE *f = fmemopen((void *)(uintptr_t)bytes, n ? n : 1, "r");
 	int rc;

@@ -98,7 +98,9 @@ static char *contents(int fd)
 	return text;
 }
 
-/* What is printed as the session wants to have it: through the script `words', if it has made one. */
+/*
+ * What is printed as the session wants to have it: through the script `words', if it has made one.
+ */
 static int in_words(int printed)
 {
 	int fd = memfd_create("words", 0);
@@ -119,7 +121,10 @@ static int in_words(int printed)
 	return fd;
 }
 
-/* What the command prints goes to a file: its end is the end of the command, not of what is left of it in the background. */
+/*
+ * What the command prints goes to a file: its end is the end of the command, not of what is left of
+ * it in the background.
+ */
 static void run(struct step *s)
 {
 	int fd = memfd_create("printed", MFD_CLOEXEC);
@@ -151,7 +156,8 @@ static bool line_is(const char *expected, size_t n, const char *line, size_t m)
 
 	if (n == m && !memcmp(expected, line, n))
 		return true;
-	if (n < sizeof(GLOB) || n >= sizeof(pattern) || m >= sizeof(text) || memcmp(expected + n - sizeof(GLOB) + 1, GLOB, sizeof(GLOB) - 1))
+	if (n < sizeof(GLOB) || n >= sizeof(pattern) || m >= sizeof(text) ||
+	    memcmp(expected + n - sizeof(GLOB) + 1, GLOB, sizeof(GLOB) - 1))
 		return false;
 	snprintf(pattern, sizeof(pattern), "%.*s", (int)(n - sizeof(GLOB) + 1), expected);
 	snprintf(text, sizeof(text), "%.*s", (int)m, line);
@@ -168,14 +174,16 @@ static void clean(void)
 }
 
 /* With SESSION_STOP the first failure is enough to know. */
-static void differs(const struct step *s, const char *expected, size_t n, const char *printed, size_t m)
+static void differs(const struct step *s, const char *expected, size_t n, const char *printed,
+		    size_t m)
 {
 	if (getenv("SESSION_STOP")) {
 		clean();
 		_exit(1);
 	}
-	fail_msg("%sexpected: %.*s\nprinted:  %.*s\nstatus %d, expected %d; all that was printed:\n%s", s->command, (int)n, expected, (int)m,
-		 printed, s->ended, s->status, s->printed);
+	fail_msg("%sexpected: %.*s\nprinted:  %.*s\nstatus %d, expected %d; all that was "
+		 "printed:\n%s",
+		 s->command, (int)n, expected, (int)m, printed, s->ended, s->status, s->printed);
 }
 
 static void step_test(void **state)
@@ -243,7 +251,8 @@ static void environment(void)
 	snprintf(text, sizeof(text), "%s/tests/prog", exe);
 	setenv("PROG", text, 1);
 	setenv("SOURCE", SOURCE_DIR, 1);
-	snprintf(text, sizeof(text), "%s:%s", exe, getenv("PATH") ? getenv("PATH") : "/usr/bin:/bin");
+	snprintf(text, sizeof(text), "%s:%s", exe,
+		 getenv("PATH") ? getenv("PATH") : "/usr/bin:/bin");
 	setenv("PATH", text, 1);
 	setenv("HOME", directory, 1);
 	setenv("TMPDIR", directory, 1);

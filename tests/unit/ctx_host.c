@@ -18,7 +18,8 @@ struct pmm_tree *tree(void)
 
 static void *memory(size_t bytes)
 {
-	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	assert_ptr_not_equal(p, MAP_FAILED);
 	return p;
@@ -28,7 +29,8 @@ int begin(void **state)
 {
 	(void)state;
 	agent_host_init(32 << 20);
-	*tree() = (struct pmm_tree){ .tick = 50, .start_monotonic_ns = UINT64_MAX };	/* nobody is late */
+	/* nobody is late */
+	*tree() = (struct pmm_tree){ .tick = 50, .start_monotonic_ns = UINT64_MAX };
 	A.state = AGENT_ON;
 	A.pid = getpid();
 	A.alive = alive = memory(4096);

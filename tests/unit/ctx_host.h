@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A process whose threads are made up: a thread pointer is a place in `blocks`, with a thread id where the C library would have it.
+ * A process whose threads are made up: a thread pointer is a place in `blocks`, with a thread id
+ * where the C library would have it.
  */
 #ifndef TESTS_UNIT_CTX_HOST_H
 #define TESTS_UNIT_CTX_HOST_H

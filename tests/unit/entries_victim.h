@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Victims of the tests of entries (tests/prog/entries_list.c, entries_cxx.cc): they print where their functions are and end when their
- * standard input does.
+ * Victims of the tests of entries (tests/prog/entries_list.c, entries_cxx.cc): they print where
+ * their functions are and end when their standard input does.
  */
 #ifndef UNIT_ENTRIES_VICTIM_H
 #define UNIT_ENTRIES_VICTIM_H
@@ -46,14 +46,16 @@ static inline void listen_to(struct victim *v)
 
 	while (fgets(line, sizeof(line), v->out) && strcmp(line, "end\n")) {
 		assert_true(v->nr < NR(v->said));
-		assert_int_equal(sscanf(line, "%c %47s 0x%lx", &v->said[v->nr].sign, v->said[v->nr].name,
-					&v->said[v->nr].address), 3);
+		assert_int_equal(sscanf(line, "%c %47s 0x%lx", &v->said[v->nr].sign,
+					v->said[v->nr].name, &v->said[v->nr].address),
+				 3);
 		v->nr++;
 	}
 }
 
 /* Start a victim; `prepare` (may be NULL) runs in the child. */
-static inline void start(struct victim *v, const char *path, const char *preload, const char *library, void (*prepare)(void))
+static inline void start(struct victim *v, const char *path, const char *preload,
+			 const char *library, void (*prepare)(void))
 {
 	int in[2], out[2];
 
@@ -132,10 +134,12 @@ static inline void compare(const struct victim *v, const struct entries *found)
 				named |= !strcmp(v->said[k].name, f->name);
 			}
 		if (!known || !named)
-			fail_msg("'%s' found at %#lx in '%s', which the victim does not have there", f->name, f->address, f->module);
+			fail_msg("'%s' found at %#lx in '%s', which the victim does not have there",
+				 f->name, f->address, f->module);
 		if (f->refused)
 			fail_msg("'%s' refused: %s", f->name, f->refused);
-		assert_true(f->size > 0 && f->address >= f->module_start && f->address + f->size <= f->module_end);
+		assert_true(f->size > 0 && f->address >= f->module_start &&
+			    f->address + f->size <= f->module_end);
 	}
 }
 

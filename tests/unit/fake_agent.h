@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A stand-in for libpmm.so: finds the monitor as it does, makes a ledger file, hands it in, and writes a small ledger with known figures.
+ * A stand-in for libpmm.so: finds the monitor as it does, makes a ledger file, hands it in, and
+ * writes a small ledger with known figures.
  */
 #ifndef TESTS_UNIT_FAKE_AGENT_H
 #define TESTS_UNIT_FAKE_AGENT_H
@@ -42,8 +43,11 @@ struct fake_agent {
 
 static inline int fake_env_parse(struct fake_env *e, const char *text)
 {
-	return text && sscanf(text, "%d:%d:%" SCNx64 ":%" SCNu64 ":%u:%d:%" SCNx64, &e->pid, &e->board, &e->cookie, &e->start, &e->uid, &e->socket,
-			      &e->address) == 7 ? 0 : -1;
+	return text && sscanf(text, "%d:%d:%" SCNx64 ":%" SCNu64 ":%u:%d:%" SCNx64, &e->pid,
+			      &e->board, &e->cookie, &e->start, &e->uid, &e->socket,
+			      &e->address) == 7
+		       ? 0
+		       : -1;
 }
 
 /* A connection to the private socket, or to the public one. -1: refused. */
@@ -53,10 +57,13 @@ static inline int fake_connect(const struct fake_env *e, int is_public)
 	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0), n;
 
 	if (is_public)
-		n = 1 + snprintf(sun.sun_path + 1, sizeof(sun.sun_path) - 1, PMM_ADDRESS_PREFIX "%016" PRIx64, e->address);
+		n = 1 + snprintf(sun.sun_path + 1, sizeof(sun.sun_path) - 1,
+				 PMM_ADDRESS_PREFIX "%016" PRIx64, e->address);
 	else
-		n = 1 + snprintf(sun.sun_path, sizeof(sun.sun_path), "/proc/%d/fd/%d", e->pid, e->socket);
-	if (!connect(fd, (struct sockaddr *)&sun, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + (size_t)n)))
+		n = 1 + snprintf(sun.sun_path, sizeof(sun.sun_path), "/proc/%d/fd/%d", e->pid,
+				 e->socket);
+	if (!connect(fd, (struct sockaddr *)&sun,
+		     (socklen_t)(offsetof(struct sockaddr_un, sun_path) + (size_t)n)))
 		return fd;
 	close(fd);
 	return -1;
@@ -93,18 +100,26 @@ static inline int32_t fake_answer(int socket, int *fd)
 	} control = { { 0 } };
 	struct pmm_answer a;
 	struct iovec iov = { &a, sizeof(a) };
-	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof(control.bytes) };
+	struct msghdr msg = { .msg_iov = &iov,
+			      .msg_iovlen = 1,
+			      .msg_control = control.bytes,
+			      .msg_controllen = sizeof(control.bytes) };
 
 	*fd = -1;
-	if (recvmsg(socket, &msg, MSG_CMSG_CLOEXEC) != (ssize_t)sizeof(a) || a.version != PMM_MESSAGE_VERSION)
+	if (recvmsg(socket, &msg, MSG_CMSG_CLOEXEC) != (ssize_t)sizeof(a) ||
+	    a.version != PMM_MESSAGE_VERSION)
 		return INT32_MIN;
 	if (CMSG_FIRSTHDR(&msg))
 		memcpy(fd, CMSG_DATA(CMSG_FIRSTHDR(&msg)), sizeof(*fd));
 	return a.number;
 }
 
-/* One message through one of the sockets; where `answer` is not NULL, its descriptor goes there. The answer's number, 0 without, or -1. */
-static inline int32_t fake_say(const struct fake_env *e, int is_public, struct pmm_message m, int fd, int *answer)
+/*
+ * One message through one of the sockets; where `answer` is not NULL, its descriptor goes there.
+ * The answer's number, 0 without, or -1.
+ */
+static inline int32_t fake_say(const struct fake_env *e, int is_public, struct pmm_message m,
+			       int fd, int *answer)
 {
 	int socket = fake_connect(e, is_public);
 	int32_t number = 0;
@@ -149,11 +164,13 @@ static inline void fake_agent_write(struct fake_agent *a, char *base)
 	l->node_dir[0] = (PMM_ARENA_OFF + 65536 + 32768) >> PMM_REF_SHIFT;
 	l->site_dir[0] = (PMM_ARENA_OFF + 2 * 65536) >> PMM_REF_SHIFT;
 	memset(base + PMM_ARENA_OFF, 0, 4 * 65536);
-	*(pmm_ref *)(base + PMM_ARENA_OFF + 65536 + 32768) = (PMM_ARENA_OFF + 65536) >> PMM_REF_SHIFT;
+	*(pmm_ref *)(base + PMM_ARENA_OFF + 65536 + 32768) = (PMM_ARENA_OFF + 65536) >>
+							     PMM_REF_SHIFT;
 	a->ctx = (struct pmm_ctx *)(base + PMM_ARENA_OFF);
 	a->record = (struct pmm_record *)(base + PMM_ARENA_OFF + 32768);
 	a->ctx->records = (PMM_ARENA_OFF + 32768) >> PMM_REF_SHIFT;
-	((struct pmm_node *)(base + PMM_ARENA_OFF + 65536))[1] = (struct pmm_node){ .frame = 0x401000, .site = 1 };
+	((struct pmm_node *)(base + PMM_ARENA_OFF +
+			     65536))[1] = (struct pmm_node){ .frame = 0x401000, .site = 1 };
 	((struct pmm_site *)(base + PMM_ARENA_OFF + 2 * 65536))[1].node = 1;
 	a->record->site = 1;
 	__atomic_store_n(&l->magic, PMM_LEDGER_MAGIC, __ATOMIC_RELEASE);
@@ -169,13 +186,17 @@ static inline int fake_agent_file(const struct fake_agent *a)
 {
 	int fd = memfd_create(PMM_MEMFD_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
 
-	return ftruncate(fd, (off_t)fake_agent_bytes(a)) || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) ? -1 : fd;
+	return ftruncate(fd, (off_t)fake_agent_bytes(a)) ||
+			       fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
+		       ? -1
+		       : fd;
 }
 
 /* Begin a ledger in the file; children do not inherit it. 0 or -1. */
 static inline int fake_agent_begin(struct fake_agent *a, int fd)
 {
-	char *base = mmap(NULL, fake_agent_bytes(a), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+	char *base = mmap(NULL, fake_agent_bytes(a), PROT_READ | PROT_WRITE,
+			  MAP_SHARED | MAP_NORESERVE, fd, 0);
 
 	if (base == MAP_FAILED || madvise(base, fake_agent_bytes(a), MADV_DONTFORK))
 		return -1;
@@ -190,7 +211,10 @@ static inline int fake_agent_claim_by(struct fake_agent *a, int is_public, int n
 
 	if (fd < 0 || fake_agent_begin(a, fd))
 		return -1;
-	rc = fake_say(&a->env, is_public, (struct pmm_message){ .what = PMM_SAY_HERE, .new_image = (uint32_t)new_image }, fd, NULL);
+	rc = fake_say(
+		&a->env, is_public,
+		(struct pmm_message){ .what = PMM_SAY_HERE, .new_image = (uint32_t)new_image }, fd,
+		NULL);
 	close(fd);
 	return rc;
 }
@@ -228,7 +252,8 @@ static inline int fake_agent_find_public(struct fake_agent *a, const char *env)
 	int fd;
 
 	*a = (struct fake_agent){ .fd = -1 };
-	if (fake_env_parse(&a->env, env) || fake_say(&a->env, 1, (struct pmm_message){ .what = PMM_SAY_BOARD }, -1, &fd))
+	if (fake_env_parse(&a->env, env) ||
+	    fake_say(&a->env, 1, (struct pmm_message){ .what = PMM_SAY_BOARD }, -1, &fd))
 		return -1;
 	return fake_agent_board(a, fd);
 }

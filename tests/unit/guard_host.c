@@ -11,7 +11,11 @@
 uint32_t guard_flags;
 
 const struct pmm_check guard_usual = {
-	.level = PMM_CHECK_GUARD, .secret = SECRET, .max_guarded = 100000, .max_mappings = 65530, .budget_permille = UINT64_MAX,
+	.level = PMM_CHECK_GUARD,
+	.secret = SECRET,
+	.max_guarded = 100000,
+	.max_mappings = 65530,
+	.budget_permille = UINT64_MAX,
 };
 
 static bool markers_known(void)
@@ -52,7 +56,8 @@ void start_with(struct pmm_check options)
 	A.alive = &alive;
 	options.flags |= guard_flags;
 	CHECK(guard_start(&options));
-	CHECK(A.ledger->check.mechanism == (guard_flags & PMM_CHECK_MPROTECT ? PMM_GUARD_MPROTECT : PMM_GUARD_MADVISE));
+	CHECK(A.ledger->check.mechanism ==
+	      (guard_flags & PMM_CHECK_MPROTECT ? PMM_GUARD_MPROTECT : PMM_GUARD_MADVISE));
 }
 
 void start(void)
@@ -130,18 +135,21 @@ void look_at(uint32_t run, size_t size, size_t align)
 	if (!(guard_flags & PMM_CHECK_LEFT) && !size)
 		lo -= PAGE;
 	hi = lo + pages * PAGE;
-	CHECK(r->size_bytes == size && r->pages == pages && r->address % align == 0 && r->state == PMM_GUARD_LIVE);
+	CHECK(r->size_bytes == size && r->pages == pages && r->address % align == 0 &&
+	      r->state == PMM_GUARD_LIVE);
 	if (guard_flags & PMM_CHECK_LEFT)
 		CHECK(r->address % PAGE == 0);
 	else
 		CHECK(r->address + size <= hi && hi - r->address - size < align);
-	CHECK(stops((uint8_t *)lo - 1) && !stops((uint8_t *)lo) && !stops((uint8_t *)hi - 1) && stops((uint8_t *)hi));
+	CHECK(stops((uint8_t *)lo - 1) && !stops((uint8_t *)lo) && !stops((uint8_t *)hi - 1) &&
+	      stops((uint8_t *)hi));
 	for (uint64_t p = lo; p < hi; p++) {
 		bool inside = p - r->address < size;
 
 		CHECK(*(uint8_t *)p == (inside ? 0 : pmm_canary_byte(SECRET, r->address, p)));
 	}
-	CHECK(guard_block(r->address) == run && guard_in_pool(r->address) && guard_find(r->address) == run);
+	CHECK(guard_block(r->address) == run && guard_in_pool(r->address) &&
+	      guard_find(r->address) == run);
 	CHECK(guard_find(lo) == run && guard_find(hi) == run && guard_find(hi + PAGE - 1) == run);
 	CHECK(guard_block(r->address + 1) == NO_RUN);
 	CHECK(!guard_damage(run, &damaged));

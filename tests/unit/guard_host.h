@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A pool of guarded blocks in a test program, with a ledger in ordinary memory. A pool cannot be given back: each test runs in a forked
- * child, which says by its exit status how it went.
+ * A pool of guarded blocks in a test program, with a ledger in ordinary memory. A pool cannot be
+ * given back: each test runs in a forked child, which says by its exit status how it went.
  */
 #ifndef TESTS_UNIT_GUARD_HOST_H
 #define TESTS_UNIT_GUARD_HOST_H
@@ -31,7 +31,10 @@ extern const struct pmm_check guard_usual;
 	}										\
 } while (0)
 
-/* Run a test with these flags in a child; skipped where the kernel has no guard markers and they are wanted. */
+/*
+ * Run a test with these flags in a child; skipped where the kernel has no guard markers and they
+ * are wanted.
+ */
 void in_child(void (*test)(void), uint32_t flags);
 
 /* Set up the pool, with guard_flags as well. */
@@ -54,7 +57,10 @@ bool stops(const volatile uint8_t *p);
 /* Are a block's pages, its neighbours' first bytes and its canary as they are to be? */
 void look_at(uint32_t run, size_t size, size_t align);
 
-/* TEST_madvise and TEST_mprotect, and their entries in a list of tests; the same with blocks at the left. */
+/*
+ * TEST_madvise and TEST_mprotect, and their entries in a list of tests; the same with blocks at the
+ * left.
+ */
 #define WITH(TEST, NAME, FLAGS)								\
 static void TEST##_##NAME(void **state)							\
 {											\
@@ -63,7 +69,9 @@ static void TEST##_##NAME(void **state)							\
 }
 
 #define BOTH(TEST) WITH(TEST, madvise, 0) WITH(TEST, mprotect, PMM_CHECK_MPROTECT)
-#define LEFT(TEST) WITH(TEST, left, PMM_CHECK_LEFT) WITH(TEST, left_mprotect, PMM_CHECK_LEFT | PMM_CHECK_MPROTECT)
+#define LEFT(TEST)                                                                                 \
+	WITH(TEST, left, PMM_CHECK_LEFT)                                                           \
+	WITH(TEST, left_mprotect, PMM_CHECK_LEFT | PMM_CHECK_MPROTECT)
 #define TESTS(TEST) cmocka_unit_test(TEST##_madvise), cmocka_unit_test(TEST##_mprotect)
 #define LEFT_TESTS(TEST) cmocka_unit_test(TEST##_left), cmocka_unit_test(TEST##_left_mprotect)
 

@@ -72,8 +72,10 @@ static inline void image_node(struct image *im, uint32_t nr, uint32_t parent, ui
 			      uint64_t pc)
 {
 	uint32_t chunks = 0, nodes = 0;
-	pmm_ref *chunk = image_entry(im, im->l->node_dir, &chunks, nr >> PMM_NODE_SHIFT, PMM_NODE_DIR_SHIFT, sizeof(*chunk));
-	struct pmm_node *n = image_entry(im, chunk, &nodes, nr & ((1u << PMM_NODE_SHIFT) - 1), PMM_NODE_SHIFT, sizeof(*n));
+	pmm_ref *chunk = image_entry(im, im->l->node_dir, &chunks, nr >> PMM_NODE_SHIFT,
+				     PMM_NODE_DIR_SHIFT, sizeof(*chunk));
+	struct pmm_node *n = image_entry(im, chunk, &nodes, nr & ((1u << PMM_NODE_SHIFT) - 1),
+					 PMM_NODE_SHIFT, sizeof(*n));
 
 	if (im->l->nr_nodes <= nr)
 		im->l->nr_nodes = nr + 1;
@@ -200,12 +202,17 @@ static inline uint64_t *image_block(struct image *im, unsigned table, uint64_t a
 }
 
 /* A line of the source. */
-static inline struct pmm_srcloc *image_srcloc(struct image *im, uint32_t nr, const char *file, const char *function, uint32_t line)
+static inline struct pmm_srcloc *image_srcloc(struct image *im, uint32_t nr, const char *file,
+					      const char *function, uint32_t line)
 {
-	struct pmm_srcloc *s = image_entry(im, im->l->srcloc_dir, &im->l->nr_srclocs, nr, PMM_SRCLOC_SHIFT, sizeof(*s));
+	struct pmm_srcloc *s = image_entry(im, im->l->srcloc_dir, &im->l->nr_srclocs, nr,
+					   PMM_SRCLOC_SHIFT, sizeof(*s));
 
-	*s = (struct pmm_srcloc){ .file = image_string(im, file, strlen(file)), .file_len = (uint32_t)strlen(file), .line = line,
-				.function = image_string(im, function, strlen(function)), .function_len = (uint32_t)strlen(function) };
+	*s = (struct pmm_srcloc){ .file = image_string(im, file, strlen(file)),
+				  .file_len = (uint32_t)strlen(file),
+				  .line = line,
+				  .function = image_string(im, function, strlen(function)),
+				  .function_len = (uint32_t)strlen(function) };
 	return s;
 }
 
@@ -213,19 +220,29 @@ static inline struct pmm_srcloc *image_srcloc(struct image *im, uint32_t nr, con
 static inline struct pmm_finding *image_finding(struct image *im, uint32_t nr)
 {
 	im->tree->check.level = PMM_CHECK_GUARD;
-	return image_entry(im, im->l->finding_dir, &im->l->check.nr_findings, nr, PMM_FINDING_SHIFT, sizeof(struct pmm_finding));
+	return image_entry(im, im->l->finding_dir, &im->l->check.nr_findings, nr, PMM_FINDING_SHIFT,
+			   sizeof(struct pmm_finding));
 }
 
 /* A live guarded block in a run. */
-static inline struct pmm_guard *image_guard(struct image *im, uint32_t run, uint64_t address, uint64_t size, uint32_t site, unsigned thread,
+static inline struct pmm_guard *image_guard(struct image *im, uint32_t run, uint64_t address,
+					    uint64_t size, uint32_t site, unsigned thread,
 					    uint32_t tick)
 {
 	struct pmm_guard *g;
 
 	im->tree->check.level = PMM_CHECK_GUARD;
-	g = image_entry(im, im->l->guard_dir, &im->l->check.nr_guards, run, PMM_GUARD_SHIFT, sizeof(*g));
-	*g = (struct pmm_guard){ .address = address, .size_bytes = size, .state = PMM_GUARD_LIVE, .kind = PMM_KIND_MALLOC, .site = site,
-				 .tick = tick, .thread = (uint16_t)thread, .pid = im->l->pid, .pages = 1 };
+	g = image_entry(im, im->l->guard_dir, &im->l->check.nr_guards, run, PMM_GUARD_SHIFT,
+			sizeof(*g));
+	*g = (struct pmm_guard){ .address = address,
+				 .size_bytes = size,
+				 .state = PMM_GUARD_LIVE,
+				 .kind = PMM_KIND_MALLOC,
+				 .site = site,
+				 .tick = tick,
+				 .thread = (uint16_t)thread,
+				 .pid = im->l->pid,
+				 .pages = 1 };
 	return g;
 }
 

@@ -11,7 +11,10 @@
 #include "src/ledger/ledger_map.h"
 #include "tests/unit/ledger_image.h"
 
-/* The image's heap, checked; owned by the caller. Fails the test when it cannot be read or is not sound. */
+/*
+ * The image's heap, checked; owned by the caller. Fails the test when it cannot be read or is not
+ * sound.
+ */
 static inline struct heap *read_with(struct image *im, struct ledger_options *o)
 {
 	struct ledger_map *m = NULL;

@@ -71,7 +71,9 @@ static void play_family(void)
 /* The test counts here how often it was told; not for ever, as the test may have failed. */
 static void wait_told(uint64_t times)
 {
-	for (unsigned i = 0; i < 100000 && __atomic_load_n(&agent.ledger->check.passed, __ATOMIC_ACQUIRE) < times; i++)
+	for (unsigned i = 0;
+	     i < 100000 && __atomic_load_n(&agent.ledger->check.passed, __ATOMIC_ACQUIRE) < times;
+	     i++)
 		usleep(1000);
 }
 
@@ -116,7 +118,9 @@ static struct pmm_finding *note_finding(uint32_t nr)
 	return f;
 }
 
-/* Heap errors: one, one that is not complete at first, the first again, and one right before exec. */
+/*
+ * Heap errors: one, one that is not complete at first, the first again, and one right before exec.
+ */
 static void play_findings(char *self)
 {
 	struct pmm_finding *first, *second;
@@ -142,7 +146,8 @@ static void play_socket(void)
 		_exit(98);
 	if (!fake_agent_find(&agent, getenv(PMM_ENV)))
 		_exit(97); /* meant to be impossible: then the socket is not tested */
-	if (fake_agent_find_public(&agent, getenv(PMM_ENV)) || fake_connect(&agent.env, 0) >= 0 || fake_agent_claim_by(&agent, 1, 1))
+	if (fake_agent_find_public(&agent, getenv(PMM_ENV)) || fake_connect(&agent.env, 0) >= 0 ||
+	    fake_agent_claim_by(&agent, 1, 1))
 		_exit(99);
 	fake_agent_record(&agent, 3, 0);
 	_exit(0);
@@ -207,16 +212,21 @@ static void play_signal(int sig)
 }
 
 /* Code comes while it runs: a file mapped executable, after the monitor's first look. */
-/* Map code, again and again until the monitor has noticed: when it looks depends on what a look costs. */
+/*
+ * Map code, again and again until the monitor has noticed: when it looks depends on what a look
+ * costs.
+ */
 static void play_code(void)
 {
 	int fd = open("/proc/self/exe", O_RDONLY);
 
 	start_agent();
-	for (int i = 0; i < 40 && !__atomic_load_n(&agent.board->code_epoch, __ATOMIC_RELAXED); i++) {
+	for (int i = 0; i < 40 && !__atomic_load_n(&agent.board->code_epoch, __ATOMIC_RELAXED);
+	     i++) {
 		usleep(600000);
 		mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
-		for (int k = 0; k < 90 && !__atomic_load_n(&agent.board->code_epoch, __ATOMIC_RELAXED); k++)
+		for (int k = 0;
+		     k < 90 && !__atomic_load_n(&agent.board->code_epoch, __ATOMIC_RELAXED); k++)
 			usleep(10000);
 	}
 	_exit(0);
@@ -296,9 +306,9 @@ int monitor_program(const char *mode, char *self)
 	} modes[] = {
 		{ "exit", play_exit },	   { "kill", play_kill },     { "gone", play_gone },
 		{ "family", play_family }, { "daemon", play_daemon }, { "exec2", play_exec2 },
-		{ "socket", play_socket }, { "slow", play_slow },     { "given", play_given }, { "paced", play_paced },
-		{ "wait", play_wait },	   { "code", play_code },     { "late", play_late },
-		{ "inner", play_inner },   { "reaped", play_reaped },
+		{ "socket", play_socket }, { "slow", play_slow },     { "given", play_given },
+		{ "paced", play_paced },   { "wait", play_wait },     { "code", play_code },
+		{ "late", play_late },	   { "inner", play_inner },   { "reaped", play_reaped },
 	};
 
 	if (!strcmp(mode, "exec"))

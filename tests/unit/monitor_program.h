@@ -5,7 +5,10 @@
 #ifndef UNIT_MONITOR_PROGRAM_H
 #define UNIT_MONITOR_PROGRAM_H
 
-/* Does what the mode says and mostly does not return; `self` is the executable. The exit status of a mode that is not known. */
+/*
+ * Does what the mode says and mostly does not return; `self` is the executable. The exit status of
+ * a mode that is not known.
+ */
 int monitor_program(const char *mode, char *self);
 
 #endif

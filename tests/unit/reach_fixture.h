@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A made-up heap and its memory for tests of reachability: words in a plain array, blocks in it, roots beside it.
+ * A made-up heap and its memory for tests of reachability: words in a plain array, blocks in it,
+ * roots beside it.
  *
- * Addresses begin at ROOTS_BASE; fixture_put() writes a word, fixture_block() adds a block (in order of address). Pages of which nothing can be
- * read are in `holes`. What is said never to have been touched is there all the same: who reads it finds what is in it.
+ * Addresses begin at ROOTS_BASE; fixture_put() writes a word, fixture_block() adds a block (in
+ * order of address). Pages of which nothing can be read are in `holes`. What is said never to have
+ * been touched is there all the same: who reads it finds what is in it.
  */
 #ifndef TESTS_UNIT_REACH_FIXTURE_H
 #define TESTS_UNIT_REACH_FIXTURE_H
@@ -58,7 +60,9 @@ static inline uint64_t fixture_untouched(void *arg, uint64_t address, uint64_t b
 	const struct fixture *s = arg;
 
 	(void)bytes;	/* more than was asked for is no harm */
-	return address >= s->untouched.start && address < s->untouched.end ? s->untouched.end - address : 0;
+	return address >= s->untouched.start && address < s->untouched.end
+		       ? s->untouched.end - address
+		       : 0;
 }
 
 static const struct memory_ops fixture_ops = { fixture_read, fixture_untouched };
@@ -92,12 +96,16 @@ static inline void fixture_put(struct fixture *s, uint64_t address, uint64_t val
 
 static inline void fixture_block(struct fixture *s, uint64_t address, uint64_t size)
 {
-	assert_int_equal(vec_push(&s->blocks, (struct heap_block){ .address = address, .size_bytes = size }), 0);
+	assert_int_equal(
+		vec_push(&s->blocks, (struct heap_block){ .address = address, .size_bytes = size }),
+		0);
 }
 
 static inline void fixture_root(struct fixture *s, uint64_t start, uint64_t end, bool chunk_lists)
 {
-	struct memory_range r = { .start = start, .end = end, .kind = MEMORY_DATA, .chunk_lists = chunk_lists };
+	struct memory_range r = {
+		.start = start, .end = end, .kind = MEMORY_DATA, .chunk_lists = chunk_lists
+	};
 
 	assert_int_equal(vec_push(&s->memory.roots, r), 0);
 }

@@ -50,7 +50,8 @@ struct pmm_record *record(uint32_t site)
 
 uint64_t released_after(uint32_t site, unsigned bucket)
 {
-	struct pmm_lifetimes *l = record(site)->lifetimes ? arena_at(record(site)->lifetimes) : NULL;
+	struct pmm_lifetimes *l = record(site)->lifetimes ? arena_at(record(site)->lifetimes)
+							  : NULL;
 
 	return l ? l->frees[bucket] : 0;
 }

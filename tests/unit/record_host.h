@@ -32,7 +32,9 @@ struct pmm_record *record(uint32_t site);
 uint64_t released_after(uint32_t site, unsigned bucket);
 uint64_t all_released(uint32_t site);
 
-/* Each event is one that readers can tell: it begins with an odd number and ends with an even one. */
+/*
+ * Each event is one that readers can tell: it begins with an odd number and ends with an even one.
+ */
 void events_were(uint64_t nr);
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)

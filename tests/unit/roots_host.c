@@ -22,7 +22,8 @@ struct roots_host *host;
 
 void host_place(const char *name, const volatile void *address, enum place_is is)
 {
-	host->place[__atomic_fetch_add(&host->nr_places, 1, __ATOMIC_SEQ_CST)] = (struct roots_place){ name, (uintptr_t)address, is };
+	host->place[__atomic_fetch_add(&host->nr_places, 1, __ATOMIC_SEQ_CST)] =
+		(struct roots_place){ name, (uintptr_t)address, is };
 }
 
 void *host_block(void *p, uint64_t bytes)
@@ -95,19 +96,23 @@ static bool is_so(const struct roots_place *p, const struct memory *m, const str
 		owned |= p->address == m->owned.v[i];
 	for (size_t i = 0; i < m->words.nr; i++)
 		word |= p->address == m->words.v[i].value;
-	return p->is == IS_ROOT ? root : p->is == IS_NONE ? !root : p->is == IS_OWNED ? owned : word;
+	return p->is == IS_ROOT	   ? root
+	       : p->is == IS_NONE  ? !root
+	       : p->is == IS_OWNED ? owned
+				   : word;
 }
 
 static unsigned compare(const struct memory *m, const struct heap *h)
 {
-	static const char *const is[] = { "a root", "no root", "owned", "a register's", "live", "freed" };
+	static const char *const is[] = { "a root",	  "no root", "owned",
+					  "a register's", "live",    "freed" };
 	unsigned wrong = 0;
 
 	for (unsigned i = 0; i < host->nr_places; i++) {
 		if (is_so(&host->place[i], m, h))
 			continue;
-		fprintf(stderr, "%s at %#llx should be %s\n", host->place[i].name, (unsigned long long)host->place[i].address,
-			is[host->place[i].is]);
+		fprintf(stderr, "%s at %#llx should be %s\n", host->place[i].name,
+			(unsigned long long)host->place[i].address, is[host->place[i].is]);
 		wrong++;
 	}
 	return wrong;
@@ -123,12 +128,14 @@ static unsigned check_order(const struct memory *m, const struct heap *h)
 		uint64_t b = roots_block_from(h, r->start);
 
 		wrong += r->start >= r->end || (i && r->start < r[-1].end);
-		wrong += b < h->nr_blocks && h->blocks[b].address < r->end && h->blocks[b].size_bytes;
+		wrong += b < h->nr_blocks && h->blocks[b].address < r->end &&
+			 h->blocks[b].size_bytes;
 	}
 	return wrong;
 }
 
-static unsigned search(pid_t pid, struct stopped *s, bool complete, bool with_pages, uint64_t *root_bytes)
+static unsigned search(pid_t pid, struct stopped *s, bool complete, bool with_pages,
+		       uint64_t *root_bytes)
 {
 	struct memory_ops ops = { read_child };
 	struct memory m = { .ops = &ops, .arg = &pid };
@@ -136,9 +143,15 @@ static unsigned search(pid_t pid, struct stopped *s, bool complete, bool with_pa
 	struct proc_maps maps = { 0 };
 	struct roots_pagemaps pagemaps;
 	struct snapshot_thread *threads = calloc(s->nr, sizeof(*threads));
-	struct roots_find f = { .memory = &m, .heap = h, .maps = &maps, .threads = threads, .nr_threads = s->nr,
-				.complete = complete, .names_break = with_pages,
-				.leave_sp = host->leave_sp, .leave_tid = pid };
+	struct roots_find f = { .memory = &m,
+				.heap = h,
+				.maps = &maps,
+				.threads = threads,
+				.nr_threads = s->nr,
+				.complete = complete,
+				.names_break = with_pages,
+				.leave_sp = host->leave_sp,
+				.leave_tid = pid };
 	unsigned wrong = 1;
 
 	for (size_t i = 0; i < s->nr; i++) {

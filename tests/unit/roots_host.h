@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A child process to search for roots in: it says where it has put pointers, and which blocks it holds, and waits.
+ * A child process to search for roots in: it says where it has put pointers, and which blocks it
+ * holds, and waits.
  */
 #ifndef TESTS_UNIT_ROOTS_HOST_H
 #define TESTS_UNIT_ROOTS_HOST_H
@@ -14,7 +15,10 @@
 
 #define ROOTS_HOST_MAX 4096
 
-/* IS_LIVE, IS_FREED: of a block that nobody was seen to free; after one of these, such blocks are looked for. */
+/*
+ * IS_LIVE, IS_FREED: of a block that nobody was seen to free; after one of these, such blocks are
+ * looked for.
+ */
 enum place_is { IS_ROOT, IS_NONE, IS_OWNED, IS_WORD, IS_LIVE, IS_FREED };
 
 struct roots_place {
@@ -38,10 +42,15 @@ extern struct roots_host *host;
 void host_place(const char *name, const volatile void *address, enum place_is is);
 void *host_block(void *p, uint64_t bytes);	/* a live block; returns p */
 void *host_malloc(uint64_t bytes);		/* a live block */
-void host_stay(pthread_barrier_t *there);	/* of a thread: is there, and waits for the end; does not return */
-void host_ready(void);				/* from here on it waits for its end; does not return */
+/* of a thread: is there, and waits for the end; does not return */
+void host_stay(pthread_barrier_t *there);
+/* from here on it waits for its end; does not return */
+void host_ready(void);
 
-/* In the parent: fork, run `child`, search, compare every place. `complete` as roots_find.complete. How many were wrong. */
+/*
+ * In the parent: fork, run `child`, search, compare every place. `complete` as roots_find.complete.
+ * How many were wrong.
+ */
 unsigned host_run(void (*child)(void), bool complete, bool with_pages, uint64_t *root_bytes);
 
 #endif

@@ -9,8 +9,12 @@
 #include "src/symbol/symbol.h"
 #include "tests/unit/recipe_heap.h"
 
-/* As recipe_resolve(); functions that begin with _Z or _R are mangled ones, in source line 7 of /src/NAME.c. */
-static inline unsigned suppress_resolve(void *ctx, const struct heap *h, uint32_t node, struct frame_name *out, unsigned max)
+/*
+ * As recipe_resolve(); functions that begin with _Z or _R are mangled ones, in source line 7 of
+ * /src/NAME.c.
+ */
+static inline unsigned suppress_resolve(void *ctx, const struct heap *h, uint32_t node,
+					struct frame_name *out, unsigned max)
 {
 	unsigned nr = recipe_resolve(ctx, h, node, out, max);
 	char readable[300];
@@ -18,7 +22,8 @@ static inline unsigned suppress_resolve(void *ctx, const struct heap *h, uint32_
 	for (unsigned i = 0; i < nr; i++) {
 		out[i].linkage = out[i].function;
 		if (symbol_demangle(out[i].linkage, readable, sizeof(readable)))
-			out[i].function = intern_text(&recipe_strings, (uint32_t)intern_add(&recipe_strings, readable));
+			out[i].function = intern_text(
+				&recipe_strings, (uint32_t)intern_add(&recipe_strings, readable));
 	}
 	return nr;
 }
@@ -51,7 +56,8 @@ static inline void close_fixture(struct suppress_fixture *c)
 }
 
 /* The name of what suppresses a site with blocks of this stack, class and kind; "" = nothing. */
-static inline const char *matched(const char *text, const char *stack, const char *kind, unsigned class)
+static inline const char *matched(const char *text, const char *stack, const char *kind,
+				  unsigned class)
 {
 	static char name[200];
 	char recipe[800];

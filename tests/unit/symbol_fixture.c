@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Small programs compiled while the test runs, whose functions, lines and inlined calls are known exactly. */
+/*
+ * Small programs compiled while the test runs, whose functions, lines and inlined calls are known
+ * exactly.
+ */
 #include "tests/unit/symbol_fixture.h"
 
 #include <unistd.h>
@@ -11,23 +14,23 @@
 const char fixture_c[] =
 	"static inline __attribute__((always_inline)) int inner(int n)\n"
 	"{\n"
-	"	__asm__ volatile(\".globl pc_inner\\npc_inner: nop\");\n"			/* line 3 */
+	"	__asm__ volatile(\".globl pc_inner\\npc_inner: nop\");\n" /* line 3 */
 	"	return n + 1;\n"
 	"}\n"
 	"\n"
 	"static inline __attribute__((always_inline)) int middle(int n)\n"
 	"{\n"
-	"	return inner(n) * 2;\n"								/* line 9 */
+	"	return inner(n) * 2;\n" /* line 9 */
 	"}\n"
 	"\n"
 	"__attribute__((noinline)) int outer(int n)\n"
 	"{\n"
-	"	return middle(n) + 3;\n"							/* line 14 */
+	"	return middle(n) + 3;\n" /* line 14 */
 	"}\n"
 	"\n"
 	"static __attribute__((noinline)) int hidden(int n)\n"
 	"{\n"
-	"	__asm__ volatile(\".globl pc_hidden\\npc_hidden: nop\");\n"			/* line 19 */
+	"	__asm__ volatile(\".globl pc_hidden\\npc_hidden: nop\");\n" /* line 19 */
 	"	return n - 1;\n"
 	"}\n"
 	"\n"
@@ -46,7 +49,7 @@ const char fixture_cc[] =
 	"struct till {\n"
 	"	__attribute__((noinline)) int ring(int n)\n"
 	"	{\n"
-	"		__asm__ volatile(\".globl pc_ring\\npc_ring: nop\");\n"			/* line 5 */
+	"		__asm__ volatile(\".globl pc_ring\\npc_ring: nop\");\n" /* line 5 */
 	"		return n;\n"
 	"	}\n"
 	"};\n"
@@ -54,7 +57,7 @@ const char fixture_cc[] =
 	"template <typename T> struct shelf {\n"
 	"	__attribute__((always_inline)) T take(T n)\n"
 	"	{\n"
-	"		__asm__ volatile(\".globl pc_take\\npc_take: nop\");\n"			/* line 13 */
+	"		__asm__ volatile(\".globl pc_take\\npc_take: nop\");\n" /* line 13 */
 	"		return n + 1;\n"
 	"	}\n"
 	"};\n"
@@ -63,10 +66,10 @@ const char fixture_cc[] =
 	"	shelf<long> s;\n"
 	"	till t;\n"
 	"	auto price = [&](long k) __attribute__((noinline)) {\n"
-	"		__asm__ volatile(\".globl pc_lambda\\npc_lambda: nop\");\n"		/* line 22 */
+	"		__asm__ volatile(\".globl pc_lambda\\npc_lambda: nop\");\n" /* line 22 */
 	"		return k + n;\n"
 	"	};\n"
-	"	return s.take(n) + t.ring((int)n) + price(n);\n"				/* line 25 */
+	"	return s.take(n) + t.ring((int)n) + price(n);\n" /* line 25 */
 	"}\n"
 	"}\n"
 	"int main(int argc, char **argv)\n"
@@ -165,7 +168,8 @@ uint64_t fixture_address(const char *name, const char *symbol)
 	for (int i = 0; i < (int)(header.sh_size / header.sh_entsize); i++) {
 		GElf_Sym s;
 
-		if (gelf_getsym(data, i, &s) && !strcmp(elf_strptr(f.elf, header.sh_link, s.st_name), symbol)) {
+		if (gelf_getsym(data, i, &s) &&
+		    !strcmp(elf_strptr(f.elf, header.sh_link, s.st_name), symbol)) {
 			elf_file_close(&f);
 			return s.st_value;
 		}
@@ -186,8 +190,8 @@ size_t fixture_build_id(const char *name, uint8_t id[64])
 	return len;
 }
 
-struct symbolizer *fixture_symbolizer(const struct symbolizer_options *opt, const char *name, const char *id_of,
-				      uint64_t bias)
+struct symbolizer *fixture_symbolizer(const struct symbolizer_options *opt, const char *name,
+				      const char *id_of, uint64_t bias)
 {
 	struct symbolizer *sym = symbolizer_new(opt);
 	uint8_t id[64];
@@ -200,7 +204,8 @@ struct symbolizer *fixture_symbolizer(const struct symbolizer_options *opt, cons
 	return sym;
 }
 
-void fixture_expect(const struct symbol_frame *f, const char *function, const char *file, uint32_t line, bool inlined)
+void fixture_expect(const struct symbol_frame *f, const char *function, const char *file,
+		    uint32_t line, bool inlined)
 {
 	assert_string_equal(f->function, function);
 	if (file) {

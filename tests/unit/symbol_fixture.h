@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Small programs compiled while the test runs, whose functions, lines and inlined calls are known exactly.
+ * Small programs compiled while the test runs, whose functions, lines and inlined calls are known
+ * exactly.
  *
- * fixture_c has, at label pc_inner, inner() line 3 inlined into middle() line 9 inlined into outer() line 14; at label
- * pc_hidden, the static hidden() line 19; and bare, a function in assembler without size.
+ * fixture_c has, at label pc_inner, inner() line 3 inlined into middle() line 9 inlined into
+ * outer() line 14; at label pc_hidden, the static hidden() line 19; and bare, a function in
+ * assembler without size.
  */
 #ifndef TESTS_UNIT_SYMBOL_FIXTURE_H
 #define TESTS_UNIT_SYMBOL_FIXTURE_H
@@ -33,17 +35,24 @@ void *fixture_read(const char *name, size_t *size);
 /* Run a shell command in the directory; fails the test unless it succeeds. */
 void fixture_run(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* A symbol's ELF address from .symtab of a file under the directory; fails the test if there is none. */
+/*
+ * A symbol's ELF address from .symtab of a file under the directory; fails the test if there is
+ * none.
+ */
 uint64_t fixture_address(const char *name, const char *symbol);
 
 /* Build id of a file under the directory: its length, 0 = none. */
 size_t fixture_build_id(const char *name, uint8_t id[64]);
 
-/* A symbolizer with one module: the file `name`, with the build id of the file `id_of` (NULL: none), at bias. */
-struct symbolizer *fixture_symbolizer(const struct symbolizer_options *opt, const char *name, const char *id_of,
-				      uint64_t bias);
+/*
+ * A symbolizer with one module: the file `name`, with the build id of the file `id_of` (NULL:
+ * none), at bias.
+ */
+struct symbolizer *fixture_symbolizer(const struct symbolizer_options *opt, const char *name,
+				      const char *id_of, uint64_t bias);
 
 /* Compare a frame to the letter; file NULL: none wanted, else the last part of its path. */
-void fixture_expect(const struct symbol_frame *f, const char *function, const char *file, uint32_t line, bool inlined);
+void fixture_expect(const struct symbol_frame *f, const char *function, const char *file,
+		    uint32_t line, bool inlined);
 
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Instructions access as many bytes as the processor's manual says; what is no instruction accesses none. */
+/*
+ * Instructions access as many bytes as the processor's manual says; what is no instruction accesses
+ * none.
+ */
 #include "src/proc/access.h"
 #include "tests/unit/unit.h"
 
@@ -26,18 +29,26 @@ static void test_sizes(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < NR(cases); i++)
-		assert_int_equal(access_bytes(cases[i].code, sizeof(cases[i].code)), cases[i].bytes);
+		assert_int_equal(access_bytes(cases[i].code, sizeof(cases[i].code)),
+				 cases[i].bytes);
 	assert_int_equal(access_bytes(cases[3].code, 2), 0);	/* cut off */
 	assert_int_equal(access_bytes(cases[3].code, 0), 0);
 }
 
-/* An address is told where its upper bits are not all the same; registers are numbered as the processor does. */
+/*
+ * An address is told where its upper bits are not all the same; registers are numbered as the
+ * processor does.
+ */
 static void test_odd_addresses(void **state)
 {
-	static const uint8_t load[] = { 0x48, 0x8b, 0x4f, 0x08 };			/* mov rcx, [rdi + 8] */
-	static const uint8_t store[] = { 0x43, 0x89, 0x04, 0xe7 };			/* mov [r15 + r12 * 8], eax */
-	static const uint8_t copy[] = { 0xf3, 0xa4 };					/* rep movsb: [rdi], [rsi] */
-	static const uint8_t local[] = { 0x64, 0x48, 0x8b, 0x07 };			/* mov rax, fs:[rdi] */
+	/* mov rcx, [rdi + 8] */
+	static const uint8_t load[] = { 0x48, 0x8b, 0x4f, 0x08 };
+	/* mov [r15 + r12 * 8], eax */
+	static const uint8_t store[] = { 0x43, 0x89, 0x04, 0xe7 };
+	/* rep movsb: [rdi], [rsi] */
+	static const uint8_t copy[] = { 0xf3, 0xa4 };
+	/* mov rax, fs:[rdi] */
+	static const uint8_t local[] = { 0x64, 0x48, 0x8b, 0x07 };
 	uint64_t regs[ACCESS_NR_REGS] = { 0 }, address;
 	bool writes;
 
@@ -68,7 +79,8 @@ static void test_odd_addresses(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_sizes), cmocka_unit_test(test_odd_addresses) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_sizes),
+					    cmocka_unit_test(test_odd_addresses) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,7 +12,8 @@
 static struct block_stamp stamp;
 
 /* By thread `thread`, the only one with a stamp here, at `tick`. */
-static bool add_by(uint64_t address, uint64_t size, uint32_t site, uint32_t kind, uint32_t thread, uint32_t tick)
+static bool add_by(uint64_t address, uint64_t size, uint32_t site, uint32_t kind, uint32_t thread,
+		   uint32_t tick)
 {
 	return block_add(address, block_place(address),
 			 &(struct block_new){ size, site, kind, tick, thread, &stamp });
@@ -65,8 +66,12 @@ static void test_every_granule_of_64_mib(void **state)
 		assert_int_equal(b.size, i % 57);
 		assert_int_equal(b.site, i & 0xfffff);
 	}
-	/* a quarter of a byte of table for a byte of heap, 1/32 of that for the ends of leaves, and little else */
-	assert_in_range(A.ledger->arena_used - PMM_ARENA_OFF, (16 << 20) + (512 << 10), (16 << 20) + (600 << 10));
+	/*
+	 * a quarter of a byte of table for a byte of heap, 1/32 of that for the ends of leaves, and
+	 * little else
+	 */
+	assert_in_range(A.ledger->arena_used - PMM_ARENA_OFF, (16 << 20) + (512 << 10),
+			(16 << 20) + (600 << 10));
 	agent_host_fini();
 }
 
@@ -110,7 +115,8 @@ static void test_dense_neighbours(void **state)
 		assert_true(del(HEAP + 8 * i, &b));
 		assert_int_equal(b.size, i % 50);
 	}
-	for (uint64_t i = 0; i < 1000; i += 2)			/* into granules that others hold or left */
+	/* into granules that others hold or left */
+	for (uint64_t i = 0; i < 1000; i += 2)
 		assert_true(add(HEAP + 8 * i, 56 - i % 50, 2));
 	for (uint64_t i = 0; i < 1000; i++) {
 		assert_true(del(HEAP + 8 * i, &b));
@@ -139,7 +145,8 @@ static void test_small_and_wide_neighbours(void **state)
 		next += size < 8 ? 8 : (size + 7) & ~7ull;
 		assert_true(add_by(at[i], size, i, PMM_KIND_NEW, i, 7 * i));
 	}
-	for (unsigned i = 0; i < nr; i++)			/* inside of blocks there are none */
+	/* inside of blocks there are none */
+	for (unsigned i = 0; i < nr; i++)
 		if (sizes[i % 13] > 8) {
 			assert_false(del(at[i] + 8, &b));
 			assert_false(del(at[i] + ((sizes[i % 13] - 1) & ~7u), &b));
@@ -188,7 +195,8 @@ static void test_pools(void **state)
 		assert_true(add(HEAP, 8, 7));
 		assert_false(block_del_pool(HEAP, &stamp, &b));
 		if (dense) {
-			assert_true(add(HEAP + 8, 8, 8));	/* in the pools' table, but none of theirs */
+			/* in the pools' table, but none of theirs */
+			assert_true(add(HEAP + 8, 8, 8));
 			assert_false(block_del_pool(HEAP + 8, &stamp, &b));
 			assert_true(del(HEAP + 8, &b));
 		}
@@ -260,11 +268,20 @@ static void test_stamps(void **state)
 /* Exact for 15 days and 12 hours, from there on 32 ticks are one, up to the last tick there is. */
 static void test_late_births(void **state)
 {
-	static const struct { uint32_t tick, birth; } born[] = {
-		{ 0, 0 }, { 1, 1 }, { PMM_TIME_EXACT - 1, PMM_TIME_EXACT - 1 }, { PMM_TIME_EXACT, PMM_TIME_EXACT },
-		{ PMM_TIME_EXACT + 31, PMM_TIME_EXACT }, { PMM_TIME_EXACT + 32, PMM_TIME_EXACT + 32 },
-		{ PMM_TIME_EXACT + 33, PMM_TIME_EXACT + 32 }, { (1u << 28) - 1, (1u << 28) - 32 }, { 1u << 28, 1u << 28 },
-		{ UINT32_MAX - 32, UINT32_MAX - 63 }, { UINT32_MAX - 31, UINT32_MAX - 31 }, { UINT32_MAX, UINT32_MAX - 31 },
+	static const struct { uint32_t tick, birth;
+	} born[] = {
+		{ 0, 0 },
+		{ 1, 1 },
+		{ PMM_TIME_EXACT - 1, PMM_TIME_EXACT - 1 },
+		{ PMM_TIME_EXACT, PMM_TIME_EXACT },
+		{ PMM_TIME_EXACT + 31, PMM_TIME_EXACT },
+		{ PMM_TIME_EXACT + 32, PMM_TIME_EXACT + 32 },
+		{ PMM_TIME_EXACT + 33, PMM_TIME_EXACT + 32 },
+		{ (1u << 28) - 1, (1u << 28) - 32 },
+		{ 1u << 28, 1u << 28 },
+		{ UINT32_MAX - 32, UINT32_MAX - 63 },
+		{ UINT32_MAX - 31, UINT32_MAX - 31 },
+		{ UINT32_MAX, UINT32_MAX - 31 },
 	};
 	struct block_info b;
 	uint32_t time;
@@ -277,7 +294,8 @@ static void test_late_births(void **state)
 		assert_int_equal(pmm_tick_of_time(time), born[i].birth);
 		assert_int_equal(pmm_time_of_tick(born[i].birth), time);
 		/* wide, with all other fields full: none runs into another */
-		assert_true(add_by(HEAP, PMM_SIZE_MAX, PMM_MAX_SITES - 1, PMM_KIND_OTHER - 1, 65535, born[i].tick));
+		assert_true(add_by(HEAP, PMM_SIZE_MAX, PMM_MAX_SITES - 1, PMM_KIND_OTHER - 1, 65535,
+				   born[i].tick));
 		assert_true(del(HEAP, &b));
 		assert_int_equal(pmm_tick_of_time(b.birth), born[i].birth);
 		assert_int_equal(b.site, PMM_MAX_SITES - 1);
@@ -313,7 +331,8 @@ static void test_the_limit_is_counted(void **state)
 	start(256 << 10);
 	for (uint64_t i = 0; i < 200; i++)			/* each in a leaf of its own */
 		kept += add(HEAP + 8192 * i, 1000, 1);
-	assert_int_equal(kept, ((256 << 10) - (32 << 10) - 64) / 2112);	/* less the mid; a leaf is 257 words in whole lines */
+	/* less the mid; a leaf is 257 words in whole lines */
+	assert_int_equal(kept, ((256 << 10) - (32 << 10) - 64) / 2112);
 	assert_int_equal(kept, 108);
 	assert_int_equal(A.ledger->dropped[PMM_DROP_BLOCK_FULL], 92);
 	assert_int_equal(A.ledger->dropped_bytes, 92000);
@@ -373,7 +392,8 @@ static void test_span_is_below(void **state)
 		at += (size + 48 + (uint64_t)random() % 40 * 16) & ~15ull;
 	}
 	for (int i = 0; i < 20000; i++) {
-		uint64_t address = HEAP + (uint64_t)random() % (at - HEAP + 40000), reach = 1ull << random() % 17, start, size, below;
+		uint64_t address = HEAP + (uint64_t)random() % (at - HEAP + 40000),
+			 reach = 1ull << random() % 17, start, size, below;
 		const uint64_t *words = block_span(address, reach, &start, &size);
 		struct block_info b;
 		/* of a block further away than that, but in the same granule, either may be said */

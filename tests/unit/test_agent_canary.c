@@ -36,8 +36,10 @@ static uint8_t *make(size_t size, size_t align)
 
 static void sizes_asked_for(void **state)
 {
-	static const struct { size_t size, align, bytes; } want[] = {
-		{ 0, 0, 32 }, { 1, 0, 48 }, { 16, 0, 48 }, { 17, 0, 64 }, { 100, 8, 144 }, { 1, 32, 64 }, { 1, 64, 96 }, { 4096, 4096, 8208 },
+	static const struct { size_t size, align, bytes;
+	} want[] = {
+		{ 0, 0, 32 },	 { 1, 0, 48 },	{ 16, 0, 48 }, { 17, 0, 64 },
+		{ 100, 8, 144 }, { 1, 32, 64 }, { 1, 64, 96 }, { 4096, 4096, 8208 },
 	};
 	size_t bytes;
 
@@ -56,7 +58,8 @@ static void layout(void **state)
 	(void)state;
 	for (size_t a = 0; a < NR(aligns); a++)
 		for (size_t size = 0; size < 70; size++) {
-			uint8_t *p = make(size, aligns[a]), *tail = (uint8_t *)pmm_tail_end((uint64_t)p, size);
+			uint8_t *p = make(size, aligns[a]),
+				*tail = (uint8_t *)pmm_tail_end((uint64_t)p, size);
 			size_t bytes, says_size, says_align;
 
 			assert_ptr_equal(p, memory + pmm_front_bytes(aligns[a]));
@@ -65,7 +68,8 @@ static void layout(void **state)
 			assert_int_equal(*tail, 0x5a);
 			for (uint8_t *b = memory; b < tail; b++)
 				if (b < p - PMM_HEAD_BYTES || b >= p + size)
-					assert_int_equal(*b, pmm_canary_byte(SECRET, (uint64_t)p, (uint64_t)b));
+					assert_int_equal(*b, pmm_canary_byte(SECRET, (uint64_t)p,
+									     (uint64_t)b));
 				else if (b >= p)
 					assert_int_equal(*b, 0x5a);
 			assert_int_equal(canary_look(p, &says_size, &says_align), CANARY_LIVE);
@@ -83,7 +87,8 @@ static void damage(void **state)
 	(void)state;
 	for (size_t a = 0; a < NR(aligns); a++)
 		for (size_t size = 0; size < 40; size++) {
-			uint8_t *p = make(size, aligns[a]), *tail = (uint8_t *)pmm_tail_end((uint64_t)p, size);
+			uint8_t *p = make(size, aligns[a]),
+				*tail = (uint8_t *)pmm_tail_end((uint64_t)p, size);
 
 			assert_false(canary_damage(p, size, aligns[a], &at));
 			for (uint8_t *b = memory; b < tail; b++) {
@@ -92,7 +97,8 @@ static void damage(void **state)
 				*b ^= 4;
 				if (b >= p && b < p + size) {
 					assert_false(canary_damage(p, size, aligns[a], &at));
-				} else if (b != p - PMM_HEAD_BYTES + 6) {	/* byte 6 holds the flag of released blocks */
+				} else if (b != p - PMM_HEAD_BYTES + 6) { /* byte 6 holds the flag
+									     of released blocks */
 					assert_true(canary_damage(p, size, aligns[a], &at));
 					assert_ptr_equal(at, b);
 				} else {
@@ -104,7 +110,10 @@ static void damage(void **state)
 		}
 }
 
-/* Before the head canary lies on its page only: an alignment of megabytes is to touch no other memory than a small one. */
+/*
+ * Before the head canary lies on its page only: an alignment of megabytes is to touch no other
+ * memory than a small one.
+ */
 static void large_alignment(void **state)
 {
 	static uint8_t real[3 * 32768] __attribute__((aligned(32768)));
@@ -193,16 +202,21 @@ static void no_heads(void **state)
 
 	(void)state;
 	memcpy(memory + 1024, p - PMM_HEAD_BYTES, PMM_HEAD_BYTES);
-	assert_int_equal(canary_look(memory + 1024 + PMM_HEAD_BYTES, &size, &align), CANARY_NOTHING);
+	assert_int_equal(canary_look(memory + 1024 + PMM_HEAD_BYTES, &size, &align),
+			 CANARY_NOTHING);
 	memset(memory + 1024, 0, PMM_HEAD_BYTES);
-	assert_int_equal(canary_look(memory + 1024 + PMM_HEAD_BYTES, &size, &align), CANARY_NOTHING);
+	assert_int_equal(canary_look(memory + 1024 + PMM_HEAD_BYTES, &size, &align),
+			 CANARY_NOTHING);
 	assert_int_equal(canary_look(p + 8, &size, &align), CANARY_NOTHING);
 	assert_int_equal(canary_look_safely((void *)16, &size, &align), CANARY_NOTHING);
 	assert_int_equal(canary_look_safely((void *)0x7ffffffff000, &size, &align), CANARY_NOTHING);
 	assert_int_equal(canary_look_safely(p, &size, &align), CANARY_LIVE);
 }
 
-/* Facts are what was noted, seal the head all the same, and damage to them alone is found where they are known. */
+/*
+ * Facts are what was noted, seal the head all the same, and damage to them alone is found where
+ * they are known.
+ */
 static void facts(void **state)
 {
 	static const uint64_t some[] = { 1, 0x7ffffffff, 0x412345678, 0x400000000 };
@@ -221,7 +235,8 @@ static void facts(void **state)
 		assert_false(canary_damage_headless(p, 33, 1, some[i], &at));
 		for (uint8_t *b = p - 8; b < p; b++) {
 			*b ^= 1;
-			assert_int_equal(canary_look(p, &size, &align), b < p - 3 ? CANARY_LIVE : CANARY_NOTHING);
+			assert_int_equal(canary_look(p, &size, &align),
+					 b < p - 3 ? CANARY_LIVE : CANARY_NOTHING);
 			assert_true(canary_damage_headless(p, 33, 1, some[i], &at));
 			assert_ptr_equal(at, b);
 			*b ^= 0x81;
@@ -230,16 +245,19 @@ static void facts(void **state)
 		}
 		canary_rename(p, PMM_KIND_NEW);
 		canary_look_facts(p, &size, &align, &found);
-		assert_int_equal(found, (some[i] & ~(15ull << PMM_FACTS_KIND_SHIFT)) | PMM_KIND_NEW << PMM_FACTS_KIND_SHIFT);
+		assert_int_equal(found, (some[i] & ~(15ull << PMM_FACTS_KIND_SHIFT)) |
+						PMM_KIND_NEW << PMM_FACTS_KIND_SHIFT);
 	}
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(facts),
-		cmocka_unit_test(sizes_asked_for), cmocka_unit_test(layout), cmocka_unit_test(damage), cmocka_unit_test(large_alignment), cmocka_unit_test(released_once),
-		cmocka_unit_test(poison), cmocka_unit_test(poison_of_large_blocks_ends), cmocka_unit_test(no_heads),
+		cmocka_unit_test(facts),	   cmocka_unit_test(sizes_asked_for),
+		cmocka_unit_test(layout),	   cmocka_unit_test(damage),
+		cmocka_unit_test(large_alignment), cmocka_unit_test(released_once),
+		cmocka_unit_test(poison),	   cmocka_unit_test(poison_of_large_blocks_ends),
+		cmocka_unit_test(no_heads),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);

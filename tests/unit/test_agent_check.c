@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * agent/check/release.c, stray.c, finding.c: blocks in this program's own heap, and what is found wrong with them.
- * Also of agent/check/place.c, heads.c, pair.c, check_plain.c, agent/hook.c, agent/record.c.
+ * agent/check/release.c, stray.c, finding.c: blocks in this program's own heap, and what is found
+ * wrong with them. Also of agent/check/place.c, heads.c, pair.c, check_plain.c, agent/hook.c,
+ * agent/record.c.
  */
 #include "tests/unit/agent_check_host.h"
 
@@ -100,7 +101,10 @@ static void written_after_free(void **state)
 	assert_int_not_equal(finding(0)->free_site, 0);
 }
 
-/* Found as well when the block has to leave, and the block goes back all the same: nothing around it is damaged. */
+/*
+ * Found as well when the block has to leave, and the block goes back all the same: nothing around
+ * it is damaged.
+ */
 static void written_before_leaving(void **state)
 {
 	char *p = get(600 << 10, PMM_KIND_MALLOC, 0), *q = get(600 << 10, PMM_KIND_MALLOC, 0);
@@ -171,7 +175,8 @@ static void no_blocks(void **state)
 	assert_int_equal(finding(2)->place, PMM_PLACE_UNMAPPED);
 	assert_int_equal(nr_findings(), 3);
 	assert_int_equal(real_frees, 0);
-	K.passed = 1;				/* a block may be one that nobody checked: it is the real allocator's to judge */
+	/* a block may be one that nobody checked: it is the real allocator's to judge */
+	K.passed = 1;
 	p = malloc(100);
 	give(p, PMM_RELEASE_FREE, 4);
 	assert_int_equal(nr_findings(), 3);
@@ -194,7 +199,12 @@ static void passed_block(void **state)
 
 static void mismatches(void **state)
 {
-	static const struct { uint32_t kind, how; size_t size, align; bool wrong; uint64_t other; } cases[] = {
+	static const struct {
+		uint32_t kind, how;
+		size_t size, align;
+		bool wrong;
+		uint64_t other;
+	} cases[] = {
 		{ PMM_KIND_MALLOC, PMM_RELEASE_FREE, SIZE_MAX, 0, false, 0 },
 		{ PMM_KIND_MALLOC, PMM_RELEASE_DELETE, SIZE_MAX, 0, true, 0 },
 		{ PMM_KIND_CALLOC, PMM_RELEASE_DELETE_ARRAY, SIZE_MAX, 0, true, 0 },
@@ -210,12 +220,14 @@ static void mismatches(void **state)
 		{ PMM_KIND_NEW_ALIGNED, PMM_RELEASE_DELETE_SIZED_ALIGNED, 40, 64, false, 0 },
 		{ PMM_KIND_NEW_ALIGNED, PMM_RELEASE_DELETE_ALIGNED, SIZE_MAX, 32, true, 32 },
 		{ PMM_KIND_NEW_ALIGNED, PMM_RELEASE_DELETE, SIZE_MAX, 0, true, 0 },
-		{ PMM_KIND_NEW_ARRAY_ALIGNED, PMM_RELEASE_DELETE_ARRAY_ALIGNED, SIZE_MAX, 64, false, 0 },
+		{ PMM_KIND_NEW_ARRAY_ALIGNED, PMM_RELEASE_DELETE_ARRAY_ALIGNED, SIZE_MAX, 64, false,
+		  0 },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < NR(cases); i++) {
-		bool aligned = cases[i].kind == PMM_KIND_NEW_ALIGNED || cases[i].kind == PMM_KIND_NEW_ARRAY_ALIGNED;
+		bool aligned = cases[i].kind == PMM_KIND_NEW_ALIGNED ||
+			       cases[i].kind == PMM_KIND_NEW_ARRAY_ALIGNED;
 		struct check_said said = { cases[i].how, cases[i].size, cases[i].align };
 		struct caller from = caller(0);
 		void *p;
@@ -245,7 +257,8 @@ static void many_findings(void **state)
 	for (unsigned round = 0; round < 2; round++)
 		for (uint32_t i = 1; i <= PMM_MAX_FINDINGS + 10; i++) {
 			f.site = i;
-			assert_int_equal(finding_add(ctx, &f), i <= PMM_MAX_FINDINGS ? i - 1 : UINT32_MAX);
+			assert_int_equal(finding_add(ctx, &f),
+					 i <= PMM_MAX_FINDINGS ? i - 1 : UINT32_MAX);
 		}
 	assert_int_equal(nr_findings(), PMM_MAX_FINDINGS);
 	assert_int_equal(A.ledger->check.findings_lost, 20);
@@ -278,8 +291,17 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, begin, end)
 	const struct CMUnitTest tests[] = {
-		T(nothing_wrong), T(overrun), T(underrun), T(written_after_free), T(written_before_leaving), T(released_twice),
-		T(no_blocks), T(passed_block), T(mismatches), T(many_findings), T(blocks_around),
+		T(nothing_wrong),
+		T(overrun),
+		T(underrun),
+		T(written_after_free),
+		T(written_before_leaving),
+		T(released_twice),
+		T(no_blocks),
+		T(passed_block),
+		T(mismatches),
+		T(many_findings),
+		T(blocks_around),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

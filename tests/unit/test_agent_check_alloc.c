@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * agent/check/agent_check.c, resize.c, refuse.h: how blocks come to be, guarded ones among them, and requests that fail.
- * Also of agent/guard/guarded.c, place.c, pair.c, release.c, agent/hook.c, agent/record.c.
+ * agent/check/agent_check.c, resize.c, refuse.h: how blocks come to be, guarded ones among them,
+ * and requests that fail. Also of agent/guard/guarded.c, place.c, pair.c, release.c, agent/hook.c,
+ * agent/record.c.
  */
 #include "tests/unit/agent_check_host.h"
 
@@ -19,7 +20,10 @@ static void requests_fail(void **state)
 	assert_int_equal(A.ledger->check.failed_on_purpose, 7);
 }
 
-/* What operator new is refused, malloc refuses the C++ library as well, which asks it next; not once more. */
+/*
+ * What operator new is refused, malloc refuses the C++ library as well, which asks it next; not
+ * once more.
+ */
 static void new_fails(void **state)
 {
 	struct caller from = caller(0), within = caller(1), deeper = caller(2);
@@ -233,8 +237,9 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, begin, end)
 	const struct CMUnitTest tests[] = {
-		T(requests_fail), T(new_fails), T(requests_fail_at_random), T(heap_limit), T(sizes), T(garbage),
-		T(realloc_counts_one_block), T(large_realloc), T(guarded),
+		T(requests_fail), T(new_fails), T(requests_fail_at_random),  T(heap_limit),
+		T(sizes),	  T(garbage),	T(realloc_counts_one_block), T(large_realloc),
+		T(guarded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* agent/check/release.c, resize.c, check_plain.c, check_leaving.c: two threads at once, no context, a process that is not set up yet, harmless damage. */
+/*
+ * agent/check/release.c, resize.c, check_plain.c, check_leaving.c: two threads at once, no context,
+ * a process that is not set up yet, harmless damage.
+ */
 #include "tests/unit/agent_check_host.h"
 
 #include "tests/unit/unit.h"
@@ -26,7 +29,10 @@ static void released_at_once(void **state)
 	assert_int_equal(agent_host_live(), 0);
 }
 
-/* Both took the block out of the tables before one of them was the first to have it: it counts once. */
+/*
+ * Both took the block out of the tables before one of them was the first to have it: it counts
+ * once.
+ */
 static void counted_once(void **state)
 {
 	static const struct check_said said = { PMM_RELEASE_FREE, SIZE_MAX, 0 };
@@ -74,10 +80,14 @@ static void taken_halfway(void **state)
 	assert_int_equal(canary_look(p, &size, &align), CANARY_NOTHING);
 }
 
-/* A thread without a context: its blocks go back, and the tables do not say that there is one any more. */
+/*
+ * A thread without a context: its blocks go back, and the tables do not say that there is one any
+ * more.
+ */
 static void no_context(void **state)
 {
-	char *p = get(50, PMM_KIND_MALLOC, 0), *q = get(60, PMM_KIND_MALLOC, 0), *kept = get(70, PMM_KIND_MALLOC, 0);
+	char *p = get(50, PMM_KIND_MALLOC, 0), *q = get(60, PMM_KIND_MALLOC, 0),
+	     *kept = get(70, PMM_KIND_MALLOC, 0);
 	struct block_info was;
 	size_t size;
 
@@ -90,13 +100,15 @@ static void no_context(void **state)
 	assert_false(block_get((uint64_t)q, &was));
 	assert_int_equal(real_frees, 2);
 	assert_null(check_realloc_plain(p, 0));
-	assert_int_equal(real_frees, 2);	/* it is the real allocator's: realloc() was called */
+	/* it is the real allocator's: realloc() was called */
+	assert_int_equal(real_frees, 2);
 	assert_null(check_realloc_plain(get(80, PMM_KIND_MALLOC, 0), 0));
 	assert_int_equal(real_frees, 3);
 	give(kept, PMM_RELEASE_FREE, 1);
 	check_free_plain(kept);			/* in quarantine */
 	assert_int_equal(real_frees, 3);
-	assert_true(check_usable(kept, &size));	/* the real allocator would take its head for the size */
+	/* the real allocator would take its head for the size */
+	assert_true(check_usable(kept, &size));
 	assert_int_equal(size, 70);
 }
 
@@ -120,10 +132,18 @@ static void not_ready_yet(void **state)
 	K.starting = 0;
 }
 
-/* What is overwritten by a few bytes goes back in the end; what is so up to the real allocator's own data does not. */
+/*
+ * What is overwritten by a few bytes goes back in the end; what is so up to the real allocator's
+ * own data does not.
+ */
 static void damage_that_ends(void **state)
 {
-	static const struct { int at; bool back; } cases[] = { { 1124, true }, { 1143, true }, { 1144, false }, { -1, true }, { -9, false } };
+	static const struct {
+		int at;
+		bool back;
+	} cases[] = {
+		{ 1124, true }, { 1143, true }, { 1144, false }, { -1, true }, { -9, false }
+	};
 	const size_t bytes = 1124;	/* too large to be kept for the next request (recycle.h) */
 
 	(void)state;
@@ -149,7 +169,8 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, begin, end)
 	const struct CMUnitTest tests[] = {
-		T(released_at_once), T(counted_once), T(taken_halfway), T(no_context), T(not_ready_yet), T(damage_that_ends),
+		T(released_at_once), T(counted_once),  T(taken_halfway),
+		T(no_context),	     T(not_ready_yet), T(damage_that_ends),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * agent/clock.c: ticks of the kernel's clock, when it is asked, and a monitor that does not tick any more. The kernel's clock is a fake.
+ * agent/clock.c: ticks of the kernel's clock, when it is asked, and a monitor that does not tick
+ * any more. The kernel's clock is a fake.
  */
 #include "tests/unit/agent_host.h"
 #include "tests/unit/unit.h"
@@ -193,14 +194,16 @@ static void own_clock_is_asked_once_in_a_while(void **state)
 	assert_int_equal(clock_own(), 3);
 	assert_int_equal(asked, 1);
 	assert_true(A.own_clock_cycles > 0);
-	A.own_clock_cycles = arch_cycles() + (1ull << 40);	/* as if it had been asked just now: the difference is below zero, */
-	now_ns += PMM_TICK_NS;					/* which is far away, as it is unsigned */
+	/* as if it had been asked just now: the difference is below zero, */
+	A.own_clock_cycles = arch_cycles() + (1ull << 40);
+	/* which is far away, as it is unsigned */
+	now_ns += PMM_TICK_NS;
 	assert_int_equal(clock_own(), 4);
 	A.own_tick = 77;
 	A.own_clock_cycles = arch_cycles();
 	for (unsigned i = 0; i < 3 && A.own_tick == 77; i++)
 		if (clock_own() != 77)
-			assert_int_equal(A.own_tick, 4);	/* this thread was put aside in between */
+			assert_int_equal(A.own_tick, 4); /* this thread was put aside in between */
 	A.compiled_in = true;
 	now_ns += PMM_TICK_NS;
 	assert_int_equal(clock_own(), 5);

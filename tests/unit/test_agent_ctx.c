@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * agent/ctx.c: each thread has a context of its own, those of ended threads are taken over, handlers get what is theirs.
+ * agent/ctx.c: each thread has a context of its own, those of ended threads are taken over,
+ * handlers get what is theirs.
  */
 #include "tests/unit/ctx_host.h"
 
@@ -10,7 +11,7 @@
 #include "agent/record.h"
 #include "agent/unwind/unwind.h"
 
-/* ---- threads -------------------------------------------------------------------------------------------- */
+/* ---- threads --------------------------------------------------------------------------------- */
 
 static void a_thread_is_entered(void **state)
 {
@@ -175,7 +176,8 @@ static void contexts_of_the_dead_are_adopted(void **state)
 	assert_int_equal(record_of(0)->allocs, 3);
 	assert_int_equal(record_of(0)->current, 0);
 	assert_int_equal(record_of(1)->current, 1);
-	other = ctx_of(1, GONE + 1);			/* the first place again: its entry is gone */
+	/* the first place again: its entry is gone */
+	other = ctx_of(1, GONE + 1);
 	assert_ptr_not_equal(other, c);
 	assert_ptr_equal(ctx_of(2, own_tid()), c);
 	assert_int_equal(A.ledger->nr_ctx, 2);
@@ -185,7 +187,10 @@ static void contexts_of_the_dead_are_adopted(void **state)
 	assert_int_equal(A.ledger->nr_ctx, 3);
 }
 
-/* Four tries each: among many one that is dead is found in the end, and by then all were looked at once at most. */
+/*
+ * Four tries each: among many one that is dead is found in the end, and by then all were looked at
+ * once at most.
+ */
 static void few_dead_are_found_in_turn(void **state)
 {
 	unsigned calls = 1;
@@ -282,7 +287,7 @@ static void without_memory_there_is_none(void **state)
 	assert_int_equal(A.ledger->dropped[PMM_DROP_CTX_FULL], 1);
 }
 
-/* ---- real threads --------------------------------------------------------------------------------------- */
+/* ---- real threads ---------------------------------------------------------------------------- */
 
 #define THREADS	8
 
@@ -329,7 +334,8 @@ static void threads_at_once_never_share(void **state)
 	for (unsigned round = 0; round < 4; round++)
 		round_of_threads();
 	assert_int_equal(A.ledger->nr_threads, 4 * THREADS);
-	assert_in_range(A.ledger->nr_ctx, THREADS, 2 * THREADS);	/* as many as there were at once, or a few more that ended just then */
+	/* as many as there were at once, or a few more that ended just then */
+	assert_in_range(A.ledger->nr_ctx, THREADS, 2 * THREADS);
 	for (uint32_t i = 0; i < A.ledger->nr_ctx; i++)
 		allocs += ((struct pmm_ctx *)arena_at(A.ledger->ctx[i]))->allocs;
 	for (uint32_t i = 0; i < A.ledger->nr_threads; i++) {
@@ -342,7 +348,7 @@ static void threads_at_once_never_share(void **state)
 	assert_int_equal(sum, allocs);			/* each thread's own, and all of them */
 }
 
-/* ---- handlers ------------------------------------------------------------------------------------------- */
+/* ---- handlers -------------------------------------------------------------------------------- */
 
 #define SP	0x7ffff000ul
 
@@ -362,7 +368,8 @@ static void handlers_have_contexts_of_their_own(void **state)
 		assert_int_equal(n[i]->pub.thread, 5);
 		assert_int_equal(n[i]->tid, own_tid());
 		assert_int_equal(n[i]->tp, 0);
-		assert_ptr_equal(ctx_nested(c, SP - 0x1000 * (i + 1)), n[i]);	/* not busy: the same again */
+		/* not busy: the same again */
+		assert_ptr_equal(ctx_nested(c, SP - 0x1000 * (i + 1)), n[i]);
 		n[i]->busy = TCTX_IN_ALLOCATOR;
 		n[i]->pub.busy_sp = SP - 0x1000 * (i + 1);
 	}
@@ -372,7 +379,8 @@ static void handlers_have_contexts_of_their_own(void **state)
 	assert_int_equal(A.ledger->dropped[PMM_DROP_NESTED], 1);
 	assert_int_equal(A.ledger->dropped[PMM_DROP_CTX_FULL], 0);
 	assert_int_equal(c->busy, TCTX_IN_ALLOCATOR);
-	ctx_of(1, GONE);				/* another thread on this stack: nothing of it goes on */
+	/* another thread on this stack: nothing of it goes on */
+	ctx_of(1, GONE);
 	assert_int_equal(n[0]->busy, TCTX_IDLE);
 	assert_int_equal(n[2]->busy, TCTX_IDLE);
 	assert_int_equal(n[2]->tid, GONE);
@@ -418,7 +426,8 @@ static void who_was_left_by_a_jump_starts_afresh(void **state)
 	assert_int_equal(c->pub.seq, 6);
 	assert_null(c->nested);
 	c->busy = TCTX_IN_ALLOCATOR;
-	assert_ptr_not_equal(ctx_nested(c, SP + (8 << 20)), c);		/* so far above is another stack */
+	/* so far above is another stack */
+	assert_ptr_not_equal(ctx_nested(c, SP + (8 << 20)), c);
 	assert_int_equal(c->busy, TCTX_IN_ALLOCATOR);
 	assert_int_equal(A.ledger->nr_ctx, 2);
 }
@@ -443,7 +452,7 @@ static void an_operator_new_that_threw_has_failed(void **state)
 	assert_int_equal(site_record(c, 3, 0)->failed, 1);		/* once */
 }
 
-/* ---- the end -------------------------------------------------------------------------------------------- */
+/* ---- the end --------------------------------------------------------------------------------- */
 
 /* The view after a program's end with so many frees, as it was `before`. */
 static uint32_t view_at_end(void *mallinfo2, uint64_t frees, uint32_t before)

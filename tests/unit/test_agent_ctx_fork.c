@@ -37,7 +37,8 @@ static void child_gets_a_ledger(void)
 	MUST(A.nr_modules == 0 && A.module_lock == 0 && !A.module_reading);
 	MUST(ctx_find() == c);
 	MUST(ctx_find_slow(thread(3, own_tid())) != NULL);
-	MUST(A.ledger->nr_ctx == 2);			/* what the hash of the parent had is not there */
+	/* what the hash of the parent had is not there */
+	MUST(A.ledger->nr_ctx == 2);
 	MUST(sample_pages[5] == 0);
 }
 
@@ -97,7 +98,11 @@ static void prepare(uint32_t flags, int (*file)(void))
 	ctx_find()->pub.allocs = 9;
 	ctx_of(3, own_tid());
 	parents = A.ledger;
-	*tree() = (struct pmm_tree){ .flags = flags, .slot_bytes = SLOT_BYTES, .slots_off = 4096, .limit_bytes = 1ull << 40, .max_frames = 16 };
+	*tree() = (struct pmm_tree){ .flags = flags,
+				     .slot_bytes = SLOT_BYTES,
+				     .slots_off = 4096,
+				     .limit_bytes = 1ull << 40,
+				     .max_frames = 16 };
 	A.follow = flags & PMM_TREE_FOLLOW;
 	agent_host_form.file = file;
 	A.module_lock = 1;

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * agent/guard/guard.c and what is below it: blocks on pages of their own, and what happens around them.
- * Also of agent/guard/area.c, own.c, guard_pages.c, guard_page.c.
+ * agent/guard/guard.c and what is below it: blocks on pages of their own, and what happens around
+ * them. Also of agent/guard/area.c, own.c, guard_pages.c, guard_page.c.
  */
 #include "tests/unit/guard_host.h"
 
 static void every_area(void)
 {
-	static const size_t sizes[] = { 0, 1, 8, 15, 16, 17, 100, 4080, 4095, 4096, 4097, 8192, 8193, 12288, 12289, 20000, 33000, 66000, 131072,
-					131073, 270000, 600000, 1048575, 1048576 };
+	static const size_t sizes[] = { 0,	1,	8,	15,	16,	 17,
+					100,	4080,	4095,	4096,	4097,	 8192,
+					8193,	12288,	12289,	20000,	33000,	 66000,
+					131072, 131073, 270000, 600000, 1048575, 1048576 };
 
 	start();
 	for (unsigned i = 0; i < NR(sizes); i++)
@@ -18,14 +20,20 @@ static void every_area(void)
 			look_at(run, sizes[i], align);
 			memset(at(run), 0xee, sizes[i]);	/* for those who come after */
 			give(run);
-			CHECK(stops(at(run)) && stops(at(run) + sizes[i]) && (!sizes[i] || stops(at(run) + sizes[i] - 1)));
-			CHECK(guard_block((uint64_t)at(run)) == NO_RUN && guard_find((uint64_t)at(run)) == run);
+			CHECK(stops(at(run)) && stops(at(run) + sizes[i]) &&
+			      (!sizes[i] || stops(at(run) + sizes[i] - 1)));
+			CHECK(guard_block((uint64_t)at(run)) == NO_RUN &&
+			      guard_find((uint64_t)at(run)) == run);
 			CHECK(!guard_release(run));
 		}
-	CHECK(A.ledger->check.guarded == NR(sizes) * 7 && !A.ledger->check.guarded_now && A.ledger->check.guarded_most == 1);
+	CHECK(A.ledger->check.guarded == NR(sizes) * 7 && !A.ledger->check.guarded_now &&
+	      A.ledger->check.guarded_most == 1);
 }
 
-/* Runs that come back were used by blocks of other sizes: all of them zero, and guarded as the first time. */
+/*
+ * Runs that come back were used by blocks of other sizes: all of them zero, and guarded as the
+ * first time.
+ */
 static void used_again(void)
 {
 	struct pmm_check options = guard_usual;
@@ -60,7 +68,8 @@ static void in_the_ledger(void)
 	run = block(100, 16);
 	g = guard_at(run);
 	copy = arena_chunk(A.ledger->guard_dir, run, PMM_GUARD_SHIFT, sizeof(*copy));
-	CHECK(copy->state == PMM_GUARD_LIVE && copy->address == g->address && copy->size_bytes == 100 && copy->pages == 1);
+	CHECK(copy->state == PMM_GUARD_LIVE && copy->address == g->address &&
+	      copy->size_bytes == 100 && copy->pages == 1);
 	g->kind = PMM_KIND_NEW;
 	g->site = 7;
 	g->tick = 8;
@@ -68,22 +77,28 @@ static void in_the_ledger(void)
 	g->pid = 10;
 	g->align = 64;
 	guard_publish(run);
-	CHECK(copy->kind == PMM_KIND_NEW && copy->site == 7 && copy->tick == 8 && copy->thread == 9 && copy->pid == 10 && copy->align == 64);
-	CHECK(A.ledger->check.guarded == 2 && A.ledger->check.guarded_now == 2 && A.ledger->check.guarded_most == 2);
+	CHECK(copy->kind == PMM_KIND_NEW && copy->site == 7 && copy->tick == 8 &&
+	      copy->thread == 9 && copy->pid == 10 && copy->align == 64);
+	CHECK(A.ledger->check.guarded == 2 && A.ledger->check.guarded_now == 2 &&
+	      A.ledger->check.guarded_most == 2);
 	CHECK(A.ledger->check.nr_guards > run);
 	CHECK(guard_release(run));
 	g->free_site = 11;
 	g->free_tick = 12;
 	g->free_thread = 13;
 	guard_close(run);
-	CHECK(copy->state == PMM_GUARD_FREED && copy->free_site == 11 && copy->free_tick == 12 && copy->free_thread == 13);
+	CHECK(copy->state == PMM_GUARD_FREED && copy->free_site == 11 && copy->free_tick == 12 &&
+	      copy->free_thread == 13);
 	CHECK(A.ledger->check.guarded == 2 && A.ledger->check.guarded_now == 1);
 	CHECK(A.ledger->check.pool_start == areas.start && A.ledger->check.pool_end == areas.end);
 }
 
-/* ---- order ---------------------------------------------------------------------------------------------- */
+/* ---- order ----------------------------------------------------------------------------------- */
 
-/* A released run is not met again before as many others as the area has, and all of them are met in the order of their release. */
+/*
+ * A released run is not met again before as many others as the area has, and all of them are met in
+ * the order of their release.
+ */
 static void oldest_first(void)
 {
 	struct pmm_check options = guard_usual;
@@ -107,7 +122,7 @@ static void oldest_first(void)
 	}
 }
 
-/* ---- damage --------------------------------------------------------------------------------------------- */
+/* ---- damage ---------------------------------------------------------------------------------- */
 
 static void each_byte_of_canary(void)
 {
@@ -117,7 +132,8 @@ static void each_byte_of_canary(void)
 	start();
 	for (unsigned i = 0; i < NR(sizes); i++) {
 		uint32_t run = block(sizes[i], 16);
-		uint64_t bytes, lo = block_pages(area_of_run(run), run - area_of_run(run)->first, &bytes);
+		uint64_t bytes,
+			lo = block_pages(area_of_run(run), run - area_of_run(run)->first, &bytes);
 
 		for (uint64_t p = lo; p < lo + bytes; p++) {
 			uint8_t *byte = (uint8_t *)p, was = *byte;
@@ -135,16 +151,20 @@ static void each_byte_of_canary(void)
 	}
 }
 
-/* ---- pages opened for one access ------------------------------------------------------------------------ */
+/* ---- pages opened for one access ------------------------------------------------------------- */
 
 static void page_by_page(void)
 {
 	uint32_t run[3] = { block(100, 16), block(3 * PAGE, 16), block(100, 16) };
-	uint64_t page = (uint64_t)at(run[1]) & -PAGE, first = run_start(area_of_run(run[1]), run[1] - area_of_run(run[1])->first);
-	uint64_t outside[4] = { first - PAGE, (guard_flags & PMM_CHECK_LEFT) ? first + 3 * PAGE : first, first + 4 * PAGE, 0 };
+	uint64_t page = (uint64_t)at(run[1]) & -PAGE,
+		 first = run_start(area_of_run(run[1]), run[1] - area_of_run(run[1])->first);
+	uint64_t outside[4] = { first - PAGE,
+				(guard_flags & PMM_CHECK_LEFT) ? first + 3 * PAGE : first,
+				first + 4 * PAGE, 0 };
 
 	for (unsigned i = 0; i < 3; i++) {	/* beside the block's pages */
-		CHECK(stops((uint8_t *)outside[i]) && guard_page_open(outside[i]) && !stops((uint8_t *)outside[i]));
+		CHECK(stops((uint8_t *)outside[i]) && guard_page_open(outside[i]) &&
+		      !stops((uint8_t *)outside[i]));
 		CHECK(!*(uint8_t *)outside[i]);
 		*(uint8_t *)outside[i] = 1;
 		guard_page_close(outside[i]);
@@ -205,7 +225,7 @@ static void held(void)
 	look_at(run, PAGE << 7, 16);
 }
 
-/* ---- all of them ---------------------------------------------------------------------------------------- */
+/* ---- all of them ----------------------------------------------------------------------------- */
 
 BOTH(every_area) LEFT(every_area)
 BOTH(used_again) LEFT(used_again)

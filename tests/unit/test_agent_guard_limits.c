@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * agent/guard/guard.c, budget.c: limits on blocks, mappings and address space, locked memory, what guarding may cost.
- * Also of agent/guard/area.c, own.c.
+ * agent/guard/guard.c, budget.c: limits on blocks, mappings and address space, locked memory, what
+ * guarding may cost. Also of agent/guard/area.c, own.c.
  */
 #include "tests/unit/guard_host.h"
 
@@ -57,11 +57,13 @@ static void confined(void)
 	give(block(1, 1));
 	run = block(PAGE << 7, 16);
 	memset(at(run), 1, PAGE << 7);
-	CHECK(stops(at(run) - 1) && stops(at(run) + (PAGE << 7)) && stops((void *)areas.area[0].start));
+	CHECK(stops(at(run) - 1) && stops(at(run) + (PAGE << 7)) &&
+	      stops((void *)areas.area[0].start));
 	A.no_guards = true;
 	guard_open_all();
 	CHECK(A.ledger->check.opened == 1);
-	CHECK(!stops(at(run) - 1) && !stops(at(run) + (PAGE << 7)) && !stops((void *)(areas.area[0].start + PAGE)));
+	CHECK(!stops(at(run) - 1) && !stops(at(run) + (PAGE << 7)) &&
+	      !stops((void *)(areas.area[0].start + PAGE)));
 	CHECK(block_try(1, 1, &why) == NO_RUN && why == GUARD_KERNEL);
 	give(run);
 	CHECK(guard_page_open((uint64_t)at(run) & -PAGE) && *at(run) == 1);
@@ -88,7 +90,10 @@ static unsigned mappings(void)
 	return n;
 }
 
-/* What the blocks add to the mappings stays below three quarters of what may be, also after they came and went at random. */
+/*
+ * What the blocks add to the mappings stays below three quarters of what may be, also after they
+ * came and went at random.
+ */
 static void few_mappings(void)
 {
 	struct pmm_check options = guard_usual;
@@ -106,7 +111,8 @@ static void few_mappings(void)
 		if (k < nr) {
 			give(run[k]);
 			run[k] = run[--nr];
-		} else if ((run[nr] = block_try(1 + (size_t)random() % 20000, 16, &why)) != NO_RUN) {
+		} else if ((run[nr] = block_try(1 + (size_t)random() % 20000, 16, &why)) !=
+			   NO_RUN) {
 			nr++;
 		} else {
 			CHECK(why == GUARD_KERNEL);
@@ -152,7 +158,10 @@ static void no_address_space(void)
 	CHECK(!guard_in_pool((uint64_t)&why) && guard_block((uint64_t)&why) == NO_RUN);
 }
 
-/* The program locks all its memory: the pool stays usable, blocks are zeroed, released ones inaccessible. */
+/*
+ * The program locks all its memory: the pool stays usable, blocks are zeroed, released ones
+ * inaccessible.
+ */
 static void locked(void)
 {
 	uint32_t run[100];
@@ -177,7 +186,7 @@ static void locked(void)
 		give(run[i]);
 }
 
-/* ---- the budget ----------------------------------------------------------------------------------------- */
+/* ---- the budget ------------------------------------------------------------------------------ */
 
 static void spin(unsigned ms)
 {
@@ -187,7 +196,9 @@ static void spin(unsigned ms)
 		;
 }
 
-/* Cycles of work that are allowed until it says no; asked often enough for it to look at the clock. */
+/*
+ * Cycles of work that are allowed until it says no; asked often enough for it to look at the clock.
+ */
 static uint64_t drain(struct tctx *c, enum budget_turn turn, uint64_t step)
 {
 	uint64_t cycles = 0;
@@ -215,7 +226,8 @@ static uint64_t cycles_per_ms(void)
 	usleep(20000);
 	cycles = arch_cycles() - cycles;
 	clock_gettime(CLOCK_MONOTONIC, &to);
-	return cycles * 1000000 / (uint64_t)((to.tv_sec - from.tv_sec) * 1000000000 + to.tv_nsec - from.tv_nsec);
+	return cycles * 1000000 /
+	       (uint64_t)((to.tv_sec - from.tv_sec) * 1000000000 + to.tv_nsec - from.tv_nsec);
 }
 
 static void budget(void)
@@ -239,7 +251,8 @@ static void budget(void)
 	budget_start(100);
 	got = drain(&c, BUDGET_ANY, 10000);
 	CHECK(got > 10 * 3000000ull && got < 16 * 3000000ull);
-	CHECK(!budget_allows(&c, BUDGET_ANY) && budget_allows(&c, BUDGET_ODD) && budget_allows(&c, BUDGET_NEW));
+	CHECK(!budget_allows(&c, BUDGET_ANY) && budget_allows(&c, BUDGET_ODD) &&
+	      budget_allows(&c, BUDGET_NEW));
 	got = drain(&c, BUDGET_ODD, 10000);
 	CHECK(got > 4 * 3000000ull && got < 9 * 3000000ull);
 	CHECK(!budget_allows(&c, BUDGET_ODD) && budget_allows(&c, BUDGET_NEW));
@@ -256,14 +269,15 @@ static void budget(void)
 	spin(200);
 	got = drain(&c, BUDGET_NEW, 10000);
 	CHECK(got > 10 * per_ms && got < 50 * per_ms);
-	budget_start(100);				/* pages that the program faults in count, however many */
+	/* pages that the program faults in count, however many */
+	budget_start(100);
 	budget_spent(0, 25000);				/* 75,000,000 cycles, a full purse */
 	CHECK(!budget_allows(&c, BUDGET_NEW));
 	budget_start(0);				/* nothing, not even in advance */
 	CHECK(!budget_allows(&c, BUDGET_ANY) && !budget_allows(&c, BUDGET_NEW));
 }
 
-/* ---- all of them ---------------------------------------------------------------------------------------- */
+/* ---- all of them ----------------------------------------------------------------------------- */
 
 BOTH(most_blocks)
 BOTH(too_large)

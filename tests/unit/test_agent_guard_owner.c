@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * agent/guard/guard.c, guard_owner(): whose an access in the pool is, at every distance between blocks of either bias.
+ * agent/guard/guard.c, guard_owner(): whose an access in the pool is, at every distance between
+ * blocks of either bias.
  */
 #include "tests/unit/guard_host.h"
 
@@ -34,7 +35,8 @@ static void fill(size_t largest)
 		size = largest / 2 + 1 + state / 65536 % (largest - largest / 2);
 		if (largest <= PAGE)
 			size = i % 5 ? 1 + state / 65536 % largest : largest;
-		known[i].run = guard_alloc(size, 0, state >> 30 & 1 ? PMM_GUARD_LEFT : PMM_GUARD_RIGHT, &why);
+		known[i].run = guard_alloc(
+			size, 0, state >> 30 & 1 ? PMM_GUARD_LEFT : PMM_GUARD_RIGHT, &why);
 		CHECK(known[i].run != NO_RUN);
 		guard_publish(known[i].run);
 		known[i].start = guard_at(known[i].run)->address;
@@ -95,7 +97,10 @@ static void some_of_four_pages(void)
 	every_distance_of(4 * PAGE);
 }
 
-/* Two guard pages lie between the last run of an area and the first of the next one; the last is used when all others are, or are kept back. */
+/*
+ * Two guard pages lie between the last run of an area and the first of the next one; the last is
+ * used when all others are, or are kept back.
+ */
 static void between_areas(void)
 {
 	struct pmm_check options = guard_usual;
@@ -119,7 +124,9 @@ static void between_areas(void)
 		CHECK(guard_owner(end + p, 0) == (p < PAGE ? last : next));
 }
 
-/* Where there is nothing, nothing is named; beside a run that was never used the other one has it. */
+/*
+ * Where there is nothing, nothing is named; beside a run that was never used the other one has it.
+ */
 static void alone(void)
 {
 	uint32_t run;
@@ -127,7 +134,8 @@ static void alone(void)
 	start();
 	CHECK(guard_owner(areas.start + PAGE, 0) == NO_RUN);
 	run = block(100, 0);
-	CHECK(guard_owner((uint64_t)at(run) - PAGE, 8) == run && guard_owner((uint64_t)at(run) + 2 * PAGE, 8) == run);
+	CHECK(guard_owner((uint64_t)at(run) - PAGE, 8) == run &&
+	      guard_owner((uint64_t)at(run) + 2 * PAGE, 8) == run);
 	CHECK(guard_owner((uint64_t)at(run) + 5 * PAGE, 8) == NO_RUN);
 	CHECK(guard_owner((uint64_t)&guard_usual, 8) == NO_RUN);
 }
@@ -139,7 +147,8 @@ BOTH(alone)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { TESTS(one_page), TESTS(some_of_four_pages), TESTS(between_areas), TESTS(alone) };
+	const struct CMUnitTest tests[] = { TESTS(one_page), TESTS(some_of_four_pages),
+					    TESTS(between_areas), TESTS(alone) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,7 +19,8 @@ static void own(uint32_t run, uint32_t me)
 {
 	uint32_t nobody = 0;
 
-	CHECK(__atomic_compare_exchange_n(&owner[run], &nobody, me, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
+	CHECK(__atomic_compare_exchange_n(&owner[run], &nobody, me, false, __ATOMIC_SEQ_CST,
+					  __ATOMIC_SEQ_CST));
 }
 
 static void *hammer(void *arg)
@@ -48,7 +49,8 @@ static void *hammer(void *arg)
 
 			for (size_t j = 0; j < r->size_bytes; j++)
 				CHECK(at(mine[k])[j] == me);
-			CHECK(guard_block(r->address) == mine[k] && !guard_damage(mine[k], &damaged));
+			CHECK(guard_block(r->address) == mine[k] &&
+			      !guard_damage(mine[k], &damaged));
 			CHECK(__atomic_exchange_n(&owner[mine[k]], 0, __ATOMIC_SEQ_CST) == me);
 			give(mine[k]);
 			mine[k] = mine[--nr];
@@ -63,7 +65,8 @@ static void *hammer(void *arg)
 
 static void threads_begin(pthread_t *thread, uint32_t first)
 {
-	owner = mmap(NULL, PMM_MAX_GUARDS * sizeof(*owner), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	owner = mmap(NULL, PMM_MAX_GUARDS * sizeof(*owner), PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	for (uint32_t i = 0; i < THREADS; i++)
 		CHECK(!pthread_create(&thread[i], NULL, hammer, (void *)(uintptr_t)(first + i)));
 }
@@ -89,7 +92,10 @@ static void threads(void)
 		block(10, 16);
 }
 
-/* What was allocated before the fork is there in the child, and it can go on itself, whatever the parent's threads were at. */
+/*
+ * What was allocated before the fork is there in the child, and it can go on itself, whatever the
+ * parent's threads were at.
+ */
 static void forks(void)
 {
 	pthread_t thread[THREADS];
@@ -110,7 +116,8 @@ static void forks(void)
 			alarm(60);
 			guard_forked();
 			for (unsigned i = 0; i < NR(run); i++) {
-				CHECK(*at(run[i]) == i + 1 && guard_block((uint64_t)at(run[i])) == run[i]);
+				CHECK(*at(run[i]) == i + 1 &&
+				      guard_block((uint64_t)at(run[i])) == run[i]);
 				give(run[i]);
 				CHECK(stops(at(run[i])));
 			}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * agent/unwind/module.c: the modules of this very process, as the loader knows them; made-up lines of /proc/PID/maps about them; and what is
- * recorded of those that come, go and come back.
+ * agent/unwind/module.c: the modules of this very process, as the loader knows them; made-up lines
+ * of /proc/PID/maps about them; and what is recorded of those that come, go and come back.
  */
 #include "tests/unit/agent_host.h"
 #include "tests/unit/unit.h"
@@ -55,7 +55,7 @@ static const struct pmm_module *recorded(uint32_t nr)
 	return arena_chunk(A.ledger->module_dir, nr, PMM_MODULE_SHIFT, sizeof(struct pmm_module));
 }
 
-/* ---- the loader's view ------------------------------------------------------------------------------------ */
+/* ---- the loader's view ----------------------------------------------------------------------- */
 
 struct build_id {
 	const unsigned char *byte;
@@ -66,13 +66,15 @@ static struct build_id build_id_of(const struct dl_phdr_info *info)
 {
 	for (unsigned i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
-		const char *at = (const char *)info->dlpi_addr + ph->p_vaddr, *stop = at + ph->p_memsz;
+		const char *at = (const char *)info->dlpi_addr + ph->p_vaddr,
+			   *stop = at + ph->p_memsz;
 
 		while (ph->p_type == PT_NOTE && at < stop) {
 			const ElfW(Nhdr) *n = (const void *)at;
 
 			if (n->n_type == NT_GNU_BUILD_ID)
-				return (struct build_id){ (const unsigned char *)(n + 1) + 4, n->n_descsz };
+				return (struct build_id){ (const unsigned char *)(n + 1) + 4,
+							  n->n_descsz };
 			at += sizeof(*n) + ((n->n_namesz + 3) & ~3u) + ((n->n_descsz + 3) & ~3u);
 		}
 	}
@@ -100,7 +102,8 @@ static void same_as_the_loader(const struct dl_phdr_info *info, const struct age
 	}
 	assert_int_equal(m->start, start);
 	assert_true(m->end > start && m->end <= stop);
-	assert_true(m->cfi.start >= start && m->cfi.hdr >= m->cfi.start && m->cfi.hdr < m->cfi.end && m->cfi.end <= m->end);
+	assert_true(m->cfi.start >= start && m->cfi.hdr >= m->cfi.start &&
+		    m->cfi.hdr < m->cfi.end && m->cfi.end <= m->end);
 	assert_int_equal(m->rec.build_id_len, id.bytes);
 	assert_memory_equal(m->rec.build_id, id.byte, id.bytes);
 	assert_true(m->listed);
@@ -237,7 +240,7 @@ static void memory_is_copied_or_not(void **state)
 	munmap(page, 4096);
 }
 
-/* ---- made-up lines ---------------------------------------------------------------------------------------- */
+/* ---- made-up lines --------------------------------------------------------------------------- */
 
 /* A process without /proc, which has the list from somewhere else. */
 static void read_text(const char *text, size_t before)
@@ -270,15 +273,18 @@ static void lines_are_runs_of_a_file(void **state)
 	(void)state;
 	snprintf(text, sizeof(text),
 		 "junk that is left out\n"
-		 "%lx-%lx r--p 00000000 08:01 77                         /lib/one.so\n"	/* a file in three pieces */
+		 "%lx-%lx r--p 00000000 08:01 77                         /lib/one.so\n" /* a file in
+											   three
+											   pieces */
 		 "%lx-%lx r-xp 00001000 08:01 77                         /lib/one.so\n"
 		 "%lx-%lx rw-p 00003000 08:01 77                         /lib/one.so\n"
-		 "%lx-%lx r-xp 00000000 00:00 0 \n"				/* code of no file */
-		 "%lx-%lx r--p 00000000 08:02 77                         /lib/other device\n"	/* data only */
+		 "%lx-%lx r-xp 00000000 00:00 0 \n" /* code of no file */
+		 /* data only */
+		 "%lx-%lx r--p 00000000 08:02 77                         /lib/other device\n"
 		 "%lx-%lx r-xp 00002000 08:01 78                         /lib/not from its start\n"
 		 "%lx-%lx --xp 00000000 08:01 79                         /lib/not to be read\n",
-		 b, b + 0x1000, b + 0x1000, b + 0x3000, b + 0x3000, b + 0x4000, 0x10000ul, 0x11000ul, 0x20000ul, 0x21000ul, 0x30000ul,
-		 0x33000ul, 0x40000ul, 0x41000ul);
+		 b, b + 0x1000, b + 0x1000, b + 0x3000, b + 0x3000, b + 0x4000, 0x10000ul,
+		 0x11000ul, 0x20000ul, 0x21000ul, 0x30000ul, 0x33000ul, 0x40000ul, 0x41000ul);
 	read_text(text, strlen("junk that is left out\n"));
 	assert_int_equal(A.nr_modules, 3);
 	assert_int_equal(A.modules[0].start, b);
@@ -303,12 +309,12 @@ static void neighbours_are_files_of_their_own(void **state)
 	(void)state;
 	snprintf(text, sizeof(text),
 		 "%lx-%lx r-xp 00000000 08:01 77 /lib/one.so\n"
-		 "%lx-%lx r-xp 00000000 08:01 77 /lib/one.so\n"		/* mapped anew from its start */
-		 "%lx-%lx r-xp 00001000 08:02 77 /lib/one.so\n"		/* another device */
-		 "%lx-%lx r-xp 00001000 08:02 78 /lib/one.so\n"		/* another file */
+		 "%lx-%lx r-xp 00000000 08:01 77 /lib/one.so\n" /* mapped anew from its start */
+		 "%lx-%lx r-xp 00001000 08:02 77 /lib/one.so\n" /* another device */
+		 "%lx-%lx r-xp 00001000 08:02 78 /lib/one.so\n" /* another file */
 		 "%lx-%lx r-xp 00001000 00:00 0 \n%lx-%lx r-xp 00002000 00:00 0 ",
-		 b, b + 0x1000, b + 0x1000, b + 0x2000, b + 0x2000, b + 0x3000, b + 0x3000, b + 0x4000, b + 0x4000, b + 0x5000, b + 0x5000,
-		 b + 0x6000);
+		 b, b + 0x1000, b + 0x1000, b + 0x2000, b + 0x2000, b + 0x3000, b + 0x3000,
+		 b + 0x4000, b + 0x4000, b + 0x5000, b + 0x5000, b + 0x6000);
 	strcat(text, "\n");
 	read_text(text, 0);
 	assert_int_equal(A.nr_modules, 6);
@@ -326,7 +332,8 @@ static void long_lists(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < 900; i++)
-		n += (size_t)sprintf(text + n, "%x-%x r-xp 00001000 08:01 %u %*s/x%u\n", 0x100000 + i * 0x2000, 0x101000 + i * 0x2000, i + 1,
+		n += (size_t)sprintf(text + n, "%x-%x r-xp 00001000 08:01 %u %*s/x%u\n",
+				     0x100000 + i * 0x2000, 0x101000 + i * 0x2000, i + 1,
 				     i % 7 * 40, "", i);
 	read_text(text, 0);
 	assert_int_equal(A.nr_modules, 900);
@@ -351,7 +358,7 @@ static void a_path_has_4095_bytes_at_most(void **state)
 	assert_int_equal(strlen(arena_at(recorded(1)->path)), 4095);
 }
 
-/* ---- coming and going ------------------------------------------------------------------------------------- */
+/* ---- coming and going ------------------------------------------------------------------------ */
 
 static void modules_go_and_come_back(void **state)
 {
@@ -379,7 +386,8 @@ static void modules_go_and_come_back(void **state)
 	read_text(two, 0);
 	assert_int_equal(recorded(1)->unload_tick, 1);	/* never 0 */
 	assert_int_equal(A.modules[0].id, 2);
-	snprintf(both, sizeof(both), "%lx-%lx r-xp 00000000 08:01 99 /lib/new.so\n%s", b, b + 0x4000, two);
+	snprintf(both, sizeof(both), "%lx-%lx r-xp 00000000 08:01 99 /lib/new.so\n%s", b,
+		 b + 0x4000, two);
 	read_text(both, 0);				/* another file in its place */
 	assert_int_equal(A.ledger->nr_modules, 4);
 	assert_int_equal(recorded(3)->ino, 99);
@@ -393,8 +401,10 @@ static void a_child_records_all_again(void **state)
 	char text[1024];
 
 	(void)state;
-	snprintf(text, sizeof(text), "%lx-%lx r-xp 00000000 08:01 77 /lib/one.so\n%lx-%lx r-xp 00000000 08:01 78 /lib/two.so\n", b, b + 0x4000, c,
-		 c + 0x4000);
+	snprintf(text, sizeof(text),
+		 "%lx-%lx r-xp 00000000 08:01 77 /lib/one.so\n%lx-%lx r-xp 00000000 08:01 78 "
+		 "/lib/two.so\n",
+		 b, b + 0x4000, c, c + 0x4000);
 	read_text(text, 0);
 	snprintf(text, sizeof(text), "%lx-%lx r-xp 00000000 08:01 78 /lib/two.so\n", c, c + 0x4000);
 	read_text(text, 0);
@@ -425,8 +435,10 @@ static void the_allocator_is_named_as_its_module_is(void **state)
 	A.ledger->allocator = arena_string("/linked/two.so", 14);
 	A.ledger->allocator_len = 14;
 	A.next.malloc = (void *)(c + 0x4000);
-	snprintf(text, sizeof(text), "%lx-%lx r-xp 00000000 08:01 77 /lib/one.so\n%lx-%lx r-xp 00000000 08:01 78 /lib/two.so.1.2\n", b, b + 0x4000, c,
-		 c + 0x4000);
+	snprintf(text, sizeof(text),
+		 "%lx-%lx r-xp 00000000 08:01 77 /lib/one.so\n%lx-%lx r-xp 00000000 08:01 78 "
+		 "/lib/two.so.1.2\n",
+		 b, b + 0x4000, c, c + 0x4000);
 	read_text(text, 0);
 	assert_allocator("/linked/two.so");	/* the first byte behind it */
 	A.next.malloc = (void *)c;
@@ -462,7 +474,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(every_object_is_found, begin, end),
 		cmocka_unit_test_setup_teardown(what_is_no_code_is_in_none, begin, end),
 		cmocka_unit_test_setup_teardown(our_own_code_needs_no_list, begin, end),
-		cmocka_unit_test_setup_teardown(the_lock_is_not_waited_for_by_its_holder, begin, end),
+		cmocka_unit_test_setup_teardown(the_lock_is_not_waited_for_by_its_holder, begin,
+						end),
 		cmocka_unit_test_setup_teardown(memory_is_copied_or_not, begin, end),
 		cmocka_unit_test_setup_teardown(lines_are_runs_of_a_file, begin, end),
 		cmocka_unit_test_setup_teardown(neighbours_are_files_of_their_own, begin, end),
@@ -470,7 +483,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_path_has_4095_bytes_at_most, begin, end),
 		cmocka_unit_test_setup_teardown(modules_go_and_come_back, begin, end),
 		cmocka_unit_test_setup_teardown(a_child_records_all_again, begin, end),
-		cmocka_unit_test_setup_teardown(the_allocator_is_named_as_its_module_is, begin, end),
+		cmocka_unit_test_setup_teardown(the_allocator_is_named_as_its_module_is, begin,
+						end),
 		cmocka_unit_test_setup_teardown(a_full_ledger_has_no_more, begin, end),
 	};
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * src/ledger/precopy.c with the agent's own block tables (agent/block.c): frozen is what was there at precopy_now(), to the word.
+ * src/ledger/precopy.c with the agent's own block tables (agent/block.c): frozen is what was there
+ * at precopy_now(), to the word.
  */
 #include "tests/unit/agent_host.h"
 
@@ -29,9 +30,15 @@ static void start(void)
 {
 	void *base;
 
-	assert_int_equal(ledger_tree_init(&tree, &(struct ledger_tree_options){ .limit_bytes = 128 << 20, .attached = true,
-										.space_bytes = UINT64_MAX, .file_bytes = UINT64_MAX }, &e), 0);
-	base = mmap(NULL, tree.slot_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, tree.fd, (off_t)tree.slots_off);
+	assert_int_equal(ledger_tree_init(&tree,
+					  &(struct ledger_tree_options){ .limit_bytes = 128 << 20,
+									 .attached = true,
+									 .space_bytes = UINT64_MAX,
+									 .file_bytes = UINT64_MAX },
+					  &e),
+			 0);
+	base = mmap(NULL, tree.slot_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, tree.fd,
+		    (off_t)tree.slots_off);
 	assert_ptr_not_equal(base, MAP_FAILED);
 	agent_host_init_at(base, tree.slot_bytes);
 	assert_true(arena_back(0, PMM_HEADER_BYTES));
@@ -53,8 +60,9 @@ static void finish(void)
 
 static void add(uint64_t address, uint64_t size)
 {
-	assert_true(block_add(address, block_place(address),
-			      &(struct block_new){ size, 0, PMM_KIND_MALLOC, (uint32_t)size, 0, &stamp }));
+	assert_true(block_add(
+		address, block_place(address),
+		&(struct block_new){ size, 0, PMM_KIND_MALLOC, (uint32_t)size, 0, &stamp }));
 }
 
 static void del(uint64_t address)
@@ -116,7 +124,8 @@ static void what_changes_between(void **state)
 	add(HEAP + 96, 1000);
 	begin(&f);
 	del(HEAP + 32);
-	add(HEAP + 2048, 57);			/* both words in places of their own, and in the next leaf's */
+	/* both words in places of their own, and in the next leaf's */
+	add(HEAP + 2048, 57);
 	add(HEAP + 8192 - 32, 4096);
 	add(FAR, 100000);			/* a leaf and a mid more */
 	if (precopy_now(&f, &e))
@@ -124,7 +133,8 @@ static void what_changes_between(void **state)
 	add(HEAP + 4096, 4);			/* and this is too late */
 	del(HEAP);
 	h = frozen(&f);
-	check(h, 5ull, HEAP, 8ull, HEAP + 96, 1000ull, HEAP + 2048, 57ull, HEAP + 8192 - 32, 4096ull, FAR, 100000ull);
+	check(h, 5ull, HEAP, 8ull, HEAP + 96, 1000ull, HEAP + 2048, 57ull, HEAP + 8192 - 32,
+	      4096ull, FAR, 100000ull);
 	assert_true(f.late_bytes > 0);
 	precopy_end(&f);
 	heap_free(h);
@@ -147,7 +157,8 @@ static void all_tables(void **state)
 	begin(&f);
 	add(HEAP + 8, 16);			/* a neighbour in the same granule: another table */
 	add(HEAP + 24, 200);
-	assert_true(block_add(FAR, block_place(FAR), &(struct block_new){ 64, 0, PMM_KIND_OTHER, 1, 0, &stamp }));
+	assert_true(block_add(FAR, block_place(FAR),
+			      &(struct block_new){ 64, 0, PMM_KIND_OTHER, 1, 0, &stamp }));
 	assert_true(block_take_map(MAPS, MAPS + 4096, false, &at, &was));
 	assert_true(block_add_map(MAPS + (1ull << 40), 12288, 0, 0, 1));
 	assert_int_equal(block_rename(HEAP, PMM_KIND_CALLOC, &size), PMM_KIND_MALLOC);
@@ -163,7 +174,10 @@ static void all_tables(void **state)
 	finish();
 }
 
-/* Every third of 300000 blocks goes, others come, at places that alternate with what stays; and the arena outgrows its marks. */
+/*
+ * Every third of 300000 blocks goes, others come, at places that alternate with what stays; and the
+ * arena outgrows its marks.
+ */
 static void many(void **state)
 {
 	uint64_t nr = 0;
@@ -179,7 +193,9 @@ static void many(void **state)
 	for (uint64_t i = 0; i < 300000; i += 3)
 		del(HEAP + 128 * i);
 	for (uint64_t i = 0; i < 100; i++)
-		assert_true(block_add(FAR + (i << 32), NULL, &(struct block_new){ 65536, 0, PMM_KIND_OTHER, 1, 0, &stamp }));
+		assert_true(
+			block_add(FAR + (i << 32), NULL,
+				  &(struct block_new){ 65536, 0, PMM_KIND_OTHER, 1, 0, &stamp }));
 	for (uint64_t i = 0; i < 300000; i += 3)
 		add(HEAP + 128 * i + 64, 64);
 	h = now(&f);
@@ -195,7 +211,7 @@ static void many(void **state)
 	finish();
 }
 
-/* ---- events from before the word was raised ------------------------------------------------------------------ */
+/* ---- events from before the word was raised -------------------------------------------------- */
 
 /* Stores as an event does that read the word before it was raised. */
 static void add_unseen(uint64_t address)
@@ -266,7 +282,7 @@ static void an_event_that_does_not_end(void **state)
 	finish();
 }
 
-/* ---- blocks on their way ------------------------------------------------------------------------------------- */
+/* ---- blocks on their way --------------------------------------------------------------------- */
 
 static void moves_are_told(void **state)
 {
@@ -279,7 +295,8 @@ static void moves_are_told(void **state)
 	ctx->pool_sp = 0x7ffe1000;
 	begin(&f);
 	assert_int_equal(precopy_now(&f, &e), 0);
-	assert_int_equal(f.moves.nr, 1);		/* no hook is running: the other is left over from a jump */
+	/* no hook is running: the other is left over from a jump */
+	assert_int_equal(f.moves.nr, 1);
 	assert_int_equal(f.moves.v[0].from, FAR);
 	assert_int_equal(f.moves.v[0].bytes, 50);
 	assert_int_equal(f.moves.v[0].sp, 0x7ffe1000);
@@ -300,7 +317,7 @@ static void moves_are_told(void **state)
 	finish();
 }
 
-/* ---- who may, and who is gone -------------------------------------------------------------------------------- */
+/* ---- who may, and who is gone ---------------------------------------------------------------- */
 
 static void one_scanner_at_a_time(void **state)
 {
@@ -320,7 +337,8 @@ static void one_scanner_at_a_time(void **state)
 	precopy_end(&f);
 	assert_int_equal(A.ledger->changing, 0);
 	pid = fork();
-	if (!pid) {			/* ends in the middle, as by SIGKILL; its copy of the lock's file too */
+	/* ends in the middle, as by SIGKILL; its copy of the lock's file too */
+	if (!pid) {
 		struct ledger_map *own;
 
 		_exit(ledger_map_open_fd(tree.fd, 0, &own, &e) || precopy_begin(&f, own, &e));

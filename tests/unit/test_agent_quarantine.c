@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* agent/check/quarantine.c: first in, first out, up to the bound, and nothing is lost where threads meet; recycle.c: what comes behind it. */
+/*
+ * agent/check/quarantine.c: first in, first out, up to the bound, and nothing is lost where threads
+ * meet; recycle.c: what comes behind it.
+ */
 #include "tests/unit/agent_host.h"
 
 #include "tests/unit/unit.h"
@@ -36,8 +39,17 @@ static int end(void **state)
 
 static struct quarantined block(uint64_t address, uint64_t size)
 {
-	return (struct quarantined){ .address = address, .size = size, .align_log2 = 4, .kind = PMM_KIND_NEW, .alloc_site = 7, .alloc_tick = 8,
-				     .alloc_thread = 9, .free_site = 10, .free_tick = 11, .free_thread = 12, .pid = 4711 };
+	return (struct quarantined){ .address = address,
+				     .size = size,
+				     .align_log2 = 4,
+				     .kind = PMM_KIND_NEW,
+				     .alloc_site = 7,
+				     .alloc_tick = 8,
+				     .alloc_thread = 9,
+				     .free_site = 10,
+				     .free_tick = 11,
+				     .free_thread = 12,
+				     .pid = 4711 };
 }
 
 static void leave(void *arg, const struct quarantined *q)
@@ -116,12 +128,14 @@ static void what_is_gone(void **state)
 	assert_false(quarantine_find(0x9000, false, &q));
 	assert_true(add(0x2000, 100));
 	assert_true(add(0x3000, 100));
-	assert_int_equal(nr_left, 1);			/* what was noted only is not there to leave */
+	/* what was noted only is not there to leave */
+	assert_int_equal(nr_left, 1);
 	assert_true(quarantine_gone(0x1000, &q));
 	assert_false(quarantine_find(0x1000, false, &q));
 	assert_true(add(0x1000, 100));
 	assert_true(quarantine_find(0x1000, false, &q));
-	for (uint64_t i = 0; i < 1022; i++)		/* as many places as there are, but for its own and the next */
+	/* as many places as there are, but for its own and the next */
+	for (uint64_t i = 0; i < 1022; i++)
 		assert_true(add(0x100000 + i * 0x1000, 100));
 	assert_true(quarantine_gone(0x1000, &q));
 	assert_true(add(0x100000, 100));
@@ -139,7 +153,10 @@ static void what_is_gone(void **state)
 	assert_false(quarantine_find(2999 << 16, false, &q));
 }
 
-/* What is noted when all places but one are taken takes none from a block that is kept: each leaves once. */
+/*
+ * What is noted when all places but one are taken takes none from a block that is kept: each leaves
+ * once.
+ */
 static void no_place_is_taken_twice(void **state)
 {
 	struct quarantined odd = block(0x9000, 1 << 20);
@@ -189,7 +206,8 @@ static void threads(void **state)
 	gone = 0;
 	assert_true(quarantine_start(8 * 50 * EACH));
 	for (uint64_t k = 0; k < NR(t); k++) {
-		assert_int_equal(pthread_create(&t[k], NULL, counting_thread, (void *)((k + 1) << 32)), 0);
+		assert_int_equal(
+			pthread_create(&t[k], NULL, counting_thread, (void *)((k + 1) << 32)), 0);
 		for (uint64_t i = 0; i < 20000; i++)
 			want += ((k + 1) << 32) + i;
 	}
@@ -200,7 +218,10 @@ static void threads(void **state)
 	assert_true(A.ledger->check.quarantined_bytes <= 8 * 50 * EACH);
 }
 
-/* In a thread of its own, and so most likely a ring of its own: blocks [from, to), released at ticks of these numbers. */
+/*
+ * In a thread of its own, and so most likely a ring of its own: blocks [from, to), released at
+ * ticks of these numbers.
+ */
 struct range {
 	uint64_t from, to, size;
 	uint32_t tick;			/* 0: the block's number */
@@ -263,7 +284,8 @@ static void threads_share(void **state)
 	assert_int_equal(nr_left, 0);
 	assert_int_equal(bytes_kept(), 20 * EACH);
 	for (uint64_t i = 21; i < 36; i++)
-		add_elsewhere(i, i + 1, 100, 0);	/* then by others, some of which have the same ring */
+		add_elsewhere(i, i + 1, 100,
+			      0); /* then by others, some of which have the same ring */
 	assert_true(nr_left >= 15);
 	for (uint64_t i = 0; i < 15; i++)
 		assert_int_equal(left[i], (i + 1) * 0x1000);
@@ -276,7 +298,9 @@ static void threads_share(void **state)
 		assert_int_equal(quarantine.ring[i].lock, 0);
 }
 
-/* Of those of one tick, which are as old, the fullest ring gives, so that all have about as much. */
+/*
+ * Of those of one tick, which are as old, the fullest ring gives, so that all have about as much.
+ */
 static void as_old_is_shared(void **state)
 {
 	uint64_t most = 0;
@@ -300,7 +324,8 @@ static void a_child_has_all(void **state)
 	assert_true(quarantine_start(20 * EACH));
 	add_elsewhere(1, 13, 100, 0);
 	add_elsewhere(13, 21, 100, 0);
-	quarantine.spare = 0;				/* a thread of the parent's was about to be given it */
+	/* a thread of the parent's was about to be given it */
+	quarantine.spare = 0;
 	for (unsigned i = 0; i < QUARANTINE_RINGS; i++)
 		quarantine.ring[i].lock = 1;
 	alone = 1;
@@ -319,7 +344,10 @@ static void a_child_has_all(void **state)
 	assert_in_range(bytes_kept(), 18 * EACH, 20 * EACH);
 }
 
-/* Blocks of just the size that is asked for, the last first; so many of a size, and of so many bytes, and the rest go back. */
+/*
+ * Blocks of just the size that is asked for, the last first; so many of a size, and of so many
+ * bytes, and the rest go back.
+ */
 static void blocks_are_used_again(void **state)
 {
 	static struct tctx one, other, third;
@@ -348,14 +376,16 @@ static void blocks_are_used_again(void **state)
 	assert_in_range(nr, RECYCLE_MOST, RECYCLE_MOST + RECYCLE_BYTES);
 	assert_true(recycle_put(&other, block, 48));
 	recycle_forked();
-	assert_false(recycle_put(&third, &block[1], 48));	/* in a child the first context to come has what the parent's first one had */
+	/* in a child the first context to come has what the parent's first one had */
+	assert_false(recycle_put(&third, &block[1], 48));
 	assert_ptr_equal(recycle_take(&third, RECYCLE_BYTES - RECYCLE_STEP), block);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(first_in_first_out, begin, end), cmocka_unit_test_setup_teardown(all_is_told, begin, end),
+		cmocka_unit_test_setup_teardown(first_in_first_out, begin, end),
+		cmocka_unit_test_setup_teardown(all_is_told, begin, end),
 		cmocka_unit_test_setup_teardown(what_is_gone, begin, end),
 		cmocka_unit_test_setup_teardown(no_place_is_taken_twice, begin, end),
 		cmocka_unit_test_setup_teardown(threads, begin, end),

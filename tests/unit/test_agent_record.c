@@ -8,7 +8,7 @@
 #include "agent/unwind/rule.h"
 #include "agent/unwind/unwind.h"
 
-/* ---- single events -------------------------------------------------------------------------------------- */
+/* ---- single events --------------------------------------------------------------------------- */
 
 static void an_allocation_counts_everywhere(void **state)
 {
@@ -52,7 +52,8 @@ static void whose_a_block_is_is_known(void **state)
 {
 	(void)state;
 	for (uint32_t site = 1; site < 40; site++) {
-		record_alloc_at(c, HEAP + site * 0x1000, site % 2 ? 40 : 4000, PMM_KIND_MALLOC, site);
+		record_alloc_at(c, HEAP + site * 0x1000, site % 2 ? 40 : 4000, PMM_KIND_MALLOC,
+				site);
 		assert_true(block_get(HEAP + site * 0x1000, &was));
 		assert_int_equal(was.site, site);
 		assert_int_equal(block_thread(&was), 3);
@@ -277,7 +278,7 @@ static void another_site_for_a_block(void **state)
 	events_were(5);
 }
 
-/* ---- lifetimes ------------------------------------------------------------------------------------------ */
+/* ---- lifetimes ------------------------------------------------------------------------------- */
 
 static unsigned bucket_of(uint32_t born, uint32_t gone)
 {
@@ -319,7 +320,7 @@ static void late_births_are_known_to_a_unit(void **state)
 	}
 }
 
-/* ---- no room -------------------------------------------------------------------------------------------- */
+/* ---- no room --------------------------------------------------------------------------------- */
 
 static void stacks_without_room_are_those_of_site_0(void **state)
 {
@@ -348,7 +349,8 @@ static void stacks_without_room_are_those_of_site_0(void **state)
 	assert_int_equal(A.ledger->dropped[PMM_DROP_SITE_FULL], 3);
 	record_failed_at(c, 5, 0);
 	assert_int_equal(record(0)->failed, 2);
-	assert_int_equal(A.ledger->dropped[PMM_DROP_SITE_FULL], 3);	/* was counted when there was no number for it */
+	/* was counted when there was no number for it */
+	assert_int_equal(A.ledger->dropped[PMM_DROP_SITE_FULL], 3);
 	assert_true(record_move(c, HEAP, site + 1));
 	assert_int_equal(A.ledger->dropped[PMM_DROP_SITE_FULL], 4);
 	assert_int_equal(record(0)->bytes_in, 161);
@@ -371,7 +373,7 @@ static void blocks_without_room_are_none(void **state)
 	events_were(1);
 }
 
-/* ---- samples -------------------------------------------------------------------------------------------- */
+/* ---- samples --------------------------------------------------------------------------------- */
 
 static void a_sample_stands_for_many(void **state)
 {
@@ -379,7 +381,8 @@ static void a_sample_stands_for_many(void **state)
 
 	(void)state;
 	A.sampled = true;
-	assert_true(blocks > 400 && bytes > 400000);		/* a thousandth of half a MiB, and a little more */
+	/* a thousandth of half a MiB, and a little more */
+	assert_true(blocks > 400 && bytes > 400000);
 	record_alloc_at(c, HEAP, 1000, PMM_KIND_MALLOC, 1);
 	assert_int_equal(record(1)->allocs, blocks);
 	assert_int_equal(record(1)->bytes_in, bytes);

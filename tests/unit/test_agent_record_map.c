@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * agent/record.c: mappings, whole and in parts, against the sums that they must change, to the page.
+ * agent/record.c: mappings, whole and in parts, against the sums that they must change, to the
+ * page.
  */
 #include "tests/unit/record_host.h"
 
@@ -65,7 +66,8 @@ static void mappings_are_counted_apart(void **state)
 	site = mapped_by(1);
 	assert_int_not_equal(site, 0);
 	tree()->tick = 1100;
-	record_map(c, MAPS + 20 * PAGE, 100, &(struct caller){ .ra = caller(1).ra, .sp = caller(1).sp });
+	record_map(c, MAPS + 20 * PAGE, 100,
+		   &(struct caller){ .ra = caller(1).ra, .sp = caller(1).sp });
 	assert_int_equal(record(site)->bytes_in, 10 * PAGE + 100);
 	assert_int_equal(record(site)->allocs, 2);
 	assert_int_equal(record(site)->max_bytes, 10 * PAGE);
@@ -124,7 +126,8 @@ static void a_new_mapping_covers_others(void **state)
 	map_by(1, 4, 4);
 	map_by(1, 8, 4);
 	a = mapped_by(1);
-	map_by(2, 2, 8);					/* over halves of two and all of one */
+	/* over halves of two and all of one */
+	map_by(2, 2, 8);
 	b = mapped_by(2);
 	assert_int_equal(mapping_at(0, a), 2);
 	assert_int_equal(mapping_at(2, b), 8);

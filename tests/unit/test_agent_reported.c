@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * agent/check/reported.c: what was reported is known once, of the block that was there; in the table that readers look at.
+ * agent/check/reported.c: what was reported is known once, of the block that was there; in the
+ * table that readers look at.
  */
 #include "tests/unit/agent_host.h"
 

@@ -10,7 +10,8 @@
 
 static void far_put(uint64_t pc, uint64_t module, struct cfi_rule r)
 {
-	uint64_t packed = r.kind | (uint64_t)(uint16_t)r.rbp_off << 16 | (uint64_t)(uint32_t)r.cfa_off << 32;
+	uint64_t packed = r.kind | (uint64_t)(uint16_t)r.rbp_off << 16 |
+			  (uint64_t)(uint32_t)r.cfa_off << 32;
 
 	A.rules->far[pc * 0x9e3779b97f4a7c15ull >> (64 - RULE_FAR_BITS)] =
 		(struct rule_entry){ packed ^ (pc | module << 48), packed };

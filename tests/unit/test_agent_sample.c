@@ -45,7 +45,10 @@ static void test_counts_are_unbiased(void **state)
 	agent_host_fini();
 }
 
-/* Exponential: mean R, a share 1/e above R, standard deviation R. Six sigma for 200 000 draws with a fixed seed. */
+/*
+ * Exponential: mean R, a share 1/e above R, standard deviation R. Six sigma for 200 000 draws with
+ * a fixed seed.
+ */
 static void test_distances_are_exponential(void **state)
 {
 	struct tctx *c;
@@ -70,7 +73,10 @@ static void test_distances_are_exponential(void **state)
 	agent_host_fini();
 }
 
-/* How many samples a filter slot is said to hold, of `nr` that share it and of which one is released and comes back; then all go. */
+/*
+ * How many samples a filter slot is said to hold, of `nr` that share it and of which one is
+ * released and comes back; then all go.
+ */
 static void filter_after(unsigned nr, unsigned full, unsigned end)
 {
 	const uint64_t first = 0x7f0000000000, apart = (uint64_t)AGENT_FILTER_SLOTS << 12;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * agent/segment.c, agent/limit.c: a ledger's memory is made, laid out and kept from children, and the limit on address space stays the program's.
+ * agent/segment.c, agent/limit.c: a ledger's memory is made, laid out and kept from children, and
+ * the limit on address space stays the program's.
  */
 #include "tests/unit/agent_host.h"
 
@@ -31,9 +32,19 @@ static int begin(void **state)
 	A = (struct agent){ 0 };
 	agent_host_form = (struct agent_host_form){ .file = file_of_memory };
 	board = (struct pmm_tree){
-		.magic = PMM_TREE_MAGIC, .version = PMM_LEDGER_VERSION, .byte_order = PMM_BYTE_ORDER_MARK, .word_bytes = 8, .nr_slots = 1,
-		.slot_bytes = SLOT_BYTES, .slots_off = 2 * PAGE, .max_frames = 64, .limit_bytes = 1ull << 40, .tick = 12, .cookie = 99,
-		.life = { 1, 2 }, .warn_size_bytes = 777,
+		.magic = PMM_TREE_MAGIC,
+		.version = PMM_LEDGER_VERSION,
+		.byte_order = PMM_BYTE_ORDER_MARK,
+		.word_bytes = 8,
+		.nr_slots = 1,
+		.slot_bytes = SLOT_BYTES,
+		.slots_off = 2 * PAGE,
+		.max_frames = 64,
+		.limit_bytes = 1ull << 40,
+		.tick = 12,
+		.cookie = 99,
+		.life = { 1, 2 },
+		.warn_size_bytes = 777,
 	};
 	A.tree = &board;
 	A.scratch = scratch;
@@ -58,7 +69,7 @@ static void in_child(void (*f)(void))
 	assert_int_equal(status_of_child(f), 0);
 }
 
-/* ---- what is asked for ---------------------------------------------------------------------------------- */
+/* ---- what is asked for ----------------------------------------------------------------------- */
 
 static bool sane_with(size_t offset, uint64_t value, size_t bytes)
 {
@@ -96,7 +107,7 @@ static void sizes_make_sense_or_do_not(void **state)
 	assert_false(WITH(slots_off, 1 << 20));
 }
 
-/* ---- the mapping ---------------------------------------------------------------------------------------- */
+/* ---- the mapping ----------------------------------------------------------------------------- */
 
 static void only_the_head_can_be_used_at_first(void **state)
 {
@@ -177,7 +188,7 @@ static void memory_is_given_whole(void **state)
 	assert_false(segment_back(end_ - 2 * PAGE, 2 * PAGE));
 }
 
-/* ---- a ledger ------------------------------------------------------------------------------------------- */
+/* ---- a ledger -------------------------------------------------------------------------------- */
 
 static void a_ledger_begins_empty(void **state)
 {
@@ -341,7 +352,7 @@ static void a_confined_process_is_not_described(void **state)
 	assert_int_equal(A.ledger->magic, PMM_LEDGER_MAGIC);
 }
 
-/* ---- the limit on address space -------------------------------------------------------------------------- */
+/* ---- the limit on address space -------------------------------------------------------------- */
 
 #define LIMIT	(8ul << 30)
 
@@ -364,7 +375,8 @@ static void the_program_keeps_what_it_had(void)
 	MUST(limit_of(RLIMIT_AS) == LIMIT);
 	MUST(segment_claim(true) == 0);
 	MUST(limit_now() == LIMIT + FILE_BYTES);
-	MUST(A.limit_shifted && A.limit_raised_bytes == FILE_BYTES && A.reserved_bytes == FILE_BYTES);
+	MUST(A.limit_shifted && A.limit_raised_bytes == FILE_BYTES &&
+	     A.reserved_bytes == FILE_BYTES);
 	MUST(A.slot->limit_raised == PMM_LIMIT_RAISED);
 	segment_unmap();
 	MUST(limit_now() == LIMIT);
@@ -458,7 +470,10 @@ static void a_pool_before_exec_is_room_enough(void)
 	MUST(A.pool_bytes == 1 << 20);
 }
 
-/* A limit that was not raised for the ledger is not raised for the pool: it is the program's, which can ask what it is. */
+/*
+ * A limit that was not raised for the ledger is not raised for the pool: it is the program's, which
+ * can ask what it is.
+ */
 static void a_limit_as_it_was_stays_so(void)
 {
 	limit_is(LIMIT, LIMIT + (1 << 20));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * agent/shim_blocks.c, agent/shim_sums.c: what pmm.h's full form reads of the ledger, where there is much of it.
- * Also of agent/srcloc.c, agent/record.c.
+ * agent/shim_blocks.c, agent/shim_sums.c: what pmm.h's full form reads of the ledger, where there
+ * is much of it. Also of agent/srcloc.c, agent/record.c.
  */
 #include "tests/unit/agent_host.h"
 
@@ -64,9 +64,11 @@ static void test_blocks_of_sparse_memory_in_order(void **state)
 	for (uint32_t i = 0; i < REGIONS; i++) {
 		uint32_t region = i * 7919 % REGIONS;	/* in no order */
 
-		record_alloc_at(c, AT(region), AT(region) >> 26 & 63, PMM_KIND_MALLOC, srcloc_site(c, "a.c", "f", region % 10, SRCLOC_FLAGS, 0));
+		record_alloc_at(c, AT(region), AT(region) >> 26 & 63, PMM_KIND_MALLOC,
+				srcloc_site(c, "a.c", "f", region % 10, SRCLOC_FLAGS, 0));
 	}
-	assert_int_equal(shim_each(each_in_order, &nr), 1);	/* that one said so, and the last one was not asked for */
+	/* that one said so, and the last one was not asked for */
+	assert_int_equal(shim_each(each_in_order, &nr), 1);
 	assert_int_equal(nr, 9999);
 	assert_ptr_equal(last, AT(9998));
 	agent_host_fini();
@@ -93,7 +95,8 @@ static int each_line(void *ctx, const struct full_srcloc *s)
 
 static void allocate(struct tctx *c, uint64_t address, uint32_t line, uint32_t flags)
 {
-	record_alloc_at(c, address, 16, PMM_KIND_MALLOC, srcloc_site(c, "a.c", "f", line, flags, 0));
+	record_alloc_at(c, address, 16, PMM_KIND_MALLOC,
+			srcloc_site(c, "a.c", "f", line, flags, 0));
 }
 
 static void test_sums_of_many_lines_in_many_threads(void **state)
@@ -113,7 +116,8 @@ static void test_sums_of_many_lines_in_many_threads(void **state)
 			if (line & 1)
 				assert_true(record_free(c, address, &was));
 		}
-		for (uint32_t line = 1; line <= 5; line++, address += 32)	/* the same places, with other canaries */
+		/* the same places, with other canaries */
+		for (uint32_t line = 1; line <= 5; line++, address += 32)
 			allocate(c, address, line, SRCLOC_FLAGS & ~(uint32_t)PMM_SRCLOC_BEHIND);
 	}
 	assert_int_equal(shim_each_srcloc(each_line, &nr), 0);
@@ -132,7 +136,10 @@ static void test_sums_of_many_lines_in_many_threads(void **state)
 	agent_host_fini();
 }
 
-/* A release was seen, of a block whose request was not yet: the other thread's figures were read before it. */
+/*
+ * A release was seen, of a block whose request was not yet: the other thread's figures were read
+ * before it.
+ */
 static void test_no_figure_below_zero(void **state)
 {
 	struct tctx *c;
@@ -225,7 +232,10 @@ static void test_rows_of_sizes(void **state)
 		struct tctx *c = agent_host_ctx();
 
 		for (unsigned i = 0; i < PMM_NR_CLASSES; i++) {
-			c->pub.class[i] = (struct pmm_class){ .frees = 100 + i, .failed = 7 * i, .bytes_in = 5000 + i, .bytes_out = 3000 };
+			c->pub.class[i] = (struct pmm_class){ .frees = 100 + i,
+							      .failed = 7 * i,
+							      .bytes_in = 5000 + i,
+							      .bytes_out = 3000 };
 			c->pub.class[i].calls[PMM_KIND_MALLOC] = 10 + i;
 			c->pub.class[i].calls[PMM_KIND_CALLOC] = 20 + i;
 			c->pub.class[i].calls[PMM_KIND_REALLOC] = 30 + i;
@@ -380,7 +390,8 @@ static void test_srclocs_are_what_they_say(void **state)
 	assert_int_equal(srcloc_first(srcloc_nr(site)), nr);
 	assert_int_equal(srcloc_first(nr), nr);
 	assert_int_equal(srcloc_first(5), 5);
-	assert_int_equal(srcloc_flags(site), PMM_SITE_SRCLOC | (SRCLOC_FLAGS & ~(uint32_t)PMM_SRCLOC_BEHIND));
+	assert_int_equal(srcloc_flags(site),
+			 PMM_SITE_SRCLOC | (SRCLOC_FLAGS & ~(uint32_t)PMM_SRCLOC_BEHIND));
 	assert_int_equal(srcloc_under(site), 0);
 	site = srcloc_site(c, file, function, 7, SRCLOC_FLAGS, node_get(0, 0x1000));
 	assert_int_equal(srcloc_nr(site), nr);

@@ -26,7 +26,8 @@ static void test_nodes_are_shared(void **state)
 	assert_int_equal(a, 2);
 	assert_int_equal(b, 3);
 	assert_int_equal(node_get(main_, 0x1000100000402000ull), a);
-	assert_int_equal(node_get(a, 0x1000100000402000ull), 4);	/* recursion is another node */
+	/* recursion is another node */
+	assert_int_equal(node_get(a, 0x1000100000402000ull), 4);
 	assert_int_equal(node_get(main_, 0x2000100000402000ull), 5);	/* another module is too */
 	assert_int_equal(site_get(a, 0), 1);
 	assert_int_equal(site_get(b, PMM_SITE_MAPPING), 2);
@@ -88,19 +89,26 @@ static void test_a_full_arena_gives_site_zero(void **state)
 	}
 	assert_int_equal(node, 0);
 	assert_in_range(last, 1000, 4095);
-	assert_int_equal(A.ledger->nr_nodes, last + 1);			/* no number is used up in vain */
+	/* no number is used up in vain */
+	assert_int_equal(A.ledger->nr_nodes, last + 1);
 	for (uint32_t i = 1; i <= last; i++)
 		assert_int_equal(node_get(0, 0x400000 + i - 1), i);	/* what there is stays */
 	assert_int_equal(node_get(0, 0x300000), 0);
 	assert_int_equal(site_get(0, 0), 0);
-	assert_in_range(A.ledger->arena_used - A.ledger->arena_off, (224 << 10) - (16 << 10), (240 << 10));	/* an eighth is left, for blocks */
+	/* an eighth is left, for blocks */
+	assert_in_range(A.ledger->arena_used - A.ledger->arena_off, (224 << 10) - (16 << 10),
+			(240 << 10));
 	agent_host_fini();
 }
 
-/* More than go into the buckets at the start: those made before and after there are more keep their numbers, with room for more or not. */
+/*
+ * More than go into the buckets at the start: those made before and after there are more keep their
+ * numbers, with room for more or not.
+ */
 static void test_many_nodes(void **state)
 {
-	static const size_t arena[] = { 32 << 20, 12 << 20 };	/* the nodes take 7, the buckets 4 when there are 6 of nodes */
+	/* the nodes take 7, the buckets 4 when there are 6 of nodes */
+	static const size_t arena[] = { 32 << 20, 12 << 20 };
 	enum { NODES = 9 << 15 };
 
 	(void)state;
@@ -114,7 +122,7 @@ static void test_many_nodes(void **state)
 	}
 }
 
-/* ---- many, by several at once --------------------------------------------------------------------------- */
+/* ---- many, by several at once ---------------------------------------------------------------- */
 
 #define MANY_BITS	16		/* stacks of so many frames, each one of two */
 
@@ -126,7 +134,8 @@ static uint32_t stack_get(uint32_t number)
 
 	for (uint32_t i = 0; i < MANY_BITS; i += NODE_RUN, hash = at) {
 		for (uint32_t k = 0; k < NODE_RUN; k++) {
-			frame[k] = 0x1000100000400000ull + (i + k) * 16 + (number >> (MANY_BITS - 1 - i - k) & 1);
+			frame[k] = 0x1000100000400000ull + (i + k) * 16 +
+				   (number >> (MANY_BITS - 1 - i - k) & 1);
 			at = node_hash(at, frame[k]);
 		}
 		node = node_get_run(node, hash, frame, NODE_RUN);
@@ -138,7 +147,10 @@ static uint32_t stack_get(uint32_t number)
 
 static uint32_t many[THREADS][1 << MANY_BITS];
 
-/* Each thread in an order of its own; the first two in the same one, so that they meet all the time. */
+/*
+ * Each thread in an order of its own; the first two in the same one, so that they meet all the
+ * time.
+ */
 static void *intern_many(void *arg)
 {
 	uint32_t (*mine)[1 << MANY_BITS] = arg;
@@ -166,8 +178,8 @@ static bool stack_is(uint32_t node, uint32_t number)
 }
 
 /*
- * Every stack is one, whoever comes upon it first, while the table grows under all of them: a tree of 2^17 nodes has no more than that, but for numbers
- * that whoever lost a race left empty.
+ * Every stack is one, whoever comes upon it first, while the table grows under all of them: a tree
+ * of 2^17 nodes has no more than that, but for numbers that whoever lost a race left empty.
  */
 static void test_many_threads_make_each_node_once(void **state)
 {
@@ -195,14 +207,16 @@ static void test_many_threads_make_each_node_once(void **state)
 		nodes += node_at(i)->frame != 0;
 	assert_int_equal(nodes, (2 << MANY_BITS) - 2);
 	for (uint32_t i = 1; i < A.ledger->nr_sites; i++)
-		sites += ((struct pmm_site *)arena_at(A.ledger->site_dir[i >> PMM_SITE_SHIFT]))[i & ((1 << PMM_SITE_SHIFT) - 1)].node != 0;
+		sites += ((struct pmm_site *)arena_at(A.ledger->site_dir[i >> PMM_SITE_SHIFT]))
+				 [i & ((1 << PMM_SITE_SHIFT) - 1)]
+					 .node != 0;
 	assert_int_equal(sites, 1 << MANY_BITS);
 	agent_host_fini();
 }
 
 /*
- * A process is killed while its threads make stacks, at any instruction: what was handed out is there, and others that have the same ledger go on with
- * it, find it all, and double nothing.
+ * A process is killed while its threads make stacks, at any instruction: what was handed out is
+ * there, and others that have the same ledger go on with it, find it all, and double nothing.
  */
 static void test_killed_in_the_midst(void **state)
 {
@@ -210,7 +224,8 @@ static void test_killed_in_the_midst(void **state)
 
 	(void)state;
 	for (unsigned round = 0; round < 12; round++) {
-		void *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		void *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+				  MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 		uint32_t made, nodes = 0;
 		pid_t child;
 
@@ -269,12 +284,23 @@ static void test_a_closed_part_is_grown_by_others(void **state)
 	agent_host_fini();
 }
 
-/* ---- records -------------------------------------------------------------------------------------------- */
+/* ---- records --------------------------------------------------------------------------------- */
 
-/* Near and far ones: each has a record of its own, and keeps it. Without room there is none, but that of site 0. */
+/*
+ * Near and far ones: each has a record of its own, and keeps it. Without room there is none, but
+ * that of site 0.
+ */
 static void test_records_of_all_numbers(void **state)
 {
-	static const uint32_t site[] = { 1, 1023, 1024, SITE_NEAR - 1, SITE_NEAR, SITE_NEAR + 1, 2 * SITE_NEAR - 1, 2 * SITE_NEAR, PMM_MAX_SITES - 1 };
+	static const uint32_t site[] = { 1,
+					 1023,
+					 1024,
+					 SITE_NEAR - 1,
+					 SITE_NEAR,
+					 SITE_NEAR + 1,
+					 2 * SITE_NEAR - 1,
+					 2 * SITE_NEAR,
+					 PMM_MAX_SITES - 1 };
 	struct pmm_record *record[NR(site)], *none;
 	struct tctx *c;
 
@@ -297,7 +323,8 @@ static void test_records_of_all_numbers(void **state)
 	assert_ptr_equal(site_record_none(c, 0), none);
 	assert_int_equal(none->site, 0);
 	assert_ptr_equal(arena_at(c->pub.records), none);
-	assert_ptr_equal(site_lifetimes(c, record[0]), ((struct pmm_lifetimes *)arena_at(none->lifetimes))->frees);
+	assert_ptr_equal(site_lifetimes(c, record[0]),
+			 ((struct pmm_lifetimes *)arena_at(none->lifetimes))->frees);
 	agent_host_fini();
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * agent/agent_stack.c: which pages of a stack are known to be readable, on pages made for it; frames of signal handlers.
+ * agent/agent_stack.c: which pages of a stack are known to be readable, on pages made for it;
+ * frames of signal handlers.
  */
 #include "tests/unit/agent_host.h"
 #include "tests/unit/unit.h"
@@ -12,7 +13,8 @@
 #define PAGES	8
 #define PAGE	4096ull
 
-static uint64_t base;			/* of PAGES readable ones; before and after them there is nothing */
+/* of PAGES readable ones; before and after them there is nothing */
+static uint64_t base;
 static struct tctx *c;
 
 static int begin(void **state)
@@ -47,7 +49,8 @@ static void words_above_the_known_part(void **state)
 	assert_false(stack_readable_slow(c, 1ull << 47));
 	assert_false(stack_readable_slow(c, base + PAGES * PAGE));
 	assert_int_equal(c->stack_hi, base + PAGES * PAGE);
-	assert_false(stack_readable_slow(c, base - 8));			/* below: asked for by itself */
+	/* below: asked for by itself */
+	assert_false(stack_readable_slow(c, base - 8));
 	assert_true(stack_readable_slow(c, base + 8));
 	assert_int_equal(c->stack_lo, base);
 }
@@ -75,7 +78,8 @@ static void nothing_is_asked_where_it_is_forbidden(void **state)
 	c->stack_hi = base + PAGE;
 	assert_false(stack_readable_slow(c, base + PAGE));
 	assert_int_equal(c->stack_hi, base + PAGE);
-	stack_new(c, base + 2 * PAGE);				/* the page that the stack pointer is in is believed */
+	/* the page that the stack pointer is in is believed */
+	stack_new(c, base + 2 * PAGE);
 	assert_int_equal(c->stack_hi, base + 3 * PAGE);
 	A.no_asking = false;
 	A.valgrind = true;
@@ -88,7 +92,8 @@ static void the_stack_grows_downwards(void **state)
 	(void)state;
 	c->stack_lo = base + 4 * PAGE;
 	c->stack_hi = base + 6 * PAGE;
-	stack_new(c, base + PAGE);				/* all pages in between are there: the same stack */
+	/* all pages in between are there: the same stack */
+	stack_new(c, base + PAGE);
 	assert_int_equal(c->stack_lo, base + PAGE);
 	assert_int_equal(c->stack_hi, base + 6 * PAGE);
 	mprotect((void *)(base + 3 * PAGE), PAGE, PROT_NONE);
@@ -111,7 +116,8 @@ static void another_stack(void **state)
 	stack_new(c, base + 3 * PAGE);
 	assert_int_equal(c->stack_lo, base + 3 * PAGE);
 	assert_int_equal(c->stack_hi, base + 4 * PAGE);
-	stack_new(c, base - PAGE);				/* a page that is not there: where a fault has interrupted */
+	/* a page that is not there: where a fault has interrupted */
+	stack_new(c, base - PAGE);
 	assert_int_equal(c->stack_lo, base - PAGE);
 	assert_int_equal(c->stack_hi, base - PAGE);
 	c->stack_lo = base + 5 * PAGE;
@@ -135,7 +141,8 @@ static void all_that_is_above_is_learned(void **state)
 /* 16 MiB are enough. */
 static void no_more_than_most(void **state)
 {
-	char *p = mmap(NULL, 20 << 20, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	char *p = mmap(NULL, 20 << 20, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+		       0);
 
 	(void)state;
 	c->stack_hi = (uint64_t)p + PAGE;

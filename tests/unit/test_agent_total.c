@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * agent/total.c: live bytes, the peak, and what the heap was made of at the peak, on one thread and on many.
- * Also of agent/site.c.
+ * agent/total.c: live bytes, the peak, and what the heap was made of at the peak, on one thread and
+ * on many. Also of agent/site.c.
  */
 #include "tests/unit/agent_host.h"
 
@@ -73,7 +73,8 @@ static void test_epochs_beyond_their_bits(void **state)
 	c = agent_host_ctx();
 	for (unsigned i = 0; i < 3000000; i++) {
 		in(c, 1 + i % 7, 3);
-		out(c, 1 + i % 7, 1);				/* each round is a new peak and seals it */
+		/* each round is a new peak and seals it */
+		out(c, 1 + i % 7, 1);
 		bytes += 2;
 	}
 	assert_int_equal(A.ledger->epoch, 3000000);
@@ -136,7 +137,9 @@ static void *churn(void *arg)
 	return NULL;
 }
 
-/* Whatever the order of events was, the records at the peak must add up to the peak, to the byte. */
+/*
+ * Whatever the order of events was, the records at the peak must add up to the peak, to the byte.
+ */
 static void test_threads_agree_on_the_peak(void **state)
 {
 	pthread_t thread[THREADS];

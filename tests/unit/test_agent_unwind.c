@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * agent/unwind/unwind.c, piece.c, known.c: whatever the context remembers of earlier stacks, the site is that of a full walk.
- * Stacks are made up in an array, of functions whose rules are put into the rule cache.
- * Also of agent/agent_stack.c, agent/unwind/module.c.
+ * agent/unwind/unwind.c, piece.c, known.c: whatever the context remembers of earlier stacks, the
+ * site is that of a full walk. Stacks are made up in an array, of functions whose rules are put
+ * into the rule cache. Also of agent/agent_stack.c, agent/unwind/module.c.
  */
 #include "tests/unit/agent_host.h"
 
@@ -34,7 +34,8 @@ static uint64_t id_of(unsigned f)
 
 static void rule_put(unsigned f, uint64_t module, struct cfi_rule r)
 {
-	uint64_t packed = r.kind | (uint64_t)(uint16_t)r.rbp_off << 16 | (uint64_t)(uint32_t)r.cfa_off << 32;
+	uint64_t packed = r.kind | (uint64_t)(uint16_t)r.rbp_off << 16 |
+			  (uint64_t)(uint32_t)r.cfa_off << 32;
 
 	A.rules->far[pc_of(f) * 0x9e3779b97f4a7c15ull >> (64 - RULE_FAR_BITS)] =
 		(struct rule_entry){ packed ^ (pc_of(f) | module << 48), packed };
@@ -51,7 +52,10 @@ static void forbid(unsigned f)
 	rules[f] = was;			/* its frames look the same */
 }
 
-/* Functions: 0 outermost, 1..31 two words, 32..47 four words and rbp saved, 48..55 found through rbp, 56..63 realigned. */
+/*
+ * Functions: 0 outermost, 1..31 two words, 32..47 four words and rbp saved, 48..55 found through
+ * rbp, 56..63 realigned.
+ */
 static void start(bool long_used)
 {
 	agent_host_init(64 << 20);
@@ -64,9 +68,11 @@ static void start(bool long_used)
 	for (unsigned f = 1; f < 32; f++)
 		rule_put(f, MODULE, (struct cfi_rule){ .kind = CFI_RSP, .cfa_off = 16 });
 	for (unsigned f = 32; f < 48; f++)
-		rule_put(f, MODULE, (struct cfi_rule){ .kind = CFI_RSP, .cfa_off = 32, .rbp_off = -2 });
+		rule_put(f, MODULE,
+			 (struct cfi_rule){ .kind = CFI_RSP, .cfa_off = 32, .rbp_off = -2 });
 	for (unsigned f = 48; f < 56; f++)
-		rule_put(f, MODULE, (struct cfi_rule){ .kind = CFI_RBP, .cfa_off = 16, .rbp_off = -2 });
+		rule_put(f, MODULE,
+			 (struct cfi_rule){ .kind = CFI_RBP, .cfa_off = 16, .rbp_off = -2 });
 	for (unsigned f = 56; f < 64; f++)
 		rule_put(f, MODULE, (struct cfi_rule){ .kind = CFI_RBP_DEREF, .cfa_off = -8 });
 }
@@ -135,8 +141,11 @@ static struct stack stack_of(unsigned nr, const unsigned *f)
 	return s;
 }
 
-#define STACK(...) stack_of(sizeof((unsigned[]){ __VA_ARGS__ }) / sizeof(unsigned), (unsigned[]){ __VA_ARGS__ })
-#define SITE(...) site_of(sizeof((unsigned[]){ __VA_ARGS__ }) / sizeof(unsigned), (unsigned[]){ __VA_ARGS__ })
+#define STACK(...)                                                                                 \
+	stack_of(sizeof((unsigned[]){ __VA_ARGS__ }) / sizeof(unsigned),                           \
+		 (unsigned[]){ __VA_ARGS__ })
+#define SITE(...)                                                                                  \
+	site_of(sizeof((unsigned[]){ __VA_ARGS__ }) / sizeof(unsigned), (unsigned[]){ __VA_ARGS__ })
 
 /* What a full walk has to find, outermost function first. */
 static uint32_t site_of(unsigned nr, const unsigned *f)
@@ -153,7 +162,10 @@ static uint32_t site_at(const struct stack *s)
 	return unwind_site(ctx, &s->at, 0);
 }
 
-/* Joins the stack before in the middle of a piece, at its edges, and where it merely became shorter. */
+/*
+ * Joins the stack before in the middle of a piece, at its edges, and where it merely became
+ * shorter.
+ */
 static void test_joins_anywhere(void **state)
 {
 	(void)state;
@@ -167,7 +179,8 @@ static void test_joins_anywhere(void **state)
 		assert_int_equal(ctx->memo_nr, 9);
 		if (long_used)
 			assert_non_null(ctx->pieces);
-		forbid(1);			/* from here on only what is remembered leads further */
+		/* from here on only what is remembered leads further */
+		forbid(1);
 		s = STACK(0, 1, 2, 3, 4, 5, 9, 10);	/* at 6: between the edges 4 and 8 */
 		assert_int_equal(site_at(&s), SITE(0, 1, 2, 3, 4, 5, 9, 10));
 		s = STACK(0, 1, 2, 3, 4, 5);		/* shorter, ends between them */
@@ -177,7 +190,10 @@ static void test_joins_anywhere(void **state)
 		assert_int_equal(site_at(&s), SITE(0, 1, 2, 3));
 		s = STACK(0, 1, 2, 3, 11);		/* beyond it */
 		assert_int_equal(site_at(&s), SITE(0, 1, 2, 3, 11));
-		assert_int_equal(ctx->memo[3].node, node_get(node_get(node_get(node_get(0, id_of(0)), id_of(1)), id_of(2)), id_of(3)));
+		assert_int_equal(
+			ctx->memo[3].node,
+			node_get(node_get(node_get(node_get(0, id_of(0)), id_of(1)), id_of(2)),
+				 id_of(3)));
 		s = STACK(0, 1, 2, 12, 13);		/* before it */
 		assert_int_equal(site_at(&s), SITE(0, 1, 2, 12, 13));
 		assert_int_equal(A.ledger->nr_nodes, 1 + 9 + 2 + 1 + 2);
@@ -235,8 +251,8 @@ static void test_a_word_in_the_middle_differs(void **state)
 }
 
 /*
- * Stacks of each depth that come back, and differ in a single word, the outermost or any other: what is known of one is not taken for the
- * other, whatever number of words decides.
+ * Stacks of each depth that come back, and differ in a single word, the outermost or any other:
+ * what is known of one is not taken for the other, whatever number of words decides.
  */
 static void test_stacks_that_come_back(void **state)
 {
@@ -246,14 +262,16 @@ static void test_stacks_that_come_back(void **state)
 		struct stack s;
 
 		start(true);
-		rule_put(31, MODULE, (struct cfi_rule){ .kind = CFI_END });	/* another outermost one */
+		/* another outermost one */
+		rule_put(31, MODULE, (struct cfi_rule){ .kind = CFI_END });
 		for (unsigned i = 1; i < depth; i++)
 			f[i] = i % 7 ? 1 + i % 20 : 32 + i % 10;
 		for (unsigned round = 0; round < 12 * depth; round++) {
 			unsigned g[16], changed = round % depth;
 
 			memcpy(g, f, sizeof(g));
-			g[changed] += !changed ? 31 : g[changed] < 32 ? 9 : 3;	/* of the same size */
+			/* of the same size */
+			g[changed] += !changed ? 31 : g[changed] < 32 ? 9 : 3;
 			s = stack_of(depth, g);
 			assert_int_equal(site_at(&s), site_of(depth, g));
 			assert_int_equal(site_at(&s), site_of(depth, g));
@@ -274,7 +292,8 @@ static void test_saved_rbp(void **state)
 	start(true);
 	s = STACK(0, 1, 48, 2, 32, 3, 4);
 	assert_int_equal(site_at(&s), SITE(0, 1, 48, 2, 32, 3, 4));
-	assert_true(ctx->memo[4].nr_checks == 5 && ctx->memo[5].nr_checks == 6);	/* 48 saved one that nobody needs */
+	/* 48 saved one that nobody needs */
+	assert_true(ctx->memo[4].nr_checks == 5 && ctx->memo[5].nr_checks == 6);
 	saved = (uint64_t *)(ctx->memo[3].sp - 16);
 	assert_int_equal(*saved, ctx->memo[3].rbp);
 	words[WORDS - 32] = pc_of(9) + 1;		/* where a wrong rbp would lead */
@@ -291,7 +310,8 @@ static void test_saved_rbp(void **state)
 	assert_int_equal(site_at(&s), SITE(0, 1, 5, 2, 32, 3, 4));
 	stop();
 
-	start(true);					/* saved twice: the one further in is not needed */
+	/* saved twice: the one further in is not needed */
+	start(true);
 	s = STACK(0, 1, 48, 2, 32, 33, 3);
 	site_at(&s);
 	assert_true(ctx->memo[4].nr_checks == 5 && ctx->memo[6].nr_checks == 7);
@@ -345,7 +365,8 @@ static void test_a_zero_return_address(void **state)
 
 	(void)state;
 	start(true);
-	s = STACK(1, 2, 3);				/* function 1's return address is what lies above, 0 */
+	/* function 1's return address is what lies above, 0 */
+	s = STACK(1, 2, 3);
 	assert_int_equal(site_at(&s), SITE(1, 2, 3));
 	assert_int_equal(site_at(&s), SITE(1, 2, 3));
 	words[WORDS - 64] = pc_of(0) + 1;
@@ -377,7 +398,8 @@ static void test_code_that_goes(void **state)
 	other = STACK(0, 1, 2, 3, 4, 5, 6);
 	settle_on(&s, &other);
 	assert_int_equal(A.ledger->nr_nodes, 1 + 7);
-	ctx->memo_nr = 0;				/* numbered from the outermost frame by pieces */
+	/* numbered from the outermost frame by pieces */
+	ctx->memo_nr = 0;
 	s = STACK(0, 1, 2, 3, 7);
 	site_at(&s);
 	settle_on(&s, &other);
@@ -467,7 +489,8 @@ static void test_random_stacks(void **state)
 			f[nr > 1 ? 1 + below(nr - 1) : 0] = nr > 1 ? 1 + below(60) : 0;
 		s = stack_of(nr, f);
 		assert_int_equal(site_at(&s), site_of(nr, f));
-		found += ctx->memo_nr == memo_nr && ctx->memo_nr != nr;	/* known: the memo was not touched */
+		/* known: the memo was not touched */
+		found += ctx->memo_nr == memo_nr && ctx->memo_nr != nr;
 		joined += ctx->memo_nr == nr;
 	}
 	assert_true(joined > ROUNDS / 2);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * agent/check/where.h: where guarded blocks lie, over all sizes, alignments and biases; whose an access is, over all distances.
+ * agent/check/where.h: where guarded blocks lie, over all sizes, alignments and biases; whose an
+ * access is, over all distances.
  */
 #include "tests/unit/unit.h"
 
@@ -31,7 +32,8 @@ static void every_size(void **state)
 	for (size_t size = 0; size <= 5000; size++)
 		for (size_t asked = 0; asked <= PAGE; asked = asked ? asked * 2 : 1) {
 			size_t least = asked > 16 ? asked : 16;
-			uint64_t end = BASE + pages_of(size), at = placed(size, asked, 0, PMM_GUARD_RIGHT);
+			uint64_t end = BASE + pages_of(size),
+				 at = placed(size, asked, 0, PMM_GUARD_RIGHT);
 
 			assert_true(at % 16 == 0 && end - at - size < least);
 			assert_int_equal(placed(size, asked, PMM_CHECK_RIGHT, PMM_GUARD_RIGHT), at);
@@ -46,19 +48,24 @@ static void every_exact_size(void **state)
 	(void)state;
 	for (size_t size = 1; size <= 5000; size++)
 		for (size_t asked = 0; asked <= PAGE; asked = asked ? asked * 2 : 1) {
-			uint64_t end = BASE + pages_of(size), at = placed(size, asked, PMM_CHECK_EXACT, PMM_GUARD_RIGHT);
+			uint64_t end = BASE + pages_of(size),
+				 at = placed(size, asked, PMM_CHECK_EXACT, PMM_GUARD_RIGHT);
 
 			assert_true(end - at - size < (asked ? asked : 1));
 			if (!asked || size % asked == 0)
 				assert_int_equal(at + size, end);
-			for (size_t object = 1; object <= 16; object *= 2)	/* an array of such objects that fills it is aligned */
+			/* an array of such objects that fills it is aligned */
+			for (size_t object = 1; object <= 16; object *= 2)
 				if (size % object == 0)
 					assert_int_equal(at % object, 0);
 		}
 	assert_int_equal(placed(0, 0, PMM_CHECK_EXACT, PMM_GUARD_RIGHT), BASE + PAGE);
 }
 
-/* Of eight blocks in a row one at the left, the first of a call site at the right; call sites differ. */
+/*
+ * Of eight blocks in a row one at the left, the first of a call site at the right; call sites
+ * differ.
+ */
 static void one_of_eight(void **state)
 {
 	unsigned places[WHERE_TURN] = { 0 };
@@ -78,7 +85,8 @@ static void one_of_eight(void **state)
 		}
 	}
 	for (unsigned i = 0; i < WHERE_TURN; i++)	/* 98,000 turns */
-		assert_in_range(places[i], 98000 / WHERE_TURN * 9 / 10, 98000 / WHERE_TURN * 11 / 10);
+		assert_in_range(places[i], 98000 / WHERE_TURN * 9 / 10,
+				98000 / WHERE_TURN * 11 / 10);
 }
 
 static void said_by_the_user(void **state)
@@ -91,25 +99,34 @@ static void said_by_the_user(void **state)
 	}
 }
 
-/* The former's last byte is so far from the access as the latter's first one, or nearer, or further. */
+/*
+ * The former's last byte is so far from the access as the latter's first one, or nearer, or
+ * further.
+ */
 static void every_distance(void **state)
 {
 	(void)state;
 	for (uint64_t gap = 1; gap <= 600; gap++)
 		for (uint64_t before = 0; before < gap; before++) {
-			uint64_t at = BASE + before, next = BASE + gap, to_last = before + 1, to_first = gap - before;
+			uint64_t at = BASE + before, next = BASE + gap, to_last = before + 1,
+				 to_first = gap - before;
 
-			assert_int_equal(where_is_next(BASE, next, at, 0), before && to_first < to_last);
-			assert_int_equal(where_is_next(BASE, next, at, to_first), before && to_first < to_last);	/* up to it */
-			assert_int_equal(where_is_next(BASE, next, at, to_first + 1), before > 0);		/* into it */
+			assert_int_equal(where_is_next(BASE, next, at, 0),
+					 before && to_first < to_last);
+			/* up to it */
+			assert_int_equal(where_is_next(BASE, next, at, to_first),
+					 before && to_first < to_last);
+			/* into it */
+			assert_int_equal(where_is_next(BASE, next, at, to_first + 1), before > 0);
 		}
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_size),	    cmocka_unit_test(every_exact_size), cmocka_unit_test(one_of_eight),
-		cmocka_unit_test(said_by_the_user), cmocka_unit_test(every_distance),
+		cmocka_unit_test(every_size),	  cmocka_unit_test(every_exact_size),
+		cmocka_unit_test(one_of_eight),	  cmocka_unit_test(said_by_the_user),
+		cmocka_unit_test(every_distance),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

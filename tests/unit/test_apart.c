@@ -22,7 +22,8 @@ static uint8_t *map(const char *name, uint8_t fill)
 	uint8_t *p;
 
 	assert_true(!name || (fd >= 0 && !ftruncate(fd, NR_PAGES * PAGE)));
-	p = mmap(NULL, NR_PAGES * PAGE, PROT_READ | PROT_WRITE, name ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS, fd, 0);
+	p = mmap(NULL, NR_PAGES * PAGE, PROT_READ | PROT_WRITE,
+		 name ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS, fd, 0);
 	assert_ptr_not_equal(p, MAP_FAILED);
 	memset(p, fill, NR_PAGES * PAGE);
 	if (fd >= 0)
@@ -83,12 +84,15 @@ static void leave(struct apart *x, pid_t copy)
 /* What is kept from copies, shared with them, empty in them; but the ledger is not read. */
 static void all_is_held_but_the_ledger(void **state)
 {
-	uint8_t *kept = map(NULL, 1), *shared = map("shared", 2), *wiped = map(NULL, 3), *plain = map(NULL, 4), *ledger = map(PMM_MEMFD_NAME, 5), found;
+	uint8_t *kept = map(NULL, 1), *shared = map("shared", 2), *wiped = map(NULL, 3),
+		*plain = map(NULL, 4), *ledger = map(PMM_MEMFD_NAME, 5), found;
 	struct apart x = { .late = false };
 	pid_t copy;
 
 	(void)state;
-	assert_int_equal(madvise(kept, NR_PAGES * PAGE, MADV_DONTFORK) | madvise(ledger, NR_PAGES * PAGE, MADV_DONTFORK), 0);
+	assert_int_equal(madvise(kept, NR_PAGES * PAGE, MADV_DONTFORK) |
+				 madvise(ledger, NR_PAGES * PAGE, MADV_DONTFORK),
+			 0);
 	assert_int_equal(madvise(wiped, NR_PAGES * PAGE, MADV_WIPEONFORK), 0);
 	take(&x, &copy);
 	assert_int_equal(where(&x, kept, &found), APART_HELD);
@@ -107,7 +111,10 @@ static void all_is_held_but_the_ledger(void **state)
 	munmap(ledger, NR_PAGES * PAGE);
 }
 
-/* Reclaim takes pages out of page tables, as this does; what is shared stays in memory. Of the second mapping half was never written. */
+/*
+ * Reclaim takes pages out of page tables, as this does; what is shared stays in memory. Of the
+ * second mapping half was never written.
+ */
 static void what_is_in_no_page_table_is_held_too(void **state)
 {
 	uint8_t *shared = map("shared", 2), *kept = map("kept", 3), found;
@@ -116,9 +123,11 @@ static void what_is_in_no_page_table_is_held_too(void **state)
 
 	(void)state;
 	if (geteuid())
-		skip();		/* /proc/PID/map_files needs CAP_SYS_ADMIN or CAP_CHECKPOINT_RESTORE */
+		skip(); /* /proc/PID/map_files needs CAP_SYS_ADMIN or CAP_CHECKPOINT_RESTORE */
 	assert_int_equal(madvise(kept, NR_PAGES * PAGE, MADV_DONTFORK), 0);
-	assert_int_equal(madvise(shared, NR_PAGES * PAGE, MADV_DONTNEED) | madvise(kept, NR_PAGES * PAGE, MADV_DONTNEED), 0);
+	assert_int_equal(madvise(shared, NR_PAGES * PAGE, MADV_DONTNEED) |
+				 madvise(kept, NR_PAGES * PAGE, MADV_DONTNEED),
+			 0);
 	shared[3 * PAGE] = 2;		/* one page is back */
 	take(&x, &copy);
 	assert_int_equal(where(&x, shared, &found), APART_HELD);
@@ -132,7 +141,10 @@ static void what_is_in_no_page_table_is_held_too(void **state)
 	munmap(kept, NR_PAGES * PAGE);
 }
 
-/* Holes of a file in memory are zero; they are not filled. What a file on a disk has and the process has not mapped is no zero. */
+/*
+ * Holes of a file in memory are zero; they are not filled. What a file on a disk has and the
+ * process has not mapped is no zero.
+ */
 static void what_is_nowhere_is_zero_or_in_the_process(void **state)
 {
 	size_t bytes = NR_PAGES * PAGE;
@@ -141,7 +153,8 @@ static void what_is_nowhere_is_zero_or_in_the_process(void **state)
 	uint8_t *kept, *file;
 	struct stat st;
 	pid_t copy;
-	int fd = memfd_create("kept", MFD_CLOEXEC), exe = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	int fd = memfd_create("kept", MFD_CLOEXEC),
+	    exe = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 
 	(void)state;
 	if (geteuid())
@@ -149,7 +162,8 @@ static void what_is_nowhere_is_zero_or_in_the_process(void **state)
 	assert_int_equal(ftruncate(fd, (off_t)bytes), 0);
 	kept = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	file = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE, exe, 0);
-	assert_int_equal(madvise(kept, bytes, MADV_DONTFORK) | madvise(file, bytes, MADV_DONTFORK), 0);
+	assert_int_equal(madvise(kept, bytes, MADV_DONTFORK) | madvise(file, bytes, MADV_DONTFORK),
+			 0);
 	kept[2 * PAGE] = 9;
 	madvise(kept, bytes, MADV_DONTNEED);
 	file[2 * PAGE] = 9;
@@ -163,7 +177,8 @@ static void what_is_nowhere_is_zero_or_in_the_process(void **state)
 	assert_int_equal(apart_find(&x, (uint64_t)kept + 3 * PAGE, &bytes, &held), APART_ZERO);
 	assert_int_equal(bytes, (NR_PAGES - 3) * PAGE);
 	bytes = PAGE;
-	assert_int_equal(apart_find(&x, (uint64_t)file + 4 * PAGE, &bytes, &held), APART_IN_PROCESS);
+	assert_int_equal(apart_find(&x, (uint64_t)file + 4 * PAGE, &bytes, &held),
+			 APART_IN_PROCESS);
 	assert_int_equal(apart_find(&x, (uint64_t)file + 2 * PAGE, &bytes, &held), APART_HELD);
 	assert_true(x.late);
 	assert_int_equal(fstat(fd, &st), 0);
@@ -178,7 +193,8 @@ static void what_is_nowhere_is_zero_or_in_the_process(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(all_is_held_but_the_ledger), cmocka_unit_test(what_is_in_no_page_table_is_held_too),
+		cmocka_unit_test(all_is_held_but_the_ledger),
+		cmocka_unit_test(what_is_in_no_page_table_is_held_too),
 		cmocka_unit_test(what_is_nowhere_is_zero_or_in_the_process),
 	};
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* arch/x86_64/agent_signal.h: frames of handlers are where the kernel puts them, and instructions are what they are taken for. */
+/*
+ * arch/x86_64/agent_signal.h: frames of handlers are where the kernel puts them, and instructions
+ * are what they are taken for.
+ */
 #include "tests/unit/unit.h"
 
 #include <signal.h>
@@ -29,7 +32,11 @@ static void frames_below_the_stack_pointer(void **state)
 	top = 0;
 	assert_int_equal(sigaction(SIGTRAP, &sa, NULL), 0);
 	for (long by = 0; by < 256; by += 8) {
-		__asm__ volatile("mov %%rsp, %%rbx; sub %0, %%rsp; sub $128, %%rsp; int3; mov %%rbx, %%rsp" : : "r"(by) : "rbx", "memory");
+		__asm__ volatile(
+			"mov %%rsp, %%rbx; sub %0, %%rsp; sub $128, %%rsp; int3; mov %%rbx, %%rsp"
+			:
+			: "r"(by)
+			: "rbx", "memory");
 		assert_int_equal(is, should_be);
 		assert_int_equal(fp_is, fp_should_be);
 	}
@@ -74,12 +81,30 @@ static void flags(void **state)
 /* Number and length of the copy of each instruction that has one. */
 static void copies(void **state)
 {
-	static const struct { const char *bytes; int stub; unsigned length; } all[] = {
-		{ "\xf3\xa4", 0, 2 }, { "\xf2\xa4", 0, 2 }, { "\x66\xf3\xa5", 1, 3 }, { "\xf3\x66\xa5", 1, 3 }, { "\xf3\xa5", 2, 2 },
-		{ "\xf3\x48\xa5", 3, 3 }, { "\xf3\x4f\xa4", 0, 3 }, { "\xf3\x42\xa5", 2, 3 }, { "\x66\xf3\x48\xa5", 3, 4 },
-		{ "\xf3\xaa", 4, 2 }, { "\x66\xf3\xab", 5, 3 }, { "\xf3\xab", 6, 2 }, { "\xf3\x48\xab", 7, 3 }, { "\xf3\xf3\xaa", 4, 3 },
-		{ "\xa4", -1, 0 }, { "\xf3\xa6", -1, 0 }, { "\xf2\xae", -1, 0 }, { "\xf3\xac", -1, 0 }, { "\x67\xf3\xa4", -1, 0 },
-		{ "\x64\xf3\xa4", -1, 0 }, { "\xf3\x90", -1, 0 }, { "\xf3\x0f\x10\x00", -1, 0 },
+	static const struct { const char *bytes; int stub; unsigned length;
+	} all[] = {
+		{ "\xf3\xa4", 0, 2 },
+		{ "\xf2\xa4", 0, 2 },
+		{ "\x66\xf3\xa5", 1, 3 },
+		{ "\xf3\x66\xa5", 1, 3 },
+		{ "\xf3\xa5", 2, 2 },
+		{ "\xf3\x48\xa5", 3, 3 },
+		{ "\xf3\x4f\xa4", 0, 3 },
+		{ "\xf3\x42\xa5", 2, 3 },
+		{ "\x66\xf3\x48\xa5", 3, 4 },
+		{ "\xf3\xaa", 4, 2 },
+		{ "\x66\xf3\xab", 5, 3 },
+		{ "\xf3\xab", 6, 2 },
+		{ "\xf3\x48\xab", 7, 3 },
+		{ "\xf3\xf3\xaa", 4, 3 },
+		{ "\xa4", -1, 0 },
+		{ "\xf3\xa6", -1, 0 },
+		{ "\xf2\xae", -1, 0 },
+		{ "\xf3\xac", -1, 0 },
+		{ "\x67\xf3\xa4", -1, 0 },
+		{ "\x64\xf3\xa4", -1, 0 },
+		{ "\xf3\x90", -1, 0 },
+		{ "\xf3\x0f\x10\x00", -1, 0 },
 		{ "\x66\x66\x66\x66\x66\x66\x66\x66\x66\x66\x66\x66\x66\x66\x66\x66", -1, 0 },
 	};
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* src/cmd/attach_say.c: what `pmm attach' says of growth while it watches, and that lines are whole. */
+/*
+ * src/cmd/attach_say.c: what `pmm attach' says of growth while it watches, and that lines are
+ * whole.
+ */
 #include "tests/unit/unit.h"
 
 #include "src/cmd/attach_say.h"
@@ -11,7 +14,10 @@ static size_t size;
 
 static struct say begin(void)
 {
-	return (struct say){ .out = open_memstream(&got, &size), .start_ns = 100 * SECOND, .expire_ns = 30 * SECOND, .style = { .width = 80 } };
+	return (struct say){ .out = open_memstream(&got, &size),
+			     .start_ns = 100 * SECOND,
+			     .expire_ns = 30 * SECOND,
+			     .style = { .width = 80 } };
 }
 
 static void said(struct say *s, const char *wanted)
@@ -23,13 +29,18 @@ static void said(struct say *s, const char *wanted)
 
 static void of_growth(void **state)
 {
-	const struct growth steady = { .verdict = GROWTH_STEADY, .slope = 10240, .slope_low = 9216, .slope_high = 11264, .since_ns = 130 * SECOND,
+	const struct growth steady = { .verdict = GROWTH_STEADY,
+				       .slope = 10240,
+				       .slope_low = 9216,
+				       .slope_high = 11264,
+				       .since_ns = 130 * SECOND,
 				       .until_ns = 190 * SECOND };
 	struct say s = begin();
 
 	(void)state;
 	say_growth(&s, 160 * SECOND, &(struct growth){ .verdict = GROWTH_UNKNOWN }, NULL);
-	say_growth(&s, 170 * SECOND, &(struct growth){ .verdict = GROWTH_NONE, .reason = GROWTH_TURNOVER }, NULL);
+	say_growth(&s, 170 * SECOND,
+		   &(struct growth){ .verdict = GROWTH_NONE, .reason = GROWTH_TURNOVER }, NULL);
 	say_growth(&s, 190 * SECOND, &steady, NULL);
 	said(&s, "  60.0 s  growth: too short a time to tell (it takes 16 looks and 10 s)\n"
 		 "  70.0 s  growth: no steady growth: blocks from before the attach were freed\n"
@@ -41,9 +52,15 @@ static void of_growth(void **state)
 /* Seen for a minute: a hundred minutes ahead at most. */
 static void of_the_limit(void **state)
 {
-	const struct growth steady = { .verdict = GROWTH_STEADY, .slope = 1024, .slope_low = 1024, .slope_high = 1024, .since_ns = 130 * SECOND,
+	const struct growth steady = { .verdict = GROWTH_STEADY,
+				       .slope = 1024,
+				       .slope_low = 1024,
+				       .slope_high = 1024,
+				       .since_ns = 130 * SECOND,
 				       .until_ns = 190 * SECOND };
-	struct limit limit = { .kind = LIMIT_DATA, .limit_bytes = 10 << 20, .left_bytes = 1024 * 1234 };
+	struct limit limit = { .kind = LIMIT_DATA,
+			       .limit_bytes = 10 << 20,
+			       .left_bytes = 1024 * 1234 };
 	struct say s = begin();
 
 	(void)state;
@@ -51,9 +68,11 @@ static void of_the_limit(void **state)
 	say_growth(&s, 190 * SECOND, &steady, &limit);
 	limit.left_bytes = 1024 * 6001;
 	say_growth(&s, 190 * SECOND, &steady, &limit);
-	said(&s, "  90.0 s  growth: the heap GROWS steadily by 1.00 KiB/s (1.00 KiB/s to 1.00 KiB/s in 19 of 20 cases) since 30.0 s; "
+	said(&s, "  90.0 s  growth: the heap GROWS steadily by 1.00 KiB/s (1.00 KiB/s to 1.00 "
+		 "KiB/s in 19 of 20 cases) since 30.0 s; "
 		 "reaches its data limit of 10.0 MiB in about 21 minutes\n"
-		 "  90.0 s  growth: the heap GROWS steadily by 1.00 KiB/s (1.00 KiB/s to 1.00 KiB/s in 19 of 20 cases) since 30.0 s; "
+		 "  90.0 s  growth: the heap GROWS steadily by 1.00 KiB/s (1.00 KiB/s to 1.00 "
+		 "KiB/s in 19 of 20 cases) since 30.0 s; "
 		 "does not reach its data limit of 10.0 MiB within 100 minutes\n");
 	s = begin();
 	s.json = true;

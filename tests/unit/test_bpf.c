@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* include/pmm/bpf.h: what filters say, as libseccomp and people write them, and programs that are none. */
+/*
+ * include/pmm/bpf.h: what filters say, as libseccomp and people write them, and programs that are
+ * none.
+ */
 #include "tests/unit/unit.h"
 
 #include <linux/audit.h>
@@ -81,8 +84,14 @@ static void trees_and_ranges(void **state)
 static void first_argument(void **state)
 {
 	const struct sock_filter v[] = {
-		LOAD(nr), IF(BPF_JEQ, 56, 0, 4), BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 20), IF(BPF_JEQ, 0, 0, 2),
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 16), IF(BPF_JSET, 0x7e020000, 0, 1), RET(SECCOMP_RET_ERRNO | 1), ALLOW,
+		LOAD(nr),
+		IF(BPF_JEQ, 56, 0, 4),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 20),
+		IF(BPF_JEQ, 0, 0, 2),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 16),
+		IF(BPF_JSET, 0x7e020000, 0, 1),
+		RET(SECCOMP_RET_ERRNO | 1),
+		ALLOW,
 	};
 	struct bpf_call call = { .nr = 56, .known = 1, .args = { 0x400 } };
 	uint32_t verdict;
@@ -100,10 +109,15 @@ static void first_argument(void **state)
 	assert_int_equal(bpf_run(v, NR(v), &call, &verdict), -ENODATA);
 }
 
-/* As filters against writable code look at mprotect: the third one is known, whatever the others are. */
+/*
+ * As filters against writable code look at mprotect: the third one is known, whatever the others
+ * are.
+ */
 static void third_argument(void **state)
 {
-	const struct sock_filter v[] = { LOAD(nr), IF(BPF_JEQ, 10, 0, 2), LOAD(args[2]), IF(BPF_JSET, 4, 1, 0), ALLOW, KILL };
+	const struct sock_filter v[] = { LOAD(nr),	IF(BPF_JEQ, 10, 0, 2),
+					 LOAD(args[2]), IF(BPF_JSET, 4, 1, 0),
+					 ALLOW,		KILL };
 	struct bpf_call call = { .nr = 10, .known = 1 << 2, .args = { 0, 0, 3 } };
 	uint32_t verdict;
 
@@ -145,12 +159,15 @@ static void arithmetic(void **state)
 	GIVES(72, LOAD(nr), BPF_STMT(BPF_ALU | BPF_LSH | BPF_K, 3));
 	GIVES(4, LOAD(nr), BPF_STMT(BPF_ALU | BPF_RSH | BPF_K, 1));
 	GIVES(0xfffffff7, LOAD(nr), BPF_STMT(BPF_ALU | BPF_NEG, 0));
-	GIVES(81, LOAD(nr), BPF_STMT(BPF_MISC | BPF_TAX, 0), BPF_STMT(BPF_ALU | BPF_MUL | BPF_X, 0));
+	GIVES(81, LOAD(nr), BPF_STMT(BPF_MISC | BPF_TAX, 0),
+	      BPF_STMT(BPF_ALU | BPF_MUL | BPF_X, 0));
 	GIVES(64, BPF_STMT(BPF_LD | BPF_W | BPF_LEN, 0));
 	GIVES(64, BPF_STMT(BPF_LDX | BPF_W | BPF_LEN, 0), BPF_STMT(BPF_MISC | BPF_TXA, 0));
 	GIVES(9, LOAD(nr), BPF_STMT(BPF_ST, 15), SET(1), BPF_STMT(BPF_LD | BPF_MEM, 15));
-	GIVES(7, BPF_STMT(BPF_LDX | BPF_IMM, 7), BPF_STMT(BPF_STX, 0), BPF_STMT(BPF_LD | BPF_MEM, 0));
-	GIVES(2, SET(7), BPF_STMT(BPF_LDX | BPF_IMM, 7), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_X, 0, 0, 1), SET(2));
+	GIVES(7, BPF_STMT(BPF_LDX | BPF_IMM, 7), BPF_STMT(BPF_STX, 0),
+	      BPF_STMT(BPF_LD | BPF_MEM, 0));
+	GIVES(2, SET(7), BPF_STMT(BPF_LDX | BPF_IMM, 7),
+	      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_X, 0, 0, 1), SET(2));
 }
 
 static void no_programs(void **state)
@@ -181,9 +198,13 @@ static void no_programs(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(architecture_and_x32), cmocka_unit_test(trees_and_ranges), cmocka_unit_test(arguments), cmocka_unit_test(first_argument),
+		cmocka_unit_test(architecture_and_x32),
+		cmocka_unit_test(trees_and_ranges),
+		cmocka_unit_test(arguments),
+		cmocka_unit_test(first_argument),
 		cmocka_unit_test(third_argument),
-		cmocka_unit_test(arithmetic), cmocka_unit_test(no_programs),
+		cmocka_unit_test(arithmetic),
+		cmocka_unit_test(no_programs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Canary scans: this process is the one looked at; a ledger made by hand says which blocks it has, and memory of its own has their canaries.
+ * Canary scans: this process is the one looked at; a ledger made by hand says which blocks it has,
+ * and memory of its own has their canaries.
  */
 #include "tests/unit/unit.h"
 
@@ -40,7 +41,8 @@ static unsigned char *block(uint64_t at, uint64_t size, unsigned align_log2, uin
 /* A guarded one that begins or ends at an end of page `page` of the pool. */
 static unsigned char *guarded(uint32_t run, unsigned page, uint64_t size, bool left)
 {
-	unsigned char *start = pool + page * PAGE, *p = left ? start : start + PAGE - (size + 15) / 16 * 16;
+	unsigned char *start = pool + page * PAGE,
+		      *p = left ? start : start + PAGE - (size + 15) / 16 * 16;
 
 	for (uint64_t i = (uint64_t)start; i < (uint64_t)start + PAGE; i++)
 		if (i < (uint64_t)p || i >= (uint64_t)p + size)
@@ -96,7 +98,8 @@ static void swept(int nr, struct heap_finding *f)
 		fail_msg("%s", e.text);
 	if (board_fd >= 0)
 		ledger_map_set_clock(m, board_fd);
-	found = canary_scan_process(&scan, getpid(), m, PMM_MAX_FINDINGS + (uint32_t)scan.seen.nr, &h, &e);
+	found = canary_scan_process(&scan, getpid(), m, PMM_MAX_FINDINGS + (uint32_t)scan.seen.nr,
+				    &h, &e);
 	ledger_map_close(m);
 	assert_int_equal(found, nr);
 	if (heap_check(h, why, sizeof(why)))
@@ -128,7 +131,10 @@ static void expect(int type, const unsigned char *at, const unsigned char *p, ui
 	assert_int_equal(f.guarded, p >= pool && p < pool + 16 * PAGE);
 }
 
-/* What the agent has reported already is no finding of a canary scan; a block that came to the address later is another one. */
+/*
+ * What the agent has reported already is no finding of a canary scan; a block that came to the
+ * address later is another one.
+ */
 static void what_is_reported_is_no_finding(void **state)
 {
 	static struct pmm_reported table[PMM_REPORTED];
@@ -169,8 +175,10 @@ static void whole_canaries_are_no_finding(void **state)
 /* Each at its first wrong byte, and once only; one damage at a time. */
 static void damage_is_found_where_it_is(void **state)
 {
-	unsigned char *a = block(64, 40, 0, 1), *b = block(256, 33, 0, 1), *c = block(1024, 64, 8, 1), *d = block(2048, 4, 0, 1);
-	unsigned char *e = block(3 * PAGE, 200, 12, 1), *g = guarded(0, 1, 100, false), *l = guarded(1, 3, 100, true);
+	unsigned char *a = block(64, 40, 0, 1), *b = block(256, 33, 0, 1),
+		      *c = block(1024, 64, 8, 1), *d = block(2048, 4, 0, 1);
+	unsigned char *e = block(3 * PAGE, 200, 12, 1), *g = guarded(0, 1, 100, false),
+		      *l = guarded(1, 3, 100, true);
 
 	(void)state;
 	swept(0, NULL);
@@ -223,7 +231,9 @@ static void slack_before_a_guarded_block_is_looked_at(void **state)
 	expect(PMM_FINDING_UNDERRUN, g - 1, g, 100);
 }
 
-/* What cannot be told of a block that was born after the last canary scan: that it was well then. */
+/*
+ * What cannot be told of a block that was born after the last canary scan: that it was well then.
+ */
 static void the_scan_before_is_told(void **state)
 {
 	unsigned char *old = block(64, 40, 0, 1), *young;
@@ -251,7 +261,10 @@ static void the_scan_before_is_told(void **state)
 	assert_int_equal(f.since_ns, 0);
 }
 
-/* While the monitor stands still, so does the clock of births: what seems older than the last canary scan may be younger. */
+/*
+ * While the monitor stands still, so does the clock of births: what seems older than the last
+ * canary scan may be younger.
+ */
 static void a_late_clock_is_not_believed(void **state)
 {
 	unsigned char *old = block(64, 40, 0, 999), *young;
@@ -260,7 +273,8 @@ static void a_late_clock_is_not_believed(void **state)
 
 	(void)state;
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	im.tree->start_monotonic_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec - 3000 * TICK;
+	im.tree->start_monotonic_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec -
+				      3000 * TICK;
 	im.tree->tick = 1000;
 	swept(0, NULL);
 	young = block(512, 40, 0, 1000);
@@ -273,7 +287,10 @@ static void a_late_clock_is_not_believed(void **state)
 	assert_true(f.since_ns >= 3000 * TICK);
 }
 
-/* The monitor, who does not get to its clock for longer than canary scans wait for one that nobody may advance. */
+/*
+ * The monitor, who does not get to its clock for longer than canary scans wait for one that nobody
+ * may advance.
+ */
 static void *tick_late(void *board)
 {
 	nanosleep(&(struct timespec){ .tv_nsec = 40 * PMM_TICK_NS }, NULL);
@@ -281,7 +298,10 @@ static void *tick_late(void *board)
 	return NULL;
 }
 
-/* Two canary scans, of which the first finds the clock at 1000, late; when was a block that was born at 1000 well, by the second? */
+/*
+ * Two canary scans, of which the first finds the clock at 1000, late; when was a block that was
+ * born at 1000 well, by the second?
+ */
 static uint64_t well_after_a_late_clock(struct pmm_tree *board, uint32_t life, uint64_t at)
 {
 	unsigned char *p = block(at, 40, 0, 1000);
@@ -311,14 +331,18 @@ static void a_late_clock_is_waited_for_while_its_monitor_lives(void **state)
 	board = mmap(NULL, sizeof(*board), PROT_READ | PROT_WRITE, MAP_SHARED, board_fd, 0);
 	assert_ptr_not_equal(board, MAP_FAILED);
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	im.tree->start_monotonic_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec - 2000 * TICK;
+	im.tree->start_monotonic_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec -
+				      2000 * TICK;
 	assert_true(well_after_a_late_clock(board, 4711, 64) >= 2000 * TICK);
 	assert_int_equal(well_after_a_late_clock(board, 4711 | FUTEX_OWNER_DIED, 512), 0);
 	assert_int_equal(well_after_a_late_clock(board, 0, 1024), 0);
 	munmap(board, sizeof(*board));
 }
 
-/* Of one call site, and neither born on different sides of the last canary scan nor damaged at different ends. */
+/*
+ * Of one call site, and neither born on different sides of the last canary scan nor damaged at
+ * different ends.
+ */
 static void damaged_blocks_of_a_site_are_counted(void **state)
 {
 	struct heap_finding f;
@@ -342,7 +366,8 @@ static void damaged_blocks_of_a_site_are_counted(void **state)
 static void a_block_being_freed_is_no_finding(void **state)
 {
 	unsigned char *p = block(64, 40, 0, 1), *q = block(256, 40, 0, 1);
-	struct pmm_head *h = (struct pmm_head *)(void *)(p - sizeof(*h)), *k = (struct pmm_head *)(void *)(q - sizeof(*k));
+	struct pmm_head *h = (struct pmm_head *)(void *)(p - sizeof(*h)),
+			*k = (struct pmm_head *)(void *)(q - sizeof(*k));
 
 	(void)state;
 	h->what |= PMM_HEAD_FREED;
@@ -399,20 +424,27 @@ static bool end_now;
 
 static bool end_now;
 
-/* A place that is used again and again, many times a tick: a live block's canaries are always well, those of no block never. */
+/*
+ * A place that is used again and again, many times a tick: a live block's canaries are always well,
+ * those of no block never.
+ */
 static void *come_and_go(void *p)
 {
-	uint64_t *word = image_word_of(&im, PMM_TABLE_HEAP, (uint64_t)p), live = *word & ~0xffffffffull;
+	uint64_t *word = image_word_of(&im, PMM_TABLE_HEAP, (uint64_t)p),
+		 live = *word & ~0xffffffffull;
 	struct pmm_head *h = (struct pmm_head *)p - 1, good = *h;
 
 	for (unsigned i = 1; !__atomic_load_n(&end_now, __ATOMIC_RELAXED); i++) {
 		__atomic_store_n(&h->what, good.what | PMM_HEAD_FREED, __ATOMIC_RELEASE);
 		__atomic_store_n(word, 0, __ATOMIC_SEQ_CST);
-		memset(h, 'y', sizeof(*h) + FLEETING + 1);		/* the allocator has it back */
+		/* the allocator has it back */
+		memset(h, 'y', sizeof(*h) + FLEETING + 1);
 		if (i % 64 == 0)
 			__atomic_fetch_add(&im.tree->tick, 1, __ATOMIC_RELAXED);
-		for (uint64_t a = FLEETING; a < pmm_tail_end((uint64_t)p, FLEETING) - (uint64_t)p; a++)
-			((volatile unsigned char *)p)[a] = pmm_canary_byte(SECRET, (uint64_t)p, (uint64_t)p + a);
+		for (uint64_t a = FLEETING; a < pmm_tail_end((uint64_t)p, FLEETING) - (uint64_t)p;
+		     a++)
+			((volatile unsigned char *)p)[a] = pmm_canary_byte(SECRET, (uint64_t)p,
+									   (uint64_t)p + a);
 		h->what = good.what;
 		h->seal = good.seal;
 		__atomic_store_n(word, live | im.tree->tick, __ATOMIC_SEQ_CST);
@@ -446,8 +478,10 @@ static void a_process_without_canaries_is_refused(void **state)
 	(void)state;
 	im.tree->check.level = PMM_CHECK_NONE;
 	assert_int_equal(ledger_map_open_pid(getpid(), &m, &e), 0);
-	assert_int_equal(canary_scan_process(&scan, getpid(), m, PMM_MAX_FINDINGS, &h, &e), -ENODATA);
-	snprintf(text, sizeof(text), "process %d is not checked: its blocks have no canaries", (int)getpid());
+	assert_int_equal(canary_scan_process(&scan, getpid(), m, PMM_MAX_FINDINGS, &h, &e),
+			 -ENODATA);
+	snprintf(text, sizeof(text), "process %d is not checked: its blocks have no canaries",
+		 (int)getpid());
 	assert_string_equal(e.text, text);
 	assert_null(h);
 	ledger_map_close(m);

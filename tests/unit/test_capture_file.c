@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The .pmm capture: what is written reads back the same, and damage is noticed.
- * Also of src/store/file_format.c, file_pack.c, file_read.c, file_unpack.c, file_values.c, file_write.c.
+ * The .pmm capture: what is written reads back the same, and damage is noticed. Also of
+ * src/store/file_format.c, file_pack.c, file_read.c, file_unpack.c, file_values.c, file_write.c.
  */
 #include "src/base/fmt.h"
 #include "tests/unit/capture_image.h"
@@ -79,7 +79,9 @@ static void texts_are_made_harmless(void **state)
 	free(m.bytes);
 }
 
-/* Node 1 becomes the second of two lines that the program named; one beyond them cannot be written. */
+/*
+ * Node 1 becomes the second of two lines that the program named; one beyond them cannot be written.
+ */
 static void lines_of_the_source_read_back_the_same(void **state)
 {
 	struct heap *h = recipe_heap(rich_recipe), *back;
@@ -91,7 +93,8 @@ static void lines_of_the_source_read_back_the_same(void **state)
 	h->nr_srclocs = 3;
 	h->srclocs = calloc(3, sizeof(*h->srclocs));
 	for (uint32_t i = 0; i < 3; i++)
-		h->srclocs[i] = (struct heap_srcloc){ strdup(i ? "dir/a.c" : ""), strdup(i == 2 ? "f" : ""), 1000 * i };
+		h->srclocs[i] = (struct heap_srcloc){ strdup(i ? "dir/a.c" : ""),
+						      strdup(i == 2 ? "f" : ""), 1000 * i };
 	h->nodes[1].pc = HEAP_SRCLOC_PC + 2;
 	h->nodes[1].module = 0;
 	m = write_image(h);
@@ -182,15 +185,22 @@ static void any_changed_byte_is_noticed(void **state)
 
 static uint64_t bytes_of_tables(const struct heap *h, uint64_t nr_frames)
 {
-	return h->nr_blocks * sizeof(*h->blocks) + h->nr_maps * sizeof(*h->maps) + h->nr_nodes * (sizeof(*h->nodes) + sizeof(uint32_t)) +
-	       nr_frames * sizeof(struct file_frame) + (h->nr_sites + h->nr_map_sites) * sizeof(*h->sites) + h->nr_modules * sizeof(*h->modules) +
-	       h->nr_threads * sizeof(*h->threads) + h->nr_points * sizeof(*h->points) + h->nr_site_points * sizeof(*h->site_points);
+	return h->nr_blocks * sizeof(*h->blocks) + h->nr_maps * sizeof(*h->maps) +
+	       h->nr_nodes * (sizeof(*h->nodes) + sizeof(uint32_t)) +
+	       nr_frames * sizeof(struct file_frame) +
+	       (h->nr_sites + h->nr_map_sites) * sizeof(*h->sites) +
+	       h->nr_modules * sizeof(*h->modules) + h->nr_threads * sizeof(*h->threads) +
+	       h->nr_points * sizeof(*h->points) + h->nr_site_points * sizeof(*h->site_points);
 }
 
-/* A sound capture that takes more than it may is not read, and what it takes is told before any of it is taken. */
+/*
+ * A sound capture that takes more than it may is not read, and what it takes is told before any of
+ * it is taken.
+ */
 static void more_than_the_limit_is_not_read(void **state)
 {
-	struct heap *h = recipe_heap("generate sites=700 blocks=200000 depth=30 points=50\n"), *back = NULL;
+	struct heap *h = recipe_heap("generate sites=700 blocks=200000 depth=30 points=50\n"),
+		    *back = NULL;
 	struct image m = write_image(h);
 	uint64_t least, most;
 	char text[512];
@@ -206,7 +216,8 @@ static void more_than_the_limit_is_not_read(void **state)
 	assert_int_equal(strncmp(e.text, text, strlen(text)), 0);
 	assert_non_null(strstr(e.text, " of memory, and the limit is 1.00 MiB"));
 	assert_in_range(atof(e.text + strlen(text)) * (1 << 20), least * 0.99, most * 1.01);
-	assert_string_equal(e.hint, "if you trust it and the memory is there, raise the limit with --memory-limit SIZE");
+	assert_string_equal(e.hint, "if you trust it and the memory is there, raise the limit with "
+				    "--memory-limit SIZE");
 	assert_int_equal(read_image_within(m.bytes, m.n, least - 1, &back, &e), -EFBIG);
 	assert_int_equal(read_image_within(m.bytes, m.n, most + (1u << 20), &back, &e), 0);
 	expect_same_heap(h, back);
@@ -259,7 +270,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(heaps_read_back_the_same),
 		cmocka_unit_test(extreme_numbers_read_back_the_same),
-		cmocka_unit_test(texts_are_made_harmless), cmocka_unit_test(lines_of_the_source_read_back_the_same),
+		cmocka_unit_test(texts_are_made_harmless),
+		cmocka_unit_test(lines_of_the_source_read_back_the_same),
 		cmocka_unit_test(frees_that_nobody_saw_read_back_the_same),
 		cmocka_unit_test(resident_memory_reads_back_the_same),
 		cmocka_unit_test(any_changed_byte_is_noticed),

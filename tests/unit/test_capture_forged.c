@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Captures with the right checksums and wrong contents, or contents that are not this version's: nothing that a file holds does harm.
- * Also of src/store/file_format.c, file_pack.c, file_read.c, file_unpack.c, file_values.c, file_write.c.
+ * Captures with the right checksums and wrong contents, or contents that are not this version's:
+ * nothing that a file holds does harm. Also of src/store/file_format.c, file_pack.c, file_read.c,
+ * file_unpack.c, file_values.c, file_write.c.
  */
 #include "src/base/fmt.h"
 #include "src/store/file_pack.h"
@@ -247,7 +248,10 @@ static void add_optional_section(struct pack *p)
 }
 
 /* What a later minor version may do: optional sections, more at the end of a section. */
-/* More than such a file can hold is damage; what it can hold and the limit forbids is told with both figures. */
+/*
+ * More than such a file can hold is damage; what it can hold and the limit forbids is told with
+ * both figures.
+ */
 static void bombs_are_refused(void **state)
 {
 	struct image m = forged(forge_bomb);
@@ -256,10 +260,13 @@ static void bombs_are_refused(void **state)
 	struct err e;
 
 	(void)state;
-	snprintf(text, sizeof(text), "the capture 'x' of %s asks for 188 MiB of memory, and the limit is 64.0 MiB", fmt_bytes(m.n).s);
+	snprintf(text, sizeof(text),
+		 "the capture 'x' of %s asks for 188 MiB of memory, and the limit is 64.0 MiB",
+		 fmt_bytes(m.n).s);
 	expect_refusal(m.bytes, m.n, -EFBIG, text);
 	assert_int_equal(read_image_within(m.bytes, m.n, 256u << 20, &h, &e), -EBADMSG);
-	assert_string_equal(e.text, "the capture 'x' is damaged (live blocks): it holds more than its rows");
+	assert_string_equal(
+		e.text, "the capture 'x' is damaged (live blocks): it holds more than its rows");
 	free(m.bytes);
 }
 
@@ -300,8 +307,10 @@ static void change_nothing(char *id, uint8_t *raw, size_t *n)
 /* Search and leaks came with 1.1: readers of 1.0 pass over them, files of 1.0 have none. */
 static void a_search_is_optional(void **state)
 {
-	struct heap *h = recipe_heap("site main size=10 allocs=2\n"), *searched = recipe_heap(rich_recipe);
-	struct image m = write_image(h), rich = write_image(searched), forgery = repacked(&m, change_nothing, forge_leaks_without_search);
+	struct heap *h = recipe_heap("site main size=10 allocs=2\n"),
+		    *searched = recipe_heap(rich_recipe);
+	struct image m = write_image(h), rich = write_image(searched),
+		     forgery = repacked(&m, change_nothing, forge_leaks_without_search);
 	struct file_section head;
 	struct file_toc_entry toc;
 	struct file_end end;
@@ -312,9 +321,11 @@ static void a_search_is_optional(void **state)
 	assert_int_equal(head.count, FILE_SEARCH);
 	memcpy(&end, rich.bytes + rich.n - sizeof(end), sizeof(end));
 	memcpy(&head, rich.bytes + end.toc_offset, sizeof(head));
-	assert_int_equal(head.count, FILE_NR_TABLES - 3);	/* the recipe has no FILE_SPOTS, FILE_MISSED, FILE_RESIDENT */
+	/* the recipe has no FILE_SPOTS, FILE_MISSED, FILE_RESIDENT */
+	assert_int_equal(head.count, FILE_NR_TABLES - 3);
 	for (int i = 0; i < FILE_NR_TABLES - 3; i++) {
-		memcpy(&toc, rich.bytes + end.toc_offset + sizeof(head) + i * sizeof(toc), sizeof(toc));
+		memcpy(&toc, rich.bytes + end.toc_offset + sizeof(head) + i * sizeof(toc),
+		       sizeof(toc));
 		assert_int_equal(!(toc.section.flags & FILE_REQUIRED), i >= FILE_SEARCH);
 	}
 	expect_refusal(forgery.bytes, forgery.n, -EBADMSG,
@@ -326,7 +337,10 @@ static void a_search_is_optional(void **state)
 	free(forgery.bytes);
 }
 
-/* A section with one heap error in which all columns are 0 but type and count, and a few as given; what follows the columns is left to the caller. */
+/*
+ * A section with one heap error in which all columns are 0 but type and count, and a few as given;
+ * what follows the columns is left to the caller.
+ */
 static void begin_finding(struct pack *p, size_t field, uint64_t value)
 {
 	const struct file_table *t = &file_tables[FILE_FINDINGS];
@@ -334,7 +348,8 @@ static void begin_finding(struct pack *p, size_t field, uint64_t value)
 	pack_begin(p, "FIND", 1);
 	for (unsigned i = 0; i < t->nr_columns; i++) {
 		size_t at = t->column[i].offset;
-		bool one = at == offsetof(struct heap_finding, type) || at == offsetof(struct heap_finding, count);
+		bool one = at == offsetof(struct heap_finding, type) ||
+			   at == offsetof(struct heap_finding, count);
 
 		pack_number(p, FILE_CONSTANT);
 		pack_number(p, at == field ? value : one);
@@ -488,12 +503,17 @@ static void forged_lines_are_refused(void **state)
 		void (*forge)(struct pack *p);
 		const char *text;
 	} row[] = {
-		{ change_nothing, forge_srclocs_too_many, "(lines of the source): it cannot have 65537 rows" },
-		{ change_nothing, forge_srclocs_without_texts, "(lines of the source): its data end early" },
-		{ change_nothing, forge_srcloc_text, "(lines of the source): a string is too long" },
-		{ change_nothing, forge_srcloc_line, "(lines of the source): a number is out of range" },
+		{ change_nothing, forge_srclocs_too_many,
+		  "(lines of the source): it cannot have 65537 rows" },
+		{ change_nothing, forge_srclocs_without_texts,
+		  "(lines of the source): its data end early" },
+		{ change_nothing, forge_srcloc_text,
+		  "(lines of the source): a string is too long" },
+		{ change_nothing, forge_srcloc_line,
+		  "(lines of the source): a number is out of range" },
 		{ change_nothing, forge_srclocs_twice, "(lines of the source): it is there twice" },
-		{ forget_srclocs, forge_srclocs_none, "(contents): node 1 names a spot that is not there" },
+		{ forget_srclocs, forge_srclocs_none,
+		  "(contents): node 1 names a spot that is not there" },
 	};
 	struct heap *h = recipe_heap("site main size=10 allocs=2\n");
 	struct image plain = write_image(h), spotted;
@@ -506,7 +526,8 @@ static void forged_lines_are_refused(void **state)
 	h->nodes[1].module = 0;
 	spotted = write_image(h);
 	for (size_t i = 0; i < NR(row); i++) {
-		struct image forgery = repacked(row[i].change == forget_srclocs ? &spotted : &plain, row[i].change, row[i].forge);
+		struct image forgery = repacked(row[i].change == forget_srclocs ? &spotted : &plain,
+						row[i].change, row[i].forge);
 		char text[128];
 
 		snprintf(text, sizeof(text), "the capture 'x' is damaged %s", row[i].text);
@@ -521,7 +542,8 @@ static void forged_lines_are_refused(void **state)
 /* Heap errors came with 1.2: files of 1.1 have none. */
 static void captures_of_before_are_read(void **state)
 {
-	struct heap *h = recipe_heap("site main size=10 allocs=2\nsearch copy\nleak main definite blocks=1\n");
+	struct heap *h = recipe_heap(
+		"site main size=10 allocs=2\nsearch copy\nleak main definite blocks=1\n");
 	struct image m = write_image(h);
 	struct file_header *head = (struct file_header *)m.bytes;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Captures on the disk: who may read them, what becomes of one when another cannot be written, which source an argument means.
- * Of src/store/file_write.c, file_read.c, source.c.
+ * Captures on the disk: who may read them, what becomes of one when another cannot be written,
+ * which source an argument means. Of src/store/file_write.c, file_read.c, source.c.
  */
 #include <dirent.h>
 #include <signal.h>
@@ -192,7 +192,8 @@ static void it_is_made_where_it_will_be(void **state)
 	assert_int_equal(chdir(before), 0);
 	assert_int_equal(count_files(p.dir), 1);
 	assert_int_equal(chdir(p.dir), 0);
-	assert_int_equal(capture_write(h, "b.pmm", &e), 0);	/* and here, when it has no directory */
+	/* and here, when it has no directory */
+	assert_int_equal(capture_write(h, "b.pmm", &e), 0);
 	assert_int_equal(count_files(p.dir), 2);
 	assert_int_equal(unlink("b.pmm"), 0);
 	assert_int_equal(chdir(before), 0);

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Programs that were executed, against the agents that turned up: in any order of hearing, by process number, by reason. */
+/*
+ * Programs that were executed, against the agents that turned up: in any order of hearing, by
+ * process number, by reason.
+ */
 #include "src/track/census.h"
 #include "tests/unit/unit.h"
 
-static void say(struct census *c, pid_t from, pid_t number, uint32_t why, const char *name, uint64_t time_ns)
+static void say(struct census *c, pid_t from, pid_t number, uint32_t why, const char *name,
+		uint64_t time_ns)
 {
 	struct pmm_message m = { .number = number, .self = from, .why = why, .time_ns = time_ns };
 
@@ -39,12 +43,14 @@ static void who_turns_up_is_tracked(void **state)
 }
 
 /*
- * Spawned at 1, there at 2, executes another program at 3, which is there at 4. Who spawned it may say so at any time; what a process says itself is
- * heard in its order, or the new image before what was said of it.
+ * Spawned at 1, there at 2, executes another program at 3, which is there at 4. Who spawned it may
+ * say so at any time; what a process says itself is heard in its order, or the new image before
+ * what was said of it.
  */
 static void whoever_is_heard_late(void **state)
 {
-	static const char *const orders[] = { "1234", "2134", "2314", "2341", "1243", "2143", "2413", "2431" };
+	static const char *const orders[] = { "1234", "2134", "2314", "2341",
+					      "1243", "2143", "2413", "2431" };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(orders) / sizeof(*orders); i++) {
@@ -75,7 +81,8 @@ static void who_does_not_is_not(void **state)
 	say(&c, 12, 0, PMM_EXEC_TRACKED, "ls", 9);	/* another process with that number */
 	census_here(&c, 12, 10);
 	say(&c, 13, 14, PMM_EXEC_TRACKED, "broken", 9);
-	expect(&c, "sudo set-user-ID x1\nbusybox static x2\nbroken pmm's agent did not start in it x1\n");
+	expect(&c, "sudo set-user-ID x1\nbusybox static x2\nbroken pmm's agent did not start in it "
+		   "x1\n");
 }
 
 static void what_was_not_executed_is_nothing(void **state)
@@ -95,7 +102,9 @@ static void what_was_not_executed_is_nothing(void **state)
 static void children_without_a_number(void **state)
 {
 	struct census c = { 0 };
-	struct pmm_message m = { .number = 3, .self = 2, .why = PMM_EXEC_STATIC, .name = "inner", .time_ns = 5 };
+	struct pmm_message m = {
+		.number = 3, .self = 2, .why = PMM_EXEC_STATIC, .name = "inner", .time_ns = 5
+	};
 
 	(void)state;
 	say(&c, 10, -1, PMM_EXEC_ENVIRONMENT, "sh", 5);

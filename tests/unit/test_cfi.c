@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Unit test of agent/unwind/cfi.c and cfi_row.c: each call frame instruction, and the rule it leads to. */
+/*
+ * Unit test of agent/unwind/cfi.c and cfi_row.c: each call frame instruction, and the rule it leads
+ * to.
+ */
 #include "agent/unwind/cfi.h"
 
 #include "tests/unit/cfi_image.h"

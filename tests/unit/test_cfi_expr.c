@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Unit test of agent/unwind/cfi_expr.c: each operation of the DWARF stack machine, and what it refuses. */
+/*
+ * Unit test of agent/unwind/cfi_expr.c: each operation of the DWARF stack machine, and what it
+ * refuses.
+ */
 #include "agent/unwind/cfi_expr.h"
 
 #include "tests/unit/unit.h"

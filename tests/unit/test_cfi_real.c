@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Test of agent/unwind/cfi.c against elfutils on the libraries and programs of this machine: at the first
- * and last byte of every row of every FDE, the simple rule and the full step must find the caller
- * that elfutils finds.
+ * Test of agent/unwind/cfi.c against elfutils on the libraries and programs of this machine: at the
+ * first and last byte of every row of every FDE, the simple rule and the full step must find the
+ * caller that elfutils finds.
  *
  * A frame is made up: registers and memory hold values that depend on their number and address
  * only, so two ways to the same value agree by chance never.

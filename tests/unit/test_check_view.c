@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Heap errors as a person and as a program read them: exact text and JSON of every kind.
- * Also of src/view/check/check_view.c, check_figures.c, check_head.c, check_words.c, stack_view.c, src/names/role.c.
+ * Heap errors as a person and as a program read them: exact text and JSON of every kind. Also of
+ * src/view/check/check_view.c, check_figures.c, check_head.c, check_words.c, stack_view.c,
+ * src/names/role.c.
  */
 #include "tests/unit/recipe_heap.h"
 
 #include "src/view/check/check_view.h"
 
-#define PROCESS "process comm=demo cmdline=demo pid=42 taken=10s end=running\nthread main tid=7\nthread worker tid=8\n"
+#define PROCESS                                                                                    \
+	"process comm=demo cmdline=demo pid=42 taken=10s end=running\nthread main tid=7\nthread "  \
+	"worker tid=8\n"
 
 /* A frame as JSON. */
-#define FRAME(stack, name, pc)								\
-	"        {\"stack\": \"" stack "\", \"function\": \"" name "\", \"file\": \"/src/" name ".c\", "	\
-	"\"line\": 7, \"module\": \"" name "\", \"module_offset\": \"0x10\", \"pc\": \"" pc "\", "		\
+#define FRAME(stack, name, pc)                                                                     \
+	"        {\"stack\": \"" stack "\", \"function\": \"" name "\", \"file\": \"/src/" name    \
+	".c\", "                                                                                   \
+	"\"line\": 7, \"module\": \"" name "\", \"module_offset\": \"0x10\", \"pc\": \"" pc "\", " \
 	"\"inlined\": false, \"role\": \"program\"}"
 
 static unsigned four(const uint8_t *code, unsigned bytes)
@@ -20,7 +24,8 @@ static unsigned four(const uint8_t *code, unsigned bytes)
 	return bytes && code[0] == 0x8b ? 4 : 0;
 }
 
-static bool odd(const uint8_t *code, unsigned bytes, const uint64_t regs[HEAP_NR_REGS], uint64_t *address, bool *writes)
+static bool odd(const uint8_t *code, unsigned bytes, const uint64_t regs[HEAP_NR_REGS],
+		uint64_t *address, bool *writes)
 {
 	*address = 0xfdfdfdfdfdfdfe05 + regs[0];
 	*writes = true;
@@ -41,7 +46,8 @@ static char *make(const char *recipe, struct check_view_options opt, bool json)
 	opt.odd_address = odd;
 	recipe_names(&n, h);
 	assert_int_equal(check_view_init(&v, h, &n, &opt), 0);
-	assert_int_equal(json ? doc_print_json(&v.doc, out) : doc_print_text(&v.doc, &style, out), 0);
+	assert_int_equal(json ? doc_print_json(&v.doc, out) : doc_print_text(&v.doc, &style, out),
+			 0);
 	fclose(out);
 	check_view_fini(&v);
 	names_fini(&n);
@@ -63,8 +69,12 @@ static void expect_lines(const char *finding, const char *title, const char *wha
 	struct check_view_options opt = { .no_head = true };
 	char recipe[1000], begin[500], *got;
 
-	snprintf(recipe, sizeof(recipe), PROCESS "check guard\nsite main>a size=1\nsite main>b size=1\nsite main>c size=1\nfinding %s\n", finding);
-	snprintf(begin, sizeof(begin), "pmm: %s\n  %s\n  demo, pid 42%s", title, what, strstr(finding, "by=sweep") ? "\n" : ", ");
+	snprintf(recipe, sizeof(recipe),
+		 PROCESS "check guard\nsite main>a size=1\nsite main>b size=1\nsite main>c "
+			 "size=1\nfinding %s\n",
+		 finding);
+	snprintf(begin, sizeof(begin), "pmm: %s\n  %s\n  demo, pid 42%s", title, what,
+		 strstr(finding, "by=sweep") ? "\n" : ", ");
 	got = make(recipe, opt, false);
 	if (strncmp(got, begin, strlen(begin)))
 		assert_string_equal(got, begin);
@@ -74,10 +84,13 @@ static void expect_lines(const char *finding, const char *title, const char *wha
 static void all_three_places_are_told(void **state)
 {
 	(void)state;
-	expect(PROCESS "check guard guarded=9 canaried=2 budget=2\nsite main>parse size=1\nsite main>new size=1\nsite main>drop size=1\n"
-	       "finding type=after-free access=read code=8b00 guarded first=3s last=5s count=3 thread=worker site=main>parse "
-	       "address=1008 block=1000 block-size=24 kind=malloc alloc=main>new alloc-at=1s alloc-thread=main "
-	       "free=main>drop free-at=2995ms free-thread=worker\n",
+	expect(PROCESS "check guard guarded=9 canaried=2 budget=2\nsite main>parse size=1\nsite "
+		       "main>new size=1\nsite main>drop size=1\n"
+		       "finding type=after-free access=read code=8b00 guarded first=3s last=5s "
+		       "count=3 thread=worker site=main>parse "
+		       "address=1008 block=1000 block-size=24 kind=malloc alloc=main>new "
+		       "alloc-at=1s alloc-thread=main "
+		       "free=main>drop free-at=2995ms free-thread=worker\n",
 	       (struct check_view_options){ .depth = 8 },
 	       "demo\n"
 	       "  blocks   all 11 blocks had canaries, 81 % guard pages; no guard pages: 2 for\n"
@@ -103,69 +116,119 @@ static void all_three_places_are_told(void **state)
 static void every_kind_of_error_has_its_words(void **state)
 {
 	static const char *const kinds[][3] = {
-		{ "type=overrun access=write size=4 address=1018 block=1000 block-size=24 site=main>a alloc=main>b",
-		  "heap overrun in a, a.c:7", "write of 4 bytes, right behind the end of a block of 24 bytes" },
-		{ "type=overrun access=read size=1 address=101b block=1000 block-size=24 site=main>a",
-		  "heap overrun in a, a.c:7", "read of 1 byte, 3 bytes behind the end of a block of 24 bytes" },
-		{ "type=overrun by=function function=memcpy access=write size=30 address=1018 block=1000 block-size=24 site=main>a>libc.so.6",
-		  "heap overrun in a, a.c:7", "memcpy: write of 30 bytes, right behind the end of a block of 24 bytes" },
-		{ "type=overrun by=function function=memcpy access=write size=30 address=1018 block=1000 block-size=24 other=1008 site=main>a",
-		  "heap overrun in a, a.c:7", "memcpy: write of 30 bytes, which goes 14 bytes past the end of a block of 24\n  bytes" },
-		{ "type=underrun access=write code=8b00 address=fff block=1000 block-size=1 site=main>a", "heap underrun in a, a.c:7",
+		{ "type=overrun access=write size=4 address=1018 block=1000 block-size=24 "
+		  "site=main>a alloc=main>b",
+		  "heap overrun in a, a.c:7",
+		  "write of 4 bytes, right behind the end of a block of 24 bytes" },
+		{ "type=overrun access=read size=1 address=101b block=1000 block-size=24 "
+		  "site=main>a",
+		  "heap overrun in a, a.c:7",
+		  "read of 1 byte, 3 bytes behind the end of a block of 24 bytes" },
+		{ "type=overrun by=function function=memcpy access=write size=30 address=1018 "
+		  "block=1000 block-size=24 site=main>a>libc.so.6",
+		  "heap overrun in a, a.c:7",
+		  "memcpy: write of 30 bytes, right behind the end of a block of 24 bytes" },
+		{ "type=overrun by=function function=memcpy access=write size=30 address=1018 "
+		  "block=1000 block-size=24 other=1008 site=main>a",
+		  "heap overrun in a, a.c:7",
+		  "memcpy: write of 30 bytes, which goes 14 bytes past the end of a block of 24\n  "
+		  "bytes" },
+		{ "type=underrun access=write code=8b00 address=fff block=1000 block-size=1 "
+		  "site=main>a",
+		  "heap underrun in a, a.c:7",
 		  "write of 4 bytes, 1 byte before the start of a block of 1 byte" },
-		{ "type=overrun by=release release=free access=write address=1019 block=1000 block-size=24 site=main>a alloc=main>b",
-		  "heap overrun, found in a, a.c:7", "write 1 byte behind the end of a block of 24 bytes, some time before this\n  free" },
-		{ "type=after-free by=quarantine access=write address=1000 block=1000 block-size=24 site=main>a alloc=main>b free=main>c",
+		{ "type=overrun by=release release=free access=write address=1019 block=1000 "
+		  "block-size=24 site=main>a alloc=main>b",
+		  "heap overrun, found in a, a.c:7",
+		  "write 1 byte behind the end of a block of 24 bytes, some time before this\n  "
+		  "free" },
+		{ "type=after-free by=quarantine access=write address=1000 block=1000 "
+		  "block-size=24 site=main>a alloc=main>b free=main>c",
 		  "use after free, of a block from b, b.c:7",
-		  "write at the start of a block of 24 bytes that was freed, some time before\n  its memory was to be used again" },
-		{ "type=overrun by=sweep access=write address=1018 block=1000 block-size=24 alloc=main>b first=2s",
+		  "write at the start of a block of 24 bytes that was freed, some time before\n  "
+		  "its memory was to be used again" },
+		{ "type=overrun by=sweep access=write address=1018 block=1000 block-size=24 "
+		  "alloc=main>b first=2s",
 		  "heap overrun, of a block from b, b.c:7",
-		  "write right behind the end of a block of 24 bytes, between its allocation\n  and the sweep 2.00 s after the start" },
-		{ "type=underrun by=sweep access=write address=ff0 block=1000 block-size=24 alloc=main>b first=2s since=1500ms",
+		  "write right behind the end of a block of 24 bytes, between its allocation\n  "
+		  "and the sweep 2.00 s after the start" },
+		{ "type=underrun by=sweep access=write address=ff0 block=1000 block-size=24 "
+		  "alloc=main>b first=2s since=1500ms",
 		  "heap underrun, of a block from b, b.c:7",
-		  "write 16 bytes before the start of a block of 24 bytes, between the sweeps\n  1.50 s and 2.00 s after the start" },
-		{ "type=double-free by=release release=delete[] address=1000 block=1000 block-size=24 site=main>a free=main>c",
-		  "double free in a, a.c:7", "delete[] of a block of 24 bytes that was freed already" },
-		{ "type=realloc-freed by=release release=realloc address=1000 block=1000 block-size=24 site=main>a free=main>c",
-		  "realloc after free in a, a.c:7", "realloc of a block of 24 bytes that was freed already" },
-		{ "type=bad-free by=release release=free place=inside address=1008 block=1000 block-size=24 site=main>a", "bad free in a, a.c:7",
-		  "free of an address 8 bytes into a block of 24 bytes" },
-		{ "type=bad-free by=release release=free place=stack address=1008 site=main>a", "bad free in a, a.c:7",
-		  "free of memory on a stack" },
-		{ "type=bad-free by=release release=realloc place=static address=1008 site=main>a", "bad free in a, a.c:7",
-		  "realloc of a variable of the program or a library" },
-		{ "type=bad-free by=release release=free place=unmapped address=8 site=main>a", "bad free in a, a.c:7",
-		  "free of an address where no memory is" },
-		{ "type=bad-free by=release release=free address=1008 site=main>a", "bad free in a, a.c:7",
-		  "free of an address that was never allocated" },
-		{ "type=mismatch by=release release=free kind=new[] block=1000 block-size=24 site=main>a", "mismatched free in a, a.c:7",
+		  "write 16 bytes before the start of a block of 24 bytes, between the sweeps\n  "
+		  "1.50 s and 2.00 s after the start" },
+		{ "type=double-free by=release release=delete[] address=1000 block=1000 "
+		  "block-size=24 site=main>a free=main>c",
+		  "double free in a, a.c:7",
+		  "delete[] of a block of 24 bytes that was freed already" },
+		{ "type=realloc-freed by=release release=realloc address=1000 block=1000 "
+		  "block-size=24 site=main>a free=main>c",
+		  "realloc after free in a, a.c:7",
+		  "realloc of a block of 24 bytes that was freed already" },
+		{ "type=bad-free by=release release=free place=inside address=1008 block=1000 "
+		  "block-size=24 site=main>a",
+		  "bad free in a, a.c:7", "free of an address 8 bytes into a block of 24 bytes" },
+		{ "type=bad-free by=release release=free place=stack address=1008 site=main>a",
+		  "bad free in a, a.c:7", "free of memory on a stack" },
+		{ "type=bad-free by=release release=realloc place=static address=1008 site=main>a",
+		  "bad free in a, a.c:7", "realloc of a variable of the program or a library" },
+		{ "type=bad-free by=release release=free place=unmapped address=8 site=main>a",
+		  "bad free in a, a.c:7", "free of an address where no memory is" },
+		{ "type=bad-free by=release release=free address=1008 site=main>a",
+		  "bad free in a, a.c:7", "free of an address that was never allocated" },
+		{ "type=mismatch by=release release=free kind=new[] block=1000 block-size=24 "
+		  "site=main>a",
+		  "mismatched free in a, a.c:7",
 		  "free of a block of 24 bytes that came from new[]" },
-		{ "type=mismatch by=release release=delete-sized kind=new block=1000 block-size=24 other=14 site=main>a",
-		  "mismatched free in a, a.c:7", "delete with a size of a block of 24 bytes that came from new, said to be 20" },
-		{ "type=mismatch by=release release=delete-aligned kind=new-aligned block=1000 block-size=24 other=20 site=main>a",
-		  "mismatched free in a, a.c:7", "delete with an alignment of a block of 24 bytes that came from new(aligned),\n  said to be aligned to 32" },
-		{ "type=overlap by=function function=memcpy size=50 address=100a other=1000 block=1000 block-size=100 site=main>a",
-		  "overlapping copy in a, a.c:7", "memcpy of 50 bytes from 0x1000 to 0x100a: the ranges overlap" },
-		{ "type=size by=function kind=malloc size=18446744073709551611 site=main>a", "bad size in a, a.c:7",
+		{ "type=mismatch by=release release=delete-sized kind=new block=1000 block-size=24 "
+		  "other=14 site=main>a",
+		  "mismatched free in a, a.c:7",
+		  "delete with a size of a block of 24 bytes that came from new, said to be 20" },
+		{ "type=mismatch by=release release=delete-aligned kind=new-aligned block=1000 "
+		  "block-size=24 other=20 site=main>a",
+		  "mismatched free in a, a.c:7",
+		  "delete with an alignment of a block of 24 bytes that came from new(aligned),\n  "
+		  "said to be aligned to 32" },
+		{ "type=overlap by=function function=memcpy size=50 address=100a other=1000 "
+		  "block=1000 block-size=100 site=main>a",
+		  "overlapping copy in a, a.c:7",
+		  "memcpy of 50 bytes from 0x1000 to 0x100a: the ranges overlap" },
+		{ "type=size by=function kind=malloc size=18446744073709551611 site=main>a",
+		  "bad size in a, a.c:7",
 		  "malloc of 0xfffffffffffffffb bytes: -5 taken for a size" },
-		{ "type=size by=function kind=calloc size=18446744073709551615 site=main>a", "bad size in a, a.c:7",
+		{ "type=size by=function kind=calloc size=18446744073709551615 site=main>a",
+		  "bad size in a, a.c:7",
 		  "calloc of more bytes than fit in size_t, or of -1 taken for a size" },
-		{ "type=size by=function kind=malloc size=18446744073709551615 site=main>a", "bad size in a, a.c:7",
+		{ "type=size by=function kind=malloc size=18446744073709551615 site=main>a",
+		  "bad size in a, a.c:7",
 		  "malloc of 0xffffffffffffffff bytes: -1 taken for a size" },
-		{ "type=size by=function kind=calloc size=0 site=main>a", "bad size in a, a.c:7", "calloc of 0 bytes" },
-		{ "type=stack-overflow access=write address=1000 site=main>a", "stack overflow in a, a.c:7", "the stack ran over its end" },
-		{ "type=wild access=read size=8 address=1000 site=main>a", "wild access in a, a.c:7", "read of 8 bytes where no block is" },
-		{ "type=uninitialised by=valgrind text=Use_of_nothing site=main>a", "uninitialised memory in a, a.c:7", "Use_of_nothing" },
+		{ "type=size by=function kind=calloc size=0 site=main>a", "bad size in a, a.c:7",
+		  "calloc of 0 bytes" },
+		{ "type=stack-overflow access=write address=1000 site=main>a",
+		  "stack overflow in a, a.c:7", "the stack ran over its end" },
+		{ "type=wild access=read size=8 address=1000 site=main>a",
+		  "wild access in a, a.c:7", "read of 8 bytes where no block is" },
+		{ "type=uninitialised by=valgrind text=Use_of_nothing site=main>a",
+		  "uninitialised memory in a, a.c:7", "Use_of_nothing" },
 		{ "type=other by=valgrind text=words site=main>a", "error in a, a.c:7", "words" },
-		{ "type=other by=valgrind text=words block=1000 block-size=4 site=main>a", "error in a, a.c:7", "words" },
-		{ "type=bad-free by=valgrind release=free text=words site=main>a", "bad free in a, a.c:7", "words" },
-		{ "type=bad-free by=valgrind release=free place=stack text=words site=main>a", "bad free in a, a.c:7", "free of memory on a stack" },
-		{ "type=wild by=valgrind place=stack text=words site=main>a", "wild access in a, a.c:7", "words" },
-		{ "type=size by=valgrind text=words kind=malloc site=main>a", "bad size in a, a.c:7", "words" },
-		{ "type=size by=valgrind text=words kind=malloc size=18446744073709551615 site=main>a", "bad size in a, a.c:7",
+		{ "type=other by=valgrind text=words block=1000 block-size=4 site=main>a",
+		  "error in a, a.c:7", "words" },
+		{ "type=bad-free by=valgrind release=free text=words site=main>a",
+		  "bad free in a, a.c:7", "words" },
+		{ "type=bad-free by=valgrind release=free place=stack text=words site=main>a",
+		  "bad free in a, a.c:7", "free of memory on a stack" },
+		{ "type=wild by=valgrind place=stack text=words site=main>a",
+		  "wild access in a, a.c:7", "words" },
+		{ "type=size by=valgrind text=words kind=malloc site=main>a",
+		  "bad size in a, a.c:7", "words" },
+		{ "type=size by=valgrind text=words kind=malloc size=18446744073709551615 "
+		  "site=main>a",
+		  "bad size in a, a.c:7",
 		  "malloc of 0xffffffffffffffff bytes: -1 taken for a size" },
-		{ "type=wild by=valgrind access=read site=main>a", "wild access in a, a.c:7", "an error" },
-		{ "type=wild access=exec address=1000", "wild access", "execution where no block is" },
+		{ "type=wild by=valgrind access=read site=main>a", "wild access in a, a.c:7",
+		  "an error" },
+		{ "type=wild access=exec address=1000", "wild access",
+		  "execution where no block is" },
 	};
 
 	(void)state;
@@ -178,16 +241,22 @@ static bool told_before(const void *ctx, const struct heap_finding *f)
 	return f->block == *(const uint64_t *)ctx;
 }
 
-/* What a canary scan has found and the release finds again: who released it, and how much later, is all that is new. */
+/*
+ * What a canary scan has found and the release finds again: who released it, and how much later, is
+ * all that is new.
+ */
 static void damage_is_told_once(void **state)
 {
 	const uint64_t block = 0x1000;
-	struct check_view_options opt = { .no_head = true, .again = told_before, .again_ctx = &block };
+	struct check_view_options opt = { .no_head = true,
+					  .again = told_before,
+					  .again_ctx = &block };
 
 	(void)state;
 	expect(PROCESS "check light\nsite main>a size=1\nsite main>b size=1\n"
-	       "finding type=overrun by=sweep access=write address=1018 block=1000 block-size=24 alloc=main>a first=2s "
-	       "release=free free=main>b free-at=5s free-thread=worker\n",
+		       "finding type=overrun by=sweep access=write address=1018 block=1000 "
+		       "block-size=24 alloc=main>a first=2s "
+		       "release=free free=main>b free-at=5s free-thread=worker\n",
 	       (struct check_view_options){ .no_head = true },
 	       "pmm: heap overrun, of a block from a, a.c:7\n"
 	       "  write right behind the end of a block of 24 bytes, between its allocation\n"
@@ -200,7 +269,8 @@ static void damage_is_told_once(void **state)
 	       "    b  b.c:7\n"
 	       "    main  main.c:7\n");
 	expect(PROCESS "check light\nsite main>a size=1\nsite main>b size=1\n"
-	       "finding type=overrun by=sweep access=write address=1018 block=1000 block-size=24 alloc=main>a first=2s release=free free=main>b free-at=1s\n",
+		       "finding type=overrun by=sweep access=write address=1018 block=1000 "
+		       "block-size=24 alloc=main>a first=2s release=free free=main>b free-at=1s\n",
 	       (struct check_view_options){ .no_head = true },
 	       "pmm: heap overrun, of a block from a, a.c:7\n"
 	       "  write right behind the end of a block of 24 bytes, between its allocation\n"
@@ -213,7 +283,8 @@ static void damage_is_told_once(void **state)
 	       "    b  b.c:7\n"
 	       "    main  main.c:7\n");
 	expect(PROCESS "check light\nsite main>a size=1\nsite main>b size=1\n"
-	       "finding type=overrun by=release access=write address=1018 block=1000 block-size=24 alloc=main>a first=2s release=free site=main>b\n",
+		       "finding type=overrun by=release access=write address=1018 block=1000 "
+		       "block-size=24 alloc=main>a first=2s release=free site=main>b\n",
 	       opt,
 	       "pmm: heap overrun, found again in b, b.c:7\n"
 	       "  free of a block of 24 bytes at 0x1000, whose damage a sweep has told\n"
@@ -225,8 +296,10 @@ static void damage_is_told_once(void **state)
 static void a_run_without_errors_is_one_line(void **state)
 {
 	(void)state;
-	expect(PROCESS "check guard guarded=9 canaried=2 large=2\n", (struct check_view_options){ .brief = true },
-	       "pmm: demo, pid 42: all 11 blocks had canaries, 81 % guard pages; no heap\nerrors; no guard pages: 2 for their size\n");
+	expect(PROCESS "check guard guarded=9 canaried=2 large=2\n",
+	       (struct check_view_options){ .brief = true },
+	       "pmm: demo, pid 42: all 11 blocks had canaries, 81 % guard pages; no heap\nerrors; "
+	       "no guard pages: 2 for their size\n");
 	expect(PROCESS "check light canaried=1\n", (struct check_view_options){ .brief = true },
 	       "pmm: demo, pid 42: the only block had canaries; no heap errors\n");
 	expect(PROCESS "check sampled guarded=3 sweeps=2\n", (struct check_view_options){ 0 },
@@ -240,7 +313,9 @@ static void a_run_without_errors_is_one_line(void **state)
 static void what_was_not_looked_at_is_told(void **state)
 {
 	(void)state;
-	expect(PROCESS "check guard guarded=1 canaried=4 limit=3 refused=1 passed=5 early=2 unkept-large=8 unkept-busy=9 failed=6 lost=7\nfinding type=size by=function kind=malloc\n",
+	expect(PROCESS
+	       "check guard guarded=1 canaried=4 limit=3 refused=1 passed=5 early=2 unkept-large=8 "
+	       "unkept-busy=9 failed=6 lost=7\nfinding type=size by=function kind=malloc\n",
 	       (struct check_view_options){ .from = 1, .brief = true },
 	       "demo\n"
 	       "  blocks   5 of 10 blocks had canaries, 10 % guard pages; no guard pages: 3\n"
@@ -260,7 +335,8 @@ static void damaged_blocks_are_counted(void **state)
 {
 	(void)state;
 	expect(PROCESS "check light\nsite main>a size=1\n"
-	       "finding type=overrun by=sweep access=write count=1200 address=1018 block=1000 block-size=24 alloc=main>a first=2s\n",
+		       "finding type=overrun by=sweep access=write count=1200 address=1018 "
+		       "block=1000 block-size=24 alloc=main>a first=2s\n",
 	       (struct check_view_options){ .no_head = true },
 	       "pmm: heap overrun, of a block from a, a.c:7\n"
 	       "  write right behind the end of a block of 24 bytes, between its allocation\n"
@@ -274,8 +350,10 @@ static void damaged_blocks_are_counted(void **state)
 static void times_count_from_the_attach(void **state)
 {
 	(void)state;
-	expect("process comm=demo cmdline=demo pid=42 taken=10s end=running attached\ncheck sampled guarded=1 sweeps=1\nsite main>a size=1\n"
-	       "finding type=wild access=read site=main>a first=2s\n", (struct check_view_options){ 0 },
+	expect("process comm=demo cmdline=demo pid=42 taken=10s end=running attached\ncheck "
+	       "sampled guarded=1 sweeps=1\nsite main>a size=1\n"
+	       "finding type=wild access=read site=main>a first=2s\n",
+	       (struct check_view_options){ 0 },
 	       "demo\n"
 	       "  blocks   1 block had guard pages, a random sample\n"
 	       "  process  demo, pid 42, watched for 10.0 s, still running\n"
@@ -291,7 +369,9 @@ static void times_count_from_the_attach(void **state)
 static void an_end_that_was_not_seen_is_told(void **state)
 {
 	(void)state;
-	expect("process comm=demo pid=42 taken=10s end=killed status=9\ncheck light canaried=1 failed=2\n", (struct check_view_options){ .brief = true },
+	expect("process comm=demo pid=42 taken=10s end=killed status=9\ncheck light canaried=1 "
+	       "failed=2\n",
+	       (struct check_view_options){ .brief = true },
 	       "pmm: demo, pid 42: the only block had canaries; nothing found until SIGKILL\n"
 	       "ended it; 2 requests made to fail\n"
 	       "\n"
@@ -302,57 +382,83 @@ static void an_end_that_was_not_seen_is_told(void **state)
 #define CRASH "site main>a size=1\nfinding type=crash by=signal site=main>a thread=main "
 
 /* The sentence of a crash: a recipe's lines for the finding and for the end. */
-static void expect_crash(const char *finding, const char *death, const char *title, const char *what)
+static void expect_crash(const char *finding, const char *death, const char *title,
+			 const char *what)
 {
 	char recipe[1000], text[1000];
 
-	snprintf(recipe, sizeof(recipe), PROCESS "check light\nthread main tid=42\n" CRASH "%s\ndeath finding=0 %s\n", finding, death);
-	snprintf(text, sizeof(text), "pmm: %s in a, a.c:7\n%s  demo, pid 42, main thread, 1.00 s after the start:\n    a  a.c:7\n    main  main.c:7\n", title,
-		 what);
+	snprintf(recipe, sizeof(recipe),
+		 PROCESS "check light\nthread main tid=42\n" CRASH "%s\ndeath finding=0 %s\n",
+		 finding, death);
+	snprintf(text, sizeof(text),
+		 "pmm: %s in a, a.c:7\n%s  demo, pid 42, main thread, 1.00 s after the start:\n    "
+		 "a  a.c:7\n    main  main.c:7\n",
+		 title, what);
 	expect(recipe, (struct check_view_options){ .no_head = true }, text);
 }
 
 static void crashes_say_what_was_there(void **state)
 {
 	(void)state;
-	expect_crash("access=read place=null", "signal=11 fault=11 code=1", "crash (SIGSEGV)", "  read at 0x0, a null pointer\n");
-	expect_crash("access=write place=null address=18 code=8b", "signal=11 fault=11 code=1", "crash (SIGSEGV)",
+	expect_crash("access=read place=null", "signal=11 fault=11 code=1", "crash (SIGSEGV)",
+		     "  read at 0x0, a null pointer\n");
+	expect_crash("access=write place=null address=18 code=8b", "signal=11 fault=11 code=1",
+		     "crash (SIGSEGV)",
 		     "  write of 4 bytes at 0x18, 24 bytes from a null pointer\n");
-	expect_crash("access=write place=forbidden address=5000 text=/lib/x.so", "signal=11 fault=11 code=2 map-access=13", "crash (SIGSEGV)",
+	expect_crash("access=write place=forbidden address=5000 text=/lib/x.so",
+		     "signal=11 fault=11 code=2 map-access=13", "crash (SIGSEGV)",
 		     "  write at 0x5000, in memory that cannot be written (r-x), of x.so\n");
-	expect_crash("access=exec place=forbidden address=5000 text=[heap]", "signal=11 fault=11 code=2 map-access=11", "crash (SIGSEGV)",
+	expect_crash("access=exec place=forbidden address=5000 text=[heap]",
+		     "signal=11 fault=11 code=2 map-access=11", "crash (SIGSEGV)",
 		     "  execution at 0x5000, in memory that cannot be executed (rw-), of [heap]\n");
-	expect_crash("access=read place=stack-guard address=5000", "signal=11 fault=11 code=2", "crash (SIGSEGV)",
-		     "  read at 0x5000, in the guard area below a stack\n");
-	expect_crash("access=read place=past-file address=5000 text=/data/y", "signal=7 fault=7 code=2 map-access=9", "crash (SIGBUS)",
+	expect_crash("access=read place=stack-guard address=5000", "signal=11 fault=11 code=2",
+		     "crash (SIGSEGV)", "  read at 0x5000, in the guard area below a stack\n");
+	expect_crash("access=read place=past-file address=5000 text=/data/y",
+		     "signal=7 fault=7 code=2 map-access=9", "crash (SIGBUS)",
 		     "  read at 0x5000, mapped from y, but behind the end of that file\n");
-	expect_crash("access=read place=unmapped address=1040 block=1000 block-size=24", "signal=11 fault=11", "crash (SIGSEGV)",
-		     "  read at 0x1040, where no memory is mapped, 40 bytes behind the end of a\n  block of 24 bytes\n");
-	expect_crash("access=read place=unmapped address=ff8 block=1000 block-size=24", "signal=11 fault=11", "crash (SIGSEGV)",
-		     "  read at 0xff8, where no memory is mapped, 8 bytes before the start of a\n  block of 24 bytes\n");
+	expect_crash("access=read place=unmapped address=1040 block=1000 block-size=24",
+		     "signal=11 fault=11", "crash (SIGSEGV)",
+		     "  read at 0x1040, where no memory is mapped, 40 bytes behind the end of a\n  "
+		     "block of 24 bytes\n");
+	expect_crash("access=read place=unmapped address=ff8 block=1000 block-size=24",
+		     "signal=11 fault=11", "crash (SIGSEGV)",
+		     "  read at 0xff8, where no memory is mapped, 8 bytes before the start of a\n  "
+		     "block of 24 bytes\n");
 	expect_crash("place=no-address code=8b", "signal=11 fault=11 code=128", "crash (SIGSEGV)",
-		     "  write of 4 bytes at 0xfdfdfdfdfdfdfe05, where no memory can be: the pointer\n  was read from a block that was freed\n");
-	expect_crash("place=no-address", "signal=11 fault=11 code=128", "crash (SIGSEGV)", "  access at an address that no memory can have\n");
+		     "  write of 4 bytes at 0xfdfdfdfdfdfdfe05, where no memory can be: the "
+		     "pointer\n  was read from a block that was freed\n");
+	expect_crash("place=no-address", "signal=11 fault=11 code=128", "crash (SIGSEGV)",
+		     "  access at an address that no memory can have\n");
 }
 
 static void crashes_say_who_ended_it(void **state)
 {
 	(void)state;
-	expect_crash("access=read place=null", "fault=11 status=3", "crash (SIGSEGV)",
-		     "  read at 0x0, a null pointer; its handler ended the program with status 3\n");
+	expect_crash(
+		"access=read place=null", "fault=11 status=3", "crash (SIGSEGV)",
+		"  read at 0x0, a null pointer; its handler ended the program with status 3\n");
 	expect_crash("access=read place=null", "signal=6 fault=11", "crash (SIGSEGV)",
 		     "  read at 0x0, a null pointer; its handler ended the program with SIGABRT\n");
-	expect_crash("text=free():_invalid_size", "signal=6", "crash (SIGABRT)", "  abort() was called, which said 'free():_invalid_size'\n");
-	expect_crash("", "signal=8 fault=8 code=1", "crash (SIGFPE)", "  division of an integer by zero, or with a result that is too large\n");
+	expect_crash("text=free():_invalid_size", "signal=6", "crash (SIGABRT)",
+		     "  abort() was called, which said 'free():_invalid_size'\n");
+	expect_crash("", "signal=8 fault=8 code=1", "crash (SIGFPE)",
+		     "  division of an integer by zero, or with a result that is too large\n");
 	expect_crash("", "signal=8 fault=8 code=3", "crash (SIGFPE)", "  arithmetic error\n");
-	expect_crash("", "signal=4 fault=4", "crash (SIGILL)", "  an instruction that the processor does not have\n");
-	expect_crash("", "signal=5 fault=5 code=128", "crash (SIGTRAP)", "  a breakpoint instruction\n");
-	expect(PROCESS "check light\nfinding type=stack-overflow number=4\ndeath signal=11 fault=11 finding=4\n",
+	expect_crash("", "signal=4 fault=4", "crash (SIGILL)",
+		     "  an instruction that the processor does not have\n");
+	expect_crash("", "signal=5 fault=5 code=128", "crash (SIGTRAP)",
+		     "  a breakpoint instruction\n");
+	expect(PROCESS "check light\nfinding type=stack-overflow number=4\ndeath signal=11 "
+		       "fault=11 finding=4\n",
 	       (struct check_view_options){ .no_head = true },
-	       "pmm: stack overflow\n  the stack ran over its end; the program ended by it (SIGSEGV)\n  demo, pid 42, 1.00 s after the start:\n"
+	       "pmm: stack overflow\n  the stack ran over its end; the program ended by it "
+	       "(SIGSEGV)\n  demo, pid 42, 1.00 s after the start:\n"
 	       "    [stack unknown]\n");
-	expect(PROCESS "check light\nfinding type=crash by=signal\ndeath signal=31 fault=31 finding=0\n", (struct check_view_options){ .no_head = true },
-	       "pmm: crash (SIGSYS)\n  a signal of this kind ended the program; where that was is not known\n"
+	expect(PROCESS
+	       "check light\nfinding type=crash by=signal\ndeath signal=31 fault=31 finding=0\n",
+	       (struct check_view_options){ .no_head = true },
+	       "pmm: crash (SIGSYS)\n  a signal of this kind ended the program; where that was is "
+	       "not known\n"
 	       "  demo, pid 42, 1.00 s after the start:\n    [stack unknown]\n");
 }
 
@@ -360,19 +466,24 @@ static void crashes_say_who_ended_it(void **state)
 static void who_was_killed_is_not_said_to_be_well(void **state)
 {
 	(void)state;
-	expect(PROCESS "check light canaried=1 sweeps=1\ndeath signal=15 sender=7\n", (struct check_view_options){ .brief = true },
-	       "pmm: demo, pid 42: the only block had canaries; nothing found until SIGTERM\nfrom process 7 ended it\n");
-	expect(PROCESS "check light canaried=1 sweeps=1\ndeath signal=11 sender=42\n", (struct check_view_options){ 0 },
+	expect(PROCESS "check light canaried=1 sweeps=1\ndeath signal=15 sender=7\n",
+	       (struct check_view_options){ .brief = true },
+	       "pmm: demo, pid 42: the only block had canaries; nothing found until SIGTERM\nfrom "
+	       "process 7 ended it\n");
+	expect(PROCESS "check light canaried=1 sweeps=1\ndeath signal=11 sender=42\n",
+	       (struct check_view_options){ 0 },
 	       "demo\n"
 	       "  blocks   the only block had canaries\n"
 	       "  process  demo, pid 42, ran 10.0 s, still running\n"
-	       "  found    nothing until SIGSEGV, which it sent itself, ended it; 1 sweep of\n           all live blocks\n");
+	       "  found    nothing until SIGSEGV, which it sent itself, ended it; 1 sweep of\n     "
+	       "      all live blocks\n");
 }
 
 static void errors_stand_apart_and_top_limits_them(void **state)
 {
 	(void)state;
-	expect(PROCESS "check light\nfinding type=wild access=read count=1\nfinding type=wild access=write\nfinding type=other text=x by=valgrind\n",
+	expect(PROCESS "check light\nfinding type=wild access=read count=1\nfinding type=wild "
+		       "access=write\nfinding type=other text=x by=valgrind\n",
 	       (struct check_view_options){ .no_head = true, .top = 2 },
 	       "pmm: wild access\n"
 	       "  read where no block is\n"
@@ -390,7 +501,8 @@ static void errors_stand_apart_and_top_limits_them(void **state)
 static void contents_are_not_shown_unasked(void **state)
 {
 	static const char recipe[] = PROCESS "check light\nsite main>ev\\x1bil size=1\n"
-					     "finding type=overrun by=release release=free access=write address=1018 block=1000 block-size=24 "
+					     "finding type=overrun by=release release=free "
+					     "access=write address=1018 block=1000 block-size=24 "
 					     "bytes=deadbeef01020304c0ffee site=main>ev\\x1bil\n";
 	char *text = make(recipe, (struct check_view_options){ .no_head = true }, false);
 	char *json = make(recipe, (struct check_view_options){ 0 }, true);
@@ -412,75 +524,82 @@ static void contents_are_not_shown_unasked(void **state)
 
 static void json_has_every_figure(void **state)
 {
-	char *json = make(PROCESS "check guard guarded=9 canaried=2 budget=2 sweeps=3 guarded-most=8\n"
+	char *json = make(PROCESS
+			  "check guard guarded=9 canaried=2 budget=2 sweeps=3 guarded-most=8\n"
 			  "site main>a size=1\nsite main>b size=1\nsite main>c size=1\n"
-			  "finding type=after-free by=function function=memcpy access=write guarded first=3s last=5s count=3 thread=worker "
-			  "site=main>a address=1008 size=4 block=1000 block-size=24 kind=malloc alloc=main>b alloc-at=1s alloc-thread=main "
+			  "finding type=after-free by=function function=memcpy access=write "
+			  "guarded first=3s last=5s count=3 thread=worker "
+			  "site=main>a address=1008 size=4 block=1000 block-size=24 kind=malloc "
+			  "alloc=main>b alloc-at=1s alloc-thread=main "
 			  "free=main>c free-at=2s free-thread=worker\n",
 			  (struct check_view_options){ 0 }, true);
 	const char *check = strstr(json, "\"check\"");
 
 	(void)state;
 	assert_non_null(check);
-	assert_string_equal(check, "\"check\": {\n"
-			    "    \"level\": \"guard\",\n"
-			    "    \"mechanism\": \"madvise\",\n"
-			    "    \"findings\": 1,\n"
-			    "    \"findings_lost\": 0,\n"
-			    "    \"left_open\": 0,\n"
-			    "    \"guarded_blocks\": 9,\n"
-			    "    \"guarded_most_blocks\": 8,\n"
-			    "    \"canaried_blocks\": 2,\n"
-			    "    \"unchecked_blocks\": 0,\n"
-			    "    \"unguarded_for_limit\": 0,\n"
-			    "    \"unguarded_for_budget\": 2,\n"
-			    "    \"unguarded_for_size\": 0,\n"
-			    "    \"unguarded_refused\": 0,\n"
-			    "    \"failed_on_purpose\": 0,\n"
-			    "    \"sweeps\": 3,\n"
-			    "    \"other_processes\": 0,\n"
-			    "    \"blocks\": 11,\n"
-			    "    \"unchecked_before_start\": 0,\n"
-			    "    \"unkept_for_size\": 0,\n"
-			    "    \"unkept_in_use\": 0,\n"
-			    "    \"coverage\": \"all 11 blocks had canaries, 81 % guard pages; no guard pages: 2 for their cost (--budget)\"\n"
-			    "  },\n"
-			    "  \"warnings\": [],\n"
-			    "  \"findings\": [\n"
-			    "    {\n"
-			    "      \"type\": \"use-after-free\",\n"
-			    "      \"by\": \"function\",\n"
-			    "      \"access\": \"write\",\n"
-			    "      \"what\": \"memcpy: write of 4 bytes, 8 bytes into a block of 24 bytes that was freed\",\n"
-			    "      \"count\": 3,\n"
-			    "      \"first_ns\": 3000000000,\n"
-			    "      \"last_ns\": 5000000000,\n"
-			    "      \"tid\": 8,\n"
-			    "      \"thread_name\": \"worker\",\n"
-			    "      \"address\": \"0x1008\",\n"
-			    "      \"size_bytes\": 4,\n"
-			    "      \"block_address\": \"0x1000\",\n"
-			    "      \"block_bytes\": 24,\n"
-			    "      \"kind\": \"malloc\",\n"
-			    "      \"function_called\": \"memcpy\",\n"
-			    "      \"guarded\": true,\n"
-			    "      \"allocated_tid\": 7,\n"
-			    "      \"allocated_thread_name\": \"main\",\n"
-			    "      \"allocated_ns\": 1000000000,\n"
-			    "      \"freed_tid\": 8,\n"
-			    "      \"freed_thread_name\": \"worker\",\n"
-			    "      \"freed_ns\": 2000000000,\n"
-			    "      \"frames\": [\n"
-			    FRAME("error", "a", "0x600010") ",\n"
-			    FRAME("error", "main", "0x500010") ",\n"
-			    FRAME("allocated", "b", "0x700010") ",\n"
-			    FRAME("allocated", "main", "0x500010") ",\n"
-			    FRAME("freed", "c", "0x800010") ",\n"
-			    FRAME("freed", "main", "0x500010") "\n"
-			    "      ]\n"
-			    "    }\n"
-			    "  ]\n"
-			    "}\n");
+	assert_string_equal(
+		check,
+		"\"check\": {\n"
+		"    \"level\": \"guard\",\n"
+		"    \"mechanism\": \"madvise\",\n"
+		"    \"findings\": 1,\n"
+		"    \"findings_lost\": 0,\n"
+		"    \"left_open\": 0,\n"
+		"    \"guarded_blocks\": 9,\n"
+		"    \"guarded_most_blocks\": 8,\n"
+		"    \"canaried_blocks\": 2,\n"
+		"    \"unchecked_blocks\": 0,\n"
+		"    \"unguarded_for_limit\": 0,\n"
+		"    \"unguarded_for_budget\": 2,\n"
+		"    \"unguarded_for_size\": 0,\n"
+		"    \"unguarded_refused\": 0,\n"
+		"    \"failed_on_purpose\": 0,\n"
+		"    \"sweeps\": 3,\n"
+		"    \"other_processes\": 0,\n"
+		"    \"blocks\": 11,\n"
+		"    \"unchecked_before_start\": 0,\n"
+		"    \"unkept_for_size\": 0,\n"
+		"    \"unkept_in_use\": 0,\n"
+		"    \"coverage\": \"all 11 blocks had canaries, 81 % guard pages; no guard pages: "
+		"2 for their cost (--budget)\"\n"
+		"  },\n"
+		"  \"warnings\": [],\n"
+		"  \"findings\": [\n"
+		"    {\n"
+		"      \"type\": \"use-after-free\",\n"
+		"      \"by\": \"function\",\n"
+		"      \"access\": \"write\",\n"
+		"      \"what\": \"memcpy: write of 4 bytes, 8 bytes into a block of 24 bytes that "
+		"was freed\",\n"
+		"      \"count\": 3,\n"
+		"      \"first_ns\": 3000000000,\n"
+		"      \"last_ns\": 5000000000,\n"
+		"      \"tid\": 8,\n"
+		"      \"thread_name\": \"worker\",\n"
+		"      \"address\": \"0x1008\",\n"
+		"      \"size_bytes\": 4,\n"
+		"      \"block_address\": \"0x1000\",\n"
+		"      \"block_bytes\": 24,\n"
+		"      \"kind\": \"malloc\",\n"
+		"      \"function_called\": \"memcpy\",\n"
+		"      \"guarded\": true,\n"
+		"      \"allocated_tid\": 7,\n"
+		"      \"allocated_thread_name\": \"main\",\n"
+		"      \"allocated_ns\": 1000000000,\n"
+		"      \"freed_tid\": 8,\n"
+		"      \"freed_thread_name\": \"worker\",\n"
+		"      \"freed_ns\": 2000000000,\n"
+		"      \"frames\": [\n"
+		FRAME("error", "a", "0x600010") ",\n"
+		FRAME("error", "main", "0x500010") ",\n"
+		FRAME("allocated", "b", "0x700010") ",\n"
+		FRAME("allocated", "main", "0x500010") ",\n"
+		FRAME("freed", "c", "0x800010") ",\n"
+		FRAME("freed", "main", "0x500010") "\n"
+		"      ]\n"
+		"    }\n"
+		"  ]\n"
+		"}\n");
 	free(json);
 }
 

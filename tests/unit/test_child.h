@@ -11,7 +11,13 @@
 #include <unistd.h>
 
 /* In the child: ends it when the condition does not hold. */
-#define MUST(x) do { if (!(x)) { dprintf(2, "%s:%d: not so: %s\n", __FILE__, __LINE__, #x); _exit(1); } } while (0)
+#define MUST(x)                                                                                    \
+	do {                                                                                       \
+		if (!(x)) {                                                                        \
+			dprintf(2, "%s:%d: not so: %s\n", __FILE__, __LINE__, #x);                 \
+			_exit(1);                                                                  \
+		}                                                                                  \
+	} while (0)
 
 /* How a child that does this ended, as waitpid() has it: 0 when all held. */
 static inline int status_of_child(void (*f)(void))

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* src/core/core.c: cores of a process whose contents are known, made by the kernel and by gdb; and files that are damaged. */
+/*
+ * src/core/core.c: cores of a process whose contents are known, made by the kernel and by gdb; and
+ * files that are damaged.
+ */
 #include "unit.h"
 
 #include <elf.h>
@@ -37,19 +40,24 @@ static const char *in_dir(const char *name)
 	return path;
 }
 
-/* ---- the process ------------------------------------------------------------------------------ */
+/* ---- the process ----------------------------------------------------------------------------- */
 
 static atomic_int second;	/* the child's second thread */
 
 static void *waits(void *arg)
 {
 	second = gettid();
-	__asm__ volatile("movq %0, %%xmm5\nmov %1, %%r12\nmov %2, %%eax\nsyscall" :: "r"((uint64_t)VECTOR_WORD), "r"((uint64_t)GENERAL_WORD),
-			 "i"(SYS_pause) : "rax", "rcx", "r11", "r12", "xmm5", "memory");
+	__asm__ volatile("movq %0, %%xmm5\nmov %1, %%r12\nmov %2, %%eax\nsyscall" ::"r"(
+				 (uint64_t)VECTOR_WORD),
+			 "r"((uint64_t)GENERAL_WORD), "i"(SYS_pause)
+			 : "rax", "rcx", "r11", "r12", "xmm5", "memory");
 	return arg;
 }
 
-/* A child with two threads, the second one in pause(); says so, then ends by `signal` when told, 0 = waits. */
+/*
+ * A child with two threads, the second one in pause(); says so, then ends by `signal` when told, 0
+ * = waits.
+ */
 static pid_t start(int number)
 {
 	int said[2];
@@ -91,7 +99,7 @@ static pid_t start(int number)
 	return child;
 }
 
-/* ---- what must be in its core ----------------------------------------------------------------- */
+/* ---- what must be in its core ---------------------------------------------------------------- */
 
 static const struct proc_map *map_at(const struct core *c, uint64_t address)
 {
@@ -132,7 +140,8 @@ static void check(const struct core *c, pid_t pid)
 	assert_true(has_word(c, GENERAL_WORD));
 	same_memory(c, pattern, BYTES);
 	same_memory(c, pattern + 4097, 70001);
-	same_memory(c, (const void *)(uintptr_t)(((uintptr_t)waits) & ~15ul), 64);	/* code, which kernels leave out */
+	/* code, which kernels leave out */
+	same_memory(c, (const void *)(uintptr_t)(((uintptr_t)waits) & ~15ul), 64);
 	same_memory(c, (const void *)(uintptr_t)fopen, 64);
 	same_memory(c, mapped + 5000, 10000);
 	assert_int_equal(core_read(c, 8, &c1, 1), 0);
@@ -161,7 +170,8 @@ static void kernels(void **state)
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_true(WIFSIGNALED(status));
 	if (!WCOREDUMP(status) || glob(in_dir("*core*"), 0, NULL, &found)) {
-		print_message("no core in the working directory: see /proc/sys/kernel/core_pattern\n");
+		print_message(
+			"no core in the working directory: see /proc/sys/kernel/core_pattern\n");
 		skip();
 	}
 	snprintf(path, sizeof(path), "%s", found.gl_pathv[0]);
@@ -175,12 +185,18 @@ static void kernels(void **state)
 	core_close(&c);
 
 	/* a mapped file that has been changed since is not what was mapped */
-	assert_int_equal(utimensat(AT_FDCWD, in_dir("file"), (struct timespec[2]){ { .tv_sec = 1ll << 32 }, { .tv_sec = 1ll << 32 } }, 0), 0);
+	assert_int_equal(
+		utimensat(AT_FDCWD, in_dir("file"),
+			  (struct timespec[2]){ { .tv_sec = 1ll << 32 }, { .tv_sec = 1ll << 32 } },
+			  0),
+		0);
 	assert_int_equal(core_open(path, &c, NULL), 0);
 	assert_int_equal(core_read(&c, (uint64_t)(uintptr_t)mapped + 5000, &byte, 1), 0);
 	assert_int_equal(map_at(&c, (uint64_t)(uintptr_t)mapped)->ino, 1);
 	core_close(&c);
-	assert_int_equal(utimensat(AT_FDCWD, in_dir("file"), (struct timespec[2]){ { .tv_sec = 1 }, { .tv_sec = 1 } }, 0), 0);
+	assert_int_equal(utimensat(AT_FDCWD, in_dir("file"),
+				   (struct timespec[2]){ { .tv_sec = 1 }, { .tv_sec = 1 } }, 0),
+			 0);
 
 	/* cut short: what is left of it can be read */
 	assert_int_equal(truncate(path, 40000), 0);
@@ -206,7 +222,9 @@ static void debuggers(void **state)
 		skip();
 	}
 	pid = start(0);
-	snprintf(command, sizeof(command), "timeout 100 gdb -nx -batch -p %d -ex 'generate-core-file %s' >/dev/null 2>&1", (int)pid, in_dir("gdb.out"));
+	snprintf(command, sizeof(command),
+		 "timeout 100 gdb -nx -batch -p %d -ex 'generate-core-file %s' >/dev/null 2>&1",
+		 (int)pid, in_dir("gdb.out"));
 	if (system(command) || access(in_dir("gdb.out"), F_OK)) {
 		kill(pid, SIGKILL);
 		waitpid(pid, NULL, 0);
@@ -221,7 +239,7 @@ static void debuggers(void **state)
 	unlink(in_dir("gdb.out"));
 }
 
-/* ---- damaged ---------------------------------------------------------------------------------- */
+/* ---- damaged --------------------------------------------------------------------------------- */
 
 struct image {
 	Elf64_Ehdr eh;
@@ -239,12 +257,28 @@ struct image {
 static struct image sound(void)
 {
 	struct image f = {
-		.eh = { .e_ident = ELFMAG, .e_type = ET_CORE, .e_machine = EM_X86_64, .e_version = EV_CURRENT, .e_phnum = 3,
-			.e_phoff = offsetof(struct image, ph), .e_phentsize = sizeof(Elf64_Phdr), .e_shoff = offsetof(struct image, sh) },
-		.ph = { { .p_type = PT_NOTE, .p_offset = offsetof(struct image, note), .p_filesz = 12 + 8 + 336 },
-			{ .p_type = PT_LOAD, .p_flags = PF_R, .p_vaddr = 0x1000, .p_memsz = 4096, .p_offset = offsetof(struct image, memory),
+		.eh = { .e_ident = ELFMAG,
+			.e_type = ET_CORE,
+			.e_machine = EM_X86_64,
+			.e_version = EV_CURRENT,
+			.e_phnum = 3,
+			.e_phoff = offsetof(struct image, ph),
+			.e_phentsize = sizeof(Elf64_Phdr),
+			.e_shoff = offsetof(struct image, sh) },
+		.ph = { { .p_type = PT_NOTE,
+			  .p_offset = offsetof(struct image, note),
+			  .p_filesz = 12 + 8 + 336 },
+			{ .p_type = PT_LOAD,
+			  .p_flags = PF_R,
+			  .p_vaddr = 0x1000,
+			  .p_memsz = 4096,
+			  .p_offset = offsetof(struct image, memory),
 			  .p_filesz = 64 },
-			{ .p_type = PT_LOAD, .p_flags = PF_R | PF_W, .p_vaddr = 0x2000, .p_memsz = 64, .p_offset = offsetof(struct image, memory),
+			{ .p_type = PT_LOAD,
+			  .p_flags = PF_R | PF_W,
+			  .p_vaddr = 0x2000,
+			  .p_memsz = 64,
+			  .p_offset = offsetof(struct image, memory),
 			  .p_filesz = 64 } },
 		.sh = { .sh_info = 3 },
 		.note = { .n_namesz = 5, .n_descsz = 336, .n_type = NT_PRSTATUS },
@@ -281,7 +315,8 @@ static int damage(size_t offset, uint64_t value, size_t bytes)
 	return rc;
 }
 
-#define DAMAGE(member, value)	damage(offsetof(struct image, member), value, sizeof(((struct image *)0)->member))
+#define DAMAGE(member, value)                                                                      \
+	damage(offsetof(struct image, member), value, sizeof(((struct image *)0)->member))
 
 /* With a note of a type beside the status. */
 static struct image sound_with(uint32_t type, const void *text, uint32_t bytes)
@@ -392,10 +427,13 @@ static void damaged_ones(void **state)
 		assert_int_equal(opens(&f, bytes, &c, NULL), -EBADMSG);
 	memcpy(f.eh.e_ident, "\x28\xb5\x2f\xfd", 4);
 	assert_int_equal(opens(&f, sizeof(f), &c, &e), -EBADMSG);
-	assert_string_equal(e.hint, "it is compressed: unpack it first, or have coredumpctl dump it");
+	assert_string_equal(e.hint,
+			    "it is compressed: unpack it first, or have coredumpctl dump it");
 }
 
-/* ----------------------------------------------------------------------------------------------- */
+/*
+ * -----------------------------------------------------------------------------------------------
+ */
 
 static int prepare(void **state)
 {
@@ -431,7 +469,9 @@ static int clean(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(kernels), cmocka_unit_test(debuggers), cmocka_unit_test(made_up), cmocka_unit_test(notes_say_who_died_of_what), cmocka_unit_test(damaged_ones),
+		cmocka_unit_test(kernels),	cmocka_unit_test(debuggers),
+		cmocka_unit_test(made_up),	cmocka_unit_test(notes_say_who_died_of_what),
+		cmocka_unit_test(damaged_ones),
 	};
 
 	return cmocka_run_group_tests(tests, prepare, clean);

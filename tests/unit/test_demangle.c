@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Unit test of demangling: C++, both forms of Rust, names that are neither, and names made to be expensive. */
+/*
+ * Unit test of demangling: C++, both forms of Rust, names that are neither, and names made to be
+ * expensive.
+ */
 #include "src/symbol/symbol.h"
 
 #include <time.h>
@@ -19,7 +22,8 @@ static void test_cplusplus(void **state)
 	(void)state;
 	expect("_ZN3foo3barEi", "foo::bar(int)");
 	expect("_Znwm", "operator new(unsigned long)");
-	expect("_ZNSt6vectorIiSaIiEE9push_backERKi", "std::vector<int, std::allocator<int> >::push_back(int const&)");
+	expect("_ZNSt6vectorIiSaIiEE9push_backERKi",
+	       "std::vector<int, std::allocator<int> >::push_back(int const&)");
 	expect("_Z3f10i.cold", "f10(int) [clone .cold]");
 }
 
@@ -55,7 +59,10 @@ static void test_cut(void **state)
 	assert_int_equal(symbol_demangle("_ZN3foo3barEi", buf, 0), 0);
 }
 
-/* Each argument is a template with the one before it, twice: more than 2^35 characters when written out. */
+/*
+ * Each argument is a template with the one before it, twice: more than 2^35 characters when written
+ * out.
+ */
 static void test_exponential(void **state)
 {
 	static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Detours of the allocators that are installed: every function that would be patched can be, and what its moved instructions are
- * decodes to as many instructions.
+ * Detours of the allocators that are installed: every function that would be patched can be, and
+ * what its moved instructions are decodes to as many instructions.
  */
 #include "tests/unit/unit.h"
 
@@ -39,8 +39,9 @@ static size_t code_at(const struct elf_file *f, uint64_t address, const uint8_t 
 	for (size_t i = 0; i < nr; i++) {
 		GElf_Phdr ph;
 
-		if (gelf_getphdr(f->elf, (int)i, &ph) && ph.p_type == PT_LOAD && address >= ph.p_vaddr &&
-		    address - ph.p_vaddr < ph.p_filesz && ph.p_offset + ph.p_filesz <= size) {
+		if (gelf_getphdr(f->elf, (int)i, &ph) && ph.p_type == PT_LOAD &&
+		    address >= ph.p_vaddr && address - ph.p_vaddr < ph.p_filesz &&
+		    ph.p_offset + ph.p_filesz <= size) {
 			*code = image + ph.p_offset + (address - ph.p_vaddr);
 			return ph.p_filesz - (address - ph.p_vaddr);
 		}
@@ -74,16 +75,27 @@ static void assert_jump(const struct detour_function *f, const struct detour *d)
 	assert_int_equal(d->address, f->address + first.length);
 	assert_int_equal(lead, memcmp(f->code, "\xf3\x0f\x1e\xfa", 4) != 0);
 	assert_true(boundaries >= 1 && d->nr_moved >= 5 && d->boundary[0] != 0xff);
-	assert_true(count(d->original, d->nr_moved, &calls) >= boundaries);	/* padding is not moved */
-	/* a jump behind it; a call becomes three: its return address pushed in two halves, and a jump */
-	assert_int_equal(count(d->moved, d->nr_moved_out, &none), lead + boundaries + 2 * calls + 1);
+	/* padding is not moved */
+	assert_true(count(d->original, d->nr_moved, &calls) >= boundaries);
+	/*
+	 * a jump behind it; a call becomes three: its return address pushed in two halves, and a
+	 * jump
+	 */
+	assert_int_equal(count(d->moved, d->nr_moved_out, &none),
+			 lead + boundaries + 2 * calls + 1);
 	assert_int_equal(none, 0);
 }
 
-static void plan_one(const struct elf_file *f, const char *name, const struct entries_name *what, uint64_t address, uint64_t size)
+static void plan_one(const struct elf_file *f, const char *name, const struct entries_name *what,
+		     uint64_t address, uint64_t size)
 {
-	const struct pmm_entry entry = { .role = what->role, .arg_size = what->arg_size, .arg_count = what->arg_count, .arg_pointer = what->arg_pointer };
-	struct detour_function df = { .address = address, .size = size, .keep = detour_keep(&entry) };
+	const struct pmm_entry entry = { .role = what->role,
+					 .arg_size = what->arg_size,
+					 .arg_count = what->arg_count,
+					 .arg_pointer = what->arg_pointer };
+	struct detour_function df = { .address = address,
+				      .size = size,
+				      .keep = detour_keep(&entry) };
 	struct err e = { 0 };
 	struct detour d;
 
@@ -122,11 +134,13 @@ static void test_library(void **state)
 		GElf_Sym sym;
 
 		assert_non_null(gelf_getsym(data, (int)i, &sym));
-		name = entries_names_find(&names, elf_strptr(f.elf, header.sh_link, sym.st_name), &prefix);
+		name = entries_names_find(&names, elf_strptr(f.elf, header.sh_link, sym.st_name),
+					  &prefix);
 		if (!name || !name->role || sym.st_shndx == SHN_UNDEF)
 			continue;
 		assert_int_equal(GELF_ST_TYPE(sym.st_info), STT_FUNC);
-		plan_one(&f, elf_strptr(f.elf, header.sh_link, sym.st_name), name, sym.st_value, sym.st_size);
+		plan_one(&f, elf_strptr(f.elf, header.sh_link, sym.st_name), name, sym.st_value,
+			 sym.st_size);
 		nr++;
 	}
 	assert_true(nr >= library->least);
@@ -139,7 +153,7 @@ int main(void)
 	struct CMUnitTest tests[NR(libraries)];
 
 	for (size_t i = 0; i < NR(libraries); i++)
-		tests[i] = (struct CMUnitTest){ strrchr(libraries[i].path, '/') + 1, test_library, NULL, NULL,
-						(void *)&libraries[i] };
+		tests[i] = (struct CMUnitTest){ strrchr(libraries[i].path, '/') + 1, test_library,
+						NULL, NULL, (void *)&libraries[i] };
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

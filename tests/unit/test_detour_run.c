@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Detours run: a patched function comes to its hook, and from there to its body, in the state that it would have had. So it does when the
- * kernel has stepped over its first instruction elsewhere, as where a uprobe is set, and so does a thread that was among the overwritten
- * instructions. Done with every function of the allocators that are installed, their files mapped as they are, and with random beginnings.
+ * Detours run: a patched function comes to its hook, and from there to its body, in the state that
+ * it would have had. So it does when the kernel has stepped over its first instruction elsewhere,
+ * as where a uprobe is set, and so does a thread that was among the overwritten instructions. Done
+ * with every function of the allocators that are installed, their files mapped as they are, and
+ * with random beginnings.
  *
- * A run ends at an int3: at the hook, or where the sequence of moved instructions is left. Faults end it as well.
+ * A run ends at an int3: at the hook, or where the sequence of moved instructions is left. Faults
+ * end it as well.
  */
 #include "tests/unit/unit.h"
 
@@ -33,7 +36,8 @@ struct state {
 };
 
 static const int greg_of[NR_REGS] = {
-	REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI, REG_R8, REG_R9, REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15,
+	REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,
+	REG_R8,	 REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15,
 };
 static const unsigned arg_of[] = { RDI, RSI, RDX, RCX, R8, R9 };
 
@@ -46,23 +50,31 @@ uint64_t detour_run_pc, detour_run_sp;
 void detour_run_enter(void);
 extern const char detour_run_leave[];
 
-/* All registers as *detour_run_state says, then to detour_run_pc. The handler of the signal that ends it goes to detour_run_leave. */
+/*
+ * All registers as *detour_run_state says, then to detour_run_pc. The handler of the signal that
+ * ends it goes to detour_run_leave.
+ */
 __asm__(".globl detour_run_enter\n"
 	"detour_run_enter:\n"
-	"	push %rbx\n	push %rbp\n	push %r12\n	push %r13\n	push %r14\n	push %r15\n"
+	"	push %rbx\n	push %rbp\n	push %r12\n	push %r13\n	push %r14\n	"
+	"push %r15\n"
 	"	mov %rsp, detour_run_sp(%rip)\n"
 	"	mov detour_run_state(%rip), %rax\n"
 	"	push 128(%rax)\n"
 	"	popfq\n"
 	"	mov 32(%rax), %rsp\n"
-	"	mov 8(%rax), %rcx\n	mov 16(%rax), %rdx\n	mov 24(%rax), %rbx\n	mov 40(%rax), %rbp\n"
-	"	mov 48(%rax), %rsi\n	mov 56(%rax), %rdi\n	mov 64(%rax), %r8\n	mov 72(%rax), %r9\n"
-	"	mov 80(%rax), %r10\n	mov 88(%rax), %r11\n	mov 96(%rax), %r12\n	mov 104(%rax), %r13\n"
+	"	mov 8(%rax), %rcx\n	mov 16(%rax), %rdx\n	mov 24(%rax), %rbx\n	mov "
+	"40(%rax), %rbp\n"
+	"	mov 48(%rax), %rsi\n	mov 56(%rax), %rdi\n	mov 64(%rax), %r8\n	mov "
+	"72(%rax), %r9\n"
+	"	mov 80(%rax), %r10\n	mov 88(%rax), %r11\n	mov 96(%rax), %r12\n	mov "
+	"104(%rax), %r13\n"
 	"	mov 112(%rax), %r14\n	mov 120(%rax), %r15\n	mov (%rax), %rax\n"
 	"	jmp *detour_run_pc(%rip)\n"
 	".globl detour_run_leave\n"
 	"detour_run_leave:\n"
-	"	pop %r15\n	pop %r14\n	pop %r13\n	pop %r12\n	pop %rbp\n	pop %rbx\n"
+	"	pop %r15\n	pop %r14\n	pop %r13\n	pop %r12\n	pop %rbp\n	"
+	"pop %rbx\n"
 	"	ret\n");
 
 static void on_end(int signal, siginfo_t *info, void *context)
@@ -106,9 +118,13 @@ static void start(void)
 	static char other_stack[64 << 10];
 	struct sigaction a = { .sa_sigaction = on_end, .sa_flags = SA_SIGINFO | SA_ONSTACK };
 
-	assert_int_equal(sigaltstack(&(stack_t){ .ss_sp = other_stack, .ss_size = sizeof(other_stack) }, NULL), 0);
-	assert_int_equal(sigaction(SIGTRAP, &a, NULL) | sigaction(SIGSEGV, &a, NULL) | sigaction(SIGBUS, &a, NULL) |
-			 sigaction(SIGILL, &a, NULL), 0);
+	assert_int_equal(
+		sigaltstack(&(stack_t){ .ss_sp = other_stack, .ss_size = sizeof(other_stack) },
+			    NULL),
+		0);
+	assert_int_equal(sigaction(SIGTRAP, &a, NULL) | sigaction(SIGSEGV, &a, NULL) |
+				 sigaction(SIGBUS, &a, NULL) | sigaction(SIGILL, &a, NULL),
+			 0);
 }
 
 /* ---- states --------------------------------------------------------------------------------- */
@@ -122,7 +138,10 @@ static uint64_t random64(void)
 	return seed ^= seed << 17;
 }
 
-/* Registers and stack at a call; among the arguments sizes, pointers to memory and nonsense. No page boundary, for munmap. */
+/*
+ * Registers and stack at a call; among the arguments sizes, pointers to memory and nonsense. No
+ * page boundary, for munmap.
+ */
 static void state_make(struct state *s, unsigned which)
 {
 	static uint64_t memory[8192];
@@ -142,7 +161,10 @@ static void state_make(struct state *s, unsigned which)
 	s->reg[RSP] = (uint64_t)&stack[STACK_WORDS / 2 + 1];
 }
 
-/* What a hook may leave behind: all that is not `keep` and not the caller's is something else, below the stack pointer too. */
+/*
+ * What a hook may leave behind: all that is not `keep` and not the caller's is something else,
+ * below the stack pointer too.
+ */
 static void state_trash(struct state *s, unsigned keep)
 {
 	static const unsigned others[] = { RAX, R10, R11 };
@@ -163,7 +185,8 @@ struct patched {
 	const char *name;
 	uint8_t *code;
 	uint64_t size, address;
-	unsigned keep, passed, entry_reg;	/* argument registers that the hook reads, and passes on */
+	/* argument registers that the hook reads, and passes on */
+	unsigned keep, passed, entry_reg;
 	struct detour d;
 	uint8_t *slot;
 	uint64_t hook, stepped;
@@ -229,7 +252,8 @@ static void slot_make(struct patched *p, const struct pmm_entry *like)
 	detour_stub(like->role, &p->d, p->slot + PMM_ENTRY_STUB_OFF);
 	memcpy(p->slot + PMM_ENTRY_MOVED_OFF, p->d.moved, p->d.nr_moved_out);
 	memcpy(p->slot + PMM_ENTRY_POINTER_OFF, &stub, sizeof(stub));
-	p->entry_reg = pmm_role_register(like->role) < 6 ? arg_of[pmm_role_register(like->role)] : R11;
+	p->entry_reg = pmm_role_register(like->role) < 6 ? arg_of[pmm_role_register(like->role)]
+							 : R11;
 	/* what the kernel does at a uprobe: the first instruction elsewhere, then on behind it */
 	assert_true(insn_decode(p->code, INSN_MAX_BYTES, p->address, &in));
 	p->nr_first = in.length;
@@ -246,10 +270,18 @@ static unsigned passed(enum pmm_role role)
 	switch (role) {
 	case PMM_ROLE_MALLOC: case PMM_ROLE_NEW: case PMM_ROLE_USABLE_SIZE:
 		return 1;
-	case PMM_ROLE_CALLOC: case PMM_ROLE_REALLOC: case PMM_ROLE_MEMALIGN: case PMM_ROLE_NEW_NOTHROW: case PMM_ROLE_NEW_ALIGNED:
+	case PMM_ROLE_CALLOC:
+	case PMM_ROLE_REALLOC:
+	case PMM_ROLE_MEMALIGN:
+	case PMM_ROLE_NEW_NOTHROW:
+	case PMM_ROLE_NEW_ALIGNED:
 	case PMM_ROLE_MUNMAP:
 		return 3;
-	case PMM_ROLE_REALLOCARRAY: case PMM_ROLE_FREE: case PMM_ROLE_POSIX_MEMALIGN: case PMM_ROLE_NEW_ALIGNED_NOTHROW: case PMM_ROLE_SIGACTION:
+	case PMM_ROLE_REALLOCARRAY:
+	case PMM_ROLE_FREE:
+	case PMM_ROLE_POSIX_MEMALIGN:
+	case PMM_ROLE_NEW_ALIGNED_NOTHROW:
+	case PMM_ROLE_SIGACTION:
 		return 7;
 	case PMM_ROLE_MREMAP:
 		return 31;
@@ -268,24 +300,31 @@ static bool in_stack(uint64_t sp)
 	return sp >= (uint64_t)stack && sp < (uint64_t)(stack + STACK_WORDS);
 }
 
-/* The same, but for registers that the function has not set and that a hook may have changed to what `trashed` has? What is not, in `e`. */
-static bool same_end(const struct patched *p, const struct state *was, const struct state *trashed, const struct state *is, struct err *e)
+/*
+ * The same, but for registers that the function has not set and that a hook may have changed to
+ * what `trashed` has? What is not, in `e`.
+ */
+static bool same_end(const struct patched *p, const struct state *was, const struct state *trashed,
+		     const struct state *is, struct err *e)
 {
 	if (was->signal != is->signal)
 		return err_set(e, 0, "signal %d, must be %d", is->signal, was->signal);
 	for (unsigned i = 0; i < NR_REGS; i++)
 		if (is->reg[i] != was->reg[i] && !may_differ(p, i) && is->reg[i] != trashed->reg[i])
-			return err_set(e, 0, "register %u is %#lx, must be %#lx", i, is->reg[i], was->reg[i]);
+			return err_set(e, 0, "register %u is %#lx, must be %#lx", i, is->reg[i],
+				       was->reg[i]);
 	for (uint64_t at = was->reg[RSP] & ~7ull; in_stack(at); at += 8) {
 		size_t i = (at - (uint64_t)stack) / 8;
 
 		if (is->stack[i] != was->stack[i] && is->stack[i] != trashed->stack[i])
-			return err_set(e, 0, "the stack at %+ld is %#lx, must be %#lx", (long)(at - was->reg[RSP]), is->stack[i], was->stack[i]);
+			return err_set(e, 0, "the stack at %+ld is %#lx, must be %#lx",
+				       (long)(at - was->reg[RSP]), is->stack[i], was->stack[i]);
 	}
 	return true;
 }
 
-static void assert_ends(const struct patched *p, const char *how, const struct state *was, const struct state *trashed, const struct state *is)
+static void assert_ends(const struct patched *p, const char *how, const struct state *was,
+			const struct state *trashed, const struct state *is)
 {
 	struct err e = { 0 };
 
@@ -295,14 +334,18 @@ static void assert_ends(const struct patched *p, const char *how, const struct s
 
 static bool is_extended(uint64_t from, uint64_t to)
 {
-	return to == (uint32_t)from || to == (uint16_t)from || to == (uint8_t)from || to == (uint64_t)(int32_t)from ||
-	       to == (uint64_t)(int16_t)from || to == (uint64_t)(int8_t)from || to == (uint32_t)(int16_t)from || to == (uint32_t)(int8_t)from;
+	return to == (uint32_t)from || to == (uint16_t)from || to == (uint8_t)from ||
+	       to == (uint64_t)(int32_t)from || to == (uint64_t)(int16_t)from ||
+	       to == (uint64_t)(int8_t)from || to == (uint32_t)(int16_t)from ||
+	       to == (uint32_t)(int8_t)from;
 }
 
 /*
- * The lower bits of an argument, where the function cannot tell the rest: of an int the upper half. `was`: how the function ends.
+ * The lower bits of an argument, where the function cannot tell the rest: of an int the upper half.
+ * `was`: how the function ends.
  */
-static bool is_as_good(const struct patched *p, const struct state *s, const struct state *was, unsigned reg, uint64_t value)
+static bool is_as_good(const struct patched *p, const struct state *s, const struct state *was,
+		       unsigned reg, uint64_t value)
 {
 	struct state other = *s, end;
 
@@ -314,18 +357,23 @@ static bool is_as_good(const struct patched *p, const struct state *s, const str
 }
 
 /* At the hook everything that matters is as it was when the function was called. */
-static void assert_hooked(const struct patched *p, const char *how, const struct state *s, const struct state *was, const struct state *h)
+static void assert_hooked(const struct patched *p, const char *how, const struct state *s,
+			  const struct state *was, const struct state *h)
 {
 	static const unsigned kept[] = { RSP, RBX, RBP, R12, R13, R14, R15 };
 
 	if (h->signal != SIGTRAP || h->pc != p->hook + 1)
-		fail_msg("%s: %s: does not come to its hook but to %#lx (signal %d)", p->name, how, h->pc, h->signal);
+		fail_msg("%s: %s: does not come to its hook but to %#lx (signal %d)", p->name, how,
+			 h->pc, h->signal);
 	for (unsigned i = 0; i < NR(kept); i++)
 		if (h->reg[kept[i]] != s->reg[kept[i]])
-			fail_msg("%s: %s: register %u is %#lx at the hook, was %#lx", p->name, how, kept[i], h->reg[kept[i]], s->reg[kept[i]]);
+			fail_msg("%s: %s: register %u is %#lx at the hook, was %#lx", p->name, how,
+				 kept[i], h->reg[kept[i]], s->reg[kept[i]]);
 	for (unsigned i = 0; i < NR(arg_of); i++)
-		if (p->keep & UNDO_ARG(i) && h->reg[arg_of[i]] != s->reg[arg_of[i]] && !is_as_good(p, s, was, arg_of[i], h->reg[arg_of[i]]))
-			fail_msg("%s: %s: argument %u is %#lx at the hook, was %#lx", p->name, how, i, h->reg[arg_of[i]], s->reg[arg_of[i]]);
+		if (p->keep & UNDO_ARG(i) && h->reg[arg_of[i]] != s->reg[arg_of[i]] &&
+		    !is_as_good(p, s, was, arg_of[i], h->reg[arg_of[i]]))
+			fail_msg("%s: %s: argument %u is %#lx at the hook, was %#lx", p->name, how,
+				 i, h->reg[arg_of[i]], s->reg[arg_of[i]]);
 	assert_int_equal(h->reg[p->entry_reg], (uint64_t)p->slot);
 	for (const uint64_t *w = (const uint64_t *)s->reg[RSP]; w < stack + STACK_WORDS; w++)
 		assert_int_equal(s->stack[w - stack], h->stack[w - stack]);
@@ -336,8 +384,12 @@ static void patch_write(const struct patched *p, bool in_place)
 	memcpy((void *)p->d.address, in_place ? p->d.patch : p->d.original, p->d.nr_bytes);
 }
 
-/* From the function's beginning, by whatever way, to the hook and on to the end: as the function as it was does from where the hook left off. */
-static void check_way(const struct patched *p, const char *how, uint64_t pc, const struct state *s, const struct state *was)
+/*
+ * From the function's beginning, by whatever way, to the hook and on to the end: as the function as
+ * it was does from where the hook left off.
+ */
+static void check_way(const struct patched *p, const char *how, uint64_t pc, const struct state *s,
+		      const struct state *was)
 {
 	struct state hooked, other, end, plain;
 
@@ -356,7 +408,8 @@ static void check_way(const struct patched *p, const char *how, uint64_t pc, con
 	patch_write(p, true);
 	assert_ends(p, how, &plain, &plain, &end);
 	if ((end.flags ^ plain.flags) & ARITHMETIC)
-		fail_msg("%s: %s: flags are %#lx, must be %#lx", p->name, how, end.flags, plain.flags);
+		fail_msg("%s: %s: flags are %#lx, must be %#lx", p->name, how, end.flags,
+			 plain.flags);
 	if (end.signal == SIGTRAP)
 		assert_int_equal(end.pc, plain.pc);
 }
@@ -406,18 +459,32 @@ static void check_state(struct patched *p, unsigned which)
 	patch_write(p, false);
 }
 
-/* The function at `code`, of which the file's code is [low, high). How many states were looked at, or -ENOTSUP and the reason. */
-static int check_function(const char *name, uint8_t *code, uint64_t size, const struct pmm_entry *entry, uint8_t *slot, uint64_t low, uint64_t high,
-			   struct err *e)
+/*
+ * The function at `code`, of which the file's code is [low, high). How many states were looked at,
+ * or -ENOTSUP and the reason.
+ */
+static int check_function(const char *name, uint8_t *code, uint64_t size,
+			  const struct pmm_entry *entry, uint8_t *slot, uint64_t low, uint64_t high,
+			  struct err *e)
 {
-	struct patched p = { .name = name, .code = code, .address = (uint64_t)code, .size = size, .slot = slot, .keep = detour_keep(entry),
+	struct patched p = { .name = name,
+			     .code = code,
+			     .address = (uint64_t)code,
+			     .size = size,
+			     .slot = slot,
+			     .keep = detour_keep(entry),
 			     .passed = passed(entry->role) };
-	struct detour_function f = { .address = p.address, .code = code, .nr_code = size + 16, .size = size, .keep = p.keep };
+	struct detour_function f = { .address = p.address,
+				     .code = code,
+				     .nr_code = size + 16,
+				     .size = size,
+				     .keep = p.keep };
 	uint8_t before[64];
 
 	if (f.nr_code > high - p.address)
 		f.nr_code = high - p.address;
-	if (detour_plan(&f, (uint64_t)slot + PMM_ENTRY_STUB_OFF, (uint64_t)slot + PMM_ENTRY_MOVED_OFF, &p.d, e))
+	if (detour_plan(&f, (uint64_t)slot + PMM_ENTRY_STUB_OFF,
+			(uint64_t)slot + PMM_ENTRY_MOVED_OFF, &p.d, e))
 		return -ENOTSUP;
 	memcpy(before, code, size < sizeof(before) ? size : sizeof(before));
 	slot_make(&p, entry);
@@ -428,7 +495,7 @@ static int check_function(const char *name, uint8_t *code, uint64_t size, const 
 	return (int)(NR_STATES - p.nr_skipped);
 }
 
-/* ---- allocators ------------------------------------------------------------------------------- */
+/* ---- allocators ------------------------------------------------------------------------------ */
 
 struct library {
 	const char *path;
@@ -459,9 +526,11 @@ static void library_map(const struct elf_file *f, struct mapped *m)
 	assert_int_equal(elf_getphdrnum(f->elf, &nr), 0);
 	*m = (struct mapped){ 0 };
 	for (size_t i = 0; i < nr; i++)
-		if (gelf_getphdr(f->elf, (int)i, &ph) && ph.p_type == PT_LOAD && ph.p_vaddr + ph.p_memsz > m->bytes)
+		if (gelf_getphdr(f->elf, (int)i, &ph) && ph.p_type == PT_LOAD &&
+		    ph.p_vaddr + ph.p_memsz > m->bytes)
 			m->bytes = (ph.p_vaddr + ph.p_memsz + 4095) & ~4095ull;
-	m->base = mmap(NULL, m->bytes + 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	m->base = mmap(NULL, m->bytes + 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
+		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	assert_true(m->base != MAP_FAILED);
 	m->slot = m->base + m->bytes;
 	for (size_t i = 0; i < nr; i++) {
@@ -501,11 +570,14 @@ static void test_library(void **state)
 		int rc;
 
 		assert_non_null(gelf_getsym(data, (int)i, &sym));
-		name = entries_names_find(&names, elf_strptr(f.elf, header.sh_link, sym.st_name), &prefix);
+		name = entries_names_find(&names, elf_strptr(f.elf, header.sh_link, sym.st_name),
+					  &prefix);
 		if (!name || !name->role || sym.st_shndx == SHN_UNDEF)
 			continue;
 		rc = check_function(name->name, m.base + sym.st_value, sym.st_size,
-				    &(struct pmm_entry){ .role = name->role, .arg_size = name->arg_size, .arg_count = name->arg_count,
+				    &(struct pmm_entry){ .role = name->role,
+							 .arg_size = name->arg_size,
+							 .arg_count = name->arg_count,
 							 .arg_pointer = name->arg_pointer },
 				    m.slot, m.code_low, m.code_high, &e);
 		if (rc != (int)NR_STATES)
@@ -518,33 +590,82 @@ static void test_library(void **state)
 	elf_file_close(&f);
 }
 
-/* ---- random beginnings ------------------------------------------------------------------------ */
+/* ---- random beginnings ----------------------------------------------------------------------- */
 
-/* Instructions by their bytes. In byte low - 1 bits 0..2 are a register, in byte high - 1 bits 3..5; 0 = none. Random bytes follow. */
+/*
+ * Instructions by their bytes. In byte low - 1 bits 0..2 are a register, in byte high - 1 bits
+ * 3..5; 0 = none. Random bytes follow.
+ */
 static const struct piece {
 	const char *bytes;
 	uint8_t nr, low, high, immediate;
 } pieces[] = {
-	{ "\x50", 1, 1, 0, 0 }, { "\x41\x54", 2, 0, 0, 0 },		/* push rax, r12 */
-	{ "\x41\x50", 2, 2, 0, 0 }, { "\x6a", 1, 0, 0, 1 }, { "\x68", 1, 0, 0, 4 },
-	{ "\xff\x74\x24\x08", 4, 0, 0, 0 }, { "\x9c", 1, 0, 0, 0 },	/* push [rsp + 8]; pushfq */
-	{ "\x48\x83\xec", 3, 0, 0, 1 }, { "\x48\x81\xec\x80\x01\x00\x00", 7, 0, 0, 0 }, { "\x48\x83\xc4\x80", 4, 0, 0, 0 },
-	{ "\x48\x8d\x64\x24\xe8", 5, 0, 0, 0 },				/* lea rsp, [rsp - 24] */
-	{ "\x48\x89\xc0", 3, 3, 3, 0 }, { "\x89\xc0", 2, 2, 2, 0 }, { "\x49\x89\xc0", 3, 3, 3, 0 }, { "\x4c\x89\xc0", 3, 3, 3, 0 },
-	{ "\x48\x63\xc0", 3, 3, 3, 0 }, { "\x0f\xb6\xc0", 3, 3, 3, 0 }, { "\x0f\xbf\xc0", 3, 3, 3, 0 },
-	{ "\xb8", 1, 1, 0, 4 }, { "\x48\xc7\xc0", 3, 3, 0, 4 }, { "\xb0", 1, 1, 0, 1 }, { "\x66\xb8", 2, 0, 0, 2 },
-	{ "\x31\xc0", 2, 2, 2, 0 }, { "\x48\x29\xc0", 3, 3, 3, 0 }, { "\x48\x21\xc0", 3, 3, 3, 0 }, { "\x48\x01\xc0", 3, 3, 3, 0 },
-	{ "\x48\x83\xc0", 3, 3, 0, 1 }, { "\x48\x83\xe8", 3, 3, 0, 1 }, { "\x83\xc0", 2, 2, 0, 1 }, { "\x81\xe8", 2, 2, 0, 4 },
-	{ "\x48\x83\xe0", 3, 3, 0, 1 }, { "\x48\x83\xc8", 3, 3, 0, 1 }, { "\x48\x83\xf0", 3, 3, 0, 1 }, { "\x83\xf8", 2, 2, 0, 1 },
-	{ "\x48\xff\xc0", 3, 3, 0, 0 }, { "\xff\xc8", 2, 2, 0, 0 }, { "\x48\xf7\xd8", 3, 3, 0, 0 }, { "\xf7\xd0", 2, 2, 0, 0 },
-	{ "\x48\x0f\xc8", 3, 3, 0, 0 }, { "\x48\x85\xc0", 3, 3, 3, 0 }, { "\x39\xc0", 2, 2, 2, 0 },
-	{ "\x48\x8d\x80", 3, 3, 3, 4 }, { "\x8d\x80", 2, 2, 2, 4 }, { "\x48\x8d\x05\x10\x00\x00\x00", 7, 0, 3, 0 },
-	{ "\x48\x8b\x44\x24\x08", 5, 0, 3, 0 }, { "\x48\x89\x44\x24\xf0", 5, 0, 3, 0 }, { "\x48\x89\x44\x24\x08", 5, 0, 3, 0 },
-	{ "\x48\x0f\xaf\xc0", 4, 4, 4, 0 }, { "\x48\x6b\xc0\x18", 4, 3, 3, 0 }, { "\x48\xc1\xe0\x04", 4, 3, 0, 0 }, { "\x48\xd1\xe8", 3, 3, 0, 0 },
-	{ "\x64\x48\x8b\x04\x25\x28\x00\x00\x00", 9, 0, 0, 0 }, { "\x66\x0f\xef\xc0", 4, 4, 4, 0 }, { "\x66\x48\x0f\x6e\xc0", 5, 5, 5, 0 },
-	{ "\x0f\x1f\x44\x00\x00", 5, 0, 0, 0 }, { "\x90", 1, 0, 0, 0 }, { "\xf3\x0f\x1e\xfa", 4, 0, 0, 0 }, { "\x48\x87\xc0", 3, 3, 3, 0 },
-	{ "\x48\xf7\xe0", 3, 3, 0, 0 }, { "\x48\x99", 2, 0, 0, 0 }, { "\xc8\x10\x00\x00", 4, 0, 0, 0 }, { "\x58", 1, 1, 0, 0 },
-	{ "\x0f\x94\xc0", 3, 3, 0, 0 }, { "\x48\x0f\x44\xc0", 4, 4, 4, 0 }, { "\x48\x11\xc0", 3, 3, 3, 0 }, { "\x86\xc4", 2, 2, 0, 0 },
+	{ "\x50", 1, 1, 0, 0 },
+	{ "\x41\x54", 2, 0, 0, 0 }, /* push rax, r12 */
+	{ "\x41\x50", 2, 2, 0, 0 },
+	{ "\x6a", 1, 0, 0, 1 },
+	{ "\x68", 1, 0, 0, 4 },
+	{ "\xff\x74\x24\x08", 4, 0, 0, 0 },
+	{ "\x9c", 1, 0, 0, 0 }, /* push [rsp + 8]; pushfq */
+	{ "\x48\x83\xec", 3, 0, 0, 1 },
+	{ "\x48\x81\xec\x80\x01\x00\x00", 7, 0, 0, 0 },
+	{ "\x48\x83\xc4\x80", 4, 0, 0, 0 },
+	{ "\x48\x8d\x64\x24\xe8", 5, 0, 0, 0 }, /* lea rsp, [rsp - 24] */
+	{ "\x48\x89\xc0", 3, 3, 3, 0 },
+	{ "\x89\xc0", 2, 2, 2, 0 },
+	{ "\x49\x89\xc0", 3, 3, 3, 0 },
+	{ "\x4c\x89\xc0", 3, 3, 3, 0 },
+	{ "\x48\x63\xc0", 3, 3, 3, 0 },
+	{ "\x0f\xb6\xc0", 3, 3, 3, 0 },
+	{ "\x0f\xbf\xc0", 3, 3, 3, 0 },
+	{ "\xb8", 1, 1, 0, 4 },
+	{ "\x48\xc7\xc0", 3, 3, 0, 4 },
+	{ "\xb0", 1, 1, 0, 1 },
+	{ "\x66\xb8", 2, 0, 0, 2 },
+	{ "\x31\xc0", 2, 2, 2, 0 },
+	{ "\x48\x29\xc0", 3, 3, 3, 0 },
+	{ "\x48\x21\xc0", 3, 3, 3, 0 },
+	{ "\x48\x01\xc0", 3, 3, 3, 0 },
+	{ "\x48\x83\xc0", 3, 3, 0, 1 },
+	{ "\x48\x83\xe8", 3, 3, 0, 1 },
+	{ "\x83\xc0", 2, 2, 0, 1 },
+	{ "\x81\xe8", 2, 2, 0, 4 },
+	{ "\x48\x83\xe0", 3, 3, 0, 1 },
+	{ "\x48\x83\xc8", 3, 3, 0, 1 },
+	{ "\x48\x83\xf0", 3, 3, 0, 1 },
+	{ "\x83\xf8", 2, 2, 0, 1 },
+	{ "\x48\xff\xc0", 3, 3, 0, 0 },
+	{ "\xff\xc8", 2, 2, 0, 0 },
+	{ "\x48\xf7\xd8", 3, 3, 0, 0 },
+	{ "\xf7\xd0", 2, 2, 0, 0 },
+	{ "\x48\x0f\xc8", 3, 3, 0, 0 },
+	{ "\x48\x85\xc0", 3, 3, 3, 0 },
+	{ "\x39\xc0", 2, 2, 2, 0 },
+	{ "\x48\x8d\x80", 3, 3, 3, 4 },
+	{ "\x8d\x80", 2, 2, 2, 4 },
+	{ "\x48\x8d\x05\x10\x00\x00\x00", 7, 0, 3, 0 },
+	{ "\x48\x8b\x44\x24\x08", 5, 0, 3, 0 },
+	{ "\x48\x89\x44\x24\xf0", 5, 0, 3, 0 },
+	{ "\x48\x89\x44\x24\x08", 5, 0, 3, 0 },
+	{ "\x48\x0f\xaf\xc0", 4, 4, 4, 0 },
+	{ "\x48\x6b\xc0\x18", 4, 3, 3, 0 },
+	{ "\x48\xc1\xe0\x04", 4, 3, 0, 0 },
+	{ "\x48\xd1\xe8", 3, 3, 0, 0 },
+	{ "\x64\x48\x8b\x04\x25\x28\x00\x00\x00", 9, 0, 0, 0 },
+	{ "\x66\x0f\xef\xc0", 4, 4, 4, 0 },
+	{ "\x66\x48\x0f\x6e\xc0", 5, 5, 5, 0 },
+	{ "\x0f\x1f\x44\x00\x00", 5, 0, 0, 0 },
+	{ "\x90", 1, 0, 0, 0 },
+	{ "\xf3\x0f\x1e\xfa", 4, 0, 0, 0 },
+	{ "\x48\x87\xc0", 3, 3, 3, 0 },
+	{ "\x48\xf7\xe0", 3, 3, 0, 0 },
+	{ "\x48\x99", 2, 0, 0, 0 },
+	{ "\xc8\x10\x00\x00", 4, 0, 0, 0 },
+	{ "\x58", 1, 1, 0, 0 },
+	{ "\x0f\x94\xc0", 3, 3, 0, 0 },
+	{ "\x48\x0f\x44\xc0", 4, 4, 4, 0 },
+	{ "\x48\x11\xc0", 3, 3, 3, 0 },
+	{ "\x86\xc4", 2, 2, 0, 0 },
 };
 
 static unsigned piece_put(uint8_t *at)
@@ -554,7 +675,9 @@ static unsigned piece_put(uint8_t *at)
 
 	memcpy(at, p->bytes, n);
 	if (p->low)
-		at[p->low - 1] |= (uint8_t)(low == 4 && n > 1 && p->bytes[n - 2] == '\x8d' ? 3 : low);	/* rsp would take one byte more there */
+		at[p->low - 1] |= (uint8_t)(low == 4 && n > 1 && p->bytes[n - 2] == '\x8d'
+						    ? 3
+						    : low); /* rsp would take one byte more there */
 	if (p->high)
 		at[p->high - 1] |= (uint8_t)(high << 3);
 	for (unsigned i = 0; i < p->immediate; i++)
@@ -564,8 +687,10 @@ static unsigned piece_put(uint8_t *at)
 
 static void test_random(void **state)
 {
-	static const unsigned keeps[] = { PMM_ROLE_MALLOC, PMM_ROLE_CALLOC, PMM_ROLE_POSIX_MEMALIGN, PMM_ROLE_MMAP };
-	uint8_t *page = mmap(NULL, 8192, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	static const unsigned keeps[] = { PMM_ROLE_MALLOC, PMM_ROLE_CALLOC, PMM_ROLE_POSIX_MEMALIGN,
+					  PMM_ROLE_MMAP };
+	uint8_t *page = mmap(NULL, 8192, PROT_READ | PROT_WRITE | PROT_EXEC,
+			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	unsigned planned = 0, states = 0;
 
 	(void)state;
@@ -581,13 +706,15 @@ static void test_random(void **state)
 		memset(page, 0xcc, 128);
 		for (unsigned k = 0; k < pieces_wanted; k++)
 			n += piece_put(page + n);
-		memset(page + n, 0x90, 16);		/* so that its return is not among what is moved and run */
+		/* so that its return is not among what is moved and run */
+		memset(page + n, 0x90, 16);
 		n += 16;
 		page[n++] = 0xc3;
 		for (unsigned k = 0; k < n && 2 * k + 3 < sizeof(name); k++)
 			snprintf(name + 2 * k, sizeof(name) - 2 * k, "%02x", page[k]);
-		rc = check_function(name, page, n, &(struct pmm_entry){ .role = keeps[i % NR(keeps)] }, page + 4096, (uint64_t)page,
-				    (uint64_t)page + 4096, &e);
+		rc = check_function(name, page, n,
+				    &(struct pmm_entry){ .role = keeps[i % NR(keeps)] },
+				    page + 4096, (uint64_t)page, (uint64_t)page + 4096, &e);
 		planned += rc >= 0;
 		states += rc > 0 ? (unsigned)rc : 0;
 	}
@@ -601,7 +728,8 @@ int main(void)
 	struct CMUnitTest tests[NR(libraries) + 1];
 
 	for (size_t i = 0; i < NR(libraries); i++)
-		tests[i] = (struct CMUnitTest){ strrchr(libraries[i].path, '/') + 1, test_library, NULL, NULL, (void *)&libraries[i] };
+		tests[i] = (struct CMUnitTest){ strrchr(libraries[i].path, '/') + 1, test_library,
+						NULL, NULL, (void *)&libraries[i] };
 	tests[NR(libraries)] = (struct CMUnitTest){ "random", test_random, NULL, NULL, NULL };
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -102,7 +102,8 @@ static void columns_of_zeros_are_not_shown(void **state)
 	       "Rows\n"
 	       "  size  who  where\n"
 	       "   5 B  a    short  f.c:1\n",
-	       "{\"schema\":\"s/1\",\"rows\":[{\"size_bytes\":5,\"name\":\"a\",\"calls\":0,\"secret\":null}]}");
+	       "{\"schema\":\"s/"
+	       "1\",\"rows\":[{\"size_bytes\":5,\"name\":\"a\",\"calls\":0,\"secret\":null}]}");
 }
 
 static void records_are_objects(void **state)

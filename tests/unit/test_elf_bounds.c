@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Unit test of what an ELF file may make us read: each header that asks for too much, from memory and from a file. */
+/*
+ * Unit test of what an ELF file may make us read: each header that asks for too much, from memory
+ * and from a file.
+ */
 #include "src/proc/elf_bounds.h"
 
 #include <elf.h>
@@ -25,9 +28,16 @@ struct file {
 static struct file sound(void)
 {
 	struct file f = {
-		.eh = { .e_type = ET_DYN, .e_machine = EM_X86_64, .e_version = EV_CURRENT, .e_phoff = offsetof(struct file, ph),
-			.e_shoff = offsetof(struct file, sh), .e_ehsize = sizeof(Elf64_Ehdr), .e_phentsize = sizeof(Elf64_Phdr), .e_phnum = 2,
-			.e_shentsize = sizeof(Elf64_Shdr), .e_shnum = NR_SECTIONS },
+		.eh = { .e_type = ET_DYN,
+			.e_machine = EM_X86_64,
+			.e_version = EV_CURRENT,
+			.e_phoff = offsetof(struct file, ph),
+			.e_shoff = offsetof(struct file, sh),
+			.e_ehsize = sizeof(Elf64_Ehdr),
+			.e_phentsize = sizeof(Elf64_Phdr),
+			.e_phnum = 2,
+			.e_shentsize = sizeof(Elf64_Shdr),
+			.e_shnum = NR_SECTIONS },
 	};
 
 	memcpy(f.eh.e_ident, ELFMAG, SELFMAG);
@@ -76,7 +86,10 @@ static void other_files(void **state)
 	assert_int_equal(judge(&f, sizeof(f), &b), -ENOEXEC);
 }
 
-/* What is read of a file counts once for each section that has it; what the file has not, and what is loaded, does not. */
+/*
+ * What is read of a file counts once for each section that has it; what the file has not, and what
+ * is loaded, does not.
+ */
 static void sections_add_up(void **state)
 {
 	struct file f = sound();
@@ -142,7 +155,10 @@ static void symbols_have_bounds(void **state)
 	assert_int_equal(b.debug_bytes, 1ull << 36);
 }
 
-/* Compressed in either form: what it unfolds to counts beside what is stored; more than makes sense is too much at any limit. */
+/*
+ * Compressed in either form: what it unfolds to counts beside what is stored; more than makes sense
+ * is too much at any limit.
+ */
 static void unfolding_has_bounds(void **state)
 {
 	const uint64_t stored = 4u << 20, most = stored * ELF_UNFOLD_RATIO;
@@ -154,13 +170,17 @@ static void unfolding_has_bounds(void **state)
 		for (unsigned over = 0; over < 2; over++) {
 			struct file f = sound();
 
-			f.sh[1] = (Elf64_Shdr){ .sh_type = SHT_PROGBITS, .sh_flags = gnu ? 0 : SHF_COMPRESSED, .sh_offset = PACKED(1), .sh_size = stored };
+			f.sh[1] = (Elf64_Shdr){ .sh_type = SHT_PROGBITS,
+						.sh_flags = gnu ? 0 : SHF_COMPRESSED,
+						.sh_offset = PACKED(1),
+						.sh_size = stored };
 			size = htobe64(most + over * ELF_UNFOLD_RATIO * stored);
 			if (gnu) {
 				memcpy(f.packed[1].gnu, "ZLIB", 4);
 				memcpy(f.packed[1].gnu + 4, &size, 8);
 			} else {
-				f.packed[1].chdr = (Elf64_Chdr){ .ch_type = ELFCOMPRESS_ZLIB, .ch_size = be64toh(size) };
+				f.packed[1].chdr = (Elf64_Chdr){ .ch_type = ELFCOMPRESS_ZLIB,
+								 .ch_size = be64toh(size) };
 			}
 			assert_int_equal(judge(&f, 1u << 30, &b), 0);
 			assert_int_equal(b.debug_bytes, over ? UINT64_MAX : stored + most);
@@ -169,8 +189,12 @@ static void unfolding_has_bounds(void **state)
 	for (unsigned over = 0; over < 2; over++) {	/* small ones may be very regular */
 		struct file f = sound();
 
-		f.sh[1] = (Elf64_Shdr){ .sh_type = SHT_PROGBITS, .sh_flags = SHF_COMPRESSED, .sh_offset = PACKED(1), .sh_size = 1000 };
-		f.packed[1].chdr = (Elf64_Chdr){ .ch_type = ELFCOMPRESS_ZLIB, .ch_size = ELF_UNFOLD_FLOOR + over };
+		f.sh[1] = (Elf64_Shdr){ .sh_type = SHT_PROGBITS,
+					.sh_flags = SHF_COMPRESSED,
+					.sh_offset = PACKED(1),
+					.sh_size = 1000 };
+		f.packed[1].chdr = (Elf64_Chdr){ .ch_type = ELFCOMPRESS_ZLIB,
+						 .ch_size = ELF_UNFOLD_FLOOR + over };
 		assert_int_equal(judge(&f, 1u << 30, &b), 0);
 		assert_int_equal(b.debug_bytes, over ? UINT64_MAX : ELF_UNFOLD_FLOOR + 1000);
 	}
@@ -194,7 +218,8 @@ static void files_are_judged_when_opened(void **state)
 
 static void what_cannot_be_read_is_not_judged(void **state)
 {
-	int fd = open("/proc/self/mem", O_RDONLY);	/* nothing is mapped at its beginning: EIO */
+	/* nothing is mapped at its beginning: EIO */
+	int fd = open("/proc/self/mem", O_RDONLY);
 	struct elf_bounds b;
 
 	(void)state;

@@ -120,7 +120,10 @@ static void static_programs_are_told_apart(void **state)
 	expect(make_file("ld-x.so.1", &loader, sizeof(loader), 0755), ELF_CHECK_OK, "");
 }
 
-/* What says nothing of the kind is no program: a file with as many entries as it says, and none that ends them. */
+/*
+ * What says nothing of the kind is no program: a file with as many entries as it says, and none
+ * that ends them.
+ */
 static void without_the_flag_it_is_a_loader(void **state)
 {
 	struct elf_file f = elf_file(ET_DYN, NULL, true);
@@ -162,7 +165,8 @@ static void what_cannot_be_read_is_not_judged(void **state)
 			_exit(2);
 		if (getuid() != 65534 && chmod(path, 0311))
 			_exit(2);
-		_exit(elf_check(path, &c, &e) != ELF_CHECK_UNREADABLE || !strstr(e.text, "may be executed but not read"));
+		_exit(elf_check(path, &c, &e) != ELF_CHECK_UNREADABLE ||
+		      !strstr(e.text, "may be executed but not read"));
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(status, 0);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Allocators found in running programs of every kind of linking, compared with what the programs themselves say.
+ * Allocators found in running programs of every kind of linking, compared with what the programs
+ * themselves say.
  *
  * Victims (tests/prog/entries_list.c, entries_cxx.cc) print where their functions are.
  * Also of src/entries/objects.c, objects_symbols.c, insn.c, src/proc/elffile.c, debugfile.c.
@@ -15,7 +16,8 @@
 
 #define LIB "/usr/lib/x86_64-linux-gnu/"
 
-static void assert_role(const struct victim *v, const struct entries *found, const char *name, unsigned role, unsigned kind)
+static void assert_role(const struct victim *v, const struct entries *found, const char *name,
+			unsigned role, unsigned kind)
 {
 	const struct entry_found *f = found_at(found, said(v, name));
 
@@ -37,7 +39,7 @@ static void assert_c_roles(const struct victim *v, const struct entries *found)
 	assert_role(v, found, "mremap", PMM_ROLE_MREMAP, PMM_KIND_MMAP);
 }
 
-/* ---- kinds of linking --------------------------------------------------------------------------------- */
+/* ---- kinds of linking ------------------------------------------------------------------------ */
 
 static void assert_glibc(const char *path, void (*prepare)(void), const char *allocator_path)
 {
@@ -53,7 +55,8 @@ static void assert_glibc(const char *path, void (*prepare)(void), const char *al
 	assert_role(&v, &found, "pvalloc", PMM_ROLE_MALLOC, PMM_KIND_PVALLOC);
 	assert_int_equal(found.allocator, ENTRIES_GLIBC);
 	assert_false(found.dense);
-	assert_true(found.single_threaded && found.find_object && found.vdso_clock && found.mallinfo2);
+	assert_true(found.single_threaded && found.find_object && found.vdso_clock &&
+		    found.mallinfo2);
 	if (allocator_path)
 		assert_string_equal(found.allocator_path, allocator_path);
 	entries_fini(&found);
@@ -117,7 +120,8 @@ static void assert_musl(const char *name, const char *role_of)
 			assert_true(f->file[0] != 0xe9 || f->role == PMM_ROLE_MEMALIGN);
 		else
 			assert_true(f->size == 5 && f->file[0] != 0xe9);
-		if (!strcmp(f->name, "malloc") || !strcmp(f->name, "free") || !strcmp(f->name, "realloc"))
+		if (!strcmp(f->name, "malloc") || !strcmp(f->name, "free") ||
+		    !strcmp(f->name, "realloc"))
 			assert_true(f->begin != f->address);
 	}
 	entries_fini(&found);
@@ -136,7 +140,7 @@ static void test_musl_static(void **state)
 	assert_musl("entries_list_musl_static", "entries_list_musl_static");
 }
 
-/* ---- other allocators ------------------------------------------------------------------------------------ */
+/* ---- other allocators ------------------------------------------------------------------------ */
 
 static void assert_preloaded(const char *library, enum entries_allocator allocator, bool compared)
 {
@@ -181,9 +185,12 @@ static void test_mimalloc(void **state)
 	assert_preloaded("libmimalloc.so.2", ENTRIES_MIMALLOC, false);
 }
 
-/* ---- C++ ---------------------------------------------------------------------------------------------------- */
+/* ---- C++ ------------------------------------------------------------------------------------- */
 
-/* libstdc++'s operators call malloc and free, through a PLT that was not used yet or (static) directly. */
+/*
+ * libstdc++'s operators call malloc and free, through a PLT that was not used yet or (static)
+ * directly.
+ */
 static void assert_cxx(const char *name)
 {
 	struct entries found;
@@ -218,21 +225,23 @@ static void test_cxx_own_operators(void **state)
 	assert_role(&v, &found, "_Znwm", PMM_ROLE_NEW, PMM_KIND_NEW);
 	assert_role(&v, &found, "_ZdlPv", PMM_ROLE_FREE, PMM_KIND_NONE);
 	assert_role(&v, &found, "_ZdlPvm", PMM_ROLE_FREE, PMM_KIND_NONE);
-	assert_int_equal(found_at(&found, said(&v, "_Znwm"))->plain, 0);	/* the C library's malloc is no stand-in for it */
+	/* the C library's malloc is no stand-in for it */
+	assert_int_equal(found_at(&found, said(&v, "_Znwm"))->plain, 0);
 	assert_int_equal(found.allocator, ENTRIES_GLIBC);
 	assert_true(found.dense);
 	entries_fini(&found);
 	stop(&v);
 }
 
-/* ---- where files are not what they seem ------------------------------------------------------------------- */
+/* ---- where files are not what they seem ------------------------------------------------------ */
 
 static char copy[64];
 
 static void copy_victim(const char *name)
 {
 	char buf[65536];
-	int from = open(path_of(name), O_RDONLY), to = open(copy, O_WRONLY | O_CREAT | O_EXCL, 0700);
+	int from = open(path_of(name), O_RDONLY),
+	    to = open(copy, O_WRONLY | O_CREAT | O_EXCL, 0700);
 	ssize_t n;
 
 	while ((n = read(from, buf, sizeof(buf))) > 0)
@@ -286,7 +295,7 @@ static void test_mount_namespace(void **state)
 	assert_int_equal(access("/mnt/entries_victim", F_OK), -1);
 }
 
-/* ---- nothing to be found -------------------------------------------------------------------------------------- */
+/* ---- nothing to be found --------------------------------------------------------------------- */
 
 static void test_bare(void **state)
 {
@@ -350,16 +359,23 @@ static void test_gone(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_glibc), cmocka_unit_test(test_glibc_static), cmocka_unit_test(test_glibc_static_pie),
-		cmocka_unit_test(test_debuglink), { "xz: symbols in .gnu_debugdata", test_mini, NULL, NULL, NULL },
-		{ "musl-gcc: dynamic", test_musl, NULL, NULL, NULL }, { "musl-gcc: static", test_musl_static, NULL, NULL, NULL },
+		cmocka_unit_test(test_glibc),
+		cmocka_unit_test(test_glibc_static),
+		cmocka_unit_test(test_glibc_static_pie),
+		cmocka_unit_test(test_debuglink),
+		{ "xz: symbols in .gnu_debugdata", test_mini, NULL, NULL, NULL },
+		{ "musl-gcc: dynamic", test_musl, NULL, NULL, NULL },
+		{ "musl-gcc: static", test_musl_static, NULL, NULL, NULL },
 		{ "libjemalloc.so.2", test_jemalloc, NULL, NULL, NULL },
 		{ "libtcmalloc_minimal.so.4", test_tcmalloc, NULL, NULL, NULL },
 		{ "libmimalloc.so.2", test_mimalloc, NULL, NULL, NULL },
-		cmocka_unit_test(test_cxx), cmocka_unit_test(test_cxx_own_operators),
+		cmocka_unit_test(test_cxx),
+		cmocka_unit_test(test_cxx_own_operators),
 		{ "deleted program (needs root)", test_deleted, NULL, NULL, NULL },
 		{ "other mount namespace (needs root)", test_mount_namespace, NULL, NULL, NULL },
-		cmocka_unit_test(test_bare), cmocka_unit_test(test_starting), cmocka_unit_test(test_gone),
+		cmocka_unit_test(test_bare),
+		cmocka_unit_test(test_starting),
+		cmocka_unit_test(test_gone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

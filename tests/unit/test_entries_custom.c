@@ -21,12 +21,14 @@ static void test_parse(void **state)
 	assert_null(c.module);
 	assert_string_equal(c.name, "pool_get");
 	assert_int_equal(c.role, PMM_ROLE_CUSTOM_ALLOC);
-	assert_true(c.arg_size == 0 && c.arg_count == -1 && c.arg_pointer == -1 && c.fixed_bytes == 0);
+	assert_true(c.arg_size == 0 && c.arg_count == -1 && c.arg_pointer == -1 &&
+		    c.fixed_bytes == 0);
 	entries_custom_fini(&c);
 	parse(&c, "libx.so:get=calloc(arg2, arg5)");
 	assert_string_equal(c.module, "libx.so");
 	assert_string_equal(c.name, "get");
-	assert_true(c.role == PMM_ROLE_CUSTOM_ALLOC && c.arg_count == 2 && c.arg_size == 5 && c.arg_pointer == -1);
+	assert_true(c.role == PMM_ROLE_CUSTOM_ALLOC && c.arg_count == 2 && c.arg_size == 5 &&
+		    c.arg_pointer == -1);
 	entries_custom_fini(&c);
 	parse(&c, "again=realloc(arg1,arg2)");
 	assert_true(c.role == PMM_ROLE_CUSTOM_REALLOC && c.arg_pointer == 1 && c.arg_size == 2);
@@ -47,25 +49,37 @@ static void test_parse(void **state)
 
 static void test_parse_bad(void **state)
 {
-	static const struct { const char *text, *why; } cases[] = {
+	static const struct { const char *text, *why;
+	} cases[] = {
 		{ "", "bad allocator '': '=' is missing" },
 		{ "x", "bad allocator 'x': '=' is missing" },
 		{ "=malloc(arg0)", "bad allocator '=malloc(arg0)': a name is missing before '='" },
-		{ "  =malloc(arg0)", "bad allocator '  =malloc(arg0)': a name is missing before '='" },
+		{ "  =malloc(arg0)",
+		  "bad allocator '  =malloc(arg0)': a name is missing before '='" },
 		{ "x=malloc", "bad allocator 'x=malloc': it does not say which argument is which" },
-		{ "x=alloc(arg0)", "bad allocator 'x=alloc(arg0)': it must act like malloc, calloc, realloc or free" },
-		{ "x=malloc(arg6)", "bad allocator 'x=malloc(arg6)': expected malloc(arg0), where argument 0 is the size, or malloc(16)" },
+		{ "x=alloc(arg0)", "bad allocator 'x=alloc(arg0)': it must act like malloc, "
+				   "calloc, realloc or free" },
+		{ "x=malloc(arg6)", "bad allocator 'x=malloc(arg6)': expected malloc(arg0), where "
+				    "argument 0 is the size, or malloc(16)" },
 		{ "x=malloc(arg0,arg1)",
-		  "bad allocator 'x=malloc(arg0,arg1)': expected malloc(arg0), where argument 0 is the size, or malloc(16)" },
-		{ "x=malloc(0)", "bad allocator 'x=malloc(0)': expected malloc(arg0), where argument 0 is the size, or malloc(16)" },
-		{ "x=malloc()", "bad allocator 'x=malloc()': expected malloc(arg0), where argument 0 is the size, or malloc(16)" },
-		{ "x=malloc(arg0)y", "bad allocator 'x=malloc(arg0)y': expected malloc(arg0), where argument 0 is the size, or malloc(16)" },
-		{ "x=calloc(arg0)", "bad allocator 'x=calloc(arg0)': expected calloc(arg0,arg1): the number of elements and the size of one" },
-		{ "x=realloc(arg1,arg1)", "bad allocator 'x=realloc(arg1,arg1)': expected realloc(arg0,arg1): the block and its new size" },
+		  "bad allocator 'x=malloc(arg0,arg1)': expected malloc(arg0), where argument 0 is "
+		  "the size, or malloc(16)" },
+		{ "x=malloc(0)", "bad allocator 'x=malloc(0)': expected malloc(arg0), where "
+				 "argument 0 is the size, or malloc(16)" },
+		{ "x=malloc()", "bad allocator 'x=malloc()': expected malloc(arg0), where argument "
+				"0 is the size, or malloc(16)" },
+		{ "x=malloc(arg0)y", "bad allocator 'x=malloc(arg0)y': expected malloc(arg0), "
+				     "where argument 0 is the size, or malloc(16)" },
+		{ "x=calloc(arg0)", "bad allocator 'x=calloc(arg0)': expected calloc(arg0,arg1): "
+				    "the number of elements and the size of one" },
+		{ "x=realloc(arg1,arg1)", "bad allocator 'x=realloc(arg1,arg1)': expected "
+					  "realloc(arg0,arg1): the block and its new size" },
 		{ "x=free(16)", "bad allocator 'x=free(16)': expected free(arg0): the block" },
-		{ ":x=free(arg0)", "bad allocator ':x=free(arg0)': a module is missing before ':'" },
+		{ ":x=free(arg0)",
+		  "bad allocator ':x=free(arg0)': a module is missing before ':'" },
 		{ "x:=free(arg0)", "bad allocator 'x:=free(arg0)': a name is missing" },
-		{ "0xy=free(arg0)", "bad allocator '0xy=free(arg0)': the address is no hexadecimal number" },
+		{ "0xy=free(arg0)",
+		  "bad allocator '0xy=free(arg0)': the address is no hexadecimal number" },
 	};
 
 	(void)state;
@@ -94,7 +108,8 @@ static void assert_custom(const struct victim *v, const char *text, const char *
 	assert_non_null(f);
 	assert_int_equal(f->role, c.role);
 	assert_int_equal(f->fixed_bytes, c.fixed_bytes);
-	assert_true(f->arg_size == c.arg_size && f->arg_count == c.arg_count && f->arg_pointer == c.arg_pointer);
+	assert_true(f->arg_size == c.arg_size && f->arg_count == c.arg_count &&
+		    f->arg_pointer == c.arg_pointer);
 	assert_non_null(found_at(&found, said(v, "malloc")));
 	assert_true(found.dense == (c.role == PMM_ROLE_CUSTOM_ALLOC));
 	entries_fini(&found);
@@ -112,7 +127,8 @@ static void test_custom(void **state)
 	find(&v, &found);
 	assert_custom(&v, "pool_get=malloc(arg0)", "pool_get");
 	assert_custom(&v, "entries_list:pool_put=free(arg0)", "pool_put");
-	assert_custom(&v, "pool_fixed=malloc(16)", "pool_fixed");	/* only in the symbol table */
+	/* only in the symbol table */
+	assert_custom(&v, "pool_fixed=malloc(16)", "pool_fixed");
 	snprintf(text, sizeof(text), "libc:0x%lx=free(arg0)",
 		 said(&v, "free") - found_at(&found, said(&v, "free"))->module_start);
 	assert_custom(&v, text, "free");
@@ -160,14 +176,17 @@ static void test_refused(void **state)
 	parse(&c[3], "entered=free(arg0)");
 	parse(&c[4], "not_entered=free(arg0)");
 	assert_int_equal(entries_find(v.pid, c, NR(c), &found, &e), 0);
-	assert_true(!strncmp(found_at(&found, said(&v, "entered"))->refused, "a branch from elsewhere (0x", 27));
+	assert_true(!strncmp(found_at(&found, said(&v, "entered"))->refused,
+			     "a branch from elsewhere (0x", 27));
 	assert_null(found_at(&found, said(&v, "not_entered"))->refused);
 	assert_string_equal(found_at(&found, said(&v, "close_first"))->refused,
 			    "another function begins within the bytes that would be overwritten");
 	assert_null(found_at(&found, said(&v, "close_second"))->refused);
 	for (size_t i = 0; i < found.nr; i++)
 		if (!strcmp(found.v[i].name, "chosen")) {
-			assert_string_equal(found.v[i].refused, "which code runs is decided when the program starts (ifunc)");
+			assert_string_equal(
+				found.v[i].refused,
+				"which code runs is decided when the program starts (ifunc)");
 			nr++;
 		}
 	assert_int_equal(nr, 1);
@@ -208,8 +227,9 @@ static void test_bare_by_address(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_parse), cmocka_unit_test(test_parse_bad), cmocka_unit_test(test_custom),
-		cmocka_unit_test(test_custom_missing), cmocka_unit_test(test_refused), cmocka_unit_test(test_bare_by_address),
+		cmocka_unit_test(test_parse),	cmocka_unit_test(test_parse_bad),
+		cmocka_unit_test(test_custom),	cmocka_unit_test(test_custom_missing),
+		cmocka_unit_test(test_refused), cmocka_unit_test(test_bare_by_address),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,13 +20,16 @@ static uint64_t of(bool (*parse)(const char *, uint64_t *), const char *line)
 static void lines_of_an_epoll(void **state)
 {
 	(void)state;
-	assert_int_equal(of(entrusted_epoll_line, "tfd:     1634 events:       19 data:     123456789abc  pos:0 ino:40e sdev:10\n"),
+	assert_int_equal(of(entrusted_epoll_line, "tfd:     1634 events:       19 data:     "
+						  "123456789abc  pos:0 ino:40e sdev:10\n"),
 			 0x123456789abc);
-	assert_int_equal(of(entrusted_epoll_line, "tfd: 5 events: 19 data: ffffffffffffffff"), UINT64_MAX);
+	assert_int_equal(of(entrusted_epoll_line, "tfd: 5 events: 19 data: ffffffffffffffff"),
+			 UINT64_MAX);
 	assert_int_equal(of(entrusted_epoll_line, "tfd: 5 events: 19 data:7\n"), 7);
 	assert_int_equal(of(entrusted_epoll_line, "tfd: 5 events: 19 data:\n"), NONE);
 	assert_int_equal(of(entrusted_epoll_line, "tfd: 5 events: 19 data: 12x\n"), NONE);
-	assert_int_equal(of(entrusted_epoll_line, "tfd: 5 events: 19 data: 1ffffffffffffffff\n"), NONE);
+	assert_int_equal(of(entrusted_epoll_line, "tfd: 5 events: 19 data: 1ffffffffffffffff\n"),
+			 NONE);
 	assert_int_equal(of(entrusted_epoll_line, "tfd: 5 events: 19 data: -1\n"), NONE);
 	assert_int_equal(of(entrusted_epoll_line, "tfd: 5 events: 19 data: g\n"), NONE);
 	assert_int_equal(of(entrusted_epoll_line, "tfd: 5 events: 19 data:\t 1f 2\n"), 0x1f);
@@ -54,7 +57,10 @@ static unsigned times(const struct entrusted *x, uint64_t word)
 	return nr;
 }
 
-/* One that is read while the process stands still has then what is in it then; a slow one, what was in it before and after. */
+/*
+ * One that is read while the process stands still has then what is in it then; a slow one, what was
+ * in it before and after.
+ */
 static void what_is_in_an_epoll(void **state)
 {
 	struct entrusted x = { 0 };
@@ -73,7 +79,8 @@ static void what_is_in_an_epoll(void **state)
 			x.epolls.v[0].slow = slow;
 			x.words.nr = (size_t)slow;
 		}
-		epoll_ctl(epoll, EPOLL_CTL_ADD, second, &(struct epoll_event){ .data.u64 = 0x2222 });
+		epoll_ctl(epoll, EPOLL_CTL_ADD, second,
+			  &(struct epoll_event){ .data.u64 = 0x2222 });
 		epoll_ctl(epoll, EPOLL_CTL_DEL, first, NULL);
 		assert_int_equal(entrusted_stopped(&x, getpid()), 0);
 		assert_int_equal(times(&x, 0x2222), !slow);
@@ -93,7 +100,9 @@ static void what_is_in_an_epoll(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lines_of_an_epoll), cmocka_unit_test(lines_of_timers), cmocka_unit_test(what_is_in_an_epoll),
+		cmocka_unit_test(lines_of_an_epoll),
+		cmocka_unit_test(lines_of_timers),
+		cmocka_unit_test(what_is_in_an_epoll),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Evidence: sites whose blocks are born and freed by chance, looked at once a second; what share is called a likely leak, and what share
- * growing. Caches, sessions and tables must stay below a rate, leaks must reach one. And each piece of evidence by itself.
+ * Evidence: sites whose blocks are born and freed by chance, looked at once a second; what share is
+ * called a likely leak, and what share growing. Caches, sessions and tables must stay below a rate,
+ * leaks must reach one. And each piece of evidence by itself.
  */
 #include "src/analyze/evidence.h"
 
@@ -50,7 +51,8 @@ struct shape {
 	double leak;			/* share that is not freed; with neither, all is kept */
 	bool tail;			/* lives are Pareto's, exponent 1.2 */
 	unsigned capacity;		/* the oldest goes when there are more */
-	unsigned keys;			/* so many different ones; what is there is not made again */
+	/* so many different ones; what is there is not made again */
+	unsigned keys;
 	double ttl;			/* all go at that age */
 	double flush;			/* all go every so many seconds */
 };
@@ -90,13 +92,15 @@ static bool is_over(const struct run *r, const struct block *b, double now)
 {
 	const struct shape *s = r->s;
 
-	return b->death <= now || (s->flush > 0 && floor(now / s->flush) > floor(b->birth / s->flush));
+	return b->death <= now ||
+	       (s->flush > 0 && floor(now / s->flush) > floor(b->birth / s->flush));
 }
 
 static void step(struct run *r, double now)
 {
 	const struct shape *s = r->s;
-	double rate = s->rate + (s->rate_late > 0 ? (s->rate_late - s->rate) * now / s->seconds : 0);
+	double rate = s->rate +
+		      (s->rate_late > 0 ? (s->rate_late - s->rate) * now / s->seconds : 0);
 	size_t kept = 0, over;
 
 	for (unsigned n = s->first <= 0 || now < s->first ? poisson(rate * STEP) : 0; n; n--)
@@ -128,7 +132,9 @@ static void look(struct run *r, double now)
 static enum leak_verdict judge(const struct shape *s)
 {
 	struct run r = { .s = s, .h = heap_new() };
-	struct leak_entry entry = { .site = 1, .class = REACH_REACHED, .holder_site = HEAP_NO_SITE };
+	struct leak_entry entry = { .site = 1,
+				    .class = REACH_REACHED,
+				    .holder_site = HEAP_NO_SITE };
 	struct leaks l = { 0 };
 	enum leak_verdict verdict;
 
@@ -145,13 +151,19 @@ static enum leak_verdict judge(const struct shape *s)
 	r.h->nr_blocks = r.blocks.nr;
 	r.h->blocks = calloc(r.blocks.nr + 1, sizeof(*r.h->blocks));
 	for (size_t i = 0; i < r.blocks.nr; i++)
-		r.h->blocks[i] = (struct heap_block){ .address = 16 * (i + 1), .size_bytes = 100, .site = 1,
-						      .birth_ns = (uint64_t)(r.blocks.v[i].birth * 1e9) };
+		r.h->blocks[i] = (struct heap_block){ .address = 16 * (i + 1),
+						      .size_bytes = 100,
+						      .site = 1,
+						      .birth_ns = (uint64_t)(r.blocks.v[i].birth *
+									     1e9) };
 	entry.blocks = r.blocks.nr;
 	entry.bytes = 100 * r.blocks.nr;
 	entry.oldest_ns = r.blocks.nr ? r.h->blocks[0].birth_ns : r.h->taken_ns;
 	assert_int_equal(vec_push(&l.entries, entry), 0);
-	assert_int_equal(leaks_judge(&l, r.h, &(struct leaks_options){ .growing = &r.growing, .old_ns = OLD * SECOND }), 0);
+	assert_int_equal(leaks_judge(&l, r.h,
+				     &(struct leaks_options){ .growing = &r.growing,
+							      .old_ns = OLD * SECOND }),
+			 0);
 	verdict = l.entries.v[0].verdict;
 	leaks_fini(&l);
 	growing_fini(&r.growing);
@@ -172,7 +184,11 @@ static const struct row rows[] = {
 	{ "cache that is full", { 400, .rate = 20, .capacity = 1000 }, 0, 0, 0 },
 	{ "cache that fills for a minute", { 60, .rate = 20, .capacity = 5000 }, 0, 0, 95 },
 	{ "cache that fills for four minutes", { 240, .rate = 20, .capacity = 5000 }, 0, 0, 95 },
-	{ "cache that was full after six of seven minutes", { 420, .rate = 20, .capacity = 7200 }, 0, 1, 0 },
+	{ "cache that was full after six of seven minutes",
+	  { 420, .rate = 20, .capacity = 7200 },
+	  0,
+	  1,
+	  0 },
 	{ "cache of so many keys", { 400, .rate = 20, .keys = 3000 }, 0, 0, 0 },
 	{ "cache of so many keys, half full", { 400, .rate = 10, .keys = 5500 }, 0, 1, 50 },
 	{ "cache with an age limit", { 600, .rate = 5, .ttl = 60 }, 0, 0, 0 },
@@ -180,8 +196,16 @@ static const struct row rows[] = {
 	{ "cache that is emptied", { 600, .rate = 5, .flush = 90 }, 0, 0, 0 },
 	{ "sessions", { 600, .rate = 20, .life = 30 }, 0, 0, 0 },
 	{ "long sessions", { 600, .rate = 2, .life = 200 }, 0, 0, 0 },
-	{ "sessions of ever more users", { 600, .rate = 5, .rate_late = 50, .life = 20 }, 0, 0, 75 },
-	{ "sessions, some of them very long", { 600, .rate = 20, .life = 30, .tail = true }, 0, 0, 0 },
+	{ "sessions of ever more users",
+	  { 600, .rate = 5, .rate_late = 50, .life = 20 },
+	  0,
+	  0,
+	  75 },
+	{ "sessions, some of them very long",
+	  { 600, .rate = 20, .life = 30, .tail = true },
+	  0,
+	  0,
+	  0 },
 	{ "tables made at first use, all at the start", { 400, .rate = 10, .first = 30 }, 0, 0, 0 },
 	{ "tables made at first use", { 400, .rate = 0.1 }, 0, 0, 0 },
 	{ "19 tables in a minute", { 60, .rate = 0.32 }, 0, 0, 0 },
@@ -191,8 +215,16 @@ static const struct row rows[] = {
 	{ "leak of 1 a second, six minutes", { 370, .rate = 1 }, 95, 100, 99 },
 	{ "leak of 20 a second, six minutes", { 370, .rate = 20 }, 99, 100, 99 },
 	{ "leak of 1 every 5 seconds, 20 minutes", { 1200, .rate = 0.2 }, 95, 100, 97 },
-	{ "one in 100 of 50 a second, ten minutes", { 600, .rate = 50, .life = 0.5, .leak = 0.01 }, 95, 100, 97 },
-	{ "one in ten of sessions, ten minutes", { 600, .rate = 5, .life = 2, .leak = 0.1 }, 95, 100, 97 },
+	{ "one in 100 of 50 a second, ten minutes",
+	  { 600, .rate = 50, .life = 0.5, .leak = 0.01 },
+	  95,
+	  100,
+	  97 },
+	{ "one in ten of sessions, ten minutes",
+	  { 600, .rate = 5, .life = 2, .leak = 0.1 },
+	  95,
+	  100,
+	  97 },
 	{ "a leak that gets faster", { 400, .rate = 1, .rate_late = 5 }, 95, 100, 99 },
 	/* and what cannot be told */
 	{ "cache that fills for longer", { 600, .rate = 20, .capacity = 50000 }, 99, 100, 100 },
@@ -216,11 +248,12 @@ static void rates_are_kept(void **state)
 		likely = likely * 100 / SEEDS;
 		told = told * 100 / SEEDS;
 		if (getenv("RATES"))
-			print_message("%-50s %3u %% likely, %3u %% growing\n", r->name, likely, told - likely);
+			print_message("%-50s %3u %% likely, %3u %% growing\n", r->name, likely,
+				      told - likely);
 		if (likely >= r->likely_least && likely <= r->likely_most && told >= r->told_least)
 			continue;
-		print_error("%s: %u %% likely, not %u to %u; %u %% told, not %u\n", r->name, likely, r->likely_least, r->likely_most, told,
-			    r->told_least);
+		print_error("%s: %u %% likely, not %u to %u; %u %% told, not %u\n", r->name, likely,
+			    r->likely_least, r->likely_most, told, r->told_least);
 		wrong++;
 	}
 	assert_int_equal(wrong, 0);
@@ -240,15 +273,21 @@ static struct evidence of(struct heap *h, struct growth g, uint64_t old_ns)
 /* A block each half second for five minutes. */
 static void each_piece_is_found(void **state)
 {
-	struct heap *h = recipe_heap("process taken=300s end=running\nsite main>a size=100 allocs=600 first=0s last=300s\n");
-	struct growth g = { .verdict = GROWTH_STEADY, .until_ns = 300 * SECOND, .slope = 200, .late_slope = 140.1 };
+	struct heap *h = recipe_heap("process taken=300s end=running\nsite main>a size=100 "
+				     "allocs=600 first=0s last=300s\n");
+	struct growth g = { .verdict = GROWTH_STEADY,
+			    .until_ns = 300 * SECOND,
+			    .slope = 200,
+			    .late_slope = 140.1 };
 	struct evidence e = of(h, g, 10 * SECOND);
 	const unsigned bucket = 12;		/* 20.48 s up to 40.96 s */
 
 	(void)state;
 	assert_int_equal(e.has, EVIDENCE_ALL);
 	assert_int_equal(e.grown_ns, 300 * SECOND);
-	assert_int_equal(e.born[0] + e.born[1] + e.born[2] + e.born[3] + e.born[4] + e.born[5] + e.born[6] + e.born[7], 600);
+	assert_int_equal(e.born[0] + e.born[1] + e.born[2] + e.born[3] + e.born[4] + e.born[5] +
+				 e.born[6] + e.born[7],
+			 600);
 	assert_in_range(e.born[3], 74, 76);
 	assert_in_range(e.aged, 524, 526);	/* older than 37.5 s */
 	assert_int_equal(e.freed_aged, 0);
@@ -281,8 +320,11 @@ static void each_piece_is_found(void **state)
 
 static void few_blocks_are_not_many(void **state)
 {
-	struct heap *h = recipe_heap("process taken=300s end=running\nsite main>a size=100 allocs=64 first=0s last=299s\n");
-	struct growth g = { .verdict = GROWTH_STEADY, .until_ns = 300 * SECOND, .slope = 20, .late_slope = 20 };
+	struct heap *h = recipe_heap("process taken=300s end=running\nsite main>a size=100 "
+				     "allocs=64 first=0s last=299s\n");
+	struct growth g = {
+		.verdict = GROWTH_STEADY, .until_ns = 300 * SECOND, .slope = 20, .late_slope = 20
+	};
 
 	(void)state;
 	assert_int_equal(of(h, g, 10 * SECOND).has, EVIDENCE_ALL);
@@ -297,11 +339,15 @@ static void few_blocks_are_not_many(void **state)
 /* All in the first five eighths. */
 static void a_time_without_births_is_no_spread(void **state)
 {
-	struct heap *h = recipe_heap("process taken=300s end=running\nsite main>a size=100 allocs=600 first=0s last=180s\n");
-	struct growth g = { .verdict = GROWTH_STEADY, .until_ns = 300 * SECOND, .slope = 20, .late_slope = 20 };
+	struct heap *h = recipe_heap("process taken=300s end=running\nsite main>a size=100 "
+				     "allocs=600 first=0s last=180s\n");
+	struct growth g = {
+		.verdict = GROWTH_STEADY, .until_ns = 300 * SECOND, .slope = 20, .late_slope = 20
+	};
 
 	(void)state;
-	assert_int_equal(of(h, g, 10 * SECOND).has, EVIDENCE_ALL & ~(EVIDENCE_SPREAD | EVIDENCE_PACE));
+	assert_int_equal(of(h, g, 10 * SECOND).has,
+			 EVIDENCE_ALL & ~(EVIDENCE_SPREAD | EVIDENCE_PACE));
 	heap_free(h);
 }
 

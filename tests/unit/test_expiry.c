@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Expiry: what is told at which look, to the number; and random heaps against a count of every single block.
+ * Expiry: what is told at which look, to the number; and random heaps against a count of every
+ * single block.
  */
 #include "tests/unit/unit.h"
 
@@ -137,7 +138,10 @@ static void sites_are_known_by_their_number(void **state)
 	vec_fini(&ev.list);
 }
 
-/* One block a second; expires after 10 s. Told at 10, 20, 40, 80 ... s: silence doubles from one expiry time on. */
+/*
+ * One block a second; expires after 10 s. Told at 10, 20, 40, 80 ... s: silence doubles from one
+ * expiry time on.
+ */
 static void again_comes_at_growing_intervals(void **state)
 {
 	struct expiry x = { .expire_ns = 10 * SECOND };
@@ -176,12 +180,16 @@ static void what_is_freed_silences_the_site(void **state)
 	struct expiry x = { .expire_ns = SECOND };
 	struct expiry_events ev = { 0 };
 	struct expiry_row *rows;
-	static const struct { unsigned blocks, events; enum expiry_what what; uint64_t count; } looks[] = {
+	static const struct {
+		unsigned blocks, events;
+		enum expiry_what what;
+		uint64_t count;
+	} looks[] = {
 		{ 10, 1, EXPIRY_NEW, 10 },
 		{ 6, 1, EXPIRY_FREED, 4 },
 		{ 5, 0, 0, 0 },
-		{ 20, 0, 0, 0 },		/* twice the most: still silent */
-		{ 21, 1, EXPIRY_AGAIN, 16 },	/* 15 and 1 since it was told of */
+		{ 20, 0, 0, 0 }, /* twice the most: still silent */
+		{ 21, 1, EXPIRY_AGAIN, 16 }, /* 15 and 1 since it was told of */
 		{ 21, 0, 0, 0 },
 		{ 1, 1, EXPIRY_FREED, 20 },
 		{ 42, 0, 0, 0 },
@@ -199,7 +207,8 @@ static void what_is_freed_silences_the_site(void **state)
 		look(&x, m, &ev);
 		assert_int_equal(ev.list.nr, looks[i].events);
 		if (looks[i].events)
-			ASSERT_EVENT(ev.list.v[0], looks[i].what, 1, 1, looks[i].count, looks[i].blocks);
+			ASSERT_EVENT(ev.list.v[0], looks[i].what, 1, 1, looks[i].count,
+				     looks[i].blocks);
 		silent = looks[i].events ? looks[i].what == EXPIRY_FREED : silent;
 		assert_int_equal(expiry_held(&x, &sum, &nr_silent), 1);
 		assert_int_equal(nr_silent, silent);
@@ -326,7 +335,8 @@ static void random_heaps_agree_with_single_blocks(void **state)
 	struct single b[NR_BLOCKS] = { 0 };
 	struct expiry x = { .expire_ns = 5 * SECOND };
 	struct expiry_events ev = { 0 };
-	uint64_t ever[NR_SITES] = { 0 }, freed[NR_SITES] = { 0 }, held[NR_SITES], anew = 0, gone = 0;
+	uint64_t ever[NR_SITES] = { 0 }, freed[NR_SITES] = { 0 }, held[NR_SITES], anew = 0,
+		 gone = 0;
 
 	(void)state;
 	for (unsigned now = 1; now < 300; now++) {
@@ -342,8 +352,11 @@ static void random_heaps_agree_with_single_blocks(void **state)
 				gone += b[k].expired;
 			}
 			if (!b[k].live && draw(15) == 0)
-				b[k] = (struct single){ .live = true, .bytes = 1 + draw(1000), .site = draw(NR_SITES),
-							.birth_ns = (now - 1) * SECOND + draw(1000000000) };
+				b[k] = (struct single){ .live = true,
+							.bytes = 1 + draw(1000),
+							.site = draw(NR_SITES),
+							.birth_ns = (now - 1) * SECOND +
+								    draw(1000000000) };
 			if (!b[k].live)
 				continue;
 			if (!b[k].expired && now * SECOND - b[k].birth_ns >= x.expire_ns) {
@@ -355,7 +368,10 @@ static void random_heaps_agree_with_single_blocks(void **state)
 			add(&m, b[k].site && now % 2 ? NR_SITES - b[k].site : b[k].site, k * 64,
 			    b[k].birth_ns, b[k].bytes);
 		}
-		/* numbers: site s of the even looks is 100 - s, and has index NR_SITES - s in the odd ones */
+		/*
+		 * numbers: site s of the even looks is 100 - s, and has index NR_SITES - s in the
+		 * odd ones
+		 */
 		assert_int_equal(expiry_look(&x, m.h, &ev), 0);
 		nr = expiry_rows(&x, m.h, &rows);
 		for (int64_t i = 0; i < nr; i++) {

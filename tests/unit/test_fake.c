@@ -156,20 +156,26 @@ static void recipes_with_mistakes_are_refused(void **state)
 		     "the recipe makes no heap: block 1 is out of order");
 	expect_error("finding by=sweep\n", "line 1: 'finding' lacks a type, such as type=overrun");
 	expect_error("finding type=size code=123\n", "line 1: '123' is no value for 'code'");
-	expect_error("finding type=size text=a function=seventeen_letters\n", "line 1: the name 'seventeen_letters' is too long");
-	expect_error("finding type=size number=1\nfinding type=size number=1\n", "the recipe makes no heap: finding 1 is out of order");
+	expect_error("finding type=size text=a function=seventeen_letters\n",
+		     "line 1: the name 'seventeen_letters' is too long");
+	expect_error("finding type=size number=1\nfinding type=size number=1\n",
+		     "the recipe makes no heap: finding 1 is out of order");
 	expect_error("point 2s\npoint 1s\n",
 		     "the recipe makes no heap: point 1 of the time series is out of order");
 }
 
 static void heap_errors_are_as_spelled_out(void **state)
 {
-	struct heap *h = make("check guard guarded=7 mechanism=mprotect swept=3s\n"
-			      "finding type=underrun by=sweep access=write kind=new[] release=delete[]-sized guarded count=4 first=2s since=1s "
-			      "address=0xfff size=1 block=0x1000 block-size=2K other=10 site=main>bad thread=main alloc=main>make alloc-at=500ms "
-			      "free=main>bad free-thread=w parent=9 function=memcpy code=0fb6 bytes=ff\n"
-			      "finding type=bad-free by=function place=stack release=free text=\"in words\" number=1024\n"
-			      "finding type=other by=valgrind\n");
+	struct heap *h = make(
+		"check guard guarded=7 mechanism=mprotect swept=3s\n"
+		"finding type=underrun by=sweep access=write kind=new[] release=delete[]-sized "
+		"guarded count=4 first=2s since=1s "
+		"address=0xfff size=1 block=0x1000 block-size=2K other=10 site=main>bad "
+		"thread=main alloc=main>make alloc-at=500ms "
+		"free=main>bad free-thread=w parent=9 function=memcpy code=0fb6 bytes=ff\n"
+		"finding type=bad-free by=function place=stack release=free text=\"in words\" "
+		"number=1024\n"
+		"finding type=other by=valgrind\n");
 	const struct heap_finding *f = h->findings;
 
 	(void)state;

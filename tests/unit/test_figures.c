@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * src/roots/glibc/figures.c, figures_count.c: the allocator's figures of real processes, to the byte as mallinfo2() gives them there; and of such whose
- * allocator has been written over.
+ * src/roots/glibc/figures.c, figures_count.c: the allocator's figures of real processes, to the
+ * byte as mallinfo2() gives them there; and of such whose allocator has been written over.
  */
 #include "tests/unit/unit.h"
 
@@ -49,7 +49,10 @@ static unsigned random_next(unsigned *x)
 	return *x = *x * 1103515245u + 12345u, *x >> 8;
 }
 
-/* Of all sizes, freed at random: caches, fast bins, sorted and unsorted bins, mappings of their own. */
+/*
+ * Of all sizes, freed at random: caches, fast bins, sorted and unsorted bins, mappings of their
+ * own.
+ */
 static void churn(unsigned seed)
 {
 	static const size_t most[] = { 100, 100, 1000, 5000, 60000, 400000 };
@@ -59,7 +62,9 @@ static void churn(unsigned seed)
 		unsigned i = random_next(&seed) % NR(p);
 
 		give((void *)p[i]);
-		p[i] = random_next(&seed) % 3 ? take(random_next(&seed) % most[random_next(&seed) % NR(most)]) : NULL;
+		p[i] = random_next(&seed) % 3
+			       ? take(random_next(&seed) % most[random_next(&seed) % NR(most)])
+			       : NULL;
 	}
 }
 
@@ -116,7 +121,8 @@ static void no_break_child(void)
 	void *p;
 
 	sbrk(1);
-	mmap((void *)(((uintptr_t)sbrk(0) + 4095) & ~4095ul), 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+	mmap((void *)(((uintptr_t)sbrk(0) + 4095) & ~4095ul), 4096, PROT_NONE,
+	     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
 	for (unsigned i = 0; i < 100; i++) {
 		p = take(50000);
 		if (i % 3)
@@ -125,7 +131,10 @@ static void no_break_child(void)
 	say_and_stay();
 }
 
-/* Two chunks of a list of 1,000 bytes and more lead to each other, a third between free ones keeps them apart. */
+/*
+ * Two chunks of a list of 1,000 bytes and more lead to each other, a third between free ones keeps
+ * them apart.
+ */
 static volatile uint64_t **chunks_apart(void)
 {
 	static volatile uint64_t *p[8];
@@ -171,7 +180,10 @@ static void garbage_link_child(void)
 	stay();
 }
 
-/* 20 chunks of 48 bytes, of which a thread's cache takes 7: a fast bin, whose last one leads to its first but three. */
+/*
+ * 20 chunks of 48 bytes, of which a thread's cache takes 7: a fast bin, whose last one leads to its
+ * first but three.
+ */
 static void fast_circle_child(void)
 {
 	volatile uint64_t *p[20], position;
@@ -189,7 +201,8 @@ static void fast_circle_child(void)
 static void locked_child(void)
 {
 	volatile uint64_t **p = chunks_apart();
-	volatile int *mutex = (volatile int *)(uintptr_t)(p[6][1] - 96);	/* it leads to its bin, and the state begins with the lock */
+	/* it leads to its bin, and the state begins with the lock */
+	volatile int *mutex = (volatile int *)(uintptr_t)(p[6][1] - 96);
 
 	shared->said = mallinfo2();
 	*mutex = 1;
@@ -225,7 +238,8 @@ static pid_t begin(void (*child)(void))
 	pid_t pid;
 
 	needs_glibc();
-	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		      0);
 	pid = fork();
 	if (!pid) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -339,7 +353,8 @@ static void break_refused(void **state)
 
 static void written_over(void **state)
 {
-	static void (*const child[])(void) = { circle_child, skip_child, garbage_size_child, garbage_link_child, fast_circle_child };
+	static void (*const child[])(void) = { circle_child, skip_child, garbage_size_child,
+					       garbage_link_child, fast_circle_child };
 
 	(void)state;
 	for (unsigned i = 0; i < NR(child); i++) {
@@ -408,14 +423,20 @@ static void many_chunks(void **state)
 	child_seed = 1;
 	pid = begin(churned_child);
 	h = heap_of(LIBC);
-	assert_int_equal(figures_read(pid, 7, (unsigned)(shared->said.ordblks + shared->said.smblks), h), HEAP_FIGURES_KNOWN);
+	assert_int_equal(
+		figures_read(pid, 7, (unsigned)(shared->said.ordblks + shared->said.smblks), h),
+		HEAP_FIGURES_KNOWN);
 	check_equal(&h->allocator, &shared->said);
-	assert_int_equal(figures_read(pid, 7, (unsigned)(shared->said.ordblks + shared->said.smblks - 1), h), HEAP_FIGURES_MANY);
+	assert_int_equal(
+		figures_read(pid, 7, (unsigned)(shared->said.ordblks + shared->said.smblks - 1), h),
+		HEAP_FIGURES_MANY);
 	assert_true(h->allocator.valid && h->allocator.why == HEAP_FIGURES_MANY);
 	assert_int_equal(h->allocator.arena_bytes, shared->said.arena);
 	assert_int_equal(h->allocator.mmapped_bytes, shared->said.hblkhd);
 	assert_int_equal(h->allocator.top_bytes, shared->said.keepcost);
-	assert_int_equal(h->allocator.used_bytes + h->allocator.free_bytes + h->allocator.free_chunks + h->allocator.fast_chunks, 0);
+	assert_int_equal(h->allocator.used_bytes + h->allocator.free_bytes +
+				 h->allocator.free_chunks + h->allocator.fast_chunks,
+			 0);
 	heap_free(h);
 	end(pid);
 }
@@ -468,7 +489,10 @@ static void not_allowed(void **state)
 		struct heap *h = heap_of(LIBC);
 		int rc = setuid(65533) ? -1 : figures_read(pid, 7, FIGURES_MAX_CHUNKS, h);
 
-		_exit(rc == HEAP_FIGURES_DENIED && !h->allocator.valid && h->allocator.why == HEAP_FIGURES_DENIED ? 0 : 1);
+		_exit(rc == HEAP_FIGURES_DENIED && !h->allocator.valid &&
+				      h->allocator.why == HEAP_FIGURES_DENIED
+			      ? 0
+			      : 1);
 	}
 	waitpid(asker, &status, 0);
 	assert_int_equal(status, 0);

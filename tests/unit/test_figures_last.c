@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* src/track/figures_last.c: when a process that is watched is asked for its allocator's figures, and when those count. Also of ledger_read_names(). */
+/*
+ * src/track/figures_last.c: when a process that is watched is asked for its allocator's figures,
+ * and when those count. Also of ledger_read_names().
+ */
 #include "tests/unit/unit.h"
 
 #include <malloc.h>
@@ -155,7 +158,10 @@ static void another_allocator_is_asked_once(void **state)
 	end(&s);
 }
 
-/* Of a heap that ended so at 10 s, with figures of `taken_ns` (0 = none): when those are from that it has then. */
+/*
+ * Of a heap that ended so at 10 s, with figures of `taken_ns` (0 = none): when those are from that
+ * it has then.
+ */
 static uint64_t given(const struct figures_last *last, enum heap_end how, uint64_t taken_ns)
 {
 	struct heap *h = heap_new();

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Code without what was put into it: breakpoints set in a mapping of ours are seen and taken out of what was read, jumps as they were noted.
+ * Code without what was put into it: breakpoints set in a mapping of ours are seen and taken out of
+ * what was read, jumps as they were noted.
  */
 #include "tests/unit/unit.h"
 
@@ -65,7 +66,9 @@ static void test_mend(void **state)
 	now[0] = now[7] = 0xcc;
 	assert_int_equal(filecode_mend(now, sizeof(now), code, sizeof(code)), 1 << 0 | 1 << 7);
 	assert_memory_equal(now, code, sizeof(code));
-	/* what is no int3 is the process's own business; what the file does not have is not known */
+	/*
+	 * what is no int3 is the process's own business; what the file does not have is not known
+	 */
 	now[0] = 0x90;
 	now[15] = 0xcc;
 	assert_int_equal(filecode_mend(now, sizeof(now), code, sizeof(code) - 1), 0);
@@ -91,9 +94,21 @@ static void test_call_for_nop(void **state)
 
 /* Of generation 2 at AT + 3, upon one of generation 1; one of generation 1 at AT + 10. */
 static struct jump stacked[] = {
-	{ { .address = AT + 3, .nr_bytes = 5, .patched = "\xe9\xcc\x22\x22\x22", .original = "\xe9\x11\x11\x11\x11" }, 2 },
-	{ { .address = AT + 3, .nr_bytes = 5, .patched = "\xe9\x11\x11\x11\x11", .original = "\x44\x00\x00\x00\x48" }, 1 },
-	{ { .address = AT + 10, .nr_bytes = 5, .patched = "\xe9\x33\x33\x33\x33", .original = "\xe8\x01\x02\x03\x04" }, 1 },
+	{ { .address = AT + 3,
+	    .nr_bytes = 5,
+	    .patched = "\xe9\xcc\x22\x22\x22",
+	    .original = "\xe9\x11\x11\x11\x11" },
+	  2 },
+	{ { .address = AT + 3,
+	    .nr_bytes = 5,
+	    .patched = "\xe9\x11\x11\x11\x11",
+	    .original = "\x44\x00\x00\x00\x48" },
+	  1 },
+	{ { .address = AT + 10,
+	    .nr_bytes = 5,
+	    .patched = "\xe9\x33\x33\x33\x33",
+	    .original = "\xe8\x01\x02\x03\x04" },
+	  1 },
 };
 static const struct jumps jumps = { .v = { .v = stacked, .nr = 3 } };
 
@@ -104,12 +119,14 @@ static void test_jumps(void **state)
 	(void)state;
 	memcpy(now, "\x55\xcc\x0f\xe9\xcc\x22\x22\x22\x89\xe5\xe9\x33\x33\x33\x33\xc3", 16);
 	assert_ptr_equal(jumps_lift(&jumps, AT, now, sizeof(now)), &stacked[0].patch);
-	assert_memory_equal(now, "\x55\xcc\x0f\x44\x00\x00\x00\x48\x89\xe5\xe8\x01\x02\x03\x04\xc3", 16);
+	assert_memory_equal(now, "\x55\xcc\x0f\x44\x00\x00\x00\x48\x89\xe5\xe8\x01\x02\x03\x04\xc3",
+			    16);
 	assert_null(jumps_lift(&jumps, AT, now, sizeof(now)));
 	/* the lower one alone; the other function has code of its own by now */
 	memcpy(now, "\x55\xcc\x0f\xe9\x11\x11\x11\x11\x89\xe5\xe9\x33\x33\x44\x33\xc3", 16);
 	assert_ptr_equal(jumps_lift(&jumps, AT, now, sizeof(now)), &stacked[1].patch);
-	assert_memory_equal(now, "\x55\xcc\x0f\x44\x00\x00\x00\x48\x89\xe5\xe9\x33\x33\x44\x33\xc3", 16);
+	assert_memory_equal(now, "\x55\xcc\x0f\x44\x00\x00\x00\x48\x89\xe5\xe9\x33\x33\x44\x33\xc3",
+			    16);
 }
 
 /* A copy that begins, or ends, in the midst of a jump. */
@@ -139,19 +156,23 @@ static void test_jump_with_breakpoints(void **state)
 	assert_memory_equal(back, "\xe8\x01\xcc\x03\x04", 5);
 	assert_true(jump_lift((const uint8_t *)"\xcc\x33\x33\x33\x33", patched, original, 5, back));
 	assert_memory_equal(back, "\xcc\x01\x02\x03\x04", 5);
-	assert_false(jump_lift((const uint8_t *)"\xcc\xcc\x33\x33\x33", patched, original, 5, back));
-	assert_false(jump_lift((const uint8_t *)"\xcc\x01\x02\x03\x04", patched, original, 5, back));
+	assert_false(
+		jump_lift((const uint8_t *)"\xcc\xcc\x33\x33\x33", patched, original, 5, back));
+	assert_false(
+		jump_lift((const uint8_t *)"\xcc\x01\x02\x03\x04", patched, original, 5, back));
 	/* written in part */
 	assert_true(jump_lift((const uint8_t *)"\xe9\x33\x02\x03\x04", patched, original, 5, back));
 	assert_memory_equal(back, original, 5);
-	assert_false(jump_lift((const uint8_t *)"\xe9\x33\x02\x03\x05", patched, original, 5, back));
+	assert_false(
+		jump_lift((const uint8_t *)"\xe9\x33\x02\x03\x05", patched, original, 5, back));
 }
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { 
-		cmocka_unit_test(test_read), cmocka_unit_test(test_mend), cmocka_unit_test(test_call_for_nop), cmocka_unit_test(test_jumps),
-		cmocka_unit_test(test_jumps_cut), cmocka_unit_test(test_jump_with_breakpoints),
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_read),	     cmocka_unit_test(test_mend),
+		cmocka_unit_test(test_call_for_nop), cmocka_unit_test(test_jumps),
+		cmocka_unit_test(test_jumps_cut),    cmocka_unit_test(test_jump_with_breakpoints),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,18 +13,24 @@ static void sites(struct heap *h, uint32_t first)
 		h->sites[i].number = first + i;
 }
 
-/* By number, whatever the order they come in; sites and threads are those of the later snapshot, or not known. */
+/*
+ * By number, whatever the order they come in; sites and threads are those of the later snapshot, or
+ * not known.
+ */
 static void carried_ones_keep_their_order(void **state)
 {
-	struct heap *early = recipe_heap("check light sweeps=3 swept=4s lost=7\nthread main tid=1\nthread w tid=9\n"
-					 "site a size=1\nsite b size=1\n"
-					 "finding type=overrun number=0\n"
-					 "finding type=overrun by=sweep number=1024 alloc=b alloc-thread=main thread=w text=words\n"
-					 "finding type=underrun by=sweep number=1026 alloc=a\n");
-	struct heap *later = recipe_heap("check light sweeps=1\nthread main tid=1\nthread other tid=8\n"
-					 "site c size=1\nsite b size=1\n"
-					 "finding type=overrun number=0\nfinding type=size number=1\n"
-					 "finding type=overrun by=sweep number=1025\n");
+	struct heap *early = recipe_heap(
+		"check light sweeps=3 swept=4s lost=7\nthread main tid=1\nthread w tid=9\n"
+		"site a size=1\nsite b size=1\n"
+		"finding type=overrun number=0\n"
+		"finding type=overrun by=sweep number=1024 alloc=b alloc-thread=main thread=w "
+		"text=words\n"
+		"finding type=underrun by=sweep number=1026 alloc=a\n");
+	struct heap *later = recipe_heap(
+		"check light sweeps=1\nthread main tid=1\nthread other tid=8\n"
+		"site c size=1\nsite b size=1\n"
+		"finding type=overrun number=0\nfinding type=size number=1\n"
+		"finding type=overrun by=sweep number=1025\n");
 	static const uint32_t numbers[] = { 0, 1, 1024, 1025, 1026 };
 	char why[200];
 
@@ -52,10 +58,13 @@ static void carried_ones_keep_their_order(void **state)
 /* Of each of its three places, by number: the same sites may be elsewhere in the later heap. */
 static void carried_places_are_found_by_number(void **state)
 {
-	struct heap *early = recipe_heap("check light\nthread main tid=1\nthread w tid=9\nsite a size=1\nsite b size=1\nsite c size=1\n"
-					 "finding type=overrun number=0 site=a alloc=b free=c thread=w alloc-thread=w free-thread=main\n"
+	struct heap *early = recipe_heap("check light\nthread main tid=1\nthread w tid=9\nsite a "
+					 "size=1\nsite b size=1\nsite c size=1\n"
+					 "finding type=overrun number=0 site=a alloc=b free=c "
+					 "thread=w alloc-thread=w free-thread=main\n"
 					 "finding type=overrun number=1 site=c alloc=a free=b\n");
-	struct heap *later = recipe_heap("check light\nthread main tid=1\nthread w tid=9\nsite c size=1\nsite x size=1\nsite b size=1\nsite a size=1\n");
+	struct heap *later = recipe_heap("check light\nthread main tid=1\nthread w tid=9\nsite c "
+					 "size=1\nsite x size=1\nsite b size=1\nsite a size=1\n");
 
 	(void)state;
 	for (uint32_t i = 0; i < early->nr_sites; i++)
@@ -85,17 +94,29 @@ static bool by_release(const void *ctx, const struct heap_finding *f)
 	return f->by == PMM_BY_RELEASE && f->address != *(const uint64_t *)ctx;
 }
 
-/* To the canary scan's finding of the same block, else of the same call site; what was not told before stays, and so does what no canary scan has. */
+/*
+ * To the canary scan's finding of the same block, else of the same call site; what was not told
+ * before stays, and so does what no canary scan has.
+ */
 static void releases_of_damage_told_before_are_folded(void **state)
 {
-	struct heap *h = recipe_heap("check light\nthread main tid=1\nthread w tid=9\nsite a size=1\nsite b size=1\nsite c size=1\n"
-		"finding type=overrun by=release release=delete address=2018 block=2000 alloc=a alloc-at=2s kind=new site=c first=5s thread=w count=7\n"
-		"finding type=overrun by=release release=free address=9018 block=9000 alloc=a alloc-at=4s kind=new site=b first=6s\n"
-		"finding type=overrun by=release release=free address=7777 block=7000 alloc=a alloc-at=4s kind=new site=b first=6s\n"
-		"finding type=overrun by=release release=free address=8018 block=8000 alloc=b alloc-at=4s kind=new site=b first=6s\n"
-		"finding type=underrun by=release release=free address=fff block=1000 alloc=a alloc-at=1s kind=new site=b first=6s\n"
-		"finding type=overrun by=sweep number=1024 address=1018 block=1000 alloc=a alloc-at=1s kind=new first=7s count=2\n"
-		"finding type=overrun by=sweep number=1025 address=2018 block=2000 alloc=a alloc-at=2s kind=new count=2\n");
+	struct heap *h = recipe_heap(
+		"check light\nthread main tid=1\nthread w tid=9\nsite a size=1\nsite b "
+		"size=1\nsite c size=1\n"
+		"finding type=overrun by=release release=delete address=2018 block=2000 alloc=a "
+		"alloc-at=2s kind=new site=c first=5s thread=w count=7\n"
+		"finding type=overrun by=release release=free address=9018 block=9000 alloc=a "
+		"alloc-at=4s kind=new site=b first=6s\n"
+		"finding type=overrun by=release release=free address=7777 block=7000 alloc=a "
+		"alloc-at=4s kind=new site=b first=6s\n"
+		"finding type=overrun by=release release=free address=8018 block=8000 alloc=b "
+		"alloc-at=4s kind=new site=b first=6s\n"
+		"finding type=underrun by=release release=free address=fff block=1000 alloc=a "
+		"alloc-at=1s kind=new site=b first=6s\n"
+		"finding type=overrun by=sweep number=1024 address=1018 block=1000 alloc=a "
+		"alloc-at=1s kind=new first=7s count=2\n"
+		"finding type=overrun by=sweep number=1025 address=2018 block=2000 alloc=a "
+		"alloc-at=2s kind=new count=2\n");
 	const uint64_t new = 0x7777;
 	char why[200];
 
@@ -121,11 +142,17 @@ static struct heap *ended(const char *end)
 {
 	char recipe[300];
 
-	snprintf(recipe, sizeof(recipe), "process comm=demo pid=42 taken=10s %s\ncheck light\nfinding type=overrun by=sweep number=1024\n", end);
+	snprintf(recipe, sizeof(recipe),
+		 "process comm=demo pid=42 taken=10s %s\ncheck light\nfinding type=overrun "
+		 "by=sweep number=1024\n",
+		 end);
 	return recipe_heap(recipe);
 }
 
-/* A crash that the agent could not note is one all the same; what it noted, and what was sent, stands for itself. */
+/*
+ * A crash that the agent could not note is one all the same; what it noted, and what was sent,
+ * stands for itself.
+ */
 static void deaths_that_nobody_noted_are_findings(void **state)
 {
 	struct heap *h = ended("end=killed status=11");
@@ -144,14 +171,19 @@ static void deaths_that_nobody_noted_are_findings(void **state)
 	assert_int_equal(h->death.signal, 11);
 	assert_int_equal(h->death.finding, h->findings[1].number);
 	heap_free(h);
-	for (const char *const *end = (const char *const[]){ "end=killed status=9", "end=killed status=15", "end=exited status=11", NULL }; *end; end++) {
+	for (const char *const *end =
+		     (const char *const[]){ "end=killed status=9", "end=killed status=15",
+					    "end=exited status=11", NULL };
+	     *end; end++) {
 		h = ended(*end);
 		assert_int_equal(findings_note_crash(h), 0);
 		assert_int_equal(h->nr_findings, 1);
 		heap_free(h);
 	}
 	h = ended("end=killed status=6");
-	h->death = (struct heap_death){ .known = true, .by_choice = true, .signal = 6, .finding = HEAP_NO_FINDING };
+	h->death = (struct heap_death){
+		.known = true, .by_choice = true, .signal = 6, .finding = HEAP_NO_FINDING
+	};
 	assert_int_equal(findings_note_crash(h), 0);
 	heap_free(h);
 }

@@ -8,14 +8,28 @@
 #include "src/analyze/findings_join.h"
 
 /* A run's modules lie elsewhere than another's. */
-#define FIRST "check guard\nprocess comm=app pid=100\nmodule app at=0x1000000 size=64K\nmodule lib at=0x2000000 size=64K\nthread main tid=100\n"
-#define SECOND "check guard\nprocess comm=app pid=200\nmodule lib at=0x1008000 size=64K\nmodule app at=0x5000000 size=64K\nthread main tid=200\n"
+#define FIRST                                                                                      \
+	"check guard\nprocess comm=app pid=100\nmodule app at=0x1000000 size=64K\nmodule lib "     \
+	"at=0x2000000 size=64K\nthread main tid=100\n"
+#define SECOND                                                                                     \
+	"check guard\nprocess comm=app pid=200\nmodule lib at=0x1008000 size=64K\nmodule app "     \
+	"at=0x5000000 size=64K\nthread main tid=200\n"
 
-#define ERROR_A "finding type=overrun access=read guarded site=app+0x100>lib+0x10 alloc=app+0x200 thread=main count=3 block=0x7000 block-size=57\n"
-#define ERROR_B "finding type=overrun access=read guarded site=app+0x100>lib+0x11 alloc=app+0x200 thread=main\n"
-#define ERROR_C "finding type=after-free access=read guarded site=app+0x100>lib+0x10 alloc=app+0x200 free=app+0x300 thread=main\n"
-#define LATE "finding type=overrun by=release access=write guarded site=app+0x900 alloc=app+0x200 kind=malloc block-size=20 release=free\n"
-#define ACT "finding type=overrun access=write guarded site=app+0x800 alloc=app+0x200 kind=malloc block-size=20\n"
+#define ERROR_A                                                                                    \
+	"finding type=overrun access=read guarded site=app+0x100>lib+0x10 alloc=app+0x200 "        \
+	"thread=main count=3 block=0x7000 block-size=57\n"
+#define ERROR_B                                                                                    \
+	"finding type=overrun access=read guarded site=app+0x100>lib+0x11 alloc=app+0x200 "        \
+	"thread=main\n"
+#define ERROR_C                                                                                    \
+	"finding type=after-free access=read guarded site=app+0x100>lib+0x10 alloc=app+0x200 "     \
+	"free=app+0x300 thread=main\n"
+#define LATE                                                                                       \
+	"finding type=overrun by=release access=write guarded site=app+0x900 alloc=app+0x200 "     \
+	"kind=malloc block-size=20 release=free\n"
+#define ACT                                                                                        \
+	"finding type=overrun access=write guarded site=app+0x800 alloc=app+0x200 kind=malloc "    \
+	"block-size=20\n"
 
 static struct findings_join j;
 static uint64_t left_out;
@@ -29,7 +43,8 @@ static struct heap *begin(const char *recipe)
 	return h;
 }
 
-static void add_as(const char *recipe, unsigned run, bool program, bool (*counts)(const struct heap_finding *f))
+static void add_as(const char *recipe, unsigned run, bool program,
+		   bool (*counts)(const struct heap_finding *f))
 {
 	struct heap *h = recipe_heap(recipe);
 
@@ -109,7 +124,9 @@ static void modules_whose_place_is_taken_go_elsewhere(void **state)
 
 	(void)state;
 	add("check guard\nmodule plugin at=0x1008000 size=64K\nmodule other at=0x1800000 size=64K\n"
-	    "finding type=overrun site=plugin+0x10 alloc=other+0x20\nfinding type=overrun site=plugin+0x30 alloc=other+0x20\n", 1);
+	    "finding type=overrun site=plugin+0x10 alloc=other+0x20\nfinding type=overrun "
+	    "site=plugin+0x30 alloc=other+0x20\n",
+	    1);
 	assert_int_equal(h->nr_findings, 2);
 	assert_int_equal(h->nr_modules, 5);
 	assert_frame(h, h->sites[h->findings[0].site].node, "plugin", 0x10);
@@ -117,7 +134,8 @@ static void modules_whose_place_is_taken_go_elsewhere(void **state)
 	assert_frame(h, h->sites[h->findings[1].alloc_site].node, "other", 0x20);
 	for (uint32_t i = 1; i < h->nr_modules; i++)
 		for (uint32_t k = 1; k < i; k++)
-			assert_true(h->modules[i].start >= h->modules[k].end || h->modules[k].start >= h->modules[i].end);
+			assert_true(h->modules[i].start >= h->modules[k].end ||
+				    h->modules[k].start >= h->modules[i].end);
 	end(h);
 }
 
@@ -156,7 +174,10 @@ static void processes_are_told_apart(void **state)
 	end(h);
 }
 
-/* Damage noticed late is the write's that another run met, unless each run that met the write noticed that, too. */
+/*
+ * Damage noticed late is the write's that another run met, unless each run that met the write
+ * noticed that, too.
+ */
 static void late_damage_goes_to_its_write(void **state)
 {
 	struct heap *h = begin(FIRST LATE);
@@ -177,9 +198,15 @@ static void late_damage_goes_to_its_write(void **state)
 	end(h);
 
 	h = begin(FIRST LATE);
-	add(SECOND "finding type=overrun access=write guarded site=app+0x800 alloc=app+0x200 kind=malloc block-size=24\n", 1);
-	add(SECOND "finding type=overrun access=read guarded site=app+0x800 alloc=app+0x200 kind=malloc block-size=20\n", 1);
-	add(SECOND "finding type=overrun access=write guarded site=app+0x800 alloc=app+0x204 kind=malloc block-size=20\n", 1);
+	add(SECOND "finding type=overrun access=write guarded site=app+0x800 alloc=app+0x200 "
+		   "kind=malloc block-size=24\n",
+	    1);
+	add(SECOND "finding type=overrun access=read guarded site=app+0x800 alloc=app+0x200 "
+		   "kind=malloc block-size=20\n",
+	    1);
+	add(SECOND "finding type=overrun access=write guarded site=app+0x800 alloc=app+0x204 "
+		   "kind=malloc block-size=20\n",
+	    1);
 	findings_join_fold(&j);
 	assert_int_equal(h->nr_findings, 4);
 	end(h);
@@ -203,7 +230,9 @@ static void times_count_from_each_start(void **state)
 	struct heap *h = begin("process attach=1s\n" FIRST);
 
 	(void)state;
-	add("process attach=5s\n" SECOND "finding type=overrun site=app+0x1 alloc=app+0x2 first=7s last=8s alloc-at=6s\n", 1);
+	add("process attach=5s\n" SECOND
+	    "finding type=overrun site=app+0x1 alloc=app+0x2 first=7s last=8s alloc-at=6s\n",
+	    1);
 	assert_int_equal(h->findings[0].first_ns, 3000000000);
 	assert_int_equal(h->findings[0].last_ns, 4000000000);
 	assert_int_equal(h->findings[0].alloc_ns, 2000000000);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Heap errors of trees: equal ones of many processes are one, the worst come first, and there is a bound.
+ * Heap errors of trees: equal ones of many processes are one, the worst come first, and there is a
+ * bound.
  */
 #include "src/analyze/findings_tree.h"
 #include "include/pmm/check.h"
@@ -47,14 +48,19 @@ static void different_errors_stay_apart_the_worst_first(void **state)
 	struct findings_tree t = { 0 };
 
 	(void)state;
-	add(&t, "process exe=/bin/server\ncheck guard\n"
-		"finding type=size site=main\n"
-		"finding type=overrun access=read site=main>copy alloc=main>make\n"
-		"finding type=overrun access=write site=main>copy alloc=main>other\n"
-		"finding type=overrun access=write site=main>copy alloc=main>make\n"
-		"finding type=double-free by=function site=main>drop alloc=main>make free=main\n", 1, "nnnnn");
+	add(&t,
+	    "process exe=/bin/server\ncheck guard\n"
+	    "finding type=size site=main\n"
+	    "finding type=overrun access=read site=main>copy alloc=main>make\n"
+	    "finding type=overrun access=write site=main>copy alloc=main>other\n"
+	    "finding type=overrun access=write site=main>copy alloc=main>make\n"
+	    "finding type=double-free by=function site=main>drop alloc=main>make free=main\n",
+	    1, "nnnnn");
 	add(&t, OVERRUN, 2, "k");
-	add(&t, "process exe=/bin/other\ncheck guard\nfinding type=overrun access=write site=main>copy alloc=main>make\n", 3, "n");
+	add(&t,
+	    "process exe=/bin/other\ncheck guard\nfinding type=overrun access=write site=main>copy "
+	    "alloc=main>make\n",
+	    3, "n");
 	assert_int_equal(findings_tree_begin(&t, NULL), 0);
 	assert_int_equal(t.merge.heap->nr_findings, 6);
 	assert_int_equal(t.entries.v[0].group.processes, 2);
@@ -85,11 +91,16 @@ static void counts_grow(void **state)
 	findings_tree_fini(&t);
 }
 
-/* The main thread of a process is the main thread of the whole; what is beyond the bound is counted. */
+/*
+ * The main thread of a process is the main thread of the whole; what is beyond the bound is
+ * counted.
+ */
 static void threads_and_bounds(void **state)
 {
-	struct heap *h = recipe_heap("process exe=/bin/server pid=7\nthread main tid=7\nthread worker tid=8\ncheck guard\n"
-				     "finding type=overrun site=main thread=main\n" "finding type=underrun site=main thread=worker\n");
+	struct heap *h = recipe_heap("process exe=/bin/server pid=7\nthread main tid=7\nthread "
+				     "worker tid=8\ncheck guard\n"
+				     "finding type=overrun site=main thread=main\n"
+				     "finding type=underrun site=main thread=worker\n");
 	struct findings_tree t = { 0 };
 
 	(void)state;
@@ -97,8 +108,10 @@ static void threads_and_bounds(void **state)
 	for (uint32_t i = 0; i < FINDINGS_TREE_MAX; i++) {
 		h->findings[0].by = (uint8_t)(i % PMM_NR_FINDING_BYS);
 		h->findings[0].kind = (uint8_t)(i / PMM_NR_FINDING_BYS % 15);
-		h->findings[0].place = (uint8_t)(i / PMM_NR_FINDING_BYS / 15 % PMM_NR_FINDING_PLACES);
-		h->findings[0].release = (uint8_t)(i / PMM_NR_FINDING_BYS / 15 / PMM_NR_FINDING_PLACES);
+		h->findings[0].place = (uint8_t)(i / PMM_NR_FINDING_BYS / 15 %
+						 PMM_NR_FINDING_PLACES);
+		h->findings[0].release = (uint8_t)(i / PMM_NR_FINDING_BYS / 15 /
+						   PMM_NR_FINDING_PLACES);
 		assert_int_equal(findings_tree_add(&t, h, 0, 1, NULL), 0);
 	}
 	assert_int_equal(t.entries.nr, FINDINGS_TREE_MAX);
@@ -106,7 +119,8 @@ static void threads_and_bounds(void **state)
 	h->pid = 99;
 	assert_int_equal(findings_tree_begin(&t, h), 0);
 	vec_each(&t.entries, e)
-		assert_int_equal(t.merge.heap->threads[e->f.thread].tid, e->f.type == PMM_FINDING_OVERRUN ? 99 : 8);
+		assert_int_equal(t.merge.heap->threads[e->f.thread].tid,
+				 e->f.type == PMM_FINDING_OVERRUN ? 99 : 8);
 	heap_free(h);
 	findings_tree_fini(&t);
 }

@@ -90,7 +90,8 @@ static void durations_by_a_clock(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < NR(cases); i++)
-		assert_string_equal(fmt_duration_step(cases[i].ns, cases[i].step_ns).s, cases[i].text);
+		assert_string_equal(fmt_duration_step(cases[i].ns, cases[i].step_ns).s,
+				    cases[i].text);
 }
 
 static void durations_that_were_chosen(void **state)
@@ -99,9 +100,20 @@ static void durations_that_were_chosen(void **state)
 		uint64_t ns;
 		const char *text;
 	} cases[] = {
-		{ 0, "0 s" }, { 1000000000, "1 s" }, { 1500000000, "1.5 s" }, { 1050000000, "1.05 s" }, { 10000000, "10 ms" },
-		{ 500000000, "500 ms" }, { 100000000, "100 ms" }, { 300, "300 ns" }, { 300000000000, "5m" }, { 310000000000, "5m10s" },
-		{ 3600000000000, "1h" }, { 5400000000000, "1h30m" }, { 86400000000000, "1d" }, { 10000000000, "10 s" },
+		{ 0, "0 s" },
+		{ 1000000000, "1 s" },
+		{ 1500000000, "1.5 s" },
+		{ 1050000000, "1.05 s" },
+		{ 10000000, "10 ms" },
+		{ 500000000, "500 ms" },
+		{ 100000000, "100 ms" },
+		{ 300, "300 ns" },
+		{ 300000000000, "5m" },
+		{ 310000000000, "5m10s" },
+		{ 3600000000000, "1h" },
+		{ 5400000000000, "1h30m" },
+		{ 86400000000000, "1d" },
+		{ 10000000000, "10 s" },
 		{ 6000000000000, "1h40m" },
 	};
 
@@ -116,9 +128,18 @@ static void estimates_of_time(void **state)
 		uint64_t s;
 		const char *text;
 	} cases[] = {
-		{ 0, "0 s" }, { 1, "1 s" }, { 119, "120 s" }, { 120, "2 minutes" }, { 3000, "50 minutes" },
-		{ 7199, "120 minutes" }, { 7200, "2 hours" }, { 172799, "48 hours" }, { 172800, "2 days" },
-		{ 4712400, "55 days" }, { 86400ull * 643, "640 days" }, { 86400ull * 12345, "12,350 days" },
+		{ 0, "0 s" },
+		{ 1, "1 s" },
+		{ 119, "120 s" },
+		{ 120, "2 minutes" },
+		{ 3000, "50 minutes" },
+		{ 7199, "120 minutes" },
+		{ 7200, "2 hours" },
+		{ 172799, "48 hours" },
+		{ 172800, "2 days" },
+		{ 4712400, "55 days" },
+		{ 86400ull * 643, "640 days" },
+		{ 86400ull * 12345, "12,350 days" },
 	};
 
 	(void)state;

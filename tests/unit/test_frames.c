@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The index of .eh_frame that pmm makes: against those that the linker has made, and on bytes that make no sense. What the agent reads out of it
- * must be what it reads out of the linker's.
+ * The index of .eh_frame that pmm makes: against those that the linker has made, and on bytes that
+ * make no sense. What the agent reads out of it must be what it reads out of the linker's.
  */
 #include "tests/unit/unit.h"
 
@@ -45,8 +45,10 @@ static size_t linker_pairs(const struct segment *s, struct pair **out)
 		return 0;
 	*out = malloc(nr * sizeof(**out));
 	for (size_t i = 0; i < nr; i++)
-		(*out)[i] = (struct pair){ s->hdr + (uint64_t)(int64_t)(int32_t)u32_of(h + 12 + i * 8),
-					   s->hdr + (uint64_t)(int64_t)(int32_t)u32_of(h + 16 + i * 8) };
+		(*out)[i] = (struct pair){
+			s->hdr + (uint64_t)(int64_t)(int32_t)u32_of(h + 12 + i * 8),
+			s->hdr + (uint64_t)(int64_t)(int32_t)u32_of(h + 16 + i * 8)
+		};
 	return nr;
 }
 
@@ -72,15 +74,22 @@ static int has_pair(const struct frames *f, const struct pair *p)
 /* The agent finds the same description of the function's first and last byte by either. */
 static unsigned agent_differs(const struct segment *s, const struct frames *f, const struct pair *p)
 {
-	const struct cfi_module theirs = { .start = (uint64_t)s->bytes, .end = (uint64_t)s->bytes + s->nr, .hdr = s->hdr, .hdr_bytes = s->hdr_bytes };
-	const struct cfi_module ours = { .start = (uint64_t)s->bytes, .end = (uint64_t)s->bytes + s->nr, .hdr = (uint64_t)f->index,
-					 .hdr_bytes = f->nr_bytes, .apart = 1 };
+	const struct cfi_module theirs = { .start = (uint64_t)s->bytes,
+					   .end = (uint64_t)s->bytes + s->nr,
+					   .hdr = s->hdr,
+					   .hdr_bytes = s->hdr_bytes };
+	const struct cfi_module ours = { .start = (uint64_t)s->bytes,
+					 .end = (uint64_t)s->bytes + s->nr,
+					 .hdr = (uint64_t)f->index,
+					 .hdr_bytes = f->nr_bytes,
+					 .apart = 1 };
 	struct cfi_fde a = { 0 }, b = { 0 };
 	int found = cfi_fde_find(&theirs, p->code, &a);
 
 	if (found != cfi_fde_find(&ours, p->code, &b))
 		return 1;
-	return found && (a.start != b.start || a.end != b.end || a.program.at != b.program.at || a.initial.at != b.initial.at);
+	return found && (a.start != b.start || a.end != b.end || a.program.at != b.program.at ||
+			 a.initial.at != b.initial.at);
 }
 
 static void compare(const struct segment *s)
@@ -92,14 +101,18 @@ static void compare(const struct segment *s)
 
 	if (!nr)
 		return;
-	assert_int_equal(frames_index(s->bytes, s->nr, (uint64_t)s->bytes, s->code_start, s->code_end, &f), 0);
+	assert_int_equal(
+		frames_index(s->bytes, s->nr, (uint64_t)s->bytes, s->code_start, s->code_end, &f),
+		0);
 	assert_non_null(f.index);
 	for (size_t i = 0; i < nr; i++) {
 		missing += !has_pair(&f, &theirs[i]);
 		wrong += agent_differs(s, &f, &theirs[i]);
 	}
 	if (missing || wrong || u32_of(f.index + 12) != nr)
-		fprintf(stderr, "%s: %zu of the linker's, %u of ours, %u missing, %u read otherwise\n", s->name, nr, u32_of(f.index + 12), missing, wrong);
+		fprintf(stderr,
+			"%s: %zu of the linker's, %u of ours, %u missing, %u read otherwise\n",
+			s->name, nr, u32_of(f.index + 12), missing, wrong);
 	assert_int_equal(missing, 0);
 	assert_int_equal(wrong, 0);
 	assert_int_equal(u32_of(f.index + 12), nr);
@@ -116,7 +129,8 @@ static int object_look(struct dl_phdr_info *o, size_t bytes, void *arg)
 
 	(void)bytes;
 	for (int i = 0; i < o->dlpi_phnum; i++) {
-		uint64_t start = o->dlpi_addr + o->dlpi_phdr[i].p_vaddr, end = start + o->dlpi_phdr[i].p_memsz;
+		uint64_t start = o->dlpi_addr + o->dlpi_phdr[i].p_vaddr,
+			 end = start + o->dlpi_phdr[i].p_memsz;
 
 		if (o->dlpi_phdr[i].p_type == PT_GNU_EH_FRAME) {
 			s.hdr = start;
@@ -130,7 +144,8 @@ static int object_look(struct dl_phdr_info *o, size_t bytes, void *arg)
 	for (int i = 0; i < o->dlpi_phnum; i++) {
 		uint64_t start = o->dlpi_addr + o->dlpi_phdr[i].p_vaddr;
 
-		if (o->dlpi_phdr[i].p_type == PT_LOAD && s.hdr >= start && s.hdr < start + o->dlpi_phdr[i].p_filesz) {
+		if (o->dlpi_phdr[i].p_type == PT_LOAD && s.hdr >= start &&
+		    s.hdr < start + o->dlpi_phdr[i].p_filesz) {
 			s.bytes = (const uint8_t *)start;
 			s.nr = o->dlpi_phdr[i].p_filesz;
 		}
@@ -149,7 +164,10 @@ static void as_the_linker_has_it(void **state)
 	assert_true(nr_seen >= 3);
 }
 
-/* Bytes changed at random, and cut at random: nothing outside of them is read, and what comes out is in order and within. */
+/*
+ * Bytes changed at random, and cut at random: nothing outside of them is read, and what comes out
+ * is in order and within.
+ */
 static void damage(const struct segment *s)
 {
 	static unsigned rounds;
@@ -165,11 +183,15 @@ static void damage(const struct segment *s)
 		memcpy(copy, s->bytes, nr);
 		for (unsigned i = 0; nr && i < 1u << n % 14; i++)
 			copy[(size_t)rand() % nr] = (uint8_t)rand();
-		assert_int_equal(frames_index(copy, nr, (uint64_t)s->bytes, s->code_start, s->code_end, &f), 0);
+		assert_int_equal(
+			frames_index(copy, nr, (uint64_t)s->bytes, s->code_start, s->code_end, &f),
+			0);
 		for (uint32_t i = 0; f.index && i < u32_of(f.index + 12); i++) {
 			memcpy(&now, f.index + 16 + i * sizeof(now), sizeof(now));
-			assert_true(now.code >= before.code && now.code >= s->code_start && now.code < s->code_end);
-			assert_true(now.fde >= (uint64_t)s->bytes && now.fde < (uint64_t)s->bytes + nr);
+			assert_true(now.code >= before.code && now.code >= s->code_start &&
+				    now.code < s->code_end);
+			assert_true(now.fde >= (uint64_t)s->bytes &&
+				    now.fde < (uint64_t)s->bytes + nr);
 			before = now;
 		}
 		frames_fini(&f);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Functions with what is held through them: each stack counts once for a function, however often that is in it.
+ * Functions with what is held through them: each stack counts once for a function, however often
+ * that is in it.
  */
 #include "tests/unit/recipe_heap.h"
 
@@ -16,7 +17,8 @@ static void expect(const char *recipe, enum rank_key key, uint64_t top, const ch
 	recipe_names(&n, h);
 	assert_int_equal(functions_rank(h, NULL, &n, key, top, &f), 0);
 	for (uint32_t i = 0; i < f.nr; i++)
-		p += sprintf(p, "%s=%llu/%u ", f.v[i].frame->function, (unsigned long long)rank_value(key, f.v[i].weight), f.v[i].nr_sites);
+		p += sprintf(p, "%s=%llu/%u ", f.v[i].frame->function,
+			     (unsigned long long)rank_value(key, f.v[i].weight), f.v[i].nr_sites);
 	sprintf(p, "of %u", f.nr_all);
 	assert_string_equal(got, expected);
 	functions_fini(&f);
@@ -24,7 +26,9 @@ static void expect(const char *recipe, enum rank_key key, uint64_t top, const ch
 	heap_free(h);
 }
 
-#define TWO "site main>a>leaf allocs=1 size=100\nsite main>b>leaf allocs=2 size=100\nsite main>b allocs=1 size=250\n"
+#define TWO                                                                                        \
+	"site main>a>leaf allocs=1 size=100\nsite main>b>leaf allocs=2 size=100\nsite main>b "     \
+	"allocs=1 size=250\n"
 
 static void callers_have_what_they_call(void **state)
 {
@@ -37,19 +41,23 @@ static void callers_have_what_they_call(void **state)
 static void recursion_counts_once(void **state)
 {
 	(void)state;
-	expect("site main>f>f>g>f allocs=1 size=10\nsite main>f allocs=1 size=1\n", RANK_LIVE, 0, "f=11/2 main=11/2 g=10/1 of 3");
+	expect("site main>f>f>g>f allocs=1 size=10\nsite main>f allocs=1 size=1\n", RANK_LIVE, 0,
+	       "f=11/2 main=11/2 g=10/1 of 3");
 }
 
 static void inlined_functions_are_functions(void **state)
 {
 	(void)state;
-	expect("site main>outer|inner allocs=1 size=8\n", RANK_LIVE, 0, "inner=8/1 main=8/1 outer=8/1 of 3");
+	expect("site main>outer|inner allocs=1 size=8\n", RANK_LIVE, 0,
+	       "inner=8/1 main=8/1 outer=8/1 of 3");
 }
 
 static void libraries_and_allocators_are_none_of_the_programs(void **state)
 {
 	(void)state;
-	expect("site main>std::sort>parse>xmalloc>libc.so.6 allocs=1 size=8\nsite libc.so.6 allocs=1 size=5\n", RANK_LIVE, 0, "main=8/1 parse=8/1 of 2");
+	expect("site main>std::sort>parse>xmalloc>libc.so.6 allocs=1 size=8\nsite libc.so.6 "
+	       "allocs=1 size=5\n",
+	       RANK_LIVE, 0, "main=8/1 parse=8/1 of 2");
 }
 
 static void nothing_is_held(void **state)

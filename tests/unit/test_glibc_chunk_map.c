@@ -24,7 +24,8 @@ static void freed_child(void)
 			for (unsigned k = 0; k < NR(p); k++)
 				p[k] = malloc(size[i]);
 			for (unsigned k = 0; k < NR(p); k++) {
-				host_place(k % 3 == n ? "a live block" : "a freed block", p[k] + 16, IS_NONE);
+				host_place(k % 3 == n ? "a live block" : "a freed block", p[k] + 16,
+					   IS_NONE);
 				if (k % 3 == n)
 					host_block(p[k], size[i]);
 				else
@@ -52,7 +53,8 @@ static void *arena_user(void *arg)
 	for (unsigned i = 0; i < NR(p); i++)
 		p[i] = malloc(5000);
 	for (unsigned i = 0; i < NR(p); i++) {
-		host_place(i % 2 ? "a live block of an arena" : "a freed block of an arena", p[i] + 100, IS_NONE);
+		host_place(i % 2 ? "a live block of an arena" : "a freed block of an arena",
+			   p[i] + 100, IS_NONE);
 		if (i % 2)
 			host_block(p[i], 5000);
 		else

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Blocks that were freed past the hooks, in real processes: children that say which of the blocks in the table they have freed.
+ * Blocks that were freed past the hooks, in real processes: children that say which of the blocks
+ * in the table they have freed.
  */
 #include "tests/unit/unit.h"
 
@@ -28,7 +29,10 @@ static void freed(const char *name, void *p)
 	free(p);
 }
 
-/* Each third block is freed: of all sizes, into a thread's cache, fast bins, the list of those not sorted yet. */
+/*
+ * Each third block is freed: of all sizes, into a thread's cache, fast bins, the list of those not
+ * sorted yet.
+ */
 static void sizes_child(void)
 {
 	static const size_t size[] = { 0, 100, 1000, 1032, 2000, 20000, 120000, 200000, 3000000 };
@@ -52,7 +56,10 @@ static void every_size(void **state)
 	run(sizes_child);
 }
 
-/* Neighbours that were freed are one chunk, sorted into a bin by a later request; the last ones are part of the top. */
+/*
+ * Neighbours that were freed are one chunk, sorted into a bin by a later request; the last ones are
+ * part of the top.
+ */
 static void merged_child(void)
 {
 	char *p[60];
@@ -138,8 +145,9 @@ static void handed_out_anew(void **state)
 }
 
 /*
- * Whatever a program does: no block that is in use is ever said to be freed, and one that is said to be in use is, or lies where one is that nobody
- * saw. Seen and unseen calls at random, of all that makes blocks.
+ * Whatever a program does: no block that is in use is ever said to be freed, and one that is said
+ * to be in use is, or lies where one is that nobody saw. Seen and unseen calls at random, of all
+ * that makes blocks.
  */
 static struct known {
 	char *p;
@@ -211,7 +219,10 @@ static void random_child(void)
 		if (known[i].is_live)
 			host_place("in use", known[i].p, IS_LIVE);
 		else if (!is_under_unseen(&known[i]))
-			host_place(known[i].bytes > 100000 ? "freed large" : known[i].kind == PMM_KIND_MEMALIGN ? "freed, aligned" : "freed", known[i].p, IS_FREED);
+			host_place(known[i].bytes > 100000		? "freed large"
+				   : known[i].kind == PMM_KIND_MEMALIGN ? "freed, aligned"
+									: "freed",
+				   known[i].p, IS_FREED);
 	}
 	host_ready();
 }

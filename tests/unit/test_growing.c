@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Growing: a process watched from the middle of its life; turnover of blocks that nobody knew is no growth, a leak beside it is. And what
- * one heap tells of its past.
- * Also of src/analyze/trend.c.
+ * Growing: a process watched from the middle of its life; turnover of blocks that nobody knew is no
+ * growth, a leak beside it is. And what one heap tells of its past. Also of src/analyze/trend.c.
  */
 #include <math.h>
 
@@ -45,7 +44,10 @@ static void a_leak_beside_turnover_is_found(void **state)
 	growing_fini(&g);
 }
 
-/* 10 blocks of 1000 bytes a second at one site while `gone` unknown blocks are freed a second, and so many at the last look. */
+/*
+ * 10 blocks of 1000 bytes a second at one site while `gone` unknown blocks are freed a second, and
+ * so many at the last look.
+ */
 static struct growth one_site_and(double gone, uint64_t at_last)
 {
 	struct growing g = { 0 };
@@ -61,7 +63,8 @@ static struct growth one_site_and(double gone, uint64_t at_last)
 		h->sites[1].live_blocks = 10 * t;
 		h->sites[1].live_bytes = 10000 * t;
 		h->taken_ns = t * SECOND;
-		growing_totals(&g, t * SECOND, 10000 * t, 10 * t, (uint64_t)(gone * t) + (t == 59 ? at_last : 0));
+		growing_totals(&g, t * SECOND, 10000 * t, 10 * t,
+			       (uint64_t)(gone * t) + (t == 59 ? at_last : 0));
 		assert_int_equal(growing_look(&g, h), 0);
 		assert_int_equal(growing_judge_site(&g, h, 1, &out), 0);
 		heap_free(h);
@@ -150,7 +153,8 @@ static void births_of_what_is_freed_say_nothing(void **state)
 /* 60 blocks born in a minute that pmm was attached for, while so many unknown ones were freed. */
 static struct growth attached(enum heap_began began, uint64_t gone)
 {
-	struct heap *h = recipe_heap("process taken=70s end=running\nsite main>a size=100 allocs=60 first=10s last=70s\n");
+	struct heap *h = recipe_heap("process taken=70s end=running\nsite main>a size=100 "
+				     "allocs=60 first=10s last=70s\n");
 	struct growing g = { 0 };
 	struct growth out;
 
@@ -164,7 +168,10 @@ static struct growth attached(enum heap_began began, uint64_t gone)
 	return out;
 }
 
-/* What is born may replace what was there before: half as many frees make it doubtful, from births too. */
+/*
+ * What is born may replace what was there before: half as many frees make it doubtful, from births
+ * too.
+ */
 static void births_may_replace_unknown_blocks(void **state)
 {
 	(void)state;
@@ -173,15 +180,18 @@ static void births_may_replace_unknown_blocks(void **state)
 	assert_int_equal(attached(HEAP_BEGAN_ATTACH, 35).verdict, GROWTH_NONE);
 	assert_int_equal(attached(HEAP_BEGAN_ATTACH, 35).reason, GROWTH_TURNOVER);
 	assert_int_equal(attached(HEAP_BEGAN_FORK, 60).reason, GROWTH_TURNOVER);
-	assert_int_equal(attached(HEAP_BEGAN_EXEC, 60).verdict, GROWTH_STEADY);	/* blocks below --min-size */
+	/* blocks below --min-size */
+	assert_int_equal(attached(HEAP_BEGAN_EXEC, 60).verdict, GROWTH_STEADY);
 }
 
 /* Of 600 blocks a tenth was sampled: growth is that of all. Fifteen samples say nothing. */
 static void births_of_samples_stand_for_all(void **state)
 {
-	static const char recipe[] = "process taken=60s end=running\nwatch mode=sampled sample=1000\n"
-				     "site main>a size=100 allocs=600 blocks=60 samples-in=60 first=0s last=60s\n"
-				     "site main>b size=100 allocs=150 blocks=15 samples-in=16 samples-out=1 first=0s last=60s\n";
+	static const char recipe[] =
+		"process taken=60s end=running\nwatch mode=sampled sample=1000\n"
+		"site main>a size=100 allocs=600 blocks=60 samples-in=60 first=0s last=60s\n"
+		"site main>b size=100 allocs=150 blocks=15 samples-in=16 samples-out=1 first=0s "
+		"last=60s\n";
 
 	(void)state;
 	assert_int_equal(past(recipe, "a").verdict, GROWTH_STEADY);
@@ -189,14 +199,18 @@ static void births_of_samples_stand_for_all(void **state)
 	assert_int_equal(past(recipe, "b").verdict, GROWTH_UNKNOWN);
 }
 
-/* A capture's series count where there are any: this site frees as much as it lives, and grows by 1000 bytes a second. */
+/*
+ * A capture's series count where there are any: this site frees as much as it lives, and grows by
+ * 1000 bytes a second.
+ */
 static void series_of_a_capture_tell_growth(void **state)
 {
 	struct str recipe = STR_INIT;
 	struct growth g;
 
 	(void)state;
-	str_add(&recipe, "process taken=40s end=running\nsite main>a size=1000 allocs=1000 frees=960 first=0s last=40s\n");
+	str_add(&recipe, "process taken=40s end=running\nsite main>a size=1000 allocs=1000 "
+			 "frees=960 first=0s last=40s\n");
 	for (unsigned t = 0; t <= 40; t++)
 		str_addf(&recipe, "site-point %us main>a live=%u blocks=%u\n", t, 1000 * t, t);
 	g = past(str_text(&recipe), "a");
@@ -205,7 +219,10 @@ static void series_of_a_capture_tell_growth(void **state)
 	str_fini(&recipe);
 }
 
-/* The slope of a capture's whole heap: 105 blocks of 1000 bytes more a second, while `gone` unknown ones are freed in the 40 seconds of it. */
+/*
+ * The slope of a capture's whole heap: 105 blocks of 1000 bytes more a second, while `gone` unknown
+ * ones are freed in the 40 seconds of it.
+ */
 static struct growth past_heap(unsigned gone, unsigned taken)
 {
 	struct growing g = { 0 };
@@ -218,7 +235,9 @@ static struct growth past_heap(unsigned gone, unsigned taken)
 	h->nr_points = 51;
 	h->points = calloc(h->nr_points, sizeof(*h->points));
 	for (unsigned t = 0; t <= 50; t++)
-		h->points[t] = (struct heap_point){ .time_ns = t * SECOND, .live_bytes = t * 105000, .live_blocks = t * 105 };
+		h->points[t] = (struct heap_point){ .time_ns = t * SECOND,
+						    .live_bytes = t * 105000,
+						    .live_blocks = t * 105 };
 	assert_int_equal(growing_past(&g, h), 0);
 	assert_int_equal(growing_judge(&g, &out), 0);
 	growing_fini(&g);
@@ -226,16 +245,21 @@ static struct growth past_heap(unsigned gone, unsigned taken)
 	return out;
 }
 
-/* Frees of unknown blocks are counted at the end only: as if they had come evenly since pmm attached. */
+/*
+ * Frees of unknown blocks are counted at the end only: as if they had come evenly since pmm
+ * attached.
+ */
 static void unknown_blocks_went_evenly(void **state)
 {
 	(void)state;
 	assert_int_equal(past_heap(0, 50).verdict, GROWTH_STEADY);
 	assert_true(fabs(past_heap(0, 50).slope - 105000) < 1);
-	assert_true(past_heap(40 * 50, 50).slope < 75000);	/* 50 a second in four fifths of the time */
+	/* 50 a second in four fifths of the time */
+	assert_true(past_heap(40 * 50, 50).slope < 75000);
 	assert_true(past_heap(40 * 50, 50).slope > 50000);
 	assert_int_equal(past_heap(40 * 105, 50).verdict, GROWTH_NONE);
-	assert_true(fabs(past_heap(40 * 50, 10).slope - 105000) < 1);	/* no time in which they could */
+	/* no time in which they could */
+	assert_true(fabs(past_heap(40 * 50, 10).slope - 105000) < 1);
 	assert_int_equal(past_heap(40 * 50, 10).verdict, GROWTH_STEADY);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Growth: what share of 1000 series of each shape is called steady growth. Shapes that are none of it must stay below a rate, those
- * that are must reach one; series, trend and helpers to the number.
- * Also of src/analyze/trend.c.
+ * Growth: what share of 1000 series of each shape is called steady growth. Shapes that are none of
+ * it must stay below a rate, those that are must reach one; series, trend and helpers to the
+ * number. Also of src/analyze/trend.c.
  */
 #include "tests/unit/unit.h"
 
@@ -242,7 +242,8 @@ static void rates_are_kept(void **state)
 	(void)state;
 	for (size_t k = 0; k < NR(rows); k++) {
 		const struct row *r = &rows[k];
-		bool drawn = r->noise > 0 || (r->f != flat && r->f != leak && r->f != stairs && r->f != drip);
+		bool drawn = r->noise > 0 ||
+			     (r->f != flat && r->f != leak && r->f != stairs && r->f != drip);
 		unsigned steady = 0, seeds = drawn ? SEEDS : 1;
 
 		for (unsigned i = 1; i <= seeds; i++) {
@@ -253,7 +254,8 @@ static void rates_are_kept(void **state)
 		}
 		steady *= SEEDS / seeds;
 		if (steady < r->least || steady > r->most) {
-			print_error("%s: %u of %u, not %u to %u\n", r->name, steady, SEEDS, r->least, r->most);
+			print_error("%s: %u of %u, not %u to %u\n", r->name, steady, SEEDS,
+				    r->least, r->most);
 			wrong++;
 		}
 	}
@@ -351,7 +353,8 @@ static void a_series_is_thinned(void **state)
 
 static void trends_to_the_number(void **state)
 {
-	static const double t[] = { 0, 1, 2, 3, 4 }, y[] = { 1, 2, 2, 4, 30 }, level[] = { 3, 3, 3, 3, 3 };
+	static const double t[] = { 0, 1, 2, 3, 4 }, y[] = { 1, 2, 2, 4, 30 },
+			    level[] = { 3, 3, 3, 3, 3 };
 	struct trend x;
 
 	(void)state;

@@ -15,8 +15,10 @@ static const char sound_recipe[] =
 	"site main>map kind=mmap size=8K allocs=2\n"
 	"point 1s live=10\npoint 2s live=20\n"
 	"site-point 1s main>write live=10\nsite-point 2s main>write live=20\n"
-	"check light\nfinding type=overrun site=main>write thread=main block=100 block-size=10\nfinding type=size by=function\n"
-	"search copy\nleak main>write possible\nleak main>read>line definite blocks=2 held=2 chained=2\n";
+	"check light\nfinding type=overrun site=main>write thread=main block=100 "
+	"block-size=10\nfinding type=size by=function\n"
+	"search copy\nleak main>write possible\nleak main>read>line definite blocks=2 held=2 "
+	"chained=2\n";
 
 static struct heap *sound(void)
 {
@@ -114,10 +116,12 @@ static void set_comm(struct heap *h, const char *format, int bytes, const char *
 
 static void texts_are_utf8(void **state)
 {
-	static const char *const first_and_last[] = {	/* of each row of the table of well-formed sequences */
-		"\xc2\x80", "\xdf\xbf", "\xe0\xa0\x80", "\xe0\xbf\xbf", "\xe1\x80\x80", "\xec\xbf\xbf", "\xed\x80\x80", "\xed\x9f\xbf",
-		"\xee\x80\x80", "\xef\xbf\xbf", "\xf0\x90\x80\x80", "\xf0\xbf\xbf\xbf", "\xf1\x80\x80\x80", "\xf3\xbf\xbf\xbf",
-		"\xf4\x80\x80\x80", "\xf4\x8f\xbf\xbf",
+	/* of each row of the table of well-formed sequences */
+	static const char *const first_and_last[] = {
+		"\xc2\x80",	    "\xdf\xbf",		"\xe0\xa0\x80",	    "\xe0\xbf\xbf",
+		"\xe1\x80\x80",	    "\xec\xbf\xbf",	"\xed\x80\x80",	    "\xed\x9f\xbf",
+		"\xee\x80\x80",	    "\xef\xbf\xbf",	"\xf0\x90\x80\x80", "\xf0\xbf\xbf\xbf",
+		"\xf1\x80\x80\x80", "\xf3\xbf\xbf\xbf", "\xf4\x80\x80\x80", "\xf4\x8f\xbf\xbf",
 	};
 
 	(void)state;
@@ -174,12 +178,15 @@ static void each_sum_is_looked_at(void **state)
 
 static void figures_have_their_rules(void **state)
 {
-	static const char contradiction[] = "what is known of the allocator's figures contradicts itself";
+	static const char contradiction[] =
+		"what is known of the allocator's figures contradicts itself";
 
 	(void)state;
 	EXPECT_WHY(h->allocator.why = HEAP_NR_FIGURES, contradiction);
-	EXPECT_WHY((h->allocator.valid = true, h->allocator.why = HEAP_FIGURES_OTHER), contradiction);
-	EXPECT_WHY((h->allocator.valid = false, h->allocator.why = HEAP_FIGURES_MANY), contradiction);
+	EXPECT_WHY((h->allocator.valid = true, h->allocator.why = HEAP_FIGURES_OTHER),
+		   contradiction);
+	EXPECT_WHY((h->allocator.valid = false, h->allocator.why = HEAP_FIGURES_MANY),
+		   contradiction);
 }
 
 static void leaks_have_their_rules(void **state)
@@ -214,7 +221,8 @@ static void findings_have_their_rules(void **state)
 	EXPECT_WHY(h->findings[0].nr_bytes = 17, "finding 0 has too many bytes");
 	EXPECT_WHY(memset(h->findings[0].function, 'a', 17), "finding 0 has a name without end");
 	EXPECT_WHY(h->findings[0].function[0] = (char)0xff, "a function's name is not UTF-8");
-	EXPECT_WHY((free(h->findings[1].text), h->findings[1].text = NULL), "a finding's text is missing");
+	EXPECT_WHY((free(h->findings[1].text), h->findings[1].text = NULL),
+		   "a finding's text is missing");
 	EXPECT_WHY(h->death.signal = 65, "the end by signal 65 makes no sense");
 	EXPECT_WHY(h->death.fault = 65, "the end by signal 0 makes no sense");
 	EXPECT_WHY(h->death.map_access = 16, "the end by signal 0 makes no sense");
@@ -229,7 +237,9 @@ static void findings_have_their_rules(void **state)
 	EXPECT_WHY(h->findings[0].count = 0, "finding 0 contradicts itself");
 	EXPECT_WHY(h->findings[0].last_ns = 0, "finding 0 contradicts itself");
 	EXPECT_WHY(h->findings[0].block_bytes = UINT64_MAX, "finding 0 contradicts itself");
-	EXPECT_WHY((free(h->findings[0].text), free(h->findings[1].text), free(h->findings), h->findings = NULL), "a table is missing");
+	EXPECT_WHY((free(h->findings[0].text), free(h->findings[1].text), free(h->findings),
+		    h->findings = NULL),
+		   "a table is missing");
 }
 
 int main(void)

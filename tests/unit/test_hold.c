@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Who holds a block: chains of made-up heaps; and what pointers hold alone, against an oracle on thousands of random heaps that clears each
- * pointer in turn and marks again.
+ * Who holds a block: chains of made-up heaps; and what pointers hold alone, against an oracle on
+ * thousands of random heaps that clears each pointer in turn and marks again.
  */
 #include "src/analyze/reach/hold.h"
 #include "tests/unit/reach_fixture.h"
@@ -82,7 +82,10 @@ static void chain_by_place(void **state)
 	hold_close(&h);
 }
 
-/* The shortest; but pointers to starts before those into the middle, and lasting roots before others. */
+/*
+ * The shortest; but pointers to starts before those into the middle, and lasting roots before
+ * others.
+ */
 static void which_chain(void **state)
 {
 	struct fixture *s = nr(state, 4);
@@ -241,7 +244,8 @@ static int block_of(const struct fixture *s, uint64_t address)
 	return -1;
 }
 
-static void mark_word(const struct fixture *s, uint64_t value, bool *seen, int *stack, int *nr_stack)
+static void mark_word(const struct fixture *s, uint64_t value, bool *seen, int *stack,
+		      int *nr_stack)
 {
 	int to = block_of(s, value);
 
@@ -291,16 +295,19 @@ static void make(struct fixture *s)
 	for (unsigned i = 0; i < nr_blocks; i++)
 		for (uint64_t a = AT(i); a < AT(i) + s->blocks.v[i].size_bytes; a += 8)
 			if (!below(density))
-				fixture_put(s, a, AT(below(nr_blocks)) + (below(4) ? 0 : below(64)));
+				fixture_put(s, a,
+					    AT(below(nr_blocks)) + (below(4) ? 0 : below(64)));
 	fixture_root(s, ROOT, ROOT + 256, false);
 	while (roots--)
-		fixture_put(s, ROOT + 8 * below(32), AT(below(nr_blocks)) + (below(4) ? 0 : below(64)));
+		fixture_put(s, ROOT + 8 * below(32),
+			    AT(below(nr_blocks)) + (below(4) ? 0 : below(64)));
 	if (!below(3))
 		fixture_word(s, AT(below(nr_blocks)));
 }
 
 /* Clear a word for as long as it takes to mark. */
-static void check_word(struct fixture *s, uint64_t address, const bool *whole, const struct hold_cut *c, const char *what)
+static void check_word(struct fixture *s, uint64_t address, const bool *whole,
+		       const struct hold_cut *c, const char *what)
 {
 	uint64_t kept = word_at(s, address), blocks, bytes;
 
@@ -308,8 +315,9 @@ static void check_word(struct fixture *s, uint64_t address, const bool *whole, c
 	oracle(s, whole, &blocks, &bytes);
 	fixture_put(s, address, kept);
 	if (blocks != c->blocks || bytes != c->bytes)
-		fail_msg("%s %llx: %llu blocks, %llu bytes, not %llu, %llu", what, (unsigned long long)address,
-			 (unsigned long long)blocks, (unsigned long long)bytes, (unsigned long long)c->blocks,
+		fail_msg("%s %llx: %llu blocks, %llu bytes, not %llu, %llu", what,
+			 (unsigned long long)address, (unsigned long long)blocks,
+			 (unsigned long long)bytes, (unsigned long long)c->blocks,
 			 (unsigned long long)c->bytes);
 }
 
@@ -355,7 +363,9 @@ static void check_pointers(struct fixture *s, struct hold *h, const bool *whole)
 			if (!a || !below(3))
 				continue;
 			at[n] = a;
-			cuts[n++] = (struct hold_cut){ .kind = HOLD_CUT_POINTER, .from = (uint32_t)from, .to = (uint32_t)to };
+			cuts[n++] = (struct hold_cut){ .kind = HOLD_CUT_POINTER,
+						       .from = (uint32_t)from,
+						       .to = (uint32_t)to };
 		}
 	dominate(h, cuts, n);
 	for (size_t i = 0; i < n; i++)
@@ -370,7 +380,8 @@ static void check_set(struct fixture *s, struct hold *h, const bool *whole)
 	size_t n = 1;
 
 	for (uint32_t i = 0; i < h->edges.nr; i++) {
-		h->edges.v[i].set = h->edges.v[i].place == HOLD_MEMORY && h->edges.v[i].at < ROOT + 128;
+		h->edges.v[i].set = h->edges.v[i].place == HOLD_MEMORY &&
+				    h->edges.v[i].at < ROOT + 128;
 		if (n < 64)
 			cuts[n++] = (struct hold_cut){ .kind = HOLD_CUT_EDGE, .from = i };
 	}
@@ -395,7 +406,9 @@ static void check_reached(const struct fixture *s, const struct hold *h, const b
 		assert_int_equal(whole[i], h->origin[i] != HOLD_NONE);
 }
 
-/* Chains are made of pointers that are there, and none is shorter over the same kinds of pointers. */
+/*
+ * Chains are made of pointers that are there, and none is shorter over the same kinds of pointers.
+ */
 static void check_chains(struct fixture *s, struct hold *h)
 {
 	for (uint32_t i = 0; i < h->nr_order; i++) {
@@ -407,7 +420,8 @@ static void check_chains(struct fixture *s, struct hold *h)
 			const struct hold_step *p = &c.steps.v[k];
 
 			assert_int_equal(p->before, c.steps.v[k - 1].block);
-			assert_int_equal(word_at(s, s->blocks.v[p->before].address + p->field), s->blocks.v[p->block].address + p->into);
+			assert_int_equal(word_at(s, s->blocks.v[p->before].address + p->field),
+					 s->blocks.v[p->block].address + p->into);
 		}
 		hold_chain_fini(&c);
 	}
@@ -439,7 +453,10 @@ static void random_heaps(void **state)
 	}
 }
 
-/* A million in a row, and each of them also on the first one's list: no recursion, and no time in proportion to depth. */
+/*
+ * A million in a row, and each of them also on the first one's list: no recursion, and no time in
+ * proportion to depth.
+ */
 static void deep(void **state)
 {
 	const uint64_t blocks = 1000000;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* src/inject/image.c: a small shared object is laid out and relocated; each thing that is wrong with it is refused. */
+/*
+ * src/inject/image.c: a small shared object is laid out and relocated; each thing that is wrong
+ * with it is refused.
+ */
 #include "tests/unit/unit.h"
 
 #include <elf.h>
@@ -12,7 +15,9 @@
 #define PAGE	4096u
 #define NR_HOOKS 64u
 
-/* Two segments: text with tables, and data; addresses are offsets in the file, but for the data's. */
+/*
+ * Two segments: text with tables, and data; addresses are offsets in the file, but for the data's.
+ */
 struct object {
 	Elf64_Ehdr eh;
 	Elf64_Phdr ph[5];
@@ -33,18 +38,33 @@ static char path[] = "/tmp/pmm-image-XXXXXX";
 
 static struct object sound(void)
 {
-	struct object o = { .eh = { .e_ident = ELFMAG, .e_type = ET_DYN, .e_machine = EM_X86_64, .e_phoff = offsetof(struct object, ph),
-				    .e_phentsize = sizeof(Elf64_Phdr), .e_phnum = 3 } };
+	struct object o = { .eh = { .e_ident = ELFMAG,
+				    .e_type = ET_DYN,
+				    .e_machine = EM_X86_64,
+				    .e_phoff = offsetof(struct object, ph),
+				    .e_phentsize = sizeof(Elf64_Phdr),
+				    .e_phnum = 3 } };
 	const uint64_t text_bytes = offsetof(struct object, data);
 
 	o.eh.e_ident[EI_CLASS] = ELFCLASS64;
-	o.ph[0] = (Elf64_Phdr){ .p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_filesz = text_bytes, .p_memsz = text_bytes };
-	o.ph[1] = (Elf64_Phdr){ .p_type = PT_LOAD, .p_flags = PF_R | PF_W, .p_offset = text_bytes, .p_vaddr = DATA_AT, .p_filesz = sizeof(o.data),
+	o.ph[0] = (Elf64_Phdr){ .p_type = PT_LOAD,
+				.p_flags = PF_R | PF_X,
+				.p_filesz = text_bytes,
+				.p_memsz = text_bytes };
+	o.ph[1] = (Elf64_Phdr){ .p_type = PT_LOAD,
+				.p_flags = PF_R | PF_W,
+				.p_offset = text_bytes,
+				.p_vaddr = DATA_AT,
+				.p_filesz = sizeof(o.data),
 				.p_memsz = 2 * PAGE };
-	o.ph[2] = (Elf64_Phdr){ .p_type = PT_DYNAMIC, .p_vaddr = offsetof(struct object, dyn), .p_memsz = sizeof(o.dyn) };
+	o.ph[2] = (Elf64_Phdr){ .p_type = PT_DYNAMIC,
+				.p_vaddr = offsetof(struct object, dyn),
+				.p_memsz = sizeof(o.dyn) };
 	memcpy(o.strings, "\0inject_start\0inject_hooks\0other", 33);
 	o.sym[1] = (Elf64_Sym){ .st_name = 27, .st_shndx = 1, .st_value = 8 };
-	o.sym[2] = (Elf64_Sym){ .st_name = 1, .st_shndx = 1, .st_value = offsetof(struct object, start) };
+	o.sym[2] = (Elf64_Sym){ .st_name = 1,
+				.st_shndx = 1,
+				.st_value = offsetof(struct object, start) };
 	o.sym[3] = (Elf64_Sym){ .st_name = 14, .st_shndx = 1, .st_value = DATA_AT };
 	o.hash[0] = 1, o.hash[1] = 4;
 	o.rela[0] = (Elf64_Rela){ DATA_AT, R_X86_64_RELATIVE, 0x111 };
@@ -106,7 +126,7 @@ static void it_lies_as_it_says(void **state)
 	image_fini(&im);
 }
 
-/* ---- what is wrong -------------------------------------------------------------------------------------- */
+/* ---- what is wrong --------------------------------------------------------------------------- */
 
 static void refused(const struct object *o, size_t bytes, const char *why, int line)
 {
@@ -119,8 +139,20 @@ static void refused(const struct object *o, size_t bytes, const char *why, int l
 	assert_string_equal(e.hint, "install pmm again");
 }
 
-#define REFUSED(change, why) do { struct object o = sound(); change; refused(&o, sizeof(o), why, __LINE__); } while (0)
-#define LOADS(change) do { struct object o = sound(); struct image im; change; assert_int_equal(load(&o, sizeof(o), &im, NULL), 0); image_fini(&im); } while (0)
+#define REFUSED(change, why)                                                                       \
+	do {                                                                                       \
+		struct object o = sound();                                                         \
+		change;                                                                            \
+		refused(&o, sizeof(o), why, __LINE__);                                             \
+	} while (0)
+#define LOADS(change)                                                                              \
+	do {                                                                                       \
+		struct object o = sound();                                                         \
+		struct image im;                                                                   \
+		change;                                                                            \
+		assert_int_equal(load(&o, sizeof(o), &im, NULL), 0);                               \
+		image_fini(&im);                                                                   \
+	} while (0)
 
 static void heads_are_looked_at(void **state)
 {
@@ -174,7 +206,8 @@ static void the_dynamic_section_is_looked_at(void **state)
 	REFUSED(o.dyn[6].d_tag = DT_INIT, why);
 	REFUSED(o.dyn[6].d_tag = DT_INIT_ARRAY, why);
 	LOADS(o.dyn[6].d_tag = DT_DEBUG);
-	LOADS(o.dyn[7].d_tag = DT_INIT);			/* behind the end, which entry 6 is */
+	/* behind the end, which entry 6 is */
+	LOADS(o.dyn[7].d_tag = DT_INIT);
 }
 
 static void relocations_are_looked_at(void **state)
@@ -213,7 +246,8 @@ static void files_that_cannot_be_read(void **state)
 
 	(void)state;
 	assert_int_equal(image_load("/nonexistent/agent.so", &im, &e), -ENOENT);
-	assert_string_equal(e.text, "cannot read the agent '/nonexistent/agent.so': No such file or directory");
+	assert_string_equal(
+		e.text, "cannot read the agent '/nonexistent/agent.so': No such file or directory");
 	assert_null(im.bytes);
 	assert_int_equal(image_load("/", &im, &e), -EISDIR);
 	assert_string_equal(e.text, "cannot read the agent '/': Is a directory");

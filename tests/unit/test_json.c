@@ -99,17 +99,26 @@ static void strings(void **state)
 		{ "\0\x01\x1f\x7f", 4, "\"\\u0000\\u0001\\u001f\\u007f\"\n" },
 		{ "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80", 9,
 		  "\"\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80\"\n" },
-		{ "\xc2\x80\xdf\xbf\xe0\xa0\x80\xed\x9f\xbf\xef\xbf\xbf\xf0\x90\x80\x80\xf4\x8f\xbf\xbf", 21,
-		  "\"\\u0080\xdf\xbf\xe0\xa0\x80\xed\x9f\xbf\\uffff\xf0\x90\x80\x80\\udbff\\udfff\"\n" },
-		{ "\xc2\x9b\xe2\x80\xae" "a\xe2\x81\xa6\xe2\x80\xa8", 12, "\"\\u009b\\u202ea\\u2066\\u2028\"\n" },	/* would drive a terminal */
+		{ "\xc2\x80\xdf\xbf\xe0\xa0\x80\xed\x9f\xbf\xef\xbf\xbf\xf0\x90\x80\x80\xf4\x8f\xbf"
+		  "\xbf",
+		  21,
+		  "\"\\u0080\xdf\xbf\xe0\xa0\x80\xed\x9f\xbf\\uffff\xf0\x90\x80\x80\\udbff\\udfff\""
+		  "\n" },
+		/* would drive a terminal */
+		{ "\xc2\x9b\xe2\x80\xae"
+		  "a\xe2\x81\xa6\xe2\x80\xa8",
+		  12, "\"\\u009b\\u202ea\\u2066\\u2028\"\n" },
 		{ "\xf5\x80", 2, "\"\xef\xbf\xbd\xef\xbf\xbd\"\n" },
 		{ "\xff", 1, "\"\xef\xbf\xbd\"\n" },
 		{ "a\x80z", 3, "\"a\xef\xbf\xbdz\"\n" },
-		{ "\xc0\xaf", 2, "\"\xef\xbf\xbd\xef\xbf\xbd\"\n" },			/* overlong */
+		/* overlong */
+		{ "\xc0\xaf", 2, "\"\xef\xbf\xbd\xef\xbf\xbd\"\n" },
 		{ "\xe0\x80\xaf", 3, "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\"\n" },
-		{ "\xed\xa0\x80", 3, "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\"\n" },	/* surrogate */
+		/* surrogate */
+		{ "\xed\xa0\x80", 3, "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\"\n" },
 		{ "\xf4\x90\x80\x80", 4, "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\"\n" },
-		{ "\xe2\x82", 2, "\"\xef\xbf\xbd\xef\xbf\xbd\"\n" },			/* cut off */
+		/* cut off */
+		{ "\xe2\x82", 2, "\"\xef\xbf\xbd\xef\xbf\xbd\"\n" },
 		{ "\xc3(", 2, "\"\xef\xbf\xbd(\"\n" },
 	};
 	struct doc d;
@@ -132,9 +141,16 @@ static void doubles(void **state)
 		double x;
 		const char *json;
 	} cases[] = {
-		{ 0, "0\n" }, { 1, "1\n" }, { 0.1, "0.1\n" }, { -2.5, "-2.5\n" }, { 1e100, "1e+100\n" },
-		{ 1.0 / 3, "0.3333333333333333\n" }, { 123456789, "123456789\n" },
-		{ NAN, "null\n" }, { INFINITY, "null\n" }, { -INFINITY, "null\n" },
+		{ 0, "0\n" },
+		{ 1, "1\n" },
+		{ 0.1, "0.1\n" },
+		{ -2.5, "-2.5\n" },
+		{ 1e100, "1e+100\n" },
+		{ 1.0 / 3, "0.3333333333333333\n" },
+		{ 123456789, "123456789\n" },
+		{ NAN, "null\n" },
+		{ INFINITY, "null\n" },
+		{ -INFINITY, "null\n" },
 	};
 	struct doc d;
 	size_t i;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Leaks: blocks classified by hand give these entries, holders, verdicts and sums; what is in a heap comes out of it again.
+ * Leaks: blocks classified by hand give these entries, holders, verdicts and sums; what is in a
+ * heap comes out of it again.
  */
 #include "src/analyze/leaks.h"
 #include "tests/unit/fields.h"
@@ -9,7 +10,10 @@
 #define SECOND	1000000000ull
 #define NONE	UINT32_MAX
 
-/* Classes (a single letter: of all) and parents of a heap's blocks, which are in the order of the recipe's lines. */
+/*
+ * Classes (a single letter: of all) and parents of a heap's blocks, which are in the order of the
+ * recipe's lines.
+ */
 static struct reach reach_of(const struct heap *h, const char *classes, const uint32_t *parents)
 {
 	static const char letters[] = "rpid";
@@ -42,7 +46,8 @@ static const struct leak_entry *find(const struct leaks *l, uint32_t site, unsig
 }
 
 /* Collect and judge. */
-static struct leaks leaks_of(const struct heap *h, const char *classes, const uint32_t *parents, const struct leaks_options *o)
+static struct leaks leaks_of(const struct heap *h, const char *classes, const uint32_t *parents,
+			     const struct leaks_options *o)
 {
 	struct reach r = reach_of(h, classes, parents);
 	struct leaks l;
@@ -60,7 +65,10 @@ static void expect_sum(const struct leak_sum *s, uint64_t blocks, uint64_t bytes
 	assert_int_equal(s->sites, sites);
 }
 
-/* A document lost at "doc" takes three nodes and a text with it; another text is lost on its own, one is held. */
+/*
+ * A document lost at "doc" takes three nodes and a text with it; another text is lost on its own,
+ * one is held.
+ */
 static void indirect_blocks_count_with_their_definite_one(void **state)
 {
 	struct heap *h = recipe_heap("process taken=60s end=running\n"
@@ -69,7 +77,8 @@ static void indirect_blocks_count_with_their_definite_one(void **state)
 				     "site main>text size=7 allocs=3 first=4s last=8s\n");
 	static const uint32_t parents[] = { NONE, NONE, 0, 0, 1, 1, NONE, NONE };
 	struct leaks l = leaks_of(h, "ddiiiidr", parents, &(struct leaks_options){ 0 });
-	uint32_t doc = recipe_site(h, "doc"), node = recipe_site(h, "node"), text = recipe_site(h, "text");
+	uint32_t doc = recipe_site(h, "doc"), node = recipe_site(h, "node"),
+		 text = recipe_site(h, "text");
 	const struct leak_entry *e;
 
 	(void)state;
@@ -85,7 +94,8 @@ static void indirect_blocks_count_with_their_definite_one(void **state)
 	assert_int_equal(e->oldest_ns, 1 * SECOND);
 	assert_int_equal(e->newest_ns, 2 * SECOND);
 	assert_int_equal(e->example, h->blocks[0].address);
-	assert_int_equal(l.entries.v[1].site, text);	/* then the text that is lost alone, then indirect ones, then what is reachable */
+	/* then the text that is lost alone, then indirect ones, then what is reachable */
+	assert_int_equal(l.entries.v[1].site, text);
 	assert_int_equal(l.entries.v[1].class, REACH_DEFINITE);
 	assert_int_equal(l.entries.v[1].indirect_blocks, 0);
 	assert_int_equal(l.entries.v[2].site, node);
@@ -105,7 +115,10 @@ static void indirect_blocks_count_with_their_definite_one(void **state)
 	heap_free(h);
 }
 
-/* head -> node -> node ... ; each node holds a text. Nodes hang on the head's site, texts on the nodes'; one text is held by a root. */
+/*
+ * head -> node -> node ... ; each node holds a text. Nodes hang on the head's site, texts on the
+ * nodes'; one text is held by a root.
+ */
 static void the_holder_is_the_next_other_site(void **state)
 {
 	enum { NODES = 200000 };
@@ -141,26 +154,34 @@ static void the_holder_is_the_next_other_site(void **state)
 	heap_free(h);
 }
 
-/* Of eight texts one is larger than all others: who holds it holds most. When all are of a size nobody holds most: 2, 3 and 3. */
+/*
+ * Of eight texts one is larger than all others: who holds it holds most. When all are of a size
+ * nobody holds most: 2, 3 and 3.
+ */
 static void a_holder_has_the_majority(void **state)
 {
-	struct heap *h = recipe_heap("site main>a size=16 allocs=1\nsite main>b size=16 allocs=1\nsite main>c size=16 allocs=1\n"
+	struct heap *h = recipe_heap("site main>a size=16 allocs=1\nsite main>b size=16 "
+				     "allocs=1\nsite main>c size=16 allocs=1\n"
 				     "site main>text size=8 allocs=7\nsite main>text size=64\n");
 	uint32_t parents[] = { NONE, NONE, NONE, 2, 0, 2, 1, 2, 1, 0, 0 };
 	struct leaks l = leaks_of(h, "r", parents, &(struct leaks_options){ 0 });
 
 	(void)state;
-	assert_int_equal(find(&l, recipe_site(h, "text"), REACH_REACHED)->holder_site, recipe_site(h, "a"));
+	assert_int_equal(find(&l, recipe_site(h, "text"), REACH_REACHED)->holder_site,
+			 recipe_site(h, "a"));
 	assert_int_equal(find(&l, recipe_site(h, "text"), REACH_REACHED)->held_blocks, 3);
 	leaks_fini(&l);
 	parents[10] = 2;
 	l = leaks_of(h, "r", parents, &(struct leaks_options){ 0 });
-	assert_int_equal(find(&l, recipe_site(h, "text"), REACH_REACHED)->holder_site, recipe_site(h, "c"));
+	assert_int_equal(find(&l, recipe_site(h, "text"), REACH_REACHED)->holder_site,
+			 recipe_site(h, "c"));
 	assert_int_equal(find(&l, recipe_site(h, "text"), REACH_REACHED)->held_blocks, 4);
 	leaks_fini(&l);
 	h->blocks[10].size_bytes = 8;
-	l = leaks_of(h, "r", (uint32_t[]){ NONE, NONE, NONE, 2, 0, 2, 1, 2, 1, 0, 1 }, &(struct leaks_options){ 0 });
-	assert_int_equal(find(&l, recipe_site(h, "text"), REACH_REACHED)->holder_site, HEAP_NO_SITE);
+	l = leaks_of(h, "r", (uint32_t[]){ NONE, NONE, NONE, 2, 0, 2, 1, 2, 1, 0, 1 },
+		     &(struct leaks_options){ 0 });
+	assert_int_equal(find(&l, recipe_site(h, "text"), REACH_REACHED)->holder_site,
+			 HEAP_NO_SITE);
 	assert_int_equal(find(&l, recipe_site(h, "text"), REACH_REACHED)->held_blocks, 0);
 	leaks_fini(&l);
 	heap_free(h);
@@ -188,7 +209,9 @@ static struct leak_entry possible(const char *process, uint64_t old_ns)
 	struct heap *h;
 	struct leaks l;
 
-	snprintf(recipe, sizeof(recipe), "process taken=60s %s\nsite main>a size=10 allocs=2 first=49s last=59s\n", process);
+	snprintf(recipe, sizeof(recipe),
+		 "process taken=60s %s\nsite main>a size=10 allocs=2 first=49s last=59s\n",
+		 process);
 	h = recipe_heap(recipe);
 	l = leaks_of(h, "p", NULL, &(struct leaks_options){ .old_ns = old_ns });
 	assert_int_equal(l.entries.nr, 1);
@@ -236,8 +259,12 @@ static void possibly_lost_is_likely_where_it_grows(void **state)
 		char recipe[400];
 		struct heap *h;
 
-		snprintf(recipe, sizeof(recipe), "process taken=60s end=%s\nsite main>many size=100 allocs=100 first=0s last=60s\n"
-			 "site main>few size=100 allocs=40 first=0s last=60s\nsite main>full size=100 allocs=60 first=0s last=10s\n", ends[i]);
+		snprintf(recipe, sizeof(recipe),
+			 "process taken=60s end=%s\nsite main>many size=100 allocs=100 first=0s "
+			 "last=60s\n"
+			 "site main>few size=100 allocs=40 first=0s last=60s\nsite main>full "
+			 "size=100 allocs=60 first=0s last=10s\n",
+			 ends[i]);
 		h = recipe_heap(recipe);
 		assert_int_equal(judged(h, "many", "p").verdict, LEAK_LIKELY);
 		assert_int_equal(judged(h, "many", "p").reason, LEAK_INTERIOR);
@@ -252,12 +279,17 @@ static void possibly_lost_is_likely_where_it_grows(void **state)
 /* ---- growth ---- */
 
 /*
- * Nobody frees: "grow" gets 100 bytes every second, "full" got all in its first 10 s, "young" is 5 s old. After a minute "grow" may be a
- * cache that fills, after five it is likely a leak.
+ * Nobody frees: "grow" gets 100 bytes every second, "full" got all in its first 10 s, "young" is 5
+ * s old. After a minute "grow" may be a cache that fills, after five it is likely a leak.
  */
 static void reachable_is_likely_when_it_grows_for_long(void **state)
 {
-	static const struct { unsigned seconds; enum leak_verdict verdict; enum leak_reason reason; unsigned has; } expect[] = {
+	static const struct {
+		unsigned seconds;
+		enum leak_verdict verdict;
+		enum leak_reason reason;
+		unsigned has;
+	} expect[] = {
 		{ 65, LEAK_GROWING, LEAK_FILLS, EVIDENCE_ALL & ~EVIDENCE_LONG },
 		{ 299, LEAK_GROWING, LEAK_FILLS, EVIDENCE_ALL & ~EVIDENCE_LONG },
 		{ 310, LEAK_LIKELY, LEAK_GROWS, EVIDENCE_ALL },
@@ -270,9 +302,12 @@ static void reachable_is_likely_when_it_grows_for_long(void **state)
 		struct leak_entry e;
 		struct heap *h;
 
-		snprintf(recipe, sizeof(recipe), "process taken=%us end=running\nsite main>grow size=100 allocs=%u first=0s last=%us\n"
-			 "site main>full size=100 allocs=1000 first=0s last=10s\nsite main>young size=100 allocs=1000 first=%us last=%us\n", s, s, s,
-			 s - 5, s);
+		snprintf(recipe, sizeof(recipe),
+			 "process taken=%us end=running\nsite main>grow size=100 allocs=%u "
+			 "first=0s last=%us\n"
+			 "site main>full size=100 allocs=1000 first=0s last=10s\nsite main>young "
+			 "size=100 allocs=1000 first=%us last=%us\n",
+			 s, s, s, s - 5, s);
 		h = recipe_heap(recipe);
 		e = judged(h, "grow", "r");
 		assert_int_equal(e.verdict, expect[i].verdict);
@@ -289,7 +324,8 @@ static void reachable_is_likely_when_it_grows_for_long(void **state)
 /* Blocks of one site that are reachable and possibly lost have the evidence of that site both. */
 static void entries_of_a_site_share_its_evidence(void **state)
 {
-	struct heap *h = recipe_heap("process taken=310s end=running\nsite main>a size=100 allocs=310 first=0s last=310s\n");
+	struct heap *h = recipe_heap("process taken=310s end=running\nsite main>a size=100 "
+				     "allocs=310 first=0s last=310s\n");
 	struct reach r = reach_of(h, "r", NULL);
 	struct growing g = { 0 };
 	struct leaks l;
@@ -310,16 +346,21 @@ static void entries_of_a_site_share_its_evidence(void **state)
 	heap_free(h);
 }
 
-/* Blocks that a habit of the program explains are counted in their entries, with the last header. */
+/*
+ * Blocks that a habit of the program explains are counted in their entries, with the last header.
+ */
 static void habits_are_counted(void **state)
 {
-	struct heap *h = recipe_heap("process taken=60s end=running\nsite main>a size=100 allocs=3 first=1s last=2s\nsite main>b size=900 allocs=2 first=1s\n");
+	struct heap *h = recipe_heap("process taken=60s end=running\nsite main>a size=100 allocs=3 "
+				     "first=1s last=2s\nsite main>b size=900 allocs=2 first=1s\n");
 	struct reach r = reach_of(h, "rrrrr", NULL);
 	struct leaks l;
 
 	(void)state;
-	assert_int_equal(vec_push(&r.habits, (struct reach_habit){ .block = 1, .header_bytes = 16 }), 0);
-	assert_int_equal(vec_push(&r.habits, (struct reach_habit){ .block = 2, .header_bytes = 16 }), 0);
+	assert_int_equal(
+		vec_push(&r.habits, (struct reach_habit){ .block = 1, .header_bytes = 16 }), 0);
+	assert_int_equal(
+		vec_push(&r.habits, (struct reach_habit){ .block = 2, .header_bytes = 16 }), 0);
 	assert_int_equal(vec_push(&r.habits, (struct reach_habit){ .block = 4 }), 0);
 	assert_int_equal(leaks_collect(&l, h, &r, NULL), 0);
 	assert_int_equal(find(&l, 1, REACH_REACHED)->habit_blocks, 2);
@@ -356,7 +397,8 @@ static void only_what_is_new_is_fresh(void **state)
 	assert_int_equal(leaks_see(&seen, h, &r), 0);
 	assert_int_equal(leaks_collect(&l, later, &r2, &seen), 0);
 	assert_int_equal(find(&l, 1, REACH_DEFINITE)->blocks, 4);
-	assert_int_equal(find(&l, 1, REACH_DEFINITE)->fresh_blocks, 2);	/* was possibly lost, was reachable */
+	/* was possibly lost, was reachable */
+	assert_int_equal(find(&l, 1, REACH_DEFINITE)->fresh_blocks, 2);
 	assert_int_equal(find(&l, 1, REACH_DEFINITE)->fresh_bytes, 20);
 	assert_int_equal(find(&l, 1, REACH_POSSIBLE)->fresh_blocks, 1);
 	assert_int_equal(find(&l, 2, REACH_REACHED)->fresh_blocks, 1);	/* born at 35 s */
@@ -392,11 +434,24 @@ static void another_block_at_the_same_address_is_fresh(void **state)
 static void expect_same(const struct leak_entry *a, const struct leak_entry *b)
 {
 	static const struct field fields[] = {
-		FIELD(leak_entry, site), FIELD(leak_entry, class), FIELD(leak_entry, verdict), FIELD(leak_entry, reason),
-		FIELD(leak_entry, blocks), FIELD(leak_entry, bytes), FIELD(leak_entry, indirect_blocks), FIELD(leak_entry, indirect_bytes),
-		FIELD(leak_entry, oldest_ns), FIELD(leak_entry, newest_ns), FIELD(leak_entry, fresh_blocks), FIELD(leak_entry, fresh_bytes),
-		FIELD(leak_entry, holder_site), FIELD(leak_entry, held_blocks), FIELD(leak_entry, chained_blocks),
-		FIELD(leak_entry, habit_blocks), FIELD(leak_entry, habit_bytes), FIELD(leak_entry, header_bytes),
+		FIELD(leak_entry, site),
+		FIELD(leak_entry, class),
+		FIELD(leak_entry, verdict),
+		FIELD(leak_entry, reason),
+		FIELD(leak_entry, blocks),
+		FIELD(leak_entry, bytes),
+		FIELD(leak_entry, indirect_blocks),
+		FIELD(leak_entry, indirect_bytes),
+		FIELD(leak_entry, oldest_ns),
+		FIELD(leak_entry, newest_ns),
+		FIELD(leak_entry, fresh_blocks),
+		FIELD(leak_entry, fresh_bytes),
+		FIELD(leak_entry, holder_site),
+		FIELD(leak_entry, held_blocks),
+		FIELD(leak_entry, chained_blocks),
+		FIELD(leak_entry, habit_blocks),
+		FIELD(leak_entry, habit_bytes),
+		FIELD(leak_entry, header_bytes),
 	};
 	char what[100];
 
@@ -437,7 +492,8 @@ static void rows_come_out_as_they_went_in(void **state)
 
 static void rows_go_to_the_same_sites_of_a_later_heap(void **state)
 {
-	struct heap *h = recipe_heap("site main>a size=1 allocs=1\nsite main>b size=2 allocs=3\nsite main>c size=4 allocs=1\n");
+	struct heap *h = recipe_heap("site main>a size=1 allocs=1\nsite main>b size=2 "
+				     "allocs=3\nsite main>c size=4 allocs=1\n");
 	struct heap *later = recipe_heap("site main>x size=1\nsite main>b size=2\n");
 	static const uint32_t parents[] = { NONE, 0, 0, 0, 1 };
 	struct leaks l = leaks_of(h, "diiid", parents, &(struct leaks_options){ 0 });
@@ -459,7 +515,8 @@ static void rows_go_to_the_same_sites_of_a_later_heap(void **state)
 	assert_int_equal(later->leaks[0].site, 2);
 	assert_int_equal(later->leaks[0].holder_site, 0);
 	assert_int_equal(later->leaks[0].blocks, 3);
-	assert_int_equal(later->leaks[1].class, REACH_DEFINITE);	/* a and c, both not there */
+	/* a and c, both not there */
+	assert_int_equal(later->leaks[1].class, REACH_DEFINITE);
 	assert_int_equal(later->leaks[1].site, 0);
 	assert_int_equal(later->leaks[1].blocks, 2);
 	assert_int_equal(later->leaks[1].bytes, 5);

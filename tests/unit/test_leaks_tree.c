@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Leaks of trees: equal entries of many processes are one, whatever addresses modules have; different ones stay apart; what is kept does not grow
- * with the number of processes.
+ * Leaks of trees: equal entries of many processes are one, whatever addresses modules have;
+ * different ones stay apart; what is kept does not grow with the number of processes.
  */
 #include "src/analyze/leaks_tree.h"
 #include "tests/unit/recipe_heap.h"
@@ -60,8 +60,10 @@ static void equal_entries_are_one(void **state)
 
 	(void)state;
 	for (uint32_t i = 1; i <= 40; i++)
-		add(&t, SERVER "leak definite main>handle>copy blocks=2 bytes=32 indirect-blocks=1 indirect-bytes=5 oldest=1s newest=2s\n", 100 + i,
-		    i * 0x100000000ull);
+		add(&t,
+		    SERVER "leak definite main>handle>copy blocks=2 bytes=32 indirect-blocks=1 "
+			   "indirect-bytes=5 oldest=1s newest=2s\n",
+		    100 + i, i * 0x100000000ull);
 	end(&t);
 	assert_int_equal(t.leaks.entries.nr, 1);
 	e = &t.leaks.entries.v[0];
@@ -87,12 +89,20 @@ static void different_entries_stay_apart(void **state)
 	struct leaks_tree t = { 0 };
 
 	(void)state;
-	add(&t, SERVER "leak definite main>handle>copy bytes=16\n" "leak definite main>inflate@libz.so bytes=16\n", 1, 0);
+	add(&t,
+	    SERVER "leak definite main>handle>copy bytes=16\n"
+		   "leak definite main>inflate@libz.so bytes=16\n",
+	    1, 0);
 	add(&t, SERVER "leak possible main>handle>copy bytes=16\n", 2, 0);
 	add(&t, SERVER "leak reachable main>handle>copy bytes=16\n", 3, 0x1000);
-	add(&t, SERVER "leak indirect main>handle>copy bytes=16 holder=main>inflate@libz.so\n", 4, 0x2000);
-	add(&t, "process exe=/bin/other taken=20s end=exited\n" "site main>handle>copy size=16 allocs=1\n" "search exit complete at=20s\n"
-	    "leak definite main>handle>copy bytes=16\n", 5, 0);
+	add(&t, SERVER "leak indirect main>handle>copy bytes=16 holder=main>inflate@libz.so\n", 4,
+	    0x2000);
+	add(&t,
+	    "process exe=/bin/other taken=20s end=exited\n"
+	    "site main>handle>copy size=16 allocs=1\n"
+	    "search exit complete at=20s\n"
+	    "leak definite main>handle>copy bytes=16\n",
+	    5, 0);
 	end(&t);
 	assert_int_equal(t.leaks.entries.nr, 6);
 	vec_each(&t.leaks.entries, e)
@@ -111,15 +121,25 @@ static void names_are_those_of_each_module(void **state)
 	struct names n;
 
 	(void)state;
-	add(&t, "process exe=/a\nmodule first at=0x10000000 size=1M\nsite first size=16 allocs=1\nsearch exit complete\nleak definite first bytes=16\n",
+	add(&t,
+	    "process exe=/a\nmodule first at=0x10000000 size=1M\nsite first size=16 "
+	    "allocs=1\nsearch exit complete\nleak definite first bytes=16\n",
 	    1, 0);
-	add(&t, "process exe=/b\nmodule second at=0x10000000 size=1M\nsite second size=16 allocs=1\nsearch exit complete\nleak definite second bytes=17\n",
+	add(&t,
+	    "process exe=/b\nmodule second at=0x10000000 size=1M\nsite second size=16 "
+	    "allocs=1\nsearch exit complete\nleak definite second bytes=17\n",
 	    2, 0);
 	end(&t);
 	recipe_names(&n, t.merge.heap);
 	assert_int_equal(t.leaks.entries.nr, 2);
-	assert_string_equal(names_responsible(&n, t.merge.heap->sites[t.leaks.entries.v[0].site].node, NULL)->function, "second");
-	assert_string_equal(names_responsible(&n, t.merge.heap->sites[t.leaks.entries.v[1].site].node, NULL)->function, "first");
+	assert_string_equal(
+		names_responsible(&n, t.merge.heap->sites[t.leaks.entries.v[0].site].node, NULL)
+			->function,
+		"second");
+	assert_string_equal(
+		names_responsible(&n, t.merge.heap->sites[t.leaks.entries.v[1].site].node, NULL)
+			->function,
+		"first");
 	names_fini(&n);
 	leaks_tree_fini(&t);
 }
@@ -127,7 +147,8 @@ static void names_are_those_of_each_module(void **state)
 /* Twenty thousand processes take the room of one. */
 static void many_processes_take_no_more_room(void **state)
 {
-	struct heap *h = recipe_heap(SERVER "leak definite main>handle>copy bytes=16\n" "leak reachable main>inflate@libz.so bytes=16\n");
+	struct heap *h = recipe_heap(SERVER "leak definite main>handle>copy bytes=16\n"
+					    "leak reachable main>inflate@libz.so bytes=16\n");
 	struct leaks_tree t = { 0 };
 	uint32_t nodes = 0;
 

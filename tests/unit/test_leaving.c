@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* src/track/leaving.c: who asks to be searched at his end is taken once, read, and let go on, whatever else stands in the word. */
+/*
+ * src/track/leaving.c: who asks to be searched at his end is taken once, read, and let go on,
+ * whatever else stands in the word.
+ */
 #include "tests/unit/unit.h"
 
 #include <linux/futex.h>
@@ -59,7 +62,9 @@ static void it_is_taken_once(void **state)
 
 static void the_smallest_is_next_and_the_oldest_in_turn(void **state)
 {
-	const struct leaving_asked asked[] = { { 1, 900 }, { 2, 300 }, { 3, 100 }, { 4, 100 }, { 5, 0x100000000ull } };
+	const struct leaving_asked asked[] = {
+		{ 1, 900 }, { 2, 300 }, { 3, 100 }, { 4, 100 }, { 5, 0x100000000ull }
+	};
 
 	(void)state;
 	for (unsigned turn = 0; turn < 40; turn++) {
@@ -85,7 +90,8 @@ static void who_never_asked_does_not_wait(void **state)
 static void *waits(void *arg)
 {
 	while (__atomic_load_n(word(), __ATOMIC_ACQUIRE) == PMM_LEAVE_SEARCHED)
-		syscall(SYS_futex, word(), FUTEX_WAIT, PMM_LEAVE_SEARCHED, &(struct timespec){ .tv_sec = 20 }, NULL, 0);
+		syscall(SYS_futex, word(), FUTEX_WAIT, PMM_LEAVE_SEARCHED,
+			&(struct timespec){ .tv_sec = 20 }, NULL, 0);
 	clock_gettime(CLOCK_MONOTONIC, arg);
 	return NULL;
 }
@@ -111,7 +117,9 @@ static void what_is_said_of_the_end(void **state)
 	struct leaving got;
 
 	(void)state;
-	im.l->leave = (struct pmm_leave){ .sp = 0x7fff1000, .tid = (uint32_t)getpid(), .cause = PMM_LEAVE_SIGNAL, .number = 11 };
+	im.l->leave = (struct pmm_leave){
+		.sp = 0x7fff1000, .tid = (uint32_t)getpid(), .cause = PMM_LEAVE_SIGNAL, .number = 11
+	};
 	im.l->image = 99;
 	assert_int_equal(leaving_read(&w, &got), 0);
 	assert_int_equal(got.cause, PMM_LEAVE_SIGNAL);
@@ -121,7 +129,8 @@ static void what_is_said_of_the_end(void **state)
 	assert_int_equal(got.fd, im.fd);
 	assert_int_equal(got.image, 99);
 	assert_null(got.let_go);
-	im.l->leave.tid = 0x7ffffff0;		/* there is no such thread: nothing is left out of anybody's stack */
+	/* there is no such thread: nothing is left out of anybody's stack */
+	im.l->leave.tid = 0x7ffffff0;
 	im.l->leave.cause = PMM_NR_LEAVE_CAUSES;
 	assert_int_equal(leaving_read(&w, &got), 0);
 	assert_int_equal(got.tid, 0);

@@ -464,7 +464,9 @@ static void lines_that_the_program_named_come_along(void **state)
 	image_free(&im);
 }
 
-/* Texts and chunks anywhere, lengths of anything, more lines than there are, nodes that name none. */
+/*
+ * Texts and chunks anywhere, lengths of anything, more lines than there are, nodes that name none.
+ */
 static void wild_lines_are_left_out(void **state)
 {
 	struct image im = image_new();
@@ -538,9 +540,12 @@ static void lines_take_no_more_than_there_is(void **state)
 /* The agent said why it did not ask its allocator, or could not be expected to. */
 static void figures_that_were_not_taken(void **state)
 {
-	static const struct { const char *path; uint32_t view; enum heap_figures why; } of[] = {
-		{ "/lib/libc.so.6", PMM_VIEW_NONE, HEAP_FIGURES_KNOWN }, { "/lib/libc.so.6", PMM_VIEW_LONG, HEAP_FIGURES_LONG },
-		{ "/lib/libc.so.6", PMM_VIEW_LOCKED, HEAP_FIGURES_LOCKED }, { "/lib/libc.so.6", 77, HEAP_FIGURES_KNOWN },
+	static const struct { const char *path; uint32_t view; enum heap_figures why;
+	} of[] = {
+		{ "/lib/libc.so.6", PMM_VIEW_NONE, HEAP_FIGURES_KNOWN },
+		{ "/lib/libc.so.6", PMM_VIEW_LONG, HEAP_FIGURES_LONG },
+		{ "/lib/libc.so.6", PMM_VIEW_LOCKED, HEAP_FIGURES_LOCKED },
+		{ "/lib/libc.so.6", 77, HEAP_FIGURES_KNOWN },
 		{ "/lib/libjemalloc.so.2", PMM_VIEW_NONE, HEAP_FIGURES_OTHER },
 	};
 
@@ -551,7 +556,8 @@ static void figures_that_were_not_taken(void **state)
 
 		im.l->allocator = image_string(&im, of[i].path, strlen(of[i].path));
 		im.l->allocator_len = (uint32_t)strlen(of[i].path);
-		im.l->allocator_view = (struct pmm_allocator_view){ .valid = of[i].view, .used_bytes = 99 };
+		im.l->allocator_view = (struct pmm_allocator_view){ .valid = of[i].view,
+								    .used_bytes = 99 };
 		h = read_image(&im);
 		assert_false(h->allocator.valid);
 		assert_int_equal(h->allocator.why, of[i].why);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Blocks and mappings of ledgers made by hand: their order, addresses, who made them and when; and tables that lie.
+ * Blocks and mappings of ledgers made by hand: their order, addresses, who made them and when; and
+ * tables that lie.
  */
 #include "src/store/capture.h"
 #include "tests/unit/ledger_read.h"
@@ -83,7 +84,8 @@ static void small_and_wide_blocks_say_who_and_when(void **state)
 	assert_int_equal(h->blocks[1].size_bytes, 57);
 	assert_int_equal(h->blocks[1].thread, 51);
 	assert_int_equal(h->blocks[1].kind, PMM_KIND_OTHER);
-	assert_int_equal(h->blocks[1].birth_ns, (UINT32_MAX - 31) * 10000000ull);	/* the first tick of its 32 */
+	/* the first tick of its 32 */
+	assert_int_equal(h->blocks[1].birth_ns, (UINT32_MAX - 31) * 10000000ull);
 	assert_int_equal(h->blocks[2].size_bytes, 0);
 	assert_int_equal(h->blocks[2].thread, 52);
 	assert_int_equal(h->blocks[3].size_bytes, (1ull << 44) - 1);
@@ -97,7 +99,9 @@ static void small_and_wide_blocks_say_who_and_when(void **state)
 	image_free(&im);
 }
 
-/* A small block with a number that no stamp has is left out, one with number 0 is from the start. */
+/*
+ * A small block with a number that no stamp has is left out, one with number 0 is from the start.
+ */
 static void stamps_that_are_not_there(void **state)
 {
 	struct image im = image_new();

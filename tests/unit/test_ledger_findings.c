@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Heap errors and guarded blocks of hand-made ledgers are read to the exact number; damaged ones are left out without harm.
- * Also of src/ledger/ledger_guards.c, ledger_sites.c.
+ * Heap errors and guarded blocks of hand-made ledgers are read to the exact number; damaged ones
+ * are left out without harm. Also of src/ledger/ledger_guards.c, ledger_sites.c.
  */
 #include "tests/unit/unit.h"
 
@@ -11,7 +11,10 @@
 
 #define TICK	PMM_TICK_NS
 
-/* Two threads; sites 1 (of 3 blocks of 10 bytes) and 2 to 4 without records, whose stacks are nodes of the same numbers. */
+/*
+ * Two threads; sites 1 (of 3 blocks of 10 bytes) and 2 to 4 without records, whose stacks are nodes
+ * of the same numbers.
+ */
 static struct image checked_image(void)
 {
 	struct image im = image_new();
@@ -35,10 +38,28 @@ static struct pmm_finding *add_after_free(struct image *im, uint32_t nr)
 	struct pmm_finding *f = image_finding(im, nr);
 
 	*f = (struct pmm_finding){
-		.type = PMM_FINDING_AFTER_FREE, .by = PMM_BY_ACCESS, .access = PMM_ACCESS_WRITE, .count = 3, .first_tick = 20,
-		.last_tick = 25, .site = 2, .thread = 1, .address = 0x7f0000000ffc, .size_bytes = 4, .block = 0x7f0000000ff6,
-		.block_bytes = 10, .kind = PMM_KIND_NEW, .alloc_site = 1, .alloc_tick = 5, .alloc_thread = 0, .free_site = 3, .free_tick = 7,
-		.free_thread = 1, .code = "\x89\x10", .nr_code = 2, .guarded = 1,
+		.type = PMM_FINDING_AFTER_FREE,
+		.by = PMM_BY_ACCESS,
+		.access = PMM_ACCESS_WRITE,
+		.count = 3,
+		.first_tick = 20,
+		.last_tick = 25,
+		.site = 2,
+		.thread = 1,
+		.address = 0x7f0000000ffc,
+		.size_bytes = 4,
+		.block = 0x7f0000000ff6,
+		.block_bytes = 10,
+		.kind = PMM_KIND_NEW,
+		.alloc_site = 1,
+		.alloc_tick = 5,
+		.alloc_thread = 0,
+		.free_site = 3,
+		.free_tick = 7,
+		.free_thread = 1,
+		.code = "\x89\x10",
+		.nr_code = 2,
+		.guarded = 1,
 	};
 	return f;
 }
@@ -95,9 +116,21 @@ static void figures_of_checking_are_read(void **state)
 
 	(void)state;
 	im.l->check = (struct pmm_check_state){
-		.mechanism = PMM_GUARD_MADVISE, .findings_lost = 1, .left_open = 13, .guarded = 2, .guarded_now = 3, .guarded_most = 4,
-		.unguarded_limit = 6, .unguarded_large = 8, .unguarded_refused = 9, .passed = 10, .passed_early = 14, .unkept_large = 15, .unkept_busy = 16,
-		.failed_on_purpose = 11, .quarantined_bytes = 12,
+		.mechanism = PMM_GUARD_MADVISE,
+		.findings_lost = 1,
+		.left_open = 13,
+		.guarded = 2,
+		.guarded_now = 3,
+		.guarded_most = 4,
+		.unguarded_limit = 6,
+		.unguarded_large = 8,
+		.unguarded_refused = 9,
+		.passed = 10,
+		.passed_early = 14,
+		.unkept_large = 15,
+		.unkept_busy = 16,
+		.failed_on_purpose = 11,
+		.quarantined_bytes = 12,
 	};
 	for (uint64_t i = 0; i < 2; i++) {
 		struct pmm_ctx *c = image_at(&im, image_ctx(&im));
@@ -143,7 +176,8 @@ static void what_is_half_written_is_left_out(void **state)
 	add_after_free(&im, 1)->by = PMM_BY_FUNCTION;
 	memcpy(image_finding(&im, 1)->function, "abcdefghijklmno\n", PMM_FUNCTION_BYTES);
 	im.l->check.nr_findings = 3;
-	h = read_with(&im, &running);		/* number 1 will have the same place in the list when 0 is complete */
+	/* number 1 will have the same place in the list when 0 is complete */
+	h = read_with(&im, &running);
 	assert_int_equal(h->nr_findings, 0);
 	heap_free(h);
 	h = read_image(&im);
@@ -183,8 +217,12 @@ static void what_is_not_known_is_no_damage(void **state)
 	struct heap *h;
 
 	(void)state;
-	*image_finding(&im, 0) = (struct pmm_finding){ .type = PMM_FINDING_BAD_FREE, .by = PMM_BY_FUNCTION, .place = PMM_PLACE_STACK,
-						       .release = PMM_RELEASE_FREE, .count = 1, .thread = UINT32_MAX };
+	*image_finding(&im, 0) = (struct pmm_finding){ .type = PMM_FINDING_BAD_FREE,
+						       .by = PMM_BY_FUNCTION,
+						       .place = PMM_PLACE_STACK,
+						       .release = PMM_RELEASE_FREE,
+						       .count = 1,
+						       .thread = UINT32_MAX };
 	h = read_image(&im);
 	f = &h->findings[0];
 	assert_int_equal(f->place, PMM_PLACE_STACK);
@@ -237,7 +275,10 @@ static void nonsense_becomes_unknown(void **state)
 	image_free(&im);
 }
 
-/* A type or a way that there is not, a block where none can be, a site of mappings, a number of findings that cannot be. */
+/*
+ * A type or a way that there is not, a block where none can be, a site of mappings, a number of
+ * findings that cannot be.
+ */
 static void what_cannot_be_believed_is_left_out(void **state)
 {
 	struct image im = checked_image();
@@ -265,7 +306,8 @@ static void what_cannot_be_believed_is_left_out(void **state)
 	assert_int_equal(h->findings[1].free_site, HEAP_NO_SITE);
 	heap_free(h);
 	add_after_free(&im, 3)->site = 4;
-	im.l->check.nr_findings = UINT32_MAX;	/* one for the number, one for each finding without a chunk */
+	/* one for the number, one for each finding without a chunk */
+	im.l->check.nr_findings = UINT32_MAX;
 	h = read_image(&im);
 	assert_int_equal(h->nr_findings, 2);
 	assert_int_equal(damaged, 4 + 1 + PMM_MAX_FINDINGS - (1 << PMM_FINDING_SHIFT));
@@ -370,10 +412,23 @@ static void what_ended_the_process_goes_with_its_finding(void **state)
 	struct heap *h;
 
 	(void)state;
-	*image_finding(&im, 0) = (struct pmm_finding){ .type = PMM_FINDING_CRASH, .by = PMM_BY_SIGNAL, .place = PMM_PLACE_PAST_FILE, .count = 1,
-						       .site = 2, .address = 0x5000 };
-	im.l->death = (struct pmm_death){ .state = 0, .signal = 6, .fault = 7, .code = 2, .finding = 1, .map_access = 11, .map_start = 0x4000,
-					  .map_end = 0x6000, .status = 3, .regs[16] = 99, .text = "/data/\x1b" };
+	*image_finding(&im, 0) = (struct pmm_finding){ .type = PMM_FINDING_CRASH,
+						       .by = PMM_BY_SIGNAL,
+						       .place = PMM_PLACE_PAST_FILE,
+						       .count = 1,
+						       .site = 2,
+						       .address = 0x5000 };
+	im.l->death = (struct pmm_death){ .state = 0,
+					  .signal = 6,
+					  .fault = 7,
+					  .code = 2,
+					  .finding = 1,
+					  .map_access = 11,
+					  .map_start = 0x4000,
+					  .map_end = 0x6000,
+					  .status = 3,
+					  .regs[16] = 99,
+					  .text = "/data/\x1b" };
 	h = read_image(&im);
 	assert_false(h->death.known);		/* not all of it is there yet */
 	assert_string_equal(h->findings[0].text, "");

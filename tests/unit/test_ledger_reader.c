@@ -18,8 +18,8 @@ struct writer {
 };
 
 /*
- * Keeps the record's first word and the last of its lifetimes in step between events, as the agent would, and like a
- * program does something else in between.
+ * Keeps the record's first word and the last of its lifetimes in step between events, as the agent
+ * would, and like a program does something else in between.
  */
 static void *write_events(void *arg)
 {

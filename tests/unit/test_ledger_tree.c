@@ -59,14 +59,26 @@ static void head_says_what_was_asked_for(void **state)
 	assert_int_equal(t.fd, -1);
 }
 
-/* All as asked for but the secret, which each process of a tree makes for itself, and what there are no runs for. */
+/*
+ * All as asked for but the secret, which each process of a tree makes for itself, and what there
+ * are no runs for.
+ */
 static void head_says_how_to_check(void **state)
 {
 	struct ledger_tree_options o = options(100 * MIB, NO_LIMIT, NO_LIMIT);
-	const struct pmm_check none = {0}, asked = {
-		.level = PMM_CHECK_LIGHT, .flags = PMM_CHECK_GARBAGE, .on_error = PMM_ON_ERROR_CORE, .garbage = 0xa5, .secret = 1,
-		.max_guarded = UINT64_MAX, .max_mappings = 6, .budget_permille = 7, .quarantine_bytes = 8, .heap_limit_bytes = 9,
-		.fail_after = 10, .fail_ppb = 11,
+	const struct pmm_check none = { 0 }, asked = {
+		.level = PMM_CHECK_LIGHT,
+		.flags = PMM_CHECK_GARBAGE,
+		.on_error = PMM_ON_ERROR_CORE,
+		.garbage = 0xa5,
+		.secret = 1,
+		.max_guarded = UINT64_MAX,
+		.max_mappings = 6,
+		.budget_permille = 7,
+		.quarantine_bytes = 8,
+		.heap_limit_bytes = 9,
+		.fail_after = 10,
+		.fail_ppb = 11,
 	};
 	struct pmm_check got;
 	struct ledger_tree t;
@@ -120,7 +132,8 @@ static void size_follows_the_limits(void **state)
 
 		assert_int_equal(ledger_tree_init(&t, &o, &e), cases[i].rc);
 		if (cases[i].rc) {
-			assert_string_equal(e.text, "no memory for the ledger: it takes limits of 70 MiB of address space and "
+			assert_string_equal(e.text, "no memory for the ledger: it takes limits of "
+						    "70 MiB of address space and "
 						    "35 MiB of file size at least");
 			assert_true(e.hint[0]);
 			continue;
@@ -145,7 +158,10 @@ static void cookies_differ(void **state)
 	ledger_tree_fini(&u);
 }
 
-/* Who has the board's descriptor, even one opened for writing, can read it and nothing else; the monitor goes on writing. */
+/*
+ * Who has the board's descriptor, even one opened for writing, can read it and nothing else; the
+ * monitor goes on writing.
+ */
 static void board_is_for_reading(void **state)
 {
 	struct ledger_tree_options o = options(10 * MIB, NO_LIMIT, NO_LIMIT);
@@ -159,7 +175,8 @@ static void board_is_for_reading(void **state)
 	assert_int_equal(ledger_tree_init(&t, &o, NULL), 0);
 	assert_int_equal(fstat(t.fd, &st), 0);
 	assert_int_equal(st.st_size, 4096);
-	if (fcntl(t.fd, F_GET_SEALS) != (F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | 0x10 /* F_SEAL_FUTURE_WRITE */)) {
+	if (fcntl(t.fd, F_GET_SEALS) !=
+	    (F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | 0x10 /* F_SEAL_FUTURE_WRITE */)) {
 		ledger_tree_fini(&t);
 		skip(); /* before Linux 5.1 */
 	}
@@ -191,7 +208,10 @@ static void check_file(const struct ledger_tree *t, int fd)
 	assert_int_equal(pwrite(fd, "", 1, 0), 1);
 }
 
-/* A file for a process that may not make one, and that of an attached process, which has secrets of its own. */
+/*
+ * A file for a process that may not make one, and that of an attached process, which has secrets of
+ * its own.
+ */
 static void ledger_files_are_for_writing(void **state)
 {
 	struct ledger_tree_options o = options(10 * MIB, NO_LIMIT, NO_LIMIT);

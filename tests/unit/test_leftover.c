@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * src/inject/leftover.c, memfile.c: what a pmm that was killed left in a process is taken away, and nothing else; memory files made in another process.
+ * src/inject/leftover.c, memfile.c: what a pmm that was killed left in a process is taken away, and
+ * nothing else; memory files made in another process.
  */
 #include "tests/unit/unit.h"
 
@@ -34,14 +35,16 @@ static int memfd(const char *name, size_t bytes, const void *text, size_t text_b
 {
 	int fd = memfd_create(name, 0);
 
-	if (fd < 0 || ftruncate(fd, (off_t)bytes) || pwrite(fd, text, text_bytes, 0) != (ssize_t)text_bytes)
+	if (fd < 0 || ftruncate(fd, (off_t)bytes) ||
+	    pwrite(fd, text, text_bytes, 0) != (ssize_t)text_bytes)
 		_exit(2);
 	return fd;
 }
 
 static char *map(int fd, off_t offset)
 {
-	char *p = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | (fd < 0 ? MAP_ANONYMOUS : 0), fd, offset);
+	char *p = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | (fd < 0 ? MAP_ANONYMOUS : 0), fd, offset);
 
 	if (p == MAP_FAILED)
 		_exit(2);
@@ -50,7 +53,8 @@ static char *map(int fd, off_t offset)
 
 static void have_all(void)
 {
-	const struct pmm_tree standalone = { .magic = PMM_TREE_MAGIC, .flags = PMM_TREE_STANDALONE };
+	const struct pmm_tree standalone = { .magic = PMM_TREE_MAGIC,
+					     .flags = PMM_TREE_STANDALONE };
 
 	has->agent = memfd(PMM_AGENT_NAME, 4 * PAGE, "agent", 5);
 	has->empty = memfd(PMM_MEMFD_NAME, 0, "", 0);
@@ -155,7 +159,8 @@ static void what_is_nobodys_goes(void **state)
 	}
 	rc = leftover_remove(pid, &e);
 	assert_string_equal(e.text, "");
-	assert_int_equal(rc, 4);				/* three files and a piece of memory */
+	/* three files and a piece of memory */
+	assert_int_equal(rc, 4);
 	assert_false(open_in(pid, has->agent));
 	assert_false(open_in(pid, has->empty));
 	assert_false(open_in(pid, has->sized));
@@ -182,7 +187,7 @@ static void where_there_is_nothing_nothing_is_done(void **state)
 	end_of(pid);
 }
 
-/* ---- made there ------------------------------------------------------------------------------------------ */
+/* ---- made there ------------------------------------------------------------------------------ */
 
 struct made {
 	int64_t theirs;
@@ -201,7 +206,8 @@ static struct made make_in(pid_t pid)
 	assert_int_equal(stop_one(pid, 10000000000ull, &one, &e), 0);
 	assert_int_equal(remote_open(&one, 0, &r, &e), 0);
 	m.make = memfile_make(pid, r, "a-name", &m.theirs, &m.ours, &e);
-	m.map = memfile_map(pid, r, PMM_AGENT_NAME, 3 * PAGE, PROT_READ | PROT_WRITE, &m.at, &m.mapped, &e);
+	m.map = memfile_map(pid, r, PMM_AGENT_NAME, 3 * PAGE, PROT_READ | PROT_WRITE, &m.at,
+			    &m.mapped, &e);
 	m.again = m.at;
 	m.taken = memfile_map(pid, r, PMM_AGENT_NAME, PAGE, PROT_READ, &m.again, NULL, &e);
 	remote_close(r);
@@ -245,7 +251,8 @@ static void files_are_made_in_another_process(void **state)
 		assert_int_equal(maps.v[i].start, m.at);
 		assert_int_equal(maps.v[i].end, m.at + 3 * PAGE);
 		assert_int_equal(maps.v[i].offset, PMM_AGENT_OFF);
-		assert_int_equal(maps.v[i].perms & (PROC_MAP_READ | PROC_MAP_WRITE | PROC_MAP_EXEC), PROC_MAP_READ | PROC_MAP_WRITE);
+		assert_int_equal(maps.v[i].perms & (PROC_MAP_READ | PROC_MAP_WRITE | PROC_MAP_EXEC),
+				 PROC_MAP_READ | PROC_MAP_WRITE);
 	}
 	assert_int_equal(nr, 1);
 	proc_maps_fini(&maps);
@@ -253,7 +260,8 @@ static void files_are_made_in_another_process(void **state)
 	assert_memory_equal(link, "hello", 5);
 	close(m.ours);
 	close(m.mapped);
-	assert_int_equal(leftover_remove(pid, NULL), 1);	/* the memory: that of the name is somebody's */
+	/* the memory: that of the name is somebody's */
+	assert_int_equal(leftover_remove(pid, NULL), 1);
 	assert_true(open_in(pid, (int)m.theirs));
 	end_of(pid);
 }

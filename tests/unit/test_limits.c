@@ -43,7 +43,8 @@ static int begin(void **state)
 	(void)state;
 	strcpy(root, "/tmp/pmm-limits-XXXXXX");
 	assert_non_null(mkdtemp(root));
-	put("proc/4711/status", "Name:\tx\nPid:\t4711\nVmSize:\t  102400 kB\nVmRSS:\t 51200 kB\nVmData:\t  40960 kB\n");
+	put("proc/4711/status",
+	    "Name:\tx\nPid:\t4711\nVmSize:\t  102400 kB\nVmRSS:\t 51200 kB\nVmData:\t  40960 kB\n");
 	put("proc/4711/limits",
 	    "Limit                     Soft Limit           Hard Limit           Units     \n"
 	    "Max data size             unlimited            unlimited            bytes     \n"
@@ -73,20 +74,23 @@ static void resource_limits_count_what_they_limit(void **state)
 	struct limit l;
 
 	(void)state;
-	put("proc/4711/limits", "Max data size             73400320             unlimited            bytes     \n"
-				"Max address space         unlimited            unlimited            bytes     \n");
+	put("proc/4711/limits",
+	    "Max data size             73400320             unlimited            bytes     \n"
+	    "Max address space         unlimited            unlimited            bytes     \n");
 	assert_int_equal(limits_nearest(root, PID, &l), 0);
 	assert_int_equal(l.kind, LIMIT_DATA);
 	assert_int_equal(l.limit_bytes, 70 * MiB);
 	assert_int_equal(l.used_bytes, 40 * MiB);
 	assert_int_equal(l.left_bytes, 30 * MiB);
-	put("proc/4711/limits", "Max data size             73400320             unlimited            bytes     \n"
-				"Max address space         125829120            unlimited            bytes     \n");
+	put("proc/4711/limits",
+	    "Max data size             73400320             unlimited            bytes     \n"
+	    "Max address space         125829120            unlimited            bytes     \n");
 	assert_int_equal(limits_nearest(root, PID, &l), 0);
 	assert_int_equal(l.kind, LIMIT_ADDRESS_SPACE);
 	assert_int_equal(l.limit_bytes, 120 * MiB);
 	assert_int_equal(l.left_bytes, 20 * MiB);
-	put("proc/4711/limits", "Max address space         1000                 unlimited            bytes     \n");
+	put("proc/4711/limits",
+	    "Max address space         1000                 unlimited            bytes     \n");
 	assert_int_equal(limits_nearest(root, PID, &l), 0);
 	assert_int_equal(l.left_bytes, 0);	/* lowered below what is in use */
 }
@@ -96,7 +100,8 @@ static void the_machine_is_the_last_limit(void **state)
 	struct limit l;
 
 	(void)state;
-	put("proc/meminfo", "MemTotal:        1024000 kB\nMemFree:  1 kB\nMemAvailable:     204800 kB\n");
+	put("proc/meminfo",
+	    "MemTotal:        1024000 kB\nMemFree:  1 kB\nMemAvailable:     204800 kB\n");
 	assert_int_equal(limits_nearest(root, PID, &l), 0);
 	assert_int_equal(l.kind, LIMIT_MACHINE);
 	assert_int_equal(l.limit_bytes, 1000 * MiB);
@@ -104,7 +109,10 @@ static void the_machine_is_the_last_limit(void **state)
 	assert_string_equal(limit_name(l.kind), "machine's memory");
 }
 
-/* The group itself has 60 of 100 MiB left, the one above 50 of 200: of 160 in use 10 are page cache. */
+/*
+ * The group itself has 60 of 100 MiB left, the one above 50 of 200: of 160 in use 10 are page
+ * cache.
+ */
 static void groups_above_count_too(void **state)
 {
 	struct limit l;
@@ -115,14 +123,16 @@ static void groups_above_count_too(void **state)
 	put("sys/fs/cgroup/web/app/memory.current", "41943040\n");
 	put("sys/fs/cgroup/web/memory.max", "209715200\n");
 	put("sys/fs/cgroup/web/memory.current", "167772160\n");
-	put("sys/fs/cgroup/web/memory.stat", "anon 1\nfile 12\ninactive_file 8388608\nactive_file 2097152\n");
+	put("sys/fs/cgroup/web/memory.stat",
+	    "anon 1\nfile 12\ninactive_file 8388608\nactive_file 2097152\n");
 	assert_int_equal(limits_nearest(root, PID, &l), 0);
 	assert_int_equal(l.kind, LIMIT_CGROUP);
 	assert_string_equal(l.where, "/sys/fs/cgroup/web");
 	assert_int_equal(l.limit_bytes, 200 * MiB);
 	assert_int_equal(l.used_bytes, 150 * MiB);
 	assert_int_equal(l.left_bytes, 50 * MiB);
-	assert_int_equal(limits_cgroup(root, PID), 100 * MiB);	/* the lowest, whatever is left of it */
+	/* the lowest, whatever is left of it */
+	assert_int_equal(limits_cgroup(root, PID), 100 * MiB);
 	put("sys/fs/cgroup/web/memory.max", "max\n");
 	assert_int_equal(limits_nearest(root, PID, &l), 0);
 	assert_string_equal(l.where, "/sys/fs/cgroup/web/app");
@@ -137,7 +147,8 @@ static void version_1_has_other_names(void **state)
 	put("proc/4711/cgroup", "9:name=systemd:/x\n4:cpu,memory:/box\n0::/\n");
 	put("sys/fs/cgroup/memory/box/memory.limit_in_bytes", "1048576\n");
 	put("sys/fs/cgroup/memory/box/memory.usage_in_bytes", "700000\n");
-	put("sys/fs/cgroup/memory/box/memory.stat", "cache 1\ntotal_inactive_file 100000\ntotal_active_file 0\n");
+	put("sys/fs/cgroup/memory/box/memory.stat",
+	    "cache 1\ntotal_inactive_file 100000\ntotal_active_file 0\n");
 	put("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
 	put("sys/fs/cgroup/memory/memory.usage_in_bytes", "1\n");
 	assert_int_equal(limits_nearest(root, PID, &l), 0);
@@ -176,7 +187,8 @@ static void of_memory_and_of_processes_alone(void **state)
 	struct limit l;
 
 	(void)state;
-	put("proc/4711/limits", "Max address space         104857600            unlimited            bytes     \n");
+	put("proc/4711/limits",
+	    "Max address space         104857600            unlimited            bytes     \n");
 	put("proc/4711/cgroup", "0::/a/b\n");
 	put("sys/fs/cgroup/a/b/memory.max", "67108864\n");
 	put("sys/fs/cgroup/a/b/memory.current", "33554432\n");

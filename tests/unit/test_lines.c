@@ -80,26 +80,35 @@ static void who_comes_to_a_group_that_is_gone_is_counted(void **state)
 {
 	(void)state;
 	/* calloc's site comes to xmalloc's address when malloc's has moved on from there */
-	expect("site main>one>xmalloc>malloc allocs=1 size=100\nsite main>two>xmalloc>calloc allocs=1 size=10\n", RANK_LIVE, 5, "one=100/1 two=10/1 ");
+	expect("site main>one>xmalloc>malloc allocs=1 size=100\nsite main>two>xmalloc>calloc "
+	       "allocs=1 size=10\n",
+	       RANK_LIVE, 5, "one=100/1 two=10/1 ");
 }
 
 static void parts_of_pmm_h_hand_on(void **state)
 {
 	(void)state;
-	expect("site main>own>pmm_malloc>get_block>real_block allocs=1 size=100\nsite main>own>pmm_strdup>get_block allocs=1 size=10\n",
+	expect("site main>own>pmm_malloc>get_block>real_block allocs=1 size=100\nsite "
+	       "main>own>pmm_strdup>get_block allocs=1 size=10\n",
 	       RANK_LIVE, 5, "own=110/2 ");
-	expect("site main>own>get_block>real_block allocs=1 size=100\n", RANK_LIVE, 5, "real_block=100/1 ");
+	expect("site main>own>get_block>real_block allocs=1 size=100\n", RANK_LIVE, 5,
+	       "real_block=100/1 ");
 }
 
 /* Of lines that hold as much, the one with more blocks comes first, then the first by name. */
 static void equals_have_an_order(void **state)
 {
 	(void)state;
-	expect("site main>c size=100\nsite main>b allocs=4 size=25\nsite main>a size=100\nsite main>d allocs=2 size=50\n", RANK_LIVE, 5,
-	       "b=100/1 d=100/1 a=100/1 c=100/1 ");
-	expect("site main>c size=100\nsite main>b size=25\nsite main>a size=100\nsite main>d size=50\n", RANK_CALLS, 5, "a=1/1 c=1/1 d=1/1 b=1/1 ");
-	expect("site main>c allocs=3 size=1\nsite main>f allocs=6 size=1\nsite main>a size=9\nsite main>e allocs=5 size=1\nsite main>d allocs=4 size=2\n"
-	       "site main>b allocs=2 size=8\n", RANK_CALLS, 6, "f=6/1 e=5/1 d=4/1 c=3/1 b=2/1 a=1/1 ");
+	expect("site main>c size=100\nsite main>b allocs=4 size=25\nsite main>a size=100\nsite "
+	       "main>d allocs=2 size=50\n",
+	       RANK_LIVE, 5, "b=100/1 d=100/1 a=100/1 c=100/1 ");
+	expect("site main>c size=100\nsite main>b size=25\nsite main>a size=100\nsite main>d "
+	       "size=50\n",
+	       RANK_CALLS, 5, "a=1/1 c=1/1 d=1/1 b=1/1 ");
+	expect("site main>c allocs=3 size=1\nsite main>f allocs=6 size=1\nsite main>a size=9\nsite "
+	       "main>e allocs=5 size=1\nsite main>d allocs=4 size=2\n"
+	       "site main>b allocs=2 size=8\n",
+	       RANK_CALLS, 6, "f=6/1 e=5/1 d=4/1 c=3/1 b=2/1 a=1/1 ");
 }
 
 static void keys_are_followed(void **state)
@@ -113,10 +122,14 @@ static void keys_are_followed(void **state)
 	expect(recipe, RANK_TEMPORARY, 5, "a=2/1 ");
 }
 
-/* The largest line may be made of stacks each of which is smaller than all others; how many are asked for makes no difference. */
+/*
+ * The largest line may be made of stacks each of which is smaller than all others; how many are
+ * asked for makes no difference.
+ */
 static void small_ones_make_a_large_line(void **state)
 {
-	static const char recipe[] = "site main>one>big size=100\nsite main>two>other size=90\nsite main>many+0x10 size=40\n"
+	static const char recipe[] = "site main>one>big size=100\nsite main>two>other "
+				     "size=90\nsite main>many+0x10 size=40\n"
 				     "site main>many+0x20 size=40\nsite main>many+0x30 size=40\n";
 
 	(void)state;

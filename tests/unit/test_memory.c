@@ -6,7 +6,10 @@
 
 static void root(struct memory *m, uint64_t start, uint64_t end, uint8_t kind)
 {
-	assert_int_equal(vec_push(&m->roots, (struct memory_range){ .start = start, .end = end, .kind = kind }), 0);
+	assert_int_equal(
+		vec_push(&m->roots,
+			 (struct memory_range){ .start = start, .end = end, .kind = kind }),
+		0);
 }
 
 static void code(struct memory *m, uint64_t start, uint64_t end)

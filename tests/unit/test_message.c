@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* src/track/message.c: a message and its descriptor taken from a connection, whatever else comes with them; answers; ends. */
+/*
+ * src/track/message.c: a message and its descriptor taken from a connection, whatever else comes
+ * with them; answers; ends.
+ */
 #include "tests/unit/unit.h"
 
 #include <fcntl.h>
@@ -37,13 +40,20 @@ static int end(void **state)
 
 static struct pmm_message message(uint32_t what)
 {
-	return (struct pmm_message){ .cookie = COOKIE, .version = PMM_MESSAGE_VERSION, .what = what, .new_image = 1, .number = 7 };
+	return (struct pmm_message){ .cookie = COOKIE,
+				     .version = PMM_MESSAGE_VERSION,
+				     .what = what,
+				     .new_image = 1,
+				     .number = 7 };
 }
 
 /* Send so many bytes and so many descriptors of /dev/null. */
 static void say(const struct pmm_message *m, size_t bytes, unsigned nr_fds)
 {
-	union { char bytes[CMSG_SPACE(8 * sizeof(int))]; struct cmsghdr align; } control = { .bytes = { 0 } };
+	union {
+		char bytes[CMSG_SPACE(8 * sizeof(int))];
+		struct cmsghdr align;
+	} control = { .bytes = { 0 } };
 	struct iovec iov = { (void *)m, bytes };
 	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
 	int fds[8];
@@ -55,7 +65,9 @@ static void say(const struct pmm_message *m, size_t bytes, unsigned nr_fds)
 
 		msg.msg_control = control.bytes;
 		msg.msg_controllen = CMSG_SPACE(nr_fds * sizeof(int));
-		*c = (struct cmsghdr){ .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(nr_fds * sizeof(int)) };
+		*c = (struct cmsghdr){ .cmsg_level = SOL_SOCKET,
+				       .cmsg_type = SCM_RIGHTS,
+				       .cmsg_len = CMSG_LEN(nr_fds * sizeof(int)) };
 		memcpy(CMSG_DATA(c), fds, nr_fds * sizeof(int));
 	}
 	assert_int_equal(sendmsg(theirs, &msg, 0), bytes);
@@ -90,7 +102,8 @@ static void a_message_and_its_descriptor(void **state)
 	assert_true(S_ISCHR(st.st_mode));
 	close(fd);
 	assert_int_equal(nr_open(), before);
-	assert_int_equal(message_receive(ours, COOKIE, &got, &fd), MESSAGE_NOTHING);	/* it was taken */
+	/* it was taken */
+	assert_int_equal(message_receive(ours, COOKIE, &got, &fd), MESSAGE_NOTHING);
 }
 
 static void one_descriptor_exactly(void **state)
@@ -105,7 +118,8 @@ static void one_descriptor_exactly(void **state)
 		say(&m, sizeof(m), nr[i]);
 		assert_int_equal(message_receive(ours, COOKIE, &got, &fd), MESSAGE_LOST);
 		assert_int_equal(fd, -1);
-		for (unsigned ms = 0; ms < 20000 && nr_open() != before; ms++)	/* perhaps by a thread */
+		/* perhaps by a thread */
+		for (unsigned ms = 0; ms < 20000 && nr_open() != before; ms++)
 			usleep(1000);
 		assert_int_equal(nr_open(), before);
 	}
@@ -161,7 +175,8 @@ static void strangers_are_told_apart(void **state)
 	recv(ours, m, sizeof(m), MSG_DONTWAIT);
 	close(theirs);
 	theirs = -1;
-	assert_int_equal(message_receive(ours, COOKIE, m, &fd), MESSAGE_STRANGER);	/* the end */
+	/* the end */
+	assert_int_equal(message_receive(ours, COOKIE, m, &fd), MESSAGE_STRANGER);
 }
 
 static void answers(void **state)
@@ -169,7 +184,10 @@ static void answers(void **state)
 	union { char bytes[CMSG_SPACE(sizeof(int))]; struct cmsghdr align; } control;
 	struct pmm_answer a = { 0, 0 };
 	struct iovec iov = { &a, sizeof(a) };
-	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof(control.bytes) };
+	struct msghdr msg = { .msg_iov = &iov,
+			      .msg_iovlen = 1,
+			      .msg_control = control.bytes,
+			      .msg_controllen = sizeof(control.bytes) };
 	int null = open("/dev/null", O_RDONLY | O_CLOEXEC), fd;
 	struct stat st;
 
@@ -234,7 +252,8 @@ static void connections_end(void **state)
 	before = nr_open();
 	say(&m, sizeof(m), 0);
 	say(&m, sizeof(m), 1);
-	assert_true(message_close(ours));			/* a file that is slow to close delays nobody */
+	/* a file that is slow to close delays nobody */
+	assert_true(message_close(ours));
 	for (unsigned ms = 0; ms < 20000 && nr_open() != before - 1; ms++)
 		usleep(1000);
 	assert_int_equal(nr_open(), before - 1);

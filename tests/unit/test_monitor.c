@@ -95,8 +95,12 @@ static void on_alive(void *arg, pid_t pid, uint64_t now_ns)
 	tell_program(f, ++f->nr_alive);
 }
 
-static const struct monitor_ops ops = { .ended = on_ended, .unreadable = on_unreadable, .found = on_found };
-static const struct monitor_ops paced = { .ended = on_ended, .unreadable = on_unreadable, .alive = on_alive };
+static const struct monitor_ops ops = { .ended = on_ended,
+					.unreadable = on_unreadable,
+					.found = on_found };
+static const struct monitor_ops paced = { .ended = on_ended,
+					  .unreadable = on_unreadable,
+					  .alive = on_alive };
 
 static void launch(struct fixture *f, const char *mode)
 {
@@ -308,7 +312,10 @@ static void late_child_is_waited_for(void **state)
 	end(&f);
 }
 
-/* New ones and those that come again, each once, complete, and also those of an image that is replaced at once. */
+/*
+ * New ones and those that come again, each once, complete, and also those of an image that is
+ * replaced at once.
+ */
 static void heap_errors_are_told_at_once(void **state)
 {
 	struct fixture f;
@@ -351,7 +358,10 @@ static void living_are_delivered_when_asked_to_end(void **state)
 	end(&f);
 }
 
-/* However slow the machine is: the program goes on as the monitor comes round, and may be caught while it notes ten blocks. */
+/*
+ * However slow the machine is: the program goes on as the monitor comes round, and may be caught
+ * while it notes ten blocks.
+ */
 static void series_follows_the_run(void **state)
 {
 	struct fixture f;
@@ -371,7 +381,8 @@ static void series_follows_the_run(void **state)
 		assert_true(p->time_ns > h->points[i - 1].time_ns);
 		assert_true(p->allocs >= h->points[i - 1].allocs);
 		assert_int_equal(p->allocs % 10, 0);
-		assert_in_range(p->live_bytes, (p->allocs < 10 ? 0 : p->allocs - 10) * FAKE_BYTES, p->allocs * FAKE_BYTES);
+		assert_in_range(p->live_bytes, (p->allocs < 10 ? 0 : p->allocs - 10) * FAKE_BYTES,
+				p->allocs * FAKE_BYTES);
 		assert_int_equal(p->live_blocks, p->allocs);
 		assert_true(p->rss_bytes > 0);
 	}
@@ -444,7 +455,8 @@ static void new_code_raises_the_epoch(void **state)
 	(void)state;
 	launch(&f, "code");
 	monitor_until_root(&f.monitor);
-	assert_true(f.tree.head->code_epoch >= 1); /* the program may map some more before it sees that */
+	/* the program may map some more before it sees that */
+	assert_true(f.tree.head->code_epoch >= 1);
 	end(&f);
 	launch(&f, "slow");
 	monitor_until_root(&f.monitor);
@@ -486,10 +498,14 @@ static void what_cannot_run_is_said(void **state)
 	sigprocmask(SIG_SETMASK, &c.mask, NULL);
 }
 
-/* A monitor that cannot listen to all that it must is none, and says so; nothing of it stays open. */
+/*
+ * A monitor that cannot listen to all that it must is none, and says so; nothing of it stays open.
+ */
 static void half_a_monitor_is_none(void **state)
 {
-	const struct ledger_tree_options o = { .limit_bytes = 8 * MIB, .space_bytes = UINT64_MAX, .file_bytes = UINT64_MAX };
+	const struct ledger_tree_options o = { .limit_bytes = 8 * MIB,
+					       .space_bytes = UINT64_MAX,
+					       .file_bytes = UINT64_MAX };
 	struct child none = { .signal_fd = 999 };
 	struct ledger_tree tree;
 	struct monitor m;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Unit tests of the monitor with guests that are no good, or very many: ledgers made up by children that are forked here (src/track/
- * monitor.c, monitor_hear.c, monitor_leave.c, roll.c, watched.c). The program itself is a shell that waits for its input to end.
+ * Unit tests of the monitor with guests that are no good, or very many: ledgers made up by children
+ * that are forked here (src/track/ monitor.c, monitor_hear.c, monitor_leave.c, roll.c, watched.c).
+ * The program itself is a shell that waits for its input to end.
  */
 #include "tests/unit/unit.h"
 
@@ -53,11 +54,17 @@ static void on_leaving(void *arg, pid_t pid, const struct leaving *l)
 	((struct fixture *)arg)->nr_leaving++;
 }
 
-static const struct monitor_ops ops = { .ended = on_ended, .unreadable = on_unreadable, .leaving = on_leaving };
+static const struct monitor_ops ops = { .ended = on_ended,
+					.unreadable = on_unreadable,
+					.leaving = on_leaving };
 
 static int setup(void **state)
 {
-	const struct ledger_tree_options o = { .limit_bytes = 4 * MIB, .space_bytes = UINT64_MAX, .file_bytes = UINT64_MAX, .follow = true, .leaks = true };
+	const struct ledger_tree_options o = { .limit_bytes = 4 * MIB,
+					       .space_bytes = UINT64_MAX,
+					       .file_bytes = UINT64_MAX,
+					       .follow = true,
+					       .leaks = true };
 	char *argv[] = { "/bin/sh", "-c", "read line", NULL };
 	struct fixture *f = calloc(1, sizeof(*f));
 	int fds[2], old = dup(0);
@@ -66,7 +73,8 @@ static int setup(void **state)
 	if (pipe2(gate, O_CLOEXEC))
 		return -1;
 	if (child_prepare(&f->child, NULL) || ledger_tree_init(&f->board, &o, NULL) ||
-	    monitor_init(&f->monitor, &f->board, &f->child, 0, &ops, f, NULL) || pipe2(fds, O_CLOEXEC))
+	    monitor_init(&f->monitor, &f->board, &f->child, 0, &ops, f, NULL) ||
+	    pipe2(fds, O_CLOEXEC))
 		return -1;
 	monitor_value(&f->monitor, f->value);
 	dup2(fds[0], 0);
@@ -195,14 +203,19 @@ static void what_is_no_ledger_is_lost(void **state)
 	assert_int_equal(f->nr_ended, 0);
 }
 
-/* The head and the header are overwritten at random all the time, and it asks to leave all the time. */
+/*
+ * The head and the header are overwritten at random all the time, and it asks to leave all the
+ * time.
+ */
 static int play_scribbler(struct fake_agent *a)
 {
 	uint32_t *words, seed = 12345;
 	time_t end = time(NULL) + 3;
 	int fd;
 
-	if (fake_agent_claim(a) || fake_say(&a->env, 0, (struct pmm_message){ .what = PMM_SAY_LIMIT }, -1, &fd))	/* it has been accepted */
+	/* it has been accepted */
+	if (fake_agent_claim(a) ||
+	    fake_say(&a->env, 0, (struct pmm_message){ .what = PMM_SAY_LIMIT }, -1, &fd))
 		return 1;
 	fake_agent_record(a, 3, 0);
 	for (words = (uint32_t *)a->tree; time(NULL) <= end;) {
@@ -225,7 +238,10 @@ static int play_good(struct fake_agent *a)
 	return 0;
 }
 
-/* It gets its heap or is said to be unreadable; it is searched a few times and no more; the clock goes on, and others are served. */
+/*
+ * It gets its heap or is said to be unreadable; it is searched a few times and no more; the clock
+ * goes on, and others are served.
+ */
 static void scribbler_harms_nobody(void **state)
 {
 	struct fixture *f = *state;
@@ -255,17 +271,22 @@ static int play_exec_and_ask(struct fake_agent *a)
 {
 	int fd;
 
-	if (fake_say(&a->env, 0, (struct pmm_message){ .what = PMM_SAY_LIMIT }, -1, &fd) != PMM_LIMIT_AS_IT_WAS || fake_agent_claim_by(a, 0, 1))
+	if (fake_say(&a->env, 0, (struct pmm_message){ .what = PMM_SAY_LIMIT }, -1, &fd) !=
+		    PMM_LIMIT_AS_IT_WAS ||
+	    fake_agent_claim_by(a, 0, 1))
 		return 1;
 	a->tree->slot[0].limit_raised = PMM_LIMIT_RAISED_POOL;
-	if (fake_say(&a->env, 1, (struct pmm_message){ .what = PMM_SAY_LIMIT }, -1, &fd) != PMM_LIMIT_RAISED_POOL)
+	if (fake_say(&a->env, 1, (struct pmm_message){ .what = PMM_SAY_LIMIT }, -1, &fd) !=
+	    PMM_LIMIT_RAISED_POOL)
 		return 2;
 	if (!fork())
-		_exit(fake_say(&a->env, 0, (struct pmm_message){ .what = PMM_SAY_LIMIT }, -1, &fd) != PMM_LIMIT_RAISED_POOL);
+		_exit(fake_say(&a->env, 0, (struct pmm_message){ .what = PMM_SAY_LIMIT }, -1,
+			       &fd) != PMM_LIMIT_RAISED_POOL);
 	if (wait(&fd) < 0 || fd)
 		return 3;
 	a->tree->slot[0].limit_raised = 12345;	/* hostile */
-	if (fake_say(&a->env, 0, (struct pmm_message){ .what = PMM_SAY_LIMIT }, -1, &fd) != PMM_LIMIT_AS_IT_WAS)
+	if (fake_say(&a->env, 0, (struct pmm_message){ .what = PMM_SAY_LIMIT }, -1, &fd) !=
+	    PMM_LIMIT_AS_IT_WAS)
 		return 4;
 	fake_agent_record(a, 5, 0);
 	if (fake_agent_claim_by(a, 0, 1))	/* the next image */
@@ -274,7 +295,10 @@ static int play_exec_and_ask(struct fake_agent *a)
 	return a->tree->slot[0].state != PMM_SLOT_LIVE;
 }
 
-/* The limit of the image before, or of the parent; the older image is replaced, and the newer one delivered. */
+/*
+ * The limit of the image before, or of the parent; the older image is replaced, and the newer one
+ * delivered.
+ */
 static void limit_is_that_of_the_image_before(void **state)
 {
 	struct fixture *f = *state;
@@ -292,7 +316,8 @@ static int play_file(struct fake_agent *a)
 {
 	int fd;
 
-	if (fake_say(&a->env, 0, (struct pmm_message){ .what = PMM_SAY_FILE }, -1, &fd) || fd < 0 || fake_agent_begin(a, fd))
+	if (fake_say(&a->env, 0, (struct pmm_message){ .what = PMM_SAY_FILE }, -1, &fd) || fd < 0 ||
+	    fake_agent_begin(a, fd))
 		return 1;
 	fake_agent_record(a, 11, 0);
 	return hand_in(a, fd);
@@ -319,7 +344,9 @@ static int leave(struct fake_agent *a, bool said)
 	__atomic_store_n(&a->tree->slot[0].leave, PMM_LEAVE_ASKED, __ATOMIC_RELEASE);
 	if (said && fake_say(&a->env, 0, (struct pmm_message){ .what = PMM_SAY_LEAVE }, -1, NULL))
 		return 2;
-	for (unsigned i = 0; i < 100000 && __atomic_load_n(&a->tree->slot[0].leave, __ATOMIC_ACQUIRE) != PMM_LEAVE_DONE; i++)
+	for (unsigned i = 0; i < 100000 && __atomic_load_n(&a->tree->slot[0].leave,
+							   __ATOMIC_ACQUIRE) != PMM_LEAVE_DONE;
+	     i++)
 		usleep(1000);
 	return a->tree->slot[0].leave != PMM_LEAVE_DONE;
 }
@@ -378,7 +405,9 @@ static int play_one_of_many(struct fake_agent *a)
 #define MANY 5000
 #endif
 
-/* Has them as children: forked from here each would have the monitor's mappings of all before it. */
+/*
+ * Has them as children: forked from here each would have the monitor's mappings of all before it.
+ */
 static int play_mother(struct fake_agent *a)
 {
 	int status, nr_well = 0;
@@ -411,7 +440,9 @@ static void thousands_at_once(void **state)
 	mother = guest(f, play_mother);
 	assert_true(mother > 0);
 	start_ns = ledger_tree_now_ns(&f->board);
-	for (tick = f->board.head->tick; f->monitor.roll.all.nr < nr && ledger_tree_now_ns(&f->board) - start_ns < 100000000000ull;) {
+	for (tick = f->board.head->tick;
+	     f->monitor.roll.all.nr < nr &&
+	     ledger_tree_now_ns(&f->board) - start_ns < 100000000000ull;) {
 		monitor_step(&f->monitor);
 		most = f->board.head->tick - tick > most ? f->board.head->tick - tick : most;
 		tick = f->board.head->tick;
@@ -427,7 +458,9 @@ static void thousands_at_once(void **state)
 	print_message("%u processes, at most %u ticks in a step\n", nr, most);
 }
 
-/* Once descriptors run out the rest is lost and counted, and what was there before is not harmed. */
+/*
+ * Once descriptors run out the rest is lost and counted, and what was there before is not harmed.
+ */
 static void too_many_are_counted(void **state)
 {
 	struct fixture *f = *state;

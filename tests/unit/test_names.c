@@ -32,12 +32,15 @@ static void roles(void **state)
 		{ "/usr/bin/app", "alloc::raw_vec::finish_grow", FRAME_ALLOCATOR },
 		{ "/usr/bin/app", "<alloc::string::String as core::clone::Clone>::clone",
 		  FRAME_RUNTIME },
-		{ "/usr/bin/app", "<T as alloc::vec::spec_from_elem::SpecFromElem>::from_elem", FRAME_RUNTIME },
-		{ "/usr/bin/app", "<alloc::vec::Vec<T,A> as core::ops::index::Index<I>>::index", FRAME_RUNTIME },
+		{ "/usr/bin/app", "<T as alloc::vec::spec_from_elem::SpecFromElem>::from_elem",
+		  FRAME_RUNTIME },
+		{ "/usr/bin/app", "<alloc::vec::Vec<T,A> as core::ops::index::Index<I>>::index",
+		  FRAME_RUNTIME },
 		{ "/usr/bin/app", "<&[u8] as alloc::vec::Into<T>>::into", FRAME_RUNTIME },
 		{ "/usr/bin/app", "<server::Conn as core::fmt::Display>::fmt", FRAME_PROGRAM },
 		{ "/usr/bin/app", "<T as server::Load>::load", FRAME_PROGRAM },
-		{ "/usr/bin/app", "<(u8,server::Conn) as core::clone::Clone>::clone", FRAME_PROGRAM },
+		{ "/usr/bin/app", "<(u8,server::Conn) as core::clone::Clone>::clone",
+		  FRAME_PROGRAM },
 		{ "/usr/bin/app", "xmalloc", FRAME_ALLOCATOR },
 		{ "/usr/bin/app", "pmm_malloc", FRAME_ALLOCATOR },
 		{ "/usr/bin/app", "pmm_report", FRAME_PROGRAM },
@@ -55,8 +58,10 @@ static void roles(void **state)
 static void sources_of_the_language_are_its_own(void **state)
 {
 	(void)state;
-	assert_true(role_runtime_source("/rustc/90b35a6239c3d8bdabc530a6a0816f7ff89a0aaf/library/alloc/src/vec/mod.rs"));
-	assert_true(role_runtime_source("/root/.rustup/toolchains/stable/lib/rustlib/src/rust/library/core/src/fmt.rs"));
+	assert_true(role_runtime_source(
+		"/rustc/90b35a6239c3d8bdabc530a6a0816f7ff89a0aaf/library/alloc/src/vec/mod.rs"));
+	assert_true(role_runtime_source(
+		"/root/.rustup/toolchains/stable/lib/rustlib/src/rust/library/core/src/fmt.rs"));
 	assert_false(role_runtime_source("/home/me/rustc/src/main.rs"));
 	assert_false(role_runtime_source("library/alloc/src/vec/mod.rs"));
 	assert_true(role_matches("ngx_alloc", "ngx_alloc"));
@@ -178,10 +183,14 @@ static void the_innermost_program_frame_answers(void **state)
 	heap_free(h);
 }
 
-/* Where no frame is the program's a library's answers, and if there is none the allocator's; whose node is said, too. */
+/*
+ * Where no frame is the program's a library's answers, and if there is none the allocator's; whose
+ * node is said, too.
+ */
 static void a_library_answers_before_an_allocator(void **state)
 {
-	struct heap *h = recipe_heap("site libm.so.6>libc.so.6>xmalloc>malloc size=1\nsite xmalloc>malloc size=1\n");
+	struct heap *h = recipe_heap(
+		"site libm.so.6>libc.so.6>xmalloc>malloc size=1\nsite xmalloc>malloc size=1\n");
 	const struct frame_name *f;
 	struct names n;
 	uint32_t node;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * An allocation fails, each in turn: what was half done is not used, what is missing is said. Reading and writing that the kernel does in part.
- * The linker leads allocations, pread() and pwrite() of what is tested to the functions below (--wrap).
+ * An allocation fails, each in turn: what was half done is not used, what is missing is said.
+ * Reading and writing that the kernel does in part. The linker leads allocations, pread() and
+ * pwrite() of what is tested to the functions below (--wrap).
  */
 #include <fcntl.h>
 #include <link.h>
@@ -45,17 +46,29 @@ ssize_t __wrap_pwrite(int fd, const void *from, size_t bytes, off_t at);
 void *__wrap_malloc(size_t bytes) { return fails() ? NULL : __real_malloc(bytes); }
 void *__wrap_calloc(size_t n, size_t bytes) { return fails() ? NULL : __real_calloc(n, bytes); }
 void *__wrap_realloc(void *p, size_t bytes) { return fails() ? NULL : __real_realloc(p, bytes); }
-void *__wrap_reallocarray(void *p, size_t n, size_t bytes) { return fails() ? NULL : __real_reallocarray(p, n, bytes); }
+void *__wrap_reallocarray(void *p, size_t n, size_t bytes)
+{
+	return fails() ? NULL : __real_reallocarray(p, n, bytes);
+}
 char *__wrap_strdup(const char *text) { return fails() ? NULL : __real_strdup(text); }
-char *__wrap_strndup(const char *text, size_t n) { return fails() ? NULL : __real_strndup(text, n); }
+char *__wrap_strndup(const char *text, size_t n)
+{
+	return fails() ? NULL : __real_strndup(text, n);
+}
 
 static size_t part(size_t bytes)
 {
 	return at_once && at_once < bytes ? at_once : bytes;
 }
 
-ssize_t __wrap_pread(int fd, void *to, size_t bytes, off_t at) { return __real_pread(fd, to, part(bytes), at); }
-ssize_t __wrap_pwrite(int fd, const void *from, size_t bytes, off_t at) { return __real_pwrite(fd, from, part(bytes), at); }
+ssize_t __wrap_pread(int fd, void *to, size_t bytes, off_t at)
+{
+	return __real_pread(fd, to, part(bytes), at);
+}
+ssize_t __wrap_pwrite(int fd, const void *from, size_t bytes, off_t at)
+{
+	return __real_pwrite(fd, from, part(bytes), at);
+}
 
 /* Allocation n of those from here on fails. */
 static void fail_at(unsigned n)
@@ -91,7 +104,8 @@ static int print(bool json, char **out)
 {
 	const struct style style = { .width = 60 };
 	struct doc d = { .schema = "s/1" };
-	struct table *t = table_new(TABLE_ROWS, "rows", "Rows", columns, NR(columns)), *all = table_new(TABLE_ROWS, "all", NULL, columns, NR(columns));
+	struct table *t = table_new(TABLE_ROWS, "rows", "Rows", columns, NR(columns)),
+		     *all = table_new(TABLE_ROWS, "all", NULL, columns, NR(columns));
 	size_t size;
 	FILE *f = open_memstream(out, &size);
 	int rc;
@@ -165,7 +179,10 @@ static int take_bias(struct dl_phdr_info *info, size_t bytes, void *bias)
 	return 1;
 }
 
-/* From now on what is read of the open file fails with EIO, as the memory at address 0 of a process does. */
+/*
+ * From now on what is read of the open file fails with EIO, as the memory at address 0 of a process
+ * does.
+ */
 static void break_reads(const char *path)
 {
 	int mem = open("/proc/self/mem", O_RDONLY), nr = 0;
@@ -188,7 +205,10 @@ static void break_reads(const char *path)
 	assert_int_equal(nr, 1);
 }
 
-/* Addresses of this test itself, on lines of its own code. What was found of them; the symbolizer's error. */
+/*
+ * Addresses of this test itself, on lines of its own code. What was found of them; the symbolizer's
+ * error.
+ */
 static int look_up(const char *path, bool broken, struct answer answers[NR_LOOKUPS])
 {
 	struct symbol_module module = { .path = path };
@@ -206,8 +226,10 @@ static int look_up(const char *path, bool broken, struct answer answers[NR_LOOKU
 	}
 	for (unsigned i = 0; !rc && i < NR_LOOKUPS; i++) {
 		symbol_lookup(sym, 0, (uintptr_t)look_up + i * 64, frame, SYMBOL_FRAMES_MAX);
-		snprintf(answers[i].function, sizeof(answers[i].function), "%s", frame[0].named ? frame[0].function : "");
-		snprintf(answers[i].file, sizeof(answers[i].file), "%s", frame[0].file ? frame[0].file : "");
+		snprintf(answers[i].function, sizeof(answers[i].function), "%s",
+			 frame[0].named ? frame[0].function : "");
+		snprintf(answers[i].file, sizeof(answers[i].file), "%s",
+			 frame[0].file ? frame[0].file : "");
 		answers[i].line = frame[0].line;
 	}
 	if (!rc)
@@ -268,7 +290,8 @@ static void growing_goes_on(void **state)
 		fail_at(n);
 		for (unsigned look = 0; look < 20; look++)
 			for (uint32_t site = 0; site < h->nr_sites; site++)
-				if (growing_add(&g, h, site, look * 1000000000ull, 100 * (look + 1)))
+				if (growing_add(&g, h, site, look * 1000000000ull,
+						100 * (look + 1)))
 					assert_int_equal(growing_judge_site(&g, h, site, &out), 0);
 		if (!n)
 			nr = made;
@@ -310,7 +333,8 @@ static void error_without_a_sentence_gets_one(void **state)
 	(void)state;
 	assert_string_equal(err_default(&said, -ENOMEM)->text, "said");
 	assert_string_equal(err_default(&none, -ENOMEM)->text, "out of memory");
-	assert_string_equal(err_default(&other, -EMFILE)->text, "it cannot be done: Too many open files");
+	assert_string_equal(err_default(&other, -EMFILE)->text,
+			    "it cannot be done: Too many open files");
 	assert_true(err_is_want(-ENOMEM) && err_is_want(-EMFILE) && err_is_want(-ENFILE));
 	assert_false(err_is_want(-ENOENT) || err_is_want(-EIO) || err_is_want(0));
 }

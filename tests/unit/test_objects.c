@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * src/entries/objects.c, objects_symbols.c: this very process as it is read from outside, against what its own loader and the files say.
+ * src/entries/objects.c, objects_symbols.c: this very process as it is read from outside, against
+ * what its own loader and the files say.
  */
 #include "tests/unit/unit.h"
 
@@ -38,7 +39,7 @@ static const struct object *object_with(uint64_t bias)
 	return NULL;
 }
 
-/* ---- objects -------------------------------------------------------------------------------------------- */
+/* ---- objects --------------------------------------------------------------------------------- */
 
 struct walk {
 	size_t nr, nr_code;
@@ -107,7 +108,7 @@ static void they_lie_where_the_loader_has_put_them(void **state)
 	}
 }
 
-/* ---- symbols -------------------------------------------------------------------------------------------- */
+/* ---- symbols --------------------------------------------------------------------------------- */
 
 struct seen {
 	uint64_t sum, of_malloc;
@@ -157,12 +158,13 @@ static struct seen seen_in_file(const struct object *o)
 		for (uint64_t k = 1; k < sh[i].sh_size / sizeof(*sym); k++) {
 			uint64_t address = o->bias + sym[k].st_value;
 
-			if (sym[k].st_shndx == SHN_UNDEF || sym[k].st_shndx == SHN_ABS || ELF64_ST_TYPE(sym[k].st_info) == STT_TLS ||
-			    address < o->start || address >= o->end)
+			if (sym[k].st_shndx == SHN_UNDEF || sym[k].st_shndx == SHN_ABS ||
+			    ELF64_ST_TYPE(sym[k].st_info) == STT_TLS || address < o->start ||
+			    address >= o->end)
 				continue;
 			seen.nr++;
-			seen.sum += hash_of(file + sh[sh[i].sh_link].sh_offset + sym[k].st_name, address, sym[k].st_size,
-					    ELF64_ST_TYPE(sym[k].st_info));
+			seen.sum += hash_of(file + sh[sh[i].sh_link].sh_offset + sym[k].st_name,
+					    address, sym[k].st_size, ELF64_ST_TYPE(sym[k].st_info));
 		}
 	}
 	munmap(file, (size_t)st.st_size);
@@ -194,7 +196,8 @@ static void their_symbols_are_those_of_the_files(void **state)
 		nr_with += got.nr > 0;
 		nr += got.nr;
 		if (!rc)
-			assert_true(objects.symbol_bytes - before >= o->strings_bytes + 24 * got.nr);
+			assert_true(objects.symbol_bytes - before >=
+				    o->strings_bytes + 24 * got.nr);
 		has_malloc |= got.of_malloc && got.of_malloc == (uint64_t)dlsym(libc, "malloc");
 	}
 	assert_true(has_malloc);
@@ -241,12 +244,14 @@ static void slots_have_the_names_of_what_they_lead_to(void **state)
 		const Elf64_Rela *rela = (const Elf64_Rela *)o->jmprel;
 
 		for (size_t k = 0; rela && k < o->jmprel_bytes / sizeof(*rela); k++) {
-			const Elf64_Sym *sym = (const Elf64_Sym *)o->symbols + ELF64_R_SYM(rela[k].r_info);
+			const Elf64_Sym *sym = (const Elf64_Sym *)o->symbols +
+					       ELF64_R_SYM(rela[k].r_info);
 			const char *wanted = (const char *)o->strings + sym->st_name;
 
 			if (ELF64_R_TYPE(rela[k].r_info) != R_X86_64_JUMP_SLOT)
 				continue;
-			object_slot_name(&objects, o, o->bias + rela[k].r_offset, name, sizeof(name));
+			object_slot_name(&objects, o, o->bias + rela[k].r_offset, name,
+					 sizeof(name));
 			assert_memory_equal(name, wanted, strlen(name));
 			assert_int_equal(strlen(name), strlen(wanted) < 63 ? strlen(wanted) : 63);
 			object_slot_name(&objects, o, o->bias + rela[k].r_offset, cut, sizeof(cut));

@@ -17,7 +17,8 @@ static const struct opt table[] = {
 	{ "output", 'o', OPT_FILE, "FILE", "write there", &output },
 	{ "function", 0, OPT_STRING, "PATTERN", "only those", &pattern },
 	{ "frames", 'n', OPT_UINT, "N", "depth", &frames, .min = 1, .max = 512 },
-	{ "sample", 's', OPT_SIZE, "BYTES", "sample", &sample, .if_omitted = "512K", .given = &sampled },
+	{ "sample", 's', OPT_SIZE, "BYTES", "sample", &sample, .if_omitted = "512K",
+	  .given = &sampled },
 	{ "interval", 0, OPT_DURATION, "SECONDS", "pause", &interval, .min = 10000000 },
 	{ "size", 0, OPT_SIZE_RANGE, "MIN[:MAX]", "sizes", &size },
 	{ "age", 0, OPT_DURATION_RANGE, "MIN[:MAX]", "ages", &age },
@@ -53,8 +54,10 @@ static int parse(bool stop, const char *line)
 static void every_type_and_form(void **state)
 {
 	(void)state;
-	assert_int_equal(parse(false, "-q -o a.pmm --function=f* --frames 64 --sample --interval=50ms "
-				      "--size 1K:2K --age 5s --sort peak"), 15);
+	assert_int_equal(parse(false,
+			       "-q -o a.pmm --function=f* --frames 64 --sample --interval=50ms "
+			       "--size 1K:2K --age 5s --sort peak"),
+			 15);
 	assert_true(quiet && completed && sampled);
 	assert_string_equal(output, "a.pmm");
 	assert_string_equal(pattern, "f*");
@@ -72,7 +75,8 @@ static void every_type_and_form(void **state)
 	assert_int_equal(parse(false, "-s1M -qn 3"), 4);
 	assert_int_equal(sample, 1048576);
 	assert_int_equal(frames, 3);
-	assert_int_equal(parse(false, "-s 1M"), 2);		/* optional: the next word is an operand */
+	/* optional: the next word is an operand */
+	assert_int_equal(parse(false, "-s 1M"), 2);
 	assert_int_equal(sample, 524288);
 	assert_int_equal(parse(false, "--frames 1"), 3);
 	assert_int_equal(frames, 1);
@@ -167,8 +171,9 @@ static void commands_without_options(void **state)
 static void usage_of_an_option(void **state)
 {
 	static const char *const expected[] = {
-		"--quiet", "--output FILE", "--function PATTERN", "--frames N", "--sample[=BYTES]",
-		"--interval SECONDS", "--size MIN[:MAX]", "--age MIN[:MAX]", "--sort live|peak|calls",
+		"--quiet",	    "--output FILE",	"--function PATTERN",
+		"--frames N",	    "--sample[=BYTES]", "--interval SECONDS",
+		"--size MIN[:MAX]", "--age MIN[:MAX]",	"--sort live|peak|calls",
 	};
 	size_t i;
 
@@ -208,7 +213,8 @@ static void nearest_word(void **state)
 	(void)state;
 	assert_string_equal(opt_nearest("reprot", names), "report");
 	assert_string_equal(opt_nearest("docter", names), "doctor");
-	assert_string_equal(opt_nearest("rn", names), "run");	/* one slip in up to three letters */
+	/* one slip in up to three letters */
+	assert_string_equal(opt_nearest("rn", names), "run");
 	assert_string_equal(opt_nearest("rnu", names), "run");
 	assert_string_equal(opt_nearest("rux", names), "run");
 	assert_string_equal(opt_nearest("xxrun", names), "run");	/* two in up to six */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * src/ptrace/permit.c, guardable.c: which processes may be attached to, and which have their blocks guarded, and in which words not.
+ * src/ptrace/permit.c, guardable.c: which processes may be attached to, and which have their blocks
+ * guarded, and in which words not.
  */
 #include "tests/unit/unit.h"
 
@@ -53,7 +54,7 @@ static void end(pid_t pid)
 	waitpid(pid, NULL, 0);
 }
 
-/* ---- may it be attached to? ------------------------------------------------------------------------------ */
+/* ---- may it be attached to? ------------------------------------------------------------------ */
 
 static void who_is_not_there(void **state)
 {
@@ -75,7 +76,8 @@ static void who_is_not_there(void **state)
 	assert_int_equal(stop_allowed(pid, &e), -ESRCH);
 	snprintf(text, sizeof(text), "process %d has ended", (int)pid);
 	assert_string_equal(e.text, text);
-	snprintf(text, sizeof(text), "its parent, process %d, has not asked for its status yet", (int)getpid());
+	snprintf(text, sizeof(text), "its parent, process %d, has not asked for its status yet",
+		 (int)getpid());
 	assert_string_equal(e.hint, text);
 	waitpid(pid, NULL, 0);
 }
@@ -159,7 +161,8 @@ static void a_traced_process(void **state)
 	}
 	close(told[0]);
 	assert_int_equal(stop_allowed(pid, &e), -EBUSY);
-	snprintf(text, sizeof(text), "process %d is being traced by 'a-tracer' (process %d)", (int)pid, (int)tracer);
+	snprintf(text, sizeof(text), "process %d is being traced by 'a-tracer' (process %d)",
+		 (int)pid, (int)tracer);
 	assert_string_equal(e.text, text);
 	end(tracer);
 	assert_int_equal(stop_allowed(pid, &e), 0);
@@ -184,14 +187,15 @@ static void somebody_elses_process(void **state)
 
 		if (setgid(65534) || setuid(65534))
 			_exit(3);
-		_exit(stop_allowed(pid, &e) != -EPERM || !says(&e, "belongs to user") || strcmp(e.hint, "run pmm as that user or as root"));
+		_exit(stop_allowed(pid, &e) != -EPERM || !says(&e, "belongs to user") ||
+		      strcmp(e.hint, "run pmm as that user or as root"));
 	}
 	assert_int_equal(waitpid(asks, &status, 0), asks);
 	assert_int_equal(status, 0);
 	end(pid);
 }
 
-/* ---- may its blocks be guarded? --------------------------------------------------------------------------- */
+/* ---- may its blocks be guarded? -------------------------------------------------------------- */
 
 static void ignore_faults(void)
 {
@@ -231,9 +235,13 @@ static void be_strict(void)
 
 static void faults_must_come_through(void **state)
 {
-	static const struct { void (*prepare)(void); const char *why; } cases[] = {
-		{ NULL, NULL }, { block_others, NULL }, { ignore_faults, "it ignores SIGSEGV" },
-		{ block_faults, "thread 'blocker' (" }, { be_strict, "a seccomp filter judges its system calls" },
+	static const struct { void (*prepare)(void); const char *why;
+	} cases[] = {
+		{ NULL, NULL },
+		{ block_others, NULL },
+		{ ignore_faults, "it ignores SIGSEGV" },
+		{ block_faults, "thread 'blocker' (" },
+		{ be_strict, "a seccomp filter judges its system calls" },
 	};
 
 	(void)state;
@@ -245,7 +253,9 @@ static void faults_must_come_through(void **state)
 		end(pid);
 		assert_int_equal(rc, cases[i].why ? -ENOTSUP : 0);
 		assert_true(!cases[i].why || says(&e, cases[i].why));
-		assert_string_equal(e.hint, cases[i].why ? "start the program with 'pmm check' instead, or attach without --check" : "");
+		assert_string_equal(e.hint, cases[i].why ? "start the program with 'pmm check' "
+							   "instead, or attach without --check"
+							 : "");
 	}
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * src/ledger/precopy.c with a ledger made by hand, marks as well: what is copied when, and ledgers that make no sense. With the agent's own
- * tables: test_agent_precopy.c.
+ * src/ledger/precopy.c with a ledger made by hand, marks as well: what is copied when, and ledgers
+ * that make no sense. With the agent's own tables: test_agent_precopy.c.
  */
 #include "tests/unit/unit.h"
 
@@ -33,7 +33,8 @@ static void finish(void)
 /* As the agent does. */
 static void mark(const void *at)
 {
-	uint64_t off = (uint64_t)((const unsigned char *)at - (const unsigned char *)im.l) - PMM_ARENA_OFF;
+	uint64_t off = (uint64_t)((const unsigned char *)at - (const unsigned char *)im.l) -
+		       PMM_ARENA_OFF;
 
 	assert_true(off >> im.l->mark_shift < im.l->nr_marks);
 	((unsigned char *)im.l + PMM_MARKS_OFF)[off >> im.l->mark_shift] = 1;
@@ -68,7 +69,8 @@ static void marked_is_copied(void **state)
 	assert_int_equal(precopy_now(&f, &e), 0);
 	assert_int_equal(f.late_bytes, 64);
 	assert_int_equal(im.l->changing, 0);
-	*image_word_of(&im, PMM_TABLE_HEAP, 0x40100) = *image_word_of(&im, PMM_TABLE_HEAP, 0x40000) = ~0ull;
+	*image_word_of(&im, PMM_TABLE_HEAP, 0x40100) = *image_word_of(&im, PMM_TABLE_HEAP,
+								      0x40000) = ~0ull;
 	h = frozen(&f);
 	assert_int_equal(h->nr_blocks, 1);
 	assert_int_equal(h->blocks[0].address, 0x40000);
@@ -100,7 +102,8 @@ static void leaves_of_a_stopped_maker(void **state)
 		c->seq = 2 + busy;
 		assert_int_equal(precopy_now(&f, &e), 0);
 		h = frozen(&f);
-		assert_int_equal(h->nr_blocks, busy ? 4 : 2);	/* the first time round its leaf hangs in the void */
+		/* the first time round its leaf hangs in the void */
+		assert_int_equal(h->nr_blocks, busy ? 4 : 2);
 		heap_free(h);
 		precopy_end(&f);
 		c->seq = 2;
@@ -127,7 +130,8 @@ static void nonsense(void **state)
 		c->busy_sp = 1;
 		c->move[PMM_MOVE_HEAP] = (struct pmm_move){ UINT64_MAX, 0, UINT64_MAX };
 		if (i == 0)
-			((struct pmm_mid *)image_at(&im, im.l->table[PMM_TABLE_HEAP].mids))->next = im.l->table[PMM_TABLE_HEAP].mids;
+			((struct pmm_mid *)image_at(&im, im.l->table[PMM_TABLE_HEAP].mids))->next =
+				im.l->table[PMM_TABLE_HEAP].mids;
 		else if (i == 1)
 			im.l->table[PMM_TABLE_HEAP].mid_bits = UINT32_MAX;
 		else if (i == 2)

@@ -182,7 +182,10 @@ static void a_pid_namespace_has_its_own_numbers(void **state)
 		;
 }
 
-/* Meanwhile the kernel may take pages of files from the process that were not used lately: more than once it does not find any. */
+/*
+ * Meanwhile the kernel may take pages of files from the process that were not used lately: more
+ * than once it does not find any.
+ */
 static void resident_memory_is_in_bytes(void **state)
 {
 	size_t size = 32 << 20;
@@ -191,7 +194,8 @@ static void resident_memory_is_in_bytes(void **state)
 
 	(void)state;
 	for (int i = 0; i < 10; i++) {
-		char *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		char *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			       0);
 
 		assert_int_equal(proc_rss(getpid(), &fd, &before), 0);
 		assert_true(fd >= 0);

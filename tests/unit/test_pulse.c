@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Unit tests of src/track/pulse.c: the board says that the monitor lives exactly as long as it does. */
+/*
+ * Unit tests of src/track/pulse.c: the board says that the monitor lives exactly as long as it
+ * does.
+ */
 #include "tests/unit/unit.h"
 
 #include <linux/futex.h>
@@ -17,7 +20,8 @@ static struct pmm_tree *board;
 static int setup(void **state)
 {
 	(void)state;
-	board = mmap(NULL, sizeof(*board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	board = mmap(NULL, sizeof(*board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		     0);
 	return board == MAP_FAILED;
 }
 
@@ -130,7 +134,8 @@ static void play_generations(unsigned nr)
 
 	alarm(200); /* not left over when the test dies; a child has none of its own at first */
 	for (unsigned i = 0; i < nr; i++) {
-		if (pulse_take(&p, board, i % 2) || (i && write(fds[1], &byte, 1) != 1) || pipe(fds))
+		if (pulse_take(&p, board, i % 2) || (i && write(fds[1], &byte, 1) != 1) ||
+		    pipe(fds))
 			_exit(1);
 		if (!fork()) {
 			alarm(200);

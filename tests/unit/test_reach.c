@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reachability: each class, what is a pointer and what is not, roots of each kind. Random graphs: test_reach_random.c.
- * Also of src/model/memory.c.
+ * Reachability: each class, what is a pointer and what is not, roots of each kind. Random graphs:
+ * test_reach_random.c. Also of src/model/memory.c.
  */
 #include <inttypes.h>
 
@@ -109,7 +109,10 @@ static void one_definite_of_a_cycle(void **state)
 	assert_int_equal(s->reach.parent[5], 6);
 }
 
-/* Two roots of lost trees share a branch: it counts with the lower. A cycle below them is nobody's root. */
+/*
+ * Two roots of lost trees share a branch: it counts with the lower. A cycle below them is nobody's
+ * root.
+ */
 static void shared_branch(void **state)
 {
 	struct fixture *s = nr(state, 6);
@@ -205,8 +208,10 @@ static void nested(void **state)
 	fixture_block(s, AT(0) + 64, 64);			/* 1 */
 	fixture_block(s, AT(0) + 192, 256);		/* 2: a pool in the pool */
 	fixture_block(s, AT(0) + 192 + 128, 64);		/* 3 */
-	fixture_block(s, AT(8), 64);			/* 4: pointed to from the pool's own bytes */
-	fixture_block(s, AT(9), 64);			/* 5: from the inner pool's, behind its block */
+	/* 4: pointed to from the pool's own bytes */
+	fixture_block(s, AT(8), 64);
+	/* 5: from the inner pool's, behind its block */
+	fixture_block(s, AT(9), 64);
 	fixture_block(s, AT(10), 64);			/* 6: from block 1 */
 	fixture_put(s, AT(0) + 56, AT(8));
 	fixture_put(s, AT(0) + 192 + 200, AT(9));
@@ -223,7 +228,10 @@ static void nested(void **state)
 	fixture_expect(s, "DDDRIII");
 }
 
-/* Blocks closer than 16 bytes, closer than 8, at odd addresses; in chunks of the index of which the others know nothing. */
+/*
+ * Blocks closer than 16 bytes, closer than 8, at odd addresses; in chunks of the index of which the
+ * others know nothing.
+ */
 static void close_blocks(void **state)
 {
 	struct fixture *s = *state;
@@ -276,7 +284,10 @@ static void large_block(void **state)
 		fixture_expect(s, "RRPR");
 }
 
-/* What was never touched is not read, in blocks cut into pieces, in those that are read when they are reached, and to a block's end. */
+/*
+ * What was never touched is not read, in blocks cut into pieces, in those that are read when they
+ * are reached, and to a block's end.
+ */
 static void untouched(void **state)
 {
 	struct fixture *s = *state;
@@ -329,7 +340,8 @@ static void unreadable(void **state)
 	vec_push(&s->holes, start + 2 * FIXTURE_PAGE);
 	fixture_expect(s, "DRDRR");
 	assert_int_equal(s->reach.stats.unread_bytes, 3 * FIXTURE_PAGE);
-	assert_int_equal(s->reach.stats.read_bytes, 4 * FIXTURE_PAGE + 3 * 0x100 + 64);	/* small gaps are read, too */
+	/* small gaps are read, too */
+	assert_int_equal(s->reach.stats.read_bytes, 4 * FIXTURE_PAGE + 3 * 0x100 + 64);
 	s->blocks.nr++;
 	s->blocks.v[5].size_bytes = 1ull << 33;
 	fixture_expect(s, "DRDRRD");
@@ -363,7 +375,10 @@ static void chunk_lists(void **state)
 	fixture_expect(s, "PPPPR");
 }
 
-/* A million blocks in a chain, from a root or lost, in order of address or against it: nothing recurses. */
+/*
+ * A million blocks in a chain, from a root or lost, in order of address or against it: nothing
+ * recurses.
+ */
 static void chain(void **state)
 {
 	enum { LINKS = 1000000 };
@@ -412,7 +427,8 @@ static void wide(void **state)
 	for (unsigned i = 0; i < BLOCKS / 2; i++) {
 		fixture_put(&s, FIXTURE_BASE + 8 * i, s.blocks.v[2 * i].address);
 		fixture_put(&s, s.blocks.v[2 * i].address, s.blocks.v[2 * i + 1].address);
-		fixture_put(&s, s.blocks.v[2 * i].address + 16, s.blocks.v[(7919 * i) % BLOCKS].address + 8);
+		fixture_put(&s, s.blocks.v[2 * i].address + 16,
+			    s.blocks.v[(7919 * i) % BLOCKS].address + 8);
 	}
 	for (s.options.nr_threads = 1; s.options.nr_threads <= 8; s.options.nr_threads *= 2) {
 		fixture_run(&s);
@@ -457,7 +473,10 @@ static bool at_once(void *asked)
 	return ++*(int *)asked > 0;
 }
 
-/* Asked to stop it does, with nothing left and a sentence; not asked, the same search comes to its end. */
+/*
+ * Asked to stop it does, with nothing left and a sentence; not asked, the same search comes to its
+ * end.
+ */
 static void a_search_can_be_stopped(void **state)
 {
 	struct memory memory = { 0 };
@@ -485,7 +504,10 @@ static void a_search_can_be_stopped(void **state)
 #define WINDOW	(256ull << 10)	/* what is read at once */
 #define TARGETS	(FIXTURE_BASE + 4 * WINDOW)
 
-/* Words that lie in [start, end) are read, all of them and no others: around the borders of what is read at once each holds a pointer to a block. */
+/*
+ * Words that lie in [start, end) are read, all of them and no others: around the borders of what is
+ * read at once each holds a pointer to a block.
+ */
 static void expect_words(uint64_t start, uint64_t end, bool as_block)
 {
 	uint64_t word[400];
@@ -513,8 +535,10 @@ static void expect_words(uint64_t start, uint64_t end, bool as_block)
 	}
 	fixture_run(&s);
 	for (size_t i = 0; i < nr; i++)
-		if ((s.reach.class[first + i] == REACH_REACHED) != (word[i] >= start && word[i] + 8 <= end))
-			fail_msg("[%" PRIx64 ", %" PRIx64 ")%s: the word at %" PRIx64 " is %s", start, end, as_block ? " of a block" : "", word[i],
+		if ((s.reach.class[first + i] == REACH_REACHED) !=
+		    (word[i] >= start && word[i] + 8 <= end))
+			fail_msg("[%" PRIx64 ", %" PRIx64 ")%s: the word at %" PRIx64 " is %s",
+				 start, end, as_block ? " of a block" : "", word[i],
 				 s.reach.class[first + i] == REACH_REACHED ? "read" : "not read");
 	fixture_fini(&s);
 }
@@ -528,7 +552,8 @@ static void every_word_is_read_however_a_range_lies(void **state)
 
 			for (uint64_t windows = 0; windows < 3; windows++)
 				for (int as_block = 0; as_block < 2; as_block++)
-					expect_words(start, start + windows * WINDOW + 60 + to, as_block);
+					expect_words(start, start + windows * WINDOW + 60 + to,
+						     as_block);
 			expect_words(start, start + 2 * WINDOW - 4 + to, false);
 		}
 	}

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Reachability: pointers into the middle of a block that a heuristic takes for good, each by itself and switched off. */
+/*
+ * Reachability: pointers into the middle of a block that a heuristic takes for good, each by itself
+ * and switched off.
+ */
 #include "tests/unit/reach_fixture.h"
 
 #define BLOCK	(FIXTURE_BASE + 0x10000)
@@ -109,7 +112,8 @@ static void inheritance(void **state)
 	fixture_put(s, VTABLE + 0x40 + 16, 1);			/* neither null nor code */
 	assert_int_equal(accepted(s, 64, 16), 0);
 	fixture_put(s, VTABLE + 0x40 + 16, 0);
-	fixture_put(s, VTABLE + 0x40 + 160, 0);			/* a single function within 21 words */
+	/* a single function within 21 words */
+	fixture_put(s, VTABLE + 0x40 + 160, 0);
 	fixture_put(s, VTABLE + 0x40 + 168, CODE + 32);
 	assert_int_equal(accepted(s, 64, 16), 0);
 }
@@ -118,7 +122,9 @@ static void inheritance(void **state)
 static void no_vtable(void **state)
 {
 	struct fixture *s = *state;
-	struct memory_range stack = { .start = VTABLE, .end = VTABLE + 0x1000, .kind = MEMORY_STACK };
+	struct memory_range stack = { .start = VTABLE,
+				      .end = VTABLE + 0x1000,
+				      .kind = MEMORY_STACK };
 
 	for (unsigned i = 0; i < 4; i++)
 		fixture_put(s, BLOCK + 8 * i, VTABLE);
@@ -138,7 +144,9 @@ static void no_vtable(void **state)
 	fixture_expect(s, "PP");
 }
 
-/* A list linked through the middle of its members: each is reached only because the one before is. */
+/*
+ * A list linked through the middle of its members: each is reached only because the one before is.
+ */
 static void chain_of_guesses(void **state)
 {
 	enum { LINKS = 5000 };

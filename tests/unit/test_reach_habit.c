@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Habits: blocks to which only pointers behind a header lead, and pools whose parts are pointed to, are reached with all that hangs on them; a stray
- * pointer into a block is neither.
+ * Habits: blocks to which only pointers behind a header lead, and pools whose parts are pointed to,
+ * are reached with all that hangs on them; a stray pointer into a block is neither.
  */
 #include "src/analyze/reach/reach_habit.h"
 #include "tests/unit/reach_fixture.h"
@@ -66,7 +66,8 @@ static void a_header_is_one_of_many_blocks_or_sites(void **state)
 	assert_int_equal(reached(s, HABIT_SITES, 1, 16), HABIT_SITES);
 	assert_int_equal(reached(s, HABIT_SITES - 1, 1, 16), 0);
 	assert_int_equal(reached(s, HABIT_SITES - 1, 2, 16), 0);
-	assert_int_equal(reached(s, 1, HABIT_SITE_BLOCKS, 3), HABIT_SITE_BLOCKS);	/* strings with a length */
+	/* strings with a length */
+	assert_int_equal(reached(s, 1, HABIT_SITE_BLOCKS, 3), HABIT_SITE_BLOCKS);
 	assert_int_equal(reached(s, 1, HABIT_SITE_BLOCKS, HABIT_MAX_HEADER), HABIT_SITE_BLOCKS);
 	assert_int_equal(reached(s, 1, HABIT_SITE_BLOCKS, HABIT_MAX_HEADER + 1), 0);
 	s->options.heuristics = REACH_MEMCHECKS | REACH_POOL;
@@ -75,7 +76,9 @@ static void a_header_is_one_of_many_blocks_or_sites(void **state)
 	assert_int_equal(reached(s, 1, HABIT_SITE_BLOCKS, 16), HABIT_SITE_BLOCKS);
 }
 
-/* Offsets that differ are no header, and a second pointer elsewhere takes a block out of the count. */
+/*
+ * Offsets that differ are no header, and a second pointer elsewhere takes a block out of the count.
+ */
 static void pointers_anywhere_are_no_header(void **state)
 {
 	struct fixture *s = *state;
@@ -102,10 +105,13 @@ static void a_pool_is_pointed_to_in_several_places(void **state)
 		for (unsigned small = 0; small < 2; small++) {
 			s->blocks.nr = s->memory.words.nr = 0;
 			fixture_block(s, BLOCK, HABIT_POOL_BYTES - small);
-			for (unsigned i = 0; i < 4; i++)		/* one place may be pointed to often */
+			/* one place may be pointed to often */
+			for (unsigned i = 0; i < 4; i++)
 				fixture_word(s, BLOCK + offsets[i % places]);
 			fixture_run(s);
-			assert_int_equal(s->reach.class[0], places == HABIT_POOL_PLACES && !small ? REACH_REACHED : REACH_POSSIBLE);
+			assert_int_equal(s->reach.class[0], places == HABIT_POOL_PLACES && !small
+								    ? REACH_REACHED
+								    : REACH_POSSIBLE);
 		}
 	}
 	s->options.heuristics = REACH_MEMCHECKS | REACH_HEADER;
@@ -114,7 +120,10 @@ static void a_pool_is_pointed_to_in_several_places(void **state)
 	assert_int_equal(s->reach.class[0], REACH_POSSIBLE);
 }
 
-/* Each block holds the start of another, that of a third, and a pointer behind the header of the next one. One is lost. */
+/*
+ * Each block holds the start of another, that of a third, and a pointer behind the header of the
+ * next one. One is lost.
+ */
 static void what_hangs_on_them_is_reached(void **state)
 {
 	enum { LINKS = 40, EACH = 4096 };
@@ -162,7 +171,10 @@ static void starts_need_no_habit(void **state)
 	assert_int_equal(s->reach.habits.nr, HABIT_SITE_BLOCKS);
 }
 
-/* Ten strays into blocks of 32 to 256 bytes, each of a site of its own, at any aligned offset: how many blocks of 2000 seem held by a habit. */
+/*
+ * Ten strays into blocks of 32 to 256 bytes, each of a site of its own, at any aligned offset: how
+ * many blocks of 2000 seem held by a habit.
+ */
 static void strays_are_seldom_a_habit(void **state)
 {
 	struct fixture *s = *state;
@@ -188,9 +200,11 @@ static void strays_are_seldom_a_habit(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_header_is_one_of_many_blocks_or_sites, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_header_is_one_of_many_blocks_or_sites, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(pointers_anywhere_are_no_header, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_pool_is_pointed_to_in_several_places, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_pool_is_pointed_to_in_several_places, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(what_hangs_on_them_is_reached, setup, teardown),
 		cmocka_unit_test_setup_teardown(starts_need_no_habit, setup, teardown),
 		cmocka_unit_test_setup_teardown(strays_are_seldom_a_habit, setup, teardown),

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reachability against an oracle: thousands of small random heaps, each judged the simplest way there is (a matrix of pointers, closed over
- * until nothing changes), by 1, 2 and 4 threads, with room for all edges and for hardly any.
+ * Reachability against an oracle: thousands of small random heaps, each judged the simplest way
+ * there is (a matrix of pointers, closed over until nothing changes), by 1, 2 and 4 threads, with
+ * room for all edges and for hardly any.
  */
 #include "tests/unit/reach_fixture.h"
 
 #define MAX_BLOCKS	40
 #define SIZE		(3 << 20)
 #define ROOT_BYTES	4096
-#define BLOCKS		(FIXTURE_BASE + (1 << 20) - 1024)	/* over the border of two chunks of the index */
+/* over the border of two chunks of the index */
+#define BLOCKS		(FIXTURE_BASE + (1 << 20) - 1024)
 
 static uint64_t seed;
 
@@ -61,7 +63,8 @@ static void make_blocks(struct fixture *s)
 		if (owner(s, at) >= 0 && size > room_left(s, at))
 			size = room_left(s, at);
 		fixture_block(s, at, size);
-		at += nested && size > 1 && below(2) ? below((unsigned)size) + 1 : size + 1 + below(64);
+		at += nested && size > 1 && below(2) ? below((unsigned)size) + 1
+						     : size + 1 + below(64);
 		if (sparse && !below(16))
 			at += 200000;
 		at = (at + align - 1) & ~(uint64_t)(align - 1);
@@ -86,7 +89,8 @@ static void make_words(struct fixture *s)
 	for (size_t i = 0; i < s->blocks.nr; i++) {
 		const struct heap_block *b = &s->blocks.v[i];
 
-		for (uint64_t a = (b->address + 7) & ~7ull; a + 8 <= b->address + b->size_bytes; a += 8)
+		for (uint64_t a = (b->address + 7) & ~7ull; a + 8 <= b->address + b->size_bytes;
+		     a += 8)
 			fixture_put(s, a, below(density) ? below(1000) : some_pointer(s));
 	}
 	fixture_root(s, FIXTURE_BASE, FIXTURE_BASE + ROOT_BYTES, false);
@@ -106,7 +110,9 @@ struct oracle {
 	uint32_t parent[MAX_BLOCKS];
 };
 
-/* What is in a block, at an address; without heuristics, which this memory can only meet by chance. */
+/*
+ * What is in a block, at an address; without heuristics, which this memory can only meet by chance.
+ */
 static void note(const struct fixture *s, uint64_t value, bool *start, bool *any, int self)
 {
 	int to = innermost(s, value);
@@ -140,7 +146,8 @@ static void note_all(const struct fixture *s, struct oracle *o)
 	for (int i = 0; i < (int)o->nr; i++) {
 		const struct heap_block *b = &s->blocks.v[i];
 
-		for (uint64_t a = (b->address + 7) & ~7ull; a + 8 <= b->address + b->size_bytes; a += 8)
+		for (uint64_t a = (b->address + 7) & ~7ull; a + 8 <= b->address + b->size_bytes;
+		     a += 8)
 			if (owns(s, i, a))
 				note(s, word_at(s, a), o->start[i], o->any[i], i);
 	}
@@ -192,7 +199,8 @@ static void judge(const struct fixture *s, struct oracle *o)
 				o->class[i] = REACH_INDIRECT;
 	}
 	for (size_t i = 0; i < o->nr; i++)
-		for (uint32_t j = 0; o->class[i] == REACH_INDIRECT && j < o->nr && o->parent[i] == UINT32_MAX; j++)
+		for (uint32_t j = 0;
+		     o->class[i] == REACH_INDIRECT && j < o->nr && o->parent[i] == UINT32_MAX; j++)
 			if (o->class[j] == REACH_DEFINITE && leads[j][i])
 				o->parent[i] = j;
 }
@@ -208,8 +216,11 @@ static void compare(struct fixture *s, const struct oracle *o, unsigned round)
 		fixture_run(s);
 		for (size_t i = 0; i < o->nr; i++)
 			if (s->reach.class[i] != o->class[i] || s->reach.parent[i] != o->parent[i])
-				fail_msg("heap %u, %u threads, room %u: block %zu is %u of %u, not %u of %u", round, s->options.nr_threads,
-					 (unsigned)rooms[r], i, s->reach.class[i], s->reach.parent[i], o->class[i], o->parent[i]);
+				fail_msg("heap %u, %u threads, room %u: block %zu is %u of %u, not "
+					 "%u of %u",
+					 round, s->options.nr_threads, (unsigned)rooms[r], i,
+					 s->reach.class[i], s -> reach.parent[i], o->class[i],
+					 o -> parent[i]);
 	}
 }
 

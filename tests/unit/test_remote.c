@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a diverted thread comes back by: restarted system calls, the signal frame, the instructions found in a program.
- * Also of src/ptrace/gadget.c, process_memory.c, seize.c.
+ * What a diverted thread comes back by: restarted system calls, the signal frame, the instructions
+ * found in a program. Also of src/ptrace/gadget.c, process_memory.c, seize.c.
  */
 #include "tests/unit/unit.h"
 #include <fcntl.h>
@@ -17,7 +17,10 @@
 
 static struct user_regs_struct in_call(long nr, long result)
 {
-	return (struct user_regs_struct){ .rip = 1000, .rsp = 0x7ffff800, .orig_rax = (unsigned long)nr, .rax = (unsigned long)result };
+	return (struct user_regs_struct){ .rip = 1000,
+					  .rsp = 0x7ffff800,
+					  .orig_rax = (unsigned long)nr,
+					  .rax = (unsigned long)result };
 }
 
 static void rewinds(long nr, long result, unsigned long rip, long rax)
@@ -65,7 +68,8 @@ static void calls_that_a_stop_fails_begin_again(void **state)
 
 static void a_restarted_call_is_named_by_its_code(void **state)
 {
-	const uint8_t poll[] = { 0xb8, 7, 0, 0, 0, 0x0f, 0x05, 0x90, 0x90 }, other[] = { 0x90, 7, 0, 0, 0, 0x0f, 0x05, 0x90, 0x90 };
+	const uint8_t poll[] = { 0xb8, 7, 0, 0, 0, 0x0f, 0x05, 0x90, 0x90 },
+		      other[] = { 0x90, 7, 0, 0, 0, 0x0f, 0x05, 0x90, 0x90 };
 	const uint8_t before[] = { 0x90, 0x90, 0xb8, 0x0e, 1, 0, 0, 0x0f, 0x05 };
 	struct user_regs_struct r = in_call(SYS_restart_syscall, -516);
 
@@ -160,7 +164,8 @@ static void memory_is_read_and_written_whole_or_not_at_all(void **state)
 	(void)state;
 	assert_int_equal(stop_read(getpid(), last, text, sizeof(constant)), 0);
 	assert_string_equal(text, "as it was");
-	assert_int_equal(stop_write(getpid(), last, "also const", 9), 0);	/* the page is read-only */
+	/* the page is read-only */
+	assert_int_equal(stop_write(getpid(), last, "also const", 9), 0);
 	assert_memory_equal((const char *)(uintptr_t)last, "also cons", 9);
 	assert_int_equal(stop_write(getpid(), last, "as it was", 9), 0);
 	assert_int_equal(stop_read(getpid(), 16, text, sizeof(text)), -EFAULT);
@@ -202,7 +207,8 @@ static void memory_is_read_as_far_as_there_is_any(void **state)
 	memset(at, 'a', 4 * 4096);
 	mprotect(at + 4096, 4096, PROT_NONE);		/* the program itself may not */
 	munmap(at + 3 * 4096, 4096);
-	assert_int_equal(stop_read_some(getpid(), mem, (uint64_t)at + 100, got, sizeof(got) - 100), 3 * 4096 - 100);
+	assert_int_equal(stop_read_some(getpid(), mem, (uint64_t)at + 100, got, sizeof(got) - 100),
+			 3 * 4096 - 100);
 	assert_memory_equal(got, at + 2 * 4096, 4096);
 	assert_int_equal(got[3 * 4096 - 101], 'a');
 	assert_int_equal(got[3 * 4096 - 100], 0);

@@ -116,18 +116,21 @@ static void filters_leave_only_what_they_are_about(void **state)
 /* Said in one line; sites that only they name are in no list and no count. */
 static void heap_errors_are_pointed_to(void **state)
 {
-	static const char two[] = "site main>a size=100\nfinding type=overrun site=main>bad alloc=main>a free=main>gone\n"
+	static const char two[] = "site main>a size=100\nfinding type=overrun site=main>bad "
+				  "alloc=main>a free=main>gone\n"
 				  "finding type=double-free site=main>bad\n";
 	char *none = make("site main>a size=100\n", (struct report_options){ .top = 0 }, false);
 	char *some = make(two, (struct report_options){ .top = 0, .source = "x.pmm" }, false);
-	char *down = make(two, (struct report_options){ .top = 0, .shape = REPORT_TOP_DOWN }, false);
+	char *down = make(two, (struct report_options){ .top = 0, .shape = REPORT_TOP_DOWN },
+			  false);
 	char *json = make(two, (struct report_options){ .top = 0 }, true);
 
 	(void)state;
 	assert_false(has(none, "error"));
 	assert_true(has(some, "  errors   2 heap errors, see 'pmm check x.pmm'\n"));
 	assert_true(has(down, "  errors   2 heap errors, see 'pmm check FILE'\n"));
-	assert_false(has(some, "bad") || has(some, "gone") || has(down, "bad") || has(down, "gone"));
+	assert_false(has(some, "bad") || has(some, "gone") || has(down, "bad") ||
+		     has(down, "gone"));
 	assert_true(has(json, "\"sites\": 2") && has(json, "\"heap_errors\": 2"));
 	free(none);
 	free(some);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is a root in real processes, and what is not: children that say where they have put a pointer.
+ * What is a root in real processes, and what is not: children that say where they have put a
+ * pointer.
  */
 #include "tests/unit/unit.h"
 
@@ -33,7 +34,7 @@ static void *area(size_t bytes, int prot, int flags, int fd)
 	return p;
 }
 
-/* ---- mappings ---------------------------------------------------------------------------------------------- */
+/* ---- mappings -------------------------------------------------------------------------------- */
 
 static void maps_child(void)
 {
@@ -48,7 +49,8 @@ static void maps_child(void)
 	host_place("RELRO", &relro_word, IS_ROOT);
 	host_place("code", (void *)maps_child, IS_NONE);
 	host_place("anonymous memory", area(8192, RW, PRIVATE, -1), IS_ROOT);
-	host_place("shared anonymous memory", area(8192, RW, MAP_SHARED | MAP_ANONYMOUS, -1), IS_ROOT);
+	host_place("shared anonymous memory", area(8192, RW, MAP_SHARED | MAP_ANONYMOUS, -1),
+		   IS_ROOT);
 	host_place("memfd", area(8192, RW, MAP_SHARED, memfd), IS_ROOT);
 	host_place("memfd, read only", area(8192, PROT_READ, MAP_SHARED, memfd), IS_ROOT);
 	host_place("file, shared, read only", area(4096, PROT_READ, MAP_SHARED, file), IS_NONE);
@@ -66,7 +68,7 @@ static void each_kind_of_mapping(void **state)
 	assert_int_equal(host_run(maps_child, false, true, NULL), 0);
 }
 
-/* ---- the agent's own ---------------------------------------------------------------------------------------- */
+/* ---- the agent's own ------------------------------------------------------------------------- */
 
 /* A library by the name of the agent's check form: a copy of another one. */
 static void *agent_data(void)
@@ -75,7 +77,9 @@ static void *agent_data(void)
 	unsigned long start, stop;
 	FILE *f;
 
-	snprintf(command, sizeof(command), "d=$(mktemp -d) && cp \"$(ldconfig -p | sed -n 's/.*libm\\.so\\.6.*x86-64.* => //p' | head -1)\" $d/libpmm_check.so && echo $d");
+	snprintf(command, sizeof(command),
+		 "d=$(mktemp -d) && cp \"$(ldconfig -p | sed -n 's/.*libm\\.so\\.6.*x86-64.* => "
+		 "//p' | head -1)\" $d/libpmm_check.so && echo $d");
 	f = popen(command, "r");
 	if (!f || !fgets(line, sizeof(line) - 32, f))
 		_exit(2);
@@ -87,8 +91,10 @@ static void *agent_data(void)
 		_exit(2);
 	f = fopen("/proc/self/maps", "r");
 	while (f && fgets(line, sizeof(line), f))
-		if (strstr(line, "libpmm_check.so") && sscanf(line, "%lx-%lx %7s", &start, &stop, perms) == 3 && perms[1] == 'w')
-			found = (char *)stop - 1024;		/* behind the library's data, in the last page of it */
+		if (strstr(line, "libpmm_check.so") &&
+		    sscanf(line, "%lx-%lx %7s", &start, &stop, perms) == 3 && perms[1] == 'w')
+			found = (char *)stop -
+				1024; /* behind the library's data, in the last page of it */
 	if (f)
 		fclose(f);
 	if (!found)
@@ -96,21 +102,24 @@ static void *agent_data(void)
 	return found;
 }
 
-static void own_note(struct pmm_own *own, void *start, size_t bytes, enum pmm_own_what what, uint64_t wrong)
+static void own_note(struct pmm_own *own, void *start, size_t bytes, enum pmm_own_what what,
+		     uint64_t wrong)
 {
-	*own = (struct pmm_own){ (PMM_OWN_TAG ^ (uint64_t)own) + wrong, (uint64_t)start, (uint64_t)start + bytes, what };
+	*own = (struct pmm_own){ (PMM_OWN_TAG ^ (uint64_t)own) + wrong, (uint64_t)start,
+				 (uint64_t)start + bytes, what };
 }
 
 /*
- * What the agent notes as its tables is no root; what only looks like such a note changes nothing; of the pool only pages that there are
- * count.
+ * What the agent notes as its tables is no root; what only looks like such a note changes nothing;
+ * of the pool only pages that there are count.
  */
 static void own_child(void)
 {
 	struct pmm_own *own = agent_data();
 	char *tables = area(8192, RW, PRIVATE, -1), *fence = area(4096, PROT_NONE, PRIVATE, -1);
 	char *copied = area(8192, RW, PRIVATE, -1), *fence2 = area(4096, PROT_NONE, PRIVATE, -1);
-	char *odd = area(8192, RW, PRIVATE, -1), *fence3 = area(4096, PROT_NONE, PRIVATE, -1), *pool = area(16 * 4096, RW, PRIVATE, -1);
+	char *odd = area(8192, RW, PRIVATE, -1), *fence3 = area(4096, PROT_NONE, PRIVATE, -1),
+	     *pool = area(16 * 4096, RW, PRIVATE, -1);
 	char *fence4 = area(4096, PROT_NONE, PRIVATE, -1);
 
 	madvise(pool, 16 * 4096, MADV_NOHUGEPAGE);
@@ -183,7 +192,7 @@ static void terabytes_without_memory_are_left_out(void **state)
 	assert_true(bytes < 64u << 20);
 }
 
-/* ---- threads ----------------------------------------------------------------------------------------------- */
+/* ---- threads --------------------------------------------------------------------------------- */
 
 static pthread_barrier_t there;
 
@@ -217,10 +226,12 @@ static void *ends(void *arg)
 {
 	int local = 1;
 
-	host_place(arg ? "stack of an ended thread" : "stack of an ended thread that is not joined", &local, IS_NONE);
+	host_place(arg ? "stack of an ended thread" : "stack of an ended thread that is not joined",
+		   &local, IS_NONE);
 	host_place(arg ? "its TLS" : "TLS of one that is not joined", &tls_word, IS_NONE);
 	ended = gettid();
-	host_place(arg ? "its old record" : "record of one that is not joined", (void *)pthread_self(), arg ? IS_NONE : IS_ROOT);
+	host_place(arg ? "its old record" : "record of one that is not joined",
+		   (void *)pthread_self(), arg ? IS_NONE : IS_ROOT);
 	return &data_word;
 }
 

@@ -54,7 +54,9 @@ static int end(void **state)
 
 static void live(uint64_t offset, uint64_t bytes)
 {
-	x.block[x.heap.nr_blocks++] = (struct heap_block){ .address = BASE + offset, .size_bytes = bytes, .kind = PMM_KIND_MALLOC };
+	x.block[x.heap.nr_blocks++] = (struct heap_block){ .address = BASE + offset,
+							   .size_bytes = bytes,
+							   .kind = PMM_KIND_MALLOC };
 }
 
 /* A chunk's size and flags at an offset; the offset of the next one. */
@@ -73,7 +75,8 @@ static const char *covered(void)
 	text[0] = '\0';
 	for (size_t i = 0; i < x.f.covered.nr; i++)
 		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%llx-%llx", i ? " " : "",
-				      (unsigned long long)(x.f.covered.v[i].start - BASE), (unsigned long long)(x.f.covered.v[i].end - BASE));
+				      (unsigned long long)(x.f.covered.v[i].start - BASE),
+				      (unsigned long long)(x.f.covered.v[i].end - BASE));
 	return text;
 }
 
@@ -99,7 +102,8 @@ static const char *ranges(const struct roots_ranges *r)
 
 	text[0] = '\0';
 	for (size_t i = 0; i < r->nr; i++)
-		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%llx-%llx:%d", i ? " " : "", (unsigned long long)r->v[i].start,
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%llx-%llx:%d", i ? " " : "",
+				      (unsigned long long)r->v[i].start,
 				      (unsigned long long)r->v[i].end, r->v[i].kind);
 	return text;
 }
@@ -109,7 +113,7 @@ static void top_at(uint64_t offset)
 	vec_push(&x.g.tops, BASE + offset);
 }
 
-/* ---- chunks -------------------------------------------------------------------------------------------------- */
+/* ---- chunks ---------------------------------------------------------------------------------- */
 
 static void what_lies_between_blocks_is_the_allocators(void **state)
 {
@@ -175,7 +179,9 @@ static void and_behind_the_top(void **state)
 /* Sizes that lead past the next block, nowhere, around the address space. */
 static void damaged_sizes_cover_nothing(void **state)
 {
-	static const uint64_t wrong[] = { 0x101, 0x29, 0x31, 0x9, 0xfffffffffffffff1, 0x8000000000000001, 0x1000001, 0x43, 0 };
+	static const uint64_t wrong[] = {
+		0x101, 0x29, 0x31, 0x9, 0xfffffffffffffff1, 0x8000000000000001, 0x1000001, 0x43, 0
+	};
 
 	(void)state;
 	for (size_t i = 0; i < NR(wrong); i++) {
@@ -231,16 +237,21 @@ static void pools_in_blocks_are_no_chunks(void **state)
 	assert_string_equal(covered_up_to(0x1000, BASE), "8-1000");
 }
 
-/* ---- pages, of allocators that nothing is known of --------------------------------------------------------- */
+/* ---- pages, of allocators that nothing is known of ------------------------------------------- */
 
 static void pages_with_blocks_are_the_allocators(void **state)
 {
 	(void)state;
-	vec_push(&x.f.ranges, (struct memory_range){ .start = BASE, .end = BASE + 0x10000, .kind = MEMORY_ANONYMOUS });
-	vec_push(&x.f.ranges, (struct memory_range){ .start = BASE + 0x20000, .end = BASE + 0x28000, .kind = MEMORY_DATA });
+	vec_push(&x.f.ranges, (struct memory_range){ .start = BASE,
+						     .end = BASE + 0x10000,
+						     .kind = MEMORY_ANONYMOUS });
+	vec_push(&x.f.ranges, (struct memory_range){ .start = BASE + 0x20000,
+						     .end = BASE + 0x28000,
+						     .kind = MEMORY_DATA });
 	live(0x1800, 0x20);
 	live(0x4ff0, 0x20);
-	live(0x20800, 0x20);		/* in an object's data: no page of it is the allocator's alone */
+	/* in an object's data: no page of it is the allocator's alone */
+	live(0x20800, 0x20);
 	assert_string_equal(covered_pages(), "1000-2000 4000-6000");
 	x.f.complete = false;
 	assert_string_equal(covered_pages(), "");
@@ -248,11 +259,15 @@ static void pages_with_blocks_are_the_allocators(void **state)
 
 static void mappings_of_the_allocator_are_its_own(void **state)
 {
-	struct heap_module modules[] = { { .path = (char *)"" }, { .path = (char *)"/lib/liballoc.so.2.1" }, { .path = (char *)"/bin/p" } };
+	struct heap_module modules[] = { { .path = (char *)"" },
+					 { .path = (char *)"/lib/liballoc.so.2.1" },
+					 { .path = (char *)"/bin/p" } };
 	struct heap_node nodes[] = { { 0 }, { .module = 1 }, { .module = 2 } };
 	struct heap_site sites[] = { { .node = 1 }, { .node = 2 } };
-	struct heap_block maps[] = { { .address = BASE + 0x2000, .size_bytes = 0x4000 },
-				     { .address = BASE + 0x8000, .size_bytes = 0x1000, .site = 1 } };
+	struct heap_block maps[] = {
+		{ .address = BASE + 0x2000, .size_bytes = 0x4000 },
+		{ .address = BASE + 0x8000, .size_bytes = 0x1000, .site = 1 }
+	};
 
 	(void)state;
 	x.heap.allocator.path = (char *)"/lib/liballoc.so.2";
@@ -262,17 +277,20 @@ static void mappings_of_the_allocator_are_its_own(void **state)
 	x.heap.map_sites = sites;
 	x.heap.maps = maps;
 	x.heap.nr_maps = NR(maps);
-	vec_push(&x.f.ranges, (struct memory_range){ .start = BASE + 0x1000, .end = BASE + 0x10000, .kind = MEMORY_ANONYMOUS });
+	vec_push(&x.f.ranges, (struct memory_range){ .start = BASE + 0x1000,
+						     .end = BASE + 0x10000,
+						     .kind = MEMORY_ANONYMOUS });
 	live(0x5800, 0x1000);
 	live(0x8800, 0x10);
 	assert_string_equal(covered_pages(), "2000-7000 8000-9000");
 	x.heap.nr_blocks = 0;
 	assert_string_equal(covered_pages(), "2000-6000");
-	x.heap.exe = x.heap.allocator.path;	/* built into the program, whose mappings are its own */
+	/* built into the program, whose mappings are its own */
+	x.heap.exe = x.heap.allocator.path;
 	assert_string_equal(covered_pages(), "");
 }
 
-/* ---- ranges -------------------------------------------------------------------------------------------------- */
+/* ---- ranges ---------------------------------------------------------------------------------- */
 
 static void painting_and_cutting(void **state)
 {
@@ -280,9 +298,11 @@ static void painting_and_cutting(void **state)
 	struct roots_spans s = { 0 };
 
 	(void)state;
-	vec_push(&r, (struct memory_range){ .start = 0x100, .end = 0x200, .kind = MEMORY_ANONYMOUS });
+	vec_push(&r,
+		 (struct memory_range){ .start = 0x100, .end = 0x200, .kind = MEMORY_ANONYMOUS });
 	vec_push(&r, (struct memory_range){ .start = 0x300, .end = 0x400, .kind = MEMORY_BREAK });
-	vec_push(&marks, (struct memory_range){ .start = 0x180, .end = 0x340, .kind = MEMORY_STACK });
+	vec_push(&marks,
+		 (struct memory_range){ .start = 0x180, .end = 0x340, .kind = MEMORY_STACK });
 	vec_push(&marks, (struct memory_range){ .start = 0x120, .end = 0x140, .kind = ROOTS_NONE });
 	assert_int_equal(roots_paint(&r, &marks), 0);
 	assert_string_equal(ranges(&r), "100-120:5 140-180:5 180-200:1 300-340:1 340-400:4");
@@ -318,26 +338,37 @@ static void no_root_in_a_live_block(void **state)
 	assert_true(r.v[0].start == BASE + 0x10 && r.v[0].end == BASE + 0x100);
 	assert_true(r.v[1].start == BASE + 0x200 && r.v[1].end == BASE + 0x300);
 	assert_true(roots_in_block(&x.heap, BASE + 0x1f0) && roots_in_block(&x.heap, BASE + 0x128));
-	assert_false(roots_in_block(&x.heap, BASE + 0x200) || roots_in_block(&x.heap, BASE + 0x500));
+	assert_false(roots_in_block(&x.heap, BASE + 0x200) ||
+		     roots_in_block(&x.heap, BASE + 0x500));
 	vec_fini(&r);
 }
 
-/* ---- a block on its way -------------------------------------------------------------------------------------- */
+/* ---- a block on its way ---------------------------------------------------------------------- */
 
 static void what_a_thread_moves_counts(void **state)
 {
-	struct proc_map map[2] = { { .start = BASE, .end = BASE + 0x10000, .perms = PROC_MAP_READ | PROC_MAP_WRITE, .path = (char *)"" },
-				   { .start = BASE + 0x20000, .end = BASE + 0x30000, .perms = PROC_MAP_READ | PROC_MAP_WRITE,
+	struct proc_map map[2] = { { .start = BASE,
+				     .end = BASE + 0x10000,
+				     .perms = PROC_MAP_READ | PROC_MAP_WRITE,
+				     .path = (char *)"" },
+				   { .start = BASE + 0x20000,
+				     .end = BASE + 0x30000,
+				     .perms = PROC_MAP_READ | PROC_MAP_WRITE,
 				     .path = (char *)"[stack]" } };
 	struct proc_maps maps = { map, NR(map) };
 	uint64_t words[] = { BASE + 0x1200, BASE + 0x9000 };
 	struct snapshot_thread thread = { .tid = 7, .words = words, .nr_words = NR(words) };
-	struct precopy_move move = { .from = BASE + 0x1100, .bytes = 0x40, .to_bytes = 0x60, .sp = BASE + 0x28100, .tid = 7 };
+	struct precopy_move move = { .from = BASE + 0x1100,
+				     .bytes = 0x40,
+				     .to_bytes = 0x60,
+				     .sp = BASE + 0x28100,
+				     .tid = 7 };
 
 	(void)state;
 	thread.regs.rsp = BASE + 0x28000;
 	x.word[0x28010 / 8] = BASE + 0x1300;
-	x.word[0x28110 / 8] = BASE + 0x1400;	/* above the hook: the program's own pointer to a freed block */
+	/* above the hook: the program's own pointer to a freed block */
+	x.word[0x28110 / 8] = BASE + 0x1400;
 	live(0x1800, 0x20);
 	x.f.maps = &maps;
 	x.f.threads = &thread;
@@ -349,11 +380,12 @@ static void what_a_thread_moves_counts(void **state)
 		x.memory.roots.v[i].start -= BASE;
 		x.memory.roots.v[i].end -= BASE;
 	}
-	assert_string_equal(ranges((struct roots_ranges *)&x.memory.roots),
-			    "0-1000:5 1100-1140:8 1200-1260:8 1300-1360:8 2000-10000:5 27f80-30000:1");
+	assert_string_equal(
+		ranges((struct roots_ranges *)&x.memory.roots),
+		"0-1000:5 1100-1140:8 1200-1260:8 1300-1360:8 2000-10000:5 27f80-30000:1");
 }
 
-/* ---- is every block known? ----------------------------------------------------------------------------------- */
+/* ---- is every block known? ------------------------------------------------------------------- */
 
 static void what_makes_a_heap_incomplete(void **state)
 {

@@ -42,7 +42,10 @@ static void most_resident_memory_is_never_lost(void **state)
 
 		assert_int_equal(series_init(&s, 0, 1), 0);
 		for (uint64_t i = 0; i < 3000; i++)
-			series_add(&s, &(struct heap_point){ .time_ns = i, .live_bytes = i, .rss_bytes = i == at ? 1000 : 1 + i % 999 });
+			series_add(&s, &(struct heap_point){ .time_ns = i,
+							     .live_bytes = i,
+							     .rss_bytes = i == at ? 1000
+										  : 1 + i % 999 });
 		for (uint32_t i = 0; i < s.nr_points; i++) {
 			if (s.points[i].rss_bytes > most.rss_bytes)
 				most = s.points[i];

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Unit tests of src/track/serve.c and message.c: who says the cookie is heard, and nobody else can do anything about that. */
+/*
+ * Unit tests of src/track/serve.c and message.c: who says the cookie is heard, and nobody else can
+ * do anything about that.
+ */
 #include "tests/unit/unit.h"
 
 #include <arpa/inet.h>
@@ -33,7 +36,8 @@ struct fixture {
 	bool with_fd, with_pidfd;
 };
 
-static void on_take(void *arg, const struct pmm_message *m, const struct message_peer *from, int socket, int fd)
+static void on_take(void *arg, const struct pmm_message *m, const struct message_peer *from,
+		    int socket, int fd)
 {
 	struct fixture *f = arg;
 
@@ -55,13 +59,16 @@ static void on_lost(void *arg)
 
 static int setup(void **state)
 {
-	const struct ledger_tree_options o = { .limit_bytes = MIB, .space_bytes = UINT64_MAX, .file_bytes = UINT64_MAX };
+	const struct ledger_tree_options o = { .limit_bytes = MIB,
+					       .space_bytes = UINT64_MAX,
+					       .file_bytes = UINT64_MAX };
 	struct fixture *f = calloc(1, sizeof(*f));
 	char value[PRELOAD_VALUE_BYTES];
 
 	*state = f;
 	f->epoll = epoll_create1(EPOLL_CLOEXEC);
-	if (ledger_tree_init(&f->board, &o, NULL) || serve_open(&f->serve, &f->board, NULL) || serve_join(&f->serve, f->epoll, 77))
+	if (ledger_tree_init(&f->board, &o, NULL) || serve_open(&f->serve, &f->board, NULL) ||
+	    serve_join(&f->serve, f->epoll, 77))
 		return -1;
 	f->serve.take = on_take;
 	f->serve.lost = on_lost;
@@ -83,7 +90,9 @@ static int teardown(void **state)
 
 static struct pmm_message ours(const struct fixture *f, enum pmm_say what)
 {
-	return (struct pmm_message){ .cookie = f->env.cookie, .version = PMM_MESSAGE_VERSION, .what = what };
+	return (struct pmm_message){ .cookie = f->env.cookie,
+				     .version = PMM_MESSAGE_VERSION,
+				     .what = what };
 }
 
 /* Has the other side ended the connection, with no answer? */
@@ -204,13 +213,18 @@ static bool is_heard(struct fixture *f, int is_public, uint64_t now_ns)
 {
 	unsigned before = f->nr_taken;
 
-	assert_int_equal(fake_say(&f->env, is_public, (struct pmm_message){ .what = PMM_SAY_LOST }, -1, NULL), 0);
+	assert_int_equal(fake_say(&f->env, is_public, (struct pmm_message){ .what = PMM_SAY_LOST },
+				  -1, NULL),
+			 0);
 	for (unsigned i = 0; i < 100 && f->nr_taken == before; i++)
 		serve_turn(&f->serve, now_ns + i * PMM_TICK_NS);
 	return f->nr_taken > before;
 }
 
-/* Connections that say nothing are kept for a second, and so many of them; one that says something meanwhile is heard. */
+/*
+ * Connections that say nothing are kept for a second, and so many of them; one that says something
+ * meanwhile is heard.
+ */
 static void silent_ones_are_dropped(void **state)
 {
 	struct fixture *f = *state;
@@ -248,7 +262,10 @@ static void flood(const struct fixture *f)
 		close(fake_connect(&f->env, 1));
 }
 
-/* Strangers who do nothing but connect cost a bounded number of looks a tick, and keep nobody from being heard. */
+/*
+ * Strangers who do nothing but connect cost a bounded number of looks a tick, and keep nobody from
+ * being heard.
+ */
 static void flood_keeps_nobody_away(void **state)
 {
 	struct fixture *f = *state;
@@ -283,12 +300,17 @@ static void drain_hears_all(void **state)
 	struct fixture *f = *state;
 
 	for (unsigned i = 0; i < 1000; i++)
-		assert_int_equal(fake_say(&f->env, i % 2, (struct pmm_message){ .what = PMM_SAY_LOST }, -1, NULL), 0);
+		assert_int_equal(fake_say(&f->env, i % 2,
+					  (struct pmm_message){ .what = PMM_SAY_LOST }, -1, NULL),
+				 0);
 	serve_drain(&f->serve, 0);
 	assert_int_equal(f->nr_taken, 1000);
 }
 
-/* With no descriptor left who hands in a ledger is lost and counted, and is not what wakes us all the time; afterwards all is well again. */
+/*
+ * With no descriptor left who hands in a ledger is lost and counted, and is not what wakes us all
+ * the time; afterwards all is well again.
+ */
 static void no_descriptors_are_counted(void **state)
 {
 	struct fixture *f = *state;
@@ -332,16 +354,21 @@ static void up(void)
 	close(fd);
 }
 
-/* A socket whose close takes a minute: it lingers with data that nobody reads. Also the one that the data is for. */
+/*
+ * A socket whose close takes a minute: it lingers with data that nobody reads. Also the one that
+ * the data is for.
+ */
 static int lingering(int *other)
 {
-	struct sockaddr_in sin = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	struct sockaddr_in sin = { .sin_family = AF_INET,
+				   .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	struct linger linger = { 1, 60 };
 	socklen_t size = sizeof(sin);
 	int l = socket(AF_INET, SOCK_STREAM, 0), fd = socket(AF_INET, SOCK_STREAM, 0);
 	static char bytes[1 << 16];
 
-	if (bind(l, (struct sockaddr *)&sin, sizeof(sin)) || listen(l, 1) || getsockname(l, (struct sockaddr *)&sin, &size) ||
+	if (bind(l, (struct sockaddr *)&sin, sizeof(sin)) || listen(l, 1) ||
+	    getsockname(l, (struct sockaddr *)&sin, &size) ||
 	    connect(fd, (struct sockaddr *)&sin, sizeof(sin)))
 		return -1;
 	*other = accept(l, NULL, NULL);
@@ -382,14 +409,16 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(only_the_cookie_counts, setup, teardown),
-		cmocka_unit_test_setup_teardown(descriptors_are_taken_where_they_belong, setup, teardown),
+		cmocka_unit_test_setup_teardown(descriptors_are_taken_where_they_belong, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(answer_comes_with_the_board, setup, teardown),
 		cmocka_unit_test_setup_teardown(private_socket_is_private, setup, teardown),
 		cmocka_unit_test_setup_teardown(silent_ones_are_dropped, setup, teardown),
 		cmocka_unit_test_setup_teardown(flood_keeps_nobody_away, setup, teardown),
 		cmocka_unit_test_setup_teardown(drain_hears_all, setup, teardown),
 		cmocka_unit_test_setup_teardown(no_descriptors_are_counted, setup, teardown),
-		cmocka_unit_test_setup_teardown(files_that_are_slow_to_close_delay_nobody, setup, teardown),
+		cmocka_unit_test_setup_teardown(files_that_are_slow_to_close_delay_nobody, setup,
+						teardown),
 	};
 
 	up();

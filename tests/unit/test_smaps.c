@@ -35,8 +35,10 @@ static void expect(const char *text, const char *flag, size_t nr, uint64_t start
 
 static void flags_are_whole_words(void **state)
 {
-	static const char text[] = "1000-3000 rw-p 00000000 00:00 0\nRss: 4 kB\nAnonHugePages: 0 kB\nVmFlags: rd wr mr wf\n"
-				   "5000-6000 rw-p 00000000 00:00 0\nVmFlags: rd wr mr\n7000-9000 rw-p 0 00:00 0 \nVmFlags:  wf";
+	static const char text[] = "1000-3000 rw-p 00000000 00:00 0\nRss: 4 kB\nAnonHugePages: 0 "
+				   "kB\nVmFlags: rd wr mr wf\n"
+				   "5000-6000 rw-p 00000000 00:00 0\nVmFlags: rd wr mr\n7000-9000 "
+				   "rw-p 0 00:00 0 \nVmFlags:  wf";
 
 	(void)state;
 	expect(text, "wf", 2, 0x7000, 0x9000);
@@ -58,9 +60,11 @@ static void names_of_any_length(void **state)
 	for (size_t n = 440; n <= 1100; n++) {
 		memset(name, 'x', n);
 		strcpy(name + n - 40, "dead0000-dead1000 VmFlags: wf");
-		snprintf(text, sizeof(text), "1000-3000 rw-p 00000000 00:00 0 /%s\nVmFlags: rd wf\n", name);
+		snprintf(text, sizeof(text),
+			 "1000-3000 rw-p 00000000 00:00 0 /%s\nVmFlags: rd wf\n", name);
 		expect(text, "wf", 1, 0x1000, 0x3000);
-		snprintf(text, sizeof(text), "1000-3000 rw-p 00000000 00:00 0 /%s\nVmFlags: rd\n", name);
+		snprintf(text, sizeof(text), "1000-3000 rw-p 00000000 00:00 0 /%s\nVmFlags: rd\n",
+			 name);
 		expect(text, "wf", 0, 0, 0);
 	}
 }
@@ -80,11 +84,15 @@ static void of_this_process(void **state)
 	munmap(p, 3 * 4096);
 }
 
-/* One request of the kernel moves less than 2 GiB. What is read is a reservation but for its end; what it is read into is one file, again and again. */
+/*
+ * One request of the kernel moves less than 2 GiB. What is read is a reservation but for its end;
+ * what it is read into is one file, again and again.
+ */
 static void more_than_two_gib(void **state)
 {
 	const size_t piece = 64u << 20, bytes = 36ul * piece;
-	char *from = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	char *from = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	char *to = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	int fd = memfd_create("to", 0);
 
@@ -92,7 +100,8 @@ static void more_than_two_gib(void **state)
 	if (from == MAP_FAILED || to == MAP_FAILED || fd < 0 || ftruncate(fd, (off_t)piece))
 		skip();
 	for (size_t at = 0; at < bytes; at += piece)
-		assert_true(mmap(to + at, piece, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0) == to + at);
+		assert_true(mmap(to + at, piece, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
+				 0) == to + at);
 	from[bytes - 1] = 7;
 	assert_int_equal(stop_read_some(getpid(), -1, (uintptr_t)from, to, bytes), bytes);
 	assert_int_equal(to[bytes - 1], 7);
@@ -104,7 +113,9 @@ static void more_than_two_gib(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(flags_are_whole_words), cmocka_unit_test(names_of_any_length), cmocka_unit_test(of_this_process),
+		cmocka_unit_test(flags_are_whole_words),
+		cmocka_unit_test(names_of_any_length),
+		cmocka_unit_test(of_this_process),
 		cmocka_unit_test(more_than_two_gib),
 	};
 

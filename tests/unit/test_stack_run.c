@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* src/base/stack.c: where the limit on stacks is small a function has room all the same, and nothing else changes. */
+/*
+ * src/base/stack.c: where the limit on stacks is small a function has room all the same, and
+ * nothing else changes.
+ */
 #include "tests/unit/test_child.h"
 
 #include <pthread.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Threads of another process stopped, asked, copied and let go: they stand still meanwhile, and go on afterwards as if nothing had been.
- * Of src/ptrace/stop.c, seize.c, altstack.c, remote.c, borrow.c, leash.c, gadget.c, snapshot.c, snapshot_read.c, copy.c, apart.c, room.c, task.c.
+ * Threads of another process stopped, asked, copied and let go: they stand still meanwhile, and go
+ * on afterwards as if nothing had been. Of src/ptrace/stop.c, seize.c, altstack.c, remote.c,
+ * borrow.c, leash.c, gadget.c, snapshot.c, snapshot_read.c, copy.c, apart.c, room.c, task.c.
  */
 #include "tests/unit/unit.h"
 
@@ -36,7 +37,8 @@ struct shared {
 	volatile uint32_t ready, signals, odd;
 	pid_t tid[THREADS];
 	void *stack[THREADS];		/* alternate signal stacks, NULL = none */
-	volatile uint64_t *private;	/* memory of the victim's own, which each round fills with its number */
+	/* memory of the victim's own, which each round fills with its number */
+	volatile uint64_t *private;
 };
 
 static struct shared *shared;
@@ -55,7 +57,8 @@ static void *counts(void *arg)
 	shared->tid[nr] = (pid_t)syscall(SYS_gettid);
 	if (nr % 2) {
 		shared->stack[nr] = malloc(STACK_BYTES);
-		if (sigaltstack(&(stack_t){ .ss_sp = shared->stack[nr], .ss_size = STACK_BYTES }, NULL))
+		if (sigaltstack(&(stack_t){ .ss_sp = shared->stack[nr], .ss_size = STACK_BYTES },
+				NULL))
 			_exit(2);
 	}
 	__atomic_fetch_add(&shared->ready, 1, __ATOMIC_SEQ_CST);
@@ -72,12 +75,14 @@ static void *counts(void *arg)
 
 static void be_victim(void)
 {
-	volatile uint64_t *own = mmap(NULL, 16 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	volatile uint64_t *own = mmap(NULL, 16 * 4096, PROT_READ | PROT_WRITE,
+				      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	pthread_t t;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	victim = getpid();
-	sigaction(SIGUSR1, &(struct sigaction){ .sa_handler = on_signal, .sa_flags = SA_RESTART }, NULL);
+	sigaction(SIGUSR1, &(struct sigaction){ .sa_handler = on_signal, .sa_flags = SA_RESTART },
+		  NULL);
 	shared->private = own;
 	for (uintptr_t i = 1; i < THREADS; i++)
 		if (pthread_create(&t, NULL, counts, (void *)i))
@@ -104,7 +109,8 @@ static bool may_stop(void)
 static int begin(void **state)
 {
 	(void)state;
-	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		      0);
 	victim = fork();
 	if (!victim)
 		be_victim();
@@ -157,7 +163,7 @@ static const struct stop_thread *thread_of(const struct stopped *s, pid_t tid)
 	return NULL;
 }
 
-/* ---- stopped ---------------------------------------------------------------------------------------------- */
+/* ---- stopped --------------------------------------------------------------------------------- */
 
 static void all_stand_still(void **state)
 {
@@ -203,7 +209,8 @@ static void only_one_stands_still(void **state)
 	assert_int_equal(s.nr, 1);
 	assert_int_equal(s.v[0].tid, shared->tid[1]);
 	before = shared->count[1];
-	for (unsigned ms = 0, from = (unsigned)shared->count[0]; (unsigned)shared->count[0] == from && ms < 20000; ms++)
+	for (unsigned ms = 0, from = (unsigned)shared->count[0];
+	     (unsigned)shared->count[0] == from && ms < 20000; ms++)
 		usleep(1000);
 	assert_int_equal(shared->count[1], before);
 	stop_resume(&s);
@@ -224,12 +231,13 @@ static void memory_is_that_of_the_moment(void **state)
 	assert_int_equal(stop_all(victim, WAIT_NS, &s, NULL), 0);
 	round = shared->count[0];
 	assert_int_equal(stop_read(victim, (uint64_t)shared->private, word, sizeof(word)), 0);
-	for (unsigned i = 0; i < 512; i++)		/* it fills that with the next number just now */
+	/* it fills that with the next number just now */
+	for (unsigned i = 0; i < 512; i++)
 		assert_true(word[i] == round || word[i] == round + 1);
 	stop_resume(&s);
 }
 
-/* ---- made to work ------------------------------------------------------------------------------------------ */
+/* ---- made to work ---------------------------------------------------------------------------- */
 
 static void calls_are_made_in_it(void **state)
 {
@@ -246,11 +254,17 @@ static void calls_are_made_in_it(void **state)
 			at++;
 		assert_true(remote_rank(&s.v[at]) <= 100);
 		if (!remote_open(&s, at, &r, NULL)) {
-			assert_int_equal(remote_syscall(r, SYS_getpid, (const uint64_t[6]){ 0 }, &result, NULL), 0);
+			assert_int_equal(remote_syscall(r, SYS_getpid, (const uint64_t[6]){ 0 },
+							&result, NULL),
+					 0);
 			assert_int_equal(result, victim);
-			assert_int_equal(remote_syscall(r, SYS_gettid, (const uint64_t[6]){ 0 }, &result, NULL), 0);
+			assert_int_equal(remote_syscall(r, SYS_gettid, (const uint64_t[6]){ 0 },
+							&result, NULL),
+					 0);
 			assert_int_equal(result, shared->tid[i]);
-			assert_int_equal(remote_syscall(r, SYS_close, (const uint64_t[6]){ 9999 }, &result, NULL), 0);
+			assert_int_equal(remote_syscall(r, SYS_close, (const uint64_t[6]){ 9999 },
+							&result, NULL),
+					 0);
 			assert_int_equal(result, -EBADF);
 			assert_int_equal(remote_scratch(r) % 8, 0);
 		}
@@ -291,7 +305,8 @@ static void signal_stacks_are_asked_for(void **state)
 	assert_int_equal(a.nr_silent, 0);
 	vec_fini(&a.v);
 	a = (struct altstacks){ 0 };
-	for (unsigned i = 0, silent = 0; i < THREADS; i++) {	/* one that does not run in time is silent, and asked again */
+	/* one that does not run in time is silent, and asked again */
+	for (unsigned i = 0, silent = 0; i < THREADS; i++) {
 		assert_int_equal(altstacks_running(victim, shared->tid[i], &g, &a, &ns), 0);
 		if (a.nr_silent && silent++ < 100)
 			a.nr_silent = 0, i--;
@@ -304,7 +319,7 @@ static void signal_stacks_are_asked_for(void **state)
 	all_go_on();
 }
 
-/* ---- copied ------------------------------------------------------------------------------------------------ */
+/* ---- copied ---------------------------------------------------------------------------------- */
 
 struct moment {
 	uint64_t count;
@@ -325,10 +340,12 @@ static void check_moment(const struct snapshot *s, uint64_t count)
 {
 	static uint64_t word[16 * 512];
 
-	assert_int_equal(snapshot_read(s, (uint64_t)shared->private, word, sizeof(word)), sizeof(word));
+	assert_int_equal(snapshot_read(s, (uint64_t)shared->private, word, sizeof(word)),
+			 sizeof(word));
 	for (unsigned i = 0; i < 16 * 512; i++)
 		if (word[i] != count && word[i] != count + 1)
-			fail_msg("word %u is of round %lu, not %lu", i, (unsigned long)word[i], (unsigned long)count);
+			fail_msg("word %u is of round %lu, not %lu", i, (unsigned long)word[i],
+				 (unsigned long)count);
 	assert_true(word[0] >= word[16 * 512 - 1]);
 }
 
@@ -337,7 +354,9 @@ static void a_snapshot_is_of_one_moment(void **state)
 	(void)state;
 	for (unsigned no_copy = 0; no_copy < 2; no_copy++) {
 		struct moment m = { 0, 0 };
-		struct snapshot_options o = { .no_copy = no_copy, .stopped = note_moment, .arg = &m };
+		struct snapshot_options o = { .no_copy = no_copy,
+					      .stopped = note_moment,
+					      .arg = &m };
 		struct altstacks a = { 0 };
 		struct err e = { 0 };
 		struct snapshot s;

@@ -42,7 +42,10 @@ static void says(struct summary s, bool brief, const char *wanted)
 static void captures_are_named(void **state)
 {
 	struct summary_capture made[] = {
-		{ "sh.pmm", 20, 4096, true }, { "small.pmm", 31, 10, false }, { "large.pmm", 30, 5 << 20, false }, { "same.pmm", 25, 10, false },
+		{ "sh.pmm", 20, 4096, true },
+		{ "small.pmm", 31, 10, false },
+		{ "large.pmm", 30, 5 << 20, false },
+		{ "same.pmm", 25, 10, false },
 	};
 	struct heap *h = empty(), *large = empty();
 
@@ -52,7 +55,8 @@ static void captures_are_named(void **state)
 	     "pmm: it never called malloc or its like\n"
 	     "pmm: capture      sh.pmm\n"
 	     "pmm: hint: pmm report sh.pmm\n");
-	says((struct summary){ .heap = h, .run_ns = 1500000000, .status = 3 << 8, CAPTURES(0, 4) }, false,
+	says((struct summary){ .heap = h, .run_ns = 1500000000, .status = 3 << 8, CAPTURES(0, 4) },
+	     false,
 	     "pmm: '/bin/demo arg' exited with status 3 after 1.50 s\n"
 	     "pmm: it never called malloc or its like\n"
 	     "pmm: captures, the program's own and then by peak:\n"
@@ -97,7 +101,8 @@ static void captures_are_named(void **state)
 	says((struct summary){ .heap = h, .nr_replaced = 2 }, false,
 	     "pmm: '/bin/demo arg' exited with status 0 after 0 s\n"
 	     "pmm: it never called malloc or its like\n"
-	     "pmm: exec         2 times a program took another's place; the earlier ones have no capture\n");
+	     "pmm: exec         2 times a program took another's place; the earlier ones have no "
+	     "capture\n");
 	says((struct summary){ .heap = h, CAPTURES(0, 3), .nr_living = 1 }, true, "");
 	heap_free(large);
 	heap_free(h);
@@ -116,9 +121,16 @@ static void captures_are_bounded(void **state)
 	     "pmm: '/bin/demo arg' exited with status 0 after 0 s\n"
 	     "pmm: it never called malloc or its like\n"
 	     "pmm: captures, by peak:\n"
-	     "pmm:          1 B  x.pmm\n" "pmm:          1 B  x.pmm\n" "pmm:          1 B  x.pmm\n" "pmm:          1 B  x.pmm\n"
-	     "pmm:          1 B  x.pmm\n" "pmm:          1 B  x.pmm\n" "pmm:          1 B  x.pmm\n" "pmm:          1 B  x.pmm\n"
-	     "pmm:          1 B  x.pmm\n" "pmm:          1 B  x.pmm\n"
+	     "pmm:          1 B  x.pmm\n"
+	     "pmm:          1 B  x.pmm\n"
+	     "pmm:          1 B  x.pmm\n"
+	     "pmm:          1 B  x.pmm\n"
+	     "pmm:          1 B  x.pmm\n"
+	     "pmm:          1 B  x.pmm\n"
+	     "pmm:          1 B  x.pmm\n"
+	     "pmm:          1 B  x.pmm\n"
+	     "pmm:          1 B  x.pmm\n"
+	     "pmm:          1 B  x.pmm\n"
 	     "pmm:   and 3 smaller ones\n"
 	     "pmm: hint: pmm report x.pmm\n");
 	heap_free(h);
@@ -127,7 +139,8 @@ static void captures_are_bounded(void **state)
 static void resident_memory_is_explained(void **state)
 {
 	struct heap_point points[] = {
-		{ .time_ns = 1000000000, .live_bytes = 9 << 20, .rss_bytes = 50 << 20 }, { .time_ns = 2000000000, .live_bytes = 1 << 20, .rss_bytes = 40 << 20 },
+		{ .time_ns = 1000000000, .live_bytes = 9 << 20, .rss_bytes = 50 << 20 },
+		{ .time_ns = 2000000000, .live_bytes = 1 << 20, .rss_bytes = 40 << 20 },
 		{ .time_ns = 2010000000, .live_bytes = 1 << 20 },
 	};
 	struct heap *h = empty();
@@ -147,16 +160,20 @@ static void resident_memory_is_explained(void **state)
 	     "pmm: '/bin/demo arg' exited with status 0 after 0 s\n"
 	     "pmm: peak         0 B\n"
 	     "pmm: live at end  1.00 MiB in 1 block\n"
-	     "pmm: RSS          40.0 MiB when last seen, at most 50.0 MiB after 1.00 s (then 9.00 MiB live)\n"
-	     "pmm:              1.00 MiB live heap, 2.00 MiB pmm's ledger, 37.0 MiB other: what the allocator keeps free, mappings, libraries, stacks\n"
+	     "pmm: RSS          40.0 MiB when last seen, at most 50.0 MiB after 1.00 s (then 9.00 "
+	     "MiB live)\n"
+	     "pmm:              1.00 MiB live heap, 2.00 MiB pmm's ledger, 37.0 MiB other: what "
+	     "the allocator keeps free, mappings, libraries, stacks\n"
 	     "pmm: calls        2 allocations of 10.0 MiB, 1 free; 0% temporary\n");
 	h->live_bytes = 100 << 20;
 	says((struct summary){ .heap = h }, false,
 	     "pmm: '/bin/demo arg' exited with status 0 after 0 s\n"
 	     "pmm: peak         0 B\n"
 	     "pmm: live at end  100 MiB in 1 block\n"
-	     "pmm: RSS          40.0 MiB when last seen, at most 50.0 MiB after 1.00 s (then 9.00 MiB live)\n"
-	     "pmm:              less than the live heap: 60.0 MiB of it or more was never touched, or is swapped out\n"
+	     "pmm: RSS          40.0 MiB when last seen, at most 50.0 MiB after 1.00 s (then 9.00 "
+	     "MiB live)\n"
+	     "pmm:              less than the live heap: 60.0 MiB of it or more was never touched, "
+	     "or is swapped out\n"
 	     "pmm: calls        2 allocations of 10.0 MiB, 1 free; 0% temporary\n");
 	h->live_bytes = 1 << 20;
 	h->nr_points = 2;
@@ -167,7 +184,8 @@ static void resident_memory_is_explained(void **state)
 	     "pmm: peak         0 B\n"
 	     "pmm: live at end  1.00 MiB in 1 block\n"
 	     "pmm: RSS          40.0 MiB when last seen, at most 60.0 MiB\n"
-	     "pmm:              1.00 MiB live heap, 2.00 MiB pmm's ledger, 37.0 MiB other: what the allocator keeps free, mappings, libraries, stacks\n"
+	     "pmm:              1.00 MiB live heap, 2.00 MiB pmm's ledger, 37.0 MiB other: what "
+	     "the allocator keeps free, mappings, libraries, stacks\n"
 	     "pmm: calls        2 allocations of 10.0 MiB, 1 free; 0% temporary\n");
 	h->points = NULL;
 	h->nr_points = 0;
@@ -182,12 +200,15 @@ static void processes_that_go_on(void **state)
 	says((struct summary){ .heap = h, .nr_living = 1, .living = 42, .status = 9 }, false,
 	     "pmm: '/bin/demo arg' killed by signal 9 (Killed) after 0 s\n"
 	     "pmm: it never called malloc or its like\n"
-	     "pmm: 1 process goes on (pid 42); its capture is written when it ends; 'pmm report 42' shows it now\n");
+	     "pmm: 1 process goes on (pid 42); its capture is written when it ends; 'pmm report "
+	     "42' shows it now\n");
 	says((struct summary){ .heap = h, .nr_living = 2, .living = 42, .nr_replaced = 1 }, false,
 	     "pmm: '/bin/demo arg' exited with status 0 after 0 s\n"
 	     "pmm: it never called malloc or its like\n"
-	     "pmm: exec         1 time a program took another's place; the earlier ones have no capture\n"
-	     "pmm: 2 processes go on (pid 42 and others); their captures are written when they end; 'pmm report 42' shows the first now\n");
+	     "pmm: exec         1 time a program took another's place; the earlier ones have no "
+	     "capture\n"
+	     "pmm: 2 processes go on (pid 42 and others); their captures are written when they "
+	     "end; 'pmm report 42' shows the first now\n");
 	heap_free(h);
 }
 
@@ -200,38 +221,47 @@ static void what_was_not_seen(void **state)
 	says((struct summary){ .nr_lost = 1 }, true,
 	     "pmm: WARNING: nothing was seen: the agent never started in this program\n"
 	     "pmm: hint: it found no room for the ledger in its address space; see ulimit -v\n"
-	     "pmm: WARNING: 1 process could not be tracked: no memory or address space for a ledger, or no descriptors to watch it\n");
+	     "pmm: WARNING: 1 process could not be tracked: no memory or address space for a "
+	     "ledger, or no descriptors to watch it\n");
 	says((struct summary){ .status = 127 << 8 }, true,
 	     "pmm: WARNING: nothing was seen: the agent never started in this program\n"
-	     "pmm: hint: it may have ended before; 'pmm doctor' says whether tracking works here\n");
+	     "pmm: hint: it may have ended before; 'pmm doctor' says whether tracking works "
+	     "here\n");
 	says((struct summary){ .status = 11 }, true,
 	     "pmm: WARNING: nothing was seen: the agent never started in this program\n"
-	     "pmm: hint: it may have ended before; 'pmm doctor' says whether tracking works here\n");
+	     "pmm: hint: it may have ended before; 'pmm doctor' says whether tracking works "
+	     "here\n");
 	says((struct summary){ .status = 0 }, true,
 	     "pmm: WARNING: nothing was seen: the agent never started in this program\n"
-	     "pmm: hint: does it clear LD_PRELOAD, or start another program by a static one? 'pmm doctor' says whether tracking works here\n");
+	     "pmm: hint: does it clear LD_PRELOAD, or start another program by a static one? 'pmm "
+	     "doctor' says whether tracking works here\n");
 	says((struct summary){ .heap = h, .nr_lost = 5 }, true,
-	     "pmm: WARNING: 5 processes could not be tracked: no memory or address space for a ledger, or no descriptors to watch them\n");
+	     "pmm: WARNING: 5 processes could not be tracked: no memory or address space for a "
+	     "ledger, or no descriptors to watch them\n");
 	h->off_reason = PMM_OFF_OWN_ALLOCATOR;
 	says((struct summary){ .heap = h }, true,
-	     "pmm: WARNING: the program has a malloc of its own, which goes before pmm's: its heap is not seen\n");
+	     "pmm: WARNING: the program has a malloc of its own, which goes before pmm's: its heap "
+	     "is not seen\n");
 	h->allocs = 1;				/* its malloc leads to ours after all */
 	says((struct summary){ .heap = h }, true, "");
 	h->off_reason = PMM_OFF_NO_GROWTH;
 	says((struct summary){ .heap = h }, true,
-	     "pmm: WARNING: the ledger could not grow any more: the program put itself under seccomp, and its filter does not simply allow mprotect and "
+	     "pmm: WARNING: the ledger could not grow any more: the program put itself under "
+	     "seccomp, and its filter does not simply allow mprotect and "
 	     "madvise\n");
 	h->dropped[PMM_DROP_BLOCK_FULL] = 1200;
 	h->ledger_limit_bytes = 5 << 20;
 	says((struct summary){ .heap = h, .shrunk = true }, true,
 	     "pmm: WARNING: 1,200 blocks were not recorded for this\n"
-	     "pmm: WARNING: the ledger could not grow any more: the program put itself under seccomp, and its filter does not simply allow mprotect and "
+	     "pmm: WARNING: the ledger could not grow any more: the program put itself under "
+	     "seccomp, and its filter does not simply allow mprotect and "
 	     "madvise\n"
 	     "pmm: hint: a resource limit keeps the ledger small: ulimit -v, ulimit -f\n");
 	says((struct summary){ .heap = h, .told = true }, true, "");
 	h->off_reason = 1000;
 	h->dropped[PMM_DROP_BLOCK_FULL] = 0;
-	says((struct summary){ .heap = h }, true, "pmm: WARNING: tracking turned itself off: reason unknown\n");
+	says((struct summary){ .heap = h }, true,
+	     "pmm: WARNING: tracking turned itself off: reason unknown\n");
 	heap_free(h);
 }
 

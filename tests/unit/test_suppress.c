@@ -56,13 +56,16 @@ static void valgrind_frames(void **state)
 		{ "fun:malloc\nfun:*.part.0", "main>leaf", "malloc", false },
 		{ "fun:malloc\nfun:*@@GLIBC_2.2.5", "main>leaf", "malloc", false },
 		/* mangled names only */
-		{ "fun:malloc\nfun:_ZN3net5cache3addEi", "main>_ZN3net5cache3addEi", "malloc", true },
+		{ "fun:malloc\nfun:_ZN3net5cache3addEi", "main>_ZN3net5cache3addEi", "malloc",
+		  true },
 		{ "fun:malloc\nfun:_ZN3net*", "main>_ZN3net5cache3addEi", "malloc", true },
-		{ "fun:malloc\nfun:net::cache::add(int)", "main>_ZN3net5cache3addEi", "malloc", false },
+		{ "fun:malloc\nfun:net::cache::add(int)", "main>_ZN3net5cache3addEi", "malloc",
+		  false },
 		/* inlined frames are frames; Valgrind has their short names */
 		{ "fun:malloc\nfun:in\nfun:out\nfun:main", "main>out|in", "malloc", true },
 		{ "fun:malloc\nfun:out", "main>out|in", "malloc", false },
-		{ "fun:malloc\nfun:add\nfun:main", "main>main|_ZN3net5cache3addEi", "malloc", true },
+		{ "fun:malloc\nfun:add\nfun:main", "main>main|_ZN3net5cache3addEi", "malloc",
+		  true },
 		/* modules, files */
 		{ "fun:malloc\nobj:/lib/libx.so", "main>/lib/libx.so+0x1234", "malloc", true },
 		{ "fun:malloc\nobj:*/libx*", "main>/lib/libx.so+0x1234", "malloc", true },
@@ -73,8 +76,10 @@ static void valgrind_frames(void **state)
 		{ "fun:malloc\nsrc:leaf.c:8", "main>leaf", "malloc", false },
 		{ "fun:malloc\nsrc:*.h", "main>leaf", "malloc", false },
 		/* below main */
-		{ "fun:malloc\nfun:main\nfun:(below main)", "_start>__libc_start_call_main>main", "malloc", true },
-		{ "fun:malloc\nfun:main\nfun:__libc_start_call_main", "_start>__libc_start_call_main>main", "malloc", true },
+		{ "fun:malloc\nfun:main\nfun:(below main)", "_start>__libc_start_call_main>main",
+		  "malloc", true },
+		{ "fun:malloc\nfun:main\nfun:__libc_start_call_main",
+		  "_start>__libc_start_call_main>main", "malloc", true },
 		{ "fun:malloc\nfun:(below main)", "_start>other", "malloc", false },
 		/* marks are no frames */
 		{ "fun:malloc\nfun:a\nfun:*", "!truncated>a", "malloc", false },
@@ -84,8 +89,10 @@ static void valgrind_frames(void **state)
 	for (size_t i = 0; i < NR(table); i++) {
 		char text[600];
 
-		snprintf(text, sizeof(text), "{\n found\n Memcheck:Leak\n %s\n}\n", table[i].frames);
-		if ((matched(text, table[i].stack, table[i].kind, REACH_DEFINITE)[0] != 0) != table[i].matches)
+		snprintf(text, sizeof(text), "{\n found\n Memcheck:Leak\n %s\n}\n",
+			 table[i].frames);
+		if ((matched(text, table[i].stack, table[i].kind, REACH_DEFINITE)[0] != 0) !=
+		    table[i].matches)
 			fail_msg("line %zu: %s of %s", i, table[i].frames, table[i].stack);
 	}
 }
@@ -128,10 +135,13 @@ static void lsan_patterns(void **state)
 		char text[200];
 
 		snprintf(text, sizeof(text), "# a comment\n\n  leak:%s  \r\n", table[i].pattern);
-		if ((matched(text, table[i].stack, "malloc", REACH_DEFINITE)[0] != 0) != table[i].matches)
+		if ((matched(text, table[i].stack, "malloc", REACH_DEFINITE)[0] != 0) !=
+		    table[i].matches)
 			fail_msg("line %zu: %s of %s", i, table[i].pattern, table[i].stack);
 	}
-	assert_string_equal(matched("race:x\nthread:y\nleak:^leaf$\n", "main>leaf", "malloc", REACH_REACHED), "^leaf$");
+	assert_string_equal(
+		matched("race:x\nthread:y\nleak:^leaf$\n", "main>leaf", "malloc", REACH_REACHED),
+		"^leaf$");
 }
 
 static void kinds_and_tools(void **state)
@@ -144,7 +154,8 @@ static void kinds_and_tools(void **state)
 		{ "Memcheck:Leak\nmatch-leak-kinds: all", 15 },
 		{ "Memcheck:Leak\nmatch-leak-kinds:none", 0 },
 		{ "Memcheck:Leak\nmatch-leak-kinds: definite", 1 << REACH_DEFINITE },
-		{ "Memcheck:Leak\nmatch-leak-kinds: possible, reachable", 1 << REACH_POSSIBLE | 1 << REACH_REACHED },
+		{ "Memcheck:Leak\nmatch-leak-kinds: possible, reachable",
+		  1 << REACH_POSSIBLE | 1 << REACH_REACHED },
 		{ "Addrcheck,Memcheck:Leak\nmatch-leak-kinds:indirect", 1 << REACH_INDIRECT },
 		{ "Memcheck,Other:Leak", 15 },
 		{ "Helgrind:Leak", 0 },
@@ -160,7 +171,8 @@ static void kinds_and_tools(void **state)
 			char text[300];
 			const char *name;
 
-			snprintf(text, sizeof(text), "{\n the name \n%s\nfun:malloc\n fun:leaf\n}", table[i].head);
+			snprintf(text, sizeof(text), "{\n the name \n%s\nfun:malloc\n fun:leaf\n}",
+				 table[i].head);
 			name = matched(text, "main>leaf", "malloc", class);
 			if (strcmp(name, table[i].classes >> class & 1 ? "the name" : ""))
 				fail_msg("%s: class %u: '%s'", table[i].head, class, name);
@@ -175,17 +187,24 @@ static void refused(void **state)
 		{ "{\n}\n", "suppression without a name: 'x.supp' line 2: '}'" },
 		{ "{\n n\n", "no tool and kind: 'x.supp' line 2: ''" },
 		{ "{\n n\n Memcheck\n", "no tool and kind: 'x.supp' line 3: 'Memcheck'" },
-		{ "{\n n\n Memcheck:leak\n fun:f\n}\n", "unknown kind: 'x.supp' line 3: 'Memcheck:leak'" },
-		{ "{\n n\n Memcheck:Leak\n}\n", "suppression without a frame other than '...': 'x.supp' line 4: '}'" },
-		{ "{\n n\n Memcheck:Leak\n...\n}\n", "suppression without a frame other than '...': 'x.supp' line 5: '}'" },
+		{ "{\n n\n Memcheck:leak\n fun:f\n}\n",
+		  "unknown kind: 'x.supp' line 3: 'Memcheck:leak'" },
+		{ "{\n n\n Memcheck:Leak\n}\n",
+		  "suppression without a frame other than '...': 'x.supp' line 4: '}'" },
+		{ "{\n n\n Memcheck:Leak\n...\n}\n",
+		  "suppression without a frame other than '...': 'x.supp' line 5: '}'" },
 		{ "{\n n\n Memcheck:Leak\n fub:f\n}\n", "not a frame: 'x.supp' line 4: 'fub:f'" },
 		{ "{\n n\n Memcheck:Leak\n fun:\n}\n", "not a frame: 'x.supp' line 4: 'fun:'" },
-		{ "{\n n\n Memcheck:Leak\n fun:f\n", "suppression without its '}': 'x.supp' line 4: ''" },
-		{ "{\n n\n Helgrind:Race\n fun:f\n", "suppression without its '}': 'x.supp' line 4: ''" },
+		{ "{\n n\n Memcheck:Leak\n fun:f\n",
+		  "suppression without its '}': 'x.supp' line 4: ''" },
+		{ "{\n n\n Helgrind:Race\n fun:f\n",
+		  "suppression without its '}': 'x.supp' line 4: ''" },
 		{ "{\n n\n Memcheck:Leak\n match-leak-kinds: definite,lost\n fun:f\n}\n",
 		  "no such kind of leak: 'x.supp' line 4: 'match-leak-kinds: definite,lost'" },
-		{ "{\n n\n Memcheck:Leak\n fun:f\n match-leak-kinds: all\n}\n", "not a frame: 'x.supp' line 5: 'match-leak-kinds: all'" },
-		{ "{\n n\n Memcheck:Leak\n fun:f\n}\nleak:f\n", "'{' expected: 'x.supp' line 6: 'leak:f'" },
+		{ "{\n n\n Memcheck:Leak\n fun:f\n match-leak-kinds: all\n}\n",
+		  "not a frame: 'x.supp' line 5: 'match-leak-kinds: all'" },
+		{ "{\n n\n Memcheck:Leak\n fun:f\n}\nleak:f\n",
+		  "'{' expected: 'x.supp' line 6: 'leak:f'" },
 		{ "leak:f\n{\n", "not a suppression: 'x.supp' line 2: '{'" },
 		{ "laek:f\n", "not a suppression: 'x.supp' line 1: 'laek:f'" },
 		{ "malloc\n", "not a suppression: 'x.supp' line 1: 'malloc'" },
@@ -200,7 +219,9 @@ static void refused(void **state)
 		struct err e = { 0 };
 
 		assert_int_equal(suppress_parse(s, "a.supp", "leak:first\n", 11, &e), 0);
-		assert_int_equal(suppress_parse(s, "x.supp", table[i].text, strlen(table[i].text), &e), -EINVAL);
+		assert_int_equal(
+			suppress_parse(s, "x.supp", table[i].text, strlen(table[i].text), &e),
+			-EINVAL);
 		assert_string_equal(e.text, table[i].says);
 		assert_true(e.hint[0]);
 		assert_int_equal(suppress_nr(s), 1);
@@ -240,8 +261,9 @@ static void the_first_that_matches_is_named_and_counted(void **state)
 
 	(void)state;
 	open_fixture(&c, "site main>a size=8\nsite main>b size=8\n",
-		   "{\n only possible\n Memcheck:Leak\n match-leak-kinds: possible\n fun:malloc\n fun:a\n}\n"
-		   "{\n any\n Memcheck:Leak\n ...\n fun:a\n}\n");
+		     "{\n only possible\n Memcheck:Leak\n match-leak-kinds: possible\n "
+		     "fun:malloc\n fun:a\n}\n"
+		     "{\n any\n Memcheck:Leak\n ...\n fun:a\n}\n");
 	a = recipe_site(c.heap, "a");
 	b = recipe_site(c.heap, "b");
 	assert_int_equal(suppress_parse(c.s, "later", "leak:^a$\nleak:b\n", 16, &e), 0);
@@ -261,9 +283,10 @@ static void the_first_that_matches_is_named_and_counted(void **state)
 	close_fixture(&c);
 }
 
-/* ---- against a plain matcher ------------------------------------------------------------------------------ */
+/* ---- against a plain matcher ----------------------------------------------------------------- */
 
-static bool plainly(const char *const *step, unsigned nr_steps, const char *const *frame, unsigned nr_frames)
+static bool plainly(const char *const *step, unsigned nr_steps, const char *const *frame,
+		    unsigned nr_frames)
 {
 	if (!nr_steps)
 		return true;
@@ -278,7 +301,8 @@ static bool plainly(const char *const *step, unsigned nr_steps, const char *cons
 
 static void agrees_with_a_plain_matcher(void **state)
 {
-	static const char *const steps[] = { "...", "fun:a", "fun:b", "fun:ab", "fun:a*", "fun:?", "fun:*b", "fun:malloc", "..." };
+	static const char *const steps[] = { "...",   "fun:a",	"fun:b",      "fun:ab", "fun:a*",
+					     "fun:?", "fun:*b", "fun:malloc", "..." };
 	static const char *const names[] = { "a", "b", "ab", "c", "ba" };
 	const char *step[8][5], *frame[20][8];
 	unsigned nr_steps[8], nr_frames[20], hits = 0;
@@ -293,7 +317,8 @@ static void agrees_with_a_plain_matcher(void **state)
 			str_addf(&text, "{\n %d\n Memcheck:Leak\n", i);
 			nr_steps[i] = 1 + (unsigned)rand() % 4;
 			for (unsigned k = 0; k < nr_steps[i]; k++)
-				str_addf(&text, " %s\n", step[i][k] = steps[(unsigned)rand() % NR(steps)]);
+				str_addf(&text, " %s\n",
+					 step[i][k] = steps[(unsigned)rand() % NR(steps)]);
 			str_addf(&text, " %s\n}\n", step[i][nr_steps[i]] = "fun:a*");
 			nr_steps[i]++;
 		}
@@ -311,14 +336,16 @@ static void agrees_with_a_plain_matcher(void **state)
 		open_fixture(&c, str_text(&recipe), str_text(&text));
 		for (uint64_t b = 0; b < c.heap->nr_blocks; b++) {
 			uint64_t i = c.heap->blocks[b].size_bytes - 1;
-			const char *name = suppress_match(c.s, c.heap->blocks[b].site, REACH_DEFINITE, 1, 1);
+			const char *name = suppress_match(c.s, c.heap->blocks[b].site,
+							  REACH_DEFINITE, 1, 1);
 			int want = 0;
 
-			while (want < 8 && !plainly(step[want], nr_steps[want], frame[i], nr_frames[i]))
+			while (want < 8 &&
+			       !plainly(step[want], nr_steps[want], frame[i], nr_frames[i]))
 				want++;
 			if ((name ? atoi(name) : 8) != want)
-				fail_msg("round %d: stack %d: %s, must be %d\n%s%s", round, (int)i, name, want, str_text(&recipe),
-					 str_text(&text));
+				fail_msg("round %d: stack %d: %s, must be %d\n%s%s", round, (int)i,
+					 name, want, str_text(&recipe), str_text(&text));
 			hits += want < 8;
 		}
 		close_fixture(&c);
@@ -336,7 +363,10 @@ static void many_sites_and_many_suppressions(void **state)
 
 	(void)state;
 	for (int i = 0; i < 250; i++)
-		str_addf(&text, "{\n %d\n Memcheck:Leak\n fun:*alloc\n ...\n fun:*nothing_%d_*\n ...\n fun:main\n}\n", i, i);
+		str_addf(&text,
+			 "{\n %d\n Memcheck:Leak\n fun:*alloc\n ...\n fun:*nothing_%d_*\n ...\n "
+			 "fun:main\n}\n",
+			 i, i);
 	open_fixture(&c, "generate sites=20000 blocks=40000 depth=30 seed=3\n", str_text(&text));
 	str_clear(&text);
 	for (int i = 0; i < 250; i++)

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Suppressions that are written, read back; the set that is built in, and memcheck's.
- * Also of src/analyze/suppress/suppress_write.c, suppress_names.c, suppress_parse.c, suppress_sets.c.
+ * Suppressions that are written, read back; the set that is built in, and memcheck's. Also of
+ * src/analyze/suppress/suppress_write.c, suppress_names.c, suppress_parse.c, suppress_sets.c.
  */
 #include "tests/unit/suppress_fixture.h"
 
-/* ---- writing ---------------------------------------------------------------------------------------------- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
-static const char written_recipe[] = "site _start>main>_ZN3net5cache3addEi>helper|inner|_ZN1x1yEv kind=new size=8\n"
-				     "site main>/lib/libx.so+0x1234 size=8\n"
-				     "site !truncated>a kind=calloc size=8\n"
-				     "site - size=8\n";
+static const char written_recipe[] =
+	"site _start>main>_ZN3net5cache3addEi>helper|inner|_ZN1x1yEv kind=new size=8\n"
+	"site main>/lib/libx.so+0x1234 size=8\n"
+	"site !truncated>a kind=calloc size=8\n"
+	"site - size=8\n";
 
-static const char *written(struct suppress_fixture *c, struct str *out, enum suppress_form form, uint32_t site)
+static const char *written(struct suppress_fixture *c, struct str *out, enum suppress_form form,
+			   uint32_t site)
 {
 	uint8_t *kinds = suppress_kinds(c->heap);
 
@@ -32,16 +34,21 @@ static void what_is_written(void **state)
 	open_fixture(&c, written_recipe, "");
 	first = recipe_site(c.heap, "helper|inner|_ZN1x1yEv");
 	assert_string_equal(written(&c, &out, SUPPRESS_VALGRIND, first),
-			    "{\n   x::y(), possible\n   Memcheck:Leak\n   match-leak-kinds: possible\n   fun:_Znwm\n   ...\n   fun:inner\n"
+			    "{\n   x::y(), possible\n   Memcheck:Leak\n   match-leak-kinds: "
+			    "possible\n   fun:_Znwm\n   ...\n   fun:inner\n"
 			    "   fun:helper\n   fun:_ZN3net5cache3addEi\n   fun:main\n}\n");
-	assert_string_equal(written(&c, &out, SUPPRESS_LSAN, first), "# x::y(), possible\nleak:^x::y()$\n");
+	assert_string_equal(written(&c, &out, SUPPRESS_LSAN, first),
+			    "# x::y(), possible\nleak:^x::y()$\n");
 	first = recipe_site(c.heap, "/lib/libx.so");
 	assert_string_equal(written(&c, &out, SUPPRESS_VALGRIND, first),
-			    "{\n   /lib/libx.so, possible\n   Memcheck:Leak\n   match-leak-kinds: possible\n   fun:malloc\n"
+			    "{\n   /lib/libx.so, possible\n   Memcheck:Leak\n   match-leak-kinds: "
+			    "possible\n   fun:malloc\n"
 			    "   obj:/lib/libx.so\n   fun:main\n}\n");
-	assert_string_equal(written(&c, &out, SUPPRESS_LSAN, first), "# /lib/libx.so, possible\nleak:libx.so\n");
+	assert_string_equal(written(&c, &out, SUPPRESS_LSAN, first),
+			    "# /lib/libx.so, possible\nleak:libx.so\n");
 	str_clear(&out);
-	suppress_write(&out, SUPPRESS_VALGRIND, &c.names, first, PMM_KIND_MALLOC, REACH_DEFINITE, "two\nlines");
+	suppress_write(&out, SUPPRESS_VALGRIND, &c.names, first, PMM_KIND_MALLOC, REACH_DEFINITE,
+		       "two\nlines");
 	assert_non_null(strstr(str_text(&out), "{\n   two?lines\n"));
 	close_fixture(&c);
 	str_fini(&out);
@@ -78,7 +85,7 @@ static void what_is_written_is_read_back(void **state)
 	str_fini(&out);
 }
 
-/* ---- files there are -------------------------------------------------------------------------------------- */
+/* ---- files there are ------------------------------------------------------------------------- */
 
 /* Stacks as they were seen, with and without the names of static functions. */
 static void what_the_default_set_suppresses(void **state)
@@ -88,36 +95,47 @@ static void what_the_default_set_suppresses(void **state)
 		unsigned classes;	/* bits 1 << class that are suppressed */
 		const char *name;
 	} table[] = {
-		{ "main>pthread_create>allocate_stack>_dl_allocate_tls>allocate_dtv>calloc", "calloc", 1 << REACH_POSSIBLE | 1 << REACH_REACHED,
+		{ "main>pthread_create>allocate_stack>_dl_allocate_tls>allocate_dtv>calloc",
+		  "calloc", 1 << REACH_POSSIBLE | 1 << REACH_REACHED,
 		  "glibc: thread-local storage of a thread" },
-		{ "main>pthread_create>/lib/libc.so.6+0x100>_dl_allocate_tls>/lib/ld-linux-x86-64.so.2+0x100", "calloc",
-		  1 << REACH_POSSIBLE | 1 << REACH_REACHED, "glibc: thread-local storage of a thread" },
-		{ "main>f>__tls_get_addr>tls_get_addr_tail", "malloc", 1 << REACH_POSSIBLE | 1 << REACH_REACHED,
+		{ "main>pthread_create>/lib/libc.so.6+0x100>_dl_allocate_tls>/lib/"
+		  "ld-linux-x86-64.so.2+0x100",
+		  "calloc", 1 << REACH_POSSIBLE | 1 << REACH_REACHED,
+		  "glibc: thread-local storage of a thread" },
+		{ "main>f>__tls_get_addr>tls_get_addr_tail", "malloc",
+		  1 << REACH_POSSIBLE | 1 << REACH_REACHED,
 		  "glibc: thread-local storage of a library, made when first used" },
-		{ "/lib/ld-linux-x86-64.so.2+0x100>/usr/lib/libstdc++.so.6+0x100", "malloc", 1 << REACH_REACHED,
-		  "libstdc++: pool for exceptions when memory is out" },
+		{ "/lib/ld-linux-x86-64.so.2+0x100>/usr/lib/libstdc++.so.6+0x100", "malloc",
+		  1 << REACH_REACHED, "libstdc++: pool for exceptions when memory is out" },
 		{ "main>/usr/lib/libstdc++.so.6+0x100", "malloc", 0, "" },
-		{ "main>make>/usr/bin/perl+0x100", "malloc", 1 << REACH_DEFINITE | 1 << REACH_INDIRECT | 1 << REACH_POSSIBLE,
+		{ "main>make>/usr/bin/perl+0x100", "malloc",
+		  1 << REACH_DEFINITE | 1 << REACH_INDIRECT | 1 << REACH_POSSIBLE,
 		  "perl: not torn down, at exit" },
-		{ "main>g_object_new>g_type_class_ref>g_malloc0", "calloc", 1 << REACH_POSSIBLE | 1 << REACH_REACHED,
+		{ "main>g_object_new>g_type_class_ref>g_malloc0", "calloc",
+		  1 << REACH_POSSIBLE | 1 << REACH_REACHED,
 		  "glib: classes and interfaces of types" },
-		{ "main>/usr/lib/libgobject-2.0.so.0+0x100>g_malloc0", "calloc", 1 << REACH_POSSIBLE, "glib: nodes of the first types" },
-		{ "main>f>g_slice_alloc>posix", "posix_memalign", 1 << REACH_POSSIBLE, "glib: slices" },
-		{ "main>JNI_CreateJavaVM>_ZN2os6mallocEm", "malloc", 1 << REACH_DEFINITE | 1 << REACH_INDIRECT | 1 << REACH_POSSIBLE,
+		{ "main>/usr/lib/libgobject-2.0.so.0+0x100>g_malloc0", "calloc",
+		  1 << REACH_POSSIBLE, "glib: nodes of the first types" },
+		{ "main>f>g_slice_alloc>posix", "posix_memalign", 1 << REACH_POSSIBLE,
+		  "glib: slices" },
+		{ "main>JNI_CreateJavaVM>_ZN2os6mallocEm", "malloc",
+		  1 << REACH_DEFINITE | 1 << REACH_INDIRECT | 1 << REACH_POSSIBLE,
 		  "java: made when the virtual machine starts" },
 		{ "main>JavaMain>Unsafe_AllocateMemory0>_ZN2os6mallocEm", "malloc", 0, "" },
 		{ "main>pthread_create>start>work", "malloc", 0, "" },
 		{ "main>_dl_open>load", "malloc", 0, "" },
-		{ "main>dlopen>/lib64/ld-linux-x86-64.so.2+0x200>/lib64/ld-linux-x86-64.so.2+0x100", "malloc", 1 << REACH_POSSIBLE,
-		  "glibc: books of the dynamic linker" },
+		{ "main>dlopen>/lib64/ld-linux-x86-64.so.2+0x200>/lib64/ld-linux-x86-64.so.2+0x100",
+		  "malloc", 1 << REACH_POSSIBLE, "glibc: books of the dynamic linker" },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < NR(table); i++) {
 		for (unsigned class = 0; class < REACH_NR_CLASSES; class++) {
-			const char *name = matched(suppress_default_text, table[i].stack, table[i].kind, class);
+			const char *name = matched(suppress_default_text, table[i].stack,
+						   table[i].kind, class);
 
-			if ((*name != 0) != (table[i].classes >> class & 1) || (*name && strcmp(name, table[i].name)))
+			if ((*name != 0) != (table[i].classes >> class & 1) ||
+			    (*name && strcmp(name, table[i].name)))
 				fail_msg("%s, class %u: '%s'", table[i].stack, class, name);
 		}
 	}
@@ -135,16 +153,26 @@ static void the_default_set_is_read(void **state)
 	suppress_free(s);
 }
 
-/* What a run-time system does not tear down is suppressed where the program has ended, and nowhere else; other entries always are. */
+/*
+ * What a run-time system does not tear down is suppressed where the program has ended, and nowhere
+ * else; other entries always are.
+ */
 static void some_speak_of_exits_only(void **state)
 {
-	static const struct { const char *stack; bool at_exit; } table[] = {
-		{ "main>make>/usr/bin/perl+0x100", true }, { "main>make>/usr/lib/x86_64-linux-gnu/libperl.so.5.36+0x100", true },
-		{ "main>make>/usr/bin/ruby3.1+0x100", true }, { "main>ruby_setup>/usr/lib/x86_64-linux-gnu/libruby-3.1.so.3.1.7+0x100", true },
+	static const struct { const char *stack; bool at_exit;
+	} table[] = {
+		{ "main>make>/usr/bin/perl+0x100", true },
+		{ "main>make>/usr/lib/x86_64-linux-gnu/libperl.so.5.36+0x100", true },
+		{ "main>make>/usr/bin/ruby3.1+0x100", true },
+		{ "main>ruby_setup>/usr/lib/x86_64-linux-gnu/libruby-3.1.so.3.1.7+0x100", true },
 		{ "main>JNI_CreateJavaVM>_ZN2os6mallocEm", false },
 	};
-	static const struct { enum heap_search_how how; bool exits; } searches[] = {
-		{ HEAP_SEARCH_COPY, false }, { HEAP_SEARCH_STOPPED, false }, { HEAP_SEARCH_CORE, false }, { HEAP_SEARCH_EXIT, true },
+	static const struct { enum heap_search_how how; bool exits;
+	} searches[] = {
+		{ HEAP_SEARCH_COPY, false },
+		{ HEAP_SEARCH_STOPPED, false },
+		{ HEAP_SEARCH_CORE, false },
+		{ HEAP_SEARCH_EXIT, true },
 	};
 
 	(void)state;
@@ -155,13 +183,15 @@ static void some_speak_of_exits_only(void **state)
 			struct names names;
 			struct heap *h;
 
-			snprintf(recipe, sizeof(recipe), "site %s size=1 allocs=1\n", table[i].stack);
+			snprintf(recipe, sizeof(recipe), "site %s size=1 allocs=1\n",
+				 table[i].stack);
 			h = recipe_heap(recipe);
 			h->search.how = searches[k].how;
 			names_init(&names, h, suppress_resolve, NULL);
 			assert_int_equal(suppress_add_default(s, NULL), 0);
 			assert_int_equal(suppress_begin(s, &names), 0);
-			if ((suppress_match(s, 1, REACH_DEFINITE, 1, 1) != NULL) != (searches[k].exits || !table[i].at_exit))
+			if ((suppress_match(s, 1, REACH_DEFINITE, 1, 1) != NULL) !=
+			    (searches[k].exits || !table[i].at_exit))
 				fail_msg("%s, search %u", table[i].stack, (unsigned)k);
 			suppress_free(s);
 			names_fini(&names);
@@ -172,7 +202,8 @@ static void some_speak_of_exits_only(void **state)
 
 static void valgrinds_own_file_is_read(void **state)
 {
-	static const char *const paths[] = { "/usr/libexec/valgrind/default.supp", "/usr/lib/x86_64-linux-gnu/valgrind/default.supp",
+	static const char *const paths[] = { "/usr/libexec/valgrind/default.supp",
+					     "/usr/lib/x86_64-linux-gnu/valgrind/default.supp",
 					     "/usr/lib/valgrind/default.supp" };
 	struct suppress *s = suppress_new();
 	struct err e = { 0 };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Unit test of the symbolizer: functions, lines and inlined frames of programs compiled here, to the number.
- * Also of src/symbol/symbolizer.c, answers.c, dwarfinfo.c, dwarfunit.c, object.c, prefetch.c.
+ * Unit test of the symbolizer: functions, lines and inlined frames of programs compiled here, to
+ * the number. Also of src/symbol/symbolizer.c, answers.c, dwarfinfo.c, dwarfunit.c, object.c,
+ * prefetch.c.
  */
 #include "src/symbol/symbol.h"
 
@@ -82,10 +83,14 @@ static void test_prelinked_library(void **state)
 	assert_true(fixture_address("chain", "outer") >= 0x3a0000000);
 }
 
-/* A large function that the linker drops keeps its DWARF, at address 0: it must not cover the code that is there. */
+/*
+ * A large function that the linker drops keeps its DWARF, at address 0: it must not cover the code
+ * that is there.
+ */
 static void test_dropped_functions(void **state)
 {
-	static const char dropped[] = "void dropped(void) { __asm__ volatile(\".skip 65536, 0x90\"); }\n";
+	static const char dropped[] =
+		"void dropped(void) { __asm__ volatile(\".skip 65536, 0x90\"); }\n";
 	struct symbolizer *sym;
 	struct symbol_frame f[8];
 
@@ -134,7 +139,8 @@ static void test_without_aranges(void **state)
 {
 	(void)state;
 	chain_of("-g -O2", 0);
-	fixture_run("objcopy --remove-section .debug_aranges chain chain.bare && mv chain.bare chain");
+	fixture_run(
+		"objcopy --remove-section .debug_aranges chain chain.bare && mv chain.bare chain");
 	struct symbolizer *sym = fixture_symbolizer(&full, "chain", "chain", 0x1000);
 
 	check_chain(sym, "chain", 0x1000, "chain.c");
@@ -207,9 +213,11 @@ static void test_symtab_only(void **state)
 /* A function of C in namespaces has no other name than DWARF gives it, scopes and all. */
 static void test_scopes(void **state)
 {
-	static const char text[] = "namespace one { namespace two { extern \"C\" __attribute__((noinline)) int inside(int x) { return x * 3; } } }\n"
-				   "extern \"C\" __attribute__((noinline)) int outside(int x) { return x * 5; }\n"
-				   "int main(int argc, char **) { return one::two::inside(argc) + outside(argc); }\n";
+	static const char text[] =
+		"namespace one { namespace two { extern \"C\" __attribute__((noinline)) int "
+		"inside(int x) { return x * 3; } } }\n"
+		"extern \"C\" __attribute__((noinline)) int outside(int x) { return x * 5; }\n"
+		"int main(int argc, char **) { return one::two::inside(argc) + outside(argc); }\n";
 	struct symbolizer *sym;
 	struct symbol_frame f[8];
 
@@ -227,10 +235,13 @@ static void test_scopes(void **state)
 /* Names have their versions in a table of symbols, and none where they are shown. */
 static void test_versions(void **state)
 {
-	static const char text[] = "__asm__(\".text\\n.globl one_impl\\n.type one_impl, @function\\none_impl: nop\\nret\\n.size one_impl, . - one_impl\\n"
-				   ".symver one_impl, one@V1, remove\\n"
-				   ".globl two_impl\\n.type two_impl, @function\\ntwo_impl: nop\\nret\\n.size two_impl, . - two_impl\\n"
-				   ".symver two_impl, two@@V2, remove\\n\");\n";
+	static const char text[] =
+		"__asm__(\".text\\n.globl one_impl\\n.type one_impl, @function\\none_impl: "
+		"nop\\nret\\n.size one_impl, . - one_impl\\n"
+		".symver one_impl, one@V1, remove\\n"
+		".globl two_impl\\n.type two_impl, @function\\ntwo_impl: nop\\nret\\n.size "
+		"two_impl, . - two_impl\\n"
+		".symver two_impl, two@@V2, remove\\n\");\n";
 	static const char map[] = "V1 { global: one; }; V2 { global: two; local: *; };\n";
 	struct symbolizer *sym;
 	struct symbol_frame f[8];
@@ -238,7 +249,8 @@ static void test_versions(void **state)
 	(void)state;
 	fixture_write("versions.c", text, strlen(text));
 	fixture_write("versions.map", map, strlen(map));
-	fixture_run("cc -O2 -shared -fPIC versions.c -Wl,--version-script=versions.map -o chain && readelf -sW chain | grep -q one@V1");
+	fixture_run("cc -O2 -shared -fPIC versions.c -Wl,--version-script=versions.map -o chain && "
+		    "readelf -sW chain | grep -q one@V1");
 	sym = fixture_symbolizer(&full, "chain", "chain", 0);
 	assert_int_equal(symbol_lookup(sym, 0, fixture_address("chain", "one@V1") + 1, f, 8), 1);
 	fixture_expect(&f[0], "one", NULL, 0, false);
@@ -316,7 +328,8 @@ static void test_cplusplus(void **state)
 	assert_string_equal(f[0].linkage, "_ZN4shop5shelfIlE4takeEl");
 	fixture_expect(&f[1], "shop::sell(long)", "names.cc", 25, false);
 	assert_int_equal(symbol_lookup(sym, 0, fixture_address("names", "pc_lambda"), f, 8), 1);
-	assert_string_equal(f[0].function, "shop::sell(long)::{lambda(long)#1}::operator()(long) const");
+	assert_string_equal(f[0].function,
+			    "shop::sell(long)::{lambda(long)#1}::operator()(long) const");
 	assert_int_equal(f[0].line, 22);
 	symbolizer_free(sym);
 }
@@ -328,9 +341,13 @@ static void test_unknown(void **state)
 
 	(void)state;
 	assert_int_equal(symbolizer_add(sym, &(struct symbol_module){ .path = "" }), 0);
-	assert_int_equal(symbolizer_add(sym, &(struct symbol_module){ .path = fixture_path("chain"), .bias = 0x1000,
-			 .start = 0x2000, .end = 0x3000 }), 1);
-	for (uint32_t module = 0; module < 3; module++) {	/* no module, outside of its range, no such index */
+	assert_int_equal(symbolizer_add(sym, &(struct symbol_module){ .path = fixture_path("chain"),
+								      .bias = 0x1000,
+								      .start = 0x2000,
+								      .end = 0x3000 }),
+			 1);
+	/* no module, outside of its range, no such index */
+	for (uint32_t module = 0; module < 3; module++) {
 		assert_int_equal(symbol_lookup(sym, module, 0x7fff12345678, f, 2), 1);
 		fixture_expect(&f[0], "0x7fff12345678", NULL, 0, false);
 		assert_false(f[0].named);
@@ -352,8 +369,13 @@ static void test_trim(void **state)
 	fixture_run("cc -g -O2 chain.c -o chain && cp chain whole");
 	pc = fixture_address("whole", "pc_inner");
 	sym = fixture_symbolizer(&full, "chain", "chain", 0x1000);
-	assert_int_equal(symbolizer_add(sym, &(struct symbol_module){ .path = fixture_path("chain"), .build_id = id,
-			 .build_id_len = fixture_build_id("chain", id), .bias = 0x900000 }), 1);
+	assert_int_equal(
+		symbolizer_add(
+			sym, &(struct symbol_module){ .path = fixture_path("chain"),
+						      .build_id = id,
+						      .build_id_len = fixture_build_id("chain", id),
+						      .bias = 0x900000 }),
+		1);
 	assert_int_equal(symbol_lookup(sym, 0, pc + 0x1000, f, 8), 3);
 	symbolizer_trim(sym);
 	fixture_run("rm chain");
@@ -375,7 +397,8 @@ static void test_prefetch(void **state)
 	pc = fixture_address("whole", "pc_inner") + 0x1000;
 	hidden = fixture_address("whole", "pc_hidden") + 0x1000;
 	sym = fixture_symbolizer(&full, "chain", "chain", 0x1000);
-	const struct symbol_address list[] = { { 0, hidden }, { 7, pc }, { 0, pc }, { 0, 0 }, { 0, pc }, { 0, UINT64_MAX } };
+	const struct symbol_address list[] = { { 0, hidden }, { 7, pc }, { 0, pc },
+					       { 0, 0 },      { 0, pc }, { 0, UINT64_MAX } };
 
 	assert_int_equal(symbol_prefetch(sym, list, 0), 0);
 	assert_int_equal(symbol_prefetch(sym, list, sizeof(list) / sizeof(list[0])), 0);

@@ -12,7 +12,10 @@
 
 static const struct symbolizer_options none = { .full = true, .debug_dirs = "/nonexistent" };
 
-/* Flip bytes in a file with everything in it: nothing may crash or hang, every lookup must give a frame. */
+/*
+ * Flip bytes in a file with everything in it: nothing may crash or hang, every lookup must give a
+ * frame.
+ */
 static void test_damaged(void **state)
 {
 	struct symbol_frame f[SYMBOL_FRAMES_MAX];
@@ -32,7 +35,8 @@ static void test_damaged(void **state)
 
 		memcpy(bad, good, size);
 		for (int i = 0; i < 1 << (round % 10); i++)
-			bad[((unsigned)rand_r(&seed) << 8 ^ (unsigned)rand_r(&seed)) % size] = (uint8_t)rand_r(&seed);
+			bad[((unsigned)rand_r(&seed) << 8 ^ (unsigned)rand_r(&seed)) % size] =
+				(uint8_t)rand_r(&seed);
 		fixture_write("chain", bad, kept);
 		sym = fixture_symbolizer(&none, "chain", NULL, 0);
 		for (uint64_t address = pc - 64; address < pc + 64; address += 3)
@@ -44,21 +48,23 @@ static void test_damaged(void **state)
 }
 
 /*
- * Sixty namespaces, each with the next one as its first child and as its sibling, too: 2^60 ways to the function
- * behind them, unless a walk goes only forward.
+ * Sixty namespaces, each with the next one as its first child and as its sibling, too: 2^60 ways to
+ * the function behind them, unless a walk goes only forward.
  */
 static const char tangled[] =
 	".section .debug_abbrev,\"\",@progbits\n"
-	".uleb128 1,0x11\n.byte 1\n.uleb128 0x11,1,0x12,7,0,0\n"	/* compile unit: low_pc, high_pc */
-	".uleb128 2,0x39\n.byte 1\n.uleb128 0x01,0x13,0,0\n"		/* namespace: sibling */
-	".uleb128 3,0x2e\n.byte 0\n.uleb128 0x03,8,0x11,1,0x12,7,0,0\n.byte 0\n"	/* subprogram: name, low_pc, high_pc */
+	".uleb128 1,0x11\n.byte 1\n.uleb128 0x11,1,0x12,7,0,0\n" /* compile unit: low_pc, high_pc */
+	".uleb128 2,0x39\n.byte 1\n.uleb128 0x01,0x13,0,0\n" /* namespace: sibling */
+	/* subprogram: name, low_pc, high_pc */
+	".uleb128 3,0x2e\n.byte 0\n.uleb128 0x03,8,0x11,1,0x12,7,0,0\n.byte 0\n"
 	".section .debug_info,\"\",@progbits\n"
 	"begin: .long end - start\nstart: .value 4\n.long .debug_abbrev\n.byte 8\n"
 	".uleb128 1\n.quad code\n.quad 64\n"
 	".rept 60\n.uleb128 2\n.long . + 4 - begin\n.endr\n"
 	".uleb128 3\n.string \"behind\"\n.quad code\n.quad 64\n"
 	".skip 61, 0\nend:\n"
-	".text\n.globl main\n.type main,@function\nmain: code: .skip 64, 0x90\n.size main, . - main\n"
+	".text\n.globl main\n.type main,@function\nmain: code: .skip 64, 0x90\n.size main, . - "
+	"main\n"
 	".section .note.GNU-stack,\"\",@progbits\n";
 
 static void test_tangled_siblings(void **state)

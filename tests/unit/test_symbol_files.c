@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Unit test of how the symbolizer finds files: separate debug files, replaced and missing ones, the vdso.
- * Also of src/symbol/object.c, symbolizer.c, prefetch.c, src/proc/debugfile.c, elffile.c.
+ * Unit test of how the symbolizer finds files: separate debug files, replaced and missing ones, the
+ * vdso. Also of src/symbol/object.c, symbolizer.c, prefetch.c, src/proc/debugfile.c, elffile.c.
  */
 #include "src/symbol/symbol.h"
 #include "src/proc/debugfile.h"
@@ -20,11 +20,15 @@
 
 static const struct symbolizer_options none = { .full = true, .debug_dirs = "/nonexistent" };
 
-/* Compile chain, keep it as `whole`, and leave chain without symbols and `chain.debug` with them. */
+/*
+ * Compile chain, keep it as `whole`, and leave chain without symbols and `chain.debug` with them.
+ */
 static void make_split(const char *flags)
 {
-	fixture_run("rm -rf debug chain.debug chain whole && cc -g -O2 %s chain.c -o chain && cp chain whole && "
-		    "objcopy --only-keep-debug chain chain.debug && strip chain", flags);
+	fixture_run("rm -rf debug chain.debug chain whole && cc -g -O2 %s chain.c -o chain && cp "
+		    "chain whole && "
+		    "objcopy --only-keep-debug chain chain.debug && strip chain",
+		    flags);
 }
 
 /* Put chain.debug where its build id belongs. */
@@ -36,20 +40,23 @@ static void file_by_id(const char *debug_dir)
 
 	for (size_t i = 0; i < len; i++)
 		sprintf(hex + 2 * i, "%02x", id[i]);
-	fixture_run("mkdir -p %s/.build-id/%.2s && mv chain.debug %s/.build-id/%.2s/%s.debug", debug_dir, hex, debug_dir, hex,
-		    hex + 2);
+	fixture_run("mkdir -p %s/.build-id/%.2s && mv chain.debug %s/.build-id/%.2s/%s.debug",
+		    debug_dir, hex, debug_dir, hex, hex + 2);
 }
 
 static void expect_chain(struct symbolizer *sym, uint64_t bias)
 {
 	struct symbol_frame f[8];
 
-	assert_int_equal(symbol_lookup(sym, 0, fixture_address("whole", "pc_inner") + bias, f, 8), 3);
+	assert_int_equal(symbol_lookup(sym, 0, fixture_address("whole", "pc_inner") + bias, f, 8),
+			 3);
 	fixture_expect(&f[0], "inner", "chain.c", 3, true);
 	fixture_expect(&f[1], "middle", "chain.c", 9, true);
 	fixture_expect(&f[2], "outer", "chain.c", 14, false);
-	assert_int_equal(f[2].offset, fixture_address("whole", "pc_inner") - fixture_address("whole", "outer"));
-	assert_int_equal(symbol_lookup(sym, 0, fixture_address("whole", "pc_hidden") + bias, f, 8), 1);
+	assert_int_equal(f[2].offset,
+			 fixture_address("whole", "pc_inner") - fixture_address("whole", "outer"));
+	assert_int_equal(symbol_lookup(sym, 0, fixture_address("whole", "pc_hidden") + bias, f, 8),
+			 1);
 	fixture_expect(&f[0], "hidden", "chain.c", 19, false);
 }
 
@@ -98,7 +105,8 @@ static void test_wrong_debug_file(void **state)
 
 	(void)state;
 	make_split("");
-	fixture_run("cc -g -O2 chain.c -Wl,--build-id=0x0123456789abcdef -o other && objcopy --only-keep-debug other chain.debug");
+	fixture_run("cc -g -O2 chain.c -Wl,--build-id=0x0123456789abcdef -o other && objcopy "
+		    "--only-keep-debug other chain.debug");
 	file_by_id("debug");
 	sym = with_debug_dirs(0);
 	expect_unnamed(sym);
@@ -112,7 +120,8 @@ static void test_shifted_debug_file(void **state)
 
 	(void)state;
 	make_split("-fPIC -shared -Wl,--build-id=0x0011223344556677");
-	fixture_run("cc -g -O2 chain.c -fPIC -shared -Wl,--build-id=0x0011223344556677 -Wl,-Ttext-segment=0x3a0000000 "
+	fixture_run("cc -g -O2 chain.c -fPIC -shared -Wl,--build-id=0x0011223344556677 "
+		    "-Wl,-Ttext-segment=0x3a0000000 "
 		    "-o chain && cp chain whole && strip chain");
 	file_by_id("debug");
 	sym = with_debug_dirs(0x1000);
@@ -142,8 +151,10 @@ static void test_short_build_ids(void **state)
 	struct elf_file f;
 
 	(void)state;
-	fixture_run("rm -rf short; mkdir -p short/.build-id/ab; cc -g chain.c -Wl,--build-id=0xabcdef01 -o short/.build-id/ab/cdef01.debug; "
-		    "cc -g chain.c -Wl,--build-id=0xabcdef0102030405 -o short/.build-id/ab/cdef0102030405.debug");
+	fixture_run("rm -rf short; mkdir -p short/.build-id/ab; cc -g chain.c "
+		    "-Wl,--build-id=0xabcdef01 -o short/.build-id/ab/cdef01.debug; "
+		    "cc -g chain.c -Wl,--build-id=0xabcdef0102030405 -o "
+		    "short/.build-id/ab/cdef0102030405.debug");
 	assert_int_equal(debug_file_by_id(&s, id, 4, ".debug", &f), 0);
 	elf_file_close(&f);
 	assert_int_equal(debug_file_by_id(&s, id, 8, ".debug", &f), 0);
@@ -154,7 +165,8 @@ static void test_short_build_ids(void **state)
 	assert_int_equal(elf_file_open(&f, fixture_path("short/.build-id/ab/cdef01.debug")), 0);
 	assert_int_equal(debug_file_mini(&f, &(struct elf_file){ 0 }), -ENODATA);
 	elf_file_close(&f);
-	fixture_run("cp short/.build-id/ab/cdef01.debug bad; echo none >text; objcopy --add-section .gnu_debugdata=text bad");
+	fixture_run("cp short/.build-id/ab/cdef01.debug bad; echo none >text; objcopy "
+		    "--add-section .gnu_debugdata=text bad");
 	assert_int_equal(elf_file_open(&f, fixture_path("bad")), 0);
 	assert_int_equal(debug_file_mini(&f, &(struct elf_file){ 0 }), -EBADMSG);
 	elf_file_close(&f);
@@ -183,7 +195,8 @@ static void test_debuglink(void **state)
 	expect_chain(sym, 0);
 	symbolizer_free(sym);
 
-	fixture_run("mv debug/$PWD/chain.debug . && printf x >> chain.debug");	/* its checksum is wrong now */
+	/* its checksum is wrong now */
+	fixture_run("mv debug/$PWD/chain.debug . && printf x >> chain.debug");
 	sym = fixture_symbolizer(&none, "chain", NULL, 0);
 	expect_unnamed(sym);
 	symbolizer_free(sym);
@@ -202,16 +215,20 @@ static void test_shared_dwarf(void **state)
 		skip();
 	}
 	fixture_write("names.cc", fixture_cc, strlen(fixture_cc));
-	fixture_run("sed -i '1i #include <map>\\n#include <string>\\nstd::map<std::string, std::string> goods;' names.cc && "
-		    "c++ -g -O2 names.cc -o one && c++ -g -O2 -DOTHER names.cc -Wl,--build-id=0x0123456789abcdef -o two && "
-		    "dwz -m common.dwz -M common.dwz one two && readelf -SW one | grep -q gnu_debugaltlink");
+	fixture_run("sed -i '1i #include <map>\\n#include <string>\\nstd::map<std::string, "
+		    "std::string> goods;' names.cc && "
+		    "c++ -g -O2 names.cc -o one && c++ -g -O2 -DOTHER names.cc "
+		    "-Wl,--build-id=0x0123456789abcdef -o two && "
+		    "dwz -m common.dwz -M common.dwz one two && readelf -SW one | grep -q "
+		    "gnu_debugaltlink");
 	pc = fixture_address("one", "pc_take");
 	sym = fixture_symbolizer(&none, "one", "one", 0);
 	assert_int_equal(symbol_lookup(sym, 0, pc, f, 8), 2);
 	fixture_expect(&f[0], "shop::shelf<long>::take(long)", "names.cc", 16, true);
 	fixture_expect(&f[1], "shop::sell(long)", "names.cc", 28, false);
 	symbolizer_free(sym);
-	fixture_run("cp two common.dwz");	/* not the file it was made with: no DWARF then, but symbols */
+	/* not the file it was made with: no DWARF then, but symbols */
+	fixture_run("cp two common.dwz");
 	sym = fixture_symbolizer(&none, "one", "one", 0);
 	assert_int_equal(symbol_lookup(sym, 0, pc, f, 8), 1);
 	fixture_expect(&f[0], "shop::sell(long)", NULL, 0, false);
@@ -226,11 +243,13 @@ static void test_mini_debug_info(void **state)
 	uint8_t *bytes, *out;
 
 	(void)state;
-	fixture_run("cc -O2 -fPIC -shared chain.c -o whole && cp whole chain && objcopy --only-keep-debug whole mini");
+	fixture_run("cc -O2 -fPIC -shared chain.c -o whole && cp whole chain && objcopy "
+		    "--only-keep-debug whole mini");
 	bytes = fixture_read("mini", &size);
 	out = malloc(lzma_stream_buffer_bound(size));
-	assert_int_equal(lzma_easy_buffer_encode(1, LZMA_CHECK_CRC32, NULL, bytes, size, out, &packed,
-						 lzma_stream_buffer_bound(size)), LZMA_OK);
+	assert_int_equal(lzma_easy_buffer_encode(1, LZMA_CHECK_CRC32, NULL, bytes, size, out,
+						 &packed, lzma_stream_buffer_bound(size)),
+			 LZMA_OK);
 	fixture_write("mini.xz", out, packed);
 	fixture_run("strip chain && objcopy --add-section .gnu_debugdata=mini.xz chain");
 	sym = fixture_symbolizer(&none, "chain", "whole", 0);
@@ -240,7 +259,8 @@ static void test_mini_debug_info(void **state)
 	symbolizer_free(sym);
 
 	fixture_write("mini.xz", out, packed / 2);
-	fixture_run("objcopy --remove-section .gnu_debugdata chain && objcopy --add-section .gnu_debugdata=mini.xz chain");
+	fixture_run("objcopy --remove-section .gnu_debugdata chain && objcopy --add-section "
+		    ".gnu_debugdata=mini.xz chain");
 	sym = fixture_symbolizer(&none, "chain", "whole", 0);
 	assert_int_equal(symbol_lookup(sym, 0, fixture_address("whole", "pc_hidden"), f, 8), 1);
 	assert_false(f[0].named);
@@ -269,7 +289,8 @@ static void test_replaced(void **state)
 	assert_int_equal(symbolizer_module(sym, 0).state, SYMBOL_FILE_REPLACED);
 	symbolizer_free(sym);
 
-	fixture_run("cc -g -O2 -Wl,--build-id=none chain.c -o chain");	/* no id at all is not the same id */
+	/* no id at all is not the same id */
+	fixture_run("cc -g -O2 -Wl,--build-id=none chain.c -o chain");
 	sym = fixture_symbolizer(&none, "chain", "whole", 0);
 	expect_unnamed(sym);
 	assert_int_equal(symbolizer_module(sym, 0).state, SYMBOL_FILE_REPLACED);
@@ -316,7 +337,9 @@ static void test_deleted_suffix(void **state)
 
 static void test_root(void **state)
 {
-	struct symbolizer_options opt = { .full = true, .debug_dirs = "/nonexistent", .root = fixture_dir() };
+	struct symbolizer_options opt = { .full = true,
+					  .debug_dirs = "/nonexistent",
+					  .root = fixture_dir() };
 	struct symbolizer *sym = symbolizer_new(&opt);
 
 	(void)state;
@@ -340,9 +363,11 @@ static void test_vdso(void **state)
 		symbolizer_free(sym);
 		skip();
 	}
-	assert_int_equal(symbolizer_add(sym, &(struct symbol_module){ .path = "[vdso]", .bias = base }), 0);
+	assert_int_equal(
+		symbolizer_add(sym, &(struct symbol_module){ .path = "[vdso]", .bias = base }), 0);
 	assert_int_equal(symbol_lookup(sym, 0, (uintptr_t)function + 1, f, 2), 1);
-	fixture_expect(&f[0], "gettimeofday", NULL, 0, false);	/* the weak name, without underscores */
+	/* the weak name, without underscores */
+	fixture_expect(&f[0], "gettimeofday", NULL, 0, false);
 	assert_int_equal(f[0].offset, 1);
 	symbolizer_free(sym);
 }
@@ -368,8 +393,11 @@ static void *serve(void *arg)
 /* Does a lookup in a program without debug information call the server? */
 static bool asks_server(bool debuginfod)
 {
-	struct symbolizer_options opt = { .full = true, .debug_dirs = "/nonexistent", .debuginfod = debuginfod };
-	struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	struct symbolizer_options opt = { .full = true,
+					  .debug_dirs = "/nonexistent",
+					  .debuginfod = debuginfod };
+	struct sockaddr_in at = { .sin_family = AF_INET,
+				  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	struct server s = { .fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0) };
 	socklen_t len = sizeof(at);
 	struct symbolizer *sym;

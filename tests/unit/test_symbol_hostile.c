@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Unit test of the symbolizer on files that somebody changes or has made to take time and memory. */
+/*
+ * Unit test of the symbolizer on files that somebody changes or has made to take time and memory.
+ */
 #include "src/symbol/symbol.h"
 
 #include <elf.h>
@@ -16,7 +18,10 @@ static int lookup(struct symbolizer *sym, const char *label, struct symbol_frame
 	return symbol_lookup(sym, 0, fixture_address("whole", label), f, 8);
 }
 
-/* A file is cut short between two lookups in it, as when it is built anew: fewer names, and no SIGBUS. */
+/*
+ * A file is cut short between two lookups in it, as when it is built anew: fewer names, and no
+ * SIGBUS.
+ */
 static void test_truncated_meanwhile(void **state)
 {
 	struct symbol_frame f[8];
@@ -45,8 +50,10 @@ static void test_huge_debug_link(void **state)
 	struct symbolizer *sym;
 
 	(void)state;
-	fixture_run("cc -g -O2 -Wl,--build-id=none chain.c -o chain && cp chain whole && objcopy --only-keep-debug chain chain.debug && "
-		    "strip chain && objcopy --add-gnu-debuglink=chain.debug chain && truncate -s 200G chain.debug");
+	fixture_run("cc -g -O2 -Wl,--build-id=none chain.c -o chain && cp chain whole && objcopy "
+		    "--only-keep-debug chain chain.debug && "
+		    "strip chain && objcopy --add-gnu-debuglink=chain.debug chain && truncate -s "
+		    "200G chain.debug");
 	sym = fixture_symbolizer(&none, "chain", NULL, 0);
 	assert_int_equal(lookup(sym, "pc_hidden", f), 1);
 	assert_false(f[0].named);
@@ -59,17 +66,24 @@ static bool after_some(void *left)
 	return --*(int *)left < 0;
 }
 
-/* Asked to stop in the middle of a checksum of 3 GiB. What is found out then is not kept: it is less than there is. */
+/*
+ * Asked to stop in the middle of a checksum of 3 GiB. What is found out then is not kept: it is
+ * less than there is.
+ */
 static void test_stopped_checksum(void **state)
 {
 	int left = 100;
-	const struct symbolizer_options stopped = { .full = true, .debug_dirs = "/nonexistent", .stop = { after_some, &left } };
+	const struct symbolizer_options stopped = { .full = true,
+						    .debug_dirs = "/nonexistent",
+						    .stop = { after_some, &left } };
 	struct symbol_frame f[8];
 	struct symbolizer *sym;
 
 	(void)state;
-	fixture_run("cc -g -O2 -Wl,--build-id=none chain.c -o chain && cp chain whole && objcopy --only-keep-debug chain chain.debug && "
-		    "cp chain.debug good && truncate -s 3G chain.debug && strip chain && objcopy --add-gnu-debuglink=good chain && "
+	fixture_run("cc -g -O2 -Wl,--build-id=none chain.c -o chain && cp chain whole && objcopy "
+		    "--only-keep-debug chain chain.debug && "
+		    "cp chain.debug good && truncate -s 3G chain.debug && strip chain && objcopy "
+		    "--add-gnu-debuglink=good chain && "
 		    "sed -i s/good/link/ chain && mv chain.debug link");
 	sym = fixture_symbolizer(&stopped, "chain", NULL, 0);
 	assert_int_equal(lookup(sym, "pc_inner", f), 1);
@@ -122,7 +136,10 @@ static void expect_symbols_only(const struct symbolizer_options *opt, uint64_t b
 	symbolizer_free(sym);
 }
 
-/* Debug information that states an absurd size, also where the file is that large, or that unfolds to one: names come from the symbols. */
+/*
+ * Debug information that states an absurd size, also where the file is that large, or that unfolds
+ * to one: names come from the symbols.
+ */
 static void test_absurd_sizes(void **state)
 {
 	(void)state;
@@ -138,13 +155,15 @@ static void test_absurd_sizes(void **state)
 /* 96 MiB of zeros in 100 KiB are not unfolded. */
 static void test_bomb(void **state)
 {
-	static const char zeros[] = ".section .debug_more,\"\",@progbits\n.skip 100663296, 0\n.section .note.GNU-stack,\"\",@progbits\n";
+	static const char zeros[] = ".section .debug_more,\"\",@progbits\n.skip 100663296, "
+				    "0\n.section .note.GNU-stack,\"\",@progbits\n";
 	struct rusage before, after;
 
 	(void)state;
 	fixture_write("zeros.s", zeros, strlen(zeros));
 	for (int form = 0; form < 2; form++) {
-		fixture_run("cc -g -O2 chain.c zeros.s -o whole && objcopy --compress-debug-sections=%s whole chain && cp chain whole",
+		fixture_run("cc -g -O2 chain.c zeros.s -o whole && objcopy "
+			    "--compress-debug-sections=%s whole chain && cp chain whole",
 			    form ? "zlib-gnu" : "zlib");
 		getrusage(RUSAGE_SELF, &before);
 		expect_symbols_only(&none, UINT64_MAX);
@@ -164,10 +183,13 @@ static void test_honest(void **state)
 		struct symbolizer_options narrow = none;
 		struct symbolizer *sym;
 
-		fixture_run("cc -g -O2 chain.c many.c -o whole && { objcopy --compress-debug-sections=%s whole chain 2>errors || cp whole chain; }",
-			    forms[i]);
+		fixture_run(
+			"cc -g -O2 chain.c many.c -o whole && { objcopy "
+			"--compress-debug-sections=%s whole chain 2>errors || cp whole chain; }",
+			forms[i]);
 		if (!strncmp(forms[i], "zlib", 4))
-			fixture_run("readelf -St chain | grep -q '%s'", forms[i][4] ? "zdebug_info" : "COMPRESSED");
+			fixture_run("readelf -St chain | grep -q '%s'",
+				    forms[i][4] ? "zdebug_info" : "COMPRESSED");
 		sym = fixture_symbolizer(&none, "chain", "whole", 0);
 		if (!strcmp(forms[i], "zstd") && lookup(sym, "pc_inner", f) == 1) {
 			symbolizer_free(sym);	/* this libelf does not know it */
@@ -191,7 +213,8 @@ static void test_limit_is_shared(void **state)
 	uint64_t pc, bytes;
 
 	(void)state;
-	fixture_run("cc -g -O2 -Wl,--build-id=0x11 chain.c -o chain && cp chain whole && cc -g -O2 -Wl,--build-id=0x22 chain.c -o other");
+	fixture_run("cc -g -O2 -Wl,--build-id=0x11 chain.c -o chain && cp chain whole && cc -g -O2 "
+		    "-Wl,--build-id=0x22 chain.c -o other");
 	pc = fixture_address("whole", "pc_inner");
 	opt.max_bytes = 1;
 	sym = fixture_symbolizer(&opt, "chain", "whole", 0);
@@ -206,9 +229,11 @@ static void test_limit_is_shared(void **state)
 		assert_int_equal(symbolizer_add(sym, &other), 1);
 		assert_int_equal(symbol_lookup(sym, 0, pc, f, 8), 3);
 		assert_int_equal(symbol_lookup(sym, 1, pc, f, 8), more ? 3 : 1);
-		assert_int_equal(symbolizer_module_seen(sym, 1).too_large_bytes, more ? 0 : 2 * bytes);
+		assert_int_equal(symbolizer_module_seen(sym, 1).too_large_bytes,
+				 more ? 0 : 2 * bytes);
 		symbolizer_trim(sym);
-		symbol_lookup(sym, 1, fixture_address("whole", "pc_hidden"), f, 8);	/* there is room again */
+		/* there is room again */
+		symbol_lookup(sym, 1, fixture_address("whole", "pc_hidden"), f, 8);
 		fixture_expect(&f[0], "hidden", "chain.c", 19, false);
 		symbolizer_free(sym);
 	}
@@ -220,11 +245,15 @@ static void test_long_line_program(void **state)
 	static const char source[] =
 		".section .debug_abbrev,\"\",@progbits\n"
 		".uleb128 1,0x11\n.byte 0\n.uleb128 0x11,1,0x12,7,0x10,0x17,0,0\n.byte 0\n"
-		".section .debug_info,\"\",@progbits\n.long end - start\nstart: .value 4\n.long .debug_abbrev\n.byte 8\n"
+		".section .debug_info,\"\",@progbits\n.long end - start\nstart: .value 4\n.long "
+		".debug_abbrev\n.byte 8\n"
 		".uleb128 1\n.quad main\n.quad 64\n.long lines\nend:\n"
-		".section .debug_line,\"\",@progbits\nlines: .long lend - lstart\nlstart: .value 3\n.long lhead - lin\nlin: .byte 1,1,-5,14,2,0\n"
-		".byte 0\n.asciz \"/x/long.c\"\n.uleb128 0,0,0\n.byte 0\nlhead: .byte 0,9,2\n.quad main\n.byte 7\n.skip %u, 21\n.byte 0,1,1\nlend:\n"
-		".text\n.globl main\n.type main,@function\nmain: .skip 64, 0x90\n.size main, . - main\n.section .note.GNU-stack,\"\",@progbits\n";
+		".section .debug_line,\"\",@progbits\nlines: .long lend - lstart\nlstart: .value "
+		"3\n.long lhead - lin\nlin: .byte 1,1,-5,14,2,0\n"
+		".byte 0\n.asciz \"/x/long.c\"\n.uleb128 0,0,0\n.byte 0\nlhead: .byte 0,9,2\n.quad "
+		"main\n.byte 7\n.skip %u, 21\n.byte 0,1,1\nlend:\n"
+		".text\n.globl main\n.type main,@function\nmain: .skip 64, 0x90\n.size main, . - "
+		"main\n.section .note.GNU-stack,\"\",@progbits\n";
 	struct symbol_frame f[8];
 
 	(void)state;
@@ -249,7 +278,10 @@ static int set_up(void **state)
 	size_t n = 0;
 
 	for (int i = 0; i < 500; i++)
-		n += (size_t)snprintf(text + n, sizeof(text) - n, "int function_%d(int argument_%d) { return argument_%d * %d; }\n", i, i, i, i);
+		n += (size_t)snprintf(
+			text + n, sizeof(text) - n,
+			"int function_%d(int argument_%d) { return argument_%d * %d; }\n", i, i, i,
+			i);
 	fixture_chain(state);
 	fixture_write("many.c", text, n);
 	return 0;

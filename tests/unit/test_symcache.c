@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Unit test of the symbol cache on disk: what comes back, when it is not used, and that damage is noticed.
- * Also of src/symbol/answers.c, symcachewrite.c.
+ * Unit test of the symbol cache on disk: what comes back, when it is not used, and that damage is
+ * noticed. Also of src/symbol/answers.c, symcachewrite.c.
  */
 #include "src/symbol/symcache.h"
 
@@ -13,7 +13,9 @@
 #include "tests/unit/symbol_fixture.h"
 
 static const uint8_t id[4] = { 0xde, 0xad, 0xbe, 0xef };
-static const struct symcache_source source = { .main_bytes = 1, .main_mtime_ns = 2, .debug_bytes = 3, .debug_mtime_ns = 4 };
+static const struct symcache_source source = {
+	.main_bytes = 1, .main_mtime_ns = 2, .debug_bytes = 3, .debug_mtime_ns = 4
+};
 
 static void write_two(const char *dir)
 {
@@ -71,7 +73,8 @@ static void test_round_trip(void **state)
 	fixture_run("mv new/cache/deadbeef new/cache/deadbe");	/* a file about another build id */
 	assert_int_equal(symcache_read(&c, dir, id, 3), -EBADMSG);
 	fixture_run("mv new/cache/deadbe new/cache/deadbee0");
-	assert_int_equal(symcache_read(&c, dir, (const uint8_t[]){ 0xde, 0xad, 0xbe, 0xe0 }, 4), -EBADMSG);
+	assert_int_equal(symcache_read(&c, dir, (const uint8_t[]){ 0xde, 0xad, 0xbe, 0xe0 }, 4),
+			 -EBADMSG);
 }
 
 /* Every single changed byte and every shorter length is noticed. */
@@ -128,7 +131,8 @@ static void test_unsound(void **state)
 		struct symcache d;
 
 		*cases[i].number = cases[i].value;
-		h->checksum = symcache_checksum(&h->version, size - offsetof(struct symcache_header, version));
+		h->checksum = symcache_checksum(&h->version,
+						size - offsetof(struct symcache_header, version));
 		assert_int_equal(symcache_parse(&d, bytes, size), -EBADMSG);
 		*cases[i].number = good;
 	}
@@ -143,7 +147,8 @@ static void test_unwritable(void **state)
 	fixture_write("file", "x", 1);
 	symcache_add_address(w, 1);
 	symcache_add_frame(w, "f", "f", NULL, 0, 0, 0);
-	assert_int_equal(symcache_write(w, fixture_path("file/cache"), id, sizeof(id), &source), -ENOTDIR);
+	assert_int_equal(symcache_write(w, fixture_path("file/cache"), id, sizeof(id), &source),
+			 -ENOTDIR);
 	symcache_writer_free(w);
 }
 
@@ -151,14 +156,19 @@ static void test_unwritable(void **state)
 static struct symbolizer *cached(uint64_t bias)
 {
 	char dirs[256], cache[256];
-	struct symbolizer_options opt = { .full = true, .use_cache = true, .cache_dir = cache, .debug_dirs = dirs };
+	struct symbolizer_options opt = {
+		.full = true, .use_cache = true, .cache_dir = cache, .debug_dirs = dirs
+	};
 
 	strcpy(dirs, fixture_path("debug"));
 	strcpy(cache, fixture_path("cache"));
 	return fixture_symbolizer(&opt, "chain", "whole", bias);
 }
 
-/* Change the kept answer, keeping the checksum right, so that one can tell where an answer comes from. */
+/*
+ * Change the kept answer, keeping the checksum right, so that one can tell where an answer comes
+ * from.
+ */
 static void mark_cache(void)
 {
 	size_t size;
@@ -180,10 +190,11 @@ static void mark_cache(void)
 		symcache_add_address(w, c.addresses[i]);
 		f = &c.frames[c.first[i]];
 		for (uint32_t k = c.first[i]; k < c.first[i + 1]; k++, f++)
-			symcache_add_frame(w, c.strings + f->function, c.strings + f->linkage, c.strings + f->file, f->line,
-					   f->offset, f->flags);
+			symcache_add_frame(w, c.strings + f->function, c.strings + f->linkage,
+					   c.strings + f->file, f->line, f->offset, f->flags);
 	}
-	assert_int_equal(symcache_write(w, fixture_path("cache"), build_id, len, &c.header->source), 0);
+	assert_int_equal(symcache_write(w, fixture_path("cache"), build_id, len, &c.header->source),
+			 0);
 	symcache_writer_free(w);
 	free(bytes);
 }
@@ -192,11 +203,13 @@ static void expect_inner(struct symbolizer *sym, uint64_t bias, const char *name
 {
 	struct symbol_frame f[8];
 
-	assert_int_equal(symbol_lookup(sym, 0, fixture_address("whole", "pc_inner") + bias, f, 8), 3);
+	assert_int_equal(symbol_lookup(sym, 0, fixture_address("whole", "pc_inner") + bias, f, 8),
+			 3);
 	fixture_expect(&f[0], name, "chain.c", 3, true);
 	fixture_expect(&f[1], "middle", "chain.c", 9, true);
 	fixture_expect(&f[2], "outer", "chain.c", 14, false);
-	assert_int_equal(f[2].offset, fixture_address("whole", "pc_inner") - fixture_address("whole", "outer"));
+	assert_int_equal(f[2].offset,
+			 fixture_address("whole", "pc_inner") - fixture_address("whole", "outer"));
 }
 
 /* Compile chain and leave a marked cache with pc_inner in it. */
@@ -204,7 +217,8 @@ static void make_cached(const char *flags)
 {
 	struct symbolizer *sym;
 
-	fixture_run("rm -rf cache debug && cc -g -O2 %s chain.c -o chain && cp -p chain whole", flags);
+	fixture_run("rm -rf cache debug && cc -g -O2 %s chain.c -o chain && cp -p chain whole",
+		    flags);
 	sym = cached(0);
 	expect_inner(sym, 0, "inner");
 	assert_int_equal(symbolizer_save(sym), 0);
@@ -221,11 +235,14 @@ static void test_answers_are_used(void **state)
 	make_cached("");
 	sym = cached(0x555555554000);
 	expect_inner(sym, 0x555555554000, "KEPT!");
-	assert_int_equal(symbol_lookup(sym, 0, fixture_address("whole", "pc_hidden") + 0x555555554000, f, 8), 1);
+	assert_int_equal(
+		symbol_lookup(sym, 0, fixture_address("whole", "pc_hidden") + 0x555555554000, f, 8),
+		1);
 	fixture_expect(&f[0], "hidden", "chain.c", 19, false);
 	assert_int_equal(symbolizer_save(sym), 0);
 	symbolizer_free(sym);
-	fixture_run("rm chain");		/* both answers are there now, even without the file */
+	/* both answers are there now, even without the file */
+	fixture_run("rm chain");
 	sym = cached(0);
 	expect_inner(sym, 0, "KEPT!");
 	assert_int_equal(symbol_lookup(sym, 0, fixture_address("whole", "pc_hidden"), f, 8), 1);
@@ -253,7 +270,8 @@ static void test_debug_file_appears(void **state)
 	uint64_t pc;
 
 	(void)state;
-	fixture_run("rm -rf cache debug && cc -g -O2 -fPIC -shared -Wl,--build-id=0x0123456789abcdef chain.c -o chain && "
+	fixture_run("rm -rf cache debug && cc -g -O2 -fPIC -shared "
+		    "-Wl,--build-id=0x0123456789abcdef chain.c -o chain && "
 		    "cp chain whole && strip chain");
 	pc = fixture_address("whole", "pc_hidden");
 	sym = cached(0);
@@ -261,16 +279,24 @@ static void test_debug_file_appears(void **state)
 	assert_false(f[0].named);
 	assert_int_equal(symbolizer_save(sym), 0);
 	symbolizer_free(sym);
-	sym = cached(0x1000);			/* an unnamed answer is kept, too, and names the module of today */
-	assert_int_equal(symbolizer_add(sym, &(struct symbol_module){ .path = fixture_path("moved"), .build_id_len = 8,
-			 .build_id = (const uint8_t *)"\x01\x23\x45\x67\x89\xab\xcd\xef" }), 1);
+	/* an unnamed answer is kept, too, and names the module of today */
+	sym = cached(0x1000);
+	assert_int_equal(
+		symbolizer_add(
+			sym,
+			&(struct symbol_module){
+				.path = fixture_path("moved"),
+				.build_id_len = 8,
+				.build_id = (const uint8_t *)"\x01\x23\x45\x67\x89\xab\xcd\xef" }),
+		1);
 	for (uint32_t module = 0; module < 2; module++) {
 		assert_int_equal(symbol_lookup(sym, module, module ? pc : pc + 0x1000, f, 8), 1);
 		assert_int_equal(f[0].offset, pc);
 		assert_memory_equal(f[0].function, module ? "moved+0x" : "chain+0x", 8);
 	}
 	symbolizer_free(sym);
-	fixture_run("mkdir -p debug/.build-id/01 && objcopy --only-keep-debug whole debug/.build-id/01/23456789abcdef.debug");
+	fixture_run("mkdir -p debug/.build-id/01 && objcopy --only-keep-debug whole "
+		    "debug/.build-id/01/23456789abcdef.debug");
 	sym = cached(0);
 	assert_int_equal(symbol_lookup(sym, 0, pc, f, 8), 1);
 	fixture_expect(&f[0], "hidden", "chain.c", 19, false);
@@ -283,7 +309,8 @@ static void test_damaged_file(void **state)
 
 	(void)state;
 	make_cached("");
-	fixture_run("for f in cache/*; do printf '\\377' | dd of=$f bs=1 seek=150 conv=notrunc status=none; done");
+	fixture_run("for f in cache/*; do printf '\\377' | dd of=$f bs=1 seek=150 conv=notrunc "
+		    "status=none; done");
 	sym = cached(0);
 	expect_inner(sym, 0, "inner");
 	symbolizer_free(sym);
@@ -292,14 +319,17 @@ static void test_damaged_file(void **state)
 /* Without a build id there is nothing that would name the file. */
 static void test_no_build_id(void **state)
 {
-	struct symbolizer_options opt = { .full = true, .use_cache = true, .cache_dir = "", .debug_dirs = "/nonexistent" };
+	struct symbolizer_options opt = {
+		.full = true, .use_cache = true, .cache_dir = "", .debug_dirs = "/nonexistent"
+	};
 	char cache[256];
 	struct symbolizer *sym;
 
 	(void)state;
 	strcpy(cache, fixture_path("cache"));
 	opt.cache_dir = cache;
-	fixture_run("rm -rf cache && cc -g -O2 -Wl,--build-id=none chain.c -o chain && cp -p chain whole");
+	fixture_run("rm -rf cache && cc -g -O2 -Wl,--build-id=none chain.c -o chain && cp -p chain "
+		    "whole");
 	sym = fixture_symbolizer(&opt, "chain", NULL, 0);
 	expect_inner(sym, 0, "inner");
 	assert_int_equal(symbolizer_save(sym), 0);
@@ -309,11 +339,14 @@ static void test_no_build_id(void **state)
 
 static void test_place(void **state)
 {
-	struct symbolizer_options opt = { .full = true, .use_cache = true, .debug_dirs = "/nonexistent" };
+	struct symbolizer_options opt = { .full = true,
+					  .use_cache = true,
+					  .debug_dirs = "/nonexistent" };
 	struct symbolizer *sym;
 
 	(void)state;
-	fixture_run("rm -rf xdg home && cc -g -O2 -Wl,--build-id=0x0123456789abcdef chain.c -o chain && cp -p chain whole");
+	fixture_run("rm -rf xdg home && cc -g -O2 -Wl,--build-id=0x0123456789abcdef chain.c -o "
+		    "chain && cp -p chain whole");
 	setenv("XDG_CACHE_HOME", fixture_path("xdg"), 1);
 	setenv("HOME", fixture_path("home"), 1);
 	sym = fixture_symbolizer(&opt, "chain", "whole", 0);

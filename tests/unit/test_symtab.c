@@ -5,11 +5,16 @@
 #include "tests/unit/unit.h"
 #include "tests/unit/symbol_fixture.h"
 
-/* big is 48 bytes; the label at 16 has no size, small is 8 bytes at 32; then a gap of 16 that belongs to nobody. */
+/*
+ * big is 48 bytes; the label at 16 has no size, small is 8 bytes at 32; then a gap of 16 that
+ * belongs to nobody.
+ */
 static const char source[] =
-	"__asm__(\".text\\n.balign 16\\n.globl big\\n.type big,@function\\nbig: .skip 16, 0x90\\n\"\n"
+	"__asm__(\".text\\n.balign 16\\n.globl big\\n.type big,@function\\nbig: .skip 16, "
+	"0x90\\n\"\n"
 	"	\".globl label\\nlabel: .skip 16, 0x90\\n\"\n"
-	"	\".type small,@function\\nsmall: .skip 8, 0x90\\n.size small, 8\\n.skip 8, 0x90\\n.size big, . - big\\n\"\n"
+	"	\".type small,@function\\nsmall: .skip 8, 0x90\\n.size small, 8\\n.skip 8, "
+	"0x90\\n.size big, . - big\\n\"\n"
 	"	\".globl gap_end\\n.skip 16, 0x90\\ngap_end: .skip 8, 0x90\\n\");\n"
 	"int __step(int n) { return n + 1; }\n"
 	"extern int step(int) __attribute__((alias(\"__step\")));\n"
@@ -122,7 +127,8 @@ static int setup(void **state)
 	(void)state;
 	fixture_write("syms.c", source, strlen(source));
 	fixture_run("cc -O1 syms.c -o syms");
-	if (elf_file_open(&file, fixture_path("syms")) || symtab_add(&scanned, &file, SHT_SYMTAB, &file, 0) < 1 ||
+	if (elf_file_open(&file, fixture_path("syms")) ||
+	    symtab_add(&scanned, &file, SHT_SYMTAB, &file, 0) < 1 ||
 	    symtab_add(&sorted, &file, SHT_SYMTAB, &file, 0) < 1)
 		return -1;
 	sorted.nr_scans = 1000;

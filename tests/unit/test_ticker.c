@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* src/track/ticker.c: the tree's clock goes on while there is work, and rests when there is none. */
+/*
+ * src/track/ticker.c: the tree's clock goes on while there is work, and rests when there is none.
+ */
 #include "tests/unit/unit.h"
 
 #include <time.h>
@@ -12,7 +14,9 @@ static struct ticker ticker;
 
 static int begin(void **state)
 {
-	struct ledger_tree_options o = { .limit_bytes = 100 << 20, .space_bytes = UINT64_MAX, .file_bytes = UINT64_MAX };
+	struct ledger_tree_options o = { .limit_bytes = 100 << 20,
+					 .space_bytes = UINT64_MAX,
+					 .file_bytes = UINT64_MAX };
 
 	(void)state;
 	return ledger_tree_init(&tree, &o, NULL);

@@ -45,7 +45,10 @@ static pid_t fork_victim(struct victim *v)
 	return v->pid;
 }
 
-/* It ends in the middle of being stopped, as a program does whose other thread calls exit() while pmm begins to search it. */
+/*
+ * It ends in the middle of being stopped, as a program does whose other thread calls exit() while
+ * pmm begins to search it.
+ */
 static int end_when_seized(void *arg)
 {
 	struct victim *v = arg;
@@ -90,7 +93,10 @@ static void a_child_of_pmm_is_left_to_who_waits_for_it(void **state)
 	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
 }
 
-/* A child of our child's: reaped by us as its tracer, then by its parent, which says with what status. */
+/*
+ * A child of our child's: reaped by us as its tracer, then by its parent, which says with what
+ * status.
+ */
 static void another_process_is_not_kept_from_its_parent(void **state)
 {
 	struct victim v = { .code = 6 };
@@ -103,7 +109,8 @@ static void another_process_is_not_kept_from_its_parent(void **state)
 	if (!parent) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		fork_victim(&v);
-		if (write(told[1], &v, sizeof(v)) != sizeof(v) || waitpid(v.pid, &status, 0) != v.pid)
+		if (write(told[1], &v, sizeof(v)) != sizeof(v) ||
+		    waitpid(v.pid, &status, 0) != v.pid)
 			_exit(99);
 		_exit(WIFSIGNALED(status) ? WTERMSIG(status) : 98);
 	}

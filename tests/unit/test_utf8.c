@@ -40,7 +40,10 @@ static void utf8_passes_and_broken_utf8_does_not(void **state)
 	clean("\xe2\x80", "\\xe2\\x80");		   /* cut short */
 }
 
-/* Every character there is, one by one: what comes out is sound, and has none that a terminal obeys or that turns text. */
+/*
+ * Every character there is, one by one: what comes out is sound, and has none that a terminal obeys
+ * or that turns text.
+ */
 static void all_characters(void **state)
 {
 	unsigned shown = 0;
@@ -55,16 +58,21 @@ static void all_characters(void **state)
 		else if (c < 0x800)
 			snprintf(in, sizeof(in), "%c%c", 0xc0 | c >> 6, 0x80 | (c & 0x3f));
 		else if (c < 0x10000)
-			snprintf(in, sizeof(in), "%c%c%c", 0xe0 | c >> 12, 0x80 | (c >> 6 & 0x3f), 0x80 | (c & 0x3f));
+			snprintf(in, sizeof(in), "%c%c%c", 0xe0 | c >> 12, 0x80 | (c >> 6 & 0x3f),
+				 0x80 | (c & 0x3f));
 		else
-			snprintf(in, sizeof(in), "%c%c%c%c", 0xf0 | c >> 18, 0x80 | (c >> 12 & 0x3f), 0x80 | (c >> 6 & 0x3f), 0x80 | (c & 0x3f));
+			snprintf(in, sizeof(in), "%c%c%c%c", 0xf0 | c >> 18,
+				 0x80 | (c >> 12 & 0x3f), 0x80 | (c >> 6 & 0x3f),
+				 0x80 | (c & 0x3f));
 		utf8_clean(out, sizeof(out), in);
 		if (strcmp(in, out) == 0) {
 			shown++;
 			assert_int_equal(utf8_decode(in, strlen(in), &back), strlen(in));
 			assert_int_equal(back, c);
-			assert_true(c >= 0x20 && (c < 0x7f || c > 0x9f) && (c < 0xd800 || c > 0xdfff));
-			assert_true((c < 0x202a || c > 0x202e) && (c < 0x2066 || c > 0x2069) && c != 0x2028 && c != 0x2029 && c != 0x200f);
+			assert_true(c >= 0x20 && (c < 0x7f || c > 0x9f) &&
+				    (c < 0xd800 || c > 0xdfff));
+			assert_true((c < 0x202a || c > 0x202e) && (c < 0x2066 || c > 0x2069) &&
+				    c != 0x2028 && c != 0x2029 && c != 0x200f);
 		} else {
 			assert_int_equal(strlen(out), 4 * strlen(in));
 			assert_int_equal(strspn(out, "\\x0123456789abcdef"), strlen(out));
@@ -73,7 +81,10 @@ static void all_characters(void **state)
 	assert_true(shown > 900000);
 }
 
-/* A buffer is never overrun, never ends in half a character or half an escape, and what is clean is left alone. */
+/*
+ * A buffer is never overrun, never ends in half a character or half an escape, and what is clean is
+ * left alone.
+ */
 static void buffers_are_cut_between_characters(void **state)
 {
 	static const char text[] = "a\xc3\xb6\x1b\xe6\x97\xa5\xff";	/* 1, 2, 4, 3, 4 bytes */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Address -> variable, offset in a type -> field and the type behind it; with DWARF 4 and 5, debug information apart, symbols only, nothing
- * at all; in damaged files. Also of src/symbol/datatab.c, dwarfvars.c, dwarftype.c.
+ * Address -> variable, offset in a type -> field and the type behind it; with DWARF 4 and 5, debug
+ * information apart, symbols only, nothing at all; in damaged files. Also of src/symbol/datatab.c,
+ * dwarfvars.c, dwarftype.c.
  */
 #include "src/symbol/variables.h"
 
@@ -27,11 +28,13 @@ static const char source[] =
 	"static __attribute__((used)) struct leaf *hidden[5];\n"
 	"__thread struct leaf *own, *own_too;\n"
 	"struct leaf *use(void) { static struct leaf *kept; kept = hidden[1]; return kept; }\n"
-	"struct leaf *use_too(void) { static long pad; static struct leaf *kept; pad++; return kept; }\n"
+	"struct leaf *use_too(void) { static long pad; static struct leaf *kept; pad++; return "
+	"kept; }\n"
 	"int main(void) { return !use() + !use_too() + !own + !own_too; }\n";
 
 /* What is only declared above. */
-static const char elsewhere[] = "struct leaf; struct far { struct leaf *in_far; long more; }; struct far one_far;\n";
+static const char elsewhere[] =
+	"struct leaf; struct far { struct leaf *in_far; long more; }; struct far one_far;\n";
 
 static int build(void **state)
 {
@@ -41,7 +44,8 @@ static int build(void **state)
 	return 0;
 }
 
-static void expect(struct symbolizer *sym, const char *file, const char *symbol, uint64_t offset, const char *name, uint64_t start)
+static void expect(struct symbolizer *sym, const char *file, const char *symbol, uint64_t offset,
+		   const char *name, uint64_t start)
 {
 	struct symbol_variable v;
 
@@ -51,7 +55,8 @@ static void expect(struct symbolizer *sym, const char *file, const char *symbol,
 }
 
 /* The pointer at an offset of a variable: its path, and the name of the type it leads to. */
-static void expect_field(struct symbolizer *sym, const struct symbol_type *type, uint64_t offset, const char *path, const char *leads_to)
+static void expect_field(struct symbolizer *sym, const struct symbol_type *type, uint64_t offset,
+			 const char *path, const char *leads_to)
 {
 	struct str s = STR_INIT, t = STR_INIT;
 	struct symbol_type to;
@@ -111,7 +116,8 @@ static void check_all(const char *file)
 
 static void dwarf_of_each_kind(void **state)
 {
-	static const char *const how[] = { "-gdwarf-5 -O0", "-gdwarf-4 -O2", "-gdwarf-5 -O2 -fPIE -pie" };
+	static const char *const how[] = { "-gdwarf-5 -O0", "-gdwarf-4 -O2",
+					   "-gdwarf-5 -O2 -fPIE -pie" };
 
 	(void)state;
 	for (unsigned i = 0; i < 3; i++) {
@@ -127,7 +133,8 @@ static void static_variables_of_functions(void **state)
 	uint64_t low, high;
 
 	(void)state;
-	fixture_run("cc -g -O0 vars.c far.c -o whole && nm whole | awk '$3 ~ /^kept\\./ { print $1 }' | sort >kept");
+	fixture_run("cc -g -O0 vars.c far.c -o whole && nm whole | awk '$3 ~ /^kept\\./ { print $1 "
+		    "}' | sort >kept");
 	sym = fixture_symbolizer(&full, "whole", NULL, 0);
 	{
 		size_t size;
@@ -186,7 +193,8 @@ static void stripped(void **state)
 static void apart(void **state)
 {
 	(void)state;
-	fixture_run("cc -g -O2 vars.c far.c -o whole && objcopy --only-keep-debug whole away.debug && strip -o away whole && "
+	fixture_run("cc -g -O2 vars.c far.c -o whole && objcopy --only-keep-debug whole away.debug "
+		    "&& strip -o away whole && "
 		    "objcopy --add-gnu-debuglink=away.debug away");
 	check_all("away");
 }
@@ -209,7 +217,8 @@ static void damaged(void **state)
 
 		memcpy(bad, good, size);
 		for (int i = 0; i < 1 << (round % 10); i++)
-			bad[((unsigned)rand_r(&seed) << 8 ^ (unsigned)rand_r(&seed)) % size] = (uint8_t)rand_r(&seed);
+			bad[((unsigned)rand_r(&seed) << 8 ^ (unsigned)rand_r(&seed)) % size] =
+				(uint8_t)rand_r(&seed);
 		fixture_write("broken", bad, round % 4 == 3 ? (size_t)rand_r(&seed) % size : size);
 		sym = fixture_symbolizer(&full, "broken", NULL, 0);
 		for (uint64_t at = outer - 64; at < outer + 200; at += 8) {
@@ -222,7 +231,10 @@ static void damaged(void **state)
 			if (!symbol_variable(sym, 0, at, &v))
 				continue;
 			type = v.type;
-			for (unsigned depth = 0; depth < 8 && symbol_type_pointer(sym, &type, depth ? 0 : at - v.start, &s, &to, &rest); depth++) {
+			for (unsigned depth = 0;
+			     depth < 8 && symbol_type_pointer(sym, &type, depth ? 0 : at - v.start,
+							      &s, &to, &rest);
+			     depth++) {
 				symbol_type_name(sym, &to, &s);
 				symbol_type_bytes(sym, &to);
 				type = to;

@@ -78,7 +78,9 @@ static void binary_search(void **state)
 		assert_int_equal(vec_push(&v, 2 * n), 0);
 		for (int i = -1; i <= 2 * n + 1; i++) {
 			assert_int_equal(vec_while(&v, p, *p < i), (i + 1) / 2);
-			assert_int_equal(array_while(v.v, n, p, *p < i), i > 2 * n ? n : (i + 1) / 2);	/* of all but the last */
+			/* of all but the last */
+			assert_int_equal(array_while(v.v, n, p, *p < i),
+					 i > 2 * n ? n : (i + 1) / 2);
 		}
 	}
 	vec_fini(&v);

@@ -38,7 +38,8 @@ static void a_forecast_does_not_reach_far(void **state)
 	(void)state;
 	assert_string_equal(watch_forecast(50 * 60 * s, 30 * s, &reached).s, "in about 50 minutes");
 	assert_true(reached);
-	assert_string_equal(watch_forecast(50 * 60 * s + 1, 30 * s, &reached).s, "within 50 minutes");
+	assert_string_equal(watch_forecast(50 * 60 * s + 1, 30 * s, &reached).s,
+			    "within 50 minutes");
 	assert_false(reached);
 	assert_string_equal(watch_forecast(640 * day, 30 * s, &reached).s, "within 50 minutes");
 	assert_false(reached);
@@ -65,13 +66,25 @@ static char *text_of(struct table *t)
 
 static void a_site_says_all_that_is_known(void **state)
 {
-	struct heap *h = recipe_heap("site main>serve>session allocs=12 frees=2 size=100 life=35ms\n");
+	struct heap *h = recipe_heap(
+		"site main>serve>session allocs=12 frees=2 size=100 life=35ms\n");
 	uint32_t site = recipe_site(h, "session");
 	struct watch_site w = {
-		.row = { .number = 3, .site = site, .live = { 10, 1000 }, .expired = { 4, 400 }, .ever = { 5, 500 },
-			 .freed = { 1, 100 }, .oldest_ns = 90000000000, .silent = true },
-		.growth = { .verdict = GROWTH_STEADY, .slope = 100, .slope_low = 90, .slope_high = 110, .until_ns = 60000000000 },
-		.evidence = { .has = EVIDENCE_STEADY | EVIDENCE_LONG, .born = { 3, 0, 0, 0, 0, 0, 0, 4 } },
+		.row = { .number = 3,
+			 .site = site,
+			 .live = { 10, 1000 },
+			 .expired = { 4, 400 },
+			 .ever = { 5, 500 },
+			 .freed = { 1, 100 },
+			 .oldest_ns = 90000000000,
+			 .silent = true },
+		.growth = { .verdict = GROWTH_STEADY,
+			    .slope = 100,
+			    .slope_low = 90,
+			    .slope_high = 110,
+			    .until_ns = 60000000000 },
+		.evidence = { .has = EVIDENCE_STEADY | EVIDENCE_LONG,
+			      .born = { 3, 0, 0, 0, 0, 0, 0, 4 } },
 	};
 	struct names names;
 	char *text;
@@ -80,20 +93,24 @@ static void a_site_says_all_that_is_known(void **state)
 	lifetime_range(h, &h->sites[site], &w.row.lifetime);
 	recipe_names(&names, h);
 	text = text_of(watch_sites(h, &names, &w, 1, 4, 360000));
-	assert_string_equal(text,
-			    "Sites\n"
-			    "  #  expired  blocks  stack\n"
-			    "  3    400 B       4  session  session.c:7\n"
-			    "                        live: 10 blocks, 1000 B, the oldest 90.0 s old\n"
-			    "                        12 allocations of 1.17 KiB, 2 frees of 200 B\n"
-			    "                        expired so far: 5 blocks, 500 B; freed after that: 1 block, 100 B\n"
-			    "                        freed: lived min 20 to 40 ms, mean 20 to 40 ms, max 20 to 40 ms\n"
-			    "                        GROWS steadily by 100 B/s (90 B/s to 110 B/s in 19 of 20 cases)\n"
-			    "                        may be a leak: 7 blocks are too few to tell\n"
-			    "                        uses up alone what the limit leaves in about 60 minutes\n"
-			    "                        serve  serve.c:7\n"
-			    "                        main  main.c:7\n"
-			    "  3 more sites (--top 0 shows all)\n");
+	assert_string_equal(
+		text,
+		"Sites\n"
+		"  #  expired  blocks  stack\n"
+		"  3    400 B       4  session  session.c:7\n"
+		"                        live: 10 blocks, 1000 B, the oldest 90.0 s old\n"
+		"                        12 allocations of 1.17 KiB, 2 frees of 200 B\n"
+		"                        expired so far: 5 blocks, 500 B; freed after that: 1 "
+		"block, 100 B\n"
+		"                        freed: lived min 20 to 40 ms, mean 20 to 40 ms, max 20 to "
+		"40 ms\n"
+		"                        GROWS steadily by 100 B/s (90 B/s to 110 B/s in 19 of 20 "
+		"cases)\n"
+		"                        may be a leak: 7 blocks are too few to tell\n"
+		"                        uses up alone what the limit leaves in about 60 minutes\n"
+		"                        serve  serve.c:7\n"
+		"                        main  main.c:7\n"
+		"  3 more sites (--top 0 shows all)\n");
 	free(text);
 	text = text_of(watch_stack(h, &names, site));
 	assert_string_equal(text, "    session  session.c:7\n"
@@ -107,20 +124,26 @@ static void a_site_says_all_that_is_known(void **state)
 /* The first piece of evidence that is missing is named. */
 static void doubts_are_named_in_order(void **state)
 {
-	static const struct { unsigned has; const char *text; unsigned freed; } cases[] = {
+	static const struct { unsigned has; const char *text; unsigned freed;
+	} cases[] = {
 		{ EVIDENCE_STEADY, "8 blocks are too few to tell" },
 		{ EVIDENCE_ALL & ~EVIDENCE_KEPT, "3 blocks that lived as long were freed", 3 },
 		{ EVIDENCE_ALL & ~EVIDENCE_KEPT, "1 block that lived as long was freed", 1 },
-		{ EVIDENCE_ALL & ~EVIDENCE_KEPT, "it is not known whether older blocks were freed for it", 0 },
+		{ EVIDENCE_ALL & ~EVIDENCE_KEPT,
+		  "it is not known whether older blocks were freed for it", 0 },
 		{ EVIDENCE_ALL & ~EVIDENCE_SPREAD, "not all of the time" },
 		{ EVIDENCE_ALL & ~EVIDENCE_PACE, "it slows down, as a cache that fills up" },
-		{ EVIDENCE_ALL & ~EVIDENCE_LONG, "a cache that fills does the same: likely a leak after 5m" },
+		{ EVIDENCE_ALL & ~EVIDENCE_LONG,
+		  "a cache that fills does the same: likely a leak after 5m" },
 		{ EVIDENCE_ALL, "" },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < NR(cases); i++) {
-		struct evidence e = { .has = cases[i].has, .born = { 1, 1, 1, 1, 1, 1, 1, 1 }, .freed_aged = cases[i].freed, .long_ns = 300000000000 };
+		struct evidence e = { .has = cases[i].has,
+				      .born = { 1, 1, 1, 1, 1, 1, 1, 1 },
+				      .freed_aged = cases[i].freed,
+				      .long_ns = 300000000000 };
 		struct str s = STR_INIT;
 
 		watch_doubt(&s, &e);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * src/ptrace/watchdog.c, hurry.c: a process beside ours that takes away what we leave, and only that; and priority for a moment.
+ * src/ptrace/watchdog.c, hurry.c: a process beside ours that takes away what we leave, and only
+ * that; and priority for a moment.
  */
 #include "tests/unit/unit.h"
 
@@ -72,7 +73,8 @@ static void look_around(struct told *t)
 		char path[32], link[32] = "";
 
 		snprintf(path, sizeof(path), "/proc/self/fd/%d", i);
-		t->null[i] = readlink(path, link, sizeof(link) - 1) > 0 && !strcmp(link, "/dev/null");
+		t->null[i] = readlink(path, link, sizeof(link) - 1) > 0 &&
+			     !strcmp(link, "/dev/null");
 	}
 	if (!getcwd(t->where, sizeof(t->where)))
 		t->where[0] = 0;
@@ -134,7 +136,8 @@ static void what_is_left_is_taken_away(void **state)
 	assert_int_equal(told->nr_cleaned, 2);
 	assert_int_equal(told->target, target);
 	/* it keeps nothing of ours */
-	assert_int_equal(told->nr_open, 5);			/* 0 to 3, and which process we are */
+	/* 0 to 3, and which process we are */
+	assert_int_equal(told->nr_open, 5);
 	assert_true(told->null[0] && told->null[1] && told->null[2]);
 	assert_string_equal(told->where, "/");
 	assert_string_equal(told->name, TASK_WATCHDOG_NAME);
@@ -154,7 +157,8 @@ static void who_dies_is_cleaned_up_after(void **state)
 		kill(getpid(), SIGKILL);
 	}
 	waitpid(us, NULL, 0);
-	for (unsigned ms = 0; ms < 20000 && !__atomic_load_n(&told->nr_cleaned, __ATOMIC_SEQ_CST); ms++)
+	for (unsigned ms = 0; ms < 20000 && !__atomic_load_n(&told->nr_cleaned, __ATOMIC_SEQ_CST);
+	     ms++)
 		usleep(1000);
 	assert_int_equal(told->nr_cleaned, 1);
 	assert_int_equal(told->target, target);
@@ -170,7 +174,8 @@ static void signals_do_not_end_it(void **state)
 	(void)state;
 	assert_int_equal(watchdog_start(&w, target, clean, told, NULL), 0);
 	pid = w.pid;
-	for (unsigned ms = 0; ms < 20000 && getsid(pid) != pid; ms++)	/* by then it has masked all */
+	/* by then it has masked all */
+	for (unsigned ms = 0; ms < 20000 && getsid(pid) != pid; ms++)
 		usleep(1000);
 	for (size_t i = 0; i < NR(usual); i++)
 		kill(pid, usual[i]);
@@ -206,7 +211,7 @@ static void who_has_ended_needs_no_cleaning(void **state)
 	target = sleeper();
 }
 
-/* ---- priority ------------------------------------------------------------------------------------------- */
+/* ---- priority -------------------------------------------------------------------------------- */
 
 static void priority_is_had_for_a_moment(void **state)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* src/ptrace/withheld.c: pages of this very process are kept as they were, found again by address, and given back. */
+/*
+ * src/ptrace/withheld.c: pages of this very process are kept as they were, found again by address,
+ * and given back.
+ */
 #include "tests/unit/unit.h"
 
 #include <sys/mman.h>
@@ -73,7 +76,8 @@ static void pages_stay_as_they_were(void **state)
 			if (touched(k))
 				memset(at + k * PAGE, (int)k + 1, PAGE);
 		assert_int_equal(withheld_begin(&w, getpid(), rooms[i]), 0);
-		assert_int_equal(withheld_add(&w, page(30), page(PAGES), 0), 23 * PAGE);	/* 34 pages, 11 of them untouched */
+		/* 34 pages, 11 of them untouched */
+		assert_int_equal(withheld_add(&w, page(30), page(PAGES), 0), 23 * PAGE);
 		assert_int_equal(withheld_add(&w, page(0), page(30), PAGES), 20 * PAGE);
 		assert_int_equal(w.bytes, 43 * PAGE);
 		withheld_order(&w);
@@ -104,7 +108,8 @@ static void what_is_in_a_row_is_told(void **state)
 	assert_int_equal(bytes, 2 * PAGE - 8);
 	assert_int_equal(p[PAGE], 4);
 	bytes = 10 * PAGE;
-	assert_null(withheld_find(&w, page(4) + 8, &bytes));		/* missing up to the next piece */
+	/* missing up to the next piece */
+	assert_null(withheld_find(&w, page(4) + 8, &bytes));
 	assert_int_equal(bytes, PAGE - 8);
 	bytes = 10 * PAGE;
 	assert_null(withheld_find(&w, page(0), &bytes));

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* src/ptrace/register_words.c: which bytes of a thread's registers are words that may be pointers. */
+/*
+ * src/ptrace/register_words.c: which bytes of a thread's registers are words that may be pointers.
+ */
 #include "tests/unit/unit.h"
 
 #include "src/ptrace/register_words.h"

@@ -4,7 +4,8 @@
 
 #include "src/base/wrap.h"
 
-static void wraps(const char *text, unsigned width, const char *before, unsigned used, const char *expected)
+static void wraps(const char *text, unsigned width, const char *before, unsigned used,
+		  const char *expected)
 {
 	struct str s = STR_INIT;
 

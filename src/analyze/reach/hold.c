@@ -2,8 +2,9 @@
 /*
  * Who holds a block: every pointer in a root, and breadth first from there.
  *
- * The search goes rank by rank: what the most lasting roots lead to is found before others are asked, so that a list hangs on the variable
- * that names it and not on the thread that walks along it. A second round then takes pointers into the middle too.
+ * The search goes rank by rank: what the most lasting roots lead to is found before others are
+ * asked, so that a list hangs on the variable that names it and not on the thread that walks along
+ * it. A second round then takes pointers into the middle too.
  */
 #include "src/analyze/reach/hold.h"
 
@@ -41,9 +42,14 @@ struct rooting {
 	const struct memory_range *range;
 };
 
-static void edge_add(struct hold *h, struct reach_hit hit, uint64_t at, enum hold_place place, uint8_t rank)
+static void edge_add(struct hold *h, struct reach_hit hit, uint64_t at, enum hold_place place,
+		     uint8_t rank)
 {
-	struct hold_edge e = { .at = at, .block = hit.block, .offset = hit.offset, .place = (uint8_t)place, .rank = rank };
+	struct hold_edge e = { .at = at,
+			       .block = hit.block,
+			       .offset = hit.offset,
+			       .place = (uint8_t)place,
+			       .rank = rank };
 
 	if (hit.block != REACH_NONE && vec_push(&h->edges, e))
 		h->rc = -ENOMEM;
@@ -57,7 +63,8 @@ static void root_hits(void *arg, const struct reach_scanner *s)
 		struct reach_hit hit = s->batch.hits[i];
 
 		if (hit.block == REACH_NONE ||
-		    (r->range->chunk_lists && reach_is_chunk_behind(&s->ix->blocks[hit.block], hit.offset)))
+		    (r->range->chunk_lists &&
+		     reach_is_chunk_behind(&s->ix->blocks[hit.block], hit.offset)))
 			continue;
 		edge_add(r->h, hit, s->place[i], HOLD_MEMORY, rank_of(r->range->kind));
 	}
@@ -84,7 +91,8 @@ static int find_edges(struct hold *h, uint64_t tag_mask)
 		reach_scan(&h->scanner, r.range->start, r.range->end, root_hits, &r);
 	}
 	for (size_t i = 0; i < m->words.nr && !h->rc; i++)
-		edge_add(h, reach_find(&h->index, m->words.v[i].value & ~tag_mask), i, HOLD_WORD, RANK_WORD);
+		edge_add(h, reach_find(&h->index, m->words.v[i].value & ~tag_mask), i, HOLD_WORD,
+			 RANK_WORD);
 	for (size_t i = 0; i < m->owned.nr && !h->rc; i++) {
 		struct reach_hit hit = reach_find(&h->index, m->owned.v[i]);
 
@@ -99,7 +107,9 @@ static int find_edges(struct hold *h, uint64_t tag_mask)
 
 static bool counts(struct hold *h, uint32_t block, uint32_t offset)
 {
-	return !offset || h->any || (reach_guess_worth(&h->guess, block, offset) && reach_guess(&h->guess, block, offset));
+	return !offset || h->any ||
+	       (reach_guess_worth(&h->guess, block, offset) &&
+		reach_guess(&h->guess, block, offset));
 }
 
 static void enter(struct hold *h, uint32_t block, uint32_t from, uint32_t origin)
@@ -130,8 +140,10 @@ static void run(struct hold *h, uint32_t at)
 
 		if (at + AHEAD < h->nr_order)
 			__builtin_prefetch(&h->graph.first[h->order[at + AHEAD]]);
-		if (at + AHEAD / 2 < h->nr_order && h->graph.first[h->order[at + AHEAD / 2]] < REACH_MAX_EDGES)
-			__builtin_prefetch(&h->graph.edges[h->graph.first[h->order[at + AHEAD / 2]]]);
+		if (at + AHEAD / 2 < h->nr_order &&
+		    h->graph.first[h->order[at + AHEAD / 2]] < REACH_MAX_EDGES)
+			__builtin_prefetch(
+				&h->graph.edges[h->graph.first[h->order[at + AHEAD / 2]]]);
 		reach_follow(&h->graph, &h->scanner, h->order[at], spread, &s);
 	}
 }
@@ -181,10 +193,12 @@ static int take_results(struct hold *h)
 	return 0;
 }
 
-static int open_all(struct hold *h, const struct heap *heap, const struct memory *m, const struct reach_options *o)
+static int open_all(struct hold *h, const struct heap *heap, const struct memory *m,
+		    const struct reach_options *o)
 {
 	unsigned nr_threads = threads_for(o);
-	struct reach_plan plan = { m, o->tag_mask, nr_threads, (heap->nr_blocks * EDGE_BYTES + EDGE_FLOOR) / 4 };
+	struct reach_plan plan = { m, o->tag_mask, nr_threads,
+				   (heap->nr_blocks * EDGE_BYTES + EDGE_FLOOR) / 4 };
 	int rc = reach_index_init(&h->index, heap, &h->space, nr_threads);
 
 	if (!rc)
@@ -201,22 +215,30 @@ static int open_all(struct hold *h, const struct heap *heap, const struct memory
 	return h->scanner.stopped ? -EINTR : 0;
 }
 
-int hold_open(struct hold *h, const struct heap *heap, const struct memory *m, const struct reach_options *o, struct err *e)
+int hold_open(struct hold *h, const struct heap *heap, const struct memory *m,
+	      const struct reach_options *o, struct err *e)
 {
 	int rc = -E2BIG;
 
 	*h = (struct hold){ .heap = heap, .memory = m };
-	h->guess = (struct reach_guess){ .ix = &h->index, .memory = m, .heuristics = o->heuristics };
+	h->guess =
+		(struct reach_guess){ .ix = &h->index, .memory = m, .heuristics = o->heuristics };
 	if (heap->nr_blocks <= REACH_MAX_BLOCKS)
 		rc = open_all(h, heap, m, o);
 	if (rc == -EINTR)
 		return err_set(e, rc, "the search was interrupted");
 	if (rc == -E2BIG)
-		return err_set(e, rc, "%" PRIu64 " live blocks and %zu pointers to them are more than a search for holders can take",
+		return err_set(e, rc,
+			       "%" PRIu64 " live blocks and %zu pointers to them are more than a "
+					  "search for holders can take",
 			       heap->nr_blocks, h->edges.nr);
 	if (rc) {
-		err_set(e, rc, "out of memory for a search for holders among %" PRIu64 " blocks", heap->nr_blocks);
-		err_hint(e, "it needs about 100 bytes for each block, %" PRIu64 " MiB here, and 64 MiB", heap->nr_blocks * 100 >> 20);
+		err_set(e, rc, "out of memory for a search for holders among %" PRIu64 " blocks",
+			heap->nr_blocks);
+		err_hint(e,
+			 "it needs about 100 bytes for each block, %" PRIu64
+			 " MiB here, and 64 MiB",
+			 heap->nr_blocks * 100 >> 20);
 	}
 	return rc;
 }
@@ -252,7 +274,10 @@ int hold_sources(const struct hold *h, const uint64_t *wanted, struct hold_sourc
 		if (!(wanted[block / 64] >> (block & 63) & 1))
 			continue;
 		at = hash_add(&by_edge, h->origin[block], (uint32_t)out->nr, &added);
-		rc = !at ? -ENOMEM : !added ? 0 : vec_push(out, (struct hold_source){ .edge = h->origin[block], .nearest = block });
+		rc = !at      ? -ENOMEM
+		     : !added ? 0
+			      : vec_push(out, (struct hold_source){ .edge = h->origin[block],
+								    .nearest = block });
 		if (rc)
 			break;
 		out->v[*at].blocks++;

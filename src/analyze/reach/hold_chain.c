@@ -2,8 +2,8 @@
 /*
  * The chain to a block, place by place: which word of each block is the pointer to the next.
  *
- * The graph knows who points to whom but not from where, so the blocks shown are read once more. A list may put millions of blocks on a
- * chain; of a long one the beginning and the end are kept.
+ * The graph knows who points to whom but not from where, so the blocks shown are read once more. A
+ * list may put millions of blocks on a chain; of a long one the beginning and the end are kept.
  */
 #include "src/analyze/reach/hold.h"
 
@@ -27,7 +27,8 @@ static void look(void *arg, const struct reach_scanner *s)
 
 		if (hit.block != l->block)
 			continue;
-		if (!step->same || (step->into && !hit.offset)) {	/* a pointer to the start tells most */
+		/* a pointer to the start tells most */
+		if (!step->same || (step->into && !hit.offset)) {
 			step->into = hit.offset;
 			step->field = s->place[i] - l->start;
 		}
@@ -39,7 +40,9 @@ static void look(void *arg, const struct reach_scanner *s)
 /* Find the pointer of a step in the block before it. */
 static void find_pointer(struct hold *h, struct hold_step *step)
 {
-	struct looking l = { .block = step->block, .step = step, .start = h->heap->blocks[step->before].address };
+	struct looking l = { .block = step->block,
+			     .step = step,
+			     .start = h->heap->blocks[step->before].address };
 
 	reach_scan_block(&h->scanner, step->before, look, &l);
 }
@@ -78,7 +81,10 @@ int hold_chain(struct hold *h, uint32_t block, struct hold_chain *c)
 		if (s->before != HOLD_NONE)
 			find_pointer(h, s);
 		else
-			*s = (struct hold_step){ .block = s->block, .before = HOLD_NONE, .same = 1, .into = h->edges.v[c->edge].offset };
+			*s = (struct hold_step){ .block = s->block,
+						 .before = HOLD_NONE,
+						 .same = 1,
+						 .into = h->edges.v[c->edge].offset };
 	}
 	return 0;
 }
@@ -117,7 +123,9 @@ static void mark_from(struct hold *h, struct marking *k, uint32_t block)
 
 int hold_otherwise(struct hold *h, unsigned set, uint32_t block, uint32_t *edge)
 {
-	struct marking k = { .stack.space = &h->space, .seen = reach_take(&h->space, reach_bits_bytes(h->index.nr)), .block = block };
+	struct marking k = { .stack.space = &h->space,
+			     .seen = reach_take(&h->space, reach_bits_bytes(h->index.nr)),
+			     .block = block };
 
 	*edge = HOLD_NONE;
 	if (!k.seen)

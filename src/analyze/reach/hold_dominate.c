@@ -2,16 +2,19 @@
 /*
  * What each of some pointers holds alone: dominators of the graph of blocks.
  *
- * A pointer holds what every way from the roots takes it to. So each pointer asked for becomes a vertex of its own on its edge, and so does
- * each set of root pointers; what would be cut off are the blocks below it in the dominator tree. A vertex above all roots stands for the
- * program.
+ * A pointer holds what every way from the roots takes it to. So each pointer asked for becomes a
+ * vertex of its own on its edge, and so does each set of root pointers; what would be cut off are
+ * the blocks below it in the dominator tree. A vertex above all roots stands for the program.
  *
- * Lengauer and Tarjan, "A fast algorithm for finding dominators in a flowgraph" (TOPLAS 1, 1979), in its simple form with path
- * compression: O(m log n) whatever the graph. Without recursion: a depth-first search goes back by the parents it noted, and the path that
- * is compressed is written down in memory that is not needed meanwhile. Vertices are numbered from 1 in the order of their first visit; 0
- * is none. A parent serves as the ancestor of the paper's forest: a vertex is in the forest when its number is not below `linked`.
+ * Lengauer and Tarjan, "A fast algorithm for finding dominators in a flowgraph" (TOPLAS 1, 1979),
+ * in its simple form with path compression: O(m log n) whatever the graph. Without recursion: a
+ * depth-first search goes back by the parents it noted, and the path that is compressed is written
+ * down in memory that is not needed meanwhile. Vertices are numbered from 1 in the order of their
+ * first visit; 0 is none. A parent serves as the ancestor of the paper's forest: a vertex is in the
+ * forest when its number is not below `linked`.
  *
- * Memory for each vertex reached: 36 bytes and 4 for each pointer, and 8 for each block; then 12 for the sums.
+ * Memory for each vertex reached: 36 bytes and 4 for each pointer, and 8 for each block; then 12
+ * for the sums.
  */
 #include "src/analyze/reach/hold.h"
 
@@ -51,7 +54,8 @@ struct dominating {
 	uint64_t nr_preds;
 	uint32_t pred;			/* whose edges are written down */
 	uint32_t linked;
-	VEC(uint32_t) aside;		/* pointers of vertices on the way whose pointers are not side by side in the graph */
+	/* pointers of vertices on the way whose pointers are not side by side in the graph */
+	VEC(uint32_t) aside;
 	uint64_t steps;
 	int rc;
 };
@@ -158,7 +162,8 @@ static void fetch_pointers(const struct dominating *d, uint32_t n)
 
 	if (far <= d->nr && d->vertex[far] < d->nr_blocks)
 		__builtin_prefetch(&d->h->graph.first[d->vertex[far]]);
-	if (nearer <= d->nr && d->vertex[nearer] < d->nr_blocks && d->h->graph.first[d->vertex[nearer]] < REACH_MAX_EDGES)
+	if (nearer <= d->nr && d->vertex[nearer] < d->nr_blocks &&
+	    d->h->graph.first[d->vertex[nearer]] < REACH_MAX_EDGES)
 		__builtin_prefetch(&d->h->graph.edges[d->h->graph.first[d->vertex[nearer]]]);
 	if (n + AHEAD <= d->nr)
 		fetch_targets(d, d->vertex[n + AHEAD]);
@@ -193,7 +198,8 @@ static uint32_t visit(struct dominating *d, uint32_t vertex, uint32_t parent)
 	d->vertices[vertex].number = n;
 	d->vertex[n] = vertex;
 	d->parent[n] = parent;
-	if (vertex < d->nr_blocks && !is_routed(d, vertex) && d->h->graph.first[vertex] < REACH_MAX_EDGES) {
+	if (vertex < d->nr_blocks && !is_routed(d, vertex) &&
+	    d->h->graph.first[vertex] < REACH_MAX_EDGES) {
 		d->semi[n] = d->h->graph.first[vertex];
 		fetch_targets(d, vertex);
 	} else if (vertex < d->nr_blocks && d->h->graph.first[vertex] == REACH_EMPTY) {
@@ -249,7 +255,10 @@ static void write_down(struct dominating *d, uint32_t to)
 {
 	struct vertex *v = &d->vertices[to];
 
-	/* Memory that is read again may have changed: no more than was counted, and nothing that was not there. */
+	/*
+	 * Memory that is read again may have changed: no more than was counted, and nothing that
+	 * was not there.
+	 */
 	if (v->number && v->in)
 		d->preds[d->start[v->number] + --v->in] = d->pred;
 }
@@ -274,7 +283,10 @@ static int find_predecessors(struct dominating *d)
 
 /* ---- Lengauer and Tarjan ---- */
 
-/* The path from a vertex to its tree's root becomes one step. It is noted where the vertices are, which are not needed now. */
+/*
+ * The path from a vertex to its tree's root becomes one step. It is noted where the vertices are,
+ * which are not needed now.
+ */
 static void compress(struct dominating *d, uint32_t n)
 {
 	uint32_t *path = (uint32_t *)(void *)d->vertices, nr = 0;
@@ -402,8 +414,9 @@ static size_t first_of(const struct dominating *d, size_t i)
 	return c->kind == HOLD_CUT_EDGE ? d->h->edges.v[c->from].cut - 1u : i;
 }
 
-#define EACH_ARRAY(d, do_) \
-	do_((d)->vertex) do_((d)->parent) do_((d)->label) do_((d)->head) do_((d)->semi) do_((d)->idom) do_((d)->start) \
+#define EACH_ARRAY(d, do_)                                                                         \
+	do_((d)->vertex) do_((d)->parent) do_((d)->label) do_((d)->head) do_((d)->semi)            \
+		do_((d)->idom) do_((d)->start)
 
 static int take(struct dominating *d)
 {
@@ -467,8 +480,11 @@ int hold_dominate(struct hold *h, struct hold_cut *cuts, size_t nr, struct err *
 	if (rc == -EINTR)
 		return err_set(e, rc, "the search was interrupted");
 	if (rc) {
-		err_set(e, rc, "out of memory to tell what each pointer holds among %" PRIu32 " blocks", h->nr_order);
-		err_hint(e, "it needs about 100 bytes for each block, %" PRIu64 " MiB here", (uint64_t)h->nr_order * 100 >> 20);
+		err_set(e, rc,
+			"out of memory to tell what each pointer holds among %" PRIu32 " blocks",
+			h->nr_order);
+		err_hint(e, "it needs about 100 bytes for each block, %" PRIu64 " MiB here",
+			 (uint64_t)h->nr_order * 100 >> 20);
 	}
 	return rc;
 }

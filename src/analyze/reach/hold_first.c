@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A root for the blocks of each call site: from one reachable block of each up over the parents that the search has noted, then one look at
- * the roots for pointers to the blocks that are at the top.
+ * A root for the blocks of each call site: from one reachable block of each up over the parents
+ * that the search has noted, then one look at the roots for pointers to the blocks that are at the
+ * top.
  */
 #include "src/analyze/reach/hold_first.h"
 
@@ -9,7 +10,8 @@
 
 #include "src/base/vec.h"
 
-#define MOST_STEPS	(1u << 20)	/* up over parents, of all sites together: a list may put millions of blocks on the way */
+/* up over parents, of all sites together: a list may put millions of blocks on the way */
+#define MOST_STEPS	(1u << 20)
 #define WINDOW_WORDS	8192
 
 struct top {
@@ -52,7 +54,10 @@ static int find_tops(struct finding *f, const struct heap *h, const struct reach
 		}
 		if (r->parent[at] != UINT32_MAX)
 			continue;
-		rc = vec_push(&f->tops, (struct top){ h->blocks[at].address, h->blocks[at].address + h->blocks[at].size_bytes, site });
+		rc = vec_push(&f->tops,
+			      (struct top){ h->blocks[at].address,
+					    h->blocks[at].address + h->blocks[at].size_bytes,
+					    site });
 	}
 	free(done);
 	vec_sort(&f->tops, by_start);
@@ -86,11 +91,13 @@ static void look(struct finding *f, uint64_t word, const struct hold_first *wher
 static void look_in(struct finding *f, const struct memory_range *r, uint64_t *words)
 {
 	for (uint64_t at = (r->start + 7) & ~7ull; at < r->end && f->left;) {
-		uint64_t want = r->end - at < WINDOW_WORDS * 8 ? (r->end - at) & ~7ull : WINDOW_WORDS * 8;
+		uint64_t want = r->end - at < WINDOW_WORDS * 8 ? (r->end - at) & ~7ull
+							       : WINDOW_WORDS * 8;
 		size_t got = want ? f->memory->ops->read(f->memory->arg, at, words, want) / 8 : 0;
 
 		for (size_t i = 0; i < got; i++)
-			look(f, words[i], &(struct hold_first){ at + i * 8, r->thread, (uint8_t)(r->kind + 1) });
+			look(f, words[i],
+			     &(struct hold_first){ at + i * 8, r->thread, (uint8_t)(r->kind + 1) });
 		at += got ? got * 8 : 4096 - (at & 4095);
 	}
 }
@@ -103,16 +110,20 @@ static void find_roots(struct finding *f, uint64_t *words)
 	for (unsigned round = 0; round < 3; round++)
 		for (size_t i = 0; i < m->roots.nr && f->left; i++) {
 			const struct memory_range *r = &m->roots.v[i];
-			unsigned when = r->kind == MEMORY_DATA ? 0 : r->kind == MEMORY_STACK ? 2 : 1;
+			unsigned when = r->kind == MEMORY_DATA	  ? 0
+					: r->kind == MEMORY_STACK ? 2
+								  : 1;
 
 			if (when == round && !stop_asked(&m->stop))
 				look_in(f, r, words);
 		}
 	for (size_t i = 0; i < m->words.nr && f->left; i++)
-		look(f, m->words.v[i].value, &(struct hold_first){ 0, m->words.v[i].thread, MEMORY_REGISTER + 1 });
+		look(f, m->words.v[i].value,
+		     &(struct hold_first){ 0, m->words.v[i].thread, MEMORY_REGISTER + 1 });
 }
 
-struct hold_first *hold_first(const struct heap *h, const struct memory *m, const struct reach *r, uint64_t most_bytes)
+struct hold_first *hold_first(const struct heap *h, const struct memory *m, const struct reach *r,
+			      uint64_t most_bytes)
 {
 	struct finding f = { .memory = m };
 	uint64_t bytes = 0, *words;

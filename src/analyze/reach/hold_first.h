@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A root for the blocks of each call site, where that is cheap to know: for reports that tell of many sites at once.
+ * A root for the blocks of each call site, where that is cheap to know: for reports that tell of
+ * many sites at once.
  */
 #ifndef REACH_HOLD_FIRST_H
 #define REACH_HOLD_FIRST_H
@@ -15,9 +16,10 @@ struct hold_first {
 };
 
 /*
- * By site; needs classes with parents. Where roots have more than `most_bytes` nothing is looked for. NULL = nothing is known, or memory ran
- * out. free() it.
+ * By site; needs classes with parents. Where roots have more than `most_bytes` nothing is looked
+ * for. NULL = nothing is known, or memory ran out. free() it.
  */
-struct hold_first *hold_first(const struct heap *h, const struct memory *m, const struct reach *r, uint64_t most_bytes);
+struct hold_first *hold_first(const struct heap *h, const struct memory *m, const struct reach *r,
+			      uint64_t most_bytes);
 
 #endif

@@ -14,7 +14,8 @@
 #include "src/analyze/reach/reach_tune.h"
 
 #define MAX_THREADS	64
-#define EDGE_BYTES	22	/* of edges for each block: with the index, classes, parents and stacks 40 in all */
+/* of edges for each block: with the index, classes, parents and stacks 40 in all */
+#define EDGE_BYTES	22
 #define EDGE_FLOOR	(32 << 20)
 
 struct run {
@@ -31,7 +32,8 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-static unsigned threads_for(const struct reach_options *o, const struct heap *h, const struct memory *m)
+static unsigned threads_for(const struct reach_options *o, const struct heap *h,
+			    const struct memory *m)
 {
 	long nr = o->nr_threads ? (long)o->nr_threads : sysconf(_SC_NPROCESSORS_ONLN);
 	uint64_t bytes = h->nr_blocks * 64;
@@ -56,8 +58,8 @@ static int take_results(struct run *run, const struct heap *h, struct reach *r)
 	return 0;
 }
 
-static int classify(struct run *run, const struct heap *h, const struct memory *m, const struct reach_options *o,
-		    const struct reach_tune *tune, struct reach *r)
+static int classify(struct run *run, const struct heap *h, const struct memory *m,
+		    const struct reach_options *o, const struct reach_tune *tune, struct reach *r)
 {
 	unsigned nr_threads = threads_for(o, h, m);
 	struct reach_plan plan = { m, o->tag_mask, nr_threads, tune->max_edges };
@@ -83,15 +85,18 @@ static int classify(struct run *run, const struct heap *h, const struct memory *
 	return rc;
 }
 
-int reach_run_tuned(const struct heap *h, const struct memory *m, const struct reach_options *o, const struct reach_tune *tune,
-		    struct reach *r, struct err *e)
+int reach_run_tuned(const struct heap *h, const struct memory *m, const struct reach_options *o,
+		    const struct reach_tune *tune, struct reach *r, struct err *e)
 {
 	struct run run = { 0 };
 	int rc;
 
 	memset(r, 0, sizeof(*r));
 	if (h->nr_blocks > REACH_MAX_BLOCKS)
-		return err_set(e, -E2BIG, "%" PRIu64 " live blocks are more than a search for leaks can take (%u)", h->nr_blocks, REACH_MAX_BLOCKS);
+		return err_set(e, -E2BIG,
+			       "%" PRIu64
+			       " live blocks are more than a search for leaks can take (%u)",
+			       h->nr_blocks, REACH_MAX_BLOCKS);
 	rc = take_results(&run, h, r);
 	if (!rc)
 		rc = classify(&run, h, m, o, tune, r);
@@ -103,13 +108,17 @@ int reach_run_tuned(const struct heap *h, const struct memory *m, const struct r
 	if (rc == -EINTR) {
 		err_set(e, rc, "the search was interrupted");
 	} else if (rc) {
-		err_set(e, rc, "out of memory for a search for leaks among %" PRIu64 " blocks", h->nr_blocks);
-		err_hint(e, "it needs about 40 bytes for each block, %" PRIu64 " MiB here, and 64 MiB", h->nr_blocks * 40 >> 20);
+		err_set(e, rc, "out of memory for a search for leaks among %" PRIu64 " blocks",
+			h->nr_blocks);
+		err_hint(e,
+			 "it needs about 40 bytes for each block, %" PRIu64 " MiB here, and 64 MiB",
+			 h->nr_blocks * 40 >> 20);
 	}
 	return rc;
 }
 
-int reach_run(const struct heap *h, const struct memory *m, const struct reach_options *o, struct reach *r, struct err *e)
+int reach_run(const struct heap *h, const struct memory *m, const struct reach_options *o,
+	      struct reach *r, struct err *e)
 {
 	static const struct reach_tune as_is;
 

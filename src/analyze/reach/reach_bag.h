@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Blocks still to be followed: a stack in bags of a thousand, and a pool through which threads hand bags to those that have none.
+ * Blocks still to be followed: a stack in bags of a thousand, and a pool through which threads hand
+ * bags to those that have none.
  */
 #ifndef REACH_REACH_BAG_H
 #define REACH_REACH_BAG_H

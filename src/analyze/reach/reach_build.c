@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Building the compact graph: all threads read the heap's blocks, chunk by chunk, and write down whom they point to.
+ * Building the compact graph: all threads read the heap's blocks, chunk by chunk, and write down
+ * whom they point to.
  *
- * Memory is looked through without regard to where a block ends; each pointer found is then given to the block, the owner, in which it
- * lies. A thread writes edges into segments that it claims from the common room. A block's edges lie one behind the other: when a segment
- * ends, the owner's edges so far move on.
+ * Memory is looked through without regard to where a block ends; each pointer found is then given
+ * to the block, the owner, in which it lies. A thread writes edges into segments that it claims
+ * from the common room. A block's edges lie one behind the other: when a segment ends, the owner's
+ * edges so far move on.
  */
 #include "src/analyze/reach/reach_graph.h"
 
@@ -12,9 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_GAP		(8 << 10)	/* bytes between blocks that are read rather than making one more call */
-#define MAX_PIECES	(1 << 20)	/* 128 GiB; large blocks beyond are read when they are reached */
-#define MAX_SEAM	128		/* bytes between blocks that are looked at rather than passed over: the allocator's own, padding */
+/* bytes between blocks that are read rather than making one more call */
+#define MAX_GAP		(8 << 10)
+/* 128 GiB; large blocks beyond are read when they are reached */
+#define MAX_PIECES	(1 << 20)
+/* bytes between blocks that are looked at rather than passed over: the allocator's own, padding */
+#define MAX_SEAM	128
 
 /* Of one block or piece. */
 struct owner {
@@ -31,7 +36,8 @@ struct builder {
 	struct owner owner;		/* whose edges are being written */
 	uint32_t end_block;		/* of the chunk */
 	uint32_t *at, *end;		/* of the segment */
-	uint32_t *start, *last;		/* of the owner: its first edge, its last (NULL = none yet) */
+	/* of the owner: its first edge, its last (NULL = none yet) */
+	uint32_t *start, *last;
 	struct reach_hit before;	/* the owner's edge before, not kept twice */
 	bool failed;			/* its edges found no room */
 	bool full;			/* there is no more room at all */
@@ -54,7 +60,8 @@ static uint32_t *claim(struct reach_graph *g, uint64_t *nr)
 		*nr = g->room - at < REACH_SEGMENT ? g->room - at : REACH_SEGMENT;
 		if (!*nr)
 			return NULL;
-	} while (!__atomic_compare_exchange_n(&g->claimed, &at, at + *nr, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+	} while (!__atomic_compare_exchange_n(&g->claimed, &at, at + *nr, false, __ATOMIC_RELAXED,
+					      __ATOMIC_RELAXED));
 	reach_count(g->space, (int64_t)*nr * 4);
 	return g->edges + at;
 }
@@ -114,7 +121,10 @@ static void finish(struct builder *b)
 	b->before.block = REACH_NONE;
 }
 
-/* Can its edges be written down with those of its neighbours? If not, and it is not cut into pieces, it is read when it is reached. */
+/*
+ * Can its edges be written down with those of its neighbours? If not, and it is not cut into
+ * pieces, it is read when it is reached.
+ */
 static bool is_plain(struct builder *b, uint32_t i)
 {
 	struct reach_graph *g = b->g;
@@ -135,7 +145,8 @@ static void set_owner(struct builder *b, uint32_t i)
 	while (i < b->end_block && !is_plain(b, i))
 		i++;
 	if (i < b->end_block)
-		b->owner = (struct owner){ &b->g->first[i], i, reach_words_from(&blocks[i]), reach_words_to(&blocks[i]) };
+		b->owner = (struct owner){ &b->g->first[i], i, reach_words_from(&blocks[i]),
+					   reach_words_to(&blocks[i]) };
 	else
 		b->owner = nobody;
 }
@@ -163,7 +174,10 @@ static void give(void *arg, const struct reach_scanner *s)
 	}
 }
 
-/* Where reading may go on to from block i: over the blocks behind it as long as they lie close and a window holds them. */
+/*
+ * Where reading may go on to from block i: over the blocks behind it as long as they lie close and
+ * a window holds them.
+ */
 static uint64_t run_end(const struct reach_index *ix, uint32_t i, uint32_t end)
 {
 	uint64_t start = ix->blocks[i].address & ~7ull, to = reach_block_end(&ix->blocks[i]);
@@ -171,7 +185,8 @@ static uint64_t run_end(const struct reach_index *ix, uint32_t i, uint32_t end)
 	for (i++; i < end; i++) {
 		const struct heap_block *next = &ix->blocks[i];
 
-		if (next->address > to + MAX_GAP || next->size_bytes > REACH_PIECE || reach_block_end(next) - start > REACH_WINDOW)
+		if (next->address > to + MAX_GAP || next->size_bytes > REACH_PIECE ||
+		    reach_block_end(next) - start > REACH_WINDOW)
 			break;
 		to = reach_block_end(next) > to ? reach_block_end(next) : to;
 	}
@@ -184,7 +199,8 @@ static uint32_t row_end(struct builder *b, uint32_t i)
 	const struct heap_block *blocks = b->g->ix->blocks;
 
 	for (i++; i < b->end_block; i++)
-		if (blocks[i].address - reach_block_end(&blocks[i - 1]) > MAX_SEAM || !is_plain(b, i))
+		if (blocks[i].address - reach_block_end(&blocks[i - 1]) > MAX_SEAM ||
+		    !is_plain(b, i))
 			break;
 	return i;
 }
@@ -241,7 +257,8 @@ static void build(void *arg, unsigned who)
 	}
 	b->g = g;
 	b->before.block = REACH_NONE;
-	while (!reach_stopped(&b->s) && (i = __atomic_fetch_add(&w->next, 1, __ATOMIC_RELAXED)) < nr) {
+	while (!reach_stopped(&b->s) &&
+	       (i = __atomic_fetch_add(&w->next, 1, __ATOMIC_RELAXED)) < nr) {
 		if (i < g->pieces.nr)
 			build_piece(b, &g->pieces.v[i]);
 		else
@@ -270,11 +287,14 @@ static void strip(void *arg, unsigned who)
 			g->bare[i / 64] |= (uint64_t)(g->first[i] == REACH_EMPTY) << (i & 63);
 }
 
-/* More than can be cut, and nothing tells that most of it was never touched: nonsense, as a rule. */
-static bool is_endless(const struct reach_graph *g, const struct memory *m, uint64_t from, uint64_t to)
+/*
+ * More than can be cut, and nothing tells that most of it was never touched: nonsense, as a rule.
+ */
+static bool is_endless(const struct reach_graph *g, const struct memory *m, uint64_t from,
+		       uint64_t to)
 {
-	return (to - from) / REACH_PIECE >= MAX_PIECES - g->pieces.nr && !reach_untouched(m, from, to) &&
-	       !reach_untouched(m, from + REACH_ASK, to);
+	return (to - from) / REACH_PIECE >= MAX_PIECES - g->pieces.nr &&
+	       !reach_untouched(m, from, to) && !reach_untouched(m, from + REACH_ASK, to);
 }
 
 /* What is there of a block in pieces, unless these would be too many. */
@@ -287,7 +307,8 @@ static int cut(struct reach_graph *g, const struct memory *m, uint32_t block)
 	if (from < b->address || reach_has_inner(g->ix, block) || is_endless(g, m, from, to))
 		return 0;
 	while (from < to) {
-		uint64_t end = to - from < REACH_PIECE ? to : from + REACH_PIECE, none = from < asked ? 0 : reach_untouched(m, from, to);
+		uint64_t end = to - from < REACH_PIECE ? to : from + REACH_PIECE,
+			 none = from < asked ? 0 : reach_untouched(m, from, to);
 
 		if (none) {
 			asked = from += none;
@@ -323,7 +344,8 @@ static int cut_all(struct reach_graph *g, const struct memory *m)
 	return 0;
 }
 
-int reach_graph_init(struct reach_graph *g, const struct reach_index *ix, const struct reach_plan *plan, struct reach_space *space)
+int reach_graph_init(struct reach_graph *g, const struct reach_index *ix,
+		     const struct reach_plan *plan, struct reach_space *space)
 {
 	struct building w = { .g = g, .plan = plan };
 	int rc;

@@ -27,7 +27,8 @@ static size_t first_piece(const struct reach_graph *g, uint32_t block)
 	return vec_while(&g->pieces, p, p->block < block);
 }
 
-void reach_follow_other(const struct reach_graph *g, struct reach_scanner *s, uint32_t block, reach_edge_fn *fn, void *arg)
+void reach_follow_other(const struct reach_graph *g, struct reach_scanner *s, uint32_t block,
+			reach_edge_fn *fn, void *arg)
 {
 	struct following f = { fn, arg, block };
 
@@ -35,7 +36,8 @@ void reach_follow_other(const struct reach_graph *g, struct reach_scanner *s, ui
 		reach_scan_block(s, block, follow_hits, &f);
 		return;
 	}
-	for (size_t i = first_piece(g, block); i < g->pieces.nr && g->pieces.v[i].block == block; i++) {
+	for (size_t i = first_piece(g, block); i < g->pieces.nr && g->pieces.v[i].block == block;
+	     i++) {
 		const struct reach_piece *p = &g->pieces.v[i];
 
 		if (p->first < REACH_MAX_EDGES)

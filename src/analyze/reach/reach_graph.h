@@ -2,10 +2,12 @@
 /*
  * Which block points to which: the compact graph of a heap.
  *
- * An edge is four bytes: the index of the block pointed to and two flags. REACH_INTERIOR: the pointer is one into the block's middle, and
- * the next four bytes say where. REACH_LAST: no further edge of this block. `first` says where a block's edges begin. Blocks of more than
- * REACH_PIECE bytes have their edges by pieces, so that they are read by all threads. When the budget for edges is used up, the blocks that
- * are left are read again when they are reached; so are blocks with others in them.
+ * An edge is four bytes: the index of the block pointed to and two flags. REACH_INTERIOR: the
+ * pointer is one into the block's middle, and the next four bytes say where. REACH_LAST: no further
+ * edge of this block. `first` says where a block's edges begin. Blocks of more than REACH_PIECE
+ * bytes have their edges by pieces, so that they are read by all threads. When the budget for edges
+ * is used up, the blocks that are left are read again when they are reached; so are blocks with
+ * others in them.
  */
 #ifndef REACH_REACH_GRAPH_H
 #define REACH_REACH_GRAPH_H
@@ -21,7 +23,8 @@
 #define REACH_INDEX		(REACH_LAST - 1)
 
 #define REACH_PIECE		(128 << 10)	/* bytes */
-#define REACH_SEGMENT		(64 << 10)	/* edges a thread claims at once, more than a piece can have */
+/* edges a thread claims at once, more than a piece can have */
+#define REACH_SEGMENT		(64 << 10)
 
 /* Values of `first` that are no place in `edges`. */
 #define REACH_EMPTY		UINT32_MAX	/* no pointers */
@@ -38,7 +41,8 @@ struct reach_piece {
 struct reach_graph {
 	const struct reach_index *ix;
 	uint32_t *first;		/* by block */
-	uint64_t *bare;			/* bit by block: first is REACH_EMPTY; a sixteenth of the memory to ask, for many blocks */
+	/* bit by block: first is REACH_EMPTY; a sixteenth of the memory to ask, for many blocks */
+	uint64_t *bare;
 	uint32_t *edges;
 	uint64_t room, claimed;		/* edges: budget, part given to threads */
 	VEC(struct reach_piece) pieces;	/* by address */
@@ -55,7 +59,8 @@ struct reach_plan {
 };
 
 /* Read all blocks. 0 or -ENOMEM. Released with reach_graph_fini(). */
-int reach_graph_init(struct reach_graph *g, const struct reach_index *ix, const struct reach_plan *plan, struct reach_space *space);
+int reach_graph_init(struct reach_graph *g, const struct reach_index *ix,
+		     const struct reach_plan *plan, struct reach_space *space);
 void reach_graph_fini(struct reach_graph *g);
 
 typedef void reach_edge_fn(void *arg, uint32_t to, uint32_t offset);
@@ -76,10 +81,15 @@ static inline void reach_follow_edges(const uint32_t *edge, reach_edge_fn *fn, v
 }
 
 /* The part of reach_follow() that is seldom needed. */
-void reach_follow_other(const struct reach_graph *g, struct reach_scanner *s, uint32_t block, reach_edge_fn *fn, void *arg);
+void reach_follow_other(const struct reach_graph *g, struct reach_scanner *s, uint32_t block,
+			reach_edge_fn *fn, void *arg);
 
-/* Call fn for each pointer found in a block: the block pointed to, and where into it. The scanner is the caller's, for reading again. */
-static inline void reach_follow(const struct reach_graph *g, struct reach_scanner *s, uint32_t block, reach_edge_fn *fn, void *arg)
+/*
+ * Call fn for each pointer found in a block: the block pointed to, and where into it. The scanner
+ * is the caller's, for reading again.
+ */
+static inline void reach_follow(const struct reach_graph *g, struct reach_scanner *s,
+				uint32_t block, reach_edge_fn *fn, void *arg)
 {
 	uint32_t first = g->first[block];
 

@@ -2,8 +2,9 @@
 /*
  * Is a pointer into a block's middle as good as one to its start?
  *
- * What is tested is what memcheck 3.19 tests (memcheck/mc_leakcheck.c), with one difference: memory does not say which mappings are
- * files', so a vtable may lie anywhere but in a block or on a stack.
+ * What is tested is what memcheck 3.19 tests (memcheck/mc_leakcheck.c), with one difference: memory
+ * does not say which mappings are files', so a vtable may lie anywhere but in a block or on a
+ * stack.
  */
 #include "src/analyze/reach/reach_guess.h"
 
@@ -11,7 +12,8 @@
 
 #define STRING_HEAD	24	/* length, capacity, reference count: then the characters */
 #define COUNT_HEAD	8	/* a number of bytes or of elements */
-#define VTABLE_WORDS	21	/* of which two must point into code, and the ones before them be null */
+/* of which two must point into code, and the ones before them be null */
+#define VTABLE_WORDS	21
 #define FIRST_PAGE	4096
 
 static size_t read_at(const struct reach_guess *g, uint64_t address, void *to, size_t bytes)
@@ -30,7 +32,8 @@ static bool on_stack(const struct memory *m, uint64_t address)
 {
 	size_t i = vec_while(&m->roots, p, p->end <= address);
 
-	return i < m->roots.nr && m->roots.v[i].start <= address && m->roots.v[i].kind == MEMORY_STACK;
+	return i < m->roots.nr && m->roots.v[i].start <= address &&
+	       m->roots.v[i].kind == MEMORY_STACK;
 }
 
 static bool look_at_vtable(const struct reach_guess *g, uint64_t address)
@@ -75,7 +78,8 @@ static bool two_vtables(struct reach_guess *g, uint64_t address, uint64_t first,
 {
 	uint64_t inner;
 
-	return read_at(g, address + offset, &inner, sizeof(inner)) == sizeof(inner) && is_vtable(g, inner) && is_vtable(g, first);
+	return read_at(g, address + offset, &inner, sizeof(inner)) == sizeof(inner) &&
+	       is_vtable(g, inner) && is_vtable(g, first);
 }
 
 bool reach_guess_worth(const struct reach_guess *g, uint32_t block, uint32_t offset)
@@ -87,7 +91,8 @@ bool reach_guess_worth(const struct reach_guess *g, uint32_t block, uint32_t off
 		return false;
 	return (any & REACH_STDSTRING && offset == STRING_HEAD) ||
 	       (any & (REACH_LENGTH64 | REACH_NEWARRAY) && offset == COUNT_HEAD) ||
-	       (any & REACH_MULTIPLE_INHERITANCE && !(offset & 7) && b->size_bytes - offset >= 8 && offset != UINT32_MAX);
+	       (any & REACH_MULTIPLE_INHERITANCE && !(offset & 7) && b->size_bytes - offset >= 8 &&
+		offset != UINT32_MAX);
 }
 
 bool reach_guess(struct reach_guess *g, uint32_t block, uint32_t offset)
@@ -98,15 +103,19 @@ bool reach_guess(struct reach_guess *g, uint32_t block, uint32_t offset)
 
 	if (!reach_guess_worth(g, block, offset))
 		return false;
-	held = read_at(g, b->address, head, b->size_bytes < sizeof(head) ? COUNT_HEAD : sizeof(head));
-	if (g->heuristics & REACH_STDSTRING && offset == STRING_HEAD && held == sizeof(head) && is_string(head, b->size_bytes))
+	held = read_at(g, b->address, head,
+		       b->size_bytes < sizeof(head) ? COUNT_HEAD : sizeof(head));
+	if (g->heuristics & REACH_STDSTRING && offset == STRING_HEAD && held == sizeof(head) &&
+	    is_string(head, b->size_bytes))
 		return true;
 	if (held < COUNT_HEAD)
 		return false;
-	if (g->heuristics & REACH_LENGTH64 && offset == COUNT_HEAD && head[0] && head[0] == b->size_bytes - COUNT_HEAD)
+	if (g->heuristics & REACH_LENGTH64 && offset == COUNT_HEAD && head[0] &&
+	    head[0] == b->size_bytes - COUNT_HEAD)
 		return true;
-	if (g->heuristics & REACH_NEWARRAY && offset == COUNT_HEAD && head[0] && !((b->size_bytes - COUNT_HEAD) % head[0]))
+	if (g->heuristics & REACH_NEWARRAY && offset == COUNT_HEAD && head[0] &&
+	    !((b->size_bytes - COUNT_HEAD) % head[0]))
 		return true;
-	return g->heuristics & REACH_MULTIPLE_INHERITANCE && !(offset & 7) && b->size_bytes - offset >= 8 &&
-	       two_vtables(g, b->address, head[0], offset);
+	return g->heuristics & REACH_MULTIPLE_INHERITANCE && !(offset & 7) &&
+	       b->size_bytes - offset >= 8 && two_vtables(g, b->address, head[0], offset);
 }

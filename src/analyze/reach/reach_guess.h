@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Is a pointer into a block's middle as good as one to its start? The four guesses of memcheck's manual (--leak-check-heuristics).
+ * Is a pointer into a block's middle as good as one to its start? The four guesses of memcheck's
+ * manual (--leak-check-heuristics).
  */
 #ifndef REACH_REACH_GUESS_H
 #define REACH_REACH_GUESS_H

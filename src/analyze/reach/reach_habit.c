@@ -9,7 +9,8 @@
 #define SITE_KEY(site, offset)	((uint64_t)(site) << 32 | (offset))
 
 struct counts {
-	struct hash_map by_site;	/* site, offset -> blocks pointed to there and nowhere else */
+	/* site, offset -> blocks pointed to there and nowhere else */
+	struct hash_map by_site;
 	uint32_t sites[HABIT_MAX_HEADER + 1];	/* by offset: that have such blocks */
 };
 
@@ -41,7 +42,8 @@ static uint32_t header_of(const struct reach_note *n)
 	return offset <= HABIT_MAX_HEADER ? offset : 0;
 }
 
-static int count(struct counts *c, const struct reach_habits *x, const struct heap_block *blocks, const struct reach *r)
+static int count(struct counts *c, const struct reach_habits *x, const struct heap_block *blocks,
+		 const struct reach *r)
 {
 	for (uint64_t i = 0; i < x->nr; i++) {
 		uint32_t offset = r->class[i] == REACH_POSSIBLE ? header_of(&x->notes[i]) : 0, *nr;
@@ -67,10 +69,12 @@ static bool is_header(const struct counts *c, uint32_t site, uint32_t offset)
 
 static bool is_pool(const struct reach_note *n, const struct heap_block *b)
 {
-	return b->size_bytes >= HABIT_POOL_BYTES && __builtin_popcount(n->places) >= HABIT_POOL_PLACES;
+	return b->size_bytes >= HABIT_POOL_BYTES &&
+	       __builtin_popcount(n->places) >= HABIT_POOL_PLACES;
 }
 
-int reach_habits_judge(const struct reach_habits *x, const struct heap_block *blocks, unsigned heuristics, struct reach *r)
+int reach_habits_judge(const struct reach_habits *x, const struct heap_block *blocks,
+		       unsigned heuristics, struct reach *r)
 {
 	struct counts c = { 0 };
 	int rc = heuristics & REACH_HEADER ? count(&c, x, blocks, r) : 0;

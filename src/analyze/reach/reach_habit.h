@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Pointers into blocks that are a program's habit: a header before what it keeps a pointer to, and pools that are cut into parts.
+ * Pointers into blocks that are a program's habit: a header before what it keeps a pointer to, and
+ * pools that are cut into parts.
  *
- * While pointers are followed, each one into the middle of a block that is not reached otherwise is noted: the lowest offset, and a set of
- * bits for the offsets that there are. What is noted is the same in whatever order pointers are met. When all are followed,
- *   header   several blocks of one site, or those of several sites, are pointed to at one and the same small offset each: the program keeps
+ * While pointers are followed, each one into the middle of a block that is not reached otherwise is
+ * noted: the lowest offset, and a set of bits for the offsets that there are. What is noted is the
+ * same in whatever order pointers are met. When all are followed,
+ *   header   several blocks of one site, or those of several sites, are pointed to at one and the
+ *   same small offset each: the program keeps
  *            pointers to what lies behind a header (Python's objects, strings with a length)
- *   pool     a large block is pointed to at several places: its parts are in use (an allocator of the program's own)
- * A number that looks like a pointer, or a pointer that was left behind, hits one block at any offset, and is none of it.
+ *   pool     a large block is pointed to at several places: its parts are in use (an allocator of
+ *   the program's own)
+ * A number that looks like a pointer, or a pointer that was left behind, hits one block at any
+ * offset, and is none of it.
  */
 #ifndef REACH_REACH_HABIT_H
 #define REACH_REACH_HABIT_H
@@ -17,12 +22,14 @@
 
 #define HABIT_MAX_HEADER	256	/* bytes */
 #define HABIT_SITE_BLOCKS	8	/* of one site with a header of that size */
-#define HABIT_SITES		5	/* that have blocks with a header of that size, and none with another */
+/* that have blocks with a header of that size, and none with another */
+#define HABIT_SITES		5
 #define HABIT_POOL_PLACES	4	/* pointed to; offsets that are multiples of 8 */
 #define HABIT_POOL_BYTES	512
 
 struct reach_note {
-	uint32_t low;		/* offset + 1 of the lowest pointer into its middle; 0 = there is none */
+	/* offset + 1 of the lowest pointer into its middle; 0 = there is none */
+	uint32_t low;
 	uint32_t places;	/* bit by hash of the offset */
 };
 
@@ -49,13 +56,16 @@ static inline void reach_note(struct reach_habits *x, uint32_t block, uint32_t o
 		__atomic_fetch_or(&n->places, bit, __ATOMIC_RELAXED);
 	low = __atomic_load_n(&n->low, __ATOMIC_RELAXED);
 	while ((!low || offset + 1 < low) &&
-	       !__atomic_compare_exchange_n(&n->low, &low, offset + 1, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+	       !__atomic_compare_exchange_n(&n->low, &low, offset + 1, true, __ATOMIC_RELAXED,
+					    __ATOMIC_RELAXED))
 		;
 }
 
 /*
- * The blocks of class REACH_POSSIBLE that a habit (of the heuristics asked for) explains, by index, into r->habits. 0 or -ENOMEM. Serial.
+ * The blocks of class REACH_POSSIBLE that a habit (of the heuristics asked for) explains, by index,
+ * into r->habits. 0 or -ENOMEM. Serial.
  */
-int reach_habits_judge(const struct reach_habits *x, const struct heap_block *blocks, unsigned heuristics, struct reach *r);
+int reach_habits_judge(const struct reach_habits *x, const struct heap_block *blocks,
+		       unsigned heuristics, struct reach *r);
 
 #endif

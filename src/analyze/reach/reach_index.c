@@ -83,10 +83,12 @@ static void chunk_fill(struct reach_index *ix, const struct reach_chunk *c, uint
 	uint32_t before = c->first;
 
 	for (uint32_t i = c->first; i < end; i++) {
-		uint64_t granule = (ix->blocks[i].address & ((1 << REACH_CHUNK_SHIFT) - 1)) >> ix->granule_shift;
+		uint64_t granule = (ix->blocks[i].address & ((1 << REACH_CHUNK_SHIFT) - 1)) >>
+				   ix->granule_shift;
 		uint64_t word = granule >> 6;
 
-		lines[word / REACH_LINE_WORDS].bits[word % REACH_LINE_WORDS] |= (uint64_t)1 << (granule & 63);
+		lines[word / REACH_LINE_WORDS].bits[word % REACH_LINE_WORDS] |= (uint64_t)1
+										<< (granule & 63);
 	}
 	for (struct reach_line *line = lines; line < lines + nr_lines; line++) {
 		unsigned within = 0;
@@ -122,8 +124,10 @@ static int fill(struct reach_index *ix, unsigned shift, unsigned nr_threads)
 	struct filling f = { .ix = ix };
 
 	ix->granule_shift = shift;
-	ix->chunk_lines = (1u << (REACH_CHUNK_SHIFT - 6 - shift)) / REACH_LINE_WORDS + 1; /* the last is not full */
-	ix->lines = reach_take(ix->space, (size_t)ix->nr_chunks * ix->chunk_lines * sizeof(*ix->lines));
+	/* the last is not full */
+	ix->chunk_lines = (1u << (REACH_CHUNK_SHIFT - 6 - shift)) / REACH_LINE_WORDS + 1;
+	ix->lines = reach_take(ix->space,
+			       (size_t)ix->nr_chunks * ix->chunk_lines * sizeof(*ix->lines));
 	if (!ix->lines)
 		return -ENOMEM;
 	reach_team(nr_threads, chunks_fill, &f);
@@ -132,7 +136,8 @@ static int fill(struct reach_index *ix, unsigned shift, unsigned nr_threads)
 
 static void lines_give(struct reach_index *ix)
 {
-	reach_give(ix->space, ix->lines, (size_t)ix->nr_chunks * ix->chunk_lines * sizeof(*ix->lines));
+	reach_give(ix->space, ix->lines,
+		   (size_t)ix->nr_chunks * ix->chunk_lines * sizeof(*ix->lines));
 	ix->lines = NULL;
 }
 
@@ -162,7 +167,10 @@ static int slots_fill(struct reach_index *ix)
 	return 0;
 }
 
-/* The chain from the block before over those around it is all that can hold this one: who ended before it ends for all that follow. */
+/*
+ * The chain from the block before over those around it is all that can hold this one: who ended
+ * before it ends for all that follow.
+ */
 static int outer_fill(struct reach_index *ix)
 {
 	ix->outer = reach_take(ix->space, (size_t)ix->nr * sizeof(*ix->outer));
@@ -171,7 +179,8 @@ static int outer_fill(struct reach_index *ix)
 	for (uint32_t i = 0; i < ix->nr; i++) {
 		uint32_t at = i - 1;
 
-		while (at != REACH_NONE && reach_block_end(&ix->blocks[at]) <= ix->blocks[i].address)
+		while (at != REACH_NONE &&
+		       reach_block_end(&ix->blocks[at]) <= ix->blocks[i].address)
 			at = ix->outer[at];
 		ix->outer[i] = at;
 	}
@@ -215,12 +224,15 @@ static int gather(struct reach_index *ix)
 	return rc;
 }
 
-int reach_index_init(struct reach_index *ix, const struct heap *h, struct reach_space *space, unsigned nr_threads)
+int reach_index_init(struct reach_index *ix, const struct heap *h, struct reach_space *space,
+		     unsigned nr_threads)
 {
 	bool fine = false;
 	int rc;
 
-	*ix = (struct reach_index){ .blocks = h->blocks, .nr = (uint32_t)h->nr_blocks, .space = space };
+	*ix = (struct reach_index){ .blocks = h->blocks,
+				    .nr = (uint32_t)h->nr_blocks,
+				    .space = space };
 	if (!ix->nr)
 		return 0;
 	ix->nr_chunks = chunks_walk(ix, NULL);
@@ -250,7 +262,8 @@ void reach_index_fini(struct reach_index *ix)
 	if (ix->slots)
 		reach_give(ix->space, ix->slots, nr_slots(ix) * sizeof(*ix->slots));
 	if (ix->chunks)
-		reach_give(ix->space, ix->chunks, (ix->nr_chunks + (size_t)1) * sizeof(*ix->chunks));
+		reach_give(ix->space, ix->chunks,
+			   (ix->nr_chunks + (size_t)1) * sizeof(*ix->chunks));
 	reach_give(ix->space, ix->outer, (size_t)ix->nr * sizeof(*ix->outer));
 	if (ix->space)
 		reach_count(ix->space, -(int64_t)(ix->spilling.room * sizeof(*ix->spilling.v)));

@@ -2,12 +2,14 @@
 /*
  * From an address to the block it lies in, for a search that asks some hundred million times.
  *
- * The address space is cut into chunks of 1 MiB; those in which blocks start are found by a hash of the address. A chunk has one bit per
- * granule (16 bytes; 8 where blocks lie closer) that says whether a block starts there; as many of them as fit make a line of the
- * processor's cache, with the numbers of blocks that start before them. So a pointer to a block's start costs one cache miss at most and
- * no look at the block itself; a pointer into a block's middle finds the last block that starts before it by counting bits, and then
- * needs its size. Chunks in which two blocks start in one granule, or a block not at a granule's start, have no lines; there the blocks
- * are searched by halving.
+ * The address space is cut into chunks of 1 MiB; those in which blocks start are found by a hash of
+ * the address. A chunk has one bit per granule (16 bytes; 8 where blocks lie closer) that says
+ * whether a block starts there; as many of them as fit make a line of the processor's cache, with
+ * the numbers of blocks that start before them. So a pointer to a block's start costs one cache
+ * miss at most and no look at the block itself; a pointer into a block's middle finds the last
+ * block that starts before it by counting bits, and then needs its size. Chunks in which two blocks
+ * start in one granule, or a block not at a granule's start, have no lines; there the blocks are
+ * searched by halving.
  */
 #ifndef REACH_REACH_INDEX_H
 #define REACH_REACH_INDEX_H
@@ -28,8 +30,10 @@
 /* 64 bytes: the index of a large heap is larger than the caches, so its size is its speed. */
 struct reach_line {
 	uint64_t bits[REACH_LINE_WORDS];	/* granules in which a block starts */
-	uint32_t before;			/* blocks that start at lower addresses than this line's */
-	uint16_t within[REACH_LINE_WORDS];	/* of this line's, those that start before the word's */
+	/* blocks that start at lower addresses than this line's */
+	uint32_t before;
+	/* of this line's, those that start before the word's */
+	uint16_t within[REACH_LINE_WORDS];
 };
 
 struct reach_chunk {
@@ -52,14 +56,19 @@ struct reach_slot {
 struct reach_index {
 	const struct heap_block *blocks;
 	uint32_t nr;
-	uint64_t low, span;		/* all blocks lie in [low, low + span]; the last byte counts */
+	/* all blocks lie in [low, low + span]; the last byte counts */
+	uint64_t low, span;
 	unsigned granule_shift, chunk_lines;
 	struct reach_slot *slots;
 	unsigned hash_shift;
 	struct reach_line *lines;
 	struct reach_chunk *chunks;	/* by address, one more than nr_chunks: first = nr */
 	uint32_t nr_chunks;
-	uint32_t *outer;		/* innermost block that holds a block's start, REACH_NONE = none; NULL: no block lies in another */
+	/*
+	 * innermost block that holds a block's start, REACH_NONE = none; NULL: no block lies in
+	 * another
+	 */
+	uint32_t *outer;
 	VEC(uint32_t) spilling;		/* blocks that reach out of their chunk, by address */
 	struct reach_space *space;
 };
@@ -95,7 +104,8 @@ static inline uint64_t reach_words_to(const struct heap_block *b)
 /* Does a block lie within this one? Then its bytes are not this one's. */
 static inline bool reach_has_inner(const struct reach_index *ix, uint32_t block)
 {
-	return ix->outer && block + 1 < ix->nr && ix->blocks[block + 1].address < reach_block_end(&ix->blocks[block]);
+	return ix->outer && block + 1 < ix->nr &&
+	       ix->blocks[block + 1].address < reach_block_end(&ix->blocks[block]);
 }
 
 /* The slot at which the search for a chunk begins. */
@@ -105,28 +115,35 @@ static inline size_t reach_hash(const struct reach_index *ix, uint64_t key)
 }
 
 /* Build it with nr_threads. 0 or -ENOMEM. Released with reach_index_fini(). */
-int reach_index_init(struct reach_index *ix, const struct heap *h, struct reach_space *space, unsigned nr_threads);
+int reach_index_init(struct reach_index *ix, const struct heap *h, struct reach_space *space,
+		     unsigned nr_threads);
 void reach_index_fini(struct reach_index *ix);
 
 struct reach_probe {
 	const struct reach_line *line;	/* NULL: search */
-	uint32_t block;			/* the last that starts at or before the address; REACH_NONE = none */
+	/* the last that starts at or before the address; REACH_NONE = none */
+	uint32_t block;
 	uint8_t word;			/* of the line */
 	bool exact;			/* the block starts there */
 };
 
-/* Addresses on their way to blocks, in steps: what each needs from memory is asked for in one and used in the next. */
+/*
+ * Addresses on their way to blocks, in steps: what each needs from memory is asked for in one and
+ * used in the next.
+ */
 struct reach_batch {
 	unsigned nr;				/* taken */
-	unsigned asked, read, found;		/* so many of them have their line on the way, the line read, the hit */
+	/* so many of them have their line on the way, the line read, the hit */
+	unsigned asked, read, found;
 	uint64_t address[REACH_BATCH];
 	struct reach_probe probes[REACH_BATCH];
 	struct reach_hit hits[REACH_BATCH];
 };
 
 /*
- * Take each address a step on; but for the last `lag` the second, and for twice as many the third, so that their loads overlap with all
- * that is done until the next call. 0: find all. Any address is allowed. From all threads.
+ * Take each address a step on; but for the last `lag` the second, and for twice as many the third,
+ * so that their loads overlap with all that is done until the next call. 0: find all. Any address
+ * is allowed. From all threads.
  */
 void reach_resolve(const struct reach_index *ix, struct reach_batch *b, unsigned lag);
 

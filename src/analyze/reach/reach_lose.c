@@ -2,13 +2,17 @@
 /*
  * Which of the lost blocks are lost by themselves, and which only with others.
  *
- * Wanted is one block of each strongly connected component that no other lost block leads to, the lowest; and for all others the lowest of
- * these that leads to them. Three traversals do it without finding the components:
- *   1. In order of address, follow all that leads on from each block not yet seen; these blocks are the candidates. A component that
- *      nothing leads to is entered only from itself, so its lowest block is one of them.
- *   2. From the last candidate to the first, the same, only from candidates; those seen by then from a later one are none. Each that is
- *      left is one of those wanted: a block that leads to it is not seen before it in the first traversal (it would have been seen as
- *      well), so either it is led to by it, or it is seen from a later candidate, which then has seen both in this one.
+ * Wanted is one block of each strongly connected component that no other lost block leads to, the
+ * lowest; and for all others the lowest of these that leads to them. Three traversals do it without
+ * finding the components:
+ *   1. In order of address, follow all that leads on from each block not yet seen; these blocks are
+ *      the candidates. A component that nothing leads to is entered only from itself, so its lowest
+ *      block is one of them.
+ *   2. From the last candidate to the first, the same, only from candidates; those seen by then
+ *      from a later one are none. Each that is left is one of those wanted: a block that leads to
+ *      it is not seen before it in the first traversal (it would have been seen as well), so either
+ *      it is led to by it, or it is seen from a later candidate, which then has seen both in this
+ *      one.
  *   3. In order of address, from those left; what is seen belongs to the one it is first seen from.
  */
 #include "src/analyze/reach/reach_mark.h"
@@ -84,7 +88,8 @@ static void find_candidates(struct losing *l)
 	const uint8_t *class = l->r->class, *end = class + l->r->nr;
 
 	/* Mostly few are lost among many. */
-	for (const uint8_t *at = class; (at = memchr(at, REACH_DEFINITE, (size_t)(end - at))) && !l->failed; at++) {
+	for (const uint8_t *at = class;
+	     (at = memchr(at, REACH_DEFINITE, (size_t)(end - at))) && !l->failed; at++) {
 		uint32_t i = (uint32_t)(at - class);
 
 		if (is_seen(l, i))
@@ -128,7 +133,8 @@ static int lose(struct losing *l)
 	return l->s.stopped ? -EINTR : l->failed ? -ENOMEM : 0;
 }
 
-int reach_lose(const struct reach_graph *g, const struct memory *m, uint64_t tag_mask, struct reach *r)
+int reach_lose(const struct reach_graph *g, const struct memory *m, uint64_t tag_mask,
+	       struct reach *r)
 {
 	struct reach_space *space = g->space;
 	struct losing *l;

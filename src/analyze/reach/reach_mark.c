@@ -2,10 +2,12 @@
 /*
  * What the program can still reach.
  *
- * Each thread has a stack of blocks whose pointers are to be followed, taken off by the handful, and two handfuls between stack and
- * following, so that what they need from memory is under way while others are followed. A block enters a stack when its class gets better, which one thread alone brings about.
- * Whether it is reached is one bit, so that what is asked most often, for nearly every pointer in vain, stays in the processor's caches.
- * Pointers into the middle that a guess might accept wait until the thread has nothing else to do: most of their blocks are reached
+ * Each thread has a stack of blocks whose pointers are to be followed, taken off by the handful,
+ * and two handfuls between stack and following, so that what they need from memory is under way
+ * while others are followed. A block enters a stack when its class gets better, which one thread
+ * alone brings about. Whether it is reached is one bit, so that what is asked most often, for
+ * nearly every pointer in vain, stays in the processor's caches. Pointers into the middle that a
+ * guess might accept wait until the thread has nothing else to do: most of their blocks are reached
  * otherwise meanwhile, and need no guess.
  */
 #include "src/analyze/reach/reach_mark.h"
@@ -58,7 +60,8 @@ struct worker {
 	uint32_t from;			/* block whose pointers are looked at */
 	bool chunk_lists;
 	bool failed;
-	struct handful handfuls[3];	/* in turn: just taken, edges on their way, to be followed */
+	/* in turn: just taken, edges on their way, to be followed */
+	struct handful handfuls[3];
 	unsigned turn;
 	unsigned nr_targets;
 	uint32_t nr_doubts;
@@ -102,7 +105,8 @@ static bool possible(struct worker *k, const struct target *t)
 {
 	uint8_t lost = REACH_DEFINITE;
 
-	return __atomic_compare_exchange_n(&k->w->r->class[t->block], &lost, REACH_POSSIBLE, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+	return __atomic_compare_exchange_n(&k->w->r->class[t->block], &lost, REACH_POSSIBLE, false,
+					   __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
 static void look_at_doubt(struct worker *k, const struct target *t)
@@ -175,8 +179,12 @@ static void judge_all(struct worker *k)
 	k->nr_targets = 0;
 }
 
-/* 1 if it is worth a look: most are reached already, but which cannot be foreseen, so no branch depends on it. */
-static inline unsigned sift(const struct worker *k, struct target *to, uint32_t block, uint32_t offset)
+/*
+ * 1 if it is worth a look: most are reached already, but which cannot be foreseen, so no branch
+ * depends on it.
+ */
+static inline unsigned sift(const struct worker *k, struct target *to, uint32_t block,
+			    uint32_t offset)
 {
 	*to = (struct target){ block, offset, k->from };
 	return !is_reached(k, block);
@@ -228,13 +236,14 @@ static void follow_handful(struct worker *k, const struct handful *h)
 }
 
 /*
- * Take a handful of blocks off the stack, and follow the one taken two calls ago: meanwhile where its edges are, and then these, were on
- * their way from memory. false: there are no more.
+ * Take a handful of blocks off the stack, and follow the one taken two calls ago: meanwhile where
+ * its edges are, and then these, were on their way from memory. false: there are no more.
  */
 static bool follow(struct worker *k)
 {
 	const struct reach_graph *g = k->w->g;
-	struct handful *taken = &k->handfuls[k->turn % 3], *found = &k->handfuls[(k->turn + 2) % 3], *due = &k->handfuls[(k->turn + 1) % 3];
+	struct handful *taken = &k->handfuls[k->turn % 3], *found = &k->handfuls[(k->turn + 2) % 3],
+		       *due = &k->handfuls[(k->turn + 1) % 3];
 	bool any;
 
 	k->turn++;
@@ -282,7 +291,8 @@ static bool next_root(struct marking *w, struct memory_range *piece)
 		if (piece->start >= piece->end)
 			continue;
 		if (piece->end - piece->start > ROOT_PIECE)
-			piece->end = (piece->start + ROOT_PIECE) & ~7ull;	/* a word is in one piece */
+			piece->end = (piece->start + ROOT_PIECE) &
+				     ~7ull; /* a word is in one piece */
 		w->root_at = piece->end;
 		break;
 	}
@@ -326,8 +336,8 @@ static void take_roots(struct worker *k)
 }
 
 /*
- * Second round: what is possible by now is where it begins. What another thread makes possible meanwhile may be followed twice, which
- * does no harm.
+ * Second round: what is possible by now is where it begins. What another thread makes possible
+ * meanwhile may be followed twice, which does no harm.
  */
 static void take_seeds(struct worker *k)
 {
@@ -400,7 +410,9 @@ static void worker_run(void *arg, unsigned who)
 	}
 	k->w = w;
 	k->stack.space = space;
-	k->guess = (struct reach_guess){ .ix = w->g->ix, .memory = w->memory, .heuristics = w->o->heuristics };
+	k->guess = (struct reach_guess){ .ix = w->g->ix,
+					 .memory = w->memory,
+					 .heuristics = w->o->heuristics };
 	if (who)
 		reach_pool_enter(&w->pool);
 	work(k, who);
@@ -431,7 +443,8 @@ static void mark_round(struct marking *w, int round, unsigned nr_threads)
 		set_classes(w);
 }
 
-int reach_mark(const struct reach_graph *g, const struct memory *m, const struct reach_options *o, unsigned nr_threads, struct reach *r)
+int reach_mark(const struct reach_graph *g, const struct memory *m, const struct reach_options *o,
+	       unsigned nr_threads, struct reach *r)
 {
 	struct marking w = { .g = g, .memory = m, .o = o, .r = r };
 	size_t bytes = reach_bits_bytes(r->nr);

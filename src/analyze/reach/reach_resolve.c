@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * From addresses to blocks: looking up, in three steps: the line; what it says (and then the block, for a pointer that is not one to a
- * start); the block's size.
+ * From addresses to blocks: looking up, in three steps: the line; what it says (and then the block,
+ * for a pointer that is not one to a start); the block's size.
  */
 #include "src/analyze/reach/reach_index.h"
 
-#define MAX_DEPTH 64 /* blocks around an address that are tried; deeper than that nothing nests but what somebody made up */
+/*
+ * blocks around an address that are tried; deeper than that nothing nests but what somebody made up
+ */
+#define MAX_DEPTH 64
 
 static const struct reach_slot *slot_of(const struct reach_index *ix, uint64_t address)
 {
@@ -20,7 +23,10 @@ static const struct reach_slot *slot_of(const struct reach_index *ix, uint64_t a
 	}
 }
 
-/* The last of the spilling blocks that starts at or before the address: in a chunk where none starts only they can be. */
+/*
+ * The last of the spilling blocks that starts at or before the address: in a chunk where none
+ * starts only they can be.
+ */
 static uint32_t last_spilling(const struct reach_index *ix, uint64_t address)
 {
 	size_t low = 0, high = ix->spilling.nr;
@@ -75,7 +81,8 @@ static inline void read_line(const struct reach_index *ix, uint64_t address, str
 		return;
 	}
 	bits = p->line->bits[p->word];
-	p->block = p->line->before + p->line->within[p->word] + (uint32_t)__builtin_popcountll(bits << (63 - bit)) - 1;
+	p->block = p->line->before + p->line->within[p->word] +
+		   (uint32_t)__builtin_popcountll(bits << (63 - bit)) - 1;
 	if (bits >> bit & 1 && !low_bits)
 		p->exact = true;
 	else if (p->block != REACH_NONE)
@@ -88,7 +95,8 @@ static struct reach_hit look_inside(const struct reach_index *ix, uint64_t addre
 		uint64_t offset = address - ix->blocks[block].address;
 
 		if (offset < ix->blocks[block].size_bytes || !offset)
-			return (struct reach_hit){ block, offset < UINT32_MAX ? (uint32_t)offset : UINT32_MAX };
+			return (struct reach_hit){ block, offset < UINT32_MAX ? (uint32_t)offset
+									      : UINT32_MAX };
 		block = ix->outer ? ix->outer[block] : REACH_NONE;
 	}
 	return (struct reach_hit){ REACH_NONE, 0 };

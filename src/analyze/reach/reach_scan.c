@@ -10,17 +10,18 @@
 #define PAGE 4096
 #define STOP_NS 10000000ull	/* between two questions whether to stop */
 #define STEP 64	/* words looked at before those found get on */
-#define LAG 32	/* words on their way from one step to the next: about as many as memory serves at once */
+/* words on their way from one step to the next: about as many as memory serves at once */
+#define LAG 32
 /*
- * Reads in vain, page by page; from then on somebody claims terabytes that are not there, and large blocks are passed in steps that double
- * from LARGE_STEP on.
+ * Reads in vain, page by page; from then on somebody claims terabytes that are not there, and large
+ * blocks are passed in steps that double from LARGE_STEP on.
  */
 #define MAX_FAILURES (128 << 10)
 #define LARGE_STEP (64ull << 10)
 #define MAX_DOUBLINGS 40
 
-int reach_scanner_init(struct reach_scanner *s, const struct reach_index *ix, const struct memory *m, uint64_t tag_mask,
-		       struct reach_space *space)
+int reach_scanner_init(struct reach_scanner *s, const struct reach_index *ix,
+		       const struct memory *m, uint64_t tag_mask, struct reach_space *space)
 {
 	s->ix = ix;
 	s->memory = m;
@@ -56,7 +57,9 @@ static const uint64_t *missing(struct reach_scanner *s, uint64_t from, uint64_t 
 	uint64_t step = PAGE;
 
 	if (++s->failures > MAX_FAILURES && to - from >= LARGE_STEP) {
-		s->doublings = from != s->missed ? 0 : s->doublings < MAX_DOUBLINGS ? s->doublings + 1 : MAX_DOUBLINGS;
+		s->doublings = from != s->missed	      ? 0
+			       : s->doublings < MAX_DOUBLINGS ? s->doublings + 1
+							      : MAX_DOUBLINGS;
 		step = LARGE_STEP << s->doublings;
 	}
 	step -= from & (step - 1);
@@ -68,12 +71,15 @@ static const uint64_t *missing(struct reach_scanner *s, uint64_t from, uint64_t 
 
 uint64_t reach_untouched(const struct memory *m, uint64_t from, uint64_t to)
 {
-	uint64_t bytes = to - from >= REACH_ASK && m->ops->untouched ? m->ops->untouched(m->arg, from, to - from) & ~7ull : 0;
+	uint64_t bytes = to - from >= REACH_ASK && m->ops->untouched
+				 ? m->ops->untouched(m->arg, from, to - from) & ~7ull
+				 : 0;
 
 	return bytes < to - from ? bytes : to - from;
 }
 
-const uint64_t *reach_window(struct reach_scanner *s, uint64_t from, uint64_t to, uint64_t ahead, uint64_t *bytes)
+const uint64_t *reach_window(struct reach_scanner *s, uint64_t from, uint64_t to, uint64_t ahead,
+			     uint64_t *bytes)
 {
 	if (from < s->at || from - s->at >= s->held) {
 		uint64_t want = ahead > to ? ahead - from : to - from;
@@ -126,7 +132,8 @@ void reach_scan_end(struct reach_scanner *s, reach_hits_fn *fn, void *arg)
 	s->batch.nr = s->batch.asked = s->batch.read = s->batch.found = s->given = 0;
 }
 
-void reach_scan_words(struct reach_scanner *s, uint64_t from, uint64_t to, uint64_t ahead, reach_hits_fn *fn, void *arg)
+void reach_scan_words(struct reach_scanner *s, uint64_t from, uint64_t to, uint64_t ahead,
+		      reach_hits_fn *fn, void *arg)
 {
 	while (from < to) {
 		uint64_t bytes;
@@ -151,8 +158,12 @@ void reach_scan(struct reach_scanner *s, uint64_t from, uint64_t to, reach_hits_
 	reach_scan_end(s, fn, arg);
 }
 
-/* The words between the blocks in a block, from one to the next; what lies in those is passed with them. Where the last ends. */
-static uint64_t scan_between(struct reach_scanner *s, uint32_t block, uint64_t from, uint64_t end, reach_hits_fn *fn, void *arg)
+/*
+ * The words between the blocks in a block, from one to the next; what lies in those is passed with
+ * them. Where the last ends.
+ */
+static uint64_t scan_between(struct reach_scanner *s, uint32_t block, uint64_t from, uint64_t end,
+			     reach_hits_fn *fn, void *arg)
 {
 	const struct reach_index *ix = s->ix;
 	uint32_t i = block + 1;
@@ -163,7 +174,8 @@ static uint64_t scan_between(struct reach_scanner *s, uint32_t block, uint64_t f
 		i++;
 		if (!inner->size_bytes)
 			continue;
-		reach_scan_words(s, reach_word_up(from), inner->address & ~7ull, end & ~7ull, fn, arg);
+		reach_scan_words(s, reach_word_up(from), inner->address & ~7ull, end & ~7ull, fn,
+				 arg);
 		if (reach_block_end(inner) > from)
 			from = reach_block_end(inner);
 		i = reach_first_from(ix, i, from);

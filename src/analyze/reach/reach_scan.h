@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reading a process's memory in large pieces and finding the words in it that point into blocks. One scanner for each thread.
+ * Reading a process's memory in large pieces and finding the words in it that point into blocks.
+ * One scanner for each thread.
  */
 #ifndef REACH_REACH_SCAN_H
 #define REACH_REACH_SCAN_H
@@ -11,7 +12,8 @@
 #include "src/model/memory.h"
 
 #define REACH_WINDOW (256 << 10)	/* bytes read at once */
-#define REACH_ASK (1ull << 20)	/* of fewer bytes it is not worth asking whether they were ever touched */
+/* of fewer bytes it is not worth asking whether they were ever touched */
+#define REACH_ASK (1ull << 20)
 
 struct reach_scanner {
 	const struct reach_index *ix;
@@ -35,42 +37,53 @@ struct reach_scanner {
 #define REACH_CHUNK_HEAD	8	/* of glibc, before each block */
 #define REACH_CHUNK_MIN		32
 
-/* glibc's lists of free chunks hold the address of the chunk behind a block, which is within the block's last bytes. */
+/*
+ * glibc's lists of free chunks hold the address of the chunk behind a block, which is within the
+ * block's last bytes.
+ */
 static inline bool reach_is_chunk_behind(const struct heap_block *b, uint32_t offset)
 {
 	uint64_t chunk = (b->size_bytes + REACH_CHUNK_HEAD + 15) & ~15ull;
 
-	return offset >= REACH_CHUNK_MIN - 16 && offset == (chunk < REACH_CHUNK_MIN ? REACH_CHUNK_MIN : chunk) - 16;
+	return offset >= REACH_CHUNK_MIN - 16 &&
+	       offset == (chunk < REACH_CHUNK_MIN ? REACH_CHUNK_MIN : chunk) - 16;
 }
 
 /* Is the search to end early? Costs next to nothing: to be asked between small pieces of work. */
 bool reach_stopped(struct reach_scanner *s);
 
 /* 0 or -ENOMEM. */
-int reach_scanner_init(struct reach_scanner *s, const struct reach_index *ix, const struct memory *m, uint64_t tag_mask,
-		       struct reach_space *space);
+int reach_scanner_init(struct reach_scanner *s, const struct reach_index *ix,
+		       const struct memory *m, uint64_t tag_mask, struct reach_space *space);
 void reach_scanner_fini(struct reach_scanner *s);
 
 /*
- * How much of [from, to), both multiples of 8, was never touched, from `from` on. Large blocks are often filled in part only; reading the rest
- * would take long, and the program's memory for page tables.
+ * How much of [from, to), both multiples of 8, was never touched, from `from` on. Large blocks are
+ * often filled in part only; reading the rest would take long, and the program's memory for page
+ * tables.
  */
 uint64_t reach_untouched(const struct memory *m, uint64_t from, uint64_t to);
 
 /*
- * The memory at `from` (a multiple of 8): a pointer to as much of [from, to) as is at hand, *bytes of it. Where it must be read, as much as
- * goes in a window up to `ahead` is. Where nothing can be read there (counted as unread), or was ever written: NULL, and *bytes is how far to go on.
+ * The memory at `from` (a multiple of 8): a pointer to as much of [from, to) as is at hand, *bytes
+ * of it. Where it must be read, as much as goes in a window up to `ahead` is. Where nothing can be
+ * read there (counted as unread), or was ever written: NULL, and *bytes is how far to go on.
  */
-const uint64_t *reach_window(struct reach_scanner *s, uint64_t from, uint64_t to, uint64_t ahead, uint64_t *bytes);
+const uint64_t *reach_window(struct reach_scanner *s, uint64_t from, uint64_t to, uint64_t ahead,
+			     uint64_t *bytes);
 
-/* What the following call, as often as there are new hits: s->batch.hits[s->given] to the one before s->batch.found. */
+/*
+ * What the following call, as often as there are new hits: s->batch.hits[s->given] to the one
+ * before s->batch.found.
+ */
 typedef void reach_hits_fn(void *arg, const struct reach_scanner *s);
 
 /*
- * All words of [from, to), both multiples of 8; `ahead` as above. Hits of the last ones come with those of the next call, or with
- * reach_scan_end().
+ * All words of [from, to), both multiples of 8; `ahead` as above. Hits of the last ones come with
+ * those of the next call, or with reach_scan_end().
  */
-void reach_scan_words(struct reach_scanner *s, uint64_t from, uint64_t to, uint64_t ahead, reach_hits_fn *fn, void *arg);
+void reach_scan_words(struct reach_scanner *s, uint64_t from, uint64_t to, uint64_t ahead,
+		      reach_hits_fn *fn, void *arg);
 
 void reach_scan_end(struct reach_scanner *s, reach_hits_fn *fn, void *arg);
 

@@ -15,12 +15,14 @@
 
 void *reach_reserve(size_t bytes)
 {
-	void *p = mmap(NULL, bytes ? bytes : 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *p = mmap(NULL, bytes ? bytes : 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+		       -1, 0);
 
 	if (p == MAP_FAILED)
 		return NULL;
 	if (bytes >= HUGE_PAGE)
-		madvise(p, bytes, MADV_HUGEPAGE); /* fewer misses of the TLB; without it slower, not wrong */
+		madvise(p, bytes,
+			MADV_HUGEPAGE); /* fewer misses of the TLB; without it slower, not wrong */
 	return p;
 }
 
@@ -35,7 +37,9 @@ void reach_count(struct reach_space *s, int64_t bytes)
 	uint64_t now = __atomic_add_fetch(&s->now, (uint64_t)bytes, __ATOMIC_RELAXED);
 	uint64_t peak = __atomic_load_n(&s->peak, __ATOMIC_RELAXED);
 
-	while (bytes > 0 && now > peak && !__atomic_compare_exchange_n(&s->peak, &peak, now, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+	while (bytes > 0 && now > peak &&
+	       !__atomic_compare_exchange_n(&s->peak, &peak, now, true, __ATOMIC_RELAXED,
+					    __ATOMIC_RELAXED))
 		;
 }
 

@@ -8,10 +8,14 @@
 #include "src/analyze/reach/reach.h"
 
 struct reach_tune {
-	uint64_t max_edges;	/* kept; the pointers of blocks beyond are read again when needed. 0: as memory allows (doc/leaks.md) */
+	/*
+	 * kept; the pointers of blocks beyond are read again when needed. 0: as memory allows
+	 * (doc/leaks.md)
+	 */
+	uint64_t max_edges;
 };
 
-int reach_run_tuned(const struct heap *h, const struct memory *m, const struct reach_options *o, const struct reach_tune *tune,
-		    struct reach *r, struct err *e);
+int reach_run_tuned(const struct heap *h, const struct memory *m, const struct reach_options *o,
+		    const struct reach_tune *tune, struct reach *r, struct err *e);
 
 #endif

@@ -23,9 +23,12 @@ void suppress_free(struct suppress *s)
 	free(s);
 }
 
-int suppress_add_step(struct suppress *s, enum suppress_what what, const char *pattern, size_t n, uint32_t line)
+int suppress_add_step(struct suppress *s, enum suppress_what what, const char *pattern, size_t n,
+		      uint32_t line)
 {
-	struct suppress_step step = { .line = line, .what = (uint8_t)what, .entry = (uint32_t)s->entries.nr - 1 };
+	struct suppress_step step = { .line = line,
+				      .what = (uint8_t)what,
+				      .entry = (uint32_t)s->entries.nr - 1 };
 
 	if (what != SUPPRESS_FRAMES) {
 		step.pattern = arena_strndup(&s->text, pattern, n);
@@ -37,7 +40,10 @@ int suppress_add_step(struct suppress *s, enum suppress_what what, const char *p
 	return vec_push(&s->steps, step);
 }
 
-/* Run-time systems that are not torn down, or not wholly, hold their blocks until then: what they lose before is a leak. */
+/*
+ * Run-time systems that are not torn down, or not wholly, hold their blocks until then: what they
+ * lose before is a leak.
+ */
 static bool is_at_exit(const char *name)
 {
 	static const char end[] = ", at exit";
@@ -49,7 +55,8 @@ static bool is_at_exit(const char *name)
 int suppress_add_default(struct suppress *s, struct err *e)
 {
 	size_t before = s->entries.nr;
-	int rc = suppress_parse(s, "pmm's own suppressions", suppress_default_text, strlen(suppress_default_text), e);
+	int rc = suppress_parse(s, "pmm's own suppressions", suppress_default_text,
+				strlen(suppress_default_text), e);
 
 	for (size_t i = before; i < s->entries.nr; i++)
 		s->entries.v[i].at_exit = is_at_exit(s->entries.v[i].use.name);
@@ -63,7 +70,8 @@ size_t suppress_nr(const struct suppress *s)
 
 struct suppress_use suppress_find_use(const struct suppress *s, size_t i)
 {
-	return i < s->entries.nr ? s->entries.v[i].use : (struct suppress_use){ .name = "", .file = "" };
+	return i < s->entries.nr ? s->entries.v[i].use
+				 : (struct suppress_use){ .name = "", .file = "" };
 }
 
 const char *suppress_class_name(unsigned class)

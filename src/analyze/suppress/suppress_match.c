@@ -2,10 +2,12 @@
 /*
  * Stacks against suppressions, all at once.
  *
- * Let a step hold at a frame when the suppression from that step on matches the stack from that frame outward. Which steps hold follows
- * from those that hold at the next frame out and from the patterns that match this frame's names alone: a state and a move. States are
- * sets of steps, kept once each, moves are remembered, and so are the states of the call tree's nodes, which stacks share. This is a
- * finite automaton of all suppressions, made where stacks ask for it, that reads stacks from main inward.
+ * Let a step hold at a frame when the suppression from that step on matches the stack from that
+ * frame outward. Which steps hold follows from those that hold at the next frame out and from the
+ * patterns that match this frame's names alone: a state and a move. States are sets of steps, kept
+ * once each, moves are remembered, and so are the states of the call tree's nodes, which stacks
+ * share. This is a finite automaton of all suppressions, made where stacks ask for it, that reads
+ * stacks from main inward.
  */
 #include "src/analyze/suppress/suppressions.h"
 
@@ -21,8 +23,8 @@ static bool holds(const struct suppress *s, uint32_t state, uint32_t step)
 }
 
 /*
- * The steps that hold at a frame, ascending: those that match it and whose next holds further out; "..." before one of these; and "..."
- * that holds further out.
+ * The steps that hold at a frame, ascending: those that match it and whose next holds further out;
+ * "..." before one of these; and "..." that holds further out.
  */
 static int64_t make_move(struct suppress *s, uint32_t state, uint32_t matching)
 {
@@ -37,7 +39,8 @@ static int64_t make_move(struct suppress *s, uint32_t state, uint32_t matching)
 		uint32_t step = i < match->nr ? s->sets.members.v[match->first + i] : UINT32_MAX;
 
 		if (carried < step) {
-			if (s->steps.v[carried].what == SUPPRESS_FRAMES && (!now.nr || *vec_last(&now) != carried))
+			if (s->steps.v[carried].what == SUPPRESS_FRAMES &&
+			    (!now.nr || *vec_last(&now) != carried))
 				rc = vec_push(&now, carried);
 			o++;
 			continue;
@@ -45,7 +48,8 @@ static int64_t make_move(struct suppress *s, uint32_t state, uint32_t matching)
 		i++;
 		if (!s->steps.v[step].last && !holds(s, state, step + 1))
 			continue;
-		if (!s->steps.v[step].first && s->steps.v[step - 1].what == SUPPRESS_FRAMES && (!now.nr || *vec_last(&now) != step - 1))
+		if (!s->steps.v[step].first && s->steps.v[step - 1].what == SUPPRESS_FRAMES &&
+		    (!now.nr || *vec_last(&now) != step - 1))
 			rc = vec_push(&now, step - 1);
 		rc = rc ? rc : vec_push(&now, step);
 	}
@@ -73,7 +77,8 @@ static int64_t move(struct suppress *s, uint32_t state, int64_t matching)
 	return set;
 }
 
-static int64_t move_frames(struct suppress *s, int64_t state, const struct frame_name *f, unsigned nr)
+static int64_t move_frames(struct suppress *s, int64_t state, const struct frame_name *f,
+			   unsigned nr)
 {
 	while (nr-- && state >= 0)
 		if (f[nr].role != FRAME_MARK)
@@ -106,7 +111,8 @@ static int64_t node_state(struct suppress *s, uint32_t node)
 	return state;
 }
 
-const char *suppress_match(struct suppress *s, uint32_t site, unsigned class, uint64_t blocks, uint64_t bytes)
+const char *suppress_match(struct suppress *s, uint32_t site, unsigned class, uint64_t blocks,
+			   uint64_t bytes)
 {
 	const struct frame_name *frames;
 	const struct suppress_set *set;
@@ -152,7 +158,8 @@ int suppress_begin(struct suppress *s, struct names *names)
 	if (!s->steps.nr)
 		return 0;
 	s->kind = suppress_kinds(h);
-	if (!s->kind || suppress_order(s) || vec_resize(&s->state, h->nr_nodes) || suppress_set_add(&s->sets, NULL, 0) < 0) {
+	if (!s->kind || suppress_order(s) || vec_resize(&s->state, h->nr_nodes) ||
+	    suppress_set_add(&s->sets, NULL, 0) < 0) {
 		suppress_forget(s);
 		return -ENOMEM;
 	}

@@ -2,8 +2,9 @@
 /*
  * Frames against the patterns of suppressions: which steps match this function, object, file?
  *
- * A name is compared with each different pattern once. Nearly all fail at one test of bits: a name that matches has every pair of
- * neighbouring characters that the pattern has between its wild ones.
+ * A name is compared with each different pattern once. Nearly all fail at one test of bits: a name
+ * that matches has every pair of neighbouring characters that the pattern has between its wild
+ * ones.
  */
 #include "src/analyze/suppress/suppressions.h"
 
@@ -94,13 +95,15 @@ static void add_set(struct suppress *s, struct members *m, int64_t set)
 		m->rc = vec_push(&m->of, s->sets.members.v[s->sets.list.v[set].first + i]);
 }
 
-/* ---- names against patterns ------------------------------------------------------------------------------- */
+/* ---- names against patterns ------------------------------------------------------------------ */
 
 static int by_pattern(const void *a, const void *b, void *steps)
 {
-	const struct suppress_step *of = steps, *x = &of[*(const uint32_t *)a], *y = &of[*(const uint32_t *)b];
+	const struct suppress_step *of = steps, *x = &of[*(const uint32_t *)a],
+				   *y = &of[*(const uint32_t *)b];
 
-	return x->what != y->what ? (x->what > y->what) - (x->what < y->what) : strcmp(x->pattern, y->pattern);
+	return x->what != y->what ? (x->what > y->what) - (x->what < y->what)
+				  : strcmp(x->pattern, y->pattern);
 }
 
 int suppress_order(struct suppress *s)
@@ -118,7 +121,8 @@ int suppress_order(struct suppress *s)
 	return 0;
 }
 
-static void add_matching(struct suppress *s, struct members *m, enum suppress_what what, const char *text)
+static void add_matching(struct suppress *s, struct members *m, enum suppress_what what,
+			 const char *text)
 {
 	bool question = what != SUPPRESS_ANY, matches = false;
 	uint64_t pairs = suppress_pairs(text, false, question);
@@ -128,7 +132,8 @@ static void add_matching(struct suppress *s, struct members *m, enum suppress_wh
 		const struct suppress_step *step = &s->steps.v[s->order.v[i]];
 
 		if (!last || strcmp(last, step->pattern)) {
-			matches = !(step->need & ~pairs) && suppress_text_matches(step->pattern, text, question);
+			matches = !(step->need & ~pairs) &&
+				  suppress_text_matches(step->pattern, text, question);
 			last = step->pattern;
 		}
 		if (matches)
@@ -137,8 +142,8 @@ static void add_matching(struct suppress *s, struct members *m, enum suppress_wh
 }
 
 /*
- * Valgrind names inlined functions as DWARF does: without namespace and parameters. Find that in a readable name: the last part outside
- * of brackets, with its template arguments.
+ * Valgrind names inlined functions as DWARF does: without namespace and parameters. Find that in a
+ * readable name: the last part outside of brackets, with its template arguments.
  */
 static void short_name(const char *function, char *out, size_t size)
 {
@@ -158,7 +163,10 @@ static void short_name(const char *function, char *out, size_t size)
 	out[size - 1] = '\0';
 }
 
-/* The function's own name, where a symbol is its compiler's copy of it (f.part.0): patterns are cut like this too (suppress_parse.c). */
+/*
+ * The function's own name, where a symbol is its compiler's copy of it (f.part.0): patterns are cut
+ * like this too (suppress_parse.c).
+ */
 static void add_own_name(struct suppress *s, struct members *m, const char *symbol)
 {
 	size_t n = 1 + strcspn(symbol + 1, ".@");
@@ -173,7 +181,8 @@ static void add_own_name(struct suppress *s, struct members *m, const char *symb
 
 static void match_text(struct suppress *s, struct members *m, enum text_of of, const char *text)
 {
-	static const uint8_t what[] = { SUPPRESS_FUN, SUPPRESS_FUN, SUPPRESS_OBJ, SUPPRESS_SRC, SUPPRESS_ANY };
+	static const uint8_t what[] = { SUPPRESS_FUN, SUPPRESS_FUN, SUPPRESS_OBJ, SUPPRESS_SRC,
+					SUPPRESS_ANY };
 	const char *slash;
 	char name[256];
 
@@ -189,7 +198,10 @@ static void match_text(struct suppress *s, struct members *m, enum text_of of, c
 		add_matching(s, m, what[of], slash + 1);
 }
 
-/* Add the steps that match one of a frame's strings. They are looked for once: strings stay where they are. */
+/*
+ * Add the steps that match one of a frame's strings. They are looked for once: strings stay where
+ * they are.
+ */
 static void add_text(struct suppress *s, struct members *m, enum text_of of, const char *text)
 {
 	uint64_t key = (uint64_t)(uintptr_t)text << TEXT_BITS | of;
@@ -216,8 +228,9 @@ static bool is_mangled(const char *linkage)
 /* Is this what runs below main: _start and the C library's start? */
 static bool is_below_main(const struct frame_name *f)
 {
-	return f->linkage && (str_starts(f->linkage, "__libc_start_") || !strcmp(f->linkage, "generic_start_main") ||
-			      !strcmp(f->linkage, "_start"));
+	return f->linkage &&
+	       (str_starts(f->linkage, "__libc_start_") ||
+		!strcmp(f->linkage, "generic_start_main") || !strcmp(f->linkage, "_start"));
 }
 
 static void add_source(struct suppress *s, struct members *m, const struct frame_name *f)
@@ -271,7 +284,7 @@ int64_t suppress_frame_set(struct suppress *s, const struct frame_name *f)
 	return set;
 }
 
-/* ---- the allocator's function ----------------------------------------------------------------------------- */
+/* ---- the allocator's function ---------------------------------------------------------------- */
 
 /* Memcheck replaces these functions, so they lie in its own module there. */
 #define REPLACED "/usr/libexec/valgrind/vgpreload_memcheck-amd64-linux.so"
@@ -280,23 +293,36 @@ static const struct frame_name allocator[PMM_NR_KINDS] = {
 	[PMM_KIND_MALLOC] = { .function = "malloc", .linkage = "malloc", .module = REPLACED },
 	[PMM_KIND_CALLOC] = { .function = "calloc", .linkage = "calloc", .module = REPLACED },
 	[PMM_KIND_REALLOC] = { .function = "realloc", .linkage = "realloc", .module = REPLACED },
-	[PMM_KIND_POSIX_MEMALIGN] = { .function = "posix_memalign", .linkage = "posix_memalign", .module = REPLACED },
-	[PMM_KIND_ALIGNED_ALLOC] = { .function = "aligned_alloc", .linkage = "aligned_alloc", .module = REPLACED },
+	[PMM_KIND_POSIX_MEMALIGN] = { .function = "posix_memalign",
+				      .linkage = "posix_memalign",
+				      .module = REPLACED },
+	[PMM_KIND_ALIGNED_ALLOC] = { .function = "aligned_alloc",
+				     .linkage = "aligned_alloc",
+				     .module = REPLACED },
 	[PMM_KIND_MEMALIGN] = { .function = "memalign", .linkage = "memalign", .module = REPLACED },
 	[PMM_KIND_VALLOC] = { .function = "valloc", .linkage = "valloc", .module = REPLACED },
 	[PMM_KIND_PVALLOC] = { .function = "pvalloc", .linkage = "pvalloc", .module = REPLACED },
-	[PMM_KIND_NEW] = { .function = "operator new(unsigned long)", .linkage = "_Znwm", .module = REPLACED },
-	[PMM_KIND_NEW_ARRAY] = { .function = "operator new[](unsigned long)", .linkage = "_Znam", .module = REPLACED },
-	[PMM_KIND_NEW_ALIGNED] = { .function = "operator new(unsigned long, std::align_val_t)", .linkage = "_ZnwmSt11align_val_t",
+	[PMM_KIND_NEW] = { .function = "operator new(unsigned long)",
+			   .linkage = "_Znwm",
+			   .module = REPLACED },
+	[PMM_KIND_NEW_ARRAY] = { .function = "operator new[](unsigned long)",
+				 .linkage = "_Znam",
+				 .module = REPLACED },
+	[PMM_KIND_NEW_ALIGNED] = { .function = "operator new(unsigned long, std::align_val_t)",
+				   .linkage = "_ZnwmSt11align_val_t",
 				   .module = REPLACED },
-	[PMM_KIND_NEW_ARRAY_ALIGNED] = { .function = "operator new[](unsigned long, std::align_val_t)",
-					 .linkage = "_ZnamSt11align_val_t", .module = REPLACED },
+	[PMM_KIND_NEW_ARRAY_ALIGNED] = { .function =
+						 "operator new[](unsigned long, std::align_val_t)",
+					 .linkage = "_ZnamSt11align_val_t",
+					 .module = REPLACED },
 };
 
 /* Memcheck sees through reallocarray to the realloc that it calls. */
 static const struct frame_name reallocarray_frames[] = {
 	{ .function = "realloc", .linkage = "realloc", .module = REPLACED },
-	{ .function = "reallocarray", .linkage = "reallocarray", .module = "/usr/lib/x86_64-linux-gnu/libc.so.6" },
+	{ .function = "reallocarray",
+	  .linkage = "reallocarray",
+	  .module = "/usr/lib/x86_64-linux-gnu/libc.so.6" },
 };
 
 unsigned suppress_allocator(unsigned kind, const struct frame_name **frames)

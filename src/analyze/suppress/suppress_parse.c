@@ -2,7 +2,8 @@
 /*
  * Reads suppressions, in Valgrind's form and in LeakSanitizer's.
  *
- * Valgrind's (m_errormgr.c there): lines, without the blanks around them; empty ones and those that begin with '#' count for nothing.
+ * Valgrind's (m_errormgr.c there): lines, without the blanks around them; empty ones and those that
+ * begin with '#' count for nothing.
  *	{
  *	   NAME
  *	   TOOL[,TOOL...]:KIND
@@ -37,8 +38,8 @@ struct reader {
 
 static int wrong(struct reader *r, const char *hint, const char *what)
 {
-	err_set(r->e, -EINVAL, "%s: '%s' line %u: '%.*s'", what, r->file, r->number, (int)(r->len < 80 ? r->len : 80),
-		r->len ? r->line : "");
+	err_set(r->e, -EINVAL, "%s: '%s' line %u: '%.*s'", what, r->file, r->number,
+		(int)(r->len < 80 ? r->len : 80), r->len ? r->line : "");
 	err_hint(r->e, "%s", hint);
 	return -EINVAL;
 }
@@ -93,21 +94,25 @@ static int add_entry(struct reader *r, const char *name, size_t n)
 	return e.use.name ? vec_push(&r->s->entries, e) : -ENOMEM;
 }
 
-static int add_step(struct reader *r, enum suppress_what what, const char *pattern, size_t n, uint32_t line)
+static int add_step(struct reader *r, enum suppress_what what, const char *pattern, size_t n,
+		    uint32_t line)
 {
 	if (r->s->steps.nr >= TOTAL_MAX) {
-		err_set(r->e, -E2BIG, "more than %d frames in suppressions: '%s' line %u", TOTAL_MAX, r->file, r->number);
+		err_set(r->e, -E2BIG, "more than %d frames in suppressions: '%s' line %u",
+			TOTAL_MAX, r->file, r->number);
 		err_hint(r->e, "use fewer suppressions, with '*' and '...'");
 		return -E2BIG;
 	}
 	return suppress_add_step(r->s, what, pattern, n, line);
 }
 
-/* ---- Valgrind's ------------------------------------------------------------------------------------------- */
+/* ---- Valgrind's ------------------------------------------------------------------------------ */
 
-static const char hint_kinds[] = "the kinds are definite, indirect, possible and reachable, with commas between, or all, or none";
+static const char hint_kinds[] = "the kinds are definite, indirect, possible and reachable, with "
+				 "commas between, or all, or none";
 static const char hint_frame[] = "a frame is fun:FUNCTION, obj:MODULE, src:FILE[:LINE] or ...";
-static const char hint_block[] = "a suppression is '{', a name, Memcheck:Leak, frames and '}', a line each";
+static const char hint_block[] =
+	"a suppression is '{', a name, Memcheck:Leak, frames and '}', a line each";
 
 static bool kind_is(const char *text, size_t n, const char *name)
 {
@@ -171,8 +176,9 @@ static uint32_t cut_line(const char *pattern, size_t *n)
 }
 
 /*
- * Valgrind's names are those of symbols, with a version behind them (f@@V_2) or what the compiler calls its copies of a function
- * (f.constprop.0); pmm's names are the function's own. How much of a pattern is about that. After a wild character all of it is.
+ * Valgrind's names are those of symbols, with a version behind them (f@@V_2) or what the compiler
+ * calls its copies of a function (f.constprop.0); pmm's names are the function's own. How much of a
+ * pattern is about that. After a wild character all of it is.
  */
 static size_t name_length(const char *pattern, size_t n)
 {
@@ -190,7 +196,8 @@ static int read_frame(struct reader *r)
 	size_t n;
 
 	if (line_is(r, "...")) {
-		if (before && before->what == SUPPRESS_FRAMES && before->entry == r->s->entries.nr - 1)
+		if (before && before->what == SUPPRESS_FRAMES &&
+		    before->entry == r->s->entries.nr - 1)
 			return 0;
 		return add_step(r, SUPPRESS_FRAMES, NULL, 0, 0);
 	}
@@ -210,7 +217,8 @@ static int end_entry(struct reader *r)
 {
 	struct suppress *s = r->s;
 
-	while (s->steps.nr && vec_last(&s->steps)->entry == s->entries.nr - 1 && vec_last(&s->steps)->what == SUPPRESS_FRAMES)
+	while (s->steps.nr && vec_last(&s->steps)->entry == s->entries.nr - 1 &&
+	       vec_last(&s->steps)->what == SUPPRESS_FRAMES)
 		s->steps.nr--;
 	if (!s->steps.nr || vec_last(&s->steps)->entry != s->entries.nr - 1)
 		return wrong(r, hint_frame, "suppression without a frame other than '...'");
@@ -233,7 +241,8 @@ static int read_leak(struct reader *r)
 		if (may_have_kinds && line_starts(r, "match-leak-kinds:", &kinds, &n))
 			rc = read_kinds(r, kinds, n);
 		else if (r->s->steps.nr - first >= STEPS_MAX)
-			rc = wrong(r, "Valgrind takes 500 at most; use '...'", "too many frames in one suppression");
+			rc = wrong(r, "Valgrind takes 500 at most; use '...'",
+				   "too many frames in one suppression");
 		else
 			rc = read_frame(r);
 		may_have_kinds = false;
@@ -278,7 +287,8 @@ static int read_block(struct reader *r)
 	if (rc)
 		return rc;
 	if (!next_line(r) || !(colon = memchr(r->line, ':', r->len)))
-		return wrong(r, "after the name comes a line TOOL:KIND, for leaks Memcheck:Leak", "no tool and kind");
+		return wrong(r, "after the name comes a line TOOL:KIND, for leaks Memcheck:Leak",
+			     "no tool and kind");
 	kind = colon + 1;
 	n = (size_t)(r->line + r->len - kind);
 	if (has_tool(r->line, (size_t)(colon - r->line), "Memcheck")) {
@@ -291,17 +301,27 @@ static int read_block(struct reader *r)
 	return pass_over(r);
 }
 
-/* ---- LeakSanitizer's -------------------------------------------------------------------------------------- */
+/* ---- LeakSanitizer's ------------------------------------------------------------------------- */
 
 /* What other sanitizers' files hold besides. */
 static const char *const other_types[] = {
-	"called_from_lib", "deadlock", "interceptor_name", "interceptor_via_fun", "interceptor_via_lib", "mutex", "odr_violation",
-	"alloc_dealloc_mismatch", "race", "race_top", "signal", "thread",
+	"called_from_lib",
+	"deadlock",
+	"interceptor_name",
+	"interceptor_via_fun",
+	"interceptor_via_lib",
+	"mutex",
+	"odr_violation",
+	"alloc_dealloc_mismatch",
+	"race",
+	"race_top",
+	"signal",
+	"thread",
 };
 
 /*
- * The pattern as suppress_text_matches() has them: it is found anywhere in the name unless '^' and '$' say otherwise. What comes after '$'
- * counts for nothing there.
+ * The pattern as suppress_text_matches() has them: it is found anywhere in the name unless '^' and
+ * '$' say otherwise. What comes after '$' counts for nothing there.
  */
 static int add_pattern(struct reader *r, const char *pattern, size_t n)
 {
@@ -341,7 +361,9 @@ static int read_pattern(struct reader *r)
 
 	if (line_starts(r, "leak:", &pattern, &n)) {
 		if (says_nothing(pattern, n))
-			return wrong(r, "name a function, file or module; a pattern that matches all of them would hide every leak",
+			return wrong(r,
+				     "name a function, file or module; a pattern that matches all "
+				     "of them would hide every leak",
 				     "pattern without a name");
 		rc = add_entry(r, pattern, n);
 		return rc ? rc : add_pattern(r, pattern, n);
@@ -349,10 +371,11 @@ static int read_pattern(struct reader *r)
 	for (size_t i = 0; colon && i < NR(other_types); i++)
 		if (kind_is(r->line, (size_t)(colon - r->line), other_types[i]))
 			return 0;
-	return wrong(r, "a line is leak:PATTERN, or a comment that begins with '#'", "not a suppression");
+	return wrong(r, "a line is leak:PATTERN, or a comment that begins with '#'",
+		     "not a suppression");
 }
 
-/* ---- both ------------------------------------------------------------------------------------------------- */
+/* ---- both ------------------------------------------------------------------------------------ */
 
 static int read_all(struct reader *r)
 {
@@ -368,9 +391,14 @@ static int read_all(struct reader *r)
 	return rc;
 }
 
-int suppress_parse(struct suppress *s, const char *file, const char *text, size_t bytes, struct err *e)
+int suppress_parse(struct suppress *s, const char *file, const char *text, size_t bytes,
+		   struct err *e)
 {
-	struct reader r = { .s = s, .file = arena_strdup(&s->text, file), .at = text, .end = text + bytes, .e = e };
+	struct reader r = { .s = s,
+			    .file = arena_strdup(&s->text, file),
+			    .at = text,
+			    .end = text + bytes,
+			    .e = e };
 	size_t nr_entries = s->entries.nr, nr_steps = s->steps.nr;
 	int rc = -ENOMEM;
 

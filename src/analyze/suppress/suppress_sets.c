@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Sets of steps, each kept once: equal sets have equal numbers, so that a number is all a state of matching is. */
+/*
+ * Sets of steps, each kept once: equal sets have equal numbers, so that a number is all a state of
+ * matching is.
+ */
 #include "src/analyze/suppress/suppressions.h"
 
 #include <string.h>
@@ -17,10 +20,12 @@ int64_t suppress_set_add(struct suppress_sets *sets, const uint32_t *members, ui
 	for (; (found = hash_find(&sets->by_hash, key)); key++) {
 		const struct suppress_set *other = &sets->list.v[*found];
 
-		if (other->nr == nr && !memcmp(sets->members.v + other->first, members, nr * sizeof(*members)))
+		if (other->nr == nr &&
+		    !memcmp(sets->members.v + other->first, members, nr * sizeof(*members)))
 			return *found;
 	}
-	if (sets->members.nr + nr > UINT32_MAX || vec_reserve(&sets->members, sets->members.nr + nr) || vec_push(&sets->list, set))
+	if (sets->members.nr + nr > UINT32_MAX ||
+	    vec_reserve(&sets->members, sets->members.nr + nr) || vec_push(&sets->list, set))
 		return -ENOMEM;
 	memcpy(sets->members.v + sets->members.nr, members, nr * sizeof(*members));
 	sets->members.nr += nr;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Writes suppressions for stacks that were found, in Valgrind's form and in LeakSanitizer's; suppress_parse.c reads them back. */
+/*
+ * Writes suppressions for stacks that were found, in Valgrind's form and in LeakSanitizer's;
+ * suppress_parse.c reads them back.
+ */
 #include "src/analyze/suppress/suppressions.h"
 
 #include <inttypes.h>
@@ -19,7 +22,10 @@ struct stack_writer {
 	bool done;
 };
 
-/* Text that must stay on its line; characters that a line cannot hold, or that `special` names, become `wild`. */
+/*
+ * Text that must stay on its line; characters that a line cannot hold, or that `special` names,
+ * become `wild`.
+ */
 static void add_plain(struct str *out, const char *text, const char *special, char wild)
 {
 	size_t n = strlen(text), length;
@@ -35,8 +41,12 @@ static void add_plain(struct str *out, const char *text, const char *special, ch
 	}
 }
 
-/* A blank at the end of a line, and in functions what begins with one of `special` (suppress_parse.c), is left to '*'. `line`: 0 = none. */
-static void add_line(struct stack_writer *w, const char *prefix, const char *text, const char *special, uint32_t line)
+/*
+ * A blank at the end of a line, and in functions what begins with one of `special`
+ * (suppress_parse.c), is left to '*'. `line`: 0 = none.
+ */
+static void add_line(struct stack_writer *w, const char *prefix, const char *text,
+		     const char *special, uint32_t line)
 {
 	size_t len = strcspn(text, special);
 	struct str kept = STR_INIT;
@@ -55,11 +65,13 @@ static void add_line(struct stack_writer *w, const char *prefix, const char *tex
 }
 
 /*
- * What was inlined depends on the compiler's mood, and Valgrind has no mangled names there: C++ and Rust functions are left to "...".
+ * What was inlined depends on the compiler's mood, and Valgrind has no mangled names there: C++ and
+ * Rust functions are left to "...".
  */
 static void add_frame(struct stack_writer *w, const struct frame_name *f)
 {
-	bool mangled = f->linkage && f->linkage[0] == '_' && (f->linkage[1] == 'Z' || f->linkage[1] == 'R');
+	bool mangled = f->linkage && f->linkage[0] == '_' &&
+		       (f->linkage[1] == 'Z' || f->linkage[1] == 'R');
 
 	if (f->role == FRAME_MARK || w->steps >= STEPS_WRITTEN) {
 		w->done = true;
@@ -97,7 +109,8 @@ static void add_stack(struct str *out, struct names *names, uint32_t node, unsig
 		add_line(&w, "   obj:", "", "", 0);
 }
 
-static void write_valgrind(struct str *out, struct names *names, uint32_t site, unsigned kind, unsigned class, const char *name)
+static void write_valgrind(struct str *out, struct names *names, uint32_t site, unsigned kind,
+			   unsigned class, const char *name)
 {
 	str_add(out, "{\n   ");
 	add_plain(out, name, "", '?');
@@ -130,14 +143,18 @@ static void write_lsan(struct str *out, const struct frame_name *f, const char *
 	str_add(out, "$\n");
 }
 
-void suppress_write(struct str *out, enum suppress_form form, struct names *names, uint32_t site, unsigned kind, unsigned class,
-		    const char *name)
+void suppress_write(struct str *out, enum suppress_form form, struct names *names, uint32_t site,
+		    unsigned kind, unsigned class, const char *name)
 {
 	const struct frame_name *f = names_responsible(names, names->heap->sites[site].node, NULL);
 	struct str made = STR_INIT;
 
 	if (!name) {
-		str_addf(&made, "%s, %s", f && f->function ? f->function : f && f->module ? f->module : f && f->file ? f->file : "unknown stack",
+		str_addf(&made, "%s, %s",
+			 f && f->function ? f->function
+			 : f && f->module ? f->module
+			 : f && f->file	  ? f->file
+					  : "unknown stack",
 			 suppress_class_name(class));
 		name = str_text(&made);
 	}

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What suppressions are made of: shared by reading (suppress_parse.c), comparing names (suppress_names.c) and stacks (suppress_match.c).
+ * What suppressions are made of: shared by reading (suppress_parse.c), comparing names
+ * (suppress_names.c) and stacks (suppress_match.c).
  *
- * A suppression is a run of steps, innermost frame first. A step is a pattern for one frame, or stands for any number of frames. A stack
- * matches when its innermost frames match all steps; what lies further out does not matter.
+ * A suppression is a run of steps, innermost frame first. A step is a pattern for one frame, or
+ * stands for any number of frames. A stack matches when its innermost frames match all steps; what
+ * lies further out does not matter.
  */
 #ifndef SUPPRESS_SUPPRESSIONS_H
 #define SUPPRESS_SUPPRESSIONS_H
@@ -17,7 +19,8 @@
 
 enum suppress_what {
 	SUPPRESS_FRAMES,	/* "...": any number of frames */
-	SUPPRESS_FUN,		/* a function's name as in the object file; also "???" and "(below main)" */
+	/* a function's name as in the object file; also "???" and "(below main)" */
+	SUPPRESS_FUN,
 	SUPPRESS_OBJ,		/* path of the module */
 	SUPPRESS_SRC,		/* source file */
 	SUPPRESS_ANY,		/* LeakSanitizer's: readable function, source file or module */
@@ -25,8 +28,10 @@ enum suppress_what {
 };
 
 struct suppress_step {
-	const char *pattern;	/* '*' and '?' are wild, in SUPPRESS_ANY only '*'; NULL in SUPPRESS_FRAMES */
-	uint64_t need;		/* pairs of characters that a name must have, hashed (suppress_names.c) */
+	/* '*' and '?' are wild, in SUPPRESS_ANY only '*'; NULL in SUPPRESS_FRAMES */
+	const char *pattern;
+	/* pairs of characters that a name must have, hashed (suppress_names.c) */
+	uint64_t need;
 	uint32_t line;		/* SUPPRESS_SRC: 0 = any */
 	uint32_t entry;
 	uint8_t what;		/* enum suppress_what */
@@ -59,7 +64,8 @@ struct suppress {
 	VEC(uint32_t) order;	/* steps with a pattern, by what and pattern */
 	uint32_t begin[SUPPRESS_NR_WHATS + 1];	/* of each what in `order` */
 	struct suppress_sets sets;
-	struct hash_map by_text;	/* a string's address and what it is of a frame -> steps that match it */
+	/* a string's address and what it is of a frame -> steps that match it */
+	struct hash_map by_text;
 	struct hash_map by_frame;	/* a frame's address -> steps that match it */
 	struct hash_map moves;		/* state, steps that match the next frame -> state */
 	bool exits;			/* the heap is of a program's end */
@@ -73,7 +79,8 @@ struct suppress {
 extern const char suppress_default_text[];
 
 /* Append a step to the last entry. `pattern` is copied. 0 or -ENOMEM. */
-int suppress_add_step(struct suppress *s, enum suppress_what what, const char *pattern, size_t n, uint32_t line);
+int suppress_add_step(struct suppress *s, enum suppress_what what, const char *pattern, size_t n,
+		      uint32_t line);
 
 /* Forget what was found out for matching. */
 void suppress_forget(struct suppress *s);
@@ -81,13 +88,19 @@ void suppress_forget(struct suppress *s);
 /* Does a name match a pattern, where '*' and, if `question`, '?' are wild? */
 bool suppress_text_matches(const char *pattern, const char *text, bool question);
 
-/* Hashed pairs of characters of a pattern between its wild ones; of a name if !wild. A match has all that the pattern has. */
+/*
+ * Hashed pairs of characters of a pattern between its wild ones; of a name if !wild. A match has
+ * all that the pattern has.
+ */
 uint64_t suppress_pairs(const char *text, bool wild, bool question);
 
 /* Sort the steps for suppress_frame_set(). 0 or -ENOMEM. */
 int suppress_order(struct suppress *s);
 
-/* The set of steps that match a frame, which with its strings stays where it is until suppress_forget(). Or -ENOMEM. */
+/*
+ * The set of steps that match a frame, which with its strings stays where it is until
+ * suppress_forget(). Or -ENOMEM.
+ */
 int64_t suppress_frame_set(struct suppress *s, const struct frame_name *f);
 
 /* The number of a set; members ascending. Or -ENOMEM. */

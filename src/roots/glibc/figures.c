@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The allocator's own figures of a running process, from outside: which process, whose allocator, and why not. */
+/*
+ * The allocator's own figures of a running process, from outside: which process, whose allocator,
+ * and why not.
+ */
 #include "src/roots/glibc/figures.h"
 
 #include <errno.h>
@@ -19,9 +22,12 @@ static size_t memory_read(void *arg, uint64_t address, void *to, size_t bytes)
 	return stop_read_some(*pid, -1, address, to, bytes);
 }
 
-/* ---- whose allocator --------------------------------------------------------------------------------------- */
+/* ---- whose allocator ------------------------------------------------------------------------- */
 
-/* Is an address in the object that has the program's malloc? A library's path may lead through links. */
+/*
+ * Is an address in the object that has the program's malloc? A library's path may lead through
+ * links.
+ */
 static bool in_allocator(const struct roots_find *f, uint64_t address)
 {
 	const char *path = f->heap->allocator.path;
@@ -29,7 +35,9 @@ static bool in_allocator(const struct roots_find *f, uint64_t address)
 
 	vec_each(&f->objects, o)
 		if (o->start <= address && address < o->end)
-			return !*path || (program ? str_starts(o->path, path) : str_starts(str_basename(o->path), str_basename(path)));
+			return !*path ||
+			       (program ? str_starts(o->path, path)
+					: str_starts(str_basename(o->path), str_basename(path)));
 	return false;
 }
 
@@ -41,7 +49,10 @@ static bool is_used(const struct roots_find *f, const struct glibc_arena *a)
 	return roots_word(f, bins - 16, &top) && top != bins - 16;
 }
 
-/* The main arena, by its number in g->arenas; enum heap_figures where there is not one. Of a C library that nobody uses it does not count. */
+/*
+ * The main arena, by its number in g->arenas; enum heap_figures where there is not one. Of a C
+ * library that nobody uses it does not count.
+ */
 static enum heap_figures main_find(const struct roots_find *f, const struct glibc *g, size_t *main)
 {
 	unsigned nr = 0, nr_unused = 0;
@@ -62,7 +73,7 @@ static enum heap_figures main_find(const struct roots_find *f, const struct glib
 	return nr == 1 ? HEAP_FIGURES_KNOWN : nr ? HEAP_FIGURES_SEVERAL : HEAP_FIGURES_SHAPE;
 }
 
-/* ---- which process ----------------------------------------------------------------------------------------- */
+/* ---- which process --------------------------------------------------------------------------- */
 
 static enum heap_figures refusal(int rc)
 {
@@ -89,13 +100,16 @@ static int arenas_find(struct roots_find *f, unsigned max_chunks, struct heap_al
 }
 
 /* The same. */
-static int process_ask(pid_t pid, const struct heap *h, unsigned max_chunks, struct heap_allocator *a)
+static int process_ask(pid_t pid, const struct heap *h, unsigned max_chunks,
+		       struct heap_allocator *a)
 {
 	struct memory_ops ops = { .read = memory_read };
 	pid_t task = task_proc(pid);
 	struct memory m = { .ops = &ops, .arg = &task };
 	struct proc_maps maps = { 0 };
-	struct roots_find f = { .memory = &m, .heap = h, .maps = &maps, .names_break = true, .any_arena = true };
+	struct roots_find f = {
+		.memory = &m, .heap = h, .maps = &maps, .names_break = true, .any_arena = true
+	};
 	struct err e = { 0 };
 	unsigned char byte;
 	int rc = proc_maps_read(pid, &maps, &e);
@@ -119,13 +133,16 @@ static int process_ask(pid_t pid, const struct heap *h, unsigned max_chunks, str
 
 int figures_read(pid_t pid, uint64_t now_ns, unsigned max_chunks, struct heap *h)
 {
-	struct heap_allocator a = { .path = h->allocator.path, .taken_ns = now_ns, .outside = true };
+	struct heap_allocator a = { .path = h->allocator.path,
+				    .taken_ns = now_ns,
+				    .outside = true };
 	int rc = HEAP_FIGURES_OTHER;
 
 	if (heap_allocator_is_glibc(h))
 		rc = process_ask(pid, h, max_chunks, &a);
 	/* memory may have been mapped since the mappings were read */
-	for (unsigned n = 1; n < TRIES && (rc == HEAP_FIGURES_SHAPE || rc == HEAP_FIGURES_SENSELESS); n++)
+	for (unsigned n = 1;
+	     n < TRIES && (rc == HEAP_FIGURES_SHAPE || rc == HEAP_FIGURES_SENSELESS); n++)
 		rc = process_ask(pid, h, max_chunks, &a);
 	if (rc < 0)
 		return rc;

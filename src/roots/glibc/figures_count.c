@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Chunks of glibc's arenas counted from outside, as mallinfo2() counts them inside: the top, the fast bins, the other bins. What threads keep in
- * their caches counts as used there and so it does here.
+ * Chunks of glibc's arenas counted from outside, as mallinfo2() counts them inside: the top, the
+ * fast bins, the other bins. What threads keep in their caches counts as used there and so it does
+ * here.
  *
- * The process runs meanwhile. A state (struct malloc_state) that is the same before and after its lists were followed, and is not locked, tells that
- * they are of one moment. Else this is done again, and in the end the sum is near enough: each list by itself led back to where it began.
+ * The process runs meanwhile. A state (struct malloc_state) that is the same before and after its
+ * lists were followed, and is not locked, tells that they are of one moment. Else this is done
+ * again, and in the end the sum is near enough: each list by itself led back to where it began.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,8 +17,10 @@
 #define NR_BINS		127u
 #define BINS_WORDS	(2 * NR_BINS)
 #define NR_FAST		10u
-#define FAST_BYTES	(NR_FAST * 8)	/* they end with the two words that stand before the bins: top, last remainder */
-#define SYSTEM_WORD	(BINS_WORDS + 5)	/* bins | binmap (2 words) | next | next_free | attached threads | system_mem | max_system_mem */
+/* they end with the two words that stand before the bins: top, last remainder */
+#define FAST_BYTES	(NR_FAST * 8)
+/* bins | binmap (2 words) | next | next_free | attached threads | system_mem | max_system_mem */
+#define SYSTEM_WORD	(BINS_WORDS + 5)
 #define TAIL_WORDS	(BINS_WORDS + 7)
 #define MAX_BEFORE	160u
 #define STATE_BYTES	(MAX_BEFORE + TAIL_WORDS * 8)
@@ -35,7 +39,9 @@ struct look {
 	unsigned most;			/* chunks that are counted in all */
 	unsigned nr;			/* looked at, some of them again */
 	bool again;			/* something had to be */
-	/* neighbours in a list are often neighbours in memory: a piece of it, aligned to its size */
+	/*
+	 * neighbours in a list are often neighbours in memory: a piece of it, aligned to its size
+	 */
 	uint64_t last, at;
 	size_t held;
 	unsigned char window[WINDOW];
@@ -80,7 +86,7 @@ static void look_again(struct look *k)
 	k->held = 0;
 }
 
-/* ---- lists ------------------------------------------------------------------------------------------------- */
+/* ---- lists ----------------------------------------------------------------------------------- */
 
 /* One more chunk, of the size that its header states. False: it cannot be. */
 static bool sum_add(const struct arena *a, uint64_t header, struct sum *s)
@@ -94,15 +100,20 @@ static bool sum_add(const struct arena *a, uint64_t header, struct sum *s)
 	return true;
 }
 
-/* A bin is a ring: forward, back. Each chunk's way back must be the way that led there, so no other ring can be entered. */
-static enum walk bin_walk(struct look *k, const struct arena *a, uint64_t bin, const uint64_t link[2], struct sum *s)
+/*
+ * A bin is a ring: forward, back. Each chunk's way back must be the way that led there, so no other
+ * ring can be entered.
+ */
+static enum walk bin_walk(struct look *k, const struct arena *a, uint64_t bin,
+			  const uint64_t link[2], struct sum *s)
 {
 	uint64_t before = bin, chunk = link[0], word[3];
 
 	while (chunk != bin) {
 		if (s->chunks >= k->most || k->nr++ >= 2 * k->most)
 			return WALK_LONG;
-		if (!chunk || chunk & 15 || !words_read(k, chunk + 8, word, 3) || word[2] != before || !sum_add(a, word[0], s))
+		if (!chunk || chunk & 15 || !words_read(k, chunk + 8, word, 3) ||
+		    word[2] != before || !sum_add(a, word[0], s))
 			return WALK_BROKEN;
 		before = chunk;
 		chunk = word[1];
@@ -111,17 +122,20 @@ static enum walk bin_walk(struct look *k, const struct arena *a, uint64_t bin, c
 }
 
 /*
- * A fast bin is a list of chunks of one size. From 2.32 on a link is stored as exclusive-or of itself and its own address's page number. One that
- * leads round in a circle meets the chunk that was remembered last (Brent).
+ * A fast bin is a list of chunks of one size. From 2.32 on a link is stored as exclusive-or of
+ * itself and its own address's page number. One that leads round in a circle meets the chunk that
+ * was remembered last (Brent).
  */
-static enum walk fast_walk(struct look *k, const struct arena *a, uint64_t first, uint64_t bytes, bool mangled, struct sum *s)
+static enum walk fast_walk(struct look *k, const struct arena *a, uint64_t first, uint64_t bytes,
+			   bool mangled, struct sum *s)
 {
 	uint64_t chunk = first, word[2], remembered = 0, until = 1;
 
 	for (uint64_t nr = 0; chunk; nr++) {
 		if (s->chunks >= k->most || k->nr++ >= 2 * k->most)
 			return WALK_LONG;
-		if (chunk & 15 || chunk == remembered || !words_read(k, chunk + 8, word, 2) || SIZE(word[0]) != bytes || !sum_add(a, word[0], s))
+		if (chunk & 15 || chunk == remembered || !words_read(k, chunk + 8, word, 2) ||
+		    SIZE(word[0]) != bytes || !sum_add(a, word[0], s))
 			return WALK_BROKEN;
 		if (nr == until) {
 			remembered = chunk;
@@ -132,7 +146,7 @@ static enum walk fast_walk(struct look *k, const struct arena *a, uint64_t first
 	return WALK_WHOLE;
 }
 
-/* ---- an arena ---------------------------------------------------------------------------------------------- */
+/* ---- an arena -------------------------------------------------------------------------------- */
 
 static bool state_read(const struct look *k, const struct arena *a, unsigned char *to)
 {
@@ -177,7 +191,8 @@ static enum walk fast_bins_walk(struct look *k, const struct arena *a, struct su
 		for (unsigned n = 0; walk == WALK_BROKEN && n < LIST_TRIES; n++) {
 			if (n)
 				look_again(k);
-			if (n && roots_read(k->f, a->bins - a->before + at + i * 8, &first, sizeof(first)) != sizeof(first))
+			if (n && roots_read(k->f, a->bins - a->before + at + i * 8, &first,
+					    sizeof(first)) != sizeof(first))
 				break;
 			for (int mangled = 1; walk == WALK_BROKEN && mangled >= 0; mangled--) {
 				sum = *s;
@@ -237,7 +252,8 @@ static enum walk arena_walk(struct look *k, struct arena *a, uint64_t most_bytes
 /* Is the state what it was before its lists were followed, and was nobody at work in the arena? */
 static bool is_still(const struct look *k, struct arena *a)
 {
-	return !a->state.locked && state_read(k, a, a->after.byte) && !memcmp(a->state.byte, a->after.byte, a->before + TAIL_WORDS * 8);
+	return !a->state.locked && state_read(k, a, a->after.byte) &&
+	       !memcmp(a->state.byte, a->after.byte, a->before + TAIL_WORDS * 8);
 }
 
 /* As often as it takes; what was near enough is kept where there is nothing better. */
@@ -257,7 +273,8 @@ static void arena_count(struct look *k, struct arena *a, uint64_t most_bytes, st
 			now.is = still ? HEAP_FIGURES_KNOWN : HEAP_FIGURES_CHANGED;
 		else if (walk == WALK_LONG && !k->again)
 			now.is = HEAP_FIGURES_MANY;
-		else if (c->is == HEAP_FIGURES_CHANGED || (walk == WALK_BROKEN && (still || !now.bytes)))
+		else if (c->is == HEAP_FIGURES_CHANGED ||
+			 (walk == WALK_BROKEN && (still || !now.bytes)))
 			continue;
 		*c = now;
 		if (walk == WALK_LONG)
@@ -265,12 +282,13 @@ static void arena_count(struct look *k, struct arena *a, uint64_t most_bytes, st
 	}
 }
 
-/* ---- chunks with a mapping of their own -------------------------------------------------------------------- */
+/* ---- chunks with a mapping of their own ------------------------------------------------------ */
 
 /*
- * struct malloc_par: trim_threshold, top_pad, mmap_threshold, arena_test, arena_max, (from 2.35 on: thp_pagesize, hp_pagesize, hp_flags,) n_mmaps,
- * n_mmaps_max, max_n_mmaps, no_dyn_threshold, mmapped_mem, max_mmapped_mem, sbrk_base, tcache_bins, tcache_max_bytes. The four with "n_" or "no_" in
- * their names are ints. Words are counted from mmapped_mem here.
+ * struct malloc_par: trim_threshold, top_pad, mmap_threshold, arena_test, arena_max, (from 2.35 on:
+ * thp_pagesize, hp_pagesize, hp_flags,) n_mmaps, n_mmaps_max, max_n_mmaps, no_dyn_threshold,
+ * mmapped_mem, max_mmapped_mem, sbrk_base, tcache_bins, tcache_max_bytes. The four with "n_" or
+ * "no_" in their names are ints. Words are counted from mmapped_mem here.
  */
 enum { MMAPPED, MAX_MMAPPED, SBRK_BASE, TCACHE_BINS, TCACHE_BYTES, NR_BEHIND };
 
@@ -286,24 +304,30 @@ static bool is_memory(const struct roots_find *f, uint64_t address)
 	       (f->ranges.v[i].kind == MEMORY_BREAK || f->ranges.v[i].kind == MEMORY_ANONYMOUS);
 }
 
-/* In the layout in which the ints end `gap` ints before mmapped_mem, and mmap_threshold stands `threshold` words before it? */
+/*
+ * In the layout in which the ints end `gap` ints before mmapped_mem, and mmap_threshold stands
+ * `threshold` words before it?
+ */
 static bool fits(const uint64_t *w, unsigned gap, unsigned threshold, struct mapped *m)
 {
 	uint32_t n[4];			/* n_mmaps, n_mmaps_max, max_n_mmaps, no_dyn_threshold */
 
 	memcpy(n, (const unsigned char *)w - 16 - gap * 4, sizeof(n));
-	if (w[-(int)threshold] > THRESHOLD_MAX || w[1 - (int)threshold] > MANY_ARENAS || w[2 - (int)threshold] > MANY_ARENAS)
+	if (w[-(int)threshold] > THRESHOLD_MAX || w[1 - (int)threshold] > MANY_ARENAS ||
+	    w[2 - (int)threshold] > MANY_ARENAS)
 		return false;
-	if (n[0] > n[2] || n[3] > 1 || !n[0] != !w[MMAPPED] || !n[2] != !w[MAX_MMAPPED] || w[MMAPPED] / PAGE < n[0])
+	if (n[0] > n[2] || n[3] > 1 || !n[0] != !w[MMAPPED] || !n[2] != !w[MAX_MMAPPED] ||
+	    w[MMAPPED] / PAGE < n[0])
 		return false;
 	*m = (struct mapped){ w[MMAPPED], n[0] };
 	return true;
 }
 
-static bool mapped_at(const struct roots_find *f, const uint64_t *w, bool has_memory, struct mapped *m)
+static bool mapped_at(const struct roots_find *f, const uint64_t *w, bool has_memory,
+		      struct mapped *m)
 {
-	if (w[MMAPPED] & (PAGE - 1) || w[MAX_MMAPPED] & (PAGE - 1) || w[MMAPPED] > w[MAX_MMAPPED] || !w[TCACHE_BINS] || w[TCACHE_BINS] > 64 ||
-	    w[TCACHE_BYTES] > 1032)
+	if (w[MMAPPED] & (PAGE - 1) || w[MAX_MMAPPED] & (PAGE - 1) || w[MMAPPED] > w[MAX_MMAPPED] ||
+	    !w[TCACHE_BINS] || w[TCACHE_BINS] > 64 || w[TCACHE_BYTES] > 1032)
 		return false;
 	if (has_memory ? !is_memory(f, w[SBRK_BASE]) : w[SBRK_BASE] != 0)
 		return false;
@@ -311,7 +335,8 @@ static bool mapped_at(const struct roots_find *f, const uint64_t *w, bool has_me
 }
 
 /* There is one such place: 1; 0; -ENOMEM. `has_memory`: the main arena has had some. */
-static int mapped_find(const struct roots_find *f, uint64_t state, bool has_memory, struct mapped *m)
+static int mapped_find(const struct roots_find *f, uint64_t state, bool has_memory,
+		       struct mapped *m)
 {
 	const size_t nr = 2 * NEAR_BYTES / 8;
 	const uint64_t start = (state & ~(PAGE - 1)) - NEAR_BYTES;
@@ -328,7 +353,7 @@ static int mapped_find(const struct roots_find *f, uint64_t state, bool has_memo
 	return found == 1;
 }
 
-/* ---- all --------------------------------------------------------------------------------------------------- */
+/* ---- all ------------------------------------------------------------------------------------- */
 
 static bool is_main(const struct glibc *g, uint64_t state)
 {
@@ -354,11 +379,15 @@ static void add(struct heap_allocator *a, const struct count *c)
 	a->fast_chunks += c->fast.chunks;
 }
 
-int figures_count(const struct roots_find *f, const struct glibc *g, size_t main, unsigned max_chunks, struct heap_allocator *a)
+int figures_count(const struct roots_find *f, const struct glibc *g, size_t main,
+		  unsigned max_chunks, struct heap_allocator *a)
 {
 	struct look *k = calloc(1, sizeof(*k));
-	struct heap_allocator sum = { .path = a->path, .taken_ns = a->taken_ns, .outside = a->outside };
-	const uint64_t state = g->arenas.v[main].state, unused = state + g->arenas.v[main].before - 16;
+	struct heap_allocator sum = { .path = a->path,
+				      .taken_ns = a->taken_ns,
+				      .outside = a->outside };
+	const uint64_t state = g->arenas.v[main].state,
+		       unused = state + g->arenas.v[main].before - 16;
 	uint64_t most_bytes = 0, top = unused;
 	struct mapped m = { 0 };
 	int found = 0;
@@ -369,8 +398,10 @@ int figures_count(const struct roots_find *f, const struct glibc *g, size_t main
 	k->most = max_chunks;
 	vec_each(&f->ranges, r)
 		most_bytes += r->end - r->start;
-	for (size_t i = main; i < g->arenas.nr && (i == main || !is_main(g, g->arenas.v[i].state)); i++) {
-		struct arena arena = { .before = g->arenas.v[i].before, .bins = g->arenas.v[i].state + g->arenas.v[i].before };
+	for (size_t i = main; i < g->arenas.nr && (i == main || !is_main(g, g->arenas.v[i].state));
+	     i++) {
+		struct arena arena = { .before = g->arenas.v[i].before,
+				       .bins = g->arenas.v[i].state + g->arenas.v[i].before };
 		struct count c = { 0 };
 
 		arena_count(k, &arena, most_bytes, &c);

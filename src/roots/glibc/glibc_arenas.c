@@ -9,20 +9,24 @@
 #include "src/base/str.h"
 
 /*
- * struct malloc_state: locks and fast bins | top | last_remainder | bins[254] | binmap[4] | next | next_free | three sizes. A bin is two
- * words, and is taken for the last words of a chunk that begins 16 bytes before them; an empty one points to that chunk.
+ * struct malloc_state: locks and fast bins | top | last_remainder | bins[254] | binmap[4] | next |
+ * next_free | three sizes. A bin is two words, and is taken for the last words of a chunk that
+ * begins 16 bytes before them; an empty one points to that chunk.
  */
 #define NR_BINS		127u
 #define BINS_WORDS	(2 * NR_BINS)
 #define NEXT_WORDS	(BINS_WORDS + 2)	/* from the bins to `next` */
 #define STATE_WORDS	(NEXT_WORDS + 5)	/* ... to its end */
-#define MIN_BEFORE	64u			/* bytes before the bins that other versions may have: 112 from 2.26 on */
+/* bytes before the bins that other versions may have: 112 from 2.26 on */
+#define MIN_BEFORE	64u
 #define MAX_BEFORE	160u
-#define MIN_EMPTY	32u			/* of the bins that say enough; most are for large chunks */
+/* of the bins that say enough; most are for large chunks */
+#define MIN_EMPTY	32u
 #define MAX_ARENAS	65536
 #define MAX_HEAPS	1048576
 #define MAX_DATA	(32ull << 20)		/* looked through of an object's data */
-#define HEAP_MAX	(64ull << 20)		/* malloc/arena.c: HEAP_MAX_SIZE, what an arena's memory is aligned to */
+/* malloc/arena.c: HEAP_MAX_SIZE, what an arena's memory is aligned to */
+#define HEAP_MAX	(64ull << 20)
 
 struct finding {
 	struct roots_find *f;
@@ -41,14 +45,17 @@ static bool is_empty(const struct finding *x, size_t i)
 	return x->word[i] == bin && x->word[i + 1] == bin;
 }
 
-/* ---- the ring of arenas ------------------------------------------------------------------------------------ */
+/* ---- the ring of arenas ---------------------------------------------------------------------- */
 
 static uint64_t heap_of(uint64_t address)
 {
 	return address & ~(HEAP_MAX - 1);
 }
 
-/* Can a state other than the main one be there? It stands at the beginning of its arena's first piece of memory. */
+/*
+ * Can a state other than the main one be there? It stands at the beginning of its arena's first
+ * piece of memory.
+ */
 static bool may_be_state(uint64_t at)
 {
 	return !(at & 7) && at - heap_of(at) >= 32 && at - heap_of(at) <= ROOTS_PAGE;
@@ -65,24 +72,31 @@ static int ring_follow(struct finding *x, uint64_t main)
 			return -ENOMEM;
 		if (!roots_word(x->f, at + x->before + NEXT_WORDS * 8, &at))
 			return 0;
-		if (at != main && (!may_be_state(at) || !roots_word(x->f, heap_of(at), &arena) || arena != at))
+		if (at != main &&
+		    (!may_be_state(at) || !roots_word(x->f, heap_of(at), &arena) || arena != at))
 			return 0;
 	} while (at != main && x->arenas.nr < MAX_ARENAS);
 	return at == main;
 }
 
-/* Where few bins are empty: does the first chunk of each of the others lead back to it? Of one, which may be half changed, it need not. */
+/*
+ * Where few bins are empty: does the first chunk of each of the others lead back to it? Of one,
+ * which may be half changed, it need not.
+ */
 static bool bins_lead_back(const struct finding *x, size_t i)
 {
 	unsigned wrong = 0;
 	uint64_t back;
 
 	for (size_t k = i; wrong < 2 && k < i + BINS_WORDS; k += 2)
-		wrong += !is_empty(x, k) && (!roots_word(x->f, x->word[k] + 24, &back) || back != x->start + k * 8 - 16);
+		wrong += !is_empty(x, k) && (!roots_word(x->f, x->word[k] + 24, &back) ||
+					     back != x->start + k * 8 - 16);
 	return wrong < 2;
 }
 
-/* Do the bins begin at word `i`? Those in use lead elsewhere, and just now one may be half changed. */
+/*
+ * Do the bins begin at word `i`? Those in use lead elsewhere, and just now one may be half changed.
+ */
 static int state_at(struct finding *x, size_t i)
 {
 	uint64_t bins = x->start + i * 8, next;
@@ -106,9 +120,12 @@ static int state_at(struct finding *x, size_t i)
 	return 0;
 }
 
-/* ---- what an arena has ------------------------------------------------------------------------------------- */
+/* ---- what an arena has ----------------------------------------------------------------------- */
 
-/* The pieces of memory of an arena that is not the main one, from the topmost back. heap_info: arena | previous | size | usable size. */
+/*
+ * The pieces of memory of an arena that is not the main one, from the topmost back. heap_info:
+ * arena | previous | size | usable size.
+ */
 static int heaps_add(struct finding *x, uint64_t state, uint64_t top)
 {
 	const uint64_t info_bytes = state - heap_of(state);
@@ -120,7 +137,8 @@ static int heaps_add(struct finding *x, uint64_t state, uint64_t top)
 	for (unsigned n = 0; at && n < MAX_HEAPS; n++) {
 		struct glibc_heap h = { .start = at, .first = at + info_bytes };
 
-		if (at & (HEAP_MAX - 1) || roots_read(x->f, at, info, sizeof(info)) != sizeof(info) || info[0] != state)
+		if (at & (HEAP_MAX - 1) ||
+		    roots_read(x->f, at, info, sizeof(info)) != sizeof(info) || info[0] != state)
 			return 0;
 		h.end = at + (info[2] > info[3] ? info[2] : info[3]);
 		if (h.end < at + ROOTS_PAGE || h.end > at + HEAP_MAX || h.end & (ROOTS_PAGE - 1))
@@ -141,12 +159,16 @@ static bool has_blocks(const struct heap *h, uint64_t start, uint64_t end)
 	return i < h->nr_blocks && h->blocks[i].address < end;
 }
 
-/* Arenas whose blocks are known: a C library in a namespace of its own (dlmopen) has others, which nobody watches. */
+/*
+ * Arenas whose blocks are known: a C library in a namespace of its own (dlmopen) has others, which
+ * nobody watches.
+ */
 static bool is_watched(const struct finding *x, size_t first_heap, uint64_t top)
 {
 	size_t i = roots_range_at(&x->f->ranges, top);
 
-	if (i < x->f->ranges.nr && x->f->ranges.v[i].start <= top && x->f->ranges.v[i].kind == MEMORY_BREAK)
+	if (i < x->f->ranges.nr && x->f->ranges.v[i].start <= top &&
+	    x->f->ranges.v[i].kind == MEMORY_BREAK)
 		return true;
 	for (size_t k = first_heap; k < x->g->heaps.nr; k++)
 		if (has_blocks(x->f->heap, x->g->heaps.v[k].start, x->g->heaps.v[k].end))
@@ -159,18 +181,21 @@ static int arenas_add(struct finding *x, size_t i)
 {
 	const uint64_t main = x->arenas.v[0];
 	const size_t first_heap = x->g->heaps.nr, first_top = x->g->tops.nr;
-	int rc = vec_push(&x->g->states, (struct memory_span){ main, x->start + (i + STATE_WORDS) * 8 });
+	int rc = vec_push(&x->g->states,
+			  (struct memory_span){ main, x->start + (i + STATE_WORDS) * 8 });
 
 	for (size_t k = 0; !rc && k < x->arenas.nr; k++) {
 		uint64_t state = x->arenas.v[k], top;
 
 		if (!roots_word(x->f, state + x->before - 16, &top) || !top || top & 15)
 			continue;
-		rc = vec_push(&x->g->tops, top) ?: vec_push(&x->g->arenas, (struct glibc_arena){ state, x->before });
+		rc = vec_push(&x->g->tops, top)
+			     ?: vec_push(&x->g->arenas, (struct glibc_arena){ state, x->before });
 		if (!rc && k)
 			rc = heaps_add(x, state, top);
 	}
-	if (!rc && !x->f->any_arena && x->g->tops.nr > first_top && !is_watched(x, first_heap, x->g->tops.v[first_top])) {
+	if (!rc && !x->f->any_arena && x->g->tops.nr > first_top &&
+	    !is_watched(x, first_heap, x->g->tops.v[first_top])) {
 		x->g->heaps.nr = first_heap;
 		x->g->tops.nr = first_top;
 		x->g->arenas.nr = first_top;
@@ -178,7 +203,7 @@ static int arenas_add(struct finding *x, size_t i)
 	return rc;
 }
 
-/* ---- looking for it ---------------------------------------------------------------------------------------- */
+/* ---- looking for it -------------------------------------------------------------------------- */
 
 static int data_search(struct finding *x)
 {
@@ -226,14 +251,17 @@ static int object_search(struct finding *x, const struct roots_object *o)
 	return rc;
 }
 
-/* Can the allocator be in this object? libc.so.6, libc-2.31.so, or the program itself when it is linked statically. */
+/*
+ * Can the allocator be in this object? libc.so.6, libc-2.31.so, or the program itself when it is
+ * linked statically.
+ */
 static bool may_have_malloc(const struct roots_find *f, const struct roots_object *o)
 {
 	const char *name = strrchr(o->path, '/');
 	size_t n = strlen(f->heap->allocator.path);
 
-	return (n && !strncmp(o->path, f->heap->allocator.path, n)) || (name && str_starts(name, "/libc.so.")) ||
-	       (name && str_starts(name, "/libc-2."));
+	return (n && !strncmp(o->path, f->heap->allocator.path, n)) ||
+	       (name && str_starts(name, "/libc.so.")) || (name && str_starts(name, "/libc-2."));
 }
 
 static int by_address(const void *a, const void *b)

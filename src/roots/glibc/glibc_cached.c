@@ -1,24 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Chunks that look used but are not: glibc's caches of freed ones, each thread's (tcache) and each arena's (fast bins). Only their lists tell, so
- * these are followed; where a list is not to the letter what it must be (a thread is just changing it) none of it is believed.
+ * Chunks that look used but are not: glibc's caches of freed ones, each thread's (tcache) and each
+ * arena's (fast bins). Only their lists tell, so these are followed; where a list is not to the
+ * letter what it must be (a thread is just changing it) none of it is believed.
  *
- * A thread's cache (malloc/malloc.c: tcache_perthread_struct, 2.26 to 2.41) is a chunk of its own: how many there are of each of 64 sizes, then the
- * first of each. In a freed one the first word leads to the next one, and from 2.29 on the second is the same in all. The chunk is
- * pointed to from thread-local storage, in all threads at the same distance from the thread's record. A fast bin is a list of chunks of one
- * size (struct malloc_state). From 2.32 on such a pointer is stored as exclusive-or of itself and its own address's page number.
+ * A thread's cache (malloc/malloc.c: tcache_perthread_struct, 2.26 to 2.41) is a chunk of its own:
+ * how many there are of each of 64 sizes, then the first of each. In a freed one the first word
+ * leads to the next one, and from 2.29 on the second is the same in all. The chunk is pointed to
+ * from thread-local storage, in all threads at the same distance from the thread's record. A fast
+ * bin is a list of chunks of one size (struct malloc_state). From 2.32 on such a pointer is stored
+ * as exclusive-or of itself and its own address's page number.
  */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "src/roots/glibc/glibc_arenas.h"
 
-#define NR_SIZES	64u		/* of a thread's cache; the smallest is of CHUNK_MIN bytes, each further one of 16 more */
+/* of a thread's cache; the smallest is of CHUNK_MIN bytes, each further one of 16 more */
+#define NR_SIZES	64u
 #define CHUNK_MIN	32u
 #define SIZE(word)	((word) & ~7ull)
 #define MAX_CACHED	127u		/* of one size: tunable, a signed byte at first */
 #define MAX_LOOKED_AT	(1u << 20)	/* chunks, in all: a second */
-#define FAST_BEFORE	112u		/* bytes before the bins of a state whose fast bins lie at FAST_AT */
+/* bytes before the bins of a state whose fast bins lie at FAST_AT */
+#define FAST_BEFORE	112u
 #define FAST_AT		16u
 #define NR_FAST		10u
 #define TLS_BYTES	(64u << 10)	/* of thread-local storage that is looked through */
@@ -28,8 +33,12 @@ struct caches {
 	VEC(struct memory_span) spans;
 	size_t before;			/* spans of lists that are believed */
 	unsigned nr_looked_at;
-	bool with_blocks;		/* what blocks are said to be live does not matter: some of them may have been freed unseen */
-	uint64_t distance;		/* of the pointer to a thread's cache from the record, 0 = not known */
+	/*
+	 * what blocks are said to be live does not matter: some of them may have been freed unseen
+	 */
+	bool with_blocks;
+	/* of the pointer to a thread's cache from the record, 0 = not known */
+	uint64_t distance;
 	unsigned count_bytes;		/* of a thread's cache: 1, from 2.30 on 2 */
 };
 
@@ -39,19 +48,24 @@ struct cache {
 	uint64_t first[NR_SIZES];
 };
 
-/* ---- lists ------------------------------------------------------------------------------------------------- */
+/* ---- lists ----------------------------------------------------------------------------------- */
 
-/* A freed chunk of a size, by what it gave its owner: 1 it is one, noted, with its first word; 0 not; -ENOMEM. */
+/*
+ * A freed chunk of a size, by what it gave its owner: 1 it is one, noted, with its first word; 0
+ * not; -ENOMEM.
+ */
 static int chunk_add(struct caches *c, uint64_t at, uint64_t bytes, uint64_t *first)
 {
 	uint64_t word[2], next;
 
-	if (at & 15 || c->nr_looked_at++ >= MAX_LOOKED_AT || roots_read(c->f, at - 8, word, sizeof(word)) != sizeof(word) ||
-	    SIZE(word[0]) != bytes)
+	if (at & 15 || c->nr_looked_at++ >= MAX_LOOKED_AT ||
+	    roots_read(c->f, at - 8, word, sizeof(word)) != sizeof(word) || SIZE(word[0]) != bytes)
 		return 0;
 	*first = word[1];
 	next = roots_block_from(c->f->heap, at);
-	if (!c->with_blocks && (roots_in_block(c->f->heap, at) || (next < c->f->heap->nr_blocks && c->f->heap->blocks[next].address < at + bytes - 8)))
+	if (!c->with_blocks &&
+	    (roots_in_block(c->f->heap, at) ||
+	     (next < c->f->heap->nr_blocks && c->f->heap->blocks[next].address < at + bytes - 8)))
 		return 0;		/* it is used, whoever says that it is free */
 	return vec_push(&c->spans, (struct memory_span){ at, at + bytes - 8 }) ? -ENOMEM : 1;
 }
@@ -97,22 +111,27 @@ static int list_take(struct caches *c, struct list l)
 	return rc;
 }
 
-/* ---- a thread's cache -------------------------------------------------------------------------------------- */
+/* ---- a thread's cache ------------------------------------------------------------------------ */
 
 static unsigned count_of(const struct cache *t, unsigned count_bytes, unsigned i)
 {
 	return count_bytes == 1 ? t->count.one[i] : t->count.two[i];
 }
 
-/* Has an address the chunk of a thread's cache? All sizes but one, which may be changing just now, are empty or not by both halves alike. */
-static bool cache_read(const struct roots_find *f, uint64_t at, unsigned count_bytes, struct cache *t)
+/*
+ * Has an address the chunk of a thread's cache? All sizes but one, which may be changing just now,
+ * are empty or not by both halves alike.
+ */
+static bool cache_read(const struct roots_find *f, uint64_t at, unsigned count_bytes,
+		       struct cache *t)
 {
 	const size_t counts = (size_t)count_bytes * NR_SIZES, bytes = counts + sizeof(t->first);
 	unsigned wrong = 0, used = 0;
 	uint64_t size;
 
-	if (!at || at & 15 || !roots_word(f, at - 8, &size) || SIZE(size) != bytes + 16 || roots_in_block(f->heap, at) ||
-	    roots_read(f, at, &t->count, counts) != counts || roots_read(f, at + counts, t->first, sizeof(t->first)) != sizeof(t->first))
+	if (!at || at & 15 || !roots_word(f, at - 8, &size) || SIZE(size) != bytes + 16 ||
+	    roots_in_block(f->heap, at) || roots_read(f, at, &t->count, counts) != counts ||
+	    roots_read(f, at + counts, t->first, sizeof(t->first)) != sizeof(t->first))
 		return false;
 	for (unsigned i = 0; i < NR_SIZES; i++) {
 		unsigned nr = count_of(t, count_bytes, i);
@@ -135,7 +154,9 @@ static int cache_take(struct caches *c, const struct cache *t, unsigned count_by
 
 		if (!nr || !t->first[i])
 			continue;
-		rc = list_take(c, (struct list){ .first = t->first[i], .bytes = CHUNK_MIN + i * 16, .least = nr - c->with_blocks,
+		rc = list_take(c, (struct list){ .first = t->first[i],
+						 .bytes = CHUNK_MIN + i * 16,
+						 .least = nr - c->with_blocks,
 						 .most = nr + c->with_blocks });
 		found |= rc > 0;
 	}
@@ -150,7 +171,8 @@ static int cache_at(struct caches *c, uint64_t pointer, unsigned count_bytes)
 }
 
 /* Is the pointer among words that lie just before `end`? */
-static int cache_among(struct caches *c, uint64_t record, uint64_t end, const uint64_t *word, size_t nr)
+static int cache_among(struct caches *c, uint64_t record, uint64_t end, const uint64_t *word,
+		       size_t nr)
 {
 	int rc = 0;
 
@@ -200,23 +222,27 @@ static int caches_find(struct caches *c)
 	return rc < 0 ? rc : 0;
 }
 
-/* ---- fast bins --------------------------------------------------------------------------------------------- */
+/* ---- fast bins ------------------------------------------------------------------------------- */
 
 static int fast_find(struct caches *c, const struct glibc_arena *a)
 {
 	uint64_t chunk[NR_FAST];
 	int rc = 0;
 
-	if (a->before != FAST_BEFORE || roots_read(c->f, a->state + FAST_AT, chunk, sizeof(chunk)) != sizeof(chunk))
+	if (a->before != FAST_BEFORE ||
+	    roots_read(c->f, a->state + FAST_AT, chunk, sizeof(chunk)) != sizeof(chunk))
 		return 0;
 	for (unsigned i = 0; rc >= 0 && i < NR_FAST; i++)
 		if (chunk[i] && chunk[i] < UINT64_MAX - 16)
-			rc = list_take(c, (struct list){ .first = chunk[i] + 16, .bytes = CHUNK_MIN + i * 16, .least = 1, .most = MAX_LOOKED_AT,
+			rc = list_take(c, (struct list){ .first = chunk[i] + 16,
+							 .bytes = CHUNK_MIN + i * 16,
+							 .least = 1,
+							 .most = MAX_LOOKED_AT,
 							 .to_chunk = 16 });
 	return rc < 0 ? rc : 0;
 }
 
-/* ---- all --------------------------------------------------------------------------------------------------- */
+/* ---- all ------------------------------------------------------------------------------------- */
 
 static int by_address(const void *a, const void *b)
 {
@@ -235,8 +261,8 @@ static int lists_find(struct caches *c, const struct glibc *g)
 }
 
 /*
- * A thread that is just changing its cache has hung the chunk in or out, and not counted it yet: one more or less is right, too, where each chunk
- * for itself is what it must be.
+ * A thread that is just changing its cache has hung the chunk in or out, and not counted it yet:
+ * one more or less is right, too, where each chunk for itself is what it must be.
  */
 int glibc_cached_chunks(struct roots_find *f, const struct glibc *g, struct roots_spans *to)
 {

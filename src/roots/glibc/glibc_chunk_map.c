@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What of a process's memory is its allocator's: free blocks, its own records, slack behind blocks. No program keeps anything there, and
- * what is left of old contents must not keep a lost block alive.
+ * What of a process's memory is its allocator's: free blocks, its own records, slack behind blocks.
+ * No program keeps anything there, and what is left of old contents must not keep a lost block
+ * alive.
  *
- * glibc's is known chunk by chunk. Of another allocator this is: in a page with live blocks nothing else lies, and what its own code has
- * mapped is all its own, unless somebody asks it for blocks in ways of its own. Other pages are roots, as nothing tells them from the
- * program's memory; a leak that only such a page points to is not found. When not every block is known, only what glibc says to be free
- * is left out.
+ * glibc's is known chunk by chunk. Of another allocator this is: in a page with live blocks nothing
+ * else lies, and what its own code has mapped is all its own, unless somebody asks it for blocks in
+ * ways of its own. Other pages are roots, as nothing tells them from the program's memory; a leak
+ * that only such a page points to is not found. When not every block is known, only what glibc says
+ * to be free is left out.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -20,17 +22,18 @@
 
 bool roots_complete(const struct heap *h)
 {
-	static const unsigned lost[] = { PMM_DROP_BLOCK_FULL, PMM_DROP_CTX_FULL, PMM_DROP_NESTED, PMM_DROP_ADDRESS };
+	static const unsigned lost[] = { PMM_DROP_BLOCK_FULL, PMM_DROP_CTX_FULL, PMM_DROP_NESTED,
+					 PMM_DROP_ADDRESS };
 
 	for (size_t i = 0; i < sizeof(lost) / sizeof(lost[0]); i++)
 		if (h->dropped[lost[i]])
 			return false;
-	return h->began == HEAP_BEGAN_EXEC && !heap_srclocs_only(h) && h->mode == HEAP_EXACT && !h->min_size_bytes &&
-	       (!h->off_reason || h->off_reason == PMM_OFF_NO_CHILDREN) && !h->untracked_frees && !h->missed_frees &&
-	       !h->drift_blocks;
+	return h->began == HEAP_BEGAN_EXEC && !heap_srclocs_only(h) && h->mode == HEAP_EXACT &&
+	       !h->min_size_bytes && (!h->off_reason || h->off_reason == PMM_OFF_NO_CHILDREN) &&
+	       !h->untracked_frees && !h->missed_frees && !h->drift_blocks;
 }
 
-/* ---- glibc ------------------------------------------------------------------------------------------------- */
+/* ---- glibc ----------------------------------------------------------------------------------- */
 
 /* A thread's record in the break: that of a program linked statically, before the first chunk. */
 static bool has_record(const struct roots_find *f, uint64_t lo, uint64_t hi)
@@ -48,7 +51,8 @@ static uint64_t first_block(const struct heap *h, uint64_t lo, uint64_t hi)
 	return i < h->nr_blocks && h->blocks[i].address < hi ? h->blocks[i].address : hi;
 }
 
-static int arena_cover(struct roots_find *f, const struct glibc *g, const struct glibc_heap *h, uint64_t lo, uint64_t hi)
+static int arena_cover(struct roots_find *f, const struct glibc *g, const struct glibc_heap *h,
+		       uint64_t lo, uint64_t hi)
 {
 	int rc;
 
@@ -79,7 +83,10 @@ static int area_cover(struct roots_find *f, const struct glibc *g, const struct 
 	if (rc || at >= area->end)
 		return rc;
 	return glibc_cover(f, g, at, area->end,
-			   area->kind == MEMORY_BREAK && !has_record(f, at, first_block(f->heap, at, area->end)) ? (at + 15) & ~15ull : 0);
+			   area->kind == MEMORY_BREAK &&
+					   !has_record(f, at, first_block(f->heap, at, area->end))
+				   ? (at + 15) & ~15ull
+				   : 0);
 }
 
 /* Its own lists, which point to free chunks only. */
@@ -90,14 +97,16 @@ static int states_paint(struct roots_find *f, const struct glibc *g)
 
 	vec_each(&g->states, s)
 		if (!rc)
-			rc = vec_push(&marks, (struct memory_range){ .start = s->start, .end = s->end, .kind = ROOTS_NONE });
+			rc = vec_push(&marks, (struct memory_range){ .start = s->start,
+								     .end = s->end,
+								     .kind = ROOTS_NONE });
 	if (!rc)
 		rc = roots_paint(&f->ranges, &marks);
 	vec_fini(&marks);
 	return rc;
 }
 
-/* ---- others ------------------------------------------------------------------------------------------------ */
+/* ---- others ---------------------------------------------------------------------------------- */
 
 /* The pages of the block at *i or behind it; false = no more below `hi`. */
 static bool block_pages(const struct heap *h, uint64_t *i, uint64_t hi, struct memory_span *s)
@@ -109,7 +118,9 @@ static bool block_pages(const struct heap *h, uint64_t *i, uint64_t hi, struct m
 	if (*i >= h->nr_blocks || h->blocks[*i].address >= hi)
 		return false;
 	b = &h->blocks[*i];
-	*s = (struct memory_span){ roots_page_down(b->address), roots_page_up(b->address + (b->size_bytes ? b->size_bytes : 1)) };
+	*s = (struct memory_span){ roots_page_down(b->address),
+				   roots_page_up(b->address +
+						 (b->size_bytes ? b->size_bytes : 1)) };
 	return true;
 }
 
@@ -122,7 +133,8 @@ static bool own_pages(const struct roots_find *f, uint64_t *i, uint64_t hi, stru
 		const struct heap_block *m = &h->maps[*i];
 		const struct heap_node *caller = &h->nodes[h->map_sites[m->site].node];
 
-		if (f->has_other_ways || !str_starts(h->modules[caller->module].path, h->allocator.path))
+		if (f->has_other_ways ||
+		    !str_starts(h->modules[caller->module].path, h->allocator.path))
 			continue;
 		*s = (struct memory_span){ m->address, roots_page_up(m->address + m->size_bytes) };
 		return true;
@@ -143,23 +155,27 @@ static int pages_cover(struct roots_find *f, uint64_t lo, uint64_t hi)
 	int rc = 0;
 
 	while (!rc) {
-		bool has_block = block_pages(f->heap, &i, hi, &block), has_own = own_pages(f, &k, hi, &own);
+		bool has_block = block_pages(f->heap, &i, hi, &block),
+		     has_own = own_pages(f, &k, hi, &own);
 
 		if (!has_block && !has_own)
 			break;
 		s = !has_own || (has_block && block.start < own.start) ? &block : &own;
 		if (s->end > lo)
-			rc = roots_span_add(&f->covered, s->start > lo ? s->start : lo, s->end < hi ? s->end : hi);
+			rc = roots_span_add(&f->covered, s->start > lo ? s->start : lo,
+					    s->end < hi ? s->end : hi);
 		s == &block ? i++ : k++;
 	}
 	return rc;
 }
 
 /*
- * Does anything ask the allocator for blocks in ways that pmm does not see (jemalloc's mallocx(), mimalloc's mi_malloc())? The names
- * would be among those that an object imports, in the segment that it begins with.
+ * Does anything ask the allocator for blocks in ways that pmm does not see (jemalloc's mallocx(),
+ * mimalloc's mi_malloc())? The names would be among those that an object imports, in the segment
+ * that it begins with.
  */
-static bool imports(const struct roots_find *f, const struct roots_object *o, const char *const *names, size_t nr)
+static bool imports(const struct roots_find *f, const struct roots_object *o,
+		    const char *const *names, size_t nr)
 {
 	uint64_t bytes = o->end - o->start < MAX_NAMES ? o->end - o->start : MAX_NAMES;
 	char *text = malloc(bytes);
@@ -174,13 +190,15 @@ static bool imports(const struct roots_find *f, const struct roots_object *o, co
 
 static bool has_other_ways(const struct roots_find *f)
 {
-	static const char *const names[] = { "mallocx", "rallocx", "je_malloc", "mi_malloc", "mi_heap_malloc", "mi_new", "tc_malloc", "tc_new" };
+	static const char *const names[] = { "mallocx",	       "rallocx", "je_malloc", "mi_malloc",
+					     "mi_heap_malloc", "mi_new",  "tc_malloc", "tc_new" };
 	const char *path = f->heap->allocator.path;
 
 	if (!path[0] || !strcmp(path, f->heap->exe))
 		return true;
 	vec_each(&f->objects, o)
-		if (!str_starts(o->path, path) && imports(f, o, names, sizeof(names) / sizeof(names[0])))
+		if (!str_starts(o->path, path) &&
+		    imports(f, o, names, sizeof(names) / sizeof(names[0])))
 			return true;
 	return false;
 }
@@ -199,7 +217,7 @@ static bool asks_usable(const struct roots_find *f)
 	return false;
 }
 
-/* ---- all --------------------------------------------------------------------------------------------------- */
+/* ---- all ------------------------------------------------------------------------------------- */
 
 /* Stretches of private memory without a gap, whatever mappings they are made of. */
 static int areas_cover(struct roots_find *f, const struct glibc *g)
@@ -211,7 +229,8 @@ static int areas_cover(struct roots_find *f, const struct glibc *g)
 		struct memory_range area = r->v[i];
 		size_t before = f->covered.nr;
 
-		for (first = i++; i < r->nr && r->v[i].start == area.end && r->v[i].kind == area.kind; i++)
+		for (first = i++;
+		     i < r->nr && r->v[i].start == area.end && r->v[i].kind == area.kind; i++)
 			area.end = r->v[i].end;
 		if (area.kind != MEMORY_ANONYMOUS && area.kind != MEMORY_BREAK)
 			continue;

@@ -2,11 +2,12 @@
 /*
  * A walk over glibc's chunks, between live blocks.
  *
- * A chunk at c has its size at c + 8 (the low three bits are flags) and gives bytes c + 16 to c + size + 8 to its owner: the next
- * chunk's first word is still this one's. So "chunk c" here means [c + 8, c + size + 8). Most blocks touch the next one, as their sizes
- * tell, and nothing need be read. In a gap the sizes must lead from the end of one live block's chunk to the beginning of the next
- * one's; else nothing there is covered. Memory that the program itself got by sbrk() lies behind two chunks of 16 bytes, which glibc
- * puts there as a fence.
+ * A chunk at c has its size at c + 8 (the low three bits are flags) and gives bytes c + 16 to c +
+ * size + 8 to its owner: the next chunk's first word is still this one's. So "chunk c" here means
+ * [c + 8, c + size + 8). Most blocks touch the next one, as their sizes tell, and nothing need be
+ * read. In a gap the sizes must lead from the end of one live block's chunk to the beginning of the
+ * next one's; else nothing there is covered. Memory that the program itself got by sbrk() lies
+ * behind two chunks of 16 bytes, which glibc puts there as a fence.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -32,14 +33,16 @@ struct walk {
 bool roots_window_word(struct roots_window *w, uint64_t address, uint64_t *word)
 {
 	if (address < w->start || address - w->start + 8 > w->held) {
-		bool near = w->held && address >= w->start && address - w->start < w->held + ROOTS_WINDOW_BYTES;
+		bool near = w->held && address >= w->start &&
+			    address - w->start < w->held + ROOTS_WINDOW_BYTES;
 
 		if (!w->bytes)
 			w->bytes = malloc(ROOTS_WINDOW_BYTES);
 		if (!w->bytes)
 			return roots_word(w->f, address, word);
 		w->start = address & ~7ull;
-		w->held = roots_read(w->f, w->start, w->bytes, near ? ROOTS_WINDOW_BYTES : SMALL_WINDOW);
+		w->held = roots_read(w->f, w->start, w->bytes,
+				     near ? ROOTS_WINDOW_BYTES : SMALL_WINDOW);
 		if (address - w->start + 8 > w->held)
 			return false;
 	}
@@ -62,21 +65,27 @@ static uint64_t chunk_bytes(uint64_t n)
 	return bytes < CHUNK_MIN ? CHUNK_MIN : bytes;
 }
 
-/* ---- gaps -------------------------------------------------------------------------------------------------- */
+/* ---- gaps ------------------------------------------------------------------------------------ */
 
 enum chain { CHAIN_BROKEN, CHAIN_REACHED, CHAIN_TOP, CHAIN_FENCE };
 
 struct hop {
 	uint64_t at, end;		/* where the chain is, where it stopped */
-	uint64_t before, before_end;	/* the chunk before: free or not stands in the next one's size */
+	/* the chunk before: free or not stands in the next one's size */
+	uint64_t before, before_end;
 };
 
 static int free_add(struct walk *k, const struct hop *h, uint64_t flags)
 {
-	return h->before && !(flags & PREV_INUSE) ? roots_span_add(&k->gap, h->before + 8, h->before_end + 8) : 0;
+	return h->before && !(flags & PREV_INUSE)
+		       ? roots_span_add(&k->gap, h->before + 8, h->before_end + 8)
+		       : 0;
 }
 
-/* Go from chunk to chunk up to `to`. Free chunks into k->gap where that is asked for. enum chain or -ENOMEM. */
+/*
+ * Go from chunk to chunk up to `to`. Free chunks into k->gap where that is asked for. enum chain or
+ * -ENOMEM.
+ */
 static int chain_follow(struct walk *k, struct hop *h, uint64_t to, bool want_free)
 {
 	int rc = 0;
@@ -122,14 +131,17 @@ static int gap_cover(struct walk *k, uint64_t from, uint64_t to)
 	if (rc <= CHAIN_BROKEN)
 		return rc;
 	if (complete)
-		return roots_span_add(&k->f->covered, from == k->lo ? from : from + 8, rc != CHAIN_REACHED ? h.end : to < k->hi ? to + 8 : to);
+		return roots_span_add(&k->f->covered, from == k->lo ? from : from + 8,
+				      rc != CHAIN_REACHED ? h.end
+				      : to < k->hi	  ? to + 8
+							  : to);
 	rc = rc == CHAIN_TOP ? roots_span_add(&k->gap, h.at + 8, h.end) : 0;
 	for (size_t i = 0; !rc && i < k->gap.nr; i++)
 		rc = roots_span_add(&k->f->covered, k->gap.v[i].start, k->gap.v[i].end);
 	return rc;
 }
 
-/* ---- blocks ------------------------------------------------------------------------------------------------ */
+/* ---- blocks ---------------------------------------------------------------------------------- */
 
 struct chunk {
 	uint64_t start, end;
@@ -145,7 +157,8 @@ static bool chunk_read(struct walk *k, const struct heap_block *b, struct chunk 
 		return false;
 	c->mapped = word & IS_MMAPPED;
 	c->end = start + SIZE(word);
-	if (c->end <= start || c->end > k->hi || c->end - start < b->size_bytes + (c->mapped ? 16 : 8))
+	if (c->end <= start || c->end > k->hi ||
+	    c->end - start < b->size_bytes + (c->mapped ? 16 : 8))
 		return false;
 	if (!c->mapped)
 		return c->end - start >= CHUNK_MIN && !(word & 8);
@@ -161,13 +174,19 @@ static uint64_t next_block(const struct heap *h, uint64_t i)
 {
 	uint64_t end = h->blocks[i].address + h->blocks[i].size_bytes;
 
-	for (i++; i < h->nr_blocks && (h->blocks[i].kind == PMM_KIND_OTHER || h->blocks[i].address < end); i++)
+	for (i++; i < h->nr_blocks &&
+		  (h->blocks[i].kind == PMM_KIND_OTHER || h->blocks[i].address < end);
+	     i++)
 		;
 	return i;
 }
 
-/* One block: what is before it, from `from` on (0 = not known), and itself. The end of its chunk in *from. */
-static int block_cover(struct walk *k, const struct heap_block *b, const struct heap_block *next, uint64_t *from)
+/*
+ * One block: what is before it, from `from` on (0 = not known), and itself. The end of its chunk in
+ * *from.
+ */
+static int block_cover(struct walk *k, const struct heap_block *b, const struct heap_block *next,
+		       uint64_t *from)
 {
 	uint64_t room = next ? next->address - b->address : 0, least = chunk_bytes(b->size_bytes);
 	struct chunk c = { .start = b->address - 16 };
@@ -188,7 +207,8 @@ static int block_cover(struct walk *k, const struct heap_block *b, const struct 
 	return roots_span_add(&k->f->covered, c.start + 8, c.end + 8 < k->hi ? c.end + 8 : k->hi);
 }
 
-int glibc_cover(struct roots_find *f, const struct glibc *g, uint64_t lo, uint64_t hi, uint64_t first)
+int glibc_cover(struct roots_find *f, const struct glibc *g, uint64_t lo, uint64_t hi,
+		uint64_t first)
 {
 	struct walk k = { .f = f, .g = g, .w = { .f = f }, .lo = lo, .hi = hi };
 	const struct heap *h = f->heap;
@@ -200,7 +220,11 @@ int glibc_cover(struct roots_find *f, const struct glibc *g, uint64_t lo, uint64
 	while (!rc && i < h->nr_blocks && h->blocks[i].address < hi) {
 		uint64_t next = next_block(h, i);
 
-		rc = block_cover(&k, &h->blocks[i], next < h->nr_blocks && h->blocks[next].address < hi ? &h->blocks[next] : NULL, &from);
+		rc = block_cover(&k, &h->blocks[i],
+				 next < h->nr_blocks && h->blocks[next].address < hi
+					 ? &h->blocks[next]
+					 : NULL,
+				 &from);
 		i = next;
 	}
 	if (!rc && from && from < hi)

@@ -1,21 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Blocks that were freed although nobody saw it: by code that calls the real free itself, or before a hook was there. The block table still has them, and
- * what points to them is long gone: they would be called lost. What glibc itself has of them tells.
+ * Blocks that were freed although nobody saw it: by code that calls the real free itself, or before
+ * a hook was there. The block table still has them, and what points to them is long gone: they
+ * would be called lost. What glibc itself has of them tells.
  *
- * Tables and memory are of one moment. A hook takes a block out of the table before the real free runs, and enters one after the real malloc has
- * come back. So at no moment is a block in the table and free, unless it was freed past the hooks.
+ * Tables and memory are of one moment. A hook takes a block out of the table before the real free
+ * runs, and enters one after the real malloc has come back. So at no moment is a block in the table
+ * and free, unless it was freed past the hooks.
  *
- *   - Its memory is in a free chunk: of a thread's cache, a fast bin, a bin, the top. Merging with neighbours does not matter, as the whole of a
- *     free chunk is.
- *   - Its memory is not mapped any more; or is, but is neither in an arena nor begins like a chunk that has a mapping for itself.
- *   - The chunks of its arena, followed by their sizes from the first one to the top, have none that begins where its chunk would, or one of a
- *     size that glibc does not give for what was asked: it was freed, and the memory handed out anew, past the hooks both times.
+ *   - Its memory is in a free chunk: of a thread's cache, a fast bin, a bin, the top. Merging with
+ *     neighbours does not matter, as the whole of a free chunk is.
+ *   - Its memory is not mapped any more; or is, but is neither in an arena nor begins like a chunk
+ *     that has a mapping for itself.
+ *   - The chunks of its arena, followed by their sizes from the first one to the top, have none
+ *     that begins where its chunk would, or one of a size that glibc does not give for what was
+ *     asked: it was freed, and the memory handed out anew, past the hooks both times.
  *
- * What was handed out anew in the same size cannot be told from a block that is still in use, and counts as that.
+ * What was handed out anew in the same size cannot be told from a block that is still in use, and
+ * counts as that.
  *
- * The first kind is true of whatever lies there. The others ask that blocks are chunks of glibc's, so they are not looked for where there may be
- * other allocators beside it (attached), or something of ours before a block (checks, pmm.h).
+ * The first kind is true of whatever lies there. The others ask that blocks are chunks of glibc's,
+ * so they are not looked for where there may be other allocators beside it (attached), or something
+ * of ours before a block (checks, pmm.h).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -32,12 +38,14 @@
 #define IS_MMAPPED	2u
 #define SIZE(word)	((word) & ~7ull)
 #define MAX_BINNED	(1u << 20)	/* chunks of bins that are looked at: a second */
-#define MAX_WALKED	(256ull << 20)	/* of arenas that are followed chunk by chunk without a reason: a quarter of a second */
+/* of arenas that are followed chunk by chunk without a reason: a quarter of a second */
+#define MAX_WALKED	(256ull << 20)
 
 struct forgetting {
 	struct roots_find *f;
 	const struct glibc *g;
-	struct roots_spans free;	/* what free chunks gave their owners; by address once all are there */
+	/* what free chunks gave their owners; by address once all are there */
+	struct roots_spans free;
 	struct roots_window w;
 	uint64_t *gone;			/* a bit for each block */
 	uint64_t nr_gone;
@@ -50,24 +58,32 @@ static void block_gone(struct forgetting *x, uint64_t i)
 	x->gone[i / 64] |= 1ull << (i & 63);
 }
 
-/* ---- free chunks ------------------------------------------------------------------------------------------- */
+/* ---- free chunks ----------------------------------------------------------------------------- */
 
-/* A chunk in a bin: as its neighbours in the list and behind it say? Noted; its successor in *next. 1, 0, -ENOMEM. */
+/*
+ * A chunk in a bin: as its neighbours in the list and behind it say? Noted; its successor in *next.
+ * 1, 0, -ENOMEM.
+ */
 static int binned_add(struct forgetting *x, uint64_t chunk, uint64_t before, uint64_t *next)
 {
 	uint64_t word[4], after[2], bytes;
 
-	if (!chunk || chunk & 15 || x->nr_looked_at++ >= MAX_BINNED || roots_read(x->f, chunk, word, sizeof(word)) != sizeof(word))
+	if (!chunk || chunk & 15 || x->nr_looked_at++ >= MAX_BINNED ||
+	    roots_read(x->f, chunk, word, sizeof(word)) != sizeof(word))
 		return 0;
 	bytes = SIZE(word[1]);
 	if (word[3] != before || bytes < CHUNK_MIN || bytes & 15 || chunk + bytes < chunk ||
-	    roots_read(x->f, chunk + bytes, after, sizeof(after)) != sizeof(after) || after[0] != bytes || after[1] & PREV_INUSE)
+	    roots_read(x->f, chunk + bytes, after, sizeof(after)) != sizeof(after) ||
+	    after[0] != bytes || after[1] & PREV_INUSE)
 		return 0;
 	*next = word[2];
 	return vec_push(&x->free, (struct memory_span){ chunk + 16, chunk + bytes }) ? -ENOMEM : 1;
 }
 
-/* The lists of an arena's larger chunks, each a ring through its bin. One that a thread is just changing is believed as far as it goes. */
+/*
+ * The lists of an arena's larger chunks, each a ring through its bin. One that a thread is just
+ * changing is believed as far as it goes.
+ */
 static int bins_find(struct forgetting *x, const struct glibc_arena *a)
 {
 	uint64_t word[2 * NR_BINS], bins = a->state + a->before;
@@ -92,8 +108,10 @@ static int tops_find(struct forgetting *x)
 	uint64_t word;
 
 	vec_each(&x->g->tops, top)
-		if (!rc && roots_word(x->f, *top + 8, &word) && SIZE(word) > 16 && *top + SIZE(word) > *top)
-			rc = vec_push(&x->free, (struct memory_span){ *top + 16, *top + SIZE(word) });
+		if (!rc && roots_word(x->f, *top + 8, &word) && SIZE(word) > 16 &&
+		    *top + SIZE(word) > *top)
+			rc = vec_push(&x->free,
+				      (struct memory_span){ *top + 16, *top + SIZE(word) });
 	return rc;
 }
 
@@ -130,7 +148,7 @@ static void free_take(struct forgetting *x)
 	}
 }
 
-/* ---- blocks and chunks ------------------------------------------------------------------------------------- */
+/* ---- blocks and chunks ----------------------------------------------------------------------- */
 
 /* Is a block what malloc or one of its kin gave, which glibc's chunks tell all of? */
 static bool is_chunk(const struct heap_block *b)
@@ -149,8 +167,8 @@ bool glibc_fits(const struct heap_block *b, uint64_t bytes)
 }
 
 /*
- * The way from chunk to chunk of one piece of memory. What is found on it is believed when it ends at the top, or at the fence that glibc puts where
- * an arena's memory goes on elsewhere.
+ * The way from chunk to chunk of one piece of memory. What is found on it is believed when it ends
+ * at the top, or at the fence that glibc puts where an arena's memory goes on elsewhere.
  */
 struct walker {
 	struct forgetting *x;
@@ -163,7 +181,8 @@ static int chunk_pass(struct walker *k, uint64_t chunk, uint64_t bytes)
 	const struct heap *h = k->x->f->heap;
 	int rc = 0;
 
-	for (; !rc && k->block < h->nr_blocks && h->blocks[k->block].address < chunk + bytes + 16; k->block++) {
+	for (; !rc && k->block < h->nr_blocks && h->blocks[k->block].address < chunk + bytes + 16;
+	     k->block++) {
 		const struct heap_block *b = &h->blocks[k->block];
 
 		if (is_chunk(b) && (b->address != chunk + 16 || !glibc_fits(b, bytes)))
@@ -190,7 +209,8 @@ static int chunks_walk(struct forgetting *x, uint64_t first, uint64_t end)
 		uint64_t bytes = SIZE(word);
 
 		whole = bytes == FENCE || is_top(x->g, at);
-		if (whole || bytes < CHUNK_MIN || bytes & 15 || bytes > end - at || word & IS_MMAPPED)
+		if (whole || bytes < CHUNK_MIN || bytes & 15 || bytes > end - at ||
+		    word & IS_MMAPPED)
 			break;
 		rc = chunk_pass(&k, at, bytes);
 		at += bytes;
@@ -202,9 +222,12 @@ static int chunks_walk(struct forgetting *x, uint64_t first, uint64_t end)
 	return rc;
 }
 
-/* ---- arenas, and what is in none --------------------------------------------------------------------------- */
+/* ---- arenas, and what is in none ------------------------------------------------------------- */
 
-/* The main arena's first chunk: where the break began. 0 = not known; the program's own memory may lie there, and then nothing is believed. */
+/*
+ * The main arena's first chunk: where the break began. 0 = not known; the program's own memory may
+ * lie there, and then nothing is believed.
+ */
 static struct memory_span break_find(const struct roots_find *f)
 {
 	struct memory_span s = { 0 };
@@ -242,11 +265,13 @@ static bool in_arena(const struct forgetting *x, const struct memory_span *brk, 
 {
 	size_t i = vec_while(&x->g->heaps, h, h->end <= address);
 
-	return (address >= brk->start && address < brk->end) || (i < x->g->heaps.nr && x->g->heaps.v[i].start <= address);
+	return (address >= brk->start && address < brk->end) ||
+	       (i < x->g->heaps.nr && x->g->heaps.v[i].start <= address);
 }
 
 /*
- * Does a block begin like a chunk with a mapping for itself? Or like any, as the main arena takes other memory where the break cannot grow.
+ * Does a block begin like a chunk with a mapping for itself? Or like any, as the main arena takes
+ * other memory where the break cannot grow.
  */
 static bool begins_chunk(struct forgetting *x, const struct heap_block *b)
 {
@@ -275,20 +300,23 @@ static void mapped_take(struct forgetting *x, bool only_chunks)
 
 		if (!is_mapped(x->f->maps, &map, b->address))
 			block_gone(x, i);
-		else if (only_chunks && is_chunk(b) && !in_arena(x, &brk, b->address) && !begins_chunk(x, b))
+		else if (only_chunks && is_chunk(b) && !in_arena(x, &brk, b->address) &&
+			 !begins_chunk(x, b))
 			block_gone(x, i);
 	}
 }
 
-/* ---- all --------------------------------------------------------------------------------------------------- */
+/* ---- all ------------------------------------------------------------------------------------- */
 
 bool glibc_gives_blocks(const struct heap *h)
 {
-	const char *slash = strrchr(h->allocator.path, '/'), *name = slash ? slash + 1 : h->allocator.path;
+	const char *slash = strrchr(h->allocator.path, '/'),
+		   *name = slash ? slash + 1 : h->allocator.path;
 
 	if (h->check.level || h->nr_srclocs)
 		return false;
-	return !*name || str_starts(name, "libc.so.6") || str_starts(name, "libc-2.") || !strcmp(h->allocator.path, h->exe);
+	return !*name || str_starts(name, "libc.so.6") || str_starts(name, "libc-2.") ||
+	       !strcmp(h->allocator.path, h->exe);
 }
 
 /* Is each block of malloc's a chunk of glibc's, 16 bytes behind its beginning? */

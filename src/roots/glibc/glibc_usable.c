@@ -2,11 +2,13 @@
 /*
  * Blocks as large as what can be used of them.
  *
- * malloc_usable_size() is for statistics, says its manual, but some programs fill what it says (systemd's growing arrays). So pointers behind what
- * was asked for count in blocks of whose call site somebody has asked, which the preloaded agent notes (PMM_SITE_USABLE). In other blocks
- * they do not: there lies what is left of older blocks, and it would hide leaks.
+ * malloc_usable_size() is for statistics, says its manual, but some programs fill what it says
+ * (systemd's growing arrays). So pointers behind what was asked for count in blocks of whose call
+ * site somebody has asked, which the preloaded agent notes (PMM_SITE_USABLE). In other blocks they
+ * do not: there lies what is left of older blocks, and it would hide leaks.
  *
- * Of glibc's blocks the size of their chunk is in the word before them; of other allocators' nothing is known here.
+ * Of glibc's blocks the size of their chunk is in the word before them; of other allocators'
+ * nothing is known here.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -19,16 +21,19 @@
 #define SIZE(word)	((word) & ~7ull)
 
 /* What can be used of a block, as its chunk says; its size where that makes no sense. */
-static uint64_t usable_bytes(struct roots_window *w, const struct heap_block *b, const struct heap_block *next)
+static uint64_t usable_bytes(struct roots_window *w, const struct heap_block *b,
+			     const struct heap_block *next)
 {
 	uint64_t word, bytes;
 
-	if (b->kind == PMM_KIND_OTHER || b->address & 15 || !roots_window_word(w, b->address - 8, &word))
+	if (b->kind == PMM_KIND_OTHER || b->address & 15 ||
+	    !roots_window_word(w, b->address - 8, &word))
 		return b->size_bytes;
 	bytes = SIZE(word) - (word & IS_MMAPPED ? 16 : 8);
 	if (!(word & IS_MMAPPED) && !glibc_fits(b, SIZE(word)))
 		return b->size_bytes;
-	if (bytes < b->size_bytes || bytes - b->size_bytes > ROOTS_PAGE || (next && bytes > next->address - b->address - 8))
+	if (bytes < b->size_bytes || bytes - b->size_bytes > ROOTS_PAGE ||
+	    (next && bytes > next->address - b->address - 8))
 		return b->size_bytes;
 	return bytes;
 }
@@ -49,7 +54,8 @@ int64_t roots_widen(const struct roots *s, bool all, struct heap *wide)
 
 		if (!all && !h->sites[h->blocks[i].site].usable)
 			continue;
-		bytes = usable_bytes(&w, &h->blocks[i], i + 1 < h->nr_blocks ? &h->blocks[i + 1] : NULL);
+		bytes = usable_bytes(&w, &h->blocks[i],
+				     i + 1 < h->nr_blocks ? &h->blocks[i + 1] : NULL);
 		if (bytes == h->blocks[i].size_bytes)
 			continue;
 		if (!wide->blocks) {

@@ -64,12 +64,16 @@ static void add_canaries(struct str *to, const struct heap_check *c)
 
 static void add_unguarded(struct str *to, const struct heap_check *c)
 {
-	struct reasons r = { .to = to, .what = c->level == PMM_CHECK_SAMPLED ? "not guarded" : "no guard pages" };
+	struct reasons r = { .to = to,
+			     .what = c->level == PMM_CHECK_SAMPLED ? "not guarded"
+								   : "no guard pages" };
 
 	reason(&r, c->unguarded_budget, "for their cost (--budget)");
 	reason(&r, c->unguarded_limit, "above the limit (--max-guarded)");
 	reason(&r, c->unguarded_large, "for their size");
-	reason(&r, c->unguarded_refused, c->flags & PMM_CHECK_OPENED ? "as the program had put itself under seccomp" : "as the kernel refused");
+	reason(&r, c->unguarded_refused,
+	       c->flags & PMM_CHECK_OPENED ? "as the program had put itself under seccomp"
+					   : "as the kernel refused");
 }
 
 static void add_unchecked(struct str *to, const struct heap_check *c)
@@ -78,7 +82,9 @@ static void add_unchecked(struct str *to, const struct heap_check *c)
 	struct reasons r = { .to = to, .what = "not checked" };
 
 	reason(&r, early, "from before pmm was ready");
-	reason(&r, c->passed - early, c->flags & PMM_CHECK_THRIFT ? "for their cost (--budget)" : "where they could not be tracked");
+	reason(&r, c->passed - early,
+	       c->flags & PMM_CHECK_THRIFT ? "for their cost (--budget)"
+					   : "where they could not be tracked");
 }
 
 static void add_unkept(struct str *to, const struct heap_check *c)
@@ -97,9 +103,11 @@ bool check_covers_none(const struct heap_check *c)
 void check_coverage(struct str *to, const struct heap_check *c)
 {
 	if (check_covers_none(c))
-		str_add(to, "no block was in the random sample that has guard pages, so no heap error could be found (--sample=BYTES takes more)");
+		str_add(to, "no block was in the random sample that has guard pages, so no heap "
+			    "error could be found (--sample=BYTES takes more)");
 	else if (c->level == PMM_CHECK_SAMPLED)
-		str_addf(to, "%s had guard pages, a random sample", report_many(c->guarded, "block").s);
+		str_addf(to, "%s had guard pages, a random sample",
+			 report_many(c->guarded, "block").s);
 	else
 		add_canaries(to, c);
 }

@@ -11,7 +11,10 @@
 #include "src/base/str.h"
 #include "src/model/heap.h"
 
-/* Blocks that the process allocated, as far as pmm saw them; with PMM_CHECK_SAMPLED those that were looked at. */
+/*
+ * Blocks that the process allocated, as far as pmm saw them; with PMM_CHECK_SAMPLED those that were
+ * looked at.
+ */
 uint64_t check_blocks(const struct heap_check *c);
 
 /* "all 595,806 blocks had canaries, 17 % guard pages": how many had which protection. */
@@ -20,7 +23,10 @@ void check_coverage(struct str *to, const struct heap_check *c);
 /* Was none of them looked at? Then check_coverage() says that nothing could be found. */
 bool check_covers_none(const struct heap_check *c);
 
-/* "; no guard pages: 494,000 for their cost (--budget)": what was left out for which reason; nothing where nothing was. */
+/*
+ * "; no guard pages: 494,000 for their cost (--budget)": what was left out for which reason;
+ * nothing where nothing was.
+ */
 void check_left_out(struct str *to, const struct heap_check *c);
 
 #endif

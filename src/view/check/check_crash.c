@@ -43,7 +43,8 @@ static void add_block(struct str *s, const struct heap_finding *f, bool freed)
 	uint64_t end = f->block + f->block_bytes;
 
 	if (f->address < f->block)
-		str_addf(s, ", %s before the start of", report_many(f->block - f->address, "byte").s);
+		str_addf(s, ", %s before the start of",
+			 report_many(f->block - f->address, "byte").s);
 	else if (f->address > end)
 		str_addf(s, ", %s behind the end of", report_many(f->address - end, "byte").s);
 	else if (f->address == end && f->block_bytes)
@@ -52,19 +53,25 @@ static void add_block(struct str *s, const struct heap_finding *f, bool freed)
 		str_addf(s, ", %s into", report_many(f->address - f->block, "byte").s);
 	else
 		str_add(s, ", at the start of");
-	str_addf(s, " a block of %s%s", report_many(f->block_bytes, "byte").s, freed ? " that was freed" : "");
+	str_addf(s, " a block of %s%s", report_many(f->block_bytes, "byte").s,
+		 freed ? " that was freed" : "");
 }
 
 /* "in memory that cannot be written (r-x), of libfoo.so". */
 static void add_forbidden(struct str *s, const struct heap *h, const struct heap_finding *f)
 {
 	static const char *const verb[PMM_NR_ACCESSES] = {
-		[PMM_ACCESS_UNKNOWN] = "accessed", [PMM_ACCESS_READ] = "read", [PMM_ACCESS_WRITE] = "written", [PMM_ACCESS_EXEC] = "executed",
+		[PMM_ACCESS_UNKNOWN] = "accessed",
+		[PMM_ACCESS_READ] = "read",
+		[PMM_ACCESS_WRITE] = "written",
+		[PMM_ACCESS_EXEC] = "executed",
 	};
 	unsigned has = h->death.map_access;
 
-	str_addf(s, ", in memory that cannot be %s", verb[f->access < PMM_NR_ACCESSES ? f->access : PMM_ACCESS_UNKNOWN]);
-	str_addf(s, " (%c%c%c)", has & MAP_READ ? 'r' : '-', has & MAP_WRITE ? 'w' : '-', has & MAP_EXEC ? 'x' : '-');
+	str_addf(s, ", in memory that cannot be %s",
+		 verb[f->access < PMM_NR_ACCESSES ? f->access : PMM_ACCESS_UNKNOWN]);
+	str_addf(s, " (%c%c%c)", has & MAP_READ ? 'r' : '-', has & MAP_WRITE ? 'w' : '-',
+		 has & MAP_EXEC ? 'x' : '-');
 	if (f->text[0])
 		str_addf(s, ", of %s", f->text[0] == '/' ? report_basename(f->text) : f->text);
 }
@@ -72,7 +79,8 @@ static void add_forbidden(struct str *s, const struct heap *h, const struct heap
 /* A word of released blocks' poison, or near what one would point to. */
 static bool is_poison(uint64_t address)
 {
-	uint64_t poison = PMM_POISON_BYTE * 0x0101010101010101ull, off = address - poison + POISON_NEAR;
+	uint64_t poison = PMM_POISON_BYTE * 0x0101010101010101ull,
+		 off = address - poison + POISON_NEAR;
 
 	return off < 2 * POISON_NEAR;
 }
@@ -96,7 +104,8 @@ static void add_place(struct str *s, const struct heap *h, const struct heap_fin
 		str_add(s, ", in the guard area below a stack");
 		break;
 	case PMM_PLACE_PAST_FILE:
-		str_addf(s, ", mapped from %s, but behind the end of that file", report_basename(f->text));
+		str_addf(s, ", mapped from %s, but behind the end of that file",
+			 report_basename(f->text));
 		break;
 	case PMM_PLACE_NO_ADDRESS:
 		str_add(s, ", where no memory can be");
@@ -110,10 +119,14 @@ static void add_place(struct str *s, const struct heap *h, const struct heap_fin
 		add_block(s, f, f->free_site != HEAP_NO_SITE || f->free_ns);
 }
 
-static void add_access(struct str *s, const struct heap *h, const struct heap_finding *f, unsigned access_bytes)
+static void add_access(struct str *s, const struct heap *h, const struct heap_finding *f,
+		       unsigned access_bytes)
 {
 	static const char *const what[PMM_NR_ACCESSES] = {
-		[PMM_ACCESS_UNKNOWN] = "access", [PMM_ACCESS_READ] = "read", [PMM_ACCESS_WRITE] = "write", [PMM_ACCESS_EXEC] = "execution",
+		[PMM_ACCESS_UNKNOWN] = "access",
+		[PMM_ACCESS_READ] = "read",
+		[PMM_ACCESS_WRITE] = "write",
+		[PMM_ACCESS_EXEC] = "execution",
 	};
 
 	str_add(s, what[f->access < PMM_NR_ACCESSES ? f->access : PMM_ACCESS_UNKNOWN]);
@@ -127,7 +140,8 @@ static void add_access(struct str *s, const struct heap *h, const struct heap_fi
 	add_place(s, h, f);
 }
 
-static void add_what(struct str *s, const struct heap *h, const struct heap_finding *f, unsigned access_bytes)
+static void add_what(struct str *s, const struct heap *h, const struct heap_finding *f,
+		     unsigned access_bytes)
 {
 	switch (check_crash_signal(h)) {
 	case SIGSEGV:
@@ -135,13 +149,16 @@ static void add_what(struct str *s, const struct heap *h, const struct heap_find
 		add_access(s, h, f, access_bytes);
 		break;
 	case SIGFPE:
-		str_add(s, h->death.code == FPE_INTDIV ? "division of an integer by zero, or with a result that is too large" : "arithmetic error");
+		str_add(s, h->death.code == FPE_INTDIV ? "division of an integer by zero, or with "
+							 "a result that is too large"
+						       : "arithmetic error");
 		break;
 	case SIGILL:
 		str_add(s, "an instruction that the processor does not have");
 		break;
 	case SIGTRAP:
-		str_add(s, h->death.code == TRAP_TRACE ? "a single step" : "a breakpoint instruction");
+		str_add(s,
+			h->death.code == TRAP_TRACE ? "a single step" : "a breakpoint instruction");
 		break;
 	case SIGABRT:
 		str_add(s, "abort() was called");
@@ -169,7 +186,8 @@ static void add_end(struct str *s, const struct heap *h)
 	add_signal(s, d->signal);
 }
 
-void check_crash_headline(struct str *s, const struct heap *h, const struct heap_finding *f, unsigned access_bytes)
+void check_crash_headline(struct str *s, const struct heap *h, const struct heap_finding *f,
+			  unsigned access_bytes)
 {
 	if (f->thread == HEAP_NO_THREAD && f->site == HEAP_NO_SITE) {
 		str_add(s, "a signal of this kind ended the program; where that was is not known");
@@ -193,7 +211,9 @@ void check_ended_by(struct str *s, const struct heap *h, const struct heap_findi
 
 unsigned check_death_signal(const struct heap *h)
 {
-	return h->death.known && h->death.signal ? h->death.signal : h->end == HEAP_KILLED && h->end_status > 0 ? (unsigned)h->end_status : 0;
+	return h->death.known && h->death.signal	    ? h->death.signal
+	       : h->end == HEAP_KILLED && h->end_status > 0 ? (unsigned)h->end_status
+							    : 0;
 }
 
 bool check_death(struct str *s, const struct heap *h)
@@ -204,7 +224,9 @@ bool check_death(struct str *s, const struct heap *h)
 		return false;
 	add_signal(s, signal);
 	if (h->death.known && h->death.sender)
-		str_addf(s, h->death.sender == h->pid ? ", which it sent itself," : " from process %u", h->death.sender);
+		str_addf(s,
+			 h->death.sender == h->pid ? ", which it sent itself," : " from process %u",
+			 h->death.sender);
 	str_add(s, " ended it");
 	return true;
 }

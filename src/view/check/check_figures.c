@@ -78,16 +78,20 @@ static const char *const type_name[PMM_NR_FINDING_TYPES] = {
 	[PMM_FINDING_CRASH] = "crash",
 };
 static const char *const by_name[PMM_NR_FINDING_BYS] = {
-	[PMM_BY_ACCESS] = "access", [PMM_BY_FUNCTION] = "function", [PMM_BY_RELEASE] = "release", [PMM_BY_QUARANTINE] = "quarantine",
-	[PMM_BY_SCAN] = "sweep", [PMM_BY_VALGRIND] = "valgrind", [PMM_BY_SIGNAL] = "signal",
+	[PMM_BY_ACCESS] = "access",   [PMM_BY_FUNCTION] = "function",
+	[PMM_BY_RELEASE] = "release", [PMM_BY_QUARANTINE] = "quarantine",
+	[PMM_BY_SCAN] = "sweep",      [PMM_BY_VALGRIND] = "valgrind",
+	[PMM_BY_SIGNAL] = "signal",
 };
 static const char *const access_name[PMM_NR_ACCESSES] = {
 	[PMM_ACCESS_READ] = "read", [PMM_ACCESS_WRITE] = "write", [PMM_ACCESS_EXEC] = "execute",
 };
 static const char *const place_name[PMM_NR_FINDING_PLACES] = {
-	[PMM_PLACE_UNKNOWN] = "unknown", [PMM_PLACE_INSIDE] = "inside", [PMM_PLACE_STACK] = "stack", [PMM_PLACE_STATIC] = "static",
-	[PMM_PLACE_UNMAPPED] = "unmapped", [PMM_PLACE_NULL] = "null", [PMM_PLACE_FORBIDDEN] = "forbidden",
-	[PMM_PLACE_STACK_GUARD] = "stack-guard", [PMM_PLACE_PAST_FILE] = "past-file", [PMM_PLACE_NO_ADDRESS] = "no-address",
+	[PMM_PLACE_UNKNOWN] = "unknown",     [PMM_PLACE_INSIDE] = "inside",
+	[PMM_PLACE_STACK] = "stack",	     [PMM_PLACE_STATIC] = "static",
+	[PMM_PLACE_UNMAPPED] = "unmapped",   [PMM_PLACE_NULL] = "null",
+	[PMM_PLACE_FORBIDDEN] = "forbidden", [PMM_PLACE_STACK_GUARD] = "stack-guard",
+	[PMM_PLACE_PAST_FILE] = "past-file", [PMM_PLACE_NO_ADDRESS] = "no-address",
 };
 
 #define NAME(table, i) ((i) < sizeof(table) / sizeof(*(table)) ? (table)[i] : NULL)
@@ -147,7 +151,10 @@ static void set_block(struct table *t, const struct heap *h, const struct heap_f
 		table_set(t, FOUND_PARENT, f->parent_pid);
 }
 
-/* Of several runs: which met it, and of which process the one that is described is, unless that is the program itself. */
+/*
+ * Of several runs: which met it, and of which process the one that is described is, unless that is
+ * the program itself.
+ */
 static void set_runs(struct table *t, const struct check_view *v, const struct heap_finding *f)
 {
 	const struct finding_origin *o = check_origin(v, f);
@@ -189,7 +196,8 @@ static void set_death(struct table *t, const struct heap *h, const struct heap_f
 	if (!crash)
 		return;
 	if (d->map_access) {
-		table_setf(t, FOUND_MAP_ACCESS, "%c%c%c", d->map_access & 1 ? 'r' : '-', d->map_access & 2 ? 'w' : '-', d->map_access & 4 ? 'x' : '-');
+		table_setf(t, FOUND_MAP_ACCESS, "%c%c%c", d->map_access & 1 ? 'r' : '-',
+			   d->map_access & 2 ? 'w' : '-', d->map_access & 4 ? 'x' : '-');
 		table_set(t, FOUND_MAP_START, d->map_start);
 		table_set(t, FOUND_MAP_END, d->map_end);
 	}
@@ -197,7 +205,8 @@ static void set_death(struct table *t, const struct heap *h, const struct heap_f
 		table_set_text(t, d->map_access ? FOUND_MAPPING : FOUND_SAYS, f->text);
 }
 
-void check_figures(struct table *t, const struct check_view *v, const struct heap_finding *f, unsigned access_bytes)
+void check_figures(struct table *t, const struct check_view *v, const struct heap_finding *f,
+		   unsigned access_bytes)
 {
 	const struct heap *h = v->heap;
 

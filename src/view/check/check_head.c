@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The head of what is told of heap errors: how many, what was looked at and how, what must be known before believing it.
+ * The head of what is told of heap errors: how many, what was looked at and how, what must be known
+ * before believing it.
  */
 #include "include/pmm/check.h"
 #include "src/base/fmt.h"
@@ -9,7 +10,9 @@
 #include "src/document/facts.h"
 #include "src/view/report_part.h"
 
-static const char *const level_name[PMM_NR_CHECK_LEVELS] = { "uninit", "light", "guard", "sampled" };	/* the first: by Valgrind */
+/* the first: by Valgrind */
+static const char *const level_name[PMM_NR_CHECK_LEVELS] = { "uninit", "light", "guard",
+							     "sampled" };
 static const char *const mechanism_name[] = { "none", "madvise", "mprotect" };
 
 static const struct column check_columns[] = {
@@ -38,7 +41,8 @@ static const struct column check_columns[] = {
 	{ "sender_pid", NULL, UNIT_NUMBER },
 };
 
-static const struct column line_columns[] = { { NULL, NULL, UNIT_TEXT, COLUMN_TEXT_ONLY | COLUMN_LABEL } };
+static const struct column line_columns[] = { { NULL, NULL, UNIT_TEXT,
+						COLUMN_TEXT_ONLY | COLUMN_LABEL } };
 
 static void set_death(struct table *t, unsigned column, const struct heap *h)
 {
@@ -56,7 +60,8 @@ static void set_death(struct table *t, unsigned column, const struct heap *h)
 static void add_record(struct check_view *v)
 {
 	const struct heap_check *c = &v->heap->check;
-	struct table *t = table_new(TABLE_RECORD, "check", NULL, check_columns, NR_COLUMNS(check_columns));
+	struct table *t = table_new(TABLE_RECORD, "check", NULL, check_columns,
+				    NR_COLUMNS(check_columns));
 	struct str s = STR_INIT;
 
 	if (t) {
@@ -64,8 +69,12 @@ static void add_record(struct check_view *v)
 
 		t->json_only = true;
 		table_row(t, 0, ROW_PLAIN, ROW_BOTH);
-		table_set_const(t, i++, c->level < PMM_NR_CHECK_LEVELS ? level_name[c->level] : "unknown");
-		table_set_const(t, i++, c->mechanism < NR_COLUMNS(mechanism_name) ? mechanism_name[c->mechanism] : "unknown");
+		table_set_const(t, i++,
+				c->level < PMM_NR_CHECK_LEVELS ? level_name[c->level] : "unknown");
+		table_set_const(t, i++,
+				c->mechanism < NR_COLUMNS(mechanism_name)
+					? mechanism_name[c->mechanism]
+					: "unknown");
 		table_set(t, i++, v->heap->nr_findings);
 		table_set(t, i++, c->findings_lost);
 		table_set(t, i++, c->left_open);
@@ -141,7 +150,8 @@ static void add_head(struct check_view *v)
 		report_process_row(t, h);
 		if (h->check.failed_on_purpose) {
 			facts_row(t, "failed");
-			table_setf(t, FACT_TEXT, "%s made to fail", report_many(h->check.failed_on_purpose, "request").s);
+			table_setf(t, FACT_TEXT, "%s made to fail",
+				   report_many(h->check.failed_on_purpose, "request").s);
 		}
 		facts_row(t, "found");
 		found_text(&found, h);
@@ -164,19 +174,24 @@ static void add_notes(struct check_view *v)
 	struct str s = STR_INIT;
 
 	if (t && c->findings_lost) {
-		str_addf(&s, "%s more met, but not listed: there is room for %s different ones a process",
+		str_addf(&s,
+			 "%s more met, but not listed: there is room for %s different ones a "
+			 "process",
 			 report_many(c->findings_lost, "error").s, fmt_count(PMM_MAX_FINDINGS).s);
 		add_note(t, table_text(t, &s));
 		str_clear(&s);
 	}
 	if (t && c->left_open) {
-		str_addf(&s, "the most frequent errors are counted too low: pages where they are met were left open %s",
+		str_addf(&s,
+			 "the most frequent errors are counted too low: pages where they are met "
+			 "were left open %s",
 			 report_many(c->left_open, "time").s);
 		add_note(t, table_text(t, &s));
 		str_clear(&s);
 	}
 	if (t && c->level && !c->scans && v->heap->end != HEAP_RUNNING)
-		add_note(t, "its live blocks were not looked at in the end: it was killed, or how it ended was not seen");
+		add_note(t, "its live blocks were not looked at in the end: it was killed, or how "
+			    "it ended was not seen");
 	if (t && v->opt.runs)
 		check_runs_notes(&s, v);
 	if (t && s.len)
@@ -201,7 +216,8 @@ static void add_line(struct check_view *v)
 	check_death(&s, h);
 	check_left_out(&s, &h->check);
 	if (h->check.failed_on_purpose)
-		str_addf(&s, "; %s made to fail", report_many(h->check.failed_on_purpose, "request").s);
+		str_addf(&s, "; %s made to fail",
+			 report_many(h->check.failed_on_purpose, "request").s);
 	if (t) {
 		t->no_margin = true;
 		table_wrap(t, 0, table_text(t, &s), CHECK_LINE_WIDTH, 0, ROW_STRONG, false);

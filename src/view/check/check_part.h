@@ -69,8 +69,12 @@ extern const struct column check_found_columns[FOUND_NR];
 #define CHECK_LINE_WIDTH	76	/* with what it is indented by: 80 */
 #define FACT_WIDTH		68	/* with the names before it: 80 */
 
-/* An error's own row: all but the text. access_bytes: of the access, by its instruction; 0 = not known. */
-void check_figures(struct table *t, const struct check_view *v, const struct heap_finding *f, unsigned access_bytes);
+/*
+ * An error's own row: all but the text. access_bytes: of the access, by its instruction; 0 = not
+ * known.
+ */
+void check_figures(struct table *t, const struct check_view *v, const struct heap_finding *f,
+		   unsigned access_bytes);
 
 /* What ran, what was looked at and how, what must be known before believing it. */
 void check_head(struct check_view *v);
@@ -87,7 +91,10 @@ void check_record(struct check_view *v);
 /* "9 blocks guarded, 3 with canaries": what was guarded, what was not, and why. */
 void check_coverage(struct str *to, const struct heap_check *c);
 
-/* "use after free in parse, request.c:41": what it is and where it shows, for the eye that looks for a line to begin with. */
+/*
+ * "use after free in parse, request.c:41": what it is and where it shows, for the eye that looks
+ * for a line to begin with.
+ */
 void check_title(struct str *s, struct names *n, const struct heap_finding *f, bool again);
 
 /* Was its damage told before, by a canary scan? */
@@ -105,12 +112,16 @@ void check_signal_name(char name[CHECK_SIGNAL_BYTES], unsigned signal);
 unsigned check_crash_signal(const struct heap *h);
 
 /* "write of 4 bytes at 0x10, 16 bytes behind a null pointer": of a finding that is a crash. */
-void check_crash_headline(struct str *s, const struct heap *h, const struct heap_finding *f, unsigned access_bytes);
+void check_crash_headline(struct str *s, const struct heap *h, const struct heap_finding *f,
+			  unsigned access_bytes);
 
 /* Behind what another finding is: that the process ended by it, if so. */
 void check_ended_by(struct str *s, const struct heap *h, const struct heap_finding *f);
 
-/* The signal that ended the process, 0 = none is known of; and "SIGKILL ended it", false where there is none. */
+/*
+ * The signal that ended the process, 0 = none is known of; and "SIGKILL ended it", false where
+ * there is none.
+ */
 unsigned check_death_signal(const struct heap *h);
 bool check_death(struct str *s, const struct heap *h);
 
@@ -123,7 +134,8 @@ void check_runs_rows(struct table *t, const struct check_view *v);
 void check_runs_notes(struct str *s, const struct check_view *v);
 
 /* The runs that met an error, and where it comes from; NULL = there is one run. */
-void check_runs_met(struct str *s, const struct check_view *v, const struct heap_finding *f, const char *between, const char *quote);
+void check_runs_met(struct str *s, const struct check_view *v, const struct heap_finding *f,
+		    const char *between, const char *quote);
 const struct finding_origin *check_origin(const struct check_view *v, const struct heap_finding *f);
 
 /* "3 errors: 2 use after free, 1 double free". */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Heap errors of several runs: how each run ended, what was looked at in it, which of them met an error.
+ * Heap errors of several runs: how each run ended, what was looked at in it, which of them met an
+ * error.
  */
 #include <signal.h>
 #include <string.h>
@@ -12,7 +13,18 @@
 #include "src/document/facts.h"
 #include "src/view/report_part.h"
 
-enum { RUN_NAME, RUN_ENDED, RUN_STATUS, RUN_FINDINGS, RUN_LEFT_OUT, RUN_GUARDED, RUN_CANARIED, RUN_UNCHECKED, RUN_OTHERS, RUN_NR };
+enum {
+	RUN_NAME,
+	RUN_ENDED,
+	RUN_STATUS,
+	RUN_FINDINGS,
+	RUN_LEFT_OUT,
+	RUN_GUARDED,
+	RUN_CANARIED,
+	RUN_UNCHECKED,
+	RUN_OTHERS,
+	RUN_NR
+};
 
 static const struct column run_columns[RUN_NR] = {
 	[RUN_NAME] = { "name", NULL, UNIT_TEXT },
@@ -37,9 +49,14 @@ void check_runs_record(struct check_view *v)
 		t->json_only = true;
 		table_row(t, 0, ROW_PLAIN, ROW_BOTH);
 		table_set_text(t, RUN_NAME, run->name);
-		table_set_const(t, RUN_ENDED, run->ended < 0 ? "not run" : WIFSIGNALED(run->ended) ? "killed" : "exited");
+		table_set_const(t, RUN_ENDED,
+				run->ended < 0		  ? "not run"
+				: WIFSIGNALED(run->ended) ? "killed"
+							  : "exited");
 		if (run->ended >= 0)
-			table_set(t, RUN_STATUS, (uint64_t)(WIFSIGNALED(run->ended) ? WTERMSIG(run->ended) : WEXITSTATUS(run->ended)));
+			table_set(t, RUN_STATUS,
+				  (uint64_t)(WIFSIGNALED(run->ended) ? WTERMSIG(run->ended)
+								     : WEXITSTATUS(run->ended)));
 		table_set(t, RUN_FINDINGS, run->findings);
 		table_set(t, RUN_LEFT_OUT, run->left_out);
 		table_set(t, RUN_OTHERS, run->others);
@@ -62,7 +79,8 @@ static void add_run(struct str *s, const struct check_run *run)
 	if (run->cut)
 		str_add(s, "ended by pmm, as it took ten times longer than the others");
 	else if (WIFSIGNALED(run->ended))
-		str_addf(s, "killed by signal %d (%s)", WTERMSIG(run->ended), strsignal(WTERMSIG(run->ended)));
+		str_addf(s, "killed by signal %d (%s)", WTERMSIG(run->ended),
+			 strsignal(WTERMSIG(run->ended)));
 	else
 		str_addf(s, "exited with status %d", WEXITSTATUS(run->ended));
 	if (!run->heap) {
@@ -72,7 +90,8 @@ static void add_run(struct str *s, const struct check_run *run)
 	str_add(s, "; ");
 	check_coverage(s, &run->heap->check);
 	if (run->others)
-		str_addf(s, "; %s other process%s", fmt_count(run->others).s, run->others == 1 ? "" : "es");
+		str_addf(s, "; %s other process%s", fmt_count(run->others).s,
+			 run->others == 1 ? "" : "es");
 }
 
 void check_runs_rows(struct table *t, const struct check_view *v)
@@ -108,17 +127,27 @@ static uint64_t met_alone(const struct check_view *v, unsigned run)
 	return nr;
 }
 
-static void add_exact(struct str *s, const struct check_runs *r, const struct check_run *run, uint64_t alone)
+static void add_exact(struct str *s, const struct check_runs *r, const struct check_run *run,
+		      uint64_t alone)
 {
 	if (alone)
-		str_addf(s, "%s met in the run '%s' alone: code that rounds the addresses of its blocks up to 16 before it uses them may be "
-			 "right. ", report_many(alone, "error").s, run->name);
+		str_addf(s,
+			 "%s met in the run '%s' alone: code that rounds the addresses of its "
+			 "blocks up to 16 before it uses them may be "
+			 "right. ",
+			 report_many(alone, "error").s, run->name);
 	if (run->ended >= 0 && !others_ended_so(r, run))
-		str_addf(s, "the run '%s' ended in another way than the others: blocks are aligned there only as far as their size "
-			 "is, which code need not stand. That is no error of the program's. ", run->name);
+		str_addf(s,
+			 "the run '%s' ended in another way than the others: blocks are aligned "
+			 "there only as far as their size "
+			 "is, which code need not stand. That is no error of the program's. ",
+			 run->name);
 	if (run->left_out)
-		str_addf(s, "%s of other kinds met in the run '%s' alone %s left out, since code may lack alignment there.",
-			 report_many(run->left_out, "error").s, run->name, run->left_out == 1 ? "is" : "are");
+		str_addf(s,
+			 "%s of other kinds met in the run '%s' alone %s left out, since code may "
+			 "lack alignment there.",
+			 report_many(run->left_out, "error").s, run->name,
+			 run->left_out == 1 ? "is" : "are");
 }
 
 void check_runs_notes(struct str *s, const struct check_view *v)
@@ -136,12 +165,14 @@ const struct finding_origin *check_origin(const struct check_view *v, const stru
 
 	if (!v->opt.runs)
 		return NULL;
-	while (i + 1 < v->heap->nr_findings && v->heap->findings[i].number != f->number)	/* f may be a copy */
+	/* f may be a copy */
+	while (i + 1 < v->heap->nr_findings && v->heap->findings[i].number != f->number)
 		i++;
 	return &v->opt.runs->of[i];
 }
 
-void check_runs_met(struct str *s, const struct check_view *v, const struct heap_finding *f, const char *between, const char *quote)
+void check_runs_met(struct str *s, const struct check_view *v, const struct heap_finding *f,
+		    const char *between, const char *quote)
 {
 	const struct check_runs *r = v->opt.runs;
 	const char *before = "";

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Heap errors of a tree of processes: how many were checked and how, and each error in a line with its processes. Its stacks were told when it was met.
+ * Heap errors of a tree of processes: how many were checked and how, and each error in a line with
+ * its processes. Its stacks were told when it was met.
  */
 #include "src/analyze/coverage.h"
 #include "src/analyze/findings_tree.h"
@@ -15,7 +16,8 @@
 
 static const struct coverage_words checked = { "checked", "checked", false };
 
-static const struct column line_columns[] = { { NULL, NULL, UNIT_TEXT, COLUMN_TEXT_ONLY | COLUMN_LABEL } };
+static const struct column line_columns[] = { { NULL, NULL, UNIT_TEXT,
+						COLUMN_TEXT_ONLY | COLUMN_LABEL } };
 
 void check_set_processes(struct table *t, const struct check_view *v, uint64_t i)
 {
@@ -43,7 +45,8 @@ static void add_found(struct table *t, const struct check_view *v)
 	if (v->opt.tree->times > h->nr_findings)
 		str_addf(&s, "; %s times in all", fmt_count(v->opt.tree->times).s);
 	if (v->opt.tree->nr_more)
-		str_addf(&s, "; there was no room to keep %s more apart", fmt_count(v->opt.tree->nr_more).s);
+		str_addf(&s, "; there was no room to keep %s more apart",
+			 fmt_count(v->opt.tree->nr_more).s);
 	row(t, "found", &s);
 	str_fini(&s);
 }
@@ -132,7 +135,8 @@ static void fill_line(struct table *t, uint64_t i)
 static void add_lines(struct check_view *v)
 {
 	uint64_t nr = v->heap->nr_findings, shown = v->opt.top && nr > v->opt.top ? v->opt.top : nr;
-	struct table *t = table_new(TABLE_TREE, NULL, "Errors, the worst first", line_columns, NR_COLUMNS(line_columns));
+	struct table *t = table_new(TABLE_TREE, NULL, "Errors, the worst first", line_columns,
+				    NR_COLUMNS(line_columns));
 
 	if (t) {
 		t->ctx = v;

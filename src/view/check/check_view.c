@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Heap errors as a document: the entries, each with its three places, and a head that says what was looked at.
+ * Heap errors as a document: the entries, each with its three places, and a head that says what was
+ * looked at.
  */
 #include "src/view/check/check_view.h"
 
@@ -22,7 +23,8 @@ static void detail(struct table *t, struct str *s)
 }
 
 /* "thread 4711 (worker)", or `article` and "main thread"; false: not known. */
-static bool add_thread(struct str *s, const struct check_view *v, const struct heap_finding *f, uint16_t thread, const char *article)
+static bool add_thread(struct str *s, const struct check_view *v, const struct heap_finding *f,
+		       uint16_t thread, const char *article)
 {
 	const struct finding_origin *o = check_origin(v, f);
 	const struct heap *h = v->heap;
@@ -40,12 +42,17 @@ static bool add_thread(struct str *s, const struct check_view *v, const struct h
 	return true;
 }
 
-/* Who had a hand in the block's past, and how long before it came to light; Valgrind does not say when. */
-static void add_past(struct str *s, const struct check_view *v, const struct heap_finding *f, uint16_t thread, uint64_t ns)
+/*
+ * Who had a hand in the block's past, and how long before it came to light; Valgrind does not say
+ * when.
+ */
+static void add_past(struct str *s, const struct check_view *v, const struct heap_finding *f,
+		     uint16_t thread, uint64_t ns)
 {
 	const struct heap *h = v->heap;
 	uint64_t before = f->first_ns > ns ? f->first_ns - ns : 0;
-	bool known = f->by != PMM_BY_VALGRIND && (ns || !f->parent_pid);	/* not always of a block of before the fork */
+	/* not always of a block of before the fork */
+	bool known = f->by != PMM_BY_VALGRIND && (ns || !f->parent_pid);
 
 	if (thread != HEAP_NO_THREAD) {
 		str_add(s, " by ");
@@ -67,12 +74,18 @@ static bool has_stack(const struct check_view *v, uint32_t site)
 static void add_stack(struct table *t, struct check_view *v, uint32_t site, const char *which)
 {
 	const struct stack_columns columns = {
-		.frame = FOUND_FRAME, .inlined = FOUND_INLINED, .role = FOUND_ROLE, .label = FOUND_LABEL, .depth = 2,
-		.which = which, .which_column = FOUND_STACK,
+		.frame = FOUND_FRAME,
+		.inlined = FOUND_INLINED,
+		.role = FOUND_ROLE,
+		.label = FOUND_LABEL,
+		.depth = 2,
+		.which = which,
+		.which_column = FOUND_STACK,
 	};
 
 	if (has_stack(v, site)) {
-		stack_add(t, v->names, v->heap->sites[site].node, NULL, v->opt.depth, " (--depth 0 shows all)", &columns);
+		stack_add(t, v->names, v->heap->sites[site].node, NULL, v->opt.depth,
+			  " (--depth 0 shows all)", &columns);
 	} else {
 		table_row(t, 2, ROW_DIM, ROW_TEXT_ONLY);
 		table_set_const(t, FOUND_LABEL, "[stack unknown]");
@@ -106,10 +119,12 @@ static void add_where(struct table *t, struct check_view *v, const struct heap_f
 		str_add(&s, ", ");
 	check_when(&s, h, f->first_ns);
 	if (f->count > 1 && f->by != PMM_BY_VALGRIND && f->last_ns < f->first_ns + h->tick_ns)
-		str_addf(&s, "; %s times within %s", fmt_count(f->count).s, report_duration(h, h->tick_ns).s);
+		str_addf(&s, "; %s times within %s", fmt_count(f->count).s,
+			 report_duration(h, h->tick_ns).s);
 	else if (f->count > 1)
 		str_addf(&s, "; %s times, the last %s later", fmt_count(f->count).s,
-			 report_duration(h, f->last_ns > f->first_ns ? f->last_ns - f->first_ns : 0).s);
+			 report_duration(h, f->last_ns > f->first_ns ? f->last_ns - f->first_ns : 0)
+				 .s);
 	str_addc(&s, ':');
 	detail(t, &s);
 	str_fini(&s);
@@ -162,7 +177,9 @@ static void add_released(struct str *s, const struct check_view *v, const struct
 		str_add(s, " in ");
 		add_thread(s, v, f, f->free_thread, "the ");
 	}
-	str_addf(s, ", %s later:", report_duration(v->heap, f->free_ns > f->first_ns ? f->free_ns - f->first_ns : 0).s);
+	str_addf(s, ", %s later:",
+		 report_duration(v->heap, f->free_ns > f->first_ns ? f->free_ns - f->first_ns : 0)
+			 .s);
 }
 
 static void add_history(struct table *t, struct check_view *v, const struct heap_finding *f)
@@ -170,7 +187,8 @@ static void add_history(struct table *t, struct check_view *v, const struct heap
 	struct str s = STR_INIT;
 
 	if (f->parent_pid && !has_stack(v, f->alloc_site)) {
-		str_addf(&s, "the block was allocated before the fork, by process %u", f->parent_pid);
+		str_addf(&s, "the block was allocated before the fork, by process %u",
+			 f->parent_pid);
 		detail(t, &s);
 	} else if (f->alloc_site != HEAP_NO_SITE) {
 		add_origin(&s, f);
@@ -209,12 +227,16 @@ static void separate(struct table *t, uint64_t i)
 	table_set_const(t, FOUND_LABEL, "");
 }
 
-/* Of an address that the processor does not have the kernel does not say which; the instruction does. */
+/*
+ * Of an address that the processor does not have the kernel does not say which; the instruction
+ * does.
+ */
 static bool check_odd(const struct check_view *v, struct heap_finding *f)
 {
 	bool writes;
 
-	if (f->type != PMM_FINDING_CRASH || f->place != PMM_PLACE_NO_ADDRESS || !f->nr_code || !v->opt.odd_address ||
+	if (f->type != PMM_FINDING_CRASH || f->place != PMM_PLACE_NO_ADDRESS || !f->nr_code ||
+	    !v->opt.odd_address ||
 	    !v->opt.odd_address(f->code, f->nr_code, v->heap->death.regs, &f->address, &writes))
 		return false;
 	f->access = writes ? PMM_ACCESS_WRITE : PMM_ACCESS_READ;
@@ -226,7 +248,9 @@ static void fill(struct table *t, uint64_t i)
 	struct check_view *v = t->ctx;
 	struct heap_finding odd = v->heap->findings[v->shown.v[i]];
 	const struct heap_finding *f = &v->heap->findings[v->shown.v[i]];
-	unsigned access_bytes = f->nr_code && v->opt.access_bytes ? v->opt.access_bytes(f->code, f->nr_code) : 0;
+	unsigned access_bytes = f->nr_code && v->opt.access_bytes
+					? v->opt.access_bytes(f->code, f->nr_code)
+					: 0;
 	struct str title = STR_INIT, what = STR_INIT;
 	bool again = check_again(v, f);
 
@@ -289,7 +313,8 @@ static int choose(struct check_view *v)
 	return 0;
 }
 
-int check_view_init(struct check_view *v, const struct heap *h, struct names *n, const struct check_view_options *o)
+int check_view_init(struct check_view *v, const struct heap *h, struct names *n,
+		    const struct check_view_options *o)
 {
 	*v = (struct check_view){ .heap = h, .names = n, .opt = *o, .doc.schema = CHECK_SCHEMA };
 	if (choose(v))

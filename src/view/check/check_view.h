@@ -40,22 +40,34 @@ struct check_view_options {
 	bool bytes;			/* contents of memory are shown */
 	uint64_t from;			/* findings before this index are left out: told already */
 	bool no_head;			/* only the entries, as told while the program runs */
-	uint64_t others;		/* JSON: other processes that were checked, with errors or without */
+	/* JSON: other processes that were checked, with errors or without */
+	uint64_t others;
 	const struct check_runs *runs;	/* NULL = one run */
 	const bool *skip;		/* by index - from: not to be listed; NULL = none */
-	const struct findings_tree *tree;	/* the heap's findings are of these processes; NULL = of one */
+	/* the heap's findings are of these processes; NULL = of one */
+	const struct findings_tree *tree;
 	struct coverage *coverage;	/* ... with which the report is brief; NULL = not known */
 	bool brief;			/* with a head: a single line when there are no findings */
-	/* Was this damage told before, by a canary scan, so that only its release is news? NULL = no. */
+	/*
+	 * Was this damage told before, by a canary scan, so that only its release is news? NULL =
+	 * no.
+	 */
 	bool (*again)(const void *ctx, const struct heap_finding *f);
 	const void *again_ctx;
-	/* Called before an entry is written: makes the heap's death the one that finding `i` is about. NULL = it is already. */
+	/*
+	 * Called before an entry is written: makes the heap's death the one that finding `i` is
+	 * about. NULL = it is already.
+	 */
 	void (*turn)(void *ctx, uint64_t i);
 	void *turn_ctx;
 	/* How many bytes an instruction accesses, 0 = not known; NULL = nobody can tell. */
 	unsigned (*access_bytes)(const uint8_t *code, unsigned bytes);
-	/* Which address that there is none of does it access, with these registers (struct heap_death)? NULL = nobody can tell. */
-	bool (*odd_address)(const uint8_t *code, unsigned bytes, const uint64_t regs[HEAP_NR_REGS], uint64_t *address, bool *writes);
+	/*
+	 * Which address that there is none of does it access, with these registers (struct
+	 * heap_death)? NULL = nobody can tell.
+	 */
+	bool (*odd_address)(const uint8_t *code, unsigned bytes, const uint64_t regs[HEAP_NR_REGS],
+			    uint64_t *address, bool *writes);
 };
 
 struct check_view {
@@ -66,15 +78,20 @@ struct check_view {
 	struct doc doc;
 };
 
-/* Build the document in v->doc; all that is pointed to must outlive it. check_view_fini() in any case. 0 or -ENOMEM. */
-int check_view_init(struct check_view *v, const struct heap *h, struct names *n, const struct check_view_options *o);
+/*
+ * Build the document in v->doc; all that is pointed to must outlive it. check_view_fini() in any
+ * case. 0 or -ENOMEM.
+ */
+int check_view_init(struct check_view *v, const struct heap *h, struct names *n,
+		    const struct check_view_options *o);
 void check_view_fini(struct check_view *v);
 
 /*
- * Append what a finding is in one line: "write of 4 bytes, 12 bytes behind the end of a block of 40 bytes", "free of a block of 24
- * bytes that was freed already".
+ * Append what a finding is in one line: "write of 4 bytes, 12 bytes behind the end of a block of 40
+ * bytes", "free of a block of 24 bytes that was freed already".
  */
-void check_headline(struct str *s, const struct heap *h, const struct heap_finding *f, unsigned access_bytes);
+void check_headline(struct str *s, const struct heap *h, const struct heap_finding *f,
+		    unsigned access_bytes);
 
 /* The same for the release of a block whose damage a canary scan has told. */
 void check_headline_again(struct str *s, const struct heap_finding *f);

@@ -14,7 +14,9 @@
 static const char *access_text(unsigned access)
 {
 	static const char *const text[PMM_NR_ACCESSES] = {
-		[PMM_ACCESS_UNKNOWN] = "access", [PMM_ACCESS_READ] = "read", [PMM_ACCESS_WRITE] = "write",
+		[PMM_ACCESS_UNKNOWN] = "access",
+		[PMM_ACCESS_READ] = "read",
+		[PMM_ACCESS_WRITE] = "write",
 		[PMM_ACCESS_EXEC] = "execution",
 	};
 
@@ -67,10 +69,14 @@ static void add_block(struct str *s, const struct heap_finding *f)
 /* Does the access of a function begin in the block, and go on beyond its end? */
 static bool goes_past(const struct heap_finding *f)
 {
-	return f->by == PMM_BY_FUNCTION && f->other >= f->block && f->other < f->address && f->address - f->other < f->size_bytes;
+	return f->by == PMM_BY_FUNCTION && f->other >= f->block && f->other < f->address &&
+	       f->address - f->other < f->size_bytes;
 }
 
-/* "12 bytes behind the end of a block of 40 bytes"; "which goes 1 byte past the end of a block of 40 bytes". */
+/*
+ * "12 bytes behind the end of a block of 40 bytes"; "which goes 1 byte past the end of a block of
+ * 40 bytes".
+ */
 static void add_place(struct str *s, const struct heap_finding *f)
 {
 	uint64_t end = f->block + f->block_bytes;
@@ -78,7 +84,8 @@ static void add_place(struct str *s, const struct heap_finding *f)
 	switch (f->type) {
 	case PMM_FINDING_OVERRUN:
 		if (goes_past(f))
-			str_addf(s, "which goes %s past the end of ", bytes(f->other + f->size_bytes - end).s);
+			str_addf(s, "which goes %s past the end of ",
+				 bytes(f->other + f->size_bytes - end).s);
 		else if (f->address > end)
 			str_addf(s, "%s behind the end of ", bytes(f->address - end).s);
 		else
@@ -107,7 +114,10 @@ void check_when(struct str *s, const struct heap *h, uint64_t ns)
 	str_addf(s, "%s after the %s", report_duration(h, at).s, began);
 }
 
-/* Found afterwards, by what stands in the place of canary or poison: when it was written is known within bounds. */
+/*
+ * Found afterwards, by what stands in the place of canary or poison: when it was written is known
+ * within bounds.
+ */
 static void add_overwritten(struct str *s, const struct heap *h, const struct heap_finding *f)
 {
 	str_add(s, "write ");
@@ -121,7 +131,8 @@ static void add_overwritten(struct str *s, const struct heap *h, const struct he
 		break;
 	default:
 		if (f->since_ns)
-			str_addf(s, ", between the sweeps %s and ", report_duration(h, report_time(h, f->since_ns)).s);
+			str_addf(s, ", between the sweeps %s and ",
+				 report_duration(h, report_time(h, f->since_ns)).s);
 		else
 			str_add(s, ", between its allocation and the sweep ");
 		check_when(s, h, f->first_ns);
@@ -153,7 +164,8 @@ static void add_mismatch(struct str *s, const struct heap_finding *f)
 	str_addf(s, "%s of ", check_release_text(f->release));
 	add_block(s, f);
 	str_addf(s, " that came from %s", kind ? kind : "elsewhere");
-	if (f->other && (f->release == PMM_RELEASE_DELETE_ALIGNED || f->release == PMM_RELEASE_DELETE_ARRAY_ALIGNED))
+	if (f->other && (f->release == PMM_RELEASE_DELETE_ALIGNED ||
+			 f->release == PMM_RELEASE_DELETE_ARRAY_ALIGNED))
 		str_addf(s, ", said to be aligned to %llu", (unsigned long long)f->other);
 	else if (f->other)
 		str_addf(s, ", said to be %llu", (unsigned long long)f->other);
@@ -164,10 +176,12 @@ static void add_size(struct str *s, const struct heap_finding *f)
 	const char *kind = kind_name(f->kind);
 
 	str_addf(s, "%s of ", kind ? kind : "request");
-	if (f->size_bytes == UINT64_MAX && (f->kind == PMM_KIND_CALLOC || f->kind == PMM_KIND_REALLOCARRAY))
+	if (f->size_bytes == UINT64_MAX &&
+	    (f->kind == PMM_KIND_CALLOC || f->kind == PMM_KIND_REALLOCARRAY))
 		str_add(s, "more bytes than fit in size_t, or of -1 taken for a size");
 	else if (f->size_bytes > INT64_MAX)
-		str_addf(s, "0x%llx bytes: %lld taken for a size", (unsigned long long)f->size_bytes, (long long)f->size_bytes);
+		str_addf(s, "0x%llx bytes: %lld taken for a size",
+			 (unsigned long long)f->size_bytes, (long long)f->size_bytes);
 	else
 		str_add(s, bytes(f->size_bytes).s);
 }
@@ -203,15 +217,22 @@ static void add_source(struct str *s, const struct frame_name *f)
 		str_addf(s, ", %s", report_basename(f->module));
 }
 
-/* The culprit is known when the access itself was stopped; else where it came to light, or whose block it is, is the next best. */
+/*
+ * The culprit is known when the access itself was stopped; else where it came to light, or whose
+ * block it is, is the next best.
+ */
 void check_title(struct str *s, struct names *n, const struct heap_finding *f, bool again)
 {
 	static const char *const how[PMM_NR_FINDING_BYS] = {
-		[PMM_BY_ACCESS] = " in ", [PMM_BY_FUNCTION] = " in ", [PMM_BY_RELEASE] = ", found in ", [PMM_BY_QUARANTINE] = ", found in ",
-		[PMM_BY_SCAN] = ", found in ", [PMM_BY_VALGRIND] = " in ", [PMM_BY_SIGNAL] = " in ",
+		[PMM_BY_ACCESS] = " in ",	  [PMM_BY_FUNCTION] = " in ",
+		[PMM_BY_RELEASE] = ", found in ", [PMM_BY_QUARANTINE] = ", found in ",
+		[PMM_BY_SCAN] = ", found in ",	  [PMM_BY_VALGRIND] = " in ",
+		[PMM_BY_SIGNAL] = " in ",
 	};
-	bool later = f->by == PMM_BY_RELEASE && (f->type == PMM_FINDING_OVERRUN || f->type == PMM_FINDING_UNDERRUN);
-	uint32_t site = f->by == PMM_BY_SCAN || f->by == PMM_BY_QUARANTINE ? f->alloc_site : f->site;
+	bool later = f->by == PMM_BY_RELEASE &&
+		     (f->type == PMM_FINDING_OVERRUN || f->type == PMM_FINDING_UNDERRUN);
+	uint32_t site = f->by == PMM_BY_SCAN || f->by == PMM_BY_QUARANTINE ? f->alloc_site
+									   : f->site;
 	const struct frame_name *at = NULL;
 
 	if (site != HEAP_NO_SITE && site < n->heap->nr_sites && n->heap->sites[site].node)
@@ -228,7 +249,10 @@ void check_title(struct str *s, struct names *n, const struct heap_finding *f, b
 	if (site == f->alloc_site && site != f->site)
 		str_add(s, ", of a block from ");
 	else
-		str_add(s, again ? ", found again in " : f->by == PMM_BY_RELEASE && !later ? " in " : how[f->by < PMM_NR_FINDING_BYS ? f->by : PMM_BY_ACCESS]);
+		str_add(s, again ? ", found again in "
+			   : f->by == PMM_BY_RELEASE && !later
+				   ? " in "
+				   : how[f->by < PMM_NR_FINDING_BYS ? f->by : PMM_BY_ACCESS]);
 	add_source(s, at);
 }
 
@@ -256,11 +280,14 @@ void check_headline_again(struct str *s, const struct heap_finding *f)
 	str_addf(s, " at 0x%llx, whose damage a sweep has told", (unsigned long long)f->block);
 }
 
-void check_headline(struct str *s, const struct heap *h, const struct heap_finding *f, unsigned access_bytes)
+void check_headline(struct str *s, const struct heap *h, const struct heap_finding *f,
+		    unsigned access_bytes)
 {
-	bool own_words = f->block || (f->type == PMM_FINDING_BAD_FREE && f->place) || (f->type == PMM_FINDING_SIZE && f->size_bytes);
+	bool own_words = f->block || (f->type == PMM_FINDING_BAD_FREE && f->place) ||
+			 (f->type == PMM_FINDING_SIZE && f->size_bytes);
 
-	if (f->by == PMM_BY_VALGRIND && (f->type == PMM_FINDING_OTHER || f->type == PMM_FINDING_UNINITIALISED || !own_words)) {
+	if (f->by == PMM_BY_VALGRIND &&
+	    (f->type == PMM_FINDING_OTHER || f->type == PMM_FINDING_UNINITIALISED || !own_words)) {
 		str_add(s, f->text[0] ? f->text : "an error");
 		return;
 	}
@@ -268,7 +295,8 @@ void check_headline(struct str *s, const struct heap *h, const struct heap_findi
 	case PMM_FINDING_OVERRUN:
 	case PMM_FINDING_UNDERRUN:
 	case PMM_FINDING_AFTER_FREE:
-		if (f->by == PMM_BY_VALGRIND || f->by == PMM_BY_ACCESS || f->by == PMM_BY_FUNCTION) {
+		if (f->by == PMM_BY_VALGRIND || f->by == PMM_BY_ACCESS ||
+		    f->by == PMM_BY_FUNCTION) {
 			add_access(s, f, f->size_bytes ? f->size_bytes : access_bytes);
 			str_add(s, ", ");
 			add_place(s, f);
@@ -293,8 +321,9 @@ void check_headline(struct str *s, const struct heap *h, const struct heap_findi
 		add_mismatch(s, f);
 		break;
 	case PMM_FINDING_OVERLAP:
-		str_addf(s, "%s of %s from 0x%llx to 0x%llx: the ranges overlap", f->function[0] ? f->function : "copy",
-			 bytes(f->size_bytes).s, (unsigned long long)f->other, (unsigned long long)f->address);
+		str_addf(s, "%s of %s from 0x%llx to 0x%llx: the ranges overlap",
+			 f->function[0] ? f->function : "copy", bytes(f->size_bytes).s,
+			 (unsigned long long)f->other, (unsigned long long)f->address);
 		break;
 	case PMM_FINDING_SIZE:
 		add_size(s, f);
