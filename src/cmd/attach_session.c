@@ -14,7 +14,9 @@
 #include "src/base/hash.h"
 #include "src/cmd/attach_voice.h"
 #include "src/cmd/cmd.h"
-#include "src/cmd/naming.h"
+#include "src/cmd/emit.h"
+#include "src/names/naming.h"
+#include "src/session/name_notes.h"
 #include "src/proc/task.h"
 
 #define SECOND_NS	1000000000ull
@@ -400,7 +402,7 @@ static void say_end(struct session *s, struct outcome *o)
 	name_end(s, &names);
 	if (s->sym) {
 		symbolizer_save(s->sym);
-		naming_note_losses(s->sym, s->heap, "");
+		name_notes_losses(&emit_notes, s->sym, s->heap, "");
 	}
 }
 

@@ -6,7 +6,9 @@
 #include <limits.h>
 #include <string.h>
 
-#include "src/cmd/naming.h"
+#include "src/cmd/emit.h"
+#include "src/names/naming.h"
+#include "src/session/name_notes.h"
 #include "src/cmd/terminal.h"
 #include "src/proc/access.h"
 
@@ -76,10 +78,10 @@ int check_report(const struct heap *h, const struct check_report_options *o, FIL
 	}
 	if (rc >= 0 && sym) {
 		symbolizer_save(sym);
-		naming_note_losses(sym, h, "--memory-limit");
+		name_notes_losses(&emit_notes, sym, h, "--memory-limit");
 	}
 	if (rc >= 0 && !o->no_symbols && !o->resolve)
-		naming_note_failed(sym, &names);
+		name_notes_failed(&emit_notes, sym, &names);
 	names_fini(&names);
 	symbolizer_free(sym);
 	return rc;

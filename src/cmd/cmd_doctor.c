@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* pmm doctor: what works on this machine, what does not, and what helps. */
-#include "src/cmd/cmd_doctor.h"
-
-#include <errno.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "src/base/str.h"
 #include "src/cmd/cmd.h"
-#include "src/cmd/terminal.h"
-#include "src/document/doc.h"
-
+#include "src/cmd/emit.h"
+#include "src/session/doctor/doctor.h"
 
 static bool as_json;
 
@@ -21,130 +14,21 @@ static const struct opt doctor_opts[] = {
 	{ 0 }
 };
 
-static const char *const state_name[] = {
-	[DOCTOR_OK] = "ok",
-	[DOCTOR_NOTE] = "note",
-	[DOCTOR_NO] = "no",
-};
-
-enum { COLUMN_STATE, COLUMN_CHECK, COLUMN_FOUND, COLUMN_NEEDED, COLUMN_REMEDY };
-
-static const struct column columns[] = {
-	[COLUMN_STATE] = { "state", "state", UNIT_TEXT, 0 },
-	[COLUMN_CHECK] = { "check", "check", UNIT_TEXT, 0 },
-	[COLUMN_FOUND] = { "found", "found", UNIT_TEXT, COLUMN_LABEL },
-	[COLUMN_NEEDED] = JSON_COLUMN("needed", UNIT_BOOL),
-	[COLUMN_REMEDY] = JSON_COLUMN("remedy", UNIT_TEXT),
-};
-
-void doctor_add(struct doctor *d, const char *check, enum doctor_state state, bool needed,
-		const char *remedy, const char *fmt, ...)
-{
-	struct doctor_finding f = { check, state, needed, NULL,
-				    state == DOCTOR_OK ? NULL : remedy };
-	va_list ap;
-
-	va_start(ap, fmt);
-	if (vasprintf(&f.found, fmt, ap) < 0)
-		f.found = NULL;
-	va_end(ap);
-	if (f.found && vec_push(&d->findings, f))
-		free(f.found);
-}
-
-/* Can `pmm run` work? */
-static bool is_able(const struct doctor *d)
-{
-	vec_each(&d->findings, f)
-		if (f->needed && f->state == DOCTOR_NO)
-			return false;
-	return true;
-}
-
-static struct table *table_of(const struct doctor *d)
-{
-	struct table *t =
-		table_new(TABLE_ROWS, "checks", NULL, columns, sizeof(columns) / sizeof(*columns));
-
-	if (!t)
-		return NULL;
-	vec_each(&d->findings, f) {
-		bool stops = f->needed && f->state == DOCTOR_NO;
-
-		table_row(t, 0, stops ? ROW_STRONG : ROW_PLAIN, ROW_BOTH);
-		table_sentence(t);
-		table_set_const(t, COLUMN_STATE, state_name[f->state]);
-		table_set_const(t, COLUMN_CHECK, f->check);
-		table_set_const(t, COLUMN_FOUND, f->found);
-		table_set(t, COLUMN_NEEDED, f->needed);
-		table_set_const(t, COLUMN_REMEDY, f->remedy);
-		if (!f->remedy)
-			continue;
-		table_row(t, 0, ROW_DIM, ROW_TEXT_ONLY);
-		table_sentence(t);
-		table_setf(t, COLUMN_FOUND, "  %s", f->remedy);
-	}
-	table_note(t, "%s", "");
-	table_note(t, is_able(d) ? "'pmm run' works here" : "'pmm run' does NOT work here");
-	return t;
-}
-
-static const struct column verdict_columns[] = {
-	JSON_COLUMN("run_works", UNIT_BOOL),
-	JSON_COLUMN("version", UNIT_TEXT),
-};
-
-/* For scripts: the verdict by itself. */
-static struct table *verdict_of(const struct doctor *d)
-{
-	struct table *t = table_new(TABLE_RECORD, "verdict", NULL, verdict_columns, 2);
-
-	if (!t)
-		return NULL;
-	t->json_only = true;
-	table_row(t, 0, ROW_PLAIN, ROW_BOTH);
-	table_set(t, 0, is_able(d));
-	table_set_const(t, 1, PMM_VERSION);
-	return t;
-}
-
-static int print(const struct doctor *d)
-{
-	struct style style = terminal_style(stdout);
-	struct doc doc = { .schema = "pmm-doctor/1" };
-	struct err e = { .text = "" };
-	int rc;
-
-	doc_add(&doc, verdict_of(d));
-	doc_add(&doc, table_of(d));
-	rc = doc_error(&doc);
-	if (!rc)
-		rc = as_json ? doc_print_json(&doc, stdout) : doc_print_text(&doc, &style, stdout);
-	doc_fini(&doc);
-	if (!rc)
-		return is_able(d) ? CMD_OK : CMD_FOUND;
-	err_set(&e, rc, "cannot print what was found: %s", strerror(-rc));
-	return cmd_fail(&e);
-}
-
 static int doctor_run(int argc, char **argv)
 {
-	struct doctor d = { 0 };
-	int code;
+	struct emit to;
+	struct err e = { .text = "" };
+	int rc;
 
 	(void)argc;
 	(void)argv;
 	/* a file size limit is something to report, not to die of */
 	signal(SIGXFSZ, SIG_IGN);
-	doctor_program(&d);
-	doctor_attach(&d);
-	doctor_kernel(&d);
-	doctor_limits(&d);
-	code = print(&d);
-	vec_each(&d.findings, f)
-		free(f->found);
-	vec_fini(&d.findings);
-	return code;
+	emit_init(&to, stdout, as_json);
+	rc = doctor(&to.sink, &e);
+	if (rc < 0)
+		return cmd_fail(&e);
+	return rc ? CMD_OK : CMD_FOUND;
 }
 
 static const struct cmd_pair doctor_exits[] = {

@@ -8,7 +8,9 @@
 #include "src/track/source.h"
 #include "src/cmd/cmd.h"
 #include "src/cmd/meant.h"
-#include "src/cmd/naming.h"
+#include "src/cmd/emit.h"
+#include "src/names/naming.h"
+#include "src/session/name_notes.h"
 #include "src/cmd/terminal.h"
 #include "src/symbol/symbol.h"
 #include "src/view/report_view.h"
@@ -103,10 +105,10 @@ static int report_heap(const struct heap *h, struct err *e)
 		rc = print_doc(&report.doc, e);
 	if (!rc && sym) {
 		symbolizer_save(sym);
-		naming_note_losses(sym, h, "--memory-limit");
+		name_notes_losses(&emit_notes, sym, h, "--memory-limit");
 	}
 	if (!rc && !no_symbols)
-		naming_note_failed(sym, &names);
+		name_notes_failed(&emit_notes, sym, &names);
 	report_fini(&report);
 	names_fini(&names);
 	symbolizer_free(sym);

@@ -18,7 +18,7 @@
 #include "src/cmd/run_leaks.h"
 #include "src/cmd/summary.h"
 #include "src/cmd/terminal.h"
-#include "src/cmd/untracked.h"
+#include "src/session/untracked.h"
 #include "src/proc/elf_check.h"
 
 #define GRACE_NS 200000000ull /* for children that end just after the program */

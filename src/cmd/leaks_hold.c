@@ -10,9 +10,11 @@
 #include "src/base/fmt.h"
 #include "src/base/hash.h"
 #include "src/cmd/cmd.h"
-#include "src/cmd/leaks_hold_parts.h"
+#include "src/session/leaks/leaks_hold_parts.h"
 #include "src/cmd/leaks_live.h"
-#include "src/cmd/naming.h"
+#include "src/cmd/emit.h"
+#include "src/names/naming.h"
+#include "src/session/name_notes.h"
 #include "src/cmd/terminal.h"
 
 #define MOST_OTHERWISE	3u	/* of them it is looked who else would hold it: a search each */
@@ -450,9 +452,9 @@ static int render(struct leaks_hold *k, const struct hold_answer *a, FILE *to)
 		rc = k->job->report.format == LEAKS_JSON ? doc_print_json(&d, to)
 							 : doc_print_text(&d, &style, to);
 	if (!rc && sym)
-		naming_note_losses(sym, a->heap, "--memory-limit");
+		name_notes_losses(&emit_notes, sym, a->heap, "--memory-limit");
 	if (!rc && !k->job->report.no_symbols)
-		naming_note_failed(sym, &names);
+		name_notes_failed(&emit_notes, sym, &names);
 	doc_fini(&d);
 	names_fini(&names);
 	symbolizer_free(sym);

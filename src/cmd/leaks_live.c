@@ -11,7 +11,7 @@
 #include "src/base/fmt.h"
 #include "src/cmd/again.h"
 #include "src/cmd/cmd.h"
-#include "src/cmd/naming.h"
+#include "src/names/naming.h"
 #include "src/ptrace/snapshot.h"
 #include "src/ptrace/watchdog.h"
 

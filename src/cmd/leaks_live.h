@@ -9,7 +9,7 @@
 #include <sys/types.h>
 
 #include "src/cmd/leaks_report.h"
-#include "src/cmd/leaks_search.h"
+#include "src/session/leaks/leaks_search.h"
 
 struct leaks_job {
 	struct leaks_search_options search;

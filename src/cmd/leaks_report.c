@@ -6,8 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/cmd/leaks_root.h"
-#include "src/cmd/naming.h"
+#include "src/session/leaks/leaks_root.h"
+#include "src/cmd/emit.h"
+#include "src/names/naming.h"
+#include "src/session/name_notes.h"
 #include "src/cmd/terminal.h"
 
 #define MAX_FILE	(64u << 20)	/* of suppressions */
@@ -240,10 +242,10 @@ int leaks_report(const struct heap *h, struct leaks *l, const struct leaks_repor
 		rc = tell(h, l ? l : &own, &names, o, out, e);
 	if (rc >= 0 && sym) {
 		symbolizer_save(sym);
-		naming_note_losses(sym, h, "--memory-limit");
+		name_notes_losses(&emit_notes, sym, h, "--memory-limit");
 	}
 	if (rc >= 0 && !o->no_symbols)
-		naming_note_failed(sym, &names);
+		name_notes_failed(&emit_notes, sym, &names);
 	leaks_fini(&own);
 	names_fini(&names);
 	symbolizer_free(sym);

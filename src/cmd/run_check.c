@@ -11,7 +11,7 @@
 #include "src/base/fmt.h"
 #include "src/cmd/check_report.h"
 #include "src/cmd/cmd.h"
-#include "src/cmd/untracked.h"
+#include "src/session/untracked.h"
 
 static FILE *out_of(const struct run_check *r)
 {

@@ -14,7 +14,7 @@
 #include "src/cmd/cmd.h"
 #include "src/cmd/leaks_live.h"
 #include "src/cmd/leaks_report.h"
-#include "src/cmd/untracked.h"
+#include "src/session/untracked.h"
 #include "src/ptrace/tracer.h"
 
 int run_leaks_init(struct run_leaks *r, const struct opt_list *files, bool no_default,

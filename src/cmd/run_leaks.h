@@ -14,7 +14,7 @@
 #include "src/analyze/leaks_tree.h"
 #include "src/base/vec.h"
 #include "src/track/leaving.h"
-#include "src/cmd/leaks_search.h"
+#include "src/session/leaks/leaks_search.h"
 #include "src/model/heap.h"
 
 struct leaks_job;

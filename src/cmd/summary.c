@@ -13,7 +13,9 @@
 #include "src/base/str.h"
 #include "src/base/utf8.h"
 #include "src/cmd/cmd.h"
-#include "src/cmd/naming.h"
+#include "src/cmd/emit.h"
+#include "src/names/naming.h"
+#include "src/session/name_notes.h"
 #include "src/view/coverage_view.h"
 #include "src/view/lost.h"
 #include "src/view/report_part.h"
@@ -68,7 +70,7 @@ static void print_top(const struct heap *h)
 		for (uint32_t i = 0; i < top.nr; i++)
 			print_line(top.line[i].frame, top.line[i].weight.bytes, top.total.bytes);
 		lines_fini(&top);
-		naming_note_failed(sym, &names);
+		name_notes_failed(&emit_notes, sym, &names);
 	} else {
 		cmd_note("WARNING: who holds it is not said here: out of memory");
 	}
@@ -93,7 +95,7 @@ static void print_top_mapped(const struct heap *h)
 				print_line(names_responsible(&names, s->node, NULL),
 					   (uint64_t)s->live_bytes, top.total.bytes);
 		}
-		naming_note_failed(sym, &names);
+		name_notes_failed(&emit_notes, sym, &names);
 	}
 	ranking_fini(&top);
 	names_fini(&names);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Programs of a tree that pmm does not see into. */
-#include "src/cmd/untracked.h"
+#include "src/session/untracked.h"
 
 #include "include/pmm/ledger.h"
 #include "src/track/monitor.h"

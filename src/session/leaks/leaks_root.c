@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What a root is called, in a few words. In full: leaks_hold_root.c. */
-#include "src/cmd/leaks_root.h"
+#include "src/session/leaks/leaks_root.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-#include "src/cmd/leaks_hold_parts.h"
+#include "src/session/leaks/leaks_hold_parts.h"
 
 static void add_thread(struct str *s, const struct heap *h, const char *what, uint32_t tid)
 {

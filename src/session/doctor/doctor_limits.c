@@ -8,7 +8,7 @@
 #include "src/base/fmt.h"
 #include "src/ledger/ledger_tree.h"
 #include "src/track/watched.h"
-#include "src/cmd/cmd_doctor.h"
+#include "src/session/doctor/doctor.h"
 #include "src/proc/limits.h"
 
 /* First line of a file into `line`; false when there is none. */
@@ -24,16 +24,14 @@ static bool first_line(const char *path, char *line, size_t size)
 	return got;
 }
 
-/* The sign of a container, NULL = none seen. */
-static const char *container(void)
+/* The sign of a container, NULL = none seen; `name` is room for it. */
+static const char *container(char name[64])
 {
-	static char name[64];
-
 	if (!access("/.dockerenv", F_OK))
 		return "docker";
 	if (!access("/run/.containerenv", F_OK))
 		return "podman";
-	if (first_line("/run/systemd/container", name, sizeof(name)) && name[0])
+	if (first_line("/run/systemd/container", name, 64) && name[0])
 		return name;
 	if (getenv("container"))
 		return getenv("container");
@@ -44,7 +42,8 @@ static const char *container(void)
 
 static void check_container(struct doctor *d)
 {
-	const char *name = container();
+	char room[64];
+	const char *name = container(room);
 
 	if (name)
 		doctor_add(d, "container", DOCTOR_OK, false, NULL,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The bridge from symbol/ to analyze/: a heap's frames get their names.
+ * Symbols joined to heaps: the symbolizer of a heap's modules, and the names of its frames by it.
  */
-#ifndef CMD_NAMING_H
-#define CMD_NAMING_H
+#ifndef NAMES_NAMING_H
+#define NAMES_NAMING_H
 
 #include <sys/types.h>
 
@@ -15,18 +15,6 @@
  * symbolizer_new().
  */
 struct symbolizer *naming_symbols(const struct heap *h, const struct symbolizer_options *o);
-
-/*
- * What a report says without names although there may be some, for want of memory or descriptors.
- * `sym` NULL: there was not even memory for it.
- */
-void naming_note_failed(const struct symbolizer *sym, const struct names *n);
-
-/*
- * What lookups had to leave out, one note a file. `option`: how to allow more; "" = the command has
- * none.
- */
-void naming_note_losses(struct symbolizer *sym, const struct heap *h, const char *option);
 
 /* For names_init(); its context is the symbolizer. */
 unsigned naming_resolve(void *sym, const struct heap *h, uint32_t node, struct frame_name *out,

@@ -4,11 +4,11 @@
  * The same for a running process, for one about to end and for a core file.
  *
  * Here nothing is named, judged or printed: the program may stand still. Afterwards leaks_report()
- * (src/cmd/leaks_report.h) tells it; or leaks_carry() (src/analyze/leaks.h) puts what is in the
+ * (leaks_report.h) tells it; or leaks_carry() (src/analyze/leaks.h) puts what is in the
  * heap into the one that becomes the capture.
  */
-#ifndef CMD_LEAKS_SEARCH_H
-#define CMD_LEAKS_SEARCH_H
+#ifndef SESSION_LEAKS_LEAKS_SEARCH_H
+#define SESSION_LEAKS_LEAKS_SEARCH_H
 
 #include "src/analyze/leaks.h"
 #include "src/base/err.h"

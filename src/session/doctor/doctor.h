@@ -2,12 +2,15 @@
 /*
  * What `pmm doctor` finds out: one line per thing that pmm uses or will use on this machine.
  */
-#ifndef CMD_CMD_DOCTOR_H
-#define CMD_CMD_DOCTOR_H
+#ifndef SESSION_DOCTOR_DOCTOR_H
+#define SESSION_DOCTOR_DOCTOR_H
 
 #include <stdbool.h>
 
 #include "src/base/vec.h"
+#include "src/session/session.h"
+
+#define DOCTOR_SCHEMA	"pmm-doctor/1"
 
 enum doctor_state {
 	DOCTOR_OK,
@@ -42,5 +45,12 @@ void doctor_program(struct doctor *d);
 
 /* Attaching to a running process, tried on a child. */
 void doctor_attach(struct doctor *d);
+
+/*
+ * All of these, and their verdict as one document. 1 = `pmm run` can work here, 0 = it cannot,
+ * -errno with `e`. It runs a program, attaches to a child of its own, and may be ended by SIGXFSZ
+ * where that is not ignored.
+ */
+int doctor(const struct session_sink *to, struct err *e);
 
 #endif

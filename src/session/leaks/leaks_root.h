@@ -3,8 +3,8 @@
  * What the root that an entry's blocks hang on is called, in a few words and without debug
  * information.
  */
-#ifndef CMD_LEAKS_ROOT_H
-#define CMD_LEAKS_ROOT_H
+#ifndef SESSION_LEAKS_LEAKS_ROOT_H
+#define SESSION_LEAKS_LEAKS_ROOT_H
 
 #include "src/analyze/leaks.h"
 #include "src/base/str.h"

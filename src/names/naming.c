@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The bridge from symbol/ to analyze/. */
-#include "src/cmd/naming.h"
+/* The symbols of a heap: from symbol/ to what analyze/ and view/ ask of names. */
+#include "src/names/naming.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 
-#include "src/base/fmt.h"
-#include "src/cmd/cmd.h"
 #include "src/proc/limits.h"
 #include "src/proc/task.h"
 
@@ -28,37 +24,6 @@ unsigned naming_resolve(void *sym, const struct heap *h, uint32_t node, struct f
 		out[i].line = frame[i].line;
 	}
 	return nr > 0 ? (unsigned)nr : 0;
-}
-
-void naming_note_failed(const struct symbolizer *sym, const struct names *n)
-{
-	int rc = !sym || n->failed ? -ENOMEM : symbolizer_error(sym);
-
-	if (rc)
-		cmd_note("WARNING: functions, files or lines may be missing here: %s",
-			 rc == -ENOMEM ? "out of memory" : strerror(-rc));
-}
-
-void naming_note_losses(struct symbolizer *sym, const struct heap *h, const char *option)
-{
-	const char *last = NULL;
-
-	for (uint32_t i = 0; i < h->nr_modules; i++) {
-		struct symbol_module_info info = symbolizer_module_seen(sym, i);
-
-		if (!info.too_large || info.too_large == last)
-			continue;
-		last = info.too_large;
-		if (info.too_large_bytes == UINT64_MAX)
-			cmd_note("the debug information of '%s' is not used: it unfolds to more "
-				 "than makes sense",
-				 info.too_large);
-		else
-			cmd_note("the debug information of '%s' is not used: with it, that of all "
-				 "files takes %s of memory, more than the limit%s%s%s",
-				 info.too_large, fmt_bytes(info.too_large_bytes).s,
-				 *option ? " (" : "", option, *option ? ")" : "");
-	}
 }
 
 struct symbolizer *naming_symbols(const struct heap *h, const struct symbolizer_options *options)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* pmm doctor, attaching: the injected agent and a trial attach to a child of our own. */
-#include "src/cmd/cmd_doctor.h"
+#include "src/session/doctor/doctor.h"
 
 #include <errno.h>
 #include <limits.h>

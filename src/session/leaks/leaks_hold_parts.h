@@ -3,13 +3,15 @@
  * Parts of the search for holders: which blocks are meant, names of roots, names of fields. For
  * leaks_hold*.c only.
  */
-#ifndef CMD_LEAKS_HOLD_PARTS_H
-#define CMD_LEAKS_HOLD_PARTS_H
+#ifndef SESSION_LEAKS_LEAKS_HOLD_PARTS_H
+#define SESSION_LEAKS_LEAKS_HOLD_PARTS_H
 
 #include "src/analyze/reach/hold.h"
+#include "src/base/err.h"
 #include "src/names/names.h"
-#include "src/cmd/leaks_hold.h"
+#include "src/roots/roots.h"
 #include "src/symbol/variables.h"
+#include "src/view/hold_view.h"
 
 struct snapshot_thread;
 

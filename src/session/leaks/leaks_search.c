@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* One search for leaks in a scene: reachability, entries, rows in the heap. */
-#include "src/cmd/leaks_search.h"
+#include "src/session/leaks/leaks_search.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -12,7 +12,7 @@
 
 #include "src/store/capture.h"
 #include "src/ledger/preload.h"
-#include "src/cmd/cmd_doctor.h"
+#include "src/session/doctor/doctor.h"
 #include "src/symbol/symbol.h"
 
 #define TRIAL_WAIT_MS 5000

@@ -2,8 +2,8 @@
 /*
  * Programs of a tree that pmm does not see into: which, and why.
  */
-#ifndef CMD_UNTRACKED_H
-#define CMD_UNTRACKED_H
+#ifndef SESSION_UNTRACKED_H
+#define SESSION_UNTRACKED_H
 
 #include <sys/types.h>
 

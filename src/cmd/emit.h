@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Printing what a session hands over: notes and errors on stderr, results as text or JSON on a
+ * stream.
+ */
+#ifndef CMD_EMIT_H
+#define CMD_EMIT_H
+
+#include <stdio.h>
+
+#include "src/session/session.h"
+
+struct emit {
+	struct session_sink sink;
+	FILE *out;		/* borrowed */
+	FILE *like;		/* what `out` will be copied to, for the style; NULL = itself */
+	bool json;
+	/* for session_ops.released; NULL = nobody waits for that */
+	void (*released)(void *arg, bool found);
+	void *released_arg;
+};
+
+/* A sink that prints results to `out`; `e` must not be moved afterwards. */
+void emit_init(struct emit *e, FILE *out, bool json);
+
+/* For what has notes only. */
+extern const struct session_sink emit_notes;
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What is noted of names that are missing in a result.
+ */
+#ifndef SESSION_NAME_NOTES_H
+#define SESSION_NAME_NOTES_H
+
+#include "src/names/naming.h"
+#include "src/session/session.h"
+
+/*
+ * What a report says without names although there may be some, for want of memory or descriptors.
+ * `sym` NULL: there was not even memory for it.
+ */
+void name_notes_failed(const struct session_sink *to, const struct symbolizer *sym,
+		       const struct names *n);
+
+/*
+ * What lookups had to leave out, one note a file. `option`: how to allow more; "" = the command has
+ * none.
+ */
+void name_notes_losses(const struct session_sink *to, struct symbolizer *sym, const struct heap *h,
+		       const char *option);
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The way out of a session: what the engine behind a command, a screen or a daemon hands over.
+ *
+ * A session takes a struct of options and a sink. It keeps what it knows in its own structs, so that
+ * two of them in one process know nothing of each other; it prints nothing, and leaves the signals
+ * of the process as they are. Whoever runs it decides what becomes of its notes and documents.
+ *
+ * All calls of a sink come from the thread that runs the session. Unless a contract says otherwise,
+ * nothing of a process is held during them.
+ */
+#ifndef SESSION_SESSION_H
+#define SESSION_SESSION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "src/base/err.h"
+
+struct doc;
+
+enum session_kind {
+	SESSION_NOTE,		/* a line that belongs to the result, or a remark */
+	SESSION_WARNING,	/* the result is not complete */
+	SESSION_HINT,		/* what helps; of the note before it */
+	SESSION_PROGRESS,	/* only of use while somebody waits */
+};
+
+/* A member that is NULL: nobody wants that. */
+struct session_ops {
+	/* One line for a person, without a line feed. Names in it are as they came. */
+	void (*note)(void *arg, enum session_kind kind, const char *text);
+	/* Something failed that does not end the session. */
+	void (*error)(void *arg, const struct err *e);
+	/*
+	 * A result. `follows`: it continues an earlier one, and a form for people leaves a line
+	 * free between them. 0 or -errno; -EPIPE: nobody reads it any more, which is no error.
+	 */
+	int (*document)(void *arg, const struct doc *d, bool follows);
+	/* A result in a form of its own: suppressions, XML. As document(). */
+	int (*text)(void *arg, const char *text, size_t bytes);
+	/*
+	 * Nothing of a running process is held any more, until the session is asked for the next
+	 * step. `found`: what was looked for has been found so far.
+	 */
+	void (*released)(void *arg, bool found);
+};
+
+/* Borrowed by a session, as long as it lives. */
+struct session_sink {
+	const struct session_ops *ops;
+	void *arg;
+};
+
+void session_note(const struct session_sink *s, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+void session_warn(const struct session_sink *s, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+void session_hint(const struct session_sink *s, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+void session_progress(const struct session_sink *s, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+void session_error(const struct session_sink *s, const struct err *e);
+int session_document(const struct session_sink *s, const struct doc *d, bool follows);
+int session_text(const struct session_sink *s, const char *text, size_t bytes);
+void session_released(const struct session_sink *s, bool found);
+
+#endif
