@@ -79,6 +79,27 @@ struct fmt fmt_count_short(uint64_t n)
 	return f;
 }
 
+struct fmt fmt_many(uint64_t n, const char *noun)
+{
+	size_t length = strnlen(noun, FMT_NOUN_BYTES);
+	const char *end = n == 1 ? "" : "s";
+	struct fmt f;
+
+	if (n != 1 && length && noun[length - 1] == 's') {
+		end = "es";
+	} else if (n != 1 && length && noun[length - 1] == 'y') {
+		length--;
+		end = "ies";
+	}
+	snprintf(f.s, sizeof(f.s), "%.26s %.*s%s", fmt_count(n).s, (int)length, noun, end);
+	return f;
+}
+
+const char *fmt_agree(uint64_t n, const char *one, const char *many)
+{
+	return n == 1 ? one : many;
+}
+
 struct fmt fmt_duration(uint64_t ns)
 {
 	struct fmt f;
@@ -165,7 +186,7 @@ struct fmt fmt_duration_rough(uint64_t ns)
 	if (n >= 100)
 		n = (n + 5) / 10 * 10;
 	snprintf(f.s, sizeof(f.s), "%.30s %s", fmt_count(n).s,
-		 n == 1 ? units[i].one : units[i].many);
+		 fmt_agree(n, units[i].one, units[i].many));
 	return f;
 }
 

@@ -13,8 +13,10 @@
 
 #include "src/base/err.h"
 
+#define FMT_NOUN_BYTES 24
+
 struct fmt {
-	char s[40];		/* the largest number, with commas, and a word */
+	char s[56];		/* the largest number, with commas, and FMT_NOUN_BYTES of a noun */
 };
 
 /* A part of a range; `max` is UINT64_MAX when open. Both ends belong to it. */
@@ -31,6 +33,15 @@ struct fmt fmt_bytes_signed(int64_t bytes);
 struct fmt fmt_count(uint64_t n);
 /* "999", "9999", "12.3k", "4.57M", "1.20G", ...: for narrow columns. */
 struct fmt fmt_count_short(uint64_t n);
+
+/*
+ * A count and what it counts: "1 block", "12,345 blocks", "2 processes", "0 libraries". Of a noun
+ * the first FMT_NOUN_BYTES bytes.
+ */
+struct fmt fmt_many(uint64_t n, const char *noun);
+
+/* The word that agrees with the count: `one` of exactly one thing, else `many`. */
+const char *fmt_agree(uint64_t n, const char *one, const char *many);
 
 /* "0 s", "350 ns", "1.50 ms", "12.3 s", "2m05s", "3h04m", "5d06h". */
 struct fmt fmt_duration(uint64_t ns);

@@ -13,11 +13,6 @@
 #include "src/render/plain.h"
 #include "src/view/report_part.h"
 
-static const char *plural(uint64_t n)
-{
-	return n == 1 ? "" : "s";
-}
-
 /* Lines, each broken where it is too long. */
 static void put(struct say *s, struct str *lines)
 {
@@ -76,21 +71,20 @@ void say_event(struct say *s, const struct heap *h, struct names *n, const struc
 		 report_duration(h, h->taken_ns > s->start_ns ? h->taken_ns - s->start_ns : 0).s,
 		 e->number);
 	if (e->what == EXPIRY_FREED) {
-		str_addf(&line, "freed after all: %s block%s, %s that had outlived ",
-			 fmt_count(e->count.blocks).s, plural(e->count.blocks),
-			 fmt_bytes(e->count.bytes).s);
-		str_addf(&line, "%s; %s block%s left; silent from now on\n",
-			 fmt_duration_given(s->expire_ns).s, fmt_count(e->expired.blocks).s,
-			 plural(e->expired.blocks));
+		str_addf(&line, "freed after all: %s, %s that had outlived ",
+			 fmt_many(e->count.blocks, "block").s, fmt_bytes(e->count.bytes).s);
+		str_addf(&line, "%s; %s left; silent from now on\n",
+			 fmt_duration_given(s->expire_ns).s,
+			 fmt_many(e->expired.blocks, "block").s);
 	} else if (e->what == EXPIRY_AGAIN) {
-		str_addf(&line, "again: %s more block%s, %s; ", fmt_count(e->count.blocks).s,
-			 plural(e->count.blocks), fmt_bytes(e->count.bytes).s);
-		str_addf(&line, "%s block%s, %s in all, ", fmt_count(e->expired.blocks).s,
-			 plural(e->expired.blocks), fmt_bytes(e->expired.bytes).s);
+		str_addf(&line, "again: %s, %s; ", fmt_many(e->count.blocks, "more block").s,
+			 fmt_bytes(e->count.bytes).s);
+		str_addf(&line, "%s, %s in all, ", fmt_many(e->expired.blocks, "block").s,
+			 fmt_bytes(e->expired.bytes).s);
 		str_addf(&line, "the oldest %s old\n", report_duration(h, e->oldest_ns).s);
 	} else {
-		str_addf(&line, "%s block%s, %s outlived ", fmt_count(e->count.blocks).s,
-			 plural(e->count.blocks), fmt_bytes(e->count.bytes).s);
+		str_addf(&line, "%s, %s outlived ", fmt_many(e->count.blocks, "block").s,
+			 fmt_bytes(e->count.bytes).s);
 		str_addf(&line, "%s, the oldest ", fmt_duration_given(s->expire_ns).s);
 		str_addf(&line, "%s old\n", report_duration(h, e->oldest_ns).s);
 	}
@@ -173,33 +167,32 @@ static void add_totals(struct str *line, const struct say *s, const struct outco
 	utf8_add_clean(line, h->comm);
 	str_addf(line, "' (%d) for %s: %s", (int)s->pid, fmt_duration(o->seen_ns).s,
 		 o->sampled ? "about " : "");
-	str_addf(line, "%s allocation%s of %s, ", fmt_count(h->allocs).s, plural(h->allocs),
-		 fmt_bytes(h->bytes_in).s);
+	str_addf(line, "%s of %s, ", fmt_many(h->allocs, "allocation").s, fmt_bytes(h->bytes_in).s);
 	if (h->frees)
-		str_addf(line, "%s free%s of %s\n", fmt_count(h->frees).s, plural(h->frees),
+		str_addf(line, "%s of %s\n", fmt_many(h->frees, "free").s,
 			 fmt_bytes(h->bytes_out).s);
 	else
 		str_add(line, "no frees\n");
-	str_addf(line, "live: %s%s block%s, ", o->sampled ? "about " : "",
-		 fmt_count(h->live_blocks).s, plural(h->live_blocks));
+	str_addf(line, "live: %s%s, ", o->sampled ? "about " : "",
+		 fmt_many(h->live_blocks, "block").s);
 	str_addf(line, "%s of what was allocated since the attach", fmt_bytes(h->live_bytes).s);
 	if (h->untracked_frees)
-		str_addf(line, "; %s block%s from before were freed",
-			 fmt_count(h->untracked_frees).s, plural(h->untracked_frees));
+		str_addf(line, "; %s from before %s freed",
+			 fmt_many(h->untracked_frees, "block").s,
+			 fmt_agree(h->untracked_frees, "was", "were"));
 	str_add(line, "\n");
 	if (h->skipped_allocs)
-		str_addf(line, "not looked at: %s allocation%s below %s\n",
-			 fmt_count(h->skipped_allocs).s, plural(h->skipped_allocs),
+		str_addf(line, "not looked at: %s below %s\n",
+			 fmt_many(h->skipped_allocs, "allocation").s,
 			 fmt_bytes(h->min_size_bytes).s);
 }
 
 static void add_verdict(struct str *line, const struct say *s, const struct outcome *o)
 {
 	if (o->expired.blocks) {
-		str_addf(line, "expired: %s block%s, ", fmt_count(o->expired.blocks).s,
-			 plural(o->expired.blocks));
-		str_addf(line, "%s of %u site%s ", fmt_bytes(o->expired.bytes).s,
-			 o->nr_expired_sites, plural(o->nr_expired_sites));
+		str_addf(line, "expired: %s, ", fmt_many(o->expired.blocks, "block").s);
+		str_addf(line, "%s of %s ", fmt_bytes(o->expired.bytes).s,
+			 fmt_many(o->nr_expired_sites, "site").s);
 		str_addf(line, "live for %s or more", fmt_duration_given(s->expire_ns).s);
 		if (o->nr_silent_sites)
 			str_addf(line, "; %u of these sites freed such blocks before",
@@ -219,8 +212,8 @@ static void add_verdict(struct str *line, const struct say *s, const struct outc
 			      "the attach look the same)\n");
 	if (o->nr_unjudged_sites)
 		str_addf(line, "        (%s %s too many to follow)\n",
-			 report_many(o->nr_unjudged_sites, "more site").s,
-			 o->nr_unjudged_sites == 1 ? "was" : "were");
+			 fmt_many(o->nr_unjudged_sites, "more site").s,
+			 fmt_agree(o->nr_unjudged_sites, "was", "were"));
 }
 
 static bool nothing_seen(const struct heap *h)

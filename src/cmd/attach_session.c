@@ -263,9 +263,9 @@ static bool over(const struct session *s, uint64_t now_ns)
 void session_note_late(const struct attach_late *late)
 {
 	if (late->nr)
-		cmd_note("WARNING: %u function%s of libraries that were loaded meanwhile %s not "
+		cmd_note("WARNING: %s of libraries that were loaded meanwhile %s not "
 			 "seen: %s",
-			 late->nr, late->nr == 1 ? "" : "s", late->nr == 1 ? "is" : "are",
+			 fmt_many(late->nr, "function").s, fmt_agree(late->nr, "is", "are"),
 			 late->why.text);
 	else
 		cmd_note("WARNING: libraries that were loaded meanwhile could not be searched for "

@@ -322,14 +322,13 @@ static void release(struct session *s)
 
 static void tell_sum(struct session *s)
 {
-	const char *many = s->writers.nr == 1 ? "" : "es";
+	struct fmt processes = fmt_many(s->writers.nr, "process");
 
 	if (s->nr_found)
-		fprintf(s->out, "\npmm: Valgrind found %s error%s in %zu process%s\n",
-			fmt_count(s->nr_found).s, s->nr_found == 1 ? "" : "s", s->writers.nr, many);
+		fprintf(s->out, "\npmm: Valgrind found %s in %s\n",
+			fmt_many(s->nr_found, "error").s, processes.s);
 	else
-		fprintf(s->out, "pmm: Valgrind found no errors in %zu process%s\n", s->writers.nr,
-			many);
+		fprintf(s->out, "pmm: Valgrind found no errors in %s\n", processes.s);
 }
 
 /* How a process ended; of those that the program started only whether. */

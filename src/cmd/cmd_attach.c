@@ -151,11 +151,10 @@ static void tell_detached(pid_t pid, const struct outcome *o)
 	if (o->end == SAY_ENDED || o->end == SAY_EXECED)
 		cmd_note("%s", why[o->end]);
 	else if (o->nr_guarded_left)
-		cmd_note("detached: process %d goes on to use %d guarded block%s, as it would "
+		cmd_note("detached: process %d goes on to use %s, as it would "
 			 "others; releasing them passes through the agent, "
 			 "which stays for that; 'pmm detach %d' takes it out when they are gone",
-			 (int)pid, o->nr_guarded_left, o->nr_guarded_left == 1 ? "" : "s",
-			 (int)pid);
+			 (int)pid, fmt_many(o->nr_guarded_left, "guarded block").s, (int)pid);
 	else if (o->removed)
 		cmd_note("detached: process %d is as it was, all threads stopped for %s", (int)pid,
 			 fmt_duration(o->detach_pause_ns).s);

@@ -49,8 +49,8 @@ static int detach_run(int argc, char **argv)
 		return cmd_fail(err_default(&e, rc));
 	if (rc > 0) {
 		err_set(&e, -EBUSY,
-			"process %d still uses %d guarded block%s of 'pmm attach --check'",
-			(int)pid, rc, rc == 1 ? "" : "s");
+			"process %d still uses %s of 'pmm attach --check'",
+			(int)pid, fmt_many((unsigned)rc, "guarded block").s);
 		err_hint(&e,
 			 "they can be used and released as always; 'pmm detach %d' again takes out "
 			 "the rest when the last one is gone",

@@ -135,9 +135,9 @@ static int snapshot_run(int argc, char **argv)
 	if (!rc)
 		rc = write_whole(h, name, &e);
 	if (!rc && !quiet)
-		cmd_note("%s live in %s block%s of process %d, written to '%s'",
-			 fmt_bytes(h->live_bytes).s, fmt_count(h->live_blocks).s,
-			 h->live_blocks == 1 ? "" : "s", (int)pid, name);
+		cmd_note("%s live in %s of process %d, written to '%s'",
+			 fmt_bytes(h->live_bytes).s, fmt_many(h->live_blocks, "block").s,
+			 (int)pid, name);
 	heap_free(h);
 	return rc ? cmd_fail(err_default(&e, rc)) : CMD_OK;
 }

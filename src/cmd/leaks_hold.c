@@ -285,9 +285,8 @@ static void count(struct looking *x, unsigned class, uint64_t i)
 static void add_part(struct str *s, const struct hold_sum *sum, const char *what, const char *more)
 {
 	if (sum->blocks)
-		str_addf(s, "%s%s block%s, %s, %s: %s", s->len ? "; " : "",
-			 fmt_count(sum->blocks).s, sum->blocks == 1 ? "" : "s",
-			 fmt_bytes(sum->bytes).s, what, more);
+		str_addf(s, "%s%s, %s, %s: %s", s->len ? "; " : "",
+			 fmt_many(sum->blocks, "block").s, fmt_bytes(sum->bytes).s, what, more);
 }
 
 static void set_verdict(struct hold_answer *a)
@@ -295,8 +294,8 @@ static void set_verdict(struct hold_answer *a)
 	struct str s = STR_INIT;
 
 	add_part(&s, &a->by_class[REACH_DEFINITE], "definitely lost",
-		 a->by_class[REACH_DEFINITE].blocks == 1 ? "no pointer to it is left"
-							 : "no pointer to them is left");
+		 fmt_agree(a->by_class[REACH_DEFINITE].blocks, "no pointer to it is left",
+			   "no pointer to them is left"));
 	add_part(&s, &a->by_class[REACH_INDIRECT], "indirectly lost",
 		 "only lost blocks point to them");
 	a->verdict = s.len ? str_steal(&s) : NULL;

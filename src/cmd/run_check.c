@@ -380,8 +380,8 @@ static void note_unswept(const struct run_check *r, const struct heap *root)
 	unsigned nr = r->nr_unswept > told ? r->nr_unswept - told : 0;
 
 	if (nr)
-		cmd_note("the live blocks of %u process%s could not be looked at when %s ended", nr,
-			 nr == 1 ? "" : "es", nr == 1 ? "it" : "they");
+		cmd_note("the live blocks of %s could not be looked at when %s ended",
+			 fmt_many(nr, "process").s, fmt_agree(nr, "it", "they"));
 }
 
 int run_check_tell(struct run_check *r, const struct heap *root, struct err *e)
@@ -395,8 +395,9 @@ int run_check_tell(struct run_check *r, const struct heap *root, struct err *e)
 		return r->nr_found > 0;
 	*e = r->untold;
 	if (r->nr_untold)
-		err_set(e, -EIO, "%.400s; %s heap error%s not told", r->untold.text,
-			fmt_count(r->nr_untold).s, r->nr_untold == 1 ? " was" : "s were");
+		err_set(e, -EIO, "%.400s; %s %s not told", r->untold.text,
+			fmt_many(r->nr_untold, "heap error").s,
+			fmt_agree(r->nr_untold, "was", "were"));
 	err_hint(e, "%s", r->untold.hint);
 	return -EIO;
 }

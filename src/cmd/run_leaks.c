@@ -292,8 +292,8 @@ static void note_missed(struct run_leaks *r, const struct heap *root)
 	if (nr <= (root && root->search.how == HEAP_SEARCH_NONE))
 		return;
 	coverage_names(&s, &r->coverage, false);
-	cmd_note("WARNING: %s process%s not searched for leaks: %s", fmt_count(nr).s,
-		 nr == 1 ? " was" : "es were", text_of(&s));
+	cmd_note("WARNING: %s %s not searched for leaks: %s", fmt_many(nr, "process").s,
+		 fmt_agree(nr, "was", "were"), text_of(&s));
 	str_fini(&s);
 }
 

@@ -125,11 +125,6 @@ static void print_ending(const struct summary *s)
 	str_fini(&command);
 }
 
-static const char *plural(uint64_t n)
-{
-	return n == 1 ? "" : "s";
-}
-
 static void print_resident(const struct heap *h)
 {
 	struct heap_resident r;
@@ -153,8 +148,8 @@ static void print_mapped(const struct heap *h)
 	uint64_t nr, bytes = heap_mapped_bytes(h, &nr);
 
 	if (bytes > h->live_bytes)
-		cmd_note("mapped       %s in %s mapping%s by mmap, beside the heap",
-			 fmt_bytes(bytes).s, fmt_count(nr).s, plural(nr));
+		cmd_note("mapped       %s in %s by mmap, beside the heap",
+			 fmt_bytes(bytes).s, fmt_many(nr, "mapping").s);
 }
 
 static void print_totals(const struct heap *h)
@@ -162,29 +157,29 @@ static void print_totals(const struct heap *h)
 	const char *about = h->mode == HEAP_SAMPLED ? "about " : "";
 
 	cmd_note("peak         %s%s", about, report_peak(h).s);
-	cmd_note("live at end  %s%s in %s block%s", about, fmt_bytes(h->live_bytes).s,
-		 fmt_count(h->live_blocks).s, plural(h->live_blocks));
+	cmd_note("live at end  %s%s in %s", about, fmt_bytes(h->live_bytes).s,
+		 fmt_many(h->live_blocks, "block").s);
 	print_mapped(h);
 	print_resident(h);
 	if (h->allocs)
-		cmd_note("calls        %s%s allocation%s of %s, %s free%s; %s temporary", about,
-			 fmt_count(h->allocs).s, plural(h->allocs), fmt_bytes(h->bytes_in).s,
-			 fmt_count(h->frees).s, plural(h->frees),
+		cmd_note("calls        %s%s of %s, %s; %s temporary", about,
+			 fmt_many(h->allocs, "allocation").s, fmt_bytes(h->bytes_in).s,
+			 fmt_many(h->frees, "free").s,
 			 fmt_percent(h->temporary, h->allocs).s);
 	else
-		cmd_note("calls        %s, %s free%s",
+		cmd_note("calls        %s, %s",
 			 h->mode == HEAP_SAMPLED ? "no allocation was in the sample"
 						 : "no allocations",
-			 fmt_count(h->frees).s, plural(h->frees));
+			 fmt_many(h->frees, "free").s);
 	if (h->failed)
-		cmd_note("failed       %s request%s answered with NULL", fmt_count(h->failed).s,
-			 plural(h->failed));
+		cmd_note("failed       %s answered with NULL",
+			 fmt_many(h->failed, "request").s);
 	if (h->huge)
-		cmd_note("huge         %s request%s of at least %s", fmt_count(h->huge).s,
-			 plural(h->huge), fmt_bytes(h->warn_size_bytes).s);
+		cmd_note("huge         %s of at least %s", fmt_many(h->huge, "request").s,
+			 fmt_bytes(h->warn_size_bytes).s);
 	if (h->skipped_allocs)
-		cmd_note("passed over  %s block%s (%s) below %s", fmt_count(h->skipped_allocs).s,
-			 plural(h->skipped_allocs), fmt_bytes(h->skipped_bytes).s,
+		cmd_note("passed over  %s (%s) below %s",
+			 fmt_many(h->skipped_allocs, "block").s, fmt_bytes(h->skipped_bytes).s,
 			 fmt_bytes(h->min_size_bytes).s);
 }
 
@@ -262,9 +257,9 @@ static void print_losses(const struct summary *s)
 	if (s->heap && lost_any(s->heap) && s->shrunk)
 		cmd_note("hint: a resource limit keeps the ledger small: ulimit -v, ulimit -f");
 	if (s->nr_lost)
-		cmd_note("WARNING: %u process%s could not be tracked: no memory or address space "
+		cmd_note("WARNING: %s could not be tracked: no memory or address space "
 			 "for a ledger, or no descriptors to watch %s",
-			 s->nr_lost, s->nr_lost == 1 ? "" : "es", s->nr_lost == 1 ? "it" : "them");
+			 fmt_many(s->nr_lost, "process").s, fmt_agree(s->nr_lost, "it", "them"));
 }
 
 /* What nothing is known of, and so nothing below is about. */
@@ -417,10 +412,10 @@ void summary_print(struct summary *s, bool brief)
 	if (!brief) {
 		print_heaps(s);
 		if (s->nr_replaced)
-			cmd_note("exec         %u time%s a program took another's place; the "
+			cmd_note("exec         %s a program took another's place; the "
 				 "earlier "
 				 "ones have no capture",
-				 s->nr_replaced, plural(s->nr_replaced));
+				 fmt_many(s->nr_replaced, "time").s);
 		print_captures(s);
 	}
 	if (!s->heap)

@@ -69,7 +69,7 @@ static void put_times(const struct series *s, unsigned width, FILE *out)
 {
 	uint64_t from = series_get(s, 0, 0), to = series_get(s, s->nr - 1, 0);
 	struct fmt first = at_time(s, from), last = at_time(s, to);
-	char mark[96] = "";
+	char mark[160] = "";
 	unsigned at = 0, len;
 
 	fprintf(out, "%*s", SCALE_WIDTH, "");

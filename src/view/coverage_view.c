@@ -8,10 +8,9 @@
 
 #define WIDTH 62	/* with the names before it: below 80 */
 
-/* "were" of many. */
 static const char *were(uint64_t n)
 {
-	return n == 1 ? "was" : "were";
+	return fmt_agree(n, "was", "were");
 }
 
 void coverage_untracked(struct str *s, struct coverage *c)
@@ -20,7 +19,7 @@ void coverage_untracked(struct str *s, struct coverage *c)
 
 	if (!nr)
 		return;
-	str_addf(s, "%s %s not tracked: ", report_many(nr, "program").s, were(nr));
+	str_addf(s, "%s %s not tracked: ", fmt_many(nr, "program").s, were(nr));
 	coverage_names(s, c, true);
 }
 
@@ -34,13 +33,13 @@ static void row(struct table *t, const char *name, struct str *s)
 static void add_number(struct str *s, const struct coverage *c, const struct coverage_words *words)
 {
 	if (c->covered == c->processes)
-		str_addf(s, "%s, %s%s", fmt_count(c->processes).s, c->processes == 1 ? "" : "all ",
-			 words->briefly);
+		str_addf(s, "%s, %s%s", fmt_count(c->processes).s,
+			 fmt_agree(c->processes, "", "all "), words->briefly);
 	else
 		str_addf(s, "%s, %s %s", fmt_count(c->processes).s,
 			 c->covered ? fmt_count(c->covered).s : "none", words->briefly);
 	if (words->blocks)
-		str_addf(s, ": %s of %s looked at", report_many(c->blocks, "block").s,
+		str_addf(s, ": %s of %s looked at", fmt_many(c->blocks, "block").s,
 			 fmt_bytes(c->bytes).s);
 	if (c->idle)
 		str_addf(s, "; %s never allocated anything", fmt_count(c->idle).s);
@@ -61,14 +60,14 @@ void coverage_rows(struct table *t, struct coverage *c, const struct coverage_wo
 		row(t, "!", &s);
 	}
 	if (missed) {
-		str_addf(&s, "%s %s not %s: ", report_many(missed, "process").s, were(missed),
+		str_addf(&s, "%s %s not %s: ", fmt_many(missed, "process").s, were(missed),
 			 words->looked);
 		coverage_names(&s, c, false);
 		row(t, "!", &s);
 	}
 	if (c->replaced) {
 		str_addf(&s, "%s %s replaced by another one in its process, and %s not looked at",
-			 report_many(c->replaced, "program").s, were(c->replaced),
+			 fmt_many(c->replaced, "program").s, were(c->replaced),
 			 were(c->replaced));
 		row(t, "exec", &s);
 	}

@@ -77,7 +77,7 @@ static void add_classes(struct doc *d, const struct hold_answer *a)
 static void add_share(struct str *s, const struct hold_answer *a, const struct hold_sum *part)
 {
 	if (part->blocks == a->sum.blocks)
-		str_add(s, a->sum.blocks == 1 ? "" : "all ");
+		str_add(s, fmt_agree(a->sum.blocks, "", "all "));
 	else
 		str_addf(s, "%s of %s blocks, %s, ", fmt_count(part->blocks).s,
 			 fmt_count(a->sum.blocks).s, fmt_bytes(part->bytes).s);
@@ -110,7 +110,7 @@ static void add_summary(struct doc *d, const struct hold_answer *a)
 		table_setf(t, FACT_TEXT, "for %s", fmt_duration(h->search.pause_ns).s);
 	}
 	facts_row(t, "asked");
-	table_setf(t, FACT_TEXT, "%s: %s, %s", a->asked, report_many(a->sum.blocks, "block").s,
+	table_setf(t, FACT_TEXT, "%s: %s, %s", a->asked, fmt_many(a->sum.blocks, "block").s,
 		   fmt_bytes(a->sum.bytes).s);
 	for (size_t i = 0; i < a->roots.nr; i++) {
 		const struct hold_view_root *r = &a->roots.v[i];
@@ -119,7 +119,7 @@ static void add_summary(struct doc *d, const struct hold_answer *a)
 			 r->text ? r->text : "a root");
 	}
 	if (a->nr_rest) {
-		struct fmt many = report_many(a->nr_rest, "other root");
+		struct fmt many = fmt_many(a->nr_rest, "other root");
 
 		held_row(t, a, false, &a->rest, many.s);
 	}
@@ -237,10 +237,10 @@ static void step_label(struct str *s, const struct hold_answer *a, struct names 
 		str_addf(s, "byte %" PRIu32 " of ", step->into);
 	if (step->type)
 		str_addf(s, "%s, ", step->type);
-	str_addf(s, "%s from ", report_many(b->size_bytes, "byte").s);
+	str_addf(s, "%s from ", fmt_many(b->size_bytes, "byte").s);
 	add_site(s, n, a->heap, b->site);
 	if (step->same > 1)
-		str_addf(s, "; %s to it there", report_many(step->same, "pointer").s);
+		str_addf(s, "; %s to it there", fmt_many(step->same, "pointer").s);
 }
 
 static void add_step(struct table *t, const struct hold_answer *a, struct names *n,
@@ -251,7 +251,7 @@ static void add_step(struct table *t, const struct hold_answer *a, struct names 
 
 	if (step->skipped) {
 		table_row(t, 1, ROW_DIM, ROW_TEXT_ONLY);
-		str_addf(&s, "... %s", report_many(step->skipped, "block").s);
+		str_addf(&s, "... %s", fmt_many(step->skipped, "block").s);
 		table_set_text(t, STEP_LABEL, table_text(t, &s));
 		str_clear(&s);
 	}

@@ -134,12 +134,12 @@ static void search_row(struct table *t, const struct heap *h, const struct leaks
 static void sum_row(struct table *t, const char *name, const struct leak_sum *s)
 {
 	facts_row(t, name);
-	table_setf(t, FACT_TEXT, "%s byte%s in %s", fmt_count(s->bytes).s, s->bytes == 1 ? "" : "s",
-		   report_many(s->blocks, "block").s);
+	table_setf(t, FACT_TEXT, "%s in %s", fmt_many(s->bytes, "byte").s,
+		   fmt_many(s->blocks, "block").s);
 	if (s->blocks)
-		table_setf(t, FACT_TEXT, "%s byte%s in %s, %s", fmt_count(s->bytes).s,
-			   s->bytes == 1 ? "" : "s", report_many(s->blocks, "block").s,
-			   report_many(s->sites, "site").s);
+		table_setf(t, FACT_TEXT, "%s in %s, %s", fmt_many(s->bytes, "byte").s,
+			   fmt_many(s->blocks, "block").s,
+			   fmt_many(s->sites, "site").s);
 }
 
 /* Why memcheck would say less of what is reachable. */
@@ -156,7 +156,7 @@ static void habit_row(struct table *t, const struct leaks *l)
 		return;
 	facts_row(t, "of these");
 	table_setf(t, FACT_TEXT, "%s in %s by pointers behind headers or into pools only",
-		   fmt_bytes(bytes).s, report_many(blocks, "block").s);
+		   fmt_bytes(bytes).s, fmt_many(blocks, "block").s);
 }
 
 static void add_head(struct leaks_view *v)
@@ -192,14 +192,14 @@ static void add_notes(struct leaks_view *v)
 			   "of %s not all blocks are known (of forked children those from before "
 			   "the fork, for example): what they point to "
 			   "counts as reachable",
-			   report_many(v->opt.tree->nr_incomplete, "process").s);
+			   fmt_many(v->opt.tree->nr_incomplete, "process").s);
 	}
 	if (t && v->opt.tree && v->opt.tree->merge.nr_unkept) {
 		facts_row(t, "!");
 		table_setf(t, FACT_TEXT,
 			   "%s of too many different ones were not kept: their blocks are counted "
 			   "as of an unknown stack",
-			   report_many(v->opt.tree->merge.nr_unkept, "stack").s);
+			   fmt_many(v->opt.tree->merge.nr_unkept, "stack").s);
 	}
 	if (t && !h->search.complete && !v->opt.tree) {
 		facts_row(t, "!");
@@ -235,7 +235,7 @@ static void add_notes(struct leaks_view *v)
 			   "%s possibly lost: only the bytes behind what other blocks were asked "
 			   "for point there, and the program may use those "
 			   "(it calls malloc_usable_size); start it with 'pmm run' to know",
-			   report_many(v->opt.slack_blocks, "block").s);
+			   fmt_many(v->opt.slack_blocks, "block").s);
 	}
 	doc_add(&v->doc, t);
 }

@@ -232,7 +232,7 @@ static void add_contents(struct table *t, const struct leak_entry *e)
 	struct str s = STR_INIT;
 
 	str_addf(&s, "at 0x%llx, %s:", (unsigned long long)e->example,
-		 report_many(e->example_bytes, "byte").s);
+		 fmt_many(e->example_bytes, "byte").s);
 	detail(t, &s);
 	for (unsigned i = 0; i < e->nr_contents; i += 16) {
 		unsigned left = e->nr_contents - i;
@@ -253,9 +253,9 @@ static void add_details(struct table *t, const struct leak_entry *e, const char 
 	reason(t, e, why);
 	if (e->indirect_blocks) {
 		str_addf(&s, "%s in %s directly, ", fmt_bytes(e->bytes).s,
-			 report_many(e->blocks, "block").s);
+			 fmt_many(e->blocks, "block").s);
 		str_addf(&s, "and %s in %s that only they lead to", fmt_bytes(e->indirect_bytes).s,
-			 report_many(e->indirect_blocks, "block").s);
+			 fmt_many(e->indirect_blocks, "block").s);
 		detail(t, &s);
 	}
 	if (e->suppression) {
@@ -283,7 +283,7 @@ static void add_root(struct table *t, const struct leak_entry *e, const struct s
 
 	if (!root->len)
 		return;
-	str_addf(&line, "%s on %s", e->blocks == 1 ? "hangs" : "at least one hangs",
+	str_addf(&line, "%s on %s", fmt_agree(e->blocks, "hangs", "at least one hangs"),
 		 str_text(root));
 	table_wrap(t, ENTRY_LABEL, table_text(t, &line), REASON_WIDTH, 1, ROW_DIM, false);
 	str_fini(&line);
@@ -377,14 +377,14 @@ static void add_rest(struct leaks_view *v)
 			   "%s in %s at %s: possibly lost, and nothing else speaks for leaks "
 			   "(--show=possible lists them)",
 			   fmt_bytes(v->hidden_possible.bytes).s,
-			   report_many(v->hidden_possible.blocks, "block").s,
-			   report_many(v->hidden_possible.sites, "site").s);
+			   fmt_many(v->hidden_possible.blocks, "block").s,
+			   fmt_many(v->hidden_possible.sites, "site").s);
 	if (t && v->hidden.blocks)
 		table_note(t,
 			   "%s in %s at %s: still reachable, probably no leaks (--show=all lists "
 			   "them)",
-			   fmt_bytes(v->hidden.bytes).s, report_many(v->hidden.blocks, "block").s,
-			   report_many(v->hidden.sites, "site").s);
+			   fmt_bytes(v->hidden.bytes).s, fmt_many(v->hidden.blocks, "block").s,
+			   fmt_many(v->hidden.sites, "site").s);
 	doc_add(&v->doc, t);
 }
 

@@ -109,11 +109,11 @@ static void add_habit(struct str *s, const struct leak_entry *e)
 	if (e->header_bytes)
 		str_addf(s, "; to %s the program keeps pointers behind a header of %s",
 			 e->habit_blocks == e->blocks ? "all" : fmt_count(e->habit_blocks).s,
-			 report_many(e->header_bytes, "byte").s);
+			 fmt_many(e->header_bytes, "byte").s);
 	else
 		str_addf(s, "; %s pointed to at several places: parts of %s are in use",
-			 e->habit_blocks == 1 ? "one is" : "some are",
-			 e->habit_blocks == 1 ? "a pool" : "pools");
+			 fmt_agree(e->habit_blocks, "one is", "some are"),
+			 fmt_agree(e->habit_blocks, "a pool", "pools"));
 }
 
 /* Why what is there is no steady growth. */

@@ -38,15 +38,14 @@ void lost_stacks_text(const struct heap *h, struct str *to)
 	uint64_t allocs = lost_stacks(h), dropped = h->dropped[PMM_DROP_SITE_FULL];
 
 	if (allocs)
-		str_addf(to, "%s%s of %s allocation%s (%s live) could not be charged to a stack: ",
-			 about, fmt_count(allocs).s, fmt_count(h->allocs).s,
-			 h->allocs == 1 ? "" : "s", fmt_bytes((uint64_t)h->sites[0].live_bytes).s);
+		str_addf(to, "%s%s of %s (%s live) could not be charged to a stack: ", about,
+			 fmt_count(allocs).s, fmt_many(h->allocs, "allocation").s,
+			 fmt_bytes((uint64_t)h->sites[0].live_bytes).s);
 	else
-		str_addf(to, "%s event%s could not be charged to a stack: ", fmt_count(dropped).s,
-			 dropped == 1 ? "" : "s");
+		str_addf(to, "%s could not be charged to a stack: ",
+			 fmt_many(dropped, "event").s);
 	add_reason(h, to);
 	if (allocs && h->mode == HEAP_EXACT && dropped > allocs)
-		str_addf(to, " (nor could %s release%s or other event%s)",
-			 fmt_count(dropped - allocs).s, dropped - allocs == 1 ? "" : "s",
-			 dropped - allocs == 1 ? "" : "s");
+		str_addf(to, " (nor could %s or other %s)", fmt_many(dropped - allocs, "release").s,
+			 fmt_agree(dropped - allocs, "event", "events"));
 }

@@ -146,10 +146,10 @@ static void more_row(struct table *t, const struct heap_allocator *a)
 
 	if (a->mmapped_chunks)
 		str_addf(&s, "%s more in %s of mmap", fmt_bytes(a->mmapped_bytes).s,
-			 report_many(a->mmapped_chunks, "chunk").s);
+			 fmt_many(a->mmapped_chunks, "chunk").s);
 	if (a->fast_chunks)
 		str_addf(&s, "%s%s in %s of the fast lists", s.len ? "; " : "",
-			 fmt_bytes(a->fast_bytes).s, report_many(a->fast_chunks, "chunk").s);
+			 fmt_bytes(a->fast_bytes).s, fmt_many(a->fast_chunks, "chunk").s);
 	if (a->top_bytes)
 		str_addf(&s, "%s%s at the top", s.len ? "; " : "", fmt_bytes(a->top_bytes).s);
 	if (s.len || str_error(&s)) {
@@ -166,7 +166,7 @@ static void counted_row(struct table *t, const struct heap_allocator *a, const c
 
 	table_setf(t, FACT_TEXT, "%s: %s from the system%s, %s%s used, %s%s free in %s%s", name,
 		   fmt_bytes(a->arena_bytes).s, arenas, about, fmt_bytes(a->used_bytes).s, about,
-		   fmt_bytes(a->free_bytes).s, about, report_many(a->free_chunks, "chunk").s);
+		   fmt_bytes(a->free_bytes).s, about, fmt_many(a->free_chunks, "chunk").s);
 	more_row(t, a);
 }
 
@@ -202,7 +202,7 @@ void report_allocator_rows(struct table *t, const struct heap *h)
 {
 	const struct heap_allocator *a = &h->allocator;
 	const char *name = a->path && a->path[0] ? report_basename(a->path) : "?";
-	char arenas[48] = "";
+	char arenas[64] = "";
 
 	facts_row(t, "allocator");
 	if (!a->valid) {
@@ -210,7 +210,7 @@ void report_allocator_rows(struct table *t, const struct heap *h)
 		return;
 	}
 	if (a->nr_arenas)
-		snprintf(arenas, sizeof(arenas), " in %s", report_many(a->nr_arenas, "arena").s);
+		snprintf(arenas, sizeof(arenas), " in %s", fmt_many(a->nr_arenas, "arena").s);
 	if (heap_figures_counted(a))
 		counted_row(t, a, name, arenas);
 	else

@@ -72,7 +72,7 @@ void report_functions(struct report *r)
 		add_function(t, &all, &all.v[i], r->opt.sort);
 	if (all.nr < all.nr_all)
 		table_note(t, "%s (--top 0 shows all)",
-			   report_many(all.nr_all - all.nr, "more name").s);
+			   fmt_many(all.nr_all - all.nr, "more name").s);
 	else if (!all.nr)
 		table_note(t, "nothing to show");
 	functions_fini(&all);

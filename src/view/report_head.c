@@ -220,17 +220,17 @@ static void calls_rows(struct table *t, const struct heap *h)
 	facts_row(t, "calls");
 	if (h->allocs)
 		table_setf(t, FACT_TEXT, "%s of %s%s%s%s, %s; %s temporary, mean %s",
-			   report_many(h->allocs, "allocation").s, fmt_bytes(h->bytes_in).s,
+			   fmt_many(h->allocs, "allocation").s, fmt_bytes(h->bytes_in).s,
 			   rate > 0 ? " (" : "",
 			   rate > 0 ? fmt_count_short(estimate_round(rate)).s : "",
-			   rate > 0 ? "/s)" : "", report_many(h->frees, "free").s,
+			   rate > 0 ? "/s)" : "", fmt_many(h->frees, "free").s,
 			   fmt_percent(h->temporary, h->allocs).s,
 			   fmt_bytes(h->bytes_in / h->allocs).s);
 	else
 		table_setf(t, FACT_TEXT, "%s, %s",
 			   h->mode == HEAP_SAMPLED ? "no allocation was in the sample"
 						   : "no allocations",
-			   report_many(h->frees, "free").s);
+			   fmt_many(h->frees, "free").s);
 	report_unusual(&s, h->failed, h->zero_size, h->huge);
 	if (s.len) {
 		facts_row(t, "unusual");
@@ -272,13 +272,13 @@ static void head_rows(struct table *t, const struct heap *h)
 	table_setf(t, FACT_TEXT, "%s", report_peak(h).s);
 	facts_row(t, "live");
 	table_setf(t, FACT_TEXT, "%s in %s %s", fmt_bytes(h->live_bytes).s,
-		   report_many(h->live_blocks, "block").s,
+		   fmt_many(h->live_blocks, "block").s,
 		   h->end == HEAP_RUNNING ? "now" : "at the end");
 	mapped = heap_mapped_bytes(h, &nr_mapped);
 	if (mapped) {
 		facts_row(t, "mapped");
 		table_setf(t, FACT_TEXT, "%s in %s by mmap, beside the heap", fmt_bytes(mapped).s,
-			   report_many(nr_mapped, "mapping").s);
+			   fmt_many(nr_mapped, "mapping").s);
 	}
 	resident_rows(t, h);
 	calls_rows(t, h);
@@ -323,7 +323,7 @@ static void add_errors_row(struct table *t, const struct report *r)
 		return;
 	facts_row(t, "errors");
 	table_setf(t, FACT_TEXT, "%s, see 'pmm check %s'",
-		   report_many(r->heap->nr_findings, "heap error").s,
+		   fmt_many(r->heap->nr_findings, "heap error").s,
 		   r->opt.source ? r->opt.source : "FILE");
 }
 
@@ -468,8 +468,9 @@ void report_warnings(struct doc *d, const struct heap *h)
 		warn(t, "skipped", h->skipped_allocs,
 		     "%s allocations below --min-size were passed over");
 		table_setf(t, 3, "%s below %s %s passed over (%s in all)",
-			   report_many(h->skipped_allocs, "allocation").s,
-			   fmt_bytes(h->min_size_bytes).s, h->skipped_allocs == 1 ? "was" : "were",
+			   fmt_many(h->skipped_allocs, "allocation").s,
+			   fmt_bytes(h->min_size_bytes).s,
+			   fmt_agree(h->skipped_allocs, "was", "were"),
 			   fmt_bytes(h->skipped_bytes).s);
 	}
 	t->json_only = t->rows.nr == 0;

@@ -141,7 +141,7 @@ void report_threads(struct report *r)
 			add_thread(t, h, &h->threads[i], ROW_JSON_ONLY);
 		if (nr < h->nr_threads)
 			table_note(t, "%s (--json has all)",
-				   report_many(h->nr_threads - nr, "more thread").s);
+				   fmt_many(h->nr_threads - nr, "more thread").s);
 	}
 	doc_add(&r->doc, t);
 }

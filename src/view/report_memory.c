@@ -211,23 +211,23 @@ static void mapping_rows(struct table *t, const struct heap *h)
 		facts_row(t, name);
 		name = "";
 		table_setf(t, FACT_TEXT, "mmap %s, %s%s%s%s; munmap %s, %s",
-			   report_many(m->mmap_calls, "call").s, fmt_bytes(m->mmap_bytes).s,
+			   fmt_many(m->mmap_calls, "call").s, fmt_bytes(m->mmap_bytes).s,
 			   m->mmap_failed ? ", " : "",
 			   m->mmap_failed ? fmt_count(m->mmap_failed).s : "",
-			   m->mmap_failed ? " failed" : "", report_many(m->munmap_calls, "call").s,
+			   m->mmap_failed ? " failed" : "", fmt_many(m->munmap_calls, "call").s,
 			   fmt_bytes(m->munmap_bytes).s);
 	}
 	if (m->mremap_calls) {
 		facts_row(t, name);
 		name = "";
 		table_setf(t, FACT_TEXT, "mremap %s, %s grown, %s shrunk",
-			   report_many(m->mremap_calls, "call").s,
+			   fmt_many(m->mremap_calls, "call").s,
 			   fmt_bytes(m->mremap_grown_bytes).s, fmt_bytes(m->mremap_shrunk_bytes).s);
 	}
 	if (m->brk_calls || m->brk_peak_bytes) {
 		facts_row(t, name);
 		table_setf(t, FACT_TEXT, "brk %s, %s, at most %s",
-			   report_many(m->brk_calls, "call").s, fmt_bytes(m->brk_growth_bytes).s,
+			   fmt_many(m->brk_calls, "call").s, fmt_bytes(m->brk_growth_bytes).s,
 			   fmt_bytes(m->brk_peak_bytes).s);
 	}
 }

@@ -67,9 +67,6 @@ double report_percent(uint64_t part, uint64_t whole);
 /* Append "1 failed, 2 of size zero, 3 huge", without those that are none. */
 void report_unusual(struct str *s, uint64_t failed, uint64_t zero_size, uint64_t huge);
 
-/* "1 call", "12,345 calls". */
-struct fmt report_many(uint64_t n, const char *what);
-
 const char *report_basename(const char *path);
 
 /* "parse_node", or "libx.so+0x1234" without symbols. */

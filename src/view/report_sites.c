@@ -139,7 +139,7 @@ static void add_detail(struct table *t, const struct report *r, const struct hea
 	unsigned median = lifetime_quantile(s->lifetime, 50);
 	struct str d = STR_INIT;
 
-	str_addf(&d, "%s, %s, mean %s, max %s", report_many(s->allocs, "call").s,
+	str_addf(&d, "%s, %s, mean %s, max %s", fmt_many(s->allocs, "call").s,
 		 fmt_bytes(s->bytes_in).s, fmt_bytes(s->allocs ? s->bytes_in / s->allocs : 0).s,
 		 fmt_bytes(s->max_bytes).s);
 	if (s->temporary)
@@ -157,7 +157,7 @@ static void add_detail(struct table *t, const struct report *r, const struct hea
 	if (d.len)
 		detail(t, &d);
 	if (r->site_error_bytes) {
-		str_addf(&d, "from %s", report_many(s->samples_in, "sample").s);
+		str_addf(&d, "from %s", fmt_many(s->samples_in, "sample").s);
 		if (r->site_error_bytes[number] > 0)
 			str_addf(&d, "; live within %s in 19 of 20 cases",
 				 fmt_bytes(estimate_round(r->site_error_bytes[number])).s);
@@ -246,7 +246,7 @@ void report_sites(struct report *r)
 		t->nr_groups = r->sites.nr;
 		if (r->sites.nr < r->sites.nr_all)
 			table_note(t, "%s (--top 0 shows all)",
-				   report_many(r->sites.nr_all - r->sites.nr, "more stack").s);
+				   fmt_many(r->sites.nr_all - r->sites.nr, "more stack").s);
 		else if (!r->sites.nr)
 			table_note(t, "nothing to show");
 		t->json_only = !r->heap->allocs && !r->heap->failed;
@@ -281,7 +281,7 @@ void report_map_sites(struct report *r)
 		if (r->map_sites.nr < r->map_sites.nr_all)
 			table_note(
 				t, "%s (--top 0 shows all)",
-				report_many(r->map_sites.nr_all - r->map_sites.nr, "more stack").s);
+				fmt_many(r->map_sites.nr_all - r->map_sites.nr, "more stack").s);
 	}
 	doc_add(&r->doc, t);
 }

@@ -106,17 +106,6 @@ void report_unusual(struct str *s, uint64_t failed, uint64_t zero_size, uint64_t
 				 all[i].what);
 }
 
-struct fmt report_many(uint64_t n, const char *what)
-{
-	struct fmt f;
-
-	snprintf(f.s, sizeof(f.s), "%.26s %.11s", fmt_count(n).s, what);
-	if (n != 1)
-		strncat(f.s, f.s[strlen(f.s) - 1] == 's' ? "es" : "s",
-			sizeof(f.s) - strlen(f.s) - 1);
-	return f;
-}
-
 const char *report_basename(const char *path)
 {
 	const char *slash = strrchr(path, '/');

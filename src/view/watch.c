@@ -136,13 +136,13 @@ void watch_doubt(struct str *s, const struct evidence *x)
 	for (unsigned i = 0; i < EVIDENCE_PARTS; i++)
 		born += x->born[i];
 	if (!(x->has & EVIDENCE_MANY))
-		str_addf(s, "%s %s too few to tell", report_many(born, "block").s,
-			 born == 1 ? "is" : "are");
+		str_addf(s, "%s %s too few to tell", fmt_many(born, "block").s,
+			 fmt_agree(born, "is", "are"));
 	else if (!(x->has & EVIDENCE_KEPT) && !x->freed_aged)
 		str_add(s, "it is not known whether older blocks were freed for it");
 	else if (!(x->has & EVIDENCE_KEPT))
-		str_addf(s, "%s that lived as long %s freed", report_many(x->freed_aged, "block").s,
-			 x->freed_aged == 1 ? "was" : "were");
+		str_addf(s, "%s that lived as long %s freed", fmt_many(x->freed_aged, "block").s,
+			 fmt_agree(x->freed_aged, "was", "were"));
 	else if (!(x->has & EVIDENCE_SPREAD))
 		str_add(s, "not all of the time");
 	else if (!(x->has & EVIDENCE_PACE))
@@ -197,24 +197,24 @@ static void add_details(struct table *t, const struct sites *x, const struct wat
 	const struct expiry_row *r = &w->row;
 	struct str d = STR_INIT;
 
-	str_addf(&d, "live: %s, %s", report_many(r->live.blocks, "block").s,
+	str_addf(&d, "live: %s, %s", fmt_many(r->live.blocks, "block").s,
 		 fmt_bytes(r->live.bytes).s);
 	if (r->live.blocks)
 		str_addf(&d, ", the oldest %s old", report_duration(x->heap, r->oldest_ns).s);
 	detail(t, &d);
-	str_addf(&d, "%s of %s, ", report_many(s->allocs, "allocation").s,
+	str_addf(&d, "%s of %s, ", fmt_many(s->allocs, "allocation").s,
 		 fmt_bytes(s->bytes_in).s);
 	if (s->frees)
-		str_addf(&d, "%s of %s", report_many(s->frees, "free").s,
+		str_addf(&d, "%s of %s", fmt_many(s->frees, "free").s,
 			 fmt_bytes(s->bytes_out).s);
 	else
 		str_add(&d, "no frees");
 	detail(t, &d);
 	if (r->ever.blocks) {
 		str_addf(&d, "expired so far: %s, %s; freed after that: ",
-			 report_many(r->ever.blocks, "block").s, fmt_bytes(r->ever.bytes).s);
+			 fmt_many(r->ever.blocks, "block").s, fmt_bytes(r->ever.bytes).s);
 		if (r->freed.blocks)
-			str_addf(&d, "%s, %s", report_many(r->freed.blocks, "block").s,
+			str_addf(&d, "%s, %s", fmt_many(r->freed.blocks, "block").s,
 				 fmt_bytes(r->freed.bytes).s);
 		else
 			str_add(&d, "none");

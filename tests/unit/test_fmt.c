@@ -48,6 +48,30 @@ static void bytes_and_counts(void **state)
 	assert_string_equal(fmt_bytes_signed(INT64_MIN).s, "-8.00 EiB");
 }
 
+static void counts_with_their_noun(void **state)
+{
+	(void)state;
+	assert_string_equal(fmt_many(0, "block").s, "0 blocks");
+	assert_string_equal(fmt_many(1, "block").s, "1 block");
+	assert_string_equal(fmt_many(2, "block").s, "2 blocks");
+	assert_string_equal(fmt_many(12345, "more site").s, "12,345 more sites");
+	assert_string_equal(fmt_many(1, "process").s, "1 process");
+	assert_string_equal(fmt_many(0, "process").s, "0 processes");
+	assert_string_equal(fmt_many(3, "other process").s, "3 other processes");
+	assert_string_equal(fmt_many(1, "library").s, "1 library");
+	assert_string_equal(fmt_many(2, "library").s, "2 libraries");
+	/* the longest of both that fits, and a noun that is too long */
+	assert_string_equal(fmt_many(UINT64_MAX, "abcdefghijklmnopqrstuvwx").s,
+			    "18,446,744,073,709,551,615 abcdefghijklmnopqrstuvwxs");
+	assert_string_equal(fmt_many(1, "abcdefghijklmnopqrstuvwxyz").s,
+			    "1 abcdefghijklmnopqrstuvwx");
+	assert_string_equal(fmt_many(2, "").s, "2 s");
+	assert_string_equal(fmt_agree(0, "was", "were"), "were");
+	assert_string_equal(fmt_agree(1, "was", "were"), "was");
+	assert_string_equal(fmt_agree(2, "was", "were"), "were");
+	assert_string_equal(fmt_agree(UINT64_MAX, "was", "were"), "were");
+}
+
 static void durations(void **state)
 {
 	static const struct {
@@ -265,6 +289,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bytes_and_counts),
+		cmocka_unit_test(counts_with_their_noun),
 		cmocka_unit_test(durations),
 		cmocka_unit_test(durations_by_a_clock),
 		cmocka_unit_test(durations_that_were_chosen),

@@ -54,9 +54,9 @@ static void add_canaries(struct str *to, const struct heap_check *c)
 		return;
 	}
 	if (c->passed)
-		str_addf(to, "%s of %s", fmt_count(checked).s, report_many(all, "block").s);
+		str_addf(to, "%s of %s", fmt_count(checked).s, fmt_many(all, "block").s);
 	else
-		str_addf(to, all == 1 ? "the only block" : "all %s", report_many(all, "block").s);
+		str_addf(to, all == 1 ? "the only block" : "all %s", fmt_many(all, "block").s);
 	str_add(to, " had canaries");
 	if (c->level == PMM_CHECK_GUARD)
 		add_share(to, c->guarded, all);
@@ -107,7 +107,7 @@ void check_coverage(struct str *to, const struct heap_check *c)
 			    "error could be found (--sample=BYTES takes more)");
 	else if (c->level == PMM_CHECK_SAMPLED)
 		str_addf(to, "%s had guard pages, a random sample",
-			 report_many(c->guarded, "block").s);
+			 fmt_many(c->guarded, "block").s);
 	else
 		add_canaries(to, c);
 }

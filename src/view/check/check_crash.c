@@ -44,16 +44,16 @@ static void add_block(struct str *s, const struct heap_finding *f, bool freed)
 
 	if (f->address < f->block)
 		str_addf(s, ", %s before the start of",
-			 report_many(f->block - f->address, "byte").s);
+			 fmt_many(f->block - f->address, "byte").s);
 	else if (f->address > end)
-		str_addf(s, ", %s behind the end of", report_many(f->address - end, "byte").s);
+		str_addf(s, ", %s behind the end of", fmt_many(f->address - end, "byte").s);
 	else if (f->address == end && f->block_bytes)
 		str_add(s, ", right behind the end of");
 	else if (f->address > f->block)
-		str_addf(s, ", %s into", report_many(f->address - f->block, "byte").s);
+		str_addf(s, ", %s into", fmt_many(f->address - f->block, "byte").s);
 	else
 		str_add(s, ", at the start of");
-	str_addf(s, " a block of %s%s", report_many(f->block_bytes, "byte").s,
+	str_addf(s, " a block of %s%s", fmt_many(f->block_bytes, "byte").s,
 		 freed ? " that was freed" : "");
 }
 
@@ -90,7 +90,7 @@ static void add_place(struct str *s, const struct heap *h, const struct heap_fin
 	switch (f->place) {
 	case PMM_PLACE_NULL:
 		if (f->address)
-			str_addf(s, ", %s from a null pointer", report_many(f->address, "byte").s);
+			str_addf(s, ", %s from a null pointer", fmt_many(f->address, "byte").s);
 		else
 			str_add(s, ", a null pointer");
 		break;
@@ -131,7 +131,7 @@ static void add_access(struct str *s, const struct heap *h, const struct heap_fi
 
 	str_add(s, what[f->access < PMM_NR_ACCESSES ? f->access : PMM_ACCESS_UNKNOWN]);
 	if (access_bytes && f->access != PMM_ACCESS_EXEC)
-		str_addf(s, " of %s", report_many(access_bytes, "byte").s);
+		str_addf(s, " of %s", fmt_many(access_bytes, "byte").s);
 	if (f->place == PMM_PLACE_NO_ADDRESS && !f->address) {
 		str_add(s, " at an address that no memory can have");
 		return;

@@ -133,7 +133,7 @@ static void found_text(struct str *s, const struct heap *h)
 	if (times > h->nr_findings)
 		str_addf(s, "; %s times in all", fmt_count(times).s);
 	if (h->check.scans)
-		str_addf(s, "; %s of all live blocks", report_many(h->check.scans, "sweep").s);
+		str_addf(s, "; %s of all live blocks", fmt_many(h->check.scans, "sweep").s);
 }
 
 static void add_head(struct check_view *v)
@@ -151,7 +151,7 @@ static void add_head(struct check_view *v)
 		if (h->check.failed_on_purpose) {
 			facts_row(t, "failed");
 			table_setf(t, FACT_TEXT, "%s made to fail",
-				   report_many(h->check.failed_on_purpose, "request").s);
+				   fmt_many(h->check.failed_on_purpose, "request").s);
 		}
 		facts_row(t, "found");
 		found_text(&found, h);
@@ -177,7 +177,7 @@ static void add_notes(struct check_view *v)
 		str_addf(&s,
 			 "%s more met, but not listed: there is room for %s different ones a "
 			 "process",
-			 report_many(c->findings_lost, "error").s, fmt_count(PMM_MAX_FINDINGS).s);
+			 fmt_many(c->findings_lost, "error").s, fmt_count(PMM_MAX_FINDINGS).s);
 		add_note(t, table_text(t, &s));
 		str_clear(&s);
 	}
@@ -185,7 +185,7 @@ static void add_notes(struct check_view *v)
 		str_addf(&s,
 			 "the most frequent errors are counted too low: pages where they are met "
 			 "were left open %s",
-			 report_many(c->left_open, "time").s);
+			 fmt_many(c->left_open, "time").s);
 		add_note(t, table_text(t, &s));
 		str_clear(&s);
 	}
@@ -217,7 +217,7 @@ static void add_line(struct check_view *v)
 	check_left_out(&s, &h->check);
 	if (h->check.failed_on_purpose)
 		str_addf(&s, "; %s made to fail",
-			 report_many(h->check.failed_on_purpose, "request").s);
+			 fmt_many(h->check.failed_on_purpose, "request").s);
 	if (t) {
 		t->no_margin = true;
 		table_wrap(t, 0, table_text(t, &s), CHECK_LINE_WIDTH, 0, ROW_STRONG, false);

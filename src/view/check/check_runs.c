@@ -90,8 +90,7 @@ static void add_run(struct str *s, const struct check_run *run)
 	str_add(s, "; ");
 	check_coverage(s, &run->heap->check);
 	if (run->others)
-		str_addf(s, "; %s other process%s", fmt_count(run->others).s,
-			 run->others == 1 ? "" : "es");
+		str_addf(s, "; %s", fmt_many(run->others, "other process").s);
 }
 
 void check_runs_rows(struct table *t, const struct check_view *v)
@@ -135,7 +134,7 @@ static void add_exact(struct str *s, const struct check_runs *r, const struct ch
 			 "%s met in the run '%s' alone: code that rounds the addresses of its "
 			 "blocks up to 16 before it uses them may be "
 			 "right. ",
-			 report_many(alone, "error").s, run->name);
+			 fmt_many(alone, "error").s, run->name);
 	if (run->ended >= 0 && !others_ended_so(r, run))
 		str_addf(s,
 			 "the run '%s' ended in another way than the others: blocks are aligned "
@@ -146,8 +145,8 @@ static void add_exact(struct str *s, const struct check_runs *r, const struct ch
 		str_addf(s,
 			 "%s of other kinds met in the run '%s' alone %s left out, since code may "
 			 "lack alignment there.",
-			 report_many(run->left_out, "error").s, run->name,
-			 run->left_out == 1 ? "is" : "are");
+			 fmt_many(run->left_out, "error").s, run->name,
+			 fmt_agree(run->left_out, "is", "are"));
 }
 
 void check_runs_notes(struct str *s, const struct check_view *v)

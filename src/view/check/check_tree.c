@@ -74,10 +74,10 @@ static void add_verdict(struct str *s, const struct check_view *v, bool all)
 {
 	const struct coverage *c = v->opt.coverage;
 
-	str_addf(s, "pmm: %s", fmt_count(c ? c->covered : 1).s);
+	str_add(s, "pmm: ");
 	if (!all)
-		str_addf(s, " of %s", fmt_count(c->processes).s);
-	str_addf(s, " process%s checked: ", c && c->processes != 1 ? "es" : "");
+		str_addf(s, "%s of ", fmt_count(c->covered).s);
+	str_addf(s, "%s checked: ", fmt_many(c ? c->processes : 1, "process").s);
 	check_coverage(s, &v->heap->check);
 	if (!check_covers_none(&v->heap->check))
 		str_add(s, all ? "; no heap errors" : "; no heap errors in those");
@@ -96,7 +96,7 @@ static void add_line(struct check_view *v)
 	const bool all = !c || c->covered == c->processes;
 
 	if (c && !c->covered)
-		str_addf(&s, "pmm: none of %s was checked", report_many(c->processes, "process").s);
+		str_addf(&s, "pmm: none of %s was checked", fmt_many(c->processes, "process").s);
 	else
 		add_verdict(&s, v, all);
 	if (t) {
@@ -105,7 +105,7 @@ static void add_line(struct check_view *v)
 	}
 	str_clear(&s);
 	if (t && missed) {
-		str_addf(&s, "pmm: %s not checked: ", report_many(missed, "process").s);
+		str_addf(&s, "pmm: %s not checked: ", fmt_many(missed, "process").s);
 		coverage_names(&s, c, false);
 		table_wrap(t, 0, table_text(t, &s), CHECK_LINE_WIDTH, 0, ROW_STRONG, false);
 	}

@@ -44,7 +44,7 @@ const char *check_release_text(unsigned release)
 
 static struct fmt bytes(uint64_t n)
 {
-	return report_many(n, "byte");
+	return fmt_many(n, "byte");
 }
 
 /* "write of 4 bytes", "memcpy: write of 12 bytes". */
@@ -264,7 +264,7 @@ void check_counts(struct str *s, const struct heap *h)
 	for (uint64_t i = 0; i < h->nr_findings; i++)
 		if (h->findings[i].type < PMM_NR_FINDING_TYPES)
 			nr[h->findings[i].type]++;
-	str_add(s, report_many(h->nr_findings, "error").s);
+	str_add(s, fmt_many(h->nr_findings, "error").s);
 	for (unsigned type = 0; type < PMM_NR_FINDING_TYPES; type++) {
 		if (!nr[type])
 			continue;
