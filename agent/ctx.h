@@ -65,7 +65,7 @@ struct tctx {
 	struct piece_cache *pieces;	/* NULL until the context has been used for long */
 	/* releases that may take the last time known for theirs: agent/clock.c */
 	uint32_t clock_rest;
-	/* of blocks, that this context may give out: shim/full_heap.c */
+	/* of blocks, that this context may give out: shim/full/full_heap.c */
 	uint32_t number, number_end;
 	/* check form: agent/check/recycle.h; NULL until it was asked for */
 	struct recycle *recycle;

@@ -9,12 +9,16 @@
  * and strlen; unless PMM_BARE is defined also what tells the time, writes to a descriptor, and is
  * called at exit and by signals.
  *
- *     PMM_STATIC_SLOTS   rows of the block table: blocks live at the same time PMM_STATIC_SITES
- *     rows of the statistics table: call sites; 64 PMM_NO_THREADS     one thread only (signal
- *     handlers may still call) PMM_BARE           no operating system: no time of day, no output,
- *     no report at exit or by signal but what the following add PMM_TIME()         seconds since
- *     1970 PMM_YIELD()        called while another thread is in here PMM_ALIGNED_ALLOC(align, size)
- *     where the C library has no aligned_alloc(); NULL if it has nothing of the kind
+ *     PMM_STATIC_SLOTS   rows of the block table: blocks live at the same time
+ *     PMM_STATIC_SITES   rows of the statistics table: call sites; 64
+ *     PMM_NO_THREADS     one thread only (signal handlers may still call)
+ *     PMM_BARE           no operating system: no time of day, no output, no report at exit or by
+ *                        signal but what the following add
+ *     PMM_TIME()         seconds since 1970
+ *     PMM_YIELD()        called while another thread is in here
+ *     PMM_ALIGNED_ALLOC(align, size)
+ *                        where the C library has no aligned_alloc(); NULL if it has nothing of the
+ *                        kind
  *
  * One translation unit: all but the interface is static, and the compiler drops what the
  * configuration leaves out.

@@ -7,7 +7,7 @@
 #pragma GCC visibility push(default)
 #include <pmm.h>
 #pragma GCC visibility pop
-#include "full_state.h"
+#include "shim/full/full_state.h"
 
 #include <sys/mman.h>
 
@@ -25,21 +25,21 @@
 #endif
 
 static struct state_of_all S;
-#include "lock.c"
-#include "text.c"
-#include "shim_guard.c"
-#include "admit.c"
-#include "full_table.c"
-#include "full_memory.c"
-#include "full_lists.c"
-#include "full_guard.c"
-#include "full_options.c"
-#include "full_get.c"
-#include "full_put.c"
-#include "pool.c"
-#include "full_pool.c"
-#include "row.c"
-#include "full_report.c"
-#include "shim_report.c"
-#include "full_mark.c"
-#include "misc.c"
+#include "shim/lock.c"
+#include "shim/text.c"
+#include "shim/shim_guard.c"
+#include "shim/admit.c"
+#include "shim/full/full_table.c"
+#include "shim/full/full_memory.c"
+#include "shim/full/full_lists.c"
+#include "shim/full/full_guard.c"
+#include "shim/full/full_options.c"
+#include "shim/full/full_get.c"
+#include "shim/full/full_put.c"
+#include "shim/pool.c"
+#include "shim/full/full_pool.c"
+#include "shim/row.c"
+#include "shim/full/full_report.c"
+#include "shim/shim_report.c"
+#include "shim/full/full_mark.c"
+#include "shim/misc.c"

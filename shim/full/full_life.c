@@ -3,7 +3,7 @@
  * The full form: its ledger's beginning and end. Beginning is the first call's business, from
  * wherever that comes.
  */
-#include "shim/full.h"
+#include "shim/full/full.h"
 
 #include <pthread.h>
 #include <stdlib.h>

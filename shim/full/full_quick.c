@@ -6,4 +6,4 @@
 #include "agent/total.c"
 #include "agent/site.c"
 #include "agent/record.c"
-#include "shim/full_heap.c"
+#include "shim/full/full_heap.c"

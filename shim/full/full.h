@@ -2,9 +2,10 @@
 /*
  * The full form of pmm.h: what its two halves know of each other.
  *
- * full_*.c    beside the agent's core, and compiled like it: the quick way of every call, the
- * ledger pmm_full.c  beside what both forms share, and compiled like a program: options, text,
- * everything that takes its time
+ * full_quick.c, full_find.c, full_life.c
+ *             compiled like the agent's core and with it: the quick way of every call, the ledger
+ * pmm_full.c  compiled like a program, with what both forms share: options, text, everything that
+ *             takes its time; it includes the other full_*.c
  */
 #ifndef SHIM_FULL_H
 #define SHIM_FULL_H

@@ -5,9 +5,9 @@
 #ifndef SHIM_FULL_STATE_H
 #define SHIM_FULL_STATE_H
 
-#include "shim_parts.h"
+#include "shim/shim_parts.h"
 
-#include "shim/full.h"
+#include "shim/full/full.h"
 #include "include/pmm/ledger.h"
 
 #define NR_OPTIONS	PMM_NR_OPTIONS

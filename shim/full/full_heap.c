@@ -8,7 +8,7 @@
  */
 #define PMM
 #define PMM_NO_NAMES
-#include "shim/full.h"
+#include "shim/full/full.h"
 
 #include "agent/sys.h"
 

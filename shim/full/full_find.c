@@ -4,7 +4,7 @@
  * that are loaded. Symbols would not do: a program hides its own from what it loads with dlopen(),
  * and asking the loader in vain changes what dlerror() says.
  */
-#include "shim/full.h"
+#include "shim/full/full.h"
 
 #include <link.h>
 
