@@ -629,7 +629,7 @@ left() {
 	[ -z "$("$1/program-none" 2>&1)" ] || return 1
 	for form in static full; do
 		"$1/program-$form" 2>&1 | "$TOP/tests/shim/tidy" >"$T/left"
-		[ "$(grep -c '^lost$' "$T/left")" -eq 1 ] && [ "$(grep -Ec '^ +2 +5 ADDRESS d +hh:mm:ss .*program.c.9.$' "$T/left")" -eq 1 ] ||
+		[ "$(grep -c '^lost$' "$T/left")" -eq 1 ] && [ "$(grep -Ec '^ +2 +5 ADDRESS d +hh:mm:ss .*program.c.10.$' "$T/left")" -eq 1 ] ||
 			{ echo "$1, $form:"; cat "$T/left"; return 1; } >&2
 	done
 }
