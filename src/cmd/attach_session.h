@@ -11,8 +11,8 @@
 #include "src/base/str.h"
 #include "src/track/track_attach.h"
 #include "src/cmd/attach_say.h"
-#include "src/cmd/check_report.h"
-#include "src/cmd/run_check.h"
+#include "src/session/check/check_report.h"
+#include "src/session/check/run_check.h"
 #include "src/symbol/symbol.h"
 
 struct session {

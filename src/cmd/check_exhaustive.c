@@ -22,10 +22,10 @@
 
 #include "src/analyze/findings_join.h"
 #include "src/store/capture.h"
-#include "src/cmd/check_report.h"
+#include "src/session/check/check_report.h"
 #include "src/cmd/cmd.h"
 #include "src/cmd/cmd_run.h"
-#include "src/cmd/run_check.h"
+#include "src/session/check/run_check.h"
 #include "src/ptrace/tracer.h"
 
 #define TIMES_LONGER	10u		/* than the others a run may take that may lack alignment */

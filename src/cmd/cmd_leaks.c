@@ -6,9 +6,9 @@
 
 #include "src/track/source.h"
 #include "src/cmd/cmd.h"
-#include "src/cmd/leaks_hold.h"
-#include "src/cmd/leaks_live.h"
-#include "src/cmd/leaks_report.h"
+#include "src/session/leaks/leaks_hold.h"
+#include "src/session/leaks/leaks_live.h"
+#include "src/session/leaks/leaks_report.h"
 #include "src/cmd/leaks_words.h"
 #include "src/cmd/pid.h"
 #include "src/cmd/report_file.h"

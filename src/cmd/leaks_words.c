@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "src/cmd/cmd.h"
-#include "src/cmd/leaks_report.h"
+#include "src/session/leaks/leaks_report.h"
 #include "src/cmd/opt_words.h"
 
 #define MAX_LOW_BITS	12

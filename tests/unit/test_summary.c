@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* src/cmd/summary.c: the last lines of `pmm run', of programs of every end. */
+/* src/session/summary.c: the last lines of `pmm run', of programs of every end. */
 #include "tests/unit/unit.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "include/pmm/ledger.h"
-#include "src/cmd/summary.h"
+#include "src/session/summary.h"
 
 static char *argv[] = { "/bin/demo", "arg", NULL };
 

@@ -3,8 +3,8 @@
  * `pmm check -- COMMAND`: heap errors told as they are noted, canary scans, what remains to be told
  * at the end.
  */
-#ifndef CMD_RUN_CHECK_H
-#define CMD_RUN_CHECK_H
+#ifndef SESSION_CHECK_RUN_CHECK_H
+#define SESSION_CHECK_RUN_CHECK_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The summary of `pmm run`: what ran, what it held, who holds it, where the capture is. */
-#include "src/cmd/summary.h"
+#include "src/session/summary.h"
 
 #include <signal.h>
 #include <stdlib.h>

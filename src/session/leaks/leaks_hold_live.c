@@ -6,8 +6,8 @@
 #include <time.h>
 
 #include "src/cmd/again.h"
-#include "src/cmd/leaks_hold.h"
-#include "src/cmd/leaks_live.h"
+#include "src/session/leaks/leaks_hold.h"
+#include "src/session/leaks/leaks_live.h"
 #include "src/ptrace/snapshot.h"
 #include "src/ptrace/watchdog.h"
 

@@ -3,7 +3,7 @@
  * The program under Valgrind: each process writes XML into a file of its own, which is read as it
  * grows.
  */
-#include "src/cmd/check_uninit.h"
+#include "src/session/check/check_uninit.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -2,13 +2,13 @@
 /*
  * `pmm leaks PID`: search a running process once or again and again.
  */
-#ifndef CMD_LEAKS_LIVE_H
-#define CMD_LEAKS_LIVE_H
+#ifndef SESSION_LEAKS_LEAKS_LIVE_H
+#define SESSION_LEAKS_LEAKS_LIVE_H
 
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "src/cmd/leaks_report.h"
+#include "src/session/leaks/leaks_report.h"
 #include "src/session/leaks/leaks_search.h"
 
 struct leaks_job {

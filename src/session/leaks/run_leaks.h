@@ -3,8 +3,8 @@
  * `pmm run --leaks`: each process searched for leaks at its end, what was found put into its
  * capture and told when all is over.
  */
-#ifndef CMD_RUN_LEAKS_H
-#define CMD_RUN_LEAKS_H
+#ifndef SESSION_LEAKS_RUN_LEAKS_H
+#define SESSION_LEAKS_RUN_LEAKS_H
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -2,8 +2,8 @@
 /*
  * `pmm leaks --holds`: who holds the blocks of a call site, or the block at an address.
  */
-#ifndef CMD_LEAKS_HOLD_H
-#define CMD_LEAKS_HOLD_H
+#ifndef SESSION_LEAKS_LEAKS_HOLD_H
+#define SESSION_LEAKS_LEAKS_HOLD_H
 
 #include <stdio.h>
 #include <sys/types.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Who holds blocks: the search, root by root. */
-#include "src/cmd/leaks_hold.h"
+#include "src/session/leaks/leaks_hold.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -11,7 +11,7 @@
 #include "src/base/hash.h"
 #include "src/cmd/cmd.h"
 #include "src/session/leaks/leaks_hold_parts.h"
-#include "src/cmd/leaks_live.h"
+#include "src/session/leaks/leaks_live.h"
 #include "src/cmd/emit.h"
 #include "src/names/naming.h"
 #include "src/session/name_notes.h"

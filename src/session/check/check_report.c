@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Heap errors, told. */
-#include "src/cmd/check_report.h"
+#include "src/session/check/check_report.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -2,8 +2,8 @@
 /*
  * The few lines that `pmm run` leaves on stderr when the program has ended.
  */
-#ifndef CMD_SUMMARY_H
-#define CMD_SUMMARY_H
+#ifndef SESSION_SUMMARY_H
+#define SESSION_SUMMARY_H
 
 #include <stdbool.h>
 #include <sys/types.h>

@@ -3,8 +3,8 @@
  * The verdict on a searched heap, told: names, suppressions, growth; text, JSON, Valgrind's XML or
  * suppressions. For `pmm leaks` and for the end of `pmm run --leaks`.
  */
-#ifndef CMD_LEAKS_REPORT_H
-#define CMD_LEAKS_REPORT_H
+#ifndef SESSION_LEAKS_LEAKS_REPORT_H
+#define SESSION_LEAKS_LEAKS_REPORT_H
 
 #include <stdbool.h>
 #include <stdio.h>

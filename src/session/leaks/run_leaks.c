@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Processes searched for leaks at their end. */
-#include "src/cmd/run_leaks.h"
+#include "src/session/leaks/run_leaks.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -12,8 +12,8 @@
 #include "src/base/str.h"
 #include "src/roots/roots.h"
 #include "src/cmd/cmd.h"
-#include "src/cmd/leaks_live.h"
-#include "src/cmd/leaks_report.h"
+#include "src/session/leaks/leaks_live.h"
+#include "src/session/leaks/leaks_report.h"
 #include "src/session/untracked.h"
 #include "src/ptrace/tracer.h"
 

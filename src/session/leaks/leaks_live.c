@@ -3,7 +3,7 @@
  * Searching a running process: what a search needs of it is taken and let go of before anything is
  * named or printed.
  */
-#include "src/cmd/leaks_live.h"
+#include "src/session/leaks/leaks_live.h"
 
 #include <errno.h>
 #include <string.h>

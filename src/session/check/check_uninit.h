@@ -3,14 +3,14 @@
  * `pmm check --uninit`: the program under the installed Valgrind, whose findings are told like our
  * own.
  */
-#ifndef CMD_CHECK_UNINIT_H
-#define CMD_CHECK_UNINIT_H
+#ifndef SESSION_CHECK_CHECK_UNINIT_H
+#define SESSION_CHECK_CHECK_UNINIT_H
 
 #include <stdbool.h>
 #include <stdio.h>
 
 #include "src/base/err.h"
-#include "src/cmd/check_report.h"
+#include "src/session/check/check_report.h"
 
 struct check_uninit {
 	const struct check_report_options *report;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Heap errors of a running process. */
-#include "src/cmd/check_live.h"
+#include "src/session/check/check_live.h"
 
 #include <errno.h>
 

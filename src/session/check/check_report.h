@@ -3,8 +3,8 @@
  * Heap errors told: names, text or JSON. For `pmm check FILE|PID`, and while and after `pmm check
  * -- COMMAND` runs.
  */
-#ifndef CMD_CHECK_REPORT_H
-#define CMD_CHECK_REPORT_H
+#ifndef SESSION_CHECK_CHECK_REPORT_H
+#define SESSION_CHECK_CHECK_REPORT_H
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Heap errors of a program that runs, told. */
-#include "src/cmd/run_check.h"
+#include "src/session/check/run_check.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -9,7 +9,7 @@
 
 #include "src/analyze/findings.h"
 #include "src/base/fmt.h"
-#include "src/cmd/check_report.h"
+#include "src/session/check/check_report.h"
 #include "src/cmd/cmd.h"
 #include "src/session/untracked.h"
 

@@ -2,14 +2,14 @@
 /*
  * `pmm check PID`: what has been found in a running process, and canary scans of its live blocks.
  */
-#ifndef CMD_CHECK_LIVE_H
-#define CMD_CHECK_LIVE_H
+#ifndef SESSION_CHECK_CHECK_LIVE_H
+#define SESSION_CHECK_CHECK_LIVE_H
 
 #include <stdbool.h>
 #include <stdio.h>
 #include <sys/types.h>
 
-#include "src/cmd/check_report.h"
+#include "src/session/check/check_report.h"
 
 struct check_live {
 	const struct check_report_options *report;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The verdict on a searched heap, told. */
-#include "src/cmd/leaks_report.h"
+#include "src/session/leaks/leaks_report.h"
 
 #include <errno.h>
 #include <stdlib.h>
